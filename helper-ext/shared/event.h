@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * event.h - the one table of what a marker can mean.
+ *
+ * A row: X(op, name, stack, far)
+ *   op     the 5-bit number in the marker word; fixed for marker version 1
+ *   name   the name in sys.monitoring.events (PEP 669); the event's *number* there differs between
+ *          CPython versions, so it is read by name when recording starts
+ *   stack  what the event does to the Python stack of its thread
+ *   far    how the marker's argument is used: FAR_DEST = signed distance to the destination
+ *
+ * 3.12 and 3.13 have BRANCH; 3.14 has BRANCH_LEFT and BRANCH_RIGHT beside it. An interpreter that
+ * lacks a name simply never emits that op.
+ */
+#ifndef OCULAR_EVENT_H
+#define OCULAR_EVENT_H
+
+/* clang-format off */
+#define OCULAR_EVENTS(X) \
+	X( 4, PY_START,          STACK_PUSH,   FAR_NONE) \
+	X( 5, PY_RESUME,         STACK_PUSH,   FAR_NONE) \
+	X( 6, PY_RETURN,         STACK_POP,    FAR_NONE) \
+	X( 7, PY_YIELD,          STACK_POP,    FAR_NONE) \
+	X( 8, PY_UNWIND,         STACK_POP,    FAR_NONE) \
+	X( 9, PY_THROW,          STACK_PUSH,   FAR_NONE) \
+	X(10, CALL,              STACK_KEEP,   FAR_NONE) \
+	X(11, C_RETURN,          STACK_KEEP,   FAR_NONE) \
+	X(12, C_RAISE,           STACK_KEEP,   FAR_NONE) \
+	X(13, LINE,              STACK_KEEP,   FAR_NONE) \
+	X(14, INSTRUCTION,       STACK_KEEP,   FAR_NONE) \
+	X(15, JUMP,              STACK_KEEP,   FAR_DEST) \
+	X(16, BRANCH,            STACK_KEEP,   FAR_DEST) \
+	X(17, BRANCH_LEFT,       STACK_KEEP,   FAR_DEST) \
+	X(18, BRANCH_RIGHT,      STACK_KEEP,   FAR_DEST) \
+	X(19, STOP_ITERATION,    STACK_KEEP,   FAR_NONE) \
+	X(20, RAISE,             STACK_KEEP,   FAR_NONE) \
+	X(21, RERAISE,           STACK_KEEP,   FAR_NONE) \
+	X(22, EXCEPTION_HANDLED, STACK_KEEP,   FAR_NONE)
+/* clang-format on */
+
+enum stack_effect { STACK_KEEP, STACK_PUSH, STACK_POP };
+enum far_use { FAR_NONE, FAR_DEST };
+
+enum marker_op {
+	/* 0 is never a marker: a zero word is somebody else's. */
+	OP_HELLO = 1, /* opens a thread, and names its interpreter whenever that changes */
+	OP_LOST = 2,  /* the emitter dropped words here, and counted them */
+	OP_WIDE = 3,  /* prefix: what does not fit into the word that follows */
+#define X(op, name, stack, far) OP_##name = op,
+	OCULAR_EVENTS(X)
+#undef X
+	OP_EVENT_FIRST = OP_PY_START,
+	OP_EVENT_LAST = OP_EXCEPTION_HANDLED,
+	OP_RING_THREAD = 31, /* inside a ring only (ring.h); never leaves the recorder */
+	OP_COUNT = 32,
+};
+
+#endif
