@@ -1,0 +1,128 @@
+# shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
+# check - what this machine can do, and what to install. Reads only.
+#
+# Every finding is a row: how it stands (good, note, lack), what it is about, what was found. Only a
+# lack keeps Ocular from recording or reporting here.
+
+check_options=''
+
+check_help() {
+	cat <<'END'
+usage: ocular check
+
+Says what this machine can do (Intel PT, PTWRITE, perf, Pythons) and what to install. Changes nothing.
+Exit status: 0 if it can record and report, 1 if not.
+END
+}
+
+lacks=0
+row() {
+	colour=''
+	case $1 in
+	good) colour=32 ;;
+	lack) colour=31 lacks=$((lacks + 1)) ;;
+	esac
+	if [ -n "$colour" ] && [ -t 1 ] && [ -z "${NO_COLOR-}" ]; then
+		printf '  \033[%sm%-6s\033[0m %-10s %s\n' "$colour" "$1" "$2" "$3"
+	else
+		printf '  %-6s %-10s %s\n' "$1" "$2" "$3"
+	fi
+}
+
+check_processor() {
+	case $(uname -sm) in
+	'Linux x86_64') ;;
+	*) row lack processor "$(uname -sm): Ocular traces on Linux x86-64" ;;
+	esac
+	model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
+	if grep -q '^flags.* nonstop_tsc' /proc/cpuinfo; then
+		row good processor "$model, invariant TSC"
+	else
+		row note processor "$model, TSC not invariant: cycles and times may drift"
+	fi
+	pt=/sys/bus/event_source/devices/intel_pt
+	if [ ! -d $pt ]; then
+		row note 'Intel PT' "none here: markers go through rings (backend software)"
+	elif [ "$(cat $pt/caps/ptwrite 2>/dev/null)" = 1 ]; then
+		row good 'Intel PT' "with PTWRITE; not used yet by this version (backend software)"
+	else
+		row note 'Intel PT' "without PTWRITE; markers go through rings (backend software)"
+	fi
+	row note kernel "perf_event_paranoid is $(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null ||
+		echo unreadable); the software backend does not depend on it"
+}
+
+check_perf() {
+	if ! version=$(perf --version 2>/dev/null); then
+		row lack perf "none that runs on PATH"
+	elif ! perf script -h 2>&1 | grep -q -e --dlfilter; then
+		row lack perf "$version has no --dlfilter (needs 5.14 or newer)"
+	elif ! perf --no-pager script -h 2>&1 | grep -q -e --itrace; then
+		row lack perf "$version was built without Intel PT decoding"
+	else
+		row good perf "$version, with --dlfilter"
+	fi
+}
+
+# A part runs when its libraries are there: the plugin is asked by perf, the programs by themselves.
+check_parts() {
+	for part in ocular-record ocular-fsck; do
+		if [ ! -x "$parts/bin/$part" ]; then
+			row lack recorder "$part is not built"
+		elif problem=$("$parts/bin/$part" --help 2>&1 >/dev/null); then
+			row good recorder "$parts/bin/$part"
+		else
+			row lack recorder "$part does not run: $problem"
+		fi
+	done
+	if [ ! -e "$parts/perf/ocular.so" ]; then
+		row lack plugin "ocular.so is not built"
+	elif perf script --list-dlfilters 2>/dev/null | grep -q '^ *ocular\.so '; then
+		row good plugin "perf finds ocular.so from any folder"
+	else
+		row good plugin "$parts/perf/ocular.so"
+	fi
+}
+
+check_pythons() {
+	traced=0
+	found=$("$here/find-pythons" 2>/dev/null || :)
+	for each in $found; do
+		version=$("$each" -c 'import sys; print(sys.version.split()[0])')
+		suffix=$("$each" -c "$extension_suffix")
+		if [ -e "$parts/python/ocular/_core$suffix" ]; then
+			row good Python "$version, extension built: $each" && traced=$((traced + 1))
+		else
+			row note Python "$version, no extension: $each"
+		fi
+	done
+	[ $traced -gt 0 ] || row lack Python "none with the extension"
+	default=$( (check_python) 2>&1) || row note Python "the default, $default" | head -n 1
+}
+
+check_advice() {
+	echo
+	if [ $lacks -eq 0 ]; then
+		echo "This machine can record and report: ocular run app.py"
+		return 0
+	fi
+	echo "To do:"
+	if [ -x "$here/setup" ]; then
+		packages=$(cd "$(dirname "$here")" && scripts/setup --dry-run 2>&1) || :
+		[ -z "$packages" ] || echo "  $packages"
+		echo "  make -C '$(dirname "$here")'"
+	else
+		echo "  make demo in Ocular's sources sets up what is missing; then make install"
+	fi
+	return 1
+}
+
+check() {
+	parse "$check_options" "$@"
+	[ $# -eq 0 ] || usage_error "check takes no arguments"
+	check_processor
+	check_perf
+	check_parts
+	check_pythons
+	check_advice
+}

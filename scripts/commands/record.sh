@@ -1,0 +1,115 @@
+# shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
+# record - run a program by plain python, with the tracing hook first on PYTHONPATH, under ocular-record.
+
+record_options="-o:recording --output:recording --mode:mode --include:include+ --exclude:exclude+ \
+--python:python --backend:backend --ring-records:ring_records --wait-ms:wait_ms \
+-q:quiet! --quiet:quiet!"
+
+recording=ocular.data mode=adaptive include='' exclude='' python=${PYTHON:-python3} backend=auto
+ring_records='' wait_ms='' quiet=''
+
+record_help() {
+	cat <<'END'
+usage: ocular record [options] [--] app.py [args] | -m module [args] | -c code [args]
+
+  -o, --output DIR    the recording (default ocular.data; an older one becomes DIR.old)
+  --mode MODE         calls     functions, generators, coroutines
+                      adaptive  calls and loop iterations (default)
+                      lines     calls and lines
+                      precise   calls and every instruction
+                      full      every event of sys.monitoring
+  --include PATTERN   trace only this: a module or package (json.decoder), or, with a slash or .py,
+  --exclude PATTERN   a pattern of file names ('*/site-packages/*'); both may be repeated
+  --python PYTHON     the interpreter (default: $PYTHON, else python3)
+  --backend BACKEND   auto (default) or software
+  --ring-records N    size of a thread's ring, in markers
+  --wait-ms N         how long a thread waits for room in its ring before it drops and counts
+  -q, --quiet         no progress and no closing line
+
+  ocular record -o fib.data --mode calls fib.py 27
+  ocular record --include myapp -- -m myapp serve --port 8000
+  ocular record --python python3.13 -- -c 'print(sum(range(10**6)))'
+
+Output, signals and exit status are those of the program.
+END
+}
+
+# Where there is an interpreter with the extension, for messages.
+pythons_with_extension() {
+	"$here/find-pythons" 2>/dev/null | while read -r each; do
+		suffix=$("$each" -c "$extension_suffix" 2>/dev/null) || continue
+		[ -e "$parts/python/ocular/_core$suffix" ] && echo "$each"
+	done
+}
+extension_suffix='import _imp; print(_imp.extension_suffixes()[0])'
+
+advise_python() {
+	others=$(pythons_with_extension | paste -sd' ' -)
+	warn "$1"
+	[ -z "$others" ] || warn "these can be traced (--python or \$PYTHON): $others"
+	[ -n "$others" ] || warn "$2"
+	exit 1
+}
+
+# The interpreter must be able to load the extension; better to say so than to record nothing.
+check_python() {
+	command -v "$python" >/dev/null || advise_python "no interpreter '$python'" \
+		"name one with --python or \$PYTHON"
+	about=$("$python" -c 'import sys
+print("%s %d.%d.%d" % ((getattr(sys, "implementation", sys).__dict__.get("name", "cpython"),) + sys.version_info[:3]))
+print(sys.version_info >= (3, 12) and __import__("_imp").extension_suffixes()[0] or "old")' 2>/dev/null) ||
+		die "'$python' does not run as a Python"
+	suffix=${about##*
+}
+	about=${about%%
+*}
+	case $about:$suffix in
+	cpython*:old) advise_python "$python is $about; tracing needs CPython 3.12 or newer" \
+		"install one, then: $build_hint" ;;
+	cpython*) ;;
+	*) advise_python "$python is $about; tracing needs CPython" "install CPython, then: $build_hint" ;;
+	esac
+	[ -e "$parts/python/ocular/_core$suffix" ] || advise_python \
+		"no extension for $python ($about); build it: $build_hint" "$build_hint"
+}
+
+if [ "$parts" = "$here" ]; then
+	build_hint="make install PYTHON=/path/to/python3.13 in Ocular's sources"
+else
+	build_hint="make -C '$(dirname "$here")' PYTHON=/path/to/python3.13"
+fi
+
+check_mode() {
+	case $mode in
+	calls | adaptive | lines | precise | full) ;;
+	*) usage_error "no mode '$mode': calls, adaptive, lines, precise or full" ;;
+	esac
+	case $backend in
+	auto | software) ;;
+	*) usage_error "no backend '$backend' yet: auto or software" ;;
+	esac
+}
+
+# Does not return: the recorder takes this process's place, so that signals and status are its own.
+start_recorder() {
+	export OCULAR_MODE="$mode" OCULAR_INCLUDE="$include" OCULAR_EXCLUDE="$exclude"
+	export OCULAR_BACKEND="$backend" OCULAR_MAIN=1
+	export PYTHONPATH="$parts/python/hook${PYTHONPATH:+:$PYTHONPATH}"
+	exec "$parts/bin/ocular-record" -o "$recording" ${ring_records:+--ring-records "$ring_records"} \
+		${wait_ms:+--wait-ms "$wait_ms"} ${quiet:+-q} -- "$python" "$@"
+}
+
+# Everything that can be wrong before the program starts.
+ready_to_record() {
+	[ $# -gt 0 ] || usage_error "nothing to record: name a program"
+	[ -x "$parts/bin/ocular-record" ] || die "not built yet: run make in $(dirname "$here")"
+	check_mode
+	check_python
+}
+
+record() {
+	parse "$record_options" "$@"
+	shift "$took"
+	ready_to_record "$@"
+	start_recorder "$@"
+}

@@ -1,0 +1,97 @@
+# shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
+# report - repair the recording if it was cut off, then let stock perf decode it through the plugin.
+
+report_options="--perfetto:perfetto --summary:summary --events:events --loops:loops --time:time \
+-q:silent! --quiet:silent!"
+
+perfetto='' summary='' events='' loops='' time='' silent=''
+
+report_help() {
+	cat <<'END'
+usage: ocular report [options] [DIR]
+
+  DIR                 a recording (default ocular.data)
+  --perfetto FILE     write a trace for https://ui.perfetto.dev
+  --summary FILE      write functions, loops and losses as JSON
+  --events FILE       write one line for each decoded event
+  --loops N           show the N hottest loops
+  --time FROM,TO      only this span, in seconds of perf's clock; either end may be left out
+  -q, --quiet         no console report
+
+  ocular report
+  ocular report fib.data --perfetto fib.json --summary fib.summary.json
+  ocular report --events - | less
+
+'-' as FILE is standard output, and takes the place of the console report. A recording that was cut
+off is repaired first, and that is said. Exit status: 0 complete, 1 failed, 2 wrong usage.
+END
+}
+
+# perf reads past the end of a file shorter than its header says, so this comes before perf.
+check_recording() {
+	[ -e "$recording" ] || die "no recording '$recording'"
+	file=$recording
+	[ ! -d "$recording" ] || file=$recording/perf.data
+	[ -f "$file" ] || die "'$recording' is no recording: it has no perf.data"
+	[ -r "$file" ] || die "cannot read '$file'"
+	if [ -w "$file" ]; then dry=''; else dry=-n; fi
+	fsck=0
+	"$parts/bin/ocular-fsck" $dry "$file" || fsck=$?
+	case $dry:$fsck in
+	*:0 | :1) ;;
+	-n:1) die "'$file' needs a repair but cannot be written: copy the recording" ;;
+	*) exit 1 ;;
+	esac
+}
+
+check_report() {
+	command -v perf >/dev/null || die "no perf here; see: ocular check"
+	[ -e "$parts/perf/ocular.so" ] || die "the plugin is not built yet: run make in $(dirname "$here")"
+	check_recording
+}
+
+# The console is shown unless it is unwanted or another sink has standard output.
+console() {
+	case $silent:$perfetto:$summary:$events in
+	1:* | *:-:* | *:-) echo never ;;
+	*) echo always ;;
+	esac
+}
+
+# perf's own exit status says nothing about the plugin, which therefore writes its verdict to
+# descriptor 9; descriptor 8 keeps our standard output while the verdict is caught. --time goes to
+# perf as well, which then skips what is outside without decoding it.
+report_now() {
+	set -- --dlarg status=9 --dlarg "console=$(console)"
+	[ -z "$perfetto" ] || set -- "$@" --dlarg "perfetto=$perfetto"
+	[ -z "$summary" ] || set -- "$@" --dlarg "summary=$summary"
+	[ -z "$events" ] || set -- "$@" --dlarg "events=$events"
+	[ -z "$loops" ] || set -- "$@" --dlarg "loops=$loops"
+	[ -z "$time" ] || set -- "$@" --dlarg "time=$time" --time "$time"
+	exec 8>&1
+	status=0
+	verdict=$(perf --no-pager script -f -i "$file" --itrace=we --dlfilter "$parts/perf/ocular.so" \
+		"$@" 9>&1 >&8 8>&-) || status=$?
+	case $status:$verdict in
+	0:ok) return 0 ;;
+	141:*) return 141 ;; # the reader of our output went away
+	*:error:*) warn "${verdict#error: }" ;;
+	*) warn "perf ended before the report was complete (exit status $status)" ;;
+	esac
+	return 1
+}
+
+report() {
+	recording=
+	while [ $# -gt 0 ]; do
+		parse "$report_options" "$@"
+		shift "$took"
+		[ $# -gt 0 ] || break
+		[ -z "$recording" ] || usage_error "one recording at a time, not also '$1'"
+		recording=$1
+		shift
+	done
+	recording=${recording:-ocular.data}
+	check_report
+	report_now
+}

@@ -1,0 +1,27 @@
+# shellcheck shell=sh disable=SC2154 # sourced by scripts/ocular, which sets and reads variables
+# run - record, then report.
+
+run_help() {
+	cat <<'END'
+usage: ocular run [options of record] [options of report] [--] app.py [args] | -m … | -c …
+
+  ocular run app.py args
+  ocular run --mode lines --perfetto trace.json -- -m timeit '"-".join(map(str, range(100)))'
+
+Records into ocular.data (or -o DIR), then reports. -q silences the recorder, not the report.
+Exit status: the program's; if that is 0, the report's.
+END
+}
+
+# Ctrl-C ends the program, not the report of what it did until then.
+run() {
+	parse "$record_options $report_options" "$@"
+	shift "$took"
+	ready_to_record "$@"
+	trap : INT
+	status=0
+	(start_recorder "$@") || status=$?
+	check_report
+	report_now || [ $status -ne 0 ] || status=$?
+	exit $status
+}
