@@ -1,0 +1,144 @@
+"""Recording a program and reading it back the way a user does: ocular-record, then stock perf script.
+
+Everything made goes to a folder of its own that `scratch` removes afterwards.
+"""
+
+import argparse
+import contextlib
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import compare
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.path.abspath(os.environ.get("OCULAR_BUILD", os.path.join(ROOT, "build")))
+PROGRAMS = os.path.join(ROOT, "tests", "programs")
+RECORDER = os.path.join(BUILD, "bin", "ocular-record")
+FSCK = os.path.join(BUILD, "bin", "ocular-fsck")
+PLUGIN = os.path.join(BUILD, "perf", "ocular.so")
+HOOK = os.path.join(BUILD, "python", "hook")
+WRAPPER = os.path.join(ROOT, "scripts", "ocular")
+WITNESS_HOOK = os.path.join(HERE, "hook")
+MODES = ("calls", "adaptive", "lines", "precise", "full")
+LIMIT = 120  # seconds for one command
+
+
+def pythons(argv=None):
+    """Interpreters to test: --python PY..., else those the extension is built for."""
+    options = argparse.ArgumentParser()
+    options.add_argument("--python", action="append", metavar="PY", help="interpreter to test; may be repeated")
+    chosen = options.parse_args(argv).python
+    if chosen:
+        return chosen
+    found = subprocess.run([os.path.join(ROOT, "scripts", "find-pythons")], stdout=subprocess.PIPE, text=True, check=True)
+    return found.stdout.split("\n")[:-1]
+
+
+def version(python):
+    """`3.12` of an interpreter."""
+    return subprocess.run([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
+                          stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
+@contextlib.contextmanager
+def scratch():
+    folder = tempfile.mkdtemp(prefix="ocular-test-")
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def plain_environment(**more):
+    """This process's environment without what would change a Python's behaviour."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "OCULAR", "TRUTH"))}
+    return {**kept, "PYTHONDONTWRITEBYTECODE": "1", **more}
+
+
+def traced_environment(mode, *hooks, **more):
+    """What makes a Python under ocular-record trace itself."""
+    return plain_environment(OCULAR_MODE=mode, PYTHONPATH=os.pathsep.join((HOOK, *hooks)), **more)
+
+
+def run(command, **kw):
+    """subprocess.run with a limit; output as text in bytes-safe UTF-8."""
+    kw = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": LIMIT, **kw}
+    done = subprocess.run(command, **kw)
+    for name in ("stdout", "stderr"):
+        if getattr(done, name) is not None:
+            setattr(done, name, getattr(done, name).decode(errors="backslashreplace"))
+    return done
+
+
+def record(folder, command, environment, *options, **kw):
+    """ocular-record -o FOLDER OPTIONS -- COMMAND; its CompletedProcess."""
+    return run([RECORDER, "-q", "-o", folder, *options, "--", *command], env=environment, **kw)
+
+
+def perf(folder, *arguments):
+    """Stock perf script with the plugin; arguments are `key=value`."""
+    command = ["perf", "script", "-i", os.path.join(folder, "perf.data"), "--itrace=we", "--dlfilter", PLUGIN]
+    for argument in arguments:
+        command += ["--dlarg", argument]
+    return run(command, env=plain_environment())
+
+
+def report(folder, *arguments):
+    """perf() that must succeed by the plugin's own word; returns its stdout."""
+    status = os.path.join(folder, "status")
+    with open(status, "wb") as file:
+        command = ["perf", "script", "-i", os.path.join(folder, "perf.data"), "--itrace=we", "--dlfilter", PLUGIN]
+        for argument in (*arguments, f"status={file.fileno()}"):
+            command += ["--dlarg", argument]
+        done = run(command, env=plain_environment(), pass_fds=[file.fileno()])
+    with open(status, encoding="utf-8", errors="replace") as file:
+        said = file.read().strip()
+    if said != "ok" or done.returncode:
+        raise RuntimeError(f"perf script: exit status {done.returncode}, plugin says {said!r}: {done.stderr[-2000:]}")
+    return done.stdout
+
+
+def events(folder):
+    """{(pid, tid): [Event]} of a recording."""
+    path = os.path.join(folder, "events.txt")
+    report(folder, f"events={path}")
+    with open(path, encoding="utf-8", newline="\n") as file:
+        return compare.read_ocular(file)
+
+
+def summary(folder):
+    path = os.path.join(folder, "summary.json")
+    report(folder, f"summary={path}")
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def owner():
+    witness, ocular = (folder.translate(str.maketrans({"\\": "\\\\"})) for folder in (HERE, BUILD + "/python"))
+    return compare.Owner([witness], [ocular])
+
+
+def read_truth(paths):
+    streams = {}
+    for path in paths:
+        with open(path, encoding="utf-8", newline="\n") as file:
+            streams.update(compare.read(file))
+    return streams
+
+
+def truth(folder):
+    """{(pid, tid): [Event]} of what the witness wrote into a folder."""
+    return read_truth(glob.glob(os.path.join(folder, "truth-*.txt")))
+
+
+def need_built():
+    """Ends the test with one line when there is nothing to test."""
+    missing = [path for path in (RECORDER, FSCK, PLUGIN, HOOK) if not os.path.exists(path)]
+    if missing:
+        sys.exit(f"not built: {' '.join(missing)}: run make")

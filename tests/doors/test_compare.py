@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""The comparer must be able to fail: one event dropped, added, swapped or changed is noticed.
+
+A real program's events, written by the witness alone, are compared with a copy of themselves: equal. Then
+each kind of damage is done to one event of the copy, at several places, and must be found where it is.
+"""
+
+import os
+import random
+
+import compare
+import recording
+from tap import Plan
+
+PLACES = 12  # events tried for each kind of damage
+
+
+def drop(events, i):
+    del events[i]
+
+
+def double(events, i):
+    events.insert(i, events[i])
+
+
+def swap(events, i):
+    """With the next event that differs."""
+    j = next(j for j in range(i + 1, len(events)) if not compare.same(events[i], events[j]))
+    events[i], events[j] = events[j], events[i]
+
+
+def cut(events, i):
+    del events[i:]
+
+
+def changed(field, value):
+    def change(events, i):
+        events[i] = events[i]._replace(**{field: value})
+    return change
+
+
+DAMAGE = {
+    "drop": drop, "double": double, "swap": swap, "cut": cut,
+    "event": changed("event", "PY_THROW"),
+    "file": changed("file", "other.py"),
+    "qualname": changed("qualname", "other"),
+    "first line": changed("firstlineno", "99999"),
+    "offset": changed("where", "99999"),
+    "destination": changed("destination", "99999"),
+    "gap": changed("event", "GAP"),
+    "time": changed("time", 1),
+}
+
+
+def witnessed(python, folder, program, mode):
+    environment = recording.plain_environment(PYTHONPATH=recording.WITNESS_HOOK, TRUTH_DIR=folder, TRUTH_MODE=mode)
+    recording.run([python, os.path.join(recording.PROGRAMS, program)], env=environment, cwd=folder)
+    return recording.truth(folder)
+
+
+def unnoticed(truth, key, damage, owner):
+    """Places where damage to the stream `key` went unnoticed."""
+    stream = compare.comparable(truth[key], owner)
+    found = []
+    for i in random.Random(1).sample(range(1, len(stream) - 20), PLACES):
+        copy = list(stream)
+        damage(copy, i)
+        if not compare.compare({**truth, key: copy}, truth, owner):
+            found.append(f"unnoticed at event {i}: {compare.show(stream[i])}")
+    return found
+
+
+def lost_stream(truth, owner):
+    return [f"stream {key} missing unnoticed" for key in truth
+            if not compare.compare({k: v for k, v in truth.items() if k != key}, truth, owner)]
+
+
+def start_up(truth, key, owner):
+    """What Ocular sees of its own start, in the middle of a stream, must not count; what follows must."""
+    ours = list(truth[key])
+    begin = next(i for i, event in enumerate(ours) if owner.mark(event) == "begin")
+    hook = ours[begin]._replace(file=owner.ocular[0] + "hook.py", qualname="hook")
+    library = ours[begin]._replace(file="<frozen importlib._bootstrap>", qualname="found")
+    quiet = compare.compare({**truth, key: ours[:begin] + [hook, library] + ours[begin:]}, truth, owner)
+    loud = compare.compare({**truth, key: ours[:begin + 1] + [library] + ours[begin + 1:]}, truth, owner)
+    return quiet + ([] if loud else ["an event after `begin` went unnoticed"])
+
+
+def malformed():
+    bad = (["1\t2\n"], ["# ocular events 2\n"], [], [compare.HEADER + "\n", "x\t1\t1\ta\tb\tc\t1\t2\t\n"])
+    accepted = []
+    for lines in bad:
+        try:
+            compare.read_ocular(lines)
+            accepted.append(f"accepted: {lines}")
+        except ValueError:
+            pass
+    return accepted
+
+
+def main():
+    python, owner = recording.pythons()[0], recording.owner()
+    with Plan() as plan, recording.scratch() as folder:
+        truth = witnessed(python, folder, "threads.py", "lines")
+        longest = max(truth, key=lambda key: len(truth[key]))
+        plan.result("nine threads witnessed", [] if len(truth) == 9 else [f"{len(truth)} streams"])
+        plan.case("equal to itself", compare.compare, truth, truth, owner)
+        for name, damage in DAMAGE.items():
+            plan.case(f"notices: {name}", unnoticed, truth, longest, damage, owner)
+        plan.case("notices: a stream lost", lost_stream, truth, owner)
+        plan.case("start-up is not compared", start_up, truth, longest, owner)
+        plan.case("refuses what is no events text", malformed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""The independent witness: writes down every sys.monitoring event in plain Python.
+
+It runs in the same process as Ocular, as a tool of its own, so that both see the very same run. It knows
+nothing of Ocular but the meaning of the modes as docs/ states them, restated here.
+
+Each event becomes one line of truth-PID.txt in $TRUTH_DIR, written at once with one write(2) to an O_APPEND
+file, so that os._exit, SIGKILL and fork lose nothing. The columns are those of Ocular's events text:
+
+    time ns  pid  tid  event  file  qualname  first line  offset (LINE: line)  destination
+
+`begin` is called, and so seen by every tool, when the witness has begun in an interpreter, `end` before it
+ends: compare.py aligns on them.
+"""
+
+import atexit
+import fcntl
+import os
+import sys
+import threading
+import time
+
+TOOL = 1
+CALLS = ("PY_START", "PY_RESUME", "PY_THROW", "PY_RETURN", "PY_YIELD", "PY_UNWIND")
+MODES = {
+    "calls": CALLS,
+    "adaptive": CALLS + ("JUMP",),  # backward ones
+    "lines": CALLS + ("LINE",),
+    "precise": CALLS + ("INSTRUCTION",),
+    "full": CALLS + (
+        "JUMP", "LINE", "INSTRUCTION", "CALL", "C_RETURN", "C_RAISE", "STOP_ITERATION", "RAISE", "RERAISE",
+        "EXCEPTION_HANDLED", "BRANCH", "BRANCH_LEFT", "BRANCH_RIGHT"),
+}
+WITH_DESTINATION = ("JUMP", "BRANCH", "BRANCH_LEFT", "BRANCH_RIGHT")
+ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n"})
+
+
+def events_of(mode):
+    """The mode's event names that this interpreter has; BRANCH is one event before 3.14, two since."""
+    known = [name for name in MODES[mode] if hasattr(sys.monitoring.events, name)]
+    return [name for name in known if name != "BRANCH" or "BRANCH_LEFT" not in known]
+
+
+class Log:
+    """truth-PID.txt of the process that writes: another file after a fork."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.pid = None
+
+    def write(self, text):
+        pid = os.getpid()
+        if pid != self.pid:
+            self.open(pid)
+        os.write(self.fd, f"{time.monotonic_ns()}\t{pid}\t{threading.get_native_id()}\t{text}\n"
+                 .encode("utf-8", "backslashreplace"))
+
+    def open(self, pid):
+        """Far from the descriptors that a program counts on."""
+        path = os.path.join(self.folder, f"truth-{pid}.txt")
+        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self.fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 300)
+        os.close(fd)
+        self.pid = pid
+
+
+def text_of(name):
+    """What UTF-8 cannot hold becomes backslash escapes first, then the column's own escapes."""
+    return name.encode("utf-8", "backslashreplace").decode().translate(ESCAPES)
+
+
+def callback_of(event, mode, log):
+    has_destination = event in WITH_DESTINATION
+    backward_only = mode == "adaptive"
+
+    def callback(code, where, *rest):
+        destination = rest[0] if has_destination else ""
+        if has_destination and backward_only and destination > where:
+            return sys.monitoring.DISABLE
+        log.write(f"{event}\t{text_of(code.co_filename)}\t{text_of(code.co_qualname)}\t{code.co_firstlineno}"
+                  f"\t{where}\t{destination}")
+
+    return callback
+
+
+def begin():
+    """Visible to every tool: from here on the streams are compared."""
+
+
+def end():
+    """Visible to every tool: up to here the streams are compared."""
+
+
+def stop():
+    end()
+    sys.monitoring.set_events(TOOL, 0)
+
+
+def start(mode, folder):
+    log = Log(folder)
+    sys.monitoring.use_tool_id(TOOL, "truth")
+    mask = 0
+    for name in events_of(mode):
+        number = getattr(sys.monitoring.events, name)
+        sys.monitoring.register_callback(TOOL, number, callback_of(name, mode, log))
+        mask |= number
+    atexit.register(stop)
+    sys.monitoring.set_events(TOOL, mask)
+    begin()

@@ -1,0 +1,3 @@
+"""A submodule that fails on import."""
+
+1 / 0
