@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/* Opens the parts in the order of the data's way, and finds the one that failed. */
+#include "analysis.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int analysis_open(struct analysis *a, const struct options *o, const char *dir)
+{
+	struct sink *sinks;
+	int err;
+
+	*a = (struct analysis){ 0 };
+	err = codes_init(&a->codes, dir);
+	if (err)
+		return analysis_fail(a, err);
+	err = options_sinks(o, &sinks, a->error);
+	if (err) {
+		codes_free(&a->codes);
+		return err;
+	}
+	trace_init(&a->trace, &a->codes, sinks);
+	trace_window(&a->trace, o->from_ns, o->until_ns);
+	decode_init(&a->decoder, &a->codes, trace_feed, &a->trace);
+	return 0;
+}
+
+int analysis_fail(struct analysis *a, int err)
+{
+	const char *why = a->decoder.error[0] ? a->decoder.error : a->codes.error;
+
+	for (struct sink *k = a->trace.to.sinks; k; k = k->next)
+		if (k->error[0])
+			why = k->error;
+	if (!a->error[0])
+		snprintf(a->error, sizeof(a->error), "%s", why[0] ? why : strerror(-err));
+	return err;
+}
+
+int analysis_finish(struct analysis *a)
+{
+	int err = decode_finish(&a->decoder);
+
+	if (!err)
+		err = trace_finish(&a->trace);
+	return err ? analysis_fail(a, err) : 0;
+}
+
+void analysis_close(struct analysis *a)
+{
+	decode_free(&a->decoder);
+	trace_free(&a->trace);
+	codes_free(&a->codes);
+}

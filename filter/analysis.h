@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * analysis.h - everything after a front end, put together: decoder -> trace -> sinks.
+ *
+ * A front end opens one, feeds decoder (words) or trace (samples), and finishes it.
+ */
+#ifndef OCULAR_ANALYSIS_H
+#define OCULAR_ANALYSIS_H
+
+#include "codes.h"
+#include "decode.h"
+#include "options.h"
+#include "trace.h"
+
+#define ANALYSIS_ERROR SINK_ERROR
+
+struct analysis {
+	struct codes codes;
+	struct trace trace;
+	struct decoder decoder;
+	char error[ANALYSIS_ERROR]; /* one line, when a function returned a negative number */
+};
+
+/* dir: the folder of the code tables, NULL for none. 0 or a negative errno; then nothing is open. */
+int analysis_open(struct analysis *a, const struct options *o, const char *dir);
+
+/* Says in a->error why feeding returned err, unless somebody said so already. Returns err. */
+int analysis_fail(struct analysis *a, int err);
+
+/* Settles what is open and finishes the sinks. 0 or a negative errno. */
+int analysis_finish(struct analysis *a);
+
+/* Frees everything; outputs that were not finished are discarded. */
+void analysis_close(struct analysis *a);
+
+#endif

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The code tables: lookup. Reading the JSON lines is codes_read.c.
+ */
+#include "codes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codes_read.h"
+#include "function.h"
+#include "marker.h"
+
+/* A fork of a fork of …: deeper than this is a loop in damaged headers. */
+#define PARENTS_MAX 64
+
+int codes_init(struct codes *c, const char *dir)
+{
+	*c = (struct codes){ 0 };
+	if (dir && !(c->dir = strdup(dir)))
+		return -ENOMEM;
+	return 0;
+}
+
+static void code_free(struct code *code)
+{
+	if (!code)
+		return;
+	function_free(code);
+	free(code->file);
+	free(code->qualname);
+	free(code->instrs);
+	free(code);
+}
+
+static void process_free(struct process *p)
+{
+	for (uint32_t i = 0; i < p->ncodes; i++)
+		code_free(p->codes[i]);
+	for (struct map_slot *s = NULL; (s = map_next(&p->threads, s));)
+		free(s->value);
+	map_free(&p->threads);
+	for (int i = 0; i < 256; i++)
+		free(p->opnames[i]);
+	free(p->codes);
+	free(p->python);
+	free(p->mode);
+	free(p->backend);
+	free(p->argv);
+	free(p);
+}
+
+void codes_free(struct codes *c)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&c->processes, s));)
+		process_free(s->value);
+	map_free(&c->processes);
+	free(c->dir);
+	*c = (struct codes){ 0 };
+}
+
+struct process *codes_process(struct codes *c, int32_t pid)
+{
+	struct process *p = map_get(&c->processes, (uint32_t)pid);
+
+	if (p)
+		return p;
+	p = calloc(1, sizeof(*p));
+	if (!p || map_put(&c->processes, (uint32_t)pid, p)) {
+		free(p);
+		snprintf(c->error, sizeof(c->error), "no memory");
+		return NULL;
+	}
+	p->pid = pid;
+	p->parent = -1;
+	return codes_read(c, p) ? NULL : p;
+}
+
+/* Makes room for id in p->codes, whose first element is that of the smallest id so far. */
+static int make_room(struct process *p, uint32_t id)
+{
+	uint32_t first = p->ncodes && p->base < id ? p->base : id;
+	uint32_t end = p->ncodes && p->base + p->ncodes > id + 1 ? p->base + p->ncodes : id + 1;
+	struct code **codes;
+
+	if (p->ncodes && first == p->base && end == p->base + p->ncodes)
+		return 0;
+	if (p->ncodes && end - p->base > p->ncodes) /* grow by half: ids come one after another */
+		end += (end - first) / 2;
+	codes = calloc(end - first, sizeof(*codes));
+	if (!codes)
+		return -ENOMEM;
+	if (p->ncodes)
+		memcpy(codes + (p->base - first), p->codes, p->ncodes * sizeof(*codes));
+	free(p->codes);
+	p->codes = codes;
+	p->base = first;
+	p->ncodes = end - first;
+	return 0;
+}
+
+struct code *codes_add(struct process *p, uint32_t id)
+{
+	struct code **at, *code;
+
+	if (!id || id > MARKER_CODE_MAX || make_room(p, id))
+		return NULL;
+	at = &p->codes[id - p->base];
+	if (*at)
+		return *at;
+	code = calloc(1, sizeof(*code));
+	if (!code)
+		return NULL;
+	code->id = id;
+	code->entry = -1;
+	code->process = p;
+	return *at = code;
+}
+
+static struct code *own_code(const struct process *p, uint32_t id)
+{
+	return id - p->base < p->ncodes ? p->codes[id - p->base] : NULL;
+}
+
+struct code *codes_find(struct codes *c, struct process *p, uint32_t id)
+{
+	struct code *code = own_code(p, id);
+
+	for (int i = 0; !code && p->parent >= 0 && id < p->first_id && i < PARENTS_MAX; i++) {
+		p = codes_process(c, p->parent);
+		if (!p)
+			return NULL;
+		code = own_code(p, id);
+	}
+	return code;
+}
+
+struct code *codes_find_or_make(struct codes *c, struct process *p, uint32_t id)
+{
+	struct code *code = codes_find(c, p, id);
+	char name[32];
+
+	if (code)
+		return code;
+	code = codes_add(p, id);
+	if (!code)
+		return NULL;
+	snprintf(name, sizeof(name), "code %u", id);
+	code->file = strdup("?");
+	code->qualname = strdup(name);
+	c->unknown++;
+	return code->file && code->qualname ? code : NULL;
+}
+
+static bool is_named(const struct code *code, const char *file, const char *qualname, int64_t line)
+{
+	return code && code->firstlineno == line && !strcmp(code->qualname, qualname) &&
+	       !strcmp(code->file, file);
+}
+
+struct code *codes_intern(struct process *p, const char *file, const char *qualname,
+			  int64_t firstlineno)
+{
+	struct code *code;
+
+	for (uint32_t i = 0; i < p->ncodes; i++)
+		if (is_named(p->codes[i], file, qualname, firstlineno))
+			return p->codes[i];
+	code = codes_add(p, p->ncodes ? p->base + p->ncodes : 1);
+	if (!code)
+		return NULL;
+	code->file = strdup(file);
+	code->qualname = strdup(qualname);
+	code->firstlineno = firstlineno;
+	code->known = true;
+	return code->file && code->qualname ? code : NULL;
+}
+
+uint32_t code_index(const struct code *code, int64_t offset)
+{
+	uint32_t low = 0, high = code->ninstrs;
+
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (code->instrs[mid].offset <= offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? low - 1 : code->ninstrs;
+}
+
+const char *process_opname(const struct process *p, uint8_t opcode)
+{
+	return p->opnames[opcode] ? p->opnames[opcode] : "?";
+}
+
+const char *process_thread_name(const struct process *p, int32_t tid)
+{
+	return map_get(&p->threads, (uint32_t)tid);
+}

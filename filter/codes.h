@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * codes.h - the code tables of a recording (codes-PID.jsonl, docs/marker.md), read on demand.
+ *
+ * A process's table is read whole when its pid is first asked for. Memory is that of the tables: it
+ * grows with the program's size, not with the length of its trace. All objects live until
+ * codes_free.
+ */
+#ifndef OCULAR_CODES_H
+#define OCULAR_CODES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event.h"
+#include "map.h"
+
+#define CODES_VERSION 1 /* of the table format */
+
+struct function; /* function.h: what is known about a code object's calls and loops */
+
+struct instr {
+	uint32_t offset; /* bytes */
+	int32_t line;	 /* -1: none */
+	int32_t target;	 /* bytes; -1: no jump */
+	uint8_t base;
+	uint8_t adaptive; /* equals base unless the interpreter specialised it */
+};
+
+struct code {
+	uint32_t id;
+	bool known; /* false: its line was missing; file is "?" and qualname "code ID" */
+	bool final; /* a `specialized` line was seen: adaptive opcodes are what ran */
+	char *file;
+	char *qualname;
+	int64_t firstlineno;
+	uint64_t address; /* in the traced process; 0: unknown */
+	uint32_t units;	  /* length in code units; 0: unknown */
+	int64_t entry;	  /* bytes: the first RESUME, where PY_START fires; -1: unknown */
+	uint32_t ninstrs;
+	struct instr *instrs; /* ascending offsets */
+	const struct process *process;
+	struct function *function; /* owned by function.c, freed with the code */
+};
+
+/* What a table's header says. Strings are NULL where the header does not say. */
+struct process {
+	int32_t pid;
+	bool found; /* a table exists and has a header */
+	char *python;
+	char *mode;
+	char *backend;
+	char *argv; /* joined by blanks */
+	uint64_t tsc_hz;
+	uint32_t first_id;
+	int32_t parent; /* -1: none */
+	char *opnames[256];
+	uint64_t callback_cycles[OP_COUNT];
+	uint64_t lost;	  /* of `stop` lines: words the emitter dropped */
+	uint64_t emitted; /* of `stop` lines: words the emitter wrote, all threads */
+	bool stopped;	  /* a `stop` line was seen: `emitted` and `lost` are complete */
+	uint64_t received; /* words that came, counted by decode.c */
+	uint64_t told;	   /* words that gaps say are missing, counted by decode.c */
+	struct code **codes; /* [id - base] */
+	uint32_t base, ncodes;
+	struct map threads; /* tid -> char *name */
+};
+
+struct codes {
+	char *dir; /* NULL: no tables, every code is unknown */
+	struct map processes;
+	uint64_t damaged; /* lines that are no JSON or lack what they must have */
+	uint64_t missing; /* processes without a table */
+	uint64_t unknown; /* code ids without a line */
+	char error[256];  /* why codes_process returned NULL */
+};
+
+/* dir may be NULL; it is copied. 0 or -ENOMEM. */
+int codes_init(struct codes *c, const char *dir);
+void codes_free(struct codes *c);
+
+/* The process, its table read if there is one. NULL: no memory, or a newer format (c->error). */
+struct process *codes_process(struct codes *c, int32_t pid);
+
+/* The code object, or NULL if the tables of pid and its parents have none of that id. */
+struct code *codes_find(struct codes *c, struct process *p, uint32_t id);
+
+/* The same, but makes an unknown one where there is none. NULL: no memory. */
+struct code *codes_find_or_make(struct codes *c, struct process *p, uint32_t id);
+
+/* A code object by its names, as the events text has them: found or made. NULL: no memory. */
+struct code *codes_intern(struct process *p, const char *file, const char *qualname,
+			  int64_t firstlineno);
+
+/* The instruction at `offset` or the last one before it; ninstrs if there is none. */
+uint32_t code_index(const struct code *code, int64_t offset);
+
+/* "?" if the interpreter's names are not known. */
+const char *process_opname(const struct process *p, uint8_t opcode);
+
+/* The name of a thread, or NULL. */
+const char *process_thread_name(const struct process *p, int32_t tid);
+
+#endif

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+/*
+ * One line of a code table is one JSON object; `kind` chooses the reader from a table. A line that
+ * cannot be used is counted as damaged and left out: the ids in it become "code ID".
+ */
+#include "codes_read.h"
+
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sample.h"
+
+/* All readers: 0, -EINVAL for a line that cannot be used, -ENOMEM, -EPROTO. */
+typedef int (*line_reader)(struct codes *c, struct process *p, json_t *line);
+
+static int64_t get_int(json_t *o, const char *key, int64_t otherwise)
+{
+	json_t *v = json_object_get(o, key);
+
+	return json_is_integer(v) ? json_integer_value(v) : otherwise;
+}
+
+/* A copy of the string under key; NULL where there is none. */
+static char *get_string(json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s ? strdup(s) : NULL;
+}
+
+static void set_string(char **field, json_t *o, const char *key)
+{
+	free(*field);
+	*field = get_string(o, key);
+}
+
+static char *join_strings(json_t *array)
+{
+	char *text = NULL;
+	size_t size = 0, i;
+	json_t *v;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return NULL;
+	json_array_foreach(array, i, v)
+		fprintf(f, "%s%s", i ? " " : "", json_is_string(v) ? json_string_value(v) : "?");
+	fclose(f);
+	return text;
+}
+
+static void read_opnames(struct process *p, json_t *names)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(names, i, v) {
+		if (i >= 256 || !json_is_string(v))
+			continue;
+		free(p->opnames[i]);
+		p->opnames[i] = strdup(json_string_value(v));
+	}
+}
+
+static void read_callback_cycles(struct process *p, json_t *cycles)
+{
+	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
+		p->callback_cycles[op] = get_int(cycles, sample_op_name(op), 0);
+}
+
+static int read_header(struct codes *c, struct process *p, json_t *line)
+{
+	int64_t version = get_int(line, "ocular", 0);
+
+	if (version > CODES_VERSION) {
+		snprintf(c->error, sizeof(c->error),
+			 "codes-%d.jsonl is of format %lld, this Ocular reads up to %d: "
+			 "use a newer Ocular",
+			 p->pid, (long long)version, CODES_VERSION);
+		return -EPROTO;
+	}
+	if (version < 1)
+		return -EINVAL;
+	set_string(&p->python, line, "python");
+	set_string(&p->mode, line, "mode");
+	set_string(&p->backend, line, "backend");
+	free(p->argv);
+	p->argv = join_strings(json_object_get(line, "argv"));
+	p->tsc_hz = get_int(line, "tsc_hz", 0);
+	if (!p->found) { /* ids only ever grow: what is below the first header's is the parent's */
+		p->first_id = get_int(line, "first_id", 1);
+		p->parent = get_int(line, "parent", -1);
+	}
+	read_opnames(p, json_object_get(line, "opnames"));
+	read_callback_cycles(p, json_object_get(line, "callback_cycles"));
+	p->found = true;
+	p->stopped = false;
+	return 0;
+}
+
+static bool read_instr(struct instr *in, json_t *row)
+{
+	json_int_t offset, line, opcode, target;
+
+	if (json_unpack(row, "[IIII]", &offset, &line, &opcode, &target))
+		return false;
+	*in = (struct instr){ offset, line, target, opcode, opcode };
+	return offset >= 0 && opcode >= 0 && opcode < 256;
+}
+
+/* Reads rows up to the first that is damaged or out of order, and says whether all were good. */
+static bool read_instrs(struct code *code, json_t *rows)
+{
+	size_t i;
+	json_t *row;
+
+	code->instrs = calloc(json_array_size(rows) + 1, sizeof(*code->instrs));
+	json_array_foreach(rows, i, row) {
+		struct instr *in = &code->instrs[i];
+
+		if (!code->instrs || !read_instr(in, row) || (i && in->offset <= in[-1].offset))
+			return false;
+		code->ninstrs = i + 1;
+	}
+	return code->instrs;
+}
+
+static int64_t find_entry(const struct process *p, const struct code *code)
+{
+	for (uint32_t i = 0; i < code->ninstrs; i++)
+		if (!strcmp(process_opname(p, code->instrs[i].base), "RESUME"))
+			return code->instrs[i].offset;
+	return -1;
+}
+
+static int read_code(struct codes *c, struct process *p, json_t *line)
+{
+	struct code *code = codes_add(p, get_int(line, "id", 0));
+	char *address;
+
+	(void)c;
+	if (!code || code->known)
+		return -EINVAL;
+	set_string(&code->file, line, "file");
+	set_string(&code->qualname, line, "qualname");
+	if (!code->file || !code->qualname) {
+		free(code->file);
+		free(code->qualname);
+		code->file = strdup("?");
+		code->qualname = strdup("?");
+		return code->file && code->qualname ? -EINVAL : -ENOMEM;
+	}
+	code->known = true;
+	code->firstlineno = get_int(line, "firstlineno", 0);
+	code->units = get_int(line, "units", 0);
+	address = get_string(line, "address");
+	code->address = address ? strtoull(address, NULL, 16) : 0;
+	free(address);
+	if (!read_instrs(code, json_object_get(line, "instructions")))
+		return -EINVAL;
+	code->entry = find_entry(p, code);
+	return 0;
+}
+
+static int read_specialized(struct codes *c, struct process *p, json_t *line)
+{
+	struct code *code = codes_find(c, p, get_int(line, "id", 0));
+	json_int_t offset, opcode;
+	size_t i;
+	json_t *row;
+
+	if (!code)
+		return -EINVAL;
+	code->final = true;
+	json_array_foreach(json_object_get(line, "opcodes"), i, row) {
+		uint32_t at;
+
+		if (json_unpack(row, "[II]", &offset, &opcode) || opcode < 0 || opcode > 255)
+			return -EINVAL;
+		at = code_index(code, offset);
+		if (at < code->ninstrs && code->instrs[at].offset == offset)
+			code->instrs[at].adaptive = opcode;
+	}
+	return 0;
+}
+
+static int read_thread(struct codes *c, struct process *p, json_t *line)
+{
+	int64_t tid = get_int(line, "tid", -1);
+	char *name = get_string(line, "name");
+
+	(void)c;
+	if (tid < 0 || !name) {
+		free(name);
+		return -EINVAL;
+	}
+	free(map_get(&p->threads, (uint32_t)tid));
+	return map_put(&p->threads, (uint32_t)tid, name);
+}
+
+static int read_stop(struct codes *c, struct process *p, json_t *line)
+{
+	size_t i;
+	json_t *row;
+
+	(void)c;
+	json_array_foreach(json_object_get(line, "markers"), i, row)
+		p->emitted += json_integer_value(json_array_get(row, 1));
+	p->lost += get_int(line, "lost", 0);
+	p->stopped = true;
+	return 0;
+}
+
+static const struct {
+	const char *kind;
+	line_reader read;
+} readers[] = {
+	{ "header", read_header },	   { "code", read_code },
+	{ "specialized", read_specialized }, { "thread", read_thread },
+	{ "stop", read_stop },
+};
+
+static int read_line(struct codes *c, struct process *p, const char *text, size_t length)
+{
+	json_t *line = json_loadb(text, length, 0, NULL);
+	const char *kind = json_string_value(json_object_get(line, "kind"));
+	int err = kind ? 0 : -EINVAL;
+
+	for (size_t i = 0; kind && i < sizeof(readers) / sizeof(readers[0]); i++)
+		if (!strcmp(readers[i].kind, kind))
+			err = readers[i].read(c, p, line);
+	json_decref(line);
+	return err;
+}
+
+static int read_lines(struct codes *c, struct process *p, FILE *f)
+{
+	char *text = NULL;
+	size_t size = 0;
+	ssize_t length;
+	int err = 0;
+
+	while ((err == 0 || err == -EINVAL) && (length = getline(&text, &size, f)) > 0) {
+		err = read_line(c, p, text, length);
+		c->damaged += err == -EINVAL;
+	}
+	free(text);
+	return err == -EINVAL ? 0 : err;
+}
+
+int codes_read(struct codes *c, struct process *p)
+{
+	char *path;
+	FILE *f;
+	int err;
+
+	if (!c->dir)
+		return 0;
+	if (asprintf(&path, "%s/codes-%d.jsonl", c->dir, p->pid) < 0)
+		return -ENOMEM;
+	f = fopen(path, "re");
+	free(path);
+	if (!f) {
+		c->missing++;
+		return 0;
+	}
+	err = read_lines(c, p, f);
+	fclose(f);
+	if (err == -ENOMEM)
+		snprintf(c->error, sizeof(c->error), "no memory for codes-%d.jsonl", p->pid);
+	c->missing += !p->found;
+	return err;
+}

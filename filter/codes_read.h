@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* codes_read.h - reading codes-PID.jsonl into a struct process; used by codes.c alone. */
+#ifndef OCULAR_CODES_READ_H
+#define OCULAR_CODES_READ_H
+
+#include "codes.h"
+
+/*
+ * Reads DIR/codes-PID.jsonl of p->pid into p. A missing file or damaged lines are counted in c, not
+ * errors. -EPROTO: the table is of a newer format; -ENOMEM. Both leave c->error.
+ */
+int codes_read(struct codes *c, struct process *p);
+
+/* A slot for id, empty if it is new. NULL: no memory, or no id that a marker can hold. (codes.c) */
+struct code *codes_add(struct process *p, uint32_t id);
+
+#endif

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A lane is one thread's stream of words. In the common case a word continues the sequence and
+ * becomes a sample at once. A word that does not is held (`held`): if the word after it continues
+ * from the held one, words were lost before it; if that one continues as though the held one had
+ * never been, the held one is somebody else's PTWRITE.
+ */
+#include "decode.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "marker.h"
+
+struct lane {
+	struct process *process;
+	uint32_t interpreter;
+	bool open;	   /* the sequence is known: `next` counts */
+	bool greeted;	   /* a HELLO was seen */
+	bool holding;	   /* `held` waits for the next word */
+	bool widened;	   /* `wide` is a prefix to the next word */
+	bool gap;	   /* the front end told of a gap: whatever comes next is after it */
+	uint8_t next;	   /* sequence number of the next word */
+	uint64_t wide;
+	struct word held;
+};
+
+void decode_init(struct decoder *d, struct codes *codes, sample_fn feed, void *to)
+{
+	*d = (struct decoder){ .codes = codes, .feed = feed, .to = to };
+}
+
+static struct lane *make_lane(struct decoder *d, int32_t pid, uint64_t key)
+{
+	struct process *p = codes_process(d->codes, pid);
+	struct lane *l = p ? calloc(1, sizeof(*l)) : NULL;
+
+	if (!l || map_put(&d->lanes, key, l)) {
+		free(l);
+		snprintf(d->error, sizeof(d->error), "%s", p ? "no memory" : d->codes->error);
+		return NULL;
+	}
+	l->process = p;
+	return l;
+}
+
+static struct lane *lane_of(struct decoder *d, int32_t pid, int32_t tid)
+{
+	uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+
+	if (d->last && d->last_key == key)
+		return d->last;
+	d->last_key = key;
+	d->last = map_get(&d->lanes, key);
+	if (!d->last)
+		d->last = make_lane(d, pid, key);
+	return d->last;
+}
+
+/* A sample that belongs to no code object. */
+static int feed_bare(struct decoder *d, const struct lane *l, const struct word *w, unsigned op,
+		     uint64_t count)
+{
+	struct sample s = {
+		.op = op,
+		.pid = w->pid,
+		.tid = w->tid,
+		.interpreter = l->interpreter,
+		.time = w->time,
+		.cycles = w->cycles,
+		.target = SAMPLE_NOWHERE,
+		.count = count,
+	};
+
+	return d->feed(d->to, &s);
+}
+
+static int feed_event(struct decoder *d, struct lane *l, const struct word *w)
+{
+	bool is_line = marker_op(w->bits) == OP_LINE;
+	bool has_dest = marker_op(w->bits) >= OP_JUMP && marker_op(w->bits) <= OP_BRANCH_RIGHT;
+	int64_t offset = marker_offset(w->bits) | (l->widened ? marker_wide_offset(l->wide) : 0);
+	int64_t target = l->widened ? marker_wide_dest(l->wide) : offset + marker_dist(w->bits);
+	struct sample s = {
+		.op = marker_op(w->bits),
+		.pid = w->pid,
+		.tid = w->tid,
+		.interpreter = l->interpreter,
+		.time = w->time,
+		.cycles = w->cycles,
+		.code = codes_find_or_make(d->codes, l->process, marker_code(w->bits)),
+		.offset = is_line ? offset : offset * 2,
+		.target = has_dest ? target * 2 : SAMPLE_NOWHERE,
+	};
+
+	l->widened = false;
+	if (!s.code) {
+		snprintf(d->error, sizeof(d->error), "no memory for code objects");
+		return -ENOMEM;
+	}
+	return d->feed(d->to, &s);
+}
+
+static int feed_hello(struct decoder *d, struct lane *l, const struct word *w)
+{
+	unsigned version = w->bits & 0xff;
+
+	if (version > MARKER_VERSION) {
+		snprintf(d->error, sizeof(d->error),
+			 "markers are of version %u, this Ocular reads up to %u: use a newer Ocular",
+			 version, MARKER_VERSION);
+		return -EPROTO;
+	}
+	l->greeted = true;
+	l->interpreter = marker_offset(w->bits);
+	return 0;
+}
+
+static int feed_lost(struct decoder *d, struct lane *l, const struct word *w)
+{
+	uint64_t count = marker_lost_count(w->bits);
+
+	l->next = (l->next + count) & MARKER_SEQ_MASK;
+	l->process->told += count;
+	return feed_bare(d, l, w, SAMPLE_GAP, count);
+}
+
+/* The word is ours and in its place. */
+static int accept(struct decoder *d, struct lane *l, const struct word *w)
+{
+	l->open = true;
+	l->gap = false;
+	l->process->received++;
+	l->next = (marker_seq(w->bits) + 1) & MARKER_SEQ_MASK;
+	if (marker_is_event(w->bits))
+		return feed_event(d, l, w);
+	if (marker_op(w->bits) == OP_HELLO)
+		return feed_hello(d, l, w);
+	if (marker_op(w->bits) == OP_LOST)
+		return feed_lost(d, l, w);
+	l->wide = w->bits;
+	l->widened = true;
+	return 0;
+}
+
+/* The word is ours, but words before it are missing. */
+static int accept_after_gap(struct decoder *d, struct lane *l, const struct word *w)
+{
+	uint64_t missing = (marker_seq(w->bits) - l->next) & MARKER_SEQ_MASK;
+	int err;
+
+	l->widened = false;
+	/* A gap that the front end saw, of a multiple of 128 words: at least one is missing. */
+	missing += !missing;
+	l->process->told += missing;
+	err = feed_bare(d, l, w, SAMPLE_GAP, missing);
+	return err ? err : accept(d, l, w);
+}
+
+/*
+ * A HELLO with sequence 0 that does not continue the sequence: exec, or a second start. Nothing is
+ * missing, but nothing before it is open any more either.
+ */
+static int accept_restart(struct decoder *d, struct lane *l, const struct word *w)
+{
+	int err = feed_bare(d, l, w, SAMPLE_RESTART, 1);
+
+	l->widened = false;
+	return err ? err : accept(d, l, w);
+}
+
+static bool is_known_code(struct decoder *d, const struct lane *l, uint64_t bits)
+{
+	const struct code *code = codes_find(d->codes, l->process, marker_code(bits));
+
+	if (!code)
+		return false;
+	return marker_op(bits) == OP_LINE || !code->units || marker_offset(bits) < code->units ||
+	       marker_offset(bits) == MARKER_OFFSET_MAX;
+}
+
+/* Could these bits be ours, judged without the sequence? */
+static bool is_plausible(struct decoder *d, const struct lane *l, uint64_t bits)
+{
+	if (marker_op(bits) == OP_HELLO)
+		return marker_is_hello(bits);
+	if (marker_is_event(bits))
+		return is_known_code(d, l, bits);
+	return (marker_op(bits) == OP_LOST || marker_op(bits) == OP_WIDE) && l->open;
+}
+
+/* A word that continues the sequence needs no more proof than this (its code line may be missing). */
+static bool is_next(const struct lane *l, uint64_t bits)
+{
+	enum marker_op op = marker_op(bits);
+
+	if (!l->open || l->gap || marker_seq(bits) != l->next)
+		return false;
+	if (op == OP_HELLO)
+		return marker_is_hello(bits);
+	return op >= OP_LOST && op <= OP_EVENT_LAST &&
+	       (marker_code(bits) || op == OP_LOST || op == OP_WIDE);
+}
+
+static int settle_held(struct decoder *d, struct lane *l, const struct word *w)
+{
+	struct word held = l->held;
+	bool foreign = w && is_next(l, w->bits);
+
+	l->holding = false;
+	return foreign ? feed_bare(d, l, &held, SAMPLE_FOREIGN, 1) : accept_after_gap(d, l, &held);
+}
+
+/* The first word of a lane, or the first after a gap that the front end told of. */
+static int resume(struct decoder *d, struct lane *l, const struct word *w)
+{
+	return l->open ? accept_after_gap(d, l, w) : accept(d, l, w);
+}
+
+static int place_word(struct decoder *d, struct lane *l, const struct word *w)
+{
+	if (is_next(l, w->bits))
+		return accept(d, l, w);
+	if (!is_plausible(d, l, w->bits))
+		return feed_bare(d, l, w, SAMPLE_FOREIGN, 1);
+	if (!l->open || l->gap)
+		return resume(d, l, w);
+	if (marker_is_hello(w->bits) && !marker_seq(w->bits))
+		return accept_restart(d, l, w);
+	l->held = *w;
+	l->holding = true;
+	return 0;
+}
+
+int decode_word(struct decoder *d, const struct word *w)
+{
+	struct lane *l = lane_of(d, w->pid, w->tid);
+	int err = 0;
+
+	if (!l)
+		return d->codes->error[0] ? -EPROTO : -ENOMEM;
+	d->words++;
+	if (l->holding)
+		err = settle_held(d, l, w);
+	return err ? err : place_word(d, l, w);
+}
+
+int decode_gap(struct decoder *d, int32_t pid, int32_t tid)
+{
+	struct lane *l = lane_of(d, pid, tid);
+	int err = 0;
+
+	if (!l)
+		return -ENOMEM;
+	if (l->holding)
+		err = settle_held(d, l, NULL);
+	l->gap = true;
+	return err;
+}
+
+int decode_finish(struct decoder *d)
+{
+	int err = 0;
+
+	for (struct map_slot *s = NULL; !err && (s = map_next(&d->lanes, s));) {
+		struct lane *l = s->value;
+
+		if (l->holding)
+			err = settle_held(d, l, NULL);
+	}
+	return err;
+}
+
+void decode_free(struct decoder *d)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&d->lanes, s));)
+		free(s->value);
+	map_free(&d->lanes);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+/* Splits a line at its tabs, looks the names up, and hands the sample on. Cycles are the ns. */
+#include "feed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sink_events.h"
+
+enum column { TIME, PID, TID, EVENT, FILENAME, QUALNAME, FIRSTLINE, OFFSET, TARGET, COLUMNS };
+
+static void unescape(char *s)
+{
+	static const char plain[256] = { ['t'] = '\t', ['n'] = '\n', ['r'] = '\r', ['\\'] = '\\' };
+	char *to = s;
+
+	for (; *s; s++) {
+		if (*s == '\\' && plain[(unsigned char)s[1]])
+			*to++ = plain[(unsigned char)*++s];
+		else
+			*to++ = *s;
+	}
+	*to = '\0';
+}
+
+static bool split(char *line, char *column[COLUMNS])
+{
+	int n = 0;
+
+	while (n < COLUMNS && line)
+		column[n++] = strsep(&line, "\t");
+	return n == COLUMNS && !line;
+}
+
+static bool to_int(const char *text, int64_t *n)
+{
+	char *end;
+
+	errno = 0;
+	*n = strtoll(text, &end, 10);
+	return end != text && !*end && !errno;
+}
+
+static bool read_numbers(char *column[COLUMNS], struct sample *s)
+{
+	int64_t time, pid, tid;
+
+	if (!to_int(column[TIME], &time) || !to_int(column[PID], &pid) ||
+	    !to_int(column[TID], &tid) || !to_int(column[OFFSET], &s->offset) || time < 0)
+		return false;
+	s->time = s->cycles = time;
+	s->pid = pid;
+	s->tid = tid;
+	s->target = SAMPLE_NOWHERE;
+	return !*column[TARGET] || to_int(column[TARGET], &s->target);
+}
+
+int feed_line(char *line, struct codes *codes, sample_fn feed, void *to)
+{
+	char *column[COLUMNS];
+	struct sample s = { 0 };
+	struct process *p;
+	int64_t firstlineno;
+
+	if (!split(line, column) || !read_numbers(column, &s))
+		return -EINVAL;
+	s.op = sample_op_by_name(column[EVENT]);
+	if (!s.op)
+		return -EINVAL;
+	p = codes_process(codes, s.pid);
+	if (!p)
+		return -ENOMEM;
+	if (s.op >= SAMPLE_GAP) {
+		s.count = s.offset;
+		s.offset = 0;
+		return feed(to, &s);
+	}
+	if (!to_int(column[FIRSTLINE], &firstlineno))
+		return -EINVAL;
+	unescape(column[FILENAME]);
+	unescape(column[QUALNAME]);
+	s.code = codes_intern(p, column[FILENAME], column[QUALNAME], firstlineno);
+	return s.code ? feed(to, &s) : -ENOMEM;
+}
+
+int feed_file(FILE *f, struct codes *codes, sample_fn feed, void *to, char *error, size_t size)
+{
+	char *line = NULL;
+	size_t room = 0, number = 1;
+	int err = 0;
+
+	if (getline(&line, &room, f) < 0 || strcmp(line, EVENTS_TITLE "\n")) {
+		snprintf(error, size, "not an events text: line 1 must be '" EVENTS_TITLE "'");
+		err = -EPROTO;
+	}
+	while (!err && getline(&line, &room, f) >= 0) {
+		number++;
+		line[strcspn(line, "\n")] = '\0';
+		err = *line && *line != '#' ? feed_line(line, codes, feed, to) : 0;
+	}
+	if (err == -EINVAL)
+		snprintf(error, size, "line %zu is no event", number);
+	free(line);
+	return err;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * feed.h - the events text as a front end: the third one, and the proof that the waist is right.
+ */
+#ifndef OCULAR_FEED_H
+#define OCULAR_FEED_H
+
+#include <stdio.h>
+
+#include "codes.h"
+#include "decode.h"
+
+/* One line without its newline, torn apart in place. 0, -EINVAL, -ENOMEM, or what feed returned. */
+int feed_line(char *line, struct codes *codes, sample_fn feed, void *to);
+
+/*
+ * A whole events text. 0; -EPROTO: not an events text, or a newer version; -EINVAL: a line that is
+ * none; both with one line in error[size].
+ */
+int feed_file(FILE *f, struct codes *codes, sample_fn feed, void *to, char *error, size_t size);
+
+#endif

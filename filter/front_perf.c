@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+/*
+ * front_perf.c - the dlfilter: perf decodes the trace, this takes its PTWRITE samples.
+ *
+ * perf loads this object, calls start, then filter_event_early for each sample in time order, then
+ * stop (perf_dlfilter.h). The early hook runs before perf looks up symbols, which is what most of its
+ * time would go to. No sample is left for perf to print. We live in perf's process: nothing here
+ * exits, and errors go back as negative numbers with one line on stderr.
+ *
+ * A ptwrite sample never carries a cycle count, in no version of perf; cycles are the time in TSC
+ * ticks, by the frequency in the code table's header.
+ */
+#include <errno.h>
+#include <perf/perf_dlfilter.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis.h"
+#include "progress.h"
+#include "recording.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* What perf makes of PTWRITE packets: attr.type PERF_TYPE_SYNTH, config PERF_SYNTH_INTEL_PTWRITE
+ * (tools/perf/util/event.h). Its raw data: u32 flags, then the payload (struct perf_synth_intel_ptwrite). */
+#define TYPE_SYNTH	   0x80000000u
+#define CONFIG_PTWRITE	   0
+#define PTWRITE_RAW_SIZE   12
+#define PTWRITE_RAW_PAYLOAD 4
+
+/* Bytes a marker takes in a recording of ours (docs/marker.md): only for the progress line. */
+#define BYTES_PER_MARKER 12
+
+/* perf fills this in before it calls start; the name is its own. */
+EXPORT struct perf_dlfilter_fns perf_dlfilter_fns;
+
+struct front {
+	struct options options;
+	struct analysis analysis;
+	struct progress progress;
+	const char *ptwrite; /* perf's name of the event: the same pointer for each of its samples */
+	int32_t pid;	     /* whose frequency `ticks` is */
+	uint64_t ticks;	     /* TSC ticks in a nanosecond, 32 fractional bits */
+	int err;
+};
+
+static int complain(const struct front *f, const char *why, int err)
+{
+	fprintf(stderr, "ocular: %s\n", why);
+	if (f->options.status >= 0)
+		dprintf(f->options.status, "error: %s\n", why);
+	return err;
+}
+
+static int open_analysis(struct front *f)
+{
+	uint64_t size = 0;
+	char *found = recording_dir(&size);
+	const char *dir = f->options.codes ? f->options.codes : found;
+	int err = analysis_open(&f->analysis, &f->options, dir);
+
+	free(found);
+	progress_init(&f->progress, options_when(f->options.progress, STDERR_FILENO),
+		      size / BYTES_PER_MARKER);
+	return err;
+}
+
+EXPORT int start(void **data, void *ctx)
+{
+	int argc = 0, err;
+	char **argv = perf_dlfilter_fns.args(ctx, &argc);
+	char error[OPTIONS_ERROR];
+	struct front *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return -ENOMEM;
+	*data = f;
+	f->pid = -1;
+	err = options_parse(&f->options, argc, argv, error);
+	if (err)
+		err = complain(f, error, err);
+	else if (f->options.help)
+		options_help(stdout);
+	else if ((err = open_analysis(f)))
+		complain(f, f->analysis.error, err);
+	if (err) {
+		free(f);
+		*data = NULL;
+	}
+	return err;
+}
+
+/* The event's name is compared as a pointer; its attributes are asked for only when that is new. */
+static bool is_ptwrite(struct front *f, const struct perf_dlfilter_sample *s, void *ctx)
+{
+	const struct perf_event_attr *attr;
+
+	if (s->event == f->ptwrite && s->event)
+		return true;
+	if (!s->event || !perf_dlfilter_fns.attr)
+		return false;
+	attr = perf_dlfilter_fns.attr(ctx);
+	if (!attr || attr->type != TYPE_SYNTH || attr->config != CONFIG_PTWRITE)
+		return false;
+	f->ptwrite = s->event;
+	return true;
+}
+
+/* Ticks of the TSC at `ns`; the nanoseconds themselves where no frequency is known. */
+static uint64_t to_cycles(struct front *f, int32_t pid, uint64_t ns)
+{
+	const struct process *p;
+
+	if (pid != f->pid || !f->ticks) {
+		p = codes_process(&f->analysis.codes, pid);
+		f->pid = pid;
+		f->ticks = p && p->tsc_hz ? (((__uint128_t)p->tsc_hz << 32) / 1000000000) : 1ull << 32;
+	}
+	return (__uint128_t)ns * f->ticks >> 32;
+}
+
+static int take(struct front *f, const struct perf_dlfilter_sample *s)
+{
+	struct word w = { .pid = s->pid, .tid = s->tid, .time = s->time };
+
+	if (s->raw_size < PTWRITE_RAW_SIZE)
+		return 0;
+	memcpy(&w.bits, (const char *)s->raw_data + PTWRITE_RAW_PAYLOAD, sizeof(w.bits));
+	w.cycles = to_cycles(f, s->pid, s->time);
+	if (progress_due(&f->progress, f->analysis.decoder.words))
+		progress_show(&f->progress, f->analysis.decoder.words);
+	return decode_word(&f->analysis.decoder, &w);
+}
+
+EXPORT int filter_event_early(void *data, const struct perf_dlfilter_sample *sample, void *ctx)
+{
+	struct front *f = data;
+
+	if (!f || f->options.help || !is_ptwrite(f, sample, ctx))
+		return 1;
+	f->err = take(f, sample);
+	return f->err ? analysis_fail(&f->analysis, f->err) : 1;
+}
+
+EXPORT int stop(void *data, void *ctx)
+{
+	struct front *f = data;
+	int err;
+
+	(void)ctx;
+	if (!f)
+		return 0;
+	if (!f->options.help) {
+		progress_end(&f->progress);
+		err = f->err ? f->err : analysis_finish(&f->analysis);
+		if (err)
+			complain(f, f->analysis.error, err);
+		else if (f->options.status >= 0)
+			dprintf(f->options.status, "ok\n");
+		analysis_close(&f->analysis);
+	}
+	free(f);
+	return 0;
+}
+
+EXPORT const char *filter_description(const char **long_description)
+{
+	*long_description = "Reads PTWRITE markers of Python events (record with 'ocular record').\n"
+			    "\tAnalyse with:  perf script -i DIR/perf.data --itrace=we "
+			    "--dlfilter ocular.so\n"
+			    "\tArguments:     --dlarg help";
+	return "Ocular: Python call stacks, loops and cycles from PTWRITE markers";
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Totals hang off their code object, so that a sample finds them without a look-up. Loops of a code
+ * object are few and kept sorted; each is allocated by itself because open loops point to it.
+ */
+#include "function.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct function *function_of(struct code *code)
+{
+	if (!code->function)
+		code->function = calloc(1, sizeof(*code->function));
+	return code->function;
+}
+
+/* The last back-edge to head that the bytecode holds; head itself if the bytecode is not known. */
+static int64_t static_end(const struct code *code, int64_t head)
+{
+	for (uint32_t i = code->ninstrs; i-- > 0;)
+		if (code->instrs[i].target == head && code->instrs[i].offset >= head)
+			return code->instrs[i].offset;
+	return head;
+}
+
+static struct loop *insert_loop(struct function *f, struct code *code, uint32_t at, int64_t head)
+{
+	struct loop **loops = realloc(f->loops, (f->nloops + 1) * sizeof(*loops));
+	struct loop *loop = calloc(1, sizeof(*loop));
+
+	if (loops)
+		f->loops = loops;
+	if (!loops || !loop) {
+		free(loop);
+		return NULL;
+	}
+	memmove(loops + at + 1, loops + at, (f->nloops - at) * sizeof(*loops));
+	f->nloops++;
+	loop->code = code;
+	loop->head = head;
+	loop->end = static_end(code, head);
+	return loops[at] = loop;
+}
+
+struct loop *function_loop(struct code *code, int64_t head)
+{
+	struct function *f = function_of(code);
+	uint32_t low = 0, high;
+
+	if (!f)
+		return NULL;
+	for (high = f->nloops; low < high;) {
+		uint32_t mid = (low + high) / 2;
+
+		if (f->loops[mid]->head < head)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < f->nloops && f->loops[low]->head == head)
+		return f->loops[low];
+	return insert_loop(f, code, low, head);
+}
+
+struct instr_cost *function_cost(struct code *code, int64_t offset)
+{
+	struct function *f = function_of(code);
+	uint32_t i = code_index(code, offset);
+
+	if (!f || i >= code->ninstrs)
+		return NULL;
+	if (!f->costs)
+		f->costs = calloc(code->ninstrs, sizeof(*f->costs));
+	return f->costs ? &f->costs[i] : NULL;
+}
+
+void function_free(struct code *code)
+{
+	struct function *f = code->function;
+
+	if (!f)
+		return;
+	for (uint32_t i = 0; i < f->nloops; i++)
+		free(f->loops[i]);
+	free(f->loops);
+	free(f->costs);
+	free(f);
+	code->function = NULL;
+}

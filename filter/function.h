@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * function.h - the totals of one code object: its calls, its loops, its instructions.
+ *
+ * Made when the code first runs; owned by struct code. Definitions are cProfile's: a call is one
+ * PY_START; it is recursive when the same code is on the same stack already; total time counts the
+ * outermost activation only, self time is without what it called.
+ */
+#ifndef OCULAR_FUNCTION_H
+#define OCULAR_FUNCTION_H
+
+#include <stdint.h>
+
+#include "codes.h"
+#include "stat.h"
+
+/* One loop: the instruction that back-edges jump to. */
+struct loop {
+	const struct code *code;
+	int64_t head; /* bytes */
+	int64_t end;  /* bytes: the last back-edge, as the code table or the trace so far knows it */
+	uint64_t entries;    /* times it was entered, as far as a back-edge was taken */
+	uint64_t iterations; /* back-edges taken */
+	uint64_t time;	     /* ns of timed trips, those inside an outer activation left out */
+	uint64_t uops;	     /* bytecodes of all timed trips, or of all trips when static */
+	struct stat_sum cycles; /* of timed trips: back-edge to back-edge within one entry */
+};
+
+/* What one instruction cost: from its INSTRUCTION event to the thread's next one. */
+struct instr_cost {
+	uint64_t n;
+	uint64_t cycles;
+};
+
+struct function {
+	uint64_t calls;
+	uint64_t resumes; /* of generators and coroutines: PY_RESUME, PY_THROW */
+	uint64_t recursive_calls;
+	uint64_t unfinished; /* activations whose end was not seen */
+	uint64_t total_ns, self_ns;
+	uint64_t total_cycles, self_cycles;
+	struct loop **loops; /* ascending heads */
+	uint32_t nloops;
+	struct instr_cost *costs; /* [code->ninstrs], NULL until an INSTRUCTION event was seen */
+};
+
+/* The totals of a code object, made at first sight. NULL: no memory. */
+struct function *function_of(struct code *code);
+
+/* The loop at head, made at first sight. NULL: no memory. */
+struct loop *function_loop(struct code *code, int64_t head);
+
+/* The cost of the instruction at offset, made at first sight. NULL: no memory, no such instruction. */
+struct instr_cost *function_cost(struct code *code, int64_t offset);
+
+/* Frees what code->function points to. */
+void function_free(struct code *code);
+
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The open loops of all frames of a stack lie in one array, each frame's above its caller's, so that
+ * leaving a frame leaves its loops by cutting the array.
+ */
+#include "loop.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "stack.h"
+
+uint64_t loop_static_uops(const struct code *code, int64_t head, int64_t source)
+{
+	if (!code->ninstrs || head > source)
+		return 0;
+	return code_index(code, source) - code_index(code, head) + 1;
+}
+
+/* Leaves the loops that cannot be around this back-edge: those inside it and those before it. */
+static struct open_loop *innermost(struct stack *s, const struct frame *f, const struct sample *jump)
+{
+	while (s->nloops > f->loops) {
+		struct open_loop *o = &s->loops[s->nloops - 1];
+
+		if (o->loop->head == jump->target)
+			return o;
+		if (o->loop->head < jump->target && jump->offset <= o->loop->end)
+			return NULL;
+		s->nloops--;
+	}
+	return NULL;
+}
+
+static bool is_open_in(const struct stack *s, const struct frame *f, const struct loop *loop)
+{
+	uint32_t end = f + 1 < s->frames + s->nframes ? f[1].loops : s->nloops;
+
+	for (uint32_t i = f->loops; i < end; i++)
+		if (s->loops[i].loop == loop)
+			return true;
+	return false;
+}
+
+static bool is_outermost(const struct stack *s, const struct frame *f, const struct loop *loop)
+{
+	while (f->recursive) {
+		f = &s->frames[f->outer];
+		if (is_open_in(s, f, loop))
+			return false;
+	}
+	return true;
+}
+
+static struct open_loop *enter(struct stack *s, const struct frame *f, const struct sample *jump)
+{
+	struct loop *loop = function_loop(jump->code, jump->target);
+	uint32_t size = s->loops_size ? s->loops_size * 2 : 16;
+	bool outermost;
+
+	if (!loop)
+		return NULL;
+	outermost = is_outermost(s, f, loop);
+	if (s->nloops == s->loops_size) {
+		struct open_loop *loops = realloc(s->loops, size * sizeof(*loops));
+
+		if (!loops)
+			return NULL;
+		s->loops = loops;
+		s->loops_size = size;
+	}
+	loop->entries++;
+	s->loops[s->nloops] = (struct open_loop){
+		.loop = loop, .source = SAMPLE_NOWHERE, .outermost = outermost
+	};
+	return &s->loops[s->nloops++];
+}
+
+static uint64_t trip_uops(struct open_loop *o, const struct frame *f, const struct sample *jump)
+{
+	if (f->instrs)
+		return f->instrs - o->last_instrs;
+	if (o->source != jump->offset) {
+		o->source = jump->offset;
+		o->uops = loop_static_uops(jump->code, jump->target, jump->offset);
+	}
+	return o->uops;
+}
+
+static void account(struct open_loop *o, const struct trip *t)
+{
+	struct loop *loop = o->loop;
+
+	loop->iterations++;
+	if (!t->timed)
+		return;
+	stat_add(&loop->cycles, t->cycles);
+	loop->uops += t->uops;
+	if (o->outermost)
+		loop->time += t->ns;
+}
+
+int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip)
+{
+	const struct frame *f = stack_top(s);
+	struct open_loop *o = innermost(s, f, jump);
+
+	if (!o)
+		o = enter(s, f, jump);
+	if (!o)
+		return -ENOMEM;
+	if (jump->offset > o->loop->end)
+		o->loop->end = jump->offset;
+	*trip = (struct trip){
+		.loop = o->loop,
+		.in = &f->a,
+		.number = ++o->trips,
+		.timed = o->trips > 1,
+		.end_ns = jump->time,
+		.uops = trip_uops(o, f, jump),
+		.counted = f->instrs > 0,
+	};
+	if (trip->timed) {
+		trip->ns = jump->time - o->last_ns;
+		trip->cycles = jump->cycles - o->last_cycles;
+	}
+	account(o, trip);
+	o->last_ns = jump->time;
+	o->last_cycles = jump->cycles;
+	o->last_instrs = f->instrs;
+	return 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loop.h - loops of the activations on a stack, rebuilt from back-edges.
+ *
+ * A loop is known by (code, head): the instruction that its back-edges jump to. A JUMP back to head h
+ * ends one trip of h and leaves every loop inside it (a larger head). The first back-edge of an entry
+ * ends a trip whose beginning was not seen: it is counted but not timed.
+ */
+#ifndef OCULAR_LOOP_H
+#define OCULAR_LOOP_H
+
+#include "sink.h"
+
+struct stack;
+
+struct open_loop {
+	struct loop *loop;
+	uint64_t trips;		    /* back-edges of this entry */
+	uint64_t last_ns, last_cycles; /* when the last one was taken */
+	uint64_t last_instrs;	    /* the frame's INSTRUCTION events until then */
+	int64_t source;		    /* bytes: the last back-edge, whose static uops these are */
+	uint64_t uops;
+	bool outermost; /* the same loop is not open in an outer activation of the code */
+};
+
+/*
+ * A back-edge in the innermost frame of the stack: accounts it, and fills *trip.
+ * 0 or -ENOMEM. The frame must be of the sample's code.
+ */
+int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip);
+
+/* Bytecodes from head to source inclusive, EXTENDED_ARG included; 0 if the bytecode is not known. */
+uint64_t loop_static_uops(const struct code *code, int64_t head, int64_t source);
+
+#endif

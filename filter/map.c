@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+/* Linear probing over a power-of-two table that is kept at most half full. */
+#include "map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Fibonacci hashing: 2^64 / golden ratio spreads consecutive ids over the whole table. */
+static size_t slot_of(const struct map *m, uint64_t key)
+{
+	return (key * 0x9e3779b97f4a7c15ull >> 32) & (m->size - 1);
+}
+
+static struct map_slot *probe(const struct map *m, uint64_t key)
+{
+	size_t i = slot_of(m, key);
+
+	while (m->slots[i].value && m->slots[i].key != key)
+		i = (i + 1) & (m->size - 1);
+	return &m->slots[i];
+}
+
+void *map_get(const struct map *m, uint64_t key)
+{
+	return m->size ? probe(m, key)->value : NULL;
+}
+
+static int grow(struct map *m)
+{
+	struct map bigger = { .size = m->size ? m->size * 2 : 16, .used = m->used };
+
+	bigger.slots = calloc(bigger.size, sizeof(*bigger.slots));
+	if (!bigger.slots)
+		return -ENOMEM;
+	for (struct map_slot *s = NULL; (s = map_next(m, s));)
+		*probe(&bigger, s->key) = *s;
+	free(m->slots);
+	*m = bigger;
+	return 0;
+}
+
+int map_put(struct map *m, uint64_t key, void *value)
+{
+	struct map_slot *s;
+
+	if (m->used * 2 >= m->size && grow(m))
+		return -ENOMEM;
+	s = probe(m, key);
+	m->used += !s->value;
+	*s = (struct map_slot){ key, value };
+	return 0;
+}
+
+void map_free(struct map *m)
+{
+	free(m->slots);
+	*m = (struct map){ 0 };
+}
+
+struct map_slot *map_next(const struct map *m, struct map_slot *at)
+{
+	for (at = at ? at + 1 : m->slots; at && at < m->slots + m->size; at++)
+		if (at->value)
+			return at;
+	return NULL;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * map.h - 64-bit key to pointer, open addressing, no removal.
+ *
+ * Threads, processes and code objects are found by it once per marker or less; they live as long as
+ * the analysis, so entries are never taken out one by one. A zeroed struct is an empty map.
+ */
+#ifndef OCULAR_MAP_H
+#define OCULAR_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct map_slot {
+	uint64_t key;
+	void *value; /* NULL: free slot */
+};
+
+struct map {
+	struct map_slot *slots;
+	size_t size; /* a power of two, or 0 */
+	size_t used;
+};
+
+/* The value under key, or NULL. */
+void *map_get(const struct map *m, uint64_t key);
+
+/* Puts a non-NULL value under key, replacing an older one. 0 or -ENOMEM. */
+int map_put(struct map *m, uint64_t key, void *value);
+
+/* Frees the slots, not the values. */
+void map_free(struct map *m);
+
+/* for (struct map_slot *s = NULL; (s = map_next(m, s));) visits all entries in no certain order. */
+struct map_slot *map_next(const struct map *m, struct map_slot *at);
+
+#endif

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+/* Two tables: what a key sets, and what makes a sink. */
+#include "options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sink_console.h"
+#include "sink_events.h"
+#include "sink_perfetto.h"
+#include "sink_summary.h"
+
+#define LOOPS_DEFAULT 5
+
+typedef bool (*setter)(struct options *o, void *field, const char *value);
+
+static bool set_string(struct options *o, void *field, const char *value)
+{
+	(void)o;
+	*(const char **)field = value;
+	return *value;
+}
+
+static bool set_when(struct options *o, void *field, const char *value)
+{
+	static const char *const names[] = { "auto", "always", "never" };
+
+	(void)o;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(value, names[i])) {
+			*(enum when *)field = i;
+			return true;
+		}
+	return false;
+}
+
+static bool set_number(struct options *o, void *field, const char *value)
+{
+	char *end;
+	unsigned long n = strtoul(value, &end, 10);
+
+	(void)o;
+	*(unsigned *)field = n;
+	return *value >= '0' && *value <= '9' && !*end && n <= 100000;
+}
+
+/* Seconds, as perf script prints and takes them: up to 9 decimals, exact. */
+static bool read_time(const char **text, uint64_t *ns)
+{
+	char *end;
+	uint64_t unit = 1000000000, seconds = strtoull(*text, &end, 10);
+
+	if (**text < '0' || **text > '9' || seconds > UINT64_MAX / unit - 1)
+		return false;
+	*ns = seconds * unit;
+	if (*end == '.')
+		for (end++; *end >= '0' && *end <= '9'; end++)
+			*ns += (*end - '0') * (unit /= 10);
+	*text = end;
+	return true;
+}
+
+static bool set_window(struct options *o, void *field, const char *value)
+{
+	(void)field;
+	o->from_ns = 0;
+	o->until_ns = UINT64_MAX;
+	if (*value != ',' && !read_time(&value, &o->from_ns))
+		return false;
+	if (*value++ != ',')
+		return false;
+	if (*value && !read_time(&value, &o->until_ns))
+		return false;
+	return !*value && o->from_ns < o->until_ns;
+}
+
+static const struct {
+	const char *key;
+	size_t field;
+	setter set;
+	const char *value, *help;
+} keys[] = {
+#define KEY(key, set, value, help) { #key, offsetof(struct options, key), set, value, help }
+	KEY(codes, set_string, "DIR", "folder of codes-PID.jsonl (default: that of the perf.data)"),
+	KEY(perfetto, set_string, "FILE", "write a Perfetto trace (Chrome JSON)"),
+	KEY(summary, set_string, "FILE", "write the summary as JSON"),
+	KEY(events, set_string, "FILE", "write one line for each event"),
+	KEY(console, set_when, "auto|always|never", "report (default: when no other is asked for)"),
+	KEY(loops, set_number, "N", "loops that the report takes apart (default: 5)"),
+	{ "time", 0, set_window, "FROM,TO", "only this part: seconds, as perf script --time" },
+	KEY(color, set_when, "auto|always|never", "colours (default: on a terminal)"),
+	KEY(progress, set_when, "auto|always|never", "progress on stderr (default: on a terminal)"),
+	KEY(status, set_number, "FD", "write \"ok\" or \"error: ...\" there at the end"),
+#undef KEY
+};
+
+#define NKEYS (sizeof(keys) / sizeof(keys[0]))
+
+void options_help(FILE *f)
+{
+	fprintf(f, "ocular: Python stacks, loops and cycles from PTWRITE markers\n\n"
+		   "  perf script -i DIR/perf.data --itrace=we --dlfilter ocular.so "
+		   "[--dlarg KEY=VALUE ...]\n\n");
+	for (size_t i = 0; i < NKEYS; i++)
+		fprintf(f, "  %s=%-*s %s\n", keys[i].key, 27 - (int)strlen(keys[i].key),
+			keys[i].value, keys[i].help);
+	fprintf(f, "  %-28s %s\n", "help", "this text");
+	fprintf(f, "\nFILE \"-\" is standard output.\n");
+}
+
+static int parse_word(struct options *o, const char *word, char *error)
+{
+	size_t length = strcspn(word, "=");
+
+	if (!strcmp(word, "help")) {
+		o->help = true;
+		return 0;
+	}
+	for (size_t i = 0; i < NKEYS; i++) {
+		if (strlen(keys[i].key) != length || strncmp(keys[i].key, word, length))
+			continue;
+		if (word[length] && keys[i].set(o, (char *)o + keys[i].field, word + length + 1))
+			return 0;
+		snprintf(error, OPTIONS_ERROR, "argument '%s': want %s=%s", word, keys[i].key,
+			 keys[i].value);
+		return -EINVAL;
+	}
+	snprintf(error, OPTIONS_ERROR, "unknown argument '%s'; 'help' lists them", word);
+	return -EINVAL;
+}
+
+int options_parse(struct options *o, int argc, char **argv, char *error)
+{
+	int err = 0;
+
+	*o = (struct options){ .loops = LOOPS_DEFAULT, .until_ns = UINT64_MAX, .status = -1 };
+	for (int i = 0; i < argc && !err; i++)
+		err = parse_word(o, argv[i], error);
+	return err;
+}
+
+bool options_when(enum when w, int fd)
+{
+	return w == WHEN_ALWAYS || (w == WHEN_AUTO && isatty(fd));
+}
+
+static bool wants_console(const struct options *o)
+{
+	return o->console == WHEN_ALWAYS ||
+	       (o->console == WHEN_AUTO && !o->perfetto && !o->summary && !o->events);
+}
+
+int options_sinks(const struct options *o, struct sink **sinks, char *error)
+{
+	const struct {
+		sink_maker make;
+		const char *path;
+	} makers[] = {
+		{ sink_events_open, o->events },
+		{ sink_perfetto_open, o->perfetto },
+		{ sink_summary_open, o->summary },
+		{ sink_console_open, wants_console(o) ? "-" : NULL },
+	};
+	struct sink **end = sinks;
+	int err = 0;
+
+	*sinks = NULL;
+	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]) && !err; i++) {
+		struct sink_options so = { makers[i].path, o->loops,
+					   options_when(o->color, STDOUT_FILENO) };
+
+		if (!so.path)
+			continue;
+		err = makers[i].make(end, &so, error);
+		if (!err)
+			end = &(*end)->next;
+	}
+	for (struct sink *k = *sinks, *next; err && k; k = next) {
+		next = k->next;
+		k->ops->free(k);
+	}
+	if (err)
+		*sinks = NULL;
+	return err;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * options.h - KEY=VALUE words (perf's --dlarg) -> what to analyse and which sinks to make.
+ */
+#ifndef OCULAR_OPTIONS_H
+#define OCULAR_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sink.h"
+
+enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
+
+struct options {
+	const char *codes; /* folder of the code tables; NULL: not given */
+	const char *perfetto, *summary, *events; /* files to write, NULL: not asked for */
+	enum when console, color, progress;
+	unsigned loops;
+	uint64_t from_ns, until_ns; /* time window; 0 and UINT64_MAX: all */
+	int status;		    /* descriptor for the closing line, -1: none */
+	bool help;
+};
+
+#define OPTIONS_ERROR 256
+
+/*
+ * Reads argc words into *o, whose strings point into argv. 0; -EINVAL with one line in
+ * error[OPTIONS_ERROR].
+ */
+int options_parse(struct options *o, int argc, char **argv, char *error);
+
+void options_help(FILE *f);
+
+/* Does `when` mean yes for output to fd? AUTO: if that is a terminal. */
+bool options_when(enum when w, int fd);
+
+/*
+ * Makes the sinks that were asked for, in one list; the console if nothing else was. 0, or a negative
+ * errno with one line in error[SINK_ERROR] and no sink made.
+ */
+int options_sinks(const struct options *o, struct sink **sinks, char *error);
+
+#endif

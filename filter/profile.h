@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profile.h - what a whole trace came to: totals for the sinks that tell them at the end.
+ *
+ * Functions and loops themselves hang off the code objects (function.h); profile_functions and
+ * profile_loops gather them in the order people want to read them.
+ */
+#ifndef OCULAR_PROFILE_H
+#define OCULAR_PROFILE_H
+
+#include "codes.h"
+#include "function.h"
+#include "sample.h"
+
+struct profile {
+	struct codes *codes;
+	uint64_t events[OP_COUNT]; /* samples by op: sample_op_name says which */
+	uint64_t gaps;		   /* places where markers are missing */
+	uint64_t lost_markers;	   /* markers known to be missing there, and at ends (codes.h stop) */
+	uint64_t foreign;	   /* PTWRITEs that are not ours */
+	uint64_t unmatched;	   /* returns whose call is not on the stack */
+	uint64_t start_ns, end_ns; /* first and last sample of all threads */
+	uint64_t traced_ns;	   /* sum over threads of last minus first sample */
+	uint64_t traced_cycles;
+	uint64_t threads, processes;
+	const char *clock;	   /* "tsc", "core", "emulated"; "ns" when no frequency is known */
+	uint64_t clock_hz;	   /* 0: unknown */
+	const char *mode;	   /* of the first process whose table says; NULL: unknown */
+	bool calibrated;	   /* some process has callback_cycles */
+};
+
+/* All code objects that ran, most self time first. *n of them, in one malloc'ed array; NULL: no memory. */
+struct code **profile_functions(const struct profile *p, size_t *n);
+
+/* All loops, most time first. Likewise. */
+struct loop **profile_loops(const struct profile *p, size_t *n);
+
+/* A loop's part of the traced time, 0..1. */
+double profile_share(const struct profile *p, const struct loop *loop);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* progress.h - one line on stderr that says how far a long analysis has come. */
+#ifndef OCULAR_PROGRESS_H
+#define OCULAR_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+struct progress {
+	bool on;
+	bool shown;
+	uint64_t expected; /* words; 0: unknown */
+	uint64_t next;	   /* look at the clock when so many words were read */
+	struct timespec shown_at;
+};
+
+void progress_init(struct progress *p, bool on, uint64_t expected);
+
+/* Call at every word: one comparison but for every 65536th. */
+static inline bool progress_due(const struct progress *p, uint64_t words)
+{
+	return words >= p->next;
+}
+
+void progress_show(struct progress *p, uint64_t words);
+
+/* Takes the line away. */
+void progress_end(struct progress *p);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sink.h - what the analysis hands out, as a table of functions.
+ *
+ * A sink embeds struct sink as its first member and fills in what it wants to hear of; NULL is not
+ * called. All arguments are the analysis's own and valid during the call only, except struct code,
+ * which lives as long as the analysis. Times are ns and cycles as in struct sample.
+ *
+ * Order within a thread: enter and leave nest; an iterate belongs to the frame that is innermost at
+ * that time; a gap comes after the leaves of all that it closed. Threads interleave in time order.
+ * Every callback returns 0, or a negative errno that ends the analysis.
+ */
+#ifndef OCULAR_SINK_H
+#define OCULAR_SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "codes.h"
+#include "function.h"
+#include "sample.h"
+
+struct profile;
+struct sink;
+
+/* How an activation came to its end. */
+enum leave_how {
+	LEAVE_RETURN,	 /* PY_RETURN */
+	LEAVE_YIELD,	 /* PY_YIELD: it may be resumed */
+	LEAVE_UNWIND,	 /* PY_UNWIND: by an exception */
+	LEAVE_GAP,	 /* markers are missing: its end was not seen */
+	LEAVE_END,	 /* the trace, or the process, ended with it open */
+};
+
+/* One activation of a code object on one stack. */
+struct activation {
+	int32_t pid, tid;
+	uint32_t interpreter;
+	uint32_t depth; /* activations below it on its stack */
+	struct code *code;
+	uint8_t op;	/* OP_PY_START, OP_PY_RESUME or OP_PY_THROW */
+	uint64_t start_ns, start_cycles;
+	uint64_t callee_ns, callee_cycles; /* spent in what it called; complete at leave */
+};
+
+/* One trip through a loop's body: a back-edge was taken. */
+struct trip {
+	struct loop *loop;
+	const struct activation *in;
+	uint64_t number;      /* 1: the first back-edge since the loop was entered */
+	bool timed;	      /* false for number 1: when the body began is not known */
+	uint64_t end_ns;      /* when the back-edge was taken */
+	uint64_t ns, cycles;  /* length of the trip; 0 unless timed */
+	uint64_t uops;	      /* bytecodes of the trip: counted, or from head to back-edge (static) */
+	bool counted;	      /* uops were counted (INSTRUCTION events), not read off the bytecode */
+};
+
+struct sink_ops {
+	/* Every sample, before the analysis acts on it. */
+	int (*sample)(struct sink *s, const struct sample *sample);
+	int (*enter)(struct sink *s, const struct activation *a);
+	int (*leave)(struct sink *s, const struct activation *a, enum leave_how how,
+		     uint64_t end_ns, uint64_t end_cycles);
+	int (*iterate)(struct sink *s, const struct trip *t);
+	int (*gap)(struct sink *s, const struct sample *gap);
+	/* The trace is over; everything open was left. */
+	int (*finish)(struct sink *s, const struct profile *p);
+	/* Frees the sink; before finish it must leave no output that looks whole. */
+	void (*free)(struct sink *s);
+};
+
+#define SINK_ERROR 320
+
+struct sink {
+	const struct sink_ops *ops;
+	struct sink *next;
+	char error[SINK_ERROR]; /* one line, set when a callback fails */
+};
+
+/* What makes a sink: fields that it has no use for are ignored. */
+struct sink_options {
+	const char *path; /* where it writes; "-": standard output */
+	unsigned loops;	  /* console: how many loops to disassemble */
+	bool color;	  /* console: escape sequences allowed */
+};
+
+/*
+ * Every sink has one maker of this type. 0 and *out, owned by the caller (ops->free); or a negative
+ * errno and one line in error[SINK_ERROR].
+ */
+typedef int (*sink_maker)(struct sink **out, const struct sink_options *o, char *error);
+
+#endif

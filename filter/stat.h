@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stat.h - n, sum, min, max and percentiles of cycle counts, in 2 KiB whatever n is.
+ *
+ * Percentiles come from a histogram with logarithmic buckets, 8 to each power of two: a value read
+ * back is wrong by at most 1/16 of itself, and never outside min..max. Values below 16 are exact.
+ */
+#ifndef OCULAR_STAT_H
+#define OCULAR_STAT_H
+
+#include <stdint.h>
+
+#define STAT_SUB_BITS 3 /* 8 buckets a power of two */
+#define STAT_BUCKETS  ((64 - STAT_SUB_BITS) << STAT_SUB_BITS)
+
+struct stat_sum {
+	uint64_t n;
+	uint64_t sum;
+	uint64_t min; /* 0 while n is 0 */
+	uint64_t max;
+	uint32_t bucket[STAT_BUCKETS]; /* saturates at UINT32_MAX */
+};
+
+void stat_add(struct stat_sum *s, uint64_t value);
+
+/* 0 while n is 0. */
+double stat_mean(const struct stat_sum *s);
+
+/* The value that `share` (0..1) of all values do not exceed; 0 while n is 0. */
+uint64_t stat_quantile(const struct stat_sum *s, double share);
+
+#endif

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The one place where events act on stacks. Sinks are told after the stack knows, except for the raw
+ * sample; totals of functions are added up when an activation ends.
+ */
+#include "thread.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Calls a function of every sink that has it; stops at the first that fails. */
+#define TELL(to, fn, ...) \
+	({ \
+		int tell_err = 0; \
+		for (struct sink *k = (to)->sinks; k && !tell_err; k = k->next) \
+			if (k->ops->fn) \
+				tell_err = k->ops->fn(k, ##__VA_ARGS__); \
+		tell_err; \
+	})
+
+static struct stack *stack_of(struct thread *t, uint32_t interpreter)
+{
+	struct stack *stacks;
+
+	for (uint32_t i = 0; i < t->nstacks; i++)
+		if (t->stacks[i].interpreter == interpreter)
+			return &t->stacks[i];
+	stacks = realloc(t->stacks, (t->nstacks + 1) * sizeof(*stacks));
+	if (!stacks)
+		return NULL;
+	t->stacks = stacks;
+	stacks[t->nstacks] = (struct stack){ .interpreter = interpreter };
+	return &stacks[t->nstacks++];
+}
+
+static void add_totals(const struct frame *f, uint64_t ns, uint64_t cycles, enum leave_how how)
+{
+	struct function *fn = f->a.code->function;
+
+	fn->self_ns += ns - f->a.callee_ns;
+	fn->self_cycles += cycles - f->a.callee_cycles;
+	fn->unfinished += how == LEAVE_GAP || how == LEAVE_END;
+	if (!f->recursive) {
+		fn->total_ns += ns;
+		fn->total_cycles += cycles;
+	}
+}
+
+/* Ends the innermost activation. */
+static int leave(struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
+		 const struct audience *to)
+{
+	struct frame *f = stack_pop(s), *caller = stack_top(s);
+	uint64_t elapsed_ns = ns - f->a.start_ns;
+	uint64_t elapsed_cycles = cycles - f->a.start_cycles;
+
+	add_totals(f, elapsed_ns, elapsed_cycles, how);
+	if (caller) {
+		caller->a.callee_ns += elapsed_ns;
+		caller->a.callee_cycles += elapsed_cycles;
+	}
+	return TELL(to, leave, &f->a, how, ns, cycles);
+}
+
+static int leave_all(struct thread *t, enum leave_how how, const struct audience *to)
+{
+	int err = 0;
+
+	t->instr = NULL;
+	for (uint32_t i = t->nstacks; i-- > 0;)
+		while (!err && t->stacks[i].nframes)
+			err = leave(&t->stacks[i], t->last_ns, t->last_cycles, how, to);
+	return err;
+}
+
+static int tell_gap(const struct sample *gap, const struct audience *to)
+{
+	to->profile->gaps++;
+	to->profile->lost_markers += gap->count;
+	return TELL(to, gap, gap);
+}
+
+/* Ends that were not seen: `count` activations were closed, or one end had no beginning. */
+static int tell_unmatched(const struct sample *s, uint64_t count, const struct audience *to)
+{
+	struct sample gap = *s;
+
+	to->profile->unmatched += count;
+	gap.op = SAMPLE_GAP;
+	gap.code = NULL;
+	gap.target = SAMPLE_NOWHERE;
+	gap.count = count;
+	return tell_gap(&gap, to);
+}
+
+static int enter(struct stack *st, const struct sample *s, bool adopted, const struct audience *to)
+{
+	struct function *fn = function_of(s->code);
+	struct frame *f = stack_push(st, s);
+
+	if (!fn || !f)
+		return -ENOMEM;
+	f->adopted = adopted;
+	if (adopted)
+		return TELL(to, enter, &f->a);
+	if (s->op == OP_PY_START) {
+		fn->calls++;
+		fn->recursive_calls += f->recursive;
+	} else {
+		fn->resumes++;
+	}
+	return TELL(to, enter, &f->a);
+}
+
+/*
+ * Makes the frame of the sample's code innermost. It is already, unless the end of frames inside it
+ * was not seen (CPython has such holes, and so has a faulty trace), or the frame was open before the
+ * trace began: then it is adopted, if it goes on living after this event.
+ */
+static int align(struct stack *st, const struct sample *s, const struct audience *to)
+{
+	struct frame *top = stack_top(st);
+	bool below;
+	uint64_t closed = 0;
+	int err = 0;
+
+	if (top && top->a.code == s->code)
+		return 0;
+	if (top) {
+		below = stack_has(st, s->code);
+		while (!err && (top = stack_top(st)) && !(below && top->a.code == s->code)) {
+			err = leave(st, s->time, s->cycles, LEAVE_GAP, to);
+			closed++;
+		}
+		if (!err)
+			err = tell_unmatched(s, closed, to);
+	}
+	if (!err && !stack_top(st) && sample_op_effect(s->op) == STACK_KEEP)
+		err = enter(st, s, true, to);
+	return err;
+}
+
+static int pop(struct stack *st, const struct sample *s, const struct audience *to)
+{
+	static const enum leave_how hows[OP_COUNT] = {
+		[OP_PY_RETURN] = LEAVE_RETURN,
+		[OP_PY_YIELD] = LEAVE_YIELD,
+		[OP_PY_UNWIND] = LEAVE_UNWIND,
+	};
+	int err = align(st, s, to);
+
+	/* Nothing to pop: it was open before the trace began. */
+	if (err || !stack_top(st))
+		return err;
+	return leave(st, s->time, s->cycles, hows[s->op], to);
+}
+
+static int back_edge(struct stack *st, const struct sample *s, const struct audience *to)
+{
+	struct trip trip;
+	int err = loop_back_edge(st, s, &trip);
+
+	return err ? err : TELL(to, iterate, &trip);
+}
+
+/*
+ * Time of an instruction runs until the thread's next INSTRUCTION, through calls and returns. Those
+ * up to the first RESUME come before the PY_START of their activation: they are in no frame yet.
+ */
+static void step(struct thread *t, struct stack *st, const struct sample *s)
+{
+	struct frame *top = stack_top(st);
+
+	if (t->instr) {
+		t->instr->n++;
+		t->instr->cycles += s->cycles - t->instr_cycles;
+	}
+	t->instr = function_cost(s->code, s->offset);
+	t->instr_cycles = s->cycles;
+	if (top && top->a.code == s->code && s->offset > s->code->entry)
+		top->instrs++;
+}
+
+static int keep(struct thread *t, struct stack *st, const struct sample *s,
+		const struct audience *to)
+{
+	int err;
+
+	if (s->op == OP_INSTRUCTION)
+		step(t, st, s);
+	if (s->op == OP_INSTRUCTION || s->op == OP_LINE)
+		return 0;
+	err = align(st, s, to);
+	if (!err && s->op == OP_JUMP && s->target <= s->offset)
+		err = back_edge(st, s, to);
+	return err;
+}
+
+static int act(struct thread *t, const struct sample *s, const struct audience *to)
+{
+	struct stack *st = stack_of(t, s->interpreter);
+
+	if (!st)
+		return -ENOMEM;
+	switch (sample_op_effect(s->op)) {
+	case STACK_PUSH:
+		return enter(st, s, false, to);
+	case STACK_POP:
+		return pop(st, s, to);
+	case STACK_KEEP:
+		return keep(t, st, s, to);
+	}
+	return 0;
+}
+
+static int gap(struct thread *t, const struct sample *s, const struct audience *to)
+{
+	int err = leave_all(t, LEAVE_GAP, to);
+
+	return err ? err : tell_gap(s, to);
+}
+
+int thread_feed(struct thread *t, const struct sample *s, const struct audience *to)
+{
+	int err = TELL(to, sample, s);
+
+	if (err)
+		return err;
+	if (s->op == SAMPLE_FOREIGN) /* not ours: says nothing about this thread */
+		return 0;
+	if (s->op == SAMPLE_RESTART)
+		err = leave_all(t, LEAVE_END, to);
+	else if (s->op == SAMPLE_GAP)
+		err = gap(t, s, to);
+	else
+		err = act(t, s, to);
+	t->last_ns = s->time;
+	t->last_cycles = s->cycles;
+	return err;
+}
+
+int thread_finish(struct thread *t, const struct audience *to)
+{
+	to->profile->traced_ns += t->last_ns - t->first_ns;
+	to->profile->traced_cycles += t->last_cycles - t->first_cycles;
+	return leave_all(t, LEAVE_END, to);
+}
+
+void thread_free(struct thread *t)
+{
+	for (uint32_t i = 0; i < t->nstacks; i++)
+		stack_free(&t->stacks[i]);
+	free(t->stacks);
+	free(t);
+}

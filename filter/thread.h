@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread.h - one thread: its stacks (one for each interpreter it runs in) and its span of time.
+ *
+ * thread_feed turns one sample into what happened on the stack and tells the sinks. Faults of the
+ * trace end here: an end without a beginning, an event of code that is not innermost, a gap.
+ */
+#ifndef OCULAR_THREAD_H
+#define OCULAR_THREAD_H
+
+#include "profile.h"
+#include "sink.h"
+#include "stack.h"
+
+struct thread {
+	int32_t pid, tid;
+	uint64_t first_ns, last_ns;
+	uint64_t first_cycles, last_cycles;
+	struct stack *stacks;
+	uint32_t nstacks;
+	struct instr_cost *instr; /* the instruction that is running, NULL if not known */
+	uint64_t instr_cycles;	  /* when it began */
+};
+
+/* Who listens, and where totals go. */
+struct audience {
+	struct sink *sinks;
+	struct profile *profile;
+};
+
+/* 0, -ENOMEM, or what a sink returned. */
+int thread_feed(struct thread *t, const struct sample *s, const struct audience *to);
+
+/* Closes what is open, at the time of the thread's last sample. */
+int thread_finish(struct thread *t, const struct audience *to);
+
+/* Frees the thread itself, too. */
+void thread_free(struct thread *t);
+
+#endif

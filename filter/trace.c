@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+/* Finds the thread of each sample, keeps the totals of the whole, and ends it all in order. */
+#include "trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void trace_init(struct trace *t, struct codes *codes, struct sink *sinks)
+{
+	*t = (struct trace){ .until_ns = UINT64_MAX };
+	t->profile.codes = codes;
+	t->profile.clock = "ns";
+	t->to = (struct audience){ .sinks = sinks, .profile = &t->profile };
+}
+
+void trace_window(struct trace *t, uint64_t from, uint64_t until)
+{
+	t->from_ns = from;
+	t->until_ns = until;
+}
+
+static struct thread *make_thread(struct trace *t, const struct sample *s, uint64_t key)
+{
+	struct thread *th = calloc(1, sizeof(*th));
+
+	if (!th || map_put(&t->threads, key, th)) {
+		free(th);
+		return NULL;
+	}
+	*th = (struct thread){
+		.pid = s->pid,
+		.tid = s->tid,
+		.first_ns = s->time,
+		.last_ns = s->time,
+		.first_cycles = s->cycles,
+		.last_cycles = s->cycles,
+	};
+	return th;
+}
+
+static struct thread *thread_of(struct trace *t, const struct sample *s)
+{
+	uint64_t key = (uint64_t)(uint32_t)s->pid << 32 | (uint32_t)s->tid;
+
+	if (t->last && t->last->tid == s->tid && t->last->pid == s->pid)
+		return t->last;
+	t->last = map_get(&t->threads, key);
+	if (!t->last)
+		t->last = make_thread(t, s, key);
+	return t->last;
+}
+
+int trace_feed(void *trace, const struct sample *s)
+{
+	struct trace *t = trace;
+	struct profile *p = &t->profile;
+	struct thread *th;
+
+	if (s->time < t->from_ns || s->time >= t->until_ns)
+		return 0;
+	th = thread_of(t, s);
+	if (!th)
+		return -ENOMEM;
+	if (!t->started)
+		p->start_ns = s->time;
+	t->started = true;
+	if (s->time > p->end_ns)
+		p->end_ns = s->time;
+	p->events[s->op]++;
+	if (s->op == SAMPLE_FOREIGN)
+		p->foreign += s->count;
+	return thread_feed(th, s, &t->to);
+}
+
+/*
+ * A process that stopped in order says how many words it wrote and dropped. What neither came nor is
+ * told by a gap was lost where nobody could see it: at the end of a stream. (With a time window perf
+ * skips parts of the trace, so nothing can be said.)
+ */
+static int lost_at_end(struct trace *t, const struct process *p)
+{
+	uint64_t made = p->emitted + p->lost, seen = p->received + p->told;
+	struct sample gap = {
+		.op = SAMPLE_GAP,
+		.pid = p->pid,
+		.tid = p->pid,
+		.time = t->profile.end_ns,
+		.target = SAMPLE_NOWHERE,
+		.count = made - seen,
+	};
+
+	if (t->from_ns || t->until_ns != UINT64_MAX || !p->stopped || made <= seen)
+		return 0;
+	return trace_feed(t, &gap);
+}
+
+static void describe(struct profile *to, const struct process *p)
+{
+	to->processes++;
+	if (!to->mode)
+		to->mode = p->mode;
+	if (p->tsc_hz && !to->clock_hz) {
+		to->clock_hz = p->tsc_hz;
+		to->clock = "tsc";
+	}
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		to->calibrated |= p->callback_cycles[op] != 0;
+}
+
+static int finish_processes(struct trace *t)
+{
+	int err = 0;
+
+	for (struct map_slot *s = NULL; !err && (s = map_next(&t->profile.codes->processes, s));) {
+		describe(&t->profile, s->value);
+		err = lost_at_end(t, s->value);
+	}
+	return err;
+}
+
+static int finish_threads(struct trace *t)
+{
+	int err = 0;
+
+	for (struct map_slot *s = NULL; !err && (s = map_next(&t->threads, s));) {
+		t->profile.threads++;
+		err = thread_finish(s->value, &t->to);
+	}
+	return err;
+}
+
+int trace_finish(struct trace *t)
+{
+	int err = finish_processes(t);
+
+	if (!err)
+		err = finish_threads(t);
+	for (struct sink *k = t->to.sinks; k; k = k->next)
+		if (!err && k->ops->finish)
+			err = k->ops->finish(k, &t->profile);
+	return err;
+}
+
+void trace_free(struct trace *t)
+{
+	for (struct sink *k = t->to.sinks, *next; k; k = next) {
+		next = k->next;
+		k->ops->free(k);
+	}
+	for (struct map_slot *s = NULL; (s = map_next(&t->threads, s));)
+		thread_free(s->value);
+	map_free(&t->threads);
+}
