@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "folder.h"
+#include "ring.h"
+
+static const char *const ours[] = { FOLDER_DATA, "codes-*.jsonl", RING_SOCKET, ".", ".." };
+
+static bool is_ours(const char *name)
+{
+	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+		if (fnmatch(ours[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
+enum content { NOTHING_THERE, EMPTY, RECORDING, SOMETHING_ELSE };
+
+static enum content look_into(const char *dir)
+{
+	enum content content = EMPTY;
+	struct dirent *entry;
+	DIR *d = opendir(dir);
+
+	if (!d)
+		return errno == ENOENT ? NOTHING_THERE : SOMETHING_ELSE;
+	while ((entry = readdir(d)) && content != SOMETHING_ELSE) {
+		if (!is_ours(entry->d_name))
+			content = SOMETHING_ELSE;
+		else if (strcmp(entry->d_name, FOLDER_DATA) == 0)
+			content = RECORDING;
+	}
+	closedir(d);
+	return content;
+}
+
+static int remove_recording(const char *dir)
+{
+	struct dirent *entry;
+	DIR *d = opendir(dir);
+
+	if (!d)
+		return -errno;
+	while ((entry = readdir(d)))
+		if (entry->d_type != DT_DIR)
+			unlinkat(dirfd(d), entry->d_name, 0);
+	closedir(d);
+	return rmdir(dir) < 0 ? -errno : 0;
+}
+
+/* Moves the recording in `dir` to dir.old. */
+static int move_away(const char *dir)
+{
+	char old[PATH_MAX];
+	int err = 0;
+
+	if (snprintf(old, sizeof(old), "%s.old", dir) >= (int)sizeof(old))
+		return -ENAMETOOLONG;
+	switch (look_into(old)) {
+	case NOTHING_THERE:
+		break;
+	case SOMETHING_ELSE:
+		return -ENOTEMPTY;
+	default:
+		err = remove_recording(old);
+	}
+	return !err && rename(dir, old) < 0 ? -errno : err;
+}
+
+static int open_folder(struct folder *f, const char *dir)
+{
+	f->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (f->fd < 0 || fchmod(f->fd, 0700) < 0 || !realpath(dir, f->path))
+		return -errno;
+	return 0;
+}
+
+int folder_create(struct folder *f, const char *dir)
+{
+	char name[PATH_MAX];
+	size_t len = strlen(dir);
+	int err = 0;
+
+	if (!len || len >= sizeof(name))
+		return len ? -ENAMETOOLONG : -ENOENT;
+	while (len > 1 && dir[len - 1] == '/')
+		len--;
+	memcpy(name, dir, len);
+	name[len] = '\0';
+	switch (look_into(name)) {
+	case SOMETHING_ELSE:
+		return -EEXIST;
+	case RECORDING:
+		err = move_away(name);
+		break;
+	default:
+		break;
+	}
+	if (!err && mkdir(name, 0700) < 0 && errno != EEXIST)
+		err = -errno;
+	return err ? err : open_folder(f, name);
+}

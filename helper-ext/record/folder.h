@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * folder.h - the folder of a recording: perf.data and codes-PID.jsonl, nothing else.
+ *
+ * As perf does with its file, a recording in the way is kept as DIR.old, and an older DIR.old goes.
+ * Nothing is ever removed that is not a recording's.
+ */
+#ifndef OCULAR_FOLDER_H
+#define OCULAR_FOLDER_H
+
+#include <limits.h>
+
+#define FOLDER_DATA "perf.data"
+
+struct folder {
+	int fd;
+	char path[PATH_MAX]; /* absolute */
+};
+
+/*
+ * Makes the folder, mode 0700. Returns 0, or a negative errno: -EEXIST: DIR holds something else than a
+ * recording; -ENOTEMPTY: DIR.old does.
+ */
+int folder_create(struct folder *f, const char *dir);
+
+#endif

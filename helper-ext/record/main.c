@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ocular-record - drains the rings of traced processes into a perf.data with an Intel PT stream.
+ *
+ *   options -> folder, file, socket -> target -> { rings -> streams -> file } -> exit as the target
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "recorder.h"
+#include "serve.h"
+
+#define EXIT_CANNOT_RUN 126 /* as shells and env(1) say it */
+#define EXIT_NOT_FOUND	127
+
+/* Starts the target; on failure takes back what was made for it and returns an exit status. */
+static int start_target(struct recorder *r, char **command)
+{
+	int err = target_start(&r->target, command, r->folder.path, &r->signals);
+
+	if (!err)
+		return 0;
+	fprintf(stderr, "ocular-record: cannot run %s: %s\n", command[0], strerror(-err));
+	recorder_cancel(r);
+	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
+static int record(const struct options *options)
+{
+	struct recorder r;
+	int status, err;
+
+	if (recorder_open(&r, options, -1) < 0)
+		return EXIT_FAILURE;
+	status = start_target(&r, options->command);
+	if (status)
+		return status;
+	recorder_run(&r);
+	err = recorder_close(&r);
+	status = target_exit_status(&r.target);
+	return !status && err ? EXIT_FAILURE : status;
+}
+
+static int serve(const struct options *options)
+{
+	struct recorder r;
+	int starter = process_open(getppid()), report = serve_detach();
+
+	if (report < 0 || recorder_open(&r, options, starter) < 0)
+		return EXIT_FAILURE;
+	serve_ready(report, EXIT_SUCCESS);
+	recorder_run(&r);
+	return recorder_close(&r) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	int status = options_parse(&options, argc, argv);
+
+	if (status != OPTIONS_RUN)
+		return status;
+	return options.serve ? serve(&options) : record(&options);
+}

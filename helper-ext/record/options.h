@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* options.h - the command line of ocular-record. */
+#ifndef OCULAR_OPTIONS_H
+#define OCULAR_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct options {
+	const char *dir;
+	uint32_t ring_records;
+	uint32_t wait_ms;
+	bool quiet, serve;
+	char **command; /* NULL with --serve */
+};
+
+#define OPTIONS_RUN -1
+
+/* Returns OPTIONS_RUN, or the status to exit with: help was printed, or what is wrong. */
+int options_parse(struct options *o, int argc, char **argv);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfdata.c - a perf.data as `perf record -e intel_pt/tsc,cyc,ptw,branch=0/ --per-thread` leaves it,
+ * less what perf can do without. The layout is fixed up to the first record, so the head of the file
+ * is one struct.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "perf_format.h"
+#include "perfdata.h"
+
+/*
+ * PMU numbers are handed out at boot, and perf only compares this one with AUXTRACE_INFO's. A number
+ * that no machine reaches keeps perf from taking our event for one of the analysing machine's PMUs.
+ */
+#define PMU_TYPE 4096u
+#define EVENT_ID 1u
+
+struct file_head {
+	struct perf_header header;
+	uint64_t id;
+	struct perf_attr_entry attr;
+	struct perf_auxtrace_info info;
+};
+
+#define DATA_OFFSET offsetof(struct file_head, info)
+
+static const struct file_head file_head = {
+	.header = {
+		.magic = PERF_MAGIC,
+		.size = sizeof(struct perf_header),
+		.attr_size = sizeof(struct perf_attr_entry),
+		.attrs = { offsetof(struct file_head, attr), sizeof(struct perf_attr_entry) },
+		.data = { DATA_OFFSET, sizeof(struct perf_auxtrace_info) },
+	},
+	.id = EVENT_ID,
+	.attr = {
+		.attr = {
+			.type = PMU_TYPE,
+			.size = PERF_ATTR_SIZE,
+			.config = PT_CONFIG_PT | PT_CONFIG_CYC | PT_CONFIG_TSC | PT_CONFIG_PTW,
+			.sample_period = 1,
+			.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+				       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+			.flags = PERF_ATTR_DISABLED | PERF_ATTR_SAMPLE_ID,
+		},
+		.ids = { offsetof(struct file_head, id), sizeof(uint64_t) },
+	},
+	.info = {
+		.header = { PERF_AUXTRACE_INFO, 0, sizeof(struct perf_auxtrace_info) },
+		.type = PERF_AUXTRACE_INTEL_PT,
+		.priv = {
+			[PT_PMU_TYPE] = PMU_TYPE,
+			[PT_CAP_USER_TIME_ZERO] = 1,
+			[PT_TSC_BIT] = PT_CONFIG_TSC,
+			[PT_CYC_BIT] = PT_CONFIG_CYC,
+		},
+	},
+};
+
+/* Writes all of iov at `at`. Changes iov. */
+static int write_all(int fd, struct iovec *iov, int count, off_t at)
+{
+	while (count) {
+		ssize_t n = pwritev(fd, iov, count, at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		at += n;
+		while (count && (size_t)n >= iov->iov_len) {
+			n -= iov->iov_len;
+			iov++, count--;
+		}
+		if (count) {
+			iov->iov_base = (char *)iov->iov_base + n;
+			iov->iov_len -= n;
+		}
+	}
+	return 0;
+}
+
+static int write_at(struct perfdata *pd, const void *bytes, size_t size, off_t at)
+{
+	struct iovec iov = { (void *)bytes, size };
+
+	if (!pd->error)
+		pd->error = write_all(pd->fd, &iov, 1, at);
+	return pd->error;
+}
+
+/* Appends one record, then lets the header cover it. */
+static int append(struct perfdata *pd, struct iovec *iov, int count)
+{
+	uint64_t end = pd->end, size;
+
+	if (pd->error)
+		return pd->error;
+	for (int i = 0; i < count; i++)
+		end += iov[i].iov_len;
+	size = end - DATA_OFFSET;
+	pd->error = write_all(pd->fd, iov, count, pd->end);
+	if (!pd->error)
+		write_at(pd, &size, sizeof(size), offsetof(struct perf_header, data.size));
+	if (!pd->error)
+		pd->end = end;
+	else if (ftruncate(pd->fd, pd->end) < 0)
+		return pd->error; /* the bytes stay; the header does not cover them */
+	return pd->error;
+}
+
+int perfdata_create(struct perfdata *pd, int dirfd, const char *name, uint8_t ratio)
+{
+	struct file_head head = file_head;
+
+	head.info.priv[PT_MAX_NONTURBO_RATIO] = ratio;
+	*pd = (struct perfdata){ .end = sizeof(head) };
+	pd->fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (pd->fd < 0)
+		return pd->error = -errno;
+	return write_at(pd, &head, sizeof(head), 0);
+}
+
+int perfdata_clock(struct perfdata *pd, const struct time_conv *conv)
+{
+	const uint64_t priv[] = { conv->shift, conv->mult, conv->zero };
+
+	return write_at(pd, priv, sizeof(priv),
+			offsetof(struct file_head, info.priv[PT_TIME_SHIFT]));
+}
+
+int perfdata_comm(struct perfdata *pd, uint32_t pid, uint32_t tid, const char *comm)
+{
+	struct perf_comm rec = {
+		.header = { PERF_COMM, 0, sizeof(rec) },
+		.pid = pid,
+		.tid = tid,
+		/* Time 0: in force from the beginning, wherever in the file it stands. */
+		.id = { .pid = pid, .tid = tid, .cpu = UINT32_MAX, .identifier = EVENT_ID },
+	};
+	struct iovec iov = { &rec, sizeof(rec) };
+
+	strncpy(rec.comm, comm, sizeof(rec.comm) - 1);
+	return append(pd, &iov, 1);
+}
+
+int perfdata_aux(struct perfdata *pd, const struct aux_chunk *chunk)
+{
+	struct perf_auxtrace rec = {
+		.header = { PERF_AUXTRACE, 0, sizeof(rec) },
+		.size = chunk->size,
+		.offset = chunk->offset,
+		.reference = chunk->reference,
+		.idx = chunk->idx,
+		.tid = chunk->tid,
+		.cpu = UINT32_MAX,
+	};
+	struct iovec iov[] = { { &rec, sizeof(rec) }, { (void *)chunk->bytes, chunk->size } };
+
+	return append(pd, iov, 2);
+}
+
+int perfdata_close(struct perfdata *pd)
+{
+	struct perf_record rec = { PERF_FINISHED_ROUND, 0, sizeof(rec) };
+	struct iovec iov = { &rec, sizeof(rec) };
+
+	append(pd, &iov, 1);
+	if (pd->fd >= 0 && close(pd->fd) < 0 && !pd->error)
+		pd->error = -errno;
+	pd->fd = -1;
+	return pd->error;
+}
+
+uint64_t perfdata_size(const struct perfdata *pd)
+{
+	return pd->end;
+}

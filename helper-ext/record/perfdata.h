@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfdata.h - writes a genuine perf.data with an Intel PT stream for each thread.
+ *
+ * The file is readable at any moment: the header's data.size grows only after the bytes it will cover
+ * are in the file, and only by whole records. perf loops or dies of SIGBUS on anything else.
+ *
+ * Every function returns 0 or a negative errno. A failed write takes the file back to its last whole
+ * record and is remembered: later writes return the same error and change nothing.
+ */
+#ifndef OCULAR_PERFDATA_H
+#define OCULAR_PERFDATA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* ns = zero + tsc * mult >> shift, as perf's mmap page has it (mult fits 32 bits). */
+struct time_conv {
+	uint16_t shift;
+	uint32_t mult;
+	uint64_t zero;
+};
+
+struct perfdata {
+	int fd;
+	int error;
+	uint64_t end; /* of the last whole record in the file */
+};
+
+/* A piece of one thread's trace. All pieces of one idx make one queue and must be in order. */
+struct aux_chunk {
+	uint32_t idx, tid;
+	uint64_t offset;    /* of the piece in its queue */
+	uint64_t reference; /* TSC near its beginning, not 0 */
+	const void *bytes;  /* whole packets, from a PSB on */
+	size_t size;	    /* a multiple of 8 */
+};
+
+/* Creates `name` in the folder; it must not exist. ratio: what CBR packets will say (ptframe.h). */
+int perfdata_create(struct perfdata *pd, int dirfd, const char *name, uint8_t ratio);
+
+/* How TSC becomes CLOCK_MONOTONIC; may be given again when it is known better. */
+int perfdata_clock(struct perfdata *pd, const struct time_conv *conv);
+
+/* Tells perf the pid and the name of a thread; without it perf shows neither. */
+int perfdata_comm(struct perfdata *pd, uint32_t pid, uint32_t tid, const char *comm);
+
+int perfdata_aux(struct perfdata *pd, const struct aux_chunk *chunk);
+
+/* Ends the file and closes it. Returns the first error of all. */
+int perfdata_close(struct perfdata *pd);
+
+/* Bytes in the file. */
+uint64_t perfdata_size(const struct perfdata *pd);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * process.h - the processes that write into rings.
+ *
+ * A pidfd each: it becomes readable when the process ends, however it ends, and a pid that is given
+ * out again is not taken for the old one.
+ */
+#ifndef OCULAR_PROCESS_H
+#define OCULAR_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct process {
+	struct process *next;
+	uint32_t pid;
+	int pidfd; /* -1: it had ended before we could look */
+};
+
+struct processes {
+	struct process *first;
+	uint32_t living;
+	uint32_t seen;
+};
+
+/* A pidfd, or -1: there is no such process. */
+int process_open(uint32_t pid);
+
+struct process *processes_find(const struct processes *ps, uint32_t pid);
+
+/* A new process; NULL if there is no memory. */
+struct process *processes_add(struct processes *ps, uint32_t pid);
+
+void processes_remove(struct processes *ps, struct process *p);
+
+bool process_ended(const struct process *p);
+
+#endif

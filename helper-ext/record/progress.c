@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "progress.h"
+
+#define RENEW_NS 500000000ull
+
+static double megabytes(const struct trace_out *out)
+{
+	return perfdata_size(&out->file) / 1e6;
+}
+
+static const char *plural(uint64_t n, const char *one, const char *many)
+{
+	return n == 1 ? one : many;
+}
+
+void progress_start(struct progress *p, bool quiet, uint64_t now_ns)
+{
+	*p = (struct progress){
+		.quiet = quiet,
+		.terminal = isatty(STDERR_FILENO),
+		.start_ns = now_ns,
+		.next_ns = now_ns + RENEW_NS,
+	};
+}
+
+void progress_show(struct progress *p, const struct figures *f, uint64_t now_ns)
+{
+	if (p->quiet || !p->terminal || now_ns < p->next_ns)
+		return;
+	p->next_ns = now_ns + RENEW_NS;
+	p->shown = true;
+	fprintf(stderr,
+		"\r\033[K[ ocular: %" PRIu64 " events, %.1f MB, %.0f s, %u %s in %u %s, %" PRIu64
+		" lost ]",
+		f->out->markers, megabytes(f->out), (now_ns - p->start_ns) / 1e9, f->threads,
+		plural(f->threads, "thread", "threads"), f->processes,
+		plural(f->processes, "process", "processes"), f->out->lost + f->out->discarded);
+}
+
+void progress_clear(struct progress *p)
+{
+	if (p->shown)
+		fputs("\r\033[K", stderr);
+	p->shown = false;
+}
+
+void progress_end(struct progress *p, const struct figures *f)
+{
+	const struct trace_out *out = f->out;
+
+	progress_clear(p);
+	if (!p->quiet)
+		fprintf(stderr,
+			"[ ocular: %" PRIu64 " events of %u %s in %u %s, %.3f MB in %s ]\n",
+			out->markers, f->threads, plural(f->threads, "thread", "threads"),
+			f->processes, plural(f->processes, "process", "processes"), megabytes(out),
+			f->path);
+	if (out->lost)
+		fprintf(stderr, "[ ocular: %" PRIu64 " events lost: the ring was full ]\n",
+			out->lost);
+	if (out->discarded)
+		fprintf(stderr, "[ ocular: %" PRIu64 " events not written ]\n", out->discarded);
+	if (f->damaged)
+		fprintf(stderr, "[ ocular: %u %s damaged by the traced program ]\n", f->damaged,
+			plural(f->damaged, "ring was", "rings were"));
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * progress.h - what the recorder says on stderr: a line that lives while a terminal watches, and one
+ * at the end, in the manner of perf record.
+ */
+#ifndef OCULAR_PROGRESS_H
+#define OCULAR_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stream.h"
+
+struct progress {
+	bool quiet, terminal;
+	bool shown; /* the living line is on the screen */
+	uint64_t start_ns, next_ns;
+};
+
+/* The moment's figures. */
+struct figures {
+	const struct trace_out *out;
+	uint32_t processes, threads, damaged;
+	const char *path;
+};
+
+void progress_start(struct progress *p, bool quiet, uint64_t now_ns);
+
+/* Renews the living line, a few times a second at most. */
+void progress_show(struct progress *p, const struct figures *f, uint64_t now_ns);
+
+/* Takes the living line away: something else will be printed. */
+void progress_clear(struct progress *p);
+
+/* The last line, and what was lost: that is said even when quiet. */
+void progress_end(struct progress *p, const struct figures *f);
+
+#endif

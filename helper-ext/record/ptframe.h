@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ptframe.h - markers as Intel PT packets (Intel SDM volume 3, "Intel Processor Trace", packet
+ * definitions).
+ *
+ * A stretch of trace begins with PSB+ = PSB, CYC, TSC, CBR, PSBEND, which says the absolute time; each
+ * marker is then CYC + PTW. A CYC packet counts core cycles since the CYC before it. The trace claims
+ * that the core always runs at its nominal frequency (CBR == max non-turbo ratio), so that one cycle is
+ * one TSC tick and perf, which scales cycles to TSC ticks by max_non_turbo_ratio / CBR, loses nothing.
+ *
+ * Time must not go backwards in a trace: perf takes a TSC packet below its clock for a wrap of the
+ * 56-bit counter. The caller holds the clock (stream.h).
+ */
+#ifndef OCULAR_PTFRAME_H
+#define OCULAR_PTFRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define PTFRAME_RATIO	   1u  /* any, as long as CBR and AUXTRACE_INFO agree */
+#define PTFRAME_PSB_MAX	   64u /* 16 PSB + 10 CYC + 8 TSC + 4 CBR + 2 PSBEND, rounded up */
+#define PTFRAME_MARKER_MAX 20u /* 10 CYC + 10 PTW */
+
+/*
+ * Writes PSB+ at p, which has room for PTFRAME_PSB_MAX bytes. cycles: since the last CYC packet.
+ * Returns its size or a negative errno.
+ */
+int ptframe_psb(uint8_t *p, uint64_t tsc, uint64_t cycles);
+
+/* CYC: 5 payload bits in the first byte, then 7 a byte; an Exp bit says that another byte follows. */
+static inline uint8_t *ptframe_cyc(uint8_t *p, uint64_t cycles)
+{
+	*p++ = 3 | (cycles > 0x1f) << 2 | cycles << 3;
+	for (cycles >>= 5; cycles; cycles >>= 7)
+		*p++ = (cycles > 0x7f) | cycles << 1;
+	return p;
+}
+
+/* PTW with 8 bytes of payload and no FUP behind it. */
+static inline uint8_t *ptframe_ptw(uint8_t *p, uint64_t word)
+{
+	p[0] = 0x02;
+	p[1] = 0x32;
+	memcpy(p + 2, &word, sizeof(word));
+	return p + 2 + sizeof(word);
+}
+
+static inline uint8_t *ptframe_marker(uint8_t *p, uint64_t cycles, uint64_t word)
+{
+	return ptframe_ptw(ptframe_cyc(p, cycles), word);
+}
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "recorder.h"
+#include "socket.h"
+
+#define NAP_MS	 1
+#define FLUSH_NS 100000000ull /* so much of the end is missing if the recorder is killed */
+#define EVENTS	 64
+
+/* What a descriptor in the epoll set is; it travels in the upper half of epoll_data. */
+enum source { FROM_LISTENER, FROM_CLIENT, FROM_SIGNALS, FROM_PROCESS, FROM_STARTER };
+
+static int watch(struct recorder *r, enum source source, uint32_t value, int fd)
+{
+	struct epoll_event ev = {
+		.events = EPOLLIN,
+		.data.u64 = (uint64_t)source << 32 | value,
+	};
+
+	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
+}
+
+static struct figures figures(const struct recorder *r)
+{
+	return (struct figures){
+		.out = &r->out,
+		.processes = r->processes.seen,
+		.threads = r->out.streams,
+		.damaged = r->rings.damaged,
+		.path = r->folder.path,
+	};
+}
+
+/* A file that cannot be written any more ends the recording, not the target. */
+static void check_file(struct recorder *r)
+{
+	if (!r->out.file.error || r->error_told)
+		return;
+	r->error_told = r->closed = true;
+	rings_close(&r->rings);
+	progress_clear(&r->progress);
+	fprintf(stderr,
+		"ocular-record: cannot write %s/" FOLDER_DATA
+		": %s; what was written before is complete, what follows is not recorded\n",
+		r->folder.path, strerror(-r->out.file.error));
+}
+
+static void end_process(struct recorder *r, struct process *p)
+{
+	rings_end_process(&r->rings, p->pid);
+	processes_remove(&r->processes, p);
+}
+
+/* The process that a request comes from, known from now on; NULL if there is no memory. */
+static struct process *meet_process(struct recorder *r, uint32_t pid)
+{
+	struct process *p = processes_find(&r->processes, pid);
+
+	if (p && process_ended(p)) { /* its pid has been given out again */
+		end_process(r, p);
+		p = NULL;
+	}
+	if (p)
+		return p;
+	p = processes_add(&r->processes, pid);
+	if (p && p->pidfd >= 0)
+		watch(r, FROM_PROCESS, pid, p->pidfd);
+	return p;
+}
+
+static int take_request(struct recorder *r, const struct request *rq)
+{
+	struct process *p;
+	int err = 0;
+
+	if (rq->message.request == RING_FINISH)
+		return 0;
+	if (r->closed)
+		return r->out.file.error ? r->out.file.error : -ESHUTDOWN;
+	p = meet_process(r, rq->pid);
+	if (!p)
+		return -ENOMEM;
+	if (rq->message.request == RING_ADD)
+		err = rings_add(&r->rings, rq->fd, rq->pid, rq->message.tid);
+	if (process_ended(p))
+		end_process(r, p);
+	return err;
+}
+
+static void update_clock(struct recorder *r)
+{
+	struct time_conv conv;
+
+	clock_update(&r->clock);
+	conv = clock_conv(&r->clock);
+	perfdata_clock(&r->out.file, &conv);
+}
+
+static void answer(struct recorder *r, int client, int err)
+{
+	struct ring_config config = {
+		.magic = RING_MAGIC,
+		.version = RING_VERSION,
+		.error = err,
+		.nrecords = r->options->ring_records,
+		.wait_ms = r->options->wait_ms,
+		.recorder_pid = getpid(),
+	};
+
+	clock_update(&r->clock);
+	config.tsc_hz = clock_hz(&r->clock);
+	socket_answer(client, &config);
+	close(client);
+}
+
+static void serve_client(struct recorder *r, int client)
+{
+	struct request rq;
+	int err = socket_receive(client, &rq);
+
+	if (err == -EAGAIN)
+		return;
+	if (!err)
+		err = take_request(r, &rq);
+	if (rq.fd >= 0)
+		close(rq.fd);
+	if (!err && rq.message.request == RING_FINISH && r->finisher < 0) {
+		epoll_ctl(r->epoll, EPOLL_CTL_DEL, client, NULL);
+		r->finisher = client;
+		return;
+	}
+	answer(r, client, err);
+}
+
+static void accept_client(struct recorder *r)
+{
+	int client = socket_accept(r->listener);
+
+	if (client >= 0 && watch(r, FROM_CLIENT, client, client) < 0)
+		close(client);
+}
+
+static void process_event(struct recorder *r, uint32_t pid)
+{
+	struct process *p = processes_find(&r->processes, pid);
+
+	if (p && process_ended(p))
+		end_process(r, p);
+}
+
+static void take_signals(struct recorder *r)
+{
+	struct signalfd_siginfo si;
+
+	while (read(r->signals.fd, &si, sizeof(si)) == sizeof(si)) {
+		if (si.ssi_signo == SIGCHLD) {
+			target_reap(&r->target);
+			continue;
+		}
+		r->interrupts += si.ssi_signo == SIGINT || si.ssi_signo == SIGTERM;
+		target_pass(&r->target, si.ssi_signo, si.ssi_code);
+	}
+}
+
+static void dispatch(struct recorder *r, uint64_t data)
+{
+	uint32_t value = (uint32_t)data;
+
+	switch ((enum source)(data >> 32)) {
+	case FROM_LISTENER:
+		accept_client(r);
+		break;
+	case FROM_CLIENT:
+		serve_client(r, value);
+		break;
+	case FROM_SIGNALS:
+		take_signals(r);
+		break;
+	case FROM_PROCESS:
+		process_event(r, value);
+		break;
+	case FROM_STARTER:
+		epoll_ctl(r->epoll, EPOLL_CTL_DEL, r->starter, NULL);
+		r->starter_ended = true;
+		break;
+	}
+}
+
+static void wait_events(struct recorder *r, int ms)
+{
+	struct epoll_event events[EVENTS];
+	int n = epoll_wait(r->epoll, events, EVENTS, ms);
+
+	for (int i = 0; i < n; i++)
+		dispatch(r, events[i].data.u64);
+}
+
+/* Everything that has been emitted is in the file, and the file is whole; idempotent. */
+static void complete(struct recorder *r)
+{
+	if (r->complete)
+		return;
+	r->closed = r->complete = true;
+	rings_finish(&r->rings);
+	update_clock(r);
+	perfdata_close(&r->out.file);
+}
+
+static void tick(struct recorder *r)
+{
+	uint64_t now = clock_monotonic_ns();
+	struct figures f = figures(r);
+
+	if (now >= r->flush_ns) {
+		r->flush_ns = now + FLUSH_NS;
+		rings_flush(&r->rings);
+		update_clock(r);
+	}
+	check_file(r);
+	progress_show(&r->progress, &f, now);
+}
+
+/* Is there nobody left to record, or is the end wanted? */
+static bool is_over(const struct recorder *r)
+{
+	if (r->finisher >= 0)
+		return true;
+	if (r->target.pid)
+		return r->target.ended || r->interrupts > 2;
+	return r->interrupts || (r->processes.seen ? !r->processes.living : r->starter_ended);
+}
+
+void recorder_run(struct recorder *r)
+{
+	while (!is_over(r)) {
+		bool busy = rings_drain(&r->rings);
+
+		if (r->interrupts == 2)
+			complete(r);
+		if (!r->complete)
+			tick(r);
+		wait_events(r, busy ? 0 : NAP_MS);
+	}
+}
+
+int recorder_close(struct recorder *r)
+{
+	struct figures f;
+
+	complete(r);
+	check_file(r);
+	socket_remove(r->folder.fd);
+	if (r->finisher >= 0)
+		answer(r, r->finisher, r->out.file.error);
+	f = figures(r);
+	progress_end(&r->progress, &f);
+	return r->out.file.error;
+}
+
+void recorder_cancel(struct recorder *r)
+{
+	perfdata_close(&r->out.file);
+	socket_remove(r->folder.fd);
+	unlinkat(r->folder.fd, FOLDER_DATA, 0);
+	rmdir(r->folder.path);
+}
+
+static int open_events(struct recorder *r)
+{
+	int err;
+
+	r->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (r->epoll < 0)
+		return -errno;
+	r->listener = socket_listen(r->folder.fd);
+	if (r->listener < 0)
+		return r->listener;
+	err = signals_take(&r->signals);
+	if (!err)
+		err = watch(r, FROM_LISTENER, 0, r->listener);
+	if (!err)
+		err = watch(r, FROM_SIGNALS, 0, r->signals.fd);
+	if (!err && r->starter >= 0)
+		err = watch(r, FROM_STARTER, 0, r->starter);
+	return err;
+}
+
+static int fail(const char *what, const char *dir, int err)
+{
+	fprintf(stderr, "ocular-record: cannot %s %s: %s\n", what, dir, strerror(-err));
+	return err;
+}
+
+static int open_folder(struct recorder *r, const char *dir)
+{
+	int err = folder_create(&r->folder, dir);
+
+	if (err == -EEXIST)
+		fprintf(stderr, "ocular-record: %s holds something else than a recording\n", dir);
+	else if (err == -ENOTEMPTY)
+		fprintf(stderr, "ocular-record: %s.old holds something else than a recording\n", dir);
+	else if (err)
+		fail("make the folder", dir, err);
+	return err;
+}
+
+int recorder_open(struct recorder *r, const struct options *options, int starter)
+{
+	int err;
+
+	*r = (struct recorder){ .options = options, .finisher = -1, .starter = starter };
+	r->rings.out = &r->out;
+	clock_start(&r->clock);
+	err = open_folder(r, options->dir);
+	if (err)
+		return err;
+	err = perfdata_create(&r->out.file, r->folder.fd, FOLDER_DATA, PTFRAME_RATIO);
+	if (err)
+		return fail("write " FOLDER_DATA " in", r->folder.path, err);
+	err = open_events(r);
+	if (err)
+		return fail("listen in", r->folder.path, err);
+	progress_start(&r->progress, options->quiet, clock_monotonic_ns());
+	return 0;
+}

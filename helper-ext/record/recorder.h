@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder.h - one recording: from the first announcement to a perf.data that is complete.
+ *
+ * A single thread. It naps for a millisecond, takes what the rings hold, and goes on without a nap
+ * while any ring is filling up; requests, deaths and signals are looked at between two rounds.
+ */
+#ifndef OCULAR_RECORDER_H
+#define OCULAR_RECORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "clock.h"
+#include "folder.h"
+#include "options.h"
+#include "process.h"
+#include "progress.h"
+#include "rings.h"
+#include "stream.h"
+#include "target.h"
+
+struct recorder {
+	const struct options *options;
+	struct folder folder;
+	struct clock clock;
+	struct trace_out out;
+	struct rings rings;
+	struct processes processes;
+	struct progress progress;
+	struct signals signals;
+	struct target target;
+	int epoll, listener;
+	int finisher;	   /* client that asked to finish and waits for it, or -1 */
+	int starter;	   /* pidfd of who started a server, or -1 */
+	bool starter_ended;
+	int interrupts;	   /* SIGINT and SIGTERM so far */
+	bool closed;	   /* nothing more is recorded */
+	bool complete;	   /* the file is closed too */
+	bool error_told;
+	uint64_t flush_ns; /* next time that chunks are written however small */
+};
+
+/*
+ * Makes folder, file and socket; from its return on clients can connect. Returns 0, or a negative
+ * errno after one line on stderr. starter: pidfd of the process whose end ends a recording that nobody
+ * has joined, or -1.
+ */
+int recorder_open(struct recorder *r, const struct options *options, int starter);
+
+/* Records until the target or the last client has ended, or somebody asks for the end. */
+void recorder_run(struct recorder *r);
+
+/* Completes the file and says what is in it. Returns 0 or the errno for which it is not all. */
+int recorder_close(struct recorder *r);
+
+/* Takes the folder back: nothing was recorded. */
+void recorder_cancel(struct recorder *r);
+
+#endif

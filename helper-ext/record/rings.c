@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* rings.c - from shared memory into streams. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "procfs.h"
+#include "rings.h"
+
+#define BATCH 4096u /* records between two stores of tail: room for the producer soon, few stores */
+
+/* Ops that are more than a word to pass on. */
+#define SPECIAL_OPS (1u << OP_RING_THREAD | 1u << OP_LOST)
+
+static int check_geometry(const struct ring *shared, off_t size)
+{
+	uint32_t n = shared->nrecords;
+
+	if (shared->magic != RING_MAGIC || shared->version != RING_VERSION)
+		return -EINVAL;
+	if (n < RING_RECORDS_MIN || n > RING_RECORDS_MAX || n & (n - 1))
+		return -EINVAL;
+	return (size_t)size == ring_size(n) ? (int)n : -EINVAL;
+}
+
+/* Maps what fd is. Returns the number of its records or a negative errno. */
+static int map_ring(int fd, struct ring **shared)
+{
+	struct stat st;
+	int seals = fcntl(fd, F_GET_SEALS), n;
+
+	if (seals < 0 || fstat(fd, &st) < 0 || st.st_size < (off_t)ring_size(RING_RECORDS_MIN))
+		return -EINVAL;
+	if (!(seals & F_SEAL_SHRINK))
+		return -EPERM;
+	*shared = mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (*shared == MAP_FAILED)
+		return -errno;
+	n = check_geometry(*shared, st.st_size);
+	if (n < 0)
+		munmap(*shared, st.st_size);
+	return n;
+}
+
+static void switch_thread(struct rings *rs, struct stream *s, uint32_t pid, uint32_t tid)
+{
+	char comm[PROCFS_COMM];
+
+	procfs_comm(pid, tid, comm);
+	stream_open(s, rs->out, pid, tid, comm);
+}
+
+int rings_add(struct rings *rs, int fd, uint32_t pid, uint32_t tid)
+{
+	struct ring_map *r = malloc(sizeof(*r));
+	int n;
+
+	if (!r)
+		return -ENOMEM;
+	n = map_ring(fd, &r->shared);
+	if (n < 0) {
+		free(r);
+		return n;
+	}
+	r->nrecords = n;
+	r->tail = atomic_load_explicit(&r->shared->tail, memory_order_relaxed);
+	r->next = rs->first;
+	rs->first = r;
+	switch_thread(rs, &r->stream, pid, tid);
+	return 0;
+}
+
+static void take_special(struct rings *rs, struct stream *s, uint64_t tsc, uint64_t word)
+{
+	if (marker_op(word) == OP_RING_THREAD) {
+		stream_flush(s);
+		switch_thread(rs, s, s->pid, (uint32_t)word);
+		return;
+	}
+	rs->out->lost += marker_lost_count(word);
+	stream_put(s, tsc, word);
+}
+
+/* Takes n records, for which the stream has room. Each field is read once: it may change. */
+static void take_records(struct rings *rs, struct ring_map *r, uint32_t n)
+{
+	struct ring_record *records = ring_records(r->shared);
+
+	for (; n; n--, r->tail++) {
+		struct ring_record *rec = &records[r->tail & (r->nrecords - 1)];
+		uint64_t tsc = __atomic_load_n(&rec->tsc, __ATOMIC_RELAXED);
+		uint64_t word = __atomic_load_n(&rec->word, __ATOMIC_RELAXED);
+
+		if (__builtin_expect(SPECIAL_OPS >> marker_op(word) & 1, 0))
+			take_special(rs, &r->stream, tsc, word);
+		else
+			stream_put(&r->stream, tsc, word);
+	}
+	atomic_store_explicit(&r->shared->tail, r->tail, memory_order_release);
+}
+
+/* Takes what was in the ring when we looked. Returns how much that was, or UINT64_MAX: damaged. */
+static uint64_t drain_ring(struct rings *rs, struct ring_map *r)
+{
+	uint64_t head = atomic_load_explicit(&r->shared->head, memory_order_acquire);
+	uint64_t n = head - r->tail;
+
+	if (n > r->nrecords)
+		return UINT64_MAX;
+	for (uint64_t left = n; left;) {
+		uint32_t batch = left < BATCH ? left : BATCH, room = stream_room(&r->stream);
+
+		if (batch > room)
+			batch = room;
+		if (batch)
+			take_records(rs, r, batch);
+		else
+			stream_flush(&r->stream);
+		left -= batch;
+	}
+	return n;
+}
+
+/* Lets a drained ring go. What its thread dropped last it can no longer tell; we do. */
+static void end_ring(struct ring_map **at)
+{
+	struct ring_map *r = *at;
+	uint64_t lost = atomic_load_explicit(&r->shared->lost, memory_order_relaxed);
+
+	if (lost)
+		stream_lost(&r->stream, lost);
+	stream_flush(&r->stream);
+	munmap(r->shared, ring_size(r->nrecords));
+	*at = r->next;
+	free(r);
+}
+
+bool rings_drain(struct rings *rs)
+{
+	struct ring_map **at = &rs->first, *r;
+	bool busy = false;
+
+	while ((r = *at)) {
+		/* Before head: a producer sets it after its last record. */
+		uint32_t finished = atomic_load_explicit(&r->shared->finished, memory_order_acquire);
+		uint64_t n = drain_ring(rs, r);
+
+		if (n == UINT64_MAX) {
+			atomic_store_explicit(&r->shared->closed, 1, memory_order_release);
+			rs->damaged++;
+			finished = 1;
+		}
+		busy |= n > r->nrecords / 8;
+		if (finished)
+			end_ring(at);
+		else
+			at = &r->next;
+	}
+	return busy;
+}
+
+void rings_flush(struct rings *rs)
+{
+	for (struct ring_map *r = rs->first; r; r = r->next)
+		stream_flush(&r->stream);
+}
+
+void rings_end_process(struct rings *rs, uint32_t pid)
+{
+	struct ring_map **at = &rs->first;
+
+	rings_drain(rs);
+	while (*at) {
+		if ((*at)->stream.pid == pid)
+			end_ring(at);
+		else
+			at = &(*at)->next;
+	}
+}
+
+void rings_close(struct rings *rs)
+{
+	for (struct ring_map *r = rs->first; r; r = r->next)
+		atomic_store_explicit(&r->shared->closed, 1, memory_order_release);
+}
+
+void rings_finish(struct rings *rs)
+{
+	rings_close(rs);
+	rings_drain(rs);
+	while (rs->first)
+		end_ring(&rs->first);
+}
+
+uint32_t rings_count(const struct rings *rs)
+{
+	uint32_t n = 0;
+
+	for (const struct ring_map *r = rs->first; r; r = r->next)
+		n++;
+	return n;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rings.h - the recorder's end of the rings (shared/ring.h).
+ *
+ * A ring is memory of a process that we do not control: its geometry is checked once and kept here,
+ * its seals say that it cannot shrink under us, its head is believed only as far as the ring is long.
+ */
+#ifndef OCULAR_RINGS_H
+#define OCULAR_RINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ring.h"
+#include "stream.h"
+
+struct ring_map {
+	struct ring_map *next;
+	struct ring *shared;
+	uint32_t nrecords;
+	uint64_t tail;
+	struct stream stream; /* of the thread that writes into the ring now */
+};
+
+struct rings {
+	struct trace_out *out;
+	struct ring_map *first;
+	uint32_t damaged; /* rings whose head was out of range */
+};
+
+/*
+ * Maps a ring that process pid announced for its thread tid; fd remains the caller's.
+ * -EINVAL: not a ring; -EPERM: its seals allow it to shrink; or what mmap(2) says.
+ */
+int rings_add(struct rings *rs, int fd, uint32_t pid, uint32_t tid);
+
+/* Takes what is in the rings. True: some ring was filling up, come back at once. */
+bool rings_drain(struct rings *rs);
+
+/* Writes out what has been taken. */
+void rings_flush(struct rings *rs);
+
+/* The process is dead: takes the rest of its rings and lets them go. */
+void rings_end_process(struct rings *rs, uint32_t pid);
+
+/* Tells all producers that nothing more will be read. */
+void rings_close(struct rings *rs);
+
+/* Closes, takes the rest and lets all rings go. */
+void rings_finish(struct rings *rs);
+
+/* How many threads are writing. */
+uint32_t rings_count(const struct rings *rs);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* serve.h - a recorder in the background, in a session of its own. */
+#ifndef OCULAR_SERVE_H
+#define OCULAR_SERVE_H
+
+/*
+ * Goes on in the background; the foreground waits for serve_ready() and ends with its status.
+ * Returns the descriptor to report to, or a negative errno.
+ */
+int serve_detach(void);
+
+/* Lets the foreground end with this status, and lets go of what was its. */
+void serve_ready(int report, int status);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * socket.h - where traced processes announce themselves (shared/ring.h).
+ *
+ * One request, one answer, one connection. Only processes of our own user, and root's, are heard.
+ * Every function returns a descriptor or 0, or a negative errno.
+ */
+#ifndef OCULAR_SOCKET_H
+#define OCULAR_SOCKET_H
+
+#include <stdint.h>
+
+#include "ring.h"
+
+struct request {
+	struct ring_message message;
+	uint32_t pid; /* the kernel's word, not the sender's */
+	int fd;	      /* that came along, or -1; the receiver's to close */
+};
+
+/* Listens at RING_SOCKET in the folder, whose path may be of any length. */
+int socket_listen(int dirfd);
+void socket_remove(int dirfd);
+
+int socket_accept(int listener);
+
+/* -EACCES: another user's; -EPROTO: not a request; -EMFILE: no descriptor left for its ring. */
+int socket_receive(int client, struct request *rq);
+
+void socket_answer(int client, const struct ring_config *config);
+
+#endif

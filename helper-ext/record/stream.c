@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* stream.c - chunks of packets into AUXTRACE records. */
+#include "stream.h"
+
+void stream_open(struct stream *s, struct trace_out *out, uint32_t pid, uint32_t tid,
+		 const char *comm)
+{
+	s->out = out;
+	s->idx = out->streams++;
+	s->pid = pid;
+	s->tid = tid;
+	s->clock = s->last_word = s->written = s->reference = 0;
+	s->markers = s->used = 0;
+	perfdata_comm(&out->file, pid, tid, comm);
+}
+
+void stream_begin(struct stream *s, uint64_t tsc)
+{
+	uint64_t cycles = 0;
+	int size;
+
+	if (tsc > s->clock) {
+		cycles = s->clock ? tsc - s->clock : 0;
+		s->clock = tsc;
+	}
+	s->reference = s->clock;
+	size = ptframe_psb(s->chunk, s->clock, cycles);
+	if (size < 0)
+		s->out->file.error = size;
+	else
+		s->used = size;
+}
+
+/* PAD is a packet of one zero byte: whole packets and 8-byte records at once. */
+static void pad(struct stream *s)
+{
+	while (s->used % 8)
+		s->chunk[s->used++] = 0;
+}
+
+void stream_flush(struct stream *s)
+{
+	struct aux_chunk chunk = {
+		.idx = s->idx,
+		.tid = s->tid,
+		.offset = s->written,
+		.reference = s->reference,
+		.bytes = s->chunk,
+	};
+
+	if (!s->used)
+		return;
+	pad(s);
+	chunk.size = s->used;
+	if (perfdata_aux(&s->out->file, &chunk) == 0) {
+		s->written += chunk.size;
+		s->out->markers += s->markers;
+	} else {
+		s->out->discarded += s->markers;
+	}
+	s->markers = s->used = 0;
+}
+
+/* The seq that the thread's next word would have had (docs/marker.md). */
+static uint64_t next_seq(uint64_t word)
+{
+	uint64_t skew = marker_op(word) == OP_LOST ? marker_lost_count(word) : 0;
+
+	return word ? marker_seq(word) + 1 + skew : 0;
+}
+
+void stream_lost(struct stream *s, uint64_t count)
+{
+	if (!stream_room(s))
+		stream_flush(s);
+	stream_put(s, s->clock, marker_lost(next_seq(s->last_word), count));
+	s->out->lost += count;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stream.h - the trace of one thread on its way into perf.data.
+ *
+ * Packets are gathered into a chunk that is written as one AUXTRACE record. A chunk begins with PSB+,
+ * so whatever chunks survive can be decoded. Each stream is a queue (idx) of its own in perf, which
+ * merges queues by time: a tid that comes back, after exec or reused by a later thread, simply opens
+ * another stream.
+ */
+#ifndef OCULAR_STREAM_H
+#define OCULAR_STREAM_H
+
+#include <stdint.h>
+
+#include "marker.h"
+#include "perfdata.h"
+#include "ptframe.h"
+
+#define STREAM_CHUNK (256u << 10)
+
+/* What all streams of a recording share. */
+struct trace_out {
+	struct perfdata file;
+	uint32_t streams;   /* opened so far: the next idx */
+	uint64_t markers;   /* written */
+	uint64_t lost;	    /* dropped by the traced threads, who said so */
+	uint64_t discarded; /* not written, because the file has an error */
+};
+
+struct stream {
+	struct trace_out *out;
+	uint32_t idx, pid, tid;
+	uint64_t clock;	    /* TSC of the last packet; never goes back: perf could not follow */
+	uint64_t last_word; /* 0: none yet */
+	uint64_t written;   /* bytes of this stream in the file */
+	uint64_t reference; /* clock at the beginning of the chunk */
+	uint32_t markers;   /* in the chunk */
+	uint32_t used;	    /* bytes of the chunk */
+	uint8_t chunk[STREAM_CHUNK];
+};
+
+/*
+ * Opens a stream for a thread and tells perf the thread's name. Errors of the file show up in
+ * out->file.error; a stream goes on and discards.
+ */
+void stream_open(struct stream *s, struct trace_out *out, uint32_t pid, uint32_t tid,
+		 const char *comm);
+
+/* Begins a chunk with the time of the marker that comes next. */
+void stream_begin(struct stream *s, uint64_t tsc);
+
+/* How many markers the chunk takes; 8 bytes are kept for padding. */
+static inline uint32_t stream_room(const struct stream *s)
+{
+	uint32_t used = s->used ? s->used : PTFRAME_PSB_MAX;
+
+	return (STREAM_CHUNK - 8 - used) / PTFRAME_MARKER_MAX;
+}
+
+/* Appends a marker; there must be room. */
+static inline void stream_put(struct stream *s, uint64_t tsc, uint64_t word)
+{
+	uint64_t cycles;
+
+	if (!s->used)
+		stream_begin(s, tsc);
+	cycles = tsc > s->clock ? tsc - s->clock : 0;
+	s->clock += cycles;
+	s->last_word = word;
+	s->used = ptframe_marker(s->chunk + s->used, cycles, word) - s->chunk;
+	s->markers++;
+}
+
+/* Writes the chunk, if there is one. */
+void stream_flush(struct stream *s);
+
+/* Appends a LOST marker for words that the thread dropped and could not tell of any more. */
+void stream_lost(struct stream *s, uint64_t count);
+
+#endif

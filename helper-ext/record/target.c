@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "target.h"
+
+static const int handled[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD };
+
+/* A full disk, a closed stderr, a progress line from the background: told by errno, not by death. */
+static const int ignored[] = { SIGXFSZ, SIGPIPE, SIGTTOU };
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+int signals_take(struct signals *s)
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+	sigset_t set;
+
+	_Static_assert(COUNT(s->ignored) == COUNT(ignored), "one saved action a signal");
+	sigemptyset(&set);
+	for (size_t i = 0; i < COUNT(handled); i++)
+		sigaddset(&set, handled[i]);
+	for (size_t i = 0; i < COUNT(ignored); i++)
+		sigaction(ignored[i], &ignore, &s->ignored[i]);
+	sigprocmask(SIG_BLOCK, &set, &s->mask);
+	s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->fd < 0 ? -errno : 0;
+}
+
+static void signals_restore(const struct signals *s)
+{
+	for (size_t i = 0; i < COUNT(ignored); i++)
+		sigaction(ignored[i], &s->ignored[i], NULL);
+	sigprocmask(SIG_SETMASK, &s->mask, NULL);
+}
+
+/* In the child: becomes the command, or tells why not. */
+static void become(char **argv, const char *dir, const struct signals *s, int report)
+{
+	int err = 0;
+
+	signals_restore(s);
+	if (setenv("OCULAR_DIR", dir, 1) == 0)
+		execvp(argv[0], argv);
+	err = errno;
+	(void)!write(report, &err, sizeof(err));
+	_exit(127);
+}
+
+int target_start(struct target *t, char **argv, const char *dir, const struct signals *s)
+{
+	int report[2], err = 0;
+
+	if (pipe2(report, O_CLOEXEC) < 0)
+		return -errno;
+	t->pid = fork();
+	if (t->pid == 0)
+		become(argv, dir, s, report[1]);
+	err = t->pid < 0 ? errno : 0;
+	close(report[1]);
+	/* An exec that succeeds closes the pipe without a word. */
+	if (!err && read(report[0], &err, sizeof(err)) > 0)
+		waitpid(t->pid, NULL, 0);
+	close(report[0]);
+	return -err;
+}
+
+void target_pass(const struct target *t, int signal, int si_code)
+{
+	if (t->pid && !t->ended && si_code != SI_KERNEL)
+		kill(t->pid, signal);
+}
+
+void target_reap(struct target *t)
+{
+	if (t->pid && !t->ended && waitpid(t->pid, &t->status, WNOHANG) == t->pid)
+		t->ended = true;
+}
+
+static void die_of(int signal)
+{
+	const struct rlimit none = { 0, 0 };
+	sigset_t set;
+
+	setrlimit(RLIMIT_CORE, &none);
+	prctl(PR_SET_DUMPABLE, 0);
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	sigaction(signal, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	raise(signal);
+}
+
+int target_exit_status(const struct target *t)
+{
+	if (!t->pid)
+		return 0;
+	if (!t->ended)
+		return 128 + SIGINT;
+	if (WIFEXITED(t->status))
+		return WEXITSTATUS(t->status);
+	die_of(WTERMSIG(t->status));
+	return 128 + WTERMSIG(t->status);
+}

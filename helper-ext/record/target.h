@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * target.h - the command that is recorded: started as it would be without us, and our end is its end.
+ */
+#ifndef OCULAR_TARGET_H
+#define OCULAR_TARGET_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct target {
+	pid_t pid; /* 0: there is none */
+	bool ended;
+	int status; /* as of wait(2) */
+};
+
+/* What the recorder changes for itself, and the target must not inherit. */
+struct signals {
+	int fd; /* signalfd of the signals that the recorder handles */
+	sigset_t mask;
+	struct sigaction ignored[3];
+};
+
+int signals_take(struct signals *s);
+
+/* Starts argv with OCULAR_DIR=dir. Returns 0, or the negative errno for which it could not run. */
+int target_start(struct target *t, char **argv, const char *dir, const struct signals *s);
+
+/* Passes a signal on, unless the terminal has sent it to everyone in the foreground. */
+void target_pass(const struct target *t, int signal, int si_code);
+
+/* After SIGCHLD: has it ended? */
+void target_reap(struct target *t);
+
+/*
+ * The exit status that says what became of it; dies of the signal it died of, without a core. 130 if
+ * it goes on without us, 0 if there was none.
+ */
+int target_exit_status(const struct target *t);
+
+#endif
