@@ -10,53 +10,62 @@ WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE $(WARN) -fvisibility=hidden -fPIC -Ihelper-ext/shared
 
 B       := build
+export OCULAR_BUILD := $(abspath $B)
 PREFIX  := /usr/local
 LIB      = $(DESTDIR)$(PREFIX)/lib/ocular
 DLFILTERS = $(DESTDIR)$(shell perf --exec-path 2>/dev/null)/dlfilters
 COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 
-FILTER_C := $(wildcard filter/*.c)
-RECORD_C := $(wildcard helper-ext/record/*.c)
-FILTER_O := $(FILTER_C:%.c=$B/obj/%.o)
-RECORD_O := $(RECORD_C:%.c=$B/obj/%.o)
-# Programs and the plugin keep their `main` files out of what unit tests link.
-CORE_O   := $(filter-out $B/obj/filter/front_%.o,$(FILTER_O))
-PARTS_O  := $(filter-out $B/obj/helper-ext/record/main%.o,$(RECORD_O))
+# The two halves share nothing but helper-ext/shared. Their front ends and `main` files stay out of what
+# tests link.
+DIR_filter := filter
+DIR_record := helper-ext/record
+SRC_filter := $(filter-out filter/front_%,$(wildcard filter/*.c))
+SRC_record := $(filter-out helper-ext/record/main%,$(wildcard helper-ext/record/*.c))
+OBJ_filter := $(SRC_filter:%.c=$B/obj/%.o)
+OBJ_record := $(SRC_record:%.c=$B/obj/%.o)
+LIB_filter := -ljansson
+LIB_record := -lipt
+# Which half a test is of: NAME.c says it, or the prefix record_.
+half        = $(if $(filter record_%,$1)$(if $(wildcard filter/$1.c),,$(wildcard helper-ext/record/$1.c)),record,filter)
 UNIT     := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c))
 FUZZ     := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-.PHONY: all tools ext unit test demo sanitize fuzz bench test-newest install uninstall clean
+.PHONY: all tools ext unit test doors demo sanitize fuzz bench test-newest install uninstall clean
 all: tools ext
 
 tools: $B/bin/ocular-record $B/bin/ocular-fsck $B/perf/ocular.so
 
-$B/bin/ocular-record: $B/obj/helper-ext/record/main.o $(PARTS_O)
+$B/bin/ocular-record: $B/obj/helper-ext/record/main.o $(OBJ_record)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lipt
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_record)
 
-$B/bin/ocular-fsck: $B/obj/helper-ext/record/main_fsck.o $(PARTS_O)
+$B/bin/ocular-fsck: $B/obj/helper-ext/record/main_fsck.o $(OBJ_record)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lipt
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_record)
 
-$B/perf/ocular.so: $(CORE_O) $B/obj/filter/front_perf.o
+$B/perf/ocular.so: $(OBJ_filter) $B/obj/filter/front_perf.o
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^ -ljansson
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^ $(LIB_filter)
 
 $B/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$B/tests/%: tests/unit/%.c $(CORE_O) $(PARTS_O)
+.SECONDEXPANSION:
+$B/tests/test_%: tests/unit/test_%.c $$(OBJ_$$(call half,$$*))
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -Ifilter -Ihelper-ext/record -MMD -MP -MF $B/obj/$*.d -o $@ $(filter %.c %.o,$^) -lcmocka -ljansson -lipt
+	$(CC) $(CFLAGS) $(LDFLAGS) -I$(DIR_$(call half,$*)) -MMD -MP -MF $B/obj/test_$*.d -o $@ \
+		$(filter %.c %.o,$^) -lcmocka $(LIB_$(call half,$*))
 
 # --- tests: every one prints TAP, tests/run adds them up ---------------------------------------------
 
-# Each once, but those that look at an interpreter once for each.
 PYTHONS  = $(shell scripts/find-pythons)
-BY_EACH := $(wildcard tests/unit_py/test_*.py) tests/doors/test_truth.py
-TESTS    = $(filter-out $(BY_EACH),$(wildcard tests/*/test_*.py tests/*/test_*.sh)) \
-	   $(foreach p,$(PYTHONS),$(foreach t,$(wildcard $(BY_EACH)),'$p $t $p'))
+DOORS   := $(addprefix tests/doors/test_,truth.py transparency.py losses.py badinput.py)
+# Unit tests run under each interpreter, the doors lead into each, everything else runs once.
+EACH     = $(foreach p,$(PYTHONS),$(foreach t,$(wildcard tests/unit_py/test_*.py),'$p $t') \
+	   $(foreach t,$(wildcard $(DOORS)),'$t --python $p'))
+ONCE    := $(filter-out tests/unit_py/% $(DOORS),$(wildcard tests/*/test_*.py tests/*/test_*.sh))
 
 unit: $(UNIT)
 	tests/run $(UNIT)
@@ -64,7 +73,10 @@ unit: $(UNIT)
 test:
 	scripts/setup --for test
 	+$(MAKE) all $(UNIT)
-	tests/run $(UNIT) $(TESTS)
+	tests/run $(UNIT) $(EACH) $(ONCE)
+
+doors: all
+	tests/run $(EACH)
 
 sanitize:
 	+$(MAKE) B=$B/sanitize CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined' unit
@@ -73,10 +85,10 @@ fuzz: $(FUZZ)
 	tests/run tests/fuzz/run
 
 # Compiled whole: libFuzzer steers by the coverage of the code under test.
-$B/fuzz/%: tests/fuzz/%.c $(FILTER_C) $(RECORD_C)
+$B/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $$(SRC_$$(call half,$$*))
 	@mkdir -p $(@D)
-	clang $(CFLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -Ifilter -Ihelper-ext/record \
-		-o $@ $< $(filter-out filter/front_%,$(FILTER_C)) $(filter-out helper-ext/record/main%,$(RECORD_C)) -ljansson -lipt
+	clang $(CFLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+		-I$(DIR_$(call half,$*)) -o $@ $^ $(LIB_$(call half,$*))
 
 test-newest:
 	scripts/newest

@@ -1,0 +1,18 @@
+# bash completion of ocular: commands, options, modes; programs and recordings are files.
+_ocular() {
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=
+	local record='--output --mode --include --exclude --python --backend --ring-records --wait-ms --quiet'
+	local report='--perfetto --summary --events --loops --time --quiet'
+
+	case $before:${COMP_WORDS[1]} in
+	ocular:* | */ocular:*) words='run record report check help' ;;
+	--mode:*) words='calls adaptive lines precise full' ;;
+	--backend:*) words='auto software' ;;
+	help:*) words='run record report check by-hand' ;;
+	*:record) words=$record ;;
+	*:report) words=$report ;;
+	*:run) words="$record $report" ;;
+	esac
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+complete -o default -F _ocular ocular
