@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "body.h"
+
+int32_t loop_line(const struct loop *loop)
+{
+	const struct code *code = loop->code;
+	uint32_t i = code_index(code, loop->head);
+
+	return i < code->ninstrs && code->instrs[i].line > 0 ? code->instrs[i].line : 0;
+}
+
+static bool contains(const struct loop *loop, int64_t offset)
+{
+	return loop->head <= offset && offset <= loop->end;
+}
+
+/* The loop with the largest head below `limit` that contains offset, NULL if none does. */
+static const struct loop *innermost(const struct function *f, int64_t offset, int64_t limit)
+{
+	for (uint32_t i = f->nloops; i-- > 0;)
+		if (f->loops[i]->head < limit && contains(f->loops[i], offset))
+			return f->loops[i];
+	return NULL;
+}
+
+/* Cycles of one trip that were not spent in trips of inner loops. */
+static double own_cycles(const struct function *f, const struct loop *loop)
+{
+	double cycles = stat_mean(&loop->cycles);
+
+	for (uint32_t i = 0; i < f->nloops; i++) {
+		const struct loop *inner = f->loops[i];
+
+		if (inner != loop && innermost(f, inner->head, inner->head) == loop)
+			cycles -= stat_mean(&inner->cycles) * inner->iterations / loop->iterations;
+	}
+	return cycles > 0 ? cycles : 0;
+}
+
+static uint32_t block_size(const struct function *f, const struct loop *loop)
+{
+	const struct code *code = loop->code;
+	uint32_t n = 0;
+
+	for (uint32_t i = code_index(code, loop->head); i < code->ninstrs; i++)
+		if (contains(loop, code->instrs[i].offset))
+			n += innermost(f, code->instrs[i].offset, INT64_MAX) == loop;
+	return n;
+}
+
+struct average {
+	const struct loop *block;
+	double cycles;
+};
+
+static struct body_row measured_row(const struct instr *instr, const struct instr_cost *cost)
+{
+	return (struct body_row){
+		.instr = instr,
+		.known = cost->n,
+		.measured = true,
+		.cycles = cost->n ? (double)cost->cycles / cost->n : 0,
+	};
+}
+
+/* The average of the block that offset is in. Neighbours share a block: it is kept in *last. */
+static struct body_row average_row(const struct instr *instr, const struct function *f,
+				   struct average *last)
+{
+	const struct loop *block = innermost(f, instr->offset, INT64_MAX);
+
+	if (block != last->block)
+		*last = (struct average){ block, own_cycles(f, block) / block_size(f, block) };
+	return (struct body_row){ instr, .known = block->cycles.n, .cycles = last->cycles };
+}
+
+size_t body_rows(const struct loop *loop, struct body_row *rows, size_t size)
+{
+	const struct code *code = loop->code;
+	const struct function *f = code->function;
+	struct average last = { 0 };
+	size_t n = 0;
+
+	for (uint32_t i = code_index(code, loop->head); i < code->ninstrs && n < size; i++) {
+		const struct instr *instr = &code->instrs[i];
+
+		if (contains(loop, instr->offset))
+			rows[n++] = f->costs ? measured_row(instr, &f->costs[i])
+					     : average_row(instr, f, &last);
+	}
+	return n;
+}

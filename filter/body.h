@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * body.h - a loop taken apart: its instructions, and what each of them cost.
+ *
+ * Where INSTRUCTION events were recorded, an instruction's cycles are measured: from its event to the
+ * thread's next one. Elsewhere only whole trips are known; then it is its block's average. A block is
+ * the instructions whose innermost loop is the same, and its cycles are those of a trip of that loop
+ * without the trips of the loops inside it.
+ */
+#ifndef OCULAR_BODY_H
+#define OCULAR_BODY_H
+
+#include <stddef.h>
+
+#include "function.h"
+
+struct body_row {
+	const struct instr *instr;
+	bool known;    /* cycles mean something */
+	bool measured; /* instruction to instruction, not a block's average */
+	double cycles; /* of one execution, what it called included */
+};
+
+/* Source line of the loop's head; 0: unknown. */
+int32_t loop_line(const struct loop *loop);
+
+/*
+ * The instructions from head to the last back-edge, up to `size` of them. How many; no more than
+ * loop->code->ninstrs, and none if the bytecode is not known.
+ */
+size_t body_rows(const struct loop *loop, struct body_row *rows, size_t size);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* losses.h - everything that may be missing from a trace or uncertain in it, as one table. */
+#ifndef OCULAR_LOSSES_H
+#define OCULAR_LOSSES_H
+
+#include "profile.h"
+
+#define LOSSES 8
+
+struct loss {
+	const char *key; /* in the summary JSON */
+	uint64_t count;
+	const char *what; /* for people, after the count */
+};
+
+/* Fills in all rows, zero counts too. Returns how many are not zero. */
+unsigned losses_of(const struct profile *p, struct loss rows[static LOSSES]);
+
+#endif

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Hundreds of bytes go through here for every marker: the caller renders into the buffer itself, and
+ * a write(2) is a megabyte. stdio would lock, copy and parse a format each time.
+ */
+#include "out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_SIZE (1u << 20)
+
+static int open_directly(struct out *o)
+{
+	if (!strcmp(o->path, "-"))
+		o->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	else
+		o->fd = open(o->path, O_WRONLY | O_CLOEXEC);
+	return o->fd < 0 ? -errno : 0;
+}
+
+static int open_temporary(struct out *o)
+{
+	int err;
+
+	o->target = realpath(o->path, NULL);
+	if (!o->target)
+		o->target = strdup(o->path);
+	if (!o->target || asprintf(&o->temporary, "%s.tmp", o->target) < 0) {
+		o->temporary = NULL;
+		return -ENOMEM;
+	}
+	o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (o->fd >= 0)
+		return 0;
+	err = -errno;
+	free(o->temporary);
+	o->temporary = NULL; /* not ours to remove */
+	return err;
+}
+
+static bool is_direct(const char *path)
+{
+	struct stat st;
+
+	return !strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode));
+}
+
+int out_tell(const struct out *o, char *error, size_t size)
+{
+	if (o->err)
+		snprintf(error, size, "cannot write %s: %s",
+			 !o->path || !strcmp(o->path, "-") ? "to standard output" : o->path,
+			 strerror(-o->err));
+	return o->err;
+}
+
+int out_open(struct out *o, const char *path, char *error, size_t size)
+{
+	int err;
+
+	*o = (struct out){ .fd = -1, .size = BUFFER_SIZE };
+	o->path = strdup(path);
+	o->buffer = malloc(o->size);
+	if (!o->path || !o->buffer)
+		o->err = -ENOMEM;
+	else
+		o->err = is_direct(path) ? open_directly(o) : open_temporary(o);
+	err = out_tell(o, error, size);
+	if (err)
+		out_discard(o);
+	return err;
+}
+
+static void flush(struct out *o)
+{
+	size_t done = 0;
+
+	while (!o->err && done < o->used) {
+		ssize_t n = write(o->fd, o->buffer + done, o->used - done);
+
+		if (n > 0)
+			done += n;
+		else if (n < 0 && errno != EINTR)
+			o->err = -errno;
+	}
+	o->used = 0;
+}
+
+static int grow(struct out *o, size_t size)
+{
+	char *bigger = realloc(o->buffer, size);
+
+	if (!bigger) {
+		o->err = o->err ? o->err : -ENOMEM;
+		return -ENOMEM;
+	}
+	o->buffer = bigger;
+	o->size = size;
+	return 0;
+}
+
+char *out_reserve(struct out *o, size_t size)
+{
+	if (o->size - o->used < size) {
+		flush(o);
+		if (o->size < size && grow(o, size))
+			return NULL;
+	}
+	return o->buffer + o->used;
+}
+
+void out_commit(struct out *o, const char *end)
+{
+	o->used = end - o->buffer;
+}
+
+void out_put(struct out *o, const char *bytes, size_t size)
+{
+	char *to = out_reserve(o, size);
+
+	if (to)
+		out_commit(o, mempcpy(to, bytes, size));
+}
+
+static void release(struct out *o)
+{
+	free(o->path);
+	free(o->temporary);
+	free(o->target);
+	free(o->buffer);
+	*o = (struct out){ .fd = -1 };
+}
+
+int out_close(struct out *o, char *error, size_t size)
+{
+	int err;
+
+	flush(o);
+	if (close(o->fd) && !o->err)
+		o->err = -errno;
+	o->fd = -1;
+	if (!o->err && o->temporary && rename(o->temporary, o->target))
+		o->err = -errno;
+	err = out_tell(o, error, size);
+	if (err)
+		out_discard(o);
+	else
+		release(o);
+	return err;
+}
+
+void out_discard(struct out *o)
+{
+	if (o->fd >= 0)
+		close(o->fd);
+	if (o->temporary)
+		unlink(o->temporary);
+	release(o);
+}
+
+char *out_dec(char *to, uint64_t n)
+{
+	char digits[OUT_DIGITS];
+	char *at = digits + sizeof(digits);
+
+	do
+		*--at = '0' + n % 10;
+	while (n /= 10);
+	return mempcpy(to, at, digits + sizeof(digits) - at);
+}
+
+char *out_us(char *to, uint64_t ns)
+{
+	unsigned rest = ns % 1000;
+
+	to = out_dec(to, ns / 1000);
+	*to++ = '.';
+	*to++ = '0' + rest / 100;
+	*to++ = '0' + rest / 10 % 10;
+	*to++ = '0' + rest % 10;
+	return to;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * out.h - a file being written: buffered, and whole or not there at all.
+ *
+ * A regular file grows as PATH.tmp and gets its name when it is closed, so that nobody takes a torn
+ * one for a whole one. "-" is standard output; that, pipes and devices are written directly.
+ *
+ * The first error sticks: everything written after it goes nowhere. out_tell says it in words.
+ */
+#ifndef OCULAR_OUT_H
+#define OCULAR_OUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define OUT_DIGITS 21 /* room that out_dec needs at most; out_us needs one more */
+
+struct out {
+	int fd; /* -1: not open */
+	int err; /* 0 or a negative errno */
+	char *path;	/* as the user named it */
+	char *temporary; /* what is written until out_close; NULL: written directly */
+	char *target;	/* what it is renamed to: path, symbolic links resolved */
+	char *buffer;
+	size_t size, used;
+};
+
+/* 0 or a negative errno, and then why in `error`. */
+int out_open(struct out *o, const char *path, char *error, size_t size);
+
+/*
+ * Room for `size` bytes. The caller writes at most as many and hands the end of what it wrote to
+ * out_commit. NULL: no memory, and o->err says so.
+ */
+char *out_reserve(struct out *o, size_t size);
+void out_commit(struct out *o, const char *end);
+
+void out_put(struct out *o, const char *bytes, size_t size);
+
+/* o->err; if it is not 0, "cannot write PATH: REASON" into `error`. */
+int out_tell(const struct out *o, char *error, size_t size);
+
+/*
+ * Writes what is buffered and gives the file its name. 0, or the first error, then told in `error`
+ * and no file left. Frees everything.
+ */
+int out_close(struct out *o, char *error, size_t size);
+
+/* Leaves no file behind, and frees everything. Harmless after out_close. */
+void out_discard(struct out *o);
+
+/* Write a number at `to` and return its end; not terminated. */
+char *out_dec(char *to, uint64_t n);
+char *out_us(char *to, uint64_t ns); /* microseconds with 3 decimals */
+
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+/* Gathers what hangs off the code objects, and sorts it so that equal traces give equal reports. */
+#include "profile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_place(const struct code *a, const struct code *b)
+{
+	int order = strcmp(a->file, b->file);
+
+	if (!order)
+		order = (a->firstlineno > b->firstlineno) - (a->firstlineno < b->firstlineno);
+	if (!order)
+		order = strcmp(a->qualname, b->qualname);
+	if (!order)
+		order = (a->process->pid > b->process->pid) - (a->process->pid < b->process->pid);
+	return order ? order : (a->id > b->id) - (a->id < b->id);
+}
+
+static int by_self_time(const void *left, const void *right)
+{
+	const struct code *a = *(struct code *const *)left, *b = *(struct code *const *)right;
+	uint64_t x = a->function->self_ns, y = b->function->self_ns;
+
+	return x == y ? by_place(a, b) : x < y ? 1 : -1;
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct loop *a = *(struct loop *const *)left, *b = *(struct loop *const *)right;
+	int order = (a->time < b->time) - (a->time > b->time);
+
+	if (!order)
+		order = (a->iterations < b->iterations) - (a->iterations > b->iterations);
+	if (!order)
+		order = by_place(a->code, b->code);
+	return order ? order : (a->head > b->head) - (a->head < b->head);
+}
+
+/* Calls visit for each code object that ran. */
+static void each_function(const struct profile *p, void (*visit)(struct code *code, void *to),
+			  void *to)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
+		const struct process *process = s->value;
+
+		for (uint32_t i = 0; i < process->ncodes; i++)
+			if (process->codes[i] && process->codes[i]->function)
+				visit(process->codes[i], to);
+	}
+}
+
+struct count {
+	size_t functions, loops;
+};
+
+static void count(struct code *code, void *to)
+{
+	struct count *c = to;
+
+	c->functions++;
+	c->loops += code->function->nloops;
+}
+
+static void add_function(struct code *code, void *to)
+{
+	struct code ***end = to;
+
+	*(*end)++ = code;
+}
+
+static void add_loops(struct code *code, void *to)
+{
+	struct loop ***end = to;
+
+	for (uint32_t i = 0; i < code->function->nloops; i++)
+		*(*end)++ = code->function->loops[i];
+}
+
+struct code **profile_functions(const struct profile *p, size_t *n)
+{
+	struct count c = { 0 };
+	struct code **all, **end;
+
+	each_function(p, count, &c);
+	all = end = calloc(c.functions + 1, sizeof(*all));
+	if (!all)
+		return NULL;
+	each_function(p, add_function, &end);
+	*n = c.functions;
+	qsort(all, *n, sizeof(*all), by_self_time);
+	return all;
+}
+
+struct loop **profile_loops(const struct profile *p, size_t *n)
+{
+	struct count c = { 0 };
+	struct loop **all, **end;
+
+	each_function(p, count, &c);
+	all = end = calloc(c.loops + 1, sizeof(*all));
+	if (!all)
+		return NULL;
+	each_function(p, add_loops, &end);
+	*n = c.loops;
+	qsort(all, *n, sizeof(*all), by_time);
+	return all;
+}
+
+double profile_share(const struct profile *p, const struct loop *loop)
+{
+	return p->traced_ns ? (double)loop->time / p->traced_ns : 0;
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Tables of at most 100 columns: numbers first, in columns as wide as they can get, names last, so
+ * that a long one harms no column.
+ */
+#include "report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "body.h"
+#include "losses.h"
+#include "text.h"
+
+#define NUMBER 24 /* room for a number made short */
+
+/* Six characters at most: 999999, 1.50M, 12.3G. */
+static const char *brief(char text[static NUMBER], double n)
+{
+	static const char units[] = "kMGTPE";
+	unsigned unit = 0;
+
+	if (n < 999999.5) {
+		snprintf(text, NUMBER, "%.0f", n);
+		return text;
+	}
+	for (n /= 1000; n >= 999.5; n /= 1000)
+		unit++;
+	snprintf(text, NUMBER, "%.*f%c", n < 9.995 ? 2 : n < 99.95 ? 1 : 0, n, units[unit]);
+	return text;
+}
+
+/* Ten characters at most up to 1000 s: 1.234 s, 999.999 us, 17 ns. */
+static const char *duration(char text[static NUMBER], uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" } };
+	unsigned i = 0;
+
+	while (i < 3 && ns < units[i].ns)
+		i++;
+	snprintf(text, NUMBER, "%.*f %s", i < 3 ? 3 : 0, (double)ns / units[i].ns, units[i].name);
+	return text;
+}
+
+static void write_number(FILE *f, double n)
+{
+	char text[NUMBER];
+
+	fprintf(f, " %6s", brief(text, n));
+}
+
+static void write_duration(FILE *f, uint64_t ns)
+{
+	char text[NUMBER];
+
+	fprintf(f, " %10s", duration(text, ns));
+}
+
+static void write_place(FILE *f, const struct code *code, int64_t line)
+{
+	const char *slash = strrchr(code->file, '/');
+
+	fputs("  ", f);
+	text_plain(f, code->qualname);
+	fputs(", ", f);
+	text_plain(f, slash ? slash + 1 : code->file);
+	fprintf(f, ":%" PRId64 "\n", line);
+}
+
+static void write_title(FILE *f, const char *title, const struct paint *c)
+{
+	fprintf(f, "\n%s%s%s\n", c->title, title, c->plain);
+}
+
+/* The process the others came from, as far as the tables say: without a parent, smallest pid. */
+static const struct process *root_of(const struct profile *p)
+{
+	const struct process *root = NULL;
+
+	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
+		const struct process *at = s->value;
+
+		if (at->found && at->parent < 0 && (!root || at->pid < root->pid))
+			root = at;
+	}
+	return root;
+}
+
+static void write_field(FILE *f, const char *name, const char *value)
+{
+	fprintf(f, "%-9s", name);
+	text_plain(f, value ? value : "not known");
+	fputc('\n', f);
+}
+
+static void write_clock(FILE *f, const struct profile *p)
+{
+	if (p->clock_hz)
+		fprintf(f, "Cycles   of the %s clock, %.3f GHz\n", p->clock, p->clock_hz / 1e9);
+	else
+		fprintf(f, "Cycles   %s\n", strcmp(p->clock, "ns") ? p->clock
+				: "nanoseconds: the recording names no clock frequency");
+}
+
+void report_head(FILE *f, const struct profile *p, const struct paint *c)
+{
+	const struct process *root = root_of(p);
+	uint64_t n = 0;
+	char span[NUMBER], sum[NUMBER];
+
+	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
+		n += p->events[op];
+	fprintf(f, "%sOcular%s\n", c->title, c->plain);
+	if (root) {
+		write_field(f, "Program", root->argv);
+		write_field(f, "Python", root->python);
+		write_field(f, "Mode", root->mode);
+		write_field(f, "Markers", root->backend);
+	}
+	write_clock(f, p);
+	fprintf(f,
+		"Trace    %" PRIu64 " events, %" PRIu64 " thread%s, %" PRIu64
+		" process%s; %s from first to last, %s summed over threads\n",
+		n, p->threads, p->threads == 1 ? "" : "s", p->processes,
+		p->processes == 1 ? "" : "es", duration(span, p->end_ns - p->start_ns),
+		duration(sum, p->traced_ns));
+}
+
+static void write_loop(FILE *f, const struct profile *p, const struct loop *loop)
+{
+	const struct stat_sum *s = &loop->cycles;
+	const double columns[] = {
+		loop->iterations, loop->entries, stat_mean(s), stat_quantile(s, 0.5),
+		stat_quantile(s, 0.99), s->min, s->max,
+	};
+	size_t i, all = sizeof(columns) / sizeof(columns[0]), n = s->n ? all : 2;
+
+	fprintf(f, "%5.1f%%", 100 * profile_share(p, loop));
+	for (i = 0; i < n; i++)
+		write_number(f, columns[i]);
+	for (; i < all; i++)
+		fprintf(f, " %6s", "-");
+	write_place(f, loop->code, loop_line(loop));
+}
+
+void report_loops(FILE *f, const struct profile *p, struct loop *const *loops, size_t n,
+		  const struct paint *c)
+{
+	if (!n) {
+		fprintf(f, "\nNo loops: no back-edge was recorded%s.\n",
+			p->events[OP_JUMP] || p->events[OP_PY_START] ? "" : ", nor any call");
+		return;
+	}
+	write_title(f, "Hottest loops                         cycles of a trip", c);
+	fprintf(f, " share  trips  times   mean median    p99    min    max  loop\n");
+	for (size_t i = 0; i < n; i++)
+		write_loop(f, p, loops[i]);
+}
+
+static void write_function(FILE *f, const struct profile *p, const struct code *code)
+{
+	const struct function *fn = code->function;
+
+	fprintf(f, "%5.1f%%", p->traced_ns ? 100.0 * fn->self_ns / p->traced_ns : 0);
+	write_duration(f, fn->self_ns);
+	write_duration(f, fn->total_ns);
+	write_number(f, fn->calls);
+	write_place(f, code, code->firstlineno);
+}
+
+void report_functions(FILE *f, const struct profile *p, struct code *const *functions, size_t n,
+		      const struct paint *c)
+{
+	if (!n)
+		return;
+	write_title(f, "Functions with most time of their own", c);
+	fprintf(f, " share       self      total  calls  function\n");
+	for (size_t i = 0; i < n; i++)
+		write_function(f, p, functions[i]);
+}
+
+void report_losses(FILE *f, const struct profile *p, const struct paint *c)
+{
+	struct loss rows[LOSSES];
+
+	if (!losses_of(p, rows)) {
+		fprintf(f, "\nNothing was lost.\n");
+		return;
+	}
+	write_title(f, "Lost, or in doubt", c);
+	for (int i = 0; i < LOSSES; i++)
+		if (rows[i].count)
+			fprintf(f, "%8" PRIu64 "  %s\n", rows[i].count, rows[i].what);
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+/* All of it is written at the end, from the profile: nothing is done while the trace goes by. */
+#include "sink_console.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "out.h"
+#include "report.h"
+
+#define FUNCTIONS 10 /* rows of the table of functions */
+
+struct console {
+	struct sink sink;
+	struct out out;
+	unsigned loops;
+	const struct paint *paint;
+};
+
+static const struct paint colors = { "\033[1m", "\033[32m", "\033[0m" };
+static const struct paint no_colors = { "", "", "" };
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static int write_loops(FILE *f, const struct console *c, const struct profile *p)
+{
+	size_t n = 0;
+	struct loop **loops = profile_loops(p, &n);
+	int err = loops ? 0 : -ENOMEM;
+
+	if (loops)
+		report_loops(f, p, loops, least(n, 2 * c->loops), c->paint);
+	for (size_t i = 0; i < least(n, c->loops) && !err; i++)
+		err = report_body(f, loops[i], c->paint);
+	free(loops);
+	return err;
+}
+
+static int write_functions(FILE *f, const struct console *c, const struct profile *p)
+{
+	size_t n = 0;
+	struct code **functions = profile_functions(p, &n);
+
+	if (functions)
+		report_functions(f, p, functions, least(n, FUNCTIONS), c->paint);
+	free(functions);
+	return functions ? 0 : -ENOMEM;
+}
+
+static int write_report(FILE *f, const struct console *c, const struct profile *p)
+{
+	int err;
+
+	report_head(f, p, c->paint);
+	err = write_loops(f, c, p);
+	if (!err)
+		err = write_functions(f, c, p);
+	report_losses(f, p, c->paint);
+	return err;
+}
+
+static int console_finish(struct sink *s, const struct profile *p)
+{
+	struct console *c = (struct console *)s;
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	int err = f ? write_report(f, c, p) : -ENOMEM;
+
+	if (f && fclose(f))
+		err = -ENOMEM;
+	if (err)
+		snprintf(s->error, SINK_ERROR, "no memory for the report");
+	else
+		out_put(&c->out, text, size);
+	free(text);
+	return err ? err : out_close(&c->out, s->error, SINK_ERROR);
+}
+
+static void console_free(struct sink *s)
+{
+	struct console *c = (struct console *)s;
+
+	out_discard(&c->out);
+	free(c);
+}
+
+static const struct sink_ops console_ops = {
+	.finish = console_finish,
+	.free = console_free,
+};
+
+int sink_console_open(struct sink **out, const struct sink_options *o, char *error)
+{
+	struct console *c = calloc(1, sizeof(*c));
+	int err = c ? out_open(&c->out, o->path, error, SINK_ERROR) : -ENOMEM;
+
+	if (err) {
+		free(c);
+		return err;
+	}
+	c->sink.ops = &console_ops;
+	c->loops = o->loops;
+	c->paint = o->color ? &colors : &no_colors;
+	*out = &c->sink;
+	return 0;
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT
+/*
+ * An event is a few constant pieces around a time. What depends on the code object, the loop or the
+ * thread is rendered once and copied from then on, so an event costs a number in decimal and some
+ * memcpy.
+ *
+ * What viewers ask for beyond the format's description:
+ * - a plain array: cut short it still loads, an object does not;
+ * - times in microseconds since the start of the trace (epoch times would fall on a 256 ns grid of
+ *   doubles), never negative (dropped), never running backwards within a thread (they sort);
+ * - an E with the name, category and args of its B: each viewer pairs by another of them;
+ * - no displayTimeUnit: older engines scale by it.
+ */
+#include "sink_perfetto.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "body.h"
+#include "map.h"
+#include "out.h"
+#include "piece.h"
+#include "profile.h"
+#include "text.h"
+
+struct track {
+	int32_t pid, tid;
+	uint64_t last_ns;  /* of its last event, since the start of the trace */
+	struct piece ids; /* pid and tid */
+};
+
+struct perfetto {
+	struct sink sink;
+	struct out out;
+	uint64_t start_ns; /* time 0 of the timeline */
+	bool started;
+	bool any;	   /* an event was written: the next needs a comma */
+	struct map tracks; /* (pid, tid) -> struct track */
+	struct track *last;
+	struct map slices; /* struct code -> struct piece: category, name, args */
+	struct map trips;  /* struct loop -> struct piece: scope, category, name, start of args */
+};
+
+/* Numbers and constant text of one event at most. */
+#define EVENT_ROOM 256
+
+static struct track *make_track(struct perfetto *v, int32_t pid, int32_t tid, uint64_t key)
+{
+	struct track *t = calloc(1, sizeof(*t));
+	int length;
+
+	if (!t || map_put(&v->tracks, key, t)) {
+		free(t);
+		return NULL;
+	}
+	t->pid = pid;
+	t->tid = tid;
+	length = asprintf(&t->ids.text, "\"pid\":%d,\"tid\":%d,", pid, tid);
+	t->ids.length = length > 0 ? length : 0;
+	return length > 0 ? t : NULL;
+}
+
+static struct track *track_of(struct perfetto *v, int32_t pid, int32_t tid)
+{
+	uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+
+	if (v->last && v->last->tid == tid && v->last->pid == pid)
+		return v->last;
+	v->last = map_get(&v->tracks, key);
+	if (!v->last)
+		v->last = make_track(v, pid, tid, key);
+	return v->last;
+}
+
+static void render_slice(FILE *f, const void *of)
+{
+	const struct code *code = of;
+
+	fputs("\"cat\":\"python\",\"name\":", f);
+	text_json(f, code->qualname);
+	fputs(",\"args\":{", f);
+	if (code->address)
+		fprintf(f, "\"code_ptr\":\"0x%" PRIx64 "\",", code->address);
+	fputs("\"file\":", f);
+	text_json(f, code->file);
+	fprintf(f, ",\"line\":%" PRId64 "}", code->firstlineno);
+}
+
+static void render_trip(FILE *f, const void *of)
+{
+	const struct loop *loop = of;
+	char *name;
+
+	fputs("\"s\":\"t\",\"cat\":\"loop\",\"name\":", f);
+	if (asprintf(&name, "loop %s:%d", loop->code->qualname, loop_line(loop)) < 0)
+		return;
+	text_json(f, name);
+	free(name);
+	fputs(",\"args\":{\"uOps\":", f);
+}
+
+static uint64_t timeline(struct perfetto *v, struct track *t, uint64_t ns)
+{
+	if (!v->started) {
+		v->started = true;
+		v->start_ns = ns;
+	}
+	ns = ns > v->start_ns ? ns - v->start_ns : 0;
+	return t->last_ns = ns > t->last_ns ? ns : t->last_ns;
+}
+
+/* Opens an event with room for `more` bytes of pieces. NULL: no memory. */
+static char *begin(struct perfetto *v, char phase, struct track *t, uint64_t ns, size_t more)
+{
+	char *to = t ? out_reserve(&v->out, EVENT_ROOM + t->ids.length + more) : NULL;
+
+	if (!to)
+		return NULL;
+	if (v->any)
+		*to++ = ',';
+	v->any = true;
+	to = stpcpy(to, "\n{\"ph\":\"");
+	*to++ = phase;
+	to = stpcpy(to, "\",\"ts\":");
+	to = out_us(to, timeline(v, t, ns));
+	*to++ = ',';
+	return piece_put(to, &t->ids);
+}
+
+static int end(struct perfetto *v, char *to)
+{
+	*to++ = '}';
+	out_commit(&v->out, to);
+	return v->out.err ? out_tell(&v->out, v->sink.error, SINK_ERROR) : 0;
+}
+
+static int no_memory(struct perfetto *v)
+{
+	snprintf(v->sink.error, SINK_ERROR, "no memory");
+	return -ENOMEM;
+}
+
+static int write_slice(struct perfetto *v, char phase, const struct activation *a, uint64_t ns)
+{
+	const struct piece *slice = piece_get(&v->slices, a->code, render_slice);
+	struct track *t = track_of(v, a->pid, a->tid);
+	char *to = slice ? begin(v, phase, t, ns, slice->length) : NULL;
+
+	return to ? end(v, piece_put(to, slice)) : no_memory(v);
+}
+
+static int perfetto_enter(struct sink *s, const struct activation *a)
+{
+	return write_slice((struct perfetto *)s, 'B', a, a->start_ns);
+}
+
+static int write_unwind(struct perfetto *v, const struct activation *a, uint64_t ns)
+{
+	char *to = begin(v, 'i', track_of(v, a->pid, a->tid), ns, 0);
+
+	if (!to)
+		return no_memory(v);
+	return end(v, stpcpy(to, "\"s\":\"t\",\"cat\":\"exception\",\"name\":\"PY_UNWIND\""));
+}
+
+static int perfetto_leave(struct sink *s, const struct activation *a, enum leave_how how,
+			  uint64_t end_ns, uint64_t end_cycles)
+{
+	struct perfetto *v = (struct perfetto *)s;
+	int err = how == LEAVE_UNWIND ? write_unwind(v, a, end_ns) : 0;
+
+	(void)end_cycles;
+	return err ? err : write_slice(v, 'E', a, end_ns);
+}
+
+static int perfetto_iterate(struct sink *s, const struct trip *t)
+{
+	struct perfetto *v = (struct perfetto *)s;
+	const struct piece *trip;
+	char *to;
+
+	if (!t->timed)
+		return 0;
+	trip = piece_get(&v->trips, t->loop, render_trip);
+	to = trip ? begin(v, 'i', track_of(v, t->in->pid, t->in->tid), t->end_ns, trip->length)
+		  : NULL;
+	if (!to)
+		return no_memory(v);
+	to = out_dec(piece_put(to, trip), t->uops);
+	to = out_dec(stpcpy(to, ",\"Hardware Cycles\":"), t->cycles);
+	to = out_dec(stpcpy(to, ",\"trip\":"), t->number);
+	*to++ = '}';
+	return end(v, to);
+}
+
+static int perfetto_gap(struct sink *s, const struct sample *gap)
+{
+	struct perfetto *v = (struct perfetto *)s;
+	char *to = begin(v, 'i', track_of(v, gap->pid, gap->tid), gap->time, 0);
+
+	if (!to)
+		return no_memory(v);
+	to = stpcpy(to, "\"s\":\"t\",\"cat\":\"loss\",\"name\":\"GAP\",\"args\":{\"count\":");
+	to = out_dec(to, gap->count);
+	*to++ = '}';
+	return end(v, to);
+}
+
+static void render_name(FILE *f, struct perfetto *v, const struct track *t, const char *what,
+			const char *name)
+{
+	fprintf(f, "%s\n{\"ph\":\"M\",%s\"name\":\"%s\",\"args\":{\"name\":", v->any ? "," : "",
+		t->ids.text, what);
+	text_json(f, name);
+	fputs("}}", f);
+	v->any = true;
+}
+
+/* The main thread of a Linux process has the pid as its tid. */
+static void render_names(FILE *f, struct perfetto *v, const struct track *t,
+			 const struct process *p)
+{
+	const char *thread = process_thread_name(p, t->tid);
+
+	if (!thread && t->tid == t->pid)
+		thread = "MainThread";
+	if (thread)
+		render_name(f, v, t, "thread_name", thread);
+	if (p->argv)
+		render_name(f, v, t, "process_name", p->argv);
+}
+
+static int write_names(struct perfetto *v, struct codes *codes)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return no_memory(v);
+	for (struct map_slot *s = NULL; (s = map_next(&v->tracks, s));) {
+		const struct track *t = s->value;
+		const struct process *p = codes_process(codes, t->pid);
+
+		if (p)
+			render_names(f, v, t, p);
+	}
+	if (fclose(f))
+		return no_memory(v);
+	out_put(&v->out, text, size);
+	free(text);
+	return 0;
+}
+
+static int perfetto_finish(struct sink *s, const struct profile *p)
+{
+	struct perfetto *v = (struct perfetto *)s;
+	int err = write_names(v, p->codes);
+
+	if (err)
+		return err;
+	out_put(&v->out, "\n]\n", 3);
+	return out_close(&v->out, s->error, SINK_ERROR);
+}
+
+static void perfetto_free(struct sink *s)
+{
+	struct perfetto *v = (struct perfetto *)s;
+
+	out_discard(&v->out);
+	for (struct map_slot *m = NULL; (m = map_next(&v->tracks, m));) {
+		free(((struct track *)m->value)->ids.text);
+		free(m->value);
+	}
+	map_free(&v->tracks);
+	piece_free_all(&v->slices);
+	piece_free_all(&v->trips);
+	free(v);
+}
+
+static const struct sink_ops perfetto_ops = {
+	.enter = perfetto_enter,
+	.leave = perfetto_leave,
+	.iterate = perfetto_iterate,
+	.gap = perfetto_gap,
+	.finish = perfetto_finish,
+	.free = perfetto_free,
+};
+
+int sink_perfetto_open(struct sink **out, const struct sink_options *o, char *error)
+{
+	struct perfetto *v = calloc(1, sizeof(*v));
+	int err = v ? out_open(&v->out, o->path, error, SINK_ERROR) : -ENOMEM;
+
+	if (err) {
+		free(v);
+		return err;
+	}
+	v->sink.ops = &perfetto_ops;
+	out_put(&v->out, "[", 1);
+	*out = &v->sink;
+	return 0;
+}

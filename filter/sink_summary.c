@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+/*
+ * One JSON object, built at the end. jansson's packing makes a whole NULL when a part is NULL, so
+ * memory is asked about once.
+ */
+#include "sink_summary.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "body.h"
+#include "losses.h"
+#include "out.h"
+#include "profile.h"
+#include "text.h"
+
+#define REAL_DIGITS 9 /* a share or a mean is not known better */
+
+struct summary {
+	struct sink sink;
+	struct out out;
+};
+
+/* A string of any bytes; null for NULL. */
+static json_t *string(const char *s)
+{
+	char *valid = s ? text_utf8(s) : NULL;
+	json_t *v = s ? json_string(valid) : json_null();
+
+	free(valid);
+	return v;
+}
+
+/* Adds the members of `more` to o. NULL if either is. */
+static json_t *join(json_t *o, json_t *more)
+{
+	if (o && more && !json_object_update(o, more)) {
+		json_decref(more);
+		return o;
+	}
+	json_decref(o);
+	json_decref(more);
+	return NULL;
+}
+
+static json_t *place(const struct code *code)
+{
+	return json_pack("{s:o, s:o}", "file", string(code->file), "qualname",
+			 string(code->qualname));
+}
+
+static json_t *function(const struct code *code)
+{
+	const struct function *f = code->function;
+	json_t *totals = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i}",
+				   "firstlineno", (json_int_t)code->firstlineno,
+				   "calls", (json_int_t)f->calls,
+				   "recursive_calls", (json_int_t)f->recursive_calls,
+				   "total_ns", (json_int_t)f->total_ns,
+				   "self_ns", (json_int_t)f->self_ns,
+				   "total_cycles", (json_int_t)f->total_cycles,
+				   "self_cycles", (json_int_t)f->self_cycles,
+				   "resumes", (json_int_t)f->resumes,
+				   "unfinished", (json_int_t)f->unfinished,
+				   "pid", code->process->pid);
+
+	return join(place(code), totals);
+}
+
+static json_t *functions(const struct profile *p)
+{
+	json_t *array = json_array();
+	size_t n = 0;
+	struct code **all = profile_functions(p, &n);
+	int err = !all;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = json_array_append_new(array, function(all[i]));
+	free(all);
+	return err ? json_decref(array), NULL : array;
+}
+
+static json_t *cycles(const struct stat_sum *s)
+{
+	return json_pack("{s:f, s:I, s:I, s:I, s:I}", "mean", stat_mean(s),
+			 "median", (json_int_t)stat_quantile(s, 0.5),
+			 "p99", (json_int_t)stat_quantile(s, 0.99),
+			 "min", (json_int_t)s->min, "max", (json_int_t)s->max);
+}
+
+static json_t *instruction(const struct process *p, const struct body_row *row)
+{
+	return json_pack("{s:i, s:i, s:o, s:o, s:o, s:b}",
+			 "offset", row->instr->offset, "line", row->instr->line,
+			 "opcode", string(process_opname(p, row->instr->base)),
+			 "specialized", string(process_opname(p, row->instr->adaptive)),
+			 "cycles", row->known ? json_real(row->cycles) : json_null(),
+			 "measured", row->measured);
+}
+
+static json_t *instructions(const struct loop *loop)
+{
+	json_t *array = json_array();
+	struct body_row *rows = calloc(loop->code->ninstrs + 1, sizeof(*rows));
+	size_t n = rows ? body_rows(loop, rows, loop->code->ninstrs) : 0;
+	int err = !rows;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = json_array_append_new(array, instruction(loop->code->process, &rows[i]));
+	free(rows);
+	return err ? json_decref(array), NULL : array;
+}
+
+static json_t *loop_object(const struct profile *p, const struct loop *loop)
+{
+	uint64_t timed = loop->cycles.n;
+	json_t *rest = json_pack("{s:I, s:i, s:I, s:I, s:I, s:o, s:f, s:f, s:o}",
+				 "head_offset", (json_int_t)loop->head,
+				 "line", loop_line(loop),
+				 "entries", (json_int_t)loop->entries,
+				 "iterations", (json_int_t)loop->iterations,
+				 "timed", (json_int_t)timed,
+				 "cycles", cycles(&loop->cycles),
+				 "share", profile_share(p, loop),
+				 "uops", timed ? (double)loop->uops / timed : 0.0,
+				 "instructions", instructions(loop));
+
+	return join(place(loop->code), rest);
+}
+
+static json_t *loops(const struct profile *p)
+{
+	json_t *array = json_array();
+	size_t n = 0;
+	struct loop **all = profile_loops(p, &n);
+	int err = !all;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = json_array_append_new(array, loop_object(p, all[i]));
+	free(all);
+	return err ? json_decref(array), NULL : array;
+}
+
+static json_t *events(const struct profile *p)
+{
+	json_t *o = json_object();
+
+	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
+		if (p->events[op])
+			json_object_set_new(o, sample_op_name(op), json_integer(p->events[op]));
+	return o;
+}
+
+static json_t *callbacks(const struct process *p)
+{
+	json_t *o = json_object();
+
+	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
+		if (p->callback_cycles[op])
+			json_object_set_new(o, sample_op_name(op),
+					    json_integer(p->callback_cycles[op]));
+	return o;
+}
+
+static json_t *process(const struct process *p)
+{
+	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o}", "pid", p->pid,
+			 "argv", string(p->argv), "python", string(p->python),
+			 "mode", string(p->mode), "backend", string(p->backend),
+			 "stopped", p->stopped, "callback_cycles", callbacks(p));
+}
+
+static json_t *processes(const struct profile *p)
+{
+	json_t *array = json_array();
+	int err = 0;
+
+	for (struct map_slot *s = NULL; !err && (s = map_next(&p->codes->processes, s));)
+		err = json_array_append_new(array, process(s->value));
+	return err ? json_decref(array), NULL : array;
+}
+
+static json_t *losses(const struct profile *p)
+{
+	struct loss rows[LOSSES];
+	json_t *o = json_object();
+
+	losses_of(p, rows);
+	for (int i = 0; i < LOSSES; i++)
+		json_object_set_new(o, rows[i].key, json_integer(rows[i].count));
+	return o;
+}
+
+static json_t *clock_object(const struct profile *p)
+{
+	return json_pack("{s:s, s:I}", "cycles", p->clock, "hz", (json_int_t)p->clock_hz);
+}
+
+static json_t *trace_object(const struct profile *p)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}",
+			 "start_ns", (json_int_t)p->start_ns, "end_ns", (json_int_t)p->end_ns,
+			 "traced_ns", (json_int_t)p->traced_ns,
+			 "traced_cycles", (json_int_t)p->traced_cycles,
+			 "threads", (json_int_t)p->threads,
+			 "processes", (json_int_t)p->processes);
+}
+
+static int summary_finish(struct sink *s, const struct profile *p)
+{
+	struct summary *m = (struct summary *)s;
+	json_t *o = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+			      "schema", SUMMARY_SCHEMA, "clock", clock_object(p),
+			      "trace", trace_object(p), "processes", processes(p),
+			      "events", events(p), "functions", functions(p),
+			      "loops", loops(p), "losses", losses(p));
+	char *text = o ? json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(REAL_DIGITS)) : NULL;
+
+	json_decref(o);
+	if (!text) {
+		snprintf(s->error, SINK_ERROR, "no memory for the summary");
+		return -ENOMEM;
+	}
+	out_put(&m->out, text, strlen(text));
+	out_put(&m->out, "\n", 1);
+	free(text);
+	return out_close(&m->out, s->error, SINK_ERROR);
+}
+
+static void summary_free(struct sink *s)
+{
+	struct summary *m = (struct summary *)s;
+
+	out_discard(&m->out);
+	free(m);
+}
+
+static const struct sink_ops summary_ops = {
+	.finish = summary_finish,
+	.free = summary_free,
+};
+
+int sink_summary_open(struct sink **out, const struct sink_options *o, char *error)
+{
+	struct summary *m = calloc(1, sizeof(*m));
+	int err = m ? out_open(&m->out, o->path, error, SINK_ERROR) : -ENOMEM;
+
+	if (err) {
+		free(m);
+		return err;
+	}
+	m->sink.ops = &summary_ops;
+	*out = &m->sink;
+	return 0;
+}

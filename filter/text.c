@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+/* One walk over UTF-8 sequences serves all; a style says what becomes of the special characters. */
+#include "text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+struct style {
+	const char *escaped; /* ASCII characters that get a backslash */
+	const char *control; /* format of a control character; NULL: as it is */
+};
+
+static const struct style json = { "\"\\", "\\u%04x" };
+static const struct style plain = { "", "\\x%02x" };
+static const struct style utf8 = { "", NULL };
+
+/*
+ * Well-formed UTF-8 (Unicode standard, table 3-7): the range of the second byte rules out overlong
+ * forms, surrogates and what lies beyond U+10FFFF.
+ */
+static const struct sequence {
+	uint8_t first, last; /* of the first byte */
+	uint8_t low, high;   /* of the second byte; further ones are 80..bf */
+	uint8_t length;
+} sequences[] = {
+	{ 0x01, 0x7f, 0x00, 0x00, 1 }, { 0xc2, 0xdf, 0x80, 0xbf, 2 }, { 0xe0, 0xe0, 0xa0, 0xbf, 3 },
+	{ 0xe1, 0xec, 0x80, 0xbf, 3 }, { 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
+	{ 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 }, { 0xf4, 0xf4, 0x80, 0x8f, 4 },
+};
+
+static bool has_tail(const uint8_t *s, const struct sequence *q)
+{
+	if (q->length > 1 && (s[1] < q->low || s[1] > q->high))
+		return false;
+	for (int i = 2; i < q->length; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return false;
+	return true;
+}
+
+/* Length of the sequence at s, 0 if it is none. Reads no further than the NUL: no byte of a tail. */
+static size_t sequence_length(const uint8_t *s)
+{
+	for (size_t i = 0; i < sizeof(sequences) / sizeof(sequences[0]); i++)
+		if (*s >= sequences[i].first && *s <= sequences[i].last)
+			return has_tail(s, &sequences[i]) ? sequences[i].length : 0;
+	return 0;
+}
+
+/* C0, DEL and C1: what a terminal may take for a command. */
+static bool is_control(const uint8_t *s)
+{
+	return *s < 0x20 || *s == 0x7f || (*s == 0xc2 && s[1] < 0xa0);
+}
+
+static void write_sequence(FILE *f, const uint8_t *s, size_t length, const struct style *style)
+{
+	if (!length)
+		fputs(REPLACEMENT, f);
+	else if (style->control && is_control(s))
+		fprintf(f, style->control, s[length - 1]);
+	else if (strchr(style->escaped, *s))
+		fprintf(f, "\\%c", *s);
+	else
+		fwrite(s, 1, length, f);
+}
+
+static void write_text(FILE *f, const char *text, const struct style *style)
+{
+	const uint8_t *s = (const uint8_t *)text;
+
+	while (*s) {
+		size_t length = sequence_length(s);
+
+		write_sequence(f, s, length, style);
+		s += length ? length : 1;
+	}
+}
+
+void text_json(FILE *f, const char *s)
+{
+	fputc('"', f);
+	write_text(f, s, &json);
+	fputc('"', f);
+}
+
+void text_plain(FILE *f, const char *s)
+{
+	write_text(f, s, &plain);
+}
+
+char *text_utf8(const char *s)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return NULL;
+	write_text(f, s, &utf8);
+	return fclose(f) ? NULL : text;
+}
