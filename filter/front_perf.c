@@ -144,23 +144,28 @@ EXPORT int filter_event_early(void *data, const struct perf_dlfilter_sample *sam
 	return f->err ? analysis_fail(&f->analysis, f->err) : 1;
 }
 
+static void finish(struct front *f)
+{
+	int err = f->err ? f->err : analysis_finish(&f->analysis);
+
+	progress_end(&f->progress);
+	if (!f->analysis.decoder.words)
+		fprintf(stderr, "ocular: perf found no PTWRITE packets: is this a recording of Ocular's, "
+				"and was --itrace=we given?\n");
+	if (err)
+		complain(f, f->analysis.error, err);
+	else if (f->options.status >= 0)
+		dprintf(f->options.status, "ok\n");
+	analysis_close(&f->analysis);
+}
+
 EXPORT int stop(void *data, void *ctx)
 {
 	struct front *f = data;
-	int err;
 
 	(void)ctx;
-	if (!f)
-		return 0;
-	if (!f->options.help) {
-		progress_end(&f->progress);
-		err = f->err ? f->err : analysis_finish(&f->analysis);
-		if (err)
-			complain(f, f->analysis.error, err);
-		else if (f->options.status >= 0)
-			dprintf(f->options.status, "ok\n");
-		analysis_close(&f->analysis);
-	}
+	if (f && !f->options.help)
+		finish(f);
 	free(f);
 	return 0;
 }

@@ -1,0 +1,210 @@
+"""make bench: what Ocular costs, as ratios of interleaved runs.
+
+    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only marker,program,analysis,memory]
+
+Every figure is the median over rounds; within a round all variants run one after another, so that a
+slow moment of the machine hits them alike. Prints Markdown; docs/benchmarks.md keeps dated copies.
+"""
+import argparse
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+WORKLOADS = "recursion methods generators json unparse".split()
+
+
+def run(command, **options):
+    done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, **options)
+    if done.returncode:
+        sys.exit("bench: %s\n%s" % (" ".join(map(str, command)), done.stderr))
+    return done.stdout
+
+
+def table(title, header, rows):
+    print("\n### %s\n" % title)
+    print("| " + " | ".join(header) + " |")
+    print("|" + "---|" * len(header))
+    for row in rows:
+        print("| " + " | ".join(str(c) for c in row) + " |", flush=True)
+
+
+def median(values):
+    return statistics.median(values)
+
+
+class Bench:
+    def __init__(self, build, rounds):
+        self.build = build
+        self.rounds = rounds
+        self.work = build / "bench"
+        shutil.rmtree(self.work, ignore_errors=True)
+        self.work.mkdir(parents=True)
+        self.pythons = run([ROOT / "scripts/find-pythons"]).split()
+        self.nothing = self.work / "nothing.so"
+        run(["cc", "-O2", "-shared", "-fPIC", "-o", self.nothing, HERE / "nothing.c"])
+
+    # --- programs ---------------------------------------------------------------------------------
+
+    def empty_module(self, python):
+        """Builds ocular_empty for one interpreter; the folder to put on PYTHONPATH."""
+        script = ("import sysconfig as s; print(s.get_path('include'), s.get_path('platinclude'), "
+                  "s.get_config_var('EXT_SUFFIX'))")
+        include, platform_include, suffix = run([python, "-c", script]).split()
+        folder = self.work / ("empty" + suffix)
+        folder.mkdir(exist_ok=True)
+        run(["cc", "-O2", "-shared", "-fPIC", "-I" + include, "-I" + platform_include, "-o",
+             folder / ("ocular_empty" + suffix), HERE / "ocular_empty.c"])
+        return folder
+
+    def viztracer(self, python):
+        """A folder with viztracer in it, from the package index; None where it cannot be had."""
+        folder = self.build / ("viztracer-" + run([python, "-c", "import sys; print(sys.implementation.cache_tag)"]).strip())
+        if not folder.exists():
+            done = subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check",
+                                   "--target", str(folder), "viztracer==1.1.1"], stderr=subprocess.PIPE, text=True)
+            if done.returncode:
+                shutil.rmtree(folder, ignore_errors=True)
+                print("bench: no viztracer:", done.stderr.strip().splitlines()[-1], file=sys.stderr)
+                return None
+        return folder
+
+    def seconds(self, python, workload, tool, path):
+        """One run of a workload under a tool: the seconds that its body took."""
+        program = [HERE / "workloads.py", workload]
+        env = dict(os.environ, PYTHONPATH=os.pathsep.join(str(p) for p in path if p), PYTHONHASHSEED="0")
+        if not tool.startswith("ocular-"):
+            return float(run([python] + program + [tool], env=env))
+        data = self.work / "data"
+        out = run([ROOT / "scripts/ocular", "record", "-o", data, "--mode", tool[7:],
+                   "--python", python, "--"] + program + ["plain"], env=env)
+        shutil.rmtree(data, ignore_errors=True)
+        shutil.rmtree(str(data) + ".old", ignore_errors=True)
+        return float(out)
+
+    def slowdowns(self, python, workload):
+        path = [self.empty_module(python), self.viztracer(python)]
+        tools = ["plain", "empty-calls", "ocular-calls", "empty-adaptive", "ocular-adaptive", "cprofile"]
+        tools += ["viztracer"] if path[1] else []
+        ratios = {tool: [] for tool in tools}
+        over = {"calls": [], "adaptive": []}
+        for _ in range(self.rounds):
+            took = {tool: self.seconds(python, workload, tool, path) for tool in tools}
+            for tool in tools:
+                ratios[tool].append(took[tool] / took["plain"])
+            for mode in over:
+                over[mode].append(took["ocular-" + mode] / took["empty-" + mode])
+        cells = ["%.2f" % median(ratios[t]) for t in tools[1:]]
+        return cells + ["%.2f" % median(over[m]) for m in over]
+
+    def programs(self):
+        for python in self.pythons:
+            rows = [[w] + self.slowdowns(python, w) for w in WORKLOADS]
+            table("Slowdown of whole programs, %s" % self.version(python),
+                  ["program", "empty callbacks (calls)", "**calls**", "empty callbacks (adaptive)",
+                   "**adaptive**", "cProfile"] + (["viztracer"] if len(rows[0]) == 9 else []) +
+                  ["calls / empty", "adaptive / empty"], rows)
+
+    def version(self, python):
+        return run([python, "-c", "import platform; print('CPython', platform.python_version())"]).strip()
+
+    # --- one marker -------------------------------------------------------------------------------
+
+    def markers(self):
+        for python in self.pythons:
+            print("\n### One marker over an empty vectorcall callback, %s\n" % self.version(python))
+            path = [self.build / "python", self.empty_module(python)]
+            env = dict(os.environ, PYTHONPATH=os.pathsep.join(map(str, path)))
+            print(run([python, HERE / "emit.py"], env=env), flush=True)
+
+    # --- analysis ---------------------------------------------------------------------------------
+
+    def recording(self, markers):
+        """A recording of about so many markers from two threads; its folder and true number."""
+        data = self.work / ("m%d" % markers)
+        program = ("import threading as t\n"
+                   "def f(n):\n  for i in range(n): g(i)\n"
+                   "def g(i): return i\n"
+                   "p = [t.Thread(target=f, args=(%d,)) for _ in range(2)]\n"
+                   "[x.start() for x in p]; [x.join() for x in p]\n" % (markers // 6))
+        run([ROOT / "scripts/ocular", "record", "-o", data, "--python", self.pythons[0], "--", "-c", program])
+        return data
+
+    def script(self, data, filter_so, *arguments):
+        """perf script with a dlfilter: seconds, and the peak resident set in MB."""
+        command = ["perf", "script", "-i", data / "perf.data", "--itrace=we", "--dlfilter", filter_so]
+        for a in arguments:
+            command += ["--dlarg", a]
+        begin = time.perf_counter()
+        child = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode:
+            sys.exit("bench: perf script failed on %s" % data)
+        return time.perf_counter() - begin, usage.ru_maxrss / 1024
+
+    def count(self, data):
+        out = self.work / "summary.json"
+        self.script(data, self.build / "perf/ocular.so", "summary=%s" % out)
+        import json
+        return sum(json.loads(out.read_text())["events"].values())
+
+    def analysis(self):
+        data = self.recording(20_000_000)
+        n = self.count(data)
+        ours = self.build / "perf/ocular.so"
+        null = "perfetto=/dev/null"
+        variants = {
+            "do-nothing filter": (self.nothing,),
+            "console + summary": (ours, "console=always", "summary=/dev/null"),
+            "Perfetto JSON": (ours, null),
+            "events text": (ours, "events=/dev/null"),
+        }
+        rates = {v: [] for v in variants}
+        for _ in range(self.rounds):
+            for v, args in variants.items():
+                rates[v].append(n / self.script(data, *args)[0] / 1e6)
+        floor = median(rates["do-nothing filter"])
+        table("Analysis of %.1f M markers of two threads through stock perf" % (n / 1e6),
+              ["sink", "M markers/s", "of the do-nothing filter's"],
+              [[v, "%.1f" % median(r), "%.2f" % (median(r) / floor)] for v, r in rates.items()])
+        shutil.rmtree(data)
+
+    def memory(self):
+        rows = []
+        for markers in (1_000_000, 50_000_000):
+            data = self.recording(markers)
+            floor = self.script(data, self.nothing)[1]
+            peak = self.script(data, self.build / "perf/ocular.so", "console=always",
+                               "summary=/dev/null", "perfetto=/dev/null")[1]
+            rows.append(["%.1f M" % (self.count(data) / 1e6), "%.0f" % floor, "%.0f" % peak, "%.0f" % (peak - floor)])
+            shutil.rmtree(data)
+        table("Peak memory of perf script, MB", ["markers", "do-nothing filter", "all sinks", "ours"], rows)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--build", type=Path, default=ROOT / "build")
+    p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--only", default="marker,program,analysis,memory")
+    o = p.parse_args()
+    b = Bench(o.build.resolve(), o.rounds)
+    sections = {"marker": b.markers, "program": b.programs, "analysis": b.analysis, "memory": b.memory}
+    print("## %s\n" % time.strftime("%Y-%m-%d"))
+    cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")
+    print("%s, %d cores, %s, %s" % (cpu, os.cpu_count(), platform.system() + " " + platform.release().split("-")[0],
+                                    run(["perf", "--version"]).strip()))
+    print("(medians of %d interleaved rounds)" % o.rounds)
+    for name in o.only.split(","):
+        sections[name]()
+
+
+if __name__ == "__main__":
+    main()
