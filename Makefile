@@ -34,7 +34,7 @@ FUZZ     := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 .PHONY: all tools ext unit test doors demo sanitize fuzz bench test-newest install uninstall clean
 all: tools ext
 
-tools: $B/bin/ocular-record $B/bin/ocular-fsck $B/perf/ocular.so
+tools: $B/bin/ocular-record $B/bin/ocular-fsck $B/bin/ocular-feed $B/perf/ocular.so
 
 $B/bin/ocular-record: $B/obj/helper-ext/record/main.o $(OBJ_record)
 	@mkdir -p $(@D)
@@ -43,6 +43,10 @@ $B/bin/ocular-record: $B/obj/helper-ext/record/main.o $(OBJ_record)
 $B/bin/ocular-fsck: $B/obj/helper-ext/record/main_fsck.o $(OBJ_record)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_record)
+
+$B/bin/ocular-feed: $(OBJ_filter) $B/obj/filter/front_feed.o
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_filter)
 
 $B/perf/ocular.so: $(OBJ_filter) $B/obj/filter/front_perf.o
 	@mkdir -p $(@D)
@@ -81,7 +85,7 @@ doors: all
 sanitize:
 	+$(MAKE) B=$B/sanitize CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined' unit
 
-fuzz: $(FUZZ)
+fuzz: all $(FUZZ)
 	tests/run tests/fuzz/run
 
 # Compiled whole: libFuzzer steers by the coverage of the code under test.

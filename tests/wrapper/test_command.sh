@@ -1,0 +1,81 @@
+#!/bin/sh
+# scripts/ocular as a user meets it: help, mistakes, exit statuses, odd paths.
+# shellcheck source=tests/wrapper/tap.sh
+. "$(dirname "$0")/tap.sh"
+ocular=$root/scripts/ocular
+python=$("$root/scripts/find-pythons" | head -n 1)
+cd "$scratch" || exit 1
+export PYTHON="$python"
+
+report_cut() {
+	cp -R r1 cut
+	head -c $(($(wc -c <r1/perf.data) - 100)) r1/perf.data >cut/perf.data
+	"$ocular" report cut
+}
+report_to_head() { "$ocular" report r1 --events - | head -n 1; }
+
+# --- help and wrong usage: nothing runs, one line says why ---
+for command in run record report check; do
+	ok "help of $command" says 0 "^usage: ocular $command" "$ocular" $command --help
+	ok "help $command" says 0 "^usage: ocular $command" "$ocular" help $command
+	ok "$command --nonsense" says 2 "unknown option --nonsense" "$ocular" $command --nonsense
+done
+ok "no command: the help" says 0 '^usage:' "$ocular"
+ok "an unknown command" says 2 "no command 'play'" "$ocular" play
+ok "an option without its value" says 2 "needs a value" "$ocular" record -o
+ok "a mode that is none" says 2 "no mode 'fast'" "$ocular" record --mode fast app.py
+ok "no program" says 2 "nothing to record" "$ocular" record -o here
+ok "two recordings" says 2 "one recording at a time" "$ocular" report one two
+ok "no such recording" says 1 "no recording 'nowhere'" "$ocular" report nowhere
+mkdir empty
+ok "a folder that is no recording" says 1 "no perf.data" "$ocular" report empty
+
+# --- interpreters that cannot be traced ---
+cat >old-python <<'END'
+#!/bin/sh
+printf 'cpython 3.11.7\nold\n'
+END
+cat >pypy <<'END'
+#!/bin/sh
+printf 'pypy 3.12.1\n.pypy312.so\n'
+END
+cat >future-python <<'END'
+#!/bin/sh
+printf 'cpython 3.99.0\n.cpython-399.so\n'
+END
+chmod +x old-python pypy future-python
+ok "Python too old: says so, and which to use" says 1 "needs CPython 3.12" "$ocular" record --python ./old-python app.py
+ok "another implementation" says 1 "needs CPython" "$ocular" record --python ./pypy app.py
+ok "no extension: says how to build it" says 1 "no extension for ./future-python" \
+	"$ocular" record --python ./future-python app.py
+ok "no such interpreter" says 1 "no interpreter 'nopython'" "$ocular" record --python nopython app.py
+
+# --- recording and reporting ---
+mkdir 'a folder'
+cat >'a folder/my app.py' <<'END'
+import sys
+total = 0
+for i in range(1000):
+    total += i
+print("total", total, sys.argv[1:])
+sys.exit(int(sys.argv[1]))
+END
+ok "the program's exit status" says 7 'total 499500' "$ocular" record -q -o r1 'a folder/my app.py' 7
+ok "-c, and the signal that killed it" says 143 '' "$ocular" record -q -o r2 -- -c 'import os; os.kill(os.getpid(), 15)'
+ok "-m" says 0 'best of' "$ocular" record -q -o r3 --mode calls -m timeit -n 1 pass
+ok "options of the program stay its own" says 3 "\['3', '--mode', 'x', '-q'\]" \
+	"$ocular" record -q -o r4 -- 'a folder/my app.py' 3 --mode x -q
+ok "a report" says 0 'my app.py' "$ocular" report r1
+ok "an events text on standard output" says 0 '^# ocular events 1' "$ocular" report r1 --events -
+ok "and nothing else there" says 0 '^{"schema": *1\|^{' "$ocular" report --summary - r1
+ok "files beside the report" says 0 'my app.py' "$ocular" report r1 --perfetto 'a trace.json' --summary s.json --events e.txt
+ok "the trace is JSON" "$python" -m json.tool 'a trace.json'
+ok "the summary is JSON" "$python" -m json.tool s.json
+ok "-q shows no report" silent "$ocular" report -q r1 --summary s.json
+ok "a sink that cannot be written" says 1 'no/such' "$ocular" report r1 --perfetto no/such/trace.json
+ok "a number that is none" says 1 'loops' "$ocular" report r1 --loops many
+ok "run shows output and report, keeps the status" says 5 'my app.py' "$ocular" run -q -o r5 'a folder/my app.py' 5
+ok "a recording cut in the middle is repaired and told" says 0 'epair' report_cut
+ok "check tells all and succeeds" says 0 'can record and report' "$ocular" check
+ok "the reader of a report may leave early" report_to_head
+done_testing

@@ -1,0 +1,22 @@
+#!/bin/sh
+# make install: works from any folder, also one with a blank, and uninstall leaves nothing.
+# shellcheck source=tests/wrapper/tap.sh
+. "$(dirname "$0")/tap.sh"
+stage=$(mktemp -d "${TMPDIR:-/tmp}/ocular-stage.XXXXXX")
+trap 'rm -rf "$scratch" "$stage"' EXIT
+python=$("$root/scripts/find-pythons" | head -n 1)
+
+install_to() { make -s -C "$root" B="$build" DESTDIR="$stage" PREFIX=/opt/ocular "$@"; }
+is_empty() { [ -z "$(find "$stage" ! -type d)" ]; }
+
+ok "make install" install_to install
+ok "the plugin is where perf looks" [ -e "$stage$(perf --exec-path)/dlfilters/ocular.so" ]
+mv "$stage/opt/ocular" "$scratch/a prefix"
+cd "$scratch" || exit 1
+ok "the installed command records and reports" says 0 'hello' \
+	"$scratch/a prefix/bin/ocular" run -q --python "$python" -- -c 'print("hello")'
+ok "the recording is here" [ -s "$scratch/ocular.data/perf.data" ]
+mv "$scratch/a prefix" "$stage/opt/ocular"
+ok "make uninstall" install_to uninstall
+ok "nothing is left" is_empty
+done_testing

@@ -1,0 +1,11 @@
+#!/bin/sh
+# Every shell script of the tree is clean.
+# shellcheck source=tests/wrapper/tap.sh
+. "$(dirname "$0")/tap.sh"
+cd "$root" || exit 1
+
+for script in $(git ls-files 2>/dev/null | xargs grep -lE '^#!.*\b(sh|bash)$|^# shellcheck shell=' 2>/dev/null); do
+	ok "$script" shellcheck -x "$script"
+done
+[ $number -gt 0 ] || skip "scripts" "not a git checkout"
+done_testing
