@@ -160,6 +160,15 @@ static bool is_named(const struct code *code, const char *file, const char *qual
 	       !strcmp(code->file, file);
 }
 
+/* An id without a code object. The array is longer than the ids in use: make_room grows it ahead. */
+static uint32_t free_id(const struct process *p)
+{
+	for (uint32_t i = 0; i < p->ncodes; i++)
+		if (!p->codes[i])
+			return p->base + i;
+	return p->ncodes ? p->base + p->ncodes : 1;
+}
+
 struct code *codes_intern(struct process *p, const char *file, const char *qualname,
 			  int64_t firstlineno)
 {
@@ -168,7 +177,7 @@ struct code *codes_intern(struct process *p, const char *file, const char *qualn
 	for (uint32_t i = 0; i < p->ncodes; i++)
 		if (is_named(p->codes[i], file, qualname, firstlineno))
 			return p->codes[i];
-	code = codes_add(p, p->ncodes ? p->base + p->ncodes : 1);
+	code = codes_add(p, free_id(p));
 	if (!code)
 		return NULL;
 	code->file = strdup(file);

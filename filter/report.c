@@ -49,7 +49,7 @@ static void write_number(FILE *f, double n)
 {
 	char text[NUMBER];
 
-	fprintf(f, " %6s", brief(text, n));
+	fprintf(f, " %7s", brief(text, n));
 }
 
 static void write_duration(FILE *f, uint64_t ns)
@@ -142,7 +142,7 @@ static void write_loop(FILE *f, const struct profile *p, const struct loop *loop
 	for (i = 0; i < n; i++)
 		write_number(f, columns[i]);
 	for (; i < all; i++)
-		fprintf(f, " %6s", "-");
+		fprintf(f, " %7s", "-");
 	write_place(f, loop->code, loop_line(loop));
 }
 
@@ -154,8 +154,8 @@ void report_loops(FILE *f, const struct profile *p, struct loop *const *loops, s
 			p->events[OP_JUMP] || p->events[OP_PY_START] ? "" : ", nor any call");
 		return;
 	}
-	write_title(f, "Hottest loops                         cycles of a trip", c);
-	fprintf(f, " share  trips  times   mean median    p99    min    max  loop\n");
+	write_title(f, "Hottest loops                            cycles of a trip", c);
+	fprintf(f, " share   trips entries    mean  median     p99     min     max  loop\n");
 	for (size_t i = 0; i < n; i++)
 		write_loop(f, p, loops[i]);
 }
@@ -177,7 +177,7 @@ void report_functions(FILE *f, const struct profile *p, struct code *const *func
 	if (!n)
 		return;
 	write_title(f, "Functions with most time of their own", c);
-	fprintf(f, " share       self      total  calls  function\n");
+	fprintf(f, " share       self      total   calls  function\n");
 	for (size_t i = 0; i < n; i++)
 		write_function(f, p, functions[i]);
 }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+/*
+ * ocular-feed [KEY=VALUE ...] FILE: analyses an events text as the dlfilter analyses a recording.
+ * "-" is standard input. Exit 0, or 1 with one line on stderr.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "feed.h"
+
+static int fail(const char *why)
+{
+	fprintf(stderr, "ocular-feed: %s\n", why);
+	return EXIT_FAILURE;
+}
+
+static int analyse(struct analysis *a, FILE *f)
+{
+	int err = feed_file(f, &a->codes, trace_feed, &a->trace, a->error, sizeof(a->error));
+
+	return err ? analysis_fail(a, err) : analysis_finish(a);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o;
+	struct analysis a;
+	char error[OPTIONS_ERROR];
+	FILE *f = stdin;
+	int err;
+
+	if (argc < 2)
+		return fail("usage: ocular-feed [KEY=VALUE ...] FILE");
+	if (options_parse(&o, argc - 2, argv + 1, error))
+		return fail(error);
+	if (o.help) {
+		options_help(stdout);
+		return EXIT_SUCCESS;
+	}
+	if (strcmp(argv[argc - 1], "-"))
+		f = fopen(argv[argc - 1], "re");
+	if (!f)
+		return fail(strerror(errno));
+	if (analysis_open(&a, &o, o.codes))
+		return fail(a.error);
+	err = analyse(&a, f);
+	if (err)
+		fail(a.error);
+	analysis_close(&a);
+	fclose(f);
+	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+}
