@@ -1,0 +1,23 @@
+# The extension for one interpreter: make -f helper-ext/ext/build.mk PY=/path/to/python [B=build]
+# Included by nobody; the Makefile's `ext` calls it for each line of scripts/find-pythons.
+CC      ?= cc
+CFLAGS  ?= -O2 -g
+B       ?= build
+ABI     := $(shell "$(PY)" -c 'import sysconfig; print(sysconfig.get_config_var("SOABI"))')
+INCLUDE := $(shell "$(PY)" -c 'import sysconfig; print(sysconfig.get_path("include"))')
+# CPython's own headers are no model of -Wextra, and its calling conventions leave arguments unused.
+override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wstrict-prototypes \
+	-Wmissing-prototypes -Wno-unused-parameter -Wno-missing-field-initializers \
+	-fvisibility=hidden -fPIC -Ihelper-ext/shared -isystem $(INCLUDE)
+
+OBJ := $(patsubst %.c,$B/obj/$(ABI)/%.o,$(wildcard helper-ext/ext/*.c))
+
+$B/python/ocular/_core.$(ABI).so: $(OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^
+
+$B/obj/$(ABI)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(OBJ:.o=.d)

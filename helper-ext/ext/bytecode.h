@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bytecode.h - what CPython keeps in a code object: instructions, lines, jump targets, and the
+ * opcodes that the specializing adaptive interpreter (PEP 659) put in their place.
+ *
+ * The opcode numbers differ between versions; Python code hands the tables over at start, so that
+ * nothing here is a copy of CPython's. Offsets in this file are in code units of 2 bytes.
+ */
+#ifndef OCULAR_BYTECODE_H
+#define OCULAR_BYTECODE_H
+
+#include <Python.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "text.h"
+
+struct opcode_tables {
+	uint8_t caches[256];	   /* inline cache units behind a base opcode */
+	int8_t jump[256];	   /* +1 forward, -1 backward, 0 no relative jump; base opcodes */
+	uint8_t instrumented[256]; /* 1: stands for an instruction that sys.monitoring watches */
+	uint8_t extended_arg;
+	uint8_t instrumented_line, instrumented_instruction;
+};
+
+/* [[offset, line, opcode, target], ...] as docs/marker.md has it. Returns the largest line, or -1. */
+long bytecode_instructions(const struct opcode_tables *ops, PyCodeObject *code, struct text *t);
+
+/* [[offset, opcode], ...]: where the adaptive opcode is not the base one. False: nowhere. */
+bool bytecode_specialized(const struct opcode_tables *ops, PyCodeObject *code, struct text *t);
+
+#endif

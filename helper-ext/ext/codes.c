@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * codes.c - see codes.h. `entries` leads back from an id to its live code object: for the last word on
+ * it when it dies, which co_extra's free function learns only by value, and when tracing stops.
+ */
+#include <stdlib.h>
+
+#include "codes.h"
+#include "process.h"
+#include "table.h"
+
+#define CHUNK_BITS 12
+#define CHUNK	   (1u << CHUNK_BITS)
+
+struct entry {
+	PyCodeObject *code; /* NULL: dead */
+	uint64_t interpreter;
+	int traced;
+};
+
+struct codes_setup codes_setup;
+static struct entry *entries[(MARKER_CODE_MAX + 1) / CHUNK];
+
+static struct entry *entry_of(uint32_t id)
+{
+	struct entry *chunk = entries[id >> CHUNK_BITS];
+
+	return chunk ? &chunk[id & (CHUNK - 1)] : NULL;
+}
+
+static int entry_set(uint32_t id, struct entry entry)
+{
+	struct entry **chunk = &entries[id >> CHUNK_BITS];
+
+	process_lock();
+	if (!*chunk)
+		*chunk = calloc(CHUNK, sizeof(**chunk));
+	if (*chunk)
+		(*chunk)[id & (CHUNK - 1)] = entry;
+	process_unlock();
+	return *chunk ? 0 : -1;
+}
+
+static uint32_t value_id(uint64_t value)
+{
+	return (value >= CODE_READY ? value >> MARKER_CODE_SHIFT : value) & MARKER_CODE_MAX;
+}
+
+static void write_specialized(uint32_t id, PyCodeObject *code, const char *reason)
+{
+	struct text t = { 0 };
+
+	text_printf(&t, "{\"kind\":\"specialized\",\"id\":%u,\"reason\":\"%s\",\"opcodes\":", id,
+		    reason);
+	if (bytecode_specialized(&codes_setup.ops, code, &t)) {
+		text_add(&t, "}", 1);
+		table_write(&t);
+	}
+	text_free(&t);
+}
+
+/* CPython frees a code object; its bytecode is still there. May come with an exception pending. */
+static void code_dies(void *extra)
+{
+	uint32_t id = value_id((uint64_t)extra);
+	struct entry *entry = entry_of(id);
+	PyObject *pending;
+
+	if (!id || !entry || !entry->code)
+		return;
+	if (entry->traced) {
+		pending = PyErr_GetRaisedException();
+		write_specialized(id, entry->code, "dealloc");
+		PyErr_SetRaisedException(pending);
+	}
+	entry->code = NULL;
+}
+
+int codes_set(struct codes *c, PyObject *code, uint64_t value)
+{
+	return PyUnstable_Code_SetExtra(code, c->index, (void *)value);
+}
+
+int codes_open(struct codes *c)
+{
+	PyCodeObject *probe = PyCode_NewEmpty("ocular", "probe", 1);
+
+	if (!probe)
+		return -1;
+	c->interpreter = (uint64_t)PyInterpreterState_GetID(PyInterpreterState_Get());
+	c->index = PyUnstable_Eval_RequestCodeExtraIndex(code_dies);
+	if (c->index < 0 || codes_set(c, (PyObject *)probe, CODE_NO_ID)) {
+		if (!PyErr_Occurred())
+			PyErr_SetString(PyExc_RuntimeError, "no co_extra slot is left");
+		Py_DECREF(probe);
+		return -1;
+	}
+	c->direct = c->index;
+	if (codes_peek((PyObject *)probe, c->direct) != CODE_NO_ID)
+		c->direct = PY_SSIZE_T_MAX;
+	Py_DECREF(probe);
+	return 0;
+}
+
+/* The module is known from the globals of the frame that runs the code now. */
+static bool is_wanted(PyCodeObject *code)
+{
+	PyObject *globals = PyEval_GetGlobals();
+	PyObject *name = globals ? PyDict_GetItemString(globals, "__name__") : NULL;
+	const char *module = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+	const char *file = PyUnicode_AsUTF8(code->co_filename);
+
+	PyErr_Clear();
+	return filter_wants(&codes_setup.filter, file ? file : "", module);
+}
+
+static long write_code(uint32_t id, PyCodeObject *code)
+{
+	struct text t = { 0 };
+	long last_line;
+
+	text_printf(&t, "{\"kind\":\"code\",\"id\":%u,\"file\":", id);
+	text_str(&t, code->co_filename);
+	text_printf(&t, ",\"qualname\":");
+	text_str(&t, code->co_qualname);
+	text_printf(&t, ",\"firstlineno\":%d,\"address\":\"%p\"", code->co_firstlineno, (void *)code);
+	text_printf(&t, ",\"units\":%zd,\"instructions\":", Py_SIZE(code));
+	last_line = bytecode_instructions(&codes_setup.ops, code, &t);
+	text_add(&t, "}", 1);
+	table_write(&t);
+	text_free(&t);
+	return last_line;
+}
+
+static uint64_t introduce(uint32_t id, PyCodeObject *code)
+{
+	long last_line = write_code(id, code);
+
+	if (last_line > (long)MARKER_OFFSET_MAX || Py_SIZE(code) > (Py_ssize_t)MARKER_OFFSET_MAX)
+		return id;
+	return (uint64_t)id << MARKER_CODE_SHIFT;
+}
+
+static uint64_t first_sight(struct codes *c, PyCodeObject *code)
+{
+	int wanted = is_wanted(code);
+	uint32_t id = table_next_id();
+	uint64_t value;
+
+	if (!id || entry_set(id, (struct entry){ code, c->interpreter, wanted }))
+		return CODE_NO_ID;
+	value = wanted ? introduce(id, code) : id | CODE_FILTERED;
+	if (codes_set(c, (PyObject *)code, value)) {
+		PyErr_Clear();
+		entry_of(id)->code = NULL;
+		return CODE_NO_ID;
+	}
+	return value;
+}
+
+uint64_t codes_value(struct codes *c, PyObject *code)
+{
+	void *extra = NULL;
+
+	if (PyUnstable_Code_GetExtra(code, c->index, &extra))
+		PyErr_Clear();
+	return extra ? (uint64_t)extra : first_sight(c, (PyCodeObject *)code);
+}
+
+static void forget(struct codes *c, uint32_t id, struct entry *entry)
+{
+	PyCodeObject *code = entry->code;
+
+	if (!code || entry->interpreter != c->interpreter)
+		return;
+	if (entry->traced)
+		write_specialized(id, code, "stop");
+	entry->code = NULL; /* first: setting the slot frees the value in it */
+	if (codes_set(c, (PyObject *)code, 0))
+		PyErr_Clear();
+}
+
+void codes_close(struct codes *c)
+{
+	for (uint32_t id = 0; id <= MARKER_CODE_MAX; id += CHUNK)
+		for (uint32_t i = 0; entries[id >> CHUNK_BITS] && i < CHUNK; i++)
+			forget(c, id + i, entry_of(id + i));
+}

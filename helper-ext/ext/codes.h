@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * codes.h - ids of code objects.
+ *
+ * An id lives in the code object itself, in its co_extra slot of this interpreter (PEP 523): two loads
+ * find it, and CPython tells when the code object dies, so that a new one at the same address is not
+ * taken for it. What is stored:
+ *
+ *   0                      not seen yet
+ *   >= CODE_READY          the id where a marker word wants it: emit
+ *   id | CODE_FILTERED     left out
+ *   id                     needs WIDE words (more than 2^20 lines or code units): the slow path's
+ *   CODE_NO_ID             all ids are used up: its markers are counted as lost
+ */
+#ifndef OCULAR_CODES_H
+#define OCULAR_CODES_H
+
+#include <Python.h>
+#include <stdint.h>
+
+#include "bytecode.h"
+#include "filter.h"
+#include "marker.h"
+
+#define CODE_READY    (1ull << MARKER_CODE_SHIFT)
+#define CODE_FILTERED (1ull << 24)
+#define CODE_NO_ID    (1ull << 25)
+#define CODE_SCRATCH  (1ull << 63) /* calibration: emits, but is nobody's id */
+
+/* An interpreter's slot. */
+struct codes {
+	uint64_t interpreter;
+	Py_ssize_t index;  /* for the API */
+	Py_ssize_t direct; /* the same for codes_peek(), or beyond every size: do not peek */
+};
+
+/* What all interpreters of the process share; set before the first code is seen. */
+struct codes_setup {
+	struct opcode_tables ops;
+	struct filter filter;
+};
+extern struct codes_setup codes_setup;
+
+/* CPython's private storage behind co_extra; codes_open() checks it against the API. */
+struct code_extra {
+	Py_ssize_t size;
+	uint64_t values[];
+};
+
+/* The stored value, or 0 where it cannot be read directly. */
+static inline uint64_t codes_peek(PyObject *code, Py_ssize_t direct)
+{
+	struct code_extra *e = ((PyCodeObject *)code)->co_extra;
+
+	return e && e->size > direct ? e->values[direct] : 0;
+}
+
+/* Ask for this interpreter's slot, once. -1 with an exception set. */
+int codes_open(struct codes *c);
+
+/* The value by the API; a code object seen for the first time gets one and goes into the table. */
+uint64_t codes_value(struct codes *c, PyObject *code);
+
+/* Write what all live code objects were specialized to, and forget them. */
+void codes_close(struct codes *c);
+
+/* Set the value of one code object, for calibration. -1 with an exception set. */
+int codes_set(struct codes *c, PyObject *code, uint64_t value);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core.c - the module ocular._core: what tracing needs C for.
+ *
+ * The package drives it (tracing.py): ask the recorder, begin, make callbacks and register them with
+ * sys.monitoring; at the end take them away, then close. Everything with a name or a choice is there;
+ * here is what runs for each event, each code object and each thread.
+ */
+#include <Python.h>
+#include <x86intrin.h>
+
+#include "codes.h"
+#include "emit.h"
+#include "lane.h"
+#include "process.h"
+#include "recorder.h"
+#include "rings.h"
+#include "scratch.h"
+#include "table.h"
+
+struct state {
+	struct codes codes;
+	PyTypeObject *callback;
+};
+
+static struct state *state_of(PyObject *module)
+{
+	return PyModule_GetState(module);
+}
+
+static PyObject *raise_errno(int err)
+{
+	errno = -err;
+	return PyErr_SetFromErrno(PyExc_OSError);
+}
+
+/* ask(dir) -> (nrecords, wait_ms, recorder_pid, tsc_hz); OSError without a recorder. */
+static PyObject *core_ask(PyObject *module, PyObject *arg)
+{
+	const char *dir = PyUnicode_AsUTF8(arg);
+	struct ring_config c;
+	int err;
+
+	if (!dir)
+		return NULL;
+	err = recorder_ask(dir, &c);
+	if (err)
+		return raise_errno(err);
+	return Py_BuildValue("IIIK", c.nrecords, c.wait_ms, c.recorder_pid,
+			     (unsigned long long)c.tsc_hz);
+}
+
+/* join() -> True if this interpreter is the first of the process to trace; then begin() follows. */
+static PyObject *core_join(PyObject *module, PyObject *unused)
+{
+	process_init();
+	return PyBool_FromLong(process_join());
+}
+
+static int set_patterns(struct patterns *p, PyObject *tuple)
+{
+	Py_ssize_t n = PyTuple_GET_SIZE(tuple);
+	const char **list = PyMem_Calloc((size_t)n + 1, sizeof(*list));
+	int err = list ? 0 : -ENOMEM;
+
+	for (Py_ssize_t i = 0; !err && i < n; i++) {
+		list[i] = PyUnicode_AsUTF8(PyTuple_GET_ITEM(tuple, i));
+		err = list[i] ? 0 : -EINVAL;
+	}
+	if (!err)
+		err = patterns_set(p, list);
+	PyMem_Free(list);
+	return err;
+}
+
+/* set_filter(include, exclude, own): tuples of str. */
+static PyObject *core_set_filter(PyObject *module, PyObject *args)
+{
+	struct filter *f = &codes_setup.filter;
+	PyObject *include, *exclude, *own;
+	int err;
+
+	if (!PyArg_ParseTuple(args, "O!O!O!", &PyTuple_Type, &include, &PyTuple_Type, &exclude,
+			      &PyTuple_Type, &own))
+		return NULL;
+	err = set_patterns(&f->include, include);
+	err = err ? err : set_patterns(&f->exclude, exclude);
+	err = err ? err : set_patterns(&f->own, own);
+	if (PyErr_Occurred())
+		return NULL;
+	return err ? raise_errno(err) : Py_NewRef(Py_None);
+}
+
+/* set_opcodes(caches, jump, instrumented, extended_arg, line, instruction): as struct opcode_tables. */
+static PyObject *core_set_opcodes(PyObject *module, PyObject *args)
+{
+	struct opcode_tables *ops = &codes_setup.ops;
+	Py_buffer caches, jump, instrumented;
+	int fits;
+
+	if (!PyArg_ParseTuple(args, "y*y*y*bbb", &caches, &jump, &instrumented, &ops->extended_arg,
+			      &ops->instrumented_line, &ops->instrumented_instruction))
+		return NULL;
+	fits = caches.len == 256 && jump.len == 256 && instrumented.len == 256;
+	if (fits) {
+		memcpy(ops->caches, caches.buf, 256);
+		memcpy(ops->jump, jump.buf, 256);
+		memcpy(ops->instrumented, instrumented.buf, 256);
+	}
+	PyBuffer_Release(&caches);
+	PyBuffer_Release(&jump);
+	PyBuffer_Release(&instrumented);
+	return fits ? Py_NewRef(Py_None) : raise_errno(-EINVAL);
+}
+
+/* begin(dir, config, header): write the header and hand out rings. config is ask()'s answer. */
+static PyObject *core_begin(PyObject *module, PyObject *args)
+{
+	struct text all = { 0 }, common = { 0 };
+	struct ring_config c = { 0 };
+	unsigned long long tsc_hz;
+	const char *dir;
+	PyObject *header;
+	int err;
+
+	if (!PyArg_ParseTuple(args, "s(IIIK)O!", &dir, &c.nrecords, &c.wait_ms, &c.recorder_pid,
+			      &tsc_hz, &PyDict_Type, &header))
+		return NULL;
+	text_value(&all, header);
+	if (!all.failed) /* without the braces */
+		text_add(&common, all.bytes + 1, all.length - 2);
+	err = all.failed ? -ENOMEM : table_start(dir, &common);
+	err = err ? err : lanes_start(&c, dir);
+	text_free(&all);
+	text_free(&common);
+	return err ? raise_errno(err) : Py_NewRef(Py_None);
+}
+
+/* callback(op, shape, disable) -> a callable for sys.monitoring.register_callback(). */
+static PyObject *core_callback(PyObject *module, PyObject *args)
+{
+	struct state *state = state_of(module);
+	PyObject *disable;
+	int op, shape;
+
+	if (!PyArg_ParseTuple(args, "iiO", &op, &shape, &disable))
+		return NULL;
+	if (op < OP_EVENT_FIRST || op > OP_EVENT_LAST || shape < 0 || shape > EMIT_BACKWARD)
+		return raise_errno(-EINVAL);
+	return emit_new(state->callback, &state->codes, op, shape, disable);
+}
+
+static void write_stop(void)
+{
+	struct lane_total *totals;
+	struct text t = { 0 };
+	uint64_t lost;
+	size_t n = lanes_stop(&totals, &lost);
+
+	text_printf(&t, "{\"kind\":\"stop\",\"markers\":[");
+	for (size_t i = 0; i < n; i++) {
+		text_comma(&t);
+		text_printf(&t, "[%u,%llu]", totals[i].tid, (unsigned long long)totals[i].words);
+	}
+	text_printf(&t, "],\"lost\":%llu}", (unsigned long long)lost);
+	table_write(&t);
+	text_free(&t);
+	free(totals);
+}
+
+/* close(): this interpreter's callbacks are gone. The last one of the process ends its rings. */
+static PyObject *core_close(PyObject *module, PyObject *unused)
+{
+	codes_close(&state_of(module)->codes);
+	if (process_leave())
+		write_stop();
+	Py_RETURN_NONE;
+}
+
+/* finish(dir): end the recording; waits until perf.data is complete. */
+static PyObject *core_finish(PyObject *module, PyObject *arg)
+{
+	const char *dir = PyUnicode_AsUTF8(arg);
+	int err;
+
+	if (!dir)
+		return NULL;
+	Py_BEGIN_ALLOW_THREADS
+	err = recorder_finish(dir);
+	Py_END_ALLOW_THREADS
+	return err ? raise_errno(err) : Py_NewRef(Py_None);
+}
+
+/* measure(code, function, n) -> (cycles, markers) of function(n), code's markers going nowhere. */
+static PyObject *core_measure(PyObject *module, PyObject *args)
+{
+	struct state *state = state_of(module);
+	PyObject *code, *function, *n, *result;
+	uint64_t began, ended, markers;
+
+	if (!PyArg_ParseTuple(args, "O!OO", &PyCode_Type, &code, &function, &n) ||
+	    codes_set(&state->codes, code, CODE_SCRATCH))
+		return NULL;
+	scratch_begin(state->codes.interpreter);
+	began = __rdtsc();
+	result = PyObject_CallOneArg(function, n);
+	ended = __rdtsc();
+	markers = scratch_end();
+	if (!result || codes_set(&state->codes, code, 0))
+		return NULL;
+	Py_DECREF(result);
+	return Py_BuildValue("KK", (unsigned long long)(ended - began), (unsigned long long)markers);
+}
+
+static PyMethodDef methods[] = {
+	{ "ask", core_ask, METH_O, NULL },
+	{ "join", core_join, METH_NOARGS, NULL },
+	{ "set_filter", core_set_filter, METH_VARARGS, NULL },
+	{ "set_opcodes", core_set_opcodes, METH_VARARGS, NULL },
+	{ "begin", core_begin, METH_VARARGS, NULL },
+	{ "callback", core_callback, METH_VARARGS, NULL },
+	{ "close", core_close, METH_NOARGS, NULL },
+	{ "finish", core_finish, METH_O, NULL },
+	{ "measure", core_measure, METH_VARARGS, NULL },
+	{ NULL },
+};
+
+static int add_shapes(PyObject *module)
+{
+	return PyModule_AddIntMacro(module, EMIT_OFFSET) || PyModule_AddIntMacro(module, EMIT_LINE) ||
+	       PyModule_AddIntMacro(module, EMIT_DEST) || PyModule_AddIntMacro(module, EMIT_BACKWARD);
+}
+
+/* ops: {event name: marker op}; far: names of the events whose marker holds a destination. */
+static int add_events(PyObject *module)
+{
+	static const struct {
+		const char *name;
+		int op, far;
+	} rows[] = {
+#define X(op, name, stack, far) { #name, op, far == FAR_DEST },
+		OCULAR_EVENTS(X)
+#undef X
+	};
+	PyObject *ops = PyDict_New(), *far = PyList_New(0);
+	int err = !ops || !far;
+
+	for (size_t i = 0; !err && i < sizeof(rows) / sizeof(*rows); i++) {
+		PyObject *name = PyUnicode_FromString(rows[i].name), *op = PyLong_FromLong(rows[i].op);
+
+		err = !name || !op || PyDict_SetItem(ops, name, op) ||
+		      (rows[i].far && PyList_Append(far, name));
+		Py_XDECREF(name);
+		Py_XDECREF(op);
+	}
+	err = err || PyModule_AddObjectRef(module, "ops", ops) ||
+	      PyModule_AddObjectRef(module, "far", far);
+	Py_XDECREF(ops);
+	Py_XDECREF(far);
+	return err;
+}
+
+static int core_exec(PyObject *module)
+{
+	struct state *state = state_of(module);
+
+	state->callback = (PyTypeObject *)PyType_FromModuleAndSpec(module, &emit_spec, NULL);
+	if (!state->callback || codes_open(&state->codes) || add_shapes(module) || add_events(module))
+		return -1;
+	return 0;
+}
+
+static int core_traverse(PyObject *module, visitproc visit, void *arg)
+{
+	Py_VISIT(state_of(module)->callback);
+	return 0;
+}
+
+static int core_clear(PyObject *module)
+{
+	Py_CLEAR(state_of(module)->callback);
+	return 0;
+}
+
+static PyModuleDef_Slot slots[] = {
+	{ Py_mod_exec, core_exec },
+	{ Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED },
+	{ 0, NULL },
+};
+
+static struct PyModuleDef definition = {
+	PyModuleDef_HEAD_INIT,
+	.m_name = "ocular._core",
+	.m_size = sizeof(struct state),
+	.m_methods = methods,
+	.m_slots = slots,
+	.m_traverse = core_traverse,
+	.m_clear = core_clear,
+};
+
+PyMODINIT_FUNC PyInit__core(void);
+PyMODINIT_FUNC PyInit__core(void)
+{
+	return PyModuleDef_Init(&definition);
+}

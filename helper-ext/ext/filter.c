@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* filter.c - see filter.h. Runs once a code object: no need to be clever. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "filter.h"
+
+static void patterns_clear(struct patterns *p)
+{
+	while (p->n)
+		free(p->v[--p->n]);
+	free(p->v);
+	p->v = NULL;
+}
+
+int patterns_set(struct patterns *p, const char *const *list)
+{
+	size_t n = 0;
+
+	patterns_clear(p);
+	while (list[n])
+		n++;
+	p->v = calloc(n + 1, sizeof(*p->v));
+	if (!p->v)
+		return -ENOMEM;
+	for (; p->n < n; p->n++) {
+		p->v[p->n] = strdup(list[p->n]);
+		if (!p->v[p->n])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static bool is_glob(const char *pattern)
+{
+	size_t n = strlen(pattern);
+
+	return strchr(pattern, '/') || (n > 3 && !strcmp(pattern + n - 3, ".py"));
+}
+
+/* The glob against the whole path, and against what follows each slash of it. */
+static bool glob_matches(const char *pattern, const char *file)
+{
+	for (; file; file = strchr(file, '/'), file = file ? file + 1 : NULL)
+		if (!fnmatch(pattern, file, 0))
+			return true;
+	return false;
+}
+
+static bool module_matches(const char *pattern, const char *module)
+{
+	size_t n = strlen(pattern);
+
+	return !strncmp(pattern, module, n) && (!module[n] || module[n] == '.');
+}
+
+static bool any_matches(const struct patterns *p, const char *file, const char *module)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		if (is_glob(p->v[i]) ? glob_matches(p->v[i], file) :
+				       module && module_matches(p->v[i], module))
+			return true;
+	}
+	return false;
+}
+
+static bool is_inside(const struct patterns *folders, const char *file)
+{
+	for (size_t i = 0; i < folders->n; i++) {
+		size_t n = strlen(folders->v[i]);
+
+		if (!strncmp(file, folders->v[i], n) && file[n] == '/')
+			return true;
+	}
+	return false;
+}
+
+bool filter_wants(const struct filter *f, const char *file, const char *module)
+{
+	if (is_inside(&f->own, file) || any_matches(&f->exclude, file, module))
+		return false;
+	return !f->include.n || any_matches(&f->include, file, module);
+}

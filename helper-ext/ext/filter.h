@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter.h - which code is traced.
+ *
+ * A pattern with '/' or ending in ".py" is a glob on co_filename, of the whole of it or of its last
+ * components; any other is a module, or a package and all in it. Exclude beats include; without an
+ * include everything is in.
+ */
+#ifndef OCULAR_FILTER_H
+#define OCULAR_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct patterns {
+	char **v;
+	size_t n;
+};
+
+struct filter {
+	struct patterns include, exclude;
+	struct patterns own; /* folders of ours, never traced */
+};
+
+/* Take the strings of a NULL-terminated list (copied). -ENOMEM. */
+int patterns_set(struct patterns *p, const char *const *list);
+
+/* module may be NULL: unknown. */
+bool filter_wants(const struct filter *f, const char *file, const char *module);
+
+#endif

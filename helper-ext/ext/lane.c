@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lane.c - see lane.h: everything that happens when a thread cannot simply append.
+ *
+ * Waiting for room holds the GIL. That is meant: the program stands still for a moment rather than
+ * being traced in another interleaving of its threads.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lane.h"
+#include "process.h"
+#include "rings.h"
+
+/* Room that lane_open() leaves: RING_THREAD, HELLO, LOST, and WIDE with its word. */
+#define LANE_BURST 8
+/* Yields before sleeping: the recorder is usually awake and needs microseconds. */
+#define LANE_YIELDS 64
+#define LANE_NAP_NS 50000
+#define NOT_STALLED UINT64_MAX
+#define NO_INTERPRETER UINT64_MAX
+
+static struct lane lane_none = { .interpreter = NO_INTERPRETER };
+_Thread_local struct lane *lane_mine = &lane_none;
+
+static struct {
+	pthread_once_t once;
+	pthread_key_t key;
+	struct lane *all;
+	struct lane_total *ended;
+	size_t nended, room;
+	uint64_t lost; /* by threads that ended or never had a lane */
+	bool active;
+} lanes = { .once = PTHREAD_ONCE_INIT };
+
+static void lane_reset(struct lane *l)
+{
+	struct lane *next = l->next, **link = l->link;
+
+	*l = (struct lane){ .interpreter = NO_INTERPRETER, .stalled = NOT_STALLED };
+	l->tid = (uint32_t)syscall(SYS_gettid);
+	l->next = next;
+	l->link = link;
+}
+
+static void lane_drop(struct lane *l, uint64_t words)
+{
+	l->dropped += words;
+	l->lost += words;
+	l->limit = l->head;
+	if (l->ring)
+		atomic_store_explicit(&l->ring->lost, l->dropped, memory_order_relaxed);
+}
+
+void lanes_drop(uint64_t words)
+{
+	__atomic_fetch_add(&lanes.lost, words, __ATOMIC_RELAXED);
+}
+
+/* Remember what the thread wrote. Without memory for it the row is missing: the reader counts itself. */
+static void lane_settle(struct lane *l)
+{
+	struct lane_total *more;
+	size_t room = lanes.room ? 2 * lanes.room : 64;
+
+	lanes_drop(l->lost);
+	if (l->ring && rings_deserted(l->ring))
+		lanes_drop(l->ring->nrecords - rings_room(l->ring, l->head));
+	if (lanes.nended == lanes.room) {
+		more = realloc(lanes.ended, room * sizeof(*more));
+		if (!more)
+			return;
+		lanes.ended = more;
+		lanes.room = room;
+	}
+	if (l->head != l->first)
+		lanes.ended[lanes.nended++] = (struct lane_total){ l->tid, l->head - l->first };
+}
+
+/* The thread ends. A ring with an untold loss is not handed on: the loss would become another's. */
+static void lane_end(void *arg)
+{
+	struct lane *l = arg;
+
+	process_lock();
+	lane_settle(l);
+	if (l->ring && (l->dropped || l->announce))
+		rings_finish(l->ring);
+	else if (l->ring)
+		rings_give(l->ring);
+	*l->link = l->next;
+	if (l->next)
+		l->next->link = l->link;
+	process_unlock();
+	lane_mine = &lane_none;
+	free(l);
+}
+
+static struct lane *lane_begin(void)
+{
+	struct lane *l = aligned_alloc(64, (sizeof(*l) + 63) / 64 * 64);
+
+	if (!l)
+		return NULL;
+	process_lock();
+	l->next = lanes.all;
+	l->link = &lanes.all;
+	if (l->next)
+		l->next->link = &l->next;
+	lanes.all = l;
+	lane_reset(l);
+	process_unlock();
+	pthread_setspecific(lanes.key, l);
+	lane_mine = l;
+	return l;
+}
+
+/* A ring for the lane. The recorder may be gone for good: ask ever more rarely. */
+static bool lane_attach(struct lane *l)
+{
+	struct ring *r;
+
+	if (l->refusals & (l->refusals - 1)) {
+		l->refusals++;
+		return false;
+	}
+	process_lock();
+	r = lanes.active ? rings_take(l->tid, &l->announce) : NULL;
+	process_unlock();
+	if (!r) {
+		l->refusals++;
+		return false;
+	}
+	l->ring = r;
+	l->refusals = 0;
+	l->records = ring_records(r);
+	l->mask = r->nrecords - 1;
+	l->published = &r->head;
+	l->head = l->limit = l->first = atomic_load_explicit(&r->head, memory_order_relaxed);
+	l->skew = -l->head;
+	return true;
+}
+
+static bool lane_refresh(struct lane *l, uint32_t wanted)
+{
+	uint32_t room = rings_room(l->ring, l->head);
+
+	l->limit = l->head + room;
+	return room >= wanted;
+}
+
+static uint64_t clock_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+/* Wait until a quarter is free, so that waiting comes in few long pieces; LANE_BURST is enough. */
+static bool lane_wait(struct lane *l, uint32_t wait_ms)
+{
+	uint64_t deadline = clock_ms() + wait_ms;
+	struct timespec nap = { .tv_nsec = LANE_NAP_NS };
+	unsigned int i;
+
+	for (i = 0; !lane_refresh(l, l->ring->nrecords / 4); i++) {
+		if (i < LANE_YIELDS) {
+			sched_yield();
+			continue;
+		}
+		if (clock_ms() >= deadline || rings_deserted(l->ring))
+			break;
+		nanosleep(&nap, NULL);
+	}
+	return lane_refresh(l, LANE_BURST);
+}
+
+/* After one wait in vain there is no other until the recorder has moved. */
+static bool lane_room(struct lane *l)
+{
+	uint32_t wait_ms = rings_config()->wait_ms;
+	uint64_t tail;
+
+	if (atomic_load_explicit(&l->ring->closed, memory_order_acquire))
+		return false;
+	if (lane_refresh(l, LANE_BURST))
+		return true;
+	tail = atomic_load_explicit(&l->ring->tail, memory_order_acquire);
+	if (!wait_ms || tail == l->stalled)
+		return false;
+	if (lane_wait(l, wait_ms))
+		return true;
+	l->stalled = tail;
+	return false;
+}
+
+static void lane_put_thread(struct lane *l)
+{
+	l->records[l->head & l->mask] =
+		(struct ring_record){ 0, (uint64_t)OP_RING_THREAD << MARKER_OP_SHIFT | l->tid };
+	l->first = ++l->head;
+	l->skew = -l->head;
+	l->announce = false;
+	atomic_store_explicit(l->published, l->head, memory_order_release);
+}
+
+/* What has to stand before the next event word. HELLO is a thread's first word, so LOST follows it. */
+static void lane_preface(struct lane *l, uint64_t interpreter)
+{
+	if (l->announce)
+		lane_put_thread(l);
+	if (l->interpreter != interpreter) {
+		lane_put(l, marker_hello(0, (uint32_t)interpreter));
+		l->interpreter = interpreter;
+	}
+	if (l->dropped) {
+		lane_put(l, marker_lost(0, l->dropped));
+		l->skew += l->dropped;
+		l->dropped = 0;
+		atomic_store_explicit(&l->ring->lost, 0, memory_order_relaxed);
+	}
+}
+
+struct lane *lane_open(uint64_t interpreter, unsigned int words)
+{
+	struct lane *l = lane_mine;
+
+	if (l == &lane_none)
+		l = lane_begin();
+	if (!l) {
+		lanes_drop(words);
+		return NULL;
+	}
+	if ((!l->ring && !lane_attach(l)) || !lane_room(l)) {
+		lane_drop(l, words);
+		return NULL;
+	}
+	lane_preface(l, interpreter);
+	return l;
+}
+
+/* Only the forking thread lives on; its lane begins anew, without touching the parent's ring. */
+void lanes_forked(void)
+{
+	struct lane *l, *next;
+
+	for (l = lanes.all; l; l = next) {
+		next = l->next;
+		if (l != lane_mine)
+			free(l);
+	}
+	lanes.all = NULL;
+	if (lane_mine != &lane_none) {
+		lane_mine->next = NULL;
+		lane_mine->link = &lanes.all;
+		lanes.all = lane_mine;
+		lane_reset(lane_mine);
+	}
+	lanes.nended = 0;
+	lanes.lost = 0;
+	rings_forget();
+}
+
+static void lanes_once(void)
+{
+	pthread_key_create(&lanes.key, lane_end);
+}
+
+int lanes_start(const struct ring_config *config, const char *dir)
+{
+	int err;
+
+	pthread_once(&lanes.once, lanes_once);
+	process_lock();
+	err = rings_start(config, dir);
+	lanes.active = !err;
+	process_unlock();
+	return err;
+}
+
+size_t lanes_stop(struct lane_total **totals, uint64_t *lost)
+{
+	struct lane *l;
+	size_t n;
+
+	process_lock();
+	lanes.active = false;
+	for (l = lanes.all; l; l = l->next) {
+		uint32_t tid = l->tid;
+
+		lane_settle(l);
+		if (l->ring)
+			rings_finish(l->ring);
+		lane_reset(l);
+		l->tid = tid;
+	}
+	rings_stop();
+	*totals = lanes.ended;
+	*lost = lanes.lost;
+	n = lanes.nended;
+	lanes.ended = NULL;
+	lanes.nended = lanes.room = lanes.lost = 0;
+	process_unlock();
+	return n;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lane.h - where a thread writes its markers.
+ *
+ * A lane is a thread's private view of its ring (ring.h): cursor, cached limit, sequence. Every thread
+ * begins on `lane_none`, which is always full; a lane whose ring is full, closed, taken away by stop or
+ * left behind by fork is full as well. So the one test `head == limit` of the hot path covers them all,
+ * and lane_open() sorts them out.
+ *
+ * A lane belongs to its thread. Other threads touch it only in lanes_stop(), when no interpreter of the
+ * process emits any more, and in a forked child, where no other thread exists.
+ */
+#ifndef OCULAR_LANE_H
+#define OCULAR_LANE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <x86intrin.h>
+
+#include "marker.h"
+#include "ring.h"
+
+struct lane {
+	uint64_t head;	/* records ever written into the ring */
+	uint64_t limit; /* head at which to look for room again */
+	uint64_t skew;	/* sequence number minus head: words dropped, records not ours */
+	uint64_t mask;
+	struct ring_record *records;
+	_Atomic uint64_t *published; /* ring.head */
+	uint64_t interpreter;	     /* the last HELLO's */
+
+	struct ring *ring;    /* NULL: none (yet, any more) */
+	uint64_t first;	      /* head when this thread took the ring */
+	uint64_t dropped;     /* words dropped and not yet told by LOST */
+	uint64_t lost;	      /* words dropped in all */
+	uint64_t stalled;     /* tail at which waiting was in vain, or no tail */
+	uint64_t refusals;    /* vain attempts to get a ring */
+	uint32_t tid;
+	bool announce; /* the ring is second-hand: RING_THREAD comes first */
+	bool named;    /* the thread's name is in the code table */
+	struct lane *next, **link;
+};
+
+extern _Thread_local struct lane *lane_mine __attribute__((tls_model("initial-exec")));
+
+/* Append a word without its sequence number; the caller knows that there is room. */
+static inline void lane_put(struct lane *l, uint64_t word)
+{
+	uint64_t head = l->head;
+	struct ring_record *r = &l->records[head & l->mask];
+
+	r->tsc = __rdtsc();
+	r->word = word | (head + l->skew) << 57 >> 5;
+	l->head = head + 1;
+	atomic_store_explicit(l->published, head + 1, memory_order_release);
+}
+
+/*
+ * The calling thread's lane with room for `words` event words, opened by whatever has to come before
+ * them: a ring, LOST, HELLO of `interpreter`. NULL: no room; the words are counted as lost.
+ */
+struct lane *lane_open(uint64_t interpreter, unsigned int words);
+
+struct lane_total {
+	uint32_t tid;
+	uint64_t words;
+};
+
+/* Begin to hand out rings as `config` says, announced in folder `dir` (copied). -ENOMEM. */
+int lanes_start(const struct ring_config *config, const char *dir);
+
+/*
+ * No thread emits any more: finish all rings. *totals (free() it) has a row for each thread that
+ * wrote, the count is returned; *lost are the words dropped in all.
+ */
+size_t lanes_stop(struct lane_total **totals, uint64_t *lost);
+
+/* In a forked child, locked: other threads' lanes are gone, this one begins anew. */
+void lanes_forked(void);
+
+/* Count words that found no lane because their code has no id left. */
+void lanes_drop(uint64_t words);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* process.c - see process.h. */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "lane.h"
+#include "process.h"
+#include "table.h"
+
+static atomic_uint interpreters;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void process_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void process_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+bool process_join(void)
+{
+	return atomic_fetch_add(&interpreters, 1) == 0;
+}
+
+bool process_leave(void)
+{
+	return atomic_fetch_sub(&interpreters, 1) == 1;
+}
+
+/* Only the interpreter that forked lives on. */
+static void forked(void)
+{
+	if (interpreters)
+		interpreters = 1;
+	lanes_forked();
+	table_forked();
+	process_unlock();
+}
+
+static void watch_fork(void)
+{
+	pthread_atfork(process_lock, process_unlock, forked);
+}
+
+void process_init(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, watch_fork);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder.c - the client's side of the socket.
+ *
+ * sun_path holds 108 bytes and folders may be deeper, so the address is made from a descriptor of the
+ * folder: /proc/self/fd/N/.ocular.sock always fits.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "recorder.h"
+
+static int connect_in(int dirfd, int sock)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "/proc/self/fd/%d/%s", dirfd, RING_SOCKET);
+	return connect(sock, (struct sockaddr *)&addr, sizeof(addr)) ? -errno : 0;
+}
+
+static int open_connection(const char *dir)
+{
+	int err, sock, dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (dirfd < 0)
+		return -errno;
+	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	err = sock < 0 ? -errno : connect_in(dirfd, sock);
+	close(dirfd);
+	if (err && sock >= 0)
+		close(sock);
+	return err ? err : sock;
+}
+
+static int send_message(int sock, struct ring_message *msg, int memfd)
+{
+	union {
+		char buf[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { 0 };
+	struct iovec iov = { msg, sizeof(*msg) };
+	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *c;
+
+	if (memfd >= 0) {
+		mh.msg_control = control.buf;
+		mh.msg_controllen = sizeof(control.buf);
+		c = CMSG_FIRSTHDR(&mh);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(c), &memfd, sizeof(int));
+	}
+	return sendmsg(sock, &mh, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static int receive_config(int sock, struct ring_config *config)
+{
+	ssize_t n;
+
+	do
+		n = recv(sock, config, sizeof(*config), 0);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	if (n != sizeof(*config) || config->magic != RING_MAGIC || config->version != RING_VERSION)
+		return -EPROTO;
+	return config->error;
+}
+
+static int exchange(const char *dir, struct ring_message *msg, int memfd, time_t patience,
+		    struct ring_config *config)
+{
+	struct timeval limit = { .tv_sec = patience };
+	int err, sock = open_connection(dir);
+
+	if (sock < 0)
+		return sock;
+	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	err = send_message(sock, msg, memfd);
+	if (!err)
+		err = receive_config(sock, config);
+	close(sock);
+	return err;
+}
+
+int recorder_ask(const char *dir, struct ring_config *config)
+{
+	struct ring_message msg = { RING_MAGIC, RING_VERSION, RING_ASK, 0 };
+	int err = exchange(dir, &msg, -1, RECORDER_PATIENCE_S, config);
+	uint32_t n = config->nrecords;
+
+	if (!err && (n < RING_RECORDS_MIN || n > RING_RECORDS_MAX || n & (n - 1)))
+		return -EPROTO;
+	return err;
+}
+
+int recorder_add(const char *dir, uint32_t tid, int memfd)
+{
+	struct ring_message msg = { RING_MAGIC, RING_VERSION, RING_ADD, tid };
+	struct ring_config config;
+
+	return exchange(dir, &msg, memfd, RECORDER_PATIENCE_S, &config);
+}
+
+int recorder_finish(const char *dir)
+{
+	struct ring_message msg = { RING_MAGIC, RING_VERSION, RING_FINISH, 0 };
+	struct ring_config config;
+
+	return exchange(dir, &msg, -1, 0, &config);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder.h - talk to ocular-record over the socket in the recording's folder (ring.h).
+ *
+ * One connection a request, so that no descriptor stays open in the traced process. All return 0 or a
+ * negative errno: -ENOENT, -ECONNREFUSED no recorder; -EPROTO another version, or nonsense;
+ * -EAGAIN no answer within RECORDER_PATIENCE_S; else what the recorder itself said.
+ */
+#ifndef OCULAR_RECORDER_H
+#define OCULAR_RECORDER_H
+
+#include "ring.h"
+
+#define RECORDER_PATIENCE_S 10
+
+/* The process starts tracing; *config is how. */
+int recorder_ask(const char *dir, struct ring_config *config);
+
+/* A new ring for thread tid; memfd stays the caller's. */
+int recorder_add(const char *dir, uint32_t tid, int memfd);
+
+/* End the recording; returns when perf.data is complete, however long that takes. */
+int recorder_finish(const char *dir);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rings.c - see rings.h. A ring is a sealed memfd: the recorder can trust its size whatever this
+ * process does later. Populated at once, as a first touch in the hot path would cost microseconds.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "recorder.h"
+#include "rings.h"
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+static struct {
+	struct ring_config config;
+	char *dir;
+	struct ring **idle;
+	size_t nidle, room;
+} rings;
+
+int rings_start(const struct ring_config *config, const char *dir)
+{
+	char *copy = strdup(dir);
+
+	if (!copy)
+		return -ENOMEM;
+	free(rings.dir);
+	rings.dir = copy;
+	rings.config = *config;
+	/* In another pid namespace its death cannot be seen: do not take it for dead. */
+	if (kill((pid_t)config->recorder_pid, 0) && errno == ESRCH)
+		rings.config.recorder_pid = 0;
+	return 0;
+}
+
+const struct ring_config *rings_config(void)
+{
+	return &rings.config;
+}
+
+static struct ring *map_ring(int memfd, uint32_t nrecords)
+{
+	size_t size = ring_size(nrecords);
+	struct ring *r;
+
+	if (ftruncate(memfd, (off_t)size) || fcntl(memfd, F_ADD_SEALS, SEALS))
+		return NULL;
+	r = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, memfd, 0);
+	if (r == MAP_FAILED)
+		return NULL;
+	madvise(r, size, MADV_DONTFORK);
+	r->magic = RING_MAGIC;
+	r->version = RING_VERSION;
+	r->nrecords = nrecords;
+	return r;
+}
+
+static struct ring *make_ring(uint32_t tid)
+{
+	int memfd = memfd_create("ocular-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct ring *r;
+
+	if (memfd < 0)
+		return NULL;
+	r = map_ring(memfd, rings.config.nrecords);
+	if (r && recorder_add(rings.dir, tid, memfd)) {
+		munmap(r, ring_size(r->nrecords));
+		r = NULL;
+	}
+	close(memfd);
+	return r;
+}
+
+uint32_t rings_room(struct ring *r, uint64_t head)
+{
+	return (uint32_t)(atomic_load_explicit(&r->tail, memory_order_acquire) + r->nrecords - head);
+}
+
+bool rings_deserted(struct ring *r)
+{
+	pid_t recorder = (pid_t)rings.config.recorder_pid;
+
+	return atomic_load_explicit(&r->closed, memory_order_acquire) ||
+	       (recorder && kill(recorder, 0) && errno == ESRCH);
+}
+
+struct ring *rings_take(uint32_t tid, bool *used)
+{
+	*used = rings.nidle > 0;
+	return *used ? rings.idle[--rings.nidle] : make_ring(tid);
+}
+
+void rings_give(struct ring *r)
+{
+	size_t room = rings.room ? 2 * rings.room : 16;
+	struct ring **more;
+
+	if (rings.nidle == rings.room) {
+		more = realloc(rings.idle, room * sizeof(*more));
+		if (!more) {
+			rings_finish(r);
+			return;
+		}
+		rings.idle = more;
+		rings.room = room;
+	}
+	rings.idle[rings.nidle++] = r;
+}
+
+void rings_finish(struct ring *r)
+{
+	atomic_store_explicit(&r->finished, 1, memory_order_release);
+	munmap(r, ring_size(r->nrecords));
+}
+
+void rings_stop(void)
+{
+	while (rings.nidle)
+		rings_finish(rings.idle[--rings.nidle]);
+}
+
+void rings_forget(void)
+{
+	rings.nidle = 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rings.h - the rings of this process: made, announced, handed on.
+ *
+ * A ring of a thread that ended goes to the next thread that begins, so that a program of many short
+ * threads needs as many rings as it has threads at a time. Callers hold the process lock.
+ */
+#ifndef OCULAR_RINGS_H
+#define OCULAR_RINGS_H
+
+#include <stdbool.h>
+
+#include "ring.h"
+
+/* Rings from now on have config->nrecords records and are announced in folder dir (copied). -ENOMEM. */
+int rings_start(const struct ring_config *config, const char *dir);
+
+/* The start's config; nrecords is 0 before the first. */
+const struct ring_config *rings_config(void);
+
+/* A ring for thread tid, or NULL. *used: an earlier thread wrote into it. */
+struct ring *rings_take(uint32_t tid, bool *used);
+
+/* Back from a thread that ended, for the next one. */
+void rings_give(struct ring *r);
+
+/* Nobody will write into r any more: say so and let go of it. */
+void rings_finish(struct ring *r);
+
+/* rings_finish() for all that were given back. */
+void rings_stop(void);
+
+/* In a forked child: rings are not inherited (MADV_DONTFORK); forget them untouched. */
+void rings_forget(void);
+
+/* Records for which there is room now. */
+uint32_t rings_room(struct ring *r, uint64_t head);
+
+/* True if nobody will read r any more: closed, or the recorder is dead. */
+bool rings_deserted(struct ring *r);
+
+#endif

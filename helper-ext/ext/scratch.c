@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* scratch.c - see scratch.h. */
+#include "lane.h"
+#include "scratch.h"
+
+#define SCRATCH_RECORDS 256
+
+static struct ring_record records[SCRATCH_RECORDS];
+static _Atomic uint64_t published;
+static struct lane scratch;
+static struct lane *before;
+
+void scratch_begin(uint64_t interpreter)
+{
+	scratch = (struct lane){
+		.limit = UINT64_MAX,
+		.mask = SCRATCH_RECORDS - 1,
+		.records = records,
+		.published = &published,
+		.interpreter = interpreter,
+	};
+	before = lane_mine;
+	lane_mine = &scratch;
+}
+
+uint64_t scratch_end(void)
+{
+	lane_mine = before;
+	return scratch.head;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * scratch.h - a lane that nobody reads, to measure what a marker costs (callback_cycles).
+ *
+ * The calibrating thread writes through the same instructions as ever, but into private memory.
+ * One at a time in the process.
+ */
+#ifndef OCULAR_SCRATCH_H
+#define OCULAR_SCRATCH_H
+
+#include <stdint.h>
+
+/* The calling thread's markers go to the scratch lane. */
+void scratch_begin(uint64_t interpreter);
+
+/* They go where they went before; returns how many there were. */
+uint64_t scratch_end(void);
+
+#endif

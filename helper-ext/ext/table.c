@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* table.c - see table.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include "marker.h"
+#include "process.h"
+#include "table.h"
+
+static struct {
+	char *dir;
+	struct text common;
+	uint32_t next_id;
+	uint32_t first_id;
+	pid_t pid;
+	pid_t parent;	/* of a forked child; 0: none */
+	int headless;	/* a forked child that has written nothing yet */
+} table = { .next_id = 1 };
+
+static FILE *open_table(const char *mode)
+{
+	char path[PATH_MAX];
+	int n = snprintf(path, sizeof(path), "%s/codes-%d.jsonl", table.dir, (int)table.pid);
+
+	if (n >= (int)sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	return fopen(path, mode);
+}
+
+/* The file exists after exec, a second start, or pid reuse: ids must go on beyond those in it. */
+static uint32_t first_free_id(void)
+{
+	FILE *f = open_table("re");
+	uint32_t id, next = 1;
+	char *line = NULL, *first;
+	size_t room = 0;
+
+	if (!f)
+		return next;
+	while (getline(&line, &room, f) > 0) {
+		first = strstr(line, "\"first_id\":");
+		if (sscanf(line, "{\"kind\":\"code\",\"id\":%u", &id) == 1 && id >= next)
+			next = id + 1;
+		else if (!strncmp(line, "{\"kind\":\"header\"", 16) && first &&
+			 sscanf(first, "\"first_id\":%u", &id) == 1 && id > next)
+			next = id;
+	}
+	free(line);
+	fclose(f);
+	return next;
+}
+
+static int append(const struct text *line)
+{
+	char path[PATH_MAX];
+	ssize_t n;
+	int fd, err = 0;
+
+	snprintf(path, sizeof(path), "%s/codes-%d.jsonl", table.dir, (int)table.pid);
+	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	n = write(fd, line->bytes, line->length);
+	if (n != (ssize_t)line->length)
+		err = n < 0 ? -errno : -ENOSPC;
+	close(fd);
+	return err;
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static void add_clock(struct text *t)
+{
+	uint64_t monotonic = clock_ns(CLOCK_MONOTONIC), tsc = __rdtsc();
+
+	text_printf(t, ",\"clock\":{\"tsc\":%llu,\"monotonic_ns\":%llu", (unsigned long long)tsc,
+		    (unsigned long long)monotonic);
+	text_printf(t, ",\"realtime_ns\":%llu}", (unsigned long long)clock_ns(CLOCK_REALTIME));
+}
+
+static int write_header(void)
+{
+	struct text t = { 0 };
+	int err;
+
+	text_printf(&t, "{\"kind\":\"header\",\"ocular\":1,\"pid\":%d", (int)table.pid);
+	text_printf(&t, ",\"first_id\":%u", table.first_id);
+	if (table.parent)
+		text_printf(&t, ",\"parent\":%d", (int)table.parent);
+	add_clock(&t);
+	text_add(&t, ",", 1);
+	text_add(&t, table.common.bytes, table.common.length);
+	text_add(&t, "}\n", 2);
+	err = t.failed ? -ENOMEM : append(&t);
+	text_free(&t);
+	table.headless = 0;
+	return err;
+}
+
+int table_start(const char *dir, struct text *common)
+{
+	char *copy = strdup(dir);
+	uint32_t first;
+	int err;
+
+	if (!copy || common->failed) {
+		free(copy);
+		return -ENOMEM;
+	}
+	process_lock();
+	free(table.dir);
+	table.dir = copy;
+	text_free(&table.common);
+	table.common = *common;
+	*common = (struct text){ 0 };
+	first = first_free_id();
+	if (first > table.next_id)
+		table.next_id = first;
+	table.first_id = table.next_id;
+	table.pid = getpid();
+	table.parent = 0;
+	table.headless = 0;
+	err = write_header();
+	process_unlock();
+	return err;
+}
+
+uint32_t table_next_id(void)
+{
+	uint32_t id;
+
+	process_lock();
+	id = table.next_id <= MARKER_CODE_MAX ? table.next_id++ : 0;
+	process_unlock();
+	return id;
+}
+
+void table_write(struct text *line)
+{
+	text_add(line, "\n", 1);
+	if (line->failed)
+		return;
+	process_lock();
+	if (table.headless)
+		write_header();
+	append(line);
+	process_unlock();
+}
+
+void table_forked(void)
+{
+	table.parent = table.pid;
+	table.pid = getpid();
+	table.first_id = table.next_id;
+	table.headless = 1;
+}

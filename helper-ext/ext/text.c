@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* text.c - see text.h. Never raises: a Python error on the way is cleared and the value is null. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+static char *text_room(struct text *t, size_t n)
+{
+	size_t room = t->room ? t->room : 1024;
+	char *bytes;
+
+	while (room < t->length + n)
+		room *= 2;
+	if (room != t->room) {
+		bytes = realloc(t->bytes, room);
+		if (!bytes) {
+			t->failed = 1;
+			return NULL;
+		}
+		t->bytes = bytes;
+		t->room = room;
+	}
+	return t->bytes + t->length;
+}
+
+void text_add(struct text *t, const char *bytes, size_t n)
+{
+	char *to = text_room(t, n);
+
+	if (!to)
+		return;
+	memcpy(to, bytes, n);
+	t->length += n;
+}
+
+void text_printf(struct text *t, const char *format, ...)
+{
+	char some[128];
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vsnprintf(some, sizeof(some), format, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= sizeof(some))
+		t->failed = 1;
+	else
+		text_add(t, some, (size_t)n);
+}
+
+void text_free(struct text *t)
+{
+	free(t->bytes);
+	*t = (struct text){ 0 };
+}
+
+void text_comma(struct text *t)
+{
+	if (t->length && !strchr("[{:", t->bytes[t->length - 1]))
+		text_add(t, ",", 1);
+}
+
+static void text_escaped(struct text *t, const char *s, Py_ssize_t n)
+{
+	text_add(t, "\"", 1);
+	for (const char *end = s + n; s < end; s++) {
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			text_printf(t, "\\u%04x", *s);
+		else if (*s == '"' || *s == '\\')
+			text_printf(t, "\\%c", *s);
+		else
+			text_add(t, s, 1);
+	}
+	text_add(t, "\"", 1);
+}
+
+void text_str(struct text *t, PyObject *str)
+{
+	PyObject *utf8 = PyUnicode_AsEncodedString(str, "utf-8", "backslashreplace");
+
+	if (utf8) {
+		text_escaped(t, PyBytes_AS_STRING(utf8), PyBytes_GET_SIZE(utf8));
+		Py_DECREF(utf8);
+	} else {
+		PyErr_Clear();
+		text_add(t, "null", 4);
+	}
+}
+
+static void text_int(struct text *t, PyObject *value)
+{
+	long long n = PyLong_AsLongLong(value);
+
+	if (n == -1 && PyErr_Occurred()) {
+		PyErr_Clear();
+		text_add(t, "null", 4);
+	} else {
+		text_printf(t, "%lld", n);
+	}
+}
+
+static void text_sequence(struct text *t, PyObject *fast)
+{
+	text_add(t, "[", 1);
+	for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast); i++) {
+		text_comma(t);
+		text_value(t, PySequence_Fast_GET_ITEM(fast, i));
+	}
+	text_add(t, "]", 1);
+}
+
+static void text_dict(struct text *t, PyObject *dict)
+{
+	PyObject *key, *value;
+	Py_ssize_t i = 0;
+
+	text_add(t, "{", 1);
+	while (PyDict_Next(dict, &i, &key, &value)) {
+		text_comma(t);
+		text_str(t, key);
+		text_add(t, ":", 1);
+		text_value(t, value);
+	}
+	text_add(t, "}", 1);
+}
+
+void text_value(struct text *t, PyObject *value)
+{
+	if (PyUnicode_Check(value))
+		text_str(t, value);
+	else if (PyBool_Check(value))
+		text_printf(t, "%s", value == Py_True ? "true" : "false");
+	else if (PyLong_Check(value))
+		text_int(t, value);
+	else if (PyList_Check(value) || PyTuple_Check(value))
+		text_sequence(t, value);
+	else if (PyDict_Check(value))
+		text_dict(t, value);
+	else
+		text_add(t, "null", 4);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * threads.h - the names that Python gave its threads.
+ */
+#ifndef OCULAR_THREADS_H
+#define OCULAR_THREADS_H
+
+#include <stdint.h>
+
+/*
+ * Write the calling thread's name into the code table, if it is a threading.Thread: its outermost
+ * frame is then Thread._bootstrap, whose `self` is the Thread. Other threads have no name to tell.
+ */
+void threads_tell(uint32_t tid);
+
+#endif

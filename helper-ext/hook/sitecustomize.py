@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""The way in: any Python that finds this folder on its PYTHONPATH traces itself.
+
+So the main program runs under plain python, and programs it executes, multiprocessing's spawned
+children and sub-interpreters start alike. site imports this module; it starts tracing, takes every
+sign of itself off the import path, and lets the user's own sitecustomize come after it.
+
+Python 2.7 and later must be able to run this: any interpreter may be a child of a traced program.
+"""
+
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FAILED = 125  # exit status when the main program cannot be traced; as env(1) and timeout(1) have it
+
+
+def leave_path():
+    sys.path[:] = [p for p in sys.path if not p or os.path.abspath(p) != HERE]
+    sys.path_importer_cache.pop(HERE, None)
+
+
+def package_parent():
+    """The folder to import `ocular` from: beside the hook, or the hook is inside the package."""
+    beside = os.path.dirname(HERE)
+    inside = os.path.basename(beside) == "ocular"
+    return os.path.dirname(beside) if inside else beside
+
+
+def start():
+    """None, or the reason why not."""
+    if sys.version_info < (3, 12) or sys.implementation.name != "cpython":
+        return "ocular needs CPython 3.12 or newer; this is Python " + sys.version.split()[0]
+    parent = package_parent()
+    sys.path.insert(0, parent)
+    try:
+        from ocular import tracing
+        tracing.start_from_environment()
+    except Exception as e:
+        return explain(e)
+    finally:
+        sys.path.remove(parent)
+
+
+def explain(e):
+    text = str(e) or type(e).__name__
+    if "PyInit_ocular" in text:
+        return "perf's plugin ocular.so shadows the package ocular: " + text
+    if isinstance(e, ImportError) and "_core" in text:
+        return "ocular is not built for %s: run `make PYTHON=%s` (%s)" % (
+            sys.implementation.cache_tag, sys.executable, text)
+    if isinstance(e, OSError) and not isinstance(e, ImportError):
+        return "no recorder answers in %s: %s" % (os.environ["OCULAR_DIR"], e.strerror)
+    return text
+
+
+def quoted(text):
+    safe = "".join(c if " " <= c <= "~" and c not in '"\\' else "?" for c in str(text))
+    return '"' + safe + '"'
+
+
+def record_untraced(reason):
+    """Say in the recording that this process is not in it. A child's output stays as it was."""
+    line = '{"kind":"untraced","pid":%d,"python":%s,"executable":%s,"reason":%s}\n' % (
+        os.getpid(), quoted(sys.version), quoted(sys.executable), quoted(reason))
+    path = os.path.join(os.environ["OCULAR_DIR"], "codes-%d.jsonl" % os.getpid())
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.write(fd, line.encode())
+        os.close(fd)
+    except OSError:
+        pass
+
+
+def main():
+    is_main_program = os.environ.pop("OCULAR_MAIN", None)
+    if not os.environ.get("OCULAR_DIR"):
+        return
+    reason = start()
+    if reason and is_main_program:
+        reason = reason if reason.startswith("ocular") else "ocular: " + reason
+        os.write(2, (reason + "\n").encode())
+        os._exit(FAILED)
+    if reason:
+        record_untraced(reason)
+
+
+leave_path()
+main()
+sys.modules.pop("sitecustomize", None)
+import sitecustomize  # noqa: E402,F401  the user's; site knows what to do if there is none

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""What each mode listens to: PEP 669 event names, in the order of helper-ext/shared/event.h."""
+
+CALLS = ("PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD", "PY_UNWIND", "PY_THROW")
+
+MODES = {
+    "calls": CALLS,
+    "adaptive": CALLS + ("JUMP",),
+    "lines": CALLS + ("LINE",),
+    "precise": CALLS + ("INSTRUCTION",),
+    "full": None,  # every kind that the interpreter has
+}
+
+DEFAULT = "adaptive"
+
+# From any other kind, returning DISABLE raises ValueError in the traced program (3.12 to 3.14).
+CAN_DISABLE = frozenset((
+    "PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD", "CALL", "LINE", "INSTRUCTION",
+    "JUMP", "BRANCH", "BRANCH_LEFT", "BRANCH_RIGHT", "STOP_ITERATION"))
+
+
+def events_of(mode, known, available):
+    """The names to switch on: those of `mode` that we have an op for and the interpreter has."""
+    names = MODES[mode] or known
+    names = [n for n in names if hasattr(available, n)]
+    if "BRANCH_LEFT" in names:
+        names.remove("BRANCH")  # 3.14: BRANCH is these two in one
+    return names

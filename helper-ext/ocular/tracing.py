@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Start and stop tracing in this interpreter, into a recording that has its recorder already."""
+
+import atexit
+import os
+import sys
+
+from . import _core, calibrate, modes, opcodes
+
+# Tool ids that the standard library gives no name to come first (sys.monitoring.*_ID).
+TOOL_IDS = (4, 3, 5, 1, 2, 0)
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__))
+OWN_FOLDERS = (PACKAGE, os.path.join(os.path.dirname(PACKAGE), "hook"))
+
+
+class _Session:
+    """One interpreter's registration with sys.monitoring."""
+
+    def __init__(self, folder, mode):
+        self.folder = folder
+        self.mode = mode
+        self.events = modes.events_of(mode, _core.ops, sys.monitoring.events)
+        self.tool = _take_tool_id()
+
+    def register(self):
+        monitoring = sys.monitoring
+        for name in self.events:
+            disable = monitoring.DISABLE if name in modes.CAN_DISABLE else None
+            callback = _core.callback(_core.ops[name], _shape(name, self.mode), disable)
+            monitoring.register_callback(self.tool, getattr(monitoring.events, name), callback)
+
+    def listen(self):
+        # An earlier session's DISABLEs hold until this; other tools must expect it (PEP 669).
+        if _closed:
+            sys.monitoring.restart_events()
+        bits = sum(getattr(sys.monitoring.events, name) for name in self.events)
+        sys.monitoring.set_events(self.tool, bits)
+
+    def unregister(self):
+        monitoring = sys.monitoring
+        monitoring.set_events(self.tool, 0)
+        for name in self.events:
+            monitoring.register_callback(self.tool, getattr(monitoring.events, name), None)
+        monitoring.free_tool_id(self.tool)
+
+
+_session = None
+_closed = 0  # sessions that ended in this interpreter
+
+
+def _shape(name, mode):
+    if name == "LINE":
+        return _core.EMIT_LINE
+    if name == "JUMP" and mode == "adaptive":
+        return _core.EMIT_BACKWARD
+    return _core.EMIT_DEST if name in _core.far else _core.EMIT_OFFSET
+
+
+def _take_tool_id():
+    for tool in TOOL_IDS:
+        if sys.monitoring.get_tool(tool) is None:
+            sys.monitoring.use_tool_id(tool, "ocular")
+            return tool
+    names = ", ".join(str(sys.monitoring.get_tool(tool)) for tool in sorted(TOOL_IDS))
+    raise RuntimeError("ocular: no tool id of sys.monitoring is free; in use by: " + names)
+
+
+def _header(session, config, include, exclude):
+    names, tables = opcodes.tables()
+    _core.set_opcodes(*tables)
+    return {
+        "argv": list(sys.orig_argv),
+        "executable": sys.executable,
+        "python": sys.version,
+        "hexversion": sys.hexversion,
+        "implementation": sys.implementation.cache_tag,
+        "mode": session.mode,
+        "backend": "software",
+        "events": session.events,
+        "include": include,
+        "exclude": exclude,
+        "tsc_hz": config[3],
+        "callback_cycles": calibrate.callback_cycles(_core, session.tool, session.events),
+        "opnames": names,
+    }
+
+
+def _begin(session, include, exclude):
+    """What the first interpreter of the process does for all of them."""
+    config = _core.ask(session.folder)
+    _core.set_filter(include, exclude, OWN_FOLDERS)
+    _core.begin(session.folder, config, _header(session, config, include, exclude))
+
+
+def check(mode, backend):
+    """ValueError unless we know both."""
+    if mode not in modes.MODES:
+        raise ValueError("ocular: no mode %r; there are: %s" % (mode, ", ".join(modes.MODES)))
+    if backend not in ("auto", "software"):
+        raise ValueError("ocular: no backend %r; there are: auto, software" % (backend,))
+
+
+def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto"):
+    """Trace this interpreter into `folder`. RuntimeError, ValueError or OSError; then nothing is on."""
+    global _session
+    check(mode, backend)
+    if _session:
+        raise RuntimeError("ocular: already tracing into " + _session.folder)
+    session = _Session(folder, mode)
+    first = _core.join()
+    try:
+        session.register()
+        if first:
+            _begin(session, tuple(include), tuple(exclude))
+    except BaseException:
+        session.unregister()
+        _core.close()
+        raise
+    _session = session
+    atexit.register(stop)
+    session.listen()
+
+
+def stop():
+    """Stop what start() started; nothing to stop is no error."""
+    global _session, _closed
+    session, _session = _session, None
+    if session:
+        session.unregister()
+        _core.close()
+        _closed += 1
+        atexit.unregister(stop)
+
+
+def folder():
+    """Where this interpreter traces into, or None."""
+    return _session and _session.folder
+
+
+def start_from_environment():
+    """Do what OCULAR_* say (docs/marker.md, "Environment"); see hook/sitecustomize.py."""
+    env = os.environ
+    start(env["OCULAR_DIR"], env.get("OCULAR_MODE") or modes.DEFAULT,
+          _patterns(env.get("OCULAR_INCLUDE")), _patterns(env.get("OCULAR_EXCLUDE")),
+          env.get("OCULAR_BACKEND") or "auto")
+
+
+def _patterns(joined):
+    return [p for p in (joined or "").split(":") if p]
