@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* folder.c - a folder is a recording's if nothing is in it but what a recording leaves there. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +37,7 @@ static enum content look_into(const char *dir)
 	while ((entry = readdir(d)) && content != SOMETHING_ELSE) {
 		if (!is_ours(entry->d_name))
 			content = SOMETHING_ELSE;
-		else if (strcmp(entry->d_name, FOLDER_DATA) == 0)
+		else if (entry->d_name[0] != '.' || strcmp(entry->d_name, RING_SOCKET) == 0)
 			content = RECORDING;
 	}
 	closedir(d);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* options.c - getopt_long and its table. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>

@@ -130,8 +130,13 @@ int perfdata_clock(struct perfdata *pd, const struct time_conv *conv)
 {
 	const uint64_t priv[] = { conv->shift, conv->mult, conv->zero };
 
-	return write_at(pd, priv, sizeof(priv),
-			offsetof(struct file_head, info.priv[PT_TIME_SHIFT]));
+	struct iovec iov = { (void *)priv, sizeof(priv) };
+	/* Worth trying on a full disk too: it takes no room. */
+	int err = write_all(pd->fd, &iov, 1, offsetof(struct file_head, info.priv[PT_TIME_SHIFT]));
+
+	if (!pd->error)
+		pd->error = err;
+	return err;
 }
 
 int perfdata_comm(struct perfdata *pd, uint32_t pid, uint32_t tid, const char *comm)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <fcntl.h>
+/* process.c - a list of pidfds. */
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -29,6 +30,7 @@ struct process *processes_add(struct processes *ps, uint32_t pid)
 		return NULL;
 	p->pid = pid;
 	p->pidfd = process_open(pid);
+	p->ended = p->pidfd < 0 && errno == ESRCH;
 	p->next = ps->first;
 	ps->first = p;
 	ps->living++;
@@ -49,9 +51,11 @@ void processes_remove(struct processes *ps, struct process *p)
 	ps->living--;
 }
 
-bool process_ended(const struct process *p)
+bool process_ended(struct process *p)
 {
-	struct pollfd pfd = { p->pidfd, POLLIN, 0 };
+	struct pollfd pfd = { p->pidfd, POLLIN, 0 }; /* poll skips -1 */
 
-	return p->pidfd < 0 || poll(&pfd, 1, 0) > 0;
+	if (!p->ended && poll(&pfd, 1, 0) > 0)
+		p->ended = true;
+	return p->ended;
 }

@@ -14,7 +14,8 @@
 struct process {
 	struct process *next;
 	uint32_t pid;
-	int pidfd; /* -1: it had ended before we could look */
+	int pidfd; /* -1: it had ended before we could look, or no descriptor was left */
+	bool ended;
 };
 
 struct processes {
@@ -28,11 +29,11 @@ int process_open(uint32_t pid);
 
 struct process *processes_find(const struct processes *ps, uint32_t pid);
 
-/* A new process; NULL if there is no memory. */
+/* A new process; NULL if there is no memory. Without a descriptor for it, it never seems to end. */
 struct process *processes_add(struct processes *ps, uint32_t pid);
 
 void processes_remove(struct processes *ps, struct process *p);
 
-bool process_ended(const struct process *p);
+bool process_ended(struct process *p);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* procfs.c - /proc/PID/task/TID/comm. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* progress.c - plain words for the figures. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>

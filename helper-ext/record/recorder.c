@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* recorder.c - the round: rings, file, requests, deaths, signals. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "socket.h"
 
 #define NAP_MS	 1
+#define IDLE_MS	 100 /* while there is no ring */
 #define FLUSH_NS 100000000ull /* so much of the end is missing if the recorder is killed */
 #define EVENTS	 64
 
@@ -98,6 +100,8 @@ static void update_clock(struct recorder *r)
 	struct time_conv conv;
 
 	clock_update(&r->clock);
+	if (r->complete)
+		return;
 	conv = clock_conv(&r->clock);
 	perfdata_clock(&r->out.file, &conv);
 }
@@ -113,7 +117,7 @@ static void answer(struct recorder *r, int client, int err)
 		.recorder_pid = getpid(),
 	};
 
-	clock_update(&r->clock);
+	update_clock(r);
 	config.tsc_hz = clock_hz(&r->clock);
 	socket_answer(client, &config);
 	close(client);
@@ -170,7 +174,7 @@ static void take_signals(struct recorder *r)
 
 static void dispatch(struct recorder *r, uint64_t data)
 {
-	uint32_t value = (uint32_t)data;
+	uint32_t value = data;
 
 	switch ((enum source)(data >> 32)) {
 	case FROM_LISTENER:
@@ -206,10 +210,20 @@ static void complete(struct recorder *r)
 {
 	if (r->complete)
 		return;
-	r->closed = r->complete = true;
+	r->closed = true;
 	rings_finish(&r->rings);
 	update_clock(r);
 	perfdata_close(&r->out.file);
+	r->complete = true;
+}
+
+/* Somebody has asked for the end, though there may still be something to wait for. */
+static void end_early(struct recorder *r)
+{
+	complete(r);
+	if (r->finisher >= 0)
+		answer(r, r->finisher, r->out.file.error);
+	r->finisher = -1;
 }
 
 static void tick(struct recorder *r)
@@ -229,11 +243,11 @@ static void tick(struct recorder *r)
 /* Is there nobody left to record, or is the end wanted? */
 static bool is_over(const struct recorder *r)
 {
-	if (r->finisher >= 0)
-		return true;
 	if (r->target.pid)
 		return r->target.ended || r->interrupts > 2;
-	return r->interrupts || (r->processes.seen ? !r->processes.living : r->starter_ended);
+	if (r->complete || r->interrupts)
+		return true;
+	return r->processes.seen ? !r->processes.living : r->starter_ended;
 }
 
 void recorder_run(struct recorder *r)
@@ -241,11 +255,11 @@ void recorder_run(struct recorder *r)
 	while (!is_over(r)) {
 		bool busy = rings_drain(&r->rings);
 
-		if (r->interrupts == 2)
-			complete(r);
 		if (!r->complete)
 			tick(r);
-		wait_events(r, busy ? 0 : NAP_MS);
+		wait_events(r, busy ? 0 : r->rings.first ? NAP_MS : IDLE_MS);
+		if (r->interrupts >= 2 || r->finisher >= 0)
+			end_early(r);
 	}
 }
 
@@ -256,8 +270,6 @@ int recorder_close(struct recorder *r)
 	complete(r);
 	check_file(r);
 	socket_remove(r->folder.fd);
-	if (r->finisher >= 0)
-		answer(r, r->finisher, r->out.file.error);
 	f = figures(r);
 	progress_end(&r->progress, &f);
 	return r->out.file.error;
@@ -326,6 +338,7 @@ int recorder_open(struct recorder *r, const struct options *options, int starter
 	err = open_events(r);
 	if (err)
 		return fail("listen in", r->folder.path, err);
+	r->flush_ns = clock_monotonic_ns() + FLUSH_NS;
 	progress_start(&r->progress, options->quiet, clock_monotonic_ns());
 	return 0;
 }

@@ -193,12 +193,3 @@ void rings_finish(struct rings *rs)
 	while (rs->first)
 		end_ring(&rs->first);
 }
-
-uint32_t rings_count(const struct rings *rs)
-{
-	uint32_t n = 0;
-
-	for (const struct ring_map *r = rs->first; r; r = r->next)
-		n++;
-	return n;
-}

@@ -49,7 +49,4 @@ void rings_close(struct rings *rs);
 /* Closes, takes the rest and lets all rings go. */
 void rings_finish(struct rings *rs);
 
-/* How many threads are writing. */
-uint32_t rings_count(const struct rings *rs);
-
 #endif

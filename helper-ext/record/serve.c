@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* serve.c - the two forks of a daemon, and a pipe that tells the foreground when it is ready. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

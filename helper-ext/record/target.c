@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* target.c - fork, exec, signals and an end like the target's. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
