@@ -22,6 +22,7 @@ DIR_filter := filter
 DIR_record := helper-ext/record
 SRC_filter := $(filter-out filter/front_%,$(wildcard filter/*.c))
 SRC_record := $(filter-out helper-ext/record/main%,$(wildcard helper-ext/record/*.c))
+PACKAGE  := $(patsubst helper-ext/%,$B/python/%,$(wildcard helper-ext/ocular/*.py helper-ext/hook/*.py))
 OBJ_filter := $(SRC_filter:%.c=$B/obj/%.o)
 OBJ_record := $(SRC_record:%.c=$B/obj/%.o)
 LIB_filter := -ljansson
@@ -52,6 +53,14 @@ $B/perf/ocular.so: $(OBJ_filter) $B/obj/filter/front_perf.o
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^ $(LIB_filter)
 
+ext: $(PACKAGE)
+	+@pythons=$$(scripts/find-pythons $(PYTHON)) && echo "$$pythons" | while read -r py; do \
+		$(MAKE) --no-print-directory -f helper-ext/ext/build.mk PY="$$py" B=$B </dev/null || exit; done
+
+$B/python/%.py: helper-ext/%.py
+	@mkdir -p $(@D)
+	cp $< $@
+
 $B/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
@@ -64,7 +73,7 @@ $B/tests/test_%: tests/unit/test_%.c $$(OBJ_$$(call half,$$*))
 
 # --- tests: every one prints TAP, tests/run adds them up ---------------------------------------------
 
-PYTHONS  = $(shell scripts/find-pythons)
+PYTHONS  = $(shell scripts/find-pythons $(PYTHON))
 DOORS   := $(addprefix tests/doors/test_,truth.py transparency.py losses.py badinput.py)
 # Unit tests run under each interpreter, the doors lead into each, everything else runs once.
 EACH     = $(foreach p,$(PYTHONS),$(foreach t,$(wildcard tests/unit_py/test_*.py),'$p $t') \
@@ -98,7 +107,7 @@ test-newest:
 	scripts/newest
 
 bench: all
-	tests/bench/run
+	python3 tests/bench/bench.py --build $B
 
 demo:
 	scripts/setup --for demo
