@@ -42,7 +42,7 @@ int analysis_finish(struct analysis *a)
 	int err = decode_finish(&a->decoder);
 
 	if (!err)
-		err = trace_finish(&a->trace);
+		err = trace_finish(&a->trace, a->decoder.words > 0);
 	return err ? analysis_fail(a, err) : 0;
 }
 

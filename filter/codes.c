@@ -4,6 +4,7 @@
  */
 #include "codes.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +50,7 @@ static void process_free(struct process *p)
 	free(p->mode);
 	free(p->backend);
 	free(p->argv);
+	free(p->untraced);
 	free(p);
 }
 
@@ -76,6 +78,23 @@ struct process *codes_process(struct codes *c, int32_t pid)
 	p->pid = pid;
 	p->parent = -1;
 	return codes_read(c, p) ? NULL : p;
+}
+
+int codes_read_all(struct codes *c)
+{
+	DIR *d = c->dir ? opendir(c->dir) : NULL;
+	int32_t pid;
+	int end, err = 0;
+
+	for (struct dirent *e; !err && d && (e = readdir(d));) {
+		end = 0;
+		if (sscanf(e->d_name, "codes-%d.jsonl%n", &pid, &end) == 1 && end && !e->d_name[end] &&
+		    !codes_process(c, pid))
+			err = -EPROTO;
+	}
+	if (d)
+		closedir(d);
+	return err;
 }
 
 /* Makes room for id in p->codes, whose first element is that of the smallest id so far. */

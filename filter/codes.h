@@ -52,6 +52,7 @@ struct process {
 	char *mode;
 	char *backend;
 	char *argv; /* joined by blanks */
+	char *untraced; /* why this process could not be traced; NULL: it could */
 	uint64_t tsc_hz;
 	uint32_t first_id;
 	int32_t parent; /* -1: none */
@@ -82,6 +83,9 @@ void codes_free(struct codes *c);
 
 /* The process, its table read if there is one. NULL: no memory, or a newer format (c->error). */
 struct process *codes_process(struct codes *c, int32_t pid);
+
+/* Reads the tables of all processes of the folder, those without a single event too. 0 or negative. */
+int codes_read_all(struct codes *c);
 
 /* The code object, or NULL if the tables of pid and its parents have none of that id. */
 struct code *codes_find(struct codes *c, struct process *p, uint32_t id);

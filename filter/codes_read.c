@@ -215,6 +215,13 @@ static int read_stop(struct codes *c, struct process *p, json_t *line)
 	return 0;
 }
 
+static int read_untraced(struct codes *c, struct process *p, json_t *line)
+{
+	(void)c;
+	set_string(&p->untraced, line, "reason");
+	return p->untraced ? 0 : -EINVAL;
+}
+
 static const struct {
 	const char *kind;
 	line_reader read;
@@ -222,6 +229,7 @@ static const struct {
 	{ "header", read_header },	   { "code", read_code },
 	{ "specialized", read_specialized }, { "thread", read_thread },
 	{ "stop", read_stop },
+	{ "untraced", read_untraced },
 };
 
 static int read_line(struct codes *c, struct process *p, const char *text, size_t length)
@@ -272,6 +280,6 @@ int codes_read(struct codes *c, struct process *p)
 	fclose(f);
 	if (err == -ENOMEM)
 		snprintf(c->error, sizeof(c->error), "no memory for codes-%d.jsonl", p->pid);
-	c->missing += !p->found;
+	c->missing += !p->found && !p->untraced;
 	return err;
 }

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define STAT_SUB_BITS 3 /* 8 buckets a power of two */
-#define STAT_BUCKETS  ((64 - STAT_SUB_BITS) << STAT_SUB_BITS)
+#define STAT_BUCKETS  ((64 - STAT_SUB_BITS + 1) << STAT_SUB_BITS)
 
 struct stat_sum {
 	uint64_t n;

@@ -220,12 +220,30 @@ static int gap(struct thread *t, const struct sample *s, const struct audience *
 	return err ? err : tell_gap(s, to);
 }
 
+/*
+ * No duration may be negative: a sample from before the thread's last one (a clock that was set back,
+ * damaged packets) counts as simultaneous with it, and is counted.
+ */
+static const struct sample *forward(const struct thread *t, const struct sample *s,
+				    struct sample *copy, const struct audience *to)
+{
+	if (s->time >= t->last_ns && s->cycles >= t->last_cycles)
+		return s;
+	to->profile->backwards++;
+	*copy = *s;
+	copy->time = s->time > t->last_ns ? s->time : t->last_ns;
+	copy->cycles = s->cycles > t->last_cycles ? s->cycles : t->last_cycles;
+	return copy;
+}
+
 int thread_feed(struct thread *t, const struct sample *s, const struct audience *to)
 {
+	struct sample copy;
 	int err = TELL(to, sample, s);
 
 	if (err)
 		return err;
+	s = forward(t, s, &copy, to);
 	if (s->op == SAMPLE_FOREIGN) /* not ours: says nothing about this thread */
 		return 0;
 	if (s->op == SAMPLE_RESTART)

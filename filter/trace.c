@@ -39,9 +39,14 @@ static struct thread *make_thread(struct trace *t, const struct sample *s, uint6
 	return th;
 }
 
+static uint64_t key_of(int32_t pid, int32_t tid)
+{
+	return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+}
+
 static struct thread *thread_of(struct trace *t, const struct sample *s)
 {
-	uint64_t key = (uint64_t)(uint32_t)s->pid << 32 | (uint32_t)s->tid;
+	uint64_t key = key_of(s->pid, s->tid);
 
 	if (t->last && t->last->tid == s->tid && t->last->pid == s->pid)
 		return t->last;
@@ -75,24 +80,23 @@ int trace_feed(void *trace, const struct sample *s)
 
 /*
  * A process that stopped in order says how many words it wrote and dropped. What neither came nor is
- * told by a gap was lost where nobody could see it: at the end of a stream. (With a time window perf
- * skips parts of the trace, so nothing can be said.)
+ * told by a gap was lost where nobody could see it: at the end of a stream, or all of it.
  */
 static int lost_at_end(struct trace *t, const struct process *p)
 {
 	uint64_t made = p->emitted + p->lost, seen = p->received + p->told;
+	const struct thread *main = map_get(&t->threads, key_of(p->pid, p->pid));
 	struct sample gap = {
 		.op = SAMPLE_GAP,
 		.pid = p->pid,
 		.tid = p->pid,
-		.time = t->profile.end_ns,
+		.time = main ? main->last_ns : t->profile.end_ns,
+		.cycles = main ? main->last_cycles : 0,
 		.target = SAMPLE_NOWHERE,
 		.count = made - seen,
 	};
 
-	if (t->from_ns || t->until_ns != UINT64_MAX || !p->stopped || made <= seen)
-		return 0;
-	return trace_feed(t, &gap);
+	return p->stopped && made > seen ? trace_feed(t, &gap) : 0;
 }
 
 static void describe(struct profile *to, const struct process *p)
@@ -108,13 +112,14 @@ static void describe(struct profile *to, const struct process *p)
 		to->calibrated |= p->callback_cycles[op] != 0;
 }
 
-static int finish_processes(struct trace *t)
+static int finish_processes(struct trace *t, bool counted)
 {
-	int err = 0;
+	int err = codes_read_all(t->profile.codes);
 
 	for (struct map_slot *s = NULL; !err && (s = map_next(&t->profile.codes->processes, s));) {
 		describe(&t->profile, s->value);
-		err = lost_at_end(t, s->value);
+		if (counted)
+			err = lost_at_end(t, s->value);
 	}
 	return err;
 }
@@ -130,9 +135,10 @@ static int finish_threads(struct trace *t)
 	return err;
 }
 
-int trace_finish(struct trace *t)
+int trace_finish(struct trace *t, bool counted)
 {
-	int err = finish_processes(t);
+	bool whole = !t->from_ns && t->until_ns == UINT64_MAX;
+	int err = finish_processes(t, counted && whole);
 
 	if (!err)
 		err = finish_threads(t);

@@ -31,8 +31,12 @@ void trace_window(struct trace *t, uint64_t from, uint64_t until);
 /* A sample_fn (decode.h) whose `to` is a struct trace. 0, -ENOMEM, or what a sink returned. */
 int trace_feed(void *trace, const struct sample *s);
 
-/* The end: closes what is open, sums up, tells the sinks to finish. The first error, if any. */
-int trace_finish(struct trace *t);
+/*
+ * The end: closes what is open, sums up, tells the sinks to finish. The first error, if any.
+ * counted: decode.c counted the words of each process, so what is missing at the end can be told; not
+ * so with a time window, because perf skips what is outside.
+ */
+int trace_finish(struct trace *t, bool counted);
 
 void trace_free(struct trace *t);
 
