@@ -97,7 +97,7 @@ check_pythons() {
 		fi
 	done
 	[ $traced -gt 0 ] || row lack Python "none with the extension"
-	default=$( (check_python) 2>&1) || row note Python "the default, $default" | head -n 1
+	default=$( (check_python) 2>&1) || row note Python "the default: $(echo "$default" | sed -n '1s/^ocular: //p')"
 }
 
 check_advice() {

@@ -64,13 +64,13 @@ print(sys.version_info >= (3, 12) and __import__("_imp").extension_suffixes()[0]
 	about=${about%%
 *}
 	case $about:$suffix in
-	cpython*:old) advise_python "$python is $about; tracing needs CPython 3.12 or newer" \
+	cpython*:old) advise_python "$python is Python ${about#* }; tracing needs CPython 3.12 or newer" \
 		"install one, then: $build_hint" ;;
 	cpython*) ;;
 	*) advise_python "$python is $about; tracing needs CPython" "install CPython, then: $build_hint" ;;
 	esac
 	[ -e "$parts/python/ocular/_core$suffix" ] || advise_python \
-		"no extension for $python ($about); build it: $build_hint" "$build_hint"
+		"no extension for $python (Python ${about#* }); build it: $build_hint" "$build_hint"
 }
 
 if [ "$parts" = "$here" ]; then

@@ -14,7 +14,7 @@ usage: ocular report [options] [DIR]
   --perfetto FILE     write a trace for https://ui.perfetto.dev
   --summary FILE      write functions, loops and losses as JSON
   --events FILE       write one line for each decoded event
-  --loops N           show the N hottest loops
+  --loops N           take the N hottest loops apart (default 5)
   --time FROM,TO      only this span, in seconds of perf's clock; either end may be left out
   -q, --quiet         no console report
 
@@ -75,7 +75,7 @@ report_now() {
 	case $status:$verdict in
 	0:ok) return 0 ;;
 	141:*) return 141 ;; # the reader of our output went away
-	*:error:*) warn "${verdict#error: }" ;;
+	*:error:*) ;; # the plugin has said why
 	*) warn "perf ended before the report was complete (exit status $status)" ;;
 	esac
 	return 1

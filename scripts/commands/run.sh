@@ -19,9 +19,9 @@ run() {
 	shift "$took"
 	ready_to_record "$@"
 	trap : INT
-	status=0
-	(start_recorder "$@") || status=$?
+	ended=0
+	(start_recorder "$@") || ended=$?
 	check_report
-	report_now || [ $status -ne 0 ] || status=$?
-	exit $status
+	report_now || [ $ended -ne 0 ] || ended=$?
+	exit $ended
 }

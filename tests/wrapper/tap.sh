@@ -14,7 +14,7 @@ ok() {
 		echo "ok $number - $name"
 	else
 		echo "not ok $number - $name ($*)"
-		sed 's/^/# /' "$scratch/said"
+		head -n 20 "$scratch/said" | sed 's/^/# /'
 		failures=$((failures + 1))
 	fi
 }
