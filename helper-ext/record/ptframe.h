@@ -19,8 +19,9 @@
 #include <string.h>
 
 #define PTFRAME_RATIO	   1u  /* any, as long as CBR and AUXTRACE_INFO agree */
-#define PTFRAME_PSB_MAX	   64u /* 16 PSB + 10 CYC + 8 TSC + 4 CBR + 2 PSBEND, rounded up */
-#define PTFRAME_MARKER_MAX 20u /* 10 CYC + 10 PTW */
+#define PTFRAME_CYC_MAX	   ((1ull << 56) - 1) /* as long as TSC packets reach; libipt reads 61 bits */
+#define PTFRAME_PSB_MAX	   64u /* 16 PSB + 9 CYC + 8 TSC + 4 CBR + 2 PSBEND, rounded up */
+#define PTFRAME_MARKER_MAX 19u /* 9 CYC + 10 PTW */
 
 /*
  * Writes PSB+ at p, which has room for PTFRAME_PSB_MAX bytes. cycles: since the last CYC packet.
@@ -28,7 +29,7 @@
  */
 int ptframe_psb(uint8_t *p, uint64_t tsc, uint64_t cycles);
 
-/* CYC: 5 payload bits in the first byte, then 7 a byte; an Exp bit says that another byte follows. */
+/* CYC, up to PTFRAME_CYC_MAX: 5 payload bits in the first byte, then 7 a byte; an Exp bit says that another byte follows. */
 static inline uint8_t *ptframe_cyc(uint8_t *p, uint64_t cycles)
 {
 	*p++ = 3 | (cycles > 0x1f) << 2 | cycles << 3;

@@ -16,14 +16,13 @@ void stream_open(struct stream *s, struct trace_out *out, uint32_t pid, uint32_t
 
 void stream_begin(struct stream *s, uint64_t tsc)
 {
-	uint64_t cycles = 0;
+	uint64_t cycles;
 	int size;
 
-	if (tsc > s->clock) {
-		cycles = s->clock ? tsc - s->clock : 0;
+	if (!s->clock)
 		s->clock = tsc;
-	}
-	s->reference = s->clock;
+	cycles = stream_advance(s, tsc);
+	s->reference = s->clock ? s->clock : 1;
 	size = ptframe_psb(s->chunk, s->clock, cycles);
 	if (size < 0)
 		s->out->file.error = size;

@@ -30,7 +30,7 @@ struct trace_out {
 struct stream {
 	struct trace_out *out;
 	uint32_t idx, pid, tid;
-	uint64_t clock;	    /* TSC of the last packet; never goes back: perf could not follow */
+	uint64_t clock;	    /* TSC of the last packet */
 	uint64_t last_word; /* 0: none yet */
 	uint64_t written;   /* bytes of this stream in the file */
 	uint64_t reference; /* clock at the beginning of the chunk */
@@ -49,6 +49,20 @@ void stream_open(struct stream *s, struct trace_out *out, uint32_t pid, uint32_t
 /* Begins a chunk with the time of the marker that comes next. */
 void stream_begin(struct stream *s, uint64_t tsc);
 
+/*
+ * Moves the clock to the TSC of the next packet and returns the cycles in between. It never goes back,
+ * and stands still while TSC is behind it or out of any range: perf could not follow.
+ */
+static inline uint64_t stream_advance(struct stream *s, uint64_t tsc)
+{
+	uint64_t cycles = tsc - s->clock;
+
+	if (cycles > PTFRAME_CYC_MAX)
+		cycles = 0;
+	s->clock += cycles;
+	return cycles;
+}
+
 /* How many markers the chunk takes; 8 bytes are kept for padding. */
 static inline uint32_t stream_room(const struct stream *s)
 {
@@ -60,14 +74,10 @@ static inline uint32_t stream_room(const struct stream *s)
 /* Appends a marker; there must be room. */
 static inline void stream_put(struct stream *s, uint64_t tsc, uint64_t word)
 {
-	uint64_t cycles;
-
 	if (!s->used)
 		stream_begin(s, tsc);
-	cycles = tsc > s->clock ? tsc - s->clock : 0;
-	s->clock += cycles;
 	s->last_word = word;
-	s->used = ptframe_marker(s->chunk + s->used, cycles, word) - s->chunk;
+	s->used = ptframe_marker(s->chunk + s->used, stream_advance(s, tsc), word) - s->chunk;
 	s->markers++;
 }
 
