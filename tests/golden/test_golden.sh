@@ -1,0 +1,70 @@
+#!/bin/sh
+# Every folder here is one trace: events.txt through every sink must give what lies beside it.
+#
+#   args          further arguments of ocular-feed
+#   codes-*.jsonl code tables
+#   perfetto.json console.txt summary.json    what is expected
+#   filtered.txt  the events that come out, where they are not those that went in
+#
+# test_golden.sh -u writes what comes out as what is expected: to be read before it is committed.
+set -u
+here=$(dirname "$0")
+feed=${OCULAR_BUILD:-$here/../../build}/bin/ocular-feed
+out=$(mktemp -d) || exit 1
+trap 'rm -rf "$out"' EXIT
+update=false
+[ "${1:-}" = -u ] && update=true
+number=0
+
+# check NAME STATUS: one line of TAP; what differs was left in $out/diff.
+check()
+{
+	number=$((number + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $number - $1"
+	else
+		echo "not ok $number - $1"
+		sed 's/^/# /' "$out/diff"
+	fi
+}
+
+# compare CASE EXPECTED: $out/EXPECTED against the case's own.
+compare()
+{
+	$update && cp "$out/$2" "$here/$1/$2"
+	diff -u "$here/$1/$2" "$out/$2" >"$out/diff" 2>&1
+	check "$1 $2" $?
+}
+
+# The events come out as they went in, but for comments.
+compare_events()
+{
+	expected=$here/$1/filtered.txt
+	if [ ! -e "$expected" ]; then
+		expected=$out/input
+		sed '2,${/^#/d;}' "$here/$1/events.txt" >"$expected"
+	fi
+	diff -u "$expected" "$out/events" >"$out/diff" 2>&1
+	check "$1 events" $?
+}
+
+run_case()
+{
+	set -- "$1" "$here/$1/events.txt" "perfetto=$out/perfetto.json" "summary=$out/summary.json" "events=$out/events"
+	case=$1 events=$2
+	shift 2
+	[ -n "$(ls "$here/$case"/codes-*.jsonl 2>/dev/null)" ] && set -- "$@" "codes=$here/$case"
+	[ -e "$here/$case/args" ] && set -- "$@" "$(cat "$here/$case/args")"
+	rm -f "$out"/*
+	"$feed" "$@" console=always color=never "$events" >"$out/console.txt" 2>"$out/diff"
+	check "$case is analysed" $?
+	for expected in perfetto.json console.txt summary.json; do
+		compare "$case" "$expected"
+	done
+	compare_events "$case"
+}
+
+for case in "$here"/*/; do
+	run_case "$(basename "$case")"
+done
+echo "1..$number"
