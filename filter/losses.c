@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "losses.h"
 
-#include <string.h>
-
 /* Without its `stop` line nobody knows whether a process wrote more than what came. */
 static uint64_t unstopped(const struct profile *p)
 {
@@ -18,20 +16,35 @@ static uint64_t unstopped(const struct profile *p)
 
 unsigned losses_of(const struct profile *p, struct loss rows[static LOSSES])
 {
-	const struct loss all[LOSSES] = {
-		{ "markers", p->lost_markers, "markers are missing, at least" },
-		{ "gaps", p->gaps, "gaps: what was open there was closed" },
-		{ "foreign", p->foreign, "PTWRITEs of other software, left alone" },
-		{ "unmatched", p->unmatched, "calls or returns whose other end was not seen" },
-		{ "damaged_lines", p->codes->damaged, "lines of code tables could not be read" },
-		{ "missing_tables", p->codes->missing, "processes have no code table" },
-		{ "unknown_codes", p->codes->unknown, "code objects are in no table: \"code ID\"" },
-		{ "unstopped", unstopped(p), "processes ended out of order: their last markers may be missing" },
+	const struct {
+		const char *key;
+		uint64_t count;
+		const char *one, *many;
+	} all[LOSSES] = {
+		{ "markers", p->lost_markers, "marker is missing, at least",
+		  "markers are missing, at least" },
+		{ "gaps", p->gaps, "gap: what was open there was closed",
+		  "gaps: what was open there was closed" },
+		{ "foreign", p->foreign, "PTWRITE of other software, left alone",
+		  "PTWRITEs of other software, left alone" },
+		{ "unmatched", p->unmatched, "call or return whose other end was not seen",
+		  "calls or returns whose other end was not seen" },
+		{ "damaged_lines", p->codes->damaged, "line of a code table could not be read",
+		  "lines of code tables could not be read" },
+		{ "missing_tables", p->codes->missing, "process has no code table",
+		  "processes have no code table" },
+		{ "unknown_codes", p->codes->unknown, "code object is in no table: \"code ID\"",
+		  "code objects are in no table: \"code ID\"" },
+		{ "unstopped", unstopped(p),
+		  "process did not stop in order: its last markers may be missing",
+		  "processes did not stop in order: their last markers may be missing" },
 	};
 	unsigned n = 0;
 
-	memcpy(rows, all, sizeof(all));
-	for (int i = 0; i < LOSSES; i++)
+	for (int i = 0; i < LOSSES; i++) {
+		rows[i] = (struct loss){ all[i].key, all[i].count,
+					 all[i].count == 1 ? all[i].one : all[i].many };
 		n += all[i].count != 0;
+	}
 	return n;
 }

@@ -10,7 +10,7 @@
 struct loss {
 	const char *key; /* in the summary JSON */
 	uint64_t count;
-	const char *what; /* for people, after the count */
+	const char *what; /* for people, after the count; in the plural unless that is 1 */
 };
 
 /* Fills in all rows, zero counts too. Returns how many are not zero. */

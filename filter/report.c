@@ -67,7 +67,8 @@ static void write_place(FILE *f, const struct code *code, int64_t line)
 	text_plain(f, code->qualname);
 	fputs(", ", f);
 	text_plain(f, slash ? slash + 1 : code->file);
-	fprintf(f, ":%" PRId64 "\n", line);
+	if (line > 0)
+		fprintf(f, ":%" PRId64, line);
 }
 
 static void write_title(FILE *f, const char *title, const struct paint *c)
@@ -105,11 +106,27 @@ static void write_clock(FILE *f, const struct profile *p)
 				: "nanoseconds: the recording names no clock frequency");
 }
 
+static const char *plural(uint64_t n, const char *ending)
+{
+	return n == 1 ? "" : ending;
+}
+
+static void write_trace(FILE *f, const struct profile *p, uint64_t n)
+{
+	char span[NUMBER], sum[NUMBER];
+
+	fprintf(f,
+		"Trace    %" PRIu64 " event%s, %" PRIu64 " thread%s, %" PRIu64
+		" process%s; %s from first to last, %s summed over threads\n",
+		n, plural(n, "s"), p->threads, plural(p->threads, "s"), p->processes,
+		plural(p->processes, "es"), duration(span, p->end_ns - p->start_ns),
+		duration(sum, p->traced_ns));
+}
+
 void report_head(FILE *f, const struct profile *p, const struct paint *c)
 {
 	const struct process *root = root_of(p);
 	uint64_t n = 0;
-	char span[NUMBER], sum[NUMBER];
 
 	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
 		n += p->events[op];
@@ -121,12 +138,10 @@ void report_head(FILE *f, const struct profile *p, const struct paint *c)
 		write_field(f, "Markers", root->backend);
 	}
 	write_clock(f, p);
-	fprintf(f,
-		"Trace    %" PRIu64 " events, %" PRIu64 " thread%s, %" PRIu64
-		" process%s; %s from first to last, %s summed over threads\n",
-		n, p->threads, p->threads == 1 ? "" : "s", p->processes,
-		p->processes == 1 ? "" : "es", duration(span, p->end_ns - p->start_ns),
-		duration(sum, p->traced_ns));
+	if (!n)
+		fputs("Trace    no event\n", f);
+	else
+		write_trace(f, p, n);
 }
 
 static void write_loop(FILE *f, const struct profile *p, const struct loop *loop)
@@ -144,14 +159,18 @@ static void write_loop(FILE *f, const struct profile *p, const struct loop *loop
 	for (; i < all; i++)
 		fprintf(f, " %7s", "-");
 	write_place(f, loop->code, loop_line(loop));
+	if (!loop_line(loop))
+		fprintf(f, ", offset %" PRId64, loop->head);
+	fputc('\n', f);
 }
 
 void report_loops(FILE *f, const struct profile *p, struct loop *const *loops, size_t n,
 		  const struct paint *c)
 {
 	if (!n) {
-		fprintf(f, "\nNo loops: no back-edge was recorded%s.\n",
-			p->events[OP_JUMP] || p->events[OP_PY_START] ? "" : ", nor any call");
+		fprintf(f, "\nNo loops: %s.\n", p->events[OP_JUMP] ?
+			"no jump went backwards" :
+			"no JUMP was recorded (modes adaptive, precise and full do that)");
 		return;
 	}
 	write_title(f, "Hottest loops                            cycles of a trip", c);
@@ -169,6 +188,7 @@ static void write_function(FILE *f, const struct profile *p, const struct code *
 	write_duration(f, fn->total_ns);
 	write_number(f, fn->calls);
 	write_place(f, code, code->firstlineno);
+	fputc('\n', f);
 }
 
 void report_functions(FILE *f, const struct profile *p, struct code *const *functions, size_t n,

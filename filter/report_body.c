@@ -60,10 +60,27 @@ static void write_title(FILE *f, const struct loop *loop)
 	text_plain(f, loop->code->qualname);
 	fputs(", ", f);
 	text_plain(f, loop->code->file);
-	fprintf(f, ":%d: offsets %" PRId64 " to %" PRId64, loop_line(loop), loop->head, loop->end);
-	if (loop->cycles.n)
+	if (loop_line(loop))
+		fprintf(f, ":%d", loop_line(loop));
+	fprintf(f, ": offsets %" PRId64 " to %" PRId64, loop->head, loop->end);
+	if (loop->uops)
 		fprintf(f, ", %.1f bytecodes a trip", (double)loop->uops / loop->cycles.n);
 	fputc('\n', f);
+}
+
+static void write_rows(FILE *f, const struct loop *loop, const struct body_row *rows, size_t n,
+		       const struct paint *c)
+{
+	fprintf(f, "%s[Ocular] Trace Disassembly with Hardware CPU Cycles (Base -> Specialized):%s\n",
+		c->title, c->plain);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(f, "[%03zu] offset %u : ", i, rows[i].instr->offset);
+		write_name(f, loop, rows[i].instr, c);
+		fputs(" | ", f);
+		write_cycles(f, loop, &rows[i]);
+		fputc('\n', f);
+	}
+	write_legend(f, loop, rows);
 }
 
 int report_body(FILE *f, const struct loop *loop, const struct paint *c)
@@ -75,17 +92,8 @@ int report_body(FILE *f, const struct loop *loop, const struct paint *c)
 		return -ENOMEM;
 	n = body_rows(loop, rows, loop->code->ninstrs);
 	write_title(f, loop);
-	fprintf(f, "%s[Ocular] Trace Disassembly with Hardware CPU Cycles (Base -> Specialized):%s\n",
-		c->title, c->plain);
-	for (size_t i = 0; i < n; i++) {
-		fprintf(f, "[%03zu] offset %u : ", i, rows[i].instr->offset);
-		write_name(f, loop, rows[i].instr, c);
-		fputs(" | ", f);
-		write_cycles(f, loop, &rows[i]);
-		fputc('\n', f);
-	}
 	if (n)
-		write_legend(f, loop, rows);
+		write_rows(f, loop, rows, n, c);
 	else
 		fputs("Its bytecode is in no code table.\n", f);
 	free(rows);

@@ -89,17 +89,20 @@ static void render_slice(FILE *f, const void *of)
 	fprintf(f, ",\"line\":%" PRId64 "}", code->firstlineno);
 }
 
+/* "loop QUALNAME:LINE", or "+OFFSET" where the line is not known. */
 static void render_trip(FILE *f, const void *of)
 {
 	const struct loop *loop = of;
+	int32_t line = loop_line(loop);
 	char *name;
 
 	fputs("\"s\":\"t\",\"cat\":\"loop\",\"name\":", f);
-	if (asprintf(&name, "loop %s:%d", loop->code->qualname, loop_line(loop)) < 0)
+	if (asprintf(&name, "loop %s%c%" PRId64, loop->code->qualname, line ? ':' : '+',
+		     line ? line : loop->head) < 0)
 		return;
 	text_json(f, name);
 	free(name);
-	fputs(",\"args\":{\"uOps\":", f);
+	fputs(",\"args\":{", f);
 }
 
 static uint64_t timeline(struct perfetto *v, struct track *t, uint64_t ns)
@@ -189,8 +192,10 @@ static int perfetto_iterate(struct sink *s, const struct trip *t)
 		  : NULL;
 	if (!to)
 		return no_memory(v);
-	to = out_dec(piece_put(to, trip), t->uops);
-	to = out_dec(stpcpy(to, ",\"Hardware Cycles\":"), t->cycles);
+	to = piece_put(to, trip);
+	if (t->uops) /* 0: the bytecode is not known */
+		to = stpcpy(out_dec(stpcpy(to, "\"uOps\":"), t->uops), ",");
+	to = out_dec(stpcpy(to, "\"Hardware Cycles\":"), t->cycles);
 	to = out_dec(stpcpy(to, ",\"trip\":"), t->number);
 	*to++ = '}';
 	return end(v, to);
@@ -219,18 +224,36 @@ static void render_name(FILE *f, struct perfetto *v, const struct track *t, cons
 	v->any = true;
 }
 
-/* The main thread of a Linux process has the pid as its tid. */
-static void render_names(FILE *f, struct perfetto *v, const struct track *t,
-			 const struct process *p)
+static void render_thread(FILE *f, struct perfetto *v, const struct track *t,
+			  const struct process *p)
 {
-	const char *thread = process_thread_name(p, t->tid);
+	const char *name = process_thread_name(p, t->tid);
 
-	if (!thread && t->tid == t->pid)
-		thread = "MainThread";
-	if (thread)
-		render_name(f, v, t, "thread_name", thread);
-	if (p->argv)
-		render_name(f, v, t, "process_name", p->argv);
+	if (!name && t->tid == t->pid) /* Linux: the first thread's id is the process's */
+		name = "MainThread";
+	if (name)
+		render_name(f, v, t, "thread_name", name);
+}
+
+/* A process is named once, on the first of its tracks. */
+static int render_names(FILE *f, struct perfetto *v, struct codes *codes)
+{
+	struct map named = { 0 };
+	int err = 0;
+
+	for (struct map_slot *s = NULL; !err && (s = map_next(&v->tracks, s));) {
+		struct track *t = s->value;
+		const struct process *p = codes_process(codes, t->pid);
+
+		if (!p)
+			continue;
+		render_thread(f, v, t, p);
+		if (p->argv && !map_get(&named, (uint32_t)t->pid))
+			render_name(f, v, t, "process_name", p->argv);
+		err = map_put(&named, (uint32_t)t->pid, t);
+	}
+	map_free(&named);
+	return err;
 }
 
 static int write_names(struct perfetto *v, struct codes *codes)
@@ -238,21 +261,14 @@ static int write_names(struct perfetto *v, struct codes *codes)
 	char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
+	int err = f ? render_names(f, v, codes) : -ENOMEM;
 
-	if (!f)
-		return no_memory(v);
-	for (struct map_slot *s = NULL; (s = map_next(&v->tracks, s));) {
-		const struct track *t = s->value;
-		const struct process *p = codes_process(codes, t->pid);
-
-		if (p)
-			render_names(f, v, t, p);
-	}
-	if (fclose(f))
-		return no_memory(v);
-	out_put(&v->out, text, size);
+	if (f && fclose(f))
+		err = -ENOMEM;
+	if (!err)
+		out_put(&v->out, text, size);
 	free(text);
-	return 0;
+	return err ? no_memory(v) : 0;
 }
 
 static int perfetto_finish(struct sink *s, const struct profile *p)
