@@ -35,7 +35,7 @@ void progress_show(struct progress *p, const struct figures *f, uint64_t now_ns)
 	p->next_ns = now_ns + RENEW_NS;
 	p->shown = true;
 	fprintf(stderr,
-		"\r\033[K[ ocular: %" PRIu64 " events, %.1f MB, %.0f s, %u %s in %u %s, %" PRIu64
+		"\r\033[K[ ocular: %" PRIu64 " markers, %.1f MB, %.0f s, %u %s in %u %s, %" PRIu64
 		" lost ]",
 		f->out->markers, megabytes(f->out), (now_ns - p->start_ns) / 1e9, f->threads,
 		plural(f->threads, "thread", "threads"), f->processes,
@@ -56,15 +56,15 @@ void progress_end(struct progress *p, const struct figures *f)
 	progress_clear(p);
 	if (!p->quiet)
 		fprintf(stderr,
-			"[ ocular: %" PRIu64 " events of %u %s in %u %s, %.3f MB in %s ]\n",
+			"[ ocular: %" PRIu64 " markers of %u %s in %u %s, %.3f MB in %s ]\n",
 			out->markers, f->threads, plural(f->threads, "thread", "threads"),
 			f->processes, plural(f->processes, "process", "processes"), megabytes(out),
 			f->path);
 	if (out->lost)
-		fprintf(stderr, "[ ocular: %" PRIu64 " events lost: the ring was full ]\n",
+		fprintf(stderr, "[ ocular: %" PRIu64 " markers lost: rings were full ]\n",
 			out->lost);
 	if (out->discarded)
-		fprintf(stderr, "[ ocular: %" PRIu64 " events not written ]\n", out->discarded);
+		fprintf(stderr, "[ ocular: %" PRIu64 " markers not written ]\n", out->discarded);
 	if (f->damaged)
 		fprintf(stderr, "[ ocular: %u %s damaged by the traced program ]\n", f->damaged,
 			plural(f->damaged, "ring was", "rings were"));

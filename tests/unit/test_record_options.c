@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* test_record_options.c - command lines of ocular-record, possible and not. */
+#include <fcntl.h>
+#include <getopt.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "options.h"
+
+#define USAGE 2
+
+static const struct {
+	char *argv[8];
+	int ret;
+	struct options expected;
+} lines[] = {
+	{ { "-o", "d", "--", "prog", "-x" }, OPTIONS_RUN, { "d", 65536, 10000, false, false, 0 } },
+	{ { "prog", "-o", "x" }, OPTIONS_RUN, { "ocular.data", 65536, 10000, false, false, 0 } },
+	{ { "-q", "--ring-records", "256", "--wait-ms=0", "p" },
+	  OPTIONS_RUN,
+	  { "ocular.data", 256, 0, true, false, 0 } },
+	{ { "--output=d", "--serve" }, OPTIONS_RUN, { "d", 65536, 10000, false, true, 0 } },
+	{ { "--help" }, EXIT_SUCCESS, { 0 } },
+	{ { 0 }, USAGE, { 0 } },
+	{ { "--serve", "--", "prog" }, USAGE, { 0 } },
+	{ { "--ring-records", "300", "p" }, USAGE, { 0 } },
+	{ { "--ring-records", "128", "p" }, USAGE, { 0 } },
+	{ { "--ring-records", "33554432", "p" }, USAGE, { 0 } },
+	{ { "--wait-ms", "-1", "p" }, USAGE, { 0 } },
+	{ { "--wait-ms", "1s", "p" }, USAGE, { 0 } },
+	{ { "--wait-ms", "", "p" }, USAGE, { 0 } },
+	{ { "--wait-ms", "99999999999999999999", "p" }, USAGE, { 0 } },
+	{ { "--no-such", "p" }, USAGE, { 0 } },
+	{ { "-o" }, USAGE, { 0 } },
+};
+
+/* What is said about wrong lines is not looked at here. */
+static int silently(struct options *o, int argc, char **argv)
+{
+	int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY);
+	int ret;
+
+	dup2(null, STDOUT_FILENO);
+	dup2(null, STDERR_FILENO);
+	optind = 0; /* glibc: begin anew */
+	ret = options_parse(o, argc, argv);
+	fflush(stdout);
+	dup2(out, STDOUT_FILENO);
+	dup2(err, STDERR_FILENO);
+	close(out);
+	close(err);
+	close(null);
+	return ret;
+}
+
+static void test_lines(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		const struct options *e = &lines[i].expected;
+		char *argv[10] = { "ocular-record" };
+		struct options o;
+		int argc = 1, ret;
+
+		for (; lines[i].argv[argc - 1]; argc++)
+			argv[argc] = lines[i].argv[argc - 1];
+		ret = silently(&o, argc, argv);
+		if (ret != lines[i].ret)
+			fail_msg("line %zu (%s ...): %d", i, argv[1] ? argv[1] : "", ret);
+		if (ret != OPTIONS_RUN)
+			continue;
+		assert_string_equal(o.dir, e->dir);
+		assert_int_equal(o.ring_records, e->ring_records);
+		assert_int_equal(o.wait_ms, e->wait_ms);
+		assert_int_equal(o.quiet, e->quiet);
+		assert_int_equal(o.serve, e->serve);
+		assert_int_equal(o.command == NULL, e->serve);
+	}
+}
+
+static void test_command_keeps_its_options(void **state)
+{
+	char *argv[] = { "ocular-record", "-q", "--", "prog", "-q", "--help", NULL };
+	struct options o;
+
+	(void)state;
+	assert_int_equal(silently(&o, 6, argv), OPTIONS_RUN);
+	assert_ptr_equal(o.command, &argv[3]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_command_keeps_its_options),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
