@@ -21,7 +21,6 @@ run() {
 	trap : INT
 	ended=0
 	(start_recorder "$@") || ended=$?
-	check_report
-	report_now || [ $ended -ne 0 ] || ended=$?
+	(check_report && report_now) || [ $ended -ne 0 ] || ended=$?
 	exit $ended
 }
