@@ -74,25 +74,25 @@ $B/tests/test_%: tests/unit/test_%.c $$(OBJ_$$(call half,$$*))
 # --- tests: every one prints TAP, tests/run adds them up ---------------------------------------------
 
 PYTHONS  = $(shell scripts/find-pythons $(PYTHON))
-DOORS   := $(addprefix tests/doors/test_,truth.py transparency.py losses.py badinput.py)
+DOORS   := $(addprefix tests/doors/test_,truth.py transparency.py regression.py losses.py badinput.py)
 # Unit tests run under each interpreter, the doors lead into each, everything else runs once.
 EACH     = $(foreach p,$(PYTHONS),$(foreach t,$(wildcard tests/unit_py/test_*.py),'$p $t') \
 	   $(foreach t,$(wildcard $(DOORS)),'$t --python $p'))
 ONCE    := $(filter-out tests/unit_py/% $(DOORS),$(wildcard tests/*/test_*.py tests/*/test_*.sh))
 
-unit: $(UNIT)
-	tests/run $(UNIT)
+unit: tools $(UNIT)
+	tests/run $(UNIT) tests/golden/test_golden.sh
 
 test:
 	scripts/setup --for test
-	+$(MAKE) all $(UNIT)
+	+$(MAKE) -s all $(UNIT)
 	tests/run $(UNIT) $(EACH) $(ONCE)
 
 doors: all
 	tests/run $(EACH)
 
 sanitize:
-	+$(MAKE) B=$B/sanitize CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined' unit
+	+$(MAKE) -s B=$B/sanitize CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined' unit
 
 fuzz: all $(FUZZ)
 	tests/run tests/fuzz/run
@@ -111,7 +111,7 @@ bench: all
 
 demo:
 	scripts/setup --for demo
-	+$(MAKE) all
+	+$(MAKE) -s all
 	scripts/demo
 
 # --- installation ------------------------------------------------------------------------------------
