@@ -71,6 +71,11 @@ $B/tests/test_%: tests/unit/test_%.c $$(OBJ_$$(call half,$$*))
 	$(CC) $(CFLAGS) $(LDFLAGS) -I$(DIR_$(call half,$*)) -MMD -MP -MF $B/obj/test_$*.d -o $@ \
 		$(filter %.c %.o,$^) -lcmocka $(LIB_$(call half,$*))
 
+# A traced program without Python, for tests of the recorder.
+$B/tests/producer: tests/unit/producer.c $(wildcard helper-ext/shared/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $<
+
 # --- tests: every one prints TAP, tests/run adds them up ---------------------------------------------
 
 PYTHONS  = $(shell scripts/find-pythons $(PYTHON))

@@ -94,7 +94,7 @@ int socket_receive(int client, struct request *rq)
 	rq->fd = n < 0 ? -1 : take_fd(&msg);
 	if (n < 0)
 		return -errno;
-	if (n != sizeof(rq->message))
+	if (n != sizeof(rq->message) || msg.msg_flags & MSG_TRUNC)
 		return -EPROTO;
 	err = check_peer(client, &rq->pid);
 	if (!err)

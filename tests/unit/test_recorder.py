@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""ocular-record from outside: a producer whose markers are known, and every way in which things end."""
+import os
+import resource
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+import ptread
+
+BUILD = os.path.abspath(os.environ.get("OCULAR_BUILD", "build"))
+RECORD, FSCK, PRODUCER = (os.path.join(BUILD, p) for p in
+                          ("bin/ocular-record", "bin/ocular-fsck", "tests/producer"))
+TIMEOUT = 60
+
+
+def record(*command, options=(), **kw):
+    kw.setdefault("capture_output", True)
+    return subprocess.run([RECORD, "-o", "rec", *options, "--", *command], timeout=TIMEOUT, text=True, **kw)
+
+
+def start(*command, options=(), **kw):
+    return subprocess.Popen([RECORD, "-o", "rec", *options, "--", *command], text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kw)
+
+
+def fsck(path="rec", *options):
+    return subprocess.run([FSCK, *options, path], timeout=TIMEOUT, capture_output=True, text=True)
+
+
+def perf_count(path="rec/perf.data"):
+    """Samples by tid, as stock perf sees them."""
+    run = subprocess.run(["perf", "script", "-i", path, "--itrace=we", "-F", "tid,event"], timeout=TIMEOUT,
+                         capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    counts = {}
+    for line in run.stdout.splitlines():
+        tid, event = line.split()
+        assert event == "ptwrite:"
+        counts[int(tid)] = counts.get(int(tid), 0) + 1
+    return counts
+
+
+def check_whole(threads, markers, path="rec"):
+    """All of the producer's markers, once by our own reader and once by perf."""
+    assert fsck(path).returncode == 0
+    queues = ptread.queues(path + "/perf.data")
+    assert len(queues) == threads, len(queues)
+    for q in queues:
+        assert ptread.check_sequence(q.markers) == 0
+        assert [m.offset for m in q.markers[1:]] == list(range(markers))
+    assert perf_count(path + "/perf.data") == {q.tid: markers + 1 for q in queues}
+    names = ptread.comms(path + "/perf.data")
+    assert all(names[q.tid][1] == "producer" for q in queues)
+
+
+def test_one_thread():
+    run = record(PRODUCER, "-n", "5000")
+    assert run.returncode == 0
+    assert "[ ocular: 5001 markers of 1 thread in 1 process" in run.stderr, run.stderr
+    check_whole(1, 5000)
+
+
+def test_threads_and_forks():
+    assert record(PRODUCER, "-t", "4", "-f", "2", "-n", "20000").returncode == 0
+    check_whole(12, 20000)
+
+
+def test_threads_one_after_another_in_one_ring():
+    assert record(PRODUCER, "-t", "20", "-s", "-n", "500").returncode == 0
+    check_whole(20, 500)
+
+
+def test_small_ring_loses_nothing_while_it_waits():
+    assert record(PRODUCER, "-t", "2", "-n", "30000", options=["--ring-records", "256"]).returncode == 0
+    check_whole(2, 30000)
+
+
+def test_overrun_is_counted_to_the_last_word():
+    run = record(PRODUCER, "-n", "300000", options=["--ring-records", "256", "--wait-ms", "0"])
+    (queue,) = ptread.queues("rec/perf.data")
+    lost = ptread.check_sequence(queue.markers)
+    dropped = int(run.stdout.split()[-1])
+    kept = sum(m.op != ptread.LOST for m in queue.markers)
+    assert lost == dropped > 0, (lost, dropped)
+    assert kept + lost == 300001
+    assert f"{lost} markers lost" in run.stderr
+
+
+def test_target_killed():
+    assert record(PRODUCER, "-t", "3", "-n", "10000", "-k").returncode == -signal.SIGKILL
+    check_whole(3, 10000)
+
+
+def test_times_are_clock_monotonic():
+    before = time.monotonic()
+    record(PRODUCER, "-n", "100", "-p", "1000000")
+    after = time.monotonic()
+    out = subprocess.run(["perf", "script", "-i", "rec/perf.data", "--itrace=we", "--ns", "-F", "time"],
+                         capture_output=True, text=True).stdout
+    times = [float(line.strip(": ")) for line in out.split()]
+    assert before < times[0] and times[-1] < after
+    assert 0.1 < times[-1] - times[0]
+
+
+def test_exit_statuses():
+    for command, expected in (["true"], 0), (["sh", "-c", "exit 77"], 77), \
+            (["sh", "-c", "kill -TERM $$"], -signal.SIGTERM), \
+            (["sh", "-c", "ulimit -c 0; kill -SEGV $$"], -signal.SIGSEGV):
+        hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
+        run = record(*command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (hard, hard)))
+        assert run.returncode == expected, command
+    assert sorted(os.listdir(".")) == ["rec", "rec.old"]  # no core
+
+
+def test_command_that_cannot_run():
+    for command, status in ("./none", 127), ("/tmp", 126):
+        shutil.rmtree("rec", ignore_errors=True)
+        run = record(command)
+        assert run.returncode == status
+        assert run.stderr.count("\n") == 1 and "cannot run " + command in run.stderr
+        assert not os.path.exists("rec")
+
+
+def test_target_inherits_nothing_of_ours():
+    script = ("grep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status; umask; ls -l /proc/self/fd | wc -l; "
+              "ulimit -a; echo $PPID >/dev/null")
+    plain = subprocess.run(["sh", "-c", script], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    ours = record("sh", "-c", script, stdin=subprocess.DEVNULL)
+    assert ours.stdout == plain.stdout, (ours.stdout, plain.stdout)
+
+
+def test_signal_is_passed_on_first():
+    script = "trap 'echo got; exit 5' INT; echo ready; while :; do sleep 0.05; done"
+    run = start("sh", "-c", script)
+    run.stdout.readline()
+    run.send_signal(signal.SIGINT)
+    assert run.communicate(timeout=TIMEOUT)[0] == "got\n"
+    assert run.returncode == 5
+
+
+def test_second_interrupt_ends_the_recording_not_the_target():
+    run = start("sh", "-c", f"trap '' INT; {PRODUCER} -n 1000000 -p 1000000 & echo up; sleep 1.5; echo end; kill $!")
+    run.stdout.readline()
+    time.sleep(0.5)
+    for _ in range(2):
+        run.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+    assert fsck().returncode == 0
+    early = sum(perf_count().values())
+    assert early > 10
+    assert "end" in run.communicate(timeout=TIMEOUT)[0]
+    assert run.returncode == 0
+    assert sum(perf_count().values()) == early
+
+
+def test_file_limit_stands_for_a_full_disk():
+    run = start("sh", "-c", f"echo up; read go; exec {PRODUCER} -t 2 -n 500000", options=["-q"],
+                stdin=subprocess.PIPE)
+    run.stdout.readline()
+    resource.prlimit(run.pid, resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))  # the recorder's only
+    out, err = run.communicate("go\n", timeout=TIMEOUT)
+    assert run.returncode == 1, run.returncode
+    assert "dropped" in out  # it went on to its end
+    assert "cannot write" in err and "not written" in err, err
+    assert fsck().returncode == 0
+    for queue in ptread.queues("rec/perf.data"):
+        assert ptread.check_sequence(queue.markers) == 0
+        assert [m.offset for m in queue.markers[1:]] == list(range(len(queue.markers) - 1))
+    assert sum(perf_count().values()) > 10000
+
+
+def test_recorder_killed():
+    run = start(PRODUCER, "-n", "100000", "-p", "100000")
+    time.sleep(0.8)
+    target = int(subprocess.check_output(["pgrep", "-P", str(run.pid)]))
+    run.kill()
+    run.wait()
+    os.kill(target, signal.SIGKILL)
+    assert fsck().returncode == 0
+    (queue,) = ptread.queues("rec/perf.data")
+    assert ptread.check_sequence(queue.markers) == 0
+    assert len(queue.markers) > 1000
+    assert perf_count() == {queue.tid: len(queue.markers)}
+
+
+def test_main_target_ends_before_its_children():
+    run = record("sh", "-c", f"{PRODUCER} -n 100000 -p 1000000 >/dev/null 2>&1 & sleep 0.5; echo $!")
+    os.kill(int(run.stdout), signal.SIGKILL)
+    assert run.returncode == 0
+    assert 10 < sum(perf_count().values()) < 2000
+
+
+def message(request, magic=0x474e4952, version=1, tid=1):
+    return struct.pack("<4I", magic, version, request, tid)
+
+
+def ask(folder, data):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+        s.connect(os.path.join(folder, ".ocular.sock"))
+        s.send(data)
+        answer = s.recv(64)
+    return struct.unpack("<IIiIIIQ", answer) if answer else None
+
+
+def serve(folder="rec"):
+    run = subprocess.run([RECORD, "-o", folder, "--serve"], capture_output=True, text=True, timeout=TIMEOUT)
+    assert run.returncode == 0, run.stderr
+    assert os.stat(folder).st_mode & 0o777 == 0o700
+    assert os.stat(folder + "/.ocular.sock").st_mode & 0o777 == 0o600
+
+
+def gone(folder="rec"):
+    deadline = time.monotonic() + TIMEOUT
+    while os.path.exists(folder + "/.ocular.sock"):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return True
+
+
+def test_serve_until_finish():
+    serve()
+    subprocess.run([PRODUCER, "-n", "1000", "-f", "1"], env={"OCULAR_DIR": "rec"}, check=True,
+                   stdout=subprocess.DEVNULL)
+    assert gone()  # all who asked have ended
+    check_whole(2, 1000)
+    serve()
+    magic, version, error, nrecords, wait_ms, pid, hz = ask("rec", message(1))
+    assert (magic, version, error, nrecords, wait_ms) == (0x474e4952, 1, 0, 65536, 10000)
+    assert 1e7 < hz < 1e10 and os.path.exists(f"/proc/{pid}")
+    assert ask("rec", message(3))[2] == 0
+    assert fsck().returncode == 0
+    assert gone()
+
+
+def test_serve_ends_with_its_starter():
+    subprocess.run(["sh", "-c", f"{RECORD} -o rec --serve"], check=True, timeout=TIMEOUT)
+    assert gone()
+    assert fsck().returncode == 0
+
+
+def test_strangers_at_the_socket():
+    serve()
+    for data in b"", b"x", message(1) + b"more", message(0), message(4), message(1, magic=1), \
+            message(1, version=9), message(2), os.urandom(4096):
+        answer = ask("rec", data)
+        assert answer is None or answer[2] < 0, data
+    silent = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    silent.connect("rec/.ocular.sock")
+    assert ask("rec", message(1))[2] == 0
+    assert ask("rec", message(3))[2] == 0
+    silent.close()
+
+
+def test_long_path():
+    folder = os.path.join(os.getcwd(), "d" * 120, "e" * 120)
+    os.makedirs(os.path.dirname(folder))
+    run = subprocess.run([RECORD, "-q", "-o", folder, "--", PRODUCER], capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")
+    check_whole(1, 1000, folder)
+
+
+def test_folder_in_the_way():
+    os.mkdir("rec")
+    open("rec/thesis", "w").close()
+    run = record("true")
+    assert run.returncode == 1
+    assert run.stderr == "ocular-record: rec holds something else than a recording\n"
+    assert os.listdir("rec") == ["thesis"]
+
+
+def test_cut_at_every_4_kb():
+    record(PRODUCER, "-t", "3", "-n", "1500", "-p", "200000")
+    shutil.copy("rec/perf.data", "whole")
+    size, seen = os.path.getsize("whole"), set()
+    for cut in range(0, size, 4096):
+        shutil.copy("whole", "cut")
+        os.truncate("cut", cut)
+        assert fsck("cut", "-n").returncode == (2 if cut == 0 else 1)
+        run = fsck("cut")
+        assert run.returncode == (2 if cut == 0 else 1)
+        assert run.stderr.startswith("ocular-fsck: cut ")
+        if cut == 0:
+            continue
+        assert fsck("cut").returncode == 0
+        count = sum(len(q.markers) for q in ptread.queues("cut"))
+        assert sum(perf_count("cut").values()) == count
+        seen.add(count)
+    assert len(seen) > 3
+
+
+def main():
+    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
+    failed = 0
+    print(f"1..{len(tests)}")
+    for i, (name, test) in enumerate(tests, 1):
+        with tempfile.TemporaryDirectory(prefix="ocular-recorder-") as folder:
+            os.chdir(folder)
+            try:
+                test()
+                print(f"ok {i} - {name[5:]}", flush=True)
+            except (AssertionError, subprocess.SubprocessError, OSError, ValueError) as e:
+                failed += 1
+                line = sys.exc_info()[2].tb_next.tb_lineno
+                print(f"not ok {i} - {name[5:]}\n# line {line}: {type(e).__name__}: {e}", flush=True)
+            os.chdir("/")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
