@@ -128,11 +128,11 @@ int table_start(const char *dir, struct text *common)
 	text_free(&table.common);
 	table.common = *common;
 	*common = (struct text){ 0 };
+	table.pid = getpid();
 	first = first_free_id();
 	if (first > table.next_id)
 		table.next_id = first;
 	table.first_id = table.next_id;
-	table.pid = getpid();
 	table.parent = 0;
 	table.headless = 0;
 	err = write_header();

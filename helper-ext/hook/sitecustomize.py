@@ -34,8 +34,8 @@ def start():
     parent = package_parent()
     sys.path.insert(0, parent)
     try:
-        from ocular import tracing
-        tracing.start_from_environment()
+        from ocular import monitor
+        monitor.start_from_environment()
     except Exception as e:
         return explain(e)
     finally:

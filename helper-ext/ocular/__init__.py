@@ -1,1 +1,34 @@
 # SPDX-License-Identifier: MIT
+"""Ocular: Python's calls, loops and opcodes inside a CPU trace that perf decodes.
+
+    import ocular
+    ocular.start_tracing()            # into ./ocular.data
+    work()
+    ocular.stop_tracing()             # prints the hottest loops, leaves ocular_trace.json
+
+    with ocular.tracing(mode="precise"):
+        work()
+
+From the shell: python -m ocular --help
+"""
+
+import sys
+
+__all__ = ["start_tracing", "stop_tracing", "tracing", "is_tracing"]
+__version__ = "0.1.0"
+
+# Old Pythons must get as far as being told so: nothing above needs a new one.
+if sys.version_info >= (3, 12) and sys.implementation.name == "cpython":
+    from .session import is_tracing, start_tracing, stop_tracing, tracing
+    UNSUPPORTED = None
+else:
+    UNSUPPORTED = "ocular needs CPython 3.12 or newer; this is %s %s" % (
+        getattr(getattr(sys, "implementation", None), "name", "python"), sys.version.split()[0])
+
+    def start_tracing(*args, **options):
+        raise RuntimeError(UNSUPPORTED)
+
+    stop_tracing = tracing = start_tracing
+
+    def is_tracing():
+        return False

@@ -133,13 +133,18 @@ def stop():
         atexit.unregister(stop)
 
 
+def finish(path):
+    """End the recording in folder `path`; it is complete when this returns. OSError."""
+    _core.finish(path)
+
+
 def folder():
     """Where this interpreter traces into, or None."""
     return _session and _session.folder
 
 
 def start_from_environment():
-    """Do what OCULAR_* say (docs/marker.md, "Environment"); see hook/sitecustomize.py."""
+    """Do what OCULAR_* say ; see hook/sitecustomize.py."""
     env = os.environ
     start(env["OCULAR_DIR"], env.get("OCULAR_MODE") or modes.DEFAULT,
           _patterns(env.get("OCULAR_INCLUDE")), _patterns(env.get("OCULAR_EXCLUDE")),

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""python -m ocular: record a Python program, run by plain python.
+
+Nothing of the program runs in here: this sets the environment in which an interpreter traces itself
+(hook/sitecustomize.py) and executes that interpreter, under ocular-record unless there is one already.
+"""
+
+import os
+import sys
+
+import ocular
+
+USAGE = """\
+usage: python -m ocular [options] script.py [args...]
+       python -m ocular [options] -m module [args...]
+       python -m ocular [options] -c code [args...]
+
+Record a Python program. It behaves as under plain python; the recording is a folder for
+`ocular report`, or perf script with the plugin ocular.so.
+
+options:
+  -o, --output DIR     folder of the recording (ocular.data)
+  --mode MODE          what is recorded (adaptive):
+                         calls     calls, returns, yields, exceptions leaving a function
+                         adaptive  and each iteration of each loop; code stays specialized
+                         lines     calls and lines
+                         precise   calls and every instruction
+                         full      every event kind of sys.monitoring
+  --include PATTERN    trace only this: a module or package (json), or a glob of files (*/app/*.py);
+                       may be given more than once
+  --exclude PATTERN    leave this out; beats --include
+  --backend NAME       auto or software
+  -h, --help           this
+
+examples:
+  python -m ocular app.py --size 10
+  python -m ocular --mode precise --include app -o /tmp/rec app.py
+  python -m ocular -m json.tool data.json
+  python -m ocular --exclude 'importlib' -c 'import app; app.main()'
+"""
+
+# option: (environment variable, may be repeated)
+OPTIONS = {
+    "-o": ("output", False), "--output": ("output", False),
+    "--mode": ("OCULAR_MODE", False), "--backend": ("OCULAR_BACKEND", False),
+    "--include": ("OCULAR_INCLUDE", True), "--exclude": ("OCULAR_EXCLUDE", True),
+}
+
+
+def fail(text):
+    sys.stderr.write("ocular: " + text + "\n")
+    sys.exit(2)
+
+
+def parse(args):
+    """({what OPTIONS name: [values]}, command line of the program)."""
+    values = {}
+    while args and args[0].startswith("-") and args[0] not in ("-m", "-c", "-"):
+        option, given, value = args.pop(0).partition("=")
+        if option in ("-h", "--help"):
+            sys.stdout.write(USAGE)
+            sys.exit(0)
+        if option not in OPTIONS:
+            fail("unknown option %s; see python -m ocular --help" % option)
+        if not given and not args:
+            fail("%s needs a value" % option)
+        name, repeated = OPTIONS[option]
+        value = value if given else args.pop(0)
+        values[name] = values.get(name, []) + [value] if repeated else [value]
+    if not args or args in (["-m"], ["-c"]):
+        fail("no program given; see python -m ocular --help")
+    return values, args
+
+
+def interpreter():
+    """sys.executable with the flags it was given: what stood before -m ocular."""
+    flags = sys.orig_argv[1:len(sys.orig_argv) - (len(sys.argv) - 1)]
+    if flags[-2:-1] == ["-m"]:
+        flags = flags[:-2]
+    elif flags:  # -mocular, -Bmocular
+        flags[-1] = flags[-1][:-len("mocular")]
+        flags = flags[:-1] if flags[-1] == "-" else flags
+    if sys.flags.ignore_environment or sys.flags.no_site:
+        fail("the options -E, -I and -S of python keep it from tracing itself")
+    return [sys.executable] + flags
+
+
+def environment(values, tools):
+    env = dict(os.environ, OCULAR_MAIN="1")
+    for name, given in values.items():
+        if name != "output":
+            env[name] = ":".join(given)
+    paths = [tools.hook()] + ([env["PYTHONPATH"]] if env.get("PYTHONPATH") else [])
+    env["PYTHONPATH"] = os.pathsep.join(paths)
+    return env
+
+
+def main():
+    if ocular.UNSUPPORTED:
+        fail(ocular.UNSUPPORTED.replace("ocular ", "", 1))
+    values, program = parse(sys.argv[1:])
+    try:
+        from ocular import monitor, tools
+        monitor.check(values.get("OCULAR_MODE", ["adaptive"])[0],
+                      values.get("OCULAR_BACKEND", ["auto"])[0])
+        command = interpreter() + program
+        if not os.environ.get("OCULAR_DIR"):
+            output = values.get("output", ["ocular.data"])[0]
+            command = [tools.recorder(), "-o", output, "--"] + command
+    except ImportError as e:
+        fail("not built for %s: run `make PYTHON=%s` (%s)" % (
+            sys.implementation.cache_tag, sys.executable, e))
+    except (ValueError, RuntimeError) as e:
+        fail(str(e).replace("ocular: ", "", 1))
+    os.execvpe(command[0], command, environment(values, tools))
+
+
+if __name__ == "__main__":
+    main()

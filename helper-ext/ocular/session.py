@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""The calls for programs that trace a part of themselves: start_tracing(), stop_tracing(), tracing().
+
+Under `python -m ocular` the whole program is traced already. Then these calls are honoured as far as
+they can be: they nest inside the outer recording and change nothing, and the report comes at its end.
+"""
+
+import os
+import sys
+
+TRACE_FILE = "ocular_trace.json"
+
+_wanted = None  # what stop_tracing() shall make: {"folder", "perfetto", "console", "serving"}
+_nested = 0     # starts within the recording of the environment
+monitor = tools = None
+
+
+def _load():
+    """Import the rest, once: not with the package, which must be importable where it is not built."""
+    global monitor, tools
+    if monitor:
+        return
+    try:
+        from . import monitor, tools
+    except ImportError as e:
+        raise RuntimeError("ocular: not built for %s: run `make PYTHON=%s` (%s)" % (
+            sys.implementation.cache_tag, sys.executable, e)) from None
+
+
+def is_tracing():
+    """True while this interpreter is being traced, whoever started it."""
+    _load()
+    return monitor.folder() is not None
+
+
+def start_tracing(mode="adaptive", perfetto=True, output="ocular.data", include=(), exclude=(),
+                  console=True):
+    """Trace this process, its threads and forked children from here on.
+
+    mode      calls, adaptive, lines, precise or full
+    perfetto  True: stop_tracing() leaves ocular_trace.json here; a path: there; False: no trace file
+    output    folder of the recording; an existing one is renamed to output.old
+    include, exclude  modules, packages, or globs of files ("app", "*/site-packages/*")
+    console   stop_tracing() prints the hottest loops
+
+    RuntimeError if tracing is on already, or if ocular-record cannot be had.
+    """
+    global _wanted, _nested
+    _load()
+    monitor.check(mode, "auto")
+    if monitor.folder() and not _wanted:
+        _nested += 1
+        return
+    if _wanted:
+        raise RuntimeError("ocular: already tracing into " + _wanted["folder"])
+    outer = os.environ.get("OCULAR_DIR")
+    folder = outer or os.path.abspath(output)
+    if not outer:
+        tools.serve(folder)
+    monitor.start(folder, mode, include, exclude)
+    _wanted = {"folder": folder, "perfetto": TRACE_FILE if perfetto is True else perfetto,
+               "console": console, "serving": not outer, "pid": os.getpid()}
+
+
+def stop_tracing():
+    """Stop, complete the recording, and report as start_tracing() was told. RuntimeError if off."""
+    global _wanted, _nested
+    if _nested:
+        _nested -= 1
+        return
+    if not _wanted:
+        raise RuntimeError("ocular: not tracing")
+    wanted, _wanted = _wanted, None
+    monitor.stop()
+    if wanted["serving"] and wanted["pid"] == os.getpid():
+        monitor.finish(wanted["folder"])
+        tools.report(wanted["folder"], wanted["perfetto"], wanted["console"])
+
+
+class tracing:
+    """with tracing(**options): start_tracing(**options) around a block."""
+
+    def __init__(self, **options):
+        self.options = options
+
+    def __enter__(self):
+        start_tracing(**self.options)
+
+    def __exit__(self, *exc):
+        stop_tracing()

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""The programs beside the package: ocular-record, and perf with the plugin ocular.so."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(PACKAGE))  # build/ or PREFIX/lib/ocular
+
+
+def _find(name, *folders):
+    for folder in folders:
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            return path
+    return None
+
+
+def recorder():
+    """Path of ocular-record. RuntimeError if there is none."""
+    path = _find("ocular-record", os.path.join(TOP, "bin"), os.path.join(PACKAGE, "bin"))
+    path = path or shutil.which("ocular-record")
+    if not path:
+        raise RuntimeError("ocular: ocular-record is not here: run `make`, or put it on PATH")
+    return path
+
+
+def hook():
+    """The folder that makes a Python trace itself when on its PYTHONPATH."""
+    return os.path.dirname(_find("sitecustomize.py", os.path.join(os.path.dirname(PACKAGE), "hook"),
+                                 os.path.join(PACKAGE, "hook")) or PACKAGE)
+
+
+def serve(folder):
+    """Start a recorder in the background; it listens when this returns."""
+    done = subprocess.run([recorder(), "-o", folder, "--serve", "--quiet"],
+                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise RuntimeError("ocular: the recorder did not start: " + done.stderr.strip())
+
+
+def _plugin():
+    # By its bare name perf looks in its own folder of dlfilters, where `make install` puts it.
+    return _find("ocular.so", os.path.join(TOP, "perf"), os.path.join(PACKAGE, "perf")) or "ocular.so"
+
+
+def _report_command(folder, perfetto, console, status):
+    keys = ["status=%d" % status, "console=" + ("always" if console else "never")]
+    if perfetto:
+        keys.append("perfetto=" + os.fspath(perfetto))
+    command = ["perf", "script", "-i", os.path.join(folder, "perf.data"), "--itrace=we",
+               "--dlfilter", _plugin()]
+    for key in keys:
+        command += ["--dlarg", key]
+    return command
+
+
+def report(folder, perfetto, console):
+    """Have perf and the plugin write what was asked for. RuntimeError with the reason if they cannot."""
+    if not perfetto and not console:
+        return
+    if not shutil.which("perf"):
+        raise RuntimeError("ocular: perf is not installed; the recording is complete in " + folder)
+    sys.stdout.flush()
+    read, write = os.pipe()
+    command = _report_command(folder, perfetto, console, write)
+    done = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[write])
+    os.close(write)
+    with open(read) as f:
+        status = f.read().strip()
+    if done.wait() or status != "ok":
+        raise RuntimeError("ocular: no report of %s: %s" % (
+            folder, status or "perf ended with %d" % done.returncode))

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""Record a piece of Python with this interpreter, read it back through perf and the plugin; speak TAP."""
+
+import collections
+import contextlib
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import traceback
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("OCULAR_BUILD") or os.path.join(ROOT, "build")
+RECORDER = os.path.join(BUILD, "bin", "ocular-record")
+PLUGIN = os.path.join(BUILD, "perf", "ocular.so")
+HOOK = os.path.join(BUILD, "python", "hook")
+
+Event = collections.namedtuple("Event", "time pid tid name file qualname first offset dest")
+
+
+class Recording:
+    def __init__(self, folder, done):
+        self.folder = folder
+        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+
+    def events(self, qualname=None):
+        """Decoded events in perf's order, of the program's own file only unless a name is asked for."""
+        done = subprocess.run(
+            ["perf", "script", "-i", self.folder + "/perf.data", "--itrace=we", "--dlfilter", PLUGIN,
+             "--dlarg", "events=-"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        assert done.returncode == 0, done.stderr
+        rows = [line.split("\t") for line in done.stdout.splitlines()[1:]]
+        found = [Event(int(r[0]), int(r[1]), int(r[2]), r[3], r[4], r[5], *r[6:9]) for r in rows]
+        if qualname:
+            return [e for e in found if e.qualname == qualname]
+        return [e for e in found if e.file.endswith("program.py") or e.name in ("GAP", "FOREIGN")]
+
+    def tables(self):
+        """{pid: lines of its code table}"""
+        found = {}
+        for path in glob.glob(self.folder + "/codes-*.jsonl"):
+            with open(path) as f:
+                found[int(path.split("-")[-1][:-6])] = [json.loads(line) for line in f]
+        return found
+
+    def lines(self, kind):
+        return [x for table in self.tables().values() for x in table if x["kind"] == kind]
+
+    def code_of(self, qualname):
+        return [x for x in self.lines("code") if x["qualname"] == qualname]
+
+
+@contextlib.contextmanager
+def recording(source, mode="adaptive", recorder=(), python=(), args=(), **environment):
+    """Run `source` as program.py under the recorder; environment: OCULAR_* and others."""
+    with tempfile.TemporaryDirectory(prefix="ocular-unit-") as temp:
+        program, folder = os.path.join(temp, "program.py"), os.path.join(temp, "rec")
+        with open(program, "w") as f:
+            f.write(source)
+        env = dict(os.environ, PYTHONPATH=HOOK, OCULAR_MAIN="1", OCULAR_MODE=mode, **environment)
+        env.pop("OCULAR_DIR", None)
+        done = subprocess.run(
+            [RECORDER, "-q", "-o", folder, *recorder, "--", sys.executable, *python, program, *args],
+            env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+        yield Recording(folder, done)
+
+
+def equal(got, wanted, what=""):
+    assert got == wanted, "%s\n  got    %r\n  wanted %r" % (what, got, wanted)
+
+
+class Skip(Exception):
+    """Raised by a test that cannot run here, with the reason."""
+
+
+def run(namespace):
+    """Run every test_* of a module and print TAP."""
+    tests = [(n[5:].replace("_", " "), f) for n, f in namespace.items() if n.startswith("test_")]
+    print("1..%d" % len(tests), flush=True)
+    failed = 0
+    for number, (name, test) in enumerate(tests, 1):
+        try:
+            test()
+            print("ok %d - %s" % (number, name), flush=True)
+        except Skip as e:
+            print("ok %d - %s # SKIP %s" % (number, name, e), flush=True)
+        except Exception:
+            failed += 1
+            print("not ok %d - %s" % (number, name))
+            print("# " + traceback.format_exc().rstrip().replace("\n", "\n# "), flush=True)
+    sys.exit(bool(failed))
