@@ -90,7 +90,7 @@ unit: tools $(UNIT)
 
 test:
 	scripts/setup --for test
-	+$(MAKE) -s all $(UNIT)
+	+$(MAKE) -s all $(UNIT) $B/tests/producer
 	tests/run $(UNIT) $(EACH) $(ONCE)
 
 doors: all

@@ -270,6 +270,8 @@ int recorder_close(struct recorder *r)
 	complete(r);
 	check_file(r);
 	socket_remove(r->folder.fd);
+	while (r->processes.first)
+		processes_remove(&r->processes, r->processes.first);
 	f = figures(r);
 	progress_end(&r->progress, &f);
 	return r->out.file.error;
