@@ -32,6 +32,9 @@ half        = $(if $(filter record_%,$1)$(if $(wildcard filter/$1.c),,$(wildcard
 UNIT     := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c))
 FUZZ     := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
+# V=1 shows whole commands.
+say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
+
 .PHONY: all tools ext unit test doors demo sanitize fuzz bench test-newest install uninstall clean
 all: tools ext
 
@@ -39,19 +42,19 @@ tools: $B/bin/ocular-record $B/bin/ocular-fsck $B/bin/ocular-feed $B/perf/ocular
 
 $B/bin/ocular-record: $B/obj/helper-ext/record/main.o $(OBJ_record)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_record)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_record)
 
 $B/bin/ocular-fsck: $B/obj/helper-ext/record/main_fsck.o $(OBJ_record)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_record)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_record)
 
 $B/bin/ocular-feed: $(OBJ_filter) $B/obj/filter/front_feed.o
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_filter)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_filter)
 
 $B/perf/ocular.so: $(OBJ_filter) $B/obj/filter/front_perf.o
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^ $(LIB_filter)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^ $(LIB_filter)
 
 ext: $(PACKAGE)
 	+@pythons=$$(scripts/find-pythons $(PYTHON)) && echo "$$pythons" | while read -r py; do \
@@ -59,22 +62,22 @@ ext: $(PACKAGE)
 
 $B/python/%.py: helper-ext/%.py
 	@mkdir -p $(@D)
-	cp $< $@
+	$(call say,COPY)cp $< $@
 
 $B/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 .SECONDEXPANSION:
 $B/tests/test_%: tests/unit/test_%.c $$(OBJ_$$(call half,$$*))
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -I$(DIR_$(call half,$*)) -MMD -MP -MF $B/obj/test_$*.d -o $@ \
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -I$(DIR_$(call half,$*)) -MMD -MP -MF $B/obj/test_$*.d -o $@ \
 		$(filter %.c %.o,$^) -lcmocka $(LIB_$(call half,$*))
 
 # A traced program without Python, for tests of the recorder.
 $B/tests/producer: tests/unit/producer.c $(wildcard helper-ext/shared/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $<
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $<
 
 # --- tests: every one prints TAP, tests/run adds them up ---------------------------------------------
 
@@ -90,14 +93,14 @@ unit: tools $(UNIT)
 
 test:
 	scripts/setup --for test
-	+$(MAKE) -s all $(UNIT) $B/tests/producer
+	+$(MAKE) all $(UNIT) $B/tests/producer
 	tests/run $(UNIT) $(EACH) $(ONCE)
 
 doors: all
 	tests/run $(EACH)
 
 sanitize:
-	+$(MAKE) -s B=$B/sanitize CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined' unit
+	+$(MAKE) B=$B/sanitize CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined' unit
 
 fuzz: all $(FUZZ)
 	tests/run tests/fuzz/run
@@ -105,7 +108,7 @@ fuzz: all $(FUZZ)
 # Compiled whole: libFuzzer steers by the coverage of the code under test.
 $B/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $$(SRC_$$(call half,$$*))
 	@mkdir -p $(@D)
-	clang $(CFLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+	$(call say,FUZZ)clang $(CFLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
 		-I$(DIR_$(call half,$*)) -o $@ $^ $(LIB_$(call half,$*))
 
 test-newest:
@@ -116,7 +119,7 @@ bench: all
 
 demo:
 	scripts/setup --for demo
-	+$(MAKE) -s all
+	+$(MAKE) all
 	scripts/demo
 
 # --- installation ------------------------------------------------------------------------------------
