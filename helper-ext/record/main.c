@@ -20,7 +20,7 @@
 /* Starts the target; on failure takes back what was made for it and returns an exit status. */
 static int start_target(struct recorder *r, char **command)
 {
-	int err = target_start(&r->target, command, r->folder.path, &r->signals);
+	int err = target_start(&r->target, command, r->folder.path, &r->inherit);
 
 	if (!err)
 		return 0;

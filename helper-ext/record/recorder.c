@@ -162,7 +162,7 @@ static void take_signals(struct recorder *r)
 {
 	struct signalfd_siginfo si;
 
-	while (read(r->signals.fd, &si, sizeof(si)) == sizeof(si)) {
+	while (read(r->signals, &si, sizeof(si)) == sizeof(si)) {
 		if (si.ssi_signo == SIGCHLD) {
 			target_reap(&r->target);
 			continue;
@@ -295,11 +295,12 @@ static int open_events(struct recorder *r)
 	r->listener = socket_listen(r->folder.fd);
 	if (r->listener < 0)
 		return r->listener;
-	err = signals_take(&r->signals);
+	r->signals = inherit_save(&r->inherit);
+	if (r->signals < 0)
+		return r->signals;
+	err = watch(r, FROM_LISTENER, 0, r->listener);
 	if (!err)
-		err = watch(r, FROM_LISTENER, 0, r->listener);
-	if (!err)
-		err = watch(r, FROM_SIGNALS, 0, r->signals.fd);
+		err = watch(r, FROM_SIGNALS, 0, r->signals);
 	if (!err && r->starter >= 0)
 		err = watch(r, FROM_STARTER, 0, r->starter);
 	return err;

@@ -28,9 +28,9 @@ struct recorder {
 	struct rings rings;
 	struct processes processes;
 	struct progress progress;
-	struct signals signals;
+	struct inherit inherit;
 	struct target target;
-	int epoll, listener;
+	int epoll, listener, signals;
 	int finisher;	   /* client that asked to finish and waits for it, or -1 */
 	int starter;	   /* pidfd of who started a server, or -1 */
 	bool starter_ended;

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,35 +17,41 @@ static const int ignored[] = { SIGXFSZ, SIGPIPE, SIGTTOU };
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
-int signals_take(struct signals *s)
+int inherit_save(struct inherit *in)
 {
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct rlimit files;
 	sigset_t set;
+	int fd;
 
-	_Static_assert(COUNT(s->ignored) == COUNT(ignored), "one saved action a signal");
+	_Static_assert(COUNT(in->ignored) == COUNT(ignored), "one saved action a signal");
 	sigemptyset(&set);
 	for (size_t i = 0; i < COUNT(handled); i++)
 		sigaddset(&set, handled[i]);
 	for (size_t i = 0; i < COUNT(ignored); i++)
-		sigaction(ignored[i], &ignore, &s->ignored[i]);
-	sigprocmask(SIG_BLOCK, &set, &s->mask);
-	s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return s->fd < 0 ? -errno : 0;
+		sigaction(ignored[i], &ignore, &in->ignored[i]);
+	sigprocmask(SIG_BLOCK, &set, &in->mask);
+	getrlimit(RLIMIT_NOFILE, &in->files);
+	files = (struct rlimit){ in->files.rlim_max, in->files.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &files);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
 }
 
-static void signals_restore(const struct signals *s)
+static void inherit_restore(const struct inherit *in)
 {
 	for (size_t i = 0; i < COUNT(ignored); i++)
-		sigaction(ignored[i], &s->ignored[i], NULL);
-	sigprocmask(SIG_SETMASK, &s->mask, NULL);
+		sigaction(ignored[i], &in->ignored[i], NULL);
+	sigprocmask(SIG_SETMASK, &in->mask, NULL);
+	setrlimit(RLIMIT_NOFILE, &in->files);
 }
 
 /* In the child: becomes the command, or tells why not. */
-static void become(char **argv, const char *dir, const struct signals *s, int report)
+static void become(char **argv, const char *dir, const struct inherit *in, int report)
 {
 	int err = 0;
 
-	signals_restore(s);
+	inherit_restore(in);
 	if (setenv("OCULAR_DIR", dir, 1) == 0)
 		execvp(argv[0], argv);
 	err = errno;
@@ -54,7 +59,7 @@ static void become(char **argv, const char *dir, const struct signals *s, int re
 	_exit(127);
 }
 
-int target_start(struct target *t, char **argv, const char *dir, const struct signals *s)
+int target_start(struct target *t, char **argv, const char *dir, const struct inherit *in)
 {
 	int report[2], err = 0;
 
@@ -62,7 +67,7 @@ int target_start(struct target *t, char **argv, const char *dir, const struct si
 		return -errno;
 	t->pid = fork();
 	if (t->pid == 0)
-		become(argv, dir, s, report[1]);
+		become(argv, dir, in, report[1]);
 	err = t->pid < 0 ? errno : 0;
 	close(report[1]);
 	/* An exec that succeeds closes the pipe without a word. */

@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 struct target {
@@ -15,17 +16,21 @@ struct target {
 	int status; /* as of wait(2) */
 };
 
-/* What the recorder changes for itself, and the target must not inherit. */
-struct signals {
-	int fd; /* signalfd of the signals that the recorder handles */
+/* What the target inherits, as it was before the recorder changed it for itself. */
+struct inherit {
 	sigset_t mask;
 	struct sigaction ignored[3];
+	struct rlimit files;
 };
 
-int signals_take(struct signals *s);
+/*
+ * Takes signals as events, ignores those that would kill for an error, and opens as many files as may
+ * be: a pidfd for each process. Returns a signalfd or a negative errno.
+ */
+int inherit_save(struct inherit *in);
 
 /* Starts argv with OCULAR_DIR=dir. Returns 0, or the negative errno for which it could not run. */
-int target_start(struct target *t, char **argv, const char *dir, const struct signals *s);
+int target_start(struct target *t, char **argv, const char *dir, const struct inherit *in);
 
 /* Passes a signal on, unless the terminal has sent it to everyone in the foreground. */
 void target_pass(const struct target *t, int signal, int si_code);
