@@ -2,10 +2,10 @@
 /*
  * clock.h - what TSC is in CLOCK_MONOTONIC.
  *
- * The kernel would tell (perf's mmap page) but not on every machine, virtual ones least of all. So the
- * two clocks are read together at the start and again whenever a better answer is wanted; the line
- * through the first and the newest pair is the conversion. A pair is known to some 20 ns, so the line
- * is good to that at both ends, and better the longer the recording is.
+ * The kernel would tell (perf's mmap page) but not on every machine, virtual ones least of all. So
+ * the two clocks are read together at the start and again whenever a better answer is wanted; the
+ * line through the first and the newest pair is the conversion. A pair is known to some 20 ns, so
+ * the line is good to that at both ends, and better the longer the recording is.
  */
 #ifndef OCULAR_CLOCK_H
 #define OCULAR_CLOCK_H

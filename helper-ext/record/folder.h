@@ -18,8 +18,8 @@ struct folder {
 };
 
 /*
- * Makes the folder, mode 0700. Returns 0, or a negative errno: -EEXIST: DIR holds something else than a
- * recording; -ENOTEMPTY: DIR.old does.
+ * Makes the folder, mode 0700. Returns 0, or a negative errno: -EEXIST: DIR holds something else
+ * than a recording; -ENOTEMPTY: DIR.old does.
  */
 int folder_create(struct folder *f, const char *dir);
 

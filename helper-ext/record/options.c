@@ -11,8 +11,8 @@
 #define EXIT_USAGE 2
 
 /*
- * 65536 records are 1 MiB: what the fastest program emits in 2 ms, while the recorder naps for one, and
- * what still fits the second-level cache.
+ * 65536 records are 1 MiB: what the fastest program emits in 2 ms, while the recorder naps for one,
+ * and what still fits the second-level cache.
  */
 #define DEFAULT_RECORDS 65536u
 #define DEFAULT_WAIT_MS 10000u

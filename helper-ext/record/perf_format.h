@@ -2,9 +2,9 @@
 /*
  * perf_format.h - the part of the perf.data format that a recording of Intel PT needs.
  *
- * Source: tools/perf/Documentation/perf.data-file-format.txt, tools/perf/util/{header,event,intel-pt}.h
- * and include/uapi/linux/perf_event.h. Everything is little endian, as written by the machine that
- * recorded; all records are multiples of 8 bytes.
+ * Source: tools/perf/Documentation/perf.data-file-format.txt,
+ * tools/perf/util/{header,event,intel-pt}.h and include/uapi/linux/perf_event.h. Everything is
+ * little endian, as written by the machine that recorded; all records are multiples of 8 bytes.
  *
  *   file header   104 bytes
  *   ids           one u64 for the one event attribute
@@ -56,13 +56,13 @@ struct perf_attr {
 	uint64_t rest[10];
 };
 
-#define PERF_ATTR_SIZE	     128u
-#define PERF_ATTR_DISABLED   (1ull << 0)
-#define PERF_ATTR_SAMPLE_ID  (1ull << 18) /* sample_id_all */
-#define PERF_SAMPLE_IP	     (1ull << 0)
-#define PERF_SAMPLE_TID	     (1ull << 1)
-#define PERF_SAMPLE_TIME     (1ull << 2)
-#define PERF_SAMPLE_CPU	     (1ull << 7)
+#define PERF_ATTR_SIZE	       128u
+#define PERF_ATTR_DISABLED     (1ull << 0)
+#define PERF_ATTR_SAMPLE_ID    (1ull << 18) /* sample_id_all */
+#define PERF_SAMPLE_IP	       (1ull << 0)
+#define PERF_SAMPLE_TID	       (1ull << 1)
+#define PERF_SAMPLE_TIME       (1ull << 2)
+#define PERF_SAMPLE_CPU	       (1ull << 7)
 #define PERF_SAMPLE_IDENTIFIER (1ull << 16)
 
 _Static_assert(sizeof(struct perf_attr) == PERF_ATTR_SIZE, "PERF_ATTR_SIZE_VER7");

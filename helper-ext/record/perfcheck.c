@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* perfcheck.c - header, attributes, records, feature sections: each in a function that says what is wrong. */
+/* perfcheck.c - header, attributes, records, features: a function each, which says what is wrong.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -27,7 +28,7 @@ struct walk {
 };
 
 __attribute__((format(printf, 3, 4))) static bool found(struct walk *w, enum perf_verdict verdict,
-							 const char *format, ...)
+							const char *format, ...)
 {
 	va_list args;
 

@@ -2,9 +2,9 @@
 /*
  * perfcheck.h - is a perf.data whole, and does it hold an Intel PT trace?
  *
- * perf trusts the header: where the file ends before the header says so, perf dies of SIGBUS or never
- * ends. A file that was cut inside its data can be repaired: the header is made to cover the records
- * that are whole. Works on anybody's perf.data, not only on ours.
+ * perf trusts the header: where the file ends before the header says so, perf dies of SIGBUS or
+ * never ends. A file that was cut inside its data can be repaired: the header is made to cover the
+ * records that are whole. Works on anybody's perf.data, not only on ours.
  */
 #ifndef OCULAR_PERFCHECK_H
 #define OCULAR_PERFCHECK_H

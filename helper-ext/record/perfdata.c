@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfdata.c - a perf.data as `perf record -e intel_pt/tsc,cyc,ptw,branch=0/ --per-thread` leaves it,
- * less what perf can do without. The layout is fixed up to the first record, so the head of the file
- * is one struct.
+ * perfdata.c - a perf.data as `perf record -e intel_pt/tsc,cyc,ptw,branch=0/ --per-thread` leaves
+ * it, less what perf can do without. The layout is fixed up to the first record, so the head of the
+ * file is one struct.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,9 @@
 #include "perfdata.h"
 
 /*
- * PMU numbers are handed out at boot, and perf only compares this one with AUXTRACE_INFO's. A number
- * that no machine reaches keeps perf from taking our event for one of the analysing machine's PMUs.
+ * PMU numbers are handed out at boot, and perf only compares this one with AUXTRACE_INFO's. A
+ * number that no machine reaches keeps perf from taking our event for one of the analysing
+ * machine's PMUs.
  */
 #define PMU_TYPE 4096u
 #define EVENT_ID 1u

@@ -2,11 +2,11 @@
 /*
  * perfdata.h - writes a genuine perf.data with an Intel PT stream for each thread.
  *
- * The file is readable at any moment: the header's data.size grows only after the bytes it will cover
- * are in the file, and only by whole records. perf loops or dies of SIGBUS on anything else.
+ * The file is readable at any moment: the header's data.size grows only after the bytes it will
+ * cover are in the file, and only by whole records. perf loops or dies of SIGBUS on anything else.
  *
- * Every function returns 0 or a negative errno. A failed write takes the file back to its last whole
- * record and is remembered: later writes return the same error and change nothing.
+ * Every function returns 0 or a negative errno. A failed write takes the file back to its last
+ * whole record and is remembered: later writes return the same error and change nothing.
  */
 #ifndef OCULAR_PERFDATA_H
 #define OCULAR_PERFDATA_H

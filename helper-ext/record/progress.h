@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress.h - what the recorder says on stderr: a line that lives while a terminal watches, and one
- * at the end, in the manner of perf record.
+ * progress.h - what the recorder says on stderr: a line that lives while a terminal watches, and
+ * one at the end, in the manner of perf record.
  */
 #ifndef OCULAR_PROGRESS_H
 #define OCULAR_PROGRESS_H

@@ -8,17 +8,15 @@
 #include <unistd.h>
 
 #include "recorder.h"
+#include "requests.h"
 #include "socket.h"
 
 #define NAP_MS	 1
-#define IDLE_MS	 100 /* while there is no ring */
+#define IDLE_MS	 100	      /* while there is no ring */
 #define FLUSH_NS 100000000ull /* so much of the end is missing if the recorder is killed */
 #define EVENTS	 64
 
-/* What a descriptor in the epoll set is; it travels in the upper half of epoll_data. */
-enum source { FROM_LISTENER, FROM_CLIENT, FROM_SIGNALS, FROM_PROCESS, FROM_STARTER };
-
-static int watch(struct recorder *r, enum source source, uint32_t value, int fd)
+int recorder_watch(struct recorder *r, enum source source, uint32_t value, int fd)
 {
 	struct epoll_event ev = {
 		.events = EPOLLIN,
@@ -53,49 +51,13 @@ static void check_file(struct recorder *r)
 		r->folder.path, strerror(-r->out.file.error));
 }
 
-static void end_process(struct recorder *r, struct process *p)
+void recorder_end_process(struct recorder *r, struct process *p)
 {
 	rings_end_process(&r->rings, p->pid);
 	processes_remove(&r->processes, p);
 }
 
-/* The process that a request comes from, known from now on; NULL if there is no memory. */
-static struct process *meet_process(struct recorder *r, uint32_t pid)
-{
-	struct process *p = processes_find(&r->processes, pid);
-
-	if (p && process_ended(p)) { /* its pid has been given out again */
-		end_process(r, p);
-		p = NULL;
-	}
-	if (p)
-		return p;
-	p = processes_add(&r->processes, pid);
-	if (p && p->pidfd >= 0)
-		watch(r, FROM_PROCESS, pid, p->pidfd);
-	return p;
-}
-
-static int take_request(struct recorder *r, const struct request *rq)
-{
-	struct process *p;
-	int err = 0;
-
-	if (rq->message.request == RING_FINISH)
-		return 0;
-	if (r->closed)
-		return r->out.file.error ? r->out.file.error : -ESHUTDOWN;
-	p = meet_process(r, rq->pid);
-	if (!p)
-		return -ENOMEM;
-	if (rq->message.request == RING_ADD)
-		err = rings_add(&r->rings, rq->fd, rq->pid, rq->message.tid);
-	if (process_ended(p))
-		end_process(r, p);
-	return err;
-}
-
-static void update_clock(struct recorder *r)
+void recorder_update_clock(struct recorder *r)
 {
 	struct time_conv conv;
 
@@ -106,56 +68,12 @@ static void update_clock(struct recorder *r)
 	perfdata_clock(&r->out.file, &conv);
 }
 
-static void answer(struct recorder *r, int client, int err)
-{
-	struct ring_config config = {
-		.magic = RING_MAGIC,
-		.version = RING_VERSION,
-		.error = err,
-		.nrecords = r->options->ring_records,
-		.wait_ms = r->options->wait_ms,
-		.recorder_pid = getpid(),
-	};
-
-	update_clock(r);
-	config.tsc_hz = clock_hz(&r->clock);
-	socket_answer(client, &config);
-	close(client);
-}
-
-static void serve_client(struct recorder *r, int client)
-{
-	struct request rq;
-	int err = socket_receive(client, &rq);
-
-	if (err == -EAGAIN)
-		return;
-	if (!err)
-		err = take_request(r, &rq);
-	if (rq.fd >= 0)
-		close(rq.fd);
-	if (!err && rq.message.request == RING_FINISH && r->finisher < 0) {
-		epoll_ctl(r->epoll, EPOLL_CTL_DEL, client, NULL);
-		r->finisher = client;
-		return;
-	}
-	answer(r, client, err);
-}
-
-static void accept_client(struct recorder *r)
-{
-	int client = socket_accept(r->listener);
-
-	if (client >= 0 && watch(r, FROM_CLIENT, client, client) < 0)
-		close(client);
-}
-
 static void process_event(struct recorder *r, uint32_t pid)
 {
 	struct process *p = processes_find(&r->processes, pid);
 
 	if (p && process_ended(p))
-		end_process(r, p);
+		recorder_end_process(r, p);
 }
 
 static void take_signals(struct recorder *r)
@@ -178,10 +96,10 @@ static void dispatch(struct recorder *r, uint64_t data)
 
 	switch ((enum source)(data >> 32)) {
 	case FROM_LISTENER:
-		accept_client(r);
+		requests_accept(r);
 		break;
 	case FROM_CLIENT:
-		serve_client(r, value);
+		requests_serve(r, value);
 		break;
 	case FROM_SIGNALS:
 		take_signals(r);
@@ -212,7 +130,7 @@ static void complete(struct recorder *r)
 		return;
 	r->closed = true;
 	rings_finish(&r->rings);
-	update_clock(r);
+	recorder_update_clock(r);
 	perfdata_close(&r->out.file);
 	r->complete = true;
 }
@@ -222,7 +140,7 @@ static void end_early(struct recorder *r)
 {
 	complete(r);
 	if (r->finisher >= 0)
-		answer(r, r->finisher, r->out.file.error);
+		requests_answer(r, r->finisher, r->out.file.error);
 	r->finisher = -1;
 }
 
@@ -234,7 +152,7 @@ static void tick(struct recorder *r)
 	if (now >= r->flush_ns) {
 		r->flush_ns = now + FLUSH_NS;
 		rings_flush(&r->rings);
-		update_clock(r);
+		recorder_update_clock(r);
 	}
 	check_file(r);
 	progress_show(&r->progress, &f, now);
@@ -298,11 +216,11 @@ static int open_events(struct recorder *r)
 	r->signals = inherit_save(&r->inherit);
 	if (r->signals < 0)
 		return r->signals;
-	err = watch(r, FROM_LISTENER, 0, r->listener);
+	err = recorder_watch(r, FROM_LISTENER, 0, r->listener);
 	if (!err)
-		err = watch(r, FROM_SIGNALS, 0, r->signals);
+		err = recorder_watch(r, FROM_SIGNALS, 0, r->signals);
 	if (!err && r->starter >= 0)
-		err = watch(r, FROM_STARTER, 0, r->starter);
+		err = recorder_watch(r, FROM_STARTER, 0, r->starter);
 	return err;
 }
 
@@ -319,7 +237,8 @@ static int open_folder(struct recorder *r, const char *dir)
 	if (err == -EEXIST)
 		fprintf(stderr, "ocular-record: %s holds something else than a recording\n", dir);
 	else if (err == -ENOTEMPTY)
-		fprintf(stderr, "ocular-record: %s.old holds something else than a recording\n", dir);
+		fprintf(stderr, "ocular-record: %s.old holds something else than a recording\n",
+			dir);
 	else if (err)
 		fail("make the folder", dir, err);
 	return err;

@@ -20,6 +20,9 @@
 #include "stream.h"
 #include "target.h"
 
+/* What a descriptor in the epoll set is; it travels in the upper half of epoll_data. */
+enum source { FROM_LISTENER, FROM_CLIENT, FROM_SIGNALS, FROM_PROCESS, FROM_STARTER };
+
 struct recorder {
 	const struct options *options;
 	struct folder folder;
@@ -31,20 +34,20 @@ struct recorder {
 	struct inherit inherit;
 	struct target target;
 	int epoll, listener, signals;
-	int finisher;	   /* client that asked to finish and waits for it, or -1 */
-	int starter;	   /* pidfd of who started a server, or -1 */
+	int finisher; /* client that asked to finish and waits for it, or -1 */
+	int starter;  /* pidfd of who started a server, or -1 */
 	bool starter_ended;
-	int interrupts;	   /* SIGINT and SIGTERM so far */
-	bool closed;	   /* nothing more is recorded */
-	bool complete;	   /* the file is closed too */
+	int interrupts; /* SIGINT and SIGTERM so far */
+	bool closed;	/* nothing more is recorded */
+	bool complete;	/* the file is closed too */
 	bool error_told;
 	uint64_t flush_ns; /* next time that chunks are written however small */
 };
 
 /*
  * Makes folder, file and socket; from its return on clients can connect. Returns 0, or a negative
- * errno after one line on stderr. starter: pidfd of the process whose end ends a recording that nobody
- * has joined, or -1.
+ * errno after one line on stderr. starter: pidfd of the process whose end ends a recording that
+ * nobody has joined, or -1.
  */
 int recorder_open(struct recorder *r, const struct options *options, int starter);
 
@@ -56,5 +59,14 @@ int recorder_close(struct recorder *r);
 
 /* Takes the folder back: nothing was recorded. */
 void recorder_cancel(struct recorder *r);
+
+/* For requests.c: waits for the descriptor too; `value` says which one of its source it is. */
+int recorder_watch(struct recorder *r, enum source source, uint32_t value, int fd);
+
+/* For requests.c: the process has ended; takes what it left. */
+void recorder_end_process(struct recorder *r, struct process *p);
+
+/* For requests.c: no ring may be older than the first answer to what TSC is. */
+void recorder_update_clock(struct recorder *r);
 
 #endif

@@ -9,7 +9,8 @@
 #include "procfs.h"
 #include "rings.h"
 
-#define BATCH 4096u /* records between two stores of tail: room for the producer soon, few stores */
+/* Records between two stores of tail: room for the producer soon, but few stores. */
+#define BATCH 4096u
 
 /* Ops that are more than a word to pass on. */
 #define SPECIAL_OPS (1u << OP_RING_THREAD | 1u << OP_LOST)
@@ -144,7 +145,8 @@ bool rings_drain(struct rings *rs)
 
 	while ((r = *at)) {
 		/* Before head: a producer sets it after its last record. */
-		uint32_t finished = atomic_load_explicit(&r->shared->finished, memory_order_acquire);
+		uint32_t finished =
+			atomic_load_explicit(&r->shared->finished, memory_order_acquire);
 		uint64_t n = drain_ring(rs, r);
 
 		if (n == UINT64_MAX) {

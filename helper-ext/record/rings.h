@@ -3,7 +3,7 @@
  * rings.h - the recorder's end of the rings (shared/ring.h).
  *
  * A ring is memory of a process that we do not control: its geometry is checked once and kept here,
- * its seals say that it cannot shrink under us, its head is believed only as far as the ring is long.
+ * its seals say that it cannot shrink under us, its head is believed within the ring's length.
  */
 #ifndef OCULAR_RINGS_H
 #define OCULAR_RINGS_H

@@ -2,10 +2,10 @@
 /*
  * stream.h - the trace of one thread on its way into perf.data.
  *
- * Packets are gathered into a chunk that is written as one AUXTRACE record. A chunk begins with PSB+,
- * so whatever chunks survive can be decoded. Each stream is a queue (idx) of its own in perf, which
- * merges queues by time: a tid that comes back, after exec or reused by a later thread, simply opens
- * another stream.
+ * Packets are gathered into a chunk that is written as one AUXTRACE record. A chunk begins with
+ * PSB+, so whatever chunks survive can be decoded. Each stream is a queue (idx) of its own in perf,
+ * which merges queues by time: a tid that comes back, after exec or reused by a later thread,
+ * simply opens another stream.
  */
 #ifndef OCULAR_STREAM_H
 #define OCULAR_STREAM_H
@@ -50,8 +50,8 @@ void stream_open(struct stream *s, struct trace_out *out, uint32_t pid, uint32_t
 void stream_begin(struct stream *s, uint64_t tsc);
 
 /*
- * Moves the clock to the TSC of the next packet and returns the cycles in between. It never goes back,
- * and stands still while TSC is behind it or out of any range: perf could not follow.
+ * Moves the clock to the TSC of the next packet and returns the cycles in between. It never goes
+ * back, and stands still while TSC is behind it or out of any range: perf could not follow.
  */
 static inline uint64_t stream_advance(struct stream *s, uint64_t tsc)
 {

@@ -12,7 +12,7 @@
 
 static const int handled[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD };
 
-/* A full disk, a closed stderr, a progress line from the background: told by errno, not by death. */
+/* A full disk, a closed stderr, a progress line from the background: errno tells, not a death. */
 static const int ignored[] = { SIGXFSZ, SIGPIPE, SIGTTOU };
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target.h - the command that is recorded: started as it would be without us, and our end is its end.
+ * target.h - the command that is recorded: it starts as it would without us, and we end as it ends.
  */
 #ifndef OCULAR_TARGET_H
 #define OCULAR_TARGET_H
@@ -24,8 +24,8 @@ struct inherit {
 };
 
 /*
- * Takes signals as events, ignores those that would kill for an error, and opens as many files as may
- * be: a pidfd for each process. Returns a signalfd or a negative errno.
+ * Takes signals as events, ignores those that would kill for an error, and opens as many files as
+ * may be: a pidfd for each process. Returns a signalfd or a negative errno.
  */
 int inherit_save(struct inherit *in);
 
@@ -39,8 +39,8 @@ void target_pass(const struct target *t, int signal, int si_code);
 void target_reap(struct target *t);
 
 /*
- * The exit status that says what became of it; dies of the signal it died of, without a core. 130 if
- * it goes on without us, 0 if there was none.
+ * The exit status that says what became of it; dies of the signal it died of, without a core. 130
+ * if it goes on without us, 0 if there was none.
  */
 int target_exit_status(const struct target *t);
 

@@ -4,10 +4,10 @@
  *
  *   producer [-t THREADS] [-n MARKERS] [-f FORKS] [-p NS] [-k] [-s]
  *
- * Each of THREADS threads of 1 + FORKS processes writes HELLO and MARKERS LINE markers whose offsets
- * count from 0, one every NS nanoseconds or as fast as it can. -k: each process ends by SIGKILL
- * instead of finishing its rings; -s: threads run one after another and share one ring. Prints what
- * was dropped. Waits for room as the extension does: as long as the recorder says.
+ * Each of THREADS threads of 1 + FORKS processes writes HELLO and MARKERS LINE markers whose
+ * offsets count from 0, one every NS nanoseconds or as fast as it can. -k: each process ends by
+ * SIGKILL instead of finishing its rings; -s: threads run one after another and share one ring.
+ * Prints what was dropped. Waits for room as the extension does: as long as the recorder says.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -227,13 +227,26 @@ int main(int argc, char **argv)
 
 	while ((opt = getopt(argc, argv, "t:n:f:p:ks")) != -1) {
 		switch (opt) {
-		case 't': plan.threads = atoi(optarg); break;
-		case 'n': plan.markers = atol(optarg); break;
-		case 'f': plan.forks = atoi(optarg); break;
-		case 'p': plan.pause_ns = atol(optarg); break;
-		case 'k': plan.kill = true; break;
-		case 's': plan.share = true; break;
-		default: return 2;
+		case 't':
+			plan.threads = atoi(optarg);
+			break;
+		case 'n':
+			plan.markers = atol(optarg);
+			break;
+		case 'f':
+			plan.forks = atoi(optarg);
+			break;
+		case 'p':
+			plan.pause_ns = atol(optarg);
+			break;
+		case 'k':
+			plan.kill = true;
+			break;
+		case 's':
+			plan.share = true;
+			break;
+		default:
+			return 2;
 		}
 	}
 	plan.config = ask(RING_ASK, -1);

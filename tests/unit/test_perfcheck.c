@@ -36,7 +36,10 @@ static int record(uint64_t ends[CHUNKS + 1])
 	assert_int_equal(ends[0], HEAD);
 	for (int i = 0; i < CHUNKS; i++) {
 		const struct aux_chunk chunk = {
-			.tid = 1, .reference = 1, .bytes = payload, .size = CHUNK,
+			.tid = 1,
+			.reference = 1,
+			.bytes = payload,
+			.size = CHUNK,
 		};
 
 		perfdata_aux(&pd, &chunk);

@@ -57,7 +57,11 @@ static void assert_whole(uint64_t records, uint64_t trace_size)
 static int write_chunk(struct perfdata *pd, uint64_t offset)
 {
 	const struct aux_chunk chunk = {
-		.tid = 1, .offset = offset, .reference = 1, .bytes = payload, .size = sizeof(payload),
+		.tid = 1,
+		.offset = offset,
+		.reference = 1,
+		.bytes = payload,
+		.size = sizeof(payload),
 	};
 
 	return perfdata_aux(pd, &chunk);

@@ -13,9 +13,23 @@
 
 /* Cycle counts around each length that a CYC packet can have, and markers' words. */
 static const uint64_t cycles[] = {
-	0,	     1,		   0x1f,	 0x20,	      0xfff,	   0x1000,	0x7ffff,
-	0x80000,     0x3ffffff,	   0x4000000,	 0x1ffffffffull, 0x200000000ull, 1ull << 40,
-	(1ull << 47) - 1, 1ull << 47, 1ull << 54, PTFRAME_CYC_MAX,
+	0,
+	1,
+	0x1f,
+	0x20,
+	0xfff,
+	0x1000,
+	0x7ffff,
+	0x80000,
+	0x3ffffff,
+	0x4000000,
+	0x1ffffffffull,
+	0x200000000ull,
+	1ull << 40,
+	(1ull << 47) - 1,
+	1ull << 47,
+	1ull << 54,
+	PTFRAME_CYC_MAX,
 };
 static const uint64_t words[] = { 0, 1, 0x0123456789abcdefull, UINT64_MAX };
 

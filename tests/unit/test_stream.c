@@ -72,9 +72,15 @@ static size_t decode(const struct stream *s, uint64_t *tsc, uint64_t *word, size
 static const struct {
 	uint64_t tsc, clock;
 } times[] = {
-	{ 1000, 1000 },	     { 1001, 1001 }, { 1001, 1001 },	      { 900, 1001 },
-	{ 1002, 1002 },	     { 1ull << 40, 1ull << 40 }, { UINT64_MAX, 1ull << 40 },
-	{ 0, 1ull << 40 },   { (1ull << 40) + 5, (1ull << 40) + 5 },
+	{ 1000, 1000 },
+	{ 1001, 1001 },
+	{ 1001, 1001 },
+	{ 900, 1001 },
+	{ 1002, 1002 },
+	{ 1ull << 40, 1ull << 40 },
+	{ UINT64_MAX, 1ull << 40 },
+	{ 0, 1ull << 40 },
+	{ (1ull << 40) + 5, (1ull << 40) + 5 },
 };
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
@@ -128,7 +134,7 @@ static void test_chunk_takes_what_room_says(void **state)
 static const struct {
 	uint64_t last, lost, expected;
 } losses[] = {
-	{ 0, 1, 0 },				/* nothing was ever emitted */
+	{ 0, 1, 0 }, /* nothing was ever emitted */
 	{ (uint64_t)OP_LINE << 59 | 5ull << 52, 9, 6 },
 	{ (uint64_t)OP_LINE << 59 | 127ull << 52, 9, 0 },
 	{ (uint64_t)OP_LOST << 59 | 5ull << 52 | 100, 9, (5 + 1 + 100) & 127 },

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* requests.c - a process joins, brings a ring, or wants the end (shared/ring.h). */
+#include <errno.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "requests.h"
+#include "socket.h"
+
+/* The process that a request comes from, known from now on; NULL if there is no memory. */
+static struct process *meet_process(struct recorder *r, uint32_t pid)
+{
+	struct process *p = processes_find(&r->processes, pid);
+
+	if (p && process_ended(p)) { /* its pid has been given out again */
+		recorder_end_process(r, p);
+		p = NULL;
+	}
+	if (p)
+		return p;
+	p = processes_add(&r->processes, pid);
+	if (p && p->pidfd >= 0)
+		recorder_watch(r, FROM_PROCESS, pid, p->pidfd);
+	return p;
+}
+
+static int take_request(struct recorder *r, const struct request *rq)
+{
+	struct process *p;
+	int err = 0;
+
+	if (rq->message.request == RING_FINISH)
+		return 0;
+	if (r->closed)
+		return r->out.file.error ? r->out.file.error : -ESHUTDOWN;
+	p = meet_process(r, rq->pid);
+	if (!p)
+		return -ENOMEM;
+	if (rq->message.request == RING_ADD)
+		err = rings_add(&r->rings, rq->fd, rq->pid, rq->message.tid);
+	if (process_ended(p))
+		recorder_end_process(r, p);
+	return err;
+}
+
+void requests_answer(struct recorder *r, int client, int err)
+{
+	struct ring_config config = {
+		.magic = RING_MAGIC,
+		.version = RING_VERSION,
+		.error = err,
+		.nrecords = r->options->ring_records,
+		.wait_ms = r->options->wait_ms,
+		.recorder_pid = getpid(),
+	};
+
+	recorder_update_clock(r);
+	config.tsc_hz = clock_hz(&r->clock);
+	socket_answer(client, &config);
+	close(client);
+}
+
+void requests_serve(struct recorder *r, int client)
+{
+	struct request rq;
+	int err = socket_receive(client, &rq);
+
+	if (err == -EAGAIN)
+		return;
+	if (!err)
+		err = take_request(r, &rq);
+	if (rq.fd >= 0)
+		close(rq.fd);
+	if (!err && rq.message.request == RING_FINISH && r->finisher < 0) {
+		epoll_ctl(r->epoll, EPOLL_CTL_DEL, client, NULL);
+		r->finisher = client;
+		return;
+	}
+	requests_answer(r, client, err);
+}
+
+void requests_accept(struct recorder *r)
+{
+	int client = socket_accept(r->listener);
+
+	if (client >= 0 && recorder_watch(r, FROM_CLIENT, client, client) < 0)
+		close(client);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* requests.h - what the recorder does for the clients at its socket. */
+#ifndef OCULAR_REQUESTS_H
+#define OCULAR_REQUESTS_H
+
+#include "recorder.h"
+
+/* Somebody has connected: its request is waited for like any other event. */
+void requests_accept(struct recorder *r);
+
+/* A client has sent its request, or gone. RING_FINISH is answered by the recorder, in the end. */
+void requests_serve(struct recorder *r, int client);
+
+/* Answers with 0 or a negative errno and hangs up. */
+void requests_answer(struct recorder *r, int client, int err);
+
+#endif
