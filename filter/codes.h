@@ -26,6 +26,7 @@ struct instr {
 	int32_t target;	 /* bytes; -1: no jump */
 	uint8_t base;
 	uint8_t adaptive; /* equals base unless the interpreter specialised it */
+	bool back_edge;	  /* a JUMP_BACKWARD: what PEP 669's JUMP reports of loops */
 };
 
 struct code {

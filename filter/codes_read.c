@@ -108,7 +108,11 @@ static bool read_instr(struct instr *in, json_t *row)
 
 	if (json_unpack(row, "[IIII]", &offset, &line, &opcode, &target))
 		return false;
-	*in = (struct instr){ offset, line, target, opcode, opcode };
+	*in = (struct instr){ .offset = offset,
+			     .line = line,
+			     .target = target,
+			     .base = opcode,
+			     .adaptive = opcode };
 	return offset >= 0 && opcode >= 0 && opcode < 256;
 }
 
@@ -129,12 +133,16 @@ static bool read_instrs(struct code *code, json_t *rows)
 	return code->instrs;
 }
 
-static int64_t find_entry(const struct process *p, const struct code *code)
+static void mark_instrs(const struct process *p, struct code *code)
 {
-	for (uint32_t i = 0; i < code->ninstrs; i++)
-		if (!strcmp(process_opname(p, code->instrs[i].base), "RESUME"))
-			return code->instrs[i].offset;
-	return -1;
+	for (uint32_t i = 0; i < code->ninstrs; i++) {
+		struct instr *in = &code->instrs[i];
+		const char *name = process_opname(p, in->base);
+
+		in->back_edge = !strcmp(name, "JUMP_BACKWARD");
+		if (code->entry < 0 && !strcmp(name, "RESUME"))
+			code->entry = in->offset;
+	}
 }
 
 static int read_code(struct codes *c, struct process *p, json_t *line)
@@ -162,7 +170,7 @@ static int read_code(struct codes *c, struct process *p, json_t *line)
 	free(address);
 	if (!read_instrs(code, json_object_get(line, "instructions")))
 		return -EINVAL;
-	code->entry = find_entry(p, code);
+	mark_instrs(p, code);
 	return 0;
 }
 

@@ -27,6 +27,7 @@ struct frame {
 	bool adopted;	  /* its beginning was not seen */
 	uint32_t loops;	  /* index of its first open loop in stack.loops */
 	uint64_t instrs;  /* INSTRUCTION events in this frame so far */
+	const struct instr *jumping; /* a back-edge whose INSTRUCTION came, and no JUMP yet */
 };
 
 struct stack {

@@ -163,22 +163,55 @@ static int back_edge(struct stack *st, const struct sample *s, const struct audi
 	return err ? err : TELL(to, iterate, &trip);
 }
 
-/*
- * Time of an instruction runs until the thread's next INSTRUCTION, through calls and returns. Those
- * up to the first RESUME come before the PY_START of their activation: they are in no frame yet.
- */
-static void step(struct thread *t, struct stack *st, const struct sample *s)
+/* Time of an instruction runs until the thread's next INSTRUCTION, through calls and returns. */
+static void charge(struct thread *t, const struct sample *s)
 {
-	struct frame *top = stack_top(st);
-
 	if (t->instr) {
 		t->instr->n++;
 		t->instr->cycles += s->cycles - t->instr_cycles;
 	}
 	t->instr = function_cost(s->code, s->offset);
 	t->instr_cycles = s->cycles;
-	if (top && top->a.code == s->code && s->offset > s->code->entry)
-		top->instrs++;
+}
+
+static const struct instr *back_edge_at(const struct code *code, int64_t offset)
+{
+	uint32_t i = code_index(code, offset);
+
+	return i < code->ninstrs && code->instrs[i].back_edge ? &code->instrs[i] : NULL;
+}
+
+/* Without JUMP events (mode precise) an INSTRUCTION at the target of the one before is the back-edge. */
+static int arrive(struct frame *f, struct stack *st, const struct sample *s,
+		  const struct audience *to)
+{
+	struct sample jump = *s;
+
+	if (!f->jumping || f->jumping->target != s->offset)
+		return 0;
+	jump.op = OP_JUMP;
+	jump.offset = f->jumping->offset;
+	jump.target = s->offset;
+	return back_edge(st, &jump, to);
+}
+
+/*
+ * INSTRUCTIONs up to the first RESUME come before the PY_START of their activation: they are in no
+ * frame yet.
+ */
+static int step(struct thread *t, struct stack *st, const struct sample *s,
+		const struct audience *to)
+{
+	struct frame *f = stack_top(st);
+	int err;
+
+	charge(t, s);
+	if (!f || f->a.code != s->code || s->offset <= s->code->entry)
+		return 0;
+	err = arrive(f, st, s, to);
+	f->jumping = back_edge_at(s->code, s->offset);
+	f->instrs++;
+	return err;
 }
 
 static int keep(struct thread *t, struct stack *st, const struct sample *s,
@@ -187,13 +220,14 @@ static int keep(struct thread *t, struct stack *st, const struct sample *s,
 	int err;
 
 	if (s->op == OP_INSTRUCTION)
-		step(t, st, s);
-	if (s->op == OP_INSTRUCTION || s->op == OP_LINE)
+		return step(t, st, s, to);
+	if (s->op == OP_LINE) /* comes before PY_START, too */
 		return 0;
 	err = align(st, s, to);
-	if (!err && s->op == OP_JUMP && s->target <= s->offset)
-		err = back_edge(st, s, to);
-	return err;
+	if (err || s->op != OP_JUMP || s->target > s->offset)
+		return err;
+	stack_top(st)->jumping = NULL;
+	return back_edge(st, s, to);
 }
 
 static int act(struct thread *t, const struct sample *s, const struct audience *to)
