@@ -23,7 +23,18 @@ static const struct loop *innermost(const struct function *f, int64_t offset, in
 	return NULL;
 }
 
-/* Cycles of one trip that were not spent in trips of inner loops. */
+/*
+ * Cycles of all trips of a loop. The first trip of each entry is not timed: it is taken for one of the
+ * usual length, not of the mean, for one long wait among the timed ones would count many times over.
+ */
+static double all_cycles(const struct loop *loop)
+{
+	uint64_t untimed = loop->iterations - loop->cycles.n;
+
+	return loop->cycles.sum + (double)untimed * stat_quantile(&loop->cycles, 0.5);
+}
+
+/* Cycles of a mean trip that were not spent in trips of inner loops. */
 static double own_cycles(const struct function *f, const struct loop *loop)
 {
 	double cycles = stat_mean(&loop->cycles);
@@ -32,7 +43,7 @@ static double own_cycles(const struct function *f, const struct loop *loop)
 		const struct loop *inner = f->loops[i];
 
 		if (inner != loop && innermost(f, inner->head, inner->head) == loop)
-			cycles -= stat_mean(&inner->cycles) * inner->iterations / loop->iterations;
+			cycles -= all_cycles(inner) / loop->iterations;
 	}
 	return cycles > 0 ? cycles : 0;
 }

@@ -6,13 +6,16 @@
 #include "report.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "body.h"
 #include "losses.h"
 #include "text.h"
 
-#define NUMBER 24 /* room for a number made short */
+#define NUMBER	       24 /* room for a number made short */
+#define LOOP_PLACE     36 /* columns left for the name of a loop, and of a function */
+#define FUNCTION_PLACE 60
 
 /* Six characters at most: 999999, 1.50M, 12.3G. */
 static const char *brief(char text[static NUMBER], double n)
@@ -59,16 +62,44 @@ static void write_duration(FILE *f, uint64_t ns)
 	fprintf(f, " %10s", duration(text, ns));
 }
 
-static void write_place(FILE *f, const struct code *code, int64_t line)
+/* The last `most` characters of UTF-8 text. */
+static const char *tail(const char *text, size_t most)
+{
+	const char *s = text + strlen(text);
+
+	while (s > text && most > 0)
+		most -= (*--s & 0xc0) != 0x80;
+	return s;
+}
+
+/* "QUALNAME, FILE:LINE"; without a line "QUALNAME, FILE, offset N"; without that, too, no more. */
+static void write_name(FILE *f, const struct code *code, int64_t line, int64_t offset)
 {
 	const char *slash = strrchr(code->file, '/');
 
-	fputs("  ", f);
 	text_plain(f, code->qualname);
 	fputs(", ", f);
 	text_plain(f, slash ? slash + 1 : code->file);
 	if (line > 0)
 		fprintf(f, ":%" PRId64, line);
+	else if (offset >= 0)
+		fprintf(f, ", offset %" PRId64, offset);
+}
+
+/* The last column: what does not fit into `most` characters loses its beginning. */
+static void write_place(FILE *f, const struct code *code, int64_t line, int64_t offset, size_t most)
+{
+	char *name = NULL;
+	size_t size;
+	FILE *m = open_memstream(&name, &size);
+
+	if (m)
+		write_name(m, code, line, offset);
+	if (m && !fclose(m) && tail(name, most) > name)
+		fprintf(f, "  ...%s\n", tail(name, most - 3));
+	else
+		fprintf(f, "  %s\n", name ? name : "");
+	free(name);
 }
 
 static void write_title(FILE *f, const char *title, const struct paint *c)
@@ -158,10 +189,7 @@ static void write_loop(FILE *f, const struct profile *p, const struct loop *loop
 		write_number(f, columns[i]);
 	for (; i < all; i++)
 		fprintf(f, " %7s", "-");
-	write_place(f, loop->code, loop_line(loop));
-	if (!loop_line(loop))
-		fprintf(f, ", offset %" PRId64, loop->head);
-	fputc('\n', f);
+	write_place(f, loop->code, loop_line(loop), loop->head, LOOP_PLACE);
 }
 
 void report_loops(FILE *f, const struct profile *p, struct loop *const *loops, size_t n,
@@ -187,8 +215,7 @@ static void write_function(FILE *f, const struct profile *p, const struct code *
 	write_duration(f, fn->self_ns);
 	write_duration(f, fn->total_ns);
 	write_number(f, fn->calls);
-	write_place(f, code, code->firstlineno);
-	fputc('\n', f);
+	write_place(f, code, code->firstlineno, SAMPLE_NOWHERE, FUNCTION_PLACE);
 }
 
 void report_functions(FILE *f, const struct profile *p, struct code *const *functions, size_t n,

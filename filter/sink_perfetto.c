@@ -8,7 +8,8 @@
  * - a plain array: cut short it still loads, an object does not;
  * - times in microseconds since the start of the trace (epoch times would fall on a 256 ns grid of
  *   doubles), never negative (dropped), never running backwards within a thread (they sort);
- * - an E with the name, category and args of its B: each viewer pairs by another of them;
+ * - B and E with one name and no args: catapult warns of an arg on both, speedscope of one on B alone.
+ *   Where a slice is from stands in its category; the rest of its code object is told once;
  * - no displayTimeUnit: older engines scale by it.
  */
 #include "sink_perfetto.h"
@@ -19,9 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "body.h"
 #include "map.h"
 #include "out.h"
+#include "perfetto.h"
 #include "piece.h"
 #include "profile.h"
 #include "text.h"
@@ -40,8 +41,8 @@ struct perfetto {
 	bool any;	   /* an event was written: the next needs a comma */
 	struct map tracks; /* (pid, tid) -> struct track */
 	struct track *last;
-	struct map slices; /* struct code -> struct piece: category, name, args */
-	struct map trips;  /* struct loop -> struct piece: scope, category, name, start of args */
+	struct map codes, begins, ends; /* struct code -> struct piece */
+	struct map trips;		/* struct loop -> struct piece */
 };
 
 /* Numbers and constant text of one event at most. */
@@ -73,36 +74,6 @@ static struct track *track_of(struct perfetto *v, int32_t pid, int32_t tid)
 	if (!v->last)
 		v->last = make_track(v, pid, tid, key);
 	return v->last;
-}
-
-static void render_slice(FILE *f, const void *of)
-{
-	const struct code *code = of;
-
-	fputs("\"cat\":\"python\",\"name\":", f);
-	text_json(f, code->qualname);
-	fputs(",\"args\":{", f);
-	if (code->address)
-		fprintf(f, "\"code_ptr\":\"0x%" PRIx64 "\",", code->address);
-	fputs("\"file\":", f);
-	text_json(f, code->file);
-	fprintf(f, ",\"line\":%" PRId64 "}", code->firstlineno);
-}
-
-/* "loop QUALNAME:LINE", or "+OFFSET" where the line is not known. */
-static void render_trip(FILE *f, const void *of)
-{
-	const struct loop *loop = of;
-	int32_t line = loop_line(loop);
-	char *name;
-
-	fputs("\"s\":\"t\",\"cat\":\"loop\",\"name\":", f);
-	if (asprintf(&name, "loop %s%c%" PRId64, loop->code->qualname, line ? ':' : '+',
-		     line ? line : loop->head) < 0)
-		return;
-	text_json(f, name);
-	free(name);
-	fputs(",\"args\":{", f);
 }
 
 static uint64_t timeline(struct perfetto *v, struct track *t, uint64_t ns)
@@ -146,23 +117,37 @@ static int no_memory(struct perfetto *v)
 	return -ENOMEM;
 }
 
-static int write_slice(struct perfetto *v, char phase, const struct activation *a, uint64_t ns)
+/* An event that is all piece. */
+static int write_piece(struct perfetto *v, char phase, struct track *t, uint64_t ns,
+		       const struct piece *piece)
 {
-	const struct piece *slice = piece_get(&v->slices, a->code, render_slice);
-	struct track *t = track_of(v, a->pid, a->tid);
-	char *to = slice ? begin(v, phase, t, ns, slice->length) : NULL;
+	char *to = piece ? begin(v, phase, t, ns, piece->length) : NULL;
 
-	return to ? end(v, piece_put(to, slice)) : no_memory(v);
+	return to ? end(v, piece_put(to, piece)) : no_memory(v);
+}
+
+/* What is known of a code object, where it is first seen. */
+static int write_code(struct perfetto *v, struct track *t, uint64_t ns, const struct code *code)
+{
+	if (map_get(&v->codes, (uintptr_t)code))
+		return 0;
+	return write_piece(v, 'i', t, ns, piece_get(&v->codes, code, perfetto_code));
 }
 
 static int perfetto_enter(struct sink *s, const struct activation *a)
 {
-	return write_slice((struct perfetto *)s, 'B', a, a->start_ns);
+	struct perfetto *v = (struct perfetto *)s;
+	struct track *t = track_of(v, a->pid, a->tid);
+	int err = write_code(v, t, a->start_ns, a->code);
+
+	if (err)
+		return err;
+	return write_piece(v, 'B', t, a->start_ns, piece_get(&v->begins, a->code, perfetto_begin));
 }
 
-static int write_unwind(struct perfetto *v, const struct activation *a, uint64_t ns)
+static int write_unwind(struct perfetto *v, struct track *t, uint64_t ns)
 {
-	char *to = begin(v, 'i', track_of(v, a->pid, a->tid), ns, 0);
+	char *to = begin(v, 'i', t, ns, 0);
 
 	if (!to)
 		return no_memory(v);
@@ -173,10 +158,13 @@ static int perfetto_leave(struct sink *s, const struct activation *a, enum leave
 			  uint64_t end_ns, uint64_t end_cycles)
 {
 	struct perfetto *v = (struct perfetto *)s;
-	int err = how == LEAVE_UNWIND ? write_unwind(v, a, end_ns) : 0;
+	struct track *t = track_of(v, a->pid, a->tid);
+	int err = how == LEAVE_UNWIND ? write_unwind(v, t, end_ns) : 0;
 
 	(void)end_cycles;
-	return err ? err : write_slice(v, 'E', a, end_ns);
+	if (err)
+		return err;
+	return write_piece(v, 'E', t, end_ns, piece_get(&v->ends, a->code, perfetto_end));
 }
 
 static int perfetto_iterate(struct sink *s, const struct trip *t)
@@ -187,7 +175,7 @@ static int perfetto_iterate(struct sink *s, const struct trip *t)
 
 	if (!t->timed)
 		return 0;
-	trip = piece_get(&v->trips, t->loop, render_trip);
+	trip = piece_get(&v->trips, t->loop, perfetto_trip);
 	to = trip ? begin(v, 'i', track_of(v, t->in->pid, t->in->tid), t->end_ns, trip->length)
 		  : NULL;
 	if (!to)
@@ -217,11 +205,10 @@ static int perfetto_gap(struct sink *s, const struct sample *gap)
 static void render_name(FILE *f, struct perfetto *v, const struct track *t, const char *what,
 			const char *name)
 {
-	fprintf(f, "%s\n{\"ph\":\"M\",%s\"name\":\"%s\",\"args\":{\"name\":", v->any ? "," : "",
-		t->ids.text, what);
-	text_json(f, name);
-	fputs("}}", f);
+	if (v->any)
+		fputc(',', f);
 	v->any = true;
+	perfetto_name(f, t->ids.text, what, name);
 }
 
 static void render_thread(FILE *f, struct perfetto *v, const struct track *t,
@@ -292,7 +279,9 @@ static void perfetto_free(struct sink *s)
 		free(m->value);
 	}
 	map_free(&v->tracks);
-	piece_free_all(&v->slices);
+	piece_free_all(&v->codes);
+	piece_free_all(&v->begins);
+	piece_free_all(&v->ends);
 	piece_free_all(&v->trips);
 	free(v);
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "perfetto.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "body.h"
+#include "text.h"
+
+void perfetto_end(FILE *f, const void *of)
+{
+	const struct code *code = of;
+
+	fputs("\"name\":", f);
+	text_json(f, code->qualname);
+}
+
+/* The category is "FILE:LINE": viewers show it where a slice is clicked. */
+void perfetto_begin(FILE *f, const void *of)
+{
+	const struct code *code = of;
+	const char *slash = strrchr(code->file, '/');
+	char *place;
+
+	if (asprintf(&place, "%s:%" PRId64, slash ? slash + 1 : code->file, code->firstlineno) < 0)
+		return;
+	fputs("\"cat\":", f);
+	text_json(f, place);
+	free(place);
+	fputc(',', f);
+	perfetto_end(f, code);
+}
+
+void perfetto_code(FILE *f, const void *of)
+{
+	const struct code *code = of;
+
+	fputs("\"s\":\"p\",\"cat\":\"code\",", f);
+	perfetto_end(f, code);
+	fputs(",\"args\":{", f);
+	if (code->address)
+		fprintf(f, "\"code_ptr\":\"0x%" PRIx64 "\",", code->address);
+	fputs("\"file\":", f);
+	text_json(f, code->file);
+	fprintf(f, ",\"line\":%" PRId64 "}", code->firstlineno);
+}
+
+/* "loop QUALNAME:LINE", or "+OFFSET" where the line is not known. */
+void perfetto_trip(FILE *f, const void *of)
+{
+	const struct loop *loop = of;
+	int32_t line = loop_line(loop);
+	char *name;
+
+	if (asprintf(&name, "loop %s%c%" PRId64, loop->code->qualname, line ? ':' : '+',
+		     line ? line : loop->head) < 0)
+		return;
+	fputs("\"s\":\"t\",\"cat\":\"loop\",\"name\":", f);
+	text_json(f, name);
+	free(name);
+	fputs(",\"args\":{", f);
+}
+
+void perfetto_name(FILE *f, const char *ids, const char *what, const char *name)
+{
+	fprintf(f, "\n{\"ph\":\"M\",%s\"name\":\"%s\",\"args\":{\"name\":", ids, what);
+	text_json(f, name);
+	fputs("}}", f);
+}
