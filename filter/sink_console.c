@@ -21,20 +21,32 @@ struct console {
 static const struct paint colors = { "\033[1m", "\033[32m", "\033[0m" };
 static const struct paint no_colors = { "", "", "" };
 
-static size_t least(size_t a, size_t b)
+/* What takes less of the traced time than this is left out, unless it is the most there is. */
+#define SHARE_ROW  0.001
+#define SHARE_BODY 0.01
+
+/* How many of the n loops, which come sorted, to show: at most `most`. */
+static size_t worth(const struct profile *p, struct loop *const *loops, size_t n, size_t most,
+		    double share)
 {
-	return a < b ? a : b;
+	size_t i = 0;
+
+	while (i < n && i < most && (i == 0 || profile_share(p, loops[i]) >= share))
+		i++;
+	return i;
 }
 
 static int write_loops(FILE *f, const struct console *c, const struct profile *p)
 {
-	size_t n = 0;
+	size_t n = 0, bodies;
 	struct loop **loops = profile_loops(p, &n);
 	int err = loops ? 0 : -ENOMEM;
 
-	if (loops)
-		report_loops(f, p, loops, least(n, 2 * c->loops), c->paint);
-	for (size_t i = 0; i < least(n, c->loops) && !err; i++)
+	if (err)
+		return err;
+	report_loops(f, p, loops, worth(p, loops, n, 2 * c->loops, SHARE_ROW), c->paint);
+	bodies = worth(p, loops, n, c->loops, SHARE_BODY);
+	for (size_t i = 0; i < bodies && !err; i++)
 		err = report_body(f, loops[i], c->paint);
 	free(loops);
 	return err;
@@ -42,13 +54,17 @@ static int write_loops(FILE *f, const struct console *c, const struct profile *p
 
 static int write_functions(FILE *f, const struct console *c, const struct profile *p)
 {
-	size_t n = 0;
+	size_t n = 0, rows = 0;
 	struct code **functions = profile_functions(p, &n);
 
-	if (functions)
-		report_functions(f, p, functions, least(n, FUNCTIONS), c->paint);
+	if (!functions)
+		return -ENOMEM;
+	while (rows < n && rows < FUNCTIONS &&
+	       (!rows || functions[rows]->function->self_ns >= SHARE_ROW * p->traced_ns))
+		rows++;
+	report_functions(f, p, functions, rows, c->paint);
 	free(functions);
-	return functions ? 0 : -ENOMEM;
+	return 0;
 }
 
 static int write_report(FILE *f, const struct console *c, const struct profile *p)
