@@ -34,6 +34,15 @@ Output, signals and exit status are those of the program.
 END
 }
 
+# 'record -- python3.13 app.py' names the interpreter where others name the program.
+take_python() {
+	took=0
+	first=${1-}
+	case ${first##*/} in
+	python | python3 | python3.*) command -v "$1" >/dev/null && python=$1 took=1 ;;
+	esac
+}
+
 # Where there is an interpreter with the extension, for messages.
 pythons_with_extension() {
 	"$here/find-pythons" 2>/dev/null | while read -r each; do
@@ -109,6 +118,8 @@ ready_to_record() {
 
 record() {
 	parse "$record_options" "$@"
+	shift "$took"
+	take_python "$@"
 	shift "$took"
 	ready_to_record "$@"
 	start_recorder "$@"

@@ -17,6 +17,8 @@ END
 run() {
 	parse "$record_options $report_options" "$@"
 	shift "$took"
+	take_python "$@"
+	shift "$took"
 	ready_to_record "$@"
 	trap : INT
 	ended=0

@@ -12,6 +12,15 @@ report_cut() {
 	head -c $(($(wc -c <r1/perf.data) - 100)) r1/perf.data >cut/perf.data
 	"$ocular" report cut
 }
+
+# From the middle event on: fewer lines, and not the first.
+report_half() {
+	"$ocular" report r1 -q --events all.txt
+	middle=$(awk -F'\t' 'NR > 1 { t[++n] = $1 } END { m = t[int(n / 2)]; printf "%d.%09d", m / 1e9, m % 1e9 }' all.txt)
+	"$ocular" report r1 --time "$middle," --events half.txt
+	[ "$(wc -l <half.txt)" -gt 2 ] && [ "$(wc -l <half.txt)" -lt "$(($(wc -l <all.txt) * 3 / 4))" ]
+}
+
 report_to_head() { "$ocular" report r1 --events - | head -n 1; }
 
 # --- help and wrong usage: nothing runs, one line says why ---
@@ -65,6 +74,8 @@ ok "-c, and the signal that killed it" says 143 '' "$ocular" record -q -o r2 -- 
 ok "-m" says 0 'best of' "$ocular" record -q -o r3 --mode calls -m timeit -n 1 pass
 ok "options of the program stay its own" says 3 "\['3', '--mode', 'x', '-q'\]" \
 	"$ocular" record -q -o r4 -- 'a folder/my app.py' 3 --mode x -q
+ok "an interpreter in the program's place is the interpreter" says 4 'total 499500' \
+	"$ocular" record -q -o r6 -- "$python" 'a folder/my app.py' 4
 ok "a report" says 0 'my app.py' "$ocular" report r1
 ok "an events text on standard output" says 0 '^# ocular events 1' "$ocular" report r1 --events -
 ok "and nothing else there" says 0 '^{"schema": *1\|^{' "$ocular" report --summary - r1
@@ -74,6 +85,7 @@ ok "the summary is JSON" "$python" -m json.tool s.json
 ok "-q shows no report" silent "$ocular" report -q r1 --summary s.json
 ok "a sink that cannot be written" says 1 'no/such' "$ocular" report r1 --perfetto no/such/trace.json
 ok "a number that is none" says 1 'loops' "$ocular" report r1 --loops many
+ok "a span of time" says 0 'my app.py' report_half
 ok "run shows output and report, keeps the status" says 5 'my app.py' "$ocular" run -q -o r5 'a folder/my app.py' 5
 ok "a recording cut in the middle is repaired and told" says 0 'epair' report_cut
 ok "check tells all and succeeds" says 0 'can record and report' "$ocular" check
