@@ -4,13 +4,14 @@
     compare.py OCULAR.txt TRUTH.txt...
 
 How the streams of a (pid, tid) are aligned:
-- The witness calls `begin` when it has begun in an interpreter and `end` before it ends; both tools see the
-  calls. Everything between must be equal, whatever it is: the program, the library, the import system.
-- Ocular begins first. From its own first event in an interpreter up to `begin` there is nothing to compare
-  with: dropped.
 - Events in the witness's, its hook's and Ocular's own files are dropped on both sides.
-- Threads and forked processes that start while both tools are at work are compared from their first event;
-  what the process's main thread does after `end` is Ocular's own stop.
+- The witness calls `begin` when it has begun in an interpreter and `end` before it ends; both tools see the
+  calls. They cut a stream into parts that must be equal, whatever is in them: the program, the library, the
+  import system.
+- Ocular begins first in an interpreter. A part that ends with `begin` must begin with what the witness saw
+  (in a sub-interpreter: what went before in the same thread); the rest of it is what Ocular alone saw of the
+  start-up, and is dropped.
+- Threads and forked processes that start while both tools are at work are compared from their first event.
 A GAP or FOREIGN line never equals anything.
 
 Times: both tools are called for one event one after the other, so an event's time in Ocular must lie
@@ -18,6 +19,7 @@ between the witness's times of the event before and the event after, give or tak
 """
 
 import collections
+import itertools
 import sys
 
 HEADER = "# ocular events 1"
@@ -27,20 +29,18 @@ Event = collections.namedtuple("Event", "event file qualname firstlineno where d
 
 
 class Owner:
-    """Whose file is it? `witness` and `ocular` are folders, with the columns' escapes."""
+    """Which files are not the program's: `folders` with the columns' escapes; the witness's is the first."""
 
-    def __init__(self, witness, ocular):
-        self.witness = tuple(f.rstrip("/") + "/" for f in witness)
-        self.ocular = tuple(f.rstrip("/") + "/" for f in ocular)
+    def __init__(self, *folders):
+        self.folders = tuple(folder.rstrip("/") + "/" for folder in folders)
 
     def owns(self, event):
-        return event.file.startswith(self.witness) or event.file.startswith(self.ocular)
+        return event.file.startswith(self.folders)
 
     def mark(self, event):
         """`begin`, `end`, or None."""
-        if event.event == "PY_START" and event.qualname in ("begin", "end") and event.file.startswith(self.witness):
-            return event.qualname
-        return None
+        ours = event.event == "PY_START" and event.file.startswith(self.folders[0])
+        return event.qualname if ours and event.qualname in ("begin", "end") else None
 
 
 def read(lines):
@@ -64,20 +64,27 @@ def read_ocular(lines):
     return read(lines)
 
 
-def comparable(events, owner):
-    """What is left of a stream after the rules above."""
-    kept, setting_up, ending = [], False, False
+def parts(events, owner):
+    """A stream without what is not the program's, cut after each mark."""
+    cut = [[]]
     for event in events:
         mark = owner.mark(event)
+        if mark or not owner.owns(event):
+            cut[-1].append(event)
         if mark:
-            kept.append(event)
-            setting_up, ending = False, mark == "end"
-        elif owner.owns(event):
-            setting_up = setting_up or not ending and event.file.startswith(owner.ocular)
-        elif not setting_up:
-            kept.append(event)
-            ending = False
-    return kept
+            cut.append([])
+    return cut
+
+
+def aligned(ours, truth, owner):
+    """Both streams without what the rules above leave out."""
+    kept, wanted = [], []
+    for a, b in itertools.zip_longest(parts(ours, owner), parts(truth, owner), fillvalue=[]):
+        if b and a and owner.mark(a[-1]) == "begin":
+            a = a[:min(len(a), len(b)) - 1] + a[-1:]
+        kept += a
+        wanted += b
+    return kept, wanted
 
 
 def same(ours, truth):
@@ -121,7 +128,7 @@ def compare(ours, truth, owner):
     """[] when all streams agree; else lines that say where the first difference of each stream is."""
     found = []
     for key in sorted(ours.keys() | truth.keys()):
-        a, b = (comparable(side.get(key, ()), owner) for side in (ours, truth))
+        a, b = aligned(ours.get(key, ()), truth.get(key, ()), owner)
         difference = compare_events(a, b) or compare_times(a, b)
         if difference:
             found += [f"pid {key[0]} tid {key[1]}: {difference[0]}", *difference[1:]]

@@ -29,13 +29,18 @@ MODES = ("calls", "adaptive", "lines", "precise", "full")
 LIMIT = 120  # seconds for one command
 
 
-def pythons(argv=None):
-    """Interpreters to test: --python PY..., else those the extension is built for."""
-    options = argparse.ArgumentParser()
-    options.add_argument("--python", action="append", metavar="PY", help="interpreter to test; may be repeated")
-    chosen = options.parse_args(argv).python
-    if chosen:
-        return chosen
+def options():
+    """An argument parser with --python PY, which may be repeated."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--python", action="append", metavar="PY", help="interpreter to test; may be repeated")
+    return parser
+
+
+def pythons(chosen=None):
+    """Interpreters to test: those of --python, else those the extension is built for."""
+    chosen = chosen or options().parse_args()
+    if chosen.python:
+        return chosen.python
     found = subprocess.run([os.path.join(ROOT, "scripts", "find-pythons")], stdout=subprocess.PIPE, text=True, check=True)
     return found.stdout.split("\n")[:-1]
 
@@ -120,8 +125,7 @@ def summary(folder):
 
 
 def owner():
-    witness, ocular = (folder.translate(str.maketrans({"\\": "\\\\"})) for folder in (HERE, BUILD + "/python"))
-    return compare.Owner([witness], [ocular])
+    return compare.Owner(*(folder.replace("\\", "\\\\") for folder in (HERE, os.path.join(BUILD, "python"))))
 
 
 def read_truth(paths):

@@ -60,7 +60,7 @@ def witnessed(python, folder, program, mode):
 
 def unnoticed(truth, key, damage, owner):
     """Places where damage to the stream `key` went unnoticed."""
-    stream = compare.comparable(truth[key], owner)
+    stream = compare.aligned(truth[key], truth[key], owner)[0]
     found = []
     for i in random.Random(1).sample(range(1, len(stream) - 20), PLACES):
         copy = list(stream)
@@ -76,14 +76,19 @@ def lost_stream(truth, owner):
 
 
 def start_up(truth, key, owner):
-    """What Ocular sees of its own start, in the middle of a stream, must not count; what follows must."""
+    """What Ocular alone sees before `begin` must not count; what comes after must, and what is lost before."""
     ours = list(truth[key])
     begin = next(i for i, event in enumerate(ours) if owner.mark(event) == "begin")
-    hook = ours[begin]._replace(file=owner.ocular[0] + "hook.py", qualname="hook")
-    library = ours[begin]._replace(file="<frozen importlib._bootstrap>", qualname="found")
-    quiet = compare.compare({**truth, key: ours[:begin] + [hook, library] + ours[begin:]}, truth, owner)
-    loud = compare.compare({**truth, key: ours[:begin + 1] + [library] + ours[begin + 1:]}, truth, owner)
-    return quiet + ([] if loud else ["an event after `begin` went unnoticed"])
+    before = [event for event in ours[begin:] if not owner.owns(event)][:3]
+    extra = [event._replace(qualname="found") for event in before]
+    other = [ours[begin]._replace(time=0)]  # as in a thread that goes on into a sub-interpreter
+    wanted = {**truth, key: before + other + ours[begin + 1:]}
+    cases = {"start-up counted": before + extra + other + ours[begin + 1:],
+             "lost before `begin`": before[1:] + extra + other + ours[begin + 1:],
+             "added after `begin`": before + other + extra + ours[begin + 1:]}
+    found = {name: bool(compare.compare_events(*compare.aligned(case, wanted[key], owner)))
+             for name, case in cases.items()}
+    return [name for name in found if found[name] != (name != "start-up counted")]
 
 
 def malformed():

@@ -31,7 +31,7 @@ MODES = {
         "EXCEPTION_HANDLED", "BRANCH", "BRANCH_LEFT", "BRANCH_RIGHT"),
 }
 WITH_DESTINATION = ("JUMP", "BRANCH", "BRANCH_LEFT", "BRANCH_RIGHT")
-ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n"})
+ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
 def events_of(mode):
@@ -95,7 +95,11 @@ def stop():
     sys.monitoring.set_events(TOOL, 0)
 
 
-def start(mode, folder):
+def start(mode, folder, preload):
+    """`preload`: modules to import first; what they leave to atexit must run before `stop`."""
+    atexit.register(stop)
+    for name in preload:
+        __import__(name)
     log = Log(folder)
     sys.monitoring.use_tool_id(TOOL, "truth")
     mask = 0
@@ -103,6 +107,8 @@ def start(mode, folder):
         number = getattr(sys.monitoring.events, name)
         sys.monitoring.register_callback(TOOL, number, callback_of(name, mode, log))
         mask |= number
-    atexit.register(stop)
     sys.monitoring.set_events(TOOL, mask)
+    # CPython forgets the first tool that asked for INSTRUCTION in code that it had instrumented for it alone
+    # when a second tool asks (seen in 3.12.1, 3.13.0); this makes it instrument all code for both.
+    sys.monitoring.restart_events()
     begin()

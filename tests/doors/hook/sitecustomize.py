@@ -8,9 +8,7 @@ import os
 import sys
 
 if hasattr(sys, "monitoring") and "TRUTH_DIR" in os.environ:
-    for name in os.environ.get("TRUTH_PRELOAD", "").split():
-        __import__(name)
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     import tracer
     del sys.path[0]
-    tracer.start(os.environ["TRUTH_MODE"], os.environ["TRUTH_DIR"])
+    tracer.start(os.environ["TRUTH_MODE"], os.environ["TRUTH_DIR"], os.environ.get("TRUTH_PRELOAD", "").split())
