@@ -10,8 +10,7 @@
  *   ids           one u64 for the one event attribute
  *   attrs         perf_event_attr + section of its ids
  *   data          records: AUXTRACE_INFO, COMM..., AUXTRACE + payload, ..., FINISHED_ROUND
- *
- * perf itself may put feature sections behind the data; we write none.
+ *   features      a section (offset, size) for each bit in the header, then what they point to
  */
 #ifndef OCULAR_PERF_FORMAT_H
 #define OCULAR_PERF_FORMAT_H
@@ -22,6 +21,13 @@
 #define PERF_MAGIC_SWAPPED 0x50455246494c4532ull /* the same, written by the other endianness */
 #define PERF_PIPE_HEADER   16u			 /* header size of `perf record -o -` */
 #define PERF_FEATURE_BITS  256
+
+enum perf_feature {
+	PERF_FEAT_OSRELEASE = 4,
+	PERF_FEAT_ARCH = 6,
+	PERF_FEAT_NRCPUS = 7,
+	PERF_FEAT_EVENT_DESC = 12,
+};
 
 enum perf_record_type {
 	PERF_COMM = 3,
@@ -56,14 +62,16 @@ struct perf_attr {
 	uint64_t rest[10];
 };
 
-#define PERF_ATTR_SIZE	       128u
-#define PERF_ATTR_DISABLED     (1ull << 0)
-#define PERF_ATTR_SAMPLE_ID    (1ull << 18) /* sample_id_all */
-#define PERF_SAMPLE_IP	       (1ull << 0)
-#define PERF_SAMPLE_TID	       (1ull << 1)
-#define PERF_SAMPLE_TIME       (1ull << 2)
-#define PERF_SAMPLE_CPU	       (1ull << 7)
-#define PERF_SAMPLE_IDENTIFIER (1ull << 16)
+#define PERF_ATTR_SIZE		 128u
+#define PERF_ATTR_DISABLED	 (1ull << 0)
+#define PERF_ATTR_EXCLUDE_KERNEL (1ull << 5)
+#define PERF_ATTR_EXCLUDE_HV	 (1ull << 6)
+#define PERF_ATTR_SAMPLE_ID	 (1ull << 18) /* sample_id_all */
+#define PERF_SAMPLE_IP		 (1ull << 0)
+#define PERF_SAMPLE_TID		 (1ull << 1)
+#define PERF_SAMPLE_TIME	 (1ull << 2)
+#define PERF_SAMPLE_CPU		 (1ull << 7)
+#define PERF_SAMPLE_IDENTIFIER	 (1ull << 16)
 
 _Static_assert(sizeof(struct perf_attr) == PERF_ATTR_SIZE, "PERF_ATTR_SIZE_VER7");
 

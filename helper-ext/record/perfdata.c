@@ -12,6 +12,7 @@
 
 #include "perf_format.h"
 #include "perfdata.h"
+#include "perffeat.h"
 
 /*
  * PMU numbers are handed out at boot, and perf only compares this one with AUXTRACE_INFO's. A
@@ -47,7 +48,8 @@ static const struct file_head file_head = {
 			.sample_period = 1,
 			.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 				       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
-			.flags = PERF_ATTR_DISABLED | PERF_ATTR_SAMPLE_ID,
+			.flags = PERF_ATTR_DISABLED | PERF_ATTR_EXCLUDE_KERNEL |
+				 PERF_ATTR_EXCLUDE_HV | PERF_ATTR_SAMPLE_ID,
 		},
 		.ids = { offsetof(struct file_head, id), sizeof(uint64_t) },
 	},
@@ -171,12 +173,23 @@ int perfdata_aux(struct perfdata *pd, const struct aux_chunk *chunk)
 	return append(pd, iov, 2);
 }
 
+/* Behind the data, where nothing more will come; the header learns of it last. */
+static void write_features(struct perfdata *pd)
+{
+	struct perffeat f;
+
+	perffeat_build(&f, pd->end, &file_head.attr.attr, EVENT_ID);
+	if (write_at(pd, f.bytes, f.size, pd->end) == 0)
+		write_at(pd, f.bits, sizeof(f.bits), offsetof(struct perf_header, features));
+}
+
 int perfdata_close(struct perfdata *pd)
 {
 	struct perf_record rec = { PERF_FINISHED_ROUND, 0, sizeof(rec) };
 	struct iovec iov = { &rec, sizeof(rec) };
 
 	append(pd, &iov, 1);
+	write_features(pd);
 	if (pd->fd >= 0 && close(pd->fd) < 0 && !pd->error)
 		pd->error = -errno;
 	pd->fd = -1;

@@ -50,7 +50,7 @@ int perfdata_aux(struct perfdata *pd, const struct aux_chunk *chunk);
 /* Ends the file and closes it. Returns the first error of all. */
 int perfdata_close(struct perfdata *pd);
 
-/* Bytes in the file. */
+/* Bytes in the file up to the end of its data. */
 uint64_t perfdata_size(const struct perfdata *pd);
 
 #endif

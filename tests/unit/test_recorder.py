@@ -109,6 +109,16 @@ def test_times_are_clock_monotonic():
     assert 0.1 < times[-1] - times[0]
 
 
+def test_perf_knows_event_and_machine():
+    record(PRODUCER)
+    for command, words in (["evlist"], ["intel_pt/tsc,cyc,ptw,branch=0/u"]), \
+            (["report", "--header-only"], ["arch : " + os.uname().machine, "os release : " + os.uname().release,
+                                           f"nrcpus online : {os.sysconf('SC_NPROCESSORS_ONLN')}"]):
+        run = subprocess.run(["perf", *command, "-i", "rec/perf.data"], capture_output=True, text=True)
+        assert run.returncode == 0 and run.stderr == ""
+        assert all(word in run.stdout for word in words), run.stdout
+
+
 def test_exit_statuses():
     for command, expected in (["true"], 0), (["sh", "-c", "exit 77"], 77), \
             (["sh", "-c", "kill -TERM $$"], -signal.SIGTERM), \
