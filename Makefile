@@ -32,6 +32,8 @@ half        = $(if $(filter record_%,$1)$(if $(wildcard filter/$1.c),,$(wildcard
 UNIT     := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c))
 FUZZ     := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
+# `make PYTHON=…` is for that one; a PYTHON of the environment is a candidate among others.
+ONLY     = $(if $(findstring command,$(origin PYTHON)),$(PYTHON))
 # V=1 shows whole commands.
 say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 
@@ -57,7 +59,7 @@ $B/perf/ocular.so: $(OBJ_filter) $B/obj/filter/front_perf.o
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^ $(LIB_filter)
 
 ext: $(PACKAGE)
-	+@pythons=$$(scripts/find-pythons $(PYTHON)) && echo "$$pythons" | while read -r py; do \
+	+@pythons=$$(scripts/find-pythons $(ONLY)) && echo "$$pythons" | while read -r py; do \
 		$(MAKE) --no-print-directory -f helper-ext/ext/build.mk PY="$$py" B=$B </dev/null || exit; done
 
 $B/python/%.py: helper-ext/%.py
@@ -81,7 +83,7 @@ $B/tests/producer: tests/unit/producer.c $(wildcard helper-ext/shared/*.h)
 
 # --- tests: every one prints TAP, tests/run adds them up ---------------------------------------------
 
-PYTHONS  = $(shell scripts/find-pythons $(PYTHON))
+PYTHONS  = $(shell scripts/find-pythons $(ONLY))
 DOORS   := $(addprefix tests/doors/test_,truth.py transparency.py regression.py losses.py badinput.py)
 # Unit tests run under each interpreter, the doors lead into each, everything else runs once.
 EACH     = $(foreach p,$(PYTHONS),$(foreach t,$(wildcard tests/unit_py/test_*.py),'$p $t') \
