@@ -15,15 +15,20 @@ uint8_t adaptive_raw(PyCodeObject *code, Py_ssize_t i)
 	return (uint8_t)code->co_code_adaptive[2 * i];
 }
 
+/*
+ * 3.13.3 changed the entries from {opcode, delta} to bytes_per_entry bytes, the opcode first
+ * (gh-127953). One binary serves all of 3.13, so the version that runs decides, not the headers.
+ */
+#define LINES_OF_ANY_WIDTH 0x030d0300
+
 uint8_t adaptive_under_line(PyCodeObject *code, Py_ssize_t i)
 {
+	const uint8_t *lines;
+
 	if (!code->_co_monitoring || !code->_co_monitoring->lines)
 		return 0;
-#if PY_VERSION_HEX >= 0x030e0000
-	return code->_co_monitoring->lines->data[i * code->_co_monitoring->lines->bytes_per_entry];
-#else
-	return code->_co_monitoring->lines[i].original_opcode;
-#endif
+	lines = (const uint8_t *)code->_co_monitoring->lines;
+	return Py_Version >= LINES_OF_ANY_WIDTH ? lines[1 + i * lines[0]] : lines[2 * i];
 }
 
 uint8_t adaptive_under_instruction(PyCodeObject *code, Py_ssize_t i)

@@ -2,8 +2,8 @@
 /*
  * adaptive.h - the raw opcode bytes of a code object, and what instrumentation hid.
  *
- * CPython has no API for this: `co_code` deoptimizes, `_co_code_adaptive` hides executors and does not
- * see through INSTRUMENTED_LINE on 3.12. Layouts: cpython/code.h (3.12, 3.13) and
+ * CPython has no API for this: `co_code` deoptimizes, `_co_code_adaptive` hides executors and does
+ * not see through INSTRUMENTED_LINE on 3.12. Layouts: cpython/code.h (3.12, 3.13) and
  * internal/pycore_instruments.h (3.14, 3.15).
  */
 #ifndef OCULAR_ADAPTIVE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bytecode.c - see bytecode.h. PyCode_GetCode() gives base opcodes with arguments and zeroed caches;
- * walking it is walking the instructions, whatever specialization and instrumentation did meanwhile.
+ * bytecode.c - see bytecode.h. PyCode_GetCode() gives base opcodes with arguments and zeroed
+ * caches; walking it is walking the instructions, whatever specialization and instrumentation did
+ * meanwhile.
  */
 #include "adaptive.h"
 #include "bytecode.h"

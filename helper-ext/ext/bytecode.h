@@ -23,7 +23,8 @@ struct opcode_tables {
 	uint8_t instrumented_line, instrumented_instruction;
 };
 
-/* [[offset, line, opcode, target], ...] as docs/marker.md has it. Returns the largest line, or -1. */
+/* [[offset, line, opcode, target], ...] as docs/marker.md has it. Returns the largest line, or -1.
+ */
 long bytecode_instructions(const struct opcode_tables *ops, PyCodeObject *code, struct text *t);
 
 /* [[offset, opcode], ...]: where the adaptive opcode is not the base one. False: nowhere. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * codes.c - see codes.h. `entries` leads back from an id to its live code object: for the last word on
- * it when it dies, which co_extra's free function learns only by value, and when tracing stops.
+ * codes.c - see codes.h. `entries` leads back from an id to its live code object: for the last word
+ * on it when it dies, which co_extra's free function learns only by value, and when tracing stops.
  */
 #include <stdlib.h>
 
@@ -123,7 +123,8 @@ static long write_code(uint32_t id, PyCodeObject *code)
 	text_str(&t, code->co_filename);
 	text_printf(&t, ",\"qualname\":");
 	text_str(&t, code->co_qualname);
-	text_printf(&t, ",\"firstlineno\":%d,\"address\":\"%p\"", code->co_firstlineno, (void *)code);
+	text_printf(&t, ",\"firstlineno\":%d,\"address\":\"%p\"", code->co_firstlineno,
+		    (void *)code);
 	text_printf(&t, ",\"units\":%zd,\"instructions\":", Py_SIZE(code));
 	last_line = bytecode_instructions(&codes_setup.ops, code, &t);
 	text_add(&t, "}", 1);

@@ -2,9 +2,9 @@
 /*
  * codes.h - ids of code objects.
  *
- * An id lives in the code object itself, in its co_extra slot of this interpreter (PEP 523): two loads
- * find it, and CPython tells when the code object dies, so that a new one at the same address is not
- * taken for it. What is stored:
+ * An id lives in the code object itself, in its co_extra slot of this interpreter (PEP 523): two
+ * loads find it, and CPython tells when the code object dies, so that a new one at the same address
+ * is not taken for it. What is stored:
  *
  *   0                      not seen yet
  *   >= CODE_READY          the id where a marker word wants it: emit

@@ -2,9 +2,9 @@
 /*
  * core.c - the module ocular._core: what tracing needs C for.
  *
- * The package drives it (tracing.py): ask the recorder, begin, make callbacks and register them with
- * sys.monitoring; at the end take them away, then close. Everything with a name or a choice is there;
- * here is what runs for each event, each code object and each thread.
+ * The package drives it (tracing.py): ask the recorder, begin, make callbacks and register them
+ * with sys.monitoring; at the end take them away, then close. Everything with a name or a choice is
+ * there; here is what runs for each event, each code object and each thread.
  */
 #include <Python.h>
 #include <x86intrin.h>
@@ -91,7 +91,8 @@ static PyObject *core_set_filter(PyObject *module, PyObject *args)
 	return err ? raise_errno(err) : Py_NewRef(Py_None);
 }
 
-/* set_opcodes(caches, jump, instrumented, extended_arg, line, instruction): as struct opcode_tables. */
+/* set_opcodes(caches, jump, instrumented, extended_arg, line, instruction): as struct
+ * opcode_tables. */
 static PyObject *core_set_opcodes(PyObject *module, PyObject *args)
 {
 	struct opcode_tables *ops = &codes_setup.ops;
@@ -185,10 +186,8 @@ static PyObject *core_finish(PyObject *module, PyObject *arg)
 
 	if (!dir)
 		return NULL;
-	Py_BEGIN_ALLOW_THREADS
-	err = recorder_finish(dir);
-	Py_END_ALLOW_THREADS
-	return err ? raise_errno(err) : Py_NewRef(Py_None);
+	Py_BEGIN_ALLOW_THREADS err = recorder_finish(dir);
+	Py_END_ALLOW_THREADS return err ? raise_errno(err) : Py_NewRef(Py_None);
 }
 
 /* measure(code, function, n) -> (cycles, markers) of function(n), code's markers going nowhere. */
@@ -209,7 +208,8 @@ static PyObject *core_measure(PyObject *module, PyObject *args)
 	if (!result || codes_set(&state->codes, code, 0))
 		return NULL;
 	Py_DECREF(result);
-	return Py_BuildValue("KK", (unsigned long long)(ended - began), (unsigned long long)markers);
+	return Py_BuildValue("KK", (unsigned long long)(ended - began),
+			     (unsigned long long)markers);
 }
 
 static PyMethodDef methods[] = {
@@ -227,8 +227,9 @@ static PyMethodDef methods[] = {
 
 static int add_shapes(PyObject *module)
 {
-	return PyModule_AddIntMacro(module, EMIT_OFFSET) || PyModule_AddIntMacro(module, EMIT_LINE) ||
-	       PyModule_AddIntMacro(module, EMIT_DEST) || PyModule_AddIntMacro(module, EMIT_BACKWARD);
+	return PyModule_AddIntMacro(module, EMIT_OFFSET) ||
+	       PyModule_AddIntMacro(module, EMIT_LINE) || PyModule_AddIntMacro(module, EMIT_DEST) ||
+	       PyModule_AddIntMacro(module, EMIT_BACKWARD);
 }
 
 /* ops: {event name: marker op}; far: names of the events whose marker holds a destination. */
@@ -246,7 +247,8 @@ static int add_events(PyObject *module)
 	int err = !ops || !far;
 
 	for (size_t i = 0; !err && i < sizeof(rows) / sizeof(*rows); i++) {
-		PyObject *name = PyUnicode_FromString(rows[i].name), *op = PyLong_FromLong(rows[i].op);
+		PyObject *name = PyUnicode_FromString(rows[i].name),
+			 *op = PyLong_FromLong(rows[i].op);
 
 		err = !name || !op || PyDict_SetItem(ops, name, op) ||
 		      (rows[i].far && PyList_Append(far, name));
@@ -265,7 +267,8 @@ static int core_exec(PyObject *module)
 	struct state *state = state_of(module);
 
 	state->callback = (PyTypeObject *)PyType_FromModuleAndSpec(module, &emit_spec, NULL);
-	if (!state->callback || codes_open(&state->codes) || add_shapes(module) || add_events(module))
+	if (!state->callback || codes_open(&state->codes) || add_shapes(module) ||
+	    add_events(module))
 		return -1;
 	return 0;
 }
@@ -289,12 +292,8 @@ static PyModuleDef_Slot slots[] = {
 };
 
 static struct PyModuleDef definition = {
-	PyModuleDef_HEAD_INIT,
-	.m_name = "ocular._core",
-	.m_size = sizeof(struct state),
-	.m_methods = methods,
-	.m_slots = slots,
-	.m_traverse = core_traverse,
+	PyModuleDef_HEAD_INIT, .m_name = "ocular._core", .m_size = sizeof(struct state),
+	.m_methods = methods,  .m_slots = slots,	 .m_traverse = core_traverse,
 	.m_clear = core_clear,
 };
 

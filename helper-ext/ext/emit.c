@@ -2,9 +2,9 @@
 /*
  * emit.c - from event to marker word: the hot path.
  *
- * The budget is 3 ns over a callback that does nothing. So: no API call, no allocation, no reference
- * count (None is immortal), one store of {tsc, word}, one release store, and one unlikely branch for
- * everything that is not plain appending.
+ * The budget is 3 ns over a callback that does nothing. So: no API call, no allocation, no
+ * reference count (None is immortal), one store of {tsc, word}, one release store, and one unlikely
+ * branch for everything that is not plain appending.
  */
 #include <stddef.h>
 #include <structmember.h>
@@ -16,8 +16,7 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 struct callback {
-	PyObject_HEAD
-	vectorcallfunc call;
+	PyObject_HEAD vectorcallfunc call;
 	uint64_t head;	      /* the word's constant part */
 	uint64_t interpreter; /* of codes */
 	Py_ssize_t direct;    /* of codes */
@@ -27,26 +26,27 @@ struct callback {
 
 /* A place in a code object: code units (or a line), and how far from there a jump goes. */
 struct place {
-	uint64_t offset;
-	int64_t dist;
+	uint32_t offset;
+	int32_t dist;
 };
 
 static inline uint64_t place_bits(struct place at)
 {
-	return at.offset << MARKER_OFFSET_SHIFT | (uint8_t)at.dist;
+	return (uint64_t)at.offset << MARKER_OFFSET_SHIFT | (uint8_t)at.dist;
 }
 
 static inline bool place_is_far(struct place at)
 {
-	return (uint64_t)(at.dist + MARKER_DIST_MAX) > 2 * MARKER_DIST_MAX;
+	return (uint32_t)(at.dist + MARKER_DIST_MAX) > 2 * MARKER_DIST_MAX;
 }
 
 static uint64_t place_wide(struct place at)
 {
-	return marker_wide(0, at.offset, at.dist ? (uint32_t)((int64_t)at.offset + at.dist) : 0);
+	return marker_wide(0, at.offset, at.dist ? at.offset + at.dist : 0);
 }
 
-/* Everything rare: a code object's first event, a thread's first, a full ring, far jumps, long code. */
+/* Everything rare: a code object's first event, a thread's first, a full ring, far jumps, long
+ * code. */
 static __attribute__((noinline, cold)) PyObject *emit_slowly(struct callback *cb, PyObject *code,
 							     struct place at)
 {
@@ -87,30 +87,34 @@ static inline PyObject *emit(struct callback *cb, PyObject *code, struct place a
 	Py_RETURN_NONE;
 }
 
-/* Offsets and lines are compact ints on every code object that fits into memory. */
-static inline int64_t number(PyObject *n)
+/*
+ * Offsets and lines are not negative and fit into one digit of 30 bits on every code object that
+ * fits into memory; then the digit is the number, whatever the layout of the sign.
+ */
+static inline uint32_t number(PyObject *n)
 {
-	return PyUnstable_Long_CompactValue((PyLongObject *)n);
+	return ((PyLongObject *)n)->long_value.ob_digit[0];
 }
 
-static PyObject *emit_offset(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+static PyObject *emit_offset(PyObject *self, PyObject *const *args, size_t nargsf,
+			     PyObject *kwnames)
 {
-	struct place at = { (uint64_t)number(args[1]) / 2, 0 };
+	struct place at = { number(args[1]) / 2, 0 };
 
 	return emit((struct callback *)self, args[0], at, false);
 }
 
 static PyObject *emit_line(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
-	struct place at = { (uint64_t)number(args[1]), 0 };
+	struct place at = { number(args[1]), 0 };
 
 	return emit((struct callback *)self, args[0], at, false);
 }
 
 static PyObject *emit_dest(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
-	int64_t offset = number(args[1]);
-	struct place at = { (uint64_t)offset / 2, (number(args[2]) - offset) / 2 };
+	uint32_t offset = number(args[1]) / 2;
+	struct place at = { offset, (int32_t)(number(args[2]) / 2 - offset) };
 
 	return emit((struct callback *)self, args[0], at, place_is_far(at));
 }
@@ -130,8 +134,8 @@ static const vectorcallfunc shapes[] = {
 	[EMIT_BACKWARD] = emit_backward,
 };
 
-PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op, enum emit_shape shape,
-		   PyObject *disable)
+PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op,
+		   enum emit_shape shape, PyObject *disable)
 {
 	struct callback *cb = (struct callback *)type->tp_alloc(type, 0);
 

@@ -20,9 +20,9 @@
 /* Room that lane_open() leaves: RING_THREAD, HELLO, LOST, and WIDE with its word. */
 #define LANE_BURST 8
 /* Yields before sleeping: the recorder is usually awake and needs microseconds. */
-#define LANE_YIELDS 64
-#define LANE_NAP_NS 50000
-#define NOT_STALLED UINT64_MAX
+#define LANE_YIELDS    64
+#define LANE_NAP_NS    50000
+#define NOT_STALLED    UINT64_MAX
 #define NO_INTERPRETER UINT64_MAX
 
 static struct lane lane_none = { .interpreter = NO_INTERPRETER };
@@ -62,7 +62,8 @@ void lanes_drop(uint64_t words)
 	__atomic_fetch_add(&lanes.lost, words, __ATOMIC_RELAXED);
 }
 
-/* Remember what the thread wrote. Without memory for it the row is missing: the reader counts itself. */
+/* Remember what the thread wrote. Without memory for it the row is missing: the reader counts
+ * itself. */
 static void lane_settle(struct lane *l)
 {
 	struct lane_total *more;
@@ -210,7 +211,8 @@ static void lane_put_thread(struct lane *l)
 	atomic_store_explicit(l->published, l->head, memory_order_release);
 }
 
-/* What has to stand before the next event word. HELLO is a thread's first word, so LOST follows it. */
+/* What has to stand before the next event word. HELLO is a thread's first word, so LOST follows it.
+ */
 static void lane_preface(struct lane *l, uint64_t interpreter)
 {
 	if (l->announce)

@@ -2,13 +2,13 @@
 /*
  * lane.h - where a thread writes its markers.
  *
- * A lane is a thread's private view of its ring (ring.h): cursor, cached limit, sequence. Every thread
- * begins on `lane_none`, which is always full; a lane whose ring is full, closed, taken away by stop or
- * left behind by fork is full as well. So the one test `head == limit` of the hot path covers them all,
- * and lane_open() sorts them out.
+ * A lane is a thread's private view of its ring (ring.h): cursor, cached limit, sequence. Every
+ * thread begins on `lane_none`, which is always full; a lane whose ring is full, closed, taken away
+ * by stop or left behind by fork is full as well. So the one test `head == limit` of the hot path
+ * covers them all, and lane_open() sorts them out.
  *
- * A lane belongs to its thread. Other threads touch it only in lanes_stop(), when no interpreter of the
- * process emits any more, and in a forked child, where no other thread exists.
+ * A lane belongs to its thread. Other threads touch it only in lanes_stop(), when no interpreter of
+ * the process emits any more, and in a forked child, where no other thread exists.
  */
 #ifndef OCULAR_LANE_H
 #define OCULAR_LANE_H
@@ -31,12 +31,12 @@ struct lane {
 	_Atomic uint64_t *published; /* ring.head */
 	uint64_t interpreter;	     /* the last HELLO's */
 
-	struct ring *ring;    /* NULL: none (yet, any more) */
-	uint64_t first;	      /* head when this thread took the ring */
-	uint64_t dropped;     /* words dropped and not yet told by LOST */
-	uint64_t lost;	      /* words dropped in all */
-	uint64_t stalled;     /* tail at which waiting was in vain, or no tail */
-	uint64_t refusals;    /* vain attempts to get a ring */
+	struct ring *ring; /* NULL: none (yet, any more) */
+	uint64_t first;	   /* head when this thread took the ring */
+	uint64_t dropped;  /* words dropped and not yet told by LOST */
+	uint64_t lost;	   /* words dropped in all */
+	uint64_t stalled;  /* tail at which waiting was in vain, or no tail */
+	uint64_t refusals; /* vain attempts to get a ring */
 	uint32_t tid;
 	bool announce; /* the ring is second-hand: RING_THREAD comes first */
 	bool named;    /* the thread's name is in the code table */
@@ -58,8 +58,8 @@ static inline void lane_put(struct lane *l, uint64_t word)
 }
 
 /*
- * The calling thread's lane with room for `words` event words, opened by whatever has to come before
- * them: a ring, LOST, HELLO of `interpreter`. NULL: no room; the words are counted as lost.
+ * The calling thread's lane with room for `words` event words, opened by whatever has to come
+ * before them: a ring, LOST, HELLO of `interpreter`. NULL: no room; the words are counted as lost.
  */
 struct lane *lane_open(uint64_t interpreter, unsigned int words);
 

@@ -2,8 +2,8 @@
 /*
  * process.h - what all interpreters of the process share: one lock, and what fork does to it.
  *
- * Interpreters may have a GIL of their own (PEP 684), and threads end without one; so the registry of
- * lanes and the code table have this lock. It is never held while Python code can run, and never
+ * Interpreters may have a GIL of their own (PEP 684), and threads end without one; so the registry
+ * of lanes and the code table have this lock. It is never held while Python code can run, and never
  * taken on the hot path. fork() waits for it, and the child begins with it free.
  */
 #ifndef OCULAR_PROCESS_H

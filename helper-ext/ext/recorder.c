@@ -2,8 +2,8 @@
 /*
  * recorder.c - the client's side of the socket.
  *
- * sun_path holds 108 bytes and folders may be deeper, so the address is made from a descriptor of the
- * folder: /proc/self/fd/N/.ocular.sock always fits.
+ * sun_path holds 108 bytes and folders may be deeper, so the address is made from a descriptor of
+ * the folder: /proc/self/fd/N/.ocular.sock always fits.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 /*
  * recorder.h - talk to ocular-record over the socket in the recording's folder (ring.h).
  *
- * One connection a request, so that no descriptor stays open in the traced process. All return 0 or a
- * negative errno: -ENOENT, -ECONNREFUSED no recorder; -EPROTO another version, or nonsense;
+ * One connection a request, so that no descriptor stays open in the traced process. All return 0 or
+ * a negative errno: -ENOENT, -ECONNREFUSED no recorder; -EPROTO another version, or nonsense;
  * -EAGAIN no answer within RECORDER_PATIENCE_S; else what the recorder itself said.
  */
 #ifndef OCULAR_RECORDER_H

@@ -78,7 +78,8 @@ static struct ring *make_ring(uint32_t tid)
 
 uint32_t rings_room(struct ring *r, uint64_t head)
 {
-	return (uint32_t)(atomic_load_explicit(&r->tail, memory_order_acquire) + r->nrecords - head);
+	return (uint32_t)(atomic_load_explicit(&r->tail, memory_order_acquire) + r->nrecords -
+			  head);
 }
 
 bool rings_deserted(struct ring *r)

@@ -2,8 +2,8 @@
 /*
  * rings.h - the rings of this process: made, announced, handed on.
  *
- * A ring of a thread that ended goes to the next thread that begins, so that a program of many short
- * threads needs as many rings as it has threads at a time. Callers hold the process lock.
+ * A ring of a thread that ended goes to the next thread that begins, so that a program of many
+ * short threads needs as many rings as it has threads at a time. Callers hold the process lock.
  */
 #ifndef OCULAR_RINGS_H
 #define OCULAR_RINGS_H
@@ -12,7 +12,8 @@
 
 #include "ring.h"
 
-/* Rings from now on have config->nrecords records and are announced in folder dir (copied). -ENOMEM. */
+/* Rings from now on have config->nrecords records and are announced in folder dir (copied).
+ * -ENOMEM. */
 int rings_start(const struct ring_config *config, const char *dir);
 
 /* The start's config; nrecords is 0 before the first. */

@@ -20,8 +20,8 @@ static struct {
 	uint32_t next_id;
 	uint32_t first_id;
 	pid_t pid;
-	pid_t parent;	/* of a forked child; 0: none */
-	int headless;	/* a forked child that has written nothing yet */
+	pid_t parent; /* of a forked child; 0: none */
+	int headless; /* a forked child that has written nothing yet */
 } table = { .next_id = 1 };
 
 static FILE *open_table(const char *mode)

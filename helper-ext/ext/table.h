@@ -2,9 +2,9 @@
 /*
  * table.h - the file codes-PID.jsonl (docs/marker.md).
  *
- * The file is opened for each line, so that the traced process keeps no descriptor, and a line is one
- * write(2), so that a killed process leaves whole lines. In a forked child the first line makes the
- * child's own file, whose header names the parent.
+ * The file is opened for each line, so that the traced process keeps no descriptor, and a line is
+ * one write(2), so that a killed process leaves whole lines. In a forked child the first line makes
+ * the child's own file, whose header names the parent.
  */
 #ifndef OCULAR_TABLE_H
 #define OCULAR_TABLE_H
@@ -14,15 +14,16 @@
 #include "text.h"
 
 /*
- * Begin a file, or a new header in it, in folder dir (copied). `common` are the header's keys that a
- * forked child shares, as JSON without braces; it becomes the table's. 0 or a negative errno.
+ * Begin a file, or a new header in it, in folder dir (copied). `common` are the header's keys that
+ * a forked child shares, as JSON without braces; it becomes the table's. 0 or a negative errno.
  */
 int table_start(const char *dir, struct text *common);
 
 /* An id for one more code object, or 0: there are none left. */
 uint32_t table_next_id(void);
 
-/* Append the line, which gets its newline here. Not written (full disk): names are missing later. */
+/* Append the line, which gets its newline here. Not written (full disk): names are missing later.
+ */
 void table_write(struct text *line);
 
 /* In a forked child, with the process lock. */

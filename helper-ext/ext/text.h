@@ -2,8 +2,8 @@
 /*
  * text.h - a growing line of JSON.
  *
- * Out of memory sets `failed` and the line stays as it is: check once, at the end. Objects and arrays
- * are written by hand around the values; text_comma() is all the help that needs.
+ * Out of memory sets `failed` and the line stays as it is: check once, at the end. Objects and
+ * arrays are written by hand around the values; text_comma() is all the help that needs.
  */
 #ifndef OCULAR_TEXT_H
 #define OCULAR_TEXT_H
