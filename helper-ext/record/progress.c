@@ -61,7 +61,7 @@ void progress_end(struct progress *p, const struct figures *f)
 			f->processes, plural(f->processes, "process", "processes"), megabytes(out),
 			f->path);
 	if (out->lost)
-		fprintf(stderr, "[ ocular: %" PRIu64 " markers lost: rings were full ]\n",
+		fprintf(stderr, "[ ocular: %" PRIu64 " markers lost, no room in their ring ]\n",
 			out->lost);
 	if (out->discarded)
 		fprintf(stderr, "[ ocular: %" PRIu64 " markers not written ]\n", out->discarded);
