@@ -12,7 +12,8 @@ How the streams of a (pid, tid) are aligned:
   (in a sub-interpreter: what went before in the same thread); the rest of it is what Ocular alone saw of the
   start-up, and is dropped.
 - Threads and forked processes that start while both tools are at work are compared from their first event.
-A GAP or FOREIGN line never equals anything.
+A GAP or FOREIGN line never equals anything, but for one place: the recording ends with the program it began
+with, so a process that lives on (multiprocessing's resource tracker) is compared up to a GAP that ends it.
 
 Times: both tools are called for one event one after the other, so an event's time in Ocular must lie
 between the witness's times of the event before and the event after, give or take CLOCK_ERROR_NS.
@@ -82,6 +83,8 @@ def aligned(ours, truth, owner):
     for a, b in itertools.zip_longest(parts(ours, owner), parts(truth, owner), fillvalue=[]):
         if b and a and owner.mark(a[-1]) == "begin":
             a = a[:min(len(a), len(b)) - 1] + a[-1:]
+        elif b and owner.mark(b[-1]) == "begin":
+            a = a[:len(b) - 1]  # cut off while starting up
         kept += a
         wanted += b
     return kept, wanted
@@ -124,11 +127,26 @@ def compare_times(ours, truth):
     return []
 
 
+def end_of_program(truth):
+    """When the process that began first was seen last."""
+    first = min(truth, key=lambda key: truth[key][0].time)[0]
+    return max(events[-1].time for (pid, _), events in truth.items() if pid == first)
+
+
+def cut_short(ours, truth):
+    """The truth as far as a recording goes that ended before the process did."""
+    if ours and ours[-1].event == "GAP":
+        ours = ours[:-1]
+    return ours, truth[:len(ours)]
+
+
 def compare(ours, truth, owner):
     """[] when all streams agree; else lines that say where the first difference of each stream is."""
-    found = []
+    found, ended = [], end_of_program(truth)
     for key in sorted(ours.keys() | truth.keys()):
         a, b = aligned(ours.get(key, ()), truth.get(key, ()), owner)
+        if b and b[-1].time > ended:
+            a, b = cut_short(a, b)
         difference = compare_events(a, b) or compare_times(a, b)
         if difference:
             found += [f"pid {key[0]} tid {key[1]}: {difference[0]}", *difference[1:]]

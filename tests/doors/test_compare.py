@@ -91,6 +91,29 @@ def start_up(truth, key, owner):
     return [name for name in found if found[name] != (name != "start-up counted")]
 
 
+def lives_on(truth, key, owner):
+    """A process may end with a GAP where the recording ended, but only if it did live on, and only there."""
+    def child(later):
+        return [event._replace(time=event.time + later) for event in truth[key]]
+
+    def differs(later, damage):
+        ours = child(later)
+        damage(ours)
+        return bool(compare.compare({**truth, (1, 1): ours}, {**truth, (1, 1): child(later)}, owner))
+
+    def cut_at_gap(events):
+        events[-100:] = [events[-100]._replace(event="GAP")]
+
+    def cut_and_changed(events):
+        cut_at_gap(events)
+        events[-50] = events[-50]._replace(where="99999")
+
+    day = 86_400_000_000_000
+    cases = {"lived on, cut": not differs(day, cut_at_gap), "ended, cut": differs(0, cut_at_gap),
+             "lived on, cut and changed": differs(day, cut_and_changed)}
+    return [name for name, right in cases.items() if not right]
+
+
 def malformed():
     bad = (["1\t2\n"], ["# ocular events 2\n"], [], [compare.HEADER + "\n", "x\t1\t1\ta\tb\tc\t1\t2\t\n"])
     accepted = []
@@ -114,6 +137,7 @@ def main():
             plan.case(f"notices: {name}", unnoticed, truth, longest, damage, owner)
         plan.case("notices: a stream lost", lost_stream, truth, owner)
         plan.case("start-up is not compared", start_up, truth, longest, owner)
+        plan.case("a process that lives on", lives_on, truth, longest, owner)
         plan.case("refuses what is no events text", malformed)
 
 
