@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* test_stat.c - sums are exact; quantiles are wrong by 1/16 at most and never outside min..max. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "stat.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+static void test_empty(void **state)
+{
+	struct stat_sum s = { 0 };
+
+	(void)state;
+	assert_true(stat_mean(&s) == 0);
+	assert_int_equal(stat_quantile(&s, 0.5), 0);
+	assert_int_equal(stat_quantile(&s, 1), 0);
+}
+
+/* Every power of two, its neighbours, and the ends of the range: alone, each is its own median. */
+static void test_one_value_is_exact(void **state)
+{
+	(void)state;
+	for (int bit = 0; bit < 64; bit++)
+		for (int d = -1; d <= 1; d++) {
+			struct stat_sum s = { 0 };
+			uint64_t v = (1ull << bit) + d;
+
+			stat_add(&s, v);
+			assert_int_equal(s.n, 1);
+			assert_int_equal(s.sum, v);
+			assert_int_equal(s.min, v);
+			assert_int_equal(s.max, v);
+			assert_int_equal(stat_quantile(&s, 0.5), v);
+			assert_int_equal(stat_quantile(&s, 0.99), v);
+		}
+}
+
+static const struct {
+	const char *name;
+	uint64_t first, step;
+	unsigned n;
+} series[] = {
+	{ "small, exact", 1, 1, 15 },
+	{ "hundreds", 100, 3, 500 },
+	{ "a wide range", 1, 1000003, 10000 },
+	{ "around 2^40", 1ull << 40, 12345, 5000 },
+	{ "all the same", 777, 0, 100 },
+};
+
+static void test_quantiles_are_near(void **state)
+{
+	static const double shares[] = { 0.01, 0.25, 0.5, 0.9, 0.99, 1 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(series); i++) {
+		struct stat_sum s = { 0 };
+		uint64_t sum = 0;
+
+		for (unsigned k = 0; k < series[i].n; k++) {
+			stat_add(&s, series[i].first + k * series[i].step);
+			sum += series[i].first + k * series[i].step;
+		}
+		assert_int_equal(s.sum, sum);
+		assert_true(stat_mean(&s) == (double)sum / series[i].n);
+		for (size_t q = 0; q < COUNT(shares); q++) {
+			unsigned rank = shares[q] * series[i].n;
+			uint64_t exact = series[i].first + (rank ? rank - 1 : 0) * series[i].step;
+			uint64_t got = stat_quantile(&s, shares[q]);
+
+			assert_in_range(got, exact - exact / 16, exact + exact / 16);
+			assert_in_range(got, s.min, s.max);
+		}
+	}
+}
+
+static void test_small_values_are_exact(void **state)
+{
+	struct stat_sum s = { 0 };
+
+	(void)state;
+	for (unsigned v = 0; v < 16; v++)
+		stat_add(&s, v);
+	for (unsigned v = 0; v < 16; v++)
+		assert_int_equal(stat_quantile(&s, (v + 1) / 16.0), v);
+}
+
+static void test_an_outlier_moves_the_mean_alone(void **state)
+{
+	struct stat_sum s = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 999; i++)
+		stat_add(&s, 10);
+	stat_add(&s, 1000000);
+	assert_int_equal(stat_quantile(&s, 0.5), 10);
+	assert_int_equal(stat_quantile(&s, 0.99), 10);
+	assert_int_equal(s.max, 1000000);
+	assert_true(stat_mean(&s) > 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_one_value_is_exact),
+		cmocka_unit_test(test_quantiles_are_near),
+		cmocka_unit_test(test_small_values_are_exact),
+		cmocka_unit_test(test_an_outlier_moves_the_mean_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
