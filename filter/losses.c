@@ -14,6 +14,15 @@ static uint64_t unstopped(const struct profile *p)
 	return n;
 }
 
+static uint64_t untraced(const struct profile *p)
+{
+	uint64_t n = 0;
+
+	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));)
+		n += ((const struct process *)s->value)->untraced != NULL;
+	return n;
+}
+
 unsigned losses_of(const struct profile *p, struct loss rows[static LOSSES])
 {
 	const struct {
@@ -38,6 +47,8 @@ unsigned losses_of(const struct profile *p, struct loss rows[static LOSSES])
 		{ "unstopped", unstopped(p),
 		  "process did not stop in order: its last markers may be missing",
 		  "processes did not stop in order: their last markers may be missing" },
+		{ "untraced", untraced(p), "Python process could not be traced",
+		  "Python processes could not be traced" },
 	};
 	unsigned n = 0;
 

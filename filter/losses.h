@@ -5,7 +5,7 @@
 
 #include "profile.h"
 
-#define LOSSES 8
+#define LOSSES 9
 
 struct loss {
 	const char *key; /* in the summary JSON */

@@ -229,6 +229,19 @@ void report_functions(FILE *f, const struct profile *p, struct code *const *func
 		write_function(f, p, functions[i]);
 }
 
+static void write_untraced(FILE *f, const struct profile *p)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
+		const struct process *process = s->value;
+
+		if (!process->untraced)
+			continue;
+		fprintf(f, "          process %d: ", process->pid);
+		text_plain(f, process->untraced);
+		fputc('\n', f);
+	}
+}
+
 void report_losses(FILE *f, const struct profile *p, const struct paint *c)
 {
 	struct loss rows[LOSSES];
@@ -241,4 +254,5 @@ void report_losses(FILE *f, const struct profile *p, const struct paint *c)
 	for (int i = 0; i < LOSSES; i++)
 		if (rows[i].count)
 			fprintf(f, "%8" PRIu64 "  %s\n", rows[i].count, rows[i].what);
+	write_untraced(f, p);
 }

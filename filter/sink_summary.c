@@ -167,10 +167,11 @@ static json_t *callbacks(const struct process *p)
 
 static json_t *process(const struct process *p)
 {
-	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o}", "pid", p->pid,
+	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "pid", p->pid,
 			 "argv", string(p->argv), "python", string(p->python),
 			 "mode", string(p->mode), "backend", string(p->backend),
-			 "stopped", p->stopped, "callback_cycles", callbacks(p));
+			 "stopped", p->stopped, "untraced", string(p->untraced),
+			 "callback_cycles", callbacks(p));
 }
 
 static json_t *processes(const struct profile *p)
