@@ -2,7 +2,7 @@
 /*
  * core.c - the module ocular._core: what tracing needs C for.
  *
- * The package drives it (tracing.py): ask the recorder, begin, make callbacks and register them
+ * The package drives it (monitor.py): ask the recorder, begin, make callbacks and register them
  * with sys.monitoring; at the end take them away, then close. Everything with a name or a choice is
  * there; here is what runs for each event, each code object and each thread.
  */
@@ -91,8 +91,7 @@ static PyObject *core_set_filter(PyObject *module, PyObject *args)
 	return err ? raise_errno(err) : Py_NewRef(Py_None);
 }
 
-/* set_opcodes(caches, jump, instrumented, extended_arg, line, instruction): as struct
- * opcode_tables. */
+/* set_opcodes(caches, jump, instrumented, extended_arg, line, instruction): struct opcode_tables. */
 static PyObject *core_set_opcodes(PyObject *module, PyObject *args)
 {
 	struct opcode_tables *ops = &codes_setup.ops;
@@ -182,12 +181,15 @@ static PyObject *core_close(PyObject *module, PyObject *unused)
 static PyObject *core_finish(PyObject *module, PyObject *arg)
 {
 	const char *dir = PyUnicode_AsUTF8(arg);
+	PyThreadState *thread;
 	int err;
 
 	if (!dir)
 		return NULL;
-	Py_BEGIN_ALLOW_THREADS err = recorder_finish(dir);
-	Py_END_ALLOW_THREADS return err ? raise_errno(err) : Py_NewRef(Py_None);
+	thread = PyEval_SaveThread();
+	err = recorder_finish(dir);
+	PyEval_RestoreThread(thread);
+	return err ? raise_errno(err) : Py_NewRef(Py_None);
 }
 
 /* measure(code, function, n) -> (cycles, markers) of function(n), code's markers going nowhere. */
@@ -247,8 +249,8 @@ static int add_events(PyObject *module)
 	int err = !ops || !far;
 
 	for (size_t i = 0; !err && i < sizeof(rows) / sizeof(*rows); i++) {
-		PyObject *name = PyUnicode_FromString(rows[i].name),
-			 *op = PyLong_FromLong(rows[i].op);
+		PyObject *name = PyUnicode_FromString(rows[i].name);
+		PyObject *op = PyLong_FromLong(rows[i].op);
 
 		err = !name || !op || PyDict_SetItem(ops, name, op) ||
 		      (rows[i].far && PyList_Append(far, name));
@@ -291,11 +293,17 @@ static PyModuleDef_Slot slots[] = {
 	{ 0, NULL },
 };
 
+/* clang-format off */
 static struct PyModuleDef definition = {
-	PyModuleDef_HEAD_INIT, .m_name = "ocular._core", .m_size = sizeof(struct state),
-	.m_methods = methods,  .m_slots = slots,	 .m_traverse = core_traverse,
+	PyModuleDef_HEAD_INIT,
+	.m_name = "ocular._core",
+	.m_size = sizeof(struct state),
+	.m_methods = methods,
+	.m_slots = slots,
+	.m_traverse = core_traverse,
 	.m_clear = core_clear,
 };
+/* clang-format on */
 
 PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void)

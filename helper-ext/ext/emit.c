@@ -16,12 +16,14 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 struct callback {
-	PyObject_HEAD vectorcallfunc call;
+	PyObject base;
+	vectorcallfunc call;
 	uint64_t head;	      /* the word's constant part */
 	uint64_t interpreter; /* of codes */
 	Py_ssize_t direct;    /* of codes */
 	PyObject *disable;
 	struct codes *codes;
+	enum emit_shape shape;
 };
 
 /* A place in a code object: code units (or a line), and how far from there a jump goes. */
@@ -42,16 +44,38 @@ static inline bool place_is_far(struct place at)
 
 static uint64_t place_wide(struct place at)
 {
-	return marker_wide(0, at.offset, at.dist ? at.offset + at.dist : 0);
+	return marker_wide(0, at.offset, at.dist ? at.offset + (uint32_t)at.dist : 0);
 }
 
-/* Everything rare: a code object's first event, a thread's first, a full ring, far jumps, long
- * code. */
-static __attribute__((noinline, cold)) PyObject *emit_slowly(struct callback *cb, PyObject *code,
-							     struct place at)
+/* The place as the hot path reads it, but of numbers of any size: lines go up to 2^31. */
+static struct place place_exactly(enum emit_shape shape, PyObject *const *args)
 {
-	uint64_t value = codes_value(cb->codes, code);
+	uint32_t at = (uint32_t)PyLong_AsLong(args[1]);
+
+	if (shape == EMIT_LINE)
+		return (struct place){ at, 0 };
+	if (shape == EMIT_OFFSET)
+		return (struct place){ at / 2, 0 };
+	return (struct place){ at / 2, (int32_t)((uint32_t)PyLong_AsLong(args[2]) / 2 - at / 2) };
+}
+
+static void put_event(struct lane *l, struct callback *cb, uint64_t value, struct place at,
+		      bool wide)
+{
+	if (wide)
+		lane_put(l, place_wide(at));
+	if (value < CODE_READY)
+		value <<= MARKER_CODE_SHIFT;
+	lane_put(l, cb->head | value | (place_bits(at) & (CODE_READY - 1)));
+}
+
+/* All that is rare: a code object's or a thread's first event, a full ring, far jumps, long code. */
+static __attribute__((noinline, cold)) PyObject *emit_slowly(struct callback *cb,
+							     PyObject *const *args)
+{
+	struct place at = place_exactly(cb->shape, args);
 	bool wide = place_is_far(at) || at.offset > MARKER_OFFSET_MAX;
+	uint64_t value = codes_value(cb->codes, args[0]);
 	struct lane *l;
 
 	if (value == CODE_NO_ID) {
@@ -67,29 +91,25 @@ static __attribute__((noinline, cold)) PyObject *emit_slowly(struct callback *cb
 		l->named = true;
 		threads_tell(l->tid);
 	}
-	if (wide)
-		lane_put(l, place_wide(at));
-	if (value < CODE_READY)
-		value <<= MARKER_CODE_SHIFT;
-	lane_put(l, cb->head | value | (place_bits(at) & (CODE_READY - 1)));
+	put_event(l, cb, value, at, wide);
 	Py_RETURN_NONE;
 }
 
-static inline PyObject *emit(struct callback *cb, PyObject *code, struct place at, bool far)
+static inline PyObject *emit(struct callback *cb, PyObject *const *args, struct place at, bool far)
 {
-	uint64_t value = codes_peek(code, cb->direct);
+	uint64_t value = codes_peek(args[0], cb->direct);
 	struct lane *l = lane_mine;
 
 	if (unlikely(value < CODE_READY || l->head == l->limit ||
 		     l->interpreter != cb->interpreter || far))
-		return emit_slowly(cb, code, at);
+		return emit_slowly(cb, args);
 	lane_put(l, cb->head | value | place_bits(at));
 	Py_RETURN_NONE;
 }
 
 /*
- * Offsets and lines are not negative and fit into one digit of 30 bits on every code object that
- * fits into memory; then the digit is the number, whatever the layout of the sign.
+ * The number if it is not negative and has one digit of 30 bits. Offsets are; code with larger lines
+ * has no ready id (codes.h), so that they are read again, exactly.
  */
 static inline uint32_t number(PyObject *n)
 {
@@ -101,14 +121,14 @@ static PyObject *emit_offset(PyObject *self, PyObject *const *args, size_t nargs
 {
 	struct place at = { number(args[1]) / 2, 0 };
 
-	return emit((struct callback *)self, args[0], at, false);
+	return emit((struct callback *)self, args, at, false);
 }
 
 static PyObject *emit_line(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
 	struct place at = { number(args[1]), 0 };
 
-	return emit((struct callback *)self, args[0], at, false);
+	return emit((struct callback *)self, args, at, false);
 }
 
 static PyObject *emit_dest(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
@@ -116,7 +136,7 @@ static PyObject *emit_dest(PyObject *self, PyObject *const *args, size_t nargsf,
 	uint32_t offset = number(args[1]) / 2;
 	struct place at = { offset, (int32_t)(number(args[2]) / 2 - offset) };
 
-	return emit((struct callback *)self, args[0], at, place_is_far(at));
+	return emit((struct callback *)self, args, at, place_is_far(at));
 }
 
 static PyObject *emit_backward(PyObject *self, PyObject *const *args, size_t nargsf,
@@ -146,6 +166,7 @@ PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op,
 	cb->interpreter = codes->interpreter;
 	cb->direct = codes->direct;
 	cb->codes = codes;
+	cb->shape = shape;
 	cb->disable = Py_NewRef(disable);
 	return (PyObject *)cb;
 }

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""start_tracing() and its kin, python -m ocular, and what happens when tracing cannot start."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import rec
+
+PACKAGE = os.path.join(rec.BUILD, "python")
+WORK = """
+import ocular
+def work(n):
+    for i in range(n):
+        pass
+"""
+
+
+def python(source, *args, path=PACKAGE, cwd=None, **environment):
+    env = dict(os.environ, PYTHONPATH=path, **environment)
+    env.pop("OCULAR_DIR", None)
+    return subprocess.run([sys.executable, *args, *(["-c", source] if source else [])], env=env,
+                          cwd=cwd, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+
+
+def test_start_and_stop_leave_a_trace_and_print_the_loops():
+    with tempfile.TemporaryDirectory() as temp:
+        done = python(WORK + """
+ocular.start_tracing()
+assert ocular.is_tracing()
+work(1000)
+ocular.stop_tracing()
+assert not ocular.is_tracing()
+""", cwd=temp)
+        rec.equal(done.returncode, 0, done.stderr)
+        assert "Trace Disassembly" in done.stdout and "FOR_ITER" in done.stdout, done.stdout
+        with open(os.path.join(temp, "ocular_trace.json")) as f:
+            json.load(f)
+        rec.equal(sorted(f.split("-")[0] for f in os.listdir(temp + "/ocular.data")), ["codes", "perf.data"])
+
+
+def test_twice_in_one_process_and_as_a_context():
+    with tempfile.TemporaryDirectory() as temp:
+        done = python(WORK + """
+for name, n in (("a", 100), ("b", 200), ("c", 300)):
+    with ocular.tracing(output=name, perfetto=False, console=False):
+        work(n)
+""", cwd=temp)
+        rec.equal((done.returncode, done.stdout), (0, ""), done.stderr)
+        for name, n in (("a", 100), ("b", 200), ("c", 300)):
+            r = rec.Recording(os.path.join(temp, name), done)
+            rec.equal(sum(e.name == "JUMP" for e in r.events("work")), n, name)
+            rec.equal(len(r.code_of("work")), 1)
+
+
+def test_forward_jumps_come_back_in_a_later_session():
+    with tempfile.TemporaryDirectory() as temp:
+        done = python("""
+import ocular
+def fork(x):
+    if x:
+        y = 1
+    else:
+        y = 2
+    return y
+def work():
+    for i in range(10):
+        fork(i)
+for name, mode in (("a", "adaptive"), ("b", "full")):
+    with ocular.tracing(output=name, mode=mode, perfetto=False, console=False):
+        work()
+""", cwd=temp)
+        rec.equal(done.returncode, 0, done.stderr)
+        names = {e.name for e in rec.Recording(temp + "/b", done).events("fork")}
+        assert "PY_START" in names and names & {"BRANCH", "BRANCH_LEFT"}, names
+
+
+def test_misuse_is_a_clear_error():
+    with tempfile.TemporaryDirectory() as temp:
+        done = python("""
+import ocular
+def told(f, *args, **kwargs):
+    try:
+        f(*args, **kwargs)
+    except (RuntimeError, ValueError) as e:
+        print(type(e).__name__, e)
+told(ocular.stop_tracing)
+told(ocular.start_tracing, mode="fast")
+ocular.start_tracing(perfetto=False, console=False)
+told(ocular.start_tracing)
+ocular.stop_tracing()
+import sys
+for i in range(6): sys.monitoring.use_tool_id(i, "tool%d" % i)
+told(ocular.start_tracing, output="x")
+""", cwd=temp)
+        lines = done.stdout.splitlines()
+        rec.equal(lines[0], "RuntimeError ocular: not tracing", done.stderr)
+        assert lines[1].startswith("ValueError ocular: no mode 'fast'"), lines
+        rec.equal(lines[2], "RuntimeError ocular: already tracing into " + os.path.realpath(temp) + "/ocular.data")
+        assert "no tool id" in lines[3] and "tool0, tool1" in lines[3], lines
+
+
+def test_calls_inside_a_recording_nest():
+    with rec.recording(WORK + """
+work(1)
+ocular.start_tracing()
+assert ocular.is_tracing()
+work(2)
+ocular.stop_tracing()
+assert ocular.is_tracing()
+work(4)
+""") as r:
+        rec.equal((r.code, r.out, r.err), (0, "", ""))
+        rec.equal(sum(e.name == "JUMP" for e in r.events("work")), 7)
+
+
+def test_exceptions_that_wait_are_left_alone():
+    with rec.recording("""
+def raiser(n):
+    if not n:
+        raise KeyError("deep")
+    try:
+        raiser(n - 1)
+    finally:
+        list(range(n))
+def generator():
+    try:
+        yield 1
+    except ValueError as e:
+        yield str(e)
+    finally:
+        pass
+try:
+    raiser(20)
+except KeyError as e:
+    print(repr(e), e.__context__)
+g = generator(); next(g); print(g.throw(ValueError("thrown"))); g.close()
+def deep(n):
+    return deep(n + 1)
+try:
+    deep(0)
+except RecursionError as e:
+    print(type(e).__name__)
+""", mode="full") as r:
+        rec.equal((r.code, r.out, r.err), (0, "KeyError('deep') None\nthrown\nRecursionError\n", ""))
+
+
+def test_the_command():
+    with tempfile.TemporaryDirectory() as temp:
+        done = python(None, "-X", "dev", "-Bmocular", "-o", temp + "/r", "--mode=calls", "-c",
+                      "import sys; print(sys.argv, sys.flags.dev_mode, sys.dont_write_bytecode); sys.exit(7)", "x")
+        rec.equal((done.returncode, done.stdout), (7, "['-c', 'x'] True True\n"), done.stderr)
+        header, = rec.Recording(temp + "/r", done).lines("header")
+        rec.equal(header["mode"], "calls")
+
+
+def test_the_command_line_is_checked():
+    for args, words in ((["--mode", "fast", "x.py"], "no mode"), (["--colour", "x.py"], "unknown option --colour"),
+                        ([], "no program"), (["-m"], "no program"), (["-o"], "needs a value"),
+                        (["--backend", "magic", "x.py"], "no backend")):
+        done = python(None, "-m", "ocular", *args)
+        rec.equal(done.returncode, 2, done.stderr)
+        assert words in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    done = python(None, "-m", "ocular", "--help")
+    assert done.returncode == 0 and "examples:" in done.stdout
+
+
+def test_flags_that_forbid_the_hook_are_told():
+    with tempfile.TemporaryDirectory() as temp:
+        for flag in ("-S",):
+            done = python(None, flag, "-m", "ocular", "-o", temp + "/r", "-c", "1")
+            rec.equal(done.returncode, 2, done.stderr)
+            assert "keep it from tracing itself" in done.stderr, done.stderr
+
+
+def test_no_recorder_is_one_line_and_the_program_does_not_run():
+    with tempfile.TemporaryDirectory() as temp:
+        env = dict(os.environ, PYTHONPATH=rec.HOOK, OCULAR_MAIN="1", OCULAR_DIR=temp)
+        done = subprocess.run([sys.executable, "-c", "print('ran')"], env=env, capture_output=True, text=True)
+        rec.equal((done.returncode, done.stdout, done.stderr.count("\n")), (125, "", 1), done.stderr)
+        assert "no recorder" in done.stderr
+        del env["OCULAR_MAIN"]
+        done = subprocess.run([sys.executable, "-c", "print('ran')"], env=env, capture_output=True, text=True)
+        rec.equal((done.returncode, done.stdout, done.stderr), (0, "ran\n", ""))
+
+
+def test_the_users_sitecustomize_comes_after_ours():
+    with tempfile.TemporaryDirectory() as temp:
+        with open(temp + "/sitecustomize.py", "w") as f:
+            f.write("import sys\nsys.theirs = __file__\n")
+        env = os.pathsep.join([rec.HOOK, temp])
+        folder = temp + "/rec"
+        done = subprocess.run(
+            [rec.RECORDER, "-q", "-o", folder, "--", sys.executable, "-c",
+             "import sys; print(sys.theirs, sys.modules['sitecustomize'].__file__, len([p for p in sys.path if 'hook' in p]))"],
+            env=dict(os.environ, PYTHONPATH=env, OCULAR_MAIN="1"), capture_output=True, text=True)
+        theirs = temp + "/sitecustomize.py"
+        rec.equal(done.stdout, "%s %s 0\n" % (theirs, theirs), done.stderr)
+
+
+def test_modules_are_as_they_were_but_for_ours():
+    source = "import sys; print(sorted(m for m in sys.modules if not m.startswith('ocular')))"
+    plain = python(source, path="")
+    with rec.recording(source) as r:
+        extra = set(eval(r.out)) - set(eval(plain.stdout))
+        rec.equal(extra - {"atexit"}, set())
+
+
+if __name__ == "__main__":
+    rec.run(globals())
