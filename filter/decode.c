@@ -159,9 +159,17 @@ static int accept_after_gap(struct decoder *d, struct lane *l, const struct word
 }
 
 /*
- * A HELLO with sequence 0 that does not continue the sequence: exec, or a second start. Nothing is
- * missing, but nothing before it is open any more either.
+ * exec, or a second start: the sequence begins anew with a HELLO. Nothing is missing, but nothing
+ * before it is open any more either. Where the old sequence would have come to 0 just there, the
+ * interpreter tells: within a run a HELLO comes only when that changes.
  */
+static bool is_restart(const struct lane *l, uint64_t bits)
+{
+	if (!l->greeted || !marker_is_hello(bits) || marker_seq(bits))
+		return false;
+	return l->next != 0 || marker_offset(bits) == l->interpreter;
+}
+
 static int accept_restart(struct decoder *d, struct lane *l, const struct word *w)
 {
 	int err = feed_bare(d, l, w, SAMPLE_RESTART, 1);
@@ -220,14 +228,14 @@ static int resume(struct decoder *d, struct lane *l, const struct word *w)
 
 static int place_word(struct decoder *d, struct lane *l, const struct word *w)
 {
+	if (is_restart(l, w->bits))
+		return accept_restart(d, l, w);
 	if (is_next(l, w->bits))
 		return accept(d, l, w);
 	if (!is_plausible(d, l, w->bits))
 		return feed_bare(d, l, w, SAMPLE_FOREIGN, 1);
 	if (!l->open || l->gap)
 		return resume(d, l, w);
-	if (marker_is_hello(w->bits) && !marker_seq(w->bits))
-		return accept_restart(d, l, w);
 	l->held = *w;
 	l->holding = true;
 	return 0;
