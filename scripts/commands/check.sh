@@ -88,8 +88,8 @@ check_pythons() {
 	traced=0
 	found=$("$here/find-pythons" 2>/dev/null || :)
 	for each in $found; do
-		version=$("$each" -c 'import sys; print(sys.version.split()[0])')
-		suffix=$("$each" -c "$extension_suffix")
+		version=$("$each" -ES -c 'import sys; print(sys.version.split()[0])')
+		suffix=$("$each" -ES -c "$extension_suffix")
 		if [ -e "$parts/python/ocular/_core$suffix" ]; then
 			row good Python "$version, extension built: $each" && traced=$((traced + 1))
 		else

@@ -46,7 +46,7 @@ take_python() {
 # Where there is an interpreter with the extension, for messages.
 pythons_with_extension() {
 	"$here/find-pythons" 2>/dev/null | while read -r each; do
-		suffix=$("$each" -c "$extension_suffix" 2>/dev/null) || continue
+		suffix=$("$each" -ES -c "$extension_suffix" 2>/dev/null) || continue
 		[ -e "$parts/python/ocular/_core$suffix" ] && echo "$each"
 	done
 }
@@ -64,7 +64,7 @@ advise_python() {
 check_python() {
 	command -v "$python" >/dev/null || advise_python "no interpreter '$python'" \
 		"name one with --python or \$PYTHON"
-	about=$("$python" -c 'import sys
+	about=$("$python" -ES -c 'import sys
 print("%s %d.%d.%d" % ((getattr(sys, "implementation", sys).__dict__.get("name", "cpython"),) + sys.version_info[:3]))
 print(sys.version_info >= (3, 12) and __import__("_imp").extension_suffixes()[0] or "old")' 2>/dev/null) ||
 		die "'$python' does not run as a Python"

@@ -21,7 +21,8 @@ fake() {
 	mv -f "$bin/$1.new" "$bin/$1"
 }
 
-setup() { env HOME="$scratch" OCULAR_BUILD="$scratch/build" PATH="$bin" scripts/setup "$@"; }
+on_machine() { env -u PYENV_ROOT -u PYTHON HOME="$scratch" OCULAR_BUILD="$scratch/build" PATH="$bin" "$@"; }
+setup() { on_machine scripts/setup "$@"; }
 
 ok "help" says 0 '^usage:' scripts/setup --help
 ok "an unknown purpose is refused" says 2 '^usage:' scripts/setup --for fun
@@ -34,7 +35,7 @@ fake apt-get 'echo "apt-get $*"'
 fake apt-cache 'echo "python3.13-dev - headers"; echo "python3.11-dev - headers"'
 ok "the command holds compiler, libraries, perf" \
 	says 0 'apt-get .*install .*gcc libc6-dev libipt-dev libjansson-dev linux-perf' setup --dry-run
-if [ -z "$(HOME=$scratch PATH=$bin scripts/find-pythons)" ]; then
+if [ -z "$(on_machine scripts/find-pythons 2>/dev/null)" ]; then
 	ok "the newest Python of the distribution" says 0 ' python3\.13-dev' setup --dry-run
 else
 	skip "the newest Python of the distribution" "this machine has one in /usr/bin"
