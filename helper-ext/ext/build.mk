@@ -3,8 +3,8 @@
 CC      ?= cc
 CFLAGS  ?= -O2 -g
 B       ?= build
-ABI     := $(shell "$(PY)" -c 'import sysconfig; print(sysconfig.get_config_var("SOABI"))')
-INCLUDE := $(shell "$(PY)" -c 'import sysconfig; print(sysconfig.get_path("include"))')
+ABI     := $(shell "$(PY)" -ES -c 'import sysconfig; print(sysconfig.get_config_var("SOABI"))')
+INCLUDE := $(shell "$(PY)" -ES -c 'import sysconfig; print(sysconfig.get_path("include"))')
 # CPython's own headers are no model of -Wextra, and its calling conventions leave arguments unused.
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -DNDEBUG -Wall -Wextra -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wno-unused-parameter -Wno-missing-field-initializers \

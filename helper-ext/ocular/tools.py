@@ -42,16 +42,17 @@ def serve(folder):
 
 
 def _plugin():
-    # By its bare name perf looks in its own folder of dlfilters, where `make install` puts it.
-    return _find("ocular.so", os.path.join(TOP, "perf"), os.path.join(PACKAGE, "perf")) or "ocular.so"
+    """Path of perf's plugin: beside the package, or where `make install` puts it. None if absent."""
+    told = subprocess.run(["perf", "--exec-path"], capture_output=True, text=True).stdout.strip()
+    return _find("ocular.so", os.path.join(TOP, "perf"), os.path.join(told, "dlfilters"))
 
 
-def _report_command(folder, perfetto, console, status):
+def _report_command(folder, plugin, perfetto, console, status):
     keys = ["status=%d" % status, "console=" + ("always" if console else "never")]
     if perfetto:
         keys.append("perfetto=" + os.fspath(perfetto))
     command = ["perf", "script", "-i", os.path.join(folder, "perf.data"), "--itrace=we",
-               "--dlfilter", _plugin()]
+               "--dlfilter", plugin]
     for key in keys:
         command += ["--dlarg", key]
     return command
@@ -61,11 +62,14 @@ def report(folder, perfetto, console):
     """Have perf and the plugin write what was asked for. RuntimeError with the reason if they cannot."""
     if not perfetto and not console:
         return
-    if not shutil.which("perf"):
-        raise RuntimeError("ocular: perf is not installed; the recording is complete in " + folder)
+    plugin = shutil.which("perf") and _plugin()
+    if not plugin:
+        missing = "its plugin ocular.so" if shutil.which("perf") else "perf"
+        raise RuntimeError("ocular: the recording in %s is complete, but %s is not installed to "
+                           "report it (run `make install`)" % (folder, missing))
     sys.stdout.flush()
     read, write = os.pipe()
-    command = _report_command(folder, perfetto, console, write)
+    command = _report_command(folder, plugin, perfetto, console, write)
     done = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[write])
     os.close(write)
     with open(read) as f:

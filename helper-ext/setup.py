@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""pip install ./helper-ext: the package, its extension, and ocular-record where libipt can be linked.
+
+perf's plugin is not a part of it: `make` builds that, `make install` puts it where perf looks.
+"""
+
+import glob
+import os
+import sys
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
+
+FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-fvisibility=hidden", "-O2"]
+RECORDER = [p for p in glob.glob("record/*.c") if not p.endswith("main_fsck.c")]
+
+
+class BuildExt(build_ext):
+    def build_extensions(self):
+        super().build_extensions()
+        try:
+            self.build_recorder()
+        except Exception as e:  # the compiler's own words are above
+            print("ocular-record is left out (is libipt-dev installed?): %s" % e, file=sys.stderr)
+
+    def build_recorder(self):
+        folder = os.path.join("ocular" if self.inplace else os.path.join(self.build_lib, "ocular"), "bin")
+        objects = self.compiler.compile(RECORDER, output_dir=self.build_temp, include_dirs=["shared"],
+                                        extra_preargs=FLAGS)
+        self.compiler.link_executable(objects, "ocular-record", output_dir=folder, libraries=["ipt"])
+
+
+class BuildPy(build_py):
+    """The hook stands beside the package in the tree, and inside it when installed."""
+
+    def run(self):
+        super().run()
+        if not self.editable_mode:
+            folder = os.path.join(self.build_lib, "ocular", "hook")
+            self.mkpath(folder)
+            self.copy_file("hook/sitecustomize.py", folder)
+
+
+setup(
+    packages=["ocular"],
+    ext_modules=[Extension("ocular._core", sorted(glob.glob("ext/*.c")), include_dirs=["shared"],
+                           depends=glob.glob("ext/*.h") + glob.glob("shared/*.h"),
+                           define_macros=[("NDEBUG", None)], extra_compile_args=FLAGS)],
+    cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
+)
