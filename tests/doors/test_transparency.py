@@ -5,6 +5,7 @@ Each case runs twice in the same folder, plainly and recorded; standard output, 
 status or signal must be equal, byte for byte. Hexadecimal addresses in output are blanked.
 """
 
+import difflib
 import os
 import re
 
@@ -20,14 +21,16 @@ print(sys.modules["__main__"] is __main__, __main__.__dict__ is globals())
 """
 INTERPRETER = """
 import sys
-print(sys.flags, sys.warnoptions, sys._xoptions, sys.dont_write_bytecode, sys.path, sys.path_hooks, sys.meta_path)
+print(sys.flags, sys.warnoptions, sys._xoptions, sys.dont_write_bytecode)
+print(sys.path, sys.path_hooks, sys.meta_path, sep="\\n")
 print(sys.gettrace(), sys.getprofile(), sys.getrecursionlimit(), sys.getswitchinterval(), sys.excepthook, sys.displayhook)
 print([sys.monitoring.get_tool(i) for i in (0, 1, 2, 5)], hasattr(sys, "ps1"), sys.getdefaultencoding())
 import threading, signal, gc, os
-print(threading.enumerate(), [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGPIPE)])
+print(threading.active_count(), [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGPIPE)])
 print(signal.pthread_sigmask(signal.SIG_BLOCK, ()), gc.get_threshold(), gc.isenabled(), gc.callbacks, os.getcwd())
 """
-MODULES = "import sys; print(sorted(m for m in sys.modules if m.split('.')[0] not in ('ocular', '_ocular')))"
+# Tracing needs its package, and atexit (built in) for an orderly stop; nothing else is there before the program.
+MODULES = "import sys; print(sorted(m for m in sys.modules if m.split('.')[0] not in ('ocular', 'atexit')))"
 DESCRIPTORS = "import os; print(sorted(os.listdir('/proc/self/fd')), os.open('/dev/null', 0))"
 DEPTH = """
 def down(n):
@@ -183,9 +186,8 @@ DURATION = re.compile(r"\d+\.\d+s")
 
 def outcome(command, given, folder, environment):
     done = recording.run(command, input=given.encode(), stdin=None, cwd=folder, env=environment)
-    return {"status": done.returncode,
-            "stdout": ADDRESS.sub("0x", DURATION.sub("s", done.stdout)),
-            "stderr": ADDRESS.sub("0x", DURATION.sub("s", done.stderr))}
+    said = {"stdout": done.stdout, "stderr": done.stderr, "status": str(done.returncode)}
+    return {key: ADDRESS.sub("0x", DURATION.sub("s", text)).split("\n") for key, text in said.items()}
 
 
 def check(python, folder, arguments, given, more):
@@ -196,9 +198,9 @@ def check(python, folder, arguments, given, more):
     wrapped = [recording.WRAPPER, "record", "-q", "-o", data, "--python", python, "--", *arguments]
     traced = outcome(wrapped, given, folder, environment)
     if not os.path.exists(os.path.join(data, "perf.data")):
-        return ["nothing was recorded", *traced["stderr"].splitlines()]
-    return [f"{key} {word}: {side[key]!r}" for key in plain if plain[key] != traced[key]
-            for word, side in (("plain ", plain), ("traced", traced))]
+        return ["nothing was recorded", *traced["stderr"]]
+    return [f"{key}: {line}" for key in plain
+            for line in difflib.unified_diff(plain[key], traced[key], "plain", "traced", lineterm="", n=1)]
 
 
 def write_files(folder):

@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""What is emitted comes back, and what does not is counted: in the console, the summary and the trace.
+
+The program's leaf function is called from a plain loop, so each thread's stream between its first and last
+call is START, RETURN, JUMP over and over: a stream with gaps is checked by walking that circle, a gap of N
+moving on by N. Nothing here depends on how long anything takes.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import recording
+from tap import Plan
+
+CYCLE = ("PY_START", "PY_RETURN", "JUMP")
+
+PROGRAM = """
+import mmap, os, sys, threading, time
+
+def leaf():
+    pass
+
+def run(calls):
+    for _ in range(calls):
+        leaf()
+
+def work(threads, calls):
+    pool = [threading.Thread(target=run, args=(calls,)) for _ in range(threads)]
+    for thread in pool:
+        thread.start()
+    for thread in pool:
+        thread.join()
+
+def wait_for(name):
+    while not os.path.exists(name):
+        time.sleep(0.01)
+
+def say(name):
+    open(name, "w").close()
+
+{body}
+"""
+
+PATIENCE = 300  # seconds to wait for another process before giving up
+
+
+class Run:
+    """A program of this file: in a folder, under the recorder, not yet waited for."""
+
+    def __init__(self, python, folder, body, *options, mode="adaptive", prefix=()):
+        self.folder, self.data = folder, os.path.join(folder, "data")
+        path = os.path.join(folder, "program.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(PROGRAM.replace("{body}", body))
+        command = [*prefix, recording.RECORDER, "-q", "-o", self.data, *options, "--", python, path]
+        self.process = subprocess.Popen(command, cwd=folder, env=recording.traced_environment(mode),
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def wait_for(self, name):
+        """Until the program has made this file."""
+        end = time.monotonic() + PATIENCE
+        while not os.path.exists(os.path.join(self.folder, name)):
+            if time.monotonic() > end:
+                raise TimeoutError(f"no {name}")
+            time.sleep(0.02)
+
+    def say(self, name):
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8"):
+            pass
+
+    def finish(self):
+        out, err = self.process.communicate(timeout=PATIENCE)
+        self.out, self.err, self.status = out.decode(), err.decode(), self.process.returncode
+        return self
+
+    def table(self):
+        """All objects of its code tables."""
+        lines = []
+        for name in sorted(os.listdir(self.data)):
+            if name.startswith("codes-"):
+                with open(os.path.join(self.data, name), encoding="utf-8") as file:
+                    lines += map(json.loads, file)
+        return lines
+
+    def leaf_calls(self):
+        functions = recording.summary(self.data)["functions"]
+        return sum(row["calls"] for row in functions if row["qualname"] == "leaf")
+
+    def losses(self):
+        return recording.summary(self.data)["losses"]
+
+
+def in_circle(events):
+    """[] when the loop's stream goes round as it should, gaps taken into account; else the place."""
+    at, where = None, "nowhere"
+    for i, event in enumerate(events):
+        inside = event.qualname in ("leaf", "run") and event.event in CYCLE and (
+            (event.qualname == "run") == (event.event == "JUMP"))
+        if event.event == "GAP" and at is not None:
+            at += int(event.where)
+        elif inside and at is not None and event.event != CYCLE[at % 3]:
+            return [f"event {i} is {event.event} after {where}, not {CYCLE[at % 3]}"]
+        elif inside:
+            at = CYCLE.index(event.event) + 1
+            where = event.event
+        elif event.qualname == "run":  # its start and its return are not in the circle
+            at = None
+    return []
+
+
+def all_in_circle(streams):
+    return [f"{key}: {line}" for key, events in streams.items() for line in in_circle(events)]
+
+
+def gaps(streams):
+    return [int(event.where) for events in streams.values() for event in events if event.event == "GAP"]
+
+
+def told_everywhere(run, streams, at_least=1):
+    """The same loss in events, summary, console and timeline."""
+    problems = []
+    losses, lost = run.losses(), sum(gaps(streams))
+    if lost < at_least:
+        problems.append(f"gaps tell of {lost} lost markers, at least {at_least} are")
+    if losses["markers"] != lost or losses["gaps"] != len(gaps(streams)):
+        problems.append(f"summary says {losses}, events {len(gaps(streams))} gaps of {lost}")
+    console = recording.report(run.data, "console=always")
+    if not re.search(rf"\b{lost}\b.*missing", console):
+        problems.append(f"console does not say that {lost} are missing: {console[-600:]}")
+    trace = json.loads(recording.report(run.data, "perfetto=-"))
+    drawn = [event for event in trace if event.get("name") == "GAP"]
+    if len(drawn) != len(gaps(streams)):
+        problems.append(f"{len(drawn)} gaps in the timeline, {len(gaps(streams))} in the events")
+    return problems
+
+
+def nothing_lost(run):
+    losses = run.losses()
+    return [] if losses["markers"] == losses["gaps"] == losses["foreign"] == 0 else [f"losses: {losses}"]
+
+
+def twenty_million(python, folder):
+    calls = 2_500_000
+    run = Run(python, folder, f"work(4, {calls})", mode="calls").finish()
+    found = run.leaf_calls()
+    events = recording.summary(run.data)["events"]
+    problems = [] if found == 4 * calls else [f"{found} calls of {4 * calls} came back"]
+    if events["PY_START"] < 4 * calls or events["PY_RETURN"] < 4 * calls:
+        problems.append(f"events: {events}")
+    emitted = sum(words for line in run.table() if line["kind"] == "stop" for _, words in line["markers"])
+    if emitted < sum(events.values()):
+        problems.append(f"{sum(events.values())} events of {emitted} words emitted")
+    return problems + nothing_lost(run) + ([run.err] if run.status else [])
+
+
+def overrun(python, folder):
+    """A ring of 256 and no waiting: most is dropped, the rest is exact, and the sum is what was emitted."""
+    run = Run(python, folder, "work(4, 60_000)", "--ring-records", "256", "--wait-ms", "0").finish()
+    streams = recording.events(run.data)
+    stop = next(line for line in run.table() if line["kind"] == "stop")
+    emitted = sum(words for _, words in stop["markers"])
+    decoded = sum(event.event not in ("GAP", "FOREIGN") for events in streams.values() for event in events)
+    lost = sum(gaps(streams))
+    problems = told_everywhere(run, streams) + all_in_circle(streams)
+    if stop["lost"] != lost:
+        problems.append(f"the program counted {stop['lost']} lost, the trace {lost}")
+    others = emitted - decoded  # HELLO, and LOST before each gap
+    if not len(streams) <= others <= 2 * len(streams) + len(gaps(streams)):
+        problems.append(f"{emitted} words emitted, {decoded} events decoded: {others} are neither")
+    return problems
+
+
+def recorder_killed(python, folder):
+    """The target goes on unharmed; what it emitted afterwards is missing, and told."""
+    run = Run(python, folder, "work(2, 50_000); say('ready'); wait_for('go'); work(2, 50_000); say('done')")
+    run.wait_for("ready")
+    time.sleep(0.5)  # it is idle: the recorder writes what it has within a tenth of a second
+    run.process.kill()
+    run.process.wait()
+    run.say("go")
+    run.wait_for("done")
+    stopped = [line for line in run.table() if line["kind"] == "stop"]
+    end = time.monotonic() + PATIENCE
+    while not stopped and time.monotonic() < end:  # the interpreter's own end
+        time.sleep(0.02)
+        stopped = [line for line in run.table() if line["kind"] == "stop"]
+    checked = recording.run([recording.FSCK, run.data])
+    if checked.returncode not in (0, 1):
+        return [f"fsck: {checked.returncode} {checked.stderr}"]
+    calls = run.leaf_calls()
+    problems = [] if calls == 100_000 else [f"{calls} calls of the 100000 before came back"]
+    if not stopped:
+        return [*problems, "the target did not stop in order"]
+    streams = recording.events(run.data)
+    return problems + told_everywhere(run, streams, 300_000) + all_in_circle(streams)
+
+
+def target_killed(python, folder):
+    """SIGKILL at any moment: at least what the program had said it had done is there, without a gap."""
+    body = "t = [threading.Thread(target=run, args=(10**9,), daemon=True) for _ in range(3)]\n" \
+           "for each in t: each.start()\nrun(100_000); say('ready'); run(10**9)"
+    run = Run(python, folder, body)
+    run.wait_for("ready")
+    (child,) = children(run.process.pid)
+    os.kill(child, signal.SIGKILL)
+    run.finish()
+    problems = [] if run.status == -signal.SIGKILL else [f"recorder ends with {run.status}"]
+    if run.leaf_calls() < 100_000:
+        problems.append(f"{run.leaf_calls()} calls came back")
+    losses = run.losses()
+    if not losses["unstopped"]:
+        problems.append(f"that the process did not stop in order is not told: {losses}")
+    streams = recording.events(run.data)
+    return problems + nothing_lost(run) + all_in_circle(streams)
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return [int(child) for child in file.read().split()]
+
+
+def ends_hard(python, folder, how, status):
+    """The last calls before the end are there, to the last one."""
+    quiet = "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); "
+    run = Run(python, folder, quiet + f"work(4, 5_000); run(777); {how}").finish()
+    problems = [] if run.status == status else [f"status {run.status}, not {status}: {run.err}"]
+    if run.leaf_calls() != 20_777:
+        problems.append(f"{run.leaf_calls()} calls of 20777 came back")
+    return problems + nothing_lost(run) + all_in_circle(recording.events(run.data))
+
+
+def interrupted(python, folder):
+    """SIGINT to the recorder alone reaches the target, which ends in its own way."""
+    run = Run(python, folder, "try: say('ready'); wait_for('never')\n"
+                              "except KeyboardInterrupt: run(1000); print('interrupted')\nsys.exit(5)")
+    run.wait_for("ready")
+    run.process.send_signal(signal.SIGINT)
+    run.finish()
+    problems = [] if (run.status, run.out) == (5, "interrupted\n") else [f"{run.status} {run.out} {run.err}"]
+    calls = run.leaf_calls()
+    return problems + ([] if calls == 1000 else [f"{calls} calls of 1000"]) + nothing_lost(run)
+
+
+def disk_full(python, folder):
+    """A write fails (here: RLIMIT_FSIZE): the target runs to its end, what was written is exact, the rest told."""
+    command = ["sh", "-c", 'ulimit -f 2000; exec "$@"', "sh"]
+    run = Run(python, folder, "work(4, 100_000); print('ran to its end')",
+              "--ring-records", "4096", prefix=command).finish()
+    problems = [] if run.out == "ran to its end\n" else [f"the target said {run.out!r}"]
+    if run.status == 0 or not run.err.strip():
+        problems.append(f"status {run.status}, stderr {run.err!r}")
+    checked = recording.run([recording.FSCK, run.data])
+    if checked.returncode not in (0, 1):
+        return [*problems, f"fsck: {checked.returncode} {checked.stderr}"]
+    streams = recording.events(run.data)
+    return problems + told_everywhere(run, streams) + all_in_circle(streams)
+
+
+CASES = {
+    "20 million events of 4 threads": (twenty_million,),
+    "a ring too small, no waiting": (overrun,),
+    "the recorder is killed": (recorder_killed,),
+    "the target is killed from outside": (target_killed,),
+    "the target kills itself": (ends_hard, "os.kill(os.getpid(), 9)", -signal.SIGKILL),
+    "the target aborts": (ends_hard, "os.abort()", -signal.SIGABRT),
+    "the target crashes": (ends_hard, "import ctypes; ctypes.string_at(0)", -signal.SIGSEGV),
+    "the target leaves by os._exit": (ends_hard, "os._exit(6)", 6),
+    "Ctrl-C to the recorder alone": (interrupted,),
+    "the disk is full": (disk_full,),
+}
+
+
+def main():
+    pythons = recording.pythons()
+    recording.need_built()
+    with Plan() as plan:
+        for python in pythons:
+            version = recording.version(python)
+            for name, (function, *args) in CASES.items():
+                with recording.scratch() as folder:
+                    plan.case(f"{version} {name}", function, python, folder, *args)
+
+
+if __name__ == "__main__":
+    main()
