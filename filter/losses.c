@@ -38,6 +38,8 @@ unsigned losses_of(const struct profile *p, struct loss rows[static LOSSES])
 		  "PTWRITEs of other software, left alone" },
 		{ "unmatched", p->unmatched, "call or return whose other end was not seen",
 		  "calls or returns whose other end was not seen" },
+		{ "backwards", p->backwards, "event has a time before that of the event ahead of it",
+		  "events have a time before that of the event ahead of them" },
 		{ "damaged_lines", p->codes->damaged, "line of a code table could not be read",
 		  "lines of code tables could not be read" },
 		{ "missing_tables", p->codes->missing, "process has no code table",

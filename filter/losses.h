@@ -5,7 +5,7 @@
 
 #include "profile.h"
 
-#define LOSSES 9
+#define LOSSES 10
 
 struct loss {
 	const char *key; /* in the summary JSON */

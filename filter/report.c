@@ -196,9 +196,8 @@ void report_loops(FILE *f, const struct profile *p, struct loop *const *loops, s
 		  const struct paint *c)
 {
 	if (!n) {
-		fprintf(f, "\nNo loops: %s.\n", p->events[OP_JUMP] ?
-			"no jump went backwards" :
-			"no JUMP was recorded (modes adaptive, precise and full do that)");
+		fputs("\nNo loops: no back-edge was seen "
+		      "(modes adaptive, precise and full record them).\n", f);
 		return;
 	}
 	write_title(f, "Hottest loops                            cycles of a trip", c);

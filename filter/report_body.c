@@ -42,9 +42,11 @@ static void write_legend(FILE *f, const struct loop *loop, const struct body_row
 	uint64_t jump = code->process->callback_cycles[OP_JUMP];
 
 	if (rows->measured) {
-		fputs("Cycles run to the thread's next instruction, through calls and the event's own "
-		      "callback.\nINSTRUCTION events keep the interpreter from specializing: base "
-		      "opcodes ran.\n", f);
+		fprintf(f,
+			"Cycles run to the thread's next instruction, through calls, one callback "
+			"included;\na trip includes %.1f. INSTRUCTION events keep the interpreter from "
+			"specializing:\nbase opcodes ran.\n",
+			loop->cycles.n ? (double)loop->uops / loop->cycles.n : 0);
 		return;
 	}
 	fputs("* average over the block: a trip's cycles, calls included, over its instructions\n", f);
