@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* test_options.c - every key, what it takes, and what it says to anything else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "options.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+static int parse(struct options *o, const char *word, char *error)
+{
+	char *argv[] = { (char *)word };
+
+	*error = '\0';
+	return options_parse(o, 1, argv, error);
+}
+
+static void test_defaults(void **state)
+{
+	struct options o;
+	char error[OPTIONS_ERROR];
+
+	(void)state;
+	assert_int_equal(options_parse(&o, 0, NULL, error), 0);
+	assert_null(o.codes);
+	assert_null(o.perfetto);
+	assert_null(o.summary);
+	assert_null(o.events);
+	assert_int_equal(o.console, WHEN_AUTO);
+	assert_int_equal(o.color, WHEN_AUTO);
+	assert_int_equal(o.progress, WHEN_AUTO);
+	assert_int_equal(o.loops, 5);
+	assert_int_equal(o.from_ns, 0);
+	assert_true(o.until_ns == UINT64_MAX);
+	assert_int_equal(o.status, -1);
+	assert_false(o.help);
+}
+
+static void test_strings(void **state)
+{
+	struct options o;
+	char error[OPTIONS_ERROR];
+
+	(void)state;
+	assert_int_equal(parse(&o, "codes=a dir/b=c", error), 0);
+	assert_string_equal(o.codes, "a dir/b=c");
+	assert_int_equal(parse(&o, "perfetto=-", error), 0);
+	assert_string_equal(o.perfetto, "-");
+	assert_int_equal(parse(&o, "summary=s", error), 0);
+	assert_string_equal(o.summary, "s");
+	assert_int_equal(parse(&o, "events=e", error), 0);
+	assert_string_equal(o.events, "e");
+	assert_int_equal(parse(&o, "help", error), 0);
+	assert_true(o.help);
+}
+
+static void test_numbers_and_choices(void **state)
+{
+	struct options o;
+	char error[OPTIONS_ERROR];
+
+	(void)state;
+	assert_int_equal(parse(&o, "loops=0", error), 0);
+	assert_int_equal(o.loops, 0);
+	assert_int_equal(parse(&o, "loops=100000", error), 0);
+	assert_int_equal(o.loops, 100000);
+	assert_int_equal(parse(&o, "status=3", error), 0);
+	assert_int_equal(o.status, 3);
+	assert_int_equal(parse(&o, "console=always", error), 0);
+	assert_int_equal(o.console, WHEN_ALWAYS);
+	assert_int_equal(parse(&o, "color=never", error), 0);
+	assert_int_equal(o.color, WHEN_NEVER);
+	assert_int_equal(parse(&o, "progress=auto", error), 0);
+	assert_int_equal(o.progress, WHEN_AUTO);
+}
+
+static const struct {
+	const char *word;
+	uint64_t from, until;
+} windows[] = {
+	{ "time=1,2", 1000000000, 2000000000 },
+	{ "time=1.5,2.000000001", 1500000000, 2000000001 },
+	{ "time=,2", 0, 2000000000 },
+	{ "time=3,", 3000000000, UINT64_MAX },
+	{ "time=,", 0, UINT64_MAX },
+	{ "time=12345.678901234,12345.678901235", 12345678901234, 12345678901235 },
+};
+
+static void test_windows(void **state)
+{
+	struct options o;
+	char error[OPTIONS_ERROR];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(windows); i++) {
+		if (parse(&o, windows[i].word, error))
+			fail_msg("%s: %s", windows[i].word, error);
+		assert_true(o.from_ns == windows[i].from);
+		assert_true(o.until_ns == windows[i].until);
+	}
+}
+
+/* What is wrong is quoted, and there is one line. */
+static const char *const wrong[] = {
+	"",	    "nonsense",	  "perfetto",	  "perfetto=",	"=x",		 "perfett=x",
+	"loops=",   "loops=-1",	  "loops=1x",	  "loops=100001", "loops=99999999999999999999",
+	"color=sometimes", "console=", "time=",	  "time=1",	"time=2,1",	 "time=1,1",
+	"time=a,b", "time=-1,2",  "time=1,2,3",	  "time=1 2",	"time=99999999999999,",
+	"helpless", "help=yes",
+};
+
+static void test_wrong_words(void **state)
+{
+	struct options o;
+	char error[OPTIONS_ERROR];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(wrong); i++) {
+		if (parse(&o, wrong[i], error) != -EINVAL)
+			fail_msg("'%s' is taken", wrong[i]);
+		assert_non_null(strstr(error, wrong[i]));
+		assert_null(strchr(error, '\n'));
+	}
+}
+
+static void test_when(void **state)
+{
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	assert_true(options_when(WHEN_ALWAYS, fds[1]));
+	assert_false(options_when(WHEN_AUTO, fds[1]));
+	assert_false(options_when(WHEN_NEVER, fds[1]));
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static size_t count_sinks(const char *a, const char *b)
+{
+	char *argv[] = { (char *)a, (char *)b };
+	struct options o;
+	struct sink *sinks, *next;
+	char error[SINK_ERROR];
+	size_t n = 0;
+
+	assert_int_equal(options_parse(&o, !!a + !!b, argv, error), 0);
+	assert_int_equal(options_sinks(&o, &sinks, error), 0);
+	for (; sinks; sinks = next, n++) {
+		next = sinks->next;
+		sinks->ops->free(sinks);
+	}
+	return n;
+}
+
+static void test_sinks(void **state)
+{
+	(void)state;
+	assert_int_equal(count_sinks(NULL, NULL), 1);
+	assert_int_equal(count_sinks("console=never", NULL), 0);
+	assert_int_equal(count_sinks("events=/dev/null", NULL), 1);
+	assert_int_equal(count_sinks("events=/dev/null", "console=always"), 2);
+	assert_int_equal(count_sinks("perfetto=/dev/null", "summary=/dev/null"), 2);
+}
+
+/* One that cannot be made: the others are taken back, and the error names the file. */
+static void test_sink_that_cannot_be_made(void **state)
+{
+	char *argv[] = { "events=/dev/null", "summary=/no/such/folder/s.json" };
+	struct options o;
+	struct sink *sinks;
+	char error[SINK_ERROR] = "";
+
+	(void)state;
+	assert_int_equal(options_parse(&o, 2, argv, error), 0);
+	assert_int_equal(options_sinks(&o, &sinks, error), -ENOENT);
+	assert_null(sinks);
+	assert_non_null(strstr(error, "/no/such/folder/s.json"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_numbers_and_choices),
+		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_wrong_words),
+		cmocka_unit_test(test_when),
+		cmocka_unit_test(test_sinks),
+		cmocka_unit_test(test_sink_that_cannot_be_made),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
