@@ -1,0 +1,63 @@
+"""Enough of the perf.data format to damage a recording on purpose (tools/perf/Documentation/perf.data-file-format.txt)."""
+
+import struct
+
+HEADER = 104
+DATA_SIZE = 48  # where the header keeps data.size; data.offset is before it
+AUXTRACE = 71
+AUXTRACE_EVENT = 48  # bytes of the record before its payload
+PTW8 = b"\x02\x32"  # a PTW packet with 8 bytes of payload (SDM vol. 3, "PTWRITE Packet")
+MAGIC = b"PERFILE2"
+
+
+def hello(version):
+    """The word that opens each thread, as bytes: op 1, sequence number 0, magic, interpreter 0 (docs/marker.md)."""
+    return struct.pack("<Q", 1 << 59 | 0x4F434C << 28 | version)
+
+
+class PerfFile:
+    """A perf.data in memory."""
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.bytes = bytearray(file.read())
+
+    def write(self, path):
+        with open(path, "wb") as file:
+            file.write(self.bytes)
+
+    def records(self):
+        """(type, offset, size with payload) of each record."""
+        at, size = struct.unpack_from("<QQ", self.bytes, DATA_SIZE - 8)
+        end = at + size
+        while at < end:
+            kind, _, length = struct.unpack_from("<IHH", self.bytes, at)
+            whole = length
+            if kind == AUXTRACE:
+                whole += struct.unpack_from("<Q", self.bytes, at + 8)[0]
+            yield kind, at, whole
+            at += whole
+
+    def payloads(self):
+        """(start, end) of each AUXTRACE payload."""
+        return [(at + AUXTRACE_EVENT, at + size) for kind, at, size in self.records() if kind == AUXTRACE]
+
+    def append_words(self, values):
+        """PTW packets of these values at the end of the last payload."""
+        start, end = self.payloads()[-1]
+        packets = b"".join(PTW8 + struct.pack("<Q", value) for value in values)
+        packets += bytes(-len(packets) % 8)
+        self.bytes[end:end] = packets
+        self.add(start - AUXTRACE_EVENT + 8, len(packets))
+        self.add(DATA_SIZE, len(packets))
+
+    def add(self, at, count):
+        struct.pack_into("<Q", self.bytes, at, struct.unpack_from("<Q", self.bytes, at)[0] + count)
+
+
+def without_intel_pt():
+    """A whole perf.data of a software event, with one FINISHED_ROUND record."""
+    attr = struct.pack("<IIQ", 1, 128, 9) + bytes(112) + struct.pack("<QQ", 0, 0)
+    record = struct.pack("<IHH", 68, 0, 8)
+    header = MAGIC + struct.pack("<QQQQQQQQ", HEADER, len(attr), HEADER, len(attr), HEADER + len(attr), len(record), 0, 0)
+    return header + bytes(HEADER - len(header)) + attr + record

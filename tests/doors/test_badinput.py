@@ -1,0 +1,350 @@
+#!/usr/bin/env python3
+"""Bad input gives one clear line and a non-zero exit: no crash, no hang, no part passed off as the whole.
+
+Every case starts from one small good recording, damages a copy, and reads it through `ocular report`, or
+gives the commands something they cannot do.
+"""
+
+import json
+import os
+import random
+import shutil
+import sys
+
+import compare
+import perffile
+import recording
+from tap import Plan
+
+PROGRAM = """
+import threading
+def leaf(n):
+    return n
+def run(n):
+    for i in range(n):
+        leaf(i)
+threads = [threading.Thread(target=run, args=(900,)) for _ in range(3)]
+for t in threads: t.start()
+for t in threads: t.join()
+run(1200)
+"""
+PAGE = 4096
+ADVICE = "these can be traced"
+FLIPS = 25  # recordings with one random byte changed
+
+
+class Good:
+    """The recording that everything starts from."""
+
+    def __init__(self, python, folder):
+        self.python, self.folder = python, folder
+        self.data = os.path.join(folder, "good")
+        done = recording.record(self.data, [python, "-c", PROGRAM], recording.traced_environment("adaptive"))
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        self.events = recording.events(self.data)
+        self.count = sum(map(len, self.events.values()))
+        self.path = os.path.join(self.data, "perf.data")
+
+    def copy(self, name="copy"):
+        target = os.path.join(self.folder, name)
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(self.data, target, ignore=shutil.ignore_patterns("*.txt", "*.json", "status"))
+        return target
+
+    def with_bytes(self, content):
+        """A copy whose perf.data is this."""
+        data = self.copy()
+        with open(os.path.join(data, "perf.data"), "wb") as file:
+            file.write(content)
+        return data
+
+    def code_table(self, data):
+        (name,) = (name for name in os.listdir(data) if name.startswith("codes-"))
+        return os.path.join(data, name)
+
+
+def ocular(*arguments, **kw):
+    return recording.run([recording.WRAPPER, *arguments], env=recording.plain_environment(), **kw)
+
+
+def refused(done, *words, status=None):
+    """Problems unless a command ended with one line on stderr that has these words, and a status of failure.
+
+    A second line may advise which interpreters would do."""
+    lines = [line for line in done.stderr.splitlines() if line.strip() and ADVICE not in line]
+    problems = []
+    if done.returncode <= 0 or done.returncode > 128 or status not in (None, done.returncode):
+        problems.append(f"exit status {done.returncode}")
+    if len(lines) != 1:
+        problems.append(f"{len(lines)} lines of error, not one")
+    problems += [f"no word of {word!r}" for word in words if word.lower() not in done.stderr.lower()]
+    return problems and [*problems, *lines[:6], *done.stdout.splitlines()[:3]]
+
+
+def refused_report(good, data, *words):
+    """`report` refuses, and leaves no output behind that could be taken for one."""
+    out = os.path.join(good.folder, "out.json")
+    problems = refused(ocular("report", data, "--perfetto", out), *words)
+    if os.path.exists(out):
+        problems.append(f"{os.path.getsize(out)} bytes of output left behind")
+        os.unlink(out)
+    return problems
+
+
+def read(data):
+    """(`ocular report --events`, streams or None)."""
+    path = os.path.join(data, "events.txt")
+    done = ocular("report", data, "--events", path)
+    if done.returncode:
+        return done, None
+    with open(path, encoding="utf-8", newline="\n") as file:
+        return done, compare.read_ocular(file)
+
+
+def not_a_perf_data(good):
+    contents = {"empty": b"", "text": b"hello\n" * 100, "zeros": bytes(10_000), "short": b"PERF",
+                "random": random.Random(1).randbytes(20_000), "swapped": b"2ELIFREP" + bytes(96),
+                "header only": perffile.MAGIC + bytes(96), "header cut": perffile.MAGIC + b"\x68" + bytes(20),
+                "pipe mode": perffile.MAGIC + (16).to_bytes(8, "little") + bytes(64)}
+    return [f"{name}: {line}" for name, content in contents.items()
+            for line in refused_report(good, good.with_bytes(content))]
+
+
+def without_intel_pt(good):
+    return refused_report(good, good.with_bytes(perffile.without_intel_pt()), "Intel PT")
+
+
+def no_recording(good):
+    empty = os.path.join(good.folder, "empty")
+    os.makedirs(empty, exist_ok=True)
+    return [*refused_report(good, os.path.join(good.folder, "nowhere")), *refused_report(good, empty),
+            *refused_report(good, "/dev/null")]
+
+
+def is_prefix(part, whole):
+    """Of events: all of `part`, but for a GAP at its end, begins `whole`."""
+    part = [event for event in part if event.event != "GAP"]
+    return len(part) <= len(whole) and all(map(compare.same, part, whole))
+
+
+def cut(good):
+    """Truncated at each 4 KiB boundary: refused, or repaired, said so, and then exactly a prefix in each thread."""
+    with open(good.path, "rb") as file:
+        content = file.read()
+    problems, repaired = [], 0
+    for size in range(PAGE, len(content), PAGE):
+        done, streams = read(good.with_bytes(content[:size]))
+        if streams is None:
+            problems += [f"{size}: {line}" for line in refused(done)]
+            continue
+        repaired += 1
+        if "repair" not in done.stderr.lower():
+            problems.append(f"{size}: the repair is not told: {done.stderr!r}")
+        problems += [f"{size}: thread {key} is no prefix of the whole" for key, events in streams.items()
+                     if not is_prefix(events, good.events[key])]
+        lost = good.count - sum(event.event != "GAP" for events in streams.values() for event in events)
+        losses = recording.summary(os.path.join(good.folder, "copy"))["losses"]
+        if lost and losses["markers"] < lost:
+            problems.append(f"{size}: {lost} events are lost, the summary says {losses}")
+    return problems + ([] if repaired else ["nothing could be repaired"])
+
+
+def no_code_table(good):
+    """Names become `code N`, nothing else changes, and it is told."""
+    data = good.copy()
+    os.unlink(good.code_table(data))
+    done, streams = read(data)
+    if streams is None:
+        return [f"refused: {done.stderr}"]
+    problems = []
+    for key, events in streams.items():
+        bare = [(e.event, e.where) for e in events], [(e.event, e.where) for e in good.events[key]]
+        if bare[0] != bare[1]:
+            problems.append(f"thread {key}: {len(bare[0])} events of {len(bare[1])}, or others")
+        problems += [f"not a code: {e}" for e in events[:1] if not e.qualname.startswith("code ")]
+    losses = recording.summary(data)["losses"]
+    if not losses["missing_tables"] or "no code table" not in recording.report(data, "console=always"):
+        problems.append(f"not told: {losses}")
+    return problems
+
+
+def damaged_code_table(good):
+    """Cut in a line, garbage between lines, one code's line gone: the rest stands, and it is told."""
+    with open(good.code_table(good.data), encoding="utf-8") as file:
+        lines = file.readlines()
+    leaf = next(i for i, line in enumerate(lines) if '"leaf"' in line)
+    damages = {"cut": [*lines[:leaf], lines[leaf][:40]],
+               "garbage": [*lines[:leaf], "\x00\xff{[\n", "[1]\n", "{}\n", '{"kind":"code"}\n', "7\n", *lines[leaf:]],
+               "wrong types": [line if i != leaf else line.replace('"id":', '"id":"x","was":')
+                               for i, line in enumerate(lines)],
+               "a code gone": lines[:leaf] + lines[leaf + 1:]}
+    problems = []
+    for name, damaged in damages.items():
+        data = good.copy()
+        with open(good.code_table(data), "w", encoding="latin-1") as file:
+            file.writelines(damaged)
+        done, streams = read(data)
+        if streams is None:
+            problems.append(f"{name}: refused: {done.stderr}")
+            continue
+        if sum(map(len, streams.values())) < good.count:
+            problems.append(f"{name}: {sum(map(len, streams.values()))} events of {good.count}")
+        losses = recording.summary(data)["losses"]
+        if not losses["damaged_lines"] + losses["unknown_codes"]:
+            problems.append(f"{name}: not told: {losses}")
+    return problems
+
+
+def foreign(good):
+    """PTWRITEs of other software at the end of a thread: counted one by one, left alone, the rest the same."""
+    data, values = good.copy(), [0x1234, 0, 2**64 - 1, 0xDEADBEEF]
+    damaged = perffile.PerfFile(good.path)
+    damaged.append_words(values)
+    damaged.write(os.path.join(data, "perf.data"))
+    done, streams = read(data)
+    if streams is None:
+        return [f"refused: {done.stderr}"]
+    counted = sum(int(e.where) for events in streams.values() for e in events if e.event == "FOREIGN")
+    rest = {key: [e for e in events if e.event != "FOREIGN"] for key, events in streams.items()}
+    losses = recording.summary(data)["losses"]
+    problems = [] if counted == losses["foreign"] == len(values) else [f"{counted} foreign, summary {losses}"]
+    for key, events in rest.items():
+        difference = compare.compare_events(events, good.events[key])
+        problems += [f"thread {key}: {line}" for line in difference[:3]]
+    return problems
+
+
+def flipped(good):
+    """One byte changed in the trace: read or refused, but no crash, no hang, no other file's fault."""
+    dice, problems = random.Random(7), []
+    for _ in range(FLIPS):
+        damaged = perffile.PerfFile(good.path)
+        start, end = dice.choice(damaged.payloads())
+        at = dice.randrange(start, end)
+        damaged.bytes[at] ^= dice.randrange(1, 256)
+        data = good.copy()
+        damaged.write(os.path.join(data, "perf.data"))
+        done, streams = read(data)
+        if streams is None:
+            problems += [f"byte {at}: {line}" for line in refused(done)]
+    return problems
+
+
+def newer_format(good):
+    problems = []
+    data = good.copy()
+    with open(good.code_table(data), encoding="utf-8") as file:
+        text = file.read()
+    header = json.loads(text.splitlines()[0])
+    header["ocular"] = 99
+    with open(good.code_table(data), "w", encoding="utf-8") as file:
+        file.writelines([json.dumps(header) + "\n", *text.splitlines(True)[1:]])
+    problems += [f"code table: {line}" for line in refused_report(good, data, "newer")]
+    data = good.copy()
+    damaged = perffile.PerfFile(good.path)
+    while (at := damaged.bytes.find(perffile.hello(1))) >= 0:
+        damaged.bytes[at] = 99
+    damaged.write(os.path.join(data, "perf.data"))
+    return problems + [f"marker: {line}" for line in refused_report(good, data, "newer")]
+
+
+def unwritable_output(good):
+    problems = []
+    for option in ("--perfetto", "--summary", "--events"):
+        for path in ("/no/such/folder/out", good.folder, "/dev/full"):
+            problems += [f"{option} {path}: {line}" for line in refused(ocular("report", good.data, option, path), path)]
+    return problems
+
+
+def unknown_argument(good):
+    problems = []
+    for argument in ("nonsense=1", "loops=many", "loops=-1", "time=x", "time=5,1", "color=red", "console=perhaps", "perfetto"):
+        done = recording.perf(good.data, argument)
+        said = [line for line in done.stderr.splitlines() if line.startswith("ocular:")]
+        if len(said) != 1 or done.returncode == 0 or done.stdout:
+            problems.append(f"{argument}: status {done.returncode}, {said}, {len(done.stdout)} bytes of output")
+    return problems
+
+
+def wrong_usage(good):
+    """Status 2, nothing recorded, nothing overwritten."""
+    here = os.path.join(good.folder, "usage")
+    os.makedirs(here, exist_ok=True)
+    record = ["record", "--python", good.python]
+    commands = (record, [*record, "--mode", "fast", "x.py"], [*record, "--nonsense", "x.py"], [*record, "-o"],
+                [*record, "--ring-records", "100", "-c", "1"], [*record, "--wait-ms", "soon", "-c", "1"],
+                ["report", "--nonsense"], ["report", good.data, "more"], ["nonsense"])
+    problems = [f"{' '.join(command)}: {line}" for command in commands
+                for line in refused(ocular(*command, cwd=here), status=2)]
+    return problems + [f"left behind: {name}" for name in os.listdir(here)]
+
+
+def cannot_record(good):
+    """Where it may not write, with no such program, with no such interpreter."""
+    python = ["--python", good.python]
+    cases = {"output in no folder": (*python, "-o", "/no/such/folder/rec", "-c", "print(1)"),
+             "output is a file": (*python, "-o", good.path, "-c", "print(1)"),
+             "no such interpreter": ("--python", "/no/such/python", "-c", "print(1)"),
+             "no Python": ("--python", "/bin/true", "-c", "print(1)")}
+    problems = []
+    for name, arguments in cases.items():
+        done = ocular("record", *arguments, cwd=good.folder)
+        problems += [f"{name}: {line}" for line in refused(done)]
+        problems += [f"{name}: it ran: {done.stdout!r}"] if done.stdout else []
+    return problems
+
+
+def old_python():
+    """An interpreter older than 3.12, if there is one."""
+    for name in (sys.executable, "/usr/bin/python3", "python3.11", "python3.10", "python3.9"):
+        path = shutil.which(name)
+        if path and tuple(map(int, recording.version(path).split("."))) < (3, 12):
+            return path
+    return None
+
+
+def too_old(good):
+    python = old_python()
+    done = ocular("record", "-o", os.path.join(good.folder, "old"), "--python", python, "-c", "print(1)")
+    problems = refused(done, "3.12") + ([f"it ran: {done.stdout!r}"] if done.stdout else [])
+    package = recording.run([python, "-m", "ocular", "-c", "print(1)"], cwd=good.folder,
+                            env=recording.plain_environment(PYTHONPATH=os.path.join(recording.BUILD, "python")))
+    return problems + [f"python -m ocular: {line}" for line in refused(package, "3.12")]
+
+
+CASES = {
+    "not a perf.data": not_a_perf_data,
+    "a perf.data without Intel PT": without_intel_pt,
+    "no recording": no_recording,
+    "cut at every 4 KiB": cut,
+    "no code table": no_code_table,
+    "a damaged code table": damaged_code_table,
+    "foreign PTWRITEs": foreign,
+    "one byte changed in the trace": flipped,
+    "a newer format": newer_format,
+    "unwritable output": unwritable_output,
+    "unknown --dlarg": unknown_argument,
+    "wrong usage": wrong_usage,
+    "cannot record": cannot_record,
+}
+
+
+def main():
+    pythons = recording.pythons()
+    recording.need_built()
+    with Plan() as plan:
+        for python in pythons:
+            version = recording.version(python)
+            with recording.scratch() as folder:
+                good = Good(python, folder)
+                for name, function in CASES.items():
+                    plan.case(f"{version} {name}", function, good)
+                if old_python():
+                    plan.case(f"{version} a Python older than 3.12", too_old, good)
+                else:
+                    plan.skip(f"{version} a Python older than 3.12", "none here")
+
+
+if __name__ == "__main__":
+    main()
