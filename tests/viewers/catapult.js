@@ -1,5 +1,5 @@
 // catapult.js PACKAGES TRACE: imports TRACE as chrome://tracing does and prints a JSON object: warnings,
-// slices, maximum depth, thread names. The importer is catapult's own, headless under Node.
+// and slices of each thread. The importer is catapult's own, headless under Node.
 'use strict';
 
 const fs = require('fs');
@@ -23,18 +23,12 @@ function loadModel(folder) {
   return world.tr;
 }
 
-function depthOf(slice) {
-  return 1 + Math.max(0, ...slice.subSlices.map(depthOf));
-}
-
 function describe(thread) {
-  const top = thread.sliceGroup.topLevelSlices;
   return {
     name: thread.name || null,
     tid: thread.tid,
-    slices: thread.sliceGroup.slices.filter((slice) => slice.duration > 0 || !slice.didNotFinish).length,
+    slices: thread.sliceGroup.slices.length,
     unfinished: thread.sliceGroup.slices.filter((slice) => slice.didNotFinish).length,
-    depth: Math.max(0, ...top.map(depthOf)),
   };
 }
 

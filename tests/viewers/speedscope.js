@@ -30,7 +30,7 @@ function loadImporter(folder, said) {
     document: nothing, navigator: nothing, localStorage: nothing, HTMLElement: function () {},
     location: {hash: '', href: ''}, addEventListener() {}, matchMedia: () => nothing, requestAnimationFrame() {},
   });
-  world.window = world;
+  world.window = world.self = world;
   try {
     vm.runInContext(`${OPENING}globalThis.load=(a,b)=>${loader}(a,b);${source.slice(OPENING.length)}`, world);
   } catch (error) {
