@@ -37,12 +37,12 @@ int analysis_fail(struct analysis *a, int err)
 	return err;
 }
 
-int analysis_finish(struct analysis *a)
+int analysis_finish(struct analysis *a, bool counted)
 {
 	int err = decode_finish(&a->decoder);
 
 	if (!err)
-		err = trace_finish(&a->trace, a->decoder.words > 0);
+		err = trace_finish(&a->trace, counted);
 	return err ? analysis_fail(a, err) : 0;
 }
 

@@ -27,8 +27,11 @@ int analysis_open(struct analysis *a, const struct options *o, const char *dir);
 /* Says in a->error why feeding returned err, unless somebody said so already. Returns err. */
 int analysis_fail(struct analysis *a, int err);
 
-/* Settles what is open and finishes the sinks. 0 or a negative errno. */
-int analysis_finish(struct analysis *a);
+/*
+ * Settles what is open and finishes the sinks. counted: the front end fed words, so that what a process
+ * wrote can be compared with what came, even if nothing did. 0 or a negative errno.
+ */
+int analysis_finish(struct analysis *a, bool counted);
 
 /* Frees everything; outputs that were not finished are discarded. */
 void analysis_close(struct analysis *a);

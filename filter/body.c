@@ -24,8 +24,9 @@ static const struct loop *innermost(const struct function *f, int64_t offset, in
 }
 
 /*
- * Cycles of all trips of a loop. The first trip of each entry is not timed: it is taken for one of the
- * usual length, not of the mean, for one long wait among the timed ones would count many times over.
+ * Cycles of all trips of a loop. The first trip of each entry is not timed: it is taken for one of
+ * the usual length, not of the mean, for one long wait among the timed ones would count many times
+ * over.
  */
 static double all_cycles(const struct loop *loop)
 {

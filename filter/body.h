@@ -2,10 +2,10 @@
 /*
  * body.h - a loop taken apart: its instructions, and what each of them cost.
  *
- * Where INSTRUCTION events were recorded, an instruction's cycles are measured: from its event to the
- * thread's next one. Elsewhere only whole trips are known; then it is its block's average. A block is
- * the instructions whose innermost loop is the same, and its cycles are those of a trip of that loop
- * without the trips of the loops inside it.
+ * Where INSTRUCTION events were recorded, an instruction's cycles are measured: from its event to
+ * the thread's next one. Elsewhere only whole trips are known; then it is its block's average. A
+ * block is the instructions whose innermost loop is the same, and its cycles are those of a trip of
+ * that loop without the trips of the loops inside it.
  */
 #ifndef OCULAR_BODY_H
 #define OCULAR_BODY_H

@@ -68,7 +68,7 @@ struct process *codes_process(struct codes *c, int32_t pid)
 	struct process *p = map_get(&c->processes, (uint32_t)pid);
 
 	if (p)
-		return p;
+		return p->err ? NULL : p;
 	p = calloc(1, sizeof(*p));
 	if (!p || map_put(&c->processes, (uint32_t)pid, p)) {
 		free(p);
@@ -77,7 +77,8 @@ struct process *codes_process(struct codes *c, int32_t pid)
 	}
 	p->pid = pid;
 	p->parent = -1;
-	return codes_read(c, p) ? NULL : p;
+	p->err = codes_read(c, p);
+	return p->err ? NULL : p;
 }
 
 int codes_read_all(struct codes *c)

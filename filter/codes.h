@@ -49,6 +49,7 @@ struct code {
 struct process {
 	int32_t pid;
 	bool found; /* a table exists and has a header */
+	int err;    /* its table could not be read: codes_process refuses it */
 	char *python;
 	char *mode;
 	char *backend;

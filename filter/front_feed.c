@@ -21,7 +21,7 @@ static int analyse(struct analysis *a, FILE *f)
 {
 	int err = feed_file(f, &a->codes, trace_feed, &a->trace, a->error, sizeof(a->error));
 
-	return err ? analysis_fail(a, err) : analysis_finish(a);
+	return err ? analysis_fail(a, err) : analysis_finish(a, false);
 }
 
 int main(int argc, char **argv)

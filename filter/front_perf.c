@@ -146,7 +146,7 @@ EXPORT int filter_event_early(void *data, const struct perf_dlfilter_sample *sam
 
 static void finish(struct front *f)
 {
-	int err = f->err ? f->err : analysis_finish(&f->analysis);
+	int err = f->err ? f->err : analysis_finish(&f->analysis, true);
 
 	progress_end(&f->progress);
 	if (!f->analysis.decoder.words)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Hundreds of bytes go through here for every marker: the caller renders into the buffer itself, and
- * a write(2) is a megabyte. stdio would lock, copy and parse a format each time.
+ * Hundreds of bytes go through here for every marker: the caller renders into the buffer itself,
+ * and a write(2) is a megabyte. stdio would lock, copy and parse a format each time.
  */
 #include "out.h"
 

@@ -132,9 +132,10 @@ static void write_clock(FILE *f, const struct profile *p)
 {
 	if (p->clock_hz)
 		fprintf(f, "Cycles   of the %s clock, %.3f GHz\n", p->clock, p->clock_hz / 1e9);
+	else if (!strcmp(p->clock, "ns"))
+		fputs("Cycles   nanoseconds: the recording names no clock frequency\n", f);
 	else
-		fprintf(f, "Cycles   %s\n", strcmp(p->clock, "ns") ? p->clock
-				: "nanoseconds: the recording names no clock frequency");
+		fprintf(f, "Cycles   %s\n", p->clock);
 }
 
 static const char *plural(uint64_t n, const char *ending)
@@ -179,8 +180,8 @@ static void write_loop(FILE *f, const struct profile *p, const struct loop *loop
 {
 	const struct stat_sum *s = &loop->cycles;
 	const double columns[] = {
-		loop->iterations, loop->entries, stat_mean(s), stat_quantile(s, 0.5),
-		stat_quantile(s, 0.99), s->min, s->max,
+		loop->iterations,	loop->entries, stat_mean(s), stat_quantile(s, 0.5),
+		stat_quantile(s, 0.99), s->min,	       s->max,
 	};
 	size_t i, all = sizeof(columns) / sizeof(columns[0]), n = s->n ? all : 2;
 
@@ -197,7 +198,8 @@ void report_loops(FILE *f, const struct profile *p, struct loop *const *loops, s
 {
 	if (!n) {
 		fputs("\nNo loops: no back-edge was seen "
-		      "(modes adaptive, precise and full record them).\n", f);
+		      "(modes adaptive, precise and full record them).\n",
+		      f);
 		return;
 	}
 	write_title(f, "Hottest loops                            cycles of a trip", c);

@@ -44,12 +44,13 @@ static void write_legend(FILE *f, const struct loop *loop, const struct body_row
 	if (rows->measured) {
 		fprintf(f,
 			"Cycles run to the thread's next instruction, through calls, one callback "
-			"included;\na trip includes %.1f. INSTRUCTION events keep the interpreter from "
-			"specializing:\nbase opcodes ran.\n",
+			"included;\na trip includes %.1f. Base opcodes ran: INSTRUCTION events "
+			"prevent specialization.\n",
 			loop->cycles.n ? (double)loop->uops / loop->cycles.n : 0);
 		return;
 	}
-	fputs("* average over the block: a trip's cycles, calls included, over its instructions\n", f);
+	fputs("* average over the block: a trip's cycles, calls included, over its instructions\n",
+	      f);
 	if (jump)
 		fprintf(f, "  a trip contains one JUMP callback of ~%" PRIu64 " cycles\n", jump);
 	if (!code->final)
@@ -73,7 +74,8 @@ static void write_title(FILE *f, const struct loop *loop)
 static void write_rows(FILE *f, const struct loop *loop, const struct body_row *rows, size_t n,
 		       const struct paint *c)
 {
-	fprintf(f, "%s[Ocular] Trace Disassembly with Hardware CPU Cycles (Base -> Specialized):%s\n",
+	fprintf(f,
+		"%s[Ocular] Trace Disassembly with Hardware CPU Cycles (Base -> Specialized):%s\n",
 		c->title, c->plain);
 	for (size_t i = 0; i < n; i++) {
 		fprintf(f, "[%03zu] offset %u : ", i, rows[i].instr->offset);

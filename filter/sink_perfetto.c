@@ -8,8 +8,8 @@
  * - a plain array: cut short it still loads, an object does not;
  * - times in microseconds since the start of the trace (epoch times would fall on a 256 ns grid of
  *   doubles), never negative (dropped), never running backwards within a thread (they sort);
- * - B and E with one name and no args: catapult warns of an arg on both, speedscope of one on B alone.
- *   Where a slice is from stands in its category; the rest of its code object is told once;
+ * - B and E with one name and no args: catapult warns of an arg on both, speedscope of one on B
+ * alone. Where a slice is from stands in its category; the rest of its code object is told once;
  * - no displayTimeUnit: older engines scale by it.
  */
 #include "sink_perfetto.h"
@@ -29,7 +29,7 @@
 
 struct track {
 	int32_t pid, tid;
-	uint64_t last_ns;  /* of its last event, since the start of the trace */
+	uint64_t last_ns; /* of its last event, since the start of the trace */
 	struct piece ids; /* pid and tid */
 };
 
@@ -59,7 +59,9 @@ static struct track *make_track(struct perfetto *v, int32_t pid, int32_t tid, ui
 	}
 	t->pid = pid;
 	t->tid = tid;
-	length = asprintf(&t->ids.text, "\"pid\":%d,\"tid\":%d,", pid, tid);
+	/* Unknown ones are 0: Perfetto takes no negative ids. */
+	length = asprintf(&t->ids.text, "\"pid\":%d,\"tid\":%d,", pid < 0 ? 0 : pid,
+			  tid < 0 ? 0 : tid);
 	t->ids.length = length > 0 ? length : 0;
 	return length > 0 ? t : NULL;
 }

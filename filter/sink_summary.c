@@ -52,22 +52,40 @@ static json_t *place(const struct code *code)
 			 string(code->qualname));
 }
 
+struct number {
+	const char *key;
+	json_int_t value;
+};
+
+static json_t *numbers(const struct number *rows, size_t n)
+{
+	json_t *o = json_object();
+	int err = !o;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = json_object_set_new(o, rows[i].key, json_integer(rows[i].value));
+	return err ? json_decref(o), NULL : o;
+}
+
+#define NUMBERS(rows) numbers(rows, sizeof(rows) / sizeof(rows[0]))
+
 static json_t *function(const struct code *code)
 {
 	const struct function *f = code->function;
-	json_t *totals = json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i}",
-				   "firstlineno", (json_int_t)code->firstlineno,
-				   "calls", (json_int_t)f->calls,
-				   "recursive_calls", (json_int_t)f->recursive_calls,
-				   "total_ns", (json_int_t)f->total_ns,
-				   "self_ns", (json_int_t)f->self_ns,
-				   "total_cycles", (json_int_t)f->total_cycles,
-				   "self_cycles", (json_int_t)f->self_cycles,
-				   "resumes", (json_int_t)f->resumes,
-				   "unfinished", (json_int_t)f->unfinished,
-				   "pid", code->process->pid);
+	const struct number totals[] = {
+		{ "firstlineno", code->firstlineno },
+		{ "calls", f->calls },
+		{ "recursive_calls", f->recursive_calls },
+		{ "total_ns", f->total_ns },
+		{ "self_ns", f->self_ns },
+		{ "total_cycles", f->total_cycles },
+		{ "self_cycles", f->self_cycles },
+		{ "resumes", f->resumes },
+		{ "unfinished", f->unfinished },
+		{ "pid", code->process->pid },
+	};
 
-	return join(place(code), totals);
+	return join(place(code), NUMBERS(totals));
 }
 
 static json_t *functions(const struct profile *p)
@@ -85,21 +103,32 @@ static json_t *functions(const struct profile *p)
 
 static json_t *cycles(const struct stat_sum *s)
 {
-	return json_pack("{s:f, s:I, s:I, s:I, s:I}", "mean", stat_mean(s),
-			 "median", (json_int_t)stat_quantile(s, 0.5),
-			 "p99", (json_int_t)stat_quantile(s, 0.99),
-			 "min", (json_int_t)s->min, "max", (json_int_t)s->max);
+	const struct number rest[] = {
+		{ "median", stat_quantile(s, 0.5) },
+		{ "p99", stat_quantile(s, 0.99) },
+		{ "min", s->min },
+		{ "max", s->max },
+	};
+
+	return join(json_pack("{s:f}", "mean", stat_mean(s)), NUMBERS(rest));
 }
 
+/* clang-format off */
 static json_t *instruction(const struct process *p, const struct body_row *row)
 {
-	return json_pack("{s:i, s:i, s:o, s:o, s:o, s:b}",
-			 "offset", row->instr->offset, "line", row->instr->line,
-			 "opcode", string(process_opname(p, row->instr->base)),
-			 "specialized", string(process_opname(p, row->instr->adaptive)),
-			 "cycles", row->known ? json_real(row->cycles) : json_null(),
-			 "measured", row->measured);
+	const struct number where[] = {
+		{ "offset", row->instr->offset },
+		{ "line", row->instr->line },
+	};
+	json_t *what = json_pack("{s:o, s:o, s:o, s:b}",
+				 "opcode", string(process_opname(p, row->instr->base)),
+				 "specialized", string(process_opname(p, row->instr->adaptive)),
+				 "cycles", row->known ? json_real(row->cycles) : json_null(),
+				 "measured", row->measured);
+
+	return join(NUMBERS(where), what);
 }
+/* clang-format on */
 
 static json_t *instructions(const struct loop *loop)
 {
@@ -114,22 +143,26 @@ static json_t *instructions(const struct loop *loop)
 	return err ? json_decref(array), NULL : array;
 }
 
+/* clang-format off */
 static json_t *loop_object(const struct profile *p, const struct loop *loop)
 {
 	uint64_t timed = loop->cycles.n;
-	json_t *rest = json_pack("{s:I, s:i, s:I, s:I, s:I, s:o, s:f, s:f, s:o}",
-				 "head_offset", (json_int_t)loop->head,
-				 "line", loop_line(loop),
-				 "entries", (json_int_t)loop->entries,
-				 "iterations", (json_int_t)loop->iterations,
-				 "timed", (json_int_t)timed,
+	const struct number counts[] = {
+		{ "head_offset", loop->head },
+		{ "line", loop_line(loop) },
+		{ "entries", loop->entries },
+		{ "iterations", loop->iterations },
+		{ "timed", timed },
+	};
+	json_t *rest = json_pack("{s:o, s:f, s:f, s:o}",
 				 "cycles", cycles(&loop->cycles),
 				 "share", profile_share(p, loop),
 				 "uops", timed ? (double)loop->uops / timed : 0.0,
 				 "instructions", instructions(loop));
 
-	return join(place(loop->code), rest);
+	return join(join(place(loop->code), NUMBERS(counts)), rest);
 }
+/* clang-format on */
 
 static json_t *loops(const struct profile *p)
 {
@@ -165,14 +198,20 @@ static json_t *callbacks(const struct process *p)
 	return o;
 }
 
+/* clang-format off */
 static json_t *process(const struct process *p)
 {
-	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "pid", p->pid,
-			 "argv", string(p->argv), "python", string(p->python),
-			 "mode", string(p->mode), "backend", string(p->backend),
-			 "stopped", p->stopped, "untraced", string(p->untraced),
+	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o, s:o}",
+			 "pid", p->pid,
+			 "argv", string(p->argv),
+			 "python", string(p->python),
+			 "mode", string(p->mode),
+			 "backend", string(p->backend),
+			 "stopped", p->stopped,
+			 "untraced", string(p->untraced),
 			 "callback_cycles", callbacks(p));
 }
+/* clang-format on */
 
 static json_t *processes(const struct profile *p)
 {
@@ -202,22 +241,34 @@ static json_t *clock_object(const struct profile *p)
 
 static json_t *trace_object(const struct profile *p)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}",
-			 "start_ns", (json_int_t)p->start_ns, "end_ns", (json_int_t)p->end_ns,
-			 "traced_ns", (json_int_t)p->traced_ns,
-			 "traced_cycles", (json_int_t)p->traced_cycles,
-			 "threads", (json_int_t)p->threads,
-			 "processes", (json_int_t)p->processes);
+	const struct number rows[] = {
+		{ "start_ns", p->start_ns },   { "end_ns", p->end_ns },
+		{ "traced_ns", p->traced_ns }, { "traced_cycles", p->traced_cycles },
+		{ "threads", p->threads },     { "processes", p->processes },
+	};
+
+	return NUMBERS(rows);
 }
+
+/* clang-format off */
+static json_t *summary(const struct profile *p)
+{
+	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+			 "schema", SUMMARY_SCHEMA,
+			 "clock", clock_object(p),
+			 "trace", trace_object(p),
+			 "processes", processes(p),
+			 "events", events(p),
+			 "functions", functions(p),
+			 "loops", loops(p),
+			 "losses", losses(p));
+}
+/* clang-format on */
 
 static int summary_finish(struct sink *s, const struct profile *p)
 {
 	struct summary *m = (struct summary *)s;
-	json_t *o = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-			      "schema", SUMMARY_SCHEMA, "clock", clock_object(p),
-			      "trace", trace_object(p), "processes", processes(p),
-			      "events", events(p), "functions", functions(p),
-			      "loops", loops(p), "losses", losses(p));
+	json_t *o = summary(p);
 	char *text = o ? json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(REAL_DIGITS)) : NULL;
 
 	json_decref(o);

@@ -42,7 +42,8 @@ static bool has_tail(const uint8_t *s, const struct sequence *q)
 	return true;
 }
 
-/* Length of the sequence at s, 0 if it is none. Reads no further than the NUL: no byte of a tail. */
+/* Length of the sequence at s, 0 if it is none. The NUL is no byte of a tail: it ends the reading.
+ */
 static size_t sequence_length(const uint8_t *s)
 {
 	for (size_t i = 0; i < sizeof(sequences) / sizeof(sequences[0]); i++)

@@ -2,8 +2,8 @@
 /*
  * text.h - names as they must be quoted.
  *
- * Names come from the traced program: any bytes but NUL. None may break JSON, end a line of a report
- * early, or reach a terminal as a control sequence.
+ * Names come from the traced program: any bytes but NUL. None may break JSON, end a line of a
+ * report early, or reach a terminal as a control sequence.
  */
 #ifndef OCULAR_TEXT_H
 #define OCULAR_TEXT_H

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	f = fmemopen((void *)data, size, "r");
 	feed_file(f, &a.codes, trace_feed, &a.trace, error, sizeof(error));
 	fclose(f);
-	analysis_finish(&a);
+	analysis_finish(&a, false);
 	analysis_close(&a);
 	return 0;
 }

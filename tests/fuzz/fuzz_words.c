@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (options_parse(&o, 3, words, error) || analysis_open(&a, &o, dir))
 		abort();
 	feed_words(&a, data + 1 + length, size - 1 - length);
-	analysis_finish(&a);
+	analysis_finish(&a, true);
 	analysis_close(&a);
 	return 0;
 }
