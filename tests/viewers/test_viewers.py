@@ -192,19 +192,24 @@ def speedscope_threads(trace):
     return differs(found, {tid: (sum(t.calls.values()), t.deepest) for tid, t in trace.truth.items()})
 
 
-def broken(trace):
-    """Each viewer must notice a trace in which one E has another's name and one event no time."""
+def damaged(trace, change):
+    """A copy of the trace with one E of a worker thread changed."""
     with open(trace.path, encoding="utf-8") as file:
         events = json.load(file)
-    ends = [event for event in events if event["ph"] == "E" and event["tid"] in trace.truth]
-    ends[10]["name"] = "another"
-    del ends[20]["ts"]
-    path = os.path.join(trace.folder, "broken.json")
+    change([event for event in events if event["ph"] == "E" and event["tid"] in trace.truth][10])
+    path = os.path.join(trace.folder, "damaged.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump(events, file)
-    noticed = {"perfetto": trace.ask("perfetto.js", trace.queries, path=path)["trouble"],
-               "catapult": trace.ask("catapult.js", path=path)["warnings"],
+    return path
+
+
+def broken(trace):
+    """An E with another's name, one without a time: the queries and logs above must be able to tell."""
+    path = damaged(trace, lambda event: event.update(name="another"))
+    noticed = {"catapult": trace.ask("catapult.js", path=path)["warnings"],
                "speedscope": trace.ask("speedscope.js", path=path)["said"][1:]}
+    path = damaged(trace, lambda event: event.pop("ts"))
+    noticed["perfetto"] = trace.ask("perfetto.js", trace.queries, path=path)["trouble"]
     return [f"{viewer} noticed nothing" for viewer, words in noticed.items() if not words]
 
 
