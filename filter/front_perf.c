@@ -149,7 +149,7 @@ static void finish(struct front *f)
 	int err = f->err ? f->err : analysis_finish(&f->analysis, true);
 
 	progress_end(&f->progress);
-	if (!f->analysis.decoder.words)
+	if (!err && !f->analysis.decoder.words)
 		fprintf(stderr, "ocular: perf found no PTWRITE packets: is this a recording of Ocular's, "
 				"and was --itrace=we given?\n");
 	if (err)
