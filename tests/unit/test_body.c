@@ -13,10 +13,12 @@
 
 /* for (head 4, back-edge 20) { for (head 8, back-edge 12) { } } then a loop at 24 of its own */
 static struct instr instrs[] = {
-	{ .offset = 0, .line = 1 },  { .offset = 2, .line = 2 },  { .offset = 4, .line = 2 },
-	{ .offset = 8, .line = 3 },  { .offset = 10, .line = 3 }, { .offset = 12, .line = 3, .target = 8 },
-	{ .offset = 16, .line = 2 }, { .offset = 20, .line = 2, .target = 4 },
-	{ .offset = 24, .line = -1 }, { .offset = 26, .line = 4, .target = 24 }, { .offset = 28, .line = 5 },
+	{ .offset = 0, .line = 1 },   { .offset = 2, .line = 2 },
+	{ .offset = 4, .line = 2 },   { .offset = 8, .line = 3 },
+	{ .offset = 10, .line = 3 },  { .offset = 12, .line = 3, .target = 8 },
+	{ .offset = 16, .line = 2 },  { .offset = 20, .line = 2, .target = 4 },
+	{ .offset = 24, .line = -1 }, { .offset = 26, .line = 4, .target = 24 },
+	{ .offset = 28, .line = 5 },
 };
 
 static struct code make_code(void)
@@ -38,7 +40,8 @@ static struct loop *make_loop(struct code *code, int64_t head, uint64_t entries,
 	return loop;
 }
 
-static void assert_rows(const struct loop *loop, const unsigned *offsets, const double *cycles, size_t n)
+static void assert_rows(const struct loop *loop, const unsigned *offsets, const double *cycles,
+			size_t n)
 {
 	struct body_row rows[COUNT(instrs)];
 
@@ -56,7 +59,8 @@ static void test_one_block(void **state)
 	struct code code = make_code();
 
 	(void)state;
-	assert_rows(make_loop(&code, 24, 1, 10, 30), (unsigned[]){ 24, 26 }, (double[]){ 15, 15 }, 2);
+	assert_rows(make_loop(&code, 24, 1, 10, 30), (unsigned[]){ 24, 26 }, (double[]){ 15, 15 },
+		    2);
 	function_free(&code);
 }
 
@@ -64,7 +68,8 @@ static void test_one_block(void **state)
 static void test_inner_trips_are_not_the_outer_loop_s(void **state)
 {
 	struct code code = make_code();
-	struct loop *outer = make_loop(&code, 4, 1, 9, 1000), *inner = make_loop(&code, 8, 10, 90, 60);
+	struct loop *outer = make_loop(&code, 4, 1, 9, 1000),
+		    *inner = make_loop(&code, 8, 10, 90, 60);
 
 	(void)state;
 	assert_rows(inner, (unsigned[]){ 8, 10, 12 }, (double[]){ 20, 20, 20 }, 3);
@@ -80,7 +85,8 @@ static void test_no_block_costs_less_than_nothing(void **state)
 
 	(void)state;
 	make_loop(&code, 8, 10, 90, 60);
-	assert_rows(outer, (unsigned[]){ 4, 8, 10, 12, 16, 20 }, (double[]){ 0, 20, 20, 20, 0, 0 }, 6);
+	assert_rows(outer, (unsigned[]){ 4, 8, 10, 12, 16, 20 }, (double[]){ 0, 20, 20, 20, 0, 0 },
+		    6);
 	function_free(&code);
 }
 

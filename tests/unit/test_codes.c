@@ -12,9 +12,9 @@
 
 #include "codes.h"
 
-#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+#define COUNT(a)     (sizeof(a) / sizeof(*(a)))
 #define HEADER(more) "{\"kind\":\"header\",\"ocular\":1,\"pid\":7,\"first_id\":1" more "}\n"
-#define CODE(id, more) \
+#define CODE(id, more)                                                                             \
 	"{\"kind\":\"code\",\"id\":" #id ",\"file\":\"a.py\",\"qualname\":\"f" #id "\"" more "}\n"
 #define INSTRUCTIONS(rows) ",\"instructions\":[" rows "]"
 
@@ -56,15 +56,27 @@ static void test_everything_is_read(void **state)
 	struct code *code;
 
 	(void)state;
-	write_table(7, HEADER(",\"argv\":[\"app.py\",\"a b\"],\"python\":\"3.12.1\",\"mode\":\"adaptive\","
-			      "\"backend\":\"software\",\"tsc_hz\":2600000000,"
-			      "\"opnames\":[\"CACHE\",null,\"RESUME\",\"JUMP_BACKWARD\"],"
-			      "\"callback_cycles\":{\"JUMP\":44,\"LINE\":50}")
-		       CODE(3, ",\"firstlineno\":12,\"address\":\"0x7f00aa\",\"units\":40"
-			       INSTRUCTIONS("[0,12,2,-1],[2,13,9,-1],[6,-1,3,2]"))
-		       "{\"kind\":\"specialized\",\"id\":3,\"reason\":\"stop\",\"opcodes\":[[2,200]]}\n"
-		       "{\"kind\":\"thread\",\"tid\":70,\"name\":\"worker\"}\n"
-		       "{\"kind\":\"stop\",\"markers\":[[7,100],[70,23]],\"lost\":5}\n");
+	write_table(
+		7,
+		HEADER(",\"argv\":[\"app.py\",\"a b\"],\"python\":\"3.12.1\",\"mode\":\"adaptive\","
+		       "\"backend\":\"software\",\"tsc_hz\":2600000000,"
+		       "\"opnames\":[\"CACHE\",null,\"RESUME\",\"JUMP_BACKWARD\"],"
+		       "\"callback_cycles\":{\"JUMP\":44,\"LINE\":50}")
+			CODE(3,
+			     ",\"firstlineno\":12,\"address\":\"0x7f00aa\",\"units\":"
+			     "40" INSTRUCTIONS(
+				     "[0,12,2,-1],[2,13,9,-1],[6,-1,3,2]")) "{\"kind\":"
+									    "\"specialized\","
+									    "\"id\":3,\"reason\":"
+									    "\"stop\",\"opcodes\":["
+									    "[2,200]]}\n"
+									    "{\"kind\":\"thread\","
+									    "\"tid\":70,\"name\":"
+									    "\"worker\"}\n"
+									    "{\"kind\":\"stop\","
+									    "\"markers\":[[7,100],["
+									    "70,23]],\"lost\":5}"
+									    "\n");
 	assert_int_equal(codes_init(&c, dir), 0);
 	p = codes_process(&c, 7);
 	assert_non_null(p);
@@ -108,7 +120,8 @@ static void test_everything_is_read(void **state)
 	unlink(table_path(7));
 }
 
-/* Of each damaged line, how many are counted and whether codes 1 and 2 around it are still there. */
+/* Of each damaged line, how many are counted and whether codes 1 and 2 around it are still there.
+ */
 static const struct {
 	const char *name, *line;
 	unsigned damaged;
@@ -124,16 +137,20 @@ static const struct {
 	{ "kind is a number", "{\"kind\":4}\n", 1 },
 	{ "code without id", "{\"kind\":\"code\",\"file\":\"a\",\"qualname\":\"f\"}\n", 1 },
 	{ "code id 0", "{\"kind\":\"code\",\"id\":0,\"file\":\"a\",\"qualname\":\"f\"}\n", 1 },
-	{ "code id beyond a marker's", "{\"kind\":\"code\",\"id\":16777216,\"file\":\"a\",\"qualname\":\"f\"}\n", 1 },
-	{ "negative code id", "{\"kind\":\"code\",\"id\":-1,\"file\":\"a\",\"qualname\":\"f\"}\n", 1 },
+	{ "code id beyond a marker's",
+	  "{\"kind\":\"code\",\"id\":16777216,\"file\":\"a\",\"qualname\":\"f\"}\n", 1 },
+	{ "negative code id", "{\"kind\":\"code\",\"id\":-1,\"file\":\"a\",\"qualname\":\"f\"}\n",
+	  1 },
 	{ "code without name", "{\"kind\":\"code\",\"id\":9,\"file\":\"a\"}\n", 1 },
 	{ "code twice", CODE(1, ""), 1 },
 	{ "instructions out of order", CODE(9, INSTRUCTIONS("[4,1,2,-1],[2,1,2,-1]")), 1 },
 	{ "opcode beyond a byte", CODE(9, INSTRUCTIONS("[0,1,256,-1]")), 1 },
 	{ "short instruction", CODE(9, INSTRUCTIONS("[0,1,2]")), 1 },
 	{ "specialized without code", "{\"kind\":\"specialized\",\"id\":77,\"opcodes\":[]}\n", 1 },
-	{ "specialized opcode beyond a byte", "{\"kind\":\"specialized\",\"id\":1,\"opcodes\":[[0,999]]}\n", 1 },
-	{ "specialized where no instruction is", "{\"kind\":\"specialized\",\"id\":1,\"opcodes\":[[50,3]]}\n", 0 },
+	{ "specialized opcode beyond a byte",
+	  "{\"kind\":\"specialized\",\"id\":1,\"opcodes\":[[0,999]]}\n", 1 },
+	{ "specialized where no instruction is",
+	  "{\"kind\":\"specialized\",\"id\":1,\"opcodes\":[[50,3]]}\n", 0 },
 	{ "thread without name", "{\"kind\":\"thread\",\"tid\":3}\n", 1 },
 	{ "header without version", "{\"kind\":\"header\",\"pid\":7}\n", 1 },
 };
@@ -164,9 +181,11 @@ static void test_damage_is_counted_and_left_out(void **state)
 /* The last line of a killed process may be cut anywhere. */
 static void test_cut_at_every_byte(void **state)
 {
-	static const char text[] = HEADER(",\"argv\":[\"x\"]") CODE(1, INSTRUCTIONS("[0,1,2,-1]"))
-		"{\"kind\":\"specialized\",\"id\":1,\"opcodes\":[[0,3]]}\n"
-		"{\"kind\":\"stop\",\"markers\":[[7,1]],\"lost\":0}\n";
+	static const char text[] = HEADER(",\"argv\":[\"x\"]") CODE(
+		1,
+		INSTRUCTIONS(
+			"[0,1,2,-1]")) "{\"kind\":\"specialized\",\"id\":1,\"opcodes\":[[0,3]]}\n"
+				       "{\"kind\":\"stop\",\"markers\":[[7,1]],\"lost\":0}\n";
 
 	(void)state;
 	for (size_t length = 0; length < sizeof(text); length++) {
@@ -195,8 +214,14 @@ static void test_forks_share_ids(void **state)
 
 	(void)state;
 	write_table(7, HEADER("") CODE(1, "") CODE(9, ""));
-	write_table(8, "{\"kind\":\"header\",\"ocular\":1,\"pid\":8,\"first_id\":5,\"parent\":7}\n" CODE(5, "") CODE(6, ""));
-	write_table(9, "{\"kind\":\"header\",\"ocular\":1,\"pid\":9,\"first_id\":7,\"parent\":8}\n" CODE(7, ""));
+	write_table(
+		8,
+		"{\"kind\":\"header\",\"ocular\":1,\"pid\":8,\"first_id\":5,\"parent\":7}\n" CODE(
+			5, "") CODE(6, ""));
+	write_table(
+		9,
+		"{\"kind\":\"header\",\"ocular\":1,\"pid\":9,\"first_id\":7,\"parent\":8}\n" CODE(
+			7, ""));
 	assert_int_equal(codes_init(&c, dir), 0);
 	child = codes_process(&c, 8);
 	grandchild = codes_process(&c, 9);
@@ -216,8 +241,10 @@ static void test_parents_in_a_circle(void **state)
 	struct codes c;
 
 	(void)state;
-	write_table(7, "{\"kind\":\"header\",\"ocular\":1,\"pid\":7,\"first_id\":100,\"parent\":8}\n");
-	write_table(8, "{\"kind\":\"header\",\"ocular\":1,\"pid\":8,\"first_id\":100,\"parent\":7}\n");
+	write_table(7,
+		    "{\"kind\":\"header\",\"ocular\":1,\"pid\":7,\"first_id\":100,\"parent\":8}\n");
+	write_table(8,
+		    "{\"kind\":\"header\",\"ocular\":1,\"pid\":8,\"first_id\":100,\"parent\":7}\n");
 	assert_int_equal(codes_init(&c, dir), 0);
 	assert_null(codes_find(&c, codes_process(&c, 7), 5));
 	codes_free(&c);
@@ -293,9 +320,11 @@ static void test_instruction_at_an_offset(void **state)
 	static const struct {
 		int64_t offset;
 		uint32_t index;
-	} rows[] = { { -1, 4 }, { 0, 4 }, { 1, 4 }, { 2, 0 }, { 3, 0 }, { 4, 1 }, { 7, 1 }, { 8, 2 },
-		     { 11, 2 }, { 12, 3 }, { 9999, 3 } };
-	struct instr instrs[] = { { .offset = 2 }, { .offset = 4 }, { .offset = 8 }, { .offset = 12 } };
+	} rows[] = { { -1, 4 }, { 0, 4 }, { 1, 4 },  { 2, 0 },	{ 3, 0 },   { 4, 1 },
+		     { 7, 1 },	{ 8, 2 }, { 11, 2 }, { 12, 3 }, { 9999, 3 } };
+	struct instr instrs[] = {
+		{ .offset = 2 }, { .offset = 4 }, { .offset = 8 }, { .offset = 12 }
+	};
 	struct code code = { .ninstrs = 4, .instrs = instrs }, none = { 0 };
 
 	(void)state;

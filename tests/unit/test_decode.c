@@ -23,19 +23,21 @@
 #define CODES 2
 #define UNITS 10
 
-#define HELLO(seq, interpreter) ((uint64_t)1 << 59 | (uint64_t)(seq) << 52 | 0x4f434cull << 28 | (interpreter) << 8 | 1)
-#define EVENT(op, seq, code, offset, arg) \
-	((uint64_t)(op) << 59 | (uint64_t)(seq) << 52 | (uint64_t)(code) << 28 | \
+#define HELLO(seq, interpreter)                                                                    \
+	((uint64_t)1 << 59 | (uint64_t)(seq) << 52 | 0x4f434cull << 28 | (interpreter) << 8 | 1)
+#define EVENT(op, seq, code, offset, arg)                                                          \
+	((uint64_t)(op) << 59 | (uint64_t)(seq) << 52 | (uint64_t)(code) << 28 |                   \
 	 (uint64_t)(offset) << 8 | (uint8_t)(arg))
 #define START(seq)	   EVENT(4, seq, 1, 0, 0)
 #define RETURN(seq)	   EVENT(6, seq, 1, 8, 0)
 #define JUMP(seq, at, far) EVENT(15, seq, 1, at, far)
 #define LOST(seq, count)   ((uint64_t)2 << 59 | (uint64_t)(seq) << 52 | (count))
-#define WIDE(seq, high, dest) \
+#define WIDE(seq, high, dest)                                                                      \
 	((uint64_t)3 << 59 | (uint64_t)(seq) << 52 | (uint64_t)(high) << 28 | (dest))
 #define OTHER(n) (0x123450000ull + (n)) /* op 0: not ours */
-#define TOLD	 UINT64_MAX		 /* not a word: the front end tells of a gap */
+#define TOLD	 UINT64_MAX		/* not a word: the front end tells of a gap */
 
+/* clang-format off */
 static const struct {
 	const char *name;
 	uint64_t words[12];
@@ -108,6 +110,7 @@ static const struct {
 	  "PY_START:1@0 RESTARTx1 PY_START:1@0", 4, 0 },
 	{ "nothing but a hello", { HELLO(0, 0) }, "", 1, 0 },
 };
+/* clang-format on */
 
 static void write_sample(FILE *f, const struct sample *s)
 {
@@ -160,7 +163,8 @@ static void run_row(size_t i)
 	if (strcmp(text, rows[i].samples))
 		fail_msg("%s: got '%s', want '%s'", rows[i].name, text, rows[i].samples);
 	if (p->received != rows[i].received || p->told != rows[i].told)
-		fail_msg("%s: received %" PRIu64 ", told %" PRIu64, rows[i].name, p->received, p->told);
+		fail_msg("%s: received %" PRIu64 ", told %" PRIu64, rows[i].name, p->received,
+			 p->told);
 	decode_free(&d);
 	codes_free(&codes);
 }
@@ -172,7 +176,8 @@ static void test_rows(void **state)
 		run_row(i);
 }
 
-/* What a marker says goes into its sample whole, with its own time, though it was held for a while. */
+/* What a marker says goes into its sample whole, with its own time, though it was held for a while.
+ */
 static int check_sample(void *to, const struct sample *s)
 {
 	unsigned *n = to;
@@ -190,8 +195,9 @@ static int check_sample(void *to, const struct sample *s)
 
 static void test_samples_are_complete(void **state)
 {
-	static const uint64_t words[] = { HELLO(0, 0), EVENT(10, 1, 1, 1, 0), EVENT(10, 2, 1, 2, 0),
-					  HELLO(3, 3), EVENT(10, 4, 1, 4, 0), EVENT(10, 7, 1, 5, 0),
+	static const uint64_t words[] = { HELLO(0, 0),		 EVENT(10, 1, 1, 1, 0),
+					  EVENT(10, 2, 1, 2, 0), HELLO(3, 3),
+					  EVENT(10, 4, 1, 4, 0), EVENT(10, 7, 1, 5, 0),
 					  EVENT(10, 8, 1, 6, 0) };
 	struct codes codes;
 	struct decoder d;
@@ -211,7 +217,8 @@ static void test_samples_are_complete(void **state)
 	codes_free(&codes);
 }
 
-/* Each thread has its own sequence, however they interleave; so has the same tid in another process. */
+/* Each thread has its own sequence, however they interleave; so has the same tid in another
+ * process. */
 static void test_threads_do_not_mix(void **state)
 {
 	static const struct {

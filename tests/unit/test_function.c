@@ -36,8 +36,9 @@ static void test_loops_are_sorted_and_stay(void **state)
 static void test_end_of_a_loop(void **state)
 {
 	struct instr instrs[] = {
-		{ .offset = 0, .target = 10 },	{ .offset = 10, .target = -1 }, { .offset = 20, .target = 10 },
-		{ .offset = 30, .target = 10 }, { .offset = 40, .target = 32 }, { .offset = 50, .target = -1 },
+		{ .offset = 0, .target = 10 },	{ .offset = 10, .target = -1 },
+		{ .offset = 20, .target = 10 }, { .offset = 30, .target = 10 },
+		{ .offset = 40, .target = 32 }, { .offset = 50, .target = -1 },
 	};
 	struct code code = { .instrs = instrs, .ninstrs = COUNT(instrs) };
 

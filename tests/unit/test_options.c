@@ -107,6 +107,7 @@ static void test_windows(void **state)
 	}
 }
 
+/* clang-format off */
 /* What is wrong is quoted, and there is one line. */
 static const char *const wrong[] = {
 	"",	    "nonsense",	  "perfetto",	  "perfetto=",	"=x",		 "perfett=x",
@@ -115,6 +116,7 @@ static const char *const wrong[] = {
 	"time=a,b", "time=-1,2",  "time=1,2,3",	  "time=1 2",	"time=99999999999999,",
 	"helpless", "help=yes",
 };
+/* clang-format on */
 
 static void test_wrong_words(void **state)
 {

@@ -196,9 +196,23 @@ static void test_pieces_of_all_sizes(void **state)
 
 static void test_numbers(void **state)
 {
-	static const uint64_t numbers[] = { 0,	  1,	   9,	     10,   99,		 100,
-					    999,  1000,	   1001,     1010, 1000000,	 123456789,
-					    ~0ull, 1ull << 63, 1ull << 32, 999999, 1700000000000000000 };
+	static const uint64_t numbers[] = { 0,
+					    1,
+					    9,
+					    10,
+					    99,
+					    100,
+					    999,
+					    1000,
+					    1001,
+					    1010,
+					    1000000,
+					    123456789,
+					    ~0ull,
+					    1ull << 63,
+					    1ull << 32,
+					    999999,
+					    1700000000000000000 };
 	char got[32], expected[32];
 
 	(void)state;

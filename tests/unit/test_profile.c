@@ -21,9 +21,9 @@ static const struct {
 	int64_t head; /* 0: no loop */
 	uint64_t loop_ns, iterations;
 } codes_in[] = {
-	{ 7, "b.py", "late", 9, 50, 10, 5, 3 },	 { 7, "a.py", "hot", 5, 900, 10, 700, 1 },
-	{ 7, "a.py", "same", 9, 50, 20, 5, 9 },	 { 7, "a.py", "also", 9, 50, 0, 0, 0 },
-	{ 8, "a.py", "also", 9, 50, 10, 5, 3 },	 { 7, "a.py", "idle", 1, 0, 0, 0, 0 },
+	{ 7, "b.py", "late", 9, 50, 10, 5, 3 },	   { 7, "a.py", "hot", 5, 900, 10, 700, 1 },
+	{ 7, "a.py", "same", 9, 50, 20, 5, 9 },	   { 7, "a.py", "also", 9, 50, 0, 0, 0 },
+	{ 8, "a.py", "also", 9, 50, 10, 5, 3 },	   { 7, "a.py", "idle", 1, 0, 0, 0, 0 },
 	{ 7, "a.py", "early", 2, 50, 10, 900, 1 },
 };
 
@@ -31,8 +31,9 @@ static void make(struct codes *codes)
 {
 	codes_init(codes, NULL);
 	for (size_t i = 0; i < COUNT(codes_in); i++) {
-		struct code *code = codes_intern(codes_process(codes, codes_in[i].pid), codes_in[i].file,
-						 codes_in[i].qualname, codes_in[i].line);
+		struct code *code =
+			codes_intern(codes_process(codes, codes_in[i].pid), codes_in[i].file,
+				     codes_in[i].qualname, codes_in[i].line);
 
 		function_of(code)->self_ns = codes_in[i].self_ns;
 		if (!codes_in[i].head)

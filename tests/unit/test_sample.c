@@ -11,6 +11,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
+/* clang-format off */
 static const struct {
 	const char *name;
 	unsigned op;
@@ -30,6 +31,7 @@ static const struct {
 	{ "FOREIGN", SAMPLE_FOREIGN, STACK_KEEP },
 	{ "RESTART", SAMPLE_RESTART, STACK_KEEP },
 };
+/* clang-format on */
 
 static void test_names_and_effects(void **state)
 {

@@ -82,7 +82,9 @@ static void test_interpreters_nest_on_one_track(void **state)
 {
 	struct sink *s = open_sink(path);
 	struct activation outer = { .pid = 1, .tid = 2, .code = f, .start_ns = 1000 };
-	struct activation inner = { .pid = 1, .tid = 2, .interpreter = 3, .code = g, .start_ns = 2000 };
+	struct activation inner = {
+		.pid = 1, .tid = 2, .interpreter = 3, .code = g, .start_ns = 2000
+	};
 
 	(void)state;
 	enter(s, &outer);
@@ -90,12 +92,14 @@ static void test_interpreters_nest_on_one_track(void **state)
 	leave(s, &inner, 3000);
 	leave(s, &outer, 4000);
 	assert_string_equal(finish(s),
-		"[\n"
-		"{\"ph\":\"B\",\"ts\":0.000,\"pid\":1,\"tid\":2,\"cat\":\"a.py:1\",\"name\":\"f\"},\n"
-		"{\"ph\":\"B\",\"ts\":1.000,\"pid\":1,\"tid\":2,\"cat\":\"a.py:2\",\"name\":\"g\"},\n"
-		"{\"ph\":\"E\",\"ts\":2.000,\"pid\":1,\"tid\":2,\"name\":\"g\"},\n"
-		"{\"ph\":\"E\",\"ts\":3.000,\"pid\":1,\"tid\":2,\"name\":\"f\"}\n"
-		"]\n");
+			    "[\n"
+			    "{\"ph\":\"B\",\"ts\":0.000,\"pid\":1,\"tid\":2,\"cat\":\"a.py:1\","
+			    "\"name\":\"f\"},\n"
+			    "{\"ph\":\"B\",\"ts\":1.000,\"pid\":1,\"tid\":2,\"cat\":\"a.py:2\","
+			    "\"name\":\"g\"},\n"
+			    "{\"ph\":\"E\",\"ts\":2.000,\"pid\":1,\"tid\":2,\"name\":\"g\"},\n"
+			    "{\"ph\":\"E\",\"ts\":3.000,\"pid\":1,\"tid\":2,\"name\":\"f\"}\n"
+			    "]\n");
 }
 
 /* Another thread may begin before the first event seen; within a thread time may jump back. */
@@ -111,12 +115,14 @@ static void test_time_is_never_negative_nor_runs_back(void **state)
 	leave(s, &a, 4500);
 	leave(s, &b, 5001);
 	assert_string_equal(finish(s),
-		"[\n"
-		"{\"ph\":\"B\",\"ts\":0.000,\"pid\":1,\"tid\":2,\"cat\":\"a.py:1\",\"name\":\"f\"},\n"
-		"{\"ph\":\"B\",\"ts\":0.000,\"pid\":1,\"tid\":3,\"cat\":\"a.py:2\",\"name\":\"g\"},\n"
-		"{\"ph\":\"E\",\"ts\":0.000,\"pid\":1,\"tid\":2,\"name\":\"f\"},\n"
-		"{\"ph\":\"E\",\"ts\":0.001,\"pid\":1,\"tid\":3,\"name\":\"g\"}\n"
-		"]\n");
+			    "[\n"
+			    "{\"ph\":\"B\",\"ts\":0.000,\"pid\":1,\"tid\":2,\"cat\":\"a.py:1\","
+			    "\"name\":\"f\"},\n"
+			    "{\"ph\":\"B\",\"ts\":0.000,\"pid\":1,\"tid\":3,\"cat\":\"a.py:2\","
+			    "\"name\":\"g\"},\n"
+			    "{\"ph\":\"E\",\"ts\":0.000,\"pid\":1,\"tid\":2,\"name\":\"f\"},\n"
+			    "{\"ph\":\"E\",\"ts\":0.001,\"pid\":1,\"tid\":3,\"name\":\"g\"}\n"
+			    "]\n");
 }
 
 static void test_disk_full_ends_the_analysis(void **state)

@@ -45,10 +45,8 @@ static const struct {
 	uint64_t first, step;
 	unsigned n;
 } series[] = {
-	{ "small, exact", 1, 1, 15 },
-	{ "hundreds", 100, 3, 500 },
-	{ "a wide range", 1, 1000003, 10000 },
-	{ "around 2^40", 1ull << 40, 12345, 5000 },
+	{ "small, exact", 1, 1, 15 },	       { "hundreds", 100, 3, 500 },
+	{ "a wide range", 1, 1000003, 10000 }, { "around 2^40", 1ull << 40, 12345, 5000 },
 	{ "all the same", 777, 0, 100 },
 };
 

@@ -13,6 +13,7 @@
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 #define BAD	 "\xef\xbf\xbd"
 
+/* clang-format off */
 static const struct {
 	const char *in, *json, *plain, *utf8;
 } rows[] = {
@@ -46,6 +47,7 @@ static const struct {
 	{ "\xf4\x90\x80\x80", "\"" BAD BAD BAD BAD "\"", BAD BAD BAD BAD, BAD BAD BAD BAD },
 	{ "\xf5\x80", "\"" BAD BAD "\"", BAD BAD, BAD BAD },
 };
+/* clang-format on */
 
 static char *written(void (*write)(FILE *f, const char *s), const char *s)
 {
@@ -91,7 +93,8 @@ static void test_utf8(void **state)
 /* A sequence cut by the end of the string must not be read beyond it. */
 static void test_nothing_is_read_after_the_end(void **state)
 {
-	static const char *const cut[] = { "\xc3", "\xe4", "\xe4\xb8", "\xf0", "\xf0\x9f", "\xf0\x9f\x90" };
+	static const char *const cut[] = { "\xc3", "\xe4",     "\xe4\xb8",
+					   "\xf0", "\xf0\x9f", "\xf0\x9f\x90" };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cut); i++) {

@@ -2,9 +2,9 @@
 /*
  * test_trace.c - samples in, what sinks are told out: threads, stacks and loops together.
  *
- * Events are "[tTHREAD:][iINTERPRETER:]EVENT CODE [OFFSET [TARGET]]", 10 ns and 20 cycles apart. What
- * is told is written as  +f enter, -f leave (and how), f@HEAD#TRIP[=ns] iterate, gapxN gap; a line
- * begins with the thread where that is not 1.
+ * Events are "[tTHREAD:][iINTERPRETER:]EVENT CODE [OFFSET [TARGET]]", 10 ns and 20 cycles apart.
+ * What is told is written as  +f enter, -f leave (and how), f@HEAD#TRIP[=ns] iterate, gapxN gap; a
+ * line begins with the thread where that is not 1.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,8 @@ static const struct {
 } rows[] = {
 	{ "nothing", "", "" },
 	{ "call and return", "PY_START m; PY_START f; PY_RETURN f; PY_RETURN m", "+m +f -f -m" },
-	{ "unwinding", "PY_START m; PY_START f; PY_UNWIND f; PY_UNWIND m", "+m +f -f(unwind) -m(unwind)" },
+	{ "unwinding", "PY_START m; PY_START f; PY_UNWIND f; PY_UNWIND m",
+	  "+m +f -f(unwind) -m(unwind)" },
 	{ "a generator", "PY_START g; PY_YIELD g; PY_RESUME g; PY_YIELD g; PY_THROW g; PY_UNWIND g",
 	  "+g -g(yield) +g -g(yield) +g -g(unwind)" },
 	{ "delegation", "PY_START f; PY_START g; PY_YIELD g; PY_YIELD f; PY_RESUME f; PY_RESUME g",
@@ -38,7 +39,8 @@ static const struct {
 	/* what was open before the trace */
 	{ "a return from before", "PY_RETURN f; PY_UNWIND m; PY_START g", "+g -g(end)" },
 	{ "a call from before", "CALL f; PY_START g; PY_RETURN g; PY_RETURN f", "+f +g -g -f" },
-	{ "a loop from before", "JUMP f 30 10; JUMP f 30 10; PY_RETURN f", "+f f@10#1 f@10#2=10 -f" },
+	{ "a loop from before", "JUMP f 30 10; JUMP f 30 10; PY_RETURN f",
+	  "+f f@10#1 f@10#2=10 -f" },
 
 	/* ends that do not come */
 	{ "an end is missing", "PY_START m; PY_START f; PY_RETURN m", "+m +f -f(gap) gapx1 -m" },
@@ -46,47 +48,62 @@ static const struct {
 	  "+m +f +g -g(gap) -f(gap) gapx2 -m(end)" },
 	{ "an end of something else", "PY_START m; PY_START f; PY_RETURN g",
 	  "+m +f -f(gap) -m(gap) gapx2" },
-	{ "an event of something else", "PY_START m; CALL g; PY_RETURN g", "+m -m(gap) gapx1 +g -g" },
-	{ "the innermost of several", "PY_START f; PY_START f; PY_START g; PY_RETURN f; PY_RETURN f",
+	{ "an event of something else", "PY_START m; CALL g; PY_RETURN g",
+	  "+m -m(gap) gapx1 +g -g" },
+	{ "the innermost of several",
+	  "PY_START f; PY_START f; PY_START g; PY_RETURN f; PY_RETURN f",
 	  "+f +f +g -g(gap) gapx1 -f -f" },
 
 	/* gaps and restarts */
 	{ "a gap closes all", "PY_START m; PY_START f; GAP 7; PY_START g; PY_RETURN g",
 	  "+m +f -f(gap) -m(gap) gapx7 +g -g" },
 	{ "a gap with nothing open", "GAP 7", "gapx7" },
-	{ "a restart", "PY_START m; PY_START f; RESTART 1; PY_START m", "+m +f -f(end) -m(end) +m -m(end)" },
+	{ "a restart", "PY_START m; PY_START f; RESTART 1; PY_START m",
+	  "+m +f -f(end) -m(end) +m -m(end)" },
 	{ "foreign words", "PY_START m; FOREIGN 3; PY_RETURN m", "+m -m" },
 
 	/* loops */
 	{ "a loop", "PY_START f; JUMP f 30 10; JUMP f 30 10; JUMP f 30 10; PY_RETURN f",
 	  "+f f@10#1 f@10#2=10 f@10#3=10 -f" },
 	{ "a jump forwards", "PY_START f; JUMP f 10 30; BRANCH f 30 10; PY_RETURN f", "+f -f" },
-	{ "a jump to itself", "PY_START f; JUMP f 10 10; JUMP f 10 10; PY_RETURN f", "+f f@10#1 f@10#2=10 -f" },
-	{ "two back-edges to one head", "PY_START f; JUMP f 30 10; JUMP f 20 10; JUMP f 30 10; PY_RETURN f",
+	{ "a jump to itself", "PY_START f; JUMP f 10 10; JUMP f 10 10; PY_RETURN f",
+	  "+f f@10#1 f@10#2=10 -f" },
+	{ "two back-edges to one head",
+	  "PY_START f; JUMP f 30 10; JUMP f 20 10; JUMP f 30 10; PY_RETURN f",
 	  "+f f@10#1 f@10#2=10 f@10#3=10 -f" },
-	{ "nested", "PY_START f; JUMP f 30 20; JUMP f 30 20; JUMP f 40 10; JUMP f 30 20; JUMP f 40 10; PY_RETURN f",
+	{ "nested",
+	  "PY_START f; JUMP f 30 20; JUMP f 30 20; JUMP f 40 10; JUMP f 30 20; JUMP f 40 10; "
+	  "PY_RETURN f",
 	  "+f f@20#1 f@20#2=10 f@10#1 f@20#1 f@10#2=20 -f" },
 	{ "left by break, entered again",
 	  "PY_START f; JUMP f 40 10; JUMP f 30 20; JUMP f 40 10; JUMP f 30 20; PY_RETURN f",
 	  "+f f@10#1 f@20#1 f@10#2=20 f@20#1 -f" },
-	{ "one after the other", "PY_START f; JUMP f 30 10; JUMP f 60 40; JUMP f 60 40; PY_RETURN f",
+	{ "one after the other",
+	  "PY_START f; JUMP f 30 10; JUMP f 60 40; JUMP f 60 40; PY_RETURN f",
 	  "+f f@10#1 f@40#1 f@40#2=10 -f" },
-	{ "calls within a trip", "PY_START f; JUMP f 30 10; PY_START g; JUMP g 30 10; PY_RETURN g; JUMP f 30 10; PY_RETURN f",
+	{ "calls within a trip",
+	  "PY_START f; JUMP f 30 10; PY_START g; JUMP g 30 10; PY_RETURN g; JUMP f 30 10; "
+	  "PY_RETURN f",
 	  "+f f@10#1 +g g@10#1 -g f@10#2=40 -f" },
-	{ "each activation its own", "PY_START f; JUMP f 30 10; PY_START f; JUMP f 30 10; PY_RETURN f; JUMP f 30 10; PY_RETURN f",
+	{ "each activation its own",
+	  "PY_START f; JUMP f 30 10; PY_START f; JUMP f 30 10; PY_RETURN f; JUMP f 30 10; "
+	  "PY_RETURN f",
 	  "+f f@10#1 +f f@10#1 -f f@10#2=40 -f" },
-	{ "left with its frame", "PY_START f; JUMP f 30 10; PY_RETURN f; PY_START f; JUMP f 30 10; PY_RETURN f",
+	{ "left with its frame",
+	  "PY_START f; JUMP f 30 10; PY_RETURN f; PY_START f; JUMP f 30 10; PY_RETURN f",
 	  "+f f@10#1 -f +f f@10#1 -f" },
 	{ "lost with a gap", "PY_START f; JUMP f 30 10; GAP 1; JUMP f 30 10; JUMP f 30 10",
 	  "+f f@10#1 -f(gap) gapx1 +f f@10#1 f@10#2=10 -f(end)" },
 
 	/* threads and interpreters */
-	{ "two threads", "PY_START m; t2:PY_START f; PY_RETURN m; t2:PY_RETURN f", "+m 2+f -m 2-f" },
-	{ "a gap in one thread", "PY_START m; t2:PY_START f; t2:GAP 2; PY_RETURN m", "+m 2+f 2-f(gap) 2gapx2 -m" },
+	{ "two threads", "PY_START m; t2:PY_START f; PY_RETURN m; t2:PY_RETURN f",
+	  "+m 2+f -m 2-f" },
+	{ "a gap in one thread", "PY_START m; t2:PY_START f; t2:GAP 2; PY_RETURN m",
+	  "+m 2+f 2-f(gap) 2gapx2 -m" },
 	{ "an interpreter within another", "PY_START m; i1:PY_START g; i1:PY_RETURN g; PY_RETURN m",
 	  "+m +g -g -m" },
-	{ "an interpreter keeps its frames", "PY_START f; i1:PY_START f; i1:PY_RETURN f; PY_RETURN f",
-	  "+f +f -f -f" },
+	{ "an interpreter keeps its frames",
+	  "PY_START f; i1:PY_START f; i1:PY_RETURN f; PY_RETURN f", "+f +f -f -f" },
 	{ "a gap within the inner interpreter", "PY_START m; i1:PY_START g; i1:GAP 1; PY_START f",
 	  "+m +g -g(gap) -m(gap) gapx1 +f -f(end)" },
 };
@@ -94,7 +111,7 @@ static const struct {
 struct teller {
 	struct sink sink;
 	FILE *f;
-	int refuse;	/* what every callback returns */
+	int refuse; /* what every callback returns */
 	bool finished;
 };
 
@@ -173,7 +190,9 @@ static const struct sink_ops teller_ops = {
 /* One event of the notation above; at and time are set by the caller. */
 static struct sample parse(struct codes *codes, const char *text, uint64_t ns)
 {
-	struct sample s = { .pid = 1, .tid = 1, .time = ns, .cycles = 2 * ns, .target = SAMPLE_NOWHERE };
+	struct sample s = {
+		.pid = 1, .tid = 1, .time = ns, .cycles = 2 * ns, .target = SAMPLE_NOWHERE
+	};
 	char event[32], what[32];
 	int n = 0;
 
@@ -181,7 +200,9 @@ static struct sample parse(struct codes *codes, const char *text, uint64_t ns)
 		text += n;
 	if (sscanf(text, " i%u:%n", &s.interpreter, &n) == 1)
 		text += n;
-	assert_in_range(sscanf(text, "%31s %31s %" SCNd64 " %" SCNd64, event, what, &s.offset, &s.target), 2, 4);
+	assert_in_range(
+		sscanf(text, "%31s %31s %" SCNd64 " %" SCNd64, event, what, &s.offset, &s.target),
+		2, 4);
 	s.op = sample_op_by_name(event);
 	assert_int_not_equal(s.op, 0);
 	if (s.op >= SAMPLE_GAP)
@@ -238,19 +259,24 @@ static const struct total {
 	const char *name, *events, *code;
 	uint64_t calls, recursive, resumes, unfinished, total_ns, self_ns;
 } totals[] = {
-	{ "a call", "PY_START m; PY_START f; CALL f; PY_RETURN f; PY_RETURN m", "f", 1, 0, 0, 0, 20, 20 },
-	{ "its caller", "PY_START m; PY_START f; CALL f; PY_RETURN f; PY_RETURN m", "m", 1, 0, 0, 0, 40, 20 },
-	{ "recursion", "PY_START f; PY_START f; PY_START f; PY_RETURN f; PY_RETURN f; PY_RETURN f", "f",
-	  3, 2, 0, 0, 50, 50 },
-	{ "recursion through another", "PY_START f; PY_START g; PY_START f; PY_RETURN f; PY_RETURN g; PY_RETURN f",
-	  "f", 2, 1, 0, 0, 50, 30 },
-	{ "a generator", "PY_START g; PY_YIELD g; CALL m; PY_RESUME g; PY_YIELD g; PY_THROW g; PY_UNWIND g", "g",
+	{ "a call", "PY_START m; PY_START f; CALL f; PY_RETURN f; PY_RETURN m", "f", 1, 0, 0, 0, 20,
+	  20 },
+	{ "its caller", "PY_START m; PY_START f; CALL f; PY_RETURN f; PY_RETURN m", "m", 1, 0, 0, 0,
+	  40, 20 },
+	{ "recursion", "PY_START f; PY_START f; PY_START f; PY_RETURN f; PY_RETURN f; PY_RETURN f",
+	  "f", 3, 2, 0, 0, 50, 50 },
+	{ "recursion through another",
+	  "PY_START f; PY_START g; PY_START f; PY_RETURN f; PY_RETURN g; PY_RETURN f", "f", 2, 1, 0,
+	  0, 50, 30 },
+	{ "a generator",
+	  "PY_START g; PY_YIELD g; CALL m; PY_RESUME g; PY_YIELD g; PY_THROW g; PY_UNWIND g", "g",
 	  1, 0, 2, 0, 30, 30 },
-	{ "two threads are not recursion", "PY_START f; t2:PY_START f; PY_RETURN f; t2:PY_RETURN f", "f",
-	  2, 0, 0, 0, 40, 40 },
+	{ "two threads are not recursion", "PY_START f; t2:PY_START f; PY_RETURN f; t2:PY_RETURN f",
+	  "f", 2, 0, 0, 0, 40, 40 },
 	{ "cut off by a gap", "PY_START f; CALL f; GAP 3", "f", 1, 0, 0, 1, 10, 10 },
 	{ "open at the end", "PY_START f; CALL f", "f", 1, 0, 0, 1, 10, 10 },
-	{ "begun before the trace", "CALL f; PY_START g; PY_RETURN g; PY_RETURN f", "f", 0, 0, 0, 0, 30, 20 },
+	{ "begun before the trace", "CALL f; PY_START g; PY_RETURN g; PY_RETURN f", "f", 0, 0, 0, 0,
+	  30, 20 },
 };
 
 static void check_total(const struct total *row)
@@ -324,7 +350,8 @@ static void test_window(void **state)
 	codes_init(&codes, NULL);
 	trace_init(&t, &codes, &teller.sink);
 	trace_window(&t, 1010, 1040);
-	feed(&t, &codes, "PY_START m; PY_START f; PY_RETURN f; PY_START g; PY_RETURN g; PY_RETURN m");
+	feed(&t, &codes,
+	     "PY_START m; PY_START f; PY_RETURN f; PY_START g; PY_RETURN g; PY_RETURN m");
 	trace_finish(&t, false);
 	fclose(teller.f);
 	assert_string_equal(text, "+f -f +g -g(end)");
@@ -336,7 +363,9 @@ static void test_window(void **state)
 
 static void test_a_sink_that_fails_ends_it(void **state)
 {
-	struct teller teller = { .sink.ops = &teller_ops, .f = fopen("/dev/null", "w"), .refuse = -ENOSPC };
+	struct teller teller = { .sink.ops = &teller_ops,
+				 .f = fopen("/dev/null", "w"),
+				 .refuse = -ENOSPC };
 	struct codes codes;
 	struct trace t;
 
