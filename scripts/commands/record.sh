@@ -56,30 +56,33 @@ advise_python() {
 	others=$(pythons_with_extension | paste -sd' ' -)
 	warn "$1"
 	[ -z "$others" ] || warn "these can be traced (--python or \$PYTHON): $others"
-	[ -n "$others" ] || warn "$2"
 	exit 1
+}
+
+# Three words, of any Python that ever was: implementation, version, suffix of extensions or "old". Without
+# site, so that nothing of the user's runs but the program.
+about_python() {
+	"$python" -ES -c 'import sys
+name = getattr(sys, "implementation", sys).__dict__.get("name", "cpython")
+new = sys.version_info >= (3, 12)
+print("%s %d.%d.%d" % ((name,) + sys.version_info[:3]) + " " +
+      (new and __import__("_imp").extension_suffixes()[0] or "old"))' 2>/dev/null || :
 }
 
 # The interpreter must be able to load the extension; better to say so than to record nothing.
 check_python() {
-	command -v "$python" >/dev/null || advise_python "no interpreter '$python'" \
-		"name one with --python or \$PYTHON"
-	about=$("$python" -ES -c 'import sys
-print("%s %d.%d.%d" % ((getattr(sys, "implementation", sys).__dict__.get("name", "cpython"),) + sys.version_info[:3]))
-print(sys.version_info >= (3, 12) and __import__("_imp").extension_suffixes()[0] or "old")' 2>/dev/null) ||
-		die "'$python' does not run as a Python"
-	suffix=${about##*
-}
-	about=${about%%
-*}
-	case $about:$suffix in
-	cpython*:old) advise_python "$python is Python ${about#* }; tracing needs CPython 3.12 or newer" \
-		"install one, then: $build_hint" ;;
-	cpython*) ;;
-	*) advise_python "$python is $about; tracing needs CPython" "install CPython, then: $build_hint" ;;
+	command -v "$python" >/dev/null || advise_python "no interpreter '$python': name one with --python or \$PYTHON"
+	read -r name version suffix <<END
+$(about_python)
+END
+	case $name:$suffix in
+	*:) die "'$python' does not run as a Python" ;;
+	cpython:old) advise_python "$python is Python $version; tracing needs CPython 3.12 or newer" ;;
+	cpython:*) ;;
+	*) advise_python "$python is $name $version; tracing needs CPython" ;;
 	esac
-	[ -e "$parts/python/ocular/_core$suffix" ] || advise_python \
-		"no extension for $python (Python ${about#* }); build it: $build_hint" "$build_hint"
+	[ -e "$parts/python/ocular/_core$suffix" ] ||
+		advise_python "no extension for $python (Python $version); build it: $build_hint"
 }
 
 if [ "$parts" = "$here" ]; then

@@ -42,21 +42,22 @@ ok "a folder that is no recording" says 1 "no perf.data" "$ocular" report empty
 # --- interpreters that cannot be traced ---
 cat >old-python <<'END'
 #!/bin/sh
-printf 'cpython 3.11.7\nold\n'
+echo cpython 3.11.7 old
 END
 cat >pypy <<'END'
 #!/bin/sh
-printf 'pypy 3.12.1\n.pypy312.so\n'
+echo pypy 3.12.1 .pypy312.so
 END
 cat >future-python <<'END'
 #!/bin/sh
-printf 'cpython 3.99.0\n.cpython-399.so\n'
+echo cpython 3.99.0 .cpython-399.so
 END
 chmod +x old-python pypy future-python
 ok "Python too old: says so, and which to use" says 1 "needs CPython 3.12" "$ocular" record --python ./old-python app.py
 ok "another implementation" says 1 "needs CPython" "$ocular" record --python ./pypy app.py
 ok "no extension: says how to build it" says 1 "no extension for ./future-python" \
 	"$ocular" record --python ./future-python app.py
+ok "something that is no Python" says 1 "does not run as a Python" "$ocular" record --python true app.py
 ok "no such interpreter" says 1 "no interpreter 'nopython'" "$ocular" record --python nopython app.py
 
 # --- recording and reporting ---
