@@ -27,7 +27,7 @@ static void write_cycles(FILE *f, const struct loop *loop, const struct body_row
 	uint64_t callback = loop->code->process->callback_cycles[OP_INSTRUCTION];
 
 	if (!row->known)
-		fputs(row->measured ? "not run" : "not timed", f);
+		fputs(row->measured ? "no event" : "not timed", f);
 	else
 		fprintf(f, "~%.0f cycles", row->cycles);
 	if (row->known && !row->measured)
