@@ -60,7 +60,8 @@ $B/perf/ocular.so: $(OBJ_filter) $B/obj/filter/front_perf.o
 
 ext: $(PACKAGE)
 	+@pythons=$$(scripts/find-pythons $(ONLY)) && echo "$$pythons" | while read -r py; do \
-		$(MAKE) --no-print-directory -f helper-ext/ext/build.mk PY="$$py" B=$B </dev/null || exit; done
+		printf '  EXT    %s\n' "$$py" && \
+		$(MAKE) $(if $V,,-s) --no-print-directory -f helper-ext/ext/build.mk PY="$$py" B=$B </dev/null || exit; done
 
 $B/python/%.py: helper-ext/%.py
 	@mkdir -p $(@D)
