@@ -10,6 +10,8 @@ WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE $(WARN) -fvisibility=hidden -fPIC -Ihelper-ext/shared
 
 B       := build
+# One spelling, for it is the name of targets in dependency files too.
+override B := $(patsubst $(CURDIR)/%,%,$(abspath $B))
 export OCULAR_BUILD := $(abspath $B)
 PREFIX  := /usr/local
 LIB      = $(DESTDIR)$(PREFIX)/lib/ocular
