@@ -99,8 +99,10 @@ static bool is_ptwrite(struct front *f, const struct perf_dlfilter_sample *s, vo
 
 	if (s->event == f->ptwrite && s->event)
 		return true;
-	if (!s->event || !perf_dlfilter_fns.attr)
+	if (!s->event)
 		return false;
+	if (!perf_dlfilter_fns.attr) /* perf before 6.0 */
+		return !strncmp(s->event, "ptwrite", strlen("ptwrite"));
 	attr = perf_dlfilter_fns.attr(ctx);
 	if (!attr || attr->type != TYPE_SYNTH || attr->config != CONFIG_PTWRITE)
 		return false;
@@ -138,10 +140,14 @@ EXPORT int filter_event_early(void *data, const struct perf_dlfilter_sample *sam
 {
 	struct front *f = data;
 
-	if (!f || f->options.help || !is_ptwrite(f, sample, ctx))
+	if (!f || f->options.help || f->err || !is_ptwrite(f, sample, ctx))
 		return 1;
 	f->err = take(f, sample);
-	return f->err ? analysis_fail(&f->analysis, f->err) : 1;
+	if (!f->err)
+		return 1;
+	analysis_fail(&f->analysis, f->err);
+	/* perf would add words of its own; who gave us a status descriptor learns of errors there. */
+	return f->options.status >= 0 ? 1 : f->err;
 }
 
 static void finish(struct front *f)

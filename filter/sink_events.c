@@ -79,7 +79,7 @@ static int events_sample(struct sink *sink, const struct sample *s)
 		return 0;
 	to = out_reserve(&e->out, LINE_NUMBERS + 2 * names);
 	if (!to)
-		return e->out.err;
+		return out_tell(&e->out, sink->error, SINK_ERROR);
 	to = put_int(to, s->time);
 	*to++ = '\t';
 	to = put_int(to, s->pid);
@@ -91,7 +91,7 @@ static int events_sample(struct sink *sink, const struct sample *s)
 	to = s->code ? put_place(to, s) : put_count(to, s);
 	*to++ = '\n';
 	out_commit(&e->out, to);
-	return 0;
+	return e->out.err ? out_tell(&e->out, sink->error, SINK_ERROR) : 0;
 }
 
 static int events_finish(struct sink *sink, const struct profile *p)

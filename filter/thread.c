@@ -62,14 +62,24 @@ static int leave(struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how h
 	return TELL(to, leave, &f->a, how, ns, cycles);
 }
 
+/* The stack whose innermost activation began last: interpreters on one thread nest. NULL: all empty. */
+static struct stack *innermost_stack(const struct thread *t)
+{
+	struct stack *found = NULL;
+
+	for (struct stack *s = t->stacks; s < t->stacks + t->nstacks; s++)
+		if (s->nframes && (!found || stack_top(s)->a.start_ns > stack_top(found)->a.start_ns))
+			found = s;
+	return found;
+}
+
 static int leave_all(struct thread *t, enum leave_how how, const struct audience *to)
 {
 	int err = 0;
 
 	t->instr = NULL;
-	for (uint32_t i = t->nstacks; i-- > 0;)
-		while (!err && t->stacks[i].nframes)
-			err = leave(&t->stacks[i], t->last_ns, t->last_cycles, how, to);
+	for (struct stack *s; !err && (s = innermost_stack(t));)
+		err = leave(s, t->last_ns, t->last_cycles, how, to);
 	return err;
 }
 
