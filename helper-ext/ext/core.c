@@ -113,6 +113,15 @@ static PyObject *core_set_opcodes(PyObject *module, PyObject *args)
 	return fits ? Py_NewRef(Py_None) : raise_errno(-EINVAL);
 }
 
+/* The first ring at once: a program that cannot be traced shall hear of it before it runs. */
+static int open_first(struct state *state)
+{
+	errno = 0;
+	if (lane_open(state->codes.interpreter, 0))
+		return 0;
+	return errno ? -errno : -EAGAIN;
+}
+
 /* begin(dir, config, header): write the header and hand out rings. config is ask()'s answer. */
 static PyObject *core_begin(PyObject *module, PyObject *args)
 {
@@ -131,6 +140,7 @@ static PyObject *core_begin(PyObject *module, PyObject *args)
 		text_add(&common, all.bytes + 1, all.length - 2);
 	err = all.failed ? -ENOMEM : table_start(dir, &common);
 	err = err ? err : lanes_start(&c, dir);
+	err = err ? err : open_first(state_of(module));
 	text_free(&all);
 	text_free(&common);
 	return err ? raise_errno(err) : Py_NewRef(Py_None);

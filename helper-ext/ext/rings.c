@@ -64,15 +64,18 @@ static struct ring *make_ring(uint32_t tid)
 {
 	int memfd = memfd_create("ocular-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	struct ring *r;
+	int err;
 
 	if (memfd < 0)
 		return NULL;
 	r = map_ring(memfd, rings.config.nrecords);
-	if (r && recorder_add(rings.dir, tid, memfd)) {
+	err = r ? -recorder_add(rings.dir, tid, memfd) : errno;
+	close(memfd);
+	if (r && err) {
 		munmap(r, ring_size(r->nrecords));
 		r = NULL;
 	}
-	close(memfd);
+	errno = err;
 	return r;
 }
 

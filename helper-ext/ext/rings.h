@@ -19,7 +19,7 @@ int rings_start(const struct ring_config *config, const char *dir);
 /* The start's config; nrecords is 0 before the first. */
 const struct ring_config *rings_config(void);
 
-/* A ring for thread tid, or NULL. *used: an earlier thread wrote into it. */
+/* A ring for thread tid, or NULL with errno. *used: an earlier thread wrote into it. */
 struct ring *rings_take(uint32_t tid, bool *used);
 
 /* Back from a thread that ended, for the next one. */

@@ -43,15 +43,15 @@ def start():
 
 
 def explain(e):
-    text = str(e) or type(e).__name__
+    text = str(e)
     if "PyInit_ocular" in text:
         return "perf's plugin ocular.so shadows the package ocular: " + text
     if isinstance(e, ImportError) and "_core" in text:
         return "ocular is not built for %s: run `make PYTHON=%s` (%s)" % (
             sys.implementation.cache_tag, sys.executable, text)
-    if isinstance(e, OSError) and not isinstance(e, ImportError):
+    if isinstance(e, (ConnectionRefusedError, FileNotFoundError)):
         return "no recorder answers in %s: %s" % (os.environ["OCULAR_DIR"], e.strerror)
-    return text
+    return text if text.startswith("ocular: ") else "cannot trace: %s: %s" % (type(e).__name__, text)
 
 
 def quoted(text):

@@ -25,7 +25,7 @@ def _specialized(opcode):
 
 def _caches(opcode):
     entries = opcode._inline_cache_entries
-    if isinstance(entries, dict):
+    if hasattr(entries, "items"):  # 3.13: a dict; 3.15: a frozendict; 3.12: a list
         entries = {opcode.opmap[name]: n for name, n in entries.items()}
         return bytes(entries.get(op, 0) for op in range(256))
     return bytes(entries[op] for op in range(256))

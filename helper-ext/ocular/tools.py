@@ -64,7 +64,7 @@ def report(folder, perfetto, console):
         return
     plugin = shutil.which("perf") and _plugin()
     if not plugin:
-        missing = "its plugin ocular.so" if shutil.which("perf") else "perf"
+        missing = "perf's plugin ocular.so" if shutil.which("perf") else "perf"
         raise RuntimeError("ocular: the recording in %s is complete, but %s is not installed to "
                            "report it (run `make install`)" % (folder, missing))
     sys.stdout.flush()
