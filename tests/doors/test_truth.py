@@ -33,7 +33,7 @@ class Program:
         return found[1] if found else default
 
 
-def check(program, mode, python, folder):
+def check(python, program, mode, folder):
     """Problems as lines; none when every stream agrees."""
     environment = recording.traced_environment(mode, recording.WITNESS_HOOK, TRUTH_DIR=folder, TRUTH_MODE=mode,
                                                TRUTH_PRELOAD=program.preload)
@@ -45,6 +45,35 @@ def check(program, mode, python, folder):
     if not truth:
         return ["the witness wrote nothing", *done.stderr.splitlines()]
     return compare.compare(recording.events(data), truth, recording.owner())
+
+
+# name: (OCULAR_INCLUDE, OCULAR_EXCLUDE, is the file wanted?), for programs/from_c.py, which uses json
+FILTERS = {
+    "include a glob": ("*/programs/*", "", lambda file: "/programs/" in file),
+    "include a package": ("json", "", lambda file: "/json/" in file),
+    "include a module": ("json.decoder", "", lambda file: file.endswith("/json/decoder.py")),
+    "include two": ("*/from_c.py:json.encoder", "", lambda file: file.endswith(("/from_c.py", "/json/encoder.py"))),
+    "exclude a package": ("", "json", lambda file: "/json/" not in file),
+    "exclude beats include": ("json", "*/decoder.py", lambda file: "/json/" in file and not file.endswith("decoder.py")),
+}
+
+
+def only(streams, wanted):
+    kept = {key: [event for event in events if wanted(event.file)] for key, events in streams.items()}
+    return {key: events for key, events in kept.items() if events}
+
+
+def check_filter(python, include, exclude, wanted, folder):
+    """Ocular has what is wanted of the witness's events, and nothing else."""
+    environment = recording.traced_environment("full", recording.WITNESS_HOOK, TRUTH_DIR=folder, TRUTH_MODE="full",
+                                               OCULAR_INCLUDE=include, OCULAR_EXCLUDE=exclude)
+    data = os.path.join(folder, "data")
+    recording.record(data, [python, os.path.join(recording.PROGRAMS, "from_c.py")], environment, cwd=folder)
+    ours, truth = recording.events(data), only(recording.truth(folder), wanted)
+    unwanted = {event.file for events in ours.values() for event in events} - {
+        event.file for events in only(ours, wanted).values() for event in events}
+    problems = [f"not wanted: {file}" for file in sorted(unwanted)] + ([] if truth else ["nothing is wanted"])
+    return problems + compare.compare(only(ours, wanted), truth, recording.owner())
 
 
 LIMIT_PROGRAM = """
@@ -71,6 +100,16 @@ def check_recursion_limit(python, folder):
                                       f"{down.count('PY_UNWIND')} unwinds of {len(down)} events"]
 
 
+def cases(python, programs):
+    """(name, function and its arguments but for the folder)."""
+    version = recording.version(python)
+    yield f"{version} calls, the recursion limit", check_recursion_limit, python
+    for name, filters in FILTERS.items():
+        yield f"{version} full, {name}", check_filter, python, *filters
+    for program, mode in itertools.product(programs, recording.MODES):
+        yield f"{version} {mode} {program.name}", check, python, program, mode
+
+
 def main():
     options = recording.options()
     options.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains it")
@@ -79,15 +118,10 @@ def main():
     programs = [Program(path) for path in sorted(glob.glob(os.path.join(recording.PROGRAMS, "*.py")))]
     with Plan() as plan:
         for python in recording.pythons(options):
-            version = recording.version(python)
-            if options.only in (name := f"{version} calls, the recursion limit"):
-                with recording.scratch() as folder:
-                    plan.case(name, check_recursion_limit, python, folder)
-            for program, mode in itertools.product(programs, recording.MODES):
-                name = f"{version} {mode} {program.name}"
+            for name, function, *arguments in cases(python, programs):
                 if options.only in name:
                     with recording.scratch() as folder:
-                        plan.case(name, check, program, mode, python, folder)
+                        plan.case(name, function, *arguments, folder)
 
 
 if __name__ == "__main__":
