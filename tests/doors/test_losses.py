@@ -51,13 +51,13 @@ PATIENCE = 300  # seconds to wait for another process before giving up
 class Run:
     """A program of this file: in a folder, under the recorder, not yet waited for."""
 
-    def __init__(self, python, folder, body, *options, mode="adaptive", prefix=()):
+    def __init__(self, python, folder, body, *options, mode="adaptive", prefix=(), **environment):
         self.folder, self.data = folder, os.path.join(folder, "data")
         path = os.path.join(folder, "program.py")
         with open(path, "w", encoding="utf-8") as file:
             file.write(PROGRAM.replace("{body}", body))
         command = [*prefix, recording.RECORDER, "-q", "-o", self.data, *options, "--", python, path]
-        self.process = subprocess.Popen(command, cwd=folder, env=recording.traced_environment(mode),
+        self.process = subprocess.Popen(command, cwd=folder, env=recording.traced_environment(mode, **environment),
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def wait_for(self, name):
@@ -260,6 +260,19 @@ def disk_full(python, folder):
     return problems + told_everywhere(run, streams) + all_in_circle(streams)
 
 
+def no_ring(python, folder):
+    """Where no ring can be made, a child runs on and counts as untraced; the main program is not run at all."""
+    limited = ["sh", "-c", 'ulimit -f 1000; exec "$@"', "sh"]
+    run = Run(python, folder, "print('ran')", prefix=limited).finish()
+    problems = [] if (run.out, run.losses()["untraced"]) == ("ran\n", 1) else [f"{run.out!r} {run.err!r} {run.losses()}"]
+    if "could not be traced" not in recording.report(run.data, "console=always"):
+        problems.append("the console does not tell")
+    main = Run(python, folder, "print('ran')", prefix=limited, OCULAR_MAIN="1").finish()
+    if main.out or main.status <= 0 or len(main.err.splitlines()) != 1:
+        problems.append(f"main: {main.status} {main.out!r} {main.err!r}")
+    return problems
+
+
 CASES = {
     "20 million events of 4 threads": (twenty_million,),
     "a ring too small, no waiting": (overrun,),
@@ -271,6 +284,7 @@ CASES = {
     "the target leaves by os._exit": (ends_hard, "os._exit(6)", 6),
     "Ctrl-C to the recorder alone": (interrupted,),
     "the disk is full": (disk_full,),
+    "no ring can be made": (no_ring,),
 }
 
 
