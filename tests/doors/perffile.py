@@ -1,4 +1,7 @@
-"""Enough of the perf.data format to damage a recording on purpose (tools/perf/Documentation/perf.data-file-format.txt)."""
+"""Enough of the perf.data format to damage a recording on purpose.
+
+The format: tools/perf/Documentation/perf.data-file-format.txt in the kernel's sources.
+"""
 
 import struct
 
@@ -59,5 +62,6 @@ def without_intel_pt():
     """A whole perf.data of a software event, with one FINISHED_ROUND record."""
     attr = struct.pack("<IIQ", 1, 128, 9) + bytes(112) + struct.pack("<QQ", 0, 0)
     record = struct.pack("<IHH", 68, 0, 8)
-    header = MAGIC + struct.pack("<QQQQQQQQ", HEADER, len(attr), HEADER, len(attr), HEADER + len(attr), len(record), 0, 0)
+    sections = (HEADER, len(attr)), (HEADER + len(attr), len(record)), (0, 0)  # attrs, data, event types
+    header = MAGIC + struct.pack("<QQ", HEADER, len(attr)) + b"".join(struct.pack("<QQ", *s) for s in sections)
     return header + bytes(HEADER - len(header)) + attr + record

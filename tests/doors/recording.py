@@ -41,8 +41,8 @@ def pythons(chosen=None):
     chosen = chosen or options().parse_args()
     if chosen.python:
         return chosen.python
-    found = subprocess.run([os.path.join(ROOT, "scripts", "find-pythons")], stdout=subprocess.PIPE, text=True, check=True)
-    return found.stdout.split("\n")[:-1]
+    command = [os.path.join(ROOT, "scripts", "find-pythons")]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split("\n")[:-1]
 
 
 def version(python):

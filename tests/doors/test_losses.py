@@ -264,7 +264,9 @@ def no_ring(python, folder):
     """Where no ring can be made, a child runs on and counts as untraced; the main program is not run at all."""
     limited = ["sh", "-c", 'ulimit -f 1000; exec "$@"', "sh"]
     run = Run(python, folder, "print('ran')", prefix=limited).finish()
-    problems = [] if (run.out, run.losses()["untraced"]) == ("ran\n", 1) else [f"{run.out!r} {run.err!r} {run.losses()}"]
+    problems = []
+    if (run.out, run.losses()["untraced"]) != ("ran\n", 1):
+        problems.append(f"{run.out!r} {run.err!r} {run.losses()}")
     if "could not be traced" not in recording.report(run.data, "console=always"):
         problems.append("the console does not tell")
     main = Run(python, folder, "print('ran')", prefix=limited, OCULAR_MAIN="1").finish()

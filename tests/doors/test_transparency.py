@@ -23,10 +23,11 @@ INTERPRETER = """
 import sys
 print(sys.flags, sys.warnoptions, sys._xoptions, sys.dont_write_bytecode)
 print(sys.path, sys.path_hooks, sys.meta_path, sep="\\n")
-print(sys.gettrace(), sys.getprofile(), sys.getrecursionlimit(), sys.getswitchinterval(), sys.excepthook, sys.displayhook)
+print(sys.gettrace(), sys.getprofile(), sys.getrecursionlimit(), sys.getswitchinterval())
+print(sys.excepthook, sys.displayhook, sys.unraisablehook)
 print([sys.monitoring.get_tool(i) for i in (0, 1, 2, 5)], hasattr(sys, "ps1"), sys.getdefaultencoding())
 import threading, signal, gc, os
-print(threading.active_count(), [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGPIPE)])
+print(threading.active_count(), [signal.getsignal(s) for s in sorted(signal.valid_signals())])
 print(signal.pthread_sigmask(signal.SIG_BLOCK, ()), gc.get_threshold(), gc.isenabled(), gc.callbacks, os.getcwd())
 """
 # Tracing needs its package, and atexit (built in) for an orderly stop; nothing else is there before the program.
@@ -177,7 +178,8 @@ CASES = {
     "uncaught": (["-c", "def f(): 1 / 0\nf()"], "", {}),
     "KeyboardInterrupt": (["-c", "raise KeyboardInterrupt"], "", {}),
     "stdout closed": (["-c", "import os; os.close(1); print('x' * 100000)"], "", {}),
-    **{name: (["-c", killed(name)], "", {}) for name in ("SIGINT", "SIGTERM", "SIGKILL", "SIGABRT", "SIGSEGV", "SIGUSR1")},
+    **{name: (["-c", killed(name)], "", {})
+       for name in ("SIGINT", "SIGTERM", "SIGKILL", "SIGABRT", "SIGSEGV", "SIGUSR1")},
 }
 
 ADDRESS = re.compile(r"0x[0-9a-f]+")

@@ -54,7 +54,8 @@ FILTERS = {
     "include a module": ("json.decoder", "", lambda file: file.endswith("/json/decoder.py")),
     "include two": ("*/from_c.py:json.encoder", "", lambda file: file.endswith(("/from_c.py", "/json/encoder.py"))),
     "exclude a package": ("", "json", lambda file: "/json/" not in file),
-    "exclude beats include": ("json", "*/decoder.py", lambda file: "/json/" in file and not file.endswith("decoder.py")),
+    "exclude beats include": ("json", "*/decoder.py",
+                              lambda file: "/json/" in file and not file.endswith("/decoder.py")),
 }
 
 

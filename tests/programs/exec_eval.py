@@ -9,8 +9,8 @@ def inner(n):
 result = inner(5)
 """
 
-for name in ("<string>", "tab\there.py", "new\nline.py", "back\\slash.py", "quote\".py", "snow\u2603man.py", "face\U0001f600.py",
-             "sur\udc80rogate.py", "carriage\rreturn.py", "bell\a.py", "", "/" * 300 + "long.py"):
+for name in ("<string>", "tab\there.py", "new\nline.py", "back\\slash.py", "quote\".py", "snow\u2603man.py",
+             "face\U0001f600.py", "sur\udc80rogate.py", "carriage\rreturn.py", "bell\a.py", "", "/" * 300 + "long.py"):
     namespace = {}
     exec(compile(source, name, "exec"), namespace)
     print(ascii(name)[:40], namespace["result"])

@@ -1,4 +1,4 @@
-"""The rest of the language: unpacking, walrus, chained comparison, del, global, slices, f-strings, augmented targets."""
+"""The rest of the language: unpacking, walrus, chained comparison, del, global, slices, f-strings."""
 
 
 def signature(a, /, b, *c, d=4, **e):

@@ -171,9 +171,9 @@ def trips(trace):
 
 
 def names(trace):
-    found = [name for tid, name in trace.perfetto["threads"] if tid in trace.truth]
-    return (differs(found, [f"worker-{n}" for n in range(4)])
-            + ([] if [pid for pid, _ in trace.perfetto["process"]] == [trace.pid] else [str(trace.perfetto["process"])]))
+    threads = [name for tid, name in trace.perfetto["threads"] if tid in trace.truth]
+    processes = [pid for pid, _ in trace.perfetto["process"]]
+    return differs((threads, processes), ([f"worker-{n}" for n in range(4)], [trace.pid]))
 
 
 def catapult_threads(trace):
