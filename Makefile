@@ -15,7 +15,8 @@ override B := $(patsubst $(CURDIR)/%,%,$(abspath $B))
 export OCULAR_BUILD := $(abspath $B)
 PREFIX  := /usr/local
 LIB      = $(DESTDIR)$(PREFIX)/lib/ocular
-DLFILTERS = $(DESTDIR)$(shell perf --exec-path 2>/dev/null)/dlfilters
+# Where perf looks for a plugin named without a path; empty where there is no perf.
+DLFILTERS = $(patsubst %,$(DESTDIR)%/dlfilters,$(shell perf --exec-path 2>/dev/null))
 COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 
 # The two halves share nothing but helper-ext/shared. Their front ends and `main` files stay out of what
@@ -138,10 +139,11 @@ install: all
 	cp -R $B/python/. $(LIB)/python
 	install -m 644 scripts/completion.bash $(COMPLETIONS)/ocular
 	ln -sfn ../lib/ocular/ocular $(DESTDIR)$(PREFIX)/bin/ocular
-	install -d $(DLFILTERS) && install -m 644 $B/perf/ocular.so $(DLFILTERS)
+	install -d '$(DLFILTERS)' && install -m 644 $B/perf/ocular.so '$(DLFILTERS)' || \
+		echo "perf finds the plugin only by its path: $(LIB)/perf/ocular.so"
 
 uninstall:
-	rm -rf $(LIB) $(DESTDIR)$(PREFIX)/bin/ocular $(COMPLETIONS)/ocular $(DLFILTERS)/ocular.so
+	rm -rf $(LIB) $(DESTDIR)$(PREFIX)/bin/ocular $(COMPLETIONS)/ocular $(DLFILTERS:%=%/ocular.so)
 
 clean:
 	rm -rf $B

@@ -13,6 +13,9 @@ Exit status: the program's; if that is 0, the report's.
 END
 }
 
+# Which folder it is: a recorder that begins makes a new one, one that refuses leaves what was there.
+recording_id() { ls -di "$recording" 2>/dev/null || :; }
+
 # Ctrl-C ends the program, not the report of what it did until then.
 run() {
 	parse "$record_options $report_options" "$@"
@@ -21,8 +24,9 @@ run() {
 	shift "$took"
 	ready_to_record "$@"
 	trap : INT
-	ended=0
+	before=$(recording_id) ended=0
 	(start_recorder "$@") || ended=$?
+	[ "$(recording_id)" != "$before" ] || exit $ended
 	(check_report && report_now) || [ $ended -ne 0 ] || ended=$?
 	exit $ended
 }

@@ -86,6 +86,8 @@ ok "the summary is JSON" "$python" -m json.tool s.json
 ok "-q shows no report" silent "$ocular" report -q r1 --summary s.json
 ok "a sink that cannot be written" says 1 'no/such' "$ocular" report r1 --perfetto no/such/trace.json
 ok "a number that is none" says 1 'loops' "$ocular" report r1 --loops many
+mkdir foreign && touch foreign/file
+ok "a recording that cannot begin is not reported" says 1 'foreign' "$ocular" run -o foreign 'a folder/my app.py' 0
 ok "a span of time" says 0 'my app.py' report_half
 ok "run shows output and report, keeps the status" says 5 'my app.py' "$ocular" run -q -o r5 'a folder/my app.py' 5
 ok "a recording cut in the middle is repaired and told" says 0 'epair' report_cut
