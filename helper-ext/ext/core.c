@@ -16,6 +16,7 @@
 #include "recorder.h"
 #include "rings.h"
 #include "scratch.h"
+#include "setup.h"
 #include "table.h"
 
 struct state {
@@ -26,12 +27,6 @@ struct state {
 static struct state *state_of(PyObject *module)
 {
 	return PyModule_GetState(module);
-}
-
-static PyObject *raise_errno(int err)
-{
-	errno = -err;
-	return PyErr_SetFromErrno(PyExc_OSError);
 }
 
 /* ask(dir) -> (nrecords, wait_ms, recorder_pid, tsc_hz); OSError without a recorder. */
@@ -45,7 +40,7 @@ static PyObject *core_ask(PyObject *module, PyObject *arg)
 		return NULL;
 	err = recorder_ask(dir, &c);
 	if (err)
-		return raise_errno(err);
+		return setup_error(err);
 	return Py_BuildValue("IIIK", c.nrecords, c.wait_ms, c.recorder_pid,
 			     (unsigned long long)c.tsc_hz);
 }
@@ -55,62 +50,6 @@ static PyObject *core_join(PyObject *module, PyObject *unused)
 {
 	process_init();
 	return PyBool_FromLong(process_join());
-}
-
-static int set_patterns(struct patterns *p, PyObject *tuple)
-{
-	Py_ssize_t n = PyTuple_GET_SIZE(tuple);
-	const char **list = PyMem_Calloc((size_t)n + 1, sizeof(*list));
-	int err = list ? 0 : -ENOMEM;
-
-	for (Py_ssize_t i = 0; !err && i < n; i++) {
-		list[i] = PyUnicode_AsUTF8(PyTuple_GET_ITEM(tuple, i));
-		err = list[i] ? 0 : -EINVAL;
-	}
-	if (!err)
-		err = patterns_set(p, list);
-	PyMem_Free(list);
-	return err;
-}
-
-/* set_filter(include, exclude, own): tuples of str. */
-static PyObject *core_set_filter(PyObject *module, PyObject *args)
-{
-	struct filter *f = &codes_setup.filter;
-	PyObject *include, *exclude, *own;
-	int err;
-
-	if (!PyArg_ParseTuple(args, "O!O!O!", &PyTuple_Type, &include, &PyTuple_Type, &exclude,
-			      &PyTuple_Type, &own))
-		return NULL;
-	err = set_patterns(&f->include, include);
-	err = err ? err : set_patterns(&f->exclude, exclude);
-	err = err ? err : set_patterns(&f->own, own);
-	if (PyErr_Occurred())
-		return NULL;
-	return err ? raise_errno(err) : Py_NewRef(Py_None);
-}
-
-/* set_opcodes(caches, jump, instrumented, extended_arg, line, instruction): struct opcode_tables. */
-static PyObject *core_set_opcodes(PyObject *module, PyObject *args)
-{
-	struct opcode_tables *ops = &codes_setup.ops;
-	Py_buffer caches, jump, instrumented;
-	int fits;
-
-	if (!PyArg_ParseTuple(args, "y*y*y*bbb", &caches, &jump, &instrumented, &ops->extended_arg,
-			      &ops->instrumented_line, &ops->instrumented_instruction))
-		return NULL;
-	fits = caches.len == 256 && jump.len == 256 && instrumented.len == 256;
-	if (fits) {
-		memcpy(ops->caches, caches.buf, 256);
-		memcpy(ops->jump, jump.buf, 256);
-		memcpy(ops->instrumented, instrumented.buf, 256);
-	}
-	PyBuffer_Release(&caches);
-	PyBuffer_Release(&jump);
-	PyBuffer_Release(&instrumented);
-	return fits ? Py_NewRef(Py_None) : raise_errno(-EINVAL);
 }
 
 /* The first ring at once: a program that cannot be traced shall hear of it before it runs. */
@@ -143,7 +82,7 @@ static PyObject *core_begin(PyObject *module, PyObject *args)
 	err = err ? err : open_first(state_of(module));
 	text_free(&all);
 	text_free(&common);
-	return err ? raise_errno(err) : Py_NewRef(Py_None);
+	return err ? setup_error(err) : Py_NewRef(Py_None);
 }
 
 /* callback(op, shape, disable) -> a callable for sys.monitoring.register_callback(). */
@@ -156,7 +95,7 @@ static PyObject *core_callback(PyObject *module, PyObject *args)
 	if (!PyArg_ParseTuple(args, "iiO", &op, &shape, &disable))
 		return NULL;
 	if (op < OP_EVENT_FIRST || op > OP_EVENT_LAST || shape < 0 || shape > EMIT_BACKWARD)
-		return raise_errno(-EINVAL);
+		return setup_error(-EINVAL);
 	return emit_new(state->callback, &state->codes, op, shape, disable);
 }
 
@@ -174,6 +113,7 @@ static void write_stop(void)
 	}
 	text_printf(&t, "],\"lost\":%llu}", (unsigned long long)lost);
 	table_write(&t);
+	table_stop();
 	text_free(&t);
 	free(totals);
 }
@@ -199,7 +139,7 @@ static PyObject *core_finish(PyObject *module, PyObject *arg)
 	thread = PyEval_SaveThread();
 	err = recorder_finish(dir);
 	PyEval_RestoreThread(thread);
-	return err ? raise_errno(err) : Py_NewRef(Py_None);
+	return err ? setup_error(err) : Py_NewRef(Py_None);
 }
 
 /* measure(code, function, n) -> (cycles, markers) of function(n), code's markers going nowhere. */
@@ -227,8 +167,8 @@ static PyObject *core_measure(PyObject *module, PyObject *args)
 static PyMethodDef methods[] = {
 	{ "ask", core_ask, METH_O, NULL },
 	{ "join", core_join, METH_NOARGS, NULL },
-	{ "set_filter", core_set_filter, METH_VARARGS, NULL },
-	{ "set_opcodes", core_set_opcodes, METH_VARARGS, NULL },
+	{ "set_filter", setup_filter, METH_VARARGS, NULL },
+	{ "set_opcodes", setup_opcodes, METH_VARARGS, NULL },
 	{ "begin", core_begin, METH_VARARGS, NULL },
 	{ "callback", core_callback, METH_VARARGS, NULL },
 	{ "close", core_close, METH_NOARGS, NULL },

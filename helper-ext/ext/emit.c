@@ -69,7 +69,8 @@ static void put_event(struct lane *l, struct callback *cb, uint64_t value, struc
 	lane_put(l, cb->head | value | (place_bits(at) & (CODE_READY - 1)));
 }
 
-/* All that is rare: a code object's or a thread's first event, a full ring, far jumps, long code. */
+/* All that is rare: a code object's or a thread's first event, a full ring, far jumps, long code.
+ */
 static __attribute__((noinline, cold)) PyObject *emit_slowly(struct callback *cb,
 							     PyObject *const *args)
 {
@@ -108,8 +109,8 @@ static inline PyObject *emit(struct callback *cb, PyObject *const *args, struct 
 }
 
 /*
- * The number if it is not negative and has one digit of 30 bits. Offsets are; code with larger lines
- * has no ready id (codes.h), so that they are read again, exactly.
+ * The number if it is not negative and has one digit of 30 bits. Offsets are; code with larger
+ * lines has no ready id (codes.h), so that they are read again, exactly.
  */
 static inline uint32_t number(PyObject *n)
 {

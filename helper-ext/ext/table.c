@@ -156,9 +156,18 @@ void table_write(struct text *line)
 	if (line->failed)
 		return;
 	process_lock();
-	if (table.headless)
+	if (table.dir && table.headless)
 		write_header();
-	append(line);
+	if (table.dir)
+		append(line);
+	process_unlock();
+}
+
+void table_stop(void)
+{
+	process_lock();
+	free(table.dir);
+	table.dir = NULL;
 	process_unlock();
 }
 

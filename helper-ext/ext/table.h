@@ -26,6 +26,9 @@ uint32_t table_next_id(void);
  */
 void table_write(struct text *line);
 
+/* What table_write() gets from now on goes nowhere. */
+void table_stop(void);
+
 /* In a forked child, with the process lock. */
 void table_forked(void);
 

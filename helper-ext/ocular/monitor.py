@@ -39,6 +39,8 @@ class _Session:
 
     def unregister(self):
         monitoring = sys.monitoring
+        if monitoring.get_tool(self.tool) != "ocular":
+            return  # the program took the tool id away, and the callbacks with it
         monitoring.set_events(self.tool, 0)
         for name in self.events:
             monitoring.register_callback(self.tool, getattr(monitoring.events, name), None)

@@ -77,6 +77,27 @@ for name, mode in (("a", "adaptive"), ("b", "full")):
         assert "PY_START" in names and names & {"BRANCH", "BRANCH_LEFT"}, names
 
 
+def test_a_start_that_fails_leaves_the_earlier_recording_alone():
+    with tempfile.TemporaryDirectory() as temp:
+        done = python(WORK + """
+import os
+with ocular.tracing(output="a", perfetto=False, console=False):
+    work(3)
+os.environ["OCULAR_DIR"] = "/nowhere"
+try:
+    ocular.start_tracing()
+except OSError as e:
+    print(e.strerror)
+assert not ocular.is_tracing()
+del os.environ["OCULAR_DIR"]
+with ocular.tracing(output="b", perfetto=False, console=False):
+    work(4)
+""", cwd=temp)
+        rec.equal((done.returncode, done.stdout), (0, "No such file or directory\n"), done.stderr)
+        for name in "ab":
+            rec.equal(len(rec.Recording(temp + "/" + name, done).lines("stop")), 1)
+
+
 def test_misuse_is_a_clear_error():
     with tempfile.TemporaryDirectory() as temp:
         done = python("""

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* setup.c - see setup.h. */
+#include <errno.h>
+
+#include "codes.h"
+#include "setup.h"
+
+PyObject *setup_error(int err)
+{
+	errno = -err;
+	return PyErr_SetFromErrno(PyExc_OSError);
+}
+
+static int set_patterns(struct patterns *p, PyObject *tuple)
+{
+	Py_ssize_t n = PyTuple_GET_SIZE(tuple);
+	const char **list = PyMem_Calloc((size_t)n + 1, sizeof(*list));
+	int err = list ? 0 : -ENOMEM;
+
+	for (Py_ssize_t i = 0; !err && i < n; i++) {
+		list[i] = PyUnicode_AsUTF8(PyTuple_GET_ITEM(tuple, i));
+		err = list[i] ? 0 : -EINVAL;
+	}
+	if (!err)
+		err = patterns_set(p, list);
+	PyMem_Free(list);
+	return err;
+}
+
+PyObject *setup_filter(PyObject *module, PyObject *args)
+{
+	struct filter *f = &codes_setup.filter;
+	PyObject *include, *exclude, *own;
+	int err;
+
+	if (!PyArg_ParseTuple(args, "O!O!O!", &PyTuple_Type, &include, &PyTuple_Type, &exclude,
+			      &PyTuple_Type, &own))
+		return NULL;
+	err = set_patterns(&f->include, include);
+	err = err ? err : set_patterns(&f->exclude, exclude);
+	err = err ? err : set_patterns(&f->own, own);
+	if (PyErr_Occurred())
+		return NULL;
+	return err ? setup_error(err) : Py_NewRef(Py_None);
+}
+
+PyObject *setup_opcodes(PyObject *module, PyObject *args)
+{
+	struct opcode_tables *ops = &codes_setup.ops;
+	Py_buffer caches, jump, instrumented;
+	int fits;
+
+	if (!PyArg_ParseTuple(args, "y*y*y*bbb", &caches, &jump, &instrumented, &ops->extended_arg,
+			      &ops->instrumented_line, &ops->instrumented_instruction))
+		return NULL;
+	fits = caches.len == 256 && jump.len == 256 && instrumented.len == 256;
+	if (fits) {
+		memcpy(ops->caches, caches.buf, 256);
+		memcpy(ops->jump, jump.buf, 256);
+		memcpy(ops->instrumented, instrumented.buf, 256);
+	}
+	PyBuffer_Release(&caches);
+	PyBuffer_Release(&jump);
+	PyBuffer_Release(&instrumented);
+	return fits ? Py_NewRef(Py_None) : setup_error(-EINVAL);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * setup.h - what Python hands over before the first code object is seen (codes_setup).
+ */
+#ifndef OCULAR_SETUP_H
+#define OCULAR_SETUP_H
+
+#include <Python.h>
+
+/* set_filter(include, exclude, own): tuples of str; see filter.h. */
+PyObject *setup_filter(PyObject *module, PyObject *args);
+
+/* set_opcodes(caches, jump, instrumented, extended_arg, line, instruction): struct opcode_tables.
+ */
+PyObject *setup_opcodes(PyObject *module, PyObject *args);
+
+/* Raise OSError for a negative errno; returns NULL. */
+PyObject *setup_error(int err);
+
+#endif
