@@ -2,9 +2,9 @@
 """What a marker costs over an empty vectorcall callback for the same event, in ns.
 
 Needs ocular and ocular_empty (tests/bench/ocular_empty.c) on the path. Each event is switched on for
-one small code object, whose callbacks do nothing, or write into a ring that ocular-record drains.
-Rounds alternate between the two; the figure is the median over rounds of the difference. Prints a
-Markdown table.
+one small code object. Its callback does nothing; or writes markers into memory that nobody reads; or
+into a ring that ocular-record drains, on another processor if it gets one. Rounds go through these in
+turn; a figure is the median over rounds of the difference. Prints a Markdown table.
 """
 
 import gc
@@ -21,33 +21,36 @@ EVENTS = 4000   # a measurement, more or less
 ROUNDS = 301
 
 
-def nanoseconds(function, n):
+def to_memory(code, function, ns_a_cycle):
+    return _core.measure(code, function, EVENTS)[0] * ns_a_cycle
+
+
+def to_ring(code, function, ns_a_cycle):
     began = time.perf_counter_ns()
-    function(n)
+    function(EVENTS)
     return time.perf_counter_ns() - began
 
 
-def compare(session, name, callback):
-    """(floor, marker) in ns an event: the empty callback over no event, the marker over the empty one."""
+def compare(session, name, callback, ns_a_cycle):
+    """ns an event: the empty callback over no event, and the marker over it, to memory and to a ring."""
     code, function = calibrate.PROGRAMS[name]
     monitoring = sys.monitoring
     event = getattr(monitoring.events, name)
 
-    def run(with_callback):
+    def run(with_callback, sink):
         monitoring.register_callback(session.tool, event, with_callback)
         monitoring.set_local_events(session.tool, code, event if with_callback else 0)
         function(100)
-        return nanoseconds(function, EVENTS)
+        return sink(code, function, ns_a_cycle)
 
-    monitoring.register_callback(session.tool, event, callback)
-    monitoring.set_local_events(session.tool, code, event)
+    run(callback, to_memory)
     markers = _core.measure(code, function, EVENTS)[1]
     empty = ocular_empty.callback()
-    rounds = [(run(None), run(empty), run(callback)) for _ in range(ROUNDS)]
+    rounds = [(run(None, to_memory), run(empty, to_memory), run(callback, to_memory),
+               run(empty, to_ring), run(callback, to_ring)) for _ in range(ROUNDS)]
     monitoring.set_local_events(session.tool, code, 0)
-    floor = statistics.median(e - n for n, e, _ in rounds) / markers
-    marker = statistics.median(c - e for _, e, c in rounds) / markers
-    return floor, marker
+    differences = zip(*[(b - a, c - b, e - d) for a, b, c, d, e in rounds])
+    return [statistics.median(d) / markers for d in differences]
 
 
 def main():
@@ -59,11 +62,13 @@ def main():
         _core.join()
         monitor._begin(session, (), ())
         _core.set_filter((), (), ())  # the package's own code is what is measured
-        print("| event | empty callback | marker over it |\n|---|---|---|")
+        ns_a_cycle = 1e9 / _core.ask(folder)[3]
+        print("| event | empty callback | marker over it | in a drained ring |\n|---|---|---|---|")
         for name in calibrate.PROGRAMS:
             if name in session.events:
                 callback = _core.callback(_core.ops[name], monitor._shape(name, "full"), None)
-                print("| %s | %.1f | %+.1f |" % (name, *compare(session, name, callback)), flush=True)
+                row = compare(session, name, callback, ns_a_cycle)
+                print("| %s | %.1f | %+.1f | %+.1f |" % (name, *row), flush=True)
         session.unregister()
         _core.close()
         monitor.finish(folder)
