@@ -7,6 +7,7 @@ import struct
 
 HEADER = 104
 DATA_SIZE = 48  # where the header keeps data.size; data.offset is before it
+FEATURES = 72  # 256 bits: which sections follow the data, by a table of (offset, size)
 AUXTRACE = 71
 AUXTRACE_EVENT = 48  # bytes of the record before its payload
 PTW8 = b"\x02\x32"  # a PTW packet with 8 bytes of payload (SDM vol. 3, "PTWRITE Packet")
@@ -53,6 +54,13 @@ class PerfFile:
         self.bytes[end:end] = packets
         self.add(start - AUXTRACE_EVENT + 8, len(packets))
         self.add(DATA_SIZE, len(packets))
+        self.move_features(len(packets))
+
+    def move_features(self, count):
+        """Feature sections follow the data and are found by absolute offsets."""
+        at = sum(struct.unpack_from("<QQ", self.bytes, DATA_SIZE - 8))
+        for i in range(bin(int.from_bytes(self.bytes[FEATURES:FEATURES + 32], "little")).count("1")):
+            self.add(at + 16 * i, count)
 
     def add(self, at, count):
         struct.pack_into("<Q", self.bytes, at, struct.unpack_from("<Q", self.bytes, at)[0] + count)
