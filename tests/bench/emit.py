@@ -32,7 +32,7 @@ def to_ring(code, function, ns_a_cycle):
 
 
 def compare(session, name, callback, ns_a_cycle):
-    """ns an event: the empty callback over no event, and the marker over it, to memory and to a ring."""
+    """ns an event: the empty callback over none; over that a bare RDTSC, a marker to memory, and to a ring."""
     code, function = calibrate.PROGRAMS[name]
     monitoring = sys.monitoring
     event = getattr(monitoring.events, name)
@@ -45,11 +45,11 @@ def compare(session, name, callback, ns_a_cycle):
 
     run(callback, to_memory)
     markers = _core.measure(code, function, EVENTS)[1]
-    empty = ocular_empty.callback()
-    rounds = [(run(None, to_memory), run(empty, to_memory), run(callback, to_memory),
+    empty, stamp = ocular_empty.callback(), ocular_empty.stamp()
+    rounds = [(run(None, to_memory), run(empty, to_memory), run(stamp, to_memory), run(callback, to_memory),
                run(empty, to_ring), run(callback, to_ring)) for _ in range(ROUNDS)]
     monitoring.set_local_events(session.tool, code, 0)
-    differences = zip(*[(b - a, c - b, e - d) for a, b, c, d, e in rounds])
+    differences = zip(*[(b - a, s - b, c - b, e - d) for a, b, s, c, d, e in rounds])
     return [statistics.median(d) / markers for d in differences]
 
 
@@ -63,12 +63,13 @@ def main():
         monitor._begin(session, (), ())
         _core.set_filter((), (), ())  # the package's own code is what is measured
         ns_a_cycle = 1e9 / _core.ask(folder)[3]
-        print("| event | empty callback | marker over it | in a drained ring |\n|---|---|---|---|")
+        print("| event | empty callback | a bare RDTSC over it | marker over it | in a drained ring |")
+        print("|---|---|---|---|---|")
         for name in calibrate.PROGRAMS:
             if name in session.events:
                 callback = _core.callback(_core.ops[name], monitor._shape(name, "full"), None)
                 row = compare(session, name, callback, ns_a_cycle)
-                print("| %s | %.1f | %+.1f | %+.1f |" % (name, *row), flush=True)
+                print("| %s | %.1f | %+.1f | %+.1f | %+.1f |" % (name, *row), flush=True)
         session.unregister()
         _core.close()
         monitor.finish(folder)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * ocular_empty - a sys.monitoring callback that does nothing, in the cheapest form CPython has: a
- * vectorcall. What a tool costs beyond it is the tool's own.
+ * ocular_empty - sys.monitoring callbacks that do nothing, in the cheapest form CPython has: a
+ * vectorcall. What a tool costs beyond callback() is the tool's own. stamp() reads the time-stamp
+ * counter and keeps it: what any tool pays that knows when its events happened.
  */
 #include <Python.h>
 #include <structmember.h>
+#include <x86intrin.h>
 
 struct empty {
 	PyObject_HEAD
@@ -14,6 +16,15 @@ struct empty {
 static PyObject *do_nothing(PyObject *self, PyObject *const *args, size_t nargs, PyObject *names)
 {
 	(void)self, (void)args, (void)nargs, (void)names;
+	Py_RETURN_NONE;
+}
+
+static volatile unsigned long long stamped;
+
+static PyObject *do_stamp(PyObject *self, PyObject *const *args, size_t nargs, PyObject *names)
+{
+	(void)self, (void)args, (void)nargs, (void)names;
+	stamped = __rdtsc();
 	Py_RETURN_NONE;
 }
 
@@ -35,20 +46,32 @@ static PyType_Spec spec = {
 	.slots = slots,
 };
 
-static PyObject *callback(PyObject *module, PyObject *unused)
+static PyObject *make(PyObject *module, vectorcallfunc call)
 {
 	PyObject *type = PyObject_GetAttrString(module, "_type");
 	struct empty *e = type ? PyObject_New(struct empty, (PyTypeObject *)type) : NULL;
 
-	(void)unused;
 	Py_XDECREF(type);
 	if (e)
-		e->call = do_nothing;
+		e->call = call;
 	return (PyObject *)e;
+}
+
+static PyObject *callback(PyObject *module, PyObject *unused)
+{
+	(void)unused;
+	return make(module, do_nothing);
+}
+
+static PyObject *stamp(PyObject *module, PyObject *unused)
+{
+	(void)unused;
+	return make(module, do_stamp);
 }
 
 static PyMethodDef methods[] = {
 	{ "callback", callback, METH_NOARGS, "A new callback that does nothing." },
+	{ "stamp", stamp, METH_NOARGS, "A new callback that reads the time-stamp counter." },
 	{ 0 },
 };
 
