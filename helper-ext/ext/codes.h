@@ -20,6 +20,7 @@
 
 #include "bytecode.h"
 #include "filter.h"
+#include "lane.h"
 #include "marker.h"
 
 #define CODE_READY    (1ull << MARKER_CODE_SHIFT)
@@ -32,6 +33,7 @@ struct codes {
 	uint64_t interpreter;
 	Py_ssize_t index;  /* for the API */
 	Py_ssize_t direct; /* the same for codes_peek(), or beyond every size: do not peek */
+	enum lane_view view;
 };
 
 /* What all interpreters of the process share; set before the first code is seen. */
@@ -53,6 +55,15 @@ static inline uint64_t codes_peek(PyObject *code, Py_ssize_t direct)
 	struct code_extra *e = ((PyCodeObject *)code)->co_extra;
 
 	return e && e->size > direct ? e->values[direct] : 0;
+}
+
+/* codes_peek(code, 0) of a slot that is the interpreter's first: any array has room for that one.
+ */
+static inline uint64_t codes_peek_first(PyObject *code)
+{
+	struct code_extra *e = ((PyCodeObject *)code)->co_extra;
+
+	return e ? e->values[0] : 0;
 }
 
 /* Ask for this interpreter's slot, once. -1 with an exception set. */

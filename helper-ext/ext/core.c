@@ -48,15 +48,20 @@ static PyObject *core_ask(PyObject *module, PyObject *arg)
 /* join() -> True if this interpreter is the first of the process to trace; then begin() follows. */
 static PyObject *core_join(PyObject *module, PyObject *unused)
 {
+	struct codes *codes = &state_of(module)->codes;
+	bool first;
+
 	process_init();
-	return PyBool_FromLong(process_join());
+	first = process_join();
+	codes->view = first && codes->direct == 0 ? LANE_FIRST : LANE_OTHERS;
+	return PyBool_FromLong(first);
 }
 
 /* The first ring at once: a program that cannot be traced shall hear of it before it runs. */
 static int open_first(struct state *state)
 {
 	errno = 0;
-	if (lane_open(state->codes.interpreter, 0))
+	if (lane_open(state->codes.interpreter, state->codes.view, 0))
 		return 0;
 	return errno ? -errno : -EAGAIN;
 }
@@ -152,7 +157,7 @@ static PyObject *core_measure(PyObject *module, PyObject *args)
 	if (!PyArg_ParseTuple(args, "O!OO", &PyCode_Type, &code, &function, &n) ||
 	    codes_set(&state->codes, code, CODE_SCRATCH))
 		return NULL;
-	scratch_begin(state->codes.interpreter);
+	scratch_begin(state->codes.interpreter, state->codes.view);
 	began = __rdtsc();
 	result = PyObject_CallOneArg(function, n);
 	ended = __rdtsc();

@@ -69,8 +69,7 @@ static void put_event(struct lane *l, struct callback *cb, uint64_t value, struc
 	lane_put(l, cb->head | value | (place_bits(at) & (CODE_READY - 1)));
 }
 
-/* All that is rare: a code object's or a thread's first event, a full ring, far jumps, long code.
- */
+/* All that is rare: first events of code and of threads, full rings, far jumps, long code. */
 static __attribute__((noinline, cold)) PyObject *emit_slowly(struct callback *cb,
 							     PyObject *const *args)
 {
@@ -85,7 +84,7 @@ static __attribute__((noinline, cold)) PyObject *emit_slowly(struct callback *cb
 	}
 	if (value < CODE_READY && value & CODE_FILTERED)
 		return Py_NewRef(cb->disable);
-	l = lane_open(cb->interpreter, 1 + wide);
+	l = lane_open(cb->interpreter, cb->codes->view, 1 + wide);
 	if (!l)
 		Py_RETURN_NONE;
 	if (!l->named) {
@@ -96,13 +95,18 @@ static __attribute__((noinline, cold)) PyObject *emit_slowly(struct callback *cb
 	Py_RETURN_NONE;
 }
 
-static inline PyObject *emit(struct callback *cb, PyObject *const *args, struct place at, bool far)
+/*
+ * `plain` is the case of nearly every program: the interpreter that traced first in the process,
+ * and the first slot of co_extra. It has neither a slot number nor an interpreter to compare.
+ */
+static inline PyObject *emit(struct callback *cb, PyObject *const *args, struct place at,
+			     bool plain)
 {
-	uint64_t value = codes_peek(args[0], cb->direct);
-	struct lane *l = lane_mine;
+	uint64_t value = plain ? codes_peek_first(args[0]) : codes_peek(args[0], cb->direct);
+	struct lane *l = lane_of[plain ? LANE_FIRST : LANE_OTHERS];
 
-	if (unlikely(value < CODE_READY || l->head == l->limit ||
-		     l->interpreter != cb->interpreter || far))
+	if (unlikely(value < CODE_READY || l->head == l->limit || place_is_far(at) ||
+		     (!plain && l->interpreter != cb->interpreter)))
 		return emit_slowly(cb, args);
 	lane_put(l, cb->head | value | place_bits(at));
 	Py_RETURN_NONE;
@@ -117,42 +121,38 @@ static inline uint32_t number(PyObject *n)
 	return ((PyLongObject *)n)->long_value.ob_digit[0];
 }
 
-static PyObject *emit_offset(PyObject *self, PyObject *const *args, size_t nargsf,
-			     PyObject *kwnames)
+static inline PyObject *emit_shape(struct callback *cb, PyObject *const *args,
+				   enum emit_shape shape, bool plain)
 {
-	struct place at = { number(args[1]) / 2, 0 };
+	uint32_t first = number(args[1]);
+	struct place at = { shape == EMIT_LINE ? first : first / 2, 0 };
 
-	return emit((struct callback *)self, args, at, false);
+	if (shape == EMIT_BACKWARD && number(args[2]) > first)
+		return Py_NewRef(cb->disable);
+	if (shape == EMIT_DEST || shape == EMIT_BACKWARD)
+		at.dist = (int32_t)(number(args[2]) / 2 - at.offset);
+	return emit(cb, args, at, plain);
 }
 
-static PyObject *emit_line(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
-{
-	struct place at = { number(args[1]), 0 };
+#define EMITTER(name, shape, plain)                                                                \
+	static PyObject *name(PyObject *self, PyObject *const *args, size_t nargsf,                \
+			      PyObject *kwnames)                                                   \
+	{                                                                                          \
+		return emit_shape((struct callback *)self, args, shape, plain);                    \
+	}
 
-	return emit((struct callback *)self, args, at, false);
-}
+EMITTER(plain_offset, EMIT_OFFSET, true)
+EMITTER(plain_line, EMIT_LINE, true)
+EMITTER(plain_dest, EMIT_DEST, true)
+EMITTER(plain_backward, EMIT_BACKWARD, true)
+EMITTER(any_offset, EMIT_OFFSET, false)
+EMITTER(any_line, EMIT_LINE, false)
+EMITTER(any_dest, EMIT_DEST, false)
+EMITTER(any_backward, EMIT_BACKWARD, false)
 
-static PyObject *emit_dest(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
-{
-	uint32_t offset = number(args[1]) / 2;
-	struct place at = { offset, (int32_t)(number(args[2]) / 2 - offset) };
-
-	return emit((struct callback *)self, args, at, place_is_far(at));
-}
-
-static PyObject *emit_backward(PyObject *self, PyObject *const *args, size_t nargsf,
-			       PyObject *kwnames)
-{
-	if (number(args[2]) > number(args[1]))
-		return Py_NewRef(((struct callback *)self)->disable);
-	return emit_dest(self, args, nargsf, kwnames);
-}
-
-static const vectorcallfunc shapes[] = {
-	[EMIT_OFFSET] = emit_offset,
-	[EMIT_LINE] = emit_line,
-	[EMIT_DEST] = emit_dest,
-	[EMIT_BACKWARD] = emit_backward,
+static const vectorcallfunc emitters[LANE_VIEWS][4] = {
+	[LANE_FIRST] = { plain_offset, plain_line, plain_dest, plain_backward },
+	[LANE_OTHERS] = { any_offset, any_line, any_dest, any_backward },
 };
 
 PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op,
@@ -162,7 +162,7 @@ PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op,
 
 	if (!cb)
 		return NULL;
-	cb->call = shapes[shape];
+	cb->call = emitters[codes->view][shape];
 	cb->head = marker_head(op, 0);
 	cb->interpreter = codes->interpreter;
 	cb->direct = codes->direct;

@@ -26,7 +26,8 @@
 #define NO_INTERPRETER UINT64_MAX
 
 static struct lane lane_none = { .interpreter = NO_INTERPRETER };
-_Thread_local struct lane *lane_mine = &lane_none;
+_Thread_local struct lane *lane_of[LANE_VIEWS] = { &lane_none, &lane_none };
+static _Thread_local struct lane *lane_own __attribute__((tls_model("initial-exec")));
 
 static struct {
 	pthread_once_t once;
@@ -98,7 +99,8 @@ static void lane_end(void *arg)
 	if (l->next)
 		l->next->link = l->link;
 	process_unlock();
-	lane_mine = &lane_none;
+	lane_own = NULL;
+	lane_of[LANE_FIRST] = lane_of[LANE_OTHERS] = &lane_none;
 	free(l);
 }
 
@@ -117,7 +119,7 @@ static struct lane *lane_begin(void)
 	lane_reset(l);
 	process_unlock();
 	pthread_setspecific(lanes.key, l);
-	lane_mine = l;
+	lane_own = l;
 	return l;
 }
 
@@ -229,12 +231,10 @@ static void lane_preface(struct lane *l, uint64_t interpreter)
 	}
 }
 
-struct lane *lane_open(uint64_t interpreter, unsigned int words)
+struct lane *lane_open(uint64_t interpreter, enum lane_view view, unsigned int words)
 {
-	struct lane *l = lane_mine;
+	struct lane *l = lane_own ? lane_own : lane_begin();
 
-	if (l == &lane_none)
-		l = lane_begin();
 	if (!l) {
 		lanes_drop(words);
 		return NULL;
@@ -244,6 +244,8 @@ struct lane *lane_open(uint64_t interpreter, unsigned int words)
 		return NULL;
 	}
 	lane_preface(l, interpreter);
+	lane_of[LANE_FIRST] = lane_of[LANE_OTHERS] = &lane_none;
+	lane_of[view] = l;
 	return l;
 }
 
@@ -254,15 +256,14 @@ void lanes_forked(void)
 
 	for (l = lanes.all; l; l = next) {
 		next = l->next;
-		if (l != lane_mine)
+		if (l != lane_own)
 			free(l);
 	}
-	lanes.all = NULL;
-	if (lane_mine != &lane_none) {
-		lane_mine->next = NULL;
-		lane_mine->link = &lanes.all;
-		lanes.all = lane_mine;
-		lane_reset(lane_mine);
+	lanes.all = lane_own;
+	if (lane_own) {
+		lane_own->next = NULL;
+		lane_own->link = &lanes.all;
+		lane_reset(lane_own);
 	}
 	lanes.nended = 0;
 	lanes.lost = 0;

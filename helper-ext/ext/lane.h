@@ -43,7 +43,13 @@ struct lane {
 	struct lane *next, **link;
 };
 
-extern _Thread_local struct lane *lane_mine __attribute__((tls_model("initial-exec")));
+/*
+ * The calling thread's lane as the interpreter that traced first sees it, and as all others do.
+ * Only one of the two is the lane, the other is always full: the first interpreter need not ask on
+ * its hot path whether the thread has been in another one meanwhile.
+ */
+enum lane_view { LANE_FIRST, LANE_OTHERS, LANE_VIEWS };
+extern _Thread_local struct lane *lane_of[LANE_VIEWS] __attribute__((tls_model("initial-exec")));
 
 /* Append a word without its sequence number; the caller knows that there is room. */
 static inline void lane_put(struct lane *l, uint64_t word)
@@ -61,7 +67,7 @@ static inline void lane_put(struct lane *l, uint64_t word)
  * The calling thread's lane with room for `words` event words, opened by whatever has to come
  * before them: a ring, LOST, HELLO of `interpreter`. NULL: no room; the words are counted as lost.
  */
-struct lane *lane_open(uint64_t interpreter, unsigned int words);
+struct lane *lane_open(uint64_t interpreter, enum lane_view view, unsigned int words);
 
 struct lane_total {
 	uint32_t tid;

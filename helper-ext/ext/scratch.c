@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* scratch.c - see scratch.h. */
-#include "lane.h"
 #include "scratch.h"
 
 #define SCRATCH_RECORDS 256
@@ -9,8 +8,9 @@ static struct ring_record records[SCRATCH_RECORDS];
 static _Atomic uint64_t published;
 static struct lane scratch;
 static struct lane *before;
+static enum lane_view scratched;
 
-void scratch_begin(uint64_t interpreter)
+void scratch_begin(uint64_t interpreter, enum lane_view view)
 {
 	scratch = (struct lane){
 		.limit = UINT64_MAX,
@@ -19,12 +19,13 @@ void scratch_begin(uint64_t interpreter)
 		.published = &published,
 		.interpreter = interpreter,
 	};
-	before = lane_mine;
-	lane_mine = &scratch;
+	before = lane_of[view];
+	lane_of[view] = &scratch;
+	scratched = view;
 }
 
 uint64_t scratch_end(void)
 {
-	lane_mine = before;
+	lane_of[scratched] = before;
 	return scratch.head;
 }

@@ -10,8 +10,10 @@
 
 #include <stdint.h>
 
-/* The calling thread's markers go to the scratch lane. */
-void scratch_begin(uint64_t interpreter);
+#include "lane.h"
+
+/* The calling thread's markers, as `view` sees it, go to the scratch lane. */
+void scratch_begin(uint64_t interpreter, enum lane_view view);
 
 /* They go where they went before; returns how many there were. */
 uint64_t scratch_end(void);

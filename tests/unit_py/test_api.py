@@ -98,6 +98,22 @@ with ocular.tracing(output="b", perfetto=False, console=False):
             rec.equal(len(rec.Recording(temp + "/" + name, done).lines("stop")), 1)
 
 
+def test_another_tool_has_the_first_slot_of_co_extra():
+    with tempfile.TemporaryDirectory() as temp:
+        done = python("""
+import ctypes
+taken = ctypes.pythonapi.PyUnstable_Eval_RequestCodeExtraIndex(None)
+""" + WORK + """
+with ocular.tracing(output="a", perfetto=False, console=False):
+    work(1000)
+print(taken)
+""", cwd=temp)
+        rec.equal((done.returncode, done.stdout), (0, "0\n"), done.stderr)
+        r = rec.Recording(temp + "/a", done)
+        rec.equal(sum(e.name == "JUMP" for e in r.events("work")), 1000)
+        rec.equal([e for e in r.events() if e.name in ("GAP", "FOREIGN")], [])
+
+
 def test_misuse_is_a_clear_error():
     with tempfile.TemporaryDirectory() as temp:
         done = python("""
