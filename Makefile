@@ -19,19 +19,26 @@ LIB      = $(DESTDIR)$(PREFIX)/lib/ocular
 DLFILTERS = $(patsubst %,$(DESTDIR)%/dlfilters,$(shell perf --exec-path 2>/dev/null))
 COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 
-# The two halves share nothing but helper-ext/shared. Their front ends and `main` files stay out of what
-# tests link.
+# The halves share nothing but helper-ext/shared. Front ends and `main` files stay out of what tests link.
+# pt is the second decoder: it stands on the filter, which knows nothing of it.
+PT         := filter/pt_%.c filter/perf_%.c
 DIR_filter := filter
+DIR_pt     := filter
 DIR_record := helper-ext/record
-SRC_filter := $(filter-out filter/front_%,$(wildcard filter/*.c))
-SRC_record := $(filter-out helper-ext/record/main%,$(wildcard helper-ext/record/*.c))
+SRC_shared := $(wildcard helper-ext/shared/*.c)
+SRC_filter := $(filter-out filter/front_% filter/main% $(PT),$(wildcard filter/*.c))
+SRC_pt     := $(SRC_filter) $(filter $(PT),$(wildcard filter/*.c)) $(SRC_shared)
+SRC_record := $(filter-out helper-ext/record/main%,$(wildcard helper-ext/record/*.c)) $(SRC_shared)
 PACKAGE  := $(patsubst helper-ext/%,$B/python/%,$(wildcard helper-ext/ocular/*.py helper-ext/hook/*.py))
 OBJ_filter := $(SRC_filter:%.c=$B/obj/%.o)
+OBJ_pt     := $(SRC_pt:%.c=$B/obj/%.o)
 OBJ_record := $(SRC_record:%.c=$B/obj/%.o)
 LIB_filter := -ljansson
+LIB_pt     := -ljansson -lipt -lzstd
 LIB_record := -lipt
-# Which half a test is of: NAME.c says it, or the prefix record_.
-half        = $(if $(filter record_%,$1)$(if $(wildcard filter/$1.c),,$(wildcard helper-ext/record/$1.c)),record,filter)
+# Which half a test is of: NAME.c says it, or the prefix record_, pt_ or perf_.
+in_record   = $(wildcard helper-ext/record/$1.c helper-ext/shared/$1.c)
+half        = $(if $(filter pt_% perf_%,$1),pt,$(if $(filter record_%,$1)$(if $(wildcard filter/$1.c),,$(call in_record,$1)),record,filter))
 UNIT     := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c))
 FUZZ     := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -43,7 +50,7 @@ say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 .PHONY: all tools ext unit test doors demo sanitize fuzz bench test-newest install uninstall clean
 all: tools ext
 
-tools: $B/bin/ocular-record $B/bin/ocular-fsck $B/bin/ocular-feed $B/perf/ocular.so
+tools: $(addprefix $B/bin/ocular-,record fsck feed) $B/perf/ocular.so
 
 $B/bin/ocular-record: $B/obj/helper-ext/record/main.o $(OBJ_record)
 	@mkdir -p $(@D)
@@ -56,6 +63,10 @@ $B/bin/ocular-fsck: $B/obj/helper-ext/record/main_fsck.o $(OBJ_record)
 $B/bin/ocular-feed: $(OBJ_filter) $B/obj/filter/front_feed.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_filter)
+
+$B/bin/ocular-pt: $(OBJ_pt) $B/obj/filter/front_ipt.o $B/obj/filter/main_pt.o
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_pt)
 
 $B/perf/ocular.so: $(OBJ_filter) $B/obj/filter/front_perf.o
 	@mkdir -p $(@D)
