@@ -104,7 +104,7 @@ static bool is_valid(const struct row *r, const uint8_t *p)
 	case PKT_MODE:
 		return p[1] >> 5 <= 1; /* Exec, TSX */
 	case PKT_TMA:
-		return p[6] <= 1; /* the fast counter has 9 bits */
+		return !p[4] && p[6] <= 1; /* reserved bits */
 	default:
 		return true;
 	}

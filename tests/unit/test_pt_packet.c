@@ -141,13 +141,13 @@ static void test_cut(void **state)
 
 static void test_none(void **state)
 {
-	static const char *const bad[] = {
+	static const char bad[][PACKET_SIZE_MAX] = {
 		"\xad", /* ip compression 5 */
 		"\xfd", /* and 7 */
 		"\x09", "\x15", "\x39", "\x79", "\xb9", "\xd9", "\xf9",
 		"\x99\x40", /* no such mode */
 		"\x02\x00", "\x02\x52", "\x02\x72", "\x02\xd2", "\x02\xff",
-		"\x02\x82\x02\x83", "\x02\xc3\x87", "\x02\x73\1\1\1\1\2",
+		"\x02\x82\x02\x83", "\x02\xc3\x87", "\x02\x73\1\1\1\1\1", "\x02\x73\1\1\0\1\2",
 		"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", /* CYC without end */
 	};
 
@@ -157,7 +157,7 @@ static void test_none(void **state)
 		packet_block block = 0;
 		struct packet pkt;
 
-		memcpy(bytes, bad[i], strlen(bad[i]) + 1);
+		memcpy(bytes, bad[i], sizeof(bad[i]));
 		assert_int_equal(packet_read(bytes, bytes + sizeof(bytes), &block, &pkt), -EILSEQ);
 	}
 }
