@@ -50,7 +50,7 @@ say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 .PHONY: all tools ext unit test doors demo sanitize fuzz bench test-newest install uninstall clean
 all: tools ext
 
-tools: $(addprefix $B/bin/ocular-,record fsck feed) $B/perf/ocular.so
+tools: $(addprefix $B/bin/ocular-,record fsck feed pt) $B/perf/ocular.so
 
 $B/bin/ocular-record: $B/obj/helper-ext/record/main.o $(OBJ_record)
 	@mkdir -p $(@D)

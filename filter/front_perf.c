@@ -20,6 +20,7 @@
 #include "analysis.h"
 #include "progress.h"
 #include "recording.h"
+#include "ticks.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -41,8 +42,7 @@ struct front {
 	struct analysis analysis;
 	struct progress progress;
 	const char *ptwrite; /* perf's name of the event: the same pointer for each of its samples */
-	int32_t pid;	     /* whose frequency `ticks` is */
-	uint64_t ticks;	     /* TSC ticks in a nanosecond, 32 fractional bits */
+	struct ticks ticks;
 	int err;
 };
 
@@ -77,7 +77,6 @@ EXPORT int start(void **data, void *ctx)
 	if (!f)
 		return -ENOMEM;
 	*data = f;
-	f->pid = -1;
 	err = options_parse(&f->options, argc, argv, error);
 	if (err)
 		err = complain(f, error, err);
@@ -110,19 +109,6 @@ static bool is_ptwrite(struct front *f, const struct perf_dlfilter_sample *s, vo
 	return true;
 }
 
-/* Ticks of the TSC at `ns`; the nanoseconds themselves where no frequency is known. */
-static uint64_t to_cycles(struct front *f, int32_t pid, uint64_t ns)
-{
-	const struct process *p;
-
-	if (pid != f->pid || !f->ticks) {
-		p = codes_process(&f->analysis.codes, pid);
-		f->pid = pid;
-		f->ticks = p && p->tsc_hz ? (((__uint128_t)p->tsc_hz << 32) / 1000000000) : 1ull << 32;
-	}
-	return (__uint128_t)ns * f->ticks >> 32;
-}
-
 static int take(struct front *f, const struct perf_dlfilter_sample *s)
 {
 	struct word w = { .pid = s->pid, .tid = s->tid, .time = s->time };
@@ -130,7 +116,7 @@ static int take(struct front *f, const struct perf_dlfilter_sample *s)
 	if (s->raw_size < PTWRITE_RAW_SIZE)
 		return 0;
 	memcpy(&w.bits, (const char *)s->raw_data + PTWRITE_RAW_PAYLOAD, sizeof(w.bits));
-	w.cycles = to_cycles(f, s->pid, s->time);
+	w.cycles = ticks_at(&f->ticks, &f->analysis.codes, s->pid, s->time);
 	if (progress_due(&f->progress, f->analysis.decoder.words))
 		progress_show(&f->progress, f->analysis.decoder.words);
 	return decode_word(&f->analysis.decoder, &w);

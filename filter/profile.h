@@ -24,7 +24,8 @@ struct profile {
 	uint64_t traced_ns;	   /* sum over threads of last minus first sample */
 	uint64_t traced_cycles;
 	uint64_t threads, processes;
-	const char *clock;	   /* "tsc", "core", "emulated"; "ns" when no frequency is known */
+	const char *clock;	   /* "tsc", "core", "emulated"; "ns" when no frequency is known.
+				    * NULL until the end, unless the front end names it */
 	uint64_t clock_hz;	   /* 0: unknown */
 	const char *mode;	   /* of the first process whose table says; NULL: unknown */
 	bool calibrated;	   /* some process has callback_cycles */

@@ -10,7 +10,6 @@ void trace_init(struct trace *t, struct codes *codes, struct sink *sinks)
 {
 	*t = (struct trace){ .until_ns = UINT64_MAX };
 	t->profile.codes = codes;
-	t->profile.clock = "ns";
 	t->to = (struct audience){ .sinks = sinks, .profile = &t->profile };
 }
 
@@ -104,7 +103,7 @@ static void describe(struct profile *to, const struct process *p)
 	to->processes++;
 	if (!to->mode)
 		to->mode = p->mode;
-	if (p->tsc_hz && !to->clock_hz) {
+	if (p->tsc_hz && !to->clock) {
 		to->clock_hz = p->tsc_hz;
 		to->clock = "tsc";
 	}
@@ -140,6 +139,8 @@ int trace_finish(struct trace *t, bool counted)
 	bool whole = !t->from_ns && t->until_ns == UINT64_MAX;
 	int err = finish_processes(t, counted && whole);
 
+	if (!t->profile.clock)
+		t->profile.clock = "ns";
 	if (!err)
 		err = finish_threads(t);
 	for (struct sink *k = t->to.sinks; k; k = k->next)

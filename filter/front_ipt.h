@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * front_ipt.h - the second decoder as a front end: reads the packets of a perf.data without perf.
+ *
+ * Cycles: sums of CYC packets, the exact core clock, where they were recorded by a processor. In a
+ * recording by software a CYC is a tick of the TSC; there they are the time in ticks, as through perf.
+ */
+#ifndef OCULAR_FRONT_IPT_H
+#define OCULAR_FRONT_IPT_H
+
+#include "analysis.h"
+#include "progress.h"
+#include "pt_trace.h"
+#include "ticks.h"
+
+struct front_ipt {
+	struct pt_trace trace;
+	struct analysis *analysis;
+	struct progress *progress;
+	struct ticks ticks;
+	int32_t pid;	 /* the process `by_core` is of */
+	bool by_core;	 /* its cycles are core cycles */
+	bool some_by_core;
+};
+
+/* 0, or a negative errno with one line in f->trace.error. */
+int front_ipt_open(struct front_ipt *f, const char *path);
+
+/* Feeds the whole trace. 0, or a negative errno with one line in f->trace.error or the analysis. */
+int front_ipt_feed(struct front_ipt *f, struct analysis *a, struct progress *p);
+
+void front_ipt_close(struct front_ipt *f);
+
+#endif

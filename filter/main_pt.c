@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+/*
+ * ocular-pt [KEY=VALUE ...] DIR|FILE: analyses a recording as perf with the dlfilter does, without perf.
+ * Exit 0, or 1 with one line on stderr. What the trace lacks is told on stderr, too.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "front_ipt.h"
+
+#define DATA "perf.data"
+
+/* Bytes a marker takes in a recording of ours (docs/marker.md): only for the progress line. */
+#define BYTES_PER_MARKER 12
+
+static void say(const char *what)
+{
+	fprintf(stderr, "ocular-pt: %s\n", what);
+}
+
+static int fail(const struct options *o, const char *why)
+{
+	say(why);
+	if (o->status >= 0)
+		dprintf(o->status, "error: %s\n", why);
+	return EXIT_FAILURE;
+}
+
+struct place {
+	char file[PATH_MAX], dir[PATH_MAX];
+};
+
+/* DIR stands for DIR/perf.data; code tables are beside the file. */
+static bool find(struct place *p, const char *arg)
+{
+	struct stat st;
+	bool is_dir = !stat(arg, &st) && S_ISDIR(st.st_mode);
+	const char *slash = strrchr(arg, '/');
+	int length = is_dir ? (int)strlen(arg) : slash == arg ? 1 : slash ? (int)(slash - arg) : 0;
+
+	if (snprintf(p->file, sizeof(p->file), is_dir ? "%s/" DATA : "%s", arg) >= PATH_MAX)
+		return false;
+	snprintf(p->dir, sizeof(p->dir), "%.*s", length ? length : 1, length ? arg : ".");
+	return true;
+}
+
+static void tell_faults(const struct pt_faults *f)
+{
+	const struct {
+		uint64_t count;
+		const char *what;
+	} faults[] = {
+		{ f->overflows, "overflows in the processor" },
+		{ f->truncated, "trace buffers were full" },
+		{ f->damages, "damaged places, left out up to the next PSB" },
+		{ f->lost, "records of threads and switches lost" },
+		{ f->untimed, "PTWRITEs before the first time, left out" },
+	};
+
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		if (faults[i].count)
+			fprintf(stderr, "ocular-pt: %" PRIu64 " %s\n", faults[i].count,
+				faults[i].what);
+}
+
+static void tell_empty(const struct pt_config *c)
+{
+	say(c->ptwrite || c->branches
+		    ? "found no PTWRITE packets: is this a recording of Ocular's?"
+		    : "was recorded without PTWRITE packets: ask for intel_pt/ptw,cyc,branch=0/u");
+}
+
+static int analyse(struct front_ipt *f, const struct options *o, const char *dir, uint64_t size)
+{
+	struct progress progress;
+	struct analysis a;
+	int err = analysis_open(&a, o, dir);
+
+	if (err)
+		return fail(o, a.error);
+	progress_init(&progress, options_when(o->progress, STDERR_FILENO), size / BYTES_PER_MARKER);
+	err = front_ipt_feed(f, &a, &progress);
+	err = err ? analysis_fail(&a, err) : analysis_finish(&a, true);
+	progress_end(&progress);
+	tell_faults(&f->trace.faults);
+	if (!err && !a.decoder.words)
+		tell_empty(&f->trace.config);
+	if (err)
+		fail(o, f->trace.error[0] ? f->trace.error : a.error);
+	else if (o->status >= 0)
+		dprintf(o->status, "ok\n");
+	analysis_close(&a);
+	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static int run(const struct options *o, const char *arg)
+{
+	struct front_ipt f;
+	struct place place;
+	int status;
+
+	if (!find(&place, arg))
+		return fail(o, strerror(ENAMETOOLONG));
+	if (front_ipt_open(&f, place.file))
+		return fail(o, f.trace.error);
+	if (f.trace.file.check.finding[0])
+		fprintf(stderr, "ocular-pt: %s %s\n", place.file, f.trace.file.check.finding);
+	status = analyse(&f, o, o->codes ? o->codes : place.dir, f.trace.file.check.trace_size);
+	front_ipt_close(&f);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .status = -1 };
+	char error[OPTIONS_ERROR];
+
+	if (argc < 2)
+		return fail(&o, "usage: ocular-pt [KEY=VALUE ...] DIR|FILE; 'help' lists the keys");
+	if (argc == 2 && !strcmp(argv[1], "help")) {
+		options_help(stdout);
+		return EXIT_SUCCESS;
+	}
+	if (options_parse(&o, argc - 2, argv + 1, error))
+		return fail(&o, error);
+	return run(&o, argv[argc - 1]);
+}

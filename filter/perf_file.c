@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+/* perfcheck has looked through the whole file before: sizes and offsets can be believed here. */
+#include "perf_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILL 8192u /* read ahead: records come in runs, but mostly a payload follows that is not for us */
+
+static int read_at(int fd, void *to, size_t size, uint64_t at)
+{
+	ssize_t n = pread(fd, to, size, at);
+
+	return n < 0 ? -errno : (size_t)n == size ? 0 : -EIO;
+}
+
+static int read_ids(struct perf_file *f, const struct perf_section *s, struct perf_attr *attr)
+{
+	uint64_t id;
+	int err = 0;
+
+	for (uint64_t at = 0; !err && at + sizeof(id) <= s->size; at += sizeof(id)) {
+		err = read_at(f->fd, &id, sizeof(id), s->offset + at);
+		if (!err)
+			err = map_put(&f->ids, id, attr);
+	}
+	return err;
+}
+
+/* An entry is an attr of whatever size that perf knew, then the section of its ids. */
+static int read_attrs(struct perf_file *f, const struct perf_header *h)
+{
+	uint64_t size = h->attr_size - sizeof(struct perf_section);
+	struct perf_section ids;
+	int err = 0;
+
+	f->nattrs = h->attrs.size / h->attr_size;
+	f->attrs = calloc(f->nattrs + 1, sizeof(*f->attrs));
+	if (!f->attrs)
+		return -ENOMEM;
+	if (size > sizeof(*f->attrs))
+		size = sizeof(*f->attrs);
+	for (uint32_t i = 0; i < f->nattrs && !err; i++) {
+		uint64_t at = h->attrs.offset + i * h->attr_size;
+
+		err = read_at(f->fd, &f->attrs[i], size, at);
+		if (!err)
+			err = read_at(f->fd, &ids, sizeof(ids), at + h->attr_size - sizeof(ids));
+		if (!err)
+			err = read_ids(f, &ids, &f->attrs[i]);
+	}
+	return err;
+}
+
+static int open_checked(struct perf_file *f, const char *path, char *error)
+{
+	struct perf_header h;
+	int err = perfcheck_file(&f->check, f->fd);
+
+	if (!err && f->check.verdict == PERF_UNUSABLE) {
+		snprintf(error, PERF_FILE_ERROR, "%s %s", path, f->check.finding);
+		return -EPROTO;
+	}
+	if (!err)
+		err = read_at(f->fd, &h, sizeof(h), 0);
+	if (err)
+		return err;
+	f->data = h.data.offset;
+	return read_attrs(f, &h);
+}
+
+int perf_file_open(struct perf_file *f, const char *path, char *error)
+{
+	int err;
+
+	*f = (struct perf_file){ .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
+	err = f->fd < 0 ? -errno : open_checked(f, path, error);
+	if (err && err != -EPROTO)
+		snprintf(error, PERF_FILE_ERROR, "%s: %s", path, strerror(-err));
+	if (err)
+		perf_file_close(f);
+	return err;
+}
+
+void perf_file_close(struct perf_file *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	map_free(&f->ids);
+	free(f->attrs);
+}
+
+const struct perf_attr *perf_file_attr(const struct perf_file *f, uint64_t id)
+{
+	const struct perf_attr *attr = map_get(&f->ids, id);
+
+	return attr ? attr : &f->attrs[0];
+}
+
+void perf_records_init(struct perf_records *r, const struct perf_file *f, bool unpack)
+{
+	memset(r, 0, offsetof(struct perf_records, cache));
+	r->file = f;
+	r->unpack = unpack;
+	r->at = f->data;
+	r->end = f->data + f->check.data_size;
+}
+
+/* `size` bytes at `at`, or NULL with *err. */
+static const void *get(struct perf_records *r, uint64_t at, size_t size, int *err)
+{
+	ssize_t n;
+
+	if (at < r->cached || at + size > r->cached + r->ncached) {
+		n = pread(r->file->fd, r->cache, size > FILL ? sizeof(r->cache) : FILL, at);
+		r->cached = at;
+		r->ncached = n < 0 ? 0 : n;
+		if (r->ncached < size) {
+			*err = n < 0 ? -errno : -EIO;
+			return NULL;
+		}
+	}
+	return r->cache + (at - r->cached);
+}
+
+/* The next record of the file itself. */
+static int next_in_file(struct perf_records *r, const struct perf_record **rec)
+{
+	int err = 0;
+
+	r->at += r->payload;
+	r->payload = 0;
+	if (r->at >= r->end)
+		return 0;
+	*rec = get(r, r->at, sizeof(**rec), &err);
+	if (!err)
+		*rec = get(r, r->at, (*rec)->size, &err);
+	if (err)
+		return err;
+	r->at += (*rec)->size;
+	if ((*rec)->type == PERF_AUXTRACE)
+		r->payload = ((const struct perf_auxtrace *)*rec)->size;
+	return 1;
+}
+
+static int unzip(struct perf_records *r, const struct perf_record *rec)
+{
+	const struct perf_compressed2 *c2 = (const void *)rec;
+
+	if (rec->type == PERF_COMPRESSED)
+		return perf_unzip_put(&r->zip, rec + 1, rec->size - sizeof(*rec));
+	if (rec->size < sizeof(*c2) || c2->size > rec->size - sizeof(*c2))
+		return -EBADMSG;
+	return perf_unzip_put(&r->zip, c2->data, c2->size);
+}
+
+int perf_records_next(struct perf_records *r, const struct perf_record **rec)
+{
+	int err;
+
+	for (;;) {
+		*rec = perf_unzip_next(&r->zip, &err);
+		if (*rec || err)
+			return err ? err : 1;
+		err = next_in_file(r, rec);
+		if (err <= 0)
+			return err;
+		if (!r->unpack || ((*rec)->type != PERF_COMPRESSED && (*rec)->type != PERF_COMPRESSED2))
+			return 1;
+		err = unzip(r, *rec);
+		if (err)
+			return err;
+	}
+}
+
+void perf_records_free(struct perf_records *r)
+{
+	perf_unzip_free(&r->zip);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf_order.h - what the kernel recorded beside the trace, put into the order of time.
+ *
+ * Each CPU's buffer is in order, the file is not: it is written in rounds. What is at or before the
+ * latest time of the round before the last one is complete (tools/perf/util/ordered-events.c).
+ */
+#ifndef OCULAR_PERF_ORDER_H
+#define OCULAR_PERF_ORDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct perf_side {
+	uint64_t time; /* ns; 0: none, it holds at once */
+	uint32_t type; /* of the record */
+	uint16_t misc;
+	int32_t cpu;
+	int32_t pid, tid;   /* of whom it speaks */
+	int32_t ppid, ptid; /* FORK: the parent */
+};
+
+typedef int (*perf_side_fn)(void *to, const struct perf_side *s);
+
+struct perf_order {
+	perf_side_fn deliver;
+	void *to;
+	struct perf_side *waiting;
+	size_t n, room;
+	uint64_t latest, limit; /* times: of all so far; up to which the next round delivers */
+};
+
+/* Delivers at once what has no time. 0, -ENOMEM, or what deliver returned; so do the others. */
+int perf_order_add(struct perf_order *o, const struct perf_side *s);
+
+/* A round is at its end. */
+int perf_order_round(struct perf_order *o);
+
+/* The file is at its end. */
+int perf_order_end(struct perf_order *o);
+
+void perf_order_free(struct perf_order *o);
+
+#endif

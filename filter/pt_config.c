@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+/* The rules are perf's; what perf guesses where a file says nothing is guessed alike. */
+#include "pt_config.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define BUS_CLOCK     100000000ull /* Hz: what ratios are of */
+#define SECOND	      1000000000ull
+
+static const struct perf_attr *pt_attr(const struct perf_file *f, uint32_t pmu)
+{
+	for (uint32_t i = 0; i < f->nattrs; i++)
+		if (f->attrs[i].type == pmu)
+			return &f->attrs[i];
+	return &f->attrs[0]; /* perfcheck saw one: not reached */
+}
+
+static bool all_have_time(const struct perf_file *f)
+{
+	for (uint32_t i = 0; i < f->nattrs; i++)
+		if (!(f->attrs[i].sample_type & PERF_SAMPLE_TIME))
+			return false;
+	return true;
+}
+
+static bool some_sample_trace(const struct perf_file *f)
+{
+	for (uint32_t i = 0; i < f->nattrs; i++)
+		if (f->attrs[i].sample_type & PERF_SAMPLE_AUX && ATTR_AUX_SAMPLE(&f->attrs[i]))
+			return true;
+	return false;
+}
+
+/* "Maximum non-turbo ratio is TSC freq / 100 MHz" where the file does not name it. */
+static unsigned guess_ratio(const struct pt_clocks *c)
+{
+	uint64_t hz = ((SECOND / c->mult) << c->shift) + ((SECOND % c->mult) << c->shift) / c->mult;
+
+	return (hz + BUS_CLOCK / 2) / BUS_CLOCK;
+}
+
+static void read_clocks(struct pt_clocks *c, const uint64_t *priv, uint64_t config)
+{
+	uint64_t freq = priv[PT_MTC_FREQ_BITS];
+
+	*c = (struct pt_clocks){
+		.shift = priv[PT_TIME_SHIFT],
+		.mult = priv[PT_TIME_MULT],
+		.zero = priv[PT_TIME_ZERO],
+		.max_ratio = priv[PT_MAX_NONTURBO_RATIO],
+		.mtc_shift = freq ? (config & freq) >> __builtin_ctzll(freq) : 0,
+		.ctc_num = priv[PT_TSC_CTC_N],
+		.ctc_den = priv[PT_TSC_CTC_N] ? priv[PT_TSC_CTC_D] : 0,
+	};
+	if (!c->max_ratio && c->mult)
+		c->max_ratio = guess_ratio(c);
+}
+
+/* Why this trace cannot be read, or NULL. */
+static const char *obstacle(const struct pt_config *c, const struct perf_file *f,
+			    const uint64_t *priv, uint64_t config)
+{
+	if (!priv[PT_TSC_BIT] || !(config & priv[PT_TSC_BIT]))
+		return "was recorded without times: ask perf record for intel_pt/tsc/";
+	if (!priv[PT_CAP_USER_TIME_ZERO] || !c->clocks.mult || !all_have_time(f))
+		return "does not say how its times are to be read";
+	if (c->clocks.shift > 63 || c->clocks.mtc_shift > 15)
+		return "names an impossible clock";
+	if (c->switches == SWITCHES_TRACEPOINT)
+		return "has thread switches as sched:sched_switch events: use perf's decoder";
+	return NULL;
+}
+
+int pt_config_read(struct pt_config *c, const struct perf_file *f,
+		   const struct perf_auxtrace_info *info, char *error)
+{
+	const uint64_t *priv = info->priv;
+	uint64_t config = pt_attr(f, priv[PT_PMU_TYPE])->config;
+	const char *why;
+
+	*c = (struct pt_config){
+		.switches = priv[PT_HAVE_SCHED_SWITCH],
+		.per_cpu = priv[PT_PER_CPU_MMAPS],
+		.sampled = some_sample_trace(f),
+		.may_overlap = priv[PT_SNAPSHOT_MODE] || some_sample_trace(f),
+		.branches = !(config & PT_CONFIG_PT) || config & PT_CONFIG_BRANCH,
+		.ptwrite = config & PT_CONFIG_PTW,
+		.cycles = config & PT_CONFIG_CYC,
+	};
+	read_clocks(&c->clocks, priv, config);
+	why = obstacle(c, f, priv, config);
+	if (why)
+		snprintf(error, PERF_FILE_ERROR, "%s", why);
+	return why ? -EPROTO : 0;
+}

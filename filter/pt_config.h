@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pt_config.h - how a perf.data's Intel PT was recorded: AUXTRACE_INFO and the intel_pt event.
+ */
+#ifndef OCULAR_PT_CONFIG_H
+#define OCULAR_PT_CONFIG_H
+
+#include "perf_file.h"
+#include "pt_time.h"
+
+/* How the file says which thread runs on a CPU (tools/perf/util/intel-pt.c, have_sched_switch). */
+enum pt_switches {
+	SWITCHES_NONE = 0,
+	SWITCHES_TRACEPOINT = 1, /* sched:sched_switch; not read */
+	SWITCHES_IN = 2,	 /* SWITCH of the thread that comes */
+	SWITCHES_WIDE = 3,	 /* SWITCH_CPU_WIDE, which names both */
+};
+
+struct pt_config {
+	struct pt_clocks clocks;
+	enum pt_switches switches;
+	bool per_cpu;
+	bool may_overlap; /* snapshots, or traces in samples */
+	bool sampled;	  /* traces in samples */
+	bool branches, ptwrite, cycles; /* which packets were asked for */
+};
+
+/*
+ * 0; -EPROTO: this trace cannot be read, and error[PERF_FILE_ERROR] says why. info: as it is in the file,
+ * zeros behind its end.
+ */
+int pt_config_read(struct pt_config *c, const struct perf_file *f,
+		   const struct perf_auxtrace_info *info, char *error);
+
+#endif

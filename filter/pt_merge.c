@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+/* A heap of queues by the time at which each of them waits. */
+#include "pt_merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define QUEUES_MAX (1u << 20)
+
+struct pt_queue *pt_merge_queue(struct pt_merge *m, uint32_t idx)
+{
+	struct pt_queue *queues;
+
+	if (idx >= QUEUES_MAX)
+		return NULL;
+	if (idx >= m->nqueues) {
+		queues = realloc(m->queues, (idx + 1) * sizeof(*queues));
+		if (!queues)
+			return NULL;
+		m->queues = queues;
+		for (; m->nqueues <= idx; m->nqueues++)
+			queues[m->nqueues] = (struct pt_queue){ .cpu = -1, .tid = -1 };
+	}
+	return &m->queues[idx];
+}
+
+/* Lets an entry rise from a hole in the heap, past all that are later. */
+static void rise(struct pt_ordinal *heap, uint32_t hole, struct pt_ordinal o)
+{
+	while (hole && heap[(hole - 1) / 2].time > o.time) {
+		heap[hole] = heap[(hole - 1) / 2];
+		hole = (hole - 1) / 2;
+	}
+	heap[hole] = o;
+}
+
+static void push(struct pt_merge *m, uint32_t queue, uint64_t time)
+{
+	rise(m->heap, m->nheap++, (struct pt_ordinal){ time, queue });
+}
+
+/* The hole sinks to the bottom, to the right when both sides are equal; the last entry fills it. */
+static struct pt_ordinal pop(struct pt_merge *m)
+{
+	struct pt_ordinal *heap = m->heap, top = heap[0];
+	uint32_t hole = 0, n = m->nheap--, child;
+
+	while ((child = 2 * hole + 1) < n) {
+		if (child + 1 < n && heap[child].time >= heap[child + 1].time)
+			child++;
+		heap[hole] = heap[child];
+		hole = child;
+	}
+	rise(heap, hole, heap[n - 1]);
+	return top;
+}
+
+static void settle_cycles(struct pt_queue *q)
+{
+	if (q->task)
+		q->task->cycles += q->walk.time.core - q->counted;
+	q->counted = q->walk.time.core;
+}
+
+/* Which thread is it now? */
+static void find_task(struct pt_merge *m, struct pt_queue *q)
+{
+	struct task *task = q->task;
+
+	if (q->follows_cpu) {
+		q->tid = tasks_running(&m->tasks, q->cpu);
+		task = NULL;
+	}
+	if (!task && q->tid != -1)
+		task = tasks_find(&m->tasks, q->tid);
+	if (task != q->task)
+		settle_cycles(q);
+	q->task = task;
+}
+
+static int deliver(struct pt_merge *m, struct pt_queue *q, const struct word *word)
+{
+	int32_t pid = q->task ? q->task->pid : -1;
+
+	return m->feed(m->to, pid, q->tid, word);
+}
+
+static int deliver_word(struct pt_merge *m, struct pt_queue *q)
+{
+	struct word w = {
+		.time = pt_time_ns(m->clocks, q->walk.stamp),
+		.bits = q->walk.word,
+	};
+
+	q->holds = false;
+	settle_cycles(q);
+	w.cycles = q->task ? q->task->cycles : q->counted;
+	return deliver(m, q, &w);
+}
+
+/*
+ * Goes on with a queue until it stops at or after *time, and says where in *time. 0; 1: its trace is at
+ * its end; -errno.
+ */
+static int run_queue(struct pt_merge *m, struct pt_queue *q, uint64_t *time)
+{
+	int step, err;
+
+	for (;;) {
+		err = q->holds ? deliver_word(m, q) : 0;
+		if (err)
+			return err;
+		step = pt_queue_next(q);
+		if (step < 0 || step == STEP_END)
+			return step < 0 ? step : 1;
+		if (step == STEP_DAMAGE && (err = deliver(m, q, NULL)))
+			return err;
+		if (step == STEP_DAMAGE || step == STEP_OVERFLOW)
+			continue;
+		q->holds = step == STEP_WORD;
+		if (q->walk.stamp >= *time) {
+			*time = q->walk.stamp;
+			return 0;
+		}
+	}
+}
+
+/* Each queue goes to its first step with a time. */
+static int start(struct pt_merge *m)
+{
+	int step;
+
+	m->started = true;
+	m->heap = calloc(m->nqueues + 1, sizeof(*m->heap));
+	if (!m->heap)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->nqueues; i++) {
+		struct pt_queue *q = &m->queues[i];
+
+		do
+			step = pt_queue_next(q);
+		while (step == STEP_OVERFLOW || step == STEP_DAMAGE);
+		if (step < 0)
+			return step;
+		q->holds = step == STEP_WORD;
+		if (step != STEP_END)
+			push(m, i, q->walk.stamp);
+	}
+	return 0;
+}
+
+int pt_merge_run(struct pt_merge *m, uint64_t until)
+{
+	int err = m->started ? 0 : start(m);
+
+	while (err >= 0 && m->nheap && m->heap[0].time < until) {
+		uint32_t idx = pop(m).queue;
+		uint64_t time = until;
+
+		if (m->nheap && m->heap[0].time < until)
+			time = m->heap[0].time + 1;
+		find_task(m, &m->queues[idx]);
+		err = run_queue(m, &m->queues[idx], &time);
+		if (!err)
+			push(m, idx, time);
+	}
+	return err < 0 ? err : 0;
+}
+
+void pt_merge_free(struct pt_merge *m)
+{
+	for (uint32_t i = 0; i < m->nqueues; i++)
+		pt_queue_free(&m->queues[i]);
+	free(m->queues);
+	free(m->heap);
+	tasks_free(&m->tasks);
+}

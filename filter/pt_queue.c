@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+/* Maps chunk after chunk; the walk sees one trace. */
+#include "pt_queue.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "pt_overlap.h"
+
+int pt_queue_add(struct pt_queue *q, const struct pt_chunk *chunk)
+{
+	struct pt_chunk *chunks = q->chunks;
+
+	if (!chunk->size)
+		return 0;
+	if (!(q->nchunks & (q->nchunks - 1))) /* full: its room is a power of two */
+		chunks = realloc(chunks, (q->nchunks ? 2 * q->nchunks : 1) * sizeof(*chunks));
+	if (!chunks)
+		return -ENOMEM;
+	q->chunks = chunks;
+	chunks[q->nchunks++] = *chunk;
+	return 0;
+}
+
+static void unmap(struct pt_queue *q)
+{
+	if (q->map)
+		munmap(q->map, q->mapped);
+	q->map = NULL;
+}
+
+/* Maps the chunk; *bytes is where it is. */
+static int map(struct pt_queue *q, const struct pt_chunk *c, struct pt_span *bytes)
+{
+	uint64_t page = sysconf(_SC_PAGESIZE), rest = c->at & (page - 1);
+	void *p = mmap(NULL, c->size + rest, PROT_READ, MAP_PRIVATE | MAP_POPULATE, q->fd,
+		       c->at - rest);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	q->map = p;
+	q->mapped = c->size + rest;
+	*bytes = (struct pt_span){ q->map + rest, q->map + q->mapped };
+	return 0;
+}
+
+/* Leaves out of `bytes` what the chunk before it had. *anew: it does not continue that. */
+static int cut_overlap(struct pt_queue *q, struct pt_span *bytes, bool *anew)
+{
+	struct pt_queue before = { .fd = q->fd };
+	struct pt_span old;
+	bool continues;
+	int err = map(&before, &q->chunks[q->next - 2], &old);
+
+	if (err)
+		return err;
+	bytes->p = pt_overlap(old, *bytes, &continues);
+	*anew = !continues;
+	unmap(&before);
+	return 0;
+}
+
+static int open_chunk(struct pt_queue *q)
+{
+	const struct pt_chunk *c = &q->chunks[q->next++];
+	bool anew = q->next == 1;
+	struct pt_span bytes;
+	int err;
+
+	unmap(q);
+	err = map(q, c, &bytes);
+	if (!err && !anew && q->may_overlap)
+		err = cut_overlap(q, &bytes, &anew);
+	if (!err && bytes.p < bytes.end)
+		pt_walk_chunk(&q->walk, bytes.p, bytes.end, c->reference, anew);
+	return err;
+}
+
+int pt_queue_next(struct pt_queue *q)
+{
+	int step, err;
+
+	while ((step = pt_walk_next(&q->walk)) == STEP_END && q->next < q->nchunks) {
+		err = open_chunk(q);
+		if (err)
+			return err;
+	}
+	q->overflows += step == STEP_OVERFLOW;
+	q->damages += step == STEP_DAMAGE;
+	if (step == STEP_END)
+		unmap(q);
+	return step;
+}
+
+void pt_queue_free(struct pt_queue *q)
+{
+	unmap(q);
+	free(q->chunks);
+}

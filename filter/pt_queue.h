@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pt_queue.h - one trace of a recording (perf: auxtrace queue): of a thread or a CPU, in chunks that lie
+ * somewhere in the file. One chunk is mapped at a time.
+ */
+#ifndef OCULAR_PT_QUEUE_H
+#define OCULAR_PT_QUEUE_H
+
+#include "perf_tasks.h"
+#include "pt_walk.h"
+
+struct pt_chunk {
+	uint64_t at, size;  /* in the file */
+	uint64_t reference; /* a TSC near its end */
+};
+
+struct pt_queue {
+	int fd;
+	bool may_overlap; /* snapshots or AUX samples: chunks need not continue each other */
+	bool follows_cpu; /* the thread is whichever runs on `cpu` */
+	int32_t cpu, tid; /* -1: unknown */
+	struct task *task;  /* that runs; NULL: unknown */
+	uint64_t counted;   /* of walk.time.core, what is already added to task->cycles */
+	struct pt_chunk *chunks;
+	uint32_t nchunks, next;
+	uint8_t *map;
+	size_t mapped;
+	struct pt_walk walk;
+	bool holds; /* the last step was a word that is not delivered yet */
+	uint64_t overflows, damages;
+};
+
+/* 0 or -ENOMEM. */
+int pt_queue_add(struct pt_queue *q, const struct pt_chunk *chunk);
+
+/* The next step; STEP_END: the trace is at its end. Overflows and damages are counted. -errno. */
+int pt_queue_next(struct pt_queue *q);
+
+void pt_queue_free(struct pt_queue *q);
+
+#endif

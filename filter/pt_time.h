@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pt_time.h - the time of a trace's packets, in ticks of the TSC, as stock perf computes it.
+ *
+ * A TSC packet says the time; CYC packets move it on by core cycles, MTC packets by ticks of the
+ * crystal clock, whose place TMA told (SDM volume 3, "Intel Processor Trace", packets TSC, TMA, MTC,
+ * CYC, CBR). perf's rules for what these disagree about are in
+ * tools/perf/util/intel-pt-decoder/intel-pt-decoder.c (Linux 6.1). They are kept to the last tick,
+ * floating point and all, so that both decoders name the same nanosecond.
+ */
+#ifndef OCULAR_PT_TIME_H
+#define OCULAR_PT_TIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pt_packet.h"
+
+/* What a recording says about its clocks. */
+struct pt_clocks {
+	uint16_t shift; /* ns = zero + tsc * mult >> shift */
+	uint32_t mult;
+	uint64_t zero;
+	unsigned max_ratio;	 /* the ratio (CBR) at which a core cycle is a TSC tick */
+	unsigned mtc_shift;	 /* an MTC packet counts 2^mtc_shift crystal ticks */
+	uint32_t ctc_num, ctc_den; /* TSC ticks a crystal tick; den 0: unknown, MTC is not used */
+};
+
+/* Where the crystal clock (CTC) is. */
+struct pt_crystal {
+	bool known;	  /* a TMA came */
+	bool upper_known; /* bits of last_mtc above the 16 of TMA are right */
+	uint32_t last_mtc;
+	uint64_t tsc;	/* at the TMA's CTC, rounded down to an MTC */
+	uint64_t ticks; /* since then */
+};
+
+struct pt_time {
+	const struct pt_clocks *clocks;
+	uint64_t now;	    /* 0: not known yet */
+	uint64_t tsc;	    /* of the last TSC packet, 0: none */
+	uint64_t reference; /* near the next TSC packet, whose eighth byte it gives; 0: `now` does */
+	uint64_t chunk_reference; /* near the end of the chunk being read, 0: unknown */
+	uint64_t core;	    /* sum of all CYC packets */
+	struct pt_crystal crystal;
+	uint64_t base;	 /* the time from which `cycles` count; 0: unknown */
+	uint64_t cycles; /* of CYC packets since then */
+	unsigned cbr;	 /* 0: no CBR yet */
+	double by_cbr;	 /* TSC ticks a cycle, by the last CBR */
+	double by_mtc;	 /* likewise, measured between MTCs */
+	bool measured;	 /* by_mtc holds */
+};
+
+/* after_cyc: the packet before this one (PADs aside) was a CYC. */
+void pt_time_tsc(struct pt_time *t, uint64_t payload, bool after_cyc);
+void pt_time_tma(struct pt_time *t, uint64_t payload);
+void pt_time_cbr(struct pt_time *t, unsigned cbr);
+
+/* rest..end are the bytes behind the packet: they are searched for the next MTC. */
+void pt_time_mtc(struct pt_time *t, uint32_t payload, bool after_cyc, const uint8_t *rest,
+		 const uint8_t *end);
+
+static inline void pt_time_cyc(struct pt_time *t, uint64_t cycles)
+{
+	uint64_t then = t->base;
+
+	t->cycles += cycles;
+	t->core += cycles;
+	if (!t->base)
+		return;
+	if (t->measured)
+		then += t->cycles * t->by_mtc;
+	else if (t->cbr)
+		then += t->cycles * t->by_cbr;
+	if (then > t->now)
+		t->now = then;
+}
+
+/* The trace begins anew, near `reference`; what was known of the clocks may be wrong now. */
+static inline void pt_time_restart(struct pt_time *t, uint64_t reference)
+{
+	t->now = 0;
+	t->reference = reference;
+	t->crystal.known = false;
+}
+
+static inline uint64_t pt_time_ns(const struct pt_clocks *c, uint64_t tsc)
+{
+	uint64_t rest = tsc & ((1ull << c->shift) - 1);
+
+	return c->zero + (tsc >> c->shift) * c->mult + (rest * c->mult >> c->shift);
+}
+
+/* The TSC at `ns`; not exactly the inverse, but what perf takes for it. */
+static inline uint64_t pt_time_of_ns(const struct pt_clocks *c, uint64_t ns)
+{
+	uint64_t t = ns - c->zero;
+
+	return ((t / c->mult) << c->shift) + ((t % c->mult) << c->shift) / c->mult;
+}
+
+#endif

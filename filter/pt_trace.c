@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+/* One table says what each kind of record does. */
+#include "pt_trace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int fail(struct pt_trace *t, int err)
+{
+	if (!t->error[0])
+		snprintf(t->error, sizeof(t->error), "%s", strerror(-err));
+	return err;
+}
+
+/* --- the first pass: where the traces are ------------------------------------------------------------ */
+
+static struct pt_queue *queue_of(struct pt_trace *t, uint32_t idx, int32_t cpu, int32_t tid)
+{
+	struct pt_queue *q = pt_merge_queue(&t->merge, idx);
+
+	if (!q || q->nchunks)
+		return q;
+	q->fd = t->file.fd;
+	q->cpu = cpu;
+	q->tid = tid;
+	q->follows_cpu = tid == -1 || t->config.switches;
+	q->may_overlap = t->config.may_overlap;
+	pt_walk_init(&q->walk, &t->config.clocks, t->config.branches);
+	return q;
+}
+
+static int add_auxtrace(struct pt_trace *t, const struct perf_record *rec, uint64_t at)
+{
+	const struct perf_auxtrace *a = (const void *)rec;
+	struct pt_chunk chunk = { at, a->size, a->reference };
+	struct pt_queue *q = queue_of(t, a->idx, a->cpu, a->tid);
+
+	return q ? pt_queue_add(q, &chunk) : -ENOMEM;
+}
+
+/* A trace in a sample: its queue is found by the sample's id. `at` is where the record ends. */
+static int add_sample(struct pt_trace *t, const struct perf_record *rec, uint64_t at)
+{
+	struct perf_sample s;
+	const struct perf_id_entry *e;
+	struct pt_queue *q;
+
+	if (!t->config.sampled || !perf_sample_read(&t->file, rec, &s) || !s.aux_size)
+		return 0;
+	e = map_get(&t->by_id, s.id);
+	if (!e)
+		return 0;
+	q = queue_of(t, e->idx, e->cpu, e->tid);
+	if (!q)
+		return -ENOMEM;
+	return pt_queue_add(q, &(struct pt_chunk){
+		at - rec->size + s.aux_at, s.aux_size,
+		s.time ? pt_time_of_ns(&t->config.clocks, s.time) : 0 });
+}
+
+static int add_ids(struct pt_trace *t, const struct perf_record *rec, uint64_t at)
+{
+	const struct perf_id_index *index = (const void *)rec;
+	uint64_t most = (rec->size - sizeof(*index)) / sizeof(index->entries[0]);
+	int err = 0;
+
+	(void)at;
+	for (uint64_t i = 0; i < index->n && i < most && !err; i++) {
+		struct perf_id_entry *e = malloc(sizeof(*e));
+
+		if (!e)
+			return -ENOMEM;
+		*e = index->entries[i];
+		free(map_get(&t->by_id, e->id));
+		err = map_put(&t->by_id, e->id, e);
+	}
+	return err;
+}
+
+static int add_info(struct pt_trace *t, const struct perf_record *rec, uint64_t at)
+{
+	struct perf_auxtrace_info info = { 0 };
+
+	(void)at;
+	memcpy(&info, rec, rec->size < sizeof(info) ? rec->size : sizeof(info));
+	if (t->merge.clocks)
+		return 0;
+	t->merge.clocks = &t->config.clocks;
+	return pt_config_read(&t->config, &t->file, &info, t->error);
+}
+
+/* Each is at least so long, or left alone. AUXTRACE_INFO comes before any trace. */
+static const struct finder {
+	uint32_t type, size;
+	int (*add)(struct pt_trace *t, const struct perf_record *rec, uint64_t at);
+} finders[] = {
+	{ PERF_AUXTRACE_INFO, sizeof(struct perf_record) + 8, add_info },
+	{ PERF_ID_INDEX, sizeof(struct perf_id_index), add_ids },
+	{ PERF_AUXTRACE, sizeof(struct perf_auxtrace), add_auxtrace },
+	{ PERF_SAMPLE, sizeof(struct perf_record), add_sample },
+};
+
+static int find_record(struct pt_trace *t, const struct perf_record *rec, uint64_t at)
+{
+	for (size_t i = 0; i < sizeof(finders) / sizeof(finders[0]); i++)
+		if (finders[i].type == rec->type && rec->size >= finders[i].size)
+			return finders[i].add(t, rec, at);
+	return 0;
+}
+
+static int find_traces(struct pt_trace *t)
+{
+	struct perf_records *r = malloc(sizeof(*r));
+	const struct perf_record *rec;
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	perf_records_init(r, &t->file, false);
+	while ((err = perf_records_next(r, &rec)) > 0) {
+		err = find_record(t, rec, r->at);
+		if (err)
+			break;
+	}
+	perf_records_free(r);
+	free(r);
+	return err;
+}
+
+int pt_trace_open(struct pt_trace *t, const char *path)
+{
+	int err;
+
+	*t = (struct pt_trace){ 0 };
+	err = perf_file_open(&t->file, path, t->error);
+	if (err)
+		return fail(t, err);
+	err = tasks_init(&t->merge.tasks);
+	if (!err)
+		err = find_traces(t);
+	if (err) {
+		fail(t, err);
+		pt_trace_close(t);
+	}
+	return err;
+}
+
+/* --- the second pass: what was told beside them ------------------------------------------------------- */
+
+/* The thread that runs on a CPU; nothing is known of records without a CPU. */
+static int run_on(struct pt_trace *t, int32_t cpu, int32_t pid, int32_t tid)
+{
+	int err = tasks_run(&t->merge.tasks, cpu, pid, tid);
+
+	return err == -EINVAL ? 0 : err;
+}
+
+static int apply_switch(struct pt_trace *t, const struct perf_side *s, bool wide)
+{
+	bool out = s->misc & PERF_MISC_SWITCH_OUT;
+
+	if (t->config.switches != SWITCHES_WIDE)
+		return out ? 0 : run_on(t, s->cpu, s->pid, s->tid);
+	if (out)
+		return wide ? run_on(t, s->cpu, s->ppid, s->ptid) : 0;
+	if (tasks_running(&t->merge.tasks, s->cpu) == s->tid)
+		return 0;
+	return run_on(t, s->cpu, s->pid, s->tid);
+}
+
+static int apply(void *to, const struct perf_side *s)
+{
+	struct pt_trace *t = to;
+	struct tasks *tasks = &t->merge.tasks;
+	int err = 0;
+
+	if (s->time)
+		err = pt_merge_run(&t->merge, pt_time_of_ns(&t->config.clocks, s->time));
+	if (err)
+		return err;
+	switch (s->type) {
+	case PERF_COMM:
+	case PERF_MMAP:
+	case PERF_MMAP2:
+		return tasks_name(tasks, s->pid, s->tid) ? 0 : -ENOMEM;
+	case PERF_FORK:
+		return tasks_fork(tasks, s->pid, s->tid, s->ppid, s->ptid);
+	case PERF_ITRACE_START:
+		return t->config.per_cpu ? run_on(t, s->cpu, s->pid, s->tid) : 0;
+	case PERF_SWITCH:
+		return apply_switch(t, s, false);
+	case PERF_SWITCH_CPU_WIDE:
+		return apply_switch(t, s, true);
+	default:
+		return 0;
+	}
+}
+
+/* The body of a record names threads itself: which fields, and how long it must be. */
+static void read_body(const struct perf_record *rec, struct perf_side *s)
+{
+	const struct perf_task *task = (const void *)rec;
+	const struct perf_itrace_start *named = (const void *)rec;
+
+	switch (rec->type) {
+	case PERF_COMM:
+	case PERF_MMAP:
+	case PERF_MMAP2:
+	case PERF_ITRACE_START:
+		s->pid = named->pid;
+		s->tid = named->tid;
+		break;
+	case PERF_FORK:
+		s->pid = task->pid;
+		s->tid = task->tid;
+		s->ppid = task->ppid;
+		s->ptid = task->ptid;
+		break;
+	case PERF_SWITCH_CPU_WIDE:
+		s->ppid = named->pid;
+		s->ptid = named->tid;
+		break;
+	}
+}
+
+static size_t least_size(uint32_t type)
+{
+	switch (type) {
+	case PERF_FORK:
+		return offsetof(struct perf_task, time);
+	case PERF_AUX:
+		return sizeof(struct perf_aux);
+	case PERF_LOST:
+		return sizeof(struct perf_lost);
+	default:
+		return offsetof(struct perf_itrace_start, id);
+	}
+}
+
+static int add_side(struct pt_trace *t, const struct perf_record *rec)
+{
+	struct perf_sample id;
+	struct perf_side s = { .type = rec->type, .misc = rec->misc };
+
+	if (rec->type != PERF_SWITCH && rec->size < least_size(rec->type))
+		return 0;
+	if (rec->type == PERF_AUX)
+		t->faults.truncated += ((const struct perf_aux *)rec)->flags & PERF_AUX_TRUNCATED;
+	if (rec->type == PERF_LOST)
+		t->faults.lost += ((const struct perf_lost *)rec)->lost;
+	if (!perf_sample_read(&t->file, rec, &id))
+		return 0;
+	s.time = id.time == UINT64_MAX ? 0 : id.time;
+	s.cpu = id.cpu;
+	s.pid = id.pid;
+	s.tid = id.tid;
+	read_body(rec, &s);
+	return perf_order_add(&t->order, &s);
+}
+
+static int side_record(struct pt_trace *t, const struct perf_record *rec)
+{
+	if (rec->type == PERF_FINISHED_ROUND)
+		return perf_order_round(&t->order);
+	return rec->type < PERF_KERNEL_TYPES ? add_side(t, rec) : 0;
+}
+
+static int read_side(struct pt_trace *t)
+{
+	struct perf_records *r = malloc(sizeof(*r));
+	const struct perf_record *rec;
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	perf_records_init(r, &t->file, true);
+	while ((err = perf_records_next(r, &rec)) > 0) {
+		err = side_record(t, rec);
+		if (err)
+			break;
+	}
+	if (err == -EBADMSG)
+		snprintf(t->error, sizeof(t->error), "its compressed records are damaged");
+	perf_records_free(r);
+	free(r);
+	return err ? err : perf_order_end(&t->order);
+}
+
+static void sum_faults(struct pt_trace *t)
+{
+	for (uint32_t i = 0; i < t->merge.nqueues; i++) {
+		const struct pt_queue *q = &t->merge.queues[i];
+
+		t->faults.overflows += q->overflows;
+		t->faults.damages += q->damages;
+		t->faults.untimed += q->walk.untimed;
+	}
+}
+
+int pt_trace_read(struct pt_trace *t, pt_word_fn feed, void *to)
+{
+	int err;
+
+	t->merge.feed = feed;
+	t->merge.to = to;
+	t->order.deliver = apply;
+	t->order.to = t;
+	err = read_side(t);
+	if (!err)
+		err = pt_merge_run(&t->merge, UINT64_MAX);
+	sum_faults(t);
+	return err ? fail(t, err) : 0;
+}
+
+void pt_trace_close(struct pt_trace *t)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&t->by_id, s));)
+		free(s->value);
+	map_free(&t->by_id);
+	perf_order_free(&t->order);
+	pt_merge_free(&t->merge);
+	perf_file_close(&t->file);
+}

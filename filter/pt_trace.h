@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pt_trace.h - a perf.data with Intel PT: all its words in the order of time, each with its thread.
+ *
+ * Two passes over the file's records: the first finds the traces, the second what the kernel told beside
+ * them (threads, switches), which is applied when the traces have come to its time.
+ */
+#ifndef OCULAR_PT_TRACE_H
+#define OCULAR_PT_TRACE_H
+
+#include "perf_file.h"
+#include "perf_order.h"
+#include "perf_sample.h"
+#include "pt_config.h"
+#include "pt_merge.h"
+
+/* What the file says is missing. What that cost is known from the words' sequence numbers. */
+struct pt_faults {
+	uint64_t overflows; /* OVF packets */
+	uint64_t damages;   /* bytes that are no packets */
+	uint64_t truncated; /* trace buffers that were full */
+	uint64_t lost;	    /* records beside the trace that the kernel dropped */
+	uint64_t untimed;   /* PTWRITEs before the first time of their trace */
+};
+
+struct pt_trace {
+	struct perf_file file;
+	struct pt_config config;
+	struct pt_merge merge;
+	struct perf_order order;
+	struct map by_id; /* sample id -> struct perf_id_entry, for traces in samples */
+	struct pt_faults faults;
+	char error[PERF_FILE_ERROR];
+};
+
+/* path: the perf.data itself. 0; -EPROTO or another negative errno, with a line in t->error. */
+int pt_trace_open(struct pt_trace *t, const char *path);
+
+/* Hands all words to feed. 0, a negative errno with a line in t->error, or what feed returned. */
+int pt_trace_read(struct pt_trace *t, pt_word_fn feed, void *to);
+
+void pt_trace_close(struct pt_trace *t);
+
+#endif

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+/* One packet at a time; whatever is neither CYC nor PTW is rare. */
+#include "pt_walk.h"
+
+#define CBR_NONE UINT32_MAX
+
+/* Packets that PSB+ cannot hold (SDM, "PSB+"; perf calls each of them an error). */
+static const bool not_in_psb[PKT_KINDS] = {
+	[PKT_TNT] = true,     [PKT_TIP] = true,	   [PKT_TIP_PGE] = true, [PKT_TIP_PGD] = true,
+	[PKT_PTW] = true,     [PKT_PTW_IP] = true, [PKT_STOP] = true,	 [PKT_PSB] = true,
+	[PKT_EXSTOP] = true,  [PKT_MWAIT] = true,  [PKT_PWRE] = true,	 [PKT_PWRX] = true,
+	[PKT_BBP] = true,     [PKT_BIP] = true,	   [PKT_BEP] = true,	 [PKT_CFE] = true,
+	[PKT_EVD] = true,
+};
+
+void pt_walk_init(struct pt_walk *w, const struct pt_clocks *clocks, bool branches)
+{
+	*w = (struct pt_walk){ .branches = branches, .cbr_told = CBR_NONE };
+	w->time.clocks = clocks;
+}
+
+void pt_walk_chunk(struct pt_walk *w, const uint8_t *p, const uint8_t *end, uint64_t reference,
+		   bool anew)
+{
+	w->p = p;
+	w->end = end;
+	w->time.chunk_reference = reference;
+	if (!anew)
+		return;
+	w->synced = w->in_psb = w->wants_fup = false;
+	pt_time_restart(&w->time, reference);
+}
+
+/* A step at `time`. Until a time is known there are none. */
+static enum pt_step step(struct pt_walk *w, enum pt_step what, uint64_t time)
+{
+	w->cbr_told = w->time.cbr;
+	if (!w->started && !time) {
+		w->untimed += what == STEP_WORD;
+		return STEP_END;
+	}
+	if (!w->started || time > w->stamp)
+		w->stamp = time;
+	w->started = true;
+	return what;
+}
+
+/* Tracing begins: perf's clock is set to the trace's here, even backwards. */
+static enum pt_step begin(struct pt_walk *w)
+{
+	w->enabled = true;
+	w->stamp = w->time.now;
+	return step(w, STEP_QUIET, w->time.now);
+}
+
+static enum pt_step fail(struct pt_walk *w, enum pt_step what)
+{
+	w->in_psb = w->wants_fup = false;
+	if (w->started)
+		w->stamp = w->time.now;
+	return what;
+}
+
+static enum pt_step damage(struct pt_walk *w)
+{
+	w->synced = w->holds = w->time.crystal.known = false;
+	w->block = 0;
+	return fail(w, STEP_DAMAGE);
+}
+
+static enum pt_step overflow(struct pt_walk *w)
+{
+	w->holds = w->enabled = false;
+	w->overflowed = true;
+	return fail(w, STEP_OVERFLOW);
+}
+
+static void find_psb(struct pt_walk *w)
+{
+	const uint8_t *psb = packet_find_psb(w->p, w->end);
+
+	w->p = psb ? psb + PSB_SIZE : w->end;
+	w->synced = w->in_psb = w->first_psb = psb;
+	w->enabled = w->after_cyc = false;
+}
+
+static enum pt_step fup(struct pt_walk *w, const struct packet *pkt)
+{
+	bool overflowed = w->overflowed;
+
+	if (w->in_psb)
+		w->enabled = true;
+	if (w->in_psb || pkt->size == 1)
+		return STEP_END;
+	w->overflowed = false;
+	if (w->holds) {
+		w->holds = false;
+		w->word = w->held;
+		return step(w, STEP_WORD, w->time.now);
+	}
+	return overflowed && !w->enabled ? begin(w) : STEP_END;
+}
+
+/* Has a TNT packet a taken branch: a bit besides the highest one, which says where it stops? */
+static bool takes_branch(const struct packet *pkt)
+{
+	uint64_t bits = pkt->size == 1 ? pkt->payload >> 1 : pkt->payload >> 16;
+
+	return bits & (bits - 1);
+}
+
+/* What PSB+ is over with: its own time is that of its TSC, even if the trace was ahead of it. */
+static enum pt_step psbend(struct pt_walk *w)
+{
+	if (!w->in_psb)
+		return STEP_END;
+	w->in_psb = false;
+	return step(w, STEP_QUIET, w->time.tsc ? w->time.tsc : w->time.now);
+}
+
+/* A packet in PSB+ that cannot be there: the PSB+ was cut off. */
+static bool psb_is_cut(struct pt_walk *w, const struct packet *pkt)
+{
+	if (!w->in_psb || !not_in_psb[pkt->kind] || (w->first_psb && pkt->kind == PKT_PSB))
+		return false;
+	w->in_psb = false;
+	w->time.crystal.known = false;
+	return true;
+}
+
+static enum pt_step quiet_if(struct pt_walk *w, bool condition)
+{
+	return condition ? step(w, STEP_QUIET, w->time.now) : STEP_END;
+}
+
+/* STEP_END: goes on. */
+static enum pt_step take(struct pt_walk *w, const struct packet *pkt, bool after_cyc)
+{
+	struct pt_time *t = &w->time;
+
+	switch (pkt->kind) {
+	case PKT_TSC:
+		pt_time_tsc(t, pkt->payload, after_cyc);
+		return STEP_END;
+	case PKT_TMA:
+		pt_time_tma(t, pkt->payload);
+		return STEP_END;
+	case PKT_MTC:
+		pt_time_mtc(t, pkt->payload, after_cyc, w->p, w->end);
+		return STEP_END;
+	case PKT_CBR:
+		pt_time_cbr(t, pkt->payload);
+		return quiet_if(w, !w->in_psb && t->cbr != w->cbr_told);
+	case PKT_PSB:
+		w->first_psb &= w->in_psb;
+		w->in_psb = true;
+		return STEP_END;
+	case PKT_PSBEND:
+		return psbend(w);
+	case PKT_OVF:
+		return overflow(w);
+	case PKT_FUP:
+		return fup(w, pkt);
+	case PKT_PTW_IP:
+		w->held = pkt->payload;
+		w->wants_fup = true;
+		return STEP_END;
+	case PKT_TIP_PGE:
+		w->overflowed = false;
+		w->enabled = true;
+		return pkt->size > 1 ? begin(w) : STEP_END;
+	case PKT_STOP:
+		w->enabled = t->crystal.known = false;
+		return STEP_END;
+	case PKT_TIP_PGD:
+		w->enabled = false;
+		return quiet_if(w, w->branches);
+	case PKT_TIP:
+		return quiet_if(w, w->branches);
+	case PKT_TNT:
+		return quiet_if(w, w->branches && takes_branch(pkt));
+	default:
+		return STEP_END;
+	}
+}
+
+/* Neither CYC nor PAD. */
+static enum pt_step take_any(struct pt_walk *w, const struct packet *pkt, bool after_cyc)
+{
+	bool first = w->first_psb;
+
+	if (w->wants_fup) {
+		w->wants_fup = false;
+		w->holds |= pkt->kind == PKT_FUP;
+	}
+	if (psb_is_cut(w, pkt) && first)
+		return fail(w, STEP_DAMAGE);
+	if (pkt->kind != PKT_PTW)
+		return take(w, pkt, after_cyc);
+	w->word = pkt->payload;
+	return step(w, STEP_WORD, w->time.now);
+}
+
+enum pt_step pt_walk_next(struct pt_walk *w)
+{
+	enum pt_step what = STEP_END;
+	struct packet pkt;
+	int size;
+
+	while (what == STEP_END && w->p < w->end) {
+		bool after_cyc = w->after_cyc;
+
+		if (!w->synced) {
+			find_psb(w);
+			continue;
+		}
+		size = packet_read(w->p, w->end, &w->block, &pkt);
+		if (size < 0) {
+			w->p = size == -ENODATA ? w->end : w->p + 1;
+			return damage(w);
+		}
+		w->p += size;
+		if (pkt.kind == PKT_PAD)
+			continue;
+		w->after_cyc = pkt.kind == PKT_CYC;
+		if (pkt.kind == PKT_CYC) {
+			w->wants_fup = false;
+			pt_time_cyc(&w->time, pkt.payload);
+		} else {
+			what = take_any(w, &pkt, after_cyc);
+		}
+	}
+	return what;
+}

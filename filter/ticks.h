@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ticks.h - nanoseconds -> ticks of a process's TSC.
+ *
+ * Both decoders count the cycles of a trace without core cycles by this, so that they agree on them.
+ */
+#ifndef OCULAR_TICKS_H
+#define OCULAR_TICKS_H
+
+#include "codes.h"
+
+struct ticks {
+	int32_t pid;	/* whose frequency it is */
+	uint64_t in_ns; /* 32 fractional bits; 0: no pid yet */
+};
+
+/* Ticks of the TSC at `ns`; the nanoseconds themselves where no frequency is known. */
+static inline uint64_t ticks_at(struct ticks *t, struct codes *codes, int32_t pid, uint64_t ns)
+{
+	if (pid != t->pid || !t->in_ns) {
+		const struct process *p = codes_process(codes, pid);
+
+		t->pid = pid;
+		t->in_ns = p && p->tsc_hz ? ((__uint128_t)p->tsc_hz << 32) / 1000000000 : 1ull << 32;
+	}
+	return (__uint128_t)ns * t->in_ns >> 32;
+}
+
+#endif
