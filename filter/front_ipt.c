@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* Words of pt_trace -> the decoder, with the cycles that suit the recording. */
+/* One thread decodes packets into a pipe, this one takes the words out of it and analyses them. */
 #include "front_ipt.h"
 
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "pt_pipe.h"
 
 #define BACKEND_SOFTWARE "software"
 
@@ -12,6 +17,47 @@ int front_ipt_open(struct front_ipt *f, const char *path)
 	return pt_trace_open(&f->trace, path);
 }
 
+/* --- the thread that decodes -------------------------------------------------------------------------- */
+
+struct decoding {
+	struct pt_trace *trace;
+	struct pt_pipe *pipe;
+	int err;
+};
+
+static int put_word(void *pipe, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles,
+		    uint64_t bits)
+{
+	struct pt_item *item = pt_pipe_put(pipe);
+
+	if (!item)
+		return -ECANCELED;
+	*item = (struct pt_item){ { pid, tid, ns, cycles, bits }, false };
+	return 0;
+}
+
+static int put_gap(void *pipe, int32_t pid, int32_t tid)
+{
+	struct pt_item *item = pt_pipe_put(pipe);
+
+	if (!item)
+		return -ECANCELED;
+	*item = (struct pt_item){ .word = { .pid = pid, .tid = tid }, .gap = true };
+	return 0;
+}
+
+static void *decode(void *decoding)
+{
+	struct decoding *d = decoding;
+	const struct pt_feed feed = { put_word, put_gap, d->pipe };
+
+	d->err = pt_trace_read(d->trace, &feed);
+	pt_pipe_end(d->pipe);
+	return NULL;
+}
+
+/* --- the thread that analyses ------------------------------------------------------------------------- */
+
 static bool has_core_cycles(struct front_ipt *f, int32_t pid)
 {
 	const struct process *p = codes_process(&f->analysis->codes, pid);
@@ -20,43 +66,69 @@ static bool has_core_cycles(struct front_ipt *f, int32_t pid)
 	return f->trace.config.cycles && !software;
 }
 
-static uint64_t cycles_of(struct front_ipt *f, int32_t pid, const struct word *w)
+static void choose_cycles(struct front_ipt *f, struct word *w)
 {
-	if (pid != f->pid) {
-		f->by_core = has_core_cycles(f, pid);
+	if (w->pid != f->pid) {
+		f->by_core = has_core_cycles(f, w->pid);
 		f->some_by_core |= f->by_core;
-		f->pid = pid;
+		f->pid = w->pid;
 	}
-	return f->by_core ? w->cycles : ticks_at(&f->ticks, &f->analysis->codes, pid, w->time);
+	if (!f->by_core)
+		w->cycles = ticks_at(&f->ticks, &f->analysis->codes, w->pid, w->time);
 }
 
-static int take(void *front, int32_t pid, int32_t tid, const struct word *word)
+static int take_block(struct front_ipt *f, struct pt_block *b)
 {
-	struct front_ipt *f = front;
 	struct decoder *d = &f->analysis->decoder;
-	struct word w;
+	int err = 0;
 
-	if (!word)
-		return decode_gap(d, pid, tid);
-	w = *word;
-	w.pid = pid;
-	w.tid = tid;
-	w.cycles = cycles_of(f, pid, word);
+	for (uint32_t i = 0; i < b->n && !err; i++) {
+		struct word *w = &b->items[i].word;
+
+		if (b->items[i].gap) {
+			err = decode_gap(d, w->pid, w->tid);
+			continue;
+		}
+		choose_cycles(f, w);
+		err = decode_word(d, w);
+	}
 	if (progress_due(f->progress, d->words))
 		progress_show(f->progress, d->words);
-	return decode_word(d, &w);
+	return err;
+}
+
+static int take_all(struct front_ipt *f, struct pt_pipe *pipe)
+{
+	struct pt_block *b;
+	int err = 0;
+
+	while (!err && (b = pt_pipe_get(pipe)))
+		err = take_block(f, b);
+	if (err)
+		pt_pipe_close(pipe);
+	return err;
 }
 
 int front_ipt_feed(struct front_ipt *f, struct analysis *a, struct progress *p)
 {
+	struct decoding d = { &f->trace, calloc(1, sizeof(*d.pipe)), 0 };
+	pthread_t thread;
 	int err;
 
+	if (!d.pipe)
+		return -ENOMEM;
 	f->analysis = a;
 	f->progress = p;
-	err = pt_trace_read(&f->trace, take, f);
+	pt_pipe_init(d.pipe);
+	err = -pthread_create(&thread, NULL, decode, &d);
+	if (!err) {
+		err = take_all(f, d.pipe);
+		pthread_join(thread, NULL);
+	}
+	free(d.pipe);
 	if (f->some_by_core)
 		a->trace.profile.clock = "core";
-	return err;
+	return err ? err : d.err;
 }
 
 void front_ipt_close(struct front_ipt *f)

@@ -78,24 +78,17 @@ static void find_task(struct pt_merge *m, struct pt_queue *q)
 	q->task = task;
 }
 
-static int deliver(struct pt_merge *m, struct pt_queue *q, const struct word *word)
+static int32_t pid_of(const struct pt_queue *q)
 {
-	int32_t pid = q->task ? q->task->pid : -1;
-
-	return m->feed(m->to, pid, q->tid, word);
+	return q->task ? q->task->pid : -1;
 }
 
-static int deliver_word(struct pt_merge *m, struct pt_queue *q)
+static int deliver(struct pt_merge *m, struct pt_queue *q)
 {
-	struct word w = {
-		.time = pt_time_ns(m->clocks, q->walk.stamp),
-		.bits = q->walk.word,
-	};
-
 	q->holds = false;
 	settle_cycles(q);
-	w.cycles = q->task ? q->task->cycles : q->counted;
-	return deliver(m, q, &w);
+	return m->feed.word(m->feed.to, pid_of(q), q->tid, pt_time_ns(m->clocks, q->walk.stamp),
+			    q->task ? q->task->cycles : q->counted, q->walk.word);
 }
 
 /*
@@ -107,13 +100,15 @@ static int run_queue(struct pt_merge *m, struct pt_queue *q, uint64_t *time)
 	int step, err;
 
 	for (;;) {
-		err = q->holds ? deliver_word(m, q) : 0;
+		err = q->holds ? deliver(m, q) : 0;
 		if (err)
 			return err;
 		step = pt_queue_next(q);
 		if (step < 0 || step == STEP_END)
 			return step < 0 ? step : 1;
-		if (step == STEP_DAMAGE && (err = deliver(m, q, NULL)))
+		if (step == STEP_DAMAGE)
+			err = m->feed.gap(m->feed.to, pid_of(q), q->tid);
+		if (err)
 			return err;
 		if (step == STEP_DAMAGE || step == STEP_OVERFLOW)
 			continue;

@@ -9,12 +9,15 @@
 #ifndef OCULAR_PT_MERGE_H
 #define OCULAR_PT_MERGE_H
 
-#include "decode.h"
 #include "perf_tasks.h"
 #include "pt_queue.h"
 
-/* Where words go. word NULL: words of this thread may be missing here. A negative return ends it all. */
-typedef int (*pt_word_fn)(void *to, int32_t pid, int32_t tid, const struct word *word);
+/* Where words go, and places where words of a thread may be missing. A negative return ends it all. */
+struct pt_feed {
+	int (*word)(void *to, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits);
+	int (*gap)(void *to, int32_t pid, int32_t tid);
+	void *to;
+};
 
 struct pt_ordinal {
 	uint64_t time;
@@ -29,8 +32,7 @@ struct pt_merge {
 	struct pt_ordinal *heap;
 	uint32_t nheap;
 	bool started;
-	pt_word_fn feed;
-	void *to;
+	struct pt_feed feed;
 };
 
 /* The queue of that index, made if need be. NULL: no memory, or no such index. */

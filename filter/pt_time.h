@@ -62,17 +62,15 @@ void pt_time_mtc(struct pt_time *t, uint32_t payload, bool after_cyc, const uint
 
 static inline void pt_time_cyc(struct pt_time *t, uint64_t cycles)
 {
-	uint64_t then = t->base;
+	int64_t then;
 
 	t->cycles += cycles;
 	t->core += cycles;
-	if (!t->base)
+	if (!t->base || (!t->measured && !t->cbr))
 		return;
-	if (t->measured)
-		then += t->cycles * t->by_mtc;
-	else if (t->cbr)
-		then += t->cycles * t->by_cbr;
-	if (then > t->now)
+	/* In doubles, as perf does; signed, because processors convert these faster. */
+	then = (int64_t)t->base + (int64_t)t->cycles * (t->measured ? t->by_mtc : t->by_cbr);
+	if (then > (int64_t)t->now)
 		t->now = then;
 }
 

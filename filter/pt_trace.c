@@ -299,12 +299,11 @@ static void sum_faults(struct pt_trace *t)
 	}
 }
 
-int pt_trace_read(struct pt_trace *t, pt_word_fn feed, void *to)
+int pt_trace_read(struct pt_trace *t, const struct pt_feed *feed)
 {
 	int err;
 
-	t->merge.feed = feed;
-	t->merge.to = to;
+	t->merge.feed = *feed;
 	t->order.deliver = apply;
 	t->order.to = t;
 	err = read_side(t);

@@ -37,7 +37,7 @@ struct pt_trace {
 int pt_trace_open(struct pt_trace *t, const char *path);
 
 /* Hands all words to feed. 0, a negative errno with a line in t->error, or what feed returned. */
-int pt_trace_read(struct pt_trace *t, pt_word_fn feed, void *to);
+int pt_trace_read(struct pt_trace *t, const struct pt_feed *feed);
 
 void pt_trace_close(struct pt_trace *t);
 

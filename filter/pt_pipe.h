@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pt_pipe.h - words from the thread that decodes packets to the thread that analyses events.
+ *
+ * Analysing costs about twice what decoding does, and needs nothing of it but the words; with a core
+ * for each, decoding is free. Blocks of words go around in a ring; nobody waits for a single word.
+ */
+#ifndef OCULAR_PT_PIPE_H
+#define OCULAR_PT_PIPE_H
+
+#include <semaphore.h>
+#include <stdatomic.h>
+
+#include "decode.h"
+
+#define PIPE_BLOCKS 4
+#define PIPE_WORDS  2048
+
+struct pt_item {
+	struct word word;
+	bool gap; /* no word: some of this thread may be missing here */
+};
+
+struct pt_block {
+	uint32_t n;
+	bool last;
+	struct pt_item items[PIPE_WORDS];
+};
+
+struct pt_pipe {
+	sem_t empty, full;  /* blocks */
+	atomic_bool closed; /* by the reader: nothing more is wanted */
+	uint32_t writing, reading;
+	struct pt_block blocks[PIPE_BLOCKS];
+};
+
+/* *p is zeroed: it is too large for a stack. */
+void pt_pipe_init(struct pt_pipe *p);
+
+/* The writer: room for an item, NULL if nothing more is wanted. */
+struct pt_item *pt_pipe_put(struct pt_pipe *p);
+
+/* The writer: no more will come. */
+void pt_pipe_end(struct pt_pipe *p);
+
+/* The reader: the next block of items, NULL at the end. The one before it is given back. */
+struct pt_block *pt_pipe_get(struct pt_pipe *p);
+
+/* The reader: nothing more is wanted. */
+void pt_pipe_close(struct pt_pipe *p);
+
+#endif
