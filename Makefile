@@ -145,7 +145,7 @@ install: all
 	install -d $(LIB)/commands $(LIB)/bin $(LIB)/perf $(LIB)/python $(DESTDIR)$(PREFIX)/bin $(COMPLETIONS)
 	install -m 755 scripts/ocular scripts/find-pythons $(LIB)
 	install -m 644 scripts/commands/*.sh $(LIB)/commands
-	install -m 755 $B/bin/ocular-record $B/bin/ocular-fsck $(LIB)/bin
+	install -m 755 $B/bin/ocular-record $B/bin/ocular-fsck $B/bin/ocular-pt $(LIB)/bin
 	install -m 644 $B/perf/ocular.so $(LIB)/perf
 	cp -R $B/python/. $(LIB)/python
 	install -m 644 scripts/completion.bash $(COMPLETIONS)/ocular

@@ -2,11 +2,12 @@
 _ocular() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=
 	local record='--output --mode --include --exclude --python --backend --ring-records --wait-ms --quiet'
-	local report='--perfetto --summary --events --loops --time --quiet'
+	local report='--perfetto --summary --events --loops --time --decoder --quiet'
 
 	case $before:${COMP_WORDS[1]} in
 	ocular:* | */ocular:*) words='run record report check help' ;;
 	--mode:*) words='calls adaptive lines precise full' ;;
+	--decoder:*) words='perf libipt both' ;;
 	--backend:*) words='auto software' ;;
 	help:*) words='run record report check by-hand' ;;
 	*:record) words=$record ;;

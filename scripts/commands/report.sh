@@ -1,10 +1,11 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
-# report - repair the recording if it was cut off, then let stock perf decode it through the plugin.
+# report - repair the recording if it was cut off, then let stock perf decode it through the plugin, or
+# ocular-pt without perf.
 
 report_options="--perfetto:perfetto --summary:summary --events:events --loops:loops --time:time \
--q:silent! --quiet:silent!"
+--decoder:decoder -q:silent! --quiet:silent!"
 
-perfetto='' summary='' events='' loops='' time='' silent=''
+perfetto='' summary='' events='' loops='' time='' decoder=perf silent=''
 
 report_help() {
 	cat <<'END'
@@ -16,6 +17,8 @@ usage: ocular report [options] [DIR]
   --events FILE       write one line for each decoded event
   --loops N           take the N hottest loops apart (default 5)
   --time FROM,TO      only this span, in seconds of perf's clock; either end may be left out
+  --decoder D         perf (default); libipt: ocular-pt, which reads the packets itself, without perf and
+                      faster; both: report through perf, then compare the two event by event
   -q, --quiet         no console report
 
   ocular report
@@ -45,8 +48,14 @@ check_recording() {
 }
 
 check_report() {
-	command -v perf >/dev/null || die "no perf here; see: ocular check"
-	[ -e "$parts/perf/ocular.so" ] || die "the plugin is not built yet: run make in $(dirname "$here")"
+	case $decoder in
+	perf | both) command -v perf >/dev/null || die "no perf here; see: ocular check, or use --decoder libipt" ;;
+	libipt) ;;
+	*) usage_error "--decoder is perf, libipt or both" ;;
+	esac
+	for part in perf/ocular.so bin/ocular-pt; do
+		[ -e "$parts/$part" ] || die "$part is not built yet: run make in $(dirname "$here")"
+	done
 	check_recording
 }
 
@@ -58,20 +67,34 @@ console() {
 	esac
 }
 
+# What both decoders are asked for, KEY=VALUE...
+report_now() {
+	set -- "console=$(console)"
+	[ -z "$perfetto" ] || set -- "$@" "perfetto=$perfetto"
+	[ -z "$summary" ] || set -- "$@" "summary=$summary"
+	[ -z "$events" ] || set -- "$@" "events=$events"
+	[ -z "$loops" ] || set -- "$@" "loops=$loops"
+	[ -z "$time" ] || set -- "$@" "time=$time"
+	case $decoder in
+	libipt) "$parts/bin/ocular-pt" "$@" "$file" ;;
+	perf) by_perf "$@" ;;
+	both) by_perf "$@" && compare ;;
+	esac
+}
+
 # perf's own exit status says nothing about the plugin, which therefore writes its verdict to
 # descriptor 9; descriptor 8 keeps our standard output while the verdict is caught. --time goes to
 # perf as well, which then skips what is outside without decoding it.
-report_now() {
-	set -- --dlarg status=9 --dlarg "console=$(console)"
-	[ -z "$perfetto" ] || set -- "$@" --dlarg "perfetto=$perfetto"
-	[ -z "$summary" ] || set -- "$@" --dlarg "summary=$summary"
-	[ -z "$events" ] || set -- "$@" --dlarg "events=$events"
-	[ -z "$loops" ] || set -- "$@" --dlarg "loops=$loops"
-	[ -z "$time" ] || set -- "$@" --dlarg "time=$time" --time "$time"
+by_perf() {
+	for key in "$@"; do
+		set -- "$@" --dlarg "$key"
+		shift
+	done
+	[ -z "$time" ] || set -- "$@" --time "$time"
 	exec 8>&1
 	status=0
 	verdict=$(perf --no-pager script -f -i "$file" --itrace=we --dlfilter "$parts/perf/ocular.so" \
-		"$@" 9>&1 >&8 8>&-) || status=$?
+		--dlarg status=9 "$@" 9>&1 >&8 8>&-) || status=$?
 	case $status:$verdict in
 	0:ok) return 0 ;;
 	141:*) return 141 ;; # the reader of our output went away
@@ -79,6 +102,20 @@ report_now() {
 	*) warn "perf ended before the report was complete (exit status $status)" ;;
 	esac
 	return 1
+}
+
+# Both decoders' events side by side, through pipes: their text may be larger than any disk.
+compare() {
+	pipes=$(mktemp -d) && mkfifo "$pipes/perf" "$pipes/ocular-pt"
+	set -- console=never events=- "time=${time:-,}"
+	by_perf "$@" >"$pipes/perf" &
+	"$parts/bin/ocular-pt" "$@" "$file" >"$pipes/ocular-pt" &
+	same=0
+	(cd "$pipes" && cmp perf ocular-pt) >&2 || same=$?
+	wait
+	rm -r "$pipes"
+	[ "$same" = 0 ] || die "the two decoders tell different events"
+	echo "perf and ocular-pt tell the same events" >&2
 }
 
 report() {

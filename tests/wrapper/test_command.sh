@@ -89,6 +89,9 @@ ok "a number that is none" says 1 'loops' "$ocular" report r1 --loops many
 mkdir foreign && touch foreign/file
 ok "a recording that cannot begin is not reported" says 1 'foreign' "$ocular" run -o foreign 'a folder/my app.py' 0
 ok "a span of time" says 0 'my app.py' report_half
+ok "the other decoder" says 0 'my app.py' "$ocular" report r1 --decoder libipt
+ok "both decoders" says 0 'same events' "$ocular" report r1 --decoder both -q
+ok "no such decoder" says 2 'decoder is' "$ocular" report r1 --decoder none
 ok "run shows output and report, keeps the status" says 5 'my app.py' "$ocular" run -q -o r5 'a folder/my app.py' 5
 ok "a recording cut in the middle is repaired and told" says 0 'epair' report_cut
 ok "check tells all and succeeds" says 0 'can record and report' "$ocular" check

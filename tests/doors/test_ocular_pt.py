@@ -1,0 +1,309 @@
+#!/usr/bin/env python3
+"""The second decoder against the first: ocular-pt and stock perf must tell the same of every recording.
+
+Of programs recorded by the software emitter; of recordings put together packet by packet, with clocks, CPUs
+and faults that no machine here has; of real hardware's. Where they may differ (damage, which perf steps over
+byte by byte) ocular-pt must lose no more than up to the next PSB, and say so.
+"""
+
+import os
+import shutil
+import struct
+import subprocess
+from functools import partial
+
+import perffile
+import ptmade
+import recording
+from tap import Plan
+
+PT = os.path.join(recording.BUILD, "bin", "ocular-pt")
+CAPTURES = os.path.join(os.path.dirname(recording.ROOT), "shared", "captures")
+PROGRAMS = ("loops.py", "threads.py", "generators.py", "exceptions.py", "forks.py", "multiprocessing_spawn.py",
+            "subinterpreters.py", "code_dies.py")
+SEEDS = range(12)
+
+
+def ocular_pt(path, *arguments):
+    return recording.run([PT, *arguments, path], env=recording.plain_environment())
+
+
+def read(path):
+    with open(path, encoding="utf-8", newline="\n") as file:
+        return file.read()
+
+
+def difference(first, second):
+    """Where two texts part, in a line; nothing if they do not."""
+    if first == second:
+        return []
+    a, b = first.split("\n"), second.split("\n")
+    at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+    return [f"line {at + 1}: perf {a[at:at + 1]}, ocular-pt {b[at:at + 1]} ({len(a)} and {len(b)} lines)"]
+
+
+def compare(folder, least=1, summaries=True):
+    """What both decoders make of a recording's events and, where the clock is the same, its summary."""
+    out = {name: os.path.join(folder, name) for name in ("events.perf", "events.pt", "summary.perf", "summary.pt")}
+    recording.report(folder, f"events={out['events.perf']}", f"summary={out['summary.perf']}")
+    done = ocular_pt(folder, f"events={out['events.pt']}", f"summary={out['summary.pt']}")
+    if done.returncode:
+        return [f"ocular-pt: exit status {done.returncode}: {done.stderr}"]
+    problems = difference(read(out["events.perf"]), read(out["events.pt"]))
+    if summaries:
+        problems += difference(read(out["summary.perf"]), read(out["summary.pt"]))
+    if read(out["events.pt"]).count("\n") <= least:
+        problems.append("hardly any event")
+    return problems
+
+
+def recorded(python, program, mode):
+    with recording.scratch() as folder:
+        data = os.path.join(folder, "data")
+        recording.record(data, [python, os.path.join(recording.PROGRAMS, program)], recording.traced_environment(mode))
+        return compare(data, 50)
+
+
+def made(file, folder):
+    """Writes a made recording into the folder."""
+    file.write(os.path.join(folder, "perf.data"))
+    with open(os.path.join(folder, "codes-100.jsonl"), "w", encoding="utf-8") as table:
+        table.write(ptmade.code_table())
+    return folder
+
+
+def made_alike(make):
+    problems = []
+    for seed in SEEDS:
+        with recording.scratch() as folder:
+            found = compare(made(make(seed), folder), 200, summaries=False)
+            problems += [f"seed {seed}: {line}" for line in found]
+    return problems
+
+
+def events_of(folder, *arguments):
+    done = ocular_pt(folder, "events=-", *arguments)
+    return done.stdout.split("\n")[1:-1], done
+
+
+def events_of_file(file):
+    with recording.scratch() as folder:
+        return events_of(made(file, folder))
+
+
+# --- what only ocular-pt can be asked ---------------------------------------------------------------------
+
+
+def core_cycles():
+    """Each event's cycles are the sum of the CYC packets before it: seen in a function's total."""
+    with recording.scratch() as folder:
+        setup = ptmade.Setup(ptmade.random.Random(1), cyc=1, mtc=0, fup_on_ptw=False)
+        file = ptmade.File(setup)
+        file.comm(100, 100)
+        start, end = 4 << 59 | 1 << 52 | 100_001 << 28, 6 << 59 | 2 << 52 | 100_001 << 28
+        packets = [ptmade.PSB, ptmade.tsc(1000000), ptmade.cbr(7), ptmade.PSBEND, ptmade.cyc(1000),
+                   ptmade.ptw(1 << 59 | 0x4F434C << 28 | 1), ptmade.cyc(77), ptmade.ptw(start),
+                   ptmade.cyc(123456789), ptmade.ptw(end)]
+        file.auxtrace(0, 100, ptmade.ANY, 0, 1000000, b"".join(packets))
+        summary = recording.json.loads(ocular_pt(made(file, folder), "summary=-").stdout)
+        function = summary["functions"][0]
+        if summary["clock"]["cycles"] != "core" or function["total_cycles"] != 123456789:
+            return [f"{summary['clock']}, {function}"]
+        return []
+
+
+def follows_migrations():
+    """A thread's core cycles add up over the CPUs it ran on, and never run backwards."""
+    with recording.scratch() as folder:
+        made(ptmade.cpus(5, cyc=1, count=2000), folder)
+        summary = recording.json.loads(ocular_pt(folder, "summary=-").stdout)
+        return [] if summary["clock"]["cycles"] == "core" and summary["trace"]["traced_cycles"] > 0 else [str(summary)]
+
+
+def overflows_told():
+    """OVF packets are counted on stderr."""
+    file = ptmade.threads(3, faults=0.05)
+    count = sum(record.count(ptmade.OVF) for record in file.body)
+    done = events_of_file(file)[1]
+    return [] if count and f" {count} overflows" in done.stderr else [f"{count} in the file: {done.stderr!r}"]
+
+
+def truncation_told():
+    """AUX records with the truncated flag are counted on stderr."""
+    file = ptmade.threads(3)
+    file.side(ptmade.AUX, struct.pack("<QQQ", 0, 100, 1), 100, 100, 0)
+    file.side(ptmade.AUX, struct.pack("<QQQ", 0, 100, 0), 100, 100, 0)
+    _, done = events_of_file(file)
+    return [] if "1 trace buffers were full" in done.stderr else [done.stderr]
+
+
+def damage():
+    """Bytes that are no packets: what is up to them and from the next PSB on is read, the rest is a gap."""
+    rng = ptmade.random.Random(7)
+    setup = ptmade.Setup(rng, cyc=1, mtc=0, fup_on_ptw=False)
+    problems = []
+    for hurt in (b"\x02\xff", b"\x02\x82\x02", b"\xad", b"\x99\xff"):
+        file, words, clock = ptmade.File(setup), ptmade.Words(100), ptmade.Clock(rng, 1000000, setup)
+        file.comm(100, 100)
+
+        def some(count, words=words, clock=clock):
+            return clock.psb() + b"".join(clock.go_on(50) + clock.cyc() + ptmade.ptw(words.next()) for _ in range(count))
+
+        packets = some(40) + hurt + some(0)[18:] + b"".join(ptmade.ptw(words.next()) for _ in range(9)) + some(30)
+        file.auxtrace(0, 100, ptmade.ANY, 0, 1000000, packets)
+        lines, done = events_of_file(file)
+        kinds = [line.split("\t")[3] for line in lines]
+        if kinds != ["PY_START"] * 39 + ["GAP"] + ["PY_START"] * 30 or lines[39].split("\t")[7] != "9":
+            problems.append(f"{hurt}: {kinds}")
+        if "1 damaged places" not in done.stderr:
+            problems.append(f"{hurt}: {done.stderr!r}")
+    return problems
+
+
+def noise():
+    """Flipped bytes anywhere: an end, no crash, and events that are still events."""
+    problems = []
+    for seed in SEEDS:
+        rng = ptmade.random.Random(seed)
+        with recording.scratch() as folder:
+            path = os.path.join(made(ptmade.cpus(seed), folder), "perf.data")
+            data = bytearray(open(path, "rb").read())
+            for _ in range(40):
+                data[rng.randrange(104, len(data))] = rng.randrange(256)
+            with open(path, "wb") as out:
+                out.write(data)
+            done = ocular_pt(folder, "events=-", "summary=/dev/null")
+            if done.returncode not in (0, 1) or done.returncode and done.stderr.count("ocular-pt:") < 1:
+                problems.append(f"seed {seed}: exit status {done.returncode}: {done.stderr[-300:]}")
+    return problems
+
+
+def cut_anywhere():
+    """A file that ends early: as much as perf reads of it after a repair, without one."""
+    problems = []
+    with recording.scratch() as folder:
+        path = os.path.join(made(ptmade.threads(4, count=1500), folder), "perf.data")
+        whole = open(path, "rb").read()
+        for size in range(4096, len(whole), 4096):
+            with open(path, "wb") as out:
+                out.write(whole[:size])
+            lines, done = events_of(folder)
+            repair = recording.run([recording.FSCK, path])
+            if repair.returncode == 2:
+                if done.returncode != 1 or not done.stderr:
+                    problems.append(f"{size}: unusable, but ocular-pt says {done.returncode} {done.stderr!r}")
+                continue
+            if "was cut" not in done.stderr:
+                problems.append(f"{size}: does not say so: {done.stderr!r}")
+            recording.report(folder, f"events={folder}/events.perf")
+            problems += difference(read(f"{folder}/events.perf").split("\n", 1)[1], "\n".join([*lines, ""]))
+    return problems
+
+
+def compressed():
+    """The same records in zstd: the same events."""
+    zstd = shutil.which("zstd")
+    if not zstd:
+        return None
+
+    def pack(data):
+        return subprocess.run([zstd, "-qc"], input=data, stdout=subprocess.PIPE, check=True).stdout
+
+    problems = []
+    for seed in SEEDS:
+        plain, packed = ptmade.cpus(seed), ptmade.cpus(seed)
+        packed.compress(pack)
+        problems += difference("\n".join(events_of_file(plain)[0]), "\n".join(events_of_file(packed)[0]))
+        packed.body[-1] = packed.body[-1][:8] + b"\xff" * (len(packed.body[-1]) - 8)
+        done = events_of_file(packed)[1]
+        if done.returncode != 1 or "compressed" not in done.stderr:
+            problems.append(f"seed {seed}: damaged zstd: {done.returncode} {done.stderr!r}")
+    return problems
+
+
+def capture():
+    """Real PTWRITEs of somebody else's. Of the 98,931 packets in its samples 85,915 come after the sample's
+    first PSB, and 56 of these are in two samples: what is left is what perf finds."""
+    path = os.path.join(CAPTURES, "memgaze-ptwrite.perf.data")
+    with recording.scratch() as folder:
+        shutil.copy(path, os.path.join(folder, "perf.data"))
+        problems = compare(folder, 80000)
+        text = read(os.path.join(folder, "events.pt"))
+        foreign = text.count("\tFOREIGN\t")
+    if foreign != 85859 or text.count("\n") != foreign + 1:
+        problems.append(f"{foreign} foreign PTWRITEs")
+    return problems
+
+
+def without(bit):
+    """A setup whose event lacks a config bit."""
+    setup = ptmade.Setup(ptmade.random.Random(1))
+    config = setup.config() & ~bit
+    setup.config = lambda: config
+    return setup
+
+
+def refused(why, *arguments):
+    done = recording.run([PT, *arguments], env=recording.plain_environment())
+    line = done.stderr.strip()
+    if done.returncode != 1 or line.count("\n") or why not in line or not line.startswith("ocular-pt: "):
+        return [f"exit status {done.returncode}: {done.stderr!r}"]
+    return []
+
+
+def refuses():
+    """What cannot be read is refused in one line."""
+    problems = refused("usage") + refused("No such file", "/nowhere")
+    with recording.scratch() as folder:
+        path = os.path.join(folder, "perf.data")
+        problems += refused("unknown argument", "speed=9", folder)
+        for data, why in ((b"", "not a perf.data"), (b"PERFILE2" + bytes((16,)) + bytes(99), "pipe"),
+                          (perffile.without_intel_pt(), "no Intel PT")):
+            with open(path, "wb") as out:
+                out.write(data)
+            problems += refused(why, folder)
+        made(ptmade.File(without(ptmade.CONFIG_TSC)), folder)
+        problems += refused("without times", path)
+        setup = ptmade.Setup(ptmade.random.Random(1), switches=1, cpus=1)
+        made(ptmade.File(setup), folder)
+        problems += refused("sched_switch", folder)
+        made(ptmade.threads(1), folder)
+        problems += refused("/nowhere/x", "events=/nowhere/x", folder)
+    return problems
+
+
+def without_ptwrite():
+    """perf record -e intel_pt// writes no PTW packets: then it says which event does."""
+    file = ptmade.File(without(ptmade.CONFIG_PTW))
+    file.comm(100, 100)
+    file.auxtrace(0, 100, ptmade.ANY, 0, 1000000, ptmade.PSB + ptmade.tsc(1000000) + ptmade.PSBEND)
+    done = events_of_file(file)[1]
+    return [] if "intel_pt/ptw" in done.stderr else [done.stderr]
+
+
+def main():
+    recording.need_built()
+    python = recording.pythons()[0]
+    with Plan() as plan:
+        for program in PROGRAMS:
+            for mode in ("adaptive", "full") if program == "loops.py" else ("adaptive",):
+                plan.case(f"{program}, {mode}: both decoders agree", recorded, python, program, mode)
+        for make in (ptmade.threads, ptmade.cpus, ptmade.snapshots):
+            plan.case(f"made of packets: {make.__name__}", made_alike, make)
+        for make in (ptmade.threads, ptmade.cpus):
+            plan.case(f"made of packets: {make.__name__}, with overflows", made_alike, partial(make, faults=0.03))
+        for function in (core_cycles, follows_migrations, overflows_told, truncation_told, damage, noise,
+                         cut_anywhere, refuses, without_ptwrite):
+            plan.case((function.__doc__ or function.__name__.replace("_", " ")).split("\n")[0], function)
+        if shutil.which("zstd"):
+            plan.case("compressed records", compressed)
+        else:
+            plan.skip("compressed records", "no zstd")
+        if os.path.exists(CAPTURES):
+            plan.case("a capture of real hardware", capture)
+        else:
+            plan.skip("a capture of real hardware", f"no {os.path.basename(CAPTURES)} here")
+
+
+if __name__ == "__main__":
+    main()
