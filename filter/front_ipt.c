@@ -77,20 +77,18 @@ static void choose_cycles(struct front_ipt *f, struct word *w)
 		w->cycles = ticks_at(&f->ticks, &f->analysis->codes, w->pid, w->time);
 }
 
+/* Cycles first: a word that was just written is read slowly. */
 static int take_block(struct front_ipt *f, struct pt_block *b)
 {
 	struct decoder *d = &f->analysis->decoder;
 	int err = 0;
 
+	for (uint32_t i = 0; i < b->n; i++)
+		choose_cycles(f, &b->items[i].word);
 	for (uint32_t i = 0; i < b->n && !err; i++) {
-		struct word *w = &b->items[i].word;
+		const struct word *w = &b->items[i].word;
 
-		if (b->items[i].gap) {
-			err = decode_gap(d, w->pid, w->tid);
-			continue;
-		}
-		choose_cycles(f, w);
-		err = decode_word(d, w);
+		err = b->items[i].gap ? decode_gap(d, w->pid, w->tid) : decode_word(d, w);
 	}
 	if (progress_due(f->progress, d->words))
 		progress_show(f->progress, d->words);

@@ -110,12 +110,12 @@ void perf_records_init(struct perf_records *r, const struct perf_file *f, bool u
 	r->end = f->data + f->check.data_size;
 }
 
-/* `size` bytes at `at`, or NULL with *err. */
+/* `size` bytes at `at`, aligned, or NULL with *err. */
 static const void *get(struct perf_records *r, uint64_t at, size_t size, int *err)
 {
 	ssize_t n;
 
-	if (at < r->cached || at + size > r->cached + r->ncached) {
+	if (at < r->cached || at + size > r->cached + r->ncached || (at - r->cached) % 8) {
 		n = pread(r->file->fd, r->cache, size > FILL ? sizeof(r->cache) : FILL, at);
 		r->cached = at;
 		r->ncached = n < 0 ? 0 : n;

@@ -37,7 +37,8 @@ static int deliver(struct perf_order *o, uint64_t limit)
 	while (!err && n < o->n && o->waiting[n].time <= limit)
 		err = o->deliver(o->to, &o->waiting[n++]);
 	o->n -= n;
-	memmove(o->waiting, o->waiting + n, o->n * sizeof(*o->waiting));
+	if (n)
+		memmove(o->waiting, o->waiting + n, o->n * sizeof(*o->waiting));
 	return err;
 }
 

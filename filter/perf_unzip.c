@@ -10,7 +10,8 @@ static int make_room(struct perf_unzip *u, size_t more)
 {
 	uint8_t *bytes;
 
-	memmove(u->bytes, u->bytes + u->head, u->end - u->head);
+	if (u->head)
+		memmove(u->bytes, u->bytes + u->head, u->end - u->head);
 	u->end -= u->head;
 	u->head = 0;
 	if (u->room - u->end >= more)
@@ -45,13 +46,14 @@ int perf_unzip_put(struct perf_unzip *u, const void *data, size_t size)
 
 const struct perf_record *perf_unzip_next(struct perf_unzip *u, int *err)
 {
-	const struct perf_record *rec = (const void *)(u->bytes + u->head);
+	const struct perf_record *rec;
 	size_t left = u->end - u->head;
 
 	*err = 0;
 	if (left < sizeof(*rec))
 		return NULL;
-	if (rec->size < sizeof(*rec)) {
+	rec = (const void *)(u->bytes + u->head);
+	if (rec->size < sizeof(*rec) || rec->size % 8) {
 		*err = -EBADMSG;
 		return NULL;
 	}

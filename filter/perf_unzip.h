@@ -23,7 +23,7 @@ struct perf_unzip {
 /* Decompresses more. 0, -ENOMEM, or -EBADMSG: not zstd. Moves records already handed out. */
 int perf_unzip_put(struct perf_unzip *u, const void *data, size_t size);
 
-/* The next whole record, NULL if more is needed first. -EBADMSG in *err: no record can be so small. */
+/* The next whole record, NULL if more is needed first. -EBADMSG in *err: that is no record. */
 const struct perf_record *perf_unzip_next(struct perf_unzip *u, int *err);
 
 void perf_unzip_free(struct perf_unzip *u);

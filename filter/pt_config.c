@@ -53,8 +53,6 @@ static void read_clocks(struct pt_clocks *c, const uint64_t *priv, uint64_t conf
 		.ctc_num = priv[PT_TSC_CTC_N],
 		.ctc_den = priv[PT_TSC_CTC_N] ? priv[PT_TSC_CTC_D] : 0,
 	};
-	if (!c->max_ratio && c->mult)
-		c->max_ratio = guess_ratio(c);
 }
 
 /* Why this trace cannot be read, or NULL. */
@@ -90,7 +88,11 @@ int pt_config_read(struct pt_config *c, const struct perf_file *f,
 	};
 	read_clocks(&c->clocks, priv, config);
 	why = obstacle(c, f, priv, config);
-	if (why)
+	if (why) {
 		snprintf(error, PERF_FILE_ERROR, "%s", why);
-	return why ? -EPROTO : 0;
+		return -EPROTO;
+	}
+	if (!c->clocks.max_ratio)
+		c->clocks.max_ratio = guess_ratio(&c->clocks);
+	return 0;
 }

@@ -55,7 +55,11 @@ static struct pt_ordinal pop(struct pt_merge *m)
 	return top;
 }
 
-static void settle_cycles(struct pt_queue *q)
+/*
+ * The cycles up to a step are those of the thread that runs then. Where in between a switch was is not
+ * known, unless the trace stopped there, too.
+ */
+static void count_cycles(struct pt_queue *q)
 {
 	if (q->task)
 		q->task->cycles += q->walk.time.core - q->counted;
@@ -73,8 +77,6 @@ static void find_task(struct pt_merge *m, struct pt_queue *q)
 	}
 	if (!task && q->tid != -1)
 		task = tasks_find(&m->tasks, q->tid);
-	if (task != q->task)
-		settle_cycles(q);
 	q->task = task;
 }
 
@@ -86,7 +88,6 @@ static int32_t pid_of(const struct pt_queue *q)
 static int deliver(struct pt_merge *m, struct pt_queue *q)
 {
 	q->holds = false;
-	settle_cycles(q);
 	return m->feed.word(m->feed.to, pid_of(q), q->tid, pt_time_ns(m->clocks, q->walk.stamp),
 			    q->task ? q->task->cycles : q->counted, q->walk.word);
 }
@@ -100,6 +101,7 @@ static int run_queue(struct pt_merge *m, struct pt_queue *q, uint64_t *time)
 	int step, err;
 
 	for (;;) {
+		count_cycles(q);
 		err = q->holds ? deliver(m, q) : 0;
 		if (err)
 			return err;

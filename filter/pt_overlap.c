@@ -54,16 +54,17 @@ static bool is_before(uint64_t a, uint64_t b)
 	return a != b && ((b - a) & (2 * TSC_HALF - 1)) < TSC_HALF;
 }
 
-static bool last_tsc(struct pt_span s, uint64_t *tsc, size_t *left)
+/* The last TSC that a PSB+ tells. A last PSB+ that was cut off is taken off s. */
+static bool last_tsc(struct pt_span *s, uint64_t *tsc, size_t *left)
 {
 	for (int tries = 0; tries < 2; tries++) {
-		const uint8_t *psb = last_psb(s);
+		const uint8_t *psb = last_psb(*s);
 
 		if (!psb)
 			return false;
-		if (tsc_of_psb((struct pt_span){ psb, s.end }, tsc, left))
+		if (tsc_of_psb((struct pt_span){ psb, s->end }, tsc, left))
 			return true;
-		s.end = psb; /* that one was cut off */
+		s->end = psb;
 	}
 	return false;
 }
@@ -77,7 +78,7 @@ const uint8_t *pt_overlap(struct pt_span before, struct pt_span next, bool *cont
 	next.p = packet_find_psb(next.p, next.end);
 	if (!next.p)
 		return next.end;
-	if (!last_tsc(before, &tsc, &left))
+	if (!last_tsc(&before, &tsc, &left))
 		return next.p;
 	for (const uint8_t *p = next.p; p; p = packet_find_psb(p + 1, next.end)) {
 		if (!tsc_of_psb((struct pt_span){ p, next.end }, &next_tsc, &next_left))

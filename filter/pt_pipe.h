@@ -14,7 +14,7 @@
 #include "decode.h"
 
 #define PIPE_BLOCKS 4
-#define PIPE_WORDS  2048
+#define PIPE_WORDS  4096
 
 struct pt_item {
 	struct word word;

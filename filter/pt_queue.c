@@ -50,7 +50,7 @@ static int map(struct pt_queue *q, const struct pt_chunk *c, struct pt_span *byt
 static int cut_overlap(struct pt_queue *q, struct pt_span *bytes, bool *anew)
 {
 	struct pt_queue before = { .fd = q->fd };
-	struct pt_span old;
+	struct pt_span old = { 0 };
 	bool continues;
 	int err = map(&before, &q->chunks[q->next - 2], &old);
 

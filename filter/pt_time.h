@@ -62,7 +62,7 @@ void pt_time_mtc(struct pt_time *t, uint32_t payload, bool after_cyc, const uint
 
 static inline void pt_time_cyc(struct pt_time *t, uint64_t cycles)
 {
-	int64_t then;
+	double then;
 
 	t->cycles += cycles;
 	t->core += cycles;
@@ -70,8 +70,8 @@ static inline void pt_time_cyc(struct pt_time *t, uint64_t cycles)
 		return;
 	/* In doubles, as perf does; signed, because processors convert these faster. */
 	then = (int64_t)t->base + (int64_t)t->cycles * (t->measured ? t->by_mtc : t->by_cbr);
-	if (then > (int64_t)t->now)
-		t->now = then;
+	if (then >= 0 && then < 0x1p63 && (int64_t)then > (int64_t)t->now)
+		t->now = (int64_t)then;
 }
 
 /* The trace begins anew, near `reference`; what was known of the clocks may be wrong now. */

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+/* test_pt_merge.c - words of several traces in the order of time, with their threads and cycles. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "pt_merge.h"
+
+#define PSB    "\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82"
+#define TSC(c) "\x19" c "\0\0\0\0\0\0"
+#define BEGIN(c) PSB TSC(c) "\x02\x23"
+#define AT(c, word) TSC(c) "\x0b\x02\x32" word "\0\0\0\0\0\0\0" /* a core cycle before each */
+#define BAD    "\x02\xff"
+
+static const struct pt_clocks clocks = { .mult = 1, .max_ratio = 1 };
+
+struct log {
+	char words[32];
+	int32_t tids[32];
+	uint64_t ns[32], cycles[32];
+	unsigned n, gaps;
+};
+
+static int word(void *to, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits)
+{
+	struct log *log = to;
+
+	(void)pid;
+	log->words[log->n] = bits;
+	log->tids[log->n] = tid;
+	log->ns[log->n] = ns;
+	log->cycles[log->n++] = cycles;
+	return bits == '!' ? -1 : 0;
+}
+
+static int gap(void *to, int32_t pid, int32_t tid)
+{
+	struct log *log = to;
+
+	(void)pid;
+	(void)tid;
+	log->gaps++;
+	return 0;
+}
+
+static void init(struct pt_merge *m, struct log *log)
+{
+	memset(log, 0, sizeof(*log));
+	*m = (struct pt_merge){ .clocks = &clocks, .feed = { word, gap, log } };
+	assert_int_equal(tasks_init(&m->tasks), 0);
+}
+
+/* A queue with one chunk. */
+static void add(struct pt_merge *m, uint32_t idx, int32_t cpu, int32_t tid, const void *bytes,
+		size_t size)
+{
+	struct pt_queue *q = pt_merge_queue(m, idx);
+	struct pt_chunk chunk = { 0, size, 1 };
+
+	q->fd = memfd_create("trace", 0);
+	assert_int_equal(write(q->fd, bytes, size), size);
+	q->cpu = cpu;
+	q->tid = tid;
+	q->follows_cpu = tid == -1;
+	pt_walk_init(&q->walk, &clocks, false);
+	assert_int_equal(pt_queue_add(q, &chunk), 0);
+}
+
+#define ADD(m, idx, cpu, tid, bytes) add(m, idx, cpu, tid, bytes, sizeof(bytes) - 1)
+
+static void done(struct pt_merge *m)
+{
+	for (uint32_t i = 0; i < m->nqueues; i++)
+		close(m->queues[i].fd);
+	pt_merge_free(m);
+}
+
+static void test_threads(void **state)
+{
+	struct pt_merge m;
+	struct log log;
+
+	(void)state;
+	init(&m, &log);
+	ADD(&m, 0, -1, 7, BEGIN("\x10") AT("\x11", "a") AT("\x14", "d") AT("\x16", "f"));
+	ADD(&m, 2, -1, 8, BEGIN("\x10") AT("\x12", "b") AT("\x13", "c") AT("\x15", "e"));
+	assert_int_equal(pt_merge_run(&m, 0x13), 0);
+	assert_string_equal(log.words, "ab");
+	assert_int_equal(pt_merge_run(&m, UINT64_MAX), 0);
+	assert_string_equal(log.words, "abcdef");
+	assert_int_equal(log.tids[2], 8);
+	assert_int_equal(log.ns[5], 0x16);
+	done(&m);
+}
+
+/* Three CPUs; a thread's cycles are those of all CPUs while it ran there. */
+static void test_cpus(void **state)
+{
+	struct pt_merge m;
+	struct log log;
+
+	(void)state;
+	init(&m, &log);
+	ADD(&m, 0, 0, -1, BEGIN("\x10") AT("\x11", "a") AT("\x12", "b") AT("\x18", "e"));
+	ADD(&m, 1, 1, -1, BEGIN("\x10") AT("\x11", "A") AT("\x15", "c") AT("\x16", "d"));
+	tasks_run(&m.tasks, 0, 5, 7);
+	tasks_run(&m.tasks, 1, 5, 8);
+	assert_int_equal(pt_merge_run(&m, 0x13), 0);
+	tasks_run(&m.tasks, 0, 5, 8); /* they change places */
+	tasks_run(&m.tasks, 1, 5, 7);
+	assert_int_equal(pt_merge_run(&m, UINT64_MAX), 0);
+	assert_int_equal(log.n, 6);
+	for (unsigned i = 0; i < log.n; i++) {
+		bool is_7 = strchr("abcd", log.words[i]);
+
+		assert_int_equal(log.tids[i], is_7 ? 7 : 8);
+		if (log.words[i] == 'd' || log.words[i] == 'e')
+			assert_int_equal(log.cycles[i], is_7 ? 4 : 2);
+	}
+	done(&m);
+}
+
+static void test_unknown_thread(void **state)
+{
+	struct pt_merge m;
+	struct log log;
+
+	(void)state;
+	init(&m, &log);
+	ADD(&m, 0, 0, -1, BEGIN("\x10") AT("\x11", "a"));
+	assert_int_equal(pt_merge_run(&m, UINT64_MAX), 0);
+	assert_int_equal(log.tids[0], -1);
+	done(&m);
+}
+
+static void test_damage(void **state)
+{
+	struct pt_merge m;
+	struct log log;
+
+	(void)state;
+	init(&m, &log);
+	ADD(&m, 0, -1, 7, BEGIN("\x10") AT("\x11", "a") BAD AT("\x12", "b") BEGIN("\x13") AT("\x14", "c"));
+	assert_int_equal(pt_merge_run(&m, UINT64_MAX), 0);
+	assert_string_equal(log.words, "ac");
+	assert_int_equal(log.gaps, 1);
+	assert_int_equal(m.queues[0].damages, 1);
+	done(&m);
+}
+
+static void test_stops(void **state)
+{
+	struct pt_merge m;
+	struct log log;
+
+	(void)state;
+	init(&m, &log);
+	ADD(&m, 0, -1, 7, BEGIN("\x10") AT("\x11", "!") AT("\x12", "b"));
+	assert_int_equal(pt_merge_run(&m, UINT64_MAX), -1);
+	assert_int_equal(log.n, 1);
+	done(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_threads), cmocka_unit_test(test_cpus),
+		cmocka_unit_test(test_unknown_thread), cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_stops),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

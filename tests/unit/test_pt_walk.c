@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+/* test_pt_walk.c - short traces, and at which steps the walk stops in them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "pt_walk.h"
+
+#define PSB    "\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82"
+#define PSBEND "\x02\x23"
+#define TSC(n) "\x19\0\x10\0\0\0\0" n /* n << 48 | 0x1000 */
+#define BEGIN  PSB TSC("\0") PSBEND
+#define OVF    "\x02\xf3"
+#define PTW(c) "\x02\x32" c "\0\0\0\0\0\0\0"
+#define PTW_IP(c) "\x02\xb2" c "\0\0\0\0\0\0\0"
+#define FUP    "\x3d\x11\x22"
+#define NO_IP  "\x1d"
+#define PGE    "\x31\x11\x22"
+#define TNT    "\x06"
+#define BAD    "\x02\xff"
+
+/* Steps as letters: q quiet, o overflow, d damage, a word's payload as itself. */
+static const struct {
+	const char *bytes;
+	size_t size;
+	const char *steps;
+	bool branches;
+} cases[] = {
+#define CASE(text, ...) { .bytes = text, .size = sizeof(text) - 1, .steps = __VA_ARGS__ }
+	CASE("", ""),
+	CASE(PTW("A"), ""),			      /* before the first PSB */
+	CASE("\x82\x02" BEGIN PTW("A"), "qA"),
+	CASE(BEGIN PTW("A") "\0\0" PTW("B"), "qAB"),
+	CASE(BEGIN PTW("A") BEGIN PTW("B"), "qAqB"),
+	CASE(PSB PSBEND PTW("A") TSC("\0") PTW("B"), "B"), /* A has no time */
+	CASE(BEGIN PTW_IP("A") FUP PTW("B"), "qAB"),
+	CASE(BEGIN PTW_IP("A") "\0\0\0" FUP, "qA"),
+	CASE(BEGIN PTW_IP("A") PTW("B"), "qB"),	      /* perf drops a PTW whose FUP is missing */
+	CASE(BEGIN PTW_IP("A") NO_IP PTW("B") FUP, "qBA"),
+	CASE(BEGIN PTW("A") OVF PTW("B"), "qAoB"),
+	CASE(BEGIN PTW_IP("A") OVF FUP PTW("B"), "qoqB"), /* the FUP is of the OVF */
+	CASE(BEGIN FUP PTW("A"), "qA"),
+	CASE(BEGIN PGE PTW("A"), "qqA"),
+	CASE(BEGIN TNT PTW("A"), "qA"),
+	CASE(BEGIN TNT PTW("A"), "qqA", true),
+	CASE(BEGIN PTW("A") BAD PTW("B") BEGIN PTW("C"), "qAdqC"),
+	CASE(PSB TSC("\0") PTW("A") PTW("B"), "dB"),  /* the PSB+ was cut off: perf drops A */
+	CASE(BEGIN PSB TSC("\0") PTW("A") PTW("B"), "qAB"), /* not so in the midst of a trace */
+	CASE(BEGIN PTW("A") "\x02\x32" "B", "qAd"),   /* the chunk was cut off */
+#undef CASE
+};
+
+static const struct pt_clocks clocks = { .shift = 0, .mult = 1, .max_ratio = 1 };
+
+static void walk(const void *bytes, size_t size, bool branches, char *steps)
+{
+	static const char letters[] = {
+		[STEP_QUIET] = 'q', [STEP_OVERFLOW] = 'o', [STEP_DAMAGE] = 'd'
+	};
+	struct pt_walk w;
+	enum pt_step step;
+
+	pt_walk_init(&w, &clocks, branches);
+	pt_walk_chunk(&w, bytes, (const uint8_t *)bytes + size, 0x1000, true);
+	while ((step = pt_walk_next(&w)) != STEP_END)
+		*steps++ = step == STEP_WORD ? (char)w.word : letters[step];
+	*steps = '\0';
+}
+
+static void test_cases(void **state)
+{
+	char steps[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		walk(cases[i].bytes, cases[i].size, cases[i].branches, steps);
+		assert_string_equal(steps, cases[i].steps);
+	}
+}
+
+/* A trace in two chunks, cut between any two packets, is the same trace. */
+static void test_chunks(void **state)
+{
+	static const char bytes[] = BEGIN PTW("A") PTW_IP("B") FUP BEGIN PTW("C");
+	static const size_t cuts[] = { 16, 24, 26, 36, 46, 49, 65, 75 };
+	const uint8_t *p = (const uint8_t *)bytes;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+		unsigned words = 0;
+		struct pt_walk w;
+		enum pt_step step;
+
+		pt_walk_init(&w, &clocks, false);
+		pt_walk_chunk(&w, p, p + cuts[i], 0x1000, true);
+		while ((step = pt_walk_next(&w)) != STEP_END)
+			words += step == STEP_WORD;
+		pt_walk_chunk(&w, p + cuts[i], p + sizeof(bytes) - 1, 0x1000, false);
+		while ((step = pt_walk_next(&w)) != STEP_END)
+			words += step == STEP_WORD;
+		assert_int_equal(words, 3);
+	}
+}
+
+/* A chunk that does not continue the one before begins with its own PSB and time. */
+static void test_anew(void **state)
+{
+	static const char old[] = PSB TSC("\1") PSBEND PTW("A"), new[] = PTW("B") BEGIN PTW("C");
+	struct pt_walk w;
+
+	(void)state;
+	pt_walk_init(&w, &clocks, false);
+	pt_walk_chunk(&w, (const uint8_t *)old, (const uint8_t *)old + sizeof(old) - 1,
+		      (1ull << 48) + 0x1000, true);
+	assert_int_equal(pt_walk_next(&w), STEP_QUIET);
+	assert_int_equal(pt_walk_next(&w), STEP_WORD);
+	assert_int_equal(w.stamp, (1ull << 48) + 0x1000);
+	assert_int_equal(pt_walk_next(&w), STEP_END);
+	pt_walk_chunk(&w, (const uint8_t *)new, (const uint8_t *)new + sizeof(new) - 1, 0x1000, true);
+	assert_int_equal(pt_walk_next(&w), STEP_QUIET);
+	assert_int_equal(pt_walk_next(&w), STEP_WORD);
+	assert_int_equal(w.word, 'C');
+	assert_int_equal(w.time.now, 0x1000);
+	assert_int_equal(w.stamp, (1ull << 48) + 0x1000); /* no step is before another */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_anew),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
