@@ -125,7 +125,7 @@ int front_ipt_feed(struct front_ipt *f, struct analysis *a, struct progress *p)
 	}
 	free(d.pipe);
 	if (f->some_by_core)
-		a->trace.profile.clock = "core";
+		a->trace.profile.clock = f->trace.config.emulated ? "emulated" : "core";
 	return err ? err : d.err;
 }
 

@@ -2,7 +2,7 @@
 /*
  * front_ipt.h - the second decoder as a front end: reads the packets of a perf.data without perf.
  *
- * Cycles: sums of CYC packets, the exact core clock, where they were recorded by a processor. In a
+ * Cycles: sums of CYC packets, exact core cycles (or those of the emulator, one an instruction). In a
  * recording by software a CYC is a tick of the TSC; there they are the time in ticks, as through perf.
  */
 #ifndef OCULAR_FRONT_IPT_H

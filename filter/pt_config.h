@@ -22,6 +22,7 @@ struct pt_config {
 	bool per_cpu;
 	bool may_overlap; /* snapshots, or traces in samples */
 	bool sampled;	  /* traces in samples */
+	bool emulated;	  /* no processor wrote it: Ocular's recorder, or its emulator */
 	bool branches, ptwrite, cycles; /* which packets were asked for */
 };
 

@@ -55,15 +55,27 @@ static struct pt_ordinal pop(struct pt_merge *m)
 	return top;
 }
 
-/*
- * The cycles up to a step are those of the thread that runs then. Where in between a switch was is not
- * known, unless the trace stopped there, too.
- */
+/* All cycles up to the step at which the queue waits are those of its thread. */
 static void count_cycles(struct pt_queue *q)
 {
-	if (q->task)
-		q->task->cycles += q->walk.time.core - q->counted;
-	q->counted = q->walk.time.core;
+	if (q->task && !q->away)
+		q->task->cycles += q->walk.core - q->counted;
+	q->counted = q->walk.core;
+	q->counted_at = q->walk.stamp;
+}
+
+/* Those up to `time` are, which is before that step. */
+static void count_cycles_until(struct pt_queue *q, uint64_t time)
+{
+	uint64_t left = q->walk.core - q->counted, cycles;
+
+	if (time <= q->counted_at || time >= q->walk.stamp)
+		return;
+	cycles = (__uint128_t)left * (time - q->counted_at) / (q->walk.stamp - q->counted_at);
+	if (q->task && !q->away)
+		q->task->cycles += cycles;
+	q->counted += cycles;
+	q->counted_at = time;
 }
 
 /* Which thread is it now? */
@@ -122,6 +134,30 @@ static int run_queue(struct pt_merge *m, struct pt_queue *q, uint64_t *time)
 	}
 }
 
+static void change_at(struct pt_merge *m, uint64_t time, int32_t cpu, bool away)
+{
+	for (uint32_t i = 0; i < m->nqueues; i++) {
+		struct pt_queue *q = &m->queues[i];
+
+		if (!q->follows_cpu || q->cpu != cpu)
+			continue;
+		find_task(m, q);
+		count_cycles_until(q, time);
+		q->away = away;
+	}
+}
+
+void pt_merge_leave(struct pt_merge *m, uint64_t time, int32_t cpu)
+{
+	change_at(m, time, cpu, true);
+}
+
+int pt_merge_come(struct pt_merge *m, uint64_t time, int32_t cpu, int32_t pid, int32_t tid)
+{
+	change_at(m, time, cpu, false);
+	return tasks_run(&m->tasks, cpu, pid, tid);
+}
+
 /* Each queue goes to its first step with a time. */
 static int start(struct pt_merge *m)
 {
@@ -140,6 +176,7 @@ static int start(struct pt_merge *m)
 		if (step < 0)
 			return step;
 		q->holds = step == STEP_WORD;
+		count_cycles(q);
 		if (step != STEP_END)
 			push(m, i, q->walk.stamp);
 	}

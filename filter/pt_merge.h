@@ -38,6 +38,14 @@ struct pt_merge {
 /* The queue of that index, made if need be. NULL: no memory, or no such index. */
 struct pt_queue *pt_merge_queue(struct pt_merge *m, uint32_t idx);
 
+/*
+ * At `time` (TSC), to which all queues have been run, a thread leaves a CPU, or comes to it. The core
+ * cycles between two steps of the CPU's trace are spread evenly over the time between them, and each
+ * thread gets those of the time when it ran. come: 0; -ENOMEM; -EINVAL: no such CPU.
+ */
+void pt_merge_leave(struct pt_merge *m, uint64_t time, int32_t cpu);
+int pt_merge_come(struct pt_merge *m, uint64_t time, int32_t cpu, int32_t pid, int32_t tid);
+
 /* Delivers what is before `until` (TSC). All queues must be complete. 0, -errno, or what feed returned. */
 int pt_merge_run(struct pt_merge *m, uint64_t until);
 

@@ -19,8 +19,10 @@ struct pt_queue {
 	bool may_overlap; /* snapshots or AUX samples: chunks need not continue each other */
 	bool follows_cpu; /* the thread is whichever runs on `cpu` */
 	int32_t cpu, tid; /* -1: unknown */
-	struct task *task;  /* that runs; NULL: unknown */
-	uint64_t counted;   /* of walk.time.core, what is already added to task->cycles */
+	struct task *task;  /* that runs, or ran last; NULL: unknown */
+	bool away;	    /* it has left the CPU: cycles are not its own */
+	uint64_t counted;   /* of walk.core, what is already some task's */
+	uint64_t counted_at; /* TSC: up to when that is */
 	struct pt_chunk *chunks;
 	uint32_t nchunks, next;
 	uint8_t *map;

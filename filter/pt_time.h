@@ -41,7 +41,6 @@ struct pt_time {
 	uint64_t tsc;	    /* of the last TSC packet, 0: none */
 	uint64_t reference; /* near the next TSC packet, whose eighth byte it gives; 0: `now` does */
 	uint64_t chunk_reference; /* near the end of the chunk being read, 0: unknown */
-	uint64_t core;	    /* sum of all CYC packets */
 	struct pt_crystal crystal;
 	uint64_t base;	 /* the time from which `cycles` count; 0: unknown */
 	uint64_t cycles; /* of CYC packets since then */
@@ -65,7 +64,6 @@ static inline void pt_time_cyc(struct pt_time *t, uint64_t cycles)
 	double then;
 
 	t->cycles += cycles;
-	t->core += cycles;
 	if (!t->base || (!t->measured && !t->cbr))
 		return;
 	/* In doubles, as perf does; signed, because processors convert these faster. */

@@ -149,25 +149,28 @@ int pt_trace_open(struct pt_trace *t, const char *path)
 
 /* --- the second pass: what was told beside them ------------------------------------------------------- */
 
-/* The thread that runs on a CPU; nothing is known of records without a CPU. */
-static int run_on(struct pt_trace *t, int32_t cpu, int32_t pid, int32_t tid)
+static uint64_t tsc_of(const struct pt_trace *t, const struct perf_side *s)
 {
-	int err = tasks_run(&t->merge.tasks, cpu, pid, tid);
+	return s->time ? pt_time_of_ns(&t->config.clocks, s->time) : 0;
+}
+
+/* A thread comes to a CPU; nothing is known of records without a CPU. */
+static int come(struct pt_trace *t, const struct perf_side *s, int32_t pid, int32_t tid)
+{
+	int err = pt_merge_come(&t->merge, tsc_of(t, s), s->cpu, pid, tid);
 
 	return err == -EINVAL ? 0 : err;
 }
 
-static int apply_switch(struct pt_trace *t, const struct perf_side *s, bool wide)
+static int apply_switch(struct pt_trace *t, const struct perf_side *s)
 {
-	bool out = s->misc & PERF_MISC_SWITCH_OUT;
+	bool wide = t->config.switches == SWITCHES_WIDE && s->type == PERF_SWITCH_CPU_WIDE;
 
-	if (t->config.switches != SWITCHES_WIDE)
-		return out ? 0 : run_on(t, s->cpu, s->pid, s->tid);
-	if (out)
-		return wide ? run_on(t, s->cpu, s->ppid, s->ptid) : 0;
-	if (tasks_running(&t->merge.tasks, s->cpu) == s->tid)
-		return 0;
-	return run_on(t, s->cpu, s->pid, s->tid);
+	if (s->misc & PERF_MISC_SWITCH_OUT) {
+		pt_merge_leave(&t->merge, tsc_of(t, s), s->cpu);
+		return wide ? come(t, s, s->ppid, s->ptid) : 0;
+	}
+	return come(t, s, s->pid, s->tid);
 }
 
 static int apply(void *to, const struct perf_side *s)
@@ -177,7 +180,7 @@ static int apply(void *to, const struct perf_side *s)
 	int err = 0;
 
 	if (s->time)
-		err = pt_merge_run(&t->merge, pt_time_of_ns(&t->config.clocks, s->time));
+		err = pt_merge_run(&t->merge, tsc_of(t, s));
 	if (err)
 		return err;
 	switch (s->type) {
@@ -188,11 +191,10 @@ static int apply(void *to, const struct perf_side *s)
 	case PERF_FORK:
 		return tasks_fork(tasks, s->pid, s->tid, s->ppid, s->ptid);
 	case PERF_ITRACE_START:
-		return t->config.per_cpu ? run_on(t, s->cpu, s->pid, s->tid) : 0;
+		return t->config.per_cpu ? come(t, s, s->pid, s->tid) : 0;
 	case PERF_SWITCH:
-		return apply_switch(t, s, false);
 	case PERF_SWITCH_CPU_WIDE:
-		return apply_switch(t, s, true);
+		return apply_switch(t, s);
 	default:
 		return 0;
 	}

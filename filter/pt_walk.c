@@ -225,6 +225,7 @@ enum pt_step pt_walk_next(struct pt_walk *w)
 		w->after_cyc = pkt.kind == PKT_CYC;
 		if (pkt.kind == PKT_CYC) {
 			w->wants_fup = false;
+			w->core += w->enabled || !w->branches ? pkt.payload : 0;
 			pt_time_cyc(&w->time, pkt.payload);
 		} else {
 			what = take_any(w, &pkt, after_cyc);

@@ -27,6 +27,7 @@ struct pt_walk {
 	struct pt_time time;
 	uint64_t stamp;	 /* TSC of the last step */
 	uint64_t word;	 /* payload, after STEP_WORD */
+	uint64_t core;	 /* sum of CYC packets; with branch=1 of those while tracing was on */
 	const uint8_t *p, *end;
 	bool branches;	 /* recorded with branch=1: TNT and TIP are to be expected */
 	bool started;	 /* a time is known: words before that have no place */

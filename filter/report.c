@@ -130,12 +130,19 @@ static void write_field(FILE *f, const char *name, const char *value)
 
 static void write_clock(FILE *f, const struct profile *p)
 {
+	static const struct {
+		const char *clock, *words;
+	} clocks[] = {
+		{ "ns", "nanoseconds: the recording names no clock frequency" },
+		{ "core", "of the core, exact: the sums of its CYC packets" },
+		{ "emulated", "of the emulated core: one an instruction" },
+	};
+
 	if (p->clock_hz)
 		fprintf(f, "Cycles   of the %s clock, %.3f GHz\n", p->clock, p->clock_hz / 1e9);
-	else if (!strcmp(p->clock, "ns"))
-		fputs("Cycles   nanoseconds: the recording names no clock frequency\n", f);
-	else
-		fprintf(f, "Cycles   %s\n", p->clock);
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]) && !p->clock_hz; i++)
+		if (!strcmp(p->clock, clocks[i].clock))
+			fprintf(f, "Cycles   %s\n", clocks[i].words);
 }
 
 static const char *plural(uint64_t n, const char *ending)

@@ -14,12 +14,6 @@
 #include "perfdata.h"
 #include "perffeat.h"
 
-/*
- * PMU numbers are handed out at boot, and perf only compares this one with AUXTRACE_INFO's. A
- * number that no machine reaches keeps perf from taking our event for one of the analysing
- * machine's PMUs.
- */
-#define PMU_TYPE 4096u
 #define EVENT_ID 1u
 
 struct file_head {
@@ -42,7 +36,7 @@ static const struct file_head file_head = {
 	.id = EVENT_ID,
 	.attr = {
 		.attr = {
-			.type = PMU_TYPE,
+			.type = PT_PMU_NONE,
 			.size = PERF_ATTR_SIZE,
 			.config = PT_CONFIG_PT | PT_CONFIG_CYC | PT_CONFIG_TSC | PT_CONFIG_PTW,
 			.sample_period = 1,
@@ -57,7 +51,7 @@ static const struct file_head file_head = {
 		.header = { PERF_AUXTRACE_INFO, 0, sizeof(struct perf_auxtrace_info) },
 		.type = PERF_AUXTRACE_INTEL_PT,
 		.priv = {
-			[PT_PMU_TYPE] = PMU_TYPE,
+			[PT_PMU_TYPE] = PT_PMU_NONE,
 			[PT_CAP_USER_TIME_ZERO] = 1,
 			[PT_TSC_BIT] = PT_CONFIG_TSC,
 			[PT_CYC_BIT] = PT_CONFIG_CYC,

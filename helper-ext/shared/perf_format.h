@@ -127,6 +127,13 @@ enum intel_pt_info {
 
 #define PERF_AUXTRACE_INTEL_PT 1u
 
+/*
+ * The PMU of traces that no processor wrote. PMU numbers are handed out at boot, and perf only compares
+ * this one with AUXTRACE_INFO's. A number that no machine reaches keeps perf from taking our event for
+ * one of the analysing machine's PMUs.
+ */
+#define PT_PMU_NONE 4096u
+
 struct perf_auxtrace_info {
 	struct perf_record header;
 	uint32_t type; /* PERF_AUXTRACE_INTEL_PT */

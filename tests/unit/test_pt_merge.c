@@ -99,7 +99,7 @@ static void test_threads(void **state)
 	done(&m);
 }
 
-/* Three CPUs; a thread's cycles are those of all CPUs while it ran there. */
+/* A thread's cycles are those of all CPUs while it ran there. */
 static void test_cpus(void **state)
 {
 	struct pt_merge m;
@@ -112,8 +112,8 @@ static void test_cpus(void **state)
 	tasks_run(&m.tasks, 0, 5, 7);
 	tasks_run(&m.tasks, 1, 5, 8);
 	assert_int_equal(pt_merge_run(&m, 0x13), 0);
-	tasks_run(&m.tasks, 0, 5, 8); /* they change places */
-	tasks_run(&m.tasks, 1, 5, 7);
+	pt_merge_come(&m, 0x13, 0, 5, 8); /* they change places */
+	pt_merge_come(&m, 0x13, 1, 5, 7);
 	assert_int_equal(pt_merge_run(&m, UINT64_MAX), 0);
 	assert_int_equal(log.n, 6);
 	for (unsigned i = 0; i < log.n; i++) {
@@ -123,6 +123,28 @@ static void test_cpus(void **state)
 		if (log.words[i] == 'd' || log.words[i] == 'e')
 			assert_int_equal(log.cycles[i], is_7 ? 4 : 2);
 	}
+	done(&m);
+}
+
+/* 16 cycles in 16 ticks: 7 runs for 4 of them, nobody for 4, 8 for the rest. */
+static void test_leave_and_come(void **state)
+{
+	struct pt_merge m;
+	struct log log;
+
+	(void)state;
+	init(&m, &log);
+	ADD(&m, 0, 0, -1, BEGIN("\x10") AT("\x11", "a") TSC("\x21") "\x83\x02\x32" "b\0\0\0\0\0\0\0");
+	tasks_run(&m.tasks, 0, 5, 7);
+	assert_int_equal(pt_merge_run(&m, 0x15), 0);
+	pt_merge_leave(&m, 0x15, 0);
+	pt_merge_leave(&m, 0x17, 1); /* another CPU */
+	assert_int_equal(pt_merge_come(&m, 0x19, 0, 5, 8), 0);
+	assert_int_equal(pt_merge_run(&m, UINT64_MAX), 0);
+	assert_string_equal(log.words, "ab");
+	assert_int_equal(log.tids[1], 8);
+	assert_int_equal(log.cycles[1], 8);
+	assert_int_equal(tasks_find(&m.tasks, 7)->cycles, 1 + 4);
 	done(&m);
 }
 
@@ -171,6 +193,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_cpus),
+		cmocka_unit_test(test_leave_and_come),
 		cmocka_unit_test(test_unknown_thread), cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_stops),
 	};
