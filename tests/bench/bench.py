@@ -137,18 +137,24 @@ class Bench:
         run([ROOT / "scripts/ocular", "record", "-o", data, "--python", self.pythons[0], "--", "-c", program])
         return data
 
-    def script(self, data, filter_so, *arguments):
-        """perf script with a dlfilter: seconds, and the peak resident set in MB."""
-        command = ["perf", "script", "-i", data / "perf.data", "--itrace=we", "--dlfilter", filter_so]
-        for a in arguments:
-            command += ["--dlarg", a]
+    def timed(self, command):
+        """Seconds that a command took, and its peak resident set in MB."""
         begin = time.perf_counter()
         child = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode:
-            sys.exit("bench: perf script failed on %s" % data)
+            sys.exit("bench: failed: %s" % " ".join(map(str, command)))
         return time.perf_counter() - begin, usage.ru_maxrss / 1024
+
+    def script(self, data, filter_so, *arguments):
+        """perf script with a dlfilter."""
+        keys = [word for a in arguments for word in ("--dlarg", a)]
+        return self.timed(["perf", "script", "-i", data / "perf.data", "--itrace=we", "--dlfilter", filter_so, *keys])
+
+    def ocular_pt(self, data, *arguments):
+        """The second decoder, without perf."""
+        return self.timed([self.build / "bin/ocular-pt", *arguments, data])
 
     def count(self, data):
         out = self.work / "summary.json"
@@ -159,22 +165,26 @@ class Bench:
     def analysis(self):
         data = self.recording(20_000_000)
         n = self.count(data)
-        ours = self.build / "perf/ocular.so"
-        null = "perfetto=/dev/null"
+        so = self.build / "perf/ocular.so"
+        both, timeline, events = ("console=always", "summary=/dev/null"), ("perfetto=/dev/null",), ("events=/dev/null",)
         variants = {
-            "do-nothing filter": (self.nothing,),
-            "console + summary": (ours, "console=always", "summary=/dev/null"),
-            "Perfetto JSON": (ours, null),
-            "events text": (ours, "events=/dev/null"),
+            "do-nothing filter": (self.script, self.nothing),
+            "console + summary": (self.script, so, *both),
+            "Perfetto JSON": (self.script, so, *timeline),
+            "events text": (self.script, so, *events),
+            "console + summary, ocular-pt": (self.ocular_pt, *both),
+            "Perfetto JSON, ocular-pt": (self.ocular_pt, *timeline),
+            "events text, ocular-pt": (self.ocular_pt, *events),
         }
         rates = {v: [] for v in variants}
         for _ in range(self.rounds):
-            for v, args in variants.items():
-                rates[v].append(n / self.script(data, *args)[0] / 1e6)
-        floor = median(rates["do-nothing filter"])
-        table("Analysis of %.1f M markers of two threads through stock perf" % (n / 1e6),
-              ["sink", "M markers/s", "of the do-nothing filter's"],
-              [[v, "%.1f" % median(r), "%.2f" % (median(r) / floor)] for v, r in rates.items()])
+            for v, (run_it, *args) in variants.items():
+                rates[v].append(n / run_it(data, *args)[0] / 1e6)
+        rates = {v: median(r) for v, r in rates.items()}
+        table("Analysis of %.1f M markers of two threads, through stock perf and by ocular-pt" % (n / 1e6),
+              ["sink", "M markers/s", "of the do-nothing filter's", "of the same sink's through perf"],
+              [[v, "%.1f" % r, "%.2f" % (r / rates["do-nothing filter"]), "%.2f" % (r / rates[v.split(",")[0]])]
+               for v, r in rates.items()])
         shutil.rmtree(data)
 
     def memory(self):
