@@ -28,22 +28,17 @@ struct decoding {
 static int put_word(void *pipe, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles,
 		    uint64_t bits)
 {
-	struct pt_item *item = pt_pipe_put(pipe);
+	struct word *w = pt_pipe_put(pipe);
 
-	if (!item)
+	if (!w)
 		return -ECANCELED;
-	*item = (struct pt_item){ { pid, tid, ns, cycles, bits }, false };
+	*w = (struct word){ pid, tid, ns, cycles, bits };
 	return 0;
 }
 
 static int put_gap(void *pipe, int32_t pid, int32_t tid)
 {
-	struct pt_item *item = pt_pipe_put(pipe);
-
-	if (!item)
-		return -ECANCELED;
-	*item = (struct pt_item){ .word = { .pid = pid, .tid = tid }, .gap = true };
-	return 0;
+	return pt_pipe_gap(pipe, pid, tid) ? 0 : -ECANCELED;
 }
 
 static void *decode(void *decoding)
@@ -84,12 +79,11 @@ static int take_block(struct front_ipt *f, struct pt_block *b)
 	int err = 0;
 
 	for (uint32_t i = 0; i < b->n; i++)
-		choose_cycles(f, &b->items[i].word);
-	for (uint32_t i = 0; i < b->n && !err; i++) {
-		const struct word *w = &b->items[i].word;
-
-		err = b->items[i].gap ? decode_gap(d, w->pid, w->tid) : decode_word(d, w);
-	}
+		choose_cycles(f, &b->words[i]);
+	for (uint32_t i = 0; i < b->n && !err; i++)
+		err = decode_word(d, &b->words[i]);
+	if (!err && b->gap)
+		err = decode_gap(d, b->gap_pid, b->gap_tid);
 	if (progress_due(f->progress, d->words))
 		progress_show(f->progress, d->words);
 	return err;

@@ -14,36 +14,45 @@ static void wait_for(sem_t *s)
 		;
 }
 
-struct pt_item *pt_pipe_put(struct pt_pipe *p)
+bool pt_pipe_turn(struct pt_pipe *p)
 {
-	struct pt_block *b = &p->blocks[p->writing % PIPE_BLOCKS];
+	struct pt_block *b;
 
-	if (b->n == PIPE_WORDS) {
-		sem_post(&p->full);
-		wait_for(&p->empty);
-		if (atomic_load(&p->closed))
-			return NULL;
-		b = &p->blocks[++p->writing % PIPE_BLOCKS];
-		b->n = 0;
-	}
-	return &b->items[b->n++];
+	sem_post(&p->full);
+	wait_for(&p->empty);
+	p->writing = (p->writing + 1) % PIPE_BLOCKS;
+	b = &p->blocks[p->writing];
+	b->n = 0;
+	b->gap = false;
+	return !atomic_load(&p->closed);
+}
+
+bool pt_pipe_gap(struct pt_pipe *p, int32_t pid, int32_t tid)
+{
+	struct pt_block *b = &p->blocks[p->writing];
+
+	b->gap = true;
+	b->gap_pid = pid;
+	b->gap_tid = tid;
+	return pt_pipe_turn(p);
 }
 
 void pt_pipe_end(struct pt_pipe *p)
 {
-	p->blocks[p->writing % PIPE_BLOCKS].last = true;
+	p->blocks[p->writing].last = true;
 	sem_post(&p->full);
 }
 
 struct pt_block *pt_pipe_get(struct pt_pipe *p)
 {
-	if (p->reading) {
-		if (p->blocks[(p->reading - 1) % PIPE_BLOCKS].last)
-			return NULL;
+	if (p->read && p->read->last)
+		return NULL;
+	if (p->read)
 		sem_post(&p->empty);
-	}
 	wait_for(&p->full);
-	return &p->blocks[p->reading++ % PIPE_BLOCKS];
+	if (!p->read || ++p->read == p->blocks + PIPE_BLOCKS)
+		p->read = p->blocks;
+	return p->read;
 }
 
 void pt_pipe_close(struct pt_pipe *p)

@@ -16,34 +16,48 @@
 #define PIPE_BLOCKS 4
 #define PIPE_WORDS  4096
 
-struct pt_item {
-	struct word word;
-	bool gap; /* no word: some of this thread may be missing here */
-};
-
 struct pt_block {
 	uint32_t n;
 	bool last;
-	struct pt_item items[PIPE_WORDS];
+	bool gap; /* after its words, some of gap_pid, gap_tid may be missing */
+	int32_t gap_pid, gap_tid;
+	struct word words[PIPE_WORDS];
 };
 
 struct pt_pipe {
 	sem_t empty, full;  /* blocks */
 	atomic_bool closed; /* by the reader: nothing more is wanted */
-	uint32_t writing, reading;
+	uint32_t writing;   /* index of the writer's block */
+	struct pt_block *read; /* the reader's, NULL before the first */
 	struct pt_block blocks[PIPE_BLOCKS];
 };
 
 /* *p is zeroed: it is too large for a stack. */
 void pt_pipe_init(struct pt_pipe *p);
 
-/* The writer: room for an item, NULL if nothing more is wanted. */
-struct pt_item *pt_pipe_put(struct pt_pipe *p);
+/* The writer: hands a full block over. False: nothing more is wanted. */
+bool pt_pipe_turn(struct pt_pipe *p);
+
+/* The writer: room for a word, NULL if nothing more is wanted. */
+static inline struct word *pt_pipe_put(struct pt_pipe *p)
+{
+	struct pt_block *b = &p->blocks[p->writing];
+
+	if (b->n == PIPE_WORDS) {
+		if (!pt_pipe_turn(p))
+			return NULL;
+		b = &p->blocks[p->writing];
+	}
+	return &b->words[b->n++];
+}
+
+/* The writer: a gap. False: nothing more is wanted. */
+bool pt_pipe_gap(struct pt_pipe *p, int32_t pid, int32_t tid);
 
 /* The writer: no more will come. */
 void pt_pipe_end(struct pt_pipe *p);
 
-/* The reader: the next block of items, NULL at the end. The one before it is given back. */
+/* The reader: the next block, NULL at the end. The one before it is given back. */
 struct pt_block *pt_pipe_get(struct pt_pipe *p);
 
 /* The reader: nothing more is wanted. */

@@ -18,10 +18,10 @@ struct writing {
 static void *write_all(void *to)
 {
 	struct writing *w = to;
-	struct pt_item *item;
+	struct word *word;
 
-	while (w->wrote < w->most && (item = pt_pipe_put(w->pipe)))
-		*item = (struct pt_item){ .word = { .bits = w->wrote++ } };
+	while (w->wrote < w->most && (word = pt_pipe_put(w->pipe)))
+		*word = (struct word){ .bits = w->wrote++ };
 	pt_pipe_end(w->pipe);
 	return NULL;
 }
@@ -42,11 +42,34 @@ static void test_order(void **state)
 		assert_int_equal(pthread_create(&thread, NULL, write_all, &w), 0);
 		while ((b = pt_pipe_get(w.pipe)))
 			for (uint32_t k = 0; k < b->n; k++)
-				assert_int_equal(b->items[k].word.bits, read++);
+				assert_int_equal(b->words[k].bits, read++);
 		assert_int_equal(read, counts[i]);
 		pthread_join(thread, NULL);
 		free(w.pipe);
 	}
+}
+
+/* A gap ends its block; an empty one may be all there is. */
+static void test_gap(void **state)
+{
+	struct pt_pipe *p = calloc(1, sizeof(*p));
+	struct pt_block *b;
+
+	(void)state;
+	pt_pipe_init(p);
+	*pt_pipe_put(p) = (struct word){ .bits = 1 };
+	assert_true(pt_pipe_gap(p, 5, 7));
+	*pt_pipe_put(p) = (struct word){ .bits = 2 };
+	pt_pipe_end(p);
+	b = pt_pipe_get(p);
+	assert_int_equal(b->n, 1);
+	assert_true(b->gap);
+	assert_int_equal(b->gap_tid, 7);
+	b = pt_pipe_get(p);
+	assert_int_equal(b->words[0].bits, 2);
+	assert_false(b->gap);
+	assert_null(pt_pipe_get(p));
+	free(p);
 }
 
 static void test_closed(void **state)
@@ -67,6 +90,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_closed),
 	};
 
