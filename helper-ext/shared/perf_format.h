@@ -31,6 +31,11 @@ enum perf_feature {
 
 enum perf_record_type {
 	PERF_COMM = 3,
+	PERF_EXIT = 4,
+	PERF_FORK = 7,
+	PERF_MMAP2 = 10,
+	PERF_ITRACE_START = 12,
+	PERF_SWITCH = 14,
 	PERF_FINISHED_ROUND = 68,
 	PERF_AUXTRACE_INFO = 70,
 	PERF_AUXTRACE = 71,
@@ -66,7 +71,12 @@ struct perf_attr {
 #define PERF_ATTR_DISABLED	 (1ull << 0)
 #define PERF_ATTR_EXCLUDE_KERNEL (1ull << 5)
 #define PERF_ATTR_EXCLUDE_HV	 (1ull << 6)
+#define PERF_ATTR_MMAP		 (1ull << 8)
+#define PERF_ATTR_COMM		 (1ull << 9)
+#define PERF_ATTR_TASK		 (1ull << 13)
 #define PERF_ATTR_SAMPLE_ID	 (1ull << 18) /* sample_id_all */
+#define PERF_ATTR_MMAP2		 (1ull << 23)
+#define PERF_ATTR_CONTEXT_SWITCH (1ull << 26)
 #define PERF_SAMPLE_IP		 (1ull << 0)
 #define PERF_SAMPLE_TID		 (1ull << 1)
 #define PERF_SAMPLE_TIME	 (1ull << 2)
@@ -102,6 +112,40 @@ struct perf_comm {
 	char comm[PERF_COMM_SIZE];
 	struct perf_sample_id id;
 };
+
+/* FORK and EXIT: of a process, or of a thread in it. */
+struct perf_task {
+	struct perf_record header;
+	uint32_t pid, ppid, tid, ptid;
+	uint64_t time;
+	struct perf_sample_id id;
+};
+
+/* An executable mapping. perf takes the program's instructions from the file. */
+struct perf_mmap2 {
+	struct perf_record header;
+	uint32_t pid, tid;
+	uint64_t start, size, offset;
+	uint32_t major, minor;
+	uint64_t inode, generation;
+	uint32_t prot, flags;
+	char file[]; /* with its 0, filled up to 8 bytes; then struct perf_sample_id */
+};
+
+struct perf_itrace_start {
+	struct perf_record header;
+	uint32_t pid, tid;
+	struct perf_sample_id id;
+};
+
+/* A thread comes to a CPU, or leaves it (PERF_MISC_SWITCH_OUT): its id says which. */
+struct perf_switch {
+	struct perf_record header;
+	struct perf_sample_id id;
+};
+
+#define PERF_MISC_USER	     2u
+#define PERF_MISC_SWITCH_OUT (1u << 13)
 
 /* What perf calls priv[] in an intel_pt AUXTRACE_INFO. */
 enum intel_pt_info {
@@ -153,9 +197,14 @@ struct perf_auxtrace {
 };
 
 /* Bits of attr.config, /sys/bus/event_source/devices/intel_pt/format. */
-#define PT_CONFIG_PT  (1ull << 0)
-#define PT_CONFIG_CYC (1ull << 1)
-#define PT_CONFIG_TSC (1ull << 10)
-#define PT_CONFIG_PTW (1ull << 12)
+#define PT_CONFIG_PT	     (1ull << 0)
+#define PT_CONFIG_CYC	     (1ull << 1)
+#define PT_CONFIG_FUP_ON_PTW (1ull << 5)
+#define PT_CONFIG_MTC	     (1ull << 9)
+#define PT_CONFIG_TSC	     (1ull << 10)
+#define PT_CONFIG_NORETCOMP  (1ull << 11)
+#define PT_CONFIG_PTW	     (1ull << 12)
+#define PT_CONFIG_BRANCH     (1ull << 13)
+#define PT_CONFIG_MTC_PERIOD (0xfull << 14)
 
 #endif
