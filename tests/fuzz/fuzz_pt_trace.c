@@ -15,7 +15,7 @@ static int word(void *to, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles
 {
 	uint64_t *sum = to;
 
-	*sum += pid + tid + ns + cycles + bits;
+	*sum += (uint64_t)pid + tid + ns + cycles + bits;
 	return 0;
 }
 
