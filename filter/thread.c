@@ -67,9 +67,12 @@ static struct stack *innermost_stack(const struct thread *t)
 {
 	struct stack *found = NULL;
 
-	for (struct stack *s = t->stacks; s < t->stacks + t->nstacks; s++)
+	for (uint32_t i = 0; i < t->nstacks; i++) {
+		struct stack *s = &t->stacks[i];
+
 		if (s->nframes && (!found || stack_top(s)->a.start_ns > stack_top(found)->a.start_ns))
 			found = s;
+	}
 	return found;
 }
 
