@@ -3,17 +3,15 @@
 #include "sink_console.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "out.h"
 #include "report.h"
+#include "sink_file.h"
 
 #define FUNCTIONS 10 /* rows of the table of functions */
 
 struct console {
-	struct sink sink;
-	struct out out;
+	struct sink_file file;
 	unsigned loops;
 	const struct paint *paint;
 };
@@ -67,8 +65,9 @@ static int write_functions(FILE *f, const struct console *c, const struct profil
 	return 0;
 }
 
-static int write_report(FILE *f, const struct console *c, const struct profile *p)
+static int write_report(FILE *f, struct sink *s, const struct profile *p)
 {
+	const struct console *c = (struct console *)s;
 	int err;
 
 	report_head(f, p, c->paint);
@@ -81,47 +80,25 @@ static int write_report(FILE *f, const struct console *c, const struct profile *
 
 static int console_finish(struct sink *s, const struct profile *p)
 {
-	struct console *c = (struct console *)s;
-	char *text = NULL;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
-	int err = f ? write_report(f, c, p) : -ENOMEM;
+	int err = sink_file_render(s, write_report, p);
 
-	if (f && fclose(f))
-		err = -ENOMEM;
-	if (err)
-		snprintf(s->error, SINK_ERROR, "no memory for the report");
-	else
-		out_put(&c->out, text, size);
-	free(text);
-	return err ? err : out_close(&c->out, s->error, SINK_ERROR);
-}
-
-static void console_free(struct sink *s)
-{
-	struct console *c = (struct console *)s;
-
-	out_discard(&c->out);
-	free(c);
+	return err ? err : sink_file_close(s);
 }
 
 static const struct sink_ops console_ops = {
 	.finish = console_finish,
-	.free = console_free,
+	.free = sink_file_free,
 };
 
 int sink_console_open(struct sink **out, const struct sink_options *o, char *error)
 {
-	struct console *c = calloc(1, sizeof(*c));
-	int err = c ? out_open(&c->out, o->path, error, SINK_ERROR) : -ENOMEM;
+	int err = sink_file_open(out, sizeof(struct console), &console_ops, o, error);
+	struct console *c;
 
-	if (err) {
-		free(c);
+	if (err)
 		return err;
-	}
-	c->sink.ops = &console_ops;
+	c = (struct console *)*out;
 	c->loops = o->loops;
 	c->paint = o->color ? &colors : &no_colors;
-	*out = &c->sink;
 	return 0;
 }

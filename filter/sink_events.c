@@ -5,17 +5,9 @@
  */
 #include "sink_events.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "out.h"
-
-struct events {
-	struct sink sink;
-	struct out out;
-};
+#include "sink_file.h"
 
 /* Room for the numbers, tabs and event name of one line. */
 #define LINE_NUMBERS 256
@@ -71,15 +63,15 @@ static char *put_count(char *to, const struct sample *s)
 
 static int events_sample(struct sink *sink, const struct sample *s)
 {
-	struct events *e = (struct events *)sink;
+	struct out *out = &((struct sink_file *)sink)->out;
 	size_t names = s->code ? strlen(s->code->file) + strlen(s->code->qualname) : 0;
 	char *to;
 
 	if (s->op == SAMPLE_RESTART) /* not an event of the program */
 		return 0;
-	to = out_reserve(&e->out, LINE_NUMBERS + 2 * names);
+	to = out_reserve(out, LINE_NUMBERS + 2 * names);
 	if (!to)
-		return out_tell(&e->out, sink->error, SINK_ERROR);
+		return sink_file_status(sink);
 	to = put_int(to, s->time);
 	*to++ = '\t';
 	to = put_int(to, s->pid);
@@ -90,43 +82,27 @@ static int events_sample(struct sink *sink, const struct sample *s)
 	*to++ = '\t';
 	to = s->code ? put_place(to, s) : put_count(to, s);
 	*to++ = '\n';
-	out_commit(&e->out, to);
-	return e->out.err ? out_tell(&e->out, sink->error, SINK_ERROR) : 0;
+	out_commit(out, to);
+	return sink_file_status(sink);
 }
 
 static int events_finish(struct sink *sink, const struct profile *p)
 {
-	struct events *e = (struct events *)sink;
-
 	(void)p;
-	return out_close(&e->out, sink->error, SINK_ERROR);
-}
-
-static void events_free(struct sink *sink)
-{
-	struct events *e = (struct events *)sink;
-
-	out_discard(&e->out);
-	free(e);
+	return sink_file_close(sink);
 }
 
 static const struct sink_ops events_ops = {
 	.sample = events_sample,
 	.finish = events_finish,
-	.free = events_free,
+	.free = sink_file_free,
 };
 
 int sink_events_open(struct sink **out, const struct sink_options *o, char *error)
 {
-	struct events *e = calloc(1, sizeof(*e));
-	int err = e ? out_open(&e->out, o->path, error, SINK_ERROR) : -ENOMEM;
+	int err = sink_file_open(out, sizeof(struct sink_file), &events_ops, o, error);
 
-	if (err) {
-		free(e);
-		return err;
-	}
-	e->sink.ops = &events_ops;
-	out_put(&e->out, EVENTS_TITLE "\n", sizeof(EVENTS_TITLE));
-	*out = &e->sink;
-	return 0;
+	if (!err)
+		out_put(&((struct sink_file *)*out)->out, EVENTS_TITLE "\n", sizeof(EVENTS_TITLE));
+	return err;
 }

@@ -21,10 +21,10 @@
 #include <string.h>
 
 #include "map.h"
-#include "out.h"
 #include "perfetto.h"
 #include "piece.h"
 #include "profile.h"
+#include "sink_file.h"
 #include "text.h"
 
 struct track {
@@ -34,8 +34,7 @@ struct track {
 };
 
 struct perfetto {
-	struct sink sink;
-	struct out out;
+	struct sink_file file;
 	uint64_t start_ns; /* time 0 of the timeline */
 	bool started;
 	bool any;	   /* an event was written: the next needs a comma */
@@ -91,7 +90,7 @@ static uint64_t timeline(struct perfetto *v, struct track *t, uint64_t ns)
 /* Opens an event with room for `more` bytes of pieces. NULL: no memory. */
 static char *begin(struct perfetto *v, char phase, struct track *t, uint64_t ns, size_t more)
 {
-	char *to = t ? out_reserve(&v->out, EVENT_ROOM + t->ids.length + more) : NULL;
+	char *to = t ? out_reserve(&v->file.out, EVENT_ROOM + t->ids.length + more) : NULL;
 
 	if (!to)
 		return NULL;
@@ -109,14 +108,13 @@ static char *begin(struct perfetto *v, char phase, struct track *t, uint64_t ns,
 static int end(struct perfetto *v, char *to)
 {
 	*to++ = '}';
-	out_commit(&v->out, to);
-	return v->out.err ? out_tell(&v->out, v->sink.error, SINK_ERROR) : 0;
+	out_commit(&v->file.out, to);
+	return sink_file_status(&v->file.sink);
 }
 
 static int no_memory(struct perfetto *v)
 {
-	snprintf(v->sink.error, SINK_ERROR, "no memory");
-	return -ENOMEM;
+	return sink_file_no_memory(&v->file.sink);
 }
 
 /* An event that is all piece. */
@@ -225,14 +223,15 @@ static void render_thread(FILE *f, struct perfetto *v, const struct track *t,
 }
 
 /* A process is named once, on the first of its tracks. */
-static int render_names(FILE *f, struct perfetto *v, struct codes *codes)
+static int render_names(FILE *f, struct sink *sink, const struct profile *profile)
 {
+	struct perfetto *v = (struct perfetto *)sink;
 	struct map named = { 0 };
 	int err = 0;
 
 	for (struct map_slot *s = NULL; !err && (s = map_next(&v->tracks, s));) {
 		struct track *t = s->value;
-		const struct process *p = codes_process(codes, t->pid);
+		const struct process *p = codes_process(profile->codes, t->pid);
 
 		if (!p)
 			continue;
@@ -245,37 +244,21 @@ static int render_names(FILE *f, struct perfetto *v, struct codes *codes)
 	return err;
 }
 
-static int write_names(struct perfetto *v, struct codes *codes)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
-	int err = f ? render_names(f, v, codes) : -ENOMEM;
-
-	if (f && fclose(f))
-		err = -ENOMEM;
-	if (!err)
-		out_put(&v->out, text, size);
-	free(text);
-	return err ? no_memory(v) : 0;
-}
-
 static int perfetto_finish(struct sink *s, const struct profile *p)
 {
 	struct perfetto *v = (struct perfetto *)s;
-	int err = write_names(v, p->codes);
+	int err = sink_file_render(s, render_names, p);
 
 	if (err)
 		return err;
-	out_put(&v->out, "\n]\n", 3);
-	return out_close(&v->out, s->error, SINK_ERROR);
+	out_put(&v->file.out, "\n]\n", 3);
+	return sink_file_close(s);
 }
 
 static void perfetto_free(struct sink *s)
 {
 	struct perfetto *v = (struct perfetto *)s;
 
-	out_discard(&v->out);
 	for (struct map_slot *m = NULL; (m = map_next(&v->tracks, m));) {
 		free(((struct track *)m->value)->ids.text);
 		free(m->value);
@@ -285,7 +268,7 @@ static void perfetto_free(struct sink *s)
 	piece_free_all(&v->begins);
 	piece_free_all(&v->ends);
 	piece_free_all(&v->trips);
-	free(v);
+	sink_file_free(s);
 }
 
 static const struct sink_ops perfetto_ops = {
@@ -299,15 +282,9 @@ static const struct sink_ops perfetto_ops = {
 
 int sink_perfetto_open(struct sink **out, const struct sink_options *o, char *error)
 {
-	struct perfetto *v = calloc(1, sizeof(*v));
-	int err = v ? out_open(&v->out, o->path, error, SINK_ERROR) : -ENOMEM;
+	int err = sink_file_open(out, sizeof(struct perfetto), &perfetto_ops, o, error);
 
-	if (err) {
-		free(v);
-		return err;
-	}
-	v->sink.ops = &perfetto_ops;
-	out_put(&v->out, "[", 1);
-	*out = &v->sink;
-	return 0;
+	if (!err)
+		out_put(&((struct perfetto *)*out)->file.out, "[", 1);
+	return err;
 }

@@ -13,16 +13,11 @@
 
 #include "body.h"
 #include "losses.h"
-#include "out.h"
 #include "profile.h"
+#include "sink_file.h"
 #include "text.h"
 
 #define REAL_DIGITS 9 /* a share or a mean is not known better */
-
-struct summary {
-	struct sink sink;
-	struct out out;
-};
 
 /* A string of any bytes; null for NULL. */
 static json_t *string(const char *s)
@@ -265,46 +260,30 @@ static json_t *summary(const struct profile *p)
 }
 /* clang-format on */
 
-static int summary_finish(struct sink *s, const struct profile *p)
+static int render(FILE *f, struct sink *s, const struct profile *p)
 {
-	struct summary *m = (struct summary *)s;
 	json_t *o = summary(p);
-	char *text = o ? json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(REAL_DIGITS)) : NULL;
+	int err = o ? json_dumpf(o, f, JSON_INDENT(1) | JSON_REAL_PRECISION(REAL_DIGITS)) : -ENOMEM;
 
+	(void)s;
 	json_decref(o);
-	if (!text) {
-		snprintf(s->error, SINK_ERROR, "no memory for the summary");
-		return -ENOMEM;
-	}
-	out_put(&m->out, text, strlen(text));
-	out_put(&m->out, "\n", 1);
-	free(text);
-	return out_close(&m->out, s->error, SINK_ERROR);
+	fputc('\n', f);
+	return err;
 }
 
-static void summary_free(struct sink *s)
+static int summary_finish(struct sink *s, const struct profile *p)
 {
-	struct summary *m = (struct summary *)s;
+	int err = sink_file_render(s, render, p);
 
-	out_discard(&m->out);
-	free(m);
+	return err ? err : sink_file_close(s);
 }
 
 static const struct sink_ops summary_ops = {
 	.finish = summary_finish,
-	.free = summary_free,
+	.free = sink_file_free,
 };
 
 int sink_summary_open(struct sink **out, const struct sink_options *o, char *error)
 {
-	struct summary *m = calloc(1, sizeof(*m));
-	int err = m ? out_open(&m->out, o->path, error, SINK_ERROR) : -ENOMEM;
-
-	if (err) {
-		free(m);
-		return err;
-	}
-	m->sink.ops = &summary_ops;
-	*out = &m->sink;
-	return 0;
+	return sink_file_open(out, sizeof(struct sink_file), &summary_ops, o, error);
 }

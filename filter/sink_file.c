@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "sink_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct out *out_of(struct sink *s)
+{
+	return &((struct sink_file *)s)->out;
+}
+
+int sink_file_open(struct sink **out, size_t size, const struct sink_ops *ops,
+		   const struct sink_options *o, char *error)
+{
+	struct sink_file *f = calloc(1, size);
+	int err = f ? out_open(&f->out, o->path, error, SINK_ERROR) : -ENOMEM;
+
+	if (err) {
+		free(f);
+		return err;
+	}
+	f->sink.ops = ops;
+	*out = &f->sink;
+	return 0;
+}
+
+int sink_file_status(struct sink *s)
+{
+	struct out *o = out_of(s);
+
+	return o->err ? out_tell(o, s->error, SINK_ERROR) : 0;
+}
+
+int sink_file_no_memory(struct sink *s)
+{
+	snprintf(s->error, SINK_ERROR, "no memory for %s", out_of(s)->path);
+	return -ENOMEM;
+}
+
+int sink_file_render(struct sink *s, int (*render)(FILE *f, struct sink *s, const struct profile *p),
+		     const struct profile *p)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	int err = f ? render(f, s, p) : -ENOMEM;
+
+	if (f && fclose(f))
+		err = -ENOMEM;
+	if (!err)
+		out_put(out_of(s), text, size);
+	free(text);
+	return err ? sink_file_no_memory(s) : sink_file_status(s);
+}
+
+int sink_file_close(struct sink *s)
+{
+	return out_close(out_of(s), s->error, SINK_ERROR);
+}
+
+void sink_file_free(struct sink *s)
+{
+	out_discard(out_of(s));
+	free(s);
+}
