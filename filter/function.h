@@ -39,6 +39,7 @@ struct function {
 	uint64_t unfinished; /* activations whose end was not seen */
 	uint64_t total_ns, self_ns;
 	uint64_t total_cycles, self_cycles;
+	struct spread self_spread; /* of the cycles of each activation, without what it called */
 	struct loop **loops; /* ascending heads */
 	uint32_t nloops;
 	struct instr_cost *costs; /* [code->ninstrs], NULL until an INSTRUCTION event was seen */

@@ -76,11 +76,13 @@ static json_t *function(const struct code *code)
 		{ "total_cycles", f->total_cycles },
 		{ "self_cycles", f->self_cycles },
 		{ "resumes", f->resumes },
+		{ "activations", f->self_spread.n },
 		{ "unfinished", f->unfinished },
 		{ "pid", code->process->pid },
 	};
 
-	return join(place(code), NUMBERS(totals));
+	return join(join(place(code), NUMBERS(totals)),
+		    json_pack("{s:f}", "self_cycles_deviation", spread_deviation(&f->self_spread)));
 }
 
 static json_t *functions(const struct profile *p)
@@ -105,7 +107,9 @@ static json_t *cycles(const struct stat_sum *s)
 		{ "max", s->max },
 	};
 
-	return join(json_pack("{s:f}", "mean", stat_mean(s)), NUMBERS(rest));
+	return join(json_pack("{s:f, s:f}", "mean", stat_mean(s), "deviation",
+			      spread_deviation(&s->spread)),
+		    NUMBERS(rest));
 }
 
 /* clang-format off */

@@ -39,6 +39,7 @@ static void add_totals(const struct frame *f, uint64_t ns, uint64_t cycles, enum
 
 	fn->self_ns += ns - f->a.callee_ns;
 	fn->self_cycles += cycles - f->a.callee_cycles;
+	spread_add(&fn->self_spread, cycles - f->a.callee_cycles);
 	fn->unfinished += how == LEAVE_GAP || how == LEAVE_END;
 	if (!f->recursive) {
 		fn->total_ns += ns;

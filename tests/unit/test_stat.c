@@ -101,6 +101,45 @@ static void test_an_outlier_moves_the_mean_alone(void **state)
 	assert_true(stat_mean(&s) > 1000);
 }
 
+/* Far from zero the squares of the values themselves would be nothing but rounding. */
+static void test_deviation_is_of_a_sample(void **state)
+{
+	static const uint64_t offsets[] = { 0, 1ull << 40, 1ull << 60 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(offsets); i++) {
+		struct spread s = { 0 };
+
+		assert_true(spread_deviation(&s) == 0);
+		spread_add(&s, offsets[i] + 6);
+		assert_true(spread_deviation(&s) == 0);
+		spread_add(&s, offsets[i] + 2);
+		spread_add(&s, offsets[i] + 4);
+		assert_true(spread_deviation(&s) == 2);
+	}
+}
+
+static void test_ranges_hold_all_values(void **state)
+{
+	struct stat_sum s = { 0 };
+	struct stat_range r, last = { 0 };
+	uint64_t n = 0;
+
+	(void)state;
+	assert_int_equal(stat_next(&s, 0, &r), 0);
+	for (uint64_t v = 0; v < 100; v++)
+		stat_add(&s, v * v);
+	for (unsigned b = 0; (b = stat_next(&s, b, &r)); n += r.n, last = r) {
+		uint64_t inside = 0;
+
+		for (uint64_t v = 0; v < 100; v++)
+			inside += r.low <= v * v && v * v <= r.high;
+		assert_int_equal(r.n, inside);
+		assert_true(r.low > last.high || !n);
+	}
+	assert_int_equal(n, 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +147,8 @@ int main(void)
 		cmocka_unit_test(test_one_value_is_exact),
 		cmocka_unit_test(test_quantiles_are_near),
 		cmocka_unit_test(test_small_values_are_exact),
+		cmocka_unit_test(test_deviation_is_of_a_sample),
+		cmocka_unit_test(test_ranges_hold_all_values),
 		cmocka_unit_test(test_an_outlier_moves_the_mean_alone),
 	};
 
