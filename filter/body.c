@@ -71,6 +71,7 @@ static struct body_row measured_row(const struct instr *instr, const struct inst
 		.instr = instr,
 		.known = cost->n,
 		.measured = true,
+		.times = cost->n,
 		.cycles = cost->n ? (double)cost->cycles / cost->n : 0,
 	};
 }
@@ -81,24 +82,39 @@ static struct body_row average_row(const struct instr *instr, const struct funct
 {
 	const struct loop *block = innermost(f, instr->offset, INT64_MAX);
 
+	if (!block)
+		return (struct body_row){ .instr = instr };
 	if (block != last->block)
 		*last = (struct average){ block, own_cycles(f, block) / block_size(f, block) };
-	return (struct body_row){ instr, .known = block->cycles.n, .cycles = last->cycles };
+	return (struct body_row){ .instr = instr,
+				  .known = block->cycles.n,
+				  .times = block->iterations,
+				  .cycles = last->cycles };
 }
 
-size_t body_rows(const struct loop *loop, struct body_row *rows, size_t size)
+static size_t rows_between(const struct code *code, int64_t from, int64_t to, struct body_row *rows,
+			   size_t size)
 {
-	const struct code *code = loop->code;
 	const struct function *f = code->function;
 	struct average last = { 0 };
 	size_t n = 0;
 
-	for (uint32_t i = code_index(code, loop->head); i < code->ninstrs && n < size; i++) {
+	for (uint32_t i = code_index(code, from); i < code->ninstrs && n < size; i++) {
 		const struct instr *instr = &code->instrs[i];
 
-		if (contains(loop, instr->offset))
+		if (from <= instr->offset && instr->offset <= to)
 			rows[n++] = f->costs ? measured_row(instr, &f->costs[i])
 					     : average_row(instr, f, &last);
 	}
 	return n;
+}
+
+size_t body_rows(const struct loop *loop, struct body_row *rows, size_t size)
+{
+	return rows_between(loop->code, loop->head, loop->end, rows, size);
+}
+
+size_t body_code(const struct code *code, struct body_row *rows, size_t size)
+{
+	return rows_between(code, 0, INT64_MAX, rows, size);
 }

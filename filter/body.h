@@ -18,6 +18,7 @@ struct body_row {
 	const struct instr *instr;
 	bool known;    /* cycles mean something */
 	bool measured; /* instruction to instruction, not a block's average */
+	uint64_t times; /* executed: counted, or the trips of its block; 0: not known */
 	double cycles; /* of one execution, what it called included */
 };
 
@@ -29,5 +30,8 @@ int32_t loop_line(const struct loop *loop);
  * loop->code->ninstrs, and none if the bytecode is not known.
  */
 size_t body_rows(const struct loop *loop, struct body_row *rows, size_t size);
+
+/* All instructions of a code object that has run, likewise. Outside of loops only measured ones are known. */
+size_t body_code(const struct code *code, struct body_row *rows, size_t size);
 
 #endif

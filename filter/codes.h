@@ -56,6 +56,7 @@ struct process {
 	char *argv; /* joined by blanks */
 	char *untraced; /* why this process could not be traced; NULL: it could */
 	uint64_t tsc_hz;
+	int64_t realtime_ns; /* wall clock at its start, since the epoch; 0: unknown */
 	uint32_t first_id;
 	int32_t parent; /* -1: none */
 	char *opnames[256];

@@ -91,6 +91,7 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	free(p->argv);
 	p->argv = join_strings(json_object_get(line, "argv"));
 	p->tsc_hz = get_int(line, "tsc_hz", 0);
+	p->realtime_ns = get_int(json_object_get(line, "clock"), "realtime_ns", 0);
 	if (!p->found) { /* ids only ever grow: what is below the first header's is the parent's */
 		p->first_id = get_int(line, "first_id", 1);
 		p->parent = get_int(line, "parent", -1);

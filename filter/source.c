@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+/* A file is read whole, once, and cut into lines in place. */
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+/* By its name, or as a script with a Python in its first line. */
+static bool is_python(const char *file, const char *text)
+{
+	const char *newline = strchrnul(text, '\n'), *python = strstr(text, "python");
+
+	return ends_with(file, ".py") || ends_with(file, ".pyw") ||
+	       (!strncmp(text, "#!", 2) && python && python < newline);
+}
+
+static const char *reason(int err)
+{
+	switch (err) {
+	case ENOENT:
+	case ENOTDIR:
+		return "the file is not here";
+	case EACCES:
+	case EPERM:
+		return "the file may not be read";
+	default:
+		return "the file cannot be read";
+	}
+}
+
+/* Why a file of this name is not opened, or NULL. */
+static const char *refused_name(const char *file)
+{
+	if (*file == '<')
+		return "it came from no file";
+	return *file == '/' ? NULL : "the file's folder is not known";
+}
+
+static const char *refused_file(const struct stat *st, int64_t recorded_ns)
+{
+	int64_t changed = st->st_mtim.tv_sec * 1000000000LL + st->st_mtim.tv_nsec;
+
+	if (!S_ISREG(st->st_mode))
+		return "it is no regular file";
+	if (st->st_size > SOURCE_SIZE_MOST)
+		return "the file is too large to show";
+	return recorded_ns && changed > recorded_ns ? "the file was changed since" : NULL;
+}
+
+/* A NUL in the file ends it: names no Python, which takes none in its source. */
+static const char *read_text(struct source *s, int fd, size_t size)
+{
+	size_t used = 0;
+	ssize_t n = 1;
+
+	s->text = malloc(size + 1);
+	if (!s->text)
+		return "there is no memory for it";
+	while (used < size && (n = read(fd, s->text + used, size - used)) > 0)
+		used += n;
+	s->text[used] = 0;
+	if (n < 0)
+		return reason(errno);
+	return is_python(s->file, s->text) ? NULL : "the file does not look like Python";
+}
+
+static const char *read_file(struct source *s, int64_t recorded_ns)
+{
+	const char *why = refused_name(s->file);
+	struct stat st;
+	int fd;
+
+	if (why)
+		return why;
+	/* What is no regular file must not block us, nor become our terminal. */
+	fd = open(s->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return reason(errno);
+	why = fstat(fd, &st) ? reason(errno) : refused_file(&st, recorded_ns);
+	if (!why)
+		why = read_text(s, fd, st.st_size);
+	close(fd);
+	return why;
+}
+
+static const char *cut(struct source *s)
+{
+	size_t lines = 1;
+
+	for (const char *c = s->text; *c; c++)
+		lines += *c == '\n';
+	s->lines = calloc(lines, sizeof(*s->lines));
+	if (!s->lines)
+		return "there is no memory for it";
+	for (char *at = s->text; at && s->n < lines;) {
+		s->lines[s->n++] = strsep(&at, "\n");
+		if (ends_with(s->lines[s->n - 1], "\r"))
+			s->lines[s->n - 1][strlen(s->lines[s->n - 1]) - 1] = 0;
+	}
+	return NULL;
+}
+
+const struct source *sources_get(struct sources *sources, const char *file, int64_t recorded_ns)
+{
+	struct source *s = sources->first;
+
+	while (s && strcmp(s->file, file))
+		s = s->next;
+	if (s)
+		return s;
+	s = calloc(1, sizeof(*s));
+	if (!s || !(s->file = strdup(file))) {
+		free(s);
+		return NULL;
+	}
+	s->why = read_file(s, recorded_ns);
+	if (!s->why)
+		s->why = cut(s);
+	s->next = sources->first;
+	sources->first = s;
+	return s;
+}
+
+const char *source_line(const struct source *s, int64_t number)
+{
+	return s->why || number < 1 || (uint64_t)number > s->n ? NULL : s->lines[number - 1];
+}
+
+void sources_free(struct sources *sources)
+{
+	for (struct source *s = sources->first, *next; s; s = next) {
+		next = s->next;
+		free(s->lines);
+		free(s->text);
+		free(s->file);
+		free(s);
+	}
+	sources->first = NULL;
+}
