@@ -108,6 +108,19 @@ struct loop **profile_loops(const struct profile *p, size_t *n)
 	return all;
 }
 
+const struct process *profile_root(const struct profile *p)
+{
+	const struct process *root = NULL;
+
+	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
+		const struct process *at = s->value;
+
+		if (at->found && at->parent < 0 && (!root || at->pid < root->pid))
+			root = at;
+	}
+	return root;
+}
+
 double profile_share(const struct profile *p, const struct loop *loop)
 {
 	return p->traced_ns ? (double)loop->time / p->traced_ns : 0;

@@ -37,6 +37,9 @@ struct code **profile_functions(const struct profile *p, size_t *n);
 /* All loops, most time first. Likewise. */
 struct loop **profile_loops(const struct profile *p, size_t *n);
 
+/* The process that the others came from, as far as the tables say: without a parent, smallest pid. NULL: none. */
+const struct process *profile_root(const struct profile *p);
+
 /* A loop's part of the traced time, 0..1. */
 double profile_share(const struct profile *p, const struct loop *loop);
 

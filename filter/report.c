@@ -10,56 +10,25 @@
 #include <string.h>
 
 #include "body.h"
+#include "figure.h"
 #include "losses.h"
 #include "text.h"
 
-#define NUMBER	       24 /* room for a number made short */
 #define LOOP_PLACE     36 /* columns left for the name of a loop, and of a function */
 #define FUNCTION_PLACE 60
 
-/* Six characters at most: 999999, 1.50M, 12.3G. */
-static const char *brief(char text[static NUMBER], double n)
-{
-	static const char units[] = "kMGTPE";
-	unsigned unit = 0;
-
-	if (n < 999999.5) {
-		snprintf(text, NUMBER, "%.0f", n);
-		return text;
-	}
-	for (n /= 1000; n >= 999.5; n /= 1000)
-		unit++;
-	snprintf(text, NUMBER, "%.*f%c", n < 9.995 ? 2 : n < 99.95 ? 1 : 0, n, units[unit]);
-	return text;
-}
-
-/* Ten characters at most up to 1000 s: 1.234 s, 999.999 us, 17 ns. */
-static const char *duration(char text[static NUMBER], uint64_t ns)
-{
-	static const struct {
-		uint64_t ns;
-		const char *name;
-	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" } };
-	unsigned i = 0;
-
-	while (i < 3 && ns < units[i].ns)
-		i++;
-	snprintf(text, NUMBER, "%.*f %s", i < 3 ? 3 : 0, (double)ns / units[i].ns, units[i].name);
-	return text;
-}
-
 static void write_number(FILE *f, double n)
 {
-	char text[NUMBER];
+	char text[FIGURE];
 
-	fprintf(f, " %7s", brief(text, n));
+	fprintf(f, " %7s", figure_brief(text, n));
 }
 
 static void write_duration(FILE *f, uint64_t ns)
 {
-	char text[NUMBER];
+	char text[FIGURE];
 
-	fprintf(f, " %10s", duration(text, ns));
+	fprintf(f, " %10s", figure_duration(text, ns));
 }
 
 /* The last `most` characters of UTF-8 text. */
@@ -107,20 +76,6 @@ static void write_title(FILE *f, const char *title, const struct paint *c)
 	fprintf(f, "\n%s%s%s\n", c->title, title, c->plain);
 }
 
-/* The process the others came from, as far as the tables say: without a parent, smallest pid. */
-static const struct process *root_of(const struct profile *p)
-{
-	const struct process *root = NULL;
-
-	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
-		const struct process *at = s->value;
-
-		if (at->found && at->parent < 0 && (!root || at->pid < root->pid))
-			root = at;
-	}
-	return root;
-}
-
 static void write_field(FILE *f, const char *name, const char *value)
 {
 	fprintf(f, "%-9s", name);
@@ -128,7 +83,7 @@ static void write_field(FILE *f, const char *name, const char *value)
 	fputc('\n', f);
 }
 
-static void write_clock(FILE *f, const struct profile *p)
+void report_clock(FILE *f, const struct profile *p)
 {
 	static const struct {
 		const char *clock, *words;
@@ -138,11 +93,16 @@ static void write_clock(FILE *f, const struct profile *p)
 		{ "emulated", "of the emulated core: one an instruction" },
 	};
 
-	if (p->clock_hz)
-		fprintf(f, "Cycles   of the %s clock, %.3f GHz\n", p->clock, p->clock_hz / 1e9);
-	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]) && !p->clock_hz; i++)
+	const char *words = p->clock;
+
+	if (p->clock_hz) {
+		fprintf(f, "of the %s clock, %.3f GHz", p->clock, p->clock_hz / 1e9);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
 		if (!strcmp(p->clock, clocks[i].clock))
-			fprintf(f, "Cycles   %s\n", clocks[i].words);
+			words = clocks[i].words;
+	fputs(words, f);
 }
 
 static const char *plural(uint64_t n, const char *ending)
@@ -152,19 +112,19 @@ static const char *plural(uint64_t n, const char *ending)
 
 static void write_trace(FILE *f, const struct profile *p, uint64_t n)
 {
-	char span[NUMBER], sum[NUMBER];
+	char span[FIGURE], sum[FIGURE];
 
 	fprintf(f,
 		"Trace    %" PRIu64 " event%s, %" PRIu64 " thread%s, %" PRIu64
 		" process%s; %s from first to last, %s summed over threads\n",
 		n, plural(n, "s"), p->threads, plural(p->threads, "s"), p->processes,
-		plural(p->processes, "es"), duration(span, p->end_ns - p->start_ns),
-		duration(sum, p->traced_ns));
+		plural(p->processes, "es"), figure_duration(span, p->end_ns - p->start_ns),
+		figure_duration(sum, p->traced_ns));
 }
 
 void report_head(FILE *f, const struct profile *p, const struct paint *c)
 {
-	const struct process *root = root_of(p);
+	const struct process *root = profile_root(p);
 	uint64_t n = 0;
 
 	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
@@ -176,7 +136,9 @@ void report_head(FILE *f, const struct profile *p, const struct paint *c)
 		write_field(f, "Mode", root->mode);
 		write_field(f, "Markers", root->backend);
 	}
-	write_clock(f, p);
+	fputs("Cycles   ", f);
+	report_clock(f, p);
+	fputc('\n', f);
 	if (!n)
 		fputs("Trace    no event\n", f);
 	else

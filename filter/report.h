@@ -26,6 +26,9 @@ int report_body(FILE *f, const struct loop *loop, const struct paint *c);
 void report_functions(FILE *f, const struct profile *p, struct code *const *functions, size_t n,
 		      const struct paint *c);
 
+/* Of which clock the cycles are, in words: no line of its own. */
+void report_clock(FILE *f, const struct profile *p);
+
 void report_losses(FILE *f, const struct profile *p, const struct paint *c);
 
 #endif

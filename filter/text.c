@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
@@ -92,6 +93,45 @@ void text_json(FILE *f, const char *s)
 void text_plain(FILE *f, const char *s)
 {
 	write_text(f, s, &plain);
+}
+
+/* Characters of valid UTF-8. */
+static size_t width(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += (*s & 0xc0) != 0x80;
+	return n;
+}
+
+/* The end of the first n characters. */
+static const char *skip(const char *s, size_t n)
+{
+	while (*s && (n || (*s & 0xc0) == 0x80))
+		n -= (*s++ & 0xc0) != 0x80;
+	return s;
+}
+
+void text_elided(FILE *f, const char *s, size_t most)
+{
+	char *text = NULL;
+	size_t size, all, head = (most - 3) / 2;
+	FILE *m = open_memstream(&text, &size);
+
+	if (m)
+		text_plain(m, s);
+	if (!m || fclose(m)) {
+		free(text);
+		return;
+	}
+	all = width(text);
+	if (all <= most)
+		fputs(text, f);
+	else
+		fprintf(f, "%.*s...%s", (int)(skip(text, head) - text), text,
+			skip(text, all - (most - 3 - head)));
+	free(text);
 }
 
 char *text_utf8(const char *s)

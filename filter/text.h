@@ -16,6 +16,12 @@ void text_json(FILE *f, const char *s);
 /* One line for a person: control characters as \x1b, bytes that are no UTF-8 as U+FFFD. */
 void text_plain(FILE *f, const char *s);
 
+/*
+ * The same in at most `most` characters, 8 or more: what is too long loses its middle to "...", for
+ * names differ at their ends.
+ */
+void text_elided(FILE *f, const char *s, size_t most);
+
 /* A malloc'ed copy in which bytes that are no UTF-8 became U+FFFD. NULL: no memory. */
 char *text_utf8(const char *s);
 

@@ -105,12 +105,48 @@ static void test_nothing_is_read_after_the_end(void **state)
 	}
 }
 
+#define GREEK "\xce\xb1" /* a character of two bytes */
+
+/* clang-format off */
+static const struct {
+	const char *in;
+	size_t most;
+	const char *out;
+} elided[] = {
+	{ "", 8, "" },
+	{ "12345678", 8, "12345678" },
+	{ "123456789", 8, "12...789" },
+	{ "1234567890", 9, "123...890" },
+	{ GREEK GREEK GREEK GREEK GREEK GREEK GREEK GREEK, 8,
+	  GREEK GREEK GREEK GREEK GREEK GREEK GREEK GREEK },
+	{ GREEK GREEK GREEK GREEK GREEK GREEK GREEK GREEK GREEK, 8, GREEK GREEK "..." GREEK GREEK GREEK },
+	{ "a\nb\nc\nd", 10, "a\\x...x0ad" },
+	{ "\xff\xff\xff\xff\xff\xff\xff\xff\xff", 8, BAD BAD "..." BAD BAD BAD },
+};
+/* clang-format on */
+
+static void test_elided(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(elided); i++) {
+		char *text = NULL;
+		size_t size;
+		FILE *f = open_memstream(&text, &size);
+
+		assert_non_null(f);
+		text_elided(f, elided[i].in, elided[i].most);
+		assert_int_equal(fclose(f), 0);
+		assert_text(text, elided[i].out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_elided),
 		cmocka_unit_test(test_nothing_is_read_after_the_end),
 	};
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* figure.h - numbers made short for people. */
+#ifndef OCULAR_FIGURE_H
+#define OCULAR_FIGURE_H
+
+#include <stdint.h>
+
+#define FIGURE 24 /* room for one */
+
+/* Six characters at most: 999999, 1.50M, 12.3G. Returns text. */
+const char *figure_brief(char text[static FIGURE], double n);
+
+/* Ten characters at most up to 1000 s: 1.234 s, 999.999 us, 17 ns. Returns text. */
+const char *figure_duration(char text[static FIGURE], uint64_t ns);
+
+#endif
