@@ -10,6 +10,7 @@
 #include <x86intrin.h>
 
 #include "codes.h"
+#include "dispatch_python.h"
 #include "emit.h"
 #include "lane.h"
 #include "process.h"
@@ -174,6 +175,7 @@ static PyMethodDef methods[] = {
 	{ "join", core_join, METH_NOARGS, NULL },
 	{ "set_filter", setup_filter, METH_VARARGS, NULL },
 	{ "set_opcodes", setup_opcodes, METH_VARARGS, NULL },
+	{ "find_dispatch", dispatch_python, METH_O, NULL },
 	{ "begin", core_begin, METH_VARARGS, NULL },
 	{ "callback", core_callback, METH_VARARGS, NULL },
 	{ "close", core_close, METH_NOARGS, NULL },

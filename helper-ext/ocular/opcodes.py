@@ -3,6 +3,8 @@
 
 import sys
 
+from . import _core
+
 _MODULES = ("opcode", "_opcode", "_opcode_metadata")
 
 
@@ -52,3 +54,33 @@ def tables():
     return names, (
         _caches(opcode), _jump(opcode, names), instrumented, opcode.EXTENDED_ARG,
         names.index("INSTRUMENTED_LINE"), names.index("INSTRUMENTED_INSTRUCTION"))
+
+
+# Handlers that run the next instruction too; 3.12's super-instructions have both names joined by "__".
+# CPython 3.15 gave it up.
+_PAIRS = ("BINARY_OP_INPLACE_ADD_UNICODE", "CALL_LIST_APPEND", "CALL_NO_KW_LIST_APPEND")
+
+
+def _is_pair(name):
+    return "__" in name or (name in _PAIRS and sys.version_info < (3, 15))
+
+
+def _bases(names, specializations):
+    """The opcode that the compiler wrote, for each that may be in its place."""
+    number = {name: op for op, name in enumerate(names) if name}
+    bases = list(range(256))
+    for base, family in specializations.items():
+        for name in family:
+            bases[number[name]] = number[base]
+    for name, op in number.items():
+        if name.startswith("INSTRUMENTED_"):
+            bases[op] = number.get(name.removeprefix("INSTRUMENTED_"), op)
+    return bases
+
+
+def dispatch():
+    """The header's `dispatch` (docs/marker.md); RuntimeError says why it cannot be told."""
+    names = tables()[0]
+    found = _core.find_dispatch(bytes(name is not None for name in names))
+    return {**found, "base": _bases(names, _opcode()._specializations),
+            "pairs": [op for op, name in enumerate(names) if name and _is_pair(name)]}

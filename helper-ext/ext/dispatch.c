@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dispatch.c - see dispatch.h.
+ *
+ * The table is known by what it must be: 256 pointers into the interpreter's code, in which all
+ * numbers that are no opcode share one and no opcode has that, and opcodes have different ones. In 3.15
+ * there is a second table beside it, in which all opcodes share one: that is not it, by the last rule.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dispatch.h"
+#include "sites.h"
+
+/* CALL_FUNCTION_EX and its instrumented form share a handler, compilers may merge a few more. */
+#define DISTINCT_PERCENT 90
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static bool are_distinct(const uint64_t *table, const bool *used)
+{
+	uint64_t sorted[DISPATCH_OPCODES];
+	size_t n = 0, distinct = 0;
+
+	for (int op = 0; op < DISPATCH_OPCODES; op++)
+		if (used[op])
+			sorted[n++] = table[op];
+	qsort(sorted, n, sizeof(*sorted), by_value);
+	for (size_t i = 0; i < n; i++)
+		distinct += !i || sorted[i] != sorted[i - 1];
+	return distinct * 100 >= n * DISTINCT_PERCENT;
+}
+
+static bool is_table(const uint64_t *table, const bool *used, int unused)
+{
+	for (int op = 0; op < DISPATCH_OPCODES; op++)
+		if ((table[op] == table[unused]) == used[op])
+			return false;
+	return are_distinct(table, used);
+}
+
+/* Pointers into code in a row; a table may begin wherever 256 of them follow. */
+static size_t search(const struct image *image, const struct range *in, const bool *used, int unused,
+		     const uint64_t **found)
+{
+	const uint64_t *p = (const uint64_t *)((in->start + 7) & ~7ull);
+	const uint64_t *end = (const uint64_t *)(in->end & ~7ull);
+	size_t run = 0, hits = 0;
+
+	for (; p < end; p++) {
+		run = image_is_code(image, *p) ? run + 1 : 0;
+		if (run < DISPATCH_OPCODES || !is_table(p - 255, used, unused))
+			continue;
+		*found = p - 255;
+		hits++;
+	}
+	return hits;
+}
+
+static int fail(char *error, int err, const char *why, const struct image *image)
+{
+	snprintf(error, DISPATCH_ERROR, "%s in %s", why,
+		 image->name[0] ? image->name : "the interpreter's program file");
+	return err;
+}
+
+static void add_code(struct dispatch *d, const struct range *r)
+{
+	size_t i = 0;
+
+	while (i < d->ncode && d->code[i].start < r->start)
+		i++;
+	if (d->ncode == DISPATCH_RANGES || (i < d->ncode && d->code[i].start == r->start))
+		return;
+	memmove(&d->code[i + 1], &d->code[i], (d->ncode - i) * sizeof(*r));
+	d->code[i] = *r;
+	d->ncode++;
+}
+
+/* Functions whose code is not all in one place have several parts (`.cold`). */
+static void find_code(struct dispatch *d, const struct image *image)
+{
+	struct range r;
+
+	for (int op = 0; op < DISPATCH_OPCODES; op++) {
+		if (!image_function(image, d->targets[op], &r)) {
+			d->ncode = 0;
+			return;
+		}
+		add_code(d, &r);
+	}
+}
+
+static void find_again(struct dispatch *d)
+{
+	for (size_t i = 0; i < d->ncode; i++)
+		d->nagain += sites_find(&d->code[i], d->again + d->nagain,
+					DISPATCH_SITES - d->nagain);
+}
+
+int dispatch_find(struct dispatch *d, const struct image *image, const bool used[DISPATCH_OPCODES],
+		  char *error)
+{
+	const bool *free_number = memchr(used, false, DISPATCH_OPCODES);
+	const uint64_t *table = NULL;
+	size_t hits = 0;
+
+	*d = (struct dispatch){ 0 };
+	if (!free_number)
+		return fail(error, -EINVAL, "every number is an opcode: nothing tells the table", image);
+	for (size_t i = 0; i < image->ndata; i++)
+		hits += search(image, &image->data[i], used, (int)(free_number - used), &table);
+	if (!hits)
+		return fail(error, -ENOENT, "no table of opcode handlers was found", image);
+	if (hits > 1)
+		return fail(error, -ENOTUNIQ, "more than one table of opcode handlers", image);
+	memcpy(d->targets, table, sizeof(d->targets));
+	d->unused = table[free_number - used];
+	find_code(d, image);
+	find_again(d);
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* dispatch_python.h - dispatch.h for Python. */
+#ifndef OCULAR_DISPATCH_PYTHON_H
+#define OCULAR_DISPATCH_PYTHON_H
+
+#include <Python.h>
+
+/*
+ * find_dispatch(used) -> {"object", "targets", "unused", "code", "again"} as docs/marker.md has them.
+ * used: 256 bytes, not zero where the interpreter has an opcode. RuntimeError says why there is none.
+ */
+PyObject *dispatch_python(PyObject *module, PyObject *used);
+
+#endif

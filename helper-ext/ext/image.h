@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * image.h - the object of this process that the interpreter is in: the program itself, or libpython.
+ *
+ * What is asked for is there in a stripped file too: program headers, and the table by which
+ * exceptions are unwound, which says where each function begins and ends (.eh_frame_hdr, Linux
+ * Standard Base Core, "Exception Frames").
+ */
+#ifndef OCULAR_IMAGE_H
+#define OCULAR_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct range {
+	uint64_t start, end;
+};
+
+#define IMAGE_SEGMENTS 16
+
+struct image {
+	const char *name; /* path; "" for the program itself; the loader's */
+	struct range text[IMAGE_SEGMENTS]; /* executable */
+	size_t ntext;
+	struct range data[IMAGE_SEGMENTS]; /* readable, executable ones too, as far as in the file */
+	size_t ndata;
+	const uint8_t *unwind; /* .eh_frame_hdr, or NULL */
+};
+
+/* The loaded object that the address is in. False: there is none. */
+bool image_of(struct image *image, const void *address);
+
+bool image_is_code(const struct image *image, uint64_t address);
+
+/* The function, or part of one, that the address is in. False: not told. */
+bool image_function(const struct image *image, uint64_t address, struct range *function);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sites.c - see sites.h.
+ *
+ * Every byte E8 in the code may be a call; what follows it is decoded as long as it is moves and
+ * arithmetic, up to an indirect jump through a scaled index or a register (SDM volume 2, chapter 2 and
+ * appendix A). Anything else is not the pattern.
+ */
+#include <string.h>
+
+#include "sites.h"
+
+#define CALL_SIZE    5
+#define STEPS_MAX    12 /* instructions between call and jump: 3 to 8 were seen */
+#define LONGEST	     16
+
+enum kind {
+	OTHER,	   /* not of the pattern */
+	MOVE,	   /* no load of bytecode */
+	LOAD_BYTE, /* movzx r32, byte [base + displacement] */
+	LOAD_WORD, /* movzx r32, word [...]: opcode and argument at once */
+	JUMP,	   /* jmp rel: goes on there */
+	DISPATCH,  /* jmp *register, jmp *[...] */
+};
+
+struct insn {
+	enum kind kind;
+	int size;
+	int32_t jump;
+};
+
+/* ModRM, SIB and displacement at p. */
+static int modrm_size(const uint8_t *p)
+{
+	int mod = p[0] >> 6, rm = p[0] & 7, size = 1;
+
+	if (mod == 3)
+		return 1;
+	if (rm == 4) {
+		size++;
+		if (mod == 0 && (p[1] & 7) == 5)
+			return size + 4;
+	}
+	if (mod == 0)
+		return rm == 5 ? size + 4 : size;
+	return size + (mod == 1 ? 1 : 4);
+}
+
+static bool is_memory(uint8_t modrm)
+{
+	return modrm >> 6 != 3;
+}
+
+/* Opcodes with a ModRM byte, and so many bytes of an immediate: what compilers put between. */
+static int immediate_of(uint8_t op)
+{
+	switch (op) {
+	case 0x01: case 0x03: case 0x09: case 0x0b: case 0x21: case 0x23: case 0x29: case 0x2b:
+	case 0x31: case 0x33: case 0x39: case 0x3b: case 0x63: case 0x85: case 0x88: case 0x89:
+	case 0x8b: case 0x8d: case 0xd1: case 0xd3:
+		return 0;
+	case 0x83: case 0xc1: case 0xc6:
+		return 1;
+	case 0x81: case 0xc7:
+		return 4;
+	default:
+		return -1;
+	}
+}
+
+static struct insn two_bytes(const uint8_t *p, int at)
+{
+	struct insn insn = { OTHER, at + 1 + modrm_size(p + at + 1), 0 };
+
+	switch (p[at]) {
+	case 0xb6: /* movzx of a byte */
+		insn.kind = is_memory(p[at + 1]) ? LOAD_BYTE : MOVE;
+		break;
+	case 0xb7: /* movzx of a word */
+		insn.kind = is_memory(p[at + 1]) ? LOAD_WORD : MOVE;
+		break;
+	case 0x1f: /* nop */
+		insn.kind = MOVE;
+	}
+	return insn;
+}
+
+static struct insn decode(const uint8_t *p)
+{
+	int at = 0, immediate;
+	struct insn insn = { 0 };
+
+	while (p[at] == 0x66 || (p[at] & 0xf0) == 0x40 || p[at] == 0x3e)
+		if (++at > 3)
+			return insn;
+	if (p[at] == 0x0f)
+		return two_bytes(p, at + 1);
+	if (p[at] == 0xff && (p[at + 1] >> 3 & 7) == 4)
+		return (struct insn){ DISPATCH, at + 1 + modrm_size(p + at + 1), 0 };
+	if (p[at] == 0xeb)
+		return (struct insn){ JUMP, at + 2, (int8_t)p[at + 1] };
+	if (p[at] == 0xe9) {
+		insn = (struct insn){ JUMP, at + 5, 0 };
+		memcpy(&insn.jump, p + at + 1, 4);
+		return insn;
+	}
+	immediate = immediate_of(p[at]);
+	if (immediate >= 0) {
+		insn.kind = MOVE;
+		insn.size = at + 1 + modrm_size(p + at + 1) + immediate;
+	}
+	return insn;
+}
+
+static bool is_again(const struct range *code, uint64_t at)
+{
+	int bytes = 0;
+
+	for (int step = 0; step < STEPS_MAX; step++) {
+		struct insn insn;
+
+		if (at < code->start || at + LONGEST > code->end)
+			return false;
+		insn = decode((const uint8_t *)at);
+		if (insn.kind == OTHER || insn.kind == LOAD_WORD)
+			return false;
+		if (insn.kind == DISPATCH)
+			return bytes == 1;
+		bytes += insn.kind == LOAD_BYTE;
+		at += insn.size + insn.jump;
+	}
+	return false;
+}
+
+size_t sites_find(const struct range *code, uint64_t *sites, size_t room)
+{
+	size_t n = 0;
+
+	for (uint64_t at = code->start; at + CALL_SIZE < code->end && n < room; at++)
+		if (*(const uint8_t *)at == 0xe8 && is_again(code, at + CALL_SIZE))
+			sites[n++] = at + CALL_SIZE;
+	return n;
+}
