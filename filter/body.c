@@ -23,6 +23,11 @@ static const struct loop *innermost(const struct function *f, int64_t offset, in
 	return NULL;
 }
 
+const struct loop *body_block(const struct function *f, int64_t offset)
+{
+	return innermost(f, offset, INT64_MAX);
+}
+
 /*
  * Cycles of all trips of a loop. The first trip of each entry is not timed: it is taken for one of
  * the usual length, not of the mean, for one long wait among the timed ones would count many times
@@ -56,7 +61,7 @@ static uint32_t block_size(const struct function *f, const struct loop *loop)
 
 	for (uint32_t i = code_index(code, loop->head); i < code->ninstrs; i++)
 		if (contains(loop, code->instrs[i].offset))
-			n += innermost(f, code->instrs[i].offset, INT64_MAX) == loop;
+			n += body_block(f, code->instrs[i].offset) == loop;
 	return n;
 }
 
@@ -69,10 +74,10 @@ static struct body_row measured_row(const struct instr *instr, const struct inst
 {
 	return (struct body_row){
 		.instr = instr,
-		.known = cost->n,
+		.known = cost->timed,
 		.measured = true,
 		.times = cost->n,
-		.cycles = cost->n ? (double)cost->cycles / cost->n : 0,
+		.cycles = cost->timed ? (double)cost->cycles / cost->timed : 0,
 	};
 }
 
@@ -80,7 +85,7 @@ static struct body_row measured_row(const struct instr *instr, const struct inst
 static struct body_row average_row(const struct instr *instr, const struct function *f,
 				   struct average *last)
 {
-	const struct loop *block = innermost(f, instr->offset, INT64_MAX);
+	const struct loop *block = body_block(f, instr->offset);
 
 	if (!block)
 		return (struct body_row){ .instr = instr };

@@ -25,6 +25,9 @@ struct body_row {
 /* Source line of the loop's head; 0: unknown. */
 int32_t loop_line(const struct loop *loop);
 
+/* The innermost loop whose instructions offset is one of; NULL: of none that was seen to run. */
+const struct loop *body_block(const struct function *f, int64_t offset);
+
 /*
  * The instructions from head to the last back-edge, up to `size` of them. How many; no more than
  * loop->code->ninstrs, and none if the bytecode is not known.

@@ -5,6 +5,7 @@
  */
 #include "function.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,12 +76,34 @@ struct instr_cost *function_cost(struct code *code, int64_t offset)
 	return f->costs ? &f->costs[i] : NULL;
 }
 
+int instr_cost_follow(struct instr_cost *cost, const struct instr *next)
+{
+	struct follower *all;
+	uint32_t i = 0;
+
+	while (i < cost->nfollowers && (cost->followers[i].base != next->base ||
+					cost->followers[i].adaptive != next->adaptive))
+		i++;
+	if (i == cost->nfollowers) {
+		all = realloc(cost->followers, (i + 1) * sizeof(*all));
+		if (!all)
+			return -ENOMEM;
+		cost->followers = all;
+		all[i] = (struct follower){ next->base, next->adaptive, 0 };
+		cost->nfollowers++;
+	}
+	cost->followers[i].n++;
+	return 0;
+}
+
 void function_free(struct code *code)
 {
 	struct function *f = code->function;
 
 	if (!f)
 		return;
+	for (uint32_t i = 0; f->costs && i < code->ninstrs; i++)
+		free(f->costs[i].followers);
 	for (uint32_t i = 0; i < f->nloops; i++)
 		free(f->loops[i]);
 	free(f->loops);

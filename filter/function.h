@@ -26,10 +26,19 @@ struct loop {
 	struct stat_sum cycles; /* of timed trips: back-edge to back-edge within one entry */
 };
 
+/* An opcode that ran next on the thread: the pair of an instruction and this one. */
+struct follower {
+	uint8_t base, adaptive;
+	uint64_t n;
+};
+
 /* What one instruction cost: from its INSTRUCTION event to the thread's next one. */
 struct instr_cost {
-	uint64_t n;
-	uint64_t cycles;
+	uint64_t n;	     /* INSTRUCTION events */
+	uint64_t timed;	     /* of these: whose end was seen, no gap came between */
+	uint64_t ns, cycles; /* of the timed ones, calls and the callback included */
+	struct follower *followers; /* in the order of their first coming; at most one an opcode */
+	uint32_t nfollowers;
 };
 
 struct function {
@@ -53,6 +62,9 @@ struct loop *function_loop(struct code *code, int64_t head);
 
 /* The cost of the instruction at offset, made at first sight. NULL: no memory, no such instruction. */
 struct instr_cost *function_cost(struct code *code, int64_t offset);
+
+/* Counts an instruction that ran next. 0 or -ENOMEM. */
+int instr_cost_follow(struct instr_cost *cost, const struct instr *next);
 
 /* Frees what code->function points to. */
 void function_free(struct code *code);

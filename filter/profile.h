@@ -23,6 +23,9 @@ struct profile {
 	uint64_t start_ns, end_ns; /* first and last sample of all threads */
 	uint64_t traced_ns;	   /* sum over threads of last minus first sample */
 	uint64_t traced_cycles;
+	uint64_t outside_ns, outside_cycles; /* of these: when no activation was known */
+	struct instr_cost no_opcode;	  /* of these: before a first INSTRUCTION, or beside gaps */
+	struct instr_cost unknown_opcode; /* INSTRUCTIONs of code whose bytecode is in no table */
 	uint64_t threads, processes;
 	const char *clock;	   /* "tsc", "core", "emulated"; "ns" when no frequency is known.
 				    * NULL until the end, unless the front end names it */

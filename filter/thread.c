@@ -47,22 +47,6 @@ static void add_totals(const struct frame *f, uint64_t ns, uint64_t cycles, enum
 	}
 }
 
-/* Ends the innermost activation. */
-static int leave(struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
-		 const struct audience *to)
-{
-	struct frame *f = stack_pop(s), *caller = stack_top(s);
-	uint64_t elapsed_ns = ns - f->a.start_ns;
-	uint64_t elapsed_cycles = cycles - f->a.start_cycles;
-
-	add_totals(f, elapsed_ns, elapsed_cycles, how);
-	if (caller) {
-		caller->a.callee_ns += elapsed_ns;
-		caller->a.callee_cycles += elapsed_cycles;
-	}
-	return TELL(to, leave, &f->a, how, ns, cycles);
-}
-
 /* The stack whose innermost activation began last: interpreters on one thread nest. NULL: all empty. */
 static struct stack *innermost_stack(const struct thread *t)
 {
@@ -77,13 +61,48 @@ static struct stack *innermost_stack(const struct thread *t)
 	return found;
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * An interpreter that runs within another is called by it. A caller that came to light only while
+ * the callee ran (it was open before the trace) is charged from there on.
+ */
+static void charge_caller(const struct thread *t, const struct stack *s, const struct frame *f,
+			  uint64_t ns, uint64_t cycles)
+{
+	const struct stack *outer = s->nframes ? s : innermost_stack(t);
+	struct frame *caller = outer ? stack_top(outer) : NULL;
+
+	if (!caller)
+		return;
+	caller->a.callee_ns += ns - later(f->a.start_ns, caller->a.start_ns);
+	caller->a.callee_cycles += cycles - later(f->a.start_cycles, caller->a.start_cycles);
+}
+
+/* Ends the innermost activation. */
+static int leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles,
+		 enum leave_how how, const struct audience *to)
+{
+	struct frame *f = stack_pop(s);
+
+	add_totals(f, ns - f->a.start_ns, cycles - f->a.start_cycles, how);
+	charge_caller(t, s, f, ns, cycles);
+	if (!--t->depth) {
+		t->empty_ns = ns;
+		t->empty_cycles = cycles;
+	}
+	return TELL(to, leave, &f->a, how, ns, cycles);
+}
+
 static int leave_all(struct thread *t, enum leave_how how, const struct audience *to)
 {
 	int err = 0;
 
-	t->instr = NULL;
 	for (struct stack *s; !err && (s = innermost_stack(t));)
-		err = leave(s, t->last_ns, t->last_cycles, how, to);
+		err = leave(t, s, t->last_ns, t->last_cycles, how, to);
 	return err;
 }
 
@@ -107,13 +126,25 @@ static int tell_unmatched(const struct sample *s, uint64_t count, const struct a
 	return tell_gap(&gap, to);
 }
 
-static int enter(struct stack *st, const struct sample *s, bool adopted, const struct audience *to)
+/* The thread's time since there was no activation, or since it began. */
+static void end_outside(const struct thread *t, uint64_t ns, uint64_t cycles, struct profile *p)
+{
+	if (t->depth)
+		return;
+	p->outside_ns += ns - t->empty_ns;
+	p->outside_cycles += cycles - t->empty_cycles;
+}
+
+static int enter(struct thread *t, struct stack *st, const struct sample *s, bool adopted,
+		 const struct audience *to)
 {
 	struct function *fn = function_of(s->code);
 	struct frame *f = stack_push(st, s);
 
 	if (!fn || !f)
 		return -ENOMEM;
+	end_outside(t, s->time, s->cycles, to->profile);
+	t->depth++;
 	f->adopted = adopted;
 	if (adopted)
 		return TELL(to, enter, &f->a);
@@ -131,7 +162,7 @@ static int enter(struct stack *st, const struct sample *s, bool adopted, const s
  * was not seen (CPython has such holes, and so has a faulty trace), or the frame was open before the
  * trace began: then it is adopted, if it goes on living after this event.
  */
-static int align(struct stack *st, const struct sample *s, const struct audience *to)
+static int align(struct thread *t, struct stack *st, const struct sample *s, const struct audience *to)
 {
 	struct frame *top = stack_top(st);
 	bool below;
@@ -143,30 +174,31 @@ static int align(struct stack *st, const struct sample *s, const struct audience
 	if (top) {
 		below = stack_has(st, s->code);
 		while (!err && (top = stack_top(st)) && !(below && top->a.code == s->code)) {
-			err = leave(st, s->time, s->cycles, LEAVE_GAP, to);
+			err = leave(t, st, s->time, s->cycles, LEAVE_GAP, to);
 			closed++;
 		}
 		if (!err)
 			err = tell_unmatched(s, closed, to);
 	}
 	if (!err && !stack_top(st) && sample_op_effect(s->op) == STACK_KEEP)
-		err = enter(st, s, true, to);
+		err = enter(t, st, s, true, to);
 	return err;
 }
 
-static int pop(struct stack *st, const struct sample *s, const struct audience *to)
+static int pop(struct thread *t, struct stack *st, const struct sample *s,
+	       const struct audience *to)
 {
 	static const enum leave_how hows[OP_COUNT] = {
 		[OP_PY_RETURN] = LEAVE_RETURN,
 		[OP_PY_YIELD] = LEAVE_YIELD,
 		[OP_PY_UNWIND] = LEAVE_UNWIND,
 	};
-	int err = align(st, s, to);
+	int err = align(t, st, s, to);
 
 	/* Nothing to pop: it was open before the trace began. */
 	if (err || !stack_top(st))
 		return err;
-	return leave(st, s->time, s->cycles, hows[s->op], to);
+	return leave(t, st, s->time, s->cycles, hows[s->op], to);
 }
 
 static int back_edge(struct stack *st, const struct sample *s, const struct audience *to)
@@ -177,15 +209,37 @@ static int back_edge(struct stack *st, const struct sample *s, const struct audi
 	return err ? err : TELL(to, iterate, &trip);
 }
 
-/* Time of an instruction runs until the thread's next INSTRUCTION, through calls and returns. */
-static void charge(struct thread *t, const struct sample *s)
+/* The time since the instruction began that is running, or since none is known. */
+static void charge(struct thread *t, uint64_t ns, uint64_t cycles, const struct audience *to)
 {
-	if (t->instr) {
-		t->instr->n++;
-		t->instr->cycles += s->cycles - t->instr_cycles;
-	}
-	t->instr = function_cost(s->code, s->offset);
-	t->instr_cycles = s->cycles;
+	struct instr_cost *cost = t->instr ? t->instr : &to->profile->no_opcode;
+
+	cost->timed++;
+	cost->ns += ns - t->instr_ns;
+	cost->cycles += cycles - t->instr_cycles;
+	t->instr_ns = ns;
+	t->instr_cycles = cycles;
+}
+
+/* Time of an instruction runs until the thread's next INSTRUCTION, through calls and returns. */
+static int next_instruction(struct thread *t, const struct sample *s, const struct audience *to)
+{
+	struct instr_cost *unknown = &to->profile->unknown_opcode, *before = t->instr;
+	struct instr_cost *cost = function_cost(s->code, s->offset);
+
+	charge(t, s->time, s->cycles, to);
+	t->instr = cost ? cost : unknown;
+	t->instr->n++;
+	if (!cost || !before || before == unknown)
+		return 0;
+	return instr_cost_follow(before, &s->code->instrs[cost - s->code->function->costs]);
+}
+
+/* The one that is running at the thread's last sample is charged up to there. */
+static void last_instruction(struct thread *t, const struct audience *to)
+{
+	charge(t, t->last_ns, t->last_cycles, to);
+	t->instr = NULL;
 }
 
 static const struct instr *back_edge_at(const struct code *code, int64_t offset)
@@ -217,11 +271,10 @@ static int step(struct thread *t, struct stack *st, const struct sample *s,
 		const struct audience *to)
 {
 	struct frame *f = stack_top(st);
-	int err;
+	int err = next_instruction(t, s, to);
 
-	charge(t, s);
-	if (!f || f->a.code != s->code || s->offset <= s->code->entry)
-		return 0;
+	if (err || !f || f->a.code != s->code || s->offset <= s->code->entry)
+		return err;
 	err = arrive(f, st, s, to);
 	f->jumping = back_edge_at(s->code, s->offset);
 	f->instrs++;
@@ -237,7 +290,7 @@ static int keep(struct thread *t, struct stack *st, const struct sample *s,
 		return step(t, st, s, to);
 	if (s->op == OP_LINE) /* comes before PY_START, too */
 		return 0;
-	err = align(st, s, to);
+	err = align(t, st, s, to);
 	if (err || s->op != OP_JUMP || s->target > s->offset)
 		return err;
 	stack_top(st)->jumping = NULL;
@@ -252,20 +305,28 @@ static int act(struct thread *t, const struct sample *s, const struct audience *
 		return -ENOMEM;
 	switch (sample_op_effect(s->op)) {
 	case STACK_PUSH:
-		return enter(st, s, false, to);
+		return enter(t, st, s, false, to);
 	case STACK_POP:
-		return pop(st, s, to);
+		return pop(t, st, s, to);
 	case STACK_KEEP:
 		return keep(t, st, s, to);
 	}
 	return 0;
 }
 
+/* When the instruction ended that was running, or what ran after it, is not known. */
 static int gap(struct thread *t, const struct sample *s, const struct audience *to)
 {
 	int err = leave_all(t, LEAVE_GAP, to);
 
+	t->instr = NULL;
 	return err ? err : tell_gap(s, to);
+}
+
+static int restart(struct thread *t, const struct audience *to)
+{
+	last_instruction(t, to);
+	return leave_all(t, LEAVE_END, to);
 }
 
 /*
@@ -295,7 +356,7 @@ int thread_feed(struct thread *t, const struct sample *s, const struct audience 
 	if (s->op == SAMPLE_FOREIGN) /* not ours: says nothing about this thread */
 		return 0;
 	if (s->op == SAMPLE_RESTART)
-		err = leave_all(t, LEAVE_END, to);
+		err = restart(t, to);
 	else if (s->op == SAMPLE_GAP)
 		err = gap(t, s, to);
 	else
@@ -309,6 +370,8 @@ int thread_finish(struct thread *t, const struct audience *to)
 {
 	to->profile->traced_ns += t->last_ns - t->first_ns;
 	to->profile->traced_cycles += t->last_cycles - t->first_cycles;
+	end_outside(t, t->last_ns, t->last_cycles, to->profile);
+	last_instruction(t, to);
 	return leave_all(t, LEAVE_END, to);
 }
 

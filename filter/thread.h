@@ -18,8 +18,10 @@ struct thread {
 	uint64_t first_cycles, last_cycles;
 	struct stack *stacks;
 	uint32_t nstacks;
-	struct instr_cost *instr; /* the instruction that is running, NULL if not known */
-	uint64_t instr_cycles;	  /* when it began */
+	uint32_t depth;			  /* activations on all its stacks */
+	uint64_t empty_ns, empty_cycles;  /* since when there is none, if so */
+	struct instr_cost *instr;	  /* the instruction that is running, NULL if not known */
+	uint64_t instr_ns, instr_cycles;  /* since when */
 };
 
 /* Who listens, and where totals go. */

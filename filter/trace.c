@@ -34,6 +34,10 @@ static struct thread *make_thread(struct trace *t, const struct sample *s, uint6
 		.last_ns = s->time,
 		.first_cycles = s->cycles,
 		.last_cycles = s->cycles,
+		.empty_ns = s->time,
+		.empty_cycles = s->cycles,
+		.instr_ns = s->time,
+		.instr_cycles = s->cycles,
 	};
 	return th;
 }

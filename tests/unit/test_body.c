@@ -106,7 +106,7 @@ static void test_measured_instructions(void **state)
 	struct body_row rows[COUNT(instrs)];
 
 	(void)state;
-	*function_cost(&code, 26) = (struct instr_cost){ 4, 50 };
+	*function_cost(&code, 26) = (struct instr_cost){ .n = 5, .timed = 4, .cycles = 50 };
 	assert_rows(loop, (unsigned[]){ 24, 26 }, (double[]){ -1, 12.5 }, 2);
 	body_rows(loop, rows, COUNT(rows));
 	assert_true(rows[0].measured && rows[1].measured);

@@ -53,9 +53,9 @@ static void test_measured_lines(void **state)
 	struct heat h;
 
 	(void)state;
-	*function_cost(&code, 2) = (struct instr_cost){ 1, 7 };
-	*function_cost(&code, 4) = (struct instr_cost){ 3, 30 };
-	*function_cost(&code, 10) = (struct instr_cost){ 2, 10 };
+	*function_cost(&code, 2) = (struct instr_cost){ .n = 1, .timed = 1, .cycles = 7 };
+	*function_cost(&code, 4) = (struct instr_cost){ .n = 3, .timed = 3, .cycles = 30 };
+	*function_cost(&code, 10) = (struct instr_cost){ .n = 2, .timed = 2, .cycles = 10 };
 	assert_int_equal(heat_of(&code, &h), 0);
 	assert_true(h.measured);
 	assert_true(h.lines[0].cycles == 7);

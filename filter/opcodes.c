@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Opcode numbers mean something within one interpreter only, and a recording may be of several: rows
+ * are found by their names. The map in front of that search is by (process, number), asked for each
+ * instruction of a code object, not for each event.
+ */
+#include "opcodes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "body.h"
+
+#define NONE UINT32_MAX
+
+enum opcodes_source opcodes_source(const struct profile *p)
+{
+	if (p->events[OP_INSTRUCTION])
+		return OPCODES_MEASURED;
+	if (p->events[OP_JUMP] || (p->mode && !strcmp(p->mode, "adaptive")))
+		return OPCODES_DERIVED;
+	return OPCODES_UNKNOWN;
+}
+
+/* Room for one more element; sizes double at powers of two. */
+static void *grow(void *array, uint32_t n, size_t size)
+{
+	return n & (n - 1) ? array : realloc(array, (n ? 2 * (size_t)n : 1) * size);
+}
+
+static uint32_t find_row(const struct opcodes *o, const char *base, const char *specialized)
+{
+	for (uint32_t i = 0; i < o->nrows; i++)
+		if (!strcmp(o->rows[i].base, base) && !strcmp(o->rows[i].specialized, specialized))
+			return i;
+	return NONE;
+}
+
+static uint32_t make_row(struct opcodes *o, const char *base, const char *specialized)
+{
+	struct opcode_row *rows = grow(o->rows, o->nrows, sizeof(*rows));
+
+	if (!rows)
+		return NONE;
+	o->rows = rows;
+	rows[o->nrows] = (struct opcode_row){ .base = base, .specialized = specialized };
+	return o->nrows++;
+}
+
+/* The index of a row, made at first sight. NONE: no memory. User addresses have 47 bits. */
+static uint32_t row_of(struct opcodes *o, const struct process *p, uint8_t base, uint8_t adaptive)
+{
+	uint64_t key = (uint64_t)(uintptr_t)p << 16 | base << 8 | (o->base_only ? base : adaptive);
+	uintptr_t known = (uintptr_t)map_get(&o->row_of, key);
+	const char *name = process_opname(p, base);
+	const char *specialized = process_opname(p, (uint8_t)key);
+	uint32_t row;
+
+	if (known)
+		return known - 1;
+	row = find_row(o, name, specialized);
+	if (row == NONE)
+		row = make_row(o, name, specialized);
+	if (row == NONE || map_put(&o->row_of, key, (void *)((uintptr_t)row + 1)))
+		return NONE;
+	return row;
+}
+
+static int add_pair(struct opcodes *o, uint32_t from, uint32_t to, uint64_t n)
+{
+	uint64_t key = (uint64_t)from << 32 | to;
+	uintptr_t known = (uintptr_t)map_get(&o->pair_of, key);
+	struct opcode_pair *pairs;
+
+	if (!known) {
+		pairs = grow(o->pairs, o->npairs, sizeof(*pairs));
+		if (!pairs)
+			return -ENOMEM;
+		o->pairs = pairs;
+		pairs[o->npairs] = (struct opcode_pair){ .from = from, .to = to };
+		known = ++o->npairs;
+		if (map_put(&o->pair_of, key, (void *)known))
+			return -ENOMEM;
+	}
+	o->pairs[known - 1].n += n;
+	return 0;
+}
+
+static void add_cost(struct opcodes *o, struct opcode_row *row, const struct process *p,
+		     const struct instr_cost *cost)
+{
+	uint64_t callbacks = cost->n * p->callback_cycles[OP_INSTRUCTION];
+
+	row->n += cost->n;
+	row->timed += cost->timed;
+	row->ns += cost->ns;
+	row->cycles += cost->cycles;
+	o->n += cost->n;
+	o->ns += cost->ns;
+	o->cycles += cost->cycles;
+	if (o->source == OPCODES_MEASURED) {
+		row->callback_cycles += callbacks;
+		o->callback_cycles += callbacks;
+	}
+}
+
+static int add_measured(struct opcodes *o, const struct code *code, uint32_t i)
+{
+	const struct instr_cost *cost = &code->function->costs[i];
+	const struct instr *instr = &code->instrs[i];
+	const struct process *p = code->process;
+	uint32_t row;
+	int err = 0;
+
+	if (!cost->n)
+		return 0;
+	row = row_of(o, p, instr->base, instr->adaptive);
+	if (row == NONE)
+		return -ENOMEM;
+	add_cost(o, &o->rows[row], p, cost);
+	for (uint32_t k = 0; k < cost->nfollowers && !err; k++) {
+		const struct follower *next = &cost->followers[k];
+		uint32_t to = row_of(o, p, next->base, next->adaptive);
+
+		err = to == NONE ? -ENOMEM : add_pair(o, row, to, next->n);
+	}
+	return err;
+}
+
+static uint64_t times_run(const struct function *f, const struct loop *block)
+{
+	return block ? block->iterations : f->calls;
+}
+
+/* Does the next instruction in the code never run next? */
+static bool never_falls_through(const struct process *p, const struct instr *instr)
+{
+	static const char *const prefixes[] = { "RETURN_", "JUMP_", "RAISE_", "RERAISE",
+						"INTERPRETER_EXIT" };
+	const char *name = process_opname(p, instr->base);
+
+	if (!strcmp(name, "RETURN_GENERATOR"))
+		return false;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
+/* The instruction that runs after i in its block, as though no forward jump were taken; or ninstrs. */
+static uint32_t next_of(const struct code *code, uint32_t i, const struct loop *block)
+{
+	const struct instr *instr = &code->instrs[i];
+	uint32_t next = i + 1;
+
+	if (instr->back_edge && block && instr->target == block->head)
+		return code_index(code, block->head);
+	if (next >= code->ninstrs || never_falls_through(code->process, instr) ||
+	    body_block(code->function, code->instrs[next].offset) != block)
+		return code->ninstrs;
+	return next;
+}
+
+static int add_derived(struct opcodes *o, const struct code *code, uint32_t i)
+{
+	const struct instr *instr = &code->instrs[i];
+	const struct loop *block = body_block(code->function, instr->offset);
+	struct instr_cost run = { .n = times_run(code->function, block) };
+	uint32_t row, to, next;
+
+	if (!run.n)
+		return 0;
+	row = row_of(o, code->process, instr->base, instr->adaptive);
+	if (row == NONE)
+		return -ENOMEM;
+	add_cost(o, &o->rows[row], code->process, &run);
+	next = next_of(code, i, block);
+	if (next >= code->ninstrs)
+		return 0;
+	to = row_of(o, code->process, code->instrs[next].base, code->instrs[next].adaptive);
+	return to == NONE ? -ENOMEM : add_pair(o, row, to, run.n);
+}
+
+/* Instructions first <= offset <= last. */
+static int add_range(struct opcodes *o, const struct code *code, int64_t first, int64_t last)
+{
+	const struct function *f = code->function;
+	int err = 0;
+
+	if (!f || o->source == OPCODES_UNKNOWN || (o->source == OPCODES_MEASURED && !f->costs))
+		return 0;
+	for (uint32_t i = 0; i < code->ninstrs && !err; i++) {
+		if (code->instrs[i].offset < first || code->instrs[i].offset > last)
+			continue;
+		err = o->source == OPCODES_MEASURED ? add_measured(o, code, i) :
+						      add_derived(o, code, i);
+	}
+	return err;
+}
+
+int opcodes_add_function(struct opcodes *o, const struct code *code)
+{
+	return add_range(o, code, 0, INT64_MAX);
+}
+
+int opcodes_add_loop(struct opcodes *o, const struct loop *loop)
+{
+	return add_range(o, loop->code, loop->head, loop->end);
+}
+
+int opcodes_add_program(struct opcodes *o, const struct profile *p)
+{
+	size_t n = 0;
+	struct code **all = profile_functions(p, &n);
+	int err = all ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = opcodes_add_function(o, all[i]);
+	free(all);
+	return err;
+}
+
+double opcode_per_call(const struct opcode_row *row)
+{
+	return row->timed ? (double)row->cycles / row->timed : 0;
+}
+
+uint64_t opcodes_followed(const struct opcodes *o, uint32_t from)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < o->npairs; i++)
+		if (o->pairs[i].from == from)
+			n += o->pairs[i].n;
+	return n;
+}
+
+static int by_name(const struct opcode_row *a, const struct opcode_row *b)
+{
+	int order = strcmp(a->base, b->base);
+
+	return order ? order : strcmp(a->specialized, b->specialized);
+}
+
+/* More comes first. */
+static int more(double a, double b)
+{
+	return (a < b) - (a > b);
+}
+
+static int compare_rows(const void *left, const void *right, void *how)
+{
+	const struct opcode_row *a = left, *b = right;
+	enum opcodes_order by = *(const enum opcodes_order *)how;
+	int order = 0;
+
+	if (by == OPCODES_BY_TIME)
+		order = more(a->cycles, b->cycles);
+	else if (by == OPCODES_BY_PER_CALL)
+		order = more(opcode_per_call(a), opcode_per_call(b));
+	if (!order && by != OPCODES_BY_NAME)
+		order = more(a->n, b->n);
+	return order ? order : by_name(a, b);
+}
+
+static int compare_pairs(const void *left, const void *right, void *rows)
+{
+	const struct opcode_pair *a = left, *b = right;
+	const struct opcode_row *r = rows;
+	int order = more(a->n, b->n);
+
+	if (!order)
+		order = by_name(&r[a->from], &r[b->from]);
+	return order ? order : by_name(&r[a->to], &r[b->to]);
+}
+
+void opcodes_sort(struct opcodes *o, enum opcodes_order order)
+{
+	for (uint32_t i = 0; i < o->nrows; i++)
+		o->rows[i].was = i;
+	qsort_r(o->rows, o->nrows, sizeof(*o->rows), compare_rows, &order);
+	for (uint32_t i = 0; i < o->nrows; i++)
+		o->rows[o->rows[i].was].is = i;
+	for (uint32_t i = 0; i < o->npairs; i++) {
+		o->pairs[i].from = o->rows[o->pairs[i].from].is;
+		o->pairs[i].to = o->rows[o->pairs[i].to].is;
+	}
+	qsort_r(o->pairs, o->npairs, sizeof(*o->pairs), compare_pairs, o->rows);
+	map_free(&o->row_of);
+	map_free(&o->pair_of);
+}
+
+void opcodes_free(struct opcodes *o)
+{
+	map_free(&o->row_of);
+	map_free(&o->pair_of);
+	free(o->rows);
+	free(o->pairs);
+	*o = (struct opcodes){ 0 };
+}
