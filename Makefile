@@ -33,8 +33,8 @@ PACKAGE  := $(patsubst helper-ext/%,$B/python/%,$(wildcard helper-ext/ocular/*.p
 OBJ_filter := $(SRC_filter:%.c=$B/obj/%.o)
 OBJ_pt     := $(SRC_pt:%.c=$B/obj/%.o)
 OBJ_record := $(SRC_record:%.c=$B/obj/%.o)
-LIB_filter := -ljansson -lm
-LIB_pt     := -ljansson -lipt -lzstd -lm -pthread
+LIB_filter := -ljansson -lz -lm
+LIB_pt     := -ljansson -lz -lipt -lzstd -lm -pthread
 LIB_record := -lipt
 # Which half a test is of: NAME.c says it, or the prefix record_, pt_ or perf_.
 in_record   = $(wildcard helper-ext/record/$1.c helper-ext/shared/$1.c)

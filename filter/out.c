@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gzip.h"
+
 #define BUFFER_SIZE (1u << 20)
 
 static int open_directly(struct out *o)
@@ -45,6 +47,13 @@ static int open_temporary(struct out *o)
 	return err;
 }
 
+static bool is_zipped(const char *path)
+{
+	size_t length = strlen(path);
+
+	return length > 3 && !strcmp(path + length - 3, ".gz");
+}
+
 static bool is_direct(const char *path)
 {
 	struct stat st;
@@ -68,7 +77,8 @@ int out_open(struct out *o, const char *path, char *error, size_t size)
 	*o = (struct out){ .fd = -1, .size = BUFFER_SIZE };
 	o->path = strdup(path);
 	o->buffer = malloc(o->size);
-	if (!o->path || !o->buffer)
+	o->zip = is_zipped(path) ? gzip_open() : NULL;
+	if (!o->path || !o->buffer || (is_zipped(path) && !o->zip))
 		o->err = -ENOMEM;
 	else
 		o->err = is_direct(path) ? open_directly(o) : open_temporary(o);
@@ -78,10 +88,15 @@ int out_open(struct out *o, const char *path, char *error, size_t size)
 	return err;
 }
 
-static void flush(struct out *o)
+static void flush(struct out *o, enum gzip_how how)
 {
 	size_t done = 0;
 
+	o->written += o->used;
+	if (o->zip && !o->err)
+		o->err = gzip_write(o->zip, o->fd, o->buffer, o->used, how);
+	if (o->zip)
+		done = o->used;
 	while (!o->err && done < o->used) {
 		ssize_t n = write(o->fd, o->buffer + done, o->used - done);
 
@@ -109,7 +124,7 @@ static int grow(struct out *o, size_t size)
 char *out_reserve(struct out *o, size_t size)
 {
 	if (o->size - o->used < size) {
-		flush(o);
+		flush(o, GZIP_MORE);
 		if (o->size < size && grow(o, size))
 			return NULL;
 	}
@@ -129,8 +144,20 @@ void out_put(struct out *o, const char *bytes, size_t size)
 		out_commit(o, mempcpy(to, bytes, size));
 }
 
+/* What zlib holds back may be anything: where that would not fit, it is made to give it. */
+bool out_fits(struct out *o, uint64_t more, uint64_t most)
+{
+	if (!o->zip)
+		return o->written + o->used + more <= most;
+	if (gzip_at_most(o->zip, o->used + more) <= most)
+		return true;
+	flush(o, GZIP_SYNC);
+	return gzip_at_most(o->zip, more) <= most;
+}
+
 static void release(struct out *o)
 {
+	gzip_free(o->zip);
 	free(o->path);
 	free(o->temporary);
 	free(o->target);
@@ -142,7 +169,7 @@ int out_close(struct out *o, char *error, size_t size)
 {
 	int err;
 
-	flush(o);
+	flush(o, GZIP_END);
 	if (close(o->fd) && !o->err)
 		o->err = -errno;
 	o->fd = -1;

@@ -3,13 +3,15 @@
  * out.h - a file being written: buffered, and whole or not there at all.
  *
  * A regular file grows as PATH.tmp and gets its name when it is closed, so that nobody takes a torn
- * one for a whole one. "-" is standard output; that, pipes and devices are written directly.
+ * one for a whole one. "-" is standard output; that, pipes and devices are written directly. A path that
+ * ends in .gz is compressed (gzip.h).
  *
  * The first error sticks: everything written after it goes nowhere. out_tell says it in words.
  */
 #ifndef OCULAR_OUT_H
 #define OCULAR_OUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +23,8 @@ struct out {
 	char *path;	 /* as the user named it */
 	char *temporary; /* what is written until out_close; NULL: written directly */
 	char *target;	 /* what it is renamed to: path, symbolic links resolved */
+	struct gzip *zip; /* NULL: not compressed */
+	uint64_t written; /* bytes that left the buffer, before they were compressed */
 	char *buffer;
 	size_t size, used;
 };
@@ -36,6 +40,9 @@ char *out_reserve(struct out *o, size_t size);
 void out_commit(struct out *o, const char *end);
 
 void out_put(struct out *o, const char *bytes, size_t size);
+
+/* Would the file stay within `most` bytes if `more` were written now, and it closed? May write. */
+bool out_fits(struct out *o, uint64_t more, uint64_t most);
 
 /* o->err; if it is not 0, "cannot write PATH: REASON" into `error`. */
 int out_tell(const struct out *o, char *error, size_t size);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "out.h"
 
@@ -194,6 +195,50 @@ static void test_pieces_of_all_sizes(void **state)
 	unlink(path);
 }
 
+/* What does not compress and what does, read back by zlib; out_fits promises are kept by the file. */
+static void compressed_holds(const char *name, uint64_t most, unsigned noise)
+{
+	struct out o;
+	char error[256], line[1000], back[1000];
+	unsigned long lines = 0;
+	struct stat st;
+	gzFile f;
+
+	assert_int_equal(out_open(&o, file(name), error, sizeof(error)), 0);
+	for (srand(1); lines < 5000 && out_fits(&o, sizeof(line), most); lines++) {
+		for (size_t i = 0; i < sizeof(line); i++)
+			line[i] = 'a' + rand() % noise;
+		out_put(&o, line, sizeof(line));
+	}
+	assert_int_equal(out_close(&o, error, sizeof(error)), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true((uint64_t)st.st_size <= most);
+	if (lines < 5000) /* it was stopped by the limit, and not long before it */
+		assert_true((uint64_t)st.st_size > most - most / 10 - 2 * sizeof(line));
+	f = gzopen(path, "r");
+	srand(1);
+	for (unsigned long n = 0; n < lines; n++) {
+		for (size_t i = 0; i < sizeof(line); i++)
+			line[i] = 'a' + rand() % noise;
+		assert_int_equal(gzread(f, back, sizeof(back)), sizeof(back));
+		assert_memory_equal(back, line, sizeof(line));
+	}
+	assert_int_equal(gzread(f, back, 1), 0);
+	gzclose(f);
+	unlink(path);
+}
+
+static void test_compressed(void **state)
+{
+	(void)state;
+	compressed_holds("noise.gz", UINT64_MAX / 2, 256);
+	compressed_holds("noise.gz", 100000, 256);
+	compressed_holds("noise.gz", 2000000, 256);
+	compressed_holds("plain.gz", 5000000, 2);
+	compressed_holds("plain.gz", 20000, 2);
+	compressed_holds("plain", 20000, 256);
+}
+
 static void test_numbers(void **state)
 {
 	static const uint64_t numbers[] = { 0,
@@ -238,6 +283,7 @@ int main(void)
 		cmocka_unit_test(test_errors_name_the_file),
 		cmocka_unit_test(test_a_full_disk_sticks),
 		cmocka_unit_test(test_pieces_of_all_sizes),
+		cmocka_unit_test(test_compressed),
 		cmocka_unit_test(test_numbers),
 	};
 
