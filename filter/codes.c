@@ -32,6 +32,7 @@ static void code_free(struct code *code)
 	function_free(code);
 	free(code->file);
 	free(code->qualname);
+	free(code->name);
 	free(code->instrs);
 	free(code);
 }
@@ -220,6 +221,15 @@ uint32_t code_index(const struct code *code, int64_t offset)
 			high = mid;
 	}
 	return low ? low - 1 : code->ninstrs;
+}
+
+const char *code_name(const struct code *code)
+{
+	const char *dot = strrchr(code->qualname, '.');
+
+	if (code->name)
+		return code->name;
+	return dot ? dot + 1 : code->qualname;
 }
 
 const char *process_opname(const struct process *p, uint8_t opcode)

@@ -35,6 +35,7 @@ struct code {
 	bool final; /* a `specialized` line was seen: adaptive opcodes are what ran */
 	char *file;
 	char *qualname;
+	char *name; /* co_name, where the table tells it: code_name() */
 	int64_t firstlineno;
 	uint64_t address; /* in the traced process; 0: unknown */
 	uint32_t units;	  /* length in code units; 0: unknown */
@@ -102,6 +103,9 @@ struct code *codes_intern(struct process *p, const char *file, const char *qualn
 
 /* The instruction at `offset` or the last one before it; ninstrs if there is none. */
 uint32_t code_index(const struct code *code, int64_t offset);
+
+/* Its co_name: what follows the last dot of its qualname, unless the table says otherwise. */
+const char *code_name(const struct code *code);
 
 /* "?" if the interpreter's names are not known. */
 const char *process_opname(const struct process *p, uint8_t opcode);

@@ -114,6 +114,17 @@ static bool is_wanted(PyCodeObject *code)
 	return filter_wants(&codes_setup.filter, file ? file : "", module);
 }
 
+/* Is co_name what follows the last dot of co_qualname? The compiler makes them so. */
+static bool follows_from_qualname(const PyCodeObject *code)
+{
+	const char *name = PyUnicode_AsUTF8(code->co_name);
+	const char *qualname = PyUnicode_AsUTF8(code->co_qualname);
+	const char *dot = qualname ? strrchr(qualname, '.') : NULL;
+
+	PyErr_Clear();
+	return name && qualname && !strcmp(name, dot ? dot + 1 : qualname);
+}
+
 static long write_code(uint32_t id, PyCodeObject *code)
 {
 	struct text t = { 0 };
@@ -123,6 +134,10 @@ static long write_code(uint32_t id, PyCodeObject *code)
 	text_str(&t, code->co_filename);
 	text_printf(&t, ",\"qualname\":");
 	text_str(&t, code->co_qualname);
+	if (!follows_from_qualname(code)) {
+		text_printf(&t, ",\"name\":");
+		text_str(&t, code->co_name);
+	}
 	text_printf(&t, ",\"firstlineno\":%d,\"address\":\"%p\"", code->co_firstlineno,
 		    (void *)code);
 	text_printf(&t, ",\"units\":%zd,\"instructions\":", Py_SIZE(code));
