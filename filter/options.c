@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sink_calls.h"
 #include "sink_console.h"
 #include "sink_events.h"
 #include "sink_perfetto.h"
@@ -87,6 +88,7 @@ static const struct {
 	KEY(perfetto, set_string, "FILE", "write a Perfetto trace (Chrome JSON)"),
 	KEY(summary, set_string, "FILE", "write the summary as JSON"),
 	KEY(events, set_string, "FILE", "write one line for each event"),
+	KEY(pstats, set_string, "FILE", "write call counts and times for Python's pstats"),
 	KEY(console, set_when, "auto|always|never", "report (default: when no other is asked for)"),
 	KEY(loops, set_number, "N", "loops that the report takes apart (default: 5)"),
 	{ "time", 0, set_window, "FROM,TO", "only this part: seconds, as perf script --time" },
@@ -146,37 +148,55 @@ bool options_when(enum when w, int fd)
 	return w == WHEN_ALWAYS || (w == WHEN_AUTO && isatty(fd));
 }
 
+/* What writes a file, and where the file is named. */
+static const struct {
+	sink_maker make;
+	size_t path;
+} files[] = {
+	{ sink_events_open, offsetof(struct options, events) },
+	{ sink_perfetto_open, offsetof(struct options, perfetto) },
+	{ sink_summary_open, offsetof(struct options, summary) },
+	{ sink_pstats_open, offsetof(struct options, pstats) },
+};
+
+#define NFILES (sizeof(files) / sizeof(files[0]))
+
+static const char *path_of(const struct options *o, size_t i)
+{
+	return *(const char *const *)((const char *)o + files[i].path);
+}
+
 static bool wants_console(const struct options *o)
 {
-	return o->console == WHEN_ALWAYS ||
-	       (o->console == WHEN_AUTO && !o->perfetto && !o->summary && !o->events);
+	bool other = false;
+
+	for (size_t i = 0; i < NFILES; i++)
+		other |= path_of(o, i) != NULL;
+	return o->console == WHEN_ALWAYS || (o->console == WHEN_AUTO && !other);
+}
+
+/* Appends a sink to the list that ends at *end. Nothing to do without a path. */
+static int append(struct sink ***end, sink_maker make, const char *path, const struct options *o,
+		  char *error)
+{
+	struct sink_options so = { path, o->loops, options_when(o->color, STDOUT_FILENO) };
+	int err = path ? make(*end, &so, error) : 0;
+
+	if (path && !err)
+		*end = &(**end)->next;
+	return err;
 }
 
 int options_sinks(const struct options *o, struct sink **sinks, char *error)
 {
-	const struct {
-		sink_maker make;
-		const char *path;
-	} makers[] = {
-		{ sink_events_open, o->events },
-		{ sink_perfetto_open, o->perfetto },
-		{ sink_summary_open, o->summary },
-		{ sink_console_open, wants_console(o) ? "-" : NULL },
-	};
 	struct sink **end = sinks;
 	int err = 0;
 
 	*sinks = NULL;
-	for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]) && !err; i++) {
-		struct sink_options so = { makers[i].path, o->loops,
-					   options_when(o->color, STDOUT_FILENO) };
-
-		if (!so.path)
-			continue;
-		err = makers[i].make(end, &so, error);
-		if (!err)
-			end = &(*end)->next;
-	}
+	for (size_t i = 0; i < NFILES && !err; i++)
+		err = append(&end, files[i].make, path_of(o, i), o, error);
+	if (!err)
+		err = append(&end, sink_console_open, wants_console(o) ? "-" : NULL, o, error);
 	for (struct sink *k = *sinks, *next; err && k; k = next) {
 		next = k->next;
 		k->ops->free(k);

@@ -2,10 +2,15 @@
 # report - repair the recording if it was cut off, then let stock perf decode it through the plugin, or
 # ocular-pt without perf.
 
-report_options="--perfetto:perfetto --summary:summary --events:events --loops:loops --time:time \
---decoder:decoder -q:silent! --quiet:silent!"
+report_options="--perfetto:perfetto --summary:summary --events:events --pstats:pstats --loops:loops \
+--time:time --decoder:decoder -q:silent! --quiet:silent!"
 
-perfetto='' summary='' events='' loops='' time='' decoder=perf silent=''
+# What is handed on as it is: options that name a file to write, then others.
+report_files="perfetto summary events pstats"
+report_others="loops time"
+
+for option in $report_files $report_others silent; do eval "$option="; done
+decoder=perf
 
 report_help() {
 	cat <<'END'
@@ -15,6 +20,7 @@ usage: ocular report [options] [DIR]
   --perfetto FILE     write a trace for https://ui.perfetto.dev
   --summary FILE      write functions, loops and losses as JSON
   --events FILE       write one line for each decoded event
+  --pstats FILE       write call counts, times and callers for pstats.Stats, as cProfile counts them
   --loops N           take the N hottest loops apart (default 5)
   --time FROM,TO      only this span, in seconds of perf's clock; either end may be left out
   --decoder D         perf (default); libipt: ocular-pt, which reads the packets itself, without perf and
@@ -61,20 +67,21 @@ check_report() {
 
 # The console is shown unless it is unwanted or another sink has standard output.
 console() {
-	case $silent:$perfetto:$summary:$events in
-	1:* | *:-:* | *:-) echo never ;;
-	*) echo always ;;
-	esac
+	shown=always
+	for option in $report_files; do
+		eval "[ \"\$$option\" != - ]" || shown=never
+	done
+	[ -z "$silent" ] || shown=never
+	echo $shown
 }
 
 # What both decoders are asked for, KEY=VALUE...
 report_now() {
 	set -- "console=$(console)"
-	[ -z "$perfetto" ] || set -- "$@" "perfetto=$perfetto"
-	[ -z "$summary" ] || set -- "$@" "summary=$summary"
-	[ -z "$events" ] || set -- "$@" "events=$events"
-	[ -z "$loops" ] || set -- "$@" "loops=$loops"
-	[ -z "$time" ] || set -- "$@" "time=$time"
+	for option in $report_files $report_others; do
+		eval "value=\$$option"
+		[ -z "$value" ] || set -- "$@" "$option=$value"
+	done
 	case $decoder in
 	libipt) "$parts/bin/ocular-pt" "$@" "$file" ;;
 	perf) by_perf "$@" ;;

@@ -57,6 +57,8 @@ static void test_strings(void **state)
 	assert_string_equal(o.summary, "s");
 	assert_int_equal(parse(&o, "events=e", error), 0);
 	assert_string_equal(o.events, "e");
+	assert_int_equal(parse(&o, "pstats=p", error), 0);
+	assert_string_equal(o.pstats, "p");
 	assert_int_equal(parse(&o, "help", error), 0);
 	assert_true(o.help);
 }
@@ -170,6 +172,7 @@ static void test_sinks(void **state)
 	assert_int_equal(count_sinks("events=/dev/null", NULL), 1);
 	assert_int_equal(count_sinks("events=/dev/null", "console=always"), 2);
 	assert_int_equal(count_sinks("perfetto=/dev/null", "summary=/dev/null"), 2);
+	assert_int_equal(count_sinks("pstats=/dev/null", NULL), 1);
 }
 
 /* One that cannot be made: the others are taken back, and the error names the file. */

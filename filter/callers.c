@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+/*
+ * One walk over the tree with counters of what is open: recursion is then known without a search, as
+ * in cProfile, which counts while the program runs.
+ */
+#include "callers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct summing {
+	struct callers *c;
+	const struct calltree *t;
+	struct map functions, edges; /* code; caller and callee -> index + 1 */
+	uint32_t functions_size, edges_size;
+};
+
+/* The index under key in `array`, which grows by one zeroed element for a new key; -1: no memory. */
+static int64_t index_of(struct map *m, uint64_t key, void **array, size_t element, uint32_t *n,
+			uint32_t *size)
+{
+	uintptr_t found = (uintptr_t)map_get(m, key);
+
+	if (found)
+		return found - 1;
+	if (*n == *size) {
+		uint32_t more = *size ? *size * 2 : 64;
+		void *bigger = reallocarray(*array, more, element);
+
+		if (!bigger)
+			return -1;
+		*array = bigger;
+		*size = more;
+	}
+	if (map_put(m, key, (void *)(uintptr_t)(*n + 1)))
+		return -1;
+	return (*n)++;
+}
+
+static struct call_function *function_at(struct summing *s, struct code *code)
+{
+	struct callers *c = s->c;
+	uint32_t before = c->nfunctions;
+	int64_t i = index_of(&s->functions, (uintptr_t)code, (void **)&c->functions,
+			     sizeof(*c->functions), &c->nfunctions, &s->functions_size);
+
+	if (i < 0)
+		return NULL;
+	if (c->nfunctions > before)
+		c->functions[i] = (struct call_function){ .code = code };
+	return &c->functions[i];
+}
+
+static struct call_edge *edge_at(struct summing *s, uint32_t caller, uint32_t callee)
+{
+	struct callers *c = s->c;
+	uint32_t before = c->nedges;
+	int64_t i = index_of(&s->edges, (uint64_t)caller << 32 | callee, (void **)&c->edges,
+			     sizeof(*c->edges), &c->nedges, &s->edges_size);
+
+	if (i < 0)
+		return NULL;
+	if (c->nedges > before)
+		c->edges[i] = (struct call_edge){ .caller = caller, .callee = callee };
+	return &c->edges[i];
+}
+
+static void open_sum(struct call_sum *sum, const struct call_node *n)
+{
+	uint64_t calls = n->calls + n->resumes;
+
+	sum->calls += calls;
+	if (sum->open++) {
+		sum->recursive += calls;
+	} else {
+		sum->total_ns += n->ns;
+		sum->total_cycles += n->cycles;
+	}
+	sum->self_ns += n->self_ns;
+	sum->self_cycles += n->self_cycles;
+}
+
+/* The edge that leads to a node. *edge is NULL for what a root calls. 0 or -ENOMEM. */
+static int edge_to(struct summing *s, const struct call_node *n, uint32_t callee,
+		   struct call_edge **edge)
+{
+	struct code *code = s->t->nodes[n->parent].code;
+	struct call_function *caller = code ? function_at(s, code) : NULL;
+
+	*edge = NULL;
+	if (!code)
+		return 0;
+	if (caller)
+		*edge = edge_at(s, caller - s->c->functions, callee);
+	return *edge ? 0 : -ENOMEM;
+}
+
+static int enter(void *to, uint32_t node)
+{
+	struct summing *s = to;
+	const struct call_node *n = &s->t->nodes[node];
+	struct call_function *f = function_at(s, n->code);
+	struct call_edge *edge;
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	open_sum(&f->sum, n);
+	err = edge_to(s, n, f - s->c->functions, &edge);
+	if (edge)
+		open_sum(&edge->sum, n);
+	return err;
+}
+
+/* All of it was found on the way in. */
+static int leave(void *to, uint32_t node)
+{
+	struct summing *s = to;
+	const struct call_node *n = &s->t->nodes[node];
+	struct call_function *f = function_at(s, n->code);
+	struct call_edge *edge;
+
+	f->sum.open--;
+	edge_to(s, n, f - s->c->functions, &edge);
+	if (edge)
+		edge->sum.open--;
+	return 0;
+}
+
+int callers_sum(struct callers *c, const struct calltree *t)
+{
+	struct summing s = { .c = c, .t = t };
+	const struct call_root **roots;
+	size_t n;
+	int err;
+
+	*c = (struct callers){ 0 };
+	roots = calltree_roots(t, &n);
+	err = roots ? 0 : -ENOMEM;
+	for (size_t i = 0; i < n && !err; i++)
+		err = calltree_walk(t, roots[i]->root, enter, leave, &s);
+	free(roots);
+	map_free(&s.functions);
+	map_free(&s.edges);
+	return err;
+}
+
+void call_sum_add(struct call_sum *to, const struct call_sum *from)
+{
+	to->calls += from->calls;
+	to->recursive += from->recursive;
+	to->self_ns += from->self_ns;
+	to->total_ns += from->total_ns;
+	to->self_cycles += from->self_cycles;
+	to->total_cycles += from->total_cycles;
+}
+
+void callers_free(struct callers *c)
+{
+	free(c->functions);
+	free(c->edges);
+	*c = (struct callers){ 0 };
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * callers.h - a call tree summed up: each function, and each function by who called it.
+ *
+ * Definitions are cProfile's (CPython Modules/_lsprof.c): a call is an entry of any kind, so a generator's
+ * resume is one too; it is recursive while the same function, or the same call of one function by
+ * another, is open on the stack; total time counts what is not recursive. Where cProfile stays out,
+ * frames that were open before the trace add time and no call.
+ */
+#ifndef OCULAR_CALLERS_H
+#define OCULAR_CALLERS_H
+
+#include "calltree.h"
+
+struct call_sum {
+	uint64_t calls, recursive; /* all, and those of them that are recursive */
+	uint64_t self_ns, total_ns;
+	uint64_t self_cycles, total_cycles;
+	uint32_t open; /* used while summing */
+};
+
+struct call_edge {
+	uint32_t caller, callee; /* index into callers.functions */
+	struct call_sum sum;
+};
+
+struct call_function {
+	struct code *code;
+	struct call_sum sum;
+};
+
+struct callers {
+	struct call_function *functions;
+	struct call_edge *edges;
+	uint32_t nfunctions, nedges;
+};
+
+/* Sums up all of the tree, in order of appearance. 0, or -ENOMEM; free it in either case. */
+int callers_sum(struct callers *c, const struct calltree *t);
+
+/* Adds what `from` holds. */
+void call_sum_add(struct call_sum *to, const struct call_sum *from);
+
+void callers_free(struct callers *c);
+
+#endif

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Nodes lie in one array and name each other by index, so that growing moves nothing else. Most calls
+ * repeat the one before them: each node remembers the child that was entered last, and only other
+ * ones are looked up.
+ */
+#include "calltree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Node and code id in one key: ids have 24 bits (marker.h), and are unique below one root. */
+#define CODE_BITS 24
+
+static uint32_t add_node(struct calltree *t, uint32_t parent, struct code *code)
+{
+	if (t->nnodes == t->size) {
+		uint32_t size = t->size ? t->size + t->size / 2 : 64;
+		struct call_node *nodes = size > t->size ? realloc(t->nodes, size * sizeof(*nodes)) : NULL;
+
+		if (!nodes)
+			return CALLTREE_NONE;
+		t->nodes = nodes;
+		t->size = size;
+		t->nnodes += !t->nnodes; /* number 0 */
+	}
+	t->nodes[t->nnodes] = (struct call_node){ .parent = parent, .code = code };
+	return t->nnodes++;
+}
+
+static uint32_t add_child(struct calltree *t, uint32_t parent, struct code *code, uint64_t key)
+{
+	uint32_t n = add_node(t, parent, code);
+	struct call_node *p;
+
+	if (!n || map_put(&t->children, key, (void *)(uintptr_t)n))
+		return CALLTREE_NONE;
+	p = &t->nodes[parent];
+	if (p->last)
+		t->nodes[p->last].next = n;
+	else
+		p->first = n;
+	return p->last = n;
+}
+
+static uint32_t child_of(struct calltree *t, uint32_t parent, struct code *code)
+{
+	uint32_t n = t->nodes[parent].hot;
+	uint64_t key = (uint64_t)parent << CODE_BITS | code->id;
+
+	if (n && t->nodes[n].code == code)
+		return n;
+	n = (uintptr_t)map_get(&t->children, key);
+	if (!n)
+		n = add_child(t, parent, code, key);
+	t->nodes[parent].hot = n;
+	return n;
+}
+
+static struct call_root *make_root(struct calltree *t, const struct activation *a,
+				   struct call_root *other, uint64_t key)
+{
+	struct call_root *r = calloc(1, sizeof(*r));
+	uint32_t node = r ? add_node(t, CALLTREE_NONE, NULL) : CALLTREE_NONE;
+
+	if (!node || map_put(&t->threads, key, r)) {
+		free(r);
+		return NULL;
+	}
+	*r = (struct call_root){ a->pid, a->tid, a->interpreter, node, node, other };
+	return r;
+}
+
+static bool is_of(const struct call_root *r, const struct activation *a)
+{
+	return r->tid == a->tid && r->pid == a->pid && r->interpreter == a->interpreter;
+}
+
+static struct call_root *root_of(struct calltree *t, const struct activation *a)
+{
+	uint64_t key = (uint64_t)(uint32_t)a->pid << 32 | (uint32_t)a->tid;
+	struct call_root *first, *r;
+
+	if (t->at && is_of(t->at, a))
+		return t->at;
+	first = r = map_get(&t->threads, key);
+	while (r && !is_of(r, a))
+		r = r->other;
+	return t->at = r ? r : make_root(t, a, first, key);
+}
+
+int calltree_enter(struct calltree *t, const struct activation *a)
+{
+	struct call_root *r = root_of(t, a);
+	uint32_t n = r ? child_of(t, r->current, a->code) : CALLTREE_NONE;
+
+	if (!n)
+		return -ENOMEM;
+	r->current = n;
+	t->nodes[n].calls += a->op == OP_PY_START;
+	t->nodes[n].resumes += a->op == OP_PY_RESUME || a->op == OP_PY_THROW;
+	return 0;
+}
+
+int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_ns,
+		   uint64_t end_cycles)
+{
+	struct call_root *r = root_of(t, a);
+	struct call_node *n;
+
+	if (!r)
+		return -ENOMEM;
+	n = &t->nodes[r->current];
+	r->current = n->parent;
+	n->ns += end_ns - a->start_ns;
+	n->cycles += end_cycles - a->start_cycles;
+	n->self_ns += end_ns - a->start_ns - a->callee_ns;
+	n->self_cycles += end_cycles - a->start_cycles - a->callee_cycles;
+	return 0;
+}
+
+/* Leaves `at` and what it ends, and finds the node after it. */
+static int go_on(const struct calltree *t, uint32_t root, uint32_t *at, calltree_visit leave,
+		 void *to)
+{
+	int err = 0;
+
+	for (; *at != root && !err; *at = t->nodes[*at].parent) {
+		err = leave ? leave(to, *at) : 0;
+		if (t->nodes[*at].next) {
+			*at = t->nodes[*at].next;
+			break;
+		}
+	}
+	return err;
+}
+
+int calltree_walk(const struct calltree *t, uint32_t root, calltree_visit enter,
+		  calltree_visit leave, void *to)
+{
+	uint32_t at = t->nodes[root].first;
+	int err = 0;
+
+	while (at && at != root && !err) {
+		err = enter(to, at);
+		if (!err && t->nodes[at].first)
+			at = t->nodes[at].first;
+		else if (!err)
+			err = go_on(t, root, &at, leave, to);
+	}
+	return err;
+}
+
+static int by_place(const void *left, const void *right)
+{
+	const struct call_root *a = *(struct call_root *const *)left;
+	const struct call_root *b = *(struct call_root *const *)right;
+	int order = (a->pid > b->pid) - (a->pid < b->pid);
+
+	if (!order)
+		order = (a->tid > b->tid) - (a->tid < b->tid);
+	return order ? order : (a->interpreter > b->interpreter) - (a->interpreter < b->interpreter);
+}
+
+static size_t collect(const struct calltree *t, const struct call_root **to)
+{
+	size_t n = 0;
+
+	for (struct map_slot *s = NULL; (s = map_next(&t->threads, s));)
+		for (const struct call_root *r = s->value; r; r = r->other, n++)
+			if (to)
+				to[n] = r;
+	return n;
+}
+
+const struct call_root **calltree_roots(const struct calltree *t, size_t *n)
+{
+	const struct call_root **roots;
+
+	*n = collect(t, NULL);
+	roots = calloc(*n + 1, sizeof(*roots));
+	if (!roots)
+		return NULL;
+	collect(t, roots);
+	qsort(roots, *n, sizeof(*roots), by_place);
+	return roots;
+}
+
+void calltree_free(struct calltree *t)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&t->threads, s));)
+		for (struct call_root *r = s->value, *other; r; r = other) {
+			other = r->other;
+			free(r);
+		}
+	map_free(&t->threads);
+	map_free(&t->children);
+	free(t->nodes);
+	*t = (struct calltree){ 0 };
+}

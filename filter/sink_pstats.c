@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A dict {function: (calls that are not recursive, calls, self, total, callers)}, callers {function:
+ * (calls, those not recursive, self, total)}, times in seconds: what cProfile.Profile.dump_stats
+ * writes (Lib/cProfile.py). A function is (file, first line, co_name). Code objects that share that
+ * are one there, and so they are one here: those of several processes above all.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "callers.h"
+#include "marshal.h"
+#include "sink_calls.h"
+
+/* Functions in the order of their labels; those of one label share its number. */
+struct labels {
+	uint32_t *order; /* index into callers.functions */
+	uint32_t *of;	 /* [function] label */
+};
+
+static int compare_labels(const struct code *a, const struct code *b)
+{
+	int order = strcmp(a->file, b->file);
+
+	if (!order)
+		order = (a->firstlineno > b->firstlineno) - (a->firstlineno < b->firstlineno);
+	return order ? order : strcmp(code_name(a), code_name(b));
+}
+
+static int by_label(const void *left, const void *right, void *functions)
+{
+	const struct call_function *f = functions;
+
+	return compare_labels(f[*(const uint32_t *)left].code, f[*(const uint32_t *)right].code);
+}
+
+static int by_callee_and_caller(const void *left, const void *right, void *labels)
+{
+	const struct call_edge *a = left, *b = right;
+	const uint32_t *of = ((struct labels *)labels)->of;
+
+	if (of[a->callee] != of[b->callee])
+		return of[a->callee] < of[b->callee] ? -1 : 1;
+	return (of[a->caller] > of[b->caller]) - (of[a->caller] < of[b->caller]);
+}
+
+static int sort(struct labels *l, struct callers *c)
+{
+	l->order = calloc(c->nfunctions + 1, sizeof(*l->order));
+	l->of = calloc(c->nfunctions + 1, sizeof(*l->of));
+	if (!l->order || !l->of)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->nfunctions; i++)
+		l->order[i] = i;
+	qsort_r(l->order, c->nfunctions, sizeof(*l->order), by_label, c->functions);
+	for (uint32_t i = 1; i < c->nfunctions; i++)
+		l->of[l->order[i]] = l->of[l->order[i - 1]] +
+				     !!by_label(&l->order[i - 1], &l->order[i], c->functions);
+	qsort_r(c->edges, c->nedges, sizeof(*c->edges), by_callee_and_caller, l);
+	return 0;
+}
+
+static void put_label(struct out *o, const struct code *code)
+{
+	marshal_tuple(o, 3);
+	marshal_str(o, code->file);
+	marshal_int(o, code->firstlineno > 0 ? code->firstlineno : 0);
+	marshal_str(o, code_name(code));
+}
+
+static void put_times(struct out *o, const struct call_sum *sum)
+{
+	marshal_float(o, sum->self_ns / 1e9);
+	marshal_float(o, sum->total_ns / 1e9);
+}
+
+/* The edges that lead to `label`, from *e on, which comes to stand behind them. */
+static void put_callers(struct out *o, const struct callers *c, const struct labels *l,
+			uint32_t label, uint32_t *e)
+{
+	marshal_dict(o);
+	while (*e < c->nedges && l->of[c->edges[*e].callee] == label) {
+		uint32_t caller = c->edges[*e].caller;
+		struct call_sum sum = { 0 };
+
+		for (; *e < c->nedges && l->of[c->edges[*e].callee] == label &&
+		       l->of[c->edges[*e].caller] == l->of[caller];
+		     ++*e)
+			call_sum_add(&sum, &c->edges[*e].sum);
+		put_label(o, c->functions[caller].code);
+		marshal_tuple(o, 4);
+		marshal_int(o, sum.calls);
+		marshal_int(o, sum.calls - sum.recursive);
+		put_times(o, &sum);
+	}
+	marshal_end_dict(o);
+}
+
+static void put_all(struct out *o, const struct callers *c, const struct labels *l)
+{
+	uint32_t e = 0;
+
+	marshal_dict(o);
+	for (uint32_t i = 0; i < c->nfunctions;) {
+		uint32_t label = l->of[l->order[i]];
+		struct call_sum sum = { 0 };
+
+		put_label(o, c->functions[l->order[i]].code);
+		for (; i < c->nfunctions && l->of[l->order[i]] == label; i++)
+			call_sum_add(&sum, &c->functions[l->order[i]].sum);
+		marshal_tuple(o, 5);
+		marshal_int(o, sum.calls - sum.recursive);
+		marshal_int(o, sum.calls);
+		put_times(o, &sum);
+		put_callers(o, c, l, label, &e);
+	}
+	marshal_end_dict(o);
+}
+
+static int write_pstats(struct sink_calls *s, const struct profile *p)
+{
+	struct callers c;
+	struct labels l = { 0 };
+	int err = callers_sum(&c, &s->tree);
+
+	(void)p;
+	if (!err)
+		err = sort(&l, &c);
+	if (!err)
+		put_all(&s->file.out, &c, &l);
+	free(l.order);
+	free(l.of);
+	callers_free(&c);
+	return err;
+}
+
+int sink_pstats_open(struct sink **out, const struct sink_options *o, char *error)
+{
+	return sink_calls_open(out, o, error, write_pstats);
+}

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Files other tools open, against those tools: pstats against what cProfile counted in the same run.
+
+    test_exports.py [--python PY]... [--only TEXT]
+
+Ocular and cProfile trace one run side by side (profiled.py). Calls, recursive calls and callers must be equal
+to the last one; of the functions that take 5 % and more of the time, one that takes clearly more than another
+must do so for both.
+"""
+
+import json
+import marshal
+import os
+
+import recording
+from tap import Plan
+
+# What is done with the standard library, in Python all the way.
+REAL = {
+    "json": "import json.decoder, json.encoder\n"
+            "json.encoder.c_make_encoder = None\n"
+            "text = json.dumps([{'a': [1, 2, {'b': str(n)}], 'é': n / 7} for n in range(300)], indent=1)\n"
+            "decoder = json.decoder.JSONDecoder()\n"
+            "decoder.parse_string = json.decoder.py_scanstring\n"
+            "decoder.scan_once = json.scanner.py_make_scanner(decoder)\n"
+            "assert len(decoder.decode(text)) == 300\n",
+    "ast": "import ast, inspect, json.decoder as module\n"
+           "tree = ast.parse(inspect.getsource(module))\n"
+           "assert ast.dump(ast.parse(ast.unparse(tree))) == ast.dump(tree)\n",
+    "difflib": "import difflib\n"
+               "a = [f'line {n * n % 17}' for n in range(80)]\n"
+               "print(*difflib.ndiff(a, a[5:40] + ['other'] + a[3:50]), sep='\\n')\n",
+    "tokenize": "import io, tokenize, inspect, json.encoder as module\n"
+                "lines = io.StringIO(inspect.getsource(module)).readline\n"
+                "print(tokenize.untokenize(tokenize.generate_tokens(lines)))\n",
+    "decimal": "import _pydecimal as decimal\n"
+               "decimal.getcontext().prec = 30\n"
+               "x = decimal.Decimal(2)\n"
+               "print([x.sqrt() ** n + x.ln() / (n + 1) for n in range(9)])\n",
+    "html": "import html.parser, pprint\n"
+            "class Parser(html.parser.HTMLParser):\n"
+            "    seen = {}\n"
+            "    def handle_starttag(self, tag, attrs):\n"
+            "        self.seen.setdefault(tag, []).extend(attrs)\n"
+            "parser = Parser()\n"
+            "parser.feed('<p class=\"a b\">&amp;<b>bold</b> and <i x=1 y>so</i></p><br/>' * 40)\n"
+            "pprint.pprint(parser.seen)\n",
+    "lambdas": "pair = [lambda n: n and pair[1](n - 1), lambda n: n and pair[0](n - 1)]; print(pair[0](9))\n"
+               "named = (lambda: 1).__code__.replace(co_name='odd.name', co_qualname='f.<locals>.g')\n"
+               "print(sorted(range(9), key=lambda n: -n), eval(named))\n",
+}
+# Whole in themselves, and of one thread in one process: all that cProfile can follow.
+PROGRAMS = ("recursion", "generators", "generator_tree", "coroutines", "async_generators", "exceptions", "from_c",
+            "closures", "decorators", "class_bodies", "comprehensions", "finally_with", "type_parameters")
+BIG = 0.05     # of the time of all functions
+CLEARLY = 1.5  # times as much
+
+
+def span(path, program):
+    """From the first event of the program's module to its last, as perf takes it."""
+    times = []
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for line in file:
+            fields = line.split("\t")
+            if fields[5:6] == ["<module>"] and fields[4] == program:
+                times.append(int(fields[0]))
+    first, last = times[0], times[-1] + 1
+    return f"{first // 10**9}.{first % 10**9:09},{last // 10**9}.{last % 10**9:09}"
+
+
+def counts(stats):
+    """{function: (primitive calls, calls, {caller: (calls, primitive calls)})}, the driver's own left out."""
+    driver = os.path.join(recording.HERE, "profiled.py")
+    return {key: (*row[:2], {by: tuple(value[:2]) for by, value in row[4].items() if by[0] != driver})
+            for key, row in stats.items() if key[0] != driver}
+
+
+def ranking(stats, others):
+    """Functions that one side puts clearly before another and the other side clearly behind it."""
+    whole = sum(row[2] for row in stats.values())
+    big = [key for key, row in stats.items() if row[2] > BIG * whole]
+    return [f"{a} takes {stats[a][2]:.6f} s, {b} {stats[b][2]:.6f} s; but {others[a][2]:.6f} and {others[b][2]:.6f}"
+            for a in big for b in big
+            if stats[a][2] > CLEARLY * stats[b][2] and others[a][2] * CLEARLY < others[b][2]]
+
+
+def load(python, path):
+    """The file as pstats.Stats of that Python loads it: {function: row}."""
+    code = ("import pstats, marshal, sys; s = pstats.Stats(sys.argv[1]); s.print_stats(); s.print_callers();"
+            "marshal.dump((s.stats, s.total_calls, s.prim_calls), open(sys.argv[2], 'wb'))")
+    done = recording.run([python, "-c", code, path, path + ".loaded"])
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    with open(path + ".loaded", "rb") as file:
+        stats, calls, primitive = marshal.load(file)
+    assert calls == sum(row[1] for row in stats.values()), calls
+    assert primitive == sum(row[0] for row in stats.values()), primitive
+    return stats
+
+
+def check_pstats(python, program, folder):
+    data, theirs, ours = (os.path.join(folder, name) for name in ("data", "theirs", "ours"))
+    done = recording.record(data, [python, os.path.join(recording.HERE, "profiled.py"), theirs, program],
+                            recording.traced_environment("calls"), cwd=folder)
+    if done.returncode:
+        return done.stderr.splitlines()
+    events = os.path.join(folder, "events")
+    recording.report(data, f"events={events}")
+    recording.report(data, f"pstats={ours}", f"time={span(events, program)}")
+    with open(theirs, "rb") as file:
+        theirs = marshal.load(file)
+    ours = load(python, ours)
+    wanted, found = counts(theirs), counts(ours)
+    problems = [f"{key}: {found.get(key)}, cProfile says {wanted.get(key)}"
+                for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key)]
+    return problems or ranking(theirs, ours)
+
+
+def sources(folder):
+    """(name, path) of all programs."""
+    for name in PROGRAMS:
+        yield name, os.path.join(recording.PROGRAMS, name + ".py")
+    for name, source in REAL.items():
+        path = os.path.join(folder, name + ".py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(source)
+        yield name, path
+
+
+def main():
+    options = recording.options()
+    options.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains it")
+    options = options.parse_args()
+    recording.need_built()
+    with recording.scratch() as programs, Plan() as plan:
+        for python in recording.pythons(options):
+            for name, path in sources(programs):
+                case = f"{recording.version(python)} pstats, {name}"
+                if options.only in case:
+                    with recording.scratch() as folder:
+                        plan.case(case, check_pstats, python, path, folder)
+
+
+if __name__ == "__main__":
+    main()
