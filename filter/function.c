@@ -96,6 +96,13 @@ int instr_cost_follow(struct instr_cost *cost, const struct instr *next)
 	return 0;
 }
 
+static void loop_free(struct loop *loop)
+{
+	stat_free(&loop->cycles);
+	stat_free(&loop->trips);
+	free(loop);
+}
+
 void function_free(struct code *code)
 {
 	struct function *f = code->function;
@@ -105,7 +112,7 @@ void function_free(struct code *code)
 	for (uint32_t i = 0; f->costs && i < code->ninstrs; i++)
 		free(f->costs[i].followers);
 	for (uint32_t i = 0; i < f->nloops; i++)
-		free(f->loops[i]);
+		loop_free(f->loops[i]);
 	free(f->loops);
 	free(f->costs);
 	free(f);

@@ -24,6 +24,7 @@ struct loop {
 	uint64_t time;	     /* ns of timed trips, those inside an outer activation left out */
 	uint64_t uops;	     /* bytecodes of all timed trips, or of all trips when static */
 	struct stat_sum cycles; /* of timed trips: back-edge to back-edge within one entry */
+	struct stat_sum trips;	/* back-edges of each entry whose end was seen */
 };
 
 /* An opcode that ran next on the thread: the pair of an instruction and this one. */
@@ -42,6 +43,7 @@ struct instr_cost {
 };
 
 struct function {
+	uint64_t events[OP_COUNT]; /* of its code, by op, whatever they did to the stack */
 	uint64_t calls;
 	uint64_t resumes; /* of generators and coroutines: PY_RESUME, PY_THROW */
 	uint64_t recursive_calls;

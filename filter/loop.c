@@ -17,19 +17,44 @@ uint64_t loop_static_uops(const struct code *code, int64_t head, int64_t source)
 	return code_index(code, source) - code_index(code, head) + 1;
 }
 
-/* Leaves the loops that cannot be around this back-edge: those inside it and those before it. */
-static struct open_loop *innermost(struct stack *s, const struct frame *f, const struct sample *jump)
+/* The innermost open loop was left. */
+static int leave(struct stack *s, bool whole)
 {
-	while (s->nloops > f->loops) {
+	const struct open_loop *o = &s->loops[--s->nloops];
+
+	return whole ? stat_add(&o->loop->trips, o->trips) : 0;
+}
+
+int loop_leave_frame(struct stack *s, bool whole)
+{
+	const struct frame *f = stack_top(s);
+	int err = 0;
+
+	while (s->nloops > f->loops && !err)
+		err = leave(s, whole);
+	return err;
+}
+
+/*
+ * Leaves the loops that cannot be around this back-edge: those inside it and those before it. *found:
+ * the one that it is of, NULL if that is not open.
+ */
+static int innermost(struct stack *s, const struct frame *f, const struct sample *jump,
+		     struct open_loop **found)
+{
+	int err = 0;
+
+	*found = NULL;
+	while (s->nloops > f->loops && !err) {
 		struct open_loop *o = &s->loops[s->nloops - 1];
 
 		if (o->loop->head == jump->target)
-			return o;
-		if (o->loop->head < jump->target && jump->offset <= o->loop->end)
-			return NULL;
-		s->nloops--;
+			*found = o;
+		if (*found || (o->loop->head < jump->target && jump->offset <= o->loop->end))
+			break;
+		err = leave(s, true);
 	}
-	return NULL;
+	return err;
 }
 
 static bool is_open_in(const struct stack *s, const struct frame *f, const struct loop *loop)
@@ -87,24 +112,26 @@ static uint64_t trip_uops(struct open_loop *o, const struct frame *f, const stru
 	return o->uops;
 }
 
-static void account(struct open_loop *o, const struct trip *t)
+static int account(struct open_loop *o, const struct trip *t)
 {
 	struct loop *loop = o->loop;
 
 	loop->iterations++;
 	if (!t->timed)
-		return;
-	stat_add(&loop->cycles, t->cycles);
+		return 0;
 	loop->uops += t->uops;
 	if (o->outermost)
 		loop->time += t->ns;
+	return stat_add(&loop->cycles, t->cycles);
 }
 
 int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip)
 {
 	const struct frame *f = stack_top(s);
-	struct open_loop *o = innermost(s, f, jump);
+	struct open_loop *o;
 
+	if (innermost(s, f, jump, &o))
+		return -ENOMEM;
 	if (!o)
 		o = enter(s, f, jump);
 	if (!o)
@@ -124,9 +151,8 @@ int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip
 		trip->ns = jump->time - o->last_ns;
 		trip->cycles = jump->cycles - o->last_cycles;
 	}
-	account(o, trip);
 	o->last_ns = jump->time;
 	o->last_cycles = jump->cycles;
 	o->last_instrs = f->instrs;
-	return 0;
+	return account(o, trip);
 }

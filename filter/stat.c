@@ -5,7 +5,10 @@
  */
 #include "stat.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define SUB (1u << STAT_SUB_BITS)
 
@@ -32,13 +35,6 @@ static struct stat_range range_of(unsigned bucket)
 	return (struct stat_range){ low, low + ((1ull << shift) - 1), 0 };
 }
 
-static uint64_t bucket_middle(unsigned bucket)
-{
-	struct stat_range r = range_of(bucket);
-
-	return r.low + (r.high - r.low) / 2;
-}
-
 void spread_add(struct spread *s, uint64_t value)
 {
 	double distance;
@@ -57,10 +53,48 @@ double spread_deviation(const struct spread *s)
 	return s->n > 1 && squares > 0 ? sqrt(squares / (s->n - 1)) : 0;
 }
 
-void stat_add(struct stat_sum *s, uint64_t value)
+static void count(uint32_t *buckets, uint64_t value, uint64_t n)
 {
-	uint32_t *bucket = &s->bucket[bucket_of(value)];
+	uint32_t *bucket = &buckets[bucket_of(value)];
 
+	*bucket = n < UINT32_MAX - *bucket ? *bucket + n : UINT32_MAX;
+}
+
+/* There are too many different values to keep each. */
+static int make_buckets(struct stat_sum *s)
+{
+	s->buckets = calloc(STAT_BUCKETS, sizeof(*s->buckets));
+	if (!s->buckets)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->nfew; i++)
+		count(s->buckets, s->few[i].value, s->few[i].n);
+	return 0;
+}
+
+/* Is it one of the few, or can it become one? */
+static bool add_to_few(struct stat_sum *s, uint64_t value)
+{
+	struct stat_value *v = s->few, *end = s->few + s->nfew;
+
+	while (v < end && v->value < value)
+		v++;
+	if (v == end || v->value != value) {
+		if (s->nfew == STAT_FEW)
+			return false;
+		memmove(v + 1, v, (end - v) * sizeof(*v));
+		*v = (struct stat_value){ value, 0 };
+		s->nfew++;
+	}
+	v->n++;
+	return true;
+}
+
+int stat_add(struct stat_sum *s, uint64_t value)
+{
+	if (!s->buckets && !add_to_few(s, value) && make_buckets(s))
+		return -ENOMEM;
+	if (s->buckets)
+		count(s->buckets, value, 1);
 	if (!s->n || value < s->min)
 		s->min = value;
 	if (value > s->max)
@@ -68,7 +102,13 @@ void stat_add(struct stat_sum *s, uint64_t value)
 	s->n++;
 	s->sum += value;
 	spread_add(&s->spread, value);
-	*bucket += *bucket != UINT32_MAX;
+	return 0;
+}
+
+void stat_free(struct stat_sum *s)
+{
+	free(s->buckets);
+	*s = (struct stat_sum){ 0 };
 }
 
 double stat_mean(const struct stat_sum *s)
@@ -76,27 +116,46 @@ double stat_mean(const struct stat_sum *s)
 	return s->n ? (double)s->sum / s->n : 0;
 }
 
+/* Rounding of share * n must not ask for one value more: the slack is less than one in 2^40. */
+static uint64_t rank_of(const struct stat_sum *s, double share)
+{
+	uint64_t rank = ceil(share * s->n * (1 - 0x1p-40));
+
+	return rank ? rank : 1;
+}
+
 uint64_t stat_quantile(const struct stat_sum *s, double share)
 {
-	uint64_t seen = 0, wanted = share * s->n, value;
+	uint64_t seen = 0, rank = rank_of(s, share), value;
+	struct stat_range r;
 
-	for (unsigned b = 0; b < STAT_BUCKETS; b++) {
-		seen += s->bucket[b];
-		if (!seen || seen < wanted)
+	for (unsigned at = 0; s->n && (at = stat_next(s, at, &r));) {
+		seen += r.n;
+		if (seen < rank)
 			continue;
-		value = bucket_middle(b);
+		value = r.low + (r.high - r.low) / 2;
 		return value < s->min ? s->min : value > s->max ? s->max : value;
 	}
 	return s->max;
 }
 
+static unsigned next_value(const struct stat_sum *s, unsigned from, struct stat_range *r)
+{
+	if (from >= s->nfew)
+		return 0;
+	*r = (struct stat_range){ s->few[from].value, s->few[from].value, s->few[from].n };
+	return from + 1;
+}
+
 unsigned stat_next(const struct stat_sum *s, unsigned from, struct stat_range *r)
 {
-	while (from < STAT_BUCKETS && !s->bucket[from])
+	if (!s->buckets)
+		return next_value(s, from, r);
+	while (from < STAT_BUCKETS && !s->buckets[from])
 		from++;
 	if (from >= STAT_BUCKETS)
 		return 0;
 	*r = range_of(from);
-	r->n = s->bucket[from];
+	r->n = s->buckets[from];
 	return from + 1;
 }

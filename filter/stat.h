@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stat.h - n, sum, min, max and percentiles of cycle counts, in 2 KiB whatever n is.
+ * stat.h - n, sum, min, max and percentiles of counts, in 3 KiB at most, whatever n is.
  *
- * Percentiles come from a histogram with logarithmic buckets, 8 to each power of two: a value read
- * back is wrong by at most 1/16 of itself, and never outside min..max. Values below 16 are exact.
+ * Up to STAT_FEW different values are kept as they are: then percentiles are exact. When there are
+ * more, all go into a histogram with logarithmic buckets, 8 to each power of two: a value read back is
+ * wrong by at most 1/16 of itself, and never outside min..max; values below 16 stay exact.
  */
 #ifndef OCULAR_STAT_H
 #define OCULAR_STAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define STAT_SUB_BITS 3 /* 8 buckets a power of two */
 #define STAT_BUCKETS  ((64 - STAT_SUB_BITS + 1) << STAT_SUB_BITS)
+#define STAT_FEW      32
 
 /*
  * How far values lie from each other, in 32 bytes. Kept as distances from the first value: those of
@@ -34,10 +37,24 @@ struct stat_sum {
 	uint64_t min; /* 0 while n is 0 */
 	uint64_t max;
 	struct spread spread;
-	uint32_t bucket[STAT_BUCKETS]; /* saturates at UINT32_MAX */
+	struct stat_value {
+		uint64_t value, n;
+	} few[STAT_FEW]; /* ascending; of no meaning when there are buckets */
+	uint32_t nfew;
+	uint32_t *buckets; /* [STAT_BUCKETS], each saturates at UINT32_MAX; NULL: values are few */
 };
 
-void stat_add(struct stat_sum *s, uint64_t value);
+/* 0 or -ENOMEM. */
+int stat_add(struct stat_sum *s, uint64_t value);
+
+/* Frees what is in it. */
+void stat_free(struct stat_sum *s);
+
+/* Are percentiles exact? */
+static inline bool stat_exact(const struct stat_sum *s)
+{
+	return !s->buckets;
+}
 
 /* 0 while n is 0. */
 double stat_mean(const struct stat_sum *s);
@@ -49,12 +66,12 @@ struct stat_range {
 };
 
 /*
- * The first range at or above bucket `from` that is not empty, and in *r what it is. Returns the bucket
- * to go on from, 0 when there is none.
+ * Walks the ranges upwards: the first one at or after `from` (0 at first), in *r. Returns where to go
+ * on from, 0 when there is none. Exact values are ranges of one.
  */
 unsigned stat_next(const struct stat_sum *s, unsigned from, struct stat_range *r);
 
-/* The value that `share` (0..1) of all values do not exceed; 0 while n is 0. */
+/* The smallest value that at least `share` (0..1) of all do not exceed (nearest rank); 0 while n is 0. */
 uint64_t stat_quantile(const struct stat_sum *s, double share);
 
 #endif

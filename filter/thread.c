@@ -86,6 +86,7 @@ static void charge_caller(const struct thread *t, const struct stack *s, const s
 static int leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles,
 		 enum leave_how how, const struct audience *to)
 {
+	int err = loop_leave_frame(s, how != LEAVE_GAP && how != LEAVE_END);
 	struct frame *f = stack_pop(s);
 
 	add_totals(f, ns - f->a.start_ns, cycles - f->a.start_cycles, how);
@@ -94,7 +95,7 @@ static int leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles
 		t->empty_ns = ns;
 		t->empty_cycles = cycles;
 	}
-	return TELL(to, leave, &f->a, how, ns, cycles);
+	return err ? err : TELL(to, leave, &f->a, how, ns, cycles);
 }
 
 static int leave_all(struct thread *t, enum leave_how how, const struct audience *to)
@@ -300,9 +301,11 @@ static int keep(struct thread *t, struct stack *st, const struct sample *s,
 static int act(struct thread *t, const struct sample *s, const struct audience *to)
 {
 	struct stack *st = stack_of(t, s->interpreter);
+	struct function *fn = function_of(s->code);
 
-	if (!st)
+	if (!st || !fn)
 		return -ENOMEM;
+	fn->events[s->op]++;
 	switch (sample_op_effect(s->op)) {
 	case STACK_PUSH:
 		return enter(t, st, s, false, to);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stat.c - sums are exact; quantiles are wrong by 1/16 at most and never outside min..max. */
+/* test_stat.c - sums are exact; so are quantiles of few values; of many they are wrong by 1/16 at most. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,8 @@ static const struct {
 } series[] = {
 	{ "small, exact", 1, 1, 15 },	       { "hundreds", 100, 3, 500 },
 	{ "a wide range", 1, 1000003, 10000 }, { "around 2^40", 1ull << 40, 12345, 5000 },
-	{ "all the same", 777, 0, 100 },
+	{ "all the same", 777, 0, 100 },       { "as many as are kept", 1000, 999, STAT_FEW },
+	{ "one more", 1000, 999, STAT_FEW + 1 },
 };
 
 static void test_quantiles_are_near(void **state)
@@ -65,15 +66,61 @@ static void test_quantiles_are_near(void **state)
 		}
 		assert_int_equal(s.sum, sum);
 		assert_true(stat_mean(&s) == (double)sum / series[i].n);
+		assert_int_equal(stat_exact(&s), series[i].n <= STAT_FEW || !series[i].step);
 		for (size_t q = 0; q < COUNT(shares); q++) {
-			unsigned rank = shares[q] * series[i].n;
-			uint64_t exact = series[i].first + (rank ? rank - 1 : 0) * series[i].step;
+			uint64_t rank = (shares[q] * 100 * series[i].n + 99) / 100;
+			uint64_t exact = series[i].first + (rank - 1) * series[i].step;
 			uint64_t got = stat_quantile(&s, shares[q]);
 
 			assert_in_range(got, exact - exact / 16, exact + exact / 16);
 			assert_in_range(got, s.min, s.max);
+			if (stat_exact(&s))
+				assert_int_equal(got, exact);
 		}
+		stat_free(&s);
 	}
+}
+
+/* By nearest rank: of 100 values the 99th is the one that 99 % do not exceed, of 8 it is the last. */
+static void test_nearest_rank(void **state)
+{
+	struct stat_sum s = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 99; i++)
+		stat_add(&s, 1000);
+	stat_add(&s, 1001);
+	assert_int_equal(stat_quantile(&s, 0.99), 1000);
+	assert_int_equal(stat_quantile(&s, 0.995), 1001);
+	s = (struct stat_sum){ 0 };
+	for (unsigned i = 0; i < 7; i++)
+		stat_add(&s, 1000);
+	stat_add(&s, 1001);
+	assert_int_equal(stat_quantile(&s, 0.5), 1000);
+	assert_int_equal(stat_quantile(&s, 0.99), 1001);
+}
+
+/* Values come in any order, and again after others: what was kept moves into the buckets whole. */
+static void test_few_become_many(void **state)
+{
+	struct stat_sum s = { 0 };
+	struct stat_range r;
+	uint64_t n = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 1000; i++)
+		stat_add(&s, 5000 + 100 * (i * 7 % STAT_FEW));
+	assert_true(stat_exact(&s));
+	assert_int_equal(stat_quantile(&s, 0.5), 5000 + 100 * (STAT_FEW / 2 - 1));
+	stat_add(&s, 1);
+	assert_false(stat_exact(&s));
+	for (unsigned at = 0; (at = stat_next(&s, at, &r));)
+		n += r.n;
+	assert_int_equal(n, 1001);
+	assert_int_equal(s.n, 1001);
+	assert_int_equal(s.min, 1);
+	stat_free(&s);
+	assert_int_equal(s.n, 0);
 }
 
 static void test_small_values_are_exact(void **state)
@@ -138,6 +185,7 @@ static void test_ranges_hold_all_values(void **state)
 		assert_true(r.low > last.high || !n);
 	}
 	assert_int_equal(n, 100);
+	stat_free(&s);
 }
 
 int main(void)
@@ -146,6 +194,8 @@ int main(void)
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_one_value_is_exact),
 		cmocka_unit_test(test_quantiles_are_near),
+		cmocka_unit_test(test_nearest_rank),
+		cmocka_unit_test(test_few_become_many),
 		cmocka_unit_test(test_small_values_are_exact),
 		cmocka_unit_test(test_deviation_is_of_a_sample),
 		cmocka_unit_test(test_ranges_hold_all_values),

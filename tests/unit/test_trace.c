@@ -312,6 +312,109 @@ static void test_totals(void **state)
 		check_total(&totals[i]);
 }
 
+/*
+ * Entries of the loop at 10 of f and their trips, as "TRIPS" in ascending order with "xN" where there
+ * are N of them. An entry that a gap or the end of the trace cut off has no known number of trips.
+ */
+static const struct {
+	const char *name, *events, *trips;
+} entries[] = {
+	{ "one", "PY_START f; JUMP f 30 10; JUMP f 30 10; PY_RETURN f", "2" },
+	{ "two calls", "PY_START f; JUMP f 30 10; PY_RETURN f; PY_START f; JUMP f 30 10; PY_UNWIND f",
+	  "1x2" },
+	{ "left for another loop",
+	  "PY_START f; JUMP f 30 10; JUMP f 60 40; JUMP f 30 10; JUMP f 30 10; PY_RETURN f", "1 2" },
+	{ "within another",
+	  "PY_START f; JUMP f 30 10; JUMP f 30 10; JUMP f 40 0; JUMP f 30 10; JUMP f 40 0; PY_RETURN f",
+	  "1 2" },
+	{ "recursion",
+	  "PY_START f; JUMP f 30 10; PY_START f; JUMP f 30 10; PY_RETURN f; JUMP f 30 10; PY_RETURN f",
+	  "1 2" },
+	{ "a generator's resumptions", "PY_START f; JUMP f 30 10; PY_YIELD f; PY_RESUME f; "
+				       "JUMP f 30 10; JUMP f 30 10; PY_YIELD f", "1 2" },
+	{ "cut off by a gap", "PY_START f; JUMP f 30 10; JUMP f 30 10; GAP 1", "" },
+	{ "open at the end", "PY_START f; JUMP f 30 10; JUMP f 30 10", "" },
+};
+
+static void test_trips_of_entries(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(entries); i++) {
+		struct codes codes;
+		struct trace t;
+		struct stat_range r;
+		char text[64] = "";
+		const struct loop *loop;
+
+		codes_init(&codes, NULL);
+		trace_init(&t, &codes, NULL);
+		assert_int_equal(feed(&t, &codes, entries[i].events), 0);
+		assert_int_equal(trace_finish(&t, false), 0);
+		loop = function_loop(codes_intern(codes_process(&codes, 1), "a.py", "f", 1), 10);
+		for (unsigned at = 0; (at = stat_next(&loop->trips, at, &r));) {
+			sprintf(text + strlen(text), "%s%d", *text ? " " : "", (int)r.low);
+			if (r.n > 1)
+				sprintf(text + strlen(text), "x%d", (int)r.n);
+		}
+		if (strcmp(text, entries[i].trips))
+			fail_msg("%s: got '%s', want '%s'", entries[i].name, text, entries[i].trips);
+		trace_free(&t);
+		codes_free(&codes);
+	}
+}
+
+/* Whatever happens, self times and the time without a known activation are all of the traced time. */
+static void test_all_time_is_somebodys(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows) + COUNT(totals); i++) {
+		const char *events = i < COUNT(rows) ? rows[i].events : totals[i - COUNT(rows)].events;
+		struct codes codes;
+		struct trace t;
+		uint64_t ns = 0, cycles = 0;
+		size_t n = 0;
+		struct code **all;
+
+		codes_init(&codes, NULL);
+		trace_init(&t, &codes, NULL);
+		assert_int_equal(*events ? feed(&t, &codes, events) : 0, 0);
+		assert_int_equal(trace_finish(&t, false), 0);
+		all = profile_functions(&t.profile, &n);
+		while (n--) {
+			ns += all[n]->function->self_ns;
+			cycles += all[n]->function->self_cycles;
+		}
+		if (ns + t.profile.outside_ns != t.profile.traced_ns ||
+		    cycles + t.profile.outside_cycles != t.profile.traced_cycles)
+			fail_msg("'%s': %d ns of functions and %d of nobody are not %d", events,
+				 (int)ns, (int)t.profile.outside_ns, (int)t.profile.traced_ns);
+		free(all);
+		trace_free(&t);
+		codes_free(&codes);
+	}
+}
+
+static void test_events_of_a_code_object(void **state)
+{
+	struct codes codes;
+	struct trace t;
+	const uint64_t *f, *g;
+
+	(void)state;
+	codes_init(&codes, NULL);
+	trace_init(&t, &codes, NULL);
+	feed(&t, &codes, "LINE f; PY_START f; JUMP f 30 10; CALL f; LINE f; GAP 1; t2:PY_RETURN g");
+	trace_finish(&t, false);
+	f = codes_intern(codes_process(&codes, 1), "a.py", "f", 1)->function->events;
+	g = codes_intern(codes_process(&codes, 1), "a.py", "g", 1)->function->events;
+	assert_int_equal(f[OP_LINE], 2);
+	assert_int_equal(f[OP_PY_START] + f[OP_JUMP] + f[OP_CALL], 3);
+	assert_int_equal(f[OP_PY_RETURN], 0);
+	assert_int_equal(g[OP_PY_RETURN], 1);
+	trace_free(&t);
+	codes_free(&codes);
+}
+
 static void test_profile(void **state)
 {
 	struct teller teller = { .sink.ops = &teller_ops, .f = fopen("/dev/null", "w") };
@@ -383,6 +486,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_totals),
+		cmocka_unit_test(test_trips_of_entries),
+		cmocka_unit_test(test_all_time_is_somebodys),
+		cmocka_unit_test(test_events_of_a_code_object),
 		cmocka_unit_test(test_profile),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_a_sink_that_fails_ends_it),
