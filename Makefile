@@ -7,7 +7,7 @@
 CC      ?= cc
 CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
-override CFLAGS += -std=gnu11 -D_GNU_SOURCE $(WARN) -fvisibility=hidden -fPIC -Ihelper-ext/shared
+override CFLAGS += -std=gnu11 -D_GNU_SOURCE $(WARN) -fvisibility=hidden -fPIC -Ihelper-ext/shared -I$B/gen
 
 B       := build
 # One spelling, for it is the name of targets in dependency files too.
@@ -80,6 +80,13 @@ ext: $(PACKAGE)
 $B/python/%.py: helper-ext/%.py
 	@mkdir -p $(@D)
 	$(call say,COPY)cp $< $@
+
+# The style sheet of the HTML report, as C string literals.
+$B/gen/%.css.inc: filter/%.css
+	@mkdir -p $(@D)
+	$(call say,GEN)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@
+$B/obj/filter/html.o: $B/gen/report.css.inc
+$(FUZZ): | $B/gen/report.css.inc
 
 $B/obj/%.o: %.c
 	@mkdir -p $(@D)

@@ -10,6 +10,7 @@
 #include "sink_calls.h"
 #include "sink_console.h"
 #include "sink_events.h"
+#include "sink_html.h"
 #include "sink_perfetto.h"
 #include "sink_summary.h"
 
@@ -87,6 +88,7 @@ static const struct {
 	KEY(codes, set_string, "DIR", "folder of codes-PID.jsonl (default: that of the perf.data)"),
 	KEY(perfetto, set_string, "FILE", "write a Perfetto trace (Chrome JSON)"),
 	KEY(summary, set_string, "FILE", "write the summary as JSON"),
+	KEY(html, set_string, "FILE", "write the report as a page for a browser"),
 	KEY(events, set_string, "FILE", "write one line for each event"),
 	KEY(pstats, set_string, "FILE", "write call counts and times for Python's pstats"),
 	KEY(console, set_when, "auto|always|never", "report (default: when no other is asked for)"),
@@ -156,6 +158,7 @@ static const struct {
 	{ sink_events_open, offsetof(struct options, events) },
 	{ sink_perfetto_open, offsetof(struct options, perfetto) },
 	{ sink_summary_open, offsetof(struct options, summary) },
+	{ sink_html_open, offsetof(struct options, html) },
 	{ sink_pstats_open, offsetof(struct options, pstats) },
 };
 

@@ -2,11 +2,11 @@
 # report - repair the recording if it was cut off, then let stock perf decode it through the plugin, or
 # ocular-pt without perf.
 
-report_options="--perfetto:perfetto --summary:summary --events:events --pstats:pstats --loops:loops \
+report_options="--perfetto:perfetto --summary:summary --html:html --events:events --pstats:pstats --loops:loops \
 --time:time --decoder:decoder -q:silent! --quiet:silent!"
 
 # What is handed on as it is: options that name a file to write, then others.
-report_files="perfetto summary events pstats"
+report_files="perfetto summary html events pstats"
 report_others="loops time"
 
 for option in $report_files $report_others silent; do eval "$option="; done
@@ -19,6 +19,7 @@ usage: ocular report [options] [DIR]
   DIR                 a recording (default ocular.data)
   --perfetto FILE     write a trace for https://ui.perfetto.dev
   --summary FILE      write functions, loops and losses as JSON
+  --html FILE         write the report as one page for a browser, with source and distributions
   --events FILE       write one line for each decoded event
   --pstats FILE       write call counts, times and callers for pstats.Stats, as cProfile counts them
   --loops N           take the N hottest loops apart (default 5)
@@ -29,6 +30,7 @@ usage: ocular report [options] [DIR]
 
   ocular report
   ocular report fib.data --perfetto fib.json --summary fib.summary.json
+  ocular report --html fib.html
   ocular report --events - | less
 
 '-' as FILE is standard output, and takes the place of the console report. A recording that was cut

@@ -4,7 +4,7 @@
 #   args          further arguments of ocular-feed
 #   codes-*.jsonl code tables
 #   perfetto.json console.txt summary.json    what is expected
-#   pstats.txt                             what else a case expects, if it is there
+#   pstats.txt report.html                 what else a case expects, if it is there
 #   filtered.txt  the events that come out, where they are not those that went in
 #
 # test_golden.sh -u writes what comes out as what is expected: to be read before it is committed.
@@ -16,7 +16,7 @@ trap 'rm -rf "$out"' EXIT
 update=false
 [ "${1:-}" = -u ] && update=true
 number=0
-optional='pstats.txt'
+optional='pstats.txt report.html'
 
 # check NAME STATUS: one line of TAP; what differs was left in $out/diff.
 check()
@@ -53,7 +53,7 @@ compare_events()
 run_case()
 {
 	set -- "$1" "$here/$1/events.txt" "perfetto=$out/perfetto.json" "summary=$out/summary.json" "events=$out/events" \
-		"pstats=$out/pstats"
+		"pstats=$out/pstats" "html=$out/page.html"
 	case=$1 events=$2
 	shift 2
 	[ -n "$(ls "$here/$case"/codes-*.jsonl 2>/dev/null)" ] && set -- "$@" "codes=$here/$case"
@@ -62,6 +62,8 @@ run_case()
 	"$feed" "$@" console=always color=never "$events" >"$out/console.txt" 2>"$out/diff"
 	check "$case is analysed" $?
 	[ ! -e "$here/$case/pstats.txt" ] || python3 "$here/pstats.py" "$out/pstats" >"$out/pstats.txt"
+	# The page without what only makes it look well.
+	sed '/^<style>$/,/^<\/style>$/d' "$out/page.html" >"$out/report.html"
 	for expected in perfetto.json console.txt summary.json; do
 		compare "$case" "$expected"
 	done
