@@ -25,20 +25,24 @@ PT         := filter/pt_%.c filter/perf_%.c
 DIR_filter := filter
 DIR_pt     := filter
 DIR_record := helper-ext/record
+DIR_ext    := helper-ext/ext
 SRC_shared := $(wildcard helper-ext/shared/*.c)
 SRC_filter := $(filter-out filter/front_% filter/main% $(PT),$(wildcard filter/*.c))
 SRC_pt     := $(SRC_filter) $(filter $(PT),$(wildcard filter/*.c)) $(SRC_shared)
+SRC_ext    := helper-ext/ext/processor.c# what of it needs no Python
 SRC_record := $(filter-out helper-ext/record/main%,$(wildcard helper-ext/record/*.c)) $(SRC_shared)
 PACKAGE  := $(patsubst helper-ext/%,$B/python/%,$(wildcard helper-ext/ocular/*.py helper-ext/hook/*.py))
 OBJ_filter := $(SRC_filter:%.c=$B/obj/%.o)
 OBJ_pt     := $(SRC_pt:%.c=$B/obj/%.o)
+OBJ_ext    := $(SRC_ext:%.c=$B/obj/%.o)
 OBJ_record := $(SRC_record:%.c=$B/obj/%.o)
 LIB_filter := -ljansson -lz -lm
 LIB_pt     := -ljansson -lz -lipt -lzstd -lm -pthread
 LIB_record := -lipt
-# Which half a test is of: NAME.c says it, or the prefix record_, pt_ or perf_.
+# Which half a test is of: NAME.c says it, or the prefix record_, pt_ or perf_, or NAME.h in ext alone.
 in_record   = $(wildcard helper-ext/record/$1.c helper-ext/shared/$1.c)
-half        = $(if $(filter pt_% perf_%,$1),pt,$(if $(filter record_%,$1)$(if $(wildcard filter/$1.c),,$(call in_record,$1)),record,filter))
+half        = $(if $(filter pt_% perf_%,$1),pt,$(if $(filter record_%,$1)$(if $(wildcard filter/$1.c),,$(call in_record,$1)),record,$(call in_ext,$1)))
+in_ext      = $(if $(wildcard filter/$1.c),filter,$(if $(wildcard helper-ext/ext/$1.h),ext,filter))
 UNIT     := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c))
 FUZZ     := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -103,6 +107,11 @@ $B/tests/producer: tests/unit/producer.c $(wildcard helper-ext/shared/*.h)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $<
 
+# For tests of PTWRITE where the processor has none.
+$B/tests/ptwrite-catch.so: tests/unit/ptwrite_catch.c
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $<
+
 # --- tests: every one prints TAP, tests/run adds them up ---------------------------------------------
 
 PYTHONS  = $(shell scripts/find-pythons $(ONLY))
@@ -117,7 +126,7 @@ unit: tools $(UNIT)
 
 test:
 	scripts/setup --for test
-	+$(MAKE) all $(UNIT) $B/tests/producer
+	+$(MAKE) all $(UNIT) $B/tests/producer $B/tests/ptwrite-catch.so
 	tests/run $(UNIT) $(EACH) $(ONCE)
 
 doors: all

@@ -232,6 +232,8 @@ static int place_word(struct decoder *d, struct lane *l, const struct word *w)
 		return accept_restart(d, l, w);
 	if (is_next(l, w->bits))
 		return accept(d, l, w);
+	if (marker_is_scratch(w->bits))
+		return 0;
 	if (!is_plausible(d, l, w->bits))
 		return feed_bare(d, l, w, SAMPLE_FOREIGN, 1);
 	if (!l->open || l->gap)

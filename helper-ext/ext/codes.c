@@ -43,6 +43,8 @@ static int entry_set(uint32_t id, struct entry entry)
 
 static uint32_t value_id(uint64_t value)
 {
+	if (value == CODE_SCRATCH)
+		return 0;
 	return (value >= CODE_READY ? value >> MARKER_CODE_SHIFT : value) & MARKER_CODE_MAX;
 }
 

@@ -26,7 +26,7 @@
 #define CODE_READY    (1ull << MARKER_CODE_SHIFT)
 #define CODE_FILTERED (1ull << 24)
 #define CODE_NO_ID    (1ull << 25)
-#define CODE_SCRATCH  (1ull << 63) /* calibration: emits, but is nobody's id */
+#define CODE_SCRATCH  MARKER_SCRATCH /* calibration: emits, but is nobody's id */
 
 /* An interpreter's slot. */
 struct codes {

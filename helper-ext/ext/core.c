@@ -14,6 +14,7 @@
 #include "emit.h"
 #include "lane.h"
 #include "process.h"
+#include "processor.h"
 #include "recorder.h"
 #include "rings.h"
 #include "scratch.h"
@@ -67,7 +68,37 @@ static int open_first(struct state *state)
 	return errno ? -errno : -EAGAIN;
 }
 
-/* begin(dir, config, header): write the header and hand out rings. config is ask()'s answer. */
+/* processor(pmu) -> struct processor as a dict; pmu: the kernel's folder of it, "": the usual one. */
+static PyObject *core_processor(PyObject *module, PyObject *arg)
+{
+	const char *pmu = PyUnicode_AsUTF8(arg);
+	struct processor p;
+
+	if (!pmu)
+		return NULL;
+	processor_look(&p, *pmu ? pmu : PROCESSOR_PT_PMU);
+	return Py_BuildValue("{sOsOsOsOsK}", "pt", p.pt ? Py_True : Py_False, "ptwrite",
+			     p.ptwrite ? Py_True : Py_False, "kernel",
+			     p.kernel ? Py_True : Py_False, "kernel_ptwrite",
+			     p.kernel_ptwrite ? Py_True : Py_False, "tsc_hz",
+			     (unsigned long long)p.tsc_hz);
+}
+
+/* choose(backend): for callback() and begin() to come; only where join() said True. */
+static PyObject *core_choose(PyObject *module, PyObject *arg)
+{
+	long backend = PyLong_AsLong(arg);
+
+	if (backend < 0 || backend >= BACKENDS)
+		return PyErr_Occurred() ? NULL : setup_error(-EINVAL);
+	lanes_choose((enum backend)backend);
+	Py_RETURN_NONE;
+}
+
+/*
+ * begin(dir, config, header): write the header and hand out lanes. config is ask()'s answer, or of
+ * that form where no recorder is needed.
+ */
 static PyObject *core_begin(PyObject *module, PyObject *args)
 {
 	struct text all = { 0 }, common = { 0 };
@@ -172,7 +203,9 @@ static PyObject *core_measure(PyObject *module, PyObject *args)
 
 static PyMethodDef methods[] = {
 	{ "ask", core_ask, METH_O, NULL },
+	{ "processor", core_processor, METH_O, NULL },
 	{ "join", core_join, METH_NOARGS, NULL },
+	{ "choose", core_choose, METH_O, NULL },
 	{ "set_filter", setup_filter, METH_VARARGS, NULL },
 	{ "set_opcodes", setup_opcodes, METH_VARARGS, NULL },
 	{ "find_dispatch", dispatch_python, METH_O, NULL },
@@ -184,9 +217,12 @@ static PyMethodDef methods[] = {
 	{ NULL },
 };
 
-static int add_shapes(PyObject *module)
+static int add_numbers(PyObject *module)
 {
-	return PyModule_AddIntMacro(module, EMIT_OFFSET) ||
+	return PyModule_AddIntMacro(module, BACKEND_SOFTWARE) ||
+	       PyModule_AddIntMacro(module, BACKEND_PTWRITE) ||
+	       PyModule_AddIntMacro(module, BACKEND_EMULATED) ||
+	       PyModule_AddIntMacro(module, EMIT_OFFSET) ||
 	       PyModule_AddIntMacro(module, EMIT_LINE) || PyModule_AddIntMacro(module, EMIT_DEST) ||
 	       PyModule_AddIntMacro(module, EMIT_BACKWARD);
 }
@@ -226,7 +262,7 @@ static int core_exec(PyObject *module)
 	struct state *state = state_of(module);
 
 	state->callback = (PyTypeObject *)PyType_FromModuleAndSpec(module, &emit_spec, NULL);
-	if (!state->callback || codes_open(&state->codes) || add_shapes(module) ||
+	if (!state->callback || codes_open(&state->codes) || add_numbers(module) ||
 	    add_events(module))
 		return -1;
 	return 0;

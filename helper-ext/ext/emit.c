@@ -1,46 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit.c - from event to marker word: the hot path.
- *
- * The budget is 3 ns over a callback that does nothing. So: no API call, no allocation, no
- * reference count (None is immortal), one store of {tsc, word}, one release store, and one unlikely
- * branch for everything that is not plain appending.
+ * emit.c - the callbacks: what makes them, what they do when it is not the common case, and the
+ * emitter into rings. The common case is emit_path.h.
  */
 #include <stddef.h>
 #include <structmember.h>
 
-#include "emit.h"
-#include "lane.h"
+#include "emit_path.h"
 #include "threads.h"
-
-#define unlikely(x) __builtin_expect(!!(x), 0)
-
-struct callback {
-	PyObject base;
-	vectorcallfunc call;
-	uint64_t head;	      /* the word's constant part */
-	uint64_t interpreter; /* of codes */
-	Py_ssize_t direct;    /* of codes */
-	PyObject *disable;
-	struct codes *codes;
-	enum emit_shape shape;
-};
-
-/* A place in a code object: code units (or a line), and how far from there a jump goes. */
-struct place {
-	uint32_t offset;
-	int32_t dist;
-};
-
-static inline uint64_t place_bits(struct place at)
-{
-	return (uint64_t)at.offset << MARKER_OFFSET_SHIFT | (uint8_t)at.dist;
-}
-
-static inline bool place_is_far(struct place at)
-{
-	return (uint32_t)(at.dist + MARKER_DIST_MAX) > 2 * MARKER_DIST_MAX;
-}
 
 static uint64_t place_wide(struct place at)
 {
@@ -63,15 +30,13 @@ static void put_event(struct lane *l, struct callback *cb, uint64_t value, struc
 		      bool wide)
 {
 	if (wide)
-		lane_put(l, place_wide(at));
+		lane_write(l, place_wide(at));
 	if (value < CODE_READY)
 		value <<= MARKER_CODE_SHIFT;
-	lane_put(l, cb->head | value | (place_bits(at) & (CODE_READY - 1)));
+	lane_write(l, cb->head | value | (place_bits(at) & (CODE_READY - 1)));
 }
 
-/* All that is rare: first events of code and of threads, full rings, far jumps, long code. */
-static __attribute__((noinline, cold)) PyObject *emit_slowly(struct callback *cb,
-							     PyObject *const *args)
+PyObject *emit_slowly(struct callback *cb, PyObject *const *args)
 {
 	struct place at = place_exactly(cb->shape, args);
 	bool wide = place_is_far(at) || at.offset > MARKER_OFFSET_MAX;
@@ -95,64 +60,12 @@ static __attribute__((noinline, cold)) PyObject *emit_slowly(struct callback *cb
 	Py_RETURN_NONE;
 }
 
-/*
- * `plain` is the case of nearly every program: the interpreter that traced first in the process,
- * and the first slot of co_extra. It has neither a slot number nor an interpreter to compare.
- */
-static inline PyObject *emit(struct callback *cb, PyObject *const *args, struct place at,
-			     bool plain)
-{
-	uint64_t value = plain ? codes_peek_first(args[0]) : codes_peek(args[0], cb->direct);
-	struct lane *l = lane_of[plain ? LANE_FIRST : LANE_OTHERS];
+EMITTERS(emitters_software, lane_put);
 
-	if (unlikely(value < CODE_READY || l->head == l->limit || place_is_far(at) ||
-		     (!plain && l->interpreter != cb->interpreter)))
-		return emit_slowly(cb, args);
-	lane_put(l, cb->head | value | place_bits(at));
-	Py_RETURN_NONE;
-}
-
-/*
- * The number if it is not negative and has one digit of 30 bits. Offsets are; code with larger
- * lines has no ready id (codes.h), so that they are read again, exactly.
- */
-static inline uint32_t number(PyObject *n)
-{
-	return ((PyLongObject *)n)->long_value.ob_digit[0];
-}
-
-static inline PyObject *emit_shape(struct callback *cb, PyObject *const *args,
-				   enum emit_shape shape, bool plain)
-{
-	uint32_t first = number(args[1]);
-	struct place at = { shape == EMIT_LINE ? first : first / 2, 0 };
-
-	if (shape == EMIT_BACKWARD && number(args[2]) > first)
-		return Py_NewRef(cb->disable);
-	if (shape == EMIT_DEST || shape == EMIT_BACKWARD)
-		at.dist = (int32_t)(number(args[2]) / 2 - at.offset);
-	return emit(cb, args, at, plain);
-}
-
-#define EMITTER(name, shape, plain)                                                                \
-	static PyObject *name(PyObject *self, PyObject *const *args, size_t nargsf,                \
-			      PyObject *kwnames)                                                   \
-	{                                                                                          \
-		return emit_shape((struct callback *)self, args, shape, plain);                    \
-	}
-
-EMITTER(plain_offset, EMIT_OFFSET, true)
-EMITTER(plain_line, EMIT_LINE, true)
-EMITTER(plain_dest, EMIT_DEST, true)
-EMITTER(plain_backward, EMIT_BACKWARD, true)
-EMITTER(any_offset, EMIT_OFFSET, false)
-EMITTER(any_line, EMIT_LINE, false)
-EMITTER(any_dest, EMIT_DEST, false)
-EMITTER(any_backward, EMIT_BACKWARD, false)
-
-static const vectorcallfunc emitters[LANE_VIEWS][4] = {
-	[LANE_FIRST] = { plain_offset, plain_line, plain_dest, plain_backward },
-	[LANE_OTHERS] = { any_offset, any_line, any_dest, any_backward },
+static emitters *const emitters_of[BACKENDS] = {
+	[BACKEND_SOFTWARE] = &emitters_software,
+	[BACKEND_PTWRITE] = &emitters_ptwrite,
+	[BACKEND_EMULATED] = &emitters_emulated,
 };
 
 PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op,
@@ -162,7 +75,7 @@ PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op,
 
 	if (!cb)
 		return NULL;
-	cb->call = emitters[codes->view][shape];
+	cb->call = (*emitters_of[lanes_backend()])[codes->view][shape];
 	cb->head = marker_head(op, 0);
 	cb->interpreter = codes->interpreter;
 	cb->direct = codes->direct;

@@ -36,8 +36,20 @@ static struct {
 	struct lane_total *ended;
 	size_t nended, room;
 	uint64_t lost; /* by threads that ended or never had a lane */
+	enum backend backend;
 	bool active;
 } lanes = { .once = PTHREAD_ONCE_INIT };
+
+void lane_write(struct lane *l, uint64_t word)
+{
+	static void (*const put[BACKENDS])(struct lane *, uint64_t) = {
+		[BACKEND_SOFTWARE] = lane_put,
+		[BACKEND_PTWRITE] = lane_put_ptwrite,
+		[BACKEND_EMULATED] = lane_put_emulated,
+	};
+
+	put[lanes.backend](l, word);
+}
 
 static void lane_reset(struct lane *l)
 {
@@ -149,6 +161,16 @@ static bool lane_attach(struct lane *l)
 	return true;
 }
 
+/* A processor's trace takes whatever comes; what it loses, the sequence tells. */
+static bool lane_attach_trace(struct lane *l)
+{
+	process_lock();
+	if (lanes.active)
+		l->limit = UINT64_MAX;
+	process_unlock();
+	return l->limit == UINT64_MAX;
+}
+
 static bool lane_refresh(struct lane *l, uint32_t wanted)
 {
 	uint32_t room = rings_room(l->ring, l->head);
@@ -203,6 +225,13 @@ static bool lane_room(struct lane *l)
 	return false;
 }
 
+static bool lane_ready(struct lane *l)
+{
+	if (lanes.backend != BACKEND_SOFTWARE)
+		return lane_attach_trace(l);
+	return (l->ring || lane_attach(l)) && lane_room(l);
+}
+
 static void lane_put_thread(struct lane *l)
 {
 	l->records[l->head & l->mask] =
@@ -220,14 +249,15 @@ static void lane_preface(struct lane *l, uint64_t interpreter)
 	if (l->announce)
 		lane_put_thread(l);
 	if (l->interpreter != interpreter) {
-		lane_put(l, marker_hello(0, (uint32_t)interpreter));
+		lane_write(l, marker_hello(0, (uint32_t)interpreter));
 		l->interpreter = interpreter;
 	}
 	if (l->dropped) {
-		lane_put(l, marker_lost(0, l->dropped));
+		lane_write(l, marker_lost(0, l->dropped));
 		l->skew += l->dropped;
 		l->dropped = 0;
-		atomic_store_explicit(&l->ring->lost, 0, memory_order_relaxed);
+		if (l->ring)
+			atomic_store_explicit(&l->ring->lost, 0, memory_order_relaxed);
 	}
 }
 
@@ -239,7 +269,7 @@ struct lane *lane_open(uint64_t interpreter, enum lane_view view, unsigned int w
 		lanes_drop(words);
 		return NULL;
 	}
-	if ((!l->ring && !lane_attach(l)) || !lane_room(l)) {
+	if (!lane_ready(l)) {
 		lane_drop(l, words);
 		return NULL;
 	}
@@ -275,13 +305,23 @@ static void lanes_once(void)
 	pthread_key_create(&lanes.key, lane_end);
 }
 
+void lanes_choose(enum backend backend)
+{
+	lanes.backend = backend;
+}
+
+enum backend lanes_backend(void)
+{
+	return lanes.backend;
+}
+
 int lanes_start(const struct ring_config *config, const char *dir)
 {
 	int err;
 
 	pthread_once(&lanes.once, lanes_once);
 	process_lock();
-	err = rings_start(config, dir);
+	err = lanes.backend == BACKEND_SOFTWARE ? rings_start(config, dir) : 0;
 	lanes.active = !err;
 	process_unlock();
 	return err;

@@ -5,7 +5,8 @@
  * A lane is a thread's private view of its ring (ring.h): cursor, cached limit, sequence. Every
  * thread begins on `lane_none`, which is always full; a lane whose ring is full, closed, taken away
  * by stop or left behind by fork is full as well. So the one test `head == limit` of the hot path
- * covers them all, and lane_open() sorts them out.
+ * covers them all, and lane_open() sorts them out. Words for Intel PT need no ring; their lane is
+ * never full once it is open, and counts.
  *
  * A lane belongs to its thread. Other threads touch it only in lanes_stop(), when no interpreter of
  * the process emits any more, and in a forked child, where no other thread exists.
@@ -19,7 +20,9 @@
 #include <stdint.h>
 #include <x86intrin.h>
 
+#include "backend.h"
 #include "marker.h"
+#include "ptwrite.h"
 #include "ring.h"
 
 struct lane {
@@ -51,6 +54,11 @@ struct lane {
 enum lane_view { LANE_FIRST, LANE_OTHERS, LANE_VIEWS };
 extern _Thread_local struct lane *lane_of[LANE_VIEWS] __attribute__((tls_model("initial-exec")));
 
+static inline uint64_t lane_sequenced(const struct lane *l, uint64_t word)
+{
+	return word | (l->head + l->skew) << 57 >> 5;
+}
+
 /* Append a word without its sequence number; the caller knows that there is room. */
 static inline void lane_put(struct lane *l, uint64_t word)
 {
@@ -58,10 +66,26 @@ static inline void lane_put(struct lane *l, uint64_t word)
 	struct ring_record *r = &l->records[head & l->mask];
 
 	r->tsc = __rdtsc();
-	r->word = word | (head + l->skew) << 57 >> 5;
+	r->word = lane_sequenced(l, word);
 	l->head = head + 1;
 	atomic_store_explicit(l->published, head + 1, memory_order_release);
 }
+
+/* The same into the processor's trace, which has the time. */
+static inline void lane_put_ptwrite(struct lane *l, uint64_t word)
+{
+	ptwrite(lane_sequenced(l, word));
+	l->head++;
+}
+
+static inline void lane_put_emulated(struct lane *l, uint64_t word)
+{
+	ptwrite_emulated(lane_sequenced(l, word));
+	l->head++;
+}
+
+/* The one of these three that lanes_start() chose: for words that are not of the hot path. */
+void lane_write(struct lane *l, uint64_t word);
 
 /*
  * The calling thread's lane with room for `words` event words, opened by whatever has to come
@@ -74,7 +98,14 @@ struct lane_total {
 	uint64_t words;
 };
 
-/* Begin to hand out rings as `config` says, announced in folder `dir` (copied). -ENOMEM. */
+/* Which way words go, for callbacks made from now on. No lane is open. */
+void lanes_choose(enum backend backend);
+enum backend lanes_backend(void);
+
+/*
+ * Begin to hand out lanes; those of BACKEND_SOFTWARE with rings as `config` says, announced in
+ * folder `dir` (copied). -ENOMEM.
+ */
 int lanes_start(const struct ring_config *config, const char *dir);
 
 /*

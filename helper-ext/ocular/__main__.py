@@ -29,7 +29,11 @@ options:
   --include PATTERN    trace only this: a module or package (json), or a glob of files (*/app/*.py);
                        may be given more than once
   --exclude PATTERN    leave this out; beats --include
-  --backend NAME       auto or software
+  --backend NAME       how markers leave the program (auto):
+                         ptwrite   PTWRITE packets in an Intel PT trace that you record with perf
+                         emulated  the same as branches, where the processor has no PTWRITE
+                         software  rings that ocular-record drains: any x86-64 processor
+                         auto      what the perf record around this takes, else software
   -h, --help           this
 
 examples:
@@ -37,6 +41,7 @@ examples:
   python -m ocular --mode precise --include app -o /tmp/rec app.py
   python -m ocular -m json.tool data.json
   python -m ocular --exclude 'importlib' -c 'import app; app.main()'
+  perf record -o rec/perf.data -e intel_pt/ptw,cyc,branch=0/u python -m ocular app.py
 """
 
 # option: (environment variable, may be repeated)
@@ -95,24 +100,45 @@ def environment(values, tools):
     return env
 
 
+def tables_folder(output, choice):
+    """Where the code tables go when it is perf that records."""
+    folder = os.path.abspath(output) if output else choice.folder()
+    os.makedirs(folder, 0o700, exist_ok=True)
+    return folder
+
+
+def plan(values, program):
+    """(command, environment): what this process becomes."""
+    from ocular import backends, monitor, tools
+    wanted = values.get("OCULAR_BACKEND", ["auto"])[0]
+    monitor.check(values.get("OCULAR_MODE", ["adaptive"])[0], wanted)
+    command, env = interpreter() + program, environment(values, tools)
+    output = values.get("output", [None])[0]
+    if env.get("OCULAR_DIR"):
+        return command, env
+    choice = backends.choose(wanted)
+    env["OCULAR_BACKEND"] = choice.name
+    if wanted == "auto":
+        sys.stderr.write("ocular: backend %s: %s\n" % (choice.name, choice.why))
+    if choice.name == "software":
+        command = [tools.recorder(), "-o", output or "ocular.data", "--"] + command
+    else:
+        env["OCULAR_DIR"] = tables_folder(output, choice)
+    return command, env
+
+
 def main():
     if ocular.UNSUPPORTED:
         fail(ocular.UNSUPPORTED.replace("ocular ", "", 1))
     values, program = parse(sys.argv[1:])
     try:
-        from ocular import monitor, tools
-        monitor.check(values.get("OCULAR_MODE", ["adaptive"])[0],
-                      values.get("OCULAR_BACKEND", ["auto"])[0])
-        command = interpreter() + program
-        if not os.environ.get("OCULAR_DIR"):
-            output = values.get("output", ["ocular.data"])[0]
-            command = [tools.recorder(), "-o", output, "--"] + command
+        command, env = plan(values, program)
     except ImportError as e:
         fail("not built for %s: run `make PYTHON=%s` (%s)" % (
             sys.implementation.cache_tag, sys.executable, e))
-    except (ValueError, RuntimeError) as e:
+    except (ValueError, RuntimeError, OSError) as e:
         fail(str(e).replace("ocular: ", "", 1))
-    os.execvpe(command[0], command, environment(values, tools))
+    os.execvpe(command[0], command, env)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,14 @@
 
 A function that does next to nothing runs with the event and without; the difference, divided by the
 number of markers, is the event's cost: CPython's call of the callback and the callback itself. The
-markers go to scratch memory through the code that writes the real ones. Takes a few milliseconds.
+markers go to scratch memory through the code that writes the real ones; or into the processor's trace,
+marked as nobody's, and then there are fewer, lest they fill its buffer. Takes a few milliseconds.
 """
 
 import sys
 
 ROUNDS = 200   # events a run, more or less
+ROUNDS_TRACED = 40
 REPEATS = 5    # the least of so many runs: what disturbs only adds
 
 
@@ -57,21 +59,22 @@ PROGRAMS = {
 }
 
 
-def _measure(core, code, function):
-    return min(core.measure(code, function, ROUNDS) for _ in range(REPEATS))
+def _measure(core, code, function, rounds):
+    return min(core.measure(code, function, rounds) for _ in range(REPEATS))
 
 
-def callback_cycles(core, tool, events):
+def callback_cycles(core, tool, events, in_memory):
     """{event: cycles} for those of `events` that can be switched on for one code object alone."""
+    rounds = ROUNDS if in_memory else ROUNDS_TRACED
     monitoring = sys.monitoring
     cycles = {}
     for name in events:
         if name not in PROGRAMS:
             continue
         code, function = PROGRAMS[name]
-        without, _ = _measure(core, code, function)
+        without, _ = _measure(core, code, function, rounds)
         monitoring.set_local_events(tool, code, getattr(monitoring.events, name))
-        with_event, markers = _measure(core, code, function)
+        with_event, markers = _measure(core, code, function, rounds)
         monitoring.set_local_events(tool, code, 0)
         if markers:
             cycles[name] = max(0, with_event - without) // markers

@@ -5,7 +5,7 @@ import atexit
 import os
 import sys
 
-from . import _core, calibrate, modes, opcodes
+from . import _core, backends, calibrate, modes, opcodes
 
 # Tool ids that the standard library gives no name to come first (sys.monitoring.*_ID).
 TOOL_IDS = (4, 3, 5, 1, 2, 0)
@@ -17,9 +17,10 @@ OWN_FOLDERS = (PACKAGE, os.path.join(os.path.dirname(PACKAGE), "hook"))
 class _Session:
     """One interpreter's registration with sys.monitoring."""
 
-    def __init__(self, folder, mode):
+    def __init__(self, folder, mode, backend):
         self.folder = folder
         self.mode = mode
+        self.backend = backend
         self.events = modes.events_of(mode, _core.ops, sys.monitoring.events)
         self.tool = _take_tool_id()
 
@@ -78,19 +79,27 @@ def _header(session, config, include, exclude):
         "hexversion": sys.hexversion,
         "implementation": sys.implementation.cache_tag,
         "mode": session.mode,
-        "backend": "software",
+        "backend": session.backend,
         "events": session.events,
         "include": include,
         "exclude": exclude,
         "tsc_hz": config[3],
-        "callback_cycles": calibrate.callback_cycles(_core, session.tool, session.events),
+        "callback_cycles": calibrate.callback_cycles(
+            _core, session.tool, session.events, session.backend == "software"),
         "opnames": names,
     }
 
 
+def _config(session):
+    """What begin() wants to know. Words for Intel PT need no rings, and no recorder to ask."""
+    if session.backend == "software":
+        return _core.ask(session.folder)
+    return 0, 0, 0, backends.processor()["tsc_hz"]
+
+
 def _begin(session, include, exclude):
     """What the first interpreter of the process does for all of them."""
-    config = _core.ask(session.folder)
+    config = _config(session)
     _core.set_filter(include, exclude, OWN_FOLDERS)
     _core.begin(session.folder, config, _header(session, config, include, exclude))
 
@@ -99,8 +108,8 @@ def check(mode, backend):
     """ValueError unless we know both."""
     if mode not in modes.MODES:
         raise ValueError("ocular: no mode %r; there are: %s" % (mode, ", ".join(modes.MODES)))
-    if backend not in ("auto", "software"):
-        raise ValueError("ocular: no backend %r; there are: auto, software" % (backend,))
+    if backend not in backends.NAMES:
+        raise ValueError("ocular: no backend %r; there are: %s" % (backend, ", ".join(backends.NAMES)))
 
 
 def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto"):
@@ -109,9 +118,11 @@ def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto"):
     check(mode, backend)
     if _session:
         raise RuntimeError("ocular: already tracing into " + _session.folder)
-    session = _Session(folder, mode)
+    session = _Session(folder, mode, backends.choose(backend, folder).name)
     first = _core.join()
     try:
+        if first:
+            _core.choose(backends.NUMBERS[session.backend])
         session.register()
         if first:
             _begin(session, tuple(include), tuple(exclude))

@@ -12,16 +12,16 @@ TRACE_FILE = "ocular_trace.json"
 
 _wanted = None  # what stop_tracing() shall make: {"folder", "perfetto", "console", "serving"}
 _nested = 0     # starts within the recording of the environment
-monitor = tools = None
+backends = monitor = tools = None
 
 
 def _load():
     """Import the rest, once: not with the package, which must be importable where it is not built."""
-    global monitor, tools
+    global backends, monitor, tools
     if monitor:
         return
     try:
-        from . import monitor, tools
+        from . import backends, monitor, tools
     except ImportError as e:
         raise RuntimeError("ocular: not built for %s: run `make PYTHON=%s` (%s)" % (
             sys.implementation.cache_tag, sys.executable, e)) from None
@@ -33,15 +33,18 @@ def is_tracing():
     return monitor.folder() is not None
 
 
-def start_tracing(mode="adaptive", perfetto=True, output="ocular.data", include=(), exclude=(),
+def start_tracing(mode="adaptive", perfetto=True, output=None, include=(), exclude=(),
                   console=True):
     """Trace this process, its threads and forked children from here on.
 
     mode      calls, adaptive, lines, precise or full
     perfetto  True: stop_tracing() leaves ocular_trace.json here; a path: there; False: no trace file
-    output    folder of the recording; an existing one is renamed to output.old
+    output    folder of the recording (ocular.data); an existing one is renamed to output.old
     include, exclude  modules, packages, or globs of files ("app", "*/site-packages/*")
     console   stop_tracing() prints the hottest loops
+
+    Where perf records this process with Intel PT, the markers go into its recording, and perf and
+    the plugin report it (perf script --dlfilter ocular.so) when it is complete.
 
     RuntimeError if tracing is on already, or if ocular-record cannot be had.
     """
@@ -54,12 +57,15 @@ def start_tracing(mode="adaptive", perfetto=True, output="ocular.data", include=
     if _wanted:
         raise RuntimeError("ocular: already tracing into " + _wanted["folder"])
     outer = os.environ.get("OCULAR_DIR")
-    folder = outer or os.path.abspath(output)
-    if not outer:
+    choice = backends.choose("auto", outer)
+    folder = outer or (os.path.abspath(output) if output else choice.folder())
+    serving = not outer and choice.name == "software"
+    if serving:
         tools.serve(folder)
-    monitor.start(folder, mode, include, exclude)
+    os.makedirs(folder, 0o700, exist_ok=True)
+    monitor.start(folder, mode, include, exclude, choice.name)
     _wanted = {"folder": folder, "perfetto": TRACE_FILE if perfetto is True else perfetto,
-               "console": console, "serving": not outer, "pid": os.getpid()}
+               "console": console, "serving": serving, "pid": os.getpid()}
 
 
 def stop_tracing():

@@ -52,6 +52,7 @@ enum marker_op {
 	OP_EVENT_FIRST = OP_PY_START,
 	OP_EVENT_LAST = OP_EXCEPTION_HANDLED,
 	OP_RING_THREAD = 31, /* inside a ring only (ring.h); never leaves the recorder */
+	OP_SCRATCH = 31,     /* in a processor's trace only: calibration, nobody's (marker.h) */
 	OP_COUNT = 32,
 };
 

@@ -11,6 +11,7 @@
  * Words with another layout of the lower 52 bits:
  *   HELLO  code = MARKER_MAGIC, offset = interpreter id, arg = MARKER_VERSION
  *   LOST   52 bits: how many words the emitter dropped; seq jumps by as many (modulo 128)
+ *   SCRATCH code = MARKER_MAGIC, the rest anything: written to measure what writing costs
  *   WIDE   51..28 = bits 43..20 of the offset, 27..0 = destination in code units;
  *          belongs to the next word, whose arg must then be ignored
  */
@@ -36,6 +37,10 @@
 #define MARKER_DIST_MAX	   127 /* |destination - offset| that fits without WIDE */
 #define MARKER_LOST_MAX	   ((1ull << 52) - 1)
 #define MARKER_DEST_MAX	   0xfffffffu
+
+/* Any word with these bits is a SCRATCH, whatever op it would be without. */
+#define MARKER_SCRATCH                                                                             \
+	((uint64_t)OP_SCRATCH << MARKER_OP_SHIFT | (uint64_t)MARKER_MAGIC << MARKER_CODE_SHIFT)
 
 /* The constant part of a thread's next word; seq may be any count, its low 7 bits are taken. */
 static inline uint64_t marker_head(enum marker_op op, uint64_t seq)
@@ -115,6 +120,11 @@ static inline bool marker_is_event(uint64_t word)
 static inline bool marker_is_hello(uint64_t word)
 {
 	return marker_op(word) == OP_HELLO && marker_code(word) == MARKER_MAGIC;
+}
+
+static inline bool marker_is_scratch(uint64_t word)
+{
+	return marker_op(word) == OP_SCRATCH && marker_code(word) == MARKER_MAGIC;
 }
 
 #endif

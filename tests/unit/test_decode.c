@@ -34,6 +34,7 @@
 #define LOST(seq, count)   ((uint64_t)2 << 59 | (uint64_t)(seq) << 52 | (count))
 #define WIDE(seq, high, dest)                                                                      \
 	((uint64_t)3 << 59 | (uint64_t)(seq) << 52 | (uint64_t)(high) << 28 | (dest))
+#define SCRATCH(seq, offset) EVENT(31, seq, 0x4f434c, offset, 0)
 #define OTHER(n) (0x123450000ull + (n)) /* op 0: not ours */
 #define TOLD	 UINT64_MAX		/* not a word: the front end tells of a gap */
 
@@ -87,6 +88,9 @@ static const struct {
 	{ "ops that do not exist, in sequence",
 	  { HELLO(0, 0), EVENT(0, 1, 1, 0, 0), EVENT(23, 1, 1, 0, 0), EVENT(31, 1, 1, 0, 0), START(1) },
 	  "FOREIGNx1 FOREIGNx1 FOREIGNx1 PY_START:1@0", 2, 0 },
+	{ "calibration, before and between",
+	  { SCRATCH(0, 7), SCRATCH(1, 8), HELLO(0, 0), START(1), SCRATCH(2, 9), RETURN(2) },
+	  "PY_START:1@0 PY_RETURN:1@16", 3, 0 },
 	{ "code 0", { HELLO(0, 0), EVENT(4, 1, 0, 0, 0), START(1) }, "FOREIGNx1 PY_START:1@0", 2, 0 },
 	{ "hello of somebody else", { (uint64_t)1 << 59 | 0x4f434dull << 28 | 1, HELLO(0, 0), START(1) },
 	  "FOREIGNx1 PY_START:1@0", 2, 0 },

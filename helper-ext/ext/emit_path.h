@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * emit_path.h - from event to marker word: the hot path, the same for each way out of the process.
+ *
+ * The budget is 3 ns over a callback that does nothing. So: no API call, no allocation, no
+ * reference count (None is immortal), and one unlikely branch for everything that is not plain
+ * appending. What appending is, the emitter says: emit.c, emit_ptwrite.c and emit_emulated.c are
+ * this file with a `put` each.
+ */
+#ifndef OCULAR_EMIT_PATH_H
+#define OCULAR_EMIT_PATH_H
+
+#include "emit.h"
+#include "lane.h"
+
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define EMIT_SHAPES 4
+
+struct callback {
+	PyObject base;
+	vectorcallfunc call;
+	uint64_t head;	      /* the word's constant part */
+	uint64_t interpreter; /* of codes */
+	Py_ssize_t direct;    /* of codes */
+	PyObject *disable;
+	struct codes *codes;
+	enum emit_shape shape;
+};
+
+/* The callables of one backend. */
+typedef const vectorcallfunc emitters[LANE_VIEWS][EMIT_SHAPES];
+extern emitters emitters_software, emitters_ptwrite, emitters_emulated;
+
+typedef void (*put_fn)(struct lane *, uint64_t word);
+
+/* A place in a code object: code units (or a line), and how far from there a jump goes. */
+struct place {
+	uint32_t offset;
+	int32_t dist;
+};
+
+static inline uint64_t place_bits(struct place at)
+{
+	return (uint64_t)at.offset << MARKER_OFFSET_SHIFT | (uint8_t)at.dist;
+}
+
+static inline bool place_is_far(struct place at)
+{
+	return (uint32_t)(at.dist + MARKER_DIST_MAX) > 2 * MARKER_DIST_MAX;
+}
+
+/* All that is rare: first events of code and of threads, full rings, far jumps, long code. */
+PyObject *emit_slowly(struct callback *cb, PyObject *const *args) __attribute__((cold));
+
+/*
+ * `plain` is the case of nearly every program: the interpreter that traced first in the process,
+ * and the first slot of co_extra. It has neither a slot number nor an interpreter to compare.
+ */
+static inline __attribute__((always_inline)) PyObject *
+emit(struct callback *cb, PyObject *const *args, struct place at, bool plain, put_fn put)
+{
+	uint64_t value = plain ? codes_peek_first(args[0]) : codes_peek(args[0], cb->direct);
+	struct lane *l = lane_of[plain ? LANE_FIRST : LANE_OTHERS];
+
+	if (unlikely(value < CODE_READY || l->head == l->limit || place_is_far(at) ||
+		     (!plain && l->interpreter != cb->interpreter)))
+		return emit_slowly(cb, args);
+	put(l, cb->head | value | place_bits(at));
+	Py_RETURN_NONE;
+}
+
+/*
+ * The number if it is not negative and has one digit of 30 bits. Offsets are; code with larger
+ * lines has no ready id (codes.h), so that they are read again, exactly.
+ */
+static inline uint32_t number(PyObject *n)
+{
+	return ((PyLongObject *)n)->long_value.ob_digit[0];
+}
+
+static inline __attribute__((always_inline)) PyObject *
+emit_shape(struct callback *cb, PyObject *const *args, enum emit_shape shape, bool plain,
+	   put_fn put)
+{
+	uint32_t first = number(args[1]);
+	struct place at = { shape == EMIT_LINE ? first : first / 2, 0 };
+
+	if (shape == EMIT_BACKWARD && number(args[2]) > first)
+		return Py_NewRef(cb->disable);
+	if (shape == EMIT_DEST || shape == EMIT_BACKWARD)
+		at.dist = (int32_t)(number(args[2]) / 2 - at.offset);
+	return emit(cb, args, at, plain, put);
+}
+
+#define EMITTER(name, shape, plain, put)                                                           \
+	static PyObject *name(PyObject *self, PyObject *const *args, size_t nargsf,                \
+			      PyObject *kwnames)                                                   \
+	{                                                                                          \
+		return emit_shape((struct callback *)self, args, shape, plain, put);               \
+	}
+
+/* The callables of a backend, `table`, whose words go out by `put`. */
+#define EMITTERS(table, put)                                                                       \
+	EMITTER(plain_offset, EMIT_OFFSET, true, put)                                              \
+	EMITTER(plain_line, EMIT_LINE, true, put)                                                  \
+	EMITTER(plain_dest, EMIT_DEST, true, put)                                                  \
+	EMITTER(plain_backward, EMIT_BACKWARD, true, put)                                          \
+	EMITTER(any_offset, EMIT_OFFSET, false, put)                                               \
+	EMITTER(any_line, EMIT_LINE, false, put)                                                   \
+	EMITTER(any_dest, EMIT_DEST, false, put)                                                   \
+	EMITTER(any_backward, EMIT_BACKWARD, false, put)                                           \
+	emitters table = {                                                                         \
+		[LANE_FIRST] = { plain_offset, plain_line, plain_dest, plain_backward },           \
+		[LANE_OTHERS] = { any_offset, any_line, any_dest, any_backward },                  \
+	}
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * processor.h - what this processor and its kernel can do for a trace. Asked, never tried: where
+ * PTWRITE is not known it raises SIGILL.
+ */
+#ifndef OCULAR_PROCESSOR_H
+#define OCULAR_PROCESSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PROCESSOR_PT_PMU "/sys/bus/event_source/devices/intel_pt"
+
+struct processor {
+	bool pt;	     /* Intel PT: CPUID.(7,0):EBX[25] */
+	bool ptwrite;	     /* the instruction: CPUID.(14H,0):EBX[4] */
+	bool kernel;	     /* the kernel has a PMU for it */
+	bool kernel_ptwrite; /* and would switch it on: caps/ptwrite */
+	uint64_t tsc_hz;     /* the kernel's, else CPUID leaf 15H's; 0: neither tells */
+};
+
+/* `pmu` is the kernel's folder of the PMU (PROCESSOR_PT_PMU, or a test's). */
+void processor_look(struct processor *p, const char *pmu);
+
+/*
+ * A CPUID of one's own: a library in the process that has this symbol is asked instead of the
+ * instruction, which user space can neither trap nor answer. It is how an emulator of Intel PT
+ * tells of itself. regs: EAX, EBX, ECX, EDX.
+ */
+void ocular_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
+	__attribute__((weak, visibility("default")));
+
+#endif
