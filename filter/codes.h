@@ -27,6 +27,7 @@ struct instr {
 	uint8_t base;
 	uint8_t adaptive; /* equals base unless the interpreter specialised it */
 	bool back_edge;	  /* a JUMP_BACKWARD: what PEP 669's JUMP reports of loops */
+	uint8_t first;	  /* the adaptive opcode when the code object was first seen */
 };
 
 struct code {
@@ -61,6 +62,8 @@ struct process {
 	uint32_t first_id;
 	int32_t parent; /* -1: none */
 	char *opnames[256];
+	bool able[256]; /* by base opcode: the interpreter has specialised forms of it */
+	bool ables;	/* the header says which */
 	uint64_t callback_cycles[OP_COUNT];
 	uint64_t lost;	  /* of `stop` lines: words the emitter dropped */
 	uint64_t emitted; /* of `stop` lines: words the emitter wrote, all threads */

@@ -72,6 +72,16 @@ static void read_callback_cycles(struct process *p, json_t *cycles)
 		p->callback_cycles[op] = get_int(cycles, sample_op_name(op), 0);
 }
 
+static void read_able(struct process *p, json_t *opcodes)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(opcodes, i, v)
+		if (json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) < 256)
+			p->able[json_integer_value(v)] = p->ables = true;
+}
+
 static int read_header(struct codes *c, struct process *p, json_t *line)
 {
 	int64_t version = get_int(line, "ocular", 0);
@@ -97,6 +107,7 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 		p->parent = get_int(line, "parent", -1);
 	}
 	read_opnames(p, json_object_get(line, "opnames"));
+	read_able(p, json_object_get(line, "specializable"));
 	read_callback_cycles(p, json_object_get(line, "callback_cycles"));
 	p->found = true;
 	p->stopped = false;
@@ -113,7 +124,8 @@ static bool read_instr(struct instr *in, json_t *row)
 			     .line = line,
 			     .target = target,
 			     .base = opcode,
-			     .adaptive = opcode };
+			     .adaptive = opcode,
+			     .first = opcode };
 	return offset >= 0 && opcode >= 0 && opcode < 256;
 }
 
@@ -176,16 +188,13 @@ static int read_code(struct codes *c, struct process *p, json_t *line)
 	return 0;
 }
 
-static int read_specialized(struct codes *c, struct process *p, json_t *line)
+/* Calls set for each instruction that a line's opcodes name. */
+static int read_opcodes(struct code *code, json_t *line, void (*set)(struct instr *in, uint8_t opcode))
 {
-	struct code *code = codes_find(c, p, get_int(line, "id", 0));
 	json_int_t offset, opcode;
 	size_t i;
 	json_t *row;
 
-	if (!code)
-		return -EINVAL;
-	code->final = true;
 	json_array_foreach(json_object_get(line, "opcodes"), i, row) {
 		uint32_t at;
 
@@ -193,9 +202,36 @@ static int read_specialized(struct codes *c, struct process *p, json_t *line)
 			return -EINVAL;
 		at = code_index(code, offset);
 		if (at < code->ninstrs && code->instrs[at].offset == offset)
-			code->instrs[at].adaptive = opcode;
+			set(&code->instrs[at], opcode);
 	}
 	return 0;
+}
+
+static void set_first(struct instr *in, uint8_t opcode)
+{
+	in->first = opcode;
+}
+
+static void set_adaptive(struct instr *in, uint8_t opcode)
+{
+	in->adaptive = opcode;
+}
+
+static int read_before(struct codes *c, struct process *p, json_t *line)
+{
+	struct code *code = codes_find(c, p, get_int(line, "id", 0));
+
+	return code ? read_opcodes(code, line, set_first) : -EINVAL;
+}
+
+static int read_specialized(struct codes *c, struct process *p, json_t *line)
+{
+	struct code *code = codes_find(c, p, get_int(line, "id", 0));
+
+	if (!code)
+		return -EINVAL;
+	code->final = true;
+	return read_opcodes(code, line, set_adaptive);
 }
 
 static int read_thread(struct codes *c, struct process *p, json_t *line)
@@ -238,7 +274,7 @@ static const struct {
 } readers[] = {
 	{ "header", read_header },	   { "code", read_code },
 	{ "specialized", read_specialized }, { "thread", read_thread },
-	{ "stop", read_stop },
+	{ "stop", read_stop },		   { "before", read_before },
 	{ "untraced", read_untraced },
 };
 

@@ -48,11 +48,12 @@ static uint32_t value_id(uint64_t value)
 	return (value >= CODE_READY ? value >> MARKER_CODE_SHIFT : value) & MARKER_CODE_MAX;
 }
 
-static void write_specialized(uint32_t id, PyCodeObject *code, const char *reason)
+/* Nothing where nothing is specialised. */
+static void write_opcodes(const char *kind, uint32_t id, PyCodeObject *code, const char *reason)
 {
 	struct text t = { 0 };
 
-	text_printf(&t, "{\"kind\":\"specialized\",\"id\":%u,\"reason\":\"%s\",\"opcodes\":", id,
+	text_printf(&t, "{\"kind\":\"%s\",\"id\":%u,\"reason\":\"%s\",\"opcodes\":", kind, id,
 		    reason);
 	if (bytecode_specialized(&codes_setup.ops, code, &t)) {
 		text_add(&t, "}", 1);
@@ -72,7 +73,7 @@ static void code_dies(void *extra)
 		return;
 	if (entry->traced) {
 		pending = PyErr_GetRaisedException();
-		write_specialized(id, entry->code, "dealloc");
+		write_opcodes("specialized", id, entry->code, "dealloc");
 		PyErr_SetRaisedException(pending);
 	}
 	entry->code = NULL;
@@ -154,6 +155,7 @@ static uint64_t introduce(uint32_t id, PyCodeObject *code)
 {
 	long last_line = write_code(id, code);
 
+	write_opcodes("before", id, code, "seen");
 	if (last_line > (long)MARKER_OFFSET_MAX || Py_SIZE(code) > (Py_ssize_t)MARKER_OFFSET_MAX)
 		return id;
 	return (uint64_t)id << MARKER_CODE_SHIFT;
@@ -192,7 +194,7 @@ static void forget(struct codes *c, uint32_t id, struct entry *entry)
 	if (!code || entry->interpreter != c->interpreter)
 		return;
 	if (entry->traced)
-		write_specialized(id, code, "stop");
+		write_opcodes("specialized", id, code, "stop");
 	entry->code = NULL; /* first: setting the slot frees the value in it */
 	if (codes_set(c, (PyObject *)code, 0))
 		PyErr_Clear();

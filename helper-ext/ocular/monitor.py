@@ -87,6 +87,7 @@ def _header(session, config, include, exclude):
         "callback_cycles": calibrate.callback_cycles(
             _core, session.tool, session.events, session.backend == "software"),
         "opnames": names,
+        "specializable": opcodes.specializable(),
     }
 
 

@@ -42,6 +42,13 @@ def _jump(opcode, names):
     return bytes(direction(op) for op in range(256))
 
 
+def specializable():
+    """Numbers of the base opcodes with specialised forms. 3.12's A__B are two instructions, not a form of A."""
+    opcode = _opcode()
+    return sorted(opcode.opmap[name] for name, forms in opcode._specializations.items()
+                  if any("__" not in form for form in forms))
+
+
 def tables():
     """(names, arguments of _core.set_opcodes)."""
     opcode = _opcode()

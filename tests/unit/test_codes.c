@@ -61,11 +61,14 @@ static void test_everything_is_read(void **state)
 		HEADER(",\"argv\":[\"app.py\",\"a b\"],\"python\":\"3.12.1\",\"mode\":\"adaptive\","
 		       "\"backend\":\"software\",\"tsc_hz\":2600000000,"
 		       "\"opnames\":[\"CACHE\",null,\"RESUME\",\"JUMP_BACKWARD\"],"
+		       "\"specializable\":[9,300,-1,\"x\"],"
 		       "\"callback_cycles\":{\"JUMP\":44,\"LINE\":50}")
 			CODE(3,
 			     ",\"firstlineno\":12,\"address\":\"0x7f00aa\",\"units\":"
 			     "40" INSTRUCTIONS(
-				     "[0,12,2,-1],[2,13,9,-1],[6,-1,3,2]")) "{\"kind\":"
+				     "[0,12,2,-1],[2,13,9,-1],[6,-1,3,2]")) "{\"kind\":\"before\",\"id\":3,"
+									    "\"opcodes\":[[6,201]]}\n"
+									    "{\"kind\":"
 									    "\"specialized\","
 									    "\"id\":3,\"reason\":"
 									    "\"stop\",\"opcodes\":["
@@ -113,6 +116,9 @@ static void test_everything_is_read(void **state)
 	assert_int_equal(code->instrs[2].line, -1);
 	assert_int_equal(code->instrs[2].target, 2);
 	assert_int_equal(code->instrs[2].adaptive, 3);
+	assert_int_equal(code->instrs[1].first, 9);
+	assert_int_equal(code->instrs[2].first, 201);
+	assert_true(p->ables && p->able[9] && !p->able[2]);
 	assert_true(code->instrs[2].back_edge && !code->instrs[1].back_edge);
 	assert_ptr_equal(codes_process(&c, 7), p);
 	assert_int_equal(c.damaged + c.missing + c.unknown, 0);
@@ -146,6 +152,7 @@ static const struct {
 	{ "instructions out of order", CODE(9, INSTRUCTIONS("[4,1,2,-1],[2,1,2,-1]")), 1 },
 	{ "opcode beyond a byte", CODE(9, INSTRUCTIONS("[0,1,256,-1]")), 1 },
 	{ "short instruction", CODE(9, INSTRUCTIONS("[0,1,2]")), 1 },
+	{ "before without code", "{\"kind\":\"before\",\"id\":77,\"opcodes\":[]}\n", 1 },
 	{ "specialized without code", "{\"kind\":\"specialized\",\"id\":77,\"opcodes\":[]}\n", 1 },
 	{ "specialized opcode beyond a byte",
 	  "{\"kind\":\"specialized\",\"id\":1,\"opcodes\":[[0,999]]}\n", 1 },

@@ -4,7 +4,10 @@
 import dis
 import importlib.util
 import json
+import os
+import subprocess
 import sys
+import tempfile
 
 import rec
 
@@ -100,6 +103,42 @@ def test_specialized_opcodes_under_each_instrumentation():
     for mode in ("calls", "adaptive", "lines"):  # a line's first instruction is not specialized
         rec.equal(specialized_names(mode).get("BINARY_OP"), "BINARY_OP_ADD_INT", mode)
     assert not any(n.startswith("INSTRUMENTED") for n in specialized_names("full").values())
+
+
+WARM = """
+import ocular
+def loop(n):
+    t = 0
+    for i in range(n):
+        t = t + i
+    return t
+loop(5000)
+ocular.start_tracing(perfetto=False, console=False)
+loop(10)
+ocular.stop_tracing()
+"""
+
+
+def test_what_was_specialized_before_tracing_began():
+    with tempfile.TemporaryDirectory(prefix="ocular-unit-") as folder:
+        done = subprocess.run([sys.executable, "-c", WARM], cwd=folder, capture_output=True, text=True,
+                              env=dict(os.environ, PYTHONPATH=os.path.dirname(rec.HOOK)))
+        rec.equal(done.returncode, 0, done.stderr)
+        r = rec.Recording(os.path.join(folder, "ocular.data"), done)
+        names = r.lines("header")[0]["opnames"]
+        code, = r.code_of("loop")
+        base = {offset: names[op] for offset, _, op, _ in code["instructions"]}
+        before, = (x for x in r.lines("before") if x["id"] == code["id"])
+        found = {base[offset]: names[op] for offset, op in before["opcodes"]}
+        rec.equal((found.get("FOR_ITER"), found.get("BINARY_OP")), ("FOR_ITER_RANGE", "BINARY_OP_ADD_INT"))
+
+
+def test_which_opcodes_can_specialize():
+    with rec.recording("pass") as r:
+        header = r.lines("header")[0]
+        able = {header["opnames"][op] for op in header["specializable"]}
+        assert {"BINARY_OP", "FOR_ITER", "LOAD_ATTR", "CALL", "COMPARE_OP"} <= able, able
+        rec.equal(able & {"LOAD_FAST", "STORE_FAST", "POP_TOP"}, set())
 
 
 def test_code_that_dies_says_so_and_its_id_is_not_used_again():
