@@ -26,9 +26,9 @@ struct histogram {
 	uint64_t most;
 };
 
-static void add(struct histogram *h, unsigned bucket, const struct stat_range *r)
+static void add(struct histogram *h, const struct stat_range *r)
 {
-	unsigned at = (bucket - h->first) / h->per;
+	unsigned at = (stat_bucket(r->low) - h->first) / h->per;
 	struct column *c = &h->columns[at];
 
 	if (!c->n)
@@ -43,18 +43,12 @@ static void add(struct histogram *h, unsigned bucket, const struct stat_range *r
 
 static struct histogram histogram_of(const struct stat_sum *s)
 {
-	struct histogram h = { .per = 1 };
+	struct histogram h = { .first = stat_bucket(s->min) };
 	struct stat_range r;
-	unsigned last = stat_next(s, 0, &r);
 
-	if (!last)
-		return h;
-	h.first = --last;
-	for (unsigned b = last + 1; (b = stat_next(s, b, &r));)
-		last = b - 1;
-	h.per = (last - h.first) / COLUMNS_MOST + 1;
-	for (unsigned b = 0; (b = stat_next(s, b, &r));)
-		add(&h, b - 1, &r);
+	h.per = (stat_bucket(s->max) - h.first) / COLUMNS_MOST + 1;
+	for (unsigned next = 0; (next = stat_next(s, next, &r));)
+		add(&h, &r);
 	return h;
 }
 

@@ -12,7 +12,7 @@
 
 #define SUB (1u << STAT_SUB_BITS)
 
-static unsigned bucket_of(uint64_t value)
+unsigned stat_bucket(uint64_t value)
 {
 	unsigned exponent;
 
@@ -55,7 +55,7 @@ double spread_deviation(const struct spread *s)
 
 static void count(uint32_t *buckets, uint64_t value, uint64_t n)
 {
-	uint32_t *bucket = &buckets[bucket_of(value)];
+	uint32_t *bucket = &buckets[stat_bucket(value)];
 
 	*bucket = n < UINT32_MAX - *bucket ? *bucket + n : UINT32_MAX;
 }

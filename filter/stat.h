@@ -59,6 +59,9 @@ static inline bool stat_exact(const struct stat_sum *s)
 /* 0 while n is 0. */
 double stat_mean(const struct stat_sum *s);
 
+/* The logarithmic bucket of a value, less than STAT_BUCKETS. */
+unsigned stat_bucket(uint64_t value);
+
 /* A range of values and how many fell into it. */
 struct stat_range {
 	uint64_t low, high; /* both included */

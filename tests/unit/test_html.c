@@ -111,7 +111,7 @@ static void test_histogram(void **state)
 		char *text;
 
 		for (uint64_t v = series[i].first;; v += series[i].step) {
-			stat_add(&s, v);
+			assert_int_equal(stat_add(&s, v), 0);
 			if (v > series[i].last - series[i].step || v == series[i].last)
 				break;
 		}
@@ -122,6 +122,7 @@ static void test_histogram(void **state)
 		assert_int_equal(count(text, "class=median"), 1);
 		assert_null(strstr(text, "nan"));
 		assert_null(strstr(text, "inf"));
+		stat_free(&s);
 		free(text);
 	}
 }
