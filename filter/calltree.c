@@ -57,11 +57,24 @@ static uint32_t child_of(struct calltree *t, uint32_t parent, struct code *code)
 	return n;
 }
 
+/* A root of its own, or that of the process. CALLTREE_NONE: no memory. */
+static uint32_t root_node(struct calltree *t, const struct activation *a)
+{
+	uint32_t node = (uintptr_t)map_get(&t->processes, (uint32_t)a->pid);
+
+	if (node)
+		return node;
+	node = add_node(t, CALLTREE_NONE, NULL);
+	if (t->by_process && node && map_put(&t->processes, (uint32_t)a->pid, (void *)(uintptr_t)node))
+		return CALLTREE_NONE;
+	return node;
+}
+
 static struct call_root *make_root(struct calltree *t, const struct activation *a,
 				   struct call_root *other, uint64_t key)
 {
 	struct call_root *r = calloc(1, sizeof(*r));
-	uint32_t node = r ? add_node(t, CALLTREE_NONE, NULL) : CALLTREE_NONE;
+	uint32_t node = r ? root_node(t, a) : CALLTREE_NONE;
 
 	if (!node || map_put(&t->threads, key, r)) {
 		free(r);
@@ -173,6 +186,17 @@ static size_t collect(const struct calltree *t, const struct call_root **to)
 	return n;
 }
 
+/* Roots that are shared stand together: they are of one process. How many are left. */
+static size_t drop_shared(const struct call_root **roots, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!kept || roots[kept - 1]->root != roots[i]->root)
+			roots[kept++] = roots[i];
+	return kept;
+}
+
 const struct call_root **calltree_roots(const struct calltree *t, size_t *n)
 {
 	const struct call_root **roots;
@@ -183,6 +207,7 @@ const struct call_root **calltree_roots(const struct calltree *t, size_t *n)
 		return NULL;
 	collect(t, roots);
 	qsort(roots, *n, sizeof(*roots), by_place);
+	*n = drop_shared(roots, *n);
 	return roots;
 }
 
@@ -194,6 +219,7 @@ void calltree_free(struct calltree *t)
 			free(r);
 		}
 	map_free(&t->threads);
+	map_free(&t->processes);
 	map_free(&t->children);
 	free(t->nodes);
 	*t = (struct calltree){ 0 };

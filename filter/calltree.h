@@ -2,7 +2,8 @@
 /*
  * calltree.h - every path of calls that was taken, each once, with what its last function cost there.
  *
- * A node is a code object called by its parent's; a root stands for one thread in one interpreter.
+ * A node is a code object called by its parent's; a root stands for one thread in one interpreter, or
+ * for all threads of a process.
  * It grows with the number of different paths, not with the length of the trace. Sinks pass their
  * enters and leaves on, and read it at the end.
  */
@@ -39,6 +40,8 @@ struct calltree {
 	struct map children; /* parent and code id -> node */
 	struct map threads;  /* pid and tid -> struct call_root */
 	struct call_root *at;
+	bool by_process;    /* threads of a process share a root; to be set before the first enter */
+	struct map processes; /* then: pid -> root */
 };
 
 /* A zeroed calltree is an empty one. Both: 0 or -ENOMEM. */
@@ -56,7 +59,7 @@ typedef int (*calltree_visit)(void *to, uint32_t node);
 int calltree_walk(const struct calltree *t, uint32_t root, calltree_visit enter,
 		  calltree_visit leave, void *to);
 
-/* The roots by pid, tid and interpreter. *n of them in one malloc'ed array; NULL: no memory. */
+/* The roots by pid, tid and interpreter, one that is shared once. *n of them in one malloc'ed array; NULL: no memory. */
 const struct call_root **calltree_roots(const struct calltree *t, size_t *n);
 
 void calltree_free(struct calltree *t);

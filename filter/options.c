@@ -90,6 +90,8 @@ static const struct {
 	KEY(summary, set_string, "FILE", "write the summary as JSON"),
 	KEY(html, set_string, "FILE", "write the report as a page for a browser"),
 	KEY(events, set_string, "FILE", "write one line for each event"),
+	KEY(collapsed, set_string, "FILE", "write folded stacks, for flamegraph.pl and others"),
+	KEY(speedscope, set_string, "FILE", "write a profile for speedscope"),
 	KEY(pstats, set_string, "FILE", "write call counts and times for Python's pstats"),
 	KEY(console, set_when, "auto|always|never", "report (default: when no other is asked for)"),
 	KEY(loops, set_number, "N", "loops that the report takes apart (default: 5)"),
@@ -159,6 +161,8 @@ static const struct {
 	{ sink_perfetto_open, offsetof(struct options, perfetto) },
 	{ sink_summary_open, offsetof(struct options, summary) },
 	{ sink_html_open, offsetof(struct options, html) },
+	{ sink_collapsed_open, offsetof(struct options, collapsed) },
+	{ sink_speedscope_open, offsetof(struct options, speedscope) },
 	{ sink_pstats_open, offsetof(struct options, pstats) },
 };
 

@@ -15,7 +15,14 @@ enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
 
 struct options {
 	const char *codes; /* folder of the code tables; NULL: not given */
-	const char *perfetto, *summary, *html, *events, *pstats; /* files to write, NULL: not asked for */
+	/* Files to write, NULL: not asked for. */
+	const char *perfetto;
+	const char *summary;
+	const char *html;
+	const char *events;
+	const char *pstats;
+	const char *collapsed;
+	const char *speedscope;
 	enum when console, color, progress;
 	unsigned loops;
 	uint64_t from_ns, until_ns; /* time window; 0 and UINT64_MAX: all */

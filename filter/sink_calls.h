@@ -20,6 +20,12 @@ struct sink_calls {
 /* Python's pstats: pstats.Stats(FILE), python -m pstats FILE, and all that opens those. */
 int sink_pstats_open(struct sink **out, const struct sink_options *o, char *error);
 
+/* Folded stacks: flamegraph.pl, inferno, speedscope and others. */
+int sink_collapsed_open(struct sink **out, const struct sink_options *o, char *error);
+
+/* https://www.speedscope.app. */
+int sink_speedscope_open(struct sink **out, const struct sink_options *o, char *error);
+
 /* For use in those makers. */
 int sink_calls_open(struct sink **out, const struct sink_options *o, char *error,
 		    int (*write)(struct sink_calls *s, const struct profile *p));

@@ -2,7 +2,8 @@
 _ocular() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=
 	local record='--output --mode --include --exclude --python --backend --ring-records --wait-ms --quiet'
-	local report='--perfetto --summary --html --events --pstats --loops --time --decoder --quiet'
+	local report='--perfetto --summary --html --events --loops --time --decoder --quiet'
+	report+=' --pstats --collapsed --speedscope'
 
 	case $before:${COMP_WORDS[1]} in
 	ocular:* | */ocular:*) words='run record report check help' ;;

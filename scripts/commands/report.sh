@@ -2,15 +2,26 @@
 # report - repair the recording if it was cut off, then let stock perf decode it through the plugin, or
 # ocular-pt without perf.
 
-report_options="--perfetto:perfetto --summary:summary --html:html --events:events --pstats:pstats --loops:loops \
---time:time --decoder:decoder -q:silent! --quiet:silent!"
-
 # What is handed on as it is: options that name a file to write, then others.
-report_files="perfetto summary html events pstats"
-report_others="loops time"
+report_files="
+	perfetto
+	summary
+	html
+	events
+	pstats
+	collapsed
+	speedscope
+"
+report_others="
+	loops
+	time
+"
 
-for option in $report_files $report_others silent; do eval "$option="; done
-decoder=perf
+report_options="--decoder:decoder -q:silent! --quiet:silent!" decoder=perf silent=''
+for option in $report_files $report_others; do
+	eval "$option="
+	report_options="$report_options --$option:$option"
+done
 
 report_help() {
 	cat <<'END'
@@ -22,6 +33,8 @@ usage: ocular report [options] [DIR]
   --html FILE         write the report as one page for a browser, with source and distributions
   --events FILE       write one line for each decoded event
   --pstats FILE       write call counts, times and callers for pstats.Stats, as cProfile counts them
+  --collapsed FILE    write folded stacks with their ns, for flamegraph.pl and others
+  --speedscope FILE   write each thread's call tree for https://www.speedscope.app
   --loops N           take the N hottest loops apart (default 5)
   --time FROM,TO      only this span, in seconds of perf's clock; either end may be left out
   --decoder D         perf (default); libipt: ocular-pt, which reads the packets itself, without perf and

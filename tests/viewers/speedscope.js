@@ -1,5 +1,5 @@
 // speedscope.js PACKAGES TRACE: imports TRACE as speedscope does and prints a JSON object: what it said on its
-// console meanwhile, and per profile (= thread) its name, calls and maximum depth.
+// console meanwhile, and per profile (= thread) its name, calls, maximum depth and weight (ns, if that is the unit).
 'use strict';
 
 const fs = require('fs');
@@ -46,7 +46,7 @@ function describe(profile) {
     calls++;
     deepest = Math.max(deepest, ++depth);
   }, () => depth--);
-  return {name: profile.getName(), calls, depth: deepest};
+  return {name: profile.getName(), calls, depth: deepest, weight: profile.getTotalWeight()};
 }
 
 async function main([packages, tracePath]) {
