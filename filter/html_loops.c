@@ -8,8 +8,9 @@
 #include "html.h"
 #include "html_page.h"
 
-static void write_row(struct page *page, const struct loop *loop, size_t number)
+static void write_row(struct page *page, const void *of, size_t i)
 {
+	const struct loop *loop = ((struct loop *const *)of)[i];
 	const struct stat_sum *s = &loop->cycles;
 	const double timed[] = { stat_mean(s), stat_quantile(s, 0.5), stat_quantile(s, 0.99), s->min,
 				 s->max };
@@ -19,16 +20,16 @@ static void write_row(struct page *page, const struct loop *loop, size_t number)
 	html_share(f, profile_share(page->p, loop));
 	html_number(f, loop->iterations);
 	html_number(f, loop->entries);
-	for (size_t i = 0; i < sizeof(timed) / sizeof(timed[0]); i++)
+	for (size_t j = 0; j < sizeof(timed) / sizeof(timed[0]); j++)
 		if (s->n)
-			html_number(f, timed[i]);
+			html_number(f, timed[j]);
 		else
 			html_dash(f);
 	fputs("<td>", f);
-	if (number <= PAGE_BODIES)
-		fprintf(f, "<a href=#loop%zu>", number);
+	if (i < PAGE_BODIES)
+		fprintf(f, "<a href=#loop%zu>", i + 1);
 	page_place(page, loop->code, loop_line(loop));
-	fputs(number <= PAGE_BODIES ? "</a></td></tr>\n" : "</td></tr>\n", f);
+	fputs(i < PAGE_BODIES ? "</a></td></tr>\n" : "</td></tr>\n", f);
 }
 
 /* The source line that the instructions below it are of, where it changes. */
@@ -171,17 +172,20 @@ static int write_body(struct page *page, const struct loop *loop, size_t number)
 
 static int write_loops(struct page *page, struct loop *const *all, size_t n)
 {
-	size_t i;
+	const struct page_table t = {
+		.head = "<th>share</th><th>trips</th><th>entries</th><th>mean</th><th>median</th>"
+			"<th>p99</th><th>min</th><th>max</th><th class=t>loop</th>",
+		.what = "loops",
+		.n = n,
+		.sight = PAGE_SIGHT,
+		.most = PAGE_LOOPS,
+		.row = write_row,
+		.of = all,
+	};
 	int err = 0;
 
-	fputs("<table>\n<thead><tr><th>share</th><th>trips</th><th>entries</th><th>mean</th><th>median</th>"
-	      "<th>p99</th><th>min</th><th>max</th><th class=t>loop</th></tr></thead>\n<tbody>\n",
-	      page->f);
-	for (i = 0; i < n && i < PAGE_LOOPS; i++)
-		write_row(page, all[i], i + 1);
-	fputs("</tbody>\n</table>\n", page->f);
-	page_more(page, i, n, "loops");
-	for (i = 0; i < n && i < PAGE_BODIES && !err; i++)
+	page_table(page, &t);
+	for (size_t i = 0; i < n && i < PAGE_BODIES && !err; i++)
 		err = write_body(page, all[i], i + 1);
 	return err;
 }

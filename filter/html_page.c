@@ -22,11 +22,31 @@ void page_place(struct page *page, const struct code *code, int64_t line)
 	fputs("</span>", page->f);
 }
 
-void page_more(struct page *page, size_t shown, size_t all, const char *what)
+static void write_rows(struct page *page, const struct page_table *t, size_t from, size_t to)
 {
-	if (shown < all)
-		fprintf(page->f, "<p class=note>and %zu more %s; the summary (--summary) has them all</p>\n",
-			all - shown, what);
+	fprintf(page->f, "<table>\n<thead><tr>%s</tr></thead>\n<tbody>\n", t->head);
+	for (size_t i = from; i < to; i++)
+		t->row(page, t->of, i);
+	fputs("</tbody>\n</table>\n", page->f);
+}
+
+void page_table(struct page *page, const struct page_table *t)
+{
+	size_t shown = t->n < t->most ? t->n : t->most;
+
+	if (shown <= t->sight + t->sight / 3) { /* not worth a click */
+		write_rows(page, t, 0, shown);
+	} else {
+		write_rows(page, t, 0, t->sight);
+		fprintf(page->f, "<details class=rest>\n<summary>%zu more %s</summary>\n",
+			shown - t->sight, t->what);
+		write_rows(page, t, t->sight, shown);
+		fputs("</details>\n", page->f);
+	}
+	if (shown < t->n)
+		fprintf(page->f, "<p class=note>%zu of %zu %s are on this page; the summary (--summary) "
+				 "has them all.</p>\n",
+			shown, t->n, t->what);
 }
 
 static void write_fact(FILE *f, const char *name, const char *value)
@@ -115,12 +135,13 @@ void page_head(struct page *page)
 	write_losses(page->f, page->p);
 	write_facts(page->f, page->p, root);
 	fputs("<nav><a href=#loops>Loops</a> <a href=#functions>Functions</a> "
-	      "<a href=#source>Source</a></nav>\n",
+	      "<a href=#source>Source</a> <a href=#opcodes>Opcodes</a> <a href=#events>Events</a></nav>\n",
 	      page->f);
 }
 
-static void write_function(struct page *page, const struct code *code)
+static void write_function(struct page *page, const void *of, size_t i)
 {
+	const struct code *code = ((struct code *const *)of)[i];
 	const struct function *fn = code->function;
 	FILE *f = page->f;
 
@@ -141,22 +162,24 @@ static void write_function(struct page *page, const struct code *code)
 
 int page_functions(struct page *page)
 {
-	size_t n = 0, shown;
-	struct code **all = profile_functions(page->p, &n);
+	struct page_table t = {
+		.head = "<th>share</th><th>self</th><th>total</th><th>calls</th><th>recursive</th>"
+			"<th>self, each</th><th class=t>function</th>",
+		.what = "functions",
+		.sight = PAGE_SIGHT,
+		.most = PAGE_FUNCTIONS,
+		.row = write_function,
+	};
+	struct code **all = profile_functions(page->p, &t.n);
 
 	if (!all)
 		return -ENOMEM;
-	fputs("<section id=functions>\n<h2>Functions</h2>\n", page->f);
-	if (n)
-		fputs("<table>\n<thead><tr><th>self</th><th>self</th><th>total</th><th>calls</th>"
-		      "<th>recursive</th><th>self, each</th><th class=t>function</th></tr></thead>\n<tbody>\n",
-		      page->f);
+	t.of = all;
+	fputs("<section id=functions>\n<h2>Functions with most time of their own</h2>\n", page->f);
+	if (t.n)
+		page_table(page, &t);
 	else
 		fputs("<p class=note>No function ran.</p>\n", page->f);
-	for (shown = 0; shown < n && shown < PAGE_FUNCTIONS; shown++)
-		write_function(page, all[shown]);
-	fputs(n ? "</tbody>\n</table>\n" : "", page->f);
-	page_more(page, shown, n, "functions");
 	fputs("</section>\n", page->f);
 	free(all);
 	return 0;
