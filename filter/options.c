@@ -78,6 +78,12 @@ static bool set_window(struct options *o, void *field, const char *value)
 	return !*value && o->from_ns < o->until_ns;
 }
 
+static bool set_opcodes(struct options *o, void *field, const char *value)
+{
+	(void)field;
+	return opcodes_view_parse(&o->opcodes, value);
+}
+
 static const struct {
 	const char *key;
 	size_t field;
@@ -95,6 +101,7 @@ static const struct {
 	KEY(pstats, set_string, "FILE", "write call counts and times for Python's pstats"),
 	KEY(console, set_when, "auto|always|never", "report (default: when no other is asked for)"),
 	KEY(loops, set_number, "N", "loops that the report takes apart (default: 5)"),
+	KEY(opcodes, set_opcodes, "SORT[:RESTRICT]", "opcodes and pairs of functions and loops, too"),
 	{ "time", 0, set_window, "FROM,TO", "only this part: seconds, as perf script --time" },
 	KEY(color, set_when, "auto|always|never", "colours (default: on a terminal)"),
 	KEY(progress, set_when, "auto|always|never", "progress on stderr (default: on a terminal)"),
@@ -186,7 +193,13 @@ static bool wants_console(const struct options *o)
 static int append(struct sink ***end, sink_maker make, const char *path, const struct options *o,
 		  char *error)
 {
-	struct sink_options so = { path, o->loops, options_when(o->color, STDOUT_FILENO) };
+	struct sink_options so = {
+		.path = path,
+		.loops = o->loops,
+		.color = options_when(o->color, STDOUT_FILENO),
+		.opcodes = &o->opcodes,
+		.events_by_code = o->events_by_code,
+	};
 	int err = path ? make(*end, &so, error) : 0;
 
 	if (path && !err)

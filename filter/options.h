@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "opcodes_view.h"
 #include "sink.h"
 
 enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
@@ -24,7 +25,8 @@ struct options {
 	const char *collapsed;
 	const char *speedscope;
 	enum when console, color, progress;
-	unsigned loops;
+	unsigned loops, events_by_code;
+	struct opcodes_view opcodes;
 	uint64_t from_ns, until_ns; /* time window; 0 and UINT64_MAX: all */
 	int status;		    /* descriptor for the closing line, -1: none */
 	bool help;

@@ -20,6 +20,7 @@
 #include "function.h"
 #include "sample.h"
 
+struct opcodes_view;
 struct profile;
 struct sink;
 
@@ -82,6 +83,8 @@ struct sink_options {
 	const char *path; /* where it writes; "-": standard output */
 	unsigned loops;	  /* console: how many loops to disassemble */
 	bool color;	  /* console: escape sequences allowed */
+	const struct opcodes_view *opcodes; /* console, summary: tables of functions and loops, too */
+	unsigned events_by_code; /* console: how many rows of events by code object */
 };
 
 /*

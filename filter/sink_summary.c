@@ -6,68 +6,67 @@
 #include "sink_summary.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "body.h"
+#include "json.h"
 #include "losses.h"
+#include "opcodes_view.h"
 #include "profile.h"
 #include "sink_file.h"
-#include "text.h"
+#include "specialization.h"
+#include "summary_opcodes.h"
 
 #define REAL_DIGITS 9 /* a share or a mean is not known better */
 
-/* A string of any bytes; null for NULL. */
-static json_t *string(const char *s)
-{
-	char *valid = s ? text_utf8(s) : NULL;
-	json_t *v = s ? json_string(valid) : json_null();
-
-	free(valid);
-	return v;
-}
-
-/* Adds the members of `more` to o. NULL if either is. */
-static json_t *join(json_t *o, json_t *more)
-{
-	if (o && more && !json_object_update(o, more)) {
-		json_decref(more);
-		return o;
-	}
-	json_decref(o);
-	json_decref(more);
-	return NULL;
-}
+struct summary {
+	struct sink_file file;
+	bool tables; /* opcodes of each function and loop, too */
+};
 
 static json_t *place(const struct code *code)
 {
-	return json_pack("{s:o, s:o}", "file", string(code->file), "qualname",
-			 string(code->qualname));
+	return json_pack("{s:o, s:o}", "file", json_text(code->file), "qualname",
+			 json_text(code->qualname));
 }
 
-struct number {
-	const char *key;
-	json_int_t value;
-};
-
-static json_t *numbers(const struct number *rows, size_t n)
+static json_t *events(const uint64_t counts[OP_COUNT])
 {
 	json_t *o = json_object();
-	int err = !o;
 
-	for (size_t i = 0; i < n && !err; i++)
-		err = json_object_set_new(o, rows[i].key, json_integer(rows[i].value));
-	return err ? json_decref(o), NULL : o;
+	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
+		if (counts[op])
+			json_object_set_new(o, sample_op_name(op), json_integer(counts[op]));
+	return o;
 }
 
-#define NUMBERS(rows) numbers(rows, sizeof(rows) / sizeof(rows[0]))
+static json_t *number_or_null(bool known, uint32_t n)
+{
+	return known ? json_integer(n) : json_null();
+}
+
+/* clang-format off */
+static json_t *specialization(const struct code *code)
+{
+	struct specialization s = specialization_of(code);
+
+	return json_pack("{s:i, s:o, s:i, s:o, s:o, s:o, s:o, s:o}",
+			 "instructions", (int)s.instructions,
+			 "able", number_or_null(code->process->ables, s.able),
+			 "at_start", (int)s.first,
+			 "specialized", number_or_null(s.known, s.specialized),
+			 "base", number_or_null(s.known && code->process->ables, s.base),
+			 "gained", number_or_null(s.known, s.gained),
+			 "lost", number_or_null(s.known, s.lost),
+			 "changed", number_or_null(s.known, s.changed));
+}
+/* clang-format on */
 
 static json_t *function(const struct code *code)
 {
 	const struct function *f = code->function;
-	const struct number totals[] = {
+	const struct json_number totals[] = {
 		{ "firstlineno", code->firstlineno },
 		{ "calls", f->calls },
 		{ "recursive_calls", f->recursive_calls },
@@ -81,11 +80,19 @@ static json_t *function(const struct code *code)
 		{ "pid", code->process->pid },
 	};
 
-	return join(join(place(code), NUMBERS(totals)),
-		    json_pack("{s:f}", "self_cycles_deviation", spread_deviation(&f->self_spread)));
+	return json_join(json_join(place(code), JSON_NUMBERS(totals)),
+			 json_pack("{s:f, s:o, s:o}", "self_cycles_deviation",
+				   spread_deviation(&f->self_spread), "events", events(f->events),
+				   "specialization", specialization(code)));
 }
 
-static json_t *functions(const struct profile *p)
+static json_t *function_with_tables(const struct profile *p, const struct code *code)
+{
+	return json_join(function(code),
+			 json_pack("{s:o}", "opcodes", summary_function_opcodes(p, code)));
+}
+
+static json_t *functions(const struct profile *p, bool tables)
 {
 	json_t *array = json_array();
 	size_t n = 0;
@@ -93,39 +100,60 @@ static json_t *functions(const struct profile *p)
 	int err = !all;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = json_array_append_new(array, function(all[i]));
+		err = json_array_append_new(array, tables ? function_with_tables(p, all[i]) :
+							    function(all[i]));
 	free(all);
 	return err ? json_decref(array), NULL : array;
 }
 
-static json_t *cycles(const struct stat_sum *s)
+static json_t *distribution(const struct stat_sum *s)
 {
-	const struct number rest[] = {
+	const struct json_number rest[] = {
 		{ "median", stat_quantile(s, 0.5) },
 		{ "p99", stat_quantile(s, 0.99) },
 		{ "min", s->min },
 		{ "max", s->max },
 	};
 
-	return join(json_pack("{s:f, s:f}", "mean", stat_mean(s), "deviation",
-			      spread_deviation(&s->spread)),
-		    NUMBERS(rest));
+	return json_join(json_pack("{s:f, s:f, s:b}", "mean", stat_mean(s), "deviation",
+				   spread_deviation(&s->spread), "exact", stat_exact(s)),
+			 JSON_NUMBERS(rest));
+}
+
+/* [[LOW, HIGH, N], ...] */
+static json_t *ranges(const struct stat_sum *s)
+{
+	json_t *array = json_array();
+	struct stat_range r;
+	int err = !array;
+
+	for (unsigned at = 0; !err && (at = stat_next(s, at, &r));)
+		err = json_array_append_new(array, json_pack("[I, I, I]", (json_int_t)r.low,
+							     (json_int_t)r.high, (json_int_t)r.n));
+	return err ? json_decref(array), NULL : array;
+}
+
+static json_t *trips(const struct loop *loop)
+{
+	return json_join(json_pack("{s:I, s:o}", "entries", (json_int_t)loop->trips.n, "distribution",
+				   ranges(&loop->trips)),
+			 distribution(&loop->trips));
 }
 
 /* clang-format off */
 static json_t *instruction(const struct process *p, const struct body_row *row)
 {
-	const struct number where[] = {
+	const struct json_number where[] = {
 		{ "offset", row->instr->offset },
 		{ "line", row->instr->line },
 	};
 	json_t *what = json_pack("{s:o, s:o, s:o, s:b}",
-				 "opcode", string(process_opname(p, row->instr->base)),
-				 "specialized", string(process_opname(p, row->instr->adaptive)),
+				 "opcode", json_text(process_opname(p, row->instr->base)),
+				 "specialized", json_text(process_opname(p, row->instr->adaptive)),
 				 "cycles", row->known ? json_real(row->cycles) : json_null(),
 				 "measured", row->measured);
 
-	return join(NUMBERS(where), what);
+	return json_join(JSON_NUMBERS(where), what);
 }
 /* clang-format on */
 
@@ -146,24 +174,31 @@ static json_t *instructions(const struct loop *loop)
 static json_t *loop_object(const struct profile *p, const struct loop *loop)
 {
 	uint64_t timed = loop->cycles.n;
-	const struct number counts[] = {
+	const struct json_number counts[] = {
 		{ "head_offset", loop->head },
 		{ "line", loop_line(loop) },
 		{ "entries", loop->entries },
 		{ "iterations", loop->iterations },
 		{ "timed", timed },
 	};
-	json_t *rest = json_pack("{s:o, s:f, s:f, s:o}",
-				 "cycles", cycles(&loop->cycles),
+	json_t *rest = json_pack("{s:o, s:o, s:f, s:f, s:o}",
+				 "cycles", distribution(&loop->cycles),
+				 "trips", trips(loop),
 				 "share", profile_share(p, loop),
 				 "uops", timed ? (double)loop->uops / timed : 0.0,
 				 "instructions", instructions(loop));
 
-	return join(join(place(loop->code), NUMBERS(counts)), rest);
+	return json_join(json_join(place(loop->code), JSON_NUMBERS(counts)), rest);
 }
 /* clang-format on */
 
-static json_t *loops(const struct profile *p)
+static json_t *loop_with_tables(const struct profile *p, const struct loop *loop)
+{
+	return json_join(loop_object(p, loop),
+			 json_pack("{s:o}", "opcodes", summary_loop_opcodes(p, loop)));
+}
+
+static json_t *loops(const struct profile *p, bool tables)
 {
 	json_t *array = json_array();
 	size_t n = 0;
@@ -171,19 +206,10 @@ static json_t *loops(const struct profile *p)
 	int err = !all;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = json_array_append_new(array, loop_object(p, all[i]));
+		err = json_array_append_new(array, tables ? loop_with_tables(p, all[i]) :
+							    loop_object(p, all[i]));
 	free(all);
 	return err ? json_decref(array), NULL : array;
-}
-
-static json_t *events(const struct profile *p)
-{
-	json_t *o = json_object();
-
-	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
-		if (p->events[op])
-			json_object_set_new(o, sample_op_name(op), json_integer(p->events[op]));
-	return o;
 }
 
 static json_t *callbacks(const struct process *p)
@@ -202,12 +228,12 @@ static json_t *process(const struct process *p)
 {
 	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o, s:o}",
 			 "pid", p->pid,
-			 "argv", string(p->argv),
-			 "python", string(p->python),
-			 "mode", string(p->mode),
-			 "backend", string(p->backend),
+			 "argv", json_text(p->argv),
+			 "python", json_text(p->python),
+			 "mode", json_text(p->mode),
+			 "backend", json_text(p->backend),
 			 "stopped", p->stopped,
-			 "untraced", string(p->untraced),
+			 "untraced", json_text(p->untraced),
 			 "callback_cycles", callbacks(p));
 }
 /* clang-format on */
@@ -240,36 +266,38 @@ static json_t *clock_object(const struct profile *p)
 
 static json_t *trace_object(const struct profile *p)
 {
-	const struct number rows[] = {
+	const struct json_number rows[] = {
 		{ "start_ns", p->start_ns },   { "end_ns", p->end_ns },
 		{ "traced_ns", p->traced_ns }, { "traced_cycles", p->traced_cycles },
 		{ "threads", p->threads },     { "processes", p->processes },
+		{ "outside_ns", p->outside_ns }, { "outside_cycles", p->outside_cycles },
 	};
 
-	return NUMBERS(rows);
+	return JSON_NUMBERS(rows);
 }
 
 /* clang-format off */
-static json_t *summary(const struct profile *p)
+static json_t *summary(const struct profile *p, bool tables)
 {
-	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+	return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 			 "schema", SUMMARY_SCHEMA,
+			 "revision", SUMMARY_REVISION,
 			 "clock", clock_object(p),
 			 "trace", trace_object(p),
 			 "processes", processes(p),
-			 "events", events(p),
-			 "functions", functions(p),
-			 "loops", loops(p),
+			 "events", events(p->events),
+			 "opcodes", summary_opcodes(p),
+			 "functions", functions(p, tables),
+			 "loops", loops(p, tables),
 			 "losses", losses(p));
 }
 /* clang-format on */
 
 static int render(FILE *f, struct sink *s, const struct profile *p)
 {
-	json_t *o = summary(p);
+	json_t *o = summary(p, ((struct summary *)s)->tables);
 	int err = o ? json_dumpf(o, f, JSON_INDENT(1) | JSON_REAL_PRECISION(REAL_DIGITS)) : -ENOMEM;
 
-	(void)s;
 	json_decref(o);
 	fputc('\n', f);
 	return err;
@@ -289,5 +317,9 @@ static const struct sink_ops summary_ops = {
 
 int sink_summary_open(struct sink **out, const struct sink_options *o, char *error)
 {
-	return sink_file_open(out, sizeof(struct sink_file), &summary_ops, o, error);
+	int err = sink_file_open(out, sizeof(struct summary), &summary_ops, o, error);
+
+	if (!err)
+		((struct summary *)*out)->tables = o->opcodes && o->opcodes->wanted;
+	return err;
 }
