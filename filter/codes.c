@@ -55,11 +55,35 @@ static void process_free(struct process *p)
 	free(p);
 }
 
+static void snapshots_free(struct codes *c)
+{
+	for (size_t i = 0; i < c->nsnapshots; i++) {
+		struct snapshot *s = &c->snapshots[i];
+
+		free(s->trigger);
+		free(s->label);
+		free(s->data);
+		for (char **frame = s->stack; frame && *frame; frame++)
+			free(*frame);
+		free(s->stack);
+	}
+	free(c->snapshots);
+}
+
+const struct snapshot *codes_snapshot(const struct codes *c, uint32_t number)
+{
+	for (size_t i = 0; i < c->nsnapshots; i++)
+		if (c->snapshots[i].number == number)
+			return &c->snapshots[i];
+	return NULL;
+}
+
 void codes_free(struct codes *c)
 {
 	for (struct map_slot *s = NULL; (s = map_next(&c->processes, s));)
 		process_free(s->value);
 	map_free(&c->processes);
+	snapshots_free(c);
 	free(c->dir);
 	*c = (struct codes){ 0 };
 }

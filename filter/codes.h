@@ -67,6 +67,7 @@ struct process {
 	uint64_t callback_cycles[OP_COUNT];
 	uint64_t lost;	  /* of `stop` lines: words the emitter dropped */
 	uint64_t emitted; /* of `stop` lines: words the emitter wrote, all threads */
+	bool flight;	  /* most of what was emitted was overwritten, as it should be */
 	bool stopped;	  /* a `stop` line was seen: `emitted` and `lost` are complete */
 	uint64_t received; /* words that came, counted by decode.c */
 	uint64_t told;	   /* words that gaps say are missing, counted by decode.c */
@@ -75,9 +76,22 @@ struct process {
 	struct map threads; /* tid -> char *name */
 };
 
+/* What made a flight recorder keep its last moments (docs/marker.md). Strings may be NULL. */
+struct snapshot {
+	uint32_t number;
+	uint64_t from_ns, at_ns; /* in the clock of the recording */
+	int32_t pid, tid;	 /* where the trigger was seen; 0: not known */
+	uint32_t threads, cut;	 /* that are in it; whose rings did not reach back far enough */
+	char *trigger, *label;
+	char *data;   /* JSON object */
+	char **stack; /* innermost first, ends with NULL */
+};
+
 struct codes {
 	char *dir; /* NULL: no tables, every code is unknown */
 	struct map processes;
+	struct snapshot *snapshots; /* ascending numbers, once each */
+	size_t nsnapshots;
 	uint64_t damaged; /* lines that are no JSON or lack what they must have */
 	uint64_t missing; /* processes without a table */
 	uint64_t unknown; /* code ids without a line */
@@ -103,6 +117,9 @@ struct code *codes_find_or_make(struct codes *c, struct process *p, uint32_t id)
 /* A code object by its names, as the events text has them: found or made. NULL: no memory. */
 struct code *codes_intern(struct process *p, const char *file, const char *qualname,
 			  int64_t firstlineno);
+
+/* The snapshot of that number, or NULL. */
+const struct snapshot *codes_snapshot(const struct codes *c, uint32_t number);
 
 /* The instruction at `offset` or the last one before it; ninstrs if there is none. */
 uint32_t code_index(const struct code *code, int64_t offset);

@@ -108,6 +108,7 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	}
 	read_opnames(p, json_object_get(line, "opnames"));
 	read_able(p, json_object_get(line, "specializable"));
+	p->flight = json_is_true(json_object_get(line, "flight"));
 	read_callback_cycles(p, json_object_get(line, "callback_cycles"));
 	p->found = true;
 	p->stopped = false;
@@ -268,6 +269,51 @@ static int read_untraced(struct codes *c, struct process *p, json_t *line)
 	return p->untraced ? 0 : -EINVAL;
 }
 
+static char **read_strings(json_t *array)
+{
+	char **all = json_is_array(array) ? calloc(json_array_size(array) + 1, sizeof(*all)) : NULL;
+	size_t i, n = 0;
+	json_t *v;
+
+	json_array_foreach(array, i, v)
+		if (all && json_is_string(v) && (all[n] = strdup(json_string_value(v))))
+			n++;
+	return all;
+}
+
+/* Each process that has a part in a snapshot has the line: the first one is kept, in order. */
+static int read_snapshot(struct codes *c, struct process *p, json_t *line)
+{
+	uint32_t number = get_int(line, "number", 0);
+	struct snapshot *all, *at;
+
+	(void)p;
+	if (!number)
+		return -EINVAL;
+	if (codes_snapshot(c, number))
+		return 0;
+	all = realloc(c->snapshots, (c->nsnapshots + 1) * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	c->snapshots = all;
+	for (at = all + c->nsnapshots++; at > all && at[-1].number > number; at--)
+		*at = at[-1];
+	*at = (struct snapshot){
+		.number = number,
+		.from_ns = get_int(line, "from_ns", 0),
+		.at_ns = get_int(line, "at_ns", 0),
+		.pid = get_int(line, "pid", 0),
+		.tid = get_int(line, "tid", 0),
+		.threads = get_int(line, "threads", 0),
+		.cut = get_int(line, "cut", 0),
+		.trigger = get_string(line, "trigger"),
+		.label = get_string(line, "label"),
+		.data = json_dumps(json_object_get(line, "data"), JSON_SORT_KEYS),
+		.stack = read_strings(json_object_get(line, "stack")),
+	};
+	return 0;
+}
+
 static const struct {
 	const char *kind;
 	line_reader read;
@@ -276,6 +322,7 @@ static const struct {
 	{ "specialized", read_specialized }, { "thread", read_thread },
 	{ "stop", read_stop },		   { "before", read_before },
 	{ "untraced", read_untraced },
+	{ "snapshot", read_snapshot },
 };
 
 static int read_line(struct codes *c, struct process *p, const char *text, size_t length)

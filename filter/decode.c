@@ -126,6 +126,28 @@ static int feed_lost(struct decoder *d, struct lane *l, const struct word *w)
 	return feed_bare(d, l, w, SAMPLE_GAP, count);
 }
 
+/* A segment begins or ends: whatever was before, the sequence goes on from here. */
+static int accept_snapshot(struct decoder *d, struct lane *l, const struct word *w)
+{
+	struct sample s = {
+		.op = OP_SNAPSHOT,
+		.pid = w->pid,
+		.tid = w->tid,
+		.interpreter = l->interpreter,
+		.time = w->time,
+		.cycles = w->cycles,
+		.offset = w->bits & 1,
+		.target = SAMPLE_NOWHERE,
+		.count = marker_offset(w->bits),
+	};
+
+	l->open = true;
+	l->gap = l->widened = false;
+	l->process->received++;
+	l->next = (marker_seq(w->bits) + 1) & MARKER_SEQ_MASK;
+	return d->feed(d->to, &s);
+}
+
 /* The word is ours and in its place. */
 static int accept(struct decoder *d, struct lane *l, const struct word *w)
 {
@@ -228,6 +250,8 @@ static int resume(struct decoder *d, struct lane *l, const struct word *w)
 
 static int place_word(struct decoder *d, struct lane *l, const struct word *w)
 {
+	if (marker_is_snapshot(w->bits))
+		return accept_snapshot(d, l, w);
 	if (is_restart(l, w->bits))
 		return accept_restart(d, l, w);
 	if (is_next(l, w->bits))

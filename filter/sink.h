@@ -64,6 +64,8 @@ struct sink_ops {
 		     uint64_t end_ns, uint64_t end_cycles);
 	int (*iterate)(struct sink *s, const struct trip *t);
 	int (*gap)(struct sink *s, const struct sample *gap);
+	/* A flight recorder's segment of the thread begins, or has ended: OP_SNAPSHOT. */
+	int (*segment)(struct sink *s, const struct sample *edge);
 	/* The trace is over; everything open was left. */
 	int (*finish)(struct sink *s, const struct profile *p);
 	/* Frees the sink; before finish it must leave no output that looks whole. */

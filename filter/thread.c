@@ -348,6 +348,26 @@ static const struct sample *forward(const struct thread *t, const struct sample 
 	return copy;
 }
 
+/*
+ * A segment of a flight recorder: what was open before its beginning ended nobody saw when, what is
+ * open at its end runs until then. The time between two segments is nobody's.
+ */
+static int segment(struct thread *t, const struct sample *s, const struct audience *to)
+{
+	int err;
+
+	if (s->offset) {
+		t->last_ns = s->time;
+		t->last_cycles = s->cycles;
+	}
+	err = restart(t, to);
+	to->profile->traced_ns += t->last_ns - t->first_ns;
+	to->profile->traced_cycles += t->last_cycles - t->first_cycles;
+	t->first_ns = t->last_ns = s->time;
+	t->first_cycles = t->last_cycles = s->cycles;
+	return err ? err : TELL(to, segment, s);
+}
+
 int thread_feed(struct thread *t, const struct sample *s, const struct audience *to)
 {
 	struct sample copy;
@@ -358,7 +378,9 @@ int thread_feed(struct thread *t, const struct sample *s, const struct audience 
 	s = forward(t, s, &copy, to);
 	if (s->op == SAMPLE_FOREIGN) /* not ours: says nothing about this thread */
 		return 0;
-	if (s->op == SAMPLE_RESTART)
+	if (s->op == OP_SNAPSHOT)
+		err = segment(t, s, to);
+	else if (s->op == SAMPLE_RESTART)
 		err = restart(t, to);
 	else if (s->op == SAMPLE_GAP)
 		err = gap(t, s, to);

@@ -99,7 +99,7 @@ static int lost_at_end(struct trace *t, const struct process *p)
 		.count = made - seen,
 	};
 
-	return p->stopped && made > seen ? trace_feed(t, &gap) : 0;
+	return p->stopped && !p->flight && made > seen ? trace_feed(t, &gap) : 0;
 }
 
 static void describe(struct profile *to, const struct process *p)

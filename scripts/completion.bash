@@ -2,6 +2,7 @@
 _ocular() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=
 	local record='--output --mode --include --exclude --python --backend --ring-records --wait-ms --quiet'
+	record+=' --flight --max-snapshots'
 	local report='--perfetto --summary --html --events --loops --time --decoder --quiet'
 	report+=' --pstats --collapsed --speedscope'
 

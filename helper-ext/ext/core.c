@@ -19,6 +19,7 @@
 #include "rings.h"
 #include "scratch.h"
 #include "setup.h"
+#include "snapshot.h"
 #include "table.h"
 
 struct state {
@@ -31,7 +32,7 @@ static struct state *state_of(PyObject *module)
 	return PyModule_GetState(module);
 }
 
-/* ask(dir) -> (nrecords, wait_ms, recorder_pid, tsc_hz); OSError without a recorder. */
+/* ask(dir) -> (nrecords, wait_ms, recorder_pid, tsc_hz, flight); OSError without a recorder. */
 static PyObject *core_ask(PyObject *module, PyObject *arg)
 {
 	const char *dir = PyUnicode_AsUTF8(arg);
@@ -43,8 +44,8 @@ static PyObject *core_ask(PyObject *module, PyObject *arg)
 	err = recorder_ask(dir, &c);
 	if (err)
 		return setup_error(err);
-	return Py_BuildValue("IIIK", c.nrecords, c.wait_ms, c.recorder_pid,
-			     (unsigned long long)c.tsc_hz);
+	return Py_BuildValue("IIIKI", c.nrecords, c.wait_ms, c.recorder_pid,
+			     (unsigned long long)c.tsc_hz, c.flight);
 }
 
 /* join() -> True if this interpreter is the first of the process to trace; then begin() follows. */
@@ -108,8 +109,8 @@ static PyObject *core_begin(PyObject *module, PyObject *args)
 	PyObject *header;
 	int err;
 
-	if (!PyArg_ParseTuple(args, "s(IIIK)O!", &dir, &c.nrecords, &c.wait_ms, &c.recorder_pid,
-			      &tsc_hz, &PyDict_Type, &header))
+	if (!PyArg_ParseTuple(args, "s(IIIKI)O!", &dir, &c.nrecords, &c.wait_ms, &c.recorder_pid,
+			      &tsc_hz, &c.flight, &PyDict_Type, &header))
 		return NULL;
 	text_value(&all, header);
 	if (!all.failed) /* without the braces */
@@ -117,6 +118,7 @@ static PyObject *core_begin(PyObject *module, PyObject *args)
 	err = all.failed ? -ENOMEM : table_start(dir, &common);
 	err = err ? err : lanes_start(&c, dir);
 	err = err ? err : open_first(state_of(module));
+	snapshot_listen(!err && c.flight);
 	text_free(&all);
 	text_free(&common);
 	return err ? setup_error(err) : Py_NewRef(Py_None);
@@ -143,6 +145,7 @@ static void write_stop(void)
 	uint64_t lost;
 	size_t n = lanes_stop(&totals, &lost);
 
+	snapshot_listen(false);
 	text_printf(&t, "{\"kind\":\"stop\",\"markers\":[");
 	for (size_t i = 0; i < n; i++) {
 		text_comma(&t);
@@ -213,6 +216,7 @@ static PyMethodDef methods[] = {
 	{ "callback", core_callback, METH_VARARGS, NULL },
 	{ "close", core_close, METH_NOARGS, NULL },
 	{ "finish", core_finish, METH_O, NULL },
+	SNAPSHOT_METHODS,
 	{ "measure", core_measure, METH_VARARGS, NULL },
 	{ NULL },
 };

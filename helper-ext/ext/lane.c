@@ -22,6 +22,8 @@
 /* Yields before sleeping: the recorder is usually awake and needs microseconds. */
 #define LANE_YIELDS    64
 #define LANE_NAP_NS    50000
+/* Records between two looks whether anybody would read them: a system call each. */
+#define FLIGHT_CHECK   (1u << 20)
 #define NOT_STALLED    UINT64_MAX
 #define NO_INTERPRETER UINT64_MAX
 
@@ -83,7 +85,7 @@ static void lane_settle(struct lane *l)
 	size_t room = lanes.room ? 2 * lanes.room : 64;
 
 	lanes_drop(l->lost);
-	if (l->ring && rings_deserted(l->ring))
+	if (l->ring && !rings_config()->flight && rings_deserted(l->ring))
 		lanes_drop(l->ring->nrecords - rings_room(l->ring, l->head));
 	if (lanes.nended == lanes.room) {
 		more = realloc(lanes.ended, room * sizeof(*more));
@@ -171,10 +173,16 @@ static bool lane_attach_trace(struct lane *l)
 	return l->limit == UINT64_MAX;
 }
 
+/* In flight mode there is always room; the limit only has the recorder looked after now and then. */
 static bool lane_refresh(struct lane *l, uint32_t wanted)
 {
-	uint32_t room = rings_room(l->ring, l->head);
+	uint32_t room;
 
+	if (rings_config()->flight) {
+		l->limit = l->head + FLIGHT_CHECK;
+		return !rings_deserted(l->ring);
+	}
+	room = rings_room(l->ring, l->head);
 	l->limit = l->head + room;
 	return room >= wanted;
 }
@@ -217,7 +225,7 @@ static bool lane_room(struct lane *l)
 	if (lane_refresh(l, LANE_BURST))
 		return true;
 	tail = atomic_load_explicit(&l->ring->tail, memory_order_acquire);
-	if (!wait_ms || tail == l->stalled)
+	if (!wait_ms || tail == l->stalled || rings_config()->flight)
 		return false;
 	if (lane_wait(l, wait_ms))
 		return true;
@@ -234,11 +242,16 @@ static bool lane_ready(struct lane *l)
 
 static void lane_put_thread(struct lane *l)
 {
-	l->records[l->head & l->mask] =
-		(struct ring_record){ 0, (uint64_t)OP_RING_THREAD << MARKER_OP_SHIFT | l->tid };
+	uint64_t before = atomic_load_explicit(&l->ring->tid, memory_order_relaxed);
+
+	l->records[l->head & l->mask] = (struct ring_record){
+		__rdtsc(),
+		(uint64_t)OP_RING_THREAD << MARKER_OP_SHIFT | before << 32 | l->tid,
+	};
 	l->first = ++l->head;
 	l->skew = -l->head;
 	l->announce = false;
+	atomic_store_explicit(&l->ring->tid, l->tid, memory_order_relaxed);
 	atomic_store_explicit(l->published, l->head, memory_order_release);
 }
 
@@ -249,6 +262,9 @@ static void lane_preface(struct lane *l, uint64_t interpreter)
 	if (l->announce)
 		lane_put_thread(l);
 	if (l->interpreter != interpreter) {
+		if (l->ring)
+			atomic_store_explicit(&l->ring->hello, ring_hello(l->head, interpreter),
+					      memory_order_relaxed);
 		lane_write(l, marker_hello(0, (uint32_t)interpreter));
 		l->interpreter = interpreter;
 	}

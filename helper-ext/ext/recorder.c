@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -38,14 +39,15 @@ static int open_connection(const char *dir)
 	return err ? err : sock;
 }
 
-static int send_message(int sock, struct ring_message *msg, int memfd)
+static int send_message(int sock, struct ring_message *msg, int memfd, const char *text,
+			size_t length)
 {
 	union {
 		char buf[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	} control = { 0 };
-	struct iovec iov = { msg, sizeof(*msg) };
-	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct iovec iov[] = { { msg, sizeof(*msg) }, { (void *)text, length } };
+	struct msghdr mh = { .msg_iov = iov, .msg_iovlen = length ? 2 : 1 };
 	struct cmsghdr *c;
 
 	if (memfd >= 0) {
@@ -83,7 +85,7 @@ static int exchange(const char *dir, struct ring_message *msg, int memfd, time_t
 	if (sock < 0)
 		return sock;
 	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	err = send_message(sock, msg, memfd);
+	err = send_message(sock, msg, memfd, NULL, 0);
 	if (!err)
 		err = receive_config(sock, config);
 	close(sock);
@@ -92,7 +94,7 @@ static int exchange(const char *dir, struct ring_message *msg, int memfd, time_t
 
 int recorder_ask(const char *dir, struct ring_config *config)
 {
-	struct ring_message msg = { RING_MAGIC, RING_VERSION, RING_ASK, 0 };
+	struct ring_message msg = { RING_MAGIC, RING_VERSION, RING_ASK, 0, 0 };
 	int err = exchange(dir, &msg, -1, RECORDER_PATIENCE_S, config);
 	uint32_t n = config->nrecords;
 
@@ -103,15 +105,28 @@ int recorder_ask(const char *dir, struct ring_config *config)
 
 int recorder_add(const char *dir, uint32_t tid, int memfd)
 {
-	struct ring_message msg = { RING_MAGIC, RING_VERSION, RING_ADD, tid };
+	struct ring_message msg = { RING_MAGIC, RING_VERSION, RING_ADD, tid, 0 };
 	struct ring_config config;
 
 	return exchange(dir, &msg, memfd, RECORDER_PATIENCE_S, &config);
 }
 
+int recorder_snapshot(const char *dir, uint64_t tsc, const char *text, size_t length)
+{
+	struct ring_message msg = { RING_MAGIC, RING_VERSION, RING_SNAPSHOT,
+				    (uint32_t)syscall(SYS_gettid), tsc };
+	int err, sock = open_connection(dir);
+
+	if (sock < 0)
+		return sock;
+	err = send_message(sock, &msg, -1, text, length < RING_TEXT_MAX ? length : RING_TEXT_MAX);
+	close(sock);
+	return err;
+}
+
 int recorder_finish(const char *dir)
 {
-	struct ring_message msg = { RING_MAGIC, RING_VERSION, RING_FINISH, 0 };
+	struct ring_message msg = { RING_MAGIC, RING_VERSION, RING_FINISH, 0, 0 };
 	struct ring_config config;
 
 	return exchange(dir, &msg, -1, 0, &config);

@@ -19,6 +19,12 @@ int recorder_ask(const char *dir, struct ring_config *config);
 /* A new ring for thread tid; memfd stays the caller's. */
 int recorder_add(const char *dir, uint32_t tid, int memfd);
 
+/*
+ * Flight mode: something happened at `tsc`. text: members of a JSON object that say what, cut at
+ * RING_TEXT_MAX. Does not wait for the recorder.
+ */
+int recorder_snapshot(const char *dir, uint64_t tsc, const char *text, size_t length);
+
 /* End the recording; returns when perf.data is complete, however long that takes. */
 int recorder_finish(const char *dir);
 

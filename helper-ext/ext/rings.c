@@ -38,12 +38,17 @@ int rings_start(const struct ring_config *config, const char *dir)
 	return 0;
 }
 
+const char *rings_dir(void)
+{
+	return rings.dir;
+}
+
 const struct ring_config *rings_config(void)
 {
 	return &rings.config;
 }
 
-static struct ring *map_ring(int memfd, uint32_t nrecords)
+static struct ring *map_ring(int memfd, uint32_t nrecords, uint32_t tid)
 {
 	size_t size = ring_size(nrecords);
 	struct ring *r;
@@ -57,6 +62,7 @@ static struct ring *map_ring(int memfd, uint32_t nrecords)
 	r->magic = RING_MAGIC;
 	r->version = RING_VERSION;
 	r->nrecords = nrecords;
+	atomic_init(&r->tid, tid);
 	return r;
 }
 
@@ -68,7 +74,7 @@ static struct ring *make_ring(uint32_t tid)
 
 	if (memfd < 0)
 		return NULL;
-	r = map_ring(memfd, rings.config.nrecords);
+	r = map_ring(memfd, rings.config.nrecords, tid);
 	err = r ? -recorder_add(rings.dir, tid, memfd) : errno;
 	close(memfd);
 	if (r && err) {

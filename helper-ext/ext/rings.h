@@ -16,6 +16,9 @@
  * -ENOMEM. */
 int rings_start(const struct ring_config *config, const char *dir);
 
+/* The start's folder; NULL before the first. */
+const char *rings_dir(void);
+
 /* The start's config; nrecords is 0 before the first. */
 const struct ring_config *rings_config(void);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* text.c - see text.h. Never raises: a Python error on the way is cleared and the value is null. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +103,17 @@ static void text_int(struct text *t, PyObject *value)
 	}
 }
 
+static void text_float(struct text *t, double x)
+{
+	char *digits = isfinite(x) ? PyOS_double_to_string(x, 'r', 0, Py_DTSF_ADD_DOT_0, NULL) : NULL;
+
+	if (digits)
+		text_add(t, digits, strlen(digits));
+	else
+		text_add(t, "null", 4);
+	PyMem_Free(digits);
+}
+
 static void text_sequence(struct text *t, PyObject *fast)
 {
 	text_add(t, "[", 1);
@@ -135,6 +147,8 @@ void text_value(struct text *t, PyObject *value)
 		text_printf(t, "%s", value == Py_True ? "true" : "false");
 	else if (PyLong_Check(value))
 		text_int(t, value);
+	else if (PyFloat_Check(value))
+		text_float(t, PyFloat_AS_DOUBLE(value));
 	else if (PyList_Check(value) || PyTuple_Check(value))
 		text_sequence(t, value);
 	else if (PyDict_Check(value))

@@ -26,7 +26,10 @@ void text_comma(struct text *t);
 /* A JSON string of a str; what UTF-8 cannot hold (lone surrogates) with backslash escapes. */
 void text_str(struct text *t, PyObject *str);
 
-/* None, bool, int, str, list, tuple, dict with str keys. Anything else is written as null. */
+/*
+ * None, bool, int, float, str, list, tuple, dict with str keys. Anything else is written as null,
+ * numbers that JSON has not (nan, inf) too.
+ */
 void text_value(struct text *t, PyObject *value);
 
 #endif

@@ -14,13 +14,18 @@ From the shell: python -m ocular --help
 
 import sys
 
-__all__ = ["start_tracing", "stop_tracing", "tracing", "is_tracing"]
+__all__ = ["start_tracing", "stop_tracing", "tracing", "is_tracing", "take_snapshot"]
 __version__ = "0.1.0"
 
 # Old Pythons must get as far as being told so: nothing above needs a new one.
 if sys.version_info >= (3, 12) and sys.implementation.name == "cpython":
     from .session import is_tracing, start_tracing, stop_tracing, tracing
     UNSUPPORTED = None
+    try:
+        from ._core import take_snapshot
+    except ImportError:  # not built: nobody can listen either
+        def take_snapshot(label, **data):
+            return False
 else:
     UNSUPPORTED = "ocular needs CPython 3.12 or newer; this is %s %s" % (
         getattr(getattr(sys, "implementation", None), "name", "python"), sys.version.split()[0])
@@ -29,6 +34,9 @@ else:
         raise RuntimeError(UNSUPPORTED)
 
     stop_tracing = tracing = start_tracing
+
+    def take_snapshot(label, **data):
+        return False
 
     def is_tracing():
         return False

@@ -34,6 +34,9 @@ options:
                          emulated  the same as branches, where the processor has no PTWRITE
                          software  rings that ocular-record drains: any x86-64 processor
                          auto      what the perf record around this takes, else software
+  --flight LENGTH      flight recorder: keep only snapshots, the last LENGTH (10ms, 2s, or a size a
+                       thread: 4M) before ocular.take_snapshot(), SIGUSR2 to the recorder, a death
+  --max-snapshots N    no more than so many (100)
   -h, --help           this
 
 examples:
@@ -41,6 +44,7 @@ examples:
   python -m ocular --mode precise --include app -o /tmp/rec app.py
   python -m ocular -m json.tool data.json
   python -m ocular --exclude 'importlib' -c 'import app; app.main()'
+  python -m ocular --flight 50ms -m http.server
   perf record -o rec/perf.data -e intel_pt/ptw,cyc,branch=0/u python -m ocular app.py
 """
 
@@ -48,6 +52,7 @@ examples:
 OPTIONS = {
     "-o": ("output", False), "--output": ("output", False),
     "--mode": ("OCULAR_MODE", False), "--backend": ("OCULAR_BACKEND", False),
+    "--flight": ("flight", False), "--max-snapshots": ("max-snapshots", False),
     "--include": ("OCULAR_INCLUDE", True), "--exclude": ("OCULAR_EXCLUDE", True),
 }
 
@@ -93,7 +98,7 @@ def interpreter():
 def environment(values, tools):
     env = dict(os.environ, OCULAR_MAIN="1")
     for name, given in values.items():
-        if name != "output":
+        if name.startswith("OCULAR_"):
             env[name] = ":".join(given)
     paths = [tools.hook()] + ([env["PYTHONPATH"]] if env.get("PYTHONPATH") else [])
     env["PYTHONPATH"] = os.pathsep.join(paths)
@@ -121,7 +126,12 @@ def plan(values, program):
     if wanted == "auto":
         sys.stderr.write("ocular: backend %s: %s\n" % (choice.name, choice.why))
     if choice.name == "software":
-        command = [tools.recorder(), "-o", output or "ocular.data", "--"] + command
+        flight = [word for name in ("flight", "max-snapshots") if name in values
+                  for word in ("--" + name, values[name][0])]
+        command = [tools.recorder(), "-o", output or "ocular.data"] + flight + ["--"] + command
+    elif "flight" in values:
+        raise ValueError("ocular: --flight is for the backend software; with Intel PT let perf fly: "
+                         "perf record --snapshot")
     else:
         env["OCULAR_DIR"] = tables_folder(output, choice)
     return command, env

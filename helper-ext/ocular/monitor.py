@@ -84,6 +84,7 @@ def _header(session, config, include, exclude):
         "include": include,
         "exclude": exclude,
         "tsc_hz": config[3],
+        "flight": bool(config[4]),
         "callback_cycles": calibrate.callback_cycles(
             _core, session.tool, session.events, session.backend == "software"),
         "opnames": names,

@@ -4,7 +4,9 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "marker.h"
 #include "options.h"
 #include "ring.h"
 
@@ -16,6 +18,7 @@
  */
 #define DEFAULT_RECORDS 65536u
 #define DEFAULT_WAIT_MS 10000u
+#define DEFAULT_SNAPSHOTS 100u
 #define WAIT_MS_MAX	3600000u
 
 static const char help[] =
@@ -32,6 +35,12 @@ static const char help[] =
 	"                        from 256 to 16777216 (default: 65536)\n"
 	"      --wait-ms N       how long a thread whose ring is full waits before it drops\n"
 	"                        markers and counts them (default: 10000)\n"
+	"      --flight LENGTH   flight recorder: rings overwrite themselves, and what is written are\n"
+	"                        snapshots: the last LENGTH (10ms, 2s), or what rings of that size\n"
+	"                        hold (512K, 4M a thread), before something happened: the program\n"
+	"                        calls ocular.take_snapshot(), the recorder gets SIGUSR2, a process\n"
+	"                        dies; if nothing has, before the end\n"
+	"      --max-snapshots N take no more than so many (default: 100)\n"
 	"      --serve           record without a command, in the background, until a client\n"
 	"                        asks to finish or all clients have ended\n"
 	"  -q, --quiet           no progress and no summary, only errors and losses\n"
@@ -43,14 +52,17 @@ static const char help[] =
 	"Examples:\n"
 	"  ocular-record -o app.data -- python3 -m ocular app.py\n"
 	"  ocular-record --wait-ms 0 -- make test    # never slow down, count what is lost\n"
+	"  ocular-record --flight 10ms -o app.data -- python3 -m ocular app.py\n"
 	"  perf script -i app.data/perf.data --itrace=we --dlfilter ocular.so\n";
 
-enum { OPT_RING = 256, OPT_WAIT, OPT_SERVE };
+enum { OPT_RING = 256, OPT_WAIT, OPT_SERVE, OPT_FLIGHT, OPT_MOST };
 
 static const struct option table[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "ring-records", required_argument, NULL, OPT_RING },
 	{ "wait-ms", required_argument, NULL, OPT_WAIT },
+	{ "flight", required_argument, NULL, OPT_FLIGHT },
+	{ "max-snapshots", required_argument, NULL, OPT_MOST },
 	{ "serve", no_argument, NULL, OPT_SERVE },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
@@ -85,6 +97,53 @@ static int parse_records(const char *arg, uint32_t *value)
 	return ret;
 }
 
+/*
+ * A ring has room for what the fastest program emits in the time: 13 records a microsecond, on the
+ * machines that were measured (docs/benchmarks.md). A long window of a program that never is that
+ * fast would take memory for nothing, so it is bounded; a snapshot tells when it was too little.
+ */
+#define FLIGHT_RECORDS_US  13u
+#define FLIGHT_RECORDS_MAX (1u << 20)
+#define FLIGHT_NS_MAX	   3600000000000ull
+
+static uint32_t power_of_two(uint64_t n, uint32_t min, uint32_t most)
+{
+	uint32_t records = min;
+
+	while (records < n && records < most)
+		records *= 2;
+	return records;
+}
+
+static const struct {
+	const char *name;
+	uint64_t ns, bytes;
+} flight_units[] = {
+	{ "us", 1000, 0 }, { "ms", 1000000, 0 },  { "s", 1000000000, 0 },
+	{ "K", 0, 1024 },  { "M", 0, 1024 * 1024 },
+};
+
+static int parse_flight(const char *arg, struct options *o)
+{
+	char *end;
+	unsigned long n = strtoul(arg, &end, 10);
+
+	for (size_t i = 0; i < sizeof(flight_units) / sizeof(*flight_units); i++) {
+		uint64_t ns = flight_units[i].ns, bytes = flight_units[i].bytes;
+
+		if (strcmp(end, flight_units[i].name) || *arg < '0' || *arg > '9' || !n ||
+		    n > (ns ? FLIGHT_NS_MAX / ns : RING_RECORDS_MAX * 16ull / bytes))
+			continue;
+		o->flight = true;
+		o->flight_ns = n * ns;
+		o->flight_records =
+			ns ? power_of_two(n * ns / 1000 * FLIGHT_RECORDS_US, 4096, FLIGHT_RECORDS_MAX) :
+			     power_of_two(n * bytes / 16, RING_RECORDS_MIN, RING_RECORDS_MAX);
+		return OPTIONS_RUN;
+	}
+	return usage("not a time (10ms, 2s) or a size (512K, 4M): ", arg);
+}
+
 static int parse_one(struct options *o, int opt)
 {
 	switch (opt) {
@@ -99,6 +158,10 @@ static int parse_one(struct options *o, int opt)
 		return OPTIONS_RUN;
 	case OPT_RING:
 		return parse_records(optarg, &o->ring_records);
+	case OPT_FLIGHT:
+		return parse_flight(optarg, o);
+	case OPT_MOST:
+		return parse_number(optarg, 1, MARKER_OFFSET_MAX, &o->max_snapshots);
 	case OPT_WAIT:
 		return parse_number(optarg, 0, WAIT_MS_MAX, &o->wait_ms);
 	case 'h':
@@ -115,7 +178,7 @@ int options_parse(struct options *o, int argc, char **argv)
 
 	*o = (struct options){
 		.dir = "ocular.data",
-		.ring_records = DEFAULT_RECORDS,
+		.max_snapshots = DEFAULT_SNAPSHOTS,
 		.wait_ms = DEFAULT_WAIT_MS,
 	};
 	while ((opt = getopt_long(argc, argv, "+o:qh", table, NULL)) != -1) {
@@ -123,6 +186,8 @@ int options_parse(struct options *o, int argc, char **argv)
 		if (ret != OPTIONS_RUN)
 			return ret;
 	}
+	if (!o->ring_records)
+		o->ring_records = o->flight ? o->flight_records : DEFAULT_RECORDS;
 	if (o->serve && optind < argc)
 		return usage("--serve takes no command: ", argv[optind]);
 	if (!o->serve && optind == argc)

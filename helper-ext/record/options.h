@@ -11,6 +11,10 @@ struct options {
 	uint32_t ring_records;
 	uint32_t wait_ms;
 	bool quiet, serve;
+	bool flight;	    /* overwrite, and keep snapshots */
+	uint32_t flight_records;
+	uint64_t flight_ns; /* how far back a snapshot goes; 0: as far as the rings do */
+	uint32_t max_snapshots;
 	char **command; /* NULL with --serve */
 };
 

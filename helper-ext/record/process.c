@@ -31,6 +31,7 @@ struct process *processes_add(struct processes *ps, uint32_t pid)
 	p->pid = pid;
 	p->pidfd = process_open(pid);
 	p->ended = p->pidfd < 0 && errno == ESRCH;
+	p->noticed = 0;
 	p->next = ps->first;
 	ps->first = p;
 	ps->living++;

@@ -16,6 +16,7 @@ struct process {
 	uint32_t pid;
 	int pidfd; /* -1: it had ended before we could look, or no descriptor was left */
 	bool ended;
+	uint8_t noticed; /* times that its end was put off for requests it has left */
 };
 
 struct processes {

@@ -49,6 +49,16 @@ void progress_clear(struct progress *p)
 	p->shown = false;
 }
 
+static void show_flight(const struct progress *p, const struct flight *flight)
+{
+	if (!p->quiet)
+		fprintf(stderr, "[ ocular: %u %s, copied in %.2f ms at most ]\n", flight->taken,
+			plural(flight->taken, "snapshot", "snapshots"), flight->stall_ns / 1e6);
+	if (flight->refused)
+		fprintf(stderr, "[ ocular: %u %s beyond --max-snapshots not taken ]\n",
+			flight->refused, plural(flight->refused, "snapshot", "snapshots"));
+}
+
 void progress_end(struct progress *p, const struct figures *f)
 {
 	const struct trace_out *out = f->out;
@@ -60,6 +70,8 @@ void progress_end(struct progress *p, const struct figures *f)
 			out->markers, f->threads, plural(f->threads, "thread", "threads"),
 			f->processes, plural(f->processes, "process", "processes"), megabytes(out),
 			f->path);
+	if (f->flight)
+		show_flight(p, f->flight);
 	if (out->lost)
 		fprintf(stderr, "[ ocular: %" PRIu64 " markers lost, no room in their ring ]\n",
 			out->lost);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "flight.h"
 #include "stream.h"
 
 struct progress {
@@ -22,6 +23,7 @@ struct figures {
 	const struct trace_out *out;
 	uint32_t processes, threads, damaged;
 	const char *path;
+	const struct flight *flight; /* NULL: none */
 };
 
 void progress_start(struct progress *p, bool quiet, uint64_t now_ns);

@@ -15,6 +15,7 @@
 #define IDLE_MS	 100	      /* while there is no ring */
 #define FLUSH_NS 100000000ull /* so much of the end is missing if the recorder is killed */
 #define EVENTS	 64
+#define LAST_WORDS 64 /* rounds of requests that an ended target has left */
 
 int recorder_watch(struct recorder *r, enum source source, uint32_t value, int fd)
 {
@@ -34,6 +35,7 @@ static struct figures figures(const struct recorder *r)
 		.threads = r->out.streams,
 		.damaged = r->rings.damaged,
 		.path = r->folder.path,
+		.flight = r->flight.on ? &r->flight : NULL,
 	};
 }
 
@@ -53,7 +55,10 @@ static void check_file(struct recorder *r)
 
 void recorder_end_process(struct recorder *r, struct process *p)
 {
-	rings_end_process(&r->rings, p->pid);
+	if (r->flight.on)
+		flight_process_ended(r, p->pid);
+	else
+		rings_end_process(&r->rings, p->pid);
 	processes_remove(&r->processes, p);
 }
 
@@ -72,8 +77,22 @@ static void process_event(struct recorder *r, uint32_t pid)
 {
 	struct process *p = processes_find(&r->processes, pid);
 
-	if (p && process_ended(p))
-		recorder_end_process(r, p);
+	if (!p || !process_ended(p))
+		return;
+	/* What it asked for last, accepted and read in the next two rounds, comes before its end. */
+	if (r->flight.on && p->noticed++ < 2)
+		return;
+	recorder_end_process(r, p);
+}
+
+static void take_signal(struct recorder *r, const struct signalfd_siginfo *si)
+{
+	char members[96];
+	const struct trigger t = { .members = members };
+
+	snprintf(members, sizeof(members),
+		 "\"trigger\":\"signal\",\"label\":\"SIGUSR2\",\"data\":{\"from\":%u}", si->ssi_pid);
+	flight_take(r, &t);
 }
 
 static void take_signals(struct recorder *r)
@@ -83,6 +102,10 @@ static void take_signals(struct recorder *r)
 	while (read(r->signals, &si, sizeof(si)) == sizeof(si)) {
 		if (si.ssi_signo == SIGCHLD) {
 			target_reap(&r->target);
+			continue;
+		}
+		if (r->flight.on && si.ssi_signo == SIGUSR2) { /* as perf record --snapshot has it */
+			take_signal(r, &si);
 			continue;
 		}
 		r->interrupts += si.ssi_signo == SIGINT || si.ssi_signo == SIGTERM;
@@ -114,13 +137,14 @@ static void dispatch(struct recorder *r, uint64_t data)
 	}
 }
 
-static void wait_events(struct recorder *r, int ms)
+static int wait_events(struct recorder *r, int ms)
 {
 	struct epoll_event events[EVENTS];
 	int n = epoll_wait(r->epoll, events, EVENTS, ms);
 
 	for (int i = 0; i < n; i++)
 		dispatch(r, events[i].data.u64);
+	return n;
 }
 
 /* Everything that has been emitted is in the file, and the file is whole; idempotent. */
@@ -129,7 +153,10 @@ static void complete(struct recorder *r)
 	if (r->complete)
 		return;
 	r->closed = true;
-	rings_finish(&r->rings);
+	if (r->flight.on)
+		flight_end(r);
+	else
+		rings_finish(&r->rings);
 	recorder_update_clock(r);
 	perfdata_close(&r->out.file);
 	r->complete = true;
@@ -168,17 +195,34 @@ static bool is_over(const struct recorder *r)
 	return r->processes.seen ? !r->processes.living : r->starter_ended;
 }
 
+/* Takes what there is to take; returns how long to wait for the next round. */
+static int take_rings(struct recorder *r)
+{
+	bool busy;
+
+	if (r->flight.on) {
+		flight_round(r);
+		return IDLE_MS;
+	}
+	busy = rings_drain(&r->rings);
+	return busy ? 0 : r->rings.first ? NAP_MS : IDLE_MS;
+}
+
 void recorder_run(struct recorder *r)
 {
 	while (!is_over(r)) {
-		bool busy = rings_drain(&r->rings);
+		int ms = take_rings(r);
 
 		if (!r->complete)
 			tick(r);
-		wait_events(r, busy ? 0 : r->rings.first ? NAP_MS : IDLE_MS);
+		wait_events(r, ms);
 		if (r->interrupts >= 2 || r->finisher >= 0)
 			end_early(r);
 	}
+	/* A program's last words: a snapshot is asked for without waiting for the answer. */
+	for (int i = 0; r->flight.on && !r->complete && i < LAST_WORDS; i++)
+		if (wait_events(r, 0) <= 0)
+			break;
 }
 
 int recorder_close(struct recorder *r)
@@ -250,6 +294,11 @@ int recorder_open(struct recorder *r, const struct options *options, int starter
 
 	*r = (struct recorder){ .options = options, .finisher = -1, .starter = starter };
 	r->rings.out = &r->out;
+	r->flight = (struct flight){
+		.on = options->flight,
+		.window_ns = options->flight_ns,
+		.most = options->max_snapshots,
+	};
 	clock_start(&r->clock);
 	err = open_folder(r, options->dir);
 	if (err)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "clock.h"
+#include "flight.h"
 #include "folder.h"
 #include "options.h"
 #include "process.h"
@@ -29,6 +30,7 @@ struct recorder {
 	struct clock clock;
 	struct trace_out out;
 	struct rings rings;
+	struct flight flight;
 	struct processes processes;
 	struct progress progress;
 	struct inherit inherit;

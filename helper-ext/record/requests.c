@@ -24,6 +24,18 @@ static struct process *meet_process(struct recorder *r, uint32_t pid)
 	return p;
 }
 
+static int take_snapshot(struct recorder *r, const struct request *rq)
+{
+	const struct trigger t = {
+		.members = rq->text,
+		.pid = rq->pid,
+		.tid = rq->message.tid,
+		.tsc = rq->message.tsc,
+	};
+
+	return r->flight.on && !r->closed ? flight_take(r, &t) : -ESHUTDOWN;
+}
+
 static int take_request(struct recorder *r, const struct request *rq)
 {
 	struct process *p;
@@ -31,6 +43,8 @@ static int take_request(struct recorder *r, const struct request *rq)
 
 	if (rq->message.request == RING_FINISH)
 		return 0;
+	if (rq->message.request == RING_SNAPSHOT)
+		return take_snapshot(r, rq);
 	if (r->closed)
 		return r->out.file.error ? r->out.file.error : -ESHUTDOWN;
 	p = meet_process(r, rq->pid);
@@ -52,6 +66,7 @@ void requests_answer(struct recorder *r, int client, int err)
 		.nrecords = r->options->ring_records,
 		.wait_ms = r->options->wait_ms,
 		.recorder_pid = getpid(),
+		.flight = r->flight.on,
 	};
 
 	recorder_update_clock(r);

@@ -73,6 +73,12 @@ int rings_add(struct rings *rs, int fd, uint32_t pid, uint32_t tid)
 	return 0;
 }
 
+void rings_thread(struct rings *rs, struct ring_map *r, uint32_t tid)
+{
+	if (r->stream.tid != tid)
+		switch_thread(rs, &r->stream, r->stream.pid, tid);
+}
+
 static void take_special(struct rings *rs, struct stream *s, uint64_t tsc, uint64_t word)
 {
 	if (marker_op(word) == OP_RING_THREAD) {
@@ -176,6 +182,27 @@ void rings_end_process(struct rings *rs, uint32_t pid)
 	rings_drain(rs);
 	while (*at) {
 		if ((*at)->stream.pid == pid)
+			end_ring(at);
+		else
+			at = &(*at)->next;
+	}
+}
+
+void rings_let_go(struct rings *rs, struct ring_map *r)
+{
+	struct ring_map **at = &rs->first;
+
+	while (*at != r)
+		at = &(*at)->next;
+	end_ring(at);
+}
+
+void rings_drop(struct rings *rs, uint32_t pid)
+{
+	struct ring_map **at = &rs->first;
+
+	while (*at) {
+		if (!pid || (*at)->stream.pid == pid)
 			end_ring(at);
 		else
 			at = &(*at)->next;

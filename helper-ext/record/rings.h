@@ -34,6 +34,9 @@ struct rings {
  */
 int rings_add(struct rings *rs, int fd, uint32_t pid, uint32_t tid);
 
+/* What follows from this ring is of thread tid: opens a stream for it unless that is the one open. */
+void rings_thread(struct rings *rs, struct ring_map *r, uint32_t tid);
+
 /* Takes what is in the rings. True: some ring was filling up, come back at once. */
 bool rings_drain(struct rings *rs);
 
@@ -42,6 +45,10 @@ void rings_flush(struct rings *rs);
 
 /* The process is dead: takes the rest of its rings and lets them go. */
 void rings_end_process(struct rings *rs, uint32_t pid);
+
+/* Flight mode: lets a ring go untaken, or all of a process (0: of any). */
+void rings_let_go(struct rings *rs, struct ring_map *r);
+void rings_drop(struct rings *rs, uint32_t pid);
 
 /* Tells all producers that nothing more will be read. */
 void rings_close(struct rings *rs);

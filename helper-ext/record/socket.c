@@ -75,16 +75,28 @@ static int check_message(const struct ring_message *m)
 {
 	if (m->magic != RING_MAGIC || m->version != RING_VERSION)
 		return -EPROTO;
-	return m->request >= RING_ASK && m->request <= RING_FINISH ? 0 : -EPROTO;
+	return m->request >= RING_ASK && m->request <= RING_SNAPSHOT ? 0 : -EPROTO;
+}
+
+/* Only a snapshot has text, and it must stay the one line of JSON that it is pasted into. */
+static int check_text(const struct request *rq, size_t length)
+{
+	if ((length > 0) != (rq->message.request == RING_SNAPSHOT))
+		return -EPROTO;
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)rq->text[i] < ' ')
+			return -EPROTO;
+	return 0;
 }
 
 int socket_receive(int client, struct request *rq)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
-	struct iovec iov = { &rq->message, sizeof(rq->message) };
+	struct iovec iov[] = { { &rq->message, sizeof(rq->message) },
+			       { rq->text, sizeof(rq->text) - 1 } };
 	struct msghdr msg = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
+		.msg_iov = iov,
+		.msg_iovlen = 2,
 		.msg_control = control,
 		.msg_controllen = sizeof(control),
 	};
@@ -94,11 +106,14 @@ int socket_receive(int client, struct request *rq)
 	rq->fd = n < 0 ? -1 : take_fd(&msg);
 	if (n < 0)
 		return -errno;
-	if (n != sizeof(rq->message) || msg.msg_flags & MSG_TRUNC)
+	if (n < (ssize_t)sizeof(rq->message) || msg.msg_flags & MSG_TRUNC)
 		return -EPROTO;
+	rq->text[n - sizeof(rq->message)] = '\0';
 	err = check_peer(client, &rq->pid);
 	if (!err)
 		err = check_message(&rq->message);
+	if (!err)
+		err = check_text(rq, n - sizeof(rq->message));
 	if (!err && rq->message.request == RING_ADD && rq->fd < 0)
 		err = msg.msg_flags & MSG_CTRUNC ? -EMFILE : -EPROTO;
 	return err;

@@ -14,6 +14,8 @@
  *   SCRATCH code = MARKER_MAGIC, the rest anything: written to measure what writing costs
  *   WIDE   51..28 = bits 43..20 of the offset, 27..0 = destination in code units;
  *          belongs to the next word, whose arg must then be ignored
+ *   SNAPSHOT code = MARKER_MAGIC, offset = the snapshot's number, arg = 1: the segment ends here;
+ *          0: it begins. Whatever the sequence was, it goes on from this word's
  */
 #ifndef OCULAR_MARKER_H
 #define OCULAR_MARKER_H
@@ -63,6 +65,12 @@ static inline uint64_t marker_wide(uint64_t seq, uint64_t offset, uint32_t dest)
 {
 	return marker_head(OP_WIDE, seq) | (offset >> 20 & 0xffffff) << MARKER_CODE_SHIFT |
 	       (dest & MARKER_DEST_MAX);
+}
+
+static inline uint64_t marker_snapshot(uint64_t seq, uint32_t number, bool end)
+{
+	return marker_head(OP_SNAPSHOT, seq) | (uint64_t)MARKER_MAGIC << MARKER_CODE_SHIFT |
+	       (uint64_t)(number & MARKER_OFFSET_MAX) << MARKER_OFFSET_SHIFT | end;
 }
 
 static inline uint64_t marker_event(enum marker_op op, uint64_t seq, uint32_t code,
@@ -125,6 +133,12 @@ static inline bool marker_is_hello(uint64_t word)
 static inline bool marker_is_scratch(uint64_t word)
 {
 	return marker_op(word) == OP_SCRATCH && marker_code(word) == MARKER_MAGIC;
+}
+
+static inline bool marker_is_snapshot(uint64_t word)
+{
+	return marker_op(word) == OP_SNAPSHOT && marker_code(word) == MARKER_MAGIC &&
+	       (word & 0xff) <= 1;
 }
 
 #endif

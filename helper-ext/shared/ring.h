@@ -7,6 +7,11 @@
  * memory, what was written survives any death of the producer. A ring of a thread that ended is
  * handed to the next new thread: a RING_THREAD record says whose markers follow.
  *
+ * In flight mode (ring_config.flight) nobody reads until something happens: the ring overwrites
+ * itself, `head` may be any distance ahead of `tail`, and the recorder copies the newest records
+ * while they are being written. It reads head before and after the copy: what the producer may have
+ * reached meanwhile is thrown away, so neither ever waits for the other.
+ *
  * The socket is a SOCK_SEQPACKET at DIR/.ocular.sock (mode 0600 in a 0700 folder). A client connects,
  * sends one message, reads one answer (struct ring_config) and closes: no descriptor stays open in
  * the traced process. The kernel vouches for the sender's pid (SO_PEERCRED).
@@ -18,15 +23,15 @@
 #include <stdint.h>
 
 #define RING_MAGIC	0x474e4952u /* "RING" */
-#define RING_VERSION	1u
+#define RING_VERSION	2u
 #define RING_SOCKET	".ocular.sock"
 #define RING_HEADER	4096u /* bytes before the first record: one page */
 #define RING_RECORDS_MIN 256u
 #define RING_RECORDS_MAX (1u << 24)
 
 struct ring_record {
-	uint64_t tsc;  /* RDTSC at emission, or unused for RING_THREAD */
-	uint64_t word; /* marker.h; for RING_THREAD: op 31 and, below it, the thread's tid */
+	uint64_t tsc;  /* RDTSC at emission */
+	uint64_t word; /* marker.h; for RING_THREAD: op 31, the tid before (bits 53..32), the tid */
 };
 
 struct ring {
@@ -40,6 +45,8 @@ struct ring {
 	_Alignas(64) _Atomic uint64_t head;
 	_Atomic uint64_t lost;	   /* words dropped and not yet told by a LOST word in the ring */
 	_Atomic uint32_t finished; /* 1: the producer will write no more */
+	_Atomic uint32_t tid;	   /* whose records the newest are */
+	_Atomic uint64_t hello;	   /* where the last HELLO is, and its interpreter: ring_hello() */
 
 	/* The recorder's line: records ever read. Release store after reading. */
 	_Alignas(64) _Atomic uint64_t tail;
@@ -51,6 +58,12 @@ static inline struct ring_record *ring_records(struct ring *r)
 	return (struct ring_record *)((char *)r + RING_HEADER);
 }
 
+/* A place in the ring and an interpreter in one word, so that they are never of two HELLOs. */
+static inline uint64_t ring_hello(uint64_t head, uint64_t interpreter)
+{
+	return head << 20 | (interpreter & 0xfffff);
+}
+
 static inline size_t ring_size(uint32_t nrecords)
 {
 	return RING_HEADER + (size_t)nrecords * sizeof(struct ring_record);
@@ -60,14 +73,19 @@ enum ring_request {
 	RING_ASK = 1,	 /* a process starts tracing: the answer tells it how */
 	RING_ADD = 2,	 /* a new ring; its memfd comes along (SCM_RIGHTS) */
 	RING_FINISH = 3, /* end the recording now; the answer comes when perf.data is complete */
+	RING_SNAPSHOT = 4, /* flight mode: keep what led up to now. No answer is awaited */
 };
 
 struct ring_message {
 	uint32_t magic;	  /* RING_MAGIC */
 	uint32_t version; /* RING_VERSION */
 	uint32_t request; /* enum ring_request */
-	uint32_t tid;	  /* RING_ADD: the first thread to write into it */
+	uint32_t tid;	  /* RING_ADD: the first thread to write into it; RING_SNAPSHOT: who asks */
+	uint64_t tsc;	  /* RING_SNAPSHOT: when */
 };
+
+/* Behind the message of RING_SNAPSHOT: members of a JSON object, without braces and newlines. */
+#define RING_TEXT_MAX 16384u
 
 struct ring_config {
 	uint32_t magic;
@@ -77,6 +95,8 @@ struct ring_config {
 	uint32_t wait_ms;     /* how long a thread may wait for room before it drops and counts */
 	uint32_t recorder_pid; /* to notice that the recorder is gone */
 	uint64_t tsc_hz;      /* the recorder's calibration at its start */
+	uint32_t flight;      /* 1: overwrite, do not wait */
+	uint32_t reserved;
 };
 
 #endif

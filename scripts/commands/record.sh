@@ -3,10 +3,10 @@
 
 record_options="-o:recording --output:recording --mode:mode --include:include+ --exclude:exclude+ \
 --python:python --backend:backend --ring-records:ring_records --wait-ms:wait_ms \
--q:quiet! --quiet:quiet!"
+--flight:flight --max-snapshots:max_snapshots -q:quiet! --quiet:quiet!"
 
 recording=ocular.data mode=adaptive include='' exclude='' python=${PYTHON:-python3} backend=auto
-ring_records='' wait_ms='' quiet=''
+ring_records='' wait_ms='' quiet='' flight='' max_snapshots=''
 
 record_help() {
 	cat <<'END'
@@ -24,10 +24,14 @@ usage: ocular record [options] [--] app.py [args] | -m module [args] | -c code [
   --backend BACKEND   auto (default) or software
   --ring-records N    size of a thread's ring, in markers
   --wait-ms N         how long a thread waits for room in its ring before it drops and counts
+  --flight LENGTH     keep only snapshots: the last LENGTH (10ms, 2s; or a size a thread: 4M) before
+                      ocular.take_snapshot(), SIGUSR2 to the recorder, or a process that dies
+  --max-snapshots N   no more than so many (default 100)
   -q, --quiet         no progress and no closing line
 
   ocular record -o fib.data --mode calls fib.py 27
   ocular record --include myapp -- -m myapp serve --port 8000
+  ocular record --flight 50ms --mode calls -- -m http.server
   ocular record --python python3.13 -- -c 'print(sum(range(10**6)))'
 
 Output, signals and exit status are those of the program.
@@ -108,7 +112,8 @@ start_recorder() {
 	export OCULAR_BACKEND="$backend" OCULAR_MAIN=1
 	export PYTHONPATH="$parts/python/hook${PYTHONPATH:+:$PYTHONPATH}"
 	exec "$parts/bin/ocular-record" -o "$recording" ${ring_records:+--ring-records "$ring_records"} \
-		${wait_ms:+--wait-ms "$wait_ms"} ${quiet:+-q} -- "$python" "$@"
+		${wait_ms:+--wait-ms "$wait_ms"} ${flight:+--flight "$flight"} \
+		${max_snapshots:+--max-snapshots "$max_snapshots"} ${quiet:+-q} -- "$python" "$@"
 }
 
 # Everything that can be wrong before the program starts.

@@ -63,7 +63,7 @@ static int connect_recorder(void)
 
 static struct ring_config ask(enum ring_request request, int ring)
 {
-	struct ring_message m = { RING_MAGIC, RING_VERSION, request, gettid() };
+	struct ring_message m = { RING_MAGIC, RING_VERSION, request, gettid(), 0 };
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = { 0 };
 	struct iovec iov = { &m, sizeof(m) };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
@@ -107,8 +107,9 @@ static struct ring *make_ring(const struct plan *plan)
 
 static bool has_room(const struct lane *l)
 {
-	return l->head - atomic_load_explicit(&l->ring->tail, memory_order_acquire) <
-	       l->ring->nrecords;
+	return l->plan->config.flight ||
+	       l->head - atomic_load_explicit(&l->ring->tail, memory_order_acquire) <
+		       l->ring->nrecords;
 }
 
 static bool wait_room(struct lane *l)
@@ -165,8 +166,11 @@ static void *produce(void *arg)
 {
 	struct lane *l = arg;
 
+	uint64_t before = atomic_exchange(&l->ring->tid, gettid());
+
 	if (l->head)
-		store(l, marker_head(OP_RING_THREAD, 0) | gettid());
+		store(l, marker_head(OP_RING_THREAD, 0) | before << 32 | gettid());
+	atomic_store(&l->ring->hello, ring_hello(l->head, 0));
 	l->seq = 0;
 	put(l, marker_hello(0, 0));
 	for (long i = 0; i < l->plan->markers; i++) {

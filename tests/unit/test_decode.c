@@ -32,6 +32,7 @@
 #define RETURN(seq)	   EVENT(6, seq, 1, 8, 0)
 #define JUMP(seq, at, far) EVENT(15, seq, 1, at, far)
 #define LOST(seq, count)   ((uint64_t)2 << 59 | (uint64_t)(seq) << 52 | (count))
+#define SNAPSHOT(seq, n, end) EVENT(23, seq, 0x4f434c, n, end)
 #define WIDE(seq, high, dest)                                                                      \
 	((uint64_t)3 << 59 | (uint64_t)(seq) << 52 | (uint64_t)(high) << 28 | (dest))
 #define SCRATCH(seq, offset) EVENT(31, seq, 0x4f434c, offset, 0)
@@ -110,6 +111,13 @@ static const struct {
 	  "PY_START:1@0 GAPx1 PY_RETURN:1@16", 3, 1 },
 	{ "a told gap ends the doubt about a word", { HELLO(0, 0), START(1), START(4), TOLD, RETURN(6) },
 	  "PY_START:1@0 GAPx2 PY_START:1@0 GAPx1 PY_RETURN:1@16", 4, 3 },
+	{ "segments: whatever the sequence was, it goes on from the word between them",
+	  { HELLO(0, 0), START(1), SNAPSHOT(70, 1, 0), HELLO(71, 0), START(72), SNAPSHOT(73, 1, 1),
+	    SNAPSHOT(9, 2, 0), HELLO(10, 0), RETURN(11), SNAPSHOT(12, 2, 1) },
+	  "PY_START:1@0 SNAPSHOTx1 PY_START:1@0 SNAPSHOTx1 SNAPSHOTx2 PY_RETURN:1@16 SNAPSHOTx2", 10, 0 },
+	{ "words missing inside a segment are missing",
+	  { SNAPSHOT(70, 1, 0), HELLO(71, 0), START(75), RETURN(76), SNAPSHOT(77, 1, 1) },
+	  "SNAPSHOTx1 GAPx3 PY_START:1@0 PY_RETURN:1@16 SNAPSHOTx1", 5, 3 },
 	{ "begun again", { HELLO(0, 0), START(1), HELLO(0, 0), START(1) },
 	  "PY_START:1@0 RESTARTx1 PY_START:1@0", 4, 0 },
 	{ "nothing but a hello", { HELLO(0, 0) }, "", 1, 0 },

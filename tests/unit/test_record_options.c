@@ -21,12 +21,31 @@ static const struct {
 	int ret;
 	struct options expected;
 } lines[] = {
-	{ { "-o", "d", "--", "prog", "-x" }, OPTIONS_RUN, { "d", 65536, 10000, false, false, 0 } },
-	{ { "prog", "-o", "x" }, OPTIONS_RUN, { "ocular.data", 65536, 10000, false, false, 0 } },
+	{ { "-o", "d", "--", "prog", "-x" }, OPTIONS_RUN, { .dir = "d", .ring_records = 65536, .wait_ms = 10000 } },
+	{ { "prog", "-o", "x" }, OPTIONS_RUN, { .dir = "ocular.data", .ring_records = 65536, .wait_ms = 10000 } },
 	{ { "-q", "--ring-records", "256", "--wait-ms=0", "p" },
 	  OPTIONS_RUN,
-	  { "ocular.data", 256, 0, true, false, 0 } },
-	{ { "--output=d", "--serve" }, OPTIONS_RUN, { "d", 65536, 10000, false, true, 0 } },
+	  { .dir = "ocular.data", .ring_records = 256, .quiet = true } },
+	{ { "--output=d", "--serve" }, OPTIONS_RUN, { .dir = "d", .ring_records = 65536, .wait_ms = 10000, .serve = true } },
+	{ { "--flight", "10ms", "p" },
+	  OPTIONS_RUN,
+	  { .dir = "ocular.data", .wait_ms = 10000, .flight = true, .ring_records = 131072, .flight_ns = 10000000 } },
+	{ { "--flight=2s", "--ring-records=1024", "p" },
+	  OPTIONS_RUN,
+	  { .dir = "ocular.data", .wait_ms = 10000, .flight = true, .ring_records = 1024, .flight_ns = 2000000000 } },
+	{ { "--flight", "1h", "p" }, USAGE, { 0 } },
+	{ { "--flight", "3600s", "p" },
+	  OPTIONS_RUN,
+	  { .dir = "ocular.data", .wait_ms = 10000, .flight = true, .ring_records = 1 << 20, .flight_ns = 3600000000000 } },
+	{ { "--flight", "3601s", "p" }, USAGE, { 0 } },
+	{ { "--flight", "1M", "p" }, OPTIONS_RUN, { .dir = "ocular.data", .wait_ms = 10000, .flight = true, .ring_records = 65536 } },
+	{ { "--flight", "256M", "p" }, OPTIONS_RUN, { .dir = "ocular.data", .wait_ms = 10000, .flight = true, .ring_records = 1 << 24 } },
+	{ { "--flight", "257M", "p" }, USAGE, { 0 } },
+	{ { "--flight", "0ms", "p" }, USAGE, { 0 } },
+	{ { "--flight", "-1ms", "p" }, USAGE, { 0 } },
+	{ { "--flight", "10", "p" }, USAGE, { 0 } },
+	{ { "--flight", "ms", "p" }, USAGE, { 0 } },
+	{ { "--flight", "1s", "--max-snapshots", "0", "p" }, USAGE, { 0 } },
 	{ { "--help" }, EXIT_SUCCESS, { 0 } },
 	{ { 0 }, USAGE, { 0 } },
 	{ { "--serve", "--", "prog" }, USAGE, { 0 } },
@@ -81,6 +100,9 @@ static void test_lines(void **state)
 		assert_int_equal(o.wait_ms, e->wait_ms);
 		assert_int_equal(o.quiet, e->quiet);
 		assert_int_equal(o.serve, e->serve);
+		assert_int_equal(o.flight, e->flight);
+		assert_int_equal(o.flight_ns, e->flight_ns);
+		assert_int_equal(o.max_snapshots, 100);
 		assert_int_equal(o.command == NULL, e->serve);
 	}
 }

@@ -207,8 +207,8 @@ def test_main_target_ends_before_its_children():
     assert 10 < sum(perf_count().values()) < 2000
 
 
-def message(request, magic=0x474e4952, version=1, tid=1):
-    return struct.pack("<4I", magic, version, request, tid)
+def message(request, magic=0x474e4952, version=2, tid=1, tsc=0):
+    return struct.pack("<4IQ", magic, version, request, tid, tsc)
 
 
 def ask(folder, data):
@@ -216,7 +216,7 @@ def ask(folder, data):
         s.connect(os.path.join(folder, ".ocular.sock"))
         s.send(data)
         answer = s.recv(64)
-    return struct.unpack("<IIiIIIQ", answer) if answer else None
+    return struct.unpack("<IIiIIIQII", answer) if answer else None
 
 
 def serve(folder="rec"):
@@ -241,8 +241,8 @@ def test_serve_until_finish():
     assert gone()  # all who asked have ended
     check_whole(2, 1000)
     serve()
-    magic, version, error, nrecords, wait_ms, pid, hz = ask("rec", message(1))
-    assert (magic, version, error, nrecords, wait_ms) == (0x474e4952, 1, 0, 65536, 10000)
+    magic, version, error, nrecords, wait_ms, pid, hz, flight, _ = ask("rec", message(1))
+    assert (magic, version, error, nrecords, wait_ms, flight) == (0x474e4952, 2, 0, 65536, 10000, 0)
     assert 1e7 < hz < 1e10 and os.path.exists(f"/proc/{pid}")
     assert ask("rec", message(3))[2] == 0
     assert fsck().returncode == 0

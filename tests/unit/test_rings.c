@@ -181,12 +181,12 @@ static const struct {
 } strangers[] = {
 	{ "may shrink", RING_HEADER + N * 16, 0, RING_MAGIC, RING_VERSION, N, -EPERM },
 	{ "other magic", RING_HEADER + N * 16, F_SEAL_SHRINK, 1, RING_VERSION, N, -EINVAL },
-	{ "newer", RING_HEADER + N * 16, F_SEAL_SHRINK, RING_MAGIC, 2, N, -EINVAL },
-	{ "says more", RING_HEADER + N * 16, F_SEAL_SHRINK, RING_MAGIC, 1, 2 * N, -EINVAL },
-	{ "says less", RING_HEADER + N * 32, F_SEAL_SHRINK, RING_MAGIC, 1, N, -EINVAL },
-	{ "no power", RING_HEADER + 300 * 16, F_SEAL_SHRINK, RING_MAGIC, 1, 300, -EINVAL },
-	{ "too small", RING_HEADER + 16 * 16, F_SEAL_SHRINK, RING_MAGIC, 1, 16, -EINVAL },
-	{ "none", RING_HEADER + N * 16, F_SEAL_SHRINK, RING_MAGIC, 1, 0, -EINVAL },
+	{ "newer", RING_HEADER + N * 16, F_SEAL_SHRINK, RING_MAGIC, RING_VERSION + 1, N, -EINVAL },
+	{ "says more", RING_HEADER + N * 16, F_SEAL_SHRINK, RING_MAGIC, RING_VERSION, 2 * N, -EINVAL },
+	{ "says less", RING_HEADER + N * 32, F_SEAL_SHRINK, RING_MAGIC, RING_VERSION, N, -EINVAL },
+	{ "no power", RING_HEADER + 300 * 16, F_SEAL_SHRINK, RING_MAGIC, RING_VERSION, 300, -EINVAL },
+	{ "too small", RING_HEADER + 16 * 16, F_SEAL_SHRINK, RING_MAGIC, RING_VERSION, 16, -EINVAL },
+	{ "none", RING_HEADER + N * 16, F_SEAL_SHRINK, RING_MAGIC, RING_VERSION, 0, -EINVAL },
 };
 
 static void test_strangers_are_refused(void **state)

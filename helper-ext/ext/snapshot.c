@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* snapshot.c - see snapshot.h. What is sent are members of a JSON object; the recorder adds its own. */
+#include <x86intrin.h>
+
+#include "recorder.h"
+#include "rings.h"
+#include "snapshot.h"
+#include "text.h"
+
+#define STACK_MAX 40  /* frames told, innermost first */
+#define REPR_MAX  200 /* characters of what JSON has no form for */
+#define LABEL_MAX 200
+
+static bool listening;
+
+const char snapshot_doc[] =
+	"take_snapshot(label, **data)\n--\n\n"
+	"Keep the last moments before this call, if the program runs under a flight recorder\n"
+	"(ocular record --flight); else do nothing, in a few nanoseconds. The label and the data\n"
+	"travel into the recording: numbers, strings, lists and dicts as they are, others as repr().\n"
+	"Returns True if a recorder was told.";
+
+void snapshot_listen(bool on)
+{
+	listening = on;
+}
+
+static bool has_json(PyObject *v)
+{
+	return v == Py_None || PyUnicode_Check(v) || PyLong_Check(v) || PyFloat_Check(v) ||
+	       PyList_Check(v) || PyTuple_Check(v) || PyDict_Check(v);
+}
+
+/* A value of the user's. repr() runs the user's code and may fail: then null. */
+static void add_value(struct text *t, PyObject *value)
+{
+	PyObject *repr = has_json(value) ? NULL : PyObject_Repr(value);
+	PyObject *cut = repr ? PyUnicode_Substring(repr, 0, REPR_MAX) : NULL;
+
+	if (cut)
+		text_str(t, cut);
+	else
+		text_value(t, value);
+	PyErr_Clear();
+	Py_XDECREF(repr);
+	Py_XDECREF(cut);
+}
+
+static void add_member(struct text *t, PyObject *key, PyObject *value)
+{
+	text_comma(t);
+	text_str(t, key);
+	text_add(t, ":", 1);
+	add_value(t, value);
+}
+
+static void add_frame(struct text *t, PyFrameObject *frame)
+{
+	PyCodeObject *code = PyFrame_GetCode(frame);
+	PyObject *place = PyUnicode_FromFormat("%U (%U:%d)", code->co_qualname, code->co_filename,
+					       PyFrame_GetLineNumber(frame));
+
+	text_comma(t);
+	if (place)
+		text_str(t, place);
+	else
+		text_add(t, "null", 4);
+	Py_XDECREF(place);
+	Py_DECREF(code);
+}
+
+static void add_stack(struct text *t)
+{
+	PyFrameObject *back, *frame = PyThreadState_GetFrame(PyThreadState_Get());
+
+	text_printf(t, ",\"stack\":[");
+	for (int i = 0; frame && i < STACK_MAX; i++) {
+		add_frame(t, frame);
+		back = PyFrame_GetBack(frame);
+		Py_DECREF(frame);
+		frame = back;
+	}
+	Py_XDECREF(frame);
+	text_add(t, "]", 1);
+	PyErr_Clear();
+}
+
+/* Too much for one message: what is least of it goes first. `data` is where the data begin. */
+static PyObject *send(struct text *t, size_t data, uint64_t tsc)
+{
+	size_t stack;
+	int err;
+
+	if (t->length > RING_TEXT_MAX / 2)
+		t->length = data;
+	text_add(t, "}", 1);
+	stack = t->length;
+	add_stack(t);
+	if (t->length > RING_TEXT_MAX)
+		t->length = stack;
+	err = t->failed ? -1 : recorder_snapshot(rings_dir(), tsc, t->bytes, t->length);
+	text_free(t);
+	return PyBool_FromLong(!err);
+}
+
+/* Returns where the data begin. */
+static size_t begin(struct text *t, const char *trigger, PyObject *label)
+{
+	PyObject *cut = PyUnicode_Substring(label, 0, LABEL_MAX);
+
+	text_printf(t, "\"trigger\":\"%s\",\"label\":", trigger);
+	if (cut)
+		text_str(t, cut);
+	else
+		text_add(t, "null", 4);
+	PyErr_Clear();
+	Py_XDECREF(cut);
+	text_printf(t, ",\"data\":{");
+	return t->length;
+}
+
+static __attribute__((noinline, cold)) PyObject *take(PyObject *const *args, Py_ssize_t nargs,
+						      PyObject *names)
+{
+	uint64_t tsc = __rdtsc();
+	Py_ssize_t given = names ? PyTuple_GET_SIZE(names) : 0;
+	struct text t = { 0 };
+	size_t data;
+
+	if (nargs != 1 || !PyUnicode_Check(args[0])) {
+		PyErr_SetString(PyExc_TypeError, "take_snapshot(label, **data): label is a str");
+		return NULL;
+	}
+	data = begin(&t, "take_snapshot", args[0]);
+	for (Py_ssize_t i = 0; i < given; i++)
+		add_member(&t, PyTuple_GET_ITEM(names, i), args[nargs + i]);
+	return send(&t, data, tsc);
+}
+
+PyObject *snapshot_take(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+	if (__builtin_expect(!listening, 1))
+		Py_RETURN_FALSE;
+	return take(args, nargs, names);
+}
+
+/* fire(trigger, label, data): a trigger of ours has seen what it was looking for. */
+PyObject *snapshot_fire(PyObject *module, PyObject *args)
+{
+	uint64_t tsc = __rdtsc();
+	PyObject *label, *members, *key, *value;
+	const char *trigger;
+	struct text t = { 0 };
+	Py_ssize_t at = 0;
+	size_t data;
+
+	if (!PyArg_ParseTuple(args, "sUO!", &trigger, &label, &PyDict_Type, &members))
+		return NULL;
+	if (!listening)
+		Py_RETURN_FALSE;
+	data = begin(&t, trigger, label);
+	while (PyDict_Next(members, &at, &key, &value))
+		add_member(&t, key, value);
+	return send(&t, data, tsc);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * snapshot.h - the flight recorder's button: "keep what led up to now".
+ *
+ * take_snapshot(label, **data) is compiled into programs for good, so while nobody listens it is one
+ * load and a branch. While a recorder flies it sends one message and does not wait for an answer:
+ * some tens of microseconds, most of them system calls.
+ */
+#ifndef OCULAR_SNAPSHOT_H
+#define OCULAR_SNAPSHOT_H
+
+#include <Python.h>
+#include <stdbool.h>
+
+/* Is there a flight recorder that would take one? For the whole process. */
+void snapshot_listen(bool on);
+
+PyObject *snapshot_take(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+PyObject *snapshot_fire(PyObject *module, PyObject *args);
+
+#define SNAPSHOT_METHODS                                                                           \
+	{ "take_snapshot", (PyCFunction)(void (*)(void))snapshot_take,                             \
+	  METH_FASTCALL | METH_KEYWORDS, snapshot_doc },                                           \
+		{ "fire", snapshot_fire, METH_VARARGS, NULL }
+
+extern const char snapshot_doc[];
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* flight.c - see flight.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#include "recorder.h"
+#include "window.h"
+
+/* Rings of ended threads are kept at least so long: the end of a program takes a while. */
+#define KEEP_NS 2000000000ull
+
+static uint64_t ticks(const struct recorder *r, uint64_t ns)
+{
+	return (unsigned __int128)ns * clock_hz(&r->clock) / 1000000000u;
+}
+
+/* What has been copied, in the order of the rings. */
+struct copies {
+	struct window *windows;
+	size_t n;
+	uint64_t records;
+	uint32_t threads, cut;
+};
+
+static size_t count_rings(const struct recorder *r)
+{
+	size_t n = 0;
+
+	for (const struct ring_map *m = r->rings.first; m; m = m->next)
+		n++;
+	return n;
+}
+
+static int copy_all(struct copies *c, struct recorder *r, uint64_t from, uint64_t until)
+{
+	*c = (struct copies){ .windows = calloc(count_rings(r) + 1, sizeof(*c->windows)) };
+	if (!c->windows)
+		return -ENOMEM;
+	for (struct ring_map *m = r->rings.first; m; m = m->next, c->n++) {
+		struct window *w = &c->windows[c->n];
+		int err = window_copy(w, m, from, until);
+
+		if (err == -ENOMEM)
+			return err;
+		r->rings.damaged += err != 0;
+		c->records += w->n;
+		c->threads += w->n != 0;
+		c->cut += w->cut && w->n;
+	}
+	return 0;
+}
+
+static void write_all(struct copies *c, struct recorder *r, uint64_t until)
+{
+	size_t i = 0;
+
+	for (struct ring_map *m = r->rings.first; m; m = m->next, i++)
+		window_write(&c->windows[i], &r->rings, m, r->flight.taken, until);
+}
+
+static void free_all(struct copies *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		window_free(&c->windows[i]);
+	free(c->windows);
+}
+
+/* The first time in any copy, and no later than `until`. */
+static uint64_t first_tsc(const struct copies *c, uint64_t until)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->windows[i].n && c->windows[i].records[0].tsc < until)
+			until = c->windows[i].records[0].tsc;
+	return until;
+}
+
+/* Appends to a code table if there is one: a process that has none left no marker either. */
+static void append_line(const struct recorder *r, uint32_t pid, const char *line, size_t length)
+{
+	char name[32];
+	int fd;
+
+	snprintf(name, sizeof(name), "codes-%u.jsonl", pid);
+	fd = openat(r->folder.fd, name, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return;
+	(void)!write(fd, line, length);
+	close(fd);
+}
+
+static void tell(const struct recorder *r, const struct trigger *t, const struct copies *c,
+		 uint64_t until)
+{
+	struct time_conv conv = clock_conv(&r->clock);
+	uint32_t told = 0;
+	char *line;
+	int n = asprintf(&line,
+			 "{\"kind\":\"snapshot\",\"number\":%u,\"from_ns\":%" PRIu64 ",\"at_ns\":%" PRIu64
+			 ",\"pid\":%u,\"tid\":%u,\"threads\":%u,\"cut\":%u,%s}\n",
+			 r->flight.taken, clock_ns(&conv, first_tsc(c, until)),
+			 clock_ns(&conv, until), t->pid, t->tid, c->threads, c->cut, t->members);
+
+	/* Rings of a process mostly stand together, and a line told twice is read once. */
+	for (const struct ring_map *m = r->rings.first; n > 0 && m; m = m->next) {
+		if (m->stream.pid != told)
+			append_line(r, m->stream.pid, line, n);
+		told = m->stream.pid;
+	}
+	if (n > 0)
+		free(line);
+}
+
+int flight_take(struct recorder *r, const struct trigger *t)
+{
+	uint64_t now = __rdtsc(), until = t->tsc && t->tsc < now ? t->tsc : now, from = 0;
+	uint64_t began = clock_monotonic_ns(), took;
+	struct copies c;
+	int err;
+
+	if (r->flight.taken >= r->flight.most) {
+		r->flight.refused++;
+		return -EDQUOT;
+	}
+	recorder_update_clock(r);
+	if (r->flight.window_ns && ticks(r, r->flight.window_ns) < until)
+		from = until - ticks(r, r->flight.window_ns);
+	err = copy_all(&c, r, from, until);
+	took = clock_monotonic_ns() - began;
+	if (took > r->flight.stall_ns)
+		r->flight.stall_ns = took;
+	if (!err) {
+		r->flight.taken++;
+		write_all(&c, r, until);
+		tell(r, t, &c, until);
+	}
+	free_all(&c);
+	return err;
+}
+
+static uint64_t newest(const struct recorder *r, uint32_t pid)
+{
+	uint64_t last = 0;
+
+	for (const struct ring_map *m = r->rings.first; m; m = m->next)
+		if ((!pid || m->stream.pid == pid) && window_last_tsc(m) > last)
+			last = window_last_tsc(m);
+	return last;
+}
+
+static bool is_finished(const struct ring_map *m)
+{
+	return atomic_load_explicit(&m->shared->finished, memory_order_acquire);
+}
+
+void flight_process_ended(struct recorder *r, uint32_t pid)
+{
+	struct trigger t = {
+		.members = "\"trigger\":\"death\",\"label\":\"the process died\"",
+		.pid = pid,
+		.tsc = newest(r, pid),
+	};
+	bool in_order = true;
+
+	for (const struct ring_map *m = r->rings.first; m; m = m->next)
+		if (m->stream.pid == pid)
+			in_order = in_order && is_finished(m);
+	if (in_order)
+		return;
+	if (t.tsc)
+		flight_take(r, &t);
+	rings_drop(&r->rings, pid);
+}
+
+void flight_round(struct recorder *r)
+{
+	uint64_t now = __rdtsc(), keep;
+	struct ring_map *next;
+
+	if (!r->rings.first) /* nor a clock, maybe */
+		return;
+	keep = ticks(r, r->flight.window_ns > KEEP_NS ? r->flight.window_ns : KEEP_NS);
+	for (struct ring_map *m = r->rings.first; m; m = next) {
+		next = m->next;
+		if (is_finished(m) && window_last_tsc(m) + keep < now)
+			rings_let_go(&r->rings, m);
+	}
+}
+
+void flight_end(struct recorder *r)
+{
+	struct trigger t = {
+		.members = "\"trigger\":\"end\",\"label\":\"the end\"",
+		.tsc = newest(r, 0),
+	};
+
+	if (!r->flight.taken && t.tsc)
+		flight_take(r, &t);
+	rings_close(&r->rings);
+	rings_drop(&r->rings, 0);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * flight.h - the flight recorder: nothing is taken from the rings until something happens.
+ *
+ * A snapshot is what all rings hold of the last moments before its trigger. All rings are copied
+ * first, in one go, and written afterwards; no thread waits for either. What a snapshot has taken no
+ * later one takes again, so that the segments of a thread follow one another in its trace.
+ *
+ * What the trigger knew goes into the code table of each process as a line of kind `snapshot`
+ * (docs/marker.md).
+ */
+#ifndef OCULAR_FLIGHT_H
+#define OCULAR_FLIGHT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct recorder;
+
+struct flight {
+	bool on;
+	uint64_t window_ns; /* 0: whatever the rings hold */
+	uint32_t most;	    /* snapshots a recording */
+	uint32_t taken;	    /* number of the last one; the first is 1 */
+	uint32_t refused;   /* beyond `most` */
+	uint64_t stall_ns;  /* the longest time that copying took */
+};
+
+struct trigger {
+	const char *members; /* of a JSON object, without braces: trigger, label, ... */
+	uint32_t pid, tid;   /* where it was seen; 0: not known */
+	uint64_t tsc;	     /* when; 0: now */
+};
+
+/* Takes a snapshot. 0; -EDQUOT: there were enough; -ENOMEM. */
+int flight_take(struct recorder *r, const struct trigger *t);
+
+/* The process has ended. Unless in order, that is a trigger, too. */
+void flight_process_ended(struct recorder *r, uint32_t pid);
+
+/* Lets rings go that nobody writes into and whose history is too old for any snapshot to come. */
+void flight_round(struct recorder *r);
+
+/* The recording ends. If nothing has happened, its last moments are what is kept. */
+void flight_end(struct recorder *r);
+
+#endif

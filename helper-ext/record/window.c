@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* window.c - see window.h. Each field of shared memory is read once. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "window.h"
+
+static struct ring_record *record_at(const struct ring_map *r, uint64_t position)
+{
+	return &ring_records(r->shared)[position & (r->nrecords - 1)];
+}
+
+static uint64_t tsc_at(const struct ring_map *r, uint64_t position)
+{
+	return __atomic_load_n(&record_at(r, position)->tsc, __ATOMIC_RELAXED);
+}
+
+/*
+ * The first position of [from, end) whose time is at or after tsc. Records at the old end may be
+ * overwritten while we look, by newer ones: that leads us too far back, never too far ahead.
+ */
+static uint64_t find(const struct ring_map *r, uint64_t from, uint64_t end, uint64_t tsc)
+{
+	while (from < end) {
+		uint64_t middle = from + (end - from) / 2;
+
+		if (tsc_at(r, middle) < tsc)
+			from = middle + 1;
+		else
+			end = middle;
+	}
+	return from;
+}
+
+static void copy(struct window *w, const struct ring_map *r, uint64_t end)
+{
+	for (uint64_t at = w->from; at < end;) {
+		uint32_t index = at & (r->nrecords - 1);
+		uint64_t run = r->nrecords - index < end - at ? r->nrecords - index : end - at;
+
+		memcpy(&w->records[at - w->from], record_at(r, at), run * sizeof(*w->records));
+		at += run;
+	}
+	w->n = end - w->from;
+}
+
+static void drop_first(struct window *w, uint64_t n)
+{
+	n = n < w->n ? n : w->n;
+	memmove(w->records, w->records + n, (w->n - n) * sizeof(*w->records));
+	w->from += n;
+	w->n -= n;
+}
+
+/* The oldest position that cannot have been overwritten when head was read. */
+static uint64_t oldest(const struct ring_map *r, uint64_t head)
+{
+	return head < r->nrecords ? 0 : head - r->nrecords + 1;
+}
+
+static uint64_t max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+int window_copy(struct window *w, struct ring_map *r, uint64_t from_tsc, uint64_t until_tsc)
+{
+	uint64_t head, start, end, safe;
+
+	*w = (struct window){
+		.tid = atomic_load_explicit(&r->shared->tid, memory_order_relaxed),
+		.hello = atomic_load_explicit(&r->shared->hello, memory_order_relaxed),
+	};
+	head = atomic_load_explicit(&r->shared->head, memory_order_acquire);
+	if (head < r->tail)
+		return -EINVAL;
+	start = max(oldest(r, head), r->tail);
+	w->from = find(r, start, head, from_tsc);
+	w->cut = w->from == start && start > r->tail;
+	end = until_tsc == UINT64_MAX ? head : find(r, w->from, head, until_tsc + 1);
+	w->records = malloc((end - w->from + 1) * sizeof(*w->records));
+	if (!w->records)
+		return -ENOMEM;
+	copy(w, r, end);
+	atomic_thread_fence(memory_order_acquire);
+	safe = oldest(r, atomic_load_explicit(&r->shared->head, memory_order_relaxed));
+	if (safe > w->from) {
+		w->cut = true;
+		drop_first(w, safe - w->from);
+	}
+	r->tail = end;
+	return 0;
+}
+
+/* Writing a window: the thread it is in, and what the next words need before them. */
+struct writer {
+	struct rings *rs;
+	struct stream *stream;
+	uint32_t number;
+	int64_t interpreter; /* -1: not known, words are left out until a HELLO says */
+	bool open;
+};
+
+static void put(struct stream *s, uint64_t tsc, uint64_t word)
+{
+	if (!stream_room(s))
+		stream_flush(s);
+	stream_put(s, tsc, word);
+}
+
+static void segment_begin(struct writer *w, uint64_t tsc, uint64_t word)
+{
+	uint32_t seq = marker_seq(word);
+
+	put(w->stream, tsc, marker_snapshot(seq - 2, w->number, false));
+	put(w->stream, tsc, marker_hello(seq - 1, (uint32_t)w->interpreter));
+	w->open = true;
+}
+
+static void segment_end(struct writer *w, uint64_t tsc)
+{
+	if (w->open)
+		put(w->stream, tsc, marker_snapshot(marker_seq(w->stream->last_word) + 1, w->number, true));
+	stream_flush(w->stream);
+	w->open = false;
+}
+
+static void write_word(struct writer *w, uint64_t tsc, uint64_t word)
+{
+	if (marker_is_hello(word))
+		w->interpreter = marker_offset(word);
+	if (w->interpreter < 0)
+		return;
+	if (!w->open)
+		segment_begin(w, tsc, word);
+	if (marker_op(word) == OP_LOST)
+		w->rs->out->lost += marker_lost_count(word);
+	put(w->stream, tsc, word);
+}
+
+/* The thread that the oldest record is of: the newest's, unless a hand-over names the one before. */
+static uint32_t first_tid(const struct window *w)
+{
+	for (uint32_t i = 0; i < w->n; i++)
+		if (marker_op(w->records[i].word) == OP_RING_THREAD)
+			return w->records[i].word >> 32 & 0x3fffff;
+	return w->tid;
+}
+
+/* The first word may lack its WIDE prefix, and is one if that itself is the first. */
+static uint32_t torn(const struct window *w)
+{
+	if (!w->from || !w->n || marker_op(w->records[0].word) == OP_HELLO)
+		return 0;
+	return marker_op(w->records[0].word) == OP_WIDE ? 2 : 1;
+}
+
+void window_write(const struct window *w, struct rings *rs, struct ring_map *r, uint32_t number,
+		  uint64_t until_tsc)
+{
+	struct writer writer = { .rs = rs, .stream = &r->stream, .number = number };
+	uint64_t tsc = 0;
+
+	if (!w->n)
+		return;
+	/* The last HELLO's interpreter, if that is where the window begins: not if it is inside. */
+	writer.interpreter = w->hello >> 20 < w->from ? (int64_t)(w->hello & 0xfffff) : -1;
+	rings_thread(rs, r, first_tid(w));
+	for (uint32_t i = torn(w); i < w->n; i++) {
+		const struct ring_record *rec = &w->records[i];
+
+		if (marker_op(rec->word) == OP_RING_THREAD) {
+			segment_end(&writer, tsc);
+			rings_thread(rs, r, (uint32_t)rec->word);
+			writer.interpreter = -1;
+			continue;
+		}
+		tsc = rec->tsc;
+		write_word(&writer, tsc, rec->word);
+	}
+	segment_end(&writer, until_tsc == UINT64_MAX ? tsc : max(tsc, until_tsc));
+}
+
+void window_free(struct window *w)
+{
+	free(w->records);
+	*w = (struct window){ 0 };
+}
+
+uint64_t window_last_tsc(const struct ring_map *r)
+{
+	uint64_t head = atomic_load_explicit(&r->shared->head, memory_order_acquire);
+
+	return head > r->tail ? tsc_at(r, head - 1) : 0;
+}

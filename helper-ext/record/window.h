@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * window.h - the newest records of a ring that is being written meanwhile.
+ *
+ * The producer does not wait and is not told. Positions (records ever written) say what is what:
+ * head is read before the copy and after it, and what the producer may have reached in between, the
+ * one it is writing now included, is cut off at the old end. What is left is whole.
+ */
+#ifndef OCULAR_WINDOW_H
+#define OCULAR_WINDOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rings.h"
+
+struct window {
+	struct ring_record *records; /* oldest first; owned by the window */
+	uint32_t n;
+	uint32_t tid;	/* whose the newest are */
+	uint64_t hello; /* ring_hello() of the last HELLO before the copy */
+	uint64_t from;	/* position of records[0] */
+	bool cut;	/* the ring did not reach back to `from_tsc`: older ones are overwritten */
+};
+
+/*
+ * Copies what is in the ring, was not copied before, and was written at from_tsc <= TSC <= until_tsc.
+ * 0; -ENOMEM; -EINVAL: the ring is damaged. Then the window is empty.
+ */
+int window_copy(struct window *w, struct ring_map *r, uint64_t from_tsc, uint64_t until_tsc);
+
+/*
+ * Writes the window into the streams of its threads, a segment each: SNAPSHOT, HELLO, the words, and
+ * SNAPSHOT again, with the time until_tsc. Words whose interpreter nobody knows are left out.
+ */
+void window_write(const struct window *w, struct rings *rs, struct ring_map *r, uint32_t number,
+		  uint64_t until_tsc);
+
+void window_free(struct window *w);
+
+/* When the last record was written; 0 if there is none. */
+uint64_t window_last_tsc(const struct ring_map *r);
+
+#endif

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+"""The flight recorder: what a snapshot holds, of which threads and processes, and what it says of itself."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import rec
+from rec import equal
+
+PT = os.path.join(rec.BUILD, "bin", "ocular-pt")
+
+LABELS = """
+import ocular, time
+def work(n):
+    for _ in range(n):
+        pass
+def mark(i):
+    assert ocular.take_snapshot("label %d" % i, number=i, half=i / 2, text='a"b\\n', other=mark) is True
+for i in range(3):
+    for k in range(30000):
+        work(0)
+    work(1000)
+    mark(i)
+    time.sleep(0.03)
+"""
+
+
+def all_events(r):
+    done = subprocess.run(
+        ["perf", "script", "-i", r.folder + "/perf.data", "--itrace=we", "--dlfilter", rec.PLUGIN,
+         "--dlarg", "events=-"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stderr
+    return [rec.Event(int(c[0]), int(c[1]), int(c[2]), c[3], c[4], c[5], *c[6:9])
+            for c in (line.split("\t") for line in done.stdout.splitlines()[1:])]
+
+
+def split(r):
+    """[(number, pid, tid, [events])] in the order of their beginnings."""
+    open_, found = {}, []
+    for e in all_events(r):
+        if e.name != "SNAPSHOT":
+            open_[e.tid][3].append(e)
+        elif e.tid in open_:
+            equal(open_.pop(e.tid)[0], int(e.offset))
+        else:
+            open_[e.tid] = (int(e.offset), e.pid, e.tid, [])
+            found.append(open_[e.tid])
+    equal(open_, {}, "segments that do not end")
+    return found
+
+
+def snapshots(r):
+    """[line] by number; every process with a part in one has the same line."""
+    lines = {}
+    for line in r.lines("snapshot"):
+        equal(lines.setdefault(line["number"], line), line)
+    return [lines[n] for n in sorted(lines)]
+
+
+def test_segments_are_named_and_timed():
+    with rec.recording(LABELS, recorder=["--flight", "5ms"]) as r:
+        equal((r.code, r.err), (0, ""))
+        lines, parts = snapshots(r), split(r)
+        equal([line["label"] for line in lines], ["label 0", "label 1", "label 2"])
+        equal([line["trigger"] for line in lines], ["take_snapshot"] * 3)
+        equal([line["data"] for line in lines],
+              [dict(number=i, half=i / 2, text='a"b\n', other=line["data"]["other"])
+               for i, line in enumerate(lines)])
+        assert lines[0]["data"]["other"].startswith("<function mark at 0x")
+        equal([[s.split(" (")[0] for s in line["stack"]] for line in lines], [["mark", "<module>"]] * 3)
+        equal([p[0] for p in parts], [1, 2, 3])
+        for line, (_, _, _, events) in zip(lines, parts):
+            length = line["at_ns"] - line["from_ns"]
+            assert length <= 5.1e6, length
+            assert abs(events[0].time - line["from_ns"]) < 100000, (events[0], line)
+            # What led up to it is there to the last event, and nothing after it.
+            names = [(e.name, e.qualname) for e in events]
+            equal(names[-1], ("PY_START", "mark"))
+            equal(names[-2], ("PY_RETURN", "work"))
+            equal(names[-1003:-2].count(("JUMP", "work")), 1000)
+            assert all(e.file.endswith("program.py") for e in events if e.name == "JUMP")
+
+
+def test_both_decoders_and_no_loss():
+    with rec.recording(LABELS, recorder=["--flight", "64K"]) as r:
+        summary = r.folder + "/summary.json"
+        for command in (["perf", "script", "-i", r.folder + "/perf.data", "--itrace=we", "--dlfilter",
+                         rec.PLUGIN, "--dlarg", "summary=" + summary],
+                        [PT, "summary=" + summary, r.folder]):
+            subprocess.run(command, check=True, capture_output=True, stdin=subprocess.DEVNULL)
+            with open(summary) as f:
+                losses = json.load(f)["losses"]
+            equal({k: v for k, v in losses.items() if v}, {})
+        equal([len(p[3]) >= 4000 for p in split(r)], [True] * 3)  # 4096 less what was being written
+
+
+def test_nothing_happened():
+    with rec.recording("def f(): pass\nfor i in range(3000): f()\n", recorder=["--flight", "1s"]) as r:
+        (line,) = snapshots(r)
+        equal((line["trigger"], line["label"]), ("end", "the end"))
+        equal(len(r.events("f")), 6000)
+
+
+def test_a_program_that_is_killed():
+    with rec.recording("import os\ndef f(): pass\nfor i in range(3000): f()\nos.kill(os.getpid(), 9)\n",
+                       recorder=["--flight", "1s"]) as r:
+        equal(r.code, -9)
+        (line,) = snapshots(r)
+        equal(line["trigger"], "death")
+        equal(len(r.events("f")), 6000)
+
+
+def test_last_words():
+    """Asked for just before the end, whichever end: both the wish and the death are served."""
+    source = "import ocular, os\ndef f(): pass\nf()\nocular.take_snapshot('mine')\nf()\n"
+    for end, triggers in ("", ["take_snapshot"]), ("os.kill(os.getpid(), 9)", ["take_snapshot", "death"]):
+        with rec.recording(source + end, recorder=["--flight", "1s"]) as r:
+            equal([line["trigger"] for line in snapshots(r)], triggers)
+
+
+def test_no_more_than_asked_for():
+    with rec.recording(LABELS, recorder=["--flight", "1ms", "--max-snapshots", "2"]) as r:
+        equal(len(snapshots(r)), 2)
+        assert "1 snapshot beyond --max-snapshots not taken" in r.err, r.err
+
+
+def test_threads_that_come_and_go():
+    source = """
+import ocular, threading
+def work(i):
+    for _ in range(100):
+        pass
+for i in range(200):
+    t = threading.Thread(target=work, args=(i,), name="worker %d" % i)
+    t.start()
+    t.join()
+ocular.take_snapshot("now")
+"""
+    with rec.recording(source, recorder=["--flight", "10s"]) as r:
+        equal(r.code, 0)
+        parts = split(r)
+        workers = [p for p in parts if any(e.qualname == "work" for e in p[3])]
+        equal(len(workers), 200)
+        for _, pid, tid, events in workers:
+            assert pid != tid
+            equal([e.name for e in events if e.qualname == "work"], ["PY_START"] + ["JUMP"] * 100 + ["PY_RETURN"])
+
+
+def test_processes():
+    source = """
+import ocular, os, time
+def work():
+    for _ in range(50):
+        pass
+pids = []
+for i in range(2):
+    pid = os.fork()
+    if not pid:
+        work()
+        time.sleep(0.5)
+        os._exit(0)
+    pids.append(pid)
+time.sleep(0.2)
+work()
+ocular.take_snapshot("all of us")
+for pid in pids:
+    os.waitpid(pid, 0)
+"""
+    with rec.recording(source, recorder=["--flight", "10s"]) as r:
+        equal(r.code, 0)
+        parts = [p for p in split(r) if p[0] == 1 and any(e.qualname == "work" for e in p[3])]
+        equal(len({p[1] for p in parts}), 3)
+        for part in parts:
+            equal(sum(e.qualname == "work" and e.name == "JUMP" for e in part[3]), 50)
+        equal(sorted({line["label"] for line in r.lines("snapshot") if line["number"] == 1}), ["all of us"])
+        equal(len([1 for t in r.tables().values() if any(x["kind"] == "snapshot" for x in t)]), 3)
+
+
+def test_a_signal_to_the_recorder():
+    source = "import time\ndef f(): pass\nfor i in range(100):\n    f()\n    time.sleep(0.01)\n"
+    with tempfile.TemporaryDirectory() as temp:
+        program, folder = os.path.join(temp, "program.py"), os.path.join(temp, "rec")
+        with open(program, "w") as f:
+            f.write(source)
+        run = subprocess.Popen([rec.RECORDER, "-q", "-o", folder, "--flight", "200ms", "--", sys.executable, program],
+                               env=dict(os.environ, PYTHONPATH=rec.HOOK, OCULAR_MAIN="1"))
+        time.sleep(0.6)
+        run.send_signal(signal.SIGUSR2)
+        equal(run.wait(60), 0)
+        (line,) = snapshots(rec.Recording(folder, subprocess.CompletedProcess([], 0, "", "")))
+        equal((line["trigger"], line["data"]), ("signal", {"from": os.getpid()}))
+
+
+def test_nobody_listens():
+    source = """
+import ocular
+print(ocular.take_snapshot("x"), ocular.take_snapshot("x", a=1, b=[2]))
+"""
+    with rec.recording(source) as r:
+        equal((r.code, r.out), (0, "False False\n"), r.err)
+        equal(r.lines("snapshot"), [])
+
+
+def test_the_users_mistakes():
+    source = """
+import ocular
+class Bad:
+    def __repr__(self):
+        1 / 0
+for args, data in ((), {}), ((1,), {}), (("a", "b"), {}):
+    try:
+        ocular.take_snapshot(*args, **data)
+    except TypeError as e:
+        print(e)
+print(ocular.take_snapshot("\\udc80", bad=Bad(), nan=float("nan"), big=1 << 100))
+print(ocular.take_snapshot("long", text="x" * 100000))
+"""
+    with rec.recording(source, recorder=["--flight", "1s"]) as r:
+        equal((r.code, r.out), (0, "take_snapshot(label, **data): label is a str\n" * 3 + "True\nTrue\n"), r.err)
+        first, second = snapshots(r)
+        equal(first["data"], {"bad": None, "nan": None, "big": None})
+        equal((second["label"], second["data"]), ("long", {}))
+
+
+if __name__ == "__main__":
+    rec.run(globals())
