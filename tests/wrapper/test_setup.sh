@@ -34,7 +34,7 @@ machine debian
 fake apt-get 'echo "apt-get $*"'
 fake apt-cache 'echo "python3.13-dev - headers"; echo "python3.11-dev - headers"'
 ok "the command holds compiler, libraries, perf" \
-	says 0 'apt-get .*install .*gcc libc6-dev libipt-dev libjansson-dev libzstd-dev linux-perf' setup --dry-run
+	says 0 'apt-get .*install .*gcc libc6-dev libipt-dev libjansson-dev zlib1g-dev libzstd-dev linux-perf' setup --dry-run
 if [ -z "$(on_machine scripts/find-pythons 2>/dev/null)" ]; then
 	ok "the newest Python of the distribution" says 0 ' python3\.13-dev' setup --dry-run
 else
