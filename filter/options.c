@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sink_callgrind.h"
 #include "sink_calls.h"
 #include "sink_console.h"
 #include "sink_events.h"
@@ -98,6 +99,7 @@ static const struct {
 	KEY(events, set_string, "FILE", "write one line for each event"),
 	KEY(collapsed, set_string, "FILE", "write folded stacks, for flamegraph.pl and others"),
 	KEY(speedscope, set_string, "FILE", "write a profile for speedscope"),
+	KEY(callgrind, set_string, "FILE", "write a profile for KCachegrind"),
 	KEY(pstats, set_string, "FILE", "write call counts and times for Python's pstats"),
 	KEY(console, set_when, "auto|always|never", "report (default: when no other is asked for)"),
 	KEY(loops, set_number, "N", "loops that the report takes apart (default: 5)"),
@@ -170,6 +172,7 @@ static const struct {
 	{ sink_html_open, offsetof(struct options, html) },
 	{ sink_collapsed_open, offsetof(struct options, collapsed) },
 	{ sink_speedscope_open, offsetof(struct options, speedscope) },
+	{ sink_callgrind_open, offsetof(struct options, callgrind) },
 	{ sink_pstats_open, offsetof(struct options, pstats) },
 };
 

@@ -24,6 +24,7 @@ struct options {
 	const char *pstats;
 	const char *collapsed;
 	const char *speedscope;
+	const char *callgrind;
 	enum when console, color, progress;
 	unsigned loops, events_by_code;
 	struct opcodes_view opcodes;

@@ -4,7 +4,7 @@ _ocular() {
 	local record='--output --mode --include --exclude --python --backend --ring-records --wait-ms --quiet'
 	record+=' --flight --max-snapshots'
 	local report='--perfetto --summary --html --events --loops --time --decoder --quiet'
-	report+=' --pstats --collapsed --speedscope'
+	report+=' --pstats --collapsed --speedscope --callgrind'
 
 	case $before:${COMP_WORDS[1]} in
 	ocular:* | */ocular:*) words='run record report check help' ;;

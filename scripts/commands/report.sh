@@ -11,6 +11,7 @@ report_files="
 	pstats
 	collapsed
 	speedscope
+	callgrind
 "
 report_others="
 	loops
@@ -35,6 +36,7 @@ usage: ocular report [options] [DIR]
   --pstats FILE       write call counts, times and callers for pstats.Stats, as cProfile counts them
   --collapsed FILE    write folded stacks with their ns, for flamegraph.pl and others
   --speedscope FILE   write each thread's call tree for https://www.speedscope.app
+  --callgrind FILE    write costs by line, in mode precise by instruction, for KCachegrind
   --loops N           take the N hottest loops apart (default 5)
   --time FROM,TO      only this span, in seconds of perf's clock; either end may be left out
   --decoder D         perf (default); libipt: ocular-pt, which reads the packets itself, without perf and

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Files other tools open, against those tools: pstats against what cProfile counted in the same run.
+"""Files other tools open, against those tools: pstats and what cProfile counted in the same run, callgrind files
+and callgrind_annotate.
 
     test_exports.py [--python PY]... [--only TEXT]
 
@@ -11,6 +12,7 @@ must do so for both.
 import json
 import marshal
 import os
+import re
 
 import recording
 from tap import Plan
@@ -116,6 +118,92 @@ def check_pstats(python, program, folder):
     return problems or ranking(theirs, ours)
 
 
+CALLER = """
+def fact(n):
+    if n < 2:
+        return 1
+    return n * fact(n - 1)
+
+def gen(n):
+    for i in range(n):
+        yield fact(i)
+
+def main():
+    total = 0
+    for k in range(50):
+        total += sum(gen(6))
+    return total
+
+main()
+"""
+# By whom, in which line, and how often.
+SITES = {
+    ("return n * fact(n - 1)", "fact", 500),
+    ("yield fact(i)", "fact", 300),
+    ("total += sum(gen(6))", "gen", 350),
+    ("main()", "main", 1),
+}
+NUMBER = r"([\d,]+) \([ \d.]+%\)"
+
+
+def annotate(folder, *options):
+    """Lines of callgrind_annotate; anything it says on stderr is an error."""
+    done = recording.run(["callgrind_annotate", "--threshold=100", *options, "out"], cwd=folder)
+    if done.returncode or done.stderr:
+        raise RuntimeError(f"callgrind_annotate: exit status {done.returncode}: {done.stderr}")
+    return done.stdout.split("\n")
+
+
+def rows(lines, name):
+    """{function: (ns, last cost)} of lines whose end matches `name`."""
+    found = {}
+    for line in lines:
+        costs, end = re.findall(NUMBER, line), re.search(name, line)
+        if costs and end:
+            found[end[1]] = tuple(int(cost.replace(",", "")) for cost in (costs[0], costs[-1]))
+    return found
+
+
+def sites(lines):
+    """{(source line, function, calls)} of annotated source."""
+    found, source = set(), None
+    for line in lines:
+        call = re.search(r"=> .*:(\w+):\d+ \((\d+)x\)", line)
+        if call:
+            found.add((source, call[1], int(call[2])))
+        else:
+            source = re.sub(r"^ *(\S+ \([ \d.]+%\) +)+", "", line).strip()
+    return found
+
+
+def check_callgrind(python, mode, folder):
+    """Self, inclusive and whole times are the summary's; calls stand at the lines that made them, where known."""
+    program, data, out = (os.path.join(folder, name) for name in ("program.py", "data", "out"))
+    with open(program, "w", encoding="utf-8") as file:
+        file.write(CALLER)
+    recording.record(data, [python, program], recording.traced_environment(mode, OCULAR_INCLUDE="program.py"))
+    recording.report(data, f"callgrind={out}")
+    summary = recording.summary(data)
+    functions = {row["qualname"]: row for row in summary["functions"]}
+    own = rows(annotate(folder, "--auto=no"), r"program\.py:([\w<>]+):\d+$")
+    every = rows(annotate(folder, "--auto=no", "--inclusive=yes"), r"program\.py:([\w<>]+):\d+$")
+    totals = rows(annotate(folder, "--auto=no"), "(PROGRAM TOTALS)")["PROGRAM TOTALS"]
+    problems = []
+
+    def equal(what, found, wanted):
+        if found != wanted:
+            problems.append(f"{what}: {found}, wanted {wanted}")
+
+    equal("self", {name: row[0] for name, row in own.items()}, {n: row["self_ns"] for n, row in functions.items()})
+    equal("inclusive", {n: row[0] for n, row in every.items()}, {n: row["total_ns"] for n, row in functions.items()})
+    equal("all", totals[0], sum(row["self_ns"] for row in functions.values()))
+    if mode == "precise":
+        equal("instructions", totals[1], summary["events"]["INSTRUCTION"])
+    if mode in ("lines", "precise", "full"):
+        equal("calls", sites(annotate(folder, "--auto=yes")), SITES)
+    return problems
+
+
 def sources(folder):
     """(name, path) of all programs."""
     for name in PROGRAMS:
@@ -139,6 +227,11 @@ def main():
                 if options.only in case:
                     with recording.scratch() as folder:
                         plan.case(case, check_pstats, python, path, folder)
+            for mode in recording.MODES:
+                case = f"{recording.version(python)} callgrind, {mode}"
+                if options.only in case:
+                    with recording.scratch() as folder:
+                        plan.case(case, check_callgrind, python, mode, folder)
 
 
 if __name__ == "__main__":

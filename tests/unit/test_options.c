@@ -59,6 +59,8 @@ static void test_strings(void **state)
 	assert_string_equal(o.events, "e");
 	assert_int_equal(parse(&o, "pstats=p", error), 0);
 	assert_string_equal(o.pstats, "p");
+	assert_int_equal(parse(&o, "callgrind=c", error), 0);
+	assert_string_equal(o.callgrind, "c");
 	assert_int_equal(parse(&o, "help", error), 0);
 	assert_true(o.help);
 }

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Each frame remembers its place and since when it has been there. What passed is charged to the place
+ * when the frame goes on to another, calls, or ends; a callee's end is a new beginning.
+ */
+#include "costs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct cost_frame {
+	struct code *code;
+	uint32_t place;
+	uint32_t calls; /* how it was called: index + 1 in costs.calls; 0: by nobody known */
+	bool stepped;	/* an INSTRUCTION event came: lines say less */
+	bool recursive;
+	uint64_t ns, cycles; /* charged until then */
+	uint64_t instructions; /* its own and its callees' */
+};
+
+/* One thread in one interpreter. */
+struct cost_stack {
+	int32_t pid, tid;
+	uint32_t interpreter;
+	struct cost_frame *frames;
+	uint32_t nframes, size;
+	struct map open; /* struct code -> how many frames */
+	struct cost_stack *other; /* the same thread in another interpreter */
+};
+
+/* Keys: code numbers have 24 bits as ids have, and so many distinct ones at most. */
+#define CODE_BITS  24
+#define PLACE_BITS 32
+
+static uint64_t number_of(struct costs *c, struct code *code)
+{
+	uintptr_t n = (uintptr_t)map_get(&c->codes, (uintptr_t)code);
+
+	if (n)
+		return n;
+	n = c->codes.used + 1;
+	return map_put(&c->codes, (uintptr_t)code, (void *)n) ? 0 : n;
+}
+
+/* Room for one more of *n elements. */
+static int make_room(void **array, size_t element, uint32_t n, uint32_t *size)
+{
+	uint32_t more = *size ? *size * 2 : 64;
+	void *bigger;
+
+	if (n < *size)
+		return 0;
+	bigger = reallocarray(*array, more, element);
+	if (!bigger)
+		return -ENOMEM;
+	*array = bigger;
+	*size = more;
+	return 0;
+}
+
+/* Its index, or -ENOMEM. */
+static int64_t place_of(struct costs *c, struct code *code, uint8_t kind, uint32_t at)
+{
+	uint64_t number = number_of(c, code);
+	uint64_t key = (number << 2 | kind) << PLACE_BITS | at;
+	uintptr_t found = (uintptr_t)map_get(&c->place_index, key);
+
+	if (found)
+		return found - 1;
+	if (!number || make_room((void **)&c->places, sizeof(*c->places), c->nplaces, &c->places_size) ||
+	    map_put(&c->place_index, key, (void *)(uintptr_t)(c->nplaces + 1)))
+		return -ENOMEM;
+	c->places[c->nplaces] = (struct place){ .code = code, .kind = kind, .at = at };
+	return c->nplaces++;
+}
+
+static int64_t calls_of(struct costs *c, uint32_t from, struct code *callee)
+{
+	uint64_t number = number_of(c, callee);
+	uint64_t key = (uint64_t)from << CODE_BITS | number;
+	uintptr_t found = (uintptr_t)map_get(&c->calls_index, key);
+
+	if (found)
+		return found - 1;
+	if (!number || make_room((void **)&c->calls, sizeof(*c->calls), c->ncalls, &c->calls_size) ||
+	    map_put(&c->calls_index, key, (void *)(uintptr_t)(c->ncalls + 1)))
+		return -ENOMEM;
+	c->calls[c->ncalls] = (struct place_calls){ .from = from, .callee = callee };
+	return c->ncalls++;
+}
+
+static struct cost_stack *stack_of(struct costs *c, int32_t pid, int32_t tid, uint32_t interpreter)
+{
+	uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+	struct cost_stack *first, *s = c->at;
+
+	if (s && s->tid == tid && s->pid == pid && s->interpreter == interpreter)
+		return s;
+	first = s = map_get(&c->threads, key);
+	while (s && s->interpreter != interpreter)
+		s = s->other;
+	if (s)
+		return c->at = s;
+	s = calloc(1, sizeof(*s));
+	if (!s || map_put(&c->threads, key, s)) {
+		free(s);
+		return NULL;
+	}
+	*s = (struct cost_stack){ .pid = pid, .tid = tid, .interpreter = interpreter, .other = first };
+	return c->at = s;
+}
+
+static struct cost_frame *top_of(const struct cost_stack *s)
+{
+	return s->nframes ? &s->frames[s->nframes - 1] : NULL;
+}
+
+/* A time before the last one counts as that: thread.c sees to it for all but raw samples. */
+static void charge(struct costs *c, struct cost_frame *f, uint64_t ns, uint64_t cycles)
+{
+	struct place *p = &c->places[f->place];
+
+	if (ns > f->ns) {
+		p->ns += ns - f->ns;
+		f->ns = ns;
+	}
+	if (cycles > f->cycles) {
+		p->cycles += cycles - f->cycles;
+		f->cycles = cycles;
+	}
+}
+
+static int move(struct costs *c, struct cost_frame *f, const struct sample *s, uint8_t kind)
+{
+	int64_t place = place_of(c, s->code, kind, s->offset);
+
+	if (place < 0)
+		return place;
+	charge(c, f, s->time, s->cycles);
+	f->place = place;
+	return 0;
+}
+
+static bool is_entry_line(const struct code *code, int64_t line)
+{
+	uint32_t i = code->entry < 0 ? code->ninstrs : code_index(code, code->entry);
+
+	return line == (i < code->ninstrs ? code->instrs[i].line : code->firstlineno);
+}
+
+/*
+ * LINE and INSTRUCTION come before their function's PY_START, up to its RESUME: until then the caller is
+ * still where it was, even if it is of the same code.
+ */
+static int step(struct costs *c, struct cost_frame *f, const struct sample *s)
+{
+	int64_t place;
+
+	c->stepped = true;
+	place = place_of(c, s->code, PLACE_INSTRUCTION, s->offset);
+	if (place < 0)
+		return place;
+	c->places[place].instructions++;
+	if (!f)
+		return 0;
+	f->instructions++;
+	if (f->code != s->code || s->offset <= s->code->entry)
+		return 0;
+	f->stepped = true;
+	return move(c, f, s, PLACE_INSTRUCTION);
+}
+
+int costs_sample(struct costs *c, const struct sample *s)
+{
+	struct cost_stack *stack;
+	struct cost_frame *f;
+
+	if (s->op != OP_INSTRUCTION && s->op != OP_LINE)
+		return 0;
+	stack = stack_of(c, s->pid, s->tid, s->interpreter);
+	if (!stack)
+		return -ENOMEM;
+	f = top_of(stack);
+	if (s->op == OP_INSTRUCTION)
+		return step(c, f, s);
+	if (!f || f->code != s->code || f->stepped || is_entry_line(s->code, s->offset))
+		return 0;
+	return move(c, f, s, PLACE_LINE);
+}
+
+/* How many frames of the code are open becomes `by` more; before that. -1: no memory. */
+static int64_t count_open(struct cost_stack *s, struct code *code, int by)
+{
+	uintptr_t n = (uintptr_t)map_get(&s->open, (uintptr_t)code); /* + 1: NULL is no value */
+	uintptr_t more = (n ? n : 1) + by;
+
+	return map_put(&s->open, (uintptr_t)code, (void *)more) ? -1 : (int64_t)more - 1 - by;
+}
+
+static int note_call(struct costs *c, struct cost_frame *caller, const struct activation *a,
+		     struct cost_frame *f)
+{
+	int64_t calls;
+
+	charge(c, caller, a->start_ns, a->start_cycles);
+	if (a->op != OP_PY_START && a->op != OP_PY_RESUME && a->op != OP_PY_THROW)
+		return 0;
+	calls = calls_of(c, caller->place, a->code);
+	if (calls < 0)
+		return calls;
+	c->calls[calls].calls++;
+	f->calls = calls + 1;
+	return 0;
+}
+
+int costs_enter(struct costs *c, const struct activation *a)
+{
+	struct cost_stack *s = stack_of(c, a->pid, a->tid, a->interpreter);
+	int64_t place = place_of(c, a->code, PLACE_WHOLE, 0);
+	int64_t open = s ? count_open(s, a->code, 1) : -1;
+	struct cost_frame f = { .code = a->code,
+				.place = place,
+				.recursive = open > 0,
+				.ns = a->start_ns,
+				.cycles = a->start_cycles };
+
+	if (place < 0 || open < 0 ||
+	    make_room((void **)&s->frames, sizeof(*s->frames), s->nframes, &s->size))
+		return -ENOMEM;
+	if (s->nframes && note_call(c, top_of(s), a, &f))
+		return -ENOMEM;
+	s->frames[s->nframes++] = f;
+	return 0;
+}
+
+static void add_inclusive(struct costs *c, const struct cost_frame *f, uint64_t ns, uint64_t cycles)
+{
+	struct place_calls *calls;
+
+	if (!f->calls || f->recursive)
+		return;
+	calls = &c->calls[f->calls - 1];
+	calls->ns += ns;
+	calls->cycles += cycles;
+	calls->instructions += f->instructions;
+}
+
+int costs_leave(struct costs *c, const struct activation *a, uint64_t end_ns, uint64_t end_cycles)
+{
+	struct cost_stack *s = stack_of(c, a->pid, a->tid, a->interpreter);
+	struct cost_frame *f = s ? top_of(s) : NULL, *caller;
+
+	if (!f)
+		return -ENOMEM;
+	charge(c, f, end_ns, end_cycles);
+	add_inclusive(c, f, end_ns - a->start_ns, end_cycles - a->start_cycles);
+	s->nframes--;
+	caller = top_of(s);
+	if (caller) {
+		caller->instructions += f->instructions;
+		caller->ns = end_ns;
+		caller->cycles = end_cycles;
+	}
+	return count_open(s, a->code, -1) < 0 ? -ENOMEM : 0;
+}
+
+void costs_free(struct costs *c)
+{
+	for (struct map_slot *slot = NULL; (slot = map_next(&c->threads, slot));)
+		for (struct cost_stack *s = slot->value, *other; s; s = other) {
+			other = s->other;
+			map_free(&s->open);
+			free(s->frames);
+			free(s);
+		}
+	map_free(&c->threads);
+	map_free(&c->codes);
+	map_free(&c->place_index);
+	map_free(&c->calls_index);
+	free(c->places);
+	free(c->calls);
+	*c = (struct costs){ 0 };
+}
