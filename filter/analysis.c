@@ -46,6 +46,14 @@ int analysis_finish(struct analysis *a, bool counted)
 	return err ? analysis_fail(a, err) : 0;
 }
 
+bool analysis_is_foreign(const struct analysis *a)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&a->codes.processes, s));)
+		if (((const struct process *)s->value)->received)
+			return false;
+	return a->decoder.words > 0;
+}
+
 void analysis_close(struct analysis *a)
 {
 	decode_free(&a->decoder);

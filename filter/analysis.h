@@ -7,6 +7,8 @@
 #ifndef OCULAR_ANALYSIS_H
 #define OCULAR_ANALYSIS_H
 
+#include <stdbool.h>
+
 #include "codes.h"
 #include "decode.h"
 #include "options.h"
@@ -34,6 +36,11 @@ int analysis_fail(struct analysis *a, int err);
 int analysis_finish(struct analysis *a, bool counted);
 
 /* Frees everything; outputs that were not finished are discarded. */
+/* Is there no word of Ocular's, though there are PTWRITEs? */
+bool analysis_is_foreign(const struct analysis *a);
+
+#define ANALYSIS_FOREIGN "all PTWRITEs here are other software's: no Python was traced by Ocular"
+
 void analysis_close(struct analysis *a);
 
 #endif

@@ -142,8 +142,11 @@ static void finish(struct front *f)
 
 	progress_end(&f->progress);
 	if (!err && !f->analysis.decoder.words)
-		fprintf(stderr, "ocular: perf found no PTWRITE packets: is this a recording of Ocular's, "
-				"and was --itrace=we given?\n");
+		fprintf(stderr, "ocular: perf found no PTWRITE packets: was --itrace=we given, was the "
+				"program traced (ocular record, python -m ocular), and were they "
+				"recorded (-e intel_pt/ptw,cyc,branch=0/u)?\n");
+	if (!err && analysis_is_foreign(&f->analysis))
+		fprintf(stderr, "ocular: " ANALYSIS_FOREIGN "\n");
 	if (err)
 		complain(f, f->analysis.error, err);
 	else if (f->options.status >= 0)

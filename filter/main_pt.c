@@ -71,9 +71,12 @@ static void tell_faults(const struct pt_faults *f)
 
 static void tell_empty(const struct pt_config *c)
 {
-	say(c->ptwrite || c->branches
-		    ? "found no PTWRITE packets: is this a recording of Ocular's?"
-		    : "was recorded without PTWRITE packets: ask for intel_pt/ptw,cyc,branch=0/u");
+	if (c->ptwrite)
+		say("found no PTWRITE packets: was the program traced (ocular record, python -m ocular)?");
+	else
+		say("was recorded without PTWRITE packets: ask for -e intel_pt/ptw,cyc,branch=0/u");
+	if (!c->ptwrite && c->branches)
+		say("markers that stand in its branches (backend emulated) only perf with ocular.so reads");
 }
 
 static int analyse(struct front_ipt *f, const struct options *o, const char *dir, uint64_t size)
@@ -91,6 +94,8 @@ static int analyse(struct front_ipt *f, const struct options *o, const char *dir
 	tell_faults(&f->trace.faults);
 	if (!err && !a.decoder.words)
 		tell_empty(&f->trace.config);
+	if (!err && analysis_is_foreign(&a))
+		say(ANALYSIS_FOREIGN);
 	if (err)
 		fail(o, f->trace.error[0] ? f->trace.error : a.error);
 	else if (o->status >= 0)

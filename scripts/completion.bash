@@ -2,7 +2,7 @@
 _ocular() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=
 	local record='--output --mode --include --exclude --python --backend --ring-records --wait-ms --quiet'
-	record+=' --flight --max-snapshots'
+	record+=' --flight --max-snapshots --pt-buffer'
 	local report='--perfetto --summary --html --events --loops --time --decoder --quiet'
 	report+=' --pstats --collapsed --speedscope --callgrind'
 
@@ -10,7 +10,7 @@ _ocular() {
 	ocular:* | */ocular:*) words='run record report check help' ;;
 	--mode:*) words='calls adaptive lines precise full' ;;
 	--decoder:*) words='perf libipt both' ;;
-	--backend:*) words='auto software' ;;
+	--backend:*) words='auto ptwrite emulated software' ;;
 	help:*) words='run record report check by-hand' ;;
 	*:record) words=$record ;;
 	*:report) words=$report ;;

@@ -96,7 +96,7 @@ def _config(session):
     """What begin() wants to know. Words for Intel PT need no rings, and no recorder to ask."""
     if session.backend == "software":
         return _core.ask(session.folder)
-    return 0, 0, 0, backends.processor()["tsc_hz"]
+    return 0, 0, 0, backends.processor()["tsc_hz"], 0
 
 
 def _begin(session, include, exclude):

@@ -57,12 +57,16 @@ def start_tracing(mode="adaptive", perfetto=True, output=None, include=(), exclu
     if _wanted:
         raise RuntimeError("ocular: already tracing into " + _wanted["folder"])
     outer = os.environ.get("OCULAR_DIR")
-    choice = backends.choose("auto", outer)
+    try:
+        choice = backends.choose(os.environ.get("OCULAR_BACKEND") or "auto", outer)
+    except ValueError as e:
+        raise RuntimeError(str(e)) from None
     folder = outer or (os.path.abspath(output) if output else choice.folder())
     serving = not outer and choice.name == "software"
     if serving:
         tools.serve(folder)
-    os.makedirs(folder, 0o700, exist_ok=True)
+    elif not outer:
+        os.makedirs(folder, 0o700, exist_ok=True)
     monitor.start(folder, mode, include, exclude, choice.name)
     _wanted = {"folder": folder, "perfetto": TRACE_FILE if perfetto is True else perfetto,
                "console": console, "serving": serving, "pid": os.getpid()}

@@ -57,6 +57,13 @@ static int serve(const struct options *options)
 	return recorder_close(&r) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+static int make_folder(const struct options *options)
+{
+	struct folder folder;
+
+	return recorder_folder(&folder, options->dir) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -64,5 +71,7 @@ int main(int argc, char **argv)
 
 	if (status != OPTIONS_RUN)
 		return status;
+	if (options.folder)
+		return make_folder(&options);
 	return options.serve ? serve(&options) : record(&options);
 }

@@ -23,7 +23,7 @@
 
 static const char help[] =
 	"Usage: ocular-record [OPTIONS] -- COMMAND [ARGS...]\n"
-	"       ocular-record -o DIR --serve\n"
+	"       ocular-record -o DIR --serve | --folder\n"
 	"\n"
 	"Records the markers of Python programs that trace themselves with Ocular, and of\n"
 	"their children, into DIR/perf.data, an Intel PT recording that perf script reads.\n"
@@ -43,6 +43,7 @@ static const char help[] =
 	"      --max-snapshots N take no more than so many (default: 100)\n"
 	"      --serve           record without a command, in the background, until a client\n"
 	"                        asks to finish or all clients have ended\n"
+	"      --folder          only make the folder, for perf record to write into\n"
 	"  -q, --quiet           no progress and no summary, only errors and losses\n"
 	"  -h, --help            this text\n"
 	"\n"
@@ -55,7 +56,7 @@ static const char help[] =
 	"  ocular-record --flight 10ms -o app.data -- python3 -m ocular app.py\n"
 	"  perf script -i app.data/perf.data --itrace=we --dlfilter ocular.so\n";
 
-enum { OPT_RING = 256, OPT_WAIT, OPT_SERVE, OPT_FLIGHT, OPT_MOST };
+enum { OPT_RING = 256, OPT_WAIT, OPT_SERVE, OPT_FLIGHT, OPT_MOST, OPT_FOLDER };
 
 static const struct option table[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -64,6 +65,7 @@ static const struct option table[] = {
 	{ "flight", required_argument, NULL, OPT_FLIGHT },
 	{ "max-snapshots", required_argument, NULL, OPT_MOST },
 	{ "serve", no_argument, NULL, OPT_SERVE },
+	{ "folder", no_argument, NULL, OPT_FOLDER },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
 	{ 0 },
@@ -156,6 +158,9 @@ static int parse_one(struct options *o, int opt)
 	case OPT_SERVE:
 		o->serve = true;
 		return OPTIONS_RUN;
+	case OPT_FOLDER:
+		o->folder = true;
+		return OPTIONS_RUN;
 	case OPT_RING:
 		return parse_records(optarg, &o->ring_records);
 	case OPT_FLIGHT:
@@ -188,10 +193,10 @@ int options_parse(struct options *o, int argc, char **argv)
 	}
 	if (!o->ring_records)
 		o->ring_records = o->flight ? o->flight_records : DEFAULT_RECORDS;
-	if (o->serve && optind < argc)
-		return usage("--serve takes no command: ", argv[optind]);
-	if (!o->serve && optind == argc)
+	if ((o->serve || o->folder) && optind < argc)
+		return usage("with --serve and --folder there is no command: ", argv[optind]);
+	if (!o->serve && !o->folder && optind == argc)
 		return usage("no command to record", "");
-	o->command = o->serve ? NULL : argv + optind;
+	o->command = optind < argc ? argv + optind : NULL;
 	return OPTIONS_RUN;
 }

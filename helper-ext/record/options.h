@@ -10,12 +10,12 @@ struct options {
 	const char *dir;
 	uint32_t ring_records;
 	uint32_t wait_ms;
-	bool quiet, serve;
+	bool quiet, serve, folder;
 	bool flight;	    /* overwrite, and keep snapshots */
 	uint32_t flight_records;
 	uint64_t flight_ns; /* how far back a snapshot goes; 0: as far as the rings do */
 	uint32_t max_snapshots;
-	char **command; /* NULL with --serve */
+	char **command; /* NULL with --serve, --folder */
 };
 
 #define OPTIONS_RUN -1

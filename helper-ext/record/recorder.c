@@ -274,9 +274,9 @@ static int fail(const char *what, const char *dir, int err)
 	return err;
 }
 
-static int open_folder(struct recorder *r, const char *dir)
+int recorder_folder(struct folder *f, const char *dir)
 {
-	int err = folder_create(&r->folder, dir);
+	int err = folder_create(f, dir);
 
 	if (err == -EEXIST)
 		fprintf(stderr, "ocular-record: %s holds something else than a recording\n", dir);
@@ -300,7 +300,7 @@ int recorder_open(struct recorder *r, const struct options *options, int starter
 		.most = options->max_snapshots,
 	};
 	clock_start(&r->clock);
-	err = open_folder(r, options->dir);
+	err = recorder_folder(&r->folder, options->dir);
 	if (err)
 		return err;
 	err = perfdata_create(&r->out.file, r->folder.fd, FOLDER_DATA, PTFRAME_RATIO);

@@ -46,6 +46,9 @@ struct recorder {
 	uint64_t flush_ns; /* next time that chunks are written however small */
 };
 
+/* folder_create(); what is wrong is said. */
+int recorder_folder(struct folder *f, const char *dir);
+
 /*
  * Makes folder, file and socket; from its return on clients can connect. Returns 0, or a negative
  * errno after one line on stderr. starter: pidfd of the process whose end ends a recording that

@@ -2,11 +2,11 @@
 # record - run a program by plain python, with the tracing hook first on PYTHONPATH, under ocular-record.
 
 record_options="-o:recording --output:recording --mode:mode --include:include+ --exclude:exclude+ \
---python:python --backend:backend --ring-records:ring_records --wait-ms:wait_ms \
+--python:python --backend:backend --ring-records:ring_records --wait-ms:wait_ms --pt-buffer:pt_buffer \
 --flight:flight --max-snapshots:max_snapshots -q:quiet! --quiet:quiet!"
 
 recording=ocular.data mode=adaptive include='' exclude='' python=${PYTHON:-python3} backend=auto
-ring_records='' wait_ms='' quiet='' flight='' max_snapshots=''
+ring_records='' wait_ms='' pt_buffer='' quiet='' flight='' max_snapshots=''
 
 record_help() {
 	cat <<'END'
@@ -21,12 +21,16 @@ usage: ocular record [options] [--] app.py [args] | -m module [args] | -c code [
   --include PATTERN   trace only this: a module or package (json.decoder), or, with a slash or .py,
   --exclude PATTERN   a pattern of file names ('*/site-packages/*'); both may be repeated
   --python PYTHON     the interpreter (default: $PYTHON, else python3)
-  --backend BACKEND   auto (default) or software
+  --backend BACKEND   ptwrite   PTWRITE instructions in an Intel PT trace by perf record
+                      emulated  the same by branches: Intel PT without PTWRITE
+                      software  rings, any x86-64
+                      auto      (default) the first of these that can be had here; says which and why
   --ring-records N    size of a thread's ring, in markers
   --wait-ms N         how long a thread waits for room in its ring before it drops and counts
   --flight LENGTH     keep only snapshots: the last LENGTH (10ms, 2s; or a size a thread: 4M) before
                       ocular.take_snapshot(), SIGUSR2 to the recorder, or a process that dies
   --max-snapshots N   no more than so many (default 100)
+  --pt-buffer SIZE    perf's trace buffer for each CPU (default: what your rights allow, up to 16M)
   -q, --quiet         no progress and no closing line
 
   ocular record -o fib.data --mode calls fib.py 27
@@ -101,16 +105,20 @@ check_mode() {
 	*) usage_error "no mode '$mode': calls, adaptive, lines, precise or full" ;;
 	esac
 	case $backend in
-	auto | software) ;;
-	*) usage_error "no backend '$backend' yet: auto or software" ;;
+	auto | ptwrite | emulated | software) ;;
+	*) usage_error "no backend '$backend': auto, ptwrite, emulated or software" ;;
 	esac
 }
 
 # Does not return: the recorder takes this process's place, so that signals and status are its own.
 start_recorder() {
+	asked=$backend
+	pt_choose
+	[ "$asked" != auto ] || [ -n "$quiet" ] || warn "backend $backend: $why"
 	export OCULAR_MODE="$mode" OCULAR_INCLUDE="$include" OCULAR_EXCLUDE="$exclude"
 	export OCULAR_BACKEND="$backend" OCULAR_MAIN=1
 	export PYTHONPATH="$parts/python/hook${PYTHONPATH:+:$PYTHONPATH}"
+	[ "$backend" = software ] || pt_record "$python" "$@"
 	exec "$parts/bin/ocular-record" -o "$recording" ${ring_records:+--ring-records "$ring_records"} \
 		${wait_ms:+--wait-ms "$wait_ms"} ${flight:+--flight "$flight"} \
 		${max_snapshots:+--max-snapshots "$max_snapshots"} ${quiet:+-q} -- "$python" "$@"

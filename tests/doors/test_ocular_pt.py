@@ -230,6 +230,9 @@ def capture():
         problems = compare(folder, 80000)
         text = read(os.path.join(folder, "events.pt"))
         foreign = text.count("\tFOREIGN\t")
+        for done in (recording.perf(folder), recording.run([PT, folder], env=recording.plain_environment())):
+            if "other software's: no Python was traced" not in done.stderr or "85859  PTWRITEs" not in done.stdout:
+                problems.append(f"{done.args[0]} says {done.stderr!r}")
     if foreign != 85859 or text.count("\n") != foreign + 1:
         problems.append(f"{foreign} foreign PTWRITEs")
     return problems
@@ -273,12 +276,22 @@ def refuses():
 
 
 def without_ptwrite():
-    """perf record -e intel_pt// writes no PTW packets: then it says which event does."""
-    file = ptmade.File(without(ptmade.CONFIG_PTW))
-    file.comm(100, 100)
-    file.auxtrace(0, 100, ptmade.ANY, 0, 1000000, ptmade.PSB + ptmade.tsc(1000000) + ptmade.PSBEND)
-    done = events_of_file(file)[1]
-    return [] if "intel_pt/ptw" in done.stderr else [done.stderr]
+    """perf record -e intel_pt// writes no PTW packets: both decoders say which event does."""
+    problems = []
+    for bits, words in ((0, ()), (ptmade.CONFIG_BRANCH, ("backend emulated",))):
+        setup = without(ptmade.CONFIG_PTW)
+        config = setup.config() | bits
+        setup.config = lambda config=config: config
+        file = ptmade.File(setup)
+        file.comm(100, 100)
+        file.auxtrace(0, 100, ptmade.ANY, 0, 1000000, ptmade.PSB + ptmade.tsc(1000000) + ptmade.PSBEND)
+        with recording.scratch() as folder:
+            made(file, folder)
+            said = recording.run([PT, folder], env=recording.plain_environment()).stderr
+            said_by_perf = recording.perf(folder).stderr
+        problems += [said for word in ("intel_pt/ptw", *words) if word not in said]
+        problems += [said_by_perf] if "intel_pt/ptw,cyc,branch=0/u" not in said_by_perf else []
+    return problems
 
 
 def main():

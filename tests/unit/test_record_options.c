@@ -48,7 +48,9 @@ static const struct {
 	{ { "--flight", "1s", "--max-snapshots", "0", "p" }, USAGE, { 0 } },
 	{ { "--help" }, EXIT_SUCCESS, { 0 } },
 	{ { 0 }, USAGE, { 0 } },
+	{ { "--folder", "-o", "d" }, OPTIONS_RUN, { .dir = "d", .ring_records = 65536, .wait_ms = 10000, .folder = true } },
 	{ { "--serve", "--", "prog" }, USAGE, { 0 } },
+	{ { "--folder", "prog" }, USAGE, { 0 } },
 	{ { "--ring-records", "300", "p" }, USAGE, { 0 } },
 	{ { "--ring-records", "128", "p" }, USAGE, { 0 } },
 	{ { "--ring-records", "33554432", "p" }, USAGE, { 0 } },
@@ -103,7 +105,8 @@ static void test_lines(void **state)
 		assert_int_equal(o.flight, e->flight);
 		assert_int_equal(o.flight_ns, e->flight_ns);
 		assert_int_equal(o.max_snapshots, 100);
-		assert_int_equal(o.command == NULL, e->serve);
+		assert_int_equal(o.folder, e->folder);
+		assert_int_equal(o.command == NULL, e->serve || e->folder);
 	}
 }
 

@@ -1,0 +1,138 @@
+# shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
+# intel_pt - what this machine's Intel PT can record for this user, and the perf record that does it.
+#
+# The kernel's folder of the PMU says what the processor has (caps/, from CPUID leaf 14H) and which terms
+# an event may have (format/). Tests have folders of their own for it and for /proc.
+
+pmu=${OCULAR_PT_PMU:-/sys/bus/event_source/devices/intel_pt}
+proc=${OCULAR_PROC:-/proc}
+
+pt_cap() { [ "$(cat "$pmu/caps/$1" 2>/dev/null)" = 1 ]; }
+pt_term() { [ -e "$pmu/format/$1" ]; }
+cpu_flag() { grep -q "^flags.* $1\\( \\|\$\\)" "$proc/cpuinfo" 2>/dev/null; }
+
+# Why there is no Intel PT to record with; nothing if there is.
+pt_lack() {
+	[ ! -d "$pmu" ] || return 0
+	if cpu_flag hypervisor; then
+		echo "a virtual machine: its host does not hand Intel PT on"
+	elif cpu_flag intel_pt; then
+		echo "the processor has Intel PT, but the kernel no driver for it, or a hypervisor holds it"
+	elif ! grep -q '^vendor_id.*GenuineIntel' "$proc/cpuinfo" 2>/dev/null; then
+		echo "not an Intel processor"
+	else
+		echo "this processor has no Intel PT"
+	fi
+}
+
+# Has this process capability number $1 of linux/capability.h?
+has_capability() {
+	set -- "$1" "$(sed -n 's/^CapEff:[[:space:]]*//p' "$proc/self/status" 2>/dev/null)"
+	[ $((0x${2:-0} >> $1 & 1)) = 1 ]
+}
+CAP_IPC_LOCK=14 CAP_SYS_ADMIN=21 CAP_PERFMON=38
+
+pt_privileged() {
+	has_capability $CAP_PERFMON || has_capability $CAP_SYS_ADMIN || [ "$(paranoid)" -le -1 ]
+}
+paranoid() { cat "$proc/sys/kernel/perf_event_paranoid" 2>/dev/null || echo 2; }
+
+# Up to 2 a user may record programs of his own; some distributions have 3 and 4, which forbid it.
+pt_forbidden() {
+	if [ "$(paranoid)" -gt 2 ] && ! pt_privileged; then
+		echo "perf_event_paranoid is $(paranoid), which forbids perf record: sudo sysctl kernel.perf_event_paranoid=2"
+	elif [ "$(pt_aux_kib)" -lt 64 ]; then
+		echo "memory for perf is limited to $(pt_budget_kib) KiB a CPU: sudo sysctl kernel.perf_event_mlock_kb=1024, or raise ulimit -l"
+	elif ! command -v perf >/dev/null; then
+		echo "perf is not installed"
+	fi
+}
+
+# What perf may map for each CPU, in KiB: perf_event_mlock_kb, and a CPU's share of what this process may
+# lock, unless nothing limits it (kernel/events/core.c, perf_mmap).
+pt_budget_kib() {
+	cpus=$(grep -c '^processor' "$proc/cpuinfo" 2>/dev/null) || cpus=1
+	locked=$(sed -n 's/^Max locked memory *\([^ ]*\).*/\1/p' "$proc/self/limits" 2>/dev/null)
+	if [ "$locked" = unlimited ] || has_capability $CAP_IPC_LOCK || [ "$(paranoid)" -le -1 ]; then
+		echo 1048576
+	else
+		each=$(cat "$proc/sys/kernel/perf_event_mlock_kb" 2>/dev/null || echo 516)
+		echo $((each + ${locked:-65536} / 1024 / cpus))
+	fi
+}
+
+# The trace's buffer of each CPU in KiB: the larger, the longer perf may take to write it away. Beside it
+# there are 128 KiB (and a page) for records.
+pt_data_kib=128
+pt_aux_kib() {
+	aux=16384 room=$(($(pt_budget_kib) - pt_data_kib - 4))
+	while [ $aux -gt $room ] && [ $aux -gt 1 ]; do aux=$((aux / 2)); done
+	echo $aux
+}
+
+# The event. CYC where there is one: without, most markers share a time with their neighbours. PTWRITE
+# needs no branches, and without them perf needs none of the program's files; emulated they are all.
+pt_event() {
+	set -- "$1" ''
+	! pt_cap psb_cyc || ! pt_term cyc || set -- "$1" cyc
+	case $1 in
+	ptwrite) set -- "$1" "ptw${2:+,$2},branch=0" ;;
+	esac
+	echo "intel_pt/$2/u"
+}
+
+# Each hybrid part's cores by their PMU: cpu_atom are E-cores, whose trace overflows when PTWRITEs come in
+# bursts.
+pt_hybrid() {
+	cores=$(cat "${pmu%/*}/cpu_core/cpus" 2>/dev/null) || return 0
+	[ ! -r "${pmu%/*}/cpu_atom/cpus" ] ||
+		echo "E-cores lose markers when they come in bursts; keep to the P-cores: taskset -c $cores"
+}
+
+# Why backend $1 cannot be had here, or nothing.
+pt_obstacle() {
+	set -- "$1" "$(pt_lack)"
+	if [ -n "$flight" ]; then
+		echo "--flight is of rings (backend software)"
+	elif [ -n "$2" ]; then
+		echo "no Intel PT: $2"
+	elif [ "$1" = ptwrite ] && ! pt_cap ptwrite; then
+		echo "this processor has no PTWRITE; use --backend emulated"
+	else
+		pt_forbidden
+	fi
+}
+
+# Sets $backend, which may be auto, and $why. What was asked for by name is had, or refused.
+pt_choose() {
+	case $backend in
+	auto) pt_best ;;
+	software) why='asked for' ;;
+	*)
+		why=$(pt_obstacle "$backend")
+		[ -z "$why" ] || die "no backend $backend here: $why"
+		;;
+	esac
+}
+
+pt_best() {
+	if pt_cap ptwrite; then
+		backend=ptwrite good='Intel PT with PTWRITE'
+	else
+		backend=emulated good='Intel PT without PTWRITE: branches stand for it'
+	fi
+	why=$(pt_obstacle "$backend")
+	[ -z "$why" ] || backend=software
+	why=${why:-$good}
+}
+
+# Does not return: perf takes this process's place and ends as the program does.
+pt_record() {
+	"$parts/bin/ocular-record" -o "$recording" --folder || exit 1
+	OCULAR_DIR=$(cd "$recording" && pwd -P)
+	export OCULAR_DIR
+	hybrid=$(pt_hybrid)
+	[ -z "$hybrid" ] || warn "$hybrid"
+	exec perf record ${quiet:+-q} -m "${pt_data_kib}K,${pt_buffer:-$(pt_aux_kib)K}" -e "$(pt_event "$backend")" \
+		-o "$OCULAR_DIR/perf.data" -- "$@"
+}

@@ -1,0 +1,171 @@
+#!/bin/sh
+# The road by perf record, on machines that are not this one: folders that say what their kernels say, and
+# a perf that notes how it was called and runs the program.
+# shellcheck source=tests/wrapper/tap.sh
+. "$(dirname "$0")/tap.sh"
+ocular=$root/scripts/ocular
+PYTHON=$("$root/scripts/find-pythons" | head -n 1)
+catch=$build/tests/ptwrite-catch.so
+cd "$scratch" || exit 1
+here=$PWD
+export PYTHON HERE="$here"
+
+mkdir bin
+cat >bin/perf <<'END'
+#!/bin/sh
+[ "$1" = record ] || exit 99
+echo "$*" >"$HERE/args"
+while [ "$1" != -- ]; do shift; done
+shift
+exec "$@"
+END
+chmod +x bin/perf
+stock=$PATH
+PATH=$here/bin:$PATH
+
+# machine NAME CAPS TERMS: a PMU with these caps and format terms; none where CAPS is "-".
+machine() {
+	mkdir -p "$1/pmu" "$1/proc/self" "$1/proc/sys/kernel"
+	if [ "$2" != - ]; then
+		mkdir -p "$1/pmu/intel_pt/caps" "$1/pmu/intel_pt/format"
+		for cap in $2; do echo 1 >"$1/pmu/intel_pt/caps/$cap"; done
+		for term in $3; do echo "config:0" >"$1/pmu/intel_pt/format/$term"; done
+		echo 8 >"$1/pmu/intel_pt/type"
+	fi
+	printf 'processor: %s\nvendor_id: GenuineIntel\nflags\t\t: fpu %s \n' 0 "${4-intel_pt}" >"$1/proc/cpuinfo"
+	printf 'processor: %s\n' 1 2 3 >>"$1/proc/cpuinfo"
+	rights "$1" 2 0 65536
+}
+
+# rights NAME PARANOID CAPABILITIES(hex) LOCKED(bytes)
+rights() {
+	echo "$2" >"$1/proc/sys/kernel/perf_event_paranoid"
+	echo 516 >"$1/proc/sys/kernel/perf_event_mlock_kb"
+	echo "CapEff:	$3" >"$1/proc/self/status"
+	echo "Max locked memory         $4              $4              bytes" >"$1/proc/self/limits"
+}
+
+# on MACHINE ARGS…: ocular there. It has no CPUID of its own, so PTWRITE is caught.
+on() {
+	rm -f args
+	OCULAR_PT_PMU=$here/$1/pmu/intel_pt OCULAR_PROC=$here/$1/proc
+	export OCULAR_PT_PMU OCULAR_PROC
+	shift
+	LD_PRELOAD=$catch PTWRITE_CATCH=$here/words "$ocular" "$@"
+}
+
+# perf_got PATTERN MACHINE ARGS…: the program ran under a perf called so.
+perf_got() {
+	pattern=$1
+	shift
+	on "$@" >out 2>&1
+	cat out args
+	grep -q '^ran$' out && grep -q -e "$pattern" args
+}
+
+no_perf() { on "$@" && [ ! -e args ]; }
+
+all="psb_cyc mtc ptwrite"
+terms="cyc mtc tsc ptw branch fup_on_ptw"
+machine new "$all" "$terms"
+machine skylake "psb_cyc mtc" "cyc mtc tsc branch"
+machine broadwell "" "tsc noretcomp"
+machine amd - - fpu
+sed -i 's/GenuineIntel/AuthenticAMD/' amd/proc/cpuinfo
+machine guest - - 'hypervisor intel_pt'
+machine held - - intel_pt
+machine old - - fpu
+machine hybrid "$all" "$terms"
+mkdir hybrid/pmu/cpu_core hybrid/pmu/cpu_atom
+echo 0-7 >hybrid/pmu/cpu_core/cpus
+echo 8-15 >hybrid/pmu/cpu_atom/cpus
+program="print('ran')"
+
+# --- the event, the buffers, the folder ---
+ok "PTWRITE: its packets, no branches" perf_got ' -e intel_pt/ptw,cyc,branch=0/u ' new record -o r -c "$program"
+ok "the code tables and the trace are in one folder" test -e r/codes-*.jsonl
+ok "the program was traced by PTWRITE" grep -q '"backend":"ptwrite"' r/codes-*.jsonl
+ok "perf writes there" grep -q -e "-o $here/r/perf.data -- " args
+ok "without PTWRITE: branches" perf_got ' -e intel_pt/cyc/u ' skylake record -o r1 -c "$program"
+ok "the program was traced by branches" grep -q '"backend":"emulated"' r1/codes-*.jsonl
+ok "no CYC where there is none" perf_got ' -e intel_pt//u ' broadwell record -c "$program"
+ok "emulated by name where PTWRITE is" perf_got ' -e intel_pt/cyc/u ' new record --backend emulated -c "$program"
+ok "an ordinary user's buffers" perf_got ' -m 128K,256K ' new record -c "$program"
+rights new 2 0 unlimited
+ok "where memory may be locked" perf_got ' -m 128K,16384K ' new record -c "$program"
+rights new 2 0 8388608
+ok "a share of what may be locked" perf_got ' -m 128K,2048K ' new record -c "$program"
+rights new 4 0000004000004000 65536
+ok "root: CAP_PERFMON and CAP_IPC_LOCK" perf_got ' -m 128K,16384K ' new record -c "$program"
+rights new -1 0 65536
+ok "perf_event_paranoid -1" perf_got ' -m 128K,16384K ' new record -c "$program"
+rights new 2 0 65536
+ok "a buffer by option" perf_got ' -m 128K,1M ' new record --pt-buffer 1M -c "$program"
+ok "quietly" perf_got '^record -q ' new record -q -c "$program"
+ok "the program's exit status" says 7 '' on new record -q -c 'raise SystemExit(7)'
+
+# --- what stock perf makes of the events, on a machine with such a PMU as far as perf can see ---
+# config CONFIG EVENT: perf asks the kernel for it, which of course has no such PMU.
+config() {
+	PATH=$stock unshare -rm sh "$here/there" "$here/stock" "$2" >out 2>&1
+	grep -m 1 "^  config" out
+	grep -m 1 "^  config" out | grep -q " $1\$"
+}
+cat >there <<'END'
+mount --bind "$1" /sys/bus/event_source/devices && perf record -vv -e "$2" -o /dev/null true
+END
+mkdir -p stock/intel_pt/caps stock/intel_pt/format
+if unshare -rm mount --bind "$here/stock" /sys/bus/event_source/devices 2>/dev/null; then
+	cp -R /sys/bus/event_source/devices/software stock/ 2>/dev/null
+	echo 8 >stock/intel_pt/type
+	for cap in $all; do echo 1 >"stock/intel_pt/caps/$cap"; done
+	echo 249 >stock/intel_pt/caps/mtc_periods && echo 3f >stock/intel_pt/caps/psb_periods
+	while read -r term bits; do echo "config:$bits" >"stock/intel_pt/format/$term"; done <<'END'
+pt 0
+cyc 1
+fup_on_ptw 5
+mtc 9
+tsc 10
+noretcomp 11
+ptw 12
+branch 13
+mtc_period 14-17
+cyc_thresh 19-22
+psb_period 24-27
+END
+	# bits: pt, cyc, mtc, tsc, ptw; mtc_period and psb_period 3
+	ok "stock perf: PTWRITE" config 0x300d603 intel_pt/ptw,cyc,branch=0/u
+	ok "stock perf: branches, CYC" config 0x300e603 intel_pt/cyc/u
+	ok "stock perf: branches" config 0x300e601 intel_pt//u
+else
+	skip "stock perf makes of the events what is meant" "no mount namespaces here"
+fi
+
+# --- which, and why ---
+ok "auto says which and why: PTWRITE" says 0 'backend ptwrite: Intel PT with PTWRITE' on new record -c "$program"
+ok "auto: branches" says 0 'backend emulated: Intel PT without PTWRITE' on skylake record -c "$program"
+ok "auto: rings" says 0 'backend software: no Intel PT: not an Intel processor' on amd record -c "$program"
+ok "auto says nothing with -q" says 0 '^ran$' on new record -q -c "$program"
+ok "software by name" no_perf new record --backend software -c "$program"
+ok "a guest is told so" says 1 'no backend ptwrite here: no Intel PT: a virtual machine' on guest record --backend ptwrite -c 1
+ok "a kernel without the driver" says 1 'the kernel no driver' on held record --backend ptwrite -c 1
+ok "an old processor" says 1 'this processor has no Intel PT' on old record --backend emulated -c 1
+ok "no PTWRITE: the other way is named" says 1 'use --backend emulated' on skylake record --backend ptwrite -c 1
+ok "a flight recorder is of rings" says 1 'flight is of rings' on new record --flight 10ms --backend ptwrite -c 1
+ok "no such backend" says 2 "no backend 'magic'" on new record --backend magic -c 1
+ok "E-cores" says 0 'taskset -c 0-7' on hybrid record -c "$program"
+
+# --- what stands in the way ---
+rights new 3 0 65536
+ok "perf_event_paranoid: what to do" says 1 'sysctl kernel.perf_event_paranoid=2' on new record --backend ptwrite -c 1
+ok "auto takes rings then, and says why" says 0 'backend software: perf_event_paranoid is 3' on new record -c "$program"
+rights new 3 0000004000000000 65536
+ok "CAP_PERFMON is enough" perf_got intel_pt/ptw new record --backend ptwrite -c "$program"
+rights new 2 0 0
+echo 64 >new/proc/sys/kernel/perf_event_mlock_kb
+ok "memory: what to do" says 1 'kernel.perf_event_mlock_kb=' on new record --backend ptwrite -c 1
+rights new 2 0 65536
+mkdir foreign && touch foreign/file
+ok "a folder of something else" says 1 'something else than a recording' on new record -o foreign -c 1
+ok "the old recording is kept" test -e r/../ocular.data.old
+done_testing
