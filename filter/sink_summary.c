@@ -176,6 +176,8 @@ static json_t *loop_object(const struct profile *p, const struct loop *loop)
 	uint64_t timed = loop->cycles.n;
 	const struct json_number counts[] = {
 		{ "head_offset", loop->head },
+		{ "firstlineno", loop->code->firstlineno },
+		{ "pid", loop->code->process->pid },
 		{ "line", loop_line(loop) },
 		{ "entries", loop->entries },
 		{ "iterations", loop->iterations },

@@ -117,9 +117,9 @@ def events(folder):
         return compare.read_ocular(file)
 
 
-def summary(folder):
+def summary(folder, *arguments):
     path = os.path.join(folder, "summary.json")
-    report(folder, f"summary={path}")
+    report(folder, f"summary={path}", *arguments)
     with open(path, encoding="utf-8") as file:
         return json.load(file)
 

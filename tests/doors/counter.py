@@ -1,0 +1,143 @@
+"""A second independent witness: counts what it sees of chosen files, as plain Python would.
+
+It knows nothing of Ocular. Calls, recursive calls and resumptions are counted by cProfile's definitions on a
+stack of its own; loop trips from JUMP events, or where those are off from one instruction to the next of the
+same frame; opcodes and what followed them on the thread from INSTRUCTION events, by offset.
+
+At exit the counts become one Python literal, counts-PID.txt in $TRUTH_DIR:
+[(file, qualname, first line, {"events": {name: n}, "calls", "recursive", "resumes", "loops": {head: trips},
+  "opcodes": {offset: n}, "names": {offset: name}, "ends": {head: last back-edge}, "pairs": {(offset, next name): n}})]
+"""
+
+import atexit
+import collections
+import dis
+import os
+import sys
+import threading
+
+import tracer
+
+TOOL = 1
+BEGIN = ("PY_START", "PY_RESUME", "PY_THROW")
+END = ("PY_RETURN", "PY_YIELD", "PY_UNWIND")
+
+
+def escaped(name):
+    """What UTF-8 cannot hold becomes backslash escapes, as docs/marker.md says."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
+class Code:
+    """What is counted of one code object; it is kept alive, so that its id stays its own."""
+
+    def __init__(self, code):
+        self.code = code
+        self.events = collections.Counter()
+        self.calls = self.recursive = self.resumes = 0
+        self.loops = collections.Counter()
+        self.opcodes = collections.Counter()
+        self.pairs = collections.Counter()
+        instructions = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
+        self.names = {i.offset: i.opname for i in instructions}
+        self.back = {i.offset: i.argval for i in instructions if i.opname == "JUMP_BACKWARD"}
+        self.entry = next((i.offset for i in instructions if i.opname == "RESUME"), -1)
+
+    def row(self):
+        ends = {head: offset for offset, head in sorted(self.back.items())}
+        return (escaped(self.code.co_filename), escaped(self.code.co_qualname), self.code.co_firstlineno, {
+            "events": dict(self.events), "calls": self.calls, "recursive": self.recursive,
+            "resumes": self.resumes, "loops": dict(self.loops), "opcodes": dict(self.opcodes),
+            "names": self.names, "ends": ends, "pairs": dict(self.pairs)})
+
+
+class Thread(threading.local):
+    """What one thread is at: a stack of [Code, offset of the frame's last instruction], and its last instruction."""
+
+    def __init__(self):
+        self.stack = []
+        self.last = None
+
+
+class Counter:
+    def __init__(self, mode, files):
+        self.files, self.jumps = files, "JUMP" in tracer.events_of(mode)
+        self.backward_only = mode == "adaptive"
+        self.codes = {}
+        self.wanted = {}
+        self.thread = Thread()
+        self.lock = threading.Lock()
+
+    def wants(self, file):
+        if file not in self.wanted:
+            self.wanted[file] = any(file == f or file.startswith(f + "/") for f in self.files)
+        return self.wanted[file]
+
+    def see(self, name, code, where, destination):
+        if not self.wants(code.co_filename) or self.backward_only and destination and destination > where:
+            return
+        with self.lock:
+            self.count(name, code, where, destination)
+
+    def count(self, name, code, where, destination):
+        at = self.codes.get(id(code))
+        if not at:
+            at = self.codes[id(code)] = Code(code)
+        at.events[name] += 1
+        stack = self.thread.stack
+        if name in BEGIN:
+            self.begin(at, name, stack)
+        elif name == "INSTRUCTION":
+            self.instruction(at, where, stack)
+        elif name in END and any(frame[0] is at for frame in stack):
+            while stack.pop()[0] is not at:
+                pass
+        elif name == "JUMP" and destination <= where:
+            at.loops[destination] += 1
+
+    @staticmethod
+    def begin(at, name, stack):
+        if name == "PY_START":
+            at.calls += 1
+            at.recursive += any(frame[0] is at for frame in stack)
+        else:
+            at.resumes += 1
+        stack.append([at, None])
+
+    def instruction(self, at, where, stack):
+        at.opcodes[where] += 1
+        last, self.thread.last = self.thread.last, (at, where)
+        if last:
+            last[0].pairs[last[1], at.names[where]] += 1
+        # what comes up to RESUME comes before the PY_START of its frame
+        if not stack or stack[-1][0] is not at or where <= at.entry:
+            return
+        before, stack[-1][1] = stack[-1][1], where
+        if not self.jumps and at.back.get(before) == where:
+            at.loops[where] += 1
+
+    def callback(self, name):
+        has_destination = name in tracer.WITH_DESTINATION
+
+        def called(code, where, *rest):
+            self.see(name, code, where, rest[0] if has_destination else None)
+
+        return called
+
+
+def start(mode, folder, files):
+    """Counts the events of `mode` in `files`, paths of files or folders, until the interpreter exits."""
+    monitoring, names = sys.monitoring, tracer.events_of(mode)
+    counter = Counter(mode, files)
+
+    def stop():
+        monitoring.set_events(TOOL, 0)
+        with open(os.path.join(folder, f"counts-{os.getpid()}.txt"), "w", encoding="utf-8") as file:
+            file.write(repr([code.row() for code in counter.codes.values()]))
+
+    atexit.register(stop)
+    monitoring.use_tool_id(TOOL, "counter")
+    for name in names:
+        monitoring.register_callback(TOOL, getattr(monitoring.events, name), counter.callback(name))
+    monitoring.set_events(TOOL, sum(getattr(monitoring.events, name) for name in names))
+    monitoring.restart_events()  # see tracer.start
