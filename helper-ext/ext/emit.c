@@ -9,12 +9,28 @@
 #include "emit_path.h"
 #include "threads.h"
 
+/* A place in a code object: code units (or a line), and how far from there a jump goes. */
+struct place {
+	uint32_t offset;
+	int32_t dist;
+};
+
+static uint64_t place_bits(struct place at)
+{
+	return (uint64_t)at.offset << MARKER_OFFSET_SHIFT | (uint8_t)at.dist;
+}
+
+static bool place_is_far(struct place at)
+{
+	return (uint32_t)(at.dist + MARKER_DIST_MAX) > 2 * MARKER_DIST_MAX;
+}
+
 static uint64_t place_wide(struct place at)
 {
 	return marker_wide(0, at.offset, at.dist ? at.offset + (uint32_t)at.dist : 0);
 }
 
-/* The place as the hot path reads it, but of numbers of any size: lines go up to 2^31. */
+/* The place that the hot path knows the bits of, from numbers of any size: lines go up to 2^31. */
 static struct place place_exactly(enum emit_shape shape, PyObject *const *args)
 {
 	uint32_t at = (uint32_t)PyLong_AsLong(args[1]);
@@ -40,9 +56,12 @@ PyObject *emit_slowly(struct callback *cb, PyObject *const *args)
 {
 	struct place at = place_exactly(cb->shape, args);
 	bool wide = place_is_far(at) || at.offset > MARKER_OFFSET_MAX;
-	uint64_t value = codes_value(cb->codes, args[0]);
+	uint64_t value;
 	struct lane *l;
 
+	if (cb->shape == EMIT_BACKWARD && at.dist > 0)
+		return Py_NewRef(cb->disable);
+	value = codes_value(cb->codes, args[0]);
 	if (value == CODE_NO_ID) {
 		lanes_drop(1);
 		Py_RETURN_NONE;

@@ -15,6 +15,7 @@
 
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define EMIT_SHAPES 4
+#define DIST_MAX    (2u * MARKER_DIST_MAX) /* in bytes */
 
 struct callback {
 	PyObject base;
@@ -33,22 +34,6 @@ extern emitters emitters_software, emitters_ptwrite, emitters_emulated;
 
 typedef void (*put_fn)(struct lane *, uint64_t word);
 
-/* A place in a code object: code units (or a line), and how far from there a jump goes. */
-struct place {
-	uint32_t offset;
-	int32_t dist;
-};
-
-static inline uint64_t place_bits(struct place at)
-{
-	return (uint64_t)at.offset << MARKER_OFFSET_SHIFT | (uint8_t)at.dist;
-}
-
-static inline bool place_is_far(struct place at)
-{
-	return (uint32_t)(at.dist + MARKER_DIST_MAX) > 2 * MARKER_DIST_MAX;
-}
-
 /* All that is rare: first events of code and of threads, full rings, far jumps, long code. */
 PyObject *emit_slowly(struct callback *cb, PyObject *const *args) __attribute__((cold));
 
@@ -57,15 +42,15 @@ PyObject *emit_slowly(struct callback *cb, PyObject *const *args) __attribute__(
  * and the first slot of co_extra. It has neither a slot number nor an interpreter to compare.
  */
 static inline __attribute__((always_inline)) PyObject *
-emit(struct callback *cb, PyObject *const *args, struct place at, bool plain, put_fn put)
+emit(struct callback *cb, PyObject *const *args, uint64_t place, bool far, bool plain, put_fn put)
 {
 	uint64_t value = plain ? codes_peek_first(args[0]) : codes_peek(args[0], cb->direct);
 	struct lane *l = lane_of[plain ? LANE_FIRST : LANE_OTHERS];
 
-	if (unlikely(value < CODE_READY || l->head == l->limit || place_is_far(at) ||
+	if (unlikely(value < CODE_READY || l->head == l->limit || far ||
 		     (!plain && l->interpreter != cb->interpreter)))
 		return emit_slowly(cb, args);
-	put(l, cb->head | value | place_bits(at));
+	put(l, cb->head | value | place);
 	Py_RETURN_NONE;
 }
 
@@ -78,18 +63,30 @@ static inline uint32_t number(PyObject *n)
 	return ((PyLongObject *)n)->long_value.ob_digit[0];
 }
 
+/* Where it was, in the bits of the word. Offsets are bytes and even: half of them are code units. */
 static inline __attribute__((always_inline)) PyObject *
 emit_shape(struct callback *cb, PyObject *const *args, enum emit_shape shape, bool plain,
 	   put_fn put)
 {
-	uint32_t first = number(args[1]);
-	struct place at = { shape == EMIT_LINE ? first : first / 2, 0 };
+	uint32_t first = number(args[1]), dist;
+	uint64_t place = (uint64_t)first << (MARKER_OFFSET_SHIFT - 1);
 
-	if (shape == EMIT_BACKWARD && number(args[2]) > first)
-		return Py_NewRef(cb->disable);
-	if (shape == EMIT_DEST || shape == EMIT_BACKWARD)
-		at.dist = (int32_t)(number(args[2]) / 2 - at.offset);
-	return emit(cb, args, at, plain, put);
+	switch (shape) {
+	case EMIT_LINE:
+		return emit(cb, args, (uint64_t)first << MARKER_OFFSET_SHIFT, false, plain, put);
+	case EMIT_OFFSET:
+		return emit(cb, args, place, false, plain, put);
+	case EMIT_DEST:
+		dist = number(args[2]) - first;
+		place |= (uint8_t)(dist / 2);
+		return emit(cb, args, place, dist + DIST_MAX > 2 * DIST_MAX, plain, put);
+	case EMIT_BACKWARD:
+		/* Forward is as far as can be: one comparison for both. */
+		dist = first - number(args[2]);
+		place |= (uint8_t)-(dist / 2);
+		return emit(cb, args, place, dist > DIST_MAX, plain, put);
+	}
+	__builtin_unreachable();
 }
 
 #define EMITTER(name, shape, plain, put)                                                           \

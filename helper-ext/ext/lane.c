@@ -159,7 +159,6 @@ static bool lane_attach(struct lane *l)
 	l->mask = r->nrecords - 1;
 	l->published = &r->head;
 	l->head = l->limit = l->first = atomic_load_explicit(&r->head, memory_order_relaxed);
-	l->skew = -l->head;
 	return true;
 }
 
@@ -249,7 +248,6 @@ static void lane_put_thread(struct lane *l)
 		(uint64_t)OP_RING_THREAD << MARKER_OP_SHIFT | before << 32 | l->tid,
 	};
 	l->first = ++l->head;
-	l->skew = -l->head;
 	l->announce = false;
 	atomic_store_explicit(&l->ring->tid, l->tid, memory_order_relaxed);
 	atomic_store_explicit(l->published, l->head, memory_order_release);

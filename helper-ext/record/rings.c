@@ -86,8 +86,7 @@ static void take_special(struct rings *rs, struct stream *s, uint64_t tsc, uint6
 		switch_thread(rs, s, s->pid, (uint32_t)word);
 		return;
 	}
-	rs->out->lost += marker_lost_count(word);
-	stream_put(s, tsc, word);
+	stream_lost(s, tsc, marker_lost_count(word));
 }
 
 /* Takes n records, for which the stream has room. Each field is read once: it may change. */
@@ -137,7 +136,7 @@ static void end_ring(struct ring_map **at)
 	uint64_t lost = atomic_load_explicit(&r->shared->lost, memory_order_relaxed);
 
 	if (lost)
-		stream_lost(&r->stream, lost);
+		stream_lost(&r->stream, r->stream.clock, lost);
 	stream_flush(&r->stream);
 	munmap(r->shared, ring_size(r->nrecords));
 	*at = r->next;

@@ -9,7 +9,7 @@ void stream_open(struct stream *s, struct trace_out *out, uint32_t pid, uint32_t
 	s->idx = out->streams++;
 	s->pid = pid;
 	s->tid = tid;
-	s->clock = s->last_word = s->written = s->reference = 0;
+	s->clock = s->words = s->written = s->reference = 0;
 	s->markers = s->used = 0;
 	perfdata_comm(&out->file, pid, tid, comm);
 }
@@ -60,18 +60,11 @@ void stream_flush(struct stream *s)
 	s->markers = s->used = 0;
 }
 
-/* The seq that the thread's next word would have had (docs/marker.md). */
-static uint64_t next_seq(uint64_t word)
-{
-	uint64_t skew = marker_op(word) == OP_LOST ? marker_lost_count(word) : 0;
-
-	return word ? marker_seq(word) + 1 + skew : 0;
-}
-
-void stream_lost(struct stream *s, uint64_t count)
+void stream_lost(struct stream *s, uint64_t tsc, uint64_t count)
 {
 	if (!stream_room(s))
 		stream_flush(s);
-	stream_put(s, s->clock, marker_lost(next_seq(s->last_word), count));
+	stream_put(s, tsc, marker_lost(0, count));
+	s->words += count;
 	s->out->lost += count;
 }

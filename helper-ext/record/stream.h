@@ -31,7 +31,7 @@ struct stream {
 	struct trace_out *out;
 	uint32_t idx, pid, tid;
 	uint64_t clock;	    /* TSC of the last packet */
-	uint64_t last_word; /* 0: none yet */
+	uint64_t words;	    /* of the thread so far, dropped ones too: the next one's seq */
 	uint64_t written;   /* bytes of this stream in the file */
 	uint64_t reference; /* clock at the beginning of the chunk */
 	uint32_t markers;   /* in the chunk */
@@ -71,12 +71,12 @@ static inline uint32_t stream_room(const struct stream *s)
 	return (STREAM_CHUNK - 8 - used) / PTFRAME_MARKER_MAX;
 }
 
-/* Appends a marker; there must be room. */
+/* Appends a marker, whose seq is still 0 (docs/marker.md); there must be room. */
 static inline void stream_put(struct stream *s, uint64_t tsc, uint64_t word)
 {
 	if (!s->used)
 		stream_begin(s, tsc);
-	s->last_word = word;
+	word |= marker_head(0, s->words++);
 	s->used = ptframe_marker(s->chunk + s->used, stream_advance(s, tsc), word) - s->chunk;
 	s->markers++;
 }
@@ -84,7 +84,7 @@ static inline void stream_put(struct stream *s, uint64_t tsc, uint64_t word)
 /* Writes the chunk, if there is one. */
 void stream_flush(struct stream *s);
 
-/* Appends a LOST marker for words that the thread dropped and could not tell of any more. */
-void stream_lost(struct stream *s, uint64_t count);
+/* Appends a LOST marker for words that the thread dropped at this point, and counts them. */
+void stream_lost(struct stream *s, uint64_t tsc, uint64_t count);
 
 #endif

@@ -109,19 +109,17 @@ static void put(struct stream *s, uint64_t tsc, uint64_t word)
 	stream_put(s, tsc, word);
 }
 
-static void segment_begin(struct writer *w, uint64_t tsc, uint64_t word)
+static void segment_begin(struct writer *w, uint64_t tsc)
 {
-	uint32_t seq = marker_seq(word);
-
-	put(w->stream, tsc, marker_snapshot(seq - 2, w->number, false));
-	put(w->stream, tsc, marker_hello(seq - 1, (uint32_t)w->interpreter));
+	put(w->stream, tsc, marker_snapshot(0, w->number, false));
+	put(w->stream, tsc, marker_hello(0, (uint32_t)w->interpreter));
 	w->open = true;
 }
 
 static void segment_end(struct writer *w, uint64_t tsc)
 {
 	if (w->open)
-		put(w->stream, tsc, marker_snapshot(marker_seq(w->stream->last_word) + 1, w->number, true));
+		put(w->stream, tsc, marker_snapshot(0, w->number, true));
 	stream_flush(w->stream);
 	w->open = false;
 }
@@ -133,10 +131,11 @@ static void write_word(struct writer *w, uint64_t tsc, uint64_t word)
 	if (w->interpreter < 0)
 		return;
 	if (!w->open)
-		segment_begin(w, tsc, word);
+		segment_begin(w, tsc);
 	if (marker_op(word) == OP_LOST)
-		w->rs->out->lost += marker_lost_count(word);
-	put(w->stream, tsc, word);
+		stream_lost(w->stream, tsc, marker_lost_count(word));
+	else
+		put(w->stream, tsc, word);
 }
 
 /* The thread that the oldest record is of: the newest's, unless a hand-over names the one before. */

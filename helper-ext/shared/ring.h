@@ -5,7 +5,9 @@
  * Each thread writes into a ring of its own: one producer (the thread), one consumer (the recorder),
  * in a memfd that the producer makes, seals and passes over the recorder's socket. Being shared
  * memory, what was written survives any death of the producer. A ring of a thread that ended is
- * handed to the next new thread: a RING_THREAD record says whose markers follow.
+ * handed to the next new thread: a RING_THREAD record says whose markers follow. The recorder numbers
+ * the words (marker.h: seq) as it takes them: a ring loses none, and what its thread drops it tells by
+ * LOST.
  *
  * In flight mode (ring_config.flight) nobody reads until something happens: the ring overwrites
  * itself, `head` may be any distance ahead of `tail`, and the recorder copies the newest records
@@ -31,7 +33,7 @@
 
 struct ring_record {
 	uint64_t tsc;  /* RDTSC at emission */
-	uint64_t word; /* marker.h; for RING_THREAD: op 31, the tid before (bits 53..32), the tid */
+	uint64_t word; /* marker.h, its seq 0; for RING_THREAD: op 31, the tid before (bits 53..32), the tid */
 };
 
 struct ring {

@@ -38,7 +38,7 @@ struct plan {
 struct lane {
 	struct ring *ring;
 	const struct plan *plan;
-	uint64_t seq, dropped, head;
+	uint64_t dropped, head;
 	bool gave_up; /* waited once in vain: not again before the recorder has moved */
 };
 
@@ -144,13 +144,12 @@ static void put(struct lane *l, uint64_t word)
 	}
 	l->gave_up = false;
 	if (lost) { /* takes the room that we have; the word itself is then one more that is lost */
-		store(l, marker_lost(l->seq, lost + 1));
+		store(l, marker_lost(0, lost + 1));
 		atomic_store_explicit(&l->ring->lost, 0, memory_order_relaxed);
-		l->seq += lost + 2;
 		l->dropped++;
 		return;
 	}
-	store(l, word | (l->seq++ & MARKER_SEQ_MASK) << MARKER_SEQ_SHIFT);
+	store(l, word);
 }
 
 static void pause_for(long ns)
@@ -171,7 +170,6 @@ static void *produce(void *arg)
 	if (l->head)
 		store(l, marker_head(OP_RING_THREAD, 0) | before << 32 | gettid());
 	atomic_store(&l->ring->hello, ring_hello(l->head, 0));
-	l->seq = 0;
 	put(l, marker_hello(0, 0));
 	for (long i = 0; i < l->plan->markers; i++) {
 		put(l, marker_event(OP_LINE, 0, 1 + i % 1000, i & MARKER_OFFSET_MAX, 0));

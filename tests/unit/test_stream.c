@@ -95,7 +95,7 @@ static void test_clock_never_goes_back(void **state)
 	assert_int_equal(decode(&f->stream, tsc, word, COUNT(times)), COUNT(times));
 	for (size_t i = 0; i < COUNT(times); i++) {
 		assert_int_equal(tsc[i], times[i].clock);
-		assert_int_equal(word[i], i + 1);
+		assert_int_equal(word[i], marker_head(0, i) | (i + 1));
 	}
 }
 
@@ -131,28 +131,37 @@ static void test_chunk_takes_what_room_says(void **state)
 	assert_in_range(f->stream.written, STREAM_CHUNK - 64, STREAM_CHUNK);
 }
 
+/* How many words go before a loss, how many are lost, and the seq of LOST and of the word behind it. */
 static const struct {
-	uint64_t last, lost, expected;
+	uint64_t before, lost, seq, next;
 } losses[] = {
-	{ 0, 1, 0 }, /* nothing was ever emitted */
-	{ (uint64_t)OP_LINE << 59 | 5ull << 52, 9, 6 },
-	{ (uint64_t)OP_LINE << 59 | 127ull << 52, 9, 0 },
-	{ (uint64_t)OP_LOST << 59 | 5ull << 52 | 100, 9, (5 + 1 + 100) & 127 },
-	{ (uint64_t)OP_LOST << 59 | 5ull << 52 | 200, 9, (5 + 1 + 200) & 127 },
+	{ 0, 1, 0, 2 }, /* nothing was ever emitted */
+	{ 6, 9, 6, 16 },
+	{ 128, 9, 0, 10 },
+	{ 5, 128, 5, 6 },
+	{ 3, 1000, 3, (3 + 1 + 1000) & 127 },
 };
 
 static void test_lost_continues_the_sequence(void **state)
 {
 	struct fixture *f = *state;
+	uint64_t tsc[200], word[200], lost = 0;
 
 	for (size_t i = 0; i < COUNT(losses); i++) {
-		f->stream.last_word = losses[i].last;
-		stream_lost(&f->stream, losses[i].lost);
-		assert_int_equal(marker_op(f->stream.last_word), OP_LOST);
-		assert_int_equal(marker_seq(f->stream.last_word), losses[i].expected);
-		assert_int_equal(marker_lost_count(f->stream.last_word), losses[i].lost);
+		uint64_t n = losses[i].before;
+
+		stream_flush(&f->stream);
+		f->stream.words = 0;
+		for (uint64_t k = 0; k < n; k++)
+			stream_put(&f->stream, 1, marker_head(OP_LINE, 0));
+		stream_lost(&f->stream, 1, losses[i].lost);
+		stream_put(&f->stream, 1, marker_head(OP_LINE, 0));
+		assert_int_equal(decode(&f->stream, tsc, word, COUNT(word)), n + 2);
+		assert_int_equal(word[n], marker_lost(losses[i].seq, losses[i].lost));
+		assert_int_equal(marker_seq(word[n + 1]), losses[i].next);
+		lost += losses[i].lost;
 	}
-	assert_int_equal(f->out.lost, 1 + 4 * 9);
+	assert_int_equal(f->out.lost, lost);
 }
 
 static void test_markers_that_cannot_be_written_are_counted(void **state)
