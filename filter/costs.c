@@ -14,6 +14,7 @@ struct cost_frame {
 	uint32_t calls; /* how it was called: index + 1 in costs.calls; 0: by nobody known */
 	bool stepped;	/* an INSTRUCTION event came: lines say less */
 	bool recursive;
+	uint64_t start_ns;
 	uint64_t ns, cycles; /* charged until then */
 	uint64_t instructions; /* its own and its callees' */
 };
@@ -115,6 +116,21 @@ static struct cost_frame *top_of(const struct cost_stack *s)
 	return s->nframes ? &s->frames[s->nframes - 1] : NULL;
 }
 
+/* The frame that runs on a thread: that which began last, for interpreters on one thread nest. NULL: none. */
+static struct cost_frame *innermost(const struct costs *c, const struct cost_stack *of)
+{
+	uint64_t key = (uint64_t)(uint32_t)of->pid << 32 | (uint32_t)of->tid;
+	const struct cost_stack *s = of->nframes ? NULL : map_get(&c->threads, key);
+	struct cost_frame *f, *found = top_of(of);
+
+	for (; s; s = s->other) {
+		f = top_of(s);
+		if (f && (!found || f->start_ns > found->start_ns))
+			found = f;
+	}
+	return found;
+}
+
 /* A time before the last one counts as that: thread.c sees to it for all but raw samples. */
 static void charge(struct costs *c, struct cost_frame *f, uint64_t ns, uint64_t cycles)
 {
@@ -202,7 +218,6 @@ static int note_call(struct costs *c, struct cost_frame *caller, const struct ac
 {
 	int64_t calls;
 
-	charge(c, caller, a->start_ns, a->start_cycles);
 	if (a->op != OP_PY_START && a->op != OP_PY_RESUME && a->op != OP_PY_THROW)
 		return 0;
 	calls = calls_of(c, caller->place, a->code);
@@ -221,12 +236,17 @@ int costs_enter(struct costs *c, const struct activation *a)
 	struct cost_frame f = { .code = a->code,
 				.place = place,
 				.recursive = open > 0,
+				.start_ns = a->start_ns,
 				.ns = a->start_ns,
 				.cycles = a->start_cycles };
+	struct cost_frame *running;
 
 	if (place < 0 || open < 0 ||
 	    make_room((void **)&s->frames, sizeof(*s->frames), s->nframes, &s->size))
 		return -ENOMEM;
+	running = innermost(c, s);
+	if (running)
+		charge(c, running, a->start_ns, a->start_cycles);
 	if (s->nframes && note_call(c, top_of(s), a, &f))
 		return -ENOMEM;
 	s->frames[s->nframes++] = f;
@@ -248,18 +268,18 @@ static void add_inclusive(struct costs *c, const struct cost_frame *f, uint64_t 
 int costs_leave(struct costs *c, const struct activation *a, uint64_t end_ns, uint64_t end_cycles)
 {
 	struct cost_stack *s = stack_of(c, a->pid, a->tid, a->interpreter);
-	struct cost_frame *f = s ? top_of(s) : NULL, *caller;
+	struct cost_frame *f = s ? top_of(s) : NULL, *next;
 
 	if (!f)
 		return -ENOMEM;
 	charge(c, f, end_ns, end_cycles);
 	add_inclusive(c, f, end_ns - a->start_ns, end_cycles - a->start_cycles);
 	s->nframes--;
-	caller = top_of(s);
-	if (caller) {
-		caller->instructions += f->instructions;
-		caller->ns = end_ns;
-		caller->cycles = end_cycles;
+	next = innermost(c, s);
+	if (next) {
+		next->instructions += f->instructions;
+		next->ns = end_ns;
+		next->cycles = end_cycles;
 	}
 	return count_open(s, a->code, -1) < 0 ? -ENOMEM : 0;
 }
