@@ -18,6 +18,7 @@ static void write_row(struct page *page, const void *of, size_t i)
 
 	fputs("<tr>", f);
 	html_share(f, profile_share(page->p, loop));
+	html_share(f, profile_own_share(page->p, loop));
 	html_number(f, loop->iterations);
 	html_number(f, loop->entries);
 	for (size_t j = 0; j < sizeof(timed) / sizeof(timed[0]); j++)
@@ -173,7 +174,7 @@ static int write_body(struct page *page, const struct loop *loop, size_t number)
 static int write_loops(struct page *page, struct loop *const *all, size_t n)
 {
 	const struct page_table t = {
-		.head = "<th>share</th><th>trips</th><th>entries</th><th>mean</th><th>median</th>"
+		.head = "<th>share</th><th>own</th><th>trips</th><th>entries</th><th>mean</th><th>median</th>"
 			"<th>p99</th><th>min</th><th>max</th><th class=t>loop</th>",
 		.what = "loops",
 		.n = n,

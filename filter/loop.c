@@ -125,6 +125,15 @@ static int account(struct open_loop *o, const struct trip *t)
 	return stat_add(&loop->cycles, t->cycles);
 }
 
+/* Entering a loop leaves the one before it: what an inner trip took is not the outer one's own. */
+static void account_own(struct stack *s, struct open_loop *o, const struct trip *t)
+{
+	o->loop->own_time += t->ns - (t->timed ? o->inner_ns : 0);
+	o->inner_ns = 0;
+	if (o > s->loops)
+		o[-1].inner_ns += t->ns;
+}
+
 int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip)
 {
 	const struct frame *f = stack_top(s);
@@ -141,6 +150,7 @@ int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip
 	*trip = (struct trip){
 		.loop = o->loop,
 		.in = &f->a,
+		.depth = o - s->loops,
 		.number = ++o->trips,
 		.timed = o->trips > 1,
 		.end_ns = jump->time,
@@ -154,5 +164,6 @@ int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip
 	o->last_ns = jump->time;
 	o->last_cycles = jump->cycles;
 	o->last_instrs = f->instrs;
+	account_own(s, o, trip);
 	return account(o, trip);
 }

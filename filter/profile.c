@@ -125,3 +125,8 @@ double profile_share(const struct profile *p, const struct loop *loop)
 {
 	return p->traced_ns ? (double)loop->time / p->traced_ns : 0;
 }
+
+double profile_own_share(const struct profile *p, const struct loop *loop)
+{
+	return p->traced_ns ? (double)loop->own_time / p->traced_ns : 0;
+}

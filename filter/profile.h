@@ -46,4 +46,7 @@ const struct process *profile_root(const struct profile *p);
 /* A loop's part of the traced time, 0..1. */
 double profile_share(const struct profile *p, const struct loop *loop);
 
+/* The same without loops inside it: of all loops together no more than 1. */
+double profile_own_share(const struct profile *p, const struct loop *loop);
+
 #endif

@@ -14,7 +14,7 @@
 #include "losses.h"
 #include "text.h"
 
-#define LOOP_PLACE     36 /* columns left for the name of a loop, and of a function */
+#define LOOP_PLACE     29 /* columns left for the name of a loop, and of a function */
 #define FUNCTION_PLACE 60
 
 static void write_number(FILE *f, double n)
@@ -154,7 +154,7 @@ static void write_loop(FILE *f, const struct profile *p, const struct loop *loop
 	};
 	size_t i, all = sizeof(columns) / sizeof(columns[0]), n = s->n ? all : 2;
 
-	fprintf(f, "%5.1f%%", 100 * profile_share(p, loop));
+	fprintf(f, "%5.1f%% %5.1f%%", 100 * profile_share(p, loop), 100 * profile_own_share(p, loop));
 	for (i = 0; i < n; i++)
 		write_number(f, columns[i]);
 	for (; i < all; i++)
@@ -171,8 +171,8 @@ void report_loops(FILE *f, const struct profile *p, struct loop *const *loops, s
 		      f);
 		return;
 	}
-	write_title(f, "Hottest loops                            cycles of a trip", c);
-	fprintf(f, " share   trips entries    mean  median     p99     min     max  loop\n");
+	write_title(f, "Hottest loops                                   cycles of a trip", c);
+	fprintf(f, " share    own   trips entries    mean  median     p99     min     max  loop\n");
 	for (size_t i = 0; i < n; i++)
 		write_loop(f, p, loops[i]);
 }

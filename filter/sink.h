@@ -48,6 +48,7 @@ struct activation {
 struct trip {
 	struct loop *loop;
 	const struct activation *in;
+	uint32_t depth;	      /* loops open around it on its stack, callers' among them */
 	uint64_t number;      /* 1: the first back-edge since the loop was entered */
 	bool timed;	      /* false for number 1: when the body began is not known */
 	uint64_t end_ns;      /* when the back-edge was taken */

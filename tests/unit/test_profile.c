@@ -111,6 +111,9 @@ static void test_share(void **state)
 
 	(void)state;
 	assert_true(profile_share(&p, &loop) == 0.25);
+	loop.own_time = 1;
+	assert_true(profile_own_share(&p, &loop) * p.traced_ns == 1);
+	assert_true(profile_own_share(&empty, &loop) == 0);
 	assert_true(profile_share(&empty, &loop) == 0);
 }
 
