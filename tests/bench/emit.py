@@ -2,9 +2,10 @@
 """What a marker costs over an empty vectorcall callback for the same event, in ns.
 
 Needs ocular and ocular_empty (tests/bench/ocular_empty.c) on the path. Each event is switched on for
-one small code object. Its callback does nothing; or writes markers into memory that nobody reads; or
-into a ring that ocular-record drains, on another processor if it gets one. Rounds go through these in
-turn; a figure is the median over rounds of the difference. Prints a Markdown table.
+one small code object. Its callback does nothing; or reads the time; or stores the time and a constant; or
+writes markers into memory that nobody reads; or into a ring that ocular-record drains, on another
+processor if it gets one. Rounds go through these in turn; a figure is the median over rounds of the
+difference. Prints a Markdown table.
 """
 
 import gc
@@ -32,7 +33,7 @@ def to_ring(code, function, ns_a_cycle):
 
 
 def compare(session, name, callback, ns_a_cycle):
-    """ns an event: the empty callback over none; over that a bare RDTSC, a marker to memory, and to a ring."""
+    """ns an event: the empty callback over none, and over that: RDTSC, {time, constant}, a marker, one to a ring."""
     code, function = calibrate.PROGRAMS[name]
     monitoring = sys.monitoring
     event = getattr(monitoring.events, name)
@@ -45,11 +46,15 @@ def compare(session, name, callback, ns_a_cycle):
 
     run(callback, to_memory)
     markers = _core.measure(code, function, EVENTS)[1]
-    empty, stamp = ocular_empty.callback(), ocular_empty.stamp()
-    rounds = [(run(None, to_memory), run(empty, to_memory), run(stamp, to_memory), run(callback, to_memory),
-               run(empty, to_ring), run(callback, to_ring)) for _ in range(ROUNDS)]
+    empty = ocular_empty.callback()
+    over_empty = ocular_empty.stamp(), ocular_empty.record(), callback
+    rounds = []
+    for _ in range(ROUNDS):
+        nothing, floor = run(None, to_memory), run(empty, to_memory)
+        rounds.append([floor - nothing] + [run(c, to_memory) - floor for c in over_empty] +
+                      [-run(empty, to_ring) + run(callback, to_ring)])
     monitoring.set_local_events(session.tool, code, 0)
-    differences = zip(*[(b - a, s - b, c - b, e - d) for a, b, s, c, d, e in rounds])
+    differences = zip(*rounds)
     return [statistics.median(d) / markers for d in differences]
 
 
@@ -58,18 +63,19 @@ def main():
     with tempfile.TemporaryDirectory(prefix="ocular-bench-") as temp:
         folder = os.path.join(temp, "data")
         tools.serve(folder)
-        session = monitor._Session(folder, "full")
+        session = monitor._Session(folder, "full", "software")
         _core.join()
         monitor._begin(session, (), ())
         _core.set_filter((), (), ())  # the package's own code is what is measured
         ns_a_cycle = 1e9 / _core.ask(folder)[3]
-        print("| event | empty callback | a bare RDTSC over it | marker over it | in a drained ring |")
-        print("|---|---|---|---|---|")
+        print("| event | empty callback | RDTSC over it | {time, constant} over it | **marker over it** | "
+              "in a drained ring |")
+        print("|---|---|---|---|---|---|")
         for name in calibrate.PROGRAMS:
             if name in session.events:
                 callback = _core.callback(_core.ops[name], monitor._shape(name, "full"), None)
                 row = compare(session, name, callback, ns_a_cycle)
-                print("| %s | %.1f | %+.1f | %+.1f | %+.1f |" % (name, *row), flush=True)
+                print("| %s | %.1f | %+.1f | %+.1f | **%+.1f** | %+.1f |" % (name, *row), flush=True)
         session.unregister()
         _core.close()
         monitor.finish(folder)
