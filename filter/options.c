@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "sink_callgrind.h"
@@ -103,7 +104,9 @@ static const struct {
 	KEY(pstats, set_string, "FILE", "write call counts and times for Python's pstats"),
 	KEY(console, set_when, "auto|always|never", "report (default: when no other is asked for)"),
 	KEY(loops, set_number, "N", "loops that the report takes apart (default: 5)"),
-	KEY(opcodes, set_opcodes, "SORT[:RESTRICT]", "opcodes and pairs of functions and loops, too"),
+	KEY(opcodes, set_opcodes, "SORT[:RESTRICT]", "tables of opcodes and pairs, as pstats sorts"),
+	{ "counts", offsetof(struct options, events_by_code), set_number, "N",
+	  "events by kind, of the N code objects with most" },
 	{ "time", 0, set_window, "FROM,TO", "only this part: seconds, as perf script --time" },
 	KEY(color, set_when, "auto|always|never", "colours (default: on a terminal)"),
 	KEY(progress, set_when, "auto|always|never", "progress on stderr (default: on a terminal)"),
@@ -192,6 +195,14 @@ static bool wants_console(const struct options *o)
 	return o->console == WHEN_ALWAYS || (o->console == WHEN_AUTO && !other);
 }
 
+/* 0 where it is no terminal, or does not say. */
+static unsigned columns_of(int fd)
+{
+	struct winsize size;
+
+	return ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_col;
+}
+
 /* Appends a sink to the list that ends at *end. Nothing to do without a path. */
 static int append(struct sink ***end, sink_maker make, const char *path, const struct options *o,
 		  char *error)
@@ -200,6 +211,7 @@ static int append(struct sink ***end, sink_maker make, const char *path, const s
 		.path = path,
 		.loops = o->loops,
 		.color = options_when(o->color, STDOUT_FILENO),
+		.width = columns_of(STDOUT_FILENO),
 		.opcodes = &o->opcodes,
 		.events_by_code = o->events_by_code,
 	};

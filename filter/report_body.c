@@ -8,18 +8,35 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "body.h"
+#include "specialization.h"
 #include "text.h"
 
-static void write_name(FILE *f, const struct loop *loop, const struct instr *instr,
-		       const struct paint *c)
+#define SOURCE_LINES 16 /* of a loop, at most */
+
+static void write_name(const struct report *r, const struct loop *loop, const struct instr *instr)
 {
 	const struct process *p = loop->code->process;
 
-	fputs(process_opname(p, instr->base), f);
+	fputs(process_opname(p, instr->base), r->f);
 	if (instr->adaptive != instr->base)
-		fprintf(f, " -> %s%s%s", c->special, process_opname(p, instr->adaptive), c->plain);
+		fprintf(r->f, " -> %s%s%s", r->c->special, process_opname(p, instr->adaptive),
+			r->c->plain);
+}
+
+/* In a precise recording every one does: the legend says so. */
+static bool stayed_base(const struct report *r, const struct loop *loop, const struct instr *instr)
+{
+	return !r->p->events[OP_INSTRUCTION] && specialization_known(loop->code) &&
+	       specialized_of(loop->code, instr) == SPECIALIZED_NOT;
+}
+
+static void write_stayed(const struct report *r, const struct loop *loop, const struct instr *instr)
+{
+	if (stayed_base(r, loop, instr))
+		fprintf(r->f, " %s(stayed base)%s", r->c->faint, r->c->plain);
 }
 
 static void write_cycles(FILE *f, const struct loop *loop, const struct body_row *row)
@@ -36,70 +53,140 @@ static void write_cycles(FILE *f, const struct loop *loop, const struct body_row
 		fprintf(f, " (callback ~%" PRIu64 ")", callback);
 }
 
-static void write_legend(FILE *f, const struct loop *loop, const struct body_row *rows)
+static void write_legend(const struct report *r, const struct loop *loop, const struct body_row *rows)
 {
 	const struct code *code = loop->code;
 	uint64_t jump = code->process->callback_cycles[OP_JUMP];
 
 	if (rows->measured) {
-		fprintf(f,
-			"Cycles run to the thread's next instruction, through calls, one callback "
-			"included;\na trip includes %.1f. Base opcodes ran: INSTRUCTION events "
-			"prevent specialization.\n",
+		fprintf(r->f,
+			"Cycles run to the thread's next instruction, through calls, with one "
+			"callback\n(a trip has %.1f). Base opcodes ran: INSTRUCTION events prevent "
+			"specialization.\n",
 			loop->cycles.n ? (double)loop->uops / loop->cycles.n : 0);
 		return;
 	}
 	fputs("* average over the block: a trip's cycles, calls included, over its instructions\n",
-	      f);
+	      r->f);
 	if (jump)
-		fprintf(f, "  a trip contains one JUMP callback of ~%" PRIu64 " cycles\n", jump);
-	if (!code->final)
-		fputs("  specialized opcodes are not known: they are read at an orderly stop\n", f);
+		fprintf(r->f, "  a trip contains one JUMP callback of ~%" PRIu64 " cycles\n", jump);
+	if (!specialization_known(code))
+		fputs("  specialized opcodes are not known: they are read at an orderly stop\n",
+		      r->f);
 }
 
-static void write_title(FILE *f, const struct loop *loop)
+/* "entered 9996 times, trips of each: mean 28.1, median 3, p99 141, min 1, max 141" */
+static void write_trips(const struct report *r, const struct loop *loop)
 {
+	const struct stat_sum *s = &loop->trips;
+
+	fprintf(r->f, "entered %" PRIu64 " time%s", loop->entries, loop->entries == 1 ? "" : "s");
+	if (s->n)
+		fprintf(r->f,
+			", trips of each: mean %.1f, median %" PRIu64 ", p99 %" PRIu64
+			", min %" PRIu64 ", max %" PRIu64,
+			stat_mean(s), stat_quantile(s, 0.5), stat_quantile(s, 0.99), s->min, s->max);
+	if (s->n < loop->entries)
+		fprintf(r->f, "%s%" PRIu64 " of them %s not seen to end", s->n ? "\n" : ", ",
+			loop->entries - s->n, loop->entries - s->n == 1 ? "was" : "were");
+	fputc('\n', r->f);
+}
+
+static void write_loop_title(const struct report *r, const struct loop *loop)
+{
+	FILE *f = r->f;
+
 	fputc('\n', f);
 	text_plain(f, loop->code->qualname);
 	fputs(", ", f);
 	text_plain(f, loop->code->file);
 	if (loop_line(loop))
 		fprintf(f, ":%d", loop_line(loop));
-	fprintf(f, ": offsets %" PRId64 " to %" PRId64, loop->head, loop->end);
+	fprintf(f, "\noffsets %" PRId64 " to %" PRId64, loop->head, loop->end);
 	if (loop->uops)
 		fprintf(f, ", %.1f bytecodes a trip", (double)loop->uops / loop->cycles.n);
 	fputc('\n', f);
 }
 
-static void write_rows(FILE *f, const struct loop *loop, const struct body_row *rows, size_t n,
-		       const struct paint *c)
+static int by_line(const void *left, const void *right)
 {
-	fprintf(f,
-		"%s[Ocular] Trace Disassembly with Hardware CPU Cycles (Base -> Specialized):%s\n",
-		c->title, c->plain);
-	for (size_t i = 0; i < n; i++) {
-		fprintf(f, "[%03zu] offset %u : ", i, rows[i].instr->offset);
-		write_name(f, loop, rows[i].instr, c);
-		fputs(" | ", f);
-		write_cycles(f, loop, &rows[i]);
-		fputc('\n', f);
-	}
-	write_legend(f, loop, rows);
+	const struct body_row *a = left, *b = right;
+
+	return (a->instr->line > b->instr->line) - (a->instr->line < b->instr->line);
 }
 
-int report_body(FILE *f, const struct loop *loop, const struct paint *c)
+static void write_line(const struct report *r, const struct source *source, int64_t number)
+{
+	const char *line = source_line(source, number);
+
+	if (!line)
+		return;
+	fprintf(r->f, "%6" PRId64 "  ", number);
+	text_elided(r->f, line, r->width - 8);
+	fputc('\n', r->f);
+}
+
+/* The lines that the instructions are of. Sorts a copy of the rows. */
+static int write_source(struct report *r, const struct loop *loop, const struct body_row *rows, size_t n)
+{
+	const struct source *source =
+		sources_get(&r->sources, loop->code->file, loop->code->process->realtime_ns);
+	struct body_row *sorted = calloc(n + 1, sizeof(*sorted));
+	int64_t last = 0;
+
+	if (!source || !sorted) {
+		free(sorted);
+		return -ENOMEM;
+	}
+	memcpy(sorted, rows, n * sizeof(*rows));
+	qsort(sorted, n, sizeof(*sorted), by_line);
+	for (size_t i = 0, lines = 0; i < n && !source->why && lines < SOURCE_LINES; i++) {
+		if (sorted[i].instr->line <= last)
+			continue;
+		last = sorted[i].instr->line;
+		write_line(r, source, last);
+		lines++;
+	}
+	if (source->why)
+		fprintf(r->f, "its source is not shown: %s\n", source->why);
+	free(sorted);
+	return 0;
+}
+
+static void write_rows(const struct report *r, const struct loop *loop, const struct body_row *rows,
+		       size_t n)
+{
+	fprintf(r->f,
+		"%s[Ocular] Trace Disassembly with Hardware CPU Cycles (Base -> Specialized):%s\n",
+		r->c->title, r->c->plain);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(r->f, "[%03zu] offset %u : ", i, rows[i].instr->offset);
+		write_name(r, loop, rows[i].instr);
+		fputs(" | ", r->f);
+		write_cycles(r->f, loop, &rows[i]);
+		write_stayed(r, loop, rows[i].instr);
+		fputc('\n', r->f);
+	}
+	write_legend(r, loop, rows);
+}
+
+int report_body(struct report *r, const struct loop *loop)
 {
 	struct body_row *rows = calloc(loop->code->ninstrs + 1, sizeof(*rows));
 	size_t n;
+	int err = 0;
 
 	if (!rows)
 		return -ENOMEM;
 	n = body_rows(loop, rows, loop->code->ninstrs);
-	write_title(f, loop);
-	if (n)
-		write_rows(f, loop, rows, n, c);
-	else
-		fputs("Its bytecode is in no code table.\n", f);
+	write_loop_title(r, loop);
+	write_trips(r, loop);
+	if (n) {
+		err = write_source(r, loop, rows, n);
+		write_rows(r, loop, rows, n);
+	} else {
+		fputs("Its bytecode is in no code table.\n", r->f);
+	}
 	free(rows);
-	return 0;
+	return err;
 }

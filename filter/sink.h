@@ -86,6 +86,7 @@ struct sink_options {
 	const char *path; /* where it writes; "-": standard output */
 	unsigned loops;	  /* console: how many loops to disassemble */
 	bool color;	  /* console: escape sequences allowed */
+	unsigned width;	  /* console: columns of the terminal; 0: not known */
 	const struct opcodes_view *opcodes; /* console, summary: tables of functions and loops, too */
 	unsigned events_by_code; /* console: how many rows of events by code object */
 };

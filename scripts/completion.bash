@@ -3,13 +3,14 @@ _ocular() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=
 	local record='--output --mode --include --exclude --python --backend --ring-records --wait-ms --quiet'
 	record+=' --flight --max-snapshots --pt-buffer'
-	local report='--perfetto --summary --html --events --loops --time --decoder --quiet'
+	local report='--perfetto --summary --html --events --loops --opcodes --counts --time --decoder --quiet'
 	report+=' --pstats --collapsed --speedscope --callgrind'
 
 	case $before:${COMP_WORDS[1]} in
 	ocular:* | */ocular:*) words='run record report check help' ;;
 	--mode:*) words='calls adaptive lines precise full' ;;
 	--decoder:*) words='perf libipt both' ;;
+	--opcodes:*) words='time calls percall name' ;;
 	--backend:*) words='auto ptwrite emulated software' ;;
 	help:*) words='run record report check by-hand' ;;
 	*:record) words=$record ;;

@@ -15,6 +15,8 @@ report_files="
 "
 report_others="
 	loops
+	opcodes
+	counts
 	time
 "
 
@@ -38,6 +40,10 @@ usage: ocular report [options] [DIR]
   --speedscope FILE   write each thread's call tree for https://www.speedscope.app
   --callgrind FILE    write costs by line, in mode precise by instruction, for KCachegrind
   --loops N           take the N hottest loops apart (default 5)
+  --opcodes SORT[:RESTRICT]...  tables of opcodes and of what follows what: whole program, hottest loops
+                      and functions, console and summary. SORT: time, calls, percall or name; RESTRICT
+                      as pstats takes it: a number of rows, a share of them (0.1), a regular expression
+  --counts N          events of each kind, of the N code objects with most
   --time FROM,TO      only this span, in seconds of perf's clock; either end may be left out
   --decoder D         perf (default); libipt: ocular-pt, which reads the packets itself, without perf and
                       faster; both: report through perf, then compare the two event by event
@@ -46,6 +52,8 @@ usage: ocular report [options] [DIR]
   ocular report
   ocular report fib.data --perfetto fib.json --summary fib.summary.json
   ocular report --html fib.html
+  ocular report precise.data --opcodes time:20 --counts 10
+  ocular report precise.data --opcodes calls:LOAD_
   ocular report --events - | less
 
 '-' as FILE is standard output, and takes the place of the console report. A recording that was cut

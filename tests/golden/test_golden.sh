@@ -38,6 +38,13 @@ compare()
 	check "$1 $2" $?
 }
 
+# The report fits a terminal.
+check_width()
+{
+	awk 'length > 80 { print FILENAME ": " length ": " $0; wide = 1 } END { exit wide }' "$out/console.txt" >"$out/diff"
+	check "$1 console is 80 columns wide" $?
+}
+
 # The events come out as they went in, but for comments.
 compare_events()
 {
@@ -71,6 +78,7 @@ run_case()
 	for expected in $optional; do
 		[ ! -e "$here/$case/$expected" ] || compare "$case" "$expected"
 	done
+	check_width "$case"
 	compare_events "$case"
 }
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* report_write.h - how the report's tables write a number, a title, the name of a place. */
+#ifndef OCULAR_REPORT_WRITE_H
+#define OCULAR_REPORT_WRITE_H
+
+#include "report.h"
+
+/* After an empty line. */
+void write_title(const struct report *r, const char *title);
+
+/* In seven columns, a blank first; in eleven. */
+void write_number(const struct report *r, double n);
+void write_duration(const struct report *r, uint64_t ns);
+
+/* "12.3%" in six columns; of nothing: 0. */
+void write_share(const struct report *r, double part, double whole);
+
+/*
+ * The last column, two blanks and "QUALNAME, FILE:LINE", and the end of the line; without a line "QUALNAME,
+ * FILE, offset N". `used` columns of the line are taken: what does not fit loses its middle.
+ */
+void write_place(const struct report *r, const struct code *code, int64_t line, int64_t offset,
+		 unsigned used);
+
+#endif
