@@ -61,6 +61,7 @@ struct process {
 	int64_t realtime_ns; /* wall clock at its start, since the epoch; 0: unknown */
 	uint32_t first_id;
 	int32_t parent; /* -1: none */
+	bool whole;	/* traced from before its program began */
 	char *opnames[256];
 	bool able[256]; /* by base opcode: the interpreter has specialised forms of it */
 	bool ables;	/* the header says which */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gzip.h - a gzip stream (RFC 1952) into a file descriptor.
+ * gzip.h - compressed bytes into a file descriptor: one gzip stream (RFC 1952), which viewers and tools
+ * take for a trace whose name ends in .gz, or block after block, each in a frame of the format's own.
  *
- * Viewers and tools take one for a trace whose name ends in .gz. The fastest level: an order of
- * magnitude is won by the first, and the analysis waits for it.
+ * The fastest level: an order of magnitude is won by the first, and the analysis waits for it.
  */
 #ifndef OCULAR_GZIP_H
 #define OCULAR_GZIP_H
@@ -13,8 +13,13 @@
 
 struct gzip;
 
-/* NULL: no memory. */
-struct gzip *gzip_open(void);
+#define GZIP_FRAME 32 /* bytes of a frame at most */
+
+/* Writes at `to` what comes before `size` bytes of a zlib stream (RFC 1950), and returns its end. */
+typedef char *(*gzip_frame)(char *to, size_t size);
+
+/* frame NULL: one gzip stream. NULL: no memory. */
+struct gzip *gzip_open(gzip_frame frame);
 
 enum gzip_how {
 	GZIP_MORE, /* as much as zlib likes to give */
@@ -22,7 +27,7 @@ enum gzip_how {
 	GZIP_END,  /* all of it, and the stream's end */
 };
 
-/* 0 or a negative errno. */
+/* In blocks: each call is a block, whatever `how`. 0 or a negative errno. */
 int gzip_write(struct gzip *z, int fd, const void *bytes, size_t size, enum gzip_how how);
 
 /* Bytes of the file if `more` bytes are written and the stream is ended, or fewer. */

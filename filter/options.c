@@ -17,6 +17,7 @@
 #include "sink_summary.h"
 
 #define LOOPS_DEFAULT 5
+#define MAX_SIZE_LEAST 16384 /* bytes: room for what was left out, and names */
 
 typedef bool (*setter)(struct options *o, void *field, const char *value);
 
@@ -38,6 +39,62 @@ static bool set_when(struct options *o, void *field, const char *value)
 			return true;
 		}
 	return false;
+}
+
+static bool set_iterations(struct options *o, void *field, const char *value)
+{
+	static const char *const names[] = {
+		[ITERATIONS_INSTANTS] = "instants",
+		[ITERATIONS_SLICES] = "slices",
+		[ITERATIONS_NONE] = "none",
+	};
+
+	(void)o;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(value, names[i])) {
+			*(enum iterations *)field = i;
+			return true;
+		}
+	return false;
+}
+
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+/* A whole number and one of `units`. */
+static bool read_quantity(const char *value, const struct unit *units, uint64_t *quantity)
+{
+	char *end;
+
+	errno = 0;
+	*quantity = strtoull(value, &end, 10);
+	for (; units->name; units++)
+		if (!strcmp(end, units->name))
+			return *value >= '0' && *value <= '9' && !errno &&
+			       !__builtin_mul_overflow(*quantity, units->factor, quantity);
+	return false;
+}
+
+static bool set_duration(struct options *o, void *field, const char *value)
+{
+	static const struct unit units[] = {
+		{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 }, { NULL, 0 }
+	};
+
+	(void)o;
+	return read_quantity(value, units, field);
+}
+
+static bool set_size(struct options *o, void *field, const char *value)
+{
+	static const struct unit units[] = {
+		{ "", 1 }, { "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 }, { NULL, 0 }
+	};
+
+	(void)o;
+	return read_quantity(value, units, field) && *(uint64_t *)field >= MAX_SIZE_LEAST;
 }
 
 static bool set_number(struct options *o, void *field, const char *value)
@@ -94,7 +151,7 @@ static const struct {
 } keys[] = {
 #define KEY(key, set, value, help) { #key, offsetof(struct options, key), set, value, help }
 	KEY(codes, set_string, "DIR", "folder of codes-PID.jsonl (default: that of the perf.data)"),
-	KEY(perfetto, set_string, "FILE", "write a Perfetto trace (Chrome JSON)"),
+	KEY(perfetto, set_string, "FILE", "write a Perfetto trace: Chrome JSON; protobuf if *.pftrace; *.gz: gzip"),
 	KEY(summary, set_string, "FILE", "write the summary as JSON"),
 	KEY(html, set_string, "FILE", "write the report as a page for a browser"),
 	KEY(events, set_string, "FILE", "write one line for each event"),
@@ -107,6 +164,9 @@ static const struct {
 	KEY(opcodes, set_opcodes, "SORT[:RESTRICT]", "tables of opcodes and pairs, as pstats sorts"),
 	{ "counts", offsetof(struct options, events_by_code), set_number, "N",
 	  "events by kind, of the N code objects with most" },
+	KEY(iterations, set_iterations, "slices|instants|none", "trips of loops in the Perfetto trace"),
+	KEY(min_duration, set_duration, "N{ns|us|ms|s}", "shorter slices are left out of it"),
+	KEY(max_size, set_size, "N[K|M|G]", "its size at most, from 16K; what is left out is told in it"),
 	{ "time", 0, set_window, "FROM,TO", "only this part: seconds, as perf script --time" },
 	KEY(color, set_when, "auto|always|never", "colours (default: on a terminal)"),
 	KEY(progress, set_when, "auto|always|never", "progress on stderr (default: on a terminal)"),
@@ -214,6 +274,10 @@ static int append(struct sink ***end, sink_maker make, const char *path, const s
 		.width = columns_of(STDOUT_FILENO),
 		.opcodes = &o->opcodes,
 		.events_by_code = o->events_by_code,
+		.whole = !o->from_ns,
+		.iterations = o->iterations,
+		.min_ns = o->min_duration,
+		.max_size = o->max_size,
 	};
 	int err = path ? make(*end, &so, error) : 0;
 

@@ -14,8 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gzip.h"
-
 #define BUFFER_SIZE (1u << 20)
 
 static int open_directly(struct out *o)
@@ -77,7 +75,7 @@ int out_open(struct out *o, const char *path, char *error, size_t size)
 	*o = (struct out){ .fd = -1, .size = BUFFER_SIZE };
 	o->path = strdup(path);
 	o->buffer = malloc(o->size);
-	o->zip = is_zipped(path) ? gzip_open() : NULL;
+	o->zip = is_zipped(path) ? gzip_open(NULL) : NULL;
 	if (!o->path || !o->buffer || (is_zipped(path) && !o->zip))
 		o->err = -ENOMEM;
 	else
@@ -86,6 +84,15 @@ int out_open(struct out *o, const char *path, char *error, size_t size)
 	if (err)
 		out_discard(o);
 	return err;
+}
+
+int out_frames(struct out *o, gzip_frame frame)
+{
+	if (!o->zip)
+		o->zip = gzip_open(frame);
+	if (!o->zip)
+		o->err = -ENOMEM;
+	return o->err;
 }
 
 static void flush(struct out *o, enum gzip_how how)

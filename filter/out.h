@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gzip.h"
+
 #define OUT_DIGITS 21 /* room that out_dec needs at most; out_us needs one more */
 
 struct out {
@@ -31,6 +33,12 @@ struct out {
 
 /* 0 or a negative errno, and then why in `error`. */
 int out_open(struct out *o, const char *path, char *error, size_t size);
+
+/*
+ * From here on what is written is compressed in blocks, each in a frame (gzip.h); what one out_commit
+ * hands over is never torn. A file that is compressed as a whole stays so. 0 or -ENOMEM.
+ */
+int out_frames(struct out *o, gzip_frame frame);
 
 /*
  * Room for `size` bytes. The caller writes at most as many and hands the end of what it wrote to

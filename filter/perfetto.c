@@ -16,20 +16,29 @@ void perfetto_end(FILE *f, const void *of)
 	text_json(f, code->qualname);
 }
 
-/* The category is "FILE:LINE": viewers show it where a slice is clicked. */
-void perfetto_begin(FILE *f, const void *of)
+char *perfetto_place(const struct code *code)
 {
-	const struct code *code = of;
 	const char *slash = strrchr(code->file, '/');
 	char *place;
 
 	if (asprintf(&place, "%s:%" PRId64, slash ? slash + 1 : code->file, code->firstlineno) < 0)
+		return NULL;
+	return place;
+}
+
+void perfetto_begin(FILE *f, const void *of)
+{
+	const struct code *code = of;
+	char *place = perfetto_place(code);
+
+	if (!place)
 		return;
 	fputs("\"cat\":", f);
 	text_json(f, place);
 	free(place);
 	fputc(',', f);
 	perfetto_end(f, code);
+	fputs(",\"args\":{}", f);
 }
 
 void perfetto_code(FILE *f, const void *of)
@@ -46,25 +55,32 @@ void perfetto_code(FILE *f, const void *of)
 	fprintf(f, ",\"line\":%" PRId64 "}", code->firstlineno);
 }
 
-/* "loop QUALNAME:LINE", or "+OFFSET" where the line is not known. */
-void perfetto_trip(FILE *f, const void *of)
+char *perfetto_loop(const struct loop *loop)
 {
-	const struct loop *loop = of;
 	int32_t line = loop_line(loop);
 	char *name;
 
 	if (asprintf(&name, "loop %s%c%" PRId64, loop->code->qualname, line ? ':' : '+',
 		     line ? line : loop->head) < 0)
+		return NULL;
+	return name;
+}
+
+void perfetto_trip(FILE *f, const void *of)
+{
+	char *name = perfetto_loop(of);
+
+	if (!name)
 		return;
-	fputs("\"s\":\"t\",\"cat\":\"loop\",\"name\":", f);
+	fputs("\"cat\":\"loop\",\"name\":", f);
 	text_json(f, name);
 	free(name);
 	fputs(",\"args\":{", f);
 }
 
-void perfetto_name(FILE *f, const char *ids, const char *what, const char *name)
+void perfetto_name(FILE *f, const char *what, const char *name)
 {
-	fprintf(f, "\n{\"ph\":\"M\",%s\"name\":\"%s\",\"args\":{\"name\":", ids, what);
+	fprintf(f, "\"name\":\"%s\",\"args\":{\"name\":", what);
 	text_json(f, name);
-	fputs("}}", f);
+	fputc('}', f);
 }

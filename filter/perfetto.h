@@ -8,15 +8,24 @@
 
 #include <stdio.h>
 
+#include "function.h"
+
 /* Of a struct code: the B and the E of an activation, and the instant that tells all about it. */
 void perfetto_begin(FILE *f, const void *code);
 void perfetto_end(FILE *f, const void *code);
 void perfetto_code(FILE *f, const void *code);
 
-/* Of a struct loop: the instant of a trip, with its args left open and empty. */
+/* Of a struct loop: a trip, with its args left open and empty. */
 void perfetto_trip(FILE *f, const void *loop);
 
-/* A whole event that names a thread or process: ids as in an event, what is "thread_name" or so. */
-void perfetto_name(FILE *f, const char *ids, const char *what, const char *name);
+/* What names a thread or process: what is "thread_name" or "process_name". */
+void perfetto_name(FILE *f, const char *what, const char *name);
+
+/*
+ * The category of an activation, "FILE:LINE", which viewers show where a slice is clicked, and the name
+ * of a trip, "loop QUALNAME:LINE", or "+OFFSET" where the line is not known. malloc'ed; NULL: no memory.
+ */
+char *perfetto_place(const struct code *code);
+char *perfetto_loop(const struct loop *loop);
 
 #endif

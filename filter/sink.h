@@ -81,6 +81,9 @@ struct sink {
 	char error[SINK_ERROR]; /* one line, set when a callback fails */
 };
 
+/* How trips of loops are shown on a timeline. */
+enum iterations { ITERATIONS_INSTANTS, ITERATIONS_SLICES, ITERATIONS_NONE };
+
 /* What makes a sink: fields that it has no use for are ignored. */
 struct sink_options {
 	const char *path; /* where it writes; "-": standard output */
@@ -89,6 +92,10 @@ struct sink_options {
 	unsigned width;	  /* console: columns of the terminal; 0: not known */
 	const struct opcodes_view *opcodes; /* console, summary: tables of functions and loops, too */
 	unsigned events_by_code; /* console: how many rows of events by code object */
+	bool whole;	  /* no time window cuts off the beginning */
+	enum iterations iterations;
+	uint64_t min_ns;   /* timeline: what is shorter is left out */
+	uint64_t max_size; /* timeline: bytes of the file; 0: any */
 };
 
 /*

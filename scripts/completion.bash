@@ -5,12 +5,14 @@ _ocular() {
 	record+=' --flight --max-snapshots --pt-buffer'
 	local report='--perfetto --summary --html --events --loops --opcodes --counts --time --decoder --quiet'
 	report+=' --pstats --collapsed --speedscope --callgrind'
+	report+=' --iterations --min-duration --max-size'
 
 	case $before:${COMP_WORDS[1]} in
 	ocular:* | */ocular:*) words='run record report check help' ;;
 	--mode:*) words='calls adaptive lines precise full' ;;
 	--decoder:*) words='perf libipt both' ;;
 	--opcodes:*) words='time calls percall name' ;;
+	--iterations:*) words='instants slices none' ;;
 	--backend:*) words='auto ptwrite emulated software' ;;
 	help:*) words='run record report check by-hand' ;;
 	*:record) words=$record ;;

@@ -78,6 +78,7 @@ def _header(session, config, include, exclude):
         "python": sys.version,
         "hexversion": sys.hexversion,
         "implementation": sys.implementation.cache_tag,
+        "whole": session.whole,
         "mode": session.mode,
         "backend": session.backend,
         "events": session.events,
@@ -114,13 +115,17 @@ def check(mode, backend):
         raise ValueError("ocular: no backend %r; there are: %s" % (backend, ", ".join(backends.NAMES)))
 
 
-def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto"):
-    """Trace this interpreter into `folder`. RuntimeError, ValueError or OSError; then nothing is on."""
+def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", whole=False):
+    """Trace this interpreter into `folder`; whole: before any of the program runs.
+
+    RuntimeError, ValueError or OSError; then nothing is on.
+    """
     global _session
     check(mode, backend)
     if _session:
         raise RuntimeError("ocular: already tracing into " + _session.folder)
     session = _Session(folder, mode, backends.choose(backend, folder).name)
+    session.whole = whole
     first = _core.join()
     try:
         if first:
@@ -163,7 +168,7 @@ def start_from_environment():
     env = os.environ
     start(env["OCULAR_DIR"], env.get("OCULAR_MODE") or modes.DEFAULT,
           _patterns(env.get("OCULAR_INCLUDE")), _patterns(env.get("OCULAR_EXCLUDE")),
-          env.get("OCULAR_BACKEND") or "auto")
+          env.get("OCULAR_BACKEND") or "auto", whole=True)
 
 
 def _patterns(joined):

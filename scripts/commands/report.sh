@@ -18,12 +18,15 @@ report_others="
 	opcodes
 	counts
 	time
+	iterations
+	min_duration
+	max_size
 "
 
 report_options="--decoder:decoder -q:silent! --quiet:silent!" decoder=perf silent=''
 for option in $report_files $report_others; do
 	eval "$option="
-	report_options="$report_options --$option:$option"
+	report_options="$report_options --$(echo "$option" | tr _ -):$option"
 done
 
 report_help() {
@@ -31,7 +34,11 @@ report_help() {
 usage: ocular report [options] [DIR]
 
   DIR                 a recording (default ocular.data)
-  --perfetto FILE     write a trace for https://ui.perfetto.dev
+  --perfetto FILE     write a trace for https://ui.perfetto.dev: protobuf if FILE ends in .pftrace (a fraction
+                      of the size), else JSON; compressed if it ends in .gz
+  --iterations HOW    trips of loops in that trace: instants (default), slices or none
+  --min-duration T    leave slices shorter than T out of it: 500ns, 10us, 2ms, 1s
+  --max-size N        its size at most, as 200M: what comes later is left out, and counted in it
   --summary FILE      write functions, loops and losses as JSON
   --html FILE         write the report as one page for a browser, with source and distributions
   --events FILE       write one line for each decoded event
@@ -54,6 +61,7 @@ usage: ocular report [options] [DIR]
   ocular report --html fib.html
   ocular report precise.data --opcodes time:20 --counts 10
   ocular report precise.data --opcodes calls:LOAD_
+  ocular report --perfetto fib.pftrace --min-duration 1us --max-size 500M
   ocular report --events - | less
 
 '-' as FILE is standard output, and takes the place of the console report. A recording that was cut

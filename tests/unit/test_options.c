@@ -85,6 +85,39 @@ static void test_numbers_and_choices(void **state)
 	assert_int_equal(o.progress, WHEN_AUTO);
 }
 
+static void test_timeline(void **state)
+{
+	static const struct {
+		const char *word;
+		uint64_t ns, bytes;
+	} words[] = {
+		{ "min_duration=0ns", 0, 0 },
+		{ "min_duration=500ns", 500, 0 },
+		{ "min_duration=10us", 10000, 0 },
+		{ "min_duration=2ms", 2000000, 0 },
+		{ "min_duration=3s", 3000000000, 0 },
+		{ "max_size=16384", 0, 16384 },
+		{ "max_size=16K", 0, 16384 },
+		{ "max_size=200M", 0, 200 << 20 },
+		{ "max_size=3G", 0, 3ull << 30 },
+	};
+	struct options o;
+	char error[OPTIONS_ERROR];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(words); i++) {
+		if (parse(&o, words[i].word, error))
+			fail_msg("%s: %s", words[i].word, error);
+		assert_true(o.min_duration == words[i].ns && o.max_size == words[i].bytes);
+	}
+	assert_int_equal(parse(&o, "iterations=slices", error), 0);
+	assert_int_equal(o.iterations, ITERATIONS_SLICES);
+	assert_int_equal(parse(&o, "iterations=none", error), 0);
+	assert_int_equal(o.iterations, ITERATIONS_NONE);
+	assert_int_equal(parse(&o, "iterations=instants", error), 0);
+	assert_int_equal(o.iterations, ITERATIONS_INSTANTS);
+}
+
 static const struct {
 	const char *word;
 	uint64_t from, until;
@@ -118,7 +151,10 @@ static const char *const wrong[] = {
 	"loops=",   "loops=-1",	  "loops=1x",	  "loops=100001", "loops=99999999999999999999",
 	"color=sometimes", "console=", "time=",	  "time=1",	"time=2,1",	 "time=1,1",
 	"time=a,b", "time=-1,2",  "time=1,2,3",	  "time=1 2",	"time=99999999999999,",
-	"helpless", "help=yes",
+	"helpless", "help=yes",	  "iterations=", "iterations=all", "min_duration=", "min_duration=5",
+	"min_duration=us", "min_duration=-1us", "min_duration=1.5us", "min_duration=99999999999999999999s",
+	"max_size=", "max_size=16383", "max_size=0", "max_size=5T", "max_size=-16K", "max_size=M",
+	"max_size=99999999999999G",
 };
 /* clang-format on */
 
@@ -198,6 +234,7 @@ int main(void)
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_strings),
 		cmocka_unit_test(test_numbers_and_choices),
+		cmocka_unit_test(test_timeline),
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_wrong_words),
 		cmocka_unit_test(test_when),

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+/*
+ * An event is a few constant pieces around a time. What depends on the code object, the loop or the
+ * thread is rendered once and copied from then on, so an event costs a number in decimal and some
+ * memcpy.
+ *
+ * What viewers ask for beyond the format's description:
+ * - a plain array: cut short it still loads, an object does not;
+ * - times in microseconds since the start of the trace (epoch times would fall on a 256 ns grid of
+ *   doubles), never negative (dropped);
+ * - B and E with one name. What is known at the end stands in the args of E alone: catapult warns of an
+ *   arg that both have;
+ * - speedscope tells frames apart by name and args, so each call would be a frame of its own, and E would
+ *   not match B. But if the args of the very first event are those of a trace by Hermes (React Native's
+ *   engine), it goes by name, and by args.url, line and column, which ours have not: HERMES;
+ * - no displayTimeUnit: older engines scale by it.
+ */
+#include "chrome.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfetto.h"
+
+/* Numbers and constant text of one event at most. */
+#define EVENT_ROOM 256
+
+#define HERMES \
+	"\"name\":\"process_labels\",\"args\":{\"labels\":\"Ocular\",\"name\":\"\",\"category\":\"\"," \
+	"\"url\":\"\",\"line\":0,\"column\":0,\"params\":\"\",\"allocatedCategory\":\"\"," \
+	"\"allocatedName\":\"\"}"
+
+struct chrome {
+	bool any; /* an event was written: the next needs a comma */
+	struct map codes, begins, ends; /* struct code -> struct piece */
+	struct map trips;		/* struct loop -> struct piece */
+};
+
+static int no_memory(struct timeline *v)
+{
+	return sink_file_no_memory(&v->file.sink);
+}
+
+static int chrome_open(struct timeline *v)
+{
+	v->own = calloc(1, sizeof(struct chrome));
+	if (!v->own)
+		return no_memory(v);
+	out_put(&v->file.out, "[", 1);
+	return 0;
+}
+
+static int identify(struct timeline *v, struct track *t)
+{
+	int length;
+
+	if (t->ids.text)
+		return 0;
+	/* Unknown ones are 0: Perfetto takes no negative ids. */
+	length = asprintf(&t->ids.text, "\"pid\":%d,\"tid\":%d,", t->pid < 0 ? 0 : t->pid,
+			  t->tid < 0 ? 0 : t->tid);
+	if (length < 0) {
+		t->ids.text = NULL;
+		return no_memory(v);
+	}
+	t->ids.length = length;
+	return 0;
+}
+
+static char *put_phase(struct timeline *v, char *to, const char *phase)
+{
+	struct chrome *c = v->own;
+
+	if (c->any)
+		*to++ = ',';
+	c->any = true;
+	return stpcpy(stpcpy(stpcpy(to, "\n{\"ph\":\""), phase), "\",");
+}
+
+static char *put_head(struct timeline *v, char *to, const char *phase, const struct track *t,
+		      uint64_t ns)
+{
+	to = out_us(stpcpy(put_phase(v, to, phase), "\"ts\":"), ns);
+	*to++ = ',';
+	return piece_put(to, &t->ids);
+}
+
+/* The array's first event: see above. */
+static int introduce(struct timeline *v, struct track *t)
+{
+	int err;
+	char *to = timeline_room(v, EVENT_ROOM + sizeof(HERMES) + t->ids.length, &err);
+
+	if (!to)
+		return err;
+	to = stpcpy(piece_put(put_phase(v, to, "M"), &t->ids), HERMES);
+	*to++ = '}';
+	out_commit(&v->file.out, to);
+	return 0;
+}
+
+/* Opens an event with room for `more` bytes of pieces: its members up to the time. */
+static int open_event(struct timeline *v, const char *phase, struct track *t, uint64_t ns,
+		      size_t more, char **to)
+{
+	struct chrome *c = v->own;
+	int err = identify(v, t);
+
+	if (!err && !c->any)
+		err = introduce(v, t);
+	if (err)
+		return err;
+	*to = timeline_room(v, EVENT_ROOM + t->ids.length + more, &err);
+	if (!*to)
+		return err;
+	*to = put_head(v, *to, phase, t, ns);
+	return 0;
+}
+
+static int close_event(struct timeline *v, char *to)
+{
+	*to++ = '}';
+	out_commit(&v->file.out, to);
+	return 0;
+}
+
+/* An event that is all piece. */
+static int write_piece(struct timeline *v, const char *phase, struct track *t, uint64_t ns,
+		       const struct piece *piece)
+{
+	char *to;
+	int err = piece ? open_event(v, phase, t, ns, piece->length, &to) : no_memory(v);
+
+	return err ? err : close_event(v, piece_put(to, piece));
+}
+
+static int chrome_code(struct timeline *v, struct track *t, uint64_t ns, const struct code *code)
+{
+	struct chrome *c = v->own;
+
+	return write_piece(v, "i", t, ns, piece_get(&c->codes, code, perfetto_code));
+}
+
+static int chrome_begin(struct timeline *v, struct track *t, struct span *span)
+{
+	struct chrome *c = v->own;
+	const struct piece *begin = piece_get(&c->begins, span->code, perfetto_begin);
+	const struct piece *end = piece_get(&c->ends, span->code, perfetto_end);
+
+	int err = begin && end ? identify(v, t) : no_memory(v);
+
+	if (err)
+		return err;
+	/* Room is asked for both: a beginning without its end would be a slice without one. */
+	span->reserved = EVENT_ROOM + t->ids.length + end->length;
+	v->reserved += span->reserved;
+	err = write_piece(v, "B", t, span->shown, begin);
+	v->reserved -= span->reserved;
+	return err;
+}
+
+static char *put_args(char *to, uint64_t calls, uint64_t cycles)
+{
+	to = stpcpy(to, ",\"args\":{");
+	if (calls)
+		to = stpcpy(out_dec(stpcpy(to, "\"calls\":"), calls), ",");
+	to = out_dec(stpcpy(to, "\"cycles\":"), cycles);
+	*to++ = '}';
+	return to;
+}
+
+/* Its room was kept: it is not asked whether the file is full. */
+static int chrome_end(struct timeline *v, struct track *t, const struct span *span, uint64_t ns,
+		      uint64_t cycles)
+{
+	struct chrome *c = v->own;
+	const struct piece *end = piece_get(&c->ends, span->code, perfetto_end);
+	char *to = end ? out_reserve(&v->file.out, EVENT_ROOM + t->ids.length + end->length) : NULL;
+
+	if (!to)
+		return no_memory(v);
+	to = piece_put(put_head(v, to, "E", t, ns), end);
+	return close_event(v, put_args(to, span->calls, cycles));
+}
+
+/* A tenth of a ns more: engines that reckon in doubles would cut off one as often as not. */
+static char *put_duration(char *to, uint64_t ns)
+{
+	to = out_us(stpcpy(to, "\"dur\":"), ns);
+	*to++ = '1';
+	return to;
+}
+
+static int chrome_trip(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from,
+		       uint64_t ns)
+{
+	struct chrome *c = v->own;
+	const struct piece *piece = piece_get(&c->trips, trip->loop, perfetto_trip);
+	bool slice = v->iterations == ITERATIONS_SLICES;
+	char *to;
+	int err = piece ? open_event(v, slice ? "X" : "i", t, from, piece->length, &to) :
+			  no_memory(v);
+
+	if (err)
+		return err;
+	to = slice ? put_duration(to, ns - from) : stpcpy(to, "\"s\":\"t\"");
+	*to++ = ',';
+	to = piece_put(to, piece);
+	if (trip->uops) /* 0: the bytecode is not known */
+		to = stpcpy(out_dec(stpcpy(to, "\"uOps\":"), trip->uops), ",");
+	to = out_dec(stpcpy(to, "\"Hardware Cycles\":"), trip->cycles);
+	to = out_dec(stpcpy(to, ",\"trip\":"), trip->number);
+	*to++ = '}';
+	return close_event(v, to);
+}
+
+static int chrome_mark(struct timeline *v, struct track *t, uint64_t ns, const struct mark *mark)
+{
+	char *to;
+	int err = open_event(v, "i", t, ns, EVENT_ROOM, &to);
+
+	if (err)
+		return err;
+	to = stpcpy(stpcpy(to, "\"s\":\"t\",\"cat\":\""), mark->category);
+	to = stpcpy(stpcpy(stpcpy(to, "\",\"name\":\""), mark->name), "\"");
+	for (unsigned i = 0; i < mark->n; i++) {
+		to = stpcpy(stpcpy(to, i ? ",\"" : ",\"args\":{\""), mark->args[i].key);
+		to = out_dec(stpcpy(to, "\":"), mark->args[i].value);
+	}
+	if (mark->n)
+		*to++ = '}';
+	return close_event(v, to);
+}
+
+static int write_flow(struct timeline *v, const char *phase, struct track *t, uint64_t ns)
+{
+	char *to;
+	int err = open_event(v, phase, t, ns, 0, &to);
+
+	if (err)
+		return err;
+	if (*phase == 'f')
+		to = stpcpy(to, "\"bp\":\"e\",");
+	to = stpcpy(to, "\"cat\":\"resume\",\"name\":\"resume\",\"id\":");
+	return close_event(v, out_dec(to, v->flows));
+}
+
+/* The beginning of a flow without its end would be an arrow to nowhere. */
+static int chrome_flow(struct timeline *v, struct track *t, const struct span *span)
+{
+	int err;
+
+	v->reserved += EVENT_ROOM + t->ids.length;
+	err = write_flow(v, "s", (struct track *)span->from, span->from_shown);
+	v->reserved -= EVENT_ROOM + t->ids.length;
+	return err ? err : write_flow(v, "f", t, span->shown);
+}
+
+/* Engines join name and arg to the counter's name. */
+static int chrome_counter(struct timeline *v, struct track *t, enum timeline_counter which,
+			  uint64_t ns, uint64_t value)
+{
+	const char *const *name = timeline_counters[which];
+	char *to;
+	int err = open_event(v, "C", t, ns, 0, &to);
+
+	if (err)
+		return err;
+	to = out_dec(stpcpy(to, "\"name\":\"thread "), t->tid < 0 ? 0 : t->tid);
+	to = stpcpy(stpcpy(stpcpy(to, ": "), name[0]), "\",\"args\":{\"");
+	to = out_dec(stpcpy(stpcpy(to, name[1]), "\":"), value);
+	*to++ = '}';
+	return close_event(v, to);
+}
+
+static int write_name(struct timeline *v, struct track *t, const char *what, const char *name)
+{
+	struct piece piece = { NULL, 0 };
+	FILE *f = open_memstream(&piece.text, &piece.length);
+	char *to;
+	int err = f ? identify(v, t) : -ENOMEM;
+
+	if (f && !err)
+		perfetto_name(f, what, name);
+	if (f && fclose(f))
+		err = -ENOMEM;
+	if (err)
+		return no_memory(v);
+	to = timeline_room(v, EVENT_ROOM + t->ids.length + piece.length, &err);
+	if (to)
+		err = close_event(
+			v, piece_put(piece_put(put_phase(v, to, "M"), &t->ids), &piece));
+	free(piece.text);
+	return err;
+}
+
+static int chrome_name(struct timeline *v, struct track *t, const char *thread, const char *process)
+{
+	int err = thread ? write_name(v, t, "thread_name", thread) : 0;
+
+	return err || !process ? err : write_name(v, t, "process_name", process);
+}
+
+static int chrome_finish(struct timeline *v)
+{
+	out_put(&v->file.out, "\n]\n", 3);
+	return 0;
+}
+
+static void chrome_free(struct timeline *v)
+{
+	struct chrome *c = v->own;
+
+	if (!c)
+		return;
+	piece_free_all(&c->codes);
+	piece_free_all(&c->begins);
+	piece_free_all(&c->ends);
+	piece_free_all(&c->trips);
+	free(c);
+}
+
+const struct timeline_format chrome_format = {
+	.open = chrome_open,
+	.begin = chrome_begin,
+	.end = chrome_end,
+	.code = chrome_code,
+	.trip = chrome_trip,
+	.mark = chrome_mark,
+	.flow = chrome_flow,
+	.counter = chrome_counter,
+	.name = chrome_name,
+	.finish = chrome_finish,
+	.free = chrome_free,
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * meter.h - how busy a thread is: events a second and the deepest stack, millisecond by millisecond.
+ *
+ * Milliseconds are those of the timeline, the same for all threads. A reading holds from its time to
+ * the next one's; a millisecond without an event gives no reading of its own.
+ */
+#ifndef OCULAR_METER_H
+#define OCULAR_METER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define METER_PERIOD 1000000u /* ns */
+
+struct meter {
+	bool running;
+	uint64_t begin;	 /* ns: of the millisecond that is counted */
+	uint64_t events; /* in it so far */
+	uint64_t depth, deepest;
+};
+
+struct reading {
+	uint64_t ns;
+	uint64_t rate;	/* events a second */
+	uint64_t depth; /* deepest stack */
+};
+
+/* An event at `ns`. Returns how many readings it completed: 0, 1, or 2 if nothing happened since. */
+unsigned meter_event(struct meter *m, uint64_t ns, struct reading readings[static 2]);
+
+/* The stack is `depth` deep from now on. */
+void meter_depth(struct meter *m, uint64_t depth);
+
+/* The thread is over at `ns`. Returns how many readings there still are. */
+unsigned meter_finish(struct meter *m, uint64_t ns, struct reading readings[static 2]);
+
+#endif

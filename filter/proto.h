@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * proto.h - protobuf's wire format, as much as a writer needs (protobuf.dev/programming-guides/encoding).
+ *
+ * All write at `to`, where the caller has room, and return the end.
+ */
+#ifndef OCULAR_PROTO_H
+#define OCULAR_PROTO_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define PROTO_VARINT 10 /* bytes of a varint at most */
+
+static inline char *proto_varint(char *to, uint64_t n)
+{
+	for (; n >= 0x80; n >>= 7)
+		*to++ = (char)(n | 0x80);
+	*to++ = (char)n;
+	return to;
+}
+
+/* A field that is a number: uint64, int64, bool, enum. */
+static inline char *proto_number(char *to, unsigned field, uint64_t n)
+{
+	return proto_varint(proto_varint(to, field << 3), n);
+}
+
+static inline char *proto_string(char *to, unsigned field, const char *s, size_t length)
+{
+	to = proto_varint(proto_varint(to, field << 3 | 2), length);
+	return mempcpy(to, s, length);
+}
+
+/*
+ * A field that is a message: what is written between open and close. Room for 9 bytes more than its
+ * content is needed: one byte is kept for its length, which nearly always is enough.
+ */
+static inline char *proto_open(char *to, unsigned field)
+{
+	return proto_varint(to, field << 3 | 2) + 1;
+}
+
+static inline char *proto_close(char *body, char *to)
+{
+	size_t length = to - body, more = 0;
+
+	for (size_t rest = length; rest >= 0x80; rest >>= 7)
+		more++;
+	if (more)
+		memmove(body + more, body, length);
+	proto_varint(body - 1, length);
+	return to + more;
+}
+
+#endif

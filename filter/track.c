@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "track.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Makes room for one more; 0 or -ENOMEM. */
+static int grow(void **items, size_t n, size_t *size, size_t item)
+{
+	size_t bigger = *size ? *size * 2 : 32;
+	void *moved;
+
+	if (n < *size)
+		return 0;
+	moved = realloc(*items, bigger * item);
+	if (!moved)
+		return -ENOMEM;
+	*items = moved;
+	*size = bigger;
+	return 0;
+}
+
+struct span *track_push(struct track *t, const struct activation *a, uint64_t shown)
+{
+	struct span *span;
+
+	if (grow((void **)&t->spans, t->nspans, &t->spans_size, sizeof(*t->spans)))
+		return NULL;
+	if (t->nspans)
+		t->spans[t->nspans - 1].calls += a->op == OP_PY_START;
+	span = &t->spans[t->nspans++];
+	*span = (struct span){
+		.code = a->code,
+		.start_ns = a->start_ns,
+		.start_cycles = a->start_cycles,
+		.shown = shown,
+	};
+	return span;
+}
+
+struct span *track_find(struct track *t, const struct code *code)
+{
+	for (size_t i = t->nspans; i--;)
+		if (t->spans[i].code == code)
+			return &t->spans[i];
+	return NULL;
+}
+
+struct span track_take(struct track *t, struct span *span)
+{
+	struct span taken = *span;
+	size_t at = span - t->spans;
+
+	t->nwritten -= track_is_written(t, span);
+	t->nspans--;
+	memmove(span, span + 1, (t->nspans - at) * sizeof(*span));
+	while (t->nedges && t->edges[t->nedges - 1].depth > t->nspans)
+		t->nedges--;
+	return taken;
+}
+
+bool track_is_written(const struct track *t, const struct span *span)
+{
+	return (size_t)(span - t->spans) < t->nwritten;
+}
+
+uint64_t track_at(struct track *t, uint64_t ns)
+{
+	struct span *top = t->nspans ? &t->spans[t->nspans - 1] : NULL;
+
+	if (ns < t->last_ns)
+		ns = t->last_ns;
+	if (top && top->shown == ns)
+		top->tied = true;
+	return t->last_ns = ns;
+}
+
+/* The loop's edge, the loops inside it left; a new one has no time yet. */
+static struct edge *edge_of(struct track *t, const struct loop *loop)
+{
+	struct edge *e;
+
+	while (t->nedges && (e = &t->edges[t->nedges - 1])->depth == t->nspans) {
+		if (e->loop == loop)
+			return e;
+		if (e->loop->head < loop->head)
+			break;
+		t->nedges--;
+	}
+	if (grow((void **)&t->edges, t->nedges, &t->edges_size, sizeof(*t->edges)))
+		return NULL;
+	e = &t->edges[t->nedges++];
+	*e = (struct edge){ loop, t->nspans, UINT64_MAX };
+	return e;
+}
+
+uint64_t track_edge(struct track *t, const struct loop *loop, uint64_t ns, int *err)
+{
+	struct edge *e = edge_of(t, loop);
+	uint64_t before = e ? e->shown : UINT64_MAX;
+
+	*err = e ? 0 : -ENOMEM;
+	if (e)
+		e->shown = ns;
+	t->last_ns = ns + 1;
+	return before;
+}
+
+void track_free(struct track *t)
+{
+	free(t->spans);
+	free(t->edges);
+	free(t->ids.text);
+	free(t->sequence);
+	free(t);
+}

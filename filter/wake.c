@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+/*
+ * PY_RESUME comes at the RESUME after the YIELD_VALUE, PY_THROW at the YIELD_VALUE itself or there too
+ * (3.12 to 3.15 differ): both are one code unit apart at most.
+ */
+#include "wake.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define UNIT 2
+
+static struct wake *find(const struct wakes *w, const struct code *code, int64_t offset)
+{
+	struct wake *k = map_get(&w->by_code, (uintptr_t)code);
+
+	while (k && k->offset != offset)
+		k = k->next;
+	return k;
+}
+
+static struct wake *make(struct wakes *w, const struct code *code, int64_t offset)
+{
+	struct wake *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return NULL;
+	k->offset = offset;
+	k->next = map_get(&w->by_code, (uintptr_t)code);
+	if (!map_put(&w->by_code, (uintptr_t)code, k))
+		return k;
+	free(k);
+	return NULL;
+}
+
+int wakes_yield(struct wakes *w, const struct code *code, int64_t offset, const struct track *track,
+		uint64_t shown)
+{
+	struct wake *k = find(w, code, offset);
+
+	if (!k)
+		k = make(w, code, offset);
+	if (!k)
+		return -ENOMEM;
+	k->sure = !k->suspended && track;
+	k->suspended++;
+	k->track = track;
+	k->shown = shown;
+	return 0;
+}
+
+bool wakes_resume(struct wakes *w, const struct code *code, int64_t offset, struct wake *from)
+{
+	struct wake *k = find(w, code, offset - UNIT);
+
+	if (!k || !k->suspended)
+		k = find(w, code, offset);
+	if (!k || !k->suspended)
+		return false;
+	*from = *k;
+	k->suspended--;
+	k->sure = false;
+	return from->sure && from->suspended == 1 && !w->lost;
+}
+
+void wakes_free(struct wakes *w)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&w->by_code, s));)
+		for (struct wake *k = s->value, *next; k; k = next) {
+			next = k->next;
+			free(k);
+		}
+	map_free(&w->by_code);
+}
