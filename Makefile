@@ -24,24 +24,28 @@ COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 PT         := filter/pt_%.c filter/perf_%.c
 DIR_filter := filter
 DIR_pt     := filter
+DIR_diff   := filter
 DIR_record := helper-ext/record
 DIR_ext    := helper-ext/ext
 SRC_shared := $(wildcard helper-ext/shared/*.c)
-SRC_filter := $(filter-out filter/front_% filter/main% $(PT),$(wildcard filter/*.c))
+SRC_filter := $(filter-out filter/front_% filter/main% filter/diff% $(PT),$(wildcard filter/*.c))
 SRC_pt     := $(SRC_filter) $(filter $(PT),$(wildcard filter/*.c)) $(SRC_shared)
+SRC_diff   := $(wildcard filter/diff*.c) filter/figure.c filter/text.c
 SRC_ext    := helper-ext/ext/processor.c# what of it needs no Python
 SRC_record := $(filter-out helper-ext/record/main%,$(wildcard helper-ext/record/*.c)) $(SRC_shared)
 PACKAGE  := $(patsubst helper-ext/%,$B/python/%,$(wildcard helper-ext/ocular/*.py helper-ext/hook/*.py))
 OBJ_filter := $(SRC_filter:%.c=$B/obj/%.o)
 OBJ_pt     := $(SRC_pt:%.c=$B/obj/%.o)
+OBJ_diff   := $(SRC_diff:%.c=$B/obj/%.o)
 OBJ_ext    := $(SRC_ext:%.c=$B/obj/%.o)
 OBJ_record := $(SRC_record:%.c=$B/obj/%.o)
 LIB_filter := -ljansson -lz -lm
 LIB_pt     := -ljansson -lz -lipt -lzstd -lm -pthread
+LIB_diff   := -ljansson -lm
 LIB_record := -lipt
-# Which half a test is of: NAME.c says it, or the prefix record_, pt_ or perf_, or NAME.h in ext alone.
+# Which half a test is of: NAME.c says it, or the prefix diff, record_, pt_ or perf_, or NAME.h in ext alone.
 in_record   = $(wildcard helper-ext/record/$1.c helper-ext/shared/$1.c)
-half        = $(if $(filter pt_% perf_%,$1),pt,$(if $(filter record_%,$1)$(if $(wildcard filter/$1.c),,$(call in_record,$1)),record,$(call in_ext,$1)))
+half        = $(if $(filter diff%,$1),diff,$(if $(filter pt_% perf_%,$1),pt,$(if $(filter record_%,$1)$(if $(wildcard filter/$1.c),,$(call in_record,$1)),record,$(call in_ext,$1))))
 in_ext      = $(if $(wildcard filter/$1.c),filter,$(if $(wildcard helper-ext/ext/$1.h),ext,filter))
 UNIT     := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c))
 FUZZ     := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -54,7 +58,7 @@ say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 .PHONY: all tools ext unit test doors demo sanitize fuzz bench test-newest install uninstall clean
 all: tools ext
 
-tools: $(addprefix $B/bin/ocular-,record fsck feed pt) $B/perf/ocular.so
+tools: $(addprefix $B/bin/ocular-,record fsck feed pt diff) $B/perf/ocular.so
 
 $B/bin/ocular-record: $B/obj/helper-ext/record/main.o $(OBJ_record)
 	@mkdir -p $(@D)
@@ -71,6 +75,10 @@ $B/bin/ocular-feed: $(OBJ_filter) $B/obj/filter/front_feed.o
 $B/bin/ocular-pt: $(OBJ_pt) $B/obj/filter/front_ipt.o $B/obj/filter/main_pt.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_pt)
+
+$B/bin/ocular-diff: $(OBJ_diff) $B/obj/filter/main_diff.o
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_diff)
 
 $B/perf/ocular.so: $(OBJ_filter) $B/obj/filter/front_perf.o
 	@mkdir -p $(@D)
@@ -161,7 +169,7 @@ install: all
 	install -d $(LIB)/commands $(LIB)/bin $(LIB)/perf $(LIB)/python $(DESTDIR)$(PREFIX)/bin $(COMPLETIONS)
 	install -m 755 scripts/ocular scripts/find-pythons $(LIB)
 	install -m 644 scripts/commands/*.sh $(LIB)/commands
-	install -m 755 $B/bin/ocular-record $B/bin/ocular-fsck $B/bin/ocular-pt $(LIB)/bin
+	install -m 755 $B/bin/ocular-record $B/bin/ocular-fsck $B/bin/ocular-pt $B/bin/ocular-diff $(LIB)/bin
 	install -m 644 $B/perf/ocular.so $(LIB)/perf
 	cp -R $B/python/. $(LIB)/python
 	install -m 644 scripts/completion.bash $(COMPLETIONS)/ocular

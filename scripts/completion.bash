@@ -8,15 +8,16 @@ _ocular() {
 	report+=' --iterations --min-duration --max-size'
 
 	case $before:${COMP_WORDS[1]} in
-	ocular:* | */ocular:*) words='run record report check help' ;;
+	ocular:* | */ocular:*) words='run record report diff check help' ;;
 	--mode:*) words='calls adaptive lines precise full' ;;
 	--decoder:*) words='perf libipt both' ;;
 	--opcodes:*) words='time calls percall name' ;;
 	--iterations:*) words='instants slices none' ;;
 	--backend:*) words='auto ptwrite emulated software' ;;
-	help:*) words='run record report check by-hand' ;;
+	help:*) words='run record report diff check by-hand' ;;
 	*:record) words=$record ;;
 	*:report) words=$report ;;
+	*:diff) words='--fail-over --share --all --rows --json --decoder' ;;
 	*:run) words="$record $report" ;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")

@@ -24,7 +24,7 @@ report_half() {
 report_to_head() { "$ocular" report r1 --events - | head -n 1; }
 
 # --- help and wrong usage: nothing runs, one line says why ---
-for command in run record report check; do
+for command in run record report diff check; do
 	ok "help of $command" says 0 "^usage: ocular $command" "$ocular" $command --help
 	ok "help $command" says 0 "^usage: ocular $command" "$ocular" help $command
 	ok "$command --nonsense" says 2 "unknown option --nonsense" "$ocular" $command --nonsense

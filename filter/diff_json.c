@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+/* For programs. jansson's packing makes a whole NULL when a part is NULL: memory is asked about once. */
+#include <errno.h>
+#include <jansson.h>
+
+#include "diff_out.h"
+
+/* clang-format off */
+static json_t *side(const struct diff_side *s)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:I}",
+			 "name", s->name,
+			 "argv", s->argv,
+			 "python", s->python,
+			 "mode", s->mode,
+			 "traced_ns", s->traced_ns,
+			 "traced_cycles", s->traced_cycles,
+			 "losses", (json_int_t)s->losses);
+}
+
+static json_t *item(const struct diff_item *i)
+{
+	if (!i)
+		return json_null();
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o}",
+			 "file", i->file,
+			 "qualname", i->qualname,
+			 "firstlineno", (json_int_t)i->firstlineno,
+			 "line", (json_int_t)i->line,
+			 "head_offset", (json_int_t)i->head,
+			 "times", i->times,
+			 "timed", i->n,
+			 "share", i->share,
+			 "mean", i->mean,
+			 "deviation", i->deviation,
+			 "median", i->median < 0 ? json_null() : json_real(i->median),
+			 "p99", i->p99 < 0 ? json_null() : json_real(i->p99));
+}
+
+static void add_opcode(const struct diff_opcode *o, void *to)
+{
+	json_array_append_new(to, json_pack("{s:I, s:I, s:s, s:s, s:s}",
+					    "offset", (json_int_t)o->offset,
+					    "line", (json_int_t)o->line,
+					    "opcode", o->base,
+					    "a", o->a,
+					    "b", o->b));
+}
+/* clang-format on */
+
+/* null where there is nothing to compare. */
+static json_t *specialized(const struct diff_pair *p)
+{
+	json_t *array = json_array();
+
+	if (diff_opcodes(p, add_opcode, array) >= 0)
+		return array;
+	json_decref(array);
+	return json_null();
+}
+
+/* clang-format off */
+static json_t *pair(const struct diff_pair *p)
+{
+	return json_pack("{s:s, s:s, s:f, s:f, s:f, s:b, s:o, s:o, s:o}",
+			 "verdict", diff_verdict_names[p->verdict],
+			 "matched", p->how,
+			 "change", p->change,
+			 "error", p->error,
+			 "weight", p->weight,
+			 "over", p->over,
+			 "a", item(p->a),
+			 "b", item(p->b),
+			 "specialized", specialized(p));
+}
+/* clang-format on */
+
+static json_t *pairs(const struct diff *d, enum diff_kind kind)
+{
+	json_t *array = json_array();
+	int err = !array;
+
+	for (size_t i = 0; i < d->n[kind] && !err; i++)
+		err = json_array_append_new(array, pair(&d->pairs[kind][i]));
+	return err ? json_decref(array), NULL : array;
+}
+
+int diff_json(FILE *f, const struct diff_report *r)
+{
+	/* clang-format off */
+	json_t *o = json_pack("{s:i, s:o, s:o, s:s, s:f, s:f, s:f, s:I, s:o, s:o}",
+			      "schema", DIFF_SCHEMA,
+			      "a", side(r->a),
+			      "b", side(r->b),
+			      "clock", r->a->clock,
+			      "scale", r->scale,
+			      "fail_over", r->rules.fail_over,
+			      "share", r->rules.share,
+			      "over", (json_int_t)r->diff->over,
+			      "loops", pairs(r->diff, DIFF_LOOPS),
+			      "functions", pairs(r->diff, DIFF_FUNCTIONS));
+	/* clang-format on */
+	int err = o && !json_dumpf(o, f, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) ? 0 : -ENOMEM;
+
+	json_decref(o);
+	fputs(err ? "" : "\n", f);
+	return err;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* diff_out.h - a comparison as text of 80 columns, and as JSON (docs/diff.md). */
+#ifndef OCULAR_DIFF_OUT_H
+#define OCULAR_DIFF_OUT_H
+
+#include <stdio.h>
+
+#include "diff.h"
+
+#define DIFF_SCHEMA 1
+
+/* What was compared, and how. */
+struct diff_report {
+	const struct diff_side *a, *b;
+	const struct diff *diff;
+	struct diff_rules rules;
+	double scale; /* cycles of A that one of B is worth */
+	bool all;     /* text: what is noise or the same, too */
+	unsigned rows; /* text: most of each table */
+};
+
+void diff_text(FILE *f, const struct diff_report *r);
+
+/* 0 or -ENOMEM. */
+int diff_json(FILE *f, const struct diff_report *r);
+
+#endif

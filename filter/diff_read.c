@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+/* Two tables say where a summary keeps the numbers of a loop and of a function. */
+#include "diff_read.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCHEMA 1 /* of the summary */
+
+struct number_field {
+	const char *object, *key; /* object NULL: the item itself */
+	size_t offset;
+	bool needed;
+};
+
+#define NUMBER(object, key, field, needed) { object, key, offsetof(struct diff_item, field), needed }
+
+static const struct number_field loop_numbers[] = {
+	NUMBER(NULL, "iterations", times, true),
+	NUMBER(NULL, "share", share, true),
+	NUMBER(NULL, "timed", n, true),
+	NUMBER("cycles", "mean", mean, true),
+	NUMBER("cycles", "deviation", deviation, true),
+	NUMBER("cycles", "median", median, true),
+	NUMBER("cycles", "p99", p99, true),
+};
+
+/* The mean and the share of a function are computed: a summary has the sums. */
+static const struct number_field function_numbers[] = {
+	NUMBER(NULL, "activations", times, true),
+	NUMBER(NULL, "activations", n, true),
+	NUMBER(NULL, "self_cycles", mean, true),
+	NUMBER(NULL, "self_ns", share, true),
+	NUMBER(NULL, "self_cycles_deviation", deviation, true),
+};
+
+static const struct {
+	const char *array;
+	const struct number_field *numbers;
+	size_t n;
+} kinds[DIFF_KINDS] = {
+	[DIFF_LOOPS] = { "loops", loop_numbers, sizeof(loop_numbers) / sizeof(loop_numbers[0]) },
+	[DIFF_FUNCTIONS] = { "functions", function_numbers,
+			     sizeof(function_numbers) / sizeof(function_numbers[0]) },
+};
+
+static const char *string(json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s ? s : "?";
+}
+
+static int64_t integer(json_t *o, const char *key)
+{
+	return json_integer_value(json_object_get(o, key));
+}
+
+static int order(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+int diff_item_order(const struct diff_item *a, const struct diff_item *b)
+{
+	int o = strcmp(a->file, b->file);
+
+	o = o ? o : strcmp(a->qualname, b->qualname);
+	o = o ? o : order(a->firstlineno, b->firstlineno);
+	o = o ? o : order(a->line, b->line);
+	return o ? o : order(a->head, b->head);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	return diff_item_order(a, b);
+}
+
+/* The key that the item lacks, or NULL. */
+static const char *read_numbers(struct diff_item *item, json_t *o, const struct number_field *f,
+				size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		json_t *v = json_object_get(f[i].object ? json_object_get(o, f[i].object) : o, f[i].key);
+
+		if (json_is_number(v) && json_number_value(v) >= 0)
+			*(double *)((char *)item + f[i].offset) = json_number_value(v);
+		else if (f[i].needed)
+			return f[i].key;
+	}
+	return NULL;
+}
+
+static const char *read_item(struct diff_item *item, json_t *o, enum diff_kind kind)
+{
+	*item = (struct diff_item){
+		.file = string(o, "file"),
+		.qualname = string(o, "qualname"),
+		.firstlineno = integer(o, "firstlineno"),
+		.line = integer(o, kind == DIFF_LOOPS ? "line" : "firstlineno"),
+		.head = integer(o, "head_offset"),
+		.median = -1,
+		.p99 = -1,
+		.instructions = json_object_get(o, "instructions"),
+	};
+	return read_numbers(item, o, kinds[kind].numbers, kinds[kind].n);
+}
+
+static void finish_function(struct diff_item *item, double traced_ns)
+{
+	item->mean = item->n > 0 ? item->mean / item->n : 0;
+	item->share = traced_ns > 0 ? item->share / traced_ns : 0;
+}
+
+/* The sum over squared distances from zero that mean and deviation stand for. */
+static double squares(const struct diff_item *i)
+{
+	return i->n > 1 ? (i->n - 1) * i->deviation * i->deviation + i->n * i->mean * i->mean
+			: i->n * i->mean * i->mean;
+}
+
+/* The same place in another process. Percentiles cannot be added: those of the larger part stay. */
+static void merge(struct diff_item *to, const struct diff_item *from)
+{
+	double sum = squares(to) + squares(from), n = to->n + from->n, variance;
+
+	if (from->n > to->n) {
+		to->median = from->median;
+		to->p99 = from->p99;
+	}
+	to->mean = n > 0 ? (to->mean * to->n + from->mean * from->n) / n : 0;
+	variance = n > 1 ? (sum - n * to->mean * to->mean) / (n - 1) : 0;
+	to->deviation = variance > 0 ? sqrt(variance) : 0;
+	to->n = n;
+	to->times += from->times;
+	to->share += from->share;
+}
+
+static size_t merge_all(struct diff_item *items, size_t n)
+{
+	size_t used = 0;
+
+	qsort(items, n, sizeof(*items), by_place);
+	for (size_t i = 0; i < n; i++)
+		if (used && !diff_item_order(&items[used - 1], &items[i]))
+			merge(&items[used - 1], &items[i]);
+		else
+			items[used++] = items[i];
+	return used;
+}
+
+static int read_kind(struct diff_side *s, enum diff_kind kind, char *error)
+{
+	json_t *array = json_object_get(s->json, kinds[kind].array), *o;
+	size_t i;
+
+	s->items[kind] = calloc(json_array_size(array) + 1, sizeof(struct diff_item));
+	if (!s->items[kind])
+		return -ENOMEM;
+	json_array_foreach(array, i, o) {
+		const char *lacks = read_item(&s->items[kind][i], o, kind);
+
+		if (lacks) {
+			snprintf(error, DIFF_ERROR,
+				 "%s: its %s have no \"%s\": made by another version of Ocular",
+				 s->name, kinds[kind].array, lacks);
+			return -EINVAL;
+		}
+		if (kind == DIFF_FUNCTIONS)
+			finish_function(&s->items[kind][i], s->traced_ns);
+	}
+	s->n[kind] = merge_all(s->items[kind], json_array_size(array));
+	return 0;
+}
+
+static void read_head(struct diff_side *s)
+{
+	json_t *trace = json_object_get(s->json, "trace"), *clock = json_object_get(s->json, "clock");
+	json_t *process = json_array_get(json_object_get(s->json, "processes"), 0), *v;
+	const char *key;
+
+	s->clock = string(clock, "cycles");
+	s->hz = json_number_value(json_object_get(clock, "hz"));
+	s->traced_ns = json_number_value(json_object_get(trace, "traced_ns"));
+	s->traced_cycles = json_number_value(json_object_get(trace, "traced_cycles"));
+	s->mode = string(process, "mode");
+	s->python = string(process, "python");
+	s->argv = string(process, "argv");
+	json_object_foreach(json_object_get(s->json, "losses"), key, v)
+		s->losses += json_integer_value(v);
+}
+
+static int check(const struct diff_side *s, char *error)
+{
+	json_int_t schema = integer(s->json, "schema");
+
+	if (schema == SCHEMA && json_is_array(json_object_get(s->json, "loops")) &&
+	    json_is_array(json_object_get(s->json, "functions")))
+		return 0;
+	if (schema > SCHEMA)
+		snprintf(error, DIFF_ERROR, "%s is a summary of schema %lld, this Ocular reads %d",
+			 s->name, (long long)schema, SCHEMA);
+	else
+		snprintf(error, DIFF_ERROR, "%s is no summary of Ocular's", s->name);
+	return -EINVAL;
+}
+
+int diff_read(struct diff_side *s, const char *path, const char *name, char *error)
+{
+	json_error_t why;
+	int err;
+
+	*s = (struct diff_side){ .name = name, .json = json_load_file(path, 0, &why) };
+	if (!s->json) {
+		snprintf(error, DIFF_ERROR, "%s: %s", name, why.text);
+		return -EINVAL;
+	}
+	snprintf(error, DIFF_ERROR, "no memory for %s", name);
+	err = check(s, error);
+	if (!err)
+		read_head(s);
+	for (int kind = 0; kind < DIFF_KINDS && !err; kind++)
+		err = read_kind(s, kind, error);
+	if (err)
+		diff_side_free(s);
+	return err;
+}
+
+void diff_side_free(struct diff_side *s)
+{
+	for (int kind = 0; kind < DIFF_KINDS; kind++)
+		free(s->items[kind]);
+	json_decref(s->json);
+	*s = (struct diff_side){ 0 };
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * diff_read.h - one side of a comparison: what a summary JSON (docs/summary.md) says of loops and
+ * functions, with as much of their distributions as judging a difference takes.
+ */
+#ifndef OCULAR_DIFF_READ_H
+#define OCULAR_DIFF_READ_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum diff_kind { DIFF_LOOPS, DIFF_FUNCTIONS, DIFF_KINDS };
+
+/* A loop, or a function. The same one in several processes is one. Strings are the JSON's. */
+struct diff_item {
+	const char *file, *qualname;
+	int64_t firstlineno; /* of its function */
+	int64_t line, head;  /* of the loop; the function's first line and 0 */
+	double times;	     /* trips, activations */
+	double share;	     /* 0..1: of the traced time */
+	/* Cycles of a trip; of an activation, without what it called: */
+	double n; /* how many of them were timed */
+	double mean, deviation;
+	double median, p99; /* negative: not known */
+	json_t *instructions; /* of a loop; NULL: not known */
+	bool matched;
+};
+
+struct diff_side {
+	const char *name; /* as the user named it */
+	json_t *json;
+	const char *clock, *mode, *python, *argv; /* "?" where the summary does not say */
+	double hz, traced_ns, traced_cycles;
+	uint64_t losses; /* sum over all kinds */
+	struct diff_item *items[DIFF_KINDS];
+	size_t n[DIFF_KINDS];
+};
+
+#define DIFF_ERROR 512
+
+/*
+ * Reads the summary at path. 0; -EINVAL or -ENOMEM with one line in error[DIFF_ERROR], and then
+ * nothing is left to free.
+ */
+int diff_read(struct diff_side *s, const char *path, const char *name, char *error);
+
+void diff_side_free(struct diff_side *s);
+
+/* Orders items by place: file, qualname, lines, head. */
+int diff_item_order(const struct diff_item *a, const struct diff_item *b);
+
+#endif

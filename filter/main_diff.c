@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+/*
+ * ocular-diff [options] A.json B.json: compares two summaries. Exit 0; 1 when something got slower by
+ * more than --fail-over allows; 2 on bad input, with one line on stderr.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff_out.h"
+
+#define STATUS_OVER 1
+#define STATUS_BAD  2
+
+/* Two calibrations of one clock differ by less than this. */
+#define SAME_CLOCK 0.001
+
+struct arguments {
+	const char *path[2], *name[2];
+	unsigned paths;
+	struct diff_report report;
+	bool json;
+};
+
+static int fail(const char *why)
+{
+	fprintf(stderr, "ocular-diff: %s\n", why);
+	return STATUS_BAD;
+}
+
+/* "2%" or "2" is 0.02. */
+static bool set_part(struct arguments *a, size_t field, const char *value)
+{
+	char *end;
+	double n = strtod(value, &end);
+
+	*(double *)((char *)a + field) = n / 100;
+	return *value >= '0' && *value <= '9' && isfinite(n) && (!*end || !strcmp(end, "%"));
+}
+
+static bool set_rows(struct arguments *a, size_t field, const char *value)
+{
+	char *end;
+	unsigned long n = strtoul(value, &end, 10);
+
+	*(unsigned *)((char *)a + field) = n;
+	return *value >= '0' && *value <= '9' && !*end && n <= 1000000;
+}
+
+static bool set_name(struct arguments *a, size_t field, const char *value)
+{
+	*(const char **)((char *)a + field) = value;
+	return true;
+}
+
+static bool set_flag(struct arguments *a, size_t field, const char *value)
+{
+	(void)value;
+	return *(bool *)((char *)a + field) = true;
+}
+
+static const struct {
+	const char *option;
+	bool (*set)(struct arguments *a, size_t field, const char *value);
+	size_t field;
+	const char *value; /* what it wants; NULL: nothing */
+} options[] = {
+	{ "--fail-over", set_part, offsetof(struct arguments, report.rules.fail_over), "a percentage" },
+	{ "--share", set_part, offsetof(struct arguments, report.rules.share), "a percentage" },
+	{ "--rows", set_rows, offsetof(struct arguments, report.rows), "a number" },
+	{ "--name-a", set_name, offsetof(struct arguments, name[0]), "a name" },
+	{ "--name-b", set_name, offsetof(struct arguments, name[1]), "a name" },
+	{ "--all", set_flag, offsetof(struct arguments, report.all), NULL },
+	{ "--json", set_flag, offsetof(struct arguments, json), NULL },
+};
+
+/* How many words the option at argv[0] took; 0: it is wrong, and why is in error. */
+static int take_option(struct arguments *a, char **argv, char *error)
+{
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		if (strcmp(argv[0], options[i].option))
+			continue;
+		if (options[i].value && !argv[1])
+			break;
+		if (options[i].set(a, options[i].field, argv[1]))
+			return options[i].value ? 2 : 1;
+		snprintf(error, DIFF_ERROR, "%s wants %s, not '%s'", argv[0], options[i].value,
+			 argv[1]);
+		return 0;
+	}
+	snprintf(error, DIFF_ERROR, "unknown option, or one without its value: %s", argv[0]);
+	return 0;
+}
+
+static bool parse(struct arguments *a, char **argv, char *error)
+{
+	while (*argv) {
+		int took = 1;
+
+		if (argv[0][0] == '-')
+			took = take_option(a, argv, error);
+		else if (a->paths < 2)
+			a->path[a->paths++] = argv[0];
+		else
+			a->paths++;
+		if (!took)
+			return false;
+		argv += took;
+	}
+	snprintf(error, DIFF_ERROR, "usage: ocular-diff [options] A.json B.json");
+	return a->paths == 2;
+}
+
+/* Numbers of different clocks, or of runs under different loads of callbacks, say nothing together. */
+static bool comparable(const struct diff_side *a, const struct diff_side *b, char *error)
+{
+	if (strcmp(a->clock, b->clock))
+		snprintf(error, DIFF_ERROR, "their cycles are of different clocks: %s and %s", a->clock,
+			 b->clock);
+	else if (strcmp(a->mode, b->mode))
+		snprintf(error, DIFF_ERROR, "they were recorded in different modes: %s and %s", a->mode,
+			 b->mode);
+	else
+		return true;
+	return false;
+}
+
+static double scale_of(const struct diff_side *a, const struct diff_side *b)
+{
+	double scale = a->hz > 0 && b->hz > 0 ? a->hz / b->hz : 1;
+
+	return fabs(scale - 1) < SAME_CLOCK ? 1 : scale;
+}
+
+static int report(struct arguments *args, struct diff_side *a, struct diff_side *b, char *error)
+{
+	struct diff_report *r = &args->report;
+	struct diff diff;
+	int err;
+
+	if (!comparable(a, b, error))
+		return -EINVAL;
+	r->rules.exact = !strcmp(a->clock, "emulated");
+	r->scale = scale_of(a, b);
+	err = diff_compare(&diff, a, b, r->scale, &r->rules);
+	r->a = a;
+	r->b = b;
+	r->diff = &diff;
+	if (!err && args->json)
+		err = diff_json(stdout, r);
+	else if (!err)
+		diff_text(stdout, r);
+	snprintf(error, DIFF_ERROR, "no memory");
+	if (!err && (fflush(stdout) || ferror(stdout))) {
+		snprintf(error, DIFF_ERROR, "cannot write to standard output");
+		err = -EIO;
+	}
+	err = err ? err : diff.over > 0;
+	diff_free(&diff);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	struct arguments args = { .report = { .rules = { .fail_over = -1, .share = 0.01 }, .rows = 20 } };
+	struct diff_side side[2] = { { 0 } };
+	char error[DIFF_ERROR];
+	int err;
+
+	(void)argc;
+	if (!parse(&args, argv + 1, error))
+		return fail(error);
+	for (int i = 0; i < 2; i++)
+		if (diff_read(&side[i], args.path[i], args.name[i] ?: args.path[i], error))
+			return fail(error);
+	err = report(&args, &side[0], &side[1], error);
+	diff_side_free(&side[0]);
+	diff_side_free(&side[1]);
+	return err < 0 ? fail(error) : err ? STATUS_OVER : EXIT_SUCCESS;
+}

@@ -1,0 +1,64 @@
+# shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
+# diff - two recordings of one program: their summaries, made as report makes them, held against each
+# other by ocular-diff.
+
+diff_options="--fail-over:fail_over --share:share --rows:rows --all:all! --json:json! --decoder:decoder"
+
+for option in fail_over share rows all json; do eval "$option="; done
+
+diff_help() {
+	cat <<'END'
+usage: ocular diff [options] A B
+
+  A, B                recordings of the same program, or summaries of them (report --summary A.json)
+  --fail-over P       exit with 1 if a loop's trips or a function's calls got slower by more than P per cent
+  --share P           of those with at least P per cent of the time (default 1)
+  --all               show what differs within the noise, is the same, or is in one of them only, too
+  --rows N            rows of a table (default 20)
+  --json              for programs (docs/diff.md)
+  --decoder D         perf (default where it is installed) or libipt
+
+  ocular diff before.data after.data
+  ocular diff before.json after.data --fail-over 2%
+
+A difference counts when it is larger than 4 standard errors of it; what is smaller is called noise.
+Exit status: 0, 1 slower than --fail-over allows, 2 wrong usage or bad input.
+END
+}
+
+# summary_of WHAT FILE: leaves in $json the summary of WHAT, made as FILE if it is none yet.
+summary_of() {
+	json=$1
+	[ -f "$1" ] && [ "${1##*/}" != perf.data ] && return
+	recording=$1 json=$2
+	for option in $report_files $report_others; do eval "$option="; done
+	silent=1 summary=$2
+	(check_report && report_now) >&2 || exit 2
+}
+
+diff() {
+	a='' b='' decoder='' as_json=
+	while [ $# -gt 0 ]; do
+		parse "$diff_options" "$@"
+		shift "$took"
+		[ $# -gt 0 ] || break
+		[ -z "$b" ] || usage_error "two recordings at a time, not also '$1'"
+		if [ -z "$a" ]; then a=$1; else b=$1; fi
+		shift
+	done
+	[ -n "$b" ] || usage_error "two recordings, please"
+	[ -n "$decoder" ] || { command -v perf >/dev/null && decoder=perf; } || decoder=libipt
+	as_json=$json
+	made=$(mktemp -d) || exit 2
+	trap 'rm -rf "$made"' EXIT
+	summary_of "$a" "$made/a.json"
+	a_json=$json
+	summary_of "$b" "$made/b.json"
+	set -- --name-a "$a" --name-b "$b" "$a_json" "$json"
+	[ -z "$fail_over" ] || set -- --fail-over "$fail_over" "$@"
+	[ -z "$share" ] || set -- --share "$share" "$@"
+	[ -z "$rows" ] || set -- --rows "$rows" "$@"
+	[ -z "$all" ] || set -- --all "$@"
+	[ -z "$as_json" ] || set -- --json "$@"
+	"$parts/bin/ocular-diff" "$@"
+}

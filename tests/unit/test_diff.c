@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* test_diff.c - what is matched with what, and which differences are more than noise. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "diff.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+/* A side that has these loops only. */
+static struct diff_side side_of(struct diff_item *items, size_t n)
+{
+	struct diff_side s = { .clock = "tsc" };
+
+	s.items[DIFF_LOOPS] = items;
+	s.n[DIFF_LOOPS] = n;
+	return s;
+}
+
+static const struct diff_rules any = { .fail_over = -1 };
+
+/* --- matching: by names, lines and head; both sides have one item but where rows say more --- */
+
+#define ITEM(file, name, first, line, head) { file, name, first, line, head, .n = 100, .mean = 10, .median = -1, .p99 = -1 }
+
+static const struct {
+	const char *what;
+	struct diff_item a[3], b[3];
+	const char *how[3]; /* of the pair whose A is a[i]; NULL: it has no B */
+} matches[] = {
+	{ "the same place", { ITEM("/x/f.py", "f", 1, 3, 8) }, { ITEM("/x/f.py", "f", 1, 3, 8) }, { "" } },
+	{ "other bytecode", { ITEM("/x/f.py", "f", 1, 3, 8) }, { ITEM("/x/f.py", "f", 1, 3, 30) }, { "" } },
+	{ "moved", { ITEM("/x/f.py", "f", 1, 3, 8) }, { ITEM("/x/f.py", "f", 11, 13, 8) }, { "moved" } },
+	{ "moved within", { ITEM("/x/f.py", "f", 1, 3, 8) }, { ITEM("/x/f.py", "f", 1, 4, 8) }, { "moved" } },
+	{ "other folder", { ITEM("/x/f.py", "f", 1, 3, 8) }, { ITEM("/y/f.py", "f", 1, 3, 9) }, { "other folder" } },
+	{ "both", { ITEM("/x/f.py", "f", 1, 3, 8) }, { ITEM("/y/f.py", "f", 5, 9, 9) }, { "other folder, moved" } },
+	{ "another name", { ITEM("/x/f.py", "f", 1, 3, 8) }, { ITEM("/x/f.py", "g", 1, 3, 8) }, { NULL } },
+	{ "another file", { ITEM("/x/f.py", "f", 1, 3, 8) }, { ITEM("/x/g.py", "f", 1, 3, 8) }, { NULL } },
+	{ "two in order", { ITEM("/x/f.py", "f", 1, 3, 8), ITEM("/x/f.py", "f", 1, 5, 20) },
+	  { ITEM("/x/f.py", "f", 1, 4, 8), ITEM("/x/f.py", "f", 1, 7, 20) }, { "moved", "moved" } },
+	{ "one of two is enough to know the other", { ITEM("/x/f.py", "f", 1, 3, 8), ITEM("/x/f.py", "f", 1, 5, 20) },
+	  { ITEM("/x/f.py", "f", 1, 3, 8), ITEM("/x/f.py", "f", 1, 9, 20) }, { "", "moved" } },
+	{ "nobody knows which", { ITEM("/x/f.py", "f", 1, 3, 8) },
+	  { ITEM("/x/f.py", "f", 1, 5, 8), ITEM("/x/f.py", "f", 1, 7, 20) }, { NULL } },
+	{ "the nearer one", { ITEM("/x/f.py", "f", 1, 3, 8) },
+	  { ITEM("/y/f.py", "f", 1, 3, 8), ITEM("/x/f.py", "f", 1, 9, 20) }, { "moved" } },
+};
+
+static size_t used(const struct diff_item *items)
+{
+	size_t n = 0;
+
+	while (n < 3 && items[n].file)
+		n++;
+	return n;
+}
+
+static const struct diff_pair *pair_of(const struct diff *d, const struct diff_item *a)
+{
+	for (size_t i = 0; i < d->n[DIFF_LOOPS]; i++)
+		if (d->pairs[DIFF_LOOPS][i].a == a)
+			return &d->pairs[DIFF_LOOPS][i];
+	fail_msg("an item is in no pair");
+	return NULL;
+}
+
+static void test_matching(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(matches); i++) {
+		struct diff_item a[3], b[3];
+		struct diff_side left, right;
+		struct diff d;
+
+		memcpy(a, matches[i].a, sizeof(a));
+		memcpy(b, matches[i].b, sizeof(b));
+		left = side_of(a, used(a));
+		right = side_of(b, used(b));
+		assert_int_equal(diff_compare(&d, &left, &right, 1, &any), 0);
+		for (size_t k = 0; k < used(a); k++) {
+			const struct diff_pair *p = pair_of(&d, &a[k]);
+
+			if (!matches[i].how[k] != !p->b || (p->b && strcmp(p->how, matches[i].how[k])))
+				fail_msg("%s: item %zu matched '%s'", matches[i].what, k,
+					 p->b ? p->how : "none");
+			assert_int_equal(p->verdict, p->b ? DIFF_SAME : DIFF_GONE);
+		}
+		diff_free(&d);
+	}
+}
+
+/* --- judging: standard errors are 1 where n is 100 and the deviation 10 --- */
+
+static const struct {
+	const char *what;
+	double n, mean_a, mean_b, deviation, share;
+	bool exact;
+	enum diff_verdict verdict;
+	bool over; /* more than 2 % is not allowed, with 1 % of the time or more */
+} rows[] = {
+	{ "no difference", 100, 100, 100, 10, 0.5, false, DIFF_SAME, false },
+	{ "less than 4 * sqrt(1 + 1)", 100, 100, 105.6, 10, 0.5, false, DIFF_NOISE, false },
+	{ "more than that", 100, 100, 105.7, 10, 0.5, false, DIFF_SLOWER, true },
+	{ "faster, less", 100, 100, 94.4, 10, 0.5, false, DIFF_NOISE, false },
+	{ "faster, more", 100, 100, 94.3, 10, 0.5, false, DIFF_FASTER, false },
+	{ "allowed", 1e6, 100, 101.9, 10, 0.5, false, DIFF_SLOWER, false },
+	{ "not allowed", 1e6, 100, 102.1, 10, 0.5, false, DIFF_SLOWER, true },
+	{ "too small to matter", 1e6, 100, 150, 10, 0.009, false, DIFF_SLOWER, false },
+	{ "no spread: any difference is one", 100, 100, 102.1, 0, 0.5, false, DIFF_SLOWER, true },
+	{ "too few to judge", 9, 100, 500, 0, 0.5, false, DIFF_FEW, false },
+	{ "but for a clock that is exact", 1, 100, 103, 0, 0.5, true, DIFF_SLOWER, true },
+	{ "whose spread is no noise", 100, 100, 103, 50, 0.5, true, DIFF_SLOWER, true },
+	{ "never timed", 0, 0, 0, 0, 0.5, true, DIFF_FEW, false },
+	{ "from nothing", 100, 0, 50, 1, 0.5, false, DIFF_SLOWER, true },
+};
+
+static struct diff_item item_of(size_t i, double mean)
+{
+	return (struct diff_item){ .file = "/f.py", .qualname = "f", .times = rows[i].n, .n = rows[i].n,
+				   .mean = mean, .deviation = rows[i].deviation, .share = rows[i].share };
+}
+
+static void test_judging(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct diff_item a = item_of(i, rows[i].mean_a), b = item_of(i, rows[i].mean_b);
+		struct diff_side left = side_of(&a, 1), right = side_of(&b, 1);
+		const struct diff_rules rules = { 0.02, 0.01, rows[i].exact };
+		const struct diff_pair *p;
+		struct diff d;
+
+		assert_int_equal(diff_compare(&d, &left, &right, 1, &rules), 0);
+		p = pair_of(&d, &a);
+		if (p->verdict != rows[i].verdict || p->over != rows[i].over)
+			fail_msg("%s: %s, over %d", rows[i].what, diff_verdict_names[p->verdict], p->over);
+		assert_int_equal(d.over, rows[i].over);
+		diff_free(&d);
+	}
+}
+
+static void test_another_frequency(void **state)
+{
+	struct diff_item a = item_of(2, 100), b = item_of(2, 50);
+	struct diff_side left = side_of(&a, 1), right = side_of(&b, 1);
+	struct diff d;
+
+	(void)state;
+	b.deviation = 5;
+	assert_int_equal(diff_compare(&d, &left, &right, 2, &any), 0);
+	assert_int_equal(d.pairs[DIFF_LOOPS]->verdict, DIFF_SAME);
+	assert_true(b.deviation == 10);
+	diff_free(&d);
+}
+
+/* --- reading --- */
+
+static int read_text(struct diff_side *s, const char *text, char *error)
+{
+	char path[] = "/tmp/ocular-diff-XXXXXX";
+	int fd = mkstemp(path), err;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	err = diff_read(s, path, "it", error);
+	unlink(path);
+	return err;
+}
+
+#define FUNCTION(n, sum, deviation) \
+	"{\"file\": \"f\", \"qualname\": \"q\", \"firstlineno\": 1, \"activations\": " #n \
+	", \"self_cycles\": " #sum ", \"self_ns\": 10, \"self_cycles_deviation\": " #deviation "}"
+#define SUMMARY(functions) \
+	"{\"schema\": 1, \"loops\": [], \"trace\": {\"traced_ns\": 100}, \"losses\": {\"a\": 2, \"b\": 3}," \
+	" \"clock\": {\"cycles\": \"tsc\", \"hz\": 5}, \"functions\": [" functions "]}"
+
+/* 2, 4, 6 in one process and 10, 12 in another: together their deviation is sqrt(17.2). */
+static void test_processes_are_added_up(void **state)
+{
+	char error[DIFF_ERROR];
+	struct diff_side s;
+	const struct diff_item *item;
+
+	(void)state;
+	assert_int_equal(read_text(&s, SUMMARY(FUNCTION(3, 12, 2) "," FUNCTION(2, 22, 1.4142135623730951)),
+				   error), 0);
+	assert_int_equal(s.n[DIFF_FUNCTIONS], 1);
+	assert_int_equal(s.n[DIFF_LOOPS], 0);
+	assert_int_equal(s.losses, 5);
+	item = s.items[DIFF_FUNCTIONS];
+	assert_true(item->n == 5 && item->times == 5);
+	assert_float_equal(item->mean, 6.8, 1e-9);
+	assert_float_equal(item->deviation * item->deviation, 17.2, 1e-9);
+	assert_float_equal(item->share, 0.2, 1e-9);
+	diff_side_free(&s);
+}
+
+static const struct {
+	const char *text, *says;
+} bad[] = {
+	{ "", "it: " },
+	{ "[]", "it is no summary" },
+	{ "{}", "it is no summary" },
+	{ "{\"schema\": 1}", "it is no summary" },
+	{ "{\"schema\": 2, \"loops\": [], \"functions\": []}", "schema 2" },
+	{ "{\"schema\": 1, \"loops\": [1], \"functions\": []}", "no \"iterations\"" },
+	{ "{\"schema\": 1, \"loops\": [], \"functions\": [{}]}", "no \"activations\"" },
+	{ SUMMARY(FUNCTION(-1, 12, 2)), "no \"activations\"" },
+};
+
+static void test_bad_input(void **state)
+{
+	char error[DIFF_ERROR];
+	struct diff_side s;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		assert_true(read_text(&s, bad[i].text, error) < 0);
+		if (!strstr(error, bad[i].says))
+			fail_msg("'%s' instead of '%s'", error, bad[i].says);
+		assert_null(s.json);
+	}
+	assert_true(diff_read(&s, "/nonexistent.json", "nowhere", error) < 0);
+	assert_non_null(strstr(error, "nowhere"));
+}
+
+/* --- opcodes --- */
+
+static void take(const struct diff_opcode *o, void *to)
+{
+	*(struct diff_opcode *)to = *o;
+}
+
+static void test_opcodes(void **state)
+{
+	json_t *a = json_loads("[{\"offset\": 2, \"line\": 1, \"opcode\": \"X\", \"specialized\": \"X_INT\"},"
+			       " {\"offset\": 4, \"line\": 2, \"opcode\": \"Y\", \"specialized\": \"Y\"}]", 0, NULL);
+	json_t *b = json_loads("[{\"offset\": 2, \"line\": 1, \"opcode\": \"X\", \"specialized\": \"X\"},"
+			       " {\"offset\": 4, \"line\": 2, \"opcode\": \"Y\", \"specialized\": \"Y\"}]", 0, NULL);
+	struct diff_item left = { .instructions = a }, right = { .instructions = b };
+	struct diff_pair p = { .a = &left, .b = &right }, same = { .a = &left, .b = &left };
+	struct diff_pair alone = { .a = &left };
+	struct diff_opcode o = { 0 };
+
+	(void)state;
+	assert_int_equal(diff_opcodes(&p, take, &o), 1);
+	assert_true(o.offset == 2 && o.line == 1);
+	assert_string_equal(o.a, "X_INT");
+	assert_string_equal(o.b, "X");
+	assert_int_equal(diff_opcodes(&same, take, &o), 0);
+	assert_int_equal(diff_opcodes(&alone, take, &o), -1);
+	json_object_set_new(json_array_get(b, 1), "opcode", json_string("Z"));
+	assert_int_equal(diff_opcodes(&p, take, &o), -1);
+	json_decref(a);
+	json_decref(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_matching),
+		cmocka_unit_test(test_judging),
+		cmocka_unit_test(test_another_frequency),
+		cmocka_unit_test(test_processes_are_added_up),
+		cmocka_unit_test(test_bad_input),
+		cmocka_unit_test(test_opcodes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

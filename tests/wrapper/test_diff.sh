@@ -1,0 +1,116 @@
+#!/bin/sh
+# ocular diff: a loop that really got slower, specialisation that really differs, and bad input.
+# shellcheck source=tests/wrapper/tap.sh
+. "$(dirname "$0")/tap.sh"
+ocular=$root/scripts/ocular
+python=$("$root/scripts/find-pythons" | head -n 1)
+cd "$scratch" || exit 1
+export PYTHON="$python"
+
+# N: how much work a trip of the inner loop does. STEP: what is added up, an int or a float.
+cat >app.py <<'END'
+import sys
+
+def work(n, step):
+    total = step
+    for i in range(2000):
+        total += step
+        sum(range(n))
+    return total
+
+def steady(n):
+    for i in range(n):
+        pass
+
+for i in range(20):
+    work(int(sys.argv[1]), eval(sys.argv[2]))
+    steady(500)
+END
+record() { "$ocular" record -q -o "$@"; }
+ok "recorded: fast" record fast app.py 1 1
+ok "recorded: slow" record slow app.py 1000 1
+ok "recorded: with floats" record floats app.py 1 1.0
+ok "recorded: in another mode" record calls --mode calls app.py 1 1
+mkdir moved && { echo '# a line more' && cat app.py; } >moved/app.py
+ok "recorded: the same in another folder, a line lower" record moved.data moved/app.py 1000 1
+"$ocular" report -q fast --summary fast.json
+"$ocular" report -q slow --summary slow.json
+
+# about FILE EXPRESSION: it is true of d, the comparison; loop("work") and function("work") are pairs of it.
+about() {
+	"$python" - "$@" <<'END'
+import json, sys
+d = json.load(open(sys.argv[1]))
+def one(kind, name):
+    found, = [p for p in d[kind] if (p["a"] or p["b"])["qualname"] == name]
+    return found
+loop = lambda name: one("loops", name)
+function = lambda name: one("functions", name)
+print(json.dumps([p for p in d["loops"] if (p["a"] or p["b"])["qualname"] in ("work", "steady")], indent=1))
+sys.exit(not eval(f"({sys.argv[2]})"))
+END
+}
+
+# compare STATUS OUT A B OPTIONS...: the JSON of a comparison.
+compare() {
+	wanted=$1 out=$2
+	shift 2
+	got=0
+	"$ocular" diff --json "$@" >"$out" || got=$?
+	[ "$got" = "$wanted" ]
+}
+
+ok "a slower loop fails" compare 1 slower.json fast slow --fail-over 50%
+ok "the loop is slower, far beyond its error" about slower.json \
+	'loop("work")["verdict"] == "slower" and loop("work")["change"] > 2 and loop("work")["over"]'
+ok "so is its function, by as much" about slower.json \
+	'function("work")["verdict"] == "slower" and abs(function("work")["change"] / loop("work")["change"] - 1) < 0.2'
+ok "trips and calls are the same" about slower.json \
+	'all(p["a"]["times"] == p["b"]["times"] for p in (loop("work"), function("work"), loop("steady")))
+	and loop("work")["a"]["times"] == 40000 and function("work")["a"]["times"] == 20'
+ok "the numbers are those of the summaries" about slower.json \
+	'any(l["cycles"]["mean"] == loop("work")["b"]["mean"] for l in json.load(open("slow.json"))["loops"])'
+ok "the other way round it is faster, and fails nothing" compare 0 faster.json slow fast --fail-over 0%
+ok "by the same factor" about faster.json 'loop("work")["verdict"] == "faster"
+	and abs((1 + loop("work")["change"]) * (1 + [p["change"] for p in json.load(open("slower.json"))["loops"] if p["a"]["qualname"] == "work"][0]) - 1) < 1e-6'
+ok "what it is allowed does not fail" compare 0 allowed.json fast slow --fail-over 100000%
+ok "nor does what has too small a share" compare 0 small.json fast slow --fail-over 0 --share 100
+ok "without --fail-over nothing fails" compare 0 free.json fast slow
+ok "a recording beside itself" compare 0 itself.json fast fast --fail-over 0%
+ok "is the same" about itself.json 'all(p["verdict"] in ("same", "few") for p in d["loops"] + d["functions"])'
+ok "summaries in the place of recordings" compare 1 summaries.json fast.json slow.json --fail-over 50%
+ok "give the same loops" about summaries.json 'd["loops"] == json.load(open("slower.json"))["loops"]'
+ok "without perf, too" compare 1 libipt.json fast slow --fail-over 50% --decoder libipt
+ok "moved by a line, and in another folder" compare 0 moved.json slow moved.data
+ok "they are still found" about moved.json \
+	'loop("work")["matched"] == "other folder, moved" and loop("work")["b"]["line"] == loop("work")["a"]["line"] + 1'
+ok "a loop of floats" compare 0 floats.json fast floats
+ok "specializes otherwise" about floats.json \
+	'[(o["opcode"], o["a"], o["b"]) for o in loop("work")["specialized"]] == [("BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT")]'
+ok "another loop does not" about floats.json 'loop("steady")["specialized"] == []'
+
+# --- for people ---
+ok "the table" says 0 '^ *+*[0-9].* work, app.py:' "$ocular" diff fast slow
+ok "what failed is marked" says 1 ' ! work, app.py' "$ocular" diff fast slow --fail-over 50%
+ok "opcodes" says 0 'BINARY_OP, BINARY_OP_ADD_INT -> BINARY_OP_ADD_FLOAT' "$ocular" diff fast floats
+wide() { "$ocular" diff --all fast slow >text && grep -E '^.{81}' text; }
+ok "no line is longer than a terminal" says 1 '^' wide
+
+# --- bad input: exit status 2, and one line ---
+echo '{"schema": 1}' >half.json
+echo '{"schema": 99, "loops": [], "functions": []}' >newer.json
+echo '{"schema": 1, "loops": [{"file": "x"}], "functions": []}' >bare.json
+echo 'no JSON' >text.json
+mkdir empty
+ok "no such recording" says 2 "no recording 'nowhere'" "$ocular" diff fast nowhere
+ok "a folder that is none" says 2 'no perf.data' "$ocular" diff empty fast
+ok "a file that is no JSON" says 2 'text.json' "$ocular" diff text.json fast
+ok "a JSON that is no summary" says 2 'half.json is no summary' "$ocular" diff fast half.json
+ok "a newer summary" says 2 'schema 99' "$ocular" diff fast newer.json
+ok "a summary that lacks numbers" says 2 'have no "iterations"' "$ocular" diff fast bare.json
+ok "different modes" says 2 'different modes: adaptive and calls' "$ocular" diff fast calls
+ok "one recording" says 2 'two recordings' "$ocular" diff fast
+ok "three recordings" says 2 'two recordings at a time' "$ocular" diff fast slow fast
+ok "a percentage that is none" says 2 'wants a percentage' "$ocular" diff fast slow --fail-over much
+ok "rows that are none" says 2 'wants a number' "$ocular" diff fast slow --rows -1
+done_testing
