@@ -21,8 +21,18 @@ int analysis_open(struct analysis *a, const struct options *o, const char *dir)
 	}
 	trace_init(&a->trace, &a->codes, sinks);
 	trace_window(&a->trace, o->from_ns, o->until_ns);
-	decode_init(&a->decoder, &a->codes, trace_feed, &a->trace);
+	recover_init(&a->recover, &a->codes, trace_feed, &a->trace);
+	a->recovers = codes_have_dispatch(&a->codes);
+	decode_init(&a->decoder, &a->codes, a->recovers ? recover_sample : trace_feed,
+		    a->recovers ? (void *)&a->recover : &a->trace);
 	return 0;
+}
+
+int analysis_feed(void *analysis, const struct sample *s)
+{
+	struct analysis *a = analysis;
+
+	return a->decoder.feed(a->decoder.to, s);
 }
 
 int analysis_fail(struct analysis *a, int err)
@@ -41,6 +51,8 @@ int analysis_finish(struct analysis *a, bool counted)
 {
 	int err = decode_finish(&a->decoder);
 
+	if (!err && a->recovers)
+		err = recover_finish(&a->recover);
 	if (!err)
 		err = trace_finish(&a->trace, counted);
 	return err ? analysis_fail(a, err) : 0;
@@ -57,6 +69,7 @@ bool analysis_is_foreign(const struct analysis *a)
 void analysis_close(struct analysis *a)
 {
 	decode_free(&a->decoder);
+	recover_free(&a->recover);
 	trace_free(&a->trace);
 	codes_free(&a->codes);
 }

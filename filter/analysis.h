@@ -12,6 +12,7 @@
 #include "codes.h"
 #include "decode.h"
 #include "options.h"
+#include "recover.h"
 #include "trace.h"
 
 #define ANALYSIS_ERROR SINK_ERROR
@@ -19,12 +20,23 @@
 struct analysis {
 	struct codes codes;
 	struct trace trace;
+	struct recover recover;
+	bool recovers; /* a code table has the handlers' addresses: branches count */
 	struct decoder decoder;
 	char error[ANALYSIS_ERROR]; /* one line, when a function returned a negative number */
 };
 
 /* dir: the folder of the code tables, NULL for none. 0 or a negative errno; then nothing is open. */
 int analysis_open(struct analysis *a, const struct options *o, const char *dir);
+
+/* A decoded sample, of a front end that has no words. A sample_fn; to is a struct analysis. */
+int analysis_feed(void *analysis, const struct sample *s);
+
+/* An indirect branch to w->bits. */
+static inline int analysis_branch(struct analysis *a, const struct word *w)
+{
+	return a->recovers ? recover_branch(&a->recover, w) : 0;
+}
 
 /* Says in a->error why feeding returned err, unless somebody said so already. Returns err. */
 int analysis_fail(struct analysis *a, int err);

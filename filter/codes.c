@@ -34,6 +34,7 @@ static void code_free(struct code *code)
 	free(code->qualname);
 	free(code->name);
 	free(code->instrs);
+	free(code->walk);
 	free(code);
 }
 
@@ -52,6 +53,7 @@ static void process_free(struct process *p)
 	free(p->backend);
 	free(p->argv);
 	free(p->untraced);
+	free(p->dispatch);
 	free(p);
 }
 
@@ -121,6 +123,15 @@ int codes_read_all(struct codes *c)
 	if (d)
 		closedir(d);
 	return err;
+}
+
+bool codes_have_dispatch(struct codes *c)
+{
+	codes_read_all(c);
+	for (struct map_slot *s = NULL; (s = map_next(&c->processes, s));)
+		if (((struct process *)s->value)->dispatch)
+			return true;
+	return false;
 }
 
 /* Makes room for id in p->codes, whose first element is that of the smallest id so far. */

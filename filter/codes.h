@@ -18,6 +18,8 @@
 
 #define CODES_VERSION 1 /* of the table format */
 
+struct dispatch; /* dispatch.h: the table of handlers */
+struct walk;	 /* walk.h: the ways through a code object */
 struct function; /* function.h: what is known about a code object's calls and loops */
 
 struct instr {
@@ -44,6 +46,7 @@ struct code {
 	uint32_t ninstrs;
 	struct instr *instrs; /* ascending offsets */
 	const struct process *process;
+	struct walk *walk;	   /* owned by recover.c, freed with the code; NULL: not needed yet */
 	struct function *function; /* owned by function.c, freed with the code */
 };
 
@@ -65,6 +68,7 @@ struct process {
 	char *opnames[256];
 	bool able[256]; /* by base opcode: the interpreter has specialised forms of it */
 	bool ables;	/* the header says which */
+	struct dispatch *dispatch; /* mode opcodes; else NULL */
 	uint64_t callback_cycles[OP_COUNT];
 	uint64_t lost;	  /* of `stop` lines: words the emitter dropped */
 	uint64_t emitted; /* of `stop` lines: words the emitter wrote, all threads */
@@ -108,6 +112,9 @@ struct process *codes_process(struct codes *c, int32_t pid);
 
 /* Reads the tables of all processes of the folder, those without a single event too. 0 or negative. */
 int codes_read_all(struct codes *c);
+
+/* Does any table have the addresses of opcode handlers? What cannot be read has none, and is told later. */
+bool codes_have_dispatch(struct codes *c);
 
 /* The code object, or NULL if the tables of pid and its parents have none of that id. */
 struct code *codes_find(struct codes *c, struct process *p, uint32_t id);

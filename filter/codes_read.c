@@ -5,13 +5,13 @@
  */
 #include "codes_read.h"
 
-
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "dispatch.h"
 #include "sample.h"
 
 /* All readers: 0, -EINVAL for a line that cannot be used, -ENOMEM, -EPROTO. */
@@ -82,6 +82,57 @@ static void read_able(struct process *p, json_t *opcodes)
 			p->able[json_integer_value(v)] = p->ables = true;
 }
 
+static bool read_bases(json_t *o, uint8_t base[256])
+{
+	json_t *v, *bases = json_object_get(o, "base");
+	size_t i;
+
+	json_array_foreach(bases, i, v)
+		if (i < 256)
+			base[i] = json_integer_value(v);
+	return json_array_size(bases) == 256;
+}
+
+/* Opcodes first, the compiler's own before the interpreter's: of two that share a handler that counts. */
+static void add_handlers(struct dispatch *d, json_t *o)
+{
+	json_t *v, *targets = json_object_get(o, "targets");
+	int64_t unused = get_int(o, "unused", 0);
+	size_t i;
+
+	for (int own = 1; own >= 0; own--)
+		json_array_foreach(targets, i, v)
+			if (i < 256 && json_integer_value(v) != unused && (d->base[i] == i) == own)
+				dispatch_add(d, json_integer_value(v), DISPATCH_OP, i);
+	json_array_foreach(json_object_get(o, "again"), i, v)
+		dispatch_add(d, json_integer_value(v), DISPATCH_AGAIN, 0);
+}
+
+/*
+ * After exec or a second start the handlers may be elsewhere: those places come to the others. Of a
+ * table that is not whole, what is missing is no handler.
+ */
+static int read_dispatch(struct process *p, json_t *o)
+{
+	struct dispatch *d = p->dispatch;
+	uint8_t base[256];
+	json_t *v;
+	size_t i;
+
+	if (!o || !read_bases(o, base))
+		return 0;
+	if (!d && !(d = calloc(1, sizeof(*d))))
+		return -ENOMEM;
+	if (!p->dispatch)
+		dispatch_init(d, base, p->opnames);
+	p->dispatch = d;
+	json_array_foreach(json_object_get(o, "pairs"), i, v)
+		d->pair[json_integer_value(v) & 255] = true;
+	if (!memcmp(d->base, base, sizeof(base)))
+		add_handlers(d, o);
+	return 0;
+}
+
 static int read_header(struct codes *c, struct process *p, json_t *line)
 {
 	int64_t version = get_int(line, "ocular", 0);
@@ -113,7 +164,7 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	read_callback_cycles(p, json_object_get(line, "callback_cycles"));
 	p->found = true;
 	p->stopped = false;
-	return 0;
+	return read_dispatch(p, json_object_get(line, "dispatch"));
 }
 
 static bool read_instr(struct instr *in, json_t *row)

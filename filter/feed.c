@@ -71,6 +71,8 @@ int feed_line(char *line, struct codes *codes, sample_fn feed, void *to)
 	p = codes_process(codes, s.pid);
 	if (!p)
 		return -ENOMEM;
+	if (s.op == SAMPLE_TIP) /* the address is the destination */
+		return feed(to, &s);
 	if (s.op >= SAMPLE_GAP) {
 		s.count = s.offset;
 		s.offset = 0;

@@ -19,7 +19,7 @@ static int fail(const char *why)
 
 static int analyse(struct analysis *a, FILE *f)
 {
-	int err = feed_file(f, &a->codes, trace_feed, &a->trace, a->error, sizeof(a->error));
+	int err = feed_file(f, &a->codes, analysis_feed, a, a->error, sizeof(a->error));
 
 	return err ? analysis_fail(a, err) : analysis_finish(a, false);
 }
@@ -49,6 +49,8 @@ int main(int argc, char **argv)
 	err = analyse(&a, f);
 	if (err)
 		fail(a.error);
+	else if (a.recovers)
+		recover_tell(&a.recover, stderr);
 	analysis_close(&a);
 	fclose(f);
 	return err ? EXIT_FAILURE : EXIT_SUCCESS;

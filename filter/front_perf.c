@@ -147,6 +147,8 @@ static void finish(struct front *f)
 				"recorded (-e intel_pt/ptw,cyc,branch=0/u)?\n");
 	if (!err && analysis_is_foreign(&f->analysis))
 		fprintf(stderr, "ocular: " ANALYSIS_FOREIGN "\n");
+	if (!err && f->analysis.recovers)
+		recover_tell(&f->analysis.recover, stderr);
 	if (err)
 		complain(f, f->analysis.error, err);
 	else if (f->options.status >= 0)

@@ -92,6 +92,8 @@ static int analyse(struct front_ipt *f, const struct options *o, const char *dir
 	err = err ? analysis_fail(&a, err) : analysis_finish(&a, true);
 	progress_end(&progress);
 	tell_faults(&f->trace.faults);
+	if (!err && a.recovers)
+		recover_tell(&a.recover, stderr);
 	if (!err && !a.decoder.words)
 		tell_empty(&f->trace.config);
 	if (!err && analysis_is_foreign(&a))

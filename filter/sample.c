@@ -15,6 +15,7 @@ static const struct {
 	[SAMPLE_GAP] = { "GAP", STACK_KEEP },
 	[SAMPLE_FOREIGN] = { "FOREIGN", STACK_KEEP },
 	[SAMPLE_RESTART] = { "RESTART", STACK_KEEP },
+	[SAMPLE_TIP] = { "TIP", STACK_KEEP },
 };
 
 const char *sample_op_name(unsigned op)

@@ -18,6 +18,7 @@ enum sample_op {
 	SAMPLE_GAP = 24,     /* markers are missing before this point of the thread: `count` of them */
 	SAMPLE_FOREIGN = 25, /* a PTWRITE that is not ours; `count` of them */
 	SAMPLE_RESTART = 26, /* the thread begins anew: exec, or tracing was stopped and started */
+	SAMPLE_TIP = 27,     /* an indirect branch to address `target`; never comes behind recover.c */
 };
 
 #define SAMPLE_NOWHERE (-1)
@@ -26,6 +27,7 @@ struct code;
 
 struct sample {
 	uint8_t op;	      /* enum marker_op or enum sample_op */
+	uint8_t opcode;	      /* INSTRUCTION: what ran, specialised or not; 0: not known */
 	int32_t pid;	      /* -1: unknown */
 	int32_t tid;	      /* -1: unknown */
 	uint32_t interpreter; /* PyInterpreterState_GetID */

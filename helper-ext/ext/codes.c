@@ -16,6 +16,7 @@ struct entry {
 	PyCodeObject *code; /* NULL: dead */
 	uint64_t interpreter;
 	int traced;
+	uint8_t *doubtful; /* doubtful.h; NULL: none */
 };
 
 struct codes_setup codes_setup;
@@ -39,6 +40,13 @@ static int entry_set(uint32_t id, struct entry entry)
 		(*chunk)[id & (CHUNK - 1)] = entry;
 	process_unlock();
 	return *chunk ? 0 : -1;
+}
+
+static void entry_clear(struct entry *entry)
+{
+	entry->code = NULL;
+	free(entry->doubtful);
+	entry->doubtful = NULL;
 }
 
 static uint32_t value_id(uint64_t value)
@@ -76,7 +84,7 @@ static void code_dies(void *extra)
 		write_opcodes("specialized", id, entry->code, "dealloc");
 		PyErr_SetRaisedException(pending);
 	}
-	entry->code = NULL;
+	entry_clear(entry);
 }
 
 int codes_set(struct codes *c, PyObject *code, uint64_t value)
@@ -156,6 +164,8 @@ static uint64_t introduce(uint32_t id, PyCodeObject *code)
 	long last_line = write_code(id, code);
 
 	write_opcodes("before", id, code, "seen");
+	if (codes_setup.flow.wanted)
+		entry_of(id)->doubtful = doubtful_find(&codes_setup.ops, &codes_setup.flow, code);
 	if (last_line > (long)MARKER_OFFSET_MAX || Py_SIZE(code) > (Py_ssize_t)MARKER_OFFSET_MAX)
 		return id;
 	return (uint64_t)id << MARKER_CODE_SHIFT;
@@ -172,7 +182,7 @@ static uint64_t first_sight(struct codes *c, PyCodeObject *code)
 	value = wanted ? introduce(id, code) : id | CODE_FILTERED;
 	if (codes_set(c, (PyObject *)code, value)) {
 		PyErr_Clear();
-		entry_of(id)->code = NULL;
+		entry_clear(entry_of(id));
 		return CODE_NO_ID;
 	}
 	return value;
@@ -187,6 +197,13 @@ uint64_t codes_value(struct codes *c, PyObject *code)
 	return extra ? (uint64_t)extra : first_sight(c, (PyCodeObject *)code);
 }
 
+bool codes_is_doubtful(uint64_t value, uint32_t unit)
+{
+	struct entry *entry = entry_of(value_id(value));
+
+	return !entry || doubtful_at(entry->doubtful, unit); /* calibration's has none */
+}
+
 static void forget(struct codes *c, uint32_t id, struct entry *entry)
 {
 	PyCodeObject *code = entry->code;
@@ -195,7 +212,7 @@ static void forget(struct codes *c, uint32_t id, struct entry *entry)
 		return;
 	if (entry->traced)
 		write_opcodes("specialized", id, code, "stop");
-	entry->code = NULL; /* first: setting the slot frees the value in it */
+	entry_clear(entry); /* first: setting the slot frees the value in it */
 	if (codes_set(c, (PyObject *)code, 0))
 		PyErr_Clear();
 }

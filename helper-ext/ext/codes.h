@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "bytecode.h"
+#include "doubtful.h"
 #include "filter.h"
 #include "lane.h"
 #include "marker.h"
@@ -39,6 +40,7 @@ struct codes {
 /* What all interpreters of the process share; set before the first code is seen. */
 struct codes_setup {
 	struct opcode_tables ops;
+	struct flow_tables flow;
 	struct filter filter;
 };
 extern struct codes_setup codes_setup;
@@ -71,6 +73,9 @@ int codes_open(struct codes *c);
 
 /* The value by the API; a code object seen for the first time gets one and goes into the table. */
 uint64_t codes_value(struct codes *c, PyObject *code);
+
+/* Must the branch at this code unit be told? By the value of its code object, a ready one. */
+bool codes_is_doubtful(uint64_t value, uint32_t unit);
 
 /* Write what all live code objects were specialized to, and forget them. */
 void codes_close(struct codes *c);

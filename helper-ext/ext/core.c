@@ -133,7 +133,7 @@ static PyObject *core_callback(PyObject *module, PyObject *args)
 
 	if (!PyArg_ParseTuple(args, "iiO", &op, &shape, &disable))
 		return NULL;
-	if (op < OP_EVENT_FIRST || op > OP_EVENT_LAST || shape < 0 || shape > EMIT_BACKWARD)
+	if (op < OP_EVENT_FIRST || op > OP_EVENT_LAST || shape < 0 || shape > EMIT_DOUBTFUL)
 		return setup_error(-EINVAL);
 	return emit_new(state->callback, &state->codes, op, shape, disable);
 }
@@ -211,6 +211,7 @@ static PyMethodDef methods[] = {
 	{ "choose", core_choose, METH_O, NULL },
 	{ "set_filter", setup_filter, METH_VARARGS, NULL },
 	{ "set_opcodes", setup_opcodes, METH_VARARGS, NULL },
+	{ "set_flow", setup_flow, METH_VARARGS, NULL },
 	{ "find_dispatch", dispatch_python, METH_O, NULL },
 	{ "begin", core_begin, METH_VARARGS, NULL },
 	{ "callback", core_callback, METH_VARARGS, NULL },
@@ -228,7 +229,8 @@ static int add_numbers(PyObject *module)
 	       PyModule_AddIntMacro(module, BACKEND_EMULATED) ||
 	       PyModule_AddIntMacro(module, EMIT_OFFSET) ||
 	       PyModule_AddIntMacro(module, EMIT_LINE) || PyModule_AddIntMacro(module, EMIT_DEST) ||
-	       PyModule_AddIntMacro(module, EMIT_BACKWARD);
+	       PyModule_AddIntMacro(module, EMIT_BACKWARD) ||
+	       PyModule_AddIntMacro(module, EMIT_DOUBTFUL);
 }
 
 /* ops: {event name: marker op}; far: names of the events whose marker holds a destination. */

@@ -87,6 +87,18 @@ static emitters *const emitters_of[BACKENDS] = {
 	[BACKEND_EMULATED] = &emitters_emulated,
 };
 
+/* Not the hot path's: mode opcodes alone, and most branches but once. */
+static PyObject *emit_doubtful(PyObject *self, PyObject *const *args, size_t nargsf,
+			       PyObject *kwnames)
+{
+	struct callback *cb = (struct callback *)self;
+	uint64_t value = codes_peek(args[0], cb->direct);
+
+	if (value >= CODE_READY && !codes_is_doubtful(value, number(args[1]) / 2))
+		return Py_NewRef(cb->disable);
+	return cb->dest(self, args, nargsf, kwnames);
+}
+
 PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op,
 		   enum emit_shape shape, PyObject *disable)
 {
@@ -94,7 +106,9 @@ PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op,
 
 	if (!cb)
 		return NULL;
-	cb->call = (*emitters_of[lanes_backend()])[codes->view][shape];
+	cb->dest = (*emitters_of[lanes_backend()])[codes->view][EMIT_DEST];
+	cb->call = shape == EMIT_DOUBTFUL ? emit_doubtful :
+					    (*emitters_of[lanes_backend()])[codes->view][shape];
 	cb->head = marker_head(op, 0);
 	cb->interpreter = codes->interpreter;
 	cb->direct = codes->direct;

@@ -20,6 +20,7 @@
 struct callback {
 	PyObject base;
 	vectorcallfunc call;
+	vectorcallfunc dest;  /* of EMIT_DEST */
 	uint64_t head;	      /* the word's constant part */
 	uint64_t interpreter; /* of codes */
 	Py_ssize_t direct;    /* of codes */
@@ -85,6 +86,8 @@ emit_shape(struct callback *cb, PyObject *const *args, enum emit_shape shape, bo
 		dist = first - number(args[2]);
 		place |= (uint8_t)-(dist / 2);
 		return emit(cb, args, place, dist > DIST_MAX, plain, put);
+	case EMIT_DOUBTFUL: /* has a callable of its own */
+		break;
 	}
 	__builtin_unreachable();
 }

@@ -64,3 +64,19 @@ PyObject *setup_opcodes(PyObject *module, PyObject *args)
 	PyBuffer_Release(&instrumented);
 	return fits ? Py_NewRef(Py_None) : setup_error(-EINVAL);
 }
+
+PyObject *setup_flow(PyObject *module, PyObject *args)
+{
+	struct flow_tables *f = &codes_setup.flow;
+	Py_buffer flow;
+	int fits;
+
+	if (!PyArg_ParseTuple(args, "y*b", &flow, &f->for_skips))
+		return NULL;
+	fits = flow.len == 256;
+	if (fits)
+		memcpy(f->flow, flow.buf, 256);
+	f->wanted = fits;
+	PyBuffer_Release(&flow);
+	return fits ? Py_NewRef(Py_None) : setup_error(-EINVAL);
+}

@@ -14,6 +14,9 @@ PyObject *setup_filter(PyObject *module, PyObject *args);
  */
 PyObject *setup_opcodes(PyObject *module, PyObject *args);
 
+/* set_flow(flow, for_skips): struct flow_tables; from now on doubtful branches are looked for. */
+PyObject *setup_flow(PyObject *module, PyObject *args);
+
 /* Raise OSError for a negative errno; returns NULL. */
 PyObject *setup_error(int err);
 

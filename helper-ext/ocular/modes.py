@@ -8,6 +8,9 @@ MODES = {
     "adaptive": CALLS + ("JUMP",),
     "lines": CALLS + ("LINE",),
     "precise": CALLS + ("INSTRUCTION",),
+    # What a processor trace's branches do not tell: docs/opcodes.md.
+    "opcodes": ("PY_START", "PY_RESUME", "PY_UNWIND", "PY_THROW", "RAISE", "RERAISE", "EXCEPTION_HANDLED",
+                "BRANCH", "BRANCH_LEFT", "BRANCH_RIGHT"),
     "full": None,  # every kind that the interpreter has
 }
 

@@ -57,6 +57,8 @@ def _shape(name, mode):
         return _core.EMIT_LINE
     if name == "JUMP" and mode == "adaptive":
         return _core.EMIT_BACKWARD
+    if name.startswith("BRANCH") and mode == "opcodes":
+        return _core.EMIT_DOUBTFUL
     return _core.EMIT_DEST if name in _core.far else _core.EMIT_OFFSET
 
 
@@ -72,7 +74,12 @@ def _take_tool_id():
 def _header(session, config, include, exclude):
     names, tables = opcodes.tables()
     _core.set_opcodes(*tables)
+    more = {}
+    if session.mode == "opcodes":
+        more["dispatch"] = opcodes.dispatch()
+        _core.set_flow(*opcodes.flow())
     return {
+        **more,
         "argv": list(sys.orig_argv),
         "executable": sys.executable,
         "python": sys.version,

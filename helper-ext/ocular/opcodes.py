@@ -91,3 +91,24 @@ def dispatch():
     found = _core.find_dispatch(bytes(name is not None for name in names))
     return {**found, "base": _bases(names, _opcode()._specializations),
             "pairs": [op for op, name in enumerate(names) if name and _is_pair(name)]}
+
+
+# What an instruction does to the way through the bytecode: enum doubtful_flow of ext/doubtful.h.
+_NEXT, _JUMP, _BRANCH, _FOR, _END, _CALL, _SKIPPED = range(7)
+_FLOWS = (
+    (("JUMP_FORWARD", "JUMP_BACKWARD"), _JUMP),
+    (("POP_JUMP_IF_", "SEND"), _BRANCH),
+    (("FOR_ITER",), _FOR),
+    (("RETURN_", "YIELD_VALUE", "RAISE_VARARGS", "RERAISE"), _END),
+    (("CALL",), _CALL),
+    (("NOT_TAKEN",), _SKIPPED),
+)
+
+
+def flow():
+    """Arguments of _core.set_flow: the way of each base opcode, and what an exhausted FOR_ITER skips."""
+    names = tables()[0]
+    flows = bytes(next((way for starts, way in _FLOWS if name and name.startswith(starts)), _NEXT)
+                  for name in names)
+    # 3.12 goes on behind END_FOR, 3.13 behind the POP_TOP after it, 3.14 at the POP_ITER after it.
+    return flows, 2 if sys.version_info[:2] == (3, 13) else 1

@@ -31,6 +31,7 @@ static const struct {
 	{ "GAP", SAMPLE_GAP, STACK_KEEP },
 	{ "FOREIGN", SAMPLE_FOREIGN, STACK_KEEP },
 	{ "RESTART", SAMPLE_RESTART, STACK_KEEP },
+	{ "TIP", SAMPLE_TIP, STACK_KEEP },
 };
 /* clang-format on */
 

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dispatch.h - branch targets -> opcodes, by the table of handlers in a code table's header.
+ *
+ * The interpreter jumps to the handler of each instruction, and that address names the opcode that
+ * runs (docs/opcodes.md). What an opcode does to the way through the bytecode is told by its name, so
+ * that one table serves all versions of CPython.
+ */
+#ifndef OCULAR_DISPATCH_H
+#define OCULAR_DISPATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define DISPATCH_SLOTS 2048 /* a power of two, several times the number of handlers */
+
+/* Where control goes after an instruction; for base opcodes. */
+enum flow {
+	FLOW_NEXT,
+	FLOW_JUMP,	/* to its target only */
+	FLOW_BRANCH,	/* to the next or to its target */
+	FLOW_FOR,	/* the next, or its target: END_FOR, or what is behind that */
+	FLOW_RETURN,	/* leaves the frame */
+	FLOW_YIELD,	/* leaves the frame, which may be resumed */
+	FLOW_RAISE,	/* to a handler or out of the frame, and markers say where */
+	FLOW_RESUME,	/* begins a frame, or goes on with it: a marker says of which code */
+	FLOW_PROLOGUE,	/* before RESUME, when it is not known yet whose frame it is */
+	FLOW_GENERATOR, /* makes a generator; no event says of which code */
+	FLOW_PREFIX,	/* not an instruction: the one it stands for follows */
+	FLOW_NOWHERE,	/* of the interpreter's own frames, not of the program's code */
+	FLOW_CLEANUP,	/* the same; a RETURN_VALUE of such a frame follows */
+	FLOW_UNKNOWN,	/* what runs next is not dispatched: compiled code */
+};
+
+enum dispatch_kind {
+	DISPATCH_NONE,	/* no handler */
+	DISPATCH_OP,	/* *opcode runs */
+	DISPATCH_AGAIN, /* what is dispatched next is the same instruction, just specialised */
+};
+
+struct dispatch {
+	struct dispatch_slot {
+		uint64_t address;
+		uint8_t kind, opcode;
+	} slots[DISPATCH_SLOTS];
+	uint8_t base[256]; /* what the compiler wrote */
+	bool pair[256];	   /* runs the next instruction too */
+	uint8_t flow[256]; /* enum flow, of base opcodes */
+	uint8_t for_skips; /* instructions that an exhausted FOR_ITER skips at its target */
+	uint8_t end_for, not_taken, pop_top; /* numbers; 0: there is none */
+};
+
+/* Everything that follows is called once; then the struct is read only. */
+void dispatch_init(struct dispatch *d, const uint8_t base[256], char *const names[256]);
+
+/* The handler of an opcode. Opcodes that share one: the first that is told. -ENOMEM: too many. */
+int dispatch_add(struct dispatch *d, uint64_t address, enum dispatch_kind kind, uint8_t opcode);
+
+static inline uint32_t dispatch_hash(uint64_t address)
+{
+	return (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 53) & (DISPATCH_SLOTS - 1);
+}
+
+static inline enum dispatch_kind dispatch_at(const struct dispatch *d, uint64_t address,
+					     uint8_t *opcode)
+{
+	uint32_t at = dispatch_hash(address);
+
+	for (;; at = (at + 1) & (DISPATCH_SLOTS - 1)) {
+		const struct dispatch_slot *s = &d->slots[at];
+
+		if (s->kind == DISPATCH_NONE)
+			return DISPATCH_NONE;
+		if (s->address == address) {
+			*opcode = s->opcode;
+			return s->kind;
+		}
+	}
+}
+
+#endif

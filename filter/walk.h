@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * walk.h - the ways through one code object's bytecode.
+ *
+ * A place is the index of an instruction. Exceptions are no ways here: markers tell where they lead.
+ */
+#ifndef OCULAR_WALK_H
+#define OCULAR_WALK_H
+
+#include "codes.h"
+#include "dispatch.h"
+
+#define WALK_NOWHERE UINT32_MAX
+#define WALK_WAYS    8 /* at most so many places follow a place */
+
+/* Which ways out of a branch are open. */
+enum side { SIDE_NEXT = 1, SIDE_JUMP = 2, SIDE_BOTH = 3 };
+
+struct walk {
+	const struct dispatch *dispatch;
+	uint32_t n;
+	struct walk_node {
+		uint32_t jump; /* place of the target, WALK_NOWHERE: none */
+		uint8_t base, flow;
+		uint8_t ways; /* 1: only to the next place, and that is no NOT_TAKEN */
+	} nodes[];
+};
+
+/* NULL: no memory. d must outlive it. Freed with free(). */
+struct walk *walk_new(const struct code *code, const struct dispatch *d);
+
+/* The places that may be dispatched after `from`; returns how many. */
+unsigned walk_next(const struct walk *w, uint32_t from, enum side side, uint32_t to[WALK_WAYS]);
+
+/* Which side of the branch at `from` the destination is on; SIDE_BOTH: neither. */
+enum side walk_side(const struct walk *w, uint32_t from, uint32_t destination);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* test_recover.c - dispatches and markers in, instructions with their places out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "recover.h"
+#include "recover_code.h"
+
+/* Codes 1 to 5; offsets are twice the index. */
+static const struct row loop[] = { /* for: if: LOAD LOAD; else LOAD STORE */
+	{ RESUME, 0 }, { FOR_ITER, 8 }, { STORE, 0 }, { POP_JUMP_IF_TRUE, 6 }, { LOAD, 0 }, { JUMP_BACKWARD, 1 },
+	{ LOAD, 0 }, { JUMP_BACKWARD, 1 }, { END_FOR, 0 }, { LOAD, 0 }, { RETURN_VALUE, 0 }, { CACHE, 0 },
+};
+static const struct row caller[] = {
+	{ RESUME, 0 }, { LOAD, 0 }, { CALL, 0 }, { POP_TOP, 0 }, { LOAD, 0 }, { RETURN_VALUE, 0 },
+	{ PUSH_EXC_INFO, 0 }, { POP_TOP, 0 }, { RETURN_VALUE, 0 }, { CACHE, 0 },
+};
+static const struct row callee[] = {
+	{ COPY_FREE_VARS, 0 }, { RESUME, 0 }, { LOAD, 0 }, { RAISE_VARARGS, 0 }, { CACHE, 0 },
+};
+static const struct row generator[] = {
+	{ RETURN_GENERATOR, 0 }, { POP_TOP, 0 }, { RESUME, 0 }, { LOAD, 0 }, { YIELD_VALUE, 0 }, { RESUME, 0 },
+	{ POP_TOP, 0 }, { LOAD, 0 }, { RETURN_VALUE, 0 }, { CACHE, 0 },
+};
+static const struct row doubtful[] = { /* both ways are LOAD RETURN_VALUE, or LOAD STORE RETURN_VALUE */
+	{ RESUME, 0 }, { POP_JUMP_IF_TRUE, 4 }, { LOAD, 0 }, { RETURN_VALUE, 0 }, { POP_JUMP_IF_TRUE, 7 },
+	{ LOAD, 0 }, { RETURN_VALUE, 0 }, { LOAD, 0 }, { STORE, 0 }, { RETURN_VALUE, 0 }, { CACHE, 0 },
+};
+static const struct row *const bodies[] = { NULL, loop, caller, callee, generator, doubtful };
+
+#define T(op)		   { HANDLER(op), 0, 0, 0, 0 }
+#define M(op, code, index) { 0, OP_##op, code, index, 0 }
+#define B(code, index, to) { 0, OP_BRANCH, code, index, to }
+
+struct item {
+	uint64_t tip;
+	int op, code, index, to;
+};
+
+static const struct {
+	const char *name;
+	struct item items[40];
+	const char *out; /* CODE:OFFSET of instructions, +CODE and -CODE of starts and ends */
+	unsigned placed, makers, unsure, lost, mismatches;
+} cases[] = {
+	{ "nothing", { { 0 } }, "", 0, 0, 0, 0, 0 },
+	{ "before a marker nothing is ours", { T(LOAD), T(CALL), T(RESUME), T(LOAD), T(RETURN_VALUE) }, "", 0, 0, 0, 0, 0 },
+	{ "a loop, specialised; the way is told by what comes",
+	  { T(INSTRUMENTED_RESUME), M(PY_START, 1, 0), T(FOR_ITER_RANGE), T(STORE), T(POP_JUMP_IF_TRUE), T(LOAD),
+	    T(JUMP_BACKWARD), T(FOR_ITER_RANGE), T(LOAD), T(RETURN_VALUE) },
+	  "1:0 +1 1:2* 1:4 1:6 1:2* 1:18 1:20 -1 ", 7, 0, 2, 0, 0 },
+	{ "the same with its branch told",
+	  { T(INSTRUMENTED_RESUME), M(PY_START, 1, 0), T(FOR_ITER), T(STORE), T(POP_JUMP_IF_TRUE), B(1, 3, 6), T(LOAD),
+	    T(JUMP_BACKWARD), T(FOR_ITER), T(END_FOR), T(LOAD), T(RETURN_VALUE) },
+	  "1:0 +1 1:2 1:4 1:6 1:12 1:14 1:2 1:16 1:18 1:20 -1 ", 10, 0, 0, 0, 0 },
+	{ "dispatched again after specialisation",
+	  { T(RESUME), M(PY_START, 1, 0), T(FOR_ITER), { AGAIN, 0, 0, 0, 0 }, T(FOR_ITER_RANGE), T(STORE) },
+	  "1:0 +1 1:2* 1:4 ", 3, 0, 0, 0, 0 },
+	{ "a prefix is no instruction",
+	  { T(RESUME), M(PY_START, 1, 0), T(INSTRUMENTED_LINE), T(FOR_ITER), T(INTERPRETER_EXIT), T(STORE) },
+	  "1:0 +1 1:2 1:4 ", 3, 0, 0, 0, 0 },
+	{ "one dispatch, two instructions",
+	  { T(RESUME), M(PY_START, 2, 0), T(LOAD_FAST_PAIR), T(POP_TOP), T(LOAD), T(RETURN_VALUE) },
+	  "2:0 +2 2:2* 2:4 2:6 2:8 2:10 -2 ", 6, 0, 0, 0, 0 },
+	{ "an exception goes from the callee to the caller's handler",
+	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL_PY), T(COPY_FREE_VARS), T(RESUME), M(PY_START, 3, 1), T(LOAD),
+	    T(RAISE_VARARGS), M(RAISE, 3, 3), M(PY_UNWIND, 3, 3), M(EXCEPTION_HANDLED, 2, 6), T(PUSH_EXC_INFO), T(POP_TOP),
+	    T(RETURN_VALUE) },
+	  "2:0 +2 2:2 2:4* 3:0 3:2 +3 3:4 3:6 -3 2:12 2:14 2:16 -2 ", 10, 0, 0, 0, 0 },
+	{ "a generator is made, begun, left and gone on with",
+	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(RETURN_GENERATOR), T(CALL), T(POP_TOP), T(RESUME), M(PY_START, 4, 2),
+	    T(LOAD), T(YIELD_VALUE), T(RESUME), M(PY_RESUME, 4, 5), T(POP_TOP), T(LOAD), T(RETURN_VALUE), T(POP_TOP) },
+	  "2:0 +2 2:2 2:4 4:2 4:4 +4 4:6 4:8 -4 4:10 +4 4:12 4:14 4:16 -4 2:6 ", 12, 1, 0, 0, 0 },
+	{ "a finalizer runs behind a POP_TOP",
+	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(POP_TOP), T(RESUME), M(PY_START, 1, 0), T(FOR_ITER),
+	    T(END_FOR), T(LOAD), T(RETURN_VALUE), T(INTERPRETER_EXIT), T(LOAD) },
+	  "2:0 +2 2:2 2:4 2:6 1:0 +1 1:2 1:16 1:18 1:20 -1 2:8 ", 10, 0, 0, 0, 0 },
+	{ "code that no marker tells of",
+	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(RESUME), T(STORE), T(RETURN_VALUE), T(POP_TOP) },
+	  "2:0 +2 2:2 2:4 2:6 ", 4, 0, 0, 3, 0 },
+	{ "the interpreter's own frame around __init__",
+	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(RESUME), M(PY_START, 1, 0), T(FOR_ITER), T(LOAD),
+	    T(RETURN_VALUE), T(EXIT_INIT_CHECK), T(RETURN_VALUE), T(POP_TOP) },
+	  "2:0 +2 2:2 2:4 1:0 +1 1:2 1:18 1:20 -1 2:6 ", 8, 0, 0, 0, 0 },
+	{ "a return tells the way behind it",
+	  { T(RESUME), M(PY_START, 5, 0), T(POP_JUMP_IF_TRUE), T(POP_JUMP_IF_TRUE), T(LOAD), T(RETURN_VALUE) },
+	  "5:0 +5 5:2 5:8 5:10 5:12 -5 ", 5, 0, 0, 0, 0 },
+	{ "a store does",
+	  { T(RESUME), M(PY_START, 5, 0), T(POP_JUMP_IF_TRUE), T(POP_JUMP_IF_TRUE), T(LOAD), T(STORE), T(RETURN_VALUE) },
+	  "5:0 +5 5:2 5:8 5:14 5:16 5:18 -5 ", 6, 0, 0, 0, 0 },
+	{ "what does not fit is lost up to the next marker",
+	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(STORE), T(LOAD), M(RAISE, 2, 4), M(EXCEPTION_HANDLED, 2, 6),
+	    T(PUSH_EXC_INFO) },
+	  "2:0 +2 2:2 2:12 ", 3, 0, 0, 2, 1 },
+	{ "after a gap nothing is known", { T(RESUME), M(PY_START, 2, 0), T(LOAD), { 0, SAMPLE_GAP, 0, 0, 0 }, T(CALL), T(RESUME), M(PY_START, 1, 0) },
+	  "2:0 +2 2:2 1:0 +1 ", 3, 0, 0, 1, 0 },
+};
+
+static char out[1024];
+
+static int note(void *to, const struct sample *s)
+{
+	char *end = out + strlen(out);
+	size_t room = out + sizeof(out) - end;
+
+	(void)to;
+	if (s->op == OP_INSTRUCTION)
+		snprintf(end, room, "%u:%d%s ", s->code->id, (int)s->offset, s->opcode >= 100 && s->opcode < 200 ? "*" : "");
+	else if (sample_op_effect(s->op) == STACK_PUSH)
+		snprintf(end, room, "+%u ", s->code->id);
+	else if (sample_op_effect(s->op) == STACK_POP)
+		snprintf(end, room, "-%u ", s->code->id);
+	return 0;
+}
+
+static void feed(struct recover *r, struct codes *codes, const struct item *item, uint64_t time)
+{
+	struct sample s = { .op = item->op, .pid = 7, .tid = 7, .time = time, .offset = 2 * item->index,
+			    .target = item->op == OP_BRANCH ? 2 * item->to : SAMPLE_NOWHERE };
+
+	if (item->tip) {
+		struct word w = { 7, 7, time, time, item->tip };
+
+		assert_int_equal(recover_branch(r, &w), 0);
+		return;
+	}
+	s.code = item->code ? codes_find(codes, codes_process(codes, 7), item->code) : NULL;
+	assert_int_equal(recover_sample(r, &s), 0);
+}
+
+static void make_codes(struct codes *codes)
+{
+	struct process *p;
+
+	assert_int_equal(codes_init(codes, NULL), 0);
+	p = codes_process(codes, 7);
+	p->dispatch = make_dispatch();
+	for (unsigned id = 1; id < sizeof(bodies) / sizeof(bodies[0]); id++)
+		fill_code(codes_find_or_make(codes, p, id), bodies[id]);
+}
+
+static void test_cases(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct recover_counts *c;
+		struct codes codes;
+		struct recover r;
+
+		*out = '\0';
+		make_codes(&codes);
+		recover_init(&r, &codes, note, NULL);
+		for (unsigned k = 0; cases[i].items[k].tip || cases[i].items[k].op; k++)
+			feed(&r, &codes, &cases[i].items[k], k);
+		assert_int_equal(recover_finish(&r), 0);
+		c = &r.counts;
+		if (strcmp(out, cases[i].out))
+			fail_msg("%s: got %s, not %s", cases[i].name, out, cases[i].out);
+		if (c->placed != cases[i].placed || c->makers != cases[i].makers || c->unsure != cases[i].unsure ||
+		    c->lost != cases[i].lost || c->mismatches != cases[i].mismatches)
+			fail_msg("%s: placed %d makers %d unsure %d lost %d mismatches %d", cases[i].name, (int)c->placed,
+				 (int)c->makers, (int)c->unsure, (int)c->lost, (int)c->mismatches);
+		assert_int_equal(c->dispatched, c->placed + c->makers + c->unsure + c->lost);
+		recover_free(&r);
+		codes_free(&codes);
+	}
+}
+
+/* Any dispatches and markers at all: nothing is told twice, and no place is outside the code. */
+static int check(void *to, const struct sample *s)
+{
+	uint64_t *n = to;
+
+	if (s->op != OP_INSTRUCTION)
+		return 0;
+	assert_true(s->offset >= 0 && s->offset / 2 < s->code->ninstrs);
+	++*n;
+	return 0;
+}
+
+static void test_noise(void **state)
+{
+	static const uint8_t ops[] = { RESUME, LOAD, STORE, POP_TOP, CALL, FOR_ITER, RETURN_VALUE, YIELD_VALUE,
+				       LOAD_FAST_PAIR, COPY_FREE_VARS, RETURN_GENERATOR, EXIT_INIT_CHECK, JUMP_BACKWARD };
+	static const uint8_t markers[] = { OP_PY_START, OP_PY_RESUME, OP_PY_THROW, OP_PY_UNWIND, OP_RAISE,
+					   OP_EXCEPTION_HANDLED, OP_BRANCH, SAMPLE_GAP };
+	struct codes codes;
+	struct recover r;
+	uint64_t told = 0;
+
+	(void)state;
+	srandom(1);
+	make_codes(&codes);
+	recover_init(&r, &codes, check, &told);
+	for (uint64_t i = 0; i < 300000; i++) {
+		struct item item = { HANDLER(ops[random() % sizeof(ops)]), 0, 0, 0, 0 };
+
+		if (random() % 4 == 0) {
+			item = (struct item){ 0, markers[random() % sizeof(markers)], 1 + random() % 5,
+					      random() % 12, random() % 12 };
+			if (item.op == SAMPLE_GAP)
+				item.code = 0;
+		}
+		feed(&r, &codes, &item, i);
+	}
+	assert_int_equal(recover_finish(&r), 0);
+	assert_int_equal(told, r.counts.placed);
+	assert_int_equal(r.counts.dispatched,
+			 r.counts.placed + r.counts.makers + r.counts.unsure + r.counts.lost);
+	recover_free(&r);
+	codes_free(&codes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_noise),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
