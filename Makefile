@@ -27,11 +27,13 @@ DIR_pt     := filter
 DIR_diff   := filter
 DIR_record := helper-ext/record
 DIR_ext    := helper-ext/ext
+DIR_qemu   := helper-ext/qemu -Ihelper-ext/record
 SRC_shared := $(wildcard helper-ext/shared/*.c)
 SRC_filter := $(filter-out filter/front_% filter/main% filter/diff% $(PT),$(wildcard filter/*.c))
 SRC_pt     := $(SRC_filter) $(filter $(PT),$(wildcard filter/*.c)) $(SRC_shared)
 SRC_diff   := $(wildcard filter/diff*.c) filter/figure.c filter/text.c
 SRC_ext    := helper-ext/ext/processor.c# what of it needs no Python
+SRC_qemu   := $(filter-out %/plugin.c %/guest.c %/main.c,$(wildcard helper-ext/qemu/*.c))
 SRC_record := $(filter-out helper-ext/record/main%,$(wildcard helper-ext/record/*.c)) $(SRC_shared)
 PACKAGE  := $(patsubst helper-ext/%,$B/python/%,$(wildcard helper-ext/ocular/*.py helper-ext/hook/*.py))
 OBJ_filter := $(SRC_filter:%.c=$B/obj/%.o)
@@ -39,13 +41,15 @@ OBJ_pt     := $(SRC_pt:%.c=$B/obj/%.o)
 OBJ_diff   := $(SRC_diff:%.c=$B/obj/%.o)
 OBJ_ext    := $(SRC_ext:%.c=$B/obj/%.o)
 OBJ_record := $(SRC_record:%.c=$B/obj/%.o)
+OBJ_qemu   := $(SRC_qemu:%.c=$B/obj/%.o) $(OBJ_record)
 LIB_filter := -ljansson -lz -lm
 LIB_pt     := -ljansson -lz -lipt -lzstd -lm -pthread
 LIB_diff   := -ljansson -lm
 LIB_record := -lipt
-# Which half a test is of: NAME.c says it, or the prefix diff, record_, pt_ or perf_, or NAME.h in ext alone.
+LIB_qemu   := -lipt
+# Which half a test is of: NAME.c says it, or the prefix diff, record_, qemu_, pt_ or perf_, or NAME.h in ext alone.
 in_record   = $(wildcard helper-ext/record/$1.c helper-ext/shared/$1.c)
-half        = $(if $(filter diff%,$1),diff,$(if $(filter pt_% perf_%,$1),pt,$(if $(filter record_%,$1)$(if $(wildcard filter/$1.c),,$(call in_record,$1)),record,$(call in_ext,$1))))
+half        = $(if $(filter qemu_%,$1),qemu,$(if $(filter diff%,$1),diff,$(if $(filter pt_% perf_%,$1),pt,$(if $(filter record_%,$1)$(if $(wildcard filter/$1.c),,$(call in_record,$1)),record,$(call in_ext,$1)))))
 in_ext      = $(if $(wildcard filter/$1.c),filter,$(if $(wildcard helper-ext/ext/$1.h),ext,filter))
 UNIT     := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c))
 FUZZ     := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -58,11 +62,27 @@ say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 .PHONY: all tools ext unit test doors demo sanitize fuzz bench test-newest install uninstall clean
 all: tools ext
 
-tools: $(addprefix $B/bin/ocular-,record fsck feed pt diff) $B/perf/ocular.so
+tools: $(addprefix $B/bin/ocular-,record fsck feed pt qemu qemu-pt.so qemu-guest.so diff) $B/perf/ocular.so
 
 $B/bin/ocular-record: $B/obj/helper-ext/record/main.o $(OBJ_record)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_record)
+
+# The emulated processor: a launcher, a plugin for QEMU, a library for the program that runs there.
+$B/obj/helper-ext/qemu/%.o: override CFLAGS += -Ihelper-ext/record
+
+$B/bin/ocular-qemu: $B/obj/helper-ext/qemu/main.o $(OBJ_qemu)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_qemu)
+
+$B/bin/ocular-qemu-pt.so: $B/obj/helper-ext/qemu/plugin.o $(filter-out %/recording.o,$(SRC_qemu:%.c=$B/obj/%.o)) \
+		$(addprefix $B/obj/helper-ext/record/,perfdata.o perffeat.o)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^
+
+$B/bin/ocular-qemu-guest.so: $B/obj/helper-ext/qemu/guest.o
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^ -ldl
 
 $B/bin/ocular-fsck: $B/obj/helper-ext/record/main_fsck.o $(OBJ_record)
 	@mkdir -p $(@D)

@@ -38,7 +38,6 @@ static const struct file_head file_head = {
 		.attr = {
 			.type = PT_PMU_NONE,
 			.size = PERF_ATTR_SIZE,
-			.config = PT_CONFIG_PT | PT_CONFIG_CYC | PT_CONFIG_TSC | PT_CONFIG_PTW,
 			.sample_period = 1,
 			.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 				       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
@@ -50,12 +49,17 @@ static const struct file_head file_head = {
 	.info = {
 		.header = { PERF_AUXTRACE_INFO, 0, sizeof(struct perf_auxtrace_info) },
 		.type = PERF_AUXTRACE_INTEL_PT,
-		.priv = {
-			[PT_PMU_TYPE] = PT_PMU_NONE,
-			[PT_CAP_USER_TIME_ZERO] = 1,
-			[PT_TSC_BIT] = PT_CONFIG_TSC,
-			[PT_CYC_BIT] = PT_CONFIG_CYC,
-		},
+	},
+};
+
+static const struct perfdata_event software = {
+	.name = "intel_pt/tsc,cyc,ptw,branch=0/u",
+	.config = PT_CONFIG_PT | PT_CONFIG_CYC | PT_CONFIG_TSC | PT_CONFIG_PTW,
+	.priv = {
+		[PT_PMU_TYPE] = PT_PMU_NONE,
+		[PT_CAP_USER_TIME_ZERO] = 1,
+		[PT_TSC_BIT] = PT_CONFIG_TSC,
+		[PT_CYC_BIT] = PT_CONFIG_CYC,
 	},
 };
 
@@ -111,16 +115,50 @@ static int append(struct perfdata *pd, struct iovec *iov, int count)
 	return pd->error;
 }
 
-int perfdata_create(struct perfdata *pd, int dirfd, const char *name, uint8_t ratio)
+/* The filter follows AUXTRACE_INFO's fixed part, with its 0, up to 8 bytes. Returns its size there. */
+static uint32_t filter_size(const struct perfdata_event *ev)
+{
+	return ev->filter ? (uint32_t)(strlen(ev->filter) / 8 + 1) * 8 : 0;
+}
+
+static int write_head(struct perfdata *pd, const struct perfdata_event *ev)
 {
 	struct file_head head = file_head;
+	uint32_t size = filter_size(ev);
+	char filter[PERFDATA_FILTER_MAX] = { 0 };
 
-	head.info.priv[PT_MAX_NONTURBO_RATIO] = ratio;
-	*pd = (struct perfdata){ .end = sizeof(head) };
+	if (size > sizeof(filter))
+		return pd->error = -ENAMETOOLONG;
+	memcpy(filter, ev->filter ? ev->filter : "", ev->filter ? strlen(ev->filter) : 0);
+	memcpy(head.info.priv, ev->priv, sizeof(head.info.priv));
+	head.info.priv[PT_FILTER_STR_LEN] = size;
+	head.info.header.size += size;
+	head.header.data.size += size;
+	head.attr.attr.config = ev->config;
+	head.attr.attr.flags |= ev->flags;
+	pd->attr = head.attr.attr;
+	pd->event_name = ev->name;
+	pd->end = sizeof(head) + size;
+	write_at(pd, &head, sizeof(head), 0);
+	return size ? write_at(pd, filter, size, sizeof(head)) : pd->error;
+}
+
+int perfdata_create_event(struct perfdata *pd, int dirfd, const char *name,
+			  const struct perfdata_event *ev)
+{
+	*pd = (struct perfdata){ 0 };
 	pd->fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (pd->fd < 0)
 		return pd->error = -errno;
-	return write_at(pd, &head, sizeof(head), 0);
+	return write_head(pd, ev);
+}
+
+int perfdata_create(struct perfdata *pd, int dirfd, const char *name, uint8_t ratio)
+{
+	struct perfdata_event ev = software;
+
+	ev.priv[PT_MAX_NONTURBO_RATIO] = ratio;
+	return perfdata_create_event(pd, dirfd, name, &ev);
 }
 
 int perfdata_clock(struct perfdata *pd, const struct time_conv *conv)
@@ -136,6 +174,20 @@ int perfdata_clock(struct perfdata *pd, const struct time_conv *conv)
 	return err;
 }
 
+struct perf_sample_id perfdata_id(uint32_t pid, uint32_t tid, uint32_t cpu, uint64_t ns)
+{
+	return (struct perf_sample_id){
+		.pid = pid, .tid = tid, .time = ns, .cpu = cpu, .identifier = EVENT_ID,
+	};
+}
+
+int perfdata_records(struct perfdata *pd, const void *records, size_t size)
+{
+	struct iovec iov = { (void *)records, size };
+
+	return append(pd, &iov, 1);
+}
+
 int perfdata_comm(struct perfdata *pd, uint32_t pid, uint32_t tid, const char *comm)
 {
 	struct perf_comm rec = {
@@ -143,7 +195,7 @@ int perfdata_comm(struct perfdata *pd, uint32_t pid, uint32_t tid, const char *c
 		.pid = pid,
 		.tid = tid,
 		/* Time 0: in force from the beginning, wherever in the file it stands. */
-		.id = { .pid = pid, .tid = tid, .cpu = UINT32_MAX, .identifier = EVENT_ID },
+		.id = perfdata_id(pid, tid, UINT32_MAX, 0),
 	};
 	struct iovec iov = { &rec, sizeof(rec) };
 
@@ -160,7 +212,7 @@ int perfdata_aux(struct perfdata *pd, const struct aux_chunk *chunk)
 		.reference = chunk->reference,
 		.idx = chunk->idx,
 		.tid = chunk->tid,
-		.cpu = UINT32_MAX,
+		.cpu = chunk->of_cpu ? chunk->cpu : UINT32_MAX,
 	};
 	struct iovec iov[] = { { &rec, sizeof(rec) }, { (void *)chunk->bytes, chunk->size } };
 
@@ -172,7 +224,7 @@ static void write_features(struct perfdata *pd)
 {
 	struct perffeat f;
 
-	perffeat_build(&f, pd->end, &file_head.attr.attr, EVENT_ID);
+	perffeat_build(&f, pd->end, &pd->attr, EVENT_ID, pd->event_name);
 	if (write_at(pd, f.bytes, f.size, pd->end) == 0)
 		write_at(pd, f.bits, sizeof(f.bits), offsetof(struct perf_header, features));
 }

@@ -11,8 +11,11 @@
 #ifndef OCULAR_PERFDATA_H
 #define OCULAR_PERFDATA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "perf_format.h"
 
 /* ns = zero + tsc * mult >> shift, as perf's mmap page has it (mult fits 32 bits). */
 struct time_conv {
@@ -21,10 +24,23 @@ struct time_conv {
 	uint64_t zero;
 };
 
+#define PERFDATA_FILTER_MAX 4096u
+
+/* The one event of a file. */
+struct perfdata_event {
+	const char *name;	      /* as perf record was asked for it */
+	uint64_t config;	      /* PT_CONFIG_* */
+	uint64_t flags;		      /* PERF_ATTR_*, besides those of any event of ours */
+	uint64_t priv[PT_INFO_COUNT]; /* of AUXTRACE_INFO, but for the time (perfdata_clock) */
+	const char *filter;	      /* of addresses, as perf writes it; NULL: none */
+};
+
 struct perfdata {
 	int fd;
 	int error;
 	uint64_t end; /* of the last whole record in the file */
+	struct perf_attr attr;
+	const char *event_name;
 };
 
 /* A piece of one thread's trace. All pieces of one idx make one queue and must be in order. */
@@ -34,16 +50,28 @@ struct aux_chunk {
 	uint64_t reference; /* TSC near its beginning, not 0 */
 	const void *bytes;  /* whole packets, from a PSB on */
 	size_t size;	    /* a multiple of 8 */
+	bool of_cpu;	    /* the queue is a CPU's, not a thread's: tid is -1 */
+	uint32_t cpu;
 };
 
 /* Creates `name` in the folder; it must not exist. ratio: what CBR packets will say (ptframe.h). */
 int perfdata_create(struct perfdata *pd, int dirfd, const char *name, uint8_t ratio);
+
+/* The same for another event than the software emitter's. ev's strings stay the caller's. */
+int perfdata_create_event(struct perfdata *pd, int dirfd, const char *name,
+			  const struct perfdata_event *ev);
 
 /* How TSC becomes CLOCK_MONOTONIC; may be given again when it is known better. */
 int perfdata_clock(struct perfdata *pd, const struct time_conv *conv);
 
 /* Tells perf the pid and the name of a thread; without it perf shows neither. */
 int perfdata_comm(struct perfdata *pd, uint32_t pid, uint32_t tid, const char *comm);
+
+/* Appends whole records that the caller made, each ending with perfdata_id(). */
+int perfdata_records(struct perfdata *pd, const void *records, size_t size);
+
+/* What ends a record of the kernel's kind. cpu may be -1. */
+struct perf_sample_id perfdata_id(uint32_t pid, uint32_t tid, uint32_t cpu, uint64_t ns);
 
 int perfdata_aux(struct perfdata *pd, const struct aux_chunk *chunk);
 

@@ -6,12 +6,13 @@
 
 #include "perffeat.h"
 
-#define EVENT_NAME "intel_pt/tsc,cyc,ptw,branch=0/u"
+#define STRING_MAX 512
 
 struct event {
 	struct utsname host;
 	const struct perf_attr *attr;
 	uint64_t id;
+	const char *name;
 };
 
 static void put(struct perffeat *f, const void *bytes, size_t size)
@@ -25,13 +26,14 @@ static void put_u32(struct perffeat *f, uint32_t value)
 	put(f, &value, sizeof(value));
 }
 
-/* Length, text, zeros up to a multiple of 8; both names are shorter than 65 bytes (utsname). */
+/* Length, text, zeros up to a multiple of 8. */
 static void put_string(struct perffeat *f, const char *text)
 {
-	char padded[72] = { 0 };
-	uint32_t size = (strlen(text) / 8 + 1) * 8;
+	char padded[STRING_MAX] = { 0 };
+	size_t length = strnlen(text, sizeof(padded) - 8);
+	uint32_t size = (length / 8 + 1) * 8;
 
-	memcpy(padded, text, strlen(text));
+	memcpy(padded, text, length);
 	put_u32(f, size);
 	put(f, padded, size);
 }
@@ -59,7 +61,7 @@ static void put_event_desc(struct perffeat *f, const struct event *ev)
 	put_u32(f, sizeof(*ev->attr));
 	put(f, ev->attr, sizeof(*ev->attr));
 	put_u32(f, 1);
-	put_string(f, EVENT_NAME);
+	put_string(f, ev->name);
 	put(f, &ev->id, sizeof(ev->id));
 }
 
@@ -75,9 +77,10 @@ static const struct {
 
 #define COUNT (sizeof(features) / sizeof(*features))
 
-void perffeat_build(struct perffeat *f, uint64_t end, const struct perf_attr *attr, uint64_t id)
+void perffeat_build(struct perffeat *f, uint64_t end, const struct perf_attr *attr, uint64_t id,
+		    const char *event_name)
 {
-	struct event ev = { .attr = attr, .id = id };
+	struct event ev = { .attr = attr, .id = id, .name = event_name };
 	struct perf_section sections[COUNT];
 
 	uname(&ev.host);

@@ -23,6 +23,7 @@ struct perffeat {
 };
 
 /* Builds the sections for a file whose data ends at `end` and whose one event has one id. */
-void perffeat_build(struct perffeat *f, uint64_t end, const struct perf_attr *attr, uint64_t id);
+void perffeat_build(struct perffeat *f, uint64_t end, const struct perf_attr *attr, uint64_t id,
+		    const char *event_name);
 
 #endif

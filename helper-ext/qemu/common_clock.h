@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * common_clock.h - what all emulated processes of a recording share: the time, and numbers for their traces.
+ *
+ * A thread's time goes on with its instructions. When it comes out of the kernel it is not earlier
+ * than any thread was that went in before: so what waited is later than what it waited for. A program
+ * of one thread sees nothing of this, and its times are the same in every run.
+ */
+#ifndef OCULAR_QEMU_COMMON_CLOCK_H
+#define OCULAR_QEMU_COMMON_CLOCK_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define CLOCK_FILE "clock"
+
+struct clock_page {
+	_Atomic uint64_t tsc;
+	_Atomic uint32_t traces;
+};
+
+/* Maps the page in this folder, or makes it. NULL: errno says why. */
+struct clock_page *clock_map(const char *folder);
+struct clock_page *clock_make(const char *folder, uint64_t tsc);
+
+static inline uint64_t clock_now(const struct clock_page *c)
+{
+	return atomic_load(&c->tsc);
+}
+
+/* Somebody is at `tsc`. */
+static inline void clock_tell(struct clock_page *c, uint64_t tsc)
+{
+	uint64_t now = atomic_load(&c->tsc);
+
+	while (now < tsc && !atomic_compare_exchange_weak(&c->tsc, &now, tsc))
+		;
+}
+
+/* Another number at each call. */
+static inline unsigned clock_ticket(struct clock_page *c)
+{
+	return atomic_fetch_add(&c->traces, 1);
+}
+
+#endif

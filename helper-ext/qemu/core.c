@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* core.c - see core.h. */
+#include "core.h"
+#include "packets.h"
+
+/* The most that one call below writes: PSB+ with all in it, and a TNT and CYCs before it. */
+#define ROOM 128u
+
+static void make_room(struct core *c)
+{
+	if (c->p + ROOM <= c->spool.window + SPOOL_WINDOW)
+		return;
+	spool_next(&c->spool);
+	c->p = c->spool.window;
+}
+
+static void commit(struct core *c)
+{
+	spool_commit(&c->spool, c->p);
+}
+
+static void put_cyc(struct core *c, uint64_t cycles)
+{
+	if (!c->set->cyc || !cycles)
+		return;
+	c->p = ptframe_cyc(c->p, cycles);
+	c->cycles -= cycles;
+}
+
+static uint64_t mtc_ticks(const struct core *c)
+{
+	return (uint64_t)CORE_CTC << c->set->mtc_period;
+}
+
+/* MTCs that are due; each says the time at which it was. */
+static void put_mtcs(struct core *c)
+{
+	while (c->set->mtc && c->next_mtc <= c->tsc) {
+		uint64_t since = c->tsc - c->next_mtc;
+
+		make_room(c);
+		put_cyc(c, c->cycles > since ? c->cycles - since : 0);
+		c->p = packet_mtc(c->p, c->next_mtc / mtc_ticks(c));
+		c->next_mtc += mtc_ticks(c);
+	}
+}
+
+/* Before any packet that has a time. */
+static void stamp(struct core *c)
+{
+	put_mtcs(c);
+	make_room(c);
+	put_cyc(c, c->cycles);
+}
+
+static void put_tnt(struct core *c)
+{
+	if (!c->noutcomes)
+		return;
+	stamp(c);
+	c->p = packet_tnt(c->p, c->outcomes, c->noutcomes);
+	c->outcomes = c->noutcomes = 0;
+}
+
+static void put_ip(struct core *c, enum packet_tip kind, uint64_t ip)
+{
+	c->p = packet_ip(c->p, kind, ip, &c->last_ip);
+}
+
+/* Outcomes that wait, then whatever comes, with its time. */
+static void begin(struct core *c)
+{
+	put_tnt(c);
+	stamp(c);
+}
+
+static void put_tsc(struct core *c)
+{
+	uint64_t ctc = c->tsc / CORE_CTC;
+
+	c->p = packet_tsc(c->p, c->tsc);
+	if (!c->set->mtc)
+		return;
+	c->p = packet_tma(c->p, (uint16_t)ctc, c->tsc % CORE_CTC);
+	c->next_mtc = (c->tsc / mtc_ticks(c) + 1) * mtc_ticks(c);
+}
+
+/* perf takes up the cycles from a TSC that stands right behind a CYC; so there is always one. */
+static void put_time(struct core *c)
+{
+	if (c->set->cyc)
+		c->p = ptframe_cyc(c->p, c->cycles);
+	c->cycles = 0;
+	put_tsc(c);
+}
+
+static void forget_calls(struct core *c)
+{
+	c->oldest = c->ncalls;
+}
+
+/* PSB+ tells all that a decoder must know to begin here. */
+static void put_psb(struct core *c, uint64_t ip)
+{
+	make_room(c);
+	c->p = packet_psb(c->p);
+	c->last_ip = 0;
+	put_time(c);
+	c->p = packet_cbr(c->p, CORE_RATIO);
+	c->mode_told = c->set->branch && c->enabled;
+	if (c->mode_told) {
+		c->p = packet_mode_64(c->p);
+		put_ip(c, PACKET_FUP, ip);
+	}
+	c->p = packet_psbend(c->p);
+	forget_calls(c);
+	c->next_psb = c->spool.at + (uint64_t)(c->p - c->spool.window) + c->set->psb;
+}
+
+void core_psb(struct core *c, uint64_t ip)
+{
+	begin(c);
+	put_psb(c, ip);
+	commit(c);
+}
+
+int core_open(struct core *c, const struct settings *set, const char *path,
+	      const struct spool_head *head)
+{
+	int err;
+
+	*c = (struct core){ .set = set, .tsc = head->tsc };
+	err = spool_open(&c->spool, path, head);
+	if (err)
+		return err;
+	c->p = c->spool.window;
+	put_psb(c, 0);
+	commit(c);
+	return 0;
+}
+
+void core_close(struct core *c)
+{
+	spool_close(&c->spool);
+}
+
+void core_sleep(struct core *c, uint64_t tsc)
+{
+	if (tsc <= c->tsc)
+		return;
+	begin(c);
+	if (c->set->cyc)
+		c->p = ptframe_cyc(c->p, c->cycles);
+	c->cycles = 0;
+	c->tsc = tsc;
+	put_tsc(c);
+	commit(c);
+}
+
+static bool flows(const struct core *c)
+{
+	return c->set->branch && c->enabled;
+}
+
+void core_cond(struct core *c, bool taken)
+{
+	if (!flows(c))
+		return;
+	c->outcomes = c->outcomes << 1 | taken;
+	if (++c->noutcomes < PACKET_TNT_MAX)
+		return;
+	put_tnt(c);
+	commit(c);
+}
+
+void core_indirect(struct core *c, uint64_t to)
+{
+	if (!flows(c))
+		return;
+	begin(c);
+	put_ip(c, PACKET_TIP, to);
+	commit(c);
+}
+
+void core_call(struct core *c, uint64_t back)
+{
+	if (!flows(c))
+		return;
+	c->calls[c->ncalls++ % CORE_CALLS] = back;
+	if (c->ncalls - c->oldest > CORE_CALLS)
+		c->oldest = c->ncalls - CORE_CALLS;
+}
+
+/* A return that does not match leaves the stack alone: so do the decoders. */
+void core_return(struct core *c, uint64_t to)
+{
+	if (!c->set->noretcomp && flows(c) && c->ncalls > c->oldest &&
+	    c->calls[(c->ncalls - 1) % CORE_CALLS] == to) {
+		c->ncalls--;
+		core_cond(c, true);
+		return;
+	}
+	core_indirect(c, to);
+}
+
+void core_enable(struct core *c, uint64_t ip)
+{
+	c->enabled = true;
+	if (!c->set->branch)
+		return;
+	stamp(c);
+	if (!c->mode_told)
+		c->p = packet_mode_64(c->p);
+	c->mode_told = true;
+	put_ip(c, PACKET_TIP_PGE, ip);
+	commit(c);
+}
+
+/* What was on the stack may have returned meanwhile. */
+static bool disable(struct core *c)
+{
+	bool flowed = flows(c);
+
+	if (flowed)
+		begin(c);
+	forget_calls(c);
+	c->enabled = false;
+	return flowed;
+}
+
+void core_disable(struct core *c)
+{
+	if (!disable(c))
+		return;
+	c->p = packet_no_ip(c->p, PACKET_TIP_PGD);
+	commit(c);
+}
+
+void core_disable_to(struct core *c, uint64_t to)
+{
+	if (!disable(c))
+		return;
+	put_ip(c, PACKET_TIP_PGD, to);
+	commit(c);
+}
+
+void core_interrupt(struct core *c, uint64_t at)
+{
+	if (!disable(c))
+		return;
+	put_ip(c, PACKET_FUP, at);
+	c->p = packet_no_ip(c->p, PACKET_TIP_PGD);
+	commit(c);
+}
+
+void core_ptwrite(struct core *c, uint64_t word, uint64_t ip)
+{
+	begin(c);
+	c->p = packet_ptw(c->p, word, c->set->fup_on_ptw);
+	if (c->set->fup_on_ptw)
+		put_ip(c, PACKET_FUP, ip);
+	commit(c);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * core.h - the part of an emulated core that writes its trace: Intel Processor Trace as the SDM has
+ * it (volume 3, "Intel Processor Trace"), one cycle an instruction.
+ *
+ * The caller says what happened (instructions ran, a branch was taken, tracing goes off); this says
+ * it in packets: PSB+ every so many bytes, outcomes of branches gathered into TNT, addresses
+ * compressed, returns to where the CALL was from as a bit of a TNT, CYC before each packet that has
+ * one, MTC at each tick of the crystal clock. A core of TSC frequency 1 GHz: one cycle, one
+ * instruction, one nanosecond.
+ *
+ * With branch=0 only PTW and the times are written, as by a processor whose BranchEn is 0.
+ */
+#ifndef OCULAR_QEMU_CORE_H
+#define OCULAR_QEMU_CORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "settings.h"
+#include "spool.h"
+
+#define CORE_CALLS    64u /* that RET compression remembers (SDM, "RET Compression") */
+#define CORE_RATIO    10u /* of CBR: 1 GHz over the bus clock of 100 MHz */
+#define CORE_CTC      40u /* TSC ticks a tick of the crystal clock (25 MHz) */
+#define CORE_TSC_HZ   1000000000ull
+#define CORE_TSC_ZERO 1000000000ull /* when a recording begins: 0 would be "no time" for perf */
+
+struct core {
+	const struct settings *set;
+	struct spool spool;
+	uint8_t *p;	   /* next packet */
+	uint64_t tsc;	   /* now */
+	uint64_t cycles;   /* since the last CYC packet */
+	uint64_t last_ip;  /* for compression */
+	uint64_t outcomes; /* that wait for a TNT */
+	unsigned noutcomes;
+	uint64_t calls[CORE_CALLS];
+	uint64_t ncalls;    /* pushed, less popped */
+	uint64_t oldest;    /* of calls: those below it were overwritten, or forgotten */
+	uint64_t next_psb;  /* in bytes of the trace */
+	uint64_t next_mtc;  /* as TSC */
+	bool enabled;	    /* packets of control flow are written (PacketEn) */
+	bool mode_told;	    /* since the last PSB: 64-bit code */
+};
+
+/* Opens a trace at `tsc`. Returns 0 or a negative errno. */
+int core_open(struct core *c, const struct settings *set, const char *path,
+	      const struct spool_head *head);
+void core_close(struct core *c);
+
+/* n instructions ran. */
+static inline void core_run(struct core *c, uint64_t n)
+{
+	c->tsc += n;
+	c->cycles += n;
+}
+
+/* The core slept until `tsc`, if that is later than now. */
+void core_sleep(struct core *c, uint64_t tsc);
+
+/* Control flow. Without effect with branch=0 or while not enabled. */
+void core_cond(struct core *c, bool taken);
+void core_indirect(struct core *c, uint64_t to);
+void core_call(struct core *c, uint64_t back); /* `back`: behind the CALL */
+void core_return(struct core *c, uint64_t to);
+
+/* Tracing goes on at ip; goes off at a far transfer, or by a branch to `to`, or before `at`. */
+void core_enable(struct core *c, uint64_t ip);
+void core_disable(struct core *c);
+void core_disable_to(struct core *c, uint64_t to);
+void core_interrupt(struct core *c, uint64_t at);
+
+/* A PTWRITE at ip. */
+void core_ptwrite(struct core *c, uint64_t word, uint64_t ip);
+
+/* Whether a PSB is due; if so the caller says when it knows the address of the next instruction. */
+static inline bool core_wants_psb(const struct core *c)
+{
+	return c->spool.at + (uint64_t)(c->p - c->spool.window) >= c->next_psb;
+}
+
+void core_psb(struct core *c, uint64_t ip);
+
+#endif

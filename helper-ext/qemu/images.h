@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * images.h - which files' code is mapped where in the emulated program: decoders that follow the
+ * branches of a trace read it there.
+ */
+#ifndef OCULAR_QEMU_IMAGES_H
+#define OCULAR_QEMU_IMAGES_H
+
+#include <stdint.h>
+
+#include "side.h"
+
+/* The program and its ELF interpreter, which QEMU mapped itself before anything ran. */
+void images_first(const struct side *s, const char *program);
+
+/* The program mapped descriptor fd, executable. */
+void images_mapped(const struct side *s, uint64_t start, uint64_t size, int fd, uint64_t offset);
+
+/* Path of the emulated program, of QEMU's own command line; "" if it cannot be told. `size` > 0. */
+void images_program(char *path, uint64_t size);
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin.c - the side of the emulator that QEMU knows: QEMU's callbacks become what walk.h takes.
+ *
+ * Each thread of the program is a thread here, so that what belongs to it is thread-local. A thread's
+ * trace is opened when it first runs, again in a forked child; a program that is executed is another
+ * QEMU. No file stays open: descriptors here are the program's.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common_clock.h"
+#include "guest.h"
+#include "images.h"
+#include "plugin_api.h"
+#include "truth.h"
+#include "walk.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+#define SYS_X86_64_MMAP 9
+
+struct thread {
+	struct core core;
+	struct walk walk;
+	uint32_t pid, tid;
+	bool hidden; /* runs code of guest.c */
+	uint64_t mmap_size, mmap_fd, mmap_offset; /* of the call that is going on; size 0: none */
+};
+
+/* Of this process: QEMU has one plugin a process, and gives its callbacks no place for more. */
+static struct {
+	struct settings set;
+	char spools[PATH_MAX];
+	char program[PATH_MAX];
+	struct clock_page *clock;
+	pthread_mutex_t lock;
+	struct block *blocks; /* all there ever were: QEMU may run them at any time */
+	uint64_t hidden_from, hidden_to, on_illegal, on_signal;
+	bool images_told;
+	uint32_t parent; /* whose fork this process is; told with its first thread */
+} here = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static __thread struct thread *self __attribute__((tls_model("initial-exec")));
+
+EXPORT int qemu_plugin_version = PLUGIN_VERSION;
+
+static struct side side_of(const struct thread *t)
+{
+	return (struct side){ here.spools, t->pid, t->tid, UINT32_MAX, t->core.tsc };
+}
+
+static void tell_thread(const struct thread *t)
+{
+	const struct side s = side_of(t);
+	char comm[32] = "";
+
+	prctl(PR_GET_NAME, comm);
+	if (here.parent)
+		side_fork(&s, here.parent);
+	here.parent = 0;
+	side_comm(&s, comm);
+	side_start(&s);
+	if (!here.images_told) {
+		here.images_told = true;
+		images_first(&s, here.program);
+	}
+}
+
+/* Without a trace a thread would be missing in silence: better none at all. */
+static void fail(const char *what, int err)
+{
+	fprintf(stderr, "ocular-qemu: %s: %s\n", what, strerror(-err));
+	_exit(125);
+}
+
+static struct thread *open_thread(void)
+{
+	struct thread *t = calloc(1, sizeof(*t));
+	struct spool_head head = { .cpu = UINT32_MAX };
+	char path[PATH_MAX];
+	int err;
+
+	if (!t)
+		fail("no memory", -ENOMEM);
+	head.pid = t->pid = (uint32_t)getpid();
+	head.tid = t->tid = (uint32_t)syscall(SYS_gettid);
+	head.tsc = clock_now(here.clock);
+	if (snprintf(path, sizeof(path), "%s/%06u", here.spools, clock_ticket(here.clock)) >= PATH_MAX)
+		fail(here.spools, -ENAMETOOLONG);
+	err = core_open(&t->core, &here.set, path, &head);
+	if (err)
+		fail(path, err);
+	t->walk.core = &t->core;
+	self = t;
+	tell_thread(t);
+	return t;
+}
+
+/* --- running ----------------------------------------------------------------------------------------- */
+
+static void run_hidden(struct thread *t, const struct block *b)
+{
+	if (t->hidden)
+		return;
+	t->hidden = true;
+	if (b->start != here.on_illegal && b->start != here.on_signal)
+		walk_leave(&t->walk, b->start);
+}
+
+static void run(unsigned vcpu, void *data)
+{
+	const struct block *b = data;
+	struct thread *t = self ? self : open_thread();
+
+	(void)vcpu;
+	if (b->hidden) {
+		run_hidden(t, b);
+		return;
+	}
+	t->hidden = false;
+	walk_block(&t->walk, b);
+}
+
+static void translate(plugin_id id, struct qemu_plugin_tb *tb)
+{
+	size_t n = qemu_plugin_tb_n_insns(tb);
+	const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, n - 1);
+	size_t size = qemu_plugin_insn_size(insn);
+	struct block *b = calloc(1, sizeof(*b) + n * sizeof(*b->offsets));
+	struct insn last;
+
+	(void)id;
+	if (!b)
+		fail("no memory", -ENOMEM);
+	b->start = qemu_plugin_tb_vaddr(tb);
+	b->last = qemu_plugin_insn_vaddr(insn);
+	b->end = b->last + size;
+	b->n = (uint32_t)n;
+	b->hidden = b->start >= here.hidden_from && b->start < here.hidden_to;
+	last = insn_decode(qemu_plugin_insn_data(insn), size, b->last);
+	for (size_t i = 0; i < n; i++)
+		b->offsets[i] = (uint16_t)(qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, i)) - b->start);
+	b->kind = last.kind;
+	b->target = last.target;
+	pthread_mutex_lock(&here.lock);
+	b->older = here.blocks;
+	here.blocks = b;
+	pthread_mutex_unlock(&here.lock);
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, run, PLUGIN_NO_REGISTERS, b);
+}
+
+/* --- system calls ------------------------------------------------------------------------------------ */
+
+/* What is known in shared memory is known even of a thread that is killed. */
+static void note(struct thread *t)
+{
+	t->core.spool.head->instructions = t->walk.instructions;
+	t->core.spool.head->surprises = t->walk.surprises;
+}
+
+static void end_ptwrite(struct thread *t, uint64_t word, uint64_t ip)
+{
+	bool traced = walk_ptwrite(&t->walk, word, ip);
+
+	note(t);
+	if (traced && here.set.truth) {
+		const struct side s = side_of(t);
+
+		truth_word(&s, "word", t->walk.instructions, word);
+	}
+}
+
+static void hear_guest(struct thread *t, int64_t number, const uint64_t *a)
+{
+	switch (number) {
+	case GUEST_HERE:
+		here.hidden_from = a[0];
+		here.hidden_to = a[1];
+		here.on_illegal = a[2];
+		here.on_signal = a[3];
+		/* The constructor that says so was translated as the program's. */
+		walk_leave(&t->walk, a[0]);
+		t->hidden = true;
+		return;
+	case GUEST_SIGNAL:
+		walk_signal(&t->walk, a[0]);
+		return;
+	case SYS_rt_sigreturn:
+		end_ptwrite(t, a[0], a[1]);
+	}
+}
+
+static void enter_kernel(struct thread *t, int64_t number, const uint64_t *a)
+{
+	walk_syscall(&t->walk);
+	note(t);
+	clock_tell(here.clock, t->core.tsc);
+	t->mmap_size = number == SYS_X86_64_MMAP && a[2] & PROT_EXEC && !(a[3] & MAP_ANONYMOUS) ? a[1] : 0;
+	t->mmap_fd = a[4];
+	t->mmap_offset = a[5];
+}
+
+static void enter_syscall(plugin_id id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
+			  uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+{
+	const uint64_t a[] = { a1, a2, a3, a4, a5, a6 };
+	struct thread *t = self ? self : open_thread();
+
+	(void)id, (void)vcpu, (void)a7, (void)a8;
+	if (t->hidden || number == GUEST_HERE)
+		hear_guest(t, number, a);
+	else
+		enter_kernel(t, number, a);
+}
+
+static void leave_syscall(plugin_id id, unsigned vcpu, int64_t number, int64_t result)
+{
+	struct thread *t = self;
+
+	(void)id, (void)vcpu, (void)number;
+	if (!t || t->hidden)
+		return;
+	core_sleep(&t->core, clock_now(here.clock));
+	if (t->mmap_size && result > 0) {
+		const struct side s = side_of(t);
+
+		images_mapped(&s, (uint64_t)result, t->mmap_size, (int)t->mmap_fd, t->mmap_offset);
+	}
+	t->mmap_size = 0;
+}
+
+/* In the child: what the parent's thread wrote into is the parent's. */
+static void forked(void)
+{
+	struct thread *parent = self;
+
+	pthread_mutex_init(&here.lock, NULL);
+	if (!parent)
+		return;
+	here.parent = parent->pid;
+	open_thread()->hidden = parent->hidden;
+	free(parent);
+}
+
+/* --- the beginning ----------------------------------------------------------------------------------- */
+
+static const char *setting(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value ? value : "";
+}
+
+EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info, int argc, char **argv);
+EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info, int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	if (strcmp(info->target_name, "x86_64") != 0 || info->system_emulation) {
+		fprintf(stderr, "ocular-qemu: not qemu-x86_64 but an emulator of %s\n", info->target_name);
+		return -1;
+	}
+	settings_init(&here.set);
+	snprintf(here.spools, sizeof(here.spools), "%s", setting(SETTINGS_SPOOLS));
+	if (settings_words(&here.set, setting(SETTINGS_ENV)) || !here.spools[0]) {
+		fprintf(stderr, "ocular-qemu: to be started by ocular-qemu\n");
+		return -1;
+	}
+	here.clock = clock_map(here.spools);
+	if (!here.clock) {
+		fprintf(stderr, "ocular-qemu: %s: the recording is over\n", here.spools);
+		return -1;
+	}
+	images_program(here.program, sizeof(here.program));
+	if (strrchr(here.program, '/'))
+		prctl(PR_SET_NAME, strrchr(here.program, '/') + 1);
+	pthread_atfork(NULL, NULL, forked);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translate);
+	qemu_plugin_register_vcpu_syscall_cb(id, enter_syscall);
+	qemu_plugin_register_vcpu_syscall_ret_cb(id, leave_syscall);
+	return 0;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* recording.c - see recording.h. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common_clock.h"
+#include "core.h"
+#include "perfdata.h"
+#include "recording.h"
+#include "side.h"
+#include "truth.h"
+
+int recording_open(struct recording *r, const char *dir)
+{
+	int err;
+
+	*r = (struct recording){ .bytes = 0 };
+	err = folder_create(&r->folder, dir);
+	if (err)
+		return err;
+	if (snprintf(r->spools, sizeof(r->spools), "%s/%s", r->folder.path, RECORDING_SPOOLS) >=
+	    (int)sizeof(r->spools))
+		return -ENAMETOOLONG;
+	if (mkdir(r->spools, 0700) < 0 || !clock_make(r->spools, CORE_TSC_ZERO))
+		return -errno;
+	return 0;
+}
+
+static int is_spool(const struct dirent *entry)
+{
+	return entry->d_name[0] >= '0' && entry->d_name[0] <= '9';
+}
+
+static void remove_spools(const char *spools)
+{
+	struct dirent *entry;
+	DIR *d = opendir(spools);
+
+	while (d && (entry = readdir(d)))
+		if (entry->d_name[0] != '.')
+			unlinkat(dirfd(d), entry->d_name, 0);
+	if (d)
+		closedir(d);
+	rmdir(spools);
+}
+
+void recording_cancel(struct recording *r)
+{
+	remove_spools(r->spools);
+	rmdir(r->folder.path);
+}
+
+/* --- what the file says of itself -------------------------------------------------------------------- */
+
+static void name_event(char *name, size_t size, const struct settings *s)
+{
+	snprintf(name, size, "intel_pt/tsc,%s%s%sptw,branch=%d%s/u", s->cyc ? "cyc," : "",
+		 s->mtc ? "mtc," : "", s->noretcomp ? "noretcomp," : "", (int)s->branch,
+		 s->fup_on_ptw ? ",fup_on_ptw" : "");
+}
+
+static uint64_t config_of(const struct settings *s)
+{
+	return PT_CONFIG_PT | PT_CONFIG_TSC | PT_CONFIG_PTW | (s->branch ? PT_CONFIG_BRANCH : 0) |
+	       (s->cyc ? PT_CONFIG_CYC : 0) | (s->noretcomp ? PT_CONFIG_NORETCOMP : 0) |
+	       (s->fup_on_ptw ? PT_CONFIG_FUP_ON_PTW : 0) |
+	       (s->mtc ? PT_CONFIG_MTC | s->mtc_period << __builtin_ctzll(PT_CONFIG_MTC_PERIOD) : 0);
+}
+
+static int create(struct perfdata *pd, const struct recording *r, const struct settings *s)
+{
+	char name[128];
+	const struct time_conv nanoseconds = { .shift = 0, .mult = 1, .zero = 0 };
+	const struct perfdata_event ev = {
+		.name = name,
+		.config = config_of(s),
+		.priv = {
+			[PT_PMU_TYPE] = PT_PMU_NONE,
+			[PT_CAP_USER_TIME_ZERO] = 1,
+			[PT_TSC_BIT] = PT_CONFIG_TSC,
+			[PT_NORETCOMP_BIT] = PT_CONFIG_NORETCOMP,
+			[PT_MTC_BIT] = PT_CONFIG_MTC,
+			[PT_MTC_FREQ_BITS] = PT_CONFIG_MTC_PERIOD,
+			[PT_TSC_CTC_N] = CORE_CTC,
+			[PT_TSC_CTC_D] = 1,
+			[PT_CYC_BIT] = PT_CONFIG_CYC,
+			[PT_MAX_NONTURBO_RATIO] = CORE_RATIO,
+		},
+	};
+
+	_Static_assert(CORE_TSC_HZ == 1000000000ull, "a tick is a nanosecond");
+	name_event(name, sizeof(name), s);
+	perfdata_create_event(pd, r->folder.fd, FOLDER_DATA, &ev);
+	return perfdata_clock(pd, &nanoseconds);
+}
+
+/* --- the spools, one after the other ----------------------------------------------------------------- */
+
+static const void *map_file(const char *folder, const char *name, size_t *size)
+{
+	char path[PATH_MAX];
+	struct stat st = { 0 };
+	void *p = MAP_FAILED;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size)
+		p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	*size = (size_t)st.st_size;
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* Whole records only: a killed process, or a full disk, may have left a part of one. */
+static void add_side(struct perfdata *pd, const char *spools)
+{
+	size_t size, at = 0;
+	const uint8_t *p = map_file(spools, SIDE_FILE, &size);
+	struct perf_record rec;
+
+	while (p && at + sizeof(rec) <= size) {
+		memcpy(&rec, p + at, sizeof(rec));
+		if (rec.size < sizeof(rec) || rec.size > size - at)
+			break;
+		at += rec.size;
+	}
+	if (at)
+		perfdata_records(pd, p, at);
+	if (p)
+		munmap((void *)p, size);
+}
+
+static void add_windows(struct perfdata *pd, const struct spool_head *head, const uint8_t *packets,
+			uint32_t idx)
+{
+	for (uint64_t at = 0; at < head->used; at += SPOOL_WINDOW) {
+		uint64_t left = (head->used - at + 7) & ~7ull;
+		const struct aux_chunk chunk = {
+			.idx = idx,
+			.tid = head->tid,
+			.offset = at,
+			.reference = head->tsc,
+			.bytes = packets + at,
+			.size = left < SPOOL_WINDOW ? left : SPOOL_WINDOW,
+			.of_cpu = head->cpu != UINT32_MAX,
+			.cpu = head->cpu,
+		};
+
+		perfdata_aux(pd, &chunk);
+	}
+}
+
+static void add_spool(struct recording *r, struct perfdata *pd, const char *name, bool truth)
+{
+	size_t size;
+	const uint8_t *file = map_file(r->spools, name, &size);
+	struct spool_head head;
+
+	if (!file)
+		return;
+	if (size >= SPOOL_HEAD + SPOOL_WINDOW) {
+		memcpy(&head, file, sizeof(head));
+		if (head.used > size - SPOOL_HEAD)
+			head.used = size - SPOOL_HEAD;
+		add_windows(pd, &head, file + SPOOL_HEAD, r->threads);
+		if (truth)
+			truth_trace(r->spools, r->threads, &head);
+		r->threads++;
+		r->bytes += head.used;
+		r->lost += head.lost;
+	}
+	munmap((void *)file, size);
+}
+
+/* Copied, as it may go to another file system. */
+static int move_truth(const struct recording *r, const char *to)
+{
+	size_t size;
+	const void *p = map_file(r->spools, TRUTH_FILE, &size);
+	FILE *f = fopen(to, "we");
+	int err = !f || (p && fwrite(p, 1, size, f) != size) ? -errno : 0;
+
+	if (f && fclose(f) && !err)
+		err = -errno;
+	if (p)
+		munmap((void *)p, size);
+	return err;
+}
+
+int recording_finish(struct recording *r, const struct settings *set, const char *truth)
+{
+	struct dirent **names;
+	struct perfdata pd;
+	int n = scandir(r->spools, &names, is_spool, alphasort);
+	int err;
+
+	if (n < 0)
+		return -errno;
+	create(&pd, r, set); /* perfdata_close() tells the first error of all */
+	add_side(&pd, r->spools);
+	for (int i = 0; i < n; i++) {
+		add_spool(r, &pd, names[i]->d_name, truth);
+		free(names[i]);
+	}
+	free(names);
+	err = perfdata_close(&pd);
+	if (truth && !err)
+		err = move_truth(r, truth);
+	remove_spools(r->spools);
+	return err;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * settings.h - how the emulated processor traces: NAME=N words, as perf's event terms are written.
+ *
+ * The launcher checks them and hands them on in the environment, so that every process of the
+ * recording has the same.
+ */
+#ifndef OCULAR_QEMU_SETTINGS_H
+#define OCULAR_QEMU_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SETTINGS_ENV	"OCULAR_QEMU_SETTINGS" /* words, separated by blanks */
+#define SETTINGS_SPOOLS "OCULAR_QEMU_SPOOLS"   /* folder of the spools, absolute */
+#define SETTINGS_QEMU	"OCULAR_QEMU"	       /* qemu-x86_64 */
+#define SETTINGS_PLUGIN "OCULAR_QEMU_PLUGIN"   /* ocular-qemu-pt.so */
+
+struct settings {
+	uint64_t branch;     /* control flow too (BranchEn) */
+	uint64_t cyc;	     /* CYC packets */
+	uint64_t mtc;	     /* MTC packets, */
+	uint64_t mtc_period; /* one in 2^N ticks of the crystal clock */
+	uint64_t noretcomp;  /* a TIP for every RET */
+	uint64_t fup_on_ptw; /* the address of each PTWRITE */
+	uint64_t psb;	     /* bytes from one PSB to the next */
+	uint64_t truth;	     /* what the emulator knows beside the trace is noted down */
+};
+
+/* Defaults: branch=0,cyc=1,psb=65536, the rest 0. */
+void settings_init(struct settings *s);
+
+/* Takes one word, NAME=N or NAME (=1), of `size` bytes. -ENOENT: no such name; -EINVAL: no such N. */
+int settings_word(struct settings *s, const char *word, size_t size);
+
+/* Takes words separated by blanks, as far as they are right. Returns 0 or as above. */
+int settings_words(struct settings *s, const char *words);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * side.h - what a kernel tells perf beside a trace: records that every traced process appends to one
+ * file, which becomes a part of perf.data.
+ */
+#ifndef OCULAR_QEMU_SIDE_H
+#define OCULAR_QEMU_SIDE_H
+
+#include <stdint.h>
+
+#define SIDE_FILE "side"
+
+/* Whose record it is, and when. cpu may be -1. */
+struct side {
+	const char *spools; /* folder */
+	uint32_t pid, tid, cpu;
+	uint64_t tsc;
+};
+
+/* A thread has this name. */
+void side_comm(const struct side *s, const char *comm);
+
+/* An executable mapping of a file. */
+void side_mmap(const struct side *s, uint64_t start, uint64_t size, uint64_t offset,
+	       const char *file);
+
+/* This process is a fork of `parent`, and has its mappings. */
+void side_fork(const struct side *s, uint32_t parent);
+
+/* A thread's trace begins. */
+void side_start(const struct side *s);
+
+/* A thread comes to the CPU or leaves it. */
+void side_switch(const struct side *s, int out);
+
+#endif

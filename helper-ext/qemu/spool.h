@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spool.h - a trace on its way from the traced process to perf.data: a file that is filled through
+ * shared memory.
+ *
+ * So nothing is lost when the process is killed, and no descriptor stays open that the program could
+ * see or close. Packets are put into a window on the file; none lies across two windows. What is left
+ * over of a window are zeros, which are PAD packets.
+ */
+#ifndef OCULAR_QEMU_SPOOL_H
+#define OCULAR_QEMU_SPOOL_H
+
+#include <limits.h>
+#include <stdint.h>
+
+#define SPOOL_HEAD   4096u
+#define SPOOL_WINDOW (256u << 10)
+
+struct spool_head {
+	uint32_t pid, tid; /* tid -1: the trace is a CPU's */
+	uint32_t cpu;	   /* -1: the trace is a thread's */
+	uint32_t reserved;
+	uint64_t tsc;  /* at the beginning */
+	uint64_t used; /* bytes of packets; at a window's beginning there may be none yet */
+	uint64_t lost; /* 1: there was no room on the disk any more; `used` stays */
+	/* What the emulator knows beside the trace, for tests (truth.h). */
+	uint64_t instructions; /* that ran, as far as they are traced */
+	uint64_t surprises;    /* see walk.h */
+};
+
+struct spool {
+	char path[PATH_MAX];
+	struct spool_head *head; /* first page of the file */
+	uint8_t *window;	 /* SPOOL_WINDOW bytes */
+	uint64_t at;		 /* of the window, in packets' bytes */
+};
+
+/* Makes the file; *head is copied. Returns 0 or a negative errno. */
+int spool_open(struct spool *s, const char *path, const struct spool_head *head);
+
+/* Moves the window behind itself. On error the window stays and is used again: head->lost tells. */
+int spool_next(struct spool *s);
+
+/* Packets end at p, in the window. */
+static inline void spool_commit(struct spool *s, const uint8_t *p)
+{
+	if (!s->head->lost)
+		s->head->used = s->at + (uint64_t)(p - s->window);
+}
+
+void spool_close(struct spool *s);
+
+/* In a forked child: the parent's mappings are not here. */
+static inline void spool_forget(struct spool *s)
+{
+	s->head = 0;
+	s->window = 0;
+}
+
+#endif

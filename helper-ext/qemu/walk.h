@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * walk.h - from one block to the next: what a processor would have told of the way between.
+ *
+ * What the last instruction of a block did is known when the next block begins; until then the block
+ * is open. Some things come between: a system call, the end of an emulated PTWRITE, a signal.
+ */
+#ifndef OCULAR_QEMU_WALK_H
+#define OCULAR_QEMU_WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "block.h"
+#include "core.h"
+
+struct walk {
+	struct core *core;
+	const struct block *open; /* ran, and its end is not told yet */
+	uint64_t n;		  /* instructions of it that count */
+	uint64_t instructions;	  /* ran, in all */
+	uint64_t surprises;	  /* times that control went where nothing said it would */
+};
+
+/* A block begins to run. */
+void walk_block(struct walk *w, const struct block *b);
+
+/* The open block ended in a system call. */
+void walk_syscall(struct walk *w);
+
+/* The open block's last instruction went to `next`, which is code of the emulator. */
+void walk_leave(struct walk *w, uint64_t next);
+
+/* The open block ended in a PTWRITE at ip, which is done now. False: it was not traced there. */
+bool walk_ptwrite(struct walk *w, uint64_t word, uint64_t ip);
+
+/* A signal came when the next instruction was the one at ip. */
+void walk_signal(struct walk *w, uint64_t ip);
+
+#endif

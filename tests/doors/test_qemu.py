@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""The emulated processor: what it writes is what ran, by other decoders and by another tracer.
+
+A C program that executes PTWRITE shows the packets: libipt's instruction decoder and stock perf follow the
+branches and must meet exactly the instructions that the emulator counted; a ptrace stepper, which knows
+nothing of the emulator, must have met the same ones.
+"""
+
+import os
+import struct
+import subprocess
+
+import recording
+from tap import Plan
+
+QEMU = os.path.join(recording.BUILD, "bin", "ocular-qemu")
+PT = os.path.join(recording.BUILD, "bin", "ocular-pt")
+SOURCES = os.path.join(recording.HERE, "qemu")
+ACTS = ("words", "forms", "threads", "forks", "signals", "strings", "jumps", "deep", "children words")
+BRANCHES = (("branch=1",), ("branch=1", "noretcomp=1"), ("branch=1", "fup_on_ptw=1", "psb=256"),
+            ("branch=1", "mtc=1", "mtc_period=3"), ("branch=1", "cyc=0"))
+
+
+def compile_program(folder, name, *libraries):
+    out = os.path.join(folder, name)
+    subprocess.run(["cc", "-O1", "-g", "-D_GNU_SOURCE", "-o", out, os.path.join(SOURCES, name + ".c"), "-pthread",
+                    *libraries], check=True)
+    return out
+
+
+class Truth:
+    """The emulator's own notes: words in order for each thread, and what each trace had."""
+
+    def __init__(self, path):
+        self.words, self.traces = {}, []
+        with open(path, encoding="ascii") as lines:
+            for line in lines:
+                kind, *rest = line.split()
+                if kind == "word":
+                    pid, tid, tsc, count, word = rest
+                    self.words.setdefault(int(tid), []).append((int(tsc), int(count), int(word, 16)))
+                elif kind == "trace":
+                    self.traces.append([int(n) for n in rest])
+
+    def all_words(self):
+        return sum(len(words) for words in self.words.values())
+
+    def instructions(self):
+        return sum(trace[4] for trace in self.traces)
+
+    def surprises(self):
+        return sum(trace[5] for trace in self.traces)
+
+
+def emulate(folder, settings, command, **kw):
+    """Records a command; the recording's folder and the truth."""
+    data, truth = os.path.join(folder, "data"), os.path.join(folder, "truth")
+    words = [word for setting in settings for word in ("-s", setting)]
+    kw.setdefault("env", recording.plain_environment())
+    done = recording.run([QEMU, "-q", "-o", data, "--truth", truth, *words, "--", *command], **kw)
+    return data, Truth(truth) if os.path.exists(truth) else None, done
+
+
+def records(path):
+    """(type, bytes, what follows an AUXTRACE) of each record of a perf.data."""
+    with open(path, "rb") as file:
+        data = file.read()
+    at, size = struct.unpack_from("<QQ", data, 40)
+    end = at + size
+    while at < end:
+        kind, _, length = struct.unpack_from("<IHH", data, at)
+        record, at = data[at:at + length], at + length
+        payload = b""
+        if kind == 71:
+            payload = data[at:at + struct.unpack_from("<Q", record, 8)[0]]
+            at += len(payload)
+        yield kind, record, payload
+
+
+class Traces:
+    """The traces of a recording, by idx, and where its images are mapped, by pid."""
+
+    def __init__(self, folder):
+        self.bytes, self.tids, self.images, self.pids = {}, {}, {}, {}
+        parents = {}
+        for kind, record, payload in records(os.path.join(folder, "perf.data")):
+            if kind == 71:
+                idx, tid = struct.unpack_from("<II", record, 32)
+                self.bytes[idx] = self.bytes.get(idx, b"") + payload
+                self.tids[idx] = tid
+            elif kind == 10:
+                pid, _, start, size, offset = struct.unpack_from("<IIQQQ", record, 8)
+                file = record[72:].split(b"\0")[0].decode()
+                self.images.setdefault(pid, []).append((start, size, offset, file))
+            elif kind == 3:
+                pid, tid = struct.unpack_from("<II", record, 8)
+                self.pids[tid] = pid
+            elif kind == 7:
+                pid, parent = struct.unpack_from("<II", record, 8)
+                parents[pid] = parent
+        for pid, parent in parents.items():
+            if pid != parent:
+                self.images[pid] = self.images.get(parent, []) + self.images.get(pid, [])
+
+    def arguments(self, idx):
+        """For follow: the images of the process whose thread the trace is of."""
+        pid = self.pids[self.tids[idx]]
+        return [word for start, size, offset, file in self.images[pid]
+                for word in (f"{start:x}", f"{size:x}", f"{offset:x}", file)]
+
+
+def follow(tools, traces, idx, *region):
+    path = os.path.join(tools, "trace")
+    with open(path, "wb") as file:
+        file.write(traces.bytes[idx])
+    done = recording.run([os.path.join(tools, "follow"), path, *region, "--", *traces.arguments(idx)])
+    *lines, last = done.stdout.splitlines()
+    return lines, dict(zip(*[iter(last.split())] * 2)), done.stderr
+
+
+def by_libipt(tools, settings, act):
+    """libipt's instruction decoder meets the instructions that the emulator counted, and every PTWRITE."""
+    with recording.scratch() as folder:
+        data, truth, done = emulate(folder, settings, [os.path.join(tools, "words"), *act.split()])
+        problems = [] if done.returncode == 7 else [f"exit status {done.returncode}: {done.stderr}"]
+        traces = Traces(data)
+        total = {"instructions": 0, "words": 0, "errors": 0}
+        for idx in traces.bytes:
+            _, counts, errors = follow(tools, traces, idx)
+            problems += errors.splitlines()[:3]
+            total = {name: total[name] + int(counts[name]) for name in total}
+        expected = {"instructions": truth.instructions(), "words": truth.all_words(), "errors": 0}
+        if truth.surprises():
+            problems.append(f"{truth.surprises()} surprises")
+        return problems + ([] if total == expected else [f"libipt {total}, the emulator {expected}"])
+
+
+def by_perf(tools, settings, act):
+    """Stock perf meets the same instructions, without an error, and every PTWRITE."""
+    with recording.scratch() as folder:
+        data, truth, _ = emulate(folder, settings, [os.path.join(tools, "words"), *act.split()])
+        path = os.path.join(data, "perf.data")
+        done = recording.run(["perf", "script", "-i", path, "--itrace=i1iwe", "-F", "event"])
+        lines = done.stdout.split()
+        found = sum(line.startswith("instructions") for line in lines), sum(line.startswith("ptwrite") for line in lines)
+        expected = truth.instructions(), truth.all_words()
+        problems = [] if "error" not in done.stdout + done.stderr else [done.stderr]
+        return problems + ([] if found == expected else [f"perf {found}, the emulator {expected}"])
+
+
+def by_stepping(tools, act):
+    """A ptrace stepper meets the same instructions of the program's own code, one by one."""
+    program = os.path.join(tools, "words")
+    with recording.scratch() as folder:
+        data, _, _ = emulate(folder, ("branch=1",), [program, act])
+        traces = Traces(data)
+        images = [i for i in traces.images[traces.tids[0]] if i[3] == program]
+        start, end = min(i[0] for i in images), max(i[0] + i[1] for i in images)
+        lines, _, errors = follow(tools, traces, 0, f"{start:x}", f"{end:x}")
+        stepped = recording.run([os.path.join(tools, "stepper"), program, act]).stdout.split()
+        if errors or len(lines) < 100:
+            return [errors, f"{len(lines)} instructions"]
+        return [] if lines == stepped else [f"{len(lines)} instructions here, {len(stepped)} stepped"]
+
+
+def words_of(data):
+    """Each PTWRITE by both decoders: (time, pid, tid), which must be equal, and perf's payloads."""
+    path = os.path.join(data, "perf.data")
+    text = recording.run(["perf", "script", "-i", path, "--itrace=wqe", "--ns", "-F", "tid,pid,time,event,trace,synth"])
+    perf = []
+    for line in text.stdout.splitlines():
+        if "ptwrite" in line:
+            task, time, _ = line.split(None, 2)
+            payload = int(line.split("payload:")[1].split()[0], 16)
+            perf.append((int(time.rstrip(":").replace(".", "")), int(task.split("/")[1]), payload))
+    return perf, text.stderr
+
+
+def words(tools, settings, act):
+    """Through perf each word is there with the time at which the emulator executed it."""
+    with recording.scratch() as folder:
+        data, truth, _ = emulate(folder, settings, [os.path.join(tools, "words"), *act.split()])
+        perf, errors = words_of(data)
+        expected = sorted((tsc, tid, word) for tid, all_of_it in truth.words.items() for tsc, _, word in all_of_it)
+        if sorted(perf) != expected:
+            differ = [pair for pair in zip(sorted(perf), expected) if pair[0] != pair[1]][:3]
+            return [f"{len(perf)} words by perf, {len(expected)} executed", str(differ), errors]
+        return [] if len(expected) >= 4 else ["hardly any word"]
+
+
+def main():
+    recording.need_built()
+    with Plan() as plan, recording.scratch() as tools:
+        for name, libraries in (("words", ()), ("follow", ("-lipt",)), ("stepper", ())):
+            compile_program(tools, name, *libraries)
+        for act in ACTS:
+            plan.case(f"{act}: perf reads each word at its time", words, tools, ("branch=0",), act)
+        for settings in BRANCHES:
+            for act in ACTS if settings == BRANCHES[0] else ("deep", "signals"):
+                plan.case(f"{act}, {','.join(settings)}: libipt follows", by_libipt, tools, settings, act)
+            plan.case(f"jumps, {','.join(settings)}: perf follows", by_perf, tools, settings, "jumps")
+        for act in ("deep", "strings", "jumps"):
+            plan.case(f"{act}: stepped the same", by_stepping, tools, act)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* test_qemu_settings.c - words that are right are taken, all others are refused. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "settings.h"
+
+static void test_words(void **state)
+{
+	struct settings s;
+
+	(void)state;
+	settings_init(&s);
+	assert_int_equal(s.branch, 0);
+	assert_int_equal(s.cyc, 1);
+	assert_int_equal(settings_words(&s, " branch  mtc=1 mtc_period=3 psb=0x1000 cyc=0 "), 0);
+	assert_int_equal(s.branch, 1);
+	assert_int_equal(s.mtc, 1);
+	assert_int_equal(s.mtc_period, 3);
+	assert_int_equal(s.psb, 4096);
+	assert_int_equal(s.cyc, 0);
+	assert_int_equal(settings_words(&s, ""), 0);
+}
+
+static void test_wrong_words(void **state)
+{
+	static const struct {
+		const char *word;
+		int err;
+	} rows[] = {
+		{ "tnt", -ENOENT },	{ "branches=1", -ENOENT },   { "=1", -ENOENT },
+		{ "branch=", -EINVAL }, { "branch=2", -EINVAL },     { "branch=-1", -EINVAL },
+		{ "psb=1", -EINVAL },	{ "mtc_period=16", -EINVAL }, { "branch=1x", -EINVAL },
+		{ "psb=99999999999999999999", -EINVAL },
+	};
+	struct settings s;
+
+	(void)state;
+	settings_init(&s);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_int_equal(settings_word(&s, rows[i].word, strlen(rows[i].word)), rows[i].err);
+	assert_int_equal(s.branch, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_wrong_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
