@@ -189,7 +189,7 @@ install: all
 	install -d $(LIB)/commands $(LIB)/bin $(LIB)/perf $(LIB)/python $(DESTDIR)$(PREFIX)/bin $(COMPLETIONS)
 	install -m 755 scripts/ocular scripts/find-pythons $(LIB)
 	install -m 644 scripts/commands/*.sh $(LIB)/commands
-	install -m 755 $B/bin/ocular-record $B/bin/ocular-fsck $B/bin/ocular-pt $B/bin/ocular-diff $(LIB)/bin
+	install -m 755 $(addprefix $B/bin/ocular-,record fsck pt diff qemu qemu-pt.so qemu-guest.so) $(LIB)/bin
 	install -m 644 $B/perf/ocular.so $(LIB)/perf
 	cp -R $B/python/. $(LIB)/python
 	install -m 644 scripts/completion.bash $(COMPLETIONS)/ocular
