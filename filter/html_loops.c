@@ -7,6 +7,7 @@
 #include "body.h"
 #include "html.h"
 #include "html_page.h"
+#include "report.h"
 
 static void write_row(struct page *page, const void *of, size_t i)
 {
@@ -130,28 +131,34 @@ static int write_listing(struct page *page, const struct loop *loop)
 	return 0;
 }
 
-static void write_distribution(struct page *page, const struct loop *loop)
+static void write_figure(FILE *f, const struct stat_sum *s, const char *what, const char *title)
 {
-	const struct stat_sum *s = &loop->cycles;
+	fputs("<figure>\n", f);
+	html_histogram(f, s, what);
+	fprintf(f,
+		"\n<figcaption>%s, logarithmic: mean %.1f &plusmn; %.1f, "
+		"<b class=median>median %" PRIu64 "</b>, <b class=p99>99 %% within %" PRIu64
+		"</b></figcaption>\n</figure>\n",
+		title, stat_mean(s), spread_deviation(&s->spread), stat_quantile(s, 0.5),
+		stat_quantile(s, 0.99));
+}
+
+/* How long trips took, and how many an entry had. */
+static void write_distributions(struct page *page, const struct loop *loop)
+{
+	const struct stat_sum *cycles = &loop->cycles, *trips = &loop->trips;
 	FILE *f = page->f;
 
-	if (!s->n) {
-		fputs("<p class=note>No trip was timed: of an entry's first trip no event marks the "
-		      "beginning.</p>\n",
-		      f);
-		return;
-	}
-	fputs("<figure>\n", f);
-	html_histogram(f, s, "trips");
-	fprintf(f,
-		"\n<figcaption>cycles of a trip, logarithmic: mean %.0f &plusmn; %.0f, "
-		"<b class=median>median %" PRIu64 "</b>, <b class=p99>99 %% within %" PRIu64
-		"</b>; %" PRIu64 " of %" PRIu64 " trips timed",
-		stat_mean(s), spread_deviation(&s->spread), stat_quantile(s, 0.5),
-		stat_quantile(s, 0.99), s->n, loop->iterations);
+	fprintf(f, "<p class=note>%" PRIu64 " of %" PRIu64 " trips timed", cycles->n, loop->iterations);
 	if (loop->uops)
-		fprintf(f, "; %.1f bytecodes a trip", (double)loop->uops / s->n);
-	fputs("</figcaption>\n</figure>\n", f);
+		fprintf(f, "; %.1f bytecodes a trip", (double)loop->uops / cycles->n);
+	fprintf(f, "; %" PRIu64 " of %" PRIu64 " entries seen to end.</p>\n<div class=pair>\n", trips->n,
+		loop->entries);
+	if (cycles->n)
+		write_figure(f, cycles, "trips", "cycles of a trip");
+	if (trips->n)
+		write_figure(f, trips, "entries", "trips of an entry");
+	fputs("</div>\n", f);
 }
 
 static int write_body(struct page *page, const struct loop *loop, size_t number)
@@ -165,7 +172,7 @@ static int write_body(struct page *page, const struct loop *loop, size_t number)
 		open ? " open" : "", 100 * share);
 	page_place(page, loop->code, loop_line(loop));
 	fprintf(page->f, "</summary>\n");
-	write_distribution(page, loop);
+	write_distributions(page, loop);
 	err = write_listing(page, loop);
 	fputs("</details>\n", page->f);
 	return err;
@@ -183,9 +190,13 @@ static int write_loops(struct page *page, struct loop *const *all, size_t n)
 		.row = write_row,
 		.of = all,
 	};
+	const struct report r = { .f = page->f, .p = page->p };
 	int err = 0;
 
 	page_table(page, &t);
+	fputs("<p class=note>", page->f);
+	report_meaning(&r);
+	fputs("</p>\n", page->f);
 	for (size_t i = 0; i < n && i < PAGE_BODIES && !err; i++)
 		err = write_body(page, all[i], i + 1);
 	return err;

@@ -135,7 +135,8 @@ void page_head(struct page *page)
 	write_losses(page->f, page->p);
 	write_facts(page->f, page->p, root);
 	fputs("<nav><a href=#loops>Loops</a> <a href=#functions>Functions</a> "
-	      "<a href=#source>Source</a> <a href=#opcodes>Opcodes</a> <a href=#events>Events</a></nav>\n",
+	      "<a href=#source>Source</a> <a href=#opcodes>Opcodes</a> "
+	      "<a href=#specialization>Specialization</a> <a href=#events>Events</a></nav>\n",
 	      page->f);
 }
 

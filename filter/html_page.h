@@ -31,6 +31,7 @@ int page_loops(struct page *page);
 int page_functions(struct page *page);
 int page_sources(struct page *page);
 int page_opcodes(struct page *page);
+int page_specialization(struct page *page);
 int page_events(struct page *page);
 
 /* What it ran, of which clock its cycles are, and what is missing. */

@@ -25,6 +25,9 @@ struct report {
 /* What ran, for how long, and what a cycle is. */
 void report_head(const struct report *r);
 
+/* What a trip is, and what tracing made of it, in the mode of the recording. */
+void report_meaning(const struct report *r);
+
 /* The table of loops: the first n of them. And what its numbers mean in this mode. */
 void report_loops(const struct report *r, struct loop *const *loops, size_t n);
 

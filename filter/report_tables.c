@@ -52,8 +52,7 @@ static void write_callback(const struct report *r, const char *before, unsigned 
 	fputs(after, r->f);
 }
 
-/* What a trip is, and what tracing made of it. */
-static void write_meaning(const struct report *r)
+void report_meaning(const struct report *r)
 {
 	fputs("Own is what is left of the share without the trips of loops inside.\n"
 	      "A trip is from one back-edge to the next, with the calls in it; the first of an\n"
@@ -90,7 +89,7 @@ void report_loops(const struct report *r, struct loop *const *loops, size_t n)
 	fputs(" share    own  trips   mean median    p99    min    max  loop\n", r->f);
 	for (size_t i = 0; i < n; i++)
 		write_loop(r, loops[i]);
-	write_meaning(r);
+	report_meaning(r);
 	if (!all_exact(loops, n))
 		fputs("Median and p99 of more than 32 different values are off by 1/16 at most.\n", r->f);
 }
