@@ -19,6 +19,26 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 WORKLOADS = "recursion methods generators json unparse".split()
 
+# What each sink is asked for by; {null} is a name that leads to /dev/null, for the name's end chooses a format.
+# A new sink is a row here.
+SINKS = {
+    "none: decoding and stacks alone": ("console=never",),
+    "console": ("console=always", "color=never"),
+    "console, opcodes": ("console=always", "color=never", "opcodes=time"),
+    "summary": ("summary={null}",),
+    "events text": ("events={null}",),
+    "Perfetto JSON": ("perfetto={null}.json",),
+    "Perfetto JSON, loops as slices": ("perfetto={null}.json", "iterations=slices"),
+    "Perfetto JSON, gzip": ("perfetto={null}.json.gz",),
+    "Perfetto protobuf": ("perfetto={null}.pftrace",),
+    "Perfetto protobuf, from 1 us": ("perfetto={null}.pftrace", "min_duration=1us"),
+    "html": ("html={null}",),
+    "pstats": ("pstats={null}",),
+    "collapsed": ("collapsed={null}",),
+    "speedscope": ("speedscope={null}",),
+    "callgrind": ("callgrind={null}",),
+}
+
 
 def run(command, **options):
     done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -162,41 +182,54 @@ class Bench:
         import json
         return sum(json.loads(out.read_text())["events"].values())
 
+    def words(self, words):
+        """Of a row of SINKS, with {null} filled in."""
+        for word in words:
+            if "{null}" in word:
+                link = Path(word.partition("=")[2].format(null=self.work / "null"))
+                link.is_symlink() or link.symlink_to("/dev/null")
+        return [word.format(null=self.work / "null") for word in words]
+
     def analysis(self):
-        data = self.recording(20_000_000)
+        data = self.recording(10_000_000)
         n = self.count(data)
         so = self.build / "perf/ocular.so"
-        both, timeline, events = ("console=always", "summary=/dev/null"), ("perfetto=/dev/null",), ("events=/dev/null",)
-        variants = {
-            "do-nothing filter": (self.script, self.nothing),
-            "console + summary": (self.script, so, *both),
-            "Perfetto JSON": (self.script, so, *timeline),
-            "events text": (self.script, so, *events),
-            "console + summary, ocular-pt": (self.ocular_pt, *both),
-            "Perfetto JSON, ocular-pt": (self.ocular_pt, *timeline),
-            "events text, ocular-pt": (self.ocular_pt, *events),
-        }
+        variants = {("do-nothing filter", "perf"): (self.script, self.nothing)}
+        for sink, words in SINKS.items():
+            words = self.words(words)
+            variants[sink, "perf"] = (self.script, so, *words)
+            variants[sink, "ocular-pt"] = (self.ocular_pt, *words)
         rates = {v: [] for v in variants}
         for _ in range(self.rounds):
             for v, (run_it, *args) in variants.items():
                 rates[v].append(n / run_it(data, *args)[0] / 1e6)
         rates = {v: median(r) for v, r in rates.items()}
-        table("Analysis of %.1f M markers of two threads, through stock perf and by ocular-pt" % (n / 1e6),
-              ["sink", "M markers/s", "of the do-nothing filter's", "of the same sink's through perf"],
-              [[v, "%.1f" % r, "%.2f" % (r / rates["do-nothing filter"]), "%.2f" % (r / rates[v.split(",")[0]])]
-               for v, r in rates.items()])
+        nothing = rates["do-nothing filter", "perf"]
+        rows = [["do-nothing filter", "%.1f" % nothing, "1.00", "-", "-"]]
+        for sink in SINKS:
+            perf, pt = rates[sink, "perf"], rates[sink, "ocular-pt"]
+            rows.append([sink, "%.1f" % perf, "%.2f" % (perf / nothing), "%.1f" % pt, "%.2f" % (pt / perf)])
+        table("Sinks: %.1f M markers of two threads, M markers/s" % (n / 1e6),
+              ["sink", "stock perf", "of the do-nothing filter's", "ocular-pt", "of stock perf's"], rows)
         shutil.rmtree(data)
 
     def memory(self):
+        so = self.build / "perf/ocular.so"
+        every = self.words(sorted({word for words in SINKS.values() for word in words[:1] if "never" not in word}))
+        kinds = {
+            "do-nothing filter": (self.nothing,),
+            "console + summary + Perfetto JSON": (so, *self.words(("console=always", "summary={null}",
+                                                                   "perfetto={null}.json"))),
+            "Perfetto protobuf": (so, *self.words(SINKS["Perfetto protobuf"])),
+            "all sinks": (so, *every),
+        }
         rows = []
         for markers in (1_000_000, 50_000_000):
             data = self.recording(markers)
-            floor = self.script(data, self.nothing)[1]
-            peak = self.script(data, self.build / "perf/ocular.so", "console=always",
-                               "summary=/dev/null", "perfetto=/dev/null")[1]
-            rows.append(["%.1f M" % (self.count(data) / 1e6), "%.0f" % floor, "%.0f" % peak, "%.0f" % (peak - floor)])
+            peaks = [self.script(data, *words)[1] for words in kinds.values()]
+            rows.append(["%.1f M" % (self.count(data) / 1e6)] + ["%.0f" % peak for peak in peaks])
             shutil.rmtree(data)
-        table("Peak memory of perf script, MB", ["markers", "do-nothing filter", "all sinks", "ours"], rows)
+        table("Peak memory of perf script, MB", ["markers", *kinds], rows)
 
 
 def main():
