@@ -17,11 +17,16 @@ uint64_t loop_static_uops(const struct code *code, int64_t head, int64_t source)
 	return code_index(code, source) - code_index(code, head) + 1;
 }
 
-/* The innermost open loop was left. */
+/*
+ * The innermost open loop was left. What loops inside it took since its last back-edge is in none of
+ * its trips, but in one of the loop around it.
+ */
 static int leave(struct stack *s, bool whole)
 {
 	const struct open_loop *o = &s->loops[--s->nloops];
 
+	if (s->nloops)
+		s->loops[s->nloops - 1].inner_ns += o->inner_ns;
 	return whole ? stat_add(&o->loop->trips, o->trips) : 0;
 }
 
@@ -128,7 +133,8 @@ static int account(struct open_loop *o, const struct trip *t)
 /* Entering a loop leaves the one before it: what an inner trip took is not the outer one's own. */
 static void account_own(struct stack *s, struct open_loop *o, const struct trip *t)
 {
-	o->loop->own_time += t->ns - (t->timed ? o->inner_ns : 0);
+	if (t->timed)
+		o->loop->own_time += t->ns - o->inner_ns;
 	o->inner_ns = 0;
 	if (o > s->loops)
 		o[-1].inner_ns += t->ns;

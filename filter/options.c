@@ -14,6 +14,7 @@
 #include "sink_events.h"
 #include "sink_html.h"
 #include "sink_perfetto.h"
+#include "sink_pypylog.h"
 #include "sink_summary.h"
 
 #define LOOPS_DEFAULT 5
@@ -158,6 +159,7 @@ static const struct {
 	KEY(collapsed, set_string, "FILE", "write folded stacks, for flamegraph.pl and others"),
 	KEY(speedscope, set_string, "FILE", "write a profile for speedscope"),
 	KEY(callgrind, set_string, "FILE", "write a profile for KCachegrind"),
+	KEY(pypylog, set_string, "FILE", "write which loop each thread is in, as PyPy logs it"),
 	KEY(pstats, set_string, "FILE", "write call counts and times for Python's pstats"),
 	KEY(console, set_when, "auto|always|never", "report (default: when no other is asked for)"),
 	KEY(loops, set_number, "N", "loops that the report takes apart (default: 5)"),
@@ -236,6 +238,7 @@ static const struct {
 	{ sink_collapsed_open, offsetof(struct options, collapsed) },
 	{ sink_speedscope_open, offsetof(struct options, speedscope) },
 	{ sink_callgrind_open, offsetof(struct options, callgrind) },
+	{ sink_pypylog_open, offsetof(struct options, pypylog) },
 	{ sink_pstats_open, offsetof(struct options, pstats) },
 };
 

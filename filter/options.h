@@ -25,6 +25,7 @@ struct options {
 	const char *collapsed;
 	const char *speedscope;
 	const char *callgrind;
+	const char *pypylog;
 	enum when console, color, progress;
 	unsigned loops, events_by_code;
 	struct opcodes_view opcodes;

@@ -4,7 +4,7 @@ _ocular() {
 	local record='--output --mode --include --exclude --python --backend --ring-records --wait-ms --quiet'
 	record+=' --flight --max-snapshots --pt-buffer'
 	local report='--perfetto --summary --html --events --loops --opcodes --counts --time --decoder --quiet'
-	report+=' --pstats --collapsed --speedscope --callgrind'
+	report+=' --pstats --collapsed --speedscope --callgrind --pypylog'
 	report+=' --iterations --min-duration --max-size'
 
 	case $before:${COMP_WORDS[1]} in

@@ -12,6 +12,7 @@ report_files="
 	collapsed
 	speedscope
 	callgrind
+	pypylog
 "
 report_others="
 	loops
@@ -46,6 +47,7 @@ usage: ocular report [options] [DIR]
   --collapsed FILE    write folded stacks with their ns, for flamegraph.pl and others
   --speedscope FILE   write each thread's call tree for https://www.speedscope.app
   --callgrind FILE    write costs by line, in mode precise by instruction, for KCachegrind
+  --pypylog FILE      write when each thread entered and left which loop, as a PYPYLOG
   --loops N           take the N hottest loops apart (default 5)
   --opcodes SORT[:RESTRICT]...  tables of opcodes and of what follows what: whole program, hottest loops
                       and functions, console and summary. SORT: time, calls, percall or name; RESTRICT

@@ -4,7 +4,8 @@
 #   args          further arguments of ocular-feed
 #   codes-*.jsonl code tables
 #   perfetto.json console.txt summary.json    what is expected
-#   pstats.txt report.html collapsed.txt speedscope.json callgrind.out    what else a case expects, if it is there
+#   pstats.txt report.html collapsed.txt speedscope.json callgrind.out pypylog.txt
+#                 what else a case expects, if it is there
 #   filtered.txt  the events that come out, where they are not those that went in
 #
 # test_golden.sh -u writes what comes out as what is expected: to be read before it is committed.
@@ -16,7 +17,7 @@ trap 'rm -rf "$out"' EXIT
 update=false
 [ "${1:-}" = -u ] && update=true
 number=0
-optional='pstats.txt report.html collapsed.txt speedscope.json callgrind.out'
+optional='pstats.txt report.html collapsed.txt speedscope.json callgrind.out pypylog.txt'
 
 # check NAME STATUS: one line of TAP; what differs was left in $out/diff.
 check()
@@ -61,7 +62,7 @@ run_case()
 {
 	set -- "$1" "$here/$1/events.txt" "perfetto=$out/perfetto.json" "summary=$out/summary.json" "events=$out/events" \
 		"pstats=$out/pstats" "html=$out/page.html" "collapsed=$out/collapsed.txt" \
-		"speedscope=$out/speedscope.json" "callgrind=$out/callgrind.out"
+		"speedscope=$out/speedscope.json" "callgrind=$out/callgrind.out" "pypylog=$out/pypylog.txt"
 	case=$1 events=$2
 	shift 2
 	[ -n "$(ls "$here/$case"/codes-*.jsonl 2>/dev/null)" ] && set -- "$@" "codes=$here/$case"
