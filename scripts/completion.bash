@@ -2,19 +2,20 @@
 _ocular() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=
 	local record='--output --mode --include --exclude --python --backend --ring-records --wait-ms --quiet'
-	record+=' --flight --max-snapshots --pt-buffer'
+	record+=' --flight --max-snapshots --pt-buffer --trigger --trigger-exception'
+	record+=' --trigger-lag --trigger-symbol'
 	local report='--perfetto --summary --html --events --loops --opcodes --counts --time --decoder --quiet'
 	report+=' --pstats --collapsed --speedscope --callgrind --pypylog'
 	report+=' --iterations --min-duration --max-size'
 
 	case $before:${COMP_WORDS[1]} in
-	ocular:* | */ocular:*) words='run record report diff check help' ;;
+	ocular:* | */ocular:*) words='run record report diff snapshot check help' ;;
 	--mode:*) words='calls adaptive lines precise full' ;;
 	--decoder:*) words='perf libipt both' ;;
 	--opcodes:*) words='time calls percall name' ;;
 	--iterations:*) words='instants slices none' ;;
 	--backend:*) words='auto ptwrite emulated software' ;;
-	help:*) words='run record report diff check by-hand' ;;
+	help:*) words='run record report diff snapshot check by-hand' ;;
 	*:record) words=$record ;;
 	*:report) words=$report ;;
 	*:diff) words='--fail-over --share --all --rows --json --decoder' ;;

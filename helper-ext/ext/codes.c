@@ -8,6 +8,7 @@
 #include "codes.h"
 #include "process.h"
 #include "table.h"
+#include "trigger.h"
 
 #define CHUNK_BITS 12
 #define CHUNK	   (1u << CHUNK_BITS)
@@ -17,6 +18,7 @@ struct entry {
 	uint64_t interpreter;
 	int traced;
 	uint8_t *doubtful; /* doubtful.h; NULL: none */
+	unsigned int trigger; /* trigger.h; 0: none */
 };
 
 struct codes_setup codes_setup;
@@ -113,12 +115,19 @@ int codes_open(struct codes *c)
 	return 0;
 }
 
-/* The module is known from the globals of the frame that runs the code now. */
-static bool is_wanted(PyCodeObject *code)
+/* The module is known from the globals of the frame that runs the code now; NULL: not known. */
+static const char *module_name(void)
 {
 	PyObject *globals = PyEval_GetGlobals();
 	PyObject *name = globals ? PyDict_GetItemString(globals, "__name__") : NULL;
 	const char *module = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
+
+	PyErr_Clear();
+	return module;
+}
+
+static bool is_wanted(PyCodeObject *code, const char *module)
+{
 	const char *file = PyUnicode_AsUTF8(code->co_filename);
 
 	PyErr_Clear();
@@ -173,19 +182,28 @@ static uint64_t introduce(uint32_t id, PyCodeObject *code)
 
 static uint64_t first_sight(struct codes *c, PyCodeObject *code)
 {
-	int wanted = is_wanted(code);
+	const char *module = module_name();
+	unsigned int trigger = trigger_of(module, code);
+	int wanted = trigger || is_wanted(code, module);
 	uint32_t id = table_next_id();
 	uint64_t value;
 
-	if (!id || entry_set(id, (struct entry){ code, c->interpreter, wanted }))
+	if (!id || entry_set(id, (struct entry){ .code = code, .interpreter = c->interpreter, .traced = wanted, .trigger = trigger }))
 		return CODE_NO_ID;
 	value = wanted ? introduce(id, code) : id | CODE_FILTERED;
+	if (trigger)
+		value = id | CODE_TRIGGER;
 	if (codes_set(c, (PyObject *)code, value)) {
 		PyErr_Clear();
 		entry_clear(entry_of(id));
 		return CODE_NO_ID;
 	}
 	return value;
+}
+
+unsigned int codes_trigger(uint64_t value)
+{
+	return entry_of(value_id(value))->trigger;
 }
 
 uint64_t codes_value(struct codes *c, PyObject *code)

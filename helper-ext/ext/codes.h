@@ -10,6 +10,7 @@
  *   >= CODE_READY          the id where a marker word wants it: emit
  *   id | CODE_FILTERED     left out
  *   id                     needs WIDE words (more than 2^20 lines or code units): the slow path's
+ *   id | CODE_TRIGGER      traced, and a trigger names it (trigger.h): the slow path's
  *   CODE_NO_ID             all ids are used up: its markers are counted as lost
  */
 #ifndef OCULAR_CODES_H
@@ -27,6 +28,7 @@
 #define CODE_READY    (1ull << MARKER_CODE_SHIFT)
 #define CODE_FILTERED (1ull << 24)
 #define CODE_NO_ID    (1ull << 25)
+#define CODE_TRIGGER  (1ull << 26)
 #define CODE_SCRATCH  MARKER_SCRATCH /* calibration: emits, but is nobody's id */
 
 /* An interpreter's slot. */
@@ -76,6 +78,9 @@ uint64_t codes_value(struct codes *c, PyObject *code);
 
 /* Must the branch at this code unit be told? By the value of its code object, a ready one. */
 bool codes_is_doubtful(uint64_t value, uint32_t unit);
+
+/* The trigger of a value with CODE_TRIGGER. */
+unsigned int codes_trigger(uint64_t value);
 
 /* Write what all live code objects were specialized to, and forget them. */
 void codes_close(struct codes *c);

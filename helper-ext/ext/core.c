@@ -10,6 +10,7 @@
 #include <x86intrin.h>
 
 #include "codes.h"
+#include "collector.h"
 #include "dispatch_python.h"
 #include "emit.h"
 #include "lane.h"
@@ -21,10 +22,12 @@
 #include "setup.h"
 #include "snapshot.h"
 #include "table.h"
+#include "trigger.h"
 
 struct state {
 	struct codes codes;
 	PyTypeObject *callback;
+	struct collector collector;
 };
 
 static struct state *state_of(PyObject *module)
@@ -146,6 +149,7 @@ static void write_stop(void)
 	size_t n = lanes_stop(&totals, &lost);
 
 	snapshot_listen(false);
+	trigger_stop();
 	text_printf(&t, "{\"kind\":\"stop\",\"markers\":[");
 	for (size_t i = 0; i < n; i++) {
 		text_comma(&t);
@@ -204,7 +208,15 @@ static PyObject *core_measure(PyObject *module, PyObject *args)
 			     (unsigned long long)markers);
 }
 
+static PyObject *core_collector(PyObject *module, PyObject *args)
+{
+	struct state *state = state_of(module);
+
+	return collector_event(&state->collector, &state->codes, args);
+}
+
 static PyMethodDef methods[] = {
+	{ "collector", core_collector, METH_VARARGS, NULL },
 	{ "ask", core_ask, METH_O, NULL },
 	{ "processor", core_processor, METH_O, NULL },
 	{ "join", core_join, METH_NOARGS, NULL },
@@ -218,6 +230,7 @@ static PyMethodDef methods[] = {
 	{ "close", core_close, METH_NOARGS, NULL },
 	{ "finish", core_finish, METH_O, NULL },
 	SNAPSHOT_METHODS,
+	{ "set_triggers", trigger_set, METH_VARARGS, NULL },
 	{ "measure", core_measure, METH_VARARGS, NULL },
 	{ NULL },
 };
@@ -277,12 +290,16 @@ static int core_exec(PyObject *module)
 static int core_traverse(PyObject *module, visitproc visit, void *arg)
 {
 	Py_VISIT(state_of(module)->callback);
+	for (int i = 0; i < COLLECTOR_GENERATIONS; i++)
+		Py_VISIT(state_of(module)->collector.codes[i]);
 	return 0;
 }
 
 static int core_clear(PyObject *module)
 {
 	Py_CLEAR(state_of(module)->callback);
+	for (int i = 0; i < COLLECTOR_GENERATIONS; i++)
+		Py_CLEAR(state_of(module)->collector.codes[i]);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "emit_path.h"
 #include "threads.h"
+#include "trigger.h"
 
 /* A place in a code object: code units (or a line), and how far from there a jump goes. */
 struct place {
@@ -48,7 +49,7 @@ static void put_event(struct lane *l, struct callback *cb, uint64_t value, struc
 	if (wide)
 		lane_write(l, place_wide(at));
 	if (value < CODE_READY)
-		value <<= MARKER_CODE_SHIFT;
+		value = (value & MARKER_CODE_MAX) << MARKER_CODE_SHIFT;
 	lane_write(l, cb->head | value | (place_bits(at) & (CODE_READY - 1)));
 }
 
@@ -76,6 +77,8 @@ PyObject *emit_slowly(struct callback *cb, PyObject *const *args)
 		threads_tell(l->tid);
 	}
 	put_event(l, cb, value, at, wide);
+	if (value < CODE_READY && value & CODE_TRIGGER)
+		trigger_see(codes_trigger(value), marker_op(cb->head));
 	Py_RETURN_NONE;
 }
 

@@ -56,6 +56,13 @@ static bool module_matches(const char *pattern, const char *module)
 	return !strncmp(pattern, module, n) && (!module[n] || module[n] == '.');
 }
 
+bool filter_is(const char *pattern, const char *file, const char *module)
+{
+	if (is_glob(pattern))
+		return glob_matches(pattern, file);
+	return module && !strcmp(pattern, module);
+}
+
 static bool any_matches(const struct patterns *p, const char *file, const char *module)
 {
 	for (size_t i = 0; i < p->n; i++) {
@@ -75,6 +82,11 @@ static bool is_inside(const struct patterns *folders, const char *file)
 			return true;
 	}
 	return false;
+}
+
+bool filter_is_own(const struct filter *f, const char *file)
+{
+	return is_inside(&f->own, file);
 }
 
 bool filter_wants(const struct filter *f, const char *file, const char *module)

@@ -25,6 +25,12 @@ struct filter {
 /* Take the strings of a NULL-terminated list (copied). -ENOMEM. */
 int patterns_set(struct patterns *p, const char *const *list);
 
+/* Is it that module, or a file that the glob matches? module may be NULL: unknown. */
+bool filter_is(const char *pattern, const char *file, const char *module);
+
+/* Is the file one of ours? */
+bool filter_is_own(const struct filter *f, const char *file);
+
 /* module may be NULL: unknown. */
 bool filter_wants(const struct filter *f, const char *file, const char *module);
 

@@ -2,6 +2,7 @@
 /* snapshot.c - see snapshot.h. What is sent are members of a JSON object; the recorder adds its own. */
 #include <x86intrin.h>
 
+#include "codes.h"
 #include "recorder.h"
 #include "rings.h"
 #include "snapshot.h"
@@ -25,6 +26,11 @@ void snapshot_listen(bool on)
 	listening = on;
 }
 
+bool snapshot_listening(void)
+{
+	return listening;
+}
+
 static bool has_json(PyObject *v)
 {
 	return v == Py_None || PyUnicode_Check(v) || PyLong_Check(v) || PyFloat_Check(v) ||
@@ -46,7 +52,7 @@ static void add_value(struct text *t, PyObject *value)
 	Py_XDECREF(cut);
 }
 
-static void add_member(struct text *t, PyObject *key, PyObject *value)
+void snapshot_member(struct text *t, PyObject *key, PyObject *value)
 {
 	text_comma(t);
 	text_str(t, key);
@@ -54,17 +60,18 @@ static void add_member(struct text *t, PyObject *key, PyObject *value)
 	add_value(t, value);
 }
 
+/* Ours are not told: what a trigger runs is not where the program was. */
 static void add_frame(struct text *t, PyFrameObject *frame)
 {
 	PyCodeObject *code = PyFrame_GetCode(frame);
+	const char *file = PyUnicode_AsUTF8(code->co_filename);
 	PyObject *place = PyUnicode_FromFormat("%U (%U:%d)", code->co_qualname, code->co_filename,
 					       PyFrame_GetLineNumber(frame));
 
-	text_comma(t);
-	if (place)
+	if (place && !(file && filter_is_own(&codes_setup.filter, file))) {
+		text_comma(t);
 		text_str(t, place);
-	else
-		text_add(t, "null", 4);
+	}
 	Py_XDECREF(place);
 	Py_DECREF(code);
 }
@@ -86,7 +93,7 @@ static void add_stack(struct text *t)
 }
 
 /* Too much for one message: what is least of it goes first. `data` is where the data begin. */
-static PyObject *send(struct text *t, size_t data, uint64_t tsc)
+bool snapshot_send(struct text *t, size_t data, uint64_t tsc)
 {
 	size_t stack;
 	int err;
@@ -100,11 +107,11 @@ static PyObject *send(struct text *t, size_t data, uint64_t tsc)
 		t->length = stack;
 	err = t->failed ? -1 : recorder_snapshot(rings_dir(), tsc, t->bytes, t->length);
 	text_free(t);
-	return PyBool_FromLong(!err);
+	return !err;
 }
 
 /* Returns where the data begin. */
-static size_t begin(struct text *t, const char *trigger, PyObject *label)
+size_t snapshot_begin(struct text *t, const char *trigger, PyObject *label)
 {
 	PyObject *cut = PyUnicode_Substring(label, 0, LABEL_MAX);
 
@@ -131,10 +138,10 @@ static __attribute__((noinline, cold)) PyObject *take(PyObject *const *args, Py_
 		PyErr_SetString(PyExc_TypeError, "take_snapshot(label, **data): label is a str");
 		return NULL;
 	}
-	data = begin(&t, "take_snapshot", args[0]);
+	data = snapshot_begin(&t, "take_snapshot", args[0]);
 	for (Py_ssize_t i = 0; i < given; i++)
-		add_member(&t, PyTuple_GET_ITEM(names, i), args[nargs + i]);
-	return send(&t, data, tsc);
+		snapshot_member(&t, PyTuple_GET_ITEM(names, i), args[nargs + i]);
+	return PyBool_FromLong(snapshot_send(&t, data, tsc));
 }
 
 PyObject *snapshot_take(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
@@ -158,8 +165,8 @@ PyObject *snapshot_fire(PyObject *module, PyObject *args)
 		return NULL;
 	if (!listening)
 		Py_RETURN_FALSE;
-	data = begin(&t, trigger, label);
+	data = snapshot_begin(&t, trigger, label);
 	while (PyDict_Next(members, &at, &key, &value))
-		add_member(&t, key, value);
-	return send(&t, data, tsc);
+		snapshot_member(&t, key, value);
+	return PyBool_FromLong(snapshot_send(&t, data, tsc));
 }

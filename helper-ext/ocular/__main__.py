@@ -37,6 +37,10 @@ options:
   --flight LENGTH      flight recorder: keep only snapshots, the last LENGTH (10ms, 2s, or a size a
                        thread: 4M) before ocular.take_snapshot(), SIGUSR2 to the recorder, a death
   --max-snapshots N    no more than so many (100)
+  --trigger FUNCTION   take one when it is called (pkg.mod:Class.method), or when a call took longer
+                       ('pkg.mod:f > 50ms'); with the values of names ('pkg.mod:f(size) > 50ms')
+  --trigger-exception TYPE   when one is raised: ValueError, pkg.mod:Error, or a subclass
+  --trigger-lag TIME   when an asyncio callback takes, or a thread waits to run, longer: 20ms
   -h, --help           this
 
 examples:
@@ -53,6 +57,7 @@ OPTIONS = {
     "-o": ("output", False), "--output": ("output", False),
     "--mode": ("OCULAR_MODE", False), "--backend": ("OCULAR_BACKEND", False),
     "--flight": ("flight", False), "--max-snapshots": ("max-snapshots", False),
+    "--trigger": ("call", True), "--trigger-exception": ("exception", True), "--trigger-lag": ("lag", True),
     "--include": ("OCULAR_INCLUDE", True), "--exclude": ("OCULAR_EXCLUDE", True),
 }
 
@@ -100,6 +105,9 @@ def environment(values, tools):
     for name, given in values.items():
         if name.startswith("OCULAR_"):
             env[name] = ":".join(given)
+    triggers = [kind + " " + value for kind in ("call", "exception", "lag") for value in values.get(kind, ())]
+    if triggers:
+        env["OCULAR_TRIGGER"] = "\n".join(triggers)
     paths = [tools.hook()] + ([env["PYTHONPATH"]] if env.get("PYTHONPATH") else [])
     env["PYTHONPATH"] = os.pathsep.join(paths)
     return env
@@ -119,6 +127,10 @@ def plan(values, program):
     monitor.check(values.get("OCULAR_MODE", ["adaptive"])[0], wanted)
     command, env = interpreter() + program, environment(values, tools)
     output = values.get("output", [None])[0]
+    if env.get("OCULAR_TRIGGER"):
+        if not values.get("flight") and not env.get("OCULAR_DIR"):
+            raise ValueError("ocular: triggers need --flight")
+        monitor.triggers.Triggers(env["OCULAR_TRIGGER"].splitlines())
     if env.get("OCULAR_DIR"):
         return command, env
     choice = backends.choose(wanted)

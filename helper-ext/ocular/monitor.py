@@ -5,7 +5,7 @@ import atexit
 import os
 import sys
 
-from . import _core, backends, calibrate, modes, opcodes
+from . import _core, backends, calibrate, modes, opcodes, triggers
 
 # Tool ids that the standard library gives no name to come first (sys.monitoring.*_ID).
 TOOL_IDS = (4, 3, 5, 1, 2, 0)
@@ -22,7 +22,11 @@ class _Session:
         self.mode = mode
         self.backend = backend
         self.events = modes.events_of(mode, _core.ops, sys.monitoring.events)
-        self.tool = _take_tool_id()
+        self.tool = _take_tool_id("ocular")
+        self.watch = None
+
+    def fly(self, wanted):
+        self.watch = triggers.Watch(wanted, _take_tool_id("ocular triggers") if wanted.exceptions else None)
 
     def register(self):
         monitoring = sys.monitoring
@@ -40,6 +44,8 @@ class _Session:
 
     def unregister(self):
         monitoring = sys.monitoring
+        if self.watch:
+            self.watch.stop()
         if monitoring.get_tool(self.tool) != "ocular":
             return  # the program took the tool id away, and the callbacks with it
         monitoring.set_events(self.tool, 0)
@@ -62,10 +68,10 @@ def _shape(name, mode):
     return _core.EMIT_DEST if name in _core.far else _core.EMIT_OFFSET
 
 
-def _take_tool_id():
+def _take_tool_id(name):
     for tool in TOOL_IDS:
         if sys.monitoring.get_tool(tool) is None:
-            sys.monitoring.use_tool_id(tool, "ocular")
+            sys.monitoring.use_tool_id(tool, name)
             return tool
     names = ", ".join(str(sys.monitoring.get_tool(tool)) for tool in sorted(TOOL_IDS))
     raise RuntimeError("ocular: no tool id of sys.monitoring is free; in use by: " + names)
@@ -107,11 +113,17 @@ def _config(session):
     return 0, 0, 0, backends.processor()["tsc_hz"], 0
 
 
-def _begin(session, include, exclude):
-    """What the first interpreter of the process does for all of them."""
+def _begin(session, include, exclude, wanted):
+    """What the first interpreter of the process does for all of them. Does a flight recorder listen?"""
     config = _config(session)
+    flight = bool(config[4])
+    if wanted and not flight:
+        raise ValueError("ocular: triggers need a flight recorder (--flight)")
+    if flight:
+        triggers.set_calls(wanted, config[3])
     _core.set_filter(include, exclude, OWN_FOLDERS)
     _core.begin(session.folder, config, _header(session, config, include, exclude))
+    return flight
 
 
 def check(mode, backend):
@@ -122,13 +134,15 @@ def check(mode, backend):
         raise ValueError("ocular: no backend %r; there are: %s" % (backend, ", ".join(backends.NAMES)))
 
 
-def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", whole=False):
+def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", trigger=(),
+          whole=False):
     """Trace this interpreter into `folder`; whole: before any of the program runs.
 
     RuntimeError, ValueError or OSError; then nothing is on.
     """
     global _session
     check(mode, backend)
+    wanted = triggers.Triggers(trigger)
     if _session:
         raise RuntimeError("ocular: already tracing into " + _session.folder)
     session = _Session(folder, mode, backends.choose(backend, folder).name)
@@ -139,7 +153,9 @@ def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", wh
             _core.choose(backends.NUMBERS[session.backend])
         session.register()
         if first:
-            _begin(session, tuple(include), tuple(exclude))
+            flight = _begin(session, tuple(include), tuple(exclude), wanted)
+            if flight:
+                session.fly(wanted)
     except BaseException:
         session.unregister()
         _core.close()
@@ -175,7 +191,7 @@ def start_from_environment():
     env = os.environ
     start(env["OCULAR_DIR"], env.get("OCULAR_MODE") or modes.DEFAULT,
           _patterns(env.get("OCULAR_INCLUDE")), _patterns(env.get("OCULAR_EXCLUDE")),
-          env.get("OCULAR_BACKEND") or "auto", whole=True)
+          env.get("OCULAR_BACKEND") or "auto", (env.get("OCULAR_TRIGGER") or "").splitlines(), whole=True)
 
 
 def _patterns(joined):

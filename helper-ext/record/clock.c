@@ -74,3 +74,10 @@ uint64_t clock_hz(const struct clock *c)
 	return (unsigned __int128)(c->last.tsc - c->first.tsc) * NSEC_PER_SEC /
 	       (c->last.ns - c->first.ns);
 }
+
+uint64_t clock_tsc(const struct clock *c, uint64_t ns)
+{
+	const uint64_t ticks = c->last.tsc - c->first.tsc, span = c->last.ns - c->first.ns;
+
+	return c->first.tsc + (__int128)(int64_t)(ns - c->first.ns) * ticks / span;
+}

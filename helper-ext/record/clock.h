@@ -36,6 +36,9 @@ uint64_t clock_hz(const struct clock *c);
 /* What perf will make of a TSC. */
 uint64_t clock_ns(const struct time_conv *conv, uint64_t tsc);
 
+/* And the TSC of a CLOCK_MONOTONIC. */
+uint64_t clock_tsc(const struct clock *c, uint64_t ns);
+
 uint64_t clock_monotonic_ns(void);
 
 #endif

@@ -167,6 +167,7 @@ void flight_process_ended(struct recorder *r, uint32_t pid)
 	};
 	bool in_order = true;
 
+	breakpoints_drop(&r->breakpoints, pid);
 	for (const struct ring_map *m = r->rings.first; m; m = m->next)
 		if (m->stream.pid == pid)
 			in_order = in_order && is_finished(m);
@@ -177,11 +178,104 @@ void flight_process_ended(struct recorder *r, uint32_t pid)
 	rings_drop(&r->rings, pid);
 }
 
+void flight_order(struct recorder *r)
+{
+	char label[CONTROL_LABEL + 1], members[CONTROL_LABEL + 64];
+	const struct trigger t = { .members = members };
+	enum order order;
+
+	while ((order = control_next(&r->control, label)) != ORDER_NONE) {
+		if (order == ORDER_STOP)
+			r->interrupts += 2; /* as if interrupted twice: the file is completed, the target lives */
+		if (order != ORDER_SNAPSHOT)
+			continue;
+		snprintf(members, sizeof(members), "\"trigger\":\"control\",\"label\":\"%s\"",
+			 *label ? label : "asked for");
+		flight_take(r, &t);
+	}
+}
+
+/* `what` came from a command line: nothing in it may end a JSON string. */
+static void tell_hit(struct recorder *r, const struct breakpoint *bp, const struct hit *hit)
+{
+	char members[512], name[128];
+	const uint64_t *a = hit->args;
+	const struct trigger t = {
+		.members = members,
+		.pid = hit->pid,
+		.tid = hit->tid,
+		.tsc = clock_tsc(&r->clock, hit->ns),
+	};
+	size_t i;
+
+	for (i = 0; bp->what[i] && i < sizeof(name) - 1; i++)
+		name[i] = bp->what[i] < ' ' || strchr("\"\\", bp->what[i]) ? '?' : bp->what[i];
+	name[i] = '\0';
+	snprintf(members, sizeof(members),
+		 "\"trigger\":\"symbol\",\"label\":\"%s\",\"data\":{\"arguments\":"
+		 "[\"0x%" PRIx64 "\",\"0x%" PRIx64 "\",\"0x%" PRIx64 "\",\"0x%" PRIx64
+		 "\",\"0x%" PRIx64 "\",\"0x%" PRIx64 "\"]}",
+		 name, a[0], a[1], a[2], a[3], a[4], a[5]);
+	flight_take(r, &t);
+}
+
+void flight_breakpoint(struct recorder *r, int fd)
+{
+	struct breakpoint *bp;
+	struct hit hit;
+	int n = 0;
+
+	for (; (bp = breakpoints_hit(&r->breakpoints, fd, &hit)); n++)
+		tell_hit(r, bp, &hit);
+	if (!n)
+		breakpoints_end(&r->breakpoints, fd);
+	if (r->flight.taken >= r->flight.most) /* hits would cost the program time for nothing */
+		breakpoints_drop(&r->breakpoints, 0);
+}
+
+static void watch(void *to, int fd)
+{
+	recorder_watch(to, FROM_BREAKPOINT, fd, fd);
+}
+
+static void set_breakpoints(struct recorder *r, uint32_t pid)
+{
+	for (int i = 0; i < OPTIONS_SYMBOLS && r->options->symbols[i]; i++)
+		if (breakpoints_set(&r->breakpoints, pid, r->options->symbols[i], watch, r))
+			r->flight.symbols |= 1u << i;
+}
+
+void flight_meet(struct recorder *r, uint32_t pid)
+{
+	if (r->flight.taken < r->flight.most)
+		set_breakpoints(r, pid);
+}
+
+static void set_all_breakpoints(struct recorder *r)
+{
+	if (!r->options->symbols[0] || r->flight.taken >= r->flight.most)
+		return;
+	for (const struct process *p = r->processes.first; p; p = p->next)
+		set_breakpoints(r, p->pid);
+}
+
+static void tell_symbols(const struct recorder *r)
+{
+	if (r->breakpoints.error)
+		fprintf(stderr, "ocular-record: no breakpoint could be set: %s\n",
+			strerror(-r->breakpoints.error));
+	for (int i = 0; i < OPTIONS_SYMBOLS && r->options->symbols[i]; i++)
+		if (!(r->flight.symbols >> i & 1) && !r->breakpoints.error)
+			fprintf(stderr, "ocular-record: no traced process had a function %s\n",
+				r->options->symbols[i]);
+}
+
 void flight_round(struct recorder *r)
 {
 	uint64_t now = __rdtsc(), keep;
 	struct ring_map *next;
 
+	set_all_breakpoints(r);
 	if (!r->rings.first) /* nor a clock, maybe */
 		return;
 	keep = ticks(r, r->flight.window_ns > KEEP_NS ? r->flight.window_ns : KEEP_NS);
@@ -201,6 +295,8 @@ void flight_end(struct recorder *r)
 
 	if (!r->flight.taken && t.tsc)
 		flight_take(r, &t);
+	breakpoints_drop(&r->breakpoints, 0);
+	tell_symbols(r);
 	rings_close(&r->rings);
 	rings_drop(&r->rings, 0);
 }

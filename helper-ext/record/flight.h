@@ -23,6 +23,7 @@ struct flight {
 	uint32_t most;	    /* snapshots a recording */
 	uint32_t taken;	    /* number of the last one; the first is 1 */
 	uint32_t refused;   /* beyond `most` */
+	unsigned int symbols; /* bits of those of options->symbols that were found somewhere */
 	uint64_t stall_ns;  /* the longest time that copying took */
 };
 
@@ -40,6 +41,13 @@ void flight_process_ended(struct recorder *r, uint32_t pid);
 
 /* Lets rings go that nobody writes into and whose history is too old for any snapshot to come. */
 void flight_round(struct recorder *r);
+
+/* A process or a thread is new: breakpoints are for it, too. */
+void flight_meet(struct recorder *r, uint32_t pid);
+
+/* An order came over the control FIFO, a breakpoint was hit. */
+void flight_order(struct recorder *r);
+void flight_breakpoint(struct recorder *r, int fd);
 
 /* The recording ends. If nothing has happened, its last moments are what is kept. */
 void flight_end(struct recorder *r);

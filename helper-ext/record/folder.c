@@ -11,10 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "folder.h"
 #include "ring.h"
 
-static const char *const ours[] = { FOLDER_DATA, "codes-*.jsonl", RING_SOCKET, ".", ".." };
+static const char *const ours[] = { FOLDER_DATA, "codes-*.jsonl", RING_SOCKET, CONTROL_FIFO, ".", ".." };
 
 static bool is_ours(const char *name)
 {
@@ -37,7 +38,8 @@ static enum content look_into(const char *dir)
 	while ((entry = readdir(d)) && content != SOMETHING_ELSE) {
 		if (!is_ours(entry->d_name))
 			content = SOMETHING_ELSE;
-		else if (entry->d_name[0] != '.' || strcmp(entry->d_name, RING_SOCKET) == 0)
+		else if (entry->d_name[0] != '.' || strcmp(entry->d_name, RING_SOCKET) == 0 ||
+			 strcmp(entry->d_name, CONTROL_FIFO) == 0)
 			content = RECORDING;
 	}
 	closedir(d);

@@ -41,6 +41,9 @@ static const char help[] =
 	"                        calls ocular.take_snapshot(), the recorder gets SIGUSR2, a process\n"
 	"                        dies; if nothing has, before the end\n"
 	"      --max-snapshots N take no more than so many (default: 100)\n"
+	"      --trigger-symbol [OBJECT:]SYMBOL\n"
+	"                        take one when any thread comes to that function of the program or\n"
+	"                        of a library (libc.so.6:fsync), by a hardware breakpoint; up to 4\n"
 	"      --serve           record without a command, in the background, until a client\n"
 	"                        asks to finish or all clients have ended\n"
 	"      --folder          only make the folder, for perf record to write into\n"
@@ -56,7 +59,7 @@ static const char help[] =
 	"  ocular-record --flight 10ms -o app.data -- python3 -m ocular app.py\n"
 	"  perf script -i app.data/perf.data --itrace=we --dlfilter ocular.so\n";
 
-enum { OPT_RING = 256, OPT_WAIT, OPT_SERVE, OPT_FLIGHT, OPT_MOST, OPT_FOLDER };
+enum { OPT_RING = 256, OPT_WAIT, OPT_SERVE, OPT_FLIGHT, OPT_MOST, OPT_FOLDER, OPT_SYMBOL };
 
 static const struct option table[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -64,6 +67,7 @@ static const struct option table[] = {
 	{ "wait-ms", required_argument, NULL, OPT_WAIT },
 	{ "flight", required_argument, NULL, OPT_FLIGHT },
 	{ "max-snapshots", required_argument, NULL, OPT_MOST },
+	{ "trigger-symbol", required_argument, NULL, OPT_SYMBOL },
 	{ "serve", no_argument, NULL, OPT_SERVE },
 	{ "folder", no_argument, NULL, OPT_FOLDER },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -146,6 +150,16 @@ static int parse_flight(const char *arg, struct options *o)
 	return usage("not a time (10ms, 2s) or a size (512K, 4M): ", arg);
 }
 
+static int parse_symbol(const char *arg, struct options *o)
+{
+	for (int i = 0; *arg && i < OPTIONS_SYMBOLS; i++)
+		if (!o->symbols[i]) {
+			o->symbols[i] = arg;
+			return OPTIONS_RUN;
+		}
+	return usage("no symbol, or more than 4: ", arg);
+}
+
 static int parse_one(struct options *o, int opt)
 {
 	switch (opt) {
@@ -167,6 +181,8 @@ static int parse_one(struct options *o, int opt)
 		return parse_flight(optarg, o);
 	case OPT_MOST:
 		return parse_number(optarg, 1, MARKER_OFFSET_MAX, &o->max_snapshots);
+	case OPT_SYMBOL:
+		return parse_symbol(optarg, o);
 	case OPT_WAIT:
 		return parse_number(optarg, 0, WAIT_MS_MAX, &o->wait_ms);
 	case 'h':
@@ -193,6 +209,8 @@ int options_parse(struct options *o, int argc, char **argv)
 	}
 	if (!o->ring_records)
 		o->ring_records = o->flight ? o->flight_records : DEFAULT_RECORDS;
+	if (o->symbols[0] && !o->flight)
+		return usage("--trigger-symbol needs --flight", "");
 	if ((o->serve || o->folder) && optind < argc)
 		return usage("with --serve and --folder there is no command: ", argv[optind]);
 	if (!o->serve && !o->folder && optind == argc)

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define OPTIONS_SYMBOLS 4 /* hardware breakpoints that a thread has */
+
 struct options {
 	const char *dir;
 	uint32_t ring_records;
@@ -15,6 +17,7 @@ struct options {
 	uint32_t flight_records;
 	uint64_t flight_ns; /* how far back a snapshot goes; 0: as far as the rings do */
 	uint32_t max_snapshots;
+	const char *symbols[OPTIONS_SYMBOLS]; /* [OBJECT:]SYMBOL: triggers; then NULL */
 	char **command; /* NULL with --serve, --folder */
 };
 

@@ -127,6 +127,12 @@ static void dispatch(struct recorder *r, uint64_t data)
 	case FROM_SIGNALS:
 		take_signals(r);
 		break;
+	case FROM_CONTROL:
+		flight_order(r);
+		break;
+	case FROM_BREAKPOINT:
+		flight_breakpoint(r, value);
+		break;
 	case FROM_PROCESS:
 		process_event(r, value);
 		break;
@@ -232,6 +238,7 @@ int recorder_close(struct recorder *r)
 	complete(r);
 	check_file(r);
 	socket_remove(r->folder.fd);
+	control_close(&r->control, r->folder.fd);
 	while (r->processes.first)
 		processes_remove(&r->processes, r->processes.first);
 	f = figures(r);
@@ -243,6 +250,7 @@ void recorder_cancel(struct recorder *r)
 {
 	perfdata_close(&r->out.file);
 	socket_remove(r->folder.fd);
+	control_close(&r->control, r->folder.fd);
 	unlinkat(r->folder.fd, FOLDER_DATA, 0);
 	rmdir(r->folder.path);
 }
@@ -263,6 +271,10 @@ static int open_events(struct recorder *r)
 	err = recorder_watch(r, FROM_LISTENER, 0, r->listener);
 	if (!err)
 		err = recorder_watch(r, FROM_SIGNALS, 0, r->signals);
+	if (!err && r->flight.on)
+		err = control_open(&r->control, r->folder.fd);
+	if (!err && r->flight.on)
+		err = recorder_watch(r, FROM_CONTROL, 0, r->control.fd);
 	if (!err && r->starter >= 0)
 		err = recorder_watch(r, FROM_STARTER, 0, r->starter);
 	return err;
@@ -294,6 +306,7 @@ int recorder_open(struct recorder *r, const struct options *options, int starter
 
 	*r = (struct recorder){ .options = options, .finisher = -1, .starter = starter };
 	r->rings.out = &r->out;
+	r->control.fd = -1;
 	r->flight = (struct flight){
 		.on = options->flight,
 		.window_ns = options->flight_ns,

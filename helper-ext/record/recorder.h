@@ -11,7 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "breakpoint.h"
 #include "clock.h"
+#include "control.h"
 #include "flight.h"
 #include "folder.h"
 #include "options.h"
@@ -22,7 +24,15 @@
 #include "target.h"
 
 /* What a descriptor in the epoll set is; it travels in the upper half of epoll_data. */
-enum source { FROM_LISTENER, FROM_CLIENT, FROM_SIGNALS, FROM_PROCESS, FROM_STARTER };
+enum source {
+	FROM_LISTENER,
+	FROM_CLIENT,
+	FROM_SIGNALS,
+	FROM_PROCESS,
+	FROM_STARTER,
+	FROM_CONTROL,
+	FROM_BREAKPOINT,
+};
 
 struct recorder {
 	const struct options *options;
@@ -31,6 +41,8 @@ struct recorder {
 	struct trace_out out;
 	struct rings rings;
 	struct flight flight;
+	struct breakpoints breakpoints;
+	struct control control;
 	struct processes processes;
 	struct progress progress;
 	struct inherit inherit;

@@ -54,6 +54,8 @@ static int take_request(struct recorder *r, const struct request *rq)
 		err = rings_add(&r->rings, rq->fd, rq->pid, rq->message.tid);
 	if (process_ended(p))
 		recorder_end_process(r, p);
+	else if (r->flight.on)
+		flight_meet(r, rq->pid);
 	return err;
 }
 

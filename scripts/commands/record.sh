@@ -3,10 +3,12 @@
 
 record_options="-o:recording --output:recording --mode:mode --include:include+ --exclude:exclude+ \
 --python:python --backend:backend --ring-records:ring_records --wait-ms:wait_ms --pt-buffer:pt_buffer \
---flight:flight --max-snapshots:max_snapshots -q:quiet! --quiet:quiet!"
+--flight:flight --trigger:calls@ --trigger-exception:exceptions@ --trigger-lag:lag \
+--trigger-symbol:symbols@ --max-snapshots:max_snapshots -q:quiet! --quiet:quiet!"
 
 recording=ocular.data mode=adaptive include='' exclude='' python=${PYTHON:-python3} backend=auto
 ring_records='' wait_ms='' pt_buffer='' quiet='' flight='' max_snapshots=''
+calls='' exceptions='' lag='' symbols=''
 
 record_help() {
 	cat <<'END'
@@ -29,6 +31,11 @@ usage: ocular record [options] [--] app.py [args] | -m module [args] | -c code [
   --wait-ms N         how long a thread waits for room in its ring before it drops and counts
   --flight LENGTH     keep only snapshots: the last LENGTH (10ms, 2s; or a size a thread: 4M) before
                       ocular.take_snapshot(), SIGUSR2 to the recorder, or a process that dies
+  --trigger FUNCTION  take one when it is called, or when a call took longer, with the values of names:
+                      'pkg.mod:Class.method', 'pkg.mod:f(size, self) > 50ms', 'app/*.py:f'
+  --trigger-exception TYPE   when one is raised: ValueError, pkg.mod:Error; subclasses too
+  --trigger-lag TIME  when an asyncio callback takes, or a thread waits to run, longer than 20ms
+  --trigger-symbol S  when a thread comes to a C function: libc.so.6:fsync (hardware breakpoint)
   --max-snapshots N   no more than so many (default 100)
   --pt-buffer SIZE    perf's trace buffer for each CPU (default: what your rights allow, up to 16M)
   -q, --quiet         no progress and no closing line
@@ -104,10 +111,18 @@ check_mode() {
 	calls | adaptive | lines | precise | full) ;;
 	*) usage_error "no mode '$mode': calls, adaptive, lines, precise or full" ;;
 	esac
+	[ -n "$flight" ] || [ -z "$calls$exceptions$lag$symbols" ] || usage_error "triggers need --flight"
 	case $backend in
 	auto | ptwrite | emulated | software) ;;
 	*) usage_error "no backend '$backend': auto, ptwrite, emulated or software" ;;
 	esac
+}
+
+# What the program's own process watches for, a line each: kind and value.
+triggers() {
+	[ -z "$calls" ] || printf '%s\n' "$calls" | sed 's/^/call /'
+	[ -z "$exceptions" ] || printf '%s\n' "$exceptions" | sed 's/^/exception /'
+	[ -z "$lag" ] || echo "lag $lag"
 }
 
 # Does not return: the recorder takes this process's place, so that signals and status are its own.
@@ -119,9 +134,16 @@ start_recorder() {
 	export OCULAR_BACKEND="$backend" OCULAR_MAIN=1
 	export PYTHONPATH="$parts/python/hook${PYTHONPATH:+:$PYTHONPATH}"
 	[ "$backend" = software ] || pt_record "$python" "$@"
+	OCULAR_TRIGGER=$(triggers)
+	export OCULAR_TRIGGER
+	set -- -- "$python" "$@"
+	while [ -n "$symbols" ]; do
+		set -- --trigger-symbol "${symbols%%"$newline"*}" "$@"
+		case $symbols in *"$newline"*) symbols=${symbols#*"$newline"} ;; *) symbols='' ;; esac
+	done
 	exec "$parts/bin/ocular-record" -o "$recording" ${ring_records:+--ring-records "$ring_records"} \
 		${wait_ms:+--wait-ms "$wait_ms"} ${flight:+--flight "$flight"} \
-		${max_snapshots:+--max-snapshots "$max_snapshots"} ${quiet:+-q} -- "$python" "$@"
+		${max_snapshots:+--max-snapshots "$max_snapshots"} ${quiet:+-q} "$@"
 }
 
 # Everything that can be wrong before the program starts.

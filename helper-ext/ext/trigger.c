@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* trigger.c - see trigger.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <x86intrin.h>
+
+#include "filter.h"
+#include "process.h"
+#include "setup.h"
+#include "snapshot.h"
+#include "trigger.h"
+
+#define TRIGGERS_MAX 64
+
+struct trigger {
+	char *kind;	/* "call", "slow call", "lag": the snapshot's trigger */
+	char *module;	/* or a glob of file names (filter.h) */
+	char *qualname;
+	uint64_t ticks; /* 0: on the call */
+	char **names;	/* of the arguments and locals asked for; ends with NULL */
+};
+
+/* A call that a slow trigger waits for. */
+struct open_call {
+	const void *frame;
+	uint64_t tsc;
+};
+
+static struct {
+	struct trigger all[TRIGGERS_MAX];
+	unsigned int n;
+	double ticks_per_ms;
+	struct open_call *open;
+	size_t nopen, room;
+} triggers;
+
+static void clear(struct trigger *t)
+{
+	for (char **name = t->names; name && *name; name++)
+		free(*name);
+	free(t->names);
+	free(t->kind);
+	free(t->module);
+	free(t->qualname);
+	*t = (struct trigger){ 0 };
+}
+
+static char **copy_names(PyObject *tuple)
+{
+	Py_ssize_t n = PyTuple_GET_SIZE(tuple);
+	char **names = calloc((size_t)n + 1, sizeof(*names));
+
+	for (Py_ssize_t i = 0; names && i < n; i++) {
+		const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(tuple, i));
+
+		names[i] = name ? strdup(name) : NULL;
+	}
+	return names;
+}
+
+static int add(PyObject *row)
+{
+	struct trigger *t = &triggers.all[triggers.n];
+	const char *kind, *module, *qualname;
+	unsigned long long ticks;
+	PyObject *names;
+
+	if (triggers.n == TRIGGERS_MAX) {
+		PyErr_SetString(PyExc_ValueError, "ocular: too many triggers");
+		return -1;
+	}
+	if (!PyArg_ParseTuple(row, "sssKO!", &kind, &module, &qualname, &ticks, &PyTuple_Type, &names))
+		return -1;
+	*t = (struct trigger){ strdup(kind), strdup(module), strdup(qualname), ticks,
+			       copy_names(names) };
+	triggers.n++;
+	return 0;
+}
+
+PyObject *trigger_set(PyObject *module, PyObject *args)
+{
+	unsigned long long tsc_hz;
+	PyObject *list;
+
+	if (!PyArg_ParseTuple(args, "O!K", &PyList_Type, &list, &tsc_hz))
+		return NULL;
+	while (triggers.n)
+		clear(&triggers.all[--triggers.n]);
+	triggers.ticks_per_ms = (double)tsc_hz / 1000;
+	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++)
+		if (add(PyList_GET_ITEM(list, i)))
+			return NULL;
+	Py_RETURN_NONE;
+}
+
+unsigned int trigger_of(const char *module, PyCodeObject *code)
+{
+	const char *file, *qualname;
+
+	if (!triggers.n)
+		return 0;
+	file = PyUnicode_AsUTF8(code->co_filename);
+	qualname = PyUnicode_AsUTF8(code->co_qualname);
+	PyErr_Clear();
+	for (unsigned int i = 0; qualname && i < triggers.n; i++) {
+		const struct trigger *t = &triggers.all[i];
+
+		if (!strcmp(t->qualname, qualname) &&
+		    filter_is(t->module, file ? file : "", module))
+			return i + 1;
+	}
+	return 0;
+}
+
+/* The place of the open call of that frame, or NULL. Few are open at a time. */
+static struct open_call *find(const void *frame)
+{
+	for (size_t i = 0; i < triggers.nopen; i++)
+		if (triggers.open[i].frame == frame)
+			return &triggers.open[i];
+	return NULL;
+}
+
+static void remember(const void *frame)
+{
+	size_t room = triggers.room ? 2 * triggers.room : 64;
+	struct open_call *call, *more;
+
+	process_lock();
+	call = find(frame);
+	if (!call && triggers.nopen == triggers.room) {
+		more = realloc(triggers.open, room * sizeof(*more));
+		if (more) {
+			triggers.open = more;
+			triggers.room = room;
+		}
+	}
+	if (!call && triggers.nopen < triggers.room)
+		call = &triggers.open[triggers.nopen++];
+	if (call) /* one that had this address ended unseen: it is this one's now */
+		*call = (struct open_call){ frame, __rdtsc() };
+	process_unlock();
+}
+
+/* How long the call took that ends now, in ticks; 0 if its beginning was not seen. */
+static uint64_t forget(const void *frame)
+{
+	struct open_call *call;
+	uint64_t ticks = 0;
+
+	process_lock();
+	call = find(frame);
+	if (call) {
+		ticks = __rdtsc() - call->tsc;
+		*call = triggers.open[--triggers.nopen];
+	}
+	process_unlock();
+	return ticks;
+}
+
+static void add_locals(struct text *text, const struct trigger *t, PyFrameObject *frame)
+{
+	for (char **name = t->names; name && *name; name++) {
+		PyObject *key = PyUnicode_FromString(*name);
+		PyObject *value = key ? PyFrame_GetVar(frame, key) : NULL;
+
+		PyErr_Clear();
+		if (key)
+			snapshot_member(text, key, value ? value : Py_None);
+		Py_XDECREF(value);
+		Py_XDECREF(key);
+	}
+}
+
+static void fire(const struct trigger *t, PyFrameObject *frame, uint64_t ticks)
+{
+	struct text text = { 0 };
+	PyObject *label = PyUnicode_FromFormat("%s:%s", t->module, t->qualname);
+	uint64_t tsc = __rdtsc();
+	size_t data;
+
+	if (!label) {
+		PyErr_Clear();
+		return;
+	}
+	data = snapshot_begin(&text, t->kind, label);
+	if (ticks)
+		text_printf(&text, "\"ms\":%.3f", (double)ticks / triggers.ticks_per_ms);
+	add_locals(&text, t, frame);
+	snapshot_send(&text, data, tsc);
+	Py_DECREF(label);
+}
+
+void trigger_see(unsigned int number, enum marker_op op)
+{
+	const struct trigger *t = &triggers.all[number - 1];
+	bool ends = op == OP_PY_RETURN || op == OP_PY_UNWIND;
+	PyFrameObject *frame;
+	uint64_t ticks;
+
+	if (!snapshot_listening() || (op != OP_PY_START && !(ends && t->ticks)))
+		return;
+	frame = PyThreadState_GetFrame(PyThreadState_Get());
+	if (!frame)
+		return;
+	if (!t->ticks) {
+		fire(t, frame, 0);
+	} else if (!ends) {
+		remember(frame);
+	} else {
+		ticks = forget(frame);
+		if (ticks > t->ticks)
+			fire(t, frame, ticks);
+	}
+	Py_DECREF(frame);
+}
+
+void trigger_stop(void)
+{
+	process_lock();
+	triggers.nopen = 0;
+	process_unlock();
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trigger.h - functions whose call, or whose long call, makes the flight recorder take a snapshot.
+ *
+ * A code object that a trigger names has no ready id (codes.h), so that its events, and only its,
+ * go the slow way and come by here: all other code pays nothing.
+ *
+ * A call lasts from its PY_START to its PY_RETURN or PY_UNWIND; a generator's or a coroutine's
+ * suspensions are within. Activations are told apart by their frame object.
+ */
+#ifndef OCULAR_TRIGGER_H
+#define OCULAR_TRIGGER_H
+
+#include <Python.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "marker.h"
+
+/* set_triggers([(kind, module, qualname, ticks, names)], tsc_hz): for the process; ticks 0: on the call. */
+PyObject *trigger_set(PyObject *module, PyObject *args);
+
+/* The number of the trigger that names the code, from 1; 0: none. `module` may be NULL. */
+unsigned int trigger_of(const char *module, PyCodeObject *code);
+
+/* An event of code that trigger `number` names has been written. */
+void trigger_see(unsigned int number, enum marker_op op);
+
+/* Tracing stops: no call is open any more. */
+void trigger_stop(void);
+
+#endif

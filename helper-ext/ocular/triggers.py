@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""What makes a flight recorder take a snapshot, besides take_snapshot(): see docs/flight.md.
+
+Calls and long calls are watched for by the extension (trigger.c), in the events that are recorded anyway.
+Exceptions have a sys.monitoring tool of their own; a lag is measured by a thread that wants to run.
+"""
+
+import _thread
+import re
+import sys
+import time
+
+from . import _core
+
+CALL = re.compile(r"(?P<module>[^:\s]+):(?P<qualname>[\w.<>]+)\s*(\((?P<names>[\w\s,]*)\))?\s*"
+                  r"(>\s*(?P<least>.+))?$")
+TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(us|ms|s)$")
+UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+TYPE = re.compile(r"([\w.]+:)?[\w.<>]+$")
+HANDLE = ("asyncio.events", "Handle._run")  # every callback and every step of a task runs in it
+KINDS = ("call", "exception", "lag")
+
+
+def seconds(text):
+    """Of `20ms`. ValueError."""
+    match = TIME.match(text.strip())
+    if not match or not float(match[1]):
+        raise ValueError("ocular: not a time: %r (say 20ms, 500us, 1.5s)" % text)
+    return float(match[1]) * UNITS[match[2]]
+
+
+class Triggers:
+    """What lines of `kind value` ask for. ValueError if they cannot be meant."""
+
+    def __init__(self, lines):
+        self.calls = []        # (kind, module, qualname, seconds, names)
+        self.exceptions = set()  # (module, qualname)
+        self.lag = None        # seconds
+        for line in lines:
+            kind, _, value = line.partition(" ")
+            if kind not in KINDS:
+                raise ValueError("ocular: no trigger %r; there are: %s" % (kind, ", ".join(KINDS)))
+            getattr(self, "_add_" + kind)(value.strip())
+
+    def __bool__(self):
+        return bool(self.calls or self.exceptions or self.lag)
+
+    def _add_call(self, text):
+        match = CALL.match(text)
+        if not match:
+            raise ValueError("ocular: not a function to trigger on: %r "
+                             "(say 'pkg.mod:Class.method(arg) > 50ms')" % text)
+        names = tuple(n.strip() for n in (match["names"] or "").split(",") if n.strip())
+        least = seconds(match["least"]) if match["least"] else 0
+        self.calls.append(("slow call" if least else "call", match["module"], match["qualname"], least, names))
+
+    def _add_exception(self, text):
+        if not TYPE.match(text):
+            raise ValueError("ocular: not an exception type: %r (say ValueError, or pkg.mod:Error)" % text)
+        module, colon, name = text.rpartition(":")
+        self.exceptions.add((module if colon else "builtins", name))
+
+    def _add_lag(self, text):
+        self.lag = seconds(text)
+        self.calls.append(("lag", *HANDLE, self.lag, ()))
+
+
+class Watch:
+    """Triggers at work in this interpreter, from its making until stop()."""
+
+    def __init__(self, triggers, tool):
+        self.triggers = triggers
+        self.tool = tool  # an id of sys.monitoring, taken for exceptions, or None
+        self.running = True
+        import gc  # not with the module: other recordings have no need of it
+        gc.callbacks.append(_core.collector)
+        if triggers.exceptions:
+            sys.monitoring.register_callback(tool, sys.monitoring.events.RAISE, self._raised)
+            sys.monitoring.set_events(tool, sys.monitoring.events.RAISE)
+        if triggers.lag:
+            _thread.start_new_thread(self._feel, (triggers.lag,))
+
+    def stop(self):
+        import gc
+        self.running = False
+        if _core.collector in gc.callbacks:
+            gc.callbacks.remove(_core.collector)
+        if self.tool is not None and sys.monitoring.get_tool(self.tool) == "ocular triggers":
+            sys.monitoring.set_events(self.tool, 0)
+            sys.monitoring.register_callback(self.tool, sys.monitoring.events.RAISE, None)
+            sys.monitoring.free_tool_id(self.tool)
+
+    def _raised(self, code, offset, exception):
+        # RAISE comes again in each frame that the exception passes: only the first has no other below.
+        # The import system lives on KeyErrors; nobody means those.
+        trace = exception.__traceback__
+        if code.co_filename.startswith("<frozen importlib"):
+            return
+        if trace is not None and trace.tb_next is not None:
+            return
+        for kind in type(exception).__mro__:
+            if (kind.__module__, kind.__qualname__) in self.triggers.exceptions:
+                _core.fire("exception", type(exception).__qualname__, {"exception": exception})
+                return
+
+    def _feel(self, lag):
+        """A thread that sleeps shortly, and sees how much later than it wanted it runs."""
+        nap = min(lag / 4, 0.01)
+        while self.running:
+            before = time.monotonic()
+            time.sleep(nap)
+            late = time.monotonic() - before - nap
+            if late > lag and self.running:
+                _core.fire("lag", "a thread could not run", {"ms": round(late * 1e3, 3)})
+
+
+def set_calls(triggers, tsc_hz):
+    """Before the first code object is seen."""
+    _core.set_triggers([(kind, module, qualname, max(1, int(least * tsc_hz)) if least else 0, names)
+                        for kind, module, qualname, least, names in triggers.calls], tsc_hz)
