@@ -27,6 +27,9 @@
 /* Numbers and constant text of one event at most. */
 #define EVENT_ROOM 256
 
+/* The same of an E, of which many may be kept: three numbers of 20 digits, and 70 bytes around them. */
+#define END_ROOM 144
+
 #define HERMES \
 	"\"name\":\"process_labels\",\"args\":{\"labels\":\"Ocular\",\"name\":\"\",\"category\":\"\"," \
 	"\"url\":\"\",\"line\":0,\"column\":0,\"params\":\"\",\"allocatedCategory\":\"\"," \
@@ -154,7 +157,7 @@ static int chrome_begin(struct timeline *v, struct track *t, struct span *span)
 	if (err)
 		return err;
 	/* Room is asked for both: a beginning without its end would be a slice without one. */
-	span->reserved = EVENT_ROOM + t->ids.length + end->length;
+	span->reserved = END_ROOM + t->ids.length + end->length;
 	v->reserved += span->reserved;
 	err = write_piece(v, "B", t, span->shown, begin);
 	v->reserved -= span->reserved;
@@ -177,7 +180,7 @@ static int chrome_end(struct timeline *v, struct track *t, const struct span *sp
 {
 	struct chrome *c = v->own;
 	const struct piece *end = piece_get(&c->ends, span->code, perfetto_end);
-	char *to = end ? out_reserve(&v->file.out, EVENT_ROOM + t->ids.length + end->length) : NULL;
+	char *to = end ? out_reserve(&v->file.out, END_ROOM + t->ids.length + end->length) : NULL;
 
 	if (!to)
 		return no_memory(v);

@@ -24,6 +24,9 @@
 /* Numbers of one packet at most. */
 #define PACKET_ROOM 256
 
+/* The same of the end of a slice, of which many may be kept: three lengths, five numbers, two args. */
+#define END_ROOM 80
+
 /* Fields, by message. */
 enum { TRACE_PACKET = 1 };
 enum {
@@ -485,7 +488,7 @@ static int pftrace_begin(struct timeline *v, struct track *t, struct span *span)
 
 	if (err)
 		return err;
-	span->reserved = PACKET_ROOM;
+	span->reserved = END_ROOM;
 	v->reserved += span->reserved;
 	err = open_event(v, t, span->shown, TYPE_BEGIN, 0, &e);
 	v->reserved -= span->reserved;
@@ -500,7 +503,7 @@ static int pftrace_begin(struct timeline *v, struct track *t, struct span *span)
 static int pftrace_end(struct timeline *v, struct track *t, const struct span *span, uint64_t ns,
 		       uint64_t cycles)
 {
-	char *to = out_reserve(&v->file.out, PACKET_ROOM);
+	char *to = out_reserve(&v->file.out, END_ROOM);
 	struct event e;
 
 	if (!to)
