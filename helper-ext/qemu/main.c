@@ -31,7 +31,7 @@
 struct options {
 	const char *dir;
 	struct settings set;
-	char words[1024]; /* the settings as they were given */
+	char words[8192]; /* the settings as they were given */
 	const char *truth; /* file for tests, or NULL */
 	bool quiet;
 	char **command;
@@ -53,6 +53,8 @@ static const char help[] =
 	"                       cyc=0         no CYC packets: times to the next TSC or MTC only\n"
 	"                       mtc=1         MTC packets, one in 2^N crystal ticks: mtc_period=N\n"
 	"                       fup_on_ptw=1  the address of each PTWRITE\n"
+	"                       filter=START-END, filter=OFFSET/SIZE@FILE  only this code: addresses,\n"
+	"                                     or bytes of a file (hexadecimal); up to 8 of them\n"
 	"                       psb=BYTES     from one PSB to the next (default 65536)\n"
 	"      --truth FILE   what the emulator knows and the trace does not say, for tests\n"
 	"  -q, --quiet        only errors and losses\n"
@@ -89,9 +91,11 @@ static int take_word(struct options *o, const char *word)
 	size_t used = strlen(o->words);
 
 	switch (settings_word(&o->set, word, strlen(word))) {
+	case 0:
+		break;
 	case -ENOENT:
-		return complain(EXIT_USAGE, "no such setting (see --help): ", word);
-	case -EINVAL:
+		return complain(EXIT_USAGE, "no such setting, or file of a filter (see --help): ", word);
+	default:
 		return complain(EXIT_USAGE, "not a possible value: ", word);
 	}
 	if (used + strlen(word) + 2 > sizeof(o->words))

@@ -72,7 +72,7 @@ static void tell_thread(const struct thread *t)
 	side_start(&s);
 	if (!here.images_told) {
 		here.images_told = true;
-		images_first(&s, here.program);
+		images_first(&s, &here.set.filter, here.program);
 	}
 }
 
@@ -146,6 +146,7 @@ static void translate(plugin_id id, struct qemu_plugin_tb *tb)
 	b->last = qemu_plugin_insn_vaddr(insn);
 	b->end = b->last + size;
 	b->n = (uint32_t)n;
+	b->outside = !ranges_hold(&here.set.filter, b->start);
 	b->hidden = b->start >= here.hidden_from && b->start < here.hidden_to;
 	last = insn_decode(qemu_plugin_insn_data(insn), size, b->last);
 	for (size_t i = 0; i < n; i++)
@@ -234,7 +235,7 @@ static void leave_syscall(plugin_id id, unsigned vcpu, int64_t number, int64_t r
 	if (t->mmap_size && result > 0) {
 		const struct side s = side_of(t);
 
-		images_mapped(&s, (uint64_t)result, t->mmap_size, (int)t->mmap_fd, t->mmap_offset);
+		images_mapped(&s, &here.set.filter, (uint64_t)result, t->mmap_size, (int)t->mmap_fd, t->mmap_offset);
 	}
 	t->mmap_size = 0;
 }

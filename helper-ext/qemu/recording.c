@@ -77,9 +77,9 @@ static uint64_t config_of(const struct settings *s)
 
 static int create(struct perfdata *pd, const struct recording *r, const struct settings *s)
 {
-	char name[128];
+	char name[128], filter[PERFDATA_FILTER_MAX - 8];
 	const struct time_conv nanoseconds = { .shift = 0, .mult = 1, .zero = 0 };
-	const struct perfdata_event ev = {
+	struct perfdata_event ev = {
 		.name = name,
 		.config = config_of(s),
 		.priv = {
@@ -98,6 +98,8 @@ static int create(struct perfdata *pd, const struct recording *r, const struct s
 
 	_Static_assert(CORE_TSC_HZ == 1000000000ull, "a tick is a nanosecond");
 	name_event(name, sizeof(name), s);
+	ranges_text(&s->filter, filter, sizeof(filter));
+	ev.filter = filter[0] ? filter : NULL;
 	perfdata_create_event(pd, r->folder.fd, FOLDER_DATA, &ev);
 	return perfdata_clock(pd, &nanoseconds);
 }

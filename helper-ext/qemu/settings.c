@@ -41,6 +41,8 @@ int settings_word(struct settings *s, const char *word, size_t size)
 	uint64_t value = 1;
 	char *end;
 
+	if (equals && equals - word == 6 && memcmp(word, "filter", 6) == 0)
+		return ranges_add(&s->filter, equals + 1, size - 7);
 	if (!which)
 		return -ENOENT;
 	if (equals) {

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ranges.h"
+
 #define SETTINGS_ENV	"OCULAR_QEMU_SETTINGS" /* words, separated by blanks */
 #define SETTINGS_SPOOLS "OCULAR_QEMU_SPOOLS"   /* folder of the spools, absolute */
 #define SETTINGS_QEMU	"OCULAR_QEMU"	       /* qemu-x86_64 */
@@ -25,13 +27,15 @@ struct settings {
 	uint64_t noretcomp;  /* a TIP for every RET */
 	uint64_t fup_on_ptw; /* the address of each PTWRITE */
 	uint64_t psb;	     /* bytes from one PSB to the next */
+	struct ranges filter; /* of addresses; may be given more than once */
 	uint64_t truth;	     /* what the emulator knows beside the trace is noted down */
 };
 
 /* Defaults: branch=0,cyc=1,psb=65536, the rest 0. */
 void settings_init(struct settings *s);
 
-/* Takes one word, NAME=N or NAME (=1), of `size` bytes. -ENOENT: no such name; -EINVAL: no such N. */
+/* Takes one word, NAME=N or NAME (=1), of `size` bytes. -ENOENT: no such name, or
+ * file of a filter; -EINVAL: no such N. */
 int settings_word(struct settings *s, const char *word, size_t size);
 
 /* Takes words separated by blanks, as far as they are right. Returns 0 or as above. */

@@ -131,7 +131,7 @@ static int write_head(struct perfdata *pd, const struct perfdata_event *ev)
 		return pd->error = -ENAMETOOLONG;
 	memcpy(filter, ev->filter ? ev->filter : "", ev->filter ? strlen(ev->filter) : 0);
 	memcpy(head.info.priv, ev->priv, sizeof(head.info.priv));
-	head.info.priv[PT_FILTER_STR_LEN] = size;
+	head.info.priv[PT_FILTER_STR_LEN] = ev->filter ? strlen(ev->filter) : 0;
 	head.info.header.size += size;
 	head.header.data.size += size;
 	head.attr.attr.config = ev->config;

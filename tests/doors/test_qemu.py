@@ -188,6 +188,31 @@ def words(tools, settings, act):
         return [] if len(expected) >= 4 else ["hardly any word"]
 
 
+def symbols_met(data):
+    """How many instructions and PTWRITEs perf meets in each function: {(event, symbol): number}."""
+    done = recording.run(["perf", "script", "-i", os.path.join(data, "perf.data"), "--itrace=i1iwe", "-F", "event,ip,sym"])
+    met = {}
+    for line in done.stdout.splitlines():
+        event, _, symbol = line.split(None, 2)
+        met[event, symbol] = met.get((event, symbol), 0) + 1
+    return met, done.stderr
+
+
+def filtered(tools):
+    """With an address filter just that function's instructions and words are there."""
+    program = os.path.join(tools, "words")
+    rows = [line.split() for line in recording.run(["nm", "-S", program]).stdout.splitlines()]
+    at, size = next((row[0], row[1]) for row in rows if row[-1] == "recurse" and len(row) == 4)
+    with recording.scratch() as folder, recording.scratch() as other:
+        everything, _ = symbols_met(emulate(folder, ("branch=1",), [program, "deep", "words"])[0])
+        only, errors = symbols_met(emulate(other, ("branch=1", f"filter={at}/{size}@{program}"),
+                                           [program, "deep", "words"])[0])
+        expected = {key: count for key, count in everything.items() if key[1] == "recurse"}
+        if errors or only != expected or len(expected) != 2:
+            return [f"{only} and not {expected}", errors]
+        return []
+
+
 def main():
     recording.need_built()
     with Plan() as plan, recording.scratch() as tools:
@@ -199,6 +224,7 @@ def main():
             for act in ACTS if settings == BRANCHES[0] else ("deep", "signals"):
                 plan.case(f"{act}, {','.join(settings)}: libipt follows", by_libipt, tools, settings, act)
             plan.case(f"jumps, {','.join(settings)}: perf follows", by_perf, tools, settings, "jumps")
+        plan.case("an address filter", filtered, tools)
         for act in ("deep", "strings", "jumps"):
             plan.case(f"{act}: stepped the same", by_stepping, tools, act)
 
