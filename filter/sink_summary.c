@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * One JSON object, built at the end. jansson's packing makes a whole NULL when a part is NULL, so
- * memory is asked about once.
+ * Written piece by piece at the end, a line for each function and loop: a program may have a hundred
+ * thousand of them, and all of them as one tree would take ten times the memory of the file.
  */
 #include "sink_summary.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "body.h"
-#include "json.h"
-#include "losses.h"
 #include "opcodes_view.h"
 #include "profile.h"
 #include "sink_file.h"
-#include "specialization.h"
+#include "summary_objects.h"
 #include "summary_opcodes.h"
 
 #define REAL_DIGITS 9 /* a share or a mean is not known better */
@@ -25,292 +23,102 @@ struct summary {
 	bool tables; /* opcodes of each function and loop, too */
 };
 
-static json_t *place(const struct code *code)
+static void put(struct summary *m, const char *text)
 {
-	return json_pack("{s:o, s:o}", "file", json_text(code->file), "qualname",
-			 json_text(code->qualname));
+	out_put(&m->file.out, text, strlen(text));
 }
 
-static json_t *events(const uint64_t counts[OP_COUNT])
+static int put_bytes(const char *bytes, size_t size, void *to)
 {
-	json_t *o = json_object();
-
-	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
-		if (counts[op])
-			json_object_set_new(o, sample_op_name(op), json_integer(counts[op]));
-	return o;
+	out_put(to, bytes, size);
+	return 0;
 }
 
-static json_t *number_or_null(bool known, uint32_t n)
+/* Takes the value. */
+static int put_json(struct summary *m, json_t *value)
 {
-	return known ? json_integer(n) : json_null();
+	int err = value ? json_dump_callback(value, put_bytes, &m->file.out,
+					     JSON_REAL_PRECISION(REAL_DIGITS)) :
+			  -ENOMEM;
+
+	json_decref(value);
+	return err ? -ENOMEM : m->file.out.err;
 }
 
-/* clang-format off */
-static json_t *specialization(const struct code *code)
+static int put_functions(struct summary *m, const struct profile *p)
 {
-	struct specialization s = specialization_of(code);
-
-	return json_pack("{s:i, s:o, s:i, s:o, s:o, s:o, s:o, s:o}",
-			 "instructions", (int)s.instructions,
-			 "able", number_or_null(code->process->ables, s.able),
-			 "at_start", (int)s.first,
-			 "specialized", number_or_null(s.known, s.specialized),
-			 "base", number_or_null(s.known && code->process->ables, s.base),
-			 "gained", number_or_null(s.known, s.gained),
-			 "lost", number_or_null(s.known, s.lost),
-			 "changed", number_or_null(s.known, s.changed));
-}
-/* clang-format on */
-
-static json_t *function(const struct code *code)
-{
-	const struct function *f = code->function;
-	const struct json_number totals[] = {
-		{ "firstlineno", code->firstlineno },
-		{ "calls", f->calls },
-		{ "recursive_calls", f->recursive_calls },
-		{ "total_ns", f->total_ns },
-		{ "self_ns", f->self_ns },
-		{ "total_cycles", f->total_cycles },
-		{ "self_cycles", f->self_cycles },
-		{ "resumes", f->resumes },
-		{ "activations", f->self_spread.n },
-		{ "unfinished", f->unfinished },
-		{ "pid", code->process->pid },
-	};
-
-	return json_join(json_join(place(code), JSON_NUMBERS(totals)),
-			 json_pack("{s:f, s:o, s:o}", "self_cycles_deviation",
-				   spread_deviation(&f->self_spread), "events", events(f->events),
-				   "specialization", specialization(code)));
-}
-
-static json_t *function_with_tables(const struct profile *p, const struct code *code)
-{
-	return json_join(function(code),
-			 json_pack("{s:o}", "opcodes", summary_function_opcodes(p, code)));
-}
-
-static json_t *functions(const struct profile *p, bool tables)
-{
-	json_t *array = json_array();
 	size_t n = 0;
 	struct code **all = profile_functions(p, &n);
-	int err = !all;
+	int err = all ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < n && !err; i++)
-		err = json_array_append_new(array, tables ? function_with_tables(p, all[i]) :
-							    function(all[i]));
+	for (size_t i = 0; i < n && !err; i++) {
+		put(m, i ? ",\n  " : "\n  ");
+		err = put_json(m, summary_function(p, all[i], m->tables));
+	}
 	free(all);
-	return err ? json_decref(array), NULL : array;
+	return err;
 }
 
-static json_t *distribution(const struct stat_sum *s)
+static int put_loops(struct summary *m, const struct profile *p)
 {
-	const struct json_number rest[] = {
-		{ "median", stat_quantile(s, 0.5) },
-		{ "p99", stat_quantile(s, 0.99) },
-		{ "min", s->min },
-		{ "max", s->max },
-	};
-
-	return json_join(json_pack("{s:f, s:f, s:b}", "mean", stat_mean(s), "deviation",
-				   spread_deviation(&s->spread), "exact", stat_exact(s)),
-			 JSON_NUMBERS(rest));
-}
-
-/* [[LOW, HIGH, N], ...] */
-static json_t *ranges(const struct stat_sum *s)
-{
-	json_t *array = json_array();
-	struct stat_range r;
-	int err = !array;
-
-	for (unsigned at = 0; !err && (at = stat_next(s, at, &r));)
-		err = json_array_append_new(array, json_pack("[I, I, I]", (json_int_t)r.low,
-							     (json_int_t)r.high, (json_int_t)r.n));
-	return err ? json_decref(array), NULL : array;
-}
-
-static json_t *trips(const struct loop *loop)
-{
-	return json_join(json_pack("{s:I, s:o}", "entries", (json_int_t)loop->trips.n, "distribution",
-				   ranges(&loop->trips)),
-			 distribution(&loop->trips));
-}
-
-/* clang-format off */
-static json_t *instruction(const struct process *p, const struct body_row *row)
-{
-	const struct json_number where[] = {
-		{ "offset", row->instr->offset },
-		{ "line", row->instr->line },
-	};
-	json_t *what = json_pack("{s:o, s:o, s:o, s:b}",
-				 "opcode", json_text(process_opname(p, row->instr->base)),
-				 "specialized", json_text(process_opname(p, row->instr->adaptive)),
-				 "cycles", row->known ? json_real(row->cycles) : json_null(),
-				 "measured", row->measured);
-
-	return json_join(JSON_NUMBERS(where), what);
-}
-/* clang-format on */
-
-static json_t *instructions(const struct loop *loop)
-{
-	json_t *array = json_array();
-	struct body_row *rows = calloc(loop->code->ninstrs + 1, sizeof(*rows));
-	size_t n = rows ? body_rows(loop, rows, loop->code->ninstrs) : 0;
-	int err = !rows;
-
-	for (size_t i = 0; i < n && !err; i++)
-		err = json_array_append_new(array, instruction(loop->code->process, &rows[i]));
-	free(rows);
-	return err ? json_decref(array), NULL : array;
-}
-
-/* clang-format off */
-static json_t *loop_object(const struct profile *p, const struct loop *loop)
-{
-	uint64_t timed = loop->cycles.n;
-	const struct json_number counts[] = {
-		{ "head_offset", loop->head },
-		{ "firstlineno", loop->code->firstlineno },
-		{ "pid", loop->code->process->pid },
-		{ "line", loop_line(loop) },
-		{ "entries", loop->entries },
-		{ "iterations", loop->iterations },
-		{ "timed", timed },
-	};
-	json_t *rest = json_pack("{s:o, s:o, s:f, s:f, s:f, s:o}",
-				 "cycles", distribution(&loop->cycles),
-				 "trips", trips(loop),
-				 "share", profile_share(p, loop),
-				 "own_share", profile_own_share(p, loop),
-				 "uops", timed ? (double)loop->uops / timed : 0.0,
-				 "instructions", instructions(loop));
-
-	return json_join(json_join(place(loop->code), JSON_NUMBERS(counts)), rest);
-}
-/* clang-format on */
-
-static json_t *loop_with_tables(const struct profile *p, const struct loop *loop)
-{
-	return json_join(loop_object(p, loop),
-			 json_pack("{s:o}", "opcodes", summary_loop_opcodes(p, loop)));
-}
-
-static json_t *loops(const struct profile *p, bool tables)
-{
-	json_t *array = json_array();
 	size_t n = 0;
 	struct loop **all = profile_loops(p, &n);
-	int err = !all;
+	int err = all ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < n && !err; i++)
-		err = json_array_append_new(array, tables ? loop_with_tables(p, all[i]) :
-							    loop_object(p, all[i]));
+	for (size_t i = 0; i < n && !err; i++) {
+		put(m, i ? ",\n  " : "\n  ");
+		err = put_json(m, summary_loop(p, all[i], m->tables));
+	}
 	free(all);
-	return err ? json_decref(array), NULL : array;
+	return err;
 }
 
-static json_t *callbacks(const struct process *p)
+/* One of the two. */
+static const struct {
+	const char *key;
+	json_t *(*object)(const struct profile *p);
+	int (*array)(struct summary *m, const struct profile *p);
+} members[] = {
+	{ "clock", .object = summary_clock },
+	{ "trace", .object = summary_trace },
+	{ "processes", .object = summary_processes },
+	{ "events", .object = summary_events },
+	{ "opcodes", .object = summary_opcodes },
+	{ "functions", .array = put_functions },
+	{ "loops", .array = put_loops },
+	{ "losses", .object = summary_losses },
+};
+
+static int put_member(struct summary *m, const struct profile *p, size_t i)
 {
-	json_t *o = json_object();
+	int err;
 
-	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
-		if (p->callback_cycles[op])
-			json_object_set_new(o, sample_op_name(op),
-					    json_integer(p->callback_cycles[op]));
-	return o;
-}
-
-/* clang-format off */
-static json_t *process(const struct process *p)
-{
-	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o, s:o}",
-			 "pid", p->pid,
-			 "argv", json_text(p->argv),
-			 "python", json_text(p->python),
-			 "mode", json_text(p->mode),
-			 "backend", json_text(p->backend),
-			 "stopped", p->stopped,
-			 "untraced", json_text(p->untraced),
-			 "callback_cycles", callbacks(p));
-}
-/* clang-format on */
-
-static json_t *processes(const struct profile *p)
-{
-	json_t *array = json_array();
-	int err = 0;
-
-	for (struct map_slot *s = NULL; !err && (s = map_next(&p->codes->processes, s));)
-		err = json_array_append_new(array, process(s->value));
-	return err ? json_decref(array), NULL : array;
-}
-
-static json_t *losses(const struct profile *p)
-{
-	struct loss rows[LOSSES];
-	json_t *o = json_object();
-
-	losses_of(p, rows);
-	for (int i = 0; i < LOSSES; i++)
-		json_object_set_new(o, rows[i].key, json_integer(rows[i].count));
-	return o;
-}
-
-static json_t *clock_object(const struct profile *p)
-{
-	return json_pack("{s:s, s:I}", "cycles", p->clock, "hz", (json_int_t)p->clock_hz);
-}
-
-static json_t *trace_object(const struct profile *p)
-{
-	const struct json_number rows[] = {
-		{ "start_ns", p->start_ns },   { "end_ns", p->end_ns },
-		{ "traced_ns", p->traced_ns }, { "traced_cycles", p->traced_cycles },
-		{ "threads", p->threads },     { "processes", p->processes },
-		{ "outside_ns", p->outside_ns }, { "outside_cycles", p->outside_cycles },
-	};
-
-	return JSON_NUMBERS(rows);
-}
-
-/* clang-format off */
-static json_t *summary(const struct profile *p, bool tables)
-{
-	return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-			 "schema", SUMMARY_SCHEMA,
-			 "revision", SUMMARY_REVISION,
-			 "clock", clock_object(p),
-			 "trace", trace_object(p),
-			 "processes", processes(p),
-			 "events", events(p->events),
-			 "opcodes", summary_opcodes(p),
-			 "functions", functions(p, tables),
-			 "loops", loops(p, tables),
-			 "losses", losses(p));
-}
-/* clang-format on */
-
-static int render(FILE *f, struct sink *s, const struct profile *p)
-{
-	json_t *o = summary(p, ((struct summary *)s)->tables);
-	int err = o ? json_dumpf(o, f, JSON_INDENT(1) | JSON_REAL_PRECISION(REAL_DIGITS)) : -ENOMEM;
-
-	json_decref(o);
-	fputc('\n', f);
+	put(m, ",\n \"");
+	put(m, members[i].key);
+	put(m, "\": ");
+	if (members[i].object)
+		return put_json(m, members[i].object(p));
+	put(m, "[");
+	err = members[i].array(m, p);
+	put(m, "]");
 	return err;
 }
 
 static int summary_finish(struct sink *s, const struct profile *p)
 {
-	int err = sink_file_render(s, render, p);
+	struct summary *m = (struct summary *)s;
+	char head[64];
+	int err = 0;
 
-	return err ? err : sink_file_close(s);
+	snprintf(head, sizeof(head), "{\"schema\": %d, \"revision\": %d", SUMMARY_SCHEMA,
+		 SUMMARY_REVISION);
+	put(m, head);
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && !err; i++)
+		err = put_member(m, p, i);
+	put(m, "}\n");
+	if (err == -ENOMEM)
+		return sink_file_no_memory(s);
+	return sink_file_close(s);
 }
 
 static const struct sink_ops summary_ops = {

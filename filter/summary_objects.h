@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* summary_objects.h - the objects that the summary is made of: docs/summary.md. All: NULL, no memory. */
+#ifndef OCULAR_SUMMARY_OBJECTS_H
+#define OCULAR_SUMMARY_OBJECTS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "profile.h"
+
+json_t *summary_clock(const struct profile *p);
+json_t *summary_trace(const struct profile *p);
+json_t *summary_processes(const struct profile *p);
+json_t *summary_events(const struct profile *p);
+json_t *summary_losses(const struct profile *p);
+
+/* tables: with the opcodes of each. */
+json_t *summary_function(const struct profile *p, const struct code *code, bool tables);
+json_t *summary_loop(const struct profile *p, const struct loop *loop, bool tables);
+
+#endif
