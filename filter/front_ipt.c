@@ -22,6 +22,7 @@ int front_ipt_open(struct front_ipt *f, const char *path)
 struct decoding {
 	struct pt_trace *trace;
 	struct pt_pipe *pipe;
+	bool branches; /* are wanted, besides words */
 	int err;
 };
 
@@ -36,6 +37,40 @@ static int put_word(void *pipe, int32_t pid, int32_t tid, uint64_t ns, uint64_t 
 	return 0;
 }
 
+/* The same three where branches are wanted, too. */
+static int put_kind(void *pipe, enum pipe_kind kind, struct word word)
+{
+	struct word *w = pt_pipe_put_kind(pipe, kind);
+
+	if (!w)
+		return -ECANCELED;
+	*w = word;
+	return 0;
+}
+
+static int put_word_among(void *pipe, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles,
+			  uint64_t bits)
+{
+	return put_kind(pipe, PIPE_WORD, (struct word){ pid, tid, ns, cycles, bits });
+}
+
+static int put_branch(void *pipe, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles,
+		      uint64_t bits)
+{
+	return put_kind(pipe, PIPE_BRANCH, (struct word){ pid, tid, ns, cycles, bits });
+}
+
+static int put_enter(void *pipe, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles,
+		     uint64_t bits)
+{
+	return put_kind(pipe, PIPE_ENTER, (struct word){ pid, tid, ns, cycles, bits });
+}
+
+static int put_overflow(void *pipe, int32_t pid, int32_t tid)
+{
+	return put_kind(pipe, PIPE_OVERFLOW, (struct word){ pid, tid, 0, 0, 0 });
+}
+
 static int put_gap(void *pipe, int32_t pid, int32_t tid)
 {
 	return pt_pipe_gap(pipe, pid, tid) ? 0 : -ECANCELED;
@@ -44,9 +79,11 @@ static int put_gap(void *pipe, int32_t pid, int32_t tid)
 static void *decode(void *decoding)
 {
 	struct decoding *d = decoding;
-	const struct pt_feed feed = { put_word, put_gap, d->pipe };
+	const struct pt_feed words = { put_word, put_gap, .to = d->pipe };
+	const struct pt_feed all = { put_word_among, put_gap, put_branch, put_enter, put_overflow,
+				     d->pipe };
 
-	d->err = pt_trace_read(d->trace, &feed);
+	d->err = pt_trace_read(d->trace, d->branches ? &all : &words);
 	pt_pipe_end(d->pipe);
 	return NULL;
 }
@@ -72,6 +109,23 @@ static void choose_cycles(struct front_ipt *f, struct word *w)
 		w->cycles = ticks_at(&f->ticks, &f->analysis->codes, w->pid, w->time);
 }
 
+static int take_one(struct front_ipt *f, const struct pt_block *b, uint32_t i)
+{
+	const struct word *w = &b->words[i];
+	enum pipe_kind kind = f->analysis->recovers ? b->kinds[i] : PIPE_WORD;
+
+	switch (kind) {
+	case PIPE_BRANCH:
+		return analysis_branch(f->analysis, w);
+	case PIPE_ENTER:
+		return recover_enter(&f->analysis->recover, w);
+	case PIPE_OVERFLOW:
+		return recover_gap(&f->analysis->recover, w->pid, w->tid);
+	default:
+		return decode_word(&f->analysis->decoder, w);
+	}
+}
+
 /* Cycles first: a word that was just written is read slowly. */
 static int take_block(struct front_ipt *f, struct pt_block *b)
 {
@@ -81,7 +135,7 @@ static int take_block(struct front_ipt *f, struct pt_block *b)
 	for (uint32_t i = 0; i < b->n; i++)
 		choose_cycles(f, &b->words[i]);
 	for (uint32_t i = 0; i < b->n && !err; i++)
-		err = decode_word(d, &b->words[i]);
+		err = take_one(f, b, i);
 	if (!err && b->gap)
 		err = decode_gap(d, b->gap_pid, b->gap_tid);
 	if (progress_due(f->progress, d->words))
@@ -103,7 +157,7 @@ static int take_all(struct front_ipt *f, struct pt_pipe *pipe)
 
 int front_ipt_feed(struct front_ipt *f, struct analysis *a, struct progress *p)
 {
-	struct decoding d = { &f->trace, calloc(1, sizeof(*d.pipe)), 0 };
+	struct decoding d = { &f->trace, calloc(1, sizeof(*d.pipe)), a->recovers, 0 };
 	pthread_t thread;
 	int err;
 

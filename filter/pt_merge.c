@@ -97,10 +97,16 @@ static int32_t pid_of(const struct pt_queue *q)
 	return q->task ? q->task->pid : -1;
 }
 
+static void hold(struct pt_queue *q, int step)
+{
+	q->holds = step == STEP_WORD || step == STEP_BRANCH || step == STEP_ENTER;
+	q->held = step;
+}
+
 static int deliver(struct pt_merge *m, struct pt_queue *q)
 {
 	q->holds = false;
-	return m->feed.word(m->feed.to, pid_of(q), q->tid, pt_time_ns(m->clocks, q->walk.stamp),
+	return (q->held == STEP_WORD ? m->feed.word : q->held == STEP_BRANCH ? m->feed.branch : m->feed.enter)(m->feed.to, pid_of(q), q->tid, pt_time_ns(m->clocks, q->walk.stamp),
 			    q->task ? q->task->cycles : q->counted, q->walk.word);
 }
 
@@ -122,11 +128,13 @@ static int run_queue(struct pt_merge *m, struct pt_queue *q, uint64_t *time)
 			return step < 0 ? step : 1;
 		if (step == STEP_DAMAGE)
 			err = m->feed.gap(m->feed.to, pid_of(q), q->tid);
+		if (step == STEP_OVERFLOW && m->feed.overflow)
+			err = m->feed.overflow(m->feed.to, pid_of(q), q->tid);
 		if (err)
 			return err;
 		if (step == STEP_DAMAGE || step == STEP_OVERFLOW)
 			continue;
-		q->holds = step == STEP_WORD;
+		hold(q, step);
 		if (q->walk.stamp >= *time) {
 			*time = q->walk.stamp;
 			return 0;
@@ -170,12 +178,13 @@ static int start(struct pt_merge *m)
 	for (uint32_t i = 0; i < m->nqueues; i++) {
 		struct pt_queue *q = &m->queues[i];
 
+		q->walk.tips = m->feed.branch;
 		do
 			step = pt_queue_next(q);
 		while (step == STEP_OVERFLOW || step == STEP_DAMAGE);
 		if (step < 0)
 			return step;
-		q->holds = step == STEP_WORD;
+		hold(q, step);
 		count_cycles(q);
 		if (step != STEP_END)
 			push(m, i, q->walk.stamp);

@@ -16,6 +16,10 @@
 struct pt_feed {
 	int (*word)(void *to, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits);
 	int (*gap)(void *to, int32_t pid, int32_t tid);
+	/* An indirect branch to `bits`, a beginning of tracing there, branches are missing; NULL: not wanted. */
+	int (*branch)(void *to, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits);
+	int (*enter)(void *to, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits);
+	int (*overflow)(void *to, int32_t pid, int32_t tid);
 	void *to;
 };
 

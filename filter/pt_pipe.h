@@ -16,11 +16,14 @@
 #define PIPE_BLOCKS 4
 #define PIPE_WORDS  4096
 
+enum pipe_kind { PIPE_WORD, PIPE_BRANCH, PIPE_ENTER, PIPE_OVERFLOW };
+
 struct pt_block {
 	uint32_t n;
 	bool last;
 	bool gap; /* after its words, some of gap_pid, gap_tid may be missing */
 	int32_t gap_pid, gap_tid;
+	uint8_t kinds[PIPE_WORDS]; /* enum pipe_kind, of a pipe with branches */
 	struct word words[PIPE_WORDS];
 };
 
@@ -49,6 +52,17 @@ static inline struct word *pt_pipe_put(struct pt_pipe *p)
 		b = &p->blocks[p->writing];
 	}
 	return &b->words[b->n++];
+}
+
+/* The same for what is no word, or in a pipe where not all are. */
+static inline struct word *pt_pipe_put_kind(struct pt_pipe *p, enum pipe_kind kind)
+{
+	struct word *w = pt_pipe_put(p);
+	struct pt_block *b = &p->blocks[p->writing];
+
+	if (w)
+		b->kinds[w - b->words] = kind;
+	return w;
 }
 
 /* The writer: a gap. False: nothing more is wanted. */

@@ -28,7 +28,8 @@ struct pt_queue {
 	uint8_t *map;
 	size_t mapped;
 	struct pt_walk walk;
-	bool holds; /* the last step was a word that is not delivered yet */
+	bool holds; /* the last step was a word, or a branch, that is not delivered yet */
+	int held; /* that step */
 	uint64_t overflows, damages;
 };
 

@@ -81,6 +81,7 @@ static void find_psb(struct pt_walk *w)
 
 	w->p = psb ? psb + PSB_SIZE : w->end;
 	w->synced = w->in_psb = w->first_psb = psb;
+	w->ip = 0;
 	w->enabled = w->after_cyc = false;
 }
 
@@ -133,6 +134,33 @@ static enum pt_step quiet_if(struct pt_walk *w, bool condition)
 	return condition ? step(w, STEP_QUIET, w->time.now) : STEP_END;
 }
 
+/*
+ * An ip is written as far as it differs from the one before (SDM, "IP Compression"): 2, 4 or 6 bytes over
+ * it, 6 bytes to be extended by their sign, or all 8. Returns whether the packet has one.
+ */
+static bool read_ip(struct pt_walk *w, const struct packet *pkt)
+{
+	static const uint8_t kept[8] = { 64, 48, 32, 0, 16, 64, 0, 64 }; /* upper bits */
+	uint8_t form = w->p[-(int)pkt->size] >> 5;
+	uint64_t mask = kept[form] ? ~0ull << (64 - kept[form]) : 0, payload = pkt->payload;
+
+	if (kept[form] == 64)
+		return false;
+	if (form == 3)
+		payload = (uint64_t)((int64_t)(payload << 16) >> 16);
+	w->ip = (w->ip & mask) | (payload & ~mask);
+	return true;
+}
+
+/* A step to the packet's ip, where those are wanted. `otherwise`: what it is else. */
+static enum pt_step branch(struct pt_walk *w, const struct packet *pkt, enum pt_step otherwise)
+{
+	if (!w->tips || !read_ip(w, pkt) || otherwise == STEP_END)
+		return otherwise;
+	w->word = w->ip;
+	return pkt->kind == PKT_TIP ? STEP_BRANCH : STEP_ENTER;
+}
+
 /* STEP_END: goes on. */
 static enum pt_step take(struct pt_walk *w, const struct packet *pkt, bool after_cyc)
 {
@@ -152,6 +180,7 @@ static enum pt_step take(struct pt_walk *w, const struct packet *pkt, bool after
 		pt_time_cbr(t, pkt->payload);
 		return quiet_if(w, !w->in_psb && t->cbr != w->cbr_told);
 	case PKT_PSB:
+		w->ip = 0;
 		w->first_psb &= w->in_psb;
 		w->in_psb = true;
 		return STEP_END;
@@ -160,6 +189,7 @@ static enum pt_step take(struct pt_walk *w, const struct packet *pkt, bool after
 	case PKT_OVF:
 		return overflow(w);
 	case PKT_FUP:
+		read_ip(w, pkt);
 		return fup(w, pkt);
 	case PKT_PTW_IP:
 		w->held = pkt->payload;
@@ -168,15 +198,16 @@ static enum pt_step take(struct pt_walk *w, const struct packet *pkt, bool after
 	case PKT_TIP_PGE:
 		w->overflowed = false;
 		w->enabled = true;
-		return pkt->size > 1 ? begin(w) : STEP_END;
+		return branch(w, pkt, pkt->size > 1 ? begin(w) : STEP_END);
 	case PKT_STOP:
 		w->enabled = t->crystal.known = false;
 		return STEP_END;
 	case PKT_TIP_PGD:
 		w->enabled = false;
+		read_ip(w, pkt);
 		return quiet_if(w, w->branches);
 	case PKT_TIP:
-		return quiet_if(w, w->branches);
+		return branch(w, pkt, quiet_if(w, w->branches));
 	case PKT_TNT:
 		return quiet_if(w, w->branches && takes_branch(pkt));
 	default:

@@ -18,6 +18,8 @@
 enum pt_step {
 	STEP_END,      /* no more bytes in this chunk */
 	STEP_WORD,     /* a PTWRITE: walk->word */
+	STEP_BRANCH,   /* an indirect branch to walk->word; only if they are wanted, */
+	STEP_ENTER,    /* or tracing that begins at walk->word */
 	STEP_QUIET,    /* something else that perf stops at */
 	STEP_OVERFLOW, /* the processor dropped packets (OVF) */
 	STEP_DAMAGE,   /* bytes that are no packet, or a packet where it cannot be */
@@ -29,6 +31,8 @@ struct pt_walk {
 	uint64_t word;	 /* payload, after STEP_WORD */
 	uint64_t core;	 /* sum of CYC packets; with branch=1 of those while tracing was on */
 	const uint8_t *p, *end;
+	uint64_t ip;	 /* the last one that a packet had */
+	bool tips;	 /* indirect branches are wanted: what else is STEP_QUIET */
 	bool branches;	 /* recorded with branch=1: TNT and TIP are to be expected */
 	bool started;	 /* a time is known: words before that have no place */
 	bool synced;	 /* else a PSB is sought */

@@ -485,6 +485,19 @@ int recover_branch(struct recover *r, const struct word *w)
 	}
 }
 
+/* Never a dispatch: an interrupt may come at a handler's first instruction, which was told already. */
+int recover_enter(struct recover *r, const struct word *w)
+{
+	struct recover_thread *t = thread_of(r, w->pid, w->tid);
+	uint8_t opcode;
+
+	if (!t)
+		return -ENOMEM;
+	if (t->dispatch && dispatch_at(t->dispatch, w->bits, &opcode) == DISPATCH_AGAIN)
+		t->again = true;
+	return 0;
+}
+
 int recover_gap(struct recover *r, int32_t pid, int32_t tid)
 {
 	struct recover_thread *t = thread_of(r, pid, tid);

@@ -52,6 +52,9 @@ int recover_sample(void *recover, const struct sample *s);
 /* An indirect branch was taken, w->bits is its target. What is no handler is passed over. */
 int recover_branch(struct recover *r, const struct word *w);
 
+/* Tracing goes on at w->bits, as it does behind a call of what is not traced. */
+int recover_enter(struct recover *r, const struct word *w);
+
 /* Branches of this thread are missing at this point. */
 int recover_gap(struct recover *r, int32_t pid, int32_t tid);
 

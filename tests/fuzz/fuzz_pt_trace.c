@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[32];
 	uint64_t sum = 0;
-	const struct pt_feed feed = { word, gap, &sum };
+	const struct pt_feed feed = { word, gap, .to = &sum };
 	struct pt_trace t;
 	int fd = memfd_create("perf.data", 0);
 

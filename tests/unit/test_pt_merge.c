@@ -52,7 +52,7 @@ static int gap(void *to, int32_t pid, int32_t tid)
 static void init(struct pt_merge *m, struct log *log)
 {
 	memset(log, 0, sizeof(*log));
-	*m = (struct pt_merge){ .clocks = &clocks, .feed = { word, gap, log } };
+	*m = (struct pt_merge){ .clocks = &clocks, .feed = { word, gap, .to = log } };
 	assert_int_equal(tasks_init(&m->tasks), 0);
 }
 

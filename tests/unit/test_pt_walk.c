@@ -126,12 +126,50 @@ static void test_anew(void **state)
 	assert_int_equal(w.stamp, (1ull << 48) + 0x1000); /* no step is before another */
 }
 
+/* An ip is written as far as it differs from the one before; a PSB forgets that (SDM, "IP Compression"). */
+static void test_branches(void **state)
+{
+	static const char bytes[] = BEGIN "\x6d\x66\x55\x44\x33\x22\x91" "\x2d\x11\x22" "\x4d\x01\x02\x03\x04" "\x0d"
+		"\x8d\x01\0\0\0\0\0" "\xcd\x08\x07\x06\x05\x04\x03\x02\x01" "\x3d\x99\x99" "\x51\x01\x02\x03\x04"
+		"\x21\x33\x44" "\x2d\x55\x66" BEGIN "\x2d\x07\0";
+	static const struct {
+		enum pt_step step;
+		uint64_t ip;
+	} rows[] = {
+		{ STEP_QUIET, 0 },
+		{ STEP_BRANCH, 0xffff912233445566 }, /* 6 bytes, extended by their sign */
+		{ STEP_BRANCH, 0xffff912233442211 },
+		{ STEP_BRANCH, 0xffff912204030201 },
+		{ STEP_QUIET, 0 }, /* no ip */
+		{ STEP_BRANCH, 0xffff000000000001 },
+		{ STEP_BRANCH, 0x0102030405060708 },
+		{ STEP_ENTER, 0x0102030404030201 }, /* the FUP before it counts, too */
+		{ STEP_QUIET, 0 },		    /* so does the TIP.PGD */
+		{ STEP_BRANCH, 0x0102030404036655 },
+		{ STEP_QUIET, 0 },
+		{ STEP_BRANCH, 7 },
+		{ STEP_END, 0 },
+	};
+	struct pt_walk w;
+
+	(void)state;
+	pt_walk_init(&w, &clocks, true);
+	w.tips = true;
+	pt_walk_chunk(&w, (const uint8_t *)bytes, (const uint8_t *)bytes + sizeof(bytes) - 1, 0x1000, true);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(pt_walk_next(&w), rows[i].step);
+		if (rows[i].ip)
+			assert_int_equal(w.word, rows[i].ip);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_chunks),
 		cmocka_unit_test(test_anew),
+		cmocka_unit_test(test_branches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
