@@ -45,6 +45,7 @@ static void process_free(struct process *p)
 	for (struct map_slot *s = NULL; (s = map_next(&p->threads, s));)
 		free(s->value);
 	map_free(&p->threads);
+	map_free(&p->names);
 	for (int i = 0; i < 256; i++)
 		free(p->opnames[i]);
 	free(p->codes);
@@ -216,25 +217,66 @@ static bool is_named(const struct code *code, const char *file, const char *qual
 	       !strcmp(code->file, file);
 }
 
-/* An id without a code object. The array is longer than the ids in use: make_room grows it ahead. */
-static uint32_t free_id(const struct process *p)
+/* FNV-1a, over all three. */
+static uint64_t hash_of(const char *file, const char *qualname, int64_t line)
 {
-	for (uint32_t i = 0; i < p->ncodes; i++)
-		if (!p->codes[i])
-			return p->base + i;
-	return p->ncodes ? p->base + p->ncodes : 1;
+	uint64_t hash = 0xcbf29ce484222325 ^ line;
+
+	for (const char *c = file; *c; c++)
+		hash = (hash ^ (uint8_t)*c) * 0x100000001b3;
+	for (const char *c = qualname; *c; c++)
+		hash = (hash ^ (uint8_t)*c) * 0x100000001b3;
+	return hash;
+}
+
+/* The code object of those names; if there is none, NULL, and *key is where it belongs. */
+static struct code *find_named(const struct process *p, const char *file, const char *qualname,
+			       int64_t line, uint64_t *key)
+{
+	struct code *code;
+
+	*key = hash_of(file, qualname, line);
+	while ((code = map_get(&p->names, *key)) && !is_named(code, file, qualname, line))
+		++*key;
+	return code;
+}
+
+/* Those that the table brought. */
+static int index_names(struct process *p)
+{
+	int err = 0;
+
+	for (; p->named < p->ncodes && !err; p->named++) {
+		struct code *code = p->codes[p->named];
+		uint64_t key;
+
+		if (code && !find_named(p, code->file, code->qualname, code->firstlineno, &key))
+			err = map_put(&p->names, key, code);
+	}
+	return err;
+}
+
+/* An id without a code object. The array is longer than the ids in use: make_room grows it ahead. */
+static uint32_t free_id(struct process *p)
+{
+	while (p->taken < p->ncodes && p->codes[p->taken])
+		p->taken++;
+	return p->ncodes ? p->base + p->taken : 1;
 }
 
 struct code *codes_intern(struct process *p, const char *file, const char *qualname,
 			  int64_t firstlineno)
 {
 	struct code *code;
+	uint64_t key;
 
-	for (uint32_t i = 0; i < p->ncodes; i++)
-		if (is_named(p->codes[i], file, qualname, firstlineno))
-			return p->codes[i];
+	if (index_names(p))
+		return NULL;
+	code = find_named(p, file, qualname, firstlineno, &key);
+	if (code)
+		return code;
 	code = codes_add(p, free_id(p));
-	if (!code)
+	if (!code || map_put(&p->names, key, code))
 		return NULL;
 	code->file = strdup(file);
 	code->qualname = strdup(qualname);

@@ -79,6 +79,9 @@ struct process {
 	struct code **codes; /* [id - base] */
 	uint32_t base, ncodes;
 	struct map threads; /* tid -> char *name */
+	struct map names;   /* hash of file, qualname and line -> struct code: of codes_intern */
+	uint32_t named;	    /* codes up to there are in names */
+	uint32_t taken;	    /* codes up to there are all in use */
 };
 
 /* What made a flight recorder keep its last moments (docs/marker.md). Strings may be NULL. */
