@@ -1,0 +1,347 @@
+#!/usr/bin/env python3
+"""The HTML report in a real browser, headless Chromium: it shows what the summary says, whatever names are in it.
+
+A program whose code objects have hostile names is recorded; its page is opened as a file. Every host name leads
+to a server of this test, which must hear nothing, and the browser's console must stay silent; pages that do send
+a request or run a script show that both would be noticed. Odd traces (empty, gaps everywhere, a clock that jumps,
+100,000 code objects) come from the text front end. Without Chromium: skipped, but not in CI.
+"""
+
+import html.parser
+import http.server
+import json
+import os
+import re
+import shutil
+import sys
+import threading
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
+import recording  # noqa: E402
+from tap import Plan  # noqa: E402
+
+FEED = os.path.join(recording.BUILD, "bin", "ocular-feed")
+SUITE_HEADER = "# ocular events 1\n"
+NAME_MOST = 96  # characters of a name on the page (filter/html_page.h)
+
+NAMES = [
+    "<script>alert(1)</script>",
+    "</code></td></table><script>document.title='x'</script>",
+    "\"><img src=http://elsewhere.test/x.png onerror=alert(1)>",
+    "' onmouseover='alert(1)",
+    "&lt;not markup&gt; &amp;",
+    "--><style>*{display:none}</style><!--",
+    "two\nlines\r\tand a tab",
+    "\x1b[31mred\x07",
+    "caf\u00e9 \u4e2d\u6587 \U0001f40d",
+    "\u202etxt.exe",
+    "a lone \udc80 surrogate",
+    "</title></head>" + "x" * 10000 + "<!--",
+]
+
+PROGRAM = """
+import types
+
+def body(n):
+    total = 0
+    for i in range(n):
+        total += i * i
+    return total
+
+def slow():
+    total = 0
+    for i in range(3000):
+        for j in range(10):
+            total += i * j
+    return total
+
+for name in NAMES:
+    code = body.__code__.replace(co_name="f", co_qualname=name)
+    types.FunctionType(code, globals())(50)
+    types.FunctionType(code, globals())(5)
+slow()
+"""
+
+VOID = {"meta", "link", "line", "rect"}
+ALLOWED = VOID | set("html head title style body main header footer section nav h1 h2 h3 p b ul li dl dt dd div span a "
+                     "code table thead tbody tr th td details summary figure figcaption svg text".split())
+
+
+class Page(html.parser.HTMLParser):
+    """What a page consists of; `problems` holds what is not nested, or does not belong there."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.problems, self.ids, self.targets = [], [], [], []
+        self.rows, self.codes, self.texts = [], [], []
+        self.section = None
+        self.feed(text)
+        self.close()
+        self.problems += [f"{tag} is not closed" for tag in self.open]
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if tag not in ALLOWED:
+            self.problems.append(f"element {tag}")
+        self.problems += [f"attribute {name} of {tag}" for name in attributes if name.startswith("on")]
+        self.problems += [f"{tag} leads to {attributes[name]}" for name in ("href", "src") if name in attributes
+                          and not attributes[name].startswith(("#", "data:,"))]
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        self.targets += [attributes["href"][1:]] if attributes.get("href", "").startswith("#") else []
+        if tag == "section":
+            self.section = attributes.get("id")
+        if tag == "tr":
+            self.rows.append((self.section, attributes.get("class"), []))
+        if tag == "td":
+            self.rows[-1][2].append(attributes.get("title"))
+        if tag == "code":
+            self.codes.append([attributes.get("class"), ""])
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in VOID:
+            return
+        if not self.open or self.open.pop() != tag:
+            self.problems.append(f"{tag} is closed, but not open, at {self.getpos()}")
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.texts.append(data)
+        if "code" in self.open:
+            self.codes[-1][1] += data
+        if self.open[-1:] in (["td"], ["code"]) and "td" in self.open and self.rows[-1][2][-1] is None:
+            self.rows[-1][2][-1] = data
+
+    def names(self):
+        return [text for kind, text in self.codes if kind == "name"]
+
+    def text(self):
+        return "".join(self.texts)
+
+
+def structure(page):
+    """Nested, with nothing in it that runs or loads, every link leading somewhere."""
+    problems = page.problems[:10]
+    problems += [f"id {i} twice" for i in set(page.ids) if page.ids.count(i) > 1]
+    return problems + [f"no target #{t}" for t in set(page.targets) - set(page.ids)]
+
+
+class Browser:
+    """Headless Chromium; `requests` is what it asked any host on the network for."""
+
+    def __init__(self, program, folder):
+        self.program, self.folder, self.requests = program, folder, []
+        browser = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                browser.requests.append(self.headers.get("Host", "") + self.path)
+                self.send_error(404)
+
+            do_POST = do_CONNECT = do_GET
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def open(self, path):
+        """The DOM of a file, and what the console said."""
+        rules = f"MAP * 127.0.0.1:{self.server.server_port}"
+        done = recording.run([
+            self.program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+            "--disable-component-update", "--disable-sync", "--disable-extensions", "--no-first-run",
+            "--disable-default-apps", "--disable-dev-shm-usage", f"--host-resolver-rules={rules}",
+            f"--user-data-dir={self.folder}/profile", "--enable-logging=stderr", "--timeout=20000", "--dump-dom",
+            f"file://{path}"])
+        if done.returncode:
+            raise RuntimeError(done.stderr[-2000:])
+        return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+    def heard(self):
+        heard, self.requests = self.requests, []
+        return [request for request in heard if ".test/" in request]
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(text)
+    return path
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def shown(name):
+    """A name as the page shows it: as a line for people, without its middle when it is too long."""
+    name = name.encode("utf-8", "backslashreplace").decode()
+    name = re.sub("[\x00-\x1f\x7f]", lambda c: f"\\x{ord(c[0]):02x}", name)
+    if len(name) > NAME_MOST:
+        head = (NAME_MOST - 3) // 2
+        name = name[:head] + "..." + name[len(name) - (NAME_MOST - 3 - head):]
+    return re.sub("[\u202a-\u202e]", lambda c: f"[U+{ord(c[0]):04X}]", name)
+
+
+class Recorded:
+    """The recorded program: its page as the browser has it, and its summary."""
+
+    def __init__(self, python, browser, folder):
+        self.browser, self.data = browser, os.path.join(folder, "data")
+        odd = os.path.join(folder, "a <b>folder & 'more'")
+        os.mkdir(odd)
+        self.program = write(os.path.join(odd, "app.py"), f"NAMES = {NAMES!r}\n{PROGRAM}")
+        done = recording.record(self.data, [python, self.program], recording.traced_environment("adaptive"))
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        self.path = os.path.join(folder, "page.html")
+        self.summary = recording.summary(self.data, f"html={self.path}")
+        self.loops = [loop for loop in self.summary["loops"] if loop["file"] == self.program]
+
+    def opens(self):
+        dom, console = self.browser.open(self.path)
+        self.page, self.raw = Page(dom), Page(read(self.path))
+        return console + self.browser.heard()
+
+    def structure(self):
+        return structure(self.page) + structure(self.raw)
+
+    def names(self):
+        names = set(self.page.names())
+        return [f"not shown: {shown(name)!r}" for name in NAMES if shown(name) not in names]
+
+    def numbers(self):
+        """Trips and entries of all loops, calls of all functions: titles of cells are exact."""
+        loops = [tuple(map(int, row[2][2:4])) for row in self.page.rows if row[0] == "loops" and len(row[2]) == 10]
+        wanted = [(loop["iterations"], loop["entries"]) for loop in self.summary["loops"]]
+        problems = [] if loops == wanted[:100] else [f"loops {loops}", f"wanted {wanted}"]
+        calls = [int(row[2][3]) for row in self.page.rows if row[0] == "functions" and len(row[2]) == 7]
+        wanted = [function["calls"] for function in self.summary["functions"]]
+        return problems + ([] if calls == wanted[:300] else [f"calls {calls}", f"wanted {wanted}"])
+
+    def source(self):
+        """The lines of the hottest function, and the inner loop's the hottest of them."""
+        lines = [row for row in self.page.rows if row[0] == "source" and row[1] and row[1][0] == "h"]
+        text = read(self.program).splitlines()
+        sources = [code for kind, code in self.page.codes if kind is None]
+        problems = [f"not shown: {line}" for line in text[12:16] if line not in sources]
+        hottest = [row[2][3].strip() for row in lines if row[1] == "h9"]
+        return problems + ([] if "total += i * j" in hottest else [f"hottest: {hottest}"])
+
+    def first(self):
+        """What is missing and what a cycle is come before any table."""
+        text = self.page.text()
+        places = [text.find(word) for word in ("Nothing was lost.", "of the tsc clock", "Hottest loops")]
+        return [] if -1 not in places and places == sorted(places) else [str(places)]
+
+    def changed(self):
+        """A file that was changed since is not shown as though it had run."""
+        write(self.program, "# other\n" * 30)
+        path = self.path + ".changed.html"
+        recording.report(self.data, f"html={path}")
+        page = Page(read(path))
+        said = "the file was changed since" in page.text()
+        return [] if said and "# other" not in page.text() else ["no word of it"]
+
+
+def noticed(browser, folder):
+    """A page that runs a script and loads a picture: the console and the server tell."""
+    path = write(os.path.join(folder, "control.html"),
+                 "<!DOCTYPE html><script>console.error('ran')</script><img src=http://elsewhere.test/x.png>")
+    _, console = browser.open(path)
+    heard = browser.heard()
+    return [] if console and heard == ["elsewhere.test/x.png"] else [f"console {console}, heard {heard}"]
+
+
+def forbidden(browser, folder, page):
+    """The same inside a page of ours, as though a name had got past the escaping: the policy stops both."""
+    text = read(page).replace("</header>", "<script>console.log('ran')</script>"
+                              "<img src=http://elsewhere.test/x.png></header>", 1)
+    dom, console = browser.open(write(os.path.join(folder, "injected.html"), text))
+    problems = browser.heard() + [line for line in console if "ran\"" in line and "Content Security" not in line]
+    if not any("Content Security Policy" in line for line in console):
+        problems.append(f"no violation was told: {console}")
+    return problems if "elsewhere.test" in dom else ["nothing was injected"]
+
+
+def event(time, name, qualname="f", tid=10, file="/src/app.py", offset=0, target=""):
+    return f"{time}\t10\t{tid}\t{name}\t{file}\t{qualname}\t1\t{offset}\t{target}\n"
+
+
+def gaps():
+    return "".join(event(n, "PY_START") + f"{n + 1}\t10\t10\tGAP\t\t\t\t3\t\n" + event(n + 2, "JUMP", "f", 10, "/f", 30, 4)
+                   for n in range(0, 3000, 10))
+
+
+def jumping_clock():
+    times = [5, 10 ** 18, 3, 2 ** 62, 0, 7, 2 ** 62 + 5, 1]
+    return "".join(event(time, name) for time, name in zip(times, ["PY_START", "JUMP", "PY_RETURN", "PY_START"] * 2))
+
+
+def many():
+    return "".join(event(2 * n, "PY_START", f"f{n}") + event(2 * n + 1, "PY_RETURN", f"f{n}") for n in range(100000))
+
+
+def bytes_of_all_kinds():
+    name = "".join(chr(0xdc00 + b) for b in range(0x80, 0x100)) + "<\x01&"
+    return event(1, "PY_START", name) + event(2, "PY_RETURN", name)
+
+
+ODD = {  # what the page says, besides being whole
+    "no event": ("", "No function ran."),
+    "one event": (event(1, "PY_START"), "Functions with most time of their own"),
+    "gaps everywhere": (gaps(), "900"),
+    "a clock that jumps": (jumping_clock(), "have a time before that of the event ahead of them"),
+    "100,000 code objects": (many(), "300 of 100000 functions are on this page"),
+    "names that are no UTF-8": (bytes_of_all_kinds(), "\ufffd\ufffd\ufffd"),
+}
+
+
+def odd(browser, folder, text, says):
+    trace, path = write(os.path.join(folder, "odd.txt"), SUITE_HEADER + text), os.path.join(folder, "odd.html")
+    done = recording.run([FEED, f"html={path}", trace])
+    if done.returncode:
+        return [done.stderr[-500:]]
+    dom, console = browser.open(path)
+    page, raw = Page(dom), Page(read(path))
+    problems = structure(page) + structure(raw) + console + browser.heard()
+    if os.path.getsize(path) > 1 << 20:
+        problems.append(f"a page of {os.path.getsize(path)} bytes")
+    return problems + ([] if says in page.text() else [f"it does not say {says!r}"])
+
+
+CASES = {
+    "opens: no request, no word on the console": Recorded.opens,
+    "nested, and nothing in it runs or loads": Recorded.structure,
+    "every name is text": Recorded.names,
+    "trips, entries, calls are the summary's": Recorded.numbers,
+    "source: the hottest line is the inner loop's": Recorded.source,
+    "losses and clock come first": Recorded.first,
+    "a changed source is not shown": Recorded.changed,
+}
+
+
+def main():
+    python = recording.pythons()[-1]
+    recording.need_built()
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not program:
+        print("no chromium here: scripts/setup --for test installs it")
+        sys.exit(1 if os.environ.get("CI") else 77)
+    with Plan() as plan, recording.scratch() as folder:
+        browser = Browser(program, folder)
+        plan.case("a page that runs and loads is noticed", noticed, browser, folder)
+        recorded = Recorded(python, browser, folder)
+        for name, case in CASES.items():
+            plan.case(name, case, recorded)
+        plan.case("what gets into a page may neither run nor load", forbidden, browser, folder, recorded.path)
+        for name, (text, says) in ODD.items():
+            plan.case(f"odd: {name}", odd, browser, folder, text, says)
+
+
+if __name__ == "__main__":
+    main()
