@@ -100,6 +100,7 @@ static void loop_free(struct loop *loop)
 {
 	stat_free(&loop->cycles);
 	stat_free(&loop->trips);
+	free(loop->paths);
 	free(loop);
 }
 

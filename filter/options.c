@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "sink_bridges.h"
 #include "sink_callgrind.h"
 #include "sink_calls.h"
 #include "sink_console.h"
@@ -98,6 +99,13 @@ static bool set_size(struct options *o, void *field, const char *value)
 	return read_quantity(value, units, field) && *(uint64_t *)field >= MAX_SIZE_LEAST;
 }
 
+static bool set_yes(struct options *o, void *field, const char *value)
+{
+	(void)o;
+	*(bool *)field = !strcmp(value, "yes");
+	return *(bool *)field || !strcmp(value, "no");
+}
+
 static bool set_number(struct options *o, void *field, const char *value)
 {
 	char *end;
@@ -162,6 +170,7 @@ static const struct {
 	KEY(pypylog, set_string, "FILE", "write which loop each thread is in, as PyPy logs it"),
 	KEY(pstats, set_string, "FILE", "write call counts and times for Python's pstats"),
 	KEY(console, set_when, "auto|always|never", "report (default: when no other is asked for)"),
+	KEY(bridges, set_yes, "yes|no", "tell which ways trips took through loops' bodies (default: no)"),
 	KEY(loops, set_number, "N", "loops that the report takes apart (default: 5)"),
 	KEY(opcodes, set_opcodes, "SORT[:RESTRICT]", "tables of opcodes and pairs, as pstats sorts"),
 	{ "counts", offsetof(struct options, events_by_code), set_number, "N",
@@ -295,6 +304,7 @@ int options_sinks(const struct options *o, struct sink **sinks, char *error)
 	int err = 0;
 
 	*sinks = NULL;
+	err = append(&end, sink_bridges_open, o->bridges ? "" : NULL, o, error);
 	for (size_t i = 0; i < NFILES && !err; i++)
 		err = append(&end, files[i].make, path_of(o, i), o, error);
 	if (!err)

@@ -26,6 +26,7 @@ struct options {
 	const char *speedscope;
 	const char *callgrind;
 	const char *pypylog;
+	bool bridges; /* ways through loops */
 	enum when console, color, progress;
 	unsigned loops, events_by_code;
 	struct opcodes_view opcodes;

@@ -31,6 +31,9 @@ void report_meaning(const struct report *r);
 /* The table of loops: the first n of them. And what its numbers mean in this mode. */
 void report_loops(const struct report *r, struct loop *const *loops, size_t n);
 
+/* The ways through a loop's body, if they were asked for. */
+void report_paths(const struct report *r, const struct loop *loop);
+
 /* One loop: its source, trips of its entries, instructions. 0 or -ENOMEM. */
 int report_body(struct report *r, const struct loop *loop);
 

@@ -181,6 +181,7 @@ int report_body(struct report *r, const struct loop *loop)
 	n = body_rows(loop, rows, loop->code->ninstrs);
 	write_loop_title(r, loop);
 	write_trips(r, loop);
+	report_paths(r, loop);
 	if (n) {
 		err = write_source(r, loop, rows, n);
 		write_rows(r, loop, rows, n);

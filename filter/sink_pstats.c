@@ -53,11 +53,13 @@ static int sort(struct labels *l, struct callers *c)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < c->nfunctions; i++)
 		l->order[i] = i;
-	qsort_r(l->order, c->nfunctions, sizeof(*l->order), by_label, c->functions);
+	if (c->nfunctions)
+		qsort_r(l->order, c->nfunctions, sizeof(*l->order), by_label, c->functions);
 	for (uint32_t i = 1; i < c->nfunctions; i++)
 		l->of[l->order[i]] = l->of[l->order[i - 1]] +
 				     !!by_label(&l->order[i - 1], &l->order[i], c->functions);
-	qsort_r(c->edges, c->nedges, sizeof(*c->edges), by_callee_and_caller, l);
+	if (c->nedges) /* without one there is no array */
+		qsort_r(c->edges, c->nedges, sizeof(*c->edges), by_callee_and_caller, l);
 	return 0;
 }
 

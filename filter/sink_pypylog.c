@@ -18,6 +18,7 @@
 
 #include "body.h"
 #include "map.h"
+#include "paths.h"
 #include "profile.h"
 #include "sink_file.h"
 #include "text.h"
@@ -139,6 +140,7 @@ static int section(struct pypylog *l, const char *name, const struct loop *loop,
 #define ENTER "jit-profile-enter"
 #define EXIT  "jit-profile-exit"
 #define LOOPS "jit-profile-loops"
+#define BRIDGE "jit-profile-bridge"
 
 static int push(struct pypylog *l, struct log_stack *s, const struct trip *t)
 {
@@ -153,6 +155,23 @@ static int push(struct pypylog *l, struct log_stack *s, const struct trip *t)
 	}
 	s->open[s->nopen++] = (struct logged_loop){ t->loop, t->in->depth, t->end_ns };
 	return 0;
+}
+
+/* A trip on another way than the loop's first one: PyPy calls it an inner bridge. */
+static int bridge(struct pypylog *l, const struct log_stack *s, const struct trip *t)
+{
+	const struct paths *p = t->loop->paths;
+	char *to = p && p->last && p->last < PATHS_MAX ? out_reserve(&l->file.out, SECTION_ROOM) : NULL;
+
+	if (!to)
+		return sink_file_status(&l->file.sink);
+	to += sprintf(to, "[%" PRIx64 "] {" BRIDGE "\nloop", t->end_ns);
+	to = out_dec(to, number_of(l, t->loop));
+	to += sprintf(to, "\nthread %" PRId32 "\nway %" PRIu32 " since %" PRIx64 "\n", s->tid, p->last,
+		      t->end_ns - t->ns);
+	to += sprintf(to, "[%" PRIx64 "] " BRIDGE "}\n", t->end_ns);
+	out_commit(&l->file.out, to);
+	return sink_file_status(&l->file.sink);
 }
 
 static int pypylog_iterate(struct sink *sink, const struct trip *t)
@@ -170,7 +189,7 @@ static int pypylog_iterate(struct sink *sink, const struct trip *t)
 	if (t->number == 1)
 		return err ? err : push(l, s, t);
 	s->open[s->nopen - 1].last_ns = t->end_ns;
-	return err;
+	return err ? err : bridge(l, s, t);
 }
 
 static int pypylog_leave(struct sink *sink, const struct activation *a, enum leave_how how,
@@ -194,6 +213,19 @@ static int pypylog_leave(struct sink *sink, const struct activation *a, enum lea
 	return err;
 }
 
+static void render_ways(FILE *f, uint32_t loop, const struct paths *p)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct way *w = &p->path[i].way;
+
+		fprintf(f, "loop%" PRIu32 " way=%" PRIu32 " trips=%" PRIu64 " lines=", loop, i,
+			p->path[i].trips);
+		for (uint32_t j = 0; j < w->nlines && j < PATH_LINES; j++)
+			fprintf(f, "%s%d", j ? "," : "", w->lines[j]);
+		fputs(w->nlines > PATH_LINES ? ",...\n" : "\n", f);
+	}
+}
+
 /* A line for each loop: its numbers, then where it is. */
 static int render_loops(FILE *f, struct sink *s, const struct profile *p)
 {
@@ -212,6 +244,8 @@ static int render_loops(FILE *f, struct sink *s, const struct profile *p)
 		fputc(' ', f);
 		text_plain(f, loop->code->qualname);
 		fputc('\n', f);
+		if (loop->paths && paths_recorded(p->events))
+			render_ways(f, i, loop->paths);
 	}
 	fprintf(f, "[%" PRIx64 "] " LOOPS "}\n", p->end_ns);
 	return 0;

@@ -9,6 +9,7 @@
 #include "losses.h"
 #include "specialization.h"
 #include "summary_opcodes.h"
+#include "summary_paths.h"
 
 static json_t *place(const struct code *code)
 {
@@ -157,9 +158,10 @@ static json_t *loop_object(const struct profile *p, const struct loop *loop)
 		{ "iterations", loop->iterations },
 		{ "timed", timed },
 	};
-	json_t *rest = json_pack("{s:o, s:o, s:f, s:f, s:f, s:o}",
+	json_t *rest = json_pack("{s:o, s:o, s:o, s:f, s:f, s:f, s:o}",
 				 "cycles", distribution(&loop->cycles),
 				 "trips", trips(loop),
+				 "paths", summary_paths(p, loop),
 				 "share", profile_share(p, loop),
 				 "own_share", profile_own_share(p, loop),
 				 "uops", timed ? (double)loop->uops / timed : 0.0,

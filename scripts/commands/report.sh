@@ -24,7 +24,7 @@ report_others="
 	max_size
 "
 
-report_options="--decoder:decoder -q:silent! --quiet:silent!" decoder=perf silent=''
+report_options="--decoder:decoder --bridges:bridges! -q:silent! --quiet:silent!" decoder=perf bridges='' silent=''
 for option in $report_files $report_others; do
 	eval "$option="
 	report_options="$report_options --$(echo "$option" | tr _ -):$option"
@@ -48,6 +48,8 @@ usage: ocular report [options] [DIR]
   --speedscope FILE   write each thread's call tree for https://www.speedscope.app
   --callgrind FILE    write costs by line, in mode precise by instruction, for KCachegrind
   --pypylog FILE      write when each thread entered and left which loop, as a PYPYLOG
+  --bridges           tell which ways trips took through the bodies of loops, where modes precise and full
+                      recorded it: console, summary, PYPYLOG
   --loops N           take the N hottest loops apart (default 5)
   --opcodes SORT[:RESTRICT]...  tables of opcodes and of what follows what: whole program, hottest loops
                       and functions, console and summary. SORT: time, calls, percall or name; RESTRICT
@@ -117,6 +119,7 @@ report_now() {
 		eval "value=\$$option"
 		[ -z "$value" ] || set -- "$@" "$option=$value"
 	done
+	[ -z "$bridges" ] || set -- "$@" bridges=yes
 	case $decoder in
 	libipt) "$parts/bin/ocular-pt" "$@" "$file" ;;
 	perf) by_perf "$@" ;;

@@ -8,6 +8,7 @@ has each loop's own share. PyPy's parser itself needs Python 2; the rules here a
 """
 
 import collections
+import json
 import os
 import re
 
@@ -134,6 +135,8 @@ class Thread:
 def own_times(sections):
     threads = collections.defaultdict(Thread)
     for section in sections:
+        if section.name == "jit-profile-bridge":
+            continue
         threads[section.lines[1]].section(section)
     times = collections.Counter()
     for thread in threads.values():
@@ -178,11 +181,76 @@ def check(python, mode, folder):
     return problems + ([] if entered == wanted else [f"entered {entered}, wanted {wanted}"])
 
 
+WAYS = """
+def f(n):
+    a = b = c = 0
+    for i in range(n):
+        if i % 3 == 0:
+            a += 1
+        elif i % 7 == 0:
+            b += 1
+            continue
+        else:
+            for j in range(i % 3):
+                c += j
+        try:
+            if i == 50:
+                raise ValueError
+        except ValueError:
+            c += 1
+    return a, b, c
+
+f(100)
+"""
+
+
+def ways_of(n):
+    """{lines: trips} of the outer loop of WAYS, by what the program says; the lines in the order they are reached."""
+    ways = collections.Counter()
+    for i in range(n):
+        if i % 3 == 0:
+            way = 4, 5, 6, 13, 14
+        elif i % 7 == 0:
+            way = 4, 5, 7, 8, 9
+        else:
+            way = 4, 5, 7, 11, 13, 14
+        ways[way + (15, 16, 17) * (i == 50)] += 1
+    return dict(ways)
+
+
+def check_bridges(python, mode, folder):
+    """How many trips took which way; what other trips of the inner loop ran is not of the outer one's way."""
+    data, log = os.path.join(folder, "data"), os.path.join(folder, "log")
+    program = os.path.join(folder, "ways.py")
+    with open(program, "w", encoding="utf-8") as file:
+        file.write(WAYS)
+    recording.record(data, [python, program], recording.traced_environment(mode, OCULAR_INCLUDE="ways.py"))
+    path = os.path.join(folder, "summary.json")
+    console = recording.report(data, f"pypylog={log}", f"summary={path}", "bridges=yes", "console=always")
+    with open(path, encoding="utf-8") as file:
+        outer, inner = sorted(json.load(file)["loops"], key=lambda row: row["line"])
+    if mode == "adaptive":
+        told = "ways through the body are not known" in console
+        return [] if told and outer["paths"] is None else [f"told: {told}; {outer['paths']}"]
+    found = {tuple(row["lines"]): row["trips"] for row in outer["paths"]["rows"]}
+    within = {tuple(row["lines"]): row["trips"] for row in inner["paths"]["rows"]}
+    bridges = sum(section.name == "jit-profile-bridge" for section in parse(log))
+    problems = [] if found == ways_of(100) else [f"ways {found}", f"wanted {ways_of(100)}"]
+    wanted = {(11, 12): sum(i % 3 for i in range(100) if i % 3 and i % 7)}
+    problems += [] if within == wanted else [f"inner {within}, wanted {wanted}"]
+    first = next(iter(ways_of(100).values()))  # of the first trip: the loop itself, all others are bridges
+    return problems + ([] if bridges == 100 - first else [f"{bridges} bridges in the log, wanted {100 - first}"])
+
+
 def main():
     pythons = recording.pythons()
     recording.need_built()
     with Plan() as plan:
         for python in pythons:
+            for mode in ("adaptive", "precise", "full"):
+                with recording.scratch() as folder:
+                    plan.case(f"{recording.version(python)} {mode}, ways through a loop", check_bridges, python, mode,
+                              folder)
             for mode in ("adaptive", "precise"):
                 with recording.scratch() as folder:
                     plan.case(f"{recording.version(python)} {mode}, own times from the log", check, python, mode, folder)

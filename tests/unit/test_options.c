@@ -61,6 +61,11 @@ static void test_strings(void **state)
 	assert_string_equal(o.pstats, "p");
 	assert_int_equal(parse(&o, "callgrind=c", error), 0);
 	assert_string_equal(o.callgrind, "c");
+	assert_int_equal(parse(&o, "bridges=yes", error), 0);
+	assert_true(o.bridges);
+	assert_int_equal(parse(&o, "bridges=no", error), 0);
+	assert_false(o.bridges);
+	assert_int_equal(parse(&o, "bridges=maybe", error), -EINVAL);
 	assert_int_equal(parse(&o, "help", error), 0);
 	assert_true(o.help);
 }

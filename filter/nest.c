@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "nest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_back_edge(const struct instr *in)
+{
+	return in->back_edge && in->target >= 0 && (uint32_t)in->target <= in->offset;
+}
+
+static int by_head(const void *left, const void *right)
+{
+	const struct nest_loop *a = left, *b = right;
+
+	return (a->head > b->head) - (a->head < b->head);
+}
+
+/* One loop for each target of back-edges. */
+static void merge(struct nest *n)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n->nloops; i++) {
+		struct nest_loop *last = kept ? &n->loops[kept - 1] : NULL;
+
+		if (!last || last->head != n->loops[i].head)
+			n->loops[kept++] = n->loops[i];
+		else if (last->end < n->loops[i].end)
+			last->end = n->loops[i].end;
+	}
+	n->nloops = kept;
+}
+
+/* The loop with the largest head below `limit` that contains the offset. */
+static int32_t innermost(const struct nest *n, uint32_t offset, uint32_t limit)
+{
+	for (uint32_t i = n->nloops; i-- > 0;)
+		if (n->loops[i].head < limit && n->loops[i].head <= offset && offset <= n->loops[i].end)
+			return i;
+	return NEST_NONE;
+}
+
+int nest_make(struct nest *n, const struct code *code)
+{
+	*n = (struct nest){ 0 };
+	n->loops = calloc(code->ninstrs + 1, sizeof(*n->loops));
+	n->of = calloc(code->ninstrs + 1, sizeof(*n->of));
+	if (!n->loops || !n->of) {
+		nest_free(n);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < code->ninstrs; i++)
+		if (is_back_edge(&code->instrs[i]))
+			n->loops[n->nloops++] = (struct nest_loop){ .head = code->instrs[i].target,
+								    .end = code->instrs[i].offset };
+	qsort(n->loops, n->nloops, sizeof(*n->loops), by_head);
+	merge(n);
+	for (uint32_t i = 0; i < n->nloops; i++)
+		n->loops[i].around = innermost(n, n->loops[i].head, n->loops[i].head);
+	for (uint32_t i = 0; i < code->ninstrs; i++)
+		n->of[i] = innermost(n, code->instrs[i].offset, UINT32_MAX);
+	return 0;
+}
+
+int32_t nest_find(const struct nest *n, int64_t head)
+{
+	uint32_t low = 0, high = n->nloops;
+
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (n->loops[mid].head < head)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < n->nloops && n->loops[low].head == head ? (int32_t)low : NEST_NONE;
+}
+
+bool nest_within(const struct nest *n, int32_t inner, int32_t outer)
+{
+	while (inner != NEST_NONE && inner != outer)
+		inner = n->loops[inner].around;
+	return inner == outer;
+}
+
+void nest_free(struct nest *n)
+{
+	free(n->loops);
+	free(n->of);
+	*n = (struct nest){ 0 };
+}
