@@ -279,14 +279,16 @@ void opcodes_sort(struct opcodes *o, enum opcodes_order order)
 {
 	for (uint32_t i = 0; i < o->nrows; i++)
 		o->rows[i].was = i;
-	qsort_r(o->rows, o->nrows, sizeof(*o->rows), compare_rows, &order);
+	if (o->nrows) /* qsort takes no NULL, not even for nothing */
+		qsort_r(o->rows, o->nrows, sizeof(*o->rows), compare_rows, &order);
 	for (uint32_t i = 0; i < o->nrows; i++)
 		o->rows[o->rows[i].was].is = i;
 	for (uint32_t i = 0; i < o->npairs; i++) {
 		o->pairs[i].from = o->rows[o->pairs[i].from].is;
 		o->pairs[i].to = o->rows[o->pairs[i].to].is;
 	}
-	qsort_r(o->pairs, o->npairs, sizeof(*o->pairs), compare_pairs, o->rows);
+	if (o->npairs)
+		qsort_r(o->pairs, o->npairs, sizeof(*o->pairs), compare_pairs, o->rows);
 	map_free(&o->row_of);
 	map_free(&o->pair_of);
 }
