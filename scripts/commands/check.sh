@@ -34,22 +34,39 @@ check_processor() {
 	'Linux x86_64') ;;
 	*) row lack processor "$(uname -sm): Ocular traces on Linux x86-64" ;;
 	esac
-	model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
-	if grep -q '^flags.* nonstop_tsc' /proc/cpuinfo; then
+	model=$(sed -n 's/^model name[^:]*: //p' "$proc/cpuinfo" | head -n 1)
+	if cpu_flag nonstop_tsc; then
 		row good processor "$model, invariant TSC"
 	else
 		row note processor "$model, TSC not invariant: cycles and times may drift"
 	fi
-	pt=/sys/bus/event_source/devices/intel_pt
-	if [ ! -d $pt ]; then
-		row note 'Intel PT' "none here: markers go through rings (backend software)"
-	elif [ "$(cat $pt/caps/ptwrite 2>/dev/null)" = 1 ]; then
-		row good 'Intel PT' "with PTWRITE; not used yet by this version (backend software)"
+}
+
+# Intel PT is never a lack: rings do without.
+check_intel_pt() {
+	lack=$(pt_lack)
+	if [ -n "$lack" ]; then
+		row note 'Intel PT' "none: $lack"
 	else
-		row note 'Intel PT' "without PTWRITE; markers go through rings (backend software)"
+		pt_cap psb_cyc && timing='exact core cycles (CYC)' || timing='coarse times (no CYC)'
+		pt_cap ptwrite && writing='PTWRITE' || writing='no PTWRITE: branches stand for it'
+		row good 'Intel PT' "$writing, $timing"
+		check_recording
 	fi
-	row note kernel "perf_event_paranoid is $(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null ||
-		echo unreadable); the software backend does not depend on it"
+	flight='' backend=auto
+	pt_choose
+	row good backend "auto takes $backend: $why"
+}
+
+check_recording() {
+	forbidden=$(pt_forbidden)
+	if [ -n "$forbidden" ]; then
+		row note rights "$forbidden"
+	else
+		row good rights "perf record may (perf_event_paranoid $(paranoid)), with $(pt_aux_kib) KiB of trace a CPU"
+	fi
+	hybrid=$(pt_hybrid)
+	[ -z "$hybrid" ] || row note cores "$hybrid"
 }
 
 check_perf() {
@@ -121,6 +138,7 @@ check() {
 	parse "$check_options" "$@"
 	[ $# -eq 0 ] || usage_error "check takes no arguments"
 	check_processor
+	check_intel_pt
 	check_perf
 	check_parts
 	check_pythons

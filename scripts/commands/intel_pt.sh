@@ -14,12 +14,12 @@ cpu_flag() { grep -q "^flags.* $1\\( \\|\$\\)" "$proc/cpuinfo" 2>/dev/null; }
 # Why there is no Intel PT to record with; nothing if there is.
 pt_lack() {
 	[ ! -d "$pmu" ] || return 0
-	if cpu_flag hypervisor; then
+	if ! grep -q '^vendor_id.*GenuineIntel' "$proc/cpuinfo" 2>/dev/null; then
+		echo "not an Intel processor"
+	elif cpu_flag hypervisor; then
 		echo "a virtual machine: its host does not hand Intel PT on"
 	elif cpu_flag intel_pt; then
 		echo "the processor has Intel PT, but the kernel no driver for it, or a hypervisor holds it"
-	elif ! grep -q '^vendor_id.*GenuineIntel' "$proc/cpuinfo" 2>/dev/null; then
-		echo "not an Intel processor"
 	else
 		echo "this processor has no Intel PT"
 	fi

@@ -155,9 +155,19 @@ ok "a flight recorder is of rings" says 1 'flight is of rings' on new record --f
 ok "no such backend" says 2 "no backend 'magic'" on new record --backend magic -c 1
 ok "E-cores" says 0 'taskset -c 0-7' on hybrid record -c "$program"
 
+# --- check ---
+ok "check: PTWRITE" says 1 'good  *Intel PT  *PTWRITE, exact core cycles' on new check
+ok "check: who may, and how much" says 1 'good  *rights  *perf record may (perf_event_paranoid 2), with 256 KiB' on new check
+ok "check: what auto takes" says 1 'good  *backend  *auto takes ptwrite: Intel PT with PTWRITE' on new check
+ok "check: branches" says 1 'good  *Intel PT  *no PTWRITE: branches' on skylake check
+ok "check: no CYC" says 1 'coarse times (no CYC)' on broadwell check
+ok "check: none" says 1 'note  *Intel PT  *none: a virtual machine' on guest check
+ok "check: E-cores" says 1 'note  *cores  *E-cores .* taskset -c 0-7' on hybrid check
+
 # --- what stands in the way ---
 rights new 3 0 65536
 ok "perf_event_paranoid: what to do" says 1 'sysctl kernel.perf_event_paranoid=2' on new record --backend ptwrite -c 1
+ok "check says so" says 1 'note  *rights  *perf_event_paranoid is 3' on new check
 ok "auto takes rings then, and says why" says 0 'backend software: perf_event_paranoid is 3' on new record -c "$program"
 rights new 3 0000004000000000 65536
 ok "CAP_PERFMON is enough" perf_got intel_pt/ptw new record --backend ptwrite -c "$program"
