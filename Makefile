@@ -9,6 +9,10 @@ CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE $(WARN) -fvisibility=hidden -fPIC -Ihelper-ext/shared -I$B/gen
 
+# The two readers are optimised as a whole: 13 to 16 % faster for ocular-pt. Objects hold both forms, so that
+# tests, which link the same ones, need not; a compiler that cannot do it does without.
+LTO     := $(shell echo | $(CC) -x c -flto=auto -ffat-lto-objects -c -o /dev/null - 2>/dev/null && echo -flto=auto -ffat-lto-objects)
+
 B       := build
 # One spelling, for it is the name of targets in dependency files too.
 override B := $(patsubst $(CURDIR)/%,%,$(abspath $B))
@@ -94,7 +98,7 @@ $B/bin/ocular-feed: $(OBJ_filter) $B/obj/filter/front_feed.o
 
 $B/bin/ocular-pt: $(OBJ_pt) $B/obj/filter/front_ipt.o $B/obj/filter/main_pt.o
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIB_pt)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LTO) $(LDFLAGS) -o $@ $^ $(LIB_pt)
 
 $B/bin/ocular-diff: $(OBJ_diff) $B/obj/filter/main_diff.o
 	@mkdir -p $(@D)
@@ -102,7 +106,7 @@ $B/bin/ocular-diff: $(OBJ_diff) $B/obj/filter/main_diff.o
 
 $B/perf/ocular.so: $(OBJ_filter) $B/obj/filter/front_perf.o
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^ $(LIB_filter)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LTO) $(LDFLAGS) -shared -o $@ $^ $(LIB_filter)
 
 ext: $(PACKAGE)
 	+@pythons=$$(scripts/find-pythons $(ONLY)) && echo "$$pythons" | while read -r py; do \
@@ -120,6 +124,7 @@ $B/gen/%.css.inc: filter/%.css
 $B/obj/filter/html.o: $B/gen/report.css.inc
 $(FUZZ): | $B/gen/report.css.inc
 
+$B/obj/filter/%.o $B/obj/helper-ext/shared/%.o: override CFLAGS += $(LTO)
 $B/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
@@ -161,7 +166,7 @@ doors: all
 	tests/run $(EACH)
 
 sanitize:
-	+$(MAKE) B=$B/sanitize CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined' unit
+	+$(MAKE) B=$B/sanitize LTO= CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined' unit
 
 fuzz: all $(FUZZ)
 	tests/run tests/fuzz/run
