@@ -28,6 +28,15 @@ int analysis_open(struct analysis *a, const struct options *o, const char *dir)
 	return 0;
 }
 
+void analysis_redirect(struct analysis *a, sample_fn copied, sample_fn made, void *to,
+		       struct sample *room)
+{
+	a->recover.feed = copied;
+	a->recover.to = to;
+	if (!a->recovers)
+		decode_redirect(&a->decoder, made, to, room);
+}
+
 int analysis_feed(void *analysis, const struct sample *s)
 {
 	struct analysis *a = analysis;

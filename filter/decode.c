@@ -28,7 +28,15 @@ struct lane {
 
 void decode_init(struct decoder *d, struct codes *codes, sample_fn feed, void *to)
 {
-	*d = (struct decoder){ .codes = codes, .feed = feed, .to = to };
+	*d = (struct decoder){ .codes = codes };
+	decode_redirect(d, feed, to, NULL);
+}
+
+void decode_redirect(struct decoder *d, sample_fn feed, void *to, struct sample *room)
+{
+	d->feed = feed;
+	d->to = to;
+	d->room = room ? room : &d->own;
 }
 
 static struct lane *make_lane(struct decoder *d, int32_t pid, uint64_t key)
@@ -45,12 +53,9 @@ static struct lane *make_lane(struct decoder *d, int32_t pid, uint64_t key)
 	return l;
 }
 
-static struct lane *lane_of(struct decoder *d, int32_t pid, int32_t tid)
+static __attribute__((noinline)) struct lane *other_lane(struct decoder *d, int32_t pid,
+							 uint64_t key)
 {
-	uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
-
-	if (d->last && d->last_key == key)
-		return d->last;
 	d->last_key = key;
 	d->last = map_get(&d->lanes, key);
 	if (!d->last)
@@ -58,11 +63,18 @@ static struct lane *lane_of(struct decoder *d, int32_t pid, int32_t tid)
 	return d->last;
 }
 
+static inline struct lane *lane_of(struct decoder *d, int32_t pid, int32_t tid)
+{
+	uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+
+	return d->last && d->last_key == key ? d->last : other_lane(d, pid, key);
+}
+
 /* A sample that belongs to no code object. */
 static int feed_bare(struct decoder *d, const struct lane *l, const struct word *w, unsigned op,
 		     uint64_t count)
 {
-	struct sample s = {
+	*d->room = (struct sample){
 		.op = op,
 		.pid = w->pid,
 		.tid = w->tid,
@@ -72,34 +84,40 @@ static int feed_bare(struct decoder *d, const struct lane *l, const struct word 
 		.target = SAMPLE_NOWHERE,
 		.count = count,
 	};
+	return d->feed(d->to, d->room);
+}
 
-	return d->feed(d->to, &s);
+static int no_memory(struct decoder *d)
+{
+	snprintf(d->error, sizeof(d->error), "no memory for code objects");
+	return -ENOMEM;
 }
 
 static int feed_event(struct decoder *d, struct lane *l, const struct word *w)
 {
-	bool is_line = marker_op(w->bits) == OP_LINE;
-	bool has_dest = marker_op(w->bits) >= OP_JUMP && marker_op(w->bits) <= OP_BRANCH_RIGHT;
-	int64_t offset = marker_offset(w->bits) | (l->widened ? marker_wide_offset(l->wide) : 0);
-	int64_t target = l->widened ? marker_wide_dest(l->wide) : offset + marker_dist(w->bits);
-	struct sample s = {
-		.op = marker_op(w->bits),
+	enum marker_op op = marker_op(w->bits);
+	struct code *code = codes_find_or_make(d->codes, l->process, marker_code(w->bits));
+	int64_t offset = marker_offset(w->bits), target = offset + marker_dist(w->bits);
+
+	if (!code)
+		return no_memory(d);
+	if (l->widened) {
+		offset |= marker_wide_offset(l->wide);
+		target = marker_wide_dest(l->wide);
+		l->widened = false;
+	}
+	*d->room = (struct sample){
+		.op = op,
 		.pid = w->pid,
 		.tid = w->tid,
 		.interpreter = l->interpreter,
 		.time = w->time,
 		.cycles = w->cycles,
-		.code = codes_find_or_make(d->codes, l->process, marker_code(w->bits)),
-		.offset = is_line ? offset : offset * 2,
-		.target = has_dest ? target * 2 : SAMPLE_NOWHERE,
+		.code = code,
+		.offset = op == OP_LINE ? offset : offset * 2,
+		.target = op >= OP_JUMP && op <= OP_BRANCH_RIGHT ? target * 2 : SAMPLE_NOWHERE,
 	};
-
-	l->widened = false;
-	if (!s.code) {
-		snprintf(d->error, sizeof(d->error), "no memory for code objects");
-		return -ENOMEM;
-	}
-	return d->feed(d->to, &s);
+	return d->feed(d->to, d->room);
 }
 
 static int feed_hello(struct decoder *d, struct lane *l, const struct word *w)
@@ -267,17 +285,33 @@ static int place_word(struct decoder *d, struct lane *l, const struct word *w)
 	return 0;
 }
 
+/* An event in its place, and nothing open: what nearly every word is. */
+static inline bool is_plain(const struct lane *l, uint64_t bits)
+{
+	return l->open && !l->gap && !l->holding && marker_seq(bits) == l->next &&
+	       marker_is_event(bits) && marker_code(bits);
+}
+
+static __attribute__((noinline)) int decode_other(struct decoder *d, struct lane *l,
+						  const struct word *w)
+{
+	int err = l->holding ? settle_held(d, l, w) : 0;
+
+	return err ? err : place_word(d, l, w);
+}
+
 int decode_word(struct decoder *d, const struct word *w)
 {
 	struct lane *l = lane_of(d, w->pid, w->tid);
-	int err = 0;
 
 	if (!l)
 		return d->codes->error[0] ? -EPROTO : -ENOMEM;
 	d->words++;
-	if (l->holding)
-		err = settle_held(d, l, w);
-	return err ? err : place_word(d, l, w);
+	if (!is_plain(l, w->bits))
+		return decode_other(d, l, w);
+	l->process->received++;
+	l->next = (l->next + 1) & MARKER_SEQ_MASK;
+	return feed_event(d, l, w);
 }
 
 int decode_gap(struct decoder *d, int32_t pid, int32_t tid)

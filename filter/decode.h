@@ -22,6 +22,8 @@ struct decoder {
 	struct codes *codes;
 	sample_fn feed;
 	void *to;
+	struct sample *room; /* where samples are made: `own`, or where feed wants the next one */
+	struct sample own;
 	struct map lanes;  /* (pid, tid) -> struct lane */
 	struct lane *last; /* markers of one thread come in runs: no look-up for these */
 	uint64_t last_key;
@@ -37,6 +39,9 @@ struct word {
 };
 
 void decode_init(struct decoder *d, struct codes *codes, sample_fn feed, void *to);
+
+/* Samples go elsewhere from now on, and are made in *room, which feed may set anew; NULL: in the decoder. */
+void decode_redirect(struct decoder *d, sample_fn feed, void *to, struct sample *room);
 
 /* 0; -ENOMEM; -EPROTO: marker or table of a newer version (d->error); or what feed returned. */
 int decode_word(struct decoder *d, const struct word *w);

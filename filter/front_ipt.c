@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* One thread decodes packets into a pipe, this one takes the words out of it and analyses them. */
+/* One thread decodes packets to samples, into a pipe; this one takes them out of it and analyses them. */
 #include "front_ipt.h"
 
 #include <errno.h>
@@ -17,78 +17,7 @@ int front_ipt_open(struct front_ipt *f, const char *path)
 	return pt_trace_open(&f->trace, path);
 }
 
-/* --- the thread that decodes -------------------------------------------------------------------------- */
-
-struct decoding {
-	struct pt_trace *trace;
-	struct pt_pipe *pipe;
-	bool branches; /* are wanted, besides words */
-	int err;
-};
-
-static int put_word(void *pipe, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles,
-		    uint64_t bits)
-{
-	struct word *w = pt_pipe_put(pipe);
-
-	if (!w)
-		return -ECANCELED;
-	*w = (struct word){ pid, tid, ns, cycles, bits };
-	return 0;
-}
-
-/* The same three where branches are wanted, too. */
-static int put_kind(void *pipe, enum pipe_kind kind, struct word word)
-{
-	struct word *w = pt_pipe_put_kind(pipe, kind);
-
-	if (!w)
-		return -ECANCELED;
-	*w = word;
-	return 0;
-}
-
-static int put_word_among(void *pipe, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles,
-			  uint64_t bits)
-{
-	return put_kind(pipe, PIPE_WORD, (struct word){ pid, tid, ns, cycles, bits });
-}
-
-static int put_branch(void *pipe, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles,
-		      uint64_t bits)
-{
-	return put_kind(pipe, PIPE_BRANCH, (struct word){ pid, tid, ns, cycles, bits });
-}
-
-static int put_enter(void *pipe, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles,
-		     uint64_t bits)
-{
-	return put_kind(pipe, PIPE_ENTER, (struct word){ pid, tid, ns, cycles, bits });
-}
-
-static int put_overflow(void *pipe, int32_t pid, int32_t tid)
-{
-	return put_kind(pipe, PIPE_OVERFLOW, (struct word){ pid, tid, 0, 0, 0 });
-}
-
-static int put_gap(void *pipe, int32_t pid, int32_t tid)
-{
-	return pt_pipe_gap(pipe, pid, tid) ? 0 : -ECANCELED;
-}
-
-static void *decode(void *decoding)
-{
-	struct decoding *d = decoding;
-	const struct pt_feed words = { put_word, put_gap, .to = d->pipe };
-	const struct pt_feed all = { put_word_among, put_gap, put_branch, put_enter, put_overflow,
-				     d->pipe };
-
-	d->err = pt_trace_read(d->trace, d->branches ? &all : &words);
-	pt_pipe_end(d->pipe);
-	return NULL;
-}
-
-/* --- the thread that analyses ------------------------------------------------------------------------- */
+/* --- the thread that decodes: packets, words, samples; the code tables are its until it ends ------------- */
 
 static bool has_core_cycles(struct front_ipt *f, int32_t pid)
 {
@@ -98,83 +27,152 @@ static bool has_core_cycles(struct front_ipt *f, int32_t pid)
 	return f->trace.config.cycles && !software;
 }
 
-static void choose_cycles(struct front_ipt *f, struct word *w)
+static uint64_t cycles_of(struct front_ipt *f, int32_t pid, uint64_t ns, uint64_t core)
 {
-	if (w->pid != f->pid) {
-		f->by_core = has_core_cycles(f, w->pid);
+	if (pid != f->pid) {
+		f->by_core = has_core_cycles(f, pid);
 		f->some_by_core |= f->by_core;
-		f->pid = w->pid;
+		f->pid = pid;
 	}
-	if (!f->by_core)
-		w->cycles = ticks_at(&f->ticks, &f->analysis->codes, w->pid, w->time);
+	return f->by_core ? core : ticks_at(&f->ticks, &f->analysis->codes, pid, ns);
 }
 
-static int take_one(struct front_ipt *f, const struct pt_block *b, uint32_t i)
+static struct word word_of(struct front_ipt *f, int32_t pid, int32_t tid, uint64_t ns,
+			   uint64_t cycles, uint64_t bits)
 {
-	const struct word *w = &b->words[i];
-	enum pipe_kind kind = f->analysis->recovers ? b->kinds[i] : PIPE_WORD;
-
-	switch (kind) {
-	case PIPE_BRANCH:
-		return analysis_branch(f->analysis, w);
-	case PIPE_ENTER:
-		return recover_enter(&f->analysis->recover, w);
-	case PIPE_OVERFLOW:
-		return recover_gap(&f->analysis->recover, w->pid, w->tid);
-	default:
-		return decode_word(&f->analysis->decoder, w);
-	}
+	return (struct word){ pid, tid, ns, cycles_of(f, pid, ns, cycles), bits };
 }
 
-/* Cycles first: a word that was just written is read slowly. */
-static int take_block(struct front_ipt *f, struct pt_block *b)
+static int failed(struct front_ipt *f, int err)
 {
-	struct decoder *d = &f->analysis->decoder;
-	int err = 0;
-
-	for (uint32_t i = 0; i < b->n; i++)
-		choose_cycles(f, &b->words[i]);
-	for (uint32_t i = 0; i < b->n && !err; i++)
-		err = take_one(f, b, i);
-	if (!err && b->gap)
-		err = decode_gap(d, b->gap_pid, b->gap_tid);
-	if (progress_due(f->progress, d->words))
-		progress_show(f->progress, d->words);
-	return err;
+	f->err = err;
+	return err ? -ECANCELED : 0;
 }
 
-static int take_all(struct front_ipt *f, struct pt_pipe *pipe)
+static int put_word(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles,
+		    uint64_t bits)
 {
+	struct front_ipt *f = front;
+	struct word w = word_of(f, pid, tid, ns, cycles, bits);
+
+	return failed(f, decode_word(&f->analysis->decoder, &w));
+}
+
+static int put_branch(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles,
+		      uint64_t bits)
+{
+	struct front_ipt *f = front;
+	struct word w = word_of(f, pid, tid, ns, cycles, bits);
+
+	return failed(f, analysis_branch(f->analysis, &w));
+}
+
+static int put_enter(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles,
+		     uint64_t bits)
+{
+	struct front_ipt *f = front;
+	struct word w = word_of(f, pid, tid, ns, cycles, bits);
+
+	return failed(f, recover_enter(&f->analysis->recover, &w));
+}
+
+static int put_overflow(void *front, int32_t pid, int32_t tid)
+{
+	struct front_ipt *f = front;
+
+	return failed(f, recover_gap(&f->analysis->recover, pid, tid));
+}
+
+static int put_gap(void *front, int32_t pid, int32_t tid)
+{
+	struct front_ipt *f = front;
+
+	return failed(f, decode_gap(&f->analysis->decoder, pid, tid));
+}
+
+/* The sample is made in the pipe itself: copied at once it would cost twice what making it does. */
+static int put_sample(void *front, const struct sample *s)
+{
+	struct front_ipt *f = front;
+	bool more = pt_pipe_put(f->pipe);
+
+	(void)s;
+	f->analysis->decoder.room = pt_pipe_room(f->pipe);
+	return more ? 0 : -ECANCELED;
+}
+
+/* One that was made elsewhere. */
+static int put_copy(void *front, const struct sample *s)
+{
+	struct front_ipt *f = front;
+
+	*pt_pipe_room(f->pipe) = *s;
+	return pt_pipe_put(f->pipe) ? 0 : -ECANCELED;
+}
+
+static void *decode(void *front)
+{
+	struct front_ipt *f = front;
+	const struct pt_feed words = { put_word, put_gap, .to = f };
+	const struct pt_feed all = { put_word, put_gap, put_branch, put_enter, put_overflow, f };
+	int err = pt_trace_read(&f->trace, f->analysis->recovers ? &all : &words);
+
+	f->err = f->err ? f->err : err;
+	pt_pipe_end(f->pipe);
+	return NULL;
+}
+
+/* --- the thread that analyses ------------------------------------------------------------------------- */
+
+static int take_all(struct front_ipt *f)
+{
+	struct trace *trace = &f->analysis->trace;
 	struct pt_block *b;
+	uint64_t taken = 0;
 	int err = 0;
 
-	while (!err && (b = pt_pipe_get(pipe)))
-		err = take_block(f, b);
+	while (!err && (b = pt_pipe_get(f->pipe))) {
+		for (uint32_t i = 0; i < b->n && !err; i++)
+			err = trace_feed(trace, &b->samples[i]);
+		taken += b->n;
+		if (progress_due(f->progress, taken))
+			progress_show(f->progress, taken);
+	}
 	if (err)
-		pt_pipe_close(pipe);
+		pt_pipe_close(f->pipe);
 	return err;
+}
+
+/* What decoding came to matters only if it is not what analysing brought it to. */
+static int run_both(struct front_ipt *f)
+{
+	pthread_t thread;
+	int err = -pthread_create(&thread, NULL, decode, f);
+
+	if (err)
+		return err;
+	err = take_all(f);
+	pthread_join(thread, NULL);
+	return err ? err : f->err;
 }
 
 int front_ipt_feed(struct front_ipt *f, struct analysis *a, struct progress *p)
 {
-	struct decoding d = { &f->trace, calloc(1, sizeof(*d.pipe)), a->recovers, 0 };
-	pthread_t thread;
 	int err;
 
-	if (!d.pipe)
-		return -ENOMEM;
 	f->analysis = a;
 	f->progress = p;
-	pt_pipe_init(d.pipe);
-	err = -pthread_create(&thread, NULL, decode, &d);
-	if (!err) {
-		err = take_all(f, d.pipe);
-		pthread_join(thread, NULL);
-	}
-	free(d.pipe);
+	f->pipe = calloc(1, sizeof(*f->pipe));
+	if (!f->pipe)
+		return -ENOMEM;
+	pt_pipe_init(f->pipe);
+	analysis_redirect(a, put_copy, put_sample, f, pt_pipe_room(f->pipe));
+	err = run_both(f);
+	analysis_redirect(a, trace_feed, trace_feed, &a->trace, NULL);
+	free(f->pipe);
 	if (f->some_by_core)
 		a->trace.profile.clock = f->trace.config.emulated ? "emulated" : "core";
-	return err ? err : d.err;
+	return err;
 }
 
 void front_ipt_close(struct front_ipt *f)

@@ -13,10 +13,14 @@
 #include "pt_trace.h"
 #include "ticks.h"
 
+struct pt_pipe;
+
 struct front_ipt {
 	struct pt_trace trace;
 	struct analysis *analysis;
 	struct progress *progress;
+	struct pt_pipe *pipe;
+	int err; /* of the thread that decodes */
 	struct ticks ticks;
 	int32_t pid;	 /* the process `by_core` is of */
 	bool by_core;	 /* its cycles are core cycles */

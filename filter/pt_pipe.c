@@ -23,18 +23,7 @@ bool pt_pipe_turn(struct pt_pipe *p)
 	p->writing = (p->writing + 1) % PIPE_BLOCKS;
 	b = &p->blocks[p->writing];
 	b->n = 0;
-	b->gap = false;
 	return !atomic_load(&p->closed);
-}
-
-bool pt_pipe_gap(struct pt_pipe *p, int32_t pid, int32_t tid)
-{
-	struct pt_block *b = &p->blocks[p->writing];
-
-	b->gap = true;
-	b->gap_pid = pid;
-	b->gap_tid = tid;
-	return pt_pipe_turn(p);
 }
 
 void pt_pipe_end(struct pt_pipe *p)

@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pt_pipe.h - words from the thread that decodes packets to the thread that analyses events.
+ * pt_pipe.h - samples from the thread that decodes to the thread that analyses them.
  *
- * Analysing costs about twice what decoding does, and needs nothing of it but the words; with a core
- * for each, decoding is free. Blocks of words go around in a ring; nobody waits for a single word.
+ * Packets to samples and samples to totals cost about the same, and share nothing but the samples; so
+ * each has a thread. Blocks of samples go around in a ring; nobody waits for a single one.
  */
 #ifndef OCULAR_PT_PIPE_H
 #define OCULAR_PT_PIPE_H
 
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 
-#include "decode.h"
+#include "sample.h"
 
-#define PIPE_BLOCKS 4
-#define PIPE_WORDS  4096
-
-enum pipe_kind { PIPE_WORD, PIPE_BRANCH, PIPE_ENTER, PIPE_OVERFLOW };
+/* All blocks together fit the second-level cache of the processors that have Intel PT. */
+#define PIPE_BLOCKS  4
+#define PIPE_SAMPLES 1024
 
 struct pt_block {
 	uint32_t n;
 	bool last;
-	bool gap; /* after its words, some of gap_pid, gap_tid may be missing */
-	int32_t gap_pid, gap_tid;
-	uint8_t kinds[PIPE_WORDS]; /* enum pipe_kind, of a pipe with branches */
-	struct word words[PIPE_WORDS];
+	struct sample samples[PIPE_SAMPLES];
 };
 
 struct pt_pipe {
@@ -41,32 +39,19 @@ void pt_pipe_init(struct pt_pipe *p);
 /* The writer: hands a full block over. False: nothing more is wanted. */
 bool pt_pipe_turn(struct pt_pipe *p);
 
-/* The writer: room for a word, NULL if nothing more is wanted. */
-static inline struct word *pt_pipe_put(struct pt_pipe *p)
+/* The writer: where its next sample goes. */
+static inline struct sample *pt_pipe_room(struct pt_pipe *p)
 {
 	struct pt_block *b = &p->blocks[p->writing];
 
-	if (b->n == PIPE_WORDS) {
-		if (!pt_pipe_turn(p))
-			return NULL;
-		b = &p->blocks[p->writing];
-	}
-	return &b->words[b->n++];
+	return &b->samples[b->n];
 }
 
-/* The same for what is no word, or in a pipe where not all are. */
-static inline struct word *pt_pipe_put_kind(struct pt_pipe *p, enum pipe_kind kind)
+/* The writer: that sample is there. False: nothing more is wanted. */
+static inline bool pt_pipe_put(struct pt_pipe *p)
 {
-	struct word *w = pt_pipe_put(p);
-	struct pt_block *b = &p->blocks[p->writing];
-
-	if (w)
-		b->kinds[w - b->words] = kind;
-	return w;
+	return ++p->blocks[p->writing].n < PIPE_SAMPLES || pt_pipe_turn(p);
 }
-
-/* The writer: a gap. False: nothing more is wanted. */
-bool pt_pipe_gap(struct pt_pipe *p, int32_t pid, int32_t tid);
 
 /* The writer: no more will come. */
 void pt_pipe_end(struct pt_pipe *p);

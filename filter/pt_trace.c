@@ -9,7 +9,7 @@
 
 static int fail(struct pt_trace *t, int err)
 {
-	if (!t->error[0])
+	if (!t->error[0] && err != -ECANCELED) /* the feed's own: it has said why */
 		snprintf(t->error, sizeof(t->error), "%s", strerror(-err));
 	return err;
 }

@@ -18,18 +18,20 @@ struct writing {
 static void *write_all(void *to)
 {
 	struct writing *w = to;
-	struct word *word;
+	bool more = true;
 
-	while (w->wrote < w->most && (word = pt_pipe_put(w->pipe)))
-		*word = (struct word){ .bits = w->wrote++ };
+	while (w->wrote < w->most && more) {
+		*pt_pipe_room(w->pipe) = (struct sample){ .count = w->wrote++ };
+		more = pt_pipe_put(w->pipe);
+	}
 	pt_pipe_end(w->pipe);
 	return NULL;
 }
 
 static void test_order(void **state)
 {
-	static const uint64_t counts[] = { 0, 1, PIPE_WORDS - 1, PIPE_WORDS, PIPE_WORDS + 1,
-					   10 * PIPE_BLOCKS * PIPE_WORDS };
+	static const uint64_t counts[] = { 0, 1, PIPE_SAMPLES - 1, PIPE_SAMPLES, PIPE_SAMPLES + 1,
+					   10 * PIPE_BLOCKS * PIPE_SAMPLES };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
@@ -42,34 +44,11 @@ static void test_order(void **state)
 		assert_int_equal(pthread_create(&thread, NULL, write_all, &w), 0);
 		while ((b = pt_pipe_get(w.pipe)))
 			for (uint32_t k = 0; k < b->n; k++)
-				assert_int_equal(b->words[k].bits, read++);
+				assert_int_equal(b->samples[k].count, read++);
 		assert_int_equal(read, counts[i]);
 		pthread_join(thread, NULL);
 		free(w.pipe);
 	}
-}
-
-/* A gap ends its block; an empty one may be all there is. */
-static void test_gap(void **state)
-{
-	struct pt_pipe *p = calloc(1, sizeof(*p));
-	struct pt_block *b;
-
-	(void)state;
-	pt_pipe_init(p);
-	*pt_pipe_put(p) = (struct word){ .bits = 1 };
-	assert_true(pt_pipe_gap(p, 5, 7));
-	*pt_pipe_put(p) = (struct word){ .bits = 2 };
-	pt_pipe_end(p);
-	b = pt_pipe_get(p);
-	assert_int_equal(b->n, 1);
-	assert_true(b->gap);
-	assert_int_equal(b->gap_tid, 7);
-	b = pt_pipe_get(p);
-	assert_int_equal(b->words[0].bits, 2);
-	assert_false(b->gap);
-	assert_null(pt_pipe_get(p));
-	free(p);
 }
 
 static void test_closed(void **state)
@@ -90,7 +69,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_closed),
 	};
 
