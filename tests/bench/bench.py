@@ -1,6 +1,6 @@
 """make bench: what Ocular costs, as ratios of interleaved runs.
 
-    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only marker,program,analysis,memory]
+    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only emission,marker,program,analysis,memory]
 
 Every figure is the median over rounds; within a round all variants run one after another, so that a
 slow moment of the machine hits them alike. Prints Markdown; docs/benchmarks.md keeps dated copies.
@@ -14,6 +14,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
+import instructions
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -144,6 +146,20 @@ class Bench:
             env = dict(os.environ, PYTHONPATH=os.pathsep.join(map(str, path)))
             print(run([python, HERE / "emit.py"], env=env), flush=True)
 
+    # --- emission: instructions, counted in the machine code ------------------------------------------
+
+    def emission(self):
+        """From a callback's first instruction to its return, where nothing rare happens."""
+        rows = []
+        for python in self.pythons:
+            soabi = run([python, "-c", "import sysconfig as s; print(s.get_config_var('SOABI'))"]).strip()
+            for backend, file in (("software", "emit"), ("ptwrite", "emit_ptwrite"), ("emulated", "emit_emulated")):
+                path = instructions.Code(self.build / "obj" / soabi / "helper-ext/ext" / (file + ".o"))
+                counts = [path.count("plain_" + shape) for shape in ("offset", "line", "dest")]
+                rows.append([self.version(python), backend] + counts)
+        table("Instructions of a callback with its marker",
+              ["", "backend", "offset (PY_START, …)", "line (LINE)", "destination (BRANCH)"], rows)
+
     # --- analysis ---------------------------------------------------------------------------------
 
     def recording(self, markers):
@@ -236,10 +252,10 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--build", type=Path, default=ROOT / "build")
     p.add_argument("--rounds", type=int, default=5)
-    p.add_argument("--only", default="marker,program,analysis,memory")
+    p.add_argument("--only", default="emission,marker,program,analysis,memory")
     o = p.parse_args()
     b = Bench(o.build.resolve(), o.rounds)
-    sections = {"marker": b.markers, "program": b.programs, "analysis": b.analysis, "memory": b.memory}
+    sections = {"emission": b.emission, "marker": b.markers, "program": b.programs, "analysis": b.analysis, "memory": b.memory}
     print("## %s\n" % time.strftime("%Y-%m-%d"))
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")
     print("%s, %d cores, %s, %s" % (cpu, os.cpu_count(), platform.system() + " " + platform.release().split("-")[0],
