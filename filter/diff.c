@@ -299,3 +299,21 @@ int diff_opcodes(const struct diff_pair *pair, void (*tell)(const struct diff_op
 	}
 	return n;
 }
+
+static int64_t known(json_t *o, const char *key)
+{
+	json_t *v = json_object_get(o, key);
+
+	return json_is_integer(v) ? json_integer_value(v) : -1;
+}
+
+bool diff_specialized(const struct diff_pair *pair, struct diff_specialized *s)
+{
+	json_t *a = pair->a ? pair->a->specialization : NULL;
+	json_t *b = pair->b ? pair->b->specialization : NULL;
+
+	*s = (struct diff_specialized){ known(a, "specialized"), known(b, "specialized"),
+					known(a, "base"), known(b, "base") };
+	return s->a >= 0 && s->b >= 0 && known(a, "instructions") == known(b, "instructions") &&
+	       (s->a != s->b || s->base_a != s->base_b);
+}

@@ -73,4 +73,14 @@ struct diff_opcode {
 int diff_opcodes(const struct diff_pair *pair, void (*tell)(const struct diff_opcode *o, void *to),
 		 void *to);
 
+/*
+ * Of a function, how many of its instructions were specialised, and how many that could be stayed base
+ * (-1: not known). True if both sides know, and it is not the same although the bytecode is as long.
+ */
+struct diff_specialized {
+	int64_t a, b, base_a, base_b;
+};
+
+bool diff_specialized(const struct diff_pair *pair, struct diff_specialized *s);
+
 #endif

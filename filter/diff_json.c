@@ -48,6 +48,54 @@ static void add_opcode(const struct diff_opcode *o, void *to)
 }
 /* clang-format on */
 
+/* clang-format off */
+static json_t *specialization(const struct diff_pair *p)
+{
+	struct diff_specialized s;
+
+	if (!diff_specialized(p, &s))
+		return json_null();
+	return json_pack("{s:I, s:I, s:I, s:I}",
+			 "a", (json_int_t)s.a,
+			 "b", (json_int_t)s.b,
+			 "base_a", (json_int_t)s.base_a,
+			 "base_b", (json_int_t)s.base_b);
+}
+
+static json_t *totals(const struct diff_report *r)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < DIFF_TOTALS; i++) {
+		const struct diff_total *t = &r->totals[i];
+
+		if (t->known)
+			json_object_set_new(o, t->key,
+					    json_pack("{s:f, s:f, s:f, s:b, s:b}",
+						      "a", t->a,
+						      "b", t->b,
+						      "change", t->change,
+						      "exact", t->exact,
+						      "over", t->over));
+	}
+	return o;
+}
+
+static json_t *counts(const struct diff_report *r)
+{
+	json_t *array = json_array();
+	int err = !array;
+
+	for (size_t i = 0; i < r->ncounts && !err; i++)
+		err = json_array_append_new(array, json_pack("{s:s, s:s, s:f, s:f}",
+							     "opcode", r->counts[i].base,
+							     "specialized", r->counts[i].specialized,
+							     "a", r->counts[i].a,
+							     "b", r->counts[i].b));
+	return err ? json_decref(array), NULL : array;
+}
+/* clang-format on */
+
 /* null where there is nothing to compare. */
 static json_t *specialized(const struct diff_pair *p)
 {
@@ -62,7 +110,7 @@ static json_t *specialized(const struct diff_pair *p)
 /* clang-format off */
 static json_t *pair(const struct diff_pair *p)
 {
-	return json_pack("{s:s, s:s, s:f, s:f, s:f, s:b, s:o, s:o, s:o}",
+	return json_pack("{s:s, s:s, s:f, s:f, s:f, s:b, s:o, s:o, s:o, s:o}",
 			 "verdict", diff_verdict_names[p->verdict],
 			 "matched", p->how,
 			 "change", p->change,
@@ -71,7 +119,8 @@ static json_t *pair(const struct diff_pair *p)
 			 "over", p->over,
 			 "a", item(p->a),
 			 "b", item(p->b),
-			 "specialized", specialized(p));
+			 "specialized", specialized(p),
+			 "specialization", specialization(p));
 }
 /* clang-format on */
 
@@ -88,7 +137,7 @@ static json_t *pairs(const struct diff *d, enum diff_kind kind)
 int diff_json(FILE *f, const struct diff_report *r)
 {
 	/* clang-format off */
-	json_t *o = json_pack("{s:i, s:o, s:o, s:s, s:f, s:f, s:f, s:I, s:o, s:o}",
+	json_t *o = json_pack("{s:i, s:o, s:o, s:s, s:f, s:f, s:f, s:I, s:o, s:o, s:o, s:s?, s:o}",
 			      "schema", DIFF_SCHEMA,
 			      "a", side(r->a),
 			      "b", side(r->b),
@@ -96,9 +145,12 @@ int diff_json(FILE *f, const struct diff_report *r)
 			      "scale", r->scale,
 			      "fail_over", r->rules.fail_over,
 			      "share", r->rules.share,
-			      "over", (json_int_t)r->diff->over,
+			      "over", (json_int_t)(r->diff->over + r->totals_over),
 			      "loops", pairs(r->diff, DIFF_LOOPS),
-			      "functions", pairs(r->diff, DIFF_FUNCTIONS));
+			      "functions", pairs(r->diff, DIFF_FUNCTIONS),
+			      "totals", totals(r),
+			      "opcodes_are", diff_counts_source(r->a, r->b),
+			      "opcodes", counts(r));
 	/* clang-format on */
 	int err = o && !json_dumpf(o, f, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) ? 0 : -ENOMEM;
 

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "diff.h"
+#include "diff_totals.h"
 
 #define DIFF_SCHEMA 1
 
@@ -14,6 +14,10 @@ struct diff_report {
 	const struct diff_side *a, *b;
 	const struct diff *diff;
 	struct diff_rules rules;
+	struct diff_total totals[DIFF_TOTALS];
+	unsigned totals_over;
+	struct diff_count *counts;
+	size_t ncounts;
 	double scale; /* cycles of A that one of B is worth */
 	bool all;     /* text: what is noise or the same, too */
 	unsigned rows; /* text: most of each table */

@@ -105,6 +105,7 @@ static const char *read_item(struct diff_item *item, json_t *o, enum diff_kind k
 		.median = -1,
 		.p99 = -1,
 		.instructions = json_object_get(o, "instructions"),
+		.specialization = json_object_get(o, "specialization"),
 	};
 	return read_numbers(item, o, kinds[kind].numbers, kinds[kind].n);
 }
@@ -122,7 +123,7 @@ static double squares(const struct diff_item *i)
 			: i->n * i->mean * i->mean;
 }
 
-/* The same place in another process. Percentiles cannot be added: those of the larger part stay. */
+/* The same place in another process. What cannot be added stays that of the larger part. */
 static void merge(struct diff_item *to, const struct diff_item *from)
 {
 	double sum = squares(to) + squares(from), n = to->n + from->n, variance;
@@ -130,6 +131,8 @@ static void merge(struct diff_item *to, const struct diff_item *from)
 	if (from->n > to->n) {
 		to->median = from->median;
 		to->p99 = from->p99;
+		to->instructions = from->instructions;
+		to->specialization = from->specialization;
 	}
 	to->mean = n > 0 ? (to->mean * to->n + from->mean * from->n) / n : 0;
 	variance = n > 1 ? (sum - n * to->mean * to->mean) / (n - 1) : 0;

@@ -25,6 +25,7 @@ struct diff_item {
 	double mean, deviation;
 	double median, p99; /* negative: not known */
 	json_t *instructions; /* of a loop; NULL: not known */
+	json_t *specialization; /* of a function; NULL: not known */
 	bool matched;
 };
 

@@ -177,22 +177,96 @@ static void write_opcode(const struct diff_opcode *o, void *to)
 		o->a, o->b);
 }
 
-static void write_opcodes(FILE *f, const struct diff_report *r)
+static void write_loop_opcodes(FILE *f, const struct diff_pair *p)
 {
-	bool titled = false;
+	write_place(f, p->b);
+	fputc('\n', f);
+	diff_opcodes(p, write_opcode, f);
+}
 
-	for (size_t i = 0; i < r->diff->n[DIFF_LOOPS]; i++) {
-		const struct diff_pair *p = &r->diff->pairs[DIFF_LOOPS][i];
+static void write_function_opcodes(FILE *f, const struct diff_pair *p)
+{
+	struct diff_specialized s;
 
-		if (diff_opcodes(p, NULL, NULL) <= 0)
-			continue;
-		if (!titled)
-			fputs("\nSpecialized otherwise, A -> B\n", f);
-		titled = true;
-		write_place(f, p->b);
-		fputc('\n', f);
-		diff_opcodes(p, write_opcode, f);
+	diff_specialized(p, &s);
+	write_place(f, p->b);
+	fprintf(f, "\n  specialized %" PRId64 " -> %" PRId64, s.a, s.b);
+	if (s.base_a >= 0 && s.base_b >= 0)
+		fprintf(f, ", stayed base %" PRId64 " -> %" PRId64, s.base_a, s.base_b);
+	fputc('\n', f);
+}
+
+static bool is_otherwise(const struct diff_pair *p, enum diff_kind kind)
+{
+	struct diff_specialized s;
+
+	return kind == DIFF_LOOPS ? diff_opcodes(p, NULL, NULL) > 0 : diff_specialized(p, &s);
+}
+
+static void write_specialized(FILE *f, const struct diff_report *r)
+{
+	static void (*const write[DIFF_KINDS])(FILE *f, const struct diff_pair *p) = {
+		[DIFF_LOOPS] = write_loop_opcodes,
+		[DIFF_FUNCTIONS] = write_function_opcodes,
+	};
+
+	for (int kind = 0; kind < DIFF_KINDS; kind++) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < r->diff->n[kind]; i++) {
+			if (!is_otherwise(&r->diff->pairs[kind][i], kind))
+				continue;
+			if (!n++)
+				fprintf(f, "\n%s specialized otherwise, A -> B\n", words[kind].title);
+			if (n <= r->rows)
+				write[kind](f, &r->diff->pairs[kind][i]);
+		}
+		if (n > r->rows)
+			fprintf(f, "and %zu more\n", n - r->rows);
 	}
+}
+
+static void write_totals(FILE *f, const struct diff_report *r)
+{
+	fputs("\nThe whole        change       A       B\n", f);
+	for (size_t i = 0; i < DIFF_TOTALS; i++) {
+		const struct diff_total *t = &r->totals[i];
+
+		if (!t->known)
+			continue;
+		fprintf(f, "%-16s ", t->name);
+		write_change(f, t->change);
+		write_number(f, t->a);
+		write_number(f, t->b);
+		fputs(t->over ? " !\n" : t->exact ? "\n" : "   not judged\n", f);
+	}
+}
+
+static void write_counts(FILE *f, const struct diff_report *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->ncounts && r->counts[i].a != r->counts[i].b; i++) {
+		const struct diff_count *c = &r->counts[i];
+
+		if (!i)
+			fprintf(f, "\nOpcodes, how often they ran (%s)\nchange       A       B   opcode\n",
+				diff_counts_source(r->a, r->b));
+		if (i >= r->rows)
+			continue;
+		if (c->a > 0)
+			write_change(f, c->b / c->a - 1);
+		else
+			fputs("   new", f);
+		write_number(f, c->a);
+		write_number(f, c->b);
+		fprintf(f, "   %s", c->base);
+		if (strcmp(c->base, c->specialized))
+			fprintf(f, " -> %s", c->specialized);
+		fputc('\n', f);
+	}
+	if (i > r->rows)
+		fprintf(f, "and %zu more\n", i - r->rows);
 }
 
 static void write_side(FILE *f, char name, const struct diff_side *s)
@@ -220,8 +294,10 @@ void diff_text(FILE *f, const struct diff_report *r)
 	fputc('\n', f);
 	for (int kind = 0; kind < DIFF_KINDS; kind++)
 		write_kind(f, r, kind);
-	write_opcodes(f, r);
+	write_specialized(f, r);
+	write_counts(f, r);
+	write_totals(f, r);
 	if (r->rules.fail_over >= 0)
 		fprintf(f, "\n%zu slower by more than %g%% (marked !), of those with %g%% of the time.\n",
-			r->diff->over, 100 * r->rules.fail_over, 100 * r->rules.share);
+			r->diff->over + r->totals_over, 100 * r->rules.fail_over, 100 * r->rules.share);
 }

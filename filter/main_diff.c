@@ -145,6 +145,9 @@ static int report(struct arguments *args, struct diff_side *a, struct diff_side 
 	r->rules.exact = !strcmp(a->clock, "emulated");
 	r->scale = scale_of(a, b);
 	err = diff_compare(&diff, a, b, r->scale, &r->rules);
+	r->totals_over = diff_totals(a, b, r->scale, &r->rules, r->totals);
+	r->counts = diff_counts(a, b, &r->ncounts);
+	err = err ? err : r->counts ? 0 : -ENOMEM;
 	r->a = a;
 	r->b = b;
 	r->diff = &diff;
@@ -157,7 +160,8 @@ static int report(struct arguments *args, struct diff_side *a, struct diff_side 
 		snprintf(error, DIFF_ERROR, "cannot write to standard output");
 		err = -EIO;
 	}
-	err = err ? err : diff.over > 0;
+	err = err ? err : diff.over + r->totals_over > 0;
+	free(r->counts);
 	diff_free(&diff);
 	return err;
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "diff.h"
+#include "diff_totals.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
@@ -104,7 +104,7 @@ static const struct {
 	bool exact;
 	enum diff_verdict verdict;
 	bool over; /* more than 2 % is not allowed, with 1 % of the time or more */
-} rows[] = {
+} judged[] = {
 	{ "no difference", 100, 100, 100, 10, 0.5, false, DIFF_SAME, false },
 	{ "less than 4 * sqrt(1 + 1)", 100, 100, 105.6, 10, 0.5, false, DIFF_NOISE, false },
 	{ "more than that", 100, 100, 105.7, 10, 0.5, false, DIFF_SLOWER, true },
@@ -123,25 +123,25 @@ static const struct {
 
 static struct diff_item item_of(size_t i, double mean)
 {
-	return (struct diff_item){ .file = "/f.py", .qualname = "f", .times = rows[i].n, .n = rows[i].n,
-				   .mean = mean, .deviation = rows[i].deviation, .share = rows[i].share };
+	return (struct diff_item){ .file = "/f.py", .qualname = "f", .times = judged[i].n, .n = judged[i].n,
+				   .mean = mean, .deviation = judged[i].deviation, .share = judged[i].share };
 }
 
 static void test_judging(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct diff_item a = item_of(i, rows[i].mean_a), b = item_of(i, rows[i].mean_b);
+	for (size_t i = 0; i < COUNT(judged); i++) {
+		struct diff_item a = item_of(i, judged[i].mean_a), b = item_of(i, judged[i].mean_b);
 		struct diff_side left = side_of(&a, 1), right = side_of(&b, 1);
-		const struct diff_rules rules = { 0.02, 0.01, rows[i].exact };
+		const struct diff_rules rules = { 0.02, 0.01, judged[i].exact };
 		const struct diff_pair *p;
 		struct diff d;
 
 		assert_int_equal(diff_compare(&d, &left, &right, 1, &rules), 0);
 		p = pair_of(&d, &a);
-		if (p->verdict != rows[i].verdict || p->over != rows[i].over)
-			fail_msg("%s: %s, over %d", rows[i].what, diff_verdict_names[p->verdict], p->over);
-		assert_int_equal(d.over, rows[i].over);
+		if (p->verdict != judged[i].verdict || p->over != judged[i].over)
+			fail_msg("%s: %s, over %d", judged[i].what, diff_verdict_names[p->verdict], p->over);
+		assert_int_equal(d.over, judged[i].over);
 		diff_free(&d);
 	}
 }
@@ -232,6 +232,115 @@ static void test_bad_input(void **state)
 	assert_non_null(strstr(error, "nowhere"));
 }
 
+/* --- the whole --- */
+
+#define WHOLE(cycles, source, count, rows) \
+	"{\"trace\": {\"traced_cycles\": " #cycles "}, \"events\": {\"PY_START\": 5}," \
+	" \"opcodes\": {\"source\": \"" source "\", \"count\": " #count ", \"rows\": [" rows "]}}"
+#define ROW(base, specialized, count) \
+	"{\"opcode\": \"" base "\", \"specialized\": \"" specialized "\", \"count\": " #count "}"
+
+static const struct {
+	const char *what, *a, *b;
+	bool exact;
+	unsigned over;	 /* of 2 % allowed */
+	double cycles, instructions; /* their changes; -1: not known */
+} wholes[] = {
+	{ "as many", WHOLE(100, "measured", 1000, ""), WHOLE(100, "measured", 1000, ""), false, 0, 0, 0 },
+	{ "allowed", WHOLE(100, "measured", 1000, ""), WHOLE(100, "measured", 1020, ""), false, 0, 0, 0.02 },
+	{ "too many bytecodes", WHOLE(100, "measured", 1000, ""), WHOLE(100, "measured", 1021, ""), false, 1, 0, 0.021 },
+	{ "times are not judged", WHOLE(100, "measured", 1000, ""), WHOLE(200, "measured", 1000, ""), false, 0, 1, 0 },
+	{ "but where they are counts", WHOLE(100, "measured", 1000, ""), WHOLE(200, "measured", 1000, ""), true, 1, 1, 0 },
+	{ "derived ones are none", WHOLE(100, "derived", 1000, ""), WHOLE(100, "derived", 2000, ""), false, 0, 0, -1 },
+	{ "nor are two kinds", WHOLE(100, "derived", 1000, ""), WHOLE(100, "measured", 2000, ""), false, 0, 0, -1 },
+	{ "nothing is known", "{}", "{}", true, 0, -1, -1 },
+};
+
+static struct diff_side whole(const char *text)
+{
+	return (struct diff_side){ .json = json_loads(text, 0, NULL) };
+}
+
+static void assert_total(const struct diff_total *t, double change, const char *what)
+{
+	if (t->known != (change >= 0) || (t->known && (t->change < change - 1e-9 || t->change > change + 1e-9)))
+		fail_msg("%s: %s changed by %g", what, t->name, t->change);
+}
+
+static void test_totals(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(wholes); i++) {
+		struct diff_side a = whole(wholes[i].a), b = whole(wholes[i].b);
+		const struct diff_rules rules = { 0.02, 0.01, wholes[i].exact };
+		struct diff_total rows[DIFF_TOTALS];
+
+		assert_non_null(a.json);
+		assert_non_null(b.json);
+		if (diff_totals(&a, &b, 1, &rules, rows) != wholes[i].over)
+			fail_msg("%s: not %u are over", wholes[i].what, wholes[i].over);
+		assert_string_equal(rows[0].key, "traced_cycles");
+		assert_total(&rows[0], wholes[i].cycles, wholes[i].what);
+		assert_string_equal(rows[1].key, "instructions");
+		assert_total(&rows[1], wholes[i].instructions, wholes[i].what);
+		diff_side_free(&a);
+		diff_side_free(&b);
+	}
+}
+
+static void test_counts(void **state)
+{
+	struct diff_side a = whole(WHOLE(1, "derived", 9, ROW("ADD", "ADD", 5) "," ROW("ADD", "ADD_INT", 100) "," ROW("POP", "POP", 7)));
+	struct diff_side b = whole(WHOLE(1, "derived", 9, ROW("ADD", "ADD_INT", 3) "," ROW("ADD", "ADD", 60) "," ROW("POP", "POP", 7)));
+	struct diff_side other = whole(WHOLE(1, "measured", 9, ROW("POP", "POP", 7)));
+	struct diff_count *rows;
+	size_t n;
+
+	(void)state;
+	rows = diff_counts(&a, &b, &n);
+	assert_int_equal(n, 3);
+	assert_string_equal(rows[0].specialized, "ADD_INT");
+	assert_true(rows[0].a == 100 && rows[0].b == 3);
+	assert_string_equal(rows[1].specialized, "ADD");
+	assert_true(rows[1].a == 5 && rows[1].b == 60);
+	assert_true(rows[2].a == 7 && rows[2].b == 7);
+	free(rows);
+	free(diff_counts(&a, &other, &n));
+	assert_int_equal(n, 0);
+	assert_null(diff_counts_source(&a, &other));
+	diff_side_free(&a);
+	diff_side_free(&b);
+	diff_side_free(&other);
+}
+
+static const struct {
+	const char *a, *b;
+	bool otherwise;
+} specializations[] = {
+	{ "{\"instructions\": 9, \"specialized\": 4, \"base\": 1}", "{\"instructions\": 9, \"specialized\": 4, \"base\": 1}", false },
+	{ "{\"instructions\": 9, \"specialized\": 4, \"base\": 1}", "{\"instructions\": 9, \"specialized\": 2, \"base\": 3}", true },
+	{ "{\"instructions\": 9, \"specialized\": 4, \"base\": null}", "{\"instructions\": 9, \"specialized\": 2, \"base\": null}", true },
+	{ "{\"instructions\": 9, \"specialized\": 4}", "{\"instructions\": 8, \"specialized\": 2}", false },
+	{ "{\"instructions\": 9, \"specialized\": null}", "{\"instructions\": 9, \"specialized\": 2}", false },
+	{ "null", "{\"instructions\": 9, \"specialized\": 2}", false },
+};
+
+static void test_specialized(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(specializations); i++) {
+		struct diff_item a = { .specialization = json_loads(specializations[i].a, JSON_DECODE_ANY, NULL) };
+		struct diff_item b = { .specialization = json_loads(specializations[i].b, JSON_DECODE_ANY, NULL) };
+		struct diff_pair p = { .a = &a, .b = &b }, alone = { .b = &b };
+		struct diff_specialized s;
+
+		assert_int_equal(diff_specialized(&p, &s), specializations[i].otherwise);
+		assert_false(diff_specialized(&alone, &s));
+		json_decref(a.specialization);
+		json_decref(b.specialization);
+	}
+}
+
 /* --- opcodes --- */
 
 static void take(const struct diff_opcode *o, void *to)
@@ -271,6 +380,9 @@ int main(void)
 		cmocka_unit_test(test_another_frequency),
 		cmocka_unit_test(test_processes_are_added_up),
 		cmocka_unit_test(test_bad_input),
+		cmocka_unit_test(test_totals),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_specialized),
 		cmocka_unit_test(test_opcodes),
 	};
 

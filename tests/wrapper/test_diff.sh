@@ -89,9 +89,20 @@ ok "specializes otherwise" about floats.json \
 	'[(o["opcode"], o["a"], o["b"]) for o in loop("work")["specialized"]] == [("BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT")]'
 ok "another loop does not" about floats.json 'loop("steady")["specialized"] == []'
 
+ok "how often each opcode ran differs by that" about floats.json \
+	'next(o for o in d["opcodes"] if o["specialized"] == "BINARY_OP_ADD_INT")["a"] >= 40000 + next(
+		o for o in d["opcodes"] if o["specialized"] == "BINARY_OP_ADD_INT")["b"]'
+ok "recorded: every instruction" record exact --mode precise app.py 1 1
+sed 's/steady(500)/steady(1500)/' app.py >longer.py && mkdir longer && mv longer.py longer/app.py
+ok "recorded: every instruction of more trips" record more --mode precise longer/app.py 1 1
+ok "more bytecodes fail" compare 1 more.json exact more --fail-over 2%
+ok "by as many as there are more trips" about more.json 'd["totals"]["instructions"]["over"]
+	and (d["totals"]["instructions"]["b"] - d["totals"]["instructions"]["a"]) % 20000 == 0'
+
 # --- for people ---
 ok "the table" says 0 '^ *+*[0-9].* work, app.py:' "$ocular" diff fast slow
 ok "what failed is marked" says 1 ' ! work, app.py' "$ocular" diff fast slow --fail-over 50%
+ok "the whole" says 1 '^bytecodes .* !' "$ocular" diff exact more --fail-over 2%
 ok "opcodes" says 0 'BINARY_OP, BINARY_OP_ADD_INT -> BINARY_OP_ADD_FLOAT' "$ocular" diff fast floats
 wide() { "$ocular" diff --all fast slow >text && grep -E '^.{81}' text; }
 ok "no line is longer than a terminal" says 1 '^' wide

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * diff_totals.h - two recordings as wholes: sums of the program, and how often each opcode ran.
+ *
+ * There is one sum of each kind, so no spread to judge by. Those that only counting went into are exact,
+ * and --fail-over holds for them; a sum of times is shown, not judged.
+ */
+#ifndef OCULAR_DIFF_TOTALS_H
+#define OCULAR_DIFF_TOTALS_H
+
+#include "diff.h"
+
+#define DIFF_TOTALS 4
+
+struct diff_total {
+	const char *key;  /* in the JSON */
+	const char *name; /* for people */
+	bool known;	  /* both sides have it */
+	bool exact;
+	double a, b;
+	double change; /* 0.25: B has 25 % more; 0 if A has none */
+	bool over;
+};
+
+/* Fills in all rows. Returns how many are over what rules allow. */
+unsigned diff_totals(const struct diff_side *a, const struct diff_side *b, double scale,
+		     const struct diff_rules *rules, struct diff_total rows[static DIFF_TOTALS]);
+
+/* How often an opcode ran, on both sides. Names are the summaries'. */
+struct diff_count {
+	const char *base, *specialized;
+	double a, b;
+};
+
+/*
+ * All opcodes of both sides, the largest difference first, in one malloc'ed array of *n; NULL: no memory.
+ * None where a summary does not know, or the two know in different ways (measured, derived).
+ */
+struct diff_count *diff_counts(const struct diff_side *a, const struct diff_side *b, size_t *n);
+
+/* How the opcodes are known: "measured", "derived"; NULL where they cannot be compared. */
+const char *diff_counts_source(const struct diff_side *a, const struct diff_side *b);
+
+#endif
