@@ -10,7 +10,7 @@ WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE $(WARN) -fvisibility=hidden -fPIC -Ihelper-ext/shared -I$B/gen
 
 # The two readers are optimised as a whole: 13 to 16 % faster for ocular-pt. Objects hold both forms, so that
-# tests, which link the same ones, need not; a compiler that cannot do it does without.
+# tests, which link the same ones with -fno-lto, need not; a compiler that cannot do it does without.
 LTO     := $(shell echo | $(CC) -x c -flto=auto -ffat-lto-objects -c -o /dev/null - 2>/dev/null && echo -flto=auto -ffat-lto-objects)
 
 B       := build
@@ -132,7 +132,7 @@ $B/obj/%.o: %.c
 .SECONDEXPANSION:
 $B/tests/test_%: tests/unit/test_%.c $$(OBJ_$$(call half,$$*))
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -I$(DIR_$(call half,$*)) -MMD -MP -MF $B/obj/test_$*.d -o $@ \
+	$(call say,LINK)$(CC) $(CFLAGS) -fno-lto $(LDFLAGS) -I$(DIR_$(call half,$*)) -MMD -MP -MF $B/obj/test_$*.d -o $@ \
 		$(filter %.c %.o,$^) -lcmocka $(LIB_$(call half,$*))
 
 # A traced program without Python, for tests of the recorder.
