@@ -19,11 +19,14 @@ static inline __attribute__((always_inline)) void ptwrite(uint64_t word)
 /*
  * Emulated PTWRITE as perf's manual page of intel-pt ("Emulated PTWRITE") asks for it: a jump over
  * 16 bytes, which are UD2 and "perf,ptwrite  "; then a conditional jump for each bit, highest
- * first, taken or not to the same place. Traced branches are TNT bits: perf finds the magic in the
- * code, takes the next 64 bits, and tells an ordinary ptwrite sample. An interrupt among the 64, in
- * a trace of user space alone, makes perf drop this word and say so (a decoder error).
+ * first, taken where it is 1. Traced branches are TNT bits: perf finds the magic in the code, takes
+ * the next 64 bits, and tells an ordinary ptwrite sample. An interrupt among the 64, in a trace of
+ * user space alone, makes perf drop this word and say so (a decoder error).
+ *
+ * The jumps lead over a NOP, which the manual's do not: who watches from outside (the emulated
+ * processor, a stepper) then sees from the next instruction whether they were taken.
  */
-#define PTWRITE_BIT	 "shl %0\n\tjc 1f\n1:\t"
+#define PTWRITE_BIT	 "shl %0\n\tjc 1f\n\tnop\n1:\t"
 #define PTWRITE_EIGHT	 PTWRITE_FOUR PTWRITE_FOUR
 #define PTWRITE_FOUR	 PTWRITE_BIT PTWRITE_BIT PTWRITE_BIT PTWRITE_BIT
 #define PTWRITE_32	 PTWRITE_EIGHT PTWRITE_EIGHT PTWRITE_EIGHT PTWRITE_EIGHT

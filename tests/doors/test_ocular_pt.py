@@ -256,7 +256,7 @@ def refused(why, *arguments):
 
 def refuses():
     """What cannot be read is refused in one line."""
-    problems = refused("usage") + refused("No such file", "/nowhere")
+    problems = refused("usage") + refused("No such file", "/proc/nowhere")
     with recording.scratch() as folder:
         path = os.path.join(folder, "perf.data")
         problems += refused("unknown argument", "speed=9", folder)
@@ -271,7 +271,7 @@ def refuses():
         made(ptmade.File(setup), folder)
         problems += refused("sched_switch", folder)
         made(ptmade.threads(1), folder)
-        problems += refused("/nowhere/x", "events=/nowhere/x", folder)
+        problems += refused("/proc/nowhere/x", "events=/proc/nowhere/x", folder)
     return problems
 
 
