@@ -2,11 +2,13 @@
 """The Perfetto trace in the viewers people use: Perfetto's own engine, catapult's importer, speedscope.
 
 A threaded, generator-heavy program is recorded with the witness of tests/doors beside it; what the viewers
-find in the worker threads (calls by name, depth, loop trips, names) must be what the witness saw. The viewers
-come from npm, pinned in package-lock.json, into build/viewers. Without npm and node: skipped, but not in CI.
+find in the worker threads (calls by name, depth, loop trips, names) must be what the witness saw, and the arrows
+between slices must be where the program itself saw a generator go on. The protobuf must give the same answers as
+the JSON in every way a timeline can be written. The viewers come from npm, pinned in package-lock.json, into build/viewers. Without npm and node: skipped, but not in CI.
 """
 
 import collections
+import itertools
 import json
 import os
 import shutil
@@ -19,7 +21,36 @@ import recording  # noqa: E402
 from tap import Plan  # noqa: E402
 
 PROGRAM = """
+import asyncio
+import os
+import sys
 import threading
+
+# Who goes on? A generator's frame object is the same one as long as it lives, and its id is nobody else's.
+running, suspended, numbers_of, arrows = {}, {}, {}, []
+
+def begins(code, offset, *rest):
+    frame = id(sys._getframe(1))
+    key = threading.get_native_id(), code.co_qualname
+    numbers_of[key] = numbers_of.get(key, -1) + 1
+    running[frame] = (*key, numbers_of[key])
+    if frame in suspended:
+        arrows.append((suspended.pop(frame), running[frame]))
+
+def yields(code, offset, value):
+    frame = id(sys._getframe(1))
+    suspended[frame] = running.pop(frame)
+
+def ends(code, offset, *rest):
+    running.pop(id(sys._getframe(1)), None)
+
+events = sys.monitoring.events
+sys.monitoring.use_tool_id(3, "arrows")
+for name, function in (("PY_START", begins), ("PY_RESUME", begins), ("PY_THROW", begins), ("PY_YIELD", yields),
+                       ("PY_RETURN", ends), ("PY_UNWIND", ends)):
+    sys.monitoring.register_callback(3, getattr(events, name), function)
+sys.monitoring.set_events(3, events.PY_START | events.PY_RESUME | events.PY_THROW | events.PY_YIELD
+                          | events.PY_RETURN | events.PY_UNWIND)
 
 def numbers(n):
     for i in range(n):
@@ -41,6 +72,37 @@ def closed():
         if i == 3:
             break
 
+def alone(n):
+    for i in range(n):
+        yield i
+
+async def ticker(n):
+    for i in range(n):
+        await asyncio.sleep(0)
+
+async def crowd(n):
+    for i in range(n):
+        await asyncio.sleep(0)
+
+async def waits():
+    await asyncio.gather(ticker(9), crowd(3), crowd(5), crowd(8))
+    cancelled = asyncio.ensure_future(crowd(1))  # it has not begun when it is thrown into
+    other = asyncio.ensure_future(crowd(1))
+    await asyncio.sleep(0)
+    late = asyncio.ensure_future(crowd(4))
+    late.cancel()
+    await asyncio.gather(cancelled, other, late, return_exceptions=True)
+
+def waiting():
+    sum(alone(30))
+    thrown = alone(3)
+    next(thrown)
+    try:
+        thrown.throw(KeyError)
+    except KeyError:
+        pass
+    asyncio.run(waits())
+
 def work(rounds):
     total = 0
     for i in range(rounds):
@@ -55,15 +117,22 @@ def work(rounds):
             closed()
     return total
 
-threads = [threading.Thread(target=work, args=(20 + n,), name=f"worker-{n}") for n in range(4)]
+threads = [threading.Thread(target=work, args=(8 + n,), name=f"worker-{n}") for n in range(4)]
 for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
+thread = threading.Thread(target=waiting, name="worker-waiting")
+thread.start()
+thread.join()
+sys.monitoring.set_events(3, 0)
+with open(os.path.join(os.environ["TRUTH_DIR"], "arrows"), "w") as file:
+    for (tid, name, number), (to_tid, to_name, to_number) in arrows:
+        print(tid, name, number, to_tid, to_name, to_number, file=file, sep="\\t")
 """
 
 PUSH, POP = ("PY_START", "PY_RESUME", "PY_THROW"), ("PY_RETURN", "PY_YIELD", "PY_UNWIND")
-INSTANTS = "('loop', 'exception', 'code', 'loss')"  # categories; all other slices are calls
+INSTANTS = "('loop', 'exception', 'code', 'loss', 'limit')"  # categories; all other slices are calls
 OF_THREAD = ("from slice s join thread_track t on s.track_id = t.id join thread using (utid) "
              "where thread.name like 'worker-%'")
 QUERIES = {
@@ -80,16 +149,47 @@ QUERIES = {
               "where s.category = 'loop' and a.key = 'args.Hardware Cycles' and a.int_value >= 0",
     "loops": "select count(*) from slice where category = 'loop'",
     "slices": f"select tid, count(*) {OF_THREAD} group by 1",
+    "order": f"select s.id, tid, s.name {OF_THREAD} and ifnull(s.category, '') not in {INSTANTS} order by s.ts, s.id",
+    "arrows": "select slice_out, slice_in from flow",
 }
+
+# Whatever the format, a trace gives the same answers to these. Keys of args have a prefix in each.
+SAME = {
+    "trouble": QUERIES["trouble"],
+    "all": "select count(*), sum(ts), sum(dur), min(dur), max(depth) from slice",
+    "slices": "select tid, category, s.name, s.ts, s.dur, s.depth from slice s join thread_track t on s.track_id = t.id "
+              "join thread using (utid) where s.category is not 'code' order by tid, s.ts, s.depth, s.dur, s.name",
+    "parents": "select p.name, s.name, count(*) from slice s join slice p on s.parent_id = p.id group by 1, 2 order by 1, 2",
+    "codes": "select s.name, count(*), sum(ts) from slice s where category = 'code' group by 1 order by 1",
+    "args": "select s.name, substr(flat_key, instr(flat_key, '.') + 1) as k, count(*), sum(int_value) from slice s "
+            "join args using (arg_set_id) where category is not 'code' group by 1, 2 order by 1, 2",
+    "flows": "select a.name, a.ts, b.name, b.ts from flow f join slice a on f.slice_out = a.id "
+             "join slice b on f.slice_in = b.id order by 2, 4, 1, 3",
+    "counters": "select t.name, t.type, process.pid, c.ts, c.value from counter c join process_counter_track t "
+                "on c.track_id = t.id join process using (upid) order by 1, c.ts, c.value",
+    "threads": "select tid, name from thread where tid > 0 order by 1",
+    "processes": "select pid, name from process where pid > 0 order by 1",
+}
+# How a timeline can be written.
+WAYS = {
+    "plain": (),
+    "loops as slices": ("iterations=slices",),
+    "from 20 us": ("min_duration=20us", "iterations=slices"),
+    "within 40 KB": ("max_size=40K",),
+}
+SMALLER = 5  # times, at least, that the protobuf must be smaller than the JSON
 
 
 class Truth:
-    """What the witness saw in one thread: calls by name, deepest stack, trips of loops that can be timed."""
+    """What the witness saw of the program in one thread: calls by name, deepest stack, trips of loops that can
+    be timed. The libraries are not recorded: engines take seconds for each MB."""
 
     def __init__(self, events):
         self.calls, self.deepest, self.trips = collections.Counter(), 0, 0
         stack = []
         for event in events:
+            if event.file != "<string>" or event.qualname == "<lambda>":  # that is collections.namedtuple's
+                continue
             if event.event in PUSH:
                 self.calls[event.qualname] += 1
                 stack.append(set())
@@ -114,17 +214,30 @@ class Trace:
         self.path = os.path.join(folder, "trace.json")
         data = os.path.join(folder, "data")
         environment = recording.traced_environment("adaptive", recording.WITNESS_HOOK, TRUTH_DIR=folder,
-                                                   TRUTH_MODE="adaptive")
+                                                   TRUTH_MODE="adaptive", OCULAR_INCLUDE="__main__")
         done = recording.record(data, [python, "-c", PROGRAM], environment)
         if done.returncode:
             raise RuntimeError(done.stderr)
+        self.data = data
         recording.report(data, f"perfetto={self.path}")
         threads = recording.truth(folder)
         self.pid = next(iter(threads))[0]
         self.truth = {tid: Truth(events) for (pid, tid), events in threads.items() if tid != pid}
-        self.queries = os.path.join(folder, "queries.json")
-        with open(self.queries, "w", encoding="utf-8") as file:
-            json.dump(QUERIES, file)
+        self.queries = self.write_queries("queries.json", QUERIES)
+        self.answers = {}
+        self.same = self.write_queries("same.json", SAME)
+
+    def write_queries(self, name, queries):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(queries, file)
+        return path
+
+    def written(self, way, end):
+        """The trace written in one of WAYS, in the format that the end of a name means."""
+        path = os.path.join(self.folder, "way" + end)
+        recording.report(self.data, f"perfetto={path}", *WAYS[way])
+        return path
 
     def ask(self, viewer, *arguments, path=None):
         done = recording.run(["node", os.path.join(HERE, viewer), self.packages, path or self.path, *arguments])
@@ -165,7 +278,7 @@ def depth(trace):
 
 def trips(trace):
     found = dict(trace.perfetto["trips"])
-    wanted = {tid: truth.trips for tid, truth in trace.truth.items()}
+    wanted = {tid: truth.trips for tid, truth in trace.truth.items() if truth.trips}
     (loops,), (uops,), (cycles,) = (trace.perfetto[name][0] for name in ("loops", "uops", "cycles"))
     return differs(found, wanted) + differs((uops, cycles), (loops, loops))
 
@@ -173,7 +286,7 @@ def trips(trace):
 def names(trace):
     threads = [name for tid, name in trace.perfetto["threads"] if tid in trace.truth]
     processes = [pid for pid, _ in trace.perfetto["process"]]
-    return differs((threads, processes), ([f"worker-{n}" for n in range(4)], [trace.pid]))
+    return differs((threads, processes), ([f"worker-{n}" for n in range(4)] + ["worker-waiting"], [trace.pid]))
 
 
 def catapult_threads(trace):
@@ -190,6 +303,63 @@ def speedscope_threads(trace):
         if tid in trace.truth:
             found[tid] = row["calls"], row["depth"]
     return differs(found, {tid: (sum(t.calls.values()), t.deepest) for tid, t in trace.truth.items()})
+
+
+def resumptions(trace):
+    """Every arrow is one that the program saw; and all of code that has one generator at a time are there."""
+    number, slices = collections.Counter(), {}
+    for slice_id, tid, name in trace.perfetto["order"]:
+        slices[slice_id] = tid, name, number[tid, name]
+        number[tid, name] += 1
+    found = {(slices.get(out), slices.get(into)) for out, into in trace.perfetto["arrows"]
+             if out in slices or into in slices}
+    with open(os.path.join(trace.folder, "arrows"), encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file]
+    seen = {((int(a), b, int(c)), (int(d), e, int(f))) for a, b, c, d, e, f in rows}
+    seen = {pair for pair in seen if pair[0][0] in trace.truth}
+    single = {pair for pair in seen if pair[0][1] in ("alone", "ticker", "waits")}
+    wrong = [f"not so: {pair}" for pair in sorted(found - seen, key=str)]
+    missing = [f"not there: {pair}" for pair in sorted(single - found)]
+    few = [f"only {len(single)} to be found"] if len(single) < 30 + 1 + 9 else []
+    return (wrong + missing + few)[:20]
+
+
+def same_answers(way):
+    """Through Perfetto's engine; the other viewers must be content with the JSON."""
+    def compare(trace):
+        paths = [trace.written(way, end) for end in (".json", ".pftrace")]
+        answers = [trace.ask("perfetto.js", trace.same, path=path) for path in paths]
+        trace.answers[way] = answers[0]
+        found = [f"{name}: {first} is not {second}"[:500] for name in SAME
+                 for first, second in itertools.zip_longest(*(answer[name] for answer in answers)) if first != second]
+        sizes = [os.path.getsize(path) for path in paths]
+        if "max_size" not in str(WAYS[way]) and sizes[0] < SMALLER * sizes[1]:
+            found.append(f"{sizes[0]} bytes of JSON, {sizes[1]} of protobuf")
+        found += [str(row) for row in answers[0]["trouble"]]
+        found += trace.ask("catapult.js", path=paths[0])["warnings"]
+        found += trace.ask("speedscope.js", path=paths[0])["said"][1:]
+        return found[:20]
+    return compare
+
+
+def bounded(trace):
+    """A file that was full is no larger than it may be, and says what is not in it."""
+    sql = trace.write_queries("left.json", {
+        "left": "select sum(int_value) from slice s join args using (arg_set_id) "
+                "where category = 'limit' and flat_key like '%.slices'",
+        "calls": f"select count(*) from slice where category not in {INSTANTS}"})
+    path = trace.written("within 40 KB", ".pftrace")
+    found = [] if os.path.getsize(path) <= 40 << 10 else [f"{os.path.getsize(path)} bytes"]
+    answer, plain = trace.ask("perfetto.js", sql, path=path), trace.ask("perfetto.js", sql)
+    (shown,), (left,), (every,) = answer["calls"][0], answer["left"][0], plain["calls"][0]
+    return found + ([] if left and shown + left == every else [f"{shown} shown, {left} left out of {every}"])
+
+
+def compressed(trace):
+    """.gz of either format is the same trace."""
+    answers = [trace.ask("perfetto.js", trace.same, path=trace.written("plain", end))
+               for end in (".json.gz", ".pftrace.gz")]
+    return [name for answer in answers for name in SAME if answer[name] != trace.answers["plain"][name]]
 
 
 def damaged(trace, change):
@@ -226,6 +396,13 @@ CASES = {
     "speedscope opens it without complaint": Trace.ask_speedscope,
     "speedscope: calls and depth of threads": speedscope_threads,
     "all notice a broken trace": broken,
+    "Perfetto: arrows from yields to resumptions": resumptions,
+}
+# These do not depend on the Python that was recorded.
+ONCE = {
+    **{f"protobuf and JSON agree: {way}": same_answers(way) for way in WAYS if way != "within 40 KB"},
+    "a full file says so": bounded,
+    "compressed ones are the same": compressed,
 }
 
 
@@ -258,7 +435,8 @@ def main():
             version = recording.version(python)
             with recording.scratch() as folder:
                 trace = Trace(python, packages, folder)
-                for name, function in CASES.items():
+                last = python == pythons[-1]
+                for name, function in (CASES | ONCE if last else CASES).items():
                     plan.case(f"{version} {name}", function, trace)
 
 
