@@ -86,6 +86,9 @@ ok "the summary is JSON" "$python" -m json.tool s.json
 ok "-q shows no report" silent "$ocular" report -q r1 --summary s.json
 ok "a sink that cannot be written" says 1 'no/such' "$ocular" report r1 --perfetto no/such/trace.json
 ok "a number that is none" says 1 'loops' "$ocular" report r1 --loops many
+ok "opcodes" says 0 'is followed by' "$ocular" report r1 --opcodes calls:FOR:2
+ok "an order of opcodes that is none" says 1 'opcodes' "$ocular" report r1 --opcodes loudest
+ok "events by code" says 0 'Code objects with most events' "$ocular" report r1 --counts 3
 mkdir foreign && touch foreign/file
 ok "a recording that cannot begin is not reported" says 1 'foreign' "$ocular" run -o foreign 'a folder/my app.py' 0
 ok "a span of time" says 0 'my app.py' report_half
