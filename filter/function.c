@@ -76,24 +76,44 @@ struct instr_cost *function_cost(struct code *code, int64_t offset)
 	return f->costs ? &f->costs[i] : NULL;
 }
 
-int instr_cost_follow(struct instr_cost *cost, const struct instr *next)
+static bool is_pair(const struct follower *a, const struct follower *b)
+{
+	return a->from == b->from && a->base == b->base && a->adaptive == b->adaptive;
+}
+
+int instr_cost_follow(struct instr_cost *cost, struct follower pair)
 {
 	struct follower *all;
 	uint32_t i = 0;
 
-	while (i < cost->nfollowers && (cost->followers[i].base != next->base ||
-					cost->followers[i].adaptive != next->adaptive))
+	while (i < cost->nfollowers && !is_pair(&cost->followers[i], &pair))
 		i++;
 	if (i == cost->nfollowers) {
 		all = realloc(cost->followers, (i + 1) * sizeof(*all));
 		if (!all)
 			return -ENOMEM;
 		cost->followers = all;
-		all[i] = (struct follower){ next->base, next->adaptive, 0 };
+		pair.n = 0;
+		all[i] = pair;
 		cost->nfollowers++;
 	}
 	cost->followers[i].n++;
 	return 0;
+}
+
+struct instr_form *instr_cost_form(struct instr_cost *cost, uint8_t opcode)
+{
+	struct instr_form *all;
+
+	for (uint32_t i = 0; i < cost->nforms; i++)
+		if (cost->forms[i].opcode == opcode)
+			return &cost->forms[i];
+	all = realloc(cost->forms, (cost->nforms + 1) * sizeof(*all));
+	if (!all)
+		return NULL;
+	cost->forms = all;
+	all[cost->nforms] = (struct instr_form){ .opcode = opcode };
+	return &all[cost->nforms++];
 }
 
 static void loop_free(struct loop *loop)
@@ -110,8 +130,10 @@ void function_free(struct code *code)
 
 	if (!f)
 		return;
-	for (uint32_t i = 0; f->costs && i < code->ninstrs; i++)
+	for (uint32_t i = 0; f->costs && i < code->ninstrs; i++) {
 		free(f->costs[i].followers);
+		free(f->costs[i].forms);
+	}
 	for (uint32_t i = 0; i < f->nloops; i++)
 		loop_free(f->loops[i]);
 	free(f->loops);

@@ -31,10 +31,17 @@ struct loop {
 	struct stat_sum trips;	/* back-edges of each entry whose end was seen */
 };
 
-/* An opcode that ran next on the thread: the pair of an instruction and this one. */
+/* What ran next on the thread: the pair of an instruction, in the form that ran, and this one. */
 struct follower {
-	uint8_t base, adaptive;
+	uint8_t from;		/* opcode that ran of the instruction itself */
+	uint8_t base, adaptive; /* of the next one: the compiler's, and what ran */
 	uint64_t n;
+};
+
+/* One form that an instruction ran in, where samples say which (sample.h: opcode). */
+struct instr_form {
+	uint8_t opcode;
+	uint64_t n, timed, ns, cycles; /* as below */
 };
 
 /* What one instruction cost: from its INSTRUCTION event to the thread's next one. */
@@ -42,8 +49,10 @@ struct instr_cost {
 	uint64_t n;	     /* INSTRUCTION events */
 	uint64_t timed;	     /* of these: whose end was seen, no gap came between */
 	uint64_t ns, cycles; /* of the timed ones, calls and the callback included */
-	struct follower *followers; /* in the order of their first coming; at most one an opcode */
+	struct follower *followers; /* in the order of their first coming */
 	uint32_t nfollowers;
+	uint32_t nforms;
+	struct instr_form *forms; /* NULL: samples do not say; what ran is the code table's adaptive opcode */
 };
 
 struct function {
@@ -69,8 +78,11 @@ struct loop *function_loop(struct code *code, int64_t head);
 /* The cost of the instruction at offset, made at first sight. NULL: no memory, no such instruction. */
 struct instr_cost *function_cost(struct code *code, int64_t offset);
 
-/* Counts an instruction that ran next. 0 or -ENOMEM. */
-int instr_cost_follow(struct instr_cost *cost, const struct instr *next);
+/* Counts what ran next: *pair with n left out. 0 or -ENOMEM. */
+int instr_cost_follow(struct instr_cost *cost, struct follower pair);
+
+/* The form of that opcode, made at first sight. NULL: no memory. */
+struct instr_form *instr_cost_form(struct instr_cost *cost, uint8_t opcode);
 
 /* Frees what code->function points to. */
 void function_free(struct code *code);

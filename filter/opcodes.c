@@ -105,25 +105,55 @@ static void add_cost(struct opcodes *o, struct opcode_row *row, const struct pro
 	}
 }
 
+static int add_form(struct opcodes *o, const struct process *p, const struct instr *instr, uint8_t opcode,
+		    const struct instr_cost *cost)
+{
+	uint32_t row = row_of(o, p, instr->base, opcode);
+
+	if (row == NONE)
+		return -ENOMEM;
+	add_cost(o, &o->rows[row], p, cost);
+	return 0;
+}
+
+/* What no sample said the form of ran as the code table has it. */
+static int add_forms(struct opcodes *o, const struct process *p, const struct instr *instr,
+		     const struct instr_cost *cost)
+{
+	struct instr_cost rest = *cost;
+	int err = 0;
+
+	for (uint32_t i = 0; i < cost->nforms && !err; i++) {
+		const struct instr_form *form = &cost->forms[i];
+		struct instr_cost part = {
+			.n = form->n, .timed = form->timed, .ns = form->ns, .cycles = form->cycles
+		};
+
+		err = add_form(o, p, instr, form->opcode, &part);
+		rest.n -= form->n;
+		rest.timed -= form->timed;
+		rest.ns -= form->ns;
+		rest.cycles -= form->cycles;
+	}
+	return err || !rest.n ? err : add_form(o, p, instr, instr->adaptive, &rest);
+}
+
 static int add_measured(struct opcodes *o, const struct code *code, uint32_t i)
 {
 	const struct instr_cost *cost = &code->function->costs[i];
 	const struct instr *instr = &code->instrs[i];
 	const struct process *p = code->process;
-	uint32_t row;
-	int err = 0;
+	int err;
 
 	if (!cost->n)
 		return 0;
-	row = row_of(o, p, instr->base, instr->adaptive);
-	if (row == NONE)
-		return -ENOMEM;
-	add_cost(o, &o->rows[row], p, cost);
+	err = add_forms(o, p, instr, cost);
 	for (uint32_t k = 0; k < cost->nfollowers && !err; k++) {
 		const struct follower *next = &cost->followers[k];
+		uint32_t from = row_of(o, p, instr->base, next->from);
 		uint32_t to = row_of(o, p, next->base, next->adaptive);
 
-		err = to == NONE ? -ENOMEM : add_pair(o, row, to, next->n);
+		err = from == NONE || to == NONE ? -ENOMEM : add_pair(o, from, to, next->n);
 	}
 	return err;
 }

@@ -130,3 +130,8 @@ double profile_own_share(const struct profile *p, const struct loop *loop)
 {
 	return p->traced_ns ? (double)loop->own_time / p->traced_ns : 0;
 }
+
+bool profile_instrumented(const struct profile *p)
+{
+	return p->events[OP_INSTRUCTION] && !(p->mode && !strcmp(p->mode, "opcodes"));
+}

@@ -43,6 +43,12 @@ struct loop **profile_loops(const struct profile *p, size_t *n);
 /* The process that the others came from, as far as the tables say: without a parent, smallest pid. NULL: none. */
 const struct process *profile_root(const struct profile *p);
 
+/*
+ * Were INSTRUCTION events callbacks, which prevent specialisation? Else they were read from branch packets
+ * (mode opcodes), or there were none.
+ */
+bool profile_instrumented(const struct profile *p);
+
 /* A loop's part of the traced time, 0..1. */
 double profile_share(const struct profile *p, const struct loop *loop);
 

@@ -29,7 +29,7 @@ static void write_name(const struct report *r, const struct loop *loop, const st
 /* In a precise recording every one does: the legend says so. */
 static bool stayed_base(const struct report *r, const struct loop *loop, const struct instr *instr)
 {
-	return !r->p->events[OP_INSTRUCTION] && specialization_known(loop->code) &&
+	return !profile_instrumented(r->p) && specialization_known(loop->code) &&
 	       specialized_of(loop->code, instr) == SPECIALIZED_NOT;
 }
 
@@ -58,6 +58,12 @@ static void write_legend(const struct report *r, const struct loop *loop, const 
 	const struct code *code = loop->code;
 	uint64_t jump = code->process->callback_cycles[OP_JUMP];
 
+	if (rows->measured && !profile_instrumented(r->p)) {
+		fputs("Cycles run to the thread's next instruction, through calls. Nothing was\n"
+		      "instrumented for it: the bytecode ran as the interpreter specialized it.\n",
+		      r->f);
+		return;
+	}
 	if (rows->measured) {
 		fprintf(r->f,
 			"Cycles run to the thread's next instruction, through calls, with one "

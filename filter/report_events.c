@@ -152,7 +152,7 @@ void report_specialization(const struct report *r, struct code *const *functions
 		add(&sum, &s);
 		known++;
 	}
-	if (!known || r->p->events[OP_INSTRUCTION])
+	if (!known || profile_instrumented(r->p))
 		return;
 	write_title(r, "Specialization: instructions that can, that did and stayed base at the end;");
 	fputs("that were when first seen, and what changed since\n"

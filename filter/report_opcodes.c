@@ -139,8 +139,10 @@ int report_opcodes(const struct report *r, const struct opcodes_view *v, uint32_
 	int err = opcodes_add_program(&o, r->p);
 
 	write_title(r, "Opcodes and what follows them");
-	if (o.source == OPCODES_MEASURED)
+	if (o.source == OPCODES_MEASURED && profile_instrumented(r->p))
 		fputs("To the thread's next instruction: calls and one callback (cb) are in its time.\n",
 		      r->f);
+	else if (o.source == OPCODES_MEASURED)
+		fputs("To the thread's next instruction: calls are in its time.\n", r->f);
 	return finish(r, v, most, &o, err);
 }

@@ -58,7 +58,11 @@ void report_meaning(const struct report *r)
 	      "A trip is from one back-edge to the next, with the calls in it; the first of an\n"
 	      "entry is counted, not timed.",
 	      r->f);
-	if (r->p->events[OP_INSTRUCTION])
+	if (r->p->events[OP_INSTRUCTION] && !profile_instrumented(r->p))
+		fputs(" Bytecodes were read from branch packets:\nthey ran specialized, and no "
+		      "callback is in these numbers but those of calls.\n",
+		      r->f);
+	else if (r->p->events[OP_INSTRUCTION])
 		write_callback(r, " Each bytecode adds a callback", OP_INSTRUCTION,
 			       ", and\nbase opcodes ran: read where trips spend their cycles, not how "
 			       "many they need.\n");

@@ -214,26 +214,63 @@ static int back_edge(struct stack *st, const struct sample *s, const struct audi
 static void charge(struct thread *t, uint64_t ns, uint64_t cycles, const struct audience *to)
 {
 	struct instr_cost *cost = t->instr ? t->instr : &to->profile->no_opcode;
+	struct instr_form *form = t->instr && t->form ? instr_cost_form(cost, t->form) : NULL;
 
 	cost->timed++;
 	cost->ns += ns - t->instr_ns;
 	cost->cycles += cycles - t->instr_cycles;
+	if (form) { /* made when it began */
+		form->timed++;
+		form->ns += ns - t->instr_ns;
+		form->cycles += cycles - t->instr_cycles;
+	}
 	t->instr_ns = ns;
 	t->instr_cycles = cycles;
+}
+
+/* An instruction of code without bytecode has no place, and its opcode no name. */
+static void unknown_instruction(struct thread *t, const struct audience *to)
+{
+	t->instr = &to->profile->unknown_opcode;
+	t->instr->n++;
+	t->form = 0;
+}
+
+static int known_instruction(struct thread *t, const struct sample *s, struct instr_cost *cost)
+{
+	const struct instr *instr = &s->code->instrs[cost - s->code->function->costs];
+	struct instr_form *form = s->opcode ? instr_cost_form(cost, s->opcode) : NULL;
+
+	if (s->opcode && !form)
+		return -ENOMEM;
+	cost->n++;
+	if (form)
+		form->n++;
+	t->instr = cost;
+	t->form = s->opcode;
+	t->ran = s->opcode ? s->opcode : instr->adaptive;
+	return 0;
 }
 
 /* Time of an instruction runs until the thread's next INSTRUCTION, through calls and returns. */
 static int next_instruction(struct thread *t, const struct sample *s, const struct audience *to)
 {
-	struct instr_cost *unknown = &to->profile->unknown_opcode, *before = t->instr;
-	struct instr_cost *cost = function_cost(s->code, s->offset);
+	struct instr_cost *before = t->instr, *cost = function_cost(s->code, s->offset);
+	uint8_t from = t->ran;
+	int err;
 
 	charge(t, s->time, s->cycles, to);
-	t->instr = cost ? cost : unknown;
-	t->instr->n++;
-	if (!cost || !before || before == unknown)
+	if (!cost) {
+		unknown_instruction(t, to);
 		return 0;
-	return instr_cost_follow(before, &s->code->instrs[cost - s->code->function->costs]);
+	}
+	err = known_instruction(t, s, cost);
+	if (err || !before || before == &to->profile->unknown_opcode)
+		return err;
+	return instr_cost_follow(before,
+				 (struct follower){ .from = from,
+						    .base = s->code->instrs[cost - s->code->function->costs].base,
+						    .adaptive = t->ran });
 }
 
 /* The one that is running at the thread's last sample is charged up to there. */

@@ -22,6 +22,7 @@ struct thread {
 	uint64_t empty_ns, empty_cycles;  /* since when there is none, if so */
 	struct instr_cost *instr;	  /* the instruction that is running, NULL if not known */
 	uint64_t instr_ns, instr_cycles;  /* since when */
+	uint8_t ran, form;		  /* its opcode that ran; the same if the sample said so, else 0 */
 };
 
 /* Who listens, and where totals go. */

@@ -4,7 +4,7 @@
  *
  * The code is `f`: 0 NOP, 2 FOR_ITER, 6 STORE_FAST, 8 CALL (-> CALL_LEN), 16 JUMP_BACKWARD to 2,
  * 20 RETURN_VALUE. `i OFFSET` is an INSTRUCTION of it, `g OFFSET` one of another code object of the
- * same bytecode, `?` one of code without bytecode; each event is 10 ns and 20 cycles after the one before.
+ * same bytecode, `?` one of code without bytecode, `i OFFSET=OPCODE` one that says what ran; each event is 10 ns and 20 cycles after the one before.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,12 +27,12 @@ static const char *const names[] = { NULL,	  "NOP",	   "FOR_ITER",	   "STORE_FAS
 				     "CALL", "JUMP_BACKWARD", "RETURN_VALUE", "CALL_LEN" };
 
 static const struct instr bytecode[] = {
-	{ 0, 1, -1, NOP, NOP, false },
-	{ 2, 1, 20, FOR_ITER, FOR_ITER, false },
-	{ 6, 1, -1, STORE_FAST, STORE_FAST, false },
-	{ 8, 2, -1, CALL, CALL_LEN, false },
-	{ 16, 2, 2, JUMP_BACKWARD, JUMP_BACKWARD, true },
-	{ 20, 3, -1, RETURN_VALUE, RETURN_VALUE, false },
+	{ 0, 1, -1, NOP, NOP, false, NOP },
+	{ 2, 1, 20, FOR_ITER, FOR_ITER, false, FOR_ITER },
+	{ 6, 1, -1, STORE_FAST, STORE_FAST, false, STORE_FAST },
+	{ 8, 2, -1, CALL, CALL_LEN, false, CALL },
+	{ 16, 2, 2, JUMP_BACKWARD, JUMP_BACKWARD, true, JUMP_BACKWARD },
+	{ 20, 3, -1, RETURN_VALUE, RETURN_VALUE, false, RETURN_VALUE },
 };
 
 struct world {
@@ -66,6 +66,7 @@ static void feed(struct world *w, const char *events)
 		       what == 'J' ? OP_JUMP : what == 'G' ? SAMPLE_GAP :
 		       what == 'X' ? SAMPLE_RESTART : OP_INSTRUCTION;
 		s.offset = what == 'J' ? 16 : strtol(event + 1, &end, 10);
+		s.opcode = what != 'J' && *end == '=' ? strtol(end + 1, NULL, 10) : 0;
 		s.target = what == 'J' ? 2 : -1;
 		s.count = 1;
 		if (s.op == SAMPLE_GAP || s.op == SAMPLE_RESTART)
@@ -151,6 +152,13 @@ static const struct {
 	  "FOR_ITER 2x20 JUMP_BACKWARD 1x20 RETURN_VALUE 0x0 STORE_FAST 1x20; "
 	  "FOR_ITER-RETURN_VALUE 1 FOR_ITER-STORE_FAST 1 JUMP_BACKWARD-FOR_ITER 1 "
 	  "STORE_FAST-JUMP_BACKWARD 1" },
+
+	/* 7 is CALL_LEN, 4 CALL: what ran counts, not what the table has at the end */
+	{ "in two forms", "S i8=4 i2=2 i8=4 i8=7 R", PROGRAM, OPCODES_BY_NAME,
+	  "CALL 2x20 CALL>CALL_LEN 1x20 FOR_ITER 1x20; "
+	  "CALL-CALL 1 CALL-FOR_ITER 1 FOR_ITER-CALL 1" },
+	{ "said of some", "S i8 i8=4 i8 R", PROGRAM, OPCODES_BY_NAME,
+	  "CALL 1x20 CALL>CALL_LEN 2x20; CALL-CALL 1 CALL-CALL 1" },
 
 	/* two calls, of which one took the back-edge twice and the other three times */
 	{ "derived", "S J J R S J J J R", PROGRAM, OPCODES_BY_COUNT,
