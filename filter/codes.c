@@ -314,6 +314,14 @@ const char *process_opname(const struct process *p, uint8_t opcode)
 	return p->opnames[opcode] ? p->opnames[opcode] : "?";
 }
 
+uint8_t process_opcode(const struct process *p, const char *name)
+{
+	for (int op = 1; op < 256; op++)
+		if (p->opnames[op] && !strcmp(p->opnames[op], name))
+			return op;
+	return 0;
+}
+
 const char *process_thread_name(const struct process *p, int32_t tid)
 {
 	return map_get(&p->threads, (uint32_t)tid);

@@ -141,6 +141,9 @@ const char *code_name(const struct code *code);
 /* "?" if the interpreter's names are not known. */
 const char *process_opname(const struct process *p, uint8_t opcode);
 
+/* The opcode of that name, 0 if there is none. */
+uint8_t process_opcode(const struct process *p, const char *name);
+
 /* The name of a thread, or NULL. */
 const char *process_thread_name(const struct process *p, int32_t tid);
 

@@ -8,7 +8,7 @@
 
 #include "sink_events.h"
 
-enum column { TIME, PID, TID, EVENT, FILENAME, QUALNAME, FIRSTLINE, OFFSET, TARGET, COLUMNS };
+enum column { TIME, PID, TID, EVENT, FILENAME, QUALNAME, FIRSTLINE, OFFSET, TARGET, OPCODE, COLUMNS };
 
 static void unescape(char *s)
 {
@@ -28,9 +28,10 @@ static bool split(char *line, char *column[COLUMNS])
 {
 	int n = 0;
 
+	column[OPCODE] = NULL; /* may be absent */
 	while (n < COLUMNS && line)
 		column[n++] = strsep(&line, "\t");
-	return n == COLUMNS && !line;
+	return n >= OPCODE && !line;
 }
 
 static bool to_int(const char *text, int64_t *n)
@@ -82,6 +83,8 @@ int feed_line(char *line, struct codes *codes, sample_fn feed, void *to)
 		return -EINVAL;
 	unescape(column[FILENAME]);
 	unescape(column[QUALNAME]);
+	if (column[OPCODE])
+		s.opcode = process_opcode(p, column[OPCODE]);
 	s.code = codes_intern(p, column[FILENAME], column[QUALNAME], firstlineno);
 	return s.code ? feed(to, &s) : -ENOMEM;
 }

@@ -28,7 +28,15 @@
  * (tools/perf/util/event.h). Its raw data: u32 flags, then the payload (struct perf_synth_intel_ptwrite). */
 #define TYPE_SYNTH	   0x80000000u
 #define CONFIG_PTWRITE	   0
+#define CONFIG_PSB	   6
 #define PTWRITE_RAW_SIZE   12
+
+/*
+ * In quick mode (itrace q) perf makes an `instructions` sample where each TIP packet leads, and does
+ * not walk the code (perf-intel-pt(1)). It is no `branches` sample.
+ */
+#define TYPE_HARDWARE	    0
+#define CONFIG_INSTRUCTIONS 1 /* PERF_COUNT_HW_INSTRUCTIONS */
 #define PTWRITE_RAW_PAYLOAD 4
 
 /* Bytes a marker takes in a recording of ours (docs/marker.md): only for the progress line. */
@@ -42,6 +50,9 @@ struct front {
 	struct analysis analysis;
 	struct progress progress;
 	const char *ptwrite; /* perf's name of the event: the same pointer for each of its samples */
+	const char *tips, *psbs;
+	uint64_t psb_ip; /* of the PSB that came last, 0: none since a TIP */
+	int32_t psb_tid;
 	struct ticks ticks;
 	int err;
 };
@@ -109,6 +120,50 @@ static bool is_ptwrite(struct front *f, const struct perf_dlfilter_sample *s, vo
 	return true;
 }
 
+static bool is_event(const char **name, const struct perf_dlfilter_sample *s, void *ctx, uint32_t type,
+		     uint64_t config)
+{
+	const struct perf_event_attr *attr;
+
+	if (s->event == *name && s->event)
+		return true;
+	if (*name || !s->event || !perf_dlfilter_fns.attr)
+		return false;
+	attr = perf_dlfilter_fns.attr(ctx);
+	if (!attr || attr->type != type || attr->config != config)
+		return false;
+	*name = s->event;
+	return true;
+}
+
+/*
+ * Where a TIP packet led. The state that a PSB repeats makes such a sample, too, behind that of the PSB
+ * (itrace p) and with its ip: no branch. Asked for only where a code table has the handlers' addresses.
+ */
+static bool is_tip(struct front *f, const struct perf_dlfilter_sample *s, void *ctx)
+{
+	bool repeated;
+
+	if (is_event(&f->tips, s, ctx, TYPE_HARDWARE, CONFIG_INSTRUCTIONS)) {
+		repeated = f->psb_ip == s->ip && f->psb_tid == s->tid;
+		f->psb_ip = 0;
+		return !repeated;
+	}
+	if (is_event(&f->psbs, s, ctx, TYPE_SYNTH, CONFIG_PSB)) {
+		f->psb_ip = s->ip;
+		f->psb_tid = s->tid;
+	}
+	return false;
+}
+
+static int take_tip(struct front *f, const struct perf_dlfilter_sample *s)
+{
+	struct word w = { s->pid, s->tid, s->time,
+			  ticks_at(&f->ticks, &f->analysis.codes, s->pid, s->time), s->ip };
+
+	return recover_branch(&f->analysis.recover, &w);
+}
+
 static int take(struct front *f, const struct perf_dlfilter_sample *s)
 {
 	struct word w = { .pid = s->pid, .tid = s->tid, .time = s->time };
@@ -126,9 +181,12 @@ EXPORT int filter_event_early(void *data, const struct perf_dlfilter_sample *sam
 {
 	struct front *f = data;
 
-	if (!f || f->options.help || f->err || !is_ptwrite(f, sample, ctx))
+	if (!f || f->options.help || f->err)
 		return 1;
-	f->err = take(f, sample);
+	if (is_ptwrite(f, sample, ctx))
+		f->err = take(f, sample);
+	else if (f->analysis.recovers && is_tip(f, sample, ctx))
+		f->err = take_tip(f, sample);
 	if (!f->err)
 		return 1;
 	analysis_fail(&f->analysis, f->err);

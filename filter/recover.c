@@ -214,11 +214,15 @@ static void put(struct recover_thread *t, struct frame *f, uint32_t place)
 	f->side = SIDE_BOTH;
 }
 
+/*
+ * The instruction at the offset, or that has it in its inline cache: there CPython says an exception came
+ * from where it inlined a call (BINARY_SUBSCR_GETITEM).
+ */
 static uint32_t place_of(const struct frame *f, int64_t offset)
 {
 	uint32_t i = code_index(f->code, offset);
 
-	return i < f->code->ninstrs && f->code->instrs[i].offset == offset ? i : WALK_NOWHERE;
+	return i < f->code->ninstrs && offset < 2 * (int64_t)f->code->units ? i : WALK_NOWHERE;
 }
 
 /* --- one instruction ----------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Columns: time in ns, pid, tid, event, file, qualname, first line, offset, destination. Tabs,
+ * Columns: time in ns, pid, tid, event, file, qualname, first line, offset, destination,
+ * and the opcode that ran, where it is known. Tabs,
  * newlines and backslashes in names are escaped, so that cut and diff can be trusted.
  */
 #include "sink_events.h"
@@ -49,7 +50,11 @@ static char *put_place(char *to, const struct sample *s)
 	*to++ = '\t';
 	to = put_int(to, s->offset);
 	*to++ = '\t';
-	return s->target == SAMPLE_NOWHERE ? to : put_int(to, s->target);
+	to = s->target == SAMPLE_NOWHERE ? to : put_int(to, s->target);
+	if (!s->opcode)
+		return to;
+	*to++ = '\t';
+	return put_text(to, process_opname(s->code->process, s->opcode));
 }
 
 /* Without a place: no file, qualname and line; the offset column counts the words. */

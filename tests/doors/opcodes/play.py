@@ -1,0 +1,102 @@
+"""Runs programs one after the other in one process: play.py [--witness OUT] [--adaptive OUT] PROGRAM...
+
+Between `begin` and `end` nothing runs but the programs, so that two runs can be compared from one to the
+other. With --witness every instruction and call is written down by sys.monitoring, in plain Python. With
+--adaptive the opcodes that all functions hold at the end are.
+"""
+
+import builtins
+import gc
+import io
+import sys
+
+KINDS = ("INSTRUCTION", "PY_START", "PY_RESUME", "PY_THROW", "PY_RETURN", "PY_YIELD", "PY_UNWIND", "RAISE", "RERAISE",
+         "EXCEPTION_HANDLED")
+TOOL = 1
+
+
+def begin():
+    pass
+
+
+def end():
+    pass
+
+
+def play(programs):
+    begin()
+    for code, path in programs:
+        sys.argv = [path]
+        try:
+            exec(code, {"__name__": "__main__", "__file__": path, "__builtins__": builtins})
+        except (Exception, SystemExit) as error:
+            print(type(error))
+    end()
+
+
+def listen():
+    """Events as they come, in one list, without making Python code of the program's run."""
+    heard = []
+    hear = heard.append
+
+    def callback(name):
+        return lambda code, where, *rest: hear((name, code, where))
+
+    monitoring = sys.monitoring
+    monitoring.use_tool_id(TOOL, "witness")
+    mask = 0
+    for name in KINDS:
+        monitoring.register_callback(TOOL, getattr(monitoring.events, name), callback(name))
+        mask |= getattr(monitoring.events, name)
+    monitoring.set_events(TOOL, mask)
+    return heard
+
+
+def write(heard, path):
+    with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as out:
+        for name, code, where in heard:
+            place = (code.co_filename, code.co_qualname)
+            place = [p.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n") for p in place]
+            out.write("\t".join((name, *place, str(code.co_firstlineno), str(where))) + "\n")
+
+
+def codes_of(code):
+    yield code
+    for constant in code.co_consts:
+        if hasattr(constant, "co_code"):
+            yield from codes_of(constant)
+
+
+def write_adaptive(programs, path):
+    """File, qualname, first line, and the raw bytes, of all code of the programs that is alive."""
+    with open(path, "w", encoding="utf-8", errors="backslashreplace") as out:
+        for top, _ in programs:
+            for code in codes_of(top):
+                print(code.co_filename, code.co_qualname, code.co_firstlineno, code._co_code_adaptive.hex(), sep="\t",
+                      file=out)
+
+
+def main(arguments):
+    outputs = {}
+    while arguments[0].startswith("--"):
+        outputs[arguments[0]] = arguments[1]
+        arguments = arguments[2:]
+    programs = []
+    for path in arguments:
+        with io.open_code(path) as file:
+            source = file.read().decode()
+        for line in source.splitlines():
+            if line.startswith(("import ", "from ")):
+                exec(line, {})  # imports are the process's, and depend on what it imported before
+        programs.append((compile(source, path, "exec"), path))
+    gc.disable()
+    heard = listen() if "--witness" in outputs else None
+    play(programs)
+    if heard is not None:
+        sys.monitoring.set_events(TOOL, 0)
+        write(heard, outputs["--witness"])
+    if "--adaptive" in outputs:
+        write_adaptive(programs, outputs["--adaptive"])
+
+
+main(sys.argv[1:])

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Mode `opcodes`: what branch packets say ran is what INSTRUCTION events of another run say ran.
+
+    test_opcodes.py [--python PY]... [--only TEXT]
+
+Programs are deterministic and run twice: on the emulated processor with branches recorded and hardly any
+event, and natively under a witness (opcodes/play.py) that hears every instruction and knows nothing of
+Ocular. Both sequences of (event, file, qualname, line, offset) must be equal from the first program's first
+instruction to the last one's last. Instructions that CPython has no event for may be more in the recovered one,
+and only those: EVENTLESS says which.
+"""
+
+import collections
+import glob
+import json
+import os
+import re
+
+import recording
+from tap import Plan
+
+QEMU = os.path.join(recording.BUILD, "bin", "ocular-qemu")
+PT = os.path.join(recording.BUILD, "bin", "ocular-pt")
+FOLDER = os.path.join(recording.HERE, "opcodes")
+PLAY = os.path.join(FOLDER, "play.py")
+
+# CPython instruments a code object from its first RESUME on, and what is instrumented for something else, or
+# reached without the evaluation loop's help, has no INSTRUCTION event.
+EVENTLESS = {"RESUME", "END_FOR", "END_SEND"}
+
+SLOW = 500  # seconds for a recording: the emulator takes a few
+
+ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+# Groups of tests/programs and of real uses of the standard library, a recording each.
+GROUPS = {
+    "control flow": ("loops", "while_else", "match_statement", "syntax", "exceptions", "finally_with", "recursion"),
+    "generators and coroutines": ("generators", "awaitables", "comprehensions", "tasks", "closures"),
+    "classes, exec, C": ("class_bodies", "descriptors", "decorators", "code_dies", "type_parameters", "from_c"),
+    "real programs": ("regular_expressions", "syntax_trees", "json_both_ways", "data_classes", "log_records",
+                      "differences", "tokens", "richards"),
+    "more real programs": ("text_wrapping", "tables", "fractions_and_decimals", "options", "templates_and_html"),
+}
+
+
+def program(name):
+    for folder in (FOLDER, recording.PROGRAMS):
+        path = os.path.join(folder, name + ".py")
+        if os.path.exists(path):
+            return path
+    raise ValueError(name)
+
+
+def environment(**more):
+    return recording.plain_environment(PYTHONHASHSEED="0", **more)
+
+
+def record(python, folder, programs, *settings, **more):
+    """A recording in mode opcodes on the emulated processor; its folder."""
+    data = os.path.join(folder, "data")
+    words = [word for setting in ("branch=1", "noretcomp=1", *settings) for word in ("-s", setting)]
+    done = recording.run([QEMU, "-q", "-o", data, *words, "--", python, PLAY, *programs],
+                         env=environment(PYTHONPATH=recording.HOOK, OCULAR_MAIN="1", OCULAR_MODE="opcodes", **more),
+                         timeout=SLOW)
+    if done.returncode:
+        raise RuntimeError(f"exit status {done.returncode}: {done.stderr[-2000:]}")
+    return data
+
+
+Recovered = collections.namedtuple("Recovered", "events share told")
+
+
+def recover(data, *arguments):
+    """What ocular-pt makes of it: rows (event, file, qualname, line, offset) and opcodes beside, by thread."""
+    text = os.path.join(data, "events.txt")
+    done = recording.run([PT, f"events={text}", *arguments, data], env=recording.plain_environment())
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    threads = collections.defaultdict(list)
+    with open(text, encoding="utf-8", newline="\n") as lines:
+        next(lines)
+        for line in lines:
+            columns = line.rstrip("\n").split("\t")
+            threads[columns[1], columns[2]].append((*columns[3:8], columns[9] if len(columns) > 9 else ""))
+    share = re.search(r"(\d+) of (\d+) instructions recovered", done.stderr)
+    return Recovered(threads, (int(share[1]), int(share[2])), done.stderr)
+
+
+def heard(python, folder, programs):
+    """The witness's rows."""
+    out = os.path.join(folder, "witness.txt")
+    done = recording.run([python, PLAY, "--witness", out, *programs], env=environment())
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    with open(out, encoding="utf-8", newline="\n") as lines:
+        return [tuple(line.rstrip("\n").split("\t")) for line in lines]
+
+
+def between_marks(rows):
+    """From the start of play.py's `begin` to that of its `end`."""
+    def at(name):
+        return next(i for i, row in enumerate(rows) if row[0] == "PY_START" and row[1] == PLAY and row[2] == name)
+    return rows[at("begin"):at("end")]
+
+
+def eventless(data):
+    """{(file, qualname, line, offset)} of instructions that have no event, by the code tables."""
+    places = set()
+    for path in glob.glob(os.path.join(data, "codes-*.jsonl")):
+        with open(path, encoding="utf-8") as lines:
+            for line in map(json.loads, lines):
+                if line["kind"] == "header":
+                    names = line["opnames"]
+                if line["kind"] != "code":
+                    continue
+                rows = [(row[0], names[row[2]]) for row in line["instructions"]]
+                entry = min((offset for offset, name in rows if name == "RESUME"), default=-1)
+                where = [line[key].translate(ESCAPES) for key in ("file", "qualname")]
+                places |= {(*where, str(line["firstlineno"]), str(offset)) for offset, name in rows
+                           if offset <= entry or name in EVENTLESS}
+    return places
+
+
+def comparable(row):
+    """Where an exception left the frame of an inlined call, CPython names its cache, not the instruction."""
+    return row[:4] if row[0] in ("RAISE", "RERAISE", "PY_UNWIND") else row[:5]
+
+
+def differences(ours, truth, without_event):
+    """[] or the first difference. An instruction without event may be more."""
+    i = k = 0
+    while i < len(ours):
+        if k < len(truth) and comparable(ours[i]) == comparable(truth[k]):
+            k += 1
+        elif ours[i][0] != "INSTRUCTION" or ours[i][1:5] not in without_event:
+            break
+        i += 1
+    if i == len(ours) and k == len(truth):
+        return []
+    lines = [f"instruction {i} of {len(ours)} differs from {k} of {len(truth)} of the witness"]
+    for n in range(-3, 4):
+        lines.append(f"  {ours[i + n] if 0 <= i + n < len(ours) else None} | "
+                     f"{truth[k + n] if 0 <= k + n < len(truth) else None}")
+    return lines
+
+
+def check(python, names, settings, folder):
+    programs = [program(name) for name in names]
+    data = record(python, folder, programs, *settings)
+    recovered = recover(data)
+    (ours,) = recovered.events.values()
+    truth = between_marks(heard(python, folder, programs))
+    ours = between_marks(ours)
+    if len(truth) < 10000:
+        return [f"the witness heard {len(truth)} events: hardly anything ran"]
+    found = differences(ours, truth, eventless(data))
+    if "lost its way" in recovered.told:
+        found.append(recovered.told)
+    return found
+
+
+def cases(python):
+    version = recording.version(python)
+    for name, group in GROUPS.items():
+        yield f"{version} {name}", check, python, group, ()
+
+
+def main():
+    options = recording.options()
+    options.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains it")
+    options = options.parse_args()
+    recording.need_built()
+    with Plan() as plan:
+        for python in recording.pythons(options):
+            for name, function, *arguments in cases(python):
+                if options.only in name:
+                    with recording.scratch() as folder:
+                        plan.case(name, function, *arguments, folder)
+
+
+if __name__ == "__main__":
+    main()
