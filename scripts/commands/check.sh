@@ -51,14 +51,14 @@ check_intel_pt() {
 		pt_cap psb_cyc && timing='exact core cycles (CYC)' || timing='coarse times (no CYC)'
 		pt_cap ptwrite && writing='PTWRITE' || writing='no PTWRITE: branches stand for it'
 		row good 'Intel PT' "$writing, $timing"
-		check_recording
+		check_right_to_record
 	fi
 	flight='' backend=auto
 	pt_choose
 	row good backend "auto takes $backend: $why"
 }
 
-check_recording() {
+check_right_to_record() {
 	forbidden=$(pt_forbidden)
 	if [ -n "$forbidden" ]; then
 		row note rights "$forbidden"
