@@ -306,8 +306,14 @@ static int chrome_name(struct timeline *v, struct track *t, const char *thread, 
 	return err || !process ? err : write_name(v, t, "process_name", process);
 }
 
+/* An array without an event is no trace to engines. */
 static int chrome_finish(struct timeline *v)
 {
+	static const char first[] = "\n{\"ph\":\"M\",\"pid\":0,\"tid\":0," HERMES "}";
+	struct chrome *c = v->own;
+
+	if (!c->any)
+		out_put(&v->file.out, first, strlen(first));
 	out_put(&v->file.out, "\n]\n", 3);
 	return 0;
 }

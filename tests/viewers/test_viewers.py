@@ -362,6 +362,53 @@ def compressed(trace):
     return [name for answer in answers for name in SAME if answer[name] != trace.answers["plain"][name]]
 
 
+# Names that a program may have: what JSON, SQL, HTML, terminals and UTF-8 stumble on, and a long one.
+ODD = ['say "hi"', r"back\\slash", r"two\nlines\r", r"tab\there", "\x07\x1b[31mred", "caf\u00e9 \u4e2d \U0001f40d", "' or 1=1 --",
+       "</script><script>alert(1)</script>", "%s%n", '"' * 5000, "long." * 2048]
+
+
+def odd_names(trace):
+    """JSON is JSON for Python, too, and the engine finds in both formats the names that were meant."""
+    text = os.path.join(trace.folder, "odd.txt")
+    broken_utf8 = [b"cut \xf0\x9f\x90", b"lone \xed\xa0\x80 surrogate", b"\xff\xfe"]
+    names = [name.encode() for name in ODD] + broken_utf8
+    with open(text, "wb") as file:
+        file.write(b"# ocular events 1\n")
+        for n, name in enumerate(names * 3):
+            for step, event in enumerate((b"PY_START", b"PY_RETURN")):
+                file.write(b"%d\t10\t%d\t%s\t/src/%s.py\t%s\t%d\t0\t\n" % (
+                    1000 + 100 * n + 30 * step, 10 + n % 3, event, name[:50].replace(b"/", b""), name, n + 1))
+    answers = []
+    for end in (".json", ".pftrace"):
+        path = os.path.join(trace.folder, "odd" + end)
+        done = recording.run([os.path.join(recording.BUILD, "bin", "ocular-feed"), f"perfetto={path}", text])
+        if done.returncode:
+            return [done.stderr]
+        answers.append(trace.ask("perfetto.js", trace.same, path=path))
+    with open(os.path.join(trace.folder, "odd.json"), "rb") as file:
+        begun = collections.Counter(event["name"] for event in json.loads(file.read()) if event["ph"] == "B")
+    meant = {name.replace(r"\\", "\\").replace(r"\n", "\n").replace(r"\r", "\r").replace(r"\t", "\t") for name in ODD}
+    found = [f"not there: {name[:80]!r}" for name in meant if begun[name] != 3]
+    found += [] if sum(begun.values()) == 3 * len(names) else [f"{sum(begun.values())} begun"]
+    shown = collections.Counter(row[2] for row in answers[0]["slices"])
+    found += [f"Perfetto: {name[:80]!r}" for name in begun if shown[name] != begun[name]]
+    return found + [f"differs: {name}" for name in SAME if answers[0][name] != answers[1][name]]
+
+
+def nothing(trace):
+    """A recording without an event is a trace without one, in both formats, and not an error."""
+    text = os.path.join(trace.folder, "nothing.txt")
+    with open(text, "w", encoding="utf-8") as file:
+        file.write("# ocular events 1\n")
+    found = []
+    for end in (".json", ".pftrace"):
+        path = os.path.join(trace.folder, "nothing" + end)
+        recording.run([os.path.join(recording.BUILD, "bin", "ocular-feed"), f"perfetto={path}", text])
+        answer = trace.ask("perfetto.js", trace.same, path=path)
+        found += [end] if answer["all"][0][0] or answer["trouble"] else []
+    return found
+
+
 def damaged(trace, change):
     """A copy of the trace with one E of a worker thread changed."""
     with open(trace.path, encoding="utf-8") as file:
@@ -403,6 +450,8 @@ ONCE = {
     **{f"protobuf and JSON agree: {way}": same_answers(way) for way in WAYS if way != "within 40 KB"},
     "a full file says so": bounded,
     "compressed ones are the same": compressed,
+    "odd names": odd_names,
+    "no event": nothing,
 }
 
 
