@@ -240,6 +240,9 @@ def check_sums(summary):
             problems.append(f"share {loop['share']} of {loop['qualname']}")
         if loop["trips"]["entries"] > loop["entries"]:
             problems.append(f"{loop['trips']['entries']} of {loop['entries']} entries of {loop['qualname']} ended")
+    own = sum(loop["own_share"] for loop in summary["loops"])
+    if own > 1 + 1e-6:  # shares have nine digits
+        problems.append(f"own shares of loops are {own} together")
     if any(summary["losses"].values()):
         problems.append(f"losses: {summary['losses']}")
     return problems
