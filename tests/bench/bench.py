@@ -26,6 +26,7 @@ WORKLOADS = "recursion methods generators json unparse".split()
 SINKS = {
     "none: decoding and stacks alone": ("console=never",),
     "console": ("console=always", "color=never"),
+    "console and summary": ("console=always", "color=never", "summary={null}"),
     "console, opcodes": ("console=always", "color=never", "opcodes=time"),
     "summary": ("summary={null}",),
     "events text": ("events={null}",),
@@ -207,7 +208,7 @@ class Bench:
         return [word.format(null=self.work / "null") for word in words]
 
     def analysis(self):
-        data = self.recording(10_000_000)
+        data = self.recording(20_000_000)
         n = self.count(data)
         so = self.build / "perf/ocular.so"
         variants = {("do-nothing filter", "perf"): (self.script, self.nothing)}
