@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Exports of odd traces: every file is well-formed, and all tell one time.
+
+The traces are the golden ones (gaps, damage, clocks that run backwards, no event at all, odd names), and one of
+100,000 code objects, some with names of 10 kB. Self times of the summary's functions add up to what the folded
+stacks, the speedscope profile, the pstats and the callgrind file hold, in all and for each function.
+"""
+
+import glob
+import json
+import marshal
+import os
+import re
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
+import recording  # noqa: E402
+import test_pypylog  # noqa: E402
+from tap import Plan  # noqa: E402
+
+FEED = os.path.join(recording.BUILD, "bin", "ocular-feed")
+KINDS = ("summary", "collapsed", "speedscope", "pstats", "callgrind", "pypylog")
+
+
+def feed(folder, events, codes=None, more=()):
+    """{kind: path} of all exports of a text."""
+    paths = {kind: os.path.join(folder, kind) for kind in KINDS}
+    command = [FEED, *(f"{kind}={path}" for kind, path in paths.items()), *more, events]
+    done = recording.run(command[:1] + ([f"codes={codes}"] if codes else []) + command[1:])
+    if done.returncode:
+        raise RuntimeError(f"exit status {done.returncode}: {done.stderr}")
+    return paths
+
+
+def collapsed(path):
+    """ns of all lines; each is frames and a number."""
+    with open(path, encoding="utf-8", newline="\n") as file:
+        return sum(int(re.fullmatch(r"[^\x00-\x1f]+ (\d+)\n", line)[1]) for line in file)
+
+
+def speedscope(path):
+    """ns of all profiles; frames are opened and closed in order."""
+    with open(path, encoding="utf-8") as file:
+        profiles, shared = (lambda made: (made["profiles"], made["shared"]))(json.load(file))
+    assert profiles, "no profile"
+    for profile in profiles:
+        stack, last = [], 0
+        for event in profile["events"]:
+            assert event["at"] >= last and 0 <= event["frame"] < len(shared["frames"]), event
+            last = event["at"]
+            if event["type"] == "O":
+                stack.append(event["frame"])
+            else:
+                assert stack.pop() == event["frame"], event
+        assert not stack and last <= profile["endValue"], profile["name"]
+    return sum(profile["endValue"] for profile in profiles)
+
+
+def pstats(path):
+    """ns of all functions; callers are functions, and their calls are no more than all."""
+    with open(path, "rb") as file:
+        stats = marshal.load(file)
+    for key, (primitive, calls, own, total, callers) in stats.items():
+        assert primitive <= calls and own <= total + 1e-9, key
+        assert all(caller in stats for caller in callers), key
+        assert sum(row[0] for row in callers.values()) <= calls, key
+    return round(sum(row[2] for row in stats.values()) * 1e9)
+
+
+def callgrind(path):
+    """ns of all cost lines but those of calls; every name was told, and the totals are true."""
+    told, own, after_call = set(), 0, False
+    with open(path, encoding="utf-8", newline="\n") as file:
+        text = file.read()
+    head, _, body = text.partition("\nsummary: ")
+    positions = len(re.search(r"^positions: (.*)", head, re.MULTILINE)[1].split(" "))
+    for line in body.split("\n")[1:]:
+        name = re.fullmatch(r"c?(f[lni])=\((\d+)\)( .*)?", line)
+        if name:
+            kind = "fl" if name[1] == "fi" else name[1]
+            assert name[3] or (kind, name[2]) in told, line
+            told.add((kind, name[2]))
+        elif re.fullmatch(r"(0x[0-9a-f]+ )?\d+( \d+){2,3}", line):
+            own += 0 if after_call else int(line.split(" ")[positions])
+            after_call = False
+        elif line.startswith("totals: "):
+            assert own == int(line.split(" ")[1]), f"{line}, but {own}"
+        else:
+            assert not line or line.startswith("calls="), line
+        after_call = after_call or line.startswith("calls=")
+    return own
+
+
+def pypylog(path):
+    """Own times by loop, as the summary orders them."""
+    *sections, table = test_pypylog.parse(path)
+    assert table.name == "jit-profile-loops", table.name
+    return test_pypylog.own_times(sections)
+
+
+def check(folder, events, codes=None, more=()):
+    paths = feed(folder, events, codes, more)
+    with open(paths["summary"], encoding="utf-8") as file:
+        summary = json.load(file)
+    wanted = sum(row["self_ns"] for row in summary["functions"])
+    readers = {"collapsed": collapsed, "speedscope": speedscope, "pstats": pstats, "callgrind": callgrind}
+    found = {kind: read(paths[kind]) for kind, read in readers.items()}
+    problems = [f"{kind}: {ns} ns, the functions have {wanted}" for kind, ns in found.items() if ns != wanted]
+    own = round(sum(row["own_share"] for row in summary["loops"]) * summary["trace"]["traced_ns"])
+    logged = sum(pypylog(paths["pypylog"]).values())
+    if abs(own - logged) > 1 + 1e-8 * summary["trace"]["traced_ns"]:
+        problems.append(f"pypylog: {logged} ns in loops, the summary has {own}")
+    return problems
+
+
+def write_large(path):
+    """100,000 code objects that call each other in stacks of 100; every thousandth has a name of 10 kB."""
+    odd = ";\"'<script>\\\\ \\t\\n(9)=\x07\x1b[31m" + "n" * 10000
+    time, lines = 1000, ["# ocular events 1"]
+    for first in range(0, 100_000, 100):
+        codes = [(f"{odd}{n}" if n % 1000 == 999 else f"f{n}", n) for n in range(first, first + 100)]
+        for event, order in (("PY_START", codes), ("PY_RETURN", codes[::-1])):
+            for name, n in order:
+                time += 3
+                lines.append(f"{time}\t1\t1\t{event}\t/a;b.py\t{name}\t{n}\t0\t")
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def main():
+    with recording.scratch() as folder, Plan() as plan:
+        for events in sorted(glob.glob(os.path.join(HERE, "*", "events.txt"))):
+            case = os.path.dirname(events)
+            args = os.path.join(case, "args")
+            more = open(args, encoding="utf-8").read().split() if os.path.exists(args) else []
+            codes = case if glob.glob(os.path.join(case, "codes-*.jsonl")) else None
+            plan.case(os.path.basename(case), check, folder, events, codes, more)
+        large = os.path.join(folder, "large.txt")
+        write_large(large)
+        plan.case("100,000 code objects", check, folder, large)
+
+
+if __name__ == "__main__":
+    main()
