@@ -40,6 +40,8 @@ SINKS = {
     "collapsed": ("collapsed={null}",),
     "speedscope": ("speedscope={null}",),
     "callgrind": ("callgrind={null}",),
+    "pypylog": ("pypylog={null}",),
+    "console, ways through loops": ("console=always", "color=never", "bridges=yes"),
 }
 
 
