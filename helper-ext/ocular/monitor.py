@@ -146,6 +146,9 @@ def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", tr
     if _session:
         raise RuntimeError("ocular: already tracing into " + _session.folder)
     session = _Session(folder, mode, backends.choose(backend, folder).name)
+    if mode == "opcodes" and session.backend != "ptwrite":
+        raise ValueError("ocular: mode opcodes needs a processor trace with branches; backend %s leaves none: "
+                         "use --backend ptwrite, or ocular stat" % session.backend)
     session.whole = whole
     first = _core.join()
     try:

@@ -76,7 +76,12 @@ pt_event() {
 	set -- "$1" ''
 	! pt_cap psb_cyc || ! pt_term cyc || set -- "$1" cyc
 	case $1 in
-	ptwrite) set -- "$1" "ptw${2:+,$2},branch=0" ;;
+	ptwrite)
+		case ${mode-} in
+		opcodes) set -- "$1" "ptw${2:+,$2},branch=1,noretcomp=1" ;;
+		*) set -- "$1" "ptw${2:+,$2},branch=0" ;;
+		esac
+		;;
 	esac
 	echo "intel_pt/$2/u"
 }

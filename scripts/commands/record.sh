@@ -19,6 +19,8 @@ usage: ocular record [options] [--] app.py [args] | -m module [args] | -c code [
                       adaptive  calls and loop iterations (default)
                       lines     calls and lines
                       precise   calls and every instruction
+                      opcodes   every instruction as it ran, specialised, from the processor's branches
+                                (backend ptwrite; see also: ocular stat)
                       full      every event of sys.monitoring
   --include PATTERN   trace only this: a module or package (json.decoder), or, with a slash or .py,
   --exclude PATTERN   a pattern of file names ('*/site-packages/*'); both may be repeated
@@ -108,8 +110,8 @@ fi
 
 check_mode() {
 	case $mode in
-	calls | adaptive | lines | precise | full) ;;
-	*) usage_error "no mode '$mode': calls, adaptive, lines, precise or full" ;;
+	calls | adaptive | lines | precise | opcodes | full) ;;
+	*) usage_error "no mode '$mode': calls, adaptive, lines, precise, opcodes or full" ;;
 	esac
 	[ -n "$flight" ] || [ -z "$calls$exceptions$lag$symbols" ] || usage_error "triggers need --flight"
 	case $backend in

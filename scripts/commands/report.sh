@@ -136,9 +136,12 @@ by_perf() {
 		shift
 	done
 	[ -z "$time" ] || set -- "$@" --time "$time"
+	# Mode opcodes: where each TIP packet leads, without a walk over the code (docs/opcodes.md).
+	itrace=we
+	! grep -qs '"mode":"opcodes"' "${file%/*}"/codes-*.jsonl || itrace=qi1iwpe
 	exec 8>&1
 	status=0
-	verdict=$(perf --no-pager script -f -i "$file" --itrace=we --dlfilter "$parts/perf/ocular.so" \
+	verdict=$(perf --no-pager script -f -i "$file" --itrace=$itrace --dlfilter "$parts/perf/ocular.so" \
 		--dlarg status=9 "$@" 9>&1 >&8 8>&-) || status=$?
 	case $status:$verdict in
 	0:ok) return 0 ;;

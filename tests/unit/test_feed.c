@@ -94,7 +94,7 @@ static void test_good_lines(void **state)
 static const char *const bad[] = {
 	"nonsense",
 	"5\t1\t2\tPY_START\ta.py\tf\t3\t0",	/* a column short */
-	"5\t1\t2\tPY_START\ta.py\tf\t3\t0\t\t", /* one too many */
+	"5\t1\t2\tPY_START\ta.py\tf\t3\t0\t\t\t", /* one too many, besides the opcode */
 	"x\t1\t2\tPY_START\ta.py\tf\t3\t0\t",
 	"-5\t1\t2\tPY_START\ta.py\tf\t3\t0\t",
 	"5\t\t2\tPY_START\ta.py\tf\t3\t0\t",

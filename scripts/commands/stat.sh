@@ -1,0 +1,45 @@
+# shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
+# stat - a program on the emulated processor in mode opcodes: counts of bytecodes and of machine
+# instructions that are the same in every run.
+
+stat_options="--python:python -o:recording --output:recording --summary:summary --opcodes:opcodes"
+
+stat_help() {
+	cat <<'END'
+usage: ocular stat [options] [--] app.py [args] | -m module [args] | -c code [args]
+
+Runs the program on an emulated processor (QEMU, some 30 times slower), and counts the bytecodes it ran,
+specialised as they were, and the processor's instructions. Nothing depends on the machine or its load:
+for comparing two versions of a program where there is no quiet machine, as in CI.
+
+  -o, --output DIR    the recording (default ocular.data; an older one becomes DIR.old)
+  --python PYTHON     the interpreter (default: $PYTHON, else python3)
+  --summary FILE      write all counts as JSON
+  --opcodes SORT[:RESTRICT]...  as of report (default calls:20)
+
+  ocular stat -o before.data -- app.py
+  ocular stat -o after.data -- app.py
+  ocular diff --decoder libipt --fail-over 2% before.data after.data
+
+Strings' hashes are not random in it (PYTHONHASHSEED=0, unless it is set): sets and their order would not be
+the same. A program that reads the clock, or is of several threads, may still differ from run to run.
+Exit status: the program's; if that is 0, the report's.
+END
+}
+
+stat() {
+	parse "$stat_options" "$@"
+	shift "$took"
+	take_python "$@"
+	shift "$took"
+	[ $# -gt 0 ] || usage_error "nothing to count: name a program"
+	[ -x "$parts/bin/ocular-qemu" ] || die "not built yet: run make in $(dirname "$here")"
+	check_python
+	ended=0
+	OCULAR_MODE=opcodes OCULAR_MAIN=1 PYTHONHASHSEED="${PYTHONHASHSEED-0}" \
+		PYTHONPATH="$parts/python/hook${PYTHONPATH:+:$PYTHONPATH}" \
+		"$parts/bin/ocular-qemu" -q -o "$recording" -s branch=1 -s noretcomp=1 -- "$python" "$@" || ended=$?
+	decoder=libipt opcodes=${opcodes:-calls:20}
+	(check_report && report_now) || [ $ended -ne 0 ] || ended=$?
+	exit $ended
+}
