@@ -300,6 +300,22 @@ uint32_t code_index(const struct code *code, int64_t offset)
 	return low ? low - 1 : code->ninstrs;
 }
 
+/* Damaged tables may name any. */
+bool code_lines(const struct code *code, int32_t *first, int32_t *last)
+{
+	*first = INT32_MAX;
+	*last = 0;
+	for (uint32_t i = 0; i < code->ninstrs; i++) {
+		int32_t line = code->instrs[i].line;
+
+		if (line > 0 && line < *first)
+			*first = line;
+		if (line > *last)
+			*last = line;
+	}
+	return *last >= *first && *last - *first < CODE_LINES_MOST;
+}
+
 const char *code_name(const struct code *code)
 {
 	const char *dot = strrchr(code->qualname, '.');

@@ -138,6 +138,12 @@ uint32_t code_index(const struct code *code, int64_t offset);
 /* Its co_name: what follows the last dot of its qualname, unless the table says otherwise. */
 const char *code_name(const struct code *code);
 
+/* More lines than this between a code object's first and last are not believed. */
+#define CODE_LINES_MOST 100000
+
+/* The first and the last line that it has instructions of. False: none are known. */
+bool code_lines(const struct code *code, int32_t *first, int32_t *last);
+
 /* "?" if the interpreter's names are not known. */
 const char *process_opname(const struct process *p, uint8_t opcode);
 

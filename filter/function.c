@@ -76,6 +76,21 @@ struct instr_cost *function_cost(struct code *code, int64_t offset)
 	return f->costs ? &f->costs[i] : NULL;
 }
 
+struct line_cost *function_line(struct code *code, int64_t line)
+{
+	struct function *f = function_of(code);
+	int32_t first, last;
+
+	if (f && !f->lines && code_lines(code, &first, &last)) {
+		f->lines = calloc(last - first + 1, sizeof(*f->lines));
+		f->nlines = f->lines ? last - first + 1 : 0;
+		f->first_line = first;
+	}
+	if (!f || line < f->first_line || line - f->first_line >= f->nlines)
+		return NULL;
+	return &f->lines[line - f->first_line];
+}
+
 static bool is_pair(const struct follower *a, const struct follower *b)
 {
 	return a->from == b->from && a->base == b->base && a->adaptive == b->adaptive;
@@ -138,6 +153,7 @@ void function_free(struct code *code)
 		loop_free(f->loops[i]);
 	free(f->loops);
 	free(f->costs);
+	free(f->lines);
 	free(f);
 	code->function = NULL;
 }

@@ -55,6 +55,12 @@ struct instr_cost {
 	struct instr_form *forms; /* NULL: samples do not say; what ran is the code table's adaptive opcode */
 };
 
+/* What one line cost: from its LINE event to the activation's next one, without what it called. */
+struct line_cost {
+	uint64_t n;
+	uint64_t cycles;
+};
+
 struct function {
 	uint64_t events[OP_COUNT]; /* of its code, by op, whatever they did to the stack */
 	uint64_t calls;
@@ -67,6 +73,9 @@ struct function {
 	struct loop **loops; /* ascending heads */
 	uint32_t nloops;
 	struct instr_cost *costs; /* [code->ninstrs], NULL until an INSTRUCTION event was seen */
+	struct line_cost *lines;  /* [nlines], NULL until a LINE event was seen */
+	int32_t first_line;	  /* of lines[0] */
+	uint32_t nlines;
 };
 
 /* The totals of a code object, made at first sight. NULL: no memory. */
@@ -83,6 +92,9 @@ int instr_cost_follow(struct instr_cost *cost, struct follower pair);
 
 /* The form of that opcode, made at first sight. NULL: no memory. */
 struct instr_form *instr_cost_form(struct instr_cost *cost, uint8_t opcode);
+
+/* The cost of a line, made at first sight. NULL: no memory, no such line. */
+struct line_cost *function_line(struct code *code, int64_t line);
 
 /* Frees what code->function points to. */
 void function_free(struct code *code);

@@ -6,34 +6,10 @@
 
 #include "body.h"
 
-/* The lines that the code object has instructions of; damaged tables may name any. */
-static void find_lines(const struct code *code, struct heat *h)
+static void add(struct heat *h, int32_t number, double cycles)
 {
-	int64_t first = INT32_MAX, last = 0;
+	struct heat_line *line = &h->lines[number - h->first];
 
-	for (uint32_t i = 0; i < code->ninstrs; i++) {
-		int32_t line = code->instrs[i].line;
-
-		if (line > 0 && line < first)
-			first = line;
-		if (line > last)
-			last = line;
-	}
-	if (last - first >= HEAT_LINES_MOST)
-		last = first - 1;
-	h->first = first;
-	h->last = last;
-}
-
-static void add(struct heat *h, const struct body_row *row)
-{
-	struct heat_line *line = &h->lines[row->instr->line - h->first];
-	double cycles = row->cycles * row->times;
-
-	line->code = true;
-	h->measured |= row->measured;
-	if (!row->known)
-		return;
 	line->known = true;
 	line->cycles += cycles;
 	h->sum += cycles;
@@ -41,20 +17,50 @@ static void add(struct heat *h, const struct body_row *row)
 		h->most = line->cycles;
 }
 
-int heat_of(const struct code *code, struct heat *h)
+static void add_lines(struct heat *h, const struct function *f)
+{
+	for (uint32_t i = 0; i < f->nlines; i++)
+		if (f->lines[i].n)
+			add(h, f->first_line + i, f->lines[i].cycles);
+}
+
+static int add_instructions(struct heat *h, const struct code *code)
 {
 	struct body_row *rows = calloc(code->ninstrs + 1, sizeof(*rows));
 	size_t n = rows ? body_code(code, rows, code->ninstrs) : 0;
 
-	*h = (struct heat){ 0 };
-	find_lines(code, h);
-	if (h->last >= h->first)
-		h->lines = calloc(h->last - h->first + 1, sizeof(*h->lines));
-	for (size_t i = 0; i < n && h->lines; i++)
-		if (rows[i].instr->line >= h->first && rows[i].instr->line <= h->last)
-			add(h, &rows[i]);
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].known && rows[i].instr->line >= h->first)
+			add(h, rows[i].instr->line, rows[i].cycles * rows[i].times);
 	free(rows);
-	return !rows || (h->last >= h->first && !h->lines) ? -ENOMEM : 0;
+	return rows ? 0 : -ENOMEM;
+}
+
+static void mark_code(struct heat *h, const struct code *code)
+{
+	for (uint32_t i = 0; i < code->ninstrs; i++)
+		if (code->instrs[i].line >= h->first)
+			h->lines[code->instrs[i].line - h->first].code = true;
+}
+
+int heat_of(const struct code *code, struct heat *h)
+{
+	const struct function *f = code->function;
+
+	*h = (struct heat){ .last = -1 };
+	if (!code_lines(code, &h->first, &h->last)) {
+		h->last = h->first - 1;
+		return 0;
+	}
+	h->lines = calloc(h->last - h->first + 1, sizeof(*h->lines));
+	if (!h->lines)
+		return -ENOMEM;
+	mark_code(h, code);
+	h->source = f->costs ? HEAT_INSTRUCTIONS : f->lines ? HEAT_LINES : HEAT_AVERAGES;
+	if (h->source != HEAT_LINES)
+		return add_instructions(h, code);
+	add_lines(h, f);
+	return 0;
 }
 
 void heat_free(struct heat *h)

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heat.h - what the lines of a function cost: the sums over their instructions (body.h).
+ * heat.h - what the lines of a function cost.
  *
- * Where INSTRUCTION events were recorded all lines that ran are known, and measured. Elsewhere only
- * those of loops are: a trip's cycles, what it called included, over the instructions of its block.
+ * Where INSTRUCTION events were recorded, a line's cycles are those of its instructions; where LINE
+ * events were, those from line to line, without calls. Elsewhere only lines of loops are known: a trip's
+ * cycles, what it called included, over the instructions of its block (body.h).
  */
 #ifndef OCULAR_HEAT_H
 #define OCULAR_HEAT_H
 
 #include "function.h"
+
+enum heat_source {
+	HEAT_AVERAGES,	   /* of loops */
+	HEAT_INSTRUCTIONS, /* sums of measured ones */
+	HEAT_LINES,	   /* measured from line to line */
+};
 
 struct heat_line {
 	bool code;     /* it has instructions */
@@ -17,15 +24,12 @@ struct heat_line {
 };
 
 struct heat {
+	enum heat_source source;
 	int32_t first, last; /* lines, both included; last < first: the function has none */
-	bool measured;	     /* instruction to instruction, not blocks' averages */
 	double most;	     /* cycles of the hottest line; 0: no line is known */
 	double sum;	     /* of all lines */
 	struct heat_line *lines; /* [last - first + 1] */
 };
-
-/* More lines than this between a function's first and last are not believed. */
-#define HEAT_LINES_MOST 100000
 
 /* The lines of a code object that has run. 0 or -ENOMEM; heat_free either way. */
 int heat_of(const struct code *code, struct heat *h);

@@ -51,11 +51,17 @@ static void write_lines(struct page *page, const struct source *source, const st
 
 static const char *meaning(const struct heat *h)
 {
+	static const char *const meanings[] = {
+		[HEAT_AVERAGES] = "Averages of loops, what they called included; lines outside of loops were "
+				  "not timed.",
+		[HEAT_INSTRUCTIONS] = "Measured, instruction to instruction, one callback in each.",
+		[HEAT_LINES] = "Measured, line to line, without what was called; one callback in each.",
+	};
+
 	if (h->most <= 0)
-		return "No line was timed: only lines of loops are, or all of them in mode precise.";
-	return h->measured ? "Measured, instruction to instruction, one callback in each."
-			   : "Averages of loops, what they called included; lines outside of loops were "
-			     "not timed.";
+		return "No line was timed: lines of loops are in mode adaptive, all of them in modes lines and "
+		       "precise.";
+	return meanings[h->source];
 }
 
 static int write_source(struct page *page, const struct code *code, bool open)

@@ -33,6 +33,28 @@ static struct stack *stack_of(struct thread *t, uint32_t interpreter)
 	return &stacks[t->nstacks++];
 }
 
+/* The line that is running ends here, and the next one begins. No line: the activation ends. */
+static void end_line(struct frame *f, uint64_t cycles, struct line_cost *next)
+{
+	uint64_t own = cycles - f->a.start_cycles - f->a.callee_cycles;
+
+	if (f->line)
+		f->line->cycles += own - f->line_cycles;
+	if (next)
+		next->n++;
+	f->line = next;
+	f->line_cycles = own;
+}
+
+/* A LINE may come before the PY_START of its activation, which is then in no frame yet. */
+static void begin_line(struct stack *st, const struct sample *s)
+{
+	struct frame *f = stack_top(st);
+
+	if (f && f->a.code == s->code)
+		end_line(f, s->cycles, function_line(s->code, s->offset));
+}
+
 static void add_totals(const struct frame *f, uint64_t ns, uint64_t cycles, enum leave_how how)
 {
 	struct function *fn = f->a.code->function;
@@ -89,6 +111,7 @@ static int leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles
 	int err = loop_leave_frame(s, how != LEAVE_GAP && how != LEAVE_END);
 	struct frame *f = stack_pop(s);
 
+	end_line(f, cycles, NULL);
 	add_totals(f, ns - f->a.start_ns, cycles - f->a.start_cycles, how);
 	charge_caller(t, s, f, ns, cycles);
 	if (!--t->depth) {
@@ -326,8 +349,10 @@ static int keep(struct thread *t, struct stack *st, const struct sample *s,
 
 	if (s->op == OP_INSTRUCTION)
 		return step(t, st, s, to);
-	if (s->op == OP_LINE) /* comes before PY_START, too */
+	if (s->op == OP_LINE) {
+		begin_line(st, s);
 		return 0;
+	}
 	err = align(t, st, s, to);
 	if (err || s->op != OP_JUMP || s->target > s->offset)
 		return err;

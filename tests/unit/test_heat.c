@@ -37,7 +37,7 @@ static void test_lines_of_a_loop(void **state)
 	assert_int_equal(heat_of(&code, &h), 0);
 	assert_int_equal(h.first, 11);
 	assert_int_equal(h.last, 15);
-	assert_false(h.measured);
+	assert_int_equal(h.source, HEAT_AVERAGES);
 	assert_false(h.lines[0].known);
 	assert_true(h.lines[1].cycles == 220 && h.lines[2].cycles == 220);
 	assert_false(h.lines[3].code);
@@ -57,11 +57,32 @@ static void test_measured_lines(void **state)
 	*function_cost(&code, 4) = (struct instr_cost){ .n = 3, .timed = 3, .cycles = 30 };
 	*function_cost(&code, 10) = (struct instr_cost){ .n = 2, .timed = 2, .cycles = 10 };
 	assert_int_equal(heat_of(&code, &h), 0);
-	assert_true(h.measured);
+	assert_int_equal(h.source, HEAT_INSTRUCTIONS);
 	assert_true(h.lines[0].cycles == 7);
 	assert_true(h.lines[1].cycles == 40);
 	assert_false(h.lines[2].known); /* it never ran */
 	assert_true(h.most == 40 && h.sum == 47);
+	heat_free(&h);
+	function_free(&code);
+}
+
+static void test_lines_by_their_events(void **state)
+{
+	struct code code = make_code();
+	struct heat h;
+
+	(void)state;
+	*function_line(&code, 11) = (struct line_cost){ 1, 7 };
+	*function_line(&code, 15) = (struct line_cost){ 2, 30 };
+	assert_null(function_line(&code, 10));
+	assert_null(function_line(&code, 16));
+	assert_null(function_line(&code, INT64_MAX));
+	assert_null(function_line(&code, -1));
+	assert_int_equal(heat_of(&code, &h), 0);
+	assert_int_equal(h.source, HEAT_LINES);
+	assert_true(h.lines[0].cycles == 7 && h.lines[4].cycles == 30);
+	assert_false(h.lines[1].known); /* it never ran */
+	assert_true(h.most == 30 && h.sum == 37);
 	heat_free(&h);
 	function_free(&code);
 }
@@ -89,6 +110,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines_of_a_loop),
 		cmocka_unit_test(test_measured_lines),
+		cmocka_unit_test(test_lines_by_their_events),
 		cmocka_unit_test(test_no_lines),
 	};
 

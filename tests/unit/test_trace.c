@@ -415,6 +415,55 @@ static void test_events_of_a_code_object(void **state)
 	codes_free(&codes);
 }
 
+/* f has lines 1 to 3 and nothing known of g; an event is 20 cycles after the one before. */
+static const struct {
+	const char *name, *events;
+	uint64_t n[3], cycles[3];
+} lines[] = {
+	{ "line to line, and to the end", "PY_START f; LINE f 1; LINE f 2; LINE f 1; LINE f 3; PY_RETURN f",
+	  { 2, 1, 1 }, { 40, 20, 20 } },
+	{ "before the first line nothing", "PY_START f; CALL f; CALL f; LINE f 2; PY_RETURN f", { 0, 1, 0 }, { 0, 20, 0 } },
+	{ "without what was called", "PY_START f; LINE f 1; PY_START g; LINE g 7; LINE g 8; PY_RETURN g; LINE f 2; PY_RETURN f",
+	  { 1, 1, 0 }, { 40, 20, 0 } },
+	{ "each activation has its own", "PY_START f; LINE f 1; PY_START f; LINE f 2; PY_RETURN f; LINE f 3; PY_RETURN f",
+	  { 1, 1, 1 }, { 40, 20, 20 } },
+	{ "not while it waits", "PY_START f; LINE f 1; PY_YIELD f; CALL m; CALL m; PY_RETURN m; PY_RESUME f; LINE f 2; PY_RETURN f",
+	  { 1, 1, 0 }, { 20, 20, 0 } },
+	{ "up to the last event before a gap", "PY_START f; LINE f 1; GAP 1; LINE f 2; PY_START f; LINE f 3; PY_RETURN f", { 1, 0, 1 }, { 0, 0, 20 } },
+	{ "no line of its own", "PY_START f; LINE f 1; LINE f 9; LINE f 2; PY_RETURN f", { 1, 1, 0 }, { 20, 20, 0 } },
+	{ "before its start", "LINE f 1; PY_START f; LINE f 2; PY_RETURN f", { 0, 1, 0 }, { 0, 20, 0 } },
+};
+
+static void test_lines(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(lines); i++) {
+		struct codes codes;
+		struct trace t;
+		struct code *f;
+
+		codes_init(&codes, NULL);
+		trace_init(&t, &codes, NULL);
+		f = codes_intern(codes_process(&codes, 1), "a.py", "f", 1);
+		f->instrs = calloc(2, sizeof(*f->instrs));
+		assert_non_null(f->instrs);
+		f->ninstrs = 2;
+		f->instrs[0].line = 1;
+		f->instrs[1] = (struct instr){ .offset = 2, .line = 3 };
+		feed(&t, &codes, lines[i].events);
+		assert_int_equal(trace_finish(&t, false), 0);
+		for (int line = 1; line <= 3; line++) {
+			const struct line_cost *cost = function_line(f, line);
+
+			if (cost->n != lines[i].n[line - 1] || cost->cycles != lines[i].cycles[line - 1])
+				fail_msg("%s: line %d ran %" PRIu64 " times, %" PRIu64 " cycles", lines[i].name,
+					 line, cost->n, cost->cycles);
+		}
+		trace_free(&t);
+		codes_free(&codes);
+	}
+}
+
 static void test_profile(void **state)
 {
 	struct teller teller = { .sink.ops = &teller_ops, .f = fopen("/dev/null", "w") };
@@ -489,6 +538,7 @@ int main(void)
 		cmocka_unit_test(test_trips_of_entries),
 		cmocka_unit_test(test_all_time_is_somebodys),
 		cmocka_unit_test(test_events_of_a_code_object),
+		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_profile),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_a_sink_that_fails_ends_it),
