@@ -1,7 +1,7 @@
 # bash completion of ocular: commands, options, modes; programs and recordings are files.
 _ocular() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=
-	local record='--output --mode --include --exclude --python --backend --ring-records --wait-ms --quiet'
+	local record='--output --mode --include --exclude --python --backend --set --ring-records --wait-ms --quiet'
 	record+=' --flight --max-snapshots --pt-buffer --trigger --trigger-exception'
 	record+=' --trigger-lag --trigger-symbol'
 	local report='--perfetto --summary --html --events --loops --opcodes --counts --time --decoder --quiet'
@@ -14,7 +14,7 @@ _ocular() {
 	--decoder:*) words='perf libipt both' ;;
 	--opcodes:*) words='time calls percall name' ;;
 	--iterations:*) words='instants slices none' ;;
-	--backend:*) words='auto ptwrite emulated software' ;;
+	--backend:*) words='auto ptwrite emulated software qemu' ;;
 	help:*) words='run record report diff stat snapshot check by-hand' ;;
 	*:record) words=$record ;;
 	*:report) words=$report ;;

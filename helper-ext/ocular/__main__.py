@@ -33,7 +33,9 @@ options:
                          ptwrite   PTWRITE packets in an Intel PT trace that you record with perf
                          emulated  the same as branches, where the processor has no PTWRITE
                          software  rings that ocular-record drains: any x86-64 processor
+                         qemu      PTWRITE on an emulated processor: exact, repeatable counts, slow
                          auto      what the perf record around this takes, else software
+  --set NAME=N         how the processor of --backend qemu traces: branch=1 ... (ocular-qemu --help)
   --flight LENGTH      flight recorder: keep only snapshots, the last LENGTH (10ms, 2s, or a size a
                        thread: 4M) before ocular.take_snapshot(), SIGUSR2 to the recorder, a death
   --max-snapshots N    no more than so many (100)
@@ -55,7 +57,7 @@ examples:
 # option: (environment variable, may be repeated)
 OPTIONS = {
     "-o": ("output", False), "--output": ("output", False),
-    "--mode": ("OCULAR_MODE", False), "--backend": ("OCULAR_BACKEND", False),
+    "--mode": ("OCULAR_MODE", False), "--backend": ("OCULAR_BACKEND", False), "--set": ("set", True),
     "--flight": ("flight", False), "--max-snapshots": ("max-snapshots", False),
     "--trigger": ("call", True), "--trigger-exception": ("exception", True), "--trigger-lag": ("lag", True),
     "--include": ("OCULAR_INCLUDE", True), "--exclude": ("OCULAR_EXCLUDE", True),
@@ -120,6 +122,15 @@ def tables_folder(output, choice):
     return folder
 
 
+def emulated(values, command):
+    """The command on the processor of ocular-qemu, which says itself what it lacks."""
+    from ocular import tools
+    if "flight" in values:
+        raise ValueError("ocular: --flight is for the backend software")
+    words = [word for each in values.get("set", ()) for word in ("-s", each)]
+    return [tools.emulator(), "-o", values.get("output", ["ocular.data"])[0], *words, "--"] + command
+
+
 def plan(values, program):
     """(command, environment): what this process becomes."""
     from ocular import backends, monitor, tools
@@ -133,6 +144,10 @@ def plan(values, program):
         monitor.triggers.Triggers(env["OCULAR_TRIGGER"].splitlines())
     if env.get("OCULAR_DIR"):
         return command, env
+    if wanted == "qemu":
+        return emulated(values, command), env
+    if "set" in values:
+        raise ValueError("ocular: --set is for the backend qemu")
     choice = backends.choose(wanted)
     env["OCULAR_BACKEND"] = choice.name
     if wanted == "auto":

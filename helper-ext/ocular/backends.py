@@ -5,13 +5,14 @@
     emulated   the same by 64 branches: processors with Intel PT but without PTWRITE, or a recording
                of branches without PTWRITE packets
     software   rings that ocular-record drains; needs nothing
+    qemu       ptwrite, on a processor that ocular-qemu emulates: the program is run there from its start
 """
 
 import os
 
 from . import _core
 
-NAMES = ("auto", "software", "ptwrite", "emulated")
+NAMES = ("auto", "software", "ptwrite", "emulated", "qemu")
 NUMBERS = {"software": _core.BACKEND_SOFTWARE, "ptwrite": _core.BACKEND_PTWRITE,
            "emulated": _core.BACKEND_EMULATED}
 
@@ -133,6 +134,9 @@ def choose(wanted, folder=None):
         raise ValueError("ocular: no backend %r; there are: %s" % (wanted, ", ".join(NAMES)))
     if wanted == "software":
         return Choice(wanted, "asked for")
+    if wanted == "qemu":
+        raise ValueError("ocular: no program that runs already can move to an emulated processor: "
+                         "python -m ocular --backend qemu starts one there")
     if wanted == "auto" and folder and os.path.exists(os.path.join(folder, SOCKET)):
         return Choice("software", "ocular-record records")
     p, perf = processor(), recording_perf()

@@ -18,13 +18,20 @@ def _find(name, *folders):
     return None
 
 
-def recorder():
-    """Path of ocular-record. RuntimeError if there is none."""
-    path = _find("ocular-record", os.path.join(TOP, "bin"), os.path.join(PACKAGE, "bin"))
-    path = path or shutil.which("ocular-record")
+def _program(name):
+    """Path of one of Ocular's programs. RuntimeError if there is none."""
+    path = _find(name, os.path.join(TOP, "bin"), os.path.join(PACKAGE, "bin")) or shutil.which(name)
     if not path:
-        raise RuntimeError("ocular: ocular-record is not here: run `make`, or put it on PATH")
+        raise RuntimeError("ocular: %s is not here: run `make`, or put it on PATH" % name)
     return path
+
+
+def recorder():
+    return _program("ocular-record")
+
+
+def emulator():
+    return _program("ocular-qemu")
 
 
 def hook():

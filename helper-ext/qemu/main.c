@@ -223,7 +223,7 @@ static bool is_program(const char *path)
 
 static void set_environment(const struct options *o, const struct parts *p, const struct recording *r)
 {
-	const char *preload = getenv("LD_PRELOAD");
+	const char *preload = getenv("LD_PRELOAD"), *backend = getenv("OCULAR_BACKEND");
 	char both[2 * PATH_MAX];
 
 	snprintf(both, sizeof(both), "%s%s%s", p->guest, preload && *preload ? ":" : "",
@@ -233,7 +233,8 @@ static void set_environment(const struct options *o, const struct parts *p, cons
 	setenv(SETTINGS_SPOOLS, r->spools, 1);
 	setenv(SETTINGS_QEMU, p->qemu, 1);
 	setenv(SETTINGS_PLUGIN, p->plugin, 1);
-	setenv("OCULAR_BACKEND", "ptwrite", 1);
+	if (strcmp(backend ? backend : "auto", "emulated") != 0)
+		setenv("OCULAR_BACKEND", "ptwrite", 1);
 }
 
 /* qemu-x86_64 -plugin P -0 ARGV0 PATH ARGS; images.c and guest.c know this form. */

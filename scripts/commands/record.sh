@@ -2,13 +2,13 @@
 # record - run a program by plain python, with the tracing hook first on PYTHONPATH, under ocular-record.
 
 record_options="-o:recording --output:recording --mode:mode --include:include+ --exclude:exclude+ \
---python:python --backend:backend --ring-records:ring_records --wait-ms:wait_ms --pt-buffer:pt_buffer \
+--python:python --backend:backend --ring-records:ring_records --wait-ms:wait_ms --pt-buffer:pt_buffer --set:settings@ \
 --flight:flight --trigger:calls@ --trigger-exception:exceptions@ --trigger-lag:lag \
 --trigger-symbol:symbols@ --max-snapshots:max_snapshots -q:quiet! --quiet:quiet!"
 
 recording=ocular.data mode=adaptive include='' exclude='' python=${PYTHON:-python3} backend=auto
 ring_records='' wait_ms='' pt_buffer='' quiet='' flight='' max_snapshots=''
-calls='' exceptions='' lag='' symbols=''
+calls='' exceptions='' lag='' symbols='' settings=''
 
 record_help() {
 	cat <<'END'
@@ -28,7 +28,8 @@ usage: ocular record [options] [--] app.py [args] | -m module [args] | -c code [
   --backend BACKEND   ptwrite   PTWRITE instructions in an Intel PT trace by perf record
                       emulated  the same by branches: Intel PT without PTWRITE
                       software  rings, any x86-64
-                      auto      (default) the first of these that can be had here; says which and why
+                      qemu      PTWRITE on an emulated processor: exact, repeatable counts; 25 times slower
+                      auto      (default) the first of the first three that can be had here; says which and why
   --ring-records N    size of a thread's ring, in markers
   --wait-ms N         how long a thread waits for room in its ring before it drops and counts
   --flight LENGTH     keep only snapshots: the last LENGTH (10ms, 2s; or a size a thread: 4M) before
@@ -39,12 +40,14 @@ usage: ocular record [options] [--] app.py [args] | -m module [args] | -c code [
   --trigger-lag TIME  when an asyncio callback takes, or a thread waits to run, longer than 20ms
   --trigger-symbol S  when a thread comes to a C function: libc.so.6:fsync (hardware breakpoint)
   --max-snapshots N   no more than so many (default 100)
+  --set NAME=N        how the processor of --backend qemu traces (ocular-qemu --help); may be repeated
   --pt-buffer SIZE    perf's trace buffer for each CPU (default: what your rights allow, up to 16M)
   -q, --quiet         no progress and no closing line
 
   ocular record -o fib.data --mode calls fib.py 27
   ocular record --include myapp -- -m myapp serve --port 8000
   ocular record --flight 50ms --mode calls -- -m http.server
+  ocular record --backend qemu --set branch=1 app.py
   ocular record --python python3.13 -- -c 'print(sum(range(10**6)))'
 
 Output, signals and exit status are those of the program.
@@ -115,8 +118,9 @@ check_mode() {
 	esac
 	[ -n "$flight" ] || [ -z "$calls$exceptions$lag$symbols" ] || usage_error "triggers need --flight"
 	case $backend in
-	auto | ptwrite | emulated | software) ;;
-	*) usage_error "no backend '$backend': auto, ptwrite, emulated or software" ;;
+	auto | ptwrite | emulated | software) [ -z "$settings" ] || usage_error "--set is for --backend qemu" ;;
+	qemu) [ -z "$flight" ] || usage_error "--flight is for --backend software" ;;
+	*) usage_error "no backend '$backend': auto, ptwrite, emulated, software or qemu" ;;
 	esac
 }
 
@@ -127,14 +131,25 @@ triggers() {
 	[ -z "$lag" ] || echo "lag $lag"
 }
 
+# Likewise, on an emulated processor, which says itself what it lacks.
+start_emulator() {
+	set -- -- "$@"
+	while [ -n "$settings" ]; do
+		set -- -s "${settings%%"$newline"*}" "$@"
+		case $settings in *"$newline"*) settings=${settings#*"$newline"} ;; *) settings='' ;; esac
+	done
+	exec "$parts/bin/ocular-qemu" -o "$recording" ${quiet:+-q} "$@"
+}
+
 # Does not return: the recorder takes this process's place, so that signals and status are its own.
 start_recorder() {
 	asked=$backend
-	pt_choose
+	[ "$backend" = qemu ] || pt_choose
 	[ "$asked" != auto ] || [ -n "$quiet" ] || warn "backend $backend: $why"
 	export OCULAR_MODE="$mode" OCULAR_INCLUDE="$include" OCULAR_EXCLUDE="$exclude"
 	export OCULAR_BACKEND="$backend" OCULAR_MAIN=1
 	export PYTHONPATH="$parts/python/hook${PYTHONPATH:+:$PYTHONPATH}"
+	[ "$backend" != qemu ] || start_emulator "$python" "$@"
 	[ "$backend" = software ] || pt_record "$python" "$@"
 	OCULAR_TRIGGER=$(triggers)
 	export OCULAR_TRIGGER
