@@ -117,12 +117,41 @@ static void run_hidden(struct thread *t, const struct block *b)
 		walk_leave(&t->walk, b->start);
 }
 
-static void run(unsigned vcpu, void *data)
+/*
+ * What QEMU 7.2 has of the guest's registers (struct CPUArchState, target/i386/cpu.h): the plugin interface
+ * does not tell them, but code that QEMU makes for x86-64 has their address in RBP. Only the carry after a
+ * 64-bit SHL is read.
+ */
+struct registers {
+	uint64_t general[16], ip, flags;
+	uint64_t cc_dst, cc_src, cc_src2; /* operands of what set the flags last */
+	uint32_t cc_op;
+};
+
+#define CC_OP_SHLQ 37u /* cc_src: the operand before the last bit went out */
+
+static bool carry(struct thread *t, const struct registers *r)
+{
+	t->walk.surprises += r->cc_op != CC_OP_SHLQ;
+	return r->cc_src >> 63;
+}
+
+void run_with_registers(unsigned vcpu, void *data, const struct registers *registers);
+
+static __attribute__((naked)) void run(unsigned vcpu, void *data)
+{
+	(void)vcpu, (void)data;
+	__asm__("mov %rbp, %rdx\n\tjmp run_with_registers");
+}
+
+__attribute__((used)) void run_with_registers(unsigned vcpu, void *data, const struct registers *registers)
 {
 	const struct block *b = data;
 	struct thread *t = self ? self : open_thread();
 
 	(void)vcpu;
+	if (walk_is_blind(&t->walk))
+		t->walk.carry = carry(t, registers);
 	if (b->hidden) {
 		run_hidden(t, b);
 		return;

@@ -17,7 +17,7 @@ static bool was_rolled_back(const struct block *b, uint64_t next)
 
 static void tell_cond(struct walk *w, const struct block *b, uint64_t next)
 {
-	core_cond(w->core, next == b->target && next != b->end);
+	core_cond(w->core, b->target == b->end ? w->carry : next == b->target);
 	if (next == b->target || next == b->end)
 		return;
 	w->surprises++;

@@ -20,7 +20,17 @@ struct walk {
 	uint64_t n;		  /* instructions of it that count */
 	uint64_t instructions;	  /* ran, in all */
 	uint64_t surprises;	  /* times that control went where nothing said it would */
+	bool carry; /* when a block begins: the carry flag, where the open one is blind (below) */
 };
+
+/*
+ * A conditional jump to behind itself: where control went does not say whether it was taken. Emulated
+ * PTWRITE, as perf's manual page of intel-pt has it, is 64 of these: SHL, JC, of a register.
+ */
+static inline bool walk_is_blind(const struct walk *w)
+{
+	return w->open && w->open->kind == INSN_COND && w->open->target == w->open->end;
+}
 
 /* A block begins to run. */
 void walk_block(struct walk *w, const struct block *b);

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Python on the emulated processor: the hardware road tells what the software emitter tells.
+
+One program by rings, by PTWRITE without and with branches, and by emulated PTWRITE: the same events one by
+one in each thread, through both decoders where both can read them. And cycles are instructions: what a report
+says of a loop is what the emulator counted between the markers, to the last one.
+"""
+
+import glob
+import os
+import shutil
+
+import recording
+from tap import Plan
+from test_ocular_pt import ocular_pt, read
+from test_qemu import QEMU, Truth, emulate
+
+ALL_WAYS = ("loops.py", "generators.py")
+PROGRAMS = ("threads.py", "forks.py", "subprocesses.py", "coroutines.py", "recursion.py")
+# A PSB among the 64 branches of a word makes perf drop it; on a processor too.
+EMULATED = ("branch=1", "psb=0x40000000")
+JUMP = 15  # event.h: the op of JUMP
+
+
+def environment(**more):
+    """The same in every way; a program's hashes are the same in every run."""
+    return recording.traced_environment("adaptive", PYTHONHASHSEED="0", OCULAR_INCLUDE=recording.PROGRAMS + "/*.py", **more)
+
+
+def threads_of(path):
+    """Events of each thread, without what differs from run to run: sorted, for threads come in any order."""
+    threads = {}
+    for line in read(path).split("\n")[1:-1]:
+        _, pid, tid, *what = line.split("\t")
+        threads.setdefault((pid, tid), []).append(what)
+    return sorted(threads.values())
+
+
+def decoded(data, decoders):
+    """Events by each of the decoders, which must write the same text; (threads, problems)."""
+    paths = {name: os.path.join(data, "events." + name) for name in decoders}
+    if "perf" in paths:
+        recording.report(data, f"events={paths['perf']}")
+    problems = []
+    if "pt" in paths:
+        done = ocular_pt(data, f"events={paths['pt']}")
+        problems = [] if not done.stderr else [done.stderr]
+    texts = [read(path) for path in paths.values()]
+    if len(set(texts)) != 1:
+        problems.append(f"{' and '.join(paths)} differ")
+    return threads_of(next(iter(paths.values()))), problems
+
+
+def core_of(python):
+    """The extension that this interpreter loads: where the words of emulated PTWRITE are in the code."""
+    suffix = recording.run([python, "-ESc", "import _imp; print(_imp.extension_suffixes()[0])"]).stdout.strip()
+    return os.path.join(recording.BUILD, "python", "ocular", "_core" + suffix)
+
+
+def ways(python, every):
+    """(name, settings, environment, decoders) of each way to record under the emulator."""
+    yield "ptwrite", ("branch=0",), environment(), ("perf", "pt")
+    if every:
+        core = core_of(python)
+        yield "ptwrite, branches", ("branch=1", "fup_on_ptw=1"), environment(), ("pt",)
+        yield ("ptwrite, branches of the extension", ("branch=1", f"filter=0/100000@{core}"), environment(), ("perf", "pt"))
+        yield ("emulated", (*EMULATED, f"filter=0/100000@{core}"), environment(OCULAR_BACKEND="emulated"), ("perf",))
+
+
+def same_events(python, program, every):
+    """By rings, by PTWRITE and by emulated PTWRITE: the same events in each thread."""
+    command = [python, os.path.join(recording.PROGRAMS, program)]
+    problems = []
+    with recording.scratch() as folder:
+        data = os.path.join(folder, "rings")
+        recording.record(data, command, environment())
+        expected, _ = decoded(data, ("perf",))
+        if sum(len(events) for events in expected) < 10:
+            problems.append("hardly any event")
+        for name, settings, env, decoders in ways(python, every):
+            shutil.rmtree(os.path.join(folder, "data"), ignore_errors=True)
+            data, truth, done = emulate(folder, settings, command, env=env)
+            found, told = decoded(data, decoders)
+            problems += [f"{name}: {line}" for line in told]
+            if found != expected:
+                problems += [f"{name}: not the same events", *differences(found, expected), done.stderr]
+            if truth.surprises():
+                problems.append(f"{name}: {truth.surprises()} surprises")
+    return problems
+
+
+def differences(found, expected):
+    if len(found) != len(expected):
+        return [f"{len(found)} threads, not {len(expected)}"]
+    return [f"{a[:3]} and not {b[:3]}" for one, other in zip(found, expected) for a, b in zip(one, other) if a != b][:3]
+
+
+def trips(truth):
+    """{(code, head): instructions from each of its back-edges to the next}, of innermost loops of one entry."""
+    last, result = {}, {}
+    for words in truth.words.values():
+        for _, count, word in words:
+            op, code, at = word >> 59, word >> 28 & 0xFFFFFF, word >> 8 & 0xFFFFF
+            distance = (word & 0xFF) - ((word & 0x80) << 1)
+            if op != JUMP or distance >= 0:
+                continue
+            key = code, 2 * (at + distance)
+            if key in last:
+                result.setdefault(key, []).append(count - last[key])
+            last[key] = count
+    return result
+
+
+LOOP = """
+def work(n):
+    total = 0
+    for i in range(n):
+        total += i * i if i % 3 else len(str(i))
+    return total
+
+work(1000)
+"""
+
+
+def exact_cycles(python):
+    """A loop's cycles are the instructions between its markers, to the last one: least, most and mean."""
+    with recording.scratch() as folder:
+        program = os.path.join(folder, "loop.py")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(LOOP)
+        env = recording.traced_environment("adaptive", OCULAR_INCLUDE=folder + "/*.py", PYTHONHASHSEED="0")
+        data, truth, _ = emulate(folder, ("branch=0",), [python, program], env=env)
+        (_, counts), = trips(truth).items()
+        by_pt = recording.json.loads(ocular_pt(data, "summary=-").stdout)
+        by_perf = recording.summary(data)
+        problems = [] if by_pt["clock"]["cycles"] == "emulated" else [str(by_pt["clock"])]
+        for name, summary in (("ocular-pt", by_pt), ("perf", by_perf)):
+            loop, = (loop for loop in summary["loops"] if loop["qualname"] == "work")
+            found = loop["timed"], loop["cycles"]["min"], loop["cycles"]["max"], loop["cycles"]["mean"]
+            expected = len(counts), min(counts), max(counts), float(f"{sum(counts) / len(counts):.9g}")
+            if found[:3] != expected[:3] or abs(found[3] - expected[3]) > 0.01:
+                problems.append(f"{name}: {found} and not {expected}")
+        return problems
+
+
+def repeatable(python):
+    """A second run has the same instructions between the same markers."""
+    with recording.scratch() as folder:
+        program = os.path.join(recording.PROGRAMS, "loops.py")
+        runs = [emulate(folder, ("branch=0",), [python, program], env=environment())[1] for _ in range(2)]
+        first, second = ([words for _, words in sorted(run.words.items())] for run in runs)
+        steps = [[(b[1] - a[1], b[2]) for words in run for a, b in zip(words, words[1:]) if b[2] >> 59 not in (1, 31)]
+                 for run in (first, second)]
+        differ = sum(a != b for a, b in zip(*steps))
+        if len(steps[0]) != len(steps[1]) or differ > len(steps[0]) // 50:
+            return [f"{differ} of {len(steps[0])} and {len(steps[1])} steps differ"]
+        return []
+
+
+def by_command(python):
+    """`ocular record --backend qemu` and `python -m ocular --backend qemu` record there, and say what they lack."""
+    env = recording.plain_environment(PYTHON=python, PYTHONPATH=os.path.join(recording.BUILD, "python"))
+    problems = []
+    with recording.scratch() as folder:
+        for number, command in enumerate(([recording.WRAPPER, "record"], [python, "-m", "ocular"])):
+            data = os.path.join(folder, f"data{number}")
+            done = recording.run([*command, "--backend", "qemu", "--set", "noretcomp=1", "-o", data, "-c",
+                                  "import sys\ndef f(): return 1\nf()\nsys.exit(5)"], env=env)
+            if done.returncode != 5 or "work" in done.stdout:
+                problems.append(f"{command[-1]}: exit status {done.returncode}: {done.stderr}")
+            events, _ = decoded(data, ("perf", "pt"))
+            if not any("f" in event for event in events[0]):
+                problems.append(f"{command[-1]}: no call of f")
+        lacking = dict(env, PATH=folder)
+        done = recording.run([QEMU, "-o", os.path.join(folder, "x"), "--", python, "-c", "1"], env=lacking)
+        if done.returncode != 1 or "install qemu-user" not in done.stderr:
+            problems.append(f"without QEMU: {done.returncode} {done.stderr}")
+        fake = os.path.join(folder, "qemu-x86_64")
+        with open(fake, "w", encoding="utf-8") as file:
+            file.write(f"#!{shutil.which('sh')}\necho 'usage: qemu-x86_64 [options] program'\n")
+        os.chmod(fake, 0o755)
+        done = recording.run([QEMU, "-o", os.path.join(folder, "x"), "--", python, "-c", "1"], env=lacking)
+        if done.returncode != 1 or "takes no plugins" not in done.stderr:
+            problems.append(f"with a static QEMU: {done.returncode} {done.stderr}")
+        if glob.glob(os.path.join(folder, "x*")):
+            problems.append("a folder was made for nothing")
+    return problems
+
+
+def main():
+    recording.need_built()
+    for python in recording.pythons():
+        version = recording.version(python)
+        with Plan() as plan:
+            for program in ALL_WAYS:
+                plan.case(f"{version}, {program}: every way tells the same", same_events, python, program, True)
+            for program in PROGRAMS:
+                plan.case(f"{version}, {program}: rings and PTWRITE tell the same", same_events, python, program, False)
+            plan.case(f"{version}: cycles are instructions", exact_cycles, python)
+            plan.case(f"{version}: a run is like another", repeatable, python)
+            plan.case(f"{version}: the commands", by_command, python)
+
+
+if __name__ == "__main__":
+    main()
