@@ -165,6 +165,7 @@ static const struct {
 	KEY(html, set_string, "FILE", "write the report as a page for a browser"),
 	KEY(events, set_string, "FILE", "write one line for each event"),
 	KEY(collapsed, set_string, "FILE", "write folded stacks, for flamegraph.pl and others"),
+	KEY(flamegraph, set_string, "FILE", "the same"),
 	KEY(speedscope, set_string, "FILE", "write a profile for speedscope"),
 	KEY(callgrind, set_string, "FILE", "write a profile for KCachegrind"),
 	KEY(pypylog, set_string, "FILE", "write which loop each thread is in, as PyPy logs it"),
@@ -245,6 +246,7 @@ static const struct {
 	{ sink_summary_open, offsetof(struct options, summary) },
 	{ sink_html_open, offsetof(struct options, html) },
 	{ sink_collapsed_open, offsetof(struct options, collapsed) },
+	{ sink_collapsed_open, offsetof(struct options, flamegraph) }, /* its other usual name */
 	{ sink_speedscope_open, offsetof(struct options, speedscope) },
 	{ sink_callgrind_open, offsetof(struct options, callgrind) },
 	{ sink_pypylog_open, offsetof(struct options, pypylog) },

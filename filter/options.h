@@ -23,6 +23,7 @@ struct options {
 	const char *events;
 	const char *pstats;
 	const char *collapsed;
+	const char *flamegraph;
 	const char *speedscope;
 	const char *callgrind;
 	const char *pypylog;

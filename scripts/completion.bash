@@ -5,7 +5,7 @@ _ocular() {
 	record+=' --flight --max-snapshots --pt-buffer --trigger --trigger-exception'
 	record+=' --trigger-lag --trigger-symbol'
 	local report='--perfetto --summary --html --events --loops --opcodes --counts --time --decoder --quiet'
-	report+=' --pstats --collapsed --speedscope --callgrind --pypylog --bridges'
+	report+=' --pstats --collapsed --flamegraph --speedscope --callgrind --pypylog --bridges'
 	report+=' --iterations --min-duration --max-size'
 
 	case $before:${COMP_WORDS[1]} in

@@ -10,6 +10,7 @@ report_files="
 	events
 	pstats
 	collapsed
+	flamegraph
 	speedscope
 	callgrind
 	pypylog
@@ -44,7 +45,7 @@ usage: ocular report [options] [DIR]
   --html FILE         write the report as one page for a browser, with source and distributions
   --events FILE       write one line for each decoded event
   --pstats FILE       write call counts, times and callers for pstats.Stats, as cProfile counts them
-  --collapsed FILE    write folded stacks with their ns, for flamegraph.pl and others
+  --collapsed FILE    write folded stacks with their ns, for flamegraph.pl and others; also --flamegraph FILE
   --speedscope FILE   write each thread's call tree for https://www.speedscope.app
   --callgrind FILE    write costs by line, in mode precise by instruction, for KCachegrind
   --pypylog FILE      write when each thread entered and left which loop, as a PYPYLOG

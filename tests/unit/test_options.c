@@ -216,6 +216,7 @@ static void test_sinks(void **state)
 	assert_int_equal(count_sinks("events=/dev/null", "console=always"), 2);
 	assert_int_equal(count_sinks("perfetto=/dev/null", "summary=/dev/null"), 2);
 	assert_int_equal(count_sinks("pstats=/dev/null", NULL), 1);
+	assert_int_equal(count_sinks("collapsed=/dev/null", "flamegraph=/dev/null"), 2);
 }
 
 /* One that cannot be made: the others are taken back, and the error names the file. */
