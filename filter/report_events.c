@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "figure.h"
 #include "report.h"
 #include "report_write.h"
 #include "specialization.h"
@@ -84,15 +85,18 @@ static int by_events(const void *left, const void *right)
 static void write_events_of(const struct report *r, const struct counted *c)
 {
 	const char *between = "        ";
+	char often[FIGURE];
 
 	write_number(r, c->n);
 	write_number(r, rate(r->p, c->n));
 	write_place(r, c->code, c->code->firstlineno, SAMPLE_NOWHERE, 14);
 	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
 		if (c->code->function->events[op]) {
-			fprintf(r->f, "%s%s %" PRIu64, between, sample_op_name(op),
-				c->code->function->events[op]);
-			between = ", ";
+			uint64_t n = c->code->function->events[op];
+
+			fprintf(r->f, "%s%s %" PRIu64 " (%s per s)", between, sample_op_name(op), n,
+				figure_brief(often, rate(r->p, n)));
+			between = "\n        ";
 		}
 	fputc('\n', r->f);
 }

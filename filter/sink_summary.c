@@ -83,6 +83,7 @@ static const struct {
 	{ "trace", .object = summary_trace },
 	{ "processes", .object = summary_processes },
 	{ "events", .object = summary_events },
+	{ "event_rates", .object = summary_event_rates },
 	{ "opcodes", .object = summary_opcodes },
 	{ "functions", .array = put_functions },
 	{ "loops", .array = put_loops },

@@ -27,6 +27,18 @@ static json_t *events(const uint64_t counts[OP_COUNT])
 	return o;
 }
 
+/* A second of traced time. */
+static json_t *event_rates(const struct profile *p, const uint64_t counts[OP_COUNT])
+{
+	json_t *o = json_object();
+
+	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
+		if (counts[op] && p->traced_ns)
+			json_object_set_new(o, sample_op_name(op),
+					    json_real(counts[op] * 1e9 / p->traced_ns));
+	return o;
+}
+
 static json_t *number_or_null(bool known, uint32_t n)
 {
 	return known ? json_integer(n) : json_null();
@@ -74,7 +86,8 @@ static json_t *function(const struct code *code)
 
 json_t *summary_function(const struct profile *p, const struct code *code, bool tables)
 {
-	json_t *o = function(code);
+	json_t *o = json_join(function(code),
+			      json_pack("{s:o}", "event_rates", event_rates(p, code->function->events)));
 
 	if (!tables)
 		return o;
@@ -248,4 +261,9 @@ json_t *summary_trace(const struct profile *p)
 json_t *summary_events(const struct profile *p)
 {
 	return events(p->events);
+}
+
+json_t *summary_event_rates(const struct profile *p)
+{
+	return event_rates(p, p->events);
 }

@@ -12,6 +12,7 @@ json_t *summary_clock(const struct profile *p);
 json_t *summary_trace(const struct profile *p);
 json_t *summary_processes(const struct profile *p);
 json_t *summary_events(const struct profile *p);
+json_t *summary_event_rates(const struct profile *p);
 json_t *summary_losses(const struct profile *p);
 
 /* tables: with the opcodes of each. */
