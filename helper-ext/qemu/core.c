@@ -253,11 +253,29 @@ void core_interrupt(struct core *c, uint64_t at)
 	commit(c);
 }
 
-void core_ptwrite(struct core *c, uint64_t word, uint64_t ip)
+/* Packets come again: OVF, and the time, which was lost too (SDM, "OVF", "Overflow"). */
+static void recover(struct core *c)
 {
+	make_room(c);
+	c->p = packet_ovf(c->p);
+	put_time(c);
+	c->overflowed = false;
+}
+
+bool core_ptwrite(struct core *c, uint64_t word, uint64_t ip)
+{
+	uint64_t n = c->words++;
+
+	if (c->set->overflow && n / c->set->overflow % 2) {
+		c->overflowed = true;
+		return false;
+	}
+	if (c->overflowed)
+		recover(c);
 	begin(c);
 	c->p = packet_ptw(c->p, word, c->set->fup_on_ptw);
 	if (c->set->fup_on_ptw)
 		put_ip(c, PACKET_FUP, ip);
 	commit(c);
+	return true;
 }

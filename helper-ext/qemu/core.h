@@ -41,6 +41,8 @@ struct core {
 	uint64_t next_psb;  /* in bytes of the trace */
 	uint64_t next_mtc;  /* as TSC */
 	bool enabled;	    /* packets of control flow are written (PacketEn) */
+	uint64_t words;	    /* PTWRITEs, lost ones too */
+	bool overflowed;    /* packets are being lost */
 	bool mode_told;	    /* since the last PSB: 64-bit code */
 };
 
@@ -71,8 +73,8 @@ void core_disable(struct core *c);
 void core_disable_to(struct core *c, uint64_t to);
 void core_interrupt(struct core *c, uint64_t at);
 
-/* A PTWRITE at ip. */
-void core_ptwrite(struct core *c, uint64_t word, uint64_t ip);
+/* A PTWRITE at ip. False: its packet was lost in an overflow. */
+bool core_ptwrite(struct core *c, uint64_t word, uint64_t ip);
 
 /* Whether a PSB is due; if so the caller says when it knows the address of the next instruction. */
 static inline bool core_wants_psb(const struct core *c)

@@ -200,13 +200,13 @@ static void note(struct thread *t)
 
 static void end_ptwrite(struct thread *t, uint64_t word, uint64_t ip)
 {
-	bool traced = walk_ptwrite(&t->walk, word, ip);
+	enum walk_word what = walk_ptwrite(&t->walk, word, ip);
 
 	note(t);
-	if (traced && here.set.truth) {
+	if (what != WORD_UNTRACED && here.set.truth) {
 		const struct side s = side_of(t);
 
-		truth_word(&s, "word", t->walk.instructions, word);
+		truth_word(&s, what == WORD_LOST ? "lost" : "word", t->walk.instructions, word);
 	}
 }
 

@@ -17,6 +17,7 @@ static const struct setting {
 	{ "mtc_period", offsetof(struct settings, mtc_period), 0, 15 },
 	{ "noretcomp", offsetof(struct settings, noretcomp), 0, 1 },
 	{ "fup_on_ptw", offsetof(struct settings, fup_on_ptw), 0, 1 },
+	{ "overflow", offsetof(struct settings, overflow), 0, UINT32_MAX },
 	{ "truth", offsetof(struct settings, truth), 0, 1 },
 	{ "psb", offsetof(struct settings, psb), 256, UINT32_MAX },
 };

@@ -5,6 +5,7 @@
  * Lines of blank-separated words, in the order of the events of each thread:
  *
  *   word PID TID TSC INSTRUCTIONS WORD      a PTWRITE: the thread had run so many instructions
+ *   lost PID TID TSC INSTRUCTIONS WORD      likewise, one that an overflow swallowed
  *   trace IDX PID TID CPU INSTRUCTIONS SURPRISES   at the end, for each trace
  *
  * Numbers are decimal, words of PTWRITE hexadecimal.
@@ -19,7 +20,7 @@
 
 #define TRUTH_FILE "truth" /* in the folder of the spools */
 
-/* kind: "word" */
+/* kind: "word" or "lost" */
 void truth_word(const struct side *s, const char *kind, uint64_t instructions, uint64_t word);
 void truth_trace(const char *spools, uint32_t idx, const struct spool_head *head);
 

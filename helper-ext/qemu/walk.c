@@ -133,12 +133,12 @@ void walk_leave(struct walk *w, uint64_t next)
 		go(w, next, true);
 }
 
-bool walk_ptwrite(struct walk *w, uint64_t word, uint64_t ip)
+enum walk_word walk_ptwrite(struct walk *w, uint64_t word, uint64_t ip)
 {
 	close_block(w, 0);
-	if (w->core->enabled)
-		core_ptwrite(w->core, word, ip);
-	return w->core->enabled;
+	if (!w->core->enabled)
+		return WORD_UNTRACED;
+	return core_ptwrite(w->core, word, ip) ? WORD_TRACED : WORD_LOST;
 }
 
 /* Where the open block goes to if nothing comes between, as far as that is known. */

@@ -41,8 +41,11 @@ void walk_syscall(struct walk *w);
 /* The open block's last instruction went to `next`, which is code of the emulator. */
 void walk_leave(struct walk *w, uint64_t next);
 
-/* The open block ended in a PTWRITE at ip, which is done now. False: it was not traced there. */
-bool walk_ptwrite(struct walk *w, uint64_t word, uint64_t ip);
+/* What became of a PTWRITE: outside of what is traced, a packet, or lost in an overflow. */
+enum walk_word { WORD_UNTRACED, WORD_TRACED, WORD_LOST };
+
+/* The open block ended in a PTWRITE at ip, which is done now. */
+enum walk_word walk_ptwrite(struct walk *w, uint64_t word, uint64_t ip);
 
 /* A signal came when the next instruction was the one at ip. */
 void walk_signal(struct walk *w, uint64_t ip);

@@ -32,13 +32,13 @@ class Truth:
     """The emulator's own notes: words in order for each thread, and what each trace had."""
 
     def __init__(self, path):
-        self.words, self.traces = {}, []
+        self.words, self.lost, self.traces = {}, {}, []
         with open(path, encoding="ascii") as lines:
             for line in lines:
                 kind, *rest = line.split()
-                if kind == "word":
-                    pid, tid, tsc, count, word = rest
-                    self.words.setdefault(int(tid), []).append((int(tsc), int(count), int(word, 16)))
+                if kind in ("word", "lost"):
+                    _, tid, tsc, count, word = rest
+                    (self.words if kind == "word" else self.lost).setdefault(int(tid), []).append((int(tsc), int(count), int(word, 16)))
                 elif kind == "trace":
                     self.traces.append([int(n) for n in rest])
 
@@ -213,6 +213,35 @@ def filtered(tools):
         return []
 
 
+def emulated_words(tools):
+    """perf reads words out of branches that lead to the same place taken or not."""
+    with recording.scratch() as folder:
+        data, _, _ = emulate(folder, ("branch=1", "psb=0x10000000"), [os.path.join(tools, "words"), "branches"])
+        text = recording.run(["perf", "script", "-i", os.path.join(data, "perf.data"), "--itrace=we", "-F", "event,trace,synth"])
+        found = [int(line.split("payload:")[1].split()[0], 16) for line in text.stdout.splitlines() if "payload" in line]
+        expected = [i * 0x9E3779B97F4A7C15 % 2**64 for i in range(200)]
+        return [] if found == expected else [f"{len(found)} words: {found[:3]}", text.stderr]
+
+
+def overflows(tools):
+    """Overflow storms: every word that was not lost is there at its time, through both decoders."""
+    problems = []
+    for storm in (1, 7, 60):
+        with recording.scratch() as folder:
+            data, truth, _ = emulate(folder, ("branch=0", f"overflow={storm}"), [os.path.join(tools, "words"), "threads"])
+            expected = sorted((tsc, tid, word) for tid, all_of_it in truth.words.items() for tsc, _, word in all_of_it)
+            lost = sum(len(words) for words in truth.lost.values())
+            perf, errors = words_of(data)
+            if sorted(perf) != expected or lost < 2000:
+                problems += [f"storm of {storm}: perf {len(perf)} words, {len(expected)} executed, {lost} lost", errors[-300:]]
+            done = recording.run([PT, "events=-", data])
+            found = sorted((int(line.split("\t")[0]), int(line.split("\t")[2]))
+                           for line in done.stdout.splitlines() if "FOREIGN" in line)
+            if found != [row[:2] for row in expected]:
+                problems.append(f"storm of {storm}: ocular-pt {len(found)} words, {len(expected)} executed")
+    return problems
+
+
 def main():
     recording.need_built()
     with Plan() as plan, recording.scratch() as tools:
@@ -224,6 +253,8 @@ def main():
             for act in ACTS if settings == BRANCHES[0] else ("deep", "signals"):
                 plan.case(f"{act}, {','.join(settings)}: libipt follows", by_libipt, tools, settings, act)
             plan.case(f"jumps, {','.join(settings)}: perf follows", by_perf, tools, settings, "jumps")
+        plan.case("perf's emulated PTWRITE", emulated_words, tools)
+        plan.case("overflow storms", overflows, tools)
         plan.case("an address filter", filtered, tools)
         for act in ("deep", "strings", "jumps"):
             plan.case(f"{act}: stepped the same", by_stepping, tools, act)

@@ -33,6 +33,23 @@ static void ptwrite_forms(void)
 			 : : "b"(values), "c"(2ul), "m"(values));
 }
 
+/*
+ * A word as perf's manual page of intel-pt has it for processors without PTWRITE ("Emulated PTWRITE"): a
+ * magic, then a branch for each bit, which leads to the same place taken or not.
+ */
+#define BIT   "shl %0\n\tjc 1f\n1:\t"
+#define BITS8 BIT BIT BIT BIT BIT BIT BIT BIT
+static void branches(void)
+{
+	for (uint64_t i = 0; i < WORDS; i++) {
+		uint64_t word = i * 0x9e3779b97f4a7c15;
+
+		__asm__ volatile("jmp 1f\n\t.byte 0x0f, 0x0b\n\t.ascii \"perf,ptwrite  \"\n1:\t"
+				 BITS8 BITS8 BITS8 BITS8 BITS8 BITS8 BITS8 BITS8
+				 : "+r"(word) : : "cc");
+	}
+}
+
 static void many(uint64_t thread)
 {
 	for (uint64_t i = 0; i < WORDS; i++)
@@ -178,7 +195,7 @@ static const struct {
 } acts[] = {
 	{ "words", words },	{ "forms", ptwrite_forms }, { "threads", threads }, { "forks", forks },
 	{ "signals", signals }, { "strings", strings },	    { "jumps", jumps },	    { "deep", deep },
-	{ "children", children }, { "work", work },
+	{ "children", children }, { "branches", branches }, { "work", work },
 };
 
 int main(int argc, char **argv)
