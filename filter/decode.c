@@ -147,7 +147,7 @@ static int feed_lost(struct decoder *d, struct lane *l, const struct word *w)
 /* A segment begins or ends: whatever was before, the sequence goes on from here. */
 static int accept_snapshot(struct decoder *d, struct lane *l, const struct word *w)
 {
-	struct sample s = {
+	*d->room = (struct sample){
 		.op = OP_SNAPSHOT,
 		.pid = w->pid,
 		.tid = w->tid,
@@ -158,12 +158,11 @@ static int accept_snapshot(struct decoder *d, struct lane *l, const struct word 
 		.target = SAMPLE_NOWHERE,
 		.count = marker_offset(w->bits),
 	};
-
 	l->open = true;
 	l->gap = l->widened = false;
 	l->process->received++;
 	l->next = (marker_seq(w->bits) + 1) & MARKER_SEQ_MASK;
-	return d->feed(d->to, &s);
+	return d->feed(d->to, d->room);
 }
 
 /* The word is ours and in its place. */

@@ -16,6 +16,7 @@
 #include "sink_html.h"
 #include "sink_perfetto.h"
 #include "sink_pypylog.h"
+#include "sink_snapshots.h"
 #include "sink_summary.h"
 
 #define LOOPS_DEFAULT 5
@@ -309,6 +310,8 @@ int options_sinks(const struct options *o, struct sink **sinks, char *error)
 	err = append(&end, sink_bridges_open, o->bridges ? "" : NULL, o, error);
 	for (size_t i = 0; i < NFILES && !err; i++)
 		err = append(&end, files[i].make, path_of(o, i), o, error);
+	if (!err)
+		err = append(&end, sink_snapshots_open, wants_console(o) ? "-" : NULL, o, error);
 	if (!err)
 		err = append(&end, sink_console_open, wants_console(o) ? "-" : NULL, o, error);
 	for (struct sink *k = *sinks, *next; err && k; k = next) {

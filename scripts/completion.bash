@@ -9,15 +9,16 @@ _ocular() {
 	report+=' --iterations --min-duration --max-size'
 
 	case $before:${COMP_WORDS[1]} in
-	ocular:* | */ocular:*) words='run record report diff stat snapshot check help' ;;
+	ocular:* | */ocular:*) words='run record report diff stat snapshot attach ps check help' ;;
 	--mode:*) words='calls adaptive lines precise opcodes full' ;;
 	--decoder:*) words='perf libipt both' ;;
 	--opcodes:*) words='time calls percall name' ;;
 	--iterations:*) words='instants slices none' ;;
 	--backend:*) words='auto ptwrite emulated software qemu' ;;
-	help:*) words='run record report diff stat snapshot check by-hand' ;;
+	help:*) words='run record report diff stat snapshot attach ps check by-hand' ;;
 	*:record) words=$record ;;
 	*:report) words=$report ;;
+	*:attach) words="$record --for --wait" ;;
 	*:stat) words='--output --python --summary --opcodes' ;;
 	*:diff) words='--fail-over --share --all --rows --json --decoder' ;;
 	*:run) words="$record $report" ;;

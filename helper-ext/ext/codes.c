@@ -241,3 +241,13 @@ void codes_close(struct codes *c)
 		for (uint32_t i = 0; entries[id >> CHUNK_BITS] && i < CHUNK; i++)
 			forget(c, id + i, entry_of(id + i));
 }
+
+void codes_free(void)
+{
+	process_lock();
+	for (uint32_t i = 0; i < sizeof(entries) / sizeof(*entries); i++) {
+		free(entries[i]);
+		entries[i] = NULL;
+	}
+	process_unlock();
+}

@@ -85,6 +85,9 @@ unsigned int codes_trigger(uint64_t value);
 /* Write what all live code objects were specialized to, and forget them. */
 void codes_close(struct codes *c);
 
+/* No interpreter traces any more: let go of what leads back from ids. */
+void codes_free(void);
+
 /* Set the value of one code object, for calibration. -1 with an exception set. */
 int codes_set(struct codes *c, PyObject *code, uint64_t value);
 

@@ -7,6 +7,8 @@
  * there; here is what runs for each event, each code object and each thread.
  */
 #include <Python.h>
+#include <errno.h>
+#include <sys/mman.h>
 #include <x86intrin.h>
 
 #include "codes.h"
@@ -99,6 +101,23 @@ static PyObject *core_choose(PyObject *module, PyObject *arg)
 	Py_RETURN_NONE;
 }
 
+static int stop_tracing(void *unused)
+{
+	PyObject *monitor = PyImport_ImportModule("ocular.monitor");
+	PyObject *done = monitor ? PyObject_CallMethod(monitor, "stop", NULL) : NULL;
+
+	PyErr_Clear();
+	Py_XDECREF(done);
+	Py_XDECREF(monitor);
+	return 0;
+}
+
+/* The recorder has gone: markers are for nobody. Not from within a callback, but soon. */
+static void deserted(void)
+{
+	Py_AddPendingCall(stop_tracing, NULL);
+}
+
 /*
  * begin(dir, config, header): write the header and hand out lanes. config is ask()'s answer, or of
  * that form where no recorder is needed.
@@ -119,7 +138,7 @@ static PyObject *core_begin(PyObject *module, PyObject *args)
 	if (!all.failed) /* without the braces */
 		text_add(&common, all.bytes + 1, all.length - 2);
 	err = all.failed ? -ENOMEM : table_start(dir, &common);
-	err = err ? err : lanes_start(&c, dir);
+	err = err ? err : lanes_start(&c, dir, deserted);
 	err = err ? err : open_first(state_of(module));
 	snapshot_listen(!err && c.flight);
 	text_free(&all);
@@ -166,8 +185,10 @@ static void write_stop(void)
 static PyObject *core_close(PyObject *module, PyObject *unused)
 {
 	codes_close(&state_of(module)->codes);
-	if (process_leave())
+	if (process_leave()) {
 		write_stop();
+		codes_free();
+	}
 	Py_RETURN_NONE;
 }
 
@@ -215,7 +236,18 @@ static PyObject *core_collector(PyObject *module, PyObject *args)
 	return collector_event(&state->collector, &state->codes, args);
 }
 
+/* unmap(address, size): what somebody who attached had to map. */
+static PyObject *core_unmap(PyObject *module, PyObject *args)
+{
+	unsigned long long address, size;
+
+	if (!PyArg_ParseTuple(args, "KK", &address, &size))
+		return NULL;
+	return munmap((void *)address, size) ? setup_error(-errno) : Py_NewRef(Py_None);
+}
+
 static PyMethodDef methods[] = {
+	{ "unmap", core_unmap, METH_VARARGS, NULL },
 	{ "collector", core_collector, METH_VARARGS, NULL },
 	{ "ask", core_ask, METH_O, NULL },
 	{ "processor", core_processor, METH_O, NULL },

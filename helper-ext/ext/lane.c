@@ -22,6 +22,7 @@
 /* Yields before sleeping: the recorder is usually awake and needs microseconds. */
 #define LANE_YIELDS    64
 #define LANE_NAP_NS    50000
+#define DESERTED_CHECK 1024 /* words dropped between two looks after the recorder */
 /* Records between two looks whether anybody would read them: a system call each. */
 #define FLIGHT_CHECK   (1u << 20)
 #define NOT_STALLED    UINT64_MAX
@@ -40,6 +41,7 @@ static struct {
 	uint64_t lost; /* by threads that ended or never had a lane */
 	enum backend backend;
 	bool active;
+	void (*deserted)(void); /* NULL: told already */
 } lanes = { .once = PTHREAD_ONCE_INIT };
 
 void lane_write(struct lane *l, uint64_t word)
@@ -275,6 +277,17 @@ static void lane_preface(struct lane *l, uint64_t interpreter)
 	}
 }
 
+/* Looking after the recorder is a system call: not for each word of a ring that is only full. */
+static void tell_deserted(const struct lane *l)
+{
+	void (*deserted)(void) = lanes.deserted;
+
+	if (!deserted || !l->ring || l->lost % DESERTED_CHECK || !rings_deserted(l->ring))
+		return;
+	lanes.deserted = NULL;
+	deserted();
+}
+
 struct lane *lane_open(uint64_t interpreter, enum lane_view view, unsigned int words)
 {
 	struct lane *l = lane_own ? lane_own : lane_begin();
@@ -284,6 +297,7 @@ struct lane *lane_open(uint64_t interpreter, enum lane_view view, unsigned int w
 		return NULL;
 	}
 	if (!lane_ready(l)) {
+		tell_deserted(l);
 		lane_drop(l, words);
 		return NULL;
 	}
@@ -329,7 +343,7 @@ enum backend lanes_backend(void)
 	return lanes.backend;
 }
 
-int lanes_start(const struct ring_config *config, const char *dir)
+int lanes_start(const struct ring_config *config, const char *dir, void (*deserted)(void))
 {
 	int err;
 
@@ -337,6 +351,7 @@ int lanes_start(const struct ring_config *config, const char *dir)
 	process_lock();
 	err = lanes.backend == BACKEND_SOFTWARE ? rings_start(config, dir) : 0;
 	lanes.active = !err;
+	lanes.deserted = deserted;
 	process_unlock();
 	return err;
 }

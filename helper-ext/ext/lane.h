@@ -107,9 +107,10 @@ enum backend lanes_backend(void);
 
 /*
  * Begin to hand out lanes; those of BACKEND_SOFTWARE with rings as `config` says, announced in
- * folder `dir` (copied). -ENOMEM.
+ * folder `dir` (copied). deserted() is called, once and by a thread that emits, when the recorder is
+ * found to be gone. -ENOMEM.
  */
-int lanes_start(const struct ring_config *config, const char *dir);
+int lanes_start(const struct ring_config *config, const char *dir, void (*deserted)(void));
 
 /*
  * No thread emits any more: finish all rings. *totals (free() it) has a row for each thread that

@@ -168,6 +168,8 @@ void table_stop(void)
 	process_lock();
 	free(table.dir);
 	table.dir = NULL;
+	/* All ids are forgotten; the next start goes on behind those in its own file. */
+	table.next_id = 1;
 	process_unlock();
 }
 

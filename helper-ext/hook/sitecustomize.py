@@ -42,6 +42,21 @@ def start():
         sys.path.remove(parent)
 
 
+def listen():
+    """None, or the reason why nobody can attach."""
+    if sys.version_info < (3, 12) or sys.implementation.name != "cpython":
+        return None
+    parent = package_parent()
+    sys.path.insert(0, parent)
+    try:
+        from ocular import agent
+        agent.start()
+    except Exception as e:
+        return "cannot listen: " + explain(e)
+    finally:
+        sys.path.remove(parent)
+
+
 def explain(e):
     text = str(e)
     if "PyInit_ocular" in text:
@@ -74,14 +89,16 @@ def record_untraced(reason):
 
 def main():
     is_main_program = os.environ.pop("OCULAR_MAIN", None)
-    if not os.environ.get("OCULAR_DIR"):
-        return
-    reason = start()
+    reason = None
+    if os.environ.get("OCULAR_LISTEN"):
+        reason = listen()
+    if os.environ.get("OCULAR_DIR"):
+        reason = start() or reason
     if reason and is_main_program:
         reason = reason if reason.startswith("ocular") else "ocular: " + reason
         os.write(2, (reason + "\n").encode())
         os._exit(FAILED)
-    if reason:
+    if reason and os.environ.get("OCULAR_DIR"):
         record_untraced(reason)
 
 

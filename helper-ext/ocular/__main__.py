@@ -43,6 +43,7 @@ options:
                        ('pkg.mod:f > 50ms'); with the values of names ('pkg.mod:f(size) > 50ms')
   --trigger-exception TYPE   when one is raised: ValueError, pkg.mod:Error, or a subclass
   --trigger-lag TIME   when an asyncio callback takes, or a thread waits to run, longer: 20ms
+  --listen             do not record: let `ocular attach PID` do that any time later
   -h, --help           this
 
 examples:
@@ -77,6 +78,9 @@ def parse(args):
         if option in ("-h", "--help"):
             sys.stdout.write(USAGE)
             sys.exit(0)
+        if option == "--listen":
+            values["listen"] = ["1"]
+            continue
         if option not in OPTIONS:
             fail("unknown option %s; see python -m ocular --help" % option)
         if not given and not args:
@@ -138,6 +142,8 @@ def plan(values, program):
     monitor.check(values.get("OCULAR_MODE", ["adaptive"])[0], wanted)
     command, env = interpreter() + program, environment(values, tools)
     output = values.get("output", [None])[0]
+    if "listen" in values:
+        return command, dict(env, OCULAR_LISTEN="1")
     if env.get("OCULAR_TRIGGER"):
         if not values.get("flight") and not env.get("OCULAR_DIR"):
             raise ValueError("ocular: triggers need --flight")

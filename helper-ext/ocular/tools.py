@@ -40,9 +40,9 @@ def hook():
                                  os.path.join(PACKAGE, "hook")) or PACKAGE)
 
 
-def serve(folder):
+def serve(folder, options=()):
     """Start a recorder in the background; it listens when this returns."""
-    done = subprocess.run([recorder(), "-o", folder, "--serve", "--quiet"],
+    done = subprocess.run([recorder(), "-o", folder, "--serve", "--quiet", *options],
                           stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         raise RuntimeError("ocular: the recorder did not start: " + done.stderr.strip())

@@ -46,6 +46,7 @@ static const char help[] =
 	"                        of a library (libc.so.6:fsync), by a hardware breakpoint; up to 4\n"
 	"      --serve           record without a command, in the background, until a client\n"
 	"                        asks to finish or all clients have ended\n"
+	"      --tied            with --serve: end when the process that started it has ended\n"
 	"      --folder          only make the folder, for perf record to write into\n"
 	"  -q, --quiet           no progress and no summary, only errors and losses\n"
 	"  -h, --help            this text\n"
@@ -59,7 +60,7 @@ static const char help[] =
 	"  ocular-record --flight 10ms -o app.data -- python3 -m ocular app.py\n"
 	"  perf script -i app.data/perf.data --itrace=we --dlfilter ocular.so\n";
 
-enum { OPT_RING = 256, OPT_WAIT, OPT_SERVE, OPT_FLIGHT, OPT_MOST, OPT_FOLDER, OPT_SYMBOL };
+enum { OPT_RING = 256, OPT_WAIT, OPT_SERVE, OPT_FLIGHT, OPT_MOST, OPT_FOLDER, OPT_SYMBOL, OPT_TIED };
 
 static const struct option table[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -69,6 +70,7 @@ static const struct option table[] = {
 	{ "max-snapshots", required_argument, NULL, OPT_MOST },
 	{ "trigger-symbol", required_argument, NULL, OPT_SYMBOL },
 	{ "serve", no_argument, NULL, OPT_SERVE },
+	{ "tied", no_argument, NULL, OPT_TIED },
 	{ "folder", no_argument, NULL, OPT_FOLDER },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
@@ -181,6 +183,9 @@ static int parse_one(struct options *o, int opt)
 		return parse_flight(optarg, o);
 	case OPT_MOST:
 		return parse_number(optarg, 1, MARKER_OFFSET_MAX, &o->max_snapshots);
+	case OPT_TIED:
+		o->tied = true;
+		return OPTIONS_RUN;
 	case OPT_SYMBOL:
 		return parse_symbol(optarg, o);
 	case OPT_WAIT:

@@ -198,6 +198,8 @@ static bool is_over(const struct recorder *r)
 		return r->target.ended || r->interrupts > 2;
 	if (r->complete || r->interrupts)
 		return true;
+	if (r->options->tied && r->starter_ended)
+		return true;
 	return r->processes.seen ? !r->processes.living : r->starter_ended;
 }
 

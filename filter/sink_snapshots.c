@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Windows of different snapshots never overlap (the recorder takes no record twice), so while the trace
+ * goes by there is one current window. Its costs are in maps; memory grows with the number of
+ * snapshots, which the recorder bounds, and the functions in them.
+ */
+#include "sink_snapshots.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile.h"
+#include "sink_file.h"
+#include "text.h"
+
+#define SHOWN 8 /* snapshots compared in the report, the longest excess first */
+#define ROWS  5 /* functions and loops of each */
+#define FRAMES 3 /* of the stack at the trigger */
+
+/* Of a function or a loop, in one window. */
+struct cost {
+	const struct code *code;
+	int64_t head; /* -1: the function, else the loop's head */
+	int64_t line;
+	uint64_t ns, count; /* calls, or trips */
+};
+
+struct window {
+	uint32_t number;
+	uint64_t ns;	   /* summed over threads */
+	struct map costs;  /* struct code or struct loop -> struct cost */
+	double worst;	   /* the largest excess, ns */
+};
+
+struct snapshots {
+	struct sink_file file;
+	struct window *windows;
+	size_t n, room;
+	size_t current; /* n: none */
+	struct map begun; /* thread -> time at which its segment began, + 2; 1: it is in none */
+};
+
+static struct window *window_of(struct snapshots *v, uint32_t number)
+{
+	struct window *more;
+
+	for (size_t i = v->n; i-- > 0;)
+		if (v->windows[i].number == number)
+			return &v->windows[i];
+	if (v->n == v->room) {
+		v->room = v->room ? 2 * v->room : 16;
+		more = realloc(v->windows, v->room * sizeof(*more));
+		if (!more)
+			return NULL;
+		v->windows = more;
+	}
+	v->windows[v->n] = (struct window){ .number = number };
+	return &v->windows[v->n++];
+}
+
+static int segment(struct sink *s, const struct sample *edge)
+{
+	struct snapshots *v = (struct snapshots *)s;
+	struct window *w = window_of(v, edge->count);
+	uint64_t key = (uint64_t)(uint32_t)edge->pid << 32 | (uint32_t)edge->tid;
+	uintptr_t begun = (uintptr_t)map_get(&v->begun, key);
+
+	if (!w)
+		return sink_file_no_memory(s);
+	v->current = w - v->windows;
+	if (edge->offset && begun > 1)
+		w->ns += edge->time - (begun - 2);
+	begun = edge->offset ? 1 : edge->time + 2;
+	return map_put(&v->begun, key, (void *)begun) ? sink_file_no_memory(s) : 0;
+}
+
+static struct cost *cost_of(struct snapshots *v, const void *what)
+{
+	struct map *costs = &v->windows[v->current].costs;
+	struct cost *c = map_get(costs, (uintptr_t)what);
+
+	if (c)
+		return c;
+	c = calloc(1, sizeof(*c));
+	if (!c || map_put(costs, (uintptr_t)what, c)) {
+		free(c);
+		return NULL;
+	}
+	return c;
+}
+
+static int leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
+		 uint64_t end_cycles)
+{
+	struct snapshots *v = (struct snapshots *)s;
+	struct cost *c = v->n ? cost_of(v, a->code) : NULL;
+
+	(void)how;
+	(void)end_cycles;
+	if (!v->n)
+		return 0;
+	if (!c)
+		return sink_file_no_memory(s);
+	c->code = a->code;
+	c->head = -1;
+	c->line = a->code->firstlineno;
+	c->ns += end_ns - a->start_ns - a->callee_ns;
+	c->count += a->op == OP_PY_START;
+	return 0;
+}
+
+static int iterate(struct sink *s, const struct trip *t)
+{
+	struct snapshots *v = (struct snapshots *)s;
+	struct cost *c = v->n ? cost_of(v, t->loop) : NULL;
+	uint32_t at;
+
+	if (!v->n)
+		return 0;
+	if (!c)
+		return sink_file_no_memory(s);
+	at = code_index(t->loop->code, t->loop->head);
+	c->code = t->loop->code;
+	c->head = t->loop->head;
+	c->line = at < c->code->ninstrs ? c->code->instrs[at].line : -1;
+	c->ns += t->ns;
+	c->count++;
+	return 0;
+}
+
+/* What the other windows spent on it, for a window of this one's length. */
+static void usual(const struct snapshots *v, const struct window *w, const void *what, double *ns,
+		  double *count)
+{
+	double others = 0, spent = 0, times = 0;
+
+	for (size_t i = 0; i < v->n; i++) {
+		const struct cost *c = map_get(&v->windows[i].costs, (uintptr_t)what);
+
+		if (&v->windows[i] == w)
+			continue;
+		others += v->windows[i].ns;
+		spent += c ? c->ns : 0;
+		times += c ? c->count : 0;
+	}
+	*ns = others ? spent / others * w->ns : 0;
+	*count = others ? times / others * w->ns : 0;
+}
+
+struct row {
+	const struct cost *cost;
+	double excess, ns, count; /* the latter two: usual */
+};
+
+static int by_excess(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	if (a->excess != b->excess)
+		return a->excess < b->excess ? 1 : -1;
+	/* A function and its loop: the loop says more. */
+	return (a->cost->head < b->cost->head) - (a->cost->head > b->cost->head);
+}
+
+/* The rows of a window, most excess first; *n of them. NULL: no memory. */
+static struct row *compare(const struct snapshots *v, const struct window *w, size_t *n)
+{
+	struct row *rows;
+
+	*n = 0;
+	for (struct map_slot *m = NULL; (m = map_next(&w->costs, m));)
+		++*n;
+	rows = calloc(*n + 1, sizeof(*rows));
+	*n = 0;
+	for (struct map_slot *m = NULL; rows && (m = map_next(&w->costs, m));) {
+		struct row *r = &rows[(*n)++];
+
+		r->cost = m->value;
+		usual(v, w, (const void *)(uintptr_t)m->key, &r->ns, &r->count);
+		r->excess = r->cost->ns - r->ns;
+	}
+	if (rows)
+		qsort(rows, *n, sizeof(*rows), by_excess);
+	return rows;
+}
+
+static void write_row(FILE *f, const struct row *r)
+{
+	const char *slash = strrchr(r->cost->code->file, '/');
+
+	fprintf(f, "  %+9.3f %9.3f %9.3f %8" PRIu64 " %8.0f  %s", r->excess / 1e6, r->cost->ns / 1e6,
+		r->ns / 1e6, r->cost->count, r->count, r->cost->head < 0 ? "" : "loop in ");
+	text_plain(f, r->cost->code->qualname);
+	fputs(", ", f);
+	text_plain(f, slash ? slash + 1 : r->cost->code->file);
+	fprintf(f, ":%" PRId64 "\n", r->cost->line);
+}
+
+static void write_title(FILE *f, const struct snapshot *s, const struct window *w, uint64_t start_ns)
+{
+	fprintf(f, "Snapshot %u", w->number);
+	if (s) {
+		fprintf(f, ", at %.3f s, of %.3f ms: ",
+			s->at_ns > start_ns ? (s->at_ns - start_ns) / 1e9 : 0.0,
+			(s->at_ns - s->from_ns) / 1e6);
+		text_plain(f, s->label ? s->label : "?");
+		fprintf(f, " (%s)", s->trigger ? s->trigger : "?");
+	}
+	fputc('\n', f);
+	if (s && s->data && strcmp(s->data, "{}")) {
+		fputs("  ", f);
+		text_plain(f, s->data);
+		fputc('\n', f);
+	}
+	for (int i = 0; s && s->stack && s->stack[i] && i < FRAMES; i++) {
+		fputs(i ? "  from " : "  in ", f);
+		text_plain(f, s->stack[i]);
+		fputc('\n', f);
+	}
+	if (s && s->cut)
+		fprintf(f, "  of %u of %u threads the ring did not reach back that far\n", s->cut,
+			s->threads);
+}
+
+static int write_window(FILE *f, const struct snapshots *v, const struct window *w,
+			const struct profile *p)
+{
+	size_t n;
+	struct row *rows = compare(v, w, &n);
+
+	if (!rows)
+		return -ENOMEM;
+	write_title(f, codes_snapshot(p->codes, w->number), w, p->start_ns);
+	if (n)
+		fprintf(f, "  %9s %9s %9s %8s %8s\n", v->n > 1 ? "excess ms" : "ms", "here", "usually",
+			"times", "usually");
+	for (size_t i = 0; i < n && i < ROWS && (!i || rows[i].excess > 0); i++)
+		write_row(f, &rows[i]);
+	free(rows);
+	return 0;
+}
+
+static int find_worst(struct snapshots *v)
+{
+	for (size_t i = 0; i < v->n; i++) {
+		size_t n;
+		struct row *rows = compare(v, &v->windows[i], &n);
+
+		if (!rows)
+			return -ENOMEM;
+		v->windows[i].worst = n ? rows[0].excess : 0;
+		free(rows);
+	}
+	return 0;
+}
+
+static int by_worst(const void *left, const void *right)
+{
+	const struct window *a = left, *b = right;
+
+	if (a->worst != b->worst)
+		return a->worst < b->worst ? 1 : -1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+static int render(FILE *f, struct sink *s, const struct profile *p)
+{
+	struct snapshots *v = (struct snapshots *)s;
+	int err = find_worst(v);
+
+	if (err || !v->n)
+		return err;
+	qsort(v->windows, v->n, sizeof(*v->windows), by_worst);
+	fprintf(f, "%zu snapshot%s%s; times are summed over threads\n\n", v->n, v->n == 1 ? "" : "s",
+		v->n > 1 ? ", each compared with the others, those that differ most first" :
+			   ": nothing to compare it with");
+	for (size_t i = 0; i < v->n && i < SHOWN && !err; i++) {
+		err = write_window(f, v, &v->windows[i], p);
+		fputc('\n', f);
+	}
+	if (v->n > SHOWN)
+		fprintf(f, "%zu more are in the recording\n\n", v->n - SHOWN);
+	return err;
+}
+
+static int finish(struct sink *s, const struct profile *p)
+{
+	int err = sink_file_render(s, render, p);
+
+	return err ? err : sink_file_close(s);
+}
+
+static void free_snapshots(struct sink *s)
+{
+	struct snapshots *v = (struct snapshots *)s;
+
+	for (size_t i = 0; i < v->n; i++) {
+		for (struct map_slot *m = NULL; (m = map_next(&v->windows[i].costs, m));)
+			free(m->value);
+		map_free(&v->windows[i].costs);
+	}
+	free(v->windows);
+	map_free(&v->begun);
+	sink_file_free(s);
+}
+
+static const struct sink_ops ops = {
+	.segment = segment,
+	.leave = leave,
+	.iterate = iterate,
+	.finish = finish,
+	.free = free_snapshots,
+};
+
+int sink_snapshots_open(struct sink **out, const struct sink_options *o, char *error)
+{
+	return sink_file_open(out, sizeof(struct snapshots), &ops, o, error);
+}

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""A thread of the program that waits for somebody who wants to attach: python -m ocular --listen app.py.
+
+It answers where nothing else can: on any Python that can be traced, without gdb, and while the main thread
+sleeps. The socket is in the abstract name space, so it leaves no file; who connects must be the same user
+or root, as the kernel says (SO_PEERCRED).
+"""
+
+import _socket
+import _thread
+import os
+
+SO_PEERCRED = 17  # asm-generic/socket.h; struct ucred {pid, uid, gid}
+LIMIT = 65536     # bytes of an order
+
+
+def address(pid):
+    return b"\0ocular-agent-%d" % pid
+
+
+def peer(sock):
+    """(pid, uid) of the other end."""
+    cred = sock.getsockopt(_socket.SOL_SOCKET, SO_PEERCRED, 12)
+    return int.from_bytes(cred[:4], "little"), int.from_bytes(cred[4:8], "little")
+
+
+def _serve(fd):
+    sock = _socket.socket(fileno=fd)
+    try:
+        sock.settimeout(5)
+        if peer(sock)[1] not in (os.geteuid(), 0):
+            return
+        text = sock.recv(LIMIT)
+        import json
+        from . import attached
+        sock.sendall((attached.obey(json.loads(text)) or "ok").encode("utf-8", "backslashreplace"))
+    except (OSError, ValueError):
+        pass  # the other side has gone, or is not of ours
+    finally:
+        sock.close()
+
+
+def _listen(sock):
+    while True:
+        try:
+            fd, _ = sock._accept()
+        except OSError:
+            return
+        _serve(fd)
+
+
+def start():
+    """OSError if the name is taken: an agent is there already, or somebody pretends to be one."""
+    sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+    sock.bind(address(os.getpid()))
+    sock.listen(4)
+    _thread.start_new_thread(_listen, (sock,))
+    _open.append(sock)
+
+
+def _forked():
+    """The child has a copy of the parent's socket and no thread."""
+    while _open:
+        _open.pop().close()
+    try:
+        start()
+    except OSError:
+        pass
+
+
+_open = []
+os.register_at_fork(after_in_child=_forked)

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""Inside a program that somebody attached to: obey, and say what came of it (attach.py is the other side)."""
+
+import os
+
+
+def obey(order):
+    """{"do": "start", ...arguments of monitor.start} or {"do": "stop"}; None, or one line that says why not."""
+    try:
+        from . import monitor
+        if order.pop("do") == "start":
+            monitor.start(**order)
+        else:
+            monitor.stop()
+    except Exception as e:
+        text = " ".join(str(e).split())
+        return text if text.startswith("ocular: ") else "%s: %s" % (type(e).__name__, text)
+    return None
+
+
+def answer(order, path):
+    """obey(), and the answer in a file of its own that is there at once whole."""
+    text = obey(order)
+    with open(path + ".part", "w") as f:
+        f.write(text or "ok")
+    os.rename(path + ".part", path)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Python processes of this machine, and how one could attach to each: what `ocular ps` prints.
+
+A process is known by what it has mapped: an executable or a library of CPython, whose name says the version.
+"""
+
+import os
+import re
+import shutil
+import sys
+
+NAMES = re.compile(r"/(?:lib)?python(3)?\.?(\d+)?[a-z]*(?:\.so[\d.]*)?$")
+LIBRARY = re.compile(r"/python3\.(\d+)/|/(?:lib)?python3\.(\d+)")
+OLDEST, REMOTE = 12, 14
+
+
+def _read(pid, name):
+    with open("/proc/%d/%s" % (pid, name), "rb") as f:
+        return f.read().decode(errors="replace")
+
+
+def minor_of(pid):
+    """The y of 3.y; 0: a Python that does not say; None: no Python (or not ours to see)."""
+    try:
+        exe = os.readlink("/proc/%d/exe" % pid)
+        paths = [exe] + [line.split(None, 5)[5] for line in _read(pid, "maps").splitlines()
+                         if line.count("/") and len(line.split(None, 5)) == 6]
+    except OSError:
+        return None
+    if not any(NAMES.search(p.replace(" (deleted)", "")) for p in paths):
+        return None
+    for path in paths:
+        match = LIBRARY.search(path)
+        if match:
+            return int(match[1] or match[2])
+    return 0
+
+
+def agents():
+    """pids with a thread that listens (agent.py)."""
+    with open("/proc/net/unix") as f:
+        return {int(m[1]) for m in re.finditer(r"@ocular-agent-(\d+)$", f.read(), re.M)}
+
+
+def is_x86_64(pid):
+    try:
+        with open("/proc/%d/exe" % pid, "rb") as f:
+            return f.read(20)[18:20] == b"\x3e\0"  # e_machine of the ELF header
+    except OSError:
+        return True
+
+
+def possible(pid, minor, uid, listening):
+    """In a word or two, how attach would go."""
+    if os.geteuid() not in (0, uid):
+        return "no: another user's"
+    if pid in listening:
+        return "yes: its agent"
+    if not is_x86_64(pid):
+        return "no: another architecture"
+    if minor and minor < OLDEST:
+        return "no: older than 3.12"
+    if not minor:
+        return "perhaps: version not known"
+    if minor >= REMOTE:
+        return "yes: sys.remote_exec"
+    return "yes: gdb" if shutil.which("gdb") else "no: needs gdb, or --listen"
+
+
+def command_of(pid):
+    words = _read(pid, "cmdline").split("\0")[:-1]
+    text = " ".join(words) or "[" + _read(pid, "comm").strip() + "]"
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def rows():
+    """(pid, version, attach, command) of each Python that this user may know of."""
+    listening = agents()
+    for name in sorted(filter(str.isdigit, os.listdir("/proc")), key=int):
+        pid = int(name)
+        try:
+            minor = minor_of(pid)
+            if minor is None or pid == os.getpid():
+                continue
+            uid = os.stat("/proc/%d" % pid).st_uid
+            yield pid, "3.%d" % minor if minor else "?", possible(pid, minor, uid, listening), command_of(pid)
+        except OSError:
+            continue  # it has ended
+
+
+def main():
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    print("%7s  %-6s  %-26s  %s" % ("PID", "PYTHON", "ATTACH", "COMMAND"))
+    for pid, version, how, command in rows():
+        print(("%7d  %-6s  %-26s  %s" % (pid, version, how, command))[:width])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+# shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
+# attach - have a Python that runs already trace itself; ps - which there are.
+
+attach_help() {
+	cat <<'END'
+usage: ocular attach PID [options]
+
+Traces a Python program that runs already, until Ctrl-C. Then it is as before. Without a PID, fzf picks one.
+
+  -o, --output DIR    the recording (default ocular.data)
+  --for TIME          detach after so long: 10s, 500ms
+  --wait TIME         give up when the program does not answer for so long (default 10s)
+  --mode, --include, --exclude, --flight, --max-snapshots, --trigger, --trigger-exception, --trigger-lag,
+  --trigger-symbol, -q   as with record
+
+How: the program's agent (python -m ocular --listen app.py) if it has one; else sys.remote_exec from Python
+3.14 on; else gdb, where it is installed. `ocular ps` says what is possible for which process.
+
+  ocular attach 4711 --for 5s && ocular report
+  ocular attach 4711 --flight 100ms --trigger 'app.views:search > 50ms'
+END
+}
+
+ps_help() {
+	cat <<'END'
+usage: ocular ps
+
+Lists the Python processes of this machine, their versions, and whether and how `ocular attach` could trace them.
+END
+}
+
+# Any Python that the package runs on will do to look around; to attach, it must be of the target's version.
+own_python() {
+	new='import sys; sys.exit(sys.version_info < (3, 12))'
+	for python in "${PYTHON:-python3}" python3.15 python3.14 python3.13 python3.12; do
+		"$python" -SE -c "$new" 2>/dev/null && return
+	done
+	python=$("$here/find-pythons" 2>/dev/null | head -n 1) # looks everywhere, and so takes a while
+	[ -n "$python" ] || die "no Python 3.12 or newer to look with: name one with \$PYTHON"
+}
+
+ps() {
+	parse '' "$@"
+	own_python
+	PYTHONPATH=$parts/python exec "$python" -m ocular.processes
+}
+
+pick() {
+	if ! command -v fzf >/dev/null || ! [ -t 0 ]; then usage_error "which process? ocular ps lists them"; fi
+	own_python
+	PYTHONPATH=$parts/python "$python" -m ocular.processes | fzf --header-lines=1 | awk '{ print $1 }'
+}
+
+# The target's own interpreter runs the other side: it is of the right version, whatever that is. One that is
+# embedded has none; then an interpreter of that version is looked for.
+interpreter_of() {
+	[ -d "/proc/$1" ] || die "there is no process $1"
+	python=$(readlink "/proc/$1/exe") || die "process $1 cannot be looked into: another user's, or part of the system"
+	case $python in
+	*' (deleted)') die "the interpreter of process $1 has been replaced since it began (${python% *})" ;;
+	*/python*) ;;
+	*) python=$(command -v "$(sed -n 's|.*/lib\(python3\.[0-9]*\)[a-z]*\.so.*|\1|p' "/proc/$1/maps" | head -n 1)") ||
+		die "process $1 is no Python (ocular ps lists them)" ;;
+	esac
+	check_python
+}
+
+attach() {
+	case ${1-} in
+	-h | --help)
+		attach_help
+		exit 0
+		;;
+	'' | -*)
+		target=$(pick)
+		[ -n "$target" ] || exit 1
+		;;
+	*[!0-9]*) usage_error "not a process id: $1" ;;
+	*) target=$1 && shift ;;
+	esac
+	interpreter_of "$target"
+	PYTHONPATH=$parts/python exec "$python" -m ocular.attach "$target" "$@"
+}
