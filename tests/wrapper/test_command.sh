@@ -21,6 +21,9 @@ report_half() {
 	[ "$(wc -l <half.txt)" -gt 2 ] && [ "$(wc -l <half.txt)" -lt "$(($(wc -l <all.txt) * 3 / 4))" ]
 }
 
+on_terminal() { python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) != 0)' "$@"; }
+coloured() { "$ocular" report r1 | grep "$(printf '\033')"; }
+
 report_to_head() { "$ocular" report r1 --events - | head -n 1; }
 
 # --- help and wrong usage: nothing runs, one line says why ---
@@ -83,6 +86,8 @@ ok "and nothing else there" says 0 '^{"schema": *1\|^{' "$ocular" report --summa
 ok "files beside the report" says 0 'my app.py' "$ocular" report r1 --perfetto 'a trace.json' --summary s.json --events e.txt
 ok "the trace is JSON" "$python" -m json.tool 'a trace.json'
 ok "the summary is JSON" "$python" -m json.tool s.json
+ok "colours on a terminal" says 0 "$(printf '\033')\[1m" on_terminal "$ocular" report r1
+ok "and none elsewhere" says 1 '' coloured
 ok "-q shows no report" silent "$ocular" report -q r1 --summary s.json
 ok "a sink that cannot be written" says 1 'no/such' "$ocular" report r1 --perfetto no/such/trace.json
 ok "a number that is none" says 1 'loops' "$ocular" report r1 --loops many
