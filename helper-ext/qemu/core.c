@@ -129,7 +129,7 @@ int core_open(struct core *c, const struct settings *set, const char *path,
 {
 	int err;
 
-	*c = (struct core){ .set = set, .tsc = head->tsc };
+	*c = (struct core){ .set = set, .tsc = head->tsc, .cpu = head->cpu };
 	err = spool_open(&c->spool, path, head);
 	if (err)
 		return err;

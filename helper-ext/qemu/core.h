@@ -41,6 +41,9 @@ struct core {
 	uint64_t next_psb;  /* in bytes of the trace */
 	uint64_t next_mtc;  /* as TSC */
 	bool enabled;	    /* packets of control flow are written (PacketEn) */
+	struct core *older; /* of a list of CPUs */
+	uint32_t cpu;	    /* its number; -1: the trace is a thread's */
+	bool busy;	    /* a thread runs on it */
 	uint64_t words;	    /* PTWRITEs, lost ones too */
 	bool overflowed;    /* packets are being lost */
 	bool mode_told;	    /* since the last PSB: 64-bit code */

@@ -30,8 +30,8 @@
 #define SYS_X86_64_MMAP 9
 
 struct thread {
-	struct core core;
-	struct walk walk;
+	struct walk walk; /* on the core where the thread runs */
+	uint64_t words;	  /* on this core */
 	uint32_t pid, tid;
 	bool hidden; /* runs code of guest.c */
 	uint64_t mmap_size, mmap_fd, mmap_offset; /* of the call that is going on; size 0: none */
@@ -44,6 +44,7 @@ static struct {
 	char program[PATH_MAX];
 	struct clock_page *clock;
 	pthread_mutex_t lock;
+	struct core *cpus; /* with migrate=N */
 	struct block *blocks; /* all there ever were: QEMU may run them at any time */
 	uint64_t hidden_from, hidden_to, on_illegal, on_signal;
 	bool images_told;
@@ -56,7 +57,7 @@ EXPORT int qemu_plugin_version = PLUGIN_VERSION;
 
 static struct side side_of(const struct thread *t)
 {
-	return (struct side){ here.spools, t->pid, t->tid, UINT32_MAX, t->core.tsc };
+	return (struct side){ here.spools, t->pid, t->tid, t->walk.core->cpu, t->walk.core->tsc };
 }
 
 static void tell_thread(const struct thread *t)
@@ -70,6 +71,8 @@ static void tell_thread(const struct thread *t)
 	here.parent = 0;
 	side_comm(&s, comm);
 	side_start(&s);
+	if (here.set.migrate)
+		side_switch(&s, 0);
 	if (!here.images_told) {
 		here.images_told = true;
 		images_first(&s, &here.set.filter, here.program);
@@ -83,24 +86,73 @@ static void fail(const char *what, int err)
 	_exit(125);
 }
 
-static struct thread *open_thread(void)
+/* A new core, at `tsc`: a CPU, or what follows the thread t alone. */
+static struct core *make_core(const struct thread *t, uint64_t tsc)
 {
-	struct thread *t = calloc(1, sizeof(*t));
-	struct spool_head head = { .cpu = UINT32_MAX };
+	unsigned ticket = clock_ticket(here.clock);
+	struct spool_head head = { .pid = t->pid, .tid = t->tid, .cpu = UINT32_MAX, .tsc = tsc };
+	struct core *c = malloc(sizeof(*c));
 	char path[PATH_MAX];
 	int err;
 
-	if (!t)
+	if (!c)
 		fail("no memory", -ENOMEM);
-	head.pid = t->pid = (uint32_t)getpid();
-	head.tid = t->tid = (uint32_t)syscall(SYS_gettid);
-	head.tsc = clock_now(here.clock);
-	if (snprintf(path, sizeof(path), "%s/%06u", here.spools, clock_ticket(here.clock)) >= PATH_MAX)
+	if (here.set.migrate) {
+		head.tid = UINT32_MAX;
+		head.cpu = ticket;
+	}
+	if (snprintf(path, sizeof(path), "%s/%06u", here.spools, ticket) >= PATH_MAX)
 		fail(here.spools, -ENAMETOOLONG);
-	err = core_open(&t->core, &here.set, path, &head);
+	err = core_open(c, &here.set, path, &head);
 	if (err)
 		fail(path, err);
-	t->walk.core = &t->core;
+	return c;
+}
+
+/* A CPU where nobody runs, but not `last`; a new one if there is none. */
+static struct core *take_cpu(const struct thread *t, const struct core *last, uint64_t tsc)
+{
+	struct core *c;
+
+	pthread_mutex_lock(&here.lock);
+	for (c = here.cpus; c && (c->busy || c == last); c = c->older)
+		;
+	if (!c) {
+		c = make_core(t, tsc);
+		c->older = here.cpus;
+		here.cpus = c;
+	}
+	c->busy = true;
+	pthread_mutex_unlock(&here.lock);
+	core_sleep(c, tsc > c->tsc ? tsc : c->tsc + 1); /* at another time than whoever was there */
+	return c;
+}
+
+/* The thread goes on on another CPU, later than whoever was there before. */
+static void migrate(struct thread *t)
+{
+	struct core *last = t->walk.core;
+	struct side s = side_of(t);
+
+	side_switch(&s, 1);
+	last->enabled = false;
+	t->walk.core = take_cpu(t, last, last->tsc + 1);
+	t->words = 0;
+	last->busy = false;
+	s = side_of(t);
+	side_switch(&s, 0);
+}
+
+static struct thread *open_thread(void)
+{
+	struct thread *t = calloc(1, sizeof(*t));
+	uint64_t tsc = clock_now(here.clock);
+
+	if (!t)
+		fail("no memory", -ENOMEM);
+	t->pid = (uint32_t)getpid();
+	t->tid = (uint32_t)syscall(SYS_gettid);
+	t->walk.core = here.set.migrate ? take_cpu(t, NULL, tsc) : make_core(t, tsc);
 	self = t;
 	tell_thread(t);
 	return t;
@@ -194,8 +246,8 @@ static void translate(plugin_id id, struct qemu_plugin_tb *tb)
 /* What is known in shared memory is known even of a thread that is killed. */
 static void note(struct thread *t)
 {
-	t->core.spool.head->instructions = t->walk.instructions;
-	t->core.spool.head->surprises = t->walk.surprises;
+	t->walk.core->spool.head->instructions = t->walk.instructions;
+	t->walk.core->spool.head->surprises = t->walk.surprises;
 }
 
 static void end_ptwrite(struct thread *t, uint64_t word, uint64_t ip)
@@ -208,6 +260,8 @@ static void end_ptwrite(struct thread *t, uint64_t word, uint64_t ip)
 
 		truth_word(&s, what == WORD_LOST ? "lost" : "word", t->walk.instructions, word);
 	}
+	if (here.set.migrate && ++t->words >= here.set.migrate)
+		migrate(t);
 }
 
 static void hear_guest(struct thread *t, int64_t number, const uint64_t *a)
@@ -234,7 +288,7 @@ static void enter_kernel(struct thread *t, int64_t number, const uint64_t *a)
 {
 	walk_syscall(&t->walk);
 	note(t);
-	clock_tell(here.clock, t->core.tsc);
+	clock_tell(here.clock, t->walk.core->tsc);
 	t->mmap_size = number == SYS_X86_64_MMAP && a[2] & PROT_EXEC && !(a[3] & MAP_ANONYMOUS) ? a[1] : 0;
 	t->mmap_fd = a[4];
 	t->mmap_offset = a[5];
@@ -260,7 +314,7 @@ static void leave_syscall(plugin_id id, unsigned vcpu, int64_t number, int64_t r
 	(void)id, (void)vcpu, (void)number;
 	if (!t || t->hidden)
 		return;
-	core_sleep(&t->core, clock_now(here.clock));
+	core_sleep(t->walk.core, clock_now(here.clock));
 	if (t->mmap_size && result > 0) {
 		const struct side s = side_of(t);
 
@@ -278,6 +332,7 @@ static void forked(void)
 	if (!parent)
 		return;
 	here.parent = parent->pid;
+	here.cpus = NULL;
 	open_thread()->hidden = parent->hidden;
 	free(parent);
 }

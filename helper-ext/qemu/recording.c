@@ -58,6 +58,8 @@ void recording_cancel(struct recording *r)
 	rmdir(r->folder.path);
 }
 
+#define SWITCH_RECORDS 2 /* PT_HAVE_SCHED_SWITCH: PERF_RECORD_SWITCH tells who runs (intel-pt.c) */
+
 /* --- what the file says of itself -------------------------------------------------------------------- */
 
 static void name_event(char *name, size_t size, const struct settings *s)
@@ -93,7 +95,10 @@ static int create(struct perfdata *pd, const struct recording *r, const struct s
 			[PT_TSC_CTC_D] = 1,
 			[PT_CYC_BIT] = PT_CONFIG_CYC,
 			[PT_MAX_NONTURBO_RATIO] = CORE_RATIO,
+			[PT_HAVE_SCHED_SWITCH] = s->migrate ? SWITCH_RECORDS : 0,
+			[PT_PER_CPU_MMAPS] = s->migrate != 0,
 		},
+		.flags = s->migrate ? PERF_ATTR_CONTEXT_SWITCH : 0,
 	};
 
 	_Static_assert(CORE_TSC_HZ == 1000000000ull, "a tick is a nanosecond");

@@ -242,6 +242,25 @@ def overflows(tools):
     return problems
 
 
+def migrations(tools):
+    """Threads that go from CPU to CPU: each word has its thread and its time, through both decoders."""
+    problems = []
+    for act in ("threads", "words"):
+        with recording.scratch() as folder:
+            data, truth, _ = emulate(folder, ("branch=0", "migrate=3"), [os.path.join(tools, "words"), act])
+            expected = sorted((tsc, tid, word) for tid, all_of_it in truth.words.items() for tsc, _, word in all_of_it)
+            perf, errors = words_of(data)
+            if sorted(perf) != expected or len({trace[3] for trace in truth.traces}) < 2:
+                differ = [pair for pair in zip(sorted(perf), expected) if pair[0] != pair[1]][:3]
+                problems += [f"{act}: perf {len(perf)} words, {len(expected)} executed", str(differ), errors[-300:]]
+            done = recording.run([PT, "events=-", data])
+            found = sorted((int(line.split("\t")[0]), int(line.split("\t")[2]))
+                           for line in done.stdout.splitlines() if "FOREIGN" in line)
+            if found != [row[:2] for row in expected]:
+                problems.append(f"{act}: ocular-pt {len(found)} words, {len(expected)} executed")
+    return problems
+
+
 def main():
     recording.need_built()
     with Plan() as plan, recording.scratch() as tools:
@@ -255,6 +274,7 @@ def main():
             plan.case(f"jumps, {','.join(settings)}: perf follows", by_perf, tools, settings, "jumps")
         plan.case("perf's emulated PTWRITE", emulated_words, tools)
         plan.case("overflow storms", overflows, tools)
+        plan.case("threads that migrate between CPUs", migrations, tools)
         plan.case("an address filter", filtered, tools)
         for act in ("deep", "strings", "jumps"):
             plan.case(f"{act}: stepped the same", by_stepping, tools, act)

@@ -19,6 +19,7 @@ ALL_WAYS = ("loops.py", "generators.py")
 PROGRAMS = ("threads.py", "forks.py", "subprocesses.py", "coroutines.py", "recursion.py")
 # A PSB among the 64 branches of a word makes perf drop it; on a processor too.
 EMULATED = ("branch=1", "psb=0x40000000")
+SCRATCH = 31  # words of the calibration, before the first marker
 JUMP = 15  # event.h: the op of JUMP
 
 
@@ -143,6 +144,17 @@ def exact_cycles(python):
         return problems
 
 
+def losses(python):
+    """In an overflow storm the markers that were lost are counted to the last one, through both decoders."""
+    with recording.scratch() as folder:
+        data, truth, _ = emulate(folder, ("branch=0", "overflow=40"),
+                                 [python, os.path.join(recording.PROGRAMS, "loops.py")], env=environment())
+        lost = sum(word >> 59 != SCRATCH for words in truth.lost.values() for _, _, word in words)
+        found = [recording.json.loads(ocular_pt(data, "summary=-").stdout), recording.summary(data)]
+        told = [summary["losses"]["markers"] for summary in found]
+        return [] if told == [lost, lost] and lost > 40 else [f"{told} told, {lost} lost"]
+
+
 def repeatable(python):
     """A second run has the same instructions between the same markers."""
     with recording.scratch() as folder:
@@ -197,6 +209,7 @@ def main():
             for program in PROGRAMS:
                 plan.case(f"{version}, {program}: rings and PTWRITE tell the same", same_events, python, program, False)
             plan.case(f"{version}: cycles are instructions", exact_cycles, python)
+            plan.case(f"{version}: what an overflow swallows is counted", losses, python)
             plan.case(f"{version}: a run is like another", repeatable, python)
             plan.case(f"{version}: the commands", by_command, python)
 
