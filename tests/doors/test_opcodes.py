@@ -31,6 +31,7 @@ EVENTLESS = {"RESUME", "END_FOR", "END_SEND"}
 
 SLOW = 500  # seconds for a recording: the emulator takes a few
 
+FILTERED = ("filters",)
 ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 # Groups of tests/programs and of real uses of the standard library, a recording each.
@@ -56,10 +57,17 @@ def environment(**more):
     return recording.plain_environment(PYTHONHASHSEED="0", **more)
 
 
+def filters(python):
+    """Settings that let only the evaluation function and Ocular's markers through."""
+    done = recording.run([python, "-c", "from ocular import ranges; ranges.show()"],
+                         env=environment(PYTHONPATH=os.path.join(recording.BUILD, "python")))
+    return ["filter=" + line for line in done.stdout.splitlines()]
+
+
 def record(python, folder, programs, *settings, **more):
     """A recording in mode opcodes on the emulated processor; its folder."""
     data = os.path.join(folder, "data")
-    words = [word for setting in ("branch=1", "noretcomp=1", *settings) for word in ("-s", setting)]
+    words = [word for setting in ("branch=1", *settings) for word in ("-s", setting)]
     done = recording.run([QEMU, "-q", "-o", data, *words, "--", python, PLAY, *programs],
                          env=environment(PYTHONPATH=recording.HOOK, OCULAR_MAIN="1", OCULAR_MODE="opcodes", **more),
                          timeout=SLOW)
@@ -148,7 +156,7 @@ def differences(ours, truth, without_event):
 
 def check(python, names, settings, folder):
     programs = [program(name) for name in names]
-    data = record(python, folder, programs, *settings)
+    data = record(python, folder, programs, *(filters(python) if settings == FILTERED else settings))
     recovered = recover(data)
     (ours,) = recovered.events.values()
     truth = between_marks(heard(python, folder, programs))
@@ -163,7 +171,7 @@ def check(python, names, settings, folder):
 
 def check_decoders(python, folder):
     """Stock perf in quick mode, with the plugin, gives the same text as ocular-pt."""
-    data = record(python, folder, [program("loops"), program("generators")])
+    data = record(python, folder, [program("loops"), program("generators")], "noretcomp=1")
     text = os.path.join(folder, "perf.txt")
     done = recording.run(["perf", "script", "-i", os.path.join(data, "perf.data"), "--itrace=qi1iwpe", "--dlfilter",
                           recording.PLUGIN, "--dlarg", f"events={text}"], env=recording.plain_environment(), timeout=SLOW)
@@ -178,7 +186,10 @@ def check_decoders(python, folder):
 def cases(python):
     version = recording.version(python)
     for name, group in GROUPS.items():
-        yield f"{version} {name}", check, python, group, ()
+        yield f"{version} {name}", check, python, group, ("noretcomp=1",)
+    # A return into the filter's range is told by TIP.PGE, compressed or not.
+    for name in ("control flow", "generators and coroutines"):
+        yield f"{version} {name}, filtered", check, python, GROUPS[name], FILTERED
     yield f"{version} both decoders", check_decoders, python
 
 
