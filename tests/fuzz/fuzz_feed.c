@@ -3,15 +3,51 @@
  * fuzz_feed.c - any bytes as an events text: through stacks, loops and every sink.
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "analysis.h"
 #include "feed.h"
 
+#define PFTRACE "/tmp/ocular-fuzz-null.pftrace" /* leads to /dev/null: the name chooses the format */
+#define WORDS	8
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	unlink(PFTRACE);
+	return symlink("/dev/null", PFTRACE);
+}
+
+/* One of these is taken, by the size of the input. */
+static char *const ways[][WORDS] = {
+	{ "perfetto=/dev/null", "summary=/dev/null", "events=/dev/null" },
+	{ "perfetto=" PFTRACE, "pstats=/dev/null", "collapsed=/dev/null" },
+	{ "perfetto=/dev/null", "iterations=slices", "speedscope=/dev/null" },
+	{ "perfetto=" PFTRACE, "iterations=slices", "min_duration=50ns", "callgrind=/dev/null" },
+	{ "perfetto=" PFTRACE, "iterations=slices", "max_size=16K", "html=/dev/null" },
+	{ "perfetto=/dev/null", "min_duration=50ns", "max_size=16K" },
+};
+
+/* Of a row: fuzzers have argv, not const. */
+static int copy(char *const way[WORDS], char *words[WORDS])
+{
+	int n = 0;
+
+	while (n < WORDS && way[n]) {
+		words[n] = way[n];
+		n++;
+	}
+	return n;
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static char *words[] = { "perfetto=/dev/null", "summary=/dev/null", "events=/dev/null" };
+	char *words[WORDS];
+	int n = copy(ways[size % (sizeof(ways) / sizeof(*ways))], words);
 	char error[ANALYSIS_ERROR];
 	struct options o;
 	struct analysis a;
@@ -19,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	if (options_parse(&o, 3, words, error) || analysis_open(&a, &o, NULL))
+	if (options_parse(&o, n, words, error) || analysis_open(&a, &o, NULL))
 		abort();
 	f = fmemopen((void *)data, size, "r");
 	feed_file(f, &a.codes, trace_feed, &a.trace, error, sizeof(error));

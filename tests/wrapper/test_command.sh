@@ -89,6 +89,8 @@ ok "the summary is JSON" "$python" -m json.tool s.json
 ok "colours on a terminal" says 0 "$(printf '\033')\[1m" on_terminal "$ocular" report r1
 ok "and none elsewhere" says 1 '' coloured
 ok "-q shows no report" silent "$ocular" report -q r1 --summary s.json
+ok "a smaller timeline" says 0 '' "$ocular" report r1 -q --perfetto t.pftrace.gz --iterations slices --min-duration 1us --max-size 1M
+ok "a size that is none" says 1 'max_size=N' "$ocular" report r1 -q --perfetto t.json --max-size 5
 ok "a sink that cannot be written" says 1 'no/such' "$ocular" report r1 --perfetto no/such/trace.json
 ok "a number that is none" says 1 'loops' "$ocular" report r1 --loops many
 ok "opcodes" says 0 'is followed by' "$ocular" report r1 --opcodes calls:FOR:2
