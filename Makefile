@@ -3,6 +3,7 @@
 #   make            recorder, plugin, and the extension for every CPython >= 3.12 found (PYTHON=… for one)
 #   make demo       set up, build, record a real program, show its loops, write a Perfetto trace
 #   make test       set up, build, run all tests; also: unit sanitize fuzz test-newest bench
+#   make test-hardware  every claim about Intel PT, on a machine that has it
 #   make install    to PREFIX (/usr/local), and the plugin to where perf looks; uninstall undoes it
 CC      ?= cc
 CFLAGS  ?= -O2 -g
@@ -63,7 +64,7 @@ ONLY     = $(if $(findstring command,$(origin PYTHON)),$(PYTHON))
 # V=1 shows whole commands.
 say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 
-.PHONY: all tools ext unit test doors demo sanitize fuzz bench test-newest install uninstall clean
+.PHONY: all tools ext unit test doors demo sanitize fuzz bench test-newest test-hardware install uninstall clean
 all: tools ext
 
 tools: $(addprefix $B/bin/ocular-,record fsck feed pt qemu qemu-pt.so qemu-guest.so diff) $B/perf/ocular.so
@@ -176,6 +177,9 @@ $B/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $$(SRC_$$(call half,$$*))
 	@mkdir -p $(@D)
 	$(call say,FUZZ)clang $(CFLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
 		-I$(DIR_$(call half,$*)) -o $@ $^ $(LIB_$(call half,$*))
+
+test-hardware: all
+	tests/run 'tests/hardware/test_intel_pt.py $(addprefix --python ,$(lastword $(PYTHONS)))'
 
 test-newest:
 	scripts/newest

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""make test-hardware: every claim about Intel PT, tried on this machine. Exit status 77 where it has none.
+
+Each line of the report is a claim, with ok or not ok; what did not hold is told below it. The same programs are
+recorded by rings and by Intel PT, and must have the same events in each thread.
+
+    tests/hardware/test_intel_pt.py [--python PY] [--emulated]
+
+--emulated: on the emulated processor of ocular-qemu instead, as far as its recordings can say something.
+"""
+
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "doors"))
+import recording  # noqa: E402
+from tap import Plan  # noqa: E402
+
+PMU = "/sys/bus/event_source/devices/intel_pt"
+PTW, BRANCHES = "intel_pt/ptw,cyc,branch=0/u", "intel_pt/cyc/u"
+PT = os.path.join(recording.BUILD, "bin", "ocular-pt")
+QEMU = os.path.join(recording.BUILD, "bin", "ocular-qemu")
+PACKAGE = os.path.join(recording.BUILD, "python")
+PROGRAMS = ("loops.py", "generators.py", "exceptions.py", "threads.py", "forks.py")
+SKIP = 77
+
+
+def cap(name):
+    try:
+        with open(os.path.join(PMU, "caps", name), encoding="ascii") as file:
+            return file.read().strip() == "1"
+    except OSError:
+        return False
+
+
+def backends():
+    return ("ptwrite", "emulated") if cap("ptwrite") else ("emulated",)
+
+
+class Machine:
+    """A way to record: by ocular record where Intel PT is, or on the emulated processor."""
+
+    def __init__(self, python, emulated):
+        self.python, self.emulated = python, emulated
+
+    def path(self, program):
+        return os.path.join(recording.PROGRAMS, program)
+
+    def record(self, folder, program, backend, mode="adaptive"):
+        if self.emulated and backend != "software":
+            # A PSB in the middle of an emulated PTWRITE makes perf give it up; ocular record asks for few.
+            settings = ["-s", "branch=1", "-s", "psb=0x40000000"] if backend == "emulated" else []
+            env = recording.traced_environment(mode, OCULAR_MAIN="1", PYTHONHASHSEED="0")
+            return recording.run([QEMU, "-q", "-o", folder, *settings, "--", "env", f"OCULAR_BACKEND={backend}",
+                                  self.python, self.path(program)], env=env)
+        return recording.run([recording.WRAPPER, "record", "-q", "-o", folder, "--mode", mode, "--backend", backend,
+                              "--python", self.python, "--", self.path(program)],
+                             env=recording.plain_environment(PYTHONHASHSEED="0"))
+
+
+def threads_of(text):
+    """What each thread did, without its numbers and times; sorted, for threads have no order.
+
+    perf tells decoder errors among the events. What they cost is seen by what is missing: an emulated PTWRITE
+    that an interrupt cut in two may have been one that only measured what a marker costs.
+    """
+    threads = {}
+    for line in (line for line in text.splitlines()[1:] if "\t" in line):
+        _, pid, tid, *event = line.split("\t")
+        threads.setdefault((pid, tid), []).append(event)
+    return sorted(threads.values())
+
+
+def by_perf(folder):
+    return recording.report(folder, "events=-", "console=never")
+
+
+def by_ocular_pt(folder):
+    return recording.run([PT, "console=never", "events=-", folder]).stdout
+
+
+def difference(found, expected):
+    """Problems, if two sets of threads are not the same."""
+    if found == expected:
+        return []
+    sizes = [[len(events) for events in threads] for threads in (found, expected)]
+    first = next((pair for a, b in zip(found, expected) for pair in zip(a, b) if pair[0] != pair[1]), None)
+    return [f"events of threads: {sizes[0]}, not {sizes[1]}", f"first difference: {first}"]
+
+
+def same_events(machine, program, backend):
+    with recording.scratch() as folder:
+        rings, traced = os.path.join(folder, "rings"), os.path.join(folder, "traced")
+        problems = []
+        for data, how in ((rings, "software"), (traced, backend)):
+            done = machine.record(data, program, how)
+            if done.returncode:
+                problems.append(f"{how}: exit status {done.returncode}: {done.stderr[-500:]}")
+        if problems:
+            return problems
+        expected = threads_of(by_perf(rings))
+        problems = difference(threads_of(by_perf(traced)), expected)
+        if backend == "ptwrite":
+            problems += [f"ocular-pt: {line}" for line in difference(threads_of(by_ocular_pt(traced)), expected)]
+        return problems + lost(traced)
+
+
+def lost(folder):
+    """Losses that the summary tells."""
+    losses = recording.summary(folder)["losses"]
+    found = {k: v for k, v in losses.items() if v and k in ("markers", "gaps", "foreign", "unmatched", "backwards")}
+    return [f"losses: {found}"] if found else []
+
+
+def same_text(machine):
+    with recording.scratch() as folder:
+        data = os.path.join(folder, "data")
+        machine.record(data, "loops.py", "ptwrite")
+        return [] if by_perf(data) == by_ocular_pt(data) else ["the texts differ"]
+
+
+def clock(machine):
+    with recording.scratch() as folder:
+        data, out = os.path.join(folder, "data"), os.path.join(folder, "summary.json")
+        machine.record(data, "loops.py", "ptwrite")
+        done = recording.run([PT, "console=always", f"summary={out}", data])
+        word = "emulated" if machine.emulated else "core"
+        return [] if f'"{word}"' in open(out, encoding="utf-8").read() else [done.stdout]
+
+
+# --- by hand: perf record is the user's own --------------------------------------------------------------
+
+
+def by_hand(machine, event, *options):
+    """perf record -e EVENT -- python -m ocular: the events of each thread, and what was said."""
+    with recording.scratch() as folder:
+        rings = os.path.join(folder, "rings")
+        machine.record(rings, "loops.py", "software")
+        env = recording.plain_environment(PYTHONPATH=PACKAGE, PYTHONHASHSEED="0")
+        done = recording.run(["perf", "record", "-o", os.path.join(folder, "perf.data"), "-e", event, "--",
+                              machine.python, "-m", "ocular", *options, machine.path("loops.py")], env=env)
+        if done.returncode:
+            return [f"exit status {done.returncode}: {done.stderr[-500:]}"]
+        return difference(threads_of(by_perf(folder)), threads_of(by_perf(rings)))
+
+
+def without_packets(machine):
+    with recording.scratch() as folder:
+        env = recording.plain_environment(PYTHONPATH=PACKAGE)
+        recording.run(["perf", "record", "-o", os.path.join(folder, "perf.data"), "-e", "intel_pt//u", "--", machine.python,
+                       "-m", "ocular", "-o", folder, "--backend", "ptwrite", machine.path("loops.py")], env=env)
+        said = recording.perf(folder).stderr
+        return [] if PTW in said else [said]
+
+
+def keeps_status(machine):
+    done = recording.run([recording.WRAPPER, "record", "-q", "-o", "/dev/null/none", "--python", machine.python, "--", "-c", "1"])
+    problems = [] if done.returncode == 1 else [f"a folder that cannot be: {done.returncode}"]
+    with recording.scratch() as folder:
+        done = recording.run([recording.WRAPPER, "record", "-q", "-o", os.path.join(folder, "data"), "--python",
+                              machine.python, "--", "-c", "raise SystemExit(7)"], env=recording.plain_environment())
+        return problems + ([] if done.returncode == 7 else [f"{done.returncode}: {done.stderr}"])
+
+
+def processor(machine):
+    """CPUID and the kernel tell the same."""
+    script = "import ocular._core as c; p = c.processor(''); print(p['pt'], p['ptwrite'], p['kernel_ptwrite'])"
+    done = subprocess.run([machine.python, "-c", script], env={**os.environ, "PYTHONPATH": PACKAGE},
+                          stdout=subprocess.PIPE, text=True, check=True)
+    expected = f"True {cap('ptwrite')} {cap('ptwrite')}\n"
+    return [] if done.stdout == expected else [f"{done.stdout!r}, not {expected!r}"]
+
+
+def claims(plan, machine):
+    """What holds wherever there is a trace."""
+    for backend in ("ptwrite", "emulated") if machine.emulated else backends():
+        for program in PROGRAMS:
+            plan.case(f"{backend}: {program} has the events of the rings, nothing lost", same_events, machine, program, backend)
+    if machine.emulated or cap("ptwrite"):
+        plan.case("ptwrite: perf with ocular.so and ocular-pt tell the same, byte for byte", same_text, machine)
+        plan.case("ptwrite: ocular-pt counts the cycles of the core", clock, machine)
+
+
+def claims_of_perf(plan, machine):
+    """What needs perf record and the kernel."""
+    plan.case("CPUID and the kernel tell the same", processor, machine)
+    plan.case("the program's exit status comes through", keeps_status, machine)
+    plan.case("by hand, intel_pt//: branches stand for PTWRITE", by_hand, machine, "intel_pt//u")
+    if cap("ptwrite"):
+        plan.case("by hand, with PTWRITE packets", by_hand, machine, PTW)
+        plan.case("without PTWRITE packets it is said which event has them", without_packets, machine)
+    else:
+        plan.skip("PTWRITE", "this processor has Intel PT without it")
+
+
+def main():
+    parser = recording.options()
+    parser.add_argument("--emulated", action="store_true", help="on the emulated processor")
+    chosen = parser.parse_args()
+    if not chosen.emulated and not os.path.isdir(PMU):
+        print("no Intel PT here (ocular check says why); --emulated tries the emulated processor")
+        sys.exit(SKIP)
+    recording.need_built()
+    with Plan() as plan:
+        machine = Machine(recording.pythons(chosen)[-1], chosen.emulated)
+        claims(plan, machine)
+        if not chosen.emulated:
+            claims_of_perf(plan, machine)
+    sys.exit(bool(plan.failed))
+
+
+if __name__ == "__main__":
+    main()
