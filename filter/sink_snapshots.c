@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Windows of different snapshots never overlap (the recorder takes no record twice), so while the trace
- * goes by there is one current window. Its costs are in maps; memory grows with the number of
- * snapshots, which the recorder bounds, and the functions in them.
+ * A window is a thread's part of a snapshot while the trace goes by. At the end those of one snapshot
+ * become one: that of the thread where the trigger was seen, or else all of them. For a thread that
+ * waits for the one that is slow has as much time too much as that one has. Memory grows with the
+ * number of snapshots, which the recorder bounds, and of threads and functions in them.
  */
 #include "sink_snapshots.h"
 
@@ -29,7 +30,8 @@ struct cost {
 
 struct window {
 	uint32_t number;
-	uint64_t ns;	   /* summed over threads */
+	int32_t pid, tid;
+	uint64_t begun, ns; /* of the window; summed where threads are */
 	struct map costs;  /* struct code or struct loop -> struct cost */
 	double worst;	   /* the largest excess, ns */
 };
@@ -38,17 +40,19 @@ struct snapshots {
 	struct sink_file file;
 	struct window *windows;
 	size_t n, room;
-	size_t current; /* n: none */
-	struct map begun; /* thread -> time at which its segment began, + 2; 1: it is in none */
+	struct map current; /* thread -> index of its window, + 1 */
 };
 
-static struct window *window_of(struct snapshots *v, uint32_t number)
+static uint64_t key_of(int32_t pid, int32_t tid)
+{
+	return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+}
+
+/* Opens a thread's window and makes it its current one. NULL: no memory. */
+static struct window *open_window(struct snapshots *v, const struct sample *edge)
 {
 	struct window *more;
 
-	for (size_t i = v->n; i-- > 0;)
-		if (v->windows[i].number == number)
-			return &v->windows[i];
 	if (v->n == v->room) {
 		v->room = v->room ? 2 * v->room : 16;
 		more = realloc(v->windows, v->room * sizeof(*more));
@@ -56,35 +60,44 @@ static struct window *window_of(struct snapshots *v, uint32_t number)
 			return NULL;
 		v->windows = more;
 	}
-	v->windows[v->n] = (struct window){ .number = number };
+	if (map_put(&v->current, key_of(edge->pid, edge->tid), (void *)(uintptr_t)(v->n + 1)))
+		return NULL;
+	v->windows[v->n] = (struct window){
+		.number = edge->count,
+		.pid = edge->pid,
+		.tid = edge->tid,
+		.begun = edge->time,
+	};
 	return &v->windows[v->n++];
+}
+
+static struct window *window_of(const struct snapshots *v, int32_t pid, int32_t tid)
+{
+	uintptr_t i = (uintptr_t)map_get(&v->current, key_of(pid, tid));
+
+	return i ? &v->windows[i - 1] : NULL;
 }
 
 static int segment(struct sink *s, const struct sample *edge)
 {
 	struct snapshots *v = (struct snapshots *)s;
-	struct window *w = window_of(v, edge->count);
-	uint64_t key = (uint64_t)(uint32_t)edge->pid << 32 | (uint32_t)edge->tid;
-	uintptr_t begun = (uintptr_t)map_get(&v->begun, key);
+	struct window *w = window_of(v, edge->pid, edge->tid);
 
-	if (!w)
-		return sink_file_no_memory(s);
-	v->current = w - v->windows;
-	if (edge->offset && begun > 1)
-		w->ns += edge->time - (begun - 2);
-	begun = edge->offset ? 1 : edge->time + 2;
-	return map_put(&v->begun, key, (void *)begun) ? sink_file_no_memory(s) : 0;
+	if (!edge->offset)
+		return open_window(v, edge) ? 0 : sink_file_no_memory(s);
+	if (w && w->number == edge->count)
+		w->ns = edge->time - w->begun;
+	return 0;
 }
 
-static struct cost *cost_of(struct snapshots *v, const void *what)
+static struct cost *cost_of(struct window *w, const void *what)
 {
-	struct map *costs = &v->windows[v->current].costs;
-	struct cost *c = map_get(costs, (uintptr_t)what);
+	struct cost *c = map_get(&w->costs, (uintptr_t)what);
 
 	if (c)
 		return c;
 	c = calloc(1, sizeof(*c));
-	if (!c || map_put(costs, (uintptr_t)what, c)) {
+	if (!c || map_put(&w->costs, (uintptr_t)what, c)) {
 		free(c);
 		return NULL;
 	}
@@ -95,11 +108,12 @@ static int leave(struct sink *s, const struct activation *a, enum leave_how how,
 		 uint64_t end_cycles)
 {
 	struct snapshots *v = (struct snapshots *)s;
-	struct cost *c = v->n ? cost_of(v, a->code) : NULL;
+	struct window *w = window_of(v, a->pid, a->tid);
+	struct cost *c = w ? cost_of(w, a->code) : NULL;
 
 	(void)how;
 	(void)end_cycles;
-	if (!v->n)
+	if (!w)
 		return 0;
 	if (!c)
 		return sink_file_no_memory(s);
@@ -114,10 +128,11 @@ static int leave(struct sink *s, const struct activation *a, enum leave_how how,
 static int iterate(struct sink *s, const struct trip *t)
 {
 	struct snapshots *v = (struct snapshots *)s;
-	struct cost *c = v->n ? cost_of(v, t->loop) : NULL;
+	struct window *w = window_of(v, t->in->pid, t->in->tid);
+	struct cost *c = w ? cost_of(w, t->loop) : NULL;
 	uint32_t at;
 
-	if (!v->n)
+	if (!w)
 		return 0;
 	if (!c)
 		return sink_file_no_memory(s);
@@ -127,6 +142,71 @@ static int iterate(struct sink *s, const struct trip *t)
 	c->line = at < c->code->ninstrs ? c->code->instrs[at].line : -1;
 	c->ns += t->ns;
 	c->count++;
+	return 0;
+}
+
+static void free_costs(struct window *w)
+{
+	for (struct map_slot *m = NULL; (m = map_next(&w->costs, m));)
+		free(m->value);
+	map_free(&w->costs);
+}
+
+static int merge(struct window *into, const struct window *w)
+{
+	into->ns += w->ns;
+	for (struct map_slot *m = NULL; (m = map_next(&w->costs, m));) {
+		const struct cost *from = m->value;
+		struct cost *c = cost_of(into, (const void *)(uintptr_t)m->key);
+
+		if (!c)
+			return -ENOMEM;
+		*c = (struct cost){ from->code, from->head, from->line, c->ns + from->ns,
+				    c->count + from->count };
+	}
+	return 0;
+}
+
+/* Is it the thread in which the trigger of its snapshot was seen? */
+static bool is_focus(const struct window *w, const struct codes *codes)
+{
+	const struct snapshot *s = codes_snapshot(codes, w->number);
+
+	return s && s->tid && s->tid == w->tid && s->pid == w->pid;
+}
+
+/* One window a snapshot. */
+static int gather(struct snapshots *v, const struct codes *codes)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->n; i++) {
+		struct window w = v->windows[i], *have = NULL;
+		int err = 0;
+
+		for (size_t k = 0; k < n && !have; k++)
+			have = v->windows[k].number == w.number ? &v->windows[k] : NULL;
+		if (!have) {
+			v->windows[n++] = w;
+			continue;
+		}
+		if (is_focus(have, codes) || is_focus(&w, codes)) {
+			struct window other = is_focus(have, codes) ? w : *have;
+
+			*have = is_focus(have, codes) ? *have : w;
+			w = other;
+		} else {
+			err = merge(have, &w);
+		}
+		free_costs(&w);
+		if (err) {
+			while (++i < v->n)
+				free_costs(&v->windows[i]);
+			v->n = n;
+			return err;
+		}
+	}
+	v->n = n;
 	return 0;
 }
 
@@ -268,12 +348,15 @@ static int by_worst(const void *left, const void *right)
 static int render(FILE *f, struct sink *s, const struct profile *p)
 {
 	struct snapshots *v = (struct snapshots *)s;
-	int err = find_worst(v);
+	int err = gather(v, p->codes);
 
+	if (!err)
+		err = find_worst(v);
 	if (err || !v->n)
 		return err;
 	qsort(v->windows, v->n, sizeof(*v->windows), by_worst);
-	fprintf(f, "%zu snapshot%s%s; times are summed over threads\n\n", v->n, v->n == 1 ? "" : "s",
+	fprintf(f, "%zu snapshot%s%s; times are of the thread that the trigger was seen in, "
+		   "else of all\n\n", v->n, v->n == 1 ? "" : "s",
 		v->n > 1 ? ", each compared with the others, those that differ most first" :
 			   ": nothing to compare it with");
 	for (size_t i = 0; i < v->n && i < SHOWN && !err; i++) {
@@ -296,13 +379,10 @@ static void free_snapshots(struct sink *s)
 {
 	struct snapshots *v = (struct snapshots *)s;
 
-	for (size_t i = 0; i < v->n; i++) {
-		for (struct map_slot *m = NULL; (m = map_next(&v->windows[i].costs, m));)
-			free(m->value);
-		map_free(&v->windows[i].costs);
-	}
+	for (size_t i = 0; i < v->n; i++)
+		free_costs(&v->windows[i]);
 	free(v->windows);
-	map_free(&v->begun);
+	map_free(&v->current);
 	sink_file_free(s);
 }
 
