@@ -24,6 +24,12 @@ static const void *part(const struct image *im, uint64_t offset, uint64_t size)
 	return offset <= im->size && size <= im->size - offset ? im->bytes + offset : NULL;
 }
 
+/* Tables of 64-bit ELF stand at multiples of 8; elsewhere there is none. */
+static const void *table_at(const struct image *im, uint64_t offset, uint64_t size)
+{
+	return offset % 8 ? NULL : part(im, offset, size);
+}
+
 static int image_open(struct image *im, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -53,7 +59,7 @@ static const Elf64_Ehdr *header(const struct image *im)
 /* From an address as the file has it to an offset in the file; 0: in no segment. */
 static uint64_t file_offset(const struct image *im, const Elf64_Ehdr *h, uint64_t address)
 {
-	const Elf64_Phdr *p = part(im, h->e_phoff, (uint64_t)h->e_phnum * sizeof(*p));
+	const Elf64_Phdr *p = table_at(im, h->e_phoff, (uint64_t)h->e_phnum * sizeof(*p));
 
 	for (int i = 0; p && i < h->e_phnum; i++)
 		if (p[i].p_type == PT_LOAD && address >= p[i].p_vaddr &&
@@ -75,7 +81,7 @@ static bool is_named(const struct image *im, const Elf64_Shdr *strings, uint32_t
 static uint64_t find_in(const struct image *im, const Elf64_Shdr *table, const Elf64_Shdr *strings,
 			const char *name)
 {
-	const Elf64_Sym *s = part(im, table->sh_offset, table->sh_size);
+	const Elf64_Sym *s = table_at(im, table->sh_offset, table->sh_size);
 
 	for (uint64_t i = 0; s && i < table->sh_size / sizeof(*s); i++)
 		if (ELF64_ST_TYPE(s[i].st_info) == STT_FUNC && s[i].st_shndx != SHN_UNDEF &&
@@ -87,7 +93,7 @@ static uint64_t find_in(const struct image *im, const Elf64_Shdr *table, const E
 static uint64_t image_find(const struct image *im, const char *name)
 {
 	const Elf64_Ehdr *h = header(im);
-	const Elf64_Shdr *s = h ? part(im, h->e_shoff, (uint64_t)h->e_shnum * sizeof(*s)) : NULL;
+	const Elf64_Shdr *s = h ? table_at(im, h->e_shoff, (uint64_t)h->e_shnum * sizeof(*s)) : NULL;
 	uint64_t address = 0;
 
 	for (int i = 0; s && !address && i < h->e_shnum; i++)

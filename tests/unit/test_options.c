@@ -210,10 +210,10 @@ static size_t count_sinks(const char *a, const char *b)
 static void test_sinks(void **state)
 {
 	(void)state;
-	assert_int_equal(count_sinks(NULL, NULL), 1);
+	assert_int_equal(count_sinks(NULL, NULL), 2); /* the console, and the snapshots above it */
 	assert_int_equal(count_sinks("console=never", NULL), 0);
 	assert_int_equal(count_sinks("events=/dev/null", NULL), 1);
-	assert_int_equal(count_sinks("events=/dev/null", "console=always"), 2);
+	assert_int_equal(count_sinks("events=/dev/null", "console=always"), 3);
 	assert_int_equal(count_sinks("perfetto=/dev/null", "summary=/dev/null"), 2);
 	assert_int_equal(count_sinks("pstats=/dev/null", NULL), 1);
 	assert_int_equal(count_sinks("collapsed=/dev/null", "flamegraph=/dev/null"), 2);

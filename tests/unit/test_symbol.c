@@ -21,10 +21,13 @@ static __attribute__((noinline)) int local_function(int x)
 static void test_as_the_linker_knows_them(void **state)
 {
 	static const char *const names[] = { "getppid", "write", "fsync", "malloc" };
+	/* libc's own, not what a sanitizer puts before them. */
+	void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
 
 	(void)state;
+	assert_non_null(libc);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		uint64_t address = (uintptr_t)dlsym(RTLD_DEFAULT, names[i]);
+		uint64_t address = (uintptr_t)dlsym(libc, names[i]);
 
 		assert_int_not_equal(address, 0);
 		assert_int_equal(symbol_find(getpid(), "libc.so.6", names[i]), address);
@@ -32,6 +35,7 @@ static void test_as_the_linker_knows_them(void **state)
 	}
 	assert_int_equal(symbol_find(getpid(), NULL, "local_function"), (uintptr_t)local_function);
 	assert_int_equal(local_function(1), 2);
+	dlclose(libc);
 }
 
 static void test_what_is_not_there(void **state)
