@@ -147,7 +147,8 @@ def plan(values, program):
     if env.get("OCULAR_TRIGGER"):
         if not values.get("flight") and not env.get("OCULAR_DIR"):
             raise ValueError("ocular: triggers need --flight")
-        monitor.triggers.Triggers(env["OCULAR_TRIGGER"].splitlines())
+        from ocular import triggers
+        triggers.Triggers(env["OCULAR_TRIGGER"].splitlines())
     if env.get("OCULAR_DIR"):
         return command, env
     if wanted == "qemu":

@@ -5,7 +5,7 @@ import atexit
 import os
 import sys
 
-from . import _core, backends, calibrate, modes, opcodes, triggers
+from . import _core, backends, calibrate, modes, opcodes
 
 # Tool ids that the standard library gives no name to come first (sys.monitoring.*_ID).
 TOOL_IDS = (4, 3, 5, 1, 2, 0)
@@ -26,7 +26,7 @@ class _Session:
         self.watch = None
 
     def fly(self, wanted):
-        self.watch = triggers.Watch(wanted, _take_tool_id("ocular triggers") if wanted.exceptions else None)
+        self.watch = _triggers().Watch(wanted, _take_tool_id("ocular triggers") if wanted.exceptions else None)
 
     def register(self):
         monitoring = sys.monitoring
@@ -66,6 +66,12 @@ def _shape(name, mode):
     if name.startswith("BRANCH") and mode == "opcodes":
         return _core.EMIT_DOUBTFUL
     return _core.EMIT_DEST if name in _core.far else _core.EMIT_OFFSET
+
+
+def _triggers():
+    """The module, only where it is needed: what it imports is not the program's."""
+    from . import triggers
+    return triggers
 
 
 def _take_tool_id(name):
@@ -120,7 +126,8 @@ def _begin(session, include, exclude, wanted):
     if wanted and not flight:
         raise ValueError("ocular: triggers need a flight recorder (--flight)")
     if flight:
-        triggers.set_calls(wanted, config[3])
+        wanted = wanted or _triggers().Triggers(())
+        _triggers().set_calls(wanted, config[3])
     _core.set_filter(include, exclude, OWN_FOLDERS)
     _core.begin(session.folder, config, _header(session, config, include, exclude))
     return flight
@@ -142,7 +149,7 @@ def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", tr
     """
     global _session
     check(mode, backend)
-    wanted = triggers.Triggers(trigger)
+    wanted = _triggers().Triggers(trigger) if trigger else None
     if _session:
         raise RuntimeError("ocular: already tracing into " + _session.folder)
     session = _Session(folder, mode, backends.choose(backend, folder).name)
@@ -158,7 +165,7 @@ def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", tr
         if first:
             flight = _begin(session, tuple(include), tuple(exclude), wanted)
             if flight:
-                session.fly(wanted)
+                session.fly(wanted or _triggers().Triggers(()))
     except BaseException:
         session.unregister()
         _core.close()
