@@ -305,6 +305,17 @@ def wait_end(pid, length, folder):
     return True
 
 
+def finish(folder):
+    """The recording is complete, and the recorder's own files are gone, when this returns."""
+    try:
+        monitor.finish(folder)
+    except OSError:
+        pass  # it has ended with the target
+    deadline = time.monotonic() + 5
+    while os.path.exists(os.path.join(folder, ".ocular.sock")) and time.monotonic() < deadline:
+        time.sleep(0.002)
+
+
 def attach(o):
     check(o.pid)
     folder = os.path.abspath(o.output)
@@ -314,7 +325,7 @@ def attach(o):
     try:
         how = tell(o.pid, folder, order, o.wait)
     except BaseException:
-        monitor.finish(folder)
+        finish(folder)
         raise
     if not o.quiet:
         sys.stderr.write("[ ocular: attached to %d by %s; %s detaches ]\n" % (
@@ -328,10 +339,7 @@ def attach(o):
             raise
         there = False
     finally:
-        try:
-            monitor.finish(folder)
-        except OSError:
-            pass  # it has ended with the target
+        finish(folder)
     if not o.quiet:
         sys.stderr.write("[ ocular: %s; the recording is in %s ]\n" % (
             "detached" if there else "process %d has ended" % o.pid, o.output))
