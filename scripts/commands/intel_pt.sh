@@ -72,7 +72,7 @@ pt_aux_kib() {
 
 # The event. CYC where there is one: without, most markers share a time with their neighbours. PTWRITE
 # needs no branches, and without them perf needs none of the program's files; emulated they are all, and
-# perf gives up one that a PSB comes into the middle of: let these be rare.
+# perf gives up one now and then (docs/limits.md); with rare PSBs that was not seen.
 pt_event() {
 	set -- "$1" ''
 	! pt_cap psb_cyc || ! pt_term cyc || set -- "$1" cyc,
