@@ -8,7 +8,7 @@ stat_help() {
 	cat <<'END'
 usage: ocular stat [options] [--] app.py [args] | -m module [args] | -c code [args]
 
-Runs the program on an emulated processor (QEMU, some 30 times slower), and counts the bytecodes it ran,
+Runs the program on an emulated processor (QEMU, tens of times slower), and counts the bytecodes it ran,
 specialised as they were, and the processor's instructions. Nothing depends on the machine or its load:
 for comparing two versions of a program where there is no quiet machine, as in CI.
 
