@@ -65,6 +65,7 @@ struct process {
 	uint32_t first_id;
 	int32_t parent; /* -1: none */
 	bool whole;	/* traced from before its program began */
+	bool jit;	/* its interpreter compiles hot loops */
 	char *opnames[256];
 	bool able[256]; /* by base opcode: the interpreter has specialised forms of it */
 	bool ables;	/* the header says which */

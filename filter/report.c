@@ -41,6 +41,15 @@ void report_clock(FILE *f, const struct profile *p)
 	fputs(words, f);
 }
 
+/* What runs compiled leaves no events; those of back-edges and instructions keep loops interpreted. */
+static void write_jit(const struct report *r)
+{
+	if (r->p->events[OP_JUMP] || r->p->events[OP_INSTRUCTION])
+		write_field(r, "JIT", "on; the events of this mode keep loops interpreted");
+	else
+		write_field(r, "JIT", "on; how much of the time was compiled code is unknown");
+}
+
 static const char *plural(uint64_t n, const char *ending)
 {
 	return n == 1 ? "" : ending;
@@ -71,6 +80,8 @@ void report_head(const struct report *r)
 		write_field(r, "Program", root->argv);
 		write_field(r, "Python", root->python);
 		write_field(r, "Mode", root->mode);
+		if (root->jit)
+			write_jit(r);
 		write_field(r, "Markers", root->backend);
 	}
 	fputs("Cycles   ", r->f);

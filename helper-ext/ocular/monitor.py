@@ -83,6 +83,12 @@ def _take_tool_id(name):
     raise RuntimeError("ocular: no tool id of sys.monitoring is free; in use by: " + names)
 
 
+def _jit():
+    """Whether the interpreter compiles hot loops; None where it does not say (before 3.14)."""
+    jit = getattr(sys, "_jit", None)
+    return jit and jit.is_enabled()
+
+
 def _header(session, config, include, exclude):
     names, tables = opcodes.tables()
     _core.set_opcodes(*tables)
@@ -97,6 +103,7 @@ def _header(session, config, include, exclude):
         "python": sys.version,
         "hexversion": sys.hexversion,
         "implementation": sys.implementation.cache_tag,
+        "jit": _jit(),
         "whole": session.whole,
         "mode": session.mode,
         "backend": session.backend,
