@@ -118,10 +118,11 @@ check_mode() {
 	esac
 	[ -n "$flight" ] || [ -z "$calls$exceptions$lag$symbols" ] || usage_error "triggers need --flight"
 	case $backend in
-	auto | ptwrite | emulated | software) [ -z "$settings" ] || usage_error "--set is for --backend qemu" ;;
-	qemu) [ -z "$flight" ] || usage_error "--flight is for --backend software" ;;
+	auto | software) ;;
+	ptwrite | emulated | qemu) [ -z "$flight" ] || usage_error "--flight is for --backend software" ;;
 	*) usage_error "no backend '$backend': auto, ptwrite, emulated, software or qemu" ;;
 	esac
+	[ "$backend" = qemu ] || [ -z "$settings" ] || usage_error "--set is for --backend qemu"
 }
 
 # What the program's own process watches for, a line each: kind and value.
