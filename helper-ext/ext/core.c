@@ -112,15 +112,18 @@ static int stop_tracing(void *unused)
 	return 0;
 }
 
-/* The recorder has gone: markers are for nobody. Not from within a callback, but soon. */
+/*
+ * The recorder has gone, and with it who attached to this program: it is to be as before. Not from
+ * within a callback, but soon.
+ */
 static void deserted(void)
 {
 	Py_AddPendingCall(stop_tracing, NULL);
 }
 
 /*
- * begin(dir, config, header): write the header and hand out lanes. config is ask()'s answer, or of
- * that form where no recorder is needed.
+ * begin(dir, config, header, guest): write the header and hand out lanes. config is ask()'s answer, or
+ * of that form where no recorder is needed. guest: stop when the recorder has gone.
  */
 static PyObject *core_begin(PyObject *module, PyObject *args)
 {
@@ -129,16 +132,16 @@ static PyObject *core_begin(PyObject *module, PyObject *args)
 	unsigned long long tsc_hz;
 	const char *dir;
 	PyObject *header;
-	int err;
+	int err, guest;
 
-	if (!PyArg_ParseTuple(args, "s(IIIKI)O!", &dir, &c.nrecords, &c.wait_ms, &c.recorder_pid,
-			      &tsc_hz, &c.flight, &PyDict_Type, &header))
+	if (!PyArg_ParseTuple(args, "s(IIIKI)O!p", &dir, &c.nrecords, &c.wait_ms, &c.recorder_pid,
+			      &tsc_hz, &c.flight, &PyDict_Type, &header, &guest))
 		return NULL;
 	text_value(&all, header);
 	if (!all.failed) /* without the braces */
 		text_add(&common, all.bytes + 1, all.length - 2);
 	err = all.failed ? -ENOMEM : table_start(dir, &common);
-	err = err ? err : lanes_start(&c, dir, deserted);
+	err = err ? err : lanes_start(&c, dir, guest ? deserted : NULL);
 	err = err ? err : open_first(state_of(module));
 	snapshot_listen(!err && c.flight);
 	text_free(&all);

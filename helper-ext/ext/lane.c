@@ -41,7 +41,7 @@ static struct {
 	uint64_t lost; /* by threads that ended or never had a lane */
 	enum backend backend;
 	bool active;
-	void (*deserted)(void); /* NULL: told already */
+	void (*deserted)(void); /* NULL: told already, or nobody asks */
 } lanes = { .once = PTHREAD_ONCE_INIT };
 
 void lane_write(struct lane *l, uint64_t word)

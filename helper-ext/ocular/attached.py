@@ -9,7 +9,7 @@ def obey(order):
     try:
         from . import monitor
         if order.pop("do") == "start":
-            monitor.start(**order)
+            monitor.start(**order, guest=True)
         else:
             monitor.stop()
     except Exception as e:

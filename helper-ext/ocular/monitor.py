@@ -126,7 +126,7 @@ def _config(session):
     return 0, 0, 0, backends.processor()["tsc_hz"], 0
 
 
-def _begin(session, include, exclude, wanted):
+def _begin(session, include, exclude, wanted, guest):
     """What the first interpreter of the process does for all of them. Does a flight recorder listen?"""
     config = _config(session)
     flight = bool(config[4])
@@ -136,7 +136,7 @@ def _begin(session, include, exclude, wanted):
         wanted = wanted or _triggers().Triggers(())
         _triggers().set_calls(wanted, config[3])
     _core.set_filter(include, exclude, OWN_FOLDERS)
-    _core.begin(session.folder, config, _header(session, config, include, exclude))
+    _core.begin(session.folder, config, _header(session, config, include, exclude), guest)
     return flight
 
 
@@ -149,8 +149,9 @@ def check(mode, backend):
 
 
 def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", trigger=(),
-          whole=False):
-    """Trace this interpreter into `folder`; whole: before any of the program runs.
+          whole=False, guest=False):
+    """Trace this interpreter into `folder`; whole: before any of the program runs; guest: stop by itself when
+    the recorder has gone, where others go on counting what is lost.
 
     RuntimeError, ValueError or OSError; then nothing is on.
     """
@@ -170,7 +171,7 @@ def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", tr
             _core.choose(backends.NUMBERS[session.backend])
         session.register()
         if first:
-            flight = _begin(session, tuple(include), tuple(exclude), wanted)
+            flight = _begin(session, tuple(include), tuple(exclude), wanted, guest)
             if flight:
                 session.fly(wanted or _triggers().Triggers(()))
     except BaseException:

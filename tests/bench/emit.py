@@ -65,7 +65,7 @@ def main():
         tools.serve(folder)
         session = monitor._Session(folder, "full", "software")
         _core.join()
-        monitor._begin(session, (), ())
+        monitor._begin(session, (), (), None, False)
         _core.set_filter((), (), ())  # the package's own code is what is measured
         ns_a_cycle = 1e9 / _core.ask(folder)[3]
         print("| event | empty callback | RDTSC over it | {time, constant} over it | **marker over it** | "

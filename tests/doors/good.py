@@ -59,8 +59,9 @@ def ocular(*arguments, **kw):
 def refused(done, *words, status=None):
     """Problems unless a command ended with one line on stderr that has these words, and a status of failure.
 
-    A second line may advise which interpreters would do."""
-    lines = [line for line in done.stderr.splitlines() if line.strip() and ADVICE not in line]
+    A second line may advise which interpreters would do, and one may say how the recording would have been made."""
+    lines = [line for line in done.stderr.splitlines()
+             if line.strip() and ADVICE not in line and not line.startswith("ocular: backend ")]
     problems = []
     if done.returncode <= 0 or done.returncode > 128 or status not in (None, done.returncode):
         problems.append(f"exit status {done.returncode}")

@@ -155,7 +155,7 @@ ok "a guest is told so" says 1 'no backend ptwrite here: no Intel PT: a virtual 
 ok "a kernel without the driver" says 1 'the kernel no driver' on held record --backend ptwrite -c 1
 ok "an old processor" says 1 'this processor has no Intel PT' on old record --backend emulated -c 1
 ok "no PTWRITE: the other way is named" says 1 'use --backend emulated' on skylake record --backend ptwrite -c 1
-ok "a flight recorder is of rings" says 1 'flight is of rings' on new record --flight 10ms --backend ptwrite -c 1
+ok "a flight recorder is of rings" says 2 'flight is for --backend software' on new record --flight 10ms --backend ptwrite -c 1
 ok "no such backend" says 2 "no backend 'magic'" on new record --backend magic -c 1
 ok "E-cores" says 0 'taskset -c 0-7' on hybrid record -c "$program"
 
