@@ -19,12 +19,14 @@ int front_ipt_open(struct front_ipt *f, const char *path)
 
 /* --- the thread that decodes: packets, words, samples; the code tables are its until it ends ------------- */
 
+/* A process without a table (a child that left at once) was recorded as the one before it. */
 static bool has_core_cycles(struct front_ipt *f, int32_t pid)
 {
 	const struct process *p = codes_process(&f->analysis->codes, pid);
-	bool software = p && p->backend && !strcmp(p->backend, BACKEND_SOFTWARE);
 
-	return f->trace.config.cycles && !software;
+	if (p && p->backend)
+		f->software = !strcmp(p->backend, BACKEND_SOFTWARE);
+	return f->trace.config.cycles && !f->software;
 }
 
 static uint64_t cycles_of(struct front_ipt *f, int32_t pid, uint64_t ns, uint64_t core)

@@ -25,6 +25,7 @@ struct front_ipt {
 	int32_t pid;	 /* the process `by_core` is of */
 	bool by_core;	 /* its cycles are core cycles */
 	bool some_by_core;
+	bool software;	 /* the last process with a table was recorded by Ocular's recorder */
 };
 
 /* 0, or a negative errno with one line in f->trace.error. */
