@@ -2,7 +2,7 @@
 """Python on the emulated processor: the hardware road tells what the software emitter tells.
 
 One program by rings, by PTWRITE without and with branches, and by emulated PTWRITE: the same events one by
-one in each thread, through both decoders where both can read them. And cycles are instructions: what a report
+one in each thread and the same calls and loops, through both decoders where both can read them. And cycles are instructions: what a report
 says of a loop is what the emulator counted between the markers, to the last one.
 """
 
@@ -16,7 +16,8 @@ from test_ocular_pt import ocular_pt, read
 from test_qemu import QEMU, Truth, emulate
 
 ALL_WAYS = ("loops.py", "generators.py")
-PROGRAMS = ("threads.py", "forks.py", "subprocesses.py", "coroutines.py", "recursion.py")
+WAITING = ("threads.py", "forks.py", "subprocesses.py")
+PROGRAMS = (*WAITING, "coroutines.py", "recursion.py")
 # A PSB among the 64 branches of a word makes perf drop it; on a processor too.
 EMULATED = ("branch=1", "psb=0x40000000")
 SCRATCH = 31  # words of the calibration, before the first marker
@@ -37,19 +38,56 @@ def threads_of(path):
     return sorted(threads.values())
 
 
-def decoded(data, decoders):
-    """Events by each of the decoders, which must write the same text; (threads, problems)."""
-    paths = {name: os.path.join(data, "events." + name) for name in decoders}
+def without_cycles(value):
+    """A summary without what counts cycles."""
+    if isinstance(value, dict):
+        return {key: without_cycles(inner) for key, inner in value.items() if "cycles" not in key}
+    return [without_cycles(inner) for inner in value] if isinstance(value, list) else value
+
+
+def differing(first, second, where=""):
+    """Keys whose values are not the same in two summaries."""
+    if isinstance(first, dict) and isinstance(second, dict) and first.keys() == second.keys():
+        return [line for key in first for line in differing(first[key], second[key], f"{where}.{key}")]
+    if isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
+        return [line for a, b in zip(first, second) for line in differing(a, b, where)]
+    return [] if first == second else [f"{where}: {first} and {second}"]
+
+
+def decoded(data, decoders, same_cycles=True):
+    """Events and summary by each of the decoders, which must be the same; (threads, summary, problems).
+
+    The clock has another name in each. ocular-pt counts core cycles and perf nanoseconds: they are not the same
+    where the core stands still and time does not (a thread waits in the kernel), nor where cycles are not
+    counted (outside of an address filter).
+    """
+    paths = {name: (os.path.join(data, "events." + name), os.path.join(data, "summary." + name)) for name in decoders}
     if "perf" in paths:
-        recording.report(data, f"events={paths['perf']}")
+        recording.report(data, "events=%s" % paths["perf"][0], "summary=%s" % paths["perf"][1])
     problems = []
     if "pt" in paths:
-        done = ocular_pt(data, f"events={paths['pt']}")
+        done = ocular_pt(data, "events=%s" % paths["pt"][0], "summary=%s" % paths["pt"][1])
         problems = [] if not done.stderr else [done.stderr]
-    texts = [read(path) for path in paths.values()]
+    texts = [read(events) for events, _ in paths.values()]
     if len(set(texts)) != 1:
         problems.append(f"{' and '.join(paths)} differ")
-    return threads_of(next(iter(paths.values()))), problems
+    summaries = [recording.json.loads(read(summary)) for _, summary in paths.values()]
+    for summary in summaries:
+        del summary["clock"]
+    if not same_cycles:
+        summaries = [without_cycles(summary) for summary in summaries]
+    problems += differing(summaries[0], summaries[-1])[:5]
+    return threads_of(next(iter(paths.values()))[0]), summaries[0], problems
+
+
+def counts(summary):
+    """What a summary counts, times left out: events, losses, calls, loops; sorted, for time orders them."""
+    functions = [[f[key] for key in ("file", "qualname", "firstlineno", "calls", "recursive_calls", "resumes", "activations",
+                                     "unfinished")] for f in summary["functions"]]
+    loops = [[f[key] for key in ("file", "qualname", "line", "head_offset", "entries", "iterations", "timed", "trips")]
+             for f in summary["loops"]]
+    return {"events": summary["events"], "losses": summary["losses"], "functions": sorted(functions, key=str),
+            "loops": sorted(loops, key=str)}
 
 
 def core_of(python):
@@ -69,19 +107,21 @@ def ways(python, every):
 
 
 def same_events(python, program, every):
-    """By rings, by PTWRITE and by emulated PTWRITE: the same events in each thread."""
+    """By rings, by PTWRITE and by emulated PTWRITE: the same events in each thread, calls and loops."""
     command = [python, os.path.join(recording.PROGRAMS, program)]
-    problems = []
     with recording.scratch() as folder:
         data = os.path.join(folder, "rings")
         recording.record(data, command, environment())
-        expected, _ = decoded(data, ("perf",))
+        expected, summary, problems = decoded(data, ("perf", "pt"))
+        expected_counts = counts(summary)
         if sum(len(events) for events in expected) < 10:
             problems.append("hardly any event")
         for name, settings, env, decoders in ways(python, every):
             shutil.rmtree(os.path.join(folder, "data"), ignore_errors=True)
             data, truth, done = emulate(folder, settings, command, env=env)
-            found, told = decoded(data, decoders)
+            same_cycles = program not in WAITING and not any(setting.startswith("filter=") for setting in settings)
+            found, summary, told = decoded(data, decoders, same_cycles)
+            told += differing(counts(summary), expected_counts)[:5]
             problems += [f"{name}: {line}" for line in told]
             if found != expected:
                 problems += [f"{name}: not the same events", *differences(found, expected), done.stderr]
@@ -180,7 +220,7 @@ def by_command(python):
                                   "import sys\ndef f(): return 1\nf()\nsys.exit(5)"], env=env)
             if done.returncode != 5 or "work" in done.stdout:
                 problems.append(f"{command[-1]}: exit status {done.returncode}: {done.stderr}")
-            events, _ = decoded(data, ("perf", "pt"))
+            events, _, _ = decoded(data, ("perf", "pt"))
             if not any("f" in event for event in events[0]):
                 problems.append(f"{command[-1]}: no call of f")
         lacking = dict(env, PATH=folder)
