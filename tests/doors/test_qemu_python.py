@@ -6,7 +6,9 @@ one in each thread and the same calls and loops, through both decoders where bot
 says of a loop is what the emulator counted between the markers, to the last one.
 """
 
+import collections
 import glob
+import math
 import os
 import shutil
 
@@ -21,7 +23,7 @@ PROGRAMS = (*WAITING, "coroutines.py", "recursion.py")
 # A PSB among the 64 branches of a word makes perf drop it; on a processor too.
 EMULATED = ("branch=1", "psb=0x40000000")
 SCRATCH = 31  # words of the calibration, before the first marker
-JUMP = 15  # event.h: the op of JUMP
+PY_START, JUMP = 4, 15  # event.h: ops
 
 
 def environment(**more):
@@ -137,22 +139,26 @@ def differences(found, expected):
 
 
 def trips(truth):
-    """{(code, head): instructions from each of its back-edges to the next}, of innermost loops of one entry."""
-    last, result = {}, {}
+    """{(code, head): [instructions from each back-edge to the next of each entry]}, of functions with one loop."""
+    entries, last = {}, {}
     for words in truth.words.values():
         for _, count, word in words:
             op, code, at = word >> 59, word >> 28 & 0xFFFFFF, word >> 8 & 0xFFFFF
             distance = (word & 0xFF) - ((word & 0x80) << 1)
+            if op == PY_START:
+                last.pop(code, None)
             if op != JUMP or distance >= 0:
                 continue
-            key = code, 2 * (at + distance)
-            if key in last:
-                result.setdefault(key, []).append(count - last[key])
-            last[key] = count
-    return result
+            of_loop = entries.setdefault((code, 2 * (at + distance)), [])
+            if code in last:
+                of_loop[-1].append(count - last[code])
+            else:
+                of_loop.append([])
+            last[code] = count
+    return entries
 
 
-LOOP = """
+MANY = """
 def work(n):
     total = 0
     for i in range(n):
@@ -161,26 +167,61 @@ def work(n):
 
 work(1000)
 """
+FEW = """
+def work(n):
+    odd = 0
+    for i in range(n):
+        odd = i & 1 if i % 7 else divmod(odd, 2)[0]
+    return odd
+
+list(map(work, [0, 1, 2, 3, 5, 8, 5, 13, 200, 0, 1, 1]))
+"""
 
 
-def exact_cycles(python):
-    """A loop's cycles are the instructions between its markers, to the last one: least, most and mean."""
+def rank(values, q):
+    """The quantile by nearest rank."""
+    return sorted(values)[max(math.ceil(q * len(values)), 1) - 1]
+
+
+def expected_of(entries, exact):
+    """What a summary says of such a loop: each figure with by how much it may be wrong."""
+    counts, lengths = [n for entry in entries for n in entry], [len(entry) + 1 for entry in entries]
+    part = 0 if exact else 1 / 16
+    return {"entries": (len(entries), 0), "iterations": (sum(lengths), 0), "timed": (len(counts), 0),
+            "min": (min(counts), 0), "max": (max(counts), 0), "mean": (sum(counts) / len(counts), 0.01),
+            "median": (rank(counts, 0.5), part * rank(counts, 0.5)), "p99": (rank(counts, 0.99), part * rank(counts, 0.99))}
+
+
+def wrong_figures(loop, entries, exact):
+    """Lines about what a summary's loop says and the emulator does not."""
+    found = {**loop, **loop["cycles"]}
+    problems = [f"{key}: {found[key]} and not {value}" for key, (value, error) in expected_of(entries, exact).items()
+                if abs(found[key] - value) > error]
+    if exact and not found["exact"]:
+        problems.append("percentiles are not exact")
+    lengths = sorted(collections.Counter(len(entry) + 1 for entry in entries).items())
+    if loop["trips"]["distribution"] != [[length, length, number] for length, number in lengths]:
+        problems.append(f"trips {loop['trips']} and not {lengths}")
+    return problems
+
+
+def exact_cycles(python, text, exact):
+    """A loop's cycles are the instructions between its markers, to the last one, and its trips those it made."""
     with recording.scratch() as folder:
         program = os.path.join(folder, "loop.py")
         with open(program, "w", encoding="utf-8") as file:
-            file.write(LOOP)
+            file.write(text)
         env = recording.traced_environment("adaptive", OCULAR_INCLUDE=folder + "/*.py", PYTHONHASHSEED="0")
         data, truth, _ = emulate(folder, ("branch=0",), [python, program], env=env)
-        (_, counts), = trips(truth).items()
+        ((_, head), entries), = trips(truth).items()
         by_pt = recording.json.loads(ocular_pt(data, "summary=-").stdout)
         by_perf = recording.summary(data)
         problems = [] if by_pt["clock"]["cycles"] == "emulated" else [str(by_pt["clock"])]
         for name, summary in (("ocular-pt", by_pt), ("perf", by_perf)):
             loop, = (loop for loop in summary["loops"] if loop["qualname"] == "work")
-            found = loop["timed"], loop["cycles"]["min"], loop["cycles"]["max"], loop["cycles"]["mean"]
-            expected = len(counts), min(counts), max(counts), float(f"{sum(counts) / len(counts):.9g}")
-            if found[:3] != expected[:3] or abs(found[3] - expected[3]) > 0.01:
-                problems.append(f"{name}: {found} and not {expected}")
+            problems += [f"{name}: {line}" for line in wrong_figures(loop, entries, exact)]
+            if loop["head_offset"] != head:
+                problems.append(f"{name}: head at {loop['head_offset']} and not {head}")
         return problems
 
 
@@ -248,7 +289,8 @@ def main():
                 plan.case(f"{version}, {program}: every way tells the same", same_events, python, program, True)
             for program in PROGRAMS:
                 plan.case(f"{version}, {program}: rings and PTWRITE tell the same", same_events, python, program, False)
-            plan.case(f"{version}: cycles are instructions", exact_cycles, python)
+            plan.case(f"{version}: cycles are instructions", exact_cycles, python, MANY, False)
+            plan.case(f"{version}: cycles are instructions, percentiles and trips exact", exact_cycles, python, FEW, True)
             plan.case(f"{version}: what an overflow swallows is counted", losses, python)
             plan.case(f"{version}: a run is like another", repeatable, python)
             plan.case(f"{version}: the commands", by_command, python)
