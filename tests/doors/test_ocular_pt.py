@@ -6,6 +6,7 @@ and faults that no machine here has; of real hardware's. Where they may differ (
 byte by byte) ocular-pt must lose no more than up to the next PSB, and say so.
 """
 
+import itertools
 import os
 import shutil
 import struct
@@ -135,6 +136,145 @@ def truncation_told():
     file.side(ptmade.AUX, struct.pack("<QQQ", 0, 100, 0), 100, 100, 0)
     _, done = events_of_file(file)
     return [] if "1 trace buffers were full" in done.stderr else [done.stderr]
+
+
+# --- losses, counted to the last word through both decoders ------------------------------------------------
+
+
+def one_thread():
+    """(file, words, some): a recording of thread 100; some(n, psb) is its next n words in packets."""
+    rng = ptmade.random.Random(11)
+    setup = ptmade.Setup(rng, cyc=1, mtc=0, fup_on_ptw=False)
+    file, words, clock = ptmade.File(setup), ptmade.Words(100), ptmade.Clock(rng, 1000000, setup)
+    file.comm(100, 100)
+
+    def some(count, psb=True, between=b""):
+        packets = [clock.psb()] if psb else []
+        for _ in range(count):
+            packets.append(clock.go_on(50) + clock.cyc() + ptmade.ptw(words.next()) + between)
+        return b"".join(packets)
+
+    return file, words, some
+
+
+def told(file, kinds, **losses):
+    """Both decoders must write the same events, of these [(kind, number)], and count these losses."""
+    with recording.scratch() as folder:
+        problems = compare(made(file, folder), sum(number for _, number in kinds) - 1, summaries=False)
+        if problems:
+            return problems
+        rows = [line.split("\t") for line in read(os.path.join(folder, "events.pt")).split("\n")[1:-1]]
+        found = [row[3] for row in rows]
+        if found != [kind for kind, number in kinds for _ in range(number)]:
+            problems.append(f"{[(kind, len(list(group))) for kind, group in itertools.groupby(found)]} and not {kinds}")
+        for name in ("perf", "pt"):
+            counted = recording.json.loads(read(os.path.join(folder, "summary." + name)))["losses"]
+            problems += [f"{name}: {key}: {counted[key]} and not {n}" for key, n in losses.items() if counted[key] != n]
+        # the codes of the words follow each other, a gap's words between them
+        at = None
+        for row in rows:
+            if row[3] == "GAP":
+                at += int(row[7])
+            elif row[3] == "PY_START":
+                code = int(row[5][1:])
+                if at is not None and code != at + 1:
+                    return problems + [f"f{code} after f{at}"]
+                at = code
+        return problems
+
+
+def lost_aux():
+    """AUX data lost in the middle: the buffer was full, a truncated AUX record says so, 100 words are missing."""
+    file, _, some = one_thread()
+    before = some(200)
+    some(100)
+    after = some(150)
+    size = file.auxtrace(0, 100, ptmade.ANY, 0, 1000000, before)
+    file.side(ptmade.AUX, struct.pack("<QQQ", 0, size, 1), 100, 100, 0)
+    file.auxtrace(0, 100, ptmade.ANY, size, 1000000, after)
+    return told(file, [("PY_START", 199), ("GAP", 1), ("PY_START", 150)], markers=100, gaps=1, foreign=0)
+
+
+def cut_psb():
+    """A PSB of which only the first bytes were written: what was to follow it is lost, the rest is there."""
+    problems = []
+    for left in (1, 2, 7, 8, 15):
+        file, _, some = one_thread()
+        packets = some(200) + some(60)[:left]
+        size = file.auxtrace(0, 100, ptmade.ANY, 0, 1000000, packets)
+        file.auxtrace(0, 100, ptmade.ANY, size, 1000000, some(150))
+        found = told(file, [("PY_START", 199), ("GAP", 1), ("PY_START", 150)], markers=60, gaps=1, foreign=0)
+        problems += [f"{left} bytes left: {line}" for line in found]
+    return problems
+
+
+def beheaded_psb():
+    """A PSB without its first bytes: perf tries on and finds its words, ocular-pt counts them as a gap."""
+    problems = []
+    for cut in (1, 2, 7):
+        file, _, some = one_thread()
+        size = file.auxtrace(0, 100, ptmade.ANY, 0, 1000000, some(200))
+        file.auxtrace(0, 100, ptmade.ANY, size + 4096, 1000000, some(60)[cut:] + some(150))
+        with recording.scratch() as folder:
+            lines, done = events_of(made(file, folder))
+            recording.report(folder, f"events={folder}/events.perf")
+            by_perf = read(f"{folder}/events.perf").count("\tPY_START\t")
+        if by_perf != 409:
+            problems.append(f"{cut} bytes cut off: {by_perf} events by perf")
+        kinds = [line.split("\t")[3] for line in lines]
+        if kinds != ["PY_START"] * 199 + ["GAP"] + ["PY_START"] * 150 or lines[199].split("\t")[7] != "60":
+            problems.append(f"{cut} bytes cut off: {len(kinds)} events, {lines[199:200]}")
+        if "1 damaged places" not in done.stderr:
+            problems.append(f"{cut} bytes cut off: {done.stderr!r}")
+    return problems
+
+
+def interleaved():
+    """Another program's PTWRITEs between ours: each of them is foreign, none of ours is lost."""
+    problems = []
+    for value in (0, 0xDEADBEEF, 0x7F3A12345678, (1 << 64) - 1):
+        for each in (1, 2):
+            file, _, some = one_thread()
+            packets = some(50) + some(300, False, ptmade.ptw(value) * each) + some(50, False)
+            file.auxtrace(0, 100, ptmade.ANY, 0, 1000000, packets)
+            found = told(file, [("PY_START", 49), *[("PY_START", 1), ("FOREIGN", each)] * 300, ("PY_START", 50)],
+                         markers=0, gaps=0, foreign=300 * each)
+            problems += [f"{each} of {value:#x}: {line}" for line in found]
+    return problems
+
+
+def moving():
+    """A thread that moves to another CPU every three words, where an overflow swallows seven each tenth time."""
+    rng = ptmade.random.Random(13)
+    setup = ptmade.Setup(rng, cyc=1, mtc=0, fup_on_ptw=False, cpus=2, switches=3)
+    file, words = ptmade.File(setup), ptmade.Words(100)
+    clocks = [ptmade.Clock(rng, 1000000, setup) for _ in range(2)]
+    pieces = [[(clock.psb(), clock.now)] for clock in clocks]
+    file.comm(100, 100)
+    sides, lost, kinds = [], 0, []
+    for turn in range(200):
+        clock, other, packets = clocks[turn % 2], clocks[1 - turn % 2], pieces[turn % 2]
+        packets.append((clock.go_on(max(1000, other.now + 1000 - clock.now)), clock.now))
+        sides.append((ptmade.ns(int(clock.now) - 500), turn % 2, 0))
+        for word in range(3):
+            if turn % 10 == 9 and word == 1:
+                lost += 7
+                kinds.append("GAP")
+                words.count += 7
+                packets.append((clock.cyc() + ptmade.OVF + clock.go_on(100) + clock.psb(), clock.now))
+            packets.append((clock.go_on(40) + clock.cyc() + ptmade.ptw(words.next()), clock.now))
+            if turn or word:
+                kinds.append("PY_START")
+        sides.append((ptmade.ns(int(clock.now) + 300), turn % 2, ptmade.SWITCH_OUT))
+    for time, cpu, misc in sides:
+        file.side(ptmade.SWITCH_WIDE, struct.pack("<II", 0, 0), 100, 100, time, cpu, misc)
+    file.plain(ptmade.FINISHED_ROUND, b"")
+    for cpu in range(2):
+        file.chunks(cpu, ptmade.ANY, cpu, pieces[cpu], 1000)
+    return told(file, [(kind, 1) for kind in kinds], markers=lost, gaps=20, foreign=0)
+
+
+# --- damage ------------------------------------------------------------------------------------------------
 
 
 def damage():
@@ -305,8 +445,8 @@ def main():
             plan.case(f"made of packets: {make.__name__}", made_alike, make)
         for make in (ptmade.threads, ptmade.cpus):
             plan.case(f"made of packets: {make.__name__}, with overflows", made_alike, partial(make, faults=0.03))
-        for function in (core_cycles, follows_migrations, overflows_told, truncation_told, damage, noise,
-                         cut_anywhere, refuses, without_ptwrite):
+        for function in (core_cycles, follows_migrations, overflows_told, truncation_told, lost_aux, cut_psb,
+                         beheaded_psb, interleaved, moving, damage, noise, cut_anywhere, refuses, without_ptwrite):
             plan.case((function.__doc__ or function.__name__.replace("_", " ")).split("\n")[0], function)
         if shutil.which("zstd"):
             plan.case("compressed records", compressed)
