@@ -163,7 +163,7 @@ test:
 	+$(MAKE) all $(UNIT) $B/tests/producer $B/tests/ptwrite-catch.so
 	tests/run $(UNIT) $(EACH) $(ONCE)
 
-doors: all
+doors: all $B/tests/ptwrite-catch.so
 	tests/run $(EACH)
 
 sanitize:

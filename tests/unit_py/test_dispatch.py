@@ -169,7 +169,9 @@ def test_what_does_not_fit_is_refused_with_the_reason():
     one_less = list(used)
     one_less[used.index(True)] = False
     for wrong in (one_more, one_less, [False] * 256):
-        assert "no table of opcode handlers" in refused(wrong), refused(wrong)
+        # None fits, or (Debian's 3.14) more than one would: either is a refusal.
+        assert refused(wrong).startswith(("no table of opcode handlers", "more than one table of opcode handlers")), \
+            refused(wrong)
     rec.equal(refused(used), "found\n")
 
 
