@@ -64,6 +64,7 @@ def main():
         folder = os.path.join(temp, "data")
         tools.serve(folder)
         session = monitor._Session(folder, "full", "software")
+        session.whole = True
         _core.join()
         monitor._begin(session, (), (), None, False)
         _core.set_filter((), (), ())  # the package's own code is what is measured
