@@ -285,6 +285,19 @@ struct code *codes_intern(struct process *p, const char *file, const char *qualn
 	return code->file && code->qualname ? code : NULL;
 }
 
+int code_order(const struct code *a, const struct code *b)
+{
+	int order = strcmp(a->file, b->file);
+
+	if (!order)
+		order = (a->firstlineno > b->firstlineno) - (a->firstlineno < b->firstlineno);
+	if (!order)
+		order = strcmp(a->qualname, b->qualname);
+	if (!order)
+		order = (a->process->pid > b->process->pid) - (a->process->pid < b->process->pid);
+	return order ? order : (a->id > b->id) - (a->id < b->id);
+}
+
 uint32_t code_index(const struct code *code, int64_t offset)
 {
 	uint32_t low = 0, high = code->ninstrs;

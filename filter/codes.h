@@ -136,6 +136,9 @@ const struct snapshot *codes_snapshot(const struct codes *c, uint32_t number);
 /* The instruction at `offset` or the last one before it; ninstrs if there is none. */
 uint32_t code_index(const struct code *code, int64_t offset);
 
+/* By file, first line and qualname; by process and id where these are equal: <0, 0 or >0, for qsort. */
+int code_order(const struct code *a, const struct code *b);
+
 /* Its co_name: what follows the last dot of its qualname, unless the table says otherwise. */
 const char *code_name(const struct code *code);
 

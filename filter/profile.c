@@ -5,25 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_place(const struct code *a, const struct code *b)
-{
-	int order = strcmp(a->file, b->file);
-
-	if (!order)
-		order = (a->firstlineno > b->firstlineno) - (a->firstlineno < b->firstlineno);
-	if (!order)
-		order = strcmp(a->qualname, b->qualname);
-	if (!order)
-		order = (a->process->pid > b->process->pid) - (a->process->pid < b->process->pid);
-	return order ? order : (a->id > b->id) - (a->id < b->id);
-}
-
 static int by_self_time(const void *left, const void *right)
 {
 	const struct code *a = *(struct code *const *)left, *b = *(struct code *const *)right;
 	uint64_t x = a->function->self_ns, y = b->function->self_ns;
 
-	return x == y ? by_place(a, b) : x < y ? 1 : -1;
+	return x == y ? code_order(a, b) : x < y ? 1 : -1;
 }
 
 static int by_time(const void *left, const void *right)
@@ -34,7 +21,7 @@ static int by_time(const void *left, const void *right)
 	if (!order)
 		order = (a->iterations < b->iterations) - (a->iterations > b->iterations);
 	if (!order)
-		order = by_place(a->code, b->code);
+		order = code_order(a->code, b->code);
 	return order ? order : (a->head > b->head) - (a->head < b->head);
 }
 

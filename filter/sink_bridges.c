@@ -174,6 +174,31 @@ static int bridges_sample(struct sink *sink, const struct sample *s)
 	return 0;
 }
 
+static int grow_frames(struct walk *w)
+{
+	uint32_t size = w->size ? 2 * w->size : 64;
+	struct walk_frame *frames = reallocarray(w->frames, size, sizeof(*frames));
+
+	if (!frames)
+		return -ENOMEM;
+	for (uint32_t i = w->size; i < size; i++)
+		frames[i] = (struct walk_frame){ 0 };
+	w->frames = frames;
+	w->size = size;
+	return 0;
+}
+
+static int grow_ways(struct walk_frame *f, uint32_t nloops)
+{
+	struct way *ways = reallocarray(f->ways, nloops, sizeof(*ways));
+
+	if (!ways)
+		return -ENOMEM;
+	f->ways = ways;
+	f->size = nloops;
+	return 0;
+}
+
 static int bridges_enter(struct sink *sink, const struct activation *a)
 {
 	struct bridges *b = (struct bridges *)sink;
@@ -181,28 +206,11 @@ static int bridges_enter(struct sink *sink, const struct activation *a)
 	const struct nest *nest = nest_of(b, a->code);
 	struct walk_frame *f;
 
-	if (!w || !nest)
+	if (!w || !nest || (w->nframes == w->size && grow_frames(w)))
 		return no_memory(b);
-	if (w->nframes == w->size) {
-		uint32_t size = w->size ? 2 * w->size : 64;
-		struct walk_frame *frames = reallocarray(w->frames, size, sizeof(*frames));
-
-		if (!frames)
-			return no_memory(b);
-		for (uint32_t i = w->size; i < size; i++)
-			frames[i] = (struct walk_frame){ 0 };
-		w->frames = frames;
-		w->size = size;
-	}
 	f = &w->frames[w->nframes];
-	if (f->size < nest->nloops) {
-		struct way *ways = reallocarray(f->ways, nest->nloops, sizeof(*ways));
-
-		if (!ways)
-			return no_memory(b);
-		f->ways = ways;
-		f->size = nest->nloops;
-	}
+	if (f->size < nest->nloops && grow_ways(f, nest->nloops))
+		return no_memory(b);
 	*f = (struct walk_frame){ .code = a->code,
 				  .nest = a->code->ninstrs ? nest : NULL,
 				  .ways = f->ways,

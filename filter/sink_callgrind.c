@@ -63,16 +63,7 @@ struct listing {
 
 static int by_name(const void *left, const void *right)
 {
-	const struct code *a = *(struct code *const *)left, *b = *(struct code *const *)right;
-	int order = strcmp(a->file, b->file);
-
-	if (!order)
-		order = (a->firstlineno > b->firstlineno) - (a->firstlineno < b->firstlineno);
-	if (!order)
-		order = strcmp(a->qualname, b->qualname);
-	if (!order)
-		order = (a->process->pid > b->process->pid) - (a->process->pid < b->process->pid);
-	return order ? order : (a->id > b->id) - (a->id < b->id);
+	return code_order(*(struct code *const *)left, *(struct code *const *)right);
 }
 
 static uint32_t number_of(const struct listing *l, const struct code *code)
