@@ -112,6 +112,5 @@ void track_free(struct track *t)
 	free(t->spans);
 	free(t->edges);
 	free(t->ids.text);
-	free(t->sequence);
 	free(t);
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pftrace_sequence.h - a thread's packets: their clock, and what of the names they were told already.
+ *
+ * It has a clock of its own that counts on from packet to packet, its track is the default of its
+ * events, and names are told once and are numbers from then on.
+ */
+#ifndef OCULAR_PFTRACE_SEQUENCE_H
+#define OCULAR_PFTRACE_SEQUENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct pftrace_sequence {
+	uint64_t clock;	 /* ns */
+	uint64_t *known; /* a bit for each number that it was told */
+	size_t words;
+};
+
+/* NULL: no memory. */
+struct pftrace_sequence *pftrace_sequence_new(void);
+
+/* The word with the bit of `number`, which is 1 << number % 64; NULL: no memory. */
+uint64_t *pftrace_sequence_word(struct pftrace_sequence *s, uint64_t number);
+
+void pftrace_sequence_free(struct pftrace_sequence *s);
+
+#endif

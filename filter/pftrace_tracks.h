@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* pftrace_tracks.h - what a protobuf trace tells of threads, processes and counters before their events. */
+#ifndef OCULAR_PFTRACE_TRACKS_H
+#define OCULAR_PFTRACE_TRACKS_H
+
+#include "pftrace_packet.h"
+
+/* The track's sequence, begun with its first event. All three: 0, TIMELINE_FULL or an error, told. */
+int pftrace_begin_sequence(struct timeline *v, struct track *t);
+
+/* Names are UTF-8, or NULL. */
+int pftrace_write_process(struct timeline *v, const struct track *t, const char *name);
+int pftrace_write_thread(struct timeline *v, const struct track *t, const char *name);
+
+static inline uint64_t pftrace_counter_uuid(const struct track *t, enum timeline_counter which)
+{
+	return pftrace_uuid(UUID_COUNTERS, (uint64_t)t->number * TIMELINE_COUNTERS + which);
+}
+
+#endif
