@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+/* What several ways are kept for is told in doubt.h. */
+#include "recover_frame.h"
+
+void recover_frame_lose(struct recover_frame *f, struct doubt *d)
+{
+	doubt_give_up(d, f->step);
+	f->step = DOUBT_NONE;
+	f->n = 0;
+	f->arrives = false;
+	f->side = SIDE_BOTH;
+}
+
+void recover_frame_put(struct recover_frame *f, struct doubt *d, uint32_t place)
+{
+	unsigned i = 0;
+
+	while (i < f->n && f->at[i].place != place)
+		i++;
+	if (i < f->n && !f->arrives)
+		doubt_settle(d, f->step, i);
+	else
+		doubt_give_up(d, f->step);
+	f->step = DOUBT_NONE;
+	f->n = place < f->walk->n;
+	f->at[0] = (struct doubt_place){ place, 0 };
+	f->arrives = false;
+	f->side = SIDE_BOTH;
+}
+
+/*
+ * The instruction at the offset, or that has it in its inline cache: there CPython says an exception came
+ * from where it inlined a call (BINARY_SUBSCR_GETITEM).
+ */
+uint32_t recover_frame_place(const struct recover_frame *f, int64_t offset)
+{
+	uint32_t i = code_index(f->code, offset);
+
+	return i < f->code->ninstrs && offset < 2 * (int64_t)f->code->units ? i : WALK_NOWHERE;
+}
+
+/*
+ * A branch is told when it is taken, or by the instruction that it led to (3.14: NOT_TAKEN, POP_ITER),
+ * which ran already then.
+ */
+void recover_frame_branch(struct recover_frame *f, struct doubt *d, const struct sample *s)
+{
+	uint32_t from = recover_frame_place(f, s->offset), target = recover_frame_place(f, s->target);
+	uint32_t to[WALK_WAYS];
+	enum side side = from < f->walk->n ? walk_side(f->walk, from, target) : SIDE_BOTH;
+	unsigned ways = from < f->walk->n ? walk_next(f->walk, from, side, to) : 0;
+
+	for (unsigned i = 0; i < f->n; i++)
+		for (unsigned k = 0; k < ways && f->at[i].place != from; k++)
+			if (f->at[i].place == to[k]) {
+				recover_frame_put(f, d, to[k]);
+				return;
+			}
+	recover_frame_put(f, d, from);
+	f->side = side;
+}
+
+static void add_place(struct doubt_place *places, unsigned *n, uint32_t place, unsigned from)
+{
+	for (unsigned i = 0; i < *n && i < DOUBT_PLACES; i++)
+		if (places[i].place == place) {
+			places[i].from = DOUBT_MERGED;
+			return;
+		}
+	if (*n < DOUBT_PLACES)
+		places[*n] = (struct doubt_place){ place, from };
+	(*n)++;
+}
+
+unsigned recover_frame_reach(const struct recover_frame *f, uint8_t base,
+			     struct doubt_place places[DOUBT_PLACES])
+{
+	uint32_t to[WALK_WAYS];
+	unsigned n = 0, ways;
+
+	for (unsigned i = 0; i < f->n; i++) {
+		to[0] = f->at[i].place;
+		ways = f->arrives ? 1 : walk_next(f->walk, f->at[i].place, f->side, to);
+		for (unsigned k = 0; k < ways; k++)
+			if (f->walk->nodes[to[k]].base == base)
+				add_place(places, &n, to[k], i);
+	}
+	return n;
+}
+
+bool recover_frame_next(struct recover_frame *f, struct doubt *d)
+{
+	for (unsigned i = 0; i < f->n; i++) {
+		f->at[i].place++;
+		f->at[i].from = i;
+		if (f->at[i].place >= f->walk->n) {
+			recover_frame_lose(f, d);
+			return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recover_frame.h - a frame of a recovered thread: the places where its last instruction may be.
+ *
+ * One place: known. Several: in doubt, and doubt.h keeps the steps that led to them. None: lost.
+ */
+#ifndef OCULAR_RECOVER_FRAME_H
+#define OCULAR_RECOVER_FRAME_H
+
+#include "doubt.h"
+#include "walk.h"
+
+struct recover_frame {
+	struct code *code; /* NULL: nothing told of it */
+	struct walk *walk;
+	uint64_t step; /* its last in doubt; DOUBT_NONE */
+	uint8_t n;     /* places where its last instruction may be; 0: lost */
+	uint8_t side;  /* enum side: where its last instruction, a branch, led */
+	bool arrives;  /* what is dispatched next is at the places, not behind them */
+	struct doubt_place at[DOUBT_PLACES];
+};
+
+/* Its place is not known any more. */
+void recover_frame_lose(struct recover_frame *f, struct doubt *d);
+
+/* It is at this place, WALK_NOWHERE: lost. What was in doubt is settled by it. */
+void recover_frame_put(struct recover_frame *f, struct doubt *d, uint32_t place);
+
+/* The place of an event's offset; WALK_NOWHERE. */
+uint32_t recover_frame_place(const struct recover_frame *f, int64_t offset);
+
+/* It is at a branch of which s, a marker, told. */
+void recover_frame_branch(struct recover_frame *f, struct doubt *d, const struct sample *s);
+
+/* Which places can be reached where this opcode stands. More than DOUBT_PLACES: too many to follow. */
+unsigned recover_frame_reach(const struct recover_frame *f, uint8_t base,
+			     struct doubt_place places[DOUBT_PLACES]);
+
+/* To the place behind each of its places. False: there is none, and it is lost. */
+bool recover_frame_next(struct recover_frame *f, struct doubt *d);
+
+#endif

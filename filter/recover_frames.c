@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+/* A frame that ends without a known place takes what is in doubt of it with it. */
+#include "recover_frames.h"
+
+#include <stdlib.h>
+
+static bool make_room(struct recover_frames *r)
+{
+	uint32_t room = r->room ? 2 * r->room : 64;
+	struct recover_frame *frames;
+
+	if (r->n < r->room)
+		return true;
+	frames = realloc(r->frames, room * sizeof(*frames));
+	if (!frames)
+		return false;
+	r->frames = frames;
+	r->room = room;
+	return true;
+}
+
+struct recover_frame *recover_frames_push(struct recover_frames *r, struct code *code)
+{
+	struct recover_frame *f;
+
+	if (!make_room(r))
+		return NULL;
+	if (code && !code->walk && !(code->walk = walk_new(code, r->dispatch)))
+		return NULL;
+	f = &r->frames[r->n++];
+	f->code = code;
+	f->walk = code ? code->walk : NULL;
+	f->step = DOUBT_NONE;
+	f->n = 0;
+	f->side = SIDE_BOTH;
+	f->arrives = false;
+	return f;
+}
+
+void recover_frames_pop(struct recover_frames *r)
+{
+	struct recover_frame *f = recover_frames_top(r);
+
+	if (f->n != 1)
+		recover_frame_lose(f, r->doubt);
+	r->n--;
+}
+
+void recover_frames_lose(struct recover_frames *r)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		recover_frame_lose(&r->frames[i], r->doubt);
+}
+
+static bool has(const struct recover_frames *r, const struct code *code)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		if (r->frames[i].code == code)
+			return true;
+	return false;
+}
+
+struct recover_frame *recover_frames_align(struct recover_frames *r, struct code *code, bool create)
+{
+	struct recover_frame *f = recover_frames_top(r);
+
+	if (f && f->code == code)
+		return f;
+	if (has(r, code)) {
+		while (recover_frames_top(r)->code != code)
+			recover_frames_pop(r);
+		return recover_frames_top(r);
+	}
+	return create ? recover_frames_push(r, code) : NULL;
+}
+
+void recover_frames_free(struct recover_frames *r)
+{
+	free(r->frames);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+/* An instruction's place is behind that of the frame's last one, by the ways of walk.h. */
+#include "recover_thread.h"
+
+/* Leaves by a return or yield; where from is said if it is known. */
+static int leave(struct recover_thread *t, struct recover_frame *f, const struct held *h, unsigned op)
+{
+	struct recover_frame left = *f;
+
+	recover_frames_pop(&t->frames);
+	if (!left.code)
+		return 0;
+	return recover_tell_at(t, &left, h, op, left.n == 1 ? left.at[0].place : WALK_NOWHERE);
+}
+
+static int leave_if(struct recover_thread *t, struct recover_frame *f, const struct held *h)
+{
+	enum flow flow = t->dispatch->flow[t->dispatch->base[h->opcode]];
+
+	if (flow == FLOW_RETURN)
+		return leave(t, f, h, OP_PY_RETURN);
+	return flow == FLOW_YIELD ? leave(t, f, h, OP_PY_YIELD) : 0;
+}
+
+static int run_lost(struct recover_thread *t, struct recover_frame *f, const struct held *h)
+{
+	t->r->counts.lost++;
+	return f ? leave_if(t, f, h) : 0;
+}
+
+static int arrive(struct recover_thread *t, struct recover_frame *f, const struct held *h)
+{
+	f->arrives = false;
+	f->side = SIDE_BOTH;
+	if (f->n == 1 && f->step == DOUBT_NONE)
+		return recover_tell_at(t, f, h, OP_INSTRUCTION, f->at[0].place);
+	return recover_record(t, f, h);
+}
+
+/* The second instruction of a pair: behind each of the places. */
+static int second(struct recover_thread *t, struct recover_frame *f, const struct held *h)
+{
+	struct held next = *h;
+
+	if (!recover_frame_next(f, &t->doubt))
+		return 0;
+	t->r->counts.dispatched++;
+	next.opcode = f->n == 1 ? f->walk->nodes[f->at[0].place].base : 0;
+	return arrive(t, f, &next);
+}
+
+static int mismatch(struct recover_thread *t, struct recover_frame *f, const struct held *h)
+{
+	t->r->counts.mismatches++;
+	recover_frames_lose(&t->frames);
+	return run_lost(t, f, h);
+}
+
+static int run_doubtful(struct recover_thread *t, struct recover_frame *f, const struct held *h)
+{
+	struct doubt_place places[DOUBT_PLACES];
+	unsigned n = recover_frame_reach(f, t->dispatch->base[h->opcode], places);
+
+	if (!n || n > DOUBT_PLACES)
+		return mismatch(t, f, h);
+	f->n = n;
+	for (unsigned i = 0; i < n; i++)
+		f->at[i] = places[i];
+	return arrive(t, f, h);
+}
+
+int recover_run(struct recover_thread *t, const struct held *h)
+{
+	struct recover_frame *f = recover_frames_top(&t->frames);
+	uint8_t base = t->dispatch->base[h->opcode];
+	const struct walk_node *node;
+	int err;
+
+	if (!t->begun)
+		return 0;
+	t->r->counts.dispatched++;
+	if (!f || !f->n)
+		return run_lost(t, f, h);
+	node = &f->walk->nodes[f->at[0].place];
+	if (f->n == 1 && node->ways && !f->arrives && node[1].base == base) {
+		f->at[0].place++;
+		err = arrive(t, f, h);
+	} else {
+		err = run_doubtful(t, f, h);
+		if (!f->n || f != recover_frames_top(&t->frames)) /* a mismatch */
+			return err;
+	}
+	if (!err && t->dispatch->pair[h->opcode])
+		err = second(t, f, h);
+	return err ? err : leave_if(t, f, h);
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A dispatch is held until the next thing of its thread comes: that may say that it was dispatched
+ * again (just specialised), or that a POP_TOP was a generator's first instruction and not its caller's
+ * next. So `held` is always the last instruction, not walked yet.
+ */
+#include <errno.h>
+
+#include "recover_thread.h"
+
+int recover_settle_held(struct recover_thread *t)
+{
+	struct held h = t->held;
+
+	t->held.valid = false;
+	return h.valid ? recover_run(t, &h) : 0;
+}
+
+/* A RESUME that no marker followed: a frame of code that nothing told of. */
+int recover_settle(struct recover_thread *t)
+{
+	int err = recover_settle_held(t);
+
+	if (err || !t->resume.valid)
+		return err;
+	t->resume.valid = false;
+	t->nprologue = 0;
+	t->r->counts.dispatched += t->begun;
+	t->r->counts.lost += t->begun;
+	return recover_frames_push(&t->frames, NULL) ? 0 : -ENOMEM;
+}
+
+void recover_add_prologue(struct recover_thread *t, const struct held *h)
+{
+	if (t->nprologue == RECOVER_PROLOGUE)
+		t->nprologue = 0;
+	t->prologue[t->nprologue++] = *h;
+}
+
+static bool fits(struct recover_thread *t, uint8_t base)
+{
+	struct doubt_place places[DOUBT_PLACES];
+	struct recover_frame *f = recover_frames_top(&t->frames);
+
+	return f && f->n && recover_frame_reach(f, base, places);
+}
+
+/* Where a frame begins or goes on: a POP_TOP before it may be the generator's. */
+static int take_resume(struct recover_thread *t, const struct held *h)
+{
+	const struct dispatch *d = t->dispatch;
+	int err = t->held.valid && d->base[t->held.opcode] == d->pop_top ? 0 : recover_settle_held(t);
+
+	if (!t->resume.valid)
+		t->resume = *h;
+	return err;
+}
+
+/* What runs next is not dispatched: compiled code. */
+static int take_unknown(struct recover_thread *t)
+{
+	int err = recover_settle(t);
+	struct recover_frame *f = recover_frames_top(&t->frames);
+
+	if (f)
+		recover_frame_lose(f, &t->doubt);
+	return err;
+}
+
+/* It and what ran before it are of no known code. */
+static int take_generator(struct recover_thread *t)
+{
+	int err = recover_settle(t);
+
+	t->r->counts.dispatched += t->begun * (t->nprologue + 1);
+	t->r->counts.makers += t->begun * (t->nprologue + 1);
+	t->nprologue = 0;
+	return err;
+}
+
+static int take_prologue(struct recover_thread *t, const struct held *h, uint8_t base)
+{
+	int err = recover_settle(t);
+
+	if (err || fits(t, base))
+		t->held = *h;
+	else
+		recover_add_prologue(t, h);
+	return err;
+}
+
+static int take_next(struct recover_thread *t, const struct held *h, enum flow flow)
+{
+	int err = recover_settle(t);
+
+	if (t->cleanup && flow == FLOW_RETURN)
+		t->cleanup = false;
+	else
+		t->held = *h;
+	return err;
+}
+
+int recover_take(struct recover_thread *t, const struct held *h)
+{
+	const struct dispatch *d = t->dispatch;
+	uint8_t base = d->base[h->opcode];
+	bool again = t->again;
+	int err;
+
+	t->again = false;
+	if (again && t->held.valid && d->base[t->held.opcode] == base) {
+		t->held.opcode = h->opcode;
+		return 0;
+	}
+	switch ((enum flow)d->flow[base]) {
+	case FLOW_PREFIX:
+	case FLOW_NOWHERE:
+		return 0;
+	case FLOW_RESUME:
+		return take_resume(t, h);
+	case FLOW_CLEANUP:
+		err = recover_settle(t);
+		t->cleanup = true;
+		return err;
+	case FLOW_UNKNOWN:
+		return take_unknown(t);
+	case FLOW_GENERATOR:
+		return take_generator(t);
+	case FLOW_PROLOGUE:
+		return take_prologue(t, h, base);
+	default:
+		return take_next(t, h, d->flow[base]);
+	}
+}

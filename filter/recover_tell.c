@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+/* What was recovered and what not, in plain words. */
+#include <inttypes.h>
+
+#include "recover.h"
+
+void recover_tell(const struct recover *r, FILE *f)
+{
+	const struct recover_counts *c = &r->counts;
+	const struct {
+		uint64_t count;
+		const char *what;
+	} rows[] = {
+		{ c->makers, "made generators, of no known code" },
+		{ c->lost, "where no code or place was known" },
+		{ c->unsure, "with more than one place that fits" },
+	};
+
+	fprintf(f, "ocular: %" PRIu64 " of %" PRIu64 " instructions recovered (%.3f %%)\n", c->placed,
+		c->dispatched, c->dispatched ? 100.0 * c->placed / c->dispatched : 0.0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].count)
+			fprintf(f, "ocular: %" PRIu64 " instructions %s\n", rows[i].count, rows[i].what);
+	if (c->mismatches)
+		fprintf(f, "ocular: %" PRIu64 " times the recovery lost its way\n", c->mismatches);
+}

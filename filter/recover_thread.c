@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+/* Samples go out in the order in which they came: behind one that is in doubt, all wait (doubt.h). */
+#include "recover_thread.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct recover_thread *recover_thread_new(struct recover *r, int32_t pid, int32_t tid)
+{
+	struct process *p = codes_process(r->codes, pid);
+	struct recover_thread *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->r = r;
+	t->pid = pid;
+	t->tid = tid;
+	t->dispatch = p ? p->dispatch : NULL;
+	t->frames.dispatch = t->dispatch;
+	t->frames.doubt = &t->doubt;
+	return t;
+}
+
+void recover_thread_free(struct recover_thread *t)
+{
+	doubt_free(&t->doubt);
+	recover_frames_free(&t->frames);
+	free(t);
+}
+
+int recover_flush(struct recover_thread *t, bool all)
+{
+	uint64_t unsure = t->doubt.unsure;
+	int err = doubt_flush(&t->doubt, all, t->r->feed, t->r->to);
+
+	unsure = t->doubt.unsure - unsure;
+	t->r->counts.unsure += unsure;
+	t->r->counts.placed -= unsure;
+	return err;
+}
+
+/* Room for one more step; what is in doubt for so long is given up. */
+static int make_room(struct recover_thread *t)
+{
+	return t->doubt.tail - t->doubt.head == DOUBT_STEPS ? recover_flush(t, true) : 0;
+}
+
+int recover_tell_sample(struct recover_thread *t, const struct sample *s)
+{
+	int err;
+
+	if (!doubt_waits(&t->doubt))
+		return t->r->feed(t->r->to, s);
+	err = make_room(t);
+	if (err || !doubt_waits(&t->doubt))
+		return err ? err : t->r->feed(t->r->to, s);
+	return doubt_add(&t->doubt, s, DOUBT_SETTLED, DOUBT_NONE, NULL, 0) == DOUBT_NONE ? -ENOMEM : 0;
+}
+
+static struct sample sample_of(const struct recover_thread *t, const struct recover_frame *f,
+			       const struct held *h, unsigned op)
+{
+	return (struct sample){ .op = op,
+				.pid = t->pid,
+				.tid = t->tid,
+				.interpreter = t->interpreter,
+				.time = h->time,
+				.cycles = h->cycles,
+				.code = f->code,
+				.offset = SAMPLE_NOWHERE,
+				.target = SAMPLE_NOWHERE };
+}
+
+int recover_tell_at(struct recover_thread *t, const struct recover_frame *f, const struct held *h,
+		    unsigned op, uint32_t place)
+{
+	struct sample s = sample_of(t, f, h, op);
+
+	if (place != WALK_NOWHERE)
+		s.offset = f->code->instrs[place].offset;
+	if (op == OP_INSTRUCTION) {
+		s.opcode = h->opcode;
+		t->r->counts.placed++;
+	}
+	return recover_tell_sample(t, &s);
+}
+
+int recover_record(struct recover_thread *t, struct recover_frame *f, const struct held *h)
+{
+	struct sample s = sample_of(t, f, h, OP_INSTRUCTION);
+	int err = make_room(t);
+
+	if (err)
+		return err;
+	s.opcode = h->opcode;
+	f->step = doubt_add(&t->doubt, &s, DOUBT_OPEN, f->step, f->at, f->n);
+	if (f->step == DOUBT_NONE)
+		return -ENOMEM;
+	t->r->counts.placed++; /* for now: recover_flush() takes away what is given up */
+	if (f->n > 1)
+		return 0;
+	doubt_settle(&t->doubt, f->step, 0);
+	f->step = DOUBT_NONE;
+	return recover_flush(t, false);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recover_thread.h - one thread of a recovery: what it dispatched, its frames, and the samples it tells.
+ *
+ * recover_take.c makes instructions of dispatches, recover_run.c finds their places in the innermost
+ * frame, recover_thread.c sends samples on in their order; recover.c applies markers to all of it.
+ */
+#ifndef OCULAR_RECOVER_THREAD_H
+#define OCULAR_RECOVER_THREAD_H
+
+#include "dispatch.h"
+#include "recover.h"
+#include "recover_frames.h"
+
+#define RECOVER_PROLOGUE 64 /* instructions kept that ran before a RESUME; compilers write two or three */
+
+/* A dispatch. */
+struct held {
+	bool valid;
+	uint8_t opcode;
+	uint64_t time, cycles;
+};
+
+struct recover_thread {
+	struct recover *r;
+	int32_t pid, tid;
+	uint32_t interpreter;
+	const struct dispatch *dispatch; /* NULL: not recorded for this */
+	struct recover_frames frames;
+	struct held held; /* the last instruction, not walked yet */
+	struct held resume; /* a RESUME whose marker has not come yet */
+	bool begun;   /* a marker came: what ran before is not ours to tell */
+	bool again;   /* the next dispatch is the held instruction once more */
+	bool cleanup; /* the next RETURN_VALUE is of no frame of the program's */
+	uint32_t nprologue;
+	struct held prologue[RECOVER_PROLOGUE];
+	struct doubt doubt;
+};
+
+/* NULL: no memory. */
+struct recover_thread *recover_thread_new(struct recover *r, int32_t pid, int32_t tid);
+
+void recover_thread_free(struct recover_thread *t);
+
+/* --- samples: all return 0, -ENOMEM or what the feed returned --- */
+
+/* A sample that nothing is in doubt of, after those that wait. */
+int recover_tell_sample(struct recover_thread *t, const struct sample *s);
+
+/* An event of the frame's code at one of its places. */
+int recover_tell_at(struct recover_thread *t, const struct recover_frame *f, const struct held *h,
+		    unsigned op, uint32_t place);
+
+/* The frame's instruction, which is at its places; settled if that is one. */
+int recover_record(struct recover_thread *t, struct recover_frame *f, const struct held *h);
+
+/* What need not wait any more; all: and the rest is given up. */
+int recover_flush(struct recover_thread *t, bool all);
+
+/* --- instructions --- */
+
+/* Walks the innermost frame on by the instruction. */
+int recover_run(struct recover_thread *t, const struct held *h);
+
+/* An opcode was dispatched. */
+int recover_take(struct recover_thread *t, const struct held *h);
+
+/* Walks what is held: nothing that follows changes it. */
+int recover_settle_held(struct recover_thread *t);
+
+/* The same, and a RESUME that no marker followed. */
+int recover_settle(struct recover_thread *t);
+
+/* Keeps what ran before a RESUME that is still to come. */
+void recover_add_prologue(struct recover_thread *t, const struct held *h);
+
+#endif
