@@ -6,12 +6,30 @@
 /* The most that one call below writes: PSB+ with all in it, and a TNT and CYCs before it. */
 #define ROOM 128u
 
-static void make_room(struct core *c)
+/* So much of a window, at its end, is left empty if that makes it end at a good place. */
+#define ROOM_TO_END 8192u
+
+static void leave_window_with(struct core *c, uint64_t room)
 {
-	if (c->p + ROOM <= c->spool.window + SPOOL_WINDOW)
+	if (c->p + room <= c->spool.window + SPOOL_WINDOW)
 		return;
 	spool_next(&c->spool);
 	c->p = c->spool.window;
+}
+
+static void make_room(struct core *c)
+{
+	leave_window_with(c, ROOM);
+}
+
+/*
+ * A window becomes a record of perf.data, and perf looks for the 64 bits of an emulated PTWRITE in one
+ * record (intel-pt-decoder.c, intel_pt_pkt_lookahead()): it gives up a word whose bits are in two. A TIP is
+ * never among them. Where a kernel ends a record it has stopped the trace, and there is a TIP.PGD.
+ */
+static void end_window_at_tip(struct core *c)
+{
+	leave_window_with(c, ROOM_TO_END);
 }
 
 static void commit(struct core *c)
@@ -177,7 +195,9 @@ void core_indirect(struct core *c, uint64_t to)
 {
 	if (!flows(c))
 		return;
-	begin(c);
+	put_tnt(c);
+	end_window_at_tip(c);
+	stamp(c);
 	put_ip(c, PACKET_TIP, to);
 	commit(c);
 }
@@ -208,6 +228,7 @@ void core_enable(struct core *c, uint64_t ip)
 	c->enabled = true;
 	if (!c->set->branch)
 		return;
+	end_window_at_tip(c);
 	stamp(c);
 	if (!c->mode_told)
 		c->p = packet_mode_64(c->p);

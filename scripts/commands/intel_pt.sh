@@ -71,24 +71,16 @@ pt_aux_kib() {
 }
 
 # The event. CYC where there is one: without, most markers share a time with their neighbours. PTWRITE
-# needs no branches, and without them perf needs none of the program's files; emulated they are all, and
-# perf gives up one now and then (docs/limits.md); with rare PSBs that was not seen.
+# needs no branches, and without them perf needs none of the program's files; emulated they are all.
 pt_event() {
 	set -- "$1" ''
 	! pt_cap psb_cyc || ! pt_term cyc || set -- "$1" cyc,
 	case $1:${mode-} in
 	ptwrite:opcodes) set -- "ptw,$2branch=1,noretcomp=1" ;;
 	ptwrite:*) set -- "ptw,$2branch=0" ;;
-	*) set -- "$2$(pt_rare_psb)" ;;
+	*) set -- "$2" ;;
 	esac
 	echo "intel_pt/${1%,}/u"
-}
-
-# caps/psb_periods has a bit for each period that the processor knows; 3 is perf's own choice.
-pt_rare_psb() {
-	known=$(cat "$pmu/caps/psb_periods" 2>/dev/null || echo 0) longest=0
-	while [ $((0x$known >> (longest + 1))) -gt 0 ]; do longest=$((longest + 1)); done
-	[ $longest -le 3 ] || ! pt_term psb_period || echo "psb_period=$longest,"
 }
 
 # Each hybrid part's cores by their PMU: cpu_atom are E-cores, whose trace overflows when PTWRITEs come in

@@ -49,8 +49,7 @@ class Machine:
 
     def record(self, folder, program, backend, mode="adaptive"):
         if self.emulated and backend != "software":
-            # A PSB in the middle of an emulated PTWRITE makes perf give it up; ocular record asks for few.
-            settings = ["-s", "branch=1", "-s", "psb=0x40000000"] if backend == "emulated" else []
+            settings = ["-s", "branch=1"] if backend == "emulated" else []
             env = recording.traced_environment(mode, OCULAR_MAIN="1", PYTHONHASHSEED="0")
             return recording.run([QEMU, "-q", "-o", folder, *settings, "--", "env", f"OCULAR_BACKEND={backend}",
                                   self.python, self.path(program)], env=env)

@@ -90,9 +90,6 @@ ok "without PTWRITE: branches" perf_got ' -e intel_pt/cyc/u ' skylake record -o 
 ok "the program was traced by branches" grep -q '"backend":"emulated"' r1/codes-*.jsonl
 ok "no CYC where there is none" perf_got ' -e intel_pt//u ' broadwell record -c "$program"
 ok "emulated by name where PTWRITE is" perf_got ' -e intel_pt/cyc/u ' new record --backend emulated -c "$program"
-echo 3f >new/pmu/intel_pt/caps/psb_periods
-ok "as few PSBs as can be, for they cut emulated words" \
-	perf_got ' -e intel_pt/cyc,psb_period=5/u ' new record --backend emulated -c "$program"
 ok "an ordinary user's buffers" perf_got ' -m 128K,256K ' new record -c "$program"
 rights new 2 0 unlimited
 ok "where memory may be locked" perf_got ' -m 128K,16384K ' new record -c "$program"
@@ -139,7 +136,6 @@ END
 	# bits: pt, cyc, mtc, tsc, ptw; mtc_period and psb_period 3
 	ok "stock perf: PTWRITE" config 0x300d603 intel_pt/ptw,cyc,branch=0/u
 	ok "stock perf: branches, CYC" config 0x300e603 intel_pt/cyc/u
-	ok "stock perf: branches, few PSBs" config 0x500e603 intel_pt/cyc,psb_period=5/u
 	ok "stock perf: branches" config 0x300e601 intel_pt//u
 else
 	skip "stock perf makes of the events what is meant" "no mount namespaces here"
