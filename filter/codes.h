@@ -117,6 +117,12 @@ struct process *codes_process(struct codes *c, int32_t pid);
 /* Reads the tables of all processes of the folder, those without a single event too. 0 or negative. */
 int codes_read_all(struct codes *c);
 
+/*
+ * Ticks of the TSC a second, for this process: what its table tells, else the table of another one, for a
+ * recording is of one machine. 0: no table does.
+ */
+uint64_t codes_tsc_hz(struct codes *c, int32_t pid);
+
 /* Does any table have the addresses of opcode handlers? What cannot be read has none, and is told later. */
 bool codes_have_dispatch(struct codes *c);
 

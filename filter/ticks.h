@@ -14,14 +14,14 @@ struct ticks {
 	uint64_t in_ns; /* 32 fractional bits; 0: no pid yet */
 };
 
-/* Ticks of the TSC at `ns`; the nanoseconds themselves where no frequency is known. */
+/* Ticks of the TSC at `ns`; the nanoseconds themselves where no table of the recording tells a frequency. */
 static inline uint64_t ticks_at(struct ticks *t, struct codes *codes, int32_t pid, uint64_t ns)
 {
 	if (pid != t->pid || !t->in_ns) {
-		const struct process *p = codes_process(codes, pid);
+		uint64_t hz = codes_tsc_hz(codes, pid);
 
 		t->pid = pid;
-		t->in_ns = p && p->tsc_hz ? ((__uint128_t)p->tsc_hz << 32) / 1000000000 : 1ull << 32;
+		t->in_ns = hz ? ((__uint128_t)hz << 32) / 1000000000 : 1ull << 32;
 	}
 	return (__uint128_t)ns * t->in_ns >> 32;
 }

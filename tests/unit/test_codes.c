@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "codes.h"
+#include "ticks.h"
 
 #define COUNT(a)     (sizeof(a) / sizeof(*(a)))
 #define HEADER(more) "{\"kind\":\"header\",\"ocular\":1,\"pid\":7,\"first_id\":1" more "}\n"
@@ -322,6 +323,37 @@ static void test_interned_names(void **state)
 	codes_free(&c);
 }
 
+/* Tables of pids, and what they tell, in the order in which they are asked for. */
+static void test_one_machine_has_one_frequency(void **state)
+{
+	static const struct {
+		int32_t pid;
+		uint64_t hz, ticks; /* ticks of a second */
+	} rows[] = { { 40, 0, 3000000000 },
+		     { 9, 3000000000, 3000000000 },
+		     { 8, 0, 3000000000 },
+		     { 30, 2000000000, 2000000000 } };
+	struct ticks t = { 0 };
+	struct codes c;
+	char text[128];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		snprintf(text, sizeof(text), HEADER(",\"tsc_hz\":%llu"), (unsigned long long)rows[i].hz);
+		if (i)
+			write_table(rows[i].pid, text);
+	}
+	assert_int_equal(codes_init(&c, dir), 0);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_int_equal(ticks_at(&t, &c, rows[i].pid, 1000000000), rows[i].ticks);
+	codes_free(&c);
+	assert_int_equal(codes_init(&c, NULL), 0);
+	assert_int_equal(ticks_at(&(struct ticks){ 0 }, &c, 40, 1000000000), 1000000000);
+	codes_free(&c);
+	for (size_t i = 1; i < COUNT(rows); i++)
+		unlink(table_path(rows[i].pid));
+}
+
 static void test_instruction_at_an_offset(void **state)
 {
 	static const struct {
@@ -351,6 +383,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_ids_have_names),
 		cmocka_unit_test(test_a_newer_table_is_refused),
 		cmocka_unit_test(test_interned_names),
+		cmocka_unit_test(test_one_machine_has_one_frequency),
 		cmocka_unit_test(test_instruction_at_an_offset),
 	};
 
