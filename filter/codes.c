@@ -127,19 +127,30 @@ int codes_read_all(struct codes *c)
 }
 
 /* Of all that tell one, the lowest pid's: the same whatever the folder's order. */
-uint64_t codes_tsc_hz(struct codes *c, int32_t pid)
+static uint64_t some_tsc_hz(struct codes *c)
 {
-	const struct process *p = codes_process(c, pid), *best = NULL;
+	const struct process *best = NULL;
 
-	if (p && p->tsc_hz)
-		return p->tsc_hz;
 	codes_read_all(c);
 	for (struct map_slot *s = NULL; (s = map_next(&c->processes, s));) {
-		p = s->value;
+		const struct process *p = s->value;
+
 		if (p->tsc_hz && (!best || p->pid < best->pid))
 			best = p;
 	}
 	return best ? best->tsc_hz : 0;
+}
+
+uint64_t codes_tsc_hz(struct codes *c, int32_t pid)
+{
+	const struct process *p = codes_process(c, pid);
+
+	if (p && p->tsc_hz)
+		return p->tsc_hz;
+	if (!c->read_all)
+		c->tsc_hz = some_tsc_hz(c);
+	c->read_all = true;
+	return c->tsc_hz;
 }
 
 bool codes_have_dispatch(struct codes *c)

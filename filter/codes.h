@@ -101,6 +101,8 @@ struct codes {
 	struct map processes;
 	struct snapshot *snapshots; /* ascending numbers, once each */
 	size_t nsnapshots;
+	uint64_t tsc_hz;  /* some process's, once it was needed */
+	bool read_all;	  /* for that */
 	uint64_t damaged; /* lines that are no JSON or lack what they must have */
 	uint64_t missing; /* processes without a table */
 	uint64_t unknown; /* code ids without a line */
