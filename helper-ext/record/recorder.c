@@ -153,12 +153,25 @@ static int wait_events(struct recorder *r, int ms)
 	return n;
 }
 
+/* Who has died is known to have, even where the wish for the end was read before that news. */
+static void end_dead(struct recorder *r)
+{
+	struct process *next;
+
+	for (struct process *p = r->processes.first; p; p = next) {
+		next = p->next;
+		if (process_ended(p))
+			recorder_end_process(r, p);
+	}
+}
+
 /* Everything that has been emitted is in the file, and the file is whole; idempotent. */
 static void complete(struct recorder *r)
 {
 	if (r->complete)
 		return;
 	r->closed = true;
+	end_dead(r);
 	if (r->flight.on)
 		flight_end(r);
 	else

@@ -98,8 +98,10 @@ void requests_serve(struct recorder *r, int client)
 
 void requests_accept(struct recorder *r)
 {
-	int client = socket_accept(r->listener);
+	int client;
 
-	if (client >= 0 && recorder_watch(r, FROM_CLIENT, client, client) < 0)
-		close(client);
+	/* All of them: the end of a process is served two rounds after it is noticed. */
+	while ((client = socket_accept(r->listener)) >= 0)
+		if (recorder_watch(r, FROM_CLIENT, client, client) < 0)
+			close(client);
 }

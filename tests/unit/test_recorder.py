@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """ocular-record from outside: a producer whose markers are known, and every way in which things end."""
+import json
 import os
 import resource
 import shutil
@@ -219,8 +220,8 @@ def ask(folder, data):
     return struct.unpack("<IIiIIIQII", answer) if answer else None
 
 
-def serve(folder="rec"):
-    run = subprocess.run([RECORD, "-o", folder, "--serve"], capture_output=True, text=True, timeout=TIMEOUT)
+def serve(folder="rec", *options):
+    run = subprocess.run([RECORD, "-o", folder, "--serve", *options], capture_output=True, text=True, timeout=TIMEOUT)
     assert run.returncode == 0, run.stderr
     assert os.stat(folder).st_mode & 0o777 == 0o700
     assert os.stat(folder + "/.ocular.sock").st_mode & 0o777 == 0o600
@@ -253,6 +254,30 @@ def test_serve_ends_with_its_starter():
     subprocess.run(["sh", "-c", f"{RECORD} -o rec --serve"], check=True, timeout=TIMEOUT)
     assert gone()
     assert fsck().returncode == 0
+
+
+def test_a_death_and_the_wish_for_the_end_at_once():
+    """Both are there when the recorder looks: it takes the death for one, not for the end of a recording."""
+    serve("rec", "--flight", "10s")
+    recorder = ask("rec", message(1))[5]
+    run = subprocess.Popen([PRODUCER, "-n", "300", "-p", "1000000", "-k"], env={"OCULAR_DIR": "rec"},
+                           stdout=subprocess.DEVNULL)
+    table = f"rec/codes-{run.pid}.jsonl"
+    open(table, "w").close()
+    deadline = time.monotonic() + TIMEOUT
+    while "memfd:ring" not in open(f"/proc/{recorder}/maps").read():
+        assert time.monotonic() < deadline
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+        os.kill(recorder, signal.SIGSTOP)
+        try:
+            assert run.wait(TIMEOUT) == -signal.SIGKILL
+            s.connect("rec/.ocular.sock")
+            s.send(message(3))
+        finally:
+            os.kill(recorder, signal.SIGCONT)
+        assert struct.unpack("<IIi", s.recv(64)[:12])[2] == 0
+    (line,) = map(json.loads, open(table))
+    assert (line["trigger"], line["pid"]) == ("death", run.pid), line
 
 
 def test_strangers_at_the_socket():
