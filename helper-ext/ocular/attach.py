@@ -20,6 +20,7 @@ from . import _core, agent, modes, monitor, tools, triggers
 
 ORDER, ANSWER = ".attach.py", ".attach-answer"
 GDB_SECONDS = 15
+LAST_SECONDS = 5  # an interpreter that winds up hears nobody any more, but is a process still
 PAGE_SIZE = 8192
 
 # Runs in the target; nothing of it stays in __main__. Whatever happens, there is an answer.
@@ -45,6 +46,21 @@ order()
 
 class Refused(Exception):
     """Why it cannot be, in one line."""
+
+
+class Target:
+    """A process by its pidfd: whoever gets its number after it is not mistaken for it."""
+
+    def __init__(self, pid):
+        self.pid = pid
+        try:
+            self.fd = os.pidfd_open(pid)
+        except OSError:
+            raise Refused("there is no process %d" % pid) from None
+
+    def ended(self, within=0):
+        """Has it, or does it within so many seconds?"""
+        return bool(select.select([self.fd], [], [], within)[0])
 
 
 def seconds(text):
@@ -79,7 +95,7 @@ def check(pid):
             raise Refused("process %d is in a container (another %s namespace): attach from within it" % (pid, what))
 
 
-def ptrace_forbidden(pid):
+def ptrace_forbidden():
     """Why the kernel would not let us write into the target's memory, or None."""
     try:
         with open("/proc/sys/kernel/yama/ptrace_scope") as f:
@@ -101,7 +117,10 @@ def write_order(folder, order, unmap):
     return path
 
 
-def by_agent(pid, folder, order, wait):
+# The ways. Each returns the answer, or None: not in time. OSError: it did not work; Refused: it cannot.
+
+def by_agent(target, folder, order, wait):
+    pid = target.pid
     sock = agent._socket.socket(agent._socket.AF_UNIX, agent._socket.SOCK_SEQPACKET)
     try:
         sock.settimeout(wait)
@@ -109,8 +128,11 @@ def by_agent(pid, folder, order, wait):
         if agent.peer(sock) != (pid, user_of(pid)):
             raise Refused("something else than process %d answers in its name" % pid)
         sock.send(json.dumps(order).encode())
-        return sock.recv(agent.LIMIT).decode() or "it went away without an answer"
-    except TimeoutError:
+        said = sock.recv(agent.LIMIT).decode()
+        if not said:
+            raise ConnectionError("it went away without an answer")
+        return said
+    except (TimeoutError, BlockingIOError):  # the second: as many as it lets wait do so already
         return None
     finally:
         sock.close()
@@ -121,15 +143,15 @@ def has_agent(pid):
         return any(line.endswith(b"@ocular-agent-%d\n" % pid) for line in f)
 
 
-def by_remote_exec(pid, folder, order, wait):
+def by_remote_exec(target, folder, order, wait):
     path = write_order(folder, order, unmap=False)
     try:
-        sys.remote_exec(pid, path)
+        sys.remote_exec(target.pid, path)
     except PermissionError:
-        raise Refused(ptrace_forbidden(pid) or "the system forbids to attach to process %d" % pid) from None
-    except (RuntimeError, OSError) as e:
-        raise Refused("sys.remote_exec: %s" % e) from None
-    return wait_answer(pid, folder, wait)
+        raise PermissionError(ptrace_forbidden() or "the system forbids it") from None
+    except RuntimeError as e:
+        raise OSError(" ".join(str(e).split())) from None
+    return wait_answer(target, folder, wait)
 
 
 def gdb_commands(path, page):
@@ -147,17 +169,17 @@ def gdb_commands(path, page):
     ]
 
 
-def by_gdb(pid, folder, order, wait):
+def by_gdb(target, folder, order, wait):
     gdb = shutil.which("gdb")
     if not gdb:
         raise Refused("attaching to Python %d.%d needs gdb (package gdb), or a program started by "
                       "`python -m ocular --listen`" % sys.version_info[:2])
-    forbidden = ptrace_forbidden(pid)
+    forbidden = ptrace_forbidden()
     if forbidden:
         raise Refused(forbidden)
     path = write_order(folder, order, unmap=True)
     command = [gdb, "-nx", "-nh", "-q", "-batch", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off",
-               "-p", str(pid)]
+               "-p", str(target.pid)]
     page = 0x5c0000000000 + PAGE_SIZE * int.from_bytes(os.urandom(3))
     for line in gdb_commands(path, page):
         command += ["-ex", line]
@@ -173,15 +195,12 @@ def by_gdb(pid, folder, order, wait):
             run.kill()
             said = run.communicate()[0]
     if "$1 = 1" not in said or "$2 = 0" not in said:
-        if not alive(pid):
-            raise Refused("process %d has ended" % pid)
         lines = [s for s in said.splitlines() if "ptrace" in s or "No symbol" in s or "rror" in s or "not " in s]
-        raise Refused("gdb could not: " + (lines[-1].strip() if lines else "no answer in %d s" % GDB_SECONDS))
-    return wait_answer(pid, folder, wait)
+        raise OSError(lines[-1].strip() if lines else "no answer in %d s" % GDB_SECONDS)
+    return wait_answer(target, folder, wait)
 
 
-def wait_answer(pid, folder, wait):
-    """The answer; None: not in time."""
+def wait_answer(target, folder, wait):
     path, deadline = os.path.join(folder, ANSWER), time.monotonic() + wait
     while time.monotonic() < deadline:
         try:
@@ -191,18 +210,15 @@ def wait_answer(pid, folder, wait):
                 return text
         except FileNotFoundError:
             pass
-        if not alive(pid):
-            raise Refused("process %d has ended" % pid)
-        time.sleep(0.005)
+        if target.ended(0.005):
+            raise ConnectionError("it has ended")
     return None
 
 
-def alive(pid):
-    try:
-        with open("/proc/%d/stat" % pid) as f:
-            return f.read().rpartition(")")[2].split()[0] not in ("Z", "X")
-    except OSError:
-        return False
+MAIN_SILENT = ("its main thread does not run Python now; it sleeps, waits, or runs C code. A program started by "
+               "`python -m ocular --listen` answers all the same")
+SILENT = {by_agent: "no thread of it can run Python now; C code holds the interpreter, or it is stopped",
+          by_remote_exec: MAIN_SILENT, by_gdb: MAIN_SILENT}
 
 
 def method(pid):
@@ -221,25 +237,31 @@ def clean(folder):
             pass
 
 
-def tell(pid, folder, order, wait):
+def leave_order(target, folder, answered):
+    """Nothing of it stays, but what may still be read later: that finds nothing to do, nor a file missing."""
+    order = os.path.join(folder, ORDER)
+    if answered or target.ended() or not os.path.exists(order):
+        clean(folder)
+    else:
+        with open(order, "w"):
+            pass
+
+
+def tell(target, folder, order, wait):
     """Have the target do it. Returns how it was told; Refused."""
-    how, words = method(pid)
+    how, words = method(target.pid)
     said = None
     try:
-        said = how(pid, folder, order, wait)
+        said = how(target, folder, order, wait)
     except OSError as e:
+        # Whatever failed: of a process that is about to end that is what there is to say.
+        if target.ended(LAST_SECONDS):
+            raise Refused("process %d has ended" % target.pid) from None
         raise Refused("%s: %s" % (words, e)) from None
     finally:
-        if said is None and alive(pid) and os.path.exists(os.path.join(folder, ORDER)):
-            # It may still come to it: then it shall find nothing to do, and no missing file to complain of.
-            with open(os.path.join(folder, ORDER), "w"):
-                pass
-        else:
-            clean(folder)
+        leave_order(target, folder, said is not None)
     if said is None:
-        raise Refused("process %d did not answer within %g s (by %s): its main thread does not run Python now; "
-                      "it sleeps, waits, or runs C code. A program started by `python -m ocular --listen` "
-                      "answers all the same" % (pid, wait, words))
+        raise Refused("process %d did not answer within %g s (by %s): %s" % (target.pid, wait, words, SILENT[how]))
     if said != "ok":
         raise Refused(said.replace("ocular: ", "", 1))
     return words
@@ -286,23 +308,19 @@ def start_order(o, folder):
             "backend": "software", "trigger": wanted}
 
 
-def wait_end(pid, length, folder):
+def wait_end(target, length, folder):
     """Until the time is over, Ctrl-C, or one of the two sides is gone. Is the target still there?"""
     wake, notice = os.pipe()
     os.set_blocking(notice, False)
     signal.set_wakeup_fd(notice)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: None)
-    target = os.pidfd_open(pid)
     deadline = time.monotonic() + length if length else None
     while os.path.exists(os.path.join(folder, ".ocular.sock")):
         left = 0.5 if deadline is None else min(0.5, deadline - time.monotonic())
-        if left <= 0:
+        if left <= 0 or select.select([wake, target.fd], [], [], left)[0]:
             break
-        ready = select.select([wake, target], [], [], left)[0]
-        if ready:
-            return target not in ready
-    return True
+    return not target.ended()
 
 
 def finish(folder):
@@ -317,25 +335,26 @@ def finish(folder):
 
 
 def attach(o):
+    target = Target(o.pid)
     check(o.pid)
     folder = os.path.abspath(o.output)
     order = start_order(o, folder)
     tools.serve(folder, recorder_options(o))
     how = "?"
     try:
-        how = tell(o.pid, folder, order, o.wait)
+        how = tell(target, folder, order, o.wait)
     except BaseException:
         finish(folder)
         raise
     if not o.quiet:
         sys.stderr.write("[ ocular: attached to %d by %s; %s detaches ]\n" % (
             o.pid, how, "time" if o.length else "Ctrl-C"))
-    there = wait_end(o.pid, o.length, folder)
+    there = wait_end(target, o.length, folder)
     try:
         if there:
-            tell(o.pid, folder, {"do": "stop"}, o.wait)
+            tell(target, folder, {"do": "stop"}, o.wait)
     except Refused:
-        if alive(o.pid):
+        if not target.ended():
             raise
         there = False
     finally:
@@ -351,6 +370,8 @@ def main():
     except (Refused, ValueError, RuntimeError, OSError) as e:
         sys.stderr.write("ocular: %s\n" % str(e).replace("ocular: ", "", 1))
         sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
 
 
 if __name__ == "__main__":

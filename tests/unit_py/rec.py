@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -45,6 +46,14 @@ class Recording:
                 found[int(path.split("-")[-1][:-6])] = [json.loads(line) for line in f]
         return found
 
+    def whole_lines(self, kind):
+        """lines() of tables that are still being written."""
+        found = []
+        for path in glob.glob(self.folder + "/codes-*.jsonl"):
+            with open(path) as f:
+                found += [json.loads(line) for line in f if line.endswith("\n")]
+        return [x for x in found if x["kind"] == kind]
+
     def lines(self, kind):
         return [x for table in self.tables().values() for x in table if x["kind"] == kind]
 
@@ -65,6 +74,42 @@ def recording(source, mode="adaptive", recorder=(), python=(), args=(), **enviro
             [RECORDER, "-q", "-o", folder, *recorder, "--", sys.executable, *python, program, *args],
             env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
         yield Recording(folder, done)
+
+
+def wait_for(found, what, seconds=60):
+    """What found() returns as soon as it is something: no fixed time is long enough for every machine."""
+    deadline = time.monotonic() + seconds
+    while not (value := found()):
+        assert time.monotonic() < deadline, "in vain for %s" % what
+        time.sleep(0.01)
+    return value
+
+
+@contextlib.contextmanager
+def under_way(*options):
+    """A program that calls f() until it is stopped, under the recorder: (folder, recorder, stop), once f is known."""
+    source = "import os, sys, time\ndef f(): pass\nwhile not os.path.exists(sys.argv[1]):\n    f()\n    time.sleep(0.01)\n"
+    with tempfile.TemporaryDirectory(prefix="ocular-unit-") as temp:
+        program, folder, end = (os.path.join(temp, name) for name in ("program.py", "rec", "end"))
+        with open(program, "w") as f:
+            f.write(source)
+        run = subprocess.Popen([RECORDER, "-q", "-o", folder, *options, "--", sys.executable, program, end],
+                               env=dict(os.environ, PYTHONPATH=HOOK, OCULAR_MAIN="1"), stdin=subprocess.DEVNULL)
+        r = Recording(folder, subprocess.CompletedProcess([], 0, "", ""))
+
+        def stop(snapshots):
+            """Once so many are taken; nothing that was asked for before is still under way then."""
+            wait_for(lambda: len(r.whole_lines("snapshot")) >= snapshots, "%d snapshots" % snapshots)
+            open(end, "w").close()
+            equal(run.wait(60), 0)
+            return r
+
+        try:
+            wait_for(lambda: any(c["qualname"] == "f" for c in r.whole_lines("code")), "the function f")
+            yield folder, run, stop
+        finally:
+            run.kill()
+            run.wait()
 
 
 def equal(got, wanted, what=""):
