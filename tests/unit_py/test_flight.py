@@ -5,9 +5,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
-import tempfile
-import time
 
 import rec
 from rec import equal
@@ -22,11 +19,11 @@ def work(n):
 def mark(i):
     assert ocular.take_snapshot("label %d" % i, number=i, half=i / 2, text='a"b\\n', other=mark) is True
 for i in range(3):
+    time.sleep(0.08) # with what comes before it: longer than any window here
     for k in range(30000):
         work(0)
     work(1000)
     mark(i)
-    time.sleep(0.03)
 """
 
 
@@ -63,7 +60,8 @@ def snapshots(r):
 
 
 def test_segments_are_named_and_timed():
-    with rec.recording(LABELS, recorder=["--flight", "5ms"]) as r:
+    # Other programs may hold it up for most of that.
+    with rec.recording(LABELS, recorder=["--flight", "50ms"]) as r:
         equal((r.code, r.err), (0, ""))
         lines, parts = snapshots(r), split(r)
         equal([line["label"] for line in lines], ["label 0", "label 1", "label 2"])
@@ -76,7 +74,7 @@ def test_segments_are_named_and_timed():
         equal([p[0] for p in parts], [1, 2, 3])
         for line, (_, _, _, events) in zip(lines, parts):
             length = line["at_ns"] - line["from_ns"]
-            assert length <= 5.1e6, length
+            assert length <= 51e6, length
             assert abs(events[0].time - line["from_ns"]) < 100000, (events[0], line)
             # What led up to it is there to the last event, and nothing after it.
             names = [(e.name, e.qualname) for e in events]
@@ -153,21 +151,27 @@ ocular.take_snapshot("now")
 
 def test_processes():
     source = """
-import ocular, os, time
+import ocular, os
 def work():
     for _ in range(50):
         pass
 pids = []
+told, done = os.pipe()
+waits, end = os.pipe()
 for i in range(2):
     pid = os.fork()
     if not pid:
         work()
-        time.sleep(0.5)
+        os.write(done, b"x")
+        os.close(end)
+        os.read(waits, 1)
         os._exit(0)
     pids.append(pid)
-time.sleep(0.2)
+for pid in pids:
+    os.read(told, 1)
 work()
 ocular.take_snapshot("all of us")
+os.close(end)
 for pid in pids:
     os.waitpid(pid, 0)
 """
@@ -182,17 +186,9 @@ for pid in pids:
 
 
 def test_a_signal_to_the_recorder():
-    source = "import time\ndef f(): pass\nfor i in range(100):\n    f()\n    time.sleep(0.01)\n"
-    with tempfile.TemporaryDirectory() as temp:
-        program, folder = os.path.join(temp, "program.py"), os.path.join(temp, "rec")
-        with open(program, "w") as f:
-            f.write(source)
-        run = subprocess.Popen([rec.RECORDER, "-q", "-o", folder, "--flight", "200ms", "--", sys.executable, program],
-                               env=dict(os.environ, PYTHONPATH=rec.HOOK, OCULAR_MAIN="1"))
-        time.sleep(0.6)
-        run.send_signal(signal.SIGUSR2)
-        equal(run.wait(60), 0)
-        (line,) = snapshots(rec.Recording(folder, subprocess.CompletedProcess([], 0, "", "")))
+    with rec.under_way("--flight", "10s") as (_, recorder, stop):
+        recorder.send_signal(signal.SIGUSR2)
+        (line,) = snapshots(stop(1))
         equal((line["trigger"], line["data"]), ("signal", {"from": os.getpid()}))
 
 
