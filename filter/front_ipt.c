@@ -172,6 +172,7 @@ int front_ipt_feed(struct front_ipt *f, struct analysis *a, struct progress *p)
 	err = run_both(f);
 	analysis_redirect(a, trace_feed, trace_feed, &a->trace, NULL);
 	free(f->pipe);
+	a->trace.profile.shared_cycles = f->some_by_core ? f->trace.faults.shared : 0;
 	if (f->some_by_core)
 		a->trace.profile.clock = f->trace.config.emulated ? "emulated" : "core";
 	return err;

@@ -64,14 +64,57 @@ static void count_cycles(struct pt_queue *q)
 	q->counted_at = q->walk.stamp;
 }
 
-/* Those up to `time` are, which is before that step. */
-static void count_cycles_until(struct pt_queue *q, uint64_t time)
-{
-	uint64_t left = q->walk.core - q->counted, cycles;
+struct span {
+	uint64_t from, to;	 /* TSC */
+	uint64_t before, behind; /* sums of cycles there */
+};
 
-	if (time <= q->counted_at || time >= q->walk.stamp)
+/* The part of a trace in which `time` is, between breaks: in between time and cycles go on evenly. */
+static struct span span_at(const struct pt_queue *q, uint64_t time)
+{
+	const struct pt_walk *w = &q->walk;
+	struct span s = { q->counted_at, w->stamp, q->counted, w->core };
+	uint64_t i = w->nbreaks > PT_BREAKS ? w->nbreaks - PT_BREAKS : 0;
+
+	for (; i < w->nbreaks; i++) {
+		const struct pt_break *b = &w->breaks[i % PT_BREAKS];
+
+		if (b->core < s.before || b->to < s.from || b->to > w->stamp)
+			continue;
+		if (time < b->from)
+			return (struct span){ s.from, b->from, s.before, b->core };
+		if (time <= b->to)
+			return (struct span){ time, time, b->core, b->core };
+		s.from = b->to;
+		s.before = b->core;
+	}
+	return s;
+}
+
+/* The part's cycles up to `time`. Where that is amidst them, they are told as shared, once. */
+static uint64_t share(struct pt_merge *m, struct pt_queue *q, const struct span *s, uint64_t time)
+{
+	uint64_t cycles = s->behind - s->before;
+
+	if (time >= s->to || !cycles)
+		return cycles;
+	if (time > s->from && s->behind > q->shared_to) {
+		m->shared += s->behind - (s->before > q->shared_to ? s->before : q->shared_to);
+		q->shared_to = s->behind;
+	}
+	return (__uint128_t)cycles * (time - s->from) / (s->to - s->from);
+}
+
+/* Those up to `time` are, which is not behind that step. */
+static void count_cycles_until(struct pt_merge *m, struct pt_queue *q, uint64_t time)
+{
+	struct span s;
+	uint64_t cycles;
+
+	if (time < q->counted_at)
 		return;
-	cycles = (__uint128_t)left * (time - q->counted_at) / (q->walk.stamp - q->counted_at);
+	s = span_at(q, time);
+	cycles = s.before - q->counted + share(m, q, &s, time);
 	if (q->task && !q->away)
 		q->task->cycles += cycles;
 	q->counted += cycles;
@@ -150,7 +193,7 @@ static void change_at(struct pt_merge *m, uint64_t time, int32_t cpu, bool away)
 		if (!q->follows_cpu || q->cpu != cpu)
 			continue;
 		find_task(m, q);
-		count_cycles_until(q, time);
+		count_cycles_until(m, q, time);
 		q->away = away;
 	}
 }

@@ -36,6 +36,7 @@ struct pt_merge {
 	struct pt_ordinal *heap;
 	uint32_t nheap;
 	bool started;
+	uint64_t shared; /* core cycles that are one thread's or the other's */
 	struct pt_feed feed;
 };
 
@@ -43,9 +44,11 @@ struct pt_merge {
 struct pt_queue *pt_merge_queue(struct pt_merge *m, uint32_t idx);
 
 /*
- * At `time` (TSC), to which all queues have been run, a thread leaves a CPU, or comes to it. The core
- * cycles between two steps of the CPU's trace are spread evenly over the time between them, and each
- * thread gets those of the time when it ran. come: 0; -ENOMEM; -EINVAL: no such CPU.
+ * At `time` (TSC), to which all queues have been run, a thread leaves a CPU, or comes to it. Each thread
+ * gets the core cycles of the time when it ran. That is exact where the CPU's trace has a packet with the
+ * time of that moment, as processors write one where a thread comes. Else the cycles between two such
+ * packets are spread evenly over the time between them, and counted as shared. come: 0; -ENOMEM; -EINVAL:
+ * no such CPU.
  */
 void pt_merge_leave(struct pt_merge *m, uint64_t time, int32_t cpu);
 int pt_merge_come(struct pt_merge *m, uint64_t time, int32_t cpu, int32_t pid, int32_t tid);

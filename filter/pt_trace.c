@@ -299,6 +299,7 @@ static void sum_faults(struct pt_trace *t)
 		t->faults.damages += q->damages;
 		t->faults.untimed += q->walk.untimed;
 	}
+	t->faults.shared = t->merge.shared;
 }
 
 int pt_trace_read(struct pt_trace *t, const struct pt_feed *feed)

@@ -21,6 +21,7 @@ struct pt_faults {
 	uint64_t truncated; /* trace buffers that were full */
 	uint64_t lost;	    /* records beside the trace that the kernel dropped */
 	uint64_t untimed;   /* PTWRITEs before the first time of their trace */
+	uint64_t shared;    /* core cycles that were shared out by time between threads (pt_merge.h) */
 };
 
 struct pt_trace {

@@ -161,6 +161,17 @@ static enum pt_step branch(struct pt_walk *w, const struct packet *pkt, enum pt_
 	return pkt->kind == PKT_TIP ? STEP_BRANCH : STEP_ENTER;
 }
 
+/* Without a ratio CYC packets have no time, and `from` would be too early. */
+static void take_tsc(struct pt_walk *w, uint64_t payload, bool after_cyc)
+{
+	struct pt_time *t = &w->time;
+	uint64_t from = t->now;
+
+	pt_time_tsc(t, payload, after_cyc);
+	if (from && t->now > from && (t->cbr || t->measured))
+		w->breaks[w->nbreaks++ % PT_BREAKS] = (struct pt_break){ from, t->now, w->core };
+}
+
 /* STEP_END: goes on. */
 static enum pt_step take(struct pt_walk *w, const struct packet *pkt, bool after_cyc)
 {
@@ -168,7 +179,7 @@ static enum pt_step take(struct pt_walk *w, const struct packet *pkt, bool after
 
 	switch (pkt->kind) {
 	case PKT_TSC:
-		pt_time_tsc(t, pkt->payload, after_cyc);
+		take_tsc(w, pkt->payload, after_cyc);
 		return STEP_END;
 	case PKT_TMA:
 		pt_time_tma(t, pkt->payload);

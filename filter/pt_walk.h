@@ -25,6 +25,16 @@ enum pt_step {
 	STEP_DAMAGE,   /* bytes that are no packet, or a packet where it cannot be */
 };
 
+/*
+ * A TSC packet that sets the time forward, as one does where a thread comes to a CPU: between `from` and
+ * `to` the core did not run. All the cycles up to there are `core`.
+ */
+struct pt_break {
+	uint64_t from, to, core;
+};
+
+#define PT_BREAKS 16 /* the latest ones are known */
+
 struct pt_walk {
 	struct pt_time time;
 	uint64_t stamp;	 /* TSC of the last step */
@@ -47,6 +57,8 @@ struct pt_walk {
 	packet_block block;
 	uint64_t held;
 	uint64_t untimed; /* words before the first time: dropped, as perf does */
+	struct pt_break breaks[PT_BREAKS]; /* the n-th at n % PT_BREAKS */
+	uint64_t nbreaks;
 };
 
 void pt_walk_init(struct pt_walk *w, const struct pt_clocks *clocks, bool branches);

@@ -242,7 +242,11 @@ json_t *summary_losses(const struct profile *p)
 
 json_t *summary_clock(const struct profile *p)
 {
-	return json_pack("{s:s, s:I}", "cycles", p->clock, "hz", (json_int_t)p->clock_hz);
+	json_t *o = json_pack("{s:s, s:I}", "cycles", p->clock, "hz", (json_int_t)p->clock_hz);
+
+	if (o && p->shared_cycles)
+		json_object_set_new(o, "shared", json_integer(p->shared_cycles));
+	return o;
 }
 
 json_t *summary_trace(const struct profile *p)

@@ -176,6 +176,20 @@ list(map(work, [0, 1, 2, 3, 5, 8, 5, 13, 200, 0, 1, 1]))
 """
 
 
+# The loop's thread and two more go from CPU to CPU, and meet on each of them.
+MOVING = MANY.replace("work(1000)", """
+import threading
+
+def others():
+    list(map(lambda n: n % 7, range(500)))
+
+first, second = threading.Thread(target=others), threading.Thread(target=others)
+first.start(), second.start()
+work(500)
+first.join(), second.join()
+""")
+
+
 def rank(values, q):
     """The quantile by nearest rank."""
     return sorted(values)[max(math.ceil(q * len(values)), 1) - 1]
@@ -203,19 +217,23 @@ def wrong_figures(loop, entries, exact):
     return problems
 
 
-def exact_cycles(python, text, exact):
-    """A loop's cycles are the instructions between its markers, to the last one, and its trips those it made."""
+def exact_cycles(python, text, exact, *settings):
+    """A loop's cycles are the instructions between its markers, to the last one, and its trips those it made.
+
+    By perf's nanoseconds only where the thread neither waits nor migrates.
+    """
     with recording.scratch() as folder:
         program = os.path.join(folder, "loop.py")
         with open(program, "w", encoding="utf-8") as file:
             file.write(text)
         env = recording.traced_environment("adaptive", OCULAR_INCLUDE=folder + "/*.py", PYTHONHASHSEED="0")
-        data, truth, _ = emulate(folder, ("branch=0",), [python, program], env=env)
+        data, truth, _ = emulate(folder, settings or ("branch=0",), [python, program], env=env)
         ((_, head), entries), = trips(truth).items()
-        by_pt = recording.json.loads(ocular_pt(data, "summary=-").stdout)
-        by_perf = recording.summary(data)
-        problems = [] if by_pt["clock"]["cycles"] == "emulated" else [str(by_pt["clock"])]
-        for name, summary in (("ocular-pt", by_pt), ("perf", by_perf)):
+        summaries = {"ocular-pt": recording.json.loads(ocular_pt(data, "summary=-").stdout)}
+        problems = [] if summaries["ocular-pt"]["clock"] == {"cycles": "emulated", "hz": 0} else [str(summaries["ocular-pt"]["clock"])]
+        if not settings:
+            summaries["perf"] = recording.summary(data)
+        for name, summary in summaries.items():
             loop, = (loop for loop in summary["loops"] if loop["qualname"] == "work")
             problems += [f"{name}: {line}" for line in wrong_figures(loop, entries, exact)]
             if loop["head_offset"] != head:
@@ -289,6 +307,7 @@ def main():
                 plan.case(f"{version}, {program}: rings and PTWRITE tell the same", same_events, python, program, False)
             plan.case(f"{version}: cycles are instructions", exact_cycles, python, MANY, False)
             plan.case(f"{version}: cycles are instructions, percentiles and trips exact", exact_cycles, python, FEW, True)
+            plan.case(f"{version}: cycles are instructions of a thread that migrates", exact_cycles, python, MOVING, False, "migrate=3")
             plan.case(f"{version}: what an overflow swallows is counted", losses, python)
             plan.case(f"{version}: a run is like another", repeatable, python)
             plan.case(f"{version}: the commands", by_command, python)

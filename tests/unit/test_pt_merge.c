@@ -126,25 +126,77 @@ static void test_cpus(void **state)
 	done(&m);
 }
 
-/* 16 cycles in 16 ticks: 7 runs for 4 of them, nobody for 4, 8 for the rest. */
+#define CBR1	"\x02\x03\x01\0" /* a cycle is a tick */
+#define CYC(c)	c		     /* cycles * 8 + 3, below 32 */
+#define PTW(c)	"\x02\x32" c "\0\0\0\0\0\0\0"
+#define FIRST	BEGIN("\x10") CBR1 CYC("\x0b") PTW("a") /* at 11 */
+
+/*
+ * After "a" of thread 7, at 11: 7 leaves at 15, 8 comes at 19, and "b" is 8's. How many cycles each had
+ * between the words, and how many of them are shared by time.
+ */
+static const struct {
+	const char *name, *bytes;
+	size_t size;
+	uint64_t had7, had8, shared;
+} visits[] = {
+#define VISIT(name, bytes, ...) { name, bytes, sizeof(bytes) - 1, __VA_ARGS__ }
+	VISIT("nothing tells when", FIRST CYC("\x83") PTW("b"), 4, 8, 16),
+	VISIT("it comes", FIRST CYC("\x23") TSC("\x19") CYC("\x43") PTW("b"), 4, 8, 0),
+	VISIT("it comes; cycles in the end", FIRST TSC("\x19") CYC("\x43") PTW("b"), 0, 8, 0),
+	VISIT("another leaves later", FIRST CYC("\x13") TSC("\x17") CYC("\x13") TSC("\x19") CYC("\x03") PTW("b"),
+	      2, 0, 0),
+	VISIT("it leaves in the middle", FIRST CYC("\x33") TSC("\x19") CYC("\x43") PTW("b"), 4, 8, 6),
+	VISIT("PSB+ where it comes", FIRST CYC("\x23") BEGIN("\x19") CYC("\x43") PTW("b"), 4, 8, 0),
+#undef VISIT
+};
+
 static void test_leave_and_come(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(visits) / sizeof(visits[0]); i++) {
+		struct pt_merge m;
+		struct log log;
+
+		init(&m, &log);
+		add(&m, 0, 0, -1, visits[i].bytes, visits[i].size);
+		tasks_run(&m.tasks, 0, 5, 7);
+		assert_int_equal(pt_merge_run(&m, 0x15), 0);
+		pt_merge_leave(&m, 0x15, 0);
+		pt_merge_leave(&m, 0x17, 1); /* another CPU */
+		assert_int_equal(pt_merge_run(&m, 0x19), 0);
+		assert_int_equal(pt_merge_come(&m, 0x19, 0, 5, 8), 0);
+		assert_int_equal(pt_merge_run(&m, UINT64_MAX), 0);
+		assert_string_equal(log.words, "ab");
+		assert_int_equal(log.tids[1], 8);
+		if (log.cycles[1] != visits[i].had8 || m.shared != visits[i].shared ||
+		    tasks_find(&m.tasks, 7)->cycles != 1 + visits[i].had7)
+			fail_msg("%s: %d and %d, %d shared", visits[i].name, (int)tasks_find(&m.tasks, 7)->cycles - 1,
+				 (int)log.cycles[1], (int)m.shared);
+		done(&m);
+	}
+}
+
+/* A word at the very moment when its thread leaves: the cycles up to it are the thread's. */
+static void test_leave_at_a_word(void **state)
 {
 	struct pt_merge m;
 	struct log log;
 
 	(void)state;
 	init(&m, &log);
-	ADD(&m, 0, 0, -1, BEGIN("\x10") AT("\x11", "a") TSC("\x21") "\x83\x02\x32" "b\0\0\0\0\0\0\0");
+	ADD(&m, 0, 0, -1, FIRST CYC("\x23") PTW("b") CYC("\x03") TSC("\x19") CYC("\x43") PTW("c"));
 	tasks_run(&m.tasks, 0, 5, 7);
 	assert_int_equal(pt_merge_run(&m, 0x15), 0);
 	pt_merge_leave(&m, 0x15, 0);
-	pt_merge_leave(&m, 0x17, 1); /* another CPU */
+	assert_int_equal(pt_merge_run(&m, 0x19), 0);
 	assert_int_equal(pt_merge_come(&m, 0x19, 0, 5, 8), 0);
 	assert_int_equal(pt_merge_run(&m, UINT64_MAX), 0);
-	assert_string_equal(log.words, "ab");
-	assert_int_equal(log.tids[1], 8);
-	assert_int_equal(log.cycles[1], 8);
-	assert_int_equal(tasks_find(&m.tasks, 7)->cycles, 1 + 4);
+	assert_string_equal(log.words, "abc");
+	assert_int_equal(log.tids[1], 7);
+	assert_int_equal(log.cycles[1], 5);
+	assert_int_equal(log.cycles[2], 8);
+	assert_int_equal(m.shared, 0);
 	done(&m);
 }
 
@@ -193,7 +245,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_cpus),
-		cmocka_unit_test(test_leave_and_come),
+		cmocka_unit_test(test_leave_and_come), cmocka_unit_test(test_leave_at_a_word),
 		cmocka_unit_test(test_unknown_thread), cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_stops),
 	};
