@@ -132,7 +132,7 @@ static void put_psb(struct core *c, uint64_t ip)
 	}
 	c->p = packet_psbend(c->p);
 	forget_calls(c);
-	c->next_psb = c->spool.at + (uint64_t)(c->p - c->spool.window) + c->set->psb;
+	c->next_psb = core_at(c) + c->set->psb;
 }
 
 void core_psb(struct core *c, uint64_t ip)
@@ -166,6 +166,10 @@ void core_sleep(struct core *c, uint64_t tsc)
 {
 	if (tsc <= c->tsc)
 		return;
+	if (c->silent) {
+		c->tsc = tsc;
+		return;
+	}
 	begin(c);
 	if (c->set->cyc)
 		c->p = ptframe_cyc(c->p, c->cycles);
@@ -177,7 +181,7 @@ void core_sleep(struct core *c, uint64_t tsc)
 
 static bool flows(const struct core *c)
 {
-	return c->set->branch && c->enabled;
+	return c->set->branch && c->enabled && !c->silent;
 }
 
 void core_cond(struct core *c, bool taken)
@@ -226,7 +230,7 @@ void core_return(struct core *c, uint64_t to)
 void core_enable(struct core *c, uint64_t ip)
 {
 	c->enabled = true;
-	if (!c->set->branch)
+	if (!flows(c))
 		return;
 	end_window_at_tip(c);
 	stamp(c);
@@ -274,25 +278,66 @@ void core_interrupt(struct core *c, uint64_t at)
 	commit(c);
 }
 
-/* Packets come again: OVF, and the time, which was lost too (SDM, "OVF", "Overflow"). */
-static void recover(struct core *c)
+/* --- losses -------------------------------------------------------------------------------------------- */
+
+/* The processor cannot write its packets away as fast as they come. */
+static void begin_overflow(struct core *c)
+{
+	c->outcomes = c->noutcomes = 0;
+	forget_calls(c);
+	c->mode_told = false;
+}
+
+/* Packets come again: OVF, and what was lost too: the time, and where it is (SDM, "OVF", "Overflow"). */
+static void end_overflow(struct core *c, uint64_t ip)
 {
 	make_room(c);
 	c->p = packet_ovf(c->p);
 	put_time(c);
-	c->overflowed = false;
+	if (c->set->branch && c->enabled)
+		put_ip(c, PACKET_FUP, ip);
+}
+
+/* The buffer is full: the kernel stops the trace, and its bytes so far are a record of perf.data. */
+static void begin_full(struct core *c, uint64_t ip)
+{
+	core_interrupt(c, ip);
+	spool_next(&c->spool);
+	c->p = c->spool.window;
+}
+
+/* There is room again, and the trace begins anew. */
+static void end_full(struct core *c)
+{
+	c->enabled = false;
+	c->cycles = 0;
+	put_psb(c, 0);
+}
+
+void core_turn(struct core *c, uint64_t ip)
+{
+	bool full = c->set->full;
+
+	c->turns = false;
+	if (!c->silent && full)
+		begin_full(c, ip);
+	else if (!c->silent)
+		begin_overflow(c);
+	else if (full)
+		end_full(c);
+	else
+		end_overflow(c, ip);
+	c->silent = !c->silent;
+	commit(c);
 }
 
 bool core_ptwrite(struct core *c, uint64_t word, uint64_t ip)
 {
-	uint64_t n = c->words++;
+	uint64_t each = c->set->full ? c->set->full : c->set->overflow;
 
-	if (c->set->overflow && n / c->set->overflow % 2) {
-		c->overflowed = true;
+	c->turns = each && ++c->words % each == 0;
+	if (c->silent)
 		return false;
-	}
-	if (c->overflowed)
-		recover(c);
 	begin(c);
 	c->p = packet_ptw(c->p, word, c->set->fup_on_ptw);
 	if (c->set->fup_on_ptw)

@@ -45,7 +45,9 @@ struct core {
 	uint32_t cpu;	    /* its number; -1: the trace is a thread's */
 	bool busy;	    /* a thread runs on it */
 	uint64_t words;	    /* PTWRITEs, lost ones too */
-	bool overflowed;    /* packets are being lost */
+	uint64_t ran;	    /* instructions */
+	bool silent;	    /* packets are being lost: an overflow, or a full buffer */
+	bool turns;	    /* that begins, or ends, where the next block does */
 	bool mode_told;	    /* since the last PSB: 64-bit code */
 };
 
@@ -59,6 +61,7 @@ static inline void core_run(struct core *c, uint64_t n)
 {
 	c->tsc += n;
 	c->cycles += n;
+	c->ran += n;
 }
 
 /* The core slept until `tsc`, if that is later than now. */
@@ -76,13 +79,22 @@ void core_disable(struct core *c);
 void core_disable_to(struct core *c, uint64_t to);
 void core_interrupt(struct core *c, uint64_t at);
 
-/* A PTWRITE at ip. False: its packet was lost in an overflow. */
+/* A PTWRITE at ip. False: its packet was lost. */
 bool core_ptwrite(struct core *c, uint64_t word, uint64_t ip);
+
+/* With c->turns: the next instruction is at ip. */
+void core_turn(struct core *c, uint64_t ip);
+
+/* Bytes of the trace so far. */
+static inline uint64_t core_at(const struct core *c)
+{
+	return c->spool.at + (uint64_t)(c->p - c->spool.window);
+}
 
 /* Whether a PSB is due; if so the caller says when it knows the address of the next instruction. */
 static inline bool core_wants_psb(const struct core *c)
 {
-	return c->spool.at + (uint64_t)(c->p - c->spool.window) >= c->next_psb;
+	return !c->silent && core_at(c) >= c->next_psb;
 }
 
 void core_psb(struct core *c, uint64_t ip);

@@ -55,10 +55,11 @@ static const char help[] =
 	"                       fup_on_ptw=1  the address of each PTWRITE\n"
 	"                       filter=START-END, filter=OFFSET/SIZE@FILE  only this code: addresses,\n"
 	"                                     or bytes of a file (hexadecimal); up to 8 of them\n"
-	"                       overflow=N    with branch=0: of every 2 N PTWRITEs the second N are\n"
-	"                                     lost, as by a full buffer inside of a processor\n"
-	"                       migrate=N     with branch=0: traces of CPUs; a thread goes to another\n"
-	"                                     one after N PTWRITEs\n"
+	"                       overflow=N    of every 2 N PTWRITEs the second N are lost, and all\n"
+	"                                     packets between them: an overflow in the processor\n"
+	"                       full=N        likewise, in a trace buffer that is full\n"
+	"                       migrate=N     traces of CPUs; a thread goes to another one after\n"
+	"                                     N PTWRITEs\n"
 	"                       psb=BYTES     from one PSB to the next (default 65536)\n"
 	"      --truth FILE   what the emulator knows and the trace does not say, for tests\n"
 	"  -q, --quiet        only errors and losses\n"
@@ -141,8 +142,8 @@ static int parse(struct options *o, int argc, char **argv)
 		if (status != OPTIONS_RUN)
 			return status;
 	}
-	if ((o->set.overflow || o->set.migrate) && o->set.branch)
-		return complain(EXIT_USAGE, "overflow=N and migrate=N are for branch=0", "");
+	if (o->set.overflow && o->set.full)
+		return complain(EXIT_USAGE, "either overflow=N or full=N", "");
 	if (optind == argc)
 		return complain(EXIT_USAGE, "no command to record (see --help)", "");
 	o->command = argv + optind;

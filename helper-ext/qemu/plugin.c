@@ -32,6 +32,7 @@
 struct thread {
 	struct walk walk; /* on the core where the thread runs */
 	uint64_t words;	  /* on this core */
+	bool moves;	  /* to another core, before it goes on */
 	uint32_t pid, tid;
 	bool hidden; /* runs code of guest.c */
 	uint64_t mmap_size, mmap_fd, mmap_offset; /* of the call that is going on; size 0: none */
@@ -86,6 +87,13 @@ static void fail(const char *what, int err)
 	_exit(125);
 }
 
+/* What is known in shared memory is known even of a thread that is killed. */
+static void note(struct thread *t)
+{
+	t->walk.core->spool.head->instructions = t->walk.core->ran;
+	t->walk.core->spool.head->surprises = t->walk.surprises;
+}
+
 /* A new core, at `tsc`: a CPU, or what follows the thread t alone. */
 static struct core *make_core(const struct thread *t, uint64_t tsc)
 {
@@ -128,19 +136,33 @@ static struct core *take_cpu(const struct thread *t, const struct core *last, ui
 	return c;
 }
 
-/* The thread goes on on another CPU, later than whoever was there before. */
-static void migrate(struct thread *t)
+/* The thread, whose next instruction is at ip, goes on on another CPU, later than whoever was there before. */
+static void migrate(struct thread *t, uint64_t ip)
 {
 	struct core *last = t->walk.core;
 	struct side s = side_of(t);
 
+	t->moves = false;
+	core_interrupt(last, ip);
+	note(t);
 	side_switch(&s, 1);
-	last->enabled = false;
 	t->walk.core = take_cpu(t, last, last->tsc + 1);
 	t->words = 0;
 	last->busy = false;
 	s = side_of(t);
 	side_switch(&s, 0);
+}
+
+/* Losses begin or end. A buffer that became full, whose bytes are a window, is told beside the trace. */
+static void turn(struct thread *t, uint64_t ip)
+{
+	struct core *c = t->walk.core;
+	const struct side s = side_of(t);
+	uint64_t at = c->spool.at;
+
+	core_turn(c, ip);
+	if (c->silent && here.set.full)
+		side_aux(&s, at, SPOOL_WINDOW, SIDE_AUX_TRUNCATED);
 }
 
 static struct thread *open_thread(void)
@@ -209,6 +231,10 @@ __attribute__((used)) void run_with_registers(unsigned vcpu, void *data, const s
 		return;
 	}
 	t->hidden = false;
+	if (t->walk.core->turns && !b->outside)
+		turn(t, b->start);
+	if (t->moves && !b->outside)
+		migrate(t, b->start);
 	walk_block(&t->walk, b);
 }
 
@@ -243,13 +269,6 @@ static void translate(plugin_id id, struct qemu_plugin_tb *tb)
 
 /* --- system calls ------------------------------------------------------------------------------------ */
 
-/* What is known in shared memory is known even of a thread that is killed. */
-static void note(struct thread *t)
-{
-	t->walk.core->spool.head->instructions = t->walk.instructions;
-	t->walk.core->spool.head->surprises = t->walk.surprises;
-}
-
 static void end_ptwrite(struct thread *t, uint64_t word, uint64_t ip)
 {
 	enum walk_word what = walk_ptwrite(&t->walk, word, ip);
@@ -260,8 +279,7 @@ static void end_ptwrite(struct thread *t, uint64_t word, uint64_t ip)
 
 		truth_word(&s, what == WORD_LOST ? "lost" : "word", t->walk.instructions, word);
 	}
-	if (here.set.migrate && ++t->words >= here.set.migrate)
-		migrate(t);
+	t->moves = here.set.migrate && ++t->words >= here.set.migrate;
 }
 
 static void hear_guest(struct thread *t, int64_t number, const uint64_t *a)

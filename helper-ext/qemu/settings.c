@@ -18,6 +18,7 @@ static const struct setting {
 	{ "noretcomp", offsetof(struct settings, noretcomp), 0, 1 },
 	{ "fup_on_ptw", offsetof(struct settings, fup_on_ptw), 0, 1 },
 	{ "overflow", offsetof(struct settings, overflow), 0, UINT32_MAX },
+	{ "full", offsetof(struct settings, full), 0, UINT32_MAX },
 	{ "migrate", offsetof(struct settings, migrate), 0, UINT32_MAX },
 	{ "truth", offsetof(struct settings, truth), 0, 1 },
 	{ "psb", offsetof(struct settings, psb), 256, UINT32_MAX },

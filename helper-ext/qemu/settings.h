@@ -28,6 +28,7 @@ struct settings {
 	uint64_t fup_on_ptw; /* the address of each PTWRITE */
 	uint64_t psb;	     /* bytes from one PSB to the next */
 	uint64_t overflow;   /* N: of every 2 N PTWRITEs the second N are lost in an overflow; 0: none */
+	uint64_t full;	     /* N: likewise, in a buffer that is full; not with overflow */
 	uint64_t migrate;    /* N: traces are of CPUs, and a thread goes to another after N PTWRITEs */
 	struct ranges filter; /* of addresses; may be given more than once */
 	uint64_t truth;	     /* what the emulator knows beside the trace is noted down */

@@ -88,6 +88,24 @@ void side_start(const struct side *s)
 	append(s, &rec, sizeof(rec));
 }
 
+/* include/uapi/linux/perf_event.h: PERF_RECORD_AUX */
+#define PERF_AUX 11
+
+struct aux_record {
+	struct perf_record header;
+	uint64_t offset, size, flags;
+	struct perf_sample_id id;
+};
+
+void side_aux(const struct side *s, uint64_t offset, uint64_t size, uint64_t flags)
+{
+	const struct aux_record rec = {
+		{ PERF_AUX, 0, sizeof(rec) }, .offset = offset, .size = size, .flags = flags, .id = id_of(s),
+	};
+
+	append(s, &rec, sizeof(rec));
+}
+
 void side_switch(const struct side *s, int out)
 {
 	const struct perf_switch rec = {

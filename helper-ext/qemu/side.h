@@ -30,6 +30,11 @@ void side_fork(const struct side *s, uint32_t parent);
 /* A thread's trace begins. */
 void side_start(const struct side *s);
 
+/* PERF_RECORD_AUX: so many bytes of trace came into the buffer. */
+#define SIDE_AUX_TRUNCATED 1u /* it was full */
+#define SIDE_AUX_OVERWRITE 2u /* what was there before is overwritten: a snapshot */
+void side_aux(const struct side *s, uint64_t offset, uint64_t size, uint64_t flags);
+
 /* A thread comes to the CPU or leaves it. */
 void side_switch(const struct side *s, int out);
 

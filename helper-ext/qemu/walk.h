@@ -41,7 +41,7 @@ void walk_syscall(struct walk *w);
 /* The open block's last instruction went to `next`, which is code of the emulator. */
 void walk_leave(struct walk *w, uint64_t next);
 
-/* What became of a PTWRITE: outside of what is traced, a packet, or lost in an overflow. */
+/* What became of a PTWRITE: outside of what is traced, a packet, or lost. */
 enum walk_word { WORD_UNTRACED, WORD_TRACED, WORD_LOST };
 
 /* The open block ended in a PTWRITE at ip, which is done now. */

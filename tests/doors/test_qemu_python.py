@@ -241,11 +241,10 @@ def exact_cycles(python, text, exact, *settings):
         return problems
 
 
-def losses(python):
-    """In an overflow storm the markers that were lost are counted to the last one, through both decoders."""
+def losses(python, *settings):
+    """The markers that were lost are counted to the last one, through both decoders."""
     with recording.scratch() as folder:
-        data, truth, _ = emulate(folder, ("branch=0", "overflow=40"),
-                                 [python, os.path.join(recording.PROGRAMS, "loops.py")], env=environment())
+        data, truth, _ = emulate(folder, settings, [python, os.path.join(recording.PROGRAMS, "loops.py")], env=environment())
         lost = sum(word >> 59 != SCRATCH for words in truth.lost.values() for _, _, word in words)
         found = [recording.json.loads(ocular_pt(data, "summary=-").stdout), recording.summary(data)]
         told = [summary["losses"]["markers"] for summary in found]
@@ -308,7 +307,9 @@ def main():
             plan.case(f"{version}: cycles are instructions", exact_cycles, python, MANY, False)
             plan.case(f"{version}: cycles are instructions, percentiles and trips exact", exact_cycles, python, FEW, True)
             plan.case(f"{version}: cycles are instructions of a thread that migrates", exact_cycles, python, MOVING, False, "migrate=3")
-            plan.case(f"{version}: what an overflow swallows is counted", losses, python)
+            plan.case(f"{version}: what an overflow swallows is counted", losses, python, "overflow=40")
+            plan.case(f"{version}: what a full buffer swallows is counted", losses, python, "branch=1", "full=40",
+                      f"filter=0/100000@{core_of(python)}")
             plan.case(f"{version}: a run is like another", repeatable, python)
             plan.case(f"{version}: the commands", by_command, python)
 
