@@ -203,20 +203,15 @@ struct code *codes_add(struct process *p, uint32_t id)
 	return *at = code;
 }
 
-static struct code *own_code(const struct process *p, uint32_t id)
-{
-	return id - p->base < p->ncodes ? p->codes[id - p->base] : NULL;
-}
-
 struct code *codes_find(struct codes *c, struct process *p, uint32_t id)
 {
-	struct code *code = own_code(p, id);
+	struct code *code = codes_own(p, id);
 
 	for (int i = 0; !code && p->parent >= 0 && id < p->first_id && i < PARENTS_MAX; i++) {
 		p = codes_process(c, p->parent);
 		if (!p)
 			return NULL;
-		code = own_code(p, id);
+		code = codes_own(p, id);
 	}
 	return code;
 }

@@ -128,6 +128,12 @@ uint64_t codes_tsc_hz(struct codes *c, int32_t pid);
 /* Does any table have the addresses of opcode handlers? What cannot be read has none, and is told later. */
 bool codes_have_dispatch(struct codes *c);
 
+/* The code object of the process's own table, or NULL. */
+static inline struct code *codes_own(const struct process *p, uint32_t id)
+{
+	return id - p->base < p->ncodes ? p->codes[id - p->base] : NULL;
+}
+
 /* The code object, or NULL if the tables of pid and its parents have none of that id. */
 struct code *codes_find(struct codes *c, struct process *p, uint32_t id);
 

@@ -12,15 +12,21 @@
 #include <stdlib.h>
 
 #include "marker.h"
+#include "rare.h"
 
 struct lane {
 	struct process *process;
 	uint32_t interpreter;
-	bool open;	   /* the sequence is known: `next` counts */
+	union {
+		struct {
+			bool open;    /* the sequence is known: `next` counts */
+			bool holding; /* `held` waits for the next word */
+			bool widened; /* `wide` is a prefix to the next word */
+			bool gap;     /* the front end told of a gap: whatever comes next is after it */
+		};
+		uint32_t state; /* all four, to be asked for at once */
+	};
 	bool greeted;	   /* a HELLO was seen */
-	bool holding;	   /* `held` waits for the next word */
-	bool widened;	   /* `wide` is a prefix to the next word */
-	bool gap;	   /* the front end told of a gap: whatever comes next is after it */
 	uint8_t next;	   /* sequence number of the next word */
 	uint64_t wide;
 	struct word held;
@@ -53,8 +59,8 @@ static struct lane *make_lane(struct decoder *d, int32_t pid, uint64_t key)
 	return l;
 }
 
-static __attribute__((noinline)) struct lane *other_lane(struct decoder *d, int32_t pid,
-							 uint64_t key)
+static RARE struct lane *other_lane(struct decoder *d, int32_t pid,
+				    uint64_t key)
 {
 	d->last_key = key;
 	d->last = map_get(&d->lanes, key);
@@ -93,19 +99,11 @@ static int no_memory(struct decoder *d)
 	return -ENOMEM;
 }
 
-static int feed_event(struct decoder *d, struct lane *l, const struct word *w)
+static inline int feed_code(struct decoder *d, const struct lane *l, const struct word *w,
+			    struct code *code, int64_t offset, int64_t target)
 {
 	enum marker_op op = marker_op(w->bits);
-	struct code *code = codes_find_or_make(d->codes, l->process, marker_code(w->bits));
-	int64_t offset = marker_offset(w->bits), target = offset + marker_dist(w->bits);
 
-	if (!code)
-		return no_memory(d);
-	if (l->widened) {
-		offset |= marker_wide_offset(l->wide);
-		target = marker_wide_dest(l->wide);
-		l->widened = false;
-	}
 	*d->room = (struct sample){
 		.op = op,
 		.pid = w->pid,
@@ -118,6 +116,21 @@ static int feed_event(struct decoder *d, struct lane *l, const struct word *w)
 		.target = op >= OP_JUMP && op <= OP_BRANCH_RIGHT ? target * 2 : SAMPLE_NOWHERE,
 	};
 	return d->feed(d->to, d->room);
+}
+
+static int feed_event(struct decoder *d, struct lane *l, const struct word *w)
+{
+	struct code *code = codes_find_or_make(d->codes, l->process, marker_code(w->bits));
+	int64_t offset = marker_offset(w->bits), target = offset + marker_dist(w->bits);
+
+	if (!code)
+		return no_memory(d);
+	if (l->widened) {
+		offset |= marker_wide_offset(l->wide);
+		target = marker_wide_dest(l->wide);
+		l->widened = false;
+	}
+	return feed_code(d, l, w, code, offset, target);
 }
 
 static int feed_hello(struct decoder *d, struct lane *l, const struct word *w)
@@ -284,33 +297,41 @@ static int place_word(struct decoder *d, struct lane *l, const struct word *w)
 	return 0;
 }
 
-/* An event in its place, and nothing open: what nearly every word is. */
+/* An event in its place, and nothing else to think of: what nearly every word is. */
 static inline bool is_plain(const struct lane *l, uint64_t bits)
 {
-	return l->open && !l->gap && !l->holding && marker_seq(bits) == l->next &&
-	       marker_is_event(bits) && marker_code(bits);
+	static const struct lane plain = { .open = true };
+
+	return l->state == plain.state && marker_seq(bits) == l->next && marker_is_event(bits);
 }
 
-static __attribute__((noinline)) int decode_other(struct decoder *d, struct lane *l,
-						  const struct word *w)
+/* By value: the caller's word need not lie in memory for what hardly ever comes. */
+static RARE int decode_other(struct decoder *d, struct lane *l, struct word w)
 {
-	int err = l->holding ? settle_held(d, l, w) : 0;
+	int err;
 
-	return err ? err : place_word(d, l, w);
+	if (!l)
+		return d->codes->error[0] ? -EPROTO : -ENOMEM;
+	d->words++;
+	err = l->holding ? settle_held(d, l, &w) : 0;
+	return err ? err : place_word(d, l, &w);
 }
 
 int decode_word(struct decoder *d, const struct word *w)
 {
 	struct lane *l = lane_of(d, w->pid, w->tid);
+	struct code *code;
+	int64_t offset = marker_offset(w->bits);
 
-	if (!l)
-		return d->codes->error[0] ? -EPROTO : -ENOMEM;
+	if (!l || !is_plain(l, w->bits))
+		return decode_other(d, l, *w);
+	code = codes_own(l->process, marker_code(w->bits));
+	if (!code) /* of a parent, not told yet, or no code at all */
+		return decode_other(d, l, *w);
 	d->words++;
-	if (!is_plain(l, w->bits))
-		return decode_other(d, l, w);
 	l->process->received++;
 	l->next = (l->next + 1) & MARKER_SEQ_MASK;
-	return feed_event(d, l, w);
+	return feed_code(d, l, w, code, offset, offset + marker_dist(w->bits));
 }
 
 int decode_gap(struct decoder *d, int32_t pid, int32_t tid)

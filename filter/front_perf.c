@@ -19,6 +19,7 @@
 
 #include "analysis.h"
 #include "progress.h"
+#include "rare.h"
 #include "recording.h"
 #include "ticks.h"
 
@@ -46,16 +47,20 @@
 EXPORT struct perf_dlfilter_fns perf_dlfilter_fns;
 
 struct front {
-	struct options options;
-	struct analysis analysis;
-	struct progress progress;
+	bool deaf; /* nothing is wanted: help was asked for, or the analysis failed */
 	const char *ptwrite; /* perf's name of the event: the same pointer for each of its samples */
+	struct ticks ticks;
+	struct progress progress;
+	struct analysis analysis;
+	struct options options;
 	const char *tips, *psbs;
 	uint64_t psb_ip; /* of the PSB that came last, 0: none since a TIP */
 	int32_t psb_tid;
-	struct ticks ticks;
 	int err;
 };
+
+/* No name of perf's. */
+static const char unknown_name[] = "";
 
 static int complain(const struct front *f, const char *why, int err)
 {
@@ -88,7 +93,9 @@ EXPORT int start(void **data, void *ctx)
 	if (!f)
 		return -ENOMEM;
 	*data = f;
+	f->ptwrite = unknown_name;
 	err = options_parse(&f->options, argc, argv, error);
+	f->deaf = f->options.help;
 	if (err)
 		err = complain(f, error, err);
 	else if (f->options.help)
@@ -102,13 +109,11 @@ EXPORT int start(void **data, void *ctx)
 	return err;
 }
 
-/* The event's name is compared as a pointer; its attributes are asked for only when that is new. */
-static bool is_ptwrite(struct front *f, const struct perf_dlfilter_sample *s, void *ctx)
+/* A name that is not known for it: the event's attributes tell. */
+static RARE bool is_ptwrite(struct front *f, const struct perf_dlfilter_sample *s, void *ctx)
 {
 	const struct perf_event_attr *attr;
 
-	if (s->event == f->ptwrite && s->event)
-		return true;
 	if (!s->event)
 		return false;
 	if (!perf_dlfilter_fns.attr) /* perf before 6.0 */
@@ -140,7 +145,7 @@ static bool is_event(const char **name, const struct perf_dlfilter_sample *s, vo
  * Where a TIP packet led. The state that a PSB repeats makes such a sample, too, behind that of the PSB
  * (itrace p) and with its ip: no branch. Asked for only where a code table has the handlers' addresses.
  */
-static bool is_tip(struct front *f, const struct perf_dlfilter_sample *s, void *ctx)
+static __attribute__((noinline)) bool is_tip(struct front *f, const struct perf_dlfilter_sample *s, void *ctx)
 {
 	bool repeated;
 
@@ -156,7 +161,7 @@ static bool is_tip(struct front *f, const struct perf_dlfilter_sample *s, void *
 	return false;
 }
 
-static int take_tip(struct front *f, const struct perf_dlfilter_sample *s)
+static __attribute__((noinline)) int take_tip(struct front *f, const struct perf_dlfilter_sample *s)
 {
 	struct word w = { s->pid, s->tid, s->time,
 			  ticks_at(&f->ticks, &f->analysis.codes, s->pid, s->time), s->ip };
@@ -164,7 +169,7 @@ static int take_tip(struct front *f, const struct perf_dlfilter_sample *s)
 	return recover_branch(&f->analysis.recover, &w);
 }
 
-static int take(struct front *f, const struct perf_dlfilter_sample *s)
+static inline int take(struct front *f, const struct perf_dlfilter_sample *s)
 {
 	struct word w = { .pid = s->pid, .tid = s->tid, .time = s->time };
 
@@ -177,21 +182,28 @@ static int take(struct front *f, const struct perf_dlfilter_sample *s)
 	return decode_word(&f->analysis.decoder, &w);
 }
 
+static RARE int fail(struct front *f, int err)
+{
+	f->err = err;
+	f->deaf = true;
+	analysis_fail(&f->analysis, err);
+	/* perf would add words of its own; who gave us a status descriptor learns of errors there. */
+	return f->options.status >= 0 ? 1 : err;
+}
+
+/* The event's name is compared as a pointer: it is the same for nearly every sample. */
 EXPORT int filter_event_early(void *data, const struct perf_dlfilter_sample *sample, void *ctx)
 {
 	struct front *f = data;
+	int err = 0;
 
-	if (!f || f->options.help || f->err)
+	if (!f || f->deaf)
 		return 1;
-	if (is_ptwrite(f, sample, ctx))
-		f->err = take(f, sample);
+	if (sample->event == f->ptwrite || is_ptwrite(f, sample, ctx))
+		err = take(f, sample);
 	else if (f->analysis.recovers && is_tip(f, sample, ctx))
-		f->err = take_tip(f, sample);
-	if (!f->err)
-		return 1;
-	analysis_fail(&f->analysis, f->err);
-	/* perf would add words of its own; who gave us a status descriptor learns of errors there. */
-	return f->options.status >= 0 ? 1 : f->err;
+		err = take_tip(f, sample);
+	return err ? fail(f, err) : 1;
 }
 
 static void finish(struct front *f)

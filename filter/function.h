@@ -15,6 +15,7 @@
 #include "stat.h"
 
 struct paths; /* paths.h */
+struct stack; /* stack.h */
 
 /* One loop: the instruction that back-edges jump to. */
 struct loop {
@@ -73,6 +74,8 @@ struct function {
 	struct loop **loops; /* ascending heads */
 	uint32_t nloops;
 	struct instr_cost *costs; /* [code->ninstrs], NULL until an INSTRUCTION event was seen */
+	const struct stack *stack;  /* where it ran last, */
+	struct activity *activity;  /* and its frames there (stack.c) */
 	struct line_cost *lines;  /* [nlines], NULL until a LINE event was seen */
 	int32_t first_line;	  /* of lines[0] */
 	uint32_t nlines;

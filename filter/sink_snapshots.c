@@ -73,7 +73,7 @@ static struct window *open_window(struct snapshots *v, const struct sample *edge
 
 static struct window *window_of(const struct snapshots *v, int32_t pid, int32_t tid)
 {
-	uintptr_t i = (uintptr_t)map_get(&v->current, key_of(pid, tid));
+	uintptr_t i = v->n ? (uintptr_t)map_get(&v->current, key_of(pid, tid)) : 0;
 
 	return i ? &v->windows[i - 1] : NULL;
 }

@@ -33,7 +33,9 @@ struct frame {
 };
 
 struct stack {
+	struct stack *next; /* of the thread */
 	uint32_t interpreter;
+	struct frame *top; /* the innermost, NULL if none is known */
 	struct frame *frames;
 	uint32_t nframes, frames_size;
 	struct open_loop *loops; /* of all frames, outermost first */
@@ -42,9 +44,15 @@ struct stack {
 };
 
 /* The innermost frame, NULL if none is known. */
-struct frame *stack_top(const struct stack *s);
+static inline struct frame *stack_top(const struct stack *s)
+{
+	return s->top;
+}
 
-/* Pushes a frame that begins at sample. NULL: no memory. Valid until the next push. */
+/*
+ * Pushes a frame that begins at sample, of code whose function_of() is there. NULL: no memory. Valid until
+ * the next push. The stack may not move once it has frames.
+ */
 struct frame *stack_push(struct stack *s, const struct sample *sample);
 
 /* Takes the innermost frame off; it must exist. The result is valid until the next push. */

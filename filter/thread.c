@@ -8,29 +8,22 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Calls a function of every sink that has it; stops at the first that fails. */
-#define TELL(to, fn, ...) \
-	({ \
-		int tell_err = 0; \
-		for (struct sink *k = (to)->sinks; k && !tell_err; k = k->next) \
-			if (k->ops->fn) \
-				tell_err = k->ops->fn(k, ##__VA_ARGS__); \
-		tell_err; \
-	})
+#include "rare.h"
 
-static struct stack *stack_of(struct thread *t, uint32_t interpreter)
+static RARE struct stack *find_stack(struct thread *t, uint32_t interpreter)
 {
-	struct stack *stacks;
+	struct stack **at = &t->stacks;
 
-	for (uint32_t i = 0; i < t->nstacks; i++)
-		if (t->stacks[i].interpreter == interpreter)
-			return &t->stacks[i];
-	stacks = realloc(t->stacks, (t->nstacks + 1) * sizeof(*stacks));
-	if (!stacks)
-		return NULL;
-	t->stacks = stacks;
-	stacks[t->nstacks] = (struct stack){ .interpreter = interpreter };
-	return &stacks[t->nstacks++];
+	while (*at && (*at)->interpreter != interpreter)
+		at = &(*at)->next;
+	if (!*at && (*at = calloc(1, sizeof(**at))))
+		(*at)->interpreter = interpreter;
+	return t->stack = *at;
+}
+
+static inline struct stack *stack_of(struct thread *t, uint32_t interpreter)
+{
+	return t->stack && t->stack->interpreter == interpreter ? t->stack : find_stack(t, interpreter);
 }
 
 /* The line that is running ends here, and the next one begins. No line: the activation ends. */
@@ -47,7 +40,7 @@ static void end_line(struct frame *f, uint64_t cycles, struct line_cost *next)
 }
 
 /* A LINE may come before the PY_START of its activation, which is then in no frame yet. */
-static void begin_line(struct stack *st, const struct sample *s)
+static __attribute__((noinline)) void begin_line(struct stack *st, const struct sample *s)
 {
 	struct frame *f = stack_top(st);
 
@@ -74,12 +67,9 @@ static struct stack *innermost_stack(const struct thread *t)
 {
 	struct stack *found = NULL;
 
-	for (uint32_t i = 0; i < t->nstacks; i++) {
-		struct stack *s = &t->stacks[i];
-
+	for (struct stack *s = t->stacks; s; s = s->next)
 		if (s->nframes && (!found || stack_top(s)->a.start_ns > stack_top(found)->a.start_ns))
 			found = s;
-	}
 	return found;
 }
 
@@ -105,7 +95,7 @@ static void charge_caller(const struct thread *t, const struct stack *s, const s
 }
 
 /* Ends the innermost activation. */
-static int leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles,
+static inline int end(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles,
 		 enum leave_how how, const struct audience *to)
 {
 	int err = loop_leave_frame(s, how != LEAVE_GAP && how != LEAVE_END);
@@ -118,7 +108,13 @@ static int leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles
 		t->empty_ns = ns;
 		t->empty_cycles = cycles;
 	}
-	return err ? err : TELL(to, leave, &f->a, how, ns, cycles);
+	return err ? err : AUDIENCE_TELL(to, leave, &f->a, how, ns, cycles);
+}
+
+static RARE int leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles,
+		      enum leave_how how, const struct audience *to)
+{
+	return end(t, s, ns, cycles, how, to);
 }
 
 static int leave_all(struct thread *t, enum leave_how how, const struct audience *to)
@@ -134,7 +130,7 @@ static int tell_gap(const struct sample *gap, const struct audience *to)
 {
 	to->profile->gaps++;
 	to->profile->lost_markers += gap->count;
-	return TELL(to, gap, gap);
+	return AUDIENCE_TELL(to, gap, gap);
 }
 
 /* Ends that were not seen: `count` activations were closed, or one end had no beginning. */
@@ -171,14 +167,14 @@ static int enter(struct thread *t, struct stack *st, const struct sample *s, boo
 	t->depth++;
 	f->adopted = adopted;
 	if (adopted)
-		return TELL(to, enter, &f->a);
+		return AUDIENCE_TELL(to, enter, &f->a);
 	if (s->op == OP_PY_START) {
 		fn->calls++;
 		fn->recursive_calls += f->recursive;
 	} else {
 		fn->resumes++;
 	}
-	return TELL(to, enter, &f->a);
+	return AUDIENCE_TELL(to, enter, &f->a);
 }
 
 /*
@@ -186,15 +182,14 @@ static int enter(struct thread *t, struct stack *st, const struct sample *s, boo
  * was not seen (CPython has such holes, and so has a faulty trace), or the frame was open before the
  * trace began: then it is adopted, if it goes on living after this event.
  */
-static int align(struct thread *t, struct stack *st, const struct sample *s, const struct audience *to)
+static RARE int realign(struct thread *t, struct stack *st,
+			const struct sample *s, const struct audience *to)
 {
 	struct frame *top = stack_top(st);
 	bool below;
 	uint64_t closed = 0;
 	int err = 0;
 
-	if (top && top->a.code == s->code)
-		return 0;
 	if (top) {
 		below = stack_has(st, s->code);
 		while (!err && (top = stack_top(st)) && !(below && top->a.code == s->code)) {
@@ -207,6 +202,14 @@ static int align(struct thread *t, struct stack *st, const struct sample *s, con
 	if (!err && !stack_top(st) && sample_op_effect(s->op) == STACK_KEEP)
 		err = enter(t, st, s, true, to);
 	return err;
+}
+
+static inline int align(struct thread *t, struct stack *st, const struct sample *s,
+			const struct audience *to)
+{
+	const struct frame *top = stack_top(st);
+
+	return top && top->a.code == s->code ? 0 : realign(t, st, s, to);
 }
 
 static int pop(struct thread *t, struct stack *st, const struct sample *s,
@@ -222,7 +225,7 @@ static int pop(struct thread *t, struct stack *st, const struct sample *s,
 	/* Nothing to pop: it was open before the trace began. */
 	if (err || !stack_top(st))
 		return err;
-	return leave(t, st, s->time, s->cycles, hows[s->op], to);
+	return end(t, st, s->time, s->cycles, hows[s->op], to);
 }
 
 static int back_edge(struct stack *st, const struct sample *s, const struct audience *to)
@@ -230,7 +233,7 @@ static int back_edge(struct stack *st, const struct sample *s, const struct audi
 	struct trip trip;
 	int err = loop_back_edge(st, s, &trip);
 
-	return err ? err : TELL(to, iterate, &trip);
+	return err ? err : AUDIENCE_TELL(to, iterate, &trip);
 }
 
 /* The time since the instruction began that is running, or since none is known. */
@@ -311,13 +314,11 @@ static const struct instr *back_edge_at(const struct code *code, int64_t offset)
 }
 
 /* Without JUMP events (mode precise) an INSTRUCTION at the target of the one before is the back-edge. */
-static int arrive(struct frame *f, struct stack *st, const struct sample *s,
-		  const struct audience *to)
+static __attribute__((noinline)) int arrive(struct frame *f, struct stack *st, const struct sample *s,
+					    const struct audience *to)
 {
 	struct sample jump = *s;
 
-	if (!f->jumping || f->jumping->target != s->offset)
-		return 0;
 	jump.op = OP_JUMP;
 	jump.offset = f->jumping->offset;
 	jump.target = s->offset;
@@ -328,15 +329,15 @@ static int arrive(struct frame *f, struct stack *st, const struct sample *s,
  * INSTRUCTIONs up to the first RESUME come before the PY_START of their activation: they are in no
  * frame yet.
  */
-static int step(struct thread *t, struct stack *st, const struct sample *s,
-		const struct audience *to)
+static __attribute__((noinline)) int step(struct thread *t, struct stack *st, const struct sample *s,
+					  const struct audience *to)
 {
 	struct frame *f = stack_top(st);
 	int err = next_instruction(t, s, to);
 
 	if (err || !f || f->a.code != s->code || s->offset <= s->code->entry)
 		return err;
-	err = arrive(f, st, s, to);
+	err = f->jumping && f->jumping->target == s->offset ? arrive(f, st, s, to) : 0;
 	f->jumping = back_edge_at(s->code, s->offset);
 	f->instrs++;
 	return err;
@@ -395,22 +396,6 @@ static int restart(struct thread *t, const struct audience *to)
 }
 
 /*
- * No duration may be negative: a sample from before the thread's last one (a clock that was set back,
- * damaged packets) counts as simultaneous with it, and is counted.
- */
-static const struct sample *forward(const struct thread *t, const struct sample *s,
-				    struct sample *copy, const struct audience *to)
-{
-	if (s->time >= t->last_ns && s->cycles >= t->last_cycles)
-		return s;
-	to->profile->backwards++;
-	*copy = *s;
-	copy->time = s->time > t->last_ns ? s->time : t->last_ns;
-	copy->cycles = s->cycles > t->last_cycles ? s->cycles : t->last_cycles;
-	return copy;
-}
-
-/*
  * A segment of a flight recorder: what was open before its beginning ended nobody saw when, what is
  * open at its end runs until then. The time between two segments is nobody's.
  */
@@ -427,29 +412,60 @@ static int segment(struct thread *t, const struct sample *s, const struct audien
 	to->profile->traced_cycles += t->last_cycles - t->first_cycles;
 	t->first_ns = t->last_ns = s->time;
 	t->first_cycles = t->last_cycles = s->cycles;
-	return err ? err : TELL(to, segment, s);
+	return err ? err : AUDIENCE_TELL(to, segment, s);
+}
+
+static void stand_at(struct thread *t, const struct sample *s)
+{
+	t->last_ns = s->time;
+	t->last_cycles = s->cycles;
+}
+
+/* What is no event of code. Foreign words say nothing about the thread. */
+static RARE int feed_other(struct thread *t, const struct sample *s,
+			   const struct audience *to)
+{
+	int err;
+
+	if (s->op == SAMPLE_FOREIGN) {
+		to->profile->foreign += s->count;
+		return 0;
+	}
+	if (s->op == OP_SNAPSHOT)
+		err = segment(t, s, to);
+	else
+		err = s->op == SAMPLE_RESTART ? restart(t, to) : gap(t, s, to);
+	stand_at(t, s);
+	return err;
+}
+
+/*
+ * No duration may be negative: a sample from before the thread's last one (a clock that was set back,
+ * damaged packets) counts as simultaneous with it, and is counted.
+ */
+static RARE const struct sample *forward(const struct thread *t, const struct sample *s,
+					 struct sample *copy, const struct audience *to)
+{
+	to->profile->backwards++;
+	*copy = *s;
+	copy->time = later(s->time, t->last_ns);
+	copy->cycles = later(s->cycles, t->last_cycles);
+	return copy;
 }
 
 int thread_feed(struct thread *t, const struct sample *s, const struct audience *to)
 {
 	struct sample copy;
-	int err = TELL(to, sample, s);
+	int err = AUDIENCE_TELL(to, sample, s);
 
 	if (err)
 		return err;
-	s = forward(t, s, &copy, to);
-	if (s->op == SAMPLE_FOREIGN) /* not ours: says nothing about this thread */
-		return 0;
-	if (s->op == OP_SNAPSHOT)
-		err = segment(t, s, to);
-	else if (s->op == SAMPLE_RESTART)
-		err = restart(t, to);
-	else if (s->op == SAMPLE_GAP)
-		err = gap(t, s, to);
-	else
-		err = act(t, s, to);
-	t->last_ns = s->time;
-	t->last_cycles = s->cycles;
+	if (s->time < t->last_ns || s->cycles < t->last_cycles)
+		s = forward(t, s, &copy, to);
+	if (s->op > OP_EVENT_LAST)
+		return feed_other(t, s, to);
+	err = act(t, s, to);
+	stand_at(t, s);
 	return err;
 }
 
@@ -464,8 +480,10 @@ int thread_finish(struct thread *t, const struct audience *to)
 
 void thread_free(struct thread *t)
 {
-	for (uint32_t i = 0; i < t->nstacks; i++)
-		stack_free(&t->stacks[i]);
-	free(t->stacks);
+	for (struct stack *s = t->stacks, *next; s; s = next) {
+		next = s->next;
+		stack_free(s);
+		free(s);
+	}
 	free(t);
 }

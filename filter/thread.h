@@ -8,27 +8,21 @@
 #ifndef OCULAR_THREAD_H
 #define OCULAR_THREAD_H
 
+#include "audience.h"
 #include "profile.h"
-#include "sink.h"
 #include "stack.h"
 
 struct thread {
 	int32_t pid, tid;
 	uint64_t first_ns, last_ns;
 	uint64_t first_cycles, last_cycles;
-	struct stack *stacks;
-	uint32_t nstacks;
+	struct stack *stacks;		  /* one each interpreter, as they came */
+	struct stack *stack;		  /* where the last event was */
 	uint32_t depth;			  /* activations on all its stacks */
 	uint64_t empty_ns, empty_cycles;  /* since when there is none, if so */
 	struct instr_cost *instr;	  /* the instruction that is running, NULL if not known */
 	uint64_t instr_ns, instr_cycles;  /* since when */
 	uint8_t ran, form;		  /* its opcode that ran; the same if the sample said so, else 0 */
-};
-
-/* Who listens, and where totals go. */
-struct audience {
-	struct sink *sinks;
-	struct profile *profile;
 };
 
 /* 0, -ENOMEM, or what a sink returned. */

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rare.h"
+
 void trace_init(struct trace *t, struct codes *codes, struct sink *sinks)
 {
 	*t = (struct trace){ .until_ns = UINT64_MAX };
 	t->profile.codes = codes;
-	t->to = (struct audience){ .sinks = sinks, .profile = &t->profile };
+	t->to = audience_of(sinks, &t->profile);
 }
 
 void trace_window(struct trace *t, uint64_t from, uint64_t until)
@@ -19,7 +21,7 @@ void trace_window(struct trace *t, uint64_t from, uint64_t until)
 	t->until_ns = until;
 }
 
-static struct thread *make_thread(struct trace *t, const struct sample *s, uint64_t key)
+static RARE struct thread *make_thread(struct trace *t, const struct sample *s, uint64_t key)
 {
 	struct thread *th = calloc(1, sizeof(*th));
 
@@ -47,16 +49,21 @@ static uint64_t key_of(int32_t pid, int32_t tid)
 	return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
 }
 
-static struct thread *thread_of(struct trace *t, const struct sample *s)
+static RARE struct thread *find_thread(struct trace *t, const struct sample *s)
 {
 	uint64_t key = key_of(s->pid, s->tid);
 
-	if (t->last && t->last->tid == s->tid && t->last->pid == s->pid)
-		return t->last;
 	t->last = map_get(&t->threads, key);
 	if (!t->last)
 		t->last = make_thread(t, s, key);
 	return t->last;
+}
+
+static inline struct thread *thread_of(struct trace *t, const struct sample *s)
+{
+	struct thread *last = t->last;
+
+	return last && last->tid == s->tid && last->pid == s->pid ? last : find_thread(t, s);
 }
 
 int trace_feed(void *trace, const struct sample *s)
@@ -70,14 +77,13 @@ int trace_feed(void *trace, const struct sample *s)
 	th = thread_of(t, s);
 	if (!th)
 		return -ENOMEM;
-	if (!t->started)
+	if (!t->started) {
+		t->started = true;
 		p->start_ns = s->time;
-	t->started = true;
+	}
 	if (s->time > p->end_ns)
 		p->end_ns = s->time;
 	p->events[s->op]++;
-	if (s->op == SAMPLE_FOREIGN)
-		p->foreign += s->count;
 	return thread_feed(th, s, &t->to);
 }
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+/* Links the sinks once more for each callback, with those left out that do not have it. */
+#include "audience.h"
+
+/* *last is where the next listener is linked. */
+static struct sink **link_to(struct sink **last, struct sink *s, bool listens, struct sink **after)
+{
+	if (!listens)
+		return last;
+	*last = s;
+	return after;
+}
+
+struct audience audience_of(struct sink *sinks, struct profile *profile)
+{
+	struct audience a = { .sinks = sinks, .profile = profile };
+
+#define LINK(fn) \
+	do { \
+		struct sink **last = &a.first.fn; \
+		for (struct sink *s = sinks; s; s = s->next) \
+			last = link_to(last, s, s->ops->fn, &s->after.fn); \
+		*last = NULL; \
+	} while (0)
+	LINK(sample);
+	LINK(enter);
+	LINK(leave);
+	LINK(iterate);
+	LINK(gap);
+	LINK(segment);
+#undef LINK
+	return a;
+}
