@@ -49,6 +49,12 @@ static enum flow flow_of(const char *name)
 	return FLOW_NEXT;
 }
 
+/* Of what is not as the compiler wrote it. A__B are two instructions, put there beforehand. */
+static bool is_specialised(const char *name)
+{
+	return !is_named(name, "INSTRUMENTED_*") && !strstr(name, "__");
+}
+
 static uint8_t number_of(char *const names[256], const char *name)
 {
 	for (int op = 1; op < 256; op++)
@@ -71,25 +77,33 @@ void dispatch_init(struct dispatch *d, const uint8_t base[256], char *const name
 				.end_for = number_of(names, "END_FOR"),
 				.not_taken = number_of(names, "NOT_TAKEN"),
 				.pop_top = number_of(names, "POP_TOP") };
+	if (number_of(names, "GET_ITER_VIRTUAL")) /* 3.15 */
+		d->iterates = number_of(names, "GET_ITER");
+	if (number_of(names, "JUMP_BACKWARD_NO_JIT")) /* 3.14: by a switch, not by a count */
+		d->twice = number_of(names, "JUMP_BACKWARD");
 	memcpy(d->base, base, sizeof(d->base));
-	for (int op = 0; op < 256; op++)
+	for (int op = 0; op < 256; op++) {
 		d->flow[op] = names[op] ? flow_of(names[op]) : FLOW_NEXT;
+		if (names[op] && base[op] != op && is_specialised(names[op]))
+			d->head[base[op]] = true;
+	}
 }
 
 int dispatch_add(struct dispatch *d, uint64_t address, enum dispatch_kind kind, uint8_t opcode)
 {
 	uint32_t at = dispatch_hash(address);
 
-	for (int probes = 0; probes < DISPATCH_SLOTS / 2; probes++) {
+	for (;; at = (at + 1) & (DISPATCH_SLOTS - 1)) {
 		struct dispatch_slot *s = &d->slots[at];
 
 		if (s->kind != DISPATCH_NONE && s->address == address)
 			return 0;
 		if (s->kind == DISPATCH_NONE) {
+			if (d->used == DISPATCH_FULL) /* look-ups end at a free one */
+				return -ENOMEM;
 			*s = (struct dispatch_slot){ address, kind, opcode };
+			d->used++;
 			return 0;
 		}
-		at = (at + 1) & (DISPATCH_SLOTS - 1);
 	}
-	return -ENOMEM;
 }

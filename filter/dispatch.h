@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #define DISPATCH_SLOTS 2048 /* a power of two, several times the number of handlers */
+#define DISPATCH_FULL  (DISPATCH_SLOTS / 4 * 3)
 
 /* Where control goes after an instruction; for base opcodes. */
 enum flow {
@@ -43,11 +44,15 @@ struct dispatch {
 		uint64_t address;
 		uint8_t kind, opcode;
 	} slots[DISPATCH_SLOTS];
+	uint32_t used;
 	uint8_t base[256]; /* what the compiler wrote */
 	bool pair[256];	   /* runs the next instruction too */
+	bool head[256];	   /* may put a specialised form in its place and dispatch that */
 	uint8_t flow[256]; /* enum flow, of base opcodes */
 	uint8_t for_skips; /* instructions that an exhausted FOR_ITER skips at its target */
 	uint8_t end_for, not_taken, pop_top; /* numbers; 0: there is none */
+	uint8_t iterates; /* what a generator expression runs before RETURN_GENERATOR; 0: its caller does */
+	uint8_t twice;	  /* its first run is dispatched again, in its specialised form */
 };
 
 /* Everything that follows is called once; then the struct is read only. */

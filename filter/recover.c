@@ -80,7 +80,7 @@ int recover_gap(struct recover *r, int32_t pid, int32_t tid)
 	err = recover_settle(t);
 	recover_frames_lose(&t->frames);
 	t->frames.n = 0;
-	t->nprologue = 0;
+	recover_drop_prologue(t);
 	t->again = t->cleanup = false;
 	return err ? err : recover_flush(t, false);
 }
@@ -100,7 +100,7 @@ static int tell_prologue(struct recover_thread *t, struct recover_frame *f, uint
 	for (uint32_t i = n; i && !err; i--)
 		err = recover_tell_at(t, f, &t->prologue[t->nprologue - i], OP_INSTRUCTION, resume - i);
 	t->r->counts.dispatched += n;
-	t->nprologue = 0;
+	t->nprologue -= n;
 	return err;
 }
 
@@ -134,7 +134,7 @@ static int begin(struct recover_thread *t, const struct sample *s)
 	recover_frame_put(f, &t->doubt, recover_frame_place(f, s->offset));
 	if (s->op == OP_PY_START && f->n)
 		err = tell_prologue(t, f, f->at[0].place);
-	t->nprologue = 0;
+	recover_drop_prologue(t);
 	if (!err && resume.valid && s->op != OP_PY_THROW) {
 		t->r->counts.dispatched++;
 		t->r->counts.lost += !f->n;

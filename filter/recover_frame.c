@@ -88,6 +88,23 @@ unsigned recover_frame_reach(const struct recover_frame *f, uint8_t base,
 	return n;
 }
 
+bool recover_frame_repeats(const struct recover_frame *f, uint8_t base)
+{
+	struct doubt_place places[DOUBT_PLACES];
+	uint32_t to[WALK_WAYS];
+	unsigned n = recover_frame_reach(f, base, places), ways;
+
+	if (!n || n > DOUBT_PLACES)
+		return true;
+	for (unsigned i = 0; i < n; i++) {
+		ways = walk_next(f->walk, places[i].place, SIDE_BOTH, to);
+		for (unsigned k = 0; k < ways; k++)
+			if (f->walk->nodes[to[k]].base == base)
+				return true;
+	}
+	return false;
+}
+
 bool recover_frame_next(struct recover_frame *f, struct doubt *d)
 {
 	for (unsigned i = 0; i < f->n; i++) {

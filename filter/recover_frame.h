@@ -17,6 +17,8 @@ struct recover_frame {
 	uint8_t n;     /* places where its last instruction may be; 0: lost */
 	uint8_t side;  /* enum side: where its last instruction, a branch, led */
 	bool arrives;  /* what is dispatched next is at the places, not behind them */
+	uint8_t last;  /* if it is lost: its last base opcode */
+	uint32_t ran;  /* and how many it ran since */
 	struct doubt_place at[DOUBT_PLACES];
 };
 
@@ -28,6 +30,9 @@ void recover_frame_put(struct recover_frame *f, struct doubt *d, uint32_t place)
 
 /* The place of an event's offset; WALK_NOWHERE. */
 uint32_t recover_frame_place(const struct recover_frame *f, int64_t offset);
+
+/* Does the opcode stand behind any place that it can be at when the same opcode runs before? */
+bool recover_frame_repeats(const struct recover_frame *f, uint8_t base);
 
 /* It is at a branch of which s, a marker, told. */
 void recover_frame_branch(struct recover_frame *f, struct doubt *d, const struct sample *s);

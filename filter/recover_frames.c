@@ -34,6 +34,8 @@ struct recover_frame *recover_frames_push(struct recover_frames *r, struct code 
 	f->n = 0;
 	f->side = SIDE_BOTH;
 	f->arrives = false;
+	f->last = 0;
+	f->ran = 0;
 	return f;
 }
 

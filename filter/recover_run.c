@@ -25,7 +25,11 @@ static int leave_if(struct recover_thread *t, struct recover_frame *f, const str
 static int run_lost(struct recover_thread *t, struct recover_frame *f, const struct held *h)
 {
 	t->r->counts.lost++;
-	return f ? leave_if(t, f, h) : 0;
+	if (!f)
+		return 0;
+	f->last = t->dispatch->base[h->opcode];
+	f->ran++;
+	return leave_if(t, f, h);
 }
 
 static int arrive(struct recover_thread *t, struct recover_frame *f, const struct held *h)

@@ -16,6 +16,13 @@ int recover_settle_held(struct recover_thread *t)
 	return h.valid ? recover_run(t, &h) : 0;
 }
 
+void recover_drop_prologue(struct recover_thread *t)
+{
+	t->r->counts.dispatched += t->begun * t->nprologue;
+	t->r->counts.lost += t->begun * t->nprologue;
+	t->nprologue = 0;
+}
+
 /* A RESUME that no marker followed: a frame of code that nothing told of. */
 int recover_settle(struct recover_thread *t)
 {
@@ -24,7 +31,7 @@ int recover_settle(struct recover_thread *t)
 	if (err || !t->resume.valid)
 		return err;
 	t->resume.valid = false;
-	t->nprologue = 0;
+	recover_drop_prologue(t);
 	t->r->counts.dispatched += t->begun;
 	t->r->counts.lost += t->begun;
 	return recover_frames_push(&t->frames, NULL) ? 0 : -ENOMEM;
@@ -33,7 +40,7 @@ int recover_settle(struct recover_thread *t)
 void recover_add_prologue(struct recover_thread *t, const struct held *h)
 {
 	if (t->nprologue == RECOVER_PROLOGUE)
-		t->nprologue = 0;
+		recover_drop_prologue(t);
 	t->prologue[t->nprologue++] = *h;
 }
 
@@ -67,11 +74,17 @@ static int take_unknown(struct recover_thread *t)
 	return err;
 }
 
-/* It and what ran before it are of no known code. */
+/*
+ * It and what ran before it are of no known code. A generator expression of 3.15 has run RESUME, LOAD_FAST and
+ * GET_ITER already, and no marker told of that frame.
+ */
 static int take_generator(struct recover_thread *t)
 {
 	int err = recover_settle(t);
+	struct recover_frame *f = recover_frames_top(&t->frames);
 
+	if (f && !f->code && f->ran == 2 && f->last && f->last == t->dispatch->iterates)
+		recover_frames_pop(&t->frames);
 	t->r->counts.dispatched += t->begun * (t->nprologue + 1);
 	t->r->counts.makers += t->begun * (t->nprologue + 1);
 	t->nprologue = 0;
@@ -100,18 +113,43 @@ static int take_next(struct recover_thread *t, const struct held *h, enum flow f
 	return err;
 }
 
+/*
+ * Is what was dispatched the held instruction once more? The return from the specialiser tells. Compilers put
+ * small ones in line, and 3.15 gives GET_ITER_VIRTUAL up by a dispatch: then it is if its code has no such
+ * instruction behind it.
+ */
+static bool is_again(struct recover_thread *t, uint8_t base, bool told)
+{
+	const struct dispatch *d = t->dispatch;
+	const struct recover_frame *f = recover_frames_top(&t->frames);
+
+	if (!t->held.valid || d->base[t->held.opcode] != base)
+		return false;
+	if (told || !d->head[base])
+		return told;
+	if (f && f->n && t->held.opcode != d->twice)
+		return !recover_frame_repeats(f, base);
+	return t->held.opcode == d->twice || base == d->iterates;
+}
+
+/* What it was dispatched as: its new form, but not the common one when it was given up in passing. */
+static int take_again(struct recover_thread *t, uint8_t opcode, bool told)
+{
+	if (told || t->dispatch->base[opcode] != opcode)
+		t->held.opcode = opcode;
+	return 0;
+}
+
 int recover_take(struct recover_thread *t, const struct held *h)
 {
 	const struct dispatch *d = t->dispatch;
 	uint8_t base = d->base[h->opcode];
-	bool again = t->again;
+	bool told = t->again;
 	int err;
 
 	t->again = false;
-	if (again && t->held.valid && d->base[t->held.opcode] == base) {
-		t->held.opcode = h->opcode;
-		return 0;
-	}
+	if (is_again(t, base, told))
+		return take_again(t, h->opcode, told);
 	switch ((enum flow)d->flow[base]) {
 	case FLOW_PREFIX:
 	case FLOW_NOWHERE:

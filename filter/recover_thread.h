@@ -74,4 +74,7 @@ int recover_settle(struct recover_thread *t);
 /* Keeps what ran before a RESUME that is still to come. */
 void recover_add_prologue(struct recover_thread *t, const struct held *h);
 
+/* What is kept of it is of no known code. */
+void recover_drop_prologue(struct recover_thread *t);
+
 #endif

@@ -11,7 +11,7 @@
 #include "recover.h"
 #include "recover_code.h"
 
-/* Codes 1 to 5; offsets are twice the index. */
+/* Codes 1 to 6; offsets are twice the index. */
 static const struct row loop[] = { /* for: if: LOAD LOAD; else LOAD STORE */
 	{ RESUME, 0 }, { FOR_ITER, 8 }, { STORE, 0 }, { POP_JUMP_IF_TRUE, 6 }, { LOAD, 0 }, { JUMP_BACKWARD, 1 },
 	{ LOAD, 0 }, { JUMP_BACKWARD, 1 }, { END_FOR, 0 }, { LOAD, 0 }, { RETURN_VALUE, 0 }, { CACHE, 0 },
@@ -31,7 +31,10 @@ static const struct row doubtful[] = { /* both ways are LOAD RETURN_VALUE, or LO
 	{ RESUME, 0 }, { POP_JUMP_IF_TRUE, 4 }, { LOAD, 0 }, { RETURN_VALUE, 0 }, { POP_JUMP_IF_TRUE, 7 },
 	{ LOAD, 0 }, { RETURN_VALUE, 0 }, { LOAD, 0 }, { STORE, 0 }, { RETURN_VALUE, 0 }, { CACHE, 0 },
 };
-static const struct row *const bodies[] = { NULL, loop, caller, callee, generator, doubtful };
+static const struct row alike[] = {
+	{ RESUME, 0 }, { GET_ITER, 0 }, { GET_ITER, 0 }, { RETURN_VALUE, 0 }, { CACHE, 0 },
+};
+static const struct row *const bodies[] = { NULL, loop, caller, callee, generator, doubtful, alike };
 
 #define T(op)		   { HANDLER(op), 0, 0, 0, 0 }
 #define M(op, code, index) { 0, OP_##op, code, index, 0 }
@@ -61,6 +64,22 @@ static const struct {
 	{ "dispatched again after specialisation",
 	  { T(RESUME), M(PY_START, 1, 0), T(FOR_ITER), { AGAIN, 0, 0, 0, 0 }, T(FOR_ITER_RANGE), T(STORE) },
 	  "1:0 +1 1:2* 1:4 ", 3, 0, 0, 0, 0 },
+	{ "the same by a specialiser in line: there is no other FOR_ITER behind",
+	  { T(RESUME), M(PY_START, 1, 0), T(FOR_ITER), T(FOR_ITER_RANGE), T(STORE) },
+	  "1:0 +1 1:2* 1:4 ", 3, 0, 0, 0, 0 },
+	{ "two of a family are two instructions where there are two",
+	  { T(RESUME), M(PY_START, 6, 0), T(GET_ITER), T(GET_ITER_VIRTUAL), T(RETURN_VALUE) },
+	  "6:0 +6 6:2 6:4* 6:6 -6 ", 4, 0, 0, 0, 0 },
+	{ "and one where the specialiser was called",
+	  { T(RESUME), M(PY_START, 6, 0), T(GET_ITER), { AGAIN, 0, 0, 0, 0 }, T(GET_ITER_VIRTUAL), T(GET_ITER), T(RETURN_VALUE) },
+	  "6:0 +6 6:2* 6:4 6:6 -6 ", 4, 0, 0, 0, 0 },
+	{ "a specialised form that is given up by a dispatch did run",
+	  { T(RESUME), M(PY_START, 1, 0), T(FOR_ITER_RANGE), T(FOR_ITER), T(STORE) },
+	  "1:0 +1 1:2* 1:4 ", 3, 0, 0, 0, 0 },
+	{ "a jump's first run",
+	  { T(RESUME), M(PY_START, 1, 0), T(FOR_ITER), T(STORE), T(POP_JUMP_IF_TRUE), B(1, 3, 6), T(LOAD),
+	    T(JUMP_BACKWARD), T(JUMP_BACKWARD_NO_JIT), T(FOR_ITER) },
+	  "1:0 +1 1:2 1:4 1:6 1:12 1:14* 1:2 ", 7, 0, 0, 0, 0 },
 	{ "a prefix is no instruction",
 	  { T(RESUME), M(PY_START, 1, 0), T(INSTRUMENTED_LINE), T(FOR_ITER), T(INTERPRETER_EXIT), T(STORE) },
 	  "1:0 +1 1:2 1:4 ", 3, 0, 0, 0, 0 },
@@ -83,6 +102,14 @@ static const struct {
 	{ "code that no marker tells of",
 	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(RESUME), T(STORE), T(RETURN_VALUE), T(POP_TOP) },
 	  "2:0 +2 2:2 2:4 2:6 ", 4, 0, 0, 3, 0 },
+	{ "all of it is counted once",
+	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(COPY_FREE_VARS), T(RESUME), T(JUMP_BACKWARD),
+	    T(JUMP_BACKWARD_NO_JIT), T(RETURN_VALUE), T(POP_TOP) },
+	  "2:0 +2 2:2 2:4 2:6 ", 4, 0, 0, 4, 0 },
+	{ "a generator expression asks for its iterator before it is one",
+	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(COPY_FREE_VARS), T(RESUME), T(LOAD), T(GET_ITER), T(GET_ITER_VIRTUAL),
+	    T(RETURN_GENERATOR), T(CALL), T(POP_TOP) },
+	  "2:0 +2 2:2 2:4 2:6 ", 4, 1, 0, 4, 0 },
 	{ "the interpreter's own frame around __init__",
 	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(RESUME), M(PY_START, 1, 0), T(FOR_ITER), T(LOAD),
 	    T(RETURN_VALUE), T(EXIT_INIT_CHECK), T(RETURN_VALUE), T(POP_TOP) },
@@ -186,7 +213,8 @@ static int check(void *to, const struct sample *s)
 static void test_noise(void **state)
 {
 	static const uint8_t ops[] = { RESUME, LOAD, STORE, POP_TOP, CALL, FOR_ITER, RETURN_VALUE, YIELD_VALUE,
-				       LOAD_FAST_PAIR, COPY_FREE_VARS, RETURN_GENERATOR, EXIT_INIT_CHECK, JUMP_BACKWARD };
+				       LOAD_FAST_PAIR, COPY_FREE_VARS, RETURN_GENERATOR, EXIT_INIT_CHECK, JUMP_BACKWARD,
+				       GET_ITER, GET_ITER_VIRTUAL };
 	static const uint8_t markers[] = { OP_PY_START, OP_PY_RESUME, OP_PY_THROW, OP_PY_UNWIND, OP_RAISE,
 					   OP_EXCEPTION_HANDLED, OP_BRANCH, SAMPLE_GAP };
 	struct codes codes;
@@ -201,7 +229,7 @@ static void test_noise(void **state)
 		struct item item = { HANDLER(ops[random() % sizeof(ops)]), 0, 0, 0, 0 };
 
 		if (random() % 4 == 0) {
-			item = (struct item){ 0, markers[random() % sizeof(markers)], 1 + random() % 5,
+			item = (struct item){ 0, markers[random() % sizeof(markers)], 1 + random() % 6,
 					      random() % 12, random() % 12 };
 			if (item.op == SAMPLE_GAP)
 				item.code = 0;
