@@ -50,6 +50,12 @@ struct code {
 	struct function *function; /* owned by function.c, freed with the code */
 };
 
+/* A process's duty cycle (ring.h). All 0: it has none. */
+struct duty {
+	uint64_t start_ns, window_ns, period_ns;
+	uint64_t begun_ns, ended_ns; /* tracing began, ended or was last heard of */
+};
+
 /* What a table's header says. Strings are NULL where the header does not say. */
 struct process {
 	int32_t pid;
@@ -74,6 +80,7 @@ struct process {
 	uint64_t lost;	  /* of `stop` lines: words the emitter dropped */
 	uint64_t emitted; /* of `stop` lines: words the emitter wrote, all threads */
 	bool flight;	  /* most of what was emitted was overwritten, as it should be */
+	struct duty duty;
 	bool stopped;	  /* a `stop` line was seen: `emitted` and `lost` are complete */
 	uint64_t received; /* words that came, counted by decode.c */
 	uint64_t told;	   /* words that gaps say are missing, counted by decode.c */

@@ -133,6 +133,21 @@ static int read_dispatch(struct process *p, json_t *o)
 	return 0;
 }
 
+/* A second start in the same file goes on where the first has ended. */
+static void read_duty(struct process *p, json_t *line)
+{
+	json_t *duty = json_object_get(line, "duty");
+
+	if (!duty)
+		return;
+	p->duty.start_ns = get_int(duty, "start_ns", 0);
+	p->duty.window_ns = get_int(duty, "window_ns", 0);
+	p->duty.period_ns = get_int(duty, "period_ns", 0);
+	if (!p->duty.begun_ns)
+		p->duty.begun_ns = p->duty.ended_ns =
+			get_int(json_object_get(line, "clock"), "monotonic_ns", 0);
+}
+
 static int read_header(struct codes *c, struct process *p, json_t *line)
 {
 	int64_t version = get_int(line, "ocular", 0);
@@ -162,6 +177,7 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	read_opnames(p, json_object_get(line, "opnames"));
 	read_able(p, json_object_get(line, "specializable"));
 	p->flight = json_is_true(json_object_get(line, "flight"));
+	read_duty(p, line);
 	read_callback_cycles(p, json_object_get(line, "callback_cycles"));
 	p->found = true;
 	p->stopped = false;
@@ -311,7 +327,19 @@ static int read_stop(struct codes *c, struct process *p, json_t *line)
 	json_array_foreach(json_object_get(line, "markers"), i, row)
 		p->emitted += json_integer_value(json_array_get(row, 1));
 	p->lost += get_int(line, "lost", 0);
+	p->duty.ended_ns = get_int(line, "at_ns", p->duty.ended_ns);
 	p->stopped = true;
+	return 0;
+}
+
+static int read_window(struct codes *c, struct process *p, json_t *line)
+{
+	int64_t from = get_int(line, "from_ns", -1), at = get_int(line, "at_ns", -1);
+
+	(void)c;
+	if (from < 0 || at < from)
+		return -EINVAL;
+	p->duty.ended_ns = at;
 	return 0;
 }
 
@@ -375,7 +403,7 @@ static const struct {
 	{ "specialized", read_specialized }, { "thread", read_thread },
 	{ "stop", read_stop },		   { "before", read_before },
 	{ "untraced", read_untraced },
-	{ "snapshot", read_snapshot },
+	{ "snapshot", read_snapshot },	   { "window", read_window },
 };
 
 static int read_line(struct codes *c, struct process *p, const char *text, size_t length)

@@ -162,6 +162,7 @@ static int accept_snapshot(struct decoder *d, struct lane *l, const struct word 
 {
 	*d->room = (struct sample){
 		.op = OP_SNAPSHOT,
+		.opcode = l->process->duty.period_ns != 0,
 		.pid = w->pid,
 		.tid = w->tid,
 		.interpreter = l->interpreter,

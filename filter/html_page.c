@@ -83,6 +83,8 @@ static void write_facts(FILE *f, const struct profile *p, const struct process *
 	}
 	write_time(f, "First to last", p->end_ns - p->start_ns);
 	write_time(f, "All threads", p->traced_ns);
+	if (p->duty.period_ns)
+		write_time(f, "Traced by turns, of", p->duty.lived_ns);
 	write_count(f, "Events", events);
 	write_count(f, "Threads", p->threads);
 	write_count(f, "Processes", p->processes);

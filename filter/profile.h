@@ -27,6 +27,11 @@ struct profile {
 	struct instr_cost no_opcode;	  /* of these: before a first INSTRUCTION, or beside gaps */
 	struct instr_cost unknown_opcode; /* INSTRUCTIONs of code whose bytecode is in no table */
 	uint64_t threads, processes;
+	struct {
+		uint64_t window_ns, period_ns; /* 0: there is none */
+		uint64_t windows;	       /* that the process with most of them had */
+		uint64_t traced_ns, lived_ns;  /* summed over processes */
+	} duty;
 	const char *clock;	   /* "tsc", "core", "emulated"; "ns" when no frequency is known.
 				    * NULL until the end, unless the front end names it */
 	uint64_t shared_cycles;	   /* of the core: were shared out by time between threads */

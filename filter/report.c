@@ -70,6 +70,24 @@ static void write_trace(const struct report *r, uint64_t n)
 		figure_duration(sum, p->traced_ns));
 }
 
+/* How much of the time the figures stand for: processes were traced in windows only. */
+static void write_duty(const struct report *r)
+{
+	const struct profile *p = r->p;
+	char traced[FIGURE], lived[FIGURE], window[FIGURE], period[FIGURE];
+	double share = p->duty.lived_ns ? (double)p->duty.traced_ns / p->duty.lived_ns : 0;
+
+	fprintf(r->f,
+		"Duty     %.3g %% of the time was traced: %s of %s, %" PRIu64
+		" window%s of %s, one every %s;\n"
+		"         counts and times are of these windows alone\n",
+		100 * share, figure_duration(traced, p->duty.traced_ns),
+		figure_duration(lived, p->duty.lived_ns), p->duty.windows,
+		plural(p->duty.windows, "s"),
+		figure_duration(window, p->duty.window_ns),
+		figure_duration(period, p->duty.period_ns));
+}
+
 void report_head(const struct report *r)
 {
 	const struct process *root = profile_root(r->p);
@@ -93,6 +111,8 @@ void report_head(const struct report *r)
 		fputs("Trace    no event\n", r->f);
 	else
 		write_trace(r, n);
+	if (r->p->duty.period_ns)
+		write_duty(r);
 }
 
 static void write_untraced(const struct report *r)

@@ -27,7 +27,8 @@ struct code;
 
 struct sample {
 	uint8_t op;	      /* enum marker_op or enum sample_op */
-	uint8_t opcode;	      /* INSTRUCTION: what ran, specialised or not; 0: not known */
+	uint8_t opcode;	      /* INSTRUCTION: what ran, specialised or not; 0: not known.
+			       * SNAPSHOT: 1: a window of a duty cycle */
 	int32_t pid;	      /* -1: unknown */
 	int32_t tid;	      /* -1: unknown */
 	uint32_t interpreter; /* PyInterpreterState_GetID */

@@ -83,6 +83,8 @@ static int segment(struct sink *s, const struct sample *edge)
 	struct snapshots *v = (struct snapshots *)s;
 	struct window *w = window_of(v, edge->pid, edge->tid);
 
+	if (edge->opcode) /* a window of a duty cycle: there may be any number of them, all of usual moments */
+		return 0;
 	if (!edge->offset)
 		return open_window(v, edge) ? 0 : sink_file_no_memory(s);
 	if (w && w->number == edge->count)

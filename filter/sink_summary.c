@@ -38,7 +38,7 @@ static int put_bytes(const char *bytes, size_t size, void *to)
 static int put_json(struct summary *m, json_t *value)
 {
 	int err = value ? json_dump_callback(value, put_bytes, &m->file.out,
-					     JSON_REAL_PRECISION(REAL_DIGITS)) :
+					     JSON_ENCODE_ANY | JSON_REAL_PRECISION(REAL_DIGITS)) :
 			  -ENOMEM;
 
 	json_decref(value);
@@ -81,6 +81,7 @@ static const struct {
 } members[] = {
 	{ "clock", .object = summary_clock },
 	{ "trace", .object = summary_trace },
+	{ "duty", .object = summary_duty },
 	{ "processes", .object = summary_processes },
 	{ "events", .object = summary_events },
 	{ "event_rates", .object = summary_event_rates },

@@ -261,6 +261,20 @@ json_t *summary_trace(const struct profile *p)
 	return JSON_NUMBERS(rows);
 }
 
+json_t *summary_duty(const struct profile *p)
+{
+	const struct json_number rows[] = {
+		{ "windows", p->duty.windows },	    { "window_ns", p->duty.window_ns },
+		{ "period_ns", p->duty.period_ns }, { "traced_ns", p->duty.traced_ns },
+		{ "lived_ns", p->duty.lived_ns },
+	};
+	double lived = p->duty.lived_ns;
+
+	if (!p->duty.period_ns)
+		return json_null();
+	return json_join(JSON_NUMBERS(rows),
+			 json_pack("{s:f}", "share", lived > 0 ? p->duty.traced_ns / lived : 0.0));
+}
 
 json_t *summary_events(const struct profile *p)
 {

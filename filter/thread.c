@@ -408,10 +408,13 @@ static int segment(struct thread *t, const struct sample *s, const struct audien
 		t->last_cycles = s->cycles;
 	}
 	err = restart(t, to);
+	end_outside(t, t->last_ns, t->last_cycles, to->profile);
 	to->profile->traced_ns += t->last_ns - t->first_ns;
 	to->profile->traced_cycles += t->last_cycles - t->first_cycles;
 	t->first_ns = t->last_ns = s->time;
 	t->first_cycles = t->last_cycles = s->cycles;
+	t->empty_ns = t->instr_ns = s->time;
+	t->empty_cycles = t->instr_cycles = s->cycles;
 	return err ? err : AUDIENCE_TELL(to, segment, s);
 }
 

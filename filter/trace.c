@@ -108,8 +108,37 @@ static int lost_at_end(struct trace *t, const struct process *p)
 	return p->stopped && !p->flight && made > seen ? trace_feed(t, &gap) : 0;
 }
 
+/* The time in windows before `ns`. */
+static uint64_t duty_until(const struct duty *d, uint64_t ns)
+{
+	uint64_t whole = ns > d->start_ns ? (ns - d->start_ns) / d->period_ns : 0;
+	uint64_t rest = ns > d->start_ns ? (ns - d->start_ns) % d->period_ns : 0;
+
+	return whole * d->window_ns + (rest < d->window_ns ? rest : d->window_ns);
+}
+
+/*
+ * By the schedule: a window in which a process did not run is one in which it did nothing. Processes
+ * live together or after one another: what counts is the share of their lives.
+ */
+static void add_duty(struct profile *to, const struct duty *d)
+{
+	uint64_t traced, windows;
+
+	if (!d->period_ns || d->window_ns > d->period_ns || d->ended_ns < d->begun_ns)
+		return;
+	traced = duty_until(d, d->ended_ns) - duty_until(d, d->begun_ns);
+	windows = (traced + d->window_ns - 1) / (d->window_ns ? d->window_ns : 1);
+	to->duty.window_ns = d->window_ns;
+	to->duty.period_ns = d->period_ns;
+	to->duty.windows = windows > to->duty.windows ? windows : to->duty.windows;
+	to->duty.traced_ns += traced;
+	to->duty.lived_ns += d->ended_ns - d->begun_ns;
+}
+
 static void describe(struct profile *to, const struct process *p)
 {
+	add_duty(to, &p->duty);
 	to->processes++;
 	if (!to->mode)
 		to->mode = p->mode;

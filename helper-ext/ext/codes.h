@@ -37,6 +37,7 @@ struct codes {
 	Py_ssize_t index;  /* for the API */
 	Py_ssize_t direct; /* the same for codes_peek(), or beyond every size: do not peek */
 	enum lane_view view;
+	uint32_t window; /* of a duty cycle, or LANE_ALWAYS, LANE_SHUT (lane.h) */
 };
 
 /* What all interpreters of the process share; set before the first code is seen. */

@@ -34,7 +34,7 @@ PyObject *collector_event(struct collector *c, struct codes *codes, PyObject *ar
 	PyErr_Clear();
 	if (value < CODE_READY) /* filtered, too */
 		Py_RETURN_NONE;
-	l = lane_open(codes->interpreter, codes->view, 1);
+	l = lane_open(codes->interpreter, codes->view, codes->window, 1);
 	if (l)
 		lane_write(l, marker_head(*phase == 's' && phase[2] == 'a' ? OP_PY_START : OP_PY_RETURN, 0) |
 				      value);

@@ -14,6 +14,7 @@
 #include "codes.h"
 #include "collector.h"
 #include "dispatch_python.h"
+#include "duty.h"
 #include "emit.h"
 #include "lane.h"
 #include "process.h"
@@ -24,6 +25,7 @@
 #include "setup.h"
 #include "snapshot.h"
 #include "table.h"
+#include "timer.h"
 #include "trigger.h"
 
 struct state {
@@ -37,7 +39,10 @@ static struct state *state_of(PyObject *module)
 	return PyModule_GetState(module);
 }
 
-/* ask(dir) -> (nrecords, wait_ms, recorder_pid, tsc_hz, flight); OSError without a recorder. */
+/*
+ * ask(dir) -> (nrecords, wait_ms, recorder_pid, tsc_hz, flight, (start, window, period)), the latter of a
+ * duty cycle, in ns; OSError without a recorder.
+ */
 static PyObject *core_ask(PyObject *module, PyObject *arg)
 {
 	const char *dir = PyUnicode_AsUTF8(arg);
@@ -49,8 +54,10 @@ static PyObject *core_ask(PyObject *module, PyObject *arg)
 	err = recorder_ask(dir, &c);
 	if (err)
 		return setup_error(err);
-	return Py_BuildValue("IIIKI", c.nrecords, c.wait_ms, c.recorder_pid,
-			     (unsigned long long)c.tsc_hz, c.flight);
+	return Py_BuildValue("IIIKI(KKK)", c.nrecords, c.wait_ms, c.recorder_pid,
+			     (unsigned long long)c.tsc_hz, c.flight,
+			     (unsigned long long)c.duty.start_ns, (unsigned long long)c.duty.window_ns,
+			     (unsigned long long)c.duty.period_ns);
 }
 
 /* join() -> True if this interpreter is the first of the process to trace; then begin() follows. */
@@ -69,7 +76,7 @@ static PyObject *core_join(PyObject *module, PyObject *unused)
 static int open_first(struct state *state)
 {
 	errno = 0;
-	if (lane_open(state->codes.interpreter, state->codes.view, 0))
+	if (lane_open(state->codes.interpreter, state->codes.view, LANE_ALWAYS, 0))
 		return 0;
 	return errno ? -errno : -EAGAIN;
 }
@@ -129,14 +136,16 @@ static PyObject *core_begin(PyObject *module, PyObject *args)
 {
 	struct text all = { 0 }, common = { 0 };
 	struct ring_config c = { 0 };
-	unsigned long long tsc_hz;
+	unsigned long long tsc_hz, duty[3];
 	const char *dir;
 	PyObject *header;
 	int err, guest;
 
-	if (!PyArg_ParseTuple(args, "s(IIIKI)O!p", &dir, &c.nrecords, &c.wait_ms, &c.recorder_pid,
-			      &tsc_hz, &c.flight, &PyDict_Type, &header, &guest))
+	if (!PyArg_ParseTuple(args, "s(IIIKI(KKK))O!p", &dir, &c.nrecords, &c.wait_ms,
+			      &c.recorder_pid, &tsc_hz, &c.flight, &duty[0], &duty[1], &duty[2],
+			      &PyDict_Type, &header, &guest))
 		return NULL;
+	c.duty = (struct ring_duty){ duty[0], duty[1], duty[2] };
 	text_value(&all, header);
 	if (!all.failed) /* without the braces */
 		text_add(&common, all.bytes + 1, all.length - 2);
@@ -163,6 +172,28 @@ static PyObject *core_callback(PyObject *module, PyObject *args)
 	return emit_new(state->callback, &state->codes, op, shape, disable);
 }
 
+/*
+ * listen(tool, events) -> True: the recorder wants a duty cycle, which switches the events on and off
+ * until close(); False: that is the caller's.
+ */
+static PyObject *core_listen(PyObject *module, PyObject *args)
+{
+	int tool, events, err;
+	bool begun;
+
+	if (!PyArg_ParseTuple(args, "ii", &tool, &events))
+		return NULL;
+	begun = duty_begin(&state_of(module)->codes, tool, events, &err);
+	return err ? NULL : PyBool_FromLong(begun);
+}
+
+/* unlisten(): the duty cycle, if there is one, ends, and the events are off. */
+static PyObject *core_unlisten(PyObject *module, PyObject *unused)
+{
+	duty_end(&state_of(module)->codes);
+	Py_RETURN_NONE;
+}
+
 static void write_stop(void)
 {
 	struct lane_total *totals;
@@ -177,7 +208,8 @@ static void write_stop(void)
 		text_comma(&t);
 		text_printf(&t, "[%u,%llu]", totals[i].tid, (unsigned long long)totals[i].words);
 	}
-	text_printf(&t, "],\"lost\":%llu}", (unsigned long long)lost);
+	text_printf(&t, "],\"lost\":%llu,\"at_ns\":%llu}", (unsigned long long)lost,
+		    (unsigned long long)timer_now());
 	table_write(&t);
 	table_stop();
 	text_free(&t);
@@ -262,6 +294,8 @@ static PyMethodDef methods[] = {
 	{ "find_dispatch", dispatch_python, METH_O, NULL },
 	{ "begin", core_begin, METH_VARARGS, NULL },
 	{ "callback", core_callback, METH_VARARGS, NULL },
+	{ "listen", core_listen, METH_VARARGS, NULL },
+	{ "unlisten", core_unlisten, METH_NOARGS, NULL },
 	{ "close", core_close, METH_NOARGS, NULL },
 	{ "finish", core_finish, METH_O, NULL },
 	SNAPSHOT_METHODS,

@@ -69,7 +69,7 @@ PyObject *emit_slowly(struct callback *cb, PyObject *const *args)
 	}
 	if (value < CODE_READY && value & CODE_FILTERED)
 		return Py_NewRef(cb->disable);
-	l = lane_open(cb->interpreter, cb->codes->view, 1 + wide);
+	l = lane_open(cb->interpreter, cb->codes->view, cb->codes->window, 1 + wide);
 	if (!l)
 		Py_RETURN_NONE;
 	if (!l->named) {

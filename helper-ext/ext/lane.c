@@ -17,7 +17,7 @@
 #include "process.h"
 #include "rings.h"
 
-/* Room that lane_open() leaves: RING_THREAD, HELLO, LOST, and WIDE with its word. */
+/* Room that lane_open() leaves: RING_THREAD, SNAPSHOT, HELLO, LOST, and WIDE with its word. */
 #define LANE_BURST 8
 /* Yields before sleeping: the recorder is usually awake and needs microseconds. */
 #define LANE_YIELDS    64
@@ -65,6 +65,15 @@ static void lane_reset(struct lane *l)
 	l->link = link;
 }
 
+static void lane_put_lost(struct lane *l)
+{
+	lane_write(l, marker_lost(0, l->dropped));
+	l->skew += l->dropped;
+	l->dropped = 0;
+	if (l->ring)
+		atomic_store_explicit(&l->ring->lost, 0, memory_order_relaxed);
+}
+
 static void lane_drop(struct lane *l, uint64_t words)
 {
 	l->dropped += words;
@@ -100,12 +109,50 @@ static void lane_settle(struct lane *l)
 		lanes.ended[lanes.nended++] = (struct lane_total){ l->tid, l->head - l->first };
 }
 
+/* In flight mode there is always room; the limit only has the recorder looked after now and then. */
+static bool lane_refresh(struct lane *l, uint32_t wanted)
+{
+	uint32_t room;
+
+	if (rings_config()->flight) {
+		l->limit = l->head + FLIGHT_CHECK;
+		return !rings_deserted(l->ring);
+	}
+	room = rings_room(l->ring, l->head);
+	l->limit = l->head + room;
+	return room >= wanted;
+}
+
+/*
+ * SNAPSHOT at the end of a window, behind what was dropped in it and not before its last word. Whose lane it is does not write
+ * meanwhile. Without room the next window's beginning ends it, too.
+ */
+static void lane_end_window(struct lane *l, uint64_t tsc, bool room)
+{
+	uint64_t last;
+
+	if (l->window != LANE_ALWAYS && room) {
+		if (l->dropped)
+			lane_put_lost(l);
+		last = l->records[(l->head - 1) & l->mask].tsc;
+		l->records[l->head & l->mask] = (struct ring_record){
+			tsc > last ? tsc : last,
+			marker_snapshot(0, l->window, true),
+		};
+		atomic_store_explicit(l->published, ++l->head, memory_order_release);
+	}
+	l->window = LANE_ALWAYS;
+	l->limit = l->head;
+}
+
 /* The thread ends. A ring with an untold loss is not handed on: the loss would become another's. */
 static void lane_end(void *arg)
 {
 	struct lane *l = arg;
 
 	process_lock();
+	if (l->ring && l->window != LANE_ALWAYS)
+		lane_end_window(l, __rdtsc(), lane_refresh(l, LANE_BURST));
 	lane_settle(l);
 	if (l->ring && (l->dropped || l->announce))
 		rings_finish(l->ring);
@@ -172,20 +219,6 @@ static bool lane_attach_trace(struct lane *l)
 		l->limit = UINT64_MAX;
 	process_unlock();
 	return l->limit == UINT64_MAX;
-}
-
-/* In flight mode there is always room; the limit only has the recorder looked after now and then. */
-static bool lane_refresh(struct lane *l, uint32_t wanted)
-{
-	uint32_t room;
-
-	if (rings_config()->flight) {
-		l->limit = l->head + FLIGHT_CHECK;
-		return !rings_deserted(l->ring);
-	}
-	room = rings_room(l->ring, l->head);
-	l->limit = l->head + room;
-	return room >= wanted;
 }
 
 static uint64_t clock_ms(void)
@@ -257,10 +290,14 @@ static void lane_put_thread(struct lane *l)
 
 /* What has to stand before the next event word. HELLO is a thread's first word, so LOST follows it.
  */
-static void lane_preface(struct lane *l, uint64_t interpreter)
+static void lane_preface(struct lane *l, uint64_t interpreter, uint32_t window)
 {
 	if (l->announce)
 		lane_put_thread(l);
+	if (l->window != window) {
+		lane_write(l, marker_snapshot(0, window, false));
+		l->window = window;
+	}
 	if (l->interpreter != interpreter) {
 		if (l->ring)
 			atomic_store_explicit(&l->ring->hello, ring_hello(l->head, interpreter),
@@ -268,13 +305,8 @@ static void lane_preface(struct lane *l, uint64_t interpreter)
 		lane_write(l, marker_hello(0, (uint32_t)interpreter));
 		l->interpreter = interpreter;
 	}
-	if (l->dropped) {
-		lane_write(l, marker_lost(0, l->dropped));
-		l->skew += l->dropped;
-		l->dropped = 0;
-		if (l->ring)
-			atomic_store_explicit(&l->ring->lost, 0, memory_order_relaxed);
-	}
+	if (l->dropped)
+		lane_put_lost(l);
 }
 
 /* Looking after the recorder is a system call: not for each word of a ring that is only full. */
@@ -288,10 +320,14 @@ static void tell_deserted(const struct lane *l)
 	deserted();
 }
 
-struct lane *lane_open(uint64_t interpreter, enum lane_view view, unsigned int words)
+struct lane *lane_open(uint64_t interpreter, enum lane_view view, uint32_t window,
+		       unsigned int words)
 {
-	struct lane *l = lane_own ? lane_own : lane_begin();
+	struct lane *l;
 
+	if (window == LANE_SHUT)
+		return NULL;
+	l = lane_own ? lane_own : lane_begin();
 	if (!l) {
 		lanes_drop(words);
 		return NULL;
@@ -301,10 +337,35 @@ struct lane *lane_open(uint64_t interpreter, enum lane_view view, unsigned int w
 		lane_drop(l, words);
 		return NULL;
 	}
-	lane_preface(l, interpreter);
+	lane_preface(l, interpreter, window);
 	lane_of[LANE_FIRST] = lane_of[LANE_OTHERS] = &lane_none;
 	lane_of[view] = l;
 	return l;
+}
+
+void lanes_shut(uint64_t interpreter, uint64_t tsc)
+{
+	process_lock();
+	for (struct lane *l = lanes.all; l; l = l->next)
+		if (l->ring && l->interpreter == interpreter)
+			lane_end_window(l, tsc, l->window != LANE_ALWAYS && lane_room(l));
+	process_unlock();
+}
+
+bool lanes_deserted(void)
+{
+	void (*tell)(void) = lanes.deserted;
+	bool gone = false;
+
+	process_lock();
+	for (struct lane *l = lanes.all; l && !gone; l = l->next)
+		gone = l->ring && rings_deserted(l->ring);
+	process_unlock();
+	if (gone && tell) {
+		lanes.deserted = NULL;
+		tell();
+	}
+	return gone;
 }
 
 /* Only the forking thread lives on; its lane begins anew, without touching the parent's ring. */

@@ -41,6 +41,7 @@ struct lane {
 	uint64_t stalled;  /* tail at which waiting was in vain, or no tail */
 	uint64_t refusals; /* vain attempts to get a ring */
 	uint32_t tid;
+	uint32_t window; /* of a duty cycle that its newest words are in; LANE_ALWAYS: of none */
 	bool announce; /* the ring is second-hand: RING_THREAD comes first */
 	bool named;    /* the thread's name is in the code table */
 	struct lane *next, **link;
@@ -90,11 +91,26 @@ static inline void lane_put_emulated(struct lane *l, uint64_t word)
 /* The one of these three that lanes_start() chose: for words that are not of the hot path. */
 void lane_write(struct lane *l, uint64_t word);
 
+/* Instead of a window's number: there is no duty cycle; it is between two windows. */
+#define LANE_ALWAYS 0u
+#define LANE_SHUT   UINT32_MAX
+
 /*
  * The calling thread's lane with room for `words` event words, opened by whatever has to come
- * before them: a ring, LOST, HELLO of `interpreter`. NULL: no room; the words are counted as lost.
+ * before them: a ring, SNAPSHOT of `window`, LOST, HELLO of `interpreter`. NULL: no room, and the
+ * words are counted as lost; or LANE_SHUT: late events of the window before, which nobody asked for.
  */
-struct lane *lane_open(uint64_t interpreter, enum lane_view view, unsigned int words);
+struct lane *lane_open(uint64_t interpreter, enum lane_view view, uint32_t window,
+		       unsigned int words);
+
+/*
+ * The interpreter's window was over at `tsc`, or its first one is still to come: its lanes end their
+ * segments, and are full. The caller holds its GIL, so that none of them is being written.
+ */
+void lanes_shut(uint64_t interpreter, uint64_t tsc);
+
+/* Will nobody read any more? Tells lanes_start()'s deserted(), if that is so. */
+bool lanes_deserted(void);
 
 struct lane_total {
 	uint32_t tid;

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "duty.h"
 #include "lane.h"
 #include "process.h"
 #include "table.h"
@@ -37,12 +38,25 @@ static void forked(void)
 		interpreters = 1;
 	lanes_forked();
 	table_forked();
+	duty_forked();
 	process_unlock();
+}
+
+static void before_fork(void)
+{
+	duty_before_fork(); /* its thread takes the lock */
+	process_lock();
+}
+
+static void after_fork(void)
+{
+	process_unlock();
+	duty_after_fork();
 }
 
 static void watch_fork(void)
 {
-	pthread_atfork(process_lock, process_unlock, forked);
+	pthread_atfork(before_fork, after_fork, forked);
 }
 
 void process_init(void)

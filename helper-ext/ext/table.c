@@ -163,6 +163,12 @@ void table_write(struct text *line)
 	process_unlock();
 }
 
+void table_add(struct text *line)
+{
+	if (!table.headless)
+		table_write(line);
+}
+
 void table_stop(void)
 {
 	process_lock();

@@ -26,6 +26,9 @@ uint32_t table_next_id(void);
  */
 void table_write(struct text *line);
 
+/* The same, but does not begin a file that is not there yet. */
+void table_add(struct text *line);
+
 /* What table_write() gets from now on goes nowhere. */
 void table_stop(void);
 

@@ -43,6 +43,9 @@ options:
                        ('pkg.mod:f > 50ms'); with the values of names ('pkg.mod:f(size) > 50ms')
   --trigger-exception TYPE   when one is raised: ValueError, pkg.mod:Error, or a subclass
   --trigger-lag TIME   when an asyncio callback takes, or a thread waits to run, longer: 20ms
+  --duty PERCENT       trace in short windows that make up that share of the time (5%), evenly spaced;
+                       between them the program runs as if untraced
+  --duty-window TIME   length of one (100ms)
   --listen             do not record: let `ocular attach PID` do that any time later
   -h, --help           this
 
@@ -52,6 +55,7 @@ examples:
   python -m ocular -m json.tool data.json
   python -m ocular --exclude 'importlib' -c 'import app; app.main()'
   python -m ocular --flight 50ms -m http.server
+  python -m ocular --duty 5% --duty-window 50ms -m http.server
   perf record -o rec/perf.data -e intel_pt/ptw,cyc,branch=0/u python -m ocular app.py
 """
 
@@ -59,10 +63,15 @@ examples:
 OPTIONS = {
     "-o": ("output", False), "--output": ("output", False),
     "--mode": ("OCULAR_MODE", False), "--backend": ("OCULAR_BACKEND", False), "--set": ("set", True),
+    "--duty": ("duty", False), "--duty-window": ("duty-window", False),
     "--flight": ("flight", False), "--max-snapshots": ("max-snapshots", False),
     "--trigger": ("call", True), "--trigger-exception": ("exception", True), "--trigger-lag": ("lag", True),
     "--include": ("OCULAR_INCLUDE", True), "--exclude": ("OCULAR_EXCLUDE", True),
 }
+
+
+# Options that ocular-record has, too: what they may be, it says itself.
+RECORDER = ("flight", "max-snapshots", "duty", "duty-window")
 
 
 def fail(text):
@@ -129,8 +138,9 @@ def tables_folder(output, choice):
 def emulated(values, command):
     """The command on the processor of ocular-qemu, which says itself what it lacks."""
     from ocular import tools
-    if "flight" in values:
-        raise ValueError("ocular: --flight is for the backend software")
+    for name in RECORDER:
+        if name in values:
+            raise ValueError("ocular: --%s is for the backend software" % name)
     words = [word for each in values.get("set", ()) for word in ("-s", each)]
     return [tools.emulator(), "-o", values.get("output", ["ocular.data"])[0], *words, "--"] + command
 
@@ -160,12 +170,13 @@ def plan(values, program):
     if wanted == "auto":
         sys.stderr.write("ocular: backend %s: %s\n" % (choice.name, choice.why))
     if choice.name == "software":
-        flight = [word for name in ("flight", "max-snapshots") if name in values
-                  for word in ("--" + name, values[name][0])]
-        command = [tools.recorder(), "-o", output or "ocular.data"] + flight + ["--"] + command
+        words = [word for name in RECORDER if name in values for word in ("--" + name, values[name][0])]
+        command = [tools.recorder(), "-o", output or "ocular.data"] + words + ["--"] + command
     elif "flight" in values:
         raise ValueError("ocular: --flight is for the backend software; with Intel PT let perf fly: "
                          "perf record --snapshot")
+    elif any(name in values for name in RECORDER):
+        raise ValueError("ocular: --duty is for the backend software")
     else:
         env["OCULAR_DIR"] = tables_folder(output, choice)
     return command, env

@@ -277,6 +277,8 @@ def options():
     parser.add_argument("--exclude", action="append", default=[], metavar="PATTERN")
     parser.add_argument("--flight", metavar="LENGTH")
     parser.add_argument("--max-snapshots", metavar="N")
+    parser.add_argument("--duty", metavar="PERCENT")
+    parser.add_argument("--duty-window", metavar="TIME")
     parser.add_argument("--trigger", action="append", default=[], metavar="FUNCTION")
     parser.add_argument("--trigger-exception", action="append", default=[], metavar="TYPE")
     parser.add_argument("--trigger-lag", metavar="TIME")
@@ -289,7 +291,7 @@ def options():
 
 def recorder_options(o):
     words = ["--tied"]
-    for name in "flight", "max_snapshots":
+    for name in "flight", "max_snapshots", "duty", "duty_window":
         if getattr(o, name):
             words += ["--" + name.replace("_", "-"), getattr(o, name)]
     for symbol in o.trigger_symbol:

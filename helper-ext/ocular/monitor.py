@@ -40,10 +40,12 @@ class _Session:
         if _closed:
             sys.monitoring.restart_events()
         bits = sum(getattr(sys.monitoring.events, name) for name in self.events)
-        sys.monitoring.set_events(self.tool, bits)
+        if not _core.listen(self.tool, bits):  # else a duty cycle does it
+            sys.monitoring.set_events(self.tool, bits)
 
     def unregister(self):
         monitoring = sys.monitoring
+        _core.unlisten()
         if self.watch:
             self.watch.stop()
         if monitoring.get_tool(self.tool) != "ocular":
@@ -104,7 +106,7 @@ def _header(session, config, include, exclude):
         "hexversion": sys.hexversion,
         "implementation": sys.implementation.cache_tag,
         "jit": _jit(),
-        "whole": session.whole,
+        "whole": session.whole and not config[5][2],
         "mode": session.mode,
         "backend": session.backend,
         "events": session.events,
@@ -112,6 +114,7 @@ def _header(session, config, include, exclude):
         "exclude": exclude,
         "tsc_hz": config[3],
         "flight": bool(config[4]),
+        **({"duty": dict(zip(("start_ns", "window_ns", "period_ns"), config[5]))} if config[5][2] else {}),
         "callback_cycles": calibrate.callback_cycles(
             _core, session.tool, session.events, session.backend == "software"),
         "opnames": names,
@@ -123,7 +126,7 @@ def _config(session):
     """What begin() wants to know. Words for Intel PT need no rings, and no recorder to ask."""
     if session.backend == "software":
         return _core.ask(session.folder)
-    return 0, 0, 0, backends.processor()["tsc_hz"], 0
+    return 0, 0, 0, backends.processor()["tsc_hz"], 0, (0, 0, 0)
 
 
 def _begin(session, include, exclude, wanted, guest):

@@ -44,6 +44,10 @@ static const char help[] =
 	"      --trigger-symbol [OBJECT:]SYMBOL\n"
 	"                        take one when any thread comes to that function of the program or\n"
 	"                        of a library (libc.so.6:fsync), by a hardware breakpoint; up to 4\n"
+	"      --duty PERCENT    trace in short windows that make up that share of the time (5%),\n"
+	"                        at even spacing; between them the program runs as if untraced\n"
+	"      --duty-window LENGTH\n"
+	"                        of one window (default: 100ms)\n"
 	"      --serve           record without a command, in the background, until a client\n"
 	"                        asks to finish or all clients have ended\n"
 	"      --tied            with --serve: end when the process that started it has ended\n"
@@ -60,7 +64,8 @@ static const char help[] =
 	"  ocular-record --flight 10ms -o app.data -- python3 -m ocular app.py\n"
 	"  perf script -i app.data/perf.data --itrace=we --dlfilter ocular.so\n";
 
-enum { OPT_RING = 256, OPT_WAIT, OPT_SERVE, OPT_FLIGHT, OPT_MOST, OPT_FOLDER, OPT_SYMBOL, OPT_TIED };
+enum { OPT_RING = 256, OPT_WAIT, OPT_SERVE, OPT_FLIGHT, OPT_MOST, OPT_FOLDER, OPT_SYMBOL, OPT_TIED,
+       OPT_DUTY, OPT_DUTY_WINDOW };
 
 static const struct option table[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -69,6 +74,8 @@ static const struct option table[] = {
 	{ "flight", required_argument, NULL, OPT_FLIGHT },
 	{ "max-snapshots", required_argument, NULL, OPT_MOST },
 	{ "trigger-symbol", required_argument, NULL, OPT_SYMBOL },
+	{ "duty", required_argument, NULL, OPT_DUTY },
+	{ "duty-window", required_argument, NULL, OPT_DUTY_WINDOW },
 	{ "serve", no_argument, NULL, OPT_SERVE },
 	{ "tied", no_argument, NULL, OPT_TIED },
 	{ "folder", no_argument, NULL, OPT_FOLDER },
@@ -152,6 +159,43 @@ static int parse_flight(const char *arg, struct options *o)
 	return usage("not a time (10ms, 2s) or a size (512K, 4M): ", arg);
 }
 
+/* A time of flight_units, no longer than `most`. */
+static int parse_time(const char *arg, uint64_t most, uint64_t *ns)
+{
+	char *end;
+	unsigned long n = strtoul(arg, &end, 10);
+
+	for (size_t i = 0; i < sizeof(flight_units) / sizeof(*flight_units); i++) {
+		uint64_t unit = flight_units[i].ns;
+
+		if (!unit || strcmp(end, flight_units[i].name) || *arg < '0' || *arg > '9' || !n ||
+		    n > most / unit)
+			continue;
+		*ns = n * unit;
+		return OPTIONS_RUN;
+	}
+	return usage("not a possible time (100ms, 1s): ", arg);
+}
+
+/*
+ * A window has to hold what is of interest whole, a request or some trips of a loop, and to be long
+ * against what switching costs, which is that all code that runs is instrumented again.
+ */
+#define DUTY_WINDOW_NS	   100000000ull
+#define DUTY_WINDOW_NS_MAX 60000000000ull
+#define DUTY_LEAST	   0.01 /* per cent */
+
+static int parse_duty(const char *arg, double *percent)
+{
+	char *end;
+
+	*percent = strtod(arg, &end);
+	if (strcmp(end, "%") || *arg < '0' || *arg > '9' || !(*percent >= DUTY_LEAST) ||
+	    !(*percent < 100))
+		return usage("not a share of the time (5%, 0.5%): ", arg);
+	return OPTIONS_RUN;
+}
+
 static int parse_symbol(const char *arg, struct options *o)
 {
 	for (int i = 0; *arg && i < OPTIONS_SYMBOLS; i++)
@@ -188,6 +232,10 @@ static int parse_one(struct options *o, int opt)
 		return OPTIONS_RUN;
 	case OPT_SYMBOL:
 		return parse_symbol(optarg, o);
+	case OPT_DUTY:
+		return parse_duty(optarg, &o->duty_percent);
+	case OPT_DUTY_WINDOW:
+		return parse_time(optarg, DUTY_WINDOW_NS_MAX, &o->duty_window_ns);
 	case OPT_WAIT:
 		return parse_number(optarg, 0, WAIT_MS_MAX, &o->wait_ms);
 	case 'h':
@@ -196,6 +244,25 @@ static int parse_one(struct options *o, int opt)
 	default:
 		return EXIT_USAGE; /* getopt has said what is wrong */
 	}
+}
+
+/* What fits together, and what follows from the rest. */
+static int settle(struct options *o)
+{
+	if (!o->ring_records)
+		o->ring_records = o->flight ? o->flight_records : DEFAULT_RECORDS;
+	if (o->symbols[0] && !o->flight)
+		return usage("--trigger-symbol needs --flight", "");
+	if (o->duty_percent > 0 && o->flight)
+		return usage("--duty and --flight: one of the two", "");
+	if (o->duty_window_ns && !(o->duty_percent > 0))
+		return usage("--duty-window needs --duty", "");
+	if (o->duty_percent > 0) {
+		if (!o->duty_window_ns)
+			o->duty_window_ns = DUTY_WINDOW_NS;
+		o->duty_period_ns = o->duty_window_ns * 100 / o->duty_percent;
+	}
+	return OPTIONS_RUN;
 }
 
 int options_parse(struct options *o, int argc, char **argv)
@@ -212,10 +279,9 @@ int options_parse(struct options *o, int argc, char **argv)
 		if (ret != OPTIONS_RUN)
 			return ret;
 	}
-	if (!o->ring_records)
-		o->ring_records = o->flight ? o->flight_records : DEFAULT_RECORDS;
-	if (o->symbols[0] && !o->flight)
-		return usage("--trigger-symbol needs --flight", "");
+	ret = settle(o);
+	if (ret != OPTIONS_RUN)
+		return ret;
 	if ((o->serve || o->folder) && optind < argc)
 		return usage("with --serve and --folder there is no command: ", argv[optind]);
 	if (!o->serve && !o->folder && optind == argc)

@@ -55,6 +55,7 @@ struct recorder {
 	bool closed;	/* nothing more is recorded */
 	bool complete;	/* the file is closed too */
 	bool error_told;
+	uint64_t duty_start_ns; /* of the duty cycle: when somebody first asked; 0: nobody has */
 	uint64_t flush_ns; /* next time that chunks are written however small */
 };
 

@@ -69,8 +69,15 @@ void requests_answer(struct recorder *r, int client, int err)
 		.wait_ms = r->options->wait_ms,
 		.recorder_pid = getpid(),
 		.flight = r->flight.on,
+		.duty = {
+			.window_ns = r->options->duty_window_ns,
+			.period_ns = r->options->duty_period_ns,
+		},
 	};
 
+	if (!r->duty_start_ns) /* so that the first window is at the beginning of the program */
+		r->duty_start_ns = clock_monotonic_ns();
+	config.duty.start_ns = r->duty_start_ns;
 	recorder_update_clock(r);
 	config.tsc_hz = clock_hz(&r->clock);
 	socket_answer(client, &config);

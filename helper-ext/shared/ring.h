@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #define RING_MAGIC	0x474e4952u /* "RING" */
-#define RING_VERSION	2u
+#define RING_VERSION	3u
 #define RING_SOCKET	".ocular.sock"
 #define RING_HEADER	4096u /* bytes before the first record: one page */
 #define RING_RECORDS_MIN 256u
@@ -89,6 +89,14 @@ struct ring_message {
 /* Behind the message of RING_SNAPSHOT: members of a JSON object, without braces and newlines. */
 #define RING_TEXT_MAX 16384u
 
+/*
+ * A duty cycle: processes trace themselves in windows only, all in the same ones. Window n, from 1, is
+ * [start + (n - 1) * period, + window) of CLOCK_MONOTONIC. period 0: there is no such cycle.
+ */
+struct ring_duty {
+	uint64_t start_ns, window_ns, period_ns;
+};
+
 struct ring_config {
 	uint32_t magic;
 	uint32_t version;
@@ -99,6 +107,7 @@ struct ring_config {
 	uint64_t tsc_hz;      /* the recorder's calibration at its start */
 	uint32_t flight;      /* 1: overwrite, do not wait */
 	uint32_t reserved;
+	struct ring_duty duty;
 };
 
 #endif

@@ -94,7 +94,9 @@ pt_hybrid() {
 # Why backend $1 cannot be had here, or nothing.
 pt_obstacle() {
 	set -- "$1" "$(pt_lack)"
-	if [ -n "$flight" ]; then
+	if [ -n "$duty$duty_window" ]; then
+		echo "--duty is of rings (backend software)"
+	elif [ -n "$flight" ]; then
 		echo "--flight is of rings (backend software)"
 	elif [ -n "$2" ]; then
 		echo "no Intel PT: $2"

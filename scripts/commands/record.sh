@@ -4,11 +4,11 @@
 record_options="-o:recording --output:recording --mode:mode --include:include+ --exclude:exclude+ \
 --python:python --backend:backend --ring-records:ring_records --wait-ms:wait_ms --pt-buffer:pt_buffer --set:settings@ \
 --flight:flight --trigger:calls@ --trigger-exception:exceptions@ --trigger-lag:lag \
---trigger-symbol:symbols@ --max-snapshots:max_snapshots -q:quiet! --quiet:quiet!"
+--trigger-symbol:symbols@ --max-snapshots:max_snapshots --duty:duty --duty-window:duty_window -q:quiet! --quiet:quiet!"
 
 recording=ocular.data mode=adaptive include='' exclude='' python=${PYTHON:-python3} backend=auto
 ring_records='' wait_ms='' pt_buffer='' quiet='' flight='' max_snapshots=''
-calls='' exceptions='' lag='' symbols='' settings=''
+calls='' exceptions='' lag='' symbols='' settings='' duty='' duty_window=''
 
 record_help() {
 	cat <<'END'
@@ -40,6 +40,9 @@ usage: ocular record [options] [--] app.py [args] | -m module [args] | -c code [
   --trigger-lag TIME  when an asyncio callback takes, or a thread waits to run, longer than 20ms
   --trigger-symbol S  when a thread comes to a C function: libc.so.6:fsync (hardware breakpoint)
   --max-snapshots N   no more than so many (default 100)
+  --duty PERCENT      trace in short windows that make up that share of the time (5%), evenly spaced; between
+                      them the program runs as if untraced
+  --duty-window TIME  length of one (default 100ms)
   --set NAME=N        how the processor of --backend qemu traces (ocular-qemu --help); may be repeated
   --pt-buffer SIZE    perf's trace buffer for each CPU (default: what your rights allow, up to 16M)
   -q, --quiet         no progress and no closing line
@@ -47,6 +50,7 @@ usage: ocular record [options] [--] app.py [args] | -m module [args] | -c code [
   ocular record -o fib.data --mode calls fib.py 27
   ocular record --include myapp -- -m myapp serve --port 8000
   ocular record --flight 50ms --mode calls -- -m http.server
+  ocular record --duty 5% -- -m myapp serve --port 8000
   ocular record --backend qemu --set branch=1 app.py
   ocular record --python python3.13 -- -c 'print(sum(range(10**6)))'
 
@@ -119,7 +123,10 @@ check_mode() {
 	[ -n "$flight" ] || [ -z "$calls$exceptions$lag$symbols" ] || usage_error "triggers need --flight"
 	case $backend in
 	auto | software) ;;
-	ptwrite | emulated | qemu) [ -z "$flight" ] || usage_error "--flight is for --backend software" ;;
+	ptwrite | emulated | qemu)
+		[ -z "$flight" ] || usage_error "--flight is for --backend software"
+		[ -z "$duty$duty_window" ] || usage_error "--duty is for --backend software"
+		;;
 	*) usage_error "no backend '$backend': auto, ptwrite, emulated, software or qemu" ;;
 	esac
 	[ "$backend" = qemu ] || [ -z "$settings" ] || usage_error "--set is for --backend qemu"
@@ -161,7 +168,8 @@ start_recorder() {
 	done
 	exec "$parts/bin/ocular-record" -o "$recording" ${ring_records:+--ring-records "$ring_records"} \
 		${wait_ms:+--wait-ms "$wait_ms"} ${flight:+--flight "$flight"} \
-		${max_snapshots:+--max-snapshots "$max_snapshots"} ${quiet:+-q} "$@"
+		${max_snapshots:+--max-snapshots "$max_snapshots"} ${duty:+--duty "$duty"} \
+		${duty_window:+--duty-window "$duty_window"} ${quiet:+-q} "$@"
 }
 
 # Everything that can be wrong before the program starts.

@@ -208,7 +208,7 @@ def test_main_target_ends_before_its_children():
     assert 10 < sum(perf_count().values()) < 2000
 
 
-def message(request, magic=0x474e4952, version=2, tid=1, tsc=0):
+def message(request, magic=0x474e4952, version=3, tid=1, tsc=0):
     return struct.pack("<4IQ", magic, version, request, tid, tsc)
 
 
@@ -216,8 +216,8 @@ def ask(folder, data):
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
         s.connect(os.path.join(folder, ".ocular.sock"))
         s.send(data)
-        answer = s.recv(64)
-    return struct.unpack("<IIiIIIQII", answer) if answer else None
+        answer = s.recv(128)
+    return struct.unpack("<IIiIIIQIIQQQ", answer) if answer else None
 
 
 def serve(folder="rec", *options):
@@ -242,8 +242,8 @@ def test_serve_until_finish():
     assert gone()  # all who asked have ended
     check_whole(2, 1000)
     serve()
-    magic, version, error, nrecords, wait_ms, pid, hz, flight, _ = ask("rec", message(1))
-    assert (magic, version, error, nrecords, wait_ms, flight) == (0x474e4952, 2, 0, 65536, 10000, 0)
+    magic, version, error, nrecords, wait_ms, pid, hz, flight, _, _, window, period = ask("rec", message(1))
+    assert (magic, version, error, nrecords, wait_ms, flight, window, period) == (0x474e4952, 3, 0, 65536, 10000, 0, 0, 0)
     assert 1e7 < hz < 1e10 and os.path.exists(f"/proc/{pid}")
     assert ask("rec", message(3))[2] == 0
     assert fsck().returncode == 0
@@ -275,7 +275,7 @@ def test_a_death_and_the_wish_for_the_end_at_once():
             s.send(message(3))
         finally:
             os.kill(recorder, signal.SIGCONT)
-        assert struct.unpack("<IIi", s.recv(64)[:12])[2] == 0
+        assert struct.unpack("<IIi", s.recv(128)[:12])[2] == 0
     (line,) = map(json.loads, open(table))
     assert (line["trigger"], line["pid"]) == ("death", run.pid), line
 

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* timer.c - see timer.h. */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "schedule.h"
+#include "timer.h"
+
+static struct {
+	pthread_mutex_t mutex;
+	pthread_cond_t wake;
+	pthread_t thread;
+	atomic_bool running;
+	bool stop;
+	struct ring_duty duty;
+	void (*ring)(void);
+} timer = { .mutex = PTHREAD_MUTEX_INITIALIZER };
+
+uint64_t timer_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* Until the time has come, or somebody wants the end. */
+static bool wait_until(uint64_t ns)
+{
+	struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+
+	while (!timer.stop)
+		if (pthread_cond_timedwait(&timer.wake, &timer.mutex, &ts) == ETIMEDOUT)
+			break;
+	return !timer.stop;
+}
+
+static void *run(void *unused)
+{
+	pthread_mutex_lock(&timer.mutex);
+	while (wait_until(schedule_edge(&timer.duty, timer_now()))) {
+		pthread_mutex_unlock(&timer.mutex);
+		timer.ring();
+		pthread_mutex_lock(&timer.mutex);
+	}
+	pthread_mutex_unlock(&timer.mutex);
+	return unused;
+}
+
+/* No signal of the program's may be delivered here; the stack is for nothing but the above. */
+static bool make_thread(void)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	int err;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN > 65536 ? PTHREAD_STACK_MIN : 65536);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&timer.thread, &attr, run, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return !err;
+}
+
+bool timer_start(const struct ring_duty *duty, void (*ring)(void))
+{
+	pthread_condattr_t attr;
+
+	if (atomic_load(&timer.running))
+		return true;
+	/* Anew each time: in a forked child they may be in any state. */
+	pthread_mutex_init(&timer.mutex, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&timer.wake, &attr);
+	pthread_condattr_destroy(&attr);
+	timer.stop = false;
+	timer.duty = *duty;
+	timer.ring = ring;
+	atomic_store(&timer.running, make_thread());
+	return atomic_load(&timer.running);
+}
+
+bool timer_stop(void)
+{
+	if (!atomic_exchange(&timer.running, false))
+		return false;
+	pthread_mutex_lock(&timer.mutex);
+	timer.stop = true;
+	pthread_cond_signal(&timer.wake);
+	pthread_mutex_unlock(&timer.mutex);
+	pthread_join(timer.thread, NULL);
+	return true;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* timer.h - a thread that rings at the edges of a duty cycle's windows. One a process. */
+#ifndef OCULAR_TIMER_H
+#define OCULAR_TIMER_H
+
+#include <stdbool.h>
+
+#include "ring.h"
+
+/* ring() is called at each edge of the schedule, by the thread, until timer_stop(). False: no thread. */
+bool timer_start(const struct ring_duty *duty, void (*ring)(void));
+
+/* It has ended when this returns. True: there was one. */
+bool timer_stop(void);
+
+uint64_t timer_now(void);
+
+#endif
