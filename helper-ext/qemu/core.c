@@ -331,11 +331,23 @@ void core_turn(struct core *c, uint64_t ip)
 	commit(c);
 }
 
+/* The buffer is read: what is in it is found again by where it ended. */
+static void take_snapshot(struct core *c)
+{
+	struct spool_head *head = c->spool.head;
+
+	if (head->npoints < SPOOL_POINTS)
+		head->points[head->npoints++] = (struct spool_point){ head->used, c->tsc };
+}
+
 bool core_ptwrite(struct core *c, uint64_t word, uint64_t ip)
 {
 	uint64_t each = c->set->full ? c->set->full : c->set->overflow;
 
-	c->turns = each && ++c->words % each == 0;
+	c->words++;
+	c->turns = each && c->words % each == 0;
+	if (c->set->every && c->words % c->set->every == 0)
+		take_snapshot(c);
 	if (c->silent)
 		return false;
 	begin(c);

@@ -60,6 +60,8 @@ static const char help[] =
 	"                       full=N        likewise, in a trace buffer that is full\n"
 	"                       migrate=N     traces of CPUs; a thread goes to another one after\n"
 	"                                     N PTWRITEs\n"
+	"                       snapshot=BYTES  a buffer that is overwritten, read at the end and\n"
+	"                                     with every=N after N PTWRITEs: perf record --snapshot\n"
 	"                       psb=BYTES     from one PSB to the next (default 65536)\n"
 	"      --truth FILE   what the emulator knows and the trace does not say, for tests\n"
 	"  -q, --quiet        only errors and losses\n"
@@ -144,6 +146,8 @@ static int parse(struct options *o, int argc, char **argv)
 	}
 	if (o->set.overflow && o->set.full)
 		return complain(EXIT_USAGE, "either overflow=N or full=N", "");
+	if (o->set.every && !o->set.snapshot)
+		return complain(EXIT_USAGE, "every=N is for snapshot=BYTES", "");
 	if (optind == argc)
 		return complain(EXIT_USAGE, "no command to record (see --help)", "");
 	o->command = argv + optind;

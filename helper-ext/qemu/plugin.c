@@ -91,6 +91,7 @@ static void fail(const char *what, int err)
 static void note(struct thread *t)
 {
 	t->walk.core->spool.head->instructions = t->walk.core->ran;
+	t->walk.core->spool.head->now = t->walk.core->tsc;
 	t->walk.core->spool.head->surprises = t->walk.surprises;
 }
 
@@ -163,6 +164,15 @@ static void turn(struct thread *t, uint64_t ip)
 	core_turn(c, ip);
 	if (c->silent && here.set.full)
 		side_aux(&s, at, SPOOL_WINDOW, SIDE_AUX_TRUNCATED);
+}
+
+static void tell_snapshot(const struct thread *t)
+{
+	const struct side s = side_of(t);
+	uint64_t used = t->walk.core->spool.head->used;
+	uint64_t size = used < here.set.snapshot ? used : here.set.snapshot;
+
+	side_aux(&s, used - size, size, SIDE_AUX_OVERWRITE);
 }
 
 static struct thread *open_thread(void)
@@ -277,8 +287,11 @@ static void end_ptwrite(struct thread *t, uint64_t word, uint64_t ip)
 	if (what != WORD_UNTRACED && here.set.truth) {
 		const struct side s = side_of(t);
 
-		truth_word(&s, what == WORD_LOST ? "lost" : "word", t->walk.instructions, word);
+		truth_word(&s, what == WORD_LOST ? "lost" : "word", t->walk.instructions, word,
+			   &t->walk.core->spool);
 	}
+	if (here.set.every && t->walk.core->words % here.set.every == 0)
+		tell_snapshot(t);
 	t->moves = here.set.migrate && ++t->words >= here.set.migrate;
 }
 

@@ -95,6 +95,7 @@ static int create(struct perfdata *pd, const struct recording *r, const struct s
 			[PT_TSC_CTC_D] = 1,
 			[PT_CYC_BIT] = PT_CONFIG_CYC,
 			[PT_MAX_NONTURBO_RATIO] = CORE_RATIO,
+			[PT_SNAPSHOT_MODE] = s->snapshot != 0,
 			[PT_HAVE_SCHED_SWITCH] = s->migrate ? SWITCH_RECORDS : 0,
 			[PT_PER_CPU_MMAPS] = s->migrate != 0,
 		},
@@ -147,27 +148,64 @@ static void add_side(struct perfdata *pd, const char *spools)
 		munmap((void *)p, size);
 }
 
+static struct aux_chunk chunk_of(const struct spool_head *head, uint32_t idx)
+{
+	return (struct aux_chunk){
+		.idx = idx,
+		.tid = head->tid,
+		.reference = head->tsc,
+		.of_cpu = head->cpu != UINT32_MAX,
+		.cpu = head->cpu,
+	};
+}
+
 static void add_windows(struct perfdata *pd, const struct spool_head *head, const uint8_t *packets,
 			uint32_t idx)
 {
+	struct aux_chunk chunk = chunk_of(head, idx);
+
 	for (uint64_t at = 0; at < head->used; at += SPOOL_WINDOW) {
 		uint64_t left = (head->used - at + 7) & ~7ull;
-		const struct aux_chunk chunk = {
-			.idx = idx,
-			.tid = head->tid,
-			.offset = at,
-			.reference = head->tsc,
-			.bytes = packets + at,
-			.size = left < SPOOL_WINDOW ? left : SPOOL_WINDOW,
-			.of_cpu = head->cpu != UINT32_MAX,
-			.cpu = head->cpu,
-		};
 
+		chunk.offset = at;
+		chunk.bytes = packets + at;
+		chunk.size = left < SPOOL_WINDOW ? left : SPOOL_WINDOW;
 		perfdata_aux(pd, &chunk);
 	}
 }
 
-static void add_spool(struct recording *r, struct perfdata *pd, const char *name, bool truth)
+/* What a buffer of `size` bytes, overwritten again and again, has when the trace is as long as the point says. */
+static void add_snapshot(struct perfdata *pd, const struct spool_head *head, const uint8_t *packets,
+			 uint32_t idx, uint64_t size, const struct spool_point *point)
+{
+	struct aux_chunk chunk = chunk_of(head, idx);
+	uint8_t *bytes;
+
+	size = point->used < size ? point->used : size;
+	bytes = calloc(1, size + 8); /* with zeros behind: records are filled up to 8 bytes */
+	if (!bytes)
+		return;
+	memcpy(bytes, packets + point->used - size, size);
+	chunk.offset = point->used - size;
+	chunk.reference = point->tsc;
+	chunk.bytes = bytes;
+	chunk.size = (size + 7) & ~7ull;
+	perfdata_aux(pd, &chunk);
+	free(bytes);
+}
+
+static void add_snapshots(struct perfdata *pd, const struct spool_head *head, const uint8_t *packets,
+			  uint32_t idx, uint64_t size)
+{
+	const struct spool_point end = { head->used, head->now };
+
+	for (uint64_t i = 0; i < head->npoints; i++)
+		add_snapshot(pd, head, packets, idx, size, &head->points[i]);
+	if (!head->npoints || head->points[head->npoints - 1].used < end.used)
+		add_snapshot(pd, head, packets, idx, size, &end);
+}
+
+static void add_spool(struct recording *r, struct perfdata *pd, const char *name, const struct settings *set)
 {
 	size_t size;
 	const uint8_t *file = map_file(r->spools, name, &size);
@@ -179,8 +217,11 @@ static void add_spool(struct recording *r, struct perfdata *pd, const char *name
 		memcpy(&head, file, sizeof(head));
 		if (head.used > size - SPOOL_HEAD)
 			head.used = size - SPOOL_HEAD;
-		add_windows(pd, &head, file + SPOOL_HEAD, r->threads);
-		if (truth)
+		if (set->snapshot)
+			add_snapshots(pd, &head, file + SPOOL_HEAD, r->threads, set->snapshot);
+		else
+			add_windows(pd, &head, file + SPOOL_HEAD, r->threads);
+		if (set->truth)
 			truth_trace(r->spools, r->threads, &head);
 		r->threads++;
 		r->bytes += head.used;
@@ -216,7 +257,7 @@ int recording_finish(struct recording *r, const struct settings *set, const char
 	create(&pd, r, set); /* perfdata_close() tells the first error of all */
 	add_side(&pd, r->spools);
 	for (int i = 0; i < n; i++) {
-		add_spool(r, &pd, names[i]->d_name, truth);
+		add_spool(r, &pd, names[i]->d_name, set);
 		free(names[i]);
 	}
 	free(names);

@@ -20,6 +20,8 @@ static const struct setting {
 	{ "overflow", offsetof(struct settings, overflow), 0, UINT32_MAX },
 	{ "full", offsetof(struct settings, full), 0, UINT32_MAX },
 	{ "migrate", offsetof(struct settings, migrate), 0, UINT32_MAX },
+	{ "snapshot", offsetof(struct settings, snapshot), 0, UINT32_MAX },
+	{ "every", offsetof(struct settings, every), 0, UINT32_MAX },
 	{ "truth", offsetof(struct settings, truth), 0, 1 },
 	{ "psb", offsetof(struct settings, psb), 256, UINT32_MAX },
 };

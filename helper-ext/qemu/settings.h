@@ -30,6 +30,8 @@ struct settings {
 	uint64_t overflow;   /* N: of every 2 N PTWRITEs the second N are lost in an overflow; 0: none */
 	uint64_t full;	     /* N: likewise, in a buffer that is full; not with overflow */
 	uint64_t migrate;    /* N: traces are of CPUs, and a thread goes to another after N PTWRITEs */
+	uint64_t snapshot;   /* bytes of a buffer that is overwritten; 0: nothing is */
+	uint64_t every;	     /* N: it is read after N PTWRITEs, and at the end; 0: at the end */
 	struct ranges filter; /* of addresses; may be given more than once */
 	uint64_t truth;	     /* what the emulator knows beside the trace is noted down */
 };

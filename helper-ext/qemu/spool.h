@@ -16,6 +16,13 @@
 #define SPOOL_HEAD   4096u
 #define SPOOL_WINDOW (256u << 10)
 
+/* Where a snapshot was taken: so many bytes of packets were there, and when. */
+struct spool_point {
+	uint64_t used, tsc;
+};
+
+#define SPOOL_POINTS 240u /* more are not taken */
+
 struct spool_head {
 	uint32_t pid, tid; /* tid -1: the trace is a CPU's */
 	uint32_t cpu;	   /* -1: the trace is a thread's */
@@ -26,7 +33,12 @@ struct spool_head {
 	/* What the emulator knows beside the trace, for tests (truth.h). */
 	uint64_t instructions; /* that ran, as far as they are traced */
 	uint64_t surprises;    /* see walk.h */
+	uint64_t now;	       /* TSC */
+	uint64_t npoints;
+	struct spool_point points[SPOOL_POINTS];
 };
+
+_Static_assert(sizeof(struct spool_head) <= SPOOL_HEAD, "it is the first page");
 
 struct spool {
 	char path[PATH_MAX];

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,12 +23,15 @@ static void append(const char *spools, const char *line)
 	close(fd);
 }
 
-void truth_word(const struct side *s, const char *kind, uint64_t instructions, uint64_t word)
+/* A trace's idx is its file's number: all of them become traces. */
+void truth_word(const struct side *s, const char *kind, uint64_t instructions, uint64_t word,
+		const struct spool *trace)
 {
-	char line[160];
+	char line[200];
 
-	snprintf(line, sizeof(line), "%s %u %u %" PRIu64 " %" PRIu64 " %" PRIx64 "\n", kind, s->pid, s->tid,
-		 s->tsc, instructions, word);
+	snprintf(line, sizeof(line), "%s %u %u %" PRIu64 " %" PRIu64 " %" PRIx64 " %ld %" PRIu64 "\n", kind, s->pid,
+		 s->tid, s->tsc, instructions, word, strtol(strrchr(trace->path, '/') + 1, NULL, 10),
+		 trace->head->used);
 	append(s->spools, line);
 }
 

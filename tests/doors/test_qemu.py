@@ -32,12 +32,13 @@ class Truth:
     """The emulator's own notes: words in order for each thread, and what each trace had."""
 
     def __init__(self, path):
-        self.words, self.lost, self.traces = {}, {}, []
+        self.words, self.lost, self.traces, self.places = {}, {}, [], []
         with open(path, encoding="ascii") as lines:
             for line in lines:
                 kind, *rest = line.split()
                 if kind in ("word", "lost"):
-                    _, tid, tsc, count, word = rest
+                    _, tid, tsc, count, word, idx, end = rest
+                    self.places.append((int(idx), int(end), int(tsc), int(tid), int(word, 16)))
                     (self.words if kind == "word" else self.lost).setdefault(int(tid), []).append((int(tsc), int(count), int(word, 16)))
                 elif kind == "trace":
                     self.traces.append([int(n) for n in rest])
@@ -271,6 +272,43 @@ def losing(tools, how, cases, told):
     return problems
 
 
+def in_snapshots(data, truth):
+    """Words that lie in a snapshot behind a PSB, and all that lie in none: [(tsc, tid, word)]."""
+    seen, snapshots = set(), 0
+    for kind, record, payload in records(os.path.join(data, "perf.data")):
+        psb = payload.find(b"\x02\x82" * 8) if kind == 71 else -1
+        snapshots += kind == 71
+        if psb < 0:
+            continue
+        start, idx = struct.unpack_from("<Q", record, 16)[0], struct.unpack_from("<I", record, 32)[0]
+        seen.update(row for row in truth.places if row[0] == idx and start + psb < row[1] <= start + len(payload))
+    return sorted(row[2:] for row in seen), [row[2:] for row in truth.places if row not in seen], snapshots
+
+
+def snapshots(tools):
+    """A buffer that is overwritten: each word in it when it is read is there once, through both decoders.
+
+    Where it is read often it still has what was read before, and nothing is missing.
+    """
+    problems = []
+    for often, settings in ((True, ("snapshot=4096", "every=100")), (False, ("snapshot=2048", "every=300")),
+                            (False, ("snapshot=4096",)), (True, ("snapshot=4096", "every=150", "migrate=40")),
+                            (False, ("snapshot=2048", "every=300", "migrate=40")),
+                            (False, ("snapshot=4096", "every=500", "branch=1"))):
+        with recording.scratch() as folder:
+            data, truth, _ = emulate(folder, (*settings, "psb=512"), [os.path.join(tools, "words"), "threads", "words"])
+            expected, missing, count = in_snapshots(data, truth)
+            perf, errors = words_of(data)
+            if sorted(perf) != expected or len(expected) < 100 or often != (len(missing) < 100) or count < 2:
+                problems += [f"{settings}: perf {len(perf)} words, {len(expected)} in {count} snapshots", errors[-300:]]
+            done = recording.run([PT, "events=-", data])
+            found = sorted((int(line.split("\t")[0]), int(line.split("\t")[2]))
+                           for line in done.stdout.splitlines() if "FOREIGN" in line)
+            if found != [row[:2] for row in expected]:
+                problems.append(f"{settings}: ocular-pt {len(found)} words, {len(expected)} in {count} snapshots")
+    return problems
+
+
 def migrations(tools):
     """Threads that go from CPU to CPU; with branches perf follows them there."""
     problems = []
@@ -297,6 +335,7 @@ def main():
         plan.case("perf's emulated PTWRITE", emulated_words, tools)
         plan.case("overflow storms", losing, tools, "overflow", ((7, "threads"), (60, "jumps")), "overflows in the processor")
         plan.case("a full trace buffer", losing, tools, "full", ((300, "threads"), (11, "jumps")), "trace buffers were full")
+        plan.case("snapshots of a buffer that is overwritten", snapshots, tools)
         plan.case("threads that migrate between CPUs", migrations, tools)
         plan.case("an address filter", filtered, tools)
         for act in ("deep", "strings", "jumps"):

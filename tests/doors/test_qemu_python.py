@@ -15,7 +15,7 @@ import shutil
 import recording
 from tap import Plan
 from test_ocular_pt import ocular_pt, read
-from test_qemu import QEMU, Truth, emulate
+from test_qemu import QEMU, Truth, emulate, in_snapshots
 
 ALL_WAYS = ("loops.py", "generators.py")
 WAITING = ("threads.py", "forks.py", "subprocesses.py")
@@ -251,6 +251,57 @@ def losses(python, *settings):
         return [] if told == [lost, lost] and lost > 40 else [f"{told} told, {lost} lost"]
 
 
+def flight(python):
+    """Of snapshots that do not reach back to the last one, what is missing is counted to the last marker."""
+    with recording.scratch() as folder:
+        data, truth, _ = emulate(folder, ("snapshot=1024", "every=160", "psb=256"),
+                                 [python, os.path.join(recording.PROGRAMS, "loops.py")], env=environment())
+        expected, missing, _ = in_snapshots(data, truth)
+        lost = sum(word >> 59 != SCRATCH for _, _, word in missing)
+        found = [recording.json.loads(ocular_pt(data, "summary=-").stdout), recording.summary(data)]
+        told = [summary["losses"]["markers"] for summary in found]
+        return [] if told == [lost, lost] and lost > 40 and len(expected) > 100 else [f"{told} told, {lost} lost of {len(expected) + lost}"]
+
+
+FOREIGN = """
+import ctypes
+import sys
+
+foreign = ctypes.CDLL(sys.argv[1]).foreign
+foreign.argtypes = [ctypes.c_uint64]
+
+def work(n):
+    for i in range(n):
+        foreign(i << 16 | 0xBEE)
+        foreign(0x7F3A12345678)
+
+work(300)
+"""
+
+
+def foreign(python):
+    """A library's own PTWRITEs between ours are counted as such, each at its time; none of ours is lost."""
+    with recording.scratch() as folder:
+        program, library = os.path.join(folder, "foreign.py"), os.path.join(folder, "foreign.so")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(FOREIGN)
+        recording.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, os.path.join(recording.HERE, "qemu", "foreign.c")])
+        env = recording.traced_environment("adaptive", OCULAR_INCLUDE=folder + "/*.py", PYTHONHASHSEED="0")
+        filters = tuple(f"filter=0/100000@{path}" for path in (core_of(python), library))
+        problems = []
+        for settings in (("branch=0",), ("branch=1", *filters)):
+            shutil.rmtree(os.path.join(folder, "data"), ignore_errors=True)
+            data, truth, _ = emulate(folder, settings, [python, program, library], env=env)
+            _, summary, told = decoded(data, ("perf", "pt"), len(settings) == 1)
+            expected = sorted(tsc for words in truth.words.values() for tsc, _, word in words if word >> 59 == 0)
+            found = [int(row.split("\t")[0]) for row in read(os.path.join(data, "events.pt")).split("\n") if "\tFOREIGN\t" in row]
+            loop, = (loop for loop in summary["loops"] if loop["qualname"] == "work")
+            counted = [summary["losses"][key] for key in ("foreign", "markers", "gaps")] + [loop["iterations"]]
+            problems += told + ([] if found == expected and counted == [600, 0, 0, 300] else
+                                [f"{settings[0]}: {len(found)} of {len(expected)} foreign, {counted}"])
+        return problems
+
+
 def repeatable(python):
     """A second run has the same instructions between the same markers."""
     with recording.scratch() as folder:
@@ -310,6 +361,8 @@ def main():
             plan.case(f"{version}: what an overflow swallows is counted", losses, python, "overflow=40")
             plan.case(f"{version}: what a full buffer swallows is counted", losses, python, "branch=1", "full=40",
                       f"filter=0/100000@{core_of(python)}")
+            plan.case(f"{version}: what snapshots do not hold is counted", flight, python)
+            plan.case(f"{version}: another's PTWRITEs among ours", foreign, python)
             plan.case(f"{version}: a run is like another", repeatable, python)
             plan.case(f"{version}: the commands", by_command, python)
 
