@@ -178,7 +178,9 @@ def recorder_killed(python, folder):
     """The target goes on unharmed; what it emitted afterwards is missing, and told."""
     run = Run(python, folder, "work(2, 50_000); say('ready'); wait_for('go'); work(2, 50_000); say('done')")
     run.wait_for("ready")
-    time.sleep(0.5)  # it is idle: the recorder writes what it has within a tenth of a second
+    end = time.monotonic() + PATIENCE
+    while run.leaf_calls() != 100_000 and time.monotonic() < end:  # it is idle: soon the recorder has written all
+        time.sleep(0.05)
     run.process.kill()
     run.process.wait()
     run.say("go")
