@@ -8,7 +8,6 @@
  */
 #include <Python.h>
 #include <errno.h>
-#include <sys/mman.h>
 #include <x86intrin.h>
 
 #include "codes.h"
@@ -271,18 +270,7 @@ static PyObject *core_collector(PyObject *module, PyObject *args)
 	return collector_event(&state->collector, &state->codes, args);
 }
 
-/* unmap(address, size): what somebody who attached had to map. */
-static PyObject *core_unmap(PyObject *module, PyObject *args)
-{
-	unsigned long long address, size;
-
-	if (!PyArg_ParseTuple(args, "KK", &address, &size))
-		return NULL;
-	return munmap((void *)address, size) ? setup_error(-errno) : Py_NewRef(Py_None);
-}
-
 static PyMethodDef methods[] = {
-	{ "unmap", core_unmap, METH_VARARGS, NULL },
 	{ "collector", core_collector, METH_VARARGS, NULL },
 	{ "ask", core_ask, METH_O, NULL },
 	{ "processor", core_processor, METH_O, NULL },

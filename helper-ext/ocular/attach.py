@@ -9,6 +9,7 @@ order is a file in the recording's folder; so is the answer, and both are gone a
 import argparse
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -16,31 +17,34 @@ import subprocess
 import sys
 import time
 
-from . import _core, agent, modes, monitor, tools, triggers
+from . import agent, modes, monitor, processes, tools, triggers
 
 ORDER, ANSWER = ".attach.py", ".attach-answer"
 GDB_SECONDS = 15
 LAST_SECONDS = 5  # an interpreter that winds up hears nobody any more, but is a process still
-PAGE_SIZE = 8192
 
-# Runs in the target; nothing of it stays in __main__. Whatever happens, there is an answer.
+# Runs in the target; nothing of it stays in __main__. Whatever happens, there is an answer: even the limit of
+# recursion is no hindrance, unless there is not one frame left, where it could not be set back.
 SCRIPT = """\
 def order():
-    import sys
+    sys.path.insert(0, {parent!r})
     try:
-        sys.path.insert(0, {parent!r})
-        try:
-            from ocular import attached
-        finally:
-            sys.path.remove({parent!r})
-        attached.answer({order!r}, {answer!r})
-    except BaseException as e:
-        with open({answer!r}, "w") as f:
-            f.write("%s: %s" % (type(e).__name__, e))
-    if unmap:
-        from ocular import _core
-        _core.unmap(unmap, {size})
-order()
+        from ocular import attached
+    finally:
+        sys.path.remove({parent!r})
+    attached.answer({order!r}, {answer!r})
+try:
+    import sys
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(limit)
+    sys.setrecursionlimit(limit + 500)
+    try:
+        order()
+    finally:
+        sys.setrecursionlimit(limit)
+except BaseException as e:
+    with open({answer!r}, "w") as f:
+        f.write("%s: %s" % (type(e).__name__, e))
 """
 
 
@@ -78,12 +82,13 @@ def user_of(pid):
 
 
 def check(pid):
-    """Refused unless this process may do it."""
+    """Refused unless this process may do it, and knows how."""
     uid = user_of(pid)
     if pid == os.getpid():
         raise Refused("that is this process itself")
-    if os.geteuid() not in (0, uid):
-        raise Refused("process %d belongs to another user (%d); only that user or root can attach" % (pid, uid))
+    if os.geteuid() != uid:  # root neither: the target could not write into root's recording
+        raise Refused("process %d belongs to another user: attach as that one (sudo -u '#%d' ocular attach ...)"
+                      % (pid, uid))
     for what in "pid", "mnt":
         try:
             ours, its = (os.stat("/proc/%s/ns/%s" % (p, what)).st_ino for p in ("self", pid))
@@ -93,27 +98,45 @@ def check(pid):
             raise Refused("process %d has ended" % pid) from None
         if ours != its:
             raise Refused("process %d is in a container (another %s namespace): attach from within it" % (pid, what))
+    check_python(pid)
+
+
+def check_python(pid):
+    """Refused unless it is a Python like this one."""
+    minor = processes.minor_of(pid)
+    if minor is None:
+        raise Refused("process %d is no Python (ocular ps lists them)" % pid)
+    why = processes.foreign(pid)
+    if why:
+        raise Refused("process %d %s: only x86-64 programs on this processor itself can be traced" % (pid, why))
+    if minor and minor < processes.OLDEST:
+        raise Refused("process %d is Python 3.%d: what traces itself is 3.%d or newer" % (pid, minor, processes.OLDEST))
+    if minor and minor != sys.version_info.minor and not has_agent(pid):
+        raise Refused("process %d is Python 3.%d, and only one of that version can attach; this is %d.%d" % (
+            (pid, minor) + sys.version_info[:2]))
+
+
+PTRACE_SCOPE = "/proc/sys/kernel/yama/ptrace_scope"
+SCOPES = {1: "as root, or by `sysctl kernel.yama.ptrace_scope=0`", 2: "as root", 3: "not before the next boot"}
 
 
 def ptrace_forbidden():
     """Why the kernel would not let us write into the target's memory, or None."""
     try:
-        with open("/proc/sys/kernel/yama/ptrace_scope") as f:
+        with open(PTRACE_SCOPE) as f:
             scope = int(f.read())
     except (OSError, ValueError):
         return None
     if scope == 3 or (scope and os.geteuid()):
-        return ("the kernel forbids to attach (kernel.yama.ptrace_scope is %d): as root, or "
-                "`sysctl kernel.yama.ptrace_scope=0`" % scope)
+        return "the kernel forbids to attach (kernel.yama.ptrace_scope is %d): possible %s, or by the program's agent" % (
+            scope, SCOPES.get(scope, "as root"))
     return None
 
 
-def write_order(folder, order, unmap):
+def write_order(folder, order):
     path = os.path.join(folder, ORDER)
-    text = SCRIPT.format(parent=os.path.dirname(tools.PACKAGE), order=order,
-                         answer=os.path.join(folder, ANSWER), size=PAGE_SIZE)
     with open(path, "w") as f:
-        f.write(text if unmap else "unmap = None\n" + text)
+        f.write(SCRIPT.format(parent=os.path.dirname(tools.PACKAGE), order=order, answer=os.path.join(folder, ANSWER)))
     return path
 
 
@@ -125,7 +148,7 @@ def by_agent(target, folder, order, wait):
     try:
         sock.settimeout(wait)
         sock.connect(agent.address(pid))
-        if agent.peer(sock) != (pid, user_of(pid)):
+        if agent.peer(sock) not in ((pid, user_of(pid)), (pid, 0)):  # or it was root's when it began to listen
             raise Refused("something else than process %d answers in its name" % pid)
         sock.send(json.dumps(order).encode())
         said = sock.recv(agent.LIMIT).decode()
@@ -144,7 +167,7 @@ def has_agent(pid):
 
 
 def by_remote_exec(target, folder, order, wait):
-    path = write_order(folder, order, unmap=False)
+    path = write_order(folder, order)
     try:
         sys.remote_exec(target.pid, path)
     except PermissionError:
@@ -154,17 +177,74 @@ def by_remote_exec(target, folder, order, wait):
     return wait_answer(target, folder, wait)
 
 
+# What gdb has the target do: a page is mapped, with the addresses of these functions, the text to run, and code.
+PAGE_SIZE = 16384
+FUNCTIONS = "PyDict_New", "PyRun_StringFlags", "Py_DecRef", "PyErr_Clear", "munmap"
+SLOTS, TEXT = 128, 256  # offsets in the page
+FILE_INPUT = 257        # Py_file_input: the text is statements
+
+# A pending call must never fail without an exception (it would end the program), nor with one (the program's
+# code would get it). So it is one of our own: int f(void *), that unmaps itself by its last jump.
+CODE = (
+    "53"          # push rbx
+    "ff15{0}"     # call PyDict_New           the globals: nothing stays in __main__
+    "4889c3"      # mov rbx, rax
+    "4885c0"      # test rax, rax
+    "742d"        # jz clear
+    "488d3d{t}"   # lea rdi, text
+    "be{f}"       # mov esi, FILE_INPUT
+    "4889da"      # mov rdx, rbx
+    "4889d9"      # mov rcx, rbx
+    "4531c0"      # xor r8d, r8d
+    "ff15{1}"     # call PyRun_StringFlags
+    "4889c7"      # mov rdi, rax
+    "ff15{2}"     # call Py_DecRef            which NULL may be given to
+    "4889df"      # mov rdi, rbx
+    "ff15{2}"     # call Py_DecRef
+    "ff15{3}"     # clear: call PyErr_Clear
+    "5b"          # pop rbx
+    "488d3d{p}"   # lea rdi, page
+    "be{s}"       # mov esi, PAGE_SIZE
+    "ff25{4}"     # jmp munmap                its 0 is what the caller gets
+)
+
+
+def machine_code():
+    """CODE as it stands at the beginning of the page: operands are relative to the end of their instruction."""
+    def operand(match):
+        nonlocal at
+        at += len(match[1]) // 2 + 4
+        name = match[2]
+        if name in "fs":
+            value = FILE_INPUT if name == "f" else PAGE_SIZE
+        else:
+            value = {"t": TEXT, "p": 0}.get(name, SLOTS + 8 * int(name) if name.isdigit() else 0) - at
+        return match[1] + (value & 0xffffffff).to_bytes(4, "little").hex()
+
+    at = 0
+    return bytes.fromhex(re.sub(r"([0-9a-f]*)\{(.)\}", operand, CODE))
+
+
 def gdb_commands(path, page):
-    """A page for the call's text by a system call, then the one call that is safe with any lock held."""
-    # A pending call that fails without an exception, as PyRun_SimpleString does, ends the program: never.
-    code = ("try:\\n exec(compile(open(bytes.fromhex('%s')).read(),'<ocular>','exec'),{'unmap':%d})\\n"
-            "except BaseException: pass\\n" % (path.encode().hex(), page))
+    """Safe with any lock held: no call but mmap, and Py_AddPendingCall, which takes one that is never held long."""
+    text = "exec(open(bytes.fromhex('%s')).read())" % path.encode().hex()
+    code = machine_code()
+    code += bytes(-len(code) % 8)
+    words = [int.from_bytes(code[i:i + 8], "little") for i in range(0, len(code), 8)]
+    ready = " && ".join("*(unsigned long *) %d" % (page + SLOTS + 8 * i) for i in range(len(FUNCTIONS)))
     return [
-        "set confirm off", "set pagination off", "set unwindonsignal on", "set language c",
+        "set confirm off", "set pagination off", "set unwindonsignal on", "set language c", "set $added = -1",
         "print ((unsigned long (*)(unsigned long, unsigned long, int, int, int, long)) mmap)"
-        "(%d, %d, 3, 0x100022, -1, 0) == %d" % (page, PAGE_SIZE, page),  # private, anonymous, MAP_FIXED_NOREPLACE
-        'set {char[%d]} %d = "%s"' % (len(code) - code.count("\\n") + 1, page, code),
-        "print ((int (*)(void *, void *)) Py_AddPendingCall)((void *) PyRun_SimpleString, (void *) %d)" % page,
+        "(%d, %d, 5, 0x100022, -1, 0)" % (page, PAGE_SIZE),  # to read and execute; private, anonymous, MAP_FIXED_NOREPLACE
+        'set {char[%d]} %d = "%s"' % (len(text) + 1, page + TEXT, text),
+        *("set {unsigned long} %d = (unsigned long) %s" % (page + SLOTS + 8 * i, name)
+          for i, name in enumerate(FUNCTIONS)),
+        *("set {unsigned long} %d = %d" % (page + 8 * i, word) for i, word in enumerate(words)),
+        # A command that failed does not keep gdb from the next: a page that is not all there is never run.
+        "set $added = %s && *(unsigned long *) %d == %d ? ((int (*)(void *, void *)) Py_AddPendingCall)"
+        "((void *) %d, (void *) 0) : -2" % (ready, page + 8 * len(words) - 8, words[-1], page),
+        "print $added ? ((int (*)(unsigned long, unsigned long)) munmap)(%d, %d) : 0" % (page, PAGE_SIZE),
+        'printf "ocular: %d\\n", $added',
         "detach",
     ]
 
@@ -177,7 +257,7 @@ def by_gdb(target, folder, order, wait):
     forbidden = ptrace_forbidden()
     if forbidden:
         raise Refused(forbidden)
-    path = write_order(folder, order, unmap=True)
+    path = write_order(folder, order)
     command = [gdb, "-nx", "-nh", "-q", "-batch", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off",
                "-p", str(target.pid)]
     page = 0x5c0000000000 + PAGE_SIZE * int.from_bytes(os.urandom(3))
@@ -194,7 +274,7 @@ def by_gdb(target, folder, order, wait):
         except subprocess.TimeoutExpired:
             run.kill()
             said = run.communicate()[0]
-    if "$1 = 1" not in said or "$2 = 0" not in said:
+    if "ocular: 0\n" not in said:
         lines = [s for s in said.splitlines() if "ptrace" in s or "No symbol" in s or "rror" in s or "not " in s]
         raise OSError(lines[-1].strip() if lines else "no answer in %d s" % GDB_SECONDS)
     return wait_answer(target, folder, wait)
@@ -215,7 +295,8 @@ def wait_answer(target, folder, wait):
     return None
 
 
-MAIN_SILENT = ("its main thread does not run Python now; it sleeps, waits, or runs C code. A program started by "
+MAIN_SILENT = ("its main thread does not run Python now; it sleeps, waits, or runs C code, or has come to "
+               "its recursion limit. A program started by "
                "`python -m ocular --listen` answers all the same")
 SILENT = {by_agent: "no thread of it can run Python now; C code holds the interpreter, or it is stopped",
           by_remote_exec: MAIN_SILENT, by_gdb: MAIN_SILENT}
@@ -338,7 +419,12 @@ def finish(folder):
 
 def attach(o):
     target = Target(o.pid)
-    check(o.pid)
+    try:
+        check(o.pid)
+    except Refused:
+        if target.ended():
+            raise Refused("process %d has ended" % o.pid) from None
+        raise
     folder = os.path.abspath(o.output)
     order = start_order(o, folder)
     tools.serve(folder, recorder_options(o))

@@ -19,15 +19,23 @@ def _read(pid, name):
         return f.read().decode(errors="replace")
 
 
+def _mapped(pid):
+    """Paths of the executable and of all files that are mapped. OSError."""
+    fields = (line.split(None, 5) for line in _read(pid, "maps").splitlines())
+    return [os.readlink("/proc/%d/exe" % pid)] + [f[5] for f in fields if len(f) == 6 and f[5].startswith("/")]
+
+
+def _is_python(path):
+    return NAMES.search(path.replace(" (deleted)", ""))
+
+
 def minor_of(pid):
     """The y of 3.y; 0: a Python that does not say; None: no Python (or not ours to see)."""
     try:
-        exe = os.readlink("/proc/%d/exe" % pid)
-        paths = [exe] + [line.split(None, 5)[5] for line in _read(pid, "maps").splitlines()
-                         if line.count("/") and len(line.split(None, 5)) == 6]
+        paths = _mapped(pid)
     except OSError:
         return None
-    if not any(NAMES.search(p.replace(" (deleted)", "")) for p in paths):
+    if not any(map(_is_python, paths)):
         return None
     for path in paths:
         match = LIBRARY.search(path)
@@ -42,24 +50,39 @@ def agents():
         return {int(m[1]) for m in re.finditer(r"@ocular-agent-(\d+)$", f.read(), re.M)}
 
 
-def is_x86_64(pid):
+def is_x86_64(path):
+    """Does the ELF header say so? True, where there is none to be read."""
     try:
-        with open("/proc/%d/exe" % pid, "rb") as f:
-            return f.read(20)[18:20] == b"\x3e\0"  # e_machine of the ELF header
+        with open(path, "rb") as f:
+            return f.read(20)[18:20] in (b"\x3e\0", b"")  # e_machine
     except OSError:
         return True
 
 
+def foreign(pid):
+    """What it is instead of a program of this processor, in a few words, or None."""
+    try:
+        paths = _mapped(pid)
+    except OSError:
+        return None
+    if not all(is_x86_64("/proc/%d/root%s" % (pid, p)) for p in paths if _is_python(p)):
+        return "is of another architecture"
+    if os.path.basename(paths[0]).startswith("qemu-"):
+        return "runs on an emulator"
+    return None
+
+
 def possible(pid, minor, uid, listening):
     """In a word or two, how attach would go."""
-    if os.geteuid() not in (0, uid):
+    if os.geteuid() != uid:
         return "no: another user's"
-    if pid in listening:
-        return "yes: its agent"
-    if not is_x86_64(pid):
-        return "no: another architecture"
+    why = foreign(pid)
+    if why:
+        return "no: " + why
     if minor and minor < OLDEST:
         return "no: older than 3.12"
+    if pid in listening:
+        return "yes: its agent"
     if not minor:
         return "perhaps: version not known"
     if minor >= REMOTE:

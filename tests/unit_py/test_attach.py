@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -214,18 +215,93 @@ def test_a_sleeping_main_thread_answers_by_its_agent():
         equal(done.returncode, 0, done.stderr)
 
 
-def test_what_does_not_answer_is_told_in_time():
-    # C code for ever, that does not look for signals as `re` does since 3.14.
-    source = "import hashlib\nprint('ready', flush=True)\nhashlib.pbkdf2_hmac('sha256', b'', b'', 2**31 - 1)\n"
+# What the main thread does while somebody attaches.
+DEEP = """
+import sys
+def bottom():
+    while True:
+        pass
+def down(n):
+    return down(n - 1) if n else bottom()
+def room(n=1):
+    try:
+        return room(n + 1)
+    except RecursionError:
+        return n
+print("ready", flush=True)
+down(room() - %d)
+"""
+IMPORT = """
+import importlib.util, sys
+class Endless:
+    create_module = lambda self, spec: None
+    find_spec = lambda self, name, *_: importlib.util.spec_from_loader(name, self) if name == "endless" else None
+    def exec_module(self, module):
+        print("ready", flush=True)
+        while True:
+            import json.decoder
+            sys.modules.pop("json.decoder")
+sys.meta_path.insert(0, Endless())
+import endless
+"""
+# C code for ever, that does not look for signals as `re` does since 3.14.
+HASH = "import hashlib\nprint('ready', flush=True)\nhashlib.pbkdf2_hmac('sha256', b'', b'', 2**31 - 1)\n"
+GIL = "import ctypes\nprint('ready', flush=True)\nctypes.PyDLL(None).sleep(600)\n"
+MOMENTS = (  # source, does its agent answer, does it answer without one
+    ("deep recursion", DEEP % 5, True, True),
+    ("the limit of recursion", DEEP % 2, True, False),
+    ("an import", IMPORT, True, True),
+    ("C code", HASH, True, False),
+    ("C code that holds the interpreter", GIL, False, False),
+)
+
+
+def at_moments(listen):
+    for name, source, *answers in MOMENTS:
+        with target(source, listen=listen) as run, scratch() as folder:
+            began = time.monotonic()
+            done = attach(run.pid, folder, "--wait", "10s" if answers[not listen] else "500ms", "--for", "50ms")
+            if answers[not listen]:
+                equal(done.returncode, 0, (name, done.stderr))
+            else:
+                words = "did not answer within 0.5 s (by %s" % ("its agent" if listen else "")
+                equal((done.returncode, done.stderr.count("\n"), words in done.stderr), (1, 1, True), (name, done.stderr))
+                assert time.monotonic() - began < 45, name
+            equal(run.poll(), None, name)
+            with open("/proc/%d/maps" % run.pid) as f:
+                equal([line for line in f if line.startswith("5c0") and line.index("-") == 12 and answers[not listen]],
+                      [], "a page of gdb's order stays")
+
+
+def test_moments_by_its_agent():
+    at_moments(True)
+
+
+def test_moments_without_an_agent():
     if not hasattr(sys, "remote_exec") and not can_gdb():
         raise rec.Skip("no gdb")
+    at_moments(False)
+
+
+def test_an_order_that_comes_late_does_nothing():
+    if not hasattr(sys, "remote_exec") and not can_gdb():
+        raise rec.Skip("no gdb")
+    source = """
+import sys
+m = sys.monitoring
+print("ready", flush=True)
+sys.stdin.readline()
+for i in range(1000): pass
+print([m.get_tool(i) for i in range(6)], "ocular" in sys.modules, len(sys.path), sys.getrecursionlimit())
+"""
     with target(source) as run, scratch() as folder:
-        began = time.monotonic()
-        done = attach(run.pid, folder, "--wait", "1s", "--for", "1s")
-        equal(done.returncode, 1)
-        assert "did not answer within 1 s" in done.stderr and done.stderr.count("\n") == 1, done.stderr
-        assert time.monotonic() - began < 45
-        equal(run.poll(), None)
+        done = attach(run.pid, folder, "--wait", "300ms")
+        equal((done.returncode, "did not answer" in done.stderr), (1, True), done.stderr)
+        with open(os.path.join(folder, ".attach.py")) as f:
+            equal(f.read(), "")
+        out, err = run.communicate("\n", timeout=60)
+        plain = subprocess.run([sys.executable, "-c", source], input="\n", capture_output=True, text=True)
+        equal(("ready\n" + out, err), (plain.stdout, plain.stderr))
 
 
 def test_refusals():
@@ -249,24 +325,134 @@ def test_refusals():
         equal(ask(run, "same"), True)
 
 
+def refused(run, words, setup="", pid=None):
+    """attach, in a process that runs `setup` first, says so in one line and makes nothing."""
+    with scratch() as folder:
+        os.chmod(os.path.dirname(folder), 0o777)
+        script = "import os, sys\nfrom ocular import attach\n%s\nattach.main()\n" % setup
+        done = subprocess.run([sys.executable, "-c", script, str(pid or run.pid), "-o", folder], capture_output=True,
+                              env=dict(os.environ, PYTHONPATH=PACKAGE), text=True, stdin=subprocess.DEVNULL, timeout=60)
+        equal((done.returncode, done.stderr.count("\n"), words in done.stderr), (1, 1, True), done.stderr)
+
+
+NOBODY = "os.setgroups([]); os.setgid(65534); os.setuid(65534)"
+
+
 def test_another_user():
     if os.geteuid():
         raise rec.Skip("needs root, to be another user")
-    with target(listen=True) as run, scratch() as folder:
-        os.chmod(os.path.dirname(folder), 0o777)
-        script = ("import os, sys; os.setgid(65534); os.setuid(65534); sys.path.insert(0, %r)\n"
-                  "from ocular import agent, attach\n"
-                  "try: attach.check(%d)\n"
-                  "except attach.Refused as e: print(e)\n"
+    with target(listen=True) as run:
+        refused(run, "belongs to another user", NOBODY)
+        # It does not ask for leave either: the kernel says who it is.
+        script = ("import os, sys; from ocular import agent\n" + NOBODY + "\n"
                   "s = agent._socket.socket(agent._socket.AF_UNIX, agent._socket.SOCK_SEQPACKET)\n"
                   "s.settimeout(10)\n"
                   "s.connect(agent.address(%d))\n"
                   "try: s.send(b'{}'); print(s.recv(10))\n"
-                  "except OSError: print(b'')\n") % (PACKAGE, run.pid, run.pid)
-        pid_out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-        if "Permission" in pid_out.stderr or "No module" in pid_out.stderr:
-            raise rec.Skip("another user cannot read the build here")
-        assert "belongs to another user" in pid_out.stdout and pid_out.stdout.endswith("b''\n"), pid_out
+                  "except OSError: print(b'')\n") % run.pid
+        done = subprocess.run([sys.executable, "-c", script], env=dict(os.environ, PYTHONPATH=PACKAGE),
+                              capture_output=True, text=True)
+        equal((done.stdout, done.stderr), ("b''\n", ""))
+        equal(ask(run, "same"), True)
+    with target("import os, select, sys, threading, time\n" + NOBODY + "\n" + BUSY, listen=True) as run:
+        refused(run, "belongs to another user")
+        rows = subprocess.run([sys.executable, "-m", "ocular.processes"], env=dict(os.environ, PYTHONPATH=PACKAGE),
+                              capture_output=True, text=True).stdout
+        assert [row for row in rows.splitlines() if row.split()[0] == str(run.pid) and "no: another user's" in row], rows
+
+
+def test_what_the_kernel_forbids():
+    if not hasattr(sys, "remote_exec") and not can_gdb():
+        raise rec.Skip("no gdb")
+    refuse = "def no(*_): raise PermissionError(1, 'no')\nif hasattr(sys, 'remote_exec'): sys.remote_exec = no\n"
+    with target() as run, tempfile.NamedTemporaryFile("w+") as scope:
+        fake = refuse + "attach.PTRACE_SCOPE = %r\nos.geteuid = lambda: %d\nattach.user_of = lambda pid: %d\n"
+        for level, user, words in (1, 1, "is 1): possible as root, or by"), (2, 1, "is 2): possible as root,"), \
+                (3, 0, "is 3): possible not before the next boot"):
+            scope.seek(0)
+            scope.write("%d\n" % level)
+            scope.flush()
+            refused(run, words, fake % (scope.name, user, user))
+        equal(ask(run, "same"), True)
+
+
+def test_containers():
+    if os.geteuid() or not shutil.which("unshare"):
+        raise rec.Skip("needs root and unshare, to make one")
+    for options, words in (("-pf", "another pid namespace"), ("-m", "another mnt namespace")):
+        run = subprocess.Popen(["unshare", options, "--kill-child" if "f" in options else "--", sys.executable, "-c",
+                                "print('ready', flush=True)\nwhile True: pass"], stdout=subprocess.PIPE, text=True)
+        try:
+            equal(run.stdout.readline(), "ready\n")
+            pid = run.pid
+            if "f" in options:
+                with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
+                    pid = int(f.read())
+            refused(run, words, pid=pid)
+        finally:
+            run.kill()
+            run.communicate()
+
+
+def old_python():
+    for path in ["/usr/bin/python3", *glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python"))]:
+        probe = "import sys; sys.exit(not (3, 8) <= sys.version_info < (3, 12))"
+        if os.path.exists(path) and subprocess.run([path, "-c", probe]).returncode == 0:
+            return path
+    raise rec.Skip("no older Python here")
+
+
+def test_an_older_python():
+    run = subprocess.Popen([old_python(), "-c", "print('ready', flush=True)\nwhile True: pass"],
+                           stdout=subprocess.PIPE, text=True)
+    try:
+        equal(run.stdout.readline(), "ready\n")
+        refused(run, "3.12 or newer")
+    finally:
+        run.kill()
+        run.communicate()
+
+
+def test_no_python():
+    with subprocess.Popen(["sleep", "600"]) as run:
+        try:
+            rec.wait_for(lambda: os.readlink("/proc/%d/exe" % run.pid).endswith(("sleep", "coreutils")), "exec")
+            refused(run, "is no Python")
+        finally:
+            run.kill()
+
+
+def strange_elf(machine, code):
+    """A program of one page that runs `code`."""
+    header = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, machine, 1, 0x400078, 64, 0, 0, 64, 56, 1, 64, 0, 0)
+    segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, 120 + len(code), 120 + len(code), 0x1000)
+    return header + segment + code
+
+
+def test_another_architecture():
+    """A program of Arm's architecture with the name of a Python, on an emulator; and this Python on one."""
+    pause = struct.pack("<4I", 0xd2800000, 0xd2800928, 0xd4000001, 0x17fffffd)  # mov x0, 0; mov x8, 73; svc 0; b .-12
+    with tempfile.TemporaryDirectory(prefix="ocular-attach-") as folder:
+        arm = os.path.join(folder, "python3.13")
+        with open(arm, "wb") as f:
+            f.write(strange_elf(183, pause))
+        os.chmod(arm, 0o755)
+        tried = 0
+        for emulator, command, words in (("qemu-aarch64", [arm], "is of another architecture"),
+                                         ("qemu-x86_64", [sys.executable, "-c", "while True: pass"], "runs on an emulator")):
+            if not shutil.which(emulator):
+                continue
+            tried += 1
+            run = subprocess.Popen([emulator, *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            try:
+                with open("/proc/%d/maps" % run.pid) as f:
+                    rec.wait_for(lambda: f.seek(0) or os.path.realpath(command[0]) in f.read(), emulator)
+                refused(run, words)
+            finally:
+                run.kill()
+                run.communicate()
+    if not tried:
+        raise rec.Skip("no qemu-user here")
 
 
 def test_the_tool_is_killed():
