@@ -343,6 +343,14 @@ static int read_window(struct codes *c, struct process *p, json_t *line)
 	return 0;
 }
 
+static int read_switch(struct codes *c, struct process *p, json_t *line)
+{
+	(void)p;
+	(void)line;
+	c->switched = true;
+	return 0;
+}
+
 static int read_untraced(struct codes *c, struct process *p, json_t *line)
 {
 	(void)c;
@@ -404,6 +412,7 @@ static const struct {
 	{ "stop", read_stop },		   { "before", read_before },
 	{ "untraced", read_untraced },
 	{ "snapshot", read_snapshot },	   { "window", read_window },
+	{ "switch", read_switch },
 };
 
 static int read_line(struct codes *c, struct process *p, const char *text, size_t length)

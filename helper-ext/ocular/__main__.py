@@ -46,6 +46,9 @@ options:
   --duty PERCENT       trace in short windows that make up that share of the time (5%), evenly spaced;
                        between them the program runs as if untraced
   --duty-window TIME   length of one (100ms)
+  --switch-output WHEN   go on in a new file when it has that size (100M), age (1h), or on signal;
+                       the older ones are perf.data.TIMESTAMP
+  --switch-max-files N   keep only the newest N of them
   --listen             do not record: let `ocular attach PID` do that any time later
   -h, --help           this
 
@@ -64,6 +67,7 @@ OPTIONS = {
     "-o": ("output", False), "--output": ("output", False),
     "--mode": ("OCULAR_MODE", False), "--backend": ("OCULAR_BACKEND", False), "--set": ("set", True),
     "--duty": ("duty", False), "--duty-window": ("duty-window", False),
+    "--switch-output": ("switch-output", True), "--switch-max-files": ("switch-max-files", False),
     "--flight": ("flight", False), "--max-snapshots": ("max-snapshots", False),
     "--trigger": ("call", True), "--trigger-exception": ("exception", True), "--trigger-lag": ("lag", True),
     "--include": ("OCULAR_INCLUDE", True), "--exclude": ("OCULAR_EXCLUDE", True),
@@ -71,7 +75,7 @@ OPTIONS = {
 
 
 # Options that ocular-record has, too: what they may be, it says itself.
-RECORDER = ("flight", "max-snapshots", "duty", "duty-window")
+RECORDER = ("flight", "max-snapshots", "duty", "duty-window", "switch-output", "switch-max-files")
 
 
 def fail(text):
@@ -170,13 +174,13 @@ def plan(values, program):
     if wanted == "auto":
         sys.stderr.write("ocular: backend %s: %s\n" % (choice.name, choice.why))
     if choice.name == "software":
-        words = [word for name in RECORDER if name in values for word in ("--" + name, values[name][0])]
+        words = [word for name in RECORDER if name in values for value in values[name] for word in ("--" + name, value)]
         command = [tools.recorder(), "-o", output or "ocular.data"] + words + ["--"] + command
     elif "flight" in values:
         raise ValueError("ocular: --flight is for the backend software; with Intel PT let perf fly: "
                          "perf record --snapshot")
     elif any(name in values for name in RECORDER):
-        raise ValueError("ocular: --duty is for the backend software")
+        raise ValueError("ocular: --duty and --switch-output are for the backend software")
     else:
         env["OCULAR_DIR"] = tables_folder(output, choice)
     return command, env

@@ -360,6 +360,8 @@ def options():
     parser.add_argument("--max-snapshots", metavar="N")
     parser.add_argument("--duty", metavar="PERCENT")
     parser.add_argument("--duty-window", metavar="TIME")
+    parser.add_argument("--switch-output", action="append", default=[], metavar="WHEN")
+    parser.add_argument("--switch-max-files", metavar="N")
     parser.add_argument("--trigger", action="append", default=[], metavar="FUNCTION")
     parser.add_argument("--trigger-exception", action="append", default=[], metavar="TYPE")
     parser.add_argument("--trigger-lag", metavar="TIME")
@@ -372,9 +374,11 @@ def options():
 
 def recorder_options(o):
     words = ["--tied"]
-    for name in "flight", "max_snapshots", "duty", "duty_window":
+    for name in "flight", "max_snapshots", "duty", "duty_window", "switch_max_files":
         if getattr(o, name):
             words += ["--" + name.replace("_", "-"), getattr(o, name)]
+    for when in o.switch_output:
+        words += ["--switch-output", when]
     for symbol in o.trigger_symbol:
         words += ["--trigger-symbol", symbol]
     return words

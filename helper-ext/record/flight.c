@@ -80,8 +80,7 @@ static uint64_t first_tsc(const struct copies *c, uint64_t until)
 	return until;
 }
 
-/* Appends to a code table if there is one: a process that has none left no marker either. */
-static void append_line(const struct recorder *r, uint32_t pid, const char *line, size_t length)
+void flight_append(const struct recorder *r, uint32_t pid, const char *line, size_t length)
 {
 	char name[32];
 	int fd;
@@ -109,7 +108,7 @@ static void tell(const struct recorder *r, const struct trigger *t, const struct
 	/* Rings of a process mostly stand together, and a line told twice is read once. */
 	for (const struct ring_map *m = r->rings.first; n > 0 && m; m = m->next) {
 		if (m->stream.pid != told)
-			append_line(r, m->stream.pid, line, n);
+			flight_append(r, m->stream.pid, line, n);
 		told = m->stream.pid;
 	}
 	if (n > 0)

@@ -13,6 +13,7 @@
 #define OCULAR_FLIGHT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct recorder;
@@ -48,6 +49,9 @@ void flight_meet(struct recorder *r, uint32_t pid);
 /* An order came over the control FIFO, a breakpoint was hit. */
 void flight_order(struct recorder *r);
 void flight_breakpoint(struct recorder *r, int fd);
+
+/* Appends a line to a code table if there is one: a process that has none left no marker either. */
+void flight_append(const struct recorder *r, uint32_t pid, const char *line, size_t length);
 
 /* The recording ends. If nothing has happened, its last moments are what is kept. */
 void flight_end(struct recorder *r);

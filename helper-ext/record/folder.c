@@ -15,7 +15,7 @@
 #include "folder.h"
 #include "ring.h"
 
-static const char *const ours[] = { FOLDER_DATA, "codes-*.jsonl", RING_SOCKET, CONTROL_FIFO, ".attach*", ".", ".." };
+static const char *const ours[] = { FOLDER_DATA, FOLDER_DATA ".2*", "codes-*.jsonl", RING_SOCKET, CONTROL_FIFO, ".attach*", ".", ".." };
 
 static bool is_ours(const char *name)
 {

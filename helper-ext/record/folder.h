@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folder.h - the folder of a recording: perf.data and codes-PID.jsonl, nothing else.
+ * folder.h - the folder of a recording: perf.data, its earlier pieces, and codes-PID.jsonl, nothing else.
  *
  * As perf does with its file, a recording in the way is kept as DIR.old, and an older DIR.old goes.
  * Nothing is ever removed that is not a recording's.

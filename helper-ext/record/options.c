@@ -48,6 +48,12 @@ static const char help[] =
 	"                        at even spacing; between them the program runs as if untraced\n"
 	"      --duty-window LENGTH\n"
 	"                        of one window (default: 100ms)\n"
+	"      --switch-output WHEN\n"
+	"                        go on in a new perf.data when the file has that size (100M, 2G),\n"
+	"                        that age (30s, 10m, 1h, 1d), or on SIGUSR2 (signal); the older ones\n"
+	"                        are perf.data.TIMESTAMP; may be given for size and for age\n"
+	"      --switch-max-files N\n"
+	"                        keep only the newest N of them\n"
 	"      --serve           record without a command, in the background, until a client\n"
 	"                        asks to finish or all clients have ended\n"
 	"      --tied            with --serve: end when the process that started it has ended\n"
@@ -65,7 +71,7 @@ static const char help[] =
 	"  perf script -i app.data/perf.data --itrace=we --dlfilter ocular.so\n";
 
 enum { OPT_RING = 256, OPT_WAIT, OPT_SERVE, OPT_FLIGHT, OPT_MOST, OPT_FOLDER, OPT_SYMBOL, OPT_TIED,
-       OPT_DUTY, OPT_DUTY_WINDOW };
+       OPT_DUTY, OPT_DUTY_WINDOW, OPT_SWITCH, OPT_SWITCH_FILES };
 
 static const struct option table[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -76,6 +82,8 @@ static const struct option table[] = {
 	{ "trigger-symbol", required_argument, NULL, OPT_SYMBOL },
 	{ "duty", required_argument, NULL, OPT_DUTY },
 	{ "duty-window", required_argument, NULL, OPT_DUTY_WINDOW },
+	{ "switch-output", required_argument, NULL, OPT_SWITCH },
+	{ "switch-max-files", required_argument, NULL, OPT_SWITCH_FILES },
 	{ "serve", no_argument, NULL, OPT_SERVE },
 	{ "tied", no_argument, NULL, OPT_TIED },
 	{ "folder", no_argument, NULL, OPT_FOLDER },
@@ -196,6 +204,42 @@ static int parse_duty(const char *arg, double *percent)
 	return OPTIONS_RUN;
 }
 
+/* As perf record has them. */
+static const struct {
+	const char *name;
+	uint64_t bytes, ns;
+} switch_units[] = {
+	{ "B", 1, 0 },		  { "K", 1 << 10, 0 },		  { "M", 1 << 20, 0 },
+	{ "G", 1 << 30, 0 },	  { "s", 0, 1000000000ull },	  { "m", 0, 60000000000ull },
+	{ "h", 0, 3600000000000ull }, { "d", 0, 86400000000000ull },
+};
+
+/* Smaller files would hold little but their headers. */
+#define SWITCH_BYTES_MIN 65536u
+#define SWITCH_FILES_MAX 1000000u
+
+static int parse_switch(const char *arg, struct pieces_limits *l)
+{
+	char *end;
+	unsigned long n = strtoul(arg, &end, 10);
+
+	if (!strcmp(arg, "signal")) {
+		l->signal = true;
+		return OPTIONS_RUN;
+	}
+	for (size_t i = 0; i < sizeof(switch_units) / sizeof(*switch_units); i++) {
+		uint64_t bytes = switch_units[i].bytes, ns = switch_units[i].ns;
+
+		if (strcmp(end, switch_units[i].name) || *arg < '0' || *arg > '9' || !n ||
+		    n > INT64_MAX / (bytes + ns) || (bytes && n * bytes < SWITCH_BYTES_MIN))
+			continue;
+		l->bytes = bytes ? n * bytes : l->bytes;
+		l->ns = ns ? n * ns : l->ns;
+		return OPTIONS_RUN;
+	}
+	return usage("not a size from 64K on (100M, 2G), an age (30s, 10m, 1h, 1d) or signal: ", arg);
+}
+
 static int parse_symbol(const char *arg, struct options *o)
 {
 	for (int i = 0; *arg && i < OPTIONS_SYMBOLS; i++)
@@ -236,6 +280,10 @@ static int parse_one(struct options *o, int opt)
 		return parse_duty(optarg, &o->duty_percent);
 	case OPT_DUTY_WINDOW:
 		return parse_time(optarg, DUTY_WINDOW_NS_MAX, &o->duty_window_ns);
+	case OPT_SWITCH:
+		return parse_switch(optarg, &o->pieces);
+	case OPT_SWITCH_FILES:
+		return parse_number(optarg, 1, SWITCH_FILES_MAX, &o->pieces.files);
 	case OPT_WAIT:
 		return parse_number(optarg, 0, WAIT_MS_MAX, &o->wait_ms);
 	case 'h':
@@ -255,6 +303,10 @@ static int settle(struct options *o)
 		return usage("--trigger-symbol needs --flight", "");
 	if (o->duty_percent > 0 && o->flight)
 		return usage("--duty and --flight: one of the two", "");
+	if (o->pieces.files && !o->pieces.bytes && !o->pieces.ns && !o->pieces.signal)
+		return usage("--switch-max-files needs --switch-output", "");
+	if (o->pieces.signal && o->flight)
+		return usage("with --flight SIGUSR2 takes a snapshot: switch by size or age", "");
 	if (o->duty_window_ns && !(o->duty_percent > 0))
 		return usage("--duty-window needs --duty", "");
 	if (o->duty_percent > 0) {

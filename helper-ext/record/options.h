@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pieces.h"
+
 #define OPTIONS_SYMBOLS 4 /* hardware breakpoints that a thread has */
 
 struct options {
@@ -18,6 +20,7 @@ struct options {
 	uint32_t flight_records;
 	uint64_t flight_ns; /* how far back a snapshot goes; 0: as far as the rings do */
 	uint32_t max_snapshots;
+	struct pieces_limits pieces;
 	double duty_percent; /* of the time that is traced, in windows; 0: all of it */
 	uint64_t duty_window_ns, duty_period_ns;
 	const char *symbols[OPTIONS_SYMBOLS]; /* [OBJECT:]SYMBOL: triggers; then NULL */

@@ -10,7 +10,7 @@
 
 static double megabytes(const struct trace_out *out)
 {
-	return perfdata_size(&out->file) / 1e6;
+	return (out->before + perfdata_size(&out->file)) / 1e6;
 }
 
 static const char *plural(uint64_t n, const char *one, const char *many)

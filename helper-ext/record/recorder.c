@@ -32,7 +32,7 @@ static struct figures figures(const struct recorder *r)
 	return (struct figures){
 		.out = &r->out,
 		.processes = r->processes.seen,
-		.threads = r->out.streams,
+		.threads = r->out.threads,
 		.damaged = r->rings.damaged,
 		.path = r->folder.path,
 		.flight = r->flight.on ? &r->flight : NULL,
@@ -59,6 +59,7 @@ void recorder_end_process(struct recorder *r, struct process *p)
 		flight_process_ended(r, p->pid);
 	else
 		rings_end_process(&r->rings, p->pid);
+	pieces_ended(&r->pieces, p->pid);
 	processes_remove(&r->processes, p);
 }
 
@@ -85,6 +86,40 @@ static void process_event(struct recorder *r, uint32_t pid)
 	recorder_end_process(r, p);
 }
 
+/* What a table says of all words of its process is not of one file, from now on. Any table will do. */
+static void tell_switch(const struct recorder *r)
+{
+	char line[64];
+	int n = snprintf(line, sizeof(line), "{\"kind\":\"switch\",\"number\":%u}\n", r->pieces.number);
+
+	for (const struct process *p = r->processes.first; p; p = p->next)
+		flight_append(r, p->pid, line, n);
+	for (size_t i = 0; !r->processes.first && i < r->pieces.nended; i++)
+		flight_append(r, r->pieces.ended[i].pid, line, n);
+}
+
+/* Everything so far is in the file, which gets its lasting name, and a new one begins. */
+static void switch_output(struct recorder *r)
+{
+	int err;
+
+	if (!r->flight.on)
+		rings_drain(&r->rings);
+	rings_flush(&r->rings);
+	recorder_update_clock(r);
+	r->out.before += perfdata_size(&r->out.file);
+	err = perfdata_close(&r->out.file);
+	if (!err)
+		err = pieces_close(&r->pieces, r->folder.fd, r->out.markers, clock_monotonic_ns());
+	if (!err)
+		err = perfdata_create(&r->out.file, r->folder.fd, FOLDER_DATA, PTFRAME_RATIO);
+	r->out.file.error = err;
+	recorder_update_clock(r);
+	rings_reopen(&r->rings, !r->flight.on);
+	tell_switch(r);
+	pieces_trim(&r->pieces, r->folder.fd, &r->options->pieces);
+}
+
 static void take_signal(struct recorder *r, const struct signalfd_siginfo *si)
 {
 	char members[96];
@@ -106,6 +141,11 @@ static void take_signals(struct recorder *r)
 		}
 		if (r->flight.on && si.ssi_signo == SIGUSR2) { /* as perf record --snapshot has it */
 			take_signal(r, &si);
+			continue;
+		}
+		if (r->options->pieces.signal && si.ssi_signo == SIGUSR2) { /* likewise --switch-output */
+			if (!r->complete && r->out.markers != r->pieces.markers)
+				switch_output(r);
 			continue;
 		}
 		r->interrupts += si.ssi_signo == SIGINT || si.ssi_signo == SIGTERM;
@@ -201,6 +241,9 @@ static void tick(struct recorder *r)
 		recorder_update_clock(r);
 	}
 	check_file(r);
+	if (!r->closed && pieces_due(&r->pieces, &r->options->pieces, perfdata_size(&r->out.file),
+				     r->out.markers, now))
+		switch_output(r);
 	progress_show(&r->progress, &f, now);
 }
 
@@ -258,6 +301,7 @@ int recorder_close(struct recorder *r)
 		processes_remove(&r->processes, r->processes.first);
 	f = figures(r);
 	progress_end(&r->progress, &f);
+	pieces_free(&r->pieces);
 	return r->out.file.error;
 }
 
@@ -338,6 +382,7 @@ int recorder_open(struct recorder *r, const struct options *options, int starter
 	if (err)
 		return fail("listen in", r->folder.path, err);
 	r->flush_ns = clock_monotonic_ns() + FLUSH_NS;
+	r->pieces.begun_ns = clock_monotonic_ns();
 	progress_start(&r->progress, options->quiet, clock_monotonic_ns());
 	return 0;
 }

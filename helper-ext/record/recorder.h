@@ -17,6 +17,7 @@
 #include "flight.h"
 #include "folder.h"
 #include "options.h"
+#include "pieces.h"
 #include "process.h"
 #include "progress.h"
 #include "rings.h"
@@ -44,6 +45,7 @@ struct recorder {
 	struct breakpoints breakpoints;
 	struct control control;
 	struct processes processes;
+	struct pieces pieces;
 	struct progress progress;
 	struct inherit inherit;
 	struct target target;

@@ -50,6 +50,7 @@ static void switch_thread(struct rings *rs, struct stream *s, uint32_t pid, uint
 	char comm[PROCFS_COMM];
 
 	procfs_comm(pid, tid, comm);
+	rs->out->threads++;
 	stream_open(s, rs->out, pid, tid, comm);
 }
 
@@ -172,6 +173,26 @@ void rings_flush(struct rings *rs)
 {
 	for (struct ring_map *r = rs->first; r; r = r->next)
 		stream_flush(&r->stream);
+}
+
+static void reopen(struct rings *rs, struct ring_map *r, bool hello)
+{
+	uint64_t last = atomic_load_explicit(&r->shared->hello, memory_order_relaxed);
+	uint64_t clock = r->stream.clock;
+	char comm[PROCFS_COMM];
+
+	procfs_comm(r->stream.pid, r->stream.tid, comm);
+	stream_open(&r->stream, rs->out, r->stream.pid, r->stream.tid, comm);
+	/* At or behind tail it comes by itself. */
+	if (hello && clock && last >> 20 < r->tail)
+		stream_put(&r->stream, clock, marker_hello(0, last & 0xfffff));
+}
+
+void rings_reopen(struct rings *rs, bool hello)
+{
+	rs->out->streams = 0;
+	for (struct ring_map *r = rs->first; r; r = r->next)
+		reopen(rs, r, hello);
 }
 
 void rings_end_process(struct rings *rs, uint32_t pid)

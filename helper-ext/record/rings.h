@@ -43,6 +43,12 @@ bool rings_drain(struct rings *rs);
 /* Writes out what has been taken. */
 void rings_flush(struct rings *rs);
 
+/*
+ * A new file has begun: each thread's stream begins anew in it. hello: with the interpreter that the
+ * thread is in, for what follows does not say.
+ */
+void rings_reopen(struct rings *rs, bool hello);
+
 /* The process is dead: takes the rest of its rings and lets them go. */
 void rings_end_process(struct rings *rs, uint32_t pid);
 

@@ -21,7 +21,9 @@
 /* What all streams of a recording share. */
 struct trace_out {
 	struct perfdata file;
-	uint32_t streams;   /* opened so far: the next idx */
+	uint32_t streams;   /* opened so far in this file: the next idx */
+	uint32_t threads;   /* seen */
+	uint64_t before;    /* bytes of files before this one */
 	uint64_t markers;   /* written */
 	uint64_t lost;	    /* dropped by the traced threads, who said so */
 	uint64_t discarded; /* not written, because the file has an error */

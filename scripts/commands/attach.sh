@@ -11,7 +11,7 @@ Traces a Python program that runs already, until Ctrl-C. Then it is as before. W
   --for TIME          detach after so long: 10s, 500ms
   --wait TIME         give up when the program does not answer for so long (default 10s)
   --mode, --include, --exclude, --flight, --max-snapshots, --trigger, --trigger-exception, --trigger-lag,
-  --trigger-symbol, --duty, --duty-window, -q   as with record
+  --trigger-symbol, --duty, --duty-window, --switch-output, --switch-max-files, -q   as with record
 
 How: the program's agent (python -m ocular --listen app.py) if it has one; else sys.remote_exec from Python
 3.14 on; else gdb, where it is installed. `ocular ps` says what is possible for which process.

@@ -94,8 +94,8 @@ pt_hybrid() {
 # Why backend $1 cannot be had here, or nothing.
 pt_obstacle() {
 	set -- "$1" "$(pt_lack)"
-	if [ -n "$duty$duty_window" ]; then
-		echo "--duty is of rings (backend software)"
+	if [ -n "$duty$duty_window$switches$switch_files" ]; then
+		echo "--duty and --switch-output are of rings (backend software)"
 	elif [ -n "$flight" ]; then
 		echo "--flight is of rings (backend software)"
 	elif [ -n "$2" ]; then

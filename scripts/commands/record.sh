@@ -4,11 +4,12 @@
 record_options="-o:recording --output:recording --mode:mode --include:include+ --exclude:exclude+ \
 --python:python --backend:backend --ring-records:ring_records --wait-ms:wait_ms --pt-buffer:pt_buffer --set:settings@ \
 --flight:flight --trigger:calls@ --trigger-exception:exceptions@ --trigger-lag:lag \
---trigger-symbol:symbols@ --max-snapshots:max_snapshots --duty:duty --duty-window:duty_window -q:quiet! --quiet:quiet!"
+--trigger-symbol:symbols@ --max-snapshots:max_snapshots --duty:duty --duty-window:duty_window \
+--switch-output:switches@ --switch-max-files:switch_files -q:quiet! --quiet:quiet!"
 
 recording=ocular.data mode=adaptive include='' exclude='' python=${PYTHON:-python3} backend=auto
 ring_records='' wait_ms='' pt_buffer='' quiet='' flight='' max_snapshots=''
-calls='' exceptions='' lag='' symbols='' settings='' duty='' duty_window=''
+calls='' exceptions='' lag='' symbols='' settings='' duty='' duty_window='' switches='' switch_files=''
 
 record_help() {
 	cat <<'END'
@@ -43,6 +44,9 @@ usage: ocular record [options] [--] app.py [args] | -m module [args] | -c code [
   --duty PERCENT      trace in short windows that make up that share of the time (5%), evenly spaced; between
                       them the program runs as if untraced
   --duty-window TIME  length of one (default 100ms)
+  --switch-output WHEN   go on in a new perf.data when it has that size (100M), that age (10m, 1h), or on
+                      SIGUSR2 (signal); the older ones are perf.data.TIMESTAMP beside it
+  --switch-max-files N   keep only the newest N of them
   --set NAME=N        how the processor of --backend qemu traces (ocular-qemu --help); may be repeated
   --pt-buffer SIZE    perf's trace buffer for each CPU (default: what your rights allow, up to 16M)
   -q, --quiet         no progress and no closing line
@@ -126,6 +130,7 @@ check_mode() {
 	ptwrite | emulated | qemu)
 		[ -z "$flight" ] || usage_error "--flight is for --backend software"
 		[ -z "$duty$duty_window" ] || usage_error "--duty is for --backend software"
+		[ -z "$switches$switch_files" ] || usage_error "--switch-output is for --backend software"
 		;;
 	*) usage_error "no backend '$backend': auto, ptwrite, emulated, software or qemu" ;;
 	esac
@@ -166,10 +171,15 @@ start_recorder() {
 		set -- --trigger-symbol "${symbols%%"$newline"*}" "$@"
 		case $symbols in *"$newline"*) symbols=${symbols#*"$newline"} ;; *) symbols='' ;; esac
 	done
+	while [ -n "$switches" ]; do
+		set -- --switch-output "${switches%%"$newline"*}" "$@"
+		case $switches in *"$newline"*) switches=${switches#*"$newline"} ;; *) switches='' ;; esac
+	done
 	exec "$parts/bin/ocular-record" -o "$recording" ${ring_records:+--ring-records "$ring_records"} \
 		${wait_ms:+--wait-ms "$wait_ms"} ${flight:+--flight "$flight"} \
 		${max_snapshots:+--max-snapshots "$max_snapshots"} ${duty:+--duty "$duty"} \
-		${duty_window:+--duty-window "$duty_window"} ${quiet:+-q} "$@"
+		${duty_window:+--duty-window "$duty_window"} \
+		${switch_files:+--switch-max-files "$switch_files"} ${quiet:+-q} "$@"
 }
 
 # Everything that can be wrong before the program starts.

@@ -63,6 +63,20 @@ static const struct {
 	{ { "--duty", "5%", "--duty-window", "1M", "p" }, USAGE, { 0 } },
 	{ { "--duty-window", "1ms", "p" }, USAGE, { 0 } },
 	{ { "--duty", "5%", "--flight", "1s", "p" }, USAGE, { 0 } },
+	{ { "--switch-output", "100M", "--switch-output=1h", "--switch-max-files", "5", "p" },
+	  OPTIONS_RUN,
+	  { .dir = "ocular.data", .wait_ms = 10000, .ring_records = 65536,
+	    .pieces = { .bytes = 100 << 20, .ns = 3600000000000, .files = 5 } } },
+	{ { "--switch-output=signal", "p" },
+	  OPTIONS_RUN,
+	  { .dir = "ocular.data", .wait_ms = 10000, .ring_records = 65536, .pieces = { .signal = true } } },
+	{ { "--switch-output", "63K", "p" }, USAGE, { 0 } },
+	{ { "--switch-output", "1", "p" }, USAGE, { 0 } },
+	{ { "--switch-output", "0s", "p" }, USAGE, { 0 } },
+	{ { "--switch-output", "99999999999999999d", "p" }, USAGE, { 0 } },
+	{ { "--switch-output=signal", "--flight", "1s", "p" }, USAGE, { 0 } },
+	{ { "--switch-max-files", "5", "p" }, USAGE, { 0 } },
+	{ { "--switch-output=1h", "--switch-max-files", "0", "p" }, USAGE, { 0 } },
 	{ { "--help" }, EXIT_SUCCESS, { 0 } },
 	{ { 0 }, USAGE, { 0 } },
 	{ { "--folder", "-o", "d" }, OPTIONS_RUN, { .dir = "d", .ring_records = 65536, .wait_ms = 10000, .folder = true } },
@@ -123,6 +137,9 @@ static void test_lines(void **state)
 		assert_int_equal(o.flight_ns, e->flight_ns);
 		assert_int_equal(o.max_snapshots, 100);
 		assert_int_equal(o.folder, e->folder);
+		assert_int_equal(o.duty_window_ns, e->duty_window_ns);
+		assert_int_equal(o.duty_period_ns, e->duty_period_ns);
+		assert_memory_equal(&o.pieces, &e->pieces, sizeof(o.pieces));
 		assert_int_equal(o.command == NULL, e->serve || e->folder);
 	}
 }

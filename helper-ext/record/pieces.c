@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* pieces.c - see pieces.h. Without memory for a name or a pid, that file or table is kept. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "folder.h"
+#include "pieces.h"
+
+bool pieces_due(const struct pieces *p, const struct pieces_limits *limits, uint64_t bytes,
+		uint64_t markers, uint64_t now_ns)
+{
+	if (markers == p->markers)
+		return false;
+	return (limits->bytes && bytes >= limits->bytes) ||
+	       (limits->ns && now_ns - p->begun_ns >= limits->ns);
+}
+
+/* As perf has it: local time, and hundredths of a second. */
+static void name_of(struct timeval at, struct piece_name *name)
+{
+	struct tm tm;
+	size_t n = snprintf(name->text, sizeof(name->text), FOLDER_DATA ".");
+
+	localtime_r(&at.tv_sec, &tm);
+	n += strftime(name->text + n, sizeof(name->text) - n, "%Y%m%d%H%M%S", &tm);
+	snprintf(name->text + n, sizeof(name->text) - n, "%02u", (unsigned)(at.tv_usec / 10000) % 100);
+}
+
+/* The next name that is free: two files may be closed within a hundredth of a second. */
+static int rename_piece(int dirfd, struct piece_name *name)
+{
+	struct timeval at, step = { 0, 10000 };
+
+	gettimeofday(&at, NULL);
+	do {
+		name_of(at, name);
+		if (renameat2(dirfd, FOLDER_DATA, dirfd, name->text, RENAME_NOREPLACE) == 0)
+			return 0;
+		timeradd(&at, &step, &at);
+	} while (errno == EEXIST);
+	return -errno;
+}
+
+int pieces_close(struct pieces *p, int dirfd, uint64_t markers, uint64_t now_ns)
+{
+	struct piece_name name, *more;
+	int err = rename_piece(dirfd, &name);
+
+	if (err)
+		return err;
+	more = realloc(p->closed, (p->nclosed + 1) * sizeof(*more));
+	if (more) {
+		p->closed = more;
+		more[p->nclosed++] = name;
+	}
+	p->number++;
+	p->markers = markers;
+	p->begun_ns = now_ns;
+	return 0;
+}
+
+/* The parent that a table's header names, 0: none. It stands before all that can be long. */
+static uint32_t parent_of(int dirfd, const char *name)
+{
+	char head[256] = "";
+	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	const char *found;
+
+	if (fd < 0)
+		return 0;
+	(void)!read(fd, head, sizeof(head) - 1);
+	close(fd);
+	found = strstr(head, "\"parent\":");
+	return found ? strtoul(found + strlen("\"parent\":"), NULL, 10) : 0;
+}
+
+static bool is_parent(int dirfd, uint32_t pid)
+{
+	int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	bool found = !d; /* not known: keep it */
+
+	while (d && !found && (entry = readdir(d)))
+		found = strncmp(entry->d_name, "codes-", 6) == 0 &&
+			parent_of(dirfd, entry->d_name) == pid;
+	if (d)
+		closedir(d);
+	return found;
+}
+
+static bool trim_table(struct pieces *p, int dirfd, size_t i)
+{
+	char name[32];
+
+	if (p->ended[i].number >= p->number - p->nclosed || is_parent(dirfd, p->ended[i].pid))
+		return false;
+	snprintf(name, sizeof(name), "codes-%u.jsonl", p->ended[i].pid);
+	unlinkat(dirfd, name, 0);
+	p->ended[i] = p->ended[--p->nended];
+	return true;
+}
+
+/* A table that goes may have been the last to refer to another: until none goes. */
+static void trim_tables(struct pieces *p, int dirfd)
+{
+	for (bool gone = true; gone;) {
+		gone = false;
+		for (size_t i = 0; i < p->nended && !gone; i++)
+			gone = trim_table(p, dirfd, i);
+	}
+}
+
+void pieces_trim(struct pieces *p, int dirfd, const struct pieces_limits *limits)
+{
+	size_t n = limits->files && p->nclosed >= limits->files ? p->nclosed + 1 - limits->files : 0;
+
+	for (size_t i = 0; i < n; i++)
+		unlinkat(dirfd, p->closed[i].text, 0);
+	p->nclosed -= n;
+	if (!n)
+		return;
+	memmove(p->closed, p->closed + n, p->nclosed * sizeof(*p->closed));
+	trim_tables(p, dirfd);
+}
+
+void pieces_met(struct pieces *p, uint32_t pid)
+{
+	for (size_t i = 0; i < p->nended; i++)
+		if (p->ended[i].pid == pid)
+			p->ended[i--] = p->ended[--p->nended];
+}
+
+void pieces_ended(struct pieces *p, uint32_t pid)
+{
+	struct ended *more = realloc(p->ended, (p->nended + 1) * sizeof(*more));
+
+	if (!more)
+		return;
+	p->ended = more;
+	more[p->nended++] = (struct ended){ pid, p->number };
+}
+
+void pieces_free(struct pieces *p)
+{
+	free(p->closed);
+	free(p->ended);
+	*p = (struct pieces){ 0 };
+}

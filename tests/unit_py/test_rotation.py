@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""A recording in pieces (--switch-output): each can be read, nothing is lost between them, old ones go."""
+
+import collections
+import glob
+import json
+import os
+import subprocess
+
+import rec
+from rec import equal
+
+PT = os.path.join(rec.BUILD, "bin", "ocular-pt")
+
+STEADY = """
+import os, sys, threading, time
+def work():
+    for _ in range(3):
+        pass
+def run(n):
+    for _ in range(n):
+        work()
+"""
+
+
+def pieces(folder):
+    """Oldest first."""
+    return sorted(glob.glob(folder + "/perf.data.*")) + [folder + "/perf.data"]
+
+
+def read(path):
+    """Counts of events by (pid, tid, name, qualname), and the losses, by both decoders."""
+    perf = ["perf", "script", "-i", path, "--itrace=we", "--dlfilter", rec.PLUGIN, "--dlarg", "events=-"]
+    texts = [subprocess.run(command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL).stdout
+             for command in (perf, [PT, "events=-", path])]
+    equal(texts[0], texts[1])
+    rows = [line.split("\t") for line in texts[0].splitlines()[1:]]
+    summary = subprocess.run([PT, "summary=-", path], capture_output=True, text=True, check=True).stdout
+    return (collections.Counter((int(r[1]), int(r[2]), r[3], r[5]) for r in rows),
+            {k: v for k, v in json.loads(summary)["losses"].items() if v})
+
+
+def count(found, **wanted):
+    fields = ("pid", "tid", "name", "qualname")
+    return sum(n for key, n in found.items() if all(dict(zip(fields, key))[f] == v for f, v in wanted.items()))
+
+
+def test_nothing_is_lost_between_pieces():
+    source = STEADY + """
+threads = [threading.Thread(target=run, args=(5000,)) for _ in range(2)]
+for t in threads: t.start()
+for t in threads: t.join()
+pid = os.fork()
+if not pid:
+    run(4000)
+    sys.exit()
+os.waitpid(pid, 0)
+run(4000)
+"""
+    with rec.recording(source, recorder=["--switch-output", "128K"]) as r:
+        equal((r.code, r.err), (0, ""))
+        paths, total = pieces(r.folder), collections.Counter()
+        # 18,000 calls of 5 events and a back-edge each, of 12 bytes
+        assert 5 <= len(paths) <= 1 + 18000 * 6 * 13 // 131072, paths
+        for path in paths:
+            found, losses = read(path)
+            assert found or path == paths[-1], path
+            equal({k: v for k, v in losses.items() if k != "unmatched"}, {}, path)
+            total += found
+            assert os.stat(path).st_mode & 0o777 == 0o600
+        equal([count(total, qualname="work", name=n) for n in ("PY_START", "JUMP", "PY_RETURN")], [18000, 54000, 18000])
+        equal(count(total, qualname="run", name="JUMP"), 18000)
+        equal(sorted(n for n in (count(total, tid=tid, qualname="work", name="JUMP") for tid in {k[1] for k in total}) if n),
+              [12000, 12000, 15000, 15000])
+        # What the emitters say that they wrote is what all pieces have, but for the HELLOs at seams.
+        said = sum(n for line in r.lines("stop") for _, n in line["markers"])
+        assert said >= sum(total.values()), (said, sum(total.values()))
+
+
+def test_disk_is_bounded():
+    """Pieces beyond those to keep go, and tables of processes that ended before all that is kept."""
+    source = STEADY + """
+for i in range(25):
+    pid = os.fork()
+    if not pid:
+        run(500)
+        sys.exit()
+    os.waitpid(pid, 0)
+run(100)
+"""
+    with rec.recording(source, recorder=["--switch-output=64K", "--switch-max-files=3"]) as r:
+        equal((r.code, r.err), (0, ""))
+        paths = pieces(r.folder)
+        equal(len(paths), 3)
+        # A piece is closed at the first look after it is full: a child's words come in one go here.
+        assert sum(os.path.getsize(p) for p in paths) < 3 * (65536 + 500 * 6 * 13 + 65536), paths
+        tables = set(r.tables())
+        assert len(tables) < 15, len(tables)
+        for path in paths:
+            found, losses = read(path)
+            equal({pid for pid, *_ in found} - tables, set())
+            equal({k: v for k, v in losses.items() if k != "unmatched"}, {}, path)
+        equal(count(read(paths[-1])[0], qualname="work", name="PY_START") >= 100, True)
+
+
+def test_age():
+    source = STEADY + "for _ in range(5):\n    run(10)\n    time.sleep(0.5)\n"
+    with rec.recording(source, recorder=["--switch-output", "1s"]) as r:
+        equal((r.code, r.err), (0, ""))
+        paths = pieces(r.folder)
+        assert len(paths) in (2, 3, 4), paths
+        equal(sum(count(read(p)[0], qualname="work", name="PY_START") for p in paths), 50)
+
+
+def test_snapshots_in_pieces():
+    source = STEADY + """
+import ocular
+for i in range(6):
+    run(2000)
+    ocular.take_snapshot("number %d" % i)
+    time.sleep(0.15)
+"""
+    with rec.recording(source, recorder=["--flight", "1s", "--switch-output", "64K"]) as r:
+        equal((r.code, r.err), (0, ""))
+        paths = pieces(r.folder)
+        assert len(paths) >= 4, paths
+        counts = [read(p)[0] for p in paths]
+        equal(sum(count(c, qualname="work", name="PY_START") for c in counts), 12000)
+        equal(sum(count(c, name="SNAPSHOT") for c in counts) >= 12, True)
+
+
+def test_an_older_recording_goes_whole():
+    """A folder with pieces is a recording: it is kept as .old, as any."""
+    with rec.recording(STEADY + "run(9000)\n", recorder=["--switch-output", "64K"]) as r:
+        before = len(pieces(r.folder))
+        assert before > 2
+        done = subprocess.run([rec.RECORDER, "-q", "-o", r.folder, "--", "true"], capture_output=True, text=True)
+        equal((done.returncode, done.stderr), (0, ""))
+        equal((len(pieces(r.folder)), len(pieces(r.folder + ".old"))), (1, before))
+
+
+if __name__ == "__main__":
+    rec.run(globals())
