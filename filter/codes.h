@@ -35,6 +35,7 @@ struct instr {
 struct code {
 	uint32_t id;
 	bool known; /* false: its line was missing; file is "?" and qualname "code ID" */
+	bool excluded; /* mode opcodes: told so that recovery finds its way through it, not for sinks */
 	bool final; /* a `specialized` line was seen: adaptive opcodes are what ran */
 	char *file;
 	char *qualname;

@@ -247,6 +247,7 @@ static int read_code(struct codes *c, struct process *p, json_t *line)
 		return code->file && code->qualname ? -EINVAL : -ENOMEM;
 	}
 	code->known = true;
+	code->excluded = json_is_true(json_object_get(line, "excluded"));
 	code->firstlineno = get_int(line, "firstlineno", 0);
 	code->units = get_int(line, "units", 0);
 	address = get_string(line, "address");

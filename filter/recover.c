@@ -68,6 +68,12 @@ int recover_enter(struct recover *r, const struct word *w)
 	return 0;
 }
 
+static int break_off(struct recover_thread *t)
+{
+	recover_drop_pop_top(t);
+	return recover_settle(t);
+}
+
 int recover_gap(struct recover *r, int32_t pid, int32_t tid)
 {
 	struct recover_thread *t = thread_of(r, pid, tid);
@@ -77,7 +83,7 @@ int recover_gap(struct recover *r, int32_t pid, int32_t tid)
 		return -ENOMEM;
 	if (!t->dispatch)
 		return 0;
-	err = recover_settle(t);
+	err = break_off(t);
 	recover_frames_lose(&t->frames);
 	t->frames.n = 0;
 	recover_drop_prologue(t);
@@ -206,7 +212,7 @@ int recover_finish(struct recover *r)
 	for (struct map_slot *s = NULL; !err && (s = map_next(&r->threads, s));) {
 		struct recover_thread *t = s->value;
 
-		err = t->dispatch ? recover_settle(t) : 0;
+		err = t->dispatch ? break_off(t) : 0;
 		err = err ? err : recover_flush(t, true);
 	}
 	return err;

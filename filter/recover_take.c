@@ -23,11 +23,39 @@ void recover_drop_prologue(struct recover_thread *t)
 	t->nprologue = 0;
 }
 
+static bool fits(struct recover_thread *t, uint8_t base)
+{
+	struct doubt_place places[DOUBT_PLACES];
+	struct recover_frame *f = recover_frames_top(&t->frames);
+
+	return f && f->n && recover_frame_reach(f, base, places);
+}
+
+/* Of a frame that goes on or of a generator that begins: only a marker would tell which. */
+void recover_drop_pop_top(struct recover_thread *t)
+{
+	const struct dispatch *d = t->dispatch;
+	bool mine;
+
+	if (!t->held.valid || d->base[t->held.opcode] != d->pop_top)
+		return;
+	t->held.valid = false;
+	mine = fits(t, d->pop_top);
+	t->r->counts.dispatched += t->begun;
+	t->r->counts.unsure += t->begun && mine;
+	t->r->counts.lost += t->begun && !mine;
+	if (mine)
+		recover_frame_lose(recover_frames_top(&t->frames), &t->doubt);
+}
+
 /* A RESUME that no marker followed: a frame of code that nothing told of. */
 int recover_settle(struct recover_thread *t)
 {
-	int err = recover_settle_held(t);
+	int err;
 
+	if (t->resume.valid)
+		recover_drop_pop_top(t);
+	err = recover_settle_held(t);
 	if (err || !t->resume.valid)
 		return err;
 	t->resume.valid = false;
@@ -42,14 +70,6 @@ void recover_add_prologue(struct recover_thread *t, const struct held *h)
 	if (t->nprologue == RECOVER_PROLOGUE)
 		recover_drop_prologue(t);
 	t->prologue[t->nprologue++] = *h;
-}
-
-static bool fits(struct recover_thread *t, uint8_t base)
-{
-	struct doubt_place places[DOUBT_PLACES];
-	struct recover_frame *f = recover_frames_top(&t->frames);
-
-	return f && f->n && recover_frame_reach(f, base, places);
 }
 
 /* Where a frame begins or goes on: a POP_TOP before it may be the generator's. */

@@ -16,8 +16,12 @@ void recover_tell(const struct recover *r, FILE *f)
 		{ c->unsure, "with more than one place that fits" },
 	};
 
+	if (!c->dispatched) {
+		fputs("ocular: no branches in this trace, so no instructions: branch=1 records them\n", f);
+		return;
+	}
 	fprintf(f, "ocular: %" PRIu64 " of %" PRIu64 " instructions recovered (%.3f %%)\n", c->placed,
-		c->dispatched, c->dispatched ? 100.0 * c->placed / c->dispatched : 0.0);
+		c->dispatched, 100.0 * c->placed / c->dispatched);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].count)
 			fprintf(f, "ocular: %" PRIu64 " instructions %s\n", rows[i].count, rows[i].what);

@@ -28,10 +28,18 @@ void recover_thread_free(struct recover_thread *t)
 	free(t);
 }
 
+/* What the user left out was needed to get here, and goes no further. */
+static int pass_on(void *recover, const struct sample *s)
+{
+	const struct recover *r = recover;
+
+	return s->code && s->code->excluded ? 0 : r->feed(r->to, s);
+}
+
 int recover_flush(struct recover_thread *t, bool all)
 {
 	uint64_t unsure = t->doubt.unsure;
-	int err = doubt_flush(&t->doubt, all, t->r->feed, t->r->to);
+	int err = doubt_flush(&t->doubt, all, pass_on, t->r);
 
 	unsure = t->doubt.unsure - unsure;
 	t->r->counts.unsure += unsure;
@@ -50,10 +58,10 @@ int recover_tell_sample(struct recover_thread *t, const struct sample *s)
 	int err;
 
 	if (!doubt_waits(&t->doubt))
-		return t->r->feed(t->r->to, s);
+		return pass_on(t->r, s);
 	err = make_room(t);
 	if (err || !doubt_waits(&t->doubt))
-		return err ? err : t->r->feed(t->r->to, s);
+		return err ? err : pass_on(t->r, s);
 	return doubt_add(&t->doubt, s, DOUBT_SETTLED, DOUBT_NONE, NULL, 0) == DOUBT_NONE ? -ENOMEM : 0;
 }
 

@@ -145,7 +145,7 @@ static bool follows_from_qualname(const PyCodeObject *code)
 	return name && qualname && !strcmp(name, dot ? dot + 1 : qualname);
 }
 
-static long write_code(uint32_t id, PyCodeObject *code)
+static long write_code(uint32_t id, PyCodeObject *code, bool excluded)
 {
 	struct text t = { 0 };
 	long last_line;
@@ -158,6 +158,8 @@ static long write_code(uint32_t id, PyCodeObject *code)
 		text_printf(&t, ",\"name\":");
 		text_str(&t, code->co_name);
 	}
+	if (excluded)
+		text_printf(&t, ",\"excluded\":true");
 	text_printf(&t, ",\"firstlineno\":%d,\"address\":\"%p\"", code->co_firstlineno,
 		    (void *)code);
 	text_printf(&t, ",\"units\":%zd,\"instructions\":", Py_SIZE(code));
@@ -168,11 +170,12 @@ static long write_code(uint32_t id, PyCodeObject *code)
 	return last_line;
 }
 
-static uint64_t introduce(uint32_t id, PyCodeObject *code)
+static uint64_t introduce(uint32_t id, PyCodeObject *code, bool excluded)
 {
-	long last_line = write_code(id, code);
+	long last_line = write_code(id, code, excluded);
 
-	write_opcodes("before", id, code, "seen");
+	if (!excluded)
+		write_opcodes("before", id, code, "seen");
 	if (codes_setup.flow.wanted)
 		entry_of(id)->doubtful = doubtful_find(&codes_setup.ops, &codes_setup.flow, code);
 	if (last_line > (long)MARKER_OFFSET_MAX || Py_SIZE(code) > (Py_ssize_t)MARKER_OFFSET_MAX)
@@ -190,7 +193,8 @@ static uint64_t first_sight(struct codes *c, PyCodeObject *code)
 
 	if (!id || entry_set(id, (struct entry){ .code = code, .interpreter = c->interpreter, .traced = wanted, .trigger = trigger }))
 		return CODE_NO_ID;
-	value = wanted ? introduce(id, code) : id | CODE_FILTERED;
+	/* Recovery of opcodes has to see what is called and left, wanted or not (docs/opcodes.md). */
+	value = wanted || codes_setup.flow.wanted ? introduce(id, code, !wanted) : id | CODE_FILTERED;
 	if (trigger)
 		value = id | CODE_TRIGGER;
 	if (codes_set(c, (PyObject *)code, value)) {

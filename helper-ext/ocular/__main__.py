@@ -77,6 +77,9 @@ OPTIONS = {
 # Options that ocular-record has, too: what they may be, it says itself.
 RECORDER = ("flight", "max-snapshots", "duty", "duty-window", "switch-output", "switch-max-files")
 
+# What the processor of --backend qemu has to do for mode opcodes; --set may say otherwise.
+OPCODES_NEED = ["branch=1", "noretcomp=1"]
+
 
 def fail(text):
     sys.stderr.write("ocular: " + text + "\n")
@@ -145,7 +148,9 @@ def emulated(values, command):
     for name in RECORDER:
         if name in values:
             raise ValueError("ocular: --%s is for the backend software" % name)
-    words = [word for each in values.get("set", ()) for word in ("-s", each)]
+    opcodes = values.get("OCULAR_MODE") == ["opcodes"]
+    sets = (OPCODES_NEED if opcodes else []) + values.get("set", [])
+    words = [word for each in sets for word in ("-s", each)]
     return [tools.emulator(), "-o", values.get("output", ["ocular.data"])[0], *words, "--"] + command
 
 

@@ -144,13 +144,14 @@ triggers() {
 	[ -z "$lag" ] || echo "lag $lag"
 }
 
-# Likewise, on an emulated processor, which says itself what it lacks.
+# Likewise, on an emulated processor, which says itself what it lacks. Of two settings the later one counts.
 start_emulator() {
 	set -- -- "$@"
 	while [ -n "$settings" ]; do
-		set -- -s "${settings%%"$newline"*}" "$@"
-		case $settings in *"$newline"*) settings=${settings#*"$newline"} ;; *) settings='' ;; esac
+		set -- -s "${settings##*"$newline"}" "$@"
+		case $settings in *"$newline"*) settings=${settings%"$newline"*} ;; *) settings='' ;; esac
 	done
+	[ "$mode" != opcodes ] || set -- -s branch=1 -s noretcomp=1 "$@"
 	exec "$parts/bin/ocular-qemu" -o "$recording" ${quiet:+-q} "$@"
 }
 

@@ -210,6 +210,40 @@ def check_stat(python, folder):
             if found[0].get(key) != found[1].get(key)]
 
 
+def instructions(python, program, folder, *options):
+    """[(file, qualname, offset)] of `ocular record --mode opcodes`."""
+    data, text = os.path.join(folder, "data"), os.path.join(folder, "events.txt")
+    for command in (["record", "-q", "--python", python, "-o", data, "--mode", "opcodes", "--backend", "qemu", *options, program],
+                    ["report", data, "--decoder", "libipt", "--events", text]):
+        done = recording.run([recording.WRAPPER, *command], env=environment(), timeout=SLOW)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+    with open(text, encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file]
+    return [(row[4], row[5], row[7]) for row in rows if len(row) > 7 and row[3] == "INSTRUCTION"]
+
+
+def check_excluded(python, folder):
+    """Code that is left out raises into code that is not: of that, the same is told as when nothing is left out."""
+    program = os.path.join(folder, "parses.py")
+    with open(program, "w", encoding="utf-8") as file:
+        file.write("import json\n"
+                   "def parse(n):\n"
+                   "    for i in range(n):\n"
+                   "        try:\n"
+                   "            json.loads('[1, 2' if i % 3 else '[%d]' % i)\n"
+                   "        except ValueError:\n"
+                   "            pass\n"
+                   "parse(40)\n")
+    everything = instructions(python, program, folder)
+    rest = instructions(python, program, folder, "--exclude", "json")
+    if any("/json/" in file for file, _, _ in rest):
+        return ["json was to be left out"]
+    wanted = [row for row in everything if row[0] == program]
+    got = [row for row in rest if row[0] == program]
+    return [] if got == wanted and len(got) > 300 else [f"{len(got)} instructions of the program, not {len(wanted)}"]
+
+
 def cases(python):
     version = recording.version(python)
     for name, group in GROUPS.items():
@@ -219,6 +253,7 @@ def cases(python):
         yield f"{version} {name}, filtered", check, python, GROUPS[name], FILTERED
     yield f"{version} stat, twice", check_stat, python
     yield f"{version} both decoders", check_decoders, python
+    yield f"{version} code that is left out", check_excluded, python
 
 
 def main():

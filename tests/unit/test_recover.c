@@ -93,27 +93,27 @@ static const struct {
 	  "2:0 +2 2:2 2:4* 3:0 3:2 +3 3:4 3:6 -3 2:12 2:14 2:16 -2 ", 10, 0, 0, 0, 0 },
 	{ "a generator is made, begun, left and gone on with",
 	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(RETURN_GENERATOR), T(CALL), T(POP_TOP), T(RESUME), M(PY_START, 4, 2),
-	    T(LOAD), T(YIELD_VALUE), T(RESUME), M(PY_RESUME, 4, 5), T(POP_TOP), T(LOAD), T(RETURN_VALUE), T(POP_TOP) },
-	  "2:0 +2 2:2 2:4 4:2 4:4 +4 4:6 4:8 -4 4:10 +4 4:12 4:14 4:16 -4 2:6 ", 12, 1, 0, 0, 0 },
+	    T(LOAD), T(YIELD_VALUE), T(RESUME), M(PY_RESUME, 4, 5), T(POP_TOP), T(LOAD), T(RETURN_VALUE), T(POP_TOP), T(LOAD) },
+	  "2:0 +2 2:2 2:4 4:2 4:4 +4 4:6 4:8 -4 4:10 +4 4:12 4:14 4:16 -4 2:6 2:8 ", 13, 1, 0, 0, 0 },
 	{ "a finalizer runs behind a POP_TOP",
 	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(POP_TOP), T(RESUME), M(PY_START, 1, 0), T(FOR_ITER),
 	    T(END_FOR), T(LOAD), T(RETURN_VALUE), T(INTERPRETER_EXIT), T(LOAD) },
 	  "2:0 +2 2:2 2:4 2:6 1:0 +1 1:2 1:16 1:18 1:20 -1 2:8 ", 10, 0, 0, 0, 0 },
 	{ "code that no marker tells of",
-	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(RESUME), T(STORE), T(RETURN_VALUE), T(POP_TOP) },
-	  "2:0 +2 2:2 2:4 2:6 ", 4, 0, 0, 3, 0 },
+	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(RESUME), T(STORE), T(RETURN_VALUE), T(POP_TOP), T(LOAD) },
+	  "2:0 +2 2:2 2:4 2:6 2:8 ", 5, 0, 0, 3, 0 },
 	{ "all of it is counted once",
 	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(COPY_FREE_VARS), T(RESUME), T(JUMP_BACKWARD),
-	    T(JUMP_BACKWARD_NO_JIT), T(RETURN_VALUE), T(POP_TOP) },
-	  "2:0 +2 2:2 2:4 2:6 ", 4, 0, 0, 4, 0 },
+	    T(JUMP_BACKWARD_NO_JIT), T(RETURN_VALUE), T(POP_TOP), T(LOAD) },
+	  "2:0 +2 2:2 2:4 2:6 2:8 ", 5, 0, 0, 4, 0 },
 	{ "a generator expression asks for its iterator before it is one",
 	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(COPY_FREE_VARS), T(RESUME), T(LOAD), T(GET_ITER), T(GET_ITER_VIRTUAL),
-	    T(RETURN_GENERATOR), T(CALL), T(POP_TOP) },
-	  "2:0 +2 2:2 2:4 2:6 ", 4, 1, 0, 4, 0 },
+	    T(RETURN_GENERATOR), T(CALL), T(POP_TOP), T(LOAD) },
+	  "2:0 +2 2:2 2:4 2:6 2:8 ", 5, 1, 0, 4, 0 },
 	{ "the interpreter's own frame around __init__",
 	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(RESUME), M(PY_START, 1, 0), T(FOR_ITER), T(LOAD),
-	    T(RETURN_VALUE), T(EXIT_INIT_CHECK), T(RETURN_VALUE), T(POP_TOP) },
-	  "2:0 +2 2:2 2:4 1:0 +1 1:2 1:18 1:20 -1 2:6 ", 8, 0, 0, 0, 0 },
+	    T(RETURN_VALUE), T(EXIT_INIT_CHECK), T(RETURN_VALUE), T(POP_TOP), T(LOAD) },
+	  "2:0 +2 2:2 2:4 1:0 +1 1:2 1:18 1:20 -1 2:6 2:8 ", 9, 0, 0, 0, 0 },
 	{ "a return tells the way behind it",
 	  { T(RESUME), M(PY_START, 5, 0), T(POP_JUMP_IF_TRUE), T(POP_JUMP_IF_TRUE), T(LOAD), T(RETURN_VALUE) },
 	  "5:0 +5 5:2 5:8 5:10 5:12 -5 ", 5, 0, 0, 0, 0 },
@@ -124,6 +124,9 @@ static const struct {
 	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(STORE), T(LOAD), M(RAISE, 2, 4), M(EXCEPTION_HANDLED, 2, 6),
 	    T(PUSH_EXC_INFO) },
 	  "2:0 +2 2:2 2:12 ", 3, 0, 0, 2, 1 },
+	{ "a POP_TOP at the end may be a generator's", { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(POP_TOP) }, "2:0 +2 2:2 2:4 ", 3, 0, 1, 0, 0 },
+	{ "and one before a RESUME without marker", { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(POP_TOP), T(RESUME), T(RETURN_VALUE), T(LOAD) },
+	  "2:0 +2 2:2 2:4 ", 3, 0, 1, 3, 0 },
 	{ "after a gap nothing is known", { T(RESUME), M(PY_START, 2, 0), T(LOAD), { 0, SAMPLE_GAP, 0, 0, 0 }, T(CALL), T(RESUME), M(PY_START, 1, 0) },
 	  "2:0 +2 2:2 1:0 +1 ", 3, 0, 0, 1, 0 },
 };
@@ -198,6 +201,31 @@ static void test_cases(void **state)
 	}
 }
 
+/* Code 3 is left out: needed for the way through, not told. */
+static void test_excluded(void **state)
+{
+	static const struct item items[] = {
+		T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL_PY), T(COPY_FREE_VARS), T(RESUME), M(PY_START, 3, 1), T(LOAD),
+		T(RAISE_VARARGS), M(RAISE, 3, 3), M(PY_UNWIND, 3, 3), M(EXCEPTION_HANDLED, 2, 6), T(PUSH_EXC_INFO), T(POP_TOP),
+		T(RETURN_VALUE),
+	};
+	struct codes codes;
+	struct recover r;
+
+	(void)state;
+	*out = '\0';
+	make_codes(&codes);
+	codes_find(&codes, codes_process(&codes, 7), 3)->excluded = true;
+	recover_init(&r, &codes, note, NULL);
+	for (unsigned k = 0; k < sizeof(items) / sizeof(items[0]); k++)
+		feed(&r, &codes, &items[k], k);
+	assert_int_equal(recover_finish(&r), 0);
+	assert_string_equal(out, "2:0 +2 2:2 2:4* 2:12 2:14 2:16 -2 ");
+	assert_int_equal(r.counts.placed, 10);
+	recover_free(&r);
+	codes_free(&codes);
+}
+
 /* Any dispatches and markers at all: nothing is told twice, and no place is outside the code. */
 static int check(void *to, const struct sample *s)
 {
@@ -248,6 +276,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_excluded),
 		cmocka_unit_test(test_noise),
 	};
 
