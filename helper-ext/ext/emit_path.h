@@ -47,12 +47,14 @@ emit(struct callback *cb, PyObject *const *args, uint64_t place, bool far, bool 
 {
 	uint64_t value = plain ? codes_peek_first(args[0]) : codes_peek(args[0], cb->direct);
 	struct lane *l = lane_of[plain ? LANE_FIRST : LANE_OTHERS];
+	PyObject *none = Py_None;
 
 	if (unlikely(value < CODE_READY || l->head == l->limit || far ||
 		     (!plain && l->interpreter != cb->interpreter)))
 		return emit_slowly(cb, args);
+	__asm__ volatile("" : "+r"(none)); /* loaded now, not behind RDTSC (lane_put) */
 	put(l, cb->head | value | place);
-	Py_RETURN_NONE;
+	return none;
 }
 
 /*
@@ -83,15 +85,16 @@ emit_shape(struct callback *cb, PyObject *const *args, enum emit_shape shape, bo
 		return emit(cb, args, place, dist + DIST_MAX > 2 * DIST_MAX, plain, put);
 	case EMIT_BACKWARD:
 		/* Forward is as far as can be: one comparison for both. */
-		dist = first - number(args[2]);
-		place |= (uint8_t)-(dist / 2);
-		return emit(cb, args, place, dist > DIST_MAX, plain, put);
+		dist = number(args[2]) - first;
+		place |= (uint8_t)(dist / 2);
+		return emit(cb, args, place, dist + DIST_MAX > DIST_MAX, plain, put);
 	case EMIT_DOUBTFUL: /* has a callable of its own */
 		break;
 	}
 	__builtin_unreachable();
 }
 
+/* As few cache lines of code as can be. */
 #define EMITTER(name, shape, plain, put)                                                           \
 	static PyObject *name(PyObject *self, PyObject *const *args, size_t nargsf,                \
 			      PyObject *kwnames)                                                   \
