@@ -5,14 +5,22 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "recorder.h"
 #include "requests.h"
 #include "socket.h"
 
-#define NAP_MS	 1
-#define IDLE_MS	 100	      /* while there is no ring */
+#define NAP_NS	 1000000ull
+#define NAP_LEAST_NS (NAP_NS / 8)
+#define IDLE_NS	 100000000ull /* while there is no ring */
+/* How full, in percent, the fullest ring may be: before the next round comes at once; after a nap that was too
+ * long, or too short. Traced generators write 40 M records a second: 60 % of a ring in a millisecond. */
+#define BUSY	 12
+#define TOO_LONG 25
+#define TOO_SHORT 5
 #define FLUSH_NS 100000000ull /* so much of the end is missing if the recorder is killed */
 #define EVENTS	 64
 #define LAST_WORDS 64 /* rounds of requests that an ended target has left */
@@ -183,10 +191,23 @@ static void dispatch(struct recorder *r, uint64_t data)
 	}
 }
 
-static int wait_events(struct recorder *r, int ms)
+/* epoll_wait(2) by the nanosecond, where the kernel has that (Linux 5.11); else by the millisecond. */
+static int wait_ns(int epoll, struct epoll_event *events, uint64_t ns)
+{
+#ifdef SYS_epoll_pwait2
+	struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+	int n = (int)syscall(SYS_epoll_pwait2, epoll, events, EVENTS, &ts, NULL, 0);
+
+	if (n >= 0 || errno != ENOSYS)
+		return n;
+#endif
+	return epoll_wait(epoll, events, EVENTS, (int)((ns + 999999) / 1000000));
+}
+
+static int wait_events(struct recorder *r, uint64_t ns)
 {
 	struct epoll_event events[EVENTS];
-	int n = epoll_wait(r->epoll, events, EVENTS, ms);
+	int n = wait_ns(r->epoll, events, ns);
 
 	for (int i = 0; i < n; i++)
 		dispatch(r, events[i].data.u64);
@@ -259,27 +280,38 @@ static bool is_over(const struct recorder *r)
 	return r->processes.seen ? !r->processes.living : r->starter_ended;
 }
 
-/* Takes what there is to take; returns how long to wait for the next round. */
-static int take_rings(struct recorder *r)
+/* How long to nap after a round that found the fullest ring so full. */
+static uint64_t pace(struct recorder *r, unsigned int fullest)
 {
-	bool busy;
+	if (r->rested && fullest > TOO_LONG && r->nap_ns > NAP_LEAST_NS)
+		r->nap_ns /= 2;
+	else if (r->rested && fullest < TOO_SHORT && r->nap_ns < NAP_NS)
+		r->nap_ns *= 2;
+	r->rested = fullest <= BUSY;
+	return r->rested ? r->nap_ns : 0;
+}
+
+/* Takes what there is to take; returns how long to wait for the next round. */
+static uint64_t take_rings(struct recorder *r)
+{
+	unsigned int fullest;
 
 	if (r->flight.on) {
 		flight_round(r);
-		return IDLE_MS;
+		return IDLE_NS;
 	}
-	busy = rings_drain(&r->rings);
-	return busy ? 0 : r->rings.first ? NAP_MS : IDLE_MS;
+	fullest = rings_drain(&r->rings);
+	return r->rings.first || fullest > BUSY ? pace(r, fullest) : IDLE_NS;
 }
 
 void recorder_run(struct recorder *r)
 {
 	while (!is_over(r)) {
-		int ms = take_rings(r);
+		uint64_t ns = take_rings(r);
 
 		if (!r->complete)
 			tick(r);
-		wait_events(r, ms);
+		wait_events(r, ns);
 		if (r->interrupts >= 2 || r->finisher >= 0)
 			end_early(r);
 	}
@@ -363,7 +395,7 @@ int recorder_open(struct recorder *r, const struct options *options, int starter
 {
 	int err;
 
-	*r = (struct recorder){ .options = options, .finisher = -1, .starter = starter };
+	*r = (struct recorder){ .options = options, .finisher = -1, .starter = starter, .nap_ns = NAP_NS };
 	r->rings.out = &r->out;
 	r->control.fd = -1;
 	r->flight = (struct flight){

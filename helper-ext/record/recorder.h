@@ -2,8 +2,9 @@
 /*
  * recorder.h - one recording: from the first announcement to a perf.data that is complete.
  *
- * A single thread. It naps for a millisecond, takes what the rings hold, and goes on without a nap
- * while any ring is filling up; requests, deaths and signals are looked at between two rounds.
+ * A single thread. It naps for a millisecond at most, takes what the rings hold, and goes on without a nap
+ * while any ring is filling up; requests, deaths and signals are looked at between two rounds. The faster
+ * rings fill, the shorter are its naps, so that a nap that the system makes longer does not fill one.
  */
 #ifndef OCULAR_RECORDER_H
 #define OCULAR_RECORDER_H
@@ -59,6 +60,8 @@ struct recorder {
 	bool error_told;
 	uint64_t duty_start_ns; /* of the duty cycle: when somebody first asked; 0: nobody has */
 	uint64_t flush_ns; /* next time that chunks are written however small */
+	uint64_t nap_ns;
+	bool rested; /* this round comes after a nap */
 };
 
 /* folder_create(); what is wrong is said. */

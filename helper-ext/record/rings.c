@@ -144,10 +144,10 @@ static void end_ring(struct ring_map **at)
 	free(r);
 }
 
-bool rings_drain(struct rings *rs)
+unsigned int rings_drain(struct rings *rs)
 {
 	struct ring_map **at = &rs->first, *r;
-	bool busy = false;
+	uint64_t fullest = 0;
 
 	while ((r = *at)) {
 		/* Before head: a producer sets it after its last record. */
@@ -159,14 +159,16 @@ bool rings_drain(struct rings *rs)
 			atomic_store_explicit(&r->shared->closed, 1, memory_order_release);
 			rs->damaged++;
 			finished = 1;
+			n = 0;
 		}
-		busy |= n > r->nrecords / 8;
+		if (n * 100 / r->nrecords > fullest)
+			fullest = n * 100 / r->nrecords;
 		if (finished)
 			end_ring(at);
 		else
 			at = &r->next;
 	}
-	return busy;
+	return (unsigned int)fullest;
 }
 
 void rings_flush(struct rings *rs)

@@ -37,8 +37,8 @@ int rings_add(struct rings *rs, int fd, uint32_t pid, uint32_t tid);
 /* What follows from this ring is of thread tid: opens a stream for it unless that is the one open. */
 void rings_thread(struct rings *rs, struct ring_map *r, uint32_t tid);
 
-/* Takes what is in the rings. True: some ring was filling up, come back at once. */
-bool rings_drain(struct rings *rs);
+/* Takes what is in the rings. Returns how full the fullest was, in percent. */
+unsigned int rings_drain(struct rings *rs);
 
 /* Writes out what has been taken. */
 void rings_flush(struct rings *rs);
