@@ -1,13 +1,17 @@
 """make bench: what Ocular costs, as ratios of interleaved runs.
 
     python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only emission,marker,program,analysis,memory]
+                                 [--programs NAME,...]
 
 Every figure is the median over rounds; within a round all variants run one after another, so that a
-slow moment of the machine hits them alike. Prints Markdown; docs/benchmarks.md keeps dated copies.
+slow moment of the machine hits them alike. Ratios are taken within a round. One marker's cost is measured in
+slices of microseconds (emit.py). Prints Markdown; docs/benchmarks.md keeps dated copies.
 """
 import argparse
+import json
 import os
 import platform
+import random
 import shutil
 import statistics
 import subprocess
@@ -45,6 +49,18 @@ SINKS = {
 }
 
 
+# Short runs of whole programs in one round of --rounds: the machine's speed changes within seconds.
+PROGRAM_ROUNDS = 5
+
+# One marker: processes, each with the code in another place; seconds of each; the loop around a slice may take so much
+# of what it takes at full speed; slices of a variant that must be left.
+PLACES = 7
+PLACE_BYTES = 19 * 16
+MARKER_SECONDS = 10
+FULL_SPEED = 1.04
+KEPT_MIN = 10
+
+
 def run(command, **options):
     done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, **options)
@@ -65,10 +81,37 @@ def median(values):
     return statistics.median(values)
 
 
+def quartiles(values):
+    low, middle, high = statistics.quantiles(values, n=4)
+    return middle, low, high
+
+
+def spread(values):
+    return median(values), min(values), max(values)
+
+
+def measured_slices(measured):
+    return (s for event in measured["events"].values() for slices in event.values() for s in slices)
+
+
+def event_costs(measured, name, full):
+    """{variant: ns an event over the empty callback; "empty": over none}, from the slices at full speed; None: too few."""
+    ns = {}
+    for variant, slices in measured["events"][name].items():
+        kept = [ticks for before, after, ticks in slices if before <= full and after <= full]
+        if len(kept) < KEPT_MIN:
+            return None
+        ns[variant] = median(kept) / measured["ticks_a_ns"]
+    costs = {variant: ns[variant] - ns["empty"] for variant in ns}
+    return dict(costs, empty=-costs["nothing"])
+
+
 class Bench:
-    def __init__(self, build, rounds):
+    def __init__(self, build, rounds, workloads=WORKLOADS):
         self.build = build
         self.rounds = rounds
+        self.workloads = workloads
+        self.load = "%.1f" % os.getloadavg()[0]
         self.work = build / "bench"
         shutil.rmtree(self.work, ignore_errors=True)
         self.work.mkdir(parents=True)
@@ -78,15 +121,15 @@ class Bench:
 
     # --- programs ---------------------------------------------------------------------------------
 
-    def empty_module(self, python):
-        """Builds ocular_empty for one interpreter; the folder to put on PYTHONPATH."""
+    def empty_module(self, python, *objects):
+        """Builds ocular_empty for one interpreter, behind other objects; the folder to put on PYTHONPATH."""
         script = ("import sysconfig as s; print(s.get_path('include'), s.get_path('platinclude'), "
                   "s.get_config_var('EXT_SUFFIX'))")
         include, platform_include, suffix = run([python, "-c", script]).split()
         folder = self.work / ("empty" + suffix)
         folder.mkdir(exist_ok=True)
         run(["cc", "-O2", "-shared", "-fPIC", "-I" + include, "-I" + platform_include, "-o",
-             folder / ("ocular_empty" + suffix), HERE / "ocular_empty.c"])
+             folder / ("ocular_empty" + suffix), *objects, HERE / "ocular_empty.c"])
         return folder
 
     def viztracer(self, python):
@@ -120,34 +163,73 @@ class Bench:
         tools += ["viztracer"] if path[1] else []
         ratios = {tool: [] for tool in tools}
         over = {"calls": [], "adaptive": []}
-        for _ in range(self.rounds):
-            took = {tool: self.seconds(python, workload, tool, path) for tool in tools}
+        for _ in range(self.rounds * PROGRAM_ROUNDS):
+            took = {tool: self.seconds(python, workload, tool, path) for tool in random.sample(tools, len(tools))}
             for tool in tools:
                 ratios[tool].append(took[tool] / took["plain"])
             for mode in over:
                 over[mode].append(took["ocular-" + mode] / took["empty-" + mode])
         cells = ["%.2f" % median(ratios[t]) for t in tools[1:]]
-        return cells + ["%.2f" % median(over[m]) for m in over]
+        return cells + ["**%.2f** (%.2f to %.2f)" % quartiles(over[m]) for m in over]
 
     def programs(self):
         for python in self.pythons:
-            rows = [[w] + self.slowdowns(python, w) for w in WORKLOADS]
+            rows = [[w] + self.slowdowns(python, w) for w in self.workloads]
             table("Slowdown of whole programs, %s" % self.version(python),
                   ["program", "empty callbacks (calls)", "**calls**", "empty callbacks (adaptive)",
                    "**adaptive**", "cProfile"] + (["viztracer"] if len(rows[0]) == 9 else []) +
                   ["calls / empty", "adaptive / empty"], rows)
+            print("\n(%d rounds; load average %s at the start)" % (self.rounds * PROGRAM_ROUNDS, self.load))
 
     def version(self, python):
         return run([python, "-c", "import platform; print('CPython', platform.python_version())"]).strip()
 
     # --- one marker -------------------------------------------------------------------------------
 
+    def placed(self, python, pad):
+        """The extension and ocular_empty with `pad` bytes of code before their own; folders for PYTHONPATH.
+
+        Where a callback's code lies decides whether its branches and CPython's get in each other's way in the
+        processor's tables: an event in twenty costs 5 to 9 ns more in one place than in others."""
+        soabi = run([python, "-c", "import sysconfig as s; print(s.get_config_var('SOABI'))"]).strip()
+        top = self.work / ("placed-%s-%d" % (soabi, pad))
+        package = top / "python/ocular"
+        package.mkdir(parents=True)
+        (top / "bin").symlink_to(self.build / "bin")
+        for file in (self.build / "python/ocular").glob("*.py"):
+            (package / file.name).symlink_to(file.resolve())
+        space = top / "pad.o"
+        run(["cc", "-x", "assembler", "-c", "-o", space, "-"],
+            input=".text\n.skip %d\n.section .note.GNU-stack,\"\"\n" % pad)
+        objects = sorted((self.build / "obj" / soabi / "helper-ext/ext").glob("*.o"))
+        run(["cc", "-shared", "-o", package / ("_core.%s.so" % soabi), space, *objects])
+        shutil.copytree(self.empty_module(python, space), top / "empty")
+        return [top / "python", top / "empty"]
+
+    def slices(self, python):
+        """What emit.py measured, once for each place."""
+        for place in range(PLACES):
+            path = self.placed(python, place * PLACE_BYTES)
+            env = dict(os.environ, PYTHONPATH=os.pathsep.join(map(str, path)))
+            yield json.loads(run([python, HERE / "emit.py", MARKER_SECONDS], env=env))
+
     def markers(self):
         for python in self.pythons:
-            print("\n### One marker over an empty vectorcall callback, %s\n" % self.version(python))
-            path = [self.build / "python", self.empty_module(python)]
-            env = dict(os.environ, PYTHONPATH=os.pathsep.join(map(str, path)))
-            print(run([python, HERE / "emit.py"], env=env), flush=True)
+            measured = list(self.slices(python))
+            refs = sorted(r for m in measured for e in measured_slices(m) for r in e[:2])
+            full = refs[len(refs) // 200] * FULL_SPEED
+            rows = []
+            for name in measured[0]["events"]:
+                places = [event_costs(m, name, full) for m in measured]
+                places = [p for p in places if p]
+                rows.append([name] + ["%.1f" % median(p["empty"] for p in places)] +
+                            ["%+.1f" % median(p[v] for p in places) for v in ("stamp", "record")] +
+                            ["**%+.1f** (%+.1f to %+.1f)" % spread([p[v] for p in places]) for v in ("marker", "ring")])
+            table("One marker over an empty vectorcall callback, ns, %s" % self.version(python),
+                  ["event", "empty callback", "RDTSC over it", "{time, constant} over it", "marker over it",
+                   "marker in a drained ring over it"], rows)
+            print("\n(%d places of the code; %.0f %% of %d slices ran at full speed; load average %s at the start)" %
+                  (len(measured), 100 * sum(r <= full for r in refs) / len(refs), len(refs) // 2, self.load))
 
     # --- emission: instructions, counted in the machine code ------------------------------------------
 
@@ -198,7 +280,6 @@ class Bench:
     def count(self, data):
         out = self.work / "summary.json"
         self.script(data, self.build / "perf/ocular.so", "summary=%s" % out)
-        import json
         return sum(json.loads(out.read_text())["events"].values())
 
     def words(self, words):
@@ -255,9 +336,10 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--build", type=Path, default=ROOT / "build")
     p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--programs", default=",".join(WORKLOADS))
     p.add_argument("--only", default="emission,marker,program,analysis,memory")
     o = p.parse_args()
-    b = Bench(o.build.resolve(), o.rounds)
+    b = Bench(o.build.resolve(), o.rounds, o.programs.split(","))
     sections = {"emission": b.emission, "marker": b.markers, "program": b.programs, "analysis": b.analysis, "memory": b.memory}
     print("## %s\n" % time.strftime("%Y-%m-%d"))
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""What a marker costs over an empty vectorcall callback for the same event, in ns.
+"""What a marker costs beside an empty vectorcall callback for the same event: slices for bench.py to compare.
 
-Needs ocular and ocular_empty (tests/bench/ocular_empty.c) on the path. Each event is switched on for
-one small code object. Its callback does nothing; or reads the time; or stores the time and a constant; or
-writes markers into memory that nobody reads; or into a ring that ocular-record drains, on another
-processor if it gets one. Rounds go through these in turn; a figure is the median over rounds of the
-difference. Prints a Markdown table.
+    python emit.py SECONDS
+
+Needs ocular and ocular_empty (tests/bench/ocular_empty.c) on the path. Each event is switched on for one small
+code object. Its callback is one of VARIANTS, in an order drawn anew each round; each runs in slices of some
+20 us, between two runs of a loop that is always the same and tells how fast the machine is at that moment.
+Prints JSON: ticks a nanosecond, and for each event and variant its slices, [loop before, loop after, ticks an event].
 """
 
 import gc
+import json
 import os
-import statistics
+import random
 import sys
 import tempfile
 import time
@@ -18,47 +20,57 @@ import time
 import ocular_empty
 from ocular import _core, calibrate, monitor, tools
 
-EVENTS = 4000   # a measurement, more or less
-ROUNDS = 301
+EVENTS = 900    # a slice, more or less
+WARM = 60       # turns, after another callback has been set
+SLICES = 3      # in a row
+
+# name: whose callback; None: the event is off. A marker goes to memory that nobody reads, or to a drained ring.
+VARIANTS = ("nothing", "empty", "stamp", "record", "marker", "ring")
 
 
-def to_memory(code, function, ns_a_cycle):
-    return _core.measure(code, function, EVENTS)[0] * ns_a_cycle
+def callbacks(session, name):
+    marker = _core.callback(_core.ops[name], monitor._shape(name, session.mode), None)
+    return {"nothing": None, "empty": ocular_empty.callback(), "stamp": ocular_empty.stamp(),
+            "record": ocular_empty.record(), "marker": marker, "ring": marker}
 
 
-def to_ring(code, function, ns_a_cycle):
-    began = time.perf_counter_ns()
-    function(EVENTS)
-    return time.perf_counter_ns() - began
+class Event:
+    def __init__(self, session, name):
+        self.session, self.name = session, name
+        self.code, self.function = calibrate.PROGRAMS[name]
+        self.event = getattr(sys.monitoring.events, name)
+        self.callbacks = callbacks(session, name)
+        self.slices = {variant: [] for variant in VARIANTS}
+        self.set("marker")
+        turns = 1000
+        self.turns = turns * EVENTS // _core.measure(self.code, self.function, turns)[1]
+        self.events = _core.measure(self.code, self.function, self.turns)[1]
+        self.set("nothing")
+
+    def set(self, variant):
+        callback = self.callbacks[variant]
+        sys.monitoring.register_callback(self.session.tool, self.event, callback)
+        sys.monitoring.set_local_events(self.session.tool, self.code, self.event if callback else 0)
+        self.function(WARM)
+
+    def ticks(self, variant):
+        if variant == "marker":
+            return _core.measure(self.code, self.function, self.turns)[0]
+        return ocular_empty.call(self.function, self.turns)
+
+    def round(self):
+        for variant in random.sample(VARIANTS, len(VARIANTS)):
+            self.set(variant)
+            if variant == "marker":
+                self.ticks(variant)
+            for _ in range(SLICES):
+                before = ocular_empty.reference()
+                ticks = self.ticks(variant)
+                self.slices[variant].append((before, ocular_empty.reference(), ticks / self.events))
+        self.set("nothing")
 
 
-def compare(session, name, callback, ns_a_cycle):
-    """ns an event: the empty callback over none, and over that: RDTSC, {time, constant}, a marker, one to a ring."""
-    code, function = calibrate.PROGRAMS[name]
-    monitoring = sys.monitoring
-    event = getattr(monitoring.events, name)
-
-    def run(with_callback, sink):
-        monitoring.register_callback(session.tool, event, with_callback)
-        monitoring.set_local_events(session.tool, code, event if with_callback else 0)
-        function(100)
-        return sink(code, function, ns_a_cycle)
-
-    run(callback, to_memory)
-    markers = _core.measure(code, function, EVENTS)[1]
-    empty = ocular_empty.callback()
-    over_empty = ocular_empty.stamp(), ocular_empty.record(), callback
-    rounds = []
-    for _ in range(ROUNDS):
-        nothing, floor = run(None, to_memory), run(empty, to_memory)
-        rounds.append([floor - nothing] + [run(c, to_memory) - floor for c in over_empty] +
-                      [-run(empty, to_ring) + run(callback, to_ring)])
-    monitoring.set_local_events(session.tool, code, 0)
-    differences = zip(*rounds)
-    return [statistics.median(d) / markers for d in differences]
-
-
-def main():
+def main(seconds):
     gc.disable()
     with tempfile.TemporaryDirectory(prefix="ocular-bench-") as temp:
         folder = os.path.join(temp, "data")
@@ -68,18 +80,16 @@ def main():
         _core.join()
         monitor._begin(session, (), (), None, False)
         _core.set_filter((), (), ())  # the package's own code is what is measured
-        ns_a_cycle = 1e9 / _core.ask(folder)[3]
-        print("| event | empty callback | RDTSC over it | {time, constant} over it | **marker over it** | "
-              "in a drained ring |")
-        print("|---|---|---|---|---|---|")
-        for name in calibrate.PROGRAMS:
-            if name in session.events:
-                callback = _core.callback(_core.ops[name], monitor._shape(name, "full"), None)
-                row = compare(session, name, callback, ns_a_cycle)
-                print("| %s | %.1f | %+.1f | %+.1f | **%+.1f** | %+.1f |" % (name, *row), flush=True)
+        ticks_a_ns = _core.ask(folder)[3] / 1e9
+        events = [Event(session, name) for name in calibrate.PROGRAMS if name in session.events]
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for event in events:
+                event.round()
         session.unregister()
         _core.close()
         monitor.finish(folder)
+    json.dump({"ticks_a_ns": ticks_a_ns, "events": {e.name: e.slices for e in events}}, sys.stdout)
 
 
-main()
+main(float(sys.argv[1]))

@@ -4,7 +4,8 @@
  * vectorcall. What a tool costs beyond callback() is the tool's own. stamp() reads the time-stamp
  * counter and keeps it: what any tool pays that knows when its events happened. record() appends the
  * time and a constant word to memory, without asking for room, code or place: the least that a marker
- * with a time can cost on this machine.
+ * with a time can cost on this machine. reference() is a loop that always does the same: how fast the
+ * machine is at this moment.
  */
 #include <Python.h>
 #include <structmember.h>
@@ -95,7 +96,42 @@ static PyObject *record(PyObject *module, PyObject *unused)
 	return make(module, do_record);
 }
 
+/*
+ * About a microsecond that fills the processor's execution units, so that it tells too when another thread
+ * has the same core. What only waits for itself would not.
+ */
+#define TURNS 1500
+
+static PyObject *reference(PyObject *module, PyObject *unused)
+{
+	unsigned long long began = __rdtsc();
+
+	(void)module, (void)unused;
+	for (int i = 0; i < TURNS; i++)
+		__asm__ volatile("lea 1(%%rax), %%rax\n\tlea 1(%%rcx), %%rcx\n\t"
+				 "lea 1(%%rdx), %%rdx\n\tlea 1(%%rsi), %%rsi"
+				 : : : "rax", "rcx", "rdx", "rsi");
+	return PyLong_FromUnsignedLongLong(__rdtsc() - began);
+}
+
+static PyObject *call(PyObject *module, PyObject *args)
+{
+	PyObject *function, *n, *result;
+	unsigned long long began, ended;
+
+	(void)module;
+	if (!PyArg_ParseTuple(args, "OO", &function, &n))
+		return NULL;
+	began = __rdtsc();
+	result = PyObject_CallOneArg(function, n);
+	ended = __rdtsc();
+	Py_XDECREF(result);
+	return result ? PyLong_FromUnsignedLongLong(ended - began) : NULL;
+}
+
 static PyMethodDef methods[] = {
+	{ "reference", reference, METH_NOARGS, "Ticks that a loop takes which is always the same." },
+	{ "call", call, METH_VARARGS, "call(function, n): ticks that function(n) takes." },
 	{ "callback", callback, METH_NOARGS, "A new callback that does nothing." },
 	{ "stamp", stamp, METH_NOARGS, "A new callback that reads the time-stamp counter." },
 	{ "record", record, METH_NOARGS, "A new callback that stores the time and a word." },

@@ -68,13 +68,13 @@ def unparse(rounds):
     return sum(len(ast.unparse(tree)) for _ in range(rounds))
 
 
-# name: (function, argument for about half a second untraced)
+# name: (function, argument for about an eighth of a second untraced)
 WORKLOADS = {
-    "recursion": (fib, 32),
-    "methods": (methods, 40000),
-    "generators": (generators, 2000),
-    "json": (json_python, 200),
-    "unparse": (unparse, 16),
+    "recursion": (fib, 29),
+    "methods": (methods, 10000),
+    "generators": (generators, 500),
+    "json": (json_python, 50),
+    "unparse": (unparse, 4),
 }
 
 
