@@ -34,6 +34,7 @@ struct window {
 	uint64_t begun, ns; /* of the window; summed where threads are */
 	struct map costs;  /* struct code or struct loop -> struct cost */
 	double worst;	   /* the largest excess, ns */
+	bool usual;	   /* a baseline: to compare with, and not to look at */
 };
 
 struct snapshots {
@@ -324,7 +325,12 @@ static int write_window(FILE *f, const struct snapshots *v, const struct window 
 	return 0;
 }
 
-static int find_worst(struct snapshots *v)
+static bool is_baseline(const struct snapshot *s)
+{
+	return s && s->trigger && !strcmp(s->trigger, "baseline");
+}
+
+static int find_worst(struct snapshots *v, const struct codes *codes)
 {
 	for (size_t i = 0; i < v->n; i++) {
 		size_t n;
@@ -333,6 +339,7 @@ static int find_worst(struct snapshots *v)
 		if (!rows)
 			return -ENOMEM;
 		v->windows[i].worst = n ? rows[0].excess : 0;
+		v->windows[i].usual = is_baseline(codes_snapshot(codes, v->windows[i].number));
 		free(rows);
 	}
 	return 0;
@@ -342,6 +349,8 @@ static int by_worst(const void *left, const void *right)
 {
 	const struct window *a = left, *b = right;
 
+	if (a->usual != b->usual)
+		return a->usual - b->usual;
 	if (a->worst != b->worst)
 		return a->worst < b->worst ? 1 : -1;
 	return (a->number > b->number) - (a->number < b->number);
@@ -351,22 +360,26 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 {
 	struct snapshots *v = (struct snapshots *)s;
 	int err = gather(v, p->codes);
+	size_t n = 0;
 
 	if (!err)
-		err = find_worst(v);
+		err = find_worst(v, p->codes);
 	if (err || !v->n)
 		return err;
 	qsort(v->windows, v->n, sizeof(*v->windows), by_worst);
-	fprintf(f, "%zu snapshot%s%s; times are of the thread that the trigger was seen in, "
-		   "else of all\n\n", v->n, v->n == 1 ? "" : "s",
-		v->n > 1 ? ", each compared with the others, those that differ most first" :
-			   ": nothing to compare it with");
-	for (size_t i = 0; i < v->n && i < SHOWN && !err; i++) {
+	while (n < v->n && !v->windows[n].usual)
+		n++;
+	fprintf(f, "%zu snapshot%s%s%s; times are of the thread that the trigger was seen in, "
+		   "else of all\n\n", n, n == 1 ? "" : "s",
+		v->n > 1 ? ", each compared with the others" : ": nothing to compare it with",
+		v->n > n && n ? " and a baseline, those that differ most first" :
+		v->n > 1      ? ", those that differ most first" : "");
+	for (size_t i = 0; i < n && i < SHOWN && !err; i++) {
 		err = write_window(f, v, &v->windows[i], p);
 		fputc('\n', f);
 	}
-	if (v->n > SHOWN)
-		fprintf(f, "%zu more are in the recording\n\n", v->n - SHOWN);
+	if (n > SHOWN)
+		fprintf(f, "%zu more are in the recording\n\n", n - SHOWN);
 	return err;
 }
 

@@ -20,6 +20,11 @@ static uint64_t ticks(const struct recorder *r, uint64_t ns)
 	return (unsigned __int128)ns * clock_hz(&r->clock) / 1000000000u;
 }
 
+static bool flight_is_full(const struct flight *f)
+{
+	return f->taken - f->based >= f->most;
+}
+
 /* What has been copied, in the order of the rings. */
 struct copies {
 	struct window *windows;
@@ -62,6 +67,29 @@ static void write_all(struct copies *c, struct recorder *r, uint64_t until)
 
 	for (struct ring_map *m = r->rings.first; m; m = m->next, i++)
 		window_write(&c->windows[i], &r->rings, m, r->flight.taken, until);
+}
+
+/* What is older than `from` goes into `older`. */
+static int split_all(struct copies *c, struct copies *older, uint64_t from)
+{
+	int err = 0;
+
+	*older = (struct copies){ .windows = calloc(c->n + 1, sizeof(*older->windows)) };
+	if (!older->windows)
+		return -ENOMEM;
+	c->records = c->threads = c->cut = 0;
+	for (; !err && older->n < c->n; older->n++) {
+		struct window *w = &c->windows[older->n], *o = &older->windows[older->n];
+
+		err = window_split(w, o, from);
+		older->records += o->n;
+		older->threads += o->n != 0;
+		older->cut += o->cut && o->n;
+		c->records += w->n;
+		c->threads += w->n != 0;
+		c->cut += w->cut && w->n;
+	}
+	return err;
 }
 
 static void free_all(struct copies *c)
@@ -115,29 +143,59 @@ static void tell(const struct recorder *r, const struct trigger *t, const struct
 		free(line);
 }
 
+static bool wants_baseline(const struct recorder *r)
+{
+	return !r->flight.taken && r->flight.window_ns;
+}
+
+static void keep(struct recorder *r, struct copies *c, const struct trigger *t, uint64_t until)
+{
+	r->flight.taken++;
+	write_all(c, r, until);
+	tell(r, t, c, until);
+}
+
+/* Takes the time before `from` out of what was copied, and keeps it if there is any. */
+static int keep_baseline(struct recorder *r, struct copies *c, uint64_t from)
+{
+	static const struct trigger baseline = {
+		.members = "\"trigger\":\"baseline\",\"label\":\"before the first one\"",
+	};
+	struct copies older;
+	int err = split_all(c, &older, from);
+
+	if (!err && older.records) { /* what is written of it comes before what is written of *c */
+		keep(r, &older, &baseline, from - 1);
+		r->flight.based = true;
+	}
+	free_all(&older);
+	return err;
+}
+
 int flight_take(struct recorder *r, const struct trigger *t)
 {
-	uint64_t now = __rdtsc(), until = t->tsc && t->tsc < now ? t->tsc : now, from = 0;
+	uint64_t now = __rdtsc(), until = t->tsc && t->tsc < now ? t->tsc : now, from = 0, back;
 	uint64_t began = clock_monotonic_ns(), took;
 	struct copies c;
 	int err;
 
-	if (r->flight.taken >= r->flight.most) {
+	if (flight_is_full(&r->flight)) {
 		r->flight.refused++;
 		return -EDQUOT;
 	}
 	recorder_update_clock(r);
-	if (r->flight.window_ns && ticks(r, r->flight.window_ns) < until)
-		from = until - ticks(r, r->flight.window_ns);
-	err = copy_all(&c, r, from, until);
+	back = ticks(r, r->flight.window_ns);
+	if (r->flight.window_ns && back < until)
+		from = until - back;
+	back = wants_baseline(r) && back < from ? back : 0;
+	err = copy_all(&c, r, from - back, until);
 	took = clock_monotonic_ns() - began;
 	if (took > r->flight.stall_ns)
 		r->flight.stall_ns = took;
-	if (!err) {
-		r->flight.taken++;
-		write_all(&c, r, until);
-		tell(r, t, &c, until);
-	}
+	if (!err && back)
+		err = keep_baseline(r, &c, from);
+	if (!err)
+		keep(r, &c, t, until);
 	free_all(&c);
 	return err;
 }
@@ -228,7 +286,7 @@ void flight_breakpoint(struct recorder *r, int fd)
 		tell_hit(r, bp, &hit);
 	if (!n)
 		breakpoints_end(&r->breakpoints, fd);
-	if (r->flight.taken >= r->flight.most) /* hits would cost the program time for nothing */
+	if (flight_is_full(&r->flight)) /* hits would cost the program time for nothing */
 		breakpoints_drop(&r->breakpoints, 0);
 }
 
@@ -246,13 +304,13 @@ static void set_breakpoints(struct recorder *r, uint32_t pid)
 
 void flight_meet(struct recorder *r, uint32_t pid)
 {
-	if (r->flight.taken < r->flight.most)
+	if (!flight_is_full(&r->flight))
 		set_breakpoints(r, pid);
 }
 
 static void set_all_breakpoints(struct recorder *r)
 {
-	if (!r->options->symbols[0] || r->flight.taken >= r->flight.most)
+	if (!r->options->symbols[0] || flight_is_full(&r->flight))
 		return;
 	for (const struct process *p = r->processes.first; p; p = p->next)
 		set_breakpoints(r, p->pid);

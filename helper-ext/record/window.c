@@ -147,10 +147,39 @@ static uint32_t first_tid(const struct window *w)
 	return w->tid;
 }
 
+/* The records before tsc, and not half of a word with its prefix. */
+static uint32_t count_older(const struct window *w, uint64_t tsc)
+{
+	uint32_t n = 0;
+
+	while (n < w->n && w->records[n].tsc < tsc)
+		n++;
+	if (n && marker_op(w->records[n - 1].word) == OP_WIDE)
+		n--;
+	return n;
+}
+
+int window_split(struct window *w, struct window *older, uint64_t tsc)
+{
+	uint32_t n = count_older(w, tsc);
+
+	*older = *w;
+	older->n = n;
+	older->records = malloc((n + 1) * sizeof(*older->records));
+	if (!older->records)
+		return -ENOMEM;
+	memcpy(older->records, w->records, n * sizeof(*w->records));
+	drop_first(w, n);
+	older->tid = first_tid(w);
+	w->follows = n != 0;
+	w->cut = w->cut && !n;
+	return 0;
+}
+
 /* The first word may lack its WIDE prefix, and is one if that itself is the first. */
 static uint32_t torn(const struct window *w)
 {
-	if (!w->from || !w->n || marker_op(w->records[0].word) == OP_HELLO)
+	if (w->follows || !w->from || !w->n || marker_op(w->records[0].word) == OP_HELLO)
 		return 0;
 	return marker_op(w->records[0].word) == OP_WIDE ? 2 : 1;
 }

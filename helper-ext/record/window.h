@@ -20,6 +20,7 @@ struct window {
 	uint32_t tid;	/* whose the newest are */
 	uint64_t hello; /* ring_hello() of the last HELLO before the copy */
 	uint64_t from;	/* position of records[0] */
+	bool follows;	/* what was before its first record is known: that is a whole word */
 	bool cut;	/* the ring did not reach back to `from_tsc`: older ones are overwritten */
 };
 
@@ -28,6 +29,12 @@ struct window {
  * 0; -ENOMEM; -EINVAL: the ring is damaged. Then the window is empty.
  */
 int window_copy(struct window *w, struct ring_map *r, uint64_t from_tsc, uint64_t until_tsc);
+
+/*
+ * Cuts off what is older than tsc: *older is that, a window of its own. 0; -ENOMEM: nothing was done.
+ * Whether the ring reached back is said of the newer part.
+ */
+int window_split(struct window *w, struct window *older, uint64_t tsc);
 
 /*
  * Writes the window into the streams of its threads, a segment each: SNAPSHOT, HELLO, the words, and

@@ -1,6 +1,6 @@
 """make bench: what Ocular costs, as ratios of interleaved runs.
 
-    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only emission,marker,program,analysis,memory]
+    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only emission,marker,program,flight,analysis,memory]
                                  [--programs NAME,...]
 
 Every figure is the median over rounds; within a round all variants run one after another, so that a
@@ -184,6 +184,43 @@ class Bench:
     def version(self, python):
         return run([python, "-c", "import platform; print('CPython', platform.python_version())"]).strip()
 
+    # --- flight recorder, duty cycle ---------------------------------------------------------------
+
+    def ocular_run(self, python, program, *options):
+        """Its output, under `ocular record`."""
+        data = self.work / "data"
+        out = run([ROOT / "scripts/ocular", "record", "-q", "-o", data, "--python", python, *options, "--", *program],
+                  env=dict(os.environ, PYTHONPATH=str(self.build / "python"), PYTHONHASHSEED="0"))
+        shutil.rmtree(data, ignore_errors=True)
+        shutil.rmtree(str(data) + ".old", ignore_errors=True)
+        return out
+
+    def flight(self):
+        variants = {"calls": ["--mode", "calls"], "calls, flying": ["--mode", "calls", "--flight", "10ms"],
+                    "adaptive": [], "adaptive, flying": ["--flight", "10ms"],
+                    "adaptive, --duty 5%": ["--duty", "5%", "--duty-window", "20ms"]}
+        header = ["program", *variants, "calls: flying / recording", "adaptive: flying / recording"]
+        for python in self.pythons:
+            rows, program = [], HERE / "flight.py"
+            for workload in WORKLOADS:
+                body, ratios = [HERE / "workloads.py", workload, "plain"], []
+                for _ in range(self.rounds):
+                    plain = float(run([python, *body]))
+                    took = {v: float(self.ocular_run(python, body, *o)) / plain for v, o in variants.items()}
+                    ratios.append([*took.values(), took["calls, flying"] / took["calls"],
+                                   took["adaptive, flying"] / took["adaptive"]])
+                rows.append([workload] + ["%.2f" % median(column) for column in zip(*ratios)])
+            table("An idle flight recorder, a duty cycle: slowdown, %s" % self.version(python), header, rows)
+            stall = json.loads(self.ocular_run(python, [program, "stall", "300"], "--flight", "10ms", "--max-snapshots", "1000"))
+            table("The longest gap in a busy thread, eight with 10 ms of history, us",
+                  ["", "median", "p99", "longest", "rounds"],
+                  [[name + " a snapshot"] + ["%.0f" % (row[k] / 1000) for k in ("median", "p99", "max")] + [row["n"]]
+                   for name, row in stall.items()])
+            path = os.pathsep.join([str(self.build / "python"), str(self.empty_module(python))])
+            call = json.loads(run([python, program, "call", "1000000"], env=dict(os.environ, PYTHONPATH=path)))
+            table("take_snapshot(label, number=1) while nobody listens, ns a call of a million",
+                  ["", "an empty C function", "over that"], [["%.1f" % call[k] for k in ("take_snapshot", "empty", "over")]])
+
     # --- one marker -------------------------------------------------------------------------------
 
     def placed(self, python, pad):
@@ -337,10 +374,10 @@ def main():
     p.add_argument("--build", type=Path, default=ROOT / "build")
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--programs", default=",".join(WORKLOADS))
-    p.add_argument("--only", default="emission,marker,program,analysis,memory")
+    p.add_argument("--only", default="emission,marker,program,flight,analysis,memory")
     o = p.parse_args()
     b = Bench(o.build.resolve(), o.rounds, o.programs.split(","))
-    sections = {"emission": b.emission, "marker": b.markers, "program": b.programs, "analysis": b.analysis, "memory": b.memory}
+    sections = {"emission": b.emission, "marker": b.markers, "program": b.programs, "analysis": b.analysis, "memory": b.memory, "flight": b.flight}
     print("## %s\n" % time.strftime("%Y-%m-%d"))
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")
     print("%s, %d cores, %s, %s" % (cpu, os.cpu_count(), platform.system() + " " + platform.release().split("-")[0],

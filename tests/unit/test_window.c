@@ -87,6 +87,37 @@ static void put_thread(struct fixture *f, uint32_t tid)
 	f->ring->tid = tid;
 }
 
+/* Each record is in one of the two, a prefix with its word, and each knows whose its newest are. */
+static void test_a_window_in_two(void **state)
+{
+	struct fixture *f = *state;
+	struct window w, older;
+
+	put_hello(f, 0);
+	put_lines(f, 8);
+	put(f, marker_wide(0, 1 << 20, 0)); /* at 1009 */
+	put_lines(f, 5);
+	put_thread(f, 12);
+	put_lines(f, 3);
+	assert_int_equal(window_copy(&w, f->map, 0, UINT64_MAX), 0);
+	assert_int_equal(window_split(&w, &older, 1010), 0);
+	assert_int_equal(older.from, 0);
+	assert_int_equal(older.n, 9);
+	assert_int_equal(older.tid, 11);
+	assert_int_equal(w.from, 9);
+	assert_int_equal(w.n, 10);
+	assert_int_equal(w.tid, 12);
+	assert_int_equal(marker_op(w.records[0].word), OP_WIDE);
+	assert_true(w.follows);
+	assert_false(older.follows);
+	window_free(&older);
+	assert_int_equal(window_split(&w, &older, 1000), 0); /* nothing is older */
+	assert_int_equal(older.n, 0);
+	assert_int_equal(w.n, 10);
+	window_free(&older);
+	window_free(&w);
+}
+
 /* Times asked for, and what of a ring after 1000 records is had. */
 static void test_times(void **state)
 {
@@ -249,6 +280,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_segment_names_its_interpreter, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_prefix_is_not_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_threads_that_share_a_ring, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_window_in_two, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_writer_at_full_speed, setup, teardown),
 	};
 

@@ -48,31 +48,37 @@ def split(r):
             open_[e.tid] = (int(e.offset), e.pid, e.tid, [])
             found.append(open_[e.tid])
     equal(open_, {}, "segments that do not end")
-    return found
+    before = [line["number"] for line in lines(r) if line["trigger"] == "baseline"]
+    return [part for part in found if part[0] not in before]
+
+
+def lines(r):
+    """[line] by number; every process with a part in one has the same line."""
+    found = {}
+    for line in r.lines("snapshot"):
+        equal(found.setdefault(line["number"], line), line)
+    return [found[n] for n in sorted(found)]
 
 
 def snapshots(r):
-    """[line] by number; every process with a part in one has the same line."""
-    lines = {}
-    for line in r.lines("snapshot"):
-        equal(lines.setdefault(line["number"], line), line)
-    return [lines[n] for n in sorted(lines)]
+    """Those that something has caused."""
+    return [line for line in lines(r) if line["trigger"] != "baseline"]
 
 
 def test_segments_are_named_and_timed():
     # Other programs may hold it up for most of that.
     with rec.recording(LABELS, recorder=["--flight", "50ms"]) as r:
         equal((r.code, r.err), (0, ""))
-        lines, parts = snapshots(r), split(r)
-        equal([line["label"] for line in lines], ["label 0", "label 1", "label 2"])
-        equal([line["trigger"] for line in lines], ["take_snapshot"] * 3)
-        equal([line["data"] for line in lines],
+        taken, parts = snapshots(r), split(r)
+        equal([line["label"] for line in taken], ["label 0", "label 1", "label 2"])
+        equal([line["trigger"] for line in taken], ["take_snapshot"] * 3)
+        equal([line["data"] for line in taken],
               [dict(number=i, half=i / 2, text='a"b\n', other=line["data"]["other"])
-               for i, line in enumerate(lines)])
-        assert lines[0]["data"]["other"].startswith("<function mark at 0x")
-        equal([[s.split(" (")[0] for s in line["stack"]] for line in lines], [["mark", "<module>"]] * 3)
-        equal([p[0] for p in parts], [1, 2, 3])
-        for line, (_, _, _, events) in zip(lines, parts):
+               for i, line in enumerate(taken)])
+        assert taken[0]["data"]["other"].startswith("<function mark at 0x")
+        equal([[s.split(" (")[0] for s in line["stack"]] for line in taken], [["mark", "<module>"]] * 3)
+        equal([p[0] for p in parts], [line["number"] for line in taken])
+        for line, (_, _, _, events) in zip(taken, parts):
             length = line["at_ns"] - line["from_ns"]
             assert length <= 51e6, length
             assert abs(events[0].time - line["from_ns"]) < 100000, (events[0], line)
@@ -82,6 +88,40 @@ def test_segments_are_named_and_timed():
             equal(names[-2], ("PY_RETURN", "work"))
             equal(names[-1003:-2].count(("JUMP", "work")), 1000)
             assert all(e.file.endswith("program.py") for e in events if e.name == "JUMP")
+
+
+def test_a_lone_snapshot_has_something_to_compare_with():
+    """What was right before it is kept too, each word once, and is not counted among those asked for."""
+    source = """
+import ocular, time
+def usual():
+    time.sleep(0.0005)
+def slow():
+    end = time.perf_counter() + 0.15
+    while time.perf_counter() < end:
+        pass
+end = time.perf_counter() + 0.6
+while time.perf_counter() < end:
+    usual()
+slow()
+ocular.take_snapshot("lone")
+"""
+    with rec.recording(source, recorder=["--flight", "200ms", "--max-snapshots", "1"]) as r:
+        equal((r.code, r.err), (0, ""))
+        before, lone = lines(r)
+        equal((before["trigger"], before["number"], lone["label"], lone["number"]), ("baseline", 1, "lone", 2))
+        assert before["at_ns"] < lone["from_ns"] and before["at_ns"] - before["from_ns"] <= 200.1e6, (before, lone)
+        assert lone["from_ns"] - before["at_ns"] < 50e6, (before, lone)
+        # The window's border cuts no call in two: all of it is there, and in order.
+        trips = [e.name for e in all_events(r) if e.qualname == "usual"]
+        equal(trips[trips.index("PY_START"):][::2].count("PY_RETURN"), 0, trips)
+        equal([e.name for e in all_events(r) if e.name in ("GAP", "FOREIGN")], [])
+        said = subprocess.run([PT, "console=always", r.folder], capture_output=True, text=True, check=True,
+                              stdin=subprocess.DEVNULL).stdout
+        assert said.startswith("1 snapshot, each compared with the others and a baseline"), said[:300]
+        rows = said.split("\n\n")[1].splitlines()
+        assert rows[0].startswith("Snapshot 2") and "slow, program.py" in rows[3] and "slow, program.py" in rows[4], rows
+        assert "Snapshot 1" not in said, said[:1500]
 
 
 def test_both_decoders_and_no_loss():
@@ -177,11 +217,12 @@ for pid in pids:
 """
     with rec.recording(source, recorder=["--flight", "10s"]) as r:
         equal(r.code, 0)
-        parts = [p for p in split(r) if p[0] == 1 and any(e.qualname == "work" for e in p[3])]
+        number = snapshots(r)[0]["number"]
+        parts = [p for p in split(r) if p[0] == number and any(e.qualname == "work" for e in p[3])]
         equal(len({p[1] for p in parts}), 3)
         for part in parts:
             equal(sum(e.qualname == "work" and e.name == "JUMP" for e in part[3]), 50)
-        equal(sorted({line["label"] for line in r.lines("snapshot") if line["number"] == 1}), ["all of us"])
+        equal(sorted({line["label"] for line in r.lines("snapshot") if line["number"] == number}), ["all of us"])
         equal(len([1 for t in r.tables().values() if any(x["kind"] == "snapshot" for x in t)]), 3)
 
 

@@ -10,7 +10,7 @@ from rec import equal
 
 def snapshots(r):
     lines = {line["number"]: line for line in r.lines("snapshot")}
-    return [lines[n] for n in sorted(lines) if lines[n]["trigger"] != "end"]
+    return [lines[n] for n in sorted(lines) if lines[n]["trigger"] not in ("end", "baseline")]
 
 
 def fired(source, *triggers, recorder=()):
