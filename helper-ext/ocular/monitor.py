@@ -113,7 +113,7 @@ def _header(session, config, include, exclude):
         "include": include,
         "exclude": exclude,
         "tsc_hz": config[3],
-        "flight": bool(config[4]),
+        "flight": bool(config[4]) or "OCULAR_FLIGHT" in os.environ,
         **({"duty": dict(zip(("start_ns", "window_ns", "period_ns"), config[5]))} if config[5][2] else {}),
         "callback_cycles": calibrate.callback_cycles(
             _core, session.tool, session.events, session.backend == "software"),

@@ -96,8 +96,6 @@ pt_obstacle() {
 	set -- "$1" "$(pt_lack)"
 	if [ -n "$duty$duty_window$switches$switch_files" ]; then
 		echo "--duty and --switch-output are of rings (backend software)"
-	elif [ -n "$flight" ]; then
-		echo "--flight is of rings (backend software)"
 	elif [ -n "$2" ]; then
 		echo "no Intel PT: $2"
 	elif [ "$1" = ptwrite ] && ! pt_cap ptwrite; then
@@ -126,8 +124,40 @@ pt_best() {
 		backend=emulated good='Intel PT without PTWRITE: branches stand for it'
 	fi
 	why=$(pt_obstacle "$backend")
+	[ -n "$why" ] || [ -z "$flight" ] || why='--flight is of rings unless a backend is named'
 	[ -z "$why" ] || backend=software
 	why=${why:-$good}
+}
+
+# A flight recorder's length in bytes: 4096, 64K, 4M. Fails where it is none, or a time.
+pt_flight_bytes() {
+	case $flight in
+	*K) set -- "${flight%K}" 1024 ;;
+	*M) set -- "${flight%M}" 1048576 ;;
+	*) set -- "$flight" 1 ;;
+	esac
+	case $1 in '' | 0* | *[!0-9]* | ????????????*) return 1 ;; esac
+	echo $(($1 * $2))
+}
+
+# The KiB of each CPU's buffer, which holds a snapshot: perf wants a power of two pages.
+pt_flight_kib() {
+	kib=4
+	while [ $((kib * 1024)) -lt "$1" ]; do kib=$((kib * 2)); done
+	echo $kib
+}
+
+# Options of perf for --flight. It takes a snapshot by SIGUSR2, by 'ocular snapshot' through the FIFO, and at the end.
+pt_flight() {
+	bytes=$(pt_flight_bytes) most=$(pt_aux_kib)
+	if [ -z "$pt_buffer" ]; then
+		pt_buffer=$(pt_flight_kib "$bytes")
+		[ "$pt_buffer" -le "$most" ] || die "--flight $flight: more than the ${most}K that perf's buffers may hold (--pt-buffer)"
+		pt_buffer=${pt_buffer}K
+	fi
+	mkfifo -m 600 "$OCULAR_DIR/.ocular.ctl" || exit 1
+	pt_snapshots="--snapshot=e$bytes"
+	pt_control="fifo:$OCULAR_DIR/.ocular.ctl"
 }
 
 # Does not return: perf takes this process's place and ends as the program does.
@@ -137,6 +167,8 @@ pt_record() {
 	export OCULAR_DIR
 	hybrid=$(pt_hybrid)
 	[ -z "$hybrid" ] || warn "$hybrid"
+	pt_snapshots='' pt_control=''
+	[ -z "$flight" ] || pt_flight
 	exec perf record ${quiet:+-q} -m "${pt_data_kib}K,${pt_buffer:-$(pt_aux_kib)K}" -e "$(pt_event "$backend")" \
-		-o "$OCULAR_DIR/perf.data" -- "$@"
+		${pt_snapshots:+"$pt_snapshots"} ${pt_control:+--control "$pt_control"} -o "$OCULAR_DIR/perf.data" -- "$@"
 }

@@ -119,6 +119,15 @@ else
 	build_hint="make -C '$(dirname "$here")' PYTHON=/path/to/python3.13"
 fi
 
+# perf keeps the last bytes, whatever time they are of, and has no triggers but 'ocular snapshot'.
+check_flight_of_pt() {
+	pt_flight_bytes >/dev/null ||
+		usage_error "--flight with --backend $backend takes a size (64K, 4M), not a time: $flight"
+	[ -z "$calls$exceptions$lag$symbols$max_snapshots" ] ||
+		usage_error "triggers are for --backend software; with $backend: ocular snapshot, or SIGUSR2 to perf"
+	export OCULAR_FLIGHT=1
+}
+
 check_mode() {
 	case $mode in
 	calls | adaptive | lines | precise | opcodes | full) ;;
@@ -128,7 +137,7 @@ check_mode() {
 	case $backend in
 	auto | software) ;;
 	ptwrite | emulated | qemu)
-		[ -z "$flight" ] || usage_error "--flight is for --backend software"
+		[ -z "$flight" ] || check_flight_of_pt
 		[ -z "$duty$duty_window" ] || usage_error "--duty is for --backend software"
 		[ -z "$switches$switch_files" ] || usage_error "--switch-output is for --backend software"
 		;;
@@ -152,6 +161,7 @@ start_emulator() {
 		case $settings in *"$newline"*) settings=${settings%"$newline"*} ;; *) settings='' ;; esac
 	done
 	[ "$mode" != opcodes ] || set -- -s branch=1 -s noretcomp=1 "$@"
+	[ -z "$flight" ] || set -- -s "snapshot=$(pt_flight_bytes)" "$@"
 	exec "$parts/bin/ocular-qemu" -o "$recording" ${quiet:+-q} "$@"
 }
 

@@ -330,6 +330,12 @@ def by_command(python):
             events, _, _ = decoded(data, ("perf", "pt"))
             if not any("f" in event for event in events[0]):
                 problems.append(f"{command[-1]}: no call of f")
+        data = os.path.join(folder, "flown")
+        done = recording.run([recording.WRAPPER, "record", "-q", "--backend", "qemu", "--flight", "2K", "--set", "psb=256",
+                              "-o", data, "-c", "def f(): pass\nfor i in range(500): f()"], env=env)
+        summary = recording.json.loads(ocular_pt(data, "summary=-").stdout)
+        if done.returncode or not 20 < summary["events"].get("PY_START", 0) < 400:
+            problems.append(f"flight: exit status {done.returncode}: {done.stderr}, {summary['events']}")
         lacking = dict(env, PATH=folder)
         done = recording.run([QEMU, "-o", os.path.join(folder, "x"), "--", python, "-c", "1"], env=lacking)
         if done.returncode != 1 or "install qemu-user" not in done.stderr:

@@ -47,14 +47,16 @@ class Machine:
     def path(self, program):
         return os.path.join(recording.PROGRAMS, program)
 
-    def record(self, folder, program, backend, mode="adaptive"):
+    def record(self, folder, program, backend, mode="adaptive", flight=None):
         if self.emulated and backend != "software":
             settings = ["-s", "branch=1"] if backend == "emulated" else []
+            settings += ["-s", f"snapshot={flight}", "-s", "psb=2048"] if flight else []
             env = recording.traced_environment(mode, OCULAR_MAIN="1", PYTHONHASHSEED="0")
             return recording.run([QEMU, "-q", "-o", folder, *settings, "--", "env", f"OCULAR_BACKEND={backend}",
                                   self.python, self.path(program)], env=env)
+        options = ["--flight", str(flight)] if flight else []
         return recording.run([recording.WRAPPER, "record", "-q", "-o", folder, "--mode", mode, "--backend", backend,
-                              "--python", self.python, "--", self.path(program)],
+                              "--python", self.python, *options, "--", self.path(program)],
                              env=recording.plain_environment(PYTHONHASHSEED="0"))
 
 
@@ -128,6 +130,52 @@ def clock(machine):
         return [] if f'"{word}"' in open(out, encoding="utf-8").read() else [done.stdout]
 
 
+# --- a flight recorder ------------------------------------------------------------------------------------
+
+
+def in_order(found, expected):
+    """Does a thread's part hold events of the whole thread, in their order?"""
+    rest = iter(expected)
+    return all(any(event == other for other in rest) for event in found)
+
+
+def kept(folder):
+    """Events of each thread, without gaps."""
+    return [[event for event in events if event[0] != "GAP"] for events in threads_of(by_perf(folder))]
+
+
+def flight(machine, backend, size):
+    """What the last snapshot holds: events of the rings in their order, up to the last one, but not all of them."""
+    with recording.scratch() as folder:
+        rings, traced = os.path.join(folder, "rings"), os.path.join(folder, "traced")
+        machine.record(rings, "loops.py", "software")
+        done = machine.record(traced, "loops.py", backend, flight=size)
+        if done.returncode:
+            return [f"exit status {done.returncode}: {done.stderr[-500:]}"]
+        (found,), (expected,) = kept(traced), kept(rings)
+        problems = [] if found and found[-1] == expected[-1] and in_order(found, expected) else ["other events than the rings'"]
+        if not 20 <= len(found) < len(expected):
+            problems.append(f"{len(found)} of {len(expected)} events")
+        if backend == "ptwrite" and by_perf(traced) != by_ocular_pt(traced):
+            problems.append("ocular-pt tells something else")
+        return problems
+
+
+def snapshot_on_demand(machine, backend):
+    """`ocular snapshot` while the program runs: what led up to that is in the recording, too."""
+    program = "import subprocess, sys\ndef f(): pass\np = subprocess.Popen(sys.argv[1:])\nwhile p.poll() is None: f()\n" \
+              "def g(): pass\nfor i in range(200000): g()"
+    with recording.scratch() as folder:
+        data = os.path.join(folder, "data")
+        done = recording.run([recording.WRAPPER, "record", "-q", "-o", data, "--backend", backend, "--flight", "64K",
+                              "--python", machine.python, "--", "-c", program, recording.WRAPPER, "snapshot", data],
+                             env=recording.plain_environment())
+        if done.returncode:
+            return [f"exit status {done.returncode}: {done.stderr[-500:]}"]
+        functions = {event[2] for events in kept(data) for event in events}
+        return [] if {"f", "g"} <= functions else [f"events of {sorted(functions)}"]
+
+
 # --- by hand: perf record is the user's own --------------------------------------------------------------
 
 
@@ -179,12 +227,17 @@ def claims(plan, machine):
     if machine.emulated or cap("ptwrite"):
         plan.case("ptwrite: perf with ocular.so and ocular-pt tell the same, byte for byte", same_text, machine)
         plan.case("ptwrite: ocular-pt counts the cycles of the core", clock, machine)
+        plan.case("ptwrite: a flight recorder keeps the end of the program", flight, machine, "ptwrite", 8192)
+    if machine.emulated:  # an interpreter's end has megabytes of branches, more than most users' buffers
+        plan.case("emulated: a flight recorder keeps the end of the program", flight, machine, "emulated", 1 << 22)
 
 
 def claims_of_perf(plan, machine):
     """What needs perf record and the kernel."""
     plan.case("CPUID and the kernel tell the same", processor, machine)
     plan.case("the program's exit status comes through", keeps_status, machine)
+    for backend in backends():
+        plan.case(f"{backend}: ocular snapshot makes perf keep what led up to it", snapshot_on_demand, machine, backend)
     plan.case("by hand, intel_pt//: branches stand for PTWRITE", by_hand, machine, "intel_pt//u")
     if cap("ptwrite"):
         plan.case("by hand, with PTWRITE packets", by_hand, machine, PTW)

@@ -37,7 +37,7 @@ ok "an unknown command" says 2 "no command 'play'" "$ocular" play
 ok "an option without its value" says 2 "needs a value" "$ocular" record -o
 ok "a mode that is none" says 2 "no mode 'fast'" "$ocular" record --mode fast app.py
 for backend in ptwrite emulated qemu; do
-	ok "--flight is of rings, not of $backend" says 2 "flight is for" "$ocular" record --backend $backend --flight 1s app.py
+	ok "--flight of $backend is a size" says 2 "takes a size" "$ocular" record --backend $backend --flight 1s app.py
 done
 ok "no program" says 2 "nothing to record" "$ocular" record -o here
 ok "two recordings" says 2 "one recording at a time" "$ocular" report one two

@@ -151,7 +151,31 @@ ok "a guest is told so" says 1 'no backend ptwrite here: no Intel PT: a virtual 
 ok "a kernel without the driver" says 1 'the kernel no driver' on held record --backend ptwrite -c 1
 ok "an old processor" says 1 'this processor has no Intel PT' on old record --backend emulated -c 1
 ok "no PTWRITE: the other way is named" says 1 'use --backend emulated' on skylake record --backend ptwrite -c 1
-ok "a flight recorder is of rings" says 2 'flight is for --backend software' on new record --flight 10ms --backend ptwrite -c 1
+
+# --- a flight recorder: perf's snapshots ---
+ok "flight: perf's snapshots, the last one at the end" \
+	perf_got " -m 128K,128K -e .* --snapshot=e100000 --control fifo:$here/fly/.ocular.ctl -o $here/fly/perf.data " \
+	new record --backend ptwrite --flight 100000 -o fly -c "$program"
+ok "it reads what 'ocular snapshot' writes" test -p fly/.ocular.ctl
+ok "the code table says that most is overwritten" grep -q '"flight":true' fly/codes-*.jsonl
+ok "flight by branches" perf_got ' -m 128K,64K .* --snapshot=e65536 ' skylake record --backend emulated --flight 64K -c "$program"
+ok "flight in a buffer by option" perf_got ' -m 128K,1M .* --snapshot=e65536 ' \
+	new record --backend ptwrite --flight 64K --pt-buffer 1M -c "$program"
+ok "no flight record of a time" says 2 'takes a size (64K, 4M), not a time: 10ms' on new record --flight 10ms --backend ptwrite -c 1
+ok "no triggers" says 2 'triggers are for --backend software' \
+	on new record --flight 64K --trigger m:f --backend ptwrite -c 1
+ok "no more than may be locked" says 1 'more than the 256K that perf' on new record --flight 4M --backend ptwrite -c 1
+ok "a flight recorder is of rings unless a backend is named" says 0 'backend software: --flight is of rings' \
+	on new record --flight 10ms -o rings -c "$program"
+
+# Stock perf takes a snapshot as 'ocular snapshot' asks for one; here of nothing, for want of Intel PT.
+listens() {
+	mkdir -p ctl && rm -f ctl/.ocular.ctl && mkfifo ctl/.ocular.ctl
+	PATH=$stock timeout 20 perf record -v -e cpu-clock --control "fifo:$here/ctl/.ocular.ctl" -o /dev/null \
+		sh -c 'sleep 0.3; "$0" snapshot ctl "a label"; sleep 0.3' "$ocular" >out 2>&1
+	grep -q "$1" out
+}
+ok "stock perf hears 'ocular snapshot'" listens 'is snapshot'
 ok "no such backend" says 2 "no backend 'magic'" on new record --backend magic -c 1
 ok "E-cores" says 0 'taskset -c 0-7' on hybrid record -c "$program"
 
