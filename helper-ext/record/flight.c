@@ -155,11 +155,16 @@ static void keep(struct recorder *r, struct copies *c, const struct trigger *t, 
 	tell(r, t, c, until);
 }
 
-/* Takes the time before `from` out of what was copied, and keeps it if there is any. */
-static int keep_baseline(struct recorder *r, struct copies *c, uint64_t from)
+/*
+ * Takes the time before `from` out of what was copied, and keeps it if there is any. What it is to be
+ * compared with is the part of one thread, if the trigger knows its thread.
+ */
+static int keep_baseline(struct recorder *r, struct copies *c, const struct trigger *t, uint64_t from)
 {
-	static const struct trigger baseline = {
+	const struct trigger baseline = {
 		.members = "\"trigger\":\"baseline\",\"label\":\"before the first one\"",
+		.pid = t->pid,
+		.tid = t->tid,
 	};
 	struct copies older;
 	int err = split_all(c, &older, from);
@@ -193,7 +198,7 @@ int flight_take(struct recorder *r, const struct trigger *t)
 	if (took > r->flight.stall_ns)
 		r->flight.stall_ns = took;
 	if (!err && back)
-		err = keep_baseline(r, &c, from);
+		err = keep_baseline(r, &c, t, from);
 	if (!err)
 		keep(r, &c, t, until);
 	free_all(&c);

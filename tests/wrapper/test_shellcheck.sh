@@ -7,5 +7,8 @@ cd "$root" || exit 1
 for script in $(git ls-files 2>/dev/null | xargs grep -lE '^#!.*\b(sh|bash)$|^# shellcheck shell=' 2>/dev/null); do
 	ok "$script" shellcheck -x "$script"
 done
-[ $number -gt 0 ] || skip "scripts" "not a git checkout"
+# All of them are sourced by one shell: of two functions of one name the later would be everybody's.
+ok "no function has two definitions" test -z \
+	"$(grep -hoE '^[A-Za-z_]+\(\)' scripts/ocular scripts/commands/*.sh | sort | uniq -d)"
+[ $number -gt 1 ] || skip "scripts" "not a git checkout"
 done_testing
