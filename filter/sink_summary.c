@@ -82,6 +82,7 @@ static const struct {
 	{ "clock", .object = summary_clock },
 	{ "trace", .object = summary_trace },
 	{ "duty", .object = summary_duty },
+	{ "snapshots", .object = summary_snapshots },
 	{ "processes", .object = summary_processes },
 	{ "events", .object = summary_events },
 	{ "event_rates", .object = summary_event_rates },

@@ -276,6 +276,45 @@ json_t *summary_duty(const struct profile *p)
 			 json_pack("{s:f}", "share", lived > 0 ? p->duty.traced_ns / lived : 0.0));
 }
 
+static json_t *stack(char **places)
+{
+	json_t *array = json_array();
+
+	for (; places && *places; places++)
+		json_array_append_new(array, json_text(*places));
+	return array;
+}
+
+/* clang-format off */
+static json_t *snapshot(const struct snapshot *s)
+{
+	const struct json_number rows[] = {
+		{ "number", s->number }, { "from_ns", s->from_ns }, { "at_ns", s->at_ns },
+		{ "pid", s->pid },	 { "tid", s->tid },
+		{ "threads", s->threads }, { "cut", s->cut },
+	};
+	json_t *data = s->data ? json_loads(s->data, 0, NULL) : NULL;
+
+	return json_join(JSON_NUMBERS(rows),
+			 json_pack("{s:o, s:o, s:o, s:o}",
+				   "trigger", json_text(s->trigger),
+				   "label", json_text(s->label),
+				   "data", data ? data : json_object(),
+				   "stack", stack(s->stack)));
+}
+/* clang-format on */
+
+/* What made a flight recorder keep what it kept. */
+json_t *summary_snapshots(const struct profile *p)
+{
+	json_t *array = json_array();
+	int err = 0;
+
+	for (size_t i = 0; i < p->codes->nsnapshots && !err; i++)
+		err = json_array_append_new(array, snapshot(&p->codes->snapshots[i]));
+	return err ? json_decref(array), NULL : array;
+}
+
 json_t *summary_events(const struct profile *p)
 {
 	return events(p->events);

@@ -10,6 +10,7 @@
 
 json_t *summary_clock(const struct profile *p);
 json_t *summary_trace(const struct profile *p);
+json_t *summary_snapshots(const struct profile *p);
 json_t *summary_duty(const struct profile *p); /* null: there is no duty cycle */
 json_t *summary_processes(const struct profile *p);
 json_t *summary_events(const struct profile *p);

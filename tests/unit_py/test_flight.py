@@ -132,8 +132,10 @@ def test_both_decoders_and_no_loss():
                         [PT, "summary=" + summary, r.folder]):
             subprocess.run(command, check=True, capture_output=True, stdin=subprocess.DEVNULL)
             with open(summary) as f:
-                losses = json.load(f)["losses"]
-            equal({k: v for k, v in losses.items() if v}, {})
+                said = json.load(f)
+            equal({k: v for k, v in said["losses"].items() if v}, {})
+            known = [{"data": {}, "stack": [], **{k: v for k, v in line.items() if k != "kind"}} for line in lines(r)]
+            equal(said["snapshots"], known)
         equal([len(p[3]) >= 4000 for p in split(r)], [True] * 3)  # 4096 less what was being written
 
 
