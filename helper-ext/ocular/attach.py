@@ -373,7 +373,7 @@ def options():
 
 
 def recorder_options(o):
-    words = ["--tied"]
+    words = ["--tied", str(os.getpid())]
     for name in "flight", "max_snapshots", "duty", "duty_window", "switch_max_files":
         if getattr(o, name):
             words += ["--" + name.replace("_", "-"), getattr(o, name)]

@@ -48,8 +48,12 @@ static int record(const struct options *options)
 static int serve(const struct options *options)
 {
 	struct recorder r;
-	int starter = process_open(getppid()), report = serve_detach();
+	/* Our parent may have died by now: then that would be somebody else, who lives for ever. */
+	int starter = process_open(options->tied ? options->tied : (uint32_t)getppid()), report;
 
+	if (options->tied && starter < 0)
+		return EXIT_FAILURE;
+	report = serve_detach();
 	if (report < 0 || recorder_open(&r, options, starter) < 0)
 		return EXIT_FAILURE;
 	serve_ready(report, EXIT_SUCCESS);

@@ -56,7 +56,7 @@ static const char help[] =
 	"                        keep only the newest N of them\n"
 	"      --serve           record without a command, in the background, until a client\n"
 	"                        asks to finish or all clients have ended\n"
-	"      --tied            with --serve: end when the process that started it has ended\n"
+	"      --tied PID        with --serve: end when that process, which started it, has ended\n"
 	"      --folder          only make the folder, for perf record to write into\n"
 	"  -q, --quiet           no progress and no summary, only errors and losses\n"
 	"  -h, --help            this text\n"
@@ -85,7 +85,7 @@ static const struct option table[] = {
 	{ "switch-output", required_argument, NULL, OPT_SWITCH },
 	{ "switch-max-files", required_argument, NULL, OPT_SWITCH_FILES },
 	{ "serve", no_argument, NULL, OPT_SERVE },
-	{ "tied", no_argument, NULL, OPT_TIED },
+	{ "tied", required_argument, NULL, OPT_TIED },
 	{ "folder", no_argument, NULL, OPT_FOLDER },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
@@ -272,8 +272,7 @@ static int parse_one(struct options *o, int opt)
 	case OPT_MOST:
 		return parse_number(optarg, 1, MARKER_OFFSET_MAX, &o->max_snapshots);
 	case OPT_TIED:
-		o->tied = true;
-		return OPTIONS_RUN;
+		return parse_number(optarg, 1, INT32_MAX, &o->tied);
 	case OPT_SYMBOL:
 		return parse_symbol(optarg, o);
 	case OPT_DUTY:

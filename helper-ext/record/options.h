@@ -15,7 +15,7 @@ struct options {
 	uint32_t ring_records;
 	uint32_t wait_ms;
 	bool quiet, serve, folder;
-	bool tied;	    /* ends with the process that started it */
+	uint32_t tied;	    /* pid of who started it, and with whom it ends; 0: nobody */
 	bool flight;	    /* overwrite, and keep snapshots */
 	uint32_t flight_records;
 	uint64_t flight_ns; /* how far back a snapshot goes; 0: as far as the rings do */

@@ -280,6 +280,13 @@ def test_a_death_and_the_wish_for_the_end_at_once():
     assert (line["trigger"], line["pid"]) == ("death", run.pid), line
 
 
+def test_serve_for_somebody_who_has_gone():
+    with subprocess.Popen(["true"]) as run:
+        pass
+    run = subprocess.run([RECORD, "-o", "rec", "--serve", "--tied", str(run.pid)], timeout=TIMEOUT)
+    assert (run.returncode, os.path.exists("rec")) == (1, False)
+
+
 def test_strangers_at_the_socket():
     serve()
     for data in b"", b"x", message(1) + b"more", message(0), message(4), message(1, magic=1), \

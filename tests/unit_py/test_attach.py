@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import signal
+import stat
 import struct
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import rec
 from rec import equal
 
 ROUNDS = int(os.environ.get("OCULAR_ROUNDS", "6"))
+KILLS = max(2, ROUNDS // 5)
 PT = os.path.join(rec.BUILD, "bin", "ocular-pt")
 PACKAGE = os.path.join(rec.BUILD, "python")
 
@@ -481,6 +483,43 @@ def test_the_target_is_killed():
         assert calls(summary(folder), "work") > 20
 
 
+def kill_at(fraction, length, victim, run, folder, listen):
+    """The tool's process, after SIGKILL to victim() when so much of an attach has passed."""
+    tool = subprocess.Popen(command(run.pid, folder, "--mode", "calls", "--for", "100ms"),
+                            env=dict(os.environ, PYTHONPATH=PACKAGE), stdin=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE, text=True, start_new_session=True)
+    time.sleep(fraction * length)
+    (tool if victim == "tool" else run).kill()
+    said = tool.communicate(timeout=60)[1]
+    if os.path.exists(folder):
+        rec.wait_for(lambda: not os.path.exists(folder + "/.ocular.sock"), "the recorder's end")
+    if os.path.exists(folder + "/perf.data"):
+        equal(subprocess.run([PT, "summary=-", folder], capture_output=True, stdin=subprocess.DEVNULL).returncode, 0)
+    return tool.returncode, said
+
+
+def test_killed_at_any_point():
+    """SIGKILL of either leaves the other one as it should be, and what there is of a recording readable."""
+    ways = [True] + [False] * bool(hasattr(sys, "remote_exec") or can_gdb())
+    for listen in ways:
+        with target(listen=listen) as run, scratch() as folder:
+            began = time.monotonic()
+            equal(attach(run.pid, folder, "--for", "100ms").returncode, 0)
+            length = time.monotonic() - began
+            for i in range(KILLS):
+                status, _ = kill_at((i + 0.5) / KILLS, length, "tool", run, folder, listen)
+                assert status in (-signal.SIGKILL, 0)
+                rec.wait_for(lambda: ask(run, "same"), "the end of tracing")
+            # It can be attached to again, and is as it was.
+            done = attach(run.pid, folder, "--for", "50ms")
+            equal((done.returncode, ask(run, "same")), (0, True), done.stderr)
+        for i in range(KILLS):
+            with target(listen=listen) as run, scratch() as folder:
+                status, said = kill_at((i + 0.5) / KILLS, length, "target", run, folder, listen)
+                equal((status in (0, 1), "Traceback" in said, "has ended" in said or "no process" in said or
+                       "detached" in said), (True, False, True), said)
+
+
 def test_forks_and_exits_meanwhile():
     """Children come and go while somebody attaches; one that ends is told, and nobody hangs."""
     source = """
@@ -503,6 +542,28 @@ while time.monotonic() < end:
             assert "ocular: " in done.stderr
         equal(run.wait(60), 0)
         equal((done.returncode, done.stderr), (1, "ocular: process %d has ended\n" % run.pid))
+
+
+def test_what_it_makes_is_the_users_alone():
+    """Sockets, FIFOs and files, with a umask that takes nothing away; and nothing of it lies elsewhere."""
+    with scratch() as folder:
+        here = os.path.dirname(folder)
+        before = set(os.listdir("/dev/shm"))
+        umask = os.umask(0)
+        try:
+            with target(listen=True, TMPDIR=here, HOME=here) as run:
+                with attached(run, folder, "--flight", "256K"):
+                    work_on(run)
+                    equal(os.stat(folder).st_mode & 0o777, 0o700)
+                    kinds = {name: os.lstat(os.path.join(folder, name)).st_mode for name in os.listdir(folder)}
+                    special = {name: mode & 0o777 for name, mode in kinds.items() if not stat.S_ISREG(mode)}
+                    equal(special, {".ocular.sock": 0o600, ".ocular.ctl": 0o600})
+                    shared = {line.split(None, 5)[5] for line in open("/proc/%d/maps" % run.pid) if "rw-s" in line}
+                    equal([name for name in shared if not name.startswith("/memfd:")], [], "memory with a name")
+        finally:
+            os.umask(umask)
+        equal(os.listdir(here), ["rec"])
+        equal([name for name in set(os.listdir("/dev/shm")) - before if "ocular" in name], [])
 
 
 def test_ps():

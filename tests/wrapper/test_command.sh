@@ -22,6 +22,24 @@ report_half() {
 }
 
 on_terminal() { python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) != 0)' "$@"; }
+
+# A list to choose from, and who chooses: a line that begins with $WANTED.
+mkdir bin && cat >bin/fzf <<'END' && chmod +x bin/fzf
+#!/bin/sh
+tail -n +2 | grep "^ *$WANTED "
+END
+
+attach_picked() {
+	PYTHONPATH=$build/python "$python" -m ocular --listen -c 'import time; print("ready", flush=True); time.sleep(60)' >listens &
+	target=$! tries=0
+	until [ -s listens ] || [ $((tries += 1)) -gt 300 ]; do sleep 0.1; done
+	status=0
+	WANTED=$target PATH=$PWD/bin:$PATH on_terminal "$ocular" attach --for 50ms -o picked || status=$?
+	kill $target
+	return $status
+}
+
+attach_nothing() { WANTED=none PATH=$PWD/bin:$PATH on_terminal "$ocular" attach; }
 coloured() { "$ocular" report r1 | grep "$(printf '\033')"; }
 
 report_to_head() { "$ocular" report r1 --events - | head -n 1; }
@@ -109,4 +127,7 @@ ok "run shows output and report, keeps the status" says 5 'my app.py' "$ocular" 
 ok "a recording cut in the middle is repaired and told" says 0 'epair' report_cut
 ok "check tells all and succeeds" says 0 'can record and report' "$ocular" check
 ok "the reader of a report may leave early" report_to_head
+ok "a process that fzf picks is attached to" says 0 'detached; the recording is in picked' attach_picked
+ok "nothing is picked" says 1 '' attach_nothing
+ok "nobody to pick" says 2 'ocular ps lists them' "$ocular" attach --for 1s
 done_testing
