@@ -7,6 +7,7 @@
 #include <structmember.h>
 
 #include "emit_path.h"
+#include "table.h"
 #include "threads.h"
 #include "trigger.h"
 
@@ -74,6 +75,7 @@ PyObject *emit_slowly(struct callback *cb, PyObject *const *args)
 		Py_RETURN_NONE;
 	if (!l->named) {
 		l->named = true;
+		table_begin();
 		threads_tell(l->tid);
 	}
 	put_event(l, cb, value, at, wide);

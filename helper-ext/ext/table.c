@@ -150,6 +150,14 @@ uint32_t table_next_id(void)
 	return id;
 }
 
+void table_begin(void)
+{
+	process_lock();
+	if (table.dir && table.headless)
+		write_header();
+	process_unlock();
+}
+
 void table_write(struct text *line)
 {
 	text_add(line, "\n", 1);

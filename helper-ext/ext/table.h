@@ -22,6 +22,9 @@ int table_start(const char *dir, struct text *common);
 /* An id for one more code object, or 0: there are none left. */
 uint32_t table_next_id(void);
 
+/* This process has markers: a forked child's file begins now, even if all its code is its parent's. */
+void table_begin(void);
+
 /* Append the line, which gets its newline here. Not written (full disk): names are missing later.
  */
 void table_write(struct text *line);

@@ -80,6 +80,28 @@ work(30)
         no_losses(r)
 
 
+def test_children_of_children_that_run_their_parents_code_have_a_table():
+    with rec.recording(WORK + """
+import os
+def fork(depth):
+    pid = os.fork()
+    if not pid:
+        work(10 + depth)
+        if depth:
+            fork(depth - 1)
+        os._exit(0)
+    os.waitpid(pid, 0)
+fork(2)
+work(30)
+""") as r:
+        rec.equal(r.code, 0, r.err)
+        by_pid = {n: pid for (pid,), n in jumps_by(r.events("work"), "pid").items()}
+        rec.equal(sorted(by_pid), [10, 11, 12, 30])
+        line = [by_pid[n] for n in (30, 12, 11, 10)]
+        rec.equal([r.tables()[pid][0].get("parent") for pid in line], [None, *line[:-1]])
+        no_losses(r)
+
+
 def test_threads_and_forks_together():
     with rec.recording(WORK + """
 import os, threading
