@@ -39,10 +39,16 @@ void analysis_redirect(struct analysis *a, sample_fn copied, sample_fn made, voi
 /* A decoded sample, of a front end that has no words. A sample_fn; to is a struct analysis. */
 int analysis_feed(void *analysis, const struct sample *s);
 
-/* An indirect branch to w->bits. */
+/* An indirect branch to w->bits. What the decoder holds back came before it. */
 static inline int analysis_branch(struct analysis *a, const struct word *w)
 {
-	return a->recovers ? recover_branch(&a->recover, w) : 0;
+	int err = 0;
+
+	if (!a->recovers)
+		return 0;
+	if (a->decoder.holding)
+		err = decode_settle(&a->decoder, w->pid, w->tid);
+	return err ? err : recover_branch(&a->recover, w);
 }
 
 /* Says in a->error why feeding returned err, unless somebody said so already. Returns err. */

@@ -270,6 +270,7 @@ static int settle_held(struct decoder *d, struct lane *l, const struct word *w)
 	bool foreign = w && is_next(l, w->bits);
 
 	l->holding = false;
+	d->holding--;
 	return foreign ? feed_bare(d, l, &held, SAMPLE_FOREIGN, 1) : accept_after_gap(d, l, &held);
 }
 
@@ -295,6 +296,7 @@ static int place_word(struct decoder *d, struct lane *l, const struct word *w)
 		return resume(d, l, w);
 	l->held = *w;
 	l->holding = true;
+	d->holding++;
 	return 0;
 }
 
@@ -346,6 +348,13 @@ int decode_gap(struct decoder *d, int32_t pid, int32_t tid)
 		err = settle_held(d, l, NULL);
 	l->gap = true;
 	return err;
+}
+
+int decode_settle(struct decoder *d, int32_t pid, int32_t tid)
+{
+	struct lane *l = lane_of(d, pid, tid);
+
+	return l && l->holding ? settle_held(d, l, NULL) : 0;
 }
 
 int decode_finish(struct decoder *d)

@@ -28,6 +28,7 @@ struct decoder {
 	struct lane *last; /* markers of one thread come in runs: no look-up for these */
 	uint64_t last_key;
 	uint64_t words;	   /* all, foreign ones too */
+	uint32_t holding;  /* threads whose last word waits for the next one */
 	char error[256];   /* why decode_word returned a negative number */
 };
 
@@ -51,6 +52,9 @@ int decode_word(struct decoder *d, const struct word *w);
  * data). How many is seen from the next word's sequence number.
  */
 int decode_gap(struct decoder *d, int32_t pid, int32_t tid);
+
+/* Something else than a word comes of this thread: a word of it that waits counts as ours, after a gap. */
+int decode_settle(struct decoder *d, int32_t pid, int32_t tid);
 
 /* The end of the trace: settles words still held. */
 int decode_finish(struct decoder *d);

@@ -166,7 +166,7 @@ static __attribute__((noinline)) int take_tip(struct front *f, const struct perf
 	struct word w = { s->pid, s->tid, s->time,
 			  ticks_at(&f->ticks, &f->analysis.codes, s->pid, s->time), s->ip };
 
-	return recover_branch(&f->analysis.recover, &w);
+	return analysis_branch(&f->analysis, &w);
 }
 
 static inline int take(struct front *f, const struct perf_dlfilter_sample *s)

@@ -15,7 +15,9 @@ import glob
 import json
 import os
 import re
+import shutil
 
+import ptcut
 import recording
 from tap import Plan
 
@@ -39,7 +41,8 @@ ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 # Groups of tests/programs and of real uses of the standard library, a recording each.
 GROUPS = {
-    "control flow": ("loops", "while_else", "match_statement", "syntax", "exceptions", "finally_with", "recursion"),
+    "control flow": ("loops", "while_else", "match_statement", "syntax", "exceptions", "finally_with", "recursion",
+                     "deep_recursion"),
     "generators and coroutines": ("generators", "awaitables", "comprehensions", "tasks", "closures"),
     "classes, exec, C": ("class_bodies", "descriptors", "decorators", "code_dies", "type_parameters", "from_c"),
     "real programs": ("regular_expressions", "syntax_trees", "json_both_ways", "data_classes", "log_records",
@@ -99,13 +102,17 @@ def recover(data, *arguments):
 
 
 def heard(python, folder, programs):
-    """The witness's rows."""
+    """The witness's rows: a list for each thread, first the one that began; of forked children after it."""
     out = os.path.join(folder, "witness.txt")
     done = recording.run([python, PLAY, "--witness", out, *programs], env=environment())
     if done.returncode:
         raise RuntimeError(done.stderr)
-    with open(out, encoding="utf-8", newline="\n") as lines:
-        return [tuple(line.rstrip("\n").split("\t")) for line in lines]
+    threads = collections.defaultdict(list)
+    for path in sorted(glob.glob(out + "*"), key=lambda path: int("0" + path[len(out) + 1:])):
+        with open(path, encoding="utf-8", newline="\n") as lines:
+            for row in (line.rstrip("\n").split("\t") for line in lines):
+                threads[path, row[5]].append(tuple(row[:5]))
+    return list(threads.values())
 
 
 def between_marks(rows):
@@ -168,13 +175,105 @@ def check(python, names, settings, folder):
     data = record(python, folder, programs, *(filters(python) if settings == FILTERED else settings))
     recovered = recover(data)
     (ours,) = recovered.events.values()
-    truth = between_marks(heard(python, folder, programs))
+    truth = between_marks(heard(python, folder, programs)[0])
     ours = between_marks(ours)
     if len(truth) < 10000:
         return [f"the witness heard {len(truth)} events: hardly anything ran"]
     found = differences(ours, truth, *special(data))
     if "lost its way" in recovered.told:
         found.append(recovered.told)
+    return found
+
+
+def first_call(rows):
+    return next(row[1:3] for row in rows if row[0] == "PY_START")
+
+
+def check_threads(python, folder):
+    """Threads that take turns at every occasion: each one's instructions, to the last."""
+    programs = [program("threads_at_once")]
+    data = record(python, folder, programs, "noretcomp=1")
+    recovered = recover(data)
+    main, *others = heard(python, folder, programs)
+    ours = list(recovered.events.values())
+    known = special(data)
+    found = differences(between_marks(ours[0]), between_marks(main), *known)
+    by_call = {first_call(rows): rows for rows in ours[1:]}
+    if len(others) != 4 or {first_call(rows) for rows in others} != set(by_call):
+        found.append(f"{len(others)} threads heard, recovered {sorted(by_call)}")
+    for rows in others:
+        found += differences(by_call.get(first_call(rows), []), rows, *known)
+    if "lost its way" in recovered.told:
+        found.append(recovered.told)
+    return found
+
+
+def is_subsequence(ours, truth, eventless):
+    """[] if all of ours is in truth, in its order; else the first row that is not."""
+    rest = iter(truth)
+    for i, row in enumerate(ours):
+        if row[0] == "INSTRUCTION" and row[1:5] in eventless:
+            continue
+        if not any(comparable(row) == comparable(other) for other in rest):
+            return [f"row {i} of {len(ours)} was not heard there: {row}"]
+    return []
+
+
+def check_children(python, folder):
+    """A forked child: frames that it inherits are not told, those that begin in it are, to the last instruction."""
+    programs = [program("children")]
+    data = record(python, folder, programs, "noretcomp=1")
+    recovered = recover(data)
+    (main, *children), eventless, passed = heard(python, folder, programs), *special(data)
+    by_pid = [rows for _, rows in sorted(recovered.events.items(), key=lambda item: int(item[0][0]))]
+    found = differences(between_marks(by_pid[0]), between_marks(main), eventless, passed)
+    heard_inside = 0
+    if len(children) != 4 or len(by_pid) != 5:
+        return [f"{len(children)} children heard, {len(by_pid) - 1} recovered"]
+    for ours, truth in zip(by_pid[1:], children):
+        truth = [row for row in truth if row[1] != PLAY]
+        found += is_subsequence(ours, truth, eventless)
+        inside = [[row for row in rows if row[2] in ("work", "caught", "squares", "squares.<locals>.<genexpr>")]
+                  for rows in (ours, truth)]
+        found += differences(*inside, eventless, passed)
+        heard_inside += len(inside[1])
+    if heard_inside < 300:
+        found.append(f"only {heard_inside} events in functions called by children")
+    return found
+
+
+RECOVERED = ("INSTRUCTION", "PY_RETURN", "PY_YIELD")
+
+
+def recovered_lines(data):
+    with open(os.path.join(data, "events.txt"), encoding="utf-8", newline="\n") as lines:
+        rows = [line.split("\t") for line in lines if "\t" in line]
+    return [row for row in rows if row[3] in RECOVERED]
+
+
+def is_told_less(row, whole):
+    """A return or yield out of a frame whose code is known, and its place is not."""
+    return row[3] != "INSTRUCTION" and row[7] == "-1" and (*row[:7],) in whole
+
+
+def check_losses(python, folder):
+    """Overflows, few and many: what is told is what the whole trace tells, time and opcode too; the rest is counted."""
+    programs = [program(name) for name in ("loops", "generators", "exceptions")]
+    data = record(python, folder, programs, *filters(python), "psb=4096")
+    intact, found = recover(data), []
+    whole = {tuple(row[:n]) for row in recovered_lines(data) for n in (7, 10)}
+    for seed, share in enumerate((0.02, 0.1, 0.3, 0.6, 0.9)):
+        shutil.copytree(data, cut := os.path.join(folder, f"cut{seed}"))
+        overflows = ptcut.lose(os.path.join(cut, "perf.data"), seed, share)
+        damaged = recover(cut)
+        lines = recovered_lines(cut)
+        wrong = [row for row in lines if tuple(row) not in whole and not is_told_less(row, whole)]
+        if wrong or len({tuple(row) for row in lines}) != len(lines):
+            found.append(f"{overflows} overflows: {len(wrong)} lines are not of the whole trace: {wrong[:1]}")
+        placed, ran = damaged.share
+        told = sum(row[3] == "INSTRUCTION" for row in lines)
+        if placed != told or not placed <= ran <= intact.share[1] or not overflows:
+            found.append(f"{overflows} overflows: {placed} of {ran} are said to be recovered, {told} are, of {intact.share}")
     return found
 
 
@@ -251,6 +350,9 @@ def cases(python):
     # A return into the filter's range is told by TIP.PGE, compressed or not.
     for name in ("control flow", "generators and coroutines"):
         yield f"{version} {name}, filtered", check, python, GROUPS[name], FILTERED
+    yield f"{version} threads", check_threads, python
+    yield f"{version} forked children", check_children, python
+    yield f"{version} overflows", check_losses, python
     yield f"{version} stat, twice", check_stat, python
     yield f"{version} both decoders", check_decoders, python
     yield f"{version} code that is left out", check_excluded, python

@@ -1,13 +1,16 @@
 """Runs programs one after the other in one process: play.py [--witness OUT] [--adaptive OUT] PROGRAM...
 
 Between `begin` and `end` nothing runs but the programs, so that two runs can be compared from one to the
-other. With --witness every instruction and call is written down by sys.monitoring, in plain Python. With
---adaptive the opcodes that all functions hold at the end are.
+other. With --witness every instruction and call is written down by sys.monitoring, in plain Python; of a forked
+child that leaves by os._exit in OUT.PID. With --adaptive
+the opcodes that all functions hold at the end are.
 """
 
 import builtins
+import _thread
 import gc
 import io
+import os
 import sys
 
 KINDS = ("INSTRUCTION", "PY_START", "PY_RESUME", "PY_THROW", "PY_RETURN", "PY_YIELD", "PY_UNWIND", "RAISE", "RERAISE",
@@ -37,10 +40,10 @@ def play(programs):
 def listen():
     """Events as they come, in one list, without making Python code of the program's run."""
     heard = []
-    hear = heard.append
+    hear, thread = heard.append, _thread.get_ident
 
     def callback(name):
-        return lambda code, where, *rest: hear((name, code, where))
+        return lambda code, where, *rest: hear((name, code, where, thread()))
 
     monitoring = sys.monitoring
     monitoring.use_tool_id(TOOL, "witness")
@@ -54,10 +57,23 @@ def listen():
 
 def write(heard, path):
     with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as out:
-        for name, code, where in heard:
+        for name, code, where, thread in heard:
             place = (code.co_filename, code.co_qualname)
             place = [p.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n") for p in place]
-            out.write("\t".join((name, *place, str(code.co_firstlineno), str(where))) + "\n")
+            out.write("\t".join((name, *place, str(code.co_firstlineno), str(where), str(thread))) + "\n")
+
+
+def listen_in_children(heard, path):
+    """A child's list is its own, from the fork on, and written when it leaves."""
+    leave = os._exit
+
+    def write_and_leave(status):
+        sys.monitoring.set_events(TOOL, 0)
+        write(heard, f"{path}.{os.getpid()}")
+        leave(status)
+
+    os.register_at_fork(after_in_child=heard.clear)
+    os._exit = write_and_leave
 
 
 def codes_of(code):
@@ -91,6 +107,8 @@ def main(arguments):
         programs.append((compile(source, path, "exec"), path))
     gc.disable()
     heard = listen() if "--witness" in outputs else None
+    if heard is not None:
+        listen_in_children(heard, outputs["--witness"])
     play(programs)
     if heard is not None:
         sys.monitoring.set_events(TOOL, 0)
