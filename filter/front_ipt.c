@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "pt_pipe.h"
+#include "rare.h"
 
 #define BACKEND_SOFTWARE "software"
 
@@ -29,26 +30,32 @@ static bool has_core_cycles(struct front_ipt *f, int32_t pid)
 	return f->trace.config.cycles && !f->software;
 }
 
-static uint64_t cycles_of(struct front_ipt *f, int32_t pid, uint64_t ns, uint64_t core)
+static RARE void change_process(struct front_ipt *f, int32_t pid)
 {
-	if (pid != f->pid) {
-		f->by_core = has_core_cycles(f, pid);
-		f->some_by_core |= f->by_core;
-		f->pid = pid;
-	}
+	f->by_core = has_core_cycles(f, pid);
+	f->some_by_core |= f->by_core;
+	f->pid = pid;
+}
+
+static inline uint64_t cycles_of(struct front_ipt *f, int32_t pid, uint64_t ns, uint64_t core)
+{
+	if (pid != f->pid)
+		change_process(f, pid);
 	return f->by_core ? core : ticks_at(&f->ticks, &f->analysis->codes, pid, ns);
 }
 
-static struct word word_of(struct front_ipt *f, int32_t pid, int32_t tid, uint64_t ns,
+static inline struct word word_of(struct front_ipt *f, int32_t pid, int32_t tid, uint64_t ns,
 			   uint64_t cycles, uint64_t bits)
 {
 	return (struct word){ pid, tid, ns, cycles_of(f, pid, ns, cycles), bits };
 }
 
-static int failed(struct front_ipt *f, int err)
+static inline int failed(struct front_ipt *f, int err)
 {
+	if (!err)
+		return 0;
 	f->err = err;
-	return err ? -ECANCELED : 0;
+	return -ECANCELED;
 }
 
 static int put_word(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles,

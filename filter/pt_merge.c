@@ -146,11 +146,22 @@ static void hold(struct pt_queue *q, int step)
 	q->held = step;
 }
 
-static int deliver(struct pt_merge *m, struct pt_queue *q)
+static inline int deliver(struct pt_merge *m, struct pt_queue *q)
 {
+	const struct pt_feed *f = &m->feed;
+	pt_word_fn put = q->held == STEP_WORD ? f->word : q->held == STEP_BRANCH ? f->branch : f->enter;
+
 	q->holds = false;
-	return (q->held == STEP_WORD ? m->feed.word : q->held == STEP_BRANCH ? m->feed.branch : m->feed.enter)(m->feed.to, pid_of(q), q->tid, pt_time_ns(m->clocks, q->walk.stamp),
-			    q->task ? q->task->cycles : q->counted, q->walk.word);
+	return put(f->to, pid_of(q), q->tid, pt_time_ns(m->clocks, q->walk.stamp),
+		   q->task ? q->task->cycles : q->counted, q->walk.word);
+}
+
+/* What happened between two words. */
+static int tell_missing(struct pt_merge *m, const struct pt_queue *q, int step)
+{
+	if (step == STEP_DAMAGE)
+		return m->feed.gap(m->feed.to, pid_of(q), q->tid);
+	return m->feed.overflow ? m->feed.overflow(m->feed.to, pid_of(q), q->tid) : 0;
 }
 
 /*
@@ -169,14 +180,12 @@ static int run_queue(struct pt_merge *m, struct pt_queue *q, uint64_t *time)
 		step = pt_queue_next(q);
 		if (step < 0 || step == STEP_END)
 			return step < 0 ? step : 1;
-		if (step == STEP_DAMAGE)
-			err = m->feed.gap(m->feed.to, pid_of(q), q->tid);
-		if (step == STEP_OVERFLOW && m->feed.overflow)
-			err = m->feed.overflow(m->feed.to, pid_of(q), q->tid);
-		if (err)
-			return err;
-		if (step == STEP_DAMAGE || step == STEP_OVERFLOW)
+		if (step == STEP_DAMAGE || step == STEP_OVERFLOW) {
+			err = tell_missing(m, q, step);
+			if (err)
+				return err;
 			continue;
+		}
 		hold(q, step);
 		if (q->walk.stamp >= *time) {
 			*time = q->walk.stamp;

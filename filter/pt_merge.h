@@ -12,13 +12,14 @@
 #include "perf_tasks.h"
 #include "pt_queue.h"
 
+typedef int (*pt_word_fn)(void *to, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits);
+
 /* Where words go, and places where words of a thread may be missing. A negative return ends it all. */
 struct pt_feed {
-	int (*word)(void *to, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits);
+	pt_word_fn word;
 	int (*gap)(void *to, int32_t pid, int32_t tid);
 	/* An indirect branch to `bits`, a beginning of tracing there, branches are missing; NULL: not wanted. */
-	int (*branch)(void *to, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits);
-	int (*enter)(void *to, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits);
+	pt_word_fn branch, enter;
 	int (*overflow)(void *to, int32_t pid, int32_t tid);
 	void *to;
 };

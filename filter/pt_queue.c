@@ -78,20 +78,29 @@ static int open_chunk(struct pt_queue *q)
 	return err;
 }
 
-int pt_queue_next(struct pt_queue *q)
+/* Goes on from a step that is no word. */
+static __attribute__((noinline)) int go_on(struct pt_queue *q, int step)
 {
-	int step, err;
+	int err;
 
-	while ((step = pt_walk_next(&q->walk)) == STEP_END && q->next < q->nchunks) {
+	while (step == STEP_END && q->next < q->nchunks) {
 		err = open_chunk(q);
 		if (err)
 			return err;
+		step = pt_walk_next(&q->walk);
 	}
 	q->overflows += step == STEP_OVERFLOW;
 	q->damages += step == STEP_DAMAGE;
 	if (step == STEP_END)
 		unmap(q);
 	return step;
+}
+
+int pt_queue_next(struct pt_queue *q)
+{
+	int step = pt_walk_next(&q->walk);
+
+	return step == STEP_WORD ? step : go_on(q, step);
 }
 
 void pt_queue_free(struct pt_queue *q)

@@ -45,6 +45,7 @@ struct pt_walk {
 	bool tips;	 /* indirect branches are wanted: what else is STEP_QUIET */
 	bool branches;	 /* recorded with branch=1: TNT and TIP are to be expected */
 	bool started;	 /* a time is known: words before that have no place */
+	bool plain;	 /* a PTW is a word and a CYC is time, with nothing else to think of */
 	bool synced;	 /* else a PSB is sought */
 	bool first_psb;	 /* in the PSB+ that synchronised */
 	bool in_psb;

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "pt_walk.h"
 
@@ -163,6 +165,57 @@ static void test_branches(void **state)
 	}
 }
 
+/* The fast way over CYC and PTW is the slow one: packets at random, once with it and once without. */
+static size_t make_noise(uint8_t *to, size_t size)
+{
+#define PACKET(text) { text, sizeof(text) - 1 }
+	static const struct { const char *bytes; size_t size; } packets[] = {
+		PACKET("\x0b" PTW("A")), PACKET("\x1b" PTW("B")), PACKET("\x0f\x08" PTW("C")), PACKET("\x0f\x0b\x02" PTW("D")),
+		PACKET("\x13"), PACKET("\0"), PACKET(PTW("E")), PACKET(PTW_IP("F")), PACKET(FUP), PACKET(NO_IP), PACKET(PGE),
+		PACKET(TNT), PACKET("\x01"), PACKET(OVF), PACKET(BEGIN), PACKET(PSB), PACKET(PSBEND), PACKET(TSC("\0")),
+		PACKET("\x02\x03\x08\0"), PACKET("\x02\x03\x01\0"), PACKET("\x02\x63\0"), PACKET(BAD),
+	};
+	size_t n = sizeof(packets) / sizeof(packets[0]), used = 0;
+
+	while (used + 64 < size) { /* mostly the first ones */
+		size_t i = random() % (random() % 4 ? 4 : n);
+
+		memcpy(to + used, packets[i].bytes, packets[i].size);
+		used += packets[i].size;
+	}
+	return used;
+#undef PACKET
+}
+
+static void test_fast_is_slow(void **state)
+{
+	static uint8_t bytes[1 << 16];
+	uint64_t fast = 0;
+
+	(void)state;
+	srandom(1);
+	for (int round = 0; round < 100; round++) {
+		size_t size = make_noise(bytes, sizeof(bytes));
+		struct pt_walk a, b;
+		enum pt_step step;
+
+		pt_walk_init(&a, &clocks, round % 2);
+		pt_walk_chunk(&a, bytes, bytes + size, 0x1000, true);
+		pt_walk_init(&b, &clocks, round % 2);
+		pt_walk_chunk(&b, bytes, bytes + size, 0x1000, true);
+		do {
+			b.plain = false;
+			fast += a.plain;
+			step = pt_walk_next(&a);
+			assert_int_equal(pt_walk_next(&b), step);
+			assert_true(a.p == b.p && a.stamp == b.stamp && a.core == b.core && a.time.now == b.time.now);
+			assert_true(a.after_cyc == b.after_cyc && a.cbr_told == b.cbr_told);
+			assert_true(step != STEP_WORD || a.word == b.word);
+		} while (step != STEP_END);
+	}
+	assert_true(fast > 10000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +223,7 @@ int main(void)
 		cmocka_unit_test(test_chunks),
 		cmocka_unit_test(test_anew),
 		cmocka_unit_test(test_branches),
+		cmocka_unit_test(test_fast_is_slow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
