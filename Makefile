@@ -184,8 +184,12 @@ test-hardware: all
 test-newest:
 	scripts/newest
 
-bench: all
+bench: all $B/bench-recover
 	python3 tests/bench/bench.py --build $B
+
+# Recovery without what comes behind it, for the bench.
+$B/bench-recover: tests/bench/recover.c $(OBJ_pt)
+	$(call say,LINK)$(CC) $(CFLAGS) $(LTO) $(LDFLAGS) -Ifilter -o $@ $^ $(LIB_pt)
 
 demo:
 	scripts/setup --for demo

@@ -55,13 +55,31 @@ static struct pt_ordinal pop(struct pt_merge *m)
 	return top;
 }
 
-/* All cycles up to the step at which the queue waits are those of its thread. */
-static void count_cycles(struct pt_queue *q)
+/* All cycles up to a step are those of the queue's thread. */
+static inline void count_cycles_to(struct pt_queue *q, uint64_t core, uint64_t stamp)
 {
 	if (q->task && !q->away)
-		q->task->cycles += q->walk.core - q->counted;
-	q->counted = q->walk.core;
-	q->counted_at = q->walk.stamp;
+		q->task->cycles += core - q->counted;
+	q->counted = core;
+	q->counted_at = stamp;
+}
+
+/* The step at which the queue waits. */
+static inline void count_cycles(struct pt_queue *q)
+{
+	count_cycles_to(q, q->walk.core, q->walk.stamp);
+}
+
+/* The queue's next step; those that nobody need hear of are passed. */
+static inline int next_step(struct pt_queue *q)
+{
+	int step = pt_queue_next(q);
+
+	if (q->walk.passed.stamp) {
+		count_cycles_to(q, q->walk.passed.core, q->walk.passed.stamp);
+		q->walk.passed.stamp = 0;
+	}
+	return step;
 }
 
 struct span {
@@ -172,12 +190,13 @@ static int run_queue(struct pt_merge *m, struct pt_queue *q, uint64_t *time)
 {
 	int step, err;
 
+	q->walk.quiet_until = *time;
 	for (;;) {
 		count_cycles(q);
 		err = q->holds ? deliver(m, q) : 0;
 		if (err)
 			return err;
-		step = pt_queue_next(q);
+		step = next_step(q);
 		if (step < 0 || step == STEP_END)
 			return step < 0 ? step : 1;
 		if (step == STEP_DAMAGE || step == STEP_OVERFLOW) {

@@ -276,41 +276,135 @@ static __attribute__((noinline)) enum pt_step next_step(struct pt_walk *w)
 	return what;
 }
 
-/* Until the next step that is not of next_word(): only these change what is asked for here. */
+/* --- the commonest packets, where nothing that came before changes what they mean --------------------------- */
+
+/* By the first byte. */
+enum common { OTHER, COMMON_PAD, COMMON_CYC, COMMON_TNT, COMMON_LONG, COMMON_TIP, COMMON_PGE, COMMON_PGD };
+
+/* TNT: even ones but 0 and 2, and no stop bit alone; CYC: those that end in 11. */
+#define CYC8(b) [b] = COMMON_CYC, [(b) + 4] = COMMON_CYC
+#define CYC32(b) CYC8(b), CYC8((b) + 8), CYC8((b) + 16), CYC8((b) + 24)
+#define TNT4(b) [b] = COMMON_TNT, [(b) + 2] = COMMON_TNT
+#define TNT16(b) TNT4(b), TNT4((b) + 4), TNT4((b) + 8), TNT4((b) + 12)
+#define IPS(op, kind) [op] = kind, [op | 0x20] = kind, [op | 0x40] = kind, [op | 0x60] = kind, [op | 0x80] = kind, \
+	[op | 0xc0] = kind
+static const uint8_t commons[256] = {
+	CYC32(3), CYC32(35), CYC32(67), CYC32(99), CYC32(131), CYC32(163), CYC32(195), CYC32(227),
+	TNT4(4), TNT4(8), TNT4(12), TNT16(16), TNT16(32), TNT16(48), TNT16(64), TNT16(80), TNT16(96), TNT16(112),
+	TNT16(128), TNT16(144), TNT16(160), TNT16(176), TNT16(192), TNT16(208), TNT16(224), TNT16(240),
+	[0] = COMMON_PAD, [2] = COMMON_LONG,
+	IPS(0x0d, COMMON_TIP), IPS(0x11, COMMON_PGE), IPS(0x01, COMMON_PGD),
+};
+
+/* Size of an ip packet by the upper three bits of its first byte. */
+static const uint8_t ip_sizes[8] = { 1, 3, 5, 7, 7, 0, 9, 0 };
+
+/* Until the next packet that is none of these: only those change what is asked for here. */
 static bool is_plain(const struct pt_walk *w)
 {
 	return w->synced && w->started && !w->block && !w->in_psb && !w->wants_fup &&
-	       (w->enabled || !w->branches) && w->cbr_told == w->time.cbr;
+	       w->cbr_told == w->time.cbr;
 }
 
-/* A CYC and a PTW at once, if they are what comes next and the chunk does not end soon. */
-static inline bool next_word(struct pt_walk *w)
+/* An ip packet at w->p. */
+static inline void take_ip(struct pt_walk *w, unsigned kind, struct packet *pkt)
 {
-	const uint8_t *p = w->p;
-	struct packet cyc;
-	int size;
+	*pkt = (struct packet){ kind, ip_sizes[*w->p >> 5], 0 };
+	memcpy(&pkt->payload, w->p + 1, sizeof(pkt->payload));
+	if (pkt->size == 7) /* as packet_read() has it: what is behind the packet is not of it */
+		pkt->payload &= ~0ull >> 16;
+	w->p += pkt->size;
+}
 
-	if (w->end - p < 2 * PACKET_SIZE_MAX || (p[0] & 3) != 3)
-		return false;
-	size = packet_read_cyc(p, &cyc);
-	if (size < 0 || p[size] != 0x02 || p[size + 1] != 0x32)
-		return false;
-	memcpy(&w->word, p + size + 2, sizeof(w->word));
-	w->p = p + size + 10;
-	w->after_cyc = false;
-	w->core += cyc.payload;
-	pt_time_cyc(&w->time, cyc.payload);
-	if (w->time.now > w->stamp)
-		w->stamp = w->time.now;
-	return true;
+/* 02: a PTW or a long TNT; OTHER: neither. */
+static inline int take_long(struct pt_walk *w, const uint8_t *p)
+{
+	uint64_t bits;
+
+	if (p[1] == 0x32) {
+		memcpy(&w->word, p + 2, sizeof(w->word));
+		w->p += 10;
+		return STEP_WORD;
+	}
+	memcpy(&bits, p, sizeof(bits));
+	if (p[1] != 0xa3 || !(bits >> 16))
+		return -1;
+	w->p += 8;
+	bits >>= 16;
+	return w->branches && (bits & (bits - 1)) ? STEP_QUIET : STEP_END;
+}
+
+/* A step, or STEP_END before a packet that is not for here. */
+static enum pt_step run(struct pt_walk *w)
+{
+	struct packet pkt;
+	int what;
+
+	while (w->end - w->p >= 2 * PACKET_SIZE_MAX) {
+		const uint8_t *p = w->p;
+
+		switch ((enum common)commons[*p]) {
+		case COMMON_PAD:
+			w->p++;
+			continue;
+		case COMMON_CYC:
+			what = packet_read_cyc(p, &pkt);
+			if (what < 0)
+				return STEP_END;
+			w->p += what;
+			w->after_cyc = true;
+			w->core += w->enabled || !w->branches ? pkt.payload : 0;
+			pt_time_cyc(&w->time, pkt.payload);
+			continue;
+		case COMMON_TNT:
+			w->p++;
+			what = w->branches && (*p >> 1 & ((*p >> 1) - 1)) ? STEP_QUIET : STEP_END;
+			break;
+		case COMMON_LONG:
+			what = take_long(w, p);
+			if (what < 0)
+				return STEP_END;
+			break;
+		case COMMON_TIP:
+			take_ip(w, PKT_TIP, &pkt);
+			what = branch(w, &pkt, w->branches ? STEP_QUIET : STEP_END);
+			break;
+		case COMMON_PGE:
+			w->overflowed = false;
+			w->enabled = true;
+			take_ip(w, PKT_TIP_PGE, &pkt);
+			if (pkt.size > 1)
+				w->stamp = w->time.now;
+			what = branch(w, &pkt, pkt.size > 1 ? STEP_QUIET : STEP_END);
+			break;
+		case COMMON_PGD:
+			w->enabled = false;
+			take_ip(w, PKT_TIP_PGD, &pkt);
+			read_ip(w, &pkt);
+			what = w->branches ? STEP_QUIET : STEP_END;
+			break;
+		default:
+			return STEP_END;
+		}
+		w->after_cyc = false;
+		if (what == STEP_END)
+			continue;
+		if (w->time.now > w->stamp)
+			w->stamp = w->time.now;
+		if (what != STEP_QUIET || w->stamp >= w->quiet_until)
+			return what;
+		w->passed.stamp = w->stamp;
+		w->passed.core = w->core;
+	}
+	return STEP_END;
 }
 
 enum pt_step pt_walk_next(struct pt_walk *w)
 {
-	enum pt_step what;
+	enum pt_step what = w->plain ? run(w) : STEP_END;
 
-	if (w->plain && next_word(w))
-		return STEP_WORD;
+	if (what != STEP_END)
+		return what;
 	what = next_step(w);
 	w->plain = is_plain(w);
 	return what;

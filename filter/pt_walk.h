@@ -40,12 +40,16 @@ struct pt_walk {
 	uint64_t stamp;	 /* TSC of the last step */
 	uint64_t word;	 /* payload, after STEP_WORD */
 	uint64_t core;	 /* sum of CYC packets; with branch=1 of those while tracing was on */
+	uint64_t quiet_until; /* quiet steps before this time need not be told */
+	struct {
+		uint64_t stamp, core;
+	} passed; /* the last one that was not; stamp 0: all were */
 	const uint8_t *p, *end;
 	uint64_t ip;	 /* the last one that a packet had */
 	bool tips;	 /* indirect branches are wanted: what else is STEP_QUIET */
 	bool branches;	 /* recorded with branch=1: TNT and TIP are to be expected */
 	bool started;	 /* a time is known: words before that have no place */
-	bool plain;	 /* a PTW is a word and a CYC is time, with nothing else to think of */
+	bool plain;	 /* the commonest packets mean what they mean by themselves */
 	bool synced;	 /* else a PSB is sought */
 	bool first_psb;	 /* in the PSB+ that synchronised */
 	bool in_psb;

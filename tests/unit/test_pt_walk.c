@@ -173,6 +173,10 @@ static size_t make_noise(uint8_t *to, size_t size)
 		PACKET("\x0b" PTW("A")), PACKET("\x1b" PTW("B")), PACKET("\x0f\x08" PTW("C")), PACKET("\x0f\x0b\x02" PTW("D")),
 		PACKET("\x13"), PACKET("\0"), PACKET(PTW("E")), PACKET(PTW_IP("F")), PACKET(FUP), PACKET(NO_IP), PACKET(PGE),
 		PACKET(TNT), PACKET("\x01"), PACKET(OVF), PACKET(BEGIN), PACKET(PSB), PACKET(PSBEND), PACKET(TSC("\0")),
+		PACKET("\x2d\x11\x22"), PACKET("\x4d\x11\x22\x33\x44"), PACKET("\x6d\x11\x22\x33\x44\x55\xf6"),
+		PACKET("\x8d\x11\x22\x33\x44\x55\x66"), PACKET("\xcd\x11\x22\x33\x44\x55\x66\x77\x88"), PACKET("\x0d"),
+		PACKET("\x01"), PACKET("\x41\x11\x22\x33\x44"), PACKET("\x02\xa3\1\2\3\4\5\6"), PACKET("\x02\xa3\1\0\0\0\0\0"),
+		PACKET("\x02\xa3\0\0\0\0\0\0"), PACKET("\xad\x11"), PACKET("\x02\x12\1\2\3\4"), PACKET("\x04"), PACKET("\xfe"),
 		PACKET("\x02\x03\x08\0"), PACKET("\x02\x03\x01\0"), PACKET("\x02\x63\0"), PACKET(BAD),
 	};
 	size_t n = sizeof(packets) / sizeof(packets[0]), used = 0;
@@ -203,6 +207,7 @@ static void test_fast_is_slow(void **state)
 		pt_walk_chunk(&a, bytes, bytes + size, 0x1000, true);
 		pt_walk_init(&b, &clocks, round % 2);
 		pt_walk_chunk(&b, bytes, bytes + size, 0x1000, true);
+		a.tips = b.tips = round % 4 > 1;
 		do {
 			b.plain = false;
 			fast += a.plain;
@@ -210,10 +215,49 @@ static void test_fast_is_slow(void **state)
 			assert_int_equal(pt_walk_next(&b), step);
 			assert_true(a.p == b.p && a.stamp == b.stamp && a.core == b.core && a.time.now == b.time.now);
 			assert_true(a.after_cyc == b.after_cyc && a.cbr_told == b.cbr_told);
-			assert_true(step != STEP_WORD || a.word == b.word);
+			assert_true(a.ip == b.ip && (step != STEP_WORD || a.word == b.word));
+			assert_true(a.enabled == b.enabled && a.overflowed == b.overflowed);
 		} while (step != STEP_END);
 	}
 	assert_true(fast > 10000);
+}
+
+/* Where quiet steps need not be told, words and branches come as before, and what was passed is the last of them. */
+static void test_quiet_steps_are_passed(void **state)
+{
+	static uint8_t bytes[1 << 16];
+	uint64_t passed = 0;
+
+	(void)state;
+	srandom(2);
+	for (int round = 0; round < 100; round++) {
+		size_t size = make_noise(bytes, sizeof(bytes));
+		struct pt_walk a, b;
+		enum pt_step step, told;
+
+		pt_walk_init(&a, &clocks, true);
+		pt_walk_chunk(&a, bytes, bytes + size, 0x1000, true);
+		pt_walk_init(&b, &clocks, true);
+		pt_walk_chunk(&b, bytes, bytes + size, 0x1000, true);
+		a.tips = b.tips = round % 2;
+		a.quiet_until = UINT64_MAX;
+		do {
+			uint64_t stamp = 0, core = 0;
+
+			a.passed.stamp = 0;
+			step = pt_walk_next(&a);
+			while ((told = pt_walk_next(&b)) == STEP_QUIET && b.p != a.p) {
+				stamp = b.stamp;
+				core = b.core;
+			}
+			assert_int_equal(told, step);
+			assert_true(a.p == b.p && a.stamp == b.stamp && a.core == b.core && a.word == b.word);
+			if (a.passed.stamp)
+				assert_true(a.passed.stamp == stamp && a.passed.core == core);
+			passed += a.passed.stamp != 0;
+		} while (step != STEP_END);
+	}
+	assert_true(passed > 1000);
 }
 
 int main(void)
@@ -224,6 +268,7 @@ int main(void)
 		cmocka_unit_test(test_anew),
 		cmocka_unit_test(test_branches),
 		cmocka_unit_test(test_fast_is_slow),
+		cmocka_unit_test(test_quiet_steps_are_passed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
