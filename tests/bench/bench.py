@@ -1,6 +1,6 @@
 """make bench: what Ocular costs, as ratios of interleaved runs.
 
-    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only emission,marker,program,flight,analysis,memory]
+    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only emission,marker,program,flight,analysis,opcodes,memory]
                                  [--programs NAME,...]
 
 Every figure is the median over rounds; within a round all variants run one after another, so that a
@@ -350,6 +350,68 @@ class Bench:
               ["sink", "stock perf", "of the do-nothing filter's", "ocular-pt", "of stock perf's"], rows)
         shutil.rmtree(data)
 
+    # --- mode opcodes -----------------------------------------------------------------------------------
+
+    def emulated(self, python, folder, trips, *settings):
+        """A program in mode opcodes on the emulated processor, through an IP filter; seconds that it took."""
+        env = dict(os.environ, PYTHONPATH=str(self.build / "python/hook"), PYTHONHASHSEED="0", OCULAR_MAIN="1",
+                   OCULAR_MODE="opcodes")
+        ranges = run([python, "-c", "from ocular import ranges; ranges.show()"],
+                     env=dict(os.environ, PYTHONPATH=str(self.build / "python"))).split()
+        words = [w for s in ("branch=1", *settings, *("filter=" + r for r in ranges)) for w in ("-s", s)]
+        shutil.rmtree(folder, ignore_errors=True)
+        begin = time.perf_counter()
+        run([self.build / "bin/ocular-qemu", "-q", "-o", folder, *words, "--", python, HERE / "opcodes.py", trips], env=env)
+        return time.perf_counter() - begin
+
+    def natively(self, python, trips, mode):
+        """The same without the emulator, plain or recorded."""
+        program = [HERE / "opcodes.py", trips]
+        data = self.work / "data"
+        if mode != "plain":
+            program = [ROOT / "scripts/ocular", "record", "-o", data, "--mode", mode, "--python", python, "--"] + program
+        begin = time.perf_counter()
+        run((program if mode != "plain" else [python] + program), env=dict(os.environ, PYTHONHASHSEED="0"))
+        took = time.perf_counter() - begin
+        shutil.rmtree(data, ignore_errors=True)
+        return took
+
+    def recovered(self, folder):
+        """Opcodes, bytes, and processor seconds: packets alone, packets and recovery."""
+        n, size, alone, both = run([self.build / "bench-recover", folder]).split()
+        return int(n), int(size), float(alone), float(both)
+
+    def perf_decodes(self, folder):
+        """Processor seconds of stock perf walking the code along the same packets."""
+        before = os.times()
+        self.timed(["perf", "script", "-i", folder / "perf.data", "--itrace=be", "--dlfilter", self.nothing])
+        after = os.times()
+        return after.children_user + after.children_system - before.children_user - before.children_system
+
+    def opcodes(self):
+        few, many = 2000, 22000
+        for python in self.pythons:
+            rows = []
+            for name, settings in (("cyc=1", ()), ("cyc=0", ("cyc=0",))):
+                short, long = self.work / "few", self.work / "many"
+                took = self.emulated(python, short, few, *settings), self.emulated(python, long, many, *settings)
+                a = self.recovered(short)
+                runs = [self.recovered(long) for _ in range(self.rounds)]
+                walk, both = (median(r[i] for r in runs) for i in (2, 3))
+                n, size = runs[0][:2]
+                perf = self.perf_decodes(long)
+                rows.append([name, "%.1f M" % (n / 1e6), "%.1f" % ((size - a[1]) / (n - a[0])), "%.1f" % (n / walk / 1e6),
+                             "%.1f" % (n / (both - walk) / 1e6), "%.1f" % (n / both / 1e6), "%.0f" % (perf / both)])
+                rows[-1].append("%.1f" % ((took[1] - took[0]) / (n - a[0]) * 1e9))
+            table("Mode opcodes, %s: one core, M opcodes/s" % self.version(python),
+                  ["", "opcodes", "bytes an opcode", "packets alone", "recovery alone", "both", "times perf's decoding",
+                   "ns an opcode to record"], rows)
+            modes = {mode: self.natively(python, 50 * many, mode) - self.natively(python, few, mode)
+                     for mode in ("plain", "precise")}
+            emulated = (took[1] - took[0]) / (many - few) * (50 * many - few)
+            table("The same program, times as slow as alone, %s" % self.version(python), ["emulated, mode opcodes", "mode precise"],
+                  [["%.0f" % (emulated / modes["plain"]), "%.1f" % (modes["precise"] / modes["plain"])]])
+
     def memory(self):
         so = self.build / "perf/ocular.so"
         every = self.words(sorted({word for words in SINKS.values() for word in words[:1] if "never" not in word}))
@@ -374,10 +436,11 @@ def main():
     p.add_argument("--build", type=Path, default=ROOT / "build")
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--programs", default=",".join(WORKLOADS))
-    p.add_argument("--only", default="emission,marker,program,flight,analysis,memory")
+    p.add_argument("--only", default="emission,marker,program,flight,analysis,opcodes,memory")
     o = p.parse_args()
     b = Bench(o.build.resolve(), o.rounds, o.programs.split(","))
-    sections = {"emission": b.emission, "marker": b.markers, "program": b.programs, "analysis": b.analysis, "memory": b.memory, "flight": b.flight}
+    sections = {"emission": b.emission, "marker": b.markers, "program": b.programs, "analysis": b.analysis, "memory": b.memory, "flight": b.flight,
+                "opcodes": b.opcodes}
     print("## %s\n" % time.strftime("%Y-%m-%d"))
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")
     print("%s, %d cores, %s, %s" % (cpu, os.cpu_count(), platform.system() + " " + platform.release().split("-")[0],
