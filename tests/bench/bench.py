@@ -107,10 +107,11 @@ def event_costs(measured, name, full):
 
 
 class Bench:
-    def __init__(self, build, rounds, workloads=WORKLOADS):
+    def __init__(self, build, rounds, workloads=WORKLOADS, sinks=SINKS):
         self.build = build
         self.rounds = rounds
         self.workloads = workloads
+        self.sinks = {name: SINKS[name] for name in sinks}
         self.load = "%.1f" % os.getloadavg()[0]
         self.work = build / "bench"
         shutil.rmtree(self.work, ignore_errors=True)
@@ -332,22 +333,29 @@ class Bench:
         n = self.count(data)
         so = self.build / "perf/ocular.so"
         variants = {("do-nothing filter", "perf"): (self.script, self.nothing)}
-        for sink, words in SINKS.items():
+        for sink, words in self.sinks.items():
             words = self.words(words)
             variants[sink, "perf"] = (self.script, so, *words)
             variants[sink, "ocular-pt"] = (self.ocular_pt, *words)
-        rates = {v: [] for v in variants}
+        rounds = []
         for _ in range(self.rounds):
-            for v, (run_it, *args) in variants.items():
-                rates[v].append(n / run_it(data, *args)[0] / 1e6)
-        rates = {v: median(r) for v, r in rates.items()}
-        nothing = rates["do-nothing filter", "perf"]
-        rows = [["do-nothing filter", "%.1f" % nothing, "1.00", "-", "-"]]
-        for sink in SINKS:
-            perf, pt = rates[sink, "perf"], rates[sink, "ocular-pt"]
-            rows.append([sink, "%.1f" % perf, "%.2f" % (perf / nothing), "%.1f" % pt, "%.2f" % (pt / perf)])
+            rounds.append({v: n / run_it(data, *args)[0] / 1e6 for v, (run_it, *args) in variants.items()})
+
+        def rate(*v):
+            return "%.1f" % median([r[v] for r in rounds])
+
+        def ratio(v, over):
+            """Of one round's rates, as the machine's speed is another in the next."""
+            return "%.2f (%.2f to %.2f)" % spread([r[v] / r[over] for r in rounds])
+
+        nothing = "do-nothing filter", "perf"
+        rows = [[nothing[0], rate(*nothing), "1", "-", "-", "-"]]
+        for sink in self.sinks:
+            perf, pt = (sink, "perf"), (sink, "ocular-pt")
+            rows.append([sink, rate(*perf), ratio(perf, nothing), rate(*pt), ratio(pt, nothing), ratio(pt, perf)])
         table("Sinks: %.1f M markers of two threads, M markers/s" % (n / 1e6),
-              ["sink", "stock perf", "of the do-nothing filter's", "ocular-pt", "of stock perf's"], rows)
+              ["sink", "ocular.so in perf", "of the do-nothing filter's", "ocular-pt", "of the do-nothing filter's",
+               "of ocular.so's"], rows)
         shutil.rmtree(data)
 
     # --- mode opcodes -----------------------------------------------------------------------------------
@@ -436,9 +444,10 @@ def main():
     p.add_argument("--build", type=Path, default=ROOT / "build")
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--programs", default=",".join(WORKLOADS))
+    p.add_argument("--sinks", default=";".join(SINKS), help="rows of the table of sinks, ';' between them")
     p.add_argument("--only", default="emission,marker,program,flight,analysis,opcodes,memory")
     o = p.parse_args()
-    b = Bench(o.build.resolve(), o.rounds, o.programs.split(","))
+    b = Bench(o.build.resolve(), o.rounds, o.programs.split(","), o.sinks.split(";"))
     sections = {"emission": b.emission, "marker": b.markers, "program": b.programs, "analysis": b.analysis, "memory": b.memory, "flight": b.flight,
                 "opcodes": b.opcodes}
     print("## %s\n" % time.strftime("%Y-%m-%d"))
