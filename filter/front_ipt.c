@@ -88,8 +88,9 @@ static int put_enter(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_
 static int put_overflow(void *front, int32_t pid, int32_t tid)
 {
 	struct front_ipt *f = front;
+	int err = decode_settle(&f->analysis->decoder, pid, tid);
 
-	return failed(f, recover_gap(&f->analysis->recover, pid, tid));
+	return failed(f, err ? err : recover_gap(&f->analysis->recover, pid, tid));
 }
 
 static int put_gap(void *front, int32_t pid, int32_t tid)

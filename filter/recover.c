@@ -83,6 +83,7 @@ int recover_gap(struct recover *r, int32_t pid, int32_t tid)
 		return -ENOMEM;
 	if (!t->dispatch)
 		return 0;
+	recover_drop_head(t);
 	err = break_off(t);
 	recover_frames_lose(&t->frames);
 	t->frames.n = 0;

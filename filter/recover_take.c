@@ -31,6 +31,17 @@ static bool fits(struct recover_thread *t, uint8_t base)
 	return f && f->n && recover_frame_reach(f, base, places);
 }
 
+void recover_drop_head(struct recover_thread *t)
+{
+	const struct dispatch *d = t->dispatch;
+
+	if (!t->held.valid || !d->head[t->held.opcode])
+		return;
+	t->held.valid = false;
+	t->r->counts.dispatched += t->begun;
+	t->r->counts.unsure += t->begun;
+}
+
 /* Of a frame that goes on or of a generator that begins: only a marker would tell which. */
 void recover_drop_pop_top(struct recover_thread *t)
 {

@@ -28,12 +28,16 @@ void recover_thread_free(struct recover_thread *t)
 	free(t);
 }
 
-/* What the user left out was needed to get here, and goes no further. */
+/* What the user left out was needed to get here, goes no further, and counts neither as run nor as recovered. */
 static int pass_on(void *recover, const struct sample *s)
 {
-	const struct recover *r = recover;
+	struct recover *r = recover;
 
-	return s->code && s->code->excluded ? 0 : r->feed(r->to, s);
+	if (!s->code || !s->code->excluded)
+		return r->feed(r->to, s);
+	r->counts.placed -= s->op == OP_INSTRUCTION;
+	r->counts.dispatched -= s->op == OP_INSTRUCTION;
+	return 0;
 }
 
 int recover_flush(struct recover_thread *t, bool all)

@@ -71,6 +71,9 @@ int recover_settle_held(struct recover_thread *t);
 /* The same, and a RESUME that no marker followed. */
 int recover_settle(struct recover_thread *t);
 
+/* A held instruction that may have got another form is not told: what would say so is lost. */
+void recover_drop_head(struct recover_thread *t);
+
 /* A held POP_TOP is not told: no marker will say whose it is. */
 void recover_drop_pop_top(struct recover_thread *t);
 

@@ -127,8 +127,12 @@ static const struct {
 	{ "a POP_TOP at the end may be a generator's", { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(POP_TOP) }, "2:0 +2 2:2 2:4 ", 3, 0, 1, 0, 0 },
 	{ "and one before a RESUME without marker", { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(POP_TOP), T(RESUME), T(RETURN_VALUE), T(LOAD) },
 	  "2:0 +2 2:2 2:4 ", 3, 0, 1, 3, 0 },
-	{ "after a gap nothing is known", { T(RESUME), M(PY_START, 2, 0), T(LOAD), { 0, SAMPLE_GAP, 0, 0, 0 }, T(CALL), T(RESUME), M(PY_START, 1, 0) },
-	  "2:0 +2 2:2 1:0 +1 ", 3, 0, 0, 1, 0 },
+	{ "after a gap nothing is known",
+	  { T(RESUME), M(PY_START, 3, 1), T(LOAD), T(RAISE_VARARGS), { 0, SAMPLE_GAP, 0, 0, 0 }, T(CALL), T(RESUME), M(PY_START, 1, 0) },
+	  "3:2 +3 3:4 3:6 1:0 +1 ", 4, 0, 0, 1, 0 },
+	{ "nor whether what ran before it got another form",
+	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), { 0, SAMPLE_GAP, 0, 0, 0 }, T(POP_TOP) },
+	  "2:0 +2 2:2 ", 2, 0, 1, 1, 0 },
 };
 
 static char out[1024];
@@ -221,7 +225,8 @@ static void test_excluded(void **state)
 		feed(&r, &codes, &items[k], k);
 	assert_int_equal(recover_finish(&r), 0);
 	assert_string_equal(out, "2:0 +2 2:2 2:4* 2:12 2:14 2:16 -2 ");
-	assert_int_equal(r.counts.placed, 10);
+	assert_int_equal(r.counts.placed, 6);
+	assert_int_equal(r.counts.dispatched, 6);
 	recover_free(&r);
 	codes_free(&codes);
 }

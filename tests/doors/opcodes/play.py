@@ -12,6 +12,7 @@ import gc
 import io
 import os
 import sys
+import time
 
 KINDS = ("INSTRUCTION", "PY_START", "PY_RESUME", "PY_THROW", "PY_RETURN", "PY_YIELD", "PY_UNWIND", "RAISE", "RERAISE",
          "EXCEPTION_HANDLED")
@@ -110,6 +111,8 @@ def main(arguments):
     if heard is not None:
         listen_in_children(heard, outputs["--witness"])
     play(programs)
+    while _thread._count():  # threads on their way out of their last function
+        time.sleep(0.001)
     if heard is not None:
         sys.monitoring.set_events(TOOL, 0)
         write(heard, outputs["--witness"])

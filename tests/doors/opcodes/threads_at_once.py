@@ -1,4 +1,7 @@
-"""Four threads at once, each with work of its own, that wait for nothing but locks of C."""
+"""Four threads at once, each with work of its own, that wait for nothing but locks of C.
+
+None begins before all are there: a thread that ended would leave its identifier to the next.
+"""
 import _thread
 import sys
 
@@ -47,26 +50,35 @@ def generators():
 
 
 def run_numbers(done):
+    gate.acquire()
+    gate.release()
     results["numbers"] = numbers()
     done.release()
 
 
 def run_words(done):
+    gate.acquire()
+    gate.release()
     results["words"] = words()
     done.release()
 
 
 def run_failures(done):
+    gate.acquire()
+    gate.release()
     results["failures"] = failures()
     done.release()
 
 
 def run_generators(done):
+    gate.acquire()
+    gate.release()
     results["generators"] = generators()
     done.release()
 
 
-results, locks = {}, []
+results, locks, gate = {}, [], _thread.allocate_lock()
+gate.acquire()
 before = sys.getswitchinterval()
 sys.setswitchinterval(1e-5)
 for run in (run_numbers, run_words, run_failures, run_generators):
@@ -74,6 +86,7 @@ for run in (run_numbers, run_words, run_failures, run_generators):
     lock.acquire()
     locks.append(lock)
     _thread.start_new_thread(run, (lock,))
+gate.release()
 for lock in locks:
     lock.acquire()
 sys.setswitchinterval(before)
