@@ -249,7 +249,9 @@ def through_both(tools, settings, act):
             differ = [pair for pair in zip(sorted(perf), expected) if pair[0] != pair[1]][:3]
             problems += [f"{act}: perf {len(perf)} words, {len(expected)} executed", str(differ), errors[-300:]]
         if sorted(row[1:] for row in walked) != sorted(row[1:] for row in expected):
-            problems.append(f"{act}: perf, walking the code, {len(walked)} words, {len(expected)} executed")
+            differ = [pair for pair in zip(sorted(row[1:] for row in walked), sorted(row[1:] for row in expected))
+                      if pair[0] != pair[1]][:3]
+            problems += [f"{act}: perf, walking the code, {len(walked)} words, {len(expected)} executed", str(differ)]
         done = recording.run([PT, "events=-", data])
         found = sorted((int(line.split("\t")[0]), int(line.split("\t")[2]))
                        for line in done.stdout.splitlines() if "FOREIGN" in line)
