@@ -105,9 +105,15 @@ static void write_body(struct machine *m, struct body *b)
 		if (i > first && b->rows[i - 1].op == YIELD_VALUE)
 			*row = (struct row){ RESUME, 0 };
 	}
-	for (uint8_t i = first; i < last; i++)
-		if (b->rows[i].to && b->rows[b->rows[i].to].op == RESUME)
-			b->rows[i].to = b->rows[i].op == JUMP_BACKWARD ? i : last; /* only a caller leads there */
+	/* Only a caller leads to a RESUME, and the compiler makes no jump to a jump. */
+	for (uint8_t i = first; i < last; i++) {
+		uint8_t there = b->rows[b->rows[i].to].op;
+
+		if (b->rows[i].op == JUMP_BACKWARD && (there == RESUME || there == JUMP_BACKWARD))
+			b->rows[i] = (struct row){ LOAD, 0 };
+		else if (b->rows[i].to && there == RESUME)
+			b->rows[i].to = last;
+	}
 	b->rows[last] = (struct row){ RETURN_VALUE, 0 };
 	b->rows[ROWS] = (struct row){ CACHE, 0 };
 }
