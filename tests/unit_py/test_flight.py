@@ -106,7 +106,8 @@ while time.perf_counter() < end:
 slow()
 ocular.take_snapshot("lone")
 """
-    with rec.recording(source, recorder=["--flight", "200ms", "--max-snapshots", "1"]) as r:
+    with rec.recording(source, recorder=["--flight", "200ms", "--max-snapshots", "1",
+                                         "--ring-records", "4194304"]) as r:
         equal((r.code, r.err), (0, ""))
         before, lone = lines(r)
         equal((before["trigger"], before["number"], lone["label"], lone["number"]), ("baseline", 1, "lone", 2))
