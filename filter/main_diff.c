@@ -127,6 +127,31 @@ static bool comparable(const struct diff_side *a, const struct diff_side *b, cha
 	return false;
 }
 
+/* What failed, in one line for a log: "over --fail-over 2%: cycles +3.1%, bytecodes +3.0%, 1 loop". */
+static void tell_over(const struct diff_report *r)
+{
+	const char *const kinds[DIFF_KINDS] = { [DIFF_LOOPS] = "loop", [DIFF_FUNCTIONS] = "function" };
+	const char *before = ":";
+
+	fprintf(stderr, "ocular-diff: over --fail-over %g%%", 100 * r->rules.fail_over);
+	for (size_t i = 0; i < DIFF_TOTALS; i++)
+		if (r->totals[i].over) {
+			fprintf(stderr, "%s %s %+.2f%%", before, r->totals[i].name, 100 * r->totals[i].change);
+			before = ",";
+		}
+	for (int kind = 0; kind < DIFF_KINDS; kind++) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < r->diff->n[kind]; i++)
+			n += r->diff->pairs[kind][i].over;
+		if (n) {
+			fprintf(stderr, "%s %zu %s%s", before, n, kinds[kind], n == 1 ? "" : "s");
+			before = ",";
+		}
+	}
+	fputc('\n', stderr);
+}
+
 static double scale_of(const struct diff_side *a, const struct diff_side *b)
 {
 	double scale = a->hz > 0 && b->hz > 0 ? a->hz / b->hz : 1;
@@ -161,6 +186,8 @@ static int report(struct arguments *args, struct diff_side *a, struct diff_side 
 		err = -EIO;
 	}
 	err = err ? err : diff.over + r->totals_over > 0;
+	if (err > 0)
+		tell_over(r);
 	free(r->counts);
 	diff_free(&diff);
 	return err;

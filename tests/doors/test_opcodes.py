@@ -291,24 +291,6 @@ def check_decoders(python, folder):
     return [] if a == b else [f"perf gives {a.count(10)} lines, ocular-pt {b.count(10)}, and they differ"]
 
 
-def check_stat(python, folder):
-    """`ocular stat` twice: the same counts of each opcode, of instructions, and of pairs."""
-    found = []
-    for n in (1, 2):
-        summary = os.path.join(folder, f"{n}.json")
-        done = recording.run([recording.WRAPPER, "stat", "--python", python, "-o", os.path.join(folder, "data"), "--summary",
-                              summary, program("loops")], env=recording.plain_environment(), timeout=SLOW)
-        if done.returncode:
-            return [f"exit status {done.returncode}", done.stderr[-2000:]]
-        with open(summary, encoding="utf-8") as file:
-            opcodes = json.load(file)["opcodes"]
-        found.append({(row["opcode"], row["specialized"]): row["count"] for row in opcodes["rows"]})
-    if sum(found[0].values()) < 3000 or ("FOR_ITER", "FOR_ITER_RANGE") not in found[0]:
-        return [f"hardly anything was counted: {found[0]}"]
-    return [f"{key}: {found[0].get(key)}, then {found[1].get(key)}" for key in found[0].keys() | found[1].keys()
-            if found[0].get(key) != found[1].get(key)]
-
-
 def instructions(python, program, folder, *options):
     """[(file, qualname, offset)] of `ocular record --mode opcodes`."""
     data, text = os.path.join(folder, "data"), os.path.join(folder, "events.txt")
@@ -353,7 +335,6 @@ def cases(python):
     yield f"{version} threads", check_threads, python
     yield f"{version} forked children", check_children, python
     yield f"{version} overflows", check_losses, python
-    yield f"{version} stat, twice", check_stat, python
     yield f"{version} both decoders", check_decoders, python
     yield f"{version} code that is left out", check_excluded, python
 
