@@ -89,6 +89,7 @@ int recover_gap(struct recover *r, int32_t pid, int32_t tid)
 	t->frames.n = 0;
 	recover_drop_prologue(t);
 	t->again = t->cleanup = false;
+	t->behind_gap = GAP_NOTHING;
 	return err ? err : recover_flush(t, false);
 }
 
@@ -194,12 +195,14 @@ int recover_sample(void *recover, const struct sample *s)
 	case OP_PY_START:
 	case OP_PY_RESUME:
 	case OP_PY_THROW:
+		t->behind_gap = GAP_NONE;
 		return begin(t, s);
 	case SAMPLE_GAP:
 	case SAMPLE_RESTART:
 		err = recover_gap(r, s->pid, s->tid);
 		return err ? err : recover_tell_sample(t, s);
 	}
+	t->behind_gap = GAP_NONE;
 	err = recover_settle(t);
 	if (err || !s->code) /* nothing that moves a frame: a snapshot, a foreign word */
 		return err ? err : recover_tell_sample(t, s);

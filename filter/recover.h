@@ -29,6 +29,8 @@ struct recover_counts {
 	uint64_t makers;     /* RETURN_GENERATOR and what comes before it: of no known code */
 	uint64_t unsure;     /* several places fit to the end */
 	uint64_t lost;	     /* of no known code or place */
+	uint64_t repeats;    /* of these: may be the instruction before, dispatched once more */
+	uint64_t excluded;   /* in code that the user left out: not among those that ran; unknown code may be such */
 	uint64_t mismatches; /* how often what ran could not be where the walk was */
 };
 

@@ -83,6 +83,18 @@ void recover_add_prologue(struct recover_thread *t, const struct held *h)
 	t->prologue[t->nprologue++] = *h;
 }
 
+/* The first there is behind a gap may have been dispatched before it, in another form: one, not told. */
+static int drop_resume(struct recover_thread *t)
+{
+	if (t->behind_gap == GAP_RESUME)
+		return 0;
+	t->behind_gap = GAP_RESUME;
+	t->r->counts.dispatched += t->begun;
+	t->r->counts.lost += t->begun;
+	t->r->counts.repeats += t->begun;
+	return 0;
+}
+
 /* Where a frame begins or goes on: a POP_TOP before it may be the generator's. */
 static int take_resume(struct recover_thread *t, const struct held *h)
 {
@@ -160,7 +172,10 @@ static bool is_again(struct recover_thread *t, uint8_t base, bool told)
 		return told;
 	if (f && f->n && t->held.opcode != d->twice)
 		return !recover_frame_repeats(f, base);
-	return t->held.opcode == d->twice || base == d->iterates;
+	if (t->held.opcode == d->twice || base == d->iterates)
+		return true;
+	t->r->counts.repeats += t->begun; /* no code to ask: two of them, or one */
+	return false;
 }
 
 /* What it was dispatched as: its new form, but not the common one when it was given up in passing. */
@@ -179,10 +194,14 @@ int recover_take(struct recover_thread *t, const struct held *h)
 	int err;
 
 	t->again = false;
+	if (d->flow[base] == FLOW_PREFIX)
+		return 0;
+	if (t->behind_gap && d->flow[base] == FLOW_RESUME)
+		return drop_resume(t);
+	t->behind_gap = GAP_NONE;
 	if (is_again(t, base, told))
 		return take_again(t, h->opcode, told);
 	switch ((enum flow)d->flow[base]) {
-	case FLOW_PREFIX:
 	case FLOW_NOWHERE:
 		return 0;
 	case FLOW_RESUME:

@@ -13,6 +13,8 @@ void recover_tell(const struct recover *r, FILE *f)
 	} rows[] = {
 		{ c->makers, "made generators, of no known code" },
 		{ c->lost, "where no code or place was known" },
+		{ c->repeats, "of those may be the one before them, dispatched again" },
+		{ c->excluded, "of code that is left out, not counted here" },
 		{ c->unsure, "with more than one place that fits" },
 	};
 

@@ -37,6 +37,7 @@ static int pass_on(void *recover, const struct sample *s)
 		return r->feed(r->to, s);
 	r->counts.placed -= s->op == OP_INSTRUCTION;
 	r->counts.dispatched -= s->op == OP_INSTRUCTION;
+	r->counts.excluded += s->op == OP_INSTRUCTION;
 	return 0;
 }
 

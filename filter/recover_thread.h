@@ -21,6 +21,13 @@ struct held {
 	uint64_t time, cycles;
 };
 
+/* What has come since a gap. */
+enum gap {
+	GAP_NONE, /* what tells where we are, or there was none */
+	GAP_NOTHING,
+	GAP_RESUME, /* nothing but a RESUME */
+};
+
 struct recover_thread {
 	struct recover *r;
 	int32_t pid, tid;
@@ -31,6 +38,7 @@ struct recover_thread {
 	struct held resume; /* a RESUME whose marker has not come yet */
 	bool begun;   /* a marker came: what ran before is not ours to tell */
 	bool again;   /* the next dispatch is the held instruction once more */
+	enum gap behind_gap;
 	bool cleanup; /* the next RETURN_VALUE is of no frame of the program's */
 	uint32_t nprologue;
 	struct held prologue[RECOVER_PROLOGUE];
