@@ -188,7 +188,7 @@ bench: all $B/bench-recover
 	python3 tests/bench/bench.py --build $B
 
 # Recovery without what comes behind it, for the bench.
-$B/bench-recover: tests/bench/recover.c $(OBJ_pt)
+$B/bench-recover: tests/bench/recover.c $(OBJ_pt) $B/obj/filter/front_ipt.o
 	$(call say,LINK)$(CC) $(CFLAGS) $(LTO) $(LDFLAGS) -Ifilter -o $@ $^ $(LIB_pt)
 
 demo:

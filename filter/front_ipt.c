@@ -85,6 +85,20 @@ static int put_enter(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_
 	return failed(f, recover_enter(&f->analysis->recover, &w));
 }
 
+static int put_rows(void *front, int32_t pid, int32_t tid, const struct pt_rows *rows)
+{
+	struct front_ipt *f = front;
+	int err = 0;
+
+	for (uint32_t i = 0; i < rows->n && !err; i++) {
+		const struct pt_row *row = &rows->at[i];
+		pt_word_fn put = row->enters ? put_enter : put_branch;
+
+		err = put(f, pid, tid, pt_rows_ns(rows, row), pt_rows_cycles(rows, row), row->ip);
+	}
+	return err;
+}
+
 static int put_overflow(void *front, int32_t pid, int32_t tid)
 {
 	struct front_ipt *f = front;
@@ -120,12 +134,19 @@ static int put_copy(void *front, const struct sample *s)
 	return pt_pipe_put(f->pipe) ? 0 : -ECANCELED;
 }
 
+int front_ipt_decode(struct front_ipt *f, struct analysis *a)
+{
+	const struct pt_feed words = { put_word, put_gap, .to = f };
+	const struct pt_feed all = { put_word, put_gap, put_branch, put_enter, put_overflow, put_rows, f };
+
+	f->analysis = a;
+	return pt_trace_read(&f->trace, a->recovers ? &all : &words);
+}
+
 static void *decode(void *front)
 {
 	struct front_ipt *f = front;
-	const struct pt_feed words = { put_word, put_gap, .to = f };
-	const struct pt_feed all = { put_word, put_gap, put_branch, put_enter, put_overflow, f };
-	int err = pt_trace_read(&f->trace, f->analysis->recovers ? &all : &words);
+	int err = front_ipt_decode(f, f->analysis);
 
 	f->err = f->err ? f->err : err;
 	pt_pipe_end(f->pipe);

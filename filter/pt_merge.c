@@ -70,18 +70,6 @@ static inline void count_cycles(struct pt_queue *q)
 	count_cycles_to(q, q->walk.core, q->walk.stamp);
 }
 
-/* The queue's next step; those that nobody need hear of are passed. */
-static inline int next_step(struct pt_queue *q)
-{
-	int step = pt_queue_next(q);
-
-	if (q->walk.passed.stamp) {
-		count_cycles_to(q, q->walk.passed.core, q->walk.passed.stamp);
-		q->walk.passed.stamp = 0;
-	}
-	return step;
-}
-
 struct span {
 	uint64_t from, to;	 /* TSC */
 	uint64_t before, behind; /* sums of cycles there */
@@ -174,6 +162,33 @@ static inline int deliver(struct pt_merge *m, struct pt_queue *q)
 		   q->task ? q->task->cycles : q->counted, q->walk.word);
 }
 
+/* The cycles of them all are the thread's, if it is there. */
+static int deliver_rows(struct pt_merge *m, struct pt_queue *q)
+{
+	struct pt_rows *rows = &q->walk.rows;
+
+	rows->counts = q->task && q->away ? 0 : ~0ull;
+	rows->thread = q->task ? q->task->cycles - (q->counted & rows->counts) : 0;
+	return m->feed.rows(m->feed.to, pid_of(q), q->tid, rows);
+}
+
+/* The queue's next step; those that nobody need hear of are passed. */
+static inline int next_step(struct pt_merge *m, struct pt_queue *q)
+{
+	int step, err = 0;
+
+	do {
+		step = pt_queue_next(q);
+		if (step == STEP_ROWS)
+			err = deliver_rows(m, q);
+		if (q->walk.passed.stamp) {
+			count_cycles_to(q, q->walk.passed.core, q->walk.passed.stamp);
+			q->walk.passed.stamp = 0;
+		}
+	} while (step == STEP_ROWS && !err);
+	return err ? err : step;
+}
+
 /* What happened between two words. */
 static int tell_missing(struct pt_merge *m, const struct pt_queue *q, int step)
 {
@@ -196,7 +211,7 @@ static int run_queue(struct pt_merge *m, struct pt_queue *q, uint64_t *time)
 		err = q->holds ? deliver(m, q) : 0;
 		if (err)
 			return err;
-		step = next_step(q);
+		step = next_step(m, q);
 		if (step < 0 || step == STEP_END)
 			return step < 0 ? step : 1;
 		if (step == STEP_DAMAGE || step == STEP_OVERFLOW) {
@@ -250,6 +265,7 @@ static int start(struct pt_merge *m)
 		struct pt_queue *q = &m->queues[i];
 
 		q->walk.tips = m->feed.branch;
+		q->walk.gathers = m->feed.rows && q->walk.branches;
 		do
 			step = pt_queue_next(q);
 		while (step == STEP_OVERFLOW || step == STEP_DAMAGE);

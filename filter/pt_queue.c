@@ -100,7 +100,7 @@ int pt_queue_next(struct pt_queue *q)
 {
 	int step = pt_walk_next(&q->walk);
 
-	return step == STEP_WORD ? step : go_on(q, step);
+	return step == STEP_WORD || step == STEP_ROWS ? step : go_on(q, step);
 }
 
 void pt_queue_free(struct pt_queue *q)

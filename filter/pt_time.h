@@ -59,17 +59,30 @@ void pt_time_cbr(struct pt_time *t, unsigned cbr);
 void pt_time_mtc(struct pt_time *t, uint32_t payload, bool after_cyc, const uint8_t *rest,
 		 const uint8_t *end);
 
-static inline void pt_time_cyc(struct pt_time *t, uint64_t cycles)
+/* Ticks a cycle; 0: not known, cycles do not move the time on. */
+static inline double pt_time_ratio(const struct pt_time *t)
+{
+	if (!t->base || (!t->measured && !t->cbr))
+		return 0;
+	return t->measured ? t->by_mtc : t->by_cbr;
+}
+
+/* The time when so many cycles have been counted since `base`, not before `since`. */
+static inline uint64_t pt_time_at(const struct pt_time *t, uint64_t cycles, uint64_t since)
 {
 	double then;
 
-	t->cycles += cycles;
 	if (!t->base || (!t->measured && !t->cbr))
-		return;
+		return since;
 	/* In doubles, as perf does; signed, because processors convert these faster. */
-	then = (int64_t)t->base + (int64_t)t->cycles * (t->measured ? t->by_mtc : t->by_cbr);
-	if (then >= 0 && then < 0x1p63 && (int64_t)then > (int64_t)t->now)
-		t->now = (int64_t)then;
+	then = (int64_t)t->base + (int64_t)cycles * (t->measured ? t->by_mtc : t->by_cbr);
+	return then >= 0 && then < 0x1p63 && (int64_t)then > (int64_t)since ? (uint64_t)then : since;
+}
+
+static inline void pt_time_cyc(struct pt_time *t, uint64_t cycles)
+{
+	t->cycles += cycles;
+	t->now = pt_time_at(t, t->cycles, t->now);
 }
 
 /* The trace begins anew, near `reference`; what was known of the clocks may be wrong now. */

@@ -2,6 +2,9 @@
 /* One packet at a time, but for a CYC and the PTW behind it, which nearly all of a trace consists of. */
 #include "pt_walk.h"
 
+#include "pt_common.h"
+#include "pt_scan.h"
+
 #define CBR_NONE UINT32_MAX
 
 /* Packets that PSB+ cannot hold (SDM, "PSB+"; perf calls each of them an error). */
@@ -278,27 +281,6 @@ static __attribute__((noinline)) enum pt_step next_step(struct pt_walk *w)
 
 /* --- the commonest packets, where nothing that came before changes what they mean --------------------------- */
 
-/* By the first byte. */
-enum common { OTHER, COMMON_PAD, COMMON_CYC, COMMON_TNT, COMMON_LONG, COMMON_TIP, COMMON_PGE, COMMON_PGD };
-
-/* TNT: even ones but 0 and 2, and no stop bit alone; CYC: those that end in 11. */
-#define CYC8(b) [b] = COMMON_CYC, [(b) + 4] = COMMON_CYC
-#define CYC32(b) CYC8(b), CYC8((b) + 8), CYC8((b) + 16), CYC8((b) + 24)
-#define TNT4(b) [b] = COMMON_TNT, [(b) + 2] = COMMON_TNT
-#define TNT16(b) TNT4(b), TNT4((b) + 4), TNT4((b) + 8), TNT4((b) + 12)
-#define IPS(op, kind) [op] = kind, [op | 0x20] = kind, [op | 0x40] = kind, [op | 0x60] = kind, [op | 0x80] = kind, \
-	[op | 0xc0] = kind
-static const uint8_t commons[256] = {
-	CYC32(3), CYC32(35), CYC32(67), CYC32(99), CYC32(131), CYC32(163), CYC32(195), CYC32(227),
-	TNT4(4), TNT4(8), TNT4(12), TNT16(16), TNT16(32), TNT16(48), TNT16(64), TNT16(80), TNT16(96), TNT16(112),
-	TNT16(128), TNT16(144), TNT16(160), TNT16(176), TNT16(192), TNT16(208), TNT16(224), TNT16(240),
-	[0] = COMMON_PAD, [2] = COMMON_LONG,
-	IPS(0x0d, COMMON_TIP), IPS(0x11, COMMON_PGE), IPS(0x01, COMMON_PGD),
-};
-
-/* Size of an ip packet by the upper three bits of its first byte. */
-static const uint8_t ip_sizes[8] = { 1, 3, 5, 7, 7, 0, 9, 0 };
-
 /* Until the next packet that is none of these: only those change what is asked for here. */
 static bool is_plain(const struct pt_walk *w)
 {
@@ -309,7 +291,7 @@ static bool is_plain(const struct pt_walk *w)
 /* An ip packet at w->p. */
 static inline void take_ip(struct pt_walk *w, unsigned kind, struct packet *pkt)
 {
-	*pkt = (struct packet){ kind, ip_sizes[*w->p >> 5], 0 };
+	*pkt = (struct packet){ kind, pt_ip_sizes[*w->p >> 5], 0 };
 	memcpy(&pkt->payload, w->p + 1, sizeof(pkt->payload));
 	if (pkt->size == 7) /* as packet_read() has it: what is behind the packet is not of it */
 		pkt->payload &= ~0ull >> 16;
@@ -343,11 +325,12 @@ static enum pt_step run(struct pt_walk *w)
 	while (w->end - w->p >= 2 * PACKET_SIZE_MAX) {
 		const uint8_t *p = w->p;
 
-		switch ((enum common)commons[*p]) {
+		switch ((enum pt_common)pt_commons[*p]) {
 		case COMMON_PAD:
 			w->p++;
 			continue;
 		case COMMON_CYC:
+		case COMMON_CYC_LONG:
 			what = packet_read_cyc(p, &pkt);
 			if (what < 0)
 				return STEP_END;
@@ -357,8 +340,9 @@ static enum pt_step run(struct pt_walk *w)
 			pt_time_cyc(&w->time, pkt.payload);
 			continue;
 		case COMMON_TNT:
+		case COMMON_TNT_NONE:
 			w->p++;
-			what = w->branches && (*p >> 1 & ((*p >> 1) - 1)) ? STEP_QUIET : STEP_END;
+			what = w->branches && pt_commons[*p] == COMMON_TNT ? STEP_QUIET : STEP_END;
 			break;
 		case COMMON_LONG:
 			what = take_long(w, p);
@@ -401,8 +385,11 @@ static enum pt_step run(struct pt_walk *w)
 
 enum pt_step pt_walk_next(struct pt_walk *w)
 {
-	enum pt_step what = w->plain ? run(w) : STEP_END;
+	enum pt_step what;
 
+	if (w->plain && w->gathers && pt_scan(w))
+		return STEP_ROWS;
+	what = w->plain ? run(w) : STEP_END;
 	if (what != STEP_END)
 		return what;
 	what = next_step(w);

@@ -20,6 +20,7 @@ enum pt_step {
 	STEP_WORD,     /* a PTWRITE: walk->word */
 	STEP_BRANCH,   /* an indirect branch to walk->word; only if they are wanted, */
 	STEP_ENTER,    /* or tracing that begins at walk->word */
+	STEP_ROWS,     /* many of these: walk->rows; only if they are gathered */
 	STEP_QUIET,    /* something else that perf stops at */
 	STEP_OVERFLOW, /* the processor dropped packets (OVF) */
 	STEP_DAMAGE,   /* bytes that are no packet, or a packet where it cannot be */
@@ -32,6 +33,34 @@ enum pt_step {
 struct pt_break {
 	uint64_t from, to, core;
 };
+
+#define PT_ROWS 128
+
+/* Branches and beginnings of tracing, all of one thread. */
+struct pt_row {
+	uint64_t ip;
+	uint64_t cycles; /* since the base of the clock, which runs evenly over all rows */
+	uint64_t core;	 /* pt_walk.core */
+	bool enters;	 /* tracing begins there */
+};
+
+struct pt_rows {
+	const struct pt_time *time;
+	uint64_t since;		  /* none is before that */
+	uint64_t thread, counts; /* the thread's cycles at a row: thread + (core & counts) */
+	uint32_t n;
+	struct pt_row at[PT_ROWS];
+};
+
+static inline uint64_t pt_rows_ns(const struct pt_rows *r, const struct pt_row *row)
+{
+	return pt_time_ns(r->time->clocks, pt_time_at(r->time, row->cycles, r->since));
+}
+
+static inline uint64_t pt_rows_cycles(const struct pt_rows *r, const struct pt_row *row)
+{
+	return r->thread + (row->core & r->counts);
+}
 
 #define PT_BREAKS 16 /* the latest ones are known */
 
@@ -47,6 +76,7 @@ struct pt_walk {
 	const uint8_t *p, *end;
 	uint64_t ip;	 /* the last one that a packet had */
 	bool tips;	 /* indirect branches are wanted: what else is STEP_QUIET */
+	bool gathers;	 /* and told many at once, where it is the same */
 	bool branches;	 /* recorded with branch=1: TNT and TIP are to be expected */
 	bool started;	 /* a time is known: words before that have no place */
 	bool plain;	 /* the commonest packets mean what they mean by themselves */
@@ -64,6 +94,7 @@ struct pt_walk {
 	uint64_t untimed; /* words before the first time: dropped, as perf does */
 	struct pt_break breaks[PT_BREAKS]; /* the n-th at n % PT_BREAKS */
 	uint64_t nbreaks;
+	struct pt_rows rows;
 };
 
 void pt_walk_init(struct pt_walk *w, const struct pt_clocks *clocks, bool branches);

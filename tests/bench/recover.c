@@ -2,8 +2,8 @@
 /*
  * recover DIR: how fast the packets of a recording in mode `opcodes` become instructions, on one core.
  *
- * What ocular-pt does without what comes behind it: packets alone, then packets and recovery, with a sink
- * that only counts. Prints instructions, bytes of perf.data, and the processor seconds of either.
+ * What ocular-pt's first thread does: packets alone, their branches gathered, then packets and recovery, and
+ * samples that are only counted. Prints instructions, bytes of perf.data, and the processor seconds of either.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "analysis.h"
-#include "pt_trace.h"
+#include "front_ipt.h"
 
 static double now(void)
 {
@@ -34,30 +33,10 @@ static int no_gap(void *to, int32_t pid, int32_t tid)
 	return 0;
 }
 
-static int put_word(void *a, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits)
+static int no_rows(void *to, int32_t pid, int32_t tid, const struct pt_rows *rows)
 {
-	struct word w = { pid, tid, ns, cycles, bits };
-
-	return decode_word(&((struct analysis *)a)->decoder, &w);
-}
-
-static int put_branch(void *a, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits)
-{
-	struct word w = { pid, tid, ns, cycles, bits };
-
-	return recover_branch(&((struct analysis *)a)->recover, &w);
-}
-
-static int put_enter(void *a, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits)
-{
-	struct word w = { pid, tid, ns, cycles, bits };
-
-	return recover_enter(&((struct analysis *)a)->recover, &w);
-}
-
-static int put_gap(void *a, int32_t pid, int32_t tid)
-{
-	return recover_gap(&((struct analysis *)a)->recover, pid, tid);
+	(void)to, (void)pid, (void)tid, (void)rows;
+	return 0;
 }
 
 static int count(void *n, const struct sample *s)
@@ -66,16 +45,25 @@ static int count(void *n, const struct sample *s)
 	return 0;
 }
 
-static int read_all(const char *file, const struct pt_feed *feed, double *seconds)
+static int walk(struct front_ipt *f, struct analysis *a)
 {
-	struct pt_trace t;
+	const struct pt_feed feed = { none, no_gap, none, none, no_gap, no_rows, NULL };
+
+	(void)a;
+	return pt_trace_read(&f->trace, &feed);
+}
+
+static int timed(int (*read)(struct front_ipt *, struct analysis *), const char *file, struct analysis *a,
+		 double *seconds)
+{
+	struct front_ipt f;
 	double begin = now();
-	int err = pt_trace_open(&t, file);
+	int err = front_ipt_open(&f, file);
 
 	if (!err)
-		err = pt_trace_read(&t, feed);
+		err = read(&f, a);
 	if (!err)
-		pt_trace_close(&t);
+		front_ipt_close(&f);
 	*seconds = now() - begin;
 	return err;
 }
@@ -93,9 +81,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	snprintf(file, sizeof(file), "%s/perf.data", argv[1]);
 	analysis_redirect(&a, count, count, &n, NULL);
-	if (stat(file, &st) ||
-	    read_all(file, &(struct pt_feed){ none, no_gap, none, none, no_gap, NULL }, &alone) ||
-	    read_all(file, &(struct pt_feed){ put_word, put_gap, put_branch, put_enter, put_gap, &a }, &both))
+	if (stat(file, &st) || timed(walk, file, NULL, &alone) || timed(front_ipt_decode, file, &a, &both))
 		return EXIT_FAILURE;
 	printf("%" PRIu64 " %" PRIu64 " %.4f %.4f\n", n, (uint64_t)st.st_size, alone, both);
 	analysis_close(&a);

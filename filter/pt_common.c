@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+/* Intel SDM volume 3, "Packet Definitions". */
+#include "pt_common.h"
+
+#define CYC8(b) [b] = COMMON_CYC, [(b) + 4] = COMMON_CYC_LONG
+#define CYC32(b) CYC8(b), CYC8((b) + 8), CYC8((b) + 16), CYC8((b) + 24)
+#define TNT4(b) [(b) + 2] = COMMON_TNT, [(b) + 4] = COMMON_TNT
+#define TNT8(b) TNT4(b), [(b) + 6] = COMMON_TNT
+#define TNT16(b) TNT8(b), [(b) + 8] = COMMON_TNT, TNT8((b) + 8)
+#define TNT32(b) TNT16(b), [(b) + 16] = COMMON_TNT, TNT16((b) + 16)
+#define TNT64(b) TNT32(b), [(b) + 32] = COMMON_TNT, TNT32((b) + 32)
+#define IPS(op, kind) [op | 0x20] = kind, [op | 0x40] = kind, [op | 0x80] = kind, [op | 0xc0] = kind
+
+/* CYC: those that end in 11. TNT: even ones, the highest bit says where it stops; a power of two has no other. */
+const uint8_t pt_commons[256] = {
+	[0] = COMMON_PAD, [2] = COMMON_LONG,
+	CYC32(3), CYC32(35), CYC32(67), CYC32(99), CYC32(131), CYC32(163), CYC32(195), CYC32(227),
+	[4] = COMMON_TNT_NONE, [6] = COMMON_TNT,
+	[8] = COMMON_TNT_NONE, TNT8(8),
+	[16] = COMMON_TNT_NONE, TNT16(16),
+	[32] = COMMON_TNT_NONE, TNT32(32),
+	[64] = COMMON_TNT_NONE, TNT64(64),
+	[128] = COMMON_TNT_NONE, TNT64(128), [192] = COMMON_TNT, TNT64(192),
+	IPS(0x0d, COMMON_TIP), IPS(0x11, COMMON_PGE), IPS(0x01, COMMON_PGD), [0x01] = COMMON_PGD,
+};
+
+const uint8_t pt_ip_sizes[8] = { 1, 3, 5, 7, 7, 0, 9, 0 };
+
+/* The third is extended by its sign instead. */
+const uint64_t pt_ip_kept[8] = { ~0ull, ~0ull << 16, ~0ull << 32, 0, ~0ull << 48, ~0ull, 0, ~0ull };

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* pt_common.h - the packets that nearly all of a trace consists of, by their first byte. */
+#ifndef OCULAR_PT_COMMON_H
+#define OCULAR_PT_COMMON_H
+
+#include <stdint.h>
+
+enum pt_common {
+	COMMON_OTHER,
+	COMMON_PAD,
+	COMMON_CYC,	 /* of one byte */
+	COMMON_CYC_LONG, /* and of several */
+	COMMON_TNT,	 /* of one byte, with a taken branch */
+	COMMON_TNT_NONE, /* and with none */
+	COMMON_LONG,	 /* 02: a PTW, a long TNT, or something else */
+	COMMON_TIP,	 /* with an ip that needs no extension by its sign, like the next one */
+	COMMON_PGE,
+	COMMON_PGD, /* the same, or without an ip */
+};
+
+extern const uint8_t pt_commons[256]; /* enum pt_common */
+
+/* By the upper three bits of an ip packet's first byte: its size, and which bits of the last ip it keeps. */
+extern const uint8_t pt_ip_sizes[8];
+extern const uint64_t pt_ip_kept[8];
+
+#endif
