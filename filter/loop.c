@@ -21,12 +21,14 @@ uint64_t loop_static_uops(const struct code *code, int64_t head, int64_t source)
  * The innermost open loop was left. What loops inside it took since its last back-edge is in none of
  * its trips, but in one of the loop around it.
  */
-static int leave(struct stack *s, bool whole)
+static int leave(struct stack *s, const struct frame *f, bool whole)
 {
 	const struct open_loop *o = &s->loops[--s->nloops];
 
 	if (s->nloops)
 		s->loops[s->nloops - 1].inner_ns += o->inner_ns;
+	if (s->nloops > f->loops)
+		s->loops[s->nloops - 1].inner_body_ns += o->inner_body_ns;
 	return whole ? stat_add(&o->loop->trips, o->trips) : 0;
 }
 
@@ -36,7 +38,7 @@ int loop_leave_frame(struct stack *s, bool whole)
 	int err = 0;
 
 	while (s->nloops > f->loops && !err)
-		err = leave(s, whole);
+		err = leave(s, f, whole);
 	return err;
 }
 
@@ -57,7 +59,7 @@ static int innermost(struct stack *s, const struct frame *f, const struct sample
 			*found = o;
 		if (*found || (o->loop->head < jump->target && jump->offset <= o->loop->end))
 			break;
-		err = leave(s, true);
+		err = leave(s, f, true);
 	}
 	return err;
 }
@@ -130,6 +132,19 @@ static int account(struct open_loop *o, const struct trip *t)
 	return stat_add(&loop->cycles, t->cycles);
 }
 
+/* What a trip took in its own frame, and of that what loops inside it did not. */
+static void time_body(const struct stack *s, const struct frame *f, struct open_loop *o, struct trip *t)
+{
+	uint64_t callees = f->a.callee_ns - o->callee_ns;
+	uint64_t body = t->ns > callees ? t->ns - callees : 0;
+
+	t->own_ns = body > o->inner_body_ns ? body - o->inner_body_ns : 0;
+	if (o > &s->loops[f->loops])
+		o[-1].inner_body_ns += body;
+	o->inner_body_ns = 0;
+	o->callee_ns = f->a.callee_ns;
+}
+
 /* Entering a loop leaves the one before it: what an inner trip took is not the outer one's own. */
 static void account_own(struct stack *s, struct open_loop *o, const struct trip *t)
 {
@@ -170,6 +185,7 @@ int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip
 	o->last_ns = jump->time;
 	o->last_cycles = jump->cycles;
 	o->last_instrs = f->instrs;
+	time_body(s, f, o, trip);
 	account_own(s, o, trip);
 	return account(o, trip);
 }

@@ -53,6 +53,7 @@ struct trip {
 	bool timed;	      /* false for number 1: when the body began is not known */
 	uint64_t end_ns;      /* when the back-edge was taken */
 	uint64_t ns, cycles;  /* length of the trip; 0 unless timed */
+	uint64_t own_ns;      /* of it, neither in callees nor in timed trips of loops inside it */
 	uint64_t uops;	      /* bytecodes of the trip: counted, or from head to back-edge (static) */
 	bool counted;	      /* uops were counted (INSTRUCTION events), not read off the bytecode */
 };

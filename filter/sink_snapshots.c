@@ -143,7 +143,7 @@ static int iterate(struct sink *s, const struct trip *t)
 	c->code = t->loop->code;
 	c->head = t->loop->head;
 	c->line = at < c->code->ninstrs ? c->code->instrs[at].line : -1;
-	c->ns += t->ns;
+	c->ns += t->own_ns;
 	c->count++;
 	return 0;
 }

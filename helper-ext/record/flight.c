@@ -145,7 +145,7 @@ static void tell(const struct recorder *r, const struct trigger *t, const struct
 
 static bool wants_baseline(const struct recorder *r)
 {
-	return !r->flight.taken && r->flight.window_ns;
+	return !r->flight.based && r->flight.window_ns;
 }
 
 static void keep(struct recorder *r, struct copies *c, const struct trigger *t, uint64_t until)

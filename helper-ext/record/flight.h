@@ -6,8 +6,8 @@
  * first, in one go, and written afterwards; no thread waits for either. What a snapshot has taken no
  * later one takes again, so that the segments of a thread follow one another in its trace.
  *
- * Before the first one, if it is of so long a time, the time of that length ahead of it is kept as well,
- * as far as the rings reach back: a baseline, so that there is something to compare with.
+ * Before the first one whose rings reach back further than it, if it is of a time, the time of that length
+ * ahead of it is kept as well: a baseline, so that there is something to compare with.
  *
  * What the trigger knew goes into the code table of each process as a line of kind `snapshot`
  * (docs/marker.md).
@@ -26,7 +26,7 @@ struct flight {
 	uint64_t window_ns; /* 0: whatever the rings hold */
 	uint32_t most;	    /* snapshots a recording */
 	uint32_t taken;	    /* number of the last one; the first is 1 */
-	bool based;	    /* number 1 is a baseline, which nobody asked for */
+	bool based;	    /* one of them is a baseline, which nobody asked for */
 	uint32_t refused;   /* beyond `most` */
 	unsigned int symbols; /* bits of those of options->symbols that were found somewhere */
 	uint64_t stall_ns;  /* the longest time that copying took */

@@ -3,8 +3,8 @@
  * test_trace.c - samples in, what sinks are told out: threads, stacks and loops together.
  *
  * Events are "[tTHREAD:][iINTERPRETER:]EVENT CODE [OFFSET [TARGET]]", 10 ns and 20 cycles apart.
- * What is told is written as  +f enter, -f leave (and how), f@HEAD#TRIP[=ns] iterate, gapxN gap; a
- * line begins with the thread where that is not 1.
+ * What is told is written as  +f enter, -f leave (and how), f@HEAD#TRIP[=ns[/ns of its own]] iterate, gapxN
+ * gap; a line begins with the thread where that is not 1.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,11 +84,22 @@ static const struct {
 	{ "calls within a trip",
 	  "PY_START f; JUMP f 30 10; PY_START g; JUMP g 30 10; PY_RETURN g; JUMP f 30 10; "
 	  "PY_RETURN f",
-	  "+f f@10#1 +g g@10#1 -g f@10#2=40 -f" },
+	  "+f f@10#1 +g g@10#1 -g f@10#2=40/20 -f" },
 	{ "each activation its own",
 	  "PY_START f; JUMP f 30 10; PY_START f; JUMP f 30 10; PY_RETURN f; JUMP f 30 10; "
 	  "PY_RETURN f",
-	  "+f f@10#1 +f f@10#1 -f f@10#2=40 -f" },
+	  "+f f@10#1 +f f@10#1 -f f@10#2=40/20 -f" },
+	{ "what inner trips and calls took",
+	  "PY_START f; JUMP f 40 10; JUMP f 30 20; PY_START g; PY_RETURN g; JUMP f 30 20; JUMP f 40 10; "
+	  "JUMP f 40 10; PY_RETURN f",
+	  "+f f@10#1 f@20#1 +g -g f@20#2=30/20 f@10#2=50/20 f@10#3=10 -f" },
+	{ "what an inner loop's inner loop took",
+	  "PY_START f; JUMP f 60 10; JUMP f 40 30; JUMP f 40 30; JUMP f 50 20; JUMP f 60 10; PY_RETURN f",
+	  "+f f@10#1 f@30#1 f@30#2=10 f@20#1 f@10#2=40/30 -f" },
+	{ "a callee's loop is not the caller's",
+	  "PY_START f; JUMP f 30 10; PY_START g; JUMP g 30 10; JUMP g 30 10; PY_RETURN g; JUMP f 30 10; "
+	  "PY_RETURN f",
+	  "+f f@10#1 +g g@10#1 g@10#2=10 -g f@10#2=50/20 -f" },
 	{ "left with its frame",
 	  "PY_START f; JUMP f 30 10; PY_RETURN f; PY_START f; JUMP f 30 10; PY_RETURN f",
 	  "+f f@10#1 -f +f f@10#1 -f" },
@@ -152,6 +163,8 @@ static int tell_iterate(struct sink *s, const struct trip *trip)
 		trip->number);
 	if (trip->timed)
 		fprintf(t->f, "=%" PRIu64, trip->ns);
+	if (trip->own_ns != trip->ns)
+		fprintf(t->f, "/%" PRIu64, trip->own_ns);
 	assert_int_equal(trip->cycles, 2 * trip->ns);
 	assert_ptr_equal(trip->in->code, trip->loop->code);
 	return 0;

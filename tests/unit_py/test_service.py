@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A rare slow request in a real HTTP service, asyncio's and a threaded one: caught by each trigger, its cause named.
 
-One request in OCULAR_REQUESTS (10000 is the long form) is slow in each of three ways.
+One request in OCULAR_REQUESTS is slow in each of three ways. 10000 is the long form, with all triggers.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -12,54 +13,80 @@ import rec
 from rec import equal
 
 REQUESTS = int(os.environ.get("OCULAR_REQUESTS", "300"))
+LONG = REQUESTS >= 10000
 PT = os.path.join(rec.BUILD, "bin", "ocular-pt")
 
+# A slow request takes as long as all since the one before it, so that it stands out on a busy machine, too.
 COMMON = """
-import gc, http.client, ocular, sys, threading, time
-N = %d
+import gc, http.client, json, ocular, os, signal, sys, threading, time
+N, TOLD = %d, sys.argv[1]
 SLOW = {N // 4: "loop", N // 2: "block", 3 * N // 4: "collect"}
+PAGE = "once upon a time " * 1000
+planted = [] # (number, why, begun, ended) in ns of CLOCK_MONOTONIC
+before = time.monotonic()
+gc.disable()
+HEAP = [[i] for i in range(1000000)]
+gc.enable()
 
 class Late(Exception):
     pass
 
-def search(n, seconds):
+def search(n, until):
     found = 0
-    end = time.perf_counter() + seconds
-    while found < n or time.perf_counter() < end: # however fast the machine is
-        found += 1
+    while found < n or time.monotonic() < until: # however fast the machine is
+        found += PAGE.count("on") > 0
     return found
 
-def query(seconds):
-    time.sleep(seconds)
+def query(until):
+    time.sleep(max(0, until - time.monotonic()))
 
-def render(n):
-    junk = [[i] for i in range(n)]
-    if n > 10:
-        for x in junk:
-            x.append(junk)
+def render(n, until):
+    for i in range(n):
+        str(i)
+    while time.monotonic() < until:
         gc.collect()
-    return len(junk)
 
-def handle(number):
-    began = time.perf_counter()
-    why = SLOW.get(number)
-    search(20, 0.3 if why == "loop" else 0)
-    query(0.3 if why == "block" else 0)
-    render(1000000 if why == "collect" else 10)
-    if why and "take" in sys.argv:
+def alarm(number, why):
+    if TOLD == "take":
         ocular.take_snapshot("slow " + why, number=number)
-    if why and "raise" in sys.argv:
+    elif TOLD == "raise":
         try:
-            raise Late(why)
+            raise Late(number)
         except Late:
             pass
+    elif TOLD == "symbol":
+        os.getpriority(os.PRIO_PROCESS, 0)
+    elif TOLD == "signal":
+        os.kill(os.getppid(), signal.SIGUSR2)
+    elif TOLD == "control":
+        with open(os.environ["OCULAR_DIR"] + "/.ocular.ctl", "w") as f:
+            f.write("snapshot late\\n")
+
+def handle(number):
+    global before
+    began = time.monotonic()
+    why = SLOW.get(number)
+    until = began + min(1, max(0.3, began - before)) if why else 0
+    search(20, until if why == "loop" else 0)
+    query(until if why == "block" else 0)
+    render(20, until if why == "collect" else 0)
+    if why:
+        alarm(number, why)
+        before = time.monotonic()
+        planted.append((number, why, int(began * 1e9), int(before * 1e9)))
 
 def clients(port):
     connection = http.client.HTTPConnection("127.0.0.1", port)
     for number in range(N):
         connection.request("GET", "/%%d" %% number)
         connection.getresponse().read()
+        while number in SLOW and os.environ.get("WAIT") and count_snapshots() < len(planted):
+            time.sleep(0.001) # the recorder was told, and takes it when it runs
     connection.close()
+
+def count_snapshots():
+    with open("%%s/codes-%%d.jsonl" %% (os.environ["OCULAR_DIR"], os.getpid())) as f:
+        return sum('"kind":"snapshot"' in line and '"trigger":"baseline"' not in line for line in f)
 """ % REQUESTS
 
 THREADED = COMMON + """
@@ -74,6 +101,7 @@ server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 clients(server.server_port)
 server.shutdown()
+print(json.dumps(planted))
 """
 
 ASYNCIO = COMMON + """
@@ -93,10 +121,11 @@ async def main():
     await asyncio.get_running_loop().run_in_executor(None, clients, port)
     server.close()
 asyncio.run(main())
+print(json.dumps(planted))
 """
 
 # what was slow: what a person must find named first
-CAUSES = {"loop": ("search",), "block": ("query",), "collect": ("garbage collection, generation 2", "render")}
+CAUSES = {"loop": "search", "block": "query", "collect": "garbage collection, generation 2"}
 
 
 def sections(r):
@@ -114,16 +143,26 @@ def sections(r):
     return found
 
 
-def check(source, argument, triggers=(), rows=1):
-    with rec.recording(source, mode="adaptive", recorder=["--flight", "2s"], args=[argument],
-                       OCULAR_TRIGGER="\n".join(triggers)) as r:
+def is_of(line, number, begun, following):
+    """Is it of this planted request? Other programs may hold this machine up for so long as well."""
+    data = line.get("data") or {}
+    if "exception" in data:
+        return data["exception"] == "Late(%d)" % number
+    return data.get("number", number) == number and begun <= line["at_ns"] < following
+
+
+def check(source, told, triggers=(), rows=1, causes=tuple(CAUSES), recorder=(), **environment):
+    with rec.recording(source, mode="adaptive", recorder=["--flight", "1500ms", *recorder], args=[told],
+                       OCULAR_TRIGGER="\n".join(triggers), **environment) as r:
         equal(r.code, 0, r.err)
         lines = {s["number"]: s for s in r.lines("snapshot") if s["trigger"] not in ("end", "baseline")}
-        first = sections(r)
-        # Other programs may hold this machine up for so long as well; the planted ones come in this order.
-        named = [next((why for why, names in CAUSES.items() if set(first.get(n, ())[:rows]) & set(names)), None)
-                 for n in sorted(lines)]
-        equal([why for why in dict.fromkeys(named) if why], list(CAUSES), (lines, first))
+        first, planted = sections(r), json.loads(r.out)
+        equal([why for _, why, _, _ in planted], list(CAUSES))
+        ends = [begun for _, _, begun, _ in planted[1:]] + [float("inf")]
+        for (number, why, begun, _), following in zip(planted, ends):
+            named = [first.get(n, [])[:rows] for n, line in sorted(lines.items()) if is_of(line, number, begun, following)]
+            if why in causes:
+                assert any(CAUSES[why] in names for names in named), (why, named, lines, first)
 
 
 def test_threaded_told_by_the_program():
@@ -131,7 +170,7 @@ def test_threaded_told_by_the_program():
 
 
 def test_threaded_long_call():
-    check(THREADED, "-", ["call __main__:handle(number, why) > 100ms"])
+    check(THREADED, "-", ["call __main__:handle(number) > 100ms"])
 
 
 def test_threaded_exception():
@@ -143,13 +182,28 @@ def test_asyncio_told_by_the_program():
 
 
 def test_asyncio_long_call():
-    check(ASYNCIO, "-", ["call __main__:handle > 100ms"])
+    check(ASYNCIO, "-", ["call __main__:handle(number) > 100ms"])
 
 
 def test_asyncio_lag():
     # A thread that could not run does not know whom it waited for: then those who wait too are named beside.
     check(ASYNCIO, "-", ["lag 100ms"], rows=5)
 
+
+def long_forms():
+    """The other triggers. The last two do not know the thread: those who wait are named beside."""
+    for service, source in ("threaded", THREADED), ("asyncio", ASYNCIO):
+        yield service + " call", lambda s=source: check(s, "-", ["call __main__:alarm(number)"])
+        yield service + " symbol", lambda s=source: check(s, "symbol", recorder=["--trigger-symbol", "libc.so.6:getpriority"], WAIT="1")
+        yield service + " signal", lambda s=source: check(s, "signal", rows=5, WAIT="1")
+        yield service + " control", lambda s=source: check(s, "control", rows=5, WAIT="1")
+    yield "asyncio exception", lambda: check(ASYNCIO, "raise", ["exception __main__:Late"])
+    # Nobody waits for a thread that blocks, nor for long for one that computes: it is made to give way.
+    yield "threaded lag", lambda: check(THREADED, "-", ["lag 20ms"], rows=5, causes=["collect"])
+
+
+if LONG:
+    globals().update(("test_" + name.replace(" ", "_"), test) for name, test in long_forms())
 
 if __name__ == "__main__":
     rec.run(globals())
