@@ -76,6 +76,7 @@ static struct body_row measured_row(const struct instr *instr, const struct inst
 		.instr = instr,
 		.known = cost->timed,
 		.measured = true,
+		.cost = cost,
 		.times = cost->n,
 		.cycles = cost->timed ? (double)cost->cycles / cost->timed : 0,
 	};

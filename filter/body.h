@@ -20,6 +20,7 @@ struct body_row {
 	bool measured; /* instruction to instruction, not a block's average */
 	uint64_t times; /* executed: counted, or the trips of its block; 0: not known */
 	double cycles; /* of one execution, what it called included */
+	const struct instr_cost *cost; /* NULL unless measured */
 };
 
 /* Source line of the loop's head; 0: unknown. */

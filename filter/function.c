@@ -148,6 +148,7 @@ void function_free(struct code *code)
 	for (uint32_t i = 0; f->costs && i < code->ninstrs; i++) {
 		free(f->costs[i].followers);
 		free(f->costs[i].forms);
+		free(f->costs[i].changes);
 	}
 	for (uint32_t i = 0; i < f->nloops; i++)
 		loop_free(f->loops[i]);

@@ -14,6 +14,7 @@
 #include "codes.h"
 #include "stat.h"
 
+struct form_counts; /* forms.h */
 struct paths; /* paths.h */
 struct stack; /* stack.h */
 
@@ -42,6 +43,7 @@ struct follower {
 /* One form that an instruction ran in, where samples say which (sample.h: opcode). */
 struct instr_form {
 	uint8_t opcode;
+	uint8_t kind; /* enum form_kind */
 	uint64_t n, timed, ns, cycles; /* as below */
 };
 
@@ -52,7 +54,9 @@ struct instr_cost {
 	uint64_t ns, cycles; /* of the timed ones, calls and the callback included */
 	struct follower *followers; /* in the order of their first coming */
 	uint32_t nfollowers;
-	uint32_t nforms;
+	uint16_t nforms;
+	uint8_t last_form; /* that it ran in last, of those that forms.h counts; 0 */
+	struct form_counts *changes; /* forms.h; NULL: there were none */
 	struct instr_form *forms; /* NULL: samples do not say; what ran is the code table's adaptive opcode */
 };
 

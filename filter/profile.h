@@ -9,6 +9,7 @@
 #define OCULAR_PROFILE_H
 
 #include "codes.h"
+#include "forms.h"
 #include "function.h"
 #include "sample.h"
 
@@ -26,6 +27,7 @@ struct profile {
 	uint64_t outside_ns, outside_cycles; /* of these: when no activation was known */
 	struct instr_cost no_opcode;	  /* of these: before a first INSTRUCTION, or beside gaps */
 	struct instr_cost unknown_opcode; /* INSTRUCTIONs of code whose bytecode is in no table */
+	struct forms forms;		  /* over time, mode opcodes */
 	uint64_t threads, processes;
 	struct {
 		uint64_t window_ns, period_ns; /* 0: there is none */

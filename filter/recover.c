@@ -38,7 +38,7 @@ static struct recover_thread *thread_of(struct recover *r, int32_t pid, int32_t 
 int recover_branch(struct recover *r, const struct word *w)
 {
 	struct recover_thread *t = thread_of(r, w->pid, w->tid);
-	struct held h = { true, 0, w->time, w->cycles };
+	struct held h = { .valid = true, .time = w->time, .cycles = w->cycles };
 
 	if (!t)
 		return -ENOMEM;

@@ -44,7 +44,7 @@ static int arrive(struct recover_thread *t, struct recover_frame *f, const struc
 /* The second instruction of a pair: behind each of the places. */
 static int second(struct recover_thread *t, struct recover_frame *f, const struct held *h)
 {
-	struct held next = *h;
+	struct held next = { .valid = true, .time = h->time, .cycles = h->cycles };
 
 	if (!recover_frame_next(f, &t->doubt))
 		return 0;

@@ -181,8 +181,11 @@ static bool is_again(struct recover_thread *t, uint8_t base, bool told)
 /* What it was dispatched as: its new form, but not the common one when it was given up in passing. */
 static int take_again(struct recover_thread *t, uint8_t opcode, bool told)
 {
+	t->held.before = t->held.before ? t->held.before : t->held.opcode;
 	if (told || t->dispatch->base[opcode] != opcode)
 		t->held.opcode = opcode;
+	else
+		t->held.passed = true;
 	return 0;
 }
 

@@ -84,6 +84,13 @@ static struct sample sample_of(const struct recover_thread *t, const struct reco
 				.target = SAMPLE_NOWHERE };
 }
 
+static void put_form(struct sample *s, const struct held *h)
+{
+	s->opcode = h->opcode;
+	s->before = h->before;
+	s->passed = h->passed;
+}
+
 int recover_tell_at(struct recover_thread *t, const struct recover_frame *f, const struct held *h,
 		    unsigned op, uint32_t place)
 {
@@ -92,7 +99,7 @@ int recover_tell_at(struct recover_thread *t, const struct recover_frame *f, con
 	if (place != WALK_NOWHERE)
 		s.offset = f->code->instrs[place].offset;
 	if (op == OP_INSTRUCTION) {
-		s.opcode = h->opcode;
+		put_form(&s, h);
 		t->r->counts.placed++;
 	}
 	return recover_tell_sample(t, &s);
@@ -105,7 +112,7 @@ int recover_record(struct recover_thread *t, struct recover_frame *f, const stru
 
 	if (err)
 		return err;
-	s.opcode = h->opcode;
+	put_form(&s, h);
 	f->step = doubt_add(&t->doubt, &s, DOUBT_OPEN, f->step, f->at, f->n);
 	if (f->step == DOUBT_NONE)
 		return -ENOMEM;

@@ -18,6 +18,8 @@
 struct held {
 	bool valid;
 	uint8_t opcode;
+	uint8_t before; /* the form that was dispatched first, if there was another; 0 */
+	bool passed;	/* and is the instruction's still */
 	uint64_t time, cycles;
 };
 

@@ -43,6 +43,9 @@ void report_functions(const struct report *r, struct code *const *functions, siz
 /* What became of base opcodes: of all code that ran, and of the first n functions. */
 void report_specialization(const struct report *r, struct code *const *functions, size_t n, size_t all);
 
+/* The same while the program ran, where it is known (mode opcodes). 0 or -ENOMEM. */
+int report_forms(const struct report *r);
+
 /* Events by kind: how many, how often, and what their callbacks cost. */
 void report_events(const struct report *r);
 

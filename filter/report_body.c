@@ -53,6 +53,25 @@ static void write_cycles(FILE *f, const struct loop *loop, const struct body_row
 		fprintf(f, " (callback ~%" PRIu64 ")", callback);
 }
 
+/* What the instruction did beside being specialised once, in a line of its own. */
+static void write_changes(const struct report *r, const struct body_row *row)
+{
+	struct form_counts c = { 0 };
+	const char *before = "\n      (";
+
+	if (row->cost)
+		c = forms_of(row->cost);
+	if (!forms_changed(&c))
+		return;
+	fputs(r->c->faint, r->f);
+	for (int i = FORMS_BASE; i < FORMS_COUNTS; i++)
+		if (c.n[i]) {
+			fprintf(r->f, "%s%s %" PRIu64, before, forms_names[i], c.n[i]);
+			before = ", ";
+		}
+	fprintf(r->f, ")%s", r->c->plain);
+}
+
 static void write_legend(const struct report *r, const struct loop *loop, const struct body_row *rows)
 {
 	const struct code *code = loop->code;
@@ -171,6 +190,7 @@ static void write_rows(const struct report *r, const struct loop *loop, const st
 		fputs(" | ", r->f);
 		write_cycles(r->f, loop, &rows[i]);
 		write_stayed(r, loop, rows[i].instr);
+		write_changes(r, &rows[i]);
 		fputc('\n', r->f);
 	}
 	write_legend(r, loop, rows);

@@ -9,6 +9,7 @@
 #ifndef OCULAR_SAMPLE_H
 #define OCULAR_SAMPLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "event.h"
@@ -29,6 +30,8 @@ struct sample {
 	uint8_t op;	      /* enum marker_op or enum sample_op */
 	uint8_t opcode;	      /* INSTRUCTION: what ran, specialised or not; 0: not known.
 			       * SNAPSHOT: 1: a window of a duty cycle */
+	uint8_t before;	      /* INSTRUCTION: as what it was dispatched, if then as `opcode`; else 0 */
+	bool passed;	      /* the same: the form was given up for this time only */
 	int32_t pid;	      /* -1: unknown */
 	int32_t tid;	      /* -1: unknown */
 	uint32_t interpreter; /* PyInterpreterState_GetID */

@@ -13,6 +13,7 @@
 #include "opcodes_view.h"
 #include "profile.h"
 #include "sink_file.h"
+#include "summary_forms.h"
 #include "summary_objects.h"
 #include "summary_opcodes.h"
 
@@ -87,6 +88,7 @@ static const struct {
 	{ "events", .object = summary_events },
 	{ "event_rates", .object = summary_event_rates },
 	{ "opcodes", .object = summary_opcodes },
+	{ "forms", .object = summary_forms },
 	{ "functions", .array = put_functions },
 	{ "loops", .array = put_loops },
 	{ "losses", .object = summary_losses },

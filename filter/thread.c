@@ -262,16 +262,26 @@ static void unknown_instruction(struct thread *t, const struct audience *to)
 	t->form = 0;
 }
 
-static int known_instruction(struct thread *t, const struct sample *s, struct instr_cost *cost)
+static int known_form(const struct sample *s, const struct instr *instr, struct instr_cost *cost,
+		      struct forms *forms)
+{
+	struct instr_form *form = instr_cost_form(cost, s->opcode);
+
+	if (!form)
+		return -ENOMEM;
+	if (!form->n++)
+		form->kind = form_kind(s->code, instr, s->opcode);
+	return forms_ran(forms, instr, cost, form, s);
+}
+
+static int known_instruction(struct thread *t, const struct sample *s, struct instr_cost *cost,
+			     const struct audience *to)
 {
 	const struct instr *instr = &s->code->instrs[cost - s->code->function->costs];
-	struct instr_form *form = s->opcode ? instr_cost_form(cost, s->opcode) : NULL;
 
-	if (s->opcode && !form)
+	if (s->opcode && known_form(s, instr, cost, &to->profile->forms))
 		return -ENOMEM;
 	cost->n++;
-	if (form)
-		form->n++;
 	t->instr = cost;
 	t->form = s->opcode;
 	t->ran = s->opcode ? s->opcode : instr->adaptive;
@@ -290,7 +300,7 @@ static int next_instruction(struct thread *t, const struct sample *s, const stru
 		unknown_instruction(t, to);
 		return 0;
 	}
-	err = known_instruction(t, s, cost);
+	err = known_instruction(t, s, cost, to);
 	if (err || !before || before == &to->profile->unknown_opcode)
 		return err;
 	return instr_cost_follow(before,

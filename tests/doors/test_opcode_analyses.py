@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""What is made of a recording in mode `opcodes`: a build that fails by `ocular diff`.
+"""What is made of a recording in mode `opcodes`: a build that fails by `ocular diff`; specialisation over time, ways
+and trips of loops, costs by line, all of one recording and held against what other runs of the program say.
 
     test_opcode_analyses.py [--python PY]... [--only TEXT]
 """
 
+import collections
+import glob
 import json
 import os
 
 import recording
+import test_opcodes
 from tap import Plan
 
 SLOW = 500  # seconds for a recording: the emulator takes a few
@@ -93,6 +97,238 @@ def check_fail_over(python, folder):
     return found
 
 
+# --- one recording, many analyses ------------------------------------------------------------------------
+
+PROGRAM = test_opcodes.program("changing")
+LEAVES = ("add", "less", "attribute", "store", "item", "unpack")  # what changing.py observes
+
+
+def code_table(data):
+    (path,) = glob.glob(os.path.join(data, "codes-*.jsonl"))
+    with open(path, encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+class Recorded:
+    """A recording of changing.py, what ocular-pt makes of it, and what its code tables say."""
+
+    def __init__(self, python, folder):
+        self.python = python
+        self.data = test_opcodes.record(python, folder, [PROGRAM], *test_opcodes.filters(python))
+        self.summary, self.callgrind = (os.path.join(folder, name) for name in ("summary.json", "callgrind.out"))
+        self.recovered = test_opcodes.recover(self.data, f"summary={self.summary}", f"callgrind={self.callgrind}",
+                                              "bridges=yes")
+        with open(self.summary, encoding="utf-8") as file:
+            self.summed = json.load(file)
+        self.codes, self.names = {}, []
+        self.eventless, self.passed = test_opcodes.special(self.data)
+        for line in code_table(self.data):
+            if line["kind"] == "header":
+                self.names, able = line["opnames"], line["specializable"]
+                self.able = {self.names[number] for number in able}
+            if line["kind"] == "code" and line["file"] == PROGRAM:
+                self.codes[line["qualname"]] = line
+        heard = test_opcodes.between_marks(test_opcodes.heard(python, folder, [PROGRAM])[0])
+        self.truth = [row for row in heard if row[0] == "INSTRUCTION" and row[1] == PROGRAM and row[1:5] not in self.passed]
+
+    def instructions(self, qualname):
+        """{offset: (line, name, target)}"""
+        return {row[0]: (row[1], self.names[row[2]], row[3]) for row in self.codes[qualname]["instructions"]}
+
+    def line(self, qualname, offset):
+        """As exports have it: the function's, where an instruction has none."""
+        line = self.instructions(qualname)[int(offset)][0]
+        return line if line > 0 else self.codes[qualname]["firstlineno"]
+
+
+COUNTS = ("specialized", "base", "gained", "changed", "lost", "failed", "missed")
+
+
+def turn(before, after, asked):
+    """What the change from one form to another is called; forms are (name, is specialised)."""
+    if asked and before[1] and after[1]:
+        return "changed"
+    if before[1] != after[1]:
+        return "gained" if after[1] else "lost"
+    return "failed" if asked else None
+
+
+def observed(python, folder, recorded):
+    """{(qualname, offset): Counter} of a plain run that looks at the code's bytes before and after each call.
+
+    CPython's counter goes down when an instruction ran in its base form, or missed, and up when the specialiser has
+    been asked.
+    """
+    path = os.path.join(folder, "observed.txt")
+    done = recording.run([python, PROGRAM], env=test_opcodes.environment(OBSERVED=path))
+    names = recording.run([python, "-c", "import dis; print(*dis._all_opname)"], env=test_opcodes.environment())
+    names, found = names.stdout.split(), collections.defaultdict(collections.Counter)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    with open(path, encoding="utf-8") as file:
+        for qualname, *both in map(str.split, file):
+            before, after = map(bytes.fromhex, both)
+            for offset, (_, base, _) in recorded.instructions(qualname).items():
+                if base not in recorded.able or base == "RESUME":
+                    continue
+                form = [(names[code[offset]], names[code[offset]] != base) for code in (before, after)]
+                counter = [int.from_bytes(code[offset + 2:offset + 4], "little") for code in (before, after)]
+                asked = counter[1] > counter[0] or form[0] != form[1]
+                count = found[qualname, offset]
+                count["specialized" if form[1][1] else "base"] += 1
+                count[turn(*form, asked)] += 1
+                count["missed"] += asked and form[0][1]
+                count["every miss"] += counter[1] != counter[0] and form[0][1]
+    return found
+
+
+def check_forms(recorded, folder):
+    """How often each instruction ran specialised, and what became of it: as CPython's own bytes say, call by call."""
+    truth, found = observed(recorded.python, folder, recorded), []
+    forms = recorded.summed["forms"]
+    ours = {(row["qualname"], row["offset"]): row for row in forms["instructions"] if row["file"] == PROGRAM}
+    for where, wanted in truth.items():
+        changed = wanted["missed"] or wanted["failed"] or wanted["lost"] or wanted["changed"] or wanted["gained"] > 1
+        got = ours.get(where)
+        if bool(got) != bool(changed):
+            found.append(f"{where}: {got}, wanted {dict(wanted)}")
+        elif got and [got[key] for key in COUNTS] != [wanted[key] for key in COUNTS]:
+            found.append(f"{where}: {[got[key] for key in COUNTS]}, wanted {[wanted[key] for key in COUNTS]} {COUNTS}")
+        elif got and sum(got["forms"].values()) != got["specialized"] + got["base"]:
+            found.append(f"{where}: {got['forms']}")
+    total = sum((wanted for wanted in truth.values()), collections.Counter())
+    if min(total[key] for key in ("missed", "changed", "failed")) < 10 or total["every miss"] < 500:
+        found.append(f"hardly anything changed: {total}")
+    for key in COUNTS:
+        if sum(bucket[key] for bucket in forms["buckets"]) != forms[key] or forms[key] < total[key]:
+            found.append(f"{key}: {forms[key]} in all, {total[key]} in the program")
+    if not 16 <= len(forms["buckets"]) <= 64:
+        found.append(f"{len(forms['buckets'])} buckets")
+    return found
+
+
+def trips_of(recorded, qualname, head):
+    """[[offset, ...]] of each trip of the loop at head, by the witness: from one arrival at head to the next."""
+    offsets = [int(row[4]) for row in recorded.truth if row[2] == qualname]
+    code = recorded.instructions(qualname)
+    back = {offset for offset, (_, name, target) in code.items() if name.startswith("JUMP_BACKWARD") and target == head}
+    trips, trip = [], None
+    for offset, following in zip(offsets, offsets[1:] + [None]):
+        if offset == head and trip is None:
+            trip = []
+        if trip is not None:
+            trip.append(offset)
+        if offset in back:
+            trips.append(trip)
+            trip = None
+        elif following is not None and following > max(back):
+            trip = None
+    return trips
+
+
+def lines_of(recorded, qualname, trip):
+    code, lines = recorded.instructions(qualname), []
+    for offset in trip:
+        if not lines or lines[-1] != code[offset][0]:
+            lines.append(code[offset][0])
+    return tuple(lines)
+
+
+def check_loops(recorded, folder):
+    """Trips, their ways by lines, and the bytecodes of a trip, of nested loops."""
+    del folder
+    loops = [loop for loop in recorded.summed["loops"] if loop["file"] == PROGRAM and loop["qualname"] == "paths"]
+    found = [] if len(loops) == 2 else [f"{len(loops)} loops"]
+    for loop in loops:
+        trips = trips_of(recorded, "paths", loop["head_offset"])
+        if loop["iterations"] != len(trips):
+            found.append(f"line {loop['line']}: {loop['iterations']} trips, not {len(trips)}")
+        wanted = collections.Counter(lines_of(recorded, "paths", trip) for trip in trips)
+        got = collections.Counter()
+        for row in loop["paths"]["rows"]:
+            got[tuple(row["lines"])] += row["trips"]
+        if max(map(len, wanted)) < 12 and (got != wanted or loop["paths"]["known"] != len(trips)):
+            found.append(f"line {loop['line']}: ways {got}, not {wanted}")
+    return found
+
+
+def check_uops(recorded, folder):
+    """Bytecodes of timed trips: all but the first of each entry."""
+    del folder
+    found = []
+    for loop in recorded.summed["loops"]:
+        if loop["file"] != PROGRAM or loop["qualname"] != "paths" or not loop["timed"]:
+            continue
+        trips = trips_of(recorded, "paths", loop["head_offset"])
+        entries = loop["entries"]
+        first = {0}  # where the head comes without a back-edge before it
+        offsets = [int(row[4]) for row in recorded.truth if row[2] == "paths"]
+        code = recorded.instructions("paths")
+        number, after_jump = -1, False
+        first = set()
+        for offset in offsets:
+            if offset == loop["head_offset"]:
+                if not after_jump:
+                    first.add(number + 1)
+            after_jump = code[offset][1].startswith("JUMP_BACKWARD") and code[offset][2] == loop["head_offset"]
+            number += after_jump
+        timed = [len(trip) for i, trip in enumerate(trips) if i not in first]
+        if len(timed) != loop["timed"] or abs(loop["uops"] - sum(timed) / len(timed)) > 1e-6:
+            found.append(f"line {loop['line']}: {loop['uops']} bytecodes in {loop['timed']} trips of {entries} entries, "
+                         f"not {sum(timed) / len(timed)} in {len(timed)}")
+    return found
+
+
+def callgrind_counts(path):
+    """({(file, function, address): n}, {(file, function, line): n}) of executed instructions, by the format."""
+    by_address, by_line, files, functions = collections.Counter(), collections.Counter(), {}, {}
+    called = False
+    file = function = None
+    with open(path, encoding="utf-8") as lines:
+        for line in map(str.strip, lines):
+            if line.startswith(("fl=", "fn=")):
+                number, _, name = line[3:].partition(" ")
+                table = files if line.startswith("fl=") else functions
+                table.setdefault(number, name)
+                file, function = (table[number], function) if table is files else (file, table[number])
+            elif line.startswith("calls="):
+                called = True
+            elif line[:1] in "0123456789" and line[:1]:
+                at, number, *costs = line.split()
+                if not called:
+                    by_address[file, function, int(at, 16)] += int(costs[2])
+                    by_line[file, function, int(number)] += int(costs[2])
+                called = False
+    return by_address, by_line
+
+
+def check_callgrind(recorded, folder):
+    """How often each line's instructions ran, in the callgrind file, is what the witness heard there."""
+    del folder
+    wanted, found = collections.Counter(), []
+    for _, file, qualname, first, offset in recorded.truth:
+        if (file, qualname, first, offset) not in recorded.eventless:
+            wanted[qualname, recorded.line(qualname, offset)] += 1
+    by_address, by_line = callgrind_counts(recorded.callgrind)
+    got = collections.Counter({(name.rpartition(":")[0], line): n for (file, name, line), n in by_line.items()
+                               if file == PROGRAM})
+    extra = collections.Counter()  # that CPython has no event for: by our own text
+    for rows in recorded.recovered.events.values():
+        for row in test_opcodes.between_marks(rows):
+            if row[0] == "INSTRUCTION" and row[1] == PROGRAM and row[1:5] in recorded.eventless:
+                extra[row[2], recorded.line(row[2], row[4])] += 1
+    for where in wanted.keys() | got.keys():
+        if got[where] - extra[where] != wanted[where]:
+            found.append(f"{where}: {got[where]} instructions, {extra[where]} of them without event, not {wanted[where]}")
+    if len(wanted) < 40 or sum(wanted.values()) < 20000 or not by_address:
+        found.append(f"hardly anything ran: {sum(wanted.values())} instructions of {len(wanted)} lines")
+    return found[:5]
+
+
+ANALYSES = {"specialisation over time": check_forms, "ways through loops": check_loops, "bytecodes of a trip": check_uops,
+            "callgrind, by line": check_callgrind}
+
+
 def cases(python):
     version = recording.version(python)
     yield f"{version} a planted regression", check_fail_over, python
@@ -109,6 +345,11 @@ def main():
                 if options.only in name:
                     with recording.scratch() as folder:
                         plan.case(name, function, *arguments, folder)
+            with recording.scratch() as folder:
+                recorded = Recorded(python, folder)
+                for name, function in ANALYSES.items():
+                    if options.only in name:
+                        plan.case(f"{recording.version(python)} {name}", function, recorded, folder)
 
 
 if __name__ == "__main__":
