@@ -14,8 +14,13 @@ SO_PEERCRED = 17  # asm-generic/socket.h; struct ucred {pid, uid, gid}
 LIMIT = 65536     # bytes of an order
 
 
+def prefix():
+    """Of all agents of this pid namespace: containers may share a network's names, and have the same pids."""
+    return "ocular-agent-%d-" % os.stat("/proc/self/ns/pid").st_ino
+
+
 def address(pid):
-    return b"\0ocular-agent-%d" % pid
+    return b"\0" + prefix().encode() + b"%d" % pid
 
 
 def peer(sock):
@@ -60,6 +65,8 @@ def start():
 
 def _forked():
     """The child has a copy of the parent's socket and no thread."""
+    if not _open:
+        return
     while _open:
         _open.pop().close()
     try:

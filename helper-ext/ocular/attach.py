@@ -162,8 +162,7 @@ def by_agent(target, folder, order, wait):
 
 
 def has_agent(pid):
-    with open("/proc/net/unix", "rb") as f:
-        return any(line.endswith(b"@ocular-agent-%d\n" % pid) for line in f)
+    return pid in processes.agents()
 
 
 def by_remote_exec(target, folder, order, wait):

@@ -9,6 +9,8 @@ import re
 import shutil
 import sys
 
+from . import agent
+
 NAMES = re.compile(r"/(?:lib)?python(3)?\.?(\d+)?[a-z]*(?:\.so[\d.]*)?$")
 LIBRARY = re.compile(r"/python3\.(\d+)/|/(?:lib)?python3\.(\d+)")
 OLDEST, REMOTE = 12, 14
@@ -46,8 +48,8 @@ def minor_of(pid):
 
 def agents():
     """pids with a thread that listens (agent.py)."""
-    with open("/proc/net/unix") as f:
-        return {int(m[1]) for m in re.finditer(r"@ocular-agent-(\d+)$", f.read(), re.M)}
+    with open("/proc/net/unix", errors="replace") as f:
+        return {int(m[1]) for m in re.finditer(r"@%s(\d+)$" % agent.prefix(), f.read(), re.M)}
 
 
 def is_x86_64(path):

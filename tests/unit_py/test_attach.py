@@ -398,6 +398,28 @@ def test_containers():
             run.communicate()
 
 
+def test_agents_in_containers():
+    """With one network for all of them, as pods have: both listen with the same pid, and this one's are told apart."""
+    if os.geteuid() or not shutil.which("unshare"):
+        raise rec.Skip("needs root and unshare, to make one")
+    command = ["unshare", "-pf", "--kill-child", sys.executable, "-c",
+               "import os, sys\nprint(os.getpid(), os.stat('/proc/self/ns/pid').st_ino, flush=True)\nsys.stdin.read()"]
+    env = dict(os.environ, OCULAR_LISTEN="1", PYTHONPATH=rec.HOOK)
+    runs = [subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for _ in range(2)]
+    try:
+        names = {"@ocular-agent-%s-%s" % tuple(reversed(run.stdout.readline().split())) for run in runs}
+        with open("/proc/net/unix", errors="replace") as f:
+            found = {line.split()[-1] for line in f if "@ocular-agent-" in line}
+        equal((len(names), names <= found, {name.rsplit("-")[-1] for name in names}), (2, True, {"1"}))
+        script = "from ocular import processes; print(1 in processes.agents())"
+        done = subprocess.run([sys.executable, "-c", script], env=dict(os.environ, PYTHONPATH=PACKAGE), capture_output=True, text=True)
+        equal((done.stdout, done.stderr), ("False\n", ""))
+    finally:
+        for run in runs:
+            equal(run.communicate(timeout=60)[1], "")
+
+
 def old_python():
     for path in ["/usr/bin/python3", *glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python"))]:
         probe = "import sys; sys.exit(not (3, 8) <= sys.version_info < (3, 12))"
