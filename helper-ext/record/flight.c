@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,12 +62,23 @@ static int copy_all(struct copies *c, struct recorder *r, uint64_t from, uint64_
 	return 0;
 }
 
+/*
+ * Where no core is free, the one that asked for the snapshot waits while we have its core: as long as copying
+ * takes, but not for writing, which can be done whenever there is time.
+ */
+static void give_way(void)
+{
+	sched_yield();
+}
+
 static void write_all(struct copies *c, struct recorder *r, uint64_t until)
 {
 	size_t i = 0;
 
-	for (struct ring_map *m = r->rings.first; m; m = m->next, i++)
+	for (struct ring_map *m = r->rings.first; m; m = m->next, i++) {
+		give_way();
 		window_write(&c->windows[i], &r->rings, m, r->flight.taken, until);
+	}
 }
 
 /* What is older than `from` goes into `older`. */

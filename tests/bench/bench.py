@@ -203,14 +203,17 @@ class Bench:
         header = ["program", *variants, "calls: flying / recording", "adaptive: flying / recording"]
         for python in self.pythons:
             rows, program = [], HERE / "flight.py"
-            for workload in WORKLOADS:
+            for workload in self.workloads:
                 body, ratios = [HERE / "workloads.py", workload, "plain"], []
                 for _ in range(self.rounds):
                     plain = float(run([python, *body]))
-                    took = {v: float(self.ocular_run(python, body, *o)) / plain for v, o in variants.items()}
-                    ratios.append([*took.values(), took["calls, flying"] / took["calls"],
+                    order = random.sample(list(variants), len(variants))
+                    took = {v: float(self.ocular_run(python, body, *variants[v])) / plain for v in order}
+                    ratios.append([*(took[v] for v in variants), took["calls, flying"] / took["calls"],
                                    took["adaptive, flying"] / took["adaptive"]])
-                rows.append([workload] + ["%.2f" % median(column) for column in zip(*ratios)])
+                columns = [*zip(*ratios)]
+                rows.append([workload] + ["%.2f" % median(c) for c in columns[:-2]] +
+                            ["**%.2f** (%.2f to %.2f)" % quartiles(c) for c in columns[-2:]])
             table("An idle flight recorder, a duty cycle: slowdown, %s" % self.version(python), header, rows)
             stall = json.loads(self.ocular_run(python, [program, "stall", "300"], "--flight", "10ms", "--max-snapshots", "1000"))
             table("The longest gap in a busy thread, eight with 10 ms of history, us",
@@ -219,8 +222,11 @@ class Bench:
                    for name, row in stall.items()])
             path = os.pathsep.join([str(self.build / "python"), str(self.empty_module(python))])
             call = json.loads(run([python, program, "call", "1000000"], env=dict(os.environ, PYTHONPATH=path)))
-            table("take_snapshot(label, number=1) while nobody listens, ns a call of a million",
-                  ["", "an empty C function", "over that"], [["%.1f" % call[k] for k in ("take_snapshot", "empty", "over")]])
+            call["instructions"] = "%d" % self.code(python, "snapshot").count("snapshot_take")
+            table("take_snapshot(label, number=1) while nobody listens, ns a call of a million, %s" % self.version(python),
+                  ["", "an empty C function", "over that", "its instructions"],
+                  [["%.1f" % call["take_snapshot"], "%.1f" % call["empty"],
+                    "**%+.1f** (%+.1f to %+.1f)" % (call["over"], call["low"], call["high"]), call["instructions"]]])
 
     # --- one marker -------------------------------------------------------------------------------
 
@@ -271,13 +277,16 @@ class Bench:
 
     # --- emission: instructions, counted in the machine code ------------------------------------------
 
+    def code(self, python, file):
+        soabi = run([python, "-c", "import sysconfig as s; print(s.get_config_var('SOABI'))"]).strip()
+        return instructions.Code(self.build / "obj" / soabi / "helper-ext/ext" / (file + ".o"))
+
     def emission(self):
         """From a callback's first instruction to its return, where nothing rare happens."""
         rows = []
         for python in self.pythons:
-            soabi = run([python, "-c", "import sysconfig as s; print(s.get_config_var('SOABI'))"]).strip()
             for backend, file in (("software", "emit"), ("ptwrite", "emit_ptwrite"), ("emulated", "emit_emulated")):
-                path = instructions.Code(self.build / "obj" / soabi / "helper-ext/ext" / (file + ".o"))
+                path = self.code(python, file)
                 counts = [path.count("plain_" + shape) for shape in ("offset", "line", "dest")]
                 rows.append([self.version(python), backend] + counts)
         table("Instructions of a callback with its marker",
