@@ -39,6 +39,7 @@ struct chrome {
 	bool any; /* an event was written: the next needs a comma */
 	struct map codes, begins, ends; /* struct code -> struct piece */
 	struct map trips;		/* struct loop -> struct piece */
+	struct map opcodes, functions;	/* name of an opcode, struct code -> struct piece */
 };
 
 static int no_memory(struct timeline *v)
@@ -219,6 +220,29 @@ static int chrome_trip(struct timeline *v, struct track *t, const struct trip *t
 	return close_event(v, to);
 }
 
+static int chrome_opcode(struct timeline *v, struct track *t, const struct running *r, uint64_t ns,
+			 uint64_t cycles)
+{
+	struct chrome *c = v->own;
+	const char *opname = process_opname(r->code->process, r->opcode);
+	const struct piece *name = piece_get(&c->opcodes, opname, perfetto_opcode);
+	const struct piece *function = piece_get(&c->functions, r->code, perfetto_function);
+	char *to;
+	int err = name && function ? open_event(v, "X", t, r->shown, name->length + function->length, &to) :
+				     no_memory(v);
+
+	if (err)
+		return err;
+	to = put_duration(to, ns - r->shown);
+	*to++ = ',';
+	to = piece_put(piece_put(to, name), function);
+	to = out_dec(stpcpy(to, ",\"offset\":"), r->instr->offset);
+	to = out_dec(stpcpy(to, ",\"line\":"), r->instr->line > 0 ? r->instr->line : 0);
+	to = out_dec(stpcpy(to, ",\"cycles\":"), cycles);
+	*to++ = '}';
+	return close_event(v, to);
+}
+
 static int chrome_mark(struct timeline *v, struct track *t, uint64_t ns, const struct mark *mark)
 {
 	char *to;
@@ -328,6 +352,8 @@ static void chrome_free(struct timeline *v)
 	piece_free_all(&c->begins);
 	piece_free_all(&c->ends);
 	piece_free_all(&c->trips);
+	piece_free_all(&c->opcodes);
+	piece_free_all(&c->functions);
 	free(c);
 }
 
@@ -337,6 +363,7 @@ const struct timeline_format chrome_format = {
 	.end = chrome_end,
 	.code = chrome_code,
 	.trip = chrome_trip,
+	.opcode = chrome_opcode,
 	.mark = chrome_mark,
 	.flow = chrome_flow,
 	.counter = chrome_counter,

@@ -4,6 +4,7 @@
  *
  *   B, E   an activation: name is the qualname, category FILE:LINE; E's args calls, cycles
  *   i, X   category "loop": a timed trip; args uOps, Hardware Cycles, trip
+ *   X      category "opcode", in a time window: an instruction; args function, offset, line, cycles
  *   i      category "code": a code object at first sight; args code_ptr, file, line
  *   i      the other marks (timeline.h)
  *   s, f   a yield's slice, and the slice that resumes it

@@ -290,6 +290,7 @@ static int append(struct sink ***end, sink_maker make, const char *path, const s
 		.opcodes = &o->opcodes,
 		.events_by_code = o->events_by_code,
 		.whole = !o->from_ns,
+		.zoomed = o->from_ns || o->until_ns != UINT64_MAX,
 		.iterations = o->iterations,
 		.min_ns = o->min_duration,
 		.max_size = o->max_size,

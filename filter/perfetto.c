@@ -78,6 +78,18 @@ void perfetto_trip(FILE *f, const void *of)
 	fputs(",\"args\":{", f);
 }
 
+void perfetto_opcode(FILE *f, const void *name)
+{
+	fputs("\"cat\":\"opcode\",\"name\":", f);
+	text_json(f, name);
+}
+
+void perfetto_function(FILE *f, const void *of)
+{
+	fputs(",\"args\":{\"function\":", f);
+	text_json(f, ((const struct code *)of)->qualname);
+}
+
 void perfetto_name(FILE *f, const char *what, const char *name)
 {
 	fprintf(f, "\"name\":\"%s\",\"args\":{\"name\":", what);

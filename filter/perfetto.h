@@ -18,6 +18,10 @@ void perfetto_code(FILE *f, const void *code);
 /* Of a struct loop: a trip, with its args left open and empty. */
 void perfetto_trip(FILE *f, const void *loop);
 
+/* Of the name of an opcode: a slice's name; of a struct code: whose it is, the first of its args. */
+void perfetto_opcode(FILE *f, const void *name);
+void perfetto_function(FILE *f, const void *code);
+
 /* What names a thread or process: what is "thread_name" or "process_name". */
 void perfetto_name(FILE *f, const char *what, const char *name);
 

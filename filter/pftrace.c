@@ -197,6 +197,33 @@ static int pftrace_trip(struct timeline *v, struct track *t, const struct trip *
 	return err ? err : pftrace_close_event(v, &e);
 }
 
+/* Names in words: there are TIMELINE_OPCODES of them at most, and repeated ones compress well. */
+static int pftrace_opcode(struct timeline *v, struct track *t, const struct running *r, uint64_t ns,
+			  uint64_t cycles)
+{
+	const char *opname = process_opname(r->code->process, r->opcode);
+	char *function = text_utf8(r->code->qualname);
+	struct pftrace_event e;
+	int err = function ? 0 : pftrace_no_memory(v);
+
+	v->reserved += PFTRACE_ROOM;
+	if (!err)
+		err = open_event(v, t, r->shown, TYPE_BEGIN, PFTRACE_ROOM + strlen(opname) + strlen(function), &e);
+	v->reserved -= PFTRACE_ROOM;
+	if (!err) {
+		pftrace_put_text(&e, EVENT_CATEGORY_TEXT, "opcode");
+		pftrace_put_text(&e, EVENT_NAME_TEXT, opname);
+		pftrace_put_string_arg(&e, "function", function);
+		pftrace_put_rare_arg(&e, "offset", r->instr->offset);
+		pftrace_put_rare_arg(&e, "line", r->instr->line > 0 ? r->instr->line : 0);
+		pftrace_put_arg(&e, KEY_CYCLES, cycles);
+		pftrace_close_event(v, &e);
+		err = open_event(v, t, ns, TYPE_END, 0, &e);
+	}
+	free(function);
+	return err ? err : pftrace_close_event(v, &e);
+}
+
 static int pftrace_mark(struct timeline *v, struct track *t, uint64_t ns, const struct mark *mark)
 {
 	struct pftrace_event e;
@@ -298,6 +325,7 @@ const struct timeline_format pftrace_format = {
 	.end = pftrace_end,
 	.code = pftrace_code,
 	.trip = pftrace_trip,
+	.opcode = pftrace_opcode,
 	.mark = pftrace_mark,
 	.flow = pftrace_flow,
 	.counter = pftrace_counter,

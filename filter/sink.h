@@ -100,6 +100,7 @@ struct sink_options {
 	const struct opcodes_view *opcodes; /* console, summary: tables of functions and loops, too */
 	unsigned events_by_code; /* console: how many rows of events by code object */
 	bool whole;	  /* no time window cuts off the beginning */
+	bool zoomed;	  /* there is a time window */
 	enum iterations iterations;
 	uint64_t min_ns;   /* timeline: what is shorter is left out */
 	uint64_t max_size; /* timeline: bytes of the file; 0: any */

@@ -334,11 +334,76 @@ static int settle_yield(struct timeline *v)
 static int lose(struct timeline *v, const struct sample *sample)
 {
 	struct lineage *l = lineage_of(v, sample->pid);
+	struct track *t;
 
 	if (!l)
 		return sink_file_no_memory(&v->file.sink);
 	l->wakes.lost |= sample->op == SAMPLE_GAP || sample->op == SAMPLE_RESTART;
+	t = v->zoomed && sample->op != SAMPLE_FOREIGN ? track_of(v, sample->pid, sample->tid) : NULL;
+	if (t && t->opcodes) /* when what ran there ended nobody saw */
+		t->opcodes->running.code = NULL;
 	return 0;
+}
+
+/* --- instructions ------------------------------------------------------------------------------------- */
+
+/* The thread's second line, for calls do not begin where instructions do: slices of one line must nest. */
+static struct track *opcodes_of(struct timeline *v, struct track *t)
+{
+	struct track *last = v->last;
+
+	if (t->opcodes || t->tid < 0)
+		return t->opcodes;
+	t->opcodes = track_of(v, t->pid, t->tid | TIMELINE_SECOND);
+	v->last = last;
+	if (t->opcodes)
+		t->opcodes->thread = t;
+	return t->opcodes;
+}
+
+/* What ran has ended. */
+static int write_opcode(struct timeline *v, struct track *t, uint64_t ns, uint64_t cycles)
+{
+	struct running *r = &t->running;
+
+	if (!r->code || ns < r->shown || cycles < r->cycles)
+		return 0;
+	if (ns - r->shown < v->min_ns) {
+		v->shorter.others++;
+		return 0;
+	}
+	if (v->full) {
+		v->beyond.others++;
+		return 0;
+	}
+	if (v->opcodes == TIMELINE_OPCODES) {
+		if (!v->unshown++) {
+			v->unshown_track = t;
+			v->unshown_ns = t->last_ns;
+		}
+		return 0;
+	}
+	v->opcodes++;
+	t->last_ns = ns;
+	return settle(v, t, v->format->opcode(v, t, r, ns, cycles - r->cycles), &v->beyond.others);
+}
+
+static int show_opcode(struct timeline *v, struct track *thread, const struct sample *s)
+{
+	struct track *t = opcodes_of(v, thread);
+	uint64_t ns = since_start(v, s->time);
+	uint32_t i = code_index(s->code, s->offset);
+	int err;
+
+	if (!t)
+		return thread->tid < 0 ? 0 : sink_file_no_memory(&v->file.sink);
+	err = write_opcode(v, t, ns, s->cycles);
+	t->running = (struct running){ .opcode = s->opcode, .shown = ns, .cycles = s->cycles };
+	if (i < s->code->ninstrs) {
+		t->running.code = s->code;
+		t->running.instr = &s->code->instrs[i];
+	}
+	return err;
 }
 
 static int timeline_sample(struct sink *s, const struct sample *sample)
@@ -353,6 +418,10 @@ static int timeline_sample(struct sink *s, const struct sample *sample)
 	t = track_of(v, sample->pid, sample->tid);
 	if (!t)
 		return sink_file_no_memory(s);
+	if (v->zoomed && sample->op == OP_INSTRUCTION && sample->opcode)
+		err = show_opcode(v, t, sample);
+	if (err)
+		return err;
 	v->offset = sample->offset;
 	if (sample->op == OP_PY_YIELD) {
 		v->yield.in = t->process;
@@ -381,11 +450,24 @@ static int write_name(struct timeline *v, struct track *t, const struct process 
 	return settle(v, t, v->format->name(v, t, thread, process), &none);
 }
 
+static int name_opcodes(struct timeline *v, struct track *t)
+{
+	uint64_t none = 0;
+	char name[48];
+
+	snprintf(name, sizeof(name), "opcodes of thread %d", t->thread->tid);
+	return settle(v, t, v->format->name(v, t, name, NULL), &none);
+}
+
 static int finish_track(struct timeline *v, struct track *t, struct codes *codes)
 {
 	const struct process *p = codes_process(codes, t->pid);
 	struct reading readings[2];
-	int err = write_readings(v, t, readings, meter_finish(&t->meter, t->last_ns, readings));
+	int err;
+
+	if (t->thread)
+		return name_opcodes(v, t);
+	err = write_readings(v, t, readings, meter_finish(&t->meter, t->last_ns, readings));
 
 	return err || !p ? err : write_name(v, t, p);
 }
@@ -431,6 +513,17 @@ static int tell_limits(struct timeline *v)
 	return err;
 }
 
+static int tell_unshown(struct timeline *v)
+{
+	struct mark mark = { .category = "limit",
+			     .name = "LEFT OUT: opcodes beyond 100000",
+			     .n = 1,
+			     .args = { { "opcodes", v->unshown } } };
+	int err = v->unshown ? v->format->mark(v, v->unshown_track, v->unshown_ns, &mark) : 0;
+
+	return err == TIMELINE_FULL ? 0 : err;
+}
+
 static int timeline_finish(struct sink *s, const struct profile *p)
 {
 	struct timeline *v = (struct timeline *)s;
@@ -438,6 +531,8 @@ static int timeline_finish(struct sink *s, const struct profile *p)
 
 	if (!err)
 		err = tell_limits(v);
+	if (!err)
+		err = tell_unshown(v);
 	if (!err)
 		err = v->format->finish(v);
 	return err ? err : sink_file_close(s);
@@ -484,6 +579,7 @@ int timeline_open(struct sink **out, const struct timeline_format *format,
 	v->min_ns = o->min_ns;
 	v->max_size = o->max_size;
 	v->whole = o->whole;
+	v->zoomed = o->zoomed;
 	v->reserved = CLOSING;
 	err = format->open(v);
 	if (err) {

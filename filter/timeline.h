@@ -32,6 +32,15 @@ struct mark {
 
 enum timeline_counter { TIMELINE_EVENTS, TIMELINE_DEPTH, TIMELINE_COUNTERS };
 
+/*
+ * Instructions that are shown at most: of a window of a few milliseconds. A browser stands ten times as many
+ * slices, but nobody reads them.
+ */
+#define TIMELINE_OPCODES 100000
+
+/* The tid of a thread's second line: Linux has none as large (PID_MAX_LIMIT, include/linux/threads.h). */
+#define TIMELINE_SECOND (1 << 22)
+
 /* "thread TID" and these name a counter. */
 extern const char *const timeline_counters[TIMELINE_COUNTERS][2];
 
@@ -46,6 +55,9 @@ struct timeline {
 	uint64_t min_ns;   /* shorter slices and trips are left out */
 	uint64_t max_size; /* bytes of the file; 0: any */
 	bool whole;	   /* no time window: processes are seen from their start */
+	bool zoomed;	   /* a time window: instructions are shown, */
+	uint64_t opcodes;  /* so many so far, */
+	uint64_t unshown;  /* and so many beyond TIMELINE_OPCODES */
 	bool started, full;
 	uint64_t start_ns; /* time 0 */
 	uint64_t reserved; /* bytes kept for what must still be written */
@@ -61,6 +73,8 @@ struct timeline {
 		int64_t offset;
 	} yield; /* a PY_YIELD whose activation has not been left yet */
 	struct left_out shorter, beyond;
+	struct track *unshown_track;
+	uint64_t unshown_ns;
 	struct track *full_track;
 	uint64_t full_ns;
 	void *own; /* of the format */
@@ -80,6 +94,9 @@ struct timeline_format {
 	/* A trip from `from` to `ns`: a slice; an instant at `ns` where they are the same. */
 	int (*trip)(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from,
 		    uint64_t ns);
+	/* An instruction ran on t->thread until `ns`. */
+	int (*opcode)(struct timeline *v, struct track *t, const struct running *r, uint64_t ns,
+		      uint64_t cycles);
 	int (*mark)(struct timeline *v, struct track *t, uint64_t ns, const struct mark *mark);
 	/* span has begun, and goes on from span->from; it is flow number v->flows. */
 	int (*flow)(struct timeline *v, struct track *t, const struct span *span);

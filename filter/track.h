@@ -34,6 +34,15 @@ struct edge {
 	uint64_t shown; /* its last back-edge on the timeline */
 };
 
+/* An instruction that is running, mode opcodes. */
+struct running {
+	const struct code *code; /* NULL: none is known */
+	const struct instr *instr;
+	uint8_t opcode;	 /* in which form */
+	uint64_t shown;	 /* on the timeline */
+	uint64_t cycles; /* as in the sample */
+};
+
 struct track {
 	int32_t pid, tid;
 	uint32_t number;  /* 1, 2, ... by first sight */
@@ -44,6 +53,9 @@ struct track {
 	struct edge *edges;
 	size_t nedges, edges_size;
 	struct meter meter;
+	struct track *opcodes; /* the thread's other line, of its instructions; NULL: none yet */
+	struct track *thread;  /* whose other line this is; NULL: it is a thread's first */
+	struct running running; /* of the other line */
 	struct piece ids; /* of the JSON: pid and tid */
 	void *sequence;	  /* of the protobuf */
 };

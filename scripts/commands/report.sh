@@ -136,10 +136,14 @@ by_perf() {
 		set -- "$@" --dlarg "$key"
 		shift
 	done
-	[ -z "$time" ] || set -- "$@" --time "$time"
-	# Mode opcodes: where each TIP packet leads, without a walk over the code (docs/opcodes.md).
-	itrace=we
-	! grep -qs '"mode":"opcodes"' "${file%/*}"/codes-*.jsonl || itrace=qi1iwpe
+	# Mode opcodes: where each TIP packet leads, without a walk over the code (docs/opcodes.md). Where a frame
+	# stands in the window follows from all that ran before it: perf must not skip that.
+	if grep -qs '"mode":"opcodes"' "${file%/*}"/codes-*.jsonl; then
+		itrace=qi1iwpe
+	else
+		itrace=we
+		[ -z "$time" ] || set -- "$@" --time "$time"
+	fi
 	exec 8>&1
 	status=0
 	verdict=$(perf --no-pager script -f -i "$file" --itrace=$itrace --dlfilter "$parts/perf/ocular.so" \

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What is made of a recording in mode `opcodes`: a build that fails by `ocular diff`; specialisation over time, ways
-and trips of loops, costs by line, all of one recording and held against what other runs of the program say.
+and trips of loops, costs by line, instructions of a window, all of one recording and held against what other runs of the program say.
 
     test_opcode_analyses.py [--python PY]... [--only TEXT]
 """
@@ -9,6 +9,7 @@ import collections
 import glob
 import json
 import os
+import zlib
 
 import recording
 import test_opcodes
@@ -325,8 +326,118 @@ def check_callgrind(recorded, folder):
     return found[:5]
 
 
+# --- a window of the timeline ------------------------------------------------------------------------------
+
+def window_of(recorded, qualname):
+    """Times, in ns, of the function's only activation."""
+    with open(os.path.join(recorded.data, "events.txt"), encoding="utf-8", newline="\n") as lines:
+        rows = [line.split("\t") for line in lines if f"\t{qualname}\t" in line]
+    (begin,) = (int(row[0]) for row in rows if row[3] == "PY_START" and row[4] == PROGRAM)
+    (end,) = (int(row[0]) for row in rows if row[3] == "PY_RETURN" and row[4] == PROGRAM)
+    return begin, end
+
+
+def timeline(recorded, path, begin, end):
+    window = ",".join("%d.%09d" % divmod(ns, 10**9) for ns in (begin, end))
+    done = recording.run([test_opcodes.PT, f"perfetto={path}", "console=never", f"time={window}", recorded.data])
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+
+
+def fields(message):
+    """[(field, value)] of a protobuf message: numbers, and bytes."""
+    found, at = [], 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+    while at < len(message):
+        key = varint()
+        number = varint()
+        if key & 7 == 2:
+            found.append((key >> 3, message[at:at + number]))
+            at += number
+        else:
+            found.append((key >> 3, number))
+    return found
+
+
+def packets(message):
+    """TracePackets, those in compressed ones too (fields 1 and 50, perfetto's trace_packet.proto)."""
+    for _, packet in fields(message):
+        packed = dict(fields(packet)).get(50)
+        if packed is None:
+            yield packet
+        else:
+            yield from packets(zlib.decompress(packed))
+
+
+def opcodes_of_pftrace(path):
+    """[(name, function, offset, line, cycles, ns)] of slices of category "opcode" (track_event.proto)."""
+    clocks, found, open_slice = collections.Counter(), [], {}
+    with open(path, "rb") as file:
+        for packet in packets(file.read()):
+            members = dict(fields(packet))
+            if 11 not in members:
+                continue
+            track, event = members[10], fields(members[11])
+            clocks[track] += members[8] if 58 not in members else 0
+            given = dict(event)
+            if given.get(22) == b"opcode":
+                annotations = [dict(fields(value)) for field, value in event if field == 4]
+                values = {each.get(10, b"cycles").decode(): each.get(4, each.get(6)) for each in annotations}
+                open_slice[track] = (given[23].decode(), values["function"].decode(), values["offset"], values["line"],
+                                     values["cycles"], clocks[track])
+            elif given.get(9) == 2 and track in open_slice:
+                *slice_, begin = open_slice.pop(track)
+                found.append((*slice_, clocks[track] - begin))
+    return found
+
+
+def opcodes_of_json(path):
+    with open(path, encoding="utf-8") as file:
+        events = [event for event in json.load(file) if event.get("cat") == "opcode"]
+    return [(event["name"], *(event["args"][key] for key in ("function", "offset", "line", "cycles")),
+             int(event["dur"] * 1000)) for event in events], events
+
+
+def check_timeline(recorded, folder):
+    """The instructions of a window, slice by slice: offsets as the witness heard them, names, lines and times."""
+    begin, end = window_of(recorded, "paths")
+    paths = [os.path.join(folder, "window" + suffix) for suffix in (".json", ".pftrace")]
+    for path in paths:
+        timeline(recorded, path, begin, end + 1)
+    (by_json, events), by_pftrace = opcodes_of_json(paths[0]), opcodes_of_pftrace(paths[1])
+    truth = [int(row[4]) for row in recorded.truth if row[2] == "paths"][:-1]  # the last one ends beyond the window
+    eventless = {int(row[3]) for row in recorded.eventless if row[1] == "paths"}
+    found = [] if len(truth) > 5000 else [f"hardly anything ran: {len(truth)}"]
+    if [row[2] for row in by_json if row[2] not in eventless] != truth:
+        found.append(f"{len(by_json)} slices, {len(truth)} instructions heard")
+    if by_json != by_pftrace:
+        found.append(f"{len(by_json)} slices in the JSON, {len(by_pftrace)} in the protobuf: "
+                     f"{[pair for pair in zip(by_json, by_pftrace) if pair[0] != pair[1]][:2]}")
+    code = recorded.instructions("paths")
+    wrong = [row for row in by_json if row[1] != "paths" or row[3] != code[row[2]][0] or
+             not row[0].removeprefix("INSTRUMENTED_").startswith(code[row[2]][1])]
+    if wrong:
+        found.append(f"name, function or line are not of that place: {wrong[:3]}")
+    starts = [round(event["ts"] * 1000) for event in events]
+    if any(now + row[5] != then for now, row, then in zip(starts, by_json, starts[1:])):
+        found.append("a slice does not end where the next begins")
+    if len({event["tid"] for event in events}) != 1 or events[0]["tid"] == events[0]["pid"]:
+        found.append("they are on no line of their own")
+    return found
+
+
 ANALYSES = {"specialisation over time": check_forms, "ways through loops": check_loops, "bytecodes of a trip": check_uops,
-            "callgrind, by line": check_callgrind}
+            "callgrind, by line": check_callgrind, "timeline of a window": check_timeline}
 
 
 def cases(python):

@@ -17,6 +17,7 @@
 
 #include "profile.h"
 #include "sink_perfetto.h"
+#include "timeline.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
@@ -420,6 +421,99 @@ static void test_nothing_is_left_out_where_all_fits(void **state)
 	json_decref(events);
 }
 
+/* --- instructions of a window -------------------------------------------------------------------------- */
+
+static struct instr instrs[] = { { .offset = 0, .line = 5 }, { .offset = 2, .line = 6 } };
+
+static void run_instructions(struct sink *s, uint64_t n)
+{
+	struct sample one = { .op = OP_INSTRUCTION, .opcode = 7, .pid = 1, .tid = 2, .code = f, .time = 1000 };
+
+	f->instrs = instrs;
+	f->ninstrs = COUNT(instrs);
+	process->opnames[7] = "LOAD_\"7\"";
+	for (uint64_t i = 0; i < n; i++) {
+		one.offset = 2 * (i & 1);
+		one.time = one.cycles = 1000 + 3 * i;
+		assert_int_equal(s->ops->sample(s, &one), 0);
+	}
+}
+
+static void forget_instructions(void)
+{
+	process->opnames[7] = NULL;
+	f->instrs = NULL;
+	f->ninstrs = 0;
+}
+
+/* Each until the next begins, on a line of its own; the last one's end is not known. */
+static void test_instructions_of_a_window(void **state)
+{
+	struct sink *s = open_sink("t.json", (struct sink_options){ .zoomed = true });
+	json_t *events, *slice;
+
+	(void)state;
+	run_instructions(s, 4);
+	close_sink(s);
+	events = read_events();
+	assert_int_equal(count(events, "X", NULL), 3);
+	slice = find(events, "X", "LOAD_\"7\"");
+	assert_int_equal(ns_of(slice, "ts"), 0);
+	assert_int_equal(argument(slice, "cycles"), 3);
+	assert_int_equal(argument(slice, "line"), 5);
+	assert_int_equal(json_integer_value(json_object_get(slice, "tid")), 2 | TIMELINE_SECOND);
+	json_decref(events);
+	s = open_sink("t.json", (struct sink_options){ .whole = true });
+	run_instructions(s, 4);
+	close_sink(s);
+	events = read_events();
+	assert_int_equal(count(events, "X", NULL), 0);
+	json_decref(events);
+	forget_instructions();
+}
+
+/* What ran when words went missing did not run until the next instruction. */
+static void test_a_gap_ends_an_instruction(void **state)
+{
+	struct sink *s = open_sink("t.json", (struct sink_options){ .zoomed = true });
+	struct sample gap = { .op = SAMPLE_GAP, .pid = 1, .tid = 2, .time = 1008, .count = 1 };
+	json_t *events;
+
+	(void)state;
+	run_instructions(s, 2);
+	assert_int_equal(s->ops->sample(s, &gap), 0);
+	run_instructions(s, 1);
+	close_sink(s);
+	events = read_events();
+	assert_int_equal(count(events, "X", NULL), 1);
+	json_decref(events);
+	forget_instructions();
+}
+
+/* A window that is too long shows its beginning, and says how many are missing. */
+static void test_too_many_instructions(void **state)
+{
+	struct sink *s = open_sink("t.json", (struct sink_options){ .zoomed = true });
+	unsigned slices = 0, told = 0;
+	char line[1024];
+	FILE *in;
+
+	(void)state;
+	run_instructions(s, TIMELINE_OPCODES + 12);
+	close_sink(s);
+	in = fopen(path, "r");
+	assert_non_null(in);
+	while (fgets(line, sizeof(line), in)) {
+		slices += !!strstr(line, "\"cat\":\"opcode\"");
+		told += strstr(line, "LEFT OUT: opcodes") && strstr(line, "{\"opcodes\":11}");
+	}
+	fclose(in);
+	unlink(path);
+	assert_int_equal(slices, TIMELINE_OPCODES);
+	assert_int_equal(told, 1);
+	forget_instructions();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -430,6 +524,9 @@ int main(void)
 		cmocka_unit_test(test_resumptions),
 		cmocka_unit_test(test_unseen_activations_count),
 		cmocka_unit_test(test_size_is_kept),
+		cmocka_unit_test(test_instructions_of_a_window),
+		cmocka_unit_test(test_a_gap_ends_an_instruction),
+		cmocka_unit_test(test_too_many_instructions),
 		cmocka_unit_test(test_nothing_is_left_out_where_all_fits),
 	};
 
