@@ -84,7 +84,8 @@ void dispatch_init(struct dispatch *d, const uint8_t base[256], char *const name
 	memcpy(d->base, base, sizeof(d->base));
 	for (int op = 0; op < 256; op++) {
 		d->flow[op] = names[op] ? flow_of(names[op]) : FLOW_NEXT;
-		if (names[op] && base[op] != op && is_specialised(names[op]))
+		d->gives_up[op] = names[op] && base[op] != op && is_specialised(names[op]);
+		if (d->gives_up[op])
 			d->head[base[op]] = true;
 	}
 }

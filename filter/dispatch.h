@@ -47,6 +47,7 @@ struct dispatch {
 	uint32_t used;
 	uint8_t base[256]; /* what the compiler wrote */
 	bool pair[256];	   /* runs the next instruction too */
+	bool gives_up[256]; /* a form that goes on as the common one if it does not fit: then not */
 	bool head[256];	   /* may put a specialised form in its place and dispatch that */
 	uint8_t flow[256]; /* enum flow, of base opcodes */
 	uint8_t for_skips; /* instructions that an exhausted FOR_ITER skips at its target */

@@ -161,6 +161,7 @@ static int at_marker(struct recover_thread *t, const struct sample *s)
 		recover_frame_branch(f, &t->doubt, s);
 		return recover_flush(t, false);
 	}
+	recover_no_second(t, f);
 	recover_frame_put(f, &t->doubt, recover_frame_place(f, s->offset));
 	f->arrives = s->op == OP_EXCEPTION_HANDLED;
 	return recover_tell_sample(t, s);
@@ -171,6 +172,7 @@ static int unwind(struct recover_thread *t, const struct sample *s)
 	struct recover_frame *f = recover_frames_align(&t->frames, s->code, false);
 
 	if (f) {
+		recover_no_second(t, f);
 		recover_frame_put(f, &t->doubt, recover_frame_place(f, s->offset));
 		recover_frames_pop(&t->frames);
 	}

@@ -7,7 +7,7 @@ void recover_frame_lose(struct recover_frame *f, struct doubt *d)
 	doubt_give_up(d, f->step);
 	f->step = DOUBT_NONE;
 	f->n = 0;
-	f->arrives = false;
+	f->follows = f->arrives = false;
 	f->side = SIDE_BOTH;
 }
 
@@ -24,7 +24,7 @@ void recover_frame_put(struct recover_frame *f, struct doubt *d, uint32_t place)
 	f->step = DOUBT_NONE;
 	f->n = place < f->walk->n;
 	f->at[0] = (struct doubt_place){ place, 0 };
-	f->arrives = false;
+	f->follows = f->arrives = false;
 	f->side = SIDE_BOTH;
 }
 
@@ -102,6 +102,14 @@ bool recover_frame_repeats(const struct recover_frame *f, uint8_t base)
 			if (f->walk->nodes[to[k]].base == base)
 				return true;
 	}
+	return false;
+}
+
+bool recover_frame_has(const struct recover_frame *f, uint32_t behind, uint8_t base)
+{
+	for (unsigned i = 0; i < f->n; i++)
+		if (f->at[i].place + behind < f->walk->n && f->walk->nodes[f->at[i].place + behind].base == base)
+			return true;
 	return false;
 }
 

@@ -16,6 +16,8 @@ struct recover_frame {
 	uint64_t step; /* its last in doubt; DOUBT_NONE */
 	uint8_t n;     /* places where its last instruction may be; 0: lost */
 	uint8_t side;  /* enum side: where its last instruction, a branch, led */
+	bool follows;  /* the second of a pair may have run behind the places, at this time: */
+	uint64_t time, cycles;
 	bool arrives;  /* what is dispatched next is at the places, not behind them */
 	uint8_t last;  /* if it is lost: its last base opcode */
 	uint32_t ran;  /* and how many it ran since */
@@ -40,6 +42,9 @@ void recover_frame_branch(struct recover_frame *f, struct doubt *d, const struct
 /* Which places can be reached where this opcode stands. More than DOUBT_PLACES: too many to follow. */
 unsigned recover_frame_reach(const struct recover_frame *f, uint8_t base,
 			     struct doubt_place places[DOUBT_PLACES]);
+
+/* Does the opcode stand so far behind any of its places? */
+bool recover_frame_has(const struct recover_frame *f, uint32_t behind, uint8_t base);
 
 /* To the place behind each of its places. False: there is none, and it is lost. */
 bool recover_frame_next(struct recover_frame *f, struct doubt *d);

@@ -33,7 +33,7 @@ struct recover_frame *recover_frames_push(struct recover_frames *r, struct code 
 	f->step = DOUBT_NONE;
 	f->n = 0;
 	f->side = SIDE_BOTH;
-	f->arrives = false;
+	f->follows = f->arrives = false;
 	f->last = 0;
 	f->ran = 0;
 	return f;

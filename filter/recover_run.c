@@ -53,6 +53,63 @@ static int second(struct recover_thread *t, struct recover_frame *f, const struc
 	return arrive(t, f, &next);
 }
 
+/*
+ * A form that does not fit goes on as the common one, by a direct jump that leaves no packet, and that one runs
+ * no second. Until it is known, the second counts as run and unsure.
+ */
+static int may_be_second(struct recover_thread *t, struct recover_frame *f, const struct held *h)
+{
+	f->follows = t->followed = true;
+	f->time = h->time;
+	f->cycles = h->cycles;
+	t->r->counts.dispatched++;
+	t->r->counts.unsure++;
+	return 0;
+}
+
+void recover_no_second(struct recover_thread *t, struct recover_frame *f)
+{
+	t->r->counts.dispatched -= f->follows;
+	t->r->counts.unsure -= f->follows;
+	f->follows = false;
+}
+
+/* It is told in its turn only: if there was a call between, it stays unsure. */
+static int did_run(struct recover_thread *t, struct recover_frame *f)
+{
+	struct held h = { .time = f->time, .cycles = f->cycles };
+
+	if (!t->followed) {
+		f->follows = false;
+		recover_frame_next(f, &t->doubt);
+		return 0;
+	}
+	recover_no_second(t, f);
+	return second(t, f, &h);
+}
+
+int recover_second(struct recover_thread *t, uint8_t base)
+{
+	struct recover_frame *f = recover_frames_top(&t->frames);
+
+	if (!f || !f->follows)
+		return 0;
+	if (!recover_frame_has(f, 1, base))
+		return did_run(t, f);
+	if (!recover_frame_has(f, 2, base)) {
+		recover_no_second(t, f);
+		return 0;
+	}
+	if (f->n > 1) {
+		recover_frame_lose(f, &t->doubt);
+		return 0;
+	}
+	f->follows = false;
+	f->at[1] = (struct doubt_place){ f->at[0].place + 1, 0 };
+	f->n = 2;
+	return 0;
+}
+
 static int mismatch(struct recover_thread *t, struct recover_frame *f, const struct held *h)
 {
 	t->r->counts.mismatches++;
@@ -95,6 +152,6 @@ int recover_run(struct recover_thread *t, const struct held *h)
 			return err;
 	}
 	if (!err && t->dispatch->pair[h->opcode])
-		err = second(t, f, h);
+		err = t->dispatch->gives_up[h->opcode] ? may_be_second(t, f, h) : second(t, f, h);
 	return err ? err : leave_if(t, f, h);
 }

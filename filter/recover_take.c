@@ -147,13 +147,16 @@ static int take_prologue(struct recover_thread *t, const struct held *h, uint8_t
 
 static int take_next(struct recover_thread *t, const struct held *h, enum flow flow)
 {
-	int err = recover_settle(t);
+	int err;
 
-	if (t->cleanup && flow == FLOW_RETURN)
+	t->followed = false;
+	err = recover_settle(t);
+	if (t->cleanup && flow == FLOW_RETURN) {
 		t->cleanup = false;
-	else
-		t->held = *h;
-	return err;
+		return err;
+	}
+	t->held = *h;
+	return err ? err : recover_second(t, t->dispatch->base[h->opcode]);
 }
 
 /*

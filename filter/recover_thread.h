@@ -41,6 +41,7 @@ struct recover_thread {
 	bool begun;   /* a marker came: what ran before is not ours to tell */
 	bool again;   /* the next dispatch is the held instruction once more */
 	enum gap behind_gap;
+	bool followed; /* it was just now that an instruction which another may have followed ran */
 	bool cleanup; /* the next RETURN_VALUE is of no frame of the program's */
 	uint32_t nprologue;
 	struct held prologue[RECOVER_PROLOGUE];
@@ -71,6 +72,12 @@ int recover_flush(struct recover_thread *t, bool all);
 
 /* Walks the innermost frame on by the instruction. */
 int recover_run(struct recover_thread *t, const struct held *h);
+
+/* This opcode is dispatched next in the innermost frame: that tells whether the second of a pair ran there. */
+int recover_second(struct recover_thread *t, uint8_t base);
+
+/* It did not: an exception left the first. */
+void recover_no_second(struct recover_thread *t, struct recover_frame *f);
 
 /* An opcode was dispatched. */
 int recover_take(struct recover_thread *t, const struct held *h);

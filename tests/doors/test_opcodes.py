@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mode `opcodes`: what branch packets say ran is what INSTRUCTION events of another run say ran.
 
-    test_opcodes.py [--python PY]... [--only TEXT]
+    test_opcodes.py [--python PY]... [--only TEXT] [--all] [--program FILE]...
 
 Programs are deterministic and run twice: on the emulated processor with branches recorded and hardly any
 event, and natively under a witness (opcodes/play.py) that hears every instruction and knows nothing of
@@ -25,6 +25,7 @@ QEMU = os.path.join(recording.BUILD, "bin", "ocular-qemu")
 PT = os.path.join(recording.BUILD, "bin", "ocular-pt")
 FOLDER = os.path.join(recording.HERE, "opcodes")
 PLAY = os.path.join(FOLDER, "play.py")
+IN_CHILDREN = os.path.join(FOLDER, "in_children.py")
 
 # CPython instruments a code object from its first RESUME on, and what is instrumented for something else, or
 # reached without the evaluation loop's help, has no INSTRUCTION event. END_FOR, and the POP_TOP behind it (3.13), run
@@ -43,12 +44,31 @@ ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 GROUPS = {
     "control flow": ("loops", "while_else", "match_statement", "syntax", "exceptions", "finally_with", "recursion",
                      "deep_recursion"),
-    "generators and coroutines": ("generators", "awaitables", "comprehensions", "tasks", "closures"),
-    "classes, exec, C": ("class_bodies", "descriptors", "decorators", "code_dies", "type_parameters", "from_c"),
+    "generators and coroutines": ("generators", "awaitables", "comprehensions", "tasks", "closures",
+                                  "async_generators", "coroutines", "generator_tree"),
+    "classes, exec, C": ("class_bodies", "descriptors", "decorators", "code_dies", "type_parameters", "from_c", "exec_eval",
+                         "far_lines", "finalizers", "imports", "uncaught", "system_exit"),
     "real programs": ("regular_expressions", "syntax_trees", "json_both_ways", "data_classes", "log_records",
                       "differences", "tokens", "richards"),
     "more real programs": ("text_wrapping", "tables", "fractions_and_decimals", "options", "templates_and_html"),
 }
+
+# Where a program sets the old interface, CPython 3.12.1 gives the witness no more INSTRUCTION events.
+SINCE_313 = ("settrace",)
+
+# What takes the emulator longer than CI has time for: with --all.
+LONG_GROUPS = {"large code": ("far_jumps", "large_function")}
+
+# Programs that end as they like or have processes and threads: each in a child of its own.
+ENDS = ("abort", "kill_self", "os_exit", "signals", "forks", "threads", "thread_errors")
+LONG_ENDS = ("fork_in_thread", "thread_pool", "exec_replaced", "multiprocessing_fork", "multiprocessing_spawn",
+             "subinterpreters", "subprocesses")
+
+# Modules whose imports need not be heard: it takes the witness long.
+NOT_HEARD = "runpy concurrent.futures.thread queue warnings resource signal"
+
+# Runs until another thread says so.
+AS_LONG_AS_IT_LIKES = "busy"
 
 
 def program(name):
@@ -56,7 +76,7 @@ def program(name):
         path = os.path.join(folder, name + ".py")
         if os.path.exists(path):
             return path
-    raise ValueError(name)
+    return os.path.abspath(name)
 
 
 def environment(**more):
@@ -70,11 +90,11 @@ def filters(python):
     return ["filter=" + line for line in done.stdout.splitlines()]
 
 
-def record(python, folder, programs, *settings, **more):
+def record(python, folder, programs, *settings, play=PLAY, **more):
     """A recording in mode opcodes on the emulated processor; its folder."""
     data = os.path.join(folder, "data")
     words = [word for setting in ("branch=1", *settings) for word in ("-s", setting)]
-    done = recording.run([QEMU, "-q", "-o", data, *words, "--", python, PLAY, *programs],
+    done = recording.run([QEMU, "-q", "-o", data, *words, "--", python, play, *programs],
                          env=environment(PYTHONPATH=recording.HOOK, OCULAR_MAIN="1", OCULAR_MODE="opcodes", **more),
                          timeout=SLOW)
     if done.returncode:
@@ -252,6 +272,59 @@ def check_children(python, folder):
     return found
 
 
+BEGINS = ("PY_START", "PY_RESUME", "PY_THROW")
+LEAVES = ("PY_RETURN", "PY_YIELD", "PY_UNWIND")
+
+
+def activations(rows):
+    """What each outermost call of a thread did, without what ran in frames that it did not see begin."""
+    depth, calls = 0, []
+    for row in rows:
+        if row[0] in BEGINS:
+            if not depth:
+                calls.append([])
+            depth += 1
+        if depth:
+            calls[-1].append(row)
+        if row[0] in LEAVES and depth:
+            depth -= 1
+    return calls
+
+
+def by_program(streams, paths, left_out):
+    """{path: Counter of the calls that its own code did, each by its rows}. No order between calls."""
+    found = {path: collections.Counter() for path in paths}
+    for rows in streams:
+        for call in activations(rows):
+            for path in paths:
+                own = [row for row in call if row[1] == path and row[2] != AS_LONG_AS_IT_LIKES]
+                for part in activations(own):
+                    found[path][tuple(comparable(row) for row in part if row[1:5] not in left_out)] += 1
+    return found
+
+
+def check_ends(python, names, folder):
+    """One recording of programs in children of their own: what each one's own code did, in each of its threads."""
+    programs = [program(name) for name in names]
+    data = record(python, folder, programs, "noretcomp=1", play=IN_CHILDREN)
+    ours = recover(data)
+    done = recording.run([python, IN_CHILDREN, *programs], env=environment(
+        PYTHONPATH=recording.WITNESS_HOOK, TRUTH_DIR=folder, TRUTH_MODE="opcodes", TRUTH_PRELOAD=NOT_HEARD), timeout=SLOW)
+    if done.returncode:
+        return [f"exit status {done.returncode} of the witness", done.stderr[-2000:]]
+    heard = [[tuple(event[:5]) for event in events] for events in recording.truth(folder).values()]
+    left_out = set.union(*special(data))
+    ours, truth = (by_program(streams, programs, left_out) for streams in (ours.events.values(), heard))
+    found = []
+    for path in programs:
+        for more, rest in ((ours[path] - truth[path], "was not heard"), (truth[path] - ours[path], "was not recovered")):
+            found += [f"{path}: {count} times {rest}: {len(call)} rows, {call[:1]} to {call[-1:]}"
+                      for call, count in more.items()]
+        if sum(map(len, truth[path])) < 30:
+            found.append(f"{path}: hardly anything ran")
+    return found
+
+
 RECOVERED = ("INSTRUCTION", "PY_RETURN", "PY_YIELD")
 
 
@@ -337,13 +410,28 @@ def check_excluded(python, folder):
     return [] if got == wanted and len(got) > 300 else [f"{len(got)} instructions of the program, not {len(wanted)}"]
 
 
-def cases(python):
+def long_cases(python, version):
+    for name, group in LONG_GROUPS.items():
+        yield f"{version} {name}", check, python, group, ("noretcomp=1",)
+    if version != "3.12":
+        yield f"{version} settrace", check, python, ("deep_recursion", "recursion", *SINCE_313), ("noretcomp=1",)
+    for name in LONG_ENDS:
+        yield f"{version} {name} in a child", check_ends, python, (name,)
+
+
+def cases(python, options):
     version = recording.version(python)
+    if options.program:
+        yield f"{version} programs given", check, python, options.program, ("noretcomp=1",)
+        return
+    if options.all:
+        yield from long_cases(python, version)
     for name, group in GROUPS.items():
         yield f"{version} {name}", check, python, group, ("noretcomp=1",)
     # A return into the filter's range is told by TIP.PGE, compressed or not.
     for name in ("control flow", "generators and coroutines"):
         yield f"{version} {name}, filtered", check, python, GROUPS[name], FILTERED
+    yield f"{version} programs that end as they like", check_ends, python, ENDS
     yield f"{version} threads", check_threads, python
     yield f"{version} forked children", check_children, python
     yield f"{version} overflows", check_losses, python
@@ -354,11 +442,13 @@ def cases(python):
 def main():
     options = recording.options()
     options.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains it")
+    options.add_argument("--all", action="store_true", help="what takes long, too")
+    options.add_argument("--program", action="append", metavar="FILE", help="only these, in one recording; may be repeated")
     options = options.parse_args()
     recording.need_built()
     with Plan() as plan:
         for python in recording.pythons(options):
-            for name, function, *arguments in cases(python):
+            for name, function, *arguments in cases(python, options):
                 if options.only in name:
                     with recording.scratch() as folder:
                         plan.case(name, function, *arguments, folder)

@@ -26,6 +26,7 @@ MODES = {
     "adaptive": CALLS + ("JUMP",),  # backward ones
     "lines": CALLS + ("LINE",),
     "precise": CALLS + ("INSTRUCTION",),
+    "opcodes": CALLS + ("INSTRUCTION", "RAISE", "RERAISE", "EXCEPTION_HANDLED"),
     "full": CALLS + (
         "JUMP", "LINE", "INSTRUCTION", "CALL", "C_RETURN", "C_RAISE", "STOP_ITERATION", "RAISE", "RERAISE",
         "EXCEPTION_HANDLED", "BRANCH", "BRANCH_LEFT", "BRANCH_RIGHT"),

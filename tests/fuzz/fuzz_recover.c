@@ -47,6 +47,7 @@ struct machine {
 	uint64_t now;
 	struct {
 		uint8_t code, at, opcode;
+		bool two; /* and the instruction behind it */
 	} ran[ROOM]; /* by time; code 0: nothing that may be told */
 	uint64_t told;
 };
@@ -85,7 +86,7 @@ static uint8_t begin_body(struct machine *m, struct body *b)
 /* Jumps lead anywhere between the first RESUME and the last row, which returns. */
 static void write_body(struct machine *m, struct body *b)
 {
-	static const uint8_t ops[] = { LOAD, LOAD, STORE, POP_TOP, CALL, CALL, FOR_ITER, POP_JUMP_IF_TRUE,
+	static const uint8_t ops[] = { LOAD, LOAD, STORE, POP_TOP, POP_TOP, CALL, CALL, FOR_ITER, POP_JUMP_IF_TRUE,
 				       JUMP_BACKWARD, RETURN_VALUE, RAISE_VARARGS, YIELD_VALUE };
 	uint8_t first = begin_body(m, b), last = ROWS - 1;
 
@@ -155,7 +156,7 @@ static int tell(void *to, const struct sample *s)
 	if (s->op != OP_INSTRUCTION)
 		return 0;
 	m->told++;
-	if (m->ran[s->time].opcode == LOAD_FAST_PAIR && at == m->ran[s->time].at + 1u)
+	if (m->ran[s->time].two && at == m->ran[s->time].at + 1u)
 		at--;
 	check(s->code->id == m->ran[s->time].code && at == m->ran[s->time].at);
 	return 0;
@@ -255,6 +256,8 @@ static uint8_t specialised(struct machine *m, const struct row *row)
 		return LOAD_FAST_PAIR;
 	if (row->op == FOR_ITER && one_in(m, 2))
 		return FOR_ITER_RANGE;
+	if (row[0].op == CALL && row[1].op == POP_TOP && one_in(m, 2))
+		return CALL_APPEND;
 	if (row->op == CALL && one_in(m, 2))
 		return CALL_PY;
 	if (row->op == RESUME && one_in(m, 2))
@@ -274,7 +277,8 @@ static void step(struct machine *m)
 		m->lost = !m->lost;
 	}
 	dispatch(m, op, f->code, f->at);
-	if (op == LOAD_FAST_PAIR)
+	m->ran[m->now].two = op == LOAD_FAST_PAIR || (op == CALL_APPEND && one_in(m, 2));
+	if (m->ran[m->now].two)
 		f->at += 2;
 	else
 		run(m, row->op, row->to);

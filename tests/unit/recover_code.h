@@ -32,6 +32,7 @@ enum {
 	GET_ITER,
 	OPS_BASE,
 	LOAD_FAST_PAIR = 100, /* LOAD, and what follows */
+	CALL_APPEND,	      /* CALL and the POP_TOP that follows; or CALL only */
 	FOR_ITER_RANGE,
 	CALL_PY,
 	GET_ITER_VIRTUAL,
@@ -61,7 +62,8 @@ static char *const op_names[256] = {
 	[INTERPRETER_EXIT] = "INTERPRETER_EXIT",
 	[EXIT_INIT_CHECK] = "EXIT_INIT_CHECK",
 	[GET_ITER] = "GET_ITER",
-	[LOAD_FAST_PAIR] = "LOAD_FAST_PAIR",
+	[LOAD_FAST_PAIR] = "LOAD__LOAD",
+	[CALL_APPEND] = "CALL_APPEND",
 	[FOR_ITER_RANGE] = "FOR_ITER_RANGE",
 	[CALL_PY] = "CALL_PY",
 	[GET_ITER_VIRTUAL] = "GET_ITER_VIRTUAL",
@@ -82,13 +84,14 @@ static inline struct dispatch *make_dispatch(void)
 	for (int op = 0; op < 256; op++)
 		base[op] = op;
 	base[LOAD_FAST_PAIR] = LOAD;
+	base[CALL_APPEND] = CALL;
 	base[FOR_ITER_RANGE] = FOR_ITER;
 	base[CALL_PY] = CALL;
 	base[GET_ITER_VIRTUAL] = GET_ITER;
 	base[JUMP_BACKWARD_NO_JIT] = JUMP_BACKWARD;
 	base[INSTRUMENTED_RESUME] = RESUME;
 	dispatch_init(d, base, op_names);
-	d->pair[LOAD_FAST_PAIR] = true;
+	d->pair[LOAD_FAST_PAIR] = d->pair[CALL_APPEND] = true;
 	for (int op = 0; op < 256; op++)
 		if (op_names[op])
 			dispatch_add(d, HANDLER(op), DISPATCH_OP, op);

@@ -11,7 +11,7 @@
 #include "recover.h"
 #include "recover_code.h"
 
-/* Codes 1 to 6; offsets are twice the index. */
+/* Codes 1 to 7; offsets are twice the index. */
 static const struct row loop[] = { /* for: if: LOAD LOAD; else LOAD STORE */
 	{ RESUME, 0 }, { FOR_ITER, 8 }, { STORE, 0 }, { POP_JUMP_IF_TRUE, 6 }, { LOAD, 0 }, { JUMP_BACKWARD, 1 },
 	{ LOAD, 0 }, { JUMP_BACKWARD, 1 }, { END_FOR, 0 }, { LOAD, 0 }, { RETURN_VALUE, 0 }, { CACHE, 0 },
@@ -34,7 +34,11 @@ static const struct row doubtful[] = { /* both ways are LOAD RETURN_VALUE, or LO
 static const struct row alike[] = {
 	{ RESUME, 0 }, { GET_ITER, 0 }, { GET_ITER, 0 }, { RETURN_VALUE, 0 }, { CACHE, 0 },
 };
-static const struct row *const bodies[] = { NULL, loop, caller, callee, generator, doubtful, alike };
+static const struct row appends[] = { /* two POP_TOPs behind one, one behind the other */
+	{ RESUME, 0 }, { CALL, 0 }, { POP_TOP, 0 }, { LOAD, 0 }, { CALL, 0 }, { POP_TOP, 0 }, { POP_TOP, 0 }, { LOAD, 0 },
+	{ RETURN_VALUE, 0 }, { CACHE, 0 },
+};
+static const struct row *const bodies[] = { NULL, loop, caller, callee, generator, doubtful, alike, appends };
 
 #define T(op)		   { HANDLER(op), 0, 0, 0, 0 }
 #define M(op, code, index) { 0, OP_##op, code, index, 0 }
@@ -86,6 +90,27 @@ static const struct {
 	{ "one dispatch, two instructions",
 	  { T(RESUME), M(PY_START, 2, 0), T(LOAD_FAST_PAIR), T(POP_TOP), T(LOAD), T(RETURN_VALUE) },
 	  "2:0 +2 2:2* 2:4 2:6 2:8 2:10 -2 ", 6, 0, 0, 0, 0 },
+	{ "two, if the form fits; what is dispatched next says so",
+	  { T(RESUME), M(PY_START, 7, 0), T(CALL_APPEND), T(LOAD) }, "7:0 +7 7:2* 7:4 7:6 ", 4, 0, 0, 0, 0 },
+	{ "one, if it is given up",
+	  { T(RESUME), M(PY_START, 7, 0), T(CALL_APPEND), T(POP_TOP), T(LOAD) }, "7:0 +7 7:2* 7:4 7:6 ", 4, 0, 0, 0, 0 },
+	{ "one, if it calls Python code and its second comes behind that",
+	  { T(RESUME), M(PY_START, 7, 0), T(CALL_APPEND), T(RESUME), M(PY_START, 6, 0), T(GET_ITER), T(GET_ITER), T(RETURN_VALUE),
+	    T(POP_TOP), T(LOAD) },
+	  "7:0 +7 7:2* 6:0 +6 6:2 6:4 6:6 -6 7:4 7:6 ", 8, 0, 0, 0, 0 },
+	{ "two, with a finalizer between: too late to tell of the second",
+	  { T(RESUME), M(PY_START, 7, 0), T(CALL_APPEND), T(RESUME), M(PY_START, 6, 0), T(GET_ITER), T(GET_ITER), T(RETURN_VALUE),
+	    T(LOAD), T(CALL) },
+	  "7:0 +7 7:2* 6:0 +6 6:2 6:4 6:6 -6 7:6 7:8 ", 8, 0, 1, 0, 0 },
+	{ "one or two: the opcode behind tells which, but not of the second",
+	  { T(RESUME), M(PY_START, 7, 0), T(CALL_APPEND), T(LOAD), T(CALL_APPEND), T(POP_TOP), T(LOAD), T(RETURN_VALUE) },
+	  "7:0 +7 7:2* 7:4 7:6 7:8* 7:12 7:14 7:16 -7 ", 8, 0, 1, 0, 0 },
+	{ "and the other way",
+	  { T(RESUME), M(PY_START, 7, 0), T(CALL_APPEND), T(LOAD), T(CALL_APPEND), T(POP_TOP), T(POP_TOP), T(LOAD) },
+	  "7:0 +7 7:2* 7:4 7:6 7:8* 7:10 7:12 7:14 ", 8, 0, 1, 0, 0 },
+	{ "none, if the first raises",
+	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL_APPEND), M(RAISE, 2, 2), M(EXCEPTION_HANDLED, 2, 6), T(PUSH_EXC_INFO) },
+	  "2:0 +2 2:2 2:4* 2:12 ", 4, 0, 0, 0, 0 },
 	{ "an exception goes from the callee to the caller's handler",
 	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL_PY), T(COPY_FREE_VARS), T(RESUME), M(PY_START, 3, 1), T(LOAD),
 	    T(RAISE_VARARGS), M(RAISE, 3, 3), M(PY_UNWIND, 3, 3), M(EXCEPTION_HANDLED, 2, 6), T(PUSH_EXC_INFO), T(POP_TOP),

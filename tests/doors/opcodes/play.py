@@ -17,6 +17,7 @@ import time
 KINDS = ("INSTRUCTION", "PY_START", "PY_RESUME", "PY_THROW", "PY_RETURN", "PY_YIELD", "PY_UNWIND", "RAISE", "RERAISE",
          "EXCEPTION_HANDLED")
 TOOL = 1
+ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
 def begin():
@@ -60,7 +61,7 @@ def write(heard, path):
     with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as out:
         for name, code, where, thread in heard:
             place = (code.co_filename, code.co_qualname)
-            place = [p.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n") for p in place]
+            place = [p.encode("utf-8", "backslashreplace").decode().translate(ESCAPES) for p in place]
             out.write("\t".join((name, *place, str(code.co_firstlineno), str(where), str(thread))) + "\n")
 
 
@@ -100,6 +101,7 @@ def main(arguments):
         arguments = arguments[2:]
     programs = []
     for path in arguments:
+        sys.path.insert(0, os.path.dirname(path))
         with io.open_code(path) as file:
             source = file.read().decode()
         for line in source.splitlines():
