@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Which code an IP filter has to let through for mode opcodes: the evaluation function, and our markers.
 
-`python -c "from ocular import ranges; ranges.show()"` prints one OFFSET/SIZE@FILE a line (hexadecimal, bytes of the
-file), as `perf record --filter 'filter …'` and `ocular-qemu -s filter=…` take them.
+`python -c "from ocular import ranges; ranges.show()"` prints one 0xOFFSET/0xSIZE@FILE a line (bytes of the file), as
+`perf record --filter 'filter …'` and `ocular-qemu -s filter=…` take them. `show(N)`: no more than N of them.
 """
 
 from . import _core, opcodes
@@ -28,6 +28,23 @@ def ranges():
     return found + [(offset, end - start, path) for start, end, offset, path in _mappings() if path == _core.__file__]
 
 
-def show():
-    for offset, size, path in ranges():
-        print("%x/%x@%s" % (offset, size, path))
+def at_most(most, found):
+    """As many ranges as a processor has registers for: neighbours in a file become one, the nearest first.
+
+    [] where that is not to be had, for the interpreter and the extension are two files.
+    """
+    found = sorted(found, key=lambda each: (each[2], each[0]))
+    while len(found) > most:
+        gaps = [(b[0] - a[0] - a[1], i) for i, (a, b) in enumerate(zip(found, found[1:])) if a[2] == b[2]]
+        if not gaps:
+            return []
+        i = min(gaps)[1]
+        (start, _, path), (last, size, _) = found[i:i + 2]
+        found[i:i + 2] = [(start, last + size - start, path)]
+    return found
+
+
+def show(most=None):
+    found = ranges()
+    for offset, size, path in found if most is None else at_most(most, found):
+        print("%#x/%#x@%s" % (offset, size, path))

@@ -83,6 +83,28 @@ pt_event() {
 	echo "intel_pt/${1%,}/u"
 }
 
+# How many address ranges the processor can keep to: as perf is told (nr_addr_filters), else CPUID's own figure.
+pt_most_ranges() {
+	cat "$pmu/nr_addr_filters" 2>/dev/null || echo $((0x$(cat "$pmu/caps/num_address_ranges" 2>/dev/null || echo 0)))
+}
+
+# Mode opcodes: the evaluation function in all its parts, and the extension with its PTWRITEs, a line each; $1: no
+# more than so many. Nothing where they are not known, or do not fit. Names with blanks or commas fit into no filter.
+pt_ranges() {
+	[ "$mode" = opcodes ] && [ -z "$no_filter" ] || return 0
+	found=$(PYTHONPATH="$parts/python" "$python" -S -c "from ocular import ranges; ranges.show(${1-})" 2>/dev/null) || return 0
+	case $found in *[\ ,]*) ;; *) echo "$found" ;; esac
+}
+
+# The same as perf's --filter has it: perf-record(1), "address filters".
+pt_filter() {
+	between=''
+	for range in $(pt_ranges "$(pt_most_ranges)"); do
+		printf '%sfilter %s' "$between" "$range"
+		between=', '
+	done
+}
+
 # Each hybrid part's cores by their PMU: cpu_atom are E-cores, whose trace overflows when PTWRITEs come in
 # bursts.
 pt_hybrid() {
@@ -168,7 +190,8 @@ pt_record() {
 	hybrid=$(pt_hybrid)
 	[ -z "$hybrid" ] || warn "$hybrid"
 	pt_snapshots='' pt_control=''
+	filter=$(pt_filter)
 	[ -z "$flight" ] || pt_flight
 	exec perf record ${quiet:+-q} -m "${pt_data_kib}K,${pt_buffer:-$(pt_aux_kib)K}" -e "$(pt_event "$backend")" \
-		${pt_snapshots:+"$pt_snapshots"} ${pt_control:+--control "$pt_control"} -o "$OCULAR_DIR/perf.data" -- "$@"
+		${filter:+--filter "$filter"} ${pt_snapshots:+"$pt_snapshots"} ${pt_control:+--control "$pt_control"} -o "$OCULAR_DIR/perf.data" -- "$@"
 }

@@ -3,12 +3,12 @@
 
 record_options="-o:recording --output:recording --mode:mode --include:include+ --exclude:exclude+ \
 --python:python --backend:backend --ring-records:ring_records --wait-ms:wait_ms --pt-buffer:pt_buffer --set:settings@ \
---flight:flight --trigger:calls@ --trigger-exception:exceptions@ --trigger-lag:lag \
+--no-filter:no_filter! --flight:flight --trigger:calls@ --trigger-exception:exceptions@ --trigger-lag:lag \
 --trigger-symbol:symbols@ --max-snapshots:max_snapshots --duty:duty --duty-window:duty_window \
 --switch-output:switches@ --switch-max-files:switch_files -q:quiet! --quiet:quiet!"
 
 recording=ocular.data mode=adaptive include='' exclude='' python=${PYTHON:-python3} backend=auto
-ring_records='' wait_ms='' pt_buffer='' quiet='' flight='' max_snapshots=''
+ring_records='' wait_ms='' pt_buffer='' no_filter='' quiet='' flight='' max_snapshots=''
 calls='' exceptions='' lag='' symbols='' settings='' duty='' duty_window='' switches='' switch_files=''
 
 record_help() {
@@ -48,6 +48,7 @@ usage: ocular record [options] [--] app.py [args] | -m module [args] | -c code [
                       SIGUSR2 (signal); the older ones are perf.data.TIMESTAMP beside it
   --switch-max-files N   keep only the newest N of them
   --set NAME=N        how the processor of --backend qemu traces (ocular-qemu --help); may be repeated
+  --no-filter         mode opcodes: record all branches, not only those of the interpreter's evaluation function
   --pt-buffer SIZE    perf's trace buffer for each CPU (default: what your rights allow, up to 16M)
   -q, --quiet         no progress and no closing line
 
@@ -161,6 +162,9 @@ start_emulator() {
 		case $settings in *"$newline"*) settings=${settings%"$newline"*} ;; *) settings='' ;; esac
 	done
 	[ "$mode" != opcodes ] || set -- -s branch=1 -s noretcomp=1 "$@"
+	for range in $(pt_ranges); do
+		set -- -s "filter=$range" "$@"
+	done
 	[ -z "$flight" ] || set -- -s "snapshot=$(pt_flight_bytes)" "$@"
 	exec "$parts/bin/ocular-qemu" -o "$recording" ${quiet:+-q} "$@"
 }

@@ -152,6 +152,23 @@ def test_bases():
     rec.equal(names.index("BINARY_OP_INPLACE_ADD_UNICODE") in found["pairs"], sys.version_info < (3, 15))
 
 
+def test_ranges_become_as_many_as_a_processor_has():
+    program = """
+import json, sys
+sys.path.insert(0, %r)
+from ocular import ranges
+parts = [(0x100, 8, "/i"), (0x9000, 0x10, "/i"), (0x110, 0x20, "/i"), (0x4000, 0x100, "/e")]
+print(json.dumps([ranges.at_most(n, parts) for n in range(5)]))
+""" % PACKAGE
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    extension, near, far = [0x4000, 0x100, "/e"], [0x100, 0x30, "/i"], [0x9000, 0x10, "/i"]
+    assert json.loads(done.stdout) == [
+        [], [],  # the interpreter and the extension are two files
+        [extension, [0x100, 0x8f10, "/i"]],
+        [extension, near, far],
+        [extension, [0x100, 8, "/i"], [0x110, 0x20, "/i"], far]], done.stdout
+
+
 def refused(used):
     done = subprocess.run(
         [sys.executable, "-c", "import sys; sys.path.insert(0, %r)\nfrom ocular import _core\n"

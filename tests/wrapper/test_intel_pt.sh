@@ -104,6 +104,33 @@ ok "a buffer by option" perf_got ' -m 128K,1M ' new record --pt-buffer 1M -c "$p
 ok "quietly" perf_got '^record -q ' new record -q -c "$program"
 ok "the program's exit status" says 7 '' on new record -q -c 'raise SystemExit(7)'
 
+# --- mode opcodes: as many address ranges as the processor has ---
+# ranges N MACHINE ARGS…: perf was called with so many, with addresses in the interpreter and the extension.
+ranges() {
+	wanted=$1
+	shift
+	on "$@" >out 2>&1
+	cat out args
+	[ "$(grep -o 'filter 0x[0-9a-f]*/0x[0-9a-f]*@/[^ ,]*' args | wc -l)" = "$wanted" ]
+}
+opcodes="record --mode opcodes --backend ptwrite"
+machine ranges "$all" "$terms noretcomp"
+# shellcheck disable=SC2086 # words
+{
+	ok "no ranges: no filter" ranges 0 ranges $opcodes -c "$program"
+	echo 2 >ranges/pmu/intel_pt/caps/num_address_ranges
+	ok "two, by the caps" ranges 2 ranges $opcodes -c "$program"
+	ok "behind the event" grep -q -e '-e intel_pt/ptw,cyc.*,branch=1,noretcomp=1/u --filter filter 0x' args
+	ok "one is of the extension" grep -q '@[^ ]*/ocular/_core[^ ]*\.so' args
+	echo 1 >ranges/pmu/intel_pt/nr_addr_filters
+	ok "one is not enough for two files" ranges 0 ranges $opcodes -c "$program"
+	echo 4 >ranges/pmu/intel_pt/nr_addr_filters
+	ok "none by option" ranges 0 ranges $opcodes --no-filter -c "$program"
+	ok "none in other modes" ranges 0 ranges record --backend ptwrite -c "$program"
+	on ranges $opcodes -c "$program" >/dev/null
+}
+filter=$(sed 's/.*--filter \(.*\) -o .*/\1/' args)
+
 # --- what stock perf makes of the events, on a machine with such a PMU as far as perf can see ---
 # config CONFIG EVENT: perf asks the kernel for it, which of course has no such PMU.
 config() {
@@ -111,8 +138,17 @@ config() {
 	grep -m 1 "^  config" out
 	grep -m 1 "^  config" out | grep -q " $1\$"
 }
+# filters FILTER: perf understands each part of it as it is meant; what it asks of the kernel it says with -vv.
+filters() {
+	PATH=$stock unshare -rm sh "$here/there" "$here/stock" intel_pt/ptw,branch=1/u --filter "$1" >out 2>&1
+	grep -i filter out
+	echo "$1" | tr ',' '\n' | sed 's/^ *//' >wanted
+	grep -q filter wanted && while read -r part; do
+		grep 'Address filter: ' out | grep -q -F "$part" || return 1
+	done <wanted
+}
 cat >there <<'END'
-mount --bind "$1" /sys/bus/event_source/devices && perf record -vv -e "$2" -o /dev/null true
+mount --bind "$1" /sys/bus/event_source/devices && perf record -vv -e "$2" ${3:+"$3" "$4"} -o /dev/null true
 END
 mkdir -p stock/intel_pt/caps stock/intel_pt/format
 if unshare -rm mount --bind "$here/stock" /sys/bus/event_source/devices 2>/dev/null; then
@@ -137,6 +173,8 @@ END
 	ok "stock perf: PTWRITE" config 0x300d603 intel_pt/ptw,cyc,branch=0/u
 	ok "stock perf: branches, CYC" config 0x300e603 intel_pt/cyc/u
 	ok "stock perf: branches" config 0x300e601 intel_pt//u
+	echo 4 >stock/intel_pt/nr_addr_filters
+	ok "stock perf: the filters of mode opcodes" filters "$filter"
 else
 	skip "stock perf makes of the events what is meant" "no mount namespaces here"
 fi
