@@ -302,6 +302,38 @@ static int chrome_counter(struct timeline *v, struct track *t, enum timeline_cou
 	return close_event(v, to);
 }
 
+static int render(struct timeline *v, struct piece *piece, piece_render write, const void *of)
+{
+	FILE *f;
+
+	*piece = (struct piece){ NULL, 0 };
+	f = open_memstream(&piece->text, &piece->length);
+	if (f)
+		write(f, of);
+	return f && !fclose(f) ? 0 : no_memory(v);
+}
+
+static int chrome_snapshot(struct timeline *v, struct track *t, const struct snapshot *s, uint64_t from,
+			   uint64_t ns)
+{
+	struct piece begin, end = { NULL, 0 };
+	int err = render(v, &begin, perfetto_snapshot_begin, s);
+	size_t room;
+
+	if (!err)
+		err = render(v, &end, perfetto_snapshot_end, s);
+	room = EVENT_ROOM + end.length;
+	v->reserved += room;
+	if (!err)
+		err = write_piece(v, "B", t, from, &begin);
+	v->reserved -= room;
+	if (!err)
+		err = write_piece(v, "E", t, ns, &end);
+	free(begin.text);
+	free(end.text);
+	return err;
+}
+
 static int write_name(struct timeline *v, struct track *t, const char *what, const char *name)
 {
 	struct piece piece = { NULL, 0 };
@@ -367,6 +399,7 @@ const struct timeline_format chrome_format = {
 	.mark = chrome_mark,
 	.flow = chrome_flow,
 	.counter = chrome_counter,
+	.snapshot = chrome_snapshot,
 	.name = chrome_name,
 	.finish = chrome_finish,
 	.free = chrome_free,

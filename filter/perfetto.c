@@ -90,6 +90,47 @@ void perfetto_function(FILE *f, const void *of)
 	text_json(f, ((const struct code *)of)->qualname);
 }
 
+const char *perfetto_data(const struct snapshot *s)
+{
+	return s->data ? s->data : "{}";
+}
+
+void perfetto_stack(FILE *f, const struct snapshot *s)
+{
+	fputc('[', f);
+	for (int i = 0; s->stack && s->stack[i]; i++) {
+		fputs(i ? "," : "", f);
+		text_json(f, s->stack[i]);
+	}
+	fputc(']', f);
+}
+
+static void put_label(FILE *f, const struct snapshot *s)
+{
+	fputs("\"name\":", f);
+	text_json(f, s->label ? s->label : "?");
+}
+
+void perfetto_snapshot_begin(FILE *f, const void *of)
+{
+	fputs("\"cat\":\"snapshot\",", f);
+	put_label(f, of);
+	fputs(",\"args\":{}", f);
+}
+
+void perfetto_snapshot_end(FILE *f, const void *of)
+{
+	const struct snapshot *s = of;
+
+	put_label(f, s);
+	fputs(",\"args\":{\"trigger\":", f);
+	text_json(f, s->trigger ? s->trigger : "?");
+	fprintf(f, ",\"number\":%u,\"threads\":%u,\"cut\":%u,\"pid\":%d,\"tid\":%d,\"data\":%s,\"stack\":", s->number,
+		s->threads, s->cut, s->pid, s->tid, perfetto_data(s));
+	perfetto_stack(f, s);
+	fputc('}', f);
+}
+
 void perfetto_name(FILE *f, const char *what, const char *name)
 {
 	fprintf(f, "\"name\":\"%s\",\"args\":{\"name\":", what);

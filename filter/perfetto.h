@@ -25,6 +25,14 @@ void perfetto_function(FILE *f, const void *code);
 /* What names a thread or process: what is "thread_name" or "process_name". */
 void perfetto_name(FILE *f, const char *what, const char *name);
 
+/* What a trigger knew: the data of take_snapshot(), and the stack, innermost first. A JSON object and an array. */
+const char *perfetto_data(const struct snapshot *s);
+void perfetto_stack(FILE *f, const struct snapshot *s);
+
+/* Of a struct snapshot: the B, whose args are empty, and the E. */
+void perfetto_snapshot_begin(FILE *f, const void *snapshot);
+void perfetto_snapshot_end(FILE *f, const void *snapshot);
+
 /*
  * The category of an activation, "FILE:LINE", which viewers show where a slice is clicked, and the name
  * of a trip, "loop QUALNAME:LINE", or "+OFFSET" where the line is not known. malloc'ed; NULL: no memory.

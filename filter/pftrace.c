@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perfetto.h"
 #include "pftrace_tracks.h"
 #include "proto.h"
 #include "text.h"
@@ -284,6 +285,59 @@ static int pftrace_counter(struct timeline *v, struct track *t, enum timeline_co
 	return pftrace_close_event(v, &e);
 }
 
+static void put_snapshot(struct pftrace_event *e, const struct snapshot *s, const char *label, const char *trigger,
+			 const char *stack)
+{
+	pftrace_put_text(e, EVENT_CATEGORY_TEXT, "snapshot");
+	pftrace_put_text(e, EVENT_NAME_TEXT, label);
+	pftrace_put_string_arg(e, "trigger", trigger);
+	pftrace_put_rare_arg(e, "number", s->number);
+	pftrace_put_rare_arg(e, "threads", s->threads);
+	pftrace_put_rare_arg(e, "cut", s->cut);
+	pftrace_put_rare_arg(e, "pid", pftrace_known(s->pid));
+	pftrace_put_rare_arg(e, "tid", pftrace_known(s->tid));
+	pftrace_put_json_arg(e, "data", perfetto_data(s));
+	pftrace_put_json_arg(e, "stack", stack);
+}
+
+static char *stack_of(const struct snapshot *s)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f)
+		return NULL;
+	perfetto_stack(f, s);
+	return fclose(f) ? NULL : text;
+}
+
+static int pftrace_snapshot(struct timeline *v, struct track *t, const struct snapshot *s, uint64_t from,
+			    uint64_t ns)
+{
+	char *label = text_utf8(s->label ? s->label : "?"), *trigger = text_utf8(s->trigger ? s->trigger : "?");
+	char *stack = stack_of(s);
+	int err = label && trigger && stack ? 0 : pftrace_no_memory(v);
+	struct pftrace_event e;
+
+	v->reserved += PFTRACE_ROOM;
+	if (!err)
+		err = open_event(v, t, from, TYPE_BEGIN,
+				 PFTRACE_ROOM + strlen(label) + strlen(trigger) + strlen(stack) +
+					 strlen(perfetto_data(s)), &e);
+	v->reserved -= PFTRACE_ROOM;
+	if (!err) {
+		put_snapshot(&e, s, label, trigger, stack);
+		err = pftrace_close_event(v, &e);
+	}
+	free(label);
+	free(trigger);
+	free(stack);
+	if (!err)
+		err = open_event(v, t, ns, TYPE_END, 0, &e);
+	return err ? err : pftrace_close_event(v, &e);
+}
+
 static int pftrace_name(struct timeline *v, struct track *t, const char *thread, const char *process)
 {
 	char *text = text_utf8(thread ? thread : "");
@@ -329,6 +383,7 @@ const struct timeline_format pftrace_format = {
 	.mark = pftrace_mark,
 	.flow = pftrace_flow,
 	.counter = pftrace_counter,
+	.snapshot = pftrace_snapshot,
 	.name = pftrace_name,
 	.finish = pftrace_finish,
 	.free = pftrace_free,

@@ -92,10 +92,20 @@ void pftrace_put_rare_arg(struct pftrace_event *e, const char *key, uint64_t val
 	e->packet.to = proto_close(body, proto_number(to, ARG_INT, value));
 }
 
-void pftrace_put_string_arg(struct pftrace_event *e, const char *key, const char *value)
+static void put_text_arg(struct pftrace_event *e, unsigned field, const char *key, const char *value)
 {
 	char *body = proto_open(e->packet.to, EVENT_ARG);
 	char *to = proto_string(body, ARG_KEY_TEXT, key, strlen(key));
 
-	e->packet.to = proto_close(body, proto_string(to, ARG_STRING, value, strlen(value)));
+	e->packet.to = proto_close(body, proto_string(to, field, value, strlen(value)));
+}
+
+void pftrace_put_string_arg(struct pftrace_event *e, const char *key, const char *value)
+{
+	put_text_arg(e, ARG_STRING, key, value);
+}
+
+void pftrace_put_json_arg(struct pftrace_event *e, const char *key, const char *value)
+{
+	put_text_arg(e, ARG_JSON, key, value);
 }

@@ -145,7 +145,7 @@ int pftrace_begin_sequence(struct timeline *v, struct track *t)
 		err = describe_process(v, t);
 	if (!err)
 		err = pftrace_write_thread(v, t, NULL);
-	for (unsigned i = 0; i < TIMELINE_COUNTERS && !err && !t->thread; i++)
+	for (unsigned i = 0; i < TIMELINE_COUNTERS && !err && !t->thread && t->pid != TIMELINE_NOBODY; i++)
 		err = write_counter(v, t, i);
 	if (err) { /* as if it had never begun: the mark of a full file may come on this track */
 		pftrace_sequence_free(t->sequence);

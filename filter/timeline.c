@@ -432,6 +432,50 @@ static int timeline_sample(struct sink *s, const struct sample *sample)
 			      meter_event(&t->meter, since_start(v, sample->time), readings));
 }
 
+/* --- snapshots ---------------------------------------------------------------------------------------- */
+
+/* What their triggers knew is in the code tables, which are whole at the end. */
+static int timeline_segment(struct sink *s, const struct sample *edge)
+{
+	struct timeline *v = (struct timeline *)s;
+
+	if (edge->opcode) /* a window of a duty cycle */
+		return 0;
+	return map_put(&v->snapshots, edge->count, v) ? sink_file_no_memory(s) : 0;
+}
+
+/* Each begins where the one before it ended, at the earliest. */
+static int write_snapshot(struct timeline *v, struct track *t, const struct snapshot *s)
+{
+	uint64_t from = track_at(t, since_start(v, s->from_ns));
+	uint64_t until = track_at(t, since_start(v, s->at_ns));
+
+	if (v->full) {
+		v->beyond.others++;
+		return 0;
+	}
+	return settle(v, t, v->format->snapshot(v, t, s, from, until), &v->beyond.others);
+}
+
+static int write_snapshots(struct timeline *v, const struct codes *codes)
+{
+	struct track *t = NULL;
+	uint64_t none = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < codes->nsnapshots && !err; i++) {
+		if (!map_get(&v->snapshots, codes->snapshots[i].number))
+			continue;
+		t = track_of(v, TIMELINE_NOBODY, TIMELINE_NOBODY);
+		if (!t)
+			return sink_file_no_memory(&v->file.sink);
+		err = write_snapshot(v, t, &codes->snapshots[i]);
+	}
+	if (t && !err && !v->full)
+		err = settle(v, t, v->format->name(v, t, "snapshots", "snapshots"), &none);
+	return err;
+}
+
 /* --- the end ------------------------------------------------------------------------------------------ */
 
 /* A process is named once, on the first of its tracks. */
@@ -527,8 +571,12 @@ static int tell_unshown(struct timeline *v)
 static int timeline_finish(struct sink *s, const struct profile *p)
 {
 	struct timeline *v = (struct timeline *)s;
+	struct track *last = v->last;
 	int err = finish_tracks(v, p->codes);
 
+	if (!err)
+		err = write_snapshots(v, p->codes);
+	v->last = last;
 	if (!err)
 		err = tell_limits(v);
 	if (!err)
@@ -552,6 +600,7 @@ static void timeline_free(struct sink *s)
 	map_free(&v->tracks);
 	map_free(&v->lineages);
 	map_free(&v->told);
+	map_free(&v->snapshots);
 	sink_file_free(s);
 }
 
@@ -561,6 +610,7 @@ static const struct sink_ops timeline_ops = {
 	.leave = timeline_leave,
 	.iterate = timeline_iterate,
 	.gap = timeline_gap,
+	.segment = timeline_segment,
 	.finish = timeline_finish,
 	.free = timeline_free,
 };

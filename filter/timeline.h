@@ -30,6 +30,9 @@ struct mark {
 	} args[4];
 };
 
+/* Of the track of snapshots, which are of all threads and processes: larger than Linux's largest (PID_MAX_LIMIT). */
+#define TIMELINE_NOBODY 4194304
+
 enum timeline_counter { TIMELINE_EVENTS, TIMELINE_DEPTH, TIMELINE_COUNTERS };
 
 /*
@@ -65,6 +68,7 @@ struct timeline {
 	struct track *last;
 	struct map lineages; /* pid -> struct lineage */
 	struct map told;     /* struct code: it has its instant */
+	struct map snapshots; /* numbers of those of which something was seen */
 	uint64_t flows;
 	int64_t offset; /* of the sample */
 	struct {
@@ -102,6 +106,9 @@ struct timeline_format {
 	int (*flow)(struct timeline *v, struct track *t, const struct span *span);
 	int (*counter)(struct timeline *v, struct track *t, enum timeline_counter which,
 		       uint64_t ns, uint64_t value);
+	/* A snapshot, a slice of the track from `from` to `ns`. */
+	int (*snapshot)(struct timeline *v, struct track *t, const struct snapshot *s, uint64_t from,
+			uint64_t ns);
 	/* Either may be NULL. */
 	int (*name)(struct timeline *v, struct track *t, const char *thread, const char *process);
 	int (*finish)(struct timeline *v);

@@ -514,6 +514,54 @@ static void test_too_many_instructions(void **state)
 	forget_instructions();
 }
 
+static void edge(struct thread *t, uint64_t number, bool end, unsigned kind, uint64_t ns)
+{
+	struct sample s = {
+		.op = OP_SNAPSHOT, .pid = 1, .tid = t->tid, .offset = end, .count = number, .opcode = kind, .time = ns
+	};
+
+	assert_int_equal(t->s->ops->segment(t->s, &s), 0);
+}
+
+/* Those of which there is something; one that was asked for earlier than the one before it takes no time. */
+static void test_snapshots(void **state)
+{
+	struct thread t = { open_sink("t.json", (struct sink_options){ 0 }), 2, { { 0 } }, 0 };
+	struct snapshot all[] = {
+		{ .number = 1, .from_ns = 900, .at_ns = 1100, .label = "a", .trigger = "signal" },
+		{ .number = 2, .from_ns = 1050, .at_ns = 1060, .label = "b \"", .trigger = "call", .data = "{\"x\": 7}" },
+		{ .number = 3, .from_ns = 1100, .at_ns = 1200, .label = "elsewhere" },
+		{ .number = 4, .from_ns = 1200, .at_ns = 1300 },
+	};
+	json_t *events, *data;
+
+	(void)state;
+	edge(&t, 1, false, 0, 1000);
+	enter(&t, f, 1000);
+	leave(&t, 1100);
+	edge(&t, 1, true, 0, 1100);
+	edge(&t, 2, false, 0, 1110);
+	edge(&t, 3, false, 1, 1110); /* a window of a duty cycle */
+	edge(&t, 4, true, 0, 1110);
+	codes.snapshots = all;
+	codes.nsnapshots = COUNT(all);
+	close_sink(t.s);
+	codes.snapshots = NULL;
+	codes.nsnapshots = 0;
+	events = read_events();
+	assert_int_equal(ns_of(find(events, "B", "a"), "ts"), 0);
+	assert_int_equal(ns_of(find(events, "E", "a"), "ts"), 100);
+	assert_int_equal(ns_of(find(events, "B", "b \""), "ts"), 100);
+	assert_int_equal(ns_of(find(events, "E", "b \""), "ts"), 100);
+	assert_int_equal(argument(find(events, "E", "b \""), "number"), 2);
+	data = json_object_get(json_object_get(find(events, "E", "b \""), "args"), "data");
+	assert_int_equal(json_integer_value(json_object_get(data, "x")), 7);
+	assert_null(find(events, "B", "elsewhere"));
+	assert_int_equal(ns_of(find(events, "E", "?"), "ts"), 300);
+	assert_non_null(find(events, "M", "thread_name"));
+	json_decref(events);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -523,6 +571,7 @@ int main(void)
 		cmocka_unit_test(test_no_trips),
 		cmocka_unit_test(test_resumptions),
 		cmocka_unit_test(test_unseen_activations_count),
+		cmocka_unit_test(test_snapshots),
 		cmocka_unit_test(test_size_is_kept),
 		cmocka_unit_test(test_instructions_of_a_window),
 		cmocka_unit_test(test_a_gap_ends_an_instruction),

@@ -210,7 +210,7 @@ class Trace:
     """The program's trace, what the witness saw of its threads, and what each viewer makes of the trace."""
 
     def __init__(self, python, packages, folder):
-        self.packages, self.folder = packages, folder
+        self.python, self.packages, self.folder = python, packages, folder
         self.path = os.path.join(folder, "trace.json")
         data = os.path.join(folder, "data")
         environment = recording.traced_environment("adaptive", recording.WITNESS_HOOK, TRUTH_DIR=folder,
@@ -395,6 +395,52 @@ def odd_names(trace):
     return found + [f"differs: {name}" for name in SAME if answers[0][name] != answers[1][name]]
 
 
+FLIGHT = r"""
+import ocular, time
+def work():
+    for i in range(50):
+        time.sleep(0)
+for i in range(3):
+    work()
+    ocular.take_snapshot('number %d of "three"\n' % i, count=i, part=i / 2, words=["a", {"b": "\u4e2d"}])
+    time.sleep(0.001)
+"""
+
+
+def snapshots(trace):
+    """Each is a slice of a track of its own, as long as it was, with what its trigger knew; in both formats."""
+    data = os.path.join(trace.folder, "flight")
+    environment = recording.traced_environment("adaptive", OCULAR_INCLUDE="__main__")
+    done = recording.record(data, [trace.python, "-c", FLIGHT], environment, "--flight", "1s")
+    if done.returncode:
+        return [done.stderr]
+    (table,) = (name for name in os.listdir(data) if name.startswith("codes-"))
+    with open(os.path.join(data, table), encoding="utf-8") as file:
+        told = [line for line in map(json.loads, file) if line["kind"] == "snapshot"]
+    wanted = [[t["label"], t["at_ns"] - t["from_ns"], "snapshots", t["trigger"], t["number"], t["threads"], t["tid"],
+               t["data"]["count"], t["data"]["part"], t["data"]["words"][1]["b"], t["stack"][0]] for t in told]
+    args = ("trigger", "number", "threads", "tid", "data.count", "data.part", "data.words[1].b", "stack[0]")
+    of = "(select coalesce(string_value, int_value, real_value) from args where arg_set_id = s.arg_set_id and key like '%%.%s')"
+    sql = trace.write_queries("snapshots.json", {**SAME, "snapshots": (
+        "select s.name, s.dur, thread.name, %s from slice s join thread_track t on s.track_id = t.id "
+        "join thread using (utid) where s.category = 'snapshot' order by ts" % ", ".join(of % key for key in args))})
+    paths = [os.path.join(trace.folder, "flight" + end) for end in (".json", ".pftrace")]
+    answers = []
+    for path in paths:
+        recording.report(data, f"perfetto={path}")
+        answers.append(trace.ask("perfetto.js", sql, path=path))
+    found = [] if len(wanted) == 3 else [f"{len(wanted)} were taken"]
+    for answer in answers:
+        # A trace begins with its first event; words that are none, which the first snapshot begins with, come before.
+        first = answer["snapshots"][0]
+        if 0 < first[1] <= wanted[0][1]:
+            first[1] = wanted[0][1]
+        found += differs(answer["snapshots"], wanted)
+    found += [f"differs: {name}" for name in SAME if answers[0][name] != answers[1][name]]
+    found += [str(row) for row in answers[0]["trouble"]]
+    return found + trace.ask("catapult.js", path=paths[0])["warnings"] + trace.ask("speedscope.js", path=paths[0])["said"][1:]
+
+
 def nothing(trace):
     """A recording without an event is a trace without one, in both formats, and not an error."""
     text = os.path.join(trace.folder, "nothing.txt")
@@ -452,6 +498,7 @@ ONCE = {
     "compressed ones are the same": compressed,
     "odd names": odd_names,
     "no event": nothing,
+    "snapshots have a track": snapshots,
 }
 
 
