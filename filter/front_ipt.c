@@ -204,6 +204,7 @@ int front_ipt_feed(struct front_ipt *f, struct analysis *a, struct progress *p)
 	a->trace.profile.shared_cycles = f->some_by_core ? f->trace.faults.shared : 0;
 	if (f->some_by_core)
 		a->trace.profile.clock = f->trace.config.emulated ? "emulated" : "core";
+	a->trace.profile.cycles_apart = f->some_by_core ? f->trace.config.cycles_apart : 0;
 	return err;
 }
 

@@ -37,6 +37,7 @@ struct profile {
 	const char *clock;	   /* "tsc", "core", "emulated"; "ns" when no frequency is known.
 				    * NULL until the end, unless the front end names it */
 	uint64_t shared_cycles;	   /* of the core: were shared out by time between threads */
+	uint32_t cycles_apart;	   /* of the core: were told only when so many had passed; 0: with each packet */
 	uint64_t clock_hz;	   /* 0: unknown */
 	const char *mode;	   /* of the first process whose table says; NULL: unknown */
 	bool calibrated;	   /* some process has callback_cycles */

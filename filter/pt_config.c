@@ -40,6 +40,14 @@ static unsigned guess_ratio(const struct pt_clocks *c)
 	return (hz + BUS_CLOCK / 2) / BUS_CLOCK;
 }
 
+/* SDM, IA32_RTIT_CTL.CycThresh: 1 is a cycle, and no threshold either. */
+static uint32_t apart(uint64_t config)
+{
+	unsigned thresh = (config & PT_CONFIG_CYC_THRESH) >> __builtin_ctzll(PT_CONFIG_CYC_THRESH);
+
+	return thresh > 1 && config & PT_CONFIG_CYC ? 1u << (thresh - 1) : 0;
+}
+
 static void read_clocks(struct pt_clocks *c, const uint64_t *priv, uint64_t config)
 {
 	uint64_t freq = priv[PT_MTC_FREQ_BITS];
@@ -86,6 +94,7 @@ int pt_config_read(struct pt_config *c, const struct perf_file *f,
 		.branches = !(config & PT_CONFIG_PT) || config & PT_CONFIG_BRANCH,
 		.ptwrite = config & PT_CONFIG_PTW,
 		.cycles = config & PT_CONFIG_CYC,
+		.cycles_apart = apart(config),
 	};
 	read_clocks(&c->clocks, priv, config);
 	why = obstacle(c, f, priv, config);

@@ -39,6 +39,8 @@ void report_clock(FILE *f, const struct profile *p)
 		if (!strcmp(p->clock, clocks[i].clock))
 			words = clocks[i].words;
 	fputs(words, f);
+	if (p->cycles_apart)
+		fprintf(f, ";\n         told when %" PRIu32 " or more have passed: what is shorter is not exact", p->cycles_apart);
 	if (p->shared_cycles)
 		fprintf(f, "; %" PRIu64 " of them shared by time, where threads changed CPU", p->shared_cycles);
 }

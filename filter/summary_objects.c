@@ -244,6 +244,8 @@ json_t *summary_clock(const struct profile *p)
 {
 	json_t *o = json_pack("{s:s, s:I}", "cycles", p->clock, "hz", (json_int_t)p->clock_hz);
 
+	if (o && p->cycles_apart)
+		json_object_set_new(o, "apart", json_integer(p->cycles_apart));
 	if (o && p->shared_cycles)
 		json_object_set_new(o, "shared", json_integer(p->shared_cycles));
 	return o;

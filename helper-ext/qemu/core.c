@@ -37,9 +37,12 @@ static void commit(struct core *c)
 	spool_commit(&c->spool, c->p);
 }
 
+/* Cycles wait for the next packet until there are as many as CycThresh asks for (SDM, IA32_RTIT_CTL). */
 static void put_cyc(struct core *c, uint64_t cycles)
 {
-	if (!c->set->cyc || !cycles)
+	uint64_t least = c->set->cyc_thresh ? 1ull << (c->set->cyc_thresh - 1) : 1;
+
+	if (!c->set->cyc || cycles < least)
 		return;
 	c->p = ptframe_cyc(c->p, cycles);
 	c->cycles -= cycles;

@@ -51,6 +51,7 @@ static const char help[] =
 	"                       branch=1      control flow too (default 0)\n"
 	"                       noretcomp=1   a TIP packet for every return\n"
 	"                       cyc=0         no CYC packets: times to the next TSC or MTC only\n"
+	"                       cyc_thresh=N  a CYC only when 2^(N-1) cycles have passed (default 0: always)\n"
 	"                       mtc=1         MTC packets, one in 2^N crystal ticks: mtc_period=N\n"
 	"                       fup_on_ptw=1  the address of each PTWRITE\n"
 	"                       filter=START-END, filter=OFFSET/SIZE@FILE  only this code: addresses,\n"

@@ -64,7 +64,11 @@ void recording_cancel(struct recording *r)
 
 static void name_event(char *name, size_t size, const struct settings *s)
 {
-	snprintf(name, size, "intel_pt/tsc,%s%s%sptw,branch=%d%s/u", s->cyc ? "cyc," : "",
+	char thresh[32] = "";
+
+	if (s->cyc_thresh)
+		snprintf(thresh, sizeof(thresh), "cyc_thresh=%d,", (int)s->cyc_thresh);
+	snprintf(name, size, "intel_pt/tsc,%s%s%s%sptw,branch=%d%s/u", s->cyc ? "cyc," : "", thresh,
 		 s->mtc ? "mtc," : "", s->noretcomp ? "noretcomp," : "", (int)s->branch,
 		 s->fup_on_ptw ? ",fup_on_ptw" : "");
 }
@@ -72,14 +76,15 @@ static void name_event(char *name, size_t size, const struct settings *s)
 static uint64_t config_of(const struct settings *s)
 {
 	return PT_CONFIG_PT | PT_CONFIG_TSC | PT_CONFIG_PTW | (s->branch ? PT_CONFIG_BRANCH : 0) |
-	       (s->cyc ? PT_CONFIG_CYC : 0) | (s->noretcomp ? PT_CONFIG_NORETCOMP : 0) |
+	       (s->cyc ? PT_CONFIG_CYC : 0) |
+	       s->cyc_thresh << __builtin_ctzll(PT_CONFIG_CYC_THRESH) | (s->noretcomp ? PT_CONFIG_NORETCOMP : 0) |
 	       (s->fup_on_ptw ? PT_CONFIG_FUP_ON_PTW : 0) |
 	       (s->mtc ? PT_CONFIG_MTC | s->mtc_period << __builtin_ctzll(PT_CONFIG_MTC_PERIOD) : 0);
 }
 
 static int create(struct perfdata *pd, const struct recording *r, const struct settings *s)
 {
-	char name[128], filter[PERFDATA_FILTER_MAX - 8];
+	char name[160], filter[PERFDATA_FILTER_MAX - 8];
 	const struct time_conv nanoseconds = { .shift = 0, .mult = 1, .zero = 0 };
 	struct perfdata_event ev = {
 		.name = name,
@@ -159,19 +164,41 @@ static struct aux_chunk chunk_of(const struct spool_head *head, uint32_t idx)
 	};
 }
 
-static void add_windows(struct perfdata *pd, const struct spool_head *head, const uint8_t *packets,
-			uint32_t idx)
+/* So many zeros may a packet end with: a PTW's payload. More of them are PADs, with which a window ends. */
+#define ZEROS_MOST 8u
+
+/* Of a window, without the PADs that it ends with; a record has a multiple of 8 bytes. */
+static uint64_t without_pads(const uint8_t *window, uint64_t size)
+{
+	uint64_t end = size;
+
+	while (end && !window[end - 1])
+		end--;
+	end = (end + ZEROS_MOST + 7) & ~7ull;
+	return end < size ? end : size;
+}
+
+/*
+ * A record of each. Where AUX records say what was truncated (full=N) they name places in the buffer, and
+ * nothing is cut off; else a place is what came before. The bytes of all.
+ */
+static uint64_t add_windows(struct perfdata *pd, const struct spool_head *head, const uint8_t *packets,
+			    uint32_t idx, bool in_place)
 {
 	struct aux_chunk chunk = chunk_of(head, idx);
+	uint64_t bytes = 0;
 
 	for (uint64_t at = 0; at < head->used; at += SPOOL_WINDOW) {
 		uint64_t left = (head->used - at + 7) & ~7ull;
+		uint64_t size = left < SPOOL_WINDOW ? left : SPOOL_WINDOW;
 
-		chunk.offset = at;
+		chunk.offset = in_place ? at : bytes;
 		chunk.bytes = packets + at;
-		chunk.size = left < SPOOL_WINDOW ? left : SPOOL_WINDOW;
+		chunk.size = in_place ? size : without_pads(packets + at, size);
+		bytes += chunk.size;
 		perfdata_aux(pd, &chunk);
 	}
+	return bytes;
 }
 
 /* What a buffer of `size` bytes, overwritten again and again, has when the trace is as long as the point says. */
@@ -210,6 +237,7 @@ static void add_spool(struct recording *r, struct perfdata *pd, const char *name
 	size_t size;
 	const uint8_t *file = map_file(r->spools, name, &size);
 	struct spool_head head;
+	uint64_t bytes = 0;
 
 	if (!file)
 		return;
@@ -220,11 +248,11 @@ static void add_spool(struct recording *r, struct perfdata *pd, const char *name
 		if (set->snapshot)
 			add_snapshots(pd, &head, file + SPOOL_HEAD, r->threads, set->snapshot);
 		else
-			add_windows(pd, &head, file + SPOOL_HEAD, r->threads);
+			bytes = add_windows(pd, &head, file + SPOOL_HEAD, r->threads, set->full);
 		if (set->truth)
 			truth_trace(r->spools, r->threads, &head);
 		r->threads++;
-		r->bytes += head.used;
+		r->bytes += set->snapshot ? head.used : bytes;
 		r->lost += head.lost;
 	}
 	munmap((void *)file, size);

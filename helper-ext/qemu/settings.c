@@ -13,6 +13,7 @@ static const struct setting {
 } settings[] = {
 	{ "branch", offsetof(struct settings, branch), 0, 1 },
 	{ "cyc", offsetof(struct settings, cyc), 0, 1 },
+	{ "cyc_thresh", offsetof(struct settings, cyc_thresh), 0, 15 },
 	{ "mtc", offsetof(struct settings, mtc), 0, 1 },
 	{ "mtc_period", offsetof(struct settings, mtc_period), 0, 15 },
 	{ "noretcomp", offsetof(struct settings, noretcomp), 0, 1 },

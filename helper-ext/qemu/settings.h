@@ -21,7 +21,8 @@
 
 struct settings {
 	uint64_t branch;     /* control flow too (BranchEn) */
-	uint64_t cyc;	     /* CYC packets */
+	uint64_t cyc;	     /* CYC packets, */
+	uint64_t cyc_thresh; /* none while fewer than 2^(N-1) cycles passed since the last; 0: each time */
 	uint64_t mtc;	     /* MTC packets, */
 	uint64_t mtc_period; /* one in 2^N ticks of the crystal clock */
 	uint64_t noretcomp;  /* a TIP for every RET */

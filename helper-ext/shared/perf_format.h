@@ -199,6 +199,7 @@ struct perf_auxtrace {
 /* Bits of attr.config, /sys/bus/event_source/devices/intel_pt/format. */
 #define PT_CONFIG_PT	     (1ull << 0)
 #define PT_CONFIG_CYC	     (1ull << 1)
+#define PT_CONFIG_CYC_THRESH (15ull << 19)
 #define PT_CONFIG_FUP_ON_PTW (1ull << 5)
 #define PT_CONFIG_MTC	     (1ull << 9)
 #define PT_CONFIG_TSC	     (1ull << 10)

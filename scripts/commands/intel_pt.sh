@@ -70,13 +70,24 @@ pt_aux_kib() {
 	echo $aux
 }
 
+# Mode opcodes has some eight packets an opcode: a CYC only when 2^(N-1) cycles have passed (docs/opcodes.md).
+pt_thresh=10
+
+# Can the processor do that? A bit for each N (CPUID leaf 14H, subleaf 1, EBX).
+pt_can_thresh() {
+	pt_term cyc_thresh && [ $((0x$(cat "$pmu/caps/cycle_thresholds" 2>/dev/null || echo 0) >> pt_thresh & 1)) = 1 ]
+}
+
 # The event. CYC where there is one: without, most markers share a time with their neighbours. PTWRITE
 # needs no branches, and without them perf needs none of the program's files; emulated they are all.
 pt_event() {
 	set -- "$1" ''
 	! pt_cap psb_cyc || ! pt_term cyc || set -- "$1" cyc,
 	case $1:${mode-} in
-	ptwrite:opcodes) set -- "ptw,$2branch=1,noretcomp=1" ;;
+	ptwrite:opcodes)
+		[ -z "$2" ] || ! pt_can_thresh || set -- "$1" "cyc,cyc_thresh=$pt_thresh,"
+		set -- "ptw,$2branch=1,noretcomp=1"
+		;;
 	ptwrite:*) set -- "ptw,$2branch=0" ;;
 	*) set -- "$2" ;;
 	esac

@@ -161,7 +161,7 @@ start_emulator() {
 		set -- -s "${settings##*"$newline"}" "$@"
 		case $settings in *"$newline"*) settings=${settings%"$newline"*} ;; *) settings='' ;; esac
 	done
-	[ "$mode" != opcodes ] || set -- -s branch=1 -s noretcomp=1 "$@"
+	[ "$mode" != opcodes ] || set -- -s branch=1 -s noretcomp=1 -s "cyc_thresh=$pt_thresh" "$@"
 	for range in $(pt_ranges); do
 		set -- -s "filter=$range" "$@"
 	done

@@ -214,6 +214,32 @@ def filtered(tools):
         return []
 
 
+def coarse(tools):
+    """With CycThresh a CYC comes when enough cycles have passed, tells all of them, and no time is later than it was.
+
+    So a word's time is behind by less than the threshold; both decoders say the same.
+    """
+    thresh, problems = 7, []
+    with recording.scratch() as folder:
+        data, truth, _ = emulate(folder, ("branch=1", f"cyc_thresh={thresh}"), [os.path.join(tools, "words"), "threads"])
+        expected = {tid: [(tsc, word) for tsc, _, word in all_of_it] for tid, all_of_it in truth.words.items()}
+        perf, errors = words_of(data)
+        behind = []
+        for tid, executed in expected.items():
+            found = [(time, word) for time, who, word in perf if who == tid]
+            if [word for _, word in found] != [word for _, word in executed]:
+                problems.append(f"thread {tid}: {len(found)} words of {len(executed)}")
+            behind += [tsc - time for (time, _), (tsc, _) in zip(found, executed)]
+        if problems or not behind or min(behind) < 0 or max(behind) >= 2 ** (thresh - 1) or max(behind) < 8:
+            problems += [f"{len(behind)} words, {min(behind, default=0)} to {max(behind, default=0)} cycles behind", errors]
+        done = recording.run([PT, "events=-", data])
+        found = sorted((int(line.split("\t")[0]), int(line.split("\t")[2]))
+                       for line in done.stdout.splitlines() if "FOREIGN" in line)
+        if found != sorted(row[:2] for row in perf):
+            problems.append(f"ocular-pt {len(found)} words, perf {len(perf)}")
+    return problems
+
+
 def emulated_words(tools):
     """perf reads words out of branches that lead to the same place taken or not, wherever PSBs and records end.
 
@@ -342,6 +368,7 @@ def main():
         plan.case("snapshots of a buffer that is overwritten", snapshots, tools)
         plan.case("threads that migrate between CPUs", migrations, tools)
         plan.case("an address filter", filtered, tools)
+        plan.case("a threshold for CYC packets", coarse, tools)
         for act in ("deep", "strings", "jumps"):
             plan.case(f"{act}: stepped the same", by_stepping, tools, act)
 

@@ -125,9 +125,14 @@ machine ranges "$all" "$terms noretcomp"
 	echo 1 >ranges/pmu/intel_pt/nr_addr_filters
 	ok "one is not enough for two files" ranges 0 ranges $opcodes -c "$program"
 	echo 4 >ranges/pmu/intel_pt/nr_addr_filters
+	echo 3ff >ranges/pmu/intel_pt/caps/cycle_thresholds
+	echo config:19-22 >ranges/pmu/intel_pt/format/cyc_thresh
+	ok "no threshold of CYC that the processor does not have" grep -q -e 'ptw,cyc,branch' args
+	echo ffff >ranges/pmu/intel_pt/caps/cycle_thresholds
 	ok "none by option" ranges 0 ranges $opcodes --no-filter -c "$program"
 	ok "none in other modes" ranges 0 ranges record --backend ptwrite -c "$program"
 	on ranges $opcodes -c "$program" >/dev/null
+	ok "a CYC when enough cycles have passed" grep -q -e '-e intel_pt/ptw,cyc,cyc_thresh=10,branch=1,noretcomp=1/u ' args
 }
 filter=$(sed 's/.*--filter \(.*\) -o .*/\1/' args)
 
@@ -169,10 +174,12 @@ mtc_period 14-17
 cyc_thresh 19-22
 psb_period 24-27
 END
-	# bits: pt, cyc, mtc, tsc, ptw; mtc_period and psb_period 3
+	# bits: pt, cyc, mtc, tsc, ptw; mtc_period and psb_period 3; mode opcodes: cyc_thresh 10, noretcomp, branch
 	ok "stock perf: PTWRITE" config 0x300d603 intel_pt/ptw,cyc,branch=0/u
 	ok "stock perf: branches, CYC" config 0x300e603 intel_pt/cyc/u
 	ok "stock perf: branches" config 0x300e601 intel_pt//u
+	echo ffff >stock/intel_pt/caps/cycle_thresholds
+	ok "stock perf: mode opcodes" config 0x350fe03 intel_pt/ptw,cyc,cyc_thresh=10,branch=1,noretcomp=1/u
 	echo 4 >stock/intel_pt/nr_addr_filters
 	ok "stock perf: the filters of mode opcodes" filters "$filter"
 else
