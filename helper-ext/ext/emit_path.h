@@ -33,7 +33,7 @@ struct callback {
 typedef const vectorcallfunc emitters[LANE_VIEWS][EMIT_SHAPES];
 extern emitters emitters_software, emitters_ptwrite, emitters_emulated;
 
-typedef void (*put_fn)(struct lane *, uint64_t word);
+typedef void (*put_fn)(const struct cursor *, uint64_t head, uint64_t word);
 
 /* All that is rare: first events of code and of threads, full rings, far jumps, long code. */
 PyObject *emit_slowly(struct callback *cb, PyObject *const *args) __attribute__((cold));
@@ -46,14 +46,15 @@ static inline __attribute__((always_inline)) PyObject *
 emit(struct callback *cb, PyObject *const *args, uint64_t place, bool far, bool plain, put_fn put)
 {
 	uint64_t value = plain ? codes_peek_first(args[0]) : codes_peek(args[0], cb->direct);
-	struct lane *l = lane_of[plain ? LANE_FIRST : LANE_OTHERS];
+	const struct cursor *c = &lane_cursor[plain ? LANE_FIRST : LANE_OTHERS];
+	uint64_t head = cursor_head(c);
 	PyObject *none = Py_None;
 
-	if (unlikely(value < CODE_READY || l->head == l->limit || far ||
-		     (!plain && l->interpreter != cb->interpreter)))
+	if (unlikely(value < CODE_READY || head == c->limit || far ||
+		     (!plain && c->interpreter != cb->interpreter)))
 		return emit_slowly(cb, args);
 	__asm__ volatile("" : "+r"(none)); /* loaded now, not behind RDTSC (lane_put) */
-	put(l, cb->head | value | place);
+	put(c, head, cb->head | value | place);
 	return none;
 }
 

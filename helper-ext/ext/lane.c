@@ -28,8 +28,9 @@
 #define NOT_STALLED    UINT64_MAX
 #define NO_INTERPRETER UINT64_MAX
 
-static struct lane lane_none = { .interpreter = NO_INTERPRETER };
-_Thread_local struct lane *lane_of[LANE_VIEWS] = { &lane_none, &lane_none };
+static _Atomic uint64_t nothing_written;
+#define CURSOR_FULL { .head = &nothing_written, .limit = 0, .interpreter = NO_INTERPRETER }
+_Thread_local struct cursor lane_cursor[LANE_VIEWS] = { CURSOR_FULL, CURSOR_FULL };
 static _Thread_local struct lane *lane_own __attribute__((tls_model("initial-exec")));
 
 static struct {
@@ -46,29 +47,40 @@ static struct {
 
 void lane_write(struct lane *l, uint64_t word)
 {
-	static void (*const put[BACKENDS])(struct lane *, uint64_t) = {
+	static void (*const put[BACKENDS])(const struct cursor *, uint64_t, uint64_t) = {
 		[BACKEND_SOFTWARE] = lane_put,
 		[BACKEND_PTWRITE] = lane_put_ptwrite,
 		[BACKEND_EMULATED] = lane_put_emulated,
 	};
 
-	put[lanes.backend](l, word);
+	put[lanes.backend](&l->at, cursor_head(&l->at), word);
+}
+
+/* The thread's next event goes the slow way. */
+static void lane_hide(struct lane *l)
+{
+	for (int view = 0; view < LANE_VIEWS; view++)
+		l->shown[view] = (struct cursor)CURSOR_FULL;
 }
 
 static void lane_reset(struct lane *l)
 {
 	struct lane *next = l->next, **link = l->link;
+	struct cursor *shown = l->shown;
 
-	*l = (struct lane){ .interpreter = NO_INTERPRETER, .stalled = NOT_STALLED };
+	*l = (struct lane){ .at = CURSOR_FULL, .stalled = NOT_STALLED };
+	l->at.head = &l->count;
+	l->shown = shown;
 	l->tid = (uint32_t)syscall(SYS_gettid);
 	l->next = next;
 	l->link = link;
+	lane_hide(l);
 }
 
 static void lane_put_lost(struct lane *l)
 {
 	lane_write(l, marker_lost(0, l->dropped));
-	l->skew += l->dropped;
+	l->at.skew += l->dropped;
 	l->dropped = 0;
 	if (l->ring)
 		atomic_store_explicit(&l->ring->lost, 0, memory_order_relaxed);
@@ -78,7 +90,7 @@ static void lane_drop(struct lane *l, uint64_t words)
 {
 	l->dropped += words;
 	l->lost += words;
-	l->limit = l->head;
+	lane_hide(l);
 	if (l->ring)
 		atomic_store_explicit(&l->ring->lost, l->dropped, memory_order_relaxed);
 }
@@ -93,11 +105,12 @@ void lanes_drop(uint64_t words)
 static void lane_settle(struct lane *l)
 {
 	struct lane_total *more;
+	uint64_t written;
 	size_t room = lanes.room ? 2 * lanes.room : 64;
 
 	lanes_drop(l->lost);
 	if (l->ring && !rings_config()->flight && rings_deserted(l->ring))
-		lanes_drop(l->ring->nrecords - rings_room(l->ring, l->head));
+		lanes_drop(l->ring->nrecords - rings_room(l->ring, cursor_head(&l->at)));
 	if (lanes.nended == lanes.room) {
 		more = realloc(lanes.ended, room * sizeof(*more));
 		if (!more)
@@ -105,22 +118,33 @@ static void lane_settle(struct lane *l)
 		lanes.ended = more;
 		lanes.room = room;
 	}
-	if (l->head != l->first)
-		lanes.ended[lanes.nended++] = (struct lane_total){ l->tid, l->head - l->first };
+	written = cursor_head(&l->at) - l->first;
+	if (written)
+		lanes.ended[lanes.nended++] = (struct lane_total){ l->tid, written };
 }
 
 /* In flight mode there is always room; the limit only has the recorder looked after now and then. */
 static bool lane_refresh(struct lane *l, uint32_t wanted)
 {
+	uint64_t head = cursor_head(&l->at);
 	uint32_t room;
 
 	if (rings_config()->flight) {
-		l->limit = l->head + FLIGHT_CHECK;
+		l->at.limit = head + FLIGHT_CHECK;
 		return !rings_deserted(l->ring);
 	}
-	room = rings_room(l->ring, l->head);
-	l->limit = l->head + room;
+	room = rings_room(l->ring, head);
+	l->at.limit = head + room;
 	return room >= wanted;
+}
+
+/* A record with a time of its own, or a word that is the recorder's alone: rings only. */
+static void lane_put_at(struct lane *l, uint64_t tsc, uint64_t word)
+{
+	uint64_t head = cursor_head(&l->at);
+
+	*cursor_record(&l->at, head) = (struct ring_record){ tsc, word };
+	atomic_store_explicit(l->at.head, head + 1, memory_order_release);
 }
 
 /*
@@ -129,20 +153,17 @@ static bool lane_refresh(struct lane *l, uint32_t wanted)
  */
 static void lane_end_window(struct lane *l, uint64_t tsc, bool room)
 {
-	uint64_t last;
+	uint64_t head, last;
 
 	if (l->window != LANE_ALWAYS && room) {
 		if (l->dropped)
 			lane_put_lost(l);
-		last = l->records[(l->head - 1) & l->mask].tsc;
-		l->records[l->head & l->mask] = (struct ring_record){
-			tsc > last ? tsc : last,
-			marker_snapshot(0, l->window, true),
-		};
-		atomic_store_explicit(l->published, ++l->head, memory_order_release);
+		head = cursor_head(&l->at);
+		last = cursor_record(&l->at, head - 1)->tsc;
+		lane_put_at(l, tsc > last ? tsc : last, marker_snapshot(0, l->window, true));
 	}
 	l->window = LANE_ALWAYS;
-	l->limit = l->head;
+	lane_hide(l);
 }
 
 /* The thread ends. A ring with an untold loss is not handed on: the loss would become another's. */
@@ -163,7 +184,7 @@ static void lane_end(void *arg)
 		l->next->link = l->link;
 	process_unlock();
 	lane_own = NULL;
-	lane_of[LANE_FIRST] = lane_of[LANE_OTHERS] = &lane_none;
+	lane_hide(l);
 	free(l);
 }
 
@@ -173,6 +194,7 @@ static struct lane *lane_begin(void)
 
 	if (!l)
 		return NULL;
+	l->shown = lane_cursor;
 	process_lock();
 	l->next = lanes.all;
 	l->link = &lanes.all;
@@ -204,10 +226,9 @@ static bool lane_attach(struct lane *l)
 	}
 	l->ring = r;
 	l->refusals = 0;
-	l->records = ring_records(r);
-	l->mask = r->nrecords - 1;
-	l->published = &r->head;
-	l->head = l->limit = l->first = atomic_load_explicit(&r->head, memory_order_relaxed);
+	l->at.head = &r->head;
+	l->at.mask = r->nrecords - 1;
+	l->at.limit = l->first = cursor_head(&l->at);
 	return true;
 }
 
@@ -216,9 +237,9 @@ static bool lane_attach_trace(struct lane *l)
 {
 	process_lock();
 	if (lanes.active)
-		l->limit = UINT64_MAX;
+		l->at.limit = UINT64_MAX;
 	process_unlock();
-	return l->limit == UINT64_MAX;
+	return l->at.limit == UINT64_MAX;
 }
 
 static uint64_t clock_ms(void)
@@ -278,14 +299,10 @@ static void lane_put_thread(struct lane *l)
 {
 	uint64_t before = atomic_load_explicit(&l->ring->tid, memory_order_relaxed);
 
-	l->records[l->head & l->mask] = (struct ring_record){
-		__rdtsc(),
-		(uint64_t)OP_RING_THREAD << MARKER_OP_SHIFT | before << 32 | l->tid,
-	};
-	l->first = ++l->head;
+	l->first = cursor_head(&l->at) + 1;
 	l->announce = false;
 	atomic_store_explicit(&l->ring->tid, l->tid, memory_order_relaxed);
-	atomic_store_explicit(l->published, l->head, memory_order_release);
+	lane_put_at(l, __rdtsc(), (uint64_t)OP_RING_THREAD << MARKER_OP_SHIFT | before << 32 | l->tid);
 }
 
 /* What has to stand before the next event word. HELLO is a thread's first word, so LOST follows it.
@@ -298,12 +315,12 @@ static void lane_preface(struct lane *l, uint64_t interpreter, uint32_t window)
 		lane_write(l, marker_snapshot(0, window, false));
 		l->window = window;
 	}
-	if (l->interpreter != interpreter) {
+	if (l->at.interpreter != interpreter) {
 		if (l->ring)
-			atomic_store_explicit(&l->ring->hello, ring_hello(l->head, interpreter),
+			atomic_store_explicit(&l->ring->hello, ring_hello(cursor_head(&l->at), interpreter),
 					      memory_order_relaxed);
 		lane_write(l, marker_hello(0, (uint32_t)interpreter));
-		l->interpreter = interpreter;
+		l->at.interpreter = interpreter;
 	}
 	if (l->dropped)
 		lane_put_lost(l);
@@ -338,8 +355,8 @@ struct lane *lane_open(uint64_t interpreter, enum lane_view view, uint32_t windo
 		return NULL;
 	}
 	lane_preface(l, interpreter, window);
-	lane_of[LANE_FIRST] = lane_of[LANE_OTHERS] = &lane_none;
-	lane_of[view] = l;
+	lane_hide(l);
+	l->shown[view] = l->at;
 	return l;
 }
 
@@ -347,7 +364,7 @@ void lanes_shut(uint64_t interpreter, uint64_t tsc)
 {
 	process_lock();
 	for (struct lane *l = lanes.all; l; l = l->next)
-		if (l->ring && l->interpreter == interpreter)
+		if (l->ring && l->at.interpreter == interpreter)
 			lane_end_window(l, tsc, l->window != LANE_ALWAYS && lane_room(l));
 	process_unlock();
 }

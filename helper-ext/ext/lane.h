@@ -2,10 +2,10 @@
 /*
  * lane.h - where a thread writes its markers.
  *
- * A lane is a thread's private view of its ring (ring.h): cursor and cached limit. Every thread
- * begins on `lane_none`, which is always full; a lane whose ring is full, closed, taken away
- * by stop or left behind by fork is full as well. So the one test `head == limit` of the hot path
- * covers them all, and lane_open() sorts them out. Words for Intel PT need no ring; their lane is
+ * A lane is a thread's private view of its ring (ring.h); what the hot path needs of it, its cursor,
+ * stands in thread-local storage. A thread's cursors begin as full; those of a lane whose ring is
+ * full, closed, taken away by stop or left behind by fork are full as well. So the one test
+ * `head == limit` of the hot path covers them all, and lane_open() sorts them out. Words for Intel PT need no ring; their lane is
  * never full once it is open, and counts.
  *
  * A lane belongs to its thread. Other threads touch it only in lanes_stop(), when no interpreter of
@@ -25,17 +25,22 @@
 #include "ptwrite.h"
 #include "ring.h"
 
+/* What the hot path reads of a lane: all but *head stays as it is from one lane_open() to the next. */
+struct cursor {
+	_Atomic uint64_t *head; /* words ever written: ring.head, or the lane's own count */
+	uint64_t limit;		/* head at which to look for room again */
+	uint64_t mask;		/* of places in the ring */
+	uint64_t interpreter;	/* the last HELLO's */
+	uint64_t skew;		/* without a ring: words dropped */
+};
+
 struct lane {
-	uint64_t head;	/* records ever written into the ring */
-	uint64_t limit; /* head at which to look for room again */
-	uint64_t mask;
-	struct ring_record *records;
-	_Atomic uint64_t *published; /* ring.head */
-	uint64_t interpreter;	     /* the last HELLO's */
+	struct cursor at;
+	struct cursor *shown; /* the thread's lane_cursor */
+	_Atomic uint64_t count; /* head without a ring */
 
 	struct ring *ring; /* NULL: none (yet, any more) */
 	uint64_t first;	   /* head when this thread took the ring */
-	uint64_t skew;	   /* without a ring: words dropped */
 	uint64_t dropped;  /* words dropped and not yet told by LOST */
 	uint64_t lost;	   /* words dropped in all */
 	uint64_t stalled;  /* tail at which waiting was in vain, or no tail */
@@ -53,7 +58,20 @@ struct lane {
  * its hot path whether the thread has been in another one meanwhile.
  */
 enum lane_view { LANE_FIRST, LANE_OTHERS, LANE_VIEWS };
-extern _Thread_local struct lane *lane_of[LANE_VIEWS] __attribute__((tls_model("initial-exec")));
+extern _Thread_local struct cursor lane_cursor[LANE_VIEWS] __attribute__((tls_model("initial-exec")));
+
+static inline uint64_t cursor_head(const struct cursor *c)
+{
+	return atomic_load_explicit(c->head, memory_order_relaxed);
+}
+
+/* Of a cursor into a ring: records begin at a fixed distance from ring.head (ring_records()). */
+static inline struct ring_record *cursor_record(const struct cursor *c, uint64_t head)
+{
+	char *records = (char *)c->head - offsetof(struct ring, head) + RING_HEADER;
+
+	return (struct ring_record *)records + (head & c->mask);
+}
 
 /*
  * Records between the one written and the one whose cache line is asked for: the recorder has read that line
@@ -67,39 +85,48 @@ static inline void lane_prefetch(const struct ring_record *r)
 	__asm__ volatile("prefetchw %0" : : "m"(r[LANE_AHEAD]));
 }
 
-/* Append a word; the caller knows that there is room. The recorder will give it its seq. */
-static inline void lane_put(struct lane *l, uint64_t word)
+/* RDTSC has the time in two registers. The upper half goes first, so that a reader never sees less. */
+static inline void lane_stamp(struct ring_record *r)
 {
-	uint64_t head = l->head;
-	struct ring_record *r = &l->records[head & l->mask];
-	_Atomic uint64_t *published = l->published;
+	volatile uint32_t *halves = (volatile uint32_t *)&r->tsc;
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	halves[1] = high;
+	halves[0] = low;
+}
+
+/* Append a word; the caller knows that there is room. The recorder will give it its seq. */
+static inline void lane_put(const struct cursor *c, uint64_t head, uint64_t word)
+{
+	struct ring_record *r = cursor_record(c, head);
+	_Atomic uint64_t *published = c->head;
 
 	lane_prefetch(r);
 	/* RDTSC between all loads and all stores: elsewhere it costs up to 4 ns more (AMD EPYC). */
 	__asm__ volatile("" : "+r"(word), "+r"(r), "+r"(published), "+r"(head));
-	r->tsc = __rdtsc();
+	lane_stamp(r);
 	r->word = word;
-	l->head = ++head;
-	atomic_store_explicit(published, head, memory_order_release);
+	atomic_store_explicit(published, head + 1, memory_order_release);
 }
 
 /* Nobody else numbers the words that go into the processor's trace. */
-static inline uint64_t lane_sequenced(const struct lane *l, uint64_t word)
+static inline uint64_t lane_sequenced(const struct cursor *c, uint64_t head, uint64_t word)
 {
-	return word | (l->head + l->skew) << 57 >> 5;
+	return word | (head + c->skew) << 57 >> 5;
 }
 
 /* The same into the processor's trace, which has the time. */
-static inline void lane_put_ptwrite(struct lane *l, uint64_t word)
+static inline void lane_put_ptwrite(const struct cursor *c, uint64_t head, uint64_t word)
 {
-	ptwrite(lane_sequenced(l, word));
-	l->head++;
+	ptwrite(lane_sequenced(c, head, word));
+	atomic_store_explicit(c->head, head + 1, memory_order_relaxed);
 }
 
-static inline void lane_put_emulated(struct lane *l, uint64_t word)
+static inline void lane_put_emulated(const struct cursor *c, uint64_t head, uint64_t word)
 {
-	ptwrite_emulated(lane_sequenced(l, word));
-	l->head++;
+	ptwrite_emulated(lane_sequenced(c, head, word));
+	atomic_store_explicit(c->head, head + 1, memory_order_relaxed);
 }
 
 /* The one of these three that lanes_start() chose: for words that are not of the hot path. */
