@@ -128,6 +128,11 @@ report_now() {
 	esac
 }
 
+# Do the recording's code tables say so?
+has() {
+	grep -qs "$1" "${file%/*}"/codes-*.jsonl
+}
+
 # perf's own exit status says nothing about the plugin, which therefore writes its verdict to
 # descriptor 9; descriptor 8 keeps our standard output while the verdict is caught. --time goes to
 # perf as well, which then skips what is outside without decoding it.
@@ -138,11 +143,13 @@ by_perf() {
 	done
 	# Mode opcodes: where each TIP packet leads, without a walk over the code (docs/opcodes.md). Where a frame
 	# stands in the window follows from all that ran before it: perf must not skip that.
-	if grep -qs '"mode":"opcodes"' "${file%/*}"/codes-*.jsonl; then
+	if has '"mode":"opcodes"'; then
 		itrace=qi1iwpe
 	else
-		itrace=we
 		[ -z "$time" ] || set -- "$@" --time "$time"
+		# Executed PTWRITEs are told without such a walk, too; only emulated ones are in the branches.
+		itrace=we
+		if has '"backend":"ptwrite"' && ! has '"backend":"emulated"'; then itrace=qwe; fi
 	fi
 	exec 8>&1
 	status=0

@@ -267,10 +267,11 @@ class Bench:
                 places = [event_costs(m, name, full) for m in measured]
                 places = [p for p in places if p]
                 rows.append([name] + ["%.1f" % median(p["empty"] for p in places)] +
-                            ["%+.1f" % median(p[v] for p in places) for v in ("stamp", "record")] +
+                            ["%+.1f" % median(p[v] for p in places) for v in ("stamp", "record", "place")] +
                             ["**%+.1f** (%+.1f to %+.1f)" % spread([p[v] for p in places]) for v in ("marker", "ring")])
             table("One marker over an empty vectorcall callback, ns, %s" % self.version(python),
-                  ["event", "empty callback", "RDTSC over it", "{time, constant} over it", "marker over it",
+                  ["event", "empty callback", "RDTSC over it", "{time, constant} over it",
+                   "{time, place} over it", "marker over it",
                    "marker in a drained ring over it"], rows)
             print("\n(%d places of the code; %.0f %% of %d slices ran at full speed; load average %s at the start)" %
                   (len(measured), 100 * sum(r <= full for r in refs) / len(refs), len(refs) // 2, self.load))

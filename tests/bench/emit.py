@@ -25,13 +25,13 @@ WARM = 60       # turns, after another callback has been set
 SLICES = 3      # in a row
 
 # name: whose callback; None: the event is off. A marker goes to memory that nobody reads, or to a drained ring.
-VARIANTS = ("nothing", "empty", "stamp", "record", "marker", "ring")
+VARIANTS = ("nothing", "empty", "stamp", "record", "place", "marker", "ring")
 
 
 def callbacks(session, name):
     marker = _core.callback(_core.ops[name], monitor._shape(name, session.mode), None)
     return {"nothing": None, "empty": ocular_empty.callback(), "stamp": ocular_empty.stamp(),
-            "record": ocular_empty.record(), "marker": marker, "ring": marker}
+            "record": ocular_empty.record(), "place": ocular_empty.place(), "marker": marker, "ring": marker}
 
 
 class Event:

@@ -3,9 +3,10 @@
  * ocular_empty - sys.monitoring callbacks that do nothing, in the cheapest form CPython has: a
  * vectorcall. What a tool costs beyond callback() is the tool's own. stamp() reads the time-stamp
  * counter and keeps it: what any tool pays that knows when its events happened. record() appends the
- * time and a constant word to memory, without asking for room, code or place: the least that a marker
- * with a time can cost on this machine. reference() is a loop that always does the same: how fast the
- * machine is at this moment.
+ * time and a constant word to memory, without asking for room, code or place: the least that anything
+ * with a time can cost on this machine. place() does it with the place of the event, after a look for
+ * room: all that a marker does but to say of which code it is. reference() is a loop that always does
+ * the same: how fast the machine is at this moment.
  */
 #include <Python.h>
 #include <structmember.h>
@@ -47,6 +48,25 @@ static PyObject *do_record(PyObject *self, PyObject *const *args, size_t nargs, 
 	records[recorded % RECORDS].word = (unsigned long long)(size_t)self;
 	__atomic_store_n(&recorded, recorded + 1, __ATOMIC_RELEASE);
 	Py_RETURN_NONE;
+}
+
+static volatile unsigned long limit = -1ul;
+
+static PyObject *do_place(PyObject *self, PyObject *const *args, size_t nargs, PyObject *names)
+{
+	unsigned long at = recorded;
+	unsigned long long word = ((PyLongObject *)args[1])->long_value.ob_digit[0] | (size_t)self << 32, now;
+	PyObject *none = Py_None;
+
+	(void)nargs, (void)names;
+	if (__builtin_expect(at == limit, 0))
+		return PyErr_NoMemory();
+	__asm__ volatile("" : "+r"(word), "+r"(none), "+r"(at)); /* loads, RDTSC, stores: as the extension has them */
+	now = __rdtsc();
+	records[at % RECORDS].tsc = now;
+	records[at % RECORDS].word = word;
+	__atomic_store_n(&recorded, at + 1, __ATOMIC_RELEASE);
+	return none;
 }
 
 static PyMemberDef members[] = {
@@ -94,6 +114,12 @@ static PyObject *record(PyObject *module, PyObject *unused)
 {
 	(void)unused;
 	return make(module, do_record);
+}
+
+static PyObject *place(PyObject *module, PyObject *unused)
+{
+	(void)unused;
+	return make(module, do_place);
 }
 
 /*
@@ -146,6 +172,7 @@ static PyMethodDef methods[] = {
 	{ "callback", callback, METH_NOARGS, "A new callback that does nothing." },
 	{ "stamp", stamp, METH_NOARGS, "A new callback that reads the time-stamp counter." },
 	{ "record", record, METH_NOARGS, "A new callback that stores the time and a word." },
+	{ "place", place, METH_NOARGS, "A new callback that stores the time and the place, if there is room." },
 	{ 0 },
 };
 

@@ -241,6 +241,23 @@ def exact_cycles(python, text, exact, *settings):
         return problems
 
 
+def moving_with_branches(python):
+    """The report asks perf for a way in which it has each word at its thread, where threads move among branches, too."""
+    with recording.scratch() as folder:
+        program = os.path.join(folder, "loop.py")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(MOVING)
+        env = recording.traced_environment("adaptive", OCULAR_INCLUDE=folder + "/*.py", PYTHONHASHSEED="0")
+        data, truth, _ = emulate(folder, ("branch=1", "migrate=3"), [python, program], env=env)
+        done = recording.run([recording.WRAPPER, "report", "--decoder", "both", "--summary", "-", data],
+                             env=recording.plain_environment())
+        if done.returncode or "tell the same events" not in done.stderr:
+            return [done.stderr[-500:]]
+        loop, = (loop for loop in recording.json.loads(done.stdout)["loops"] if loop["qualname"] == "work")
+        found, wanted = loop["iterations"], sum(len(entry) + 1 for entry in next(iter(trips(truth).values())))
+        return [] if found == wanted else [f"{found} trips, not {wanted}"]
+
+
 def losses(python, *settings):
     """The markers that were lost are counted to the last one, through both decoders."""
     with recording.scratch() as folder:
@@ -364,6 +381,7 @@ def main():
             plan.case(f"{version}: cycles are instructions", exact_cycles, python, MANY, False)
             plan.case(f"{version}: cycles are instructions, percentiles and trips exact", exact_cycles, python, FEW, True)
             plan.case(f"{version}: cycles are instructions of a thread that migrates", exact_cycles, python, MOVING, False, "migrate=3")
+            plan.case(f"{version}: threads that migrate, with branches", moving_with_branches, python)
             plan.case(f"{version}: what an overflow swallows is counted", losses, python, "overflow=40")
             plan.case(f"{version}: what a full buffer swallows is counted", losses, python, "branch=1", "full=40",
                       f"filter=0/100000@{core_of(python)}")
