@@ -5,11 +5,13 @@
  *   options -> folder, file, socket -> target -> { rings -> streams -> file } -> exit as the target
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "control.h"
 #include "process.h"
 #include "recorder.h"
 #include "serve.h"
@@ -61,11 +63,29 @@ static int serve(const struct options *options)
 	return recorder_close(&r) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+/* perf reads its orders from a FIFO, but leaves it: it is there until that process, which becomes perf, ends. */
+static int lend_control(const struct folder *folder, uint32_t pid)
+{
+	struct pollfd perf = { .fd = process_open(pid), .events = POLLIN };
+	struct control control;
+	int report = perf.fd < 0 ? -1 : serve_detach();
+
+	if (report < 0 || control_open(&control, folder->fd))
+		return EXIT_FAILURE;
+	serve_ready(report, EXIT_SUCCESS);
+	while (poll(&perf, 1, -1) < 0 && errno == EINTR)
+		;
+	control_close(&control, folder->fd);
+	return EXIT_SUCCESS;
+}
+
 static int make_folder(const struct options *options)
 {
 	struct folder folder;
 
-	return recorder_folder(&folder, options->dir) ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (recorder_folder(&folder, options->dir))
+		return EXIT_FAILURE;
+	return options->tied ? lend_control(&folder, options->tied) : EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv)

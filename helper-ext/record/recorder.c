@@ -128,6 +128,14 @@ static void switch_output(struct recorder *r)
 	pieces_trim(&r->pieces, r->folder.fd, &r->options->pieces);
 }
 
+/* Is there anything for this piece, in the file or in the rings? */
+static bool has_something(struct recorder *r)
+{
+	rings_drain(&r->rings);
+	rings_flush(&r->rings);
+	return r->out.markers != r->pieces.markers;
+}
+
 static void take_signal(struct recorder *r, const struct signalfd_siginfo *si)
 {
 	char members[96];
@@ -152,7 +160,7 @@ static void take_signals(struct recorder *r)
 			continue;
 		}
 		if (r->options->pieces.signal && si.ssi_signo == SIGUSR2) { /* likewise --switch-output */
-			if (!r->complete && r->out.markers != r->pieces.markers)
+			if (!r->complete && has_something(r))
 				switch_output(r);
 			continue;
 		}

@@ -188,14 +188,14 @@ pt_flight() {
 		[ "$pt_buffer" -le "$most" ] || die "--flight $flight: more than the ${most}K that perf's buffers may hold (--pt-buffer)"
 		pt_buffer=${pt_buffer}K
 	fi
-	mkfifo -m 600 "$OCULAR_DIR/.ocular.ctl" || exit 1
 	pt_snapshots="--snapshot=e$bytes"
 	pt_control="fifo:$OCULAR_DIR/.ocular.ctl"
 }
 
 # Does not return: perf takes this process's place and ends as the program does.
 pt_record() {
-	"$parts/bin/ocular-record" -o "$recording" --folder || exit 1
+	# shellcheck disable=SC2086 # two words or none
+	"$parts/bin/ocular-record" -o "$recording" --folder ${flight:+--tied $$} || exit 1
 	OCULAR_DIR=$(cd "$recording" && pwd -P)
 	export OCULAR_DIR
 	hybrid=$(pt_hybrid)

@@ -5,6 +5,7 @@ import collections
 import glob
 import json
 import os
+import signal
 import subprocess
 
 import rec
@@ -110,6 +111,24 @@ def test_age():
         paths = pieces(r.folder)
         assert len(paths) in (2, 3, 4), paths
         equal(sum(count(read(p)[0], qualname="work", name="PY_START") for p in paths), 50)
+
+
+def test_by_signal():
+    """Whenever the recorder is told, with nothing lost between."""
+    with rec.under_way("--switch-output", "signal") as (folder, recorder, stop):
+        for n in 1, 2:
+            recorder.send_signal(signal.SIGUSR2)
+            rec.wait_for(lambda: len(pieces(folder)) == n + 1, "piece %d" % n)
+            size = os.path.getsize(folder + "/perf.data")
+            rec.wait_for(lambda: os.path.getsize(folder + "/perf.data") > size + 500, "events in the next one")
+        r = stop(0)
+        parts = [read(p) for p in pieces(r.folder)]
+        equal([{k: v for k, v in losses.items() if k != "unmatched"} for _, losses in parts], [{}] * 3)
+        starts, ends = ([count(found, qualname="f", name=n) for found, _ in parts] for n in ("PY_START", "PY_RETURN"))
+        equal((len(starts), min(starts) > 0, sum(starts)), (3, True, sum(ends)))
+        # What the emitters say that they wrote, but for what goes with a call being cut in two.
+        said = sum(n for line in r.lines("stop") for _, n in line["markers"])
+        assert said >= sum(sum(found.values()) for found, _ in parts)
 
 
 def test_snapshots_in_pieces():

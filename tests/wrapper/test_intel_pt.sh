@@ -15,6 +15,7 @@ cat >bin/perf <<'END'
 #!/bin/sh
 [ "$1" = record ] || exit 99
 echo "$*" >"$HERE/args"
+ls -l "$OCULAR_DIR/.ocular.ctl" >"$HERE/control" 2>&1
 while [ "$1" != -- ]; do shift; done
 shift
 exec "$@"
@@ -201,7 +202,12 @@ ok "no PTWRITE: the other way is named" says 1 'use --backend emulated' on skyla
 ok "flight: perf's snapshots, the last one at the end" \
 	perf_got " -m 128K,128K -e .* --snapshot=e100000 --control fifo:$here/fly/.ocular.ctl -o $here/fly/perf.data " \
 	new record --backend ptwrite --flight 100000 -o fly -c "$program"
-ok "it reads what 'ocular snapshot' writes" test -p fly/.ocular.ctl
+ok "it reads what 'ocular snapshot' writes" grep -q '^prw-------' control
+gone() {
+	for _ in $(seq 600); do [ -e "$1" ] || return 0; sleep 0.1; done
+	return 1
+}
+ok "the FIFO goes with perf" gone fly/.ocular.ctl
 ok "the code table says that most is overwritten" grep -q '"flight":true' fly/codes-*.jsonl
 ok "flight by branches" perf_got ' -m 128K,64K .* --snapshot=e65536 ' skylake record --backend emulated --flight 64K -c "$program"
 ok "flight in a buffer by option" perf_got ' -m 128K,1M .* --snapshot=e65536 ' \
