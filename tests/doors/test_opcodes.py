@@ -46,12 +46,16 @@ GROUPS = {
                      "deep_recursion"),
     "generators and coroutines": ("generators", "awaitables", "comprehensions", "tasks", "closures",
                                   "async_generators", "coroutines", "generator_tree"),
-    "classes, exec, C": ("class_bodies", "descriptors", "decorators", "code_dies", "type_parameters", "from_c", "exec_eval",
-                         "far_lines", "finalizers", "imports", "uncaught", "system_exit"),
+    "classes, exec": ("class_bodies", "descriptors", "decorators", "type_parameters", "exec_eval", "far_lines", "imports",
+                      "uncaught", "system_exit"),
+    "through C, code that dies": ("from_c", "code_dies", "finalizers", "raising_through_c"),
     "real programs": ("regular_expressions", "syntax_trees", "json_both_ways", "data_classes", "log_records",
                       "differences", "tokens", "richards"),
     "more real programs": ("text_wrapping", "tables", "fractions_and_decimals", "options", "templates_and_html"),
 }
+
+# Programs whose code is looked at when they have run.
+SPECIALISED = ("loops", "while_else", "generators", "exceptions", "comprehensions", "richards", "syntax_trees")
 
 # Where a program sets the old interface, CPython 3.12.1 gives the witness no more INSTRUCTION events.
 SINCE_313 = ("settrace",)
@@ -325,6 +329,45 @@ def check_ends(python, names, folder):
     return found
 
 
+def listing(path):
+    """[(file, qualname, first line, offset, opcode)] that play.py --adaptive wrote."""
+    with open(path, encoding="utf-8") as lines:
+        return [tuple(line.rstrip("\n").split("\t")) for line in lines]
+
+
+FAMILIES = ("LOAD_ATTR_", "LOAD_GLOBAL_", "BINARY_OP_", "CALL_", "COMPARE_OP_", "FOR_ITER_", "STORE_ATTR_")
+WARM = 4  # trips of a FOR_ITER: an event on it, off after its first, makes its warm-up begin anew
+
+
+def is_explained(traced, untraced, ran):
+    """Where code may hold another opcode than in a run without Ocular: docs/opcodes.md, "What is left as it was"."""
+    if traced == "INSTRUMENTED_RESUME":
+        return untraced.startswith("RESUME")
+    if traced == "INSTRUMENTED_" + untraced:
+        return untraced.startswith("POP_JUMP_IF") or untraced in ("NOT_TAKEN", "POP_ITER")
+    if traced.startswith("LOAD_CONST_"):  # an immortal string, if Ocular has the same
+        return untraced.startswith("LOAD_CONST_")
+    if traced.startswith("FOR_ITER") or traced == "INSTRUMENTED_FOR_ITER":
+        return untraced.startswith("FOR_ITER") and ran <= WARM
+    return untraced.startswith(traced + "__")  # of 3.12
+
+
+def check_adaptive(python, names, folder):
+    """What code holds at the end is what it holds after a run without Ocular: it is specialised as ever."""
+    programs = [program(name) for name in names]
+    ours, plain = (os.path.join(folder, name) for name in ("ours.txt", "plain.txt"))
+    recovered = recover(record(python, folder, ["--adaptive", ours, *programs], "noretcomp=1"))
+    recording.run([python, PLAY, "--adaptive", plain, *programs], env=environment())
+    ran = collections.Counter(row[1:5] for rows in recovered.events.values() for row in rows if row[0] == "INSTRUCTION")
+    traced, untraced = listing(ours), listing(plain)
+    if [row[:4] for row in traced] != [row[:4] for row in untraced] or len(traced) < 1000:
+        return [f"other code: {len(traced)} instructions, {len(untraced)}"]
+    found = [f"{a} in a traced run, {b[4]} in another, ran {ran[a[:4]]} times" for a, b in zip(traced, untraced)
+             if a != b and not is_explained(a[4], b[4], ran[a[:4]])]
+    special = sum(a == b and a[4].startswith(FAMILIES) for a, b in zip(traced, untraced))
+    return found if special > 100 else found + [f"only {special} of {len(traced)} are specialised"]
+
+
 RECOVERED = ("INSTRUCTION", "PY_RETURN", "PY_YIELD")
 
 
@@ -435,6 +478,7 @@ def cases(python, options):
     for name in ("control flow", "generators and coroutines"):
         yield f"{version} {name}, filtered", check, python, GROUPS[name], FILTERED
     yield f"{version} programs that end as they like", check_ends, python, ENDS
+    yield f"{version} code stays specialised", check_adaptive, python, SPECIALISED
     yield f"{version} threads", check_threads, python
     yield f"{version} forked children", check_children, python
     yield f"{version} overflows", check_losses, python

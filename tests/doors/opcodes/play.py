@@ -86,12 +86,14 @@ def codes_of(code):
 
 
 def write_adaptive(programs, path):
-    """File, qualname, first line, and the raw bytes, of all code of the programs that is alive."""
-    with open(path, "w", encoding="utf-8", errors="backslashreplace") as out:
+    """File, qualname, first line, offset, and the opcode that is there now, of all code of the programs."""
+    import dis
+
+    with open(path, "w", encoding="utf-8") as out:
         for top, _ in programs:
             for code in codes_of(top):
-                print(code.co_filename, code.co_qualname, code.co_firstlineno, code._co_code_adaptive.hex(), sep="\t",
-                      file=out)
+                for row in dis.get_instructions(code, adaptive=True):
+                    print(code.co_filename, code.co_qualname, code.co_firstlineno, row.offset, row.opname, sep="\t", file=out)
 
 
 def main(arguments):
