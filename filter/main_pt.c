@@ -87,6 +87,7 @@ static int analyse(struct front_ipt *f, const struct options *o, const char *dir
 
 	if (err)
 		return fail(o, a.error);
+	a.recover.compressed = f->trace.config.compressed;
 	progress_init(&progress, options_when(o->progress, STDERR_FILENO), size / BYTES_PER_MARKER);
 	err = front_ipt_feed(f, &a, &progress);
 	err = err ? analysis_fail(&a, err) : analysis_finish(&a, true);

@@ -96,6 +96,7 @@ int pt_config_read(struct pt_config *c, const struct perf_file *f,
 		.cycles = config & PT_CONFIG_CYC,
 		.cycles_apart = apart(config),
 	};
+	c->compressed = c->branches && !(config & priv[PT_NORETCOMP_BIT]) && !priv[PT_FILTER_STR_LEN];
 	read_clocks(&c->clocks, priv, config);
 	why = obstacle(c, f, priv, config);
 	if (why) {

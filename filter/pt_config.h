@@ -24,6 +24,7 @@ struct pt_config {
 	bool sampled;	  /* traces in samples */
 	bool emulated;	  /* no processor wrote it: Ocular's recorder, or its emulator */
 	bool branches, ptwrite, cycles; /* which packets were asked for */
+	bool compressed; /* returns within what is traced leave no TIP, but a bit of a TNT */
 	uint32_t cycles_apart; /* a CYC only when so many had passed; 0: with every packet */
 };
 

@@ -44,6 +44,7 @@ struct recover {
 	struct recover_thread *last;
 	uint64_t last_key;
 	struct recover_counts counts;
+	bool compressed; /* returns may leave no packet: not even a specialiser's, which tells of a second dispatch */
 };
 
 void recover_init(struct recover *r, struct codes *codes, sample_fn feed, void *to);

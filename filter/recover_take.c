@@ -192,6 +192,27 @@ static int take_again(struct recover_thread *t, uint8_t opcode, bool told)
 	return 0;
 }
 
+/*
+ * Where the specialiser's return may have left no packet, and its code has two of a family in a row: one that was
+ * dispatched again, or both of them. Neither is told, and the place behind them is not known.
+ */
+static bool is_either(const struct recover_thread *t, uint8_t base)
+{
+	const struct recover_frame *f = recover_frames_top(&t->frames);
+
+	return t->r->compressed && t->held.valid && t->dispatch->base[t->held.opcode] == base &&
+	       t->dispatch->head[base] && f && f->n;
+}
+
+static int take_either(struct recover_thread *t)
+{
+	t->held.valid = false;
+	t->r->counts.dispatched += 2 * t->begun;
+	t->r->counts.unsure += 2 * t->begun;
+	recover_frame_lose(recover_frames_top(&t->frames), &t->doubt);
+	return 0;
+}
+
 int recover_take(struct recover_thread *t, const struct held *h)
 {
 	const struct dispatch *d = t->dispatch;
@@ -207,6 +228,8 @@ int recover_take(struct recover_thread *t, const struct held *h)
 	t->behind_gap = GAP_NONE;
 	if (is_again(t, base, told))
 		return take_again(t, h->opcode, told);
+	if (is_either(t, base))
+		return take_either(t);
 	switch ((enum flow)d->flow[base]) {
 	case FLOW_NOWHERE:
 		return 0;

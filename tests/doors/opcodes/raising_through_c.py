@@ -9,6 +9,9 @@ import re
 import weakref
 
 
+kept = []
+
+
 class Wrong(Exception):
     pass
 
@@ -64,6 +67,12 @@ class Touchy:
         return deep(3)
 
 
+def touchy(value, kept=kept):
+    """One that lives on: when C code gives up what it was called with is not the same in each of its forms."""
+    kept.append(Touchy(value))
+    return kept[-1]
+
+
 def ticks(n):
     for i in range(n):
         try:
@@ -91,7 +100,7 @@ def delegated():
 
 
 def recursed(n):
-    return sorted([n - 1, n - 2], key=recursed) if n > -40 else fail()
+    return sorted([n - 1, n - 2], key=recursed) if n > -12 else fail()
 
 
 def collected():
@@ -102,14 +111,14 @@ def collected():
 
 
 ways = [
-    lambda: sorted(range(9), key=fail), lambda: sorted(map(Touchy, range(6))), lambda: list(map(fail, range(9))),
+    lambda: sorted(range(9), key=fail), lambda: sorted(map(touchy, range(6))), lambda: list(map(fail, range(9))),
     lambda: re.sub("a", lambda m: str(deep(2)), "banana"), lambda: json.loads('[{"a": {"b": {}}}]', object_hook=fail),
     lambda: json.dumps([Wrong] * 4, default=fail), lambda: max(range(5), key=lambda n: deep(n)),
     lambda: functools.reduce(lambda a, b: a + fail(), range(9)), lambda: [*itertools.takewhile(deep, range(3, 9))],
-    lambda: [1, 2, 3].index(Touchy(1)), lambda: {Touchy(1): 1, Touchy(2): 2}, lambda: len(Touchy(0)),
-    lambda: list(Touchy(0)), lambda: sum(Touchy(3)), lambda: dict(zip(Touchy(4), Touchy(2))), lambda: Touchy(1).shown,
-    lambda: hasattr(Touchy(1), "shown"), lambda: getattr(Touchy(1), "shown", None), lambda: Touchy(1).kept,
-    lambda: bisect.insort([Touchy(i) for i in range(4)], Touchy(2)), thrown, closed, lambda: list(delegated()), collected,
+    lambda: [1, 2, 3].index(touchy(1)), lambda: {touchy(1): 1, touchy(2): 2}, lambda: len(touchy(0)),
+    lambda: list(touchy(0)), lambda: sum(touchy(3)), lambda: dict(zip(touchy(4), touchy(2))), lambda: touchy(1).shown,
+    lambda: hasattr(touchy(1), "shown"), lambda: getattr(touchy(1), "shown", None), lambda: touchy(1).kept,
+    lambda: bisect.insort([touchy(i) for i in range(4)], touchy(2)), thrown, closed, lambda: list(delegated()), collected,
     lambda: tuple(fail() for _ in range(5)), lambda: recursed(0), lambda: "".join(str(fail()) for _ in range(4)),
     lambda: exec("def gone(n):\n    return fail(n)\nlist(map(gone, range(9)))", {"fail": fail, "map": map}),
     lambda: eval("[fail(i) for i in range(4)]", {"fail": fail}), lambda: next(filter(deep, iter(fail, 5))),
@@ -122,6 +131,7 @@ for turn in range(4):
             way()
         except (Exception, RecursionError) as error:
             outcomes.append((turn, number, type(error).__name__))
+        kept.clear()
 print(len(outcomes), len({name for _, _, name in outcomes}))
 
 # Code that dies of an exception, and code that takes its place.
