@@ -31,9 +31,9 @@ int analysis_open(struct analysis *a, const struct options *o, const char *dir)
 void analysis_redirect(struct analysis *a, sample_fn copied, sample_fn made, void *to,
 		       struct sample *room)
 {
-	a->recover.feed = copied;
-	a->recover.to = to;
-	if (!a->recovers)
+	if (a->recovers)
+		recover_redirect(&a->recover, copied, made, to, room);
+	else
 		decode_redirect(&a->decoder, made, to, room);
 }
 

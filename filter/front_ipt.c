@@ -9,6 +9,7 @@
 
 #include "pt_pipe.h"
 #include "rare.h"
+#include "recover_quick.h"
 
 #define BACKEND_SOFTWARE "software"
 
@@ -85,9 +86,8 @@ static int put_enter(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_
 	return failed(f, recover_enter(&f->analysis->recover, &w));
 }
 
-static int put_rows(void *front, int32_t pid, int32_t tid, const struct pt_rows *rows)
+static RARE int put_each(struct front_ipt *f, int32_t pid, int32_t tid, const struct pt_rows *rows)
 {
-	struct front_ipt *f = front;
 	int err = 0;
 
 	for (uint32_t i = 0; i < rows->n && !err; i++) {
@@ -97,6 +97,36 @@ static int put_rows(void *front, int32_t pid, int32_t tid, const struct pt_rows 
 		err = put(f, pid, tid, pt_rows_ns(rows, row), pt_rows_cycles(rows, row), row->ip);
 	}
 	return err;
+}
+
+static int take_rows(struct front_ipt *f, struct recover_thread *t, const struct pt_rows *rows)
+{
+	struct quick q = quick_begin(t);
+	const struct pt_row *end = rows->at + rows->n;
+	struct held h = { .valid = true };
+	int err = 0;
+
+	for (const struct pt_row *row = rows->at; row < end && !err; row++) {
+		if (!quick_hears(&q, row->ip, row->enters, &h))
+			continue;
+		h.time = pt_rows_ns(rows, row);
+		h.cycles = cycles_of(f, t->pid, h.time, pt_rows_cycles(rows, row));
+		err = quick_take(&q, &h);
+	}
+	quick_end(&q);
+	return err;
+}
+
+static int put_rows(void *front, int32_t pid, int32_t tid, const struct pt_rows *rows)
+{
+	struct front_ipt *f = front;
+	struct recover_thread *t = recover_thread_at(&f->analysis->recover, pid, tid);
+
+	if (!t)
+		return failed(f, -ENOMEM);
+	if (f->analysis->decoder.holding) /* a word waits for what comes behind it */
+		return put_each(f, pid, tid, rows);
+	return t->dispatch ? failed(f, take_rows(f, t, rows)) : 0;
 }
 
 static int put_overflow(void *front, int32_t pid, int32_t tid)
@@ -121,7 +151,7 @@ static int put_sample(void *front, const struct sample *s)
 	bool more = pt_pipe_put(f->pipe);
 
 	(void)s;
-	f->analysis->decoder.room = pt_pipe_room(f->pipe);
+	*f->room = pt_pipe_room(f->pipe);
 	return more ? 0 : -ECANCELED;
 }
 
@@ -131,7 +161,7 @@ static int put_copy(void *front, const struct sample *s)
 	struct front_ipt *f = front;
 
 	*pt_pipe_room(f->pipe) = *s;
-	return pt_pipe_put(f->pipe) ? 0 : -ECANCELED;
+	return put_sample(f, s);
 }
 
 int front_ipt_decode(struct front_ipt *f, struct analysis *a)
@@ -193,6 +223,7 @@ int front_ipt_feed(struct front_ipt *f, struct analysis *a, struct progress *p)
 
 	f->analysis = a;
 	f->progress = p;
+	f->room = a->recovers ? &a->recover.room : &a->decoder.room;
 	f->pipe = calloc(1, sizeof(*f->pipe));
 	if (!f->pipe)
 		return -ENOMEM;

@@ -21,7 +21,8 @@ const uint8_t pt_commons[256] = {
 	[32] = COMMON_TNT_NONE, TNT32(32),
 	[64] = COMMON_TNT_NONE, TNT64(64),
 	[128] = COMMON_TNT_NONE, TNT64(128), [192] = COMMON_TNT, TNT64(192),
-	IPS(0x0d, COMMON_TIP), IPS(0x11, COMMON_PGE), IPS(0x01, COMMON_PGD), [0x01] = COMMON_PGD,
+	[0x2d] = COMMON_TIP_2, [0x4d] = COMMON_TIP, [0x8d] = COMMON_TIP, [0xcd] = COMMON_TIP,
+	 IPS(0x11, COMMON_PGE), IPS(0x01, COMMON_PGD), [0x01] = COMMON_PGD,
 };
 
 const uint8_t pt_ip_sizes[8] = { 1, 3, 5, 7, 7, 0, 9, 0 };

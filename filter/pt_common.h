@@ -13,7 +13,8 @@ enum pt_common {
 	COMMON_TNT,	 /* of one byte, with a taken branch */
 	COMMON_TNT_NONE, /* and with none */
 	COMMON_LONG,	 /* 02: a PTW, a long TNT, or something else */
-	COMMON_TIP,	 /* with an ip that needs no extension by its sign, like the next one */
+	COMMON_TIP_2,	 /* with the lower 2 bytes of an ip, as it stands in one function */
+	COMMON_TIP,	 /* with more of it that needs no extension by its sign, like the next one */
 	COMMON_PGE,
 	COMMON_PGD, /* the same, or without an ip */
 };

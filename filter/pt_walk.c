@@ -316,6 +316,15 @@ static inline int take_long(struct pt_walk *w, const uint8_t *p)
 	return w->branches && (bits & (bits - 1)) ? STEP_QUIET : STEP_END;
 }
 
+/* PADs come in long rows at the end of a buffer. */
+static inline unsigned pads(const uint8_t *p)
+{
+	uint64_t bytes;
+
+	memcpy(&bytes, p, sizeof(bytes));
+	return bytes ? 1 : sizeof(bytes);
+}
+
 /* A step, or STEP_END before a packet that is not for here. */
 static enum pt_step run(struct pt_walk *w)
 {
@@ -327,7 +336,7 @@ static enum pt_step run(struct pt_walk *w)
 
 		switch ((enum pt_common)pt_commons[*p]) {
 		case COMMON_PAD:
-			w->p++;
+			w->p += pads(p);
 			continue;
 		case COMMON_CYC:
 		case COMMON_CYC_LONG:
@@ -349,6 +358,7 @@ static enum pt_step run(struct pt_walk *w)
 			if (what < 0)
 				return STEP_END;
 			break;
+		case COMMON_TIP_2:
 		case COMMON_TIP:
 			take_ip(w, PKT_TIP, &pkt);
 			what = branch(w, &pkt, w->branches ? STEP_QUIET : STEP_END);

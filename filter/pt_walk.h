@@ -45,8 +45,9 @@ struct pt_row {
 };
 
 struct pt_rows {
-	const struct pt_time *time;
-	uint64_t since;		  /* none is before that */
+	const struct pt_clocks *clocks;
+	double base, ratio;	 /* of the clock: ticks at no cycles, ticks a cycle */
+	uint64_t since;		 /* none is before that */
 	uint64_t thread, counts; /* the thread's cycles at a row: thread + (core & counts) */
 	uint32_t n;
 	struct pt_row at[PT_ROWS];
@@ -54,7 +55,9 @@ struct pt_rows {
 
 static inline uint64_t pt_rows_ns(const struct pt_rows *r, const struct pt_row *row)
 {
-	return pt_time_ns(r->time->clocks, pt_time_at(r->time, row->cycles, r->since));
+	int64_t time = r->base + (int64_t)row->cycles * r->ratio; /* as pt_time_at() has it */
+
+	return pt_time_ns(r->clocks, time > (int64_t)r->since ? time : (int64_t)r->since);
 }
 
 static inline uint64_t pt_rows_cycles(const struct pt_rows *r, const struct pt_row *row)

@@ -8,7 +8,16 @@
 
 void recover_init(struct recover *r, struct codes *codes, sample_fn feed, void *to)
 {
-	*r = (struct recover){ .codes = codes, .feed = feed, .to = to };
+	*r = (struct recover){ .codes = codes };
+	recover_redirect(r, feed, NULL, to, NULL);
+}
+
+void recover_redirect(struct recover *r, sample_fn feed, sample_fn made, void *to, struct sample *room)
+{
+	r->feed = feed;
+	r->made = room ? made : feed;
+	r->to = to;
+	r->room = room ? room : &r->own;
 }
 
 static struct recover_thread *make_thread(struct recover *r, int32_t pid, int32_t tid, uint64_t key)
@@ -22,7 +31,7 @@ static struct recover_thread *make_thread(struct recover *r, int32_t pid, int32_
 	return t;
 }
 
-static struct recover_thread *thread_of(struct recover *r, int32_t pid, int32_t tid)
+struct recover_thread *recover_thread_at(struct recover *r, int32_t pid, int32_t tid)
 {
 	uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
 
@@ -37,7 +46,7 @@ static struct recover_thread *thread_of(struct recover *r, int32_t pid, int32_t 
 
 int recover_branch(struct recover *r, const struct word *w)
 {
-	struct recover_thread *t = thread_of(r, w->pid, w->tid);
+	struct recover_thread *t = recover_thread_at(r, w->pid, w->tid);
 	struct held h = { .valid = true, .time = w->time, .cycles = w->cycles };
 
 	if (!t)
@@ -58,7 +67,7 @@ int recover_branch(struct recover *r, const struct word *w)
 /* Never a dispatch: an interrupt may come at a handler's first instruction, which was told already. */
 int recover_enter(struct recover *r, const struct word *w)
 {
-	struct recover_thread *t = thread_of(r, w->pid, w->tid);
+	struct recover_thread *t = recover_thread_at(r, w->pid, w->tid);
 	uint8_t opcode;
 
 	if (!t)
@@ -76,7 +85,7 @@ static int break_off(struct recover_thread *t)
 
 int recover_gap(struct recover *r, int32_t pid, int32_t tid)
 {
-	struct recover_thread *t = thread_of(r, pid, tid);
+	struct recover_thread *t = recover_thread_at(r, pid, tid);
 	int err;
 
 	if (!t)
@@ -182,7 +191,7 @@ static int unwind(struct recover_thread *t, const struct sample *s)
 int recover_sample(void *recover, const struct sample *s)
 {
 	struct recover *r = recover;
-	struct recover_thread *t = thread_of(r, s->pid, s->tid);
+	struct recover_thread *t = recover_thread_at(r, s->pid, s->tid);
 	int err;
 
 	if (!t)

@@ -38,8 +38,10 @@ struct recover_thread;
 
 struct recover {
 	struct codes *codes;
-	sample_fn feed;
+	sample_fn feed, made; /* made: of samples that are made in *room */
 	void *to;
+	struct sample *room; /* `own`, or where `made` wants the next one */
+	struct sample own;
 	struct map threads; /* (pid, tid) */
 	struct recover_thread *last;
 	uint64_t last_key;
@@ -49,11 +51,20 @@ struct recover {
 
 void recover_init(struct recover *r, struct codes *codes, sample_fn feed, void *to);
 
+/*
+ * Samples go elsewhere from now on: by `feed`, or, if room is not NULL, made in *room, by `made`. Either may set
+ * r->room anew.
+ */
+void recover_redirect(struct recover *r, sample_fn feed, sample_fn made, void *to, struct sample *room);
+
 /* A sample_fn whose `to` is a struct recover. 0, -ENOMEM, or what feed returned; so do the next three. */
 int recover_sample(void *recover, const struct sample *s);
 
 /* An indirect branch was taken, w->bits is its target. What is no handler is passed over. */
 int recover_branch(struct recover *r, const struct word *w);
+
+/* The thread of many branches, for recover_quick.h. NULL: no memory. */
+struct recover_thread *recover_thread_at(struct recover *r, int32_t pid, int32_t tid);
 
 /* Tracing goes on at w->bits, as it does behind a call of what is not traced. */
 int recover_enter(struct recover *r, const struct word *w);

@@ -79,6 +79,14 @@ unsigned recover_frame_reach(const struct recover_frame *f, uint8_t base,
 	unsigned n = 0, ways;
 
 	for (unsigned i = 0; i < f->n; i++) {
+		const struct walk_node *node = &f->walk->nodes[f->at[i].place];
+
+		if (node->ahead[0] && base && !f->arrives && f->side == SIDE_BOTH) {
+			to[0] = walk_to(node, base);
+			if (to[0] != WALK_NOWHERE)
+				add_place(places, &n, to[0], i);
+			continue;
+		}
 		to[0] = f->at[i].place;
 		ways = f->arrives ? 1 : walk_next(f->walk, f->at[i].place, f->side, to);
 		for (unsigned k = 0; k < ways; k++)

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "recover_quick.h"
+
 struct recover_thread *recover_thread_new(struct recover *r, int32_t pid, int32_t tid)
 {
 	struct process *p = codes_process(r->codes, pid);
@@ -16,6 +18,7 @@ struct recover_thread *recover_thread_new(struct recover *r, int32_t pid, int32_
 	t->pid = pid;
 	t->tid = tid;
 	t->dispatch = p ? p->dispatch : NULL;
+	recover_quick_init(t);
 	t->frames.dispatch = t->dispatch;
 	t->frames.doubt = &t->doubt;
 	return t;

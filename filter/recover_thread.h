@@ -46,6 +46,9 @@ struct recover_thread {
 	uint32_t nprologue;
 	struct held prologue[RECOVER_PROLOGUE];
 	struct doubt doubt;
+	struct quick_opcode {
+		uint8_t base, may; /* enum quick */
+	} quick[256]; /* for recover_quick.h */
 };
 
 /* NULL: no memory. */

@@ -19,6 +19,23 @@ static bool is_straight(const struct walk *w, uint32_t i)
 	       i + 1 < w->n && w->nodes[i + 1].base != w->dispatch->not_taken;
 }
 
+/* What follows the place, if each of it begins by another opcode. */
+static void look_ahead(struct walk *w, uint32_t place)
+{
+	struct walk_node *node = &w->nodes[place];
+	uint32_t to[WALK_WAYS];
+	unsigned n = walk_next(w, place, SIDE_BOTH, to);
+
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < i; k++)
+			if (w->nodes[to[i]].base == w->nodes[to[k]].base)
+				return;
+	for (unsigned i = 0; i < n && n <= WALK_AHEAD; i++) {
+		node->to[i] = to[i];
+		node->ahead[i] = w->nodes[to[i]].base;
+	}
+}
+
 struct walk *walk_new(const struct code *code, const struct dispatch *d)
 {
 	struct walk *w = calloc(1, sizeof(*w) + code->ninstrs * sizeof(w->nodes[0]));
@@ -28,11 +45,15 @@ struct walk *walk_new(const struct code *code, const struct dispatch *d)
 	w->dispatch = d;
 	w->n = code->ninstrs;
 	for (uint32_t i = 0; i < w->n; i++)
-		w->nodes[i] = (struct walk_node){ place_of(code, code->instrs[i].target),
-						  code->instrs[i].base,
-						  d->flow[code->instrs[i].base], 0 };
-	for (uint32_t i = 0; i < w->n; i++)
+		w->nodes[i] = (struct walk_node){ .jump = place_of(code, code->instrs[i].target),
+						  .offset = code->instrs[i].offset,
+						  .base = code->instrs[i].base,
+						  .flow = d->flow[code->instrs[i].base] };
+	for (uint32_t i = 0; i < w->n; i++) {
 		w->nodes[i].ways = is_straight(w, i);
+		if (!code->excluded)
+			look_ahead(w, i);
+	}
 	return w;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../unit/recover_code.h"
+#include "../unit/recover_gather.h"
 #include "recover.h"
 
 #define CODES  5
@@ -43,6 +44,8 @@ struct machine {
 	struct body bodies[CODES + 1];
 	struct running stack[DEPTH], waiting[DEPTH];
 	unsigned depth, nwaiting;
+	bool gathers; /* dispatches are told many at once */
+	struct gather gather;
 	bool lost; /* the trace loses what runs now */
 	uint64_t now;
 	struct {
@@ -136,7 +139,7 @@ static void dispatch(struct machine *m, uint8_t op, uint8_t code, uint8_t at)
 	m->ran[m->now].at = at;
 	m->ran[m->now].opcode = op;
 	if (!m->lost)
-		check(!recover_branch(&m->r, &w));
+		check(!(m->gathers ? gather_branch(&m->gather, &m->r, &w) : recover_branch(&m->r, &w)));
 }
 
 static void marker(struct machine *m, int op, uint8_t code, uint8_t at)
@@ -144,6 +147,7 @@ static void marker(struct machine *m, int op, uint8_t code, uint8_t at)
 	struct sample s = { .op = op, .pid = PID, .tid = PID, .time = m->now, .offset = 2 * at, .target = SAMPLE_NOWHERE };
 
 	s.code = codes_find(&m->codes, codes_process(&m->codes, PID), code);
+	gather_end(&m->gather);
 	if (!m->lost && !m->bodies[code].hidden)
 		check(!recover_sample(&m->r, &s));
 }
@@ -272,6 +276,7 @@ static void step(struct machine *m)
 	uint8_t op = specialised(m, row);
 
 	if (one_in(m, 100)) {
+		gather_end(&m->gather);
 		if (!m->lost)
 			check(!recover_gap(&m->r, PID, PID));
 		m->lost = !m->lost;
@@ -288,6 +293,7 @@ static void settle(struct machine *m)
 {
 	const struct recover_counts *c = &m->r.counts;
 
+	gather_end(&m->gather);
 	check(!recover_finish(&m->r));
 	check(m->told == c->placed);
 	check(c->dispatched == c->placed + c->makers + c->unsure + c->lost);
@@ -302,6 +308,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(!codes_init(&m.codes, NULL));
 	p = codes_process(&m.codes, PID);
 	p->dispatch = make_dispatch();
+	m.gathers = one_in(&m, 2);
 	for (unsigned id = 1; id <= CODES; id++) {
 		write_body(&m, &m.bodies[id]);
 		fill_code(codes_find_or_make(&m.codes, p, id), m.bodies[id].rows);

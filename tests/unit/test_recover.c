@@ -10,6 +10,7 @@
 
 #include "recover.h"
 #include "recover_code.h"
+#include "recover_gather.h"
 
 /* Codes 1 to 7; offsets are twice the index. */
 static const struct row loop[] = { /* for: if: LOAD LOAD; else LOAD STORE */
@@ -166,6 +167,17 @@ static const struct {
 
 static char out[1024];
 
+/* All is told in both ways: each dispatch by itself, or many at once. */
+static bool gathers;
+static struct gather gather;
+
+static int gather_them(void **state)
+{
+	(void)state;
+	gathers = true;
+	return 0;
+}
+
 static int note(void *to, const struct sample *s)
 {
 	char *end = out + strlen(out);
@@ -189,9 +201,10 @@ static void feed(struct recover *r, struct codes *codes, const struct item *item
 	if (item->tip) {
 		struct word w = { 7, 7, time, time, item->tip };
 
-		assert_int_equal(recover_branch(r, &w), 0);
+		assert_int_equal(gathers ? gather_branch(&gather, r, &w) : recover_branch(r, &w), 0);
 		return;
 	}
+	gather_end(&gather);
 	s.code = item->code ? codes_find(codes, codes_process(codes, 7), item->code) : NULL;
 	assert_int_equal(recover_sample(r, &s), 0);
 }
@@ -220,6 +233,7 @@ static void test_cases(void **state)
 		recover_init(&r, &codes, note, NULL);
 		for (unsigned k = 0; cases[i].items[k].tip || cases[i].items[k].op; k++)
 			feed(&r, &codes, &cases[i].items[k], k);
+		gather_end(&gather);
 		assert_int_equal(recover_finish(&r), 0);
 		c = &r.counts;
 		if (strcmp(out, cases[i].out))
@@ -276,6 +290,7 @@ static void test_excluded(void **state)
 	recover_init(&r, &codes, note, NULL);
 	for (unsigned k = 0; k < sizeof(items) / sizeof(items[0]); k++)
 		feed(&r, &codes, &items[k], k);
+	gather_end(&gather);
 	assert_int_equal(recover_finish(&r), 0);
 	assert_string_equal(out, "2:0 +2 2:2 2:4* 2:12 2:14 2:16 -2 ");
 	assert_int_equal(r.counts.placed, 6);
@@ -322,6 +337,7 @@ static void test_noise(void **state)
 		}
 		feed(&r, &codes, &item, i);
 	}
+	gather_end(&gather);
 	assert_int_equal(recover_finish(&r), 0);
 	assert_int_equal(told, r.counts.placed);
 	assert_int_equal(r.counts.dispatched,
@@ -336,6 +352,9 @@ int main(void)
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_compressed), cmocka_unit_test(test_excluded),
 		cmocka_unit_test(test_noise),
+		cmocka_unit_test_setup(test_cases, gather_them),
+		cmocka_unit_test_setup(test_excluded, gather_them),
+		cmocka_unit_test_setup(test_noise, gather_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
