@@ -69,6 +69,14 @@ def run(command, **options):
     return done.stdout
 
 
+def used(act):
+    """Processor seconds of all processes that an act starts and waits for: load does not count."""
+    before = os.times()
+    act()
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
 def table(title, header, rows):
     print("\n### %s\n" % title)
     print("| " + " | ".join(header) + " |")
@@ -371,26 +379,24 @@ class Bench:
     # --- mode opcodes -----------------------------------------------------------------------------------
 
     def emulated(self, python, folder, trips, *settings):
-        """A program in mode opcodes on the emulated processor, through an IP filter; seconds that it took."""
+        """A program in mode opcodes on the emulated processor, through an IP filter; processor seconds that it took."""
         env = dict(os.environ, PYTHONPATH=str(self.build / "python/hook"), PYTHONHASHSEED="0", OCULAR_MAIN="1",
                    OCULAR_MODE="opcodes")
-        ranges = run([python, "-c", "from ocular import ranges; ranges.show()"],
+        ranges = run([python, "-c", "from ocular import ranges; ranges.show(2)"],
                      env=dict(os.environ, PYTHONPATH=str(self.build / "python"))).split()
-        words = [w for s in ("branch=1", *settings, *("filter=" + r for r in ranges)) for w in ("-s", s)]
+        words = [w for s in ("branch=1", "noretcomp=1", *settings, *("filter=" + r for r in ranges)) for w in ("-s", s)]
         shutil.rmtree(folder, ignore_errors=True)
-        begin = time.perf_counter()
-        run([self.build / "bin/ocular-qemu", "-q", "-o", folder, *words, "--", python, HERE / "opcodes.py", trips], env=env)
-        return time.perf_counter() - begin
+        return used(lambda: run([self.build / "bin/ocular-qemu", "-q", "-o", folder, *words, "--", python, HERE / "opcodes.py",
+                                 trips], env=env))
 
     def natively(self, python, trips, mode):
-        """The same without the emulator, plain or recorded."""
-        program = [HERE / "opcodes.py", trips]
+        """The same without the emulator, plain or recorded; processor seconds, the recorder's among them."""
         data = self.work / "data"
+        command = [python, HERE / "opcodes.py", trips]
         if mode != "plain":
-            program = [ROOT / "scripts/ocular", "record", "-o", data, "--mode", mode, "--python", python, "--"] + program
-        begin = time.perf_counter()
-        run((program if mode != "plain" else [python] + program), env=dict(os.environ, PYTHONHASHSEED="0"))
-        took = time.perf_counter() - begin
+            command = [ROOT / "scripts/ocular", "record", "-q", "-o", data, "--mode", mode, "--backend", "software",
+                       "--python", python, "--", *command[1:]]
+        took = used(lambda: run(command, env=dict(os.environ, PYTHONHASHSEED="0")))
         shutil.rmtree(data, ignore_errors=True)
         return took
 
@@ -401,34 +407,42 @@ class Bench:
 
     def perf_decodes(self, folder):
         """Processor seconds of stock perf walking the code along the same packets."""
-        before = os.times()
-        self.timed(["perf", "script", "-i", folder / "perf.data", "--itrace=be", "--dlfilter", self.nothing])
-        after = os.times()
-        return after.children_user + after.children_system - before.children_user - before.children_system
+        return used(lambda: self.timed(["perf", "script", "-i", folder / "perf.data", "--itrace=be", "--dlfilter", self.nothing]))
 
     def opcodes(self):
+        """Two lengths of a program, so that start-up falls out. First as `record --mode opcodes` has it."""
         few, many = 2000, 22000
         for python in self.pythons:
             rows = []
-            for name, settings in (("cyc=1", ()), ("cyc=0", ("cyc=0",))):
+            for name, settings in (("cyc_thresh=10", ("cyc_thresh=10",)), ("cyc=1", ()), ("cyc=0", ("cyc=0",))):
                 short, long = self.work / "few", self.work / "many"
-                took = self.emulated(python, short, few, *settings), self.emulated(python, long, many, *settings)
+                self.emulated(python, short, few, *settings)
+                self.emulated(python, long, many, *settings)
                 a = self.recovered(short)
                 runs = [self.recovered(long) for _ in range(self.rounds)]
                 walk, both = (median(r[i] for r in runs) for i in (2, 3))
                 n, size = runs[0][:2]
-                perf = self.perf_decodes(long)
+                times = "-" if rows else "%.0f" % (self.perf_decodes(long) / both)
                 rows.append([name, "%.1f M" % (n / 1e6), "%.1f" % ((size - a[1]) / (n - a[0])), "%.1f" % (n / walk / 1e6),
-                             "%.1f" % (n / (both - walk) / 1e6), "%.1f" % (n / both / 1e6), "%.0f" % (perf / both)])
-                rows[-1].append("%.1f" % ((took[1] - took[0]) / (n - a[0]) * 1e9))
+                             "%.1f" % (n / (both - walk) / 1e6), "%.1f" % (n / both / 1e6), times])
             table("Mode opcodes, %s: one core, M opcodes/s" % self.version(python),
-                  ["", "opcodes", "bytes an opcode", "packets alone", "recovery alone", "both", "times perf's decoding",
-                   "ns an opcode to record"], rows)
-            modes = {mode: self.natively(python, 50 * many, mode) - self.natively(python, few, mode)
-                     for mode in ("plain", "precise")}
-            emulated = (took[1] - took[0]) / (many - few) * (50 * many - few)
-            table("The same program, times as slow as alone, %s" % self.version(python), ["emulated, mode opcodes", "mode precise"],
-                  [["%.0f" % (emulated / modes["plain"]), "%.1f" % (modes["precise"] / modes["plain"])]])
+                  ["", "opcodes", "bytes an opcode", "packets alone", "recovery alone", "both", "times perf's decoding"], rows)
+            self.recording_opcodes(python, few, 3 * many)
+
+    def recording_opcodes(self, python, few, many):
+        """Natively the program is run ten times as long, for it is many times as fast."""
+        def difference(measure, times):
+            return (measure(times * many) - measure(times * few)) / times
+
+        rounds = []
+        for _ in range(self.rounds):
+            plain = difference(lambda trips: self.natively(python, trips, "plain"), 10)
+            precise = difference(lambda trips: self.natively(python, trips, "precise"), 10)
+            emulated = difference(lambda trips: self.emulated(python, self.work / "many", trips, "cyc_thresh=10"), 1)
+            rounds.append((emulated / plain, precise / plain, emulated / precise))
+        table("The same program, processor time over that of the program alone, %s" % self.version(python),
+              ["emulated, mode opcodes", "native, mode precise", "the one over the other"],
+              [["%.1f (%.1f to %.1f)" % spread(column) for column in zip(*rounds)]])
 
     def memory(self):
         so = self.build / "perf/ocular.so"
@@ -455,9 +469,11 @@ def main():
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--programs", default=",".join(WORKLOADS))
     p.add_argument("--sinks", default=";".join(SINKS), help="rows of the table of sinks, ';' between them")
+    p.add_argument("--python", action="append", help="only this one; may be repeated")
     p.add_argument("--only", default="emission,marker,program,flight,analysis,opcodes,memory")
     o = p.parse_args()
     b = Bench(o.build.resolve(), o.rounds, o.programs.split(","), o.sinks.split(";"))
+    b.pythons = o.python or b.pythons
     sections = {"emission": b.emission, "marker": b.markers, "program": b.programs, "analysis": b.analysis, "memory": b.memory, "flight": b.flight,
                 "opcodes": b.opcodes}
     print("## %s\n" % time.strftime("%Y-%m-%d"))
