@@ -9,6 +9,7 @@
 #define OCULAR_PERF_ORDER_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct perf_side {
@@ -18,6 +19,7 @@ struct perf_side {
 	int32_t cpu;
 	int32_t pid, tid;   /* of whom it speaks */
 	int32_t ppid, ptid; /* FORK: the parent */
+	bool truncated;	    /* AUX: the buffer was full */
 };
 
 typedef int (*perf_side_fn)(void *to, const struct perf_side *s);

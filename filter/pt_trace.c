@@ -173,6 +173,15 @@ static int apply_switch(struct pt_trace *t, const struct perf_side *s)
 	return come(t, s, s->pid, s->tid);
 }
 
+/* The buffer was full: what the thread did behind this, up to its next trace, is missing. */
+static int cut(struct pt_trace *t, const struct perf_side *s)
+{
+	const struct pt_feed *feed = &t->merge.feed;
+	int err = s->time && feed->overflow ? pt_merge_run(&t->merge, tsc_of(t, s) + 1) : 0;
+
+	return !err && s->time && feed->overflow ? feed->overflow(feed->to, s->pid, s->tid) : err;
+}
+
 static int apply(void *to, const struct perf_side *s)
 {
 	struct pt_trace *t = to;
@@ -195,6 +204,8 @@ static int apply(void *to, const struct perf_side *s)
 	case PERF_SWITCH:
 	case PERF_SWITCH_CPU_WIDE:
 		return apply_switch(t, s);
+	case PERF_AUX:
+		return s->truncated ? cut(t, s) : 0;
 	default:
 		return 0;
 	}
@@ -249,7 +260,8 @@ static int add_side(struct pt_trace *t, const struct perf_record *rec)
 	if (rec->type != PERF_SWITCH && rec->size < least_size(rec->type))
 		return 0;
 	if (rec->type == PERF_AUX)
-		t->faults.truncated += ((const struct perf_aux *)rec)->flags & PERF_AUX_TRUNCATED;
+		s.truncated = ((const struct perf_aux *)rec)->flags & PERF_AUX_TRUNCATED;
+	t->faults.truncated += s.truncated;
 	if (rec->type == PERF_LOST)
 		t->faults.lost += ((const struct perf_lost *)rec)->lost;
 	if (!perf_sample_read(&t->file, rec, &id))

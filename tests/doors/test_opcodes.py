@@ -425,6 +425,18 @@ def check_losses(python, folder):
     return found
 
 
+def check_cut(python, setting, said, folder):
+    """Trace that an overflow, or a buffer that was full, swallowed time and again: all that is told was heard, in order."""
+    programs = [program(name) for name in ("loops", "generators", "exceptions")]
+    recovered = recover(data := record(python, folder, programs, "noretcomp=1", setting))
+    (ours,) = recovered.events.values()
+    own = [row for row in ours if row[0] in RECOVERED and row[1] in programs]
+    found = is_subsequence(own, heard(python, folder, programs)[0], special(data)[0])
+    if len(own) < 3000 or said not in recovered.told or "lost its way" in recovered.told or recovered.share[0] == recovered.share[1]:
+        found.append(f"{len(own)} lines of the programs, and it says {recovered.told}")
+    return found
+
+
 def check_decoders(python, folder):
     """Stock perf in quick mode, with the plugin, gives the same text as ocular-pt."""
     data = record(python, folder, [program("loops"), program("generators")], "noretcomp=1")
@@ -503,6 +515,7 @@ def cases(python, options):
     yield f"{version} threads", check_threads, python
     yield f"{version} forked children", check_children, python
     yield f"{version} overflows", check_losses, python
+    yield f"{version} buffers that are full", check_cut, python, "full=40", "trace buffers were full"
     yield f"{version} both decoders", check_decoders, python
     yield f"{version} code that is left out", check_excluded, python
 
