@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 import compare
+from tap import Plan
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -43,6 +44,23 @@ def pythons(chosen=None):
         return chosen.python
     command = [os.path.join(ROOT, "scripts", "find-pythons")]
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split("\n")[:-1]
+
+
+def run_cases(cases, parser=None):
+    """Runs what cases(python, options) tells for each interpreter: rows (name, function, *arguments).
+
+    The function gets a scratch folder behind its arguments, and returns a list of problems.
+    """
+    parser = parser or options()
+    parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains it")
+    chosen = parser.parse_args()
+    need_built()
+    with Plan() as plan:
+        for python in pythons(chosen):
+            for name, function, *arguments in cases(python, chosen):
+                if chosen.only in name:
+                    with scratch() as folder:
+                        plan.case(name, function, *arguments, folder)
 
 
 def version(python):

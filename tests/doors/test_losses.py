@@ -14,7 +14,6 @@ import subprocess
 import time
 
 import recording
-from tap import Plan
 
 CYCLE = ("PY_START", "PY_RETURN", "JUMP")
 
@@ -225,7 +224,7 @@ def children(pid):
         return [int(child) for child in file.read().split()]
 
 
-def ends_hard(python, folder, how, status):
+def ends_hard(python, how, status, folder):
     """The last calls before the end are there, to the last one."""
     quiet = "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); "
     run = Run(python, folder, quiet + f"work(4, 5_000); run(777); {how}").finish()
@@ -292,16 +291,11 @@ CASES = {
 }
 
 
-def main():
-    pythons = recording.pythons()
-    recording.need_built()
-    with Plan() as plan:
-        for python in pythons:
-            version = recording.version(python)
-            for name, (function, *args) in CASES.items():
-                with recording.scratch() as folder:
-                    plan.case(f"{version} {name}", function, python, folder, *args)
+def cases(python, _):
+    version = recording.version(python)
+    for name, (function, *arguments) in CASES.items():
+        yield f"{version} {name}", function, python, *arguments
 
 
 if __name__ == "__main__":
-    main()
+    recording.run_cases(cases)

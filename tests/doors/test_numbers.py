@@ -14,10 +14,10 @@ files traced: both tools then see the same, from the first event to the last.
 import ast
 import collections
 import glob
+import itertools
 import os
 
 import recording
-from tap import Plan
 
 # Other processes, other interpreters, or no orderly end: counts of forks are in one table with their parent's.
 NOT_COUNTED = ("abort", "fork_in_thread", "forks", "kill_self", "multiprocessing_fork", "multiprocessing_spawn",
@@ -261,29 +261,13 @@ def check(python, case, mode, folder):
     return problems
 
 
-def cases(python):
-    for case in programs():
-        for mode in ("precise", *MORE_MODES.get(case.name, ())):
-            yield case, mode
-    for case in library(python):
-        for mode in ("adaptive", "precise"):
-            yield case, mode
-
-
-def main():
-    options = recording.options()
-    options.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains it")
-    options = options.parse_args()
-    recording.need_built()
-    with Plan() as plan:
-        for python in recording.pythons(options):
-            version = recording.version(python)
-            for case, mode in cases(python):
-                name = f"{version} {mode} {case.name}"
-                if options.only in name:
-                    with recording.scratch() as folder:
-                        plan.case(name, check, python, case, mode, folder)
+def cases(python, _):
+    rows = [(case, mode) for case in programs() for mode in ("precise", *MORE_MODES.get(case.name, ()))]
+    rows += itertools.product(library(python), ("adaptive", "precise"))
+    version = recording.version(python)
+    for case, mode in rows:
+        yield f"{version} {mode} {case.name}", check, python, case, mode
 
 
 if __name__ == "__main__":
-    main()
+    recording.run_cases(cases)

@@ -9,7 +9,6 @@ import os
 import xml.etree.ElementTree as xml
 
 import recording
-from tap import Plan
 
 TESTS = ("generators coroutines asyncgen contextlib threading thread json re dataclasses functools itertools "
          "fork1 subprocess").split()
@@ -60,16 +59,11 @@ def check(python, name, folder):
     return different
 
 
-def main():
-    pythons = recording.pythons()
-    recording.need_built()
-    with Plan() as plan:
-        for python in pythons:
-            version = recording.version(python)
-            for name in TESTS:
-                with recording.scratch() as folder:
-                    plan.case(f"{version} test_{name}", check, python, name, folder)
+def cases(python, _):
+    version = recording.version(python)
+    for name in TESTS:
+        yield f"{version} test_{name}", check, python, name
 
 
 if __name__ == "__main__":
-    main()
+    recording.run_cases(cases)

@@ -10,7 +10,6 @@ import os
 import re
 
 import recording
-from tap import Plan
 
 ARGUMENTS = "import sys; print(sys.argv, sys.orig_argv[1:], sys.executable, sys.prefix)"
 MAIN = """
@@ -192,7 +191,16 @@ def outcome(command, given, folder, environment):
     return {key: ADDRESS.sub("0x", DURATION.sub("s", text)).split("\n") for key, text in said.items()}
 
 
-def check(python, folder, arguments, given, more):
+def write_files(folder):
+    for name, text in FILES.items():
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
+
+
+def check(python, arguments, given, more, folder):
+    write_files(folder)
     arguments = [argument.replace("{folder}", folder) for argument in arguments]
     environment = recording.plain_environment(**more)
     data = os.path.join(folder, "recording.data")
@@ -205,25 +213,11 @@ def check(python, folder, arguments, given, more):
             for line in difflib.unified_diff(plain[key], traced[key], "plain", "traced", lineterm="", n=1)]
 
 
-def write_files(folder):
-    for name, text in FILES.items():
-        path = os.path.join(folder, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(text)
-
-
-def main():
-    pythons = recording.pythons()
-    recording.need_built()
-    with Plan() as plan:
-        for python in pythons:
-            version = recording.version(python)
-            for name, case in CASES.items():
-                with recording.scratch() as folder:
-                    write_files(folder)
-                    plan.case(f"{version} {name}", check, python, folder, *case)
+def cases(python, _):
+    version = recording.version(python)
+    for name, case in CASES.items():
+        yield f"{version} {name}", check, python, *case
 
 
 if __name__ == "__main__":
-    main()
+    recording.run_cases(cases)

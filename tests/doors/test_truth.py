@@ -15,7 +15,6 @@ import re
 
 import compare
 import recording
-from tap import Plan
 
 
 class Program:
@@ -101,29 +100,16 @@ def check_recursion_limit(python, folder):
                                       f"{down.count('PY_UNWIND')} unwinds of {len(down)} events"]
 
 
-def cases(python, programs):
+def cases(python, _):
     """(name, function and its arguments but for the folder)."""
     version = recording.version(python)
     yield f"{version} calls, the recursion limit", check_recursion_limit, python
     for name, filters in FILTERS.items():
         yield f"{version} full, {name}", check_filter, python, *filters
+    programs = [Program(path) for path in sorted(glob.glob(os.path.join(recording.PROGRAMS, "*.py")))]
     for program, mode in itertools.product(programs, recording.MODES):
         yield f"{version} {mode} {program.name}", check, python, program, mode
 
 
-def main():
-    options = recording.options()
-    options.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains it")
-    options = options.parse_args()
-    recording.need_built()
-    programs = [Program(path) for path in sorted(glob.glob(os.path.join(recording.PROGRAMS, "*.py")))]
-    with Plan() as plan:
-        for python in recording.pythons(options):
-            for name, function, *arguments in cases(python, programs):
-                if options.only in name:
-                    with recording.scratch() as folder:
-                        plan.case(name, function, *arguments, folder)
-
-
 if __name__ == "__main__":
-    main()
+    recording.run_cases(cases)
