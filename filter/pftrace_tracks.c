@@ -62,44 +62,68 @@ static int write_first(struct timeline *v, struct track *t)
 	return pftrace_close_packet(v, &p);
 }
 
-int pftrace_write_process(struct timeline *v, const struct track *t, const char *name)
-{
-	size_t length = name ? strlen(name) : 0;
+/* A packet whose TrackDescriptor is open. */
+struct description {
 	struct pftrace_packet p;
-	int err = pftrace_open_packet(v, t, length, &p);
-	char *track, *body;
+	char *track;
+};
+
+static int open_description(struct timeline *v, const struct track *t, size_t room, uint64_t uuid,
+			    struct description *d)
+{
+	int err = pftrace_open_packet(v, t, room, &d->p);
 
 	if (err)
 		return err;
-	track = proto_open(p.to, PACKET_TRACK);
-	p.to = proto_number(track, TRACK_UUID, pftrace_uuid(UUID_PROCESS, pftrace_known(t->pid)));
-	body = proto_open(p.to, TRACK_PROCESS);
-	p.to = proto_number(body, PROCESS_PID, pftrace_known(t->pid));
-	if (name)
-		p.to = proto_string(p.to, PROCESS_NAME, name, length);
-	p.to = proto_close(track, proto_close(body, p.to));
-	return pftrace_close_packet(v, &p);
+	d->track = proto_open(d->p.to, PACKET_TRACK);
+	d->p.to = proto_number(d->track, TRACK_UUID, uuid);
+	return 0;
+}
+
+static int close_description(struct timeline *v, struct description *d)
+{
+	d->p.to = proto_close(d->track, d->p.to);
+	return pftrace_close_packet(v, &d->p);
+}
+
+static char *put_parent(char *to, const struct track *t)
+{
+	return proto_number(to, TRACK_PARENT, pftrace_uuid(UUID_PROCESS, pftrace_known(t->pid)));
+}
+
+static char *put_name(char *to, unsigned field, const char *name)
+{
+	return name ? proto_string(to, field, name, strlen(name)) : to;
+}
+
+int pftrace_write_process(struct timeline *v, const struct track *t, const char *name)
+{
+	uint64_t uuid = pftrace_uuid(UUID_PROCESS, pftrace_known(t->pid));
+	struct description d;
+	int err = open_description(v, t, name ? strlen(name) : 0, uuid, &d);
+	char *body;
+
+	if (err)
+		return err;
+	body = proto_open(d.p.to, TRACK_PROCESS);
+	d.p.to = proto_number(body, PROCESS_PID, pftrace_known(t->pid));
+	d.p.to = proto_close(body, put_name(d.p.to, PROCESS_NAME, name));
+	return close_description(v, &d);
 }
 
 int pftrace_write_thread(struct timeline *v, const struct track *t, const char *name)
 {
-	size_t length = name ? strlen(name) : 0;
-	struct pftrace_packet p;
-	int err = pftrace_open_packet(v, t, length, &p);
-	char *track, *body;
+	struct description d;
+	int err = open_description(v, t, name ? strlen(name) : 0, pftrace_uuid(UUID_THREAD, t->number), &d);
+	char *body;
 
 	if (err)
 		return err;
-	track = proto_open(p.to, PACKET_TRACK);
-	p.to = proto_number(track, TRACK_UUID, pftrace_uuid(UUID_THREAD, t->number));
-	p.to = proto_number(p.to, TRACK_PARENT, pftrace_uuid(UUID_PROCESS, pftrace_known(t->pid)));
-	body = proto_open(p.to, TRACK_THREAD);
-	p.to = proto_number(body, THREAD_PID, pftrace_known(t->pid));
-	p.to = proto_number(p.to, THREAD_TID, pftrace_known(t->tid));
-	if (name)
-		p.to = proto_string(p.to, THREAD_NAME, name, length);
-	p.to = proto_close(track, proto_close(body, p.to));
-	return pftrace_close_packet(v, &p);
+	body = proto_open(put_parent(d.p.to, t), TRACK_THREAD);
+	d.p.to = proto_number(body, THREAD_PID, pftrace_known(t->pid));
+	d.p.to = proto_number(d.p.to, THREAD_TID, pftrace_known(t->tid));
+	d.p.to = proto_close(body, put_name(d.p.to, THREAD_NAME, name));
+	return close_description(v, &d);
 }
 
 /* Counters belong to the process: so they do in the JSON, whose format has none of threads. */
@@ -107,20 +131,15 @@ static int write_counter(struct timeline *v, const struct track *t, enum timelin
 {
 	const char *const *words = timeline_counters[which];
 	char name[64];
-	int length = snprintf(name, sizeof(name), "thread %d: %s %s", pftrace_known(t->tid), words[0], words[1]);
-	struct pftrace_packet p;
-	int err = pftrace_open_packet(v, t, 0, &p);
-	char *track;
+	struct description d;
+	int err = open_description(v, t, 0, pftrace_counter_uuid(t, which), &d);
 
 	if (err)
 		return err;
-	track = proto_open(p.to, PACKET_TRACK);
-	p.to = proto_number(track, TRACK_UUID, pftrace_counter_uuid(t, which));
-	p.to = proto_number(p.to, TRACK_PARENT, pftrace_uuid(UUID_PROCESS, pftrace_known(t->pid)));
-	p.to = proto_string(p.to, TRACK_NAME, name, length);
-	p.to = proto_string(p.to, TRACK_COUNTER, "", 0);
-	p.to = proto_close(track, p.to);
-	return pftrace_close_packet(v, &p);
+	snprintf(name, sizeof(name), "thread %d: %s %s", pftrace_known(t->tid), words[0], words[1]);
+	d.p.to = put_name(put_parent(d.p.to, t), TRACK_NAME, name);
+	d.p.to = proto_string(d.p.to, TRACK_COUNTER, "", 0);
+	return close_description(v, &d);
 }
 
 static int describe_process(struct timeline *v, const struct track *t)
