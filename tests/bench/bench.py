@@ -411,7 +411,7 @@ class Bench:
 
     def opcodes(self):
         """Two lengths of a program, so that start-up falls out. First as `record --mode opcodes` has it."""
-        few, many = 2000, 22000
+        few, many = 2000, 150000
         for python in self.pythons:
             rows = []
             for name, settings in (("cyc_thresh=10", ("cyc_thresh=10",)), ("cyc=1", ()), ("cyc=0", ("cyc=0",))):
@@ -427,7 +427,7 @@ class Bench:
                              "%.1f" % (n / (both - walk) / 1e6), "%.1f" % (n / both / 1e6), times])
             table("Mode opcodes, %s: one core, M opcodes/s" % self.version(python),
                   ["", "opcodes", "bytes an opcode", "packets alone", "recovery alone", "both", "times perf's decoding"], rows)
-            self.recording_opcodes(python, few, 3 * many)
+            self.recording_opcodes(python, few, 66000)
 
     def recording_opcodes(self, python, few, many):
         """Natively the program is run ten times as long, for it is many times as fast."""
