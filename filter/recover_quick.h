@@ -72,7 +72,8 @@ static inline const struct walk_node *quick_place(const struct quick *q, const s
 	if (place == WALK_NOWHERE)
 		return NULL;
 	to = &q->nodes[place];
-	if (next->base == q->held->base && next->may & QUICK_TWICE && walk_to(to, next->base) == WALK_NOWHERE)
+	if (next->base == q->held->base && next->may & QUICK_TWICE &&
+	    (q->thread->r->compressed || walk_to(to, next->base) == WALK_NOWHERE))
 		return NULL;
 	return to;
 }

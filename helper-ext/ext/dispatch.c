@@ -17,6 +17,9 @@
 /* CALL_FUNCTION_EX and its instrumented form share a handler, compilers may merge a few more. */
 #define DISTINCT_PERCENT 90
 
+/* An evaluation function has one to three parts; with tail calls each opcode has a function. */
+#define PARTS_MOST 16
+
 static int by_value(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -124,6 +127,9 @@ int dispatch_find(struct dispatch *d, const struct image *image, const bool used
 	memcpy(d->targets, table, sizeof(d->targets));
 	d->unused = table[free_number - used];
 	find_code(d, image);
+	if (d->ncode > PARTS_MOST)
+		return fail(error, -ENOTSUP, "its opcode handlers are functions of their own (tail calls), "
+			    "which was never tried,", image);
 	find_again(d);
 	return 0;
 }

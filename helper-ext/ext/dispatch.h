@@ -34,7 +34,8 @@ struct dispatch {
 
 /*
  * used[op]: the interpreter has an opcode of that number. 0; -ENOENT: no table, or -ENOTUNIQ: more
- * than one thing that could be it, or -EINVAL: every number is an opcode, so that nothing tells. Then
+ * than one thing that could be it, or -EINVAL: every number is an opcode, so that nothing tells,
+ * or -ENOTSUP: each handler is a function. Then
  * error[DISPATCH_ERROR] holds the reason in one line.
  */
 int dispatch_find(struct dispatch *d, const struct image *image, const bool used[DISPATCH_OPCODES],
