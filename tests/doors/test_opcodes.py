@@ -432,7 +432,7 @@ def check_cut(python, setting, said, folder):
     (ours,) = recovered.events.values()
     own = [row for row in ours if row[0] in RECOVERED and row[1] in programs]
     found = is_subsequence(own, heard(python, folder, programs)[0], special(data)[0])
-    if len(own) < 3000 or said not in recovered.told or "lost its way" in recovered.told or recovered.share[0] == recovered.share[1]:
+    if len(own) < 300 or said not in recovered.told or "lost its way" in recovered.told or recovered.share[0] == recovered.share[1]:
         found.append(f"{len(own)} lines of the programs, and it says {recovered.told}")
     return found
 
