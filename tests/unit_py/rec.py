@@ -88,7 +88,14 @@ def wait_for(found, what, seconds=60):
 @contextlib.contextmanager
 def under_way(*options):
     """A program that calls f() until it is stopped, under the recorder: (folder, recorder, stop), once f is known."""
-    source = "import os, sys, time\ndef f(): pass\nwhile not os.path.exists(sys.argv[1]):\n    f()\n    time.sleep(0.01)\n"
+    source = """
+import os, sys, time
+def f(): pass
+recorder = os.getppid()
+while os.getppid() == recorder and not os.path.exists(sys.argv[1]):
+    f()
+    time.sleep(0.01)
+"""
     with tempfile.TemporaryDirectory(prefix="ocular-unit-") as temp:
         program, folder, end = (os.path.join(temp, name) for name in ("program.py", "rec", "end"))
         with open(program, "w") as f:
