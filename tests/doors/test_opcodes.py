@@ -60,9 +60,6 @@ SPECIALISED = ("loops", "while_else", "generators", "exceptions", "comprehension
 # Programs recorded with returns compressed.
 COMPRESSED = ("loops", "generators", "recursion", "richards", "regular_expressions")
 
-# Where a program sets the old interface, CPython 3.12.1 gives the witness no more INSTRUCTION events.
-SINCE_313 = ("settrace",)
-
 # What takes the emulator longer than CI has time for: with --all.
 LONG_GROUPS = {"large code": ("far_jumps", "large_function")}
 
@@ -491,8 +488,6 @@ def check_excluded(python, folder):
 def long_cases(python, version):
     for name, group in LONG_GROUPS.items():
         yield f"{version} {name}", check, python, group, ("noretcomp=1",)
-    if version != "3.12":
-        yield f"{version} settrace", check, python, ("deep_recursion", "recursion", *SINCE_313), ("noretcomp=1",)
     for name in LONG_ENDS:
         yield f"{version} {name} in a child", check_ends, python, (name,)
 
