@@ -96,19 +96,31 @@ unsigned recover_frame_reach(const struct recover_frame *f, uint8_t base,
 	return n;
 }
 
-bool recover_frame_repeats(const struct recover_frame *f, uint8_t base)
+static bool is_behind(const struct walk *w, uint32_t place, uint8_t base)
+{
+	uint32_t to[WALK_WAYS];
+	unsigned ways = walk_next(w, place, SIDE_BOTH, to);
+
+	for (unsigned k = 0; k < ways; k++)
+		if (w->nodes[to[k]].base == base)
+			return true;
+	return false;
+}
+
+bool recover_frame_repeats(const struct recover_frame *f, uint8_t base, bool pair)
 {
 	struct doubt_place places[DOUBT_PLACES];
-	uint32_t to[WALK_WAYS];
-	unsigned n = recover_frame_reach(f, base, places), ways;
+	unsigned n = recover_frame_reach(f, base, places);
 
 	if (!n || n > DOUBT_PLACES)
 		return true;
 	for (unsigned i = 0; i < n; i++) {
-		ways = walk_next(f->walk, places[i].place, SIDE_BOTH, to);
-		for (unsigned k = 0; k < ways; k++)
-			if (f->walk->nodes[to[k]].base == base)
-				return true;
+		uint32_t place = places[i].place;
+
+		if (is_behind(f->walk, place, base))
+			return true;
+		if (pair && place + 1 < f->walk->n && is_behind(f->walk, place + 1, base))
+			return true;
 	}
 	return false;
 }

@@ -34,7 +34,7 @@ void recover_frame_put(struct recover_frame *f, struct doubt *d, uint32_t place)
 uint32_t recover_frame_place(const struct recover_frame *f, int64_t offset);
 
 /* Does the opcode stand behind any place that it can be at when the same opcode runs before? */
-bool recover_frame_repeats(const struct recover_frame *f, uint8_t base);
+bool recover_frame_repeats(const struct recover_frame *f, uint8_t base, bool pair);
 
 /* It is at a branch of which s, a marker, told. */
 void recover_frame_branch(struct recover_frame *f, struct doubt *d, const struct sample *s);

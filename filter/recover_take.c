@@ -174,7 +174,7 @@ static bool is_again(struct recover_thread *t, uint8_t base, bool told)
 	if (told || !d->head[base])
 		return told;
 	if (f && f->n && t->held.opcode != d->twice)
-		return !recover_frame_repeats(f, base);
+		return !recover_frame_repeats(f, base, d->pair[t->held.opcode]);
 	if (t->held.opcode == d->twice || base == d->iterates)
 		return true;
 	t->r->counts.repeats += t->begun; /* no code to ask: two of them, or one */

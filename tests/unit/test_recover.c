@@ -39,7 +39,10 @@ static const struct row appends[] = { /* two POP_TOPs behind one, one behind the
 	{ RESUME, 0 }, { CALL, 0 }, { POP_TOP, 0 }, { LOAD, 0 }, { CALL, 0 }, { POP_TOP, 0 }, { POP_TOP, 0 }, { LOAD, 0 },
 	{ RETURN_VALUE, 0 }, { CACHE, 0 },
 };
-static const struct row *const bodies[] = { NULL, loop, caller, callee, generator, doubtful, alike, appends };
+static const struct row again[] = {
+	{ RESUME, 0 }, { CALL, 0 }, { POP_TOP, 0 }, { CALL, 0 }, { POP_TOP, 0 }, { LOAD, 0 }, { RETURN_VALUE, 0 }, { CACHE, 0 },
+};
+static const struct row *const bodies[] = { NULL, loop, caller, callee, generator, doubtful, alike, appends, again };
 
 #define T(op)		   { HANDLER(op), 0, 0, 0, 0 }
 #define M(op, code, index) { 0, OP_##op, code, index, 0 }
@@ -106,6 +109,9 @@ static const struct {
 	{ "one or two: the opcode behind tells which, but not of the second",
 	  { T(RESUME), M(PY_START, 7, 0), T(CALL_APPEND), T(LOAD), T(CALL_APPEND), T(POP_TOP), T(LOAD), T(RETURN_VALUE) },
 	  "7:0 +7 7:2* 7:4 7:6 7:8* 7:12 7:14 7:16 -7 ", 8, 0, 1, 0, 0 },
+	{ "two, and one more of the family behind them",
+	  { T(RESUME), M(PY_START, 8, 0), T(CALL_APPEND), T(CALL), T(POP_TOP), T(LOAD) },
+	  "8:0 +8 8:2* 8:4 8:6 8:8 8:10 ", 6, 0, 0, 0, 0 },
 	{ "and the other way",
 	  { T(RESUME), M(PY_START, 7, 0), T(CALL_APPEND), T(LOAD), T(CALL_APPEND), T(POP_TOP), T(POP_TOP), T(LOAD) },
 	  "7:0 +7 7:2* 7:4 7:6 7:8* 7:10 7:12 7:14 ", 8, 0, 1, 0, 0 },
