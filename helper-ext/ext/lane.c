@@ -86,12 +86,13 @@ static void lane_put_lost(struct lane *l)
 		atomic_store_explicit(&l->ring->lost, 0, memory_order_relaxed);
 }
 
+/* What comes when the recording has ended is no loss of its. */
 static void lane_drop(struct lane *l, uint64_t words)
 {
 	l->dropped += words;
 	l->lost += words;
 	lane_hide(l);
-	if (l->ring)
+	if (l->ring && !atomic_load_explicit(&l->ring->closed, memory_order_acquire))
 		atomic_store_explicit(&l->ring->lost, l->dropped, memory_order_relaxed);
 }
 
