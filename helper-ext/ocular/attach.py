@@ -104,6 +104,8 @@ def check(pid):
 def check_python(pid):
     """Refused unless it is a Python like this one."""
     minor = processes.minor_of(pid)
+    if minor is None and Target(pid).ended(within=0 if processes.has_memory(pid) else 1):
+        raise Refused("process %d has ended" % pid)
     if minor is None:
         raise Refused("process %d is no Python (ocular ps lists them)" % pid)
     why = processes.foreign(pid)

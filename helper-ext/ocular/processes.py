@@ -46,6 +46,15 @@ def minor_of(pid):
     return 0
 
 
+def has_memory(pid):
+    """False: it is dying, or has ended, or is the kernel's."""
+    try:
+        with open("/proc/%d/maps" % pid, "rb") as f:
+            return bool(f.read(1))
+    except OSError:
+        return False
+
+
 def agents():
     """pids with a thread that listens (agent.py)."""
     with open("/proc/net/unix", errors="replace") as f:
