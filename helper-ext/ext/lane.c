@@ -131,8 +131,10 @@ static bool lane_refresh(struct lane *l, uint32_t wanted)
 	uint32_t room;
 
 	if (rings_config()->flight) {
-		l->at.limit = head + FLIGHT_CHECK;
-		return !rings_deserted(l->ring);
+		if (l->at.limit - head >= wanted && l->at.limit - head <= FLIGHT_CHECK)
+			return true;
+		l->at.limit = rings_deserted(l->ring) ? head : head + FLIGHT_CHECK;
+		return l->at.limit != head;
 	}
 	room = rings_room(l->ring, head);
 	l->at.limit = head + room;
