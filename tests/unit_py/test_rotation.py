@@ -59,7 +59,8 @@ if not pid:
 os.waitpid(pid, 0)
 run(4000)
 """
-    with rec.recording(source, recorder=["--switch-output", "128K"]) as r:
+    # Small rings: however seldom the recorder looks, it finds no more than half a piece.
+    with rec.recording(source, recorder=["--switch-output", "128K", "--ring-records", "2048"]) as r:
         equal((r.code, r.err), (0, ""))
         paths, total = pieces(r.folder), collections.Counter()
         # 18,000 calls of 5 events and a back-edge each, of 12 bytes
