@@ -230,13 +230,26 @@ void core_return(struct core *c, uint64_t to)
 	core_indirect(c, to);
 }
 
+/*
+ * A processor has spent cycles in the kernel. Here none have passed; but without a CYC perf guesses the time of a
+ * return to user code by what it has walked since the last one (intel-pt.c, intel_pt_run_decoder(), est_tsc).
+ */
+static void stamp_enable(struct core *c)
+{
+	bool none = c->set->cyc && !c->set->cyc_thresh && !c->cycles;
+
+	stamp(c);
+	if (none)
+		c->p = ptframe_cyc(c->p, 0);
+}
+
 void core_enable(struct core *c, uint64_t ip)
 {
 	c->enabled = true;
 	if (!flows(c))
 		return;
 	end_window_at_tip(c);
-	stamp(c);
+	stamp_enable(c);
 	if (!c->mode_told)
 		c->p = packet_mode_64(c->p);
 	c->mode_told = true;

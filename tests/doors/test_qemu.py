@@ -260,26 +260,20 @@ def emulated_words(tools):
     return problems
 
 
-def through_both(tools, settings, act, names=True):
+def through_both(tools, settings, act):
     """Each word that was not lost is there, with its thread and its time, by both decoders: nothing else is.
 
-    Where perf walks the code its times are later after a TIP.PGE (docs/architecture.md): there, their order, and
-    not even whose a word is where threads change CPU (`names`; docs/limits.md).
+    By perf both where it takes packets as they come and where it walks the code.
     """
     with recording.scratch() as folder:
         data, truth, _ = emulate(folder, settings, [os.path.join(tools, "words"), act])
         expected = sorted((tsc, tid, word) for tid, all_of_it in truth.words.items() for tsc, _, word in all_of_it)
-        perf, _ = words_of(data)
-        walked, errors = words_of(data, "we")
         problems = [f"{truth.surprises()} surprises"] if truth.surprises() else []
-        if sorted(perf) != expected or len(expected) < 80:
-            differ = [pair for pair in zip(sorted(perf), expected) if pair[0] != pair[1]][:3]
-            problems += [f"{act}: perf {len(perf)} words, {len(expected)} executed", str(differ), errors[-300:]]
-        kept = slice(1 if names else 2, 3)
-        if sorted(row[kept] for row in walked) != sorted(row[kept] for row in expected):
-            differ = [pair for pair in zip(sorted(row[kept] for row in walked), sorted(row[kept] for row in expected))
-                      if pair[0] != pair[1]][:3]
-            problems += [f"{act}: perf, walking the code, {len(walked)} words, {len(expected)} executed", str(differ)]
+        for itrace in ("wqe", "we"):
+            perf, errors = words_of(data, itrace)
+            if sorted(perf) != expected or len(expected) < 80:
+                differ = [pair for pair in zip(sorted(perf), expected) if pair[0] != pair[1]][:3]
+                problems += [f"{act}, {itrace}: perf {len(perf)} words, {len(expected)} executed", str(differ), errors[-300:]]
         done = recording.run([PT, "events=-", data])
         found = sorted((int(line.split("\t")[0]), int(line.split("\t")[2]))
                        for line in done.stdout.splitlines() if "FOREIGN" in line)
@@ -344,11 +338,26 @@ def migrations(tools):
     problems = []
     for settings, act in ((("branch=0", "migrate=3"), "threads"), (("branch=1", "migrate=3"), "threads"),
                           (("branch=1", "migrate=2"), "jumps")):
-        found, truth, said = through_both(tools, settings, act, "branch=0" in settings)
+        found, truth, said = through_both(tools, settings, act)
         if len({trace[3] for trace in truth.traces}) < 2 or "trace error" in said:
             found += [f"{len(truth.traces)} CPUs", said]
         problems += found + (by_perf(tools, settings, act) if "branch=1" in settings else [])
     return problems
+
+
+def migrations_of_both(tools):
+    """Emulated words among executed ones, of threads that go from CPU to CPU: each is its thread's, in order."""
+    with recording.scratch() as folder:
+        data, truth, _ = emulate(folder, ("branch=1", "migrate=3"), [os.path.join(tools, "words"), "mixed"])
+        expected = {tid: [each for _, _, word in all_of_it for each in (word, 1 << 63 | word)]
+                    for tid, all_of_it in truth.words.items()}
+        perf, errors = words_of(data, "we")
+        found = {tid: [word for _, who, word in perf if who == tid] for tid in {row[1] for row in perf}}
+        problems = [f"thread {tid}: {len(found.get(tid, ()))} words of {len(words)}"
+                    for tid, words in expected.items() if found.get(tid) != words]
+        if problems or found.keys() != expected.keys() or len(expected) != 4 or len({trace[3] for trace in truth.traces}) < 2:
+            problems += [f"{len(found)} threads, {len(truth.traces)} traces", errors[-300:]]
+        return problems
 
 
 def main():
@@ -367,6 +376,7 @@ def main():
         plan.case("a full trace buffer", losing, tools, "full", ((300, "threads"), (11, "jumps")), "trace buffers were full")
         plan.case("snapshots of a buffer that is overwritten", snapshots, tools)
         plan.case("threads that migrate between CPUs", migrations, tools)
+        plan.case("threads that migrate between executed words and emulated ones", migrations_of_both, tools)
         plan.case("an address filter", filtered, tools)
         plan.case("a threshold for CYC packets", coarse, tools)
         for act in ("deep", "strings", "jumps"):

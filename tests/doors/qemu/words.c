@@ -39,15 +39,17 @@ static void ptwrite_forms(void)
  */
 #define BIT   "shl %0\n\tjc 1f\n1:\t"
 #define BITS8 BIT BIT BIT BIT BIT BIT BIT BIT
+static __attribute__((noinline)) void emulated(uint64_t word)
+{
+	__asm__ volatile("jmp 1f\n\t.byte 0x0f, 0x0b\n\t.ascii \"perf,ptwrite  \"\n1:\t"
+			 BITS8 BITS8 BITS8 BITS8 BITS8 BITS8 BITS8 BITS8
+			 : "+r"(word) : : "cc");
+}
+
 static void branches(void)
 {
-	for (uint64_t i = 0; i < WORDS; i++) {
-		uint64_t word = i * 0x9e3779b97f4a7c15;
-
-		__asm__ volatile("jmp 1f\n\t.byte 0x0f, 0x0b\n\t.ascii \"perf,ptwrite  \"\n1:\t"
-				 BITS8 BITS8 BITS8 BITS8 BITS8 BITS8 BITS8 BITS8
-				 : "+r"(word) : : "cc");
-	}
+	for (uint64_t i = 0; i < WORDS; i++)
+		emulated(i * 0x9e3779b97f4a7c15);
 }
 
 static void many(uint64_t thread)
@@ -63,23 +65,52 @@ static __attribute__((noinline)) uint64_t recurse(uint64_t n)
 	return n ? recurse(n - 1) + n : 0;
 }
 
-static void *thread_main(void *number)
+/* Executed and emulated by turns. The call between them is where a thread may move: not amid the 64 branches. */
+static void both(uint64_t thread)
 {
+	for (uint64_t i = 0; i < WORDS; i++) {
+		ptwrite(thread << 32 | i);
+		emulated(1ull << 63 | thread << 32 | i);
+	}
+}
+
+struct job {
+	void (*write)(uint64_t thread);
+	uint64_t thread;
+};
+
+static void *thread_main(void *arg)
+{
+	const struct job *job = arg;
+
 	for (int i = 0; i < 10; i++) {
-		many((uintptr_t)number);
+		job->write(job->thread);
 		usleep(100);
 	}
 	return NULL;
 }
 
-static void threads(void)
+static void four(void (*write)(uint64_t thread))
 {
 	pthread_t t[4];
+	struct job jobs[4];
 
-	for (uintptr_t i = 0; i < 4; i++)
-		pthread_create(&t[i], NULL, thread_main, (void *)(i + 1));
+	for (uint64_t i = 0; i < 4; i++) {
+		jobs[i] = (struct job){ write, i + 1 };
+		pthread_create(&t[i], NULL, thread_main, &jobs[i]);
+	}
 	for (int i = 0; i < 4; i++)
 		pthread_join(t[i], NULL);
+}
+
+static void threads(void)
+{
+	four(many);
+}
+
+static void mixed(void)
+{
+	four(both);
 }
 
 static void forks(void)
@@ -195,7 +226,7 @@ static const struct {
 } acts[] = {
 	{ "words", words },	{ "forms", ptwrite_forms }, { "threads", threads }, { "forks", forks },
 	{ "signals", signals }, { "strings", strings },	    { "jumps", jumps },	    { "deep", deep },
-	{ "children", children }, { "branches", branches }, { "work", work },
+	{ "children", children }, { "branches", branches }, { "mixed", mixed }, { "work", work },
 };
 
 int main(int argc, char **argv)
