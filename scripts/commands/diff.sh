@@ -16,7 +16,7 @@ usage: ocular diff [options] A B
   --all               show what differs within the noise, is the same, or is in one of them only, too
   --rows N            rows of a table (default 20)
   --json              for programs (docs/diff.md)
-  --decoder D         perf (default where it is installed) or libipt
+  --decoder D         perf (default where it is installed, but for mode opcodes) or libipt
 
   ocular diff before.data after.data
   ocular diff before.json after.data --fail-over 2%
@@ -47,7 +47,7 @@ diff() {
 		shift
 	done
 	[ -n "$b" ] || usage_error "two recordings, please"
-	[ -n "$decoder" ] || { command -v perf >/dev/null && decoder=perf; } || decoder=libipt
+	[ -n "$decoder" ] || command -v perf >/dev/null || decoder=libipt
 	as_json=$json
 	made=$(mktemp -d) || exit 2
 	trap 'rm -rf "$made"' EXIT

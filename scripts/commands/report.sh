@@ -25,7 +25,7 @@ report_others="
 	max_size
 "
 
-report_options="--decoder:decoder --bridges:bridges! -q:silent! --quiet:silent!" decoder=perf bridges='' silent=''
+report_options="--decoder:decoder --bridges:bridges! -q:silent! --quiet:silent!" decoder='' bridges='' silent=''
 for option in $report_files $report_others; do
 	eval "$option="
 	report_options="$report_options --$(echo "$option" | tr _ -):$option"
@@ -57,8 +57,8 @@ usage: ocular report [options] [DIR]
                       as pstats takes it: a number of rows, a share of them (0.1), a regular expression
   --counts N          events of each kind, of the N code objects with most
   --time FROM,TO      only this span, in seconds of perf's clock; either end may be left out
-  --decoder D         perf (default); libipt: ocular-pt, which reads the packets itself, without perf and
-                      faster; both: report through perf, then compare the two event by event
+  --decoder D         perf (default, but for mode opcodes); libipt: ocular-pt, which reads the packets itself,
+                      without perf and faster; both: report through perf, then compare the two event by event
   -q, --quiet         no console report
 
   ocular report
@@ -91,16 +91,26 @@ check_recording() {
 	esac
 }
 
+# Of branches perf tells the plugin neither what was lost nor how returns were recorded (docs/limits.md).
+choose_decoder() {
+	[ -z "$decoder" ] || return 0
+	decoder=perf
+	has '"mode":"opcodes"' || return 0
+	decoder=libipt
+	[ -n "$silent" ] || warn "mode opcodes: read by ocular-pt, which knows of all losses (--decoder perf: by perf)"
+}
+
 check_report() {
 	case $decoder in
-	perf | both) command -v perf >/dev/null || die "no perf here; see: ocular check, or use --decoder libipt" ;;
-	libipt) ;;
+	'' | perf | libipt | both) ;;
 	*) usage_error "--decoder is perf, libipt or both" ;;
 	esac
 	for part in perf/ocular.so bin/ocular-pt; do
 		[ -e "$parts/$part" ] || die "$part is not built yet: run make in $(dirname "$here")"
 	done
 	check_recording
+	choose_decoder
+	[ "$decoder" = libipt ] || command -v perf >/dev/null || die "no perf here; see: ocular check, or use --decoder libipt"
 }
 
 # The console is shown unless it is unwanted or another sink has standard output.
@@ -130,7 +140,7 @@ report_now() {
 
 # Do the recording's code tables say so?
 has() {
-	grep -qs "$1" "${file%/*}"/codes-*.jsonl
+	grep -qs "$1" "$(dirname "$file")"/codes-*.jsonl
 }
 
 # perf's own exit status says nothing about the plugin, which therefore writes its verdict to

@@ -435,7 +435,7 @@ def check_cut(python, setting, said, folder):
 
 
 def check_decoders(python, folder):
-    """Stock perf in quick mode, with the plugin, gives the same text as ocular-pt."""
+    """Stock perf in quick mode, with the plugin, gives the same text as ocular-pt, which is asked unless perf is."""
     data = record(python, folder, [program("loops"), program("generators")], "noretcomp=1")
     text = os.path.join(folder, "perf.txt")
     done = recording.run(["perf", "script", "-i", os.path.join(data, "perf.data"), "--itrace=qi1iwpe", "--dlfilter",
@@ -445,14 +445,35 @@ def check_decoders(python, folder):
         a, b = by_perf.read(), by_us.read()
     if a.count(b"INSTRUCTION") < 3000:
         return ["perf's text has hardly any instructions", done.stderr[-2000:]]
-    return [] if a == b else [f"perf gives {a.count(10)} lines, ocular-pt {b.count(10)}, and they differ"]
+    found = [] if a == b else [f"perf gives {a.count(10)} lines, ocular-pt {b.count(10)}, and they differ"]
+    return found + check_default(data, folder)
+
+
+def check_default(data, folder):
+    """Without perf: a report and a comparison of recordings in this mode are made, unless perf is asked for."""
+    perf = os.path.join(folder, "bin", "perf")
+    os.mkdir(os.path.dirname(perf))
+    with open(perf, "w", encoding="ascii") as file:
+        file.write("#!/bin/sh\nexit 3\n")
+    os.chmod(perf, 0o755)
+    env = environment(PATH=os.path.dirname(perf) + ":" + os.environ["PATH"])
+    found = []
+    for status, line, command in ((0, True, ["report", data]), (0, False, ["report", "-q", data]), (0, False, ["diff", data, data]),
+                                  (0, False, ["report", data, "--decoder", "libipt"]), (1, False, ["report", data, "--decoder", "perf"])):
+        done = recording.run([recording.WRAPPER, *command], env=env, timeout=SLOW)
+        if done.returncode != status or ("read by ocular-pt" in done.stderr) != line:
+            found.append(f"{command[0]} {command[-1]}: exit status {done.returncode}, {done.stderr[-500:]}")
+    done = recording.run([recording.WRAPPER, "report", "perf.data"], env=env, cwd=data, timeout=SLOW)
+    if done.returncode or "read by ocular-pt" not in done.stderr:
+        found.append(f"in its folder: exit status {done.returncode}, {done.stderr[-500:]}")
+    return found
 
 
 def instructions(python, program, folder, *options):
     """[(file, qualname, offset)] of `ocular record --mode opcodes`."""
     data, text = os.path.join(folder, "data"), os.path.join(folder, "events.txt")
     for command in (["record", "-q", "--python", python, "-o", data, "--mode", "opcodes", "--backend", "qemu", *options, program],
-                    ["report", data, "--decoder", "libipt", "--events", text]):
+                    ["report", data, "--events", text]):
         done = recording.run([recording.WRAPPER, *command], env=environment(), timeout=SLOW)
         if done.returncode:
             raise RuntimeError(done.stderr)
