@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +15,37 @@
 
 /* Rings of ended threads are kept at least so long: the end of a program takes a while. */
 #define KEEP_NS 2000000000ull
+
+/*
+ * Memory for copies is there before it is needed: getting it from the kernel, page by page, takes ten times as long as
+ * copying. Threads that share the GIL fill one ring within the window, and a baseline is as much again. More than
+ * RESERVE is gotten when needed, and given back.
+ */
+#define RESERVE (8u << 20)
+#define PAGE	4096u
+
+static void reserve(struct stint *stint, size_t bytes)
+{
+	volatile char *p;
+
+	mallopt(M_MMAP_THRESHOLD, RESERVE + 1);
+	mallopt(M_TRIM_THRESHOLD, 2 * RESERVE);
+	stint_begin(stint);
+	p = malloc(bytes < RESERVE ? bytes : RESERVE);
+	for (size_t at = 0; p && at < bytes && at < RESERVE; at += PAGE) {
+		p[at] = 0;
+		stint_look(stint);
+	}
+	free((void *)p);
+}
+
+static void prepare(struct recorder *r, struct ring_map *m)
+{
+	window_prepare(m);
+	if (!r->flight.reserved)
+		reserve(&r->flight.stint, 2 * ring_size(m->nrecords));
+	r->flight.reserved = true;
+}
 
 static uint64_t ticks(const struct recorder *r, uint64_t ns)
 {
@@ -62,27 +93,17 @@ static int copy_all(struct copies *c, struct recorder *r, uint64_t from, uint64_
 	return 0;
 }
 
-/*
- * Where no core is free, the one that asked for the snapshot waits while we have its core: as long as copying
- * takes, but not for writing, which can be done whenever there is time.
- */
-static void give_way(void)
-{
-	sched_yield();
-}
-
+/* Copying is done in one go; writing whenever there is time, as whoever asked for the snapshot may wait for our core. */
 static void write_all(struct copies *c, struct recorder *r, uint64_t until)
 {
 	size_t i = 0;
 
-	for (struct ring_map *m = r->rings.first; m; m = m->next, i++) {
-		give_way();
-		window_write(&c->windows[i], &r->rings, m, r->flight.taken, until);
-	}
+	for (struct ring_map *m = r->rings.first; m; m = m->next, i++)
+		window_write(&c->windows[i], &r->rings, m, r->flight.taken, until, &r->flight.stint);
 }
 
 /* What is older than `from` goes into `older`. */
-static int split_all(struct copies *c, struct copies *older, uint64_t from)
+static int split_all(struct copies *c, struct recorder *r, struct copies *older, uint64_t from)
 {
 	int err = 0;
 
@@ -93,6 +114,7 @@ static int split_all(struct copies *c, struct copies *older, uint64_t from)
 	for (; !err && older->n < c->n; older->n++) {
 		struct window *w = &c->windows[older->n], *o = &older->windows[older->n];
 
+		stint_look(&r->flight.stint);
 		err = window_split(w, o, from);
 		older->records += o->n;
 		older->threads += o->n != 0;
@@ -179,7 +201,7 @@ static int keep_baseline(struct recorder *r, struct copies *c, const struct trig
 		.tid = t->tid,
 	};
 	struct copies older;
-	int err = split_all(c, &older, from);
+	int err = split_all(c, r, &older, from);
 
 	if (!err && older.records) { /* what is written of it comes before what is written of *c */
 		keep(r, &older, &baseline, from - 1);
@@ -200,6 +222,7 @@ int flight_take(struct recorder *r, const struct trigger *t)
 		r->flight.refused++;
 		return -EDQUOT;
 	}
+	stint_begin(&r->flight.stint);
 	recorder_update_clock(r);
 	back = ticks(r, r->flight.window_ns);
 	if (r->flight.window_ns && back < until)
@@ -355,6 +378,7 @@ void flight_round(struct recorder *r)
 	keep = ticks(r, r->flight.window_ns > KEEP_NS ? r->flight.window_ns : KEEP_NS);
 	for (struct ring_map *m = r->rings.first; m; m = next) {
 		next = m->next;
+		prepare(r, m);
 		if (is_finished(m) && window_last_tsc(m) + keep < now)
 			rings_let_go(&r->rings, m);
 	}

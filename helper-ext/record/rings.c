@@ -67,6 +67,7 @@ int rings_add(struct rings *rs, int fd, uint32_t pid, uint32_t tid)
 		return n;
 	}
 	r->nrecords = n;
+	r->prepared = false;
 	r->tail = atomic_load_explicit(&r->shared->tail, memory_order_relaxed);
 	r->next = rs->first;
 	rs->first = r;

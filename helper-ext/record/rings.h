@@ -19,6 +19,7 @@ struct ring_map {
 	struct ring *shared;
 	uint32_t nrecords;
 	uint64_t tail;
+	bool prepared;	      /* for a snapshot: window.h */
 	struct stream stream; /* of the thread that writes into the ring now */
 };
 

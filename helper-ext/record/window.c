@@ -3,8 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "window.h"
+
+/* Records between two looks at the clock: some 10 us. */
+#define BATCH 512u
 
 static struct ring_record *record_at(const struct ring_map *r, uint64_t position)
 {
@@ -185,7 +189,7 @@ static uint32_t torn(const struct window *w)
 }
 
 void window_write(const struct window *w, struct rings *rs, struct ring_map *r, uint32_t number,
-		  uint64_t until_tsc)
+		  uint64_t until_tsc, struct stint *stint)
 {
 	struct writer writer = { .rs = rs, .stream = &r->stream, .number = number };
 	uint64_t tsc = 0;
@@ -198,6 +202,8 @@ void window_write(const struct window *w, struct rings *rs, struct ring_map *r, 
 	for (uint32_t i = torn(w); i < w->n; i++) {
 		const struct ring_record *rec = &w->records[i];
 
+		if (i % BATCH == 0)
+			stint_look(stint);
 		if (marker_op(rec->word) == OP_RING_THREAD) {
 			segment_end(&writer, tsc);
 			rings_thread(rs, r, (uint32_t)rec->word);
@@ -208,6 +214,15 @@ void window_write(const struct window *w, struct rings *rs, struct ring_map *r, 
 		write_word(&writer, tsc, rec->word);
 	}
 	segment_end(&writer, until_tsc == UINT64_MAX ? tsc : max(tsc, until_tsc));
+}
+
+void window_prepare(struct ring_map *r)
+{
+#ifdef MADV_POPULATE_READ /* Linux 5.14; an older kernel refuses, and the first copy takes longer */
+	if (!r->prepared)
+		madvise(r->shared, ring_size(r->nrecords), MADV_POPULATE_READ);
+#endif
+	r->prepared = true;
 }
 
 void window_free(struct window *w)
