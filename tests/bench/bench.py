@@ -52,6 +52,12 @@ SINKS = {
 # Short runs of whole programs in one round of --rounds: the machine's speed changes within seconds.
 PROGRAM_ROUNDS = 5
 
+# A snapshot's stall: runs, each of so many snapshots; columns of what flight.py tells; bytes of a word in a recording.
+STALL_RUNS = 4
+STALL_ROUNDS = 300
+LENGTH, OWN = 0, 1
+WORD_BYTES = 12
+
 # One marker: processes, each with the code in another place; seconds of each; the loop around a slice may take so much
 # of what it takes at full speed; slices of a variant that must be left.
 PLACES = 7
@@ -96,6 +102,20 @@ def quartiles(values):
 
 def spread(values):
     return median(values), min(values), max(values)
+
+
+def longest(gaps, column):
+    """Of one round, in us; 0: none was worth a look."""
+    return max([gap[column] for gap in gaps], default=0) / 1000
+
+
+def tail(values):
+    """Cells: median, p99 with its 95 % interval from the order of the values, whatever their distribution, longest."""
+    values, n = sorted(values), len(values)
+    half = 1.96 * (n * 0.99 * 0.01) ** 0.5
+    low, high = (values[min(n - 1, max(0, round(n * 0.99 + side)))] for side in (-half, half))
+    p99 = "%.0f (%.0f to %.0f)" % (values[min(n - 1, int(n * 0.99))], low, high) if n >= 500 else "-"
+    return "%.0f" % median(values), p99, "%.0f" % values[-1]
 
 
 def measured_slices(measured):
@@ -195,11 +215,13 @@ class Bench:
 
     # --- flight recorder, duty cycle ---------------------------------------------------------------
 
-    def ocular_run(self, python, program, *options):
-        """Its output, under `ocular record`."""
+    def ocular_run(self, python, program, *options, cores=None):
+        """Its output, under `ocular record`; self.recorded: how long its trace is."""
         data = self.work / "data"
         out = run([ROOT / "scripts/ocular", "record", "-q", "-o", data, "--python", python, *options, "--", *program],
-                  env=dict(os.environ, PYTHONPATH=str(self.build / "python"), PYTHONHASHSEED="0"))
+                  env=dict(os.environ, PYTHONPATH=str(self.build / "python"), PYTHONHASHSEED="0"),
+                  preexec_fn=cores and (lambda: os.sched_setaffinity(0, cores)))
+        self.recorded = (data / "perf.data").stat().st_size
         shutil.rmtree(data, ignore_errors=True)
         shutil.rmtree(str(data) + ".old", ignore_errors=True)
         return out
@@ -223,11 +245,7 @@ class Bench:
                 rows.append([workload] + ["%.2f" % median(c) for c in columns[:-2]] +
                             ["**%.2f** (%.2f to %.2f)" % quartiles(c) for c in columns[-2:]])
             table("An idle flight recorder, a duty cycle: slowdown, %s" % self.version(python), header, rows)
-            stall = json.loads(self.ocular_run(python, [program, "stall", "300"], "--flight", "10ms", "--max-snapshots", "1000"))
-            table("The longest gap in a busy thread, eight with 10 ms of history, us",
-                  ["", "median", "p99", "longest", "rounds"],
-                  [[name + " a snapshot"] + ["%.0f" % (row[k] / 1000) for k in ("median", "p99", "max")] + [row["n"]]
-                   for name, row in stall.items()])
+            self.stalls(python, program)
             path = os.pathsep.join([str(self.build / "python"), str(self.empty_module(python))])
             call = json.loads(run([python, program, "call", "1000000"], env=dict(os.environ, PYTHONPATH=path)))
             call["instructions"] = "%d" % self.code(python, "snapshot").count("snapshot_take")
@@ -235,6 +253,26 @@ class Bench:
                   ["", "an empty C function", "over that", "its instructions"],
                   [["%.1f" % call["take_snapshot"], "%.1f" % call["empty"],
                     "**%+.1f** (%+.1f to %+.1f)" % (call["over"], call["low"], call["high"]), call["instructions"]]])
+
+    def stalls(self, python, program):
+        """What a snapshot does to a thread that goes on, on all cores and where there is but one for all of it."""
+        rows, words = [], []
+        for where, cores in ("", None), (", all on one core", {max(os.sched_getaffinity(0))}):
+            rounds, firsts = {"with": [], "without": []}, []
+            for _ in range(STALL_RUNS):
+                run_ = json.loads(self.ocular_run(python, [program, "stall", STALL_ROUNDS], "--flight", "10ms",
+                                                  "--max-snapshots", 2 * STALL_ROUNDS, cores=cores))
+                words.append(self.recorded / WORD_BYTES / STALL_ROUNDS)
+                firsts.append(longest(run_["with"].pop(0), OWN))
+                for name in rounds:
+                    rounds[name] += run_[name]
+            for name, gaps in rounds.items():
+                rows.append([name + where, len(gaps)] +
+                            [cell for column in (LENGTH, OWN) for cell in tail([longest(g, column) for g in gaps])])
+            rows.append(["the first of a run" + where, len(firsts), "", "", "", *tail(firsts)])
+        table("The longest gap in a busy thread, eight with 10 ms of history (%.0f words), us, %s" %
+              (median(words), self.version(python)),
+              ["snapshot", "rounds", "median", "p99", "longest", "own: median", "p99 (95 %)", "longest"], rows)
 
     # --- one marker -------------------------------------------------------------------------------
 

@@ -6,21 +6,34 @@
 
 `stall`: eight threads fill their rings with 10 ms of history; seven of them wait, and the eighth goes round
 a loop and sees how long the longest gap between two iterations is: a snapshot is asked for in every second
-round, in the middle of the loop, and the call itself is such a gap. Prints one line of JSON.
+round, in the middle of the loop, and the call itself is such a gap. Prints the rounds as JSON.
+
+Each gap is taken apart by what the kernel knows of the thread: the processor's time it had, the time it was ready
+to run and something else ran (run delay, /proc/PID/schedstat), and the rest, when the virtual machine itself was
+away. All that the recorder ran meanwhile is taken for the run delay, up to its length, on whichever core it was:
+so what remains of the gap (its *own*) is what the snapshot can have done at most.
 """
 import itertools
 import json
+import os
+import resource
 import statistics
 import sys
 import threading
 import time
+from collections import namedtuple
 
 import ocular
 
 THREADS = 8
 HISTORY = 0.010  # seconds
+PAUSE = 0.003  # seconds at most between the history and the snapshot
 WATCHED = 3_000_000  # ns
+LEAST = 20_000  # ns: a gap that is taken apart
 SLICE = 10_000  # calls
+
+Moment = namedtuple("Moment", "wall cpu delay waits recorder")
+Gap = namedtuple("Gap", "length own delay recorder away")
 
 
 def work():
@@ -32,25 +45,63 @@ def history(end):
         work()
 
 
-def longest_gap(take):
-    """ns, while going round for WATCHED; `take`: with a snapshot early on."""
+class Account:
+    """What the kernel knows of this thread, and of the recorder, its parent."""
+
+    def __init__(self):
+        self.files = [os.open(path, os.O_RDONLY) for path in ("/proc/thread-self/schedstat", "/proc/%d/schedstat" % os.getppid())]
+
+    def schedstat(self, file):
+        """ns run, ns ready to run."""
+        return [int(word) for word in os.pread(file, 64, 0).split()[:2]]
+
+    def recorder(self):
+        return self.schedstat(self.files[1])[0]
+
+    def now(self):
+        return Moment(time.perf_counter_ns(), time.thread_time_ns(), self.schedstat(self.files[0])[1],
+                      resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw, self.recorder())
+
+
+def taken_apart(length, before, after):
+    d = Moment(*(b - a for a, b in zip(before, after)))
+    away = 0 if d.waits else max(0, d.wall - d.cpu - d.delay)  # not for a thread that waited of its own accord
+    foreign = away + max(0, d.delay - d.recorder)
+    return Gap(length, max(0, length - foreign), d.delay, d.recorder, away)
+
+
+def watch(account, take):
+    """The gaps while going round for WATCHED; `take`: with a snapshot early on."""
     now = time.perf_counter_ns
+    gaps, moment = [], account.now()
     begin = last = now()
-    longest = 0
     while last - begin < WATCHED:
         if take and last - begin > WATCHED // 10:
+            moment = account.now()
+            last = now()
             ocular.take_snapshot("stall")
             take = False
         time_ = now()
-        longest = time_ - last if time_ - last > longest else longest
+        if time_ - last > LEAST:
+            after = account.now()
+            gaps.append(taken_apart(time_ - last, moment, after))
+            moment, time_ = after, now()
         last = time_
-    return longest
+    return gaps
+
+
+def settle(account):
+    """Until the recorder has written what was asked for before."""
+    before = None
+    while (ran := account.recorder()) != before:
+        before = ran
+        time.sleep(0.002)
 
 
 def stall(snapshots):
-    """{with, without}: the longest gap of each round, ns."""
+    """{with, without: the gaps of each round}."""
     begin, end = threading.Barrier(THREADS), threading.Barrier(THREADS)
-    running, gaps = True, {True: [], False: []}
+    running, rounds, account = True, {"with": [], "without": []}, Account()
 
     def other():
         while True:
@@ -64,22 +115,22 @@ def stall(snapshots):
     for thread in threads:
         thread.start()
     sys.setswitchinterval(0.0005)
-    for take in itertools.islice(itertools.cycle((True, False)), 2 * snapshots):
-        begin.wait()
-        history(time.perf_counter() + HISTORY)
-        end.wait()
-        time.sleep(0.002)  # the others are at the barrier by then
-        gaps[take].append(longest_gap(take))
+    for take in itertools.islice(itertools.cycle(("with", "without")), 2 * snapshots):
+        settle(account)
+        while True:
+            begin.wait()
+            history(time.perf_counter() + HISTORY)
+            end.wait()
+            filled = time.perf_counter()
+            time.sleep(0.002)  # the others are at the barrier by then
+            if time.perf_counter() < filled + PAUSE:  # else the history would be too old
+                break
+        rounds[take].append(watch(account, take == "with"))
     running = False
     begin.wait()
     for thread in threads:
         thread.join()
-    return {"with" if take else "without": rows for take, rows in gaps.items()}
-
-
-def percentiles(rows):
-    rows = sorted(rows)
-    return {"median": rows[len(rows) // 2], "p99": rows[-(-99 * len(rows) // 100) - 1], "max": rows[-1], "n": len(rows)}
+    return rounds
 
 
 def call_ns(function, calls):
@@ -107,6 +158,6 @@ def call(calls):
 
 if __name__ == "__main__":
     if sys.argv[1] == "stall":
-        print(json.dumps({name: percentiles(rows) for name, rows in stall(int(sys.argv[2])).items()}))
+        print(json.dumps(stall(int(sys.argv[2]))))
     else:
         print(json.dumps(call(int(sys.argv[2]))))
