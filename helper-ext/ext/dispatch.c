@@ -13,12 +13,16 @@
 
 #include "dispatch.h"
 #include "sites.h"
+#include "tails.h"
 
 /* CALL_FUNCTION_EX and its instrumented form share a handler, compilers may merge a few more. */
 #define DISTINCT_PERCENT 90
 
 /* An evaluation function has one to three parts; with tail calls each opcode has a function. */
 #define PARTS_MOST 16
+
+/* Between functions that were compiled together there is nothing but padding: compilers align by 16 to 64. */
+#define PADDING_MOST 64
 
 static int by_value(const void *a, const void *b)
 {
@@ -77,31 +81,82 @@ static int fail(char *error, int err, const char *why, const struct image *image
 	return err;
 }
 
-static void add_code(struct dispatch *d, const struct range *r)
+/* False: there is no room. */
+static bool add_code(struct dispatch *d, const struct range *r)
 {
 	size_t i = 0;
 
 	while (i < d->ncode && d->code[i].start < r->start)
 		i++;
-	if (d->ncode == DISPATCH_RANGES || (i < d->ncode && d->code[i].start == r->start))
-		return;
+	if (i < d->ncode && d->code[i].start == r->start)
+		return true;
+	if (d->ncode == DISPATCH_RANGES)
+		return false;
 	memmove(&d->code[i + 1], &d->code[i], (d->ncode - i) * sizeof(*r));
 	d->code[i] = *r;
 	d->ncode++;
+	return true;
 }
 
-/* Functions whose code is not all in one place have several parts (`.cold`). */
-static void find_code(struct dispatch *d, const struct image *image)
+/* Functions whose code is not all in one place have several parts (`.cold`). True: each handler begins one. */
+static bool find_code(struct dispatch *d, const struct image *image)
 {
+	bool begins = true;
 	struct range r;
 
 	for (int op = 0; op < DISPATCH_OPCODES; op++) {
 		if (!image_function(image, d->targets[op], &r)) {
 			d->ncode = 0;
-			return;
+			return false;
 		}
-		add_code(d, &r);
+		begins = add_code(d, &r) && r.start == d->targets[op] && begins;
 	}
+	return begins;
+}
+
+/* What the functions jump to dispatches as well, and what that jumps to. False: there is no end of it. */
+static bool find_tails(struct dispatch *d, const struct image *image)
+{
+	size_t before;
+
+	do {
+		before = d->ncode;
+		for (size_t i = 0; i < d->ncode; i++) {
+			struct range from = d->code[i], to;
+			uint64_t at = from.start;
+
+			while (tails_next(image, &from, &at, &to))
+				if (!add_code(d, &to))
+					return false;
+		}
+	} while (d->ncode != before);
+	return true;
+}
+
+static void join_neighbours(struct dispatch *d)
+{
+	size_t n = 0;
+
+	for (size_t i = 1; i < d->ncode; i++)
+		if (d->code[i].start <= d->code[n].end + PADDING_MOST)
+			d->code[n].end = d->code[i].end;
+		else
+			d->code[++n] = d->code[i];
+	d->ncode = n + 1;
+}
+
+static int find_functions(struct dispatch *d, const struct image *image, char *error)
+{
+	bool begins = find_code(d, image);
+
+	if (d->ncode <= PARTS_MOST)
+		return 0;
+	if (!begins)
+		return fail(error, -ENOTSUP, "its opcode handlers are in many functions and begin none", image);
+	if (!find_tails(d, image))
+		return fail(error, -ENOTSUP, "its opcode handlers jump to too many functions", image);
+	join_neighbours(d);
+	return 0;
 }
 
 static void find_again(struct dispatch *d)
@@ -117,6 +172,7 @@ int dispatch_find(struct dispatch *d, const struct image *image, const bool used
 	const bool *free_number = memchr(used, false, DISPATCH_OPCODES);
 	const uint64_t *table = NULL;
 	size_t hits = 0;
+	int err;
 
 	*d = (struct dispatch){ 0 };
 	if (!free_number)
@@ -129,10 +185,9 @@ int dispatch_find(struct dispatch *d, const struct image *image, const bool used
 		return fail(error, -ENOTUNIQ, "more than one table of opcode handlers", image);
 	memcpy(d->targets, table, sizeof(d->targets));
 	d->unused = table[free_number - used];
-	find_code(d, image);
-	if (d->ncode > PARTS_MOST)
-		return fail(error, -ENOTSUP, "its opcode handlers are functions of their own (tail calls), "
-			    "which was never tried,", image);
+	err = find_functions(d, image, error);
+	if (err)
+		return err;
 	find_again(d);
 	return 0;
 }

@@ -85,6 +85,12 @@ static struct insn two_bytes(const uint8_t *p, int at)
 	return insn;
 }
 
+/* What ends a function's frame: pop, leave. Handlers that are functions have it before the jump. */
+static bool is_pop(uint8_t op)
+{
+	return (op & 0xf8) == 0x58 || op == 0xc9;
+}
+
 static struct insn decode(const uint8_t *p)
 {
 	int at = 0, immediate;
@@ -104,6 +110,8 @@ static struct insn decode(const uint8_t *p)
 		memcpy(&insn.jump, p + at + 1, 4);
 		return insn;
 	}
+	if (is_pop(p[at]))
+		return (struct insn){ MOVE, at + 1, 0 };
 	immediate = immediate_of(p[at]);
 	if (immediate >= 0) {
 		insn.kind = MOVE;
@@ -117,11 +125,13 @@ static bool is_again(const struct range *code, uint64_t at)
 	int bytes = 0;
 
 	for (int step = 0; step < STEPS_MAX; step++) {
+		uint8_t bytes_at[LONGEST] = { 0 }; /* behind the end: zeros, which decode as OTHER */
 		struct insn insn;
 
-		if (at < code->start || at + LONGEST > code->end)
+		if (at < code->start || at >= code->end)
 			return false;
-		insn = decode((const uint8_t *)at);
+		memcpy(bytes_at, (const uint8_t *)at, code->end - at < LONGEST ? code->end - at : LONGEST);
+		insn = decode(bytes_at);
 		if (insn.kind == OTHER || insn.kind == LOAD_WORD)
 			return false;
 		if (insn.kind == DISPATCH)

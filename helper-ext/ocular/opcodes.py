@@ -85,11 +85,22 @@ def _bases(names, specializations):
     return bases
 
 
+def _tell_apart(targets, names, bases):
+    """A handler may serve two forms of one instruction, not two instructions: compilers can make equal code one."""
+    first = {}
+    for op, name in enumerate(names):
+        other = first.setdefault(targets[op], op)
+        if name and bases[other] != bases[op]:
+            raise RuntimeError("%s and %s have one opcode handler" % (names[other], name))
+
+
 def dispatch():
     """The header's `dispatch` (docs/marker.md); RuntimeError says why it cannot be told."""
     names = tables()[0]
     found = _core.find_dispatch(bytes(name is not None for name in names))
-    return {**found, "base": _bases(names, _opcode()._specializations),
+    bases = _bases(names, _opcode()._specializations)
+    _tell_apart(found["targets"], names, bases)
+    return {**found, "base": bases,
             "pairs": [op for op, name in enumerate(names) if name and _is_pair(name)]}
 
 

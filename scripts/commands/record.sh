@@ -162,7 +162,7 @@ start_emulator() {
 		case $settings in *"$newline"*) settings=${settings%"$newline"*} ;; *) settings='' ;; esac
 	done
 	[ "$mode" != opcodes ] || set -- -s branch=1 -s noretcomp=1 -s "cyc_thresh=$pt_thresh" "$@"
-	for range in $(pt_ranges); do
+	for range in $(pt_ranges 8); do # as many as it takes
 		set -- -s "filter=$range" "$@"
 	done
 	[ -z "$flight" ] || set -- -s "snapshot=$(pt_flight_bytes)" "$@"

@@ -89,7 +89,7 @@ def environment(**more):
 
 def filters(python):
     """Settings that let only the evaluation function and Ocular's markers through."""
-    done = recording.run([python, "-c", "from ocular import ranges; ranges.show()"],
+    done = recording.run([python, "-c", "from ocular import ranges; ranges.show(8)"],
                          env=environment(PYTHONPATH=os.path.join(recording.BUILD, "python")))
     return ["filter=" + line for line in done.stdout.splitlines()]
 

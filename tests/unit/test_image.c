@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_image.c - a table of handlers that are functions, as a build with tail calls has, is found and refused. */
+/* test_image.c - tables of handlers that are functions, as a build with tail calls has, and what belongs to them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,63 +11,179 @@
 
 #include "dispatch.h"
 
-#define USED 240 /* numbers that are opcodes; the rest share `unknown` */
+/* Numbers that are opcodes; the rest share one handler. */
+#define FUNCTIONS 240
+#define INSIDE	  230
 
-#define HANDLER(n) static int handler_##n(int x) { return x * 3 + 0x##n; }
-#define NAME(n)	   handler_##n,
-#define ROW(m, h)                                                                             \
-	m(h##0) m(h##1) m(h##2) m(h##3) m(h##4) m(h##5) m(h##6) m(h##7)   \
-	m(h##8) m(h##9) m(h##a) m(h##b) m(h##c) m(h##d) m(h##e) m(h##f)
-#define ALL(m)                                                                                \
-	ROW(m, 0) ROW(m, 1) ROW(m, 2) ROW(m, 3) ROW(m, 4) ROW(m, 5) ROW(m, 6) ROW(m, 7)      \
-	ROW(m, 8) ROW(m, 9) ROW(m, a) ROW(m, b) ROW(m, c) ROW(m, d) ROW(m, e)
+/*
+ * What handlers jump to is in no table. One leaves for `error` with its last bytes, and that for `unwind`; nobody
+ * jumps to `stranger`.
+ */
+__asm__(".text\n"
+	".balign 4096\n"
+	"shared_unwind: .cfi_startproc\n"
+	"	movzbl (%r15), %eax\n"
+	"	jmp *(%rdi,%rax,8)\n"
+	"	.cfi_endproc\n"
+	"shared_unwind_end:\n"
+	".balign 1024\n"
+	"stranger: .cfi_startproc\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".balign 1024\n"
+	"shared_error: .cfi_startproc\n"
+	"	pop %rbp\n"
+	"	jmp shared_unwind\n"
+	"	.cfi_endproc\n"
+	"shared_error_end:\n"
+	".balign 4096\n");
 
-ALL(HANDLER)
+/* A function for each opcode, and one for the rest. The last but one specialises, and dispatches with its last bytes. */
+__asm__("functions:\n"
+	".set number, 0\n"
+	".rept 241\n"
+	"	.balign 16\n"
+	"1:	.cfi_startproc\n"
+	".if number == 8\n"
+	"	test %eax, %eax\n"
+	"	js shared_error\n"
+	"	call stranger\n"
+	".endif\n"
+	"	movzwl (%r15), %eax\n"
+	"	movzbl %ah, %esi\n"
+	"	movzbl %al, %eax\n"
+	".if number == 239\n"
+	"	cmp $6, %eax\n"
+	"	ja 2f\n"
+	"	call stranger\n"
+	"again:\n"
+	"	movzbl (%r15), %eax\n"
+	"	pop %r12\n"
+	"	leave\n"
+	"2:\n"
+	".endif\n"
+	"	jmp *(%rdi,%rax,8)\n"
+	"	.cfi_endproc\n"
+	".pushsection .data.rel.ro, \"aw\"\n"
+	".if number == 0\n"
+	"	.balign 8\n"
+	"functions_table:\n"
+	".endif\n"
+	".if number == 240\n"
+	"	.rept 16\n"
+	"	.quad 1b\n"
+	"	.endr\n"
+	"	.quad 0\n" /* or the next one's windows would begin in here */
+	".else\n"
+	"	.quad 1b\n"
+	".endif\n"
+	".popsection\n"
+	".set number, number + 1\n"
+	".endr\n"
+	"functions_end:\n"
+	".balign 4096\n");
 
-static int unknown(int x)
+/* As many functions, and handlers that begin none of them. */
+__asm__(".set number, 0\n"
+	".rept 231\n"
+	"	.cfi_startproc\n"
+	"	nop\n"
+	"1:	jmp *(%rdi,%rax,8)\n"
+	"	.cfi_endproc\n"
+	".pushsection .data.rel.ro, \"aw\"\n"
+	".if number == 230\n"
+	"	.rept 26\n"
+	"	.quad 1b\n"
+	"	.endr\n"
+	".else\n"
+	"	.quad 1b\n"
+	".endif\n"
+	".popsection\n"
+	".set number, number + 1\n"
+	".endr\n");
+
+extern const char shared_unwind[], shared_unwind_end[], shared_error[], shared_error_end[], functions[], functions_end[], again[];
+extern const uint64_t functions_table[DISPATCH_OPCODES];
+
+static int find(struct dispatch *d, int opcodes, char why[DISPATCH_ERROR])
 {
-	return -x;
-}
-
-/* A table in the program's own file, filled by the loader. */
-int (*const volatile handler_table[256])(int) = { ALL(NAME)
-	unknown, unknown, unknown, unknown, unknown, unknown, unknown, unknown,
-	unknown, unknown, unknown, unknown, unknown, unknown, unknown, unknown };
-
-static void test_functions_are_refused(void **state)
-{
-	static struct dispatch d;
 	bool used[DISPATCH_OPCODES] = { false };
-	char error[DISPATCH_ERROR];
 	struct image image;
 
+	memset(used, true, opcodes);
+	assert_true(image_of(&image, (const void *)find));
+	return dispatch_find(d, &image, used, why);
+}
+
+static void assert_range(const struct range *r, const char *start, const char *end)
+{
+	assert_int_equal(r->start, (uintptr_t)start);
+	assert_int_equal(r->end, (uintptr_t)end);
+}
+
+static void test_functions_are_handlers(void **state)
+{
+	static struct dispatch d;
+	char why[DISPATCH_ERROR];
+
 	(void)state;
-	memset(used, true, USED);
-	assert_true(image_of(&image, (const void *)test_functions_are_refused));
-	assert_int_equal(dispatch_find(&d, &image, used, error), -ENOTSUP);
-	assert_non_null(strstr(error, "tail calls"));
-	for (int op = 0; op < DISPATCH_OPCODES; op++)
-		assert_int_equal(d.targets[op], (uintptr_t)handler_table[op]);
+	assert_int_equal(find(&d, FUNCTIONS, why), 0);
+	assert_memory_equal(d.targets, functions_table, sizeof(d.targets));
+	assert_int_equal(d.unused, functions_table[255]);
+}
+
+/* Neighbours are one range; what they jump to is a part, though no table has it. */
+static void test_all_that_dispatches_is_found(void **state)
+{
+	static struct dispatch d;
+	char why[DISPATCH_ERROR];
+
+	(void)state;
+	assert_int_equal(find(&d, FUNCTIONS, why), 0);
+	assert_int_equal(d.ncode, 3);
+	assert_range(&d.code[0], shared_unwind, shared_unwind_end);
+	assert_range(&d.code[1], shared_error, shared_error_end);
+	assert_range(&d.code[2], functions, functions_end);
+}
+
+static void test_second_dispatch_ends_a_function(void **state)
+{
+	static struct dispatch d;
+	char why[DISPATCH_ERROR];
+
+	(void)state;
+	assert_int_equal(find(&d, FUNCTIONS, why), 0);
+	assert_int_equal(d.nagain, 1);
+	assert_int_equal(d.again[0], (uintptr_t)again);
+}
+
+static void test_what_was_never_seen_is_refused(void **state)
+{
+	static struct dispatch d;
+	char why[DISPATCH_ERROR];
+
+	(void)state;
+	assert_int_equal(find(&d, INSIDE, why), -ENOTSUP);
+	assert_non_null(strstr(why, "many functions and begin none"));
 }
 
 /* One that does not fit these numbers is none. */
 static void test_other_numbers(void **state)
 {
 	static struct dispatch d;
-	bool used[DISPATCH_OPCODES] = { false };
-	char error[DISPATCH_ERROR];
-	struct image image;
+	char why[DISPATCH_ERROR];
 
 	(void)state;
-	memset(used, true, USED - 1);
-	assert_true(image_of(&image, (const void *)test_functions_are_refused));
-	assert_int_equal(dispatch_find(&d, &image, used, error), -ENOENT);
+	assert_int_equal(find(&d, FUNCTIONS - 1, why), -ENOENT);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_functions_are_refused),
+		cmocka_unit_test(test_functions_are_handlers),
+		cmocka_unit_test(test_all_that_dispatches_is_found),
+		cmocka_unit_test(test_second_dispatch_ends_a_function),
+		cmocka_unit_test(test_what_was_never_seen_is_refused),
 		cmocka_unit_test(test_other_numbers),
 	};
 

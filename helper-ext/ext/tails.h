@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tails.h - where code leaves for another function by a direct jump.
+ *
+ * Handlers that are functions end in jumps to what they share: the labels `error` and `start_frame` of other builds
+ * are functions as well there, in no table, and dispatch too. So are parts that the compiler has moved away
+ * (`.cold`). A direct jump is E9 or 0F 80 to 0F 8F with 4 bytes of distance (SDM volume 2, JMP and Jcc).
+ */
+#ifndef OCULAR_TAILS_H
+#define OCULAR_TAILS_H
+
+#include "image.h"
+
+/*
+ * From *at on, the next jump in `code` to where another function begins; *at is moved behind it. Every byte may be
+ * such a jump: that 4 others lead to the first byte of a function by chance is as good as never.
+ */
+bool tails_next(const struct image *image, const struct range *code, uint64_t *at, struct range *function);
+
+#endif
