@@ -7,8 +7,8 @@
 
 /* A stall of a fifth of a millisecond is nothing beside the call that asks for a snapshot. */
 #define STRETCH_NS 200000u
-/* The kernel adds some 50 us (timer slack), so that we work for two thirds of the time. */
-#define NAP_NS 50000
+/* The kernel adds some 50 us (timer slack), so that we work for half of the time: the call gets done in one nap. */
+#define NAP_NS 150000
 
 void stint_begin(struct stint *s)
 {

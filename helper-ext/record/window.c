@@ -7,8 +7,9 @@
 
 #include "window.h"
 
-/* Records between two looks at the clock: some 10 us. */
+/* Records between two looks at the clock, some 10 us; bytes for one write(2): for each page the kernel takes up to 4 us. */
 #define BATCH 512u
+#define PIECE (32u << 10)
 
 static struct ring_record *record_at(const struct ring_map *r, uint64_t position)
 {
@@ -101,6 +102,7 @@ int window_copy(struct window *w, struct ring_map *r, uint64_t from_tsc, uint64_
 struct writer {
 	struct rings *rs;
 	struct stream *stream;
+	struct stint *stint;
 	uint32_t number;
 	int64_t interpreter; /* -1: not known, words are left out until a HELLO says */
 	bool open;
@@ -140,6 +142,14 @@ static void write_word(struct writer *w, uint64_t tsc, uint64_t word)
 		stream_lost(w->stream, tsc, marker_lost_count(word));
 	else
 		put(w->stream, tsc, word);
+}
+
+/* A break, if it is time for one. */
+static void rest(struct writer *w)
+{
+	if (w->stream->used > PIECE)
+		stream_flush(w->stream);
+	stint_look(w->stint);
 }
 
 /* The thread that the oldest record is of: the newest's, unless a hand-over names the one before. */
@@ -191,7 +201,7 @@ static uint32_t torn(const struct window *w)
 void window_write(const struct window *w, struct rings *rs, struct ring_map *r, uint32_t number,
 		  uint64_t until_tsc, struct stint *stint)
 {
-	struct writer writer = { .rs = rs, .stream = &r->stream, .number = number };
+	struct writer writer = { .rs = rs, .stream = &r->stream, .stint = stint, .number = number };
 	uint64_t tsc = 0;
 
 	if (!w->n)
@@ -203,7 +213,7 @@ void window_write(const struct window *w, struct rings *rs, struct ring_map *r, 
 		const struct ring_record *rec = &w->records[i];
 
 		if (i % BATCH == 0)
-			stint_look(stint);
+			rest(&writer);
 		if (marker_op(rec->word) == OP_RING_THREAD) {
 			segment_end(&writer, tsc);
 			rings_thread(rs, r, (uint32_t)rec->word);
