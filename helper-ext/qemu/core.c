@@ -74,6 +74,19 @@ static void stamp(struct core *c)
 	put_cyc(c, c->cycles);
 }
 
+static void put_ip(struct core *c, enum packet_tip kind, uint64_t ip)
+{
+	c->p = packet_ip(c->p, kind, ip, &c->last_ip);
+}
+
+static void put_tip(struct core *c, uint64_t to)
+{
+	end_window_at_tip(c);
+	stamp(c);
+	put_ip(c, PACKET_TIP, to);
+}
+
+/* Deferred TIPs wait for the outcomes, so there are none without these. */
 static void put_tnt(struct core *c)
 {
 	if (!c->noutcomes)
@@ -81,11 +94,9 @@ static void put_tnt(struct core *c)
 	stamp(c);
 	c->p = packet_tnt(c->p, c->outcomes, c->noutcomes);
 	c->outcomes = c->noutcomes = 0;
-}
-
-static void put_ip(struct core *c, enum packet_tip kind, uint64_t ip)
-{
-	c->p = packet_ip(c->p, kind, ip, &c->last_ip);
+	for (unsigned i = 0; i < c->ntips; i++)
+		put_tip(c, c->tips[i]);
+	c->ntips = 0;
 }
 
 /* Outcomes that wait, then whatever comes, with its time. */
@@ -198,15 +209,23 @@ void core_cond(struct core *c, bool taken)
 	commit(c);
 }
 
-void core_indirect(struct core *c, uint64_t to)
+static void indirect_now(struct core *c, uint64_t to)
 {
 	if (!flows(c))
 		return;
 	put_tnt(c);
-	end_window_at_tip(c);
-	stamp(c);
-	put_ip(c, PACKET_TIP, to);
+	put_tip(c, to);
 	commit(c);
+}
+
+/* SDM, "Deferred TIPs". */
+void core_indirect(struct core *c, uint64_t to)
+{
+	if (!flows(c) || !c->noutcomes || c->ntips == c->set->defer) {
+		indirect_now(c, to);
+		return;
+	}
+	c->tips[c->ntips++] = to;
 }
 
 void core_call(struct core *c, uint64_t back)
@@ -218,7 +237,10 @@ void core_call(struct core *c, uint64_t back)
 		c->oldest = c->ncalls - CORE_CALLS;
 }
 
-/* A return that does not match leaves the stack alone: so do the decoders. */
+/*
+ * A return that does not match leaves the stack alone: so do the decoders. Its TIP is not deferred: with a TNT in
+ * progress they would take it for one that matches (SDM, "RET Compression").
+ */
 void core_return(struct core *c, uint64_t to)
 {
 	if (!c->set->noretcomp && flows(c) && c->ncalls > c->oldest &&
@@ -227,7 +249,7 @@ void core_return(struct core *c, uint64_t to)
 		core_cond(c, true);
 		return;
 	}
-	core_indirect(c, to);
+	indirect_now(c, to);
 }
 
 /*
@@ -299,7 +321,7 @@ void core_interrupt(struct core *c, uint64_t at)
 /* The processor cannot write its packets away as fast as they come. */
 static void begin_overflow(struct core *c)
 {
-	c->outcomes = c->noutcomes = 0;
+	c->outcomes = c->noutcomes = c->ntips = 0;
 	forget_calls(c);
 	c->mode_told = false;
 }

@@ -6,8 +6,8 @@
  * The caller says what happened (instructions ran, a branch was taken, tracing goes off); this says
  * it in packets: PSB+ every so many bytes, outcomes of branches gathered into TNT, addresses
  * compressed, returns to where the CALL was from as a bit of a TNT, CYC before each packet that has
- * one, MTC at each tick of the crystal clock. A core of TSC frequency 1 GHz: one cycle, one
- * instruction, one nanosecond.
+ * one, MTC at each tick of the crystal clock, TIPs deferred behind a TNT if that is asked for. A core
+ * of TSC frequency 1 GHz: one cycle, one instruction, one nanosecond.
  *
  * With branch=0 only PTW and the times are written, as by a processor whose BranchEn is 0.
  */
@@ -35,6 +35,8 @@ struct core {
 	uint64_t last_ip;  /* for compression */
 	uint64_t outcomes; /* that wait for a TNT */
 	unsigned noutcomes;
+	uint64_t tips[SETTINGS_TIPS]; /* that are deferred: they come behind the outcomes */
+	unsigned ntips;
 	uint64_t calls[CORE_CALLS];
 	uint64_t ncalls;    /* pushed, less popped */
 	uint64_t oldest;    /* of calls: those below it were overwritten, or forgotten */

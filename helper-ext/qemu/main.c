@@ -50,6 +50,7 @@ static const char help[] =
 	"  -s, --set NAME[=N] how the processor traces; may be repeated:\n"
 	"                       branch=1      control flow too (default 0)\n"
 	"                       noretcomp=1   a TIP packet for every return\n"
+	"                       defer=N       up to N TIPs wait behind a TNT that is not full (default 0)\n"
 	"                       cyc=0         no CYC packets: times to the next TSC or MTC only\n"
 	"                       cyc_thresh=N  a CYC only when 2^(N-1) cycles have passed (default 0: always)\n"
 	"                       mtc=1         MTC packets, one in 2^N crystal ticks: mtc_period=N\n"

@@ -17,6 +17,7 @@ static const struct setting {
 	{ "mtc", offsetof(struct settings, mtc), 0, 1 },
 	{ "mtc_period", offsetof(struct settings, mtc_period), 0, 15 },
 	{ "noretcomp", offsetof(struct settings, noretcomp), 0, 1 },
+	{ "defer", offsetof(struct settings, defer), 0, SETTINGS_TIPS },
 	{ "fup_on_ptw", offsetof(struct settings, fup_on_ptw), 0, 1 },
 	{ "overflow", offsetof(struct settings, overflow), 0, UINT32_MAX },
 	{ "full", offsetof(struct settings, full), 0, UINT32_MAX },

@@ -14,6 +14,8 @@
 
 #include "ranges.h"
 
+#define SETTINGS_TIPS 64u /* that may be deferred; a processor has no such limit */
+
 #define SETTINGS_ENV	"OCULAR_QEMU_SETTINGS" /* words, separated by blanks */
 #define SETTINGS_SPOOLS "OCULAR_QEMU_SPOOLS"   /* folder of the spools, absolute */
 #define SETTINGS_QEMU	"OCULAR_QEMU"	       /* qemu-x86_64 */
@@ -26,6 +28,7 @@ struct settings {
 	uint64_t mtc;	     /* MTC packets, */
 	uint64_t mtc_period; /* one in 2^N ticks of the crystal clock */
 	uint64_t noretcomp;  /* a TIP for every RET */
+	uint64_t defer;	     /* N: up to N TIPs wait behind a TNT that is not full; 0: none */
 	uint64_t fup_on_ptw; /* the address of each PTWRITE */
 	uint64_t psb;	     /* bytes from one PSB to the next */
 	uint64_t overflow;   /* N: of every 2 N PTWRITEs the second N are lost in an overflow; 0: none */

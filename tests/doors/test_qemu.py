@@ -18,7 +18,7 @@ PT = os.path.join(recording.BUILD, "bin", "ocular-pt")
 SOURCES = os.path.join(recording.HERE, "qemu")
 ACTS = ("words", "forms", "threads", "forks", "signals", "strings", "jumps", "deep", "children words")
 BRANCHES = (("branch=1",), ("branch=1", "noretcomp=1"), ("branch=1", "fup_on_ptw=1", "psb=256"),
-            ("branch=1", "mtc=1", "mtc_period=3"), ("branch=1", "cyc=0"))
+            ("branch=1", "mtc=1", "mtc_period=3"), ("branch=1", "cyc=0"), ("branch=1", "defer=64"))
 
 
 def compile_program(folder, name, *libraries):

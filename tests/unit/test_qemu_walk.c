@@ -122,6 +122,28 @@ static void test_returns(void **state)
 	assert_string_equal(text_of(f), "ET11TF");
 }
 
+/* Addresses wait behind outcomes, two of them here: not those of returns, and nothing passes them. */
+static void test_deferred(void **state)
+{
+	struct fixture *f = *state;
+
+	f->set.defer = 2;
+	run(f, 0x1000, 1, INSN_COND, 0x2000);
+	run(f, 0x2000, 1, INSN_JUMP_IND, 0);
+	run(f, 0x3000, 1, INSN_COND, 0x9000);
+	run(f, 0x3004, 1, INSN_JUMP_IND, 0);
+	run(f, 0x4000, 1, INSN_COND, 0x5000);
+	run(f, 0x5000, 1, INSN_CALL_IND, 0); /* the third */
+	run(f, 0x6000, 1, INSN_COND, 0x7000);
+	run(f, 0x6004, 1, INSN_JUMP_IND, 0);
+	run(f, 0x8000, 1, INSN_RET, 0);
+	run(f, 0x9000, 1, INSN_COND, 0x1000);
+	run(f, 0x9004, 1, INSN_JUMP_IND, 0);
+	run(f, 0xa000, 1, INSN_PTWRITE, 0);
+	assert_int_equal(walk_ptwrite(&f->walk, 77, 0xa000), WORD_TRACED);
+	assert_string_equal(text_of(f), "E101TTT0TT0TW");
+}
+
 /* QEMU tells of an instruction across a page's end twice, and of a REP for each element. */
 static void test_counts(void **state)
 {
@@ -172,7 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_branches), TEST(test_returns), TEST(test_counts),
-		TEST(test_signals),  TEST(test_words),
+		TEST(test_signals),  TEST(test_words),	 TEST(test_deferred),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
