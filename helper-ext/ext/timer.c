@@ -5,7 +5,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "schedule.h"
 #include "timer.h"
@@ -14,6 +16,7 @@ static struct {
 	pthread_mutex_t mutex;
 	pthread_cond_t wake;
 	pthread_t thread;
+	pid_t tid;
 	atomic_bool running;
 	bool stop;
 	struct ring_duty duty;
@@ -42,6 +45,7 @@ static bool wait_until(uint64_t ns)
 static void *run(void *unused)
 {
 	pthread_mutex_lock(&timer.mutex);
+	timer.tid = (pid_t)syscall(SYS_gettid);
 	while (wait_until(schedule_edge(&timer.duty, timer_now()))) {
 		pthread_mutex_unlock(&timer.mutex);
 		timer.ring();
@@ -87,6 +91,18 @@ bool timer_start(const struct ring_duty *duty, void (*ring)(void))
 	return atomic_load(&timer.running);
 }
 
+/*
+ * A thread that was joined may still be counted for a moment, and CPython counts threads at a fork (3.12 and later,
+ * warn_about_fork_with_threads(), by num_threads of /proc/self/stat).
+ */
+static void wait_until_gone(pid_t tid)
+{
+	const struct timespec moment = { .tv_nsec = 20000 };
+
+	for (int i = 0; i < 5000 && tid && !syscall(SYS_tgkill, getpid(), tid, 0); i++)
+		nanosleep(&moment, NULL);
+}
+
 bool timer_stop(void)
 {
 	if (!atomic_exchange(&timer.running, false))
@@ -96,5 +112,6 @@ bool timer_stop(void)
 	pthread_cond_signal(&timer.wake);
 	pthread_mutex_unlock(&timer.mutex);
 	pthread_join(timer.thread, NULL);
+	wait_until_gone(timer.tid);
 	return true;
 }
