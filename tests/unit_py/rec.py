@@ -138,8 +138,9 @@ def run(namespace):
             print("ok %d - %s" % (number, name), flush=True)
         except Skip as e:
             print("ok %d - %s # SKIP %s" % (number, name, e), flush=True)
-        except Exception:
+        except Exception as e:
             failed += 1
             print("not ok %d - %s" % (number, name))
-            print("# " + traceback.format_exc().rstrip().replace("\n", "\n# "), flush=True)
+            what = "".join(traceback.format_exception_only(e)) + traceback.format_exc()  # a log may be cut behind it
+            print("# " + what.rstrip().replace("\n", "\n# "), flush=True)
     sys.exit(bool(failed))
