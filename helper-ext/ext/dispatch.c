@@ -145,6 +145,14 @@ static void join_neighbours(struct dispatch *d)
 	d->ncode = n + 1;
 }
 
+/* CPython 3.14 does not forbid that compilers put the function that dispatches first into the one that calls it. */
+static bool add_entry(struct dispatch *d, const struct image *image)
+{
+	struct range r;
+
+	return !image->entry || !image_function(image, image->entry, &r) || add_code(d, &r);
+}
+
 static int find_functions(struct dispatch *d, const struct image *image, char *error)
 {
 	bool begins = find_code(d, image);
@@ -153,17 +161,19 @@ static int find_functions(struct dispatch *d, const struct image *image, char *e
 		return 0;
 	if (!begins)
 		return fail(error, -ENOTSUP, "its opcode handlers are in many functions and begin none", image);
-	if (!find_tails(d, image))
-		return fail(error, -ENOTSUP, "its opcode handlers jump to too many functions", image);
+	if (!find_tails(d, image) || !add_entry(d, image))
+		return fail(error, -E2BIG, "its opcode handlers jump to too many functions", image);
 	join_neighbours(d);
 	return 0;
 }
 
-static void find_again(struct dispatch *d)
+/* False: there may be more. */
+static bool find_again(struct dispatch *d)
 {
 	for (size_t i = 0; i < d->ncode; i++)
 		d->nagain += sites_find(&d->code[i], d->again + d->nagain,
 					DISPATCH_SITES - d->nagain);
+	return d->nagain < DISPATCH_SITES;
 }
 
 int dispatch_find(struct dispatch *d, const struct image *image, const bool used[DISPATCH_OPCODES],
@@ -188,6 +198,5 @@ int dispatch_find(struct dispatch *d, const struct image *image, const bool used
 	err = find_functions(d, image, error);
 	if (err)
 		return err;
-	find_again(d);
-	return 0;
+	return find_again(d) ? 0 : fail(error, -E2BIG, "too many handlers dispatch twice", image);
 }

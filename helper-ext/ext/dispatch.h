@@ -18,13 +18,13 @@
 
 #define DISPATCH_OPCODES 256
 #define DISPATCH_RANGES	 512
-#define DISPATCH_SITES	 64
+#define DISPATCH_SITES	 256
 #define DISPATCH_ERROR	 200
 
 struct dispatch {
 	uint64_t targets[DISPATCH_OPCODES]; /* address of each opcode's handler */
 	uint64_t unused;		    /* what the numbers that are no opcode share */
-	/* The functions that hold the handlers, and what those jump to where each is one; ascending. */
+	/* The functions that hold the handlers; where each is one, what they jump to and what calls the first. Ascending. */
 	struct range code[DISPATCH_RANGES];
 	size_t ncode;			    /* 0: the object does not tell where functions end */
 	/* Return addresses in handlers behind which the same instruction is dispatched again: it
@@ -36,7 +36,7 @@ struct dispatch {
 /*
  * used[op]: the interpreter has an opcode of that number. 0; -ENOENT: no table, or -ENOTUNIQ: more
  * than one thing that could be it, or -EINVAL: every number is an opcode, so that nothing tells,
- * or -ENOTSUP: handlers are in many functions in no known way. Then
+ * or -ENOTSUP: handlers are in many functions in no known way, or -E2BIG: there is no end of what belongs to them. Then
  * error[DISPATCH_ERROR] holds the reason in one line.
  */
 int dispatch_find(struct dispatch *d, const struct image *image, const bool used[DISPATCH_OPCODES],

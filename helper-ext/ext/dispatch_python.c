@@ -55,9 +55,11 @@ PyObject *dispatch_python(PyObject *module, PyObject *used)
 	}
 	for (int op = 0; op < DISPATCH_OPCODES; op++)
 		is_used[op] = PyBytes_AS_STRING(used)[op] != 0;
-	if (image_of(&image, (const void *)PyEval_EvalCode) &&
-	    !dispatch_find(&d, &image, is_used, error))
-		return describe(&d, &image);
+	if (image_of(&image, (const void *)PyEval_EvalCode)) {
+		image.entry = (uint64_t)_PyEval_EvalFrameDefault;
+		if (!dispatch_find(&d, &image, is_used, error))
+			return describe(&d, &image);
+	}
 	PyErr_SetString(PyExc_RuntimeError, error);
 	return NULL;
 }

@@ -26,6 +26,7 @@ struct image {
 	struct range data[IMAGE_SEGMENTS]; /* readable, executable ones too, as far as in the file */
 	size_t ndata;
 	const uint8_t *unwind; /* .eh_frame_hdr, or NULL */
+	uint64_t entry;	       /* what begins to run frames, _PyEval_EvalFrameDefault; 0: not told */
 };
 
 /* The loaded object that the address is in. False: there is none. */

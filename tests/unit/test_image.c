@@ -17,7 +17,7 @@
 
 /*
  * What handlers jump to is in no table. One leaves for `error` with its last bytes, and that for `unwind`; nobody
- * jumps to `stranger`.
+ * jumps to `stranger`. `entry` is told by its name.
  */
 __asm__(".text\n"
 	".balign 4096\n"
@@ -36,6 +36,12 @@ __asm__(".text\n"
 	"	jmp shared_unwind\n"
 	"	.cfi_endproc\n"
 	"shared_error_end:\n"
+	".balign 1024\n"
+	"entry: .cfi_startproc\n"
+	"	call *(%rdi)\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	"entry_end:\n"
 	".balign 4096\n");
 
 /* A function for each opcode, and one for the rest. The last but one specialises, and dispatches with its last bytes. */
@@ -102,7 +108,8 @@ __asm__(".set number, 0\n"
 	".set number, number + 1\n"
 	".endr\n");
 
-extern const char shared_unwind[], shared_unwind_end[], shared_error[], shared_error_end[], functions[], functions_end[], again[];
+extern const char shared_unwind[], shared_unwind_end[], shared_error[], shared_error_end[], entry[], entry_end[], functions[],
+	 functions_end[], again[];
 extern const uint64_t functions_table[DISPATCH_OPCODES];
 
 static int find(struct dispatch *d, int opcodes, char why[DISPATCH_ERROR])
@@ -112,6 +119,7 @@ static int find(struct dispatch *d, int opcodes, char why[DISPATCH_ERROR])
 
 	memset(used, true, opcodes);
 	assert_true(image_of(&image, (const void *)find));
+	image.entry = (uintptr_t)entry;
 	return dispatch_find(d, &image, used, why);
 }
 
@@ -140,10 +148,11 @@ static void test_all_that_dispatches_is_found(void **state)
 
 	(void)state;
 	assert_int_equal(find(&d, FUNCTIONS, why), 0);
-	assert_int_equal(d.ncode, 3);
+	assert_int_equal(d.ncode, 4);
 	assert_range(&d.code[0], shared_unwind, shared_unwind_end);
 	assert_range(&d.code[1], shared_error, shared_error_end);
-	assert_range(&d.code[2], functions, functions_end);
+	assert_range(&d.code[2], entry, entry_end);
+	assert_range(&d.code[3], functions, functions_end);
 }
 
 static void test_second_dispatch_ends_a_function(void **state)
