@@ -57,7 +57,8 @@ static bool is_table(const uint64_t *table, const bool *used, int unused)
  * Pointers into code in a row; a table may begin wherever 256 of them follow. Whole segments are read,
  * whatever is between their variables: AddressSanitizer must not mind.
  */
-__attribute__((no_sanitize_address)) static size_t search(const struct image *image, const struct range *in, const bool *used, int unused,
+__attribute__((no_sanitize_address))
+static size_t search(const struct image *image, const struct range *in, const bool *used, int unused,
 		     const uint64_t **found)
 {
 	const uint64_t *p = (const uint64_t *)((in->start + 7) & ~7ull);

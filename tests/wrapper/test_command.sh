@@ -42,6 +42,20 @@ attach_picked() {
 attach_nothing() { WANTED=none PATH=$PWD/bin:$PATH on_terminal "$ocular" attach; }
 coloured() { "$ocular" report r1 | grep "$(printf '\033')"; }
 
+# asked ITRACE KEY VALUE BACKEND: what perf is asked to tell of a recording whose code tables say so.
+mkdir noting && cat >noting/perf <<'END' && chmod +x noting/perf
+#!/bin/sh
+echo "$*" >args
+echo ok >&9
+END
+asked() {
+	rm -rf args noted && cp -R r1 noted
+	sed -i "1s/\"backend\":\"[a-z]*\"/\"backend\":\"$3\"/; 1s/\"mode\":\"[a-z]*\"/\"mode\":\"$2\"/" noted/codes-*.jsonl
+	PATH=$PWD/noting:$PATH "$ocular" report --decoder perf noted
+	cat args
+	grep -q -e "--itrace=$1 .*--dlfilter .*/ocular.so" args
+}
+
 report_to_head() { "$ocular" report r1 --events - | head -n 1; }
 
 # --- help and wrong usage: nothing runs, one line says why ---
@@ -121,6 +135,10 @@ mkdir foreign && touch foreign/file
 ok "a recording that cannot begin is not reported" says 1 'foreign' "$ocular" run -o foreign 'a folder/my app.py' 0
 ok "a span of time" says 0 'my app.py' report_half
 ok "the other decoder" says 0 'my app.py' "$ocular" report r1 --decoder libipt
+ok "perf is asked for words of rings" asked we adaptive software
+ok "perf is asked for executed PTWRITEs without a walk" asked qwe adaptive ptwrite
+ok "perf is asked for emulated PTWRITEs by a walk" asked we adaptive emulated
+ok "perf is asked for branches in mode opcodes" asked qi1iwpe opcodes ptwrite
 ok "both decoders" says 0 'same events' "$ocular" report r1 --decoder both -q
 ok "no such decoder" says 2 'decoder is' "$ocular" report r1 --decoder none
 ok "run shows output and report, keeps the status" says 5 'my app.py' "$ocular" run -q -o r5 'a folder/my app.py' 5
