@@ -30,7 +30,6 @@ static void reserve(struct stint *stint, size_t bytes)
 
 	mallopt(M_MMAP_THRESHOLD, RESERVE + 1);
 	mallopt(M_TRIM_THRESHOLD, 2 * RESERVE);
-	stint_begin(stint);
 	p = malloc(bytes < RESERVE ? bytes : RESERVE);
 	for (size_t at = 0; p && at < bytes && at < RESERVE; at += PAGE) {
 		p[at] = 0;
@@ -41,6 +40,9 @@ static void reserve(struct stint *stint, size_t bytes)
 
 static void prepare(struct recorder *r, struct ring_map *m)
 {
+	if (m->prepared)
+		return;
+	stint_look(&r->flight.stint);
 	window_prepare(m);
 	if (!r->flight.reserved)
 		reserve(&r->flight.stint, 2 * ring_size(m->nrecords));
@@ -376,6 +378,7 @@ void flight_round(struct recorder *r)
 	if (!r->rings.first) /* nor a clock, maybe */
 		return;
 	keep = ticks(r, r->flight.window_ns > KEEP_NS ? r->flight.window_ns : KEEP_NS);
+	stint_begin(&r->flight.stint);
 	for (struct ring_map *m = r->rings.first; m; m = next) {
 		next = m->next;
 		prepare(r, m);

@@ -229,8 +229,7 @@ void window_write(const struct window *w, struct rings *rs, struct ring_map *r, 
 void window_prepare(struct ring_map *r)
 {
 #ifdef MADV_POPULATE_READ /* Linux 5.14; an older kernel refuses, and the first copy takes longer */
-	if (!r->prepared)
-		madvise(r->shared, ring_size(r->nrecords), MADV_POPULATE_READ);
+	madvise(r->shared, ring_size(r->nrecords), MADV_POPULATE_READ);
 #endif
 	r->prepared = true;
 }
