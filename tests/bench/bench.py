@@ -52,10 +52,14 @@ SINKS = {
 # Short runs of whole programs in one round of --rounds: the machine's speed changes within seconds.
 PROGRAM_ROUNDS = 5
 
-# A snapshot's stall: runs, each of so many snapshots; columns of what flight.py tells; bytes of a word in a recording.
+# An idle flight recorder: processes of each variant, seconds of each.
+IDLE_TURNS = 7
+IDLE_SECONDS = 2
+
+# A snapshot's stall: runs, each of so many snapshots; what others may take of a gap, ns; bytes of a word in a recording.
 STALL_RUNS = 4
 STALL_ROUNDS = 300
-LENGTH, OWN = 0, 1
+OTHERS = 200_000
 WORD_BYTES = 12
 
 # One marker: processes, each with the code in another place; seconds of each; the loop around a slice may take so much
@@ -104,29 +108,39 @@ def spread(values):
     return median(values), min(values), max(values)
 
 
-def longest(gaps, column):
-    """Of one round, in us; 0: none was worth a look."""
-    return max([gap[column] for gap in gaps], default=0) / 1000
-
-
-def tail(values):
-    """Cells: median, p99 with its 95 % interval from the order of the values, whatever their distribution, longest."""
+def p99(values):
+    """With its 95 % interval from the order of the values, whatever their distribution; of few values nothing."""
     values, n = sorted(values), len(values)
+    if n < 300:
+        return "-"
     half = 1.96 * (n * 0.99 * 0.01) ** 0.5
-    low, high = (values[min(n - 1, max(0, round(n * 0.99 + side)))] for side in (-half, half))
-    p99 = "%.0f (%.0f to %.0f)" % (values[min(n - 1, int(n * 0.99))], low, high) if n >= 500 else "-"
-    return "%.0f" % median(values), p99, "%.0f" % values[-1]
+    return "%.0f (%.0f to %.0f)" % tuple(values[min(n - 1, int(n * 0.99 + side))] for side in (0, -half, half))
 
 
-def measured_slices(measured):
-    return (s for event in measured["events"].values() for slices in event.values() for s in slices)
+def stall_row(name, rounds):
+    """`undisturbed`: rounds in which the thread waited for nobody but the recorder, or as good as that."""
+    longest = [max((length for length, _ in gaps), default=0) / 1000 for gaps in rounds]
+    kept = [ns for ns, gaps in zip(longest, rounds) if all(others < OTHERS for _, others in gaps)]
+    return [name, len(rounds), p99(longest).split(" ")[0], len(kept), "%.0f" % median(kept or [0]), p99(kept),
+            "%.0f" % max(kept, default=0)]
+
+
+def full_speed(slices):
+    """What the loop around a slice may take at most, and the share of loops that did not take more."""
+    refs = sorted(loop for before, after, _ in slices for loop in (before, after))
+    full = refs[len(refs) // 200] * FULL_SPEED
+    return full, sum(r <= full for r in refs) / len(refs)
+
+
+def at_full_speed(slices, full):
+    return [ticks for before, after, ticks in slices if before <= full and after <= full]
 
 
 def event_costs(measured, name, full):
     """{variant: ns an event over the empty callback; "empty": over none}, from the slices at full speed; None: too few."""
     ns = {}
     for variant, slices in measured["events"][name].items():
-        kept = [ticks for before, after, ticks in slices if before <= full and after <= full]
+        kept = at_full_speed(slices, full)
         if len(kept) < KEPT_MIN:
             return None
         ns[variant] = median(kept) / measured["ticks_a_ns"]
@@ -215,11 +229,12 @@ class Bench:
 
     # --- flight recorder, duty cycle ---------------------------------------------------------------
 
-    def ocular_run(self, python, program, *options, cores=None):
+    def ocular_run(self, python, program, *options, cores=None, path=()):
         """Its output, under `ocular record`; self.recorded: how long its trace is."""
         data = self.work / "data"
+        path = os.pathsep.join(map(str, path or [self.build / "python"]))
         out = run([ROOT / "scripts/ocular", "record", "-q", "-o", data, "--python", python, *options, "--", *program],
-                  env=dict(os.environ, PYTHONPATH=str(self.build / "python"), PYTHONHASHSEED="0"),
+                  env=dict(os.environ, PYTHONPATH=path, PYTHONHASHSEED="0"),
                   preexec_fn=cores and (lambda: os.sched_setaffinity(0, cores)))
         self.recorded = (data / "perf.data").stat().st_size
         shutil.rmtree(data, ignore_errors=True)
@@ -227,24 +242,10 @@ class Bench:
         return out
 
     def flight(self):
-        variants = {"calls": ["--mode", "calls"], "calls, flying": ["--mode", "calls", "--flight", "10ms"],
-                    "adaptive": [], "adaptive, flying": ["--flight", "10ms"],
-                    "adaptive, --duty 5%": ["--duty", "5%", "--duty-window", "20ms"]}
-        header = ["program", *variants, "calls: flying / recording", "adaptive: flying / recording"]
+        program = HERE / "flight.py"
         for python in self.pythons:
-            rows, program = [], HERE / "flight.py"
-            for workload in self.workloads:
-                body, ratios = [HERE / "workloads.py", workload, "plain"], []
-                for _ in range(self.rounds):
-                    plain = float(run([python, *body]))
-                    order = random.sample(list(variants), len(variants))
-                    took = {v: float(self.ocular_run(python, body, *variants[v])) / plain for v in order}
-                    ratios.append([*(took[v] for v in variants), took["calls, flying"] / took["calls"],
-                                   took["adaptive, flying"] / took["adaptive"]])
-                columns = [*zip(*ratios)]
-                rows.append([workload] + ["%.2f" % median(c) for c in columns[:-2]] +
-                            ["**%.2f** (%.2f to %.2f)" % quartiles(c) for c in columns[-2:]])
-            table("An idle flight recorder, a duty cycle: slowdown, %s" % self.version(python), header, rows)
+            self.idle(python, program)
+            self.duty(python)
             self.stalls(python, program)
             path = os.pathsep.join([str(self.build / "python"), str(self.empty_module(python))])
             call = json.loads(run([python, program, "call", "1000000"], env=dict(os.environ, PYTHONPATH=path)))
@@ -254,25 +255,63 @@ class Bench:
                   [["%.1f" % call["take_snapshot"], "%.1f" % call["empty"],
                     "**%+.1f** (%+.1f to %+.1f)" % (call["over"], call["low"], call["high"]), call["instructions"]]])
 
+    def idle(self, python, program):
+        """Slices of programs, with rings that are drained and with such that nobody reads: medians of those at full speed."""
+        variants = {"calls": ["--mode", "calls"], "calls, flying": ["--mode", "calls", "--flight", "10ms"],
+                    "adaptive": [], "adaptive, flying": ["--flight", "10ms"]}
+        path = [self.build / "python", self.empty_module(python)]
+        env = dict(os.environ, PYTHONPATH=os.pathsep.join(map(str, path)), PYTHONHASHSEED="0")
+        turns = []
+        for _ in range(IDLE_TURNS):
+            turn = {"plain": json.loads(run([python, program, "slices", IDLE_SECONDS], env=env))}
+            for v in random.sample(list(variants), len(variants)):
+                turn[v] = json.loads(self.ocular_run(python, [program, "slices", IDLE_SECONDS], *variants[v], path=path))
+            turns.append(turn)
+        full, share = full_speed(slice_ for turn in turns for measured in turn.values() for rows in measured.values() for slice_ in rows)
+        table("An idle flight recorder: slowdown, and of what recording costs, %s" % self.version(python),
+              ["program", *variants, "calls: flying / recording", "adaptive: flying / recording"],
+              [self.idle_row(name, turns, variants, full) for name in self.workloads])
+        print("\n(%d processes each, by turns; %.0f %% of the slices ran at full speed)" % (len(turns), 100 * share))
+
+    def idle_row(self, name, turns, variants, full):
+        costs = []
+        for turn in turns:
+            kept = {v: at_full_speed(measured[name], full) for v, measured in turn.items()}
+            if min(map(len, kept.values())) >= KEPT_MIN:
+                costs.append({v: median(ticks) for v, ticks in kept.items()})
+        if not costs:
+            return [name] + ["-"] * (len(variants) + 2)
+        cells = ["%.2f" % median(c[v] / c["plain"] for c in costs) for v in variants]
+        return [name, *cells] + ["**%.3f** (%.3f to %.3f)" % spread([c[mode + ", flying"] / c[mode] for c in costs])
+                                 for mode in ("calls", "adaptive")]
+
+    def duty(self, python):
+        """Whole programs."""
+        variants, rows = {"adaptive": [], "--duty 5%": ["--duty", "5%", "--duty-window", "20ms"]}, []
+        for workload in self.workloads:
+            body, ratios = [HERE / "workloads.py", workload, "plain"], []
+            for _ in range(self.rounds):
+                plain = float(run([python, *body]))
+                ratios.append([float(self.ocular_run(python, body, *options)) / plain for options in variants.values()])
+            rows.append([workload] + ["%.2f (%.2f to %.2f)" % quartiles(c) for c in zip(*ratios)])
+        table("A duty cycle: slowdown, %s" % self.version(python), ["program", *variants], rows)
+
     def stalls(self, python, program):
         """What a snapshot does to a thread that goes on, on all cores and where there is but one for all of it."""
         rows, words = [], []
         for where, cores in ("", None), (", all on one core", {max(os.sched_getaffinity(0))}):
-            rounds, firsts = {"with": [], "without": []}, []
+            rounds = {"with": [], "without": [], "the first of a recording": []}
             for _ in range(STALL_RUNS):
                 run_ = json.loads(self.ocular_run(python, [program, "stall", STALL_ROUNDS], "--flight", "10ms",
                                                   "--max-snapshots", 2 * STALL_ROUNDS, cores=cores))
                 words.append(self.recorded / WORD_BYTES / STALL_ROUNDS)
-                firsts.append(longest(run_["with"].pop(0), OWN))
-                for name in rounds:
-                    rounds[name] += run_[name]
-            for name, gaps in rounds.items():
-                rows.append([name + where, len(gaps)] +
-                            [cell for column in (LENGTH, OWN) for cell in tail([longest(g, column) for g in gaps])])
-            rows.append(["the first of a run" + where, len(firsts), "", "", "", *tail(firsts)])
+                rounds["the first of a recording"].append(run_["with"].pop(0))
+                for name, gaps in run_.items():
+                    rounds[name] += gaps
+            rows += [stall_row(name + where, gaps) for name, gaps in rounds.items()]
         table("The longest gap in a busy thread, eight with 10 ms of history (%.0f words), us, %s" %
               (median(words), self.version(python)),
-              ["snapshot", "rounds", "median", "p99", "longest", "own: median", "p99 (95 %)", "longest"], rows)
+              ["snapshot", "rounds", "p99", "undisturbed", "median", "p99 (95 %)", "longest"], rows)
 
     # --- one marker -------------------------------------------------------------------------------
 
@@ -306,8 +345,8 @@ class Bench:
     def markers(self):
         for python in self.pythons:
             measured = list(self.slices(python))
-            refs = sorted(r for m in measured for e in measured_slices(m) for r in e[:2])
-            full = refs[len(refs) // 200] * FULL_SPEED
+            slices = [s for m in measured for s in measured_slices(m)]
+            full, share = full_speed(slices)
             rows = []
             for name in measured[0]["events"]:
                 places = [event_costs(m, name, full) for m in measured]
@@ -320,7 +359,7 @@ class Bench:
                    "{time, place} over it", "marker over it",
                    "marker in a drained ring over it"], rows)
             print("\n(%d places of the code; %.0f %% of %d slices ran at full speed; load average %s at the start)" %
-                  (len(measured), 100 * sum(r <= full for r in refs) / len(refs), len(refs) // 2, self.load))
+                  (len(measured), 100 * share, len(slices), self.load))
 
     # --- emission: instructions, counted in the machine code ------------------------------------------
 

@@ -3,6 +3,7 @@
 
     flight.py stall SNAPSHOTS    under `ocular record --flight 10ms`
     flight.py call CALLS         without a recorder; ocular and ocular_empty on the path
+    flight.py slices SECONDS     with any recorder or none; ocular_empty on the path
 
 `stall`: eight threads fill their rings with 10 ms of history; seven of them wait, and the eighth goes round
 a loop and sees how long the longest gap between two iterations is: a snapshot is asked for in every second
@@ -10,9 +11,13 @@ round, in the middle of the loop, and the call itself is such a gap. Prints the 
 
 Each gap is taken apart by what the kernel knows of the thread: the processor's time it had, the time it was ready
 to run and something else ran (run delay, /proc/PID/schedstat), and the rest, when the virtual machine itself was
-away. All that the recorder ran meanwhile is taken for the run delay, up to its length, on whichever core it was:
-so what remains of the gap (its *own*) is what the snapshot can have done at most.
+away. What the recorder ran meanwhile is taken off the run delay: that much of the gap may be the snapshot's. What is left,
+with the time the machine was away, is *others'*: rounds with much of it tell nothing.
+
+`slices`: pieces of the programs of workloads.py, each between two runs of a loop that is always the same, as in emit.py.
+Prints for each program its slices: [loop before, loop after, ticks].
 """
+import gc
 import itertools
 import json
 import os
@@ -31,9 +36,11 @@ PAUSE = 0.003  # seconds at most between the history and the snapshot
 WATCHED = 3_000_000  # ns
 LEAST = 20_000  # ns: a gap that is taken apart
 SLICE = 10_000  # calls
+WARM = 1000
+IN_A_ROW = 5  # slices
 
 Moment = namedtuple("Moment", "wall cpu delay waits recorder")
-Gap = namedtuple("Gap", "length own delay recorder away")
+Gap = namedtuple("Gap", "length others")
 
 
 def work():
@@ -66,8 +73,7 @@ class Account:
 def taken_apart(length, before, after):
     d = Moment(*(b - a for a, b in zip(before, after)))
     away = 0 if d.waits else max(0, d.wall - d.cpu - d.delay)  # not for a thread that waited of its own accord
-    foreign = away + max(0, d.delay - d.recorder)
-    return Gap(length, max(0, length - foreign), d.delay, d.recorder, away)
+    return Gap(length, away + max(0, d.delay - d.recorder))
 
 
 def watch(account, take):
@@ -111,20 +117,24 @@ def stall(snapshots):
             history(time.perf_counter() + HISTORY)
             end.wait()
 
+    def fill():
+        """False: it took so long to come back that the history is too old."""
+        begin.wait()
+        history(time.perf_counter() + HISTORY)
+        end.wait()
+        filled = time.perf_counter()
+        time.sleep(0.002)  # the others are at the barrier by then
+        return time.perf_counter() < filled + PAUSE
+
     threads = [threading.Thread(target=other) for _ in range(THREADS - 1)]
     for thread in threads:
         thread.start()
     sys.setswitchinterval(0.0005)
+    fill()  # all rings are known to the recorder then
     for take in itertools.islice(itertools.cycle(("with", "without")), 2 * snapshots):
         settle(account)
-        while True:
-            begin.wait()
-            history(time.perf_counter() + HISTORY)
-            end.wait()
-            filled = time.perf_counter()
-            time.sleep(0.002)  # the others are at the barrier by then
-            if time.perf_counter() < filled + PAUSE:  # else the history would be too old
-                break
+        while not fill():
+            pass
         rounds[take].append(watch(account, take == "with"))
     running = False
     begin.wait()
@@ -156,8 +166,25 @@ def call(calls):
             "over": over, "low": low, "high": high}
 
 
+def slices(seconds):
+    import ocular_empty
+    import workloads
+    measure, reference, pieces = ocular_empty.call, ocular_empty.reference, workloads.pieces()
+    rows = {name: [] for name in pieces}
+    gc.disable()
+    for _ in range(WARM):
+        for piece in pieces.values():
+            piece(0)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for name, piece in pieces.items():
+            for _ in range(IN_A_ROW):
+                before = reference()
+                ticks = measure(piece, 0)
+                rows[name].append((before, reference(), ticks))
+    return {name: found[IN_A_ROW:] for name, found in rows.items()}
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "stall":
-        print(json.dumps(stall(int(sys.argv[2]))))
-    else:
-        print(json.dumps(call(int(sys.argv[2]))))
+    kind = {"stall": stall, "call": call, "slices": slices}[sys.argv[1]]
+    print(json.dumps(kind(int(sys.argv[2]))))

@@ -54,11 +54,16 @@ def generators(rounds):
     return sum(sum(walk(tree)) for _ in range(rounds))
 
 
-def json_python(rounds):
-    """json's own pure-Python scanner: calls, regular expressions, closures."""
+def python_decoder():
     decoder = json.decoder.JSONDecoder()
     decoder.parse_string = json.decoder.py_scanstring
     decoder.scan_once = json.scanner.py_make_scanner(decoder)
+    return decoder
+
+
+def json_python(rounds):
+    """json's own pure-Python scanner: calls, regular expressions, closures."""
+    decoder = python_decoder()
     text = json.dumps([{"id": i, "name": "n%d" % i, "tags": ["a", "b"], "ok": True} for i in range(200)])
     return sum(len(decoder.decode(text)) for _ in range(rounds))
 
@@ -66,6 +71,20 @@ def json_python(rounds):
 def unparse(rounds):
     tree = ast.parse(inspect.getsource(inspect))
     return sum(len(ast.unparse(tree)) for _ in range(rounds))
+
+
+def pieces():
+    """{name: the same in 20 to 100 us, as a function of whatever}."""
+    cells, tree = [Cell(i) for i in range(24)], grow(5)
+    decode, text = python_decoder().decode, json.dumps({"id": 1, "name": "n", "tags": ["a", "b"], "ok": True})
+    small = ast.parse("def f(a, b=1):\n    return a + b")
+
+    def step(_):
+        for left, right in zip(cells, cells[1:]):
+            left.step(right)
+
+    return {"recursion": lambda _: fib(11), "methods": step, "generators": lambda _: sum(walk(tree)),
+            "json": lambda _: decode(text), "unparse": lambda _: ast.unparse(small)}
 
 
 # name: (function, argument for about an eighth of a second untraced)
