@@ -560,9 +560,9 @@ static int tell_limits(struct timeline *v)
 static int tell_unshown(struct timeline *v)
 {
 	struct mark mark = { .category = "limit",
-			     .name = "LEFT OUT: opcodes beyond 100000",
-			     .n = 1,
-			     .args = { { "opcodes", v->unshown } } };
+			     .name = "LEFT OUT: opcodes",
+			     .n = 2,
+			     .args = { { "limit", TIMELINE_OPCODES }, { "opcodes", v->unshown } } };
 	int err = v->unshown ? v->format->mark(v, v->unshown_track, v->unshown_ns, &mark) : 0;
 
 	return err == TIMELINE_FULL ? 0 : err;

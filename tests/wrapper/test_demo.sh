@@ -1,0 +1,30 @@
+#!/bin/sh
+# What README's first command shows once all is built: scripts/demo.
+# shellcheck source=tests/wrapper/tap.sh
+. "$(dirname "$0")/tap.sh"
+python=$("$root/scripts/find-pythons" | head -n 1)
+trace=$build/demo/ocular_trace.json
+rm -rf "$build/demo"
+
+demo() { env -u PYTHON -u OCULAR_BUILD "$root/scripts/demo" >"$scratch/demo" 2>&1; }
+shown() { cat "$scratch/demo" && grep -Eq -e "$1" "$scratch/demo"; }
+
+# Calls in the trace: as many as the program makes.
+calls() {
+	"$python" - "$trace" <<'END'
+import collections, json, sys
+names = collections.Counter(e.get("name") for e in json.load(open(sys.argv[1])) if e["ph"] == "B")
+print(names.most_common(12))
+sys.exit((names["kick"], names["separation"], names["Body.drift"]) != (1000, 10200, 5000))
+END
+}
+
+ok "the demo runs" demo
+ok "the program's own line" shown '^5000 days, energy '
+ok "its loops with their trips: 1000 steps" shown '^ *[0-9.]+% +[0-9.]+% +1000 .* steps, demo.py:'
+ok "and the loop inside it: 10 pairs a step" shown '^ *[0-9.]+% +[0-9.]+% +10000 .* kick, demo.py:'
+ok "the disassembly, specialised" shown 'FOR_ITER -> FOR_ITER_RANGE \| ~[0-9]+ cycles'
+ok "nothing was lost" shown '^Nothing was lost\.$'
+ok "a trace with each call" calls
+
+done_testing
