@@ -126,7 +126,7 @@ static bool find_tails(struct dispatch *d, const struct image *image)
 			struct range from = d->code[i], to;
 			uint64_t at = from.start;
 
-			while (tails_next(image, &from, &at, &to))
+			while (tails_next(image, &from, TAILS_JUMP, &at, &to))
 				if (!add_code(d, &to))
 					return false;
 		}
@@ -146,12 +146,32 @@ static void join_neighbours(struct dispatch *d)
 	d->ncode = n + 1;
 }
 
-/* CPython 3.14 does not forbid that compilers put the function that dispatches first into the one that calls it. */
+/* A compiler may have made a copy of the function that dispatches first, for the one that calls it (`.constprop`). */
+static bool add_called(struct dispatch *d, const struct image *image, const struct range *from)
+{
+	uint64_t at = from->start;
+	struct range to;
+
+	while (tails_next(image, from, TAILS_CALL, &at, &to))
+		if (sites_dispatches(&to) && !add_code(d, &to))
+			return false;
+	return true;
+}
+
+/* What begins frames: CPython 3.14 does not forbid that it dispatches first itself. */
 static bool add_entry(struct dispatch *d, const struct image *image)
 {
-	struct range r;
+	struct range entry, part;
+	uint64_t at;
 
-	return !image->entry || !image_function(image, image->entry, &r) || add_code(d, &r);
+	if (!image->entry || !image_function(image, image->entry, &entry))
+		return true;
+	if (!add_code(d, &entry) || !add_called(d, image, &entry))
+		return false;
+	for (at = entry.start; tails_next(image, &entry, TAILS_JUMP, &at, &part);)
+		if (!add_code(d, &part) || !add_called(d, image, &part))
+			return false;
+	return true;
 }
 
 static int find_functions(struct dispatch *d, const struct image *image, char *error)
@@ -162,7 +182,7 @@ static int find_functions(struct dispatch *d, const struct image *image, char *e
 		return 0;
 	if (!begins)
 		return fail(error, -ENOTSUP, "its opcode handlers are in many functions and begin none", image);
-	if (!find_tails(d, image) || !add_entry(d, image))
+	if (!add_entry(d, image) || !find_tails(d, image))
 		return fail(error, -E2BIG, "its opcode handlers jump to too many functions", image);
 	join_neighbours(d);
 	return 0;

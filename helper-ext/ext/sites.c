@@ -120,23 +120,23 @@ static struct insn decode(const uint8_t *p)
 	return insn;
 }
 
-static bool is_again(const struct range *code, uint64_t at)
+/* From `at` on, is there nothing but moves up to an indirect jump, with so many loads of a byte and of a word? */
+static bool dispatches(const struct range *code, uint64_t at, int bytes, int words)
 {
-	int bytes = 0;
-
 	for (int step = 0; step < STEPS_MAX; step++) {
-		uint8_t bytes_at[LONGEST] = { 0 }; /* behind the end: zeros, which decode as OTHER */
+		uint8_t text[LONGEST] = { 0 }; /* behind the end: zeros, which decode as OTHER */
 		struct insn insn;
 
 		if (at < code->start || at >= code->end)
 			return false;
-		memcpy(bytes_at, (const uint8_t *)at, code->end - at < LONGEST ? code->end - at : LONGEST);
-		insn = decode(bytes_at);
-		if (insn.kind == OTHER || insn.kind == LOAD_WORD)
+		memcpy(text, (const uint8_t *)at, code->end - at < LONGEST ? code->end - at : LONGEST);
+		insn = decode(text);
+		if (insn.kind == OTHER)
 			return false;
 		if (insn.kind == DISPATCH)
-			return bytes == 1;
-		bytes += insn.kind == LOAD_BYTE;
+			return !bytes && !words;
+		bytes -= insn.kind == LOAD_BYTE;
+		words -= insn.kind == LOAD_WORD;
 		at += insn.size + insn.jump;
 	}
 	return false;
@@ -147,7 +147,15 @@ size_t sites_find(const struct range *code, uint64_t *sites, size_t room)
 	size_t n = 0;
 
 	for (uint64_t at = code->start; at + CALL_SIZE < code->end && n < room; at++)
-		if (*(const uint8_t *)at == 0xe8 && is_again(code, at + CALL_SIZE))
+		if (*(const uint8_t *)at == 0xe8 && dispatches(code, at + CALL_SIZE, 1, 0))
 			sites[n++] = at + CALL_SIZE;
 	return n;
+}
+
+bool sites_dispatches(const struct range *code)
+{
+	for (uint64_t at = code->start; at < code->end; at++)
+		if (*(const uint8_t *)at == 0x0f && dispatches(code, at, 0, 1))
+			return true;
+	return false;
 }

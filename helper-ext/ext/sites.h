@@ -16,4 +16,7 @@
 /* Return addresses of such calls in the code, ascending, at most `room`. Returns how many. */
 size_t sites_find(const struct range *code, uint64_t *sites, size_t room);
 
+/* Is an instruction dispatched in the code: opcode and argument loaded at once, then the indirect jump? */
+bool sites_dispatches(const struct range *code);
+
 #endif

@@ -6,10 +6,17 @@
 
 #define SHORTEST 5
 
-/* Where the jump at p leads; 0: it is none, or not as long as `room`. */
-static uint64_t target_of(const uint8_t *p, uint64_t room)
+static int opcode_size(const uint8_t *p, enum tails_by by)
 {
-	int opcode = p[0] == 0xe9 ? 1 : p[0] == 0x0f && (p[1] & 0xf0) == 0x80 ? 2 : 0;
+	if (by == TAILS_CALL)
+		return p[0] == 0xe8;
+	return p[0] == 0xe9 ? 1 : p[0] == 0x0f && (p[1] & 0xf0) == 0x80 ? 2 : 0;
+}
+
+/* Where the jump or call at p leads; 0: it is none, or not as long as `room`. */
+static uint64_t target_of(const uint8_t *p, enum tails_by by, uint64_t room)
+{
+	int opcode = opcode_size(p, by);
 	int32_t distance;
 
 	if (!opcode || opcode + sizeof(distance) > room)
@@ -18,10 +25,11 @@ static uint64_t target_of(const uint8_t *p, uint64_t room)
 	return (uint64_t)p + opcode + sizeof(distance) + (int64_t)distance;
 }
 
-bool tails_next(const struct image *image, const struct range *code, uint64_t *at, struct range *function)
+bool tails_next(const struct image *image, const struct range *code, enum tails_by by, uint64_t *at,
+		struct range *function)
 {
 	while (*at + SHORTEST <= code->end) {
-		uint64_t target = target_of((const uint8_t *)*at, code->end - *at);
+		uint64_t target = target_of((const uint8_t *)*at, by, code->end - *at);
 
 		*at += 1;
 		if (target && (target < code->start || target >= code->end) && image_is_code(image, target) &&

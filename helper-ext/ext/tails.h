@@ -11,10 +11,13 @@
 
 #include "image.h"
 
+enum tails_by { TAILS_JUMP, TAILS_CALL };
+
 /*
- * From *at on, the next jump in `code` to where another function begins; *at is moved behind it. Every byte may be
- * such a jump: that 4 others lead to the first byte of a function by chance is as good as never.
+ * From *at on, the next jump (or call: E8) in `code` to where another function begins; *at is moved behind it. Every
+ * byte may be one: that 4 others lead to the first byte of a function by chance is as good as never.
  */
-bool tails_next(const struct image *image, const struct range *code, uint64_t *at, struct range *function);
+bool tails_next(const struct image *image, const struct range *code, enum tails_by by, uint64_t *at,
+		struct range *function);
 
 #endif

@@ -17,7 +17,7 @@
 
 /*
  * What handlers jump to is in no table. One leaves for `error` with its last bytes, and that for `unwind`; nobody
- * jumps to `stranger`. `entry` is told by its name.
+ * jumps to `stranger`. `entry` is told by its name, and calls what dispatches `first`.
  */
 __asm__(".text\n"
 	".balign 4096\n"
@@ -38,10 +38,24 @@ __asm__(".text\n"
 	"shared_error_end:\n"
 	".balign 1024\n"
 	"entry: .cfi_startproc\n"
-	"	call *(%rdi)\n"
+	"	call stranger\n"
+	"	call first\n"
 	"	ret\n"
 	"	.cfi_endproc\n"
 	"entry_end:\n"
+	".balign 1024\n"
+	"first: .cfi_startproc\n"
+	"	jle first_cold\n"
+	"	movzwl (%r15), %eax\n"
+	"	movzbl %al, %eax\n"
+	"	jmp *(%rdi,%rax,8)\n"
+	"	.cfi_endproc\n"
+	"first_end:\n"
+	".balign 1024\n"
+	"first_cold: .cfi_startproc\n"
+	"	jmp shared_unwind\n"
+	"	.cfi_endproc\n"
+	"first_cold_end:\n"
 	".balign 4096\n");
 
 /* A function for each opcode, and one for the rest. The last but one specialises, and dispatches with its last bytes. */
@@ -108,8 +122,8 @@ __asm__(".set number, 0\n"
 	".set number, number + 1\n"
 	".endr\n");
 
-extern const char shared_unwind[], shared_unwind_end[], shared_error[], shared_error_end[], entry[], entry_end[], functions[],
-	 functions_end[], again[];
+extern const char shared_unwind[], shared_unwind_end[], shared_error[], shared_error_end[], entry[], entry_end[], first[],
+	first_end[], first_cold[], first_cold_end[], functions[], functions_end[], again[];
 extern const uint64_t functions_table[DISPATCH_OPCODES];
 
 static int find(struct dispatch *d, int opcodes, char why[DISPATCH_ERROR])
@@ -148,11 +162,13 @@ static void test_all_that_dispatches_is_found(void **state)
 
 	(void)state;
 	assert_int_equal(find(&d, FUNCTIONS, why), 0);
-	assert_int_equal(d.ncode, 4);
+	assert_int_equal(d.ncode, 6);
 	assert_range(&d.code[0], shared_unwind, shared_unwind_end);
 	assert_range(&d.code[1], shared_error, shared_error_end);
 	assert_range(&d.code[2], entry, entry_end);
-	assert_range(&d.code[3], functions, functions_end);
+	assert_range(&d.code[3], first, first_end);
+	assert_range(&d.code[4], first_cold, first_cold_end);
+	assert_range(&d.code[5], functions, functions_end);
 }
 
 static void test_second_dispatch_ends_a_function(void **state)
