@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mode `opcodes`: what branch packets say ran is what INSTRUCTION events of another run say ran.
 
-    test_opcodes.py [--python PY]... [--only TEXT] [--all] [--program FILE]...
+    test_opcodes.py [--python PY]... [--only TEXT] [--all] [--program FILE]... [--pyperformance FOLDER]
 
 Programs are deterministic and run twice: on the emulated processor with branches recorded and hardly any
 event, and natively under a witness (opcodes/play.py) that hears every instruction and knows nothing of
@@ -25,6 +25,7 @@ QEMU = os.path.join(recording.BUILD, "bin", "ocular-qemu")
 PT = os.path.join(recording.BUILD, "bin", "ocular-pt")
 FOLDER = os.path.join(recording.HERE, "opcodes")
 PLAY = os.path.join(FOLDER, "play.py")
+SMALL = os.path.join(FOLDER, "small")  # of a pyperf that runs pyperformance's benchmarks once
 IN_CHILDREN = os.path.join(FOLDER, "in_children.py")
 
 # CPython instruments a code object from its first RESUME on, and what is instrumented for something else, or
@@ -37,7 +38,6 @@ PASSED_OVER = "NOT_TAKEN"
 
 SLOW = 500  # seconds for a recording: the emulator takes a few
 
-FILTERED = ("filters",)
 ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 # Groups of tests/programs and of real uses of the standard library, a recording each.
@@ -66,7 +66,7 @@ LONG_GROUPS = {"large code": ("far_jumps", "large_function")}
 # Programs that end as they like or have processes and threads: each in a child of its own.
 ENDS = ("abort", "kill_self", "os_exit", "signals", "forks", "threads", "thread_errors")
 LONG_ENDS = ("fork_in_thread", "thread_pool", "exec_replaced", "multiprocessing_fork", "multiprocessing_spawn",
-             "subinterpreters", "subprocesses")
+             "subprocesses")
 
 # Modules whose imports need not be heard: it takes the witness long.
 NOT_HEARD = "runpy concurrent.futures.thread queue warnings resource signal"
@@ -205,18 +205,29 @@ def differences(ours, truth, without_event, passed_over):
 
 
 def check(python, names, settings, folder):
-    programs = [program(name) for name in names]
-    data = record(python, folder, programs, *(filters(python) if settings == FILTERED else settings))
+    return compared(python, [program(name) for name in names], settings, folder)[0]
+
+
+def check_benchmark(python, path, folder):
+    found, count = compared(python, ["--path", SMALL, path], ("noretcomp=1",), folder)
+    print(f"# {count} instructions, calls and returns were heard")
+    return found
+
+
+def compared(python, programs, settings, folder):
+    """What differs, and how many events the witness heard."""
+    words = [word for setting in settings for word in (filters(python) if setting == "filters" else (setting,))]
+    data = record(python, folder, programs, *words)
     recovered = recover(data)
     (ours,) = recovered.events.values()
     truth = between_marks(heard(python, folder, programs)[0])
     ours = between_marks(ours)
     if len(truth) < 10000:
-        return [f"the witness heard {len(truth)} events: hardly anything ran"]
+        return [f"the witness heard {len(truth)} events: hardly anything ran"], len(truth)
     found = differences(ours, truth, *special(data))
     if "lost its way" in recovered.told:
         found.append(recovered.told)
-    return found
+    return found, len(truth)
 
 
 def first_call(rows):
@@ -281,18 +292,24 @@ BEGINS = ("PY_START", "PY_RESUME", "PY_THROW")
 LEAVES = ("PY_RETURN", "PY_YIELD", "PY_UNWIND")
 
 
-def activations(rows):
-    """What each outermost call of a thread did, without what ran in frames that it did not see begin."""
-    depth, calls = 0, []
+def activations(rows, program=None):
+    """What each outermost call of a thread did, without what ran in frames that it did not see begin.
+
+    Such frames return in the midst of others: another interpreter's, or of a program that took the process over
+    by exec. Rows of one `program`: its module begins once, so the frames open then are of the process before exec.
+    """
+    frames, calls = [], []
     for row in rows:
+        if row[:3] == ("PY_START", program, "<module>"):
+            frames.clear()
         if row[0] in BEGINS:
-            if not depth:
+            if not frames:
                 calls.append([])
-            depth += 1
-        if depth:
+            frames.append(row[1:4])
+        if frames:
             calls[-1].append(row)
-        if row[0] in LEAVES and depth:
-            depth -= 1
+        if row[0] in LEAVES and row[1:4] in frames:
+            frames.pop()
     return calls
 
 
@@ -303,21 +320,25 @@ def by_program(streams, paths, left_out):
         for call in activations(rows):
             for path in paths:
                 own = [row for row in call if row[1] == path and row[2] != AS_LONG_AS_IT_LIKES]
-                for part in activations(own):
+                for part in activations(own, path):
                     found[path][tuple(comparable(row) for row in part if row[1:5] not in left_out)] += 1
     return found
+
+
+def heard_in_children(python, folder, programs):
+    """The witness's rows of each thread, programs in children of their own."""
+    done = recording.run([python, IN_CHILDREN, *programs], env=environment(
+        PYTHONPATH=recording.WITNESS_HOOK, TRUTH_DIR=folder, TRUTH_MODE="opcodes", TRUTH_PRELOAD=NOT_HEARD), timeout=SLOW)
+    if done.returncode:
+        raise RuntimeError(f"exit status {done.returncode} of the witness: {done.stderr[-2000:]}")
+    return [[tuple(event[:5]) for event in events] for events in recording.truth(folder).values()]
 
 
 def check_ends(python, names, folder):
     """One recording of programs in children of their own: what each one's own code did, in each of its threads."""
     programs = [program(name) for name in names]
     data = record(python, folder, programs, "noretcomp=1", play=IN_CHILDREN)
-    ours = recover(data)
-    done = recording.run([python, IN_CHILDREN, *programs], env=environment(
-        PYTHONPATH=recording.WITNESS_HOOK, TRUTH_DIR=folder, TRUTH_MODE="opcodes", TRUTH_PRELOAD=NOT_HEARD), timeout=SLOW)
-    if done.returncode:
-        return [f"exit status {done.returncode} of the witness", done.stderr[-2000:]]
-    heard = [[tuple(event[:5]) for event in events] for events in recording.truth(folder).values()]
+    ours, heard = recover(data), heard_in_children(python, folder, programs)
     left_out = set.union(*special(data))
     ours, truth = (by_program(streams, programs, left_out) for streams in (ours.events.values(), heard))
     found = []
@@ -327,6 +348,23 @@ def check_ends(python, names, folder):
                       for call, count in more.items()]
         if sum(map(len, truth[path])) < 30:
             found.append(f"{path}: hardly anything ran")
+    return found
+
+
+def check_interpreters(python, folder):
+    """What waits in a thread while another interpreter begins there is lost up to a marker: all that is told was heard."""
+    path = program("subinterpreters")
+    data = record(python, folder, [path], "noretcomp=1", play=IN_CHILDREN)
+    recovered, truth = recover(data), heard_in_children(python, folder, [path])
+    streams, truth = ([rows for rows in ([row for row in rows if row[1] == path] for rows in streams) if rows]
+                      for streams in (recovered.events.values(), truth))
+    eventless, found = special(data)[0], []
+    for rows in streams:
+        problems = [is_subsequence(rows, other, eventless) for other in truth]
+        found += [] if [] in problems else min(problems)
+    told, calls = sum(map(len, streams)), sum(row[0] == "PY_START" for rows in streams for row in rows)
+    if len(streams) != 3 or calls != sum(row[0] == "PY_START" for rows in truth for row in rows) or told < 50:
+        found.append(f"{calls} calls and {told} rows in {len(streams)} threads: {recovered.told}")
     return found
 
 
@@ -511,10 +549,26 @@ def long_cases(python, version):
         yield f"{version} {name}", check, python, group, ("noretcomp=1",)
     for name in LONG_ENDS:
         yield f"{version} {name} in a child", check_ends, python, (name,)
+    yield f"{version} subinterpreters", check_interpreters, python
+
+
+def benchmarks(folder):
+    """(name, file) of those of pyperformance's benchmarks, anywhere below it, that SMALL has a size for."""
+    paths = glob.glob(os.path.join(os.path.abspath(folder), "**", "bm_*", "run_benchmark.py"), recursive=True)
+    with open(os.path.join(SMALL, "pyperf.py"), encoding="utf-8") as file:
+        known = re.findall('^    "(bm_.*?)":', file.read(), re.MULTILINE)
+    found = {os.path.basename(os.path.dirname(path)): path for path in paths}
+    if not found.keys() & set(known):
+        raise SystemExit(f"test_opcodes.py: '{folder}' has none of pyperformance's benchmarks")
+    return [(name, found[name]) for name in known if name in found]
 
 
 def cases(python, options):
     version = recording.version(python)
+    if options.pyperformance:
+        for name, path in benchmarks(options.pyperformance):
+            yield f"{version} {name}", check_benchmark, python, path
+        return
     if options.program:
         yield f"{version} programs given", check, python, options.program, ("noretcomp=1",)
         return
@@ -523,8 +577,9 @@ def cases(python, options):
     for name, group in GROUPS.items():
         yield f"{version} {name}", check, python, group, ("noretcomp=1",)
     # A return into the filter's range is told by TIP.PGE, compressed or not.
-    for name in ("control flow", "generators and coroutines"):
-        yield f"{version} {name}, filtered", check, python, GROUPS[name], FILTERED
+    yield f"{version} control flow, filtered", check, python, GROUPS["control flow"], ("filters",)
+    name = "generators and coroutines"
+    yield f"{version} {name}, filtered, TIPs deferred", check, python, GROUPS[name], ("filters", "defer=64")
     yield f"{version} programs that end as they like", check_ends, python, ENDS
     yield f"{version} returns compressed, no filter", check_compressed, python
     yield f"{version} code stays specialised", check_adaptive, python, SPECIALISED
@@ -541,6 +596,7 @@ def main():
     options.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains it")
     options.add_argument("--all", action="store_true", help="what takes long, too")
     options.add_argument("--program", action="append", metavar="FILE", help="only these, in one recording; may be repeated")
+    options.add_argument("--pyperformance", metavar="FOLDER", help="only its benchmarks, unpacked there; docs/opcodes.md")
     options = options.parse_args()
     recording.need_built()
     with Plan() as plan:

@@ -1,9 +1,9 @@
-"""Runs programs one after the other in one process: play.py [--witness OUT] [--adaptive OUT] PROGRAM...
+"""Runs programs one after the other in one process: play.py [--witness OUT] [--adaptive OUT] [--path FOLDER] PROGRAM...
 
 Between `begin` and `end` nothing runs but the programs, so that two runs can be compared from one to the
 other. With --witness every instruction and call is written down by sys.monitoring, in plain Python; of a forked
 child that leaves by os._exit in OUT.PID. With --adaptive
-the opcodes that all functions hold at the end are.
+the opcodes that all functions hold at the end are. FOLDER has modules that programs import.
 """
 
 import builtins
@@ -97,10 +97,12 @@ def write_adaptive(programs, path):
 
 
 def main(arguments):
-    outputs = {}
+    options = {}
     while arguments[0].startswith("--"):
-        outputs[arguments[0]] = arguments[1]
+        options[arguments[0]] = arguments[1]
         arguments = arguments[2:]
+    if "--path" in options:
+        sys.path.insert(0, options["--path"])
     programs = []
     for path in arguments:
         sys.path.insert(0, os.path.dirname(path))
@@ -108,20 +110,23 @@ def main(arguments):
             source = file.read().decode()
         for line in source.splitlines():
             if line.startswith(("import ", "from ")):
-                exec(line, {})  # imports are the process's, and depend on what it imported before
+                try:
+                    exec(line, {})  # imports are the process's, and depend on what it imported before
+                except SyntaxError:
+                    pass  # a line of a docstring
         programs.append((compile(source, path, "exec"), path))
     gc.disable()
-    heard = listen() if "--witness" in outputs else None
+    heard = listen() if "--witness" in options else None
     if heard is not None:
-        listen_in_children(heard, outputs["--witness"])
+        listen_in_children(heard, options["--witness"])
     play(programs)
     while _thread._count():  # threads on their way out of their last function
         time.sleep(0.001)
     if heard is not None:
         sys.monitoring.set_events(TOOL, 0)
-        write(heard, outputs["--witness"])
-    if "--adaptive" in outputs:
-        write_adaptive(programs, outputs["--adaptive"])
+        write(heard, options["--witness"])
+    if "--adaptive" in options:
+        write_adaptive(programs, options["--adaptive"])
 
 
 main(sys.argv[1:])
