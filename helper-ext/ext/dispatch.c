@@ -181,9 +181,9 @@ static int find_functions(struct dispatch *d, const struct image *image, char *e
 	if (d->ncode <= PARTS_MOST)
 		return 0;
 	if (!begins)
-		return fail(error, -ENOTSUP, "its opcode handlers are in many functions and begin none", image);
+		return fail(error, -ENOTSUP, "opcode handlers that are in many functions and do not begin them", image);
 	if (!add_entry(d, image) || !find_tails(d, image))
-		return fail(error, -E2BIG, "its opcode handlers jump to too many functions", image);
+		return fail(error, -E2BIG, "opcode handlers that jump to too many functions", image);
 	join_neighbours(d);
 	return 0;
 }
@@ -219,5 +219,5 @@ int dispatch_find(struct dispatch *d, const struct image *image, const bool used
 	err = find_functions(d, image, error);
 	if (err)
 		return err;
-	return find_again(d) ? 0 : fail(error, -E2BIG, "too many handlers dispatch twice", image);
+	return find_again(d) ? 0 : fail(error, -E2BIG, "too many handlers that dispatch twice", image);
 }

@@ -189,7 +189,7 @@ static void test_what_was_never_seen_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(find(&d, INSIDE, why), -ENOTSUP);
-	assert_non_null(strstr(why, "many functions and begin none"));
+	assert_non_null(strstr(why, "many functions and do not begin them"));
 }
 
 /* One that does not fit these numbers is none. */
