@@ -1,6 +1,6 @@
 """make bench: what Ocular costs, as ratios of interleaved runs.
 
-    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only emission,marker,program,flight,analysis,opcodes,memory]
+    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only emission,marker,program,pieces,flight,analysis,opcodes,memory]
                                  [--programs NAME,...]
 
 Every figure is the median over rounds; within a round all variants run one after another, so that a
@@ -224,6 +224,15 @@ class Bench:
                   ["calls / empty", "adaptive / empty"], rows)
             print("\n(%d rounds; load average %s at the start)" % (self.rounds * PROGRAM_ROUNDS, self.load))
 
+    def pieces(self):
+        """What takes 20 to 100 us of the same programs: the machine's speed matters less."""
+        for python in self.pythons:
+            self.sliced_table("Slowdown of slices of programs", python,
+                              {"empty callbacks (calls)": "empty-calls", "calls": ["--mode", "calls"],
+                               "empty callbacks (adaptive)": "empty-adaptive", "adaptive": []},
+                              {"calls / empty": ("calls", "empty callbacks (calls)"),
+                               "adaptive / empty": ("adaptive", "empty callbacks (adaptive)")})
+
     def version(self, python):
         return run([python, "-c", "import platform; print('CPython', platform.python_version())"]).strip()
 
@@ -244,7 +253,7 @@ class Bench:
     def flight(self):
         program = HERE / "flight.py"
         for python in self.pythons:
-            self.idle(python, program)
+            self.idle(python)
             self.duty(python)
             self.stalls(python, program)
             path = os.pathsep.join([str(self.build / "python"), str(self.empty_module(python))])
@@ -255,35 +264,47 @@ class Bench:
                   [["%.1f" % call["take_snapshot"], "%.1f" % call["empty"],
                     "**%+.1f** (%+.1f to %+.1f)" % (call["over"], call["low"], call["high"]), call["instructions"]]])
 
-    def idle(self, python, program):
-        """Slices of programs, with rings that are drained and with such that nobody reads: medians of those at full speed."""
-        variants = {"calls": ["--mode", "calls"], "calls, flying": ["--mode", "calls", "--flight", "10ms"],
-                    "adaptive": [], "adaptive, flying": ["--flight", "10ms"]}
+    def sliced(self, python, variants):
+        """Slices of programs, by turns. A variant is a TOOL of workloads.py, or options of `ocular record`. [{variant: slices}]
+        and what the loop around a slice may take at most; tells how many do."""
+        program, turns = [HERE / "flight.py", "slices", IDLE_SECONDS], []
         path = [self.build / "python", self.empty_module(python)]
         env = dict(os.environ, PYTHONPATH=os.pathsep.join(map(str, path)), PYTHONHASHSEED="0")
-        turns = []
         for _ in range(IDLE_TURNS):
-            turn = {"plain": json.loads(run([python, program, "slices", IDLE_SECONDS], env=env))}
+            turn = {"plain": run([python, *program, "plain"], env=env)}
             for v in random.sample(list(variants), len(variants)):
-                turn[v] = json.loads(self.ocular_run(python, [program, "slices", IDLE_SECONDS], *variants[v], path=path))
-            turns.append(turn)
+                tool = variants[v]
+                turn[v] = (run([python, *program, tool], env=env) if isinstance(tool, str) else
+                           self.ocular_run(python, [*program, "plain"], *tool, path=path))
+            turns.append({v: json.loads(out) for v, out in turn.items()})
         full, share = full_speed(slice_ for turn in turns for measured in turn.values() for rows in measured.values() for slice_ in rows)
-        table("An idle flight recorder: slowdown, and of what recording costs, %s" % self.version(python),
-              ["program", *variants, "calls: flying / recording", "adaptive: flying / recording"],
-              [self.idle_row(name, turns, variants, full) for name in self.workloads])
-        print("\n(%d processes each, by turns; %.0f %% of the slices ran at full speed)" % (len(turns), 100 * share))
+        return turns, full, "\n(%d processes each, by turns; %.0f %% of the slices ran at full speed; load average %s at the start)" % (
+            len(turns), 100 * share, self.load)
 
-    def idle_row(self, name, turns, variants, full):
+    def sliced_table(self, title, python, variants, ratios):
+        """Medians of those at full speed; ratios: {name: (variant, over which)}."""
+        turns, full, note = self.sliced(python, variants)
+        table("%s, %s" % (title, self.version(python)), ["program", *variants, *ratios],
+              [self.sliced_row(name, turns, variants, ratios.values(), full) for name in self.workloads])
+        print(note)
+
+    def idle(self, python):
+        """With rings that are drained and with such that nobody reads."""
+        self.sliced_table("An idle flight recorder: slowdown, and of what recording costs", python,
+                          {"calls": ["--mode", "calls"], "calls, flying": ["--mode", "calls", "--flight", "10ms"],
+                           "adaptive": [], "adaptive, flying": ["--flight", "10ms"]},
+                          {mode + ": flying / recording": (mode + ", flying", mode) for mode in ("calls", "adaptive")})
+
+    def sliced_row(self, name, turns, variants, ratios, full):
         costs = []
         for turn in turns:
             kept = {v: at_full_speed(measured[name], full) for v, measured in turn.items()}
             if min(map(len, kept.values())) >= KEPT_MIN:
                 costs.append({v: median(ticks) for v, ticks in kept.items()})
         if not costs:
-            return [name] + ["-"] * (len(variants) + 2)
+            return [name] + ["-"] * (len(variants) + len(ratios))
         cells = ["%.2f" % median(c[v] / c["plain"] for c in costs) for v in variants]
-        return [name, *cells] + ["**%.3f** (%.3f to %.3f)" % spread([c[mode + ", flying"] / c[mode] for c in costs])
-                                 for mode in ("calls", "adaptive")]
+        return [name, *cells] + ["**%.3f** (%.3f to %.3f)" % spread([c[v] / c[over] for c in costs]) for v, over in ratios]
 
     def duty(self, python):
         """Whole programs."""
@@ -547,11 +568,11 @@ def main():
     p.add_argument("--programs", default=",".join(WORKLOADS))
     p.add_argument("--sinks", default=";".join(SINKS), help="rows of the table of sinks, ';' between them")
     p.add_argument("--python", action="append", help="only this one; may be repeated")
-    p.add_argument("--only", default="emission,marker,program,flight,analysis,opcodes,memory")
+    p.add_argument("--only", default="emission,marker,program,pieces,flight,analysis,opcodes,memory")
     o = p.parse_args()
     b = Bench(o.build.resolve(), o.rounds, o.programs.split(","), o.sinks.split(";"))
     b.pythons = o.python or b.pythons
-    sections = {"emission": b.emission, "marker": b.markers, "program": b.programs, "analysis": b.analysis, "memory": b.memory, "flight": b.flight,
+    sections = {"emission": b.emission, "marker": b.markers, "program": b.programs, "pieces": b.pieces, "analysis": b.analysis, "memory": b.memory, "flight": b.flight,
                 "opcodes": b.opcodes}
     print("## %s\n" % time.strftime("%Y-%m-%d"))
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")

@@ -3,7 +3,7 @@
 
     flight.py stall SNAPSHOTS    under `ocular record --flight 10ms`
     flight.py call CALLS         without a recorder; ocular and ocular_empty on the path
-    flight.py slices SECONDS     with any recorder or none; ocular_empty on the path
+    flight.py slices SECONDS TOOL    with any recorder or none; ocular_empty on the path. TOOL: of workloads.py
 
 `stall`: eight threads fill their rings with 10 ms of history; seven of them wait, and the eighth goes round
 a loop and sees how long the longest gap between two iterations is: a snapshot is asked for in every second
@@ -166,9 +166,10 @@ def call(calls):
             "over": over, "low": low, "high": high}
 
 
-def slices(seconds):
+def slices(seconds, tool):
     import ocular_empty
     import workloads
+    workloads.TOOLS[tool]()
     measure, reference, pieces = ocular_empty.call, ocular_empty.reference, workloads.pieces()
     rows = {name: [] for name in pieces}
     gc.disable()
@@ -187,4 +188,4 @@ def slices(seconds):
 
 if __name__ == "__main__":
     kind = {"stall": stall, "call": call, "slices": slices}[sys.argv[1]]
-    print(json.dumps(kind(int(sys.argv[2]))))
+    print(json.dumps(kind(int(sys.argv[2]), *sys.argv[3:])))
