@@ -25,7 +25,15 @@ const uint8_t pt_commons[256] = {
 	 IPS(0x11, COMMON_PGE), IPS(0x01, COMMON_PGD), [0x01] = COMMON_PGD,
 };
 
-const uint8_t pt_ip_sizes[8] = { 1, 3, 5, 7, 7, 0, 9, 0 };
+#define EVEN8(b)   [b] = 1, [(b) + 2] = 1, [(b) + 4] = 1, [(b) + 6] = 1
+#define EVEN16(b)  EVEN8(b), EVEN8((b) + 8)
+#define EVEN32(b)  EVEN16(b), EVEN16((b) + 16)
+#define EVEN64(b)  EVEN32(b), EVEN32((b) + 32)
+#define EVEN128(b) EVEN64(b), EVEN64((b) + 64)
 
-/* The third is extended by its sign instead. */
-const uint64_t pt_ip_kept[8] = { ~0ull, ~0ull << 16, ~0ull << 32, 0, ~0ull << 48, ~0ull, 0, ~0ull };
+const uint8_t pt_tnts[256] = { [4] = 1, [6] = 1, EVEN8(8), EVEN16(16), EVEN32(32), EVEN64(64), EVEN128(128) };
+
+/* The fourth is extended by its sign instead. */
+const struct pt_ip_form pt_ip_forms[8] = {
+	{ ~0ull, 1 }, { ~0ull << 16, 3 }, { ~0ull << 32, 5 }, { 0, 7 }, { ~0ull << 48, 7 }, { ~0ull, 0 }, { 0, 9 }, { ~0ull, 0 },
+};

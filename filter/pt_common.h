@@ -20,9 +20,12 @@ enum pt_common {
 };
 
 extern const uint8_t pt_commons[256]; /* enum pt_common */
+extern const uint8_t pt_tnts[256];    /* 1: a TNT of one byte */
 
-/* By the upper three bits of an ip packet's first byte: its size, and which bits of the last ip it keeps. */
-extern const uint8_t pt_ip_sizes[8];
-extern const uint64_t pt_ip_kept[8];
+/* By the upper three bits of an ip packet's first byte: which bits of the last ip it keeps, and its size. */
+extern const struct pt_ip_form {
+	uint64_t kept;
+	uint8_t size;
+} pt_ip_forms[8];
 
 #endif

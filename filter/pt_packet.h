@@ -68,6 +68,14 @@ typedef uint8_t packet_block;
  */
 int packet_read_any(const uint8_t *p, const uint8_t *end, packet_block *block, struct packet *pkt);
 
+/* Has a TNT packet a taken branch: a bit besides the highest one, which says where it stops? */
+static inline bool packet_takes_branch(const struct packet *pkt)
+{
+	uint64_t bits = pkt->size == 1 ? pkt->payload >> 1 : pkt->payload >> 16;
+
+	return bits & (bits - 1);
+}
+
 /* Finds the first PSB in p..end, or NULL. */
 const uint8_t *packet_find_psb(const uint8_t *p, const uint8_t *end);
 

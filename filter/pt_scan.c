@@ -3,21 +3,23 @@
 #include "pt_scan.h"
 
 #include "pt_common.h"
+#include "rare.h"
 
 #define MOST 0x1p52	      /* cycles: doubles count them one by one */
 #define LATEST (1ull << 62) /* ticks: far from what a clock can count */
 #define MARGIN (1 - 0x1p-10)
 
+/* Kept in registers while packets come: its address must go to nobody but functions that are inlined. */
 struct scan {
-	const uint8_t *p, *step; /* behind the last step that nobody is told of by itself; NULL: there was none */
+	const uint8_t *p, *behind; /* the last packet with an ip; NULL: there was none */
 	uint64_t ip;
-	uint64_t cycles, most; /* since the clock's base; of which so many may come */
-	uint64_t skipped;      /* what they are ahead of pt_walk.core; with `off`: up to there */
-	uint64_t off;	       /* where tracing went off, in cycles; ON: it is on */
-	uint32_t n;
+	uint64_t cycles, most; /* since the clock's base; no more than `most` may come */
+	uint64_t core, counts; /* pt_walk.core; ~0 while tracing is on, else 0 */
+	struct pt_row *row;    /* the next one */
 };
 
-#define ON UINT64_MAX
+#define INLINE static inline __attribute__((always_inline))
+#define TIP_2  0x2d
 
 /* How many cycles since the clock's base are surely before the time up to which steps need not be told. */
 static uint64_t cycles_before(const struct pt_walk *w)
@@ -38,81 +40,97 @@ static uint64_t cycles_before(const struct pt_walk *w)
 	return pt_time_at(t, (uint64_t)room, t->now) < until ? (uint64_t)room : 0;
 }
 
-static inline uint64_t core_at(const struct scan *s)
-{
-	return (s->off == ON ? s->cycles : s->off) - s->skipped;
-}
-
-static inline bool add_cycles(struct scan *s, uint64_t cycles, unsigned size)
+INLINE bool add_cycles(struct scan *s, uint64_t cycles, unsigned size)
 {
 	if (cycles > s->most - s->cycles)
 		return false;
 	s->cycles += cycles;
+	s->core += cycles & s->counts;
 	s->p += size;
 	return true;
 }
 
-static inline bool long_cyc(struct scan *s)
+static RARE struct packet longer_cyc(const uint8_t *p)
+{
+	struct packet pkt;
+
+	return packet_read_cyc(p, &pkt) > 0 ? pkt : (struct packet){ PKT_BAD, 0, UINT64_MAX };
+}
+
+INLINE bool long_cyc(struct scan *s)
 {
 	struct packet pkt;
 
 	if (!(s->p[1] & 1))
 		return add_cycles(s, *s->p >> 3 | (uint64_t)(s->p[1] >> 1) << 5, 2);
-	return packet_read_cyc(s->p, &pkt) > 0 && add_cycles(s, pkt.payload, pkt.size);
+	pkt = longer_cyc(s->p);
+	return pkt.kind == PKT_CYC && add_cycles(s, pkt.payload, pkt.size);
 }
 
-static inline void read_ip(struct scan *s)
+INLINE void read_ip(struct scan *s)
 {
-	unsigned form = *s->p >> 5;
-	uint64_t kept = pt_ip_kept[form], bytes;
+	const struct pt_ip_form *form = &pt_ip_forms[*s->p >> 5];
+	uint64_t bytes;
 
 	memcpy(&bytes, s->p + 1, sizeof(bytes));
-	s->ip = (s->ip & kept) | (bytes & ~kept);
-	s->p += pt_ip_sizes[form];
-	s->step = s->p;
+	s->ip = (s->ip & form->kept) | (bytes & ~form->kept);
+	s->p += form->size;
+	s->behind = s->p;
 }
 
-/* False: there is no room for another one. */
-static inline bool put_row(struct scan *s, struct pt_rows *rows, bool enters)
+INLINE void put_row(struct scan *s, bool enters)
 {
-	rows->at[s->n++] = (struct pt_row){ s->ip, s->cycles, core_at(s), enters };
-	return s->n < PT_ROWS;
-}
-
-static inline bool add_row(struct scan *s, struct pt_rows *rows, bool enters)
-{
-	read_ip(s);
-	return put_row(s, rows, enters);
+	*s->row++ = (struct pt_row){ s->ip, s->cycles, s->core, enters };
 }
 
 /* The commonest, without tables. */
-static inline bool add_row_2(struct scan *s, struct pt_rows *rows)
+INLINE void tip_2(struct scan *s)
 {
 	uint16_t bytes;
 
 	memcpy(&bytes, s->p + 1, sizeof(bytes));
 	s->ip = (s->ip & ~0xffffull) | bytes;
-	s->step = s->p += 3;
-	return put_row(s, rows, false);
+	s->behind = s->p += 3;
+	put_row(s, false);
+}
+
+INLINE void tip(struct scan *s)
+{
+	read_ip(s);
+	put_row(s, false);
+}
+
+INLINE void come_on(struct scan *s)
+{
+	s->counts = ~0ull;
+	read_ip(s);
+	put_row(s, true);
+}
+
+/* Tracing goes off, mostly for a call of C, and often nothing but that it comes on again is told of it. */
+INLINE void go_off(struct scan *s)
+{
+	read_ip(s);
+	if (pt_commons[*s->p] == COMMON_PGE)
+		come_on(s);
+	else
+		s->counts = 0;
 }
 
 /* False: something else than a long TNT. */
-static inline bool long_tnt(struct scan *s)
+INLINE bool long_tnt(struct scan *s)
 {
 	uint64_t bits;
 
 	memcpy(&bits, s->p, sizeof(bits));
 	if (s->p[1] != 0xa3 || !(bits >> 16))
 		return false;
-	bits >>= 16;
 	s->p += 8;
-	if (bits & (bits - 1))
-		s->step = s->p;
 	return true;
 }
 
 /* False: there are many, and nothing is to be gathered soon. */
-static inline bool skip_pads(struct scan *s)
+INLINE bool skip_pads(struct scan *s)
 {
 	uint64_t bytes;
 
@@ -121,71 +139,80 @@ static inline bool skip_pads(struct scan *s)
 	return bytes;
 }
 
-static inline bool come_on(struct scan *s, struct pt_walk *w)
+/* A packet, and a TNT before it or a PGE behind it. False: it is not for here, or was the last one. */
+INLINE bool take(struct scan *s)
 {
-	w->overflowed = false;
-	if (s->off != ON)
-		s->skipped += s->cycles - s->off;
-	s->off = ON;
-	return add_row(s, &w->rows, true);
-}
-
-static inline void go_off(struct scan *s)
-{
-	if (s->off == ON)
-		s->off = s->cycles;
-	read_ip(s);
-}
-
-/* One packet. False: it is not for here, or was the last one. */
-static inline __attribute__((always_inline)) bool take(struct scan *s, struct pt_walk *w)
-{
+	s->p += pt_tnts[*s->p];
+	if (*s->p == TIP_2)
+		return tip_2(s), true;
 	switch ((enum pt_common)pt_commons[*s->p]) {
 	case COMMON_CYC:
 		return add_cycles(s, *s->p >> 3, 1);
 	case COMMON_CYC_LONG:
 		return long_cyc(s);
 	case COMMON_TNT:
-		s->step = ++s->p;
-		return true;
-	case COMMON_PAD:
-		return skip_pads(s);
 	case COMMON_TNT_NONE:
 		s->p++;
 		return true;
+	case COMMON_PAD:
+		return skip_pads(s);
 	case COMMON_LONG:
 		return long_tnt(s);
 	case COMMON_TIP_2:
-		return add_row_2(s, &w->rows);
 	case COMMON_TIP:
-		return add_row(s, &w->rows, false);
+		return tip(s), true;
 	case COMMON_PGE:
-		return come_on(s, w);
+		return come_on(s), true;
 	case COMMON_PGD:
-		go_off(s);
-		return true;
+		return go_off(s), true;
 	case COMMON_OTHER:
 		return false;
 	}
 	__builtin_unreachable();
 }
 
-/* What came behind the last step, or in all: its cycles, and whether a CYC was the last of it. */
-static uint64_t cycles_behind(struct pt_walk *w, const struct scan *s)
+/* How far packets may begin. A row takes three bytes at least, so that one bound does for both. */
+INLINE const uint8_t *bound(const struct pt_walk *w, const struct scan *s)
 {
-	const uint8_t *p = s->step ? s->step : w->p;
+	const uint8_t *last = w->end - 2 * PACKET_SIZE_MAX + 1;
+	ptrdiff_t room = 3 * (w->rows.at + PT_ROWS - s->row);
+
+	return last - s->p > room ? s->p + room : last;
+}
+
+static inline struct scan take_all(const struct pt_walk *w, struct scan s)
+{
+	const uint8_t *end;
+	bool more = true;
+
+	while (more && s.p < (end = bound(w, &s))) {
+		while (s.p < end && (more = take(&s)))
+			;
+	}
+	return s;
+}
+
+/* What came behind the last step, or in all: its cycles, and whether a CYC was the last of it. */
+static uint64_t cycles_behind(struct pt_walk *w, const struct scan *s, bool *step)
+{
+	const uint8_t *p = s->behind ? s->behind : w->p;
 	uint64_t cycles = 0;
+	packet_block block = 0;
 	struct packet pkt;
 
-	if (s->step)
+	*step = s->behind;
+	if (s->behind)
 		w->after_cyc = false;
 	for (; p < s->p; p += pkt.size) {
-		pkt = (struct packet){ PKT_TNT, pt_commons[*p] == COMMON_LONG ? 8 : 1, 0 };
-		if ((*p & 3) == 3)
-			packet_read_cyc(p, &pkt);
-		cycles += pkt.payload;
-		if (*p)
+		packet_read(p, w->end, &block, &pkt);
+		if (pkt.kind != PKT_PAD)
 			w->after_cyc = pkt.kind == PKT_CYC;
+		if (pkt.kind == PKT_CYC)
+			cycles += pkt.payload;
+		if (pkt.kind != PKT_TNT || !packet_takes_branch(&pkt))
+			continue;
+		*step = true;
+		cycles = 0;
 	}
 	return cycles;
 }
@@ -194,7 +221,7 @@ static void settle_rows(struct pt_walk *w, const struct scan *s)
 {
 	struct pt_rows *rows = &w->rows;
 
-	rows->n = s->n;
+	rows->n = s->row - rows->at;
 	rows->clocks = w->time.clocks;
 	rows->ratio = pt_time_ratio(&w->time);
 	rows->base = rows->ratio > 0 ? (int64_t)w->time.base : 0;
@@ -203,32 +230,31 @@ static void settle_rows(struct pt_walk *w, const struct scan *s)
 
 static void settle(struct pt_walk *w, const struct scan *s)
 {
-	uint64_t behind = cycles_behind(w, s);
+	bool step;
+	uint64_t behind = cycles_behind(w, s, &step);
 
-	w->core = core_at(s);
-	if (s->step) {
+	w->core = s->core;
+	if (step) {
 		w->stamp = pt_time_at(&w->time, s->cycles - behind, w->time.now);
 		w->passed.stamp = w->stamp;
-		w->passed.core = w->core - (s->off == ON ? behind : 0);
+		w->passed.core = w->core - (behind & s->counts);
 	}
 	w->time.now = pt_time_at(&w->time, s->cycles, w->time.now);
 	w->time.cycles = s->cycles;
 	w->p = s->p;
 	w->ip = s->ip;
-	w->enabled = s->off == ON;
+	w->enabled = s->counts;
 }
 
 bool pt_scan(struct pt_walk *w)
 {
 	struct scan s = { .p = w->p, .ip = w->ip, .cycles = w->time.cycles, .most = cycles_before(w),
-			  .skipped = w->time.cycles - w->core, .off = w->enabled ? ON : w->time.cycles };
-	const uint8_t *last = w->end - 2 * PACKET_SIZE_MAX;
+			  .core = w->core, .counts = w->enabled ? ~0ull : 0, .row = w->rows.at };
 
-	if (s.most <= s.cycles || w->end - w->p < 2 * PACKET_SIZE_MAX)
+	if (w->overflowed || s.most <= s.cycles || w->end - w->p < 2 * PACKET_SIZE_MAX)
 		return false;
-	while (s.p <= last && take(&s, w))
-		;
+	s = take_all(w, s);
 	settle_rows(w, &s);
 	settle(w, &s);
-	return s.n;
+	return s.row > w->rows.at;
 }

@@ -105,14 +105,6 @@ static enum pt_step fup(struct pt_walk *w, const struct packet *pkt)
 	return overflowed && !w->enabled ? begin(w) : STEP_END;
 }
 
-/* Has a TNT packet a taken branch: a bit besides the highest one, which says where it stops? */
-static bool takes_branch(const struct packet *pkt)
-{
-	uint64_t bits = pkt->size == 1 ? pkt->payload >> 1 : pkt->payload >> 16;
-
-	return bits & (bits - 1);
-}
-
 /* What PSB+ is over with: its own time is that of its TSC, even if the trace was ahead of it. */
 static enum pt_step psbend(struct pt_walk *w)
 {
@@ -223,7 +215,7 @@ static enum pt_step take(struct pt_walk *w, const struct packet *pkt, bool after
 	case PKT_TIP:
 		return branch(w, pkt, quiet_if(w, w->branches));
 	case PKT_TNT:
-		return quiet_if(w, w->branches && takes_branch(pkt));
+		return quiet_if(w, w->branches && packet_takes_branch(pkt));
 	default:
 		return STEP_END;
 	}
@@ -291,7 +283,7 @@ static bool is_plain(const struct pt_walk *w)
 /* An ip packet at w->p. */
 static inline void take_ip(struct pt_walk *w, unsigned kind, struct packet *pkt)
 {
-	*pkt = (struct packet){ kind, pt_ip_sizes[*w->p >> 5], 0 };
+	*pkt = (struct packet){ kind, pt_ip_forms[*w->p >> 5].size, 0 };
 	memcpy(&pkt->payload, w->p + 1, sizeof(pkt->payload));
 	if (pkt->size == 7) /* as packet_read() has it: what is behind the packet is not of it */
 		pkt->payload &= ~0ull >> 16;
