@@ -86,47 +86,64 @@ static int put_enter(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_
 	return failed(f, recover_enter(&f->analysis->recover, &w));
 }
 
-static RARE int put_each(struct front_ipt *f, int32_t pid, int32_t tid, const struct pt_rows *rows)
+static int put_row(struct front_ipt *f, int32_t pid, int32_t tid, const struct pt_rows *rows, const struct pt_row *row)
 {
-	int err = 0;
+	static const pt_word_fn put[] = { [STEP_WORD] = put_word, [STEP_BRANCH] = put_branch, [STEP_ENTER] = put_enter };
 
-	for (uint32_t i = 0; i < rows->n && !err; i++) {
-		const struct pt_row *row = &rows->at[i];
-		pt_word_fn put = row->enters ? put_enter : put_branch;
-
-		err = put(f, pid, tid, pt_rows_ns(rows, row), pt_rows_cycles(rows, row), row->ip);
-	}
-	return err;
+	return put[row->step](f, pid, tid, pt_rows_ns(rows, row), pt_rows_cycles(rows, row), row->ip);
 }
 
-static int take_rows(struct front_ipt *f, struct recover_thread *t, const struct pt_rows *rows)
+/* From *from up to a word, where it is then, or to the end. */
+static int take_rows(struct front_ipt *f, struct recover_thread *t, const struct pt_rows *rows,
+		     const struct pt_row **from)
 {
 	struct quick q = quick_begin(t);
-	const struct pt_row *end = rows->at + rows->n;
+	const struct pt_row *row = *from, *end = rows->at + rows->n;
 	struct held h = { .valid = true };
 	int err = 0;
 
-	for (const struct pt_row *row = rows->at; row < end && !err; row++) {
-		if (!quick_hears(&q, row->ip, row->enters, &h))
+	for (; row < end && row->step != STEP_WORD && !err; row++) {
+		if (!quick_hears(&q, row->ip, row->step == STEP_ENTER, &h))
 			continue;
 		h.time = pt_rows_ns(rows, row);
 		h.cycles = cycles_of(f, t->pid, h.time, pt_rows_cycles(rows, row));
 		err = quick_take(&q, &h);
 	}
 	quick_end(&q);
-	return err;
+	*from = row;
+	return failed(f, err);
 }
 
+/* Of a thread whose dispatches are not known. */
+static const struct pt_row *skip_to_word(const struct pt_row *row, const struct pt_row *end)
+{
+	while (row < end && row->step != STEP_WORD)
+		row++;
+	return row;
+}
+
+/* Each by itself where a word waits for what comes behind it. */
 static int put_rows(void *front, int32_t pid, int32_t tid, const struct pt_rows *rows)
 {
 	struct front_ipt *f = front;
-	struct recover_thread *t = recover_thread_at(&f->analysis->recover, pid, tid);
+	const struct pt_row *row = rows->at, *end = row + rows->n;
+	struct recover_thread *t;
+	int err = 0;
 
-	if (!t)
-		return failed(f, -ENOMEM);
-	if (f->analysis->decoder.holding) /* a word waits for what comes behind it */
-		return put_each(f, pid, tid, rows);
-	return t->dispatch ? failed(f, take_rows(f, t, rows)) : 0;
+	while (row < end && !err) {
+		if (row->step == STEP_WORD || f->analysis->decoder.holding) {
+			err = put_row(f, pid, tid, rows, row++);
+			continue;
+		}
+		t = recover_thread_at(&f->analysis->recover, pid, tid);
+		if (!t)
+			return failed(f, -ENOMEM);
+		if (t->dispatch)
+			err = take_rows(f, t, rows, &row);
+		else
+			row = skip_to_word(row, end);
+	}
+	return err;
 }
 
 static int put_overflow(void *front, int32_t pid, int32_t tid)

@@ -21,7 +21,7 @@ struct pt_feed {
 	/* An indirect branch to `bits`, a beginning of tracing there, branches are missing; NULL: not wanted. */
 	pt_word_fn branch, enter;
 	int (*overflow)(void *to, int32_t pid, int32_t tid);
-	/* Many branches and beginnings at once; NULL: each by itself. */
+	/* Many branches, beginnings and words at once; NULL: each by itself. */
 	int (*rows)(void *to, int32_t pid, int32_t tid, const struct pt_rows *rows);
 	void *to;
 };

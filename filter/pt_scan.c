@@ -11,7 +11,7 @@
 
 /* Kept in registers while packets come: its address must go to nobody but functions that are inlined. */
 struct scan {
-	const uint8_t *p, *behind; /* the last packet with an ip; NULL: there was none */
+	const uint8_t *p, *told; /* behind the last packet with an ip, or PTW; NULL: there was none */
 	uint64_t ip;
 	uint64_t cycles, most; /* since the clock's base; no more than `most` may come */
 	uint64_t core, counts; /* pt_walk.core; ~0 while tracing is on, else 0 */
@@ -75,12 +75,12 @@ INLINE void read_ip(struct scan *s)
 	memcpy(&bytes, s->p + 1, sizeof(bytes));
 	s->ip = (s->ip & form->kept) | (bytes & ~form->kept);
 	s->p += form->size;
-	s->behind = s->p;
+	s->told = s->p;
 }
 
-INLINE void put_row(struct scan *s, bool enters)
+INLINE void put_row(struct scan *s, uint64_t bits, enum pt_step step)
 {
-	*s->row++ = (struct pt_row){ s->ip, s->cycles, s->core, enters };
+	*s->row++ = (struct pt_row){ bits, s->cycles, s->core, step };
 }
 
 /* The commonest, without tables. */
@@ -90,21 +90,21 @@ INLINE void tip_2(struct scan *s)
 
 	memcpy(&bytes, s->p + 1, sizeof(bytes));
 	s->ip = (s->ip & ~0xffffull) | bytes;
-	s->behind = s->p += 3;
-	put_row(s, false);
+	s->told = s->p += 3;
+	put_row(s, s->ip, STEP_BRANCH);
 }
 
 INLINE void tip(struct scan *s)
 {
 	read_ip(s);
-	put_row(s, false);
+	put_row(s, s->ip, STEP_BRANCH);
 }
 
 INLINE void come_on(struct scan *s)
 {
 	s->counts = ~0ull;
 	read_ip(s);
-	put_row(s, true);
+	put_row(s, s->ip, STEP_ENTER);
 }
 
 /* Tracing goes off, mostly for a call of C, and often nothing but that it comes on again is told of it. */
@@ -117,11 +117,17 @@ INLINE void go_off(struct scan *s)
 		s->counts = 0;
 }
 
-/* False: something else than a long TNT. */
-INLINE bool long_tnt(struct scan *s)
+/* False: neither a long TNT nor a PTW. */
+INLINE bool longer(struct scan *s)
 {
 	uint64_t bits;
 
+	if (s->p[1] == 0x32) {
+		memcpy(&bits, s->p + 2, sizeof(bits));
+		s->told = s->p += 10;
+		put_row(s, bits, STEP_WORD);
+		return true;
+	}
 	memcpy(&bits, s->p, sizeof(bits));
 	if (s->p[1] != 0xa3 || !(bits >> 16))
 		return false;
@@ -157,7 +163,7 @@ INLINE bool take(struct scan *s)
 	case COMMON_PAD:
 		return skip_pads(s);
 	case COMMON_LONG:
-		return long_tnt(s);
+		return longer(s);
 	case COMMON_TIP_2:
 	case COMMON_TIP:
 		return tip(s), true;
@@ -195,13 +201,13 @@ static inline struct scan take_all(const struct pt_walk *w, struct scan s)
 /* What came behind the last step, or in all: its cycles, and whether a CYC was the last of it. */
 static uint64_t cycles_behind(struct pt_walk *w, const struct scan *s, bool *step)
 {
-	const uint8_t *p = s->behind ? s->behind : w->p;
+	const uint8_t *p = s->told ? s->told : w->p;
 	uint64_t cycles = 0;
 	packet_block block = 0;
 	struct packet pkt;
 
-	*step = s->behind;
-	if (s->behind)
+	*step = s->told;
+	if (s->told)
 		w->after_cyc = false;
 	for (; p < s->p; p += pkt.size) {
 		packet_read(p, w->end, &block, &pkt);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pt_scan.h - the indirect branches of a stretch of common packets, gathered without a step for each.
+ * pt_scan.h - the words and indirect branches of a stretch of common packets, gathered without a step for each.
  *
  * Part of pt_walk.h: it stops before whatever is not common, and before the time at which another trace
  * may have to go on. So all of a stretch is of one thread, and no clock is set in it.

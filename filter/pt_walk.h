@@ -36,12 +36,12 @@ struct pt_break {
 
 #define PT_ROWS 128
 
-/* Branches and beginnings of tracing, all of one thread. */
+/* Branches, beginnings of tracing, and words, all of one thread. */
 struct pt_row {
-	uint64_t ip;
+	uint64_t ip;	 /* or the word */
 	uint64_t cycles; /* since the base of the clock, which runs evenly over all rows */
 	uint64_t core;	 /* pt_walk.core */
-	bool enters;	 /* tracing begins there */
+	uint8_t step;	 /* STEP_BRANCH, STEP_ENTER or STEP_WORD */
 };
 
 struct pt_rows {

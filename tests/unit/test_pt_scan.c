@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_pt_scan.c - branches that are gathered are those that are told one by one, with the same time and cycles. */
+/* test_pt_scan.c - words and branches that are gathered are those that are told one by one, with the same time and cycles. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ static void add_rows(struct log *log, const struct pt_rows *rows)
 	for (unsigned i = 0; i < rows->n; i++) {
 		const struct pt_row *row = &rows->at[i];
 
-		add(log, (struct told){ row->enters ? STEP_ENTER : STEP_BRANCH, row->ip, pt_rows_ns(rows, row),
+		add(log, (struct told){ row->step, row->ip, pt_rows_ns(rows, row),
 					pt_rows_cycles(rows, row) });
 	}
 	log->gathered += rows->n;
