@@ -20,6 +20,8 @@ struct scan {
 
 #define INLINE static inline __attribute__((always_inline))
 #define TIP_2  0x2d
+#define PGD_4  0x41
+#define PGE_4  0x51
 
 /* How many cycles since the clock's base are surely before the time up to which steps need not be told. */
 static uint64_t cycles_before(const struct pt_walk *w)
@@ -107,14 +109,27 @@ INLINE void come_on(struct scan *s)
 	put_row(s, s->ip, STEP_ENTER);
 }
 
-/* Tracing goes off, mostly for a call of C, and often nothing but that it comes on again is told of it. */
+/* Tracing goes off for a call of C, and mostly comes on again at once: an ip in the place of another. */
+INLINE bool went_off_and_on(struct scan *s)
+{
+	uint32_t bytes;
+
+	if (s->p[0] != PGD_4 || s->p[5] != PGE_4)
+		return false;
+	memcpy(&bytes, s->p + 6, sizeof(bytes));
+	s->ip = (s->ip & ~0xffffffffull) | bytes;
+	s->told = s->p += 10;
+	s->counts = ~0ull;
+	put_row(s, s->ip, STEP_ENTER);
+	return true;
+}
+
 INLINE void go_off(struct scan *s)
 {
+	if (went_off_and_on(s))
+		return;
 	read_ip(s);
-	if (pt_commons[*s->p] == COMMON_PGE)
-		come_on(s);
-	else
-		s->counts = 0;
+	s->counts = 0;
 }
 
 /* False: neither a long TNT nor a PTW. */
@@ -177,13 +192,15 @@ INLINE bool take(struct scan *s)
 	__builtin_unreachable();
 }
 
-/* How far packets may begin. A row takes three bytes at least, so that one bound does for both. */
+/* How far packets may begin. A row takes three bytes at least: so one bound does for both, until few are left. */
 INLINE const uint8_t *bound(const struct pt_walk *w, const struct scan *s)
 {
 	const uint8_t *last = w->end - 2 * PACKET_SIZE_MAX + 1;
-	ptrdiff_t room = 3 * (w->rows.at + PT_ROWS - s->row);
+	ptrdiff_t rows = w->rows.at + PT_ROWS - s->row;
 
-	return last - s->p > room ? s->p + room : last;
+	if (rows < PT_ROWS / 8)
+		return s->p;
+	return last - s->p > 3 * rows ? s->p + 3 * rows : last;
 }
 
 static inline struct scan take_all(const struct pt_walk *w, struct scan s)
