@@ -94,17 +94,14 @@ int dispatch_add(struct dispatch *d, uint64_t address, enum dispatch_kind kind, 
 {
 	uint32_t at = dispatch_hash(address);
 
-	for (;; at = (at + 1) & (DISPATCH_SLOTS - 1)) {
-		struct dispatch_slot *s = &d->slots[at];
-
-		if (s->kind != DISPATCH_NONE && s->address == address)
-			return 0;
-		if (s->kind == DISPATCH_NONE) {
-			if (d->used == DISPATCH_FULL) /* look-ups end at a free one */
-				return -ENOMEM;
-			*s = (struct dispatch_slot){ address, kind, opcode };
-			d->used++;
-			return 0;
-		}
-	}
+	while (d->addresses[at] && d->addresses[at] != address)
+		at = (at + 1) & (DISPATCH_SLOTS - 1);
+	if (d->addresses[at])
+		return 0;
+	if (d->used == DISPATCH_FULL) /* look-ups end at a free one */
+		return -ENOMEM;
+	d->addresses[at] = address;
+	d->slots[at] = (struct dispatch_slot){ kind, opcode };
+	d->used++;
+	return 0;
 }

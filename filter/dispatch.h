@@ -10,9 +10,11 @@
 #define OCULAR_DISPATCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#define DISPATCH_SLOTS 2048 /* a power of two, several times the number of handlers */
+#define DISPATCH_BITS  13 /* many times the number of handlers: hardly any two begin at one slot */
+#define DISPATCH_SLOTS (1 << DISPATCH_BITS)
 #define DISPATCH_FULL  (DISPATCH_SLOTS / 4 * 3)
 
 /* Where control goes after an instruction; for base opcodes. */
@@ -40,8 +42,8 @@ enum dispatch_kind {
 };
 
 struct dispatch {
+	uint64_t addresses[DISPATCH_SLOTS]; /* 0: none */
 	struct dispatch_slot {
-		uint64_t address;
 		uint8_t kind, opcode;
 	} slots[DISPATCH_SLOTS];
 	uint32_t used;
@@ -64,24 +66,31 @@ int dispatch_add(struct dispatch *d, uint64_t address, enum dispatch_kind kind, 
 
 static inline uint32_t dispatch_hash(uint64_t address)
 {
-	return (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 53) & (DISPATCH_SLOTS - 1);
+	return address * 0x9e3779b97f4a7c15ull >> (64 - DISPATCH_BITS);
+}
+
+/* NULL: no handler. */
+static inline const struct dispatch_slot *dispatch_slot(const struct dispatch *d, uint64_t address)
+{
+	uint32_t at = dispatch_hash(address);
+
+	while (d->addresses[at] != address) {
+		if (!d->addresses[at])
+			return NULL;
+		at = (at + 1) & (DISPATCH_SLOTS - 1);
+	}
+	return &d->slots[at];
 }
 
 static inline enum dispatch_kind dispatch_at(const struct dispatch *d, uint64_t address,
 					     uint8_t *opcode)
 {
-	uint32_t at = dispatch_hash(address);
+	const struct dispatch_slot *s = dispatch_slot(d, address);
 
-	for (;; at = (at + 1) & (DISPATCH_SLOTS - 1)) {
-		const struct dispatch_slot *s = &d->slots[at];
-
-		if (s->kind == DISPATCH_NONE)
-			return DISPATCH_NONE;
-		if (s->address == address) {
-			*opcode = s->opcode;
-			return s->kind;
-		}
-	}
+	if (!s)
+		return DISPATCH_NONE;
+	*opcode = s->opcode;
+	return s->kind;
 }
 
 #endif

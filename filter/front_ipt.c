@@ -93,27 +93,6 @@ static int put_row(struct front_ipt *f, int32_t pid, int32_t tid, const struct p
 	return put[row->step](f, pid, tid, pt_rows_ns(rows, row), pt_rows_cycles(rows, row), row->ip);
 }
 
-/* From *from up to a word, where it is then, or to the end. */
-static int take_rows(struct front_ipt *f, struct recover_thread *t, const struct pt_rows *rows,
-		     const struct pt_row **from)
-{
-	struct quick q = quick_begin(t);
-	const struct pt_row *row = *from, *end = rows->at + rows->n;
-	struct held h = { .valid = true };
-	int err = 0;
-
-	for (; row < end && row->step != STEP_WORD && !err; row++) {
-		if (!quick_hears(&q, row->ip, row->step == STEP_ENTER, &h))
-			continue;
-		h.time = pt_rows_ns(rows, row);
-		h.cycles = cycles_of(f, t->pid, h.time, pt_rows_cycles(rows, row));
-		err = quick_take(&q, &h);
-	}
-	quick_end(&q);
-	*from = row;
-	return failed(f, err);
-}
-
 /* Of a thread whose dispatches are not known. */
 static const struct pt_row *skip_to_word(const struct pt_row *row, const struct pt_row *end)
 {
@@ -122,7 +101,7 @@ static const struct pt_row *skip_to_word(const struct pt_row *row, const struct 
 	return row;
 }
 
-/* Each by itself where a word waits for what comes behind it. */
+/* Each by itself where a word waits for what comes behind it, and where cycles are not those of the packets. */
 static int put_rows(void *front, int32_t pid, int32_t tid, const struct pt_rows *rows)
 {
 	struct front_ipt *f = front;
@@ -130,8 +109,10 @@ static int put_rows(void *front, int32_t pid, int32_t tid, const struct pt_rows 
 	struct recover_thread *t;
 	int err = 0;
 
+	if (pid != f->pid)
+		change_process(f, pid);
 	while (row < end && !err) {
-		if (row->step == STEP_WORD || f->analysis->decoder.holding) {
+		if (row->step == STEP_WORD || f->analysis->decoder.holding || !f->by_core) {
 			err = put_row(f, pid, tid, rows, row++);
 			continue;
 		}
@@ -139,7 +120,7 @@ static int put_rows(void *front, int32_t pid, int32_t tid, const struct pt_rows 
 		if (!t)
 			return failed(f, -ENOMEM);
 		if (t->dispatch)
-			err = take_rows(f, t, rows, &row);
+			err = failed(f, recover_rows(t, rows, &row));
 		else
 			row = skip_to_word(row, end);
 	}

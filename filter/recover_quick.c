@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* What an opcode may be is known from what it does to the way through the code. */
+/*
+ * What is common is done in recover_rows() itself, which is run for each opcode of a trace: what changes is held
+ * in registers from dispatch to dispatch. take_other() does what is less common, and is left to what
+ * recover_take() does with a dispatch where the place is not known, or not the only one.
+ */
 #include "recover_quick.h"
+
+/* --- what opcodes may be ------------------------------------------------------------------------------- */
 
 /* As in recover_take(): what is not held there, or not always. */
 static bool is_held(enum flow flow)
@@ -13,20 +19,369 @@ static bool leaves(enum flow flow)
 	return flow == FLOW_RETURN || flow == FLOW_YIELD;
 }
 
+static quick_opcode may_be(const struct dispatch *d, uint8_t opcode)
+{
+	enum flow flow = d->flow[d->base[opcode]];
+
+	if (!d->base[opcode])
+		return 0;
+	if (!is_held(flow))
+		return flow == FLOW_RESUME ? QUICK_RESUME : 0;
+	return QUICK_NEW | (d->head[d->base[opcode]] ? QUICK_TWICE : 0) |
+	       (d->pair[opcode] ? 0 : leaves(flow) ? QUICK_LEAVES : QUICK_HELD);
+}
+
 void recover_quick_init(struct recover_thread *t)
 {
 	const struct dispatch *d = t->dispatch;
 
-	for (int op = 0; d && op < 256; op++) {
-		enum flow flow = d->flow[d->base[op]];
+	for (int op = 0; d && op < 256; op++)
+		t->quick[op] = d->base[op] | may_be(d, op);
+}
 
-		if (!d->base[op] || !is_held(flow))
+/* --- a thread where nothing is in doubt ---------------------------------------------------------------- */
+
+/* Its held instruction stands in the room for the next sample already. */
+struct quick {
+	struct recover_thread *thread;
+	struct recover_frame *frame;	      /* NULL: not now */
+	const struct walk_node *nodes, *node; /* of the frame's code, and its place there */
+	quick_opcode held;
+	uint32_t told;
+};
+
+/* Is there one place where the frame is, and no doubt of any other frame's? */
+static inline bool is_sure(const struct recover_thread *t, const struct recover_frame *f)
+{
+	return f && f->n == 1 && !f->follows && !f->arrives && f->side == SIDE_BOTH && !doubt_waits(&t->doubt);
+}
+
+static inline void quick_hold(struct quick *q, uint8_t opcode, quick_opcode kind, uint64_t time, uint64_t cycles)
+{
+	struct sample *s = q->thread->r->room;
+
+	s->opcode = opcode;
+	s->time = time;
+	s->cycles = cycles;
+	q->held = kind;
+}
+
+/* Is the held instruction one behind that place, unless it is dispatched again? */
+static inline bool holds_one(const struct recover_thread *t, const struct recover_frame *f)
+{
+	return t->held.valid && !(t->again | t->cleanup | t->resume.valid) && is_sure(t, f);
+}
+
+static inline struct quick quick_begin(struct recover_thread *t)
+{
+	struct recover_frame *f = recover_frames_top(&t->frames);
+	struct quick q = { .thread = t };
+
+	if (!holds_one(t, f) || t->held.before)
+		return q;
+	q.frame = f;
+	q.nodes = f->walk->nodes;
+	q.node = &q.nodes[f->at[0].place];
+	quick_hold(&q, t->held.opcode, t->quick[t->held.opcode], t->held.time, t->held.cycles);
+	return q;
+}
+
+static inline void quick_end(const struct quick *q)
+{
+	struct recover_counts *counts = &q->thread->r->counts;
+	const struct sample *s = q->thread->r->room;
+
+	if (!q->frame)
+		return;
+	q->thread->held = (struct held){ .valid = true, .opcode = s->opcode, .time = s->time, .cycles = s->cycles };
+	q->frame->at[0].place = q->node - q->nodes;
+	counts->dispatched += q->told;
+	counts->placed += q->told;
+}
+
+static inline uint8_t base_of(quick_opcode o)
+{
+	return o;
+}
+
+/* May it be the held instruction once more? */
+static inline bool is_twice(quick_opcode held, quick_opcode next)
+{
+	return base_of(next) == base_of(held) && next & QUICK_TWICE;
+}
+
+/*
+ * Where the held instruction is, if what is dispatched next is another one. NULL: neither is sure. Without a frame
+ * no opcode is held.
+ */
+static inline const struct walk_node *quick_place(const struct quick *q, quick_opcode next)
+{
+	const struct walk_node *to;
+	uint32_t place;
+
+	if (!(next & QUICK_NEW) || !(q->held & QUICK_HELD))
+		return NULL;
+	place = walk_to(q->node, base_of(q->held));
+	if (place == WALK_NOWHERE)
+		return NULL;
+	to = &q->nodes[place];
+	if (is_twice(q->held, next) &&
+	    (q->thread->r->compressed || walk_to(to, base_of(next)) == WALK_NOWHERE))
+		return NULL;
+	return to;
+}
+
+/* The held instruction is at this place. */
+static inline int quick_tell(struct quick *q, const struct walk_node *at)
+{
+	const struct recover_thread *t = q->thread;
+	struct sample *s = t->r->room;
+
+	s->op = OP_INSTRUCTION;
+	s->before = 0;
+	s->passed = false;
+	s->pid = t->pid;
+	s->tid = t->tid;
+	s->interpreter = t->interpreter;
+	s->code = q->frame->code;
+	s->offset = at->offset;
+	s->target = SAMPLE_NOWHERE;
+	s->count = 0;
+	q->node = at;
+	q->told++;
+	return t->r->made(t->r->to, s);
+}
+
+/* --- branches that begin alike ------------------------------------------------------------------------- */
+
+/* Dispatches as they come: what is not told yet is looked at here. */
+struct ahead {
+	const struct recover_thread *thread;
+	const struct pt_row *row, *end; /* the last one that was seen */
+};
+
+/* 0: no other, or something else comes first. */
+static quick_opcode look(struct ahead *a)
+{
+	uint8_t opcode;
+
+	while (++a->row < a->end && a->row->step != STEP_WORD)
+		switch (dispatch_at(a->thread->dispatch, a->row->ip, &opcode)) {
+		case DISPATCH_OP:
+			if (a->row->step == STEP_BRANCH)
+				return a->thread->quick[opcode];
+			break;
+		case DISPATCH_AGAIN:
+			return 0;
+		default:
+			break;
+		}
+	return 0;
+}
+
+/* Ways that the held instruction may have gone: it is at `from`, what ran last at `to`. */
+struct alike {
+	unsigned n;
+	struct {
+		uint32_t from, to;
+	} way[WALK_WAYS];
+};
+
+static void ways_of(struct alike *a, const struct walk *w, uint32_t place, uint8_t base)
+{
+	uint32_t to[WALK_WAYS];
+	unsigned n = walk_next(w, place, SIDE_BOTH, to);
+
+	a->n = 0;
+	for (unsigned i = 0; i < n; i++)
+		if (w->nodes[to[i]].base == base) {
+			a->way[a->n].from = a->way[a->n].to = to[i];
+			a->n++;
+		}
+}
+
+/* On each way by this opcode; what does not have it is none. False: they come together, or part anew, or all end. */
+static bool go_on(struct alike *a, const struct walk *w, uint8_t base)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < a->n; i++) {
+		const struct walk_node *node = &w->nodes[a->way[i].to];
+		uint32_t to = walk_to(node, base);
+
+		if (!node->ahead[0])
+			return false;
+		if (to == WALK_NOWHERE)
 			continue;
-		t->quick[op].base = d->base[op];
-		t->quick[op].may = QUICK_NEW;
-		if (!d->pair[op] && !leaves(flow))
-			t->quick[op].may |= QUICK_HELD;
-		if (d->head[d->base[op]])
-			t->quick[op].may |= QUICK_TWICE;
+		for (unsigned k = 0; k < n; k++)
+			if (a->way[k].to == to)
+				return false;
+		a->way[n].from = a->way[i].from;
+		a->way[n++].to = to;
 	}
+	a->n = n;
+	return n;
+}
+
+/*
+ * The place of the held instruction that stands on several ways out of a branch, by what is dispatched behind it; or
+ * WALK_NOWHERE. What decides must not be the last one that is known: nothing is sure of that before another comes
+ * (recover_take.c).
+ */
+static uint32_t place_ahead(const struct recover_frame *f, quick_opcode held, quick_opcode next,
+			    struct ahead ahead)
+{
+	struct alike a;
+
+	if (f->code->excluded)
+		return WALK_NOWHERE;
+	for (ways_of(&a, f->walk, f->at[0].place, base_of(held)); a.n; next = look(&ahead)) {
+		if (!(next & QUICK_NEW) || !(held & QUICK_HELD) || is_twice(held, next))
+			return WALK_NOWHERE;
+		if (a.n == 1)
+			return a.way[0].from;
+		if (!go_on(&a, f->walk, base_of(next)))
+			return WALK_NOWHERE;
+		held = next;
+	}
+	return WALK_NOWHERE;
+}
+
+/* --- dispatches ---------------------------------------------------------------------------------------- */
+
+/* Nothing to tell yet: the first behind what told the place, or no marker came. False: nothing was done. */
+static inline bool take_first(struct recover_thread *t, const struct held *h)
+{
+	if (t->again | t->cleanup | t->resume.valid || !(t->quick[h->opcode] & QUICK_NEW))
+		return false;
+	if (t->begun && (t->held.valid || !is_sure(t, recover_frames_top(&t->frames))))
+		return false;
+	t->behind_gap = GAP_NONE;
+	t->held = *h;
+	return true;
+}
+
+/* The held instruction is at this place. */
+static int tell(struct recover_thread *t, struct recover_frame *f, uint32_t place)
+{
+	f->at[0].place = place;
+	t->r->counts.dispatched++;
+	return recover_tell_at(t, f, &t->held, OP_INSTRUCTION, place);
+}
+
+/* It is a call whose frame begins, or a frame is gone on with. */
+static int take_resume(struct recover_thread *t, struct recover_frame *f, uint32_t place, const struct held *h)
+{
+	int err = tell(t, f, place);
+
+	t->held.valid = false;
+	t->resume = *h;
+	return err;
+}
+
+/* It leaves its frame; what is dispatched next is its caller's. */
+static int take_left(struct recover_thread *t, struct recover_frame *f, uint32_t place, const struct held *h)
+{
+	int err = tell(t, f, place);
+
+	err = err ? err : recover_leave(t, f, &t->held);
+	t->held = *h;
+	t->followed = false;
+	return err ? err : recover_second(t, base_of(t->quick[h->opcode]));
+}
+
+static int take_next(struct recover_thread *t, struct recover_frame *f, uint32_t place, const struct held *h)
+{
+	int err = tell(t, f, place);
+
+	t->held = *h;
+	return err;
+}
+
+/* By value: the caller's need not lie in memory for what is less common. */
+static __attribute__((noinline)) int take_other(struct recover_thread *t, struct held h, struct ahead ahead)
+{
+	struct recover_frame *f = recover_frames_top(&t->frames);
+	quick_opcode held = t->quick[t->held.opcode], next = t->quick[h.opcode];
+	uint32_t place;
+
+	if (!holds_one(t, f))
+		return take_first(t, &h) ? 0 : recover_take(t, &h);
+	place = walk_to(&f->walk->nodes[f->at[0].place], base_of(held));
+	if (place == WALK_NOWHERE)
+		place = place_ahead(f, held, next, ahead);
+	if (place == WALK_NOWHERE || is_twice(held, next))
+		return recover_take(t, &h);
+	if (next & QUICK_NEW && held & QUICK_HELD)
+		return take_next(t, f, place, &h);
+	if (next & QUICK_NEW && held & QUICK_LEAVES)
+		return take_left(t, f, place, &h);
+	if (next & QUICK_RESUME && held & QUICK_HELD && base_of(held) != t->dispatch->pop_top)
+		return take_resume(t, f, place, &h);
+	return recover_take(t, &h);
+}
+
+/* The time of rows, computed where it is another: CYC packets, which it comes from, are fewer than they are. */
+struct moment {
+	uint64_t at, ns, cycles;
+};
+
+static inline struct moment moment_of(const struct pt_rows *rows, const struct pt_row *row)
+{
+	return (struct moment){ row->cycles, pt_rows_ns(rows, row), pt_rows_cycles(rows, row) };
+}
+
+/* What is dispatched next is the held instruction once more. */
+static void hear_again(struct quick *q)
+{
+	quick_end(q);
+	q->thread->again = true;
+	*q = (struct quick){ .thread = q->thread };
+}
+
+/* What is no dispatch, or none that can be told quickly. */
+static int hear_other(struct quick *q, const struct dispatch_slot *s, const struct moment *now, struct ahead ahead)
+{
+	struct recover_thread *t = q->thread;
+	struct held h = { .valid = true, .opcode = s->opcode, .time = now->ns, .cycles = now->cycles };
+	int err;
+
+	if (s->kind == DISPATCH_AGAIN)
+		hear_again(q);
+	if (s->kind == DISPATCH_AGAIN || ahead.row->step != STEP_BRANCH)
+		return 0;
+	quick_end(q);
+	err = take_other(t, h, ahead);
+	*q = quick_begin(t);
+	return err;
+}
+
+int recover_rows(struct recover_thread *t, const struct pt_rows *rows, const struct pt_row **from)
+{
+	const struct pt_row *row = *from, *end = rows->at + rows->n;
+	const struct dispatch *d = t->dispatch;
+	struct moment now = moment_of(rows, row);
+	struct quick q = quick_begin(t);
+	int err = 0;
+
+	for (; row < end && row->step != STEP_WORD && !err; row++) {
+		const struct dispatch_slot *s = dispatch_slot(d, row->ip);
+		const struct walk_node *to;
+
+		if (!s)
+			continue;
+		if (row->cycles != now.at)
+			now = moment_of(rows, row);
+		/* Where tracing begins, nothing is dispatched: an interrupt may come at a handler's first instruction. */
+		to = row->step == STEP_BRANCH ? quick_place(&q, t->quick[s->opcode]) : NULL;
+		if (to) {
+			err = quick_tell(&q, to);
+			quick_hold(&q, s->opcode, t->quick[s->opcode], now.ns, now.cycles);
+		} else {
+			err = hear_other(&q, s, &now, (struct ahead){ t, row, end });
+		}
+	}
+	quick_end(&q);
+	*from = row;
+	return err;
 }

@@ -13,7 +13,7 @@ static int leave(struct recover_thread *t, struct recover_frame *f, const struct
 	return recover_tell_at(t, &left, h, op, left.n == 1 ? left.at[0].place : WALK_NOWHERE);
 }
 
-static int leave_if(struct recover_thread *t, struct recover_frame *f, const struct held *h)
+int recover_leave(struct recover_thread *t, struct recover_frame *f, const struct held *h)
 {
 	enum flow flow = t->dispatch->flow[t->dispatch->base[h->opcode]];
 
@@ -29,7 +29,7 @@ static int run_lost(struct recover_thread *t, struct recover_frame *f, const str
 		return 0;
 	f->last = t->dispatch->base[h->opcode];
 	f->ran++;
-	return leave_if(t, f, h);
+	return recover_leave(t, f, h);
 }
 
 static int arrive(struct recover_thread *t, struct recover_frame *f, const struct held *h)
@@ -153,5 +153,5 @@ int recover_run(struct recover_thread *t, const struct held *h)
 	}
 	if (!err && t->dispatch->pair[h->opcode])
 		err = t->dispatch->gives_up[h->opcode] ? may_be_second(t, f, h) : second(t, f, h);
-	return err ? err : leave_if(t, f, h);
+	return err ? err : recover_leave(t, f, h);
 }

@@ -30,6 +30,9 @@ enum gap {
 	GAP_RESUME, /* nothing but a RESUME */
 };
 
+/* An opcode's base, and what it may be besides (recover_quick.h): one number, as it is read for each dispatch. */
+typedef uint16_t quick_opcode;
+
 struct recover_thread {
 	struct recover *r;
 	int32_t pid, tid;
@@ -46,9 +49,7 @@ struct recover_thread {
 	uint32_t nprologue;
 	struct held prologue[RECOVER_PROLOGUE];
 	struct doubt doubt;
-	struct quick_opcode {
-		uint8_t base, may; /* enum quick */
-	} quick[256]; /* for recover_quick.h */
+	quick_opcode quick[256];
 };
 
 /* NULL: no memory. */
@@ -75,6 +76,9 @@ int recover_flush(struct recover_thread *t, bool all);
 
 /* Walks the innermost frame on by the instruction. */
 int recover_run(struct recover_thread *t, const struct held *h);
+
+/* The frame's instruction, which is told, leaves it by a return or yield: that is told, too. */
+int recover_leave(struct recover_thread *t, struct recover_frame *f, const struct held *h);
 
 /* This opcode is dispatched next in the innermost frame: that tells whether the second of a pair ran there. */
 int recover_second(struct recover_thread *t, uint8_t base);

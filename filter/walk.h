@@ -12,7 +12,7 @@
 
 #define WALK_NOWHERE UINT32_MAX
 #define WALK_WAYS    8 /* at most so many places follow a place */
-#define WALK_AHEAD   3 /* so many of them are in a node */
+#define WALK_AHEAD   4 /* so many of them are in a node, whose size is then a power of two */
 
 /* Which ways out of a branch are open. */
 enum side { SIDE_NEXT = 1, SIDE_JUMP = 2, SIDE_BOTH = 3 };

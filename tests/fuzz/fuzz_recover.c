@@ -40,11 +40,11 @@ struct running {
 struct machine {
 	struct input in;
 	struct codes codes;
-	struct recover r;
+	struct recover r, many; /* `many`: dispatches are told many at once */
+	uint64_t sum, many_sum; /* of all that either tells */
 	struct body bodies[CODES + 1];
 	struct running stack[DEPTH], waiting[DEPTH];
 	unsigned depth, nwaiting;
-	bool gathers; /* dispatches are told many at once */
 	struct gather gather;
 	bool lost; /* the trace loses what runs now */
 	uint64_t now;
@@ -138,8 +138,21 @@ static void dispatch(struct machine *m, uint8_t op, uint8_t code, uint8_t at)
 	m->ran[m->now].code = m->bodies[code].hidden ? 0 : code;
 	m->ran[m->now].at = at;
 	m->ran[m->now].opcode = op;
-	if (!m->lost)
-		check(!(m->gathers ? gather_branch(&m->gather, &m->r, &w) : recover_branch(&m->r, &w)));
+	if (m->lost)
+		return;
+	check(!recover_branch(&m->r, &w));
+	check(!gather_branch(&m->gather, &m->many, &w, STEP_BRANCH));
+}
+
+/* Goes on at a handler, as behind an interrupt: nothing is dispatched. */
+static void interrupt(struct machine *m, uint8_t op)
+{
+	struct word w = { PID, PID, m->now, m->now, HANDLER(op) };
+
+	if (m->lost)
+		return;
+	check(!recover_enter(&m->r, &w));
+	check(!gather_branch(&m->gather, &m->many, &w, STEP_ENTER));
 }
 
 static void marker(struct machine *m, int op, uint8_t code, uint8_t at)
@@ -147,9 +160,11 @@ static void marker(struct machine *m, int op, uint8_t code, uint8_t at)
 	struct sample s = { .op = op, .pid = PID, .tid = PID, .time = m->now, .offset = 2 * at, .target = SAMPLE_NOWHERE };
 
 	s.code = codes_find(&m->codes, codes_process(&m->codes, PID), code);
-	gather_end(&m->gather);
-	if (!m->lost && !m->bodies[code].hidden)
-		check(!recover_sample(&m->r, &s));
+	check(!gather_end(&m->gather));
+	if (m->lost || m->bodies[code].hidden)
+		return;
+	check(!recover_sample(&m->r, &s));
+	check(!recover_sample(&m->many, &s));
 }
 
 static int tell(void *to, const struct sample *s)
@@ -157,12 +172,21 @@ static int tell(void *to, const struct sample *s)
 	struct machine *m = to;
 	unsigned at = s->offset / 2;
 
+	gather_sum(&m->sum, s);
 	if (s->op != OP_INSTRUCTION)
 		return 0;
 	m->told++;
 	if (m->ran[s->time].two && at == m->ran[s->time].at + 1u)
 		at--;
 	check(s->code->id == m->ran[s->time].code && at == m->ran[s->time].at);
+	return 0;
+}
+
+static int tell_many(void *to, const struct sample *s)
+{
+	struct machine *m = to;
+
+	gather_sum(&m->many_sum, s);
 	return 0;
 }
 
@@ -276,11 +300,13 @@ static void step(struct machine *m)
 	uint8_t op = specialised(m, row);
 
 	if (one_in(m, 100)) {
-		gather_end(&m->gather);
+		check(!gather_end(&m->gather));
 		if (!m->lost)
-			check(!recover_gap(&m->r, PID, PID));
+			check(!recover_gap(&m->r, PID, PID) && !recover_gap(&m->many, PID, PID));
 		m->lost = !m->lost;
 	}
+	if (one_in(m, 50))
+		interrupt(m, op);
 	dispatch(m, op, f->code, f->at);
 	m->ran[m->now].two = op == LOAD_FAST_PAIR || (op == CALL_APPEND && one_in(m, 2));
 	if (m->ran[m->now].two)
@@ -293,8 +319,9 @@ static void settle(struct machine *m)
 {
 	const struct recover_counts *c = &m->r.counts;
 
-	gather_end(&m->gather);
-	check(!recover_finish(&m->r));
+	check(!gather_end(&m->gather));
+	check(!recover_finish(&m->r) && !recover_finish(&m->many));
+	check(m->sum == m->many_sum && !memcmp(c, &m->many.counts, sizeof(*c)));
 	check(m->told == c->placed);
 	check(c->dispatched == c->placed + c->makers + c->unsure + c->lost);
 }
@@ -308,17 +335,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check(!codes_init(&m.codes, NULL));
 	p = codes_process(&m.codes, PID);
 	p->dispatch = make_dispatch();
-	m.gathers = one_in(&m, 2);
 	for (unsigned id = 1; id <= CODES; id++) {
 		write_body(&m, &m.bodies[id]);
 		fill_code(codes_find_or_make(&m.codes, p, id), m.bodies[id].rows);
 	}
 	recover_init(&m.r, &m.codes, tell, &m);
+	recover_init(&m.many, &m.codes, tell_many, &m);
 	m.stack[m.depth++] = (struct running){ 1, m.bodies[1].resume };
 	for (unsigned i = 0; i < STEPS && m.depth && m.in.at < m.in.end; i++)
 		step(&m);
 	settle(&m);
 	recover_free(&m.r);
+	recover_free(&m.many);
 	codes_free(&m.codes);
 	return 0;
 }
