@@ -157,6 +157,25 @@ static int feed_lost(struct decoder *d, struct lane *l, const struct word *w)
 	return feed_bare(d, l, w, SAMPLE_GAP, count);
 }
 
+/* Recovery's alone. */
+static int feed_frames(struct decoder *d, const struct lane *l, const struct word *w)
+{
+	if (!l->process->dispatch)
+		return 0;
+	*d->room = (struct sample){
+		.op = OP_FRAMES,
+		.pid = w->pid,
+		.tid = w->tid,
+		.interpreter = l->interpreter,
+		.time = w->time,
+		.cycles = w->cycles,
+		.offset = w->bits & 1,
+		.target = SAMPLE_NOWHERE,
+		.count = marker_offset(w->bits),
+	};
+	return d->feed(d->to, d->room);
+}
+
 /* A segment begins or ends: whatever was before, the sequence goes on from here. */
 static int accept_snapshot(struct decoder *d, struct lane *l, const struct word *w)
 {
@@ -192,6 +211,8 @@ static int accept(struct decoder *d, struct lane *l, const struct word *w)
 		return feed_hello(d, l, w);
 	if (marker_op(w->bits) == OP_LOST)
 		return feed_lost(d, l, w);
+	if (marker_op(w->bits) == OP_FRAMES)
+		return feed_frames(d, l, w);
 	l->wide = w->bits;
 	l->widened = true;
 	return 0;
@@ -248,6 +269,8 @@ static bool is_plausible(struct decoder *d, const struct lane *l, uint64_t bits)
 		return marker_is_hello(bits);
 	if (marker_is_event(bits))
 		return is_known_code(d, l, bits);
+	if (marker_is_frames(bits))
+		return l->open;
 	return (marker_op(bits) == OP_LOST || marker_op(bits) == OP_WIDE) && l->open;
 }
 
@@ -260,6 +283,8 @@ static bool is_next(const struct lane *l, uint64_t bits)
 		return false;
 	if (op == OP_HELLO)
 		return marker_is_hello(bits);
+	if (op == OP_FRAMES)
+		return marker_is_frames(bits);
 	return op >= OP_LOST && op <= OP_EVENT_LAST &&
 	       (marker_code(bits) || op == OP_LOST || op == OP_WIDE);
 }

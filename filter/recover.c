@@ -96,6 +96,7 @@ int recover_gap(struct recover *r, int32_t pid, int32_t tid)
 	err = break_off(t);
 	recover_frames_lose(&t->frames);
 	t->frames.n = 0;
+	t->untraced = false;
 	recover_drop_prologue(t);
 	t->again = t->cleanup = false;
 	t->behind_gap = GAP_NOTHING;
@@ -188,6 +189,24 @@ static int unwind(struct recover_thread *t, const struct sample *s)
 	return recover_tell_sample(t, s);
 }
 
+/* It begins to be traced, or ends; what it ran before, or while it was not traced, is all behind us. */
+static int set_frames(struct recover_thread *t, const struct sample *s)
+{
+	int err = recover_settle(t);
+
+	recover_drop_prologue(t);
+	t->untraced = !s->offset && s->count;
+	return err ? err : recover_frames_set(&t->frames, s->interpreter, s->count, s->offset);
+}
+
+/* Another interpreter goes on, and no end of the one that is not traced was told: any frame may have run. */
+static void forget(struct recover_thread *t)
+{
+	t->untraced = false;
+	recover_frames_lose(&t->frames);
+	t->frames.n = 0;
+}
+
 int recover_sample(void *recover, const struct sample *s)
 {
 	struct recover *r = recover;
@@ -200,8 +219,12 @@ int recover_sample(void *recover, const struct sample *s)
 		return recover_branch(r, &(struct word){ s->pid, s->tid, s->time, s->cycles, s->target });
 	if (!t->dispatch)
 		return r->feed(r->to, s);
-	t->interpreter = s->interpreter;
 	t->begun = true;
+	if (s->op == OP_FRAMES)
+		return set_frames(t, s);
+	if (t->untraced)
+		forget(t);
+	t->frames.interpreter = s->interpreter;
 	switch (s->op) {
 	case OP_PY_START:
 	case OP_PY_RESUME:

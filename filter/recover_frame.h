@@ -13,6 +13,12 @@
 struct recover_frame {
 	struct code *code; /* NULL: nothing told of it */
 	struct walk *walk;
+	uint32_t interpreter;
+	enum {
+		FRAME_BEGAN,
+		FRAME_OPEN,	/* before its interpreter was traced: its next marker tells of the code */
+		FRAME_UNTRACED, /* stands for all frames of an interpreter that is not traced any more */
+	} kind;
 	uint64_t step; /* its last in doubt; DOUBT_NONE */
 	uint8_t n;     /* places where its last instruction may be; 0: lost */
 	uint8_t side;  /* enum side: where its last instruction, a branch, led */

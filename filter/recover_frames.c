@@ -2,6 +2,7 @@
 /* A frame that ends without a known place takes what is in doubt of it with it. */
 #include "recover_frames.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 static bool make_room(struct recover_frames *r)
@@ -19,17 +20,24 @@ static bool make_room(struct recover_frames *r)
 	return true;
 }
 
+static bool tell_code(struct recover_frames *r, struct recover_frame *f, struct code *code)
+{
+	if (code && !code->walk && !(code->walk = walk_new(code, r->dispatch)))
+		return false;
+	f->code = code;
+	f->walk = code ? code->walk : NULL;
+	f->kind = FRAME_BEGAN;
+	return true;
+}
+
 struct recover_frame *recover_frames_push(struct recover_frames *r, struct code *code)
 {
 	struct recover_frame *f;
 
-	if (!make_room(r))
-		return NULL;
-	if (code && !code->walk && !(code->walk = walk_new(code, r->dispatch)))
+	if (!make_room(r) || !tell_code(r, &r->frames[r->n], code))
 		return NULL;
 	f = &r->frames[r->n++];
-	f->code = code;
-	f->walk = code ? code->walk : NULL;
+	f->interpreter = r->interpreter;
 	f->step = DOUBT_NONE;
 	f->n = 0;
 	f->side = SIDE_BOTH;
@@ -46,6 +54,8 @@ void recover_frames_pop(struct recover_frames *r)
 	if (f->n != 1)
 		recover_frame_lose(f, r->doubt);
 	r->n--;
+	if (r->n)
+		r->interpreter = recover_frames_top(r)->interpreter;
 }
 
 void recover_frames_lose(struct recover_frames *r)
@@ -68,12 +78,36 @@ struct recover_frame *recover_frames_align(struct recover_frames *r, struct code
 
 	if (f && f->code == code)
 		return f;
+	if (f && f->kind == FRAME_OPEN)
+		return tell_code(r, f, code) ? f : NULL;
 	if (has(r, code)) {
 		while (recover_frames_top(r)->code != code)
 			recover_frames_pop(r);
 		return recover_frames_top(r);
 	}
 	return create ? recover_frames_push(r, code) : NULL;
+}
+
+/* Those that no marker told of ran before it was traced, and may have ended by exceptions that none told of. */
+static bool is_over(const struct recover_frame *f, uint32_t interpreter)
+{
+	return f && (f->interpreter == interpreter || (!f->code && f->kind == FRAME_BEGAN));
+}
+
+int recover_frames_set(struct recover_frames *r, uint32_t interpreter, uint64_t open, bool traced)
+{
+	while (is_over(recover_frames_top(r), interpreter))
+		recover_frames_pop(r);
+	if (open)
+		r->interpreter = interpreter;
+	if (open && !traced)
+		open = 1;
+	for (; open; open--) {
+		if (!recover_frames_push(r, NULL))
+			return -ENOMEM;
+		recover_frames_top(r)->kind = traced ? FRAME_OPEN : FRAME_UNTRACED;
+	}
+	return 0;
 }
 
 void recover_frames_free(struct recover_frames *r)

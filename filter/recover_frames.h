@@ -12,6 +12,7 @@ struct recover_frames {
 	struct doubt *doubt;
 	struct recover_frame *frames;
 	uint32_t n, room;
+	uint32_t interpreter; /* of what runs now, and of frames that begin */
 };
 
 /* The innermost, NULL: none. Stays where it is until one is pushed. */
@@ -33,6 +34,12 @@ void recover_frames_lose(struct recover_frames *r);
  * NULL: no memory, or there is none and create is not set.
  */
 struct recover_frame *recover_frames_align(struct recover_frames *r, struct code *code, bool create);
+
+/*
+ * Of this interpreter `open` frames are open from here on, and innermost, whatever it ran before. It is traced, or
+ * what it runs now ends none of those below. -ENOMEM.
+ */
+int recover_frames_set(struct recover_frames *r, uint32_t interpreter, uint64_t open, bool traced);
 
 void recover_frames_free(struct recover_frames *r);
 

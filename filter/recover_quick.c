@@ -142,7 +142,7 @@ static inline int quick_tell(struct quick *q, const struct walk_node *at)
 	s->passed = false;
 	s->pid = t->pid;
 	s->tid = t->tid;
-	s->interpreter = t->interpreter;
+	s->interpreter = q->frame->interpreter;
 	s->code = q->frame->code;
 	s->offset = at->offset;
 	s->target = SAMPLE_NOWHERE;

@@ -25,7 +25,7 @@ int recover_leave(struct recover_thread *t, struct recover_frame *f, const struc
 static int run_lost(struct recover_thread *t, struct recover_frame *f, const struct held *h)
 {
 	t->r->counts.lost++;
-	if (!f)
+	if (!f || f->kind == FRAME_UNTRACED)
 		return 0;
 	f->last = t->dispatch->base[h->opcode];
 	f->ran++;

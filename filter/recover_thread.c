@@ -79,7 +79,7 @@ static struct sample sample_of(const struct recover_thread *t, const struct reco
 	return (struct sample){ .op = op,
 				.pid = t->pid,
 				.tid = t->tid,
-				.interpreter = t->interpreter,
+				.interpreter = f->interpreter,
 				.time = h->time,
 				.cycles = h->cycles,
 				.code = f->code,

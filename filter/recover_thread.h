@@ -36,11 +36,11 @@ typedef uint16_t quick_opcode;
 struct recover_thread {
 	struct recover *r;
 	int32_t pid, tid;
-	uint32_t interpreter;
 	const struct dispatch *dispatch; /* NULL: not recorded for this */
 	struct recover_frames frames;
 	struct held held; /* the last instruction, not walked yet */
 	struct held resume; /* a RESUME whose marker has not come yet */
+	bool untraced; /* an interpreter that is not traced any more has not ended: what runs is its own */
 	bool begun;   /* a marker came: what ran before is not ours to tell */
 	bool again;   /* the next dispatch is the held instruction once more */
 	enum gap behind_gap;

@@ -37,10 +37,12 @@ struct sample {
 	uint32_t interpreter; /* PyInterpreterState_GetID */
 	uint64_t time;	      /* ns; the clock of the recording, never the wall clock */
 	uint64_t cycles;      /* absolute, of this thread; codes.h says of which clock */
-	struct code *code;    /* NULL for GAP, FOREIGN, RESTART, SNAPSHOT; owned by the code table */
-	int64_t offset;	      /* bytes as PEP 669 gives it; LINE: the line; SNAPSHOT: 0 begin, 1 end */
+	struct code *code;    /* NULL for GAP, FOREIGN, RESTART, SNAPSHOT, FRAMES; owned by the code table */
+	int64_t offset;	      /* bytes as PEP 669 gives it; LINE: the line; SNAPSHOT: 0 begin, 1 end;
+			       * FRAMES: 1: traced from here on, 0: not */
 	int64_t target;	      /* bytes; SAMPLE_NOWHERE unless the event has a destination */
-	uint64_t count;	      /* GAP, FOREIGN: how many words; at least 1. SNAPSHOT: its number */
+	uint64_t count;	      /* GAP, FOREIGN: how many words; at least 1. SNAPSHOT: its number.
+			       * FRAMES: how many are open */
 };
 
 /* The PEP 669 name of an event op, "GAP", "FOREIGN" or "RESTART"; NULL for any other number. */

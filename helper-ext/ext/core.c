@@ -15,6 +15,7 @@
 #include "dispatch_python.h"
 #include "duty.h"
 #include "emit.h"
+#include "frames.h"
 #include "lane.h"
 #include "process.h"
 #include "processor.h"
@@ -31,6 +32,7 @@ struct state {
 	struct codes codes;
 	PyTypeObject *callback;
 	struct collector collector;
+	bool counted; /* its frames: tell_frames() */
 };
 
 static struct state *state_of(PyObject *module)
@@ -215,10 +217,25 @@ static void write_stop(void)
 	free(totals);
 }
 
+/* tell_frames(): the events come on now; in mode opcodes, of an interpreter that is not the first. */
+static PyObject *core_tell_frames(PyObject *module, PyObject *unused)
+{
+	struct state *state = state_of(module);
+
+	frames_tell(&state->codes, true);
+	state->counted = true;
+	return frames_tell_end(&state->codes) ? NULL : Py_NewRef(Py_None);
+}
+
 /* close(): this interpreter's callbacks are gone. The last one of the process ends its rings. */
 static PyObject *core_close(PyObject *module, PyObject *unused)
 {
-	codes_close(&state_of(module)->codes);
+	struct state *state = state_of(module);
+
+	if (state->counted)
+		frames_tell(&state->codes, false);
+	state->counted = false;
+	codes_close(&state->codes);
 	if (process_leave()) {
 		write_stop();
 		codes_free();
@@ -284,6 +301,7 @@ static PyMethodDef methods[] = {
 	{ "callback", core_callback, METH_VARARGS, NULL },
 	{ "listen", core_listen, METH_VARARGS, NULL },
 	{ "unlisten", core_unlisten, METH_NOARGS, NULL },
+	{ "tell_frames", core_tell_frames, METH_NOARGS, NULL },
 	{ "close", core_close, METH_NOARGS, NULL },
 	{ "finish", core_finish, METH_O, NULL },
 	SNAPSHOT_METHODS,

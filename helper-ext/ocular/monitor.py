@@ -183,6 +183,8 @@ def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", tr
         raise
     _session = session
     atexit.register(stop)
+    if mode == "opcodes" and not first:
+        _core.tell_frames()
     session.listen()
 
 

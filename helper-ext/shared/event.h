@@ -52,6 +52,7 @@ enum marker_op {
 	OP_EVENT_FIRST = OP_PY_START,
 	OP_EVENT_LAST = OP_EXCEPTION_HANDLED,
 	OP_SNAPSHOT = 23,    /* a flight recorder's segment of this thread begins, or ends */
+	OP_FRAMES = 28,	     /* mode opcodes: frames of another interpreter that are open, or its end */
 	OP_RING_THREAD = 31, /* inside a ring only (ring.h); never leaves the recorder */
 	OP_SCRATCH = 31,     /* in a processor's trace only: calibration, nobody's (marker.h) */
 	OP_COUNT = 32,

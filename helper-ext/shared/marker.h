@@ -16,6 +16,8 @@
  *          belongs to the next word, whose arg must then be ignored
  *   SNAPSHOT code = MARKER_MAGIC, offset = the snapshot's number, arg = 1: the segment ends here;
  *          0: it begins. Whatever the sequence was, it goes on from this word's
+ *   FRAMES code = MARKER_MAGIC, offset = frames that the interpreter has open in this thread; arg = 1: it
+ *          is traced from here on, 0: it is not
  */
 #ifndef OCULAR_MARKER_H
 #define OCULAR_MARKER_H
@@ -73,6 +75,12 @@ static inline uint64_t marker_snapshot(uint64_t seq, uint32_t number, bool end)
 	       (uint64_t)(number & MARKER_OFFSET_MAX) << MARKER_OFFSET_SHIFT | end;
 }
 
+static inline uint64_t marker_frames(uint64_t seq, uint32_t open, bool traced)
+{
+	return marker_head(OP_FRAMES, seq) | (uint64_t)MARKER_MAGIC << MARKER_CODE_SHIFT |
+	       (uint64_t)(open < MARKER_OFFSET_MAX ? open : MARKER_OFFSET_MAX) << MARKER_OFFSET_SHIFT | traced;
+}
+
 static inline uint64_t marker_event(enum marker_op op, uint64_t seq, uint32_t code,
 				    uint32_t offset, int8_t dist)
 {
@@ -128,6 +136,11 @@ static inline bool marker_is_event(uint64_t word)
 static inline bool marker_is_hello(uint64_t word)
 {
 	return marker_op(word) == OP_HELLO && marker_code(word) == MARKER_MAGIC;
+}
+
+static inline bool marker_is_frames(uint64_t word)
+{
+	return marker_op(word) == OP_FRAMES && marker_code(word) == MARKER_MAGIC && (word & 0xff) <= 1;
 }
 
 static inline bool marker_is_scratch(uint64_t word)

@@ -351,20 +351,26 @@ def check_ends(python, names, folder):
     return found
 
 
-def check_interpreters(python, folder):
-    """What waits in a thread while another interpreter begins there is lost up to a marker: all that is told was heard."""
-    path = program("subinterpreters")
+def check_interpreters(python, name, names, folder):
+    """Interpreters one after another, in one another, and in threads: what their code did in each thread, to the last."""
+    path = program(name)
     data = record(python, folder, [path], "noretcomp=1", play=IN_CHILDREN)
     recovered, truth = recover(data), heard_in_children(python, folder, [path])
-    streams, truth = ([rows for rows in ([row for row in rows if row[1] == path] for rows in streams) if rows]
-                      for streams in (recovered.events.values(), truth))
-    eventless, found = special(data)[0], []
-    for rows in streams:
-        problems = [is_subsequence(rows, other, eventless) for other in truth]
-        found += [] if [] in problems else min(problems)
-    told, calls = sum(map(len, streams)), sum(row[0] == "PY_START" for rows in streams for row in rows)
-    if len(streams) != 3 or calls != sum(row[0] == "PY_START" for rows in truth for row in rows) or told < 50:
-        found.append(f"{calls} calls and {told} rows in {len(streams)} threads: {recovered.told}")
+    known, found = special(data), []
+    files = {path, *(path + name if name.startswith(":") else name for name in names)}
+
+    def own(streams):
+        for rows in streams:
+            begin = next((i for i, row in enumerate(rows) if row[1] == path), len(rows))
+            yield [row for row in rows[begin:] if row[1] in files]
+
+    ours, truth = (list(filter(None, own(streams))) for streams in (recovered.events.values(), truth))
+    for rows in truth:
+        problems = [differences(other, rows, *known) for other in ours]
+        found += [] if [] in problems else min(problems, default=["no thread"], key=len)
+    heard = collections.Counter(row[1] == path for rows in truth for row in rows)
+    if len(ours) != len(truth) or "lost its way" in recovered.told or min(heard[True], heard[False]) < 100:
+        found.append(f"{len(ours)} threads and {len(truth)}, {heard} events: {recovered.told}")
     return found
 
 
@@ -549,7 +555,8 @@ def long_cases(python, version):
         yield f"{version} {name}", check, python, group, ("noretcomp=1",)
     for name in LONG_ENDS:
         yield f"{version} {name} in a child", check_ends, python, (name,)
-    yield f"{version} subinterpreters", check_interpreters, python
+    yield f"{version} interpreters in threads", check_interpreters, python, "subinterpreters", ["<string>", "<script>"]
+    yield f"{version} interpreters in one another", check_interpreters, python, "nested_interpreters", [":outer", ":inner"]
 
 
 def benchmarks(folder):

@@ -33,6 +33,7 @@
 #define JUMP(seq, at, far) EVENT(15, seq, 1, at, far)
 #define LOST(seq, count)   ((uint64_t)2 << 59 | (uint64_t)(seq) << 52 | (count))
 #define SNAPSHOT(seq, n, end) EVENT(23, seq, 0x4f434c, n, end)
+#define FRAMES(seq, n, traced) EVENT(28, seq, 0x4f434c, n, traced)
 #define WIDE(seq, high, dest)                                                                      \
 	((uint64_t)3 << 59 | (uint64_t)(seq) << 52 | (uint64_t)(high) << 28 | (dest))
 #define SCRATCH(seq, offset) EVENT(31, seq, 0x4f434c, offset, 0)
@@ -120,6 +121,10 @@ static const struct {
 	  "SNAPSHOTx1 GAPx3 PY_START:1@0 PY_RETURN:1@16 SNAPSHOTx1", 5, 3 },
 	{ "begun again", { HELLO(0, 0), START(1), HELLO(0, 0), START(1) },
 	  "PY_START:1@0 RESTARTx1 PY_START:1@0", 4, 0 },
+	{ "frames are for recovery only",
+	  { HELLO(0, 0), START(1), HELLO(2, 1), FRAMES(3, 9, 1), START(4), FRAMES(5, 9, 2), FRAMES(5, 1, 0), RETURN(6) },
+	  "PY_START:1@0 PY_START:1@0 FOREIGNx1 PY_RETURN:1@16", 7, 0 },
+	{ "frames behind a gap", { HELLO(0, 0), START(1), FRAMES(4, 9, 1), START(5) }, "PY_START:1@0 GAPx2 PY_START:1@0", 4, 2 },
 	{ "nothing but a hello", { HELLO(0, 0) }, "", 1, 0 },
 };
 /* clang-format on */

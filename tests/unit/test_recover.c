@@ -47,6 +47,8 @@ static const struct row *const bodies[] = { NULL, loop, caller, callee, generato
 #define T(op)		   { HANDLER(op), 0, 0, 0, 0 }
 #define M(op, code, index) { 0, OP_##op, code, index, 0 }
 #define B(code, index, to) { 0, OP_BRANCH, code, index, to }
+/* Markers of code 11 and above are of interpreter 1, of 21 and above of 2: of the code without the tens. */
+#define FRAMES(interpreter, open, traced) { 0, OP_FRAMES, 10 * (interpreter), traced, open }
 
 struct item {
 	uint64_t tip;
@@ -56,7 +58,7 @@ struct item {
 static const struct {
 	const char *name;
 	struct item items[40];
-	const char *out; /* CODE:OFFSET of instructions, +CODE and -CODE of starts and ends */
+	const char *out; /* CODE:OFFSET of instructions, +CODE and -CODE of starts and ends; tens: the interpreter */
 	unsigned placed, makers, unsure, lost, mismatches;
 } cases[] = {
 	{ "nothing", { { 0 } }, "", 0, 0, 0, 0, 0 },
@@ -166,6 +168,30 @@ static const struct {
 	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), { 0, SAMPLE_GAP, 0, 0, 0 }, T(RESUME), T(INSTRUMENTED_LINE),
 	    T(INSTRUMENTED_RESUME), M(PY_START, 1, 0), T(FOR_ITER), T(STORE) },
 	  "2:0 +2 2:2 +1 1:2 1:4 ", 4, 0, 1, 1, 0 },
+	{ "an interpreter begins: its frames, of which some had ended by exceptions, are above the first one's",
+	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(RESUME), T(CALL), T(RESUME), T(LOAD), T(RESUME), FRAMES(1, 2, 1),
+	    T(RESUME), M(PY_START, 16, 0), T(GET_ITER), T(GET_ITER), T(RETURN_VALUE), T(POP_TOP), T(RETURN_VALUE), T(LOAD),
+	    T(RETURN_VALUE), T(INTERPRETER_EXIT), T(POP_TOP), T(LOAD) },
+	  "2:0 +2 2:2 2:4 16:0 +16 16:2 16:4 16:6 -16 2:6 2:8 ", 9, 0, 0, 9, 0 },
+	{ "as does one in it: an exception tells of what code such a frame is, or leaves it",
+	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(RESUME), T(CALL), FRAMES(1, 2, 1), M(RAISE, 11, 3), M(PY_UNWIND, 11, 3),
+	    M(RAISE, 12, 2), M(EXCEPTION_HANDLED, 12, 6), T(PUSH_EXC_INFO), T(RESUME), FRAMES(2, 1, 1), T(RESUME),
+	    M(PY_START, 23, 1), T(LOAD), M(RAISE, 23, 2), M(PY_UNWIND, 23, 2), M(RAISE, 26, 1), M(PY_UNWIND, 26, 1), T(POP_TOP),
+	    T(RETURN_VALUE), T(INTERPRETER_EXIT), T(POP_TOP), T(LOAD) },
+	  "2:0 +2 2:2 2:4 -11 12:12 23:2 +23 23:4 -23 -26 12:14 12:16 -12 2:6 2:8 ", 10, 0, 0, 3, 0 },
+	{ "one that is not traced any more runs a generator's end and leaves frames by exceptions; then it ends",
+	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(RESUME), M(PY_START, 16, 0), T(GET_ITER), FRAMES(1, 1, 0), T(PUSH_EXC_INFO),
+	    T(LOAD), T(RETURN_VALUE), T(RETURN_VALUE), T(RESUME), T(CALL), T(COPY_FREE_VARS), T(RESUME), T(CALL), FRAMES(1, 0, 0),
+	    T(INTERPRETER_EXIT), T(POP_TOP), T(LOAD) },
+	  "2:0 +2 2:2 2:4 16:0 +16 16:2 2:6 2:8 ", 7, 0, 0, 9, 0 },
+	{ "if another goes on without that end, no place is known",
+	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), FRAMES(1, 1, 0), T(POP_TOP), T(RESUME), M(PY_START, 1, 0), T(FOR_ITER),
+	    T(END_FOR), T(LOAD), T(RETURN_VALUE), T(LOAD) },
+	  "2:0 +2 2:2 2:4 1:0 +1 1:2 1:16 1:18 1:20 -1 ", 8, 0, 0, 2, 0 },
+	{ "one that is called again and again: a generator of it is left suspended, and an exception leaves it",
+	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), T(RESUME), M(PY_START, 12, 0), T(LOAD), T(RETURN_GENERATOR), T(CALL),
+	    T(POP_TOP), T(RESUME), M(PY_START, 14, 2), T(LOAD), T(YIELD_VALUE), M(RAISE, 12, 2), M(PY_UNWIND, 12, 2), T(POP_TOP), T(LOAD) },
+	  "2:0 +2 2:2 2:4 12:0 +12 12:2 12:4 14:2 14:4 +14 14:6 14:8 -14 -12 2:6 2:8 ", 12, 1, 0, 0, 0 },
 	{ "nor whether what ran before it got another form",
 	  { T(RESUME), M(PY_START, 2, 0), T(LOAD), T(CALL), { 0, SAMPLE_GAP, 0, 0, 0 }, T(POP_TOP) },
 	  "2:0 +2 2:2 ", 2, 0, 1, 1, 0 },
@@ -187,15 +213,16 @@ static int gather_them(void **state)
 static int note(void *to, const struct sample *s)
 {
 	char *end = out + strlen(out);
+	unsigned id = (s->code ? s->code->id : 0) + 10 * s->interpreter;
 	size_t room = out + sizeof(out) - end;
 
 	(void)to;
 	if (s->op == OP_INSTRUCTION)
-		snprintf(end, room, "%u:%d%s ", s->code->id, (int)s->offset, s->opcode >= 100 && s->opcode < 200 ? "*" : "");
+		snprintf(end, room, "%u:%d%s ", id, (int)s->offset, s->opcode >= 100 && s->opcode < 200 ? "*" : "");
 	else if (sample_op_effect(s->op) == STACK_PUSH)
-		snprintf(end, room, "+%u ", s->code->id);
+		snprintf(end, room, "+%u ", id);
 	else if (sample_op_effect(s->op) == STACK_POP)
-		snprintf(end, room, "-%u ", s->code->id);
+		snprintf(end, room, "-%u ", id);
 	return 0;
 }
 
@@ -211,7 +238,12 @@ static void feed(struct recover *r, struct codes *codes, const struct item *item
 		return;
 	}
 	assert_int_equal(gather_end(&gather), 0);
-	s.code = item->code ? codes_find(codes, codes_process(codes, 7), item->code) : NULL;
+	s.interpreter = item->code / 10;
+	s.code = item->code % 10 ? codes_find(codes, codes_process(codes, 7), item->code % 10) : NULL;
+	if (item->op == OP_FRAMES) {
+		s.offset = item->index;
+		s.count = item->to;
+	}
 	assert_int_equal(recover_sample(r, &s), 0);
 }
 
@@ -331,7 +363,7 @@ static struct item any_item(struct item *at)
 				       GET_ITER, GET_ITER_VIRTUAL };
 	static const uint8_t markers[] = { OP_PY_START, OP_PY_START, OP_PY_START, OP_PY_RESUME, OP_PY_THROW,
 					   OP_PY_UNWIND, OP_RAISE,
-					   OP_EXCEPTION_HANDLED, OP_BRANCH, SAMPLE_GAP };
+					   OP_EXCEPTION_HANDLED, OP_BRANCH, OP_FRAMES, SAMPLE_GAP };
 	const struct row *row = &bodies[at->code][at->index];
 	unsigned dice = random() % 256;
 
@@ -347,7 +379,11 @@ static struct item any_item(struct item *at)
 	at->code = 1 + random() % 6;
 	at->index = at->op == OP_PY_START ? 0 : random() % 4;
 	at->to = random() % 12;
-	return (struct item){ 0, at->op, at->op == SAMPLE_GAP ? 0 : at->code, at->index++, at->to };
+	if (at->op == OP_FRAMES)
+		return (struct item)FRAMES(random() % 3, random() % 4, random() % 2);
+	if (at->op == SAMPLE_GAP)
+		return (struct item){ 0, at->op, 0, at->index++, at->to };
+	return (struct item){ 0, at->op, at->code + 10 * (random() % 3), at->index++, at->to };
 }
 
 static struct noise noise_of(struct codes *codes, unsigned seed, bool many)
