@@ -374,6 +374,28 @@ def check_interpreters(python, name, names, folder):
     return found
 
 
+def check_trace_functions(python, folder):
+    """A program that sets trace functions, of which CPython tells a witness little, and one in whose run they are not set.
+
+    They change nothing of the way through the program's own code, and no tool is told of what runs in them.
+    """
+    path = program("settrace")
+    data = record(python, folder, [path], "noretcomp=1")
+    recovered, known = recover(data), special(data)
+
+    def own(rows, qualnames):
+        return [row for row in rows if row[1] == path and row[2] in qualnames]
+
+    (ours,) = recovered.events.values()
+    truth = heard(python, folder, [program("no_trace_functions"), path])[0]
+    found = differences(own(ours, ("<module>", "work")), own(truth, ("<module>", "work")), *known)
+    found += differences(own(ours, ("work",)), own(heard(python, folder, [path])[0], ("work",)), *known)
+    others = {row[2] for row in ours if row[1] == path} - {"<module>", "work"}
+    if len(own(truth, ("<module>",))) < 80 or others or "lost its way" in recovered.told:
+        found.append(f"{len(truth)} events, {others} told, {recovered.told}")
+    return found
+
+
 def listing(path):
     """[(file, qualname, first line, offset, opcode)] that play.py --adaptive wrote."""
     with open(path, encoding="utf-8") as lines:
@@ -590,6 +612,7 @@ def cases(python, options):
     yield f"{version} programs that end as they like", check_ends, python, ENDS
     yield f"{version} returns compressed, no filter", check_compressed, python
     yield f"{version} code stays specialised", check_adaptive, python, SPECIALISED
+    yield f"{version} trace functions", check_trace_functions, python
     yield f"{version} threads", check_threads, python
     yield f"{version} forked children", check_children, python
     yield f"{version} overflows", check_losses, python
