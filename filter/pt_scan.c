@@ -59,12 +59,22 @@ static RARE struct packet longer_cyc(const uint8_t *p)
 	return packet_read_cyc(p, &pkt) > 0 ? pkt : (struct packet){ PKT_BAD, 0, UINT64_MAX };
 }
 
+INLINE bool is_cyc_2(const uint8_t *p)
+{
+	return (p[0] & 7) == 7 && !(p[1] & 1);
+}
+
+INLINE bool cyc_2(struct scan *s)
+{
+	return add_cycles(s, s->p[0] >> 3 | (uint64_t)(s->p[1] >> 1) << 5, 2);
+}
+
 INLINE bool long_cyc(struct scan *s)
 {
 	struct packet pkt;
 
-	if (!(s->p[1] & 1))
-		return add_cycles(s, *s->p >> 3 | (uint64_t)(s->p[1] >> 1) << 5, 2);
+	if (is_cyc_2(s->p))
+		return cyc_2(s);
 	pkt = longer_cyc(s->p);
 	return pkt.kind == PKT_CYC && add_cycles(s, pkt.payload, pkt.size);
 }
@@ -76,7 +86,7 @@ INLINE void read_ip(struct scan *s)
 
 	memcpy(&bytes, s->p + 1, sizeof(bytes));
 	s->ip = (s->ip & form->kept) | (bytes & ~form->kept);
-	s->p += form->size;
+	s->p += __builtin_expect(form->size == 5, 1) ? 5 : form->size;
 	s->told = s->p;
 }
 
@@ -109,27 +119,34 @@ INLINE void come_on(struct scan *s)
 	put_row(s, s->ip, STEP_ENTER);
 }
 
-/* Tracing goes off for a call of C, and mostly comes on again at once: an ip in the place of another. */
-INLINE bool went_off_and_on(struct scan *s)
+INLINE void come_on_4(struct scan *s)
 {
 	uint32_t bytes;
 
-	if (s->p[0] != PGD_4 || s->p[5] != PGE_4)
-		return false;
-	memcpy(&bytes, s->p + 6, sizeof(bytes));
+	memcpy(&bytes, s->p + 1, sizeof(bytes));
 	s->ip = (s->ip & ~0xffffffffull) | bytes;
-	s->told = s->p += 10;
+	s->told = s->p += 5;
 	s->counts = ~0ull;
 	put_row(s, s->ip, STEP_ENTER);
-	return true;
 }
 
-INLINE void go_off(struct scan *s)
+/* Tracing goes off and comes on again at once: mostly a call of C. One ip takes the place of the other. */
+INLINE void call_of_c(struct scan *s)
 {
-	if (went_off_and_on(s))
-		return;
+	s->p += 5;
+	come_on_4(s);
+}
+
+/* And here perhaps some cycles later. */
+INLINE bool go_off(struct scan *s)
+{
 	read_ip(s);
 	s->counts = 0;
+	if (is_cyc_2(s->p) && !cyc_2(s))
+		return false;
+	if (*s->p == PGE_4)
+		come_on_4(s);
+	return true;
 }
 
 /* False: neither a long TNT nor a PTW. */
@@ -163,9 +180,12 @@ INLINE bool skip_pads(struct scan *s)
 /* A packet, and a TNT before it or a PGE behind it. False: it is not for here, or was the last one. */
 INLINE bool take(struct scan *s)
 {
-	s->p += pt_tnts[*s->p];
-	if (*s->p == TIP_2)
+	if (__builtin_expect(pt_tnts[*s->p], 1))
+		s->p++;
+	if (__builtin_expect(*s->p == TIP_2, 1))
 		return tip_2(s), true;
+	if (__builtin_expect(*s->p == PGD_4 && s->p[5] == PGE_4, 1))
+		return call_of_c(s), true;
 	switch ((enum pt_common)pt_commons[*s->p]) {
 	case COMMON_CYC:
 		return add_cycles(s, *s->p >> 3, 1);
@@ -185,7 +205,7 @@ INLINE bool take(struct scan *s)
 	case COMMON_PGE:
 		return come_on(s), true;
 	case COMMON_PGD:
-		return go_off(s), true;
+		return go_off(s);
 	case COMMON_OTHER:
 		return false;
 	}
@@ -269,7 +289,7 @@ static void settle(struct pt_walk *w, const struct scan *s)
 	w->enabled = s->counts;
 }
 
-bool pt_scan(struct pt_walk *w)
+__attribute__((noinline)) bool pt_scan(struct pt_walk *w)
 {
 	struct scan s = { .p = w->p, .ip = w->ip, .cycles = w->time.cycles, .most = cycles_before(w),
 			  .core = w->core, .counts = w->enabled ? ~0ull : 0, .row = w->rows.at };
