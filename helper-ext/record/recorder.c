@@ -17,7 +17,7 @@
 #define NAP_LEAST_NS (NAP_NS / 8)
 #define IDLE_NS	 100000000ull /* while there is no ring */
 /* How full, in percent, the fullest ring may be: before the next round comes at once; after a nap that was too
- * long, or too short. Traced generators write 40 M records a second: 60 % of a ring in a millisecond. */
+ * long, or too short. Traced generators write 40 M records a second: 30 % of a ring in a millisecond. */
 #define BUSY	 12
 #define TOO_LONG 25
 #define TOO_SHORT 5
