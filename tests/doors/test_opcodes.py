@@ -578,7 +578,6 @@ def long_cases(python, version):
     for name in LONG_ENDS:
         yield f"{version} {name} in a child", check_ends, python, (name,)
     yield f"{version} interpreters in threads", check_interpreters, python, "subinterpreters", ["<string>", "<script>"]
-    yield f"{version} interpreters in one another", check_interpreters, python, "nested_interpreters", [":outer", ":inner"]
 
 
 def benchmarks(folder):
@@ -612,6 +611,7 @@ def cases(python, options):
     yield f"{version} programs that end as they like", check_ends, python, ENDS
     yield f"{version} returns compressed, no filter", check_compressed, python
     yield f"{version} code stays specialised", check_adaptive, python, SPECIALISED
+    yield f"{version} interpreters in one another", check_interpreters, python, "nested_interpreters", [":outer", ":inner"]
     yield f"{version} trace functions", check_trace_functions, python
     yield f"{version} threads", check_threads, python
     yield f"{version} forked children", check_children, python
