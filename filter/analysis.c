@@ -28,15 +28,6 @@ int analysis_open(struct analysis *a, const struct options *o, const char *dir)
 	return 0;
 }
 
-void analysis_redirect(struct analysis *a, sample_fn copied, sample_fn made, void *to,
-		       struct sample *room)
-{
-	if (a->recovers)
-		recover_redirect(&a->recover, copied, made, to, room);
-	else
-		decode_redirect(&a->decoder, made, to, room);
-}
-
 int analysis_feed(void *analysis, const struct sample *s)
 {
 	struct analysis *a = analysis;

@@ -29,13 +29,6 @@ struct analysis {
 /* dir: the folder of the code tables, NULL for none. 0 or a negative errno; then nothing is open. */
 int analysis_open(struct analysis *a, const struct options *o, const char *dir);
 
-/*
- * Samples go to another thread, or back to the trace: by `copied` where they are recovered, else by
- * `made`, which are made in *room (decode.h).
- */
-void analysis_redirect(struct analysis *a, sample_fn copied, sample_fn made, void *to,
-		       struct sample *room);
-
 /* A decoded sample, of a front end that has no words. A sample_fn; to is a struct analysis. */
 int analysis_feed(void *analysis, const struct sample *s);
 

@@ -142,14 +142,25 @@ static int put_gap(void *front, int32_t pid, int32_t tid)
 	return failed(f, decode_gap(&f->analysis->decoder, pid, tid));
 }
 
-/* The sample is made in the pipe itself: copied at once it would cost twice what making it does. */
+/* --- samples, made in the pipe itself: copied at once they would cost twice what making them does --------- */
+
 static int put_sample(void *front, const struct sample *s)
 {
 	struct front_ipt *f = front;
 	bool more = pt_pipe_put(f->pipe);
 
 	(void)s;
-	*f->room = pt_pipe_room(f->pipe);
+	f->analysis->decoder.room = pt_pipe_room(f->pipe);
+	return more ? 0 : -ECANCELED;
+}
+
+/* Those that were recovered. */
+static int put_samples(struct recover *r)
+{
+	struct front_ipt *f = r->to;
+	bool more = pt_pipe_put_up_to(f->pipe, r->room);
+
+	recover_give_room(r, pt_pipe_room(f->pipe), pt_pipe_end_of_room(f->pipe), put_samples);
 	return more ? 0 : -ECANCELED;
 }
 
@@ -158,8 +169,28 @@ static int put_copy(void *front, const struct sample *s)
 {
 	struct front_ipt *f = front;
 
-	*pt_pipe_room(f->pipe) = *s;
-	return put_sample(f, s);
+	*f->analysis->recover.room = *s;
+	return recover_made(&f->analysis->recover);
+}
+
+static void send_to_pipe(struct front_ipt *f, struct analysis *a)
+{
+	struct sample *room = pt_pipe_room(f->pipe);
+
+	if (!a->recovers) {
+		decode_redirect(&a->decoder, put_sample, f, room);
+		return;
+	}
+	recover_redirect(&a->recover, put_copy, f);
+	recover_give_room(&a->recover, room, pt_pipe_end_of_room(f->pipe), put_samples);
+}
+
+static void send_to_trace(struct analysis *a)
+{
+	if (a->recovers)
+		recover_redirect(&a->recover, trace_feed, &a->trace);
+	else
+		decode_redirect(&a->decoder, trace_feed, &a->trace, NULL);
 }
 
 int front_ipt_decode(struct front_ipt *f, struct analysis *a)
@@ -177,6 +208,8 @@ static void *decode(void *front)
 	int err = front_ipt_decode(f, f->analysis);
 
 	f->err = f->err ? f->err : err;
+	if (f->analysis->recovers)
+		put_samples(&f->analysis->recover);
 	pt_pipe_end(f->pipe);
 	return NULL;
 }
@@ -221,14 +254,13 @@ int front_ipt_feed(struct front_ipt *f, struct analysis *a, struct progress *p)
 
 	f->analysis = a;
 	f->progress = p;
-	f->room = a->recovers ? &a->recover.room : &a->decoder.room;
 	f->pipe = calloc(1, sizeof(*f->pipe));
 	if (!f->pipe)
 		return -ENOMEM;
 	pt_pipe_init(f->pipe);
-	analysis_redirect(a, put_copy, put_sample, f, pt_pipe_room(f->pipe));
+	send_to_pipe(f, a);
 	err = run_both(f);
-	analysis_redirect(a, trace_feed, trace_feed, &a->trace, NULL);
+	send_to_trace(a);
 	free(f->pipe);
 	a->trace.profile.shared_cycles = f->some_by_core ? f->trace.faults.shared : 0;
 	if (f->some_by_core)

@@ -20,7 +20,6 @@ struct front_ipt {
 	struct analysis *analysis;
 	struct progress *progress;
 	struct pt_pipe *pipe;
-	struct sample **room; /* what makes samples, makes the next one there */
 	int err; /* of the thread that decodes */
 	struct ticks ticks;
 	int32_t pid;	 /* the process `by_core` is of */

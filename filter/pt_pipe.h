@@ -53,6 +53,21 @@ static inline bool pt_pipe_put(struct pt_pipe *p)
 	return ++p->blocks[p->writing].n < PIPE_SAMPLES || pt_pipe_turn(p);
 }
 
+/* The writer: the end of the room there is for its next samples. */
+static inline struct sample *pt_pipe_end_of_room(struct pt_pipe *p)
+{
+	return p->blocks[p->writing].samples + PIPE_SAMPLES;
+}
+
+/* The writer: there are samples up to here. False: nothing more is wanted. */
+static inline bool pt_pipe_put_up_to(struct pt_pipe *p, const struct sample *end)
+{
+	struct pt_block *b = &p->blocks[p->writing];
+
+	b->n = end - b->samples;
+	return b->n < PIPE_SAMPLES || pt_pipe_turn(p);
+}
+
 /* The writer: no more will come. */
 void pt_pipe_end(struct pt_pipe *p);
 

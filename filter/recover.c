@@ -9,15 +9,27 @@
 void recover_init(struct recover *r, struct codes *codes, sample_fn feed, void *to)
 {
 	*r = (struct recover){ .codes = codes };
-	recover_redirect(r, feed, NULL, to, NULL);
+	recover_redirect(r, feed, to);
 }
 
-void recover_redirect(struct recover *r, sample_fn feed, sample_fn made, void *to, struct sample *room)
+static int feed_own(struct recover *r)
+{
+	r->room = &r->own;
+	return r->feed(r->to, &r->own);
+}
+
+void recover_redirect(struct recover *r, sample_fn feed, void *to)
 {
 	r->feed = feed;
-	r->made = room ? made : feed;
 	r->to = to;
-	r->room = room ? room : &r->own;
+	recover_give_room(r, &r->own, &r->own + 1, feed_own);
+}
+
+void recover_give_room(struct recover *r, struct sample *room, struct sample *end, int (*full)(struct recover *r))
+{
+	r->room = room;
+	r->end = end;
+	r->full = full;
 }
 
 static struct recover_thread *make_thread(struct recover *r, int32_t pid, int32_t tid, uint64_t key)

@@ -38,10 +38,11 @@ struct recover_thread;
 
 struct recover {
 	struct codes *codes;
-	sample_fn feed, made; /* made: of samples that are made in *room */
+	sample_fn feed; /* takes any sample */
 	void *to;
-	struct sample *room; /* `own`, or where `made` wants the next one */
-	struct sample own;
+	struct sample *room, *end; /* samples may be made here, in their order, up to the end; */
+	int (*full)(struct recover *r); /* then this takes them, and gives other room */
+	struct sample own; /* room for one */
 	struct map threads; /* (pid, tid) */
 	struct recover_thread *last;
 	uint64_t last_key;
@@ -51,11 +52,20 @@ struct recover {
 
 void recover_init(struct recover *r, struct codes *codes, sample_fn feed, void *to);
 
+/* Samples go elsewhere from now on, all of them by `feed`. */
+void recover_redirect(struct recover *r, sample_fn feed, void *to);
+
 /*
- * Samples go elsewhere from now on: by `feed`, or, if room is not NULL, made in *room, by `made`. Either may set
- * r->room anew.
+ * Most are made in room..end from now on. `full` sets both anew; so may `feed`, as what it takes comes between them.
+ * What stands before r->room in the end, `full` was not called for.
  */
-void recover_redirect(struct recover *r, sample_fn feed, sample_fn made, void *to, struct sample *room);
+void recover_give_room(struct recover *r, struct sample *room, struct sample *end, int (*full)(struct recover *r));
+
+/* The sample at r->room is made. 0, or what r->full() returned. */
+static inline int recover_made(struct recover *r)
+{
+	return ++r->room == r->end ? r->full(r) : 0;
+}
 
 /* A sample_fn whose `to` is a struct recover. 0, -ENOMEM, or what feed returned; so do the next three. */
 int recover_sample(void *recover, const struct sample *s);

@@ -35,18 +35,19 @@ void recover_quick_init(struct recover_thread *t)
 {
 	const struct dispatch *d = t->dispatch;
 
+	t->like = (struct sample){ .op = OP_INSTRUCTION, .pid = t->pid, .tid = t->tid, .target = SAMPLE_NOWHERE };
 	for (int op = 0; d && op < 256; op++)
 		t->quick[op] = d->base[op] | may_be(d, op);
 }
 
 /* --- a thread where nothing is in doubt ---------------------------------------------------------------- */
 
-/* Its held instruction stands in the room for the next sample already. */
 struct quick {
 	struct recover_thread *thread;
-	struct recover_frame *frame;	      /* NULL: not now */
+	struct recover_frame *frame;
 	const struct walk_node *nodes, *node; /* of the frame's code, and its place there */
 	quick_opcode held;
+	struct sample *room; /* recover->room, where the held instruction stands already */
 	uint32_t told;
 };
 
@@ -56,14 +57,13 @@ static inline bool is_sure(const struct recover_thread *t, const struct recover_
 	return f && f->n == 1 && !f->follows && !f->arrives && f->side == SIDE_BOTH && !doubt_waits(&t->doubt);
 }
 
-static inline void quick_hold(struct quick *q, uint8_t opcode, quick_opcode kind, uint64_t time, uint64_t cycles)
+static inline void quick_hold(struct quick *q, uint8_t opcode, uint64_t time, uint64_t cycles)
 {
-	struct sample *s = q->thread->r->room;
-
-	s->opcode = opcode;
-	s->time = time;
-	s->cycles = cycles;
-	q->held = kind;
+	*q->room = q->thread->like;
+	q->room->opcode = opcode;
+	q->room->time = time;
+	q->room->cycles = cycles;
+	q->held = q->thread->quick[opcode];
 }
 
 /* Is the held instruction one behind that place, unless it is dispatched again? */
@@ -72,31 +72,31 @@ static inline bool holds_one(const struct recover_thread *t, const struct recove
 	return t->held.valid && !(t->again | t->cleanup | t->resume.valid) && is_sure(t, f);
 }
 
-static inline struct quick quick_begin(struct recover_thread *t)
+/* False: not now. */
+static inline bool quick_begin(struct quick *q, struct recover_thread *t)
 {
 	struct recover_frame *f = recover_frames_top(&t->frames);
-	struct quick q = { .thread = t };
 
 	if (!holds_one(t, f) || t->held.before)
-		return q;
-	q.frame = f;
-	q.nodes = f->walk->nodes;
-	q.node = &q.nodes[f->at[0].place];
-	quick_hold(&q, t->held.opcode, t->quick[t->held.opcode], t->held.time, t->held.cycles);
-	return q;
+		return false;
+	t->like.interpreter = f->interpreter;
+	t->like.code = f->code;
+	*q = (struct quick){ .thread = t, .frame = f, .nodes = f->walk->nodes, .room = t->r->room };
+	q->node = &q->nodes[f->at[0].place];
+	quick_hold(q, t->held.opcode, t->held.time, t->held.cycles);
+	return true;
 }
 
 static inline void quick_end(const struct quick *q)
 {
-	struct recover_counts *counts = &q->thread->r->counts;
-	const struct sample *s = q->thread->r->room;
+	struct recover_thread *t = q->thread;
+	const struct sample *s = q->room;
 
-	if (!q->frame)
-		return;
-	q->thread->held = (struct held){ .valid = true, .opcode = s->opcode, .time = s->time, .cycles = s->cycles };
+	t->held = (struct held){ .valid = true, .opcode = s->opcode, .time = s->time, .cycles = s->cycles };
+	t->r->room = q->room;
+	t->r->counts.dispatched += q->told;
+	t->r->counts.placed += q->told;
 	q->frame->at[0].place = q->node - q->nodes;
-	counts->dispatched += q->told;
-	counts->placed += q->told;
 }
 
 static inline uint8_t base_of(quick_opcode o)
@@ -110,46 +110,42 @@ static inline bool is_twice(quick_opcode held, quick_opcode next)
 	return base_of(next) == base_of(held) && next & QUICK_TWICE;
 }
 
-/*
- * Where the held instruction is, if what is dispatched next is another one. NULL: neither is sure. Without a frame
- * no opcode is held.
- */
-static inline const struct walk_node *quick_place(const struct quick *q, quick_opcode next)
+/* Goes to where the held instruction is, if what is dispatched next is another one. False: neither is sure. */
+static inline bool quick_go(struct quick *q, quick_opcode next)
 {
 	const struct walk_node *to;
 	uint32_t place;
 
 	if (!(next & QUICK_NEW) || !(q->held & QUICK_HELD))
-		return NULL;
-	place = walk_to(q->node, base_of(q->held));
-	if (place == WALK_NOWHERE)
-		return NULL;
+		return false;
+	place = q->node->to[0];
+	if (q->node->ahead[0] != base_of(q->held)) { /* nearly always it is */
+		place = walk_to(q->node, base_of(q->held));
+		if (place == WALK_NOWHERE)
+			return false;
+	}
 	to = &q->nodes[place];
 	if (is_twice(q->held, next) &&
 	    (q->thread->r->compressed || walk_to(to, base_of(next)) == WALK_NOWHERE))
-		return NULL;
-	return to;
+		return false;
+	q->node = to;
+	return true;
 }
 
-/* The held instruction is at this place. */
-static inline int quick_tell(struct quick *q, const struct walk_node *at)
+/* The held instruction is there. */
+static inline int quick_tell(struct quick *q)
 {
-	const struct recover_thread *t = q->thread;
-	struct sample *s = t->r->room;
+	struct recover *r = q->thread->r;
+	int err = 0;
 
-	s->op = OP_INSTRUCTION;
-	s->before = 0;
-	s->passed = false;
-	s->pid = t->pid;
-	s->tid = t->tid;
-	s->interpreter = q->frame->interpreter;
-	s->code = q->frame->code;
-	s->offset = at->offset;
-	s->target = SAMPLE_NOWHERE;
-	s->count = 0;
-	q->node = at;
+	q->room->offset = q->node->offset;
 	q->told++;
-	return t->r->made(t->r->to, s);
+	if (++q->room == r->end) {
+		r->room = q->room;
+		err = r->full(r);
+		q->room = r->room;
+	}
+	return err;
 }
 
 /* --- branches that begin alike ------------------------------------------------------------------------- */
@@ -298,27 +294,26 @@ static int take_next(struct recover_thread *t, struct recover_frame *f, uint32_t
 	return err;
 }
 
-/* By value: the caller's need not lie in memory for what is less common. */
-static __attribute__((noinline)) int take_other(struct recover_thread *t, struct held h, struct ahead ahead)
+static int take_other(struct recover_thread *t, const struct held *h, struct ahead ahead)
 {
 	struct recover_frame *f = recover_frames_top(&t->frames);
-	quick_opcode held = t->quick[t->held.opcode], next = t->quick[h.opcode];
+	quick_opcode held = t->quick[t->held.opcode], next = t->quick[h->opcode];
 	uint32_t place;
 
 	if (!holds_one(t, f))
-		return take_first(t, &h) ? 0 : recover_take(t, &h);
+		return take_first(t, h) ? 0 : recover_take(t, h);
 	place = walk_to(&f->walk->nodes[f->at[0].place], base_of(held));
 	if (place == WALK_NOWHERE)
 		place = place_ahead(f, held, next, ahead);
 	if (place == WALK_NOWHERE || is_twice(held, next))
-		return recover_take(t, &h);
+		return recover_take(t, h);
 	if (next & QUICK_NEW && held & QUICK_HELD)
-		return take_next(t, f, place, &h);
+		return take_next(t, f, place, h);
 	if (next & QUICK_NEW && held & QUICK_LEAVES)
-		return take_left(t, f, place, &h);
+		return take_left(t, f, place, h);
 	if (next & QUICK_RESUME && held & QUICK_HELD && base_of(held) != t->dispatch->pop_top)
-		return take_resume(t, f, place, &h);
-	return recover_take(t, &h);
+		return take_resume(t, f, place, h);
+	return recover_take(t, h);
 }
 
 /* The time of rows, computed where it is another: CYC packets, which it comes from, are fewer than they are. */
@@ -331,57 +326,77 @@ static inline struct moment moment_of(const struct pt_rows *rows, const struct p
 	return (struct moment){ row->cycles, pt_rows_ns(rows, row), pt_rows_cycles(rows, row) };
 }
 
-/* What is dispatched next is the held instruction once more. */
-static void hear_again(struct quick *q)
+/* Takes rows from *from, as long as they are of the commonest. */
+static inline int quick_rows(struct recover_thread *t, const struct pt_rows *rows, const struct pt_row **from,
+			     struct moment *now)
 {
-	quick_end(q);
-	q->thread->again = true;
-	*q = (struct quick){ .thread = q->thread };
+	const struct pt_row *row = *from, *end = rows->at + rows->n;
+	const struct dispatch *d = t->dispatch;
+	struct quick q;
+	int err = 0;
+
+	if (!quick_begin(&q, t))
+		return 0;
+	for (; row < end; row++) {
+		const struct dispatch_slot *s = dispatch_slot(d, row->ip);
+
+		if (row->step == STEP_WORD)
+			break;
+		if (!s)
+			continue;
+		if (row->step != STEP_BRANCH || !quick_go(&q, t->quick[s->opcode]))
+			break;
+		if (row->cycles != now->at)
+			*now = moment_of(rows, row);
+		err = quick_tell(&q);
+		quick_hold(&q, s->opcode, now->ns, now->cycles);
+		if (err)
+			break;
+	}
+	quick_end(&q);
+	*from = row;
+	return err;
 }
 
-/* What is no dispatch, or none that can be told quickly. */
-static int hear_other(struct quick *q, const struct dispatch_slot *s, const struct moment *now, struct ahead ahead)
+/* The first row that is a dispatch, a second one, or a word; or the end. */
+static inline const struct pt_row *skip_rows(const struct dispatch *d, const struct pt_row *row,
+					     const struct pt_row *end)
 {
-	struct recover_thread *t = q->thread;
-	struct held h = { .valid = true, .opcode = s->opcode, .time = now->ns, .cycles = now->cycles };
-	int err;
+	while (row < end && row->step != STEP_WORD && !dispatch_slot(d, row->ip))
+		row++;
+	return row;
+}
 
-	if (s->kind == DISPATCH_AGAIN)
-		hear_again(q);
-	if (s->kind == DISPATCH_AGAIN || ahead.row->step != STEP_BRANCH)
+/* Where tracing begins, nothing is dispatched: an interrupt may come at a handler's first instruction. */
+static int other_row(struct recover_thread *t, const struct pt_rows *rows, const struct pt_row *row,
+		     struct moment *now)
+{
+	struct held h = { .valid = true };
+	enum dispatch_kind kind = dispatch_at(t->dispatch, row->ip, &h.opcode);
+
+	if (kind == DISPATCH_AGAIN)
+		t->again = true;
+	if (kind != DISPATCH_OP || row->step != STEP_BRANCH)
 		return 0;
-	quick_end(q);
-	err = take_other(t, h, ahead);
-	*q = quick_begin(t);
-	return err;
+	if (row->cycles != now->at)
+		*now = moment_of(rows, row);
+	h.time = now->ns;
+	h.cycles = now->cycles;
+	return take_other(t, &h, (struct ahead){ t, row, rows->at + rows->n });
 }
 
 int recover_rows(struct recover_thread *t, const struct pt_rows *rows, const struct pt_row **from)
 {
-	const struct pt_row *row = *from, *end = rows->at + rows->n;
-	const struct dispatch *d = t->dispatch;
-	struct moment now = moment_of(rows, row);
-	struct quick q = quick_begin(t);
+	const struct pt_row *end = rows->at + rows->n;
+	struct moment now = moment_of(rows, *from);
 	int err = 0;
 
-	for (; row < end && row->step != STEP_WORD && !err; row++) {
-		const struct dispatch_slot *s = dispatch_slot(d, row->ip);
-		const struct walk_node *to;
-
-		if (!s)
-			continue;
-		if (row->cycles != now.at)
-			now = moment_of(rows, row);
-		/* Where tracing begins, nothing is dispatched: an interrupt may come at a handler's first instruction. */
-		to = row->step == STEP_BRANCH ? quick_place(&q, t->quick[s->opcode]) : NULL;
-		if (to) {
-			err = quick_tell(&q, to);
-			quick_hold(&q, s->opcode, t->quick[s->opcode], now.ns, now.cycles);
-		} else {
-			err = hear_other(&q, s, &now, (struct ahead){ t, row, end });
-		}
+	while (!err) {
+		err = quick_rows(t, rows, from, &now);
+		*from = skip_rows(t->dispatch, *from, end);
+		if (err || *from == end || (*from)->step == STEP_WORD)
+			break;
+		err = other_row(t, rows, (*from)++, &now);
 	}
-	quick_end(&q);
-	*from = row;
 	return err;
 }

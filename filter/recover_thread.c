@@ -73,7 +73,7 @@ int recover_tell_sample(struct recover_thread *t, const struct sample *s)
 	return doubt_add(&t->doubt, s, DOUBT_SETTLED, DOUBT_NONE, NULL, 0) == DOUBT_NONE ? -ENOMEM : 0;
 }
 
-static struct sample sample_of(const struct recover_thread *t, const struct recover_frame *f,
+static inline struct sample sample_of(const struct recover_thread *t, const struct recover_frame *f,
 			       const struct held *h, unsigned op)
 {
 	return (struct sample){ .op = op,
@@ -97,15 +97,18 @@ static void put_form(struct sample *s, const struct held *h)
 int recover_tell_at(struct recover_thread *t, const struct recover_frame *f, const struct held *h,
 		    unsigned op, uint32_t place)
 {
-	struct sample s = sample_of(t, f, h, op);
+	struct recover *r = t->r;
+	bool plain = !doubt_waits(&t->doubt) && !f->code->excluded;
+	struct sample other, *s = plain ? r->room : &other;
 
+	*s = sample_of(t, f, h, op);
 	if (place != WALK_NOWHERE)
-		s.offset = f->code->instrs[place].offset;
+		s->offset = f->walk->nodes[place].offset;
 	if (op == OP_INSTRUCTION) {
-		put_form(&s, h);
-		t->r->counts.placed++;
+		put_form(s, h);
+		r->counts.placed++;
 	}
-	return recover_tell_sample(t, &s);
+	return plain ? recover_made(r) : recover_tell_sample(t, s);
 }
 
 int recover_record(struct recover_thread *t, struct recover_frame *f, const struct held *h)

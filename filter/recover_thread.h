@@ -50,6 +50,7 @@ struct recover_thread {
 	struct held prologue[RECOVER_PROLOGUE];
 	struct doubt doubt;
 	quick_opcode quick[256];
+	struct sample like; /* of instructions in recover_quick.c: what they have in common */
 };
 
 /* NULL: no memory. */

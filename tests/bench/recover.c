@@ -39,10 +39,30 @@ static int no_rows(void *to, int32_t pid, int32_t tid, const struct pt_rows *row
 	return 0;
 }
 
-static int count(void *n, const struct sample *s)
+#define ROOM 1024 /* as the pipe has it */
+
+struct counter {
+	struct recover *recover;
+	uint64_t n;
+	struct sample room[ROOM];
+};
+
+static int count(struct recover *r)
 {
-	*(uint64_t *)n += s->op == OP_INSTRUCTION;
+	struct counter *c = r->to;
+
+	for (const struct sample *s = c->room; s < r->room; s++)
+		c->n += s->op == OP_INSTRUCTION;
+	r->room = c->room;
 	return 0;
+}
+
+static int copy(void *counter, const struct sample *s)
+{
+	struct counter *c = counter;
+
+	*c->recover->room = *s;
+	return recover_made(c->recover);
 }
 
 static int walk(struct front_ipt *f, struct analysis *a)
@@ -71,8 +91,8 @@ static int timed(int (*read)(struct front_ipt *, struct analysis *), const char 
 int main(int argc, char **argv)
 {
 	const struct options options = { .status = -1 };
-	struct analysis a;
-	uint64_t n = 0;
+	static struct analysis a;
+	static struct counter c = { .recover = &a.recover };
 	double alone, both;
 	char file[4096];
 	struct stat st;
@@ -80,10 +100,12 @@ int main(int argc, char **argv)
 	if (argc != 2 || analysis_open(&a, &options, argv[1]))
 		return EXIT_FAILURE;
 	snprintf(file, sizeof(file), "%s/perf.data", argv[1]);
-	analysis_redirect(&a, count, count, &n, NULL);
+	recover_redirect(&a.recover, copy, &c);
+	recover_give_room(&a.recover, c.room, c.room + ROOM, count);
 	if (stat(file, &st) || timed(walk, file, NULL, &alone) || timed(front_ipt_decode, file, &a, &both))
 		return EXIT_FAILURE;
-	printf("%" PRIu64 " %" PRIu64 " %.4f %.4f\n", n, (uint64_t)st.st_size, alone, both);
+	count(&a.recover);
+	printf("%" PRIu64 " %" PRIu64 " %.4f %.4f\n", c.n, (uint64_t)st.st_size, alone, both);
 	analysis_close(&a);
 	return EXIT_SUCCESS;
 }
