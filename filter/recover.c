@@ -138,10 +138,12 @@ static int tell_prologue(struct recover_thread *t, struct recover_frame *f, uint
 static void take_pop_top(struct recover_thread *t, const struct sample *s)
 {
 	const struct dispatch *d = t->dispatch;
-	uint32_t i = code_index(s->code, s->offset);
+	uint32_t i;
 
-	if (s->op != OP_PY_START || !t->held.valid || !t->resume.valid || !i || i >= s->code->ninstrs ||
-	    d->base[t->held.opcode] != d->pop_top || s->code->instrs[i - 1].base != d->pop_top)
+	if (s->op != OP_PY_START || !t->held.valid || !t->resume.valid || d->base[t->held.opcode] != d->pop_top)
+		return;
+	i = code_index(s->code, s->offset);
+	if (!i || i >= s->code->ninstrs || s->code->instrs[i - 1].base != d->pop_top)
 		return;
 	recover_add_prologue(t, &t->held);
 	t->held.valid = false;

@@ -50,9 +50,11 @@ struct counter {
 static int count(struct recover *r)
 {
 	struct counter *c = r->to;
+	uint64_t n = 0;
 
 	for (const struct sample *s = c->room; s < r->room; s++)
-		c->n += s->op == OP_INSTRUCTION;
+		n += s->op == OP_INSTRUCTION;
+	c->n += n;
 	r->room = c->room;
 	return 0;
 }
