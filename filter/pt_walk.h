@@ -34,7 +34,7 @@ struct pt_break {
 	uint64_t from, to, core;
 };
 
-#define PT_ROWS 256
+#define PT_ROWS 512
 
 /* Branches, beginnings of tracing, and words, all of one thread. */
 struct pt_row {
