@@ -24,11 +24,18 @@ static int gap(void *to, int32_t pid, int32_t tid)
 	return word(to, pid, tid, 0, 0, 0);
 }
 
+static int rows(void *to, int32_t pid, int32_t tid, const struct pt_rows *r)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		word(to, pid, tid, pt_rows_ns(r, &r->at[i]), pt_rows_cycles(r, &r->at[i]), r->at[i].ip);
+	return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[32];
 	uint64_t sum = 0;
-	const struct pt_feed feed = { word, gap, .to = &sum };
+	const struct pt_feed feed = { word, gap, word, word, gap, rows, &sum };
 	struct pt_trace t;
 	int fd = memfd_create("perf.data", 0);
 
