@@ -229,8 +229,6 @@ static uint32_t place_ahead(const struct recover_frame *f, quick_opcode held, qu
 {
 	struct alike a;
 
-	if (f->code->excluded)
-		return WALK_NOWHERE;
 	for (ways_of(&a, f->walk, f->at[0].place, base_of(held)); a.n; next = look(&ahead)) {
 		if (!(next & QUICK_NEW) || !(held & QUICK_HELD) || is_twice(held, next))
 			return WALK_NOWHERE;
