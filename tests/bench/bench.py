@@ -366,7 +366,7 @@ class Bench:
     def markers(self):
         for python in self.pythons:
             measured = list(self.slices(python))
-            slices = [s for m in measured for s in measured_slices(m)]
+            slices = [s for m in measured for variants in m["events"].values() for rows in variants.values() for s in rows]
             full, share = full_speed(slices)
             rows = []
             for name in measured[0]["events"]:
