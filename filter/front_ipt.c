@@ -101,7 +101,7 @@ static const struct pt_row *skip_to_word(const struct pt_row *row, const struct 
 	return row;
 }
 
-/* Each by itself where a word waits for what comes behind it, and where cycles are not those of the packets. */
+/* Each by itself where a word waits for what comes behind it. */
 static int put_rows(void *front, int32_t pid, int32_t tid, const struct pt_rows *rows)
 {
 	struct front_ipt *f = front;
@@ -111,8 +111,9 @@ static int put_rows(void *front, int32_t pid, int32_t tid, const struct pt_rows 
 
 	if (pid != f->pid)
 		change_process(f, pid);
+	f->analysis->recover.ticks = f->by_core ? NULL : &f->ticks;
 	while (row < end && !err) {
-		if (row->step == STEP_WORD || f->analysis->decoder.holding || !f->by_core) {
+		if (row->step == STEP_WORD || f->analysis->decoder.holding) {
 			err = put_row(f, pid, tid, rows, row++);
 			continue;
 		}

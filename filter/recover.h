@@ -35,6 +35,7 @@ struct recover_counts {
 };
 
 struct recover_thread;
+struct ticks;
 
 struct recover {
 	struct codes *codes;
@@ -43,6 +44,7 @@ struct recover {
 	struct sample *room, *end; /* samples may be made here, in their order, up to the end; */
 	int (*full)(struct recover *r); /* then this takes them, and gives other room */
 	struct sample own; /* room for one */
+	struct ticks *ticks; /* what recover_rows() has cycles of; NULL: the rows */
 	struct map threads; /* (pid, tid) */
 	struct recover_thread *last;
 	uint64_t last_key;

@@ -6,6 +6,8 @@
  */
 #include "recover_quick.h"
 
+#include "ticks.h"
+
 /* --- what opcodes may be ------------------------------------------------------------------------------- */
 
 /* As in recover_take(): what is not held there, or not always. */
@@ -319,9 +321,14 @@ struct moment {
 	uint64_t at, ns, cycles;
 };
 
-static inline struct moment moment_of(const struct pt_rows *rows, const struct pt_row *row)
+static inline struct moment moment_of(const struct recover_thread *t, const struct pt_rows *rows,
+				      const struct pt_row *row)
 {
-	return (struct moment){ row->cycles, pt_rows_ns(rows, row), pt_rows_cycles(rows, row) };
+	struct recover *r = t->r;
+	struct moment m = { row->cycles, pt_rows_ns(rows, row), 0 };
+
+	m.cycles = r->ticks ? ticks_at(r->ticks, r->codes, t->pid, m.ns) : pt_rows_cycles(rows, row);
+	return m;
 }
 
 /* Takes rows from *from, as long as they are of the commonest. */
@@ -345,7 +352,7 @@ static inline int quick_rows(struct recover_thread *t, const struct pt_rows *row
 		if (row->step != STEP_BRANCH || !quick_go(&q, t->quick[s->opcode]))
 			break;
 		if (row->cycles != now->at)
-			*now = moment_of(rows, row);
+			*now = moment_of(t, rows, row);
 		err = quick_tell(&q);
 		quick_hold(&q, s->opcode, now->ns, now->cycles);
 		if (err)
@@ -377,7 +384,7 @@ static int other_row(struct recover_thread *t, const struct pt_rows *rows, const
 	if (kind != DISPATCH_OP || row->step != STEP_BRANCH)
 		return 0;
 	if (row->cycles != now->at)
-		*now = moment_of(rows, row);
+		*now = moment_of(t, rows, row);
 	h.time = now->ns;
 	h.cycles = now->cycles;
 	return take_other(t, &h, (struct ahead){ t, row, rows->at + rows->n });
@@ -386,7 +393,7 @@ static int other_row(struct recover_thread *t, const struct pt_rows *rows, const
 int recover_rows(struct recover_thread *t, const struct pt_rows *rows, const struct pt_row **from)
 {
 	const struct pt_row *end = rows->at + rows->n;
-	struct moment now = moment_of(rows, *from);
+	struct moment now = moment_of(t, rows, *from);
 	int err = 0;
 
 	while (!err) {
