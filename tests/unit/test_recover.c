@@ -11,6 +11,7 @@
 #include "recover.h"
 #include "recover_code.h"
 #include "recover_gather.h"
+#include "ticks.h"
 
 /* Codes 1 to 7; offsets are twice the index. */
 static const struct row loop[] = { /* for: if: LOAD LOAD; else LOAD STORE */
@@ -406,8 +407,10 @@ static struct item any_item(struct item *at)
 	return (struct item){ 0, at->op, at->code + 10 * (random() % 3), at->index++, at->to };
 }
 
+/* Where cycles are ticks those of the packets are wrong ones here, and nobody must ask for them. */
 static struct noise noise_of(struct codes *codes, unsigned seed, bool many)
 {
+	struct ticks ticks = { 0 };
 	struct noise n = { 0 };
 	struct item at = { .code = 1 };
 	struct recover r;
@@ -416,12 +419,15 @@ static struct noise noise_of(struct codes *codes, unsigned seed, bool many)
 	srandom(seed);
 	recover_init(&r, codes, check, &n);
 	r.compressed = seed % 2;
+	r.ticks = seed == 2 ? &ticks : NULL;
+	gather.rows.thread = r.ticks ? 1 : 0;
 	for (uint64_t i = 0; i < 150000; i++) {
 		struct item item = any_item(&at);
 
 		feed(&r, codes, &item, i);
 	}
 	assert_int_equal(gather_end(&gather), 0);
+	gather.rows.thread = 0;
 	assert_int_equal(recover_finish(&r), 0);
 	assert_int_equal(n.told, r.counts.placed);
 	assert_int_equal(r.counts.dispatched,
