@@ -59,7 +59,7 @@ void recover_drop_pop_top(struct recover_thread *t)
 		recover_frame_lose(recover_frames_top(&t->frames), &t->doubt);
 }
 
-/* A RESUME that no marker followed: a frame of code that nothing told of. */
+/* A RESUME that no marker followed: a frame of code that nothing told of. Before all markers its end is not seen, either. */
 int recover_settle(struct recover_thread *t)
 {
 	int err;
@@ -71,8 +71,10 @@ int recover_settle(struct recover_thread *t)
 		return err;
 	t->resume.valid = false;
 	recover_drop_prologue(t);
-	t->r->counts.dispatched += t->begun;
-	t->r->counts.lost += t->begun;
+	if (!t->begun)
+		return 0;
+	t->r->counts.dispatched++;
+	t->r->counts.lost++;
 	return recover_frames_push(&t->frames, NULL) ? 0 : -ENOMEM;
 }
 
