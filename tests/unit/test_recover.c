@@ -486,12 +486,33 @@ static void test_words(void **state)
 	codes_free(&codes);
 }
 
+/* Frames whose end is not seen are not kept: a thread that no marker ever begins takes no memory. */
+static void test_unbegun(void **state)
+{
+	static const struct item call[] = { T(RESUME), T(LOAD), T(CALL) };
+	struct codes codes;
+	struct recover r;
+
+	(void)state;
+	make_codes(&codes);
+	recover_init(&r, &codes, note, NULL);
+	for (unsigned k = 0; k < 300; k++)
+		feed(&r, &codes, &call[k % 3], k);
+	assert_int_equal(gather_end(&gather), 0);
+	assert_int_equal(recover_thread_at(&r, 7, 7)->frames.n, 0);
+	assert_int_equal(recover_finish(&r), 0);
+	assert_int_equal(r.counts.dispatched, 0);
+	recover_free(&r);
+	codes_free(&codes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_compressed), cmocka_unit_test(test_excluded),
 		cmocka_unit_test(test_noise), cmocka_unit_test(test_words),
+		cmocka_unit_test(test_unbegun),
 		cmocka_unit_test_setup(test_cases, gather_them),
 		cmocka_unit_test_setup(test_excluded, gather_them),
 	};
