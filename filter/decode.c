@@ -77,8 +77,8 @@ static inline struct lane *lane_of(struct decoder *d, int32_t pid, int32_t tid)
 }
 
 /* A sample that belongs to no code object. */
-static int feed_bare(struct decoder *d, const struct lane *l, const struct word *w, unsigned op,
-		     uint64_t count)
+static void make_bare(struct decoder *d, const struct lane *l, const struct word *w, unsigned op,
+		      uint64_t count)
 {
 	*d->room = (struct sample){
 		.op = op,
@@ -90,6 +90,12 @@ static int feed_bare(struct decoder *d, const struct lane *l, const struct word 
 		.target = SAMPLE_NOWHERE,
 		.count = count,
 	};
+}
+
+static int feed_bare(struct decoder *d, const struct lane *l, const struct word *w, unsigned op,
+		     uint64_t count)
+{
+	make_bare(d, l, w, op, count);
 	return d->feed(d->to, d->room);
 }
 
@@ -162,35 +168,17 @@ static int feed_frames(struct decoder *d, const struct lane *l, const struct wor
 {
 	if (!l->process->dispatch)
 		return 0;
-	*d->room = (struct sample){
-		.op = OP_FRAMES,
-		.pid = w->pid,
-		.tid = w->tid,
-		.interpreter = l->interpreter,
-		.time = w->time,
-		.cycles = w->cycles,
-		.offset = w->bits & 1,
-		.target = SAMPLE_NOWHERE,
-		.count = marker_offset(w->bits),
-	};
+	make_bare(d, l, w, OP_FRAMES, marker_offset(w->bits));
+	d->room->offset = w->bits & 1;
 	return d->feed(d->to, d->room);
 }
 
 /* A segment begins or ends: whatever was before, the sequence goes on from here. */
 static int accept_snapshot(struct decoder *d, struct lane *l, const struct word *w)
 {
-	*d->room = (struct sample){
-		.op = OP_SNAPSHOT,
-		.opcode = l->process->duty.period_ns != 0,
-		.pid = w->pid,
-		.tid = w->tid,
-		.interpreter = l->interpreter,
-		.time = w->time,
-		.cycles = w->cycles,
-		.offset = w->bits & 1,
-		.target = SAMPLE_NOWHERE,
-		.count = marker_offset(w->bits),
-	};
+	make_bare(d, l, w, OP_SNAPSHOT, marker_offset(w->bits));
+	d->room->opcode = l->process->duty.period_ns != 0;
+	d->room->offset = w->bits & 1;
 	l->open = true;
 	l->gap = l->widened = false;
 	l->process->received++;
