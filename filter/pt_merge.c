@@ -9,7 +9,7 @@
 
 struct pt_queue *pt_merge_queue(struct pt_merge *m, uint32_t idx)
 {
-	struct pt_queue *queues;
+	struct pt_queue **queues, *q;
 
 	if (idx >= QUEUES_MAX)
 		return NULL;
@@ -18,10 +18,15 @@ struct pt_queue *pt_merge_queue(struct pt_merge *m, uint32_t idx)
 		if (!queues)
 			return NULL;
 		m->queues = queues;
-		for (; m->nqueues <= idx; m->nqueues++)
-			queues[m->nqueues] = (struct pt_queue){ .cpu = -1, .tid = -1 };
+		while (m->nqueues <= idx)
+			queues[m->nqueues++] = NULL;
 	}
-	return &m->queues[idx];
+	if (m->queues[idx])
+		return m->queues[idx];
+	q = calloc(1, sizeof(*q));
+	if (q)
+		q->cpu = q->tid = -1;
+	return m->queues[idx] = q;
 }
 
 /* Lets an entry rise from a hole in the heap, past all that are later. */
@@ -231,9 +236,9 @@ static int run_queue(struct pt_merge *m, struct pt_queue *q, uint64_t *time)
 static void change_at(struct pt_merge *m, uint64_t time, int32_t cpu, bool away)
 {
 	for (uint32_t i = 0; i < m->nqueues; i++) {
-		struct pt_queue *q = &m->queues[i];
+		struct pt_queue *q = m->queues[i];
 
-		if (!q->follows_cpu || q->cpu != cpu)
+		if (!q || !q->follows_cpu || q->cpu != cpu)
 			continue;
 		find_task(m, q);
 		count_cycles_until(m, q, time);
@@ -262,8 +267,10 @@ static int start(struct pt_merge *m)
 	if (!m->heap)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < m->nqueues; i++) {
-		struct pt_queue *q = &m->queues[i];
+		struct pt_queue *q = m->queues[i];
 
+		if (!q)
+			continue;
 		q->walk.tips = m->feed.branch;
 		q->walk.gathers = m->feed.rows && q->walk.branches;
 		do
@@ -289,8 +296,8 @@ int pt_merge_run(struct pt_merge *m, uint64_t until)
 
 		if (m->nheap && m->heap[0].time < until)
 			time = m->heap[0].time + 1;
-		find_task(m, &m->queues[idx]);
-		err = run_queue(m, &m->queues[idx], &time);
+		find_task(m, m->queues[idx]);
+		err = run_queue(m, m->queues[idx], &time);
 		if (!err)
 			push(m, idx, time);
 	}
@@ -299,8 +306,11 @@ int pt_merge_run(struct pt_merge *m, uint64_t until)
 
 void pt_merge_free(struct pt_merge *m)
 {
-	for (uint32_t i = 0; i < m->nqueues; i++)
-		pt_queue_free(&m->queues[i]);
+	for (uint32_t i = 0; i < m->nqueues; i++) {
+		if (m->queues[i])
+			pt_queue_free(m->queues[i]);
+		free(m->queues[i]);
+	}
 	free(m->queues);
 	free(m->heap);
 	tasks_free(&m->tasks);

@@ -34,7 +34,7 @@ struct pt_ordinal {
 struct pt_merge {
 	const struct pt_clocks *clocks;
 	struct tasks tasks;
-	struct pt_queue *queues; /* [idx] */
+	struct pt_queue **queues; /* [idx], NULL: a file need not use them all */
 	uint32_t nqueues;
 	struct pt_ordinal *heap;
 	uint32_t nheap;

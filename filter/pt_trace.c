@@ -305,8 +305,10 @@ static int read_side(struct pt_trace *t)
 static void sum_faults(struct pt_trace *t)
 {
 	for (uint32_t i = 0; i < t->merge.nqueues; i++) {
-		const struct pt_queue *q = &t->merge.queues[i];
+		const struct pt_queue *q = t->merge.queues[i];
 
+		if (!q)
+			continue;
 		t->faults.overflows += q->overflows;
 		t->faults.damages += q->damages;
 		t->faults.untimed += q->walk.untimed;

@@ -77,7 +77,8 @@ static void add(struct pt_merge *m, uint32_t idx, int32_t cpu, int32_t tid, cons
 static void done(struct pt_merge *m)
 {
 	for (uint32_t i = 0; i < m->nqueues; i++)
-		close(m->queues[i].fd);
+		if (m->queues[i])
+			close(m->queues[i]->fd);
 	pt_merge_free(m);
 }
 
@@ -224,7 +225,7 @@ static void test_damage(void **state)
 	assert_int_equal(pt_merge_run(&m, UINT64_MAX), 0);
 	assert_string_equal(log.words, "ac");
 	assert_int_equal(log.gaps, 1);
-	assert_int_equal(m.queues[0].damages, 1);
+	assert_int_equal(m.queues[0]->damages, 1);
 	done(&m);
 }
 
@@ -241,13 +242,31 @@ static void test_stops(void **state)
 	done(&m);
 }
 
+/* A file may name any index: those before it that it does not use take no memory but for their places. */
+static void test_far_index(void **state)
+{
+	struct pt_merge m;
+	struct log log;
+	uint32_t most = (1u << 20) - 1;
+
+	(void)state;
+	init(&m, &log);
+	ADD(&m, most, -1, 7, BEGIN("\x10") AT("\x11", "a"));
+	for (uint32_t i = 0; i < most; i++)
+		assert_null(m.queues[i]);
+	assert_null(pt_merge_queue(&m, most + 1));
+	assert_int_equal(pt_merge_run(&m, UINT64_MAX), 0);
+	assert_string_equal(log.words, "a");
+	done(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_cpus),
 		cmocka_unit_test(test_leave_and_come), cmocka_unit_test(test_leave_at_a_word),
 		cmocka_unit_test(test_unknown_thread), cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_stops),
+		cmocka_unit_test(test_stops), cmocka_unit_test(test_far_index),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
