@@ -11,10 +11,10 @@
 #define TNT64(b) TNT32(b), [(b) + 32] = COMMON_TNT, TNT32((b) + 32)
 #define IPS(op, kind) [op | 0x20] = kind, [op | 0x40] = kind, [op | 0x80] = kind, [op | 0xc0] = kind
 
-/* CYC: those that end in 11. TNT: even ones, the highest bit says where it stops; a power of two has no other. */
+/* CYC: those that end in 11; [3], of no cycle, is rare, and the time is made anew there. TNT: even ones, the highest bit says where it stops; a power of two has no other. */
 const uint8_t pt_commons[256] = {
 	[0] = COMMON_PAD, [2] = COMMON_LONG,
-	CYC32(3), CYC32(35), CYC32(67), CYC32(99), CYC32(131), CYC32(163), CYC32(195), CYC32(227),
+	[3 + 4] = COMMON_CYC_LONG, CYC8(11), CYC8(19), CYC8(27), CYC32(35), CYC32(67), CYC32(99), CYC32(131), CYC32(163), CYC32(195), CYC32(227),
 	[4] = COMMON_TNT_NONE, [6] = COMMON_TNT,
 	[8] = COMMON_TNT_NONE, TNT8(8),
 	[16] = COMMON_TNT_NONE, TNT16(16),

@@ -269,6 +269,13 @@ static void settle_rows(struct pt_walk *w, const struct scan *s)
 	rows->ratio = pt_time_ratio(&w->time);
 	rows->base = rows->ratio > 0 ? (int64_t)w->time.base : 0;
 	rows->since = w->time.now;
+	rows->first = w->time.cycles;
+}
+
+/* Only a CYC moves it on: made of doubles it would be rounded, months after the machine was started. */
+static uint64_t time_at(const struct pt_walk *w, uint64_t cycles)
+{
+	return cycles == w->time.cycles ? w->time.now : pt_time_at(&w->time, cycles, w->time.now);
 }
 
 static void settle(struct pt_walk *w, const struct scan *s)
@@ -278,11 +285,11 @@ static void settle(struct pt_walk *w, const struct scan *s)
 
 	w->core = s->core;
 	if (step) {
-		w->stamp = pt_time_at(&w->time, s->cycles - behind, w->time.now);
+		w->stamp = time_at(w, s->cycles - behind);
 		w->passed.stamp = w->stamp;
 		w->passed.core = w->core - (behind & s->counts);
 	}
-	w->time.now = pt_time_at(&w->time, s->cycles, w->time.now);
+	w->time.now = time_at(w, s->cycles);
 	w->time.cycles = s->cycles;
 	w->p = s->p;
 	w->ip = s->ip;

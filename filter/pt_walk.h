@@ -47,7 +47,7 @@ struct pt_row {
 struct pt_rows {
 	const struct pt_clocks *clocks;
 	double base, ratio;	 /* of the clock: ticks at no cycles, ticks a cycle */
-	uint64_t since;		 /* none is before that */
+	uint64_t since, first;	 /* no row is before this time, which it was at so many cycles */
 	uint64_t thread, counts; /* the thread's cycles at a row: thread + (core & counts) */
 	uint32_t n;
 	struct pt_row at[PT_ROWS];
@@ -56,8 +56,9 @@ struct pt_rows {
 static inline uint64_t pt_rows_ns(const struct pt_rows *r, const struct pt_row *row)
 {
 	int64_t time = r->base + (int64_t)row->cycles * r->ratio; /* as pt_time_at() has it */
+	bool moved = row->cycles != r->first && time > (int64_t)r->since;
 
-	return pt_time_ns(r->clocks, time > (int64_t)r->since ? time : (int64_t)r->since);
+	return pt_time_ns(r->clocks, moved ? time : (int64_t)r->since);
 }
 
 static inline uint64_t pt_rows_cycles(const struct pt_rows *r, const struct pt_row *row)
