@@ -68,6 +68,23 @@ def pge(ip):
     return b"\x71" + ip.to_bytes(6, "little")
 
 
+def pgd(ip):
+    return b"\x61" + ip.to_bytes(6, "little")
+
+
+def tip(ip, size=6):
+    """With all of the ip, or the lower bytes that the last one had otherwise."""
+    return {2: b"\x2d", 4: b"\x4d", 6: b"\x6d"}[size] + ip.to_bytes(6, "little")[:size]
+
+
+def tnt(taken):
+    """Up to six conditional branches, the oldest first."""
+    bits = 1
+    for one in taken:
+        bits = bits << 1 | one
+    return bytes((bits << 1,))
+
+
 def ns(ticks):
     """perf's time of a TSC."""
     return (ZERO + (ticks >> SHIFT) * MULT + ((ticks & (1 << SHIFT) - 1) * MULT >> SHIFT)) & (1 << 64) - 1
@@ -139,12 +156,12 @@ class Setup:
         self.mtc_period = rng.choice((0, 3, 5, 9))
         self.cyc, self.mtc = rng.choice(((1, 1), (1, 0), (0, 1), (1, 1)))
         self.fup_on_ptw, self.faults, self.snapshot = rng.random() < 0.3, 0.0, False
-        self.cpus, self.switches, self.compressed = 0, 0, False
+        self.cpus, self.switches, self.compressed, self.branches = 0, 0, False, False
         self.__dict__.update(fixed)
 
     def config(self):
         return (CONFIG_PT | CONFIG_TSC | CONFIG_PTW | self.cyc * CONFIG_CYC | self.mtc * CONFIG_MTC
-                | self.mtc_period << 14)
+                | self.branches * CONFIG_BRANCH | self.mtc_period << 14)
 
 
 class Stream:
@@ -165,7 +182,19 @@ class Stream:
         elif kind < 0.03 + self.setup.faults:
             self.out += clock.cyc() + OVF + clock.go_on(5000) + clock.psb()
         self.out += PAD * self.rng.choice((0, 0, 0, 1, 9)) + clock.cyc()
+        if self.setup.branches:
+            self.out += self.branches()
         return clock.now
+
+    def branches(self):
+        """What a program does between two words: it branches, and leaves the part that is traced, and comes back."""
+        rng, out = self.rng, b""
+        for _ in range(rng.randrange(12)):
+            ip = 0x7F3A00400000 + rng.randrange(1 << 16)
+            out += rng.choice((tnt([rng.random() < 0.5 for _ in range(rng.randrange(1, 7))]), tip(ip, rng.choice((2, 2, 4, 6))),
+                               pgd(ip) + pge(ip + 99)))
+            out += self.clock.go_on(rng.randrange(9)) + self.clock.cyc()
+        return out
 
     def write(self, word):
         self.out += ptw(word, self.setup.fup_on_ptw) + (fup(0x401000) if self.setup.fup_on_ptw else b"")
@@ -245,6 +274,11 @@ def threads(seed, nthreads=3, count=400, **fixed):
         file.chunks(i, 100 + i, ANY, stream(rng, setup, Words(100 + i), count), rng.choice((37, 1000)))
     file.plain(FINISHED_ROUND, b"")
     return file
+
+
+def branches(seed, count=400):
+    """Branches among the words: for a reader that does not follow them in code, which is nowhere."""
+    return threads(seed, 1, count, branches=True, cyc=1)
 
 
 class Cpu:
