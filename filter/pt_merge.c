@@ -80,17 +80,33 @@ struct span {
 	uint64_t before, behind; /* sums of cycles there */
 };
 
+static bool is_past(const struct pt_break *b, uint64_t cycles, uint64_t time)
+{
+	return b->core < cycles || b->to < time;
+}
+
+/* Breaks before what is counted are of no use any more, nor those that the walk has written over. */
+static void pass_breaks(struct pt_queue *q)
+{
+	const struct pt_walk *w = &q->walk;
+
+	if (q->passed + PT_BREAKS < w->nbreaks)
+		q->passed = w->nbreaks - PT_BREAKS;
+	while (q->passed < w->nbreaks && is_past(&w->breaks[q->passed % PT_BREAKS], q->counted, q->counted_at))
+		q->passed++;
+}
+
 /* The part of a trace in which `time` is, between breaks: in between time and cycles go on evenly. */
-static struct span span_at(const struct pt_queue *q, uint64_t time)
+static struct span span_at(struct pt_queue *q, uint64_t time)
 {
 	const struct pt_walk *w = &q->walk;
 	struct span s = { q->counted_at, w->stamp, q->counted, w->core };
-	uint64_t i = w->nbreaks > PT_BREAKS ? w->nbreaks - PT_BREAKS : 0;
 
-	for (; i < w->nbreaks; i++) {
+	pass_breaks(q);
+	for (uint64_t i = q->passed; i < w->nbreaks; i++) {
 		const struct pt_break *b = &w->breaks[i % PT_BREAKS];
 
-		if (b->core < s.before || b->to < s.from || b->to > w->stamp)
+		if (is_past(b, s.before, s.from) || b->to > w->stamp)
 			continue;
 		if (time < b->from)
 			return (struct span){ s.from, b->from, s.before, b->core };
@@ -257,6 +273,22 @@ int pt_merge_come(struct pt_merge *m, uint64_t time, int32_t cpu, int32_t pid, i
 	return tasks_run(&m->tasks, cpu, pid, tid);
 }
 
+static int start_queue(struct pt_merge *m, struct pt_queue *q)
+{
+	int step;
+
+	if (q->follows_cpu)
+		q->walk.breaks = calloc(PT_BREAKS, sizeof(*q->walk.breaks));
+	if (q->follows_cpu && !q->walk.breaks)
+		return -ENOMEM;
+	q->walk.tips = m->feed.branch;
+	q->walk.gathers = m->feed.rows && q->walk.branches;
+	do
+		step = pt_queue_next(q);
+	while (step == STEP_OVERFLOW || step == STEP_DAMAGE);
+	return step;
+}
+
 /* Each queue goes to its first step with a time. */
 static int start(struct pt_merge *m)
 {
@@ -271,11 +303,7 @@ static int start(struct pt_merge *m)
 
 		if (!q)
 			continue;
-		q->walk.tips = m->feed.branch;
-		q->walk.gathers = m->feed.rows && q->walk.branches;
-		do
-			step = pt_queue_next(q);
-		while (step == STEP_OVERFLOW || step == STEP_DAMAGE);
+		step = start_queue(m, q);
 		if (step < 0)
 			return step;
 		hold(q, step);

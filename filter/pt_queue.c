@@ -107,4 +107,5 @@ void pt_queue_free(struct pt_queue *q)
 {
 	unmap(q);
 	free(q->chunks);
+	free(q->walk.breaks);
 }

@@ -24,6 +24,7 @@ struct pt_queue {
 	uint64_t counted;   /* of walk.core, what is already some task's */
 	uint64_t counted_at; /* TSC: up to when that is */
 	uint64_t shared_to;  /* of walk.core, what was already told as shared (pt_merge.h) */
+	uint64_t passed;     /* of walk.breaks: so many lie before that time */
 	struct pt_chunk *chunks;
 	uint32_t nchunks, next;
 	uint8_t *map;

@@ -163,7 +163,7 @@ static void take_tsc(struct pt_walk *w, uint64_t payload, bool after_cyc)
 	uint64_t from = t->now;
 
 	pt_time_tsc(t, payload, after_cyc);
-	if (from && t->now > from && (t->cbr || t->measured))
+	if (w->breaks && from && t->now > from && (t->cbr || t->measured))
 		w->breaks[w->nbreaks++ % PT_BREAKS] = (struct pt_break){ from, t->now, w->core };
 }
 

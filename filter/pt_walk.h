@@ -66,7 +66,11 @@ static inline uint64_t pt_rows_cycles(const struct pt_rows *r, const struct pt_r
 	return r->thread + (row->core & r->counts);
 }
 
-#define PT_BREAKS 16 /* the latest ones are known */
+/*
+ * So many are known, the latest ones. A thread has one each time that it waited: while it waits for the GIL as often as
+ * every 5 ms (CPython, sys.getswitchinterval()).
+ */
+#define PT_BREAKS 1024
 
 struct pt_walk {
 	struct pt_time time;
@@ -96,7 +100,7 @@ struct pt_walk {
 	packet_block block;
 	uint64_t held;
 	uint64_t untimed; /* words before the first time: dropped, as perf does */
-	struct pt_break breaks[PT_BREAKS]; /* the n-th at n % PT_BREAKS */
+	struct pt_break *breaks; /* PT_BREAKS of them, the n-th at n % PT_BREAKS; NULL: not wanted */
 	uint64_t nbreaks;
 	struct pt_rows rows;
 };

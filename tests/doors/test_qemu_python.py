@@ -176,15 +176,17 @@ list(map(work, [0, 1, 2, 3, 5, 8, 5, 13, 200, 0, 1, 1]))
 """
 
 
-# The loop's thread and two more go from CPU to CPU, and meet on each of them.
+# The loop's thread and two more go from CPU to CPU, and meet on each of them. It waits often where no marker is.
 MOVING = MANY.replace("work(1000)", """
 import threading
+import time
 
 def others():
     list(map(lambda n: n % 7, range(500)))
 
 first, second = threading.Thread(target=others), threading.Thread(target=others)
 first.start(), second.start()
+list(map(time.sleep, [0.002] * 20))
 work(500)
 first.join(), second.join()
 """)

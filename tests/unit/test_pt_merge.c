@@ -201,6 +201,48 @@ static void test_leave_at_a_word(void **state)
 	done(&m);
 }
 
+/* "a", four cycles up to 15; from 19 on so many waits of a tick, a cycle before each; a cycle, "b". How many bytes. */
+static size_t put_waits(uint8_t *bytes, uint64_t waits)
+{
+	uint8_t *p = mempcpy(bytes, FIRST CYC("\x23"), sizeof(FIRST CYC("\x23")) - 1);
+
+	for (uint64_t n = 0; n <= waits; n++) {
+		uint64_t packet = (0x19 + 2 * n) << 8 | 0x19;
+
+		p = mempcpy(p, &packet, sizeof(packet));
+		p = mempcpy(p, CYC("\x0b"), 1);
+	}
+	return (uint8_t *)mempcpy(p, PTW("b"), sizeof(PTW("b")) - 1) - bytes;
+}
+
+/* As above, 7 leaves and 8 comes. What the walk has forgotten until "b" nothing tells any more. */
+static void test_waits(void **state)
+{
+	static const struct {
+		uint64_t waits, had7, shared;
+	} cases[] = { { 0, 4, 0 }, { 16, 4, 0 }, { PT_BREAKS - 1, 4, 0 }, { PT_BREAKS, 5 * 4 / 9, 5 } };
+	static uint8_t bytes[16 * (PT_BREAKS + 8)];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct pt_merge m;
+		struct log log;
+
+		init(&m, &log);
+		add(&m, 0, 0, -1, bytes, put_waits(bytes, cases[i].waits));
+		tasks_run(&m.tasks, 0, 5, 7);
+		assert_int_equal(pt_merge_run(&m, 0x15), 0);
+		pt_merge_leave(&m, 0x15, 0);
+		assert_int_equal(pt_merge_run(&m, 0x19), 0);
+		assert_int_equal(pt_merge_come(&m, 0x19, 0, 5, 8), 0);
+		assert_int_equal(pt_merge_run(&m, UINT64_MAX), 0);
+		assert_int_equal(tasks_find(&m.tasks, 7)->cycles, 1 + cases[i].had7);
+		assert_int_equal(log.cycles[1], cases[i].waits + 1);
+		assert_int_equal(m.shared, cases[i].shared);
+		done(&m);
+	}
+}
+
 static void test_unknown_thread(void **state)
 {
 	struct pt_merge m;
@@ -265,7 +307,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads), cmocka_unit_test(test_cpus),
 		cmocka_unit_test(test_leave_and_come), cmocka_unit_test(test_leave_at_a_word),
-		cmocka_unit_test(test_unknown_thread), cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_waits), cmocka_unit_test(test_unknown_thread), cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_stops), cmocka_unit_test(test_far_index),
 	};
 
