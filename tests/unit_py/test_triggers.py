@@ -208,7 +208,7 @@ def test_orders():
 
 
 def test_garbage_collections():
-    with rec.recording("import gc\ngc.collect()\ngc.collect(0)\n", recorder=["--flight", "1s"]) as r:
+    with rec.recording("import gc\ngc.collect()\ngc.collect(0)\n", recorder=["--flight", "10s"]) as r:
         names = [(e.name, e.qualname[-1]) for e in r.events("garbage collection, generation 2")]
         equal(names[:2], [("PY_START", "2"), ("PY_RETURN", "2")])
         assert r.events("garbage collection, generation 0")
