@@ -22,15 +22,15 @@ def work(n):
 def mark(i):
     assert ocular.take_snapshot("label %d" % i, number=i, half=i / 2, text='a"b\\n', other=mark) is True
 for i in range(3):
-    took = 1
-    while took > 0.03:
+    while True:
         time.sleep(0.08) # with what comes before it: longer than any window here
         for k in range(30000):
             work(0)
         began = time.perf_counter()
         work(1000)
-        took = time.perf_counter() - began
-    mark(i)
+        if time.perf_counter() - began < 0.03:
+            mark(i)
+            break
     while i < 2 and open(table, "rb").read().count(b'"trigger":"take_snapshot"') <= i:
         time.sleep(0.02)
 """
