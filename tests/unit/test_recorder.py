@@ -48,6 +48,31 @@ def perf_count(path="rec/perf.data"):
     return counts
 
 
+def wait_for(found):
+    deadline = time.monotonic() + TIMEOUT
+    while not found():
+        assert time.monotonic() < deadline, "in vain"
+        time.sleep(0.01)
+
+
+def is_written(size):
+    """Whether the file has so many bytes: a head of 3 KB, and 8 to 12 for each marker."""
+    return os.path.exists("rec/perf.data") and os.path.getsize("rec/perf.data") >= size
+
+
+def is_pending(pid, number):
+    """Whether a process has not taken a signal yet that it was sent."""
+    with open(f"/proc/{pid}/status") as lines:
+        masks = [int(line.split()[1], 16) for line in lines if line.startswith(("SigPnd", "ShdPnd"))]
+    return any(mask >> (number - 1) & 1 for mask in masks)
+
+
+def has_open(pid, path):
+    """Whether a process has a file open: its own trace until that is complete."""
+    fds = f"/proc/{pid}/fd"
+    return any(os.path.realpath(os.path.join(fds, fd)) == os.path.realpath(path) for fd in os.listdir(fds))
+
+
 def check_whole(threads, markers, path="rec"):
     """All of the producer's markers, once by our own reader and once by perf."""
     assert fsck(path).returncode == 0
@@ -157,16 +182,17 @@ def test_signal_is_passed_on_first():
 
 
 def test_second_interrupt_ends_the_recording_not_the_target():
-    run = start("sh", "-c", f"trap '' INT; {PRODUCER} -n 1000000 -p 1000000 & echo up; sleep 1.5; echo end; kill $!")
-    run.stdout.readline()
-    time.sleep(0.5)
+    run = start("sh", "-c", f"trap '' INT; {PRODUCER} -n 1000000 -p 1000000 & read go; echo end; kill $!", stdin=subprocess.PIPE)
+    wait_for(lambda: is_written(5000))
+    assert has_open(run.pid, "rec/perf.data")
     for _ in range(2):
         run.send_signal(signal.SIGINT)
-        time.sleep(0.2)
+        wait_for(lambda: not is_pending(run.pid, signal.SIGINT))
+    wait_for(lambda: not has_open(run.pid, "rec/perf.data"))
     assert fsck().returncode == 0
     early = sum(perf_count().values())
     assert early > 10
-    assert "end" in run.communicate(timeout=TIMEOUT)[0]
+    assert "end" in run.communicate("go\n", timeout=TIMEOUT)[0]
     assert run.returncode == 0
     assert sum(perf_count().values()) == early
 
@@ -189,7 +215,7 @@ def test_file_limit_stands_for_a_full_disk():
 
 def test_recorder_killed():
     run = start(PRODUCER, "-n", "100000", "-p", "100000")
-    time.sleep(0.8)
+    wait_for(lambda: is_written(20000))
     target = int(subprocess.check_output(["pgrep", "-P", str(run.pid)]))
     run.kill()
     run.wait()
@@ -202,7 +228,8 @@ def test_recorder_killed():
 
 
 def test_main_target_ends_before_its_children():
-    run = record("sh", "-c", f"{PRODUCER} -n 100000 -p 1000000 >/dev/null 2>&1 & sleep 0.5; echo $!")
+    run = record("sh", "-c", f"{PRODUCER} -n 100000 -p 1000000 >/dev/null 2>&1 & "
+                 "while [ $(wc -c <rec/perf.data) -lt 5000 ]; do sleep 0.01; done; echo $!")
     os.kill(int(run.stdout), signal.SIGKILL)
     assert run.returncode == 0
     assert 10 < sum(perf_count().values()) < 2000
@@ -228,10 +255,7 @@ def serve(folder="rec", *options):
 
 
 def gone(folder="rec"):
-    deadline = time.monotonic() + TIMEOUT
-    while os.path.exists(folder + "/.ocular.sock"):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_for(lambda: not os.path.exists(folder + "/.ocular.sock"))
     return True
 
 
