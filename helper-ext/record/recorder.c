@@ -259,6 +259,15 @@ static void end_early(struct recorder *r)
 	r->finisher = -1;
 }
 
+/* A piece is full with what is still to be written into it. */
+static void fill_piece(struct recorder *r)
+{
+	uint64_t limit = r->options->pieces.bytes;
+
+	if (limit && perfdata_size(&r->out.file) + rings_pending(&r->rings) >= limit)
+		rings_flush(&r->rings);
+}
+
 static void tick(struct recorder *r)
 {
 	uint64_t now = clock_monotonic_ns();
@@ -270,6 +279,7 @@ static void tick(struct recorder *r)
 		recorder_update_clock(r);
 	}
 	check_file(r);
+	fill_piece(r);
 	if (!r->closed && pieces_due(&r->pieces, &r->options->pieces, perfdata_size(&r->out.file),
 				     r->out.markers, now))
 		switch_output(r);

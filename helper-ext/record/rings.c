@@ -178,6 +178,15 @@ void rings_flush(struct rings *rs)
 		stream_flush(&r->stream);
 }
 
+uint64_t rings_pending(const struct rings *rs)
+{
+	uint64_t bytes = 0;
+
+	for (const struct ring_map *r = rs->first; r; r = r->next)
+		bytes += r->stream.used;
+	return bytes;
+}
+
 static void reopen(struct rings *rs, struct ring_map *r, bool hello)
 {
 	uint64_t last = atomic_load_explicit(&r->shared->hello, memory_order_relaxed);

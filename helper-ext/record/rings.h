@@ -41,8 +41,9 @@ void rings_thread(struct rings *rs, struct ring_map *r, uint32_t tid);
 /* Takes what is in the rings. Returns how full the fullest was, in percent. */
 unsigned int rings_drain(struct rings *rs);
 
-/* Writes out what has been taken. */
+/* Writes out what has been taken; how many bytes that would be. */
 void rings_flush(struct rings *rs);
+uint64_t rings_pending(const struct rings *rs);
 
 /*
  * A new file has begun: each thread's stream begins anew in it. hello: with the interpreter that the

@@ -66,6 +66,8 @@ run(4000)
         paths, total = pieces(r.folder), collections.Counter()
         # 18,000 calls of 5 events and a back-edge each, of 12 bytes
         assert 5 <= len(paths) <= 1 + 18000 * 6 * 13 // 131072, paths
+        # Full, and three looks at two rings: before it is closed, at the end of a process, while it is closed
+        assert max(map(os.path.getsize, paths)) < 131072 + 3 * 2 * 2048 * 13, list(map(os.path.getsize, paths))
         for path in paths:
             found, losses = read(path)
             assert found or path == paths[-1], path
