@@ -84,7 +84,7 @@ PyObject *emit_slowly(struct callback *cb, PyObject *const *args)
 	Py_RETURN_NONE;
 }
 
-EMITTERS(emitters_software, lane_put);
+EMITTERS(emitters_software, emit_offset, lane_put);
 
 static emitters *const emitters_of[BACKENDS] = {
 	[BACKEND_SOFTWARE] = &emitters_software,
@@ -104,6 +104,20 @@ static PyObject *emit_doubtful(PyObject *self, PyObject *const *args, size_t nar
 	return cb->dest(self, args, nargsf, kwnames);
 }
 
+/* What the interpreter calls. */
+static vectorcallfunc emitter(enum marker_op op, enum lane_view view, enum emit_shape shape)
+{
+	emitters *table = emitters_of[lanes_backend()];
+
+	if (shape == EMIT_DOUBTFUL)
+		return emit_doubtful;
+#ifdef EMIT_INSTRUCTION
+	if (op == OP_INSTRUCTION && (*table)[view][shape] == emit_offset)
+		return emit_instruction;
+#endif
+	return (*table)[view][shape];
+}
+
 PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op,
 		   enum emit_shape shape, PyObject *disable)
 {
@@ -112,8 +126,7 @@ PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op,
 	if (!cb)
 		return NULL;
 	cb->dest = (*emitters_of[lanes_backend()])[codes->view][EMIT_DEST];
-	cb->call = shape == EMIT_DOUBTFUL ? emit_doubtful :
-					    (*emitters_of[lanes_backend()])[codes->view][shape];
+	cb->call = emitter(op, codes->view, shape);
 	cb->head = marker_head(op, 0);
 	cb->interpreter = codes->interpreter;
 	cb->direct = codes->direct;

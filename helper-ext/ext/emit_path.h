@@ -33,6 +33,19 @@ struct callback {
 typedef const vectorcallfunc emitters[LANE_VIEWS][EMIT_SHAPES];
 extern emitters emitters_software, emitters_ptwrite, emitters_emulated;
 
+/* Of emitters_software, in a file of its own: emit_offset.c. */
+PyObject *emit_offset(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames);
+
+/*
+ * In its place for INSTRUCTION on 3.12, where each conditional branch that was ever taken is dear: 4.1 ns over the
+ * empty callback with branches, 2.8 without. CALL takes 0.4 more without, INSTRUCTION on 3.13 0.5 (AMD EPYC;
+ * docs/benchmarks.md).
+ */
+#if PY_VERSION_HEX < 0x030d0000
+#define EMIT_INSTRUCTION 1
+PyObject *emit_instruction(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames);
+#endif
+
 typedef void (*put_fn)(const struct cursor *, uint64_t head, uint64_t word);
 
 /* All that is rare: first events of code and of threads, full rings, far jumps, long code. */
@@ -103,9 +116,8 @@ emit_shape(struct callback *cb, PyObject *const *args, enum emit_shape shape, bo
 		return emit_shape((struct callback *)self, args, shape, plain, put);               \
 	}
 
-/* The callables of a backend, `table`, whose words go out by `put`. */
-#define EMITTERS(table, put)                                                                       \
-	EMITTER(plain_offset, EMIT_OFFSET, true, put)                                              \
+/* The callables of a backend, `table`, whose words go out by `put`; `plain_offset` is one already. */
+#define EMITTERS(table, plain_offset, put)                                                         \
 	EMITTER(plain_line, EMIT_LINE, true, put)                                                  \
 	EMITTER(plain_dest, EMIT_DEST, true, put)                                                  \
 	EMITTER(plain_backward, EMIT_BACKWARD, true, put)                                          \

@@ -2,4 +2,5 @@
 /* emit_ptwrite.c - callbacks that end in PTWRITE: where emit.c takes the time and stores twice. */
 #include "emit_path.h"
 
-EMITTERS(emitters_ptwrite, lane_put_ptwrite);
+EMITTER(plain_offset, EMIT_OFFSET, true, lane_put_ptwrite)
+EMITTERS(emitters_ptwrite, plain_offset, lane_put_ptwrite);

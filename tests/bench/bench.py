@@ -394,10 +394,18 @@ class Bench:
         for python in self.pythons:
             for backend, file in (("software", "emit"), ("ptwrite", "emit_ptwrite"), ("emulated", "emit_emulated")):
                 path = self.code(python, file)
-                counts = [path.count("plain_" + shape) for shape in ("offset", "line", "dest")]
-                rows.append([self.version(python), backend] + counts)
+                counts = [path.count("plain_" + shape) for shape in ("line", "dest")]
+                rows.append([self.version(python), backend, *self.offsets(python, path), *counts])
         table("Instructions of a callback with its marker",
-              ["", "backend", "offset (PY_START, …)", "line (LINE)", "destination (BRANCH)"], rows)
+              ["", "backend", "offset (PY_START, …)", "INSTRUCTION", "line (LINE)", "destination (BRANCH)"], rows)
+
+    def offsets(self, python, path):
+        """Those of an event with an offset, and of INSTRUCTION, which has a callback of its own on 3.12."""
+        if "plain_offset" in path.symbols:
+            return 2 * [path.count("plain_offset")]
+        path = self.code(python, "emit_offset")
+        own = "emit_instruction" in path.symbols
+        return [path.count("emit_offset"), path.count("emit_instruction", "way_hot") if own else path.count("emit_offset")]
 
     # --- analysis ---------------------------------------------------------------------------------
 

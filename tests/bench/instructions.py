@@ -1,7 +1,7 @@
 """Counts the instructions of a straight path through machine code, as objdump shows it.
 
 Conditional jumps are taken to fall through: the compiler puts what is unlikely elsewhere. Jumps and calls
-are followed.
+are followed; where a jump through a pointer leads, the caller says.
 """
 import re
 import subprocess
@@ -26,7 +26,7 @@ class Code:
                               "--stop-address=%d" % (address + 8 * FAR))
         return [(m[2], m[3]) for m in map(LINE.match, lines) if m]
 
-    def _walk(self, section, address):
+    def _walk(self, section, address, way=None):
         count = 0
         path = iter(self._from(section, address))
         while count < FAR:
@@ -35,10 +35,10 @@ class Code:
             if operation.startswith("ret"):
                 return count
             if operation == "jmp":
-                path = iter(self._from(section, int(operand, 16)))
+                path = iter(self._from(section, int(operand, 16)) if operand else self._from(*self.symbols[way]))
             elif operation == "call":
                 count += self._walk(section, int(operand, 16))
         raise ValueError("no end to the path at %x of %s" % (address, self.path))
 
-    def count(self, name):
-        return self._walk(*self.symbols[name])
+    def count(self, name, way=None):
+        return self._walk(*self.symbols[name], way)
