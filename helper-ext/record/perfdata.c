@@ -216,6 +216,8 @@ int perfdata_aux(struct perfdata *pd, const struct aux_chunk *chunk)
 	};
 	struct iovec iov[] = { { &rec, sizeof(rec) }, { (void *)chunk->bytes, chunk->size } };
 
+	if (chunk->of_cpu && chunk->cpu >= pd->ncpus)
+		pd->ncpus = chunk->cpu + 1;
 	return append(pd, iov, 2);
 }
 
@@ -224,7 +226,7 @@ static void write_features(struct perfdata *pd)
 {
 	struct perffeat f;
 
-	perffeat_build(&f, pd->end, &pd->attr, EVENT_ID, pd->event_name);
+	perffeat_build(&f, pd->end, &(struct perffeat_of){ &pd->attr, EVENT_ID, pd->event_name, pd->ncpus });
 	if (write_at(pd, f.bytes, f.size, pd->end) == 0)
 		write_at(pd, f.bits, sizeof(f.bits), offsetof(struct perf_header, features));
 }

@@ -41,6 +41,7 @@ struct perfdata {
 	uint64_t end; /* of the last whole record in the file */
 	struct perf_attr attr;
 	const char *event_name;
+	uint32_t ncpus; /* that there are at least, by what was told of them */
 };
 
 /* A piece of one thread's trace. All pieces of one idx make one queue and must be in order. */

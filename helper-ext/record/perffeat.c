@@ -8,13 +8,6 @@
 
 #define STRING_MAX 512
 
-struct event {
-	struct utsname host;
-	const struct perf_attr *attr;
-	uint64_t id;
-	const char *name;
-};
-
 static void put(struct perffeat *f, const void *bytes, size_t size)
 {
 	memcpy(f->bytes + f->size, bytes, size);
@@ -38,36 +31,48 @@ static void put_string(struct perffeat *f, const char *text)
 	put(f, padded, size);
 }
 
-static void put_osrelease(struct perffeat *f, const struct event *ev)
+static void put_osrelease(struct perffeat *f, const struct perffeat_of *of)
 {
-	put_string(f, ev->host.release);
+	struct utsname host;
+
+	(void)of;
+	uname(&host);
+	put_string(f, host.release);
 }
 
-static void put_arch(struct perffeat *f, const struct event *ev)
+static void put_arch(struct perffeat *f, const struct perffeat_of *of)
 {
-	put_string(f, ev->host.machine);
+	struct utsname host;
+
+	(void)of;
+	uname(&host);
+	put_string(f, host.machine);
 }
 
-static void put_nrcpus(struct perffeat *f, const struct event *ev)
+static void put_cpus(struct perffeat *f, uint32_t ncpus, uint32_t least)
 {
-	(void)ev;
-	put_u32(f, sysconf(_SC_NPROCESSORS_CONF));
-	put_u32(f, sysconf(_SC_NPROCESSORS_ONLN));
+	put_u32(f, ncpus > least ? ncpus : least);
 }
 
-static void put_event_desc(struct perffeat *f, const struct event *ev)
+static void put_nrcpus(struct perffeat *f, const struct perffeat_of *of)
+{
+	put_cpus(f, sysconf(_SC_NPROCESSORS_CONF), of->ncpus);
+	put_cpus(f, sysconf(_SC_NPROCESSORS_ONLN), of->ncpus);
+}
+
+static void put_event_desc(struct perffeat *f, const struct perffeat_of *of)
 {
 	put_u32(f, 1);
-	put_u32(f, sizeof(*ev->attr));
-	put(f, ev->attr, sizeof(*ev->attr));
+	put_u32(f, sizeof(*of->attr));
+	put(f, of->attr, sizeof(*of->attr));
 	put_u32(f, 1);
-	put_string(f, ev->name);
-	put(f, &ev->id, sizeof(ev->id));
+	put_string(f, of->event_name);
+	put(f, &of->id, sizeof(of->id));
 }
 
 static const struct {
 	enum perf_feature bit;
-	void (*put)(struct perffeat *f, const struct event *ev);
+	void (*put)(struct perffeat *f, const struct perffeat_of *of);
 } features[] = {
 	{ PERF_FEAT_OSRELEASE, put_osrelease },
 	{ PERF_FEAT_ARCH, put_arch },
@@ -77,18 +82,15 @@ static const struct {
 
 #define COUNT (sizeof(features) / sizeof(*features))
 
-void perffeat_build(struct perffeat *f, uint64_t end, const struct perf_attr *attr, uint64_t id,
-		    const char *event_name)
+void perffeat_build(struct perffeat *f, uint64_t end, const struct perffeat_of *of)
 {
-	struct event ev = { .attr = attr, .id = id, .name = event_name };
 	struct perf_section sections[COUNT];
 
-	uname(&ev.host);
 	*f = (struct perffeat){ .size = sizeof(sections) };
 	for (size_t i = 0; i < COUNT; i++) {
 		size_t begin = f->size;
 
-		features[i].put(f, &ev);
+		features[i].put(f, of);
 		sections[i] = (struct perf_section){ end + begin, f->size - begin };
 		f->bits[features[i].bit / 64] |= 1ull << features[i].bit % 64;
 	}

@@ -4,7 +4,7 @@
  * name.
  *
  * perf can do without, but says so (7.x: "missing HEADER_NRCPUS") and knows the event by number
- * only.
+ * only. perf 7.2 takes a CPU whose number is not below that of CPUs for CPU 0.
  */
 #ifndef OCULAR_PERFFEAT_H
 #define OCULAR_PERFFEAT_H
@@ -22,8 +22,15 @@ struct perffeat {
 	uint8_t bytes[PERFFEAT_MAX]; /* for the file, at the end of the data */
 };
 
-/* Builds the sections for a file whose data ends at `end` and whose one event has one id. */
-void perffeat_build(struct perffeat *f, uint64_t end, const struct perf_attr *attr, uint64_t id,
-		    const char *event_name);
+/* What a file is of: one event with one id; so many CPUs, if this machine has not more (emulated ones). */
+struct perffeat_of {
+	const struct perf_attr *attr;
+	uint64_t id;
+	const char *event_name;
+	uint32_t ncpus;
+};
+
+/* Builds the sections for a file whose data ends at `end`. */
+void perffeat_build(struct perffeat *f, uint64_t end, const struct perffeat_of *of);
 
 #endif

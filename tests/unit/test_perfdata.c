@@ -91,6 +91,48 @@ static void test_whole_after_every_write(void **state)
 	unlink(name);
 }
 
+/* What a file's feature of two numbers says; features stand in the order of their bits. */
+static void read_feature(enum perf_feature feature, uint32_t numbers[2])
+{
+	struct perf_header h;
+	struct perf_section section;
+	int fd = open(name, O_RDONLY), nth = 0;
+
+	assert_int_equal(pread(fd, &h, sizeof(h), 0), sizeof(h));
+	for (int bit = 0; bit < (int)feature; bit++)
+		nth += h.features[bit / 64] >> bit % 64 & 1;
+	assert_int_equal(pread(fd, &section, sizeof(section), h.data.offset + h.data.size + nth * sizeof(section)),
+			 sizeof(section));
+	assert_int_equal(section.size, 2 * sizeof(numbers[0]));
+	assert_int_equal(pread(fd, numbers, section.size, section.offset), section.size);
+	close(fd);
+}
+
+/* perf 7.2 takes each other CPU for CPU 0. */
+static void test_cpus(void **state)
+{
+	static const struct {
+		bool of_cpu;
+		uint32_t cpu;
+	} cases[] = { { false, 5000 }, { true, 0 }, { true, 4095 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct aux_chunk chunk = { .reference = 1, .bytes = payload, .size = sizeof(payload),
+					   .of_cpu = cases[i].of_cpu, .cpu = cases[i].cpu };
+		uint32_t here = sysconf(_SC_NPROCESSORS_CONF), cpus[2];
+		struct perfdata pd;
+
+		create(&pd);
+		assert_int_equal(perfdata_aux(&pd, &chunk), 0);
+		assert_int_equal(perfdata_close(&pd), 0);
+		read_feature(PERF_FEAT_NRCPUS, cpus);
+		assert_int_equal(cpus[0], cases[i].cpu == 4095 && here < 4096 ? 4096 : here);
+		assert_true(cpus[1] <= cpus[0] && cpus[1] >= (cases[i].cpu == 4095 ? 4096 : 1));
+		unlink(name);
+	}
+}
+
 static void test_clock_is_where_perf_reads_it(void **state)
 {
 	const struct time_conv conv = { 31, 0x12345678, 0xfedcba9876543210ull };
@@ -149,7 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole_after_every_write),
-		cmocka_unit_test(test_clock_is_where_perf_reads_it),
+		cmocka_unit_test(test_cpus), cmocka_unit_test(test_clock_is_where_perf_reads_it),
 		cmocka_unit_test(test_failed_write_leaves_what_was_whole),
 		cmocka_unit_test(test_existing_file_is_left_alone),
 	};
