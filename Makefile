@@ -137,7 +137,7 @@ $B/tests/test_%: tests/unit/test_%.c $$(OBJ_$$(call half,$$*))
 		$(filter %.c %.o,$^) -lcmocka $(LIB_$(call half,$*))
 
 # A traced program without Python, for tests of the recorder.
-$B/tests/producer: tests/unit/producer.c $(wildcard helper-ext/shared/*.h)
+$B/tests/producer: tests/unit/producer.c tests/unit/ring_write.h $(wildcard helper-ext/shared/*.h)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $<
 

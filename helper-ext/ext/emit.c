@@ -7,6 +7,7 @@
 #include <structmember.h>
 
 #include "emit_path.h"
+#include "scratch.h"
 #include "table.h"
 #include "threads.h"
 #include "trigger.h"
@@ -61,6 +62,8 @@ PyObject *emit_slowly(struct callback *cb, PyObject *const *args)
 	uint64_t value;
 	struct lane *l;
 
+	if (scratch_wrap(cb->codes->view))
+		return cb->call((PyObject *)cb, args, 0, NULL);
 	if (cb->shape == EMIT_BACKWARD && at.dist > 0)
 		return Py_NewRef(cb->disable);
 	value = codes_value(cb->codes, args[0]);
@@ -84,7 +87,7 @@ PyObject *emit_slowly(struct callback *cb, PyObject *const *args)
 	Py_RETURN_NONE;
 }
 
-EMITTERS(emitters_software, emit_offset, lane_put);
+EMITTERS(emitters_software, emit_offset, emit_dest, emit_backward, lane_put);
 
 static emitters *const emitters_of[BACKENDS] = {
 	[BACKEND_SOFTWARE] = &emitters_software,

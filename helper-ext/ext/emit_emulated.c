@@ -3,4 +3,6 @@
 #include "emit_path.h"
 
 EMITTER(plain_offset, EMIT_OFFSET, true, lane_put_emulated)
-EMITTERS(emitters_emulated, plain_offset, lane_put_emulated);
+EMITTER(plain_dest, EMIT_DEST, true, lane_put_emulated)
+EMITTER(plain_backward, EMIT_BACKWARD, true, lane_put_emulated)
+EMITTERS(emitters_emulated, plain_offset, plain_dest, plain_backward, lane_put_emulated);

@@ -33,8 +33,10 @@ struct callback {
 typedef const vectorcallfunc emitters[LANE_VIEWS][EMIT_SHAPES];
 extern emitters emitters_software, emitters_ptwrite, emitters_emulated;
 
-/* Of emitters_software, in a file of its own: emit_offset.c. */
+/* Of emitters_software, in a file of their own: emit_ring.c. */
 PyObject *emit_offset(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames);
+PyObject *emit_dest(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames);
+PyObject *emit_backward(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames);
 
 /*
  * In its place for INSTRUCTION on 3.12, where each conditional branch that was ever taken is dear: 4.1 ns over the
@@ -63,7 +65,7 @@ emit(struct callback *cb, PyObject *const *args, uint64_t place, bool far, bool 
 	uint64_t head = cursor_head(c);
 	PyObject *none = Py_None;
 
-	if (unlikely(value < CODE_READY || head == c->limit || far ||
+	if (unlikely(value < CODE_READY || head >= c->limit || far ||
 		     (!plain && c->interpreter != cb->interpreter)))
 		return emit_slowly(cb, args);
 	__asm__ volatile("" : "+r"(none)); /* loaded now, not behind RDTSC (lane_put) */
@@ -116,11 +118,9 @@ emit_shape(struct callback *cb, PyObject *const *args, enum emit_shape shape, bo
 		return emit_shape((struct callback *)self, args, shape, plain, put);               \
 	}
 
-/* The callables of a backend, `table`, whose words go out by `put`; `plain_offset` is one already. */
-#define EMITTERS(table, plain_offset, put)                                                         \
+/* The callables of a backend, `table`, whose words go out by `put`; these three are there already. */
+#define EMITTERS(table, plain_offset, plain_dest, plain_backward, put)                             \
 	EMITTER(plain_line, EMIT_LINE, true, put)                                                  \
-	EMITTER(plain_dest, EMIT_DEST, true, put)                                                  \
-	EMITTER(plain_backward, EMIT_BACKWARD, true, put)                                          \
 	EMITTER(any_offset, EMIT_OFFSET, false, put)                                               \
 	EMITTER(any_line, EMIT_LINE, false, put)                                                   \
 	EMITTER(any_dest, EMIT_DEST, false, put)                                                   \

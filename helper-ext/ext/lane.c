@@ -23,7 +23,7 @@
 #define LANE_YIELDS    64
 #define LANE_NAP_NS    50000
 #define DESERTED_CHECK 1024 /* words dropped between two looks after the recorder */
-/* Records between two looks whether anybody would read them: a system call each. */
+/* Records at least between two looks whether anybody would read them: a system call each. */
 #define FLIGHT_CHECK   (1u << 20)
 #define NOT_STALLED    UINT64_MAX
 #define NO_INTERPRETER UINT64_MAX
@@ -45,6 +45,59 @@ static struct {
 	void (*deserted)(void); /* NULL: told already, or nobody asks */
 } lanes = { .once = PTHREAD_ONCE_INIT };
 
+/* The thread's next event goes the slow way. */
+static void lane_hide(struct lane *l)
+{
+	for (int view = 0; view < LANE_VIEWS; view++)
+		l->shown[view] = (struct cursor)CURSOR_FULL;
+}
+
+/* Behind the ring's last record. */
+static uint64_t lane_end_of_ring(const struct lane *l)
+{
+	return (uintptr_t)(ring_records(l->ring) + l->ring->nrecords);
+}
+
+/* The limit, where the ring has room for so many words. */
+static void lane_set_limit(struct lane *l, uint32_t room)
+{
+	uint64_t limit = cursor_head(&l->at) + room * sizeof(struct ring_record);
+	uint64_t end = lane_end_of_ring(l);
+
+	l->at.limit = limit < end ? limit : end;
+}
+
+/* Words for which there is room now; in flight mode always. */
+static uint32_t lane_free(const struct lane *l)
+{
+	return rings_config()->flight ? l->ring->nrecords : rings_room(l->ring);
+}
+
+/* From the ring's end to its beginning. */
+static bool lane_wrap(struct lane *l)
+{
+	if (!l->ring || cursor_head(&l->at) != lane_end_of_ring(l))
+		return false;
+	ring_wrap(l->ring);
+	return true;
+}
+
+/* *head of a lane that has room for a word, at the ring's beginning again if that was its end. */
+static uint64_t lane_place(struct lane *l)
+{
+	if (lane_wrap(l)) {
+		lane_set_limit(l, lane_free(l));
+		lane_hide(l); /* it may show the limit before */
+	}
+	return cursor_head(&l->at);
+}
+
+/* Words ever written. */
+static uint64_t lane_words(const struct lane *l)
+{
+	return l->ring ? rings_head(l->ring) : cursor_head(&l->at);
+}
+
 void lane_write(struct lane *l, uint64_t word)
 {
 	static void (*const put[BACKENDS])(const struct cursor *, uint64_t, uint64_t) = {
@@ -53,14 +106,7 @@ void lane_write(struct lane *l, uint64_t word)
 		[BACKEND_EMULATED] = lane_put_emulated,
 	};
 
-	put[lanes.backend](&l->at, cursor_head(&l->at), word);
-}
-
-/* The thread's next event goes the slow way. */
-static void lane_hide(struct lane *l)
-{
-	for (int view = 0; view < LANE_VIEWS; view++)
-		l->shown[view] = (struct cursor)CURSOR_FULL;
+	put[lanes.backend](&l->at, lane_place(l), word);
 }
 
 static void lane_reset(struct lane *l)
@@ -111,7 +157,7 @@ static void lane_settle(struct lane *l)
 
 	lanes_drop(l->lost);
 	if (l->ring && !rings_config()->flight && rings_deserted(l->ring))
-		lanes_drop(l->ring->nrecords - rings_room(l->ring, cursor_head(&l->at)));
+		lanes_drop(l->ring->nrecords - rings_room(l->ring));
 	if (lanes.nended == lanes.room) {
 		more = realloc(lanes.ended, room * sizeof(*more));
 		if (!more)
@@ -119,35 +165,44 @@ static void lane_settle(struct lane *l)
 		lanes.ended = more;
 		lanes.room = room;
 	}
-	written = cursor_head(&l->at) - l->first;
+	written = lane_words(l) - l->first;
 	if (written)
 		lanes.ended[lanes.nended++] = (struct lane_total){ l->tid, written };
 }
 
-/* In flight mode there is always room; the limit only has the recorder looked after now and then. */
+/* In flight mode the recorder is looked after only now and then. */
+static bool lane_flies_in_vain(struct lane *l)
+{
+	if (!rings_config()->flight || lane_words(l) - l->looked < FLIGHT_CHECK)
+		return false;
+	if (rings_deserted(l->ring))
+		return true;
+	l->looked = lane_words(l);
+	return false;
+}
+
 static bool lane_refresh(struct lane *l, uint32_t wanted)
 {
-	uint64_t head = cursor_head(&l->at);
-	uint32_t room;
+	uint32_t room = lane_flies_in_vain(l) ? 0 : lane_free(l);
 
-	if (rings_config()->flight) {
-		if (l->at.limit - head >= wanted && l->at.limit - head <= FLIGHT_CHECK)
-			return true;
-		l->at.limit = rings_deserted(l->ring) ? head : head + FLIGHT_CHECK;
-		return l->at.limit != head;
-	}
-	room = rings_room(l->ring, head);
-	l->at.limit = head + room;
+	lane_wrap(l);
+	lane_set_limit(l, room);
 	return room >= wanted;
 }
 
 /* A record with a time of its own, or a word that is the recorder's alone: rings only. */
 static void lane_put_at(struct lane *l, uint64_t tsc, uint64_t word)
 {
-	uint64_t head = cursor_head(&l->at);
+	struct ring_record *r = (struct ring_record *)lane_place(l);
 
-	*cursor_record(&l->at, head) = (struct ring_record){ tsc, word };
-	atomic_store_explicit(l->at.head, head + 1, memory_order_release);
+	*r = (struct ring_record){ tsc, word };
+	atomic_store_explicit(l->at.head, (uintptr_t)(r + 1), memory_order_release);
+}
+
+/* When the ring's newest record was written. */
+static uint64_t lane_last_tsc(const struct lane *l)
+{
+	return ring_records(l->ring)[(rings_head(l->ring) - 1) & (l->ring->nrecords - 1)].tsc;
 }
 
 /*
@@ -156,13 +211,12 @@ static void lane_put_at(struct lane *l, uint64_t tsc, uint64_t word)
  */
 static void lane_end_window(struct lane *l, uint64_t tsc, bool room)
 {
-	uint64_t head, last;
+	uint64_t last;
 
 	if (l->window != LANE_ALWAYS && room) {
 		if (l->dropped)
 			lane_put_lost(l);
-		head = cursor_head(&l->at);
-		last = cursor_record(&l->at, head - 1)->tsc;
+		last = lane_last_tsc(l);
 		lane_put_at(l, tsc > last ? tsc : last, marker_snapshot(0, l->window, true));
 	}
 	l->window = LANE_ALWAYS;
@@ -229,9 +283,10 @@ static bool lane_attach(struct lane *l)
 	}
 	l->ring = r;
 	l->refusals = 0;
-	l->at.head = &r->head;
-	l->at.mask = r->nrecords - 1;
-	l->at.limit = l->first = cursor_head(&l->at);
+	l->at.head = &r->at;
+	l->at.limit = cursor_head(&l->at);
+	l->first = lane_words(l);
+	l->looked = l->first - FLIGHT_CHECK;
 	return true;
 }
 
@@ -302,7 +357,7 @@ static void lane_put_thread(struct lane *l)
 {
 	uint64_t before = atomic_load_explicit(&l->ring->tid, memory_order_relaxed);
 
-	l->first = cursor_head(&l->at) + 1;
+	l->first = lane_words(l) + 1;
 	l->announce = false;
 	atomic_store_explicit(&l->ring->tid, l->tid, memory_order_relaxed);
 	lane_put_at(l, __rdtsc(), (uint64_t)OP_RING_THREAD << MARKER_OP_SHIFT | before << 32 | l->tid);
@@ -320,8 +375,7 @@ static void lane_preface(struct lane *l, uint64_t interpreter, uint32_t window)
 	}
 	if (l->at.interpreter != interpreter) {
 		if (l->ring)
-			atomic_store_explicit(&l->ring->hello, ring_hello(cursor_head(&l->at), interpreter),
-					      memory_order_relaxed);
+			atomic_store_explicit(&l->ring->hello, ring_hello(lane_words(l), interpreter), memory_order_relaxed);
 		lane_write(l, marker_hello(0, (uint32_t)interpreter));
 		l->at.interpreter = interpreter;
 	}

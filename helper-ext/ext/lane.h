@@ -5,7 +5,7 @@
  * A lane is a thread's private view of its ring (ring.h); what the hot path needs of it, its cursor,
  * stands in thread-local storage. A thread's cursors begin as full; those of a lane whose ring is
  * full, closed, taken away by stop or left behind by fork are full as well. So the one test
- * `head == limit` of the hot path covers them all, and lane_open() sorts them out. Words for Intel PT need no ring; their lane is
+ * `head >= limit` of the hot path covers them all, and lane_open() sorts them out. Words for Intel PT need no ring; their lane is
  * never full once it is open, and counts.
  *
  * A lane belongs to its thread. Other threads touch it only in lanes_stop(), when no interpreter of
@@ -27,9 +27,8 @@
 
 /* What the hot path reads of a lane: all but *head stays as it is from one lane_open() to the next. */
 struct cursor {
-	_Atomic uint64_t *head; /* words ever written: ring.head, or the lane's own count */
-	uint64_t limit;		/* head at which to look for room again */
-	uint64_t mask;		/* of places in the ring */
+	_Atomic uint64_t *head; /* ring.at; without a ring the lane's own count of words ever written */
+	uint64_t limit;		/* *head at which to look for room again: the ring's end or before it */
 	uint64_t interpreter;	/* the last HELLO's */
 	uint64_t skew;		/* without a ring: words dropped */
 };
@@ -40,7 +39,8 @@ struct lane {
 	_Atomic uint64_t count; /* head without a ring */
 
 	struct ring *ring; /* NULL: none (yet, any more) */
-	uint64_t first;	   /* head when this thread took the ring */
+	uint64_t first;	   /* words ever written when this thread took the ring */
+	uint64_t looked;   /* flight mode: the same when the recorder was last looked after */
 	uint64_t dropped;  /* words dropped and not yet told by LOST */
 	uint64_t lost;	   /* words dropped in all */
 	uint64_t stalled;  /* tail at which waiting was in vain, or no tail */
@@ -63,14 +63,6 @@ extern _Thread_local struct cursor lane_cursor[LANE_VIEWS] __attribute__((tls_mo
 static inline uint64_t cursor_head(const struct cursor *c)
 {
 	return atomic_load_explicit(c->head, memory_order_relaxed);
-}
-
-/* Of a cursor into a ring: records begin at a fixed distance from ring.head (ring_records()). */
-static inline struct ring_record *cursor_record(const struct cursor *c, uint64_t head)
-{
-	char *records = (char *)c->head - offsetof(struct ring, head) + RING_HEADER;
-
-	return (struct ring_record *)records + (head & c->mask);
 }
 
 /*
@@ -96,18 +88,18 @@ static inline void lane_stamp(struct ring_record *r)
 	halves[0] = low;
 }
 
-/* Append a word; the caller knows that there is room. The recorder will give it its seq. */
+/* Append a word where *head says; the caller knows that there is room. The recorder will give it its seq. */
 static inline void lane_put(const struct cursor *c, uint64_t head, uint64_t word)
 {
-	struct ring_record *r = cursor_record(c, head);
+	struct ring_record *r = (struct ring_record *)head;
 	_Atomic uint64_t *published = c->head;
 
 	lane_prefetch(r);
 	/* RDTSC between all loads and all stores: elsewhere it costs up to 4 ns more (AMD EPYC). */
-	__asm__ volatile("" : "+r"(word), "+r"(r), "+r"(published), "+r"(head));
+	__asm__ volatile("" : "+r"(word), "+r"(r), "+r"(published));
 	lane_stamp(r);
 	r->word = word;
-	atomic_store_explicit(published, head + 1, memory_order_release);
+	atomic_store_explicit(published, (uintptr_t)(r + 1), memory_order_release);
 }
 
 /* Nobody else numbers the words that go into the processor's trace. */

@@ -59,9 +59,7 @@ static struct ring *map_ring(int memfd, uint32_t nrecords, uint32_t tid)
 	if (r == MAP_FAILED)
 		return NULL;
 	madvise(r, size, MADV_DONTFORK);
-	r->magic = RING_MAGIC;
-	r->version = RING_VERSION;
-	r->nrecords = nrecords;
+	ring_init(r, nrecords);
 	atomic_init(&r->tid, tid);
 	return r;
 }
@@ -85,10 +83,15 @@ static struct ring *make_ring(uint32_t tid)
 	return r;
 }
 
-uint32_t rings_room(struct ring *r, uint64_t head)
+uint64_t rings_head(const struct ring *r)
+{
+	return ring_head(r, r->first, r->nrecords);
+}
+
+uint32_t rings_room(struct ring *r)
 {
 	return (uint32_t)(atomic_load_explicit(&r->tail, memory_order_acquire) + r->nrecords -
-			  head);
+			  rings_head(r));
 }
 
 bool rings_deserted(struct ring *r)

@@ -37,8 +37,11 @@ void rings_stop(void);
 /* In a forked child: rings are not inherited (MADV_DONTFORK); forget them untouched. */
 void rings_forget(void);
 
+/* Records ever written into it. */
+uint64_t rings_head(const struct ring *r);
+
 /* Records for which there is room now. */
-uint32_t rings_room(struct ring *r, uint64_t head);
+uint32_t rings_room(struct ring *r);
 
 /* True if nobody will read r any more: closed, or the recorder is dead. */
 bool rings_deserted(struct ring *r);

@@ -2,31 +2,64 @@
 /* scratch.c - see scratch.h. */
 #include "scratch.h"
 
-#define SCRATCH_RECORDS 256
+/* More than what a slice of a benchmark writes, or a calibration: its end is seldom come to. */
+#define SCRATCH_RECORDS 4096
 
-static _Alignas(64) char ring[RING_HEADER + SCRATCH_RECORDS * sizeof(struct ring_record)];
-static struct cursor before;
-static enum lane_view scratched;
+static struct {
+	_Alignas(64) char ring[RING_HEADER + SCRATCH_RECORDS * sizeof(struct ring_record)];
+	_Atomic uint64_t count; /* of what goes into the processor's trace */
+	struct cursor before;
+	enum lane_view view;
+} scratch;
+
+static struct ring *scratch_ring(void)
+{
+	return (struct ring *)scratch.ring;
+}
+
+static struct cursor cursor_into_ring(void)
+{
+	struct ring *r = scratch_ring();
+
+	ring_init(r, SCRATCH_RECORDS);
+	return (struct cursor){
+		.head = &r->at,
+		.limit = (uintptr_t)(ring_records(r) + SCRATCH_RECORDS),
+	};
+}
+
+static struct cursor cursor_into_trace(void)
+{
+	atomic_init(&scratch.count, 0);
+	return (struct cursor){ .head = &scratch.count, .limit = UINT64_MAX };
+}
 
 void scratch_begin(uint64_t interpreter, enum lane_view view)
 {
-	struct ring *r = (struct ring *)ring;
+	bool software = lanes_backend() == BACKEND_SOFTWARE;
 
-	atomic_store_explicit(&r->head, 0, memory_order_relaxed);
-	before = lane_cursor[view];
-	lane_cursor[view] = (struct cursor){
-		.head = &r->head,
-		.limit = UINT64_MAX,
-		.mask = SCRATCH_RECORDS - 1,
-		.interpreter = interpreter,
-	};
-	scratched = view;
+	scratch.before = lane_cursor[view];
+	scratch.view = view;
+	lane_cursor[view] = software ? cursor_into_ring() : cursor_into_trace();
+	lane_cursor[view].interpreter = interpreter;
+}
+
+bool scratch_wrap(enum lane_view view)
+{
+	struct ring *r = scratch_ring();
+	const struct cursor *c = &lane_cursor[view];
+
+	if (c->head != &r->at || cursor_head(c) != c->limit)
+		return false;
+	ring_wrap(r);
+	return true;
 }
 
 uint64_t scratch_end(void)
 {
-	uint64_t words = cursor_head(&lane_cursor[scratched]);
+	struct ring *r = scratch_ring();
+	bool software = lanes_backend() == BACKEND_SOFTWARE;
 
-	lane_cursor[scratched] = before;
-	return words;
+	lane_cursor[scratch.view] = scratch.before;
+	return software ? ring_head(r, r->first, r->nrecords) : atomic_load(&scratch.count);
 }

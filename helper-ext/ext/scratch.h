@@ -15,6 +15,9 @@
 /* The calling thread's markers, as `view` sees it, go to the scratch lane. */
 void scratch_begin(uint64_t interpreter, enum lane_view view);
 
+/* At the scratch lane's end: begin it again, true. Else nothing. */
+bool scratch_wrap(enum lane_view view);
+
 /* They go where they went before; returns how many there were. */
 uint64_t scratch_end(void);
 

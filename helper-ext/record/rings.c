@@ -67,6 +67,7 @@ int rings_add(struct rings *rs, int fd, uint32_t pid, uint32_t tid)
 		return n;
 	}
 	r->nrecords = n;
+	r->origin = r->shared->first;
 	r->prepared = false;
 	r->tail = atomic_load_explicit(&r->shared->tail, memory_order_relaxed);
 	r->next = rs->first;
@@ -112,8 +113,7 @@ static void take_records(struct rings *rs, struct ring_map *r, uint32_t n)
 /* Takes what was in the ring when we looked. Returns how much that was, or UINT64_MAX: damaged. */
 static uint64_t drain_ring(struct rings *rs, struct ring_map *r)
 {
-	uint64_t head = atomic_load_explicit(&r->shared->head, memory_order_acquire);
-	uint64_t n = head - r->tail;
+	uint64_t n = rings_head(r) - r->tail;
 
 	if (n > r->nrecords)
 		return UINT64_MAX;
@@ -151,7 +151,7 @@ unsigned int rings_drain(struct rings *rs)
 	uint64_t fullest = 0;
 
 	while ((r = *at)) {
-		/* Before head: a producer sets it after its last record. */
+		/* Before the head: a producer sets it after its last record. */
 		uint32_t finished =
 			atomic_load_explicit(&r->shared->finished, memory_order_acquire);
 		uint64_t n = drain_ring(rs, r);

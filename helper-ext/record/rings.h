@@ -18,6 +18,7 @@ struct ring_map {
 	struct ring_map *next;
 	struct ring *shared;
 	uint32_t nrecords;
+	uint64_t origin; /* ring.first as it was announced */
 	uint64_t tail;
 	bool prepared;	      /* for a snapshot: window.h */
 	struct stream stream; /* of the thread that writes into the ring now */
@@ -34,6 +35,12 @@ struct rings {
  * -EINVAL: not a ring; -EPERM: its seals allow it to shrink; or what mmap(2) says.
  */
 int rings_add(struct rings *rs, int fd, uint32_t pid, uint32_t tid);
+
+/* Records ever written into it. */
+static inline uint64_t rings_head(const struct ring_map *r)
+{
+	return ring_head(r->shared, r->origin, r->nrecords);
+}
 
 /* What follows from this ring is of thread tid: opens a stream for it unless that is the one open. */
 void rings_thread(struct rings *rs, struct ring_map *r, uint32_t tid);

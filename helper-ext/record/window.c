@@ -77,7 +77,7 @@ int window_copy(struct window *w, struct ring_map *r, uint64_t from_tsc, uint64_
 		.tid = atomic_load_explicit(&r->shared->tid, memory_order_relaxed),
 		.hello = atomic_load_explicit(&r->shared->hello, memory_order_relaxed),
 	};
-	head = atomic_load_explicit(&r->shared->head, memory_order_acquire);
+	head = rings_head(r);
 	if (head < r->tail)
 		return -EINVAL;
 	start = max(oldest(r, head), r->tail);
@@ -89,7 +89,7 @@ int window_copy(struct window *w, struct ring_map *r, uint64_t from_tsc, uint64_
 		return -ENOMEM;
 	copy(w, r, end);
 	atomic_thread_fence(memory_order_acquire);
-	safe = oldest(r, atomic_load_explicit(&r->shared->head, memory_order_relaxed));
+	safe = oldest(r, rings_head(r));
 	if (safe > w->from) {
 		w->cut = true;
 		drop_first(w, safe - w->from);
@@ -242,7 +242,7 @@ void window_free(struct window *w)
 
 uint64_t window_last_tsc(const struct ring_map *r)
 {
-	uint64_t head = atomic_load_explicit(&r->shared->head, memory_order_acquire);
+	uint64_t head = rings_head(r);
 
 	return head > r->tail ? tsc_at(r, head - 1) : 0;
 }

@@ -9,9 +9,12 @@
  * the words (marker.h: seq) as it takes them: a ring loses none, and what its thread drops it tells by
  * LOST.
  *
+ * The producer says where its next record goes by that place's address in its own memory: it need not compute one (4
+ * instructions less an event than from a count). The count, the head, is for those that read: ring_head().
+ *
  * In flight mode (ring_config.flight) nobody reads until something happens: the ring overwrites
- * itself, `head` may be any distance ahead of `tail`, and the recorder copies the newest records
- * while they are being written. It reads head before and after the copy: what the producer may have
+ * itself, the head may be any distance ahead of `tail`, and the recorder copies the newest records
+ * while they are being written. It reads the head before and after the copy: what the producer may have
  * reached meanwhile is thrown away, so neither ever waits for the other.
  *
  * The socket is a SOCK_SEQPACKET at DIR/.ocular.sock (mode 0600 in a 0700 folder). A client connects,
@@ -25,11 +28,12 @@
 #include <stdint.h>
 
 #define RING_MAGIC	0x474e4952u /* "RING" */
-#define RING_VERSION	3u
+#define RING_VERSION	4u
 #define RING_SOCKET	".ocular.sock"
 #define RING_HEADER	4096u /* bytes before the first record: one page */
 #define RING_RECORDS_MIN 256u
 #define RING_RECORDS_MAX (1u << 24)
+#define RING_TRIES	1000u /* of ring_head(): a lap takes longer than one; no end only where the memory is not a producer's */
 
 struct ring_record {
 	uint64_t tsc;  /* RDTSC at emission */
@@ -42,9 +46,11 @@ struct ring {
 	uint32_t version;
 	uint32_t nrecords; /* a power of two */
 	uint32_t reserved;
+	uint64_t first; /* address of the first record in the producer's memory */
 
-	/* The producer's line: records ever written. Release store after the record. */
-	_Alignas(64) _Atomic uint64_t head;
+	/* The producer's line. */
+	_Alignas(64) _Atomic uint64_t at; /* where the next record goes, or the ring's end: a release store after each */
+	_Atomic uint64_t laps;	   /* twice how often `at` went back to `first`; odd while it does */
 	_Atomic uint64_t lost;	   /* words dropped and not yet told by a LOST word in the ring */
 	_Atomic uint32_t finished; /* 1: the producer will write no more */
 	_Atomic uint32_t tid;	   /* whose records the newest are */
@@ -58,6 +64,45 @@ struct ring {
 static inline struct ring_record *ring_records(struct ring *r)
 {
 	return (struct ring_record *)((char *)r + RING_HEADER);
+}
+
+/* Before the ring is announced: `r` is the producer's own mapping of it. */
+static inline void ring_init(struct ring *r, uint32_t nrecords)
+{
+	r->magic = RING_MAGIC;
+	r->version = RING_VERSION;
+	r->nrecords = nrecords;
+	r->first = (uintptr_t)ring_records(r);
+	atomic_init(&r->at, r->first);
+	atomic_init(&r->laps, 0);
+}
+
+/* The producer's, at the ring's end: the next record is the first again. */
+static inline void ring_wrap(struct ring *r)
+{
+	uint64_t laps = atomic_load_explicit(&r->laps, memory_order_relaxed);
+
+	atomic_store_explicit(&r->laps, laps + 1, memory_order_release);
+	atomic_store_explicit(&r->at, r->first, memory_order_release);
+	atomic_store_explicit(&r->laps, laps + 2, memory_order_release);
+}
+
+/*
+ * Records ever written, whoever asks; of a damaged ring any number. `first` and `nrecords` as they were when the ring
+ * was announced. A producer that died on its way back to `first` has ended its lap.
+ */
+static inline uint64_t ring_head(const struct ring *r, uint64_t first, uint32_t nrecords)
+{
+	uint64_t laps, at;
+	unsigned int tries = 0;
+
+	do {
+		laps = atomic_load_explicit(&r->laps, memory_order_acquire);
+		at = atomic_load_explicit(&r->at, memory_order_acquire);
+	} while (atomic_load_explicit(&r->laps, memory_order_relaxed) != laps && ++tries < RING_TRIES);
+	if (laps % 2)
+		return (laps / 2 + 1) * nrecords;
+	return laps / 2 * nrecords + (at - first) / sizeof(struct ring_record);
 }
 
 /* A place in the ring and an interpreter in one word, so that they are never of two HELLOs. */

@@ -27,6 +27,7 @@
 
 #include "marker.h"
 #include "ring.h"
+#include "ring_write.h"
 
 struct plan {
 	int threads, forks;
@@ -96,9 +97,7 @@ static struct ring *make_ring(const struct plan *plan)
 	r = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
 	if (r == MAP_FAILED)
 		die("mmap");
-	r->magic = RING_MAGIC;
-	r->version = RING_VERSION;
-	r->nrecords = plan->config.nrecords;
+	ring_init(r, plan->config.nrecords);
 	if (ask(RING_ADD, fd).error)
 		atomic_store(&r->closed, 1);
 	close(fd);
@@ -127,10 +126,8 @@ static bool wait_room(struct lane *l)
 
 static void store(struct lane *l, uint64_t word)
 {
-	struct ring_record *rec = &ring_records(l->ring)[l->head & (l->ring->nrecords - 1)];
-
-	*rec = (struct ring_record){ __rdtsc(), word };
-	atomic_store_explicit(&l->ring->head, ++l->head, memory_order_release);
+	ring_write(l->ring, __rdtsc(), word);
+	l->head++;
 }
 
 static void put(struct lane *l, uint64_t word)

@@ -235,7 +235,7 @@ def test_main_target_ends_before_its_children():
     assert 10 < sum(perf_count().values()) < 2000
 
 
-def message(request, magic=0x474e4952, version=3, tid=1, tsc=0):
+def message(request, magic=0x474e4952, version=4, tid=1, tsc=0):
     return struct.pack("<4IQ", magic, version, request, tid, tsc)
 
 
@@ -267,7 +267,7 @@ def test_serve_until_finish():
     check_whole(2, 1000)
     serve()
     magic, version, error, nrecords, wait_ms, pid, hz, flight, _, _, window, period = ask("rec", message(1))
-    assert (magic, version, error, nrecords, wait_ms, flight, window, period) == (0x474e4952, 3, 0, 131072, 10000, 0, 0, 0)
+    assert (magic, version, error, nrecords, wait_ms, flight, window, period) == (0x474e4952, 4, 0, 131072, 10000, 0, 0, 0)
     assert 1e7 < hz < 1e10 and os.path.exists(f"/proc/{pid}")
     assert ask("rec", message(3))[2] == 0
     assert fsck().returncode == 0

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "ring_write.h"
 #include "rings.h"
 
 #define N 256u
@@ -31,9 +32,7 @@ static int make_ring(size_t size, int seals, struct ring **ring)
 	assert_int_equal(fcntl(fd, F_ADD_SEALS, seals), 0);
 	*ring = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	assert_ptr_not_equal(*ring, MAP_FAILED);
-	(*ring)->magic = RING_MAGIC;
-	(*ring)->version = RING_VERSION;
-	(*ring)->nrecords = N;
+	ring_init(*ring, N);
 	return fd;
 }
 
@@ -67,10 +66,7 @@ static int teardown(void **state)
 
 static void put(struct fixture *f, uint64_t word)
 {
-	uint64_t head = f->ring->head;
-
-	ring_records(f->ring)[head % N] = (struct ring_record){ 1000 + head, word };
-	f->ring->head = head + 1;
+	ring_write(f->ring, 1000 + ring_written(f->ring), word);
 }
 
 static void add(struct fixture *f)
@@ -146,19 +142,51 @@ static void test_only_the_dead_process_is_ended(void **state)
 	assert_non_null(f->rings.first);
 }
 
-static void test_head_out_of_range_ends_the_ring(void **state)
+static void end_by_damage(struct fixture *f, int64_t how)
 {
-	struct fixture *f = *state;
-
 	add(f);
 	put(f, marker_hello(0, 0));
 	rings_drain(&f->rings);
-	f->ring->head += N + 1;
+	f->ring->at += how * sizeof(struct ring_record);
 	rings_drain(&f->rings);
 	assert_null(f->rings.first);
 	assert_int_equal(f->ring->closed, 1);
 	assert_int_equal(f->rings.damaged, 1);
 	assert_int_equal(f->out.markers, 1);
+}
+
+static void test_head_behind_the_ring_ends_it(void **state)
+{
+	end_by_damage(*state, N + 1);
+}
+
+static void test_head_before_the_ring_ends_it(void **state)
+{
+	end_by_damage(*state, -2);
+}
+
+/* Wherever the producer is killed on its way back to the first record. */
+static void test_a_producer_dies_at_the_ring_s_end(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f);
+	for (uint32_t i = 0; i < N; i++)
+		put(f, marker_event(OP_LINE, 0, 1, i, 0));
+	assert_int_equal(ring_written(f->ring), N);
+	f->ring->laps++;
+	assert_int_equal(ring_written(f->ring), N);
+	f->ring->at = f->ring->first;
+	assert_int_equal(ring_written(f->ring), N);
+	rings_drain(&f->rings);
+	assert_int_equal(f->ring->tail, N);
+	f->ring->laps++;
+	assert_int_equal(ring_written(f->ring), N);
+	assert_int_equal(rings_drain(&f->rings), 0);
+	put(f, marker_event(OP_LINE, 0, 1, N, 0));
+	assert_int_equal(ring_written(f->ring), N + 1);
+	rings_end_process(&f->rings, getpid());
+	assert_int_equal(f->out.markers, N + 1);
 }
 
 static void test_finish_closes_and_takes_the_rest(void **state)
@@ -222,7 +250,9 @@ int main(void)
 		TEST(test_a_finished_ring_is_let_go_when_empty),
 		TEST(test_losses_are_added_up),
 		TEST(test_only_the_dead_process_is_ended),
-		TEST(test_head_out_of_range_ends_the_ring),
+		TEST(test_head_behind_the_ring_ends_it),
+		TEST(test_head_before_the_ring_ends_it),
+		TEST(test_a_producer_dies_at_the_ring_s_end),
 		TEST(test_finish_closes_and_takes_the_rest),
 		TEST(test_strangers_are_refused),
 	};

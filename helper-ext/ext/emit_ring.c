@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit_offset.c - the callbacks of the first interpreter's events that tell an instruction's offset, into rings.
+ * emit_ring.c - the callbacks of the first interpreter's events that tell an instruction's offset, into rings.
  *
  * They do what emit_path.h says. But the order of their instructions is written down here, and some of the
- * registers: no move is left over, 30 instructions instead of 33, 0.1 to 0.4 ns less an event
+ * registers: no move is left over, 26 instructions instead of 29 and 35 instead of 40, 0.1 to 0.4 ns less an event
  * (docs/benchmarks.md). A compiler that does it otherwise makes them slower, not wrong.
  */
 #include "emit_path.h"
@@ -27,30 +27,41 @@
 
 /* lane_put() of a record that is known already. */
 static inline __attribute__((always_inline)) PyObject *
-put_at(struct ring_record *r, _Atomic uint64_t *published, uint64_t next, uint64_t word)
+put_at(struct ring_record *r, _Atomic uint64_t *published, uint64_t word)
 {
 	PyObject *none = Py_None;
 
-	PIN("+r"(none), "+r"(next));
+	PIN("+r"(none));
 	lane_prefetch(r);
 	PIN("+r"(word), "+r"(r), "+r"(published));
 	lane_stamp(r);
 	r->word = word;
-	atomic_store_explicit(published, next, memory_order_release);
+	atomic_store_explicit(published, (uintptr_t)(r + 1), memory_order_release);
 	return none;
 }
 
-PATH PyObject *emit_offset(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+/* How far a jump goes, in bytes, of two numbers as in emit_path.h. */
+static inline __attribute__((always_inline)) uint32_t distance(PyObject *n, PyObject *dest)
+{
+	uint32_t dist = number(dest);
+
+	PIN("+r"(dist));
+	return dist - number(n);
+}
+
+/* An event's, and if `far` is not 0 a destination's: from this distance + DIST_MAX on it is rare. */
+static inline __attribute__((always_inline)) PyObject *
+emit_place(PyObject *self, PyObject *const *args, uint32_t far)
 {
 	struct callback *cb = (struct callback *)self;
 	const struct cursor *c = &lane_cursor[LANE_FIRST];
 	PyObject *code = args[0], *n = args[1];
 	const struct code_extra *e;
-	uint64_t place;
+	uint64_t place, low;
+	uint32_t dist = 0;
 	register uint64_t word __asm__("rcx");
 	register _Atomic uint64_t *published __asm__("r9");
 	register uint64_t head __asm__("r10");
-	register uint64_t at __asm__("r11");
 
 	PIN("+r"(code), "+r"(n));
 	e = ((PyCodeObject *)code)->co_extra;
@@ -62,35 +73,53 @@ PATH PyObject *emit_offset(PyObject *self, PyObject *const *args, size_t nargsf,
 	PIN("+r"(word));
 	head = atomic_load_explicit(published, memory_order_relaxed);
 	PIN("+r"(head));
-	if (unlikely(word < CODE_READY || head == c->limit))
+	if (far) {
+		dist = distance(n, args[2]);
+		PIN("+r"(dist));
+	}
+	if (unlikely(word < CODE_READY || head >= c->limit || (far && dist + DIST_MAX >= far)))
 		return emit_slowly(cb, args);
-	at = c->mask;
-	PIN("+r"(at));
 	PLACE(place, n);
 	word |= cb->head;
 	PIN("+r"(word));
-	at = (at & head) * sizeof(struct ring_record);
-	PIN("+r"(at));
-	at += (uintptr_t)published - offsetof(struct ring, head) + RING_HEADER;
-	head++;
-	PIN("+r"(at), "+r"(head));
 	word |= place;
+	if (far) {
+		low = (uint8_t)(dist / 2);
+		PIN("+r"(low), "+r"(word));
+		word |= low;
+	}
 	PIN("+r"(word) : "D"(cb), "S"(args));
-	return put_at((struct ring_record *)at, published, head, word);
+	return put_at((struct ring_record *)head, published, word);
+}
+
+PATH PyObject *emit_offset(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+	return emit_place(self, args, 0);
+}
+
+PATH PyObject *emit_dest(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+	return emit_place(self, args, 2 * DIST_MAX + 1);
+}
+
+/* Forward is as far as can be: one comparison for both. */
+PATH PyObject *emit_backward(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+	return emit_place(self, args, DIST_MAX + 1);
 }
 
 #ifdef EMIT_INSTRUCTION
-/* A rare way and the other: both are given all that there is, in the registers of a call. */
-typedef PyObject *(*way_fn)(struct callback *cb, PyObject *const *args, uint64_t head,
+/* A rare way and the other: both are given all that there is, in the registers of a call. RDX, which RDTSC overwrites, has `n`. */
+typedef PyObject *(*way_fn)(struct callback *cb, PyObject *const *args, PyObject *n,
 			    uint64_t word, struct ring_record *r, _Atomic uint64_t *published);
 
-PATH static PyObject *way_hot(struct callback *cb, PyObject *const *args, uint64_t head,
+PATH static PyObject *way_hot(struct callback *cb, PyObject *const *args, PyObject *n,
 			      uint64_t word, struct ring_record *r, _Atomic uint64_t *published)
 {
-	return put_at(r, published, head + 1, word);
+	return put_at(r, published, word);
 }
 
-static PyObject *way_rare(struct callback *cb, PyObject *const *args, uint64_t head, uint64_t word,
+static PyObject *way_rare(struct callback *cb, PyObject *const *args, PyObject *n, uint64_t word,
 			  struct ring_record *r, _Atomic uint64_t *published)
 {
 	return emit_slowly(cb, args);
@@ -106,16 +135,18 @@ PATH PyObject *emit_instruction(PyObject *self, PyObject *const *args, size_t na
 	static const struct code_extra nothing = { .values = { 0 } };
 	struct callback *cb = (struct callback *)self;
 	const struct cursor *c = &lane_cursor[LANE_FIRST];
-	PyObject *code = args[0], *n = args[1];
-	const struct code_extra *none = &nothing;
+	register const struct code_extra *none __asm__("rax") = &nothing;
 	uint64_t place;
+	register PyObject *code __asm__("rcx");
+	register PyObject *n __asm__("rdx");
 	register const struct code_extra *e __asm__("rcx");
 	register _Atomic uint64_t *published __asm__("r9");
-	register uint64_t head __asm__("rdx");
+	register uint64_t head __asm__("r8");
 	register uint64_t word __asm__("rcx");
-	register uint64_t at __asm__("r8");
-	register way_fn way __asm__("r11"), rare __asm__("r10");
+	register way_fn way __asm__("r11"), rare __asm__("rax");
 
+	code = args[0];
+	n = args[1];
 	PIN("+r"(code), "+r"(n));
 	e = ((PyCodeObject *)code)->co_extra;
 	published = c->head;
@@ -126,23 +157,18 @@ PATH PyObject *emit_instruction(PyObject *self, PyObject *const *args, size_t na
 	PIN("+r"(head));
 	word = e->values[0];
 	PIN("+r"(word));
-	PLACE(place, n);
 	way = way_hot;
 	rare = way_rare;
 	PIN("+r"(way), "+r"(rare));
 	way = word < CODE_READY ? rare : way;
 	PIN("+r"(way));
-	way = head == c->limit ? rare : way;
+	way = head >= c->limit ? rare : way;
 	PIN("+r"(way));
-	at = c->mask;
-	PIN("+r"(at));
+	PLACE(place, n);
 	word |= cb->head;
-	PIN("+r"(word));
-	at = (at & head) * sizeof(struct ring_record);
-	PIN("+r"(at));
+	PIN("+r"(word), "+r"(n));
 	word |= place;
-	at += (uintptr_t)published - offsetof(struct ring, head) + RING_HEADER;
-	PIN("+r"(word), "+r"(at));
-	return way(cb, args, head, word, (struct ring_record *)at, published);
+	PIN("+r"(word));
+	return way(cb, args, n, word, (struct ring_record *)head, published);
 }
 #endif

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""Words at the ring's end: those that take two, and those that a thread begins with in another's ring.
+
+The rings are small and the recorder is stopped again and again: a thread that is wrong about the room in its ring
+writes over what nobody has taken yet. Each function goes its lines in one way, so that it is known how many there are.
+"""
+
+import collections
+import json
+
+import rec
+
+SOURCE = """
+import os, subprocess, threading
+
+# Lines from 1,100,000 on need a word before their own.
+scope = {}
+exec(compile("\\n" * 1_100_000 + "def f_far(n):\\n  for i in range(n):\\n    x = i\\n  return n", __file__, "exec"), scope)
+f_far = scope["f_far"]
+
+def f_near(n):
+    for i in range(n):
+        x = i
+    return n
+
+def f_work(i):
+    for k in range(10):
+        f_far(1)
+        f_near(10 + (i + k) % 5)
+
+stopper = subprocess.Popen(["sh", "-c", "trap 'kill -CONT %d; exit' TERM; while kill -STOP %d; do sleep 0.004; "
+                            "kill -CONT %d; sleep 0.001; done" % ((os.getppid(),) * 3)],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+try:
+    for i in range(600):
+        t = threading.Thread(target=f_work, args=(i,))
+        t.start()
+        t.join()
+finally:
+    stopper.terminate()
+    stopper.wait()
+"""
+
+# Markers of n turns of a loop that go to the scratch lane, by the lane's own count.
+SCRATCH = """
+from ocular import _core, calibrate
+code, function = calibrate.PROGRAMS["LINE"]
+print([_core.measure(code, function, n)[1] for n in (1, 100, 200, 3000, 10000)])
+"""
+
+
+def lines_of(base, n):
+    return [base + 1] + [base + 2, base + 1] * n + [base + 3]
+
+
+def wanted(i):
+    return [(name, line) for k in range(10)
+            for name, line in [("f_far", line) for line in lines_of(1_100_001, 1)] +
+                              [("f_near", line) for line in lines_of(9, 10 + (i + k) % 5)]]
+
+
+def check(*recorder):
+    with rec.recording(SOURCE, mode="lines", recorder=recorder) as r:
+        rec.equal((r.code, r.out, r.err), (0, "", ""))
+        threads = collections.defaultdict(list)
+        for e in r.events():
+            assert e.name not in ("GAP", "FOREIGN"), e
+            if e.qualname in ("f_far", "f_near") and e.name == "LINE":
+                threads[e.tid].append((e.qualname, int(e.offset)))
+        rec.equal(len(threads), 600)
+        for i, lines in enumerate(threads.values()):
+            rec.equal(collections.Counter(lines), collections.Counter(wanted(i)), i)
+            rec.equal(lines, wanted(i), i)
+
+
+def test_the_smallest_rings():
+    check("--ring-records", "256", "--wait-ms", "30000")
+
+
+def test_a_scratch_lane_s_end():
+    with rec.recording(SCRATCH, mode="full") as r:
+        rec.equal((r.code, r.err), (0, ""))
+        one, *some = json.loads(r.out)
+        turn = (some[0] - one) // 99
+        assert turn > 4 and 3000 * turn > 2 * 4096, turn
+        rec.equal(some, [one + turn * (n - 1) for n in (100, 200, 3000, 10000)])
+
+
+if __name__ == "__main__":
+    rec.run(globals())
