@@ -225,12 +225,14 @@ class Bench:
             print("\n(%d rounds; load average %s at the start)" % (self.rounds * PROGRAM_ROUNDS, self.load))
 
     def pieces(self):
-        """What takes 20 to 100 us of the same programs: the machine's speed matters less."""
+        """What takes 20 to 400 us of the same programs: the machine's speed matters less."""
         for python in self.pythons:
             self.sliced_table("Slowdown of slices of programs", python,
-                              {"empty callbacks (calls)": "empty-calls", "calls": ["--mode", "calls"],
-                               "empty callbacks (adaptive)": "empty-adaptive", "adaptive": []},
-                              {"calls / empty": ("calls", "empty callbacks (calls)"),
+                              {"empty callbacks (calls)": "empty-calls", "RDTSC": "stamp-calls", "least": "least-calls",
+                               "calls": ["--mode", "calls"], "empty callbacks (adaptive)": "empty-adaptive", "adaptive": []},
+                              {"RDTSC / empty": ("RDTSC", "empty callbacks (calls)"),
+                               "least / empty": ("least", "empty callbacks (calls)"),
+                               "calls / empty": ("calls", "empty callbacks (calls)"),
                                "adaptive / empty": ("adaptive", "empty callbacks (adaptive)")})
 
     def version(self, python):
@@ -373,11 +375,11 @@ class Bench:
                 places = [event_costs(m, name, full) for m in measured]
                 places = [p for p in places if p]
                 rows.append([name] + ["%.1f" % median(p["empty"] for p in places)] +
-                            ["%+.1f" % median(p[v] for p in places) for v in ("stamp", "record", "place")] +
+                            ["%+.1f" % median(p[v] for p in places) for v in ("stamp", "record", "least")] +
                             ["**%+.1f** (%+.1f to %+.1f)" % spread([p[v] for p in places]) for v in ("marker", "ring")])
             table("One marker over an empty vectorcall callback, ns, %s" % self.version(python),
                   ["event", "empty callback", "RDTSC over it", "{time, constant} over it",
-                   "{time, place} over it", "marker over it",
+                   "least over it", "marker over it",
                    "marker in a drained ring over it"], rows)
             print("\n(%d places of the code; %.0f %% of %d slices ran at full speed; load average %s at the start)" %
                   (len(measured), 100 * share, len(slices), self.load))
@@ -394,18 +396,17 @@ class Bench:
         for python in self.pythons:
             for backend, file in (("software", "emit"), ("ptwrite", "emit_ptwrite"), ("emulated", "emit_emulated")):
                 path = self.code(python, file)
-                counts = [path.count("plain_" + shape) for shape in ("line", "dest")]
-                rows.append([self.version(python), backend, *self.offsets(python, path), *counts])
+                rows.append([self.version(python), backend, *self.counts(python, path)])
         table("Instructions of a callback with its marker",
               ["", "backend", "offset (PY_START, …)", "INSTRUCTION", "line (LINE)", "destination (BRANCH)"], rows)
 
-    def offsets(self, python, path):
-        """Those of an event with an offset, and of INSTRUCTION, which has a callback of its own on 3.12."""
-        if "plain_offset" in path.symbols:
-            return 2 * [path.count("plain_offset")]
-        path = self.code(python, "emit_offset")
-        own = "emit_instruction" in path.symbols
-        return [path.count("emit_offset"), path.count("emit_instruction", "way_hot") if own else path.count("emit_offset")]
+    def counts(self, python, path):
+        """Into rings most have a file of their own, and INSTRUCTION a callback of its own on 3.12."""
+        ring = path if "plain_offset" in path.symbols else self.code(python, "emit_ring")
+        prefix = "plain_" if ring is path else "emit_"
+        offset, dest = (ring.count(prefix + shape) for shape in ("offset", "dest"))
+        instruction = ring.count("emit_instruction", "way_hot") if "emit_instruction" in ring.symbols else offset
+        return [offset, instruction, path.count("plain_line"), dest]
 
     # --- analysis ---------------------------------------------------------------------------------
 

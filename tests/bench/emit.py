@@ -25,13 +25,13 @@ WARM = 60       # turns, after another callback has been set
 SLICES = 3      # in a row
 
 # name: whose callback; None: the event is off. A marker goes to memory that nobody reads, or to a drained ring.
-VARIANTS = ("nothing", "empty", "stamp", "record", "place", "marker", "ring")
+VARIANTS = ("nothing", "empty", "stamp", "record", "least", "marker", "ring")
 
 
 def callbacks(session, name):
     marker = _core.callback(_core.ops[name], monitor._shape(name, session.mode), None)
     return {"nothing": None, "empty": ocular_empty.callback(), "stamp": ocular_empty.stamp(),
-            "record": ocular_empty.record(), "place": ocular_empty.place(), "marker": marker, "ring": marker}
+            "record": ocular_empty.record(), "least": ocular_empty.least(), "marker": marker, "ring": marker}
 
 
 class Event:
@@ -60,6 +60,8 @@ class Event:
 
     def round(self):
         for variant in random.sample(VARIANTS, len(VARIANTS)):
+            if variant == "least":
+                self.set("ring")  # so that the code has an id
             self.set(variant)
             if variant == "marker":
                 self.ticks(variant)

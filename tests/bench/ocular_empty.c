@@ -4,9 +4,9 @@
  * vectorcall. What a tool costs beyond callback() is the tool's own. stamp() reads the time-stamp
  * counter and keeps it: what any tool pays that knows when its events happened. record() appends the
  * time and a constant word to memory, without asking for room, code or place: the least that anything
- * with a time can cost on this machine. place() does it with the place of the event, after a look for
- * room: all that a marker does but to say of which code it is. reference() is a loop that always does
- * the same: how fast the machine is at this moment.
+ * with a time can cost on this machine. least() is the least that says what a marker says: time, event, code by its
+ * id and place; it looks whether the code has an id (two questions: has it an array, is an id in it), and for nothing
+ * else. reference() is a loop that always does the same: how fast the machine is at this moment.
  */
 #include <Python.h>
 #include <structmember.h>
@@ -15,6 +15,7 @@
 struct empty {
 	PyObject_HEAD
 	vectorcallfunc call;
+	unsigned long long head; /* of least()'s words */
 };
 
 static PyObject *do_nothing(PyObject *self, PyObject *const *args, size_t nargs, PyObject *names)
@@ -50,22 +51,50 @@ static PyObject *do_record(PyObject *self, PyObject *const *args, size_t nargs, 
 	Py_RETURN_NONE;
 }
 
-static volatile unsigned long limit = -1ul;
+/* CPython's private storage behind co_extra, as in helper-ext/ext/codes.h. */
+struct extra {
+	Py_ssize_t size;
+	unsigned long long values[];
+};
 
-static PyObject *do_place(PyObject *self, PyObject *const *args, size_t nargs, PyObject *names)
+#define READY (1ull << 28)
+
+static __attribute__((noinline, cold)) PyObject *first_seen(PyObject *code)
 {
-	unsigned long at = recorded;
-	unsigned long long word = ((PyLongObject *)args[1])->long_value.ob_digit[0] | (size_t)self << 32, now;
+	static Py_ssize_t slot = -1;
+
+	if (slot < 0)
+		slot = PyUnstable_Eval_RequestCodeExtraIndex(NULL);
+	return PyUnstable_Code_SetExtra(code, slot, (void *)READY) ? NULL : Py_None;
+}
+
+/* Twice the memory: the address that goes up begins again by one instruction. */
+static struct {
+	_Alignas(2 * sizeof(records)) unsigned int low[2 * RECORDS][4];
+} least_records;
+static char *least_next = (char *)&least_records;
+
+/* What is listed has been computed here: loads, RDTSC, stores, as the extension has them (emit_ring.c). */
+#define PIN(...) __asm__ volatile("" : __VA_ARGS__)
+
+static PyObject *do_least(PyObject *self, PyObject *const *args, size_t nargs, PyObject *names)
+{
+	const struct extra *e = ((PyCodeObject *)args[0])->co_extra;
+	unsigned int (*at)[4] = (unsigned int (*)[4])least_next, low, high;
+	unsigned long long word;
 	PyObject *none = Py_None;
 
 	(void)nargs, (void)names;
-	if (__builtin_expect(at == limit, 0))
-		return PyErr_NoMemory();
-	__asm__ volatile("" : "+r"(word), "+r"(none), "+r"(at)); /* loads, RDTSC, stores: as the extension has them */
-	now = __rdtsc();
-	records[at % RECORDS].tsc = now;
-	records[at % RECORDS].word = word;
-	__atomic_store_n(&recorded, at + 1, __ATOMIC_RELEASE);
+	if (__builtin_expect(!e || e->values[0] < READY, 0))
+		return first_seen(args[0]);
+	word = e->values[0] | ((struct empty *)self)->head |
+	       (unsigned long long)((PyLongObject *)args[1])->long_value.ob_digit[0] << 7;
+	PIN("+r"(word), "+r"(none), "+r"(at));
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	(*at)[1] = high;
+	(*at)[0] = low;
+	*(unsigned long long *)&(*at)[2] = word;
+	__atomic_store_n(&least_next, (char *)((size_t)(at + 1) & ~sizeof(records)), __ATOMIC_RELEASE);
 	return none;
 }
 
@@ -93,8 +122,10 @@ static PyObject *make(PyObject *module, vectorcallfunc call)
 	struct empty *e = type ? PyObject_New(struct empty, (PyTypeObject *)type) : NULL;
 
 	Py_XDECREF(type);
-	if (e)
+	if (e) {
 		e->call = call;
+		e->head = 1ull << 59;
+	}
 	return (PyObject *)e;
 }
 
@@ -116,10 +147,10 @@ static PyObject *record(PyObject *module, PyObject *unused)
 	return make(module, do_record);
 }
 
-static PyObject *place(PyObject *module, PyObject *unused)
+static PyObject *least(PyObject *module, PyObject *unused)
 {
 	(void)unused;
-	return make(module, do_place);
+	return make(module, do_least);
 }
 
 /*
@@ -172,7 +203,7 @@ static PyMethodDef methods[] = {
 	{ "callback", callback, METH_NOARGS, "A new callback that does nothing." },
 	{ "stamp", stamp, METH_NOARGS, "A new callback that reads the time-stamp counter." },
 	{ "record", record, METH_NOARGS, "A new callback that stores the time and a word." },
-	{ "place", place, METH_NOARGS, "A new callback that stores the time and the place, if there is room." },
+	{ "least", least, METH_NOARGS, "A new callback that stores time, event, code and place." },
 	{ 0 },
 };
 

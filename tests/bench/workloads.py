@@ -3,8 +3,9 @@
     python workloads.py NAME TOOL [SCALE]    runs one and prints the seconds of its body
     python workloads.py --list
 
-TOOL: plain, empty-calls, empty-adaptive (sys.monitoring with callbacks that do nothing: the floor),
-cprofile, viztracer. Ocular traces from outside, with TOOL plain.
+TOOL: plain, empty-calls, empty-adaptive (sys.monitoring with callbacks that do nothing: the floor), stamp-calls and
+least-calls (with callbacks of ocular_empty.c that know the time), cprofile, viztracer. Ocular traces from outside, with
+TOOL plain.
 """
 import ast
 import inspect
@@ -74,8 +75,8 @@ def unparse(rounds):
 
 
 def pieces():
-    """{name: the same in 20 to 100 us, as a function of whatever}."""
-    cells, tree = [Cell(i) for i in range(24)], grow(5)
+    """{name: the same in 20 to 100 us, generators in 400, as a function of whatever}."""
+    cells, tree = [Cell(i) for i in range(24)], grow(9)
     decode, text = python_decoder().decode, json.dumps({"id": 1, "name": "n", "tags": ["a", "b"], "ok": True})
     small = ast.parse("def f(a, b=1):\n    return a + b")
 
@@ -97,12 +98,12 @@ WORKLOADS = {
 }
 
 
-def empty(events):
+def empty(events, kind="callback"):
     import ocular_empty
     mon = sys.monitoring
     mon.use_tool_id(4, "empty")
     for name in events:
-        mon.register_callback(4, getattr(mon.events, name), ocular_empty.callback())
+        mon.register_callback(4, getattr(mon.events, name), getattr(ocular_empty, kind)())
     mon.set_events(4, sum(getattr(mon.events, name) for name in events))
     return lambda: mon.set_events(4, 0)
 
@@ -126,6 +127,8 @@ TOOLS = {
     "plain": lambda: lambda: None,
     "empty-calls": lambda: empty(CALLS),
     "empty-adaptive": lambda: empty(CALLS + ["JUMP"]),
+    "stamp-calls": lambda: empty(CALLS, "stamp"),
+    "least-calls": lambda: empty(CALLS, "least"),
     "cprofile": cprofile,
     "viztracer": viztracer,
 }
