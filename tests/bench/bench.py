@@ -52,7 +52,9 @@ SINKS = {
 # Short runs of whole programs in one round of --rounds: the machine's speed changes within seconds.
 PROGRAM_ROUNDS = 5
 
-# An idle flight recorder: processes of each variant, seconds of each.
+# Slices of programs: processes, seconds of each. An idle flight recorder: the same, of each variant.
+PIECES_TURNS = 7
+PIECES_SECONDS = 10
 IDLE_TURNS = 7
 IDLE_SECONDS = 2
 
@@ -67,7 +69,7 @@ WORD_BYTES = 12
 PLACES = 7
 PLACE_BYTES = 19 * 16
 MARKER_SECONDS = 10
-FULL_SPEED = 1.04
+FULL_SPEED = 1.06
 KEPT_MIN = 10
 
 
@@ -226,14 +228,15 @@ class Bench:
 
     def pieces(self):
         """What takes 20 to 400 us of the same programs: the machine's speed matters less."""
+        variants = {"plain": "off", "empty callbacks": "empty", "RDTSC": "stamp", "least": "least", "marker": "marker"}
         for python in self.pythons:
-            self.sliced_table("Slowdown of slices of programs", python,
-                              {"empty callbacks (calls)": "empty-calls", "RDTSC": "stamp-calls", "least": "least-calls",
-                               "calls": ["--mode", "calls"], "empty callbacks (adaptive)": "empty-adaptive", "adaptive": []},
-                              {"RDTSC / empty": ("RDTSC", "empty callbacks (calls)"),
-                               "least / empty": ("least", "empty callbacks (calls)"),
-                               "calls / empty": ("calls", "empty callbacks (calls)"),
-                               "adaptive / empty": ("adaptive", "empty callbacks (adaptive)")})
+            for mode in ("calls", "adaptive"):
+                turns = []
+                for _ in range(PIECES_TURNS):
+                    measured = self.sliced(python, PIECES_SECONDS, ["--mode", mode], *variants.values())
+                    turns.append({name: measured[v] for name, v in variants.items()})
+                self.sliced_table("Slowdown of slices of programs, mode %s" % mode, python, turns, list(variants)[1:],
+                                  {v + " / empty": (v, "empty callbacks") for v in ("RDTSC", "least", "marker")})
 
     def version(self, python):
         return run([python, "-c", "import platform; print('CPython', platform.python_version())"]).strip()
@@ -266,47 +269,44 @@ class Bench:
                   [["%.1f" % call["take_snapshot"], "%.1f" % call["empty"],
                     "**%+.1f** (%+.1f to %+.1f)" % (call["over"], call["low"], call["high"]), call["instructions"]]])
 
-    def sliced(self, python, variants):
-        """Slices of programs, by turns. A variant is a TOOL of workloads.py, or options of `ocular record`. [{variant: slices}]
-        and what the loop around a slice may take at most; tells how many do."""
-        program, turns = [HERE / "flight.py", "slices", IDLE_SECONDS], []
-        path = [self.build / "python", self.empty_module(python)]
+    def sliced(self, python, seconds, options, *variants):
+        """What pieces.py measured; under `ocular record` with these options, or by itself if they are None."""
+        program, path = [HERE / "pieces.py", seconds, *variants], [self.build / "python", self.empty_module(python)]
+        if options is not None:
+            return json.loads(self.ocular_run(python, program, *options, path=path))
         env = dict(os.environ, PYTHONPATH=os.pathsep.join(map(str, path)), PYTHONHASHSEED="0")
-        for _ in range(IDLE_TURNS):
-            turn = {"plain": run([python, *program, "plain"], env=env)}
-            for v in random.sample(list(variants), len(variants)):
-                tool = variants[v]
-                turn[v] = (run([python, *program, tool], env=env) if isinstance(tool, str) else
-                           self.ocular_run(python, [*program, "plain"], *tool, path=path))
-            turns.append({v: json.loads(out) for v, out in turn.items()})
-        full, share = full_speed(slice_ for turn in turns for measured in turn.values() for rows in measured.values() for slice_ in rows)
-        return turns, full, "\n(%d processes each, by turns; %.0f %% of the slices ran at full speed; load average %s at the start)" % (
-            len(turns), 100 * share, self.load)
+        return json.loads(run([python, *program], env=env))
 
-    def sliced_table(self, title, python, variants, ratios):
-        """Medians of those at full speed; ratios: {name: (variant, over which)}."""
-        turns, full, note = self.sliced(python, variants)
-        table("%s, %s" % (title, self.version(python)), ["program", *variants, *ratios],
+    def sliced_table(self, title, python, turns, variants, ratios):
+        """Medians of the slices at full speed. turns: [{variant: {program: slices}}], "plain" among the variants; ratios:
+        {name: (variant, over which)}."""
+        full, share = full_speed(slice_ for turn in turns for measured in turn.values() for rows in measured.values() for slice_ in rows)
+        table("%s, %s" % (title, self.version(python)), ["program", *variants, *ratios, "processes"],
               [self.sliced_row(name, turns, variants, ratios.values(), full) for name in self.workloads])
-        print(note)
+        print("\n(%d processes; %.0f %% of the slices ran at full speed; load average %s at the start)" %
+              (len(turns), 100 * share, self.load))
 
     def idle(self, python):
         """With rings that are drained and with such that nobody reads."""
-        self.sliced_table("An idle flight recorder: slowdown, and of what recording costs", python,
-                          {"calls": ["--mode", "calls"], "calls, flying": ["--mode", "calls", "--flight", "10ms"],
-                           "adaptive": [], "adaptive, flying": ["--flight", "10ms"]},
+        variants = {"plain": None, "calls": ["--mode", "calls"], "calls, flying": ["--mode", "calls", "--flight", "10ms"],
+                    "adaptive": [], "adaptive, flying": ["--flight", "10ms"]}
+        turns = [{v: self.sliced(python, IDLE_SECONDS, variants[v])["as it is"] for v in random.sample(list(variants), len(variants))}
+                 for _ in range(IDLE_TURNS)]
+        self.sliced_table("An idle flight recorder: slowdown, and of what recording costs", python, turns, list(variants)[1:],
                           {mode + ": flying / recording": (mode + ", flying", mode) for mode in ("calls", "adaptive")})
 
     def sliced_row(self, name, turns, variants, ratios, full):
+        """Processes with too few slices at full speed of any variant do not count; the last cell is how many do."""
         costs = []
         for turn in turns:
             kept = {v: at_full_speed(measured[name], full) for v, measured in turn.items()}
             if min(map(len, kept.values())) >= KEPT_MIN:
                 costs.append({v: median(ticks) for v, ticks in kept.items()})
         if not costs:
-            return [name] + ["-"] * (len(variants) + len(ratios))
+            return [name] + ["-"] * (len(variants) + len(ratios)) + [0]
         cells = ["%.2f" % median(c[v] / c["plain"] for c in costs) for v in variants]
-        return [name, *cells] + ["**%.3f** (%.3f to %.3f)" % spread([c[v] / c[over] for c in costs]) for v, over in ratios]
+        cells += ["**%.3f** (%.3f to %.3f)" % spread([c[v] / c[over] for c in costs]) for v, over in ratios]
+        return [name, *cells, len(costs)]
 
     def duty(self, python):
         """Whole programs."""

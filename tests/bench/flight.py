@@ -3,7 +3,6 @@
 
     flight.py stall SNAPSHOTS    under `ocular record --flight 10ms`
     flight.py call CALLS         without a recorder; ocular and ocular_empty on the path
-    flight.py slices SECONDS TOOL    with any recorder or none; ocular_empty on the path. TOOL: of workloads.py
 
 `stall`: eight threads fill their rings with 10 ms of history; seven of them wait, and the eighth goes round
 a loop and sees how long the longest gap between two iterations is: a snapshot is asked for in every second
@@ -13,9 +12,6 @@ Each gap is taken apart by what the kernel knows of the thread: the processor's 
 to run and something else ran (run delay, /proc/PID/schedstat), and the rest, when the virtual machine itself was
 away. What the recorder ran meanwhile is taken off the run delay: that much of the gap may be the snapshot's. What is left,
 with the time the machine was away, is *others'*: rounds with much of it tell nothing.
-
-`slices`: pieces of the programs of workloads.py, each between two runs of a loop that is always the same, as in emit.py.
-Prints for each program its slices: [loop before, loop after, ticks].
 """
 import gc
 import itertools
@@ -28,8 +24,7 @@ import threading
 import time
 from collections import namedtuple
 
-if "slices" not in sys.argv:  # whose co_extra is ocular_empty's
-    import ocular
+import ocular
 
 THREADS = 8
 HISTORY = 0.010  # seconds
@@ -37,8 +32,6 @@ PAUSE = 0.003  # seconds at most between the history and the snapshot
 WATCHED = 3_000_000  # ns
 LEAST = 20_000  # ns: a gap that is taken apart
 SLICE = 10_000  # calls
-WARM = 1000
-IN_A_ROW = 5  # slices
 
 Moment = namedtuple("Moment", "wall cpu delay waits recorder")
 Gap = namedtuple("Gap", "length others")
@@ -167,26 +160,6 @@ def call(calls):
             "over": over, "low": low, "high": high}
 
 
-def slices(seconds, tool):
-    import ocular_empty
-    import workloads
-    workloads.TOOLS[tool]()
-    measure, reference, pieces = ocular_empty.call, ocular_empty.reference, workloads.pieces()
-    rows = {name: [] for name in pieces}
-    gc.disable()
-    for _ in range(WARM):
-        for piece in pieces.values():
-            piece(0)
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        for name, piece in pieces.items():
-            for _ in range(IN_A_ROW):
-                before = reference()
-                ticks = measure(piece, 0)
-                rows[name].append((before, reference(), ticks))
-    return {name: found[IN_A_ROW:] for name, found in rows.items()}
-
-
 if __name__ == "__main__":
-    kind = {"stall": stall, "call": call, "slices": slices}[sys.argv[1]]
-    print(json.dumps(kind(int(sys.argv[2]), *sys.argv[3:])))
+    kind = {"stall": stall, "call": call}[sys.argv[1]]
+    print(json.dumps(kind(int(sys.argv[2]))))

@@ -3,9 +3,8 @@
     python workloads.py NAME TOOL [SCALE]    runs one and prints the seconds of its body
     python workloads.py --list
 
-TOOL: plain, empty-calls, empty-adaptive (sys.monitoring with callbacks that do nothing: the floor), stamp-calls and
-least-calls (with callbacks of ocular_empty.c that know the time), cprofile, viztracer. Ocular traces from outside, with
-TOOL plain.
+TOOL: plain, empty-calls, empty-adaptive (sys.monitoring with callbacks that do nothing: the floor), cprofile, viztracer.
+Ocular traces from outside, with TOOL plain.
 """
 import ast
 import inspect
@@ -98,12 +97,12 @@ WORKLOADS = {
 }
 
 
-def empty(events, kind="callback"):
+def empty(events):
     import ocular_empty
     mon = sys.monitoring
     mon.use_tool_id(4, "empty")
     for name in events:
-        mon.register_callback(4, getattr(mon.events, name), getattr(ocular_empty, kind)())
+        mon.register_callback(4, getattr(mon.events, name), ocular_empty.callback())
     mon.set_events(4, sum(getattr(mon.events, name) for name in events))
     return lambda: mon.set_events(4, 0)
 
@@ -127,8 +126,6 @@ TOOLS = {
     "plain": lambda: lambda: None,
     "empty-calls": lambda: empty(CALLS),
     "empty-adaptive": lambda: empty(CALLS + ["JUMP"]),
-    "stamp-calls": lambda: empty(CALLS, "stamp"),
-    "least-calls": lambda: empty(CALLS, "least"),
     "cprofile": cprofile,
     "viztracer": viztracer,
 }
