@@ -142,7 +142,7 @@ $B/tests/producer: tests/unit/producer.c tests/unit/ring_write.h $(wildcard help
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $<
 
 # For tests of PTWRITE where the processor has none.
-$B/tests/ptwrite-catch.so: tests/unit/ptwrite_catch.c
+$B/tests/ptwrite-catch.so: tests/unit/ptwrite_catch.c tests/unit/ptwrite_site.h
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $<
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_ptwrite.c - the word arrives, whatever bits it has. The instruction is caught as SIGILL where
- * the processor lacks it. The emulated one is single-stepped, and read as perf does: a jump over 16
+ * test_ptwrite.c - the word arrives, whatever bits it has. The instruction is caught as SIGILL
+ * (ptwrite_site.h). The emulated one is single-stepped, and read as perf does: a jump over 16
  * bytes, the magic behind it, then the outcomes of the next 64 conditional jumps.
  */
 #include <setjmp.h>
@@ -15,8 +15,8 @@
 #include <ucontext.h>
 #include <cmocka.h>
 
-#include "processor.h"
 #include "ptwrite.h"
+#include "ptwrite_site.h"
 
 #define COUNT(a)  (sizeof(a) / sizeof(*(a)))
 #define TRAP_FLAG 0x100u
@@ -88,37 +88,26 @@ static unsigned catches;
 /* The compiler may take any register: this one reads those that it takes. */
 static void catch(int sig, siginfo_t *info, void *context)
 {
-	static const int registers[16] = { REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
-					   REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
-					   REG_R12, REG_R13, REG_R14, REG_R15 };
-	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
-	const uint8_t *ip = (const uint8_t *)regs[REG_RIP];
-
 	(void)sig;
 	(void)info;
-	if (ip[0] != 0xf3 || (ip[1] & 0xf8) != 0x48 || ip[2] != 0x0f || ip[3] != 0xae ||
-	    (ip[4] & 0xf8) != 0xe0)
+	if (!ptwrite_caught(context, &caught))
 		abort();
-	caught = (uint64_t)regs[registers[(ip[4] & 7) | (ip[1] & 1) << 3]];
 	catches++;
-	regs[REG_RIP] += 5;
 }
 
 static void test_instruction(void **state)
 {
 	struct sigaction action = { .sa_sigaction = catch, .sa_flags = SA_SIGINFO }, before;
-	struct processor p;
 
 	(void)state;
-	processor_look(&p, "/nowhere/intel_pt");
+	ptwrite_catch((void *)test_instruction);
 	sigaction(SIGILL, &action, &before);
 	for (size_t i = 0; i < COUNT(words); i++) {
 		ptwrite(words[i]);
-		if (!p.ptwrite)
-			assert_int_equal(caught, words[i]);
+		assert_int_equal(catches, i + 1);
+		assert_int_equal(caught, words[i]);
 	}
 	sigaction(SIGILL, &before, NULL);
-	assert_int_equal(catches, p.ptwrite ? 0 : COUNT(words));
 }
 
 int main(void)

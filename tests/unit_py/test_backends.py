@@ -143,20 +143,11 @@ def caught(temp, source, *options, backend="ptwrite"):
     return words, rec.Recording(temp + "/rec", done)
 
 
-def need_no_ptwrite():
-    """Where the processor has the instruction nothing can be caught; tests/hardware is for there."""
-    from_cpu = subprocess.run([sys.executable, "-c", "import ocular._core as c; print(c.processor('')['ptwrite'])"],
-                              env=environment(), capture_output=True, text=True)
-    if from_cpu.stdout == "True\n":
-        raise rec.Skip("this processor executes PTWRITE")
-
-
 def is_scratch(word):
     return word >> 59 == 31 and word >> 28 & 0xffffff == 0x4f434c
 
 
 def test_the_words_are_those_of_the_rings():
-    need_no_ptwrite()
     for source, mode in ((PROGRAM, "adaptive"), (PROGRAM, "full"), (FAR, "full")):
         with tempfile.TemporaryDirectory() as temp:
             streams, r = caught(temp, source, "--mode", mode)
@@ -174,7 +165,6 @@ def test_the_words_are_those_of_the_rings():
 
 
 def test_threads_and_forks_begin_streams_of_their_own():
-    need_no_ptwrite()
     with tempfile.TemporaryDirectory() as temp:
         words, r = caught(temp, """
 import os, threading

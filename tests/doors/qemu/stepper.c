@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 		if (regs.rip >= from && regs.rip < to && regs.rip != last)
 			printf("%" PRIx64 "\n", (uint64_t)regs.rip - from);
 		last = regs.rip;
-		/* No processor here has PTWRITE: it counts as executed. ptwrite %rax is 5 bytes long. */
+		/* A processor may refuse PTWRITE: it counts as executed. ptwrite %rax is 5 bytes long. */
 		if (WSTOPSIG(status) == SIGILL) {
 			regs.rip += 5;
 			ptrace(PTRACE_SETREGS, pid, NULL, &regs);
