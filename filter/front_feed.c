@@ -11,6 +11,8 @@
 #include "analysis.h"
 #include "feed.h"
 
+#define USAGE "usage: ocular-feed [KEY=VALUE ...] FILE"
+
 static int fail(const char *why)
 {
 	fprintf(stderr, "ocular-feed: %s\n", why);
@@ -33,13 +35,13 @@ int main(int argc, char **argv)
 	int err;
 
 	if (argc < 2)
-		return fail("usage: ocular-feed [KEY=VALUE ...] FILE");
-	if (options_parse(&o, argc - 2, argv + 1, error))
-		return fail(error);
-	if (o.help) {
-		options_help(stdout);
+		return fail(USAGE);
+	if (argc == 2 && options_is_help(argv[1])) {
+		options_help(stdout, USAGE "\n");
 		return EXIT_SUCCESS;
 	}
+	if (options_parse(&o, argc - 2, argv + 1, error))
+		return fail(error);
 	if (strcmp(argv[argc - 1], "-"))
 		f = fopen(argv[argc - 1], "re");
 	if (!f)

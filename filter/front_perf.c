@@ -99,7 +99,8 @@ EXPORT int start(void **data, void *ctx)
 	if (err)
 		err = complain(f, error, err);
 	else if (f->options.help)
-		options_help(stdout);
+		options_help(stdout, "  perf script -i DIR/perf.data --itrace=we --dlfilter ocular.so "
+				     "[--dlarg KEY=VALUE ...]\n");
 	else if ((err = open_analysis(f)))
 		complain(f, f->analysis.error, err);
 	if (err) {

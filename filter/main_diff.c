@@ -11,6 +11,7 @@
 
 #include "diff_out.h"
 
+#define USAGE	    "usage: ocular-diff [options] A.json B.json"
 #define STATUS_OVER 1
 #define STATUS_BAD  2
 
@@ -66,15 +67,24 @@ static const struct {
 	bool (*set)(struct arguments *a, size_t field, const char *value);
 	size_t field;
 	const char *value; /* what it wants; NULL: nothing */
+	const char *help;
 } options[] = {
-	{ "--fail-over", set_part, offsetof(struct arguments, report.rules.fail_over), "a percentage" },
-	{ "--share", set_part, offsetof(struct arguments, report.rules.share), "a percentage" },
-	{ "--rows", set_rows, offsetof(struct arguments, report.rows), "a number" },
-	{ "--name-a", set_name, offsetof(struct arguments, name[0]), "a name" },
-	{ "--name-b", set_name, offsetof(struct arguments, name[1]), "a name" },
-	{ "--all", set_flag, offsetof(struct arguments, report.all), NULL },
-	{ "--json", set_flag, offsetof(struct arguments, json), NULL },
+	{ "--fail-over", set_part, offsetof(struct arguments, report.rules.fail_over), "a percentage", "exit with 1 if something got slower by more" },
+	{ "--share", set_part, offsetof(struct arguments, report.rules.share), "a percentage", "of those with at least so much of the time" },
+	{ "--rows", set_rows, offsetof(struct arguments, report.rows), "a number", "rows of a table" },
+	{ "--name-a", set_name, offsetof(struct arguments, name[0]), "a name", "what A.json is called" },
+	{ "--name-b", set_name, offsetof(struct arguments, name[1]), "a name", "what B.json is called" },
+	{ "--all", set_flag, offsetof(struct arguments, report.all), NULL, "show what differs within the noise, too" },
+	{ "--json", set_flag, offsetof(struct arguments, json), NULL, "for programs (docs/diff.md)" },
 };
+
+static int help(void)
+{
+	printf(USAGE "; ocular diff makes these of recordings\n\n");
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		printf("  %-12s %-14s %s\n", options[i].option, options[i].value ?: "", options[i].help);
+	return EXIT_SUCCESS;
+}
 
 /* How many words the option at argv[0] took; 0: it is wrong, and why is in error. */
 static int take_option(struct arguments *a, char **argv, char *error)
@@ -109,7 +119,7 @@ static bool parse(struct arguments *a, char **argv, char *error)
 			return false;
 		argv += took;
 	}
-	snprintf(error, DIFF_ERROR, "usage: ocular-diff [options] A.json B.json");
+	snprintf(error, DIFF_ERROR, USAGE);
 	return a->paths == 2;
 }
 
@@ -200,7 +210,8 @@ int main(int argc, char **argv)
 	char error[DIFF_ERROR];
 	int err;
 
-	(void)argc;
+	if (argc == 2 && !strcmp(argv[1], "--help"))
+		return help();
 	if (!parse(&args, argv + 1, error))
 		return fail(error);
 	for (int i = 0; i < 2; i++)

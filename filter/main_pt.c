@@ -19,6 +19,8 @@
 /* Bytes a marker takes in a recording of ours (docs/marker.md): only for the progress line. */
 #define BYTES_PER_MARKER 12
 
+#define USAGE "usage: ocular-pt [KEY=VALUE ...] DIR|FILE"
+
 static void say(const char *what)
 {
 	fprintf(stderr, "ocular-pt: %s\n", what);
@@ -130,9 +132,9 @@ int main(int argc, char **argv)
 	char error[OPTIONS_ERROR];
 
 	if (argc < 2)
-		return fail(&o, "usage: ocular-pt [KEY=VALUE ...] DIR|FILE; 'help' lists the keys");
-	if (argc == 2 && !strcmp(argv[1], "help")) {
-		options_help(stdout);
+		return fail(&o, USAGE "; 'help' lists the keys");
+	if (argc == 2 && options_is_help(argv[1])) {
+		options_help(stdout, USAGE "\n  ocular-pt summary=out.json DIR\n");
 		return EXIT_SUCCESS;
 	}
 	if (options_parse(&o, argc - 2, argv + 1, error))

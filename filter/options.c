@@ -189,11 +189,9 @@ static const struct {
 
 #define NKEYS (sizeof(keys) / sizeof(keys[0]))
 
-void options_help(FILE *f)
+void options_help(FILE *f, const char *usage)
 {
-	fprintf(f, "ocular: Python stacks, loops and cycles from PTWRITE markers\n\n"
-		   "  perf script -i DIR/perf.data --itrace=we --dlfilter ocular.so "
-		   "[--dlarg KEY=VALUE ...]\n\n");
+	fprintf(f, "ocular: Python stacks, loops and cycles from PTWRITE markers\n\n%s\n", usage);
 	for (size_t i = 0; i < NKEYS; i++)
 		fprintf(f, "  %s=%-*s %s\n", keys[i].key, 27 - (int)strlen(keys[i].key),
 			keys[i].value, keys[i].help);
@@ -201,11 +199,16 @@ void options_help(FILE *f)
 	fprintf(f, "\nFILE \"-\" is standard output.\n");
 }
 
+bool options_is_help(const char *word)
+{
+	return !strcmp(word, "help") || !strcmp(word, "--help");
+}
+
 static int parse_word(struct options *o, const char *word, char *error)
 {
 	size_t length = strcspn(word, "=");
 
-	if (!strcmp(word, "help")) {
+	if (options_is_help(word)) {
 		o->help = true;
 		return 0;
 	}

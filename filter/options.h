@@ -47,7 +47,11 @@ struct options {
  */
 int options_parse(struct options *o, int argc, char **argv, char *error);
 
-void options_help(FILE *f);
+/* Is it "help", or as programs are asked, "--help"? */
+bool options_is_help(const char *word);
+
+/* What words there are, behind how the program that takes them is called. */
+void options_help(FILE *f, const char *usage);
 
 /* Does `when` mean yes for output to fd? AUTO: if that is a terminal. */
 bool options_when(enum when w, int fd);

@@ -64,6 +64,9 @@ for command in run record report diff check; do
 	ok "help $command" says 0 "^usage: ocular $command" "$ocular" help $command
 	ok "$command --nonsense" says 2 "unknown option --nonsense" "$ocular" $command --nonsense
 done
+for program in record fsck pt diff qemu feed; do
+	ok "ocular-$program --help" says 0 "^[Uu]sage: ocular-$program" "$build/bin/ocular-$program" --help
+done
 ok "no command: the help" says 0 '^usage:' "$ocular"
 ok "an unknown command" says 2 "no command 'play'" "$ocular" play
 ok "an option without its value" says 2 "needs a value" "$ocular" record -o
