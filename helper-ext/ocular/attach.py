@@ -7,17 +7,17 @@ order is a file in the recording's folder; so is the answer, and both are gone a
 """
 
 import argparse
+import contextlib
 import json
 import os
 import re
 import select
 import shutil
 import signal
-import subprocess
 import sys
 import time
 
-from . import agent, modes, monitor, processes, tools, triggers
+from . import agent, debugger, modes, monitor, processes, tools, triggers
 
 ORDER, ANSWER = ".attach.py", ".attach-answer"
 GDB_SECONDS = 15
@@ -178,15 +178,15 @@ def by_remote_exec(target, folder, order, wait):
     return wait_answer(target, folder, wait)
 
 
-# What gdb has the target do: a page is mapped, with the addresses of these functions, the text to run, and code.
+# What gdb has the target do: a page is mapped, with two functions of ours, the addresses of those they call, and the text to run.
 PAGE_SIZE = 16384
-FUNCTIONS = "PyDict_New", "PyRun_StringFlags", "Py_DecRef", "PyErr_Clear", "munmap"
-SLOTS, TEXT = 128, 256  # offsets in the page
+FUNCTIONS = "PyDict_New", "PyRun_StringFlags", "Py_DecRef", "PyErr_Clear", "munmap", "Py_AddPendingCall"
+SLOTS, ADD, TEXT = 128, 192, 320  # offsets in the page
 FILE_INPUT = 257        # Py_file_input: the text is statements
 
 # A pending call must never fail without an exception (it would end the program), nor with one (the program's
 # code would get it). So it is one of our own: int f(void *), that unmaps itself by its last jump.
-CODE = (
+PENDING = (
     "53"          # push rbx
     "ff15{0}"     # call PyDict_New           the globals: nothing stays in __main__
     "4889c3"      # mov rbx, rax
@@ -209,9 +209,34 @@ CODE = (
     "ff25{4}"     # jmp munmap                its 0 is what the caller gets
 )
 
+# int add(void): Py_AddPendingCall(PENDING, NULL), in a thread that may be anywhere. Its x87, SSE, AVX and AVX-512 registers
+# (bits e7H of XCR0: SDM volume 1, 13.1) are kept on its stack: up to 2,688 bytes, whose header must be 0 (13.4.2).
+ADDING = (
+    "4889e5"             # mov rbp, rsp
+    "4883e4c0"           # and rsp, -64
+    "4881ec00100000"     # sub rsp, 4096
+    "488dbc2400020000"   # lea rdi, [rsp + 512]
+    "b908000000"         # mov ecx, 8
+    "31c0"               # xor eax, eax
+    "f348ab"             # rep stosq
+    "b8e7000000"         # mov eax, e7H
+    "31d2"               # xor edx, edx
+    "480fae2424"         # xsave64 [rsp]
+    "488d3d{p}"          # lea rdi, page
+    "31f6"               # xor esi, esi
+    "ff15{5}"            # call Py_AddPendingCall
+    "89c3"               # mov ebx, eax
+    "b8e7000000"         # mov eax, e7H
+    "31d2"               # xor edx, edx
+    "480fae2c24"         # xrstor64 [rsp]
+    "89d8"               # mov eax, ebx
+    "4889ec"             # mov rsp, rbp
+    "c3"                 # ret
+)
 
-def machine_code():
-    """CODE as it stands at the beginning of the page: operands are relative to the end of their instruction."""
+
+def machine_code(template, start):
+    """A template as it stands at `start` in the page: operands are relative to the end of their instruction."""
     def operand(match):
         nonlocal at
         at += len(match[1]) // 2 + 4
@@ -222,32 +247,48 @@ def machine_code():
             value = {"t": TEXT, "p": 0}.get(name, SLOTS + 8 * int(name) if name.isdigit() else 0) - at
         return match[1] + (value & 0xffffffff).to_bytes(4, "little").hex()
 
-    at = 0
-    return bytes.fromhex(re.sub(r"([0-9a-f]*)\{(.)\}", operand, CODE))
+    at = start
+    return bytes.fromhex(re.sub(r"([0-9a-f]*)\{(.)\}", operand, template))
 
 
-def gdb_commands(path, page):
+def page_of(path, addresses):
+    """What is in the page."""
+    page = bytearray(TEXT)
+    slots = b"".join(a.to_bytes(8, "little") for a in addresses)
+    for start, part in (0, machine_code(PENDING, 0)), (SLOTS, slots), (ADD, machine_code(ADDING, ADD)):
+        page[start:start + len(part)] = part
+    return bytes(page) + b"exec(open(bytes.fromhex('%s')).read())\0" % path.encode().hex().encode()
+
+
+def add_pending(gdb, path):
     """Safe with any lock held: no call but mmap, and Py_AddPendingCall, which takes one that is never held long."""
-    text = "exec(open(bytes.fromhex('%s')).read())" % path.encode().hex()
-    code = machine_code()
-    code += bytes(-len(code) % 8)
-    words = [int.from_bytes(code[i:i + 8], "little") for i in range(0, len(code), 8)]
-    ready = " && ".join("*(unsigned long *) %d" % (page + SLOTS + 8 * i) for i in range(len(FUNCTIONS)))
-    return [
-        "set confirm off", "set pagination off", "set unwindonsignal on", "set language c", "set $added = -1",
-        "print ((unsigned long (*)(unsigned long, unsigned long, int, int, int, long)) mmap)"
-        "(%d, %d, 5, 0x100022, -1, 0)" % (page, PAGE_SIZE),  # to read and execute; private, anonymous, MAP_FIXED_NOREPLACE
-        'set {char[%d]} %d = "%s"' % (len(text) + 1, page + TEXT, text),
-        *("set {unsigned long} %d = (unsigned long) %s" % (page + SLOTS + 8 * i, name)
-          for i, name in enumerate(FUNCTIONS)),
-        *("set {unsigned long} %d = %d" % (page + 8 * i, word) for i, word in enumerate(words)),
-        # A command that failed does not keep gdb from the next: a page that is not all there is never run.
-        "set $added = %s && *(unsigned long *) %d == %d ? ((int (*)(void *, void *)) Py_AddPendingCall)"
-        "((void *) %d, (void *) 0) : -2" % (ready, page + 8 * len(words) - 8, words[-1], page),
-        "print $added ? ((int (*)(unsigned long, unsigned long)) munmap)(%d, %d) : 0" % (page, PAGE_SIZE),
-        'printf "ocular: %d\\n", $added',
-        "detach",
-    ]
+    mmap, *addresses = [gdb.address(name) for name in ("mmap", *FUNCTIONS)]
+    page = 0x5c0000000000 + PAGE_SIZE * int.from_bytes(os.urandom(3))
+    # To read and execute; private, anonymous, MAP_FIXED_NOREPLACE.
+    if gdb.call(mmap, page, PAGE_SIZE, 5, 0x100022, -1, 0) != page:
+        raise OSError("it gets no memory")
+    added = None
+    try:
+        gdb.write(page, page_of(path, addresses))
+        added = gdb.call(page + ADD)
+    finally:
+        if added != 0:
+            gdb.call(addresses[FUNCTIONS.index("munmap")], page, PAGE_SIZE)
+    if added is None:
+        raise OSError("no answer in %d s" % GDB_SECONDS)
+    if added:
+        raise OSError("too many calls are pending")
+
+
+def stop_by_gdb(gdb, target):
+    """One that another attached to and was killed may be in the hands of that one's gdb yet."""
+    deadline = time.monotonic() + LAST_SECONDS
+    while True:
+        try:
+            return debugger.Gdb(gdb, target.pid, GDB_SECONDS)
+        except OSError as e:
+            if "ptrace" not in str(e) or time.monotonic() > deadline or target.ended(0.1):
+                raise
 
 
 def by_gdb(target, folder, order, wait):
@@ -259,25 +300,8 @@ def by_gdb(target, folder, order, wait):
     if forbidden:
         raise Refused(forbidden)
     path = write_order(folder, order)
-    command = [gdb, "-nx", "-nh", "-q", "-batch", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off",
-               "-p", str(target.pid)]
-    page = 0x5c0000000000 + PAGE_SIZE * int.from_bytes(os.urandom(3))
-    for line in gdb_commands(path, page):
-        command += ["-ex", line]
-    run = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                           text=True, start_new_session=True)
-    try:
-        said = run.communicate(timeout=GDB_SECONDS)[0]
-    except subprocess.TimeoutExpired:
-        run.send_signal(signal.SIGINT)  # it takes the call back (unwindonsignal); killed, it could not
-        try:
-            said = run.communicate(timeout=5)[0]
-        except subprocess.TimeoutExpired:
-            run.kill()
-            said = run.communicate()[0]
-    if "ocular: 0\n" not in said:
-        lines = [s for s in said.splitlines() if "ptrace" in s or "No symbol" in s or "rror" in s or "not " in s]
-        raise OSError(lines[-1].strip() if lines else "no answer in %d s" % GDB_SECONDS)
+    with contextlib.closing(stop_by_gdb(gdb, target)) as stopped:
+        add_pending(stopped, path)
     return wait_answer(target, folder, wait)
 
 

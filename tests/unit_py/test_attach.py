@@ -16,9 +16,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from unittest import mock
 
 import rec
 from rec import equal
+
+sys.path.insert(0, os.path.join(rec.BUILD, "python"))
+from ocular import attach as way_in, debugger  # noqa: E402
 
 ROUNDS = int(os.environ.get("OCULAR_ROUNDS", "6"))
 KILLS = max(2, ROUNDS // 5)
@@ -289,6 +293,76 @@ def test_moments_without_an_agent():
     if not hasattr(sys, "remote_exec") and not can_gdb():
         raise rec.Skip("no gdb")
     at_moments(False)
+
+
+# 16 vector registers (whole ones: AVX), the flags and MXCSR hold a pattern while somebody attaches, and are looked at afterwards.
+HOLD = r"""
+int hold(volatile int *go, unsigned char *into, const unsigned char *from)
+{
+	int flags;
+	__asm__ volatile(
+		".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n\tvmovups 32*\\n(%2), %%ymm\\n\n\t.endr\n\t"
+		"stmxcsr 512(%1)\n\txorl $0x6000, 512(%1)\n\tldmxcsr 512(%1)\n"
+		"1:\tcmpl $0, (%3)\n\tje 1b\n\t"
+		"pushfq\n\tpopq %%rax\n\tmovl %%eax, %0\n\tstmxcsr 516(%1)\n\txorl $0x6000, 516(%1)\n\tldmxcsr 516(%1)\n\txorl $0x6000, 516(%1)\n\t"
+		".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n\tvmovups %%ymm\\n, 32*\\n(%1)\n\t.endr\n\tvzeroupper"
+		: "=&r"(flags) : "r"(into), "r"(from), "r"(go) : "rax", "cc", "memory");
+	return flags & 0x400;
+}
+/* In Py_AddPendingCall's place: refuses, and leaves no register as it was. */
+int spoil(void *function, void *argument)
+{
+	int other = 0x7f80; /* rounds towards 0 */
+
+	__asm__ volatile("vzeroall\n\tldmxcsr %0" : : "m"(other));
+	return -1;
+}
+"""
+HOLDER = """
+import ctypes, sys, threading
+hold = ctypes.CDLL(%r).hold
+go, into, pattern = ctypes.c_int(0), ctypes.create_string_buffer(520), bytes(range(256)) * 2
+def wait():
+    sys.stdin.readline()
+    go.value = 1
+threading.Thread(target=wait).start()
+print("ready", flush=True)
+down = hold(ctypes.byref(go), into, pattern)
+print(into.raw[:512] == pattern, into.raw[512:516] == into.raw[516:], down)
+"""
+
+
+def test_registers_stay_as_they_are():
+    with open("/proc/cpuinfo") as f:
+        if " avx " not in f.read() or not can_gdb():
+            raise rec.Skip("no gdb, or no AVX")
+    with tempfile.TemporaryDirectory(prefix="ocular-attach-") as temp:
+        library = os.path.join(temp, "hold.so")
+        subprocess.run(["cc", "-x", "c", "-shared", "-fPIC", "-O1", "-o", library, "-"], input=HOLD, text=True, check=True)
+        with target(HOLDER % library) as run, scratch() as folder:
+            done = attach(run.pid, folder, "--wait", "300ms")
+            equal((done.returncode, "did not answer" in done.stderr), (1, True), done.stderr)
+            with contextlib.closing(debugger.Gdb(shutil.which("gdb"), run.pid, 15)) as gdb, mock.patch.object(
+                    way_in, "FUNCTIONS", (*way_in.FUNCTIONS[:-1], "spoil")):
+                try:
+                    way_in.add_pending(gdb, "/nowhere")
+                except OSError as e:
+                    equal(str(e), "too many calls are pending")
+                else:
+                    raise AssertionError("spoil was not called")
+            equal(run.communicate("\n", timeout=60), ("True True 0\n", ""))
+
+
+def test_a_call_that_does_not_return_is_taken_back():
+    if not can_gdb():
+        raise rec.Skip("no gdb")
+    with target() as run:
+        with contextlib.closing(debugger.Gdb(shutil.which("gdb"), run.pid, 6)) as gdb:
+            equal(gdb.call(gdb.address("getpid")), run.pid)
+            equal(gdb.call(gdb.address("pause")), None)
+        work_on(run)
+        equal(ask(run, "same"), True)
+        equal(run.poll(), None)
 
 
 def test_an_order_that_comes_late_does_nothing():

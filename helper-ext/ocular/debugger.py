@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Has a stopped process call a function, by gdb, as far as gdb is needed: it finds symbols and sets general registers.
+
+gdb's own `call` writes a thread's vector registers back, too. Where the processor has more than gdb knows of (AMX, gdb 13)
+it cannot, and leaves the thread with the call's registers in the middle of a system call: the program ends. So registers are
+set one by one here, and a function that may change others has to save them itself.
+"""
+
+import os
+import re
+import select
+import signal
+import subprocess
+import time
+
+REGISTERS = "rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip eflags orig_rax".split()
+ARGUMENTS = "rdi rsi rdx rcx r8 r9".split()  # System V ABI
+RED_ZONE = 512     # bytes, of which the ABI asks for 128
+FLAGS = 0x202      # those that a function may expect: interrupts on, direction up
+NO_CALL = 2**64 - 1  # orig_rax of who is not in a system call: it is not begun again
+TAKE_BACK = 5      # seconds for a call to be interrupted
+
+END = "end-of-answer"
+SHOW = 'printf "\\n=%%lu\\n", (unsigned long) (%s)'
+
+
+def shown(said):
+    """The numbers in what gdb said to SHOW."""
+    return [int(found) for found in re.findall(r"^=(\d+)$", said, re.M)]
+
+
+class Gdb:
+    """gdb at a process that stands still until close(). OSError: it is not there, or says no more in time."""
+
+    def __init__(self, gdb, pid, seconds):
+        self.deadline = time.monotonic() + seconds
+        settings = ("auto-load off", "debuginfod enabled off", "confirm off", "pagination off", "width 0", "language c", "prompt")
+        command = [gdb, "-nx", "-nh", "-q", *(word for s in settings for word in ("-iex", "set " + s)), "-p", str(pid)]
+        # With SIGPIPE ignored as here: gdb must not end in the middle of a call because nobody hears it any more.
+        self.run = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                    start_new_session=True, bufsize=0, restore_signals=False)
+        try:
+            said = self.ask()
+            self.thread = self.number("$_thread")
+            if not self.thread:
+                lines = [s for s in said.splitlines() if "ptrace" in s or "rror" in s or "not " in s]
+                raise OSError(lines[-1].strip() if lines else "it does not attach")
+            self.ask("handle SIGSEGV SIGBUS SIGILL SIGFPE nopass")  # a call's, that are not the program's
+            self.kept = {name: self.number("$%s + 0" % name) for name in REGISTERS}  # eflags are a number then
+            if None in self.kept.values():
+                raise OSError("it does not tell registers")
+        except BaseException:
+            self.close()
+            raise
+
+    def ask(self, *commands):
+        """What it says to them."""
+        self.run.stdin.write("\n".join([*commands, "echo \\n%s\\n\n" % END]).encode())
+        return self.answer()
+
+    def answer(self):
+        said = b""
+        while not said.endswith(b"\n%s\n" % END.encode()):
+            left = self.deadline - time.monotonic()
+            if left <= 0 or not select.select([self.run.stdout], [], [], left)[0]:
+                raise TimeoutError("no answer in time")
+            more = os.read(self.run.stdout.fileno(), 65536)
+            if not more:
+                raise ConnectionError("it has ended")
+            said += more
+        return said.decode(errors="replace")
+
+    def number(self, expression):
+        """Its value, of 64 bits without sign; None: it has none."""
+        return (shown(self.ask(SHOW % expression)) or [None])[0]
+
+    def address(self, function):
+        found = self.number("&" + function)
+        if found is None:
+            raise OSError("No symbol %s" % function)
+        return found
+
+    def write(self, address, data):
+        data += bytes(-len(data) % 8)
+        words = [(address + i, int.from_bytes(data[i:i + 8], "little")) for i in range(0, len(data), 8)]
+        self.ask(*("set {unsigned long} %d = %d" % word for word in words))
+        if self.number("*(unsigned long *) %d" % words[-1][0]) != words[-1][1]:
+            raise OSError("cannot write its memory")
+
+    def settings(self, registers):
+        """Commands. With another rsp gdb may take another frame for the selected one, whose rip is a return address in memory."""
+        yield "thread %d" % self.thread
+        for item in registers.items():
+            yield from ("select-frame 0", "set $%s = %d" % item)
+
+    def call(self, function, *arguments):
+        """What it returns, in the thread that is to do it, and while the others run; None: it did not return.
+
+        All that has to be done for it is said at once: whatever becomes of us, gdb reads on, and the registers are as before.
+        """
+        back, stack = self.kept["rip"], ((self.kept["rsp"] - RED_ZONE) & -64) - 8
+        self.write(stack, back.to_bytes(8, "little"))
+        registers = dict(zip(ARGUMENTS, (a & NO_CALL for a in arguments)), rip=function, rsp=stack, eflags=FLAGS,
+                         orig_rax=NO_CALL)
+        said = self.until_returned("tbreak *%d thread %d" % (back, self.thread), *self.settings(registers), "continue",
+                                   *(SHOW % name for name in ("$_thread", "$rip", "$rsp", "$rax")),
+                                   *self.settings(self.kept), "delete")
+        *there, result = shown(said) or [None]
+        return result if there == [self.thread, back, stack + 8] else None
+
+    def until_returned(self, *commands):
+        """A call that does not return is taken back, not left alone with borrowed registers."""
+        try:
+            return self.ask(*commands)
+        except TimeoutError:
+            self.deadline = time.monotonic() + TAKE_BACK
+            self.run.send_signal(signal.SIGINT)
+            return self.answer()
+
+    def close(self):
+        """The process goes on."""
+        try:
+            self.run.communicate(b"detach\nquit\n", timeout=TAKE_BACK)
+        except (OSError, ValueError, subprocess.TimeoutExpired):
+            self.run.kill()
+            self.run.communicate()
