@@ -18,6 +18,7 @@ ARGUMENTS = "rdi rsi rdx rcx r8 r9".split()  # System V ABI
 RED_ZONE = 512     # bytes, of which the ABI asks for 128
 FLAGS = 0x202      # those that a function may expect: interrupts on, direction up
 NO_CALL = 2**64 - 1  # orig_rax of who is not in a system call: it is not begun again
+A_CALL = 5         # seconds at least, for one that takes microseconds
 TAKE_BACK = 5      # seconds for a call to be interrupted
 
 END = "end-of-answer"
@@ -98,6 +99,7 @@ class Gdb:
 
         All that has to be done for it is said at once: whatever becomes of us, gdb reads on, and the registers are as before.
         """
+        self.deadline = max(self.deadline, time.monotonic() + A_CALL)  # not interrupted before it runs
         back, stack = self.kept["rip"], ((self.kept["rsp"] - RED_ZONE) & -64) - 8
         self.write(stack, back.to_bytes(8, "little"))
         registers = dict(zip(ARGUMENTS, (a & NO_CALL for a in arguments)), rip=function, rsp=stack, eflags=FLAGS,

@@ -357,9 +357,10 @@ def test_a_call_that_does_not_return_is_taken_back():
     if not can_gdb():
         raise rec.Skip("no gdb")
     with target() as run:
-        with contextlib.closing(debugger.Gdb(shutil.which("gdb"), run.pid, 6)) as gdb:
+        with contextlib.closing(debugger.Gdb(shutil.which("gdb"), run.pid, 60)) as gdb:
             equal(gdb.call(gdb.address("getpid")), run.pid)
-            equal(gdb.call(gdb.address("pause")), None)
+            pause, gdb.deadline = gdb.address("pause"), 0
+            equal(gdb.call(pause), None)
         work_on(run)
         equal(ask(run, "same"), True)
         equal(run.poll(), None)
