@@ -54,7 +54,7 @@ PROGRAM_ROUNDS = 5
 
 # Slices of programs: processes, seconds of each. An idle flight recorder: the same, of each variant.
 PIECES_TURNS = 7
-PIECES_SECONDS = 10
+PIECES_SECONDS = 30
 IDLE_TURNS = 7
 IDLE_SECONDS = 2
 
