@@ -89,7 +89,11 @@ static double hottest(const struct body_row *rows, size_t n)
 
 static void write_legend(struct page *page, const struct loop *loop, const struct body_row *rows)
 {
-	if (rows->measured)
+	if (rows->measured && !profile_instrumented(page->p))
+		fputs("<p class=note>Cycles run to the thread's next instruction, through calls. Nothing was "
+		      "instrumented for it: the bytecode ran as the interpreter specialized it.</p>\n",
+		      page->f);
+	else if (rows->measured)
 		fputs("<p class=note>Cycles run to the thread's next instruction, one callback included. "
 		      "Base opcodes ran: INSTRUCTION events prevent specialization.</p>\n",
 		      page->f);

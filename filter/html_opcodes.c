@@ -133,10 +133,13 @@ static void write_matrix(struct page *page, const struct opcodes *o)
 	fputs("</tbody>\n</table></div>\n", f);
 }
 
-static const char *meaning(enum opcodes_source source)
+static const char *meaning(const struct profile *p, enum opcodes_source source)
 {
 	switch (source) {
 	case OPCODES_MEASURED:
+		if (!profile_instrumented(p))
+			return "Read from branch packets: opcodes as they ran, specialized; cycles run to the "
+			       "thread's next instruction, with no callback in them but those of calls.";
 		return "Measured by INSTRUCTION events, which prevent specialization; cycles run to the "
 		       "thread's next instruction, one callback included.";
 	case OPCODES_DERIVED:
@@ -156,7 +159,7 @@ int page_opcodes(struct page *page)
 	if (!err) {
 		opcodes_sort(&o, o.source == OPCODES_MEASURED ? OPCODES_BY_TIME : OPCODES_BY_COUNT);
 		fprintf(page->f, "<section id=opcodes>\n<h2>Opcodes</h2>\n<p class=note>%s</p>\n",
-			meaning(o.source));
+			meaning(page->p, o.source));
 		if (o.nrows)
 			write_table(page, &o);
 		if (o.npairs)

@@ -49,7 +49,7 @@ static void write_lines(struct page *page, const struct source *source, const st
 		fprintf(page->f, "<p class=note>and %d more lines</p>\n", h->last - number + 1);
 }
 
-static const char *meaning(const struct heat *h)
+static const char *meaning(const struct profile *p, const struct heat *h)
 {
 	static const char *const meanings[] = {
 		[HEAT_AVERAGES] = "Averages of loops, what they called included; lines outside of loops were "
@@ -59,8 +59,10 @@ static const char *meaning(const struct heat *h)
 	};
 
 	if (h->most <= 0)
-		return "No line was timed: lines of loops are in mode adaptive, all of them in modes lines and "
-		       "precise.";
+		return "No line was timed: lines of loops are in mode adaptive, all of them in modes lines, "
+		       "precise and opcodes.";
+	if (h->source == HEAT_INSTRUCTIONS && !profile_instrumented(p))
+		return "Measured, instruction to instruction; no callback is in them but those of calls.";
 	return meanings[h->source];
 }
 
@@ -85,7 +87,7 @@ static int write_source(struct page *page, const struct code *code, bool open)
 	else if (h.last < h.first)
 		fputs("<p class=note>Its lines are in no code table.</p>\n", page->f);
 	else
-		fprintf(page->f, "<p class=note>%s</p>\n", meaning(&h));
+		fprintf(page->f, "<p class=note>%s</p>\n", meaning(page->p, &h));
 	if (!source->why && h.last >= h.first)
 		write_lines(page, source, &h, code->firstlineno);
 	fputs("</details>\n", page->f);

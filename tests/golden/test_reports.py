@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""What the console and the HTML page say of golden traces made a little different: with source that is here, in
+another mode, of other names.
+"""
+
+import os
+import re
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
+import recording  # noqa: E402
+from tap import Plan  # noqa: E402
+
+FEED = os.path.join(recording.BUILD, "bin", "ocular-feed")
+SOURCE = "import sys\n\ndef main():\n    for i in range(9):\n        i += 1\n"
+
+
+def report(folder, case, *more, source=SOURCE, change=()):
+    """(console, page) of a golden case whose source file is here; `change`: texts that become others in its files."""
+    path = os.path.join(folder, "app.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(source)
+    for name in os.listdir(os.path.join(HERE, case)):
+        if name == "events.txt" or name.startswith("codes-"):
+            with open(os.path.join(HERE, case, name), encoding="utf-8") as file:
+                text = file.read()
+            for old, new in (("/src/app.py", path), *change):
+                text = text.replace(old, new)
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
+    page = os.path.join(folder, "page.html")
+    done = recording.run([FEED, f"codes={folder}", f"html={page}", "console=always", "color=never", *more,
+                          os.path.join(folder, "events.txt")])
+    if done.returncode:
+        raise RuntimeError(f"exit status {done.returncode}: {done.stderr}")
+    with open(page, encoding="utf-8") as file:
+        return done.stdout, file.read()
+
+
+def missing(text, *wanted, unwanted=()):
+    return [f"'{words}' is not said" for words in wanted if words not in text] + [
+        f"'{words}' is said" for words in unwanted if words in text]
+
+
+def check_opcodes(folder):
+    """Instructions from branch packets ran specialised and had no callback: both reports say so."""
+    console, page = report(folder, "forms")
+    claims = ("one callback", "Base opcodes ran", "prevent specialization", "base opcodes ran")
+    return missing(console, "as the interpreter specialized it", unwanted=claims) + missing(
+        page, "as the interpreter specialized it", "Read from branch packets: opcodes as they ran, specialized",
+        "Measured, instruction to instruction; no callback is in them but those of calls.", unwanted=claims)
+
+
+def check_precise(folder):
+    """Those of INSTRUCTION events did not, and had one each."""
+    console, page = report(folder, "precise")
+    return missing(console, "with one callback", "Base opcodes ran") + missing(
+        page, "one callback included. Base opcodes ran", "Measured by INSTRUCTION events, which prevent specialization",
+        "Measured, instruction to instruction, one callback in each.", unwanted=("branch packets",))
+
+
+CASES = {
+    "mode opcodes: specialised, no callbacks": check_opcodes,
+    "mode precise: base opcodes, callbacks": check_precise,
+}
+
+
+def main():
+    with Plan() as plan:
+        for name, function in CASES.items():
+            with recording.scratch() as folder:
+                plan.case(name, function, folder)
+
+
+if __name__ == "__main__":
+    main()
