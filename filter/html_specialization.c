@@ -27,7 +27,7 @@ static void write_row(struct page *page, const void *of, size_t i)
 	fputs("</td></tr>\n", page->f);
 }
 
-/* Of the functions with most time: those of which it is known, and that could be. */
+/* Of the functions with most time: those of which it is known, and that are known to be able. */
 static size_t choose(struct row *rows, struct code *const *all, size_t n)
 {
 	size_t used = 0;
@@ -35,7 +35,7 @@ static size_t choose(struct row *rows, struct code *const *all, size_t n)
 	for (size_t i = 0; i < n && used < PAGE_FUNCTIONS; i++) {
 		struct specialization s = specialization_of(all[i]);
 
-		if (s.known && s.able)
+		if (s.known && s.able && all[i]->process->ables)
 			rows[used++] = (struct row){ all[i], s };
 	}
 	return used;
@@ -55,14 +55,17 @@ static void write_section(struct page *page, const struct row *rows, size_t n)
 	};
 
 	fputs("<section id=specialization>\n<h2>Specialization</h2>\n", page->f);
-	if (n) {
+	if (profile_instrumented(page->p)) {
+		fputs("<p class=note>Not shown: base opcodes ran, for INSTRUCTION events prevent specialization.</p>\n",
+		      page->f);
+	} else if (n) {
 		fputs("<p class=note>Instructions that have specialized forms, of the functions with most time: "
 		      "how they were at the end, and what came of them since they were first seen.</p>\n",
 		      page->f);
 		page_table(page, &t);
 	} else {
 		fputs("<p class=note>Not known: opcodes are read when a code object dies, or tracing stops in "
-		      "order.</p>\n",
+		      "order; which of them can be specialized stands in the code table.</p>\n",
 		      page->f);
 	}
 	fputs("</section>\n", page->f);

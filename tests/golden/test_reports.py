@@ -60,9 +60,23 @@ def check_precise(folder):
         "Measured, instruction to instruction, one callback in each.", unwanted=("branch packets",))
 
 
+ABLE = ('"first_id":1,', '"first_id":1,"specializable":[2,7],')
+UNABLE = ('"specializable":[2,7],', "")
+
+
+def check_specialization(folder):
+    """What tracing prevented is nothing that the program did; nor is what the table does not know to be able."""
+    blamed = "how they were at the end"
+    pages = [report(folder, case, change=change)[1].partition("<section id=specialization>")[2]
+             for case, change in (("specialization", ()), ("precise", (ABLE,)), ("specialization", (UNABLE,)))]
+    return missing(pages[0], blamed) + missing(pages[1], "INSTRUCTION events prevent specialization", unwanted=(blamed,)) + (
+        missing(pages[2], "Not known", unwanted=(blamed,)))
+
+
 CASES = {
     "mode opcodes: specialised, no callbacks": check_opcodes,
     "mode precise: base opcodes, callbacks": check_precise,
+    "specialization: of what could be": check_specialization,
 }
 
 
