@@ -8,6 +8,7 @@
 #include "html.h"
 #include "html_page.h"
 #include "report.h"
+#include "specialization.h"
 
 static void write_row(struct page *page, const void *of, size_t i)
 {
@@ -101,7 +102,7 @@ static void write_legend(struct page *page, const struct loop *loop, const struc
 		fputs("<p class=note>* average over the block: a trip's cycles, calls included, over its "
 		      "instructions.</p>\n",
 		      page->f);
-	if (!rows->measured && !loop->code->final)
+	if (!rows->measured && !specialization_known(loop->code))
 		fputs("<p class=note>Specialized opcodes are not known: they are read at an orderly "
 		      "stop.</p>\n",
 		      page->f);

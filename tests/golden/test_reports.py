@@ -73,10 +73,24 @@ def check_specialization(folder):
         missing(pages[2], "Not known", unwanted=(blamed,)))
 
 
+SPECIALIZED = '{"kind":"specialized","id":1,"reason":"stop","opcodes":[[10,5],[20,5]]}\n'
+STOP = '{"kind":"stop","markers":[[10,0]],"lost":0}\n'
+
+
+def check_stop(folder):
+    """Code without a specialised opcode has no line of its own: that tracing stopped in order tells of it."""
+    unknown = "pecialized opcodes are not known"
+    stopped = report(folder, "nested_loops", change=((SPECIALIZED, ""),))
+    killed = report(folder, "nested_loops", change=((SPECIALIZED, ""), (STOP, "")))
+    return [problem for text in stopped for problem in missing(text, unwanted=(unknown,))] + [
+        problem for text in killed for problem in missing(text, unknown)]
+
+
 CASES = {
     "mode opcodes: specialised, no callbacks": check_opcodes,
     "mode precise: base opcodes, callbacks": check_precise,
     "specialization: of what could be": check_specialization,
+    "an orderly stop, nothing specialised": check_stop,
 }
 
 
