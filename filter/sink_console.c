@@ -10,7 +10,6 @@
 
 #define FUNCTIONS   10 /* rows of the table of functions */
 #define WIDTH_LEAST 80 /* columns */
-
 #define OPCODES	    10 /* rows of a table of opcodes, and of pairs, that nobody asked for */
 
 struct console {
@@ -46,7 +45,8 @@ static int write_loops(struct report *r, const struct console *c)
 
 	if (err)
 		return err;
-	report_loops(r, loops, worth(r->p, loops, n, 2 * c->loops, SHARE_ROW));
+	if (c->loops || !n)
+		report_loops(r, loops, worth(r->p, loops, n, 2 * c->loops, SHARE_ROW));
 	bodies = worth(r->p, loops, n, c->loops, SHARE_BODY);
 	for (size_t i = 0; i < bodies && !err; i++) {
 		err = report_body(r, loops[i]);

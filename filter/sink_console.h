@@ -8,7 +8,7 @@
 
 #include "sink.h"
 
-/* A sink_maker; uses path, loops and color. */
+/* A sink_maker; uses path, loops (0: none is shown), width, opcodes, events_by_code and color. */
 int sink_console_open(struct sink **out, const struct sink_options *o, char *error);
 
 #endif

@@ -86,11 +86,20 @@ def check_stop(folder):
         problem for text in killed for problem in missing(text, unknown)]
 
 
+def check_no_loops(folder):
+    """That loops are not to be shown does not mean that there were none; where there were none, it is said."""
+    said = "No loops: no back-edge was seen"
+    return missing(report(folder, "precise", "loops=0")[0], "Functions", unwanted=(said, "loop\n", "Disassembly")) + (
+        missing(report(folder, "lines", "loops=0")[0], said))
+
+
+
 CASES = {
     "mode opcodes: specialised, no callbacks": check_opcodes,
     "mode precise: base opcodes, callbacks": check_precise,
     "specialization: of what could be": check_specialization,
     "an orderly stop, nothing specialised": check_stop,
+    "loops that are not asked for": check_no_loops,
 }
 
 
