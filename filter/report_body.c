@@ -147,7 +147,7 @@ static void write_line(const struct report *r, const struct source *source, int6
 	if (!line)
 		return;
 	fprintf(r->f, "%6" PRId64 "  ", number);
-	text_elided(r->f, line, r->width - 8);
+	text_source(r->f, line, r->width - 8);
 	fputc('\n', r->f);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+#define TAB	    8
 
 struct style {
 	const char *escaped; /* ASCII characters that get a backslash */
@@ -131,6 +132,26 @@ void text_elided(FILE *f, const char *s, size_t most)
 	else
 		fprintf(f, "%.*s...%s", (int)(skip(text, head) - text), text,
 			skip(text, all - (most - 3 - head)));
+	free(text);
+}
+
+void text_source(FILE *f, const char *s, size_t most)
+{
+	char *text = NULL;
+	size_t size, column = 0;
+	FILE *m = open_memstream(&text, &size);
+
+	for (; m && *s; s++) {
+		if (*s != '\t') {
+			fputc(*s, m);
+			column += (*s & 0xc0) != 0x80;
+			continue;
+		}
+		fprintf(m, "%*s", (int)(TAB - column % TAB), "");
+		column += TAB - column % TAB;
+	}
+	if (m && !fclose(m))
+		text_elided(f, text, most);
 	free(text);
 }
 

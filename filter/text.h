@@ -22,6 +22,9 @@ void text_plain(FILE *f, const char *s);
  */
 void text_elided(FILE *f, const char *s, size_t most);
 
+/* A line of source, likewise: a tab goes on at the next multiple of 8 characters, as Python counts it. */
+void text_source(FILE *f, const char *s, size_t most);
+
 /* A malloc'ed copy in which bytes that are no UTF-8 became U+FFFD. NULL: no memory. */
 char *text_utf8(const char *s);
 

@@ -94,12 +94,20 @@ def check_no_loops(folder):
 
 
 
+def check_tabs(folder):
+    """A line of source stands as an editor shows it."""
+    console = report(folder, "nested_loops", source=SOURCE.replace("    ", "\t"))[0]
+    return missing(console, "     4          for i in range(9):\n", "     5                  i += 1\n", unwanted=("x09",))
+
+
+
 CASES = {
     "mode opcodes: specialised, no callbacks": check_opcodes,
     "mode precise: base opcodes, callbacks": check_precise,
     "specialization: of what could be": check_specialization,
     "an orderly stop, nothing specialised": check_stop,
     "loops that are not asked for": check_no_loops,
+    "source with tabs": check_tabs,
 }
 
 

@@ -125,19 +125,46 @@ static const struct {
 };
 /* clang-format on */
 
+/* clang-format off */
+static const struct {
+	const char *in;
+	size_t most;
+	const char *out;
+} source[] = {
+	{ "", 80, "" },
+	{ "\tif a:\t# why", 80, "        if a:   # why" },
+	{ "       \tx", 80, "        x" },
+	{ "        \tx", 80, "                x" },
+	{ GREEK GREEK "\tx\x1b", 80, GREEK GREEK "      x\\x1b" },
+	{ "\t\t1", 16, "      ...      1" },
+};
+/* clang-format on */
+
+static void assert_brief(void (*write)(FILE *f, const char *s, size_t most), const char *in, size_t most,
+			 const char *out)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	assert_non_null(f);
+	write(f, in, most);
+	assert_int_equal(fclose(f), 0);
+	assert_text(text, out);
+}
+
 static void test_elided(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < COUNT(elided); i++) {
-		char *text = NULL;
-		size_t size;
-		FILE *f = open_memstream(&text, &size);
+	for (size_t i = 0; i < COUNT(elided); i++)
+		assert_brief(text_elided, elided[i].in, elided[i].most, elided[i].out);
+}
 
-		assert_non_null(f);
-		text_elided(f, elided[i].in, elided[i].most);
-		assert_int_equal(fclose(f), 0);
-		assert_text(text, elided[i].out);
-	}
+static void test_source(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(source); i++)
+		assert_brief(text_source, source[i].in, source[i].most, source[i].out);
 }
 
 int main(void)
@@ -147,6 +174,7 @@ int main(void)
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_utf8),
 		cmocka_unit_test(test_elided),
+		cmocka_unit_test(test_source),
 		cmocka_unit_test(test_nothing_is_read_after_the_end),
 	};
 
