@@ -18,7 +18,7 @@
  */
 void html_text(FILE *f, const char *s);
 
-/* The same in at most `most` characters; what was left out is in its tooltip. */
+/* The same in at most `most` columns (text.h); what was left out is in its tooltip. */
 void html_elided(FILE *f, const char *s, size_t most);
 
 /* A line of source: whole up to `most` bytes. */

@@ -96,21 +96,64 @@ void text_plain(FILE *f, const char *s)
 	write_text(f, s, &plain);
 }
 
-/* Characters of valid UTF-8. */
+/*
+ * Blocks of characters that take two columns (Unicode annex 11, W and F). wcwidth() would know each, but in a
+ * locale that perf's process need not have: lone pictographs outside of these blocks count as one.
+ */
+static const struct {
+	uint32_t first, last;
+} wide[] = {
+	{ 0x1100, 0x115f },   { 0x2e80, 0x303e },   { 0x3041, 0x4dbf },	  { 0x4e00, 0xa4cf },
+	{ 0xa960, 0xa97f },   { 0xac00, 0xd7a3 },   { 0xf900, 0xfaff },	  { 0xfe30, 0xfe6f },
+	{ 0xff01, 0xff60 },   { 0xffe0, 0xffe6 },   { 0x16fe0, 0x18d08 }, { 0x1aff0, 0x1b2fb },
+	{ 0x1f300, 0x1f64f }, { 0x1f680, 0x1f6ff }, { 0x1f900, 0x1faff }, { 0x20000, 0x3fffd },
+};
+
+/* A character of valid UTF-8; *s goes behind it. */
+static uint32_t next(const char **s)
+{
+	static const uint8_t bits[] = { 0x7f, 0x1f, 0x0f, 0x07 }; /* of the first byte, by bytes that follow */
+	uint8_t first = *(*s)++;
+	uint32_t c = 0, n = 0;
+
+	for (; (**s & 0xc0) == 0x80; n++)
+		c = c << 6 | (*(*s)++ & 0x3f);
+	return (first & bits[n]) << 6 * n | c;
+}
+
+static unsigned columns(uint32_t c)
+{
+	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+		if (c >= wide[i].first && c <= wide[i].last)
+			return 2;
+	return 1;
+}
+
 static size_t width(const char *s)
 {
 	size_t n = 0;
 
-	for (; *s; s++)
-		n += (*s & 0xc0) != 0x80;
+	while (*s)
+		n += columns(next(&s));
 	return n;
 }
 
-/* The end of the first n characters. */
-static const char *skip(const char *s, size_t n)
+/* How many bytes of s fit into `most` columns. */
+static int head_of(const char *s, size_t most)
 {
-	while (*s && (n || (*s & 0xc0) == 0x80))
-		n -= (*s++ & 0xc0) != 0x80;
+	const char *at = s, *end = s;
+	size_t n = 0;
+
+	while (*at && (n += columns(next(&at))) <= most)
+		end = at;
+	return end - s;
+}
+
+/* The end of s, `all` columns wide, that fits into `most`. */
+static const char *tail_of(const char *s, size_t all, size_t most)
+{
+	while (all > most)
+		all -= columns(next(&s));
 	return s;
 }
 
@@ -130,8 +173,7 @@ void text_elided(FILE *f, const char *s, size_t most)
 	if (all <= most)
 		fputs(text, f);
 	else
-		fprintf(f, "%.*s...%s", (int)(skip(text, head) - text), text,
-			skip(text, all - (most - 3 - head)));
+		fprintf(f, "%.*s...%s", head_of(text, head), text, tail_of(text, all, most - 3 - head));
 	free(text);
 }
 

@@ -17,8 +17,8 @@ void text_json(FILE *f, const char *s);
 void text_plain(FILE *f, const char *s);
 
 /*
- * The same in at most `most` characters, 8 or more: what is too long loses its middle to "...", for
- * names differ at their ends.
+ * The same in at most `most` columns, 8 or more: what is too long loses its middle to "...", for
+ * names differ at their ends. Chinese, Japanese and Korean characters and pictographs take two columns.
  */
 void text_elided(FILE *f, const char *s, size_t most);
 

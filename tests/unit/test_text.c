@@ -106,6 +106,8 @@ static void test_nothing_is_read_after_the_end(void **state)
 }
 
 #define GREEK "\xce\xb1" /* a character of two bytes */
+#define HAN   "\u4e2d"
+#define SNAKE "\U0001f40d"
 
 /* clang-format off */
 static const struct {
@@ -122,6 +124,12 @@ static const struct {
 	{ GREEK GREEK GREEK GREEK GREEK GREEK GREEK GREEK GREEK, 8, GREEK GREEK "..." GREEK GREEK GREEK },
 	{ "a\nb\nc\nd", 10, "a\\x...x0ad" },
 	{ "\xff\xff\xff\xff\xff\xff\xff\xff\xff", 8, BAD BAD "..." BAD BAD BAD },
+	/* of two columns: all fit, one too many, and where half of one would */
+	{ HAN HAN HAN HAN, 8, HAN HAN HAN HAN },
+	{ HAN HAN HAN HAN HAN, 8, HAN "..." HAN },
+	{ HAN HAN HAN HAN HAN, 9, HAN "..." HAN },
+	{ "a" HAN SNAKE HAN HAN, 8, "a..." HAN },
+	{ SNAKE SNAKE SNAKE SNAKE SNAKE SNAKE, 11, SNAKE SNAKE "..." SNAKE SNAKE },
 };
 /* clang-format on */
 
