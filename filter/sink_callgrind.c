@@ -239,16 +239,13 @@ static void write_places(FILE *f, const struct listing *l)
 
 static void write_head(FILE *f, const struct listing *l, const struct profile *p)
 {
-	fputs("# callgrind format\nversion: 1\ncreator: Ocular\n", f);
-	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
-		const struct process *process = s->value;
+	const struct process *root = profile_root(p);
 
-		if (process->parent >= 0 || !process->argv)
-			continue;
+	fputs("# callgrind format\nversion: 1\ncreator: Ocular\n", f);
+	if (root && root->argv) {
 		fputs("cmd: ", f);
-		text_plain(f, process->argv);
+		text_plain(f, root->argv);
 		fputc('\n', f);
-		break;
 	}
 	fprintf(f, "desc: Time: self, tracing included; cycles of the %s clock\n", p->clock);
 	fprintf(f, "positions: %s\n", l->costs->stepped ? "instr line" : "line");

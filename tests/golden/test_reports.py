@@ -101,6 +101,21 @@ def check_tabs(folder):
 
 
 
+def check_program(folder):
+    """Of several processes without a parent the smallest pid is the program, in the callgrind file, too."""
+    pids = range(10, 42)
+    for pid in pids:
+        with open(os.path.join(folder, f"codes-{pid}.jsonl"), "w", encoding="utf-8") as file:
+            file.write(f'{{"kind":"header","ocular":1,"pid":{pid},"argv":["app.py","{pid}"]}}\n')
+    events = os.path.join(folder, "events.txt")
+    with open(events, "w", encoding="utf-8") as file:
+        file.write("# ocular events 1\n")
+        file.writelines(f"{1000 + pid}\t{pid}\t{pid}\tPY_START\t/src/app.py\tmain\t3\t0\t\n" for pid in pids)
+    done = recording.run([FEED, f"codes={folder}", "console=always", "callgrind=-", events])
+    return missing(done.stdout, "Program  app.py 10\n", "\ncmd: app.py 10\n")
+
+
+
 CASES = {
     "mode opcodes: specialised, no callbacks": check_opcodes,
     "mode precise: base opcodes, callbacks": check_precise,
@@ -108,6 +123,7 @@ CASES = {
     "an orderly stop, nothing specialised": check_stop,
     "loops that are not asked for": check_no_loops,
     "source with tabs": check_tabs,
+    "the program of many processes": check_program,
 }
 
 
