@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "body.h"
+#include "report_write.h"
 #include "specialization.h"
 #include "text.h"
 
@@ -20,10 +21,8 @@ static void write_name(const struct report *r, const struct loop *loop, const st
 {
 	const struct process *p = loop->code->process;
 
-	fputs(process_opname(p, instr->base), r->f);
-	if (instr->adaptive != instr->base)
-		fprintf(r->f, " -> %s%s%s", r->c->special, process_opname(p, instr->adaptive),
-			r->c->plain);
+	write_form(r, process_opname(p, instr->base),
+		   instr->adaptive != instr->base ? process_opname(p, instr->adaptive) : NULL);
 }
 
 /* In a precise recording every one does: the legend says so. */

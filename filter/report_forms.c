@@ -83,7 +83,9 @@ static void write_row(const struct report *r, const struct row *row)
 
 	fprintf(r->f, "%11s", "");
 	write_counts(r, &row->c);
-	fprintf(r->f, "\n%13s%s at %" PRIu32, "", process_opname(row->code->process, instr->base), instr->offset);
+	fprintf(r->f, "\n%13s", "");
+	write_form(r, process_opname(row->code->process, instr->base), NULL);
+	fprintf(r->f, " at %" PRIu32, instr->offset);
 	write_place(r, row->code, instr->line > 0 ? instr->line : row->code->firstlineno, SAMPLE_NOWHERE, 45);
 }
 

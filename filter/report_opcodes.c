@@ -6,13 +6,10 @@
 #include "body.h"
 #include "report.h"
 #include "report_write.h"
-#include "text.h"
 
 static void write_opcode(const struct report *r, const struct opcode_row *row)
 {
-	fputs(row->base, r->f);
-	if (row->specialized != row->base)
-		fprintf(r->f, " -> %s%s%s", r->c->special, row->specialized, r->c->plain);
+	write_form(r, row->base, row->specialized != row->base ? row->specialized : NULL);
 }
 
 static void write_measured(const struct report *r, const struct opcodes *o, const struct opcode_row *row)

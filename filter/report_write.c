@@ -32,6 +32,16 @@ void write_share(const struct report *r, double part, double whole)
 	fprintf(r->f, "%5.1f%%", whole ? 100 * part / whole : 0);
 }
 
+void write_form(const struct report *r, const char *base, const char *specialized)
+{
+	text_plain(r->f, base);
+	if (!specialized)
+		return;
+	fprintf(r->f, " -> %s", r->c->special);
+	text_plain(r->f, specialized);
+	fputs(r->c->plain, r->f);
+}
+
 static void write_name(FILE *f, const struct code *code, int64_t line, int64_t offset)
 {
 	const char *slash = strrchr(code->file, '/');

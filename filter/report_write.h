@@ -15,6 +15,9 @@ void write_duration(const struct report *r, uint64_t ns);
 /* "12.3%" in six columns; of nothing: 0. */
 void write_share(const struct report *r, double part, double whole);
 
+/* "BASE -> SPECIALIZED", names of opcodes; NULL: it is not. */
+void write_form(const struct report *r, const char *base, const char *specialized);
+
 /*
  * The last column, two blanks and "QUALNAME, FILE:LINE", and the end of the line; without a line "QUALNAME,
  * FILE, offset N". `used` columns of the line are taken: what does not fit loses its middle.

@@ -289,7 +289,9 @@ static void write_title(FILE *f, const struct snapshot *s, const struct window *
 			s->at_ns > start_ns ? (s->at_ns - start_ns) / 1e9 : 0.0,
 			(s->at_ns - s->from_ns) / 1e6);
 		text_plain(f, s->label ? s->label : "?");
-		fprintf(f, " (%s)", s->trigger ? s->trigger : "?");
+		fputs(" (", f);
+		text_plain(f, s->trigger ? s->trigger : "?");
+		fputc(')', f);
 	}
 	fputc('\n', f);
 	if (s && s->data && strcmp(s->data, "{}")) {

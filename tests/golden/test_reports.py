@@ -116,6 +116,14 @@ def check_program(folder):
 
 
 
+def check_control(folder):
+    """Names of opcodes come from the recording, too: no control character of theirs reaches a terminal."""
+    change = (("_ITER_RANGE", "_ITER\x7f_RANGE"), ("BINARY_OP", "BINARY\x7f_OP"))
+    console = report(folder, "forms", "opcodes=time", change=change)[0]
+    return missing(console, r" : FOR_ITER -> FOR_ITER\x7f_RANGE | ", r" : BINARY\x7f_OP -> BINARY\x7f_OP_ADD_FLOAT | ",
+                   r"FOR_ITER -> FOR_ITER\x7f_RANGE is followed by", r" BINARY\x7f_OP at 18 ", unwanted=("\x7f",))
+
+
 CASES = {
     "mode opcodes: specialised, no callbacks": check_opcodes,
     "mode precise: base opcodes, callbacks": check_precise,
@@ -124,6 +132,7 @@ CASES = {
     "loops that are not asked for": check_no_loops,
     "source with tabs": check_tabs,
     "the program of many processes": check_program,
+    "opcodes with control characters": check_control,
 }
 
 

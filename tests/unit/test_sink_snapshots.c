@@ -120,6 +120,40 @@ static void check(size_t row, const char *path)
 		fail_msg("%s: got '%s', want '%s'", rows[row].name, text, rows[row].rows);
 }
 
+/* A trigger is a text of the recording: it may not tell a terminal what to do. */
+static void test_title(void **state)
+{
+	char path[] = "/tmp/ocular-test-snapshots-XXXXXX", line[256];
+	struct sink_options o = { .path = path };
+	char error[SINK_ERROR];
+	struct codes codes;
+	struct sink *sink;
+	struct trace t;
+	int fd = mkstemp(path);
+	FILE *f;
+
+	(void)state;
+	assert_true(fd >= 0);
+	codes_init(&codes, NULL);
+	codes.snapshots = calloc(codes.nsnapshots = 1, sizeof(*codes.snapshots));
+	codes.snapshots[0] = (struct snapshot){
+		.number = 1, .trigger = strdup("slow\x1b[2J"), .label = strdup("in\nner")
+	};
+	assert_int_equal(sink_snapshots_open(&sink, &o, error), 0);
+	trace_init(&t, &codes, sink);
+	feed(&t, &codes, "[1 find+ find- ]1");
+	assert_int_equal(trace_finish(&t, false), 0);
+	trace_free(&t);
+	codes_free(&codes);
+	f = fopen(path, "r");
+	while (fgets(line, sizeof(line), f) && strncmp(line, "Snapshot ", 9))
+		;
+	assert_non_null(strstr(line, ": in\\x0aner (slow\\x1b[2J)\n"));
+	fclose(f);
+	close(fd);
+	unlink(path);
+}
+
 static void test_rows(void **state)
 {
 	char path[] = "/tmp/ocular-test-snapshots-XXXXXX";
@@ -135,7 +169,7 @@ static void test_rows(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows), cmocka_unit_test(test_title) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
