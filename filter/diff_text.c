@@ -173,8 +173,13 @@ static void write_kind(FILE *f, const struct diff_report *r, enum diff_kind kind
 
 static void write_opcode(const struct diff_opcode *o, void *to)
 {
-	fprintf(to, "  offset %" PRId64 ", line %" PRId64 ": %s, %s -> %s\n", o->offset, o->line, o->base,
-		o->a, o->b);
+	fprintf(to, "  offset %" PRId64 ", line %" PRId64 ": ", o->offset, o->line);
+	text_plain(to, o->base);
+	fputs(", ", to);
+	text_plain(to, o->a);
+	fputs(" -> ", to);
+	text_plain(to, o->b);
+	fputc('\n', to);
 }
 
 static void write_loop_opcodes(FILE *f, const struct diff_pair *p)
@@ -260,13 +265,26 @@ static void write_counts(FILE *f, const struct diff_report *r)
 			fputs("   new", f);
 		write_number(f, c->a);
 		write_number(f, c->b);
-		fprintf(f, "   %s", c->base);
-		if (strcmp(c->base, c->specialized))
-			fprintf(f, " -> %s", c->specialized);
+		fputs("   ", f);
+		text_plain(f, c->base);
+		if (strcmp(c->base, c->specialized)) {
+			fputs(" -> ", f);
+			text_plain(f, c->specialized);
+		}
 		fputc('\n', f);
 	}
 	if (i > r->rows)
 		fprintf(f, "and %zu more\n", i - r->rows);
+}
+
+/* "3.13.0" of what sys.version says. */
+static void write_version(FILE *f, const char *python)
+{
+	char *version = strndup(python, strcspn(python, " "));
+
+	if (version)
+		text_plain(f, version);
+	free(version);
 }
 
 static void write_side(FILE *f, char name, const struct diff_side *s)
@@ -277,8 +295,11 @@ static void write_side(FILE *f, char name, const struct diff_side *s)
 	text_elided(f, s->name, 70);
 	fputs("\n         ", f);
 	text_elided(f, s->argv, 70);
-	fprintf(f, "\n         Python %.*s, mode %s, %s traced", (int)strcspn(s->python, " "), s->python,
-		s->mode, figure_duration(text, s->traced_ns));
+	fputs("\n         Python ", f);
+	write_version(f, s->python);
+	fputs(", mode ", f);
+	text_plain(f, s->mode);
+	fprintf(f, ", %s traced", figure_duration(text, s->traced_ns));
 	if (s->losses)
 		fprintf(f, "\n         LOST, OR IN DOUBT: %" PRIu64 " (see: ocular report)", s->losses);
 	fputc('\n', f);
@@ -288,7 +309,9 @@ void diff_text(FILE *f, const struct diff_report *r)
 {
 	write_side(f, 'A', r->a);
 	write_side(f, 'B', r->b);
-	fprintf(f, "Cycles   of the %s clock", r->a->clock);
+	fputs("Cycles   of the ", f);
+	text_plain(f, r->a->clock);
+	fputs(" clock", f);
 	if (r->scale != 1)
 		fprintf(f, ", those of B times %.4f: its clock has another frequency", r->scale);
 	fputc('\n', f);

@@ -13,6 +13,7 @@ import recording  # noqa: E402
 from tap import Plan  # noqa: E402
 
 FEED = os.path.join(recording.BUILD, "bin", "ocular-feed")
+DIFF = os.path.join(recording.BUILD, "bin", "ocular-diff")
 SOURCE = "import sys\n\ndef main():\n    for i in range(9):\n        i += 1\n"
 
 
@@ -124,6 +125,24 @@ def check_control(folder):
                    r"FOR_ITER -> FOR_ITER\x7f_RANGE is followed by", r" BINARY\x7f_OP at 18 ", unwanted=("\x7f",))
 
 
+def check_diff(folder):
+    """Nor of two recordings that are compared."""
+    odd = (("_ITER_RANGE", "_ITER\x7f_RANGE"), ('"FOR_ITER"', '"FOR\x7f_ITER"'), ('"3.12.1 ', '"3.\x7f12 '),
+           ('"adaptive"', '"adap\x7ftive"'))
+    paths = [os.path.join(folder, name) for name in ("a.json", "b.json")]
+    for path, change in zip(paths, (odd, (*odd, ("[20,5]]", "[24,5]]"), ("2372\t10\t10\tJUMP", "2372\t10\t10\tLINE")))):
+        report(folder, "nested_loops", f"summary={path}", change=change)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace('"cycles": "tsc"', '"cycles": "t\x7fsc"'))
+    done = recording.run([DIFF, "--all", *paths])
+    return missing(done.stdout, r"Python 3.\x7f12, mode adap\x7ftive, ", r"of the t\x7fsc clock",
+                   r"line 5: FOR\x7f_ITER, FOR_ITER\x7f_RANGE -> FOR\x7f_ITER", r"   FOR\x7f_ITER -> FOR_ITER\x7f_RANGE",
+                   unwanted=("\x7f",))
+
+
+
 CASES = {
     "mode opcodes: specialised, no callbacks": check_opcodes,
     "mode precise: base opcodes, callbacks": check_precise,
@@ -133,6 +152,7 @@ CASES = {
     "source with tabs": check_tabs,
     "the program of many processes": check_program,
     "opcodes with control characters": check_control,
+    "differences with control characters": check_diff,
 }
 
 
