@@ -90,9 +90,17 @@ static int64_t number_of(struct pypylog *l, const struct loop *loop)
 	return l->nloops++;
 }
 
-/* What a section needs at most, and a line in it. */
-#define SECTION_ROOM 128
-#define LINE_ROOM    64
+#define ENTER "jit-profile-enter"
+#define EXIT  "jit-profile-exit"
+#define LOOPS "jit-profile-loops"
+#define BRIDGE "jit-profile-bridge"
+
+/* What a section needs at most, that of a bridge, with a NUL; and a line of one that was left. */
+#define TIME	     "ffffffffffffffff"
+#define NUMBER	     "4294967295"
+#define SECTION_ROOM sizeof("[" TIME "] {" BRIDGE "\nloop" NUMBER "\nthread -2147483648\n" \
+			    "way " NUMBER " since " TIME "\n[" TIME "] " BRIDGE "}\n")
+#define LINE_ROOM    sizeof("left loop" NUMBER " at " TIME "\n")
 
 static char *put_hex(char *to, uint64_t n)
 {
@@ -112,7 +120,7 @@ static char *put_loop(struct pypylog *l, char *to, const struct loop *loop)
 static int section(struct pypylog *l, const char *name, const struct loop *loop, bool again,
 		   const struct log_stack *s, uint32_t keep, uint64_t ns)
 {
-	char *to = out_reserve(&l->file.out, SECTION_ROOM + (size_t)LINE_ROOM * (s->nopen - keep));
+	char *to = out_reserve(&l->file.out, SECTION_ROOM + LINE_ROOM * (s->nopen - keep));
 
 	if (!to)
 		return sink_file_status(&l->file.sink);
@@ -136,11 +144,6 @@ static int section(struct pypylog *l, const char *name, const struct loop *loop,
 	out_commit(&l->file.out, to);
 	return sink_file_status(&l->file.sink);
 }
-
-#define ENTER "jit-profile-enter"
-#define EXIT  "jit-profile-exit"
-#define LOOPS "jit-profile-loops"
-#define BRIDGE "jit-profile-bridge"
 
 static int push(struct pypylog *l, struct log_stack *s, const struct trip *t)
 {

@@ -20,6 +20,7 @@ import test_pypylog  # noqa: E402
 from tap import Plan  # noqa: E402
 
 FEED = os.path.join(recording.BUILD, "bin", "ocular-feed")
+BUFFER = 1 << 20  # bytes (filter/out.c)
 KINDS = ("summary", "collapsed", "speedscope", "pstats", "callgrind", "pypylog")
 
 
@@ -128,6 +129,46 @@ def write_large(path):
         file.write("\n".join(lines) + "\n")
 
 
+def write_bridges(path, calls, trips):
+    """Trips on two ways by turns, at late times, on a thread with a long number; before them calls with one each."""
+    time, lines = 1 << 62, ["# ocular events 1"]
+
+    def add(*events):
+        nonlocal time
+        for event, at, to in events:
+            time += 5
+            lines.append(f"{time}\t10\t{2**31 - 1}\t{event}\t/src/app.py\tmain\t3\t{at}\t{to}")
+
+    for _ in range(calls):
+        add(("PY_START", 0, ""), ("JUMP", 24, 10), ("PY_RETURN", 50, ""))
+    add(("PY_START", 0, ""), ("JUMP", 24, 10), ("BRANCH", 16, 20), ("JUMP", 24, 10))
+    for _ in range(trips):
+        add(("BRANCH", 16, 30), ("JUMP", 44, 10))
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def log_bridges(folder, calls, trips):
+    """The sizes of the log's sections. That it is well-formed test_pypylog.parse() sees."""
+    events, log = os.path.join(folder, "bridges.txt"), os.path.join(folder, "bridges.log")
+    write_bridges(events, calls, trips)
+    done = recording.run([FEED, f"codes={os.path.join(HERE, 'branches')}", "bridges=yes", f"pypylog={log}", events])
+    if done.returncode:
+        raise RuntimeError(f"exit status {done.returncode}: {done.stderr}")
+    test_pypylog.parse(log)
+    with open(log, encoding="utf-8", newline="\n") as file:
+        return [len(text) for text in re.split(r"(?<=\}\n)(?=\[)", file.read())]
+
+
+def check_longest(folder):
+    """The longest section fits into what is left of the buffer, however little over 128 bytes that is."""
+    enter, leave, *_, bridge, _, _ = log_bridges(folder, 1, 2)
+    assert 128 < bridge < 192, bridge
+    calls = next(n for n in range(bridge) if (BUFFER - enter - n * (enter + leave)) % bridge >= 128)
+    sizes = log_bridges(folder, calls, 9000)
+    return [] if sum(size == bridge for size in sizes) >= 9000 else [f"{len(sizes)} sections"]
+
+
 def main():
     with recording.scratch() as folder, Plan() as plan:
         for events in sorted(glob.glob(os.path.join(HERE, "*", "events.txt"))):
@@ -136,6 +177,7 @@ def main():
             more = open(args, encoding="utf-8").read().split() if os.path.exists(args) else []
             codes = case if glob.glob(os.path.join(case, "codes-*.jsonl")) else None
             plan.case(os.path.basename(case), check, folder, events, codes, more)
+        plan.case("sections of a log at the end of the buffer", check_longest, folder)
         large = os.path.join(folder, "large.txt")
         write_large(large)
         plan.case("100,000 code objects", check, folder, large)
