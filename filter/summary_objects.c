@@ -133,7 +133,7 @@ static json_t *instruction(const struct process *p, const struct body_row *row)
 {
 	const struct json_number where[] = {
 		{ "offset", row->instr->offset },
-		{ "line", row->instr->line },
+		{ "line", row->instr->line > 0 ? row->instr->line : 0 },
 	};
 	json_t *what = json_pack("{s:o, s:o, s:o, s:b}",
 				 "opcode", json_text(process_opname(p, row->instr->base)),

@@ -3,8 +3,8 @@
 another mode, of other names.
 """
 
+import json
 import os
-import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -143,6 +143,16 @@ def check_diff(folder):
 
 
 
+def check_no_line(folder):
+    """An instruction of a loop that has no line has 0."""
+    path = os.path.join(folder, "summary.json")
+    report(folder, "nested_loops", f"summary={path}", change=(("[20,5,2,32]", "[20,-1,2,32]"),))
+    with open(path, encoding="utf-8") as file:
+        lines = {row["offset"]: row["line"] for loop in json.load(file)["loops"] for row in loop["instructions"]}
+    return [] if lines[14] == 4 and lines[20] == 0 else [f"lines by offset: {lines}"]
+
+
+
 CASES = {
     "mode opcodes: specialised, no callbacks": check_opcodes,
     "mode precise: base opcodes, callbacks": check_precise,
@@ -153,6 +163,7 @@ CASES = {
     "the program of many processes": check_program,
     "opcodes with control characters": check_control,
     "differences with control characters": check_diff,
+    "an instruction without a line": check_no_line,
 }
 
 
