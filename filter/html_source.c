@@ -52,8 +52,8 @@ static void write_lines(struct page *page, const struct source *source, const st
 static const char *meaning(const struct profile *p, const struct heat *h)
 {
 	static const char *const meanings[] = {
-		[HEAT_AVERAGES] = "Averages of loops, what they called included; lines outside of loops were "
-				  "not timed.",
+		[HEAT_AVERAGES] = ("Averages of loops, what they called included; lines outside of loops were "
+				   "not timed."),
 		[HEAT_INSTRUCTIONS] = "Measured, instruction to instruction, one callback in each.",
 		[HEAT_LINES] = "Measured, line to line, without what was called; one callback in each.",
 	};
