@@ -51,7 +51,7 @@ static uint32_t make_row(struct opcodes *o, const char *base, const char *specia
 /* The index of a row, made at first sight. NONE: no memory. User addresses have 47 bits. */
 static uint32_t row_of(struct opcodes *o, const struct process *p, uint8_t base, uint8_t adaptive)
 {
-	uint64_t key = (uint64_t)(uintptr_t)p << 16 | base << 8 | (o->base_only ? base : adaptive);
+	uint64_t key = (uint64_t)(uintptr_t)p << 16 | base << 8 | adaptive;
 	uintptr_t known = (uintptr_t)map_get(&o->row_of, key);
 	const char *name = process_opname(p, base);
 	const char *specialized = process_opname(p, (uint8_t)key);

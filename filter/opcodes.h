@@ -50,7 +50,6 @@ struct opcode_pair {
 
 struct opcodes {
 	enum opcodes_source source;
-	bool base_only; /* set at first: specialised forms count as their base */
 	struct opcode_row *rows;
 	uint32_t nrows;
 	struct opcode_pair *pairs;

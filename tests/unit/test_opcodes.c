@@ -231,24 +231,6 @@ static void test_sums(void **state)
 	}
 }
 
-static void test_base_names_only(void **state)
-{
-	struct world w;
-	struct opcodes o = { .source = OPCODES_MEASURED, .base_only = true };
-
-	(void)state;
-	open_world(&w, "S i8 i8 g8 R");
-	w.g->instrs[3].adaptive = CALL;
-	opcodes_add_program(&o, &w.trace.profile);
-	assert_int_equal(o.nrows, 1);
-	assert_ptr_equal(o.rows[0].base, o.rows[0].specialized);
-	assert_int_equal(o.rows[0].n, 3);
-	assert_int_equal(o.npairs, 1);
-	assert_int_equal(opcodes_followed(&o, 0), 2);
-	opcodes_free(&o);
-	close_world(&w);
-}
-
 static void test_two_interpreters(void **state)
 {
 	struct world w;
@@ -292,7 +274,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_base_names_only),
 		cmocka_unit_test(test_two_interpreters),
 		cmocka_unit_test(test_calls_alone_tell_nothing),
 	};
