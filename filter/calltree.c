@@ -70,36 +70,14 @@ static uint32_t root_node(struct calltree *t, const struct activation *a)
 	return node;
 }
 
-static struct call_root *make_root(struct calltree *t, const struct activation *a,
-				   struct call_root *other, uint64_t key)
-{
-	struct call_root *r = calloc(1, sizeof(*r));
-	uint32_t node = r ? root_node(t, a) : CALLTREE_NONE;
-
-	if (!node || map_put(&t->threads, key, r)) {
-		free(r);
-		return NULL;
-	}
-	*r = (struct call_root){ a->pid, a->tid, a->interpreter, node, node, other };
-	return r;
-}
-
-static bool is_of(const struct call_root *r, const struct activation *a)
-{
-	return r->tid == a->tid && r->pid == a->pid && r->interpreter == a->interpreter;
-}
-
+/* Its node is made with it. NULL: no memory. */
 static struct call_root *root_of(struct calltree *t, const struct activation *a)
 {
-	uint64_t key = (uint64_t)(uint32_t)a->pid << 32 | (uint32_t)a->tid;
-	struct call_root *first, *r;
+	struct call_root *r = strand_of(&t->roots, a->pid, a->tid, a->interpreter, sizeof(*r));
 
-	if (t->at && is_of(t->at, a))
-		return t->at;
-	first = r = map_get(&t->threads, key);
-	while (r && !is_of(r, a))
-		r = r->other;
-	return t->at = r ? r : make_root(t, a, first, key);
+	if (r && !r->root)
+		r->root = r->current = root_node(t, a);
+	return r && r->root ? r : NULL;
 }
 
 int calltree_enter(struct calltree *t, const struct activation *a)
@@ -168,21 +146,21 @@ static int by_place(const void *left, const void *right)
 {
 	const struct call_root *a = *(struct call_root *const *)left;
 	const struct call_root *b = *(struct call_root *const *)right;
-	int order = (a->pid > b->pid) - (a->pid < b->pid);
+	const struct strand *x = &a->strand, *y = &b->strand;
+	int order = (x->pid > y->pid) - (x->pid < y->pid);
 
 	if (!order)
-		order = (a->tid > b->tid) - (a->tid < b->tid);
-	return order ? order : (a->interpreter > b->interpreter) - (a->interpreter < b->interpreter);
+		order = (x->tid > y->tid) - (x->tid < y->tid);
+	return order ? order : (x->interpreter > y->interpreter) - (x->interpreter < y->interpreter);
 }
 
 static size_t collect(const struct calltree *t, const struct call_root **to)
 {
 	size_t n = 0;
 
-	for (struct map_slot *s = NULL; (s = map_next(&t->threads, s));)
-		for (const struct call_root *r = s->value; r; r = r->other, n++)
-			if (to)
-				to[n] = r;
+	for (const struct strand *s = t->roots.all; s; s = s->next, n++)
+		if (to)
+			to[n] = (const struct call_root *)s;
 	return n;
 }
 
@@ -213,12 +191,7 @@ const struct call_root **calltree_roots(const struct calltree *t, size_t *n)
 
 void calltree_free(struct calltree *t)
 {
-	for (struct map_slot *s = NULL; (s = map_next(&t->threads, s));)
-		for (struct call_root *r = s->value, *other; r; r = other) {
-			other = r->other;
-			free(r);
-		}
-	map_free(&t->threads);
+	strands_free(&t->roots, NULL);
 	map_free(&t->processes);
 	map_free(&t->children);
 	free(t->nodes);

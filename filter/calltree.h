@@ -12,6 +12,7 @@
 
 #include "map.h"
 #include "sink.h"
+#include "strand.h"
 
 /* The index of no node: the root's parent, the last child's next. */
 #define CALLTREE_NONE 0
@@ -26,20 +27,17 @@ struct call_node {
 	uint64_t self_ns, self_cycles; /* without what it called */
 };
 
-/* One stack: a thread in one interpreter. */
+/* One stack. */
 struct call_root {
-	int32_t pid, tid;
-	uint32_t interpreter;
+	struct strand strand;
 	uint32_t root, current; /* nodes */
-	struct call_root *other; /* the same thread in another interpreter */
 };
 
 struct calltree {
 	struct call_node *nodes; /* [nnodes]; number 0 is not used */
 	uint32_t nnodes, size;
 	struct map children; /* parent and code id -> node */
-	struct map threads;  /* pid and tid -> struct call_root */
-	struct call_root *at;
+	struct strands roots; /* struct call_root */
 	bool by_process;    /* threads of a process share a root; to be set before the first enter */
 	struct map processes; /* then: pid -> root */
 };

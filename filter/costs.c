@@ -19,14 +19,11 @@ struct cost_frame {
 	uint64_t instructions; /* its own and its callees' */
 };
 
-/* One thread in one interpreter. */
 struct cost_stack {
-	int32_t pid, tid;
-	uint32_t interpreter;
+	struct strand strand;
 	struct cost_frame *frames;
 	uint32_t nframes, size;
 	struct map open; /* struct code -> how many frames */
-	struct cost_stack *other; /* the same thread in another interpreter */
 };
 
 /* Keys: code numbers have 24 bits as ids have, and so many distinct ones at most. */
@@ -92,23 +89,7 @@ static int64_t calls_of(struct costs *c, uint32_t from, struct code *callee)
 
 static struct cost_stack *stack_of(struct costs *c, int32_t pid, int32_t tid, uint32_t interpreter)
 {
-	uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
-	struct cost_stack *first, *s = c->at;
-
-	if (s && s->tid == tid && s->pid == pid && s->interpreter == interpreter)
-		return s;
-	first = s = map_get(&c->threads, key);
-	while (s && s->interpreter != interpreter)
-		s = s->other;
-	if (s)
-		return c->at = s;
-	s = calloc(1, sizeof(*s));
-	if (!s || map_put(&c->threads, key, s)) {
-		free(s);
-		return NULL;
-	}
-	*s = (struct cost_stack){ .pid = pid, .tid = tid, .interpreter = interpreter, .other = first };
-	return c->at = s;
+	return strand_of(&c->stacks, pid, tid, interpreter, sizeof(struct cost_stack));
 }
 
 static struct cost_frame *top_of(const struct cost_stack *s)
@@ -119,12 +100,11 @@ static struct cost_frame *top_of(const struct cost_stack *s)
 /* The frame that runs on a thread: that which began last, for interpreters on one thread nest. NULL: none. */
 static struct cost_frame *innermost(const struct costs *c, const struct cost_stack *of)
 {
-	uint64_t key = (uint64_t)(uint32_t)of->pid << 32 | (uint32_t)of->tid;
-	const struct cost_stack *s = of->nframes ? NULL : map_get(&c->threads, key);
+	const struct strand *s = of->nframes ? NULL : strand_thread(&c->stacks, of->strand.pid, of->strand.tid);
 	struct cost_frame *f, *found = top_of(of);
 
 	for (; s; s = s->other) {
-		f = top_of(s);
+		f = top_of((const struct cost_stack *)s);
 		if (f && (!found || f->start_ns > found->start_ns))
 			found = f;
 	}
@@ -284,16 +264,17 @@ int costs_leave(struct costs *c, const struct activation *a, uint64_t end_ns, ui
 	return count_open(s, a->code, -1) < 0 ? -ENOMEM : 0;
 }
 
+static void release(struct strand *strand)
+{
+	struct cost_stack *s = (struct cost_stack *)strand;
+
+	map_free(&s->open);
+	free(s->frames);
+}
+
 void costs_free(struct costs *c)
 {
-	for (struct map_slot *slot = NULL; (slot = map_next(&c->threads, slot));)
-		for (struct cost_stack *s = slot->value, *other; s; s = other) {
-			other = s->other;
-			map_free(&s->open);
-			free(s->frames);
-			free(s);
-		}
-	map_free(&c->threads);
+	strands_free(&c->stacks, release);
 	map_free(&c->codes);
 	map_free(&c->place_index);
 	map_free(&c->calls_index);

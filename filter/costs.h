@@ -12,6 +12,7 @@
 
 #include "map.h"
 #include "sink.h"
+#include "strand.h"
 
 enum place_kind {
 	PLACE_WHOLE,	   /* somewhere in the function */
@@ -36,8 +37,6 @@ struct place_calls {
 	uint64_t ns, cycles, instructions;
 };
 
-struct cost_stack;
-
 struct costs {
 	struct place *places;
 	struct place_calls *calls;
@@ -45,8 +44,7 @@ struct costs {
 	struct map place_index; /* what they are known by -> index + 1 */
 	struct map calls_index;
 	struct map codes;   /* struct code -> number + 1, for short keys */
-	struct map threads; /* pid and tid -> struct cost_stack */
-	struct cost_stack *at;
+	struct strands stacks;
 	bool stepped; /* INSTRUCTION events came */
 };
 

@@ -17,6 +17,7 @@
 #include "map.h"
 #include "nest.h"
 #include "paths.h"
+#include "strand.h"
 
 struct walk_frame {
 	struct code *code;
@@ -30,19 +31,16 @@ struct walk_frame {
 	int64_t next;
 };
 
-/* One thread in one interpreter. Frames above nframes keep their memory. */
+/* Frames above nframes keep their memory. */
 struct walk {
-	int32_t pid, tid;
-	uint32_t interpreter;
+	struct strand strand;
 	struct walk_frame *frames;
 	uint32_t nframes, size;
-	struct walk *other;
 };
 
 struct bridges {
 	struct sink sink;
-	struct map threads; /* pid and tid -> struct walk */
-	struct walk *at;
+	struct strands walks;
 	struct map nests; /* struct code -> struct nest */
 	uint8_t op;	  /* of the last sample */
 };
@@ -55,23 +53,7 @@ static int no_memory(struct bridges *b)
 
 static struct walk *walk_of(struct bridges *b, int32_t pid, int32_t tid, uint32_t interpreter)
 {
-	uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
-	struct walk *first, *w = b->at;
-
-	if (w && w->tid == tid && w->pid == pid && w->interpreter == interpreter)
-		return w;
-	first = w = map_get(&b->threads, key);
-	while (w && w->interpreter != interpreter)
-		w = w->other;
-	if (w)
-		return b->at = w;
-	w = calloc(1, sizeof(*w));
-	if (!w || map_put(&b->threads, key, w)) {
-		free(w);
-		return NULL;
-	}
-	*w = (struct walk){ pid, tid, interpreter, .other = first };
-	return b->at = w;
+	return strand_of(&b->walks, pid, tid, interpreter, sizeof(struct walk));
 }
 
 static struct walk_frame *top_of(const struct walk *w)
@@ -266,23 +248,24 @@ static int bridges_iterate(struct sink *sink, const struct trip *t)
 	return 0;
 }
 
+static void release(struct strand *strand)
+{
+	struct walk *w = (struct walk *)strand;
+
+	for (uint32_t i = 0; i < w->size; i++)
+		free(w->frames[i].ways);
+	free(w->frames);
+}
+
 static void bridges_free(struct sink *sink)
 {
 	struct bridges *b = (struct bridges *)sink;
 
-	for (struct map_slot *slot = NULL; (slot = map_next(&b->threads, slot));)
-		for (struct walk *w = slot->value, *other; w; w = other) {
-			other = w->other;
-			for (uint32_t i = 0; i < w->size; i++)
-				free(w->frames[i].ways);
-			free(w->frames);
-			free(w);
-		}
 	for (struct map_slot *slot = NULL; (slot = map_next(&b->nests, slot));) {
 		nest_free(slot->value);
 		free(slot->value);
 	}
-	map_free(&b->threads);
+	strands_free(&b->walks, release);
 	map_free(&b->nests);
 	free(b);
 }

@@ -133,7 +133,7 @@ static int write_collapsed(struct sink_calls *s, const struct profile *p)
 	for (size_t i = 0; i < n && !err; i++) {
 		f->out = &s->file.out;
 		f->tree = &s->tree;
-		err = append_process(f, p, roots[i]->pid);
+		err = append_process(f, p, roots[i]->strand.pid);
 		if (!err)
 			err = calltree_walk(&s->tree, roots[i]->root, enter, leave, f);
 	}

@@ -21,6 +21,7 @@
 #include "paths.h"
 #include "profile.h"
 #include "sink_file.h"
+#include "strand.h"
 #include "text.h"
 
 struct logged_loop {
@@ -29,19 +30,15 @@ struct logged_loop {
 	uint64_t last_ns; /* its last back-edge */
 };
 
-/* One thread in one interpreter. */
 struct log_stack {
-	int32_t pid, tid;
-	uint32_t interpreter;
+	struct strand strand;
 	struct logged_loop *open; /* outermost first */
 	uint32_t nopen, size;
-	struct log_stack *other; /* the same thread in another interpreter */
 };
 
 struct pypylog {
 	struct sink_file file;
-	struct map threads; /* pid and tid -> struct log_stack */
-	struct log_stack *at;
+	struct strands stacks;
 	struct map numbers; /* struct loop -> number + 1 */
 	const struct loop **loops; /* [number] */
 	uint32_t nloops, size;
@@ -49,23 +46,7 @@ struct pypylog {
 
 static struct log_stack *stack_of(struct pypylog *l, const struct activation *a)
 {
-	uint64_t key = (uint64_t)(uint32_t)a->pid << 32 | (uint32_t)a->tid;
-	struct log_stack *first, *s = l->at;
-
-	if (s && s->tid == a->tid && s->pid == a->pid && s->interpreter == a->interpreter)
-		return s;
-	first = s = map_get(&l->threads, key);
-	while (s && s->interpreter != a->interpreter)
-		s = s->other;
-	if (s)
-		return l->at = s;
-	s = calloc(1, sizeof(*s));
-	if (!s || map_put(&l->threads, key, s)) {
-		free(s);
-		return NULL;
-	}
-	*s = (struct log_stack){ a->pid, a->tid, a->interpreter, .other = first };
-	return l->at = s;
+	return strand_of(&l->stacks, a->pid, a->tid, a->interpreter, sizeof(struct log_stack));
 }
 
 /* N of loopN, -1: no memory. */
@@ -130,7 +111,7 @@ static int section(struct pypylog *l, const char *name, const struct loop *loop,
 	*to++ = '\n';
 	to = put_loop(l, to, loop);
 	to = stpcpy(to, "\nthread ");
-	to += sprintf(to, "%" PRId32 "\n", s->tid);
+	to += sprintf(to, "%" PRId32 "\n", s->strand.tid);
 	if (again)
 		to = stpcpy(to, "again\n");
 	for (uint32_t i = s->nopen; i-- > keep;) {
@@ -170,7 +151,7 @@ static int bridge(struct pypylog *l, const struct log_stack *s, const struct tri
 		return sink_file_status(&l->file.sink);
 	to += sprintf(to, "[%" PRIx64 "] {" BRIDGE "\nloop", t->end_ns);
 	to = out_dec(to, number_of(l, t->loop));
-	to += sprintf(to, "\nthread %" PRId32 "\nway %" PRIu32 " since %" PRIx64 "\n", s->tid, p->last,
+	to += sprintf(to, "\nthread %" PRId32 "\nway %" PRIu32 " since %" PRIx64 "\n", s->strand.tid, p->last,
 		      t->end_ns - t->ns);
 	to += sprintf(to, "[%" PRIx64 "] " BRIDGE "}\n", t->end_ns);
 	out_commit(&l->file.out, to);
@@ -261,17 +242,16 @@ static int pypylog_finish(struct sink *s, const struct profile *p)
 	return err ? err : sink_file_close(s);
 }
 
+static void release(struct strand *strand)
+{
+	free(((struct log_stack *)strand)->open);
+}
+
 static void pypylog_free(struct sink *sink)
 {
 	struct pypylog *l = (struct pypylog *)sink;
 
-	for (struct map_slot *slot = NULL; (slot = map_next(&l->threads, slot));)
-		for (struct log_stack *s = slot->value, *other; s; s = other) {
-			other = s->other;
-			free(s->open);
-			free(s);
-		}
-	map_free(&l->threads);
+	strands_free(&l->stacks, release);
 	map_free(&l->numbers);
 	free(l->loops);
 	sink_file_free(sink);

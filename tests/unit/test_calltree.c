@@ -80,7 +80,7 @@ static void check(const char *wanted)
 	const struct call_root **roots = calltree_roots(&tree, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		sprintf(text + strlen(text), "%s%d/%d ", i ? " " : "", roots[i]->tid, (int)roots[i]->interpreter);
+		sprintf(text + strlen(text), "%s%d/%d ", i ? " " : "", roots[i]->strand.tid, (int)roots[i]->strand.interpreter);
 		assert_int_equal(calltree_walk(&tree, roots[i]->root, write_enter, write_leave, text), 0);
 	}
 	free(roots);
@@ -141,7 +141,7 @@ static void test_walk_that_ends(void **state)
 	enter(1, 0, 0, OP_PY_START);
 	enter(1, 0, 1, OP_PY_START);
 	enter(1, 0, 2, OP_PY_START);
-	assert_int_equal(calltree_walk(&tree, tree.at->root, stop, NULL, &n), -7);
+	assert_int_equal(calltree_walk(&tree, ((struct call_root *)tree.roots.at)->root, stop, NULL, &n), -7);
 	assert_int_equal(n, 2);
 }
 
