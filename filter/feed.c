@@ -83,8 +83,10 @@ int feed_line(char *line, struct codes *codes, sample_fn feed, void *to)
 		return -EINVAL;
 	unescape(column[FILENAME]);
 	unescape(column[QUALNAME]);
-	if (column[OPCODE])
+	if (column[OPCODE]) {
+		unescape(column[OPCODE]);
 		s.opcode = process_opcode(p, column[OPCODE]);
+	}
 	s.code = codes_intern(p, column[FILENAME], column[QUALNAME], firstlineno);
 	return s.code ? feed(to, &s) : -ENOMEM;
 }

@@ -40,6 +40,17 @@ static char *put_escaped(char *to, const char *s)
 	return to;
 }
 
+/* Of any length, as all that is read from a code table. */
+static const char *opname(const struct sample *s)
+{
+	return s->opcode ? process_opname(s->code->process, s->opcode) : "";
+}
+
+static size_t names_length(const struct sample *s)
+{
+	return s->code ? strlen(s->code->file) + strlen(s->code->qualname) + strlen(opname(s)) : 0;
+}
+
 static char *put_place(char *to, const struct sample *s)
 {
 	to = put_escaped(to, s->code->file);
@@ -54,7 +65,7 @@ static char *put_place(char *to, const struct sample *s)
 	if (!s->opcode)
 		return to;
 	*to++ = '\t';
-	return put_text(to, process_opname(s->code->process, s->opcode));
+	return put_escaped(to, opname(s));
 }
 
 /* Without a place: no file, qualname and line; the offset column counts the words. */
@@ -69,12 +80,11 @@ static char *put_count(char *to, const struct sample *s)
 static int events_sample(struct sink *sink, const struct sample *s)
 {
 	struct out *out = &((struct sink_file *)sink)->out;
-	size_t names = s->code ? strlen(s->code->file) + strlen(s->code->qualname) : 0;
 	char *to;
 
 	if (s->op == SAMPLE_RESTART) /* not an event of the program */
 		return 0;
-	to = out_reserve(out, LINE_NUMBERS + 2 * names);
+	to = out_reserve(out, LINE_NUMBERS + 2 * names_length(s));
 	if (!to)
 		return sink_file_status(sink);
 	to = put_int(to, s->time);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* test_sink_events.c - lines are as long as the names in them, whatever a code table says. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sink_events.h"
+
+#define LINES 300 /* a buffer and more */
+#define PLACE "5\t1\t2\tINSTRUCTION\tf.py\tf\t3\t8\t\t"
+
+static char *repeated(char c, size_t n)
+{
+	char *s = calloc(1, n + 1);
+
+	assert_non_null(s);
+	return memset(s, c, n);
+}
+
+/* LINES of one INSTRUCTION, whose opcode has this name; the file's lines must all be `wanted`. */
+static void check(const char *opname, const char *wanted)
+{
+	char path[] = "/tmp/ocular-test-events-XXXXXX", error[SINK_ERROR] = "", *line = NULL;
+	struct process p = { .opnames[9] = (char *)opname };
+	struct code code = { .file = "f.py", .qualname = "f", .firstlineno = 3, .process = &p };
+	struct sample s = { .op = OP_INSTRUCTION, .opcode = 9, .pid = 1, .tid = 2, .time = 5,
+			    .code = &code, .offset = 8, .target = SAMPLE_NOWHERE };
+	struct sink_options o = { .path = path };
+	size_t room = 0, n = 0;
+	struct sink *sink;
+	FILE *f;
+
+	close(mkstemp(path));
+	assert_int_equal(sink_events_open(&sink, &o, error), 0);
+	for (int i = 0; i < LINES; i++)
+		assert_int_equal(sink->ops->sample(sink, &s), 0);
+	assert_int_equal(sink->ops->finish(sink, NULL), 0);
+	sink->ops->free(sink);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	assert_true(getline(&line, &room, f) > 0);
+	assert_string_equal(line, EVENTS_TITLE "\n");
+	for (; getline(&line, &room, f) > 0; n++)
+		if (strncmp(line, PLACE, strlen(PLACE)) || strcmp(line + strlen(PLACE), wanted))
+			fail_msg("line %zu: %.80s", n, line);
+	assert_int_equal(n, LINES);
+	fclose(f);
+	free(line);
+	unlink(path);
+}
+
+static void test_opcodes_of_any_length(void **state)
+{
+	static const size_t lengths[] = { 1, 100, 5000, 100000 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		char *name = repeated('F', lengths[i]), *wanted = repeated('F', lengths[i] + 1);
+
+		wanted[lengths[i]] = '\n';
+		check(name, wanted);
+		free(name);
+		free(wanted);
+	}
+}
+
+static void test_opcodes_are_escaped(void **state)
+{
+	(void)state;
+	check("a\tb\nc\\d", "a\\tb\\nc\\\\d\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_opcodes_of_any_length),
+		cmocka_unit_test(test_opcodes_are_escaped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
