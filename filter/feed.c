@@ -57,6 +57,18 @@ static bool read_numbers(char *column[COLUMNS], struct sample *s)
 	return !*column[TARGET] || to_int(column[TARGET], &s->target);
 }
 
+/* As decode.c makes it: the destination tells the beginning from the end. */
+static int feed_segment(struct sample *s, const struct process *p, sample_fn feed, void *to)
+{
+	if (s->target != 0 && s->target != 1)
+		return -EINVAL;
+	s->count = s->offset;
+	s->offset = s->target;
+	s->target = SAMPLE_NOWHERE;
+	s->opcode = p->duty.period_ns != 0;
+	return feed(to, s);
+}
+
 int feed_line(char *line, struct codes *codes, sample_fn feed, void *to)
 {
 	char *column[COLUMNS];
@@ -74,6 +86,8 @@ int feed_line(char *line, struct codes *codes, sample_fn feed, void *to)
 		return -ENOMEM;
 	if (s.op == SAMPLE_TIP) /* the address is the destination */
 		return feed(to, &s);
+	if (s.op == OP_SNAPSHOT)
+		return feed_segment(&s, p, feed, to);
 	if (s.op >= SAMPLE_GAP) {
 		s.count = s.offset;
 		s.offset = 0;

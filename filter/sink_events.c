@@ -68,13 +68,16 @@ static char *put_place(char *to, const struct sample *s)
 	return put_escaped(to, opname(s));
 }
 
-/* Without a place: no file, qualname and line; the offset column counts the words. */
+/*
+ * Without a place: no file, qualname and line; the offset column counts the words. A segment's has its
+ * number, and the destination says which end of it this is.
+ */
 static char *put_count(char *to, const struct sample *s)
 {
 	to = put_text(to, "\t\t\t");
 	to = put_int(to, s->count);
 	*to++ = '\t';
-	return to;
+	return s->op == OP_SNAPSHOT ? put_int(to, s->offset) : to;
 }
 
 static int events_sample(struct sink *sink, const struct sample *s)

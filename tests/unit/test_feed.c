@@ -60,6 +60,8 @@ static const struct {
 	{ "5\t1\t2\tPY_START\t\t\t0\t0\t", OP_PY_START, "", "", 0, -1, 0 },
 	{ "5\t1\t2\tGAP\t\t\t\t42\t", SAMPLE_GAP, NULL, NULL, 0, -1, 42 },
 	{ "5\t1\t2\tFOREIGN\t\t\t\t1\t", SAMPLE_FOREIGN, NULL, NULL, 0, -1, 1 },
+	{ "5\t1\t2\tSNAPSHOT\t\t\t\t7\t0", OP_SNAPSHOT, NULL, NULL, 0, -1, 7 },
+	{ "5\t1\t2\tSNAPSHOT\t\t\t\t7\t1", OP_SNAPSHOT, NULL, NULL, 1, -1, 7 },
 };
 
 static void test_good_lines(void **state)
@@ -104,6 +106,8 @@ static const char *const bad[] = {
 	"5\t1\t2\tPY_START\ta.py\tf\t\t0\t",
 	"5\t1\t2\tPY_START\ta.py\tf\t3\t\t",
 	"5\t1\t2\tJUMP\ta.py\tf\t3\t40\tten",
+	"5\t1\t2\tSNAPSHOT\t\t\t\t7\t", /* its beginning, or its end? */
+	"5\t1\t2\tSNAPSHOT\t\t\t\t7\t2",
 	"99999999999999999999\t1\t2\tPY_START\ta.py\tf\t3\t0\t",
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_sink_events.c - lines are as long as the names in them, whatever a code table says. */
+/* test_sink_events.c - lines are as long as the names in them, and feed.c reads what is written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "feed.h"
 #include "sink_events.h"
 
 #define LINES 300 /* a buffer and more */
@@ -76,11 +77,64 @@ static void test_opcodes_are_escaped(void **state)
 	check("a\tb\nc\\d", "a\\tb\\nc\\\\d\n");
 }
 
+struct taken {
+	struct sample s[8];
+	size_t n;
+};
+
+static int take(void *to, const struct sample *s)
+{
+	struct taken *t = to;
+
+	t->s[t->n++] = *s;
+	return 0;
+}
+
+/* What is no event of code comes back as it was: both ends of a segment among it. */
+static void test_read_back(void **state)
+{
+	static const struct sample samples[] = {
+		{ .op = SAMPLE_GAP, .count = 42, .target = SAMPLE_NOWHERE },
+		{ .op = SAMPLE_FOREIGN, .count = 1, .target = SAMPLE_NOWHERE },
+		{ .op = OP_SNAPSHOT, .count = 7, .offset = 0, .target = SAMPLE_NOWHERE },
+		{ .op = OP_SNAPSHOT, .count = 7, .offset = 1, .target = SAMPLE_NOWHERE },
+	};
+	size_t n = sizeof(samples) / sizeof(samples[0]);
+	char path[] = "/tmp/ocular-test-events-XXXXXX", error[SINK_ERROR] = "";
+	struct sink_options o = { .path = path };
+	struct taken taken = { 0 };
+	struct codes codes;
+	struct sink *sink;
+	FILE *f;
+
+	(void)state;
+	close(mkstemp(path));
+	assert_int_equal(sink_events_open(&sink, &o, error), 0);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(sink->ops->sample(sink, &samples[i]), 0);
+	assert_int_equal(sink->ops->finish(sink, NULL), 0);
+	sink->ops->free(sink);
+	f = fopen(path, "r");
+	assert_int_equal(codes_init(&codes, NULL), 0);
+	assert_int_equal(feed_file(f, &codes, take, &taken, error, sizeof(error)), 0);
+	assert_int_equal(taken.n, n);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(taken.s[i].op, samples[i].op);
+		assert_int_equal(taken.s[i].count, samples[i].count);
+		assert_int_equal(taken.s[i].offset, samples[i].offset);
+		assert_int_equal(taken.s[i].target, samples[i].target);
+	}
+	codes_free(&codes);
+	fclose(f);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_opcodes_of_any_length),
 		cmocka_unit_test(test_opcodes_are_escaped),
+		cmocka_unit_test(test_read_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,6 +98,23 @@ def test_segments_are_named_and_timed():
             assert all(e.file.endswith("program.py") for e in events if e.name == "JUMP")
 
 
+def test_its_events_are_an_input():
+    """What the events text tells comes back from it, and of the time as much is traced."""
+    with rec.recording(LABELS, recorder=["--flight", "5ms"]) as r:
+        text, back = (os.path.join(r.folder, name) for name in ("events", "back"))
+        found = []
+        for path, command in ((text, [PT, r.folder]),
+                              (back, [os.path.join(rec.BUILD, "bin", "ocular-feed"), "codes=" + r.folder, text])):
+            done = subprocess.run([command[0], "events=" + path, "summary=" + path + ".json", *command[1:]],
+                                  capture_output=True, text=True, stdin=subprocess.DEVNULL)
+            equal((done.returncode, done.stderr), (0, ""))
+            with open(path) as events, open(path + ".json") as summary:
+                told = json.load(summary)
+                found.append((events.read(), told["trace"]["traced_ns"], told["losses"], told["events"]))
+        assert "\tSNAPSHOT\t" in found[0][0]
+        equal(found[1], found[0])
+
+
 def test_a_lone_snapshot_has_something_to_compare_with():
     """What was right before it is kept too, each word once, and is not counted among those asked for."""
     # A machine may stand still at any time: again, until what the windows are to hold was not held up.
