@@ -179,10 +179,22 @@ static int read_kind(struct diff_side *s, enum diff_kind kind, char *error)
 	return 0;
 }
 
+/* The first that tells its mode: those that could not be traced do not, and may come ahead of it. */
+static json_t *traced_process(json_t *processes)
+{
+	json_t *process;
+	size_t i;
+
+	json_array_foreach(processes, i, process)
+		if (json_is_string(json_object_get(process, "mode")))
+			return process;
+	return json_array_get(processes, 0);
+}
+
 static void read_head(struct diff_side *s)
 {
 	json_t *trace = json_object_get(s->json, "trace"), *clock = json_object_get(s->json, "clock");
-	json_t *process = json_array_get(json_object_get(s->json, "processes"), 0), *v;
+	json_t *process = traced_process(json_object_get(s->json, "processes")), *v;
 	const char *key;
 
 	s->clock = string(clock, "cycles");

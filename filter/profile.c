@@ -95,6 +95,27 @@ struct loop **profile_loops(const struct profile *p, size_t *n)
 	return all;
 }
 
+static int by_pid(const void *left, const void *right, void *root)
+{
+	const struct process *a = *(struct process *const *)left, *b = *(struct process *const *)right;
+
+	if ((a == root) != (b == root))
+		return a == root ? -1 : 1;
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+const struct process **profile_processes(const struct profile *p, size_t *n)
+{
+	const struct process **all = calloc(p->codes->processes.used + 1, sizeof(*all));
+
+	*n = 0;
+	for (struct map_slot *s = NULL; all && (s = map_next(&p->codes->processes, s));)
+		all[(*n)++] = s->value;
+	if (all)
+		qsort_r(all, *n, sizeof(*all), by_pid, (void *)profile_root(p));
+	return all;
+}
+
 const struct process *profile_root(const struct profile *p)
 {
 	const struct process *root = NULL;

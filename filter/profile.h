@@ -52,6 +52,9 @@ struct loop **profile_loops(const struct profile *p, size_t *n);
 /* The process that the others came from, as far as the tables say: without a parent, smallest pid. NULL: none. */
 const struct process *profile_root(const struct profile *p);
 
+/* All processes, that one first, the others by pid. Likewise *n of them in one malloc'ed array, NULL: no memory. */
+const struct process **profile_processes(const struct profile *p, size_t *n);
+
 /*
  * Were INSTRUCTION events callbacks, which prevent specialisation? Else they were read from branch packets
  * (mode opcodes), or there were none.

@@ -221,11 +221,14 @@ static json_t *process(const struct process *p)
 
 json_t *summary_processes(const struct profile *p)
 {
+	size_t n;
+	const struct process **all = profile_processes(p, &n);
 	json_t *array = json_array();
-	int err = 0;
+	int err = !all;
 
-	for (struct map_slot *s = NULL; !err && (s = map_next(&p->codes->processes, s));)
-		err = json_array_append_new(array, process(s->value));
+	for (size_t i = 0; i < n && !err; i++)
+		err = json_array_append_new(array, process(all[i]));
+	free(all);
 	return err ? json_decref(array), NULL : array;
 }
 

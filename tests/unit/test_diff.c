@@ -203,6 +203,35 @@ static void test_processes_are_added_up(void **state)
 	diff_side_free(&s);
 }
 
+#define PROCESSES(list) "{\"schema\": 1, \"loops\": [], \"functions\": [], \"processes\": [" list "]}"
+#define UNTRACED "{\"pid\": 8, \"argv\": null, \"python\": \"3.11\", \"mode\": null}"
+#define TRACED "{\"pid\": 9, \"argv\": \"app.py\", \"python\": \"3.13\", \"mode\": \"calls\"}"
+
+static const struct {
+	const char *text, *mode, *python, *argv;
+} heads[] = {
+	{ PROCESSES(""), "?", "?", "?" },
+	{ PROCESSES(UNTRACED), "?", "3.11", "?" },
+	{ PROCESSES(TRACED "," UNTRACED), "calls", "3.13", "app.py" },
+	{ PROCESSES(UNTRACED "," UNTRACED "," TRACED), "calls", "3.13", "app.py" },
+};
+
+/* Children that could not be traced say nothing of the recording, wherever they stand. */
+static void test_head_is_of_a_traced_process(void **state)
+{
+	char error[DIFF_ERROR];
+	struct diff_side s;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(heads); i++) {
+		assert_int_equal(read_text(&s, heads[i].text, error), 0);
+		assert_string_equal(s.mode, heads[i].mode);
+		assert_string_equal(s.python, heads[i].python);
+		assert_string_equal(s.argv, heads[i].argv);
+		diff_side_free(&s);
+	}
+}
+
 static const struct {
 	const char *text, *says;
 } bad[] = {
@@ -379,6 +408,7 @@ int main(void)
 		cmocka_unit_test(test_judging),
 		cmocka_unit_test(test_another_frequency),
 		cmocka_unit_test(test_processes_are_added_up),
+		cmocka_unit_test(test_head_is_of_a_traced_process),
 		cmocka_unit_test(test_bad_input),
 		cmocka_unit_test(test_totals),
 		cmocka_unit_test(test_counts),

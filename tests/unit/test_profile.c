@@ -104,6 +104,32 @@ static void test_nothing_ran(void **state)
 	codes_free(&codes);
 }
 
+/* The one that the others came from is first, whatever pids the system gave and whatever order tables were read in. */
+static void test_processes(void **state)
+{
+	static const int32_t pids[] = { 40, 900, 12, 7, 30, 25, 900001 };
+	struct codes codes;
+	struct profile p = { .codes = &codes };
+	char text[256] = "";
+	size_t n = 0;
+	const struct process **all;
+
+	(void)state;
+	codes_init(&codes, NULL);
+	for (size_t i = 0; i < COUNT(pids); i++) {
+		struct process *made = codes_process(&codes, pids[i]);
+
+		made->found = pids[i] != 7; /* its table is missing, or says why it was not traced */
+		made->parent = pids[i] == 30 || pids[i] == 900 || pids[i] == 7 ? -1 : 30;
+	}
+	all = profile_processes(&p, &n);
+	for (size_t i = 0; i < n; i++)
+		sprintf(text + strlen(text), "%d ", all[i]->pid);
+	assert_string_equal(text, "30 7 12 25 40 900 900001 ");
+	free(all);
+	codes_free(&codes);
+}
+
 static void test_share(void **state)
 {
 	struct profile p = { .traced_ns = 400 }, empty = { 0 };
@@ -123,6 +149,7 @@ int main(void)
 		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_loops),
 		cmocka_unit_test(test_nothing_ran),
+		cmocka_unit_test(test_processes),
 		cmocka_unit_test(test_share),
 	};
 
