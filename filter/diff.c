@@ -189,7 +189,6 @@ static void judge(struct diff_pair *p, const struct diff_rules *rules)
 		  (a->share >= rules->share || b->share >= rules->share);
 }
 
-/* What was judged first, then by weight. */
 static int by_weight(const void *left, const void *right)
 {
 	const struct diff_pair *a = left, *b = right;

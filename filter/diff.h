@@ -32,7 +32,7 @@ extern const char *const diff_verdict_names[DIFF_VERDICTS];
 
 struct diff_pair {
 	const struct diff_item *a, *b; /* NULL: DIFF_NEW, DIFF_GONE */
-	const char *how;	       /* they were matched: "" by all, else "moved", "other folder" */
+	const char *how;	       /* they were matched: "" by file, name and lines, else "moved", "other folder" */
 	enum diff_verdict verdict;
 	double change;	 /* of the mean, 0.25: B takes 25 % more; 0 where there is none */
 	double error;	 /* standard error of change */

@@ -23,7 +23,7 @@ const char *diff_counts_source(const struct diff_side *a, const struct diff_side
 
 	left = json_string_value(json_object_get(json_object_get(a->json, "opcodes"), "source"));
 	right = json_string_value(json_object_get(json_object_get(b->json, "opcodes"), "source"));
-	if (!left || !right || strcmp(left, right) || !strcmp(left, "unknown"))
+	if (!left || !right || strcmp(left, right))
 		return NULL;
 	return left;
 }
