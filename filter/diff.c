@@ -150,6 +150,17 @@ static void match(struct work *w, const struct diff_side *a, const struct diff_s
 		add(w, NULL, w->b.items[i], "");
 }
 
+static double variance_of_mean(const struct diff_item *i)
+{
+	return i->n > 0 ? i->deviation * i->deviation / i->n : 0;
+}
+
+/* Standard error of the difference, in cycles. */
+static double error_of(const struct diff_pair *p)
+{
+	return sqrt(variance_of_mean(p->a) + variance_of_mean(p->b));
+}
+
 static enum diff_verdict verdict(const struct diff_pair *p, const struct diff_rules *rules)
 {
 	double difference = p->b->mean - p->a->mean, few = rules->exact ? 1 : DIFF_ENOUGH;
@@ -158,14 +169,9 @@ static enum diff_verdict verdict(const struct diff_pair *p, const struct diff_ru
 		return DIFF_FEW;
 	if (difference == 0)
 		return DIFF_SAME;
-	if (!rules->exact && fabs(difference) <= DIFF_SIGMAS * p->error * p->a->mean)
+	if (!rules->exact && fabs(difference) <= DIFF_SIGMAS * error_of(p))
 		return DIFF_NOISE;
 	return difference > 0 ? DIFF_SLOWER : DIFF_FASTER;
-}
-
-static double variance_of_mean(const struct diff_item *i)
-{
-	return i->n > 0 ? i->deviation * i->deviation / i->n : 0;
 }
 
 static void judge(struct diff_pair *p, const struct diff_rules *rules)
@@ -180,7 +186,7 @@ static void judge(struct diff_pair *p, const struct diff_rules *rules)
 	/* From nothing to something is no number of per cent, but no less of a difference. */
 	if (a->mean > 0) {
 		p->change = b->mean / a->mean - 1;
-		p->error = sqrt(variance_of_mean(a) + variance_of_mean(b)) / a->mean;
+		p->error = error_of(p) / a->mean;
 	}
 	p->weight = fabs(b->mean - a->mean) * (a->times > b->times ? a->times : b->times);
 	p->verdict = verdict(p, rules);

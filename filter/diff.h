@@ -34,7 +34,7 @@ struct diff_pair {
 	const struct diff_item *a, *b; /* NULL: DIFF_NEW, DIFF_GONE */
 	const char *how;	       /* they were matched: "" by file, name and lines, else "moved", "other folder" */
 	enum diff_verdict verdict;
-	double change;	 /* of the mean, 0.25: B takes 25 % more; 0 where there is none */
+	double change;	 /* of the mean, 0.25: B takes 25 % more; both 0 where A's is 0 */
 	double error;	 /* standard error of change */
 	double weight;	 /* cycles that the difference makes */
 	bool over;	 /* slower by more than was allowed, and large enough to matter */

@@ -54,6 +54,15 @@ static void write_change(FILE *f, double change)
 	fprintf(f, "%6s", text);
 }
 
+/* From nothing to something is no number of per cent. */
+static void write_change_of(FILE *f, double change, double a, double b)
+{
+	if (a > 0 || b <= 0)
+		write_change(f, change);
+	else
+		fputs("   new", f);
+}
+
 static void write_number(FILE *f, double n)
 {
 	char text[FIGURE];
@@ -63,8 +72,11 @@ static void write_number(FILE *f, double n)
 
 static void write_pair(FILE *f, const struct diff_pair *p)
 {
-	write_change(f, p->change);
-	fprintf(f, " %5.*f%%", p->error < 0.1 ? 1 : 0, 100 * (p->error < 9.99 ? p->error : 9.99));
+	write_change_of(f, p->change, p->a->mean, p->b->mean);
+	if (p->a->mean > 0)
+		fprintf(f, " %5.*f%%", p->error < 0.1 ? 1 : 0, 100 * (p->error < 9.99 ? p->error : 9.99));
+	else
+		fprintf(f, " %6s", "");
 	write_number(f, p->a->mean);
 	write_number(f, p->b->mean);
 	write_number(f, p->a->times);
@@ -240,7 +252,7 @@ static void write_totals(FILE *f, const struct diff_report *r)
 		if (!t->known)
 			continue;
 		fprintf(f, "%-16s ", t->name);
-		write_change(f, t->change);
+		write_change_of(f, t->change, t->a, t->b);
 		write_number(f, t->a);
 		write_number(f, t->b);
 		fputs(t->over ? " !\n" : t->exact ? "\n" : "   not judged\n", f);
@@ -259,10 +271,7 @@ static void write_counts(FILE *f, const struct diff_report *r)
 				diff_counts_source(r->a, r->b));
 		if (i >= r->rows)
 			continue;
-		if (c->a > 0)
-			write_change(f, c->b / c->a - 1);
-		else
-			fputs("   new", f);
+		write_change_of(f, c->a > 0 ? c->b / c->a - 1 : 0, c->a, c->b);
 		write_number(f, c->a);
 		write_number(f, c->b);
 		fputs("   ", f);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "diff_totals.h"
+#include "diff_out.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
@@ -119,6 +119,9 @@ static const struct {
 	{ "whose spread is no noise", 100, 100, 103, 50, 0.5, true, DIFF_SLOWER, true },
 	{ "never timed", 0, 0, 0, 0, 0.5, true, DIFF_FEW, false },
 	{ "from nothing", 100, 0, 50, 1, 0.5, false, DIFF_SLOWER, true },
+	{ "from nothing, within the noise", 100, 0, 5.6, 10, 0.5, false, DIFF_NOISE, false },
+	{ "from nothing, just not", 100, 0, 5.7, 10, 0.5, false, DIFF_SLOWER, true },
+	{ "to nothing, within the noise", 100, 5.6, 0, 10, 0.5, false, DIFF_NOISE, false },
 };
 
 static struct diff_item item_of(size_t i, double mean)
@@ -259,6 +262,43 @@ static void test_bad_input(void **state)
 	}
 	assert_true(diff_read(&s, "/nonexistent.json", "nowhere", error) < 0);
 	assert_non_null(strstr(error, "nowhere"));
+}
+
+/* --- telling --- */
+
+/* What is said of a loop whose mean was mean_a and is mean_b. The caller frees it. */
+static char *text_of(double mean_a, double mean_b)
+{
+	struct diff_item a = item_of(0, mean_a), b = item_of(0, mean_b);
+	struct diff_side left = side_of(&a, 1), right = side_of(&b, 1);
+	struct diff_report r = { .a = &left, .b = &right, .rules = any, .scale = 1, .rows = 20 };
+	struct diff d;
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	left.name = left.argv = left.python = left.mode = "A";
+	right.name = right.argv = right.python = right.mode = "B";
+	assert_int_equal(diff_compare(&d, &left, &right, 1, &any), 0);
+	r.diff = &d;
+	diff_text(f, &r);
+	assert_int_equal(fclose(f), 0);
+	diff_free(&d);
+	return text;
+}
+
+/* Of how many per cent more than nothing it is, nobody can say. */
+static void test_new_is_no_percentage(void **state)
+{
+	char *text = text_of(0, 500);
+
+	(void)state;
+	assert_non_null(strstr(text, "\n   new              0     500     100     100   f, f.py"));
+	assert_null(strstr(text, "+0.0%"));
+	free(text);
+	text = text_of(250, 500);
+	assert_non_null(strstr(text, "\n +100%   0.6%     250     500     100     100   f, f.py"));
+	free(text);
 }
 
 /* --- the whole --- */
@@ -408,6 +448,7 @@ int main(void)
 		cmocka_unit_test(test_judging),
 		cmocka_unit_test(test_another_frequency),
 		cmocka_unit_test(test_processes_are_added_up),
+		cmocka_unit_test(test_new_is_no_percentage),
 		cmocka_unit_test(test_head_is_of_a_traced_process),
 		cmocka_unit_test(test_bad_input),
 		cmocka_unit_test(test_totals),
