@@ -2,19 +2,28 @@
 /* For programs. jansson's packing makes a whole NULL when a part is NULL: memory is asked about once. */
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 
 #include "diff_out.h"
+#include "json.h"
+
+#define REAL_DIGITS 9 /* a share or a mean is not known better; counts are whole numbers, and exact */
+
+static json_int_t whole(double n)
+{
+	return llround(n);
+}
 
 /* clang-format off */
 static json_t *side(const struct diff_side *s)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:f, s:f, s:I}",
-			 "name", s->name,
+	return json_pack("{s:o, s:s, s:s, s:s, s:I, s:I, s:I}",
+			 "name", json_text(s->name),
 			 "argv", s->argv,
 			 "python", s->python,
 			 "mode", s->mode,
-			 "traced_ns", s->traced_ns,
-			 "traced_cycles", s->traced_cycles,
+			 "traced_ns", whole(s->traced_ns),
+			 "traced_cycles", whole(s->traced_cycles),
 			 "losses", (json_int_t)s->losses);
 }
 
@@ -22,14 +31,14 @@ static json_t *item(const struct diff_item *i)
 {
 	if (!i)
 		return json_null();
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o}",
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:o, s:o}",
 			 "file", i->file,
 			 "qualname", i->qualname,
 			 "firstlineno", (json_int_t)i->firstlineno,
 			 "line", (json_int_t)i->line,
 			 "head_offset", (json_int_t)i->head,
-			 "times", i->times,
-			 "timed", i->n,
+			 "times", whole(i->times),
+			 "timed", whole(i->n),
 			 "share", i->share,
 			 "mean", i->mean,
 			 "deviation", i->deviation,
@@ -71,9 +80,9 @@ static json_t *totals(const struct diff_report *r)
 
 		if (t->known)
 			json_object_set_new(o, t->key,
-					    json_pack("{s:f, s:f, s:f, s:b, s:b}",
-						      "a", t->a,
-						      "b", t->b,
+					    json_pack("{s:I, s:I, s:f, s:b, s:b}",
+						      "a", whole(t->a),
+						      "b", whole(t->b),
 						      "change", t->change,
 						      "exact", t->exact,
 						      "over", t->over));
@@ -87,11 +96,11 @@ static json_t *counts(const struct diff_report *r)
 	int err = !array;
 
 	for (size_t i = 0; i < r->ncounts && !err; i++)
-		err = json_array_append_new(array, json_pack("{s:s, s:s, s:f, s:f}",
+		err = json_array_append_new(array, json_pack("{s:s, s:s, s:I, s:I}",
 							     "opcode", r->counts[i].base,
 							     "specialized", r->counts[i].specialized,
-							     "a", r->counts[i].a,
-							     "b", r->counts[i].b));
+							     "a", whole(r->counts[i].a),
+							     "b", whole(r->counts[i].b)));
 	return err ? json_decref(array), NULL : array;
 }
 /* clang-format on */
@@ -152,8 +161,10 @@ int diff_json(FILE *f, const struct diff_report *r)
 			      "opcodes_are", diff_counts_source(r->a, r->b),
 			      "opcodes", counts(r));
 	/* clang-format on */
-	int err = o && !json_dumpf(o, f, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) ? 0 : -ENOMEM;
+	int err = o ? 0 : -ENOMEM;
 
+	if (o && json_dumpf(o, f, JSON_INDENT(1) | JSON_REAL_PRECISION(REAL_DIGITS)))
+		err = ferror(f) ? -EIO : -ENOMEM;
 	json_decref(o);
 	fputs(err ? "" : "\n", f);
 	return err;

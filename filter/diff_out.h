@@ -25,7 +25,7 @@ struct diff_report {
 
 void diff_text(FILE *f, const struct diff_report *r);
 
-/* 0 or -ENOMEM. */
+/* 0, -ENOMEM, or -EIO: f could not be written. */
 int diff_json(FILE *f, const struct diff_report *r);
 
 #endif

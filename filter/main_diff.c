@@ -190,11 +190,9 @@ static int report(struct arguments *args, struct diff_side *a, struct diff_side 
 		err = diff_json(stdout, r);
 	else if (!err)
 		diff_text(stdout, r);
-	snprintf(error, DIFF_ERROR, "no memory");
-	if (!err && (fflush(stdout) || ferror(stdout))) {
-		snprintf(error, DIFF_ERROR, "cannot write to standard output");
+	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = -EIO;
-	}
+	snprintf(error, DIFF_ERROR, err == -EIO ? "cannot write to standard output" : "no memory");
 	err = err ? err : diff.over + r->totals_over > 0;
 	if (err > 0)
 		tell_over(r);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
+#include <errno.h>
 
 #include "diff_out.h"
 
@@ -266,39 +267,88 @@ static void test_bad_input(void **state)
 
 /* --- telling --- */
 
-/* What is said of a loop whose mean was mean_a and is mean_b. The caller frees it. */
-static char *text_of(double mean_a, double mean_b)
+/* Writes what is told of a loop that was a and is b. What diff_json returned; 0 for text. */
+static int tell(FILE *f, struct diff_item a, struct diff_item b, const char *name, bool json)
 {
-	struct diff_item a = item_of(0, mean_a), b = item_of(0, mean_b);
 	struct diff_side left = side_of(&a, 1), right = side_of(&b, 1);
 	struct diff_report r = { .a = &left, .b = &right, .rules = any, .scale = 1, .rows = 20 };
+	struct diff_count count = { "ADD", "ADD_INT", 4503599627370497, 1 };
 	struct diff d;
+	int err = 0;
+
+	left.name = name;
+	left.argv = left.python = left.mode = "A";
+	left.traced_ns = 9007199254740991;
+	right.name = right.argv = right.python = right.mode = "B";
+	assert_int_equal(diff_compare(&d, &left, &right, 1, &any), 0);
+	r.diff = &d;
+	r.counts = &count;
+	r.ncounts = 1;
+	r.totals[0] = (struct diff_total){ .key = "calls", .name = "calls", .known = true, .a = 1234567890123, .b = 1, .change = -1 };
+	if (json)
+		err = diff_json(f, &r);
+	else
+		diff_text(f, &r);
+	diff_free(&d);
+	return err;
+}
+
+/* The caller frees it. */
+static char *told(struct diff_item a, struct diff_item b, const char *name, bool json)
+{
 	char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
 
-	left.name = left.argv = left.python = left.mode = "A";
-	right.name = right.argv = right.python = right.mode = "B";
-	assert_int_equal(diff_compare(&d, &left, &right, 1, &any), 0);
-	r.diff = &d;
-	diff_text(f, &r);
+	assert_int_equal(tell(f, a, b, name, json), 0);
 	assert_int_equal(fclose(f), 0);
-	diff_free(&d);
 	return text;
 }
 
 /* Of how many per cent more than nothing it is, nobody can say. */
 static void test_new_is_no_percentage(void **state)
 {
-	char *text = text_of(0, 500);
+	char *text = told(item_of(0, 0), item_of(0, 500), "A", false);
 
 	(void)state;
 	assert_non_null(strstr(text, "\n   new              0     500     100     100   f, f.py"));
 	assert_null(strstr(text, "+0.0%"));
 	free(text);
-	text = text_of(250, 500);
+	text = told(item_of(0, 250), item_of(0, 500), "A", false);
 	assert_non_null(strstr(text, "\n +100%   0.6%     250     500     100     100   f, f.py"));
 	free(text);
+}
+
+/* What was counted is told to the last one, whatever it is held in; any name is. */
+static void test_json(void **state)
+{
+	struct diff_item a = item_of(0, 100);
+	char *text;
+
+	(void)state;
+	a.times = 1234567890123;
+	a.n = 1234567890121;
+	a.mean = 1. / 3;
+	text = told(a, item_of(0, 500), "odd \xff", true);
+	assert_non_null(strstr(text, "\"times\": 1234567890123,"));
+	assert_non_null(strstr(text, "\"timed\": 1234567890121,"));
+	assert_non_null(strstr(text, "\"a\": 4503599627370497,"));
+	assert_non_null(strstr(text, "\"a\": 1234567890123,"));
+	assert_non_null(strstr(text, "\"traced_ns\": 9007199254740991,"));
+	assert_non_null(strstr(text, "\"mean\": 0.333333333,"));
+	assert_non_null(strstr(text, "\"name\": \"odd \xef\xbf\xbd\""));
+	free(text);
+}
+
+static void test_full_disk(void **state)
+{
+	FILE *f = fopen("/dev/full", "w");
+
+	(void)state;
+	assert_non_null(f);
+	setbuf(f, NULL);
+	assert_int_equal(tell(f, item_of(0, 1), item_of(0, 2), "A", true), -EIO);
+	fclose(f);
 }
 
 /* --- the whole --- */
@@ -449,6 +499,8 @@ int main(void)
 		cmocka_unit_test(test_another_frequency),
 		cmocka_unit_test(test_processes_are_added_up),
 		cmocka_unit_test(test_new_is_no_percentage),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_full_disk),
 		cmocka_unit_test(test_head_is_of_a_traced_process),
 		cmocka_unit_test(test_bad_input),
 		cmocka_unit_test(test_totals),

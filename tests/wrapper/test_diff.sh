@@ -123,5 +123,8 @@ ok "different modes" says 2 'different modes: adaptive and calls' "$ocular" diff
 ok "one recording" says 2 'two recordings' "$ocular" diff fast
 ok "three recordings" says 2 'two recordings at a time' "$ocular" diff fast slow fast
 ok "a percentage that is none" says 2 'wants a percentage' "$ocular" diff fast slow --fail-over much
+full() { "$ocular" diff fast.json slow.json "$@" >/dev/full; }
+ok "a full disk" says 2 'cannot write to standard output' full
+ok "a full disk, as JSON" says 2 'cannot write to standard output' full --json
 ok "rows that are none" says 2 'wants a number' "$ocular" diff fast slow --rows -1
 done_testing
