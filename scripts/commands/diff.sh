@@ -26,10 +26,14 @@ Exit status: 0, 1 slower than --fail-over allows, 2 wrong usage or bad input.
 END
 }
 
-# summary_of WHAT FILE: leaves in $json the summary of WHAT, made as FILE if it is none yet.
+# summary_of WHAT FILE: leaves in $json the summary of WHAT, made as FILE if it is none yet. A file is one, unless it
+# has a recording's name (--switch-output: perf.data.TIMESTAMP).
 summary_of() {
 	json=$1
-	[ -f "$1" ] && [ "${1##*/}" != perf.data ] && return
+	case ${1##*/} in
+	perf.data | perf.data.[0-9]*) ;;
+	*) [ ! -f "$1" ] || return 0 ;;
+	esac
 	recording=$1 json=$2
 	for option in $report_files $report_others; do eval "$option="; done
 	silent=1 summary=$2

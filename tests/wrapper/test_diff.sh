@@ -81,6 +81,10 @@ ok "is the same" about itself.json 'all(p["verdict"] in ("same", "few") for p in
 ok "summaries in the place of recordings" compare 1 summaries.json fast.json slow.json --fail-over 50%
 ok "give the same loops" about summaries.json 'd["loops"] == json.load(open("slower.json"))["loops"]'
 ok "without perf, too" compare 1 libipt.json fast slow --fail-over 50% --decoder libipt
+cp fast/perf.data fast/perf.data.2026112219250000
+ok "files of a recording in its place" compare 1 files.json fast/perf.data.2026112219250000 slow/perf.data --fail-over 50%
+ok "give the same loops, too" about files.json 'd["loops"] == json.load(open("slower.json"))["loops"]'
+rm fast/perf.data.2026112219250000
 ok "moved by a line, and in another folder" compare 0 moved.json slow moved.data
 ok "they are still found" about moved.json \
 	'loop("work")["matched"] == "other folder, moved" and loop("work")["b"]["line"] == loop("work")["a"]["line"] + 1'
