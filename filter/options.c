@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "out.h"
 #include "sink_bridges.h"
 #include "sink_callgrind.h"
 #include "sink_calls.h"
@@ -225,16 +226,6 @@ static int parse_word(struct options *o, const char *word, char *error)
 	return -EINVAL;
 }
 
-int options_parse(struct options *o, int argc, char **argv, char *error)
-{
-	int err = 0;
-
-	*o = (struct options){ .loops = LOOPS_DEFAULT, .until_ns = UINT64_MAX, .status = -1 };
-	for (int i = 0; i < argc && !err; i++)
-		err = parse_word(o, argv[i], error);
-	return err;
-}
-
 bool options_when(enum when w, int fd)
 {
 	return w == WHEN_ALWAYS || (w == WHEN_AUTO && isatty(fd));
@@ -262,6 +253,41 @@ static const struct {
 static const char *path_of(const struct options *o, size_t i)
 {
 	return *(const char *const *)((const char *)o + files[i].path);
+}
+
+static const char *key_of(size_t file)
+{
+	size_t i = 0;
+
+	while (keys[i].field != files[file].path || keys[i].set != set_string)
+		i++;
+	return keys[i].key;
+}
+
+/* Of two in one place nobody could read either. */
+static int check_files(const struct options *o, char *error)
+{
+	for (size_t i = 0; i < NFILES; i++)
+		for (size_t k = 0; k < i; k++) {
+			const char *a = path_of(o, k), *b = path_of(o, i);
+
+			if (!a || !b || !out_same(a, b))
+				continue;
+			snprintf(error, OPTIONS_ERROR, "%s and %s are to be one file, '%s'", key_of(k),
+				 key_of(i), b);
+			return -EINVAL;
+		}
+	return 0;
+}
+
+int options_parse(struct options *o, int argc, char **argv, char *error)
+{
+	int err = 0;
+
+	*o = (struct options){ .loops = LOOPS_DEFAULT, .until_ns = UINT64_MAX, .status = -1 };
+	for (int i = 0; i < argc && !err; i++)
+		err = parse_word(o, argv[i], error);
+	return err ? err : check_files(o, error);
 }
 
 static bool wants_console(const struct options *o)

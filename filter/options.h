@@ -43,7 +43,7 @@ struct options {
 
 /*
  * Reads argc words into *o, whose strings point into argv. 0; -EINVAL with one line in
- * error[OPTIONS_ERROR].
+ * error[OPTIONS_ERROR]: two files in one place, too.
  */
 int options_parse(struct options *o, int argc, char **argv, char *error);
 

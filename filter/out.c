@@ -15,34 +15,51 @@
 #include <unistd.h>
 
 #define BUFFER_SIZE (1u << 20)
+#define NAMES_TRIED 1000
 
-static int open_directly(struct out *o)
+static int open_directly(struct out *o, int flags)
 {
 	if (!strcmp(o->path, "-"))
 		o->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	else
-		o->fd = open(o->path, O_WRONLY | O_CLOEXEC);
+		o->fd = open(o->path, O_WRONLY | O_CLOEXEC | flags, 0666);
 	return o->fd < 0 ? -errno : 0;
 }
 
+/* A name that nobody else has, for another report may write the same file; the kernel knows its mode. */
+static int open_new(struct out *o)
+{
+	int err = -EEXIST;
+
+	for (unsigned n = 0; n < NAMES_TRIED && err == -EEXIST; n++) {
+		if (asprintf(&o->temporary, "%s.%d-%u.tmp", o->target, (int)getpid(), n) < 0) {
+			o->temporary = NULL;
+			return -ENOMEM;
+		}
+		o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (o->fd >= 0)
+			return 0;
+		err = -errno;
+		free(o->temporary);
+		o->temporary = NULL; /* not ours to remove */
+	}
+	return err;
+}
+
+/*
+ * A link that leads nowhere, or to what has no name (/dev/stdout, if that is a deleted file), is written through: it
+ * may be the system's.
+ */
 static int open_temporary(struct out *o)
 {
-	int err;
+	struct stat st;
 
 	o->target = realpath(o->path, NULL);
+	if (!o->target && !lstat(o->path, &st))
+		return open_directly(o, O_CREAT | O_TRUNC);
 	if (!o->target)
 		o->target = strdup(o->path);
-	if (!o->target || asprintf(&o->temporary, "%s.tmp", o->target) < 0) {
-		o->temporary = NULL;
-		return -ENOMEM;
-	}
-	o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (o->fd >= 0)
-		return 0;
-	err = -errno;
-	free(o->temporary);
-	o->temporary = NULL; /* not ours to remove */
-	return err;
+	return o->target ? open_new(o) : -ENOMEM;
 }
 
 static bool is_zipped(const char *path)
@@ -57,6 +74,44 @@ static bool is_direct(const char *path)
 	struct stat st;
 
 	return !strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode));
+}
+
+static bool look(const char *path, struct stat *st)
+{
+	return !(strcmp(path, "-") ? stat(path, st) : fstat(STDOUT_FILENO, st));
+}
+
+/* The folder that holds it, or would, and its name there. NULL: there is no such folder. */
+static char *full_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, slash + 1 - path) : strdup(".");
+	char *full = folder ? realpath(folder, NULL) : NULL, *name;
+
+	if (!full || asprintf(&name, "%s/%s", full, slash ? slash + 1 : path) < 0)
+		name = NULL;
+	free(folder);
+	free(full);
+	return name;
+}
+
+bool out_same(const char *a, const char *b)
+{
+	struct stat at_a, at_b;
+	bool is_a = look(a, &at_a), is_b = look(b, &at_b), same;
+	char *name_a, *name_b;
+
+	if (!strcmp(a, "-") && !strcmp(b, "-"))
+		return true;
+	if (is_a || is_b)
+		return is_a && is_b && at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino &&
+		       !S_ISCHR(at_a.st_mode);
+	name_a = full_name(a);
+	name_b = full_name(b);
+	same = name_a && name_b && !strcmp(name_a, name_b);
+	free(name_a);
+	free(name_b);
+	return same;
 }
 
 int out_tell(const struct out *o, char *error, size_t size)
@@ -79,7 +134,7 @@ int out_open(struct out *o, const char *path, char *error, size_t size)
 	if (!o->path || !o->buffer || (is_zipped(path) && !o->zip))
 		o->err = -ENOMEM;
 	else
-		o->err = is_direct(path) ? open_directly(o) : open_temporary(o);
+		o->err = is_direct(path) ? open_directly(o, 0) : open_temporary(o);
 	err = out_tell(o, error, size);
 	if (err)
 		out_discard(o);

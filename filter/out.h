@@ -2,9 +2,9 @@
 /*
  * out.h - a file being written: buffered, and whole or not there at all.
  *
- * A regular file grows as PATH.tmp and gets its name when it is closed, so that nobody takes a torn
- * one for a whole one. "-" is standard output; that, pipes and devices are written directly. A path that
- * ends in .gz is compressed (gzip.h).
+ * A regular file grows beside its place under a name of its own, PATH.PID-N.tmp, and gets its name when it is closed,
+ * so that nobody takes a torn one for a whole one, and of two that are written at once one is there, whole. "-" is
+ * standard output; that, pipes and devices are written directly. A path that ends in .gz is compressed (gzip.h).
  *
  * The first error sticks: everything written after it goes nowhere. out_tell says it in words.
  */
@@ -30,6 +30,12 @@ struct out {
 	char *buffer;
 	size_t size, used;
 };
+
+/*
+ * Would both be written to one place? However they are spelled, and whether it is there yet or not; but devices as
+ * /dev/null take any number.
+ */
+bool out_same(const char *a, const char *b);
 
 /* 0 or a negative errno, and then why in `error`. */
 int out_open(struct out *o, const char *path, char *error, size_t size);

@@ -234,6 +234,33 @@ static void test_sink_that_cannot_be_made(void **state)
 	assert_non_null(strstr(error, "/no/such/folder/s.json"));
 }
 
+static const struct {
+	const char *a, *b;
+	const char *says; /* NULL: they are taken */
+} pairs[] = {
+	{ "summary=s.json", "perfetto=p.json", NULL },
+	{ "summary=s.json", "summary=s.json", NULL }, /* the last one counts, as of any option */
+	{ "summary=/dev/null", "perfetto=/dev/null", NULL },
+	{ "summary=-", "perfetto=/dev/null", NULL },
+	{ "summary=same.json", "perfetto=same.json", "perfetto and summary are to be one file, 'same.json'" },
+	{ "collapsed=same.txt", "flamegraph=./same.txt", "collapsed and flamegraph are to be one file, './same.txt'" },
+	{ "summary=-", "collapsed=-", "summary and collapsed are to be one file, '-'" },
+};
+
+static void test_one_file_each(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(pairs); i++) {
+		char *argv[] = { (char *)pairs[i].a, (char *)pairs[i].b };
+		struct options o;
+		char error[OPTIONS_ERROR] = "";
+
+		if (options_parse(&o, 2, argv, error) != (pairs[i].says ? -EINVAL : 0))
+			fail_msg("%s %s: '%s'", pairs[i].a, pairs[i].b, error);
+		assert_string_equal(error, pairs[i].says ? pairs[i].says : "");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -245,6 +272,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_words),
 		cmocka_unit_test(test_when),
 		cmocka_unit_test(test_sinks),
+		cmocka_unit_test(test_one_file_each),
 		cmocka_unit_test(test_sink_that_cannot_be_made),
 	};
 

@@ -20,7 +20,7 @@
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 static char dir[] = "/tmp/ocular-test-out-XXXXXX";
-static char path[sizeof(dir) + 32], temporary[sizeof(path) + 4];
+static char path[sizeof(dir) + 32], temporary[sizeof(path) + 32];
 
 static int make_dir(void **state)
 {
@@ -37,7 +37,6 @@ static int remove_dir(void **state)
 static const char *file(const char *name)
 {
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	snprintf(temporary, sizeof(temporary), "%s.tmp", path);
 	return path;
 }
 
@@ -52,13 +51,22 @@ static void assert_content(const char *name, const char *expected)
 	assert_string_equal(text, expected);
 }
 
+static void open_file(struct out *o, const char *name)
+{
+	char error[256];
+
+	if (out_open(o, file(name), error, sizeof(error)))
+		fail_msg("%s", error);
+	strcpy(temporary, o->temporary);
+}
+
 static void test_named_when_closed(void **state)
 {
 	struct out o;
 	char error[256] = "";
 
 	(void)state;
-	assert_int_equal(out_open(&o, file("whole"), error, sizeof(error)), 0);
+	open_file(&o, "whole");
 	out_put(&o, "all of it", 9);
 	assert_int_not_equal(access(path, F_OK), 0);
 	assert_int_equal(access(temporary, F_OK), 0);
@@ -73,10 +81,9 @@ static void test_named_when_closed(void **state)
 static void test_discarded_leaves_nothing(void **state)
 {
 	struct out o;
-	char error[256];
 
 	(void)state;
-	assert_int_equal(out_open(&o, file("torn"), error, sizeof(error)), 0);
+	open_file(&o, "torn");
 	out_put(&o, "half", 4);
 	out_discard(&o);
 	assert_int_not_equal(access(path, F_OK), 0);
@@ -96,6 +103,146 @@ static void test_discarded_keeps_the_older_one(void **state)
 	out_put(&o, "newer, torn", 11);
 	out_discard(&o);
 	assert_content(path, "older");
+	unlink(path);
+}
+
+/* Two at once: each is whole, and the last one stays. */
+static void test_two_of_one_name(void **state)
+{
+	struct out a, b;
+	char error[256];
+
+	(void)state;
+	open_file(&a, "both");
+	open_file(&b, "both");
+	assert_string_not_equal(a.temporary, b.temporary);
+	out_put(&a, "the longer one", 14);
+	out_put(&b, "shorter", 7);
+	assert_int_equal(out_close(&b, error, sizeof(error)), 0);
+	assert_content(path, "shorter");
+	assert_int_equal(out_close(&a, error, sizeof(error)), 0);
+	assert_content(path, "the longer one");
+	unlink(path);
+}
+
+/* Nothing that is there is ours, whatever it is called. */
+static void test_files_of_others(void **state)
+{
+	struct out o, next;
+	char error[256], other[sizeof(path)], taken[sizeof(temporary)];
+	FILE *f;
+
+	(void)state;
+	strcpy(other, file("keep.tmp"));
+	f = fopen(other, "w");
+	fputs("mine", f);
+	fclose(f);
+	open_file(&o, "keep");
+	strcpy(taken, temporary);
+	open_file(&next, "keep");
+	out_discard(&next);
+	assert_int_equal(access(taken, F_OK), 0);
+	out_put(&o, "new", 3);
+	assert_int_equal(out_close(&o, error, sizeof(error)), 0);
+	assert_content(path, "new");
+	assert_content(other, "mine");
+	unlink(other);
+	unlink(path);
+}
+
+static void test_mode(void **state)
+{
+	mode_t before = umask(027);
+	struct out o;
+	char error[256];
+	struct stat st;
+
+	(void)state;
+	open_file(&o, "mode");
+	umask(before);
+	assert_int_equal(out_close(&o, error, sizeof(error)), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0640);
+	unlink(path);
+}
+
+static void assert_link_stays(const char *link)
+{
+	struct out o;
+	char error[256];
+	struct stat st;
+
+	assert_int_equal(out_open(&o, link, error, sizeof(error)), 0);
+	assert_null(o.temporary);
+	out_put(&o, "through", 7);
+	assert_int_equal(out_close(&o, error, sizeof(error)), 0);
+	assert_int_equal(lstat(link, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_content(link, "through");
+	unlink(link);
+}
+
+/* As /dev/stdout may be: to a file that was deleted; and one that leads nowhere. */
+static void test_links_without_a_name(void **state)
+{
+	char link[sizeof(path)], to[64];
+	int fd;
+
+	(void)state;
+	strcpy(link, file("link"));
+	fd = open(file("deleted"), O_CREAT | O_RDWR, 0600);
+	unlink(path);
+	snprintf(to, sizeof(to), "/proc/self/fd/%d", fd);
+	assert_int_equal(symlink(to, link), 0);
+	assert_link_stays(link);
+	close(fd);
+	assert_int_equal(symlink(file("target"), link), 0);
+	assert_link_stays(link);
+	assert_content(path, "through");
+	unlink(path);
+}
+
+static void test_pipes_are_written_directly(void **state)
+{
+	struct out o;
+	char error[256], back[8] = "";
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkfifo(file("pipe"), 0600), 0);
+	fd = open(path, O_RDONLY | O_NONBLOCK);
+	assert_int_equal(out_open(&o, path, error, sizeof(error)), 0);
+	assert_null(o.temporary);
+	out_put(&o, "flows", 5);
+	assert_int_equal(out_close(&o, error, sizeof(error)), 0);
+	assert_int_equal(read(fd, back, sizeof(back)), 5);
+	assert_string_equal(back, "flows");
+	close(fd);
+	unlink(path);
+}
+
+/* Files, and a path to the other one of each pair by another way. */
+static void test_same(void **state)
+{
+	char other[sizeof(path) + 8], link[sizeof(path)];
+
+	(void)state;
+	strcpy(link, file("link"));
+	file("there");
+	snprintf(other, sizeof(other), "%s/./there", dir);
+	assert_true(out_same(path, path)); /* not there yet */
+	assert_true(out_same(path, other));
+	assert_false(out_same(path, dir));
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	assert_int_equal(symlink(path, link), 0);
+	assert_true(out_same(path, other));
+	assert_true(out_same(path, link));
+	unlink(link);
+	assert_false(out_same(path, link));
+	assert_true(out_same("-", "-"));
+	assert_false(out_same("-", path));
+	assert_false(out_same("/dev/null", "/dev/null"));
+	assert_false(out_same("/no/such/folder/a", "/no/such/folder/a")); /* opening it tells why */
 	unlink(path);
 }
 
@@ -278,6 +425,12 @@ int main(void)
 		cmocka_unit_test(test_named_when_closed),
 		cmocka_unit_test(test_discarded_leaves_nothing),
 		cmocka_unit_test(test_discarded_keeps_the_older_one),
+		cmocka_unit_test(test_two_of_one_name),
+		cmocka_unit_test(test_files_of_others),
+		cmocka_unit_test(test_mode),
+		cmocka_unit_test(test_links_without_a_name),
+		cmocka_unit_test(test_pipes_are_written_directly),
+		cmocka_unit_test(test_same),
 		cmocka_unit_test(test_symbolic_link_stays_one),
 		cmocka_unit_test(test_devices_are_written_directly),
 		cmocka_unit_test(test_errors_name_the_file),
