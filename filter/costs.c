@@ -11,6 +11,8 @@
 struct cost_frame {
 	struct code *code;
 	uint32_t place;
+	uint32_t before; /* where it was, if it waits */
+	bool waits;	 /* its last LINE is of the line that its code begins with: if that code begins now, it was its */
 	uint32_t calls; /* how it was called: index + 1 in costs.calls; 0: by nobody known */
 	bool stepped;	/* an INSTRUCTION event came: lines say less */
 	bool recursive;
@@ -145,8 +147,8 @@ static bool is_entry_line(const struct code *code, int64_t line)
 }
 
 /*
- * LINE and INSTRUCTION come before their function's PY_START, up to its RESUME: until then the caller is
- * still where it was, even if it is of the same code.
+ * An INSTRUCTION comes before its function's PY_START, up to its RESUME: until then the caller is still where it
+ * was, even if it is of the same code.
  */
 static int step(struct costs *c, struct cost_frame *f, const struct sample *s)
 {
@@ -163,7 +165,24 @@ static int step(struct costs *c, struct cost_frame *f, const struct sample *s)
 	if (f->code != s->code || s->offset <= s->code->entry)
 		return 0;
 	f->stepped = true;
+	f->waits = false;
 	return move(c, f, s, PLACE_INSTRUCTION);
+}
+
+/* The same is so of LINE; but a frame may well come back to its first line: what comes next tells whose it was. */
+static int go_to_line(struct costs *c, struct cost_frame *f, const struct sample *s)
+{
+	f->before = f->place;
+	f->waits = is_entry_line(s->code, s->offset);
+	return move(c, f, s, PLACE_LINE);
+}
+
+/* It was the LINE of the call that begins: its caller is where it was before. */
+static void go_back(struct cost_frame *caller, const struct activation *a)
+{
+	if (caller->waits && caller->code == a->code && a->op == OP_PY_START)
+		caller->place = caller->before;
+	caller->waits = false;
 }
 
 int costs_sample(struct costs *c, const struct sample *s)
@@ -179,9 +198,9 @@ int costs_sample(struct costs *c, const struct sample *s)
 	f = top_of(stack);
 	if (s->op == OP_INSTRUCTION)
 		return step(c, f, s);
-	if (!f || f->code != s->code || f->stepped || is_entry_line(s->code, s->offset))
+	if (!f || f->code != s->code || f->stepped)
 		return 0;
-	return move(c, f, s, PLACE_LINE);
+	return go_to_line(c, f, s);
 }
 
 /* How many frames of the code are open becomes `by` more; before that. -1: no memory. */
@@ -224,6 +243,8 @@ int costs_enter(struct costs *c, const struct activation *a)
 	if (place < 0 || open < 0 ||
 	    make_room((void **)&s->frames, sizeof(*s->frames), s->nframes, &s->size))
 		return -ENOMEM;
+	if (s->nframes)
+		go_back(top_of(s), a);
 	running = innermost(c, s);
 	if (running)
 		charge(c, running, a->start_ns, a->start_cycles);

@@ -145,7 +145,33 @@ static void test_lines(void **state)
 
 	(void)state;
 	FEED(events);
-	check("a*0:4/0 aL2:10/0 aL3:3/0 b*0:8/0 aL2>a*1:0/0 aL2>b*1:8/0 ");
+	check("a*0:4/0 aL2:10/0 aL1:0/0 aL3:3/0 b*0:8/0 aL2>a*1:0/0 aL2>b*1:8/0 ");
+}
+
+/* Back in its first line: from there it calls another one, itself, and goes on with itself as a generator. */
+static void test_back_in_the_first_line(void **state)
+{
+	static const struct event events[] = {
+		{ OP_LINE, 0, 99, 1, .tid = 1 },
+		{ OP_PY_START, 0, 100, .tid = 1 },
+		{ OP_LINE, 0, 102, 2, .tid = 1 },
+		{ OP_LINE, 0, 110, 1, .tid = 1 }, /* its own */
+		{ OP_LINE, 1, 115, 1, .tid = 1 },
+		{ OP_PY_START, 1, 116, .tid = 1 },
+		{ OP_PY_RETURN, 1, 120, .start = 116, .tid = 1 },
+		{ OP_LINE, 0, 122, 1, .tid = 1 }, /* its callee's */
+		{ OP_PY_START, 0, 123, .tid = 1 },
+		{ OP_PY_RETURN, 0, 130, .start = 123, .tid = 1 },
+		{ OP_LINE, 0, 150, 3, .tid = 1 },
+		{ OP_LINE, 0, 160, 1, .tid = 1 }, /* its own */
+		{ OP_PY_RESUME, 0, 161, .tid = 1 },
+		{ OP_PY_RETURN, 0, 163, .start = 161, .tid = 1 },
+		{ OP_PY_RETURN, 0, 170, .start = 100, .tid = 1 },
+	};
+
+	(void)state;
+	FEED(events);
+	check("a*0:11/0 aL2:8/0 aL1:37/0 b*0:4/0 aL3:10/0 aL1>b*1:4/0 aL1>a*2:0/0 ");
 }
 
 static void test_instructions(void **state)
@@ -193,6 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_whole),
 		TEST(test_lines),
+		TEST(test_back_in_the_first_line),
 		TEST(test_instructions),
 		TEST(test_stacks),
 	};
