@@ -39,7 +39,8 @@ def start_tracing(mode="adaptive", perfetto=True, output=None, include=(), exclu
 
     mode      calls, adaptive, lines, precise or full
     perfetto  True: stop_tracing() leaves ocular_trace.json here; a path: there; False: no trace file
-    output    folder of the recording (ocular.data); an existing one is renamed to output.old
+    output    folder of the recording (ocular.data); an existing one is renamed to output.old, one under
+              way is an error
     include, exclude  modules, packages, or globs of files ("app", "*/site-packages/*")
     console   stop_tracing() prints the hottest loops
 

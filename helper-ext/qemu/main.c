@@ -335,8 +335,8 @@ static int open_recording(struct recording *r, const char *dir)
 {
 	int err = recording_open(r, dir);
 
-	if (err == -EEXIST)
-		return complain(EXIT_FAILURE, "this holds something else than a recording: ", dir);
+	if (folder_refusal(err))
+		return complain(EXIT_FAILURE, dir, folder_refusal(err));
 	if (err)
 		return complain(EXIT_FAILURE, "cannot make the folder: ", strerror(-err));
 	return OPTIONS_RUN;

@@ -14,6 +14,7 @@
 #include "control.h"
 #include "folder.h"
 #include "ring.h"
+#include "socket.h"
 
 static const char *const ours[] = { FOLDER_DATA, FOLDER_DATA ".2*", "codes-*.jsonl", RING_SOCKET, CONTROL_FIFO, ".attach*", ".", ".." };
 
@@ -46,6 +47,16 @@ static enum content look_into(const char *dir)
 	return content;
 }
 
+static bool is_under_way(const char *dir)
+{
+	int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool heard = fd >= 0 && socket_is_heard(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return heard;
+}
+
 static int remove_recording(const char *dir)
 {
 	struct dirent *entry;
@@ -66,6 +77,8 @@ static int move_away(const char *dir)
 	char old[PATH_MAX];
 	int err = 0;
 
+	if (is_under_way(dir))
+		return -EBUSY;
 	if (snprintf(old, sizeof(old), "%s.old", dir) >= (int)sizeof(old))
 		return -ENAMETOOLONG;
 	switch (look_into(old)) {
@@ -74,7 +87,7 @@ static int move_away(const char *dir)
 	case SOMETHING_ELSE:
 		return -ENOTEMPTY;
 	default:
-		err = remove_recording(old);
+		err = is_under_way(old) ? -ETXTBSY : remove_recording(old);
 	}
 	return !err && rename(dir, old) < 0 ? -errno : err;
 }
@@ -111,4 +124,19 @@ int folder_create(struct folder *f, const char *dir)
 	if (!err && mkdir(name, 0700) < 0 && errno != EEXIST)
 		err = -errno;
 	return err ? err : open_folder(f, name);
+}
+
+const char *folder_refusal(int err)
+{
+	switch (err) {
+	case -EEXIST:
+		return " holds something else than a recording";
+	case -ENOTEMPTY:
+		return ".old holds something else than a recording";
+	case -EBUSY:
+		return " is being recorded into: choose another folder with -o (output= in Python)";
+	case -ETXTBSY:
+		return ".old is being recorded into: choose another folder with -o (output= in Python)";
+	}
+	return NULL;
 }

@@ -3,7 +3,8 @@
  * folder.h - the folder of a recording: perf.data, its earlier pieces, and codes-PID.jsonl, nothing else.
  *
  * As perf does with its file, a recording in the way is kept as DIR.old, and an older DIR.old goes.
- * Nothing is ever removed that is not a recording's.
+ * Nothing is ever removed that is not a recording's, nor moved that is being recorded into: code tables and
+ * new rings are brought there by its path.
  */
 #ifndef OCULAR_FOLDER_H
 #define OCULAR_FOLDER_H
@@ -19,8 +20,11 @@ struct folder {
 
 /*
  * Makes the folder, mode 0700. Returns 0, or a negative errno: -EEXIST: DIR holds something else
- * than a recording; -ENOTEMPTY: DIR.old does.
+ * than a recording; -ENOTEMPTY: DIR.old does; -EBUSY, -ETXTBSY: a recorder listens in DIR, in DIR.old.
  */
 int folder_create(struct folder *f, const char *dir);
+
+/* What to say behind DIR of those four; NULL of others. */
+const char *folder_refusal(int err);
 
 #endif

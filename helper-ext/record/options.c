@@ -30,7 +30,7 @@ static const char help[] =
 	"Ends as COMMAND ends: with its exit status, or by its signal.\n"
 	"\n"
 	"  -o, --output DIR      folder of the recording (default: ocular.data); a recording\n"
-	"                        that is there is kept as DIR.old\n"
+	"                        that is there is kept as DIR.old, one under way is refused\n"
 	"      --ring-records N  records of 16 bytes in each thread's ring, a power of two\n"
 	"                        from 256 to 16777216 (default: 131072)\n"
 	"      --wait-ms N       how long a thread whose ring is full waits before it drops\n"

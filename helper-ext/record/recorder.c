@@ -254,6 +254,9 @@ static void complete(struct recorder *r)
 static void end_early(struct recorder *r)
 {
 	complete(r);
+	/* Who asked may begin another recording in this folder as soon as there is an answer. */
+	if (!r->target.pid)
+		socket_remove(r->folder.fd);
 	if (r->finisher >= 0)
 		requests_answer(r, r->finisher, r->out.file.error);
 	r->finisher = -1;
@@ -399,11 +402,10 @@ int recorder_folder(struct folder *f, const char *dir)
 {
 	int err = folder_create(f, dir);
 
-	if (err == -EEXIST)
-		fprintf(stderr, "ocular-record: %s holds something else than a recording\n", dir);
-	else if (err == -ENOTEMPTY)
-		fprintf(stderr, "ocular-record: %s.old holds something else than a recording\n",
-			dir);
+	const char *why = folder_refusal(err);
+
+	if (why)
+		fprintf(stderr, "ocular-record: %s%s\n", dir, why);
 	else if (err)
 		fail("make the folder", dir, err);
 	return err;

@@ -101,7 +101,10 @@ void requests_serve(struct recorder *r, int client)
 		r->finisher = client;
 		return;
 	}
-	requests_answer(r, client, err);
+	if (err == -ECONNRESET)
+		close(client);
+	else
+		requests_answer(r, client, err);
 }
 
 void requests_accept(struct recorder *r)

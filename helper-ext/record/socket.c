@@ -2,6 +2,7 @@
 /* socket.c - SOCK_SEQPACKET, credentials and descriptors. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,18 +12,26 @@
 
 #include "socket.h"
 
-#define BACKLOG 128
+#define BACKLOG	  128
+#define ENDING_MS 1000
+
+/* sun_path holds 108 bytes: the folder goes by its descriptor. */
+static struct sockaddr_un address(int dirfd)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "/proc/self/fd/%d/" RING_SOCKET, dirfd);
+	return addr;
+}
 
 int socket_listen(int dirfd)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct sockaddr_un addr = address(dirfd);
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int err;
 
 	if (fd < 0)
 		return -errno;
-	/* sun_path holds 108 bytes: the folder goes by its descriptor. */
-	snprintf(addr.sun_path, sizeof(addr.sun_path), "/proc/self/fd/%d/" RING_SOCKET, dirfd);
 	/* The mode of a socket is that of the descriptor it is made by. */
 	if (fchmod(fd, 0600) == 0 && bind(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0 &&
 	    listen(fd, BACKLOG) == 0)
@@ -35,6 +44,23 @@ int socket_listen(int dirfd)
 void socket_remove(int dirfd)
 {
 	unlinkat(dirfd, RING_SOCKET, 0);
+}
+
+bool socket_is_heard(int dirfd)
+{
+	struct sockaddr_un addr = address(dirfd);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct pollfd end = { .fd = fd };
+	bool heard = false;
+
+	if (fd < 0)
+		return false;
+	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0)
+		heard = poll(&end, 1, ENDING_MS) < 1;
+	else
+		heard = errno == EAGAIN; /* more wait there than BACKLOG */
+	close(fd);
+	return heard;
 }
 
 int socket_accept(int listener)
@@ -106,6 +132,8 @@ int socket_receive(int client, struct request *rq)
 	rq->fd = n < 0 ? -1 : take_fd(&msg);
 	if (n < 0)
 		return -errno;
+	if (n == 0)
+		return -ECONNRESET;
 	if (n < (ssize_t)sizeof(rq->message) || msg.msg_flags & MSG_TRUNC)
 		return -EPROTO;
 	rq->text[n - sizeof(rq->message)] = '\0';

@@ -8,6 +8,7 @@
 #ifndef OCULAR_SOCKET_H
 #define OCULAR_SOCKET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ring.h"
@@ -25,7 +26,13 @@ void socket_remove(int dirfd);
 
 int socket_accept(int listener);
 
-/* -EACCES: another user's; -EPROTO: not a request; -EMFILE: no descriptor left for its ring. */
+/*
+ * Does somebody listen at RING_SOCKET in this folder? Who left a socket and died does not; who is ending just
+ * now is waited for, a second. The listener hears of it nothing but a client that goes away without a word.
+ */
+bool socket_is_heard(int dirfd);
+
+/* -ECONNRESET: it has gone; -EACCES: another user's; -EPROTO: not a request; -EMFILE: no descriptor left for its ring. */
 int socket_receive(int client, struct request *rq);
 
 void socket_answer(int client, const struct ring_config *config);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_folder.c - what is in the way of a new recording: kept as DIR.old, or left alone. */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -14,6 +15,7 @@
 #include <cmocka.h>
 
 #include "folder.h"
+#include "socket.h"
 
 /* Names that end in '/' are folders; each case starts in an empty folder and makes "rec". */
 static const struct {
@@ -93,6 +95,48 @@ static void test_every_case(void **state)
 	}
 }
 
+/* A recorder that listens in `dir`; or one that died and left its socket. */
+static int listen_in(const char *dir)
+{
+	int dirfd = open(dir, O_PATH | O_DIRECTORY), fd = socket_listen(dirfd);
+
+	assert_true(fd >= 0);
+	close(dirfd);
+	return fd;
+}
+
+static void check_under_way(const char *dir, int err)
+{
+	struct folder f;
+	int listener = listen_in(dir);
+
+	assert_int_equal(folder_create(&f, "rec"), err);
+	assert_non_null(folder_refusal(err));
+	check("under way", "rec/perf.data");
+	check("under way", "rec.old/perf.data");
+	close(listener);
+}
+
+static void test_a_recording_under_way_stays(void **state)
+{
+	static const char *const before[] = { "rec/", "rec/perf.data", "rec.old/", "rec.old/perf.data" };
+	char top[] = "/tmp/test_folder.XXXXXX", command[64];
+	struct folder f;
+
+	(void)state;
+	assert_non_null(mkdtemp(top));
+	assert_int_equal(chdir(top), 0);
+	for (int i = 0; i < 4; i++)
+		make(before[i]);
+	check_under_way("rec.old", -ETXTBSY);
+	check_under_way("rec", -EBUSY);
+	assert_int_equal(folder_create(&f, "rec"), 0);
+	check("its socket was left over", "rec.old/.ocular.sock");
+	close(f.fd);
+	snprintf(command, sizeof(command), "rm -r %s", top);
+	assert_int_equal(system(command), 0);
+}
+
 static void test_folder_is_private_and_absolute(void **state)
 {
 	char top[] = "/tmp/test_folder.XXXXXX";
@@ -119,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_case),
+		cmocka_unit_test(test_a_recording_under_way_stays),
 		cmocka_unit_test(test_folder_is_private_and_absolute),
 	};
 

@@ -324,6 +324,35 @@ def test_strangers_at_the_socket():
     silent.close()
 
 
+def test_a_recording_under_way_stays():
+    """Neither is its folder taken, nor does its recorder notice: time for duty cycles begins when somebody asks."""
+    serve()
+    run = record("true")
+    assert (run.returncode, run.stdout, run.stderr.count("\n")) == (1, "", 1), run.stderr
+    assert "rec is being recorded into" in run.stderr, run.stderr
+    assert os.listdir(".") == ["rec"]
+    before = time.monotonic_ns()
+    assert ask("rec", message(1))[9] >= before
+    subprocess.run([PRODUCER, "-n", "1000"], env={"OCULAR_DIR": "rec"}, check=True, stdout=subprocess.DEVNULL)
+    assert ask("rec", message(3))[2] == 0
+    check_whole(1, 1000)
+
+
+def test_a_folder_is_free_with_the_answer():
+    for i in range(10):
+        serve()
+        assert ask("rec", message(3))[2] == 0
+        assert not os.path.exists("rec/.ocular.sock")
+
+
+def test_a_dead_recorders_folder_is_free():
+    serve()
+    recorder = ask("rec", message(1))[5]
+    os.kill(recorder, signal.SIGKILL)
+    assert record("true").returncode == 0
+    assert os.path.exists("rec.old/.ocular.sock")
+
+
 def test_long_path():
     folder = os.path.join(os.getcwd(), "d" * 120, "e" * 120)
     os.makedirs(os.path.dirname(folder))

@@ -98,6 +98,27 @@ with ocular.tracing(output="b", perfetto=False, console=False):
             rec.equal(len(rec.Recording(temp + "/" + name, done).lines("stop")), 1)
 
 
+def test_two_processes_in_one_folder():
+    """The second is refused, and what the first does after that is where the rest of it is."""
+    with tempfile.TemporaryDirectory() as temp:
+        done = python(WORK + """
+import subprocess, sys
+with ocular.tracing(perfetto=False, console=False):
+    work(3)
+    other = subprocess.run([sys.executable, "-c", "import ocular; ocular.start_tracing()"], capture_output=True, text=True)
+    def late(): pass
+    late()
+    print(other.returncode, other.stderr.splitlines()[-1])
+""", cwd=temp)
+        folder = os.path.realpath(temp) + "/ocular.data"
+        rec.equal((done.returncode, done.stdout), (0, "1 RuntimeError: ocular: the recorder did not start: ocular-record: "
+                  + folder + " is being recorded into: choose another folder with -o (output= in Python)\n"), done.stderr)
+        rec.equal(os.listdir(temp), ["ocular.data"])
+        r = rec.Recording(folder, done)
+        rec.equal((len(r.code_of("work")), len(r.code_of("late")), len(r.lines("stop"))), (1, 1, 1))
+        rec.equal([e for e in r.events() if e.name in ("GAP", "FOREIGN")], [])
+
+
 def test_another_tool_has_the_first_slot_of_co_extra():
     with tempfile.TemporaryDirectory() as temp:
         done = python("""
