@@ -24,22 +24,18 @@ static struct {
 	int headless; /* a forked child that has written nothing yet */
 } table = { .next_id = 1 };
 
-static FILE *open_table(const char *mode)
+static int make_path(char path[PATH_MAX])
 {
-	char path[PATH_MAX];
-	int n = snprintf(path, sizeof(path), "%s/codes-%d.jsonl", table.dir, (int)table.pid);
+	int n = snprintf(path, PATH_MAX, "%s/codes-%d.jsonl", table.dir, (int)table.pid);
 
-	if (n >= (int)sizeof(path)) {
-		errno = ENAMETOOLONG;
-		return NULL;
-	}
-	return fopen(path, mode);
+	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
 /* The file exists after exec, a second start, or pid reuse: ids must go on beyond those in it. */
 static uint32_t first_free_id(void)
 {
-	FILE *f = open_table("re");
+	char path[PATH_MAX];
+	FILE *f = make_path(path) ? NULL : fopen(path, "re");
 	uint32_t id, next = 1;
 	char *line = NULL, *first;
 	size_t room = 0;
@@ -62,10 +58,11 @@ static uint32_t first_free_id(void)
 static int append(const struct text *line)
 {
 	char path[PATH_MAX];
+	int fd, err = make_path(path);
 	ssize_t n;
-	int fd, err = 0;
 
-	snprintf(path, sizeof(path), "%s/codes-%d.jsonl", table.dir, (int)table.pid);
+	if (err)
+		return err;
 	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;

@@ -244,6 +244,19 @@ def test_no_recorder_is_one_line_and_the_program_does_not_run():
         rec.equal((done.returncode, done.stdout, done.stderr), (0, "ran\n", ""))
 
 
+def test_a_path_that_is_too_long_for_the_table():
+    with tempfile.TemporaryDirectory() as temp:
+        deep = os.path.realpath(temp)
+        while len(deep) < 4085:
+            deep = os.path.join(deep, "d" * min(200, 4085 - len(deep) - 1))
+        os.makedirs(os.path.dirname(deep))
+        done = subprocess.run([rec.RECORDER, "-q", "-o", deep, "--", sys.executable, "-c", "print('ran')"], text=True,
+                              env=dict(os.environ, PYTHONPATH=rec.HOOK, OCULAR_MAIN="1"), capture_output=True)
+        rec.equal((done.returncode, done.stdout), (125, ""), done.stderr)
+        assert "File name too long" in done.stderr and done.stderr.count("\n") == 1, done.stderr
+        rec.equal(os.listdir(deep), ["perf.data"])
+
+
 def test_the_users_sitecustomize_comes_after_ours():
     with tempfile.TemporaryDirectory() as temp:
         with open(temp + "/sitecustomize.py", "w") as f:
