@@ -14,6 +14,8 @@
 #include "process.h"
 #include "table.h"
 
+#define UNWRITTEN_MOST (8u << 20)
+
 static struct {
 	char *dir;
 	struct text common;
@@ -22,6 +24,7 @@ static struct {
 	pid_t pid;
 	pid_t parent; /* of a forked child; 0: none */
 	int headless; /* a forked child that has written nothing yet */
+	struct text unwritten;
 } table = { .next_id = 1 };
 
 static int make_path(char path[PATH_MAX])
@@ -55,7 +58,8 @@ static uint32_t first_free_id(void)
 	return next;
 }
 
-static int append(const struct text *line)
+/* Writes what it can of it, which it takes away; 0 if that is all. */
+static int write_some(struct text *t)
 {
 	char path[PATH_MAX];
 	int fd, err = make_path(path);
@@ -66,10 +70,29 @@ static int append(const struct text *line)
 	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	n = write(fd, line->bytes, line->length);
-	if (n != (ssize_t)line->length)
+	n = write(fd, t->bytes, t->length);
+	if (n != (ssize_t)t->length)
 		err = n < 0 ? -errno : -ENOSPC;
 	close(fd);
+	if (n > 0) {
+		t->length -= (size_t)n;
+		memmove(t->bytes, t->bytes + n, t->length);
+	}
+	return err;
+}
+
+/* Behind what could not be written before: no descriptor was left, or no room on the disk. */
+static int append(struct text *line)
+{
+	struct text *kept = &table.unwritten;
+	int err = kept->length ? write_some(kept) : 0;
+
+	if (!err)
+		err = write_some(line);
+	if (err && kept->length + line->length <= UNWRITTEN_MOST)
+		text_add(kept, line->bytes, line->length);
+	if (!kept->length)
+		text_free(kept);
 	return err;
 }
 
@@ -122,6 +145,7 @@ int table_start(const char *dir, struct text *common)
 	process_lock();
 	free(table.dir);
 	table.dir = copy;
+	text_free(&table.unwritten);
 	text_free(&table.common);
 	table.common = *common;
 	*common = (struct text){ 0 };
@@ -179,6 +203,7 @@ void table_stop(void)
 	process_lock();
 	free(table.dir);
 	table.dir = NULL;
+	text_free(&table.unwritten);
 	/* All ids are forgotten; the next start goes on behind those in its own file. */
 	table.next_id = 1;
 	process_unlock();
@@ -186,6 +211,7 @@ void table_stop(void)
 
 void table_forked(void)
 {
+	table.unwritten.length = 0; /* the parent's to write */
 	table.parent = table.pid;
 	table.pid = getpid();
 	table.first_id = table.next_id;

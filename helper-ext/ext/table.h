@@ -25,7 +25,9 @@ uint32_t table_next_id(void);
 /* This process has markers: a forked child's file begins now, even if all its code is its parent's. */
 void table_begin(void);
 
-/* Append the line, which gets its newline here. Not written (full disk): names are missing later.
+/*
+ * Append the line, which gets its newline here. What cannot be written (no descriptor is left, a full disk) is
+ * kept, up to 8 MiB, and tried again with the next line; names are missing if there is none.
  */
 void table_write(struct text *line);
 

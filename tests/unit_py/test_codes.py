@@ -241,5 +241,45 @@ def test_our_own_code_is_not_in_it():
         rec.equal(ours, [])
 
 
+def test_lines_that_cannot_be_written_at_once_come_later():
+    """At the limit of descriptors, and at that of a file's size, in the midst of a line."""
+    with rec.recording("""
+import os, resource, signal
+def first(): pass
+def second(): pass
+def third(): pass
+def limited(which, n, functions):
+    soft, hard = resource.getrlimit(which)
+    resource.setrlimit(which, (n, hard))
+    for f in functions:
+        f()
+    resource.setrlimit(which, (soft, hard))
+taken = []
+resource.setrlimit(resource.RLIMIT_NOFILE, (40, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+try:
+    while True: taken.append(os.open("/dev/null", 0))
+except OSError: pass
+first()
+if not os.fork():
+    for fd in taken: os.close(fd)
+    first()
+    os._exit(0)
+os.wait()
+for fd in taken: os.close(fd)
+table = "%s/codes-%d.jsonl" % (os.environ["OCULAR_DIR"], os.getpid())
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+size = os.stat(table).st_size
+limited(resource.RLIMIT_FSIZE, size + 1000, (second, third))
+assert os.stat(table).st_size == size + 1000
+first(); second(); third()
+""", mode="calls") as r:
+        rec.equal(r.code, 0, r.err)
+        child, = (pid for pid, lines in r.tables().items() if lines[0].get("parent"))
+        for name, n in (("first", 3), ("second", 2), ("third", 2)):
+            code, = r.code_of(name)
+            rec.equal(sum(e.name == "PY_START" for e in r.events(name)), n, name)
+        rec.equal([x["qualname"] for x in r.tables()[child] if x["kind"] == "code"], [])
+
+
 if __name__ == "__main__":
     rec.run(globals())
