@@ -7,6 +7,7 @@
 
 #include "codes.h"
 #include "process.h"
+#include "setup.h"
 #include "table.h"
 #include "trigger.h"
 
@@ -128,10 +129,12 @@ static const char *module_name(void)
 
 static bool is_wanted(PyCodeObject *code, const char *module)
 {
-	const char *file = PyUnicode_AsUTF8(code->co_filename);
+	PyObject *file = setup_bytes(code->co_filename);
+	bool wanted = filter_wants(&codes_setup.filter, file ? PyBytes_AS_STRING(file) : "", module);
 
+	Py_XDECREF(file);
 	PyErr_Clear();
-	return filter_wants(&codes_setup.filter, file ? file : "", module);
+	return wanted;
 }
 
 /* Is co_name what follows the last dot of co_qualname? The compiler makes them so. */

@@ -46,13 +46,14 @@ static struct state *state_of(PyObject *module)
  */
 static PyObject *core_ask(PyObject *module, PyObject *arg)
 {
-	const char *dir = PyUnicode_AsUTF8(arg);
+	PyObject *dir;
 	struct ring_config c;
 	int err;
 
-	if (!dir)
+	if (!PyUnicode_FSConverter(arg, &dir))
 		return NULL;
-	err = recorder_ask(dir, &c);
+	err = recorder_ask(PyBytes_AS_STRING(dir), &c);
+	Py_DECREF(dir);
 	if (err)
 		return setup_error(err);
 	return Py_BuildValue("IIIKI(KKK)", c.nrecords, c.wait_ms, c.recorder_pid,
@@ -85,12 +86,13 @@ static int open_first(struct state *state)
 /* processor(pmu) -> struct processor as a dict; pmu: the kernel's folder of it, "": the usual one. */
 static PyObject *core_processor(PyObject *module, PyObject *arg)
 {
-	const char *pmu = PyUnicode_AsUTF8(arg);
+	PyObject *pmu;
 	struct processor p;
 
-	if (!pmu)
+	if (!PyUnicode_FSConverter(arg, &pmu))
 		return NULL;
-	processor_look(&p, *pmu ? pmu : PROCESSOR_PT_PMU);
+	processor_look(&p, PyBytes_GET_SIZE(pmu) ? PyBytes_AS_STRING(pmu) : PROCESSOR_PT_PMU);
+	Py_DECREF(pmu);
 	return Py_BuildValue("{sOsOsOsOsK}", "pt", p.pt ? Py_True : Py_False, "ptwrite",
 			     p.ptwrite ? Py_True : Py_False, "kernel",
 			     p.kernel ? Py_True : Py_False, "kernel_ptwrite",
@@ -129,33 +131,42 @@ static void deserted(void)
 	Py_AddPendingCall(stop_tracing, NULL);
 }
 
+static int begin(struct state *state, const char *dir, const struct ring_config *c,
+		 PyObject *header, bool guest)
+{
+	struct text all = { 0 }, common = { 0 };
+	int err;
+
+	text_value(&all, header);
+	if (!all.failed) /* without the braces */
+		text_add(&common, all.bytes + 1, all.length - 2);
+	err = all.failed ? -ENOMEM : table_start(dir, &common);
+	err = err ? err : lanes_start(c, dir, guest ? deserted : NULL);
+	err = err ? err : open_first(state);
+	snapshot_listen(!err && c->flight);
+	text_free(&all);
+	text_free(&common);
+	return err;
+}
+
 /*
  * begin(dir, config, header, guest): write the header and hand out lanes. config is ask()'s answer, or
  * of that form where no recorder is needed. guest: stop when the recorder has gone.
  */
 static PyObject *core_begin(PyObject *module, PyObject *args)
 {
-	struct text all = { 0 }, common = { 0 };
 	struct ring_config c = { 0 };
 	unsigned long long tsc_hz, duty[3];
-	const char *dir;
-	PyObject *header;
+	PyObject *dir, *header;
 	int err, guest;
 
-	if (!PyArg_ParseTuple(args, "s(IIIKI(KKK))O!p", &dir, &c.nrecords, &c.wait_ms,
-			      &c.recorder_pid, &tsc_hz, &c.flight, &duty[0], &duty[1], &duty[2],
-			      &PyDict_Type, &header, &guest))
+	if (!PyArg_ParseTuple(args, "O&(IIIKI(KKK))O!p", PyUnicode_FSConverter, &dir, &c.nrecords,
+			      &c.wait_ms, &c.recorder_pid, &tsc_hz, &c.flight, &duty[0], &duty[1],
+			      &duty[2], &PyDict_Type, &header, &guest))
 		return NULL;
 	c.duty = (struct ring_duty){ duty[0], duty[1], duty[2] };
-	text_value(&all, header);
-	if (!all.failed) /* without the braces */
-		text_add(&common, all.bytes + 1, all.length - 2);
-	err = all.failed ? -ENOMEM : table_start(dir, &common);
-	err = err ? err : lanes_start(&c, dir, guest ? deserted : NULL);
-	err = err ? err : open_first(state_of(module));
-	snapshot_listen(!err && c.flight);
-	text_free(&all);
-	text_free(&common);
+	err = begin(state_of(module), PyBytes_AS_STRING(dir), &c, header, guest);
+	Py_DECREF(dir);
 	return err ? setup_error(err) : Py_NewRef(Py_None);
 }
 
@@ -246,15 +257,16 @@ static PyObject *core_close(PyObject *module, PyObject *unused)
 /* finish(dir): end the recording; waits until perf.data is complete. */
 static PyObject *core_finish(PyObject *module, PyObject *arg)
 {
-	const char *dir = PyUnicode_AsUTF8(arg);
 	PyThreadState *thread;
+	PyObject *dir;
 	int err;
 
-	if (!dir)
+	if (!PyUnicode_FSConverter(arg, &dir))
 		return NULL;
 	thread = PyEval_SaveThread();
-	err = recorder_finish(dir);
+	err = recorder_finish(PyBytes_AS_STRING(dir));
 	PyEval_RestoreThread(thread);
+	Py_DECREF(dir);
 	return err ? setup_error(err) : Py_NewRef(Py_None);
 }
 

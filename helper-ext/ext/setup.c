@@ -11,18 +11,28 @@ PyObject *setup_error(int err)
 	return PyErr_SetFromErrno(PyExc_OSError);
 }
 
+PyObject *setup_bytes(PyObject *str)
+{
+	return PyUnicode_AsEncodedString(str, "utf-8", "surrogateescape");
+}
+
 static int set_patterns(struct patterns *p, PyObject *tuple)
 {
-	Py_ssize_t n = PyTuple_GET_SIZE(tuple);
+	Py_ssize_t n = PyTuple_GET_SIZE(tuple), i;
 	const char **list = PyMem_Calloc((size_t)n + 1, sizeof(*list));
-	int err = list ? 0 : -ENOMEM;
+	PyObject **bytes = PyMem_Calloc((size_t)n + 1, sizeof(*bytes));
+	int err = list && bytes ? 0 : -ENOMEM;
 
-	for (Py_ssize_t i = 0; !err && i < n; i++) {
-		list[i] = PyUnicode_AsUTF8(PyTuple_GET_ITEM(tuple, i));
-		err = list[i] ? 0 : -EINVAL;
+	for (i = 0; !err && i < n; i++) {
+		bytes[i] = setup_bytes(PyTuple_GET_ITEM(tuple, i));
+		list[i] = bytes[i] ? PyBytes_AS_STRING(bytes[i]) : NULL;
+		err = bytes[i] ? 0 : -EINVAL;
 	}
 	if (!err)
 		err = patterns_set(p, list);
+	while (i > 0)
+		Py_XDECREF(bytes[--i]);
+	PyMem_Free(bytes);
 	PyMem_Free(list);
 	return err;
 }

@@ -7,6 +7,12 @@
 
 #include <Python.h>
 
+/*
+ * A new bytes object of a str: UTF-8, and of a path that is none the bytes it has (PEP 383). NULL with an
+ * exception: other surrogates.
+ */
+PyObject *setup_bytes(PyObject *str);
+
 /* set_filter(include, exclude, own): tuples of str; see filter.h. */
 PyObject *setup_filter(PyObject *module, PyObject *args);
 

@@ -257,7 +257,7 @@ def page_of(path, addresses):
     slots = b"".join(a.to_bytes(8, "little") for a in addresses)
     for start, part in (0, machine_code(PENDING, 0)), (SLOTS, slots), (ADD, machine_code(ADDING, ADD)):
         page[start:start + len(part)] = part
-    return bytes(page) + b"exec(open(bytes.fromhex('%s')).read())\0" % path.encode().hex().encode()
+    return bytes(page) + b"exec(open(bytes.fromhex('%s')).read())\0" % os.fsencode(path).hex().encode()
 
 
 def add_pending(gdb, path):

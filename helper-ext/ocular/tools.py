@@ -43,7 +43,7 @@ def hook():
 def serve(folder, options=()):
     """Start a recorder in the background; it listens when this returns."""
     done = subprocess.run([recorder(), "-o", folder, "--serve", "--quiet", *options],
-                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="backslashreplace")
     if done.returncode:
         raise RuntimeError("ocular: the recorder did not start: " + done.stderr.strip())
 

@@ -257,6 +257,41 @@ def test_a_path_that_is_too_long_for_the_table():
         rec.equal(os.listdir(deep), ["perf.data"])
 
 
+def test_paths_that_are_no_utf_8():
+    """Of the recording, the program and patterns."""
+    with tempfile.TemporaryDirectory() as temp:
+        home = temp + "/\udcff"
+        os.mkdir(home)
+        for name in "app.py", "other.py":
+            with open(home + "/" + name, "w") as f:
+                f.write("def in_%s(): pass\nin_%s()\n" % (name[:-3], name[:-3]))
+        for option, seen in ("OCULAR_INCLUDE", ("in_app",)), ("OCULAR_EXCLUDE", ("in_other",)):
+            folder = home + "/" + option
+            done = subprocess.run(
+                [rec.RECORDER, "-q", "-o", folder, "--", sys.executable, "-c",
+                 "import sys, runpy; [runpy.run_path(p) for p in sys.argv[1:]]", home + "/app.py", home + "/other.py"],
+                env=dict(os.environ, PYTHONPATH=rec.HOOK, OCULAR_MAIN="1", **{option: home + "/app.py"}),
+                capture_output=True, text=True)
+            rec.equal((done.returncode, done.stderr), (0, ""))
+            r = rec.Recording(folder, done)
+            rec.equal(tuple(c["qualname"] for c in r.lines("code") if c["qualname"].startswith("in_")), seen)
+            rec.equal(sum(e.name == "PY_START" for e in r.events(*seen)), 1)
+
+
+def test_a_session_in_a_folder_that_is_no_utf_8():
+    with tempfile.TemporaryDirectory() as temp:
+        done = python(WORK + """
+import subprocess, sys
+again = "import ocular, sys; ocular.start_tracing(output=sys.argv[1])"
+with ocular.tracing(output="o\\udcff", perfetto=False):
+    work(3)
+    other = subprocess.run([sys.executable, "-c", again, "o\\udcff"], stderr=subprocess.PIPE, text=True)
+    print(other.stderr.splitlines()[-1])
+""", cwd=temp)
+        rec.equal(done.returncode, 0, done.stderr)
+        assert "/o\\xff is being recorded into" in done.stdout and "Trace Disassembly" in done.stdout, done.stdout
+
+
 def test_the_users_sitecustomize_comes_after_ours():
     with tempfile.TemporaryDirectory() as temp:
         with open(temp + "/sitecustomize.py", "w") as f:
