@@ -151,14 +151,26 @@ def check(mode, backend):
         raise ValueError("ocular: no backend %r; there are: %s" % (backend, ", ".join(backends.NAMES)))
 
 
+def patterns(name, given):
+    """A tuple of str, of `include` or `exclude`; a str is one pattern. TypeError."""
+    try:
+        found = (given,) if isinstance(given, str) else tuple(given)
+    except TypeError:
+        found = (None,)
+    if not all(isinstance(p, str) for p in found):
+        raise TypeError("ocular: %s is a str or a list of them, not %r" % (name, given))
+    return found
+
+
 def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", trigger=(),
           whole=False, guest=False):
     """Trace this interpreter into `folder`; whole: before any of the program runs; guest: stop by itself when
     the recorder has gone, where others go on counting what is lost.
 
-    RuntimeError, ValueError or OSError; then nothing is on.
+    RuntimeError, ValueError, TypeError or OSError; then nothing is on.
     """
     global _session
+    include, exclude = patterns("include", include), patterns("exclude", exclude)
     check(mode, backend)
     wanted = _triggers().Triggers(trigger) if trigger else None
     if _session:
@@ -174,7 +186,7 @@ def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", tr
             _core.choose(backends.NUMBERS[session.backend])
         session.register()
         if first:
-            flight = _begin(session, tuple(include), tuple(exclude), wanted, guest)
+            flight = _begin(session, include, exclude, wanted, guest)
             if flight:
                 session.fly(wanted or _triggers().Triggers(()))
     except BaseException:

@@ -41,17 +41,19 @@ def start_tracing(mode="adaptive", perfetto=True, output=None, include=(), exclu
     perfetto  True: stop_tracing() leaves ocular_trace.json here; a path: there; False: no trace file
     output    folder of the recording (ocular.data); an existing one is renamed to output.old, one under
               way is an error
-    include, exclude  modules, packages, or globs of files ("app", "*/site-packages/*")
+    include, exclude  a list of modules, packages, or globs of files ("app", "*/site-packages/*"), or one
     console   stop_tracing() prints the hottest loops
 
     Where perf records this process with Intel PT, the markers go into its recording, and perf and
     the plugin report it (perf script --dlfilter ocular.so) when it is complete.
 
-    RuntimeError if tracing is on already, or if ocular-record cannot be had.
+    RuntimeError if tracing is on already, or if ocular-record cannot be had; ValueError and TypeError
+    for what is none of these.
     """
     global _wanted, _nested
     _load()
     monitor.check(mode, "auto")
+    include, exclude = monitor.patterns("include", include), monitor.patterns("exclude", exclude)
     if monitor.folder() and not _wanted:
         _nested += 1
         return

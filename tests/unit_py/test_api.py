@@ -160,6 +160,87 @@ told(ocular.start_tracing, output="x")
         assert "no tool id" in lines[3] and "tool0, tool1" in lines[3], lines
 
 
+def told(f, *args, **kwargs):
+    try:
+        f(*args, **kwargs)
+    except Exception as e:
+        print(type(e).__name__, e)
+with ocular.tracing(perfetto=False, console=False):
+    work(3)
+told(ocular.start_tracing, mode="opcodes")
+told(monitor.start, "nowhere", "opcodes", backend="software")
+for wrong in [1], None, b"json", ("json", None):
+    told(ocular.start_tracing, include=wrong)
+told(ocular.start_tracing, exclude=7)
+print([sys.monitoring.get_tool(i) for i in range(6)], os.listdir("."))
+for i in range(6): sys.monitoring.use_tool_id(i, "tool")
+told(ocular.start_tracing)
+print(os.listdir("."))
+""", cwd=temp, OCULAR_BACKEND="software")
+        rec.equal(done.returncode, 0, done.stderr)
+        opcodes, direct, *patterns, exclude, free, tools, left = done.stdout.splitlines()
+        for line in opcodes, direct:
+            assert line.startswith("ValueError ocular: mode opcodes needs a processor trace"), line
+        rec.equal(patterns, ["TypeError ocular: include is a str or a list of them, not " + wrong
+                             for wrong in ("[1]", "None", "b'json'", "('json', None)")])
+        rec.equal(exclude, "TypeError ocular: exclude is a str or a list of them, not 7")
+        rec.equal(free, str([None] * 6) + " ['ocular.data']")
+        assert tools.startswith("RuntimeError ocular: no tool id"), tools
+        rec.equal(left, "['ocular.data']")
+
+
+def fail(*args): raise OSError(5, "not now")
+calibrate.callback_cycles = fail
+try:
+    ocular.start_tracing(perfetto=False, console=False)
+except OSError as e:
+    print(e.strerror, os.path.exists("ocular.data/.ocular.sock"), ocular.is_tracing())
+calibrate.callback_cycles = measured
+with ocular.tracing(perfetto=False, console=False):
+    work(3)
+""", cwd=temp)
+        rec.equal((done.returncode, done.stdout), (0, "not now False False\n"), done.stderr)
+        rec.equal(sum(e.name == "JUMP" for e in rec.Recording(temp + "/ocular.data", done).events("work")), 3)
+
+
+def test_one_pattern_needs_no_list():
+    with tempfile.TemporaryDirectory() as temp:
+        done = python(WORK + """
+import json
+with ocular.tracing(include="json", perfetto=False, console=False):
+    json.loads("[1]")
+    work(3)
+""", cwd=temp)
+        rec.equal(done.returncode, 0, done.stderr)
+        r = rec.Recording(temp + "/ocular.data", done)
+        rec.equal((len(r.code_of("loads")), r.code_of("work"), r.lines("header")[0]["include"]), (1, [], ["json"]))
+
+
+def test_a_start_that_is_refused_leaves_nothing():
+    """Nor does it touch an earlier recording, tool ids, or leave a recorder that waits."""
+    with tempfile.TemporaryDirectory() as temp:
+        done = python(WORK + """
+import os, sys
+def told(f, *args, **kwargs):
+    try:
+        f(*args, **kwargs)
+    except Exception as e:
+        print(type(e).__name__, e)
+with ocular.tracing(perfetto=False, console=False):
+    work(3)
+for wrong in [1], None, b"json", ("json", None):
+    told(ocular.start_tracing, include=wrong)
+told(ocular.start_tracing, exclude=7)
+print([sys.monitoring.get_tool(i) for i in range(6)], os.listdir("."))
+""", cwd=temp, OCULAR_BACKEND="software")
+        rec.equal(done.returncode, 0, done.stderr)
+        *patterns, exclude, free = done.stdout.splitlines()
+        rec.equal(patterns, ["TypeError ocular: include is a str or a list of them, not " + wrong
+                             for wrong in ("[1]", "None", "b'json'", "('json', None)")])
+        rec.equal(exclude, "TypeError ocular: exclude is a str or a list of them, not 7")
+        rec.equal(free, str([None] * 6) + " ['ocular.data']")
+
+
 def test_calls_inside_a_recording_nest():
     with rec.recording(WORK + """
 work(1)
