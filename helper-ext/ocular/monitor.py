@@ -77,9 +77,14 @@ def _triggers():
 
 
 def _take_tool_id(name):
+    tool = _free_tool_id()
+    sys.monitoring.use_tool_id(tool, name)
+    return tool
+
+
+def _free_tool_id():
     for tool in TOOL_IDS:
         if sys.monitoring.get_tool(tool) is None:
-            sys.monitoring.use_tool_id(tool, name)
             return tool
     names = ", ".join(str(sys.monitoring.get_tool(tool)) for tool in sorted(TOOL_IDS))
     raise RuntimeError("ocular: no tool id of sys.monitoring is free; in use by: " + names)
@@ -144,11 +149,14 @@ def _begin(session, include, exclude, wanted, guest):
 
 
 def check(mode, backend):
-    """ValueError unless we know both."""
+    """ValueError unless we know both, and the mode can do with the backend."""
     if mode not in modes.MODES:
         raise ValueError("ocular: no mode %r; there are: %s" % (mode, ", ".join(modes.MODES)))
     if backend not in backends.NAMES:
         raise ValueError("ocular: no backend %r; there are: %s" % (backend, ", ".join(backends.NAMES)))
+    if mode == "opcodes" and backend in ("software", "emulated"):
+        raise ValueError("ocular: mode opcodes needs a processor trace with branches; backend %s leaves none: "
+                         "use --backend ptwrite, or ocular stat" % backend)
 
 
 def patterns(name, given):
@@ -162,6 +170,12 @@ def patterns(name, given):
     return found
 
 
+def prepare(mode, backend):
+    """What can be known of a start() before there is a recorder. ValueError or RuntimeError."""
+    check(mode, backend)
+    _free_tool_id()
+
+
 def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", trigger=(),
           whole=False, guest=False):
     """Trace this interpreter into `folder`; whole: before any of the program runs; guest: stop by itself when
@@ -171,14 +185,13 @@ def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", tr
     """
     global _session
     include, exclude = patterns("include", include), patterns("exclude", exclude)
-    check(mode, backend)
+    prepare(mode, backend)
     wanted = _triggers().Triggers(trigger) if trigger else None
     if _session:
         raise RuntimeError("ocular: already tracing into " + _session.folder)
-    session = _Session(folder, mode, backends.choose(backend, folder).name)
-    if mode == "opcodes" and session.backend != "ptwrite":
-        raise ValueError("ocular: mode opcodes needs a processor trace with branches; backend %s leaves none: "
-                         "use --backend ptwrite, or ocular stat" % session.backend)
+    backend = backends.choose(backend, folder).name
+    check(mode, backend)
+    session = _Session(folder, mode, backend)
     session.whole = whole
     first = _core.join()
     try:

@@ -10,7 +10,7 @@ import sys
 
 TRACE_FILE = "ocular_trace.json"
 
-_wanted = None  # what stop_tracing() shall make: {"folder", "perfetto", "console", "serving"}
+_wanted = None  # what stop_tracing() shall make: {"folder", "perfetto", "console", "serving", "pid"}
 _nested = 0     # starts within the recording of the environment
 backends = monitor = tools = None
 
@@ -66,13 +66,27 @@ def start_tracing(mode="adaptive", perfetto=True, output=None, include=(), exclu
         raise RuntimeError(str(e)) from None
     folder = outer or (os.path.abspath(output) if output else choice.folder())
     serving = not outer and choice.name == "software"
+    monitor.prepare(mode, choice.name)
     if serving:
         tools.serve(folder)
     elif not outer:
         os.makedirs(folder, 0o700, exist_ok=True)
-    monitor.start(folder, mode, include, exclude, choice.name)
+    try:
+        monitor.start(folder, mode, include, exclude, choice.name)
+    except BaseException:
+        if serving:
+            _end(folder)
+        raise
     _wanted = {"folder": folder, "perfetto": TRACE_FILE if perfetto is True else perfetto,
                "console": console, "serving": serving, "pid": os.getpid()}
+
+
+def _end(folder):
+    """The recorder that nobody has come to ends."""
+    try:
+        monitor.finish(folder)
+    except OSError:
+        pass  # it has already
 
 
 def stop_tracing():
