@@ -37,7 +37,7 @@ def start():
         from ocular import monitor
         monitor.start_from_environment()
     except Exception as e:
-        return explain(e)
+        return no_recorder(e) or explain(e, "cannot trace")
     finally:
         sys.path.remove(parent)
 
@@ -52,21 +52,24 @@ def listen():
         from ocular import agent
         agent.start()
     except Exception as e:
-        return "cannot listen: " + explain(e)
+        return explain(e, "cannot listen")
     finally:
         sys.path.remove(parent)
 
 
-def explain(e):
+def no_recorder(e):
+    if isinstance(e, (ConnectionRefusedError, FileNotFoundError)):
+        return "no recorder answers in %s: %s" % (os.environ["OCULAR_DIR"], e.strerror)
+
+
+def explain(e, failed):
     text = str(e)
     if "PyInit_ocular" in text:
         return "perf's plugin ocular.so shadows the package ocular: " + text
     if isinstance(e, ImportError) and "_core" in text:
         return "ocular is not built for %s: run `make PYTHON=%s` (%s)" % (
             sys.implementation.cache_tag, sys.executable, text)
-    if isinstance(e, (ConnectionRefusedError, FileNotFoundError)):
-        return "no recorder answers in %s: %s" % (os.environ["OCULAR_DIR"], e.strerror)
-    return text if text.startswith("ocular: ") else "cannot trace: %s: %s" % (type(e).__name__, text)
+    return text if text.startswith("ocular: ") else "%s: %s: %s" % (failed, type(e).__name__, text)
 
 
 def quoted(text):

@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -310,6 +311,20 @@ def test_no_recorder_is_one_line_and_the_program_does_not_run():
         del env["OCULAR_MAIN"]
         done = subprocess.run([sys.executable, "-c", "print('ran')"], env=env, capture_output=True, text=True)
         rec.equal((done.returncode, done.stdout, done.stderr), (0, "ran\n", ""))
+
+
+def test_why_nobody_can_attach():
+    """The hook with a package whose agent cannot start: what it says has nothing to do with a recorder."""
+    with tempfile.TemporaryDirectory() as temp:
+        os.mkdir(temp + "/ocular")
+        for path, source in (("/ocular/__init__.py", ""),
+                             ("/ocular/agent.py", "def start(): raise FileNotFoundError(2, 'None', '/proc/self/ns/pid')\n")):
+            with open(temp + path, "w") as f:
+                f.write(source)
+        shutil.copytree(rec.HOOK, temp + "/hook")
+        done = python("print('ran')", path=temp + "/hook", OCULAR_LISTEN="1", OCULAR_MAIN="1")
+        rec.equal((done.returncode, done.stdout, done.stderr), (
+            125, "", "ocular: cannot listen: FileNotFoundError: [Errno 2] None: '/proc/self/ns/pid'\n"))
 
 
 def test_a_path_that_is_too_long_for_the_table():
