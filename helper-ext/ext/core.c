@@ -62,6 +62,16 @@ static PyObject *core_ask(PyObject *module, PyObject *arg)
 			     (unsigned long long)c.duty.period_ns);
 }
 
+/* where() -> the folder that interpreters of this process trace into; None: they do not. */
+static PyObject *core_where(PyObject *module, PyObject *unused)
+{
+	char *dir = table_where();
+	PyObject *path = dir ? PyUnicode_DecodeFSDefault(dir) : Py_NewRef(Py_None);
+
+	free(dir);
+	return path;
+}
+
 /* join() -> True if this interpreter is the first of the process to trace; then begin() follows. */
 static PyObject *core_join(PyObject *module, PyObject *unused)
 {
@@ -303,6 +313,7 @@ static PyMethodDef methods[] = {
 	{ "collector", core_collector, METH_VARARGS, NULL },
 	{ "ask", core_ask, METH_O, NULL },
 	{ "processor", core_processor, METH_O, NULL },
+	{ "where", core_where, METH_NOARGS, NULL },
 	{ "join", core_join, METH_NOARGS, NULL },
 	{ "choose", core_choose, METH_O, NULL },
 	{ "set_filter", setup_filter, METH_VARARGS, NULL },

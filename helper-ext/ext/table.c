@@ -161,6 +161,16 @@ int table_start(const char *dir, struct text *common)
 	return err;
 }
 
+char *table_where(void)
+{
+	char *copy;
+
+	process_lock();
+	copy = table.dir ? strdup(table.dir) : NULL;
+	process_unlock();
+	return copy;
+}
+
 uint32_t table_next_id(void)
 {
 	uint32_t id;

@@ -19,6 +19,9 @@
  */
 int table_start(const char *dir, struct text *common);
 
+/* Where lines go now: a copy to free(), or NULL: nowhere. */
+char *table_where(void);
+
 /* An id for one more code object, or 0: there are none left. */
 uint32_t table_next_id(void);
 

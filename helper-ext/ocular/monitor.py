@@ -170,10 +170,16 @@ def patterns(name, given):
     return found
 
 
-def prepare(mode, backend):
-    """What can be known of a start() before there is a recorder. ValueError or RuntimeError."""
+def prepare(folder, mode, backend):
+    """What can be known of a start() before there is a recorder: is there one, of another interpreter of this
+    process? That one's folder is the only one then. ValueError or RuntimeError.
+    """
     check(mode, backend)
+    there = _core.where()
+    if there not in (None, folder):
+        raise RuntimeError("ocular: already tracing into " + there)
     _free_tool_id()
+    return there is not None
 
 
 def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", trigger=(),
@@ -185,10 +191,10 @@ def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", tr
     """
     global _session
     include, exclude = patterns("include", include), patterns("exclude", exclude)
-    prepare(mode, backend)
-    wanted = _triggers().Triggers(trigger) if trigger else None
     if _session:
         raise RuntimeError("ocular: already tracing into " + _session.folder)
+    prepare(folder, mode, backend)
+    wanted = _triggers().Triggers(trigger) if trigger else None
     backend = backends.choose(backend, folder).name
     check(mode, backend)
     session = _Session(folder, mode, backend)

@@ -44,6 +44,9 @@ def start_tracing(mode="adaptive", perfetto=True, output=None, include=(), exclu
     include, exclude  a list of modules, packages, or globs of files ("app", "*/site-packages/*"), or one
     console   stop_tracing() prints the hottest loops
 
+    Where another interpreter of this process traces into that folder already, this one joins in; the
+    other's stop_tracing() ends the recording and reports.
+
     Where perf records this process with Intel PT, the markers go into its recording, and perf and
     the plugin report it (perf script --dlfilter ocular.so) when it is complete.
 
@@ -64,9 +67,9 @@ def start_tracing(mode="adaptive", perfetto=True, output=None, include=(), exclu
         choice = backends.choose(os.environ.get("OCULAR_BACKEND") or "auto", outer)
     except ValueError as e:
         raise RuntimeError(str(e)) from None
-    folder = outer or (os.path.abspath(output) if output else choice.folder())
-    serving = not outer and choice.name == "software"
-    monitor.prepare(mode, choice.name)
+    folder = outer or (os.path.abspath(os.fsdecode(output)) if output else choice.folder())
+    joined = monitor.prepare(folder, mode, choice.name)
+    serving = not outer and not joined and choice.name == "software"
     if serving:
         tools.serve(folder)
     elif not outer:

@@ -6,6 +6,7 @@ import glob
 import os
 import subprocess
 import sys
+import tempfile
 
 import rec
 
@@ -229,6 +230,40 @@ def test_sub_interpreters_sharing_the_gil():
     if sys.version_info >= (3, 13):
         raise rec.Skip("3.13's _interpreters.create() makes isolated ones only")
     subinterpreters(False)
+
+
+def test_a_sub_interpreter_that_starts_itself():
+    """Into the recording of the process, or not at all."""
+    with tempfile.TemporaryDirectory() as temp:
+        done = subprocess.run([sys.executable, "-c", WORK + SUBINTERPRETER % True + """
+import ocular, os
+code = '''
+import ocular
+def inner(n):
+    for i in range(n):
+        pass
+try:
+    with ocular.tracing(output=%r, perfetto=False, console=False):
+        inner(7)
+except RuntimeError as e:
+    print(e, flush=True)
+'''
+i = make()
+with ocular.tracing(output="a", perfetto=False, console=False):
+    work(3)
+    interpreters.run_string(i, code % "b")
+    interpreters.run_string(i, code % "a")
+    work(3)
+print(os.listdir("."), flush=True)
+interpreters.run_string(i, code % "b")
+"""], cwd=temp, env=dict(os.environ, PYTHONPATH=os.path.dirname(rec.HOOK)), capture_output=True, text=True, timeout=120)
+        folder = os.path.realpath(temp) + "/"
+        rec.equal((done.returncode, done.stdout), (0, "ocular: already tracing into %sa\n['a']\n" % folder), done.stderr)
+        for name, jumps in ("a", {"work": 6, "inner": 7}), ("b", {"inner": 7}):
+            r = rec.Recording(folder + name, done)
+            for function, n in jumps.items():
+                rec.equal(sum(e.name == "JUMP" for e in r.events(function)), n)
+            rec.equal((len(r.lines("stop")), r.lines("stop")[0]["lost"]), (1, 0))
 
 
 def test_sub_interpreters_in_threads_of_their_own():
