@@ -174,6 +174,7 @@ static PyObject *core_begin(PyObject *module, PyObject *args)
 			      &c.wait_ms, &c.recorder_pid, &tsc_hz, &c.flight, &duty[0], &duty[1],
 			      &duty[2], &PyDict_Type, &header, &guest))
 		return NULL;
+	c.tsc_hz = tsc_hz;
 	c.duty = (struct ring_duty){ duty[0], duty[1], duty[2] };
 	err = begin(state_of(module), PyBytes_AS_STRING(dir), &c, header, guest);
 	Py_DECREF(dir);

@@ -89,12 +89,12 @@ static void tell_window(const struct part *p, uint64_t from, uint64_t at)
  */
 static void close_window(struct part *p)
 {
-	uint64_t now = timer_now(), begin = schedule_begin(duty(), p->window);
+	uint64_t now = timer_now(), tsc = __rdtsc(), begin = schedule_begin(duty(), p->window);
 	uint64_t end = begin + duty()->window_ns, late = now > end ? now - end : 0;
 
 	set_events(p, 0);
 	lanes_shut(p->codes->interpreter,
-		   __rdtsc() - (uint64_t)((double)late * (double)rings_config()->tsc_hz / 1e9));
+		   tsc - (uint64_t)((double)late * (double)rings_config()->tsc_hz / 1e9));
 	tell_window(p, begin > p->since ? begin : p->since, now - late);
 	p->codes->window = LANE_SHUT;
 	p->window = 0;

@@ -150,6 +150,39 @@ done = True
         assert len(found) >= 3, len(found)
 
 
+def test_sleep_beyond_a_window_is_not_traced():
+    """Threads that all sleep when it ends: nobody can say so before they wake up, much later."""
+    source = STEADY + """
+tool = next(i for i in range(6) if monitoring.get_tool(i) == "ocular")
+def nap():
+    time.sleep(0.15)
+def sleeper():
+    for i in range(4):
+        while not monitoring.get_events(tool):
+            work()
+        work()
+        nap()
+thread = threading.Thread(target=sleeper)
+thread.start()
+sleeper()
+thread.join()
+"""
+    with rec.recording(source, recorder=DUTY) as r:
+        equal((r.code, r.err), (0, ""))
+        ends = {line["number"]: line["at_ns"] for line in r.lines("window")}
+        late = 0
+        for rows in segments(r).values():
+            for number, begin, end, events in rows:
+                # An event may come between a window's end and the word of it, time that is traced; a hundredth: the two clocks.
+                assert end <= max(ends[number] + 200000, events[-1].time if events else begin), (number, begin, end, ends[number])
+                late += [e.qualname for e in events[-1:]] == ["nap"]
+        assert late >= 4, late
+        found = summary(r, PT)
+        traced = found["duty"]["traced_ns"] * 2
+        naps = sum(f["self_ns"] for f in found["functions"] if f["qualname"] == "nap")
+        assert 0 < naps <= traced, (naps, traced)
+
+
 def test_processes_have_the_same_windows():
     """And a fork is told nothing of the thread that keeps the time: CPython would warn."""
     source = STEADY + """
