@@ -17,6 +17,7 @@
 #include "emit.h"
 #include "frames.h"
 #include "lane.h"
+#include "pending.h"
 #include "process.h"
 #include "processor.h"
 #include "recorder.h"
@@ -123,22 +124,24 @@ static PyObject *core_choose(PyObject *module, PyObject *arg)
 
 static int stop_tracing(void *unused)
 {
+	PyObject *pending = PyErr_GetRaisedException();
 	PyObject *monitor = PyImport_ImportModule("ocular.monitor");
 	PyObject *done = monitor ? PyObject_CallMethod(monitor, "stop", NULL) : NULL;
 
 	PyErr_Clear();
 	Py_XDECREF(done);
 	Py_XDECREF(monitor);
+	PyErr_SetRaisedException(pending);
 	return 0;
 }
 
 /*
- * The recorder has gone, and with it who attached to this program: it is to be as before. Not from
- * within a callback, but soon.
+ * The recorder has gone, and with it who attached to this program: it is to be as before. Not from within a
+ * callback, but soon, by whichever thread: the main one may be asleep for good. If the queue is full, next time.
  */
 static void deserted(void)
 {
-	Py_AddPendingCall(stop_tracing, NULL);
+	_PyEval_AddPendingCall(PyInterpreterState_Get(), stop_tracing, NULL, 0);
 }
 
 static int begin(struct state *state, const char *dir, const struct ring_config *c,

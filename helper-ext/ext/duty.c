@@ -7,6 +7,7 @@
 #include <x86intrin.h>
 
 #include "duty.h"
+#include "pending.h"
 #include "process.h"
 #include "rings.h"
 #include "schedule.h"
@@ -25,10 +26,6 @@ struct part {
 };
 
 static struct part *parts; /* the process lock's */
-
-/* Not in a public header, but exported by all of CPython 3.12 to 3.15: any thread may run the call. */
-int _PyEval_AddPendingCall(PyInterpreterState *interp, int (*function)(void *), void *arg,
-			   int flags);
 
 static const struct ring_duty *duty(void)
 {

@@ -42,7 +42,7 @@ static struct {
 	uint64_t lost; /* by threads that ended or never had a lane */
 	enum backend backend;
 	bool active;
-	void (*deserted)(void); /* NULL: told already, or nobody asks */
+	void (*deserted)(void); /* NULL: nobody asks */
 } lanes = { .once = PTHREAD_ONCE_INIT };
 
 /* The thread's next event goes the slow way. */
@@ -383,15 +383,14 @@ static void lane_preface(struct lane *l, uint64_t interpreter, uint32_t window)
 		lane_put_lost(l);
 }
 
-/* Looking after the recorder is a system call: not for each word of a ring that is only full. */
+/*
+ * Looking after the recorder is a system call: not for each word of a ring that is only full. Words come by one or two,
+ * so one of two counts is met. A thread that came when the recorder had gone has no ring.
+ */
 static void tell_deserted(const struct lane *l)
 {
-	void (*deserted)(void) = lanes.deserted;
-
-	if (!deserted || !l->ring || l->lost % DESERTED_CHECK || !rings_deserted(l->ring))
-		return;
-	lanes.deserted = NULL;
-	deserted();
+	if (lanes.deserted && l->lost % DESERTED_CHECK < 2 && rings_deserted(l->ring))
+		lanes.deserted();
 }
 
 struct lane *lane_open(uint64_t interpreter, enum lane_view view, uint32_t window,
@@ -428,17 +427,14 @@ void lanes_shut(uint64_t interpreter, uint64_t tsc)
 
 bool lanes_deserted(void)
 {
-	void (*tell)(void) = lanes.deserted;
 	bool gone = false;
 
 	process_lock();
 	for (struct lane *l = lanes.all; l && !gone; l = l->next)
-		gone = l->ring && rings_deserted(l->ring);
+		gone = rings_deserted(l->ring);
 	process_unlock();
-	if (gone && tell) {
-		lanes.deserted = NULL;
-		tell();
-	}
+	if (gone && lanes.deserted)
+		lanes.deserted();
 	return gone;
 }
 
@@ -498,6 +494,7 @@ size_t lanes_stop(struct lane_total **totals, uint64_t *lost)
 
 	process_lock();
 	lanes.active = false;
+	lanes.deserted = NULL;
 	for (l = lanes.all; l; l = l->next) {
 		uint32_t tid = l->tid;
 

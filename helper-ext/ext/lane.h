@@ -156,8 +156,8 @@ enum backend lanes_backend(void);
 
 /*
  * Begin to hand out lanes; those of BACKEND_SOFTWARE with rings as `config` says, announced in
- * folder `dir` (copied). deserted() is called, once and by a thread that emits, when the recorder is
- * found to be gone; NULL: do not look. -ENOMEM.
+ * folder `dir` (copied). deserted() is called by a thread that emits, with its GIL, when the recorder is found to be
+ * gone, and now and then again while words are lost; NULL: do not look. -ENOMEM.
  */
 int lanes_start(const struct ring_config *config, const char *dir, void (*deserted)(void));
 

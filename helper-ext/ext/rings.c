@@ -98,7 +98,7 @@ bool rings_deserted(struct ring *r)
 {
 	pid_t recorder = (pid_t)rings.config.recorder_pid;
 
-	return atomic_load_explicit(&r->closed, memory_order_acquire) ||
+	return (r && atomic_load_explicit(&r->closed, memory_order_acquire)) ||
 	       (recorder && kill(recorder, 0) && errno == ESRCH);
 }
 

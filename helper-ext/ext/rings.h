@@ -43,7 +43,7 @@ uint64_t rings_head(const struct ring *r);
 /* Records for which there is room now. */
 uint32_t rings_room(struct ring *r);
 
-/* True if nobody will read r any more: closed, or the recorder is dead. */
+/* True if nobody will read r any more: closed, or the recorder is dead. Without a ring, NULL: the latter. */
 bool rings_deserted(struct ring *r);
 
 #endif

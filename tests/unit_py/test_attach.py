@@ -576,6 +576,46 @@ def test_the_tool_is_killed():
         assert calls(summary(folder), "work") >= least - 8
 
 
+# A guest whose recorder is killed; then nobody but one thread calls what is traced, until that is over.
+DESERTED = """
+import _thread, ctypes, os, sys
+from ocular import _core, monitor, tools
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: the recorder's end is seen by waiting for it
+exec(compile("def work(): pass", "/traced.py", "exec"))
+folder, main_sleeps, has_ring = sys.argv[1], *map(int, sys.argv[2:])
+tools.serve(folder)
+monitor.start(folder, "calls", include=["/traced.py"], backend="software", guest=True)
+recorder = _core.ask(folder)[2]
+ready, go, done = (_thread.allocate_lock() for _ in range(3))
+for lock in ready, go, done: lock.acquire()
+def run():
+    if has_ring: work()
+    ready.release()
+    go.acquire()
+    calls = 0
+    while monitor.folder() and calls < 3000000:
+        work()
+        calls += 1
+    print(calls > 0, monitor.folder(), [sys.monitoring.get_tool(i) for i in range(6)])
+    done.release()
+_thread.start_new_thread(run, ())
+ready.acquire()
+os.kill(recorder, 9)
+os.waitpid(recorder, 0)
+go.release()
+while not done.acquire(main_sleeps):
+    pass
+"""
+
+
+def test_whoever_notices_that_nobody_reads():
+    for main_sleeps, has_ring in (1, 1), (0, 0), (0, 1), (1, 0):
+        with scratch() as folder:
+            done = subprocess.run([sys.executable, "-c", DESERTED, folder, str(main_sleeps), str(has_ring)], timeout=120,
+                                  env=dict(os.environ, PYTHONPATH=PACKAGE), capture_output=True, text=True)
+            equal((done.stdout, done.stderr), ("True None [None, None, None, None, None, None]\n", ""), (main_sleeps, has_ring))
+
+
 def test_the_target_is_killed():
     with target(listen=True) as run, scratch() as folder:
         tool = subprocess.Popen(command(run.pid, folder, "--flight", "256K"), env=dict(os.environ, PYTHONPATH=PACKAGE),
