@@ -49,6 +49,7 @@ PyObject *setup_filter(PyObject *module, PyObject *args)
 	err = set_patterns(&f->include, include);
 	err = err ? err : set_patterns(&f->exclude, exclude);
 	err = err ? err : set_patterns(&f->own, own);
+	codes_setup.flow.wanted = false; /* an earlier session's */
 	if (PyErr_Occurred())
 		return NULL;
 	return err ? setup_error(err) : Py_NewRef(Py_None);

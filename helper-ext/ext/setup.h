@@ -13,14 +13,14 @@
  */
 PyObject *setup_bytes(PyObject *str);
 
-/* set_filter(include, exclude, own): tuples of str; see filter.h. */
+/* set_filter(include, exclude, own): tuples of str; see filter.h. The first: what an earlier session set is over. */
 PyObject *setup_filter(PyObject *module, PyObject *args);
 
 /* set_opcodes(caches, jump, instrumented, extended_arg, line, instruction): struct opcode_tables.
  */
 PyObject *setup_opcodes(PyObject *module, PyObject *args);
 
-/* set_flow(flow, for_skips): struct flow_tables; from now on doubtful branches are looked for. */
+/* set_flow(flow, for_skips): struct flow_tables; until the next set_filter() doubtful branches are looked for. */
 PyObject *setup_flow(PyObject *module, PyObject *args);
 
 /* Raise OSError for a negative errno; returns NULL. */

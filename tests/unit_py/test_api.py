@@ -78,6 +78,23 @@ for name, mode in (("a", "adaptive"), ("b", "full")):
         assert "PY_START" in names and names & {"BRANCH", "BRANCH_LEFT"}, names
 
 
+def test_a_session_in_mode_opcodes_leaves_the_next_its_filters():
+    """It sees what is left out, too; here by what such a session alone sets, as it needs a processor trace."""
+    with tempfile.TemporaryDirectory() as temp:
+        done = python("""
+from ocular import _core, opcodes
+_core.set_flow(*opcodes.flow())
+import json
+""" + WORK + """
+with ocular.tracing(output="a", include=["json"], perfetto=False, console=False):
+    work(3)
+    json.loads("[1]")
+""", cwd=temp)
+        rec.equal(done.returncode, 0, done.stderr)
+        r = rec.Recording(temp + "/a", done)
+        rec.equal((r.code_of("work"), r.events("work"), len(r.code_of("loads"))), ([], [], 1))
+
+
 def test_a_start_that_fails_leaves_the_earlier_recording_alone():
     with tempfile.TemporaryDirectory() as temp:
         done = python(WORK + """
