@@ -186,11 +186,8 @@ static uint64_t introduce(uint32_t id, PyCodeObject *code, bool excluded)
 	return (uint64_t)id << MARKER_CODE_SHIFT;
 }
 
-static uint64_t first_sight(struct codes *c, PyCodeObject *code)
+static uint64_t add(struct codes *c, PyCodeObject *code, unsigned int trigger, bool wanted)
 {
-	const char *module = module_name();
-	unsigned int trigger = trigger_of(module, code);
-	int wanted = trigger || is_wanted(code, module);
 	uint32_t id = table_next_id();
 	uint64_t value;
 
@@ -208,18 +205,40 @@ static uint64_t first_sight(struct codes *c, PyCodeObject *code)
 	return value;
 }
 
+static uint64_t first_sight(struct codes *c, PyCodeObject *code)
+{
+	const char *module = module_name();
+	unsigned int trigger = trigger_of(module, code);
+
+	return add(c, code, trigger, trigger || is_wanted(code, module));
+}
+
 unsigned int codes_trigger(uint64_t value)
 {
 	return entry_of(value_id(value))->trigger;
 }
 
-uint64_t codes_value(struct codes *c, PyObject *code)
+static uint64_t stored(const struct codes *c, PyObject *code)
 {
 	void *extra = NULL;
 
 	if (PyUnstable_Code_GetExtra(code, c->index, &extra))
 		PyErr_Clear();
-	return extra ? (uint64_t)extra : first_sight(c, (PyCodeObject *)code);
+	return (uint64_t)extra;
+}
+
+uint64_t codes_value(struct codes *c, PyObject *code)
+{
+	uint64_t value = stored(c, code);
+
+	return value ? value : first_sight(c, (PyCodeObject *)code);
+}
+
+uint64_t codes_value_ours(struct codes *c, PyObject *code)
+{
+	uint64_t value = stored(c, code);
+
+	return value ? value : add(c, (PyCodeObject *)code, 0, true);
 }
 
 bool codes_is_doubtful(uint64_t value, uint32_t unit)

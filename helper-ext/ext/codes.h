@@ -77,6 +77,9 @@ int codes_open(struct codes *c);
 /* The value by the API; a code object seen for the first time gets one and goes into the table. */
 uint64_t codes_value(struct codes *c, PyObject *code);
 
+/* The same of code that we made: it belongs to no module, whatever runs now, and no filter is asked. */
+uint64_t codes_value_ours(struct codes *c, PyObject *code);
+
 /* Must the branch at this code unit be told? By the value of its code object, a ready one. */
 bool codes_is_doubtful(uint64_t value, uint32_t unit);
 

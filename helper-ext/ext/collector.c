@@ -30,9 +30,9 @@ PyObject *collector_event(struct collector *c, struct codes *codes, PyObject *ar
 	if (!PyArg_ParseTuple(args, "sO", &phase, &info))
 		return NULL;
 	code = code_of(c, generation_of(info));
-	value = code ? codes_value(codes, code) : CODE_NO_ID;
+	value = code ? codes_value_ours(codes, code) : CODE_NO_ID;
 	PyErr_Clear();
-	if (value < CODE_READY) /* filtered, too */
+	if (value < CODE_READY) /* no id is left */
 		Py_RETURN_NONE;
 	l = lane_open(codes->interpreter, codes->view, codes->window, 1);
 	if (l)

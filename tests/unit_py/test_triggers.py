@@ -214,6 +214,14 @@ def test_garbage_collections():
         assert r.events("garbage collection, generation 0")
 
 
+def test_garbage_collections_are_not_filtered():
+    for choice in {"OCULAR_INCLUDE": "no.such.module"}, {"OCULAR_INCLUDE": "nothing.py"}, {"OCULAR_EXCLUDE": "__main__"}:
+        with rec.recording("import gc\ndef f(): gc.collect()\nf()\n", recorder=["--flight", "10s"], **choice) as r:
+            equal((r.code, r.err, r.code_of("f")), (0, "", []))
+            names = [e.name for e in r.events("garbage collection, generation 2")]
+            equal(names[:2], ["PY_START", "PY_RETURN"], choice)
+
+
 def test_nonsense():
     for trigger, words in (
             ("call f", "not a function to trigger on: 'f'"), ("call m:f > 5", "not a time: '5'"),
