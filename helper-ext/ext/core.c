@@ -290,6 +290,7 @@ static PyObject *core_measure(PyObject *module, PyObject *args)
 	struct state *state = state_of(module);
 	PyObject *code, *function, *n, *result;
 	uint64_t began, ended, markers;
+	bool failed;
 
 	if (!PyArg_ParseTuple(args, "O!OO", &PyCode_Type, &code, &function, &n) ||
 	    codes_set(&state->codes, code, CODE_SCRATCH))
@@ -299,9 +300,10 @@ static PyObject *core_measure(PyObject *module, PyObject *args)
 	result = PyObject_CallOneArg(function, n);
 	ended = __rdtsc();
 	markers = scratch_end();
-	if (!result || codes_set(&state->codes, code, 0))
+	failed = codes_set(&state->codes, code, 0) || !result; /* nobody's again, come what may */
+	Py_XDECREF(result);
+	if (failed)
 		return NULL;
-	Py_DECREF(result);
 	return Py_BuildValue("KK", (unsigned long long)(ended - began),
 			     (unsigned long long)markers);
 }

@@ -95,6 +95,25 @@ with ocular.tracing(output="a", include=["json"], perfetto=False, console=False)
         rec.equal((r.code_of("work"), r.events("work"), len(r.code_of("loads"))), ([], [], 1))
 
 
+def test_code_that_a_failed_measurement_was_of_is_traced():
+    with tempfile.TemporaryDirectory() as temp:
+        done = python("""
+from ocular import _core
+""" + WORK + """
+def fail(n):
+    work(n)
+    1 / 0
+try:
+    _core.measure(work.__code__, fail, 3)
+except ZeroDivisionError:
+    print("failed")
+with ocular.tracing(output="a", perfetto=False, console=False):
+    work(3)
+""", cwd=temp)
+        rec.equal((done.returncode, done.stdout), (0, "failed\n"), done.stderr)
+        rec.equal([e.name for e in rec.Recording(temp + "/a", done).events("work")], ["PY_START"] + ["JUMP"] * 3 + ["PY_RETURN"])
+
+
 def test_a_start_that_fails_leaves_the_earlier_recording_alone():
     with tempfile.TemporaryDirectory() as temp:
         done = python(WORK + """
