@@ -55,7 +55,19 @@ static void put_event(struct lane *l, struct callback *cb, uint64_t value, struc
 	lane_write(l, cb->head | value | (place_bits(at) & (CODE_READY - 1)));
 }
 
-PyObject *emit_slowly(struct callback *cb, PyObject *const *args)
+/*
+ * A thread's first word: its name goes into the table. That may be a property, which runs what it likes. So
+ * the lane is opened again; NULL, too, if it was reset: the property stopped tracing.
+ */
+static struct lane *name_thread(const struct callback *cb, struct lane *l, unsigned int words)
+{
+	l->named = true;
+	table_begin();
+	threads_tell(l->tid);
+	return l->named ? lane_open(cb->interpreter, cb->codes->view, cb->codes->window, words) : NULL;
+}
+
+static PyObject *see_event(struct callback *cb, PyObject *const *args)
 {
 	struct place at = place_exactly(cb->shape, args);
 	bool wide = place_is_far(at) || at.offset > MARKER_OFFSET_MAX;
@@ -74,17 +86,25 @@ PyObject *emit_slowly(struct callback *cb, PyObject *const *args)
 	if (value < CODE_READY && value & CODE_FILTERED)
 		return Py_NewRef(cb->disable);
 	l = lane_open(cb->interpreter, cb->codes->view, cb->codes->window, 1 + wide);
+	if (l && !l->named)
+		l = name_thread(cb, l, 1 + wide);
 	if (!l)
 		Py_RETURN_NONE;
-	if (!l->named) {
-		l->named = true;
-		table_begin();
-		threads_tell(l->tid);
-	}
 	put_event(l, cb, value, at, wide);
 	if (value < CODE_READY && value & CODE_TRIGGER)
 		trigger_see(codes_trigger(value), marker_op(cb->head));
 	Py_RETURN_NONE;
+}
+
+/* CPython lends the callback, and lets go of it where tracing stops meanwhile. */
+PyObject *emit_slowly(struct callback *cb, PyObject *const *args)
+{
+	PyObject *result;
+
+	Py_INCREF(cb);
+	result = see_event(cb, args);
+	Py_DECREF(cb);
+	return result;
 }
 
 EMITTERS(emitters_software, emit_offset, emit_dest, emit_backward, lane_put);

@@ -9,7 +9,8 @@
 
 /*
  * Write the calling thread's name into the code table, if it is a threading.Thread: its outermost
- * frame is then Thread._bootstrap, whose `self` is the Thread. Other threads have no name to tell.
+ * frame is then Thread._bootstrap, whose `self` is the Thread. Other threads have no name to tell. Of a subclass
+ * the name may be a property: that runs Python code.
  */
 void threads_tell(uint32_t tid);
 

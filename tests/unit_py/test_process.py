@@ -45,6 +45,36 @@ for t in threads: t.join()
         no_losses(r)
 
 
+def test_a_thread_s_name_may_stop_tracing():
+    """It is asked for within the thread's first event, and may be a property."""
+    for how in ("monitor.stop()", "monitor.stop(); monitor.start(os.environ['OCULAR_DIR'], backend='software')",
+                "for name in events: monitoring.register_callback(tool, getattr(monitoring.events, name), None)"):
+        with rec.recording("""
+import os, sys, threading
+from sys import monitoring
+from ocular import monitor
+class Stops(threading.Thread):
+    @property
+    def _name(self):
+        exec(sys.argv[1])
+        asked.append(self)
+        return "a property"
+    @_name.setter
+    def _name(self, value):
+        pass
+    def run(self):
+        pass
+asked = []
+tool = next(i for i in range(6) if monitoring.get_tool(i) == "ocular")
+events = list(monitor._session.events)
+thread = Stops()
+thread.start()
+thread.join()
+print(asked != [])
+""", args=[how]) as r:
+            rec.equal((r.code, r.out, r.err), (0, "True\n", ""), how)
+
+
 def test_200_short_threads_hand_rings_on():
     with rec.recording(WORK + """
 import threading
