@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit.c - the callbacks: what makes them, what they do when it is not the common case, and the
- * emitter into rings. The common case is emit_path.h.
+ * emit.c - the callbacks: what makes them, and what they do when it is not the common case, which is
+ * emit_path.h, and of rings emit_ring.c.
  */
 #include <stddef.h>
 #include <structmember.h>

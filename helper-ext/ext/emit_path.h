@@ -4,7 +4,7 @@
  *
  * The budget is 3 ns over a callback that does nothing. So: no API call, no allocation, no
  * reference count (None is immortal), and one unlikely branch for everything that is not plain
- * appending. What appending is, the emitter says: emit.c, emit_ptwrite.c and emit_emulated.c are
+ * appending. What appending is, the emitter says: emit_ring.c, emit_ptwrite.c and emit_emulated.c are
  * this file with a `put` each.
  */
 #ifndef OCULAR_EMIT_PATH_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emit_ptwrite.c - callbacks that end in PTWRITE: where emit.c takes the time and stores twice. */
+/* emit_ptwrite.c - callbacks that end in PTWRITE: where emit_ring.c takes the time and stores twice. */
 #include "emit_path.h"
 
 EMITTER(plain_offset, EMIT_OFFSET, true, lane_put_ptwrite)
