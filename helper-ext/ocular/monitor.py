@@ -23,6 +23,7 @@ class _Session:
         self.backend = backend
         self.events = modes.events_of(mode, _core.ops, sys.monitoring.events)
         self.tool = _take_tool_id("ocular")
+        self.callbacks = {}
         self.watch = None
 
     def fly(self, wanted):
@@ -34,6 +35,7 @@ class _Session:
             disable = monitoring.DISABLE if name in modes.CAN_DISABLE else None
             callback = _core.callback(_core.ops[name], _shape(name, self.mode), disable)
             monitoring.register_callback(self.tool, getattr(monitoring.events, name), callback)
+            self.callbacks[name] = callback
 
     def listen(self):
         # An earlier session's DISABLEs hold until this; other tools must expect it (PEP 669).
@@ -44,16 +46,10 @@ class _Session:
             sys.monitoring.set_events(self.tool, bits)
 
     def unregister(self):
-        monitoring = sys.monitoring
         _core.unlisten()
         if self.watch:
             self.watch.stop()
-        if monitoring.get_tool(self.tool) != "ocular":
-            return  # the program took the tool id away, and the callbacks with it
-        monitoring.set_events(self.tool, 0)
-        for name in self.events:
-            monitoring.register_callback(self.tool, getattr(monitoring.events, name), None)
-        monitoring.free_tool_id(self.tool)
+        give_back(self.tool, "ocular", self.callbacks)
 
 
 _session = None
@@ -88,6 +84,24 @@ def _free_tool_id():
             return tool
     names = ", ".join(str(sys.monitoring.get_tool(tool)) for tool in sorted(TOOL_IDS))
     raise RuntimeError("ocular: no tool id of sys.monitoring is free; in use by: " + names)
+
+
+def give_back(tool, name, callbacks):
+    """A tool id, with all that is ours of it: events, {event: callback}. The program may have freed it, which leaves events
+    and callbacks as they are (3.12, 3.13), and another tool may have it by now: its events and callbacks stay."""
+    monitoring = sys.monitoring
+    if monitoring.get_tool(tool) is None:
+        monitoring.use_tool_id(tool, name)
+    ours = monitoring.get_tool(tool) == name
+    if ours:
+        monitoring.set_events(tool, 0)
+    for event, callback in callbacks.items():
+        event = getattr(monitoring.events, event)
+        there = monitoring.register_callback(tool, event, None)
+        if there != callback:
+            monitoring.register_callback(tool, event, there)
+    if ours:
+        monitoring.free_tool_id(tool)
 
 
 def _jit():

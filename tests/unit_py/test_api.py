@@ -172,6 +172,41 @@ print(taken)
         rec.equal([e for e in r.events() if e.name in ("GAP", "FOREIGN")], [])
 
 
+TAKEN = """
+import sys
+from sys import monitoring
+def f(): pass
+ocular.start_tracing(perfetto=False, console=False)
+tool = next(i for i in range(6) if monitoring.get_tool(i) == "ocular")
+monitoring.free_tool_id(tool)
+{}
+ocular.stop_tracing()
+name = monitoring.get_tool(tool)
+if not name: monitoring.use_tool_id(tool, "later")
+print(name, monitoring.get_events(tool) == monitoring.events.{}, end=" ")
+f()
+events = [getattr(monitoring.events, e) for e in dir(monitoring.events) if e.isupper() and e != "NO_EVENTS"]
+print([x for x in (monitoring.register_callback(tool, e, None) for e in events) if x])
+"""
+
+
+def test_a_program_that_frees_our_tool_id():
+    """The events go off with tracing all the same, but for another tool's."""
+    theirs = """
+monitoring.use_tool_id(tool, "theirs")
+class Seen:
+    def __call__(self, code, offset):
+        if code is f.__code__: print("seen", end=" ")
+    def __repr__(self): return "Seen"
+monitoring.register_callback(tool, monitoring.events.PY_START, Seen())
+monitoring.set_events(tool, monitoring.events.PY_START)
+"""
+    for how, events, wanted in ("", "NO_EVENTS", "None True []\n"), (theirs, "PY_START", "theirs True seen [Seen]\n"):
+        with tempfile.TemporaryDirectory() as temp:
+            done = python(WORK + TAKEN.format(how, events), cwd=temp)
+            rec.equal((done.returncode, done.stdout), (0, wanted), done.stderr)
+
+
 def test_misuse_is_a_clear_error():
     with tempfile.TemporaryDirectory() as temp:
         done = python("""
