@@ -48,8 +48,10 @@ class _Session:
     def unregister(self):
         _core.unlisten()
         if self.watch:
-            self.watch.stop()
-        give_back(self.tool, "ocular", self.callbacks)
+            left = self.watch.stop()
+            if self.watch.tool is not None:
+                _give_back(self.watch.tool, "ocular triggers", left)
+        _give_back(self.tool, "ocular", self.callbacks)
 
 
 _session = None
@@ -86,7 +88,7 @@ def _free_tool_id():
     raise RuntimeError("ocular: no tool id of sys.monitoring is free; in use by: " + names)
 
 
-def give_back(tool, name, callbacks):
+def _give_back(tool, name, callbacks):
     """A tool id, with all that is ours of it: events, {event: callback}. The program may have freed it, which leaves events
     and callbacks as they are (3.12, 3.13), and another tool may have it by now: its events and callbacks stay."""
     monitoring = sys.monitoring

@@ -81,14 +81,12 @@ class Watch:
             _thread.start_new_thread(self._feel, (triggers.lag,))
 
     def stop(self):
+        """What is left of the tool: {event: callback}."""
         import gc
         self.running = False
         if _core.collector in gc.callbacks:
             gc.callbacks.remove(_core.collector)
-        if self.tool is not None and sys.monitoring.get_tool(self.tool) == "ocular triggers":
-            sys.monitoring.set_events(self.tool, 0)
-            sys.monitoring.register_callback(self.tool, sys.monitoring.events.RAISE, None)
-            sys.monitoring.free_tool_id(self.tool)
+        return {"RAISE": self._raised}
 
     def _raised(self, code, offset, exception):
         # RAISE comes again in each frame that the exception passes: only the first has no other below.

@@ -245,6 +245,17 @@ print(gc.callbacks, [sys.monitoring.get_tool(i) for i in range(6)])
 """
     got, out = fired(source, "exception ValueError", "lag 1s", "call m:f > 1s")
     equal(out, "[] [None, None, None, None, None, None]\n")
+    source = """
+import sys
+from ocular import monitor
+tool = next(i for i in range(6) if sys.monitoring.get_tool(i) == "ocular triggers")
+sys.monitoring.free_tool_id(tool)
+monitor.stop()
+sys.monitoring.use_tool_id(tool, "later")
+print(sys.monitoring.get_events(tool), sys.monitoring.register_callback(tool, sys.monitoring.events.RAISE, None))
+"""
+    got, out = fired(source, "exception ValueError")
+    equal(out, "0 None\n")
 
 
 if __name__ == "__main__":
