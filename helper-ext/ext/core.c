@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <x86intrin.h>
 
+#include "clock.h"
 #include "codes.h"
 #include "collector.h"
 #include "dispatch_python.h"
@@ -26,7 +27,6 @@
 #include "setup.h"
 #include "snapshot.h"
 #include "table.h"
-#include "timer.h"
 #include "trigger.h"
 
 struct state {
@@ -235,7 +235,7 @@ static void write_stop(void)
 		text_printf(&t, "[%u,%llu]", totals[i].tid, (unsigned long long)totals[i].words);
 	}
 	text_printf(&t, "],\"lost\":%llu,\"at_ns\":%llu}", (unsigned long long)lost,
-		    (unsigned long long)timer_now());
+		    (unsigned long long)clock_ns(CLOCK_MONOTONIC));
 	table_write(&t);
 	table_stop();
 	text_free(&t);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <x86intrin.h>
 
+#include "clock.h"
 #include "duty.h"
 #include "pending.h"
 #include "process.h"
@@ -86,8 +87,9 @@ static void tell_window(const struct part *p, uint64_t from, uint64_t at)
  */
 static void close_window(struct part *p)
 {
-	uint64_t now = timer_now(), tsc = __rdtsc(), begin = schedule_begin(duty(), p->window);
-	uint64_t end = begin + duty()->window_ns, late = now > end ? now - end : 0;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), tsc = __rdtsc();
+	uint64_t begin = schedule_begin(duty(), p->window), end = begin + duty()->window_ns;
+	uint64_t late = now > end ? now - end : 0;
 
 	set_events(p, 0);
 	lanes_shut(p->codes->interpreter,
@@ -99,7 +101,7 @@ static void close_window(struct part *p)
 
 static void follow_schedule(struct part *p)
 {
-	uint64_t number = schedule_window(duty(), timer_now());
+	uint64_t number = schedule_window(duty(), clock_ns(CLOCK_MONOTONIC));
 
 	if (p->window && p->window != number)
 		close_window(p);
@@ -142,7 +144,7 @@ static struct part *add_part(struct codes *codes, int tool, int events)
 	p->codes = codes;
 	p->tool = tool;
 	p->events = events;
-	p->since = timer_now();
+	p->since = clock_ns(CLOCK_MONOTONIC);
 	process_lock();
 	p->next = parts;
 	parts = p;
@@ -235,7 +237,7 @@ void duty_forked(void)
 			continue;
 		}
 		atomic_store(&p->asked, false);
-		p->since = timer_now();
+		p->since = clock_ns(CLOCK_MONOTONIC);
 		at = &p->next;
 	}
 	if (ticking && parts)

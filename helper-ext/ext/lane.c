@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "lane.h"
 #include "process.h"
 #include "rings.h"
@@ -300,18 +301,10 @@ static bool lane_attach_trace(struct lane *l)
 	return l->at.limit == UINT64_MAX;
 }
 
-static uint64_t clock_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
-
 /* Wait until a quarter is free, so that waiting comes in few long pieces; LANE_BURST is enough. */
 static bool lane_wait(struct lane *l, uint32_t wait_ms)
 {
-	uint64_t deadline = clock_ms() + wait_ms;
+	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + wait_ms * 1000000ull;
 	struct timespec nap = { .tv_nsec = LANE_NAP_NS };
 	unsigned int i;
 
@@ -320,7 +313,7 @@ static bool lane_wait(struct lane *l, uint32_t wait_ms)
 			sched_yield();
 			continue;
 		}
-		if (clock_ms() >= deadline || rings_deserted(l->ring))
+		if (clock_ns(CLOCK_MONOTONIC) >= deadline || rings_deserted(l->ring))
 			break;
 		nanosleep(&nap, NULL);
 	}

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
+#include "clock.h"
 #include "marker.h"
 #include "process.h"
 #include "table.h"
@@ -94,14 +94,6 @@ static int append(struct text *line)
 	if (!kept->length)
 		text_free(kept);
 	return err;
-}
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
 static void add_clock(struct text *t)

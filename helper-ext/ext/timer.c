@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "schedule.h"
 #include "timer.h"
 
@@ -22,14 +23,6 @@ static struct {
 	struct ring_duty duty;
 	void (*ring)(void);
 } timer = { .mutex = PTHREAD_MUTEX_INITIALIZER };
-
-uint64_t timer_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 /* Until the time has come, or somebody wants the end. */
 static bool wait_until(uint64_t ns)
@@ -46,7 +39,7 @@ static void *run(void *unused)
 {
 	pthread_mutex_lock(&timer.mutex);
 	timer.tid = (pid_t)syscall(SYS_gettid);
-	while (wait_until(schedule_edge(&timer.duty, timer_now()))) {
+	while (wait_until(schedule_edge(&timer.duty, clock_ns(CLOCK_MONOTONIC)))) {
 		pthread_mutex_unlock(&timer.mutex);
 		timer.ring();
 		pthread_mutex_lock(&timer.mutex);

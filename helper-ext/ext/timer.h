@@ -13,6 +13,4 @@ bool timer_start(const struct ring_duty *duty, void (*ring)(void));
 /* It has ended when this returns. True: there was one. */
 bool timer_stop(void);
 
-uint64_t timer_now(void);
-
 #endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* clock.h - a clock of the kernel's in ns. */
+#ifndef OCULAR_CLOCK_H
+#define OCULAR_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+#endif
