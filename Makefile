@@ -64,7 +64,7 @@ ONLY     = $(if $(findstring command,$(origin PYTHON)),$(PYTHON))
 # V=1 shows whole commands.
 say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 
-.PHONY: all tools ext unit test doors demo sanitize fuzz bench test-newest test-hardware install uninstall clean
+.PHONY: all tools ext unit test run-tests doors demo sanitize fuzz bench test-newest test-hardware install uninstall clean
 all: tools ext
 
 tools: $(addprefix $B/bin/ocular-,record fsck feed pt qemu qemu-pt.so qemu-guest.so diff) $B/perf/ocular.so
@@ -158,9 +158,14 @@ ONCE    := $(filter-out tests/unit_py/% $(DOORS),$(wildcard tests/*/test_*.py te
 unit: tools $(UNIT)
 	tests/run $(UNIT) tests/golden/test_golden.sh
 
+# A make for each step: it expands all lines of a recipe before the first one runs, which may install a Python.
 test:
 	scripts/setup --for test
 	+$(MAKE) all $(UNIT) $B/tests/producer $B/tests/ptwrite-catch.so
+	+$(MAKE) run-tests
+
+run-tests:
+	@scripts/find-pythons $(ONLY) >/dev/null
 	tests/run $(UNIT) $(EACH) $(ONCE)
 
 doors: all $B/tests/ptwrite-catch.so

@@ -1,0 +1,41 @@
+#!/bin/sh
+# What counts: tests/run with tests that end in every way, and which tests `make test` gives it.
+# shellcheck source=tests/wrapper/tap.sh
+. "$(dirname "$0")/tap.sh"
+cd "$scratch" || exit 1
+
+# counted STATUS COUNTS SCRIPT: a test that is this script.
+counted() {
+	printf '#!/bin/sh\n%s\n' "$3" >a_test
+	chmod +x a_test
+	says "$1" "^$2\$" "$root/tests/run" ./a_test
+}
+
+ok "lines" counted 0 '2 passed, 0 failed, 1 skipped' 'echo "ok 1 - a"; echo "ok 2 - b # SKIP c"; echo "ok 3 - d"; echo 1..3'
+ok "a failure" counted 1 '1 passed, 1 failed, 0 skipped' 'echo "ok 1 - a"; echo "not ok 2 - b"; echo 1..2; exit 1'
+ok "status 77 skips the whole test" counted 0 '0 passed, 0 failed, 1 skipped' 'echo "no such tool here"; exit 77'
+ok "but discards no failure" counted 1 '0 passed, 2 failed, 0 skipped' 'echo "not ok 1 - a"; exit 77'
+ok "nor what passed before it broke off" counted 1 '1 passed, 1 failed, 0 skipped' 'echo "ok 1 - a"; exit 77'
+ok "fewer lines than planned" counted 1 '1 passed, 1 failed, 0 skipped' 'echo 1..2; echo "ok 1 - a"'
+ok "no line" counted 1 '0 passed, 1 failed, 0 skipped' 'true'
+ok "an exit status that no line explains" counted 1 '1 passed, 1 failed, 0 skipped' 'echo "ok 1 - a"; echo 1..1; exit 3'
+
+# A machine without a Python, until scripts/setup has been there; `all` is not made.
+mkdir -p fresh/scripts fresh/tests/unit_py fresh/tests/doors
+cp "$root/Makefile" fresh
+touch fresh/tests/unit_py/test_one.py fresh/tests/doors/test_truth.py
+printf '#!/bin/sh\n[ -e installed ] && cat installed && exit\necho "no CPython at all" >&2\nexit 1\n' >fresh/scripts/find-pythons
+printf '#!/bin/sh\necho /a/python >installed\n' >fresh/scripts/setup
+printf '#!/bin/sh\necho "tests: $*"\n' >fresh/tests/run
+cat >fresh/a_make <<'END'
+#!/bin/sh
+[ "$1" = all ] || exec make --no-print-directory "$@"
+END
+chmod +x fresh/scripts/* fresh/tests/run fresh/a_make
+make_test() { env -u MAKEFLAGS -u MAKELEVEL -u PYTHON make -C fresh B=/none MAKE=./a_make "$@"; }
+each='^tests: /a/python tests/unit_py/test_one.py tests/doors/test_truth.py --python /a/python$'
+
+ok "the interpreter that 'make test' installs is tested" says 0 "$each" make_test test
+printf '#!/bin/sh\nrm -f installed\n' >fresh/scripts/setup
+ok "no interpreter: no test runs, one line says so" says 2 '^no CPython at all$' make_test test
+done_testing
