@@ -128,6 +128,7 @@ machine ranges "$all" "$terms noretcomp"
 	echo 4 >ranges/pmu/intel_pt/nr_addr_filters
 	echo 3ff >ranges/pmu/intel_pt/caps/cycle_thresholds
 	echo config:19-22 >ranges/pmu/intel_pt/format/cyc_thresh
+	on ranges $opcodes -c "$program" >/dev/null
 	ok "no threshold of CYC that the processor does not have" grep -q -e 'ptw,cyc,branch' args
 	echo ffff >ranges/pmu/intel_pt/caps/cycle_thresholds
 	ok "none by option" ranges 0 ranges $opcodes --no-filter -c "$program"
