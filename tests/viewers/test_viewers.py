@@ -8,6 +8,7 @@ the JSON in every way a timeline can be written. The viewers come from npm, pinn
 """
 
 import collections
+import fcntl
 import itertools
 import json
 import os
@@ -503,18 +504,20 @@ ONCE = {
 
 
 def install():
-    """Folder of the packages, installed from the lock file where they are not yet."""
+    """Folder of the packages, installed from the lock file where they are not yet; by one test at a time."""
     target = os.path.join(recording.BUILD, "viewers")
-    lock = os.path.join(HERE, "package-lock.json")
+    wanted = os.path.join(HERE, "package-lock.json")
     stamp = os.path.join(target, "installed")
     os.makedirs(target, exist_ok=True)
-    if not os.path.exists(stamp) or os.path.getmtime(stamp) < os.path.getmtime(lock):
-        for name in ("package.json", "package-lock.json"):
-            shutil.copy(os.path.join(HERE, name), target)
-        subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=target, check=True,
-                       stdout=subprocess.DEVNULL, timeout=recording.LIMIT)
-        with open(stamp, "w", encoding="utf-8"):
-            pass
+    with open(os.path.join(target, "lock"), "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(stamp) or os.path.getmtime(stamp) < os.path.getmtime(wanted):
+            for name in ("package.json", "package-lock.json"):
+                shutil.copy(os.path.join(HERE, name), target)
+            subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=target, check=True,
+                           stdout=subprocess.DEVNULL, timeout=recording.LIMIT)
+            with open(stamp, "w", encoding="utf-8"):
+                pass
     return os.path.join(target, "node_modules")
 
 
