@@ -13,7 +13,8 @@ How the streams of a (pid, tid) are aligned:
   start-up, and is dropped.
 - Threads and forked processes that start while both tools are at work are compared from their first event.
 A GAP or FOREIGN line never equals anything, but for one place: the recording ends with the program it began
-with, so a process that lives on (multiprocessing's resource tracker) is compared up to a GAP that ends it.
+with, so a process that lives on (multiprocessing's resource tracker) is compared up to where its events end,
+with or without a GAP. One at least must be there if it began before.
 
 Times: both tools are called for one event one after the other, so an event's time in Ocular must lie
 between the witness's times of the event before and the event after, give or take CLOCK_ERROR_NS.
@@ -146,7 +147,10 @@ def compare(ours, truth, owner):
     for key in sorted(ours.keys() | truth.keys()):
         a, b = aligned(ours.get(key, ()), truth.get(key, ()), owner)
         if b and b[-1].time > ended:
+            began = b[0].time
             a, b = cut_short(a, b)
+            if not b and began < ended:
+                found.append(f"pid {key[0]} tid {key[1]}: no event of what lives on")
         difference = compare_events(a, b) or compare_times(a, b)
         if difference:
             found += [f"pid {key[0]} tid {key[1]}: {difference[0]}", *difference[1:]]

@@ -92,17 +92,24 @@ def start_up(truth, key, owner):
 
 
 def lives_on(truth, key, owner):
-    """A process may end with a GAP where the recording ended, but only if it did live on, and only there."""
-    def child(later):
-        return [event._replace(time=event.time + later) for event in truth[key]]
+    """A process may end where the recording ended, with a GAP or without one, but only if it did live on.
 
-    def differs(later, damage):
-        ours = child(later)
+    It must have begun, too, if it is older than that end.
+    """
+    def differs(later, damage, first=None):
+        """The child's events are so much later than they were; of the first half it may be something else."""
+        half = len(truth[key]) // 2
+        wanted = [event._replace(time=event.time + (later if first is None or i >= half else first))
+                  for i, event in enumerate(truth[key])]
+        ours = list(wanted)
         damage(ours)
-        return bool(compare.compare({**truth, (1, 1): ours}, {**truth, (1, 1): child(later)}, owner))
+        return bool(compare.compare({**truth, (1, 1): ours}, {**truth, (1, 1): wanted}, owner))
 
     def cut_at_gap(events):
         events[-100:] = [events[-100]._replace(event="GAP")]
+
+    def cut_without_gap(events):
+        del events[-100:]
 
     def cut_and_changed(events):
         cut_at_gap(events)
@@ -110,7 +117,9 @@ def lives_on(truth, key, owner):
 
     day = 86_400_000_000_000
     cases = {"lived on, cut": not differs(day, cut_at_gap), "ended, cut": differs(0, cut_at_gap),
-             "lived on, cut and changed": differs(day, cut_and_changed)}
+             "lived on, cut, no GAP": not differs(day, cut_without_gap), "ended, cut, no GAP": differs(0, cut_without_gap),
+             "lived on, cut and changed": differs(day, cut_and_changed),
+             "lived on, nothing there": differs(day, list.clear, 0), "began afterwards": not differs(day, list.clear)}
     return [name for name, right in cases.items() if not right]
 
 
