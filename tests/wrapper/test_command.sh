@@ -40,7 +40,12 @@ attach_picked() {
 }
 
 attach_nothing() { WANTED=none PATH=$PWD/bin:$PATH on_terminal "$ocular" attach; }
-coloured() { "$ocular" report r1 | grep "$(printf '\033')"; }
+plain() { "$ocular" report r1 >plain.txt && [ -s plain.txt ] && ! grep "$(printf '\033')" plain.txt; }
+summary_alone() { "$ocular" report --summary - r1 | "$python" -m json.tool; }
+small() {
+	"$ocular" report r1 -q --perfetto t.pftrace.gz --iterations slices --min-duration 1us --max-size 1M &&
+		[ -s t.pftrace.gz ] && [ "$(wc -c <t.pftrace.gz)" -le 1048576 ]
+}
 
 # asked ITRACE KEY VALUE BACKEND: what perf is asked to tell of a recording whose code tables say so.
 mkdir noting && cat >noting/perf <<'END' && chmod +x noting/perf
@@ -120,14 +125,14 @@ ok "an interpreter in the program's place is the interpreter" says 4 'total 4995
 	"$ocular" record -q -o r6 -- "$python" 'a folder/my app.py' 4
 ok "a report" says 0 'my app.py' "$ocular" report r1
 ok "an events text on standard output" says 0 '^# ocular events 1' "$ocular" report r1 --events -
-ok "and nothing else there" says 0 '^{"schema": *1\|^{' "$ocular" report --summary - r1
+ok "a summary on standard output, and nothing else there" summary_alone
 ok "files beside the report" says 0 'my app.py' "$ocular" report r1 --perfetto 'a trace.json' --summary s.json --events e.txt
 ok "the trace is JSON" "$python" -m json.tool 'a trace.json'
 ok "the summary is JSON" "$python" -m json.tool s.json
 ok "colours on a terminal" says 0 "$(printf '\033')\[1m" on_terminal "$ocular" report r1
-ok "and none elsewhere" says 1 '' coloured
+ok "and none elsewhere" plain
 ok "-q shows no report" silent "$ocular" report -q r1 --summary s.json
-ok "a smaller timeline" says 0 '' "$ocular" report r1 -q --perfetto t.pftrace.gz --iterations slices --min-duration 1us --max-size 1M
+ok "a smaller timeline" small
 ok "a size that is none" says 1 'max_size=N' "$ocular" report r1 -q --perfetto t.json --max-size 5
 ok "a sink that cannot be written" says 1 'no/such' "$ocular" report r1 --perfetto no/such/trace.json
 ok "a number that is none" says 1 'loops' "$ocular" report r1 --loops many

@@ -108,8 +108,8 @@ ok "the table" says 0 '^ *+*[0-9].* work, app.py:' "$ocular" diff fast slow
 ok "what failed is marked" says 1 ' ! work, app.py' "$ocular" diff fast slow --fail-over 50%
 ok "the whole" says 1 '^bytecodes .* !' "$ocular" diff exact more --fail-over 2%
 ok "opcodes" says 0 'BINARY_OP, BINARY_OP_ADD_INT -> BINARY_OP_ADD_FLOAT' "$ocular" diff fast floats
-wide() { "$ocular" diff --all fast slow >text && grep -E '^.{81}' text; }
-ok "no line is longer than a terminal" says 1 '^' wide
+narrow() { "$ocular" diff --all fast slow >text && [ -s text ] && ! grep -E '^.{81}' text; }
+ok "no line is longer than a terminal" narrow
 
 # --- bad input: exit status 2, and one line ---
 echo '{"schema": 1}' >half.json
