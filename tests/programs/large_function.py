@@ -10,11 +10,13 @@ source = "\n".join(lines)
 namespace = {}
 exec(compile(source, "large.py", "exec"), namespace)
 large = namespace["large"]
-print(len(large.__code__.co_code) > 20000, large(1))
+assert len(large.__code__.co_code) > 20000
+print(large(1))
 
 lines = ["def huge(x):", "    if x:"]
 lines += [f"        v{i} = x; x = v{i} + name{i % 400} if not x else v{i}" for i in range(3500)]
 lines += ["    for i in range(4):", "        x += i", "    return x"]
 exec(compile("\n".join(lines), "huge.py", "exec"), namespace)
 huge = namespace["huge"]
-print(len(huge.__code__.co_code) > 65536, huge(0), huge(1))
+assert len(huge.__code__.co_code) > 65536
+print(huge(0), huge(1))
