@@ -4,11 +4,13 @@
 . "$(dirname "$0")/tap.sh"
 cd "$root" || exit 1
 
-for script in $(git ls-files 2>/dev/null | xargs grep -lE '^#!.*\b(sh|bash)$|^# shellcheck shell=' 2>/dev/null); do
+scripts=$(find . \( -name .git -o -path ./build -o -name node_modules \) -prune -o -type f \
+	-exec grep -lIE '^#!.*\b(sh|bash)$|^# shellcheck shell=' {} +)
+for script in $scripts; do
 	ok "$script" shellcheck -x "$script"
 done
 # All of them are sourced by one shell: of two functions of one name the later would be everybody's.
 ok "no function has two definitions" test -z \
 	"$(grep -hoE '^[A-Za-z_]+\(\)' scripts/ocular scripts/commands/*.sh | sort | uniq -d)"
-[ $number -gt 1 ] || skip "scripts" "not a git checkout"
+ok "the scripts were found" [ $number -gt 20 ]
 done_testing
