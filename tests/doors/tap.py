@@ -4,7 +4,7 @@ import traceback
 
 
 class Plan:
-    """Prints results as they come and the plan at the end; use as a context manager.
+    """Prints results as they come and the plan at the end; use as a context manager, which exits if any failed.
 
     An exception inside `case` fails that case; one anywhere else leaves the plan unprinted, which tests/run
     takes for a failure.
@@ -19,6 +19,8 @@ class Plan:
     def __exit__(self, kind, error, trace):
         if kind is None:
             print(f"1..{self.count}", flush=True)
+            if self.failed:
+                raise SystemExit(1)
 
     def result(self, name, problems=()):
         """One line for `name`, with each of `problems` as a comment below it when there are any."""
