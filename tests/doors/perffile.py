@@ -7,7 +7,6 @@ import struct
 
 HEADER = 104
 DATA_SIZE = 48  # where the header keeps data.size; data.offset is before it
-FEATURES = 72  # its bitmap of feature sections, which stand behind the data
 FEATURES = 72  # 256 bits: which sections follow the data, by a table of (offset, size)
 AUXTRACE = 71
 AUXTRACE_EVENT = 48  # bytes of the record before its payload
@@ -48,7 +47,7 @@ class PerfFile:
         return [(at + AUXTRACE_EVENT, at + size) for kind, at, size in self.records() if kind == AUXTRACE]
 
     def append_words(self, values):
-        """PTW packets of these values at the end of the last payload. Feature sections go: they would move."""
+        """PTW packets of these values at the end of the last payload."""
         start, end = self.payloads()[-1]
         packets = b"".join(PTW8 + struct.pack("<Q", value) for value in values)
         packets += bytes(-len(packets) % 8)
