@@ -3,32 +3,51 @@
  * fuzz_feed.c - any bytes as an events text: through stacks, loops and every sink.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "analysis.h"
 #include "feed.h"
 
-#define PFTRACE "/tmp/ocular-fuzz-null.pftrace" /* leads to /dev/null: the name chooses the format */
-#define WORDS	8
+#define WORDS 8
+
+/* Leads to /dev/null: the name chooses the format. */
+static char pftrace[] = "perfetto=/tmp/ocular-fuzz-XXXXXX.pftrace";
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static char *pftrace_path(void)
+{
+	return pftrace + strlen("perfetto=");
+}
+
+static void forget(void)
+{
+	unlink(pftrace_path());
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
+	int fd = mkstemps(pftrace_path(), strlen(".pftrace"));
+
 	(void)argc;
 	(void)argv;
-	unlink(PFTRACE);
-	return symlink("/dev/null", PFTRACE);
+	if (fd < 0)
+		return -1;
+	close(fd);
+	forget();
+	atexit(forget);
+	return symlink("/dev/null", pftrace_path());
 }
 
 /* One of these is taken, by the size of the input. */
 static char *const ways[][WORDS] = {
 	{ "perfetto=/dev/null", "summary=/dev/null", "events=/dev/null" },
-	{ "perfetto=" PFTRACE, "pstats=/dev/null", "collapsed=/dev/null" },
+	{ pftrace, "pstats=/dev/null", "collapsed=/dev/null" },
 	{ "perfetto=/dev/null", "iterations=slices", "speedscope=/dev/null" },
-	{ "perfetto=" PFTRACE, "iterations=slices", "min_duration=50ns", "callgrind=/dev/null" },
-	{ "perfetto=" PFTRACE, "iterations=slices", "max_size=16K", "html=/dev/null" },
+	{ pftrace, "iterations=slices", "min_duration=50ns", "callgrind=/dev/null" },
+	{ pftrace, "iterations=slices", "max_size=16K", "html=/dev/null" },
 	{ "perfetto=/dev/null", "min_duration=50ns", "max_size=16K" },
 };
 
