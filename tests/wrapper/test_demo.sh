@@ -6,7 +6,7 @@ python=$("$root/scripts/find-pythons" | head -n 1)
 trace=$build/demo/ocular_trace.json
 rm -rf "$build/demo"
 
-demo() { env -u PYTHON -u OCULAR_BUILD "$root/scripts/demo" >"$scratch/demo" 2>&1; }
+demo() { env -u PYTHON OCULAR_BUILD="$build" "$root/scripts/demo" >"$scratch/demo" 2>&1; }
 shown() { cat "$scratch/demo" && grep -Eq -e "$1" "$scratch/demo"; }
 
 # Calls in the trace: as many as the program makes.
