@@ -2,7 +2,6 @@
 """Threads, forks, executed programs, sub-interpreters: each has its own stream, complete."""
 
 import collections
-import glob
 import os
 import subprocess
 import sys
@@ -200,19 +199,11 @@ if __name__ == "__main__":
         rec.equal(list(jumps_by(r.events("work"), "pid").values()), [9])
 
 
-def old_python():
-    for path in ["/usr/bin/python3", *glob.glob(os.path.expanduser("~/.pyenv/versions/*/bin/python"))]:
-        probe = "import sys; sys.exit(sys.version_info >= (3, 12))"
-        if os.path.exists(path) and subprocess.run([path, "-c", probe]).returncode == 0:
-            return path
-    raise rec.Skip("no older Python here")
-
-
 def test_old_child_is_noted_not_disturbed():
     with rec.recording("""
 import subprocess, sys
 sys.exit(subprocess.run([sys.argv[1], "-c", "print(1)"]).returncode)
-""", args=[old_python()]) as r:
+""", args=[rec.old_python()]) as r:
         rec.equal((r.code, r.out, r.err), (0, "1\n", ""))
         note, = r.lines("untraced")
         assert "3.12 or newer" in note["reason"], note
