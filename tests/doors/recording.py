@@ -159,6 +159,14 @@ def truth(folder):
     return read_truth(glob.glob(os.path.join(folder, "truth-*.txt")))
 
 
+def need_qemu():
+    """Ends a test of the emulated processor where no QEMU takes the plugin: skipped, but in CI there must be one."""
+    emulator = shutil.which("qemu-x86_64")
+    if not emulator or "\n-plugin" not in run([emulator, "-help"]).stdout:
+        print("no qemu-x86_64 with plugins here: Debian 12's qemu-user is one")
+        sys.exit(1 if os.environ.get("CI") else 77)
+
+
 def need_built():
     """Ends the test with one line when there is nothing to test."""
     missing = [path for path in (RECORDER, FSCK, PLUGIN, HOOK) if not os.path.exists(path)]

@@ -455,6 +455,7 @@ def main():
     options.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains it")
     options = options.parse_args()
     recording.need_built()
+    recording.need_qemu()
     with Plan() as plan:
         for python in recording.pythons(options):
             for name, function, *arguments in cases(python):

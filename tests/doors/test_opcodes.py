@@ -629,6 +629,7 @@ def main():
     options.add_argument("--pyperformance", metavar="FOLDER", help="only its benchmarks, unpacked there; docs/opcodes.md")
     options = options.parse_args()
     recording.need_built()
+    recording.need_qemu()
     with Plan() as plan:
         for python in recording.pythons(options):
             for name, function, *arguments in cases(python, options):

@@ -362,6 +362,7 @@ def migrations_of_both(tools):
 
 def main():
     recording.need_built()
+    recording.need_qemu()
     with Plan() as plan, recording.scratch() as tools:
         for name, libraries in (("words", ()), ("follow", ("-lipt",)), ("stepper", ())):
             compile_program(tools, name, *libraries)

@@ -373,9 +373,10 @@ def by_command(python):
 
 def main():
     recording.need_built()
-    for python in recording.pythons():
-        version = recording.version(python)
-        with Plan() as plan:
+    recording.need_qemu()
+    with Plan() as plan:
+        for python in recording.pythons():
+            version = recording.version(python)
             for program in ALL_WAYS:
                 plan.case(f"{version}, {program}: every way tells the same", same_events, python, program, True)
             for program in PROGRAMS:
