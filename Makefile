@@ -154,6 +154,7 @@ DOORS   := $(addprefix tests/doors/test_,truth.py numbers.py transparency.py reg
 EACH     = $(foreach p,$(PYTHONS),$(foreach t,$(wildcard tests/unit_py/test_*.py),'$p $t') \
 	   $(foreach t,$(wildcard $(DOORS)),'$t --python $p'))
 ONCE    := $(filter-out tests/unit_py/% $(DOORS),$(wildcard tests/*/test_*.py tests/*/test_*.sh))
+EMULATED := 'tests/hardware/test_intel_pt.py --emulated'
 
 unit: tools $(UNIT)
 	tests/run $(UNIT) tests/golden/test_golden.sh
@@ -166,7 +167,7 @@ test:
 
 run-tests:
 	@scripts/find-pythons $(ONLY) >/dev/null
-	tests/run $(UNIT) $(EACH) $(ONCE)
+	tests/run $(UNIT) $(EACH) $(ONCE) $(EMULATED)
 
 doors: all $B/tests/ptwrite-catch.so
 	tests/run $(EACH)

@@ -330,7 +330,7 @@ def repeatable(python):
         steps = [[(b[1] - a[1], b[2]) for words in run for a, b in zip(words, words[1:]) if b[2] >> 59 not in (1, 31)]
                  for run in (first, second)]
         differ = sum(a != b for a, b in zip(*steps))
-        if len(steps[0]) != len(steps[1]) or differ > len(steps[0]) // 50:
+        if len(steps[0]) != len(steps[1]) or differ:
             return [f"{differ} of {len(steps[0])} and {len(steps[1])} steps differ"]
         return []
 

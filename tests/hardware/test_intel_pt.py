@@ -257,6 +257,8 @@ def main():
         print("no Intel PT here (ocular check says why); --emulated tries the emulated processor")
         sys.exit(SKIP)
     recording.need_built()
+    if chosen.emulated:
+        recording.need_qemu()
     with Plan() as plan:
         machine = Machine(recording.pythons(chosen)[-1], chosen.emulated)
         claims(plan, machine)
