@@ -43,8 +43,9 @@ int loop_leave_frame(struct stack *s, bool whole)
 }
 
 /*
- * Leaves the loops that cannot be around this back-edge: those inside it and those before it. *found:
- * the one that it is of, NULL if that is not open.
+ * Leaves the loops that cannot be around this back-edge's loop: those inside it and those before it. *found:
+ * the one that it is of, NULL if that is not open. What tells is where the jump leads: an exception handler,
+ * which continues a loop, may lie far behind all of it.
  */
 static int innermost(struct stack *s, const struct frame *f, const struct sample *jump,
 		     struct open_loop **found)
@@ -57,7 +58,7 @@ static int innermost(struct stack *s, const struct frame *f, const struct sample
 
 		if (o->loop->head == jump->target)
 			*found = o;
-		if (*found || (o->loop->head < jump->target && jump->offset <= o->loop->end))
+		if (*found || (o->loop->head < jump->target && jump->target <= o->loop->end))
 			break;
 		err = leave(s, f, true);
 	}

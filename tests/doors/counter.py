@@ -2,10 +2,10 @@
 
 It knows nothing of Ocular. Calls, recursive calls and resumptions are counted by cProfile's definitions on a
 stack of its own; loop trips from JUMP events, or where those are off from one instruction to the next of the
-same frame; opcodes and what followed them on the thread from INSTRUCTION events, by offset.
+same frame; entries of loops by the ways through the bytecode, exception handlers among them; opcodes and what followed them on the thread from INSTRUCTION events, by offset.
 
 At exit the counts become one Python literal, counts-PID.txt in $TRUTH_DIR:
-[(file, qualname, first line, {"events": {name: n}, "calls", "recursive", "resumes", "loops": {head: trips},
+[(file, qualname, first line, {"events": {name: n}, "calls", "recursive", "resumes", "loops": {head: trips}, "entries": {head: n},
   "opcodes": {offset: n}, "names": {offset: name}, "ends": {head: last back-edge}, "pairs": {(offset, next name): n}})]
 """
 
@@ -28,6 +28,33 @@ def escaped(name):
     return name.encode("utf-8", "backslashreplace").decode()
 
 
+def predecessors(code, instructions):
+    """{offset: offsets of what may run before it in this frame}, ways into exception handlers too."""
+    before = {i.offset: set() for i in instructions}
+    entries = dis.Bytecode(code).exception_entries
+    for i, after in zip(instructions, [*instructions[1:], None]):
+        if i.opcode in dis.hasjrel:
+            before[i.argval].add(i.offset)
+        leaves = i.opname.startswith(("JUMP_", "RETURN_", "RAISE", "RERAISE")) and i.opname != "RETURN_GENERATOR"
+        if after and not leaves:
+            before[after.offset].add(i.offset)
+        for entry in entries:
+            if entry.start <= i.offset < entry.end:
+                before[entry.target].add(i.offset)
+    return before
+
+
+def natural_loop(head, sources, before, first):
+    """The offsets from which a jump back to head is reached. None: it is reached past head, which is none of a loop."""
+    inside, new = {head}, list(sources)
+    while new:
+        at = new.pop()
+        if at not in inside:
+            inside.add(at)
+            new += before[at]
+    return inside if head == first or first not in inside else None
+
+
 class Code:
     """What is counted of one code object; it is kept alive, so that its id stays its own."""
 
@@ -36,23 +63,34 @@ class Code:
         self.events = collections.Counter()
         self.calls = self.recursive = self.resumes = 0
         self.loops = collections.Counter()
+        self.entries = collections.Counter()
         self.opcodes = collections.Counter()
         self.pairs = collections.Counter()
         instructions = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
         self.names = {i.offset: i.opname for i in instructions}
         self.back = {i.offset: i.argval for i in instructions if i.opname == "JUMP_BACKWARD"}
+        self.insides = self.natural_loops(code, instructions)
         self.entry = next((i.offset for i in instructions if i.opname == "RESUME"), -1)
+
+    def natural_loops(self, code, instructions):
+        """{head: offsets} of the targets of back-edges that are heads of loops."""
+        before = predecessors(code, instructions)
+        insides = {head: natural_loop(head, [at for at, to in self.back.items() if to == head], before, 0)
+                   for head in set(self.back.values())}
+        return {head: inside for head, inside in insides.items() if inside}
 
     def row(self):
         ends = {head: offset for offset, head in sorted(self.back.items())}
         return (escaped(self.code.co_filename), escaped(self.code.co_qualname), self.code.co_firstlineno, {
             "events": dict(self.events), "calls": self.calls, "recursive": self.recursive,
-            "resumes": self.resumes, "loops": dict(self.loops), "opcodes": dict(self.opcodes),
+            "resumes": self.resumes, "loops": dict(self.loops), "heads": list(self.insides),
+            "entries": dict(self.entries), "opcodes": dict(self.opcodes),
             "names": self.names, "ends": ends, "pairs": dict(self.pairs)})
 
 
 class Thread(threading.local):
-    """What one thread is at: a stack of [Code, offset of the frame's last instruction], and its last instruction."""
+    """What one thread is at: a stack of [Code, offset of the frame's last instruction, heads of its open loops], and
+    its last instruction."""
 
     def __init__(self):
         self.stack = []
@@ -93,7 +131,22 @@ class Counter:
             while stack.pop()[0] is not at:
                 pass
         elif name == "JUMP" and destination <= where:
-            at.loops[destination] += 1
+            self.trip(at, destination, where, stack)
+
+    @staticmethod
+    def pass_by(at, where, stack):
+        """What runs outside of a loop has left it. The heads of the loops that are open."""
+        if not stack or stack[-1][0] is not at:
+            return set()
+        stack[-1][2] = {head for head in stack[-1][2] if where in at.insides[head]}
+        return stack[-1][2]
+
+    def trip(self, at, head, source, stack):
+        at.loops[head] += 1
+        is_open = self.pass_by(at, source, stack)
+        if head in at.insides and head not in is_open:
+            at.entries[head] += 1
+            is_open.add(head)
 
     @staticmethod
     def begin(at, name, stack):
@@ -102,7 +155,7 @@ class Counter:
             at.recursive += any(frame[0] is at for frame in stack)
         else:
             at.resumes += 1
-        stack.append([at, None])
+        stack.append([at, None, set()])
 
     def instruction(self, at, where, stack):
         at.opcodes[where] += 1
@@ -114,7 +167,8 @@ class Counter:
             return
         before, stack[-1][1] = stack[-1][1], where
         if not self.jumps and at.back.get(before) == where:
-            at.loops[where] += 1
+            self.trip(at, where, before, stack)
+        self.pass_by(at, where, stack)
 
     def callback(self, name):
         has_destination = name in tracer.WITH_DESTINATION
