@@ -9,23 +9,48 @@ int32_t loop_line(const struct loop *loop)
 	return i < code->ninstrs && code->instrs[i].line > 0 ? code->instrs[i].line : 0;
 }
 
-static bool contains(const struct loop *loop, int64_t offset)
+/* How many loops begin ahead of an offset: the index of the first that does not. */
+static uint32_t heads_ahead(const struct function *f, int64_t offset)
 {
-	return loop->head <= offset && offset <= loop->end;
+	uint32_t low = 0, high = f->nloops;
+
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (f->loops[mid]->head < offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }
 
-/* The loop with the largest head below `limit` that contains offset, NULL if none does. */
-static const struct loop *innermost(const struct function *f, int64_t offset, int64_t limit)
+/*
+ * What nothing but a handler repeats may be no loop (docs/limits.md), and then no trip of it was timed: its
+ * instructions run as often as what is around it does.
+ */
+static bool has_block(const struct loop *loop)
 {
-	for (uint32_t i = f->nloops; i-- > 0;)
-		if (f->loops[i]->head < limit && contains(f->loops[i], offset))
-			return f->loops[i];
-	return NULL;
+	return loop->cycles.n || loop->extent.body < loop->extent.handlers;
 }
 
 const struct loop *body_block(const struct function *f, int64_t offset)
 {
-	return innermost(f, offset, INT64_MAX);
+	for (uint32_t i = heads_ahead(f, offset + 1); i-- > 0;)
+		if (offset <= f->loops[i]->extent.body && has_block(f->loops[i]))
+			return f->loops[i];
+	return NULL;
+}
+
+/* The innermost loop around the i-th one, in whose handler it may be. NULL: there is none. */
+static const struct loop *around(const struct function *f, uint32_t i)
+{
+	int64_t head = f->loops[i]->head;
+
+	while (i-- > 0)
+		if (extent_has(&f->loops[i]->extent, head))
+			return f->loops[i];
+	return NULL;
 }
 
 /*
@@ -45,12 +70,9 @@ static double own_cycles(const struct function *f, const struct loop *loop)
 {
 	double cycles = stat_mean(&loop->cycles);
 
-	for (uint32_t i = 0; i < f->nloops; i++) {
-		const struct loop *inner = f->loops[i];
-
-		if (inner != loop && innermost(f, inner->head, inner->head) == loop)
-			cycles -= all_cycles(inner) / loop->iterations;
-	}
+	for (uint32_t i = heads_ahead(f, loop->head + 1); i < f->nloops && f->loops[i]->head <= loop->extent.end; i++)
+		if (extent_has(&loop->extent, f->loops[i]->head) && around(f, i) == loop)
+			cycles -= all_cycles(f->loops[i]) / loop->iterations;
 	return cycles > 0 ? cycles : 0;
 }
 
@@ -59,9 +81,8 @@ static uint32_t block_size(const struct function *f, const struct loop *loop)
 	const struct code *code = loop->code;
 	uint32_t n = 0;
 
-	for (uint32_t i = code_index(code, loop->head); i < code->ninstrs; i++)
-		if (contains(loop, code->instrs[i].offset))
-			n += body_block(f, code->instrs[i].offset) == loop;
+	for (uint32_t i = code_index(code, loop->head); i < code->ninstrs && code->instrs[i].offset <= loop->extent.body; i++)
+		n += body_block(f, code->instrs[i].offset) == loop;
 	return n;
 }
 
@@ -108,7 +129,9 @@ static size_t rows_between(const struct code *code, int64_t from, int64_t to, st
 	for (uint32_t i = code_index(code, from); i < code->ninstrs && n < size; i++) {
 		const struct instr *instr = &code->instrs[i];
 
-		if (from <= instr->offset && instr->offset <= to)
+		if (instr->offset > to)
+			break;
+		if (from <= instr->offset)
 			rows[n++] = f->costs ? measured_row(instr, &f->costs[i])
 					     : average_row(instr, f, &last);
 	}
@@ -117,7 +140,7 @@ static size_t rows_between(const struct code *code, int64_t from, int64_t to, st
 
 size_t body_rows(const struct loop *loop, struct body_row *rows, size_t size)
 {
-	return rows_between(loop->code, loop->head, loop->end, rows, size);
+	return rows_between(loop->code, loop->head, loop->extent.body, rows, size);
 }
 
 size_t body_code(const struct code *code, struct body_row *rows, size_t size)

@@ -4,8 +4,8 @@
  *
  * Where INSTRUCTION events were recorded, an instruction's cycles are measured: from its event to
  * the thread's next one. Elsewhere only whole trips are known; then it is its block's average. A
- * block is the instructions whose innermost loop is the same, and its cycles are those of a trip of
- * that loop without the trips of the loops inside it.
+ * block is the instructions in whose bodies the innermost loop is the same, and its cycles are those of a trip
+ * of that loop without the trips of the loops inside it. Exception handlers are in no block, but their cycles are.
  */
 #ifndef OCULAR_BODY_H
 #define OCULAR_BODY_H
@@ -26,11 +26,11 @@ struct body_row {
 /* Source line of the loop's head; 0: unknown. */
 int32_t loop_line(const struct loop *loop);
 
-/* The innermost loop whose instructions offset is one of; NULL: of none that was seen to run. */
+/* The innermost loop whose body offset is in; NULL: of none that was seen to run. */
 const struct loop *body_block(const struct function *f, int64_t offset);
 
 /*
- * The instructions from head to the last back-edge, up to `size` of them. How many; no more than
+ * The instructions from head to the end of its body (extent.h), up to `size` of them. How many; no more than
  * loop->code->ninstrs, and none if the bytecode is not known.
  */
 size_t body_rows(const struct loop *loop, struct body_row *rows, size_t size);

@@ -28,7 +28,8 @@ struct instr {
 	int32_t target;	 /* bytes; -1: no jump */
 	uint8_t base;
 	uint8_t adaptive; /* equals base unless the interpreter specialised it */
-	bool back_edge;	  /* a JUMP_BACKWARD: what PEP 669's JUMP reports of loops */
+	bool back_edge : 1; /* a JUMP_BACKWARD: what PEP 669's JUMP reports of loops */
+	bool handler : 1;   /* a PUSH_EXC_INFO: what an exception handler begins with */
 	uint8_t first;	  /* the adaptive opcode when the code object was first seen */
 };
 

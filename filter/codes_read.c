@@ -223,6 +223,7 @@ static void mark_instrs(const struct process *p, struct code *code)
 		const char *name = process_opname(p, in->base);
 
 		in->back_edge = !strcmp(name, "JUMP_BACKWARD");
+		in->handler = !strcmp(name, "PUSH_EXC_INFO");
 		if (code->entry < 0 && !strcmp(name, "RESUME"))
 			code->entry = in->offset;
 	}

@@ -16,15 +16,6 @@ struct function *function_of(struct code *code)
 	return code->function;
 }
 
-/* The last back-edge to head that the bytecode holds; head itself if the bytecode is not known. */
-static int64_t static_end(const struct code *code, int64_t head)
-{
-	for (uint32_t i = code->ninstrs; i-- > 0;)
-		if (code->instrs[i].target == head && code->instrs[i].offset >= head)
-			return code->instrs[i].offset;
-	return head;
-}
-
 static struct loop *insert_loop(struct function *f, struct code *code, uint32_t at, int64_t head)
 {
 	struct loop **loops = realloc(f->loops, (f->nloops + 1) * sizeof(*loops));
@@ -40,7 +31,7 @@ static struct loop *insert_loop(struct function *f, struct code *code, uint32_t 
 	f->nloops++;
 	loop->code = code;
 	loop->head = head;
-	loop->end = static_end(code, head);
+	loop->extent = extent_of(code, head);
 	return loops[at] = loop;
 }
 

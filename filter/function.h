@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "codes.h"
+#include "extent.h"
 #include "stat.h"
 
 struct form_counts; /* forms.h */
@@ -22,7 +23,7 @@ struct stack; /* stack.h */
 struct loop {
 	const struct code *code;
 	int64_t head; /* bytes */
-	int64_t end;  /* bytes: the last back-edge, as the code table or the trace so far knows it */
+	struct extent extent; /* as the code table or the trace so far knows it */
 	uint64_t entries;    /* times it was entered, as far as a back-edge was taken */
 	uint64_t iterations; /* back-edges taken */
 	uint64_t time;	     /* ns of timed trips, those inside an outer activation left out */

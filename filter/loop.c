@@ -10,13 +10,6 @@
 
 #include "stack.h"
 
-uint64_t loop_static_uops(const struct code *code, int64_t head, int64_t source)
-{
-	if (!code->ninstrs || head > source)
-		return 0;
-	return code_index(code, source) - code_index(code, head) + 1;
-}
-
 /*
  * The innermost open loop was left. What loops inside it took since its last back-edge is in none of
  * its trips, but in one of the loop around it.
@@ -58,7 +51,7 @@ static int innermost(struct stack *s, const struct frame *f, const struct sample
 
 		if (o->loop->head == jump->target)
 			*found = o;
-		if (*found || (o->loop->head < jump->target && jump->target <= o->loop->end))
+		if (*found || (o->loop->head < jump->target && extent_has(&o->loop->extent, jump->target)))
 			break;
 		err = leave(s, f, true);
 	}
@@ -109,13 +102,25 @@ static struct open_loop *enter(struct stack *s, const struct frame *f, const str
 	return &s->loops[s->nloops++];
 }
 
+/*
+ * Bytecodes from head to source inclusive, EXTENDED_ARG included; 0 if the bytecode is not known. Of a trip that a
+ * handler ended it is the body's: how far it came, and what ran in the handler, is not known.
+ */
+static uint64_t static_uops(const struct loop *loop, int64_t source)
+{
+	const struct code *code = loop->code;
+	int64_t last = source < loop->extent.body ? source : loop->extent.body;
+
+	return code->ninstrs ? code_index(code, last) - code_index(code, loop->head) + 1 : 0;
+}
+
 static uint64_t trip_uops(struct open_loop *o, const struct frame *f, const struct sample *jump)
 {
 	if (f->instrs)
 		return f->instrs - o->last_instrs;
 	if (o->source != jump->offset) {
 		o->source = jump->offset;
-		o->uops = loop_static_uops(jump->code, jump->target, jump->offset);
+		o->uops = static_uops(o->loop, jump->offset);
 	}
 	return o->uops;
 }
@@ -167,8 +172,7 @@ int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip
 		o = enter(s, f, jump);
 	if (!o)
 		return -ENOMEM;
-	if (jump->offset > o->loop->end)
-		o->loop->end = jump->offset;
+	extent_reach(&o->loop->extent, jump->offset);
 	*trip = (struct trip){
 		.loop = o->loop,
 		.in = &f->a,

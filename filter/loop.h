@@ -38,7 +38,4 @@ int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip
  */
 int loop_leave_frame(struct stack *s, bool whole);
 
-/* Bytecodes from head to source inclusive, EXTENDED_ARG included; 0 if the bytecode is not known. */
-uint64_t loop_static_uops(const struct code *code, int64_t head, int64_t source);
-
 #endif

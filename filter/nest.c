@@ -18,26 +18,24 @@ static int by_head(const void *left, const void *right)
 }
 
 /* One loop for each target of back-edges. */
-static void merge(struct nest *n)
+static void merge(struct nest *n, const struct code *code)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < n->nloops; i++) {
-		struct nest_loop *last = kept ? &n->loops[kept - 1] : NULL;
+		uint32_t head = n->loops[i].head;
 
-		if (!last || last->head != n->loops[i].head)
-			n->loops[kept++] = n->loops[i];
-		else if (last->end < n->loops[i].end)
-			last->end = n->loops[i].end;
+		if (!kept || n->loops[kept - 1].head != head)
+			n->loops[kept++] = (struct nest_loop){ .head = head, .extent = extent_of(code, head) };
 	}
 	n->nloops = kept;
 }
 
-/* The loop with the largest head below `limit` that contains the offset. */
+/* The loop with the largest head below `limit` that has the offset. */
 static int32_t innermost(const struct nest *n, uint32_t offset, uint32_t limit)
 {
 	for (uint32_t i = n->nloops; i-- > 0;)
-		if (n->loops[i].head < limit && n->loops[i].head <= offset && offset <= n->loops[i].end)
+		if (n->loops[i].head < limit && n->loops[i].head <= offset && extent_has(&n->loops[i].extent, offset))
 			return i;
 	return NEST_NONE;
 }
@@ -53,10 +51,9 @@ int nest_make(struct nest *n, const struct code *code)
 	}
 	for (uint32_t i = 0; i < code->ninstrs; i++)
 		if (is_back_edge(&code->instrs[i]))
-			n->loops[n->nloops++] = (struct nest_loop){ .head = code->instrs[i].target,
-								    .end = code->instrs[i].offset };
+			n->loops[n->nloops++].head = code->instrs[i].target;
 	qsort(n->loops, n->nloops, sizeof(*n->loops), by_head);
-	merge(n);
+	merge(n, code);
 	for (uint32_t i = 0; i < n->nloops; i++)
 		n->loops[i].around = innermost(n, n->loops[i].head, n->loops[i].head);
 	for (uint32_t i = 0; i < code->ninstrs; i++)

@@ -2,8 +2,7 @@
 /*
  * nest.h - how the loops of a code object lie in one another, read off its bytecode.
  *
- * A loop is what lies between a back-edge's target and the last back-edge to it. What the compiler puts
- * behind that, as it does with exception handlers, is not seen to be of the loop.
+ * What a loop is, extent.h says. A handler that does not jump back into one is not seen to be of it.
  */
 #ifndef OCULAR_NEST_H
 #define OCULAR_NEST_H
@@ -11,13 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "codes.h"
+#include "extent.h"
 
 #define NEST_NONE (-1)
 
 struct nest_loop {
-	uint32_t head, end; /* bytes, both inclusive */
-	int32_t around;	    /* the innermost loop around it, or NEST_NONE */
+	uint32_t head; /* bytes */
+	struct extent extent;
+	int32_t around; /* the innermost loop around it, or NEST_NONE */
 };
 
 struct nest {

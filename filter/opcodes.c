@@ -236,7 +236,7 @@ int opcodes_add_function(struct opcodes *o, const struct code *code)
 
 int opcodes_add_loop(struct opcodes *o, const struct loop *loop)
 {
-	return add_range(o, loop->code, loop->head, loop->end);
+	return add_range(o, loop->code, loop->head, loop->extent.body);
 }
 
 int opcodes_add_program(struct opcodes *o, const struct profile *p)

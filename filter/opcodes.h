@@ -72,7 +72,7 @@ enum opcodes_source opcodes_source(const struct profile *p);
 /* All three: 0 or -ENOMEM. Code objects without bytecode or totals add nothing. */
 int opcodes_add_program(struct opcodes *o, const struct profile *p);
 int opcodes_add_function(struct opcodes *o, const struct code *code);
-int opcodes_add_loop(struct opcodes *o, const struct loop *loop); /* instructions head to end */
+int opcodes_add_loop(struct opcodes *o, const struct loop *loop); /* of its body */
 
 /* Rows in that order, pairs by their number; ties by names. */
 void opcodes_sort(struct opcodes *o, enum opcodes_order order);

@@ -107,7 +107,7 @@ static void step(struct walk_frame *f, int64_t offset, int64_t target)
 	int32_t line = i < f->code->ninstrs ? f->code->instrs[i].line : 0;
 
 	if (f->in != NEST_NONE && f->in != in && nest_within(f->nest, f->in, in) &&
-	    offset > f->nest->loops[f->in].end) {
+	    offset > f->nest->loops[f->in].extent.end) {
 		way_step(&f->ways[f->in], offset, target, line);
 		if (in != NEST_NONE)
 			way_step(&f->ways[in], offset, target, line);

@@ -6,7 +6,7 @@ same frame; entries of loops by the ways through the bytecode, exception handler
 
 At exit the counts become one Python literal, counts-PID.txt in $TRUTH_DIR:
 [(file, qualname, first line, {"events": {name: n}, "calls", "recursive", "resumes", "loops": {head: trips}, "entries": {head: n},
-  "opcodes": {offset: n}, "names": {offset: name}, "ends": {head: last back-edge}, "pairs": {(offset, next name): n}})]
+  "opcodes": {offset: n}, "names": {offset: name}, "ends": {head: last offset of its body}, "pairs": {(offset, next name): n}})]
 """
 
 import atexit
@@ -79,8 +79,14 @@ class Code:
                    for head in set(self.back.values())}
         return {head: inside for head, inside in insides.items() if inside}
 
+    def body_end(self, head):
+        """The last back-edge ahead of the first exception handler behind the head, or of all if none is ahead of it."""
+        sources = [at for at, to in self.back.items() if to == head]
+        handler = min((at for at, name in self.names.items() if name == "PUSH_EXC_INFO" and at > head), default=None)
+        return max([at for at in sources if handler is None or at < handler] or sources)
+
     def row(self):
-        ends = {head: offset for offset, head in sorted(self.back.items())}
+        ends = {head: self.body_end(head) for head in set(self.back.values())}
         return (escaped(self.code.co_filename), escaped(self.code.co_qualname), self.code.co_firstlineno, {
             "events": dict(self.events), "calls": self.calls, "recursive": self.recursive,
             "resumes": self.resumes, "loops": dict(self.loops), "heads": list(self.insides),

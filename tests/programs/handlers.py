@@ -103,6 +103,26 @@ def finally_continued(n):
     return n
 
 
+def handled_at_length(n):
+    """A loop in a handler that goes on behind its try, and one in a handler that leaves the loop."""
+    total = 0
+    for i in range(n):
+        try:
+            check(i)
+        except ValueError:
+            for j in range(3):
+                total += j
+        total += 1
+    for i in range(1, n):
+        try:
+            check(i)
+        except ValueError:
+            for j in range(3):
+                total += j
+            break
+    return total
+
+
 def broken_out(n):
     for _ in range(n):
         for i in (1, 2, 3, 4):
@@ -114,4 +134,4 @@ def broken_out(n):
 
 
 print(continued(5, 10), passed(10), passed_last(10), one_after_the_other(12), [retried(i) for i in range(4)])
-print(retried_each(7), suppressed(7), finally_continued(7), broken_out(4))
+print(retried_each(7), suppressed(7), finally_continued(7), handled_at_length(7), broken_out(4))

@@ -113,6 +113,48 @@ static void test_measured_instructions(void **state)
 	function_free(&code);
 }
 
+/*
+ * A loop 4..12 that a handler at 40 continues, with a loop 44..46 in that handler; then a loop 20..24. And 8, which
+ * another handler jumps back to, is a loop only if a trip of it was timed.
+ */
+static struct instr handled[] = {
+	{ .offset = 4, .target = -1 },	{ .offset = 8, .target = -1 },	{ .offset = 12, .target = 4 },
+	{ .offset = 20, .target = -1 }, { .offset = 24, .target = 20 }, { .offset = 30, .target = -1 },
+	{ .offset = 40, .target = -1, .handler = true },
+	{ .offset = 44, .target = -1 }, { .offset = 46, .target = 44 }, { .offset = 48, .target = 4 },
+	{ .offset = 50, .target = -1, .handler = true },		{ .offset = 52, .target = 8 },
+};
+
+/* Each trip of the first one takes 90 cycles, 20 of them in its handler's loop. */
+static void test_handlers_are_apart(void **state)
+{
+	struct code code = { .instrs = handled, .ninstrs = COUNT(handled) };
+	struct loop *first = make_loop(&code, 4, 1, 9, 90), *next = make_loop(&code, 20, 1, 9, 5000);
+	struct loop *in_handler = make_loop(&code, 44, 10, 10, 10);
+
+	(void)state;
+	assert_rows(first, (unsigned[]){ 4, 8, 12 }, (double[]){ 70 / 3., 70 / 3., 70 / 3. }, 3);
+	assert_rows(next, (unsigned[]){ 20, 24 }, (double[]){ 2500, 2500 }, 2);
+	assert_rows(in_handler, (unsigned[]){ 44, 46 }, (double[]){ 5, 5 }, 2);
+	assert_null(body_block(code.function, 30));
+	assert_null(body_block(code.function, 40));
+	assert_null(body_block(code.function, 48));
+	function_free(&code);
+}
+
+static void test_what_only_a_handler_repeats(void **state)
+{
+	struct code code = { .instrs = handled, .ninstrs = COUNT(handled) };
+	struct loop *loop = make_loop(&code, 4, 1, 9, 90), *target = make_loop(&code, 8, 5, 0, 0);
+
+	(void)state;
+	assert_ptr_equal(body_block(code.function, 8), loop);
+	assert_null(body_block(code.function, 24));
+	stat_add(&target->cycles, 10);
+	assert_ptr_equal(body_block(code.function, 8), target);
+	function_free(&code);
+}
+
 static void test_lines(void **state)
 {
 	struct code code = make_code(), none = { 0 };
@@ -143,6 +185,8 @@ int main(void)
 		cmocka_unit_test(test_no_block_costs_less_than_nothing),
 		cmocka_unit_test(test_untimed_loop),
 		cmocka_unit_test(test_measured_instructions),
+		cmocka_unit_test(test_handlers_are_apart),
+		cmocka_unit_test(test_what_only_a_handler_repeats),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_unknown_bytecode_has_no_rows),
 	};

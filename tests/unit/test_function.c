@@ -32,23 +32,6 @@ static void test_loops_are_sorted_and_stay(void **state)
 	assert_null(code.function);
 }
 
-/* The end is the last back-edge in the bytecode; a forward jump to the head is none. */
-static void test_end_of_a_loop(void **state)
-{
-	struct instr instrs[] = {
-		{ .offset = 0, .target = 10 },	{ .offset = 10, .target = -1 },
-		{ .offset = 20, .target = 10 }, { .offset = 30, .target = 10 },
-		{ .offset = 40, .target = 32 }, { .offset = 50, .target = -1 },
-	};
-	struct code code = { .instrs = instrs, .ninstrs = COUNT(instrs) };
-
-	(void)state;
-	assert_int_equal(function_loop(&code, 10)->end, 30);
-	assert_int_equal(function_loop(&code, 32)->end, 40);
-	assert_int_equal(function_loop(&code, 50)->end, 50);
-	function_free(&code);
-}
-
 static void test_costs(void **state)
 {
 	struct instr instrs[] = { { .offset = 2 }, { .offset = 4 }, { .offset = 12 } };
@@ -69,7 +52,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loops_are_sorted_and_stay),
-		cmocka_unit_test(test_end_of_a_loop),
 		cmocka_unit_test(test_costs),
 	};
 

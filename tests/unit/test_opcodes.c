@@ -27,12 +27,12 @@ static const char *const names[] = { NULL,	  "NOP",	   "FOR_ITER",	   "STORE_FAS
 				     "CALL", "JUMP_BACKWARD", "RETURN_VALUE", "CALL_LEN" };
 
 static const struct instr bytecode[] = {
-	{ 0, 1, -1, NOP, NOP, false, NOP },
-	{ 2, 1, 20, FOR_ITER, FOR_ITER, false, FOR_ITER },
-	{ 6, 1, -1, STORE_FAST, STORE_FAST, false, STORE_FAST },
-	{ 8, 2, -1, CALL, CALL_LEN, false, CALL },
-	{ 16, 2, 2, JUMP_BACKWARD, JUMP_BACKWARD, true, JUMP_BACKWARD },
-	{ 20, 3, -1, RETURN_VALUE, RETURN_VALUE, false, RETURN_VALUE },
+	{ 0, 1, -1, NOP, NOP, false, false, NOP },
+	{ 2, 1, 20, FOR_ITER, FOR_ITER, false, false, FOR_ITER },
+	{ 6, 1, -1, STORE_FAST, STORE_FAST, false, false, STORE_FAST },
+	{ 8, 2, -1, CALL, CALL_LEN, false, false, CALL },
+	{ 16, 2, 2, JUMP_BACKWARD, JUMP_BACKWARD, true, false, JUMP_BACKWARD },
+	{ 20, 3, -1, RETURN_VALUE, RETURN_VALUE, false, false, RETURN_VALUE },
 };
 
 struct world {

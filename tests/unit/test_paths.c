@@ -39,7 +39,7 @@ static void test_nest(void **state)
 	assert_int_equal(nest_make(&n, &code), 0);
 	assert_int_equal(n.nloops, 4);
 	assert_memory_equal(n.of, of, sizeof(of));
-	assert_int_equal(n.loops[1].end, 12);
+	assert_int_equal(n.loops[1].extent.end, 12);
 	assert_int_equal(n.loops[0].around, NEST_NONE);
 	assert_int_equal(n.loops[1].around, 0);
 	assert_int_equal(n.loops[2].around, 0);
