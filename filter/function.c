@@ -67,16 +67,24 @@ struct instr_cost *function_cost(struct code *code, int64_t offset)
 	return f->costs ? &f->costs[i] : NULL;
 }
 
+static void make_lines(struct function *f, const struct code *code)
+{
+	int32_t first, last;
+
+	f->lineless = !code_lines(code, &first, &last);
+	if (f->lineless)
+		return;
+	f->lines = calloc(last - first + 1, sizeof(*f->lines));
+	f->nlines = f->lines ? last - first + 1 : 0;
+	f->first_line = first;
+}
+
 struct line_cost *function_line(struct code *code, int64_t line)
 {
 	struct function *f = function_of(code);
-	int32_t first, last;
 
-	if (f && !f->lines && code_lines(code, &first, &last)) {
-		f->lines = calloc(last - first + 1, sizeof(*f->lines));
-		f->nlines = f->lines ? last - first + 1 : 0;
-		f->first_line = first;
-	}
+	if (f && !f->lines && !f->lineless)
+		make_lines(f, code);
 	if (!f || line < f->first_line || line - f->first_line >= f->nlines)
 		return NULL;
 	return &f->lines[line - f->first_line];

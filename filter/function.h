@@ -84,6 +84,7 @@ struct function {
 	struct line_cost *lines;  /* [nlines], NULL until a LINE event was seen */
 	int32_t first_line;	  /* of lines[0] */
 	uint32_t nlines;
+	bool lineless;		  /* a LINE event was seen, but code_lines() has no range for it */
 };
 
 /* The totals of a code object, made at first sight. NULL: no memory. */
@@ -101,7 +102,7 @@ int instr_cost_follow(struct instr_cost *cost, struct follower pair);
 /* The form of that opcode, made at first sight. NULL: no memory. */
 struct instr_form *instr_cost_form(struct instr_cost *cost, uint8_t opcode);
 
-/* The cost of a line, made at first sight. NULL: no memory, no such line. */
+/* The cost of a line, made at first sight. NULL: no memory, no such line, more lines than are believed. */
 struct line_cost *function_line(struct code *code, int64_t line);
 
 /* Frees what code->function points to. */

@@ -49,6 +49,7 @@ int heat_of(const struct code *code, struct heat *h)
 
 	*h = (struct heat){ .last = -1 };
 	if (!code_lines(code, &h->first, &h->last)) {
+		h->many = h->first <= h->last;
 		h->last = h->first - 1;
 		return 0;
 	}

@@ -84,6 +84,8 @@ static int write_source(struct page *page, const struct code *code, bool open)
 	fputs("</summary>\n", page->f);
 	if (source->why)
 		fprintf(page->f, "<p class=note>No source: %s.</p>\n", source->why);
+	else if (h.many)
+		fprintf(page->f, "<p class=note>It has more than %d lines: none was measured.</p>\n", CODE_LINES_MOST);
 	else if (h.last < h.first)
 		fputs("<p class=note>Its lines are in no code table.</p>\n", page->f);
 	else

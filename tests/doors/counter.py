@@ -2,11 +2,14 @@
 
 It knows nothing of Ocular. Calls, recursive calls and resumptions are counted by cProfile's definitions on a
 stack of its own; loop trips from JUMP events, or where those are off from one instruction to the next of the
-same frame; entries of loops by the ways through the bytecode, exception handlers among them; opcodes and what followed them on the thread from INSTRUCTION events, by offset.
+same frame; entries of loops by the ways through the bytecode, exception handlers among them; opcodes and what
+followed them on the thread from INSTRUCTION events, by offset.
 
 At exit the counts become one Python literal, counts-PID.txt in $TRUTH_DIR:
-[(file, qualname, first line, {"events": {name: n}, "calls", "recursive", "resumes", "loops": {head: trips}, "entries": {head: n},
-  "opcodes": {offset: n}, "names": {offset: name}, "ends": {head: last offset of its body}, "pairs": {(offset, next name): n}})]
+[(file, qualname, first line, {"events": {name: n}, "calls", "recursive", "resumes", "loops": {head: trips},
+  "heads": targets of back-edges that are heads of loops, "entries": {head: n},
+  "opcodes": {offset: n}, "names": {offset: name}, "ends": {head: last offset of its body},
+  "pairs": {(offset, next name): n}})]
 """
 
 import atexit

@@ -48,11 +48,27 @@ static void test_costs(void **state)
 	function_free(&none);
 }
 
+/* Too many lines are refused once: the instructions are not looked at again for each event. */
+static void test_too_many_lines(void **state)
+{
+	struct instr instrs[] = { { .offset = 2, .line = 1 }, { .offset = 4, .line = CODE_LINES_MOST + 1 } };
+	struct code code = { .instrs = instrs, .ninstrs = COUNT(instrs) };
+
+	(void)state;
+	assert_null(function_line(&code, 1));
+	instrs[1].line = 2;
+	assert_null(function_line(&code, 1));
+	function_free(&code);
+	assert_non_null(function_line(&code, 2));
+	function_free(&code);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loops_are_sorted_and_stay),
 		cmocka_unit_test(test_costs),
+		cmocka_unit_test(test_too_many_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,6 +99,7 @@ static void test_no_lines(void **state)
 		assert_non_null(function_of(&codes[i]));
 		assert_int_equal(heat_of(&codes[i], &h), 0);
 		assert_true(h.last < h.first);
+		assert_int_equal(h.many, i == 1);
 		assert_true(h.most == 0);
 		heat_free(&h);
 		function_free(&codes[i]);
