@@ -198,6 +198,7 @@ static void reopen(struct rings *rs, struct ring_map *r, bool hello)
 	/* At or behind tail it comes by itself. */
 	if (hello && clock && last >> 20 < r->tail)
 		stream_put(&r->stream, clock, marker_hello(0, last & 0xfffff));
+	r->stream.markers = 0; /* not the program's: a piece with nothing else is empty, and stays the newest */
 }
 
 void rings_reopen(struct rings *rs, bool hello)

@@ -200,6 +200,28 @@ static void test_finish_closes_and_takes_the_rest(void **state)
 	assert_int_equal(f->out.markers, 1);
 }
 
+/* A piece with nothing but what its threads' streams begin with is empty: it stays the newest. */
+static void test_a_seam_s_hello_is_no_marker(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f);
+	put(f, marker_hello(0, 3));
+	f->ring->hello = ring_hello(0, 3);
+	put(f, marker_event(OP_LINE, 0, 1, 1, 0));
+	rings_drain(&f->rings);
+	rings_flush(&f->rings);
+	assert_int_equal(f->out.markers, 2);
+	rings_reopen(&f->rings, true);
+	assert_int_equal(f->rings.first->stream.words, 1);
+	rings_flush(&f->rings);
+	assert_int_equal(f->out.markers, 2);
+	put(f, marker_event(OP_LINE, 0, 1, 2, 0));
+	rings_drain(&f->rings);
+	rings_flush(&f->rings);
+	assert_int_equal(f->out.markers, 3);
+}
+
 static const struct {
 	const char *name;
 	size_t size;
@@ -254,6 +276,7 @@ int main(void)
 		TEST(test_head_before_the_ring_ends_it),
 		TEST(test_a_producer_dies_at_the_ring_s_end),
 		TEST(test_finish_closes_and_takes_the_rest),
+		TEST(test_a_seam_s_hello_is_no_marker),
 		TEST(test_strangers_are_refused),
 	};
 
