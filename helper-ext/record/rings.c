@@ -110,6 +110,14 @@ static void take_records(struct rings *rs, struct ring_map *r, uint32_t n)
 	atomic_store_explicit(&r->shared->tail, r->tail, memory_order_release);
 }
 
+/* Is the last of n records half of an event? Its other half, which comes at once, must be in the same file. */
+static bool ends_in_wide(struct ring_map *r, uint64_t n)
+{
+	struct ring_record *last = &ring_records(r->shared)[(r->tail + n - 1) & (r->nrecords - 1)];
+
+	return n && marker_op(__atomic_load_n(&last->word, __ATOMIC_RELAXED)) == OP_WIDE;
+}
+
 /* Takes what was in the ring when we looked. Returns how much that was, or UINT64_MAX: damaged. */
 static uint64_t drain_ring(struct rings *rs, struct ring_map *r)
 {
@@ -117,6 +125,7 @@ static uint64_t drain_ring(struct rings *rs, struct ring_map *r)
 
 	if (n > r->nrecords)
 		return UINT64_MAX;
+	n -= ends_in_wide(r, n);
 	for (uint64_t left = n; left;) {
 		uint32_t batch = left < BATCH ? left : BATCH, room = stream_room(&r->stream);
 

@@ -222,6 +222,28 @@ static void test_a_seam_s_hello_is_no_marker(void **state)
 	assert_int_equal(f->out.markers, 3);
 }
 
+/* A WIDE and the word that it belongs to are taken in one go: no seam comes between them. */
+static void test_a_wide_waits_for_its_word(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f);
+	put(f, marker_hello(0, 0));
+	put(f, marker_wide(0, 1 << 20, 0));
+	rings_drain(&f->rings);
+	assert_int_equal(f->ring->tail, 1);
+	rings_drain(&f->rings);
+	assert_int_equal(f->ring->tail, 1);
+	put(f, marker_event(OP_LINE, 0, 1, 0, 0));
+	rings_drain(&f->rings);
+	assert_int_equal(f->ring->tail, 3);
+	put(f, marker_wide(0, 1 << 20, 0)); /* the thread died between them: the word is nobody's */
+	f->ring->finished = 1;
+	rings_drain(&f->rings);
+	assert_null(f->rings.first);
+	assert_int_equal(f->out.markers, 3);
+}
+
 static const struct {
 	const char *name;
 	size_t size;
@@ -277,6 +299,7 @@ int main(void)
 		TEST(test_a_producer_dies_at_the_ring_s_end),
 		TEST(test_finish_closes_and_takes_the_rest),
 		TEST(test_a_seam_s_hello_is_no_marker),
+		TEST(test_a_wide_waits_for_its_word),
 		TEST(test_strangers_are_refused),
 	};
 
