@@ -30,6 +30,8 @@ int inherit_save(struct inherit *in)
 		sigaddset(&set, handled[i]);
 	for (size_t i = 0; i < COUNT(ignored); i++)
 		sigaction(ignored[i], &ignore, &in->ignored[i]);
+	/* Where it is ignored, a child is gone without a status. */
+	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = SIG_DFL }, &in->child);
 	sigprocmask(SIG_BLOCK, &set, &in->mask);
 	getrlimit(RLIMIT_NOFILE, &in->files);
 	files = (struct rlimit){ in->files.rlim_max, in->files.rlim_max };
@@ -42,6 +44,7 @@ static void inherit_restore(const struct inherit *in)
 {
 	for (size_t i = 0; i < COUNT(ignored); i++)
 		sigaction(ignored[i], &in->ignored[i], NULL);
+	sigaction(SIGCHLD, &in->child, NULL);
 	sigprocmask(SIG_SETMASK, &in->mask, NULL);
 	setrlimit(RLIMIT_NOFILE, &in->files);
 }

@@ -19,7 +19,7 @@ struct target {
 /* What the target inherits, as it was before the recorder changed it for itself. */
 struct inherit {
 	sigset_t mask;
-	struct sigaction ignored[3];
+	struct sigaction ignored[3], child; /* SIGCHLD */
 	struct rlimit files;
 };
 

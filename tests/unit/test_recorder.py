@@ -172,6 +172,12 @@ def test_target_inherits_nothing_of_ours():
     assert ours.stdout == plain.stdout, (ours.stdout, plain.stdout)
 
 
+def test_started_with_sigchld_ignored():
+    run = record("grep", "SigIgn", "/proc/self/status", preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    assert run.returncode == 0
+    assert int(run.stdout.split()[1], 16) >> (signal.SIGCHLD - 1) & 1, run.stdout
+
+
 def test_signal_is_passed_on_first():
     script = "trap 'echo got; exit 5' INT; echo ready; while :; do sleep 0.05; done"
     run = start("sh", "-c", script)
