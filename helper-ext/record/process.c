@@ -2,6 +2,7 @@
 /* process.c - a list of pidfds. */
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -54,9 +55,11 @@ void processes_remove(struct processes *ps, struct process *p)
 
 bool process_ended(struct process *p)
 {
-	struct pollfd pfd = { p->pidfd, POLLIN, 0 }; /* poll skips -1 */
+	struct pollfd pfd = { p->pidfd, POLLIN, 0 };
 
-	if (!p->ended && poll(&pfd, 1, 0) > 0)
-		p->ended = true;
+	if (!p->ended && p->pidfd >= 0)
+		p->ended = poll(&pfd, 1, 0) > 0;
+	else if (!p->ended)
+		p->ended = kill((pid_t)p->pid, 0) < 0 && errno == ESRCH;
 	return p->ended;
 }

@@ -3,7 +3,8 @@
  * process.h - the processes that write into rings.
  *
  * A pidfd each: it becomes readable when the process ends, however it ends, and a pid that is given
- * out again is not taken for the old one.
+ * out again is not taken for the old one. Where there are none (seccomp; no descriptor is left), the pid is asked for
+ * now and then.
  */
 #ifndef OCULAR_PROCESS_H
 #define OCULAR_PROCESS_H
@@ -14,7 +15,7 @@
 struct process {
 	struct process *next;
 	uint32_t pid;
-	int pidfd; /* -1: it had ended before we could look, or no descriptor was left */
+	int pidfd; /* -1: it had ended before we could look, or there is none to be had */
 	bool ended;
 	uint8_t noticed; /* times that its end was put off for requests it has left */
 };
@@ -30,7 +31,7 @@ int process_open(uint32_t pid);
 
 struct process *processes_find(const struct processes *ps, uint32_t pid);
 
-/* A new process; NULL if there is no memory. Without a descriptor for it, it never seems to end. */
+/* A new process; NULL if there is no memory. */
 struct process *processes_add(struct processes *ps, uint32_t pid);
 
 void processes_remove(struct processes *ps, struct process *p);

@@ -199,14 +199,14 @@ static void dispatch(struct recorder *r, uint64_t data)
 	}
 }
 
-/* epoll_wait(2) by the nanosecond, where the kernel has that (Linux 5.11); else by the millisecond. */
+/* epoll_wait(2) by the nanosecond, where the kernel has that (Linux 5.11) and seccomp lets it; else by the millisecond. */
 static int wait_ns(int epoll, struct epoll_event *events, uint64_t ns)
 {
 #ifdef SYS_epoll_pwait2
 	struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
 	int n = (int)syscall(SYS_epoll_pwait2, epoll, events, EVENTS, &ts, NULL, 0);
 
-	if (n >= 0 || errno != ENOSYS)
+	if (n >= 0 || errno == EINTR)
 		return n;
 #endif
 	return epoll_wait(epoll, events, EVENTS, (int)((ns + 999999) / 1000000));
@@ -271,6 +271,18 @@ static void fill_piece(struct recorder *r)
 		rings_flush(&r->rings);
 }
 
+/* Whose end no pidfd tells. */
+static void look_after_processes(struct recorder *r)
+{
+	struct process *next;
+
+	for (struct process *p = r->processes.first; p; p = next) {
+		next = p->next;
+		if (p->pidfd < 0)
+			process_event(r, p->pid);
+	}
+}
+
 static void tick(struct recorder *r)
 {
 	uint64_t now = clock_monotonic_ns();
@@ -280,6 +292,7 @@ static void tick(struct recorder *r)
 		r->flush_ns = now + FLUSH_NS;
 		rings_flush(&r->rings);
 		recorder_update_clock(r);
+		look_after_processes(r);
 	}
 	check_file(r);
 	fill_piece(r);

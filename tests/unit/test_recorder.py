@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """ocular-record from outside: a producer whose markers are known, and every way in which things end."""
+import ctypes
 import json
 import os
 import resource
@@ -178,6 +179,30 @@ def test_started_with_sigchld_ignored():
     assert int(run.stdout.split()[1], 16) >> (signal.SIGCHLD - 1) & 1, run.stdout
 
 
+EPOLL_PWAIT2, PIDFD_OPEN = 441, 434
+
+
+def forbid(*calls):
+    """Those system calls fail with EPERM from now on, as where a container's profile is older than they are."""
+    program = [(0x20, 0, 0, 0)] + [(0x15, len(calls) - i, 0, call) for i, call in enumerate(calls)]  # load, jump if equal
+    program += [(0x06, 0, 0, 0x7fff0000), (0x06, 0, 0, 0x00050001)]  # return: allow; error 1
+    code = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *line) for line in program))
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    assert prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
+    filters = struct.pack("@HP", len(program), ctypes.addressof(code))
+    assert prctl(22, 2, ctypes.c_char_p(filters)) == 0  # PR_SET_SECCOMP
+
+
+def test_new_system_calls_are_forbidden():
+    run = record(PRODUCER, "-f", "2", "-n", "5000", preexec_fn=lambda: forbid(EPOLL_PWAIT2, PIDFD_OPEN))
+    assert run.returncode == 0
+    check_whole(3, 5000)
+    serve(preexec_fn=lambda: forbid(EPOLL_PWAIT2, PIDFD_OPEN))
+    subprocess.run([PRODUCER, "-n", "1000"], env={"OCULAR_DIR": "rec"}, check=True, stdout=subprocess.DEVNULL)
+    assert gone()
+    check_whole(1, 1000)
+
+
 def test_signal_is_passed_on_first():
     script = "trap 'echo got; exit 5' INT; echo ready; while :; do sleep 0.05; done"
     run = start("sh", "-c", script)
@@ -253,8 +278,8 @@ def ask(folder, data):
     return struct.unpack("<IIiIIIQIIQQQ", answer) if answer else None
 
 
-def serve(folder="rec", *options):
-    run = subprocess.run([RECORD, "-o", folder, "--serve", *options], capture_output=True, text=True, timeout=TIMEOUT)
+def serve(folder="rec", *options, **kw):
+    run = subprocess.run([RECORD, "-o", folder, "--serve", *options], capture_output=True, text=True, timeout=TIMEOUT, **kw)
     assert run.returncode == 0, run.stderr
     assert os.stat(folder).st_mode & 0o777 == 0o700
     assert os.stat(folder + "/.ocular.sock").st_mode & 0o777 == 0o600
