@@ -347,8 +347,10 @@ int main(int argc, char **argv)
 	struct options options;
 	struct recording r;
 	struct parts parts;
-	int status = parse(&options, argc, argv);
+	int status;
 
+	inherit_standard();
+	status = parse(&options, argc, argv);
 	if (status == OPTIONS_RUN)
 		status = find_parts(&parts);
 	if (status == OPTIONS_RUN)

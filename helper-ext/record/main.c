@@ -91,8 +91,10 @@ static int make_folder(const struct options *options)
 int main(int argc, char **argv)
 {
 	struct options options;
-	int status = options_parse(&options, argc, argv);
+	int status;
 
+	inherit_standard();
+	status = options_parse(&options, argc, argv);
 	if (status != OPTIONS_RUN)
 		return status;
 	if (options.folder)

@@ -17,6 +17,17 @@ static const int ignored[] = { SIGXFSZ, SIGPIPE, SIGTTOU };
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
+void inherit_standard(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int inherit_save(struct inherit *in)
 {
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };

@@ -24,6 +24,12 @@ struct inherit {
 };
 
 /*
+ * Before anything else: where stdin, stdout or stderr is closed, /dev/null is in its place, so that no file of ours gets
+ * its number, and a message its bytes. The target finds it closed.
+ */
+void inherit_standard(void);
+
+/*
  * Takes signals as events, ignores those that would kill for an error, and opens as many files as
  * may be: a pidfd for each process. Returns a signalfd or a negative errno.
  */

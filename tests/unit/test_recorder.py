@@ -179,6 +179,22 @@ def test_started_with_sigchld_ignored():
     assert int(run.stdout.split()[1], 16) >> (signal.SIGCHLD - 1) & 1, run.stdout
 
 
+def test_started_with_standard_files_closed():
+    def close():
+        for fd in range(3):
+            os.close(fd)
+    script = f"for fd in 0 1 2; do [ ! -e /proc/$$/fd/$fd ] || echo $fd >>open; done; {PRODUCER} -n 5000 <&- >&- 2>&-"
+    kw = {"capture_output": False, "preexec_fn": close}
+    assert record("sh", "-c", script, **kw).returncode == 0
+    assert not os.path.exists("open"), open("open").read()
+    check_whole(1, 5000)
+    assert record("./none", **kw).returncode == 127
+    serve(**kw)
+    subprocess.run([PRODUCER, "-n", "1000"], env={"OCULAR_DIR": "rec"}, check=True, stdout=subprocess.DEVNULL)
+    assert gone()
+    check_whole(1, 1000)
+
+
 EPOLL_PWAIT2, PIDFD_OPEN = 441, 434
 
 
@@ -279,7 +295,8 @@ def ask(folder, data):
 
 
 def serve(folder="rec", *options, **kw):
-    run = subprocess.run([RECORD, "-o", folder, "--serve", *options], capture_output=True, text=True, timeout=TIMEOUT, **kw)
+    kw.setdefault("capture_output", True)
+    run = subprocess.run([RECORD, "-o", folder, "--serve", *options], text=True, timeout=TIMEOUT, **kw)
     assert run.returncode == 0, run.stderr
     assert os.stat(folder).st_mode & 0o777 == 0o700
     assert os.stat(folder + "/.ocular.sock").st_mode & 0o777 == 0o600
