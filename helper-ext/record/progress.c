@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* progress.c - plain words for the figures. */
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -28,11 +29,21 @@ void progress_start(struct progress *p, bool quiet, uint64_t now_ns)
 	};
 }
 
+/* A terminal that was stopped (Ctrl-S) would stop us, and whoever waits for room in a ring. */
+static bool takes_text(int fd)
+{
+	struct pollfd pfd = { fd, POLLOUT, 0 };
+
+	return poll(&pfd, 1, 0) > 0 && pfd.revents & POLLOUT;
+}
+
 void progress_show(struct progress *p, const struct figures *f, uint64_t now_ns)
 {
 	if (p->quiet || !p->terminal || now_ns < p->next_ns)
 		return;
 	p->next_ns = now_ns + RENEW_NS;
+	if (!takes_text(STDERR_FILENO))
+		return;
 	p->shown = true;
 	fprintf(stderr,
 		"\r\033[K[ ocular: %" PRIu64 " markers, %.1f MB, %.0f s, %u %s in %u %s, %" PRIu64

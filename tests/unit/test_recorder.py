@@ -4,7 +4,9 @@
 import ctypes
 import json
 import os
+import pty
 import resource
+import select
 import shutil
 import signal
 import socket
@@ -12,6 +14,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 import ptread
@@ -217,6 +220,27 @@ def test_new_system_calls_are_forbidden():
     subprocess.run([PRODUCER, "-n", "1000"], env={"OCULAR_DIR": "rec"}, check=True, stdout=subprocess.DEVNULL)
     assert gone()
     check_whole(1, 1000)
+
+
+def test_a_stopped_terminal_stops_nobody():
+    """As by Ctrl-S; the producer needs the recorder after the first line of progress is due."""
+    terminal, stderr = pty.openpty()
+    termios.tcflow(stderr, termios.TCOOFF)
+    run = subprocess.Popen([RECORD, "-o", "rec", "--ring-records", "256", "--wait-ms", "30000", "--", PRODUCER,
+                            "-n", "3000", "-p", "500000"], text=True, stdout=subprocess.PIPE, stderr=stderr)
+    try:
+        assert select.select([run.stdout], [], [], TIMEOUT)[0], "still under way"
+        assert run.stdout.readline().endswith(" dropped 0\n")
+        termios.tcflow(stderr, termios.TCOON)
+        assert run.wait(TIMEOUT) == 0
+        assert b"3001 markers" in os.read(terminal, 65536)
+    finally:
+        run.kill()
+        run.wait()
+        run.stdout.close()
+        os.close(terminal)
+        os.close(stderr)
+    check_whole(1, 3000)
 
 
 def test_signal_is_passed_on_first():
