@@ -23,6 +23,7 @@
 #define TOO_SHORT 5
 #define FLUSH_NS 100000000ull /* so much of the end is missing if the recorder is killed */
 #define EVENTS	 64
+#define SAME_WISH_NS 300000000ull
 #define LAST_WORDS 64 /* rounds of requests that an ended target has left */
 
 int recorder_watch(struct recorder *r, enum source source, uint32_t value, int fd)
@@ -146,6 +147,17 @@ static void take_signal(struct recorder *r, const struct signalfd_siginfo *si)
 	flight_take(r, &t);
 }
 
+/* timeout(1) and others tell the recorder and then its process group: that is one wish. */
+static void count_interrupt(struct recorder *r)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	if (r->interrupts && now - r->interrupted_ns < SAME_WISH_NS)
+		return;
+	r->interrupted_ns = now;
+	r->interrupts++;
+}
+
 static void take_signals(struct recorder *r)
 {
 	struct signalfd_siginfo si;
@@ -164,7 +176,8 @@ static void take_signals(struct recorder *r)
 				switch_output(r);
 			continue;
 		}
-		r->interrupts += si.ssi_signo == SIGINT || si.ssi_signo == SIGTERM;
+		if (si.ssi_signo == SIGINT || si.ssi_signo == SIGTERM)
+			count_interrupt(r);
 		target_pass(&r->target, si.ssi_signo, si.ssi_code);
 	}
 }
@@ -253,6 +266,11 @@ static void complete(struct recorder *r)
 /* Somebody has asked for the end, though there may still be something to wait for. */
 static void end_early(struct recorder *r)
 {
+	if (!r->complete && r->target.pid && !r->target.ended && r->finisher < 0) {
+		progress_clear(&r->progress);
+		fprintf(stderr, "ocular-record: ended as asked; what %s does from here on is not recorded\n",
+			r->options->command[0]);
+	}
 	complete(r);
 	/* Who asked may begin another recording in this folder as soon as there is an answer. */
 	if (!r->target.pid)

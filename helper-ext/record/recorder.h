@@ -55,6 +55,7 @@ struct recorder {
 	int starter;  /* pidfd of who started a server, or -1 */
 	bool starter_ended;
 	int interrupts; /* SIGINT and SIGTERM so far */
+	uint64_t interrupted_ns; /* the last of them */
 	bool closed;	/* nothing more is recorded */
 	bool complete;	/* the file is closed too */
 	bool error_told;

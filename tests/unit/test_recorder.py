@@ -259,13 +259,29 @@ def test_second_interrupt_ends_the_recording_not_the_target():
     for _ in range(2):
         run.send_signal(signal.SIGINT)
         wait_for(lambda: not is_pending(run.pid, signal.SIGINT))
+        time.sleep(0.4)  # sooner they would be one
     wait_for(lambda: not has_open(run.pid, "rec/perf.data"))
     assert fsck().returncode == 0
     early = sum(perf_count().values())
     assert early > 10
-    assert "end" in run.communicate("go\n", timeout=TIMEOUT)[0]
+    out, err = run.communicate("go\n", timeout=TIMEOUT)
+    assert "end" in out and "what sh does from here on is not recorded" in err, (out, err)
     assert run.returncode == 0
     assert sum(perf_count().values()) == early
+
+
+def test_interrupts_at_once_are_one():
+    """As timeout(1) has it: to the recorder, then to its process group."""
+    run = start("sh", "-c", f"trap 'trap \"\" TERM INT; {PRODUCER} -n 5000; exit' TERM INT; echo up; while :; do sleep 0.05; done",
+                options=["-q"])
+    run.stdout.readline()
+    os.kill(run.pid, signal.SIGSTOP)  # else a machine that stands still may set them apart
+    run.send_signal(signal.SIGTERM)
+    run.send_signal(signal.SIGINT)
+    os.kill(run.pid, signal.SIGCONT)
+    out, err = run.communicate(timeout=TIMEOUT)
+    assert (run.returncode, err) == (0, ""), (run.returncode, err)
+    check_whole(1, 5000)
 
 
 def test_file_limit_stands_for_a_full_disk():
