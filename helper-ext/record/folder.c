@@ -26,7 +26,7 @@ static bool is_ours(const char *name)
 	return false;
 }
 
-enum content { NOTHING_THERE, EMPTY, RECORDING, SOMETHING_ELSE };
+enum content { NOTHING_THERE, EMPTY, RECORDING, SOMETHING_ELSE, UNREADABLE /* errno says why */ };
 
 static enum content look_into(const char *dir)
 {
@@ -35,7 +35,7 @@ static enum content look_into(const char *dir)
 	DIR *d = opendir(dir);
 
 	if (!d)
-		return errno == ENOENT ? NOTHING_THERE : SOMETHING_ELSE;
+		return errno == ENOENT ? NOTHING_THERE : UNREADABLE;
 	while ((entry = readdir(d)) && content != SOMETHING_ELSE) {
 		if (!is_ours(entry->d_name))
 			content = SOMETHING_ELSE;
@@ -85,6 +85,7 @@ static int move_away(const char *dir)
 	case NOTHING_THERE:
 		break;
 	case SOMETHING_ELSE:
+	case UNREADABLE:
 		return -ENOTEMPTY;
 	default:
 		err = is_under_way(old) ? -ETXTBSY : remove_recording(old);
@@ -115,6 +116,8 @@ int folder_create(struct folder *f, const char *dir)
 	switch (look_into(name)) {
 	case SOMETHING_ELSE:
 		return -EEXIST;
+	case UNREADABLE:
+		return -errno;
 	case RECORDING:
 		err = move_away(name);
 		break;

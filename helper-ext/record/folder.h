@@ -20,7 +20,8 @@ struct folder {
 
 /*
  * Makes the folder, mode 0700. Returns 0, or a negative errno: -EEXIST: DIR holds something else
- * than a recording; -ENOTEMPTY: DIR.old does; -EBUSY, -ETXTBSY: a recorder listens in DIR, in DIR.old.
+ * than a recording; -ENOTEMPTY: DIR.old does, or cannot be looked into; -EBUSY, -ETXTBSY: a recorder listens in
+ * DIR, in DIR.old.
  */
 int folder_create(struct folder *f, const char *dir);
 

@@ -42,7 +42,7 @@ static const struct {
 	  { "rec/", "rec/perf.data", "rec.old/", "rec.old/thesis.tex" },
 	  -ENOTEMPTY,
 	  { "rec/perf.data", "rec.old/thesis.tex" } },
-	{ "a file", { "rec" }, -EEXIST, { "rec" } },
+	{ "a file", { "rec" }, -ENOTDIR, { "rec" } },
 	{ "an old file", { "rec/", "rec/perf.data", "rec.old" }, -ENOTEMPTY, { "rec/perf.data" } },
 };
 
