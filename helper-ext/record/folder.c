@@ -103,7 +103,7 @@ static int open_folder(struct folder *f, const char *dir)
 
 int folder_create(struct folder *f, const char *dir)
 {
-	char name[PATH_MAX];
+	char name[PATH_MAX], there[PATH_MAX];
 	size_t len = strlen(dir);
 	int err = 0;
 
@@ -113,6 +113,8 @@ int folder_create(struct folder *f, const char *dir)
 		len--;
 	memcpy(name, dir, len);
 	name[len] = '\0';
+	if (realpath(name, there)) /* not a link, but the folder that it leads to, is what moves */
+		strcpy(name, there);
 	switch (look_into(name)) {
 	case SOMETHING_ELSE:
 		return -EEXIST;

@@ -137,6 +137,33 @@ static void test_a_recording_under_way_stays(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* What moves is the folder; the link leads to the new one. */
+static void test_a_link_to_a_folder(void **state)
+{
+	char top[] = "/tmp/test_folder.XXXXXX", command[64];
+	struct folder f;
+	struct stat st;
+
+	(void)state;
+	assert_non_null(mkdtemp(top));
+	assert_int_equal(chdir(top), 0);
+	make("real/");
+	assert_int_equal(symlink("real", "rec"), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(folder_create(&f, "rec"), 0);
+		assert_string_equal(strrchr(f.path, '/'), "/real");
+		close(f.fd);
+		assert_int_equal(lstat("rec", &st), 0);
+		assert_true(S_ISLNK(st.st_mode));
+		check("link", "!rec/perf.data");
+		if (i)
+			check("link", "real.old/perf.data");
+		make("rec/perf.data");
+	}
+	snprintf(command, sizeof(command), "rm -r %s", top);
+	assert_int_equal(system(command), 0);
+}
+
 static void test_folder_is_private_and_absolute(void **state)
 {
 	char top[] = "/tmp/test_folder.XXXXXX";
@@ -164,6 +191,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_case),
 		cmocka_unit_test(test_a_recording_under_way_stays),
+		cmocka_unit_test(test_a_link_to_a_folder),
 		cmocka_unit_test(test_folder_is_private_and_absolute),
 	};
 
