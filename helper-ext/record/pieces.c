@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,19 +34,33 @@ static void name_of(struct timeval at, struct piece_name *name)
 	snprintf(name->text + n, sizeof(name->text) - n, "%02u", (unsigned)(at.tv_usec / 10000) % 100);
 }
 
+/* Not every file system has RENAME_NOREPLACE. Nobody else makes files of that name here. */
+static int rename_new(int dirfd, const char *name)
+{
+	struct stat st;
+
+	if (renameat2(dirfd, FOLDER_DATA, dirfd, name, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL)
+		return -errno;
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return -EEXIST;
+	return renameat(dirfd, FOLDER_DATA, dirfd, name) < 0 ? -errno : 0;
+}
+
 /* The next name that is free: two files may be closed within a hundredth of a second. */
 static int rename_piece(int dirfd, struct piece_name *name)
 {
 	struct timeval at, step = { 0, 10000 };
+	int err;
 
 	gettimeofday(&at, NULL);
 	do {
 		name_of(at, name);
-		if (renameat2(dirfd, FOLDER_DATA, dirfd, name->text, RENAME_NOREPLACE) == 0)
-			return 0;
+		err = rename_new(dirfd, name->text);
 		timeradd(&at, &step, &at);
-	} while (errno == EEXIST);
-	return -errno;
+	} while (err == -EEXIST);
+	return err;
 }
 
 int pieces_close(struct pieces *p, int dirfd, uint64_t markers, uint64_t now_ns)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """ocular-record from outside: a producer whose markers are known, and every way in which things end."""
 import ctypes
+import errno
 import json
 import os
 import pty
@@ -198,13 +199,13 @@ def test_started_with_standard_files_closed():
     check_whole(1, 1000)
 
 
-EPOLL_PWAIT2, PIDFD_OPEN = 441, 434
+EPOLL_PWAIT2, PIDFD_OPEN, RENAMEAT2 = 441, 434, 316
 
 
-def forbid(*calls):
-    """Those system calls fail with EPERM from now on, as where a container's profile is older than they are."""
+def forbid(*calls, error=errno.EPERM):
+    """Those system calls fail from now on; with EPERM, as where a container's profile is older than they are."""
     program = [(0x20, 0, 0, 0)] + [(0x15, len(calls) - i, 0, call) for i, call in enumerate(calls)]  # load, jump if equal
-    program += [(0x06, 0, 0, 0x7fff0000), (0x06, 0, 0, 0x00050001)]  # return: allow; error 1
+    program += [(0x06, 0, 0, 0x7fff0000), (0x06, 0, 0, 0x00050000 | error)]  # return: allow; error
     code = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *line) for line in program))
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     assert prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
@@ -241,6 +242,17 @@ def test_a_stopped_terminal_stops_nobody():
         os.close(terminal)
         os.close(stderr)
     check_whole(1, 3000)
+
+
+def test_pieces_where_no_rename_says_that_it_replaces_nothing():
+    run = start(PRODUCER, "-n", "3000", "-p", "1000000", options=["-q", "--switch-output", "signal"],
+                preexec_fn=lambda: forbid(RENAMEAT2, error=errno.EINVAL))
+    wait_for(lambda: is_written(5000))
+    run.send_signal(signal.SIGUSR2)
+    assert (run.communicate(timeout=TIMEOUT)[1], run.returncode) == ("", 0)
+    pieces = [p for p in os.listdir("rec") if p.startswith("perf.data")]
+    assert len(pieces) == 2, pieces
+    assert sum(sum(perf_count("rec/" + p).values()) for p in pieces) == 3001 + 1  # a HELLO at the seam
 
 
 def test_signal_is_passed_on_first():
