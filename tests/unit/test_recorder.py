@@ -407,8 +407,11 @@ def test_a_death_and_the_wish_for_the_end_at_once():
 def test_serve_for_somebody_who_has_gone():
     with subprocess.Popen(["true"]) as run:
         pass
-    run = subprocess.run([RECORD, "-o", "rec", "--serve", "--tied", str(run.pid)], timeout=TIMEOUT)
-    assert (run.returncode, os.path.exists("rec")) == (1, False)
+    said = f"ocular-record: cannot wait for the end of process {run.pid}: No such process\n"
+    for how in "--serve", "--folder":
+        done = subprocess.run([RECORD, "-o", "rec", how, "--tied", str(run.pid)], capture_output=True, text=True, timeout=TIMEOUT)
+        assert (done.returncode, done.stderr) == (1, said), done.stderr
+        assert os.path.exists("rec") == (how == "--folder")
 
 
 def test_strangers_at_the_socket():
