@@ -462,8 +462,10 @@ int recorder_open(struct recorder *r, const struct options *options, int starter
 	if (err)
 		return fail("write " FOLDER_DATA " in", r->folder.path, err);
 	err = open_events(r);
-	if (err)
+	if (err) {
+		recorder_cancel(r);
 		return fail("listen in", r->folder.path, err);
+	}
 	r->flush_ns = clock_monotonic_ns() + FLUSH_NS;
 	r->pieces.begun_ns = clock_monotonic_ns();
 	progress_start(&r->progress, options->quiet, clock_monotonic_ns());

@@ -199,7 +199,7 @@ def test_started_with_standard_files_closed():
     check_whole(1, 1000)
 
 
-EPOLL_PWAIT2, PIDFD_OPEN, RENAMEAT2 = 441, 434, 316
+EPOLL_PWAIT2, PIDFD_OPEN, RENAMEAT2, SIGNALFD4 = 441, 434, 316, 289
 
 
 def forbid(*calls, error=errno.EPERM):
@@ -253,6 +253,13 @@ def test_pieces_where_no_rename_says_that_it_replaces_nothing():
     pieces = [p for p in os.listdir("rec") if p.startswith("perf.data")]
     assert len(pieces) == 2, pieces
     assert sum(sum(perf_count("rec/" + p).values()) for p in pieces) == 3001 + 1  # a HELLO at the seam
+
+
+def test_a_recorder_that_cannot_begin_leaves_nothing():
+    run = record("true", preexec_fn=lambda: forbid(SIGNALFD4))
+    assert run.returncode == 1
+    assert run.stderr == f"ocular-record: cannot listen in {os.getcwd()}/rec: Operation not permitted\n", run.stderr
+    assert not os.path.exists("rec")
 
 
 def test_signal_is_passed_on_first():
