@@ -198,7 +198,13 @@ int perfcheck_file(struct perfcheck *c, int fd)
 		return 0;
 	}
 	w.size = st.st_size;
-	if (check_header(&w) && check_attrs(&w)) {
+	if (!check_header(&w))
+		return w.error;
+	/* What the header says is there before it says so, even while the file is written. */
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	c->file_size = w.size = st.st_size;
+	if (check_attrs(&w)) {
 		if (walk_records(&w))
 			check_features(&w);
 		check_trace(&w);
@@ -209,6 +215,12 @@ int perfcheck_file(struct perfcheck *c, int fd)
 int perfcheck_repair(const struct perfcheck *c, int fd)
 {
 	static const uint64_t none[PERF_FEATURE_BITS / 64];
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if ((uint64_t)st.st_size != c->file_size)
+		return -EBUSY;
 
 	/* Features first: in between, the file is no worse than before. */
 	if (c->drop_features &&

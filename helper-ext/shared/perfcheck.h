@@ -23,6 +23,7 @@ struct perfcheck {
 	char finding[160];   /* what is wrong, in words; "" if nothing is */
 	uint64_t data_size;  /* of the whole records */
 	uint64_t lost;	     /* bytes of data that a repair gives up */
+	uint64_t file_size;  /* that was looked through */
 	bool drop_features;  /* the sections behind the data are not whole */
 	uint64_t records;    /* whole ones */
 	uint64_t trace_size; /* bytes of Intel PT in them */
@@ -31,7 +32,10 @@ struct perfcheck {
 /* Looks through an open file. Returns 0, or the negative errno for which it could not be read. */
 int perfcheck_file(struct perfcheck *c, int fd);
 
-/* Makes the header cover what is whole; fd must be writable. Returns 0 or a negative errno. */
+/*
+ * Makes the header cover what is whole; fd must be writable. Returns 0 or a negative errno; -EBUSY: the file has another
+ * size than when it was checked, so somebody writes it.
+ */
 int perfcheck_repair(const struct perfcheck *c, int fd);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_perfcheck.c - a recording cut anywhere, damaged, or not one at all. */
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,6 +104,24 @@ static void test_cut_at_every_byte(void **state)
 	close(fd);
 }
 
+/* Somebody writes it: what was not whole has become so, or will. */
+static void test_what_grows_is_not_repaired(void **state)
+{
+	uint64_t ends[CHUNKS + 1], full;
+	int fd = record(ends);
+	struct perfcheck c;
+
+	(void)state;
+	full = get_u64(fd, offsetof(struct perf_header, data.size));
+	assert_int_equal(ftruncate(fd, ends[CHUNKS] - 1), 0);
+	c = check(fd);
+	assert_int_equal(c.verdict, PERF_REPAIRABLE);
+	assert_int_equal(ftruncate(fd, ends[CHUNKS]), 0);
+	assert_int_equal(perfcheck_repair(&c, fd), -EBUSY);
+	assert_int_equal(get_u64(fd, offsetof(struct perf_header, data.size)), full);
+	close(fd);
+}
+
 #define AT(field) offsetof(struct perf_header, field)
 
 /* One 64-bit value of a whole recording is changed. */
@@ -162,6 +181,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cut_at_every_byte),
+		cmocka_unit_test(test_what_grows_is_not_repaired),
 		cmocka_unit_test(test_damage_is_named),
 		cmocka_unit_test(test_not_a_file),
 	};
