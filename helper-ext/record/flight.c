@@ -187,6 +187,7 @@ static bool wants_baseline(const struct recorder *r)
 static void keep(struct recorder *r, struct copies *c, const struct trigger *t, uint64_t until)
 {
 	r->flight.taken++;
+	r->flight.holding |= c->records != 0;
 	write_all(c, r, until);
 	tell(r, t, c, until);
 }
@@ -220,6 +221,8 @@ int flight_take(struct recorder *r, const struct trigger *t)
 	struct copies c;
 	int err;
 
+	if (!r->rings.first)
+		return -ENODATA;
 	if (flight_is_full(&r->flight)) {
 		r->flight.refused++;
 		return -EDQUOT;
@@ -394,7 +397,7 @@ void flight_end(struct recorder *r)
 		.tsc = newest(r, 0),
 	};
 
-	if (!r->flight.taken && t.tsc)
+	if (!r->flight.holding && t.tsc) /* a lone one of a moment in which nothing happened tells nothing */
 		flight_take(r, &t);
 	breakpoints_drop(&r->breakpoints, 0);
 	tell_symbols(r);

@@ -30,6 +30,7 @@ struct flight {
 	uint64_t window_ns; /* 0: whatever the rings hold */
 	uint32_t most;	    /* snapshots a recording */
 	uint32_t taken;	    /* number of the last one; the first is 1 */
+	bool holding;	    /* one of them holds something */
 	bool based;	    /* one of them is a baseline, which nobody asked for */
 	uint32_t refused;   /* beyond `most` */
 	unsigned int symbols; /* bits of those of options->symbols that were found somewhere */
@@ -42,7 +43,7 @@ struct trigger {
 	uint64_t tsc;	     /* when; 0: now */
 };
 
-/* Takes a snapshot. 0; -EDQUOT: there were enough; -ENOMEM. */
+/* Takes a snapshot. 0; -ENODATA: nobody is traced; -EDQUOT: there were enough; -ENOMEM. */
 int flight_take(struct recorder *r, const struct trigger *t);
 
 /* The process has ended. Unless in order, that is a trigger, too. */

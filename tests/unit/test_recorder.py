@@ -366,6 +366,17 @@ def gone(folder="rec"):
     return True
 
 
+def test_a_snapshot_before_anybody_is_traced():
+    """It is none, and does not keep the end from being kept."""
+    run = start("sh", "-c", f"echo up; read go; exec {PRODUCER} -n 500", options=["--flight", "10s"], stdin=subprocess.PIPE)
+    run.stdout.readline()
+    run.send_signal(signal.SIGUSR2)
+    wait_for(lambda: not is_pending(run.pid, signal.SIGUSR2))
+    err = run.communicate("go\n", timeout=TIMEOUT)[1]
+    assert "1 snapshot, copied" in err, err
+    assert sum(perf_count().values()) == 501 + 3  # a HELLO, where it begins, where it ends
+
+
 def test_serve_until_finish():
     serve()
     subprocess.run([PRODUCER, "-n", "1000", "-f", "1"], env={"OCULAR_DIR": "rec"}, check=True,

@@ -190,6 +190,26 @@ def test_nothing_happened():
         equal(len(r.events("f")), 6000)
 
 
+def test_a_snapshot_of_nothing():
+    """Nobody ran in its window: the end is kept as well."""
+    source = """
+import os, time
+def f(): pass
+for i in range(3000): f()
+table = "%s/codes-%d.jsonl" % (os.environ["OCULAR_DIR"], os.getpid())
+orders = os.open(os.environ["OCULAR_DIR"] + "/.ocular.ctl", os.O_WRONLY)
+time.sleep(0.5)
+os.write(orders, b"snapshot idle\\n")
+time.sleep(0.1)
+while open(table, "rb").read().count(b'"label":"idle"') < 1: time.sleep(0.02)
+for i in range(3): f()
+"""
+    with rec.recording(source, recorder=["--flight", "100ms"]) as r:
+        equal((r.code, r.err), (0, ""))
+        equal([(line["trigger"], line["threads"]) for line in snapshots(r)], [("control", 0), ("end", 1)])
+        equal([e.name for e in r.events("f")][-2:], ["PY_START", "PY_RETURN"])
+
+
 def test_a_program_that_is_killed():
     with rec.recording("import os\ndef f(): pass\nfor i in range(3000): f()\nos.kill(os.getpid(), 9)\n",
                        recorder=["--flight", "10s"]) as r:
