@@ -136,7 +136,8 @@ unsigned int breakpoints_set(struct breakpoints *b, uint32_t pid, const char *wh
 		}
 		bp = make(pid, tid, address, what);
 		if (!bp) {
-			b->error = b->error ? b->error : -errno;
+			if (!b->error && errno != ESRCH) /* the thread has ended meanwhile */
+				b->error = -errno;
 			continue;
 		}
 		bp->next = b->first;
