@@ -139,6 +139,18 @@ static void text_dict(struct text *t, PyObject *dict)
 	text_add(t, "}", 1);
 }
 
+static void text_container(struct text *t, PyObject *container,
+			   void (*write)(struct text *, PyObject *))
+{
+	if (t->depth == TEXT_DEPTH_MAX) {
+		text_add(t, "null", 4);
+		return;
+	}
+	t->depth++;
+	write(t, container);
+	t->depth--;
+}
+
 void text_value(struct text *t, PyObject *value)
 {
 	if (PyUnicode_Check(value))
@@ -150,9 +162,9 @@ void text_value(struct text *t, PyObject *value)
 	else if (PyFloat_Check(value))
 		text_float(t, PyFloat_AS_DOUBLE(value));
 	else if (PyList_Check(value) || PyTuple_Check(value))
-		text_sequence(t, value);
+		text_container(t, value, text_sequence);
 	else if (PyDict_Check(value))
-		text_dict(t, value);
+		text_container(t, value, text_dict);
 	else
 		text_add(t, "null", 4);
 }

@@ -10,10 +10,13 @@
 
 #include <Python.h>
 
+#define TEXT_DEPTH_MAX 16 /* containers within each other: one may hold itself */
+
 struct text {
 	char *bytes;
 	size_t length, room;
 	int failed;
+	unsigned int depth; /* of the containers that are being written */
 };
 
 void text_add(struct text *t, const char *bytes, size_t n);
@@ -28,7 +31,7 @@ void text_str(struct text *t, PyObject *str);
 
 /*
  * None, bool, int, float, str, list, tuple, dict with str keys. Anything else is written as null,
- * numbers that JSON has not (nan, inf) too.
+ * numbers that JSON has not (nan, inf) and containers deeper than TEXT_DEPTH_MAX too.
  */
 void text_value(struct text *t, PyObject *value);
 

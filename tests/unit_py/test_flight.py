@@ -330,5 +330,31 @@ print(ocular.take_snapshot("long", text="x" * 100000))
         equal((second["label"], second["data"]), ("long", {}))
 
 
+def test_data_of_any_depth():
+    source = """
+import ocular
+a, d = [], {}
+a.append(a)
+d["itself"] = d
+def deep(n):
+    return [deep(n - 1)] if n else []
+def f(local):
+    pass
+print(ocular.take_snapshot("itself", a=a, d=d, both=(a, d), n=1))
+print(ocular.take_snapshot("deep", seen=deep(15), beyond=deep(16)))
+f(d)
+"""
+    with rec.recording(source, recorder=["--flight", "1s"], OCULAR_TRIGGER="call __main__:f(local)") as r:
+        equal((r.code, r.out), (0, "True\nTrue\n"), r.err)
+        itself, deep, local = (line["data"] for line in snapshots(r))
+        equal(json.dumps(itself["a"]), "[" * 16 + "null" + "]" * 16)
+        equal(json.dumps(itself["d"]), '{"itself": ' * 16 + "null" + "}" * 16)
+        equal(json.dumps(itself["both"]), "[%snull%s, %snull%s]" % ("[" * 15, "]" * 15, '{"itself": ' * 15, "}" * 15))
+        equal(itself["n"], 1)
+        equal(json.dumps(deep["seen"]), "[" * 16 + "]" * 16)
+        equal(json.dumps(deep["beyond"]), "[" * 16 + "null" + "]" * 16)
+        equal(local, {"local": itself["d"]})
+
+
 if __name__ == "__main__":
     rec.run(globals())
