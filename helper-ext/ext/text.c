@@ -114,12 +114,30 @@ static void text_float(struct text *t, double x)
 	PyMem_Free(digits);
 }
 
+static void text_key(struct text *t, PyObject *key)
+{
+	PyObject *str = PyUnicode_Check(key) ? Py_NewRef(key) : PyObject_Repr(key);
+
+	if (str) {
+		text_str(t, str);
+		Py_DECREF(str);
+	} else {
+		PyErr_Clear();
+		text_add(t, "\"?\"", 3);
+	}
+	text_add(t, ":", 1);
+}
+
+/* The repr() of a key runs the user's code, which may change any container: what is in use is held. */
 static void text_sequence(struct text *t, PyObject *fast)
 {
 	text_add(t, "[", 1);
 	for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast); i++) {
+		PyObject *item = Py_NewRef(PySequence_Fast_GET_ITEM(fast, i));
+
 		text_comma(t);
-		text_value(t, PySequence_Fast_GET_ITEM(fast, i));
+		text_value(t, item);
+		Py_DECREF(item);
 	}
 	text_add(t, "]", 1);
 }
@@ -131,10 +149,13 @@ static void text_dict(struct text *t, PyObject *dict)
 
 	text_add(t, "{", 1);
 	while (PyDict_Next(dict, &i, &key, &value)) {
+		Py_INCREF(key);
+		Py_INCREF(value);
 		text_comma(t);
-		text_str(t, key);
-		text_add(t, ":", 1);
+		text_key(t, key);
 		text_value(t, value);
+		Py_DECREF(value);
+		Py_DECREF(key);
 	}
 	text_add(t, "}", 1);
 }

@@ -30,8 +30,9 @@ void text_comma(struct text *t);
 void text_str(struct text *t, PyObject *str);
 
 /*
- * None, bool, int, float, str, list, tuple, dict with str keys. Anything else is written as null,
- * numbers that JSON has not (nan, inf) and containers deeper than TEXT_DEPTH_MAX too.
+ * None, bool, int, float, str, list, tuple, dict. Anything else is written as null, numbers that JSON
+ * has not (nan, inf) and containers deeper than TEXT_DEPTH_MAX too; a key that is no str as its repr(),
+ * or, where that fails, as "?".
  */
 void text_value(struct text *t, PyObject *value);
 

@@ -356,5 +356,28 @@ f(d)
         equal(local, {"local": itself["d"]})
 
 
+def test_keys_of_any_type():
+    source = """
+import ocular
+class Bad:
+    def __repr__(self):
+        1 / 0
+class Thief:
+    def __repr__(self):
+        everything.clear()
+        return "Thief"
+everything = [{Thief(): ["gone"] * 3, "x": 1}, "gone too"]
+ocular.take_snapshot("keys", of={1: 2, None: [{(3, "4"): b""}], Bad(): 5, "six": True})
+ocular.take_snapshot("thief", everything=everything)
+"""
+    with rec.recording(source, recorder=["--flight", "1s"]) as r:
+        equal((r.code, r.err), (0, ""))
+        keys, thief = (line["data"] for line in snapshots(r))
+        equal(keys, {"of": {"1": 2, "None": [{"(3, '4')": None}], "?": 5, "six": True}})
+        equal(thief, {"everything": [{"Thief": ["gone"] * 3, "x": 1}]})
+        said = subprocess.run([PT, "summary=-", r.folder], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        equal([s["data"] for s in json.loads(said.stdout)["snapshots"]], [keys, thief], said.stderr)
+
+
 if __name__ == "__main__":
     rec.run(globals())
