@@ -9,8 +9,10 @@
 #include "text.h"
 
 #define STACK_MAX 40  /* frames told, innermost first */
-#define REPR_MAX  200 /* characters of what JSON has no form for */
 #define LABEL_MAX 200
+#define DATA_MAX  (RING_TEXT_MAX / 2) /* about so many bytes */
+
+_Static_assert(DATA_MAX + TEXT_BEYOND <= RING_TEXT_MAX, "data always fit into a message");
 
 static bool listening;
 
@@ -41,23 +43,19 @@ static bool has_json(PyObject *v)
 static void add_value(struct text *t, PyObject *value)
 {
 	PyObject *repr = has_json(value) ? NULL : PyObject_Repr(value);
-	PyObject *cut = repr ? PyUnicode_Substring(repr, 0, REPR_MAX) : NULL;
 
-	if (cut)
-		text_str(t, cut);
-	else
-		text_value(t, value);
 	PyErr_Clear();
+	text_value(t, repr ? repr : value);
 	Py_XDECREF(repr);
-	Py_XDECREF(cut);
 }
 
-void snapshot_member(struct text *t, PyObject *key, PyObject *value)
+bool snapshot_member(struct text *t, PyObject *key, PyObject *value)
 {
-	text_comma(t);
-	text_str(t, key);
-	text_add(t, ":", 1);
-	add_value(t, value);
+	bool more = text_key(t, key);
+
+	if (more)
+		add_value(t, value);
+	return more;
 }
 
 /* Ours are not told: what a trigger runs is not where the program was. */
@@ -92,14 +90,12 @@ static void add_stack(struct text *t)
 	PyErr_Clear();
 }
 
-/* Too much for one message: what is least of it goes first. `data` is where the data begin. */
-bool snapshot_send(struct text *t, size_t data, uint64_t tsc)
+/* With the stack, if one message holds both. */
+bool snapshot_send(struct text *t, uint64_t tsc)
 {
 	size_t stack;
 	int err;
 
-	if (t->length > RING_TEXT_MAX / 2)
-		t->length = data;
 	text_add(t, "}", 1);
 	stack = t->length;
 	add_stack(t);
@@ -110,8 +106,7 @@ bool snapshot_send(struct text *t, size_t data, uint64_t tsc)
 	return !err;
 }
 
-/* Returns where the data begin. */
-size_t snapshot_begin(struct text *t, const char *trigger, PyObject *label)
+void snapshot_begin(struct text *t, const char *trigger, PyObject *label)
 {
 	PyObject *cut = PyUnicode_Substring(label, 0, LABEL_MAX);
 
@@ -123,7 +118,7 @@ size_t snapshot_begin(struct text *t, const char *trigger, PyObject *label)
 	PyErr_Clear();
 	Py_XDECREF(cut);
 	text_printf(t, ",\"data\":{");
-	return t->length;
+	t->limit = DATA_MAX;
 }
 
 static __attribute__((noinline, cold)) PyObject *take(PyObject *const *args, Py_ssize_t nargs,
@@ -132,16 +127,16 @@ static __attribute__((noinline, cold)) PyObject *take(PyObject *const *args, Py_
 	uint64_t tsc = __rdtsc();
 	Py_ssize_t given = names ? PyTuple_GET_SIZE(names) : 0;
 	struct text t = { 0 };
-	size_t data;
 
 	if (nargs != 1 || !PyUnicode_Check(args[0])) {
 		PyErr_SetString(PyExc_TypeError, "take_snapshot(label, **data): label is a str");
 		return NULL;
 	}
-	data = snapshot_begin(&t, "take_snapshot", args[0]);
+	snapshot_begin(&t, "take_snapshot", args[0]);
 	for (Py_ssize_t i = 0; i < given; i++)
-		snapshot_member(&t, PyTuple_GET_ITEM(names, i), args[nargs + i]);
-	return PyBool_FromLong(snapshot_send(&t, data, tsc));
+		if (!snapshot_member(&t, PyTuple_GET_ITEM(names, i), args[nargs + i]))
+			break;
+	return PyBool_FromLong(snapshot_send(&t, tsc));
 }
 
 PyObject *snapshot_take(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
@@ -159,14 +154,13 @@ PyObject *snapshot_fire(PyObject *module, PyObject *args)
 	const char *trigger;
 	struct text t = { 0 };
 	Py_ssize_t at = 0;
-	size_t data;
 
 	if (!PyArg_ParseTuple(args, "sUO!", &trigger, &label, &PyDict_Type, &members))
 		return NULL;
 	if (!listening)
 		Py_RETURN_FALSE;
-	data = snapshot_begin(&t, trigger, label);
-	while (PyDict_Next(members, &at, &key, &value))
-		snapshot_member(&t, key, value);
-	return PyBool_FromLong(snapshot_send(&t, data, tsc));
+	snapshot_begin(&t, trigger, label);
+	while (PyDict_Next(members, &at, &key, &value) && snapshot_member(&t, key, value))
+		;
+	return PyBool_FromLong(snapshot_send(&t, tsc));
 }

@@ -19,12 +19,12 @@ void snapshot_listen(bool on);
 bool snapshot_listening(void);
 
 /*
- * A snapshot's text: begin() it, add members to its data, send() it, which frees the text. `data` is
- * what begin() returned; tsc says when. Returns whether a recorder was told.
+ * A snapshot's text: begin() it, add members to its data until there is no room (false), send() it,
+ * which frees the text. tsc says when. send() returns whether a recorder was told.
  */
-size_t snapshot_begin(struct text *t, const char *trigger, PyObject *label);
-void snapshot_member(struct text *t, PyObject *key, PyObject *value);
-bool snapshot_send(struct text *t, size_t data, uint64_t tsc);
+void snapshot_begin(struct text *t, const char *trigger, PyObject *label);
+bool snapshot_member(struct text *t, PyObject *key, PyObject *value);
+bool snapshot_send(struct text *t, uint64_t tsc);
 
 PyObject *snapshot_take(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 PyObject *snapshot_fire(PyObject *module, PyObject *args);

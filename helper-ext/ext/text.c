@@ -114,29 +114,62 @@ static void text_float(struct text *t, double x)
 	PyMem_Free(digits);
 }
 
-static void text_key(struct text *t, PyObject *key)
+static bool is_full(const struct text *t)
 {
-	PyObject *str = PyUnicode_Check(key) ? Py_NewRef(key) : PyObject_Repr(key);
+	return t->limit && t->length >= t->limit;
+}
 
+static void text_str_within(struct text *t, PyObject *str)
+{
+	bool fits = !t->limit || PyUnicode_GET_LENGTH(str) <= TEXT_STR_MAX;
+	PyObject *some = fits ? Py_NewRef(str) :
+				PyUnicode_FromFormat("%.*U%s", TEXT_STR_MAX, str, TEXT_CUT);
+
+	if (some) {
+		text_str(t, some);
+		Py_DECREF(some);
+	} else {
+		PyErr_Clear();
+		text_add(t, "null", 4);
+	}
+}
+
+bool text_key(struct text *t, PyObject *key)
+{
+	PyObject *str;
+
+	text_comma(t);
+	if (is_full(t)) {
+		text_printf(t, "\"%s\":null", TEXT_CUT);
+		return false;
+	}
+	str = PyUnicode_Check(key) ? Py_NewRef(key) : PyObject_Repr(key);
 	if (str) {
-		text_str(t, str);
+		text_str_within(t, str);
 		Py_DECREF(str);
 	} else {
 		PyErr_Clear();
 		text_add(t, "\"?\"", 3);
 	}
 	text_add(t, ":", 1);
+	return true;
 }
 
 /* The repr() of a key runs the user's code, which may change any container: what is in use is held. */
 static void text_sequence(struct text *t, PyObject *fast)
 {
+	bool more = true;
+
 	text_add(t, "[", 1);
-	for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast); i++) {
+	for (Py_ssize_t i = 0; more && i < PySequence_Fast_GET_SIZE(fast); i++) {
 		PyObject *item = Py_NewRef(PySequence_Fast_GET_ITEM(fast, i));
 
 		text_comma(t);
-		text_value(t, item);
+		more = !is_full(t);
+		if (more)
+			text_value(t, item);
+		else
+			text_printf(t, "\"%s\"", TEXT_CUT);
 		Py_DECREF(item);
 	}
 	text_add(t, "]", 1);
@@ -146,14 +179,15 @@ static void text_dict(struct text *t, PyObject *dict)
 {
 	PyObject *key, *value;
 	Py_ssize_t i = 0;
+	bool more = true;
 
 	text_add(t, "{", 1);
-	while (PyDict_Next(dict, &i, &key, &value)) {
+	while (more && PyDict_Next(dict, &i, &key, &value)) {
 		Py_INCREF(key);
 		Py_INCREF(value);
-		text_comma(t);
-		text_key(t, key);
-		text_value(t, value);
+		more = text_key(t, key);
+		if (more)
+			text_value(t, value);
 		Py_DECREF(value);
 		Py_DECREF(key);
 	}
@@ -175,7 +209,7 @@ static void text_container(struct text *t, PyObject *container,
 void text_value(struct text *t, PyObject *value)
 {
 	if (PyUnicode_Check(value))
-		text_str(t, value);
+		text_str_within(t, value);
 	else if (PyBool_Check(value))
 		text_printf(t, "%s", value == Py_True ? "true" : "false");
 	else if (PyLong_Check(value))

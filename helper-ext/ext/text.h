@@ -9,12 +9,16 @@
 #define OCULAR_TEXT_H
 
 #include <Python.h>
+#include <stdbool.h>
 
 #define TEXT_DEPTH_MAX 16 /* containers within each other: one may hold itself */
+#define TEXT_STR_MAX   500 /* characters of a str, where there is a limit */
+#define TEXT_CUT       "\xe2\x80\xa6" /* an ellipsis ends what was cut */
 
 struct text {
 	char *bytes;
 	size_t length, room;
+	size_t limit; /* of text_value() and text_key(): no more from that length on; 0: none */
 	int failed;
 	unsigned int depth; /* of the containers that are being written */
 };
@@ -32,8 +36,14 @@ void text_str(struct text *t, PyObject *str);
 /*
  * None, bool, int, float, str, list, tuple, dict. Anything else is written as null, numbers that JSON
  * has not (nan, inf) and containers deeper than TEXT_DEPTH_MAX too; a key that is no str as its repr(),
- * or, where that fails, as "?".
+ * or, where that fails, as "?". With a limit what is cut ends with TEXT_CUT: a str with the character,
+ * an array with it as an element, an object with it as a key of null. The limit is passed by less than
+ * TEXT_BEYOND.
  */
 void text_value(struct text *t, PyObject *value);
+#define TEXT_BEYOND (2 * (TEXT_STR_MAX * 7 + 8) + (TEXT_DEPTH_MAX + 1) * 12)
+
+/* Within an object: a comma, key and colon. False: there is no room, and the object is cut here. */
+bool text_key(struct text *t, PyObject *key);
 
 #endif

@@ -161,13 +161,15 @@ static uint64_t forget(const void *frame)
 
 static void add_locals(struct text *text, const struct trigger *t, PyFrameObject *frame)
 {
-	for (char **name = t->names; name && *name; name++) {
+	bool more = true;
+
+	for (char **name = t->names; more && name && *name; name++) {
 		PyObject *key = PyUnicode_FromString(*name);
 		PyObject *value = key ? PyFrame_GetVar(frame, key) : NULL;
 
 		PyErr_Clear();
 		if (key)
-			snapshot_member(text, key, value ? value : Py_None);
+			more = snapshot_member(text, key, value ? value : Py_None);
 		Py_XDECREF(value);
 		Py_XDECREF(key);
 	}
@@ -178,17 +180,16 @@ static void fire(const struct trigger *t, PyFrameObject *frame, uint64_t ticks)
 	struct text text = { 0 };
 	PyObject *label = PyUnicode_FromFormat("%s:%s", t->module, t->qualname);
 	uint64_t tsc = __rdtsc();
-	size_t data;
 
 	if (!label) {
 		PyErr_Clear();
 		return;
 	}
-	data = snapshot_begin(&text, t->kind, label);
+	snapshot_begin(&text, t->kind, label);
 	if (ticks)
 		text_printf(&text, "\"ms\":%.3f", (double)ticks / triggers.ticks_per_ms);
 	add_locals(&text, t, frame);
-	snapshot_send(&text, data, tsc);
+	snapshot_send(&text, tsc);
 	Py_DECREF(label);
 }
 

@@ -321,13 +321,11 @@ for args, data in ((), {}), ((1,), {}), (("a", "b"), {}):
     except TypeError as e:
         print(e)
 print(ocular.take_snapshot("\\udc80", bad=Bad(), nan=float("nan"), big=1 << 100))
-print(ocular.take_snapshot("long", text="x" * 100000))
 """
     with rec.recording(source, recorder=["--flight", "1s"]) as r:
-        equal((r.code, r.out), (0, "take_snapshot(label, **data): label is a str\n" * 3 + "True\nTrue\n"), r.err)
-        first, second = snapshots(r)
+        equal((r.code, r.out), (0, "take_snapshot(label, **data): label is a str\n" * 3 + "True\n"), r.err)
+        (first,) = snapshots(r)
         equal(first["data"], {"bad": None, "nan": None, "big": None})
-        equal((second["label"], second["data"]), ("long", {}))
 
 
 def test_data_of_any_depth():
@@ -377,6 +375,44 @@ ocular.take_snapshot("thief", everything=everything)
         equal(thief, {"everything": [{"Thief": ["gone"] * 3, "x": 1}]})
         said = subprocess.run([PT, "summary=-", r.folder], capture_output=True, text=True, stdin=subprocess.DEVNULL)
         equal([s["data"] for s in json.loads(said.stdout)["snapshots"]], [keys, thief], said.stderr)
+
+
+def test_data_of_any_size():
+    source = """
+import ocular
+class Long:
+    def __repr__(self):
+        return "r" * 501
+long = list(range(2000000))
+peak = lambda: open("/proc/self/status").read().split("VmPeak:")[1].split()[0]
+before = int(peak())
+ocular.take_snapshot("list", first="f", long=long, last="l")
+ocular.take_snapshot("nested", nested={"in": [(long,), 1], "behind": 2})
+ocular.take_snapshot("str", fits="x" * 500, cut="\\x01" * 501, keys={"k" * 501: 1}, other=Long())
+ocular.take_snapshot("many", **{"name%d" % i: i for i in range(1000)})
+ocular.take_snapshot("worst", fill=["x" * 490] * 16 + ["y" * 150], worst={"\\x01" * 501: "\\ud800" * 501})
+print(int(peak()) - before)
+"""
+    with rec.recording(source, recorder=["--flight", "1s"]) as r:
+        equal((r.code, r.err), (0, ""))
+        assert int(r.out) < 4096, r.out # KB; all of it would be 15 MB
+        whole, nested, text, many, worst = snapshots(r)
+        cut = "\u2026"
+        equal([list(line["data"]) for line in (whole, nested)], [["first", "long", cut], ["nested"]])
+        equal(whole["data"][cut], None)
+        told = len(many["data"]) - 1
+        assert told > 500 and many["data"] == {**{"name%d" % i: i for i in range(told)}, cut: None}, told
+        for got in whole["data"]["long"], nested["data"]["nested"]["in"][0][0]:
+            equal(got, [*range(len(got) - 1), cut])
+            assert len(got) > 1500, len(got)
+        equal(list(nested["data"]["nested"]), ["in", cut])
+        equal(nested["data"]["nested"]["in"][1:], [cut])
+        equal(nested["data"]["nested"]["in"][0][1:], [])
+        equal(text["data"], {"fits": "x" * 500, "cut": "\x01" * 500 + cut, "keys": {"k" * 500 + cut: 1}, "other": "r" * 500 + cut})
+        equal(worst["data"]["worst"], {"\x01" * 500 + cut: "\\ud800" * 500 + cut})
+        for line in whole, nested, text, many:
+            assert line["stack"][0].startswith("<module> ("), line
+            assert len(json.dumps(line["data"], separators=(",", ":"), ensure_ascii=False)) < 9000, line["label"]
 
 
 if __name__ == "__main__":
