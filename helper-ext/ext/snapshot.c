@@ -108,17 +108,29 @@ bool snapshot_send(struct text *t, uint64_t tsc)
 
 void snapshot_begin(struct text *t, const char *trigger, PyObject *label)
 {
-	PyObject *cut = PyUnicode_Substring(label, 0, LABEL_MAX);
+	PyObject *str = PyObject_Str(label); /* the user's code, which may fail */
+	PyObject *cut = str ? PyUnicode_Substring(str, 0, LABEL_MAX) : NULL;
 
 	text_printf(t, "\"trigger\":\"%s\",\"label\":", trigger);
 	if (cut)
 		text_str(t, cut);
 	else
-		text_add(t, "null", 4);
+		text_add(t, "\"?\"", 3);
 	PyErr_Clear();
 	Py_XDECREF(cut);
+	Py_XDECREF(str);
 	text_printf(t, ",\"data\":{");
 	t->limit = DATA_MAX;
+}
+
+/* Among the names of arguments; `given` if it is not there. */
+static Py_ssize_t find_label(PyObject *names, Py_ssize_t given)
+{
+	Py_ssize_t i = 0;
+
+	while (i < given && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), "label"))
+		i++;
+	return i;
 }
 
 static __attribute__((noinline, cold)) PyObject *take(PyObject *const *args, Py_ssize_t nargs,
@@ -126,15 +138,17 @@ static __attribute__((noinline, cold)) PyObject *take(PyObject *const *args, Py_
 {
 	uint64_t tsc = __rdtsc();
 	Py_ssize_t given = names ? PyTuple_GET_SIZE(names) : 0;
+	Py_ssize_t named = find_label(names, given);
 	struct text t = { 0 };
 
-	if (nargs != 1 || !PyUnicode_Check(args[0])) {
-		PyErr_SetString(PyExc_TypeError, "take_snapshot(label, **data): label is a str");
+	if (nargs + (named < given) != 1) {
+		PyErr_SetString(PyExc_TypeError, "take_snapshot(label, **data): one label is needed");
 		return NULL;
 	}
-	snapshot_begin(&t, "take_snapshot", args[0]);
+	snapshot_begin(&t, "take_snapshot", args[nargs ? 0 : named]);
 	for (Py_ssize_t i = 0; i < given; i++)
-		if (!snapshot_member(&t, PyTuple_GET_ITEM(names, i), args[nargs + i]))
+		if (i != named &&
+		    !snapshot_member(&t, PyTuple_GET_ITEM(names, i), args[nargs + i]))
 			break;
 	return PyBool_FromLong(snapshot_send(&t, tsc));
 }

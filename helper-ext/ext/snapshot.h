@@ -20,7 +20,8 @@ bool snapshot_listening(void);
 
 /*
  * A snapshot's text: begin() it, add members to its data until there is no room (false), send() it,
- * which frees the text. tsc says when. send() returns whether a recorder was told.
+ * which frees the text. The label is any object: it is told as its str(). tsc says when. send() returns
+ * whether a recorder was told.
  */
 void snapshot_begin(struct text *t, const char *trigger, PyObject *label);
 bool snapshot_member(struct text *t, PyObject *key, PyObject *value);

@@ -315,7 +315,7 @@ import ocular
 class Bad:
     def __repr__(self):
         1 / 0
-for args, data in ((), {}), ((1,), {}), (("a", "b"), {}):
+for args, data in ((), {}), ((), {"n": 1}), (("a", "b"), {}), (("a",), {"label": "b"}):
     try:
         ocular.take_snapshot(*args, **data)
     except TypeError as e:
@@ -323,9 +323,24 @@ for args, data in ((), {}), ((1,), {}), (("a", "b"), {}):
 print(ocular.take_snapshot("\\udc80", bad=Bad(), nan=float("nan"), big=1 << 100))
 """
     with rec.recording(source, recorder=["--flight", "1s"]) as r:
-        equal((r.code, r.out), (0, "take_snapshot(label, **data): label is a str\n" * 3 + "True\n"), r.err)
+        equal((r.code, r.out), (0, "take_snapshot(label, **data): one label is needed\n" * 4 + "True\n"), r.err)
         (first,) = snapshots(r)
         equal(first["data"], {"bad": None, "nan": None, "big": None})
+
+
+def test_labels():
+    source = """
+import ocular
+class Bad:
+    def __str__(self):
+        1 / 0
+print(ocular.take_snapshot(label="named"), ocular.take_snapshot(n=1, label="among", m=2))
+print(ocular.take_snapshot(17), ocular.take_snapshot(label=KeyError("k"), n=3), ocular.take_snapshot(Bad()))
+"""
+    with rec.recording(source, recorder=["--flight", "1s"]) as r:
+        equal((r.code, r.out), (0, "True True\nTrue True True\n"), r.err)
+        equal([(line["label"], line["data"]) for line in snapshots(r)],
+              [("named", {}), ("among", {"n": 1, "m": 2}), ("17", {}), ("'k'", {"n": 3}), ("?", {})])
 
 
 def test_data_of_any_depth():
