@@ -17,22 +17,32 @@
 
 #include "recorder.h"
 
-static int connect_in(int dirfd, int sock)
+/*
+ * patience: seconds to wait at most for room in the recorder's backlog, and for each message; 0: no limit.
+ */
+static int connect_in(int dirfd, int sock, time_t patience)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct timeval limit = { .tv_sec = patience };
+	int err;
 
 	snprintf(addr.sun_path, sizeof(addr.sun_path), "/proc/self/fd/%d/%s", dirfd, RING_SOCKET);
-	return connect(sock, (struct sockaddr *)&addr, sizeof(addr)) ? -errno : 0;
+	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	do
+		err = connect(sock, (struct sockaddr *)&addr, sizeof(addr)) ? -errno : 0;
+	while (err == -EINTR); /* with a limit the kernel does not go on by itself */
+	return err;
 }
 
-static int open_connection(const char *dir)
+static int open_connection(const char *dir, int flags, time_t patience)
 {
 	int err, sock, dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (dirfd < 0)
 		return -errno;
-	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	err = sock < 0 ? -errno : connect_in(dirfd, sock);
+	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0);
+	err = sock < 0 ? -errno : connect_in(dirfd, sock, patience);
 	close(dirfd);
 	if (err && sock >= 0)
 		close(sock);
@@ -79,12 +89,10 @@ static int receive_config(int sock, struct ring_config *config)
 static int exchange(const char *dir, struct ring_message *msg, int memfd, time_t patience,
 		    struct ring_config *config)
 {
-	struct timeval limit = { .tv_sec = patience };
-	int err, sock = open_connection(dir);
+	int err, sock = open_connection(dir, 0, patience);
 
 	if (sock < 0)
 		return sock;
-	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	err = send_message(sock, msg, memfd, NULL, 0);
 	if (!err)
 		err = receive_config(sock, config);
@@ -115,7 +123,7 @@ int recorder_snapshot(const char *dir, uint64_t tsc, const char *text, size_t le
 {
 	struct ring_message msg = { RING_MAGIC, RING_VERSION, RING_SNAPSHOT,
 				    (uint32_t)syscall(SYS_gettid), tsc };
-	int err, sock = open_connection(dir);
+	int err, sock = open_connection(dir, SOCK_NONBLOCK, 0);
 
 	if (sock < 0)
 		return sock;

@@ -4,7 +4,7 @@
  *
  * One connection a request, so that no descriptor stays open in the traced process. All return 0 or
  * a negative errno: -ENOENT, -ECONNREFUSED no recorder; -EPROTO another version, or nonsense;
- * -EAGAIN no answer within RECORDER_PATIENCE_S; else what the recorder itself said.
+ * -EAGAIN no connection within RECORDER_PATIENCE_S, or then no answer; else what the recorder itself said.
  */
 #ifndef OCULAR_RECORDER_H
 #define OCULAR_RECORDER_H
@@ -21,7 +21,7 @@ int recorder_add(const char *dir, uint32_t tid, int memfd);
 
 /*
  * Flight mode: something happened at `tsc`. text: members of a JSON object that say what, cut at
- * RING_TEXT_MAX. Does not wait for the recorder.
+ * RING_TEXT_MAX. Does not wait for the recorder: -EAGAIN if so many wait for it that there is no room.
  */
 int recorder_snapshot(const char *dir, uint64_t tsc, const char *text, size_t length);
 

@@ -4,7 +4,8 @@
  *
  * take_snapshot(label, **data) is compiled into programs for good, so while nobody listens it is one
  * load and a branch. While a recorder flies it sends one message and does not wait for an answer:
- * some tens of microseconds, most of them system calls.
+ * some tens of microseconds, most of them system calls. A recorder that does not come to read, for
+ * over a hundred snapshots, is not told.
  */
 #ifndef OCULAR_SNAPSHOT_H
 #define OCULAR_SNAPSHOT_H

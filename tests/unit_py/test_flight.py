@@ -343,6 +343,21 @@ print(ocular.take_snapshot(17), ocular.take_snapshot(label=KeyError("k"), n=3), 
               [("named", {}), ("among", {"n": 1, "m": 2}), ("17", {}), ("'k'", {"n": 3}), ("?", {})])
 
 
+def test_a_recorder_that_stands_still():
+    source = """
+import ocular, os, signal
+os.kill(os.getppid(), signal.SIGSTOP)
+told = [ocular.take_snapshot("n", n=n) for n in range(300)]
+os.kill(os.getppid(), signal.SIGCONT)
+print(told.index(False), any(told[told.index(False):]))
+"""
+    with rec.recording(source, recorder=["--flight", "1s", "--max-snapshots", "1000"]) as r:
+        equal((r.code, r.err), (0, ""))
+        room, later = r.out.split()
+        assert 100 < int(room) < 300 and later == "False", r.out
+        equal([line["data"]["n"] for line in snapshots(r)], list(range(int(room))))
+
+
 def test_data_of_any_depth():
     source = """
 import ocular
