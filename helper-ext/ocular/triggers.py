@@ -12,7 +12,7 @@ import time
 
 from . import _core
 
-CALL = re.compile(r"(?P<module>[^:\s]+):(?P<qualname>[\w.<>]+)\s*(\((?P<names>[\w\s,]*)\))?\s*"
+CALL = re.compile(r"(?P<module>[^:\s]+):(?P<qualname>(?:[\w.]|<\w+>)+)\s*(\((?P<names>[\w\s,]*)\))?\s*"
                   r"(>\s*(?P<least>.+))?$")
 TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(us|ms|s)$")
 UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}

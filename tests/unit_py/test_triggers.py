@@ -103,6 +103,23 @@ print(json.dumps([inner, outer]))
     assert {("f", 0.25), ("f", 0.2), ("g", 7), ("recursive", 1), ("recursive", 2)} <= set(found), got
 
 
+def test_blanks_may_be_left_out():
+    source = """
+import time
+def f(n):
+    def within():
+        time.sleep(0.001)
+    within()
+    (lambda: time.sleep(0.001))()
+f(1)
+"""
+    names = ["f", "f.<locals>.within", "f.<locals>.<lambda>"]
+    got, _ = fired(source, *("call __main__:%s>1us" % name for name in names))
+    equal([(t, label) for t, label, _ in got], [("slow call", "__main__:" + name) for name in names[1:] + names[:1]])
+    got, _ = fired(source, "call __main__:f(n)>1us", "call __main__:f.<locals>.<lambda>")
+    equal([(t, label) for t, label, _ in got], [("call", "__main__:f.<locals>.<lambda>"), ("slow call", "__main__:f")])
+
+
 def test_calls_of_coroutines_and_threads():
     source = TIMED + """
 import asyncio, json, threading
@@ -225,7 +242,8 @@ def test_garbage_collections_are_not_filtered():
 def test_nonsense():
     for trigger, words in (
             ("call f", "not a function to trigger on: 'f'"), ("call m:f > 5", "not a time: '5'"),
-            ("call m:f > 0ms", "not a time"), ("call m:f(", "not a function"), ("lag soon", "not a time: 'soon'"),
+            ("call m:f > 0ms", "not a time"), ("call m:f(", "not a function"),
+            ("call m:f<5ms", "not a function"), ("call m:f>", "not a function"), ("call m:f>5", "not a time: '5'"), ("lag soon", "not a time: 'soon'"),
             ("exception a b", "not an exception type"), ("fire x", "no trigger 'fire'")):
         with rec.recording("print(1)", recorder=["--flight", "1s"], OCULAR_TRIGGER=trigger) as r:
             equal((r.code, r.out), (125, ""))
