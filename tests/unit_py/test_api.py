@@ -156,6 +156,20 @@ with ocular.tracing(perfetto=False, console=False):
         rec.equal([e for e in r.events() if e.name in ("GAP", "FOREIGN")], [])
 
 
+def test_where_it_is_not_built():
+    with tempfile.TemporaryDirectory() as temp:
+        shutil.copytree(os.path.join(PACKAGE, "ocular"), os.path.join(temp, "ocular"), ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+        done = python("""
+import ocular
+print(ocular.is_tracing(), ocular.take_snapshot("x"), ocular.take_snapshot(label="x", n=1))
+try:
+    ocular.start_tracing()
+except RuntimeError as e:
+    print(str(e)[:21])
+""", path=temp)
+        rec.equal((done.returncode, done.stdout), (0, "False False False\nocular: not built for\n"), done.stderr)
+
+
 def test_another_tool_has_the_first_slot_of_co_extra():
     with tempfile.TemporaryDirectory() as temp:
         done = python("""
