@@ -19,7 +19,7 @@ struct entry {
 	uint64_t interpreter;
 	int traced;
 	uint8_t *doubtful; /* doubtful.h; NULL: none */
-	unsigned int trigger; /* trigger.h; 0: none */
+	uint64_t triggers; /* trigger.h */
 };
 
 struct codes_setup codes_setup;
@@ -186,16 +186,16 @@ static uint64_t introduce(uint32_t id, PyCodeObject *code, bool excluded)
 	return (uint64_t)id << MARKER_CODE_SHIFT;
 }
 
-static uint64_t add(struct codes *c, PyCodeObject *code, unsigned int trigger, bool wanted)
+static uint64_t add(struct codes *c, PyCodeObject *code, uint64_t triggers, bool wanted)
 {
 	uint32_t id = table_next_id();
 	uint64_t value;
 
-	if (!id || entry_set(id, (struct entry){ .code = code, .interpreter = c->interpreter, .traced = wanted, .trigger = trigger }))
+	if (!id || entry_set(id, (struct entry){ .code = code, .interpreter = c->interpreter, .traced = wanted, .triggers = triggers }))
 		return CODE_NO_ID;
 	/* Recovery of opcodes has to see what is called and left, wanted or not (docs/opcodes.md). */
 	value = wanted || codes_setup.flow.wanted ? introduce(id, code, !wanted) : id | CODE_FILTERED;
-	if (trigger)
+	if (triggers)
 		value = id | CODE_TRIGGER;
 	if (codes_set(c, (PyObject *)code, value)) {
 		PyErr_Clear();
@@ -208,14 +208,14 @@ static uint64_t add(struct codes *c, PyCodeObject *code, unsigned int trigger, b
 static uint64_t first_sight(struct codes *c, PyCodeObject *code)
 {
 	const char *module = module_name();
-	unsigned int trigger = trigger_of(module, code);
+	uint64_t triggers = triggers_of(module, code);
 
-	return add(c, code, trigger, trigger || is_wanted(code, module));
+	return add(c, code, triggers, triggers || is_wanted(code, module));
 }
 
-unsigned int codes_trigger(uint64_t value)
+uint64_t codes_triggers(uint64_t value)
 {
-	return entry_of(value_id(value))->trigger;
+	return entry_of(value_id(value))->triggers;
 }
 
 static uint64_t stored(const struct codes *c, PyObject *code)

@@ -83,8 +83,8 @@ uint64_t codes_value_ours(struct codes *c, PyObject *code);
 /* Must the branch at this code unit be told? By the value of its code object, a ready one. */
 bool codes_is_doubtful(uint64_t value, uint32_t unit);
 
-/* The trigger of a value with CODE_TRIGGER. */
-unsigned int codes_trigger(uint64_t value);
+/* The triggers of a value with CODE_TRIGGER. */
+uint64_t codes_triggers(uint64_t value);
 
 /* Write what all live code objects were specialized to, and forget them. */
 void codes_close(struct codes *c);

@@ -92,7 +92,7 @@ static PyObject *see_event(struct callback *cb, PyObject *const *args)
 		Py_RETURN_NONE;
 	put_event(l, cb, value, at, wide);
 	if (value < CODE_READY && value & CODE_TRIGGER)
-		trigger_see(codes_trigger(value), marker_op(cb->head));
+		triggers_see(codes_triggers(value), marker_op(cb->head));
 	Py_RETURN_NONE;
 }
 

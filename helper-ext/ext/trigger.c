@@ -11,7 +11,7 @@
 #include "snapshot.h"
 #include "trigger.h"
 
-#define TRIGGERS_MAX 64
+#define TRIGGERS_MAX 64 /* bits of a set of them */
 
 struct trigger {
 	char *kind;	/* "call", "slow call", "lag": the snapshot's trigger */
@@ -94,9 +94,10 @@ PyObject *trigger_set(PyObject *module, PyObject *args)
 	Py_RETURN_NONE;
 }
 
-unsigned int trigger_of(const char *module, PyCodeObject *code)
+uint64_t triggers_of(const char *module, PyCodeObject *code)
 {
 	const char *file, *qualname;
+	uint64_t set = 0;
 
 	if (!triggers.n)
 		return 0;
@@ -108,9 +109,9 @@ unsigned int trigger_of(const char *module, PyCodeObject *code)
 
 		if (!strcmp(t->qualname, qualname) &&
 		    filter_is(t->module, file ? file : "", module))
-			return i + 1;
+			set |= 1ull << i;
 	}
-	return 0;
+	return set;
 }
 
 /* The place of the open call of that frame, or NULL. Few are open at a time. */
@@ -193,27 +194,44 @@ static void fire(const struct trigger *t, PyFrameObject *frame, uint64_t ticks)
 	Py_DECREF(label);
 }
 
-void trigger_see(unsigned int number, enum marker_op op)
+/* Those that wait for the end of a call. */
+static uint64_t slow_of(uint64_t set)
 {
-	const struct trigger *t = &triggers.all[number - 1];
-	bool ends = op == OP_PY_RETURN || op == OP_PY_UNWIND;
-	PyFrameObject *frame;
-	uint64_t ticks;
+	uint64_t slow = 0;
 
-	if (!snapshot_listening() || (op != OP_PY_START && !(ends && t->ticks)))
+	for (uint64_t left = set; left; left &= left - 1)
+		if (triggers.all[__builtin_ctzll(left)].ticks)
+			slow |= left & -left;
+	return slow;
+}
+
+static void fire_all(uint64_t set, PyFrameObject *frame, uint64_t ticks)
+{
+	for (; set; set &= set - 1) {
+		const struct trigger *t = &triggers.all[__builtin_ctzll(set)];
+
+		if (ticks >= t->ticks)
+			fire(t, frame, ticks);
+	}
+}
+
+void triggers_see(uint64_t set, enum marker_op op)
+{
+	bool starts = op == OP_PY_START, ends = op == OP_PY_RETURN || op == OP_PY_UNWIND;
+	uint64_t slow = slow_of(set);
+	PyFrameObject *frame;
+
+	if (!snapshot_listening() || !(starts || (ends && slow)))
 		return;
 	frame = PyThreadState_GetFrame(PyThreadState_Get());
 	if (!frame)
 		return;
-	if (!t->ticks) {
-		fire(t, frame, 0);
-	} else if (!ends) {
+	if (starts)
+		fire_all(set & ~slow, frame, 0);
+	if (starts && slow)
 		remember(frame);
-	} else {
-		ticks = forget(frame);
-		if (ticks > t->ticks)
-			fire(t, frame, ticks);
-	}
+	if (ends)
+		fire_all(slow, frame, forget(frame));
 	Py_DECREF(frame);
 }
 

@@ -20,11 +20,11 @@
 /* set_triggers([(kind, module, qualname, ticks, names)], tsc_hz): for the process; ticks 0: on the call. */
 PyObject *trigger_set(PyObject *module, PyObject *args);
 
-/* The number of the trigger that names the code, from 1; 0: none. `module` may be NULL. */
-unsigned int trigger_of(const char *module, PyCodeObject *code);
+/* The triggers that name the code: bit n is that of row n. `module` may be NULL. */
+uint64_t triggers_of(const char *module, PyCodeObject *code);
 
-/* An event of code that trigger `number` names has been written. */
-void trigger_see(unsigned int number, enum marker_op op);
+/* An event of code that these triggers name has been written. */
+void triggers_see(uint64_t set, enum marker_op op);
 
 /* Tracing stops: no call is open any more. */
 void trigger_stop(void);

@@ -69,6 +69,24 @@ a.other(); wanted(); a.wanted(3); a.wanted(n="x")
     equal(got, [("call", "*/program.py:wanted", {})])
 
 
+def test_several_for_one_function():
+    source = """
+import time
+def f(x):
+    time.sleep(x)
+    raise ValueError
+try:
+    f(0.01)
+except ValueError:
+    pass
+"""
+    got, _ = fired(source, "call __main__:f > 100s", "call __main__:f(x)", "call */program.py:f", "call __main__:f(x) > 10ms",
+                   "call */program.py:f > 10ms")
+    equal([(t, label, d.get("x")) for t, label, d in got],
+          [("call", "__main__:f", 0.01), ("call", "*/program.py:f", None),
+           ("slow call", "__main__:f", 0.01), ("slow call", "*/program.py:f", None)])
+
+
 def test_a_long_call():
     source = TIMED + """
 def f(x, fail=False):
