@@ -6,6 +6,7 @@ Exceptions have a sys.monitoring tool of their own; a lag is measured by a threa
 """
 
 import _thread
+import os
 import re
 import sys
 import time
@@ -78,7 +79,10 @@ class Watch:
             sys.monitoring.register_callback(tool, sys.monitoring.events.RAISE, self._raised)
             sys.monitoring.set_events(tool, sys.monitoring.events.RAISE)
         if triggers.lag:
-            _thread.start_new_thread(self._feel, (triggers.lag,))
+            self._start_feeling()
+            if not _feeling:
+                os.register_at_fork(after_in_child=_forked)
+            _feeling[:] = [self]
 
     def stop(self):
         """What is left of the tool: {event: callback}."""
@@ -101,6 +105,9 @@ class Watch:
                 _core.fire("exception", type(exception).__qualname__, {"exception": exception})
                 return
 
+    def _start_feeling(self):
+        _thread.start_new_thread(self._feel, (self.triggers.lag,))
+
     def _feel(self, lag):
         """A thread that sleeps shortly, and sees how much later than it wanted it runs."""
         nap = min(lag / 4, 0.01)
@@ -110,6 +117,15 @@ class Watch:
             late = time.monotonic() - before - nap
             if late > lag and self.running:
                 _core.fire("lag", "a thread could not run", {"ms": round(late * 1e3, 3)})
+
+
+_feeling = []  # the Watch that has or had a thread
+
+
+def _forked():
+    """The child goes on with the Watch, but has no thread of it."""
+    if _feeling[0].running:
+        _feeling[0]._start_feeling()
 
 
 def set_calls(triggers, tsc_hz):

@@ -201,6 +201,30 @@ asyncio.run(main())
     assert ("lag", "a thread could not run") in [(t, label) for t, label, _ in got], got
 
 
+def test_a_lag_in_a_forked_child():
+    source = """
+import ctypes, os, time
+def hold():
+    # Until it is told, or many times: whether the thread that watches runs in between is the machine's affair.
+    for _ in range(50):
+        time.sleep(0.1)
+        ctypes.PyDLL(None).usleep(200000)  # holds the GIL
+        if os.path.exists(table) and b'"a thread could not run"' in open(table, "rb").read():
+            break
+pid = os.fork()
+table = "%s/codes-%d.jsonl" % (os.environ["OCULAR_DIR"], pid or os.getpid())
+if not pid:
+    hold()
+    os._exit(0)
+os.waitpid(pid, 0)
+print(pid)
+"""
+    with rec.recording(source, recorder=["--flight", "1s"], python=["-W", "ignore"], OCULAR_TRIGGER="lag 50ms") as r:
+        equal(r.code, 0, r.err)
+        seen = [(s["pid"], s["tid"] != s["pid"]) for s in snapshots(r) if s["label"] == "a thread could not run"]
+        assert (int(r.out), True) in seen, (r.out, seen)
+
+
 def test_a_native_function():
     source = """
 import os, threading, time
