@@ -55,6 +55,33 @@ static void test_nest(void **state)
 	nest_free(&n);
 }
 
+/* A handler at 16 continues the loop 4..6, and has one of its own; the loop 10..12 between is in neither. */
+static void test_nest_with_a_handler(void **state)
+{
+	static struct instr handled[] = {
+		{ .offset = 4, .target = 8 },
+		{ .offset = 6, .target = 4, .back_edge = true },
+		{ .offset = 8, .target = -1 },
+		{ .offset = 10, .target = -1 },
+		{ .offset = 12, .target = 10, .back_edge = true },
+		{ .offset = 16, .target = -1, .handler = true },
+		{ .offset = 18, .target = 18, .back_edge = true },
+		{ .offset = 20, .target = 4, .back_edge = true },
+		{ .offset = 22, .target = -1 },
+	};
+	static const int32_t of[COUNT(handled)] = { 0, 0, -1, 1, 1, 0, 2, 0, -1 };
+	struct code code = { .ninstrs = COUNT(handled), .instrs = handled };
+	struct nest n;
+
+	(void)state;
+	assert_int_equal(nest_make(&n, &code), 0);
+	assert_int_equal(n.nloops, 3);
+	assert_memory_equal(n.of, of, sizeof(of));
+	assert_int_equal(n.loops[1].around, NEST_NONE);
+	assert_int_equal(n.loops[2].around, 0);
+	nest_free(&n);
+}
+
 static void test_no_bytecode(void **state)
 {
 	struct code code = { 0 };
@@ -152,6 +179,7 @@ static void test_too_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nest_with_a_handler),
 		cmocka_unit_test(test_nest),  cmocka_unit_test(test_no_bytecode),
 		cmocka_unit_test(test_paths), cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_too_many),
