@@ -1,5 +1,6 @@
 """The Test Anything Protocol, as tests/run reads it."""
 
+import os
 import traceback
 
 
@@ -34,6 +35,13 @@ class Plan:
     def skip(self, name, why):
         self.count += 1
         print(f"ok {self.count} - {name} # SKIP {why}", flush=True)
+
+    def missing(self, name, tool):
+        """For want of what scripts/setup --for test installs; so in CI it is a failure."""
+        if os.environ.get("CI"):
+            self.result(name, [f"no {tool} here"])
+        else:
+            self.skip(name, f"no {tool} here")
 
     def case(self, name, function, *args):
         """`function` returns its problems, a list of lines; an exception is one too."""

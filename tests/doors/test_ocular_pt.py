@@ -455,7 +455,7 @@ def main():
         if shutil.which("zstd"):
             plan.case("compressed records", compressed)
         else:
-            plan.skip("compressed records", "no zstd")
+            plan.missing("compressed records", "zstd")
         if CAPTURES:
             plan.case("a capture of real hardware", capture)
         else:

@@ -62,6 +62,19 @@ def can_gdb():
     return not hasattr(sys, "remote_exec") and shutil.which("gdb")
 
 
+def needs_gdb():
+    if hasattr(sys, "remote_exec"):
+        raise rec.Skip("this Python needs no gdb")
+    if not can_gdb():
+        rec.missing("gdb")
+
+
+def needs_way_in():
+    """Without an agent."""
+    if not hasattr(sys, "remote_exec"):
+        needs_gdb()
+
+
 @contextlib.contextmanager
 def target(source=BUSY, listen=False, **more):
     env = dict(os.environ, **more)
@@ -194,8 +207,7 @@ def test_rounds_by_its_agent():
 
 
 def test_rounds_without_an_agent():
-    if not hasattr(sys, "remote_exec") and not can_gdb():
-        raise rec.Skip("no gdb")
+    needs_way_in()
     rounds(False, ROUNDS if ROUNDS > 20 else max(2, ROUNDS // 3))
 
 
@@ -277,8 +289,7 @@ def test_moments_by_its_agent():
 
 
 def test_moments_without_an_agent():
-    if not hasattr(sys, "remote_exec") and not can_gdb():
-        raise rec.Skip("no gdb")
+    needs_way_in()
     at_moments(False)
 
 
@@ -321,8 +332,9 @@ print(into.raw[:512] == pattern, into.raw[512:516] == into.raw[516:], down)
 
 def test_registers_stay_as_they_are():
     with open("/proc/cpuinfo") as f:
-        if " avx " not in f.read() or not can_gdb():
-            raise rec.Skip("no gdb, or no AVX")
+        if " avx " not in f.read():
+            raise rec.Skip("no AVX")
+    needs_gdb()
     with tempfile.TemporaryDirectory(prefix="ocular-attach-") as temp:
         library = os.path.join(temp, "hold.so")
         subprocess.run(["cc", "-x", "c", "-shared", "-fPIC", "-O1", "-o", library, "-"], input=HOLD, text=True, check=True)
@@ -341,8 +353,7 @@ def test_registers_stay_as_they_are():
 
 
 def test_a_call_that_does_not_return_is_taken_back():
-    if not can_gdb():
-        raise rec.Skip("no gdb")
+    needs_gdb()
     with target() as run:
         with contextlib.closing(debugger.Gdb(shutil.which("gdb"), run.pid, 60)) as gdb:
             equal(gdb.call(gdb.address("getpid")), run.pid)
@@ -354,8 +365,7 @@ def test_a_call_that_does_not_return_is_taken_back():
 
 
 def test_an_order_that_comes_late_does_nothing():
-    if not hasattr(sys, "remote_exec") and not can_gdb():
-        raise rec.Skip("no gdb")
+    needs_way_in()
     source = """
 import sys
 m = sys.monitoring
@@ -433,8 +443,7 @@ def test_another_user():
 
 
 def test_what_the_kernel_forbids():
-    if not hasattr(sys, "remote_exec") and not can_gdb():
-        raise rec.Skip("no gdb")
+    needs_way_in()
     refuse = "def no(*_): raise PermissionError(1, 'no')\nif hasattr(sys, 'remote_exec'): sys.remote_exec = no\n"
     with target() as run, tempfile.NamedTemporaryFile("w+") as scope:
         fake = refuse + "attach.PTRACE_SCOPE = %r\nos.geteuid = lambda: %d\nattach.user_of = lambda pid: %d\n"
@@ -542,7 +551,7 @@ def test_another_architecture():
                 run.kill()
                 run.communicate()
     if not tried:
-        raise rec.Skip("no qemu-user here")
+        rec.missing("qemu-user")
 
 
 def test_the_tool_is_killed():
