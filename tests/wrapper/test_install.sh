@@ -11,6 +11,15 @@ is_empty() { [ -z "$(find "$stage" ! -type d)" ]; }
 
 ok "make install" install_to install
 ok "the plugin is where perf looks" [ -e "$stage$(perf --exec-path)/dlfilters/ocular.so" ]
+# perf with the plugins of the stage in the place of its own.
+staged_perf() { PERF_EXEC_PATH=$stage$(perf --exec-path) perf script "$@"; }
+by_name() {
+	"$root/scripts/ocular" record -q -o "$scratch/rec" --python "$python" -- -c 'def work(): pass
+for i in range(9): work()' && cd / && staged_perf -i "$scratch/rec/perf.data" --itrace=we --dlfilter ocular.so "$@"
+}
+ok "perf lists it" says 0 '^ *ocular\.so  *Ocular: ' staged_perf --list-dlfilters
+ok "perf finds it by its name" says 0 '^Markers  *software' by_name
+ok "it tells its arguments" says 0 '^ *summary=FILE ' by_name --dlarg help
 mv "$stage/opt/ocular" "$scratch/a prefix"
 cd "$scratch" || exit 1
 ok "the installed command records and reports" says 0 'hello' \
