@@ -223,9 +223,10 @@ ok "a flight recorder is of rings unless a backend is named" says 0 'backend sof
 # Stock perf takes a snapshot as 'ocular snapshot' asks for one; here of nothing, for want of Intel PT.
 listens() {
 	mkdir -p ctl && rm -f ctl/.ocular.ctl && mkfifo ctl/.ocular.ctl
-	# shellcheck disable=SC2016 # $0 is the inner shell's
-	PATH=$stock timeout 20 perf record -v -e cpu-clock --control "fifo:$here/ctl/.ocular.ctl" -o /dev/null \
-		sh -c 'sleep 0.3; "$0" snapshot ctl "a label"; sleep 0.3' "$ocular" >out 2>&1
+	# shellcheck disable=SC2016 # $0 and $1 are the inner shell's
+	PATH=$stock timeout 60 perf record -v -e cpu-clock --control "fifo:$here/ctl/.ocular.ctl" -o /dev/null \
+		sh -c 'until "$0" snapshot ctl "a label"; do sleep 0.1; done; until grep -q "$1" out; do sleep 0.1; done' \
+		"$ocular" "$1" >out 2>&1
 	grep -q "$1" out
 }
 ok "stock perf hears 'ocular snapshot'" listens 'is snapshot'
