@@ -100,7 +100,12 @@ choose_decoder() {
 	[ -n "$silent" ] || warn "mode opcodes: read by ocular-pt, which knows of all losses (--decoder perf: by perf)"
 }
 
-check_report() {
+need_perf() {
+	command -v perf >/dev/null || die "no perf here; see: ocular check, or use --decoder libipt"
+}
+
+# Everything that can be wrong before there is a recording.
+ready_to_report() {
 	case $decoder in
 	'' | perf | libipt | both) ;;
 	*) usage_error "--decoder is perf, libipt or both" ;;
@@ -108,9 +113,14 @@ check_report() {
 	for part in perf/ocular.so bin/ocular-pt; do
 		[ -e "$parts/$part" ] || die "$part is not built yet: run make in $(dirname "$here")"
 	done
+	case $decoder in perf | both) need_perf ;; esac
+}
+
+check_report() {
+	ready_to_report
 	check_recording
 	choose_decoder
-	[ "$decoder" = libipt ] || command -v perf >/dev/null || die "no perf here; see: ocular check, or use --decoder libipt"
+	[ "$decoder" = libipt ] || need_perf
 }
 
 # The console is shown unless it is unwanted or another sink has standard output.

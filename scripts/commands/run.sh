@@ -13,8 +13,20 @@ Exit status: the program's; if that is 0, the report's.
 END
 }
 
-# Which folder it is: a recorder that begins makes a new one, one that refuses leaves what was there.
-recording_id() { ls -di "$recording" 2>/dev/null || :; }
+# Which file it is: a recorder that begins makes a new one, one that refuses leaves what was there.
+recording_id() { ls -i "$recording/perf.data" 2>/dev/null || :; }
+
+# then_report RECORD [ARGS]: reports what that recorded; the exit status is the program's, or if that is 0, the report's.
+then_report() {
+	ready_to_report
+	before=$(recording_id) ended=0 reported=0
+	("$@") || ended=$?
+	after=$(recording_id)
+	[ -n "$after" ] && [ "$after" != "$before" ] || exit $ended
+	(check_report && report_now) || reported=$?
+	[ $ended -ne 0 ] || ended=$reported
+	exit $ended
+}
 
 # Ctrl-C ends the program, not the report of what it did until then.
 run() {
@@ -24,9 +36,5 @@ run() {
 	shift "$took"
 	ready_to_record "$@"
 	trap : INT
-	before=$(recording_id) ended=0
-	(start_recorder "$@") || ended=$?
-	[ "$(recording_id)" != "$before" ] || exit $ended
-	(check_report && report_now) || [ $ended -ne 0 ] || ended=$?
-	exit $ended
+	then_report start_recorder "$@"
 }

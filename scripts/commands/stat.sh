@@ -27,6 +27,12 @@ Exit status: the program's; if that is 0, the report's.
 END
 }
 
+count() {
+	export OCULAR_MODE=opcodes OCULAR_MAIN=1 PYTHONHASHSEED="${PYTHONHASHSEED-0}"
+	export PYTHONPATH="$parts/python/hook${PYTHONPATH:+:$PYTHONPATH}"
+	exec "$parts/bin/ocular-qemu" -q -o "$recording" -s branch=1 -s noretcomp=1 -- "$python" "$@"
+}
+
 stat() {
 	parse "$stat_options" "$@"
 	shift "$took"
@@ -35,11 +41,6 @@ stat() {
 	[ $# -gt 0 ] || usage_error "nothing to count: name a program"
 	[ -x "$parts/bin/ocular-qemu" ] || die "not built yet: run make in $(dirname "$here")"
 	check_python
-	ended=0
-	OCULAR_MODE=opcodes OCULAR_MAIN=1 PYTHONHASHSEED="${PYTHONHASHSEED-0}" \
-		PYTHONPATH="$parts/python/hook${PYTHONPATH:+:$PYTHONPATH}" \
-		"$parts/bin/ocular-qemu" -q -o "$recording" -s branch=1 -s noretcomp=1 -- "$python" "$@" || ended=$?
 	decoder=libipt opcodes=${opcodes:-calls:20}
-	(check_report && report_now) || [ $ended -ne 0 ] || ended=$?
-	exit $ended
+	then_report count "$@"
 }

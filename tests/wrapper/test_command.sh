@@ -61,6 +61,15 @@ asked() {
 	grep -q -e "--itrace=$1 .*--dlfilter .*/ocular.so" args
 }
 
+# A recording that was there; what is beside it keeps the new one from beginning.
+stat_refused() {
+	cp -R r1 held && mkdir held.old && touch held.old/thesis
+	got=0
+	"$ocular" stat -o held 'a folder/my app.py' 0 >said.txt 2>&1 || got=$?
+	cat said.txt
+	[ $got = 1 ] && ! grep -q 'Functions\|my app.py' said.txt
+}
+
 report_to_head() { "$ocular" report r1 --events - | head -n 1; }
 
 # --- help and wrong usage: nothing runs, one line says why ---
@@ -141,6 +150,12 @@ ok "an order of opcodes that is none" says 1 'opcodes' "$ocular" report r1 --opc
 ok "events by code" says 0 'Code objects with most events' "$ocular" report r1 --counts 3
 mkdir foreign && touch foreign/file
 ok "a recording that cannot begin is not reported" says 1 'foreign' "$ocular" run -o foreign 'a folder/my app.py' 0
+mkdir vacant
+ok "run into an empty folder is reported" says 3 'my app.py' "$ocular" run -q -o vacant 'a folder/my app.py' 3
+ok "run: no program starts for a decoder that is none" says 2 'decoder is' "$ocular" run --decoder none -o none 'a folder/my app.py' 0
+ok "and nothing is recorded" [ ! -e none ]
+ok "run: a report that is wrong is the exit status" says 1 'no/such' "$ocular" run -q -o r7 --perfetto no/such/t.json 'a folder/my app.py' 0
+ok "stat: a recording that cannot begin is not reported" stat_refused
 ok "a span of time" says 0 'my app.py' report_half
 ok "the other decoder" says 0 'my app.py' "$ocular" report r1 --decoder libipt
 ok "perf is asked for words of rings" asked we adaptive software
