@@ -104,15 +104,18 @@ check_parts() {
 check_pythons() {
 	traced=0
 	found=$("$here/find-pythons" 2>/dev/null || :)
-	for each in $found; do
-		version=$("$each" -ES -c 'import sys; print(sys.version.split()[0])')
-		suffix=$("$each" -ES -c "$extension_suffix")
+	while read -r each; do
+		[ -n "$each" ] || continue
+		version=$("$each" -ES -c 'import sys; print(sys.version.split()[0])' </dev/null)
+		suffix=$("$each" -ES -c "$extension_suffix" </dev/null)
 		if [ -e "$parts/python/ocular/_core$suffix" ]; then
 			row good Python "$version, extension built: $each" && traced=$((traced + 1))
 		else
 			row note Python "$version, no extension: $each"
 		fi
-	done
+	done <<END
+$found
+END
 	[ $traced -gt 0 ] || row lack Python "none with the extension"
 	default=$( (check_python) 2>&1) || row note Python "the default: $(echo "$default" | sed -n '1s/^ocular: //p')"
 }

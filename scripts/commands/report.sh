@@ -76,6 +76,7 @@ END
 
 # perf reads past the end of a file shorter than its header says, so this comes before perf.
 check_recording() {
+	case $recording in -*) recording=./$recording ;; esac
 	[ -e "$recording" ] || die "no recording '$recording'"
 	file=$recording
 	[ ! -d "$recording" ] || file=$recording/perf.data
@@ -186,14 +187,15 @@ by_perf() {
 
 # Both decoders' events side by side, through pipes: their text may be larger than any disk.
 compare() {
-	pipes=$(mktemp -d) && mkfifo "$pipes/perf" "$pipes/ocular-pt"
+	pipes=$(mktemp -d) || exit 1
+	trap 'rm -r "$pipes"' EXIT
+	mkfifo "$pipes/perf" "$pipes/ocular-pt" || exit 1
 	set -- console=never events=- "time=${time:-,}"
 	by_perf "$@" >"$pipes/perf" &
 	"$parts/bin/ocular-pt" "$@" "$file" >"$pipes/ocular-pt" &
 	same=0
 	(cd "$pipes" && cmp perf ocular-pt) >&2 || same=$?
 	wait
-	rm -r "$pipes"
 	[ "$same" = 0 ] || die "the two decoders tell different events"
 	echo "perf and ocular-pt tell the same events" >&2
 }

@@ -9,12 +9,13 @@ usage: ocular run [options of record] [options of report] [--] app.py [args] | -
   ocular run --mode lines --perfetto trace.json -- -m timeit '"-".join(map(str, range(100)))'
 
 Records into ocular.data (or -o DIR), then reports. -q silences the recorder, not the report.
-Exit status: the program's; if that is 0, the report's.
+Ctrl-C ends the program, then the report of it comes. SIGTERM and SIGHUP end 'ocular run' alone: send them to the
+recorder or the program; 'ocular record' passes them on. Exit status: the program's; if that is 0, the report's.
 END
 }
 
 # Which file it is: a recorder that begins makes a new one, one that refuses leaves what was there.
-recording_id() { ls -i "$recording/perf.data" 2>/dev/null || :; }
+recording_id() { ls -i -- "$recording/perf.data" 2>/dev/null || :; }
 
 # then_report RECORD [ARGS]: reports what that recorded; the exit status is the program's, or if that is 0, the report's.
 then_report() {

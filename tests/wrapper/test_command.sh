@@ -61,6 +61,18 @@ asked() {
 	grep -q -e "--itrace=$1 .*--dlfilter .*/ocular.so" args
 }
 
+check_blank() {
+	"$python" -m venv --without-pip 'v env'
+	PYTHON="$PWD/v env/bin/python3" "$ocular" check
+}
+
+report_without_tmp() {
+	got=0
+	TMPDIR=$PWD/none "$ocular" report r1 --decoder both -q 2>said.txt || got=$?
+	cat said.txt
+	[ $got = 1 ] && [ "$(wc -l <said.txt)" = 1 ] # mktemp has said why
+}
+
 # A recording that was there; what is beside it keeps the new one from beginning.
 stat_refused() {
 	cp -R r1 held && mkdir held.old && touch held.old/thesis
@@ -163,10 +175,15 @@ ok "perf is asked for executed PTWRITEs without a walk" asked qwe adaptive ptwri
 ok "perf is asked for emulated PTWRITEs by a walk" asked we adaptive emulated
 ok "perf is asked for branches in mode opcodes" asked qi1iwpe opcodes ptwrite
 ok "both decoders" says 0 'same events' "$ocular" report r1 --decoder both -q
+ok "both decoders, and nowhere to put their pipes" report_without_tmp
+cp -R r1 ./-r1
+ok "a recording whose name begins with a dash" says 0 'my app.py' "$ocular" report -- -r1
+ok "and run of one" says 3 'my app.py' "$ocular" run -q -o -r2 'a folder/my app.py' 3
 ok "no such decoder" says 2 'decoder is' "$ocular" report r1 --decoder none
 ok "run shows output and report, keeps the status" says 5 'my app.py' "$ocular" run -q -o r5 'a folder/my app.py' 5
 ok "a recording cut in the middle is repaired and told" says 0 'epair' report_cut
 ok "check tells all and succeeds" says 0 'can record and report' "$ocular" check
+ok "a Python in a folder with a blank" says 0 'extension.*v env/bin/python3' check_blank
 ok "the reader of a report may leave early" report_to_head
 ok "a process that fzf picks is attached to" says 0 'detached; the recording is in picked' attach_picked
 ok "nothing is picked" says 1 '' attach_nothing
