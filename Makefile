@@ -5,6 +5,10 @@
 #   make test       set up, build, run all tests; also: unit sanitize fuzz test-newest bench
 #   make test-hardware  every claim about Intel PT, on a machine that has it
 #   make install    to PREFIX (/usr/local), and the plugin to where perf looks; uninstall undoes it
+ifneq ($(words $(CURDIR)),1)
+$(error make takes blanks for the end of a name: move this folder to a path without: $(CURDIR))
+endif
+
 CC      ?= cc
 CFLAGS  ?= -O2 -g
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
@@ -211,6 +215,7 @@ install: all
 	install -m 755 $(addprefix $B/bin/ocular-,record fsck pt diff qemu qemu-pt.so qemu-guest.so) $(LIB)/bin
 	install -m 644 $B/perf/ocular.so $(LIB)/perf
 	cp -R $B/python/. $(LIB)/python
+	chmod -R a+rX $(LIB)/python
 	install -m 644 scripts/completion.bash $(COMPLETIONS)/ocular
 	ln -sfn ../lib/ocular/ocular $(DESTDIR)$(PREFIX)/bin/ocular
 	install -d '$(DLFILTERS)' && install -m 644 $B/perf/ocular.so '$(DLFILTERS)' || \

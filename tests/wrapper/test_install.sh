@@ -7,9 +7,13 @@ trap 'rm -rf "$scratch" "$stage"' EXIT
 python=$("$root/scripts/find-pythons" | head -n 1)
 
 install_to() { make -s -C "$root" B="$build" DESTDIR="$stage" PREFIX=/opt/ocular "$@"; }
+is_readable() { [ -z "$(find "$stage/opt" ! -type l ! -perm -a+r)" ]; }
 is_empty() { [ -z "$(find "$stage" ! -type d)" ]; }
 
+ok "make in a folder with a blank says so" says 2 'path without: .*ocular test' make -C "$scratch" -f "$root/Makefile"
+umask 077
 ok "make install" install_to install
+ok "everybody may read it, whatever umask" is_readable
 ok "the plugin is where perf looks" [ -e "$stage$(perf --exec-path)/dlfilters/ocular.so" ]
 # perf with the plugins of the stage in the place of its own.
 staged_perf() { PERF_EXEC_PATH=$stage$(perf --exec-path) perf script "$@"; }
