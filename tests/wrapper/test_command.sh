@@ -93,6 +93,7 @@ done
 for program in record fsck pt diff qemu feed; do
 	ok "ocular-$program --help" says 0 "^[Uu]sage: ocular-$program" "$build/bin/ocular-$program" --help
 done
+ok "help of help" says 0 '^usage:' "$ocular" help --help
 ok "no command: the help" says 0 '^usage:' "$ocular"
 ok "an unknown command" says 2 "no command 'play'" "$ocular" play
 ok "an option without its value" says 2 "needs a value" "$ocular" record -o

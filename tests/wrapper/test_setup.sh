@@ -25,6 +25,11 @@ on_machine() { env -u PYENV_ROOT -u PYTHON HOME="$scratch" OCULAR_BUILD="$scratc
 setup() { on_machine scripts/setup "$@"; }
 
 ok "help" says 0 '^usage:' scripts/setup --help
+with_cdpath() {
+	mkdir -p "$scratch/elsewhere/scripts"
+	[ "$(CDPATH=$scratch/elsewhere scripts/setup --help)" = "$(scripts/setup --help)" ]
+}
+ok "CDPATH leads nowhere else" with_cdpath
 ok "an unknown purpose is refused" says 2 '^usage:' scripts/setup --for fun
 
 machine bare
