@@ -20,22 +20,25 @@ ok "fewer lines than planned" counted 1 '1 passed, 1 failed, 0 skipped' 'echo 1.
 ok "no line" counted 1 '0 passed, 1 failed, 0 skipped' 'true'
 ok "an exit status that no line explains" counted 1 '1 passed, 1 failed, 0 skipped' 'echo "ok 1 - a"; echo 1..1; exit 3'
 
-# A machine without a Python, until scripts/setup has been there; `all` is not made.
-mkdir -p fresh/scripts fresh/tests/unit_py fresh/tests/doors
-cp "$root/Makefile" fresh
-touch fresh/tests/unit_py/test_one.py fresh/tests/doors/test_truth.py
-printf '#!/bin/sh\n[ -e installed ] && cat installed && exit\necho "no CPython at all" >&2\nexit 1\n' >fresh/scripts/find-pythons
-printf '#!/bin/sh\necho /a/python >installed\n' >fresh/scripts/setup
-printf '#!/bin/sh\necho "tests: $*"\n' >fresh/tests/run
-cat >fresh/a_make <<'END'
+# A machine without a Python, until scripts/setup has been there; `all` is not made. make takes no blank in a path.
+fresh=$(mktemp -d "${TMPDIR:-/tmp}/ocular-test.XXXXXX")
+trap 'rm -rf "$scratch" "$fresh"' EXIT
+cd "$fresh" || exit 1
+mkdir -p scripts tests/unit_py tests/doors
+cp "$root/Makefile" .
+touch tests/unit_py/test_one.py tests/doors/test_truth.py
+printf '#!/bin/sh\n[ -e installed ] && cat installed && exit\necho "no CPython at all" >&2\nexit 1\n' >scripts/find-pythons
+printf '#!/bin/sh\necho /a/python >installed\n' >scripts/setup
+printf '#!/bin/sh\necho "tests: $*"\n' >tests/run
+cat >a_make <<'END'
 #!/bin/sh
 [ "$1" = all ] || exec make --no-print-directory "$@"
 END
-chmod +x fresh/scripts/* fresh/tests/run fresh/a_make
-make_test() { env -u MAKEFLAGS -u MAKELEVEL -u PYTHON make -C fresh B=/none MAKE=./a_make "$@"; }
+chmod +x scripts/* tests/run a_make
+make_test() { env -u MAKEFLAGS -u MAKELEVEL -u PYTHON make B=/none MAKE=./a_make "$@"; }
 each='^tests: /a/python tests/unit_py/test_one.py tests/doors/test_truth.py --python /a/python tests/hardware/test_intel_pt.py --emulated$'
 
 ok "the interpreter that 'make test' installs is tested" says 0 "$each" make_test test
-printf '#!/bin/sh\nrm -f installed\n' >fresh/scripts/setup
+printf '#!/bin/sh\nrm -f installed\n' >scripts/setup
 ok "no interpreter: no test runs, one line says so" says 2 '^no CPython at all$' make_test test
 done_testing
