@@ -15,6 +15,6 @@ else
 	ok "pip install" says 0 '^ocular ' venv/bin/pip list
 	ok "it records" says 3 '^here$' env -u PYTHONPATH venv/bin/python -m ocular -o rec -c 'print("here"); raise SystemExit(3)'
 	ok "with a recorder of its own" [ -x "$(echo venv/lib/python3*/site-packages/ocular/bin/ocular-record)" ]
-	ok "the recording can be reported" says 0 '<module>, <string>' "$root/scripts/ocular" report rec
+	ok "the recording can be reported" says 0 'PY_START.<string>.<module>' "$root/scripts/ocular" report rec --events -
 fi
 done_testing
