@@ -1,32 +1,50 @@
 // SPDX-License-Identifier: MIT
-/* Most records come in order; one that does not moves up from the end. */
+/*
+ * A round has one CPU's records after another's, each in order: what waits is put in order when it is
+ * due, all at once. Moving up each one that comes late costs the square of a round's length.
+ */
 #include "perf_order.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+static int make_room(struct perf_order *o)
+{
+	size_t room = o->room ? 2 * o->room : 256;
+	struct perf_waiting *waiting;
+
+	if (o->n < o->room)
+		return 0;
+	waiting = realloc(o->waiting, room * sizeof(*waiting));
+	if (!waiting)
+		return -ENOMEM;
+	o->waiting = waiting;
+	o->room = room;
+	return 0;
+}
+
 int perf_order_add(struct perf_order *o, const struct perf_side *s)
 {
-	struct perf_side *waiting;
-	size_t at;
-
 	if (!s->time)
 		return o->deliver(o->to, s);
-	if (o->n == o->room) {
-		waiting = realloc(o->waiting, (o->room ? 2 * o->room : 256) * sizeof(*waiting));
-		if (!waiting)
-			return -ENOMEM;
-		o->waiting = waiting;
-		o->room = o->room ? 2 * o->room : 256;
-	}
-	for (at = o->n; at && o->waiting[at - 1].time > s->time; at--)
-		;
-	memmove(&o->waiting[at + 1], &o->waiting[at], (o->n++ - at) * sizeof(*s));
-	o->waiting[at] = *s;
+	if (make_room(o))
+		return -ENOMEM;
+	if (o->n && s->time < o->waiting[o->n - 1].side.time)
+		o->shuffled = true;
+	o->waiting[o->n++] = (struct perf_waiting){ *s, o->arrived++ };
 	if (s->time > o->latest)
 		o->latest = s->time;
 	return 0;
+}
+
+static int by_time(const void *x, const void *y)
+{
+	const struct perf_waiting *a = x, *b = y;
+
+	if (a->side.time != b->side.time)
+		return a->side.time < b->side.time ? -1 : 1;
+	return a->arrived < b->arrived ? -1 : 1;
 }
 
 static int deliver(struct perf_order *o, uint64_t limit)
@@ -34,8 +52,11 @@ static int deliver(struct perf_order *o, uint64_t limit)
 	size_t n = 0;
 	int err = 0;
 
-	while (!err && n < o->n && o->waiting[n].time <= limit)
-		err = o->deliver(o->to, &o->waiting[n++]);
+	if (o->shuffled)
+		qsort(o->waiting, o->n, sizeof(*o->waiting), by_time);
+	o->shuffled = false;
+	while (!err && n < o->n && o->waiting[n].side.time <= limit)
+		err = o->deliver(o->to, &o->waiting[n++].side);
 	o->n -= n;
 	if (n)
 		memmove(o->waiting, o->waiting + n, o->n * sizeof(*o->waiting));

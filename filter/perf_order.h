@@ -27,9 +27,14 @@ typedef int (*perf_side_fn)(void *to, const struct perf_side *s);
 struct perf_order {
 	perf_side_fn deliver;
 	void *to;
-	struct perf_side *waiting;
+	struct perf_waiting {
+		struct perf_side side;
+		uint64_t arrived; /* 0, 1, …: of two with one time the first comes first */
+	} *waiting;
 	size_t n, room;
+	uint64_t arrived;	/* how many so far */
 	uint64_t latest, limit; /* times: of all so far; up to which the next round delivers */
+	bool shuffled;		/* some that wait did not come in the order of time */
 };
 
 /* Delivers at once what has no time. 0, -ENOMEM, or what deliver returned; so do the others. */
