@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * codes.h - the code tables of a recording (codes-PID.jsonl, docs/marker.md), read on demand.
+ * codes.h - the code tables of a recording (codes-PID.jsonl, docs/marker.md).
  *
- * A process's table is read whole when its pid is first asked for. Memory is that of the tables: it
- * grows with the program's size, not with the length of its trace. All objects live until
- * codes_free.
+ * A process's table is read whole: when its pid or a fork's is first asked for, or with all others in the
+ * folder's order, on which nothing may depend. Memory is that of the tables: it grows with the program's size,
+ * not with the length of its trace. All objects live until codes_free.
  */
 #ifndef OCULAR_CODES_H
 #define OCULAR_CODES_H
@@ -38,6 +38,7 @@ struct code {
 	bool known; /* false: its line was missing; file is "?" and qualname "code ID" */
 	bool excluded; /* mode opcodes: told so that recovery finds its way through it, not for sinks */
 	bool final; /* a `specialized` line was seen: adaptive opcodes are what ran */
+	int32_t final_pid; /* whose line that is: the code's own process, or else the lowest of forks */
 	char *file;
 	char *qualname;
 	char *name; /* co_name, where the table tells it: code_name() */

@@ -291,9 +291,18 @@ static void set_adaptive(struct instr *in, uint8_t opcode)
 
 static int read_before(struct codes *c, struct process *p, json_t *line)
 {
-	struct code *code = codes_find(c, p, get_int(line, "id", 0));
+	struct code *code = codes_own(p, get_int(line, "id", 0));
 
+	(void)c;
 	return code ? read_opcodes(code, line, set_first) : -EINVAL;
+}
+
+/* A fork tells its parent's code too, as it was when the fork ended. It counts where the parent tells nothing. */
+static bool tells_better(const struct process *p, const struct code *code)
+{
+	int32_t own = code->process->pid;
+
+	return !code->final || p->pid == own || (code->final_pid != own && p->pid <= code->final_pid);
 }
 
 static int read_specialized(struct codes *c, struct process *p, json_t *line)
@@ -302,7 +311,12 @@ static int read_specialized(struct codes *c, struct process *p, json_t *line)
 
 	if (!code)
 		return -EINVAL;
+	if (!tells_better(p, code))
+		return 0;
+	for (uint32_t i = 0; code->final_pid != p->pid && i < code->ninstrs; i++)
+		code->instrs[i].adaptive = code->instrs[i].base;
 	code->final = true;
+	code->final_pid = p->pid;
 	return read_opcodes(code, line, set_adaptive);
 }
 

@@ -244,6 +244,49 @@ static void test_forks_share_ids(void **state)
 		unlink(table_path(pid));
 }
 
+#define FORK(pid)                                                                                  \
+	"{\"kind\":\"header\",\"ocular\":1,\"pid\":" #pid ",\"first_id\":4,\"parent\":7}\n"
+#define SPECIALIZED(id, rows) "{\"kind\":\"specialized\",\"id\":" #id ",\"opcodes\":[" rows "]}\n"
+#define BEFORE(id, rows)      "{\"kind\":\"before\",\"id\":" #id ",\"opcodes\":[" rows "]}\n"
+
+/* Codes 1 and 2 ran in the parent too, 3 in forks only. Tables in each order: the folder's is any. */
+static void test_forks_specialize_what_is_not_theirs(void **state)
+{
+	static const int orders[][3] = { { 7, 8, 9 }, { 9, 8, 7 }, { 8, 9, 7 }, { 9, 7, 8 } };
+	struct codes c;
+	struct code *code;
+
+	(void)state;
+	write_table(7, HEADER("") CODE(1, INSTRUCTIONS("[0,1,20,-1],[2,1,30,-1]"))
+			       CODE(2, INSTRUCTIONS("[0,1,20,-1],[2,1,30,-1]"))
+				       CODE(3, INSTRUCTIONS("[0,1,20,-1],[2,1,30,-1]"))
+					       SPECIALIZED(1, "[0,200]") SPECIALIZED(2, "[2,201]"));
+	write_table(8, FORK(8) SPECIALIZED(1, "[0,202],[2,203]") BEFORE(2, "[0,204]") SPECIALIZED(3, "[0,205]"));
+	write_table(9, FORK(9) SPECIALIZED(1, "[0,206]") SPECIALIZED(2, "[0,207]") SPECIALIZED(3, "[2,208]"));
+	for (size_t i = 0; i < COUNT(orders); i++) {
+		assert_int_equal(codes_init(&c, dir), 0);
+		for (int j = 0; j < 3; j++)
+			assert_non_null(codes_process(&c, orders[i][j]));
+		code = codes_find(&c, codes_process(&c, 8), 1);
+		assert_int_equal(code->instrs[0].adaptive, 200);
+		assert_int_equal(code->final_pid, 7);
+		assert_int_equal(code->instrs[1].adaptive, 30);
+		code = codes_find(&c, codes_process(&c, 9), 2);
+		assert_int_equal(code->instrs[0].adaptive, 20);
+		assert_int_equal(code->instrs[0].first, 20);
+		assert_int_equal(code->instrs[1].adaptive, 201);
+		code = codes_find(&c, codes_process(&c, 7), 3);
+		assert_true(code->final);
+		assert_int_equal(code->final_pid, 8);
+		assert_int_equal(code->instrs[0].adaptive, 205);
+		assert_int_equal(code->instrs[1].adaptive, 30);
+		assert_int_equal(c.damaged, 1); /* `before` is told of new code alone */
+		codes_free(&c);
+	}
+	for (int pid = 7; pid <= 9; pid++)
+		unlink(table_path(pid));
+}
+
 static void test_parents_in_a_circle(void **state)
 {
 	struct codes c;
@@ -379,6 +422,7 @@ int main(void)
 		cmocka_unit_test(test_damage_is_counted_and_left_out),
 		cmocka_unit_test(test_cut_at_every_byte),
 		cmocka_unit_test(test_forks_share_ids),
+		cmocka_unit_test(test_forks_specialize_what_is_not_theirs),
 		cmocka_unit_test(test_parents_in_a_circle),
 		cmocka_unit_test(test_unknown_ids_have_names),
 		cmocka_unit_test(test_a_newer_table_is_refused),
