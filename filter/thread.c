@@ -399,39 +399,40 @@ static int gap(struct thread *t, const struct sample *s, const struct audience *
 	return err ? err : tell_gap(s, to);
 }
 
-static int restart(struct thread *t, const struct audience *to)
+static void stand_at(struct thread *t, const struct sample *s)
 {
+	t->last_ns = s->time;
+	t->last_cycles = s->cycles;
+}
+
+/* Tracing of the thread ended at its last sample and begins anew at this one: nobody's is the time between. */
+static int restart(struct thread *t, const struct sample *s, const struct audience *to)
+{
+	int err;
+
 	last_instruction(t, to);
-	return leave_all(t, LEAVE_END, to);
+	err = leave_all(t, LEAVE_END, to);
+	end_outside(t, t->last_ns, t->last_cycles, to->profile);
+	to->profile->traced_ns += t->last_ns - t->first_ns;
+	to->profile->traced_cycles += t->last_cycles - t->first_cycles;
+	stand_at(t, s);
+	t->first_ns = t->empty_ns = t->instr_ns = s->time;
+	t->first_cycles = t->empty_cycles = t->instr_cycles = s->cycles;
+	return err;
 }
 
 /*
  * A segment of a flight recorder: what was open before its beginning ended nobody saw when, what is
- * open at its end runs until then. The time between two segments is nobody's.
+ * open at its end runs until then.
  */
 static int segment(struct thread *t, const struct sample *s, const struct audience *to)
 {
 	int err;
 
-	if (s->offset) {
-		t->last_ns = s->time;
-		t->last_cycles = s->cycles;
-	}
-	err = restart(t, to);
-	end_outside(t, t->last_ns, t->last_cycles, to->profile);
-	to->profile->traced_ns += t->last_ns - t->first_ns;
-	to->profile->traced_cycles += t->last_cycles - t->first_cycles;
-	t->first_ns = t->last_ns = s->time;
-	t->first_cycles = t->last_cycles = s->cycles;
-	t->empty_ns = t->instr_ns = s->time;
-	t->empty_cycles = t->instr_cycles = s->cycles;
+	if (s->offset)
+		stand_at(t, s);
+	err = restart(t, s, to);
 	return err ? err : AUDIENCE_TELL(to, segment, s);
-}
-
-static void stand_at(struct thread *t, const struct sample *s)
-{
-	t->last_ns = s->time;
-	t->last_cycles = s->cycles;
 }
 
 /* What is no event of code. Foreign words say nothing about the thread. */
@@ -447,7 +448,7 @@ static RARE int feed_other(struct thread *t, const struct sample *s,
 	if (s->op == OP_SNAPSHOT)
 		err = segment(t, s, to);
 	else
-		err = s->op == SAMPLE_RESTART ? restart(t, to) : gap(t, s, to);
+		err = s->op == SAMPLE_RESTART ? restart(t, s, to) : gap(t, s, to);
 	stand_at(t, s);
 	return err;
 }

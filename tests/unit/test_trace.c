@@ -504,6 +504,26 @@ static void test_profile(void **state)
 	fclose(teller.f);
 }
 
+/* Between two lives of a thread, by exec or a second start, nobody traced it. */
+static void test_time_before_a_restart_is_nobodys(void **state)
+{
+	struct codes codes;
+	struct trace t;
+
+	(void)state;
+	codes_init(&codes, NULL);
+	trace_init(&t, &codes, NULL);
+	feed(&t, &codes, "PY_START f; PY_RETURN f; t2:PY_START m; t2:PY_RETURN m; RESTART 1; PY_START f; "
+			 "PY_RETURN f");
+	trace_finish(&t, false);
+	assert_int_equal(t.profile.traced_ns, 10 + 10 + 20);
+	assert_int_equal(t.profile.traced_cycles, 2 * (10 + 10 + 20));
+	assert_int_equal(t.profile.outside_ns, 10); /* from the restart to the call */
+	assert_int_equal(t.profile.no_opcode.ns, t.profile.traced_ns);
+	trace_free(&t);
+	codes_free(&codes);
+}
+
 static void test_window(void **state)
 {
 	char text[256] = "";
@@ -553,6 +573,7 @@ int main(void)
 		cmocka_unit_test(test_events_of_a_code_object),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_profile),
+		cmocka_unit_test(test_time_before_a_restart_is_nobodys),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_a_sink_that_fails_ends_it),
 	};
