@@ -53,13 +53,6 @@ double spread_deviation(const struct spread *s)
 	return s->n > 1 && squares > 0 ? sqrt(squares / (s->n - 1)) : 0;
 }
 
-static void count(uint32_t *buckets, uint64_t value, uint64_t n)
-{
-	uint32_t *bucket = &buckets[stat_bucket(value)];
-
-	*bucket = n < UINT32_MAX - *bucket ? *bucket + n : UINT32_MAX;
-}
-
 /* There are too many different values to keep each. */
 static int make_buckets(struct stat_sum *s)
 {
@@ -67,7 +60,7 @@ static int make_buckets(struct stat_sum *s)
 	if (!s->buckets)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->nfew; i++)
-		count(s->buckets, s->few[i].value, s->few[i].n);
+		s->buckets[stat_bucket(s->few[i].value)] += s->few[i].n;
 	return 0;
 }
 
@@ -94,7 +87,7 @@ int stat_add(struct stat_sum *s, uint64_t value)
 	if (!s->buckets && !add_to_few(s, value) && make_buckets(s))
 		return -ENOMEM;
 	if (s->buckets)
-		count(s->buckets, value, 1);
+		s->buckets[stat_bucket(value)]++;
 	if (!s->n || value < s->min)
 		s->min = value;
 	if (value > s->max)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stat.h - n, sum, min, max and percentiles of counts, in 3 KiB at most, whatever n is.
+ * stat.h - n, sum, min, max and percentiles of counts, in 5 KiB at most, whatever n is.
  *
  * Up to STAT_FEW different values are kept as they are: then percentiles are exact. When there are
  * more, all go into a histogram with logarithmic buckets, 8 to each power of two: a value read back is
@@ -41,7 +41,7 @@ struct stat_sum {
 		uint64_t value, n;
 	} few[STAT_FEW]; /* ascending; of no meaning when there are buckets */
 	uint32_t nfew;
-	uint32_t *buckets; /* [STAT_BUCKETS], each saturates at UINT32_MAX; NULL: values are few */
+	uint64_t *buckets; /* [STAT_BUCKETS]; NULL: values are few */
 };
 
 /* 0 or -ENOMEM. */

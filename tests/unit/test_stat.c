@@ -123,6 +123,27 @@ static void test_few_become_many(void **state)
 	assert_int_equal(s.n, 0);
 }
 
+/* A quarter of an hour of trips of 100 ns: 2^33 of one value, put there without adding each, then others of many values. */
+static void test_more_of_a_value_than_32_bits_hold(void **state)
+{
+	struct stat_sum s = { 0 };
+	struct stat_range r;
+
+	(void)state;
+	for (unsigned i = 0; i < STAT_FEW; i++)
+		stat_add(&s, 100 + 64 * i);
+	s.few[0].n += 1ull << 33;
+	s.n += 1ull << 33;
+	stat_add(&s, 1000000);
+	assert_false(stat_exact(&s));
+	stat_add(&s, 100);
+	assert_in_range(stat_quantile(&s, 0.5), 100, 107);
+	assert_in_range(stat_quantile(&s, 0.99), 100, 107);
+	assert_int_equal(stat_next(&s, 0, &r), stat_bucket(100) + 1);
+	assert_int_equal(r.n, (1ull << 33) + 2);
+	stat_free(&s);
+}
+
 static void test_small_values_are_exact(void **state)
 {
 	struct stat_sum s = { 0 };
@@ -196,6 +217,7 @@ int main(void)
 		cmocka_unit_test(test_quantiles_are_near),
 		cmocka_unit_test(test_nearest_rank),
 		cmocka_unit_test(test_few_become_many),
+		cmocka_unit_test(test_more_of_a_value_than_32_bits_hold),
 		cmocka_unit_test(test_small_values_are_exact),
 		cmocka_unit_test(test_deviation_is_of_a_sample),
 		cmocka_unit_test(test_ranges_hold_all_values),
