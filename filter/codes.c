@@ -40,6 +40,8 @@ static void code_free(struct code *code)
 
 static void process_free(struct process *p)
 {
+	if (p->before)
+		process_free(p->before);
 	for (uint32_t i = 0; i < p->ncodes; i++)
 		code_free(p->codes[i]);
 	for (struct map_slot *s = NULL; (s = map_next(&p->threads, s));)

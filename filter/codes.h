@@ -48,7 +48,7 @@ struct code {
 	int64_t entry;	  /* bytes: the first RESUME, where PY_START fires; -1: unknown */
 	uint32_t ninstrs;
 	struct instr *instrs; /* ascending offsets */
-	const struct process *process;
+	const struct process *process; /* what its interpreter's header says: after exec one of `before` */
 	struct walk *walk;	   /* owned by recover.c, freed with the code; NULL: not needed yet */
 	struct function *function; /* owned by function.c, freed with the code */
 };
@@ -59,7 +59,10 @@ struct duty {
 	uint64_t begun_ns, ended_ns; /* tracing began, ended or was last heard of */
 };
 
-/* What a table's header says. Strings are NULL where the header does not say. */
+/*
+ * What a table's header says; of several the last one's, but for `before`. Strings are NULL where the header does not
+ * say.
+ */
 struct process {
 	int32_t pid;
 	bool found; /* a table exists and has a header */
@@ -87,6 +90,7 @@ struct process {
 	bool stopped;	  /* a `stop` line was seen: `emitted` and `lost` are complete */
 	uint64_t received; /* words that came, counted by decode.c */
 	uint64_t told;	   /* words that gaps say are missing, counted by decode.c */
+	struct process *before; /* the same pid until an exec to an interpreter of other opcodes; NULL: none */
 	struct code **codes; /* [id - base] */
 	uint32_t base, ncodes;
 	struct map threads; /* tid -> char *name */

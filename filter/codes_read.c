@@ -66,6 +66,46 @@ static void read_opnames(struct process *p, json_t *names)
 	}
 }
 
+static bool other_opnames(const struct process *p, json_t *names)
+{
+	const char *name;
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(names, i, v) {
+		name = json_string_value(v);
+		if (i < 256 && (!name != !p->opnames[i] || (name && strcmp(name, p->opnames[i]))))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * An exec to an interpreter of other opcodes: what was read so far stays with the code that there is. Ids, threads
+ * and counts go on, and so do the handlers of the first: branches are told apart by nothing else.
+ */
+static int begin_anew(struct process *p)
+{
+	struct process *before = malloc(sizeof(*before));
+
+	if (!before)
+		return -ENOMEM;
+	*before = *p;
+	before->dispatch = NULL;
+	before->codes = NULL;
+	before->ncodes = 0;
+	before->threads = before->names = (struct map){ 0 };
+	for (uint32_t i = 0; i < p->ncodes; i++)
+		if (p->codes[i] && p->codes[i]->process == p)
+			p->codes[i]->process = before;
+	p->before = before;
+	p->python = p->mode = p->backend = p->argv = p->untraced = NULL;
+	memset(p->opnames, 0, sizeof(p->opnames));
+	memset(p->able, 0, sizeof(p->able));
+	p->ables = false;
+	return 0;
+}
+
 static void read_callback_cycles(struct process *p, json_t *cycles)
 {
 	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
@@ -161,6 +201,8 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	}
 	if (version < 1)
 		return -EINVAL;
+	if (p->found && other_opnames(p, json_object_get(line, "opnames")) && begin_anew(p))
+		return -ENOMEM;
 	set_string(&p->python, line, "python");
 	set_string(&p->mode, line, "mode");
 	set_string(&p->backend, line, "backend");

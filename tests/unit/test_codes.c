@@ -303,6 +303,43 @@ static void test_parents_in_a_circle(void **state)
 	unlink(table_path(8));
 }
 
+#define FIRST                                                                                      \
+	HEADER(",\"opnames\":[\"CACHE\",\"RESUME\",\"LOAD_ATTR\",\"JUMP_BACKWARD\"],\"specializable\":[2]," \
+	       "\"python\":\"3.12\"")
+#define SECOND HEADER(",\"opnames\":[\"CACHE\",\"SEND\",null,\"RESUME\"],\"specializable\":[1]")
+
+/* Each program's code has its own interpreter's opcodes; the same ones in a second start change nothing. */
+static void test_exec_to_another_interpreter(void **state)
+{
+	struct codes c;
+	struct process *p;
+	struct code *f, *g, *h;
+
+	(void)state;
+	write_table(7, FIRST CODE(1, INSTRUCTIONS("[0,1,2,-1],[2,1,3,0]")) FIRST CODE(2, INSTRUCTIONS("[0,1,2,-1]"))
+			       SECOND CODE(3, INSTRUCTIONS("[0,1,3,-1],[2,1,1,-1]")) SPECIALIZED(2, "[0,9]"));
+	assert_int_equal(codes_init(&c, dir), 0);
+	p = codes_process(&c, 7);
+	f = codes_find(&c, p, 1);
+	g = codes_find(&c, p, 2);
+	h = codes_find(&c, p, 3);
+	assert_string_equal(process_opname(f->process, 2), "LOAD_ATTR");
+	assert_string_equal(process_opname(h->process, 1), "SEND");
+	assert_string_equal(process_opname(h->process, 2), "?");
+	assert_ptr_equal(f->process, g->process);
+	assert_string_equal(f->process->python, "3.12");
+	assert_int_equal(f->process->pid, 7);
+	assert_ptr_equal(h->process, p);
+	assert_true(f->process->able[2] && !f->process->able[1]);
+	assert_true(p->able[1] && !p->able[2]);
+	assert_true(f->instrs[1].back_edge);
+	assert_int_equal(h->entry, 0);
+	assert_int_equal(g->instrs[0].adaptive, 9);
+	assert_int_equal(c.damaged, 0);
+	codes_free(&c);
+	unlink(table_path(7));
+}
+
 static void test_unknown_ids_have_names(void **state)
 {
 	struct codes c;
@@ -424,6 +461,7 @@ int main(void)
 		cmocka_unit_test(test_forks_share_ids),
 		cmocka_unit_test(test_forks_specialize_what_is_not_theirs),
 		cmocka_unit_test(test_parents_in_a_circle),
+		cmocka_unit_test(test_exec_to_another_interpreter),
 		cmocka_unit_test(test_unknown_ids_have_names),
 		cmocka_unit_test(test_a_newer_table_is_refused),
 		cmocka_unit_test(test_interned_names),
