@@ -133,26 +133,31 @@ static bool read_bases(json_t *o, uint8_t base[256])
 	return json_array_size(bases) == 256;
 }
 
-/* Opcodes first, the compiler's own before the interpreter's: of two that share a handler that counts. */
-static void add_handlers(struct dispatch *d, json_t *o)
+/*
+ * Opcodes first, the compiler's own before the interpreter's: of two that share a handler that counts. Returns how many
+ * found no room.
+ */
+static unsigned add_handlers(struct dispatch *d, json_t *o)
 {
 	json_t *v, *targets = json_object_get(o, "targets");
 	int64_t unused = get_int(o, "unused", 0);
+	unsigned left = 0;
 	size_t i;
 
 	for (int own = 1; own >= 0; own--)
 		json_array_foreach(targets, i, v)
 			if (i < 256 && json_integer_value(v) != unused && (d->base[i] == i) == own)
-				dispatch_add(d, json_integer_value(v), DISPATCH_OP, i);
+				left += dispatch_add(d, json_integer_value(v), DISPATCH_OP, i) != 0;
 	json_array_foreach(json_object_get(o, "again"), i, v)
-		dispatch_add(d, json_integer_value(v), DISPATCH_AGAIN, 0);
+		left += dispatch_add(d, json_integer_value(v), DISPATCH_AGAIN, 0) != 0;
+	return left;
 }
 
 /*
- * After exec or a second start the handlers may be elsewhere: those places come to the others. Of a
- * table that is not whole, what is missing is no handler.
+ * After exec or a second start the handlers may be elsewhere: those places come to the others, if they are of the same
+ * CPython. Of a table that is not whole, what is missing is no handler.
  */
-static int read_dispatch(struct process *p, json_t *o)
+static int read_dispatch(struct codes *c, struct process *p, json_t *o)
 {
 	struct dispatch *d = p->dispatch;
 	uint8_t base[256];
@@ -166,10 +171,13 @@ static int read_dispatch(struct process *p, json_t *o)
 	if (!p->dispatch)
 		dispatch_init(d, base, p->opnames);
 	p->dispatch = d;
+	if (memcmp(d->base, base, sizeof(base))) {
+		c->handlers += json_array_size(json_object_get(o, "targets"));
+		return 0;
+	}
 	json_array_foreach(json_object_get(o, "pairs"), i, v)
 		d->pair[json_integer_value(v) & 255] = true;
-	if (!memcmp(d->base, base, sizeof(base)))
-		add_handlers(d, o);
+	c->handlers += add_handlers(d, o);
 	return 0;
 }
 
@@ -223,7 +231,7 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	read_callback_cycles(p, json_object_get(line, "callback_cycles"));
 	p->found = true;
 	p->stopped = false;
-	return read_dispatch(p, json_object_get(line, "dispatch"));
+	return read_dispatch(c, p, json_object_get(line, "dispatch"));
 }
 
 static bool read_instr(struct instr *in, json_t *row)

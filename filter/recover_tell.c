@@ -18,6 +18,9 @@ void recover_tell(const struct recover *r, FILE *f)
 		{ c->unsure, "with more than one place that fits" },
 	};
 
+	if (r->codes->handlers)
+		fprintf(f, "ocular: %" PRIu64 " opcode handlers of exec'ed programs are left out, and what ran by them\n",
+			r->codes->handlers);
 	if (!c->dispatched) {
 		fputs("ocular: no branches in this trace, so no instructions: branch=1 records them\n", f);
 		return;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "codes.h"
+#include "dispatch.h"
 #include "ticks.h"
 
 #define COUNT(a)     (sizeof(a) / sizeof(*(a)))
@@ -340,6 +341,49 @@ static void test_exec_to_another_interpreter(void **state)
 	unlink(table_path(7));
 }
 
+/* A header with `again` as many more handlers; base opcode `odd` is its own in one CPython and not in another. */
+static void write_handlers(FILE *f, unsigned from, unsigned again, unsigned odd)
+{
+	fprintf(f, "{\"kind\":\"header\",\"ocular\":1,\"pid\":7,\"dispatch\":{\"unused\":1,\"base\":[0");
+	for (unsigned i = 1; i < 256; i++)
+		fprintf(f, ",%u", i == odd ? 0 : i);
+	fprintf(f, "],\"targets\":[%u", from);
+	for (unsigned i = 1; i < 256; i++)
+		fprintf(f, ",%u", from + i);
+	fprintf(f, "],\"again\":[%u", from);
+	for (unsigned i = 0; i < again; i++)
+		fprintf(f, ",%u", from + 256 + i);
+	fprintf(f, "]}}\n");
+}
+
+static void test_handlers_that_are_left_out_are_counted(void **state)
+{
+	static const struct {
+		unsigned again, odd, left;
+	} seconds[] = {
+		{ 0, 9, 0 },
+		{ DISPATCH_FULL - 512, 9, 0 },
+		{ DISPATCH_FULL - 512 + 7, 9, 7 },
+		{ 0, 10, 256 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(seconds); i++) {
+		struct codes c;
+		FILE *f = fopen(table_path(7), "w");
+
+		assert_non_null(f);
+		write_handlers(f, 1000, 0, 9);
+		write_handlers(f, 100000, seconds[i].again, seconds[i].odd);
+		fclose(f);
+		assert_int_equal(codes_init(&c, dir), 0);
+		assert_true(codes_have_dispatch(&c));
+		assert_int_equal(c.handlers, seconds[i].left);
+		codes_free(&c);
+	}
+	unlink(table_path(7));
+}
+
 static void test_unknown_ids_have_names(void **state)
 {
 	struct codes c;
@@ -462,6 +506,7 @@ int main(void)
 		cmocka_unit_test(test_forks_specialize_what_is_not_theirs),
 		cmocka_unit_test(test_parents_in_a_circle),
 		cmocka_unit_test(test_exec_to_another_interpreter),
+		cmocka_unit_test(test_handlers_that_are_left_out_are_counted),
 		cmocka_unit_test(test_unknown_ids_have_names),
 		cmocka_unit_test(test_a_newer_table_is_refused),
 		cmocka_unit_test(test_interned_names),
