@@ -33,7 +33,7 @@ const uint8_t pt_commons[256] = {
 
 const uint8_t pt_tnts[256] = { [4] = 1, [6] = 1, EVEN8(8), EVEN16(16), EVEN32(32), EVEN64(64), EVEN128(128) };
 
-/* The fourth is extended by its sign instead. */
+/* PT_IP_SIGNED keeps nothing: its sign is put there instead. */
 const struct pt_ip_form pt_ip_forms[8] = {
 	{ ~0ull, 1 }, { ~0ull << 16, 3 }, { ~0ull << 32, 5 }, { 0, 7 }, { ~0ull << 48, 7 }, { ~0ull, 0 }, { 0, 9 }, { ~0ull, 0 },
 };

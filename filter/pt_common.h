@@ -22,10 +22,15 @@ enum pt_common {
 extern const uint8_t pt_commons[256]; /* enum pt_common */
 extern const uint8_t pt_tnts[256];    /* 1: a TNT of one byte */
 
-/* By the upper three bits of an ip packet's first byte: which bits of the last ip it keeps, and its size. */
+/*
+ * By the upper three bits of an ip packet's first byte: which bits of the last ip it keeps, all if it has none, and its
+ * size.
+ */
 extern const struct pt_ip_form {
 	uint64_t kept;
 	uint8_t size;
 } pt_ip_forms[8];
+
+#define PT_IP_SIGNED 3 /* the form of which the ip is extended by its sign */
 
 #endif

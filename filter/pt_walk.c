@@ -135,15 +135,14 @@ static enum pt_step quiet_if(struct pt_walk *w, bool condition)
  */
 static bool read_ip(struct pt_walk *w, const struct packet *pkt)
 {
-	static const uint8_t kept[8] = { 64, 48, 32, 0, 16, 64, 0, 64 }; /* upper bits */
-	uint8_t form = w->p[-(int)pkt->size] >> 5;
-	uint64_t mask = kept[form] ? ~0ull << (64 - kept[form]) : 0, payload = pkt->payload;
+	const struct pt_ip_form *form = &pt_ip_forms[w->p[-(int)pkt->size] >> 5];
+	uint64_t payload = pkt->payload;
 
-	if (kept[form] == 64)
+	if (!~form->kept)
 		return false;
-	if (form == 3)
+	if (form == &pt_ip_forms[PT_IP_SIGNED])
 		payload = (uint64_t)((int64_t)(payload << 16) >> 16);
-	w->ip = (w->ip & mask) | (payload & ~mask);
+	w->ip = (w->ip & form->kept) | (payload & ~form->kept);
 	return true;
 }
 
