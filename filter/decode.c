@@ -213,7 +213,7 @@ static int accept_after_gap(struct decoder *d, struct lane *l, const struct word
 	int err;
 
 	l->widened = false;
-	/* A gap that the front end saw, of a multiple of 128 words: at least one is missing. */
+	/* A gap that the front end saw, of no word or a multiple of 128: the sequence cannot tell, and one is told. */
 	missing += !missing;
 	l->process->told += missing;
 	err = feed_bare(d, l, w, SAMPLE_GAP, missing);

@@ -69,7 +69,8 @@ static int feed_segment(struct sample *s, const struct process *p, sample_fn fee
 	return feed(to, s);
 }
 
-int feed_line(char *line, struct codes *codes, sample_fn feed, void *to)
+/* One line without its newline, torn apart in place. 0, -EINVAL, -ENOMEM, or what feed returned. */
+static int feed_line(char *line, struct codes *codes, sample_fn feed, void *to)
 {
 	char *column[COLUMNS];
 	struct sample s = { 0 };

@@ -10,9 +10,6 @@
 #include "codes.h"
 #include "decode.h"
 
-/* One line without its newline, torn apart in place. 0, -EINVAL, -ENOMEM, or what feed returned. */
-int feed_line(char *line, struct codes *codes, sample_fn feed, void *to);
-
 /*
  * A whole events text. 0; -EPROTO: not an events text, or a newer version; -EINVAL: a line that is
  * none; both with one line in error[size].

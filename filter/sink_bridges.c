@@ -19,7 +19,7 @@
 #include "paths.h"
 #include "strand.h"
 
-struct walk_frame {
+struct trail_frame {
 	struct code *code;
 	const struct nest *nest; /* NULL: its bytecode is not known */
 	struct way *ways;	 /* [nest->nloops] */
@@ -32,15 +32,15 @@ struct walk_frame {
 };
 
 /* Frames above nframes keep their memory. */
-struct walk {
+struct trail {
 	struct strand strand;
-	struct walk_frame *frames;
+	struct trail_frame *frames;
 	uint32_t nframes, size;
 };
 
 struct bridges {
 	struct sink sink;
-	struct strands walks;
+	struct strands trails;
 	struct map nests; /* struct code -> struct nest */
 	uint8_t op;	  /* of the last sample */
 };
@@ -51,12 +51,12 @@ static int no_memory(struct bridges *b)
 	return -ENOMEM;
 }
 
-static struct walk *walk_of(struct bridges *b, int32_t pid, int32_t tid, uint32_t interpreter)
+static struct trail *trail_of(struct bridges *b, int32_t pid, int32_t tid, uint32_t interpreter)
 {
-	return strand_of(&b->walks, pid, tid, interpreter, sizeof(struct walk));
+	return strand_of(&b->trails, pid, tid, interpreter, sizeof(struct trail));
 }
 
-static struct walk_frame *top_of(const struct walk *w)
+static struct trail_frame *top_of(const struct trail *w)
 {
 	return w->nframes ? &w->frames[w->nframes - 1] : NULL;
 }
@@ -81,7 +81,7 @@ static const struct nest *nest_of(struct bridges *b, struct code *code)
 }
 
 /* Loop `to` is reached from f->in, which it is not in: the loops around it take note of it. */
-static void go_into(struct walk_frame *f, int32_t to)
+static void go_into(struct trail_frame *f, int32_t to)
 {
 	int32_t around = f->nest->loops[to].around;
 
@@ -100,7 +100,7 @@ static void go_into(struct walk_frame *f, int32_t to)
  * also be of an exception handler of that loop: it is taken for both, for a loop that was really left
  * begins anew when it is entered again.
  */
-static void step(struct walk_frame *f, int64_t offset, int64_t target)
+static void step(struct trail_frame *f, int64_t offset, int64_t target)
 {
 	uint32_t i = code_index(f->code, offset);
 	int32_t in = i < f->code->ninstrs ? f->nest->of[i] : NEST_NONE;
@@ -122,7 +122,7 @@ static void step(struct walk_frame *f, int64_t offset, int64_t target)
 	f->in = in;
 }
 
-static void settle(struct walk_frame *f)
+static void settle(struct trail_frame *f)
 {
 	if (f->pending)
 		step(f, f->next, SAMPLE_NOWHERE);
@@ -138,8 +138,8 @@ static bool is_decision(const struct sample *s)
 static int bridges_sample(struct sink *sink, const struct sample *s)
 {
 	struct bridges *b = (struct bridges *)sink;
-	struct walk *w = s->code ? walk_of(b, s->pid, s->tid, s->interpreter) : NULL;
-	struct walk_frame *f = w ? top_of(w) : NULL;
+	struct trail *w = s->code ? trail_of(b, s->pid, s->tid, s->interpreter) : NULL;
+	struct trail_frame *f = w ? top_of(w) : NULL;
 
 	if (s->code && !w)
 		return no_memory(b);
@@ -156,21 +156,21 @@ static int bridges_sample(struct sink *sink, const struct sample *s)
 	return 0;
 }
 
-static int grow_frames(struct walk *w)
+static int grow_frames(struct trail *w)
 {
 	uint32_t size = w->size ? 2 * w->size : 64;
-	struct walk_frame *frames = reallocarray(w->frames, size, sizeof(*frames));
+	struct trail_frame *frames = reallocarray(w->frames, size, sizeof(*frames));
 
 	if (!frames)
 		return -ENOMEM;
 	for (uint32_t i = w->size; i < size; i++)
-		frames[i] = (struct walk_frame){ 0 };
+		frames[i] = (struct trail_frame){ 0 };
 	w->frames = frames;
 	w->size = size;
 	return 0;
 }
 
-static int grow_ways(struct walk_frame *f, uint32_t nloops)
+static int grow_ways(struct trail_frame *f, uint32_t nloops)
 {
 	struct way *ways = reallocarray(f->ways, nloops, sizeof(*ways));
 
@@ -184,16 +184,16 @@ static int grow_ways(struct walk_frame *f, uint32_t nloops)
 static int bridges_enter(struct sink *sink, const struct activation *a)
 {
 	struct bridges *b = (struct bridges *)sink;
-	struct walk *w = walk_of(b, a->pid, a->tid, a->interpreter);
+	struct trail *w = trail_of(b, a->pid, a->tid, a->interpreter);
 	const struct nest *nest = nest_of(b, a->code);
-	struct walk_frame *f;
+	struct trail_frame *f;
 
 	if (!w || !nest || (w->nframes == w->size && grow_frames(w)))
 		return no_memory(b);
 	f = &w->frames[w->nframes];
 	if (f->size < nest->nloops && grow_ways(f, nest->nloops))
 		return no_memory(b);
-	*f = (struct walk_frame){ .code = a->code,
+	*f = (struct trail_frame){ .code = a->code,
 				  .nest = a->code->ninstrs ? nest : NULL,
 				  .ways = f->ways,
 				  .size = f->size,
@@ -209,7 +209,7 @@ static int bridges_leave(struct sink *sink, const struct activation *a, enum lea
 			 uint64_t end_ns, uint64_t end_cycles)
 {
 	struct bridges *b = (struct bridges *)sink;
-	struct walk *w = walk_of(b, a->pid, a->tid, a->interpreter);
+	struct trail *w = trail_of(b, a->pid, a->tid, a->interpreter);
 
 	(void)how;
 	(void)end_ns;
@@ -221,7 +221,7 @@ static int bridges_leave(struct sink *sink, const struct activation *a, enum lea
 }
 
 /* Was the trip's way seen from its beginning? */
-static bool is_whole(const struct walk_frame *f, const struct way *w, const struct trip *t)
+static bool is_whole(const struct trail_frame *f, const struct way *w, const struct trip *t)
 {
 	if (f->stepped)
 		return w->steps && w->start == t->loop->head;
@@ -231,8 +231,8 @@ static bool is_whole(const struct walk_frame *f, const struct way *w, const stru
 static int bridges_iterate(struct sink *sink, const struct trip *t)
 {
 	struct bridges *b = (struct bridges *)sink;
-	struct walk *w = walk_of(b, t->in->pid, t->in->tid, t->in->interpreter);
-	struct walk_frame *f = w ? top_of(w) : NULL;
+	struct trail *w = trail_of(b, t->in->pid, t->in->tid, t->in->interpreter);
+	struct trail_frame *f = w ? top_of(w) : NULL;
 	int32_t i = f && f->nest ? nest_find(f->nest, t->loop->head) : NEST_NONE;
 
 	if (!t->loop->paths)
@@ -250,7 +250,7 @@ static int bridges_iterate(struct sink *sink, const struct trip *t)
 
 static void release(struct strand *strand)
 {
-	struct walk *w = (struct walk *)strand;
+	struct trail *w = (struct trail *)strand;
 
 	for (uint32_t i = 0; i < w->size; i++)
 		free(w->frames[i].ways);
@@ -265,7 +265,7 @@ static void bridges_free(struct sink *sink)
 		nest_free(slot->value);
 		free(slot->value);
 	}
-	strands_free(&b->walks, release);
+	strands_free(&b->trails, release);
 	map_free(&b->nests);
 	free(b);
 }
