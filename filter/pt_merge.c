@@ -289,7 +289,7 @@ static int start_queue(struct pt_merge *m, struct pt_queue *q)
 	return step;
 }
 
-/* Each queue goes to its first step with a time. */
+/* Each queue goes to its first step with a time, and rests there until that comes. */
 static int start(struct pt_merge *m)
 {
 	int step;
@@ -308,6 +308,7 @@ static int start(struct pt_merge *m)
 			return step;
 		hold(q, step);
 		count_cycles(q);
+		pt_queue_rest(q);
 		if (step != STEP_END)
 			push(m, i, q->walk.stamp);
 	}
@@ -325,7 +326,9 @@ int pt_merge_run(struct pt_merge *m, uint64_t until)
 		if (m->nheap && m->heap[0].time < until)
 			time = m->heap[0].time + 1;
 		find_task(m, m->queues[idx]);
-		err = run_queue(m, m->queues[idx], &time);
+		err = pt_queue_wake(m->queues[idx]);
+		if (!err)
+			err = run_queue(m, m->queues[idx], &time);
 		if (!err)
 			push(m, idx, time);
 	}

@@ -103,6 +103,29 @@ int pt_queue_next(struct pt_queue *q)
 	return step == STEP_WORD || step == STEP_ROWS ? step : go_on(q, step);
 }
 
+void pt_queue_rest(struct pt_queue *q)
+{
+	if (!q->map)
+		return;
+	q->rests = true;
+	q->rests_at = q->walk.p - q->map;
+	q->rests_for = q->walk.end - q->walk.p;
+	unmap(q);
+}
+
+int pt_queue_wake(struct pt_queue *q)
+{
+	struct pt_span bytes;
+	int err = q->rests ? map(q, &q->chunks[q->next - 1], &bytes) : 0;
+
+	if (err || !q->rests)
+		return err;
+	q->walk.p = q->map + q->rests_at;
+	q->walk.end = q->walk.p + q->rests_for;
+	q->rests = false;
+	return 0;
+}
+
 void pt_queue_free(struct pt_queue *q)
 {
 	unmap(q);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pt_queue.h - one trace of a recording (perf: auxtrace queue): of a thread or a CPU, in chunks that lie
- * somewhere in the file. One chunk is mapped at a time.
+ * somewhere in the file. One chunk is mapped at a time, and none while it rests: a process has 65,530 maps
+ * (vm.max_map_count), and a recording may have more threads.
  */
 #ifndef OCULAR_PT_QUEUE_H
 #define OCULAR_PT_QUEUE_H
+
+#include <stddef.h>
 
 #include "perf_tasks.h"
 #include "pt_walk.h"
@@ -29,6 +32,9 @@ struct pt_queue {
 	uint32_t nchunks, next;
 	uint8_t *map;
 	size_t mapped;
+	bool rests;
+	ptrdiff_t rests_at; /* while it rests: where the walk is in the map, */
+	size_t rests_for;   /* and how much of it is left */
 	struct pt_walk walk;
 	bool holds; /* the last step was a word, or a branch, that is not delivered yet */
 	int held; /* that step */
@@ -40,6 +46,12 @@ int pt_queue_add(struct pt_queue *q, const struct pt_chunk *chunk);
 
 /* The next step; STEP_END: the trace is at its end. Overflows and damages are counted. -errno. */
 int pt_queue_next(struct pt_queue *q);
+
+/* Gives back its map, until the next step is wanted: then it is to be woken. */
+void pt_queue_rest(struct pt_queue *q);
+
+/* 0, also if it does not rest, or -errno. */
+int pt_queue_wake(struct pt_queue *q);
 
 void pt_queue_free(struct pt_queue *q);
 
