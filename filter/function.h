@@ -28,7 +28,7 @@ struct loop {
 	uint64_t iterations; /* back-edges taken */
 	uint64_t time;	     /* ns of timed trips, those inside an outer activation left out */
 	uint64_t own_time;   /* ns of timed trips without timed trips of loops inside them, callees' among them */
-	uint64_t uops;	     /* bytecodes of all timed trips: counted, or those of the block (loop_static_uops()) */
+	uint64_t uops;	     /* bytecodes of all timed trips: counted, or those of the block */
 	struct paths *paths; /* the ways of its trips, NULL unless asked for (sink_bridges.h) */
 	struct stat_sum cycles; /* of timed trips: back-edge to back-edge within one entry */
 	struct stat_sum trips;	/* back-edges of each entry whose end was seen */
