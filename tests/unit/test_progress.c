@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* test_progress.c - the reader's line: when it is drawn, what it says, and that it goes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "progress.h"
+
+#define LONG_AGO ((struct timespec){ 0 })
+
+/* What is drawn for so many words, or, for none, at the end. */
+static const char *written(struct progress *p, uint64_t words)
+{
+	static char text[256];
+	FILE *file = tmpfile();
+	int before = dup(STDERR_FILENO);
+	size_t n;
+
+	assert_non_null(file);
+	dup2(fileno(file), STDERR_FILENO);
+	if (words)
+		progress_show(p, words);
+	else
+		progress_end(p);
+	fflush(stderr);
+	dup2(before, STDERR_FILENO);
+	close(before);
+	rewind(file);
+	n = fread(text, 1, sizeof(text) - 1, file);
+	text[n] = '\0';
+	fclose(file);
+	return text;
+}
+
+static void test_it_says_how_far_it_is_and_goes(void **state)
+{
+	struct progress p;
+
+	(void)state;
+	progress_init(&p, true, 4000000);
+	p.shown_at = LONG_AGO;
+	assert_string_equal(written(&p, 1000000), "\r[ ocular: 1.0 M markers, 25% ]\033[K");
+	p.shown_at = LONG_AGO;
+	assert_string_equal(written(&p, 4100000), "\r[ ocular: 4.1 M markers ]\033[K");
+	assert_string_equal(written(&p, 0), "\r\033[K");
+	assert_string_equal(written(&p, 0), "");
+}
+
+static void test_how_much_is_not_always_known(void **state)
+{
+	struct progress p;
+
+	(void)state;
+	progress_init(&p, true, 0);
+	p.shown_at = LONG_AGO;
+	assert_string_equal(written(&p, 2500000), "\r[ ocular: 2.5 M markers ]\033[K");
+}
+
+static void test_the_clock_is_looked_at_seldom(void **state)
+{
+	struct progress p;
+
+	(void)state;
+	progress_init(&p, true, 0);
+	assert_false(progress_due(&p, 65535));
+	assert_true(progress_due(&p, 65536));
+	written(&p, 65536);
+	assert_false(progress_due(&p, 131071));
+	assert_true(progress_due(&p, 131072));
+}
+
+static void test_off(void **state)
+{
+	struct progress p;
+
+	(void)state;
+	progress_init(&p, false, 100);
+	assert_false(progress_due(&p, UINT64_MAX - 1));
+	assert_string_equal(written(&p, 0), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_it_says_how_far_it_is_and_goes),
+		cmocka_unit_test(test_how_much_is_not_always_known),
+		cmocka_unit_test(test_the_clock_is_looked_at_seldom),
+		cmocka_unit_test(test_off),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
