@@ -119,38 +119,27 @@ static bool is_full(const struct text *t)
 	return t->limit && t->length >= t->limit;
 }
 
-static void text_str_within(struct text *t, PyObject *str)
+/* Takes `str`; NULL, with an exception: it could not be made. */
+static void text_within(struct text *t, PyObject *str)
 {
-	bool fits = !t->limit || PyUnicode_GET_LENGTH(str) <= TEXT_STR_MAX;
-	PyObject *some = fits ? Py_NewRef(str) :
-				PyUnicode_FromFormat("%.*U%s", TEXT_STR_MAX, str, TEXT_CUT);
-
-	if (some) {
-		text_str(t, some);
-		Py_DECREF(some);
-	} else {
-		PyErr_Clear();
-		text_add(t, "null", 4);
-	}
+	if (str && t->limit && PyUnicode_GET_LENGTH(str) > TEXT_STR_MAX)
+		Py_SETREF(str, PyUnicode_FromFormat("%.*U%s", TEXT_STR_MAX, str, TEXT_CUT));
+	if (str)
+		text_str(t, str);
+	else
+		text_add(t, "\"?\"", 3);
+	PyErr_Clear();
+	Py_XDECREF(str);
 }
 
 bool text_key(struct text *t, PyObject *key)
 {
-	PyObject *str;
-
 	text_comma(t);
 	if (is_full(t)) {
 		text_printf(t, "\"%s\":null", TEXT_CUT);
 		return false;
 	}
-	str = PyUnicode_Check(key) ? Py_NewRef(key) : PyObject_Repr(key);
-	if (str) {
-		text_str_within(t, str);
-		Py_DECREF(str);
-	} else {
-		PyErr_Clear();
-		text_add(t, "\"?\"", 3);
-	}
+	text_within(t, PyUnicode_Check(key) ? Py_NewRef(key) : PyObject_Repr(key));
 	text_add(t, ":", 1);
 	return true;
 }
@@ -209,7 +198,7 @@ static void text_container(struct text *t, PyObject *container,
 void text_value(struct text *t, PyObject *value)
 {
 	if (PyUnicode_Check(value))
-		text_str_within(t, value);
+		text_within(t, Py_NewRef(value));
 	else if (PyBool_Check(value))
 		text_printf(t, "%s", value == Py_True ? "true" : "false");
 	else if (PyLong_Check(value))
