@@ -81,7 +81,8 @@ static uint32_t block_size(const struct function *f, const struct loop *loop)
 	const struct code *code = loop->code;
 	uint32_t n = 0;
 
-	for (uint32_t i = code_index(code, loop->head); i < code->ninstrs && code->instrs[i].offset <= loop->extent.body; i++)
+	for (uint32_t i = code_index(code, loop->head);
+	     i < code->ninstrs && code->instrs[i].offset <= loop->extent.body; i++)
 		n += body_block(f, code->instrs[i].offset) == loop;
 	return n;
 }
@@ -104,8 +105,7 @@ static struct body_row measured_row(const struct instr *instr, const struct inst
 }
 
 /* The average of the block that offset is in. Neighbours share a block: it is kept in *last. */
-static struct body_row average_row(const struct instr *instr, const struct function *f,
-				   struct average *last)
+static struct body_row average_row(const struct instr *instr, const struct function *f, struct average *last)
 {
 	const struct loop *block = body_block(f, instr->offset);
 
@@ -113,14 +113,12 @@ static struct body_row average_row(const struct instr *instr, const struct funct
 		return (struct body_row){ .instr = instr };
 	if (block != last->block)
 		*last = (struct average){ block, own_cycles(f, block) / block_size(f, block) };
-	return (struct body_row){ .instr = instr,
-				  .known = block->cycles.n,
-				  .times = block->iterations,
-				  .cycles = last->cycles };
+	return (struct body_row){
+		.instr = instr, .known = block->cycles.n, .times = block->iterations, .cycles = last->cycles
+	};
 }
 
-static size_t rows_between(const struct code *code, int64_t from, int64_t to, struct body_row *rows,
-			   size_t size)
+static size_t rows_between(const struct code *code, int64_t from, int64_t to, struct body_row *rows, size_t size)
 {
 	const struct function *f = code->function;
 	struct average last = { 0 };
@@ -132,8 +130,7 @@ static size_t rows_between(const struct code *code, int64_t from, int64_t to, st
 		if (instr->offset > to)
 			break;
 		if (from <= instr->offset)
-			rows[n++] = f->costs ? measured_row(instr, &f->costs[i])
-					     : average_row(instr, f, &last);
+			rows[n++] = f->costs ? measured_row(instr, &f->costs[i]) : average_row(instr, f, &last);
 	}
 	return n;
 }

@@ -16,10 +16,10 @@
 
 struct body_row {
 	const struct instr *instr;
-	bool known;    /* cycles mean something */
-	bool measured; /* instruction to instruction, not a block's average */
-	uint64_t times; /* executed: counted, or the trips of its block; 0: not known */
-	double cycles; /* of one execution, what it called included */
+	bool known;		       /* cycles mean something */
+	bool measured;		       /* instruction to instruction, not a block's average */
+	uint64_t times;		       /* executed: counted, or the trips of its block; 0: not known */
+	double cycles;		       /* of one execution, what it called included */
 	const struct instr_cost *cost; /* NULL unless measured */
 };
 

@@ -16,8 +16,7 @@ struct summing {
 };
 
 /* The index under key in `array`, which grows by one zeroed element for a new key; -1: no memory. */
-static int64_t index_of(struct map *m, uint64_t key, void **array, size_t element, uint32_t *n,
-			uint32_t *size)
+static int64_t index_of(struct map *m, uint64_t key, void **array, size_t element, uint32_t *n, uint32_t *size)
 {
 	uintptr_t found = (uintptr_t)map_get(m, key);
 
@@ -41,8 +40,8 @@ static struct call_function *function_at(struct summing *s, struct code *code)
 {
 	struct callers *c = s->c;
 	uint32_t before = c->nfunctions;
-	int64_t i = index_of(&s->functions, (uintptr_t)code, (void **)&c->functions,
-			     sizeof(*c->functions), &c->nfunctions, &s->functions_size);
+	int64_t i = index_of(&s->functions, (uintptr_t)code, (void **)&c->functions, sizeof(*c->functions),
+			     &c->nfunctions, &s->functions_size);
 
 	if (i < 0)
 		return NULL;
@@ -55,8 +54,8 @@ static struct call_edge *edge_at(struct summing *s, uint32_t caller, uint32_t ca
 {
 	struct callers *c = s->c;
 	uint32_t before = c->nedges;
-	int64_t i = index_of(&s->edges, (uint64_t)caller << 32 | callee, (void **)&c->edges,
-			     sizeof(*c->edges), &c->nedges, &s->edges_size);
+	int64_t i = index_of(&s->edges, (uint64_t)caller << 32 | callee, (void **)&c->edges, sizeof(*c->edges),
+			     &c->nedges, &s->edges_size);
 
 	if (i < 0)
 		return NULL;
@@ -81,8 +80,7 @@ static void open_sum(struct call_sum *sum, const struct call_node *n)
 }
 
 /* The edge that leads to a node. *edge is NULL for what a root calls. 0 or -ENOMEM. */
-static int edge_to(struct summing *s, const struct call_node *n, uint32_t callee,
-		   struct call_edge **edge)
+static int edge_to(struct summing *s, const struct call_node *n, uint32_t callee, struct call_edge **edge)
 {
 	struct code *code = s->t->nodes[n->parent].code;
 	struct call_function *caller = code ? function_at(s, code) : NULL;

@@ -93,8 +93,7 @@ int calltree_enter(struct calltree *t, const struct activation *a)
 	return 0;
 }
 
-int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_ns,
-		   uint64_t end_cycles)
+int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_ns, uint64_t end_cycles)
 {
 	struct call_root *r = root_of(t, a);
 	struct call_node *n;
@@ -111,8 +110,7 @@ int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_
 }
 
 /* Leaves `at` and what it ends, and finds the node after it. */
-static int go_on(const struct calltree *t, uint32_t root, uint32_t *at, calltree_visit leave,
-		 void *to)
+static int go_on(const struct calltree *t, uint32_t root, uint32_t *at, calltree_visit leave, void *to)
 {
 	int err = 0;
 
@@ -126,8 +124,7 @@ static int go_on(const struct calltree *t, uint32_t root, uint32_t *at, calltree
 	return err;
 }
 
-int calltree_walk(const struct calltree *t, uint32_t root, calltree_visit enter,
-		  calltree_visit leave, void *to)
+int calltree_walk(const struct calltree *t, uint32_t root, calltree_visit enter, calltree_visit leave, void *to)
 {
 	uint32_t at = t->nodes[root].first;
 	int err = 0;

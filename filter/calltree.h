@@ -19,12 +19,12 @@
 
 struct call_node {
 	uint32_t parent, first, last, next; /* its children from first to last, in order of appearance */
-	uint32_t hot;	   /* the child that was entered last */
-	struct code *code; /* NULL: a root */
-	uint64_t calls;	   /* PY_START */
-	uint64_t resumes;  /* PY_RESUME, PY_THROW */
-	uint64_t ns, cycles;	       /* from enter to leave: sums over activations, nested ones too */
-	uint64_t self_ns, self_cycles; /* without what it called */
+	uint32_t hot;			    /* the child that was entered last */
+	struct code *code;		    /* NULL: a root */
+	uint64_t calls;			    /* PY_START */
+	uint64_t resumes;		    /* PY_RESUME, PY_THROW */
+	uint64_t ns, cycles;		    /* from enter to leave: sums over activations, nested ones too */
+	uint64_t self_ns, self_cycles;	    /* without what it called */
 };
 
 /* One stack. */
@@ -36,16 +36,15 @@ struct call_root {
 struct calltree {
 	struct call_node *nodes; /* [nnodes]; number 0 is not used */
 	uint32_t nnodes, size;
-	struct map children; /* parent and code id -> node */
+	struct map children;  /* parent and code id -> node */
 	struct strands roots; /* struct call_root */
-	bool by_process;    /* threads of a process share a root; to be set before the first enter */
+	bool by_process;      /* threads of a process share a root; to be set before the first enter */
 	struct map processes; /* then: pid -> root */
 };
 
 /* A zeroed calltree is an empty one. Both: 0 or -ENOMEM. */
 int calltree_enter(struct calltree *t, const struct activation *a);
-int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_ns,
-		   uint64_t end_cycles);
+int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_ns, uint64_t end_cycles);
 
 /* What is called for a node. Anything but 0 ends the walk, which returns it. */
 typedef int (*calltree_visit)(void *to, uint32_t node);
@@ -54,8 +53,7 @@ typedef int (*calltree_visit)(void *to, uint32_t node);
  * Enters and leaves every node below `root` as a thread would that took each path once, children in
  * order of appearance. `leave` may be NULL.
  */
-int calltree_walk(const struct calltree *t, uint32_t root, calltree_visit enter,
-		  calltree_visit leave, void *to);
+int calltree_walk(const struct calltree *t, uint32_t root, calltree_visit enter, calltree_visit leave, void *to);
 
 /* The roots by pid, tid and interpreter, one that is shared once. *n of them in one malloc'ed array; NULL: no memory. */
 const struct call_root **calltree_roots(const struct calltree *t, size_t *n);

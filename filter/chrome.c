@@ -36,7 +36,7 @@
 	"\"allocatedName\":\"\"}"
 
 struct chrome {
-	bool any; /* an event was written: the next needs a comma */
+	bool any;			/* an event was written: the next needs a comma */
 	struct map codes, begins, ends; /* struct code -> struct piece */
 	struct map trips;		/* struct loop -> struct piece */
 	struct map opcodes, functions;	/* name of an opcode, struct code -> struct piece */
@@ -63,8 +63,7 @@ static int identify(struct timeline *v, struct track *t)
 	if (t->ids.text)
 		return 0;
 	/* Unknown ones are 0: Perfetto takes no negative ids. */
-	length = asprintf(&t->ids.text, "\"pid\":%d,\"tid\":%d,", t->pid < 0 ? 0 : t->pid,
-			  t->tid < 0 ? 0 : t->tid);
+	length = asprintf(&t->ids.text, "\"pid\":%d,\"tid\":%d,", t->pid < 0 ? 0 : t->pid, t->tid < 0 ? 0 : t->tid);
 	if (length < 0) {
 		t->ids.text = NULL;
 		return no_memory(v);
@@ -83,8 +82,7 @@ static char *put_phase(struct timeline *v, char *to, const char *phase)
 	return stpcpy(stpcpy(stpcpy(to, "\n{\"ph\":\""), phase), "\",");
 }
 
-static char *put_head(struct timeline *v, char *to, const char *phase, const struct track *t,
-		      uint64_t ns)
+static char *put_head(struct timeline *v, char *to, const char *phase, const struct track *t, uint64_t ns)
 {
 	to = out_us(stpcpy(put_phase(v, to, phase), "\"ts\":"), ns);
 	*to++ = ',';
@@ -106,8 +104,7 @@ static int introduce(struct timeline *v, struct track *t)
 }
 
 /* Opens an event with room for `more` bytes of pieces: its members up to the time. */
-static int open_event(struct timeline *v, const char *phase, struct track *t, uint64_t ns,
-		      size_t more, char **to)
+static int open_event(struct timeline *v, const char *phase, struct track *t, uint64_t ns, size_t more, char **to)
 {
 	struct chrome *c = v->own;
 	int err = identify(v, t);
@@ -131,8 +128,7 @@ static int close_event(struct timeline *v, char *to)
 }
 
 /* An event that is all piece. */
-static int write_piece(struct timeline *v, const char *phase, struct track *t, uint64_t ns,
-		       const struct piece *piece)
+static int write_piece(struct timeline *v, const char *phase, struct track *t, uint64_t ns, const struct piece *piece)
 {
 	char *to;
 	int err = piece ? open_event(v, phase, t, ns, piece->length, &to) : no_memory(v);
@@ -176,8 +172,7 @@ static char *put_args(char *to, uint64_t calls, uint64_t cycles)
 }
 
 /* Its room was kept: it is not asked whether the file is full. */
-static int chrome_end(struct timeline *v, struct track *t, const struct span *span, uint64_t ns,
-		      uint64_t cycles)
+static int chrome_end(struct timeline *v, struct track *t, const struct span *span, uint64_t ns, uint64_t cycles)
 {
 	struct chrome *c = v->own;
 	const struct piece *end = piece_get(&c->ends, span->code, perfetto_end);
@@ -197,15 +192,13 @@ static char *put_duration(char *to, uint64_t ns)
 	return to;
 }
 
-static int chrome_trip(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from,
-		       uint64_t ns)
+static int chrome_trip(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from, uint64_t ns)
 {
 	struct chrome *c = v->own;
 	const struct piece *piece = piece_get(&c->trips, trip->loop, perfetto_trip);
 	bool slice = v->iterations == ITERATIONS_SLICES;
 	char *to;
-	int err = piece ? open_event(v, slice ? "X" : "i", t, from, piece->length, &to) :
-			  no_memory(v);
+	int err = piece ? open_event(v, slice ? "X" : "i", t, from, piece->length, &to) : no_memory(v);
 
 	if (err)
 		return err;
@@ -220,16 +213,15 @@ static int chrome_trip(struct timeline *v, struct track *t, const struct trip *t
 	return close_event(v, to);
 }
 
-static int chrome_opcode(struct timeline *v, struct track *t, const struct running *r, uint64_t ns,
-			 uint64_t cycles)
+static int chrome_opcode(struct timeline *v, struct track *t, const struct running *r, uint64_t ns, uint64_t cycles)
 {
 	struct chrome *c = v->own;
 	const char *opname = process_opname(r->code->process, r->opcode);
 	const struct piece *name = piece_get(&c->opcodes, opname, perfetto_opcode);
 	const struct piece *function = piece_get(&c->functions, r->code, perfetto_function);
 	char *to;
-	int err = name && function ? open_event(v, "X", t, r->shown, name->length + function->length, &to) :
-				     no_memory(v);
+	int err = name && function ? open_event(v, "X", t, r->shown, name->length + function->length, &to)
+				   : no_memory(v);
 
 	if (err)
 		return err;
@@ -286,8 +278,7 @@ static int chrome_flow(struct timeline *v, struct track *t, const struct span *s
 }
 
 /* Engines join name and arg to the counter's name. */
-static int chrome_counter(struct timeline *v, struct track *t, enum timeline_counter which,
-			  uint64_t ns, uint64_t value)
+static int chrome_counter(struct timeline *v, struct track *t, enum timeline_counter which, uint64_t ns, uint64_t value)
 {
 	const char *const *name = timeline_counters[which];
 	char *to;
@@ -313,8 +304,7 @@ static int render(struct timeline *v, struct piece *piece, piece_render write, c
 	return f && !fclose(f) ? 0 : no_memory(v);
 }
 
-static int chrome_snapshot(struct timeline *v, struct track *t, const struct snapshot *s, uint64_t from,
-			   uint64_t ns)
+static int chrome_snapshot(struct timeline *v, struct track *t, const struct snapshot *s, uint64_t from, uint64_t ns)
 {
 	struct piece begin, end = { NULL, 0 };
 	int err = render(v, &begin, perfetto_snapshot_begin, s);
@@ -349,8 +339,7 @@ static int write_name(struct timeline *v, struct track *t, const char *what, con
 		return no_memory(v);
 	to = timeline_room(v, EVENT_ROOM + t->ids.length + piece.length, &err);
 	if (to)
-		err = close_event(
-			v, piece_put(piece_put(put_phase(v, to, "M"), &t->ids), &piece));
+		err = close_event(v, piece_put(piece_put(put_phase(v, to, "M"), &t->ids), &piece));
 	free(piece.text);
 	return err;
 }

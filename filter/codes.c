@@ -237,8 +237,7 @@ struct code *codes_find_or_make(struct codes *c, struct process *p, uint32_t id)
 
 static bool is_named(const struct code *code, const char *file, const char *qualname, int64_t line)
 {
-	return code && code->firstlineno == line && !strcmp(code->qualname, qualname) &&
-	       !strcmp(code->file, file);
+	return code && code->firstlineno == line && !strcmp(code->qualname, qualname) && !strcmp(code->file, file);
 }
 
 /* FNV-1a, over all three. */
@@ -254,8 +253,8 @@ static uint64_t hash_of(const char *file, const char *qualname, int64_t line)
 }
 
 /* The code object of those names; if there is none, NULL, and *key is where it belongs. */
-static struct code *find_named(const struct process *p, const char *file, const char *qualname,
-			       int64_t line, uint64_t *key)
+static struct code *find_named(const struct process *p, const char *file, const char *qualname, int64_t line,
+			       uint64_t *key)
 {
 	struct code *code;
 
@@ -288,8 +287,7 @@ static uint32_t free_id(struct process *p)
 	return p->ncodes ? p->base + p->taken : 1;
 }
 
-struct code *codes_intern(struct process *p, const char *file, const char *qualname,
-			  int64_t firstlineno)
+struct code *codes_intern(struct process *p, const char *file, const char *qualname, int64_t firstlineno)
 {
 	struct code *code;
 	uint64_t key;

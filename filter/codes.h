@@ -27,17 +27,17 @@ struct instr {
 	int32_t line;	 /* -1: none */
 	int32_t target;	 /* bytes; -1: no jump */
 	uint8_t base;
-	uint8_t adaptive; /* equals base unless the interpreter specialised it */
+	uint8_t adaptive;   /* equals base unless the interpreter specialised it */
 	bool back_edge : 1; /* a JUMP_BACKWARD: what PEP 669's JUMP reports of loops */
 	bool handler : 1;   /* a PUSH_EXC_INFO: what an exception handler begins with */
-	uint8_t first;	  /* the adaptive opcode when the code object was first seen */
+	uint8_t first;	    /* the adaptive opcode when the code object was first seen */
 };
 
 struct code {
 	uint32_t id;
-	bool known; /* false: its line was missing; file is "?" and qualname "code ID" */
-	bool excluded; /* mode opcodes: told so that recovery finds its way through it, not for sinks */
-	bool final; /* a `specialized` line was seen: adaptive opcodes are what ran */
+	bool known;	   /* false: its line was missing; file is "?" and qualname "code ID" */
+	bool excluded;	   /* mode opcodes: told so that recovery finds its way through it, not for sinks */
+	bool final;	   /* a `specialized` line was seen: adaptive opcodes are what ran */
 	int32_t final_pid; /* whose line that is: the code's own process, or else the lowest of forks */
 	char *file;
 	char *qualname;
@@ -47,10 +47,10 @@ struct code {
 	uint32_t units;	  /* length in code units; 0: unknown */
 	int64_t entry;	  /* bytes: the first RESUME, where PY_START fires; -1: unknown */
 	uint32_t ninstrs;
-	struct instr *instrs; /* ascending offsets */
+	struct instr *instrs;	       /* ascending offsets */
 	const struct process *process; /* what its interpreter's header says: after exec one of `before` */
-	struct walk *walk;	   /* owned by recover.c, freed with the code; NULL: not needed yet */
-	struct function *function; /* owned by function.c, freed with the code */
+	struct walk *walk;	       /* owned by recover.c, freed with the code; NULL: not needed yet */
+	struct function *function;     /* owned by function.c, freed with the code */
 };
 
 /* A process's duty cycle (ring.h). All 0: it has none. */
@@ -70,7 +70,7 @@ struct process {
 	char *python;
 	char *mode;
 	char *backend;
-	char *argv; /* joined by blanks */
+	char *argv;	/* joined by blanks */
 	char *untraced; /* why this process could not be traced; NULL: it could */
 	uint64_t tsc_hz;
 	int64_t realtime_ns; /* wall clock at its start, since the epoch; 0: unknown */
@@ -79,19 +79,19 @@ struct process {
 	bool whole;	/* traced from before its program began */
 	bool jit;	/* its interpreter compiles hot loops */
 	char *opnames[256];
-	bool able[256]; /* by base opcode: the interpreter has specialised forms of it */
-	bool ables;	/* the header says which */
+	bool able[256];		   /* by base opcode: the interpreter has specialised forms of it */
+	bool ables;		   /* the header says which */
 	struct dispatch *dispatch; /* mode opcodes; else NULL */
 	uint64_t callback_cycles[OP_COUNT];
 	uint64_t lost;	  /* of `stop` lines: words the emitter dropped */
 	uint64_t emitted; /* of `stop` lines: words the emitter wrote, all threads */
 	bool flight;	  /* most of what was emitted was overwritten, as it should be */
 	struct duty duty;
-	bool stopped;	  /* a `stop` line was seen: `emitted` and `lost` are complete */
-	uint64_t received; /* words that came, counted by decode.c */
-	uint64_t told;	   /* words that gaps say are missing, counted by decode.c */
+	bool stopped;		/* a `stop` line was seen: `emitted` and `lost` are complete */
+	uint64_t received;	/* words that came, counted by decode.c */
+	uint64_t told;		/* words that gaps say are missing, counted by decode.c */
 	struct process *before; /* the same pid until an exec to an interpreter of other opcodes; NULL: none */
-	struct code **codes; /* [id - base] */
+	struct code **codes;	/* [id - base] */
 	uint32_t base, ncodes;
 	struct map threads; /* tid -> char *name */
 	struct map names;   /* hash of file, qualname and line -> struct code: of codes_intern */
@@ -121,8 +121,9 @@ struct codes {
 	uint64_t damaged; /* lines that are no JSON or lack what they must have */
 	uint64_t missing; /* processes without a table */
 	uint64_t unknown; /* code ids without a line */
-	uint64_t handlers; /* mode opcodes: of later headers, left out for want of room or as they are another CPython's */
-	char error[256];  /* why codes_process returned NULL */
+	uint64_t
+		handlers; /* mode opcodes: of later headers, left out for want of room or as they are another CPython's */
+	char error[256]; /* why codes_process returned NULL */
 };
 
 /* dir may be NULL; it is copied. 0 or -ENOMEM. */
@@ -157,8 +158,7 @@ struct code *codes_find(struct codes *c, struct process *p, uint32_t id);
 struct code *codes_find_or_make(struct codes *c, struct process *p, uint32_t id);
 
 /* A code object by its names, as the events text has them: found or made. NULL: no memory. */
-struct code *codes_intern(struct process *p, const char *file, const char *qualname,
-			  int64_t firstlineno);
+struct code *codes_intern(struct process *p, const char *file, const char *qualname, int64_t firstlineno);
 
 /* The snapshot of that number, or NULL. */
 const struct snapshot *codes_snapshot(const struct codes *c, uint32_t number);

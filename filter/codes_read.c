@@ -58,7 +58,8 @@ static void read_opnames(struct process *p, json_t *names)
 	size_t i;
 	json_t *v;
 
-	json_array_foreach(names, i, v) {
+	json_array_foreach(names, i, v)
+	{
 		if (i >= 256 || !json_is_string(v))
 			continue;
 		free(p->opnames[i]);
@@ -72,7 +73,8 @@ static bool other_opnames(const struct process *p, json_t *names)
 	size_t i;
 	json_t *v;
 
-	json_array_foreach(names, i, v) {
+	json_array_foreach(names, i, v)
+	{
 		name = json_string_value(v);
 		if (i < 256 && (!name != !p->opnames[i] || (name && strcmp(name, p->opnames[i]))))
 			return true;
@@ -117,9 +119,9 @@ static void read_able(struct process *p, json_t *opcodes)
 	size_t i;
 	json_t *v;
 
-	json_array_foreach(opcodes, i, v)
-		if (json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) < 256)
-			p->able[json_integer_value(v)] = p->ables = true;
+	json_array_foreach(opcodes, i,
+			   v) if (json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) < 256)
+		p->able[json_integer_value(v)] = p->ables = true;
 }
 
 static bool read_bases(json_t *o, uint8_t base[256])
@@ -127,9 +129,7 @@ static bool read_bases(json_t *o, uint8_t base[256])
 	json_t *v, *bases = json_object_get(o, "base");
 	size_t i;
 
-	json_array_foreach(bases, i, v)
-		if (i < 256)
-			base[i] = json_integer_value(v);
+	json_array_foreach(bases, i, v) if (i < 256) base[i] = json_integer_value(v);
 	return json_array_size(bases) == 256;
 }
 
@@ -145,9 +145,9 @@ static unsigned add_handlers(struct dispatch *d, json_t *o)
 	size_t i;
 
 	for (int own = 1; own >= 0; own--)
-		json_array_foreach(targets, i, v)
-			if (i < 256 && json_integer_value(v) != unused && (d->base[i] == i) == own)
-				left += dispatch_add(d, json_integer_value(v), DISPATCH_OP, i) != 0;
+		json_array_foreach(targets, i,
+				   v) if (i < 256 && json_integer_value(v) != unused && (d->base[i] == i) == own)
+			left += dispatch_add(d, json_integer_value(v), DISPATCH_OP, i) != 0;
 	json_array_foreach(json_object_get(o, "again"), i, v)
 		left += dispatch_add(d, json_integer_value(v), DISPATCH_AGAIN, 0) != 0;
 	return left;
@@ -175,8 +175,7 @@ static int read_dispatch(struct codes *c, struct process *p, json_t *o)
 		c->handlers += json_array_size(json_object_get(o, "targets"));
 		return 0;
 	}
-	json_array_foreach(json_object_get(o, "pairs"), i, v)
-		d->pair[json_integer_value(v) & 255] = true;
+	json_array_foreach(json_object_get(o, "pairs"), i, v) d->pair[json_integer_value(v) & 255] = true;
 	c->handlers += add_handlers(d, o);
 	return 0;
 }
@@ -192,8 +191,7 @@ static void read_duty(struct process *p, json_t *line)
 	p->duty.window_ns = get_int(duty, "window_ns", 0);
 	p->duty.period_ns = get_int(duty, "period_ns", 0);
 	if (!p->duty.begun_ns)
-		p->duty.begun_ns = p->duty.ended_ns =
-			get_int(json_object_get(line, "clock"), "monotonic_ns", 0);
+		p->duty.begun_ns = p->duty.ended_ns = get_int(json_object_get(line, "clock"), "monotonic_ns", 0);
 }
 
 static int read_header(struct codes *c, struct process *p, json_t *line)
@@ -240,12 +238,9 @@ static bool read_instr(struct instr *in, json_t *row)
 
 	if (json_unpack(row, "[IIII]", &offset, &line, &opcode, &target))
 		return false;
-	*in = (struct instr){ .offset = offset,
-			     .line = line,
-			     .target = target,
-			     .base = opcode,
-			     .adaptive = opcode,
-			     .first = opcode };
+	*in = (struct instr){
+		.offset = offset, .line = line, .target = target, .base = opcode, .adaptive = opcode, .first = opcode
+	};
 	return offset >= 0 && opcode >= 0 && opcode < 256;
 }
 
@@ -256,7 +251,8 @@ static bool read_instrs(struct code *code, json_t *rows)
 	json_t *row;
 
 	code->instrs = calloc(json_array_size(rows) + 1, sizeof(*code->instrs));
-	json_array_foreach(rows, i, row) {
+	json_array_foreach(rows, i, row)
+	{
 		struct instr *in = &code->instrs[i];
 
 		if (!code->instrs || !read_instr(in, row) || (i && in->offset <= in[-1].offset))
@@ -317,7 +313,8 @@ static int read_opcodes(struct code *code, json_t *line, void (*set)(struct inst
 	size_t i;
 	json_t *row;
 
-	json_array_foreach(json_object_get(line, "opcodes"), i, row) {
+	json_array_foreach(json_object_get(line, "opcodes"), i, row)
+	{
 		uint32_t at;
 
 		if (json_unpack(row, "[II]", &offset, &opcode) || opcode < 0 || opcode > 255)
@@ -430,9 +427,7 @@ static char **read_strings(json_t *array)
 	size_t i, n = 0;
 	json_t *v;
 
-	json_array_foreach(array, i, v)
-		if (all && json_is_string(v) && (all[n] = strdup(json_string_value(v))))
-			n++;
+	json_array_foreach(array, i, v) if (all && json_is_string(v) && (all[n] = strdup(json_string_value(v)))) n++;
 	return all;
 }
 
@@ -473,11 +468,9 @@ static const struct {
 	const char *kind;
 	line_reader read;
 } readers[] = {
-	{ "header", read_header },	   { "code", read_code },
-	{ "specialized", read_specialized }, { "thread", read_thread },
-	{ "stop", read_stop },		   { "before", read_before },
-	{ "untraced", read_untraced },
-	{ "snapshot", read_snapshot },	   { "window", read_window },
+	{ "header", read_header },     { "code", read_code },	      { "specialized", read_specialized },
+	{ "thread", read_thread },     { "stop", read_stop },	      { "before", read_before },
+	{ "untraced", read_untraced }, { "snapshot", read_snapshot }, { "window", read_window },
 	{ "switch", read_switch },
 };
 

@@ -12,12 +12,12 @@ struct cost_frame {
 	struct code *code;
 	uint32_t place;
 	uint32_t before; /* where it was, if it waits */
-	bool waits;	 /* its last LINE is of the line that its code begins with: if that code begins now, it was its */
+	bool waits; /* its last LINE is of the line that its code begins with: if that code begins now, it was its */
 	uint32_t calls; /* how it was called: index + 1 in costs.calls; 0: by nobody known */
 	bool stepped;	/* an INSTRUCTION event came: lines say less */
 	bool recursive;
 	uint64_t start_ns;
-	uint64_t ns, cycles; /* charged until then */
+	uint64_t ns, cycles;   /* charged until then */
 	uint64_t instructions; /* its own and its callees' */
 };
 
@@ -212,8 +212,7 @@ static int64_t count_open(struct cost_stack *s, struct code *code, int by)
 	return map_put(&s->open, (uintptr_t)code, (void *)more) ? -1 : (int64_t)more - 1 - by;
 }
 
-static int note_call(struct costs *c, struct cost_frame *caller, const struct activation *a,
-		     struct cost_frame *f)
+static int note_call(struct costs *c, struct cost_frame *caller, const struct activation *a, struct cost_frame *f)
 {
 	int64_t calls;
 
@@ -240,8 +239,7 @@ int costs_enter(struct costs *c, const struct activation *a)
 				.cycles = a->start_cycles };
 	struct cost_frame *running;
 
-	if (place < 0 || open < 0 ||
-	    make_room((void **)&s->frames, sizeof(*s->frames), s->nframes, &s->size))
+	if (place < 0 || open < 0 || make_room((void **)&s->frames, sizeof(*s->frames), s->nframes, &s->size))
 		return -ENOMEM;
 	if (s->nframes)
 		go_back(top_of(s), a);

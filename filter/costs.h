@@ -43,7 +43,7 @@ struct costs {
 	uint32_t nplaces, places_size, ncalls, calls_size;
 	struct map place_index; /* what they are known by -> index + 1 */
 	struct map calls_index;
-	struct map codes;   /* struct code -> number + 1, for short keys */
+	struct map codes; /* struct code -> number + 1, for short keys */
 	struct strands stacks;
 	bool stepped; /* INSTRUCTION events came */
 };

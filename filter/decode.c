@@ -26,8 +26,8 @@ struct lane {
 		};
 		uint32_t state; /* all four, to be asked for at once */
 	};
-	bool greeted;	   /* a HELLO was seen */
-	uint8_t next;	   /* sequence number of the next word */
+	bool greeted; /* a HELLO was seen */
+	uint8_t next; /* sequence number of the next word */
 	uint64_t wide;
 	struct word held;
 };
@@ -59,8 +59,7 @@ static struct lane *make_lane(struct decoder *d, int32_t pid, uint64_t key)
 	return l;
 }
 
-static RARE struct lane *other_lane(struct decoder *d, int32_t pid,
-				    uint64_t key)
+static RARE struct lane *other_lane(struct decoder *d, int32_t pid, uint64_t key)
 {
 	d->last_key = key;
 	d->last = map_get(&d->lanes, key);
@@ -77,8 +76,7 @@ static inline struct lane *lane_of(struct decoder *d, int32_t pid, int32_t tid)
 }
 
 /* A sample that belongs to no code object. */
-static void make_bare(struct decoder *d, const struct lane *l, const struct word *w, unsigned op,
-		      uint64_t count)
+static void make_bare(struct decoder *d, const struct lane *l, const struct word *w, unsigned op, uint64_t count)
 {
 	*d->room = (struct sample){
 		.op = op,
@@ -92,8 +90,7 @@ static void make_bare(struct decoder *d, const struct lane *l, const struct word
 	};
 }
 
-static int feed_bare(struct decoder *d, const struct lane *l, const struct word *w, unsigned op,
-		     uint64_t count)
+static int feed_bare(struct decoder *d, const struct lane *l, const struct word *w, unsigned op, uint64_t count)
 {
 	make_bare(d, l, w, op, count);
 	return d->feed(d->to, d->room);
@@ -105,8 +102,8 @@ static int no_memory(struct decoder *d)
 	return -ENOMEM;
 }
 
-static inline int feed_code(struct decoder *d, const struct lane *l, const struct word *w,
-			    struct code *code, int64_t offset, int64_t target)
+static inline int feed_code(struct decoder *d, const struct lane *l, const struct word *w, struct code *code,
+			    int64_t offset, int64_t target)
 {
 	enum marker_op op = marker_op(w->bits);
 
@@ -145,8 +142,8 @@ static int feed_hello(struct decoder *d, struct lane *l, const struct word *w)
 
 	if (version > MARKER_VERSION) {
 		snprintf(d->error, sizeof(d->error),
-			 "markers are of version %u, this Ocular reads up to %u: use a newer Ocular",
-			 version, MARKER_VERSION);
+			 "markers are of version %u, this Ocular reads up to %u: use a newer Ocular", version,
+			 MARKER_VERSION);
 		return -EPROTO;
 	}
 	l->greeted = true;
@@ -273,8 +270,7 @@ static bool is_next(const struct lane *l, uint64_t bits)
 		return marker_is_hello(bits);
 	if (op == OP_FRAMES)
 		return marker_is_frames(bits);
-	return op >= OP_LOST && op <= OP_EVENT_LAST &&
-	       (marker_code(bits) || op == OP_LOST || op == OP_WIDE);
+	return op >= OP_LOST && op <= OP_EVENT_LAST && (marker_code(bits) || op == OP_LOST || op == OP_WIDE);
 }
 
 static int settle_held(struct decoder *d, struct lane *l, const struct word *w)

@@ -27,9 +27,9 @@ struct decoder {
 	struct map lanes;  /* (pid, tid) -> struct lane */
 	struct lane *last; /* markers of one thread come in runs: no look-up for these */
 	uint64_t last_key;
-	uint64_t words;	   /* all, foreign ones too */
-	uint32_t holding;  /* threads whose last word waits for the next one */
-	char error[256];   /* why decode_word returned a negative number */
+	uint64_t words;	  /* all, foreign ones too */
+	uint32_t holding; /* threads whose last word waits for the next one */
+	char error[256];  /* why decode_word returned a negative number */
 };
 
 struct word {

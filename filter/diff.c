@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const diff_verdict_names[DIFF_VERDICTS] = { "slower", "faster",  "noise", "same",
-							"few",	  "gone", "new" };
+const char *const diff_verdict_names[DIFF_VERDICTS] = { "slower", "faster", "noise", "same", "few", "gone", "new" };
 
 enum key {
 	FILE_NAME = 1,
@@ -134,8 +133,7 @@ static void match_tier(struct work *w, unsigned key, const char *how)
 	}
 }
 
-static void match(struct work *w, const struct diff_side *a, const struct diff_side *b,
-		  enum diff_kind kind)
+static void match(struct work *w, const struct diff_side *a, const struct diff_side *b, enum diff_kind kind)
 {
 	for (size_t t = 0; t < sizeof(tiers) / sizeof(tiers[0]); t++) {
 		collect(&w->a, a, kind, tiers[t].key);
@@ -204,8 +202,8 @@ static int by_weight(const void *left, const void *right)
 	return diff_item_order(a->a ? a->a : a->b, b->a ? b->a : b->b);
 }
 
-static int compare_kind(struct diff *d, const struct diff_side *a, const struct diff_side *b,
-			enum diff_kind kind, const struct diff_rules *rules)
+static int compare_kind(struct diff *d, const struct diff_side *a, const struct diff_side *b, enum diff_kind kind,
+			const struct diff_rules *rules)
 {
 	size_t most = a->n[kind] + b->n[kind];
 	struct work w = {
@@ -243,8 +241,7 @@ static void rescale(struct diff_side *s, double scale)
 		}
 }
 
-int diff_compare(struct diff *d, struct diff_side *a, struct diff_side *b, double scale,
-		 const struct diff_rules *rules)
+int diff_compare(struct diff *d, struct diff_side *a, struct diff_side *b, double scale, const struct diff_rules *rules)
 {
 	int err = 0;
 
@@ -270,15 +267,12 @@ static bool same_bytecode(json_t *a, json_t *b)
 
 	if (!json_array_size(a) || json_array_size(a) != json_array_size(b))
 		return false;
-	json_array_foreach(a, i, row)
-		if (!json_equal(json_object_get(row, "opcode"),
-				json_object_get(json_array_get(b, i), "opcode")))
-			return false;
+	json_array_foreach(a, i, row) if (!json_equal(json_object_get(row, "opcode"),
+						      json_object_get(json_array_get(b, i), "opcode"))) return false;
 	return true;
 }
 
-int diff_opcodes(const struct diff_pair *pair, void (*tell)(const struct diff_opcode *o, void *to),
-		 void *to)
+int diff_opcodes(const struct diff_pair *pair, void (*tell)(const struct diff_opcode *o, void *to), void *to)
 {
 	json_t *a = pair->a ? pair->a->instructions : NULL, *b = pair->b ? pair->b->instructions : NULL;
 	int n = 0;
@@ -287,7 +281,8 @@ int diff_opcodes(const struct diff_pair *pair, void (*tell)(const struct diff_op
 
 	if (!same_bytecode(a, b))
 		return -1;
-	json_array_foreach(a, i, row) {
+	json_array_foreach(a, i, row)
+	{
 		struct diff_opcode o = {
 			.offset = json_integer_value(json_object_get(row, "offset")),
 			.line = json_integer_value(json_object_get(row, "line")),
@@ -317,8 +312,8 @@ bool diff_specialized(const struct diff_pair *pair, struct diff_specialized *s)
 	json_t *a = pair->a ? pair->a->specialization : NULL;
 	json_t *b = pair->b ? pair->b->specialization : NULL;
 
-	*s = (struct diff_specialized){ known(a, "specialized"), known(b, "specialized"),
-					known(a, "base"), known(b, "base") };
+	*s = (struct diff_specialized){ known(a, "specialized"), known(b, "specialized"), known(a, "base"),
+					known(b, "base") };
 	return s->a >= 0 && s->b >= 0 && known(a, "instructions") == known(b, "instructions") &&
 	       (s->a != s->b || s->base_a != s->base_b);
 }

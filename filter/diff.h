@@ -20,11 +20,11 @@
 enum diff_verdict {
 	DIFF_SLOWER,
 	DIFF_FASTER,
-	DIFF_NOISE,  /* the difference is not larger than the spread explains */
-	DIFF_SAME,   /* no difference at all */
-	DIFF_FEW,    /* timed less than DIFF_ENOUGH times on a side: its spread says too little */
-	DIFF_GONE,   /* in A only */
-	DIFF_NEW,    /* in B only */
+	DIFF_NOISE, /* the difference is not larger than the spread explains */
+	DIFF_SAME,  /* no difference at all */
+	DIFF_FEW,   /* timed less than DIFF_ENOUGH times on a side: its spread says too little */
+	DIFF_GONE,  /* in A only */
+	DIFF_NEW,   /* in B only */
 	DIFF_VERDICTS,
 };
 
@@ -34,10 +34,10 @@ struct diff_pair {
 	const struct diff_item *a, *b; /* NULL: DIFF_NEW, DIFF_GONE */
 	const char *how;	       /* they were matched: "" by file, name and lines, else "moved", "other folder" */
 	enum diff_verdict verdict;
-	double change;	 /* of the mean, 0.25: B takes 25 % more; both 0 where A's is 0 */
-	double error;	 /* standard error of change */
-	double weight;	 /* cycles that the difference makes */
-	bool over;	 /* slower by more than was allowed, and large enough to matter */
+	double change; /* of the mean, 0.25: B takes 25 % more; both 0 where A's is 0 */
+	double error;  /* standard error of change */
+	double weight; /* cycles that the difference makes */
+	bool over;     /* slower by more than was allowed, and large enough to matter */
 };
 
 struct diff_rules {
@@ -70,8 +70,7 @@ struct diff_opcode {
  * Calls tell for each instruction of the pair's loop whose specialised opcode differs. Returns how
  * many, or -1 if the bytecode itself differs, so that there is nothing to compare.
  */
-int diff_opcodes(const struct diff_pair *pair, void (*tell)(const struct diff_opcode *o, void *to),
-		 void *to);
+int diff_opcodes(const struct diff_pair *pair, void (*tell)(const struct diff_opcode *o, void *to), void *to);
 
 /*
  * Of a function, how many of its instructions were specialised, and how many that could be stayed base

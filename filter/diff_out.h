@@ -18,8 +18,8 @@ struct diff_report {
 	unsigned totals_over;
 	struct diff_count *counts;
 	size_t ncounts;
-	double scale; /* cycles of A that one of B is worth */
-	bool all;     /* text: what is noise or the same, too */
+	double scale;  /* cycles of A that one of B is worth */
+	bool all;      /* text: what is noise or the same, too */
 	unsigned rows; /* text: most of each table */
 };
 

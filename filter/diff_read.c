@@ -16,7 +16,10 @@ struct number_field {
 	bool needed;
 };
 
-#define NUMBER(object, key, field, needed) { object, key, offsetof(struct diff_item, field), needed }
+#define NUMBER(object, key, field, needed) \
+	{ \
+		object, key, offsetof(struct diff_item, field), needed \
+	}
 
 static const struct number_field loop_numbers[] = {
 	NUMBER(NULL, "iterations", times, true),
@@ -43,8 +46,7 @@ static const struct {
 	size_t n;
 } kinds[DIFF_KINDS] = {
 	[DIFF_LOOPS] = { "loops", loop_numbers, sizeof(loop_numbers) / sizeof(loop_numbers[0]) },
-	[DIFF_FUNCTIONS] = { "functions", function_numbers,
-			     sizeof(function_numbers) / sizeof(function_numbers[0]) },
+	[DIFF_FUNCTIONS] = { "functions", function_numbers, sizeof(function_numbers) / sizeof(function_numbers[0]) },
 };
 
 static const char *string(json_t *o, const char *key)
@@ -80,8 +82,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* The key that the item lacks, or NULL. */
-static const char *read_numbers(struct diff_item *item, json_t *o, const struct number_field *f,
-				size_t n)
+static const char *read_numbers(struct diff_item *item, json_t *o, const struct number_field *f, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		json_t *v = json_object_get(f[i].object ? json_object_get(o, f[i].object) : o, f[i].key);
@@ -163,12 +164,12 @@ static int read_kind(struct diff_side *s, enum diff_kind kind, char *error)
 	s->items[kind] = calloc(json_array_size(array) + 1, sizeof(struct diff_item));
 	if (!s->items[kind])
 		return -ENOMEM;
-	json_array_foreach(array, i, o) {
+	json_array_foreach(array, i, o)
+	{
 		const char *lacks = read_item(&s->items[kind][i], o, kind);
 
 		if (lacks) {
-			snprintf(error, DIFF_ERROR,
-				 "%s: its %s have no \"%s\": made by another version of Ocular",
+			snprintf(error, DIFF_ERROR, "%s: its %s have no \"%s\": made by another version of Ocular",
 				 s->name, kinds[kind].array, lacks);
 			return -EINVAL;
 		}
@@ -185,9 +186,7 @@ static json_t *traced_process(json_t *processes)
 	json_t *process;
 	size_t i;
 
-	json_array_foreach(processes, i, process)
-		if (json_is_string(json_object_get(process, "mode")))
-			return process;
+	json_array_foreach(processes, i, process) if (json_is_string(json_object_get(process, "mode"))) return process;
 	return json_array_get(processes, 0);
 }
 
@@ -204,8 +203,7 @@ static void read_head(struct diff_side *s)
 	s->mode = string(process, "mode");
 	s->python = string(process, "python");
 	s->argv = string(process, "argv");
-	json_object_foreach(json_object_get(s->json, "losses"), key, v)
-		s->losses += json_integer_value(v);
+	json_object_foreach(json_object_get(s->json, "losses"), key, v) s->losses += json_integer_value(v);
 }
 
 static int check(const struct diff_side *s, char *error)
@@ -216,8 +214,8 @@ static int check(const struct diff_side *s, char *error)
 	    json_is_array(json_object_get(s->json, "functions")))
 		return 0;
 	if (schema > SCHEMA)
-		snprintf(error, DIFF_ERROR, "%s is a summary of schema %lld, this Ocular reads %d",
-			 s->name, (long long)schema, SCHEMA);
+		snprintf(error, DIFF_ERROR, "%s is a summary of schema %lld, this Ocular reads %d", s->name,
+			 (long long)schema, SCHEMA);
 	else
 		snprintf(error, DIFF_ERROR, "%s is no summary of Ocular's", s->name);
 	return -EINVAL;

@@ -23,8 +23,8 @@ struct diff_item {
 	/* Cycles of a trip; of an activation, without what it called: */
 	double n; /* how many of them were timed */
 	double mean, deviation;
-	double median, p99; /* negative: not known */
-	json_t *instructions; /* of a loop; NULL: not known */
+	double median, p99;	/* negative: not known */
+	json_t *instructions;	/* of a loop; NULL: not known */
 	json_t *specialization; /* of a function; NULL: not known */
 	bool matched;
 };

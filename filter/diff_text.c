@@ -97,12 +97,13 @@ static size_t count(const struct diff *d, enum diff_kind kind, enum diff_verdict
 	return n;
 }
 
-static void write_verdict(FILE *f, const struct diff_report *r, enum diff_kind kind,
-			  enum diff_verdict v)
+static void write_verdict(FILE *f, const struct diff_report *r, enum diff_kind kind, enum diff_verdict v)
 {
 	static const char *const titles[DIFF_VERDICTS] = {
-		[DIFF_SLOWER] = "slower", [DIFF_FASTER] = "faster",
-		[DIFF_NOISE] = "within the noise", [DIFF_SAME] = "the same",
+		[DIFF_SLOWER] = "slower",
+		[DIFF_FASTER] = "faster",
+		[DIFF_NOISE] = "within the noise",
+		[DIFF_SAME] = "the same",
 		[DIFF_FEW] = "not judged: timed too rarely",
 	};
 	size_t n = count(r->diff, kind, v), shown = 0;
@@ -110,8 +111,8 @@ static void write_verdict(FILE *f, const struct diff_report *r, enum diff_kind k
 	if (!n)
 		return;
 	fprintf(f, "\n%s %s, %s\n", words[kind].title, titles[v], words[kind].unit);
-	fprintf(f, "change     +-       A       B %6sA %6sB   %s\n", words[kind].times,
-		words[kind].times, words[kind].name);
+	fprintf(f, "change     +-       A       B %6sA %6sB   %s\n", words[kind].times, words[kind].times,
+		words[kind].name);
 	for (size_t i = 0; i < r->diff->n[kind] && shown < r->rows; i++)
 		if (r->diff->pairs[kind][i].verdict == v) {
 			write_pair(f, &r->diff->pairs[kind][i]);
@@ -121,8 +122,7 @@ static void write_verdict(FILE *f, const struct diff_report *r, enum diff_kind k
 		fprintf(f, "and %zu more; --rows, or --json, shows them\n", n - shown);
 }
 
-static void write_lone(FILE *f, const struct diff_report *r, enum diff_kind kind,
-		       enum diff_verdict v)
+static void write_lone(FILE *f, const struct diff_report *r, enum diff_kind kind, enum diff_verdict v)
 {
 	size_t n = count(r->diff, kind, v), shown = 0;
 
@@ -150,8 +150,10 @@ static void write_rest(FILE *f, const struct diff_report *r, enum diff_kind kind
 		enum diff_verdict verdict;
 		const char *what;
 	} rest[] = {
-		{ DIFF_NOISE, "differ within the noise" }, { DIFF_SAME, "are the same" },
-		{ DIFF_FEW, "were timed too rarely" },	   { DIFF_GONE, "are only in A" },
+		{ DIFF_NOISE, "differ within the noise" },
+		{ DIFF_SAME, "are the same" },
+		{ DIFF_FEW, "were timed too rarely" },
+		{ DIFF_GONE, "are only in A" },
 		{ DIFF_NEW, "are only in B" },
 	};
 	const char *before = "";
@@ -222,7 +224,7 @@ static bool is_otherwise(const struct diff_pair *p, enum diff_kind kind)
 
 static void write_specialized(FILE *f, const struct diff_report *r)
 {
-	static void (*const write[DIFF_KINDS])(FILE *f, const struct diff_pair *p) = {
+	static void (*const write[DIFF_KINDS])(FILE * f, const struct diff_pair *p) = {
 		[DIFF_LOOPS] = write_loop_opcodes,
 		[DIFF_FUNCTIONS] = write_function_opcodes,
 	};

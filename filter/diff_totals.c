@@ -8,8 +8,8 @@
 /* Where a summary has a sum, and when counting alone made it. */
 static const struct {
 	const char *key, *name, *object, *member;
-	bool cycles;	/* of the clock: to be scaled, and exact if that is */
-	bool measured;	/* exact if opcodes were measured, of no use otherwise */
+	bool cycles;   /* of the clock: to be scaled, and exact if that is */
+	bool measured; /* exact if opcodes were measured, of no use otherwise */
 } sources[DIFF_TOTALS] = {
 	{ "traced_cycles", "cycles", "trace", "traced_cycles", true, false },
 	{ "instructions", "bytecodes", "opcodes", "count", false, true },
@@ -33,8 +33,8 @@ static json_t *value(const struct diff_side *s, size_t i)
 	return json_object_get(json_object_get(s->json, sources[i].object), sources[i].member);
 }
 
-unsigned diff_totals(const struct diff_side *a, const struct diff_side *b, double scale,
-		     const struct diff_rules *rules, struct diff_total rows[static DIFF_TOTALS])
+unsigned diff_totals(const struct diff_side *a, const struct diff_side *b, double scale, const struct diff_rules *rules,
+		     struct diff_total rows[static DIFF_TOTALS])
 {
 	const char *source = diff_counts_source(a, b);
 	bool measured = source && !strcmp(source, "measured");
@@ -45,14 +45,12 @@ unsigned diff_totals(const struct diff_side *a, const struct diff_side *b, doubl
 		struct diff_total *t = &rows[i];
 
 		*t = (struct diff_total){ .key = sources[i].key, .name = sources[i].name };
-		t->known = json_is_number(left) && json_is_number(right) &&
-			   (measured || !sources[i].measured);
+		t->known = json_is_number(left) && json_is_number(right) && (measured || !sources[i].measured);
 		t->exact = sources[i].measured || (sources[i].cycles && rules->exact);
 		t->a = json_number_value(left);
 		t->b = json_number_value(right) * (sources[i].cycles ? scale : 1);
 		t->change = t->known && t->a > 0 ? t->b / t->a - 1 : 0;
-		t->over = t->known && t->exact && rules->fail_over >= 0 &&
-			  t->b > t->a * (1 + rules->fail_over);
+		t->over = t->known && t->exact && rules->fail_over >= 0 && t->b > t->a * (1 + rules->fail_over);
 		over += t->over;
 	}
 	return over;
@@ -79,7 +77,8 @@ static size_t read_rows(struct diff_count *to, json_t *rows, bool is_b)
 	size_t i, n = 0;
 	json_t *row;
 
-	json_array_foreach(rows, i, row) {
+	json_array_foreach(rows, i, row)
+	{
 		struct diff_count c = {
 			.base = json_string_value(json_object_get(row, "opcode")),
 			.specialized = json_string_value(json_object_get(row, "specialized")),

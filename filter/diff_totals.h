@@ -23,8 +23,8 @@ struct diff_total {
 };
 
 /* Fills in all rows. Returns how many are over what rules allow. */
-unsigned diff_totals(const struct diff_side *a, const struct diff_side *b, double scale,
-		     const struct diff_rules *rules, struct diff_total rows[static DIFF_TOTALS]);
+unsigned diff_totals(const struct diff_side *a, const struct diff_side *b, double scale, const struct diff_rules *rules,
+		     struct diff_total rows[static DIFF_TOTALS]);
 
 /* How often an opcode ran, on both sides. Names are the summaries'. */
 struct diff_count {

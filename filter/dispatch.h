@@ -47,12 +47,12 @@ struct dispatch {
 		uint8_t kind, opcode;
 	} slots[DISPATCH_SLOTS];
 	uint32_t used;
-	uint8_t base[256]; /* what the compiler wrote */
-	bool pair[256];	   /* runs the next instruction too */
-	bool gives_up[256]; /* a form that goes on as the common one if it does not fit: then not */
-	bool head[256];	   /* may put a specialised form in its place and dispatch that */
-	uint8_t flow[256]; /* enum flow, of base opcodes */
-	uint8_t for_skips; /* instructions that an exhausted FOR_ITER skips at its target */
+	uint8_t base[256];		     /* what the compiler wrote */
+	bool pair[256];			     /* runs the next instruction too */
+	bool gives_up[256];		     /* a form that goes on as the common one if it does not fit: then not */
+	bool head[256];			     /* may put a specialised form in its place and dispatch that */
+	uint8_t flow[256];		     /* enum flow, of base opcodes */
+	uint8_t for_skips;		     /* instructions that an exhausted FOR_ITER skips at its target */
 	uint8_t end_for, not_taken, pop_top; /* numbers; 0: there is none */
 	uint8_t iterates; /* what a generator expression runs before RETURN_GENERATOR; 0: its caller does */
 	uint8_t twice;	  /* its first run is dispatched again, in its specialised form */
@@ -82,8 +82,7 @@ static inline const struct dispatch_slot *dispatch_slot(const struct dispatch *d
 	return &d->slots[at];
 }
 
-static inline enum dispatch_kind dispatch_at(const struct dispatch *d, uint64_t address,
-					     uint8_t *opcode)
+static inline enum dispatch_kind dispatch_at(const struct dispatch *d, uint64_t address, uint8_t *opcode)
 {
 	const struct dispatch_slot *s = dispatch_slot(d, address);
 

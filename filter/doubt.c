@@ -12,8 +12,7 @@ static struct doubt_step *step_of(const struct doubt *d, uint64_t number)
 
 static bool is_open(const struct doubt *d, uint64_t number)
 {
-	return number != DOUBT_NONE && number >= d->head &&
-	       step_of(d, number)->state == DOUBT_OPEN;
+	return number != DOUBT_NONE && number >= d->head && step_of(d, number)->state == DOUBT_OPEN;
 }
 
 uint64_t doubt_add(struct doubt *d, const struct sample *s, enum doubt_state state, uint64_t before,

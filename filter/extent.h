@@ -21,7 +21,7 @@
 
 /* Offsets in bytes, inclusive. */
 struct extent {
-	int64_t body;	  /* the last back-edge to the head ahead of `handlers`, or of all if none is; at least the head */
+	int64_t body; /* the last back-edge to the head ahead of `handlers`, or of all if none is; at least the head */
 	int64_t handlers; /* the first handler behind the head; INT64_MAX: there is none */
 	int64_t end;	  /* the last jump back to head or body; at least `body` */
 };

@@ -47,8 +47,8 @@ static bool read_numbers(char *column[COLUMNS], struct sample *s)
 {
 	int64_t time, pid, tid;
 
-	if (!to_int(column[TIME], &time) || !to_int(column[PID], &pid) ||
-	    !to_int(column[TID], &tid) || !to_int(column[OFFSET], &s->offset) || time < 0)
+	if (!to_int(column[TIME], &time) || !to_int(column[PID], &pid) || !to_int(column[TID], &tid) ||
+	    !to_int(column[OFFSET], &s->offset) || time < 0)
 		return false;
 	s->time = s->cycles = time;
 	s->pid = pid;

@@ -8,8 +8,8 @@
 #define NARROWEST 10 /* as a shift: about a microsecond */
 
 const char *const forms_names[FORMS_COUNTS] = {
-	[FORMS_SPECIALIZED] = "specialized", [FORMS_BASE] = "base",	  [FORMS_GAINED] = "gained",
-	[FORMS_CHANGED] = "changed",	     [FORMS_LOST] = "lost",	  [FORMS_FAILED] = "failed",
+	[FORMS_SPECIALIZED] = "specialized", [FORMS_BASE] = "base", [FORMS_GAINED] = "gained",
+	[FORMS_CHANGED] = "changed",	     [FORMS_LOST] = "lost", [FORMS_FAILED] = "failed",
 	[FORMS_MISSED] = "missed",
 };
 
@@ -21,8 +21,8 @@ enum form_kind form_kind(const struct code *code, const struct instr *instr, uin
 		return FORM_OTHER;
 	if (opcode == instr->base)
 		return FORM_BASE;
-	return strncmp(process_opname(code->process, opcode), instrumented, strlen(instrumented)) ? FORM_SPECIAL :
-												    FORM_OTHER;
+	return strncmp(process_opname(code->process, opcode), instrumented, strlen(instrumented)) ? FORM_SPECIAL
+												  : FORM_OTHER;
 }
 
 static void add(struct form_counts *to, const struct form_counts *c)
@@ -111,8 +111,7 @@ int forms_ran(struct forms *f, const struct instr *instr, struct instr_cost *cos
 	bucket->n[form->kind == FORM_SPECIAL ? FORMS_SPECIALIZED : FORMS_BASE]++;
 	if (s->opcode == cost->last_form && !s->before)
 		return 0;
-	if ((cost->last_form || s->before) && !cost->changes &&
-	    !(cost->changes = calloc(1, sizeof(*cost->changes))))
+	if ((cost->last_form || s->before) && !cost->changes && !(cost->changes = calloc(1, sizeof(*cost->changes))))
 		return -ENOMEM;
 	if (cost->changes)
 		count_changes(bucket, cost, instr, s);
@@ -126,8 +125,7 @@ struct form_counts forms_of(const struct instr_cost *cost)
 
 	for (uint32_t i = 0; i < cost->nforms; i++)
 		if (cost->forms[i].kind != FORM_OTHER)
-			c.n[cost->forms[i].kind == FORM_SPECIAL ? FORMS_SPECIALIZED : FORMS_BASE] +=
-				cost->forms[i].n;
+			c.n[cost->forms[i].kind == FORM_SPECIAL ? FORMS_SPECIALIZED : FORMS_BASE] += cost->forms[i].n;
 	return c;
 }
 

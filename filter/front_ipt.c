@@ -45,8 +45,8 @@ static inline uint64_t cycles_of(struct front_ipt *f, int32_t pid, uint64_t ns, 
 	return f->by_core ? core : ticks_at(&f->ticks, &f->analysis->codes, pid, ns);
 }
 
-static inline struct word word_of(struct front_ipt *f, int32_t pid, int32_t tid, uint64_t ns,
-			   uint64_t cycles, uint64_t bits)
+static inline struct word word_of(struct front_ipt *f, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles,
+				  uint64_t bits)
 {
 	return (struct word){ pid, tid, ns, cycles_of(f, pid, ns, cycles), bits };
 }
@@ -59,8 +59,7 @@ static inline int failed(struct front_ipt *f, int err)
 	return -ECANCELED;
 }
 
-static int put_word(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles,
-		    uint64_t bits)
+static int put_word(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits)
 {
 	struct front_ipt *f = front;
 	struct word w = word_of(f, pid, tid, ns, cycles, bits);
@@ -68,8 +67,7 @@ static int put_word(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_t
 	return failed(f, decode_word(&f->analysis->decoder, &w));
 }
 
-static int put_branch(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles,
-		      uint64_t bits)
+static int put_branch(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits)
 {
 	struct front_ipt *f = front;
 	struct word w = word_of(f, pid, tid, ns, cycles, bits);
@@ -77,8 +75,7 @@ static int put_branch(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64
 	return failed(f, analysis_branch(f->analysis, &w));
 }
 
-static int put_enter(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles,
-		     uint64_t bits)
+static int put_enter(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits)
 {
 	struct front_ipt *f = front;
 	struct word w = word_of(f, pid, tid, ns, cycles, bits);
@@ -88,7 +85,9 @@ static int put_enter(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_
 
 static int put_row(struct front_ipt *f, int32_t pid, int32_t tid, const struct pt_rows *rows, const struct pt_row *row)
 {
-	static const pt_word_fn put[] = { [STEP_WORD] = put_word, [STEP_BRANCH] = put_branch, [STEP_ENTER] = put_enter };
+	static const pt_word_fn put[] = {
+		[STEP_WORD] = put_word, [STEP_BRANCH] = put_branch, [STEP_ENTER] = put_enter
+	};
 
 	return put[row->step](f, pid, tid, pt_rows_ns(rows, row), pt_rows_cycles(rows, row), row->ip);
 }

@@ -22,10 +22,10 @@ struct front_ipt {
 	struct pt_pipe *pipe;
 	int err; /* of the thread that decodes */
 	struct ticks ticks;
-	int32_t pid;	 /* the process `by_core` is of */
-	bool by_core;	 /* its cycles are core cycles */
+	int32_t pid;  /* the process `by_core` is of */
+	bool by_core; /* its cycles are core cycles */
 	bool some_by_core;
-	bool software;	 /* the last process with a table was recorded by Ocular's recorder */
+	bool software; /* the last process with a table was recorded by Ocular's recorder */
 };
 
 /* 0, or a negative errno with one line in f->trace.error. */

@@ -27,10 +27,10 @@
 
 /* What perf makes of PTWRITE packets: attr.type PERF_TYPE_SYNTH, config PERF_SYNTH_INTEL_PTWRITE
  * (tools/perf/util/event.h). Its raw data: u32 flags, then the payload (struct perf_synth_intel_ptwrite). */
-#define TYPE_SYNTH	   0x80000000u
-#define CONFIG_PTWRITE	   0
-#define CONFIG_PSB	   6
-#define PTWRITE_RAW_SIZE   12
+#define TYPE_SYNTH	 0x80000000u
+#define CONFIG_PTWRITE	 0
+#define CONFIG_PSB	 6
+#define PTWRITE_RAW_SIZE 12
 
 /*
  * In quick mode (itrace q) perf makes an `instructions` sample where each TIP packet leads, and does
@@ -47,7 +47,7 @@
 EXPORT struct perf_dlfilter_fns perf_dlfilter_fns;
 
 struct front {
-	bool deaf; /* nothing is wanted: help was asked for, or the analysis failed */
+	bool deaf;	     /* nothing is wanted: help was asked for, or the analysis failed */
 	const char *ptwrite; /* perf's name of the event: the same pointer for each of its samples */
 	struct ticks ticks;
 	struct progress progress;
@@ -78,8 +78,7 @@ static int open_analysis(struct front *f)
 	int err = analysis_open(&f->analysis, &f->options, dir);
 
 	free(found);
-	progress_init(&f->progress, options_when(f->options.progress, STDERR_FILENO),
-		      size / BYTES_PER_MARKER);
+	progress_init(&f->progress, options_when(f->options.progress, STDERR_FILENO), size / BYTES_PER_MARKER);
 	return err;
 }
 
@@ -126,8 +125,7 @@ static RARE bool is_ptwrite(struct front *f, const struct perf_dlfilter_sample *
 	return true;
 }
 
-static bool is_event(const char **name, const struct perf_dlfilter_sample *s, void *ctx, uint32_t type,
-		     uint64_t config)
+static bool is_event(const char **name, const struct perf_dlfilter_sample *s, void *ctx, uint32_t type, uint64_t config)
 {
 	const struct perf_event_attr *attr;
 
@@ -164,8 +162,7 @@ static __attribute__((noinline)) bool is_tip(struct front *f, const struct perf_
 
 static __attribute__((noinline)) int take_tip(struct front *f, const struct perf_dlfilter_sample *s)
 {
-	struct word w = { s->pid, s->tid, s->time,
-			  ticks_at(&f->ticks, &f->analysis.codes, s->pid, s->time), s->ip };
+	struct word w = { s->pid, s->tid, s->time, ticks_at(&f->ticks, &f->analysis.codes, s->pid, s->time), s->ip };
 
 	return analysis_branch(&f->analysis, &w);
 }

@@ -16,20 +16,20 @@
 #include "stat.h"
 
 struct form_counts; /* forms.h */
-struct paths; /* paths.h */
-struct stack; /* stack.h */
+struct paths;	    /* paths.h */
+struct stack;	    /* stack.h */
 
 /* One loop: the instruction that back-edges jump to. */
 struct loop {
 	const struct code *code;
-	int64_t head; /* bytes */
-	struct extent extent; /* as the code table or the trace so far knows it */
-	uint64_t entries;    /* times it was entered, as far as a back-edge was taken */
-	uint64_t iterations; /* back-edges taken */
-	uint64_t time;	     /* ns of timed trips, those inside an outer activation left out */
-	uint64_t own_time;   /* ns of timed trips without timed trips of loops inside them, callees' among them */
-	uint64_t uops;	     /* bytecodes of all timed trips: counted, or those of the block */
-	struct paths *paths; /* the ways of its trips, NULL unless asked for (sink_bridges.h) */
+	int64_t head;		/* bytes */
+	struct extent extent;	/* as the code table or the trace so far knows it */
+	uint64_t entries;	/* times it was entered, as far as a back-edge was taken */
+	uint64_t iterations;	/* back-edges taken */
+	uint64_t time;		/* ns of timed trips, those inside an outer activation left out */
+	uint64_t own_time;	/* ns of timed trips without timed trips of loops inside them, callees' among them */
+	uint64_t uops;		/* bytecodes of all timed trips: counted, or those of the block */
+	struct paths *paths;	/* the ways of its trips, NULL unless asked for (sink_bridges.h) */
 	struct stat_sum cycles; /* of timed trips: back-edge to back-edge within one entry */
 	struct stat_sum trips;	/* back-edges of each entry whose end was seen */
 };
@@ -44,21 +44,21 @@ struct follower {
 /* One form that an instruction ran in, where samples say which (sample.h: opcode). */
 struct instr_form {
 	uint8_t opcode;
-	uint8_t kind; /* enum form_kind */
+	uint8_t kind;		       /* enum form_kind */
 	uint64_t n, timed, ns, cycles; /* as below */
 };
 
 /* What one instruction cost: from its INSTRUCTION event to the thread's next one. */
 struct instr_cost {
-	uint64_t n;	     /* INSTRUCTION events */
-	uint64_t timed;	     /* of these: whose end was seen, no gap came between */
-	uint64_t ns, cycles; /* of the timed ones, calls and the callback included */
+	uint64_t n;		    /* INSTRUCTION events */
+	uint64_t timed;		    /* of these: whose end was seen, no gap came between */
+	uint64_t ns, cycles;	    /* of the timed ones, calls and the callback included */
 	struct follower *followers; /* in the order of their first coming */
 	uint32_t nfollowers;
 	uint16_t nforms;
-	uint8_t last_form; /* that it ran in last, of those that forms.h counts; 0 */
+	uint8_t last_form;	     /* that it ran in last, of those that forms.h counts; 0 */
 	struct form_counts *changes; /* forms.h; NULL: there were none */
-	struct instr_form *forms; /* NULL: samples do not say; what ran is the code table's adaptive opcode */
+	struct instr_form *forms;    /* NULL: samples do not say; what ran is the code table's adaptive opcode */
 };
 
 /* What one line cost: from its LINE event to the activation's next one, without what it called. */
@@ -76,15 +76,15 @@ struct function {
 	uint64_t total_ns, self_ns;
 	uint64_t total_cycles, self_cycles;
 	struct spread self_spread; /* of the cycles of each activation, without what it called */
-	struct loop **loops; /* ascending heads */
+	struct loop **loops;	   /* ascending heads */
 	uint32_t nloops;
-	struct instr_cost *costs; /* [code->ninstrs], NULL until an INSTRUCTION event was seen */
-	const struct stack *stack;  /* where it ran last, */
-	struct activity *activity;  /* and its frames there (stack.c) */
-	struct line_cost *lines;  /* [nlines], NULL until a LINE event was seen */
-	int32_t first_line;	  /* of lines[0] */
+	struct instr_cost *costs;  /* [code->ninstrs], NULL until an INSTRUCTION event was seen */
+	const struct stack *stack; /* where it ran last, */
+	struct activity *activity; /* and its frames there (stack.c) */
+	struct line_cost *lines;   /* [nlines], NULL until a LINE event was seen */
+	int32_t first_line;	   /* of lines[0] */
 	uint32_t nlines;
-	bool lineless;		  /* a LINE event was seen, but code_lines() has no range for it */
+	bool lineless; /* a LINE event was seen, but code_lines() has no range for it */
 };
 
 /* The totals of a code object, made at first sight. NULL: no memory. */

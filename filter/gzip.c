@@ -30,8 +30,7 @@ struct gzip *gzip_open(gzip_frame frame)
 	z->frame = frame;
 	z->size = ROOM;
 	z->room = malloc(z->size);
-	if (z->room && deflateInit2(&z->stream, Z_BEST_SPEED, Z_DEFLATED, window, MEMORY,
-				    Z_DEFAULT_STRATEGY) == Z_OK)
+	if (z->room && deflateInit2(&z->stream, Z_BEST_SPEED, Z_DEFLATED, window, MEMORY, Z_DEFAULT_STRATEGY) == Z_OK)
 		return z;
 	free(z->room);
 	free(z);
@@ -56,9 +55,7 @@ static int write_all(struct gzip *z, int fd, const void *bytes, size_t size)
 
 static int write_stream(struct gzip *z, int fd, size_t size, enum gzip_how how)
 {
-	static const int flushes[] = {
-		[GZIP_MORE] = Z_NO_FLUSH, [GZIP_SYNC] = Z_SYNC_FLUSH, [GZIP_END] = Z_FINISH
-	};
+	static const int flushes[] = { [GZIP_MORE] = Z_NO_FLUSH, [GZIP_SYNC] = Z_SYNC_FLUSH, [GZIP_END] = Z_FINISH };
 	int err = 0;
 
 	do { /* until zlib leaves room: then it has nothing more to give */

@@ -25,10 +25,10 @@ struct heat_line {
 
 struct heat {
 	enum heat_source source;
-	int32_t first, last; /* lines, both included; last < first: the function has none, */
-	bool many;	     /* or more than CODE_LINES_MOST */
-	double most;	     /* cycles of the hottest line; 0: no line is known */
-	double sum;	     /* of all lines */
+	int32_t first, last;	 /* lines, both included; last < first: the function has none, */
+	bool many;		 /* or more than CODE_LINES_MOST */
+	double most;		 /* cycles of the hottest line; 0: no line is known */
+	double sum;		 /* of all lines */
 	struct heat_line *lines; /* [last - first + 1] */
 };
 

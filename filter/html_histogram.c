@@ -62,8 +62,8 @@ static void write_columns(FILE *f, const struct histogram *h, const char *what)
 
 		if (!c->n)
 			continue;
-		fprintf(f, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"><title>",
-			i * width, HEIGHT - FOOT - height, width * 0.9, height);
+		fprintf(f, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"><title>", i * width,
+			HEIGHT - FOOT - height, width * 0.9, height);
 		if (c->low == c->high)
 			fprintf(f, "%" PRIu64, c->low);
 		else
@@ -80,8 +80,8 @@ static void write_mark(FILE *f, const struct histogram *h, uint64_t value, const
 
 	while (i + 1 < h->used && (!h->columns[i].n || h->columns[i].high < value))
 		i++;
-	fprintf(f, "<line class=%s x1=\"%.2f\" x2=\"%.2f\" y1=\"0\" y2=\"%.2f\"/>", kind,
-		(i + 0.45) * width, (i + 0.45) * width, HEIGHT - FOOT);
+	fprintf(f, "<line class=%s x1=\"%.2f\" x2=\"%.2f\" y1=\"0\" y2=\"%.2f\"/>", kind, (i + 0.45) * width,
+		(i + 0.45) * width, HEIGHT - FOOT);
 }
 
 void html_histogram(FILE *f, const struct stat_sum *s, const char *what)

@@ -14,8 +14,7 @@ static void write_row(struct page *page, const void *of, size_t i)
 {
 	const struct loop *loop = ((struct loop *const *)of)[i];
 	const struct stat_sum *s = &loop->cycles;
-	const double timed[] = { stat_mean(s), stat_quantile(s, 0.5), stat_quantile(s, 0.99), s->min,
-				 s->max };
+	const double timed[] = { stat_mean(s), stat_quantile(s, 0.5), stat_quantile(s, 0.99), s->min, s->max };
 	FILE *f = page->f;
 
 	fputs("<tr>", f);
@@ -38,8 +37,7 @@ static void write_row(struct page *page, const void *of, size_t i)
 /* The source line that the instructions below it are of, where it changes. */
 static void write_line(struct page *page, const struct loop *loop, int32_t line)
 {
-	const struct source *source = sources_get(&page->sources, loop->code->file,
-						  loop->code->process->realtime_ns);
+	const struct source *source = sources_get(&page->sources, loop->code->file, loop->code->process->realtime_ns);
 	const char *text = source ? source_line(source, line) : NULL;
 
 	if (line <= 0)
@@ -54,14 +52,12 @@ static void write_cycles(FILE *f, const struct body_row *row, double most)
 {
 	if (row->known)
 		fprintf(f, "<td class=share style=\"--part:%.1f%%\">~%.0f%s</td>",
-			most > 0 ? 100 * row->cycles / most : 0, row->cycles,
-			row->measured ? "" : " *");
+			most > 0 ? 100 * row->cycles / most : 0, row->cycles, row->measured ? "" : " *");
 	else
 		fprintf(f, "<td class=n>%s</td>", row->measured ? "no event" : "not timed");
 }
 
-static void write_instruction(struct page *page, const struct loop *loop, const struct body_row *row,
-			      double most)
+static void write_instruction(struct page *page, const struct loop *loop, const struct body_row *row, double most)
 {
 	const struct process *p = loop->code->process;
 
@@ -144,8 +140,7 @@ static void write_figure(FILE *f, const struct stat_sum *s, const char *what, co
 		"\n<figcaption>%s, logarithmic: mean %.1f &plusmn; %.1f, "
 		"<b class=median>median %" PRIu64 "</b>, <b class=p99>99 %% within %" PRIu64
 		"</b></figcaption>\n</figure>\n",
-		title, stat_mean(s), spread_deviation(&s->spread), stat_quantile(s, 0.5),
-		stat_quantile(s, 0.99));
+		title, stat_mean(s), spread_deviation(&s->spread), stat_quantile(s, 0.5), stat_quantile(s, 0.99));
 }
 
 /* How long trips took, and how many an entry had. */
@@ -172,8 +167,7 @@ static int write_body(struct page *page, const struct loop *loop, size_t number)
 	bool open = number == 1 || (number <= 3 && share >= 0.01);
 	int err;
 
-	fprintf(page->f,
-		"<details class=loop id=loop%zu%s>\n<summary><span class=rank>%.1f%%</span> ", number,
+	fprintf(page->f, "<details class=loop id=loop%zu%s>\n<summary><span class=rank>%.1f%%</span> ", number,
 		open ? " open" : "", 100 * share);
 	page_place(page, loop->code, loop_line(loop));
 	fprintf(page->f, "</summary>\n");

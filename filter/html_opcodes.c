@@ -48,9 +48,9 @@ static void write_row(struct page *page, const void *of, size_t i)
 static void write_table(struct page *page, const struct opcodes *o)
 {
 	const struct page_table t = {
-		.head = o->source == OPCODES_MEASURED ?
-				"<th>share</th><th>count</th><th>cycles</th><th>each</th><th class=t>opcode</th>" :
-				"<th>share</th><th>count</th><th class=t>opcode</th>",
+		.head = o->source == OPCODES_MEASURED
+				? "<th>share</th><th>count</th><th>cycles</th><th>each</th><th class=t>opcode</th>"
+				: "<th>share</th><th>count</th><th class=t>opcode</th>",
 		.what = "opcodes",
 		.n = o->nrows,
 		.sight = PAGE_SIGHT,
@@ -84,8 +84,7 @@ static struct side side_of(const struct opcodes *o)
 	return s;
 }
 
-static void fill_cells(const struct opcodes *o, const struct side *s,
-		       uint64_t cells[MATRIX][MATRIX])
+static void fill_cells(const struct opcodes *o, const struct side *s, uint64_t cells[MATRIX][MATRIX])
 {
 	for (uint32_t i = 0; i < o->npairs; i++)
 		for (uint32_t from = 0; from < s->n; from++)
@@ -99,8 +98,8 @@ static void write_cell(FILE *f, uint64_t n, uint64_t all)
 	double part = all ? (double)n / all : 0;
 
 	if (n)
-		fprintf(f, "<td class=h%d title=\"%" PRIu64 "\">%.0f</td>",
-			(int)(part * (SHADES - 0.01)) + 1, n, 100 * part);
+		fprintf(f, "<td class=h%d title=\"%" PRIu64 "\">%.0f</td>", (int)(part * (SHADES - 0.01)) + 1, n,
+			100 * part);
 	else
 		fputs("<td></td>", f);
 }

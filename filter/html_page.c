@@ -38,14 +38,14 @@ void page_table(struct page *page, const struct page_table *t)
 		write_rows(page, t, 0, shown);
 	} else {
 		write_rows(page, t, 0, t->sight);
-		fprintf(page->f, "<details class=rest>\n<summary>%zu more %s</summary>\n",
-			shown - t->sight, t->what);
+		fprintf(page->f, "<details class=rest>\n<summary>%zu more %s</summary>\n", shown - t->sight, t->what);
 		write_rows(page, t, t->sight, shown);
 		fputs("</details>\n", page->f);
 	}
 	if (shown < t->n)
-		fprintf(page->f, "<p class=note>%zu of %zu %s are on this page; the summary (--summary) "
-				 "has them all.</p>\n",
+		fprintf(page->f,
+			"<p class=note>%zu of %zu %s are on this page; the summary (--summary) "
+			"has them all.</p>\n",
 			shown, t->n, t->what);
 }
 
@@ -117,8 +117,8 @@ static void write_losses(FILE *f, const struct profile *p)
 	fputs("<div class=\"losses some\"><h2>Lost, or in doubt</h2>\n<ul>\n", f);
 	for (int i = 0; i < LOSSES; i++)
 		if (rows[i].count)
-			fprintf(f, "<li data-loss=%s><b>%" PRIu64 "</b> %s</li>\n", rows[i].key,
-				rows[i].count, rows[i].what);
+			fprintf(f, "<li data-loss=%s><b>%" PRIu64 "</b> %s</li>\n", rows[i].key, rows[i].count,
+				rows[i].what);
 	write_untraced(f, p);
 	fputs("</ul>\n</div>\n", f);
 }

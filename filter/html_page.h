@@ -21,10 +21,10 @@ struct page {
 #define PAGE_BODIES    20 /* loops taken apart */
 #define PAGE_FUNCTIONS 300
 #define PAGE_OPCODES   300
-#define PAGE_SOURCES   20 /* functions with their source */
+#define PAGE_SOURCES   20  /* functions with their source */
 #define PAGE_LINES     400 /* of one function */
 #define PAGE_LINE      400 /* bytes of a source line */
-#define PAGE_NAME      96 /* characters of a name */
+#define PAGE_NAME      96  /* characters of a name */
 
 /* Each: 0 or -ENOMEM. */
 int page_loops(struct page *page);

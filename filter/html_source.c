@@ -17,11 +17,11 @@ static void write_line(struct page *page, const struct heat *h, int32_t number, 
 	double part = h->most > 0 ? line->cycles / h->most : 0;
 	char brief[FIGURE];
 
-	fprintf(page->f, "<tr class=h%d><td class=n>%d</td>",
-		line->known ? (int)(part * (WARMTHS - 0.01)) + 1 : 0, number);
+	fprintf(page->f, "<tr class=h%d><td class=n>%d</td>", line->known ? (int)(part * (WARMTHS - 0.01)) + 1 : 0,
+		number);
 	if (line->known && h->sum > 0)
-		fprintf(page->f, "<td class=n>%s</td><td class=n>%.1f%%</td>",
-			figure_brief(brief, line->cycles), 100 * line->cycles / h->sum);
+		fprintf(page->f, "<td class=n>%s</td><td class=n>%.1f%%</td>", figure_brief(brief, line->cycles),
+			100 * line->cycles / h->sum);
 	else
 		fputs("<td></td><td></td>", page->f);
 	fputs("<td><code>", page->f);
@@ -29,8 +29,7 @@ static void write_line(struct page *page, const struct heat *h, int32_t number, 
 	fputs("</code></td></tr>\n", page->f);
 }
 
-static void write_lines(struct page *page, const struct source *source, const struct heat *h,
-			int64_t first)
+static void write_lines(struct page *page, const struct source *source, const struct heat *h, int64_t first)
 {
 	int32_t from = first > 0 && first < h->first ? first : h->first, number = from;
 
@@ -68,8 +67,7 @@ static const char *meaning(const struct profile *p, const struct heat *h)
 
 static int write_source(struct page *page, const struct code *code, bool open)
 {
-	const struct source *source =
-		sources_get(&page->sources, code->file, code->process->realtime_ns);
+	const struct source *source = sources_get(&page->sources, code->file, code->process->realtime_ns);
 	struct heat h;
 	int err = heat_of(code, &h);
 
@@ -77,8 +75,7 @@ static int write_source(struct page *page, const struct code *code, bool open)
 		heat_free(&h);
 		return -ENOMEM;
 	}
-	fprintf(page->f, "<details%s>\n<summary><span class=rank>%.1f%%</span> ",
-		open && !source->why ? " open" : "",
+	fprintf(page->f, "<details%s>\n<summary><span class=rank>%.1f%%</span> ", open && !source->why ? " open" : "",
 		page->p->traced_ns ? 100.0 * code->function->self_ns / page->p->traced_ns : 0);
 	page_place(page, code, code->firstlineno);
 	fputs("</summary>\n", page->f);

@@ -15,8 +15,8 @@ struct row {
 static void write_row(struct page *page, const void *of, size_t i)
 {
 	const struct row *row = (const struct row *)of + i;
-	const uint32_t counts[] = { row->s.able, row->s.specialized, row->s.base,
-				    row->s.gained, row->s.lost, row->s.changed };
+	const uint32_t counts[] = { row->s.able,   row->s.specialized, row->s.base,
+				    row->s.gained, row->s.lost,	       row->s.changed };
 
 	fputs("<tr>", page->f);
 	html_share(page->f, (double)row->s.specialized / row->s.able);

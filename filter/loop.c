@@ -40,8 +40,7 @@ int loop_leave_frame(struct stack *s, bool whole)
  * the one that it is of, NULL if that is not open. What tells is where the jump leads: an exception handler,
  * which continues a loop, may lie far behind all of it.
  */
-static int innermost(struct stack *s, const struct frame *f, const struct sample *jump,
-		     struct open_loop **found)
+static int innermost(struct stack *s, const struct frame *f, const struct sample *jump, struct open_loop **found)
 {
 	int err = 0;
 
@@ -96,9 +95,7 @@ static struct open_loop *enter(struct stack *s, const struct frame *f, const str
 		s->loops_size = size;
 	}
 	loop->entries++;
-	s->loops[s->nloops] = (struct open_loop){
-		.loop = loop, .source = SAMPLE_NOWHERE, .outermost = outermost
-	};
+	s->loops[s->nloops] = (struct open_loop){ .loop = loop, .source = SAMPLE_NOWHERE, .outermost = outermost };
 	return &s->loops[s->nloops++];
 }
 

@@ -15,13 +15,13 @@ struct stack;
 
 struct open_loop {
 	struct loop *loop;
-	uint64_t trips;		    /* back-edges of this entry */
+	uint64_t trips;		       /* back-edges of this entry */
 	uint64_t last_ns, last_cycles; /* when the last one was taken */
-	uint64_t inner_ns;	    /* since then, in timed trips of loops inside it */
-	uint64_t inner_body_ns;	    /* of those in the same frame, without callees */
-	uint64_t callee_ns;	    /* the frame's, until then */
-	uint64_t last_instrs;	    /* the frame's INSTRUCTION events until then */
-	int64_t source;		    /* bytes: the last back-edge, whose static uops these are */
+	uint64_t inner_ns;	       /* since then, in timed trips of loops inside it */
+	uint64_t inner_body_ns;	       /* of those in the same frame, without callees */
+	uint64_t callee_ns;	       /* the frame's, until then */
+	uint64_t last_instrs;	       /* the frame's INSTRUCTION events until then */
+	int64_t source;		       /* bytes: the last back-edge, whose static uops these are */
 	uint64_t uops;
 	bool outermost; /* the same loop is not open in an outer activation of the code */
 };

@@ -30,25 +30,20 @@ unsigned losses_of(const struct profile *p, struct loss rows[static LOSSES])
 		uint64_t count;
 		const char *one, *many;
 	} all[LOSSES] = {
-		{ "markers", p->lost_markers, "marker is missing, at least",
-		  "markers are missing, at least" },
-		{ "gaps", p->gaps, "gap: what was open there was closed",
-		  "gaps: what was open there was closed" },
+		{ "markers", p->lost_markers, "marker is missing, at least", "markers are missing, at least" },
+		{ "gaps", p->gaps, "gap: what was open there was closed", "gaps: what was open there was closed" },
 		{ "foreign", p->foreign, "PTWRITE of other software, left alone",
 		  "PTWRITEs of other software, left alone" },
 		{ "unmatched", p->unmatched, "call or return whose other end was not seen",
 		  "calls or returns whose other end was not seen" },
-		{ "backwards", p->backwards,
-		  "event has a time before that of the event ahead of it",
+		{ "backwards", p->backwards, "event has a time before that of the event ahead of it",
 		  "events have a time before that of the event ahead of them" },
 		{ "damaged_lines", p->codes->damaged, "line of a code table could not be read",
 		  "lines of code tables could not be read" },
-		{ "missing_tables", p->codes->missing, "process has no code table",
-		  "processes have no code table" },
+		{ "missing_tables", p->codes->missing, "process has no code table", "processes have no code table" },
 		{ "unknown_codes", p->codes->unknown, "code object is in no table: \"code ID\"",
 		  "code objects are in no table: \"code ID\"" },
-		{ "unstopped", unstopped(p),
-		  "process did not stop in order: its last markers may be missing",
+		{ "unstopped", unstopped(p), "process did not stop in order: its last markers may be missing",
 		  "processes did not stop in order: their last markers may be missing" },
 		{ "untraced", untraced(p), "Python process could not be traced",
 		  "Python processes could not be traced" },
@@ -56,8 +51,7 @@ unsigned losses_of(const struct profile *p, struct loss rows[static LOSSES])
 	unsigned n = 0;
 
 	for (int i = 0; i < LOSSES; i++) {
-		rows[i] = (struct loss){ all[i].key, all[i].count,
-					 all[i].count == 1 ? all[i].one : all[i].many };
+		rows[i] = (struct loss){ all[i].key, all[i].count, all[i].count == 1 ? all[i].one : all[i].many };
 		n += all[i].count != 0;
 	}
 	return n;

@@ -69,8 +69,10 @@ static const struct {
 	const char *value; /* what it wants; NULL: nothing */
 	const char *help;
 } options[] = {
-	{ "--fail-over", set_part, offsetof(struct arguments, report.rules.fail_over), "a percentage", "exit with 1 if something got slower by more" },
-	{ "--share", set_part, offsetof(struct arguments, report.rules.share), "a percentage", "of those with at least so much of the time" },
+	{ "--fail-over", set_part, offsetof(struct arguments, report.rules.fail_over), "a percentage",
+	  "exit with 1 if something got slower by more" },
+	{ "--share", set_part, offsetof(struct arguments, report.rules.share), "a percentage",
+	  "of those with at least so much of the time" },
 	{ "--rows", set_rows, offsetof(struct arguments, report.rows), "a number", "rows of a table" },
 	{ "--name-a", set_name, offsetof(struct arguments, name[0]), "a name", "what A.json is called" },
 	{ "--name-b", set_name, offsetof(struct arguments, name[1]), "a name", "what B.json is called" },
@@ -96,8 +98,7 @@ static int take_option(struct arguments *a, char **argv, char *error)
 			break;
 		if (options[i].set(a, options[i].field, argv[1]))
 			return options[i].value ? 2 : 1;
-		snprintf(error, DIFF_ERROR, "%s wants %s, not '%s'", argv[0], options[i].value,
-			 argv[1]);
+		snprintf(error, DIFF_ERROR, "%s wants %s, not '%s'", argv[0], options[i].value, argv[1]);
 		return 0;
 	}
 	snprintf(error, DIFF_ERROR, "unknown option, or one without its value: %s", argv[0]);
@@ -127,11 +128,9 @@ static bool parse(struct arguments *a, char **argv, char *error)
 static bool comparable(const struct diff_side *a, const struct diff_side *b, char *error)
 {
 	if (strcmp(a->clock, b->clock))
-		snprintf(error, DIFF_ERROR, "their cycles are of different clocks: %s and %s", a->clock,
-			 b->clock);
+		snprintf(error, DIFF_ERROR, "their cycles are of different clocks: %s and %s", a->clock, b->clock);
 	else if (strcmp(a->mode, b->mode))
-		snprintf(error, DIFF_ERROR, "they were recorded in different modes: %s and %s", a->mode,
-			 b->mode);
+		snprintf(error, DIFF_ERROR, "they were recorded in different modes: %s and %s", a->mode, b->mode);
 	else
 		return true;
 	return false;

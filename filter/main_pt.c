@@ -67,8 +67,7 @@ static void tell_faults(const struct pt_faults *f)
 
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
 		if (faults[i].count)
-			fprintf(stderr, "ocular-pt: %" PRIu64 " %s\n", faults[i].count,
-				faults[i].what);
+			fprintf(stderr, "ocular-pt: %" PRIu64 " %s\n", faults[i].count, faults[i].what);
 }
 
 static void tell_empty(const struct pt_config *c)

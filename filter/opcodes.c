@@ -87,8 +87,7 @@ static int add_pair(struct opcodes *o, uint32_t from, uint32_t to, uint64_t n)
 	return 0;
 }
 
-static void add_cost(struct opcodes *o, struct opcode_row *row, const struct process *p,
-		     const struct instr_cost *cost)
+static void add_cost(struct opcodes *o, struct opcode_row *row, const struct process *p, const struct instr_cost *cost)
 {
 	uint64_t callbacks = cost->n * p->callback_cycles[OP_INSTRUCTION];
 
@@ -125,9 +124,7 @@ static int add_forms(struct opcodes *o, const struct process *p, const struct in
 
 	for (uint32_t i = 0; i < cost->nforms && !err; i++) {
 		const struct instr_form *form = &cost->forms[i];
-		struct instr_cost part = {
-			.n = form->n, .timed = form->timed, .ns = form->ns, .cycles = form->cycles
-		};
+		struct instr_cost part = { .n = form->n, .timed = form->timed, .ns = form->ns, .cycles = form->cycles };
 
 		err = add_form(o, p, instr, form->opcode, &part);
 		rest.n -= form->n;
@@ -166,8 +163,7 @@ static uint64_t times_run(const struct function *f, const struct loop *block)
 /* Does the next instruction in the code never run next? */
 static bool never_falls_through(const struct process *p, const struct instr *instr)
 {
-	static const char *const prefixes[] = { "RETURN_", "JUMP_", "RAISE_", "RERAISE",
-						"INTERPRETER_EXIT" };
+	static const char *const prefixes[] = { "RETURN_", "JUMP_", "RAISE_", "RERAISE", "INTERPRETER_EXIT" };
 	const char *name = process_opname(p, instr->base);
 
 	if (!strcmp(name, "RETURN_GENERATOR"))
@@ -223,8 +219,7 @@ static int add_range(struct opcodes *o, const struct code *code, int64_t first, 
 	for (uint32_t i = 0; i < code->ninstrs && !err; i++) {
 		if (code->instrs[i].offset < first || code->instrs[i].offset > last)
 			continue;
-		err = o->source == OPCODES_MEASURED ? add_measured(o, code, i) :
-						      add_derived(o, code, i);
+		err = o->source == OPCODES_MEASURED ? add_measured(o, code, i) : add_derived(o, code, i);
 	}
 	return err;
 }

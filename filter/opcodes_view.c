@@ -9,9 +9,8 @@ static const struct {
 	const char *name;
 	enum opcodes_order order;
 } orders[] = {
-	{ "time", OPCODES_BY_TIME },	 { "tottime", OPCODES_BY_TIME },
-	{ "calls", OPCODES_BY_COUNT },	 { "ncalls", OPCODES_BY_COUNT },
-	{ "percall", OPCODES_BY_PER_CALL }, { "name", OPCODES_BY_NAME },
+	{ "time", OPCODES_BY_TIME },	{ "tottime", OPCODES_BY_TIME },	    { "calls", OPCODES_BY_COUNT },
+	{ "ncalls", OPCODES_BY_COUNT }, { "percall", OPCODES_BY_PER_CALL }, { "name", OPCODES_BY_NAME },
 	{ "stdname", OPCODES_BY_NAME },
 };
 
@@ -100,8 +99,7 @@ static uint32_t restricted(const struct opcodes *o, const char *limit, uint32_t 
 	return wanted < n ? wanted : n;
 }
 
-uint32_t opcodes_view_rows(const struct opcodes_view *v, const struct opcodes *o, uint32_t most,
-			   uint32_t *rows)
+uint32_t opcodes_view_rows(const struct opcodes_view *v, const struct opcodes *o, uint32_t most, uint32_t *rows)
 {
 	char copy[OPCODES_VIEW_SIZE], *rest = copy;
 	uint32_t n = o->nrows;

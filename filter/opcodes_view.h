@@ -27,7 +27,6 @@ bool opcodes_view_parse(struct opcodes_view *v, const char *text);
  * Which rows of a sorted table are left, in rows[o->nrows]. How many; without a restriction, at most
  * `most`.
  */
-uint32_t opcodes_view_rows(const struct opcodes_view *v, const struct opcodes *o, uint32_t most,
-			   uint32_t *rows);
+uint32_t opcodes_view_rows(const struct opcodes_view *v, const struct opcodes *o, uint32_t most, uint32_t *rows);
 
 #endif

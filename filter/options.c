@@ -20,7 +20,7 @@
 #include "sink_snapshots.h"
 #include "sink_summary.h"
 
-#define LOOPS_DEFAULT 5
+#define LOOPS_DEFAULT  5
 #define MAX_SIZE_LEAST 16384 /* bytes: room for what was left out, and names */
 
 typedef bool (*setter)(struct options *o, void *field, const char *value);
@@ -160,7 +160,10 @@ static const struct {
 	setter set;
 	const char *value, *help;
 } keys[] = {
-#define KEY(key, set, value, help) { #key, offsetof(struct options, key), set, value, help }
+#define KEY(key, set, value, help) \
+	{ \
+#key, offsetof(struct options, key), set, value, help \
+	}
 	KEY(codes, set_string, "DIR", "folder of codes-PID.jsonl (default: that of the perf.data)"),
 	KEY(perfetto, set_string, "FILE", "write a Perfetto trace: Chrome JSON; protobuf if *.pftrace; *.gz: gzip"),
 	KEY(summary, set_string, "FILE", "write the summary as JSON"),
@@ -194,8 +197,7 @@ void options_help(FILE *f, const char *usage)
 {
 	fprintf(f, "ocular: Python stacks, loops and cycles from PTWRITE markers\n\n%s\n", usage);
 	for (size_t i = 0; i < NKEYS; i++)
-		fprintf(f, "  %s=%-*s %s\n", keys[i].key, 27 - (int)strlen(keys[i].key),
-			keys[i].value, keys[i].help);
+		fprintf(f, "  %s=%-*s %s\n", keys[i].key, 27 - (int)strlen(keys[i].key), keys[i].value, keys[i].help);
 	fprintf(f, "  %-28s %s\n", "help", "this text");
 	fprintf(f, "\nFILE \"-\" is standard output.\n");
 }
@@ -218,8 +220,7 @@ static int parse_word(struct options *o, const char *word, char *error)
 			continue;
 		if (word[length] && keys[i].set(o, (char *)o + keys[i].field, word + length + 1))
 			return 0;
-		snprintf(error, OPTIONS_ERROR, "argument '%s': want %s=%s", word, keys[i].key,
-			 keys[i].value);
+		snprintf(error, OPTIONS_ERROR, "argument '%s': want %s=%s", word, keys[i].key, keys[i].value);
 		return -EINVAL;
 	}
 	snprintf(error, OPTIONS_ERROR, "unknown argument '%s'; 'help' lists them", word);
@@ -273,8 +274,7 @@ static int check_files(const struct options *o, char *error)
 
 			if (!a || !b || !out_same(a, b))
 				continue;
-			snprintf(error, OPTIONS_ERROR, "%s and %s are to be one file, '%s'", key_of(k),
-				 key_of(i), b);
+			snprintf(error, OPTIONS_ERROR, "%s and %s are to be one file, '%s'", key_of(k), key_of(i), b);
 			return -EINVAL;
 		}
 	return 0;
@@ -308,8 +308,7 @@ static unsigned columns_of(int fd)
 }
 
 /* Appends a sink to the list that ends at *end. Nothing to do without a path. */
-static int append(struct sink ***end, sink_maker make, const char *path, const struct options *o,
-		  char *error)
+static int append(struct sink ***end, sink_maker make, const char *path, const struct options *o, char *error)
 {
 	struct sink_options so = {
 		.path = path,

@@ -118,8 +118,7 @@ int out_tell(const struct out *o, char *error, size_t size)
 {
 	if (o->err)
 		snprintf(error, size, "cannot write %s: %s",
-			 !o->path || !strcmp(o->path, "-") ? "to standard output" : o->path,
-			 strerror(-o->err));
+			 !o->path || !strcmp(o->path, "-") ? "to standard output" : o->path, strerror(-o->err));
 	return o->err;
 }
 

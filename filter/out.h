@@ -20,11 +20,11 @@
 #define OUT_DIGITS 21 /* room that out_dec needs at most; out_us needs one more */
 
 struct out {
-	int fd;		 /* -1: not open */
-	int err;	 /* 0 or a negative errno */
-	char *path;	 /* as the user named it */
-	char *temporary; /* what is written until out_close; NULL: written directly */
-	char *target;	 /* what it is renamed to: path, symbolic links resolved */
+	int fd;		  /* -1: not open */
+	int err;	  /* 0 or a negative errno */
+	char *path;	  /* as the user named it */
+	char *temporary;  /* what is written until out_close; NULL: written directly */
+	char *target;	  /* what it is renamed to: path, symbolic links resolved */
 	struct gzip *zip; /* NULL: not compressed */
 	uint64_t written; /* bytes that left the buffer, before they were compressed */
 	char *buffer;

@@ -65,8 +65,7 @@ void paths_add(struct paths *p, const struct way *w, bool timed, uint64_t ns, ui
 
 bool paths_recorded(const uint64_t events[OP_COUNT])
 {
-	return events[OP_INSTRUCTION] || events[OP_BRANCH] || events[OP_BRANCH_LEFT] ||
-	       events[OP_BRANCH_RIGHT];
+	return events[OP_INSTRUCTION] || events[OP_BRANCH] || events[OP_BRANCH_LEFT] || events[OP_BRANCH_RIGHT];
 }
 
 uint64_t paths_known(const struct paths *p)

@@ -43,17 +43,17 @@ enum perf_read_type {
 #define PERF_SAMPLE_CODE_PAGE	  (1ull << 23)
 #define PERF_SAMPLE_WEIGHT_STRUCT (1ull << 24)
 
-#define PERF_READ_TIMES	   3u /* two of them: enabled, running */
-#define PERF_READ_ID	   (1u << 2)
-#define PERF_READ_GROUP	   (1u << 3)
-#define PERF_READ_LOST	   (1u << 4)
+#define PERF_READ_TIMES	     3u /* two of them: enabled, running */
+#define PERF_READ_ID	     (1u << 2)
+#define PERF_READ_GROUP	     (1u << 3)
+#define PERF_READ_LOST	     (1u << 4)
 #define PERF_BRANCH_HW_INDEX (1ull << 17)
 
 /* Where struct perf_attr's unnamed rest has what only readers need. */
-#define ATTR_BRANCH_TYPE(a)  ((a)->rest[3])
-#define ATTR_REGS_USER(a)    ((a)->rest[4])
-#define ATTR_REGS_INTR(a)    ((a)->rest[6])
-#define ATTR_AUX_SAMPLE(a)   ((uint32_t)(a)->rest[8])
+#define ATTR_BRANCH_TYPE(a) ((a)->rest[3])
+#define ATTR_REGS_USER(a)   ((a)->rest[4])
+#define ATTR_REGS_INTR(a)   ((a)->rest[6])
+#define ATTR_AUX_SAMPLE(a)  ((uint32_t)(a)->rest[8])
 
 #define PERF_AUX_TRUNCATED 1u
 

@@ -30,7 +30,7 @@ struct perf_order {
 	struct perf_waiting {
 		struct perf_side side;
 		uint64_t arrived; /* 0, 1, …: of two with one time the first comes first */
-	} *waiting;
+	} * waiting;
 	size_t n, room;
 	uint64_t arrived;	/* how many so far */
 	uint64_t latest, limit; /* times: of all so far; up to which the next round delivers */

@@ -72,22 +72,18 @@ struct field {
 
 /* At the end of a record. */
 static const struct field trailer[] = {
-	{ PERF_SAMPLE_TID, take_task },	     { PERF_SAMPLE_TIME, take_time },
-	{ PERF_SAMPLE_ID, take_id },	     { PERF_SAMPLE_STREAM_ID, take_any },
-	{ PERF_SAMPLE_CPU, take_cpu },	     { PERF_SAMPLE_IDENTIFIER, take_id },
+	{ PERF_SAMPLE_TID, take_task },	     { PERF_SAMPLE_TIME, take_time }, { PERF_SAMPLE_ID, take_id },
+	{ PERF_SAMPLE_STREAM_ID, take_any }, { PERF_SAMPLE_CPU, take_cpu },   { PERF_SAMPLE_IDENTIFIER, take_id },
 };
 
 /* At the beginning of a SAMPLE. */
 static const struct field head[] = {
-	{ PERF_SAMPLE_IDENTIFIER, take_id }, { PERF_SAMPLE_IP, take_any },
-	{ PERF_SAMPLE_TID, take_task },	     { PERF_SAMPLE_TIME, take_time },
-	{ PERF_SAMPLE_ADDR, take_any },	     { PERF_SAMPLE_ID, take_id },
-	{ PERF_SAMPLE_STREAM_ID, take_any }, { PERF_SAMPLE_CPU, take_cpu },
-	{ PERF_SAMPLE_PERIOD, take_any },
+	{ PERF_SAMPLE_IDENTIFIER, take_id }, { PERF_SAMPLE_IP, take_any },   { PERF_SAMPLE_TID, take_task },
+	{ PERF_SAMPLE_TIME, take_time },     { PERF_SAMPLE_ADDR, take_any }, { PERF_SAMPLE_ID, take_id },
+	{ PERF_SAMPLE_STREAM_ID, take_any }, { PERF_SAMPLE_CPU, take_cpu },  { PERF_SAMPLE_PERIOD, take_any },
 };
 
-static void take_fields(struct cursor *c, uint64_t type, const struct field *fields, size_t n,
-			struct perf_sample *s)
+static void take_fields(struct cursor *c, uint64_t type, const struct field *fields, size_t n, struct perf_sample *s)
 {
 	for (size_t i = 0; i < n; i++)
 		if (type & fields[i].bit)
@@ -153,8 +149,8 @@ static void skip_to_aux(struct cursor *c, const struct perf_attr *a)
 		skip_regs(c, ATTR_REGS_USER(a));
 	if (type & PERF_SAMPLE_STACK_USER)
 		skip_stack(c);
-	for (uint64_t bits = type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT |
-				     PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION);
+	for (uint64_t bits = type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC |
+				     PERF_SAMPLE_TRANSACTION);
 	     bits; bits &= bits - 1)
 		take(c);
 	if (type & PERF_SAMPLE_REGS_INTR)

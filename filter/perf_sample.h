@@ -12,7 +12,7 @@ struct perf_sample {
 	uint64_t time; /* ns; 0: none */
 	uint64_t id;
 	int32_t pid, tid, cpu; /* -1: not said */
-	uint64_t aux_size; /* trace in a SAMPLE, and where in the record; 0: none */
+	uint64_t aux_size;     /* trace in a SAMPLE, and where in the record; 0: none */
 	uint32_t aux_at;
 };
 

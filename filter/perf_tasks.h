@@ -15,8 +15,8 @@
 struct task {
 	int32_t pid; /* -1: unknown */
 	int32_t tid;
-	int32_t cpu; /* where it was last seen to run, -1: unknown */
-	uint64_t cycles; /* core cycles of its trace so far */
+	int32_t cpu;	    /* where it was last seen to run, -1: unknown */
+	uint64_t cycles;    /* core cycles of its trace so far */
 	struct task *older; /* all that were ever made */
 };
 

@@ -60,8 +60,7 @@ char *perfetto_loop(const struct loop *loop)
 	int32_t line = loop_line(loop);
 	char *name;
 
-	if (asprintf(&name, "loop %s%c%" PRId64, loop->code->qualname, line ? ':' : '+',
-		     line ? line : loop->head) < 0)
+	if (asprintf(&name, "loop %s%c%" PRId64, loop->code->qualname, line ? ':' : '+', line ? line : loop->head) < 0)
 		return NULL;
 	return name;
 }

@@ -116,8 +116,7 @@ static int pftrace_begin(struct timeline *v, struct track *t, struct span *span)
 }
 
 /* Its room was kept: it is not asked whether the file is full. */
-static int pftrace_end(struct timeline *v, struct track *t, const struct span *span, uint64_t ns,
-		       uint64_t cycles)
+static int pftrace_end(struct timeline *v, struct track *t, const struct span *span, uint64_t ns, uint64_t cycles)
 {
 	char *to = out_reserve(&v->file.out, END_ROOM);
 	struct pftrace_event e;
@@ -155,8 +154,8 @@ static int pftrace_code(struct timeline *v, struct track *t, uint64_t ns, const 
 	return err;
 }
 
-static int begin_trip(struct timeline *v, struct track *t, uint64_t ns, unsigned type,
-		      const struct pftrace_name *n, struct pftrace_event *e)
+static int begin_trip(struct timeline *v, struct track *t, uint64_t ns, unsigned type, const struct pftrace_name *n,
+		      struct pftrace_event *e)
 {
 	int err = open_event(v, t, ns, type, 0, e);
 
@@ -175,8 +174,7 @@ static void put_trip_args(struct pftrace_event *e, const struct trip *trip)
 	pftrace_put_arg(e, KEY_TRIP, trip->number);
 }
 
-static int pftrace_trip(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from,
-			uint64_t ns)
+static int pftrace_trip(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from, uint64_t ns)
 {
 	const struct pftrace_name *n = pftrace_loop_name(names_of(v), trip->loop);
 	bool slice = v->iterations == ITERATIONS_SLICES;
@@ -199,8 +197,7 @@ static int pftrace_trip(struct timeline *v, struct track *t, const struct trip *
 }
 
 /* Names in words: there are TIMELINE_OPCODES of them at most, and repeated ones compress well. */
-static int pftrace_opcode(struct timeline *v, struct track *t, const struct running *r, uint64_t ns,
-			  uint64_t cycles)
+static int pftrace_opcode(struct timeline *v, struct track *t, const struct running *r, uint64_t ns, uint64_t cycles)
 {
 	const char *opname = process_opname(r->code->process, r->opcode);
 	char *function = text_utf8(r->code->qualname);
@@ -240,8 +237,7 @@ static int pftrace_mark(struct timeline *v, struct track *t, uint64_t ns, const 
 }
 
 /* As events of the older kind: those of today can only leave a slice as it begins. */
-static int write_flow(struct timeline *v, char phase, struct track *t, const struct track *on,
-		      uint64_t ns)
+static int write_flow(struct timeline *v, char phase, struct track *t, const struct track *on, uint64_t ns)
 {
 	struct pftrace_event e;
 	char *legacy;
@@ -272,8 +268,8 @@ static int pftrace_flow(struct timeline *v, struct track *t, const struct span *
 	return err ? err : write_flow(v, 'f', t, t, span->shown);
 }
 
-static int pftrace_counter(struct timeline *v, struct track *t, enum timeline_counter which,
-			   uint64_t ns, uint64_t value)
+static int pftrace_counter(struct timeline *v, struct track *t, enum timeline_counter which, uint64_t ns,
+			   uint64_t value)
 {
 	struct pftrace_event e;
 	int err = open_event(v, t, ns, TYPE_COUNTER, 0, &e);
@@ -312,8 +308,7 @@ static char *stack_of(const struct snapshot *s)
 	return fclose(f) ? NULL : text;
 }
 
-static int pftrace_snapshot(struct timeline *v, struct track *t, const struct snapshot *s, uint64_t from,
-			    uint64_t ns)
+static int pftrace_snapshot(struct timeline *v, struct track *t, const struct snapshot *s, uint64_t from, uint64_t ns)
 {
 	char *label = text_utf8(s->label ? s->label : "?"), *trigger = text_utf8(s->trigger ? s->trigger : "?");
 	char *stack = stack_of(s);
@@ -322,9 +317,9 @@ static int pftrace_snapshot(struct timeline *v, struct track *t, const struct sn
 
 	v->reserved += PFTRACE_ROOM;
 	if (!err)
-		err = open_event(v, t, from, TYPE_BEGIN,
-				 PFTRACE_ROOM + strlen(label) + strlen(trigger) + strlen(stack) +
-					 strlen(perfetto_data(s)), &e);
+		err = open_event(
+			v, t, from, TYPE_BEGIN,
+			PFTRACE_ROOM + strlen(label) + strlen(trigger) + strlen(stack) + strlen(perfetto_data(s)), &e);
 	v->reserved -= PFTRACE_ROOM;
 	if (!err) {
 		put_snapshot(&e, s, label, trigger, stack);

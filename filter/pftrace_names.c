@@ -7,8 +7,8 @@
 #include "perfetto.h"
 #include "text.h"
 
-static struct pftrace_name *make_name(struct pftrace_names *names, const void *of, char *name,
-				      char *category, bool has_category)
+static struct pftrace_name *make_name(struct pftrace_names *names, const void *of, char *name, char *category,
+				      bool has_category)
 {
 	struct pftrace_name *n = calloc(1, sizeof(*n));
 

@@ -26,8 +26,7 @@ static int by_time(const void *left, const void *right)
 }
 
 /* Calls visit for each code object that ran. */
-static void each_function(const struct profile *p, void (*visit)(struct code *code, void *to),
-			  void *to)
+static void each_function(const struct profile *p, void (*visit)(struct code *code, void *to), void *to)
 {
 	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
 		const struct process *process = s->value;

@@ -25,22 +25,22 @@ struct profile {
 	uint64_t traced_ns;	   /* sum over threads of last minus first sample */
 	uint64_t traced_cycles;
 	uint64_t outside_ns, outside_cycles; /* of these: when no activation was known */
-	struct instr_cost no_opcode;	  /* of these: before a first INSTRUCTION, or beside gaps */
-	struct instr_cost unknown_opcode; /* INSTRUCTIONs of code whose bytecode is in no table */
-	struct forms forms;		  /* over time, mode opcodes */
+	struct instr_cost no_opcode;	     /* of these: before a first INSTRUCTION, or beside gaps */
+	struct instr_cost unknown_opcode;    /* INSTRUCTIONs of code whose bytecode is in no table */
+	struct forms forms;		     /* over time, mode opcodes */
 	uint64_t threads, processes;
 	struct {
 		uint64_t window_ns, period_ns; /* 0: there is none */
 		uint64_t windows;	       /* that the process with most of them had */
 		uint64_t traced_ns, lived_ns;  /* summed over processes */
 	} duty;
-	const char *clock;	   /* "tsc", "core", "emulated"; "ns" when no frequency is known.
+	const char *clock;	/* "tsc", "core", "emulated"; "ns" when no frequency is known.
 				    * NULL until the end, unless the front end names it */
-	uint64_t shared_cycles;	   /* of the core: were shared out by time between threads */
-	uint32_t cycles_apart;	   /* of the core: were told only when so many had passed; 0: with each packet */
-	uint64_t clock_hz;	   /* 0: unknown */
-	const char *mode;	   /* of the first process whose table says; NULL: unknown */
-	bool calibrated;	   /* some process has callback_cycles */
+	uint64_t shared_cycles; /* of the core: were shared out by time between threads */
+	uint32_t cycles_apart;	/* of the core: were told only when so many had passed; 0: with each packet */
+	uint64_t clock_hz;	/* 0: unknown */
+	const char *mode;	/* of the first process whose table says; NULL: unknown */
+	bool calibrated;	/* some process has callback_cycles */
 };
 
 /* All code objects that ran, most self time first. *n of them, in one malloc'ed array; NULL: no memory. */

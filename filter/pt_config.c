@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define BUS_CLOCK     100000000ull /* Hz: what ratios are of */
-#define SECOND	      1000000000ull
+#define BUS_CLOCK 100000000ull /* Hz: what ratios are of */
+#define SECOND	  1000000000ull
 
 static const struct perf_attr *pt_attr(const struct perf_file *f, uint32_t pmu)
 {
@@ -64,8 +64,7 @@ static void read_clocks(struct pt_clocks *c, const uint64_t *priv, uint64_t conf
 }
 
 /* Why this trace cannot be read, or NULL. */
-static const char *obstacle(const struct pt_config *c, const struct perf_file *f,
-			    const uint64_t *priv, uint64_t config)
+static const char *obstacle(const struct pt_config *c, const struct perf_file *f, const uint64_t *priv, uint64_t config)
 {
 	if (!priv[PT_TSC_BIT] || !(config & priv[PT_TSC_BIT]))
 		return "was recorded without times: ask perf record for intel_pt/tsc/";
@@ -78,8 +77,7 @@ static const char *obstacle(const struct pt_config *c, const struct perf_file *f
 	return NULL;
 }
 
-int pt_config_read(struct pt_config *c, const struct perf_file *f,
-		   const struct perf_auxtrace_info *info, char *error)
+int pt_config_read(struct pt_config *c, const struct perf_file *f, const struct perf_auxtrace_info *info, char *error)
 {
 	const uint64_t *priv = info->priv;
 	uint64_t config = pt_attr(f, priv[PT_PMU_TYPE])->config;

@@ -20,19 +20,18 @@ struct pt_config {
 	struct pt_clocks clocks;
 	enum pt_switches switches;
 	bool per_cpu;
-	bool may_overlap; /* snapshots, or traces in samples */
-	bool sampled;	  /* traces in samples */
-	bool emulated;	  /* no processor wrote it: Ocular's recorder, or its emulator */
+	bool may_overlap;		/* snapshots, or traces in samples */
+	bool sampled;			/* traces in samples */
+	bool emulated;			/* no processor wrote it: Ocular's recorder, or its emulator */
 	bool branches, ptwrite, cycles; /* which packets were asked for */
-	bool compressed; /* returns within what is traced leave no TIP, but a bit of a TNT */
-	uint32_t cycles_apart; /* a CYC only when so many had passed; 0: with every packet */
+	bool compressed;		/* returns within what is traced leave no TIP, but a bit of a TNT */
+	uint32_t cycles_apart;		/* a CYC only when so many had passed; 0: with every packet */
 };
 
 /*
  * 0; -EPROTO: this trace cannot be read, and error[PERF_FILE_ERROR] says why. info: as it is in the file,
  * zeros behind its end.
  */
-int pt_config_read(struct pt_config *c, const struct perf_file *f,
-		   const struct perf_auxtrace_info *info, char *error);
+int pt_config_read(struct pt_config *c, const struct perf_file *f, const struct perf_auxtrace_info *info, char *error);
 
 #endif

@@ -9,8 +9,7 @@ struct row {
 /* ip packets: the upper three bits say how much of the ip is there (SDM, "IP Compression"). */
 #define IP(op, kind) \
 	[op] = { kind, 1, 0, 0 }, [op | 0x20] = { kind, 3, 1, 2 }, [op | 0x40] = { kind, 5, 1, 4 }, \
-	[op | 0x60] = { kind, 7, 1, 6 }, [op | 0x80] = { kind, 7, 1, 6 }, \
-	[op | 0xc0] = { kind, 9, 1, 8 }
+	[op | 0x60] = { kind, 7, 1, 6 }, [op | 0x80] = { kind, 7, 1, 6 }, [op | 0xc0] = { kind, 9, 1, 8 }
 
 /* By the first byte. Even ones other than 0 and 2 are TNT, those that end in 11 are CYC. */
 static const struct row first[256] = {
@@ -26,30 +25,14 @@ static const struct row first[256] = {
 
 /* By the second byte, after 02. */
 static const struct row second[256] = {
-	[0x82] = { PKT_PSB, PSB_SIZE, 0, 0 },
-	[0x23] = { PKT_PSBEND, 2, 0, 0 },
-	[0xf3] = { PKT_OVF, 2, 0, 0 },
-	[0x03] = { PKT_CBR, 4, 2, 1 },
-	[0x73] = { PKT_TMA, 7, 2, 5 },
-	[0xa3] = { PKT_TNT, 8, 0, 8 },
-	[0x43] = { PKT_PIP, 8, 2, 6 },
-	[0xc8] = { PKT_VMCS, 7, 2, 5 },
-	[0x83] = { PKT_STOP, 2, 0, 0 },
-	[0xc3] = { PKT_MNT, 11, 3, 8 },
-	[0x12] = { PKT_PTW, 6, 2, 4 },
-	[0x32] = { PKT_PTW, 10, 2, 8 },
-	[0x92] = { PKT_PTW_IP, 6, 2, 4 },
-	[0xb2] = { PKT_PTW_IP, 10, 2, 8 },
-	[0x62] = { PKT_EXSTOP, 2, 0, 0 },
-	[0xe2] = { PKT_EXSTOP, 2, 0, 0 },
-	[0xc2] = { PKT_MWAIT, 10, 2, 8 },
-	[0x22] = { PKT_PWRE, 4, 2, 2 },
-	[0xa2] = { PKT_PWRX, 7, 2, 5 },
-	[0x63] = { PKT_BBP, 3, 2, 1 },
-	[0x33] = { PKT_BEP, 2, 0, 0 },
-	[0xb3] = { PKT_BEP, 2, 0, 0 },
-	[0x13] = { PKT_CFE, 4, 2, 2 },
-	[0x53] = { PKT_EVD, 11, 3, 8 },
+	[0x82] = { PKT_PSB, PSB_SIZE, 0, 0 }, [0x23] = { PKT_PSBEND, 2, 0, 0 },	 [0xf3] = { PKT_OVF, 2, 0, 0 },
+	[0x03] = { PKT_CBR, 4, 2, 1 },	      [0x73] = { PKT_TMA, 7, 2, 5 },	 [0xa3] = { PKT_TNT, 8, 0, 8 },
+	[0x43] = { PKT_PIP, 8, 2, 6 },	      [0xc8] = { PKT_VMCS, 7, 2, 5 },	 [0x83] = { PKT_STOP, 2, 0, 0 },
+	[0xc3] = { PKT_MNT, 11, 3, 8 },	      [0x12] = { PKT_PTW, 6, 2, 4 },	 [0x32] = { PKT_PTW, 10, 2, 8 },
+	[0x92] = { PKT_PTW_IP, 6, 2, 4 },     [0xb2] = { PKT_PTW_IP, 10, 2, 8 }, [0x62] = { PKT_EXSTOP, 2, 0, 0 },
+	[0xe2] = { PKT_EXSTOP, 2, 0, 0 },     [0xc2] = { PKT_MWAIT, 10, 2, 8 },	 [0x22] = { PKT_PWRE, 4, 2, 2 },
+	[0xa2] = { PKT_PWRX, 7, 2, 5 },	      [0x63] = { PKT_BBP, 3, 2, 1 },	 [0x33] = { PKT_BEP, 2, 0, 0 },
+	[0xb3] = { PKT_BEP, 2, 0, 0 },	      [0x13] = { PKT_CFE, 4, 2, 2 },	 [0x53] = { PKT_EVD, 11, 3, 8 },
 };
 
 static const uint8_t psb[PSB_SIZE] = { 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02, 0x82,
@@ -57,9 +40,8 @@ static const uint8_t psb[PSB_SIZE] = { 0x02, 0x82, 0x02, 0x82, 0x02, 0x82, 0x02,
 
 /* Packets that may stand inside a block without ending it. */
 static const bool in_block[PKT_KINDS] = {
-	[PKT_PAD] = true, [PKT_TSC] = true,  [PKT_TMA] = true,	  [PKT_MTC] = true,
-	[PKT_FUP] = true, [PKT_CYC] = true,  [PKT_CBR] = true,	  [PKT_MNT] = true,
-	[PKT_BIP] = true, [PKT_PWRE] = true, [PKT_EXSTOP] = true, [PKT_PWRX] = true,
+	[PKT_PAD] = true, [PKT_TSC] = true, [PKT_TMA] = true, [PKT_MTC] = true,	 [PKT_FUP] = true,    [PKT_CYC] = true,
+	[PKT_CBR] = true, [PKT_MNT] = true, [PKT_BIP] = true, [PKT_PWRE] = true, [PKT_EXSTOP] = true, [PKT_PWRX] = true,
 };
 
 const uint8_t *packet_find_psb(const uint8_t *p, const uint8_t *end)

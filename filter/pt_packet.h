@@ -95,8 +95,7 @@ static inline int packet_read_cyc(const uint8_t *p, struct packet *pkt)
 	return size;
 }
 
-static inline int packet_read(const uint8_t *p, const uint8_t *end, packet_block *block,
-			      struct packet *pkt)
+static inline int packet_read(const uint8_t *p, const uint8_t *end, packet_block *block, struct packet *pkt)
 {
 	if (end - p < PACKET_SIZE_MAX || *block)
 		return packet_read_any(p, end, block, pkt);

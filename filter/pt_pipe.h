@@ -26,9 +26,9 @@ struct pt_block {
 };
 
 struct pt_pipe {
-	sem_t empty, full;  /* blocks */
-	atomic_bool closed; /* by the reader: nothing more is wanted */
-	uint32_t writing;   /* index of the writer's block */
+	sem_t empty, full;     /* blocks */
+	atomic_bool closed;    /* by the reader: nothing more is wanted */
+	uint32_t writing;      /* index of the writer's block */
 	struct pt_block *read; /* the reader's, NULL before the first */
 	struct pt_block blocks[PIPE_BLOCKS];
 };

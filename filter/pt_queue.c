@@ -35,8 +35,7 @@ static void unmap(struct pt_queue *q)
 static int map(struct pt_queue *q, const struct pt_chunk *c, struct pt_span *bytes)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE), rest = c->at & (page - 1);
-	void *p = mmap(NULL, c->size + rest, PROT_READ, MAP_PRIVATE | MAP_POPULATE, q->fd,
-		       c->at - rest);
+	void *p = mmap(NULL, c->size + rest, PROT_READ, MAP_PRIVATE | MAP_POPULATE, q->fd, c->at - rest);
 
 	if (p == MAP_FAILED)
 		return -errno;

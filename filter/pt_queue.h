@@ -19,12 +19,12 @@ struct pt_chunk {
 
 struct pt_queue {
 	int fd;
-	bool may_overlap; /* snapshots or AUX samples: chunks need not continue each other */
-	bool follows_cpu; /* the thread is whichever runs on `cpu` */
-	int32_t cpu, tid; /* -1: unknown */
-	struct task *task;  /* that runs, or ran last; NULL: unknown */
-	bool away;	    /* it has left the CPU: cycles are not its own */
-	uint64_t counted;   /* of walk.core, what is already some task's */
+	bool may_overlap;    /* snapshots or AUX samples: chunks need not continue each other */
+	bool follows_cpu;    /* the thread is whichever runs on `cpu` */
+	int32_t cpu, tid;    /* -1: unknown */
+	struct task *task;   /* that runs, or ran last; NULL: unknown */
+	bool away;	     /* it has left the CPU: cycles are not its own */
+	uint64_t counted;    /* of walk.core, what is already some task's */
 	uint64_t counted_at; /* TSC: up to when that is */
 	uint64_t shared_to;  /* of walk.core, what was already told as shared (pt_merge.h) */
 	uint64_t passed;     /* of walk.breaks: so many lie before that time */
@@ -37,7 +37,7 @@ struct pt_queue {
 	size_t rests_for;   /* and how much of it is left */
 	struct pt_walk walk;
 	bool holds; /* the last step was a word, or a branch, that is not delivered yet */
-	int held; /* that step */
+	int held;   /* that step */
 	uint64_t overflows, damages;
 };
 

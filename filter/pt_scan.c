@@ -5,7 +5,7 @@
 #include "pt_common.h"
 #include "rare.h"
 
-#define MOST 0x1p52	      /* cycles: doubles count them one by one */
+#define MOST   0x1p52	    /* cycles: doubles count them one by one */
 #define LATEST (1ull << 62) /* ticks: far from what a clock can count */
 #define MARGIN (1 - 0x1p-10)
 
@@ -298,8 +298,13 @@ static void settle(struct pt_walk *w, const struct scan *s)
 
 __attribute__((noinline)) bool pt_scan(struct pt_walk *w)
 {
-	struct scan s = { .p = w->p, .ip = w->ip, .cycles = w->time.cycles, .most = cycles_before(w),
-			  .core = w->core, .counts = w->enabled ? ~0ull : 0, .row = w->rows.at };
+	struct scan s = { .p = w->p,
+			  .ip = w->ip,
+			  .cycles = w->time.cycles,
+			  .most = cycles_before(w),
+			  .core = w->core,
+			  .counts = w->enabled ? ~0ull : 0,
+			  .row = w->rows.at };
 
 	if (w->overflowed || s.most <= s.cycles || w->end - w->p < 2 * PACKET_SIZE_MAX)
 		return false;

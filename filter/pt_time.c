@@ -113,9 +113,8 @@ void pt_time_cbr(struct pt_time *t, unsigned cbr)
 static bool breaks_clocks(unsigned kind)
 {
 	static const bool breaks[PKT_KINDS] = {
-		[PKT_TSC] = true,    [PKT_TMA] = true,	[PKT_TIP_PGD] = true,
-		[PKT_STOP] = true,   [PKT_OVF] = true,	[PKT_EXSTOP] = true,
-		[PKT_MWAIT] = true,  [PKT_PWRE] = true, [PKT_PWRX] = true,
+		[PKT_TSC] = true,    [PKT_TMA] = true,	 [PKT_TIP_PGD] = true, [PKT_STOP] = true, [PKT_OVF] = true,
+		[PKT_EXSTOP] = true, [PKT_MWAIT] = true, [PKT_PWRE] = true,    [PKT_PWRX] = true,
 	};
 
 	return breaks[kind];
@@ -150,8 +149,7 @@ static enum span_end span_packet(struct span *s, const struct pt_clocks *c, cons
 	return s->after_cyc ? SPAN_COMPLETE : SPAN_GOES_ON;
 }
 
-static bool span_read(struct span *s, const struct pt_clocks *c, const uint8_t *p,
-		      const uint8_t *end)
+static bool span_read(struct span *s, const struct pt_clocks *c, const uint8_t *p, const uint8_t *end)
 {
 	enum span_end how = SPAN_GOES_ON;
 	packet_block block = 0;
@@ -182,8 +180,7 @@ static void measure(struct pt_time *t, const uint8_t *p, const uint8_t *end)
 	t->measured = true;
 }
 
-void pt_time_mtc(struct pt_time *t, uint32_t mtc, bool after_cyc, const uint8_t *rest,
-		 const uint8_t *end)
+void pt_time_mtc(struct pt_time *t, uint32_t mtc, bool after_cyc, const uint8_t *rest, const uint8_t *end)
 {
 	uint64_t time;
 

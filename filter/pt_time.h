@@ -21,8 +21,8 @@ struct pt_clocks {
 	uint16_t shift; /* ns = zero + tsc * mult >> shift */
 	uint32_t mult;
 	uint64_t zero;
-	unsigned max_ratio;	 /* the ratio (CBR) at which a core cycle is a TSC tick */
-	unsigned mtc_shift;	 /* an MTC packet counts 2^mtc_shift crystal ticks */
+	unsigned max_ratio;	   /* the ratio (CBR) at which a core cycle is a TSC tick */
+	unsigned mtc_shift;	   /* an MTC packet counts 2^mtc_shift crystal ticks */
 	uint32_t ctc_num, ctc_den; /* TSC ticks a crystal tick; den 0: unknown, MTC is not used */
 };
 
@@ -37,9 +37,9 @@ struct pt_crystal {
 
 struct pt_time {
 	const struct pt_clocks *clocks;
-	uint64_t now;	    /* 0: not known yet */
-	uint64_t tsc;	    /* of the last TSC packet, 0: none */
-	uint64_t reference; /* near the next TSC packet, whose eighth byte it gives; 0: `now` does */
+	uint64_t now;		  /* 0: not known yet */
+	uint64_t tsc;		  /* of the last TSC packet, 0: none */
+	uint64_t reference;	  /* near the next TSC packet, whose eighth byte it gives; 0: `now` does */
 	uint64_t chunk_reference; /* near the end of the chunk being read, 0: unknown */
 	struct pt_crystal crystal;
 	uint64_t base;	 /* the time from which `cycles` count; 0: unknown */
@@ -56,8 +56,7 @@ void pt_time_tma(struct pt_time *t, uint64_t payload);
 void pt_time_cbr(struct pt_time *t, unsigned cbr);
 
 /* rest..end are the bytes behind the packet: they are searched for the next MTC. */
-void pt_time_mtc(struct pt_time *t, uint32_t payload, bool after_cyc, const uint8_t *rest,
-		 const uint8_t *end);
+void pt_time_mtc(struct pt_time *t, uint32_t payload, bool after_cyc, const uint8_t *rest, const uint8_t *end);
 
 /* Ticks a cycle; 0: not known, cycles do not move the time on. */
 static inline double pt_time_ratio(const struct pt_time *t)

@@ -55,9 +55,8 @@ static int add_sample(struct pt_trace *t, const struct perf_record *rec, uint64_
 	q = queue_of(t, e->idx, e->cpu, e->tid);
 	if (!q)
 		return -ENOMEM;
-	return pt_queue_add(q, &(struct pt_chunk){
-		at - rec->size + s.aux_at, s.aux_size,
-		s.time ? pt_time_of_ns(&t->config.clocks, s.time) : 0 });
+	return pt_queue_add(q, &(struct pt_chunk){ at - rec->size + s.aux_at, s.aux_size,
+						   s.time ? pt_time_of_ns(&t->config.clocks, s.time) : 0 });
 }
 
 static int add_ids(struct pt_trace *t, const struct perf_record *rec, uint64_t at)

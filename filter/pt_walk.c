@@ -9,11 +9,10 @@
 
 /* Packets that PSB+ cannot hold (SDM, "PSB+"; perf calls each of them an error). */
 static const bool not_in_psb[PKT_KINDS] = {
-	[PKT_TNT] = true,     [PKT_TIP] = true,	   [PKT_TIP_PGE] = true, [PKT_TIP_PGD] = true,
-	[PKT_PTW] = true,     [PKT_PTW_IP] = true, [PKT_STOP] = true,	 [PKT_PSB] = true,
-	[PKT_EXSTOP] = true,  [PKT_MWAIT] = true,  [PKT_PWRE] = true,	 [PKT_PWRX] = true,
-	[PKT_BBP] = true,     [PKT_BIP] = true,	   [PKT_BEP] = true,	 [PKT_CFE] = true,
-	[PKT_EVD] = true,
+	[PKT_TNT] = true,    [PKT_TIP] = true,	[PKT_TIP_PGE] = true, [PKT_TIP_PGD] = true, [PKT_PTW] = true,
+	[PKT_PTW_IP] = true, [PKT_STOP] = true, [PKT_PSB] = true,     [PKT_EXSTOP] = true,  [PKT_MWAIT] = true,
+	[PKT_PWRE] = true,   [PKT_PWRX] = true, [PKT_BBP] = true,     [PKT_BIP] = true,	    [PKT_BEP] = true,
+	[PKT_CFE] = true,    [PKT_EVD] = true,
 };
 
 void pt_walk_init(struct pt_walk *w, const struct pt_clocks *clocks, bool branches)
@@ -22,8 +21,7 @@ void pt_walk_init(struct pt_walk *w, const struct pt_clocks *clocks, bool branch
 	w->time.clocks = clocks;
 }
 
-void pt_walk_chunk(struct pt_walk *w, const uint8_t *p, const uint8_t *end, uint64_t reference,
-		   bool anew)
+void pt_walk_chunk(struct pt_walk *w, const uint8_t *p, const uint8_t *end, uint64_t reference, bool anew)
 {
 	w->p = p;
 	w->end = end;
@@ -275,8 +273,7 @@ static __attribute__((noinline)) enum pt_step next_step(struct pt_walk *w)
 /* Until the next packet that is none of these: only those change what is asked for here. */
 static bool is_plain(const struct pt_walk *w)
 {
-	return w->synced && w->started && !w->block && !w->in_psb && !w->wants_fup &&
-	       w->cbr_told == w->time.cbr;
+	return w->synced && w->started && !w->block && !w->in_psb && !w->wants_fup && w->cbr_told == w->time.cbr;
 }
 
 /* An ip packet at w->p. */

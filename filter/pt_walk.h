@@ -74,22 +74,22 @@ static inline uint64_t pt_rows_cycles(const struct pt_rows *r, const struct pt_r
 
 struct pt_walk {
 	struct pt_time time;
-	uint64_t stamp;	 /* TSC of the last step */
-	uint64_t word;	 /* payload, after STEP_WORD */
-	uint64_t core;	 /* sum of CYC packets; with branch=1 of those while tracing was on */
+	uint64_t stamp;	      /* TSC of the last step */
+	uint64_t word;	      /* payload, after STEP_WORD */
+	uint64_t core;	      /* sum of CYC packets; with branch=1 of those while tracing was on */
 	uint64_t quiet_until; /* quiet steps before this time need not be told */
 	struct {
 		uint64_t stamp, core;
 	} passed; /* the last one that was not; stamp 0: all were */
 	const uint8_t *p, *end;
-	uint64_t ip;	 /* the last one that a packet had */
-	bool tips;	 /* indirect branches are wanted: what else is STEP_QUIET */
-	bool gathers;	 /* and told many at once, where it is the same */
-	bool branches;	 /* recorded with branch=1: TNT and TIP are to be expected */
-	bool started;	 /* a time is known: words before that have no place */
-	bool plain;	 /* the commonest packets mean what they mean by themselves */
-	bool synced;	 /* else a PSB is sought */
-	bool first_psb;	 /* in the PSB+ that synchronised */
+	uint64_t ip;	/* the last one that a packet had */
+	bool tips;	/* indirect branches are wanted: what else is STEP_QUIET */
+	bool gathers;	/* and told many at once, where it is the same */
+	bool branches;	/* recorded with branch=1: TNT and TIP are to be expected */
+	bool started;	/* a time is known: words before that have no place */
+	bool plain;	/* the commonest packets mean what they mean by themselves */
+	bool synced;	/* else a PSB is sought */
+	bool first_psb; /* in the PSB+ that synchronised */
 	bool in_psb;
 	bool after_cyc;	 /* the last packet was a CYC */
 	bool wants_fup;	 /* the last packet was a PTW whose FUP must come next */
@@ -99,7 +99,7 @@ struct pt_walk {
 	unsigned cbr_told;
 	packet_block block;
 	uint64_t held;
-	uint64_t untimed; /* words before the first time: dropped, as perf does */
+	uint64_t untimed;	 /* words before the first time: dropped, as perf does */
 	struct pt_break *breaks; /* PT_BREAKS of them, the n-th at n % PT_BREAKS; NULL: not wanted */
 	uint64_t nbreaks;
 	struct pt_rows rows;
@@ -111,8 +111,7 @@ void pt_walk_init(struct pt_walk *w, const struct pt_clocks *clocks, bool branch
  * Goes on with the bytes from p to end, which must stay where they are until STEP_END. reference: a
  * TSC near their end, as the recording has it. anew: they do not continue what was read before.
  */
-void pt_walk_chunk(struct pt_walk *w, const uint8_t *p, const uint8_t *end, uint64_t reference,
-		   bool anew);
+void pt_walk_chunk(struct pt_walk *w, const uint8_t *p, const uint8_t *end, uint64_t reference, bool anew);
 
 enum pt_step pt_walk_next(struct pt_walk *w);
 

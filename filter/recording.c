@@ -19,8 +19,7 @@ static bool is_perf_data(int fd, uint64_t *size)
 	char first[sizeof(magic)];
 	struct stat st;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-	    pread(fd, first, sizeof(first), 0) != sizeof(first) ||
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || pread(fd, first, sizeof(first), 0) != sizeof(first) ||
 	    memcmp(first, magic, sizeof(magic)))
 		return false;
 	*size = st.st_size;

@@ -124,8 +124,7 @@ static int tell_prologue(struct recover_thread *t, struct recover_frame *f, uint
 	int err = 0;
 
 	while (n < t->nprologue && n < resume &&
-	       f->walk->nodes[resume - 1 - n].base ==
-		       t->dispatch->base[t->prologue[t->nprologue - 1 - n].opcode])
+	       f->walk->nodes[resume - 1 - n].base == t->dispatch->base[t->prologue[t->nprologue - 1 - n].opcode])
 		n++;
 	for (uint32_t i = n; i && !err; i--)
 		err = recover_tell_at(t, f, &t->prologue[t->nprologue - i], OP_INSTRUCTION, resume - i);

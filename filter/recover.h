@@ -41,11 +41,11 @@ struct recover {
 	struct codes *codes;
 	sample_fn feed; /* takes any sample */
 	void *to;
-	struct sample *room, *end; /* samples may be made here, in their order, up to the end; */
+	struct sample *room, *end;	/* samples may be made here, in their order, up to the end; */
 	int (*full)(struct recover *r); /* then this takes them, and gives other room */
-	struct sample own; /* room for one */
-	struct ticks *ticks; /* what recover_rows() has cycles of; NULL: the rows */
-	struct map threads; /* (pid, tid) */
+	struct sample own;		/* room for one */
+	struct ticks *ticks;		/* what recover_rows() has cycles of; NULL: the rows */
+	struct map threads;		/* (pid, tid) */
 	struct recover_thread *last;
 	uint64_t last_key;
 	struct recover_counts counts;

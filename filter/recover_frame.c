@@ -72,8 +72,7 @@ static void add_place(struct doubt_place *places, unsigned *n, uint32_t place, u
 	(*n)++;
 }
 
-unsigned recover_frame_reach(const struct recover_frame *f, uint8_t base,
-			     struct doubt_place places[DOUBT_PLACES])
+unsigned recover_frame_reach(const struct recover_frame *f, uint8_t base, struct doubt_place places[DOUBT_PLACES])
 {
 	uint32_t to[WALK_WAYS];
 	unsigned n = 0, ways;

@@ -24,9 +24,9 @@ struct recover_frame {
 	uint8_t side;  /* enum side: where its last instruction, a branch, led */
 	bool follows;  /* the second of a pair may have run behind the places, at this time: */
 	uint64_t time, cycles;
-	bool arrives;  /* what is dispatched next is at the places, not behind them */
-	uint8_t last;  /* if it is lost: its last base opcode */
-	uint32_t ran;  /* and how many it ran since */
+	bool arrives; /* what is dispatched next is at the places, not behind them */
+	uint8_t last; /* if it is lost: its last base opcode */
+	uint32_t ran; /* and how many it ran since */
 	struct doubt_place at[DOUBT_PLACES];
 };
 
@@ -46,8 +46,7 @@ bool recover_frame_repeats(const struct recover_frame *f, uint8_t base, bool pai
 void recover_frame_branch(struct recover_frame *f, struct doubt *d, const struct sample *s);
 
 /* Which places can be reached where this opcode stands. More than DOUBT_PLACES: too many to follow. */
-unsigned recover_frame_reach(const struct recover_frame *f, uint8_t base,
-			     struct doubt_place places[DOUBT_PLACES]);
+unsigned recover_frame_reach(const struct recover_frame *f, uint8_t base, struct doubt_place places[DOUBT_PLACES]);
 
 /* Does the opcode stand so far behind any of its places? */
 bool recover_frame_has(const struct recover_frame *f, uint32_t behind, uint8_t base);

@@ -30,7 +30,9 @@ static quick_opcode may_be(const struct dispatch *d, uint8_t opcode)
 	if (!is_held(flow))
 		return flow == FLOW_RESUME ? QUICK_RESUME : 0;
 	return QUICK_NEW | (d->head[d->base[opcode]] ? QUICK_TWICE : 0) |
-	       (d->pair[opcode] ? 0 : leaves(flow) ? QUICK_LEAVES : QUICK_HELD);
+	       (d->pair[opcode] ? 0
+		: leaves(flow)	? QUICK_LEAVES
+				: QUICK_HELD);
 }
 
 void recover_quick_init(struct recover_thread *t)
@@ -127,8 +129,7 @@ static inline bool quick_go(struct quick *q, quick_opcode next)
 			return false;
 	}
 	to = &q->nodes[place];
-	if (is_twice(q->held, next) &&
-	    (q->thread->r->compressed || walk_to(to, base_of(next)) == WALK_NOWHERE))
+	if (is_twice(q->held, next) && (q->thread->r->compressed || walk_to(to, base_of(next)) == WALK_NOWHERE))
 		return false;
 	q->node = to;
 	return true;
@@ -226,8 +227,7 @@ static bool go_on(struct alike *a, const struct walk *w, uint8_t base)
  * WALK_NOWHERE. What decides must not be the last one that is known: nothing is sure of that before another comes
  * (recover_take.c).
  */
-static uint32_t place_ahead(const struct recover_frame *f, quick_opcode held, quick_opcode next,
-			    struct ahead ahead)
+static uint32_t place_ahead(const struct recover_frame *f, quick_opcode held, quick_opcode next, struct ahead ahead)
 {
 	struct alike a;
 
@@ -373,8 +373,7 @@ static inline const struct pt_row *skip_rows(const struct dispatch *d, const str
 }
 
 /* Where tracing begins, nothing is dispatched: an interrupt may come at a handler's first instruction. */
-static int other_row(struct recover_thread *t, const struct pt_rows *rows, const struct pt_row *row,
-		     struct moment *now)
+static int other_row(struct recover_thread *t, const struct pt_rows *rows, const struct pt_row *row, struct moment *now)
 {
 	struct held h = { .valid = true };
 	enum dispatch_kind kind = dispatch_at(t->dispatch, row->ip, &h.opcode);

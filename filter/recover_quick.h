@@ -13,10 +13,10 @@
 
 /* What an opcode may be; its base stands in the byte below. */
 enum quick_may {
-	QUICK_NEW = 0x100,    /* dispatched: it is held, whatever the frame is */
-	QUICK_HELD = 0x200,   /* held: one instruction that leaves no frame */
-	QUICK_TWICE = 0x400,  /* dispatched again as another form of itself */
-	QUICK_LEAVES = 0x800, /* held: one instruction that leaves its frame */
+	QUICK_NEW = 0x100,     /* dispatched: it is held, whatever the frame is */
+	QUICK_HELD = 0x200,    /* held: one instruction that leaves no frame */
+	QUICK_TWICE = 0x400,   /* dispatched again as another form of itself */
+	QUICK_LEAVES = 0x800,  /* held: one instruction that leaves its frame */
 	QUICK_RESUME = 0x1000, /* dispatched: where a frame begins or goes on */
 };
 

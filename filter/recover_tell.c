@@ -19,14 +19,15 @@ void recover_tell(const struct recover *r, FILE *f)
 	};
 
 	if (r->codes->handlers)
-		fprintf(f, "ocular: %" PRIu64 " opcode handlers of exec'ed programs are left out, and what ran by them\n",
+		fprintf(f,
+			"ocular: %" PRIu64 " opcode handlers of exec'ed programs are left out, and what ran by them\n",
 			r->codes->handlers);
 	if (!c->dispatched) {
 		fputs("ocular: no branches in this trace, so no instructions: branch=1 records them\n", f);
 		return;
 	}
-	fprintf(f, "ocular: %" PRIu64 " of %" PRIu64 " instructions recovered (%.3f %%)\n", c->placed,
-		c->dispatched, 100.0 * c->placed / c->dispatched);
+	fprintf(f, "ocular: %" PRIu64 " of %" PRIu64 " instructions recovered (%.3f %%)\n", c->placed, c->dispatched,
+		100.0 * c->placed / c->dispatched);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].count)
 			fprintf(f, "ocular: %" PRIu64 " instructions %s\n", rows[i].count, rows[i].what);

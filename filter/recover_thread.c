@@ -74,7 +74,7 @@ int recover_tell_sample(struct recover_thread *t, const struct sample *s)
 }
 
 static inline struct sample sample_of(const struct recover_thread *t, const struct recover_frame *f,
-			       const struct held *h, unsigned op)
+				      const struct held *h, unsigned op)
 {
 	return (struct sample){ .op = op,
 				.pid = t->pid,
@@ -94,8 +94,8 @@ static void put_form(struct sample *s, const struct held *h)
 	s->passed = h->passed;
 }
 
-int recover_tell_at(struct recover_thread *t, const struct recover_frame *f, const struct held *h,
-		    unsigned op, uint32_t place)
+int recover_tell_at(struct recover_thread *t, const struct recover_frame *f, const struct held *h, unsigned op,
+		    uint32_t place)
 {
 	struct recover *r = t->r;
 	bool plain = !doubt_waits(&t->doubt) && !f->code->excluded;

@@ -38,14 +38,14 @@ struct recover_thread {
 	int32_t pid, tid;
 	const struct dispatch *dispatch; /* NULL: not recorded for this */
 	struct recover_frames frames;
-	struct held held; /* the last instruction, not walked yet */
+	struct held held;   /* the last instruction, not walked yet */
 	struct held resume; /* a RESUME whose marker has not come yet */
-	bool untraced; /* an interpreter that is not traced any more has not ended: what runs is its own */
-	bool begun;   /* a marker came: what ran before is not ours to tell */
-	bool again;   /* the next dispatch is the held instruction once more */
+	bool untraced;	    /* an interpreter that is not traced any more has not ended: what runs is its own */
+	bool begun;	    /* a marker came: what ran before is not ours to tell */
+	bool again;	    /* the next dispatch is the held instruction once more */
 	enum gap behind_gap;
 	bool followed; /* it was just now that an instruction which another may have followed ran */
-	bool cleanup; /* the next RETURN_VALUE is of no frame of the program's */
+	bool cleanup;  /* the next RETURN_VALUE is of no frame of the program's */
 	uint32_t nprologue;
 	struct held prologue[RECOVER_PROLOGUE];
 	struct doubt doubt;
@@ -64,8 +64,8 @@ void recover_thread_free(struct recover_thread *t);
 int recover_tell_sample(struct recover_thread *t, const struct sample *s);
 
 /* An event of the frame's code at one of its places. */
-int recover_tell_at(struct recover_thread *t, const struct recover_frame *f, const struct held *h,
-		    unsigned op, uint32_t place);
+int recover_tell_at(struct recover_thread *t, const struct recover_frame *f, const struct held *h, unsigned op,
+		    uint32_t place);
 
 /* The frame's instruction, which is at its places; settled if that is one. */
 int recover_record(struct recover_thread *t, struct recover_frame *f, const struct held *h);

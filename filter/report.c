@@ -40,7 +40,8 @@ void report_clock(FILE *f, const struct profile *p)
 			words = clocks[i].words;
 	fputs(words, f);
 	if (p->cycles_apart)
-		fprintf(f, ";\n         told when %" PRIu32 " or more have passed: what is shorter is not exact", p->cycles_apart);
+		fprintf(f, ";\n         told when %" PRIu32 " or more have passed: what is shorter is not exact",
+			p->cycles_apart);
 	if (p->shared_cycles)
 		fprintf(f, "; %" PRIu64 " of them shared by time, where threads changed CPU", p->shared_cycles);
 }
@@ -67,9 +68,8 @@ static void write_trace(const struct report *r, uint64_t n)
 	fprintf(r->f,
 		"Trace    %" PRIu64 " event%s, %" PRIu64 " thread%s, %" PRIu64 " process%s\n"
 		"Time     %s from first to last, %s summed over threads\n",
-		n, plural(n, "s"), p->threads, plural(p->threads, "s"), p->processes,
-		plural(p->processes, "es"), figure_duration(span, p->end_ns - p->start_ns),
-		figure_duration(sum, p->traced_ns));
+		n, plural(n, "s"), p->threads, plural(p->threads, "s"), p->processes, plural(p->processes, "es"),
+		figure_duration(span, p->end_ns - p->start_ns), figure_duration(sum, p->traced_ns));
 }
 
 /* How much of the time the figures stand for: processes were traced in windows only. */
@@ -80,13 +80,10 @@ static void write_duty(const struct report *r)
 	double share = p->duty.lived_ns ? (double)p->duty.traced_ns / p->duty.lived_ns : 0;
 
 	fprintf(r->f,
-		"Duty     %.3g %% of the time was traced: %s of %s, %" PRIu64
-		" window%s of %s, one every %s;\n"
+		"Duty     %.3g %% of the time was traced: %s of %s, %" PRIu64 " window%s of %s, one every %s;\n"
 		"         counts and times are of these windows alone\n",
-		100 * share, figure_duration(traced, p->duty.traced_ns),
-		figure_duration(lived, p->duty.lived_ns), p->duty.windows,
-		plural(p->duty.windows, "s"),
-		figure_duration(window, p->duty.window_ns),
+		100 * share, figure_duration(traced, p->duty.traced_ns), figure_duration(lived, p->duty.lived_ns),
+		p->duty.windows, plural(p->duty.windows, "s"), figure_duration(window, p->duty.window_ns),
 		figure_duration(period, p->duty.period_ns));
 }
 

@@ -59,8 +59,7 @@ int report_events_by_code(const struct report *r, size_t most);
 int report_opcodes(const struct report *r, const struct opcodes_view *v, uint32_t most);
 int report_function_opcodes(const struct report *r, const struct opcodes_view *v, uint32_t most,
 			    const struct code *code);
-int report_loop_opcodes(const struct report *r, const struct opcodes_view *v, uint32_t most,
-			const struct loop *loop);
+int report_loop_opcodes(const struct report *r, const struct opcodes_view *v, uint32_t most, const struct loop *loop);
 
 /* Of which clock the cycles are, in words: no line of its own. */
 void report_clock(FILE *f, const struct profile *p);

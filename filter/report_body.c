@@ -90,13 +90,11 @@ static void write_legend(const struct report *r, const struct loop *loop, const 
 			loop->cycles.n ? (double)loop->uops / loop->cycles.n : 0);
 		return;
 	}
-	fputs("* average over the block: a trip's cycles, calls included, over its instructions\n",
-	      r->f);
+	fputs("* average over the block: a trip's cycles, calls included, over its instructions\n", r->f);
 	if (jump)
 		fprintf(r->f, "  a trip contains one JUMP callback of ~%" PRIu64 " cycles\n", jump);
 	if (!specialization_known(code))
-		fputs("  specialized opcodes are not known: they are read at an orderly stop\n",
-		      r->f);
+		fputs("  specialized opcodes are not known: they are read at an orderly stop\n", r->f);
 }
 
 /* "entered 9996 times, trips of each: mean 28.1, median 3, p99 141, min 1, max 141" */
@@ -107,12 +105,12 @@ static void write_trips(const struct report *r, const struct loop *loop)
 	fprintf(r->f, "entered %" PRIu64 " time%s", loop->entries, loop->entries == 1 ? "" : "s");
 	if (s->n)
 		fprintf(r->f,
-			", trips of each: mean %.1f, median %" PRIu64 ", p99 %" PRIu64
-			", min %" PRIu64 ", max %" PRIu64,
+			", trips of each: mean %.1f, median %" PRIu64 ", p99 %" PRIu64 ", min %" PRIu64
+			", max %" PRIu64,
 			stat_mean(s), stat_quantile(s, 0.5), stat_quantile(s, 0.99), s->min, s->max);
 	if (s->n < loop->entries)
-		fprintf(r->f, "%s%" PRIu64 " of them %s not seen to end", s->n ? "\n" : ", ",
-			loop->entries - s->n, loop->entries - s->n == 1 ? "was" : "were");
+		fprintf(r->f, "%s%" PRIu64 " of them %s not seen to end", s->n ? "\n" : ", ", loop->entries - s->n,
+			loop->entries - s->n == 1 ? "was" : "were");
 	fputc('\n', r->f);
 }
 
@@ -153,8 +151,7 @@ static void write_line(const struct report *r, const struct source *source, int6
 /* The lines that the instructions are of. Sorts a copy of the rows. */
 static int write_source(struct report *r, const struct loop *loop, const struct body_row *rows, size_t n)
 {
-	const struct source *source =
-		sources_get(&r->sources, loop->code->file, loop->code->process->realtime_ns);
+	const struct source *source = sources_get(&r->sources, loop->code->file, loop->code->process->realtime_ns);
 	struct body_row *sorted = calloc(n + 1, sizeof(*sorted));
 	int64_t last = 0;
 
@@ -177,12 +174,10 @@ static int write_source(struct report *r, const struct loop *loop, const struct 
 	return 0;
 }
 
-static void write_rows(const struct report *r, const struct loop *loop, const struct body_row *rows,
-		       size_t n)
+static void write_rows(const struct report *r, const struct loop *loop, const struct body_row *rows, size_t n)
 {
-	fprintf(r->f,
-		"%s[Ocular] Trace Disassembly with Hardware CPU Cycles (Base -> Specialized):%s\n",
-		r->c->title, r->c->plain);
+	fprintf(r->f, "%s[Ocular] Trace Disassembly with Hardware CPU Cycles (Base -> Specialized):%s\n", r->c->title,
+		r->c->plain);
 	for (size_t i = 0; i < n; i++) {
 		fprintf(r->f, "[%03zu] offset %u : ", i, rows[i].instr->offset);
 		write_name(r, loop, rows[i].instr);

@@ -135,8 +135,7 @@ static void add(struct specialization *to, const struct specialization *s)
 
 static void write_specialization(const struct report *r, const struct specialization *s)
 {
-	const double columns[] = { s->able,   s->specialized, s->base, s->first,
-				   s->gained, s->lost,	      s->changed };
+	const double columns[] = { s->able, s->specialized, s->base, s->first, s->gained, s->lost, s->changed };
 
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
 		write_number(r, columns[i]);

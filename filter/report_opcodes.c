@@ -68,12 +68,10 @@ static void write_heading(const struct report *r, const struct opcodes *o)
 	if (o->source == OPCODES_MEASURED)
 		fputs(" share  count       time cycles   (cb)  opcode\n", r->f);
 	else
-		fputs(" share  count  opcode, derived: as though each trip ran all of its block once\n",
-		      r->f);
+		fputs(" share  count  opcode, derived: as though each trip ran all of its block once\n", r->f);
 }
 
-static int write_tables(const struct report *r, const struct opcodes_view *v, uint32_t most,
-			const struct opcodes *o)
+static int write_tables(const struct report *r, const struct opcodes_view *v, uint32_t most, const struct opcodes *o)
 {
 	uint32_t *rows = calloc(o->nrows + 1, sizeof(*rows));
 	bool *shown = calloc(o->nrows + 1, sizeof(*shown));
@@ -94,8 +92,7 @@ static int write_tables(const struct report *r, const struct opcodes_view *v, ui
 }
 
 /* Sorts, writes and frees o. err: of adding it up. */
-static int finish(const struct report *r, const struct opcodes_view *v, uint32_t most, struct opcodes *o,
-		  int err)
+static int finish(const struct report *r, const struct opcodes_view *v, uint32_t most, struct opcodes *o, int err)
 {
 	opcodes_sort(o, v->order);
 	if (!err && o->nrows)
@@ -121,8 +118,7 @@ int report_function_opcodes(const struct report *r, const struct opcodes_view *v
 	return finish(r, v, most, &o, opcodes_add_function(&o, code));
 }
 
-int report_loop_opcodes(const struct report *r, const struct opcodes_view *v, uint32_t most,
-			const struct loop *loop)
+int report_loop_opcodes(const struct report *r, const struct opcodes_view *v, uint32_t most, const struct loop *loop)
 {
 	struct opcodes o = { .source = opcodes_source(r->p) };
 
@@ -137,8 +133,7 @@ int report_opcodes(const struct report *r, const struct opcodes_view *v, uint32_
 
 	write_title(r, "Opcodes and what follows them");
 	if (o.source == OPCODES_MEASURED && profile_instrumented(r->p))
-		fputs("To the thread's next instruction: calls and one callback (cb) are in its time.\n",
-		      r->f);
+		fputs("To the thread's next instruction: calls and one callback (cb) are in its time.\n", r->f);
 	else if (o.source == OPCODES_MEASURED)
 		fputs("To the thread's next instruction: calls are in its time.\n", r->f);
 	return finish(r, v, most, &o, err);

@@ -45,6 +45,6 @@ void report_paths(const struct report *r, const struct loop *loop)
 	for (uint32_t i = 0; i < p->n; i++)
 		write_path(r->f, &p->path[order[i]], known);
 	if (p->others)
-		fprintf(r->f, "%5.1f%% %7" PRIu64 " trips  on more than these %d ways\n",
-			100.0 * p->others / known, p->others, PATHS_MAX);
+		fprintf(r->f, "%5.1f%% %7" PRIu64 " trips  on more than these %d ways\n", 100.0 * p->others / known,
+			p->others, PATHS_MAX);
 }

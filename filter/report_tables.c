@@ -15,8 +15,7 @@ static void write_loop(const struct report *r, const struct loop *loop)
 {
 	const struct stat_sum *s = &loop->cycles;
 	const double columns[] = {
-		loop->iterations,	stat_mean(s), stat_quantile(s, 0.5),
-		stat_quantile(s, 0.99), s->min,	      s->max,
+		loop->iterations, stat_mean(s), stat_quantile(s, 0.5), stat_quantile(s, 0.99), s->min, s->max,
 	};
 	size_t i, all = sizeof(columns) / sizeof(columns[0]), n = s->n ? all : 1;
 

@@ -53,8 +53,7 @@ static void write_name(FILE *f, const struct code *code, int64_t line, int64_t o
 		fprintf(f, ", offset %" PRId64, offset);
 }
 
-void write_place(const struct report *r, const struct code *code, int64_t line, int64_t offset,
-		 unsigned used)
+void write_place(const struct report *r, const struct code *code, int64_t line, int64_t offset, unsigned used)
 {
 	char *name = NULL;
 	size_t size;

@@ -22,7 +22,6 @@ void write_form(const struct report *r, const char *base, const char *specialize
  * The last column, two blanks and "QUALNAME, FILE:LINE", and the end of the line; without a line "QUALNAME,
  * FILE, offset N". `used` columns of the line are taken: what does not fit loses its middle.
  */
-void write_place(const struct report *r, const struct code *code, int64_t line, int64_t offset,
-		 unsigned used);
+void write_place(const struct report *r, const struct code *code, int64_t line, int64_t offset, unsigned used);
 
 #endif

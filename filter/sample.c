@@ -11,7 +11,7 @@ static const struct {
 #define X(op, event, stack, far) [op] = { #event, stack },
 	OCULAR_EVENTS(X)
 #undef X
-	[OP_SNAPSHOT] = { "SNAPSHOT", STACK_KEEP },
+		[OP_SNAPSHOT] = { "SNAPSHOT", STACK_KEEP },
 	[OP_FRAMES] = { "FRAMES", STACK_KEEP },
 	[SAMPLE_GAP] = { "GAP", STACK_KEEP },
 	[SAMPLE_FOREIGN] = { "FOREIGN", STACK_KEEP },

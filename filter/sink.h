@@ -26,11 +26,11 @@ struct sink;
 
 /* How an activation came to its end. */
 enum leave_how {
-	LEAVE_RETURN,	 /* PY_RETURN */
-	LEAVE_YIELD,	 /* PY_YIELD: it may be resumed */
-	LEAVE_UNWIND,	 /* PY_UNWIND: by an exception */
-	LEAVE_GAP,	 /* markers are missing: its end was not seen */
-	LEAVE_END,	 /* the trace, or the process, ended with it open */
+	LEAVE_RETURN, /* PY_RETURN */
+	LEAVE_YIELD,  /* PY_YIELD: it may be resumed */
+	LEAVE_UNWIND, /* PY_UNWIND: by an exception */
+	LEAVE_GAP,    /* markers are missing: its end was not seen */
+	LEAVE_END,    /* the trace, or the process, ended with it open */
 };
 
 /* One activation of a code object on one stack. */
@@ -39,7 +39,7 @@ struct activation {
 	uint32_t interpreter;
 	uint32_t depth; /* activations below it on its stack */
 	struct code *code;
-	uint8_t op;	/* OP_PY_START, OP_PY_RESUME or OP_PY_THROW */
+	uint8_t op; /* OP_PY_START, OP_PY_RESUME or OP_PY_THROW */
 	uint64_t start_ns, start_cycles;
 	uint64_t callee_ns, callee_cycles; /* spent in what it called; complete at leave */
 };
@@ -48,22 +48,22 @@ struct activation {
 struct trip {
 	struct loop *loop;
 	const struct activation *in;
-	uint32_t depth;	      /* loops open around it on its stack, callers' among them */
-	uint64_t number;      /* 1: the first back-edge since the loop was entered */
-	bool timed;	      /* false for number 1: when the body began is not known */
-	uint64_t end_ns;      /* when the back-edge was taken */
-	uint64_t ns, cycles;  /* length of the trip; 0 unless timed */
-	uint64_t own_ns;      /* of it, neither in callees nor in timed trips of loops inside it */
-	uint64_t uops;	      /* bytecodes of the trip: counted, or from head to back-edge (static) */
-	bool counted;	      /* uops were counted (INSTRUCTION events), not read off the bytecode */
+	uint32_t depth;	     /* loops open around it on its stack, callers' among them */
+	uint64_t number;     /* 1: the first back-edge since the loop was entered */
+	bool timed;	     /* false for number 1: when the body began is not known */
+	uint64_t end_ns;     /* when the back-edge was taken */
+	uint64_t ns, cycles; /* length of the trip; 0 unless timed */
+	uint64_t own_ns;     /* of it, neither in callees nor in timed trips of loops inside it */
+	uint64_t uops;	     /* bytecodes of the trip: counted, or from head to back-edge (static) */
+	bool counted;	     /* uops were counted (INSTRUCTION events), not read off the bytecode */
 };
 
 struct sink_ops {
 	/* Every sample, before the analysis acts on it. */
 	int (*sample)(struct sink *s, const struct sample *sample);
 	int (*enter)(struct sink *s, const struct activation *a);
-	int (*leave)(struct sink *s, const struct activation *a, enum leave_how how,
-		     uint64_t end_ns, uint64_t end_cycles);
+	int (*leave)(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
+		     uint64_t end_cycles);
 	int (*iterate)(struct sink *s, const struct trip *t);
 	int (*gap)(struct sink *s, const struct sample *gap);
 	/* A flight recorder's segment of the thread begins, or has ended: OP_SNAPSHOT. */
@@ -93,14 +93,14 @@ enum iterations { ITERATIONS_INSTANTS, ITERATIONS_SLICES, ITERATIONS_NONE };
 
 /* What makes a sink: fields that it has no use for are ignored. */
 struct sink_options {
-	const char *path; /* where it writes; "-": standard output */
-	unsigned loops;	  /* console: how many loops to disassemble */
-	bool color;	  /* console: escape sequences allowed */
-	unsigned width;	  /* console: columns of the terminal; 0: not known */
+	const char *path;		    /* where it writes; "-": standard output */
+	unsigned loops;			    /* console: how many loops to disassemble */
+	bool color;			    /* console: escape sequences allowed */
+	unsigned width;			    /* console: columns of the terminal; 0: not known */
 	const struct opcodes_view *opcodes; /* console, summary: tables of functions and loops, too */
-	unsigned events_by_code; /* console: how many rows of events by code object */
-	bool whole;	  /* no time window cuts off the beginning */
-	bool zoomed;	  /* there is a time window */
+	unsigned events_by_code;	    /* console: how many rows of events by code object */
+	bool whole;			    /* no time window cuts off the beginning */
+	bool zoomed;			    /* there is a time window */
 	enum iterations iterations;
 	uint64_t min_ns;   /* timeline: what is shorter is left out */
 	uint64_t max_size; /* timeline: bytes of the file; 0: any */

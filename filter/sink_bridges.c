@@ -24,10 +24,10 @@ struct trail_frame {
 	const struct nest *nest; /* NULL: its bytecode is not known */
 	struct way *ways;	 /* [nest->nloops] */
 	uint32_t size;
-	int32_t in;    /* the loop that the last step was in, or NEST_NONE */
-	bool whole;    /* it was seen from its beginning */
-	bool stepped;  /* an INSTRUCTION event came */
-	bool pending;  /* of `next`, which is of the trip after the back-edge if one is told now */
+	int32_t in;   /* the loop that the last step was in, or NEST_NONE */
+	bool whole;   /* it was seen from its beginning */
+	bool stepped; /* an INSTRUCTION event came */
+	bool pending; /* of `next`, which is of the trip after the back-edge if one is told now */
 	int64_t next;
 };
 
@@ -194,19 +194,19 @@ static int bridges_enter(struct sink *sink, const struct activation *a)
 	if (f->size < nest->nloops && grow_ways(f, nest->nloops))
 		return no_memory(b);
 	*f = (struct trail_frame){ .code = a->code,
-				  .nest = a->code->ninstrs ? nest : NULL,
-				  .ways = f->ways,
-				  .size = f->size,
-				  .in = NEST_NONE,
-				  .whole = a->op == OP_PY_START };
+				   .nest = a->code->ninstrs ? nest : NULL,
+				   .ways = f->ways,
+				   .size = f->size,
+				   .in = NEST_NONE,
+				   .whole = a->op == OP_PY_START };
 	for (uint32_t i = 0; i < nest->nloops; i++)
 		way_clear(&f->ways[i]);
 	w->nframes++;
 	return 0;
 }
 
-static int bridges_leave(struct sink *sink, const struct activation *a, enum leave_how how,
-			 uint64_t end_ns, uint64_t end_cycles)
+static int bridges_leave(struct sink *sink, const struct activation *a, enum leave_how how, uint64_t end_ns,
+			 uint64_t end_cycles)
 {
 	struct bridges *b = (struct bridges *)sink;
 	struct trail *w = trail_of(b, a->pid, a->tid, a->interpreter);
@@ -241,8 +241,8 @@ static int bridges_iterate(struct sink *sink, const struct trip *t)
 		return no_memory(b);
 	if (f && f->nest && b->op != OP_INSTRUCTION)
 		settle(f);
-	paths_add(t->loop->paths, i != NEST_NONE && is_whole(f, &f->ways[i], t) ? &f->ways[i] : NULL,
-		  t->timed, t->ns, t->cycles);
+	paths_add(t->loop->paths, i != NEST_NONE && is_whole(f, &f->ways[i], t) ? &f->ways[i] : NULL, t->timed, t->ns,
+		  t->cycles);
 	if (i != NEST_NONE)
 		way_clear(&f->ways[i]);
 	return 0;

@@ -40,8 +40,8 @@ static int callgrind_enter(struct sink *s, const struct activation *a)
 	return err ? sink_file_no_memory(s) : 0;
 }
 
-static int callgrind_leave(struct sink *s, const struct activation *a, enum leave_how how,
-			   uint64_t end_ns, uint64_t end_cycles)
+static int callgrind_leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
+			   uint64_t end_cycles)
 {
 	int err = costs_leave(&((struct callgrind *)s)->costs, a, end_ns, end_cycles);
 
@@ -54,8 +54,8 @@ struct listing {
 	const struct costs *costs;
 	struct code **codes; /* by file, then first line */
 	uint32_t ncodes;
-	uint32_t *places; /* by function and place */
-	uint32_t *calls;  /* by place that they are from */
+	uint32_t *places;   /* by function and place */
+	uint32_t *calls;    /* by place that they are from */
 	struct map numbers; /* struct code -> fn, 1 at least */
 	uint32_t *files;    /* [fn - 1] fl */
 	uint64_t *bases;    /* [fn - 1] address of its first instruction */
@@ -193,8 +193,7 @@ static void write_position(FILE *f, const struct listing *l, const struct place 
 	fprintf(f, "%" PRId64, line_of(p));
 }
 
-static void write_costs(FILE *f, const struct listing *l, uint64_t ns, uint64_t cycles,
-			uint64_t instructions)
+static void write_costs(FILE *f, const struct listing *l, uint64_t ns, uint64_t cycles, uint64_t instructions)
 {
 	fprintf(f, " %" PRIu64 " %" PRIu64, ns, cycles);
 	if (l->costs->stepped)
@@ -208,8 +207,7 @@ static void write_call(FILE *f, const struct listing *l, const struct place_call
 	uint32_t callee = number_of(l, c->callee);
 	const struct place entry = { .code = c->callee };
 
-	fprintf(f, "cfi=(%" PRIu32 ")\ncfn=(%" PRIu32 ")\ncalls=%" PRIu64 " ", l->files[callee - 1],
-		callee, c->calls);
+	fprintf(f, "cfi=(%" PRIu32 ")\ncfn=(%" PRIu32 ")\ncalls=%" PRIu64 " ", l->files[callee - 1], callee, c->calls);
 	write_position(f, l, &entry);
 	fputc('\n', f);
 	write_position(f, l, from);

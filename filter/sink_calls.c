@@ -10,8 +10,8 @@ static int calls_enter(struct sink *s, const struct activation *a)
 	return err ? sink_file_no_memory(s) : 0;
 }
 
-static int calls_leave(struct sink *s, const struct activation *a, enum leave_how how,
-		       uint64_t end_ns, uint64_t end_cycles)
+static int calls_leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
+		       uint64_t end_cycles)
 {
 	int err = calltree_leave(&((struct sink_calls *)s)->tree, a, end_ns, end_cycles);
 

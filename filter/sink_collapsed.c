@@ -21,12 +21,12 @@
 struct folding {
 	struct out *out;
 	const struct calltree *tree;
-	struct map names;   /* struct code -> struct piece */
-	char *path;	    /* of the node that the walk is in */
+	struct map names; /* struct code -> struct piece */
+	char *path;	  /* of the node that the walk is in */
 	size_t length, size;
 	size_t ends[DEPTH]; /* [depth] length of the path before it */
 	uint32_t depth;
-	uint64_t below_ns;  /* below DEPTH frames, in the subtree that the walk is in */
+	uint64_t below_ns; /* below DEPTH frames, in the subtree that the walk is in */
 };
 
 /* One frame: no ';' but between frames, no line end. */

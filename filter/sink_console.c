@@ -27,8 +27,7 @@ static const struct paint no_colors = { "", "", "", "" };
 #define SHARE_BODY 0.01
 
 /* How many of the n loops, which come sorted, to show: at most `most`. */
-static size_t worth(const struct profile *p, struct loop *const *loops, size_t n, size_t most,
-		    double share)
+static size_t worth(const struct profile *p, struct loop *const *loops, size_t n, size_t most, double share)
 {
 	size_t i = 0;
 

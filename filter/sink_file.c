@@ -9,8 +9,8 @@ static struct out *out_of(struct sink *s)
 	return &((struct sink_file *)s)->out;
 }
 
-int sink_file_open(struct sink **out, size_t size, const struct sink_ops *ops,
-		   const struct sink_options *o, char *error)
+int sink_file_open(struct sink **out, size_t size, const struct sink_ops *ops, const struct sink_options *o,
+		   char *error)
 {
 	struct sink_file *f = calloc(1, size);
 	int err = f ? out_open(&f->out, o->path, error, SINK_ERROR) : -ENOMEM;

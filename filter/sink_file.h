@@ -22,8 +22,8 @@ struct sink_file {
  * Makes a zeroed sink of `size` bytes that writes to o->path. For use in a sink_maker, and with its
  * results.
  */
-int sink_file_open(struct sink **out, size_t size, const struct sink_ops *ops,
-		   const struct sink_options *o, char *error);
+int sink_file_open(struct sink **out, size_t size, const struct sink_ops *ops, const struct sink_options *o,
+		   char *error);
 
 /* 0, or the first error of writing, told. */
 int sink_file_status(struct sink *s);

@@ -7,24 +7,22 @@
 #include "sink_file.h"
 
 /* No script may run and nothing may be fetched, should a name ever get past html_text. */
-static const char begin[] =
-	"<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
-	"<meta http-equiv=Content-Security-Policy "
-	"content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
-	"<meta name=viewport content=\"width=device-width\">\n"
-	"<meta name=color-scheme content=\"light dark\">\n"
-	"<link rel=icon href=\"data:,\">\n"
-	"<title>Ocular</title>\n<style>\n";
+static const char begin[] = "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+			    "<meta http-equiv=Content-Security-Policy "
+			    "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+			    "form-action 'none'\">\n"
+			    "<meta name=viewport content=\"width=device-width\">\n"
+			    "<meta name=color-scheme content=\"light dark\">\n"
+			    "<link rel=icon href=\"data:,\">\n"
+			    "<title>Ocular</title>\n<style>\n";
 
 static const char end[] = "<footer>Written by Ocular. This page is complete in itself: it runs no script "
 			  "and loads nothing.</footer>\n</main>\n</body>\n</html>\n";
 
 static int render(FILE *f, struct sink *s, const struct profile *p)
 {
-	static int (*const sections[])(struct page *page) = { page_loops,   page_functions,
-							      page_sources, page_opcodes,
-							      page_specialization,
-							      page_events };
+	static int (*const sections[])(struct page * page) = { page_loops,   page_functions,	  page_sources,
+							       page_opcodes, page_specialization, page_events };
 	struct page page = { .f = f, .p = p };
 	int err = 0;
 

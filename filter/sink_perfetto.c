@@ -19,6 +19,5 @@ int sink_perfetto_open(struct sink **out, const struct sink_options *o, char *er
 
 	if (ends_in(o->path, length, ".gz"))
 		length -= strlen(".gz");
-	return timeline_open(out, ends_in(o->path, length, ".pftrace") ? &pftrace_format : &chrome_format,
-			     o, error);
+	return timeline_open(out, ends_in(o->path, length, ".pftrace") ? &pftrace_format : &chrome_format, o, error);
 }

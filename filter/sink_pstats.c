@@ -56,8 +56,7 @@ static int sort(struct labels *l, struct callers *c)
 	if (c->nfunctions)
 		qsort_r(l->order, c->nfunctions, sizeof(*l->order), by_label, c->functions);
 	for (uint32_t i = 1; i < c->nfunctions; i++)
-		l->of[l->order[i]] = l->of[l->order[i - 1]] +
-				     !!by_label(&l->order[i - 1], &l->order[i], c->functions);
+		l->of[l->order[i]] = l->of[l->order[i - 1]] + !!by_label(&l->order[i - 1], &l->order[i], c->functions);
 	if (c->nedges) /* without one there is no array */
 		qsort_r(c->edges, c->nedges, sizeof(*c->edges), by_callee_and_caller, l);
 	return 0;
@@ -78,8 +77,7 @@ static void put_times(struct out *o, const struct call_sum *sum)
 }
 
 /* The edges that lead to `label`, from *e on, which comes to stand behind them. */
-static void put_callers(struct out *o, const struct callers *c, const struct labels *l,
-			uint32_t label, uint32_t *e)
+static void put_callers(struct out *o, const struct callers *c, const struct labels *l, uint32_t label, uint32_t *e)
 {
 	marshal_dict(o);
 	while (*e < c->nedges && l->of[c->edges[*e].callee] == label) {

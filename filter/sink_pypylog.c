@@ -39,7 +39,7 @@ struct log_stack {
 struct pypylog {
 	struct sink_file file;
 	struct strands stacks;
-	struct map numbers; /* struct loop -> number + 1 */
+	struct map numbers;	   /* struct loop -> number + 1 */
 	const struct loop **loops; /* [number] */
 	uint32_t nloops, size;
 };
@@ -71,17 +71,18 @@ static int64_t number_of(struct pypylog *l, const struct loop *loop)
 	return l->nloops++;
 }
 
-#define ENTER "jit-profile-enter"
-#define EXIT  "jit-profile-exit"
-#define LOOPS "jit-profile-loops"
+#define ENTER  "jit-profile-enter"
+#define EXIT   "jit-profile-exit"
+#define LOOPS  "jit-profile-loops"
 #define BRIDGE "jit-profile-bridge"
 
 /* What a section needs at most, that of a bridge, with a NUL; and a line of one that was left. */
-#define TIME	     "ffffffffffffffff"
-#define NUMBER	     "4294967295"
-#define SECTION_ROOM sizeof("[" TIME "] {" BRIDGE "\nloop" NUMBER "\nthread -2147483648\n" \
-			    "way " NUMBER " since " TIME "\n[" TIME "] " BRIDGE "}\n")
-#define LINE_ROOM    sizeof("left loop" NUMBER " at " TIME "\n")
+#define TIME   "ffffffffffffffff"
+#define NUMBER "4294967295"
+#define SECTION_ROOM \
+	sizeof("[" TIME "] {" BRIDGE "\nloop" NUMBER "\nthread -2147483648\n" \
+	       "way " NUMBER " since " TIME "\n[" TIME "] " BRIDGE "}\n")
+#define LINE_ROOM sizeof("left loop" NUMBER " at " TIME "\n")
 
 static char *put_hex(char *to, uint64_t n)
 {
@@ -98,8 +99,8 @@ static char *put_loop(struct pypylog *l, char *to, const struct loop *loop)
  * A section of the loop that the thread is in now, or was in last; `again`: it was in there before.
  * open[keep] and what is above it was left, innermost last.
  */
-static int section(struct pypylog *l, const char *name, const struct loop *loop, bool again,
-		   const struct log_stack *s, uint32_t keep, uint64_t ns)
+static int section(struct pypylog *l, const char *name, const struct loop *loop, bool again, const struct log_stack *s,
+		   uint32_t keep, uint64_t ns)
 {
 	char *to = out_reserve(&l->file.out, SECTION_ROOM + LINE_ROOM * (s->nopen - keep));
 
@@ -176,8 +177,8 @@ static int pypylog_iterate(struct sink *sink, const struct trip *t)
 	return err ? err : bridge(l, s, t);
 }
 
-static int pypylog_leave(struct sink *sink, const struct activation *a, enum leave_how how,
-			 uint64_t end_ns, uint64_t end_cycles)
+static int pypylog_leave(struct sink *sink, const struct activation *a, enum leave_how how, uint64_t end_ns,
+			 uint64_t end_cycles)
 {
 	struct pypylog *l = (struct pypylog *)sink;
 	struct log_stack *s = stack_of(l, a);
@@ -191,8 +192,8 @@ static int pypylog_leave(struct sink *sink, const struct activation *a, enum lea
 	for (keep = s->nopen; keep && s->open[keep - 1].frame >= a->depth; keep--)
 		;
 	if (keep < s->nopen)
-		err = section(l, keep ? ENTER : EXIT, s->open[keep ? keep - 1 : s->nopen - 1].loop, keep,
-			      s, keep, end_ns);
+		err = section(l, keep ? ENTER : EXIT, s->open[keep ? keep - 1 : s->nopen - 1].loop, keep, s, keep,
+			      end_ns);
 	s->nopen = keep;
 	return err;
 }
@@ -202,8 +203,7 @@ static void render_ways(FILE *f, uint32_t loop, const struct paths *p)
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct way *w = &p->path[i].way;
 
-		fprintf(f, "loop%" PRIu32 " way=%" PRIu32 " trips=%" PRIu64 " lines=", loop, i,
-			p->path[i].trips);
+		fprintf(f, "loop%" PRIu32 " way=%" PRIu32 " trips=%" PRIu64 " lines=", loop, i, p->path[i].trips);
 		for (uint32_t j = 0; j < w->nlines && j < PATH_LINES; j++)
 			fprintf(f, "%s%d", j ? "," : "", w->lines[j]);
 		fputs(w->nlines > PATH_LINES ? ",...\n" : "\n", f);
@@ -220,8 +220,7 @@ static int render_loops(FILE *f, struct sink *s, const struct profile *p)
 		const struct loop *loop = l->loops[i];
 
 		fprintf(f, "loop%" PRIu32 " share=%.9f own=%.9f trips=%" PRIu64 " entries=%" PRIu64, i,
-			profile_share(p, loop), profile_own_share(p, loop), loop->iterations,
-			loop->entries);
+			profile_share(p, loop), profile_own_share(p, loop), loop->iterations, loop->entries);
 		fprintf(f, " pid=%d offset=%" PRId64 " line=%d ", loop->code->process->pid, loop->head,
 			loop_line(loop));
 		text_plain(f, loop->code->file);

@@ -16,8 +16,8 @@
 #include "sink_file.h"
 #include "text.h"
 
-#define SHOWN 8 /* snapshots compared in the report, the longest excess first */
-#define ROWS  5 /* functions and loops of each */
+#define SHOWN  8 /* snapshots compared in the report, the longest excess first */
+#define ROWS   5 /* functions and loops of each */
 #define FRAMES 3 /* of the stack at the trigger */
 
 /* Of a function or a loop, in one window. */
@@ -32,9 +32,9 @@ struct window {
 	uint32_t number;
 	int32_t pid, tid;
 	uint64_t begun, ns; /* of the window; summed where threads are */
-	struct map costs;  /* struct code or struct loop -> struct cost */
-	double worst;	   /* the largest excess, ns */
-	bool usual;	   /* a baseline: to compare with, and not to look at */
+	struct map costs;   /* struct code or struct loop -> struct cost */
+	double worst;	    /* the largest excess, ns */
+	bool usual;	    /* a baseline: to compare with, and not to look at */
 };
 
 struct snapshots {
@@ -107,8 +107,7 @@ static struct cost *cost_of(struct window *w, const void *what)
 	return c;
 }
 
-static int leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
-		 uint64_t end_cycles)
+static int leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns, uint64_t end_cycles)
 {
 	struct snapshots *v = (struct snapshots *)s;
 	struct window *w = window_of(v, a->pid, a->tid);
@@ -164,8 +163,7 @@ static int merge(struct window *into, const struct window *w)
 
 		if (!c)
 			return -ENOMEM;
-		*c = (struct cost){ from->code, from->head, from->line, c->ns + from->ns,
-				    c->count + from->count };
+		*c = (struct cost){ from->code, from->head, from->line, c->ns + from->ns, c->count + from->count };
 	}
 	return 0;
 }
@@ -214,8 +212,7 @@ static int gather(struct snapshots *v, const struct codes *codes)
 }
 
 /* What the other windows spent on it, for a window of this one's length. */
-static void usual(const struct snapshots *v, const struct window *w, const void *what, double *ns,
-		  double *count)
+static void usual(const struct snapshots *v, const struct window *w, const void *what, double *ns, double *count)
 {
 	double others = 0, spent = 0, times = 0;
 
@@ -273,8 +270,8 @@ static void write_row(FILE *f, const struct row *r)
 {
 	const char *slash = strrchr(r->cost->code->file, '/');
 
-	fprintf(f, "  %+9.3f %9.3f %9.3f %8" PRIu64 " %8.0f  %s", r->excess / 1e6, r->cost->ns / 1e6,
-		r->ns / 1e6, r->cost->count, r->count, r->cost->head < 0 ? "" : "loop in ");
+	fprintf(f, "  %+9.3f %9.3f %9.3f %8" PRIu64 " %8.0f  %s", r->excess / 1e6, r->cost->ns / 1e6, r->ns / 1e6,
+		r->cost->count, r->count, r->cost->head < 0 ? "" : "loop in ");
 	text_plain(f, r->cost->code->qualname);
 	fputs(", ", f);
 	text_plain(f, slash ? slash + 1 : r->cost->code->file);
@@ -285,8 +282,7 @@ static void write_title(FILE *f, const struct snapshot *s, const struct window *
 {
 	fprintf(f, "Snapshot %u", w->number);
 	if (s) {
-		fprintf(f, ", at %.3f s, of %.3f ms: ",
-			s->at_ns > start_ns ? (s->at_ns - start_ns) / 1e9 : 0.0,
+		fprintf(f, ", at %.3f s, of %.3f ms: ", s->at_ns > start_ns ? (s->at_ns - start_ns) / 1e9 : 0.0,
 			(s->at_ns - s->from_ns) / 1e6);
 		text_plain(f, s->label ? s->label : "?");
 		fputs(" (", f);
@@ -305,12 +301,10 @@ static void write_title(FILE *f, const struct snapshot *s, const struct window *
 		fputc('\n', f);
 	}
 	if (s && s->cut)
-		fprintf(f, "  of %u of %u threads the ring did not reach back that far\n", s->cut,
-			s->threads);
+		fprintf(f, "  of %u of %u threads the ring did not reach back that far\n", s->cut, s->threads);
 }
 
-static int write_window(FILE *f, const struct snapshots *v, const struct window *w,
-			const struct profile *p)
+static int write_window(FILE *f, const struct snapshots *v, const struct window *w, const struct profile *p)
 {
 	size_t n;
 	struct row *rows = compare(v, w, &n);
@@ -319,8 +313,8 @@ static int write_window(FILE *f, const struct snapshots *v, const struct window 
 		return -ENOMEM;
 	write_title(f, codes_snapshot(p->codes, w->number), w, p->start_ns);
 	if (n)
-		fprintf(f, "  %9s %9s %9s %8s %8s\n", v->n > 1 ? "excess ms" : "ms", "here", "usually",
-			"times", "usually");
+		fprintf(f, "  %9s %9s %9s %8s %8s\n", v->n > 1 ? "excess ms" : "ms", "here", "usually", "times",
+			"usually");
 	for (size_t i = 0; i < n && i < ROWS && (!i || rows[i].excess > 0); i++)
 		write_row(f, &rows[i]);
 	free(rows);
@@ -371,11 +365,13 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 	qsort(v->windows, v->n, sizeof(*v->windows), by_worst);
 	while (n < v->n && !v->windows[n].usual)
 		n++;
-	fprintf(f, "%zu snapshot%s%s%s; times are of the thread that the trigger was seen in, "
-		   "else of all\n\n", n, n == 1 ? "" : "s",
-		v->n > 1 ? ", each compared with the others" : ": nothing to compare it with",
-		v->n > n && n ? " and a baseline, those that differ most first" :
-		v->n > 1      ? ", those that differ most first" : "");
+	fprintf(f,
+		"%zu snapshot%s%s%s; times are of the thread that the trigger was seen in, "
+		"else of all\n\n",
+		n, n == 1 ? "" : "s", v->n > 1 ? ", each compared with the others" : ": nothing to compare it with",
+		v->n > n && n ? " and a baseline, those that differ most first"
+		: v->n > 1    ? ", those that differ most first"
+			      : "");
 	for (size_t i = 0; i < n && i < SHOWN && !err; i++) {
 		err = write_window(f, v, &v->windows[i], p);
 		fputc('\n', f);

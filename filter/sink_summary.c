@@ -39,8 +39,8 @@ static int put_bytes(const char *bytes, size_t size, void *to)
 static int put_json(struct summary *m, json_t *value)
 {
 	int err = value ? json_dump_callback(value, put_bytes, &m->file.out,
-					     JSON_ENCODE_ANY | JSON_REAL_PRECISION(REAL_DIGITS)) :
-			  -ENOMEM;
+					     JSON_ENCODE_ANY | JSON_REAL_PRECISION(REAL_DIGITS))
+			: -ENOMEM;
 
 	json_decref(value);
 	return err ? -ENOMEM : m->file.out.err;
@@ -115,8 +115,7 @@ static int summary_finish(struct sink *s, const struct profile *p)
 	char head[64];
 	int err = 0;
 
-	snprintf(head, sizeof(head), "{\"schema\": %d, \"revision\": %d", SUMMARY_SCHEMA,
-		 SUMMARY_REVISION);
+	snprintf(head, sizeof(head), "{\"schema\": %d, \"revision\": %d", SUMMARY_SCHEMA, SUMMARY_REVISION);
 	put(m, head);
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && !err; i++)
 		err = put_member(m, p, i);

@@ -19,15 +19,15 @@ enum specialized {
 };
 
 struct specialization {
-	bool known;		/* how the opcodes were at the end; else only what they were at first */
+	bool known; /* how the opcodes were at the end; else only what they were at first */
 	uint32_t instructions;
-	uint32_t able;		/* have specialised forms; meaningful if process->ables */
-	uint32_t specialized;	/* at the end */
-	uint32_t base;		/* able, but base at the end */
-	uint32_t first;		/* specialised when first seen */
-	uint32_t gained;	/* base at first, specialised at the end */
-	uint32_t lost;		/* specialised at first, base at the end */
-	uint32_t changed;	/* specialised both times, but not alike */
+	uint32_t able;	      /* have specialised forms; meaningful if process->ables */
+	uint32_t specialized; /* at the end */
+	uint32_t base;	      /* able, but base at the end */
+	uint32_t first;	      /* specialised when first seen */
+	uint32_t gained;      /* base at first, specialised at the end */
+	uint32_t lost;	      /* specialised at first, base at the end */
+	uint32_t changed;     /* specialised both times, but not alike */
 };
 
 /* Is it known how the code's opcodes were when it died or tracing stopped? */

@@ -9,8 +9,7 @@
 
 #include "rare.h"
 
-static RARE struct activity *find_activity(struct stack *s,
-					   const struct code *code)
+static RARE struct activity *find_activity(struct stack *s, const struct code *code)
 {
 	struct activity *a = map_get(&s->activities, (uintptr_t)code);
 
@@ -50,8 +49,7 @@ static RARE int make_room(struct stack *s)
 }
 
 /* Member by member: as one value it would be zeroed by a loop first. */
-static void begin(struct frame *f, const struct stack *s, const struct sample *sample,
-		  struct activity *activity)
+static void begin(struct frame *f, const struct stack *s, const struct sample *sample, struct activity *activity)
 {
 	f->a.pid = sample->pid;
 	f->a.tid = sample->tid;

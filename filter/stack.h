@@ -24,11 +24,11 @@ struct frame {
 	struct activity *activity;
 	uint32_t outer; /* index of the next frame of the same code further out, if recursive */
 	bool recursive;
-	bool adopted;	  /* its beginning was not seen */
-	uint32_t loops;	  /* index of its first open loop in stack.loops */
-	uint64_t instrs;  /* INSTRUCTION events in this frame so far */
-	struct line_cost *line; /* that is running, NULL if not known */
-	uint64_t line_cycles;	/* cycles of its own that the activation had when the line began */
+	bool adopted;		     /* its beginning was not seen */
+	uint32_t loops;		     /* index of its first open loop in stack.loops */
+	uint64_t instrs;	     /* INSTRUCTION events in this frame so far */
+	struct line_cost *line;	     /* that is running, NULL if not known */
+	uint64_t line_cycles;	     /* cycles of its own that the activation had when the line began */
 	const struct instr *jumping; /* a back-edge whose INSTRUCTION came, and no JUMP yet */
 };
 

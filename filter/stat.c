@@ -19,8 +19,7 @@ unsigned stat_bucket(uint64_t value)
 	if (value < SUB)
 		return value;
 	exponent = 63 - __builtin_clzll(value);
-	return ((exponent - STAT_SUB_BITS + 1) << STAT_SUB_BITS) +
-	       (value >> (exponent - STAT_SUB_BITS) & (SUB - 1));
+	return ((exponent - STAT_SUB_BITS + 1) << STAT_SUB_BITS) + (value >> (exponent - STAT_SUB_BITS) & (SUB - 1));
 }
 
 static struct stat_range range_of(unsigned bucket)

@@ -19,7 +19,7 @@ struct strand {
 
 /* Zeroed: none yet. */
 struct strands {
-	struct strand *at;  /* that was asked for last */
+	struct strand *at; /* that was asked for last */
 	struct strand *all;
 	struct map threads; /* pid and tid -> the one made last */
 };

@@ -13,8 +13,7 @@
 
 static json_t *place(const struct code *code)
 {
-	return json_pack("{s:o, s:o}", "file", json_text(code->file), "qualname",
-			 json_text(code->qualname));
+	return json_pack("{s:o, s:o}", "file", json_text(code->file), "qualname", json_text(code->qualname));
 }
 
 static json_t *events(const uint64_t counts[OP_COUNT])
@@ -34,8 +33,7 @@ static json_t *event_rates(const struct profile *p, const uint64_t counts[OP_COU
 
 	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
 		if (counts[op] && p->traced_ns)
-			json_object_set_new(o, sample_op_name(op),
-					    json_real(counts[op] * 1e9 / p->traced_ns));
+			json_object_set_new(o, sample_op_name(op), json_real(counts[op] * 1e9 / p->traced_ns));
 	return o;
 }
 
@@ -79,9 +77,8 @@ static json_t *function(const struct code *code)
 	};
 
 	return json_join(json_join(place(code), JSON_NUMBERS(totals)),
-			 json_pack("{s:f, s:o, s:o}", "self_cycles_deviation",
-				   spread_deviation(&f->self_spread), "events", events(f->events),
-				   "specialization", specialization(code)));
+			 json_pack("{s:f, s:o, s:o}", "self_cycles_deviation", spread_deviation(&f->self_spread),
+				   "events", events(f->events), "specialization", specialization(code)));
 }
 
 json_t *summary_function(const struct profile *p, const struct code *code, bool tables)
@@ -103,8 +100,8 @@ static json_t *distribution(const struct stat_sum *s)
 		{ "max", s->max },
 	};
 
-	return json_join(json_pack("{s:f, s:f, s:b}", "mean", stat_mean(s), "deviation",
-				   spread_deviation(&s->spread), "exact", stat_exact(s)),
+	return json_join(json_pack("{s:f, s:f, s:b}", "mean", stat_mean(s), "deviation", spread_deviation(&s->spread),
+				   "exact", stat_exact(s)),
 			 JSON_NUMBERS(rest));
 }
 
@@ -116,16 +113,16 @@ static json_t *ranges(const struct stat_sum *s)
 	int err = !array;
 
 	for (unsigned at = 0; !err && (at = stat_next(s, at, &r));)
-		err = json_array_append_new(array, json_pack("[I, I, I]", (json_int_t)r.low,
-							     (json_int_t)r.high, (json_int_t)r.n));
+		err = json_array_append_new(
+			array, json_pack("[I, I, I]", (json_int_t)r.low, (json_int_t)r.high, (json_int_t)r.n));
 	return err ? json_decref(array), NULL : array;
 }
 
 static json_t *trips(const struct loop *loop)
 {
-	return json_join(json_pack("{s:I, s:o}", "entries", (json_int_t)loop->trips.n, "distribution",
-				   ranges(&loop->trips)),
-			 distribution(&loop->trips));
+	return json_join(
+		json_pack("{s:I, s:o}", "entries", (json_int_t)loop->trips.n, "distribution", ranges(&loop->trips)),
+		distribution(&loop->trips));
 }
 
 /* clang-format off */
@@ -199,8 +196,7 @@ static json_t *callbacks(const struct process *p)
 
 	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
 		if (p->callback_cycles[op])
-			json_object_set_new(o, sample_op_name(op),
-					    json_integer(p->callback_cycles[op]));
+			json_object_set_new(o, sample_op_name(op), json_integer(p->callback_cycles[op]));
 	return o;
 }
 
@@ -257,9 +253,9 @@ json_t *summary_clock(const struct profile *p)
 json_t *summary_trace(const struct profile *p)
 {
 	const struct json_number rows[] = {
-		{ "start_ns", p->start_ns },   { "end_ns", p->end_ns },
-		{ "traced_ns", p->traced_ns }, { "traced_cycles", p->traced_cycles },
-		{ "threads", p->threads },     { "processes", p->processes },
+		{ "start_ns", p->start_ns },	 { "end_ns", p->end_ns },
+		{ "traced_ns", p->traced_ns },	 { "traced_cycles", p->traced_cycles },
+		{ "threads", p->threads },	 { "processes", p->processes },
 		{ "outside_ns", p->outside_ns }, { "outside_cycles", p->outside_cycles },
 	};
 
@@ -277,8 +273,7 @@ json_t *summary_duty(const struct profile *p)
 
 	if (!p->duty.period_ns)
 		return json_null();
-	return json_join(JSON_NUMBERS(rows),
-			 json_pack("{s:f}", "share", lived > 0 ? p->duty.traced_ns / lived : 0.0));
+	return json_join(JSON_NUMBERS(rows), json_pack("{s:f}", "share", lived > 0 ? p->duty.traced_ns / lived : 0.0));
 }
 
 static json_t *stack(char **places)

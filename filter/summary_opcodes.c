@@ -14,8 +14,7 @@ static json_t *row_object(const struct opcode_row *row, enum opcodes_source sour
 		{ "cycles", row->cycles },
 		{ "callback_cycles", row->callback_cycles },
 	};
-	json_t *o = json_pack("{s:o, s:o}", "opcode", json_text(row->base), "specialized",
-			      json_text(row->specialized));
+	json_t *o = json_pack("{s:o, s:o}", "opcode", json_text(row->base), "specialized", json_text(row->specialized));
 
 	o = json_join(o, JSON_NUMBERS(counts));
 	return source == OPCODES_MEASURED ? json_join(o, JSON_NUMBERS(times)) : o;
@@ -67,8 +66,8 @@ static json_t *object(struct opcodes *o, int err)
 
 	opcodes_sort(o, OPCODES_BY_TIME);
 	if (!err)
-		object = json_pack("{s:o, s:I, s:o, s:o}", "source", source_name(o->source), "count",
-				   (json_int_t)o->n, "rows", row_array(o), "pairs", pair_array(o));
+		object = json_pack("{s:o, s:I, s:o, s:o}", "source", source_name(o->source), "count", (json_int_t)o->n,
+				   "rows", row_array(o), "pairs", pair_array(o));
 	opcodes_free(o);
 	return object;
 }

@@ -42,7 +42,7 @@ json_t *summary_paths(const struct profile *p, const struct loop *loop)
 {
 	if (!loop->paths || !paths_recorded(p->events))
 		return json_null();
-	return json_pack("{s:I, s:I, s:I, s:o}", "known", (json_int_t)paths_known(loop->paths),
-			 "others", (json_int_t)loop->paths->others, "unknown",
-			 (json_int_t)loop->paths->unknown, "rows", rows(loop->paths));
+	return json_pack("{s:I, s:I, s:I, s:o}", "known", (json_int_t)paths_known(loop->paths), "others",
+			 (json_int_t)loop->paths->others, "unknown", (json_int_t)loop->paths->unknown, "rows",
+			 rows(loop->paths));
 }

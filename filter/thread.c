@@ -82,8 +82,8 @@ static uint64_t later(uint64_t a, uint64_t b)
  * An interpreter that runs within another is called by it. A caller that came to light only while
  * the callee ran (it was open before the trace) is charged from there on.
  */
-static void charge_caller(const struct thread *t, const struct stack *s, const struct frame *f,
-			  uint64_t ns, uint64_t cycles)
+static void charge_caller(const struct thread *t, const struct stack *s, const struct frame *f, uint64_t ns,
+			  uint64_t cycles)
 {
 	const struct stack *outer = s->nframes ? s : innermost_stack(t);
 	struct frame *caller = outer ? stack_top(outer) : NULL;
@@ -95,8 +95,8 @@ static void charge_caller(const struct thread *t, const struct stack *s, const s
 }
 
 /* Ends the innermost activation. */
-static inline int end(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles,
-		 enum leave_how how, const struct audience *to)
+static inline int end(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
+		      const struct audience *to)
 {
 	int err = loop_leave_frame(s, how != LEAVE_GAP && how != LEAVE_END);
 	struct frame *f = stack_pop(s);
@@ -111,8 +111,8 @@ static inline int end(struct thread *t, struct stack *s, uint64_t ns, uint64_t c
 	return err ? err : AUDIENCE_TELL(to, leave, &f->a, how, ns, cycles);
 }
 
-static RARE int leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles,
-		      enum leave_how how, const struct audience *to)
+static RARE int leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
+		      const struct audience *to)
 {
 	return end(t, s, ns, cycles, how, to);
 }
@@ -155,8 +155,7 @@ static void end_outside(const struct thread *t, uint64_t ns, uint64_t cycles, st
 	p->outside_cycles += cycles - t->empty_cycles;
 }
 
-static int enter(struct thread *t, struct stack *st, const struct sample *s, bool adopted,
-		 const struct audience *to)
+static int enter(struct thread *t, struct stack *st, const struct sample *s, bool adopted, const struct audience *to)
 {
 	struct function *fn = function_of(s->code);
 	struct frame *f = stack_push(st, s);
@@ -182,8 +181,7 @@ static int enter(struct thread *t, struct stack *st, const struct sample *s, boo
  * was not seen (CPython has such holes, and so has a faulty trace), or the frame was open before the
  * trace began: then it is adopted, if it goes on living after this event.
  */
-static RARE int realign(struct thread *t, struct stack *st,
-			const struct sample *s, const struct audience *to)
+static RARE int realign(struct thread *t, struct stack *st, const struct sample *s, const struct audience *to)
 {
 	struct frame *top = stack_top(st);
 	bool below;
@@ -204,16 +202,14 @@ static RARE int realign(struct thread *t, struct stack *st,
 	return err;
 }
 
-static inline int align(struct thread *t, struct stack *st, const struct sample *s,
-			const struct audience *to)
+static inline int align(struct thread *t, struct stack *st, const struct sample *s, const struct audience *to)
 {
 	const struct frame *top = stack_top(st);
 
 	return top && top->a.code == s->code ? 0 : realign(t, st, s, to);
 }
 
-static int pop(struct thread *t, struct stack *st, const struct sample *s,
-	       const struct audience *to)
+static int pop(struct thread *t, struct stack *st, const struct sample *s, const struct audience *to)
 {
 	static const enum leave_how hows[OP_COUNT] = {
 		[OP_PY_RETURN] = LEAVE_RETURN,
@@ -262,8 +258,7 @@ static void unknown_instruction(struct thread *t, const struct audience *to)
 	t->form = 0;
 }
 
-static int known_form(const struct sample *s, const struct instr *instr, struct instr_cost *cost,
-		      struct forms *forms)
+static int known_form(const struct sample *s, const struct instr *instr, struct instr_cost *cost, struct forms *forms)
 {
 	struct instr_form *form = instr_cost_form(cost, s->opcode);
 
@@ -353,8 +348,7 @@ static __attribute__((noinline)) int step(struct thread *t, struct stack *st, co
 	return err;
 }
 
-static int keep(struct thread *t, struct stack *st, const struct sample *s,
-		const struct audience *to)
+static int keep(struct thread *t, struct stack *st, const struct sample *s, const struct audience *to)
 {
 	int err;
 
@@ -436,8 +430,7 @@ static int segment(struct thread *t, const struct sample *s, const struct audien
 }
 
 /* What is no event of code. Foreign words say nothing about the thread. */
-static RARE int feed_other(struct thread *t, const struct sample *s,
-			   const struct audience *to)
+static RARE int feed_other(struct thread *t, const struct sample *s, const struct audience *to)
 {
 	int err;
 
@@ -457,8 +450,8 @@ static RARE int feed_other(struct thread *t, const struct sample *s,
  * No duration may be negative: a sample from before the thread's last one (a clock that was set back,
  * damaged packets) counts as simultaneous with it, and is counted.
  */
-static RARE const struct sample *forward(const struct thread *t, const struct sample *s,
-					 struct sample *copy, const struct audience *to)
+static RARE const struct sample *forward(const struct thread *t, const struct sample *s, struct sample *copy,
+					 const struct audience *to)
 {
 	to->profile->backwards++;
 	*copy = *s;

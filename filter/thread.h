@@ -16,13 +16,13 @@ struct thread {
 	int32_t pid, tid;
 	uint64_t first_ns, last_ns;
 	uint64_t first_cycles, last_cycles;
-	struct stack *stacks;		  /* one each interpreter, as they came */
-	struct stack *stack;		  /* where the last event was */
-	uint32_t depth;			  /* activations on all its stacks */
-	uint64_t empty_ns, empty_cycles;  /* since when there is none, if so */
-	struct instr_cost *instr;	  /* the instruction that is running, NULL if not known */
-	uint64_t instr_ns, instr_cycles;  /* since when */
-	uint8_t ran, form;		  /* its opcode that ran; the same if the sample said so, else 0 */
+	struct stack *stacks;		 /* one each interpreter, as they came */
+	struct stack *stack;		 /* where the last event was */
+	uint32_t depth;			 /* activations on all its stacks */
+	uint64_t empty_ns, empty_cycles; /* since when there is none, if so */
+	struct instr_cost *instr;	 /* the instruction that is running, NULL if not known */
+	uint64_t instr_ns, instr_cycles; /* since when */
+	uint8_t ran, form;		 /* its opcode that ran; the same if the sample said so, else 0 */
 };
 
 /* 0, -ENOMEM, or what a sink returned. */

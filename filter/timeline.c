@@ -199,30 +199,28 @@ static int leave_unwritten(struct timeline *v, uint64_t ns)
 	return 0;
 }
 
-static int leave_written(struct timeline *v, struct track *t, struct span *span, enum leave_how how,
-			 uint64_t ns, uint64_t cycles)
+static int leave_written(struct timeline *v, struct track *t, struct span *span, enum leave_how how, uint64_t ns,
+			 uint64_t cycles)
 {
 	int err = how == LEAVE_UNWIND ? write_unwind(v, t, ns) : 0;
 
 	if (err)
 		return err;
 	v->reserved -= span->reserved;
-	err = v->format->end(v, t, span, track_at(t, since_start(v, ns)),
-			     cycles - span->start_cycles);
+	err = v->format->end(v, t, span, track_at(t, since_start(v, ns)), cycles - span->start_cycles);
 	return err ? err : sink_file_status(&v->file.sink);
 }
 
 static int yielded(struct timeline *v, struct track *t, const struct span *span, bool shown)
 {
-	int err = wakes_yield(&t->process->wakes, span->code, v->offset,
-			      shown && !span->tied ? t : NULL, span->shown);
+	int err = wakes_yield(&t->process->wakes, span->code, v->offset, shown && !span->tied ? t : NULL, span->shown);
 
 	v->yield.code = NULL;
 	return err ? sink_file_no_memory(&v->file.sink) : 0;
 }
 
-static int timeline_leave(struct sink *s, const struct activation *a, enum leave_how how,
-			  uint64_t end_ns, uint64_t end_cycles)
+static int timeline_leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
+			  uint64_t end_cycles)
 {
 	struct timeline *v = (struct timeline *)s;
 	struct track *t = track_of(v, a->pid, a->tid);
@@ -248,8 +246,7 @@ static int timeline_leave(struct sink *s, const struct activation *a, enum leave
 
 /* --- loops, gaps -------------------------------------------------------------------------------------- */
 
-static int write_trip(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from,
-		      uint64_t ns)
+static int write_trip(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from, uint64_t ns)
 {
 	if (trip->ns < v->min_ns) {
 		v->shorter.trips++;
@@ -291,29 +288,22 @@ static int timeline_gap(struct sink *s, const struct sample *gap)
 {
 	struct timeline *v = (struct timeline *)s;
 	struct track *t = track_of(v, gap->pid, gap->tid);
-	struct mark mark = {
-		.category = "loss", .name = "GAP", .n = 1, .args = { { "count", gap->count } }
-	};
+	struct mark mark = { .category = "loss", .name = "GAP", .n = 1, .args = { { "count", gap->count } } };
 
 	return t ? write_mark(v, t, gap->time, &mark) : sink_file_no_memory(s);
 }
 
 /* --- counters ----------------------------------------------------------------------------------------- */
 
-static int write_readings(struct timeline *v, struct track *t, const struct reading *readings,
-			  unsigned n)
+static int write_readings(struct timeline *v, struct track *t, const struct reading *readings, unsigned n)
 {
 	int err = 0;
 
 	for (unsigned i = 0; i < n && !err && !v->full; i++) {
-		err = settle(v, t,
-			     v->format->counter(v, t, TIMELINE_EVENTS, readings[i].ns,
-						readings[i].rate),
+		err = settle(v, t, v->format->counter(v, t, TIMELINE_EVENTS, readings[i].ns, readings[i].rate),
 			     &v->beyond.others);
 		if (!err && !v->full)
-			err = settle(v, t,
-				     v->format->counter(v, t, TIMELINE_DEPTH, readings[i].ns,
-							readings[i].depth),
+			err = settle(v, t, v->format->counter(v, t, TIMELINE_DEPTH, readings[i].ns, readings[i].depth),
 				     &v->beyond.others);
 	}
 	return err;
@@ -428,8 +418,7 @@ static int timeline_sample(struct sink *s, const struct sample *sample)
 		v->yield.code = sample->code;
 		v->yield.offset = sample->offset;
 	}
-	return write_readings(v, t, readings,
-			      meter_event(&t->meter, since_start(v, sample->time), readings));
+	return write_readings(v, t, readings, meter_event(&t->meter, since_start(v, sample->time), readings));
 }
 
 /* --- snapshots ---------------------------------------------------------------------------------------- */
@@ -525,13 +514,14 @@ static int finish_tracks(struct timeline *v, struct codes *codes)
 	return err;
 }
 
-static int tell_left_out(struct timeline *v, struct track *t, uint64_t ns, const char *name,
-			 const struct left_out *l, const char *why, uint64_t limit)
+static int tell_left_out(struct timeline *v, struct track *t, uint64_t ns, const char *name, const struct left_out *l,
+			 const char *why, uint64_t limit)
 {
 	struct mark mark = {
-		.category = "limit", .name = name, .n = 4,
-		.args = { { why, limit }, { "slices", l->slices }, { "trips", l->trips },
-			  { "others", l->others } },
+		.category = "limit",
+		.name = name,
+		.n = 4,
+		.args = { { why, limit }, { "slices", l->slices }, { "trips", l->trips }, { "others", l->others } },
 	};
 	int err;
 
@@ -549,11 +539,10 @@ static int tell_limits(struct timeline *v)
 	v->reserved = 0;
 	if (!v->last)
 		return 0;
-	err = tell_left_out(v, v->full_track, v->full_ns, "LEFT OUT: --max-size", &v->beyond, "bytes",
-			    v->max_size);
+	err = tell_left_out(v, v->full_track, v->full_ns, "LEFT OUT: --max-size", &v->beyond, "bytes", v->max_size);
 	if (!err)
-		err = tell_left_out(v, v->last, v->last->last_ns, "LEFT OUT: --min-duration",
-				    &v->shorter, "ns", v->min_ns);
+		err = tell_left_out(v, v->last, v->last->last_ns, "LEFT OUT: --min-duration", &v->shorter, "ns",
+				    v->min_ns);
 	return err;
 }
 
@@ -615,8 +604,7 @@ static const struct sink_ops timeline_ops = {
 	.free = timeline_free,
 };
 
-int timeline_open(struct sink **out, const struct timeline_format *format,
-		  const struct sink_options *o, char *error)
+int timeline_open(struct sink **out, const struct timeline_format *format, const struct sink_options *o, char *error)
 {
 	int err = sink_file_open(out, sizeof(struct timeline), &timeline_ops, o, error);
 	struct timeline *v;

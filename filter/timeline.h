@@ -66,8 +66,8 @@ struct timeline {
 	uint64_t reserved; /* bytes kept for what must still be written */
 	struct map tracks; /* (pid, tid) -> struct track */
 	struct track *last;
-	struct map lineages; /* pid -> struct lineage */
-	struct map told;     /* struct code: it has its instant */
+	struct map lineages;  /* pid -> struct lineage */
+	struct map told;      /* struct code: it has its instant */
 	struct map snapshots; /* numbers of those of which something was seen */
 	uint64_t flows;
 	int64_t offset; /* of the sample */
@@ -92,23 +92,18 @@ struct timeline_format {
 	int (*open)(struct timeline *v);
 	/* A slice begins at span->shown. It keeps span->reserved bytes for its end. */
 	int (*begin)(struct timeline *v, struct track *t, struct span *span);
-	int (*end)(struct timeline *v, struct track *t, const struct span *span, uint64_t ns,
-		   uint64_t cycles);
+	int (*end)(struct timeline *v, struct track *t, const struct span *span, uint64_t ns, uint64_t cycles);
 	int (*code)(struct timeline *v, struct track *t, uint64_t ns, const struct code *code);
 	/* A trip from `from` to `ns`: a slice; an instant at `ns` where they are the same. */
-	int (*trip)(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from,
-		    uint64_t ns);
+	int (*trip)(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from, uint64_t ns);
 	/* An instruction ran on t->thread until `ns`. */
-	int (*opcode)(struct timeline *v, struct track *t, const struct running *r, uint64_t ns,
-		      uint64_t cycles);
+	int (*opcode)(struct timeline *v, struct track *t, const struct running *r, uint64_t ns, uint64_t cycles);
 	int (*mark)(struct timeline *v, struct track *t, uint64_t ns, const struct mark *mark);
 	/* span has begun, and goes on from span->from; it is flow number v->flows. */
 	int (*flow)(struct timeline *v, struct track *t, const struct span *span);
-	int (*counter)(struct timeline *v, struct track *t, enum timeline_counter which,
-		       uint64_t ns, uint64_t value);
+	int (*counter)(struct timeline *v, struct track *t, enum timeline_counter which, uint64_t ns, uint64_t value);
 	/* A snapshot, a slice of the track from `from` to `ns`. */
-	int (*snapshot)(struct timeline *v, struct track *t, const struct snapshot *s, uint64_t from,
-			uint64_t ns);
+	int (*snapshot)(struct timeline *v, struct track *t, const struct snapshot *s, uint64_t from, uint64_t ns);
 	/* Either may be NULL. */
 	int (*name)(struct timeline *v, struct track *t, const char *thread, const char *process);
 	int (*finish)(struct timeline *v);
@@ -116,8 +111,7 @@ struct timeline_format {
 };
 
 /* A sink_maker but for the format; uses path, iterations, min_ns, max_size, whole. */
-int timeline_open(struct sink **out, const struct timeline_format *format,
-		  const struct sink_options *o, char *error);
+int timeline_open(struct sink **out, const struct timeline_format *format, const struct sink_options *o, char *error);
 
 /*
  * Room for `size` bytes of an event, for out_commit. NULL: *err says why, TIMELINE_FULL if the file

@@ -19,11 +19,11 @@
 struct span {
 	const struct code *code;
 	uint64_t start_ns, start_cycles; /* as in the sample */
-	uint64_t shown;	    /* on the timeline */
-	uint64_t calls;	    /* activations that it started itself */
-	uint64_t reserved;  /* bytes kept for its end */
-	bool tied;	    /* something else stands at the same time, after its beginning */
-	const struct track *from; /* it goes on from a slice there that began at from_shown; or NULL */
+	uint64_t shown;			 /* on the timeline */
+	uint64_t calls;			 /* activations that it started itself */
+	uint64_t reserved;		 /* bytes kept for its end */
+	bool tied;			 /* something else stands at the same time, after its beginning */
+	const struct track *from;	 /* it goes on from a slice there that began at from_shown; or NULL */
 	uint64_t from_shown;
 };
 
@@ -53,11 +53,11 @@ struct track {
 	struct edge *edges;
 	size_t nedges, edges_size;
 	struct meter meter;
-	struct track *opcodes; /* the thread's other line, of its instructions; NULL: none yet */
-	struct track *thread;  /* whose other line this is; NULL: it is a thread's first */
+	struct track *opcodes;	/* the thread's other line, of its instructions; NULL: none yet */
+	struct track *thread;	/* whose other line this is; NULL: it is a thread's first */
 	struct running running; /* of the other line */
-	struct piece ids; /* of the JSON: pid and tid */
-	void *sequence;	  /* of the protobuf */
+	struct piece ids;	/* of the JSON: pid and tid */
+	void *sequence;		/* of the protobuf */
 };
 
 /* A span that is innermost from now on, beginning at `shown`. NULL: no memory. */

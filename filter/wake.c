@@ -33,8 +33,7 @@ static struct wake *make(struct wakes *w, const struct code *code, int64_t offse
 	return NULL;
 }
 
-int wakes_yield(struct wakes *w, const struct code *code, int64_t offset, const struct track *track,
-		uint64_t shown)
+int wakes_yield(struct wakes *w, const struct code *code, int64_t offset, const struct track *track, uint64_t shown)
 {
 	struct wake *k = find(w, code, offset);
 

@@ -36,8 +36,7 @@ struct wakes {
  * An activation yields at `offset`. track: where its slice is, and `shown` when it begins; NULL if that
  * is not known. 0 or -ENOMEM.
  */
-int wakes_yield(struct wakes *w, const struct code *code, int64_t offset, const struct track *track,
-		uint64_t shown);
+int wakes_yield(struct wakes *w, const struct code *code, int64_t offset, const struct track *track, uint64_t shown);
 
 /* One is resumed, or thrown into, at `offset`. True, and the yield in *from, if that is sure. */
 bool wakes_resume(struct wakes *w, const struct code *code, int64_t offset, struct wake *from);

@@ -15,8 +15,8 @@ static bool is_straight(const struct walk *w, uint32_t i)
 {
 	uint8_t flow = w->nodes[i].flow;
 
-	return (flow == FLOW_NEXT || flow == FLOW_PROLOGUE || flow == FLOW_RESUME) &&
-	       i + 1 < w->n && w->nodes[i + 1].base != w->dispatch->not_taken;
+	return (flow == FLOW_NEXT || flow == FLOW_PROLOGUE || flow == FLOW_RESUME) && i + 1 < w->n &&
+	       w->nodes[i + 1].base != w->dispatch->not_taken;
 }
 
 /* What follows the place, if each of it begins by another opcode. */

@@ -21,7 +21,7 @@ struct walk {
 	const struct dispatch *dispatch;
 	uint32_t n;
 	struct walk_node {
-		uint32_t jump; /* place of the target, WALK_NOWHERE: none */
+		uint32_t jump;		 /* place of the target, WALK_NOWHERE: none */
 		uint32_t to[WALK_AHEAD]; /* the places that may be dispatched next, where that opcode tells which */
 		uint32_t offset;
 		uint8_t ahead[WALK_AHEAD]; /* base opcodes there; 0: none. All are 0 where one is at two places */

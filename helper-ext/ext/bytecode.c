@@ -43,8 +43,8 @@ static long jump_target(const struct opcode_tables *ops, uint8_t op, Py_ssize_t 
 	return 2 * (i + 1 + ops->caches[op] + ops->jump[op] * arg);
 }
 
-static long write_instructions(const struct opcode_tables *ops, PyObject *bytes,
-			       struct line_walk *lines, struct text *t)
+static long write_instructions(const struct opcode_tables *ops, PyObject *bytes, struct line_walk *lines,
+			       struct text *t)
 {
 	const uint8_t *units = (const uint8_t *)PyBytes_AS_STRING(bytes);
 	Py_ssize_t n = PyBytes_GET_SIZE(bytes) / 2;

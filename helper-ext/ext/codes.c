@@ -64,8 +64,7 @@ static void write_opcodes(const char *kind, uint32_t id, PyCodeObject *code, con
 {
 	struct text t = { 0 };
 
-	text_printf(&t, "{\"kind\":\"%s\",\"id\":%u,\"reason\":\"%s\",\"opcodes\":", kind, id,
-		    reason);
+	text_printf(&t, "{\"kind\":\"%s\",\"id\":%u,\"reason\":\"%s\",\"opcodes\":", kind, id, reason);
 	if (bytecode_specialized(&codes_setup.ops, code, &t)) {
 		text_add(&t, "}", 1);
 		table_write(&t);
@@ -163,8 +162,7 @@ static long write_code(uint32_t id, PyCodeObject *code, bool excluded)
 	}
 	if (excluded)
 		text_printf(&t, ",\"excluded\":true");
-	text_printf(&t, ",\"firstlineno\":%d,\"address\":\"%p\"", code->co_firstlineno,
-		    (void *)code);
+	text_printf(&t, ",\"firstlineno\":%d,\"address\":\"%p\"", code->co_firstlineno, (void *)code);
 	text_printf(&t, ",\"units\":%zd,\"instructions\":", Py_SIZE(code));
 	last_line = bytecode_instructions(&codes_setup.ops, code, &t);
 	text_add(&t, "}", 1);
@@ -191,7 +189,10 @@ static uint64_t add(struct codes *c, PyCodeObject *code, uint64_t triggers, bool
 	uint32_t id = table_next_id();
 	uint64_t value;
 
-	if (!id || entry_set(id, (struct entry){ .code = code, .interpreter = c->interpreter, .traced = wanted, .triggers = triggers }))
+	if (!id ||
+	    entry_set(id,
+		      (struct entry){
+			      .code = code, .interpreter = c->interpreter, .traced = wanted, .triggers = triggers }))
 		return CODE_NO_ID;
 	/* Recovery of opcodes has to see what is called and left, wanted or not (docs/opcodes.md). */
 	value = wanted || codes_setup.flow.wanted ? introduce(id, code, !wanted) : id | CODE_FILTERED;

@@ -36,7 +36,6 @@ PyObject *collector_event(struct collector *c, struct codes *codes, PyObject *ar
 		Py_RETURN_NONE;
 	l = lane_open(codes->interpreter, codes->view, codes->window, 1);
 	if (l)
-		lane_write(l, marker_head(*phase == 's' && phase[2] == 'a' ? OP_PY_START : OP_PY_RETURN, 0) |
-				      value);
+		lane_write(l, marker_head(*phase == 's' && phase[2] == 'a' ? OP_PY_START : OP_PY_RETURN, 0) | value);
 	Py_RETURN_NONE;
 }

@@ -57,9 +57,8 @@ static PyObject *core_ask(PyObject *module, PyObject *arg)
 	Py_DECREF(dir);
 	if (err)
 		return setup_error(err);
-	return Py_BuildValue("IIIKI(KKK)", c.nrecords, c.wait_ms, c.recorder_pid,
-			     (unsigned long long)c.tsc_hz, c.flight,
-			     (unsigned long long)c.duty.start_ns, (unsigned long long)c.duty.window_ns,
+	return Py_BuildValue("IIIKI(KKK)", c.nrecords, c.wait_ms, c.recorder_pid, (unsigned long long)c.tsc_hz,
+			     c.flight, (unsigned long long)c.duty.start_ns, (unsigned long long)c.duty.window_ns,
 			     (unsigned long long)c.duty.period_ns);
 }
 
@@ -104,11 +103,9 @@ static PyObject *core_processor(PyObject *module, PyObject *arg)
 		return NULL;
 	processor_look(&p, PyBytes_GET_SIZE(pmu) ? PyBytes_AS_STRING(pmu) : PROCESSOR_PT_PMU);
 	Py_DECREF(pmu);
-	return Py_BuildValue("{sOsOsOsOsK}", "pt", p.pt ? Py_True : Py_False, "ptwrite",
-			     p.ptwrite ? Py_True : Py_False, "kernel",
-			     p.kernel ? Py_True : Py_False, "kernel_ptwrite",
-			     p.kernel_ptwrite ? Py_True : Py_False, "tsc_hz",
-			     (unsigned long long)p.tsc_hz);
+	return Py_BuildValue("{sOsOsOsOsK}", "pt", p.pt ? Py_True : Py_False, "ptwrite", p.ptwrite ? Py_True : Py_False,
+			     "kernel", p.kernel ? Py_True : Py_False, "kernel_ptwrite",
+			     p.kernel_ptwrite ? Py_True : Py_False, "tsc_hz", (unsigned long long)p.tsc_hz);
 }
 
 /* choose(backend): for callback() and begin() to come; only where join() said True. */
@@ -144,8 +141,7 @@ static void deserted(void)
 	_PyEval_AddPendingCall(PyInterpreterState_Get(), stop_tracing, NULL, 0);
 }
 
-static int begin(struct state *state, const char *dir, const struct ring_config *c,
-		 PyObject *header, bool guest)
+static int begin(struct state *state, const char *dir, const struct ring_config *c, PyObject *header, bool guest)
 {
 	struct text all = { 0 }, common = { 0 };
 	int err;
@@ -173,9 +169,9 @@ static PyObject *core_begin(PyObject *module, PyObject *args)
 	PyObject *dir, *header;
 	int err, guest;
 
-	if (!PyArg_ParseTuple(args, "O&(IIIKI(KKK))O!p", PyUnicode_FSConverter, &dir, &c.nrecords,
-			      &c.wait_ms, &c.recorder_pid, &tsc_hz, &c.flight, &duty[0], &duty[1],
-			      &duty[2], &PyDict_Type, &header, &guest))
+	if (!PyArg_ParseTuple(args, "O&(IIIKI(KKK))O!p", PyUnicode_FSConverter, &dir, &c.nrecords, &c.wait_ms,
+			      &c.recorder_pid, &tsc_hz, &c.flight, &duty[0], &duty[1], &duty[2], &PyDict_Type, &header,
+			      &guest))
 		return NULL;
 	c.tsc_hz = tsc_hz;
 	c.duty = (struct ring_duty){ duty[0], duty[1], duty[2] };
@@ -304,8 +300,7 @@ static PyObject *core_measure(PyObject *module, PyObject *args)
 	Py_XDECREF(result);
 	if (failed)
 		return NULL;
-	return Py_BuildValue("KK", (unsigned long long)(ended - began),
-			     (unsigned long long)markers);
+	return Py_BuildValue("KK", (unsigned long long)(ended - began), (unsigned long long)markers);
 }
 
 static PyObject *core_collector(PyObject *module, PyObject *args)
@@ -341,13 +336,10 @@ static PyMethodDef methods[] = {
 
 static int add_numbers(PyObject *module)
 {
-	return PyModule_AddIntMacro(module, BACKEND_SOFTWARE) ||
-	       PyModule_AddIntMacro(module, BACKEND_PTWRITE) ||
-	       PyModule_AddIntMacro(module, BACKEND_EMULATED) ||
-	       PyModule_AddIntMacro(module, EMIT_OFFSET) ||
+	return PyModule_AddIntMacro(module, BACKEND_SOFTWARE) || PyModule_AddIntMacro(module, BACKEND_PTWRITE) ||
+	       PyModule_AddIntMacro(module, BACKEND_EMULATED) || PyModule_AddIntMacro(module, EMIT_OFFSET) ||
 	       PyModule_AddIntMacro(module, EMIT_LINE) || PyModule_AddIntMacro(module, EMIT_DEST) ||
-	       PyModule_AddIntMacro(module, EMIT_BACKWARD) ||
-	       PyModule_AddIntMacro(module, EMIT_DOUBTFUL);
+	       PyModule_AddIntMacro(module, EMIT_BACKWARD) || PyModule_AddIntMacro(module, EMIT_DOUBTFUL);
 }
 
 /* ops: {event name: marker op}; far: names of the events whose marker holds a destination. */
@@ -368,13 +360,11 @@ static int add_events(PyObject *module)
 		PyObject *name = PyUnicode_FromString(rows[i].name);
 		PyObject *op = PyLong_FromLong(rows[i].op);
 
-		err = !name || !op || PyDict_SetItem(ops, name, op) ||
-		      (rows[i].far && PyList_Append(far, name));
+		err = !name || !op || PyDict_SetItem(ops, name, op) || (rows[i].far && PyList_Append(far, name));
 		Py_XDECREF(name);
 		Py_XDECREF(op);
 	}
-	err = err || PyModule_AddObjectRef(module, "ops", ops) ||
-	      PyModule_AddObjectRef(module, "far", far);
+	err = err || PyModule_AddObjectRef(module, "ops", ops) || PyModule_AddObjectRef(module, "far", far);
 	Py_XDECREF(ops);
 	Py_XDECREF(far);
 	return err;
@@ -385,8 +375,7 @@ static int core_exec(PyObject *module)
 	struct state *state = state_of(module);
 
 	state->callback = (PyTypeObject *)PyType_FromModuleAndSpec(module, &emit_spec, NULL);
-	if (!state->callback || codes_open(&state->codes) || add_numbers(module) ||
-	    add_events(module))
+	if (!state->callback || codes_open(&state->codes) || add_numbers(module) || add_events(module))
 		return -1;
 	return 0;
 }

@@ -57,9 +57,8 @@ static bool is_table(const uint64_t *table, const bool *used, int unused)
  * Pointers into code in a row; a table may begin wherever 256 of them follow. Whole segments are read,
  * whatever is between their variables: AddressSanitizer must not mind.
  */
-__attribute__((no_sanitize_address))
-static size_t search(const struct image *image, const struct range *in, const bool *used, int unused,
-		     const uint64_t **found)
+__attribute__((no_sanitize_address)) static size_t search(const struct image *image, const struct range *in,
+							  const bool *used, int unused, const uint64_t **found)
 {
 	const uint64_t *p = (const uint64_t *)((in->start + 7) & ~7ull);
 	const uint64_t *end = (const uint64_t *)(in->end & ~7ull);
@@ -192,13 +191,11 @@ static int find_functions(struct dispatch *d, const struct image *image, char *e
 static bool find_again(struct dispatch *d)
 {
 	for (size_t i = 0; i < d->ncode; i++)
-		d->nagain += sites_find(&d->code[i], d->again + d->nagain,
-					DISPATCH_SITES - d->nagain);
+		d->nagain += sites_find(&d->code[i], d->again + d->nagain, DISPATCH_SITES - d->nagain);
 	return d->nagain < DISPATCH_SITES;
 }
 
-int dispatch_find(struct dispatch *d, const struct image *image, const bool used[DISPATCH_OPCODES],
-		  char *error)
+int dispatch_find(struct dispatch *d, const struct image *image, const bool used[DISPATCH_OPCODES], char *error)
 {
 	const bool *free_number = memchr(used, false, DISPATCH_OPCODES);
 	const uint64_t *table = NULL;

@@ -26,7 +26,7 @@ struct dispatch {
 	uint64_t unused;		    /* what the numbers that are no opcode share */
 	/* The functions that hold the handlers; where each is one, what they jump to and what calls the first. Ascending. */
 	struct range code[DISPATCH_RANGES];
-	size_t ncode;			    /* 0: the object does not tell where functions end */
+	size_t ncode; /* 0: the object does not tell where functions end */
 	/* Return addresses in handlers behind which the same instruction is dispatched again: it
 	 * was just specialized. Ascending. */
 	uint64_t again[DISPATCH_SITES];
@@ -39,7 +39,6 @@ struct dispatch {
  * or -ENOTSUP: handlers are in many functions in no known way, or -E2BIG: there is no end of what belongs to them. Then
  * error[DISPATCH_ERROR] holds the reason in one line.
  */
-int dispatch_find(struct dispatch *d, const struct image *image, const bool used[DISPATCH_OPCODES],
-		  char *error);
+int dispatch_find(struct dispatch *d, const struct image *image, const bool used[DISPATCH_OPCODES], char *error);
 
 #endif

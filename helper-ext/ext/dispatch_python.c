@@ -37,9 +37,8 @@ static PyObject *ranges(const struct range *list, size_t n)
 static PyObject *describe(const struct dispatch *d, const struct image *image)
 {
 	return Py_BuildValue("{s:s,s:N,s:K,s:N,s:N}", "object", image->name, "targets",
-			     addresses(d->targets, DISPATCH_OPCODES), "unused",
-			     (unsigned long long)d->unused, "code", ranges(d->code, d->ncode),
-			     "again", addresses(d->again, d->nagain));
+			     addresses(d->targets, DISPATCH_OPCODES), "unused", (unsigned long long)d->unused, "code",
+			     ranges(d->code, d->ncode), "again", addresses(d->again, d->nagain));
 }
 
 PyObject *dispatch_python(PyObject *module, PyObject *used)

@@ -126,8 +126,7 @@ static bool mark(struct walk *w, uint8_t *bits)
 	return any;
 }
 
-uint8_t *doubtful_find(const struct opcode_tables *ops, const struct flow_tables *flow,
-		       PyCodeObject *code)
+uint8_t *doubtful_find(const struct opcode_tables *ops, const struct flow_tables *flow, PyCodeObject *code)
 {
 	PyObject *bytes = PyCode_GetCode(code);
 	struct walk w = { .ops = ops, .flow = flow };

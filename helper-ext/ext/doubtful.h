@@ -24,8 +24,7 @@ struct flow_tables {
 };
 
 /* A bit for each code unit: set at the branches in doubt. NULL: none are, or no memory. free() it. */
-uint8_t *doubtful_find(const struct opcode_tables *ops, const struct flow_tables *flow,
-		       PyCodeObject *code);
+uint8_t *doubtful_find(const struct opcode_tables *ops, const struct flow_tables *flow, PyCodeObject *code);
 
 static inline bool doubtful_at(const uint8_t *bits, uint32_t unit)
 {

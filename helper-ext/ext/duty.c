@@ -92,8 +92,7 @@ static void close_window(struct part *p)
 	uint64_t late = now > end ? now - end : 0;
 
 	set_events(p, 0);
-	lanes_shut(p->codes->interpreter,
-		   tsc - (uint64_t)((double)late * (double)rings_config()->tsc_hz / 1e9));
+	lanes_shut(p->codes->interpreter, tsc - (uint64_t)((double)late * (double)rings_config()->tsc_hz / 1e9));
 	tell_window(p, begin > p->since ? begin : p->since, now - late);
 	p->codes->window = LANE_SHUT;
 	p->window = 0;
@@ -128,8 +127,7 @@ static void ask_all(void)
 {
 	process_lock();
 	for (struct part *p = parts; p; p = p->next)
-		if (!atomic_exchange(&p->asked, true) &&
-		    _PyEval_AddPendingCall(p->interpreter, edge, NULL, 0))
+		if (!atomic_exchange(&p->asked, true) && _PyEval_AddPendingCall(p->interpreter, edge, NULL, 0))
 			atomic_store(&p->asked, false);
 	process_unlock();
 }

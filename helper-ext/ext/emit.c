@@ -45,8 +45,7 @@ static struct place place_exactly(enum emit_shape shape, PyObject *const *args)
 	return (struct place){ at / 2, (int32_t)((uint32_t)PyLong_AsLong(args[2]) / 2 - at / 2) };
 }
 
-static void put_event(struct lane *l, struct callback *cb, uint64_t value, struct place at,
-		      bool wide)
+static void put_event(struct lane *l, struct callback *cb, uint64_t value, struct place at, bool wide)
 {
 	if (wide)
 		lane_write(l, place_wide(at));
@@ -116,8 +115,7 @@ static emitters *const emitters_of[BACKENDS] = {
 };
 
 /* Not the hot path's: mode opcodes alone, and most branches but once. */
-static PyObject *emit_doubtful(PyObject *self, PyObject *const *args, size_t nargsf,
-			       PyObject *kwnames)
+static PyObject *emit_doubtful(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
 	struct callback *cb = (struct callback *)self;
 	uint64_t value = codes_peek(args[0], cb->direct);
@@ -141,8 +139,7 @@ static vectorcallfunc emitter(enum marker_op op, enum lane_view view, enum emit_
 	return (*table)[view][shape];
 }
 
-PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op,
-		   enum emit_shape shape, PyObject *disable)
+PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op, enum emit_shape shape, PyObject *disable)
 {
 	struct callback *cb = (struct callback *)type->tp_alloc(type, 0);
 

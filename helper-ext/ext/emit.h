@@ -27,7 +27,7 @@ extern PyType_Spec emit_spec;
  * A callback for marker op `op`; codes is borrowed and outlives it. `disable` is what it returns at
  * locations it wants to hear of no more: sys.monitoring.DISABLE, or None where that is not allowed.
  */
-PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op,
-		   enum emit_shape shape, PyObject *disable);
+PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op, enum emit_shape shape,
+		   PyObject *disable);
 
 #endif

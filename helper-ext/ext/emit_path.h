@@ -57,16 +57,15 @@ PyObject *emit_slowly(struct callback *cb, PyObject *const *args) __attribute__(
  * `plain` is the case of nearly every program: the interpreter that traced first in the process,
  * and the first slot of co_extra. It has neither a slot number nor an interpreter to compare.
  */
-static inline __attribute__((always_inline)) PyObject *
-emit(struct callback *cb, PyObject *const *args, uint64_t place, bool far, bool plain, put_fn put)
+static inline __attribute__((always_inline)) PyObject *emit(struct callback *cb, PyObject *const *args, uint64_t place,
+							    bool far, bool plain, put_fn put)
 {
 	uint64_t value = plain ? codes_peek_first(args[0]) : codes_peek(args[0], cb->direct);
 	const struct cursor *c = &lane_cursor[plain ? LANE_FIRST : LANE_OTHERS];
 	uint64_t head = cursor_head(c);
 	PyObject *none = Py_None;
 
-	if (unlikely(value < CODE_READY || head >= c->limit || far ||
-		     (!plain && c->interpreter != cb->interpreter)))
+	if (unlikely(value < CODE_READY || head >= c->limit || far || (!plain && c->interpreter != cb->interpreter)))
 		return emit_slowly(cb, args);
 	__asm__ volatile("" : "+r"(none)); /* loaded now, not behind RDTSC (lane_put) */
 	put(c, head, cb->head | value | place);
@@ -83,9 +82,8 @@ static inline uint32_t number(PyObject *n)
 }
 
 /* Where it was, in the bits of the word. Offsets are bytes and even: half of them are code units. */
-static inline __attribute__((always_inline)) PyObject *
-emit_shape(struct callback *cb, PyObject *const *args, enum emit_shape shape, bool plain,
-	   put_fn put)
+static inline __attribute__((always_inline)) PyObject *emit_shape(struct callback *cb, PyObject *const *args,
+								  enum emit_shape shape, bool plain, put_fn put)
 {
 	uint32_t first = number(args[1]), dist;
 	uint64_t place = (uint64_t)first << (MARKER_OFFSET_SHIFT - 1);
@@ -111,23 +109,22 @@ emit_shape(struct callback *cb, PyObject *const *args, enum emit_shape shape, bo
 }
 
 /* As few cache lines of code as can be. */
-#define EMITTER(name, shape, plain, put)                                                           \
-	static PyObject *name(PyObject *self, PyObject *const *args, size_t nargsf,                \
-			      PyObject *kwnames)                                                   \
-	{                                                                                          \
-		return emit_shape((struct callback *)self, args, shape, plain, put);               \
+#define EMITTER(name, shape, plain, put) \
+	static PyObject *name(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) \
+	{ \
+		return emit_shape((struct callback *)self, args, shape, plain, put); \
 	}
 
 /* The callables of a backend, `table`, whose words go out by `put`; these three are there already. */
-#define EMITTERS(table, plain_offset, plain_dest, plain_backward, put)                             \
-	EMITTER(plain_line, EMIT_LINE, true, put)                                                  \
-	EMITTER(any_offset, EMIT_OFFSET, false, put)                                               \
-	EMITTER(any_line, EMIT_LINE, false, put)                                                   \
-	EMITTER(any_dest, EMIT_DEST, false, put)                                                   \
-	EMITTER(any_backward, EMIT_BACKWARD, false, put)                                           \
-	emitters table = {                                                                         \
-		[LANE_FIRST] = { plain_offset, plain_line, plain_dest, plain_backward },           \
-		[LANE_OTHERS] = { any_offset, any_line, any_dest, any_backward },                  \
+#define EMITTERS(table, plain_offset, plain_dest, plain_backward, put) \
+	EMITTER(plain_line, EMIT_LINE, true, put) \
+	EMITTER(any_offset, EMIT_OFFSET, false, put) \
+	EMITTER(any_line, EMIT_LINE, false, put) \
+	EMITTER(any_dest, EMIT_DEST, false, put) \
+	EMITTER(any_backward, EMIT_BACKWARD, false, put) \
+	emitters table = { \
+		[LANE_FIRST] = { plain_offset, plain_line, plain_dest, plain_backward }, \
+		[LANE_OTHERS] = { any_offset, any_line, any_dest, any_backward }, \
 	}
 
 #endif

@@ -18,16 +18,15 @@
  * The place in a word, of a number as in emit_path.h: 32 bits, enough for what a ready id allows. To multiply as
  * it is loaded is one instruction less than to shift.
  */
-#define PLACE(place, n)                                                                            \
-	__asm__ volatile("imull %2, %1, %k0"                                                       \
-			 : "=a"(place)                                                             \
-			 : "m"(((PyLongObject *)(n))->long_value.ob_digit[0]),                     \
-			   "i"(1 << (MARKER_OFFSET_SHIFT - 1))                                     \
+#define PLACE(place, n) \
+	__asm__ volatile("imull %2, %1, %k0" \
+			 : "=a"(place) \
+			 : "m"(((PyLongObject *)(n))->long_value.ob_digit[0]), "i"(1 << (MARKER_OFFSET_SHIFT - 1)) \
 			 : "cc")
 
 /* lane_put() of a record that is known already. */
-static inline __attribute__((always_inline)) PyObject *
-put_at(struct ring_record *r, _Atomic uint64_t *published, uint64_t word)
+static inline __attribute__((always_inline)) PyObject *put_at(struct ring_record *r, _Atomic uint64_t *published,
+							      uint64_t word)
 {
 	PyObject *none = Py_None;
 
@@ -50,8 +49,7 @@ static inline __attribute__((always_inline)) uint32_t distance(PyObject *n, PyOb
 }
 
 /* An event's, and if `far` is not 0 a destination's: from this distance + DIST_MAX on it is rare. */
-static inline __attribute__((always_inline)) PyObject *
-emit_place(PyObject *self, PyObject *const *args, uint32_t far)
+static inline __attribute__((always_inline)) PyObject *emit_place(PyObject *self, PyObject *const *args, uint32_t far)
 {
 	struct callback *cb = (struct callback *)self;
 	const struct cursor *c = &lane_cursor[LANE_FIRST];
@@ -110,17 +108,17 @@ PATH PyObject *emit_backward(PyObject *self, PyObject *const *args, size_t nargs
 
 #ifdef EMIT_INSTRUCTION
 /* A rare way and the other: both are given all that there is, in the registers of a call. RDX, which RDTSC overwrites, has `n`. */
-typedef PyObject *(*way_fn)(struct callback *cb, PyObject *const *args, PyObject *n,
-			    uint64_t word, struct ring_record *r, _Atomic uint64_t *published);
+typedef PyObject *(*way_fn)(struct callback *cb, PyObject *const *args, PyObject *n, uint64_t word,
+			    struct ring_record *r, _Atomic uint64_t *published);
 
-PATH static PyObject *way_hot(struct callback *cb, PyObject *const *args, PyObject *n,
-			      uint64_t word, struct ring_record *r, _Atomic uint64_t *published)
+PATH static PyObject *way_hot(struct callback *cb, PyObject *const *args, PyObject *n, uint64_t word,
+			      struct ring_record *r, _Atomic uint64_t *published)
 {
 	return put_at(r, published, word);
 }
 
-static PyObject *way_rare(struct callback *cb, PyObject *const *args, PyObject *n, uint64_t word,
-			  struct ring_record *r, _Atomic uint64_t *published)
+static PyObject *way_rare(struct callback *cb, PyObject *const *args, PyObject *n, uint64_t word, struct ring_record *r,
+			  _Atomic uint64_t *published)
 {
 	return emit_slowly(cb, args);
 }
@@ -129,8 +127,7 @@ static PyObject *way_rare(struct callback *cb, PyObject *const *args, PyObject *
  * The same without a conditional branch: the way is a pointer, chosen by CMOV. Of code that has no array yet
  * the id is that of `nothing`; the rare way asks neither for word nor for record.
  */
-PATH PyObject *emit_instruction(PyObject *self, PyObject *const *args, size_t nargsf,
-				PyObject *kwnames)
+PATH PyObject *emit_instruction(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
 	static const struct code_extra nothing = { .values = { 0 } };
 	struct callback *cb = (struct callback *)self;

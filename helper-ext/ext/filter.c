@@ -66,8 +66,7 @@ bool filter_is(const char *pattern, const char *file, const char *module)
 static bool any_matches(const struct patterns *p, const char *file, const char *module)
 {
 	for (size_t i = 0; i < p->n; i++) {
-		if (is_glob(p->v[i]) ? glob_matches(p->v[i], file)
-				     : module && module_matches(p->v[i], module))
+		if (is_glob(p->v[i]) ? glob_matches(p->v[i], file) : module && module_matches(p->v[i], module))
 			return true;
 	}
 	return false;

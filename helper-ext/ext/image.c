@@ -117,7 +117,7 @@ bool image_function(const struct image *image, uint64_t address, struct range *f
 		return false;
 	row = last_at_or_before(h, (int64_t)(address - (uint64_t)h));
 	return row &&
-	       read_description((const uint8_t *)h + row->description,
-				(uint64_t)h + (int64_t)row->function, function) &&
+	       read_description((const uint8_t *)h + row->description, (uint64_t)h + (int64_t)row->function,
+				function) &&
 	       address < function->end;
 }

@@ -20,7 +20,7 @@ struct range {
 #define IMAGE_SEGMENTS 16
 
 struct image {
-	const char *name; /* path; "" for the program itself; the loader's */
+	const char *name;		   /* path; "" for the program itself; the loader's */
 	struct range text[IMAGE_SEGMENTS]; /* executable */
 	size_t ntext;
 	struct range data[IMAGE_SEGMENTS]; /* readable, executable ones too, as far as in the file */

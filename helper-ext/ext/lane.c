@@ -30,7 +30,10 @@
 #define NO_INTERPRETER UINT64_MAX
 
 static _Atomic uint64_t nothing_written;
-#define CURSOR_FULL { .head = &nothing_written, .limit = 0, .interpreter = NO_INTERPRETER }
+#define CURSOR_FULL \
+	{ \
+		.head = &nothing_written, .limit = 0, .interpreter = NO_INTERPRETER \
+	}
 _Thread_local struct cursor lane_cursor[LANE_VIEWS] = { CURSOR_FULL, CURSOR_FULL };
 static _Thread_local struct lane *lane_own __attribute__((tls_model("initial-exec")));
 
@@ -368,7 +371,8 @@ static void lane_preface(struct lane *l, uint64_t interpreter, uint32_t window)
 	}
 	if (l->at.interpreter != interpreter) {
 		if (l->ring)
-			atomic_store_explicit(&l->ring->hello, ring_hello(lane_words(l), interpreter), memory_order_relaxed);
+			atomic_store_explicit(&l->ring->hello, ring_hello(lane_words(l), interpreter),
+					      memory_order_relaxed);
 		lane_write(l, marker_hello(0, (uint32_t)interpreter));
 		l->at.interpreter = interpreter;
 	}
@@ -386,8 +390,7 @@ static void tell_deserted(const struct lane *l)
 		lanes.deserted();
 }
 
-struct lane *lane_open(uint64_t interpreter, enum lane_view view, uint32_t window,
-		       unsigned int words)
+struct lane *lane_open(uint64_t interpreter, enum lane_view view, uint32_t window, unsigned int words)
 {
 	struct lane *l;
 

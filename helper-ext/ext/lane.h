@@ -35,7 +35,7 @@ struct cursor {
 
 struct lane {
 	struct cursor at;
-	struct cursor *shown; /* the thread's lane_cursor */
+	struct cursor *shown;	/* the thread's lane_cursor */
 	_Atomic uint64_t count; /* head without a ring */
 
 	struct ring *ring; /* NULL: none (yet, any more) */
@@ -47,8 +47,8 @@ struct lane {
 	uint64_t refusals; /* vain attempts to get a ring */
 	uint32_t tid;
 	uint32_t window; /* of a duty cycle that its newest words are in; LANE_ALWAYS: of none */
-	bool announce; /* the ring is second-hand: RING_THREAD comes first */
-	bool named;    /* the thread's name is in the code table */
+	bool announce;	 /* the ring is second-hand: RING_THREAD comes first */
+	bool named;	 /* the thread's name is in the code table */
 	struct lane *next, **link;
 };
 
@@ -133,8 +133,7 @@ void lane_write(struct lane *l, uint64_t word);
  * before them: a ring, SNAPSHOT of `window`, LOST, HELLO of `interpreter`. NULL: no room, and the
  * words are counted as lost; or LANE_SHUT: late events of the window before, which nobody asked for.
  */
-struct lane *lane_open(uint64_t interpreter, enum lane_view view, uint32_t window,
-		       unsigned int words);
+struct lane *lane_open(uint64_t interpreter, enum lane_view view, uint32_t window, unsigned int words);
 
 /*
  * The interpreter's window was over at `tsc`, or its first one is still to come: its lanes end their

@@ -11,7 +11,6 @@
 #include <Python.h>
 
 /* flags 0: any thread may run it. Not 0: the queue, which is the program's too, is full. */
-int _PyEval_AddPendingCall(PyInterpreterState *interp, int (*function)(void *), void *arg,
-			   int flags);
+int _PyEval_AddPendingCall(PyInterpreterState *interp, int (*function)(void *), void *arg, int flags);
 
 #endif

@@ -67,8 +67,7 @@ static uint64_t kernel_tsc_hz(void)
 	page = mmap(NULL, (size_t)getpagesize(), PROT_READ, MAP_SHARED, fd, 0);
 	if (page != MAP_FAILED) {
 		if (page->cap_user_time && page->time_mult)
-			hz = (uint64_t)(((unsigned __int128)NSEC_PER_SEC << page->time_shift) /
-					page->time_mult);
+			hz = (uint64_t)(((unsigned __int128)NSEC_PER_SEC << page->time_shift) / page->time_mult);
 		munmap(page, (size_t)getpagesize());
 	}
 	close(fd);

@@ -27,7 +27,6 @@ void processor_look(struct processor *p, const char *pmu);
  * instruction, which user space can neither trap nor answer. It is how an emulator of Intel PT
  * tells of itself. regs: EAX, EBX, ECX, EDX.
  */
-void ocular_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
-	__attribute__((weak, visibility("default")));
+void ocular_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t regs[4]) __attribute__((weak, visibility("default")));
 
 #endif

@@ -49,8 +49,7 @@ static int open_connection(const char *dir, int flags, time_t patience)
 	return err ? err : sock;
 }
 
-static int send_message(int sock, struct ring_message *msg, int memfd, const char *text,
-			size_t length)
+static int send_message(int sock, struct ring_message *msg, int memfd, const char *text, size_t length)
 {
 	union {
 		char buf[CMSG_SPACE(sizeof(int))];
@@ -86,8 +85,7 @@ static int receive_config(int sock, struct ring_config *config)
 	return config->error;
 }
 
-static int exchange(const char *dir, struct ring_message *msg, int memfd, time_t patience,
-		    struct ring_config *config)
+static int exchange(const char *dir, struct ring_message *msg, int memfd, time_t patience, struct ring_config *config)
 {
 	int err, sock = open_connection(dir, 0, patience);
 
@@ -121,8 +119,7 @@ int recorder_add(const char *dir, uint32_t tid, int memfd)
 
 int recorder_snapshot(const char *dir, uint64_t tsc, const char *text, size_t length)
 {
-	struct ring_message msg = { RING_MAGIC, RING_VERSION, RING_SNAPSHOT,
-				    (uint32_t)syscall(SYS_gettid), tsc };
+	struct ring_message msg = { RING_MAGIC, RING_VERSION, RING_SNAPSHOT, (uint32_t)syscall(SYS_gettid), tsc };
 	int err, sock = open_connection(dir, SOCK_NONBLOCK, 0);
 
 	if (sock < 0)

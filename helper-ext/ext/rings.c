@@ -90,8 +90,7 @@ uint64_t rings_head(const struct ring *r)
 
 uint32_t rings_room(struct ring *r)
 {
-	return (uint32_t)(atomic_load_explicit(&r->tail, memory_order_acquire) + r->nrecords -
-			  rings_head(r));
+	return (uint32_t)(atomic_load_explicit(&r->tail, memory_order_acquire) + r->nrecords - rings_head(r));
 }
 
 bool rings_deserted(struct ring *r)

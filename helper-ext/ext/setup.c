@@ -43,8 +43,7 @@ PyObject *setup_filter(PyObject *module, PyObject *args)
 	PyObject *include, *exclude, *own;
 	int err;
 
-	if (!PyArg_ParseTuple(args, "O!O!O!", &PyTuple_Type, &include, &PyTuple_Type, &exclude,
-			      &PyTuple_Type, &own))
+	if (!PyArg_ParseTuple(args, "O!O!O!", &PyTuple_Type, &include, &PyTuple_Type, &exclude, &PyTuple_Type, &own))
 		return NULL;
 	err = set_patterns(&f->include, include);
 	err = err ? err : set_patterns(&f->exclude, exclude);

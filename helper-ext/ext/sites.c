@@ -10,9 +10,9 @@
 
 #include "sites.h"
 
-#define CALL_SIZE    5
-#define STEPS_MAX    12 /* instructions between call and jump: 3 to 8 were seen */
-#define LONGEST	     16
+#define CALL_SIZE 5
+#define STEPS_MAX 12 /* instructions between call and jump: 3 to 8 were seen */
+#define LONGEST	  16
 
 enum kind {
 	OTHER,	   /* not of the pattern */
@@ -55,13 +55,33 @@ static bool is_memory(uint8_t modrm)
 static int immediate_of(uint8_t op)
 {
 	switch (op) {
-	case 0x01: case 0x03: case 0x09: case 0x0b: case 0x21: case 0x23: case 0x29: case 0x2b:
-	case 0x31: case 0x33: case 0x39: case 0x3b: case 0x63: case 0x85: case 0x88: case 0x89:
-	case 0x8b: case 0x8d: case 0xd1: case 0xd3:
+	case 0x01:
+	case 0x03:
+	case 0x09:
+	case 0x0b:
+	case 0x21:
+	case 0x23:
+	case 0x29:
+	case 0x2b:
+	case 0x31:
+	case 0x33:
+	case 0x39:
+	case 0x3b:
+	case 0x63:
+	case 0x85:
+	case 0x88:
+	case 0x89:
+	case 0x8b:
+	case 0x8d:
+	case 0xd1:
+	case 0xd3:
 		return 0;
-	case 0x83: case 0xc1: case 0xc6:
+	case 0x83:
+	case 0xc1:
+	case 0xc6:
 		return 1;
-	case 0x81: case 0xc7:
+	case 0x81:
+	case 0xc7:
 		return 4;
 	default:
 		return -1;

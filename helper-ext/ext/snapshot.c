@@ -8,7 +8,7 @@
 #include "snapshot.h"
 #include "text.h"
 
-#define STACK_MAX 40  /* frames told, innermost first */
+#define STACK_MAX 40 /* frames told, innermost first */
 #define LABEL_MAX 200
 #define DATA_MAX  (RING_TEXT_MAX / 2) /* about so many bytes */
 
@@ -35,8 +35,8 @@ bool snapshot_listening(void)
 
 static bool has_json(PyObject *v)
 {
-	return v == Py_None || PyUnicode_Check(v) || PyLong_Check(v) || PyFloat_Check(v) ||
-	       PyList_Check(v) || PyTuple_Check(v) || PyDict_Check(v);
+	return v == Py_None || PyUnicode_Check(v) || PyLong_Check(v) || PyFloat_Check(v) || PyList_Check(v) ||
+	       PyTuple_Check(v) || PyDict_Check(v);
 }
 
 /* A value of the user's. repr() runs the user's code and may fail: then null. */
@@ -133,8 +133,7 @@ static Py_ssize_t find_label(PyObject *names, Py_ssize_t given)
 	return i;
 }
 
-static __attribute__((noinline, cold)) PyObject *take(PyObject *const *args, Py_ssize_t nargs,
-						      PyObject *names)
+static __attribute__((noinline, cold)) PyObject *take(PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
 	uint64_t tsc = __rdtsc();
 	Py_ssize_t given = names ? PyTuple_GET_SIZE(names) : 0;
@@ -147,8 +146,7 @@ static __attribute__((noinline, cold)) PyObject *take(PyObject *const *args, Py_
 	}
 	snapshot_begin(&t, "take_snapshot", args[nargs ? 0 : named]);
 	for (Py_ssize_t i = 0; i < given; i++)
-		if (i != named &&
-		    !snapshot_member(&t, PyTuple_GET_ITEM(names, i), args[nargs + i]))
+		if (i != named && !snapshot_member(&t, PyTuple_GET_ITEM(names, i), args[nargs + i]))
 			break;
 	return PyBool_FromLong(snapshot_send(&t, tsc));
 }

@@ -31,10 +31,11 @@ bool snapshot_send(struct text *t, uint64_t tsc);
 PyObject *snapshot_take(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 PyObject *snapshot_fire(PyObject *module, PyObject *args);
 
-#define SNAPSHOT_METHODS                                                                           \
-	{ "take_snapshot", (PyCFunction)(void (*)(void))snapshot_take,                             \
-	  METH_FASTCALL | METH_KEYWORDS, snapshot_doc },                                           \
-		{ "fire", snapshot_fire, METH_VARARGS, NULL }
+#define SNAPSHOT_METHODS \
+	{ "take_snapshot", (PyCFunction)(void (*)(void))snapshot_take, METH_FASTCALL | METH_KEYWORDS, snapshot_doc }, \
+	{ \
+		"fire", snapshot_fire, METH_VARARGS, NULL \
+	}
 
 extern const char snapshot_doc[];
 

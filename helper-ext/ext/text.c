@@ -183,8 +183,7 @@ static void text_dict(struct text *t, PyObject *dict)
 	text_add(t, "}", 1);
 }
 
-static void text_container(struct text *t, PyObject *container,
-			   void (*write)(struct text *, PyObject *))
+static void text_container(struct text *t, PyObject *container, void (*write)(struct text *, PyObject *))
 {
 	if (t->depth == TEXT_DEPTH_MAX) {
 		text_add(t, "null", 4);

@@ -11,8 +11,8 @@
 #include <Python.h>
 #include <stdbool.h>
 
-#define TEXT_DEPTH_MAX 16 /* containers within each other: one may hold itself */
-#define TEXT_STR_MAX   500 /* characters of a str, where there is a limit */
+#define TEXT_DEPTH_MAX 16	      /* containers within each other: one may hold itself */
+#define TEXT_STR_MAX   500	      /* characters of a str, where there is a limit */
 #define TEXT_CUT       "\xe2\x80\xa6" /* an ellipsis ends what was cut */
 
 struct text {

@@ -14,8 +14,8 @@
 #define TRIGGERS_MAX 64 /* bits of a set of them */
 
 struct trigger {
-	char *kind;	/* "call", "slow call", "lag": the snapshot's trigger */
-	char *module;	/* or a glob of file names (filter.h) */
+	char *kind;   /* "call", "slow call", "lag": the snapshot's trigger */
+	char *module; /* or a glob of file names (filter.h) */
 	char *qualname;
 	uint64_t ticks; /* 0: on the call */
 	char **names;	/* of the arguments and locals asked for; ends with NULL */
@@ -72,8 +72,7 @@ static int add(PyObject *row)
 	}
 	if (!PyArg_ParseTuple(row, "sssKO!", &kind, &module, &qualname, &ticks, &PyTuple_Type, &names))
 		return -1;
-	*t = (struct trigger){ strdup(kind), strdup(module), strdup(qualname), ticks,
-			       copy_names(names) };
+	*t = (struct trigger){ strdup(kind), strdup(module), strdup(qualname), ticks, copy_names(names) };
 	triggers.n++;
 	return 0;
 }
@@ -107,8 +106,7 @@ uint64_t triggers_of(const char *module, PyCodeObject *code)
 	for (unsigned int i = 0; qualname && i < triggers.n; i++) {
 		const struct trigger *t = &triggers.all[i];
 
-		if (!strcmp(t->qualname, qualname) &&
-		    filter_is(t->module, file ? file : "", module))
+		if (!strcmp(t->qualname, qualname) && filter_is(t->module, file ? file : "", module))
 			set |= 1ull << i;
 	}
 	return set;

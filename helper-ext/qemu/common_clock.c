@@ -18,8 +18,7 @@ static struct clock_page *map(const char *folder, int flags)
 	fd = open(path, O_RDWR | O_CLOEXEC | flags, 0600);
 	if (fd < 0)
 		return NULL;
-	c = ftruncate(fd, sizeof(*c)) ? MAP_FAILED :
-		mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	c = ftruncate(fd, sizeof(*c)) ? MAP_FAILED : mmap(NULL, sizeof(*c), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	return c == MAP_FAILED ? NULL : c;
 }

@@ -156,8 +156,7 @@ void core_psb(struct core *c, uint64_t ip)
 	commit(c);
 }
 
-int core_open(struct core *c, const struct settings *set, const char *path,
-	      const struct spool_head *head)
+int core_open(struct core *c, const struct settings *set, const char *path, const struct spool_head *head)
 {
 	int err;
 
@@ -243,8 +242,7 @@ void core_call(struct core *c, uint64_t back)
  */
 void core_return(struct core *c, uint64_t to)
 {
-	if (!c->set->noretcomp && flows(c) && c->ncalls > c->oldest &&
-	    c->calls[(c->ncalls - 1) % CORE_CALLS] == to) {
+	if (!c->set->noretcomp && flows(c) && c->ncalls > c->oldest && c->calls[(c->ncalls - 1) % CORE_CALLS] == to) {
 		c->ncalls--;
 		core_cond(c, true);
 		return;

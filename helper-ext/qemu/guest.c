@@ -278,9 +278,7 @@ EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 EXPORT void ocular_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t regs[4]);
 EXPORT void ocular_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
 {
-	__asm__("cpuid"
-		: "=a"(regs[0]), "=b"(regs[1]), "=c"(regs[2]), "=d"(regs[3])
-		: "0"(leaf), "2"(subleaf));
+	__asm__("cpuid" : "=a"(regs[0]), "=b"(regs[1]), "=c"(regs[2]), "=d"(regs[3]) : "0"(leaf), "2"(subleaf));
 	if (leaf == 0 && regs[0] < 0x15)
 		regs[0] = 0x15;
 	if (leaf == 7 && subleaf == 0)
@@ -320,9 +318,7 @@ static bool is_emulated(void)
 {
 	uint32_t regs[4];
 
-	__asm__("cpuid"
-		: "=a"(regs[0]), "=b"(regs[1]), "=c"(regs[2]), "=d"(regs[3])
-		: "0"(0x40000000), "2"(0));
+	__asm__("cpuid" : "=a"(regs[0]), "=b"(regs[1]), "=c"(regs[2]), "=d"(regs[3]) : "0"(0x40000000), "2"(0));
 	return memcmp(&regs[1], "TCGTCGTCGTCG", 12) == 0;
 }
 

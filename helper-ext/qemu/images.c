@@ -25,8 +25,8 @@ static bool read_mapping(const char *line, struct mapping *m)
 	unsigned long start, end, offset;
 	char permissions[5], file[PATH_MAX];
 
-	if (sscanf(line, "%lx-%lx %4s %lx %*s %*s %4095[^\n]", &start, &end, permissions, &offset,
-		   file) != 5 || file[0] != '/')
+	if (sscanf(line, "%lx-%lx %4s %lx %*s %*s %4095[^\n]", &start, &end, permissions, &offset, file) != 5 ||
+	    file[0] != '/')
 		return false;
 	*m = (struct mapping){ start, end, offset, permissions[2] == 'x', "" };
 	memcpy(m->file, file, sizeof(file));
@@ -54,8 +54,7 @@ static void tell_image(const struct side *s, struct ranges *filter, const struct
 		tell(s, filter, &i->maps[k]);
 }
 
-static void add_mapping(const struct side *s, struct ranges *filter, struct image *i,
-			const struct mapping *m)
+static void add_mapping(const struct side *s, struct ranges *filter, struct image *i, const struct mapping *m)
 {
 	if (i->n && (strcmp(i->maps[0].file, m->file) != 0 || m->offset <= i->maps[i->n - 1].offset)) {
 		tell_image(s, filter, i);
@@ -69,9 +68,8 @@ static bool is_of_program(const struct mapping *m, const char *program)
 {
 	const char *base = strrchr(m->file, '/') + 1;
 
-	return strcmp(m->file, program) == 0 || strncmp(base, "ld-linux", 8) == 0 ||
-	       strncmp(base, "ld-2.", 5) == 0 || strncmp(base, "ld.so", 5) == 0 ||
-	       strncmp(base, "ld-musl", 7) == 0;
+	return strcmp(m->file, program) == 0 || strncmp(base, "ld-linux", 8) == 0 || strncmp(base, "ld-2.", 5) == 0 ||
+	       strncmp(base, "ld.so", 5) == 0 || strncmp(base, "ld-musl", 7) == 0;
 }
 
 void images_first(const struct side *s, struct ranges *filter, const char *program)
@@ -93,8 +91,7 @@ void images_first(const struct side *s, struct ranges *filter, const char *progr
 		fclose(maps);
 }
 
-void images_mapped(const struct side *s, struct ranges *filter, uint64_t start, uint64_t size,
-		   int fd, uint64_t offset)
+void images_mapped(const struct side *s, struct ranges *filter, uint64_t start, uint64_t size, int fd, uint64_t offset)
 {
 	char link[32], path[PATH_MAX];
 	ssize_t length;

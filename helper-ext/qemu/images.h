@@ -17,8 +17,7 @@
 void images_first(const struct side *s, struct ranges *filter, const char *program);
 
 /* The program mapped descriptor fd, executable. */
-void images_mapped(const struct side *s, struct ranges *filter, uint64_t start, uint64_t size,
-		   int fd, uint64_t offset);
+void images_mapped(const struct side *s, struct ranges *filter, uint64_t start, uint64_t size, int fd, uint64_t offset);
 
 /* Path of the emulated program, of QEMU's own command line; "" if it cannot be told. `size` > 0. */
 void images_program(char *path, uint64_t size);

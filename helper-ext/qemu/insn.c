@@ -16,10 +16,8 @@ static const struct row {
 	{ 0x70, 0x7f, MAP_ONE, INSN_COND, 1 }, /* Jcc */
 	{ 0xe0, 0xe3, MAP_ONE, INSN_COND, 1 }, /* LOOPcc, JrCXZ */
 	{ 0x80, 0x8f, MAP_0F, INSN_COND, 4 },  /* Jcc */
-	{ 0xe8, 0xe8, MAP_ONE, INSN_CALL, 4 },
-	{ 0xe9, 0xe9, MAP_ONE, INSN_JUMP, 4 },
-	{ 0xeb, 0xeb, MAP_ONE, INSN_JUMP, 1 },
-	{ 0xc2, 0xc3, MAP_ONE, INSN_RET, 0 },
+	{ 0xe8, 0xe8, MAP_ONE, INSN_CALL, 4 }, { 0xe9, 0xe9, MAP_ONE, INSN_JUMP, 4 },
+	{ 0xeb, 0xeb, MAP_ONE, INSN_JUMP, 1 }, { 0xc2, 0xc3, MAP_ONE, INSN_RET, 0 },
 	{ 0xca, 0xcf, MAP_ONE, INSN_FAR, 0 }, /* RETF, INT3, INT, IRET */
 	{ 0x05, 0x05, MAP_0F, INSN_FAR, 0 },  /* SYSCALL */
 	{ 0x34, 0x34, MAP_0F, INSN_FAR, 0 },  /* SYSENTER */
@@ -28,15 +26,13 @@ static const struct row {
 /* INS, OUTS; MOVS, CMPS; STOS, LODS, SCAS. */
 static bool is_string(uint8_t op)
 {
-	return (op >= 0x6c && op <= 0x6f) || (op >= 0xa4 && op <= 0xa7) ||
-	       (op >= 0xaa && op <= 0xaf);
+	return (op >= 0x6c && op <= 0x6f) || (op >= 0xa4 && op <= 0xa7) || (op >= 0xaa && op <= 0xaf);
 }
 
 static bool is_prefix(uint8_t byte)
 {
-	return byte == 0x66 || byte == 0x67 || byte == 0x2e || byte == 0x36 || byte == 0x3e ||
-	       byte == 0x26 || byte == 0x64 || byte == 0x65 || byte == 0xf0 || byte == 0xf2 ||
-	       byte == 0xf3;
+	return byte == 0x66 || byte == 0x67 || byte == 0x2e || byte == 0x36 || byte == 0x3e || byte == 0x26 ||
+	       byte == 0x64 || byte == 0x65 || byte == 0xf0 || byte == 0xf2 || byte == 0xf3;
 }
 
 static bool is_rex(uint8_t byte)
@@ -48,7 +44,10 @@ static bool is_rex(uint8_t byte)
 static enum insn_kind group_5(uint8_t modrm)
 {
 	static const enum insn_kind kinds[8] = {
-		[2] = INSN_CALL_IND, [3] = INSN_FAR, [4] = INSN_JUMP_IND, [5] = INSN_FAR,
+		[2] = INSN_CALL_IND,
+		[3] = INSN_FAR,
+		[4] = INSN_JUMP_IND,
+		[5] = INSN_FAR,
 	};
 
 	return kinds[modrm >> 3 & 7];
@@ -71,8 +70,7 @@ static struct insn by_table(enum map map, uint8_t op, const uint8_t *end, size_t
 
 		if (map != r->map || op < r->first || op > r->last || left < r->relative)
 			continue;
-		return (struct insn){ r->kind,
-				      r->relative ? next + displacement(end, r->relative) : 0 };
+		return (struct insn){ r->kind, r->relative ? next + displacement(end, r->relative) : 0 };
 	}
 	return (struct insn){ INSN_NEXT, 0 };
 }

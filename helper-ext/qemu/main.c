@@ -31,7 +31,7 @@
 struct options {
 	const char *dir;
 	struct settings set;
-	char words[8192]; /* the settings as they were given */
+	char words[8192];  /* the settings as they were given */
 	const char *truth; /* file for tests, or NULL */
 	bool quiet;
 	char **command;
@@ -208,14 +208,20 @@ struct parts {
 static int find_parts(struct parts *p)
 {
 	if (!find_program(QEMU, p->qemu))
-		return complain(EXIT_FAILURE, QEMU " is not here: install qemu-user (Debian 12 has the "
-			"version 7.2 that works)", "");
+		return complain(EXIT_FAILURE,
+				QEMU " is not here: install qemu-user (Debian 12 has the "
+				     "version 7.2 that works)",
+				"");
 	if (!takes_plugins(p->qemu))
-		return complain(EXIT_FAILURE, "this " QEMU " takes no plugins, as the static builds later "
-			"than Debian 12's 7.2: ", p->qemu);
+		return complain(EXIT_FAILURE,
+				"this " QEMU " takes no plugins, as the static builds later "
+				"than Debian 12's 7.2: ",
+				p->qemu);
 	if (!find_part("ocular-qemu-pt.so", p->plugin) || !find_part("ocular-qemu-guest.so", p->guest))
-		return complain(EXIT_FAILURE, "ocular-qemu-pt.so and ocular-qemu-guest.so are not beside "
-			"this program: run make", "");
+		return complain(EXIT_FAILURE,
+				"ocular-qemu-pt.so and ocular-qemu-guest.so are not beside "
+				"this program: run make",
+				"");
 	return OPTIONS_RUN;
 }
 
@@ -239,8 +245,7 @@ static void set_environment(const struct options *o, const struct parts *p, cons
 	const char *preload = getenv("LD_PRELOAD"), *backend = getenv("OCULAR_BACKEND");
 	char both[2 * PATH_MAX];
 
-	snprintf(both, sizeof(both), "%s%s%s", p->guest, preload && *preload ? ":" : "",
-		 preload ? preload : "");
+	snprintf(both, sizeof(both), "%s%s%s", p->guest, preload && *preload ? ":" : "", preload ? preload : "");
 	setenv("LD_PRELOAD", both, 1);
 	setenv(SETTINGS_ENV, o->words, 1);
 	setenv(SETTINGS_SPOOLS, r->spools, 1);
@@ -296,8 +301,8 @@ static void tell(const struct options *o, const struct recording *r)
 		fprintf(stderr, "ocular-qemu: %llu traces are cut off: no room on the disk\n",
 			(unsigned long long)r->lost);
 	if (!o->quiet)
-		fprintf(stderr, "ocular-qemu: %u threads, %.1f MB of trace in %s\n", r->threads,
-			(double)r->bytes / 1e6, r->folder.path);
+		fprintf(stderr, "ocular-qemu: %u threads, %.1f MB of trace in %s\n", r->threads, (double)r->bytes / 1e6,
+			r->folder.path);
 }
 
 static int record(const struct options *o, struct recording *r, const struct parts *p)

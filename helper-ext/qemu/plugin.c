@@ -34,7 +34,7 @@ struct thread {
 	uint64_t words;	  /* on this core */
 	bool moves;	  /* to another core, before it goes on */
 	uint32_t pid, tid;
-	bool hidden; /* runs code of guest.c */
+	bool hidden;				  /* runs code of guest.c */
 	uint64_t mmap_size, mmap_fd, mmap_offset; /* of the call that is going on; size 0: none */
 };
 
@@ -45,7 +45,7 @@ static struct {
 	char program[PATH_MAX];
 	struct clock_page *clock;
 	pthread_mutex_t lock;
-	struct core *cpus; /* with migrate=N */
+	struct core *cpus;    /* with migrate=N */
 	struct block *blocks; /* all there ever were: QEMU may run them at any time */
 	uint64_t hidden_from, hidden_to, on_illegal, on_signal;
 	bool images_told;
@@ -287,8 +287,7 @@ static void end_ptwrite(struct thread *t, uint64_t word, uint64_t ip)
 	if (what != WORD_UNTRACED && here.set.truth) {
 		const struct side s = side_of(t);
 
-		truth_word(&s, what == WORD_LOST ? "lost" : "word", t->walk.instructions, word,
-			   &t->walk.core->spool);
+		truth_word(&s, what == WORD_LOST ? "lost" : "word", t->walk.instructions, word, &t->walk.core->spool);
 	}
 	if (here.set.every && t->walk.core->words % here.set.every == 0)
 		tell_snapshot(t);
@@ -325,8 +324,8 @@ static void enter_kernel(struct thread *t, int64_t number, const uint64_t *a)
 	t->mmap_offset = a[5];
 }
 
-static void enter_syscall(plugin_id id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
-			  uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+static void enter_syscall(plugin_id id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
+			  uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
 	const uint64_t a[] = { a1, a2, a3, a4, a5, a6 };
 	struct thread *t = self ? self : open_thread();

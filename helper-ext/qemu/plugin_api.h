@@ -34,14 +34,13 @@ enum plugin_registers { PLUGIN_NO_REGISTERS };
 
 typedef void plugin_translate(plugin_id id, struct qemu_plugin_tb *block);
 typedef void plugin_execute(unsigned vcpu, void *data);
-typedef void plugin_syscall(plugin_id id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2,
-			    uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7,
-			    uint64_t a8);
+typedef void plugin_syscall(plugin_id id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
+			    uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
 typedef void plugin_syscall_end(plugin_id id, unsigned vcpu, int64_t number, int64_t result);
 
 void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id id, plugin_translate *cb);
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block, plugin_execute *cb,
-					  enum plugin_registers flags, void *data);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *block, plugin_execute *cb, enum plugin_registers flags,
+					  void *data);
 void qemu_plugin_register_vcpu_syscall_cb(plugin_id id, plugin_syscall *cb);
 void qemu_plugin_register_vcpu_syscall_ret_cb(plugin_id id, plugin_syscall_end *cb);
 

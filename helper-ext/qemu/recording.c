@@ -26,8 +26,7 @@ int recording_open(struct recording *r, const char *dir)
 	err = folder_create(&r->folder, dir);
 	if (err)
 		return err;
-	if (snprintf(r->spools, sizeof(r->spools), "%s/%s", r->folder.path, RECORDING_SPOOLS) >=
-	    (int)sizeof(r->spools))
+	if (snprintf(r->spools, sizeof(r->spools), "%s/%s", r->folder.path, RECORDING_SPOOLS) >= (int)sizeof(r->spools))
 		return -ENAMETOOLONG;
 	if (mkdir(r->spools, 0700) < 0 || !clock_make(r->spools, CORE_TSC_ZERO))
 		return -errno;
@@ -76,9 +75,8 @@ static void name_event(char *name, size_t size, const struct settings *s)
 static uint64_t config_of(const struct settings *s)
 {
 	return PT_CONFIG_PT | PT_CONFIG_TSC | PT_CONFIG_PTW | (s->branch ? PT_CONFIG_BRANCH : 0) |
-	       (s->cyc ? PT_CONFIG_CYC : 0) |
-	       s->cyc_thresh << __builtin_ctzll(PT_CONFIG_CYC_THRESH) | (s->noretcomp ? PT_CONFIG_NORETCOMP : 0) |
-	       (s->fup_on_ptw ? PT_CONFIG_FUP_ON_PTW : 0) |
+	       (s->cyc ? PT_CONFIG_CYC : 0) | s->cyc_thresh << __builtin_ctzll(PT_CONFIG_CYC_THRESH) |
+	       (s->noretcomp ? PT_CONFIG_NORETCOMP : 0) | (s->fup_on_ptw ? PT_CONFIG_FUP_ON_PTW : 0) |
 	       (s->mtc ? PT_CONFIG_MTC | s->mtc_period << __builtin_ctzll(PT_CONFIG_MTC_PERIOD) : 0);
 }
 
@@ -182,8 +180,8 @@ static uint64_t without_pads(const uint8_t *window, uint64_t size)
  * A record of each. Where AUX records say what was truncated (full=N) they name places in the buffer, and
  * nothing is cut off; else a place is what came before. The bytes of all.
  */
-static uint64_t add_windows(struct perfdata *pd, const struct spool_head *head, const uint8_t *packets,
-			    uint32_t idx, bool in_place)
+static uint64_t add_windows(struct perfdata *pd, const struct spool_head *head, const uint8_t *packets, uint32_t idx,
+			    bool in_place)
 {
 	struct aux_chunk chunk = chunk_of(head, idx);
 	uint64_t bytes = 0;
@@ -202,8 +200,8 @@ static uint64_t add_windows(struct perfdata *pd, const struct spool_head *head, 
 }
 
 /* What a buffer of `size` bytes, overwritten again and again, has when the trace is as long as the point says. */
-static void add_snapshot(struct perfdata *pd, const struct spool_head *head, const uint8_t *packets,
-			 uint32_t idx, uint64_t size, const struct spool_point *point)
+static void add_snapshot(struct perfdata *pd, const struct spool_head *head, const uint8_t *packets, uint32_t idx,
+			 uint64_t size, const struct spool_point *point)
 {
 	struct aux_chunk chunk = chunk_of(head, idx);
 	uint8_t *bytes;
@@ -221,8 +219,8 @@ static void add_snapshot(struct perfdata *pd, const struct spool_head *head, con
 	free(bytes);
 }
 
-static void add_snapshots(struct perfdata *pd, const struct spool_head *head, const uint8_t *packets,
-			  uint32_t idx, uint64_t size)
+static void add_snapshots(struct perfdata *pd, const struct spool_head *head, const uint8_t *packets, uint32_t idx,
+			  uint64_t size)
 {
 	const struct spool_point end = { head->used, head->now };
 

@@ -22,22 +22,22 @@
 #define SETTINGS_PLUGIN "OCULAR_QEMU_PLUGIN"   /* ocular-qemu-pt.so */
 
 struct settings {
-	uint64_t branch;     /* control flow too (BranchEn) */
-	uint64_t cyc;	     /* CYC packets, */
-	uint64_t cyc_thresh; /* none while fewer than 2^(N-1) cycles passed since the last; 0: each time */
-	uint64_t mtc;	     /* MTC packets, */
-	uint64_t mtc_period; /* one in 2^N ticks of the crystal clock */
-	uint64_t noretcomp;  /* a TIP for every RET */
-	uint64_t defer;	     /* N: up to N TIPs wait behind a TNT that is not full; 0: none */
-	uint64_t fup_on_ptw; /* the address of each PTWRITE */
-	uint64_t psb;	     /* bytes from one PSB to the next */
-	uint64_t overflow;   /* N: of every 2 N PTWRITEs the second N are lost in an overflow; 0: none */
-	uint64_t full;	     /* N: likewise, in a buffer that is full; not with overflow */
-	uint64_t migrate;    /* N: traces are of CPUs, and a thread goes to another after N PTWRITEs */
-	uint64_t snapshot;   /* bytes of a buffer that is overwritten; 0: nothing is */
-	uint64_t every;	     /* N: it is read after N PTWRITEs, and at the end; 0: at the end */
+	uint64_t branch;      /* control flow too (BranchEn) */
+	uint64_t cyc;	      /* CYC packets, */
+	uint64_t cyc_thresh;  /* none while fewer than 2^(N-1) cycles passed since the last; 0: each time */
+	uint64_t mtc;	      /* MTC packets, */
+	uint64_t mtc_period;  /* one in 2^N ticks of the crystal clock */
+	uint64_t noretcomp;   /* a TIP for every RET */
+	uint64_t defer;	      /* N: up to N TIPs wait behind a TNT that is not full; 0: none */
+	uint64_t fup_on_ptw;  /* the address of each PTWRITE */
+	uint64_t psb;	      /* bytes from one PSB to the next */
+	uint64_t overflow;    /* N: of every 2 N PTWRITEs the second N are lost in an overflow; 0: none */
+	uint64_t full;	      /* N: likewise, in a buffer that is full; not with overflow */
+	uint64_t migrate;     /* N: traces are of CPUs, and a thread goes to another after N PTWRITEs */
+	uint64_t snapshot;    /* bytes of a buffer that is overwritten; 0: nothing is */
+	uint64_t every;	      /* N: it is read after N PTWRITEs, and at the end; 0: at the end */
 	struct ranges filter; /* of addresses; may be given more than once */
-	uint64_t truth;	     /* what the emulator knows beside the trace is noted down */
+	uint64_t truth;	      /* what the emulator knows beside the trace is noted down */
 };
 
 /* Defaults: branch=0,cyc=1,psb=65536, the rest 0. */

@@ -33,25 +33,31 @@ static void append(const struct side *s, const void *record, size_t size)
 void side_comm(const struct side *s, const char *comm)
 {
 	struct perf_comm rec = {
-		.header = { PERF_COMM, 0, sizeof(rec) }, .pid = s->pid, .tid = s->tid, .id = id_of(s),
+		.header = { PERF_COMM, 0, sizeof(rec) },
+		.pid = s->pid,
+		.tid = s->tid,
+		.id = id_of(s),
 	};
 
 	strncpy(rec.comm, comm, sizeof(rec.comm) - 1);
 	append(s, &rec, sizeof(rec));
 }
 
-void side_mmap(const struct side *s, uint64_t start, uint64_t size, uint64_t offset,
-	       const char *file)
+void side_mmap(const struct side *s, uint64_t start, uint64_t size, uint64_t offset, const char *file)
 {
 	struct {
 		struct perf_mmap2 map;
 		char rest[PATH_MAX + 8 + sizeof(struct perf_sample_id)];
 	} rec = { .map = {
-		.header = { PERF_MMAP2, PERF_MISC_USER, 0 },
-		.pid = s->pid, .tid = s->pid,
-		.start = start, .size = size, .offset = offset,
-		.prot = PROT_READ | PROT_EXEC, .flags = MAP_PRIVATE,
-	} };
+			  .header = { PERF_MMAP2, PERF_MISC_USER, 0 },
+			  .pid = s->pid,
+			  .tid = s->pid,
+			  .start = start,
+			  .size = size,
+			  .offset = offset,
+			  .prot = PROT_READ | PROT_EXEC,
+			  .flags = MAP_PRIVATE,
+		  } };
 	const struct perf_sample_id id = id_of(s);
 	size_t length = strnlen(file, PATH_MAX), padded = (length / 8 + 1) * 8;
 	struct stat st;
@@ -71,8 +77,12 @@ void side_fork(const struct side *s, uint32_t parent)
 {
 	const struct perf_task rec = {
 		.header = { PERF_FORK, 0, sizeof(rec) },
-		.pid = s->pid, .ppid = parent, .tid = s->tid, .ptid = parent,
-		.time = s->tsc, .id = id_of(s),
+		.pid = s->pid,
+		.ppid = parent,
+		.tid = s->tid,
+		.ptid = parent,
+		.time = s->tsc,
+		.id = id_of(s),
 	};
 
 	append(s, &rec, sizeof(rec));
@@ -82,7 +92,9 @@ void side_start(const struct side *s)
 {
 	const struct perf_itrace_start rec = {
 		.header = { PERF_ITRACE_START, 0, sizeof(rec) },
-		.pid = s->pid, .tid = s->tid, .id = id_of(s),
+		.pid = s->pid,
+		.tid = s->tid,
+		.id = id_of(s),
 	};
 
 	append(s, &rec, sizeof(rec));
@@ -109,7 +121,8 @@ void side_aux(const struct side *s, uint64_t offset, uint64_t size, uint64_t fla
 void side_switch(const struct side *s, int out)
 {
 	const struct perf_switch rec = {
-		.header = { PERF_SWITCH, out ? PERF_MISC_SWITCH_OUT : 0, sizeof(rec) }, .id = id_of(s),
+		.header = { PERF_SWITCH, out ? PERF_MISC_SWITCH_OUT : 0, sizeof(rec) },
+		.id = id_of(s),
 	};
 
 	append(s, &rec, sizeof(rec));

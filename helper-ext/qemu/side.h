@@ -21,8 +21,7 @@ struct side {
 void side_comm(const struct side *s, const char *comm);
 
 /* An executable mapping of a file. */
-void side_mmap(const struct side *s, uint64_t start, uint64_t size, uint64_t offset,
-	       const char *file);
+void side_mmap(const struct side *s, uint64_t start, uint64_t size, uint64_t offset, const char *file);
 
 /* This process is a fork of `parent`, and has its mappings. */
 void side_fork(const struct side *s, uint32_t parent);

@@ -24,8 +24,7 @@ static void append(const char *spools, const char *line)
 }
 
 /* A trace's idx is its file's number: all of them become traces. */
-void truth_word(const struct side *s, const char *kind, uint64_t instructions, uint64_t word,
-		const struct spool *trace)
+void truth_word(const struct side *s, const char *kind, uint64_t instructions, uint64_t word, const struct spool *trace)
 {
 	char line[200];
 

@@ -99,8 +99,7 @@ static void go(struct walk *w, uint64_t next, bool leaves)
 static uint64_t counted(const struct walk *w, const struct block *b)
 {
 	const struct block *o = w->open;
-	bool again = o && o->kind == INSN_REPEAT && o->last == b->start &&
-		     !was_rolled_back(o, b->start);
+	bool again = o && o->kind == INSN_REPEAT && o->last == b->start && !was_rolled_back(o, b->start);
 
 	return b->n - again;
 }
@@ -144,8 +143,8 @@ enum walk_word walk_ptwrite(struct walk *w, uint64_t word, uint64_t ip)
 /* Where the open block goes to if nothing comes between, as far as that is known. */
 static bool may_go_to(const struct block *b, uint64_t ip)
 {
-	return ip == b->end || ip == b->target || b->kind == INSN_JUMP_IND ||
-	       b->kind == INSN_CALL_IND || b->kind == INSN_RET;
+	return ip == b->end || ip == b->target || b->kind == INSN_JUMP_IND || b->kind == INSN_CALL_IND ||
+	       b->kind == INSN_RET;
 }
 
 /* An instruction in the middle of the open block did not complete: a fault. */

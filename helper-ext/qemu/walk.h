@@ -20,7 +20,7 @@ struct walk {
 	uint64_t n;		  /* instructions of it that count */
 	uint64_t instructions;	  /* ran, in all */
 	uint64_t surprises;	  /* times that control went where nothing said it would */
-	bool carry; /* when a block begins: the carry flag, where the open one is blind (below) */
+	bool carry;		  /* when a block begins: the carry flag, where the open one is blind (below) */
 };
 
 /*

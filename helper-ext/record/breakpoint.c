@@ -21,8 +21,7 @@
 
 /* The registers of the first arguments, in the order in which perf gives registers: by number. */
 static const int registers[BREAKPOINT_ARGS] = {
-	PERF_REG_X86_CX, PERF_REG_X86_DX, PERF_REG_X86_SI,
-	PERF_REG_X86_DI, PERF_REG_X86_R8, PERF_REG_X86_R9,
+	PERF_REG_X86_CX, PERF_REG_X86_DX, PERF_REG_X86_SI, PERF_REG_X86_DI, PERF_REG_X86_R8, PERF_REG_X86_R9,
 };
 /* Where the nth argument is in that order. */
 static const int argument_at[BREAKPOINT_ARGS] = { 3, 2, 1, 0, 4, 5 };
@@ -72,8 +71,8 @@ static struct breakpoint *make(uint32_t pid, uint32_t tid, uint64_t address, con
 	if (!bp)
 		return NULL;
 	*bp = (struct breakpoint){ open_event(tid, address), pid, tid, address, what, NULL, NULL };
-	bp->ring = bp->fd < 0 ? MAP_FAILED :
-				mmap(NULL, PAGE + DATA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, bp->fd, 0);
+	bp->ring = bp->fd < 0 ? MAP_FAILED
+			      : mmap(NULL, PAGE + DATA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, bp->fd, 0);
 	if (bp->ring != MAP_FAILED)
 		return bp;
 	if (bp->fd >= 0)
@@ -114,8 +113,8 @@ static uint64_t address_of(const struct breakpoints *b, uint32_t pid, const char
 	return symbol_find(pid, *object ? object : NULL, colon ? colon + 1 : what);
 }
 
-unsigned int breakpoints_set(struct breakpoints *b, uint32_t pid, const char *what,
-			     void (*watch)(void *to, int fd), void *to)
+unsigned int breakpoints_set(struct breakpoints *b, uint32_t pid, const char *what, void (*watch)(void *to, int fd),
+			     void *to)
 {
 	uint64_t address = address_of(b, pid, what);
 	unsigned int n = 0;

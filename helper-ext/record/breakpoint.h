@@ -38,8 +38,8 @@ struct breakpoints {
  * Sets one in each thread of the process that has none there yet. watch(to, fd) is called for each new
  * descriptor. what: "[OBJECT:]SYMBOL". Returns how many are in force in the process.
  */
-unsigned int breakpoints_set(struct breakpoints *b, uint32_t pid, const char *what,
-			     void (*watch)(void *to, int fd), void *to);
+unsigned int breakpoints_set(struct breakpoints *b, uint32_t pid, const char *what, void (*watch)(void *to, int fd),
+			     void *to);
 
 /* The next hit that a descriptor has told of and its breakpoint; NULL: no more. */
 struct breakpoint *breakpoints_hit(struct breakpoints *b, int fd, struct hit *hit);

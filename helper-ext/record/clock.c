@@ -71,8 +71,7 @@ struct time_conv clock_conv(const struct clock *c)
 
 uint64_t clock_hz(const struct clock *c)
 {
-	return (unsigned __int128)(c->last.tsc - c->first.tsc) * NSEC_PER_SEC /
-	       (c->last.ns - c->first.ns);
+	return (unsigned __int128)(c->last.tsc - c->first.tsc) * NSEC_PER_SEC / (c->last.ns - c->first.ns);
 }
 
 uint64_t clock_tsc(const struct clock *c, uint64_t ns)

@@ -157,8 +157,7 @@ void flight_append(const struct recorder *r, uint32_t pid, const char *line, siz
 	close(fd);
 }
 
-static void tell(const struct recorder *r, const struct trigger *t, const struct copies *c,
-		 uint64_t until)
+static void tell(const struct recorder *r, const struct trigger *t, const struct copies *c, uint64_t until)
 {
 	struct time_conv conv = clock_conv(&r->clock);
 	uint32_t told = 0;
@@ -166,8 +165,8 @@ static void tell(const struct recorder *r, const struct trigger *t, const struct
 	int n = asprintf(&line,
 			 "{\"kind\":\"snapshot\",\"number\":%u,\"from_ns\":%" PRIu64 ",\"at_ns\":%" PRIu64
 			 ",\"pid\":%u,\"tid\":%u,\"threads\":%u,\"cut\":%u,%s}\n",
-			 r->flight.taken, clock_ns(&conv, first_tsc(c, until)),
-			 clock_ns(&conv, until), t->pid, t->tid, c->threads, c->cut, t->members);
+			 r->flight.taken, clock_ns(&conv, first_tsc(c, until)), clock_ns(&conv, until), t->pid, t->tid,
+			 c->threads, c->cut, t->members);
 
 	/* Rings of a process mostly stand together, and a line told twice is read once. */
 	for (const struct ring_map *m = r->rings.first; n > 0 && m; m = m->next) {
@@ -315,8 +314,8 @@ static void tell_hit(struct recorder *r, const struct breakpoint *bp, const stru
 	name[i] = '\0';
 	snprintf(members, sizeof(members),
 		 "\"trigger\":\"symbol\",\"label\":\"%s\",\"data\":{\"arguments\":"
-		 "[\"0x%" PRIx64 "\",\"0x%" PRIx64 "\",\"0x%" PRIx64 "\",\"0x%" PRIx64
-		 "\",\"0x%" PRIx64 "\",\"0x%" PRIx64 "\"]}",
+		 "[\"0x%" PRIx64 "\",\"0x%" PRIx64 "\",\"0x%" PRIx64 "\",\"0x%" PRIx64 "\",\"0x%" PRIx64
+		 "\",\"0x%" PRIx64 "\"]}",
 		 name, a[0], a[1], a[2], a[3], a[4], a[5]);
 	flight_take(r, &t);
 }
@@ -364,12 +363,10 @@ static void set_all_breakpoints(struct recorder *r)
 static void tell_symbols(const struct recorder *r)
 {
 	if (r->breakpoints.error)
-		fprintf(stderr, "ocular-record: no breakpoint could be set: %s\n",
-			strerror(-r->breakpoints.error));
+		fprintf(stderr, "ocular-record: no breakpoint could be set: %s\n", strerror(-r->breakpoints.error));
 	for (int i = 0; i < OPTIONS_SYMBOLS && r->options->symbols[i]; i++)
 		if (!(r->flight.symbols >> i & 1) && !r->breakpoints.error)
-			fprintf(stderr, "ocular-record: no traced process had a function %s\n",
-				r->options->symbols[i]);
+			fprintf(stderr, "ocular-record: no traced process had a function %s\n", r->options->symbols[i]);
 }
 
 void flight_round(struct recorder *r)

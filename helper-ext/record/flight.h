@@ -25,16 +25,16 @@ struct recorder;
 
 struct flight {
 	bool on;
-	bool reserved;	    /* memory for copies */
-	struct stint stint; /* what is done with them can wait */
-	uint64_t window_ns; /* 0: whatever the rings hold */
-	uint32_t most;	    /* snapshots a recording */
-	uint32_t taken;	    /* number of the last one; the first is 1 */
-	bool holding;	    /* one of them holds something */
-	bool based;	    /* one of them is a baseline, which nobody asked for */
-	uint32_t refused;   /* beyond `most` */
+	bool reserved;	      /* memory for copies */
+	struct stint stint;   /* what is done with them can wait */
+	uint64_t window_ns;   /* 0: whatever the rings hold */
+	uint32_t most;	      /* snapshots a recording */
+	uint32_t taken;	      /* number of the last one; the first is 1 */
+	bool holding;	      /* one of them holds something */
+	bool based;	      /* one of them is a baseline, which nobody asked for */
+	uint32_t refused;     /* beyond `most` */
 	unsigned int symbols; /* bits of those of options->symbols that were found somewhere */
-	uint64_t stall_ns;  /* the longest time that copying took */
+	uint64_t stall_ns;    /* the longest time that copying took */
 };
 
 struct trigger {

@@ -16,7 +16,9 @@
 #include "ring.h"
 #include "socket.h"
 
-static const char *const ours[] = { FOLDER_DATA, FOLDER_DATA ".2*", "codes-*.jsonl", RING_SOCKET, CONTROL_FIFO, ".attach*", ".", ".." };
+static const char *const ours[] = {
+	FOLDER_DATA, FOLDER_DATA ".2*", "codes-*.jsonl", RING_SOCKET, CONTROL_FIFO, ".attach*", ".", ".."
+};
 
 static bool is_ours(const char *name)
 {

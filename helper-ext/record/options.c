@@ -16,10 +16,10 @@
  * 131072 records are 2 MiB: what the fastest program emits in 3 ms. The recorder naps for up to one, and on a virtual
  * machine may be away for another: with half as many, threads waited for room for 15 ms of 370, now for 2.
  */
-#define DEFAULT_RECORDS 131072u
-#define DEFAULT_WAIT_MS 10000u
+#define DEFAULT_RECORDS	  131072u
+#define DEFAULT_WAIT_MS	  10000u
 #define DEFAULT_SNAPSHOTS 100u
-#define WAIT_MS_MAX	3600000u
+#define WAIT_MS_MAX	  3600000u
 
 static const char help[] =
 	"Usage: ocular-record [OPTIONS] -- COMMAND [ARGS...]\n"
@@ -71,8 +71,20 @@ static const char help[] =
 	"  ocular-record --flight 10ms -o app.data -- python3 -m ocular app.py\n"
 	"  perf script -i app.data/perf.data --itrace=we --dlfilter ocular.so\n";
 
-enum { OPT_RING = 256, OPT_WAIT, OPT_SERVE, OPT_FLIGHT, OPT_MOST, OPT_FOLDER, OPT_SYMBOL, OPT_TIED,
-       OPT_DUTY, OPT_DUTY_WINDOW, OPT_SWITCH, OPT_SWITCH_FILES };
+enum {
+	OPT_RING = 256,
+	OPT_WAIT,
+	OPT_SERVE,
+	OPT_FLIGHT,
+	OPT_MOST,
+	OPT_FOLDER,
+	OPT_SYMBOL,
+	OPT_TIED,
+	OPT_DUTY,
+	OPT_DUTY_WINDOW,
+	OPT_SWITCH,
+	OPT_SWITCH_FILES
+};
 
 static const struct option table[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -143,8 +155,7 @@ static const struct {
 	const char *name;
 	uint64_t ns, bytes;
 } flight_units[] = {
-	{ "us", 1000, 0 }, { "ms", 1000000, 0 },  { "s", 1000000000, 0 },
-	{ "K", 0, 1024 },  { "M", 0, 1024 * 1024 },
+	{ "us", 1000, 0 }, { "ms", 1000000, 0 }, { "s", 1000000000, 0 }, { "K", 0, 1024 }, { "M", 0, 1024 * 1024 },
 };
 
 static int parse_flight(const char *arg, struct options *o)
@@ -160,9 +171,8 @@ static int parse_flight(const char *arg, struct options *o)
 			continue;
 		o->flight = true;
 		o->flight_ns = n * ns;
-		o->flight_records =
-			ns ? power_of_two(n * ns / 1000 * FLIGHT_RECORDS_US, 4096, FLIGHT_RECORDS_MAX) :
-			     power_of_two(n * bytes / 16, RING_RECORDS_MIN, RING_RECORDS_MAX);
+		o->flight_records = ns ? power_of_two(n * ns / 1000 * FLIGHT_RECORDS_US, 4096, FLIGHT_RECORDS_MAX)
+				       : power_of_two(n * bytes / 16, RING_RECORDS_MIN, RING_RECORDS_MAX);
 		return OPTIONS_RUN;
 	}
 	return usage("not a time (10ms, 2s) or a size (512K, 4M): ", arg);
@@ -177,8 +187,7 @@ static int parse_time(const char *arg, uint64_t most, uint64_t *ns)
 	for (size_t i = 0; i < sizeof(flight_units) / sizeof(*flight_units); i++) {
 		uint64_t unit = flight_units[i].ns;
 
-		if (!unit || strcmp(end, flight_units[i].name) || *arg < '0' || *arg > '9' || !n ||
-		    n > most / unit)
+		if (!unit || strcmp(end, flight_units[i].name) || *arg < '0' || *arg > '9' || !n || n > most / unit)
 			continue;
 		*ns = n * unit;
 		return OPTIONS_RUN;
@@ -199,8 +208,7 @@ static int parse_duty(const char *arg, double *percent)
 	char *end;
 
 	*percent = strtod(arg, &end);
-	if (strcmp(end, "%") || *arg < '0' || *arg > '9' || !(*percent >= DUTY_LEAST) ||
-	    !(*percent < 100))
+	if (strcmp(end, "%") || *arg < '0' || *arg > '9' || !(*percent >= DUTY_LEAST) || !(*percent < 100))
 		return usage("not a share of the time (5%, 0.5%): ", arg);
 	return OPTIONS_RUN;
 }
@@ -210,9 +218,14 @@ static const struct {
 	const char *name;
 	uint64_t bytes, ns;
 } switch_units[] = {
-	{ "B", 1, 0 },		  { "K", 1 << 10, 0 },		  { "M", 1 << 20, 0 },
-	{ "G", 1 << 30, 0 },	  { "s", 0, 1000000000ull },	  { "m", 0, 60000000000ull },
-	{ "h", 0, 3600000000000ull }, { "d", 0, 86400000000000ull },
+	{ "B", 1, 0 },
+	{ "K", 1 << 10, 0 },
+	{ "M", 1 << 20, 0 },
+	{ "G", 1 << 30, 0 },
+	{ "s", 0, 1000000000ull },
+	{ "m", 0, 60000000000ull },
+	{ "h", 0, 3600000000000ull },
+	{ "d", 0, 86400000000000ull },
 };
 
 /* Smaller files would hold little but their headers. */

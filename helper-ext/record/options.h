@@ -15,8 +15,8 @@ struct options {
 	uint32_t ring_records;
 	uint32_t wait_ms;
 	bool quiet, serve, folder;
-	uint32_t tied;	    /* pid of who started it, and with whom it ends; 0: nobody */
-	bool flight;	    /* overwrite, and keep snapshots */
+	uint32_t tied; /* pid of who started it, and with whom it ends; 0: nobody */
+	bool flight;   /* overwrite, and keep snapshots */
 	uint32_t flight_records;
 	uint64_t flight_ns; /* how far back a snapshot goes; 0: as far as the rings do */
 	uint32_t max_snapshots;
@@ -24,7 +24,7 @@ struct options {
 	double duty_percent; /* of the time that is traced, in windows; 0: all of it */
 	uint64_t duty_window_ns, duty_period_ns;
 	const char *symbols[OPTIONS_SYMBOLS]; /* [OBJECT:]SYMBOL: triggers; then NULL */
-	char **command; /* NULL with --serve, --folder */
+	char **command;			      /* NULL with --serve, --folder */
 };
 
 #define OPTIONS_RUN -1

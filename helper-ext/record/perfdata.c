@@ -143,8 +143,7 @@ static int write_head(struct perfdata *pd, const struct perfdata_event *ev)
 	return size ? write_at(pd, filter, size, sizeof(head)) : pd->error;
 }
 
-int perfdata_create_event(struct perfdata *pd, int dirfd, const char *name,
-			  const struct perfdata_event *ev)
+int perfdata_create_event(struct perfdata *pd, int dirfd, const char *name, const struct perfdata_event *ev)
 {
 	*pd = (struct perfdata){ 0 };
 	pd->fd = openat(dirfd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -177,7 +176,11 @@ int perfdata_clock(struct perfdata *pd, const struct time_conv *conv)
 struct perf_sample_id perfdata_id(uint32_t pid, uint32_t tid, uint32_t cpu, uint64_t ns)
 {
 	return (struct perf_sample_id){
-		.pid = pid, .tid = tid, .time = ns, .cpu = cpu, .identifier = EVENT_ID,
+		.pid = pid,
+		.tid = tid,
+		.time = ns,
+		.cpu = cpu,
+		.identifier = EVENT_ID,
 	};
 }
 

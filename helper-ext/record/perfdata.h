@@ -59,8 +59,7 @@ struct aux_chunk {
 int perfdata_create(struct perfdata *pd, int dirfd, const char *name, uint8_t ratio);
 
 /* The same for another event than the software emitter's. ev's strings stay the caller's. */
-int perfdata_create_event(struct perfdata *pd, int dirfd, const char *name,
-			  const struct perfdata_event *ev);
+int perfdata_create_event(struct perfdata *pd, int dirfd, const char *name, const struct perfdata_event *ev);
 
 /* How TSC becomes CLOCK_MONOTONIC; may be given again when it is known better. */
 int perfdata_clock(struct perfdata *pd, const struct time_conv *conv);

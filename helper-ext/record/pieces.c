@@ -14,13 +14,12 @@
 #include "folder.h"
 #include "pieces.h"
 
-bool pieces_due(const struct pieces *p, const struct pieces_limits *limits, uint64_t bytes,
-		uint64_t markers, uint64_t now_ns)
+bool pieces_due(const struct pieces *p, const struct pieces_limits *limits, uint64_t bytes, uint64_t markers,
+		uint64_t now_ns)
 {
 	if (markers == p->markers)
 		return false;
-	return (limits->bytes && bytes >= limits->bytes) ||
-	       (limits->ns && now_ns - p->begun_ns >= limits->ns);
+	return (limits->bytes && bytes >= limits->bytes) || (limits->ns && now_ns - p->begun_ns >= limits->ns);
 }
 
 /* As perf has it: local time, and hundredths of a second. */
@@ -104,8 +103,7 @@ static bool is_parent(int dirfd, uint32_t pid)
 	bool found = !d; /* not known: keep it */
 
 	while (d && !found && (entry = readdir(d)))
-		found = strncmp(entry->d_name, "codes-", 6) == 0 &&
-			parent_of(dirfd, entry->d_name) == pid;
+		found = strncmp(entry->d_name, "codes-", 6) == 0 && parent_of(dirfd, entry->d_name) == pid;
 	if (d)
 		closedir(d);
 	return found;

@@ -42,8 +42,8 @@ struct pieces {
 };
 
 /* Does the newest file have to be closed? An empty one never has. */
-bool pieces_due(const struct pieces *p, const struct pieces_limits *limits, uint64_t bytes,
-		uint64_t markers, uint64_t now_ns);
+bool pieces_due(const struct pieces *p, const struct pieces_limits *limits, uint64_t bytes, uint64_t markers,
+		uint64_t now_ns);
 
 /* perf.data of the folder gets its lasting name. 0 or a negative errno. */
 int pieces_close(struct pieces *p, int dirfd, uint64_t markers, uint64_t now_ns);

@@ -45,12 +45,10 @@ void progress_show(struct progress *p, const struct figures *f, uint64_t now_ns)
 	if (!takes_text(STDERR_FILENO))
 		return;
 	p->shown = true;
-	fprintf(stderr,
-		"\r\033[K[ ocular: %" PRIu64 " markers, %.1f MB, %.0f s, %u %s in %u %s, %" PRIu64
-		" lost ]",
+	fprintf(stderr, "\r\033[K[ ocular: %" PRIu64 " markers, %.1f MB, %.0f s, %u %s in %u %s, %" PRIu64 " lost ]",
 		f->out->markers, megabytes(f->out), (now_ns - p->start_ns) / 1e9, f->threads,
-		plural(f->threads, "thread", "threads"), f->processes,
-		plural(f->processes, "process", "processes"), f->out->lost + f->out->discarded);
+		plural(f->threads, "thread", "threads"), f->processes, plural(f->processes, "process", "processes"),
+		f->out->lost + f->out->discarded);
 }
 
 void progress_clear(struct progress *p)
@@ -66,8 +64,8 @@ static void show_flight(const struct progress *p, const struct flight *flight)
 		fprintf(stderr, "[ ocular: %u %s, copied in %.2f ms at most ]\n", flight->taken,
 			plural(flight->taken, "snapshot", "snapshots"), flight->stall_ns / 1e6);
 	if (flight->refused)
-		fprintf(stderr, "[ ocular: %u %s beyond --max-snapshots not taken ]\n",
-			flight->refused, plural(flight->refused, "snapshot", "snapshots"));
+		fprintf(stderr, "[ ocular: %u %s beyond --max-snapshots not taken ]\n", flight->refused,
+			plural(flight->refused, "snapshot", "snapshots"));
 }
 
 void progress_end(struct progress *p, const struct figures *f)
@@ -76,16 +74,13 @@ void progress_end(struct progress *p, const struct figures *f)
 
 	progress_clear(p);
 	if (!p->quiet)
-		fprintf(stderr,
-			"[ ocular: %" PRIu64 " markers of %u %s in %u %s, %.3f MB in %s ]\n",
-			out->markers, f->threads, plural(f->threads, "thread", "threads"),
-			f->processes, plural(f->processes, "process", "processes"), megabytes(out),
-			f->path);
+		fprintf(stderr, "[ ocular: %" PRIu64 " markers of %u %s in %u %s, %.3f MB in %s ]\n", out->markers,
+			f->threads, plural(f->threads, "thread", "threads"), f->processes,
+			plural(f->processes, "process", "processes"), megabytes(out), f->path);
 	if (f->flight)
 		show_flight(p, f->flight);
 	if (out->lost)
-		fprintf(stderr, "[ ocular: %" PRIu64 " markers lost, no room in their ring ]\n",
-			out->lost);
+		fprintf(stderr, "[ ocular: %" PRIu64 " markers lost, no room in their ring ]\n", out->lost);
 	if (out->discarded)
 		fprintf(stderr, "[ ocular: %" PRIu64 " markers not written ]\n", out->discarded);
 	if (f->damaged)

@@ -21,8 +21,8 @@
 
 #define PTFRAME_RATIO	   1u		      /* any, as long as CBR and AUXTRACE_INFO agree */
 #define PTFRAME_CYC_MAX	   ((1ull << 56) - 1) /* as far as TSC packets; libipt reads 61 bits */
-#define PTFRAME_PSB_MAX	   64u /* 16 PSB + 9 CYC + 8 TSC + 4 CBR + 2 PSBEND, rounded up */
-#define PTFRAME_MARKER_MAX 19u /* 9 CYC + 10 PTW */
+#define PTFRAME_PSB_MAX	   64u		      /* 16 PSB + 9 CYC + 8 TSC + 4 CBR + 2 PSBEND, rounded up */
+#define PTFRAME_MARKER_MAX 19u		      /* 9 CYC + 10 PTW */
 
 /*
  * Writes PSB+ at p, which has room for PTFRAME_PSB_MAX bytes. cycles: since the last CYC packet.

@@ -13,18 +13,18 @@
 #include "requests.h"
 #include "socket.h"
 
-#define NAP_NS	 1000000ull
+#define NAP_NS	     1000000ull
 #define NAP_LEAST_NS (NAP_NS / 8)
-#define IDLE_NS	 100000000ull /* while there is no ring */
+#define IDLE_NS	     100000000ull /* while there is no ring */
 /* How full, in percent, the fullest ring may be: before the next round comes at once; after a nap that was too
  * long, or too short. Traced generators write 40 M records a second: 30 % of a ring in a millisecond. */
-#define BUSY	 12
-#define TOO_LONG 25
-#define TOO_SHORT 5
-#define FLUSH_NS 100000000ull /* so much of the end is missing if the recorder is killed */
-#define EVENTS	 64
+#define BUSY	     12
+#define TOO_LONG     25
+#define TOO_SHORT    5
+#define FLUSH_NS     100000000ull /* so much of the end is missing if the recorder is killed */
+#define EVENTS	     64
 #define SAME_WISH_NS 300000000ull
-#define LAST_WORDS 64 /* rounds of requests that an ended target has left */
+#define LAST_WORDS   64 /* rounds of requests that an ended target has left */
 
 int recorder_watch(struct recorder *r, enum source source, uint32_t value, int fd)
 {
@@ -142,8 +142,8 @@ static void take_signal(struct recorder *r, const struct signalfd_siginfo *si)
 	char members[96];
 	const struct trigger t = { .members = members };
 
-	snprintf(members, sizeof(members),
-		 "\"trigger\":\"signal\",\"label\":\"SIGUSR2\",\"data\":{\"from\":%u}", si->ssi_pid);
+	snprintf(members, sizeof(members), "\"trigger\":\"signal\",\"label\":\"SIGUSR2\",\"data\":{\"from\":%u}",
+		 si->ssi_pid);
 	flight_take(r, &t);
 }
 
@@ -314,8 +314,7 @@ static void tick(struct recorder *r)
 	}
 	check_file(r);
 	fill_piece(r);
-	if (!r->closed && pieces_due(&r->pieces, &r->options->pieces, perfdata_size(&r->out.file),
-				     r->out.markers, now))
+	if (!r->closed && pieces_due(&r->pieces, &r->options->pieces, perfdata_size(&r->out.file), r->out.markers, now))
 		switch_output(r);
 	progress_show(&r->progress, &f, now);
 }

@@ -54,13 +54,13 @@ struct recorder {
 	int finisher; /* client that asked to finish and waits for it, or -1 */
 	int starter;  /* pidfd of who started a server, or -1 */
 	bool starter_ended;
-	int interrupts; /* SIGINT and SIGTERM so far */
+	int interrupts;		 /* SIGINT and SIGTERM so far */
 	uint64_t interrupted_ns; /* the last of them */
-	bool closed;	/* nothing more is recorded */
-	bool complete;	/* the file is closed too */
+	bool closed;		 /* nothing more is recorded */
+	bool complete;		 /* the file is closed too */
 	bool error_told;
 	uint64_t duty_start_ns; /* of the duty cycle: when somebody first asked; 0: nobody has */
-	uint64_t flush_ns; /* next time that chunks are written however small */
+	uint64_t flush_ns;	/* next time that chunks are written however small */
 	uint64_t nap_ns;
 	bool rested; /* this round comes after a nap */
 };

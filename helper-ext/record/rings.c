@@ -161,8 +161,7 @@ unsigned int rings_drain(struct rings *rs)
 
 	while ((r = *at)) {
 		/* Before the head: a producer sets it after its last record. */
-		uint32_t finished =
-			atomic_load_explicit(&r->shared->finished, memory_order_acquire);
+		uint32_t finished = atomic_load_explicit(&r->shared->finished, memory_order_acquire);
 		uint64_t n = drain_ring(rs, r);
 
 		if (n == UINT64_MAX) {

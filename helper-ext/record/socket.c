@@ -33,8 +33,7 @@ int socket_listen(int dirfd)
 	if (fd < 0)
 		return -errno;
 	/* The mode of a socket is that of the descriptor it is made by. */
-	if (fchmod(fd, 0600) == 0 && bind(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0 &&
-	    listen(fd, BACKLOG) == 0)
+	if (fchmod(fd, 0600) == 0 && bind(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0 && listen(fd, BACKLOG) == 0)
 		return fd;
 	err = -errno;
 	close(fd);
@@ -118,8 +117,7 @@ static int check_text(const struct request *rq, size_t length)
 int socket_receive(int client, struct request *rq)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
-	struct iovec iov[] = { { &rq->message, sizeof(rq->message) },
-			       { rq->text, sizeof(rq->text) - 1 } };
+	struct iovec iov[] = { { &rq->message, sizeof(rq->message) }, { rq->text, sizeof(rq->text) - 1 } };
 	struct msghdr msg = {
 		.msg_iov = iov,
 		.msg_iovlen = 2,

@@ -15,8 +15,8 @@
 
 struct request {
 	struct ring_message message;
-	uint32_t pid; /* the kernel's word, not the sender's */
-	int fd;	      /* that came along, or -1; the receiver's to close */
+	uint32_t pid;		      /* the kernel's word, not the sender's */
+	int fd;			      /* that came along, or -1; the receiver's to close */
 	char text[RING_TEXT_MAX + 1]; /* RING_SNAPSHOT: printable, ends with 0 */
 };
 

@@ -2,8 +2,7 @@
 /* stream.c - chunks of packets into AUXTRACE records. */
 #include "stream.h"
 
-void stream_open(struct stream *s, struct trace_out *out, uint32_t pid, uint32_t tid,
-		 const char *comm)
+void stream_open(struct stream *s, struct trace_out *out, uint32_t pid, uint32_t tid, const char *comm)
 {
 	s->out = out;
 	s->idx = out->streams++;

@@ -45,8 +45,7 @@ struct stream {
  * Opens a stream for a thread and tells perf the thread's name. Errors of the file show up in
  * out->file.error; a stream goes on and discards.
  */
-void stream_open(struct stream *s, struct trace_out *out, uint32_t pid, uint32_t tid,
-		 const char *comm);
+void stream_open(struct stream *s, struct trace_out *out, uint32_t pid, uint32_t tid, const char *comm);
 
 /* Begins a chunk with the time of the marker that comes next. */
 void stream_begin(struct stream *s, uint64_t tsc);

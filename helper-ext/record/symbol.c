@@ -62,8 +62,7 @@ static uint64_t file_offset(const struct image *im, const Elf64_Ehdr *h, uint64_
 	const Elf64_Phdr *p = table_at(im, h->e_phoff, (uint64_t)h->e_phnum * sizeof(*p));
 
 	for (int i = 0; p && i < h->e_phnum; i++)
-		if (p[i].p_type == PT_LOAD && address >= p[i].p_vaddr &&
-		    address - p[i].p_vaddr < p[i].p_filesz)
+		if (p[i].p_type == PT_LOAD && address >= p[i].p_vaddr && address - p[i].p_vaddr < p[i].p_filesz)
 			return address - p[i].p_vaddr + p[i].p_offset;
 	return 0;
 }
@@ -71,15 +70,13 @@ static uint64_t file_offset(const struct image *im, const Elf64_Ehdr *h, uint64_
 static bool is_named(const struct image *im, const Elf64_Shdr *strings, uint32_t at, const char *name)
 {
 	size_t n = strlen(name) + 1;
-	const char *text = at < strings->sh_size && n <= strings->sh_size - at ?
-				   part(im, strings->sh_offset + at, n) :
-				   NULL;
+	const char *text = at < strings->sh_size && n <= strings->sh_size - at ? part(im, strings->sh_offset + at, n)
+									       : NULL;
 
 	return text && !memcmp(text, name, n);
 }
 
-static uint64_t find_in(const struct image *im, const Elf64_Shdr *table, const Elf64_Shdr *strings,
-			const char *name)
+static uint64_t find_in(const struct image *im, const Elf64_Shdr *table, const Elf64_Shdr *strings, const char *name)
 {
 	const Elf64_Sym *s = table_at(im, table->sh_offset, table->sh_size);
 
@@ -97,8 +94,7 @@ static uint64_t image_find(const struct image *im, const char *name)
 	uint64_t address = 0;
 
 	for (int i = 0; s && !address && i < h->e_shnum; i++)
-		if ((s[i].sh_type == SHT_SYMTAB || s[i].sh_type == SHT_DYNSYM) &&
-		    s[i].sh_link < h->e_shnum)
+		if ((s[i].sh_type == SHT_SYMTAB || s[i].sh_type == SHT_DYNSYM) && s[i].sh_link < h->e_shnum)
 			address = find_in(im, &s[i], &s[s[i].sh_link], name);
 	return address ? file_offset(im, h, address) : 0;
 }
@@ -135,8 +131,9 @@ static bool read_mapping(FILE *f, struct mapping *m)
 	int at = 0;
 
 	while (fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &m->start,
-			   &m->end, m->flags, &m->offset, &at) < 4 || line[at] != '/')
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &m->start, &m->end, m->flags,
+			   &m->offset, &at) < 4 ||
+		    line[at] != '/')
 			continue;
 		line[strcspn(line, "\n")] = '\0';
 		snprintf(m->path, sizeof(m->path), "%s", line + at);
@@ -170,8 +167,7 @@ uint64_t symbol_find(uint32_t pid, const char *object, const char *name)
 			strcpy(looked_at, m.path);
 			offset = offset_in(pid, m.path, name);
 		}
-		if (offset && m.flags[2] == 'x' && offset >= m.offset &&
-		    offset - m.offset < m.end - m.start)
+		if (offset && m.flags[2] == 'x' && offset >= m.offset && offset - m.offset < m.end - m.start)
 			address = m.start + (offset - m.offset);
 	}
 	if (f)

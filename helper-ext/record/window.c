@@ -198,8 +198,8 @@ static uint32_t torn(const struct window *w)
 	return marker_op(w->records[0].word) == OP_WIDE ? 2 : 1;
 }
 
-void window_write(const struct window *w, struct rings *rs, struct ring_map *r, uint32_t number,
-		  uint64_t until_tsc, struct stint *stint)
+void window_write(const struct window *w, struct rings *rs, struct ring_map *r, uint32_t number, uint64_t until_tsc,
+		  struct stint *stint)
 {
 	struct writer writer = { .rs = rs, .stream = &r->stream, .stint = stint, .number = number };
 	uint64_t tsc = 0;

@@ -41,8 +41,8 @@ int window_split(struct window *w, struct window *older, uint64_t tsc);
  * Writes the window into the streams of its threads, a segment each: SNAPSHOT, HELLO, the words, and
  * SNAPSHOT again, with the time until_tsc. Words whose interpreter nobody knows are left out. In stretches: see stint.h.
  */
-void window_write(const struct window *w, struct rings *rs, struct ring_map *r, uint32_t number,
-		  uint64_t until_tsc, struct stint *stint);
+void window_write(const struct window *w, struct rings *rs, struct ring_map *r, uint32_t number, uint64_t until_tsc,
+		  struct stint *stint);
 
 /* So that the first copy does not wait for the kernel to map page by page. */
 void window_prepare(struct ring_map *r);

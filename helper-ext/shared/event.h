@@ -49,7 +49,7 @@ enum marker_op {
 #define X(op, name, stack, far) OP_##name = op,
 	OCULAR_EVENTS(X)
 #undef X
-	OP_EVENT_FIRST = OP_PY_START,
+		OP_EVENT_FIRST = OP_PY_START,
 	OP_EVENT_LAST = OP_EXCEPTION_HANDLED,
 	OP_SNAPSHOT = 23,    /* a flight recorder's segment of this thread begins, or ends */
 	OP_FRAMES = 28,	     /* mode opcodes: frames of another interpreter that are open, or its end */

@@ -35,16 +35,15 @@
 #define MARKER_CODE_SHIFT   28
 #define MARKER_OFFSET_SHIFT 8
 
-#define MARKER_SEQ_MASK	   0x7fu
-#define MARKER_CODE_MAX	   0xffffffu
-#define MARKER_OFFSET_MAX  0xfffffu
-#define MARKER_DIST_MAX	   127 /* |destination - offset| that fits without WIDE */
-#define MARKER_LOST_MAX	   ((1ull << 52) - 1)
-#define MARKER_DEST_MAX	   0xfffffffu
+#define MARKER_SEQ_MASK	  0x7fu
+#define MARKER_CODE_MAX	  0xffffffu
+#define MARKER_OFFSET_MAX 0xfffffu
+#define MARKER_DIST_MAX	  127 /* |destination - offset| that fits without WIDE */
+#define MARKER_LOST_MAX	  ((1ull << 52) - 1)
+#define MARKER_DEST_MAX	  0xfffffffu
 
 /* Any word with these bits is a SCRATCH, whatever op it would be without. */
-#define MARKER_SCRATCH                                                                             \
-	((uint64_t)OP_SCRATCH << MARKER_OP_SHIFT | (uint64_t)MARKER_MAGIC << MARKER_CODE_SHIFT)
+#define MARKER_SCRATCH ((uint64_t)OP_SCRATCH << MARKER_OP_SHIFT | (uint64_t)MARKER_MAGIC << MARKER_CODE_SHIFT)
 
 /* The constant part of a thread's next word; seq may be any count, its low 7 bits are taken. */
 static inline uint64_t marker_head(enum marker_op op, uint64_t seq)
@@ -65,8 +64,7 @@ static inline uint64_t marker_lost(uint64_t seq, uint64_t count)
 
 static inline uint64_t marker_wide(uint64_t seq, uint64_t offset, uint32_t dest)
 {
-	return marker_head(OP_WIDE, seq) | (offset >> 20 & 0xffffff) << MARKER_CODE_SHIFT |
-	       (dest & MARKER_DEST_MAX);
+	return marker_head(OP_WIDE, seq) | (offset >> 20 & 0xffffff) << MARKER_CODE_SHIFT | (dest & MARKER_DEST_MAX);
 }
 
 static inline uint64_t marker_snapshot(uint64_t seq, uint32_t number, bool end)
@@ -81,8 +79,7 @@ static inline uint64_t marker_frames(uint64_t seq, uint32_t open, bool traced)
 	       (uint64_t)(open < MARKER_OFFSET_MAX ? open : MARKER_OFFSET_MAX) << MARKER_OFFSET_SHIFT | traced;
 }
 
-static inline uint64_t marker_event(enum marker_op op, uint64_t seq, uint32_t code,
-				    uint32_t offset, int8_t dist)
+static inline uint64_t marker_event(enum marker_op op, uint64_t seq, uint32_t code, uint32_t offset, int8_t dist)
 {
 	return marker_head(op, seq) | (uint64_t)code << MARKER_CODE_SHIFT |
 	       (uint64_t)(offset & MARKER_OFFSET_MAX) << MARKER_OFFSET_SHIFT | (uint8_t)dist;
@@ -150,8 +147,7 @@ static inline bool marker_is_scratch(uint64_t word)
 
 static inline bool marker_is_snapshot(uint64_t word)
 {
-	return marker_op(word) == OP_SNAPSHOT && marker_code(word) == MARKER_MAGIC &&
-	       (word & 0xff) <= 1;
+	return marker_op(word) == OP_SNAPSHOT && marker_code(word) == MARKER_MAGIC && (word & 0xff) <= 1;
 }
 
 #endif

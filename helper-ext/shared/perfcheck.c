@@ -27,8 +27,8 @@ struct walk {
 	uint8_t cache[1 << 16];
 };
 
-__attribute__((format(printf, 3, 4))) static bool found(struct walk *w, enum perf_verdict verdict,
-							const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool found(struct walk *w, enum perf_verdict verdict, const char *format,
+							...)
 {
 	va_list args;
 
@@ -68,8 +68,7 @@ static bool check_header(struct walk *w)
 	if (start[0] != PERF_MAGIC)
 		return found(w, PERF_UNUSABLE, "is not a perf.data");
 	if (start[1] == PERF_PIPE_HEADER)
-		return found(w, PERF_UNUSABLE,
-			     "was recorded into a pipe: make a file of it with perf inject -o");
+		return found(w, PERF_UNUSABLE, "was recorded into a pipe: make a file of it with perf inject -o");
 	if (start[1] > sizeof(w->header))
 		return found(w, PERF_UNUSABLE, "has a newer format than this program knows");
 	if (!get(w, 0, &w->header, sizeof(w->header)))
@@ -82,11 +81,10 @@ static bool check_attrs(struct walk *w)
 	const struct perf_header *h = &w->header;
 	uint64_t size = h->attr_size;
 
-	if (size < ATTR_SIZE_MIN + sizeof(struct perf_section) || size > ATTR_SIZE_MAX ||
-	    h->attrs.size % size || h->size != sizeof(*h))
+	if (size < ATTR_SIZE_MIN + sizeof(struct perf_section) || size > ATTR_SIZE_MAX || h->attrs.size % size ||
+	    h->size != sizeof(*h))
 		return found(w, PERF_UNUSABLE, "has a damaged header");
-	if (h->attrs.offset > w->size || h->attrs.size > w->size - h->attrs.offset ||
-	    h->data.offset > w->size)
+	if (h->attrs.offset > w->size || h->attrs.size > w->size - h->attrs.offset || h->data.offset > w->size)
 		return found(w, PERF_UNUSABLE, "ends before its data");
 	return true;
 }
@@ -147,12 +145,10 @@ static bool walk_records(struct walk *w)
 		return true;
 	w->c->drop_features = true;
 	if (!data->size)
-		return found(w, PERF_REPAIRABLE, "was not closed: %" PRIu64 " records are whole",
-			     w->c->records);
-	return found(w, PERF_REPAIRABLE,
-		     "%s: %" PRIu64 " records are whole, %" PRIu64 " of %" PRIu64 " bytes are gone",
-		     size > in_file ? "was cut" : "is damaged", w->c->records,
-		     data->size - w->c->data_size, data->size);
+		return found(w, PERF_REPAIRABLE, "was not closed: %" PRIu64 " records are whole", w->c->records);
+	return found(w, PERF_REPAIRABLE, "%s: %" PRIu64 " records are whole, %" PRIu64 " of %" PRIu64 " bytes are gone",
+		     size > in_file ? "was cut" : "is damaged", w->c->records, data->size - w->c->data_size,
+		     data->size);
 }
 
 /* Behind the data: a section for each feature bit, which says where the feature is. */
@@ -164,8 +160,7 @@ static bool check_features(struct walk *w)
 	for (int bit = 0; bit < PERF_FEATURE_BITS; bit++) {
 		if (!(w->header.features[bit / 64] >> bit % 64 & 1))
 			continue;
-		if (!get(w, at, &s, sizeof(s)) || s.offset > w->size ||
-		    s.size > w->size - s.offset) {
+		if (!get(w, at, &s, sizeof(s)) || s.offset > w->size || s.size > w->size - s.offset) {
 			w->c->drop_features = true;
 			return found(w, PERF_REPAIRABLE, "was cut behind its data, which is whole");
 		}
@@ -178,8 +173,7 @@ static void check_trace(struct walk *w)
 {
 	if (w->info.header.type != PERF_AUXTRACE_INFO && w->c->verdict == PERF_REPAIRABLE)
 		found(w, PERF_UNUSABLE, "ends before its Intel PT trace begins");
-	else if (w->info.header.type != PERF_AUXTRACE_INFO ||
-		 w->info.type != PERF_AUXTRACE_INTEL_PT)
+	else if (w->info.header.type != PERF_AUXTRACE_INFO || w->info.type != PERF_AUXTRACE_INTEL_PT)
 		found(w, PERF_UNUSABLE, "holds no Intel PT trace");
 	else if (!has_attr(w, w->info.priv[PT_PMU_TYPE]))
 		found(w, PERF_UNUSABLE, "holds a trace without its intel_pt event");
@@ -223,11 +217,9 @@ int perfcheck_repair(const struct perfcheck *c, int fd)
 		return -EBUSY;
 
 	/* Features first: in between, the file is no worse than before. */
-	if (c->drop_features &&
-	    pwrite(fd, none, sizeof(none), offsetof(struct perf_header, features)) < 0)
+	if (c->drop_features && pwrite(fd, none, sizeof(none), offsetof(struct perf_header, features)) < 0)
 		return -errno;
-	if (pwrite(fd, &c->data_size, sizeof(c->data_size),
-		   offsetof(struct perf_header, data.size)) < 0)
+	if (pwrite(fd, &c->data_size, sizeof(c->data_size), offsetof(struct perf_header, data.size)) < 0)
 		return -errno;
 	return 0;
 }

@@ -27,13 +27,14 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define RING_MAGIC	0x474e4952u /* "RING" */
-#define RING_VERSION	4u
-#define RING_SOCKET	".ocular.sock"
-#define RING_HEADER	4096u /* bytes before the first record: one page */
+#define RING_MAGIC	 0x474e4952u /* "RING" */
+#define RING_VERSION	 4u
+#define RING_SOCKET	 ".ocular.sock"
+#define RING_HEADER	 4096u /* bytes before the first record: one page */
 #define RING_RECORDS_MIN 256u
 #define RING_RECORDS_MAX (1u << 24)
-#define RING_TRIES	1000u /* of ring_head(): a lap takes longer than one; no end only where the memory is not a producer's */
+#define RING_TRIES \
+	1000u /* of ring_head(): a lap takes longer than one; no end only where the memory is not a producer's */
 
 struct ring_record {
 	uint64_t tsc;  /* RDTSC at emission */
@@ -49,12 +50,13 @@ struct ring {
 	uint64_t first; /* address of the first record in the producer's memory */
 
 	/* The producer's line. */
-	_Alignas(64) _Atomic uint64_t at; /* where the next record goes, or the ring's end: a release store after each */
-	_Atomic uint64_t laps;	   /* twice how often `at` went back to `first`; odd while it does */
-	_Atomic uint64_t lost;	   /* words dropped and not yet told by a LOST word in the ring */
-	_Atomic uint32_t finished; /* 1: the producer will write no more */
-	_Atomic uint32_t tid;	   /* whose records the newest are */
-	_Atomic uint64_t hello;	   /* where the last HELLO is, and its interpreter: ring_hello() */
+	_Alignas(
+		64) _Atomic uint64_t at; /* where the next record goes, or the ring's end: a release store after each */
+	_Atomic uint64_t laps;		 /* twice how often `at` went back to `first`; odd while it does */
+	_Atomic uint64_t lost;		 /* words dropped and not yet told by a LOST word in the ring */
+	_Atomic uint32_t finished;	 /* 1: the producer will write no more */
+	_Atomic uint32_t tid;		 /* whose records the newest are */
+	_Atomic uint64_t hello;		 /* where the last HELLO is, and its interpreter: ring_hello() */
 
 	/* The recorder's line: records ever read. Release store after reading. */
 	_Alignas(64) _Atomic uint64_t tail;
@@ -117,9 +119,9 @@ static inline size_t ring_size(uint32_t nrecords)
 }
 
 enum ring_request {
-	RING_ASK = 1,	 /* a process starts tracing: the answer tells it how */
-	RING_ADD = 2,	 /* a new ring; its memfd comes along (SCM_RIGHTS) */
-	RING_FINISH = 3, /* end the recording now; the answer comes when perf.data is complete */
+	RING_ASK = 1,	   /* a process starts tracing: the answer tells it how */
+	RING_ADD = 2,	   /* a new ring; its memfd comes along (SCM_RIGHTS) */
+	RING_FINISH = 3,   /* end the recording now; the answer comes when perf.data is complete */
 	RING_SNAPSHOT = 4, /* flight mode: keep what led up to now. No answer is awaited */
 };
 
@@ -145,12 +147,12 @@ struct ring_duty {
 struct ring_config {
 	uint32_t magic;
 	uint32_t version;
-	int32_t error;	      /* 0 or a negative errno */
-	uint32_t nrecords;    /* size of rings to make, a power of two */
-	uint32_t wait_ms;     /* how long a thread may wait for room before it drops and counts */
+	int32_t error;	       /* 0 or a negative errno */
+	uint32_t nrecords;     /* size of rings to make, a power of two */
+	uint32_t wait_ms;      /* how long a thread may wait for room before it drops and counts */
 	uint32_t recorder_pid; /* to notice that the recorder is gone */
-	uint64_t tsc_hz;      /* the recorder's calibration at its start */
-	uint32_t flight;      /* 1: overwrite, do not wait */
+	uint64_t tsc_hz;       /* the recorder's calibration at its start */
+	uint32_t flight;       /* 1: overwrite, do not wait */
 	uint32_t reserved;
 	struct ring_duty duty;
 };

@@ -13,8 +13,7 @@
 #include <x86intrin.h>
 
 struct empty {
-	PyObject_HEAD
-	vectorcallfunc call;
+	PyObject_HEAD vectorcallfunc call;
 	unsigned long long head; /* of least()'s words */
 };
 
@@ -80,7 +79,7 @@ static char *least_next = (char *)&least_records;
 static PyObject *do_least(PyObject *self, PyObject *const *args, size_t nargs, PyObject *names)
 {
 	const struct extra *e = ((PyCodeObject *)args[0])->co_extra;
-	unsigned int (*at)[4] = (unsigned int (*)[4])least_next, low, high;
+	unsigned int(*at)[4] = (unsigned int(*)[4])least_next, low, high;
 	unsigned long long word;
 	PyObject *none = Py_None;
 
@@ -167,7 +166,9 @@ static PyObject *reference(PyObject *module, PyObject *unused)
 	for (int i = 0; i < TURNS; i++)
 		__asm__ volatile("lea 1(%%rax), %%rax\n\tlea 1(%%rcx), %%rcx\n\t"
 				 "lea 1(%%rdx), %%rdx\n\tlea 1(%%rsi), %%rsi"
-				 : : : "rax", "rcx", "rdx", "rsi");
+				 :
+				 :
+				 : "rax", "rcx", "rdx", "rsi");
 	return PyLong_FromUnsignedLongLong(__rdtsc() - began);
 }
 

@@ -14,12 +14,12 @@
 #include "../unit/recover_gather.h"
 #include "recover.h"
 
-#define CODES  5
-#define ROWS   24
-#define DEPTH  12
-#define STEPS  2000
-#define PID    7
-#define ROOM   (2 * STEPS)
+#define CODES 5
+#define ROWS  24
+#define DEPTH 12
+#define STEPS 2000
+#define PID   7
+#define ROOM  (2 * STEPS)
 
 struct input {
 	const uint8_t *at, *end;
@@ -51,7 +51,7 @@ struct machine {
 	struct {
 		uint8_t code, at, opcode;
 		bool two; /* and the instruction behind it */
-	} ran[ROOM]; /* by time; code 0: nothing that may be told */
+	} ran[ROOM];	  /* by time; code 0: nothing that may be told */
 	uint64_t told;
 };
 
@@ -89,8 +89,9 @@ static uint8_t begin_body(struct machine *m, struct body *b)
 /* Jumps lead anywhere between the first RESUME and the last row, which returns. */
 static void write_body(struct machine *m, struct body *b)
 {
-	static const uint8_t ops[] = { LOAD, LOAD, STORE, POP_TOP, POP_TOP, CALL, CALL, FOR_ITER, POP_JUMP_IF_TRUE,
-				       JUMP_BACKWARD, RETURN_VALUE, RAISE_VARARGS, YIELD_VALUE };
+	static const uint8_t ops[] = { LOAD,	     LOAD,	    STORE,	POP_TOP,	  POP_TOP,
+				       CALL,	     CALL,	    FOR_ITER,	POP_JUMP_IF_TRUE, JUMP_BACKWARD,
+				       RETURN_VALUE, RAISE_VARARGS, YIELD_VALUE };
 	uint8_t first = begin_body(m, b), last = ROWS - 1;
 
 	b->handler = first + draw(m, last - first - 1);
@@ -157,7 +158,9 @@ static void interrupt(struct machine *m, uint8_t op)
 
 static void marker(struct machine *m, int op, uint8_t code, uint8_t at)
 {
-	struct sample s = { .op = op, .pid = PID, .tid = PID, .time = m->now, .offset = 2 * at, .target = SAMPLE_NOWHERE };
+	struct sample s = {
+		.op = op, .pid = PID, .tid = PID, .time = m->now, .offset = 2 * at, .target = SAMPLE_NOWHERE
+	};
 
 	s.code = codes_find(&m->codes, codes_process(&m->codes, PID), code);
 	check(!gather_end(&m->gather));

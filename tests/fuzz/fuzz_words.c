@@ -54,8 +54,7 @@ static void feed_words(struct analysis *a, const uint8_t *data, size_t size)
 		w.time += data[1];
 		w.cycles = w.time * 3;
 		memcpy(&w.bits, data + 2, sizeof(w.bits));
-		if (data[0] & 0x80 ? decode_gap(&a->decoder, w.pid, w.tid)
-				   : decode_word(&a->decoder, &w))
+		if (data[0] & 0x80 ? decode_gap(&a->decoder, w.pid, w.tid) : decode_word(&a->decoder, &w))
 			return;
 	}
 }

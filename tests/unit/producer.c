@@ -91,8 +91,7 @@ static struct ring *make_ring(const struct plan *plan)
 	int fd = memfd_create("ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	struct ring *r;
 
-	if (fd < 0 || ftruncate(fd, size) < 0 ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+	if (fd < 0 || ftruncate(fd, size) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
 		die("memfd");
 	r = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
 	if (r == MAP_FAILED)
@@ -107,8 +106,7 @@ static struct ring *make_ring(const struct plan *plan)
 static bool has_room(const struct lane *l)
 {
 	return l->plan->config.flight ||
-	       l->head - atomic_load_explicit(&l->ring->tail, memory_order_acquire) <
-		       l->ring->nrecords;
+	       l->head - atomic_load_explicit(&l->ring->tail, memory_order_acquire) < l->ring->nrecords;
 }
 
 static bool wait_room(struct lane *l)

@@ -14,8 +14,7 @@
 
 #include "ptwrite_site.h"
 
-void ocular_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
-	__attribute__((visibility("default")));
+void ocular_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t regs[4]) __attribute__((visibility("default")));
 
 static int out = -1;
 

@@ -23,8 +23,8 @@ enum { PTWRITE_SIZE = 5, PTWRITE_OPCODE = 3 };
 
 static inline bool ptwrite_site(const uint8_t *ip, uint8_t opcode)
 {
-	return ip[0] == 0xf3 && (ip[1] & 0xfe) == 0x48 && ip[2] == 0x0f &&
-	       ip[PTWRITE_OPCODE] == opcode && (ip[4] & 0xf8) == 0xe0;
+	return ip[0] == 0xf3 && (ip[1] & 0xfe) == 0x48 && ip[2] == 0x0f && ip[PTWRITE_OPCODE] == opcode &&
+	       (ip[4] & 0xf8) == 0xe0;
 }
 
 /* Where a page may not be written it stays as it is: a processor may refuse PTWRITE itself. */
@@ -66,9 +66,8 @@ static inline void ptwrite_catch(void *address)
 /* At the SIGILL of a PTWRITE, changed or not: its word, and on behind it. False at any other. */
 static inline bool ptwrite_caught(void *context, uint64_t *word)
 {
-	static const int registers[16] = { REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
-					   REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
-					   REG_R12, REG_R13, REG_R14, REG_R15 };
+	static const int registers[16] = { REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+					   REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15 };
 	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
 	const uint8_t *ip = (const uint8_t *)regs[REG_RIP];
 

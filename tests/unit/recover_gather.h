@@ -44,8 +44,8 @@ static inline int gather_branch(struct gather *g, struct recover *r, const struc
 static inline void gather_sum(uint64_t *sum, const struct sample *s)
 {
 	const uint64_t fields[] = {
-		s->op, s->opcode, s->before, s->passed, s->pid, s->tid, s->interpreter, s->time, s->cycles,
-		(uintptr_t)s->code, s->offset, s->target, s->count,
+		s->op,	 s->opcode, s->before,		s->passed, s->pid,    s->tid,	s->interpreter,
+		s->time, s->cycles, (uintptr_t)s->code, s->offset, s->target, s->count,
 	};
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)

@@ -27,8 +27,7 @@ static struct code make_code(void)
 }
 
 /* A loop with `timed` trips of `cycles` each in `entries` entries. */
-static struct loop *make_loop(struct code *code, int64_t head, uint64_t entries, uint64_t timed,
-			      uint64_t cycles)
+static struct loop *make_loop(struct code *code, int64_t head, uint64_t entries, uint64_t timed, uint64_t cycles)
 {
 	struct loop *loop = function_loop(code, head);
 
@@ -40,8 +39,7 @@ static struct loop *make_loop(struct code *code, int64_t head, uint64_t entries,
 	return loop;
 }
 
-static void assert_rows(const struct loop *loop, const unsigned *offsets, const double *cycles,
-			size_t n)
+static void assert_rows(const struct loop *loop, const unsigned *offsets, const double *cycles, size_t n)
 {
 	struct body_row rows[COUNT(instrs)];
 
@@ -59,8 +57,7 @@ static void test_one_block(void **state)
 	struct code code = make_code();
 
 	(void)state;
-	assert_rows(make_loop(&code, 24, 1, 10, 30), (unsigned[]){ 24, 26 }, (double[]){ 15, 15 },
-		    2);
+	assert_rows(make_loop(&code, 24, 1, 10, 30), (unsigned[]){ 24, 26 }, (double[]){ 15, 15 }, 2);
 	function_free(&code);
 }
 
@@ -68,13 +65,12 @@ static void test_one_block(void **state)
 static void test_inner_trips_are_not_the_outer_loop_s(void **state)
 {
 	struct code code = make_code();
-	struct loop *outer = make_loop(&code, 4, 1, 9, 1000),
-		    *inner = make_loop(&code, 8, 10, 90, 60);
+	struct loop *outer = make_loop(&code, 4, 1, 9, 1000), *inner = make_loop(&code, 8, 10, 90, 60);
 
 	(void)state;
 	assert_rows(inner, (unsigned[]){ 8, 10, 12 }, (double[]){ 20, 20, 20 }, 3);
-	assert_rows(outer, (unsigned[]){ 4, 8, 10, 12, 16, 20 },
-		    (double[]){ 400 / 3., 20, 20, 20, 400 / 3., 400 / 3. }, 6);
+	assert_rows(outer, (unsigned[]){ 4, 8, 10, 12, 16, 20 }, (double[]){ 400 / 3., 20, 20, 20, 400 / 3., 400 / 3. },
+		    6);
 	function_free(&code);
 }
 
@@ -85,8 +81,7 @@ static void test_no_block_costs_less_than_nothing(void **state)
 
 	(void)state;
 	make_loop(&code, 8, 10, 90, 60);
-	assert_rows(outer, (unsigned[]){ 4, 8, 10, 12, 16, 20 }, (double[]){ 0, 20, 20, 20, 0, 0 },
-		    6);
+	assert_rows(outer, (unsigned[]){ 4, 8, 10, 12, 16, 20 }, (double[]){ 0, 20, 20, 20, 0, 0 }, 6);
 	function_free(&code);
 }
 
@@ -118,11 +113,18 @@ static void test_measured_instructions(void **state)
  * another handler jumps back to, is a loop only if a trip of it was timed.
  */
 static struct instr handled[] = {
-	{ .offset = 4, .target = -1 },	{ .offset = 8, .target = -1 },	{ .offset = 12, .target = 4 },
-	{ .offset = 20, .target = -1 }, { .offset = 24, .target = 20 }, { .offset = 30, .target = -1 },
+	{ .offset = 4, .target = -1 },
+	{ .offset = 8, .target = -1 },
+	{ .offset = 12, .target = 4 },
+	{ .offset = 20, .target = -1 },
+	{ .offset = 24, .target = 20 },
+	{ .offset = 30, .target = -1 },
 	{ .offset = 40, .target = -1, .handler = true },
-	{ .offset = 44, .target = -1 }, { .offset = 46, .target = 44 }, { .offset = 48, .target = 4 },
-	{ .offset = 50, .target = -1, .handler = true },		{ .offset = 52, .target = 8 },
+	{ .offset = 44, .target = -1 },
+	{ .offset = 46, .target = 44 },
+	{ .offset = 48, .target = 4 },
+	{ .offset = 50, .target = -1, .handler = true },
+	{ .offset = 52, .target = 8 },
 };
 
 /* Each trip of the first one takes 90 cycles, 20 of them in its handler's loop. */

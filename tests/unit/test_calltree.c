@@ -61,8 +61,8 @@ static int write_enter(void *to, uint32_t node)
 	char *text = to;
 
 	assert_true(n->cycles == 2 * n->ns && n->self_cycles == 2 * n->self_ns);
-	sprintf(text + strlen(text), "%s%d+%d:%d-%d(", n->code->qualname, (int)n->calls,
-		(int)n->resumes, (int)n->ns, (int)n->self_ns);
+	sprintf(text + strlen(text), "%s%d+%d:%d-%d(", n->code->qualname, (int)n->calls, (int)n->resumes, (int)n->ns,
+		(int)n->self_ns);
 	return 0;
 }
 
@@ -80,7 +80,8 @@ static void check(const char *wanted)
 	const struct call_root **roots = calltree_roots(&tree, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		sprintf(text + strlen(text), "%s%d/%d ", i ? " " : "", roots[i]->strand.tid, (int)roots[i]->strand.interpreter);
+		sprintf(text + strlen(text), "%s%d/%d ", i ? " " : "", roots[i]->strand.tid,
+			(int)roots[i]->strand.interpreter);
 		assert_int_equal(calltree_walk(&tree, roots[i]->root, write_enter, write_leave, text), 0);
 	}
 	free(roots);

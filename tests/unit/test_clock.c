@@ -16,10 +16,7 @@ static const struct {
 	uint64_t hz;
 } lines[] = {
 	{ "1 GHz from zero", { 0, 0 }, { 1000000000, 1000000000 }, 1000000000 },
-	{ "2.6 GHz, ten hours up",
-	  { 93600000000000, 36000000000000 },
-	  { 93602600000000, 36001000000000 },
-	  2600000000 },
+	{ "2.6 GHz, ten hours up", { 93600000000000, 36000000000000 }, { 93602600000000, 36001000000000 }, 2600000000 },
 	{ "clock behind the TSC", { 5000000000, 7 }, { 8000000000, 1000000007 }, 3000000000 },
 	{ "slow TSC", { 100, 5000000000 }, { 25000100, 6000000000 }, 25000000 },
 	{ "5.7 GHz, ten ms apart",
@@ -62,8 +59,7 @@ static void test_line_is_good_for_a_day(void **state)
 		c.last.ns = c.first.ns + day * 1000000000;
 		conv = clock_conv(&c);
 		/* mult is rounded: half a unit of its 30 to 32 bits. */
-		assert_near(clock_ns(&conv, c.last.tsc), c.last.ns,
-			    day * 1000000000 / conv.mult / 2 + 1);
+		assert_near(clock_ns(&conv, c.last.tsc), c.last.ns, day * 1000000000 / conv.mult / 2 + 1);
 		assert_true(conv.mult >> 29);
 	}
 }

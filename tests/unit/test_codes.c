@@ -14,10 +14,9 @@
 #include "dispatch.h"
 #include "ticks.h"
 
-#define COUNT(a)     (sizeof(a) / sizeof(*(a)))
-#define HEADER(more) "{\"kind\":\"header\",\"ocular\":1,\"pid\":7,\"first_id\":1" more "}\n"
-#define CODE(id, more)                                                                             \
-	"{\"kind\":\"code\",\"id\":" #id ",\"file\":\"a.py\",\"qualname\":\"f" #id "\"" more "}\n"
+#define COUNT(a)	   (sizeof(a) / sizeof(*(a)))
+#define HEADER(more)	   "{\"kind\":\"header\",\"ocular\":1,\"pid\":7,\"first_id\":1" more "}\n"
+#define CODE(id, more)	   "{\"kind\":\"code\",\"id\":" #id ",\"file\":\"a.py\",\"qualname\":\"f" #id "\"" more "}\n"
 #define INSTRUCTIONS(rows) ",\"instructions\":[" rows "]"
 
 static char dir[] = "/tmp/ocular-test-codes-XXXXXX";
@@ -58,30 +57,27 @@ static void test_everything_is_read(void **state)
 	struct code *code;
 
 	(void)state;
-	write_table(
-		7,
-		HEADER(",\"argv\":[\"app.py\",\"a b\"],\"python\":\"3.12.1\",\"mode\":\"adaptive\","
-		       "\"backend\":\"software\",\"tsc_hz\":2600000000,"
-		       "\"opnames\":[\"CACHE\",null,\"RESUME\",\"JUMP_BACKWARD\"],"
-		       "\"specializable\":[9,300,-1,\"x\"],"
-		       "\"callback_cycles\":{\"JUMP\":44,\"LINE\":50}")
-			CODE(3,
-			     ",\"firstlineno\":12,\"address\":\"0x7f00aa\",\"units\":"
-			     "40" INSTRUCTIONS(
-				     "[0,12,2,-1],[2,13,9,-1],[6,-1,3,2]")) "{\"kind\":\"before\",\"id\":3,"
-									    "\"opcodes\":[[6,201]]}\n"
-									    "{\"kind\":"
-									    "\"specialized\","
-									    "\"id\":3,\"reason\":"
-									    "\"stop\",\"opcodes\":["
-									    "[2,200]]}\n"
-									    "{\"kind\":\"thread\","
-									    "\"tid\":70,\"name\":"
-									    "\"worker\"}\n"
-									    "{\"kind\":\"stop\","
-									    "\"markers\":[[7,100],["
-									    "70,23]],\"lost\":5}"
-									    "\n");
+	write_table(7, HEADER(",\"argv\":[\"app.py\",\"a b\"],\"python\":\"3.12.1\",\"mode\":\"adaptive\","
+			      "\"backend\":\"software\",\"tsc_hz\":2600000000,"
+			      "\"opnames\":[\"CACHE\",null,\"RESUME\",\"JUMP_BACKWARD\"],"
+			      "\"specializable\":[9,300,-1,\"x\"],"
+			      "\"callback_cycles\":{\"JUMP\":44,\"LINE\":50}")
+			       CODE(3, ",\"firstlineno\":12,\"address\":\"0x7f00aa\",\"units\":"
+				       "40" INSTRUCTIONS(
+					       "[0,12,2,-1],[2,13,9,-1],[6,-1,3,2]")) "{\"kind\":\"before\",\"id\":3,"
+										      "\"opcodes\":[[6,201]]}\n"
+										      "{\"kind\":"
+										      "\"specialized\","
+										      "\"id\":3,\"reason\":"
+										      "\"stop\",\"opcodes\":["
+										      "[2,200]]}\n"
+										      "{\"kind\":\"thread\","
+										      "\"tid\":70,\"name\":"
+										      "\"worker\"}\n"
+										      "{\"kind\":\"stop\","
+										      "\"markers\":[[7,100],["
+										      "70,23]],\"lost\":5}"
+										      "\n");
 	assert_int_equal(codes_init(&c, dir), 0);
 	p = codes_process(&c, 7);
 	assert_non_null(p);
@@ -145,10 +141,8 @@ static const struct {
 	{ "kind is a number", "{\"kind\":4}\n", 1 },
 	{ "code without id", "{\"kind\":\"code\",\"file\":\"a\",\"qualname\":\"f\"}\n", 1 },
 	{ "code id 0", "{\"kind\":\"code\",\"id\":0,\"file\":\"a\",\"qualname\":\"f\"}\n", 1 },
-	{ "code id beyond a marker's",
-	  "{\"kind\":\"code\",\"id\":16777216,\"file\":\"a\",\"qualname\":\"f\"}\n", 1 },
-	{ "negative code id", "{\"kind\":\"code\",\"id\":-1,\"file\":\"a\",\"qualname\":\"f\"}\n",
-	  1 },
+	{ "code id beyond a marker's", "{\"kind\":\"code\",\"id\":16777216,\"file\":\"a\",\"qualname\":\"f\"}\n", 1 },
+	{ "negative code id", "{\"kind\":\"code\",\"id\":-1,\"file\":\"a\",\"qualname\":\"f\"}\n", 1 },
 	{ "code without name", "{\"kind\":\"code\",\"id\":9,\"file\":\"a\"}\n", 1 },
 	{ "code twice", CODE(1, ""), 1 },
 	{ "instructions out of order", CODE(9, INSTRUCTIONS("[4,1,2,-1],[2,1,2,-1]")), 1 },
@@ -156,10 +150,8 @@ static const struct {
 	{ "short instruction", CODE(9, INSTRUCTIONS("[0,1,2]")), 1 },
 	{ "before without code", "{\"kind\":\"before\",\"id\":77,\"opcodes\":[]}\n", 1 },
 	{ "specialized without code", "{\"kind\":\"specialized\",\"id\":77,\"opcodes\":[]}\n", 1 },
-	{ "specialized opcode beyond a byte",
-	  "{\"kind\":\"specialized\",\"id\":1,\"opcodes\":[[0,999]]}\n", 1 },
-	{ "specialized where no instruction is",
-	  "{\"kind\":\"specialized\",\"id\":1,\"opcodes\":[[50,3]]}\n", 0 },
+	{ "specialized opcode beyond a byte", "{\"kind\":\"specialized\",\"id\":1,\"opcodes\":[[0,999]]}\n", 1 },
+	{ "specialized where no instruction is", "{\"kind\":\"specialized\",\"id\":1,\"opcodes\":[[50,3]]}\n", 0 },
 	{ "thread without name", "{\"kind\":\"thread\",\"tid\":3}\n", 1 },
 	{ "header without version", "{\"kind\":\"header\",\"pid\":7}\n", 1 },
 };
@@ -172,8 +164,7 @@ static void test_damage_is_counted_and_left_out(void **state)
 		struct process *p;
 		char text[2048];
 
-		snprintf(text, sizeof(text), "%s%s%s%s", HEADER(""), CODE(1, ""), damages[i].line,
-			 CODE(2, ""));
+		snprintf(text, sizeof(text), "%s%s%s%s", HEADER(""), CODE(1, ""), damages[i].line, CODE(2, ""));
 		write_table(7, text);
 		assert_int_equal(codes_init(&c, dir), 0);
 		p = codes_process(&c, 7);
@@ -190,11 +181,9 @@ static void test_damage_is_counted_and_left_out(void **state)
 /* The last line of a killed process may be cut anywhere. */
 static void test_cut_at_every_byte(void **state)
 {
-	static const char text[] = HEADER(",\"argv\":[\"x\"]") CODE(
-		1,
-		INSTRUCTIONS(
-			"[0,1,2,-1]")) "{\"kind\":\"specialized\",\"id\":1,\"opcodes\":[[0,3]]}\n"
-				       "{\"kind\":\"stop\",\"markers\":[[7,1]],\"lost\":0}\n";
+	static const char text[] = HEADER(",\"argv\":[\"x\"]")
+		CODE(1, INSTRUCTIONS("[0,1,2,-1]")) "{\"kind\":\"specialized\",\"id\":1,\"opcodes\":[[0,3]]}\n"
+						    "{\"kind\":\"stop\",\"markers\":[[7,1]],\"lost\":0}\n";
 
 	(void)state;
 	for (size_t length = 0; length < sizeof(text); length++) {
@@ -223,14 +212,9 @@ static void test_forks_share_ids(void **state)
 
 	(void)state;
 	write_table(7, HEADER("") CODE(1, "") CODE(9, ""));
-	write_table(
-		8,
-		"{\"kind\":\"header\",\"ocular\":1,\"pid\":8,\"first_id\":5,\"parent\":7}\n" CODE(
-			5, "") CODE(6, ""));
-	write_table(
-		9,
-		"{\"kind\":\"header\",\"ocular\":1,\"pid\":9,\"first_id\":7,\"parent\":8}\n" CODE(
-			7, ""));
+	write_table(8, "{\"kind\":\"header\",\"ocular\":1,\"pid\":8,\"first_id\":5,\"parent\":7}\n" CODE(5, "")
+			       CODE(6, ""));
+	write_table(9, "{\"kind\":\"header\",\"ocular\":1,\"pid\":9,\"first_id\":7,\"parent\":8}\n" CODE(7, ""));
 	assert_int_equal(codes_init(&c, dir), 0);
 	child = codes_process(&c, 8);
 	grandchild = codes_process(&c, 9);
@@ -245,8 +229,7 @@ static void test_forks_share_ids(void **state)
 		unlink(table_path(pid));
 }
 
-#define FORK(pid)                                                                                  \
-	"{\"kind\":\"header\",\"ocular\":1,\"pid\":" #pid ",\"first_id\":4,\"parent\":7}\n"
+#define FORK(pid)	      "{\"kind\":\"header\",\"ocular\":1,\"pid\":" #pid ",\"first_id\":4,\"parent\":7}\n"
 #define SPECIALIZED(id, rows) "{\"kind\":\"specialized\",\"id\":" #id ",\"opcodes\":[" rows "]}\n"
 #define BEFORE(id, rows)      "{\"kind\":\"before\",\"id\":" #id ",\"opcodes\":[" rows "]}\n"
 
@@ -260,8 +243,8 @@ static void test_forks_specialize_what_is_not_theirs(void **state)
 	(void)state;
 	write_table(7, HEADER("") CODE(1, INSTRUCTIONS("[0,1,20,-1],[2,1,30,-1]"))
 			       CODE(2, INSTRUCTIONS("[0,1,20,-1],[2,1,30,-1]"))
-				       CODE(3, INSTRUCTIONS("[0,1,20,-1],[2,1,30,-1]"))
-					       SPECIALIZED(1, "[0,200]") SPECIALIZED(2, "[2,201]"));
+				       CODE(3, INSTRUCTIONS("[0,1,20,-1],[2,1,30,-1]")) SPECIALIZED(1, "[0,200]")
+					       SPECIALIZED(2, "[2,201]"));
 	write_table(8, FORK(8) SPECIALIZED(1, "[0,202],[2,203]") BEFORE(2, "[0,204]") SPECIALIZED(3, "[0,205]"));
 	write_table(9, FORK(9) SPECIALIZED(1, "[0,206]") SPECIALIZED(2, "[0,207]") SPECIALIZED(3, "[2,208]"));
 	for (size_t i = 0; i < COUNT(orders); i++) {
@@ -293,10 +276,8 @@ static void test_parents_in_a_circle(void **state)
 	struct codes c;
 
 	(void)state;
-	write_table(7,
-		    "{\"kind\":\"header\",\"ocular\":1,\"pid\":7,\"first_id\":100,\"parent\":8}\n");
-	write_table(8,
-		    "{\"kind\":\"header\",\"ocular\":1,\"pid\":8,\"first_id\":100,\"parent\":7}\n");
+	write_table(7, "{\"kind\":\"header\",\"ocular\":1,\"pid\":7,\"first_id\":100,\"parent\":8}\n");
+	write_table(8, "{\"kind\":\"header\",\"ocular\":1,\"pid\":8,\"first_id\":100,\"parent\":7}\n");
 	assert_int_equal(codes_init(&c, dir), 0);
 	assert_null(codes_find(&c, codes_process(&c, 7), 5));
 	codes_free(&c);
@@ -304,7 +285,7 @@ static void test_parents_in_a_circle(void **state)
 	unlink(table_path(8));
 }
 
-#define FIRST                                                                                      \
+#define FIRST \
 	HEADER(",\"opnames\":[\"CACHE\",\"RESUME\",\"LOAD_ATTR\",\"JUMP_BACKWARD\"],\"specializable\":[2]," \
 	       "\"python\":\"3.12\"")
 #define SECOND HEADER(",\"opnames\":[\"CACHE\",\"SEND\",null,\"RESUME\"],\"specializable\":[1]")
@@ -485,9 +466,7 @@ static void test_instruction_at_an_offset(void **state)
 		uint32_t index;
 	} rows[] = { { -1, 4 }, { 0, 4 }, { 1, 4 },  { 2, 0 },	{ 3, 0 },   { 4, 1 },
 		     { 7, 1 },	{ 8, 2 }, { 11, 2 }, { 12, 3 }, { 9999, 3 } };
-	struct instr instrs[] = {
-		{ .offset = 2 }, { .offset = 4 }, { .offset = 8 }, { .offset = 12 }
-	};
+	struct instr instrs[] = { { .offset = 2 }, { .offset = 4 }, { .offset = 8 }, { .offset = 12 } };
 	struct code code = { .ninstrs = 4, .instrs = instrs }, none = { 0 };
 
 	(void)state;

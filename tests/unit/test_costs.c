@@ -91,8 +91,8 @@ static void check(const char *wanted)
 		const struct place *p = &costs.places[i];
 
 		assert_int_equal(p->cycles, 2 * p->ns);
-		sprintf(text + strlen(text), "%s%c%d:%d/%d ", p->code->qualname, kinds[p->kind], (int)p->at,
-			(int)p->ns, (int)p->instructions);
+		sprintf(text + strlen(text), "%s%c%d:%d/%d ", p->code->qualname, kinds[p->kind], (int)p->at, (int)p->ns,
+			(int)p->instructions);
 	}
 	for (uint32_t i = 0; i < costs.ncalls; i++) {
 		const struct place_calls *c = &costs.calls[i];
@@ -217,11 +217,8 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(test_whole),
-		TEST(test_lines),
-		TEST(test_back_in_the_first_line),
-		TEST(test_instructions),
-		TEST(test_stacks),
+		TEST(test_whole),	 TEST(test_lines),  TEST(test_back_in_the_first_line),
+		TEST(test_instructions), TEST(test_stacks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,22 +23,20 @@
 #define CODES 2
 #define UNITS 10
 
-#define HELLO(seq, interpreter)                                                                    \
-	((uint64_t)1 << 59 | (uint64_t)(seq) << 52 | 0x4f434cull << 28 | (interpreter) << 8 | 1)
-#define EVENT(op, seq, code, offset, arg)                                                          \
-	((uint64_t)(op) << 59 | (uint64_t)(seq) << 52 | (uint64_t)(code) << 28 |                   \
-	 (uint64_t)(offset) << 8 | (uint8_t)(arg))
-#define START(seq)	   EVENT(4, seq, 1, 0, 0)
-#define RETURN(seq)	   EVENT(6, seq, 1, 8, 0)
-#define JUMP(seq, at, far) EVENT(15, seq, 1, at, far)
-#define LOST(seq, count)   ((uint64_t)2 << 59 | (uint64_t)(seq) << 52 | (count))
-#define SNAPSHOT(seq, n, end) EVENT(23, seq, 0x4f434c, n, end)
+#define HELLO(seq, interpreter) ((uint64_t)1 << 59 | (uint64_t)(seq) << 52 | 0x4f434cull << 28 | (interpreter) << 8 | 1)
+#define EVENT(op, seq, code, offset, arg) \
+	((uint64_t)(op) << 59 | (uint64_t)(seq) << 52 | (uint64_t)(code) << 28 | (uint64_t)(offset) << 8 | \
+	 (uint8_t)(arg))
+#define START(seq)	       EVENT(4, seq, 1, 0, 0)
+#define RETURN(seq)	       EVENT(6, seq, 1, 8, 0)
+#define JUMP(seq, at, far)     EVENT(15, seq, 1, at, far)
+#define LOST(seq, count)       ((uint64_t)2 << 59 | (uint64_t)(seq) << 52 | (count))
+#define SNAPSHOT(seq, n, end)  EVENT(23, seq, 0x4f434c, n, end)
 #define FRAMES(seq, n, traced) EVENT(28, seq, 0x4f434c, n, traced)
-#define WIDE(seq, high, dest)                                                                      \
-	((uint64_t)3 << 59 | (uint64_t)(seq) << 52 | (uint64_t)(high) << 28 | (dest))
-#define SCRATCH(seq, offset) EVENT(31, seq, 0x4f434c, offset, 0)
-#define OTHER(n) (0x123450000ull + (n)) /* op 0: not ours */
-#define TOLD	 UINT64_MAX		/* not a word: the front end tells of a gap */
+#define WIDE(seq, high, dest)  ((uint64_t)3 << 59 | (uint64_t)(seq) << 52 | (uint64_t)(high) << 28 | (dest))
+#define SCRATCH(seq, offset)   EVENT(31, seq, 0x4f434c, offset, 0)
+#define OTHER(n)	       (0x123450000ull + (n)) /* op 0: not ours */
+#define TOLD		       UINT64_MAX	      /* not a word: the front end tells of a gap */
 
 /* clang-format off */
 static const struct {
@@ -180,8 +178,7 @@ static void run_row(size_t i)
 	if (strcmp(text, rows[i].samples))
 		fail_msg("%s: got '%s', want '%s'", rows[i].name, text, rows[i].samples);
 	if (p->received != rows[i].received || p->told != rows[i].told)
-		fail_msg("%s: received %" PRIu64 ", told %" PRIu64, rows[i].name, p->received,
-			 p->told);
+		fail_msg("%s: received %" PRIu64 ", told %" PRIu64, rows[i].name, p->received, p->told);
 	decode_free(&d);
 	codes_free(&codes);
 }
@@ -212,9 +209,8 @@ static int check_sample(void *to, const struct sample *s)
 
 static void test_samples_are_complete(void **state)
 {
-	static const uint64_t words[] = { HELLO(0, 0),		 EVENT(10, 1, 1, 1, 0),
-					  EVENT(10, 2, 1, 2, 0), HELLO(3, 3),
-					  EVENT(10, 4, 1, 4, 0), EVENT(10, 7, 1, 5, 0),
+	static const uint64_t words[] = { HELLO(0, 0),		EVENT(10, 1, 1, 1, 0), EVENT(10, 2, 1, 2, 0),
+					  HELLO(3, 3),		EVENT(10, 4, 1, 4, 0), EVENT(10, 7, 1, 5, 0),
 					  EVENT(10, 8, 1, 6, 0) };
 	struct codes codes;
 	struct decoder d;
@@ -252,8 +248,7 @@ static void test_threads_do_not_mix(void **state)
 	for (unsigned seq = 0; seq < 4; seq++)
 		for (size_t t = 0; t < COUNT(threads); t++) {
 			unsigned own = seq + 30 * t;
-			struct word w = { threads[t].pid, threads[t].tid, 0, 0,
-					  seq ? START(own) : HELLO(own, 0) };
+			struct word w = { threads[t].pid, threads[t].tid, 0, 0, seq ? START(own) : HELLO(own, 0) };
 
 			assert_int_equal(decode_word(&d, &w), 0);
 		}

@@ -29,7 +29,10 @@ static const struct diff_rules any = { .fail_over = -1 };
 
 /* --- matching: by names, lines and head; both sides have one item but where rows say more --- */
 
-#define ITEM(file, name, first, line, head) { file, name, first, line, head, .n = 100, .mean = 10, .median = -1, .p99 = -1 }
+#define ITEM(file, name, first, line, head) \
+	{ \
+		file, name, first, line, head, .n = 100, .mean = 10, .median = -1, .p99 = -1 \
+	}
 
 static const struct {
 	const char *what;
@@ -44,14 +47,22 @@ static const struct {
 	{ "both", { ITEM("/x/f.py", "f", 1, 3, 8) }, { ITEM("/y/f.py", "f", 5, 9, 9) }, { "other folder, moved" } },
 	{ "another name", { ITEM("/x/f.py", "f", 1, 3, 8) }, { ITEM("/x/f.py", "g", 1, 3, 8) }, { NULL } },
 	{ "another file", { ITEM("/x/f.py", "f", 1, 3, 8) }, { ITEM("/x/g.py", "f", 1, 3, 8) }, { NULL } },
-	{ "two in order", { ITEM("/x/f.py", "f", 1, 3, 8), ITEM("/x/f.py", "f", 1, 5, 20) },
-	  { ITEM("/x/f.py", "f", 1, 4, 8), ITEM("/x/f.py", "f", 1, 7, 20) }, { "moved", "moved" } },
-	{ "one of two is enough to know the other", { ITEM("/x/f.py", "f", 1, 3, 8), ITEM("/x/f.py", "f", 1, 5, 20) },
-	  { ITEM("/x/f.py", "f", 1, 3, 8), ITEM("/x/f.py", "f", 1, 9, 20) }, { "", "moved" } },
-	{ "nobody knows which", { ITEM("/x/f.py", "f", 1, 3, 8) },
-	  { ITEM("/x/f.py", "f", 1, 5, 8), ITEM("/x/f.py", "f", 1, 7, 20) }, { NULL } },
-	{ "the nearer one", { ITEM("/x/f.py", "f", 1, 3, 8) },
-	  { ITEM("/y/f.py", "f", 1, 3, 8), ITEM("/x/f.py", "f", 1, 9, 20) }, { "moved" } },
+	{ "two in order",
+	  { ITEM("/x/f.py", "f", 1, 3, 8), ITEM("/x/f.py", "f", 1, 5, 20) },
+	  { ITEM("/x/f.py", "f", 1, 4, 8), ITEM("/x/f.py", "f", 1, 7, 20) },
+	  { "moved", "moved" } },
+	{ "one of two is enough to know the other",
+	  { ITEM("/x/f.py", "f", 1, 3, 8), ITEM("/x/f.py", "f", 1, 5, 20) },
+	  { ITEM("/x/f.py", "f", 1, 3, 8), ITEM("/x/f.py", "f", 1, 9, 20) },
+	  { "", "moved" } },
+	{ "nobody knows which",
+	  { ITEM("/x/f.py", "f", 1, 3, 8) },
+	  { ITEM("/x/f.py", "f", 1, 5, 8), ITEM("/x/f.py", "f", 1, 7, 20) },
+	  { NULL } },
+	{ "the nearer one",
+	  { ITEM("/x/f.py", "f", 1, 3, 8) },
+	  { ITEM("/y/f.py", "f", 1, 3, 8), ITEM("/x/f.py", "f", 1, 9, 20) },
+	  { "moved" } },
 };
 
 static size_t used(const struct diff_item *items)
@@ -89,8 +100,7 @@ static void test_matching(void **state)
 			const struct diff_pair *p = pair_of(&d, &a[k]);
 
 			if (!matches[i].how[k] != !p->b || (p->b && strcmp(p->how, matches[i].how[k])))
-				fail_msg("%s: item %zu matched '%s'", matches[i].what, k,
-					 p->b ? p->how : "none");
+				fail_msg("%s: item %zu matched '%s'", matches[i].what, k, p->b ? p->how : "none");
 			assert_int_equal(p->verdict, p->b ? DIFF_SAME : DIFF_GONE);
 		}
 		diff_free(&d);
@@ -127,8 +137,13 @@ static const struct {
 
 static struct diff_item item_of(size_t i, double mean)
 {
-	return (struct diff_item){ .file = "/f.py", .qualname = "f", .times = judged[i].n, .n = judged[i].n,
-				   .mean = mean, .deviation = judged[i].deviation, .share = judged[i].share };
+	return (struct diff_item){ .file = "/f.py",
+				   .qualname = "f",
+				   .times = judged[i].n,
+				   .n = judged[i].n,
+				   .mean = mean,
+				   .deviation = judged[i].deviation,
+				   .share = judged[i].share };
 }
 
 static void test_judging(void **state)
@@ -180,8 +195,8 @@ static int read_text(struct diff_side *s, const char *text, char *error)
 }
 
 #define FUNCTION(n, sum, deviation) \
-	"{\"file\": \"f\", \"qualname\": \"q\", \"firstlineno\": 1, \"activations\": " #n \
-	", \"self_cycles\": " #sum ", \"self_ns\": 10, \"self_cycles_deviation\": " #deviation "}"
+	"{\"file\": \"f\", \"qualname\": \"q\", \"firstlineno\": 1, \"activations\": " #n ", \"self_cycles\": " #sum \
+	", \"self_ns\": 10, \"self_cycles_deviation\": " #deviation "}"
 #define SUMMARY(functions) \
 	"{\"schema\": 1, \"loops\": [], \"trace\": {\"traced_ns\": 100}, \"losses\": {\"a\": 2, \"b\": 3}," \
 	" \"clock\": {\"cycles\": \"tsc\", \"hz\": 5}, \"functions\": [" functions "]}"
@@ -194,8 +209,7 @@ static void test_processes_are_added_up(void **state)
 	const struct diff_item *item;
 
 	(void)state;
-	assert_int_equal(read_text(&s, SUMMARY(FUNCTION(3, 12, 2) "," FUNCTION(2, 22, 1.4142135623730951)),
-				   error), 0);
+	assert_int_equal(read_text(&s, SUMMARY(FUNCTION(3, 12, 2) "," FUNCTION(2, 22, 1.4142135623730951)), error), 0);
 	assert_int_equal(s.n[DIFF_FUNCTIONS], 1);
 	assert_int_equal(s.n[DIFF_LOOPS], 0);
 	assert_int_equal(s.losses, 5);
@@ -208,8 +222,8 @@ static void test_processes_are_added_up(void **state)
 }
 
 #define PROCESSES(list) "{\"schema\": 1, \"loops\": [], \"functions\": [], \"processes\": [" list "]}"
-#define UNTRACED "{\"pid\": 8, \"argv\": null, \"python\": \"3.11\", \"mode\": null}"
-#define TRACED "{\"pid\": 9, \"argv\": \"app.py\", \"python\": \"3.13\", \"mode\": \"calls\"}"
+#define UNTRACED	"{\"pid\": 8, \"argv\": null, \"python\": \"3.11\", \"mode\": null}"
+#define TRACED		"{\"pid\": 9, \"argv\": \"app.py\", \"python\": \"3.13\", \"mode\": \"calls\"}"
 
 static const struct {
 	const char *text, *mode, *python, *argv;
@@ -284,7 +298,9 @@ static int tell(FILE *f, struct diff_item a, struct diff_item b, const char *nam
 	r.diff = &d;
 	r.counts = &count;
 	r.ncounts = 1;
-	r.totals[0] = (struct diff_total){ .key = "calls", .name = "calls", .known = true, .a = 1234567890123, .b = 1, .change = -1 };
+	r.totals[0] = (struct diff_total){
+		.key = "calls", .name = "calls", .known = true, .a = 1234567890123, .b = 1, .change = -1
+	};
 	if (json)
 		err = diff_json(f, &r);
 	else
@@ -362,14 +378,16 @@ static void test_full_disk(void **state)
 static const struct {
 	const char *what, *a, *b;
 	bool exact;
-	unsigned over;	 /* of 2 % allowed */
+	unsigned over;		     /* of 2 % allowed */
 	double cycles, instructions; /* their changes; -1: not known */
 } wholes[] = {
 	{ "as many", WHOLE(100, "measured", 1000, ""), WHOLE(100, "measured", 1000, ""), false, 0, 0, 0 },
 	{ "allowed", WHOLE(100, "measured", 1000, ""), WHOLE(100, "measured", 1020, ""), false, 0, 0, 0.02 },
-	{ "too many bytecodes", WHOLE(100, "measured", 1000, ""), WHOLE(100, "measured", 1021, ""), false, 1, 0, 0.021 },
+	{ "too many bytecodes", WHOLE(100, "measured", 1000, ""), WHOLE(100, "measured", 1021, ""), false, 1, 0,
+	  0.021 },
 	{ "times are not judged", WHOLE(100, "measured", 1000, ""), WHOLE(200, "measured", 1000, ""), false, 0, 1, 0 },
-	{ "but where they are counts", WHOLE(100, "measured", 1000, ""), WHOLE(200, "measured", 1000, ""), true, 1, 1, 0 },
+	{ "but where they are counts", WHOLE(100, "measured", 1000, ""), WHOLE(200, "measured", 1000, ""), true, 1, 1,
+	  0 },
 	{ "derived ones are none", WHOLE(100, "derived", 1000, ""), WHOLE(100, "derived", 2000, ""), false, 0, 0, -1 },
 	{ "nor are two kinds", WHOLE(100, "derived", 1000, ""), WHOLE(100, "measured", 2000, ""), false, 0, 0, -1 },
 	{ "nothing is known", "{}", "{}", true, 0, -1, -1 },
@@ -409,8 +427,10 @@ static void test_totals(void **state)
 
 static void test_counts(void **state)
 {
-	struct diff_side a = whole(WHOLE(1, "derived", 9, ROW("ADD", "ADD", 5) "," ROW("ADD", "ADD_INT", 100) "," ROW("POP", "POP", 7)));
-	struct diff_side b = whole(WHOLE(1, "derived", 9, ROW("ADD", "ADD_INT", 3) "," ROW("ADD", "ADD", 60) "," ROW("POP", "POP", 7)));
+	struct diff_side a = whole(
+		WHOLE(1, "derived", 9, ROW("ADD", "ADD", 5) "," ROW("ADD", "ADD_INT", 100) "," ROW("POP", "POP", 7)));
+	struct diff_side b = whole(
+		WHOLE(1, "derived", 9, ROW("ADD", "ADD_INT", 3) "," ROW("ADD", "ADD", 60) "," ROW("POP", "POP", 7)));
 	struct diff_side other = whole(WHOLE(1, "measured", 9, ROW("POP", "POP", 7)));
 	struct diff_count *rows;
 	size_t n;
@@ -436,9 +456,12 @@ static const struct {
 	const char *a, *b;
 	bool otherwise;
 } specializations[] = {
-	{ "{\"instructions\": 9, \"specialized\": 4, \"base\": 1}", "{\"instructions\": 9, \"specialized\": 4, \"base\": 1}", false },
-	{ "{\"instructions\": 9, \"specialized\": 4, \"base\": 1}", "{\"instructions\": 9, \"specialized\": 2, \"base\": 3}", true },
-	{ "{\"instructions\": 9, \"specialized\": 4, \"base\": null}", "{\"instructions\": 9, \"specialized\": 2, \"base\": null}", true },
+	{ "{\"instructions\": 9, \"specialized\": 4, \"base\": 1}",
+	  "{\"instructions\": 9, \"specialized\": 4, \"base\": 1}", false },
+	{ "{\"instructions\": 9, \"specialized\": 4, \"base\": 1}",
+	  "{\"instructions\": 9, \"specialized\": 2, \"base\": 3}", true },
+	{ "{\"instructions\": 9, \"specialized\": 4, \"base\": null}",
+	  "{\"instructions\": 9, \"specialized\": 2, \"base\": null}", true },
 	{ "{\"instructions\": 9, \"specialized\": 4}", "{\"instructions\": 8, \"specialized\": 2}", false },
 	{ "{\"instructions\": 9, \"specialized\": null}", "{\"instructions\": 9, \"specialized\": 2}", false },
 	{ "null", "{\"instructions\": 9, \"specialized\": 2}", false },
@@ -470,9 +493,11 @@ static void take(const struct diff_opcode *o, void *to)
 static void test_opcodes(void **state)
 {
 	json_t *a = json_loads("[{\"offset\": 2, \"line\": 1, \"opcode\": \"X\", \"specialized\": \"X_INT\"},"
-			       " {\"offset\": 4, \"line\": 2, \"opcode\": \"Y\", \"specialized\": \"Y\"}]", 0, NULL);
+			       " {\"offset\": 4, \"line\": 2, \"opcode\": \"Y\", \"specialized\": \"Y\"}]",
+			       0, NULL);
 	json_t *b = json_loads("[{\"offset\": 2, \"line\": 1, \"opcode\": \"X\", \"specialized\": \"X\"},"
-			       " {\"offset\": 4, \"line\": 2, \"opcode\": \"Y\", \"specialized\": \"Y\"}]", 0, NULL);
+			       " {\"offset\": 4, \"line\": 2, \"opcode\": \"Y\", \"specialized\": \"Y\"}]",
+			       0, NULL);
 	struct diff_item left = { .instructions = a }, right = { .instructions = b };
 	struct diff_pair p = { .a = &left, .b = &right }, same = { .a = &left, .b = &left };
 	struct diff_pair alone = { .a = &left };

@@ -11,8 +11,9 @@
 #include "codes.h"
 #include "doubt.h"
 
-static struct instr instrs[] = { { .offset = 0, .base = 1 }, { .offset = 2, .base = 2 },
-				 { .offset = 4, .base = 3 }, { .offset = 6, .base = 4 } };
+static struct instr instrs[] = {
+	{ .offset = 0, .base = 1 }, { .offset = 2, .base = 2 }, { .offset = 4, .base = 3 }, { .offset = 6, .base = 4 }
+};
 static struct code code = { .ninstrs = 4, .instrs = instrs };
 static char out[256];
 

@@ -24,9 +24,8 @@ static void assert_extent(const struct code *code, int64_t head, int64_t body, i
 static void test_without_handlers(void **state)
 {
 	struct instr instrs[] = {
-		{ .offset = 0, .target = 10 },	{ .offset = 10, .target = -1 },
-		{ .offset = 20, .target = 10 }, { .offset = 30, .target = 10 },
-		{ .offset = 40, .target = 32 }, { .offset = 50, .target = -1 },
+		{ .offset = 0, .target = 10 },	{ .offset = 10, .target = -1 }, { .offset = 20, .target = 10 },
+		{ .offset = 30, .target = 10 }, { .offset = 40, .target = 32 }, { .offset = 50, .target = -1 },
 	};
 	struct code code = { .instrs = instrs, .ninstrs = COUNT(instrs) };
 
@@ -41,13 +40,24 @@ static void test_without_handlers(void **state)
  * with a loop 48..50 in it that only a handler of its own repeats; of the last loop, and one that returns.
  */
 static struct instr instrs[] = {
-	{ .offset = 0, .target = -1 },	{ .offset = 4, .target = 24 },	 { .offset = 8, .target = 16 },
-	{ .offset = 12, .target = 8 },	{ .offset = 20, .target = 4 },	 { .offset = 24, .target = -1 },
-	{ .offset = 30, .target = 36 }, { .offset = 32, .target = -1 },	 { .offset = 34, .target = 30 },
-	{ .offset = 36, .target = -1 }, { .offset = 40, .target = -1, .handler = true },
-	{ .offset = 42, .target = 8 },	{ .offset = 44, .target = -1, .handler = true },
-	{ .offset = 48, .target = -1 }, { .offset = 50, .target = -1, .handler = true },
-	{ .offset = 52, .target = 48 }, { .offset = 54, .target = 32 },	 { .offset = 56, .target = -1, .handler = true },
+	{ .offset = 0, .target = -1 },
+	{ .offset = 4, .target = 24 },
+	{ .offset = 8, .target = 16 },
+	{ .offset = 12, .target = 8 },
+	{ .offset = 20, .target = 4 },
+	{ .offset = 24, .target = -1 },
+	{ .offset = 30, .target = 36 },
+	{ .offset = 32, .target = -1 },
+	{ .offset = 34, .target = 30 },
+	{ .offset = 36, .target = -1 },
+	{ .offset = 40, .target = -1, .handler = true },
+	{ .offset = 42, .target = 8 },
+	{ .offset = 44, .target = -1, .handler = true },
+	{ .offset = 48, .target = -1 },
+	{ .offset = 50, .target = -1, .handler = true },
+	{ .offset = 52, .target = 48 },
+	{ .offset = 54, .target = 32 },
+	{ .offset = 56, .target = -1, .handler = true },
 	{ .offset = 58, .target = -1 },
 };
 static const struct code with_handlers = { .instrs = instrs, .ninstrs = COUNT(instrs) };

@@ -55,8 +55,7 @@ static const struct {
 	{ "5\t1\t2\tPY_START\ta.py\tf\t3\t0\t", OP_PY_START, "a.py", "f", 0, -1, 0 },
 	{ "5\t1\t2\tJUMP\ta.py\tf\t3\t40\t10", OP_JUMP, "a.py", "f", 40, 10, 0 },
 	{ "5\t1\t2\tLINE\ta.py\tf\t3\t4711\t", OP_LINE, "a.py", "f", 4711, -1, 0 },
-	{ "5\t1\t2\tPY_START\ta\\tb\\nc\\rd\\\\e.py\t\\x\t3\t0\t", OP_PY_START, "a\tb\nc\rd\\e.py",
-	  "\\x", 0, -1, 0 },
+	{ "5\t1\t2\tPY_START\ta\\tb\\nc\\rd\\\\e.py\t\\x\t3\t0\t", OP_PY_START, "a\tb\nc\rd\\e.py", "\\x", 0, -1, 0 },
 	{ "5\t1\t2\tPY_START\t\t\t0\t0\t", OP_PY_START, "", "", 0, -1, 0 },
 	{ "5\t1\t2\tGAP\t\t\t\t42\t", SAMPLE_GAP, NULL, NULL, 0, -1, 42 },
 	{ "5\t1\t2\tFOREIGN\t\t\t\t1\t", SAMPLE_FOREIGN, NULL, NULL, 0, -1, 1 },
@@ -95,7 +94,7 @@ static void test_good_lines(void **state)
 
 static const char *const bad[] = {
 	"nonsense",
-	"5\t1\t2\tPY_START\ta.py\tf\t3\t0",	/* a column short */
+	"5\t1\t2\tPY_START\ta.py\tf\t3\t0",	  /* a column short */
 	"5\t1\t2\tPY_START\ta.py\tf\t3\t0\t\t\t", /* one too many, besides the opcode */
 	"x\t1\t2\tPY_START\ta.py\tf\t3\t0\t",
 	"-5\t1\t2\tPY_START\ta.py\tf\t3\t0\t",
@@ -119,8 +118,7 @@ static void test_bad_lines(void **state)
 		struct taken t = { 0 };
 		struct codes codes;
 
-		snprintf(text, sizeof(text), TITLE "%s\n%s\n%s\n", good[0].line, bad[i],
-			 good[0].line);
+		snprintf(text, sizeof(text), TITLE "%s\n%s\n%s\n", good[0].line, bad[i], good[0].line);
 		if (feed_text(text, &codes, &t, error) != -EINVAL)
 			fail_msg("taken: %s", bad[i]);
 		assert_string_equal(error, "line 3 is no event");
@@ -131,8 +129,7 @@ static void test_bad_lines(void **state)
 
 static void test_title(void **state)
 {
-	static const char *const titles[] = { "\n", "# ocular events 2\n", "# ocular events 1",
-					      "5\t1\t2\n" };
+	static const char *const titles[] = { "\n", "# ocular events 2\n", "# ocular events 1", "5\t1\t2\n" };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(titles); i++) {
@@ -153,12 +150,9 @@ static void test_same_name_same_code(void **state)
 	struct codes codes;
 
 	(void)state;
-	assert_int_equal(
-		feed_text(
-			TITLE
-			"5\t1\t2\tPY_START\ta.py\tf\t3\t0\t\n6\t1\t2\tPY_RETURN\ta.py\tf\t3\t8\t\n",
-			&codes, &t, error),
-		0);
+	assert_int_equal(feed_text(TITLE "5\t1\t2\tPY_START\ta.py\tf\t3\t0\t\n6\t1\t2\tPY_RETURN\ta.py\tf\t3\t8\t\n",
+				   &codes, &t, error),
+			 0);
 	assert_int_equal(t.n, 2);
 	assert_int_equal(t.last.code->id, 1);
 	codes_free(&codes);
@@ -171,8 +165,7 @@ static void test_refusal_comes_back(void **state)
 	struct codes codes;
 
 	(void)state;
-	assert_int_equal(feed_text(TITLE "5\t1\t2\tGAP\t\t\t\t1\t\n5\t1\t2\tGAP\t\t\t\t1\t\n",
-				   &codes, &t, error),
+	assert_int_equal(feed_text(TITLE "5\t1\t2\tGAP\t\t\t\t1\t\n5\t1\t2\tGAP\t\t\t\t1\t\n", &codes, &t, error),
 			 -ENOSPC);
 	assert_int_equal(t.n, 1);
 	codes_free(&codes);

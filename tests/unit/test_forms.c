@@ -63,7 +63,8 @@ static void test_turns(void **state)
 		{ { { 0, ABLE_INT, 0 }, { ABLE_INT, ABLE_STR, 0 } }, { 2, 0, 0, 1, 0, 0, 1 } },
 		{ { { 0, ABLE_INT, 0 }, { ABLE_INT, ABLE_INT, 0 } }, { 2, 0, 0, 1, 0, 0, 1 } }, /* the same one anew */
 		{ { { 0, ABLE_INT, 0 }, { ABLE_INT, ABLE, 0 } }, { 1, 1, 0, 0, 1, 0, 1 } },
-		{ { { 0, ABLE_INT, 0 }, { ABLE_INT, ABLE_INT, 1 } }, { 2, 0, 0, 0, 0, 0, 1 } }, /* given up in passing */
+		{ { { 0, ABLE_INT, 0 }, { ABLE_INT, ABLE_INT, 1 } },
+		  { 2, 0, 0, 0, 0, 0, 1 } }, /* given up in passing */
 		/* What came between was not seen, or another thread did it. */
 		{ { { 0, ABLE_INT, 0 }, { 0, ABLE, 0 } }, { 1, 1, 0, 0, 1, 0, 0 } },
 		{ { { 0, ABLE_INT, 0 }, { 0, ABLE_STR, 0 } }, { 2, 0, 0, 1, 0, 0, 0 } },

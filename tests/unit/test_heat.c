@@ -13,8 +13,8 @@
 
 /* Line 11 begins, lines 12 and 13 are a loop (head 4, back-edge 10), line 15 ends; 14 has no code. */
 static struct instr instrs[] = {
-	{ .offset = 0, .line = -1 }, { .offset = 2, .line = 11 }, { .offset = 4, .line = 12 },
-	{ .offset = 6, .line = 13 }, { .offset = 8, .line = 13 }, { .offset = 10, .line = 12, .target = 4 },
+	{ .offset = 0, .line = -1 },  { .offset = 2, .line = 11 }, { .offset = 4, .line = 12 },
+	{ .offset = 6, .line = 13 },  { .offset = 8, .line = 13 }, { .offset = 10, .line = 12, .target = 4 },
 	{ .offset = 12, .line = 15 },
 };
 

@@ -64,7 +64,8 @@ static void test_elided(void **state)
 	memset(name, '<', sizeof(name) - 1);
 	name[sizeof(name) - 1] = 0;
 	text = WRITTEN(html_elided(f, name, 20));
-	assert_non_null(strstr(text, "\">&lt;&lt;&lt;&lt;&lt;&lt;&lt;&lt;...&lt;&lt;&lt;&lt;&lt;&lt;&lt;&lt;&lt;</span>"));
+	assert_non_null(
+		strstr(text, "\">&lt;&lt;&lt;&lt;&lt;&lt;&lt;&lt;...&lt;&lt;&lt;&lt;&lt;&lt;&lt;&lt;&lt;</span>"));
 	assert_null(strchr(text + 1, '<') == strrchr(text, '<') ? NULL : "a '<' was left");
 	assert_true(strlen(text) < 5000);
 	free(text);
@@ -98,8 +99,10 @@ static const struct {
 	uint64_t first, last, step;
 	unsigned columns; /* 0: as many as the picture holds, or fewer */
 } series[] = {
-	{ 0, 0, 1, 1 },		  { 7, 7, 1, 1 },
-	{ 0, 9, 1, 10 },	  { 1, 1ull << 62, 1ull << 55, 0 },
+	{ 0, 0, 1, 1 },
+	{ 7, 7, 1, 1 },
+	{ 0, 9, 1, 10 },
+	{ 1, 1ull << 62, 1ull << 55, 0 },
 	{ UINT64_MAX, UINT64_MAX, 1, 1 },
 };
 

@@ -122,8 +122,8 @@ __asm__(".set number, 0\n"
 	".set number, number + 1\n"
 	".endr\n");
 
-extern const char shared_unwind[], shared_unwind_end[], shared_error[], shared_error_end[], entry[], entry_end[], first[],
-	first_end[], first_cold[], first_cold_end[], functions[], functions_end[], again[];
+extern const char shared_unwind[], shared_unwind_end[], shared_error[], shared_error_end[], entry[], entry_end[],
+	first[], first_end[], first_cold[], first_cold_end[], functions[], functions_end[], again[];
 extern const uint64_t functions_table[DISPATCH_OPCODES];
 
 static int find(struct dispatch *d, int opcodes, char why[DISPATCH_ERROR])

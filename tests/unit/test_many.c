@@ -51,8 +51,15 @@ static void open_made(struct made *m, bool tables)
 static void feed(struct made *m, struct code *code, unsigned op, int64_t offset, int64_t target)
 {
 	struct sample s = {
-		.op = op,   .pid = 1,	       .tid = 1,	 .time = m->ns, .cycles = m->ns,
-		.code = code, .offset = offset, .target = target, .count = 1,
+		.op = op,
+		.pid = 1,
+		.tid = 1,
+		.time = m->ns,
+		.cycles = m->ns,
+		.code = code,
+		.offset = offset,
+		.target = target,
+		.count = 1,
 	};
 
 	assert_int_equal(trace_feed(&m->a.trace, &s), 0);
@@ -98,8 +105,7 @@ static json_int_t number(json_t *o, const char *object, const char *key)
 
 static struct code *make_code(struct process *p, uint32_t id)
 {
-	static const char *const odd[] = { "<script>alert(1)</script>", "\"\\\n\x01\x1b[31m", "\xff\xfe",
-					   "plain" };
+	static const char *const odd[] = { "<script>alert(1)</script>", "\"\\\n\x01\x1b[31m", "\xff\xfe", "plain" };
 	struct code *code = codes_add(p, id);
 
 	assert_non_null(code);

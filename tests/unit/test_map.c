@@ -35,8 +35,7 @@ static void test_every_key_keeps_its_value(void **state)
 
 		for (int i = 0; i < N; i++) {
 			assert_null(map_get(&m, rows[r].first + i * rows[r].step));
-			assert_int_equal(map_put(&m, rows[r].first + i * rows[r].step, &values[i]),
-					 0);
+			assert_int_equal(map_put(&m, rows[r].first + i * rows[r].step, &values[i]), 0);
 		}
 		assert_int_equal(m.used, N);
 		for (int i = 0; i < N; i++)

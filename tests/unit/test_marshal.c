@@ -71,7 +71,8 @@ static void test_containers(void **state)
 	marshal_tuple(&out, 1);
 	marshal_int(&out, 1);
 	marshal_end_dict(&out);
-	CHECK("{u\1\0\0\0a(\1\0\0\0i\1\0\0\0" "0");
+	CHECK("{u\1\0\0\0a(\1\0\0\0i\1\0\0\0"
+	      "0");
 }
 
 int main(void)

@@ -23,7 +23,7 @@
 
 enum { NOP = 1, FOR_ITER, STORE_FAST, CALL, JUMP_BACKWARD, RETURN_VALUE, CALL_LEN };
 
-static const char *const names[] = { NULL,	  "NOP",	   "FOR_ITER",	   "STORE_FAST",
+static const char *const names[] = { NULL,   "NOP",	      "FOR_ITER",     "STORE_FAST",
 				     "CALL", "JUMP_BACKWARD", "RETURN_VALUE", "CALL_LEN" };
 
 static const struct instr bytecode[] = {
@@ -62,9 +62,12 @@ static void feed(struct world *w, const char *events)
 		char what = *event, *end;
 
 		s.code = what == 'g' ? w->g : what == '?' ? w->unknown : w->f;
-		s.op = what == 'S' ? OP_PY_START : what == 'R' ? OP_PY_RETURN :
-		       what == 'J' ? OP_JUMP : what == 'G' ? SAMPLE_GAP :
-		       what == 'X' ? SAMPLE_RESTART : OP_INSTRUCTION;
+		s.op = what == 'S'   ? OP_PY_START
+		       : what == 'R' ? OP_PY_RETURN
+		       : what == 'J' ? OP_JUMP
+		       : what == 'G' ? SAMPLE_GAP
+		       : what == 'X' ? SAMPLE_RESTART
+				     : OP_INSTRUCTION;
 		s.offset = what == 'J' ? 16 : strtol(event + 1, &end, 10);
 		s.opcode = what != 'J' && *end == '=' ? strtol(end + 1, NULL, 10) : 0;
 		s.target = what == 'J' ? 2 : -1;
@@ -114,8 +117,8 @@ static void write_table(FILE *f, const struct opcodes *o)
 	}
 	fputs(";", f);
 	for (uint32_t i = 0; i < o->npairs; i++)
-		fprintf(f, " %s-%s %d", o->rows[o->pairs[i].from].base,
-			o->rows[o->pairs[i].to].base, (int)o->pairs[i].n);
+		fprintf(f, " %s-%s %d", o->rows[o->pairs[i].from].base, o->rows[o->pairs[i].to].base,
+			(int)o->pairs[i].n);
 }
 
 enum scope { PROGRAM, FUNCTION_F, FUNCTION_G, LOOP };
@@ -140,10 +143,8 @@ static const struct {
 	  "CALL>CALL_LEN 1x20 FOR_ITER 1x20 NOP 1x20; FOR_ITER-NOP 1 NOP-CALL 1" },
 	{ "a gap ends no instruction and makes no pair", "S i0 G i2 i6", PROGRAM, OPCODES_BY_NAME,
 	  "FOR_ITER 1x20 NOP 1x0 STORE_FAST 1x0; FOR_ITER-STORE_FAST 1" },
-	{ "a restart makes no pair", "S i0 X i2 R", PROGRAM, OPCODES_BY_NAME,
-	  "FOR_ITER 1x20 NOP 1x0;" },
-	{ "code without bytecode", "S i0 ?4 i2 R", PROGRAM, OPCODES_BY_NAME,
-	  "FOR_ITER 1x20 NOP 1x20;" },
+	{ "a restart makes no pair", "S i0 X i2 R", PROGRAM, OPCODES_BY_NAME, "FOR_ITER 1x20 NOP 1x0;" },
+	{ "code without bytecode", "S i0 ?4 i2 R", PROGRAM, OPCODES_BY_NAME, "FOR_ITER 1x20 NOP 1x20;" },
 	{ "of one function, pairs by their first", "S i0 g2 i6 R", FUNCTION_F, OPCODES_BY_NAME,
 	  "FOR_ITER 0x0 NOP 1x20 STORE_FAST 1x20; NOP-FOR_ITER 1" },
 	{ "of the other", "S i0 g2 i6 R", FUNCTION_G, OPCODES_BY_NAME,
@@ -209,8 +210,7 @@ static void test_rows(void **state)
 static void test_sums(void **state)
 {
 	static const char *const traces[] = {
-		"S i0 i2 i6 R",	  "S R",		"i0 S i2 G i6 R S i0 i2",
-		"S i0 X i2 ?3 R", "S i0 g2 g6 ?1 ?2 G", "G G i0 G R",
+		"S i0 i2 i6 R", "S R", "i0 S i2 G i6 R S i0 i2", "S i0 X i2 ?3 R", "S i0 g2 g6 ?1 ?2 G", "G G i0 G R",
 	};
 
 	(void)state;
@@ -222,8 +222,7 @@ static void test_sums(void **state)
 		open_world(&w, traces[i]);
 		assert_int_equal(opcodes_add_program(&o, p), 0);
 		assert_int_equal(o.ns + p->no_opcode.ns + p->unknown_opcode.ns, p->traced_ns);
-		assert_int_equal(o.cycles + p->no_opcode.cycles + p->unknown_opcode.cycles,
-				 p->traced_cycles);
+		assert_int_equal(o.cycles + p->no_opcode.cycles + p->unknown_opcode.cycles, p->traced_cycles);
 		assert_int_equal(o.n + p->unknown_opcode.n, p->events[OP_INSTRUCTION]);
 		assert_int_equal(o.callback_cycles, CALLBACK * o.n);
 		opcodes_free(&o);

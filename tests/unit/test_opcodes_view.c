@@ -27,19 +27,11 @@ static const struct {
 	const char *text, *left; /* indices of the rows that are left */
 } views[] = {
 	{ "time", "0123" }, /* no more than `most` */
-	{ "time:2", "01" },
-	{ "time:0", "" },
-	{ "time:99", "01234" },
+	{ "time:2", "01" },	 { "time:0", "" },	     { "time:99", "01234" },
 	{ "time:0.5", "012" }, /* 2.5 rows */
-	{ "time:1.0", "01234" },
-	{ "time:LOAD", "03" },
-	{ "time:^CALL$", "12" },
-	{ "time:_INT$", "4" },
-	{ "time:LOAD|LEN", "013" },
-	{ "time:LOAD|LEN:2", "01" },
-	{ "time:4:LOAD", "03" },
-	{ "time:0.6:CALL:1", "1" },
-	{ "time:NOTHING", "" },
+	{ "time:1.0", "01234" }, { "time:LOAD", "03" },	     { "time:^CALL$", "12" },
+	{ "time:_INT$", "4" },	 { "time:LOAD|LEN", "013" }, { "time:LOAD|LEN:2", "01" },
+	{ "time:4:LOAD", "03" }, { "time:0.6:CALL:1", "1" }, { "time:NOTHING", "" },
 };
 
 static void test_rows(void **state)
@@ -65,9 +57,8 @@ static void test_orders(void **state)
 		const char *name;
 		enum opcodes_order order;
 	} orders[] = {
-		{ "time", OPCODES_BY_TIME },	    { "tottime", OPCODES_BY_TIME },
-		{ "calls", OPCODES_BY_COUNT },	    { "ncalls:3", OPCODES_BY_COUNT },
-		{ "percall:X", OPCODES_BY_PER_CALL }, { "name", OPCODES_BY_NAME },
+		{ "time", OPCODES_BY_TIME },	  { "tottime", OPCODES_BY_TIME },	{ "calls", OPCODES_BY_COUNT },
+		{ "ncalls:3", OPCODES_BY_COUNT }, { "percall:X", OPCODES_BY_PER_CALL }, { "name", OPCODES_BY_NAME },
 		{ "stdname", OPCODES_BY_NAME },
 	};
 
@@ -85,8 +76,8 @@ static void test_refused(void **state)
 {
 	char longest[OPCODES_VIEW_SIZE + 16] = "time:";
 	static const char *const texts[] = {
-		"", "tim", "times", "cumulative", ":3", "time:3:", "time::3", "time:(", "time:[",
-		"time:1.5", "time:99999999999", "3", "time 3",
+		"",	  "tim",    "times",	"cumulative",	    ":3", "time:3:", "time::3",
+		"time:(", "time:[", "time:1.5", "time:99999999999", "3",  "time 3",
 	};
 	struct opcodes_view v;
 

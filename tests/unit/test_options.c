@@ -96,14 +96,10 @@ static void test_timeline(void **state)
 		const char *word;
 		uint64_t ns, bytes;
 	} words[] = {
-		{ "min_duration=0ns", 0, 0 },
-		{ "min_duration=500ns", 500, 0 },
-		{ "min_duration=10us", 10000, 0 },
-		{ "min_duration=2ms", 2000000, 0 },
-		{ "min_duration=3s", 3000000000, 0 },
-		{ "max_size=16384", 0, 16384 },
-		{ "max_size=16K", 0, 16384 },
-		{ "max_size=200M", 0, 200 << 20 },
+		{ "min_duration=0ns", 0, 0 },	      { "min_duration=500ns", 500, 0 },
+		{ "min_duration=10us", 10000, 0 },    { "min_duration=2ms", 2000000, 0 },
+		{ "min_duration=3s", 3000000000, 0 }, { "max_size=16384", 0, 16384 },
+		{ "max_size=16K", 0, 16384 },	      { "max_size=200M", 0, 200 << 20 },
 		{ "max_size=3G", 0, 3ull << 30 },
 	};
 	struct options o;

@@ -180,8 +180,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nest_with_a_handler),
-		cmocka_unit_test(test_nest),  cmocka_unit_test(test_no_bytecode),
-		cmocka_unit_test(test_paths), cmocka_unit_test(test_ways),
+		cmocka_unit_test(test_nest),
+		cmocka_unit_test(test_no_bytecode),
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_too_many),
 	};
 

@@ -12,8 +12,8 @@
 /* Instead of the C library's: what it moves is counted. */
 static uint64_t moved;
 
-__attribute__((no_sanitize("address"), optimize("no-tree-loop-distribute-patterns")))
-void *memmove(void *to, const void *from, size_t n)
+__attribute__((no_sanitize("address"), optimize("no-tree-loop-distribute-patterns"))) void *
+memmove(void *to, const void *from, size_t n)
 {
 	const char *f = from;
 	char *t = to;
@@ -119,10 +119,11 @@ static void test_many_cpus(void **state)
 	moved = 0;
 	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < ALL; i++)
-			assert_int_equal(perf_order_add(&o, &(struct perf_side){ .time = 1 + round * EACH + i % EACH / PER_TIME,
-										 .cpu = i / EACH,
-										 .tid = i }),
-					 0);
+			assert_int_equal(
+				perf_order_add(&o, &(struct perf_side){ .time = 1 + round * EACH + i % EACH / PER_TIME,
+									.cpu = i / EACH,
+									.tid = i }),
+				0);
 		assert_int_equal(perf_order_round(&o), 0);
 	}
 	assert_int_equal(perf_order_end(&o), 0);

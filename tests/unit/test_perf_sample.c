@@ -23,19 +23,17 @@ static struct made make(uint32_t type, unsigned n, const uint64_t *words)
 	return m;
 }
 
-#define MAKE(type, ...) \
-	make(type, sizeof((uint64_t[]){ __VA_ARGS__ }) / 8, (uint64_t[]){ __VA_ARGS__ })
-#define TASK(pid, tid) ((uint64_t)(tid) << 32 | (pid))
+#define MAKE(type, ...) make(type, sizeof((uint64_t[]){ __VA_ARGS__ }) / 8, (uint64_t[]){ __VA_ARGS__ })
+#define TASK(pid, tid)	((uint64_t)(tid) << 32 | (pid))
 
 #define BASE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 
 static struct perf_attr attrs[] = {
 	{ .sample_type = BASE | PERF_SAMPLE_CPU, .flags = PERF_ATTR_SAMPLE_ID },
 	{ .sample_type = BASE, .flags = PERF_ATTR_SAMPLE_ID },
-	{ .sample_type = BASE | PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW |
-			 PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |
-			 PERF_SAMPLE_WEIGHT | PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_PHYS_ADDR |
-			 PERF_SAMPLE_AUX,
+	{ .sample_type = BASE | PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_BRANCH_STACK |
+			 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_REGS_INTR |
+			 PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_AUX,
 	  .read_format = PERF_READ_GROUP | PERF_READ_ID | PERF_READ_TIMES,
 	  .flags = PERF_ATTR_SAMPLE_ID,
 	  .rest = { [3] = PERF_BRANCH_HW_INDEX, [4] = 7, [6] = 3, [8] = 64 } },
@@ -93,17 +91,17 @@ static void test_sample(void **state)
 
 static void test_aux(void **state)
 {
-	struct made m = MAKE(PERF_SAMPLE, 13, 0x401000, TASK(5, 7), 123,
-			     2, 8, 9, 1, 1, 2, 2,	/* READ: 2 of a group, two times */
-			     2, 0xa, 0xb,		/* CALLCHAIN */
-			     (uint64_t)0x55 << 32 | 4,	/* RAW: 4 bytes */
-			     1, 0, 1, 2, 3,		/* BRANCH_STACK: hw_idx, one entry */
-			     2, 1, 2, 3,		/* REGS_USER */
-			     8, 0, 8,			/* STACK_USER */
-			     1,				/* WEIGHT */
-			     0,				/* REGS_INTR: none */
-			     0x1000,			/* PHYS_ADDR */
-			     16, 0x1111, 0x2222);	/* AUX */
+	struct made m = MAKE(PERF_SAMPLE, 13, 0x401000, TASK(5, 7), 123, 2, 8, 9, 1, 1, 2,
+			     2,			       /* READ: 2 of a group, two times */
+			     2, 0xa, 0xb,	       /* CALLCHAIN */
+			     (uint64_t)0x55 << 32 | 4, /* RAW: 4 bytes */
+			     1, 0, 1, 2, 3,	       /* BRANCH_STACK: hw_idx, one entry */
+			     2, 1, 2, 3,	       /* REGS_USER */
+			     8, 0, 8,		       /* STACK_USER */
+			     1,			       /* WEIGHT */
+			     0,			       /* REGS_INTR: none */
+			     0x1000,		       /* PHYS_ADDR */
+			     16, 0x1111, 0x2222);      /* AUX */
 	struct perf_sample s;
 
 	(void)state;

@@ -118,8 +118,11 @@ static void test_cpus(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct aux_chunk chunk = { .reference = 1, .bytes = payload, .size = sizeof(payload),
-					   .of_cpu = cases[i].of_cpu, .cpu = cases[i].cpu };
+		struct aux_chunk chunk = { .reference = 1,
+					   .bytes = payload,
+					   .size = sizeof(payload),
+					   .of_cpu = cases[i].of_cpu,
+					   .cpu = cases[i].cpu };
 		uint32_t here = sysconf(_SC_NPROCESSORS_CONF), cpus[2];
 		struct perfdata pd;
 
@@ -191,7 +194,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole_after_every_write),
-		cmocka_unit_test(test_cpus), cmocka_unit_test(test_clock_is_where_perf_reads_it),
+		cmocka_unit_test(test_cpus),
+		cmocka_unit_test(test_clock_is_where_perf_reads_it),
 		cmocka_unit_test(test_failed_write_leaves_what_was_whole),
 		cmocka_unit_test(test_existing_file_is_left_alone),
 	};

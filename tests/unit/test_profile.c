@@ -31,9 +31,8 @@ static void make(struct codes *codes)
 {
 	codes_init(codes, NULL);
 	for (size_t i = 0; i < COUNT(codes_in); i++) {
-		struct code *code =
-			codes_intern(codes_process(codes, codes_in[i].pid), codes_in[i].file,
-				     codes_in[i].qualname, codes_in[i].line);
+		struct code *code = codes_intern(codes_process(codes, codes_in[i].pid), codes_in[i].file,
+						 codes_in[i].qualname, codes_in[i].line);
 
 		function_of(code)->self_ns = codes_in[i].self_ns;
 		if (!codes_in[i].head)
@@ -146,11 +145,8 @@ static void test_share(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_loops),
-		cmocka_unit_test(test_nothing_ran),
-		cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_functions), cmocka_unit_test(test_loops), cmocka_unit_test(test_nothing_ran),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_share),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,11 +13,11 @@
 
 #include "pt_merge.h"
 
-#define PSB    "\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82"
-#define TSC(c) "\x19" c "\0\0\0\0\0\0"
-#define BEGIN(c) PSB TSC(c) "\x02\x23"
+#define PSB	    "\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82"
+#define TSC(c)	    "\x19" c "\0\0\0\0\0\0"
+#define BEGIN(c)    PSB TSC(c) "\x02\x23"
 #define AT(c, word) TSC(c) "\x0b\x02\x32" word "\0\0\0\0\0\0\0" /* a core cycle before each */
-#define BAD    "\x02\xff"
+#define BAD	    "\x02\xff"
 
 static const struct pt_clocks clocks = { .mult = 1, .max_ratio = 1 };
 
@@ -58,8 +58,7 @@ static void init(struct pt_merge *m, struct log *log)
 }
 
 /* A queue with one chunk. */
-static void add(struct pt_merge *m, uint32_t idx, int32_t cpu, int32_t tid, const void *bytes,
-		size_t size)
+static void add(struct pt_merge *m, uint32_t idx, int32_t cpu, int32_t tid, const void *bytes, size_t size)
 {
 	struct pt_queue *q = pt_merge_queue(m, idx);
 	struct pt_chunk chunk = { 0, size, 1 };
@@ -128,10 +127,10 @@ static void test_cpus(void **state)
 	done(&m);
 }
 
-#define CBR1	"\x02\x03\x01\0" /* a cycle is a tick */
-#define CYC(c)	c		     /* cycles * 8 + 3, below 32 */
-#define PTW(c)	"\x02\x32" c "\0\0\0\0\0\0\0"
-#define FIRST	BEGIN("\x10") CBR1 CYC("\x0b") PTW("a") /* at 11 */
+#define CBR1   "\x02\x03\x01\0" /* a cycle is a tick */
+#define CYC(c) c		/* cycles * 8 + 3, below 32 */
+#define PTW(c) "\x02\x32" c "\0\0\0\0\0\0\0"
+#define FIRST  BEGIN("\x10") CBR1 CYC("\x0b") PTW("a") /* at 11 */
 
 /*
  * After "a" of thread 7, at 11: 7 leaves at 15, 8 comes at 19, and "b" is 8's. How many cycles each had
@@ -142,12 +141,15 @@ static const struct {
 	size_t size;
 	uint64_t had7, had8, shared;
 } visits[] = {
-#define VISIT(name, bytes, ...) { name, bytes, sizeof(bytes) - 1, __VA_ARGS__ }
+#define VISIT(name, bytes, ...) \
+	{ \
+		name, bytes, sizeof(bytes) - 1, __VA_ARGS__ \
+	}
 	VISIT("nothing tells when", FIRST CYC("\x83") PTW("b"), 4, 8, 16),
 	VISIT("it comes", FIRST CYC("\x23") TSC("\x19") CYC("\x43") PTW("b"), 4, 8, 0),
 	VISIT("it comes; cycles in the end", FIRST TSC("\x19") CYC("\x43") PTW("b"), 0, 8, 0),
-	VISIT("another leaves later", FIRST CYC("\x13") TSC("\x17") CYC("\x13") TSC("\x19") CYC("\x03") PTW("b"),
-	      2, 0, 0),
+	VISIT("another leaves later", FIRST CYC("\x13") TSC("\x17") CYC("\x13") TSC("\x19") CYC("\x03") PTW("b"), 2, 0,
+	      0),
 	VISIT("it leaves in the middle", FIRST CYC("\x33") TSC("\x19") CYC("\x43") PTW("b"), 4, 8, 6),
 	VISIT("PSB+ where it comes", FIRST CYC("\x23") BEGIN("\x19") CYC("\x43") PTW("b"), 4, 8, 0),
 #undef VISIT
@@ -349,11 +351,11 @@ static void test_maps_of_threads_that_run(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_threads), cmocka_unit_test(test_cpus),
+		cmocka_unit_test(test_threads),	       cmocka_unit_test(test_cpus),
 		cmocka_unit_test(test_leave_and_come), cmocka_unit_test(test_leave_at_a_word),
-		cmocka_unit_test(test_waits), cmocka_unit_test(test_unknown_thread), cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_stops), cmocka_unit_test(test_far_index),
-		cmocka_unit_test(test_maps_of_threads_that_run),
+		cmocka_unit_test(test_waits),	       cmocka_unit_test(test_unknown_thread),
+		cmocka_unit_test(test_damage),	       cmocka_unit_test(test_stops),
+		cmocka_unit_test(test_far_index),      cmocka_unit_test(test_maps_of_threads_that_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,10 +179,23 @@ static void test_none(void **state)
 	static const char bad[][PACKET_SIZE_MAX] = {
 		"\xad", /* ip compression 5 */
 		"\xfd", /* and 7 */
-		"\x09", "\x15", "\x39", "\x79", "\xb9", "\xd9", "\xf9",
+		"\x09",
+		"\x15",
+		"\x39",
+		"\x79",
+		"\xb9",
+		"\xd9",
+		"\xf9",
 		"\x99\x40", /* no such mode */
-		"\x02\x00", "\x02\x52", "\x02\x72", "\x02\xd2", "\x02\xff",
-		"\x02\x82\x02\x83", "\x02\xc3\x87", "\x02\x73\1\1\1\1\1", "\x02\x73\1\1\0\1\2",
+		"\x02\x00",
+		"\x02\x52",
+		"\x02\x72",
+		"\x02\xd2",
+		"\x02\xff",
+		"\x02\x82\x02\x83",
+		"\x02\xc3\x87",
+		"\x02\x73\1\1\1\1\1",
+		"\x02\x73\1\1\0\1\2",
 		"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", /* CYC without end */
 	};
 
@@ -200,8 +213,7 @@ static void test_none(void **state)
 /* Items of a block: 4 or 8 bytes by BBP's size bit, until a packet that ends the block. */
 static void test_block(void **state)
 {
-	static const uint8_t bytes[] = { 0x02, 0x63, 0x84, 0x0c, 1, 2, 3, 4, 0x00, 0x0c,
-					 1,    2,    3,	   4,	 0x02, 0x33, 0x0c };
+	static const uint8_t bytes[] = { 0x02, 0x63, 0x84, 0x0c, 1, 2, 3, 4, 0x00, 0x0c, 1, 2, 3, 4, 0x02, 0x33, 0x0c };
 	static const uint8_t kinds[] = { PKT_BBP, PKT_BIP, PKT_PAD, PKT_BIP, PKT_BEP, PKT_TNT };
 	const uint8_t *p = bytes, *end = bytes + sizeof(bytes);
 	packet_block block = 0;
@@ -219,14 +231,12 @@ static void test_block(void **state)
 /* --- libipt's reading of the same bytes ------------------------------------------------------------ */
 
 static const enum packet_kind kind_of[] = {
-	[ppt_pad] = PKT_PAD,	   [ppt_psb] = PKT_PSB,	      [ppt_psbend] = PKT_PSBEND,
-	[ppt_fup] = PKT_FUP,	   [ppt_tip] = PKT_TIP,	      [ppt_tip_pge] = PKT_TIP_PGE,
-	[ppt_tip_pgd] = PKT_TIP_PGD, [ppt_tnt_8] = PKT_TNT,   [ppt_tnt_64] = PKT_TNT,
-	[ppt_mode] = PKT_MODE,	   [ppt_pip] = PKT_PIP,	      [ppt_vmcs] = PKT_VMCS,
-	[ppt_cbr] = PKT_CBR,	   [ppt_tsc] = PKT_TSC,	      [ppt_tma] = PKT_TMA,
-	[ppt_mtc] = PKT_MTC,	   [ppt_cyc] = PKT_CYC,	      [ppt_stop] = PKT_STOP,
-	[ppt_ovf] = PKT_OVF,	   [ppt_mnt] = PKT_MNT,	      [ppt_exstop] = PKT_EXSTOP,
-	[ppt_mwait] = PKT_MWAIT,   [ppt_pwre] = PKT_PWRE,     [ppt_pwrx] = PKT_PWRX,
+	[ppt_pad] = PKT_PAD,	   [ppt_psb] = PKT_PSB,		[ppt_psbend] = PKT_PSBEND,   [ppt_fup] = PKT_FUP,
+	[ppt_tip] = PKT_TIP,	   [ppt_tip_pge] = PKT_TIP_PGE, [ppt_tip_pgd] = PKT_TIP_PGD, [ppt_tnt_8] = PKT_TNT,
+	[ppt_tnt_64] = PKT_TNT,	   [ppt_mode] = PKT_MODE,	[ppt_pip] = PKT_PIP,	     [ppt_vmcs] = PKT_VMCS,
+	[ppt_cbr] = PKT_CBR,	   [ppt_tsc] = PKT_TSC,		[ppt_tma] = PKT_TMA,	     [ppt_mtc] = PKT_MTC,
+	[ppt_cyc] = PKT_CYC,	   [ppt_stop] = PKT_STOP,	[ppt_ovf] = PKT_OVF,	     [ppt_mnt] = PKT_MNT,
+	[ppt_exstop] = PKT_EXSTOP, [ppt_mwait] = PKT_MWAIT,	[ppt_pwre] = PKT_PWRE,	     [ppt_pwrx] = PKT_PWRX,
 	[ppt_ptw] = PKT_PTW,
 };
 
@@ -369,10 +379,14 @@ static void test_libipt_flips(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),	     cmocka_unit_test(test_inline),
-		cmocka_unit_test(test_cut),	     cmocka_unit_test(test_none),
-		cmocka_unit_test(test_block),	     cmocka_unit_test(test_libipt_table),
-		cmocka_unit_test(test_libipt_headers), cmocka_unit_test(test_libipt_flips),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_inline),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_block),
+		cmocka_unit_test(test_libipt_table),
+		cmocka_unit_test(test_libipt_headers),
+		cmocka_unit_test(test_libipt_flips),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

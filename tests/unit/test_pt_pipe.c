@@ -30,8 +30,9 @@ static void *write_all(void *to)
 
 static void test_order(void **state)
 {
-	static const uint64_t counts[] = { 0, 1, PIPE_SAMPLES - 1, PIPE_SAMPLES, PIPE_SAMPLES + 1,
-					   10 * PIPE_BLOCKS * PIPE_SAMPLES };
+	static const uint64_t counts[] = {
+		0, 1, PIPE_SAMPLES - 1, PIPE_SAMPLES, PIPE_SAMPLES + 1, 10 * PIPE_BLOCKS * PIPE_SAMPLES
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {

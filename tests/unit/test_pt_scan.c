@@ -12,7 +12,7 @@
 
 #define BEGIN "\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x19\0\x10\0\0\0\0\0\x02\x23"
 /* A TSC packet that doubles do not count one by one any more: some months after the machine was started. */
-#define LATE "\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x19\x03\x10\0\0\0\0\x40\x02\x23"
+#define LATE	"\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x19\x03\x10\0\0\0\0\x40\x02\x23"
 #define PACKETS 3000
 #define MOST	(PACKETS * 16)
 
@@ -38,16 +38,60 @@ static const struct {
 	const char *bytes;
 	uint8_t size;
 } packets[] = {
-#define P(text) { text, sizeof(text) - 1 }
-	P("\x2d\x11\x22"), P("\x2d\x33\x44"), P("\x4d\x55\x66\x77\x08"), P("\x8d\1\2\3\4\5\6"), P("\xcd\1\2\3\4\5\6\7\x80"),
-	P("\x31\x01\x02"), P("\x51\1\2\3\4"), P("\x21\x03\x04"), P("\x01"), P("\x41\1\2\3\4"),
-	P("\x41\1\2\3\4" "\x51\5\6\7\x08"), P("\x41\1\2\3\4" "\x07\x02" "\x51\5\6\7\x09"),
-	P("\x03"), P("\x0b"), P("\x53"), P("\xfb"), P("\x07\x02"), P("\xff\x7e"), P("\x07\x03\x04"), P("\xff\xff\xff\x02"),
-	P("\x04"), P("\x06"), P("\x10"), P("\x16"), P("\x80"), P("\xc0"), P("\xfe"), P("\0"), P("\0\0\0"),
-	P("\x02\xa3\0\0\0\0\0\x80"), P("\x02\xa3\x01\0\0\0\0\x80"), P("\x02\xa3\x01\0\0\0\0\0"), P("\x02\x32" "abcdefgh"),
-	P("\x6d\1\2\3\4\5\x86"), P("\x0d"), P("\x11"), P("\x3d\x05\x06"), P("\x1d"),
-	P("\x02\xb2" "ijklmnop"), P("\x02\x03\x20\0"), P("\x02\x03\x10\0"), P("\x02\xf3"),
-	P("\x19\0\x20\0\0\0\0\0"), P("\x59\x07"), P(BEGIN),
+#define P(text) \
+	{ \
+		text, sizeof(text) - 1 \
+	}
+	P("\x2d\x11\x22"),
+	P("\x2d\x33\x44"),
+	P("\x4d\x55\x66\x77\x08"),
+	P("\x8d\1\2\3\4\5\6"),
+	P("\xcd\1\2\3\4\5\6\7\x80"),
+	P("\x31\x01\x02"),
+	P("\x51\1\2\3\4"),
+	P("\x21\x03\x04"),
+	P("\x01"),
+	P("\x41\1\2\3\4"),
+	P("\x41\1\2\3\4"
+	  "\x51\5\6\7\x08"),
+	P("\x41\1\2\3\4"
+	  "\x07\x02"
+	  "\x51\5\6\7\x09"),
+	P("\x03"),
+	P("\x0b"),
+	P("\x53"),
+	P("\xfb"),
+	P("\x07\x02"),
+	P("\xff\x7e"),
+	P("\x07\x03\x04"),
+	P("\xff\xff\xff\x02"),
+	P("\x04"),
+	P("\x06"),
+	P("\x10"),
+	P("\x16"),
+	P("\x80"),
+	P("\xc0"),
+	P("\xfe"),
+	P("\0"),
+	P("\0\0\0"),
+	P("\x02\xa3\0\0\0\0\0\x80"),
+	P("\x02\xa3\x01\0\0\0\0\x80"),
+	P("\x02\xa3\x01\0\0\0\0\0"),
+	P("\x02\x32"
+	  "abcdefgh"),
+	P("\x6d\1\2\3\4\5\x86"),
+	P("\x0d"),
+	P("\x11"),
+	P("\x3d\x05\x06"),
+	P("\x1d"),
+	P("\x02\xb2"
+	  "ijklmnop"),
+	P("\x02\x03\x20\0"),
+	P("\x02\x03\x10\0"),
+	P("\x02\xf3"),
+	P("\x19\0\x20\0\0\0\0\0"),
+	P("\x59\x07"),
+	P(BEGIN),
 #undef P
 };
 #define KINDS  (sizeof(packets) / sizeof(packets[0]))
@@ -91,8 +135,8 @@ static void add_rows(struct log *log, const struct pt_rows *rows)
 	for (unsigned i = 0; i < rows->n; i++) {
 		const struct pt_row *row = &rows->at[i];
 
-		add(log, (struct told){ row->step, row->ip, pt_rows_ns(rows, row),
-					pt_rows_cycles(rows, row) }, (struct before){ 0 });
+		add(log, (struct told){ row->step, row->ip, pt_rows_ns(rows, row), pt_rows_cycles(rows, row) },
+		    (struct before){ 0 });
 	}
 	log->gathered += rows->n;
 	log->full += rows->n > PT_ROWS / 2;

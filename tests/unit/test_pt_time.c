@@ -131,9 +131,8 @@ static void test_ns(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_first_tsc), cmocka_unit_test(test_near_wrap),
-		cmocka_unit_test(test_late_tsc),  cmocka_unit_test(test_cyc),
-		cmocka_unit_test(test_mtc),	  cmocka_unit_test(test_measured),
+		cmocka_unit_test(test_first_tsc), cmocka_unit_test(test_near_wrap), cmocka_unit_test(test_late_tsc),
+		cmocka_unit_test(test_cyc),	  cmocka_unit_test(test_mtc),	    cmocka_unit_test(test_measured),
 		cmocka_unit_test(test_ns),
 	};
 

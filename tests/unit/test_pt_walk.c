@@ -10,18 +10,18 @@
 
 #include "pt_walk.h"
 
-#define PSB    "\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82"
-#define PSBEND "\x02\x23"
-#define TSC(n) "\x19\0\x10\0\0\0\0" n /* n << 48 | 0x1000 */
-#define BEGIN  PSB TSC("\0") PSBEND
-#define OVF    "\x02\xf3"
-#define PTW(c) "\x02\x32" c "\0\0\0\0\0\0\0"
+#define PSB	  "\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82"
+#define PSBEND	  "\x02\x23"
+#define TSC(n)	  "\x19\0\x10\0\0\0\0" n /* n << 48 | 0x1000 */
+#define BEGIN	  PSB TSC("\0") PSBEND
+#define OVF	  "\x02\xf3"
+#define PTW(c)	  "\x02\x32" c "\0\0\0\0\0\0\0"
 #define PTW_IP(c) "\x02\xb2" c "\0\0\0\0\0\0\0"
-#define FUP    "\x3d\x11\x22"
-#define NO_IP  "\x1d"
-#define PGE    "\x31\x11\x22"
-#define TNT    "\x06"
-#define BAD    "\x02\xff"
+#define FUP	  "\x3d\x11\x22"
+#define NO_IP	  "\x1d"
+#define PGE	  "\x31\x11\x22"
+#define TNT	  "\x06"
+#define BAD	  "\x02\xff"
 
 /* Steps as letters: q quiet, o overflow, d damage, a word's payload as itself. */
 static const struct {
@@ -30,16 +30,19 @@ static const struct {
 	const char *steps;
 	bool branches;
 } cases[] = {
-#define CASE(text, ...) { .bytes = text, .size = sizeof(text) - 1, .steps = __VA_ARGS__ }
+#define CASE(text, ...) \
+	{ \
+		.bytes = text, .size = sizeof(text) - 1, .steps = __VA_ARGS__ \
+	}
 	CASE("", ""),
-	CASE(PTW("A"), ""),			      /* before the first PSB */
+	CASE(PTW("A"), ""), /* before the first PSB */
 	CASE("\x82\x02" BEGIN PTW("A"), "qA"),
 	CASE(BEGIN PTW("A") "\0\0" PTW("B"), "qAB"),
 	CASE(BEGIN PTW("A") BEGIN PTW("B"), "qAqB"),
 	CASE(PSB PSBEND PTW("A") TSC("\0") PTW("B"), "B"), /* A has no time */
 	CASE(BEGIN PTW_IP("A") FUP PTW("B"), "qAB"),
 	CASE(BEGIN PTW_IP("A") "\0\0\0" FUP, "qA"),
-	CASE(BEGIN PTW_IP("A") PTW("B"), "qB"),	      /* perf drops a PTW whose FUP is missing */
+	CASE(BEGIN PTW_IP("A") PTW("B"), "qB"), /* perf drops a PTW whose FUP is missing */
 	CASE(BEGIN PTW_IP("A") NO_IP PTW("B") FUP, "qBA"),
 	CASE(BEGIN PTW("A") OVF PTW("B"), "qAoB"),
 	CASE(BEGIN PTW_IP("A") OVF FUP PTW("B"), "qoqB"), /* the FUP is of the OVF */
@@ -48,9 +51,11 @@ static const struct {
 	CASE(BEGIN TNT PTW("A"), "qA"),
 	CASE(BEGIN TNT PTW("A"), "qqA", true),
 	CASE(BEGIN PTW("A") BAD PTW("B") BEGIN PTW("C"), "qAdqC"),
-	CASE(PSB TSC("\0") PTW("A") PTW("B"), "dB"),  /* the PSB+ was cut off: perf drops A */
+	CASE(PSB TSC("\0") PTW("A") PTW("B"), "dB"),	    /* the PSB+ was cut off: perf drops A */
 	CASE(BEGIN PSB TSC("\0") PTW("A") PTW("B"), "qAB"), /* not so in the midst of a trace */
-	CASE(BEGIN PTW("A") "\x02\x32" "B", "qAd"),   /* the chunk was cut off */
+	CASE(BEGIN PTW("A") "\x02\x32"
+			    "B",
+	     "qAd"), /* the chunk was cut off */
 #undef CASE
 };
 
@@ -58,9 +63,7 @@ static const struct pt_clocks clocks = { .shift = 0, .mult = 1, .max_ratio = 1 }
 
 static void walk(const void *bytes, size_t size, bool branches, char *steps)
 {
-	static const char letters[] = {
-		[STEP_QUIET] = 'q', [STEP_OVERFLOW] = 'o', [STEP_DAMAGE] = 'd'
-	};
+	static const char letters[] = { [STEP_QUIET] = 'q', [STEP_OVERFLOW] = 'o', [STEP_DAMAGE] = 'd' };
 	struct pt_walk w;
 	enum pt_step step;
 
@@ -114,8 +117,7 @@ static void test_anew(void **state)
 
 	(void)state;
 	pt_walk_init(&w, &clocks, false);
-	pt_walk_chunk(&w, (const uint8_t *)old, (const uint8_t *)old + sizeof(old) - 1,
-		      (1ull << 48) + 0x1000, true);
+	pt_walk_chunk(&w, (const uint8_t *)old, (const uint8_t *)old + sizeof(old) - 1, (1ull << 48) + 0x1000, true);
 	assert_int_equal(pt_walk_next(&w), STEP_QUIET);
 	assert_int_equal(pt_walk_next(&w), STEP_WORD);
 	assert_int_equal(w.stamp, (1ull << 48) + 0x1000);
@@ -131,9 +133,16 @@ static void test_anew(void **state)
 /* An ip is written as far as it differs from the one before; a PSB forgets that (SDM, "IP Compression"). */
 static void test_branches(void **state)
 {
-	static const char bytes[] = BEGIN "\x6d\x66\x55\x44\x33\x22\x91" "\x2d\x11\x22" "\x4d\x01\x02\x03\x04" "\x0d"
-		"\x8d\x01\0\0\0\0\0" "\xcd\x08\x07\x06\x05\x04\x03\x02\x01" "\x3d\x99\x99" "\x51\x01\x02\x03\x04"
-		"\x21\x33\x44" "\x2d\x55\x66" BEGIN "\x2d\x07\0";
+	static const char bytes[] = BEGIN "\x6d\x66\x55\x44\x33\x22\x91"
+					  "\x2d\x11\x22"
+					  "\x4d\x01\x02\x03\x04"
+					  "\x0d"
+					  "\x8d\x01\0\0\0\0\0"
+					  "\xcd\x08\x07\x06\x05\x04\x03\x02\x01"
+					  "\x3d\x99\x99"
+					  "\x51\x01\x02\x03\x04"
+					  "\x21\x33\x44"
+					  "\x2d\x55\x66" BEGIN "\x2d\x07\0";
 	static const struct {
 		enum pt_step step;
 		uint64_t ip;
@@ -168,16 +177,51 @@ static void test_branches(void **state)
 /* The fast way over CYC and PTW is the slow one: packets at random, once with it and once without. */
 static size_t make_noise(uint8_t *to, size_t size)
 {
-#define PACKET(text) { text, sizeof(text) - 1 }
-	static const struct { const char *bytes; size_t size; } packets[] = {
-		PACKET("\x0b" PTW("A")), PACKET("\x1b" PTW("B")), PACKET("\x0f\x08" PTW("C")), PACKET("\x0f\x0b\x02" PTW("D")),
-		PACKET("\x13"), PACKET("\0"), PACKET(PTW("E")), PACKET(PTW_IP("F")), PACKET(FUP), PACKET(NO_IP), PACKET(PGE),
-		PACKET(TNT), PACKET("\x01"), PACKET(OVF), PACKET(BEGIN), PACKET(PSB), PACKET(PSBEND), PACKET(TSC("\0")),
-		PACKET("\x2d\x11\x22"), PACKET("\x4d\x11\x22\x33\x44"), PACKET("\x6d\x11\x22\x33\x44\x55\xf6"),
-		PACKET("\x8d\x11\x22\x33\x44\x55\x66"), PACKET("\xcd\x11\x22\x33\x44\x55\x66\x77\x88"), PACKET("\x0d"),
-		PACKET("\x01"), PACKET("\x41\x11\x22\x33\x44"), PACKET("\x02\xa3\1\2\3\4\5\6"), PACKET("\x02\xa3\1\0\0\0\0\0"),
-		PACKET("\x02\xa3\0\0\0\0\0\0"), PACKET("\xad\x11"), PACKET("\x02\x12\1\2\3\4"), PACKET("\x04"), PACKET("\xfe"),
-		PACKET("\x02\x03\x08\0"), PACKET("\x02\x03\x01\0"), PACKET("\x02\x63\0"), PACKET(BAD),
+#define PACKET(text) \
+	{ \
+		text, sizeof(text) - 1 \
+	}
+	static const struct {
+		const char *bytes;
+		size_t size;
+	} packets[] = {
+		PACKET("\x0b" PTW("A")),
+		PACKET("\x1b" PTW("B")),
+		PACKET("\x0f\x08" PTW("C")),
+		PACKET("\x0f\x0b\x02" PTW("D")),
+		PACKET("\x13"),
+		PACKET("\0"),
+		PACKET(PTW("E")),
+		PACKET(PTW_IP("F")),
+		PACKET(FUP),
+		PACKET(NO_IP),
+		PACKET(PGE),
+		PACKET(TNT),
+		PACKET("\x01"),
+		PACKET(OVF),
+		PACKET(BEGIN),
+		PACKET(PSB),
+		PACKET(PSBEND),
+		PACKET(TSC("\0")),
+		PACKET("\x2d\x11\x22"),
+		PACKET("\x4d\x11\x22\x33\x44"),
+		PACKET("\x6d\x11\x22\x33\x44\x55\xf6"),
+		PACKET("\x8d\x11\x22\x33\x44\x55\x66"),
+		PACKET("\xcd\x11\x22\x33\x44\x55\x66\x77\x88"),
+		PACKET("\x0d"),
+		PACKET("\x01"),
+		PACKET("\x41\x11\x22\x33\x44"),
+		PACKET("\x02\xa3\1\2\3\4\5\6"),
+		PACKET("\x02\xa3\1\0\0\0\0\0"),
+		PACKET("\x02\xa3\0\0\0\0\0\0"),
+		PACKET("\xad\x11"),
+		PACKET("\x02\x12\1\2\3\4"),
+		PACKET("\x04"),
+		PACKET("\xfe"),
+		PACKET("\x02\x03\x08\0"),
+		PACKET("\x02\x03\x01\0"),
+		PACKET("\x02\x63\0"),
+		PACKET(BAD),
 	};
 	size_t n = sizeof(packets) / sizeof(packets[0]), used = 0;
 
@@ -263,12 +307,9 @@ static void test_quiet_steps_are_passed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_chunks),
-		cmocka_unit_test(test_anew),
-		cmocka_unit_test(test_branches),
-		cmocka_unit_test(test_fast_is_slow),
-		cmocka_unit_test(test_quiet_steps_are_passed),
+		cmocka_unit_test(test_cases),	     cmocka_unit_test(test_chunks),
+		cmocka_unit_test(test_anew),	     cmocka_unit_test(test_branches),
+		cmocka_unit_test(test_fast_is_slow), cmocka_unit_test(test_quiet_steps_are_passed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,8 +23,7 @@
 #define CARRY	  1u
 
 static const uint64_t words[] = {
-	0, 1, UINT64_MAX, 1ull << 63, 0x0123456789abcdef, 0xfedcba9876543210, 0xaaaaaaaaaaaaaaaa,
-	0x5555555555555555,
+	0, 1, UINT64_MAX, 1ull << 63, 0x0123456789abcdef, 0xfedcba9876543210, 0xaaaaaaaaaaaaaaaa, 0x5555555555555555,
 };
 
 static const uint8_t magic[16] = "\x0f\x0bperf,ptwrite  ";
@@ -86,7 +85,7 @@ static uint64_t caught;
 static unsigned catches;
 
 /* The compiler may take any register: this one reads those that it takes. */
-static void catch(int sig, siginfo_t *info, void *context)
+static void catch (int sig, siginfo_t *info, void *context)
 {
 	(void)sig;
 	(void)info;

@@ -9,7 +9,7 @@
 
 #include "insn.h"
 
-#define IP 0x401000
+#define IP	    0x401000
 #define BYTES(text) text, sizeof(text) - 1
 
 static const struct row {

@@ -69,10 +69,20 @@ static uint64_t update_ip(const struct pt_packet_ip *ip, uint64_t last)
 static void test_addresses(void **state)
 {
 	static const uint64_t ips[] = {
-		0x4002801000,	    0x4002801234,	0x4002809999,	    0x4012801234,
-		0x0,		    0xffff,		0x10000,	    0x7fffffffffff,
-		0xffff800000000000, 0xffffffffff600000, 0x1234567812345678, 0x1234567812345679,
-		0x1234000012345679, 0x400000,
+		0x4002801000,
+		0x4002801234,
+		0x4002809999,
+		0x4012801234,
+		0x0,
+		0xffff,
+		0x10000,
+		0x7fffffffffff,
+		0xffff800000000000,
+		0xffffffffff600000,
+		0x1234567812345678,
+		0x1234567812345679,
+		0x1234000012345679,
+		0x400000,
 	};
 	static const enum packet_tip kinds[] = { PACKET_TIP, PACKET_TIP_PGE, PACKET_TIP_PGD, PACKET_FUP };
 	static const enum pt_packet_type types[] = { ppt_tip, ppt_tip_pge, ppt_tip_pgd, ppt_fup };

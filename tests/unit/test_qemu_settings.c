@@ -59,13 +59,23 @@ static void test_wrong_words(void **state)
 		const char *word;
 		int err;
 	} rows[] = {
-		{ "tnt", -ENOENT },	{ "branches=1", -ENOENT },   { "=1", -ENOENT },
-		{ "branch=", -EINVAL }, { "branch=2", -EINVAL },     { "branch=-1", -EINVAL },
-		{ "psb=1", -EINVAL },	{ "mtc_period=16", -EINVAL }, { "cyc_thresh=16", -EINVAL },
-		{ "branch=1x", -EINVAL }, { "defer=65", -EINVAL },
-		{ "psb=99999999999999999999", -EINVAL }, { "filter=1", -EINVAL },
-		{ "filter=20-10", -EINVAL },	     { "filter=1/0@/proc/self/exe", -EINVAL },
-		{ "filter=1/1@/no/such/file", -ENOENT }, { "filter=-1-2", -EINVAL },
+		{ "tnt", -ENOENT },
+		{ "branches=1", -ENOENT },
+		{ "=1", -ENOENT },
+		{ "branch=", -EINVAL },
+		{ "branch=2", -EINVAL },
+		{ "branch=-1", -EINVAL },
+		{ "psb=1", -EINVAL },
+		{ "mtc_period=16", -EINVAL },
+		{ "cyc_thresh=16", -EINVAL },
+		{ "branch=1x", -EINVAL },
+		{ "defer=65", -EINVAL },
+		{ "psb=99999999999999999999", -EINVAL },
+		{ "filter=1", -EINVAL },
+		{ "filter=20-10", -EINVAL },
+		{ "filter=1/0@/proc/self/exe", -EINVAL },
+		{ "filter=1/1@/no/such/file", -ENOENT },
+		{ "filter=-1-2", -EINVAL },
 	};
 	struct settings s;
 

@@ -82,7 +82,10 @@ static const char *text_of(struct fixture *f)
 			for (unsigned i = p.payload.tnt.bit_size; i--;)
 				text[n++] = '0' + (p.payload.tnt.payload >> i & 1);
 		else if (p.type == ppt_tip || p.type == ppt_tip_pge || p.type == ppt_tip_pgd || p.type == ppt_fup)
-			text[n++] = p.type == ppt_tip ? 'T' : p.type == ppt_fup ? 'F' : p.type == ppt_tip_pge ? 'E' : 'D';
+			text[n++] = p.type == ppt_tip	    ? 'T'
+				    : p.type == ppt_fup	    ? 'F'
+				    : p.type == ppt_tip_pge ? 'E'
+							    : 'D';
 		else if (p.type == ppt_ptw)
 			text[n++] = 'W';
 	text[n] = '\0';
@@ -94,9 +97,9 @@ static void test_branches(void **state)
 {
 	struct fixture *f = *state;
 
-	run(f, 0x1000, 3, INSN_COND, 0x2000);	   /* taken */
-	run(f, 0x2000, 1, INSN_COND, 0x1000);	   /* not taken */
-	run(f, 0x2004, 2, INSN_JUMP, 0x3000);	   /* says nothing */
+	run(f, 0x1000, 3, INSN_COND, 0x2000); /* taken */
+	run(f, 0x2000, 1, INSN_COND, 0x1000); /* not taken */
+	run(f, 0x2004, 2, INSN_JUMP, 0x3000); /* says nothing */
 	run(f, 0x3000, 1, INSN_JUMP_IND, 0);
 	run(f, 0x4000, 5, INSN_NEXT, 0);
 	run(f, 0x4014, 1, INSN_FAR, 0);

@@ -9,9 +9,10 @@
 #include "recover_code.h"
 #include "recover_frame.h"
 
-static const struct row rows[] = { /* both ways of the first branch come to a LOAD, and to one STORE */
-	{ RESUME, 0 }, { POP_JUMP_IF_TRUE, 4 }, { LOAD, 0 }, { JUMP_BACKWARD, 5 }, { LOAD, 0 }, { STORE, 0 },
-	{ RETURN_VALUE, 0 }, { CACHE, 0 },
+static const struct row rows[] = {
+	/* both ways of the first branch come to a LOAD, and to one STORE */
+	{ RESUME, 0 }, { POP_JUMP_IF_TRUE, 4 }, { LOAD, 0 },  { JUMP_BACKWARD, 5 }, { LOAD, 0 },
+	{ STORE, 0 },  { RETURN_VALUE, 0 },	{ CACHE, 0 },
 };
 
 static struct {
@@ -27,8 +28,9 @@ static int setup(void **state)
 	memset(&the, 0, sizeof(the));
 	the.dispatch = make_dispatch();
 	fill_code(&the.code, rows);
-	the.frame = (struct recover_frame){ .code = &the.code, .walk = walk_new(&the.code, the.dispatch),
-					    .step = DOUBT_NONE, .side = SIDE_BOTH };
+	the.frame = (struct recover_frame){
+		.code = &the.code, .walk = walk_new(&the.code, the.dispatch), .step = DOUBT_NONE, .side = SIDE_BOTH
+	};
 	return 0;
 }
 

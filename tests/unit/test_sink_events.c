@@ -30,8 +30,14 @@ static void check(const char *opname, const char *wanted)
 	char path[] = "/tmp/ocular-test-events-XXXXXX", error[SINK_ERROR] = "", *line = NULL;
 	struct process p = { .opnames[9] = (char *)opname };
 	struct code code = { .file = "f.py", .qualname = "f", .firstlineno = 3, .process = &p };
-	struct sample s = { .op = OP_INSTRUCTION, .opcode = 9, .pid = 1, .tid = 2, .time = 5,
-			    .code = &code, .offset = 8, .target = SAMPLE_NOWHERE };
+	struct sample s = { .op = OP_INSTRUCTION,
+			    .opcode = 9,
+			    .pid = 1,
+			    .tid = 2,
+			    .time = 5,
+			    .code = &code,
+			    .offset = 8,
+			    .target = SAMPLE_NOWHERE };
 	struct sink_options o = { .path = path };
 	size_t room = 0, n = 0;
 	struct sink *sink;

@@ -78,10 +78,9 @@ static char *finish(struct sink *s)
 	return text;
 }
 
-#define IDS(tid)	 "\"pid\":1,\"tid\":" #tid ","
-#define AT(ts, tid)	 "\"ts\":" #ts "," IDS(tid)
-#define B(ts, tid, f, line)                                                                        \
-	"{\"ph\":\"B\"," AT(ts, tid) "\"cat\":\"a.py:" #line "\",\"name\":\"" #f "\",\"args\":{}}"
+#define IDS(tid)	    "\"pid\":1,\"tid\":" #tid ","
+#define AT(ts, tid)	    "\"ts\":" #ts "," IDS(tid)
+#define B(ts, tid, f, line) "{\"ph\":\"B\"," AT(ts, tid) "\"cat\":\"a.py:" #line "\",\"name\":\"" #f "\",\"args\":{}}"
 #define E(ts, tid, f, args) "{\"ph\":\"E\"," AT(ts, tid) "\"name\":\"" #f "\",\"args\":{" args "}}"
 #define CALLS(n)	    "\"calls\":" #n ","
 #define CYCLES(n)	    "\"cycles\":" #n
@@ -99,9 +98,9 @@ static void test_interpreters_nest_on_one_track(void **state)
 	enter(s, &inner);
 	leave(s, &inner, 3000);
 	leave(s, &outer, 4000);
-	assert_string_equal(finish(s), "[\n" B(0.000, 2, f, 1) ",\n" B(1.000, 2, g, 2) ",\n"
-			    E(2.000, 2, g, CYCLES(3000)) ",\n"
-			    E(3.000, 2, f, CALLS(1) CYCLES(4000)) "\n]\n");
+	assert_string_equal(finish(s),
+			    "[\n" B(0.000, 2, f, 1) ",\n" B(1.000, 2, g, 2) ",\n" E(2.000, 2, g, CYCLES(3000)) ",\n" E(
+				    3.000, 2, f, CALLS(1) CYCLES(4000)) "\n]\n");
 }
 
 /* Another thread may begin before the first event seen; within a thread time may jump back. */
@@ -116,8 +115,8 @@ static void test_time_is_never_negative_nor_runs_back(void **state)
 	enter(s, &b);
 	leave(s, &a, 4500);
 	leave(s, &b, 5001);
-	assert_string_equal(finish(s), "[\n" B(0.000, 2, f, 1) ",\n" B(0.000, 3, g, 2) ",\n"
-			    E(0.000, 2, f, CYCLES(4500)) ",\n" E(0.001, 3, g, CYCLES(5001)) "\n]\n");
+	assert_string_equal(finish(s), "[\n" B(0.000, 2, f, 1) ",\n" B(0.000, 3, g, 2) ",\n" E(
+					       0.000, 2, f, CYCLES(4500)) ",\n" E(0.001, 3, g, CYCLES(5001)) "\n]\n");
 }
 
 static void test_disk_full_ends_the_analysis(void **state)

@@ -22,11 +22,11 @@
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 /* Requests as a service has them: its loop calls what answers, and that what looks it up. */
-#define REQUEST	 "answer+ query+ +100 query- answer- serve* "
-#define BLOCKED	 "answer+ query+ +9000 query- answer- serve* "
-#define LOOPED	 "answer+ find+ find* +3000 find* +3000 find* +3000 find- answer- serve* "
-#define OFTEN	 "answer+ find+ find* +3000 tiny+ +900 tiny- find* +3000 tiny+ +900 tiny- find* find- answer- serve* "
-#define USUAL	 "[1 serve* " REQUEST REQUEST REQUEST REQUEST "]1 "
+#define REQUEST "answer+ query+ +100 query- answer- serve* "
+#define BLOCKED "answer+ query+ +9000 query- answer- serve* "
+#define LOOPED	"answer+ find+ find* +3000 find* +3000 find* +3000 find- answer- serve* "
+#define OFTEN	"answer+ find+ find* +3000 tiny+ +900 tiny- find* +3000 tiny+ +900 tiny- find* find- answer- serve* "
+#define USUAL	"[1 serve* " REQUEST REQUEST REQUEST REQUEST "]1 "
 
 static const struct {
 	const char *name, *events, *rows; /* rows of the snapshot that differs most */
@@ -41,9 +41,7 @@ static const struct {
 
 static void feed_word(struct trace *t, struct codes *codes, const char *word, uint64_t ns)
 {
-	struct sample s = {
-		.pid = 1, .tid = 1, .time = ns, .cycles = ns, .target = SAMPLE_NOWHERE, .op = OP_SNAPSHOT
-	};
+	struct sample s = { .pid = 1, .tid = 1, .time = ns, .cycles = ns, .target = SAMPLE_NOWHERE, .op = OP_SNAPSHOT };
 	char name[16], end = '\0';
 
 	if (*word == '[' || *word == ']') {
@@ -136,9 +134,8 @@ static void test_title(void **state)
 	assert_true(fd >= 0);
 	codes_init(&codes, NULL);
 	codes.snapshots = calloc(codes.nsnapshots = 1, sizeof(*codes.snapshots));
-	codes.snapshots[0] = (struct snapshot){
-		.number = 1, .trigger = strdup("slow\x1b[2J"), .label = strdup("in\nner")
-	};
+	codes.snapshots[0] =
+		(struct snapshot){ .number = 1, .trigger = strdup("slow\x1b[2J"), .label = strdup("in\nner") };
 	assert_int_equal(sink_snapshots_open(&sink, &o, error), 0);
 	trace_init(&t, &codes, sink);
 	feed(&t, &codes, "[1 find+ find- ]1");

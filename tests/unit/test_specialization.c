@@ -15,19 +15,19 @@ static struct process process = { .ables = true, .able = { [ABLE] = true } };
 
 /* {offset, line, target, base, adaptive, back_edge, handler, first} */
 static struct instr instrs[] = {
-	{ 0, 1, -1, PLAIN, PLAIN, false, false, PLAIN },      /* cannot */
+	{ 0, 1, -1, PLAIN, PLAIN, false, false, PLAIN },       /* cannot */
 	{ 2, 1, -1, ABLE, ABLE, false, false, ABLE },	       /* stayed base */
-	{ 4, 1, -1, ABLE, ABLE_INT, false, false, ABLE },     /* gained */
-	{ 6, 1, -1, ABLE, ABLE_STR, false, false, ABLE },     /* gained */
-	{ 8, 1, -1, ABLE, ABLE, false, false, ABLE_INT },     /* lost */
+	{ 4, 1, -1, ABLE, ABLE_INT, false, false, ABLE },      /* gained */
+	{ 6, 1, -1, ABLE, ABLE_STR, false, false, ABLE },      /* gained */
+	{ 8, 1, -1, ABLE, ABLE, false, false, ABLE_INT },      /* lost */
 	{ 10, 1, -1, ABLE, ABLE_STR, false, false, ABLE_INT }, /* changed */
 	{ 12, 1, -1, ABLE, ABLE_INT, false, false, ABLE_INT }, /* kept */
 };
 
 static void assert_counts(const struct specialization *s, const uint32_t wanted[8])
 {
-	const uint32_t got[] = { s->instructions, s->able, s->specialized, s->base,
-				 s->first,	  s->gained, s->lost,	   s->changed };
+	const uint32_t got[] = { s->instructions, s->able,   s->specialized, s->base,
+				 s->first,	  s->gained, s->lost,	     s->changed };
 
 	for (int i = 0; i < 8; i++)
 		assert_int_equal(got[i], wanted[i]);
@@ -35,9 +35,7 @@ static void assert_counts(const struct specialization *s, const uint32_t wanted[
 
 static void test_of_a_code_object(void **state)
 {
-	const struct code code = {
-		.final = true, .process = &process, .instrs = instrs, .ninstrs = 7
-	};
+	const struct code code = { .final = true, .process = &process, .instrs = instrs, .ninstrs = 7 };
 	struct specialization s = specialization_of(&code);
 
 	(void)state;

@@ -45,9 +45,12 @@ static const struct {
 	uint64_t first, step;
 	unsigned n;
 } series[] = {
-	{ "small, exact", 1, 1, 15 },	       { "hundreds", 100, 3, 500 },
-	{ "a wide range", 1, 1000003, 10000 }, { "around 2^40", 1ull << 40, 12345, 5000 },
-	{ "all the same", 777, 0, 100 },       { "as many as are kept", 1000, 999, STAT_FEW },
+	{ "small, exact", 1, 1, 15 },
+	{ "hundreds", 100, 3, 500 },
+	{ "a wide range", 1, 1000003, 10000 },
+	{ "around 2^40", 1ull << 40, 12345, 5000 },
+	{ "all the same", 777, 0, 100 },
+	{ "as many as are kept", 1000, 999, STAT_FEW },
 	{ "one more", 1000, 999, STAT_FEW + 1 },
 };
 

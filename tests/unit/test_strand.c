@@ -21,7 +21,8 @@ static const struct {
 	int32_t pid, tid;
 	uint32_t interpreter;
 } rows[] = {
-	{ 1, 1, 0 }, { 1, 2, 0 }, { 2, 1, 0 }, { 1, 1, 1 }, { 1, 1, UINT32_MAX }, { 2, 1, 1 }, { -1, -1, 0 }, { 0, 0, 0 },
+	{ 1, 1, 0 },	      { 1, 2, 0 }, { 2, 1, 0 },	  { 1, 1, 1 },
+	{ 1, 1, UINT32_MAX }, { 2, 1, 1 }, { -1, -1, 0 }, { 0, 0, 0 },
 };
 
 static struct kept *kept_of(struct strands *s, size_t i)

@@ -136,10 +136,7 @@ static const struct {
 	uint64_t before, lost, seq, next;
 } losses[] = {
 	{ 0, 1, 0, 2 }, /* nothing was ever emitted */
-	{ 6, 9, 6, 16 },
-	{ 128, 9, 0, 10 },
-	{ 5, 128, 5, 6 },
-	{ 3, 1000, 3, (3 + 1 + 1000) & 127 },
+	{ 6, 9, 6, 16 }, { 128, 9, 0, 10 }, { 5, 128, 5, 6 }, { 3, 1000, 3, (3 + 1 + 1000) & 127 },
 };
 
 static void test_lost_continues_the_sequence(void **state)

@@ -93,8 +93,7 @@ static void test_utf8(void **state)
 /* A sequence cut by the end of the string must not be read beyond it. */
 static void test_nothing_is_read_after_the_end(void **state)
 {
-	static const char *const cut[] = { "\xc3", "\xe4",     "\xe4\xb8",
-					   "\xf0", "\xf0\x9f", "\xf0\x9f\x90" };
+	static const char *const cut[] = { "\xc3", "\xe4", "\xe4\xb8", "\xf0", "\xf0\x9f", "\xf0\x9f\x90" };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cut); i++) {
@@ -178,12 +177,9 @@ static void test_source(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_plain),
-		cmocka_unit_test(test_utf8),
-		cmocka_unit_test(test_elided),
-		cmocka_unit_test(test_source),
-		cmocka_unit_test(test_nothing_is_read_after_the_end),
+		cmocka_unit_test(test_json),   cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_utf8),   cmocka_unit_test(test_elided),
+		cmocka_unit_test(test_source), cmocka_unit_test(test_nothing_is_read_after_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,9 +95,7 @@ struct thread {
 
 static void sample(struct thread *t, unsigned op, struct code *code, int64_t offset, uint64_t ns)
 {
-	struct sample sample = {
-		.op = op, .pid = 1, .tid = t->tid, .code = code, .offset = offset, .time = ns
-	};
+	struct sample sample = { .op = op, .pid = 1, .tid = t->tid, .code = code, .offset = offset, .time = ns };
 
 	assert_int_equal(t->s->ops->sample(t->s, &sample), 0);
 }
@@ -107,9 +105,7 @@ static void enter_at(struct thread *t, unsigned op, struct code *code, int64_t o
 	struct activation *a = &t->stack[t->n++];
 
 	sample(t, op, code, offset, ns);
-	*a = (struct activation){
-		.pid = 1, .tid = t->tid, .code = code, .op = op, .start_ns = ns, .start_cycles = ns
-	};
+	*a = (struct activation){ .pid = 1, .tid = t->tid, .code = code, .op = op, .start_ns = ns, .start_cycles = ns };
 	assert_int_equal(t->s->ops->enter(t->s, a), 0);
 }
 
@@ -134,8 +130,13 @@ static void leave(struct thread *t, uint64_t ns)
 static void trip(struct thread *t, uint64_t number, uint64_t from, uint64_t to)
 {
 	struct trip trip = {
-		.loop = &loop, .in = &t->stack[t->n - 1], .number = number, .timed = number > 1,
-		.end_ns = to, .ns = number > 1 ? to - from : 0, .cycles = to - from,
+		.loop = &loop,
+		.in = &t->stack[t->n - 1],
+		.number = number,
+		.timed = number > 1,
+		.end_ns = to,
+		.ns = number > 1 ? to - from : 0,
+		.cycles = to - from,
 	};
 
 	sample(t, OP_JUMP, t->stack[t->n - 1].code, 50, to);
@@ -172,9 +173,8 @@ static json_t *find(json_t *events, const char *phase, const char *name)
 	unsigned i;
 	json_t *event;
 
-	json_array_foreach(events, i, event)
-		if (!strcmp(string(event, "ph"), phase) && !strcmp(string(event, "name"), name))
-			return event;
+	json_array_foreach(events, i, event) if (!strcmp(string(event, "ph"), phase) &&
+						 !strcmp(string(event, "name"), name)) return event;
 	return NULL;
 }
 
@@ -529,7 +529,12 @@ static void test_snapshots(void **state)
 	struct thread t = { open_sink("t.json", (struct sink_options){ 0 }), 2, { { 0 } }, 0 };
 	struct snapshot all[] = {
 		{ .number = 1, .from_ns = 900, .at_ns = 1100, .label = "a", .trigger = "signal" },
-		{ .number = 2, .from_ns = 1050, .at_ns = 1060, .label = "b \"", .trigger = "call", .data = "{\"x\": 7}" },
+		{ .number = 2,
+		  .from_ns = 1050,
+		  .at_ns = 1060,
+		  .label = "b \"",
+		  .trigger = "call",
+		  .data = "{\"x\": 7}" },
 		{ .number = 3, .from_ns = 1100, .at_ns = 1200, .label = "elsewhere" },
 		{ .number = 4, .from_ns = 1200, .at_ns = 1300 },
 	};

@@ -26,8 +26,7 @@ static const struct {
 } rows[] = {
 	{ "nothing", "", "" },
 	{ "call and return", "PY_START m; PY_START f; PY_RETURN f; PY_RETURN m", "+m +f -f -m" },
-	{ "unwinding", "PY_START m; PY_START f; PY_UNWIND f; PY_UNWIND m",
-	  "+m +f -f(unwind) -m(unwind)" },
+	{ "unwinding", "PY_START m; PY_START f; PY_UNWIND f; PY_UNWIND m", "+m +f -f(unwind) -m(unwind)" },
 	{ "a generator", "PY_START g; PY_YIELD g; PY_RESUME g; PY_YIELD g; PY_THROW g; PY_UNWIND g",
 	  "+g -g(yield) +g -g(yield) +g -g(unwind)" },
 	{ "delegation", "PY_START f; PY_START g; PY_YIELD g; PY_YIELD f; PY_RESUME f; PY_RESUME g",
@@ -39,37 +38,30 @@ static const struct {
 	/* what was open before the trace */
 	{ "a return from before", "PY_RETURN f; PY_UNWIND m; PY_START g", "+g -g(end)" },
 	{ "a call from before", "CALL f; PY_START g; PY_RETURN g; PY_RETURN f", "+f +g -g -f" },
-	{ "a loop from before", "JUMP f 30 10; JUMP f 30 10; PY_RETURN f",
-	  "+f f@10#1 f@10#2=10 -f" },
+	{ "a loop from before", "JUMP f 30 10; JUMP f 30 10; PY_RETURN f", "+f f@10#1 f@10#2=10 -f" },
 
 	/* ends that do not come */
 	{ "an end is missing", "PY_START m; PY_START f; PY_RETURN m", "+m +f -f(gap) gapx1 -m" },
 	{ "two ends are missing", "PY_START m; PY_START f; PY_START g; CALL m",
 	  "+m +f +g -g(gap) -f(gap) gapx2 -m(end)" },
-	{ "an end of something else", "PY_START m; PY_START f; PY_RETURN g",
-	  "+m +f -f(gap) -m(gap) gapx2" },
-	{ "an event of something else", "PY_START m; CALL g; PY_RETURN g",
-	  "+m -m(gap) gapx1 +g -g" },
-	{ "the innermost of several",
-	  "PY_START f; PY_START f; PY_START g; PY_RETURN f; PY_RETURN f",
+	{ "an end of something else", "PY_START m; PY_START f; PY_RETURN g", "+m +f -f(gap) -m(gap) gapx2" },
+	{ "an event of something else", "PY_START m; CALL g; PY_RETURN g", "+m -m(gap) gapx1 +g -g" },
+	{ "the innermost of several", "PY_START f; PY_START f; PY_START g; PY_RETURN f; PY_RETURN f",
 	  "+f +f +g -g(gap) gapx1 -f -f" },
 
 	/* gaps and restarts */
 	{ "a gap closes all", "PY_START m; PY_START f; GAP 7; PY_START g; PY_RETURN g",
 	  "+m +f -f(gap) -m(gap) gapx7 +g -g" },
 	{ "a gap with nothing open", "GAP 7", "gapx7" },
-	{ "a restart", "PY_START m; PY_START f; RESTART 1; PY_START m",
-	  "+m +f -f(end) -m(end) +m -m(end)" },
+	{ "a restart", "PY_START m; PY_START f; RESTART 1; PY_START m", "+m +f -f(end) -m(end) +m -m(end)" },
 	{ "foreign words", "PY_START m; FOREIGN 3; PY_RETURN m", "+m -m" },
 
 	/* loops */
 	{ "a loop", "PY_START f; JUMP f 30 10; JUMP f 30 10; JUMP f 30 10; PY_RETURN f",
 	  "+f f@10#1 f@10#2=10 f@10#3=10 -f" },
 	{ "a jump forwards", "PY_START f; JUMP f 10 30; BRANCH f 30 10; PY_RETURN f", "+f -f" },
-	{ "a jump to itself", "PY_START f; JUMP f 10 10; JUMP f 10 10; PY_RETURN f",
-	  "+f f@10#1 f@10#2=10 -f" },
-	{ "two back-edges to one head",
-	  "PY_START f; JUMP f 30 10; JUMP f 20 10; JUMP f 30 10; PY_RETURN f",
+	{ "a jump to itself", "PY_START f; JUMP f 10 10; JUMP f 10 10; PY_RETURN f", "+f f@10#1 f@10#2=10 -f" },
+	{ "two back-edges to one head", "PY_START f; JUMP f 30 10; JUMP f 20 10; JUMP f 30 10; PY_RETURN f",
 	  "+f f@10#1 f@10#2=10 f@10#3=10 -f" },
 	{ "nested",
 	  "PY_START f; JUMP f 30 20; JUMP f 30 20; JUMP f 40 10; JUMP f 30 20; JUMP f 40 10; "
@@ -78,8 +70,7 @@ static const struct {
 	{ "left by break, entered again",
 	  "PY_START f; JUMP f 40 10; JUMP f 30 20; JUMP f 40 10; JUMP f 30 20; PY_RETURN f",
 	  "+f f@10#1 f@20#1 f@10#2=20 f@20#1 -f" },
-	{ "one after the other",
-	  "PY_START f; JUMP f 30 10; JUMP f 60 40; JUMP f 60 40; PY_RETURN f",
+	{ "one after the other", "PY_START f; JUMP f 30 10; JUMP f 60 40; JUMP f 60 40; PY_RETURN f",
 	  "+f f@10#1 f@40#1 f@40#2=10 -f" },
 	{ "calls within a trip",
 	  "PY_START f; JUMP f 30 10; PY_START g; JUMP g 30 10; PY_RETURN g; JUMP f 30 10; "
@@ -100,21 +91,16 @@ static const struct {
 	  "PY_START f; JUMP f 30 10; PY_START g; JUMP g 30 10; JUMP g 30 10; PY_RETURN g; JUMP f 30 10; "
 	  "PY_RETURN f",
 	  "+f f@10#1 +g g@10#1 g@10#2=10 -g f@10#2=50/20 -f" },
-	{ "left with its frame",
-	  "PY_START f; JUMP f 30 10; PY_RETURN f; PY_START f; JUMP f 30 10; PY_RETURN f",
+	{ "left with its frame", "PY_START f; JUMP f 30 10; PY_RETURN f; PY_START f; JUMP f 30 10; PY_RETURN f",
 	  "+f f@10#1 -f +f f@10#1 -f" },
 	{ "lost with a gap", "PY_START f; JUMP f 30 10; GAP 1; JUMP f 30 10; JUMP f 30 10",
 	  "+f f@10#1 -f(gap) gapx1 +f f@10#1 f@10#2=10 -f(end)" },
 
 	/* threads and interpreters */
-	{ "two threads", "PY_START m; t2:PY_START f; PY_RETURN m; t2:PY_RETURN f",
-	  "+m 2+f -m 2-f" },
-	{ "a gap in one thread", "PY_START m; t2:PY_START f; t2:GAP 2; PY_RETURN m",
-	  "+m 2+f 2-f(gap) 2gapx2 -m" },
-	{ "an interpreter within another", "PY_START m; i1:PY_START g; i1:PY_RETURN g; PY_RETURN m",
-	  "+m +g -g -m" },
-	{ "an interpreter keeps its frames",
-	  "PY_START f; i1:PY_START f; i1:PY_RETURN f; PY_RETURN f", "+f +f -f -f" },
+	{ "two threads", "PY_START m; t2:PY_START f; PY_RETURN m; t2:PY_RETURN f", "+m 2+f -m 2-f" },
+	{ "a gap in one thread", "PY_START m; t2:PY_START f; t2:GAP 2; PY_RETURN m", "+m 2+f 2-f(gap) 2gapx2 -m" },
+	{ "an interpreter within another", "PY_START m; i1:PY_START g; i1:PY_RETURN g; PY_RETURN m", "+m +g -g -m" },
+	{ "an interpreter keeps its frames", "PY_START f; i1:PY_START f; i1:PY_RETURN f; PY_RETURN f", "+f +f -f -f" },
 	{ "a gap within the inner interpreter", "PY_START m; i1:PY_START g; i1:GAP 1; PY_START f",
 	  "+m +g -g(gap) -m(gap) gapx1 +f -f(end)" },
 };
@@ -142,8 +128,8 @@ static int tell_enter(struct sink *s, const struct activation *a)
 	return t->refuse;
 }
 
-static int tell_leave(struct sink *s, const struct activation *a, enum leave_how how,
-		      uint64_t end_ns, uint64_t end_cycles)
+static int tell_leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
+		      uint64_t end_cycles)
 {
 	static const char *const hows[] = { "", "(yield)", "(unwind)", "(gap)", "(end)" };
 	struct teller *t = (struct teller *)s;
@@ -159,8 +145,7 @@ static int tell_iterate(struct sink *s, const struct trip *trip)
 	struct teller *t = (struct teller *)s;
 
 	write_thread(t->f, trip->in->tid);
-	fprintf(t->f, "%s@%" PRId64 "#%" PRIu64, trip->loop->code->qualname, trip->loop->head,
-		trip->number);
+	fprintf(t->f, "%s@%" PRId64 "#%" PRIu64, trip->loop->code->qualname, trip->loop->head, trip->number);
 	if (trip->timed)
 		fprintf(t->f, "=%" PRIu64, trip->ns);
 	if (trip->own_ns != trip->ns)
@@ -203,9 +188,7 @@ static const struct sink_ops teller_ops = {
 /* One event of the notation above; at and time are set by the caller. */
 static struct sample parse(struct codes *codes, const char *text, uint64_t ns)
 {
-	struct sample s = {
-		.pid = 1, .tid = 1, .time = ns, .cycles = 2 * ns, .target = SAMPLE_NOWHERE
-	};
+	struct sample s = { .pid = 1, .tid = 1, .time = ns, .cycles = 2 * ns, .target = SAMPLE_NOWHERE };
 	char event[32], what[32];
 	int n = 0;
 
@@ -213,9 +196,7 @@ static struct sample parse(struct codes *codes, const char *text, uint64_t ns)
 		text += n;
 	if (sscanf(text, " i%u:%n", &s.interpreter, &n) == 1)
 		text += n;
-	assert_in_range(
-		sscanf(text, "%31s %31s %" SCNd64 " %" SCNd64, event, what, &s.offset, &s.target),
-		2, 4);
+	assert_in_range(sscanf(text, "%31s %31s %" SCNd64 " %" SCNd64, event, what, &s.offset, &s.target), 2, 4);
 	s.op = sample_op_by_name(event);
 	assert_int_not_equal(s.op, 0);
 	if (s.op >= SAMPLE_GAP)
@@ -272,24 +253,19 @@ static const struct total {
 	const char *name, *events, *code;
 	uint64_t calls, recursive, resumes, unfinished, total_ns, self_ns;
 } totals[] = {
-	{ "a call", "PY_START m; PY_START f; CALL f; PY_RETURN f; PY_RETURN m", "f", 1, 0, 0, 0, 20,
-	  20 },
-	{ "its caller", "PY_START m; PY_START f; CALL f; PY_RETURN f; PY_RETURN m", "m", 1, 0, 0, 0,
-	  40, 20 },
-	{ "recursion", "PY_START f; PY_START f; PY_START f; PY_RETURN f; PY_RETURN f; PY_RETURN f",
-	  "f", 3, 2, 0, 0, 50, 50 },
-	{ "recursion through another",
-	  "PY_START f; PY_START g; PY_START f; PY_RETURN f; PY_RETURN g; PY_RETURN f", "f", 2, 1, 0,
-	  0, 50, 30 },
-	{ "a generator",
-	  "PY_START g; PY_YIELD g; CALL m; PY_RESUME g; PY_YIELD g; PY_THROW g; PY_UNWIND g", "g",
-	  1, 0, 2, 0, 30, 30 },
-	{ "two threads are not recursion", "PY_START f; t2:PY_START f; PY_RETURN f; t2:PY_RETURN f",
-	  "f", 2, 0, 0, 0, 40, 40 },
+	{ "a call", "PY_START m; PY_START f; CALL f; PY_RETURN f; PY_RETURN m", "f", 1, 0, 0, 0, 20, 20 },
+	{ "its caller", "PY_START m; PY_START f; CALL f; PY_RETURN f; PY_RETURN m", "m", 1, 0, 0, 0, 40, 20 },
+	{ "recursion", "PY_START f; PY_START f; PY_START f; PY_RETURN f; PY_RETURN f; PY_RETURN f", "f", 3, 2, 0, 0, 50,
+	  50 },
+	{ "recursion through another", "PY_START f; PY_START g; PY_START f; PY_RETURN f; PY_RETURN g; PY_RETURN f", "f",
+	  2, 1, 0, 0, 50, 30 },
+	{ "a generator", "PY_START g; PY_YIELD g; CALL m; PY_RESUME g; PY_YIELD g; PY_THROW g; PY_UNWIND g", "g", 1, 0,
+	  2, 0, 30, 30 },
+	{ "two threads are not recursion", "PY_START f; t2:PY_START f; PY_RETURN f; t2:PY_RETURN f", "f", 2, 0, 0, 0,
+	  40, 40 },
 	{ "cut off by a gap", "PY_START f; CALL f; GAP 3", "f", 1, 0, 0, 1, 10, 10 },
 	{ "open at the end", "PY_START f; CALL f", "f", 1, 0, 0, 1, 10, 10 },
-	{ "begun before the trace", "CALL f; PY_START g; PY_RETURN g; PY_RETURN f", "f", 0, 0, 0, 0,
-	  30, 20 },
+	{ "begun before the trace", "CALL f; PY_START g; PY_RETURN g; PY_RETURN f", "f", 0, 0, 0, 0, 30, 20 },
 };
 
 static void check_total(const struct total *row)
@@ -305,12 +281,11 @@ static void check_total(const struct total *row)
 	assert_int_equal(trace_finish(&t, false), 0);
 	f = codes_intern(codes_process(&codes, 1), "a.py", row->code, 1)->function;
 	assert_non_null(f);
-	if (f->calls != row->calls || f->recursive_calls != row->recursive ||
-	    f->resumes != row->resumes || f->unfinished != row->unfinished ||
-	    f->total_ns != row->total_ns || f->self_ns != row->self_ns)
-		fail_msg("%s: calls %d, recursive %d, resumes %d, unfinished %d, total %d, self %d",
-			 row->name, (int)f->calls, (int)f->recursive_calls, (int)f->resumes,
-			 (int)f->unfinished, (int)f->total_ns, (int)f->self_ns);
+	if (f->calls != row->calls || f->recursive_calls != row->recursive || f->resumes != row->resumes ||
+	    f->unfinished != row->unfinished || f->total_ns != row->total_ns || f->self_ns != row->self_ns)
+		fail_msg("%s: calls %d, recursive %d, resumes %d, unfinished %d, total %d, self %d", row->name,
+			 (int)f->calls, (int)f->recursive_calls, (int)f->resumes, (int)f->unfinished, (int)f->total_ns,
+			 (int)f->self_ns);
 	assert_int_equal(f->total_cycles, 2 * f->total_ns);
 	assert_int_equal(f->self_cycles, 2 * f->self_ns);
 	trace_free(&t);
@@ -333,18 +308,17 @@ static const struct {
 	const char *name, *events, *trips;
 } entries[] = {
 	{ "one", "PY_START f; JUMP f 30 10; JUMP f 30 10; PY_RETURN f", "2" },
-	{ "two calls", "PY_START f; JUMP f 30 10; PY_RETURN f; PY_START f; JUMP f 30 10; PY_UNWIND f",
-	  "1x2" },
-	{ "left for another loop",
-	  "PY_START f; JUMP f 30 10; JUMP f 60 40; JUMP f 30 10; JUMP f 30 10; PY_RETURN f", "1 2" },
+	{ "two calls", "PY_START f; JUMP f 30 10; PY_RETURN f; PY_START f; JUMP f 30 10; PY_UNWIND f", "1x2" },
+	{ "left for another loop", "PY_START f; JUMP f 30 10; JUMP f 60 40; JUMP f 30 10; JUMP f 30 10; PY_RETURN f",
+	  "1 2" },
 	{ "within another",
-	  "PY_START f; JUMP f 30 10; JUMP f 30 10; JUMP f 40 0; JUMP f 30 10; JUMP f 40 0; PY_RETURN f",
+	  "PY_START f; JUMP f 30 10; JUMP f 30 10; JUMP f 40 0; JUMP f 30 10; JUMP f 40 0; PY_RETURN f", "1 2" },
+	{ "recursion", "PY_START f; JUMP f 30 10; PY_START f; JUMP f 30 10; PY_RETURN f; JUMP f 30 10; PY_RETURN f",
 	  "1 2" },
-	{ "recursion",
-	  "PY_START f; JUMP f 30 10; PY_START f; JUMP f 30 10; PY_RETURN f; JUMP f 30 10; PY_RETURN f",
+	{ "a generator's resumptions",
+	  "PY_START f; JUMP f 30 10; PY_YIELD f; PY_RESUME f; "
+	  "JUMP f 30 10; JUMP f 30 10; PY_YIELD f",
 	  "1 2" },
-	{ "a generator's resumptions", "PY_START f; JUMP f 30 10; PY_YIELD f; PY_RESUME f; "
-				       "JUMP f 30 10; JUMP f 30 10; PY_YIELD f", "1 2" },
 	{ "cut off by a gap", "PY_START f; JUMP f 30 10; JUMP f 30 10; GAP 1", "" },
 	{ "open at the end", "PY_START f; JUMP f 30 10; JUMP f 30 10", "" },
 };
@@ -399,8 +373,8 @@ static void test_all_time_is_somebodys(void **state)
 		}
 		if (ns + t.profile.outside_ns != t.profile.traced_ns ||
 		    cycles + t.profile.outside_cycles != t.profile.traced_cycles)
-			fail_msg("'%s': %d ns of functions and %d of nobody are not %d", events,
-				 (int)ns, (int)t.profile.outside_ns, (int)t.profile.traced_ns);
+			fail_msg("'%s': %d ns of functions and %d of nobody are not %d", events, (int)ns,
+				 (int)t.profile.outside_ns, (int)t.profile.traced_ns);
 		free(all);
 		trace_free(&t);
 		codes_free(&codes);
@@ -433,16 +407,30 @@ static const struct {
 	const char *name, *events;
 	uint64_t n[3], cycles[3];
 } lines[] = {
-	{ "line to line, and to the end", "PY_START f; LINE f 1; LINE f 2; LINE f 1; LINE f 3; PY_RETURN f",
-	  { 2, 1, 1 }, { 40, 20, 20 } },
-	{ "before the first line nothing", "PY_START f; CALL f; CALL f; LINE f 2; PY_RETURN f", { 0, 1, 0 }, { 0, 20, 0 } },
-	{ "without what was called", "PY_START f; LINE f 1; PY_START g; LINE g 7; LINE g 8; PY_RETURN g; LINE f 2; PY_RETURN f",
-	  { 1, 1, 0 }, { 40, 20, 0 } },
-	{ "each activation has its own", "PY_START f; LINE f 1; PY_START f; LINE f 2; PY_RETURN f; LINE f 3; PY_RETURN f",
-	  { 1, 1, 1 }, { 40, 20, 20 } },
-	{ "not while it waits", "PY_START f; LINE f 1; PY_YIELD f; CALL m; CALL m; PY_RETURN m; PY_RESUME f; LINE f 2; PY_RETURN f",
-	  { 1, 1, 0 }, { 20, 20, 0 } },
-	{ "up to the last event before a gap", "PY_START f; LINE f 1; GAP 1; LINE f 2; PY_START f; LINE f 3; PY_RETURN f", { 1, 0, 1 }, { 0, 0, 20 } },
+	{ "line to line, and to the end",
+	  "PY_START f; LINE f 1; LINE f 2; LINE f 1; LINE f 3; PY_RETURN f",
+	  { 2, 1, 1 },
+	  { 40, 20, 20 } },
+	{ "before the first line nothing",
+	  "PY_START f; CALL f; CALL f; LINE f 2; PY_RETURN f",
+	  { 0, 1, 0 },
+	  { 0, 20, 0 } },
+	{ "without what was called",
+	  "PY_START f; LINE f 1; PY_START g; LINE g 7; LINE g 8; PY_RETURN g; LINE f 2; PY_RETURN f",
+	  { 1, 1, 0 },
+	  { 40, 20, 0 } },
+	{ "each activation has its own",
+	  "PY_START f; LINE f 1; PY_START f; LINE f 2; PY_RETURN f; LINE f 3; PY_RETURN f",
+	  { 1, 1, 1 },
+	  { 40, 20, 20 } },
+	{ "not while it waits",
+	  "PY_START f; LINE f 1; PY_YIELD f; CALL m; CALL m; PY_RETURN m; PY_RESUME f; LINE f 2; PY_RETURN f",
+	  { 1, 1, 0 },
+	  { 20, 20, 0 } },
+	{ "up to the last event before a gap",
+	  "PY_START f; LINE f 1; GAP 1; LINE f 2; PY_START f; LINE f 3; PY_RETURN f",
+	  { 1, 0, 1 },
+	  { 0, 0, 20 } },
 	{ "no line of its own", "PY_START f; LINE f 1; LINE f 9; LINE f 2; PY_RETURN f", { 1, 1, 0 }, { 20, 20, 0 } },
 	{ "before its start", "LINE f 1; PY_START f; LINE f 2; PY_RETURN f", { 0, 1, 0 }, { 0, 20, 0 } },
 };
@@ -469,8 +457,8 @@ static void test_lines(void **state)
 			const struct line_cost *cost = function_line(f, line);
 
 			if (cost->n != lines[i].n[line - 1] || cost->cycles != lines[i].cycles[line - 1])
-				fail_msg("%s: line %d ran %" PRIu64 " times, %" PRIu64 " cycles", lines[i].name,
-					 line, cost->n, cost->cycles);
+				fail_msg("%s: line %d ran %" PRIu64 " times, %" PRIu64 " cycles", lines[i].name, line,
+					 cost->n, cost->cycles);
 		}
 		trace_free(&t);
 		codes_free(&codes);
@@ -513,8 +501,9 @@ static void test_time_before_a_restart_is_nobodys(void **state)
 	(void)state;
 	codes_init(&codes, NULL);
 	trace_init(&t, &codes, NULL);
-	feed(&t, &codes, "PY_START f; PY_RETURN f; t2:PY_START m; t2:PY_RETURN m; RESTART 1; PY_START f; "
-			 "PY_RETURN f");
+	feed(&t, &codes,
+	     "PY_START f; PY_RETURN f; t2:PY_START m; t2:PY_RETURN m; RESTART 1; PY_START f; "
+	     "PY_RETURN f");
 	trace_finish(&t, false);
 	assert_int_equal(t.profile.traced_ns, 10 + 10 + 20);
 	assert_int_equal(t.profile.traced_cycles, 2 * (10 + 10 + 20));
@@ -535,8 +524,7 @@ static void test_window(void **state)
 	codes_init(&codes, NULL);
 	trace_init(&t, &codes, &teller.sink);
 	trace_window(&t, 1010, 1040);
-	feed(&t, &codes,
-	     "PY_START m; PY_START f; PY_RETURN f; PY_START g; PY_RETURN g; PY_RETURN m");
+	feed(&t, &codes, "PY_START m; PY_START f; PY_RETURN f; PY_START g; PY_RETURN g; PY_RETURN m");
 	trace_finish(&t, false);
 	fclose(teller.f);
 	assert_string_equal(text, "+f -f +g -g(end)");
@@ -548,9 +536,7 @@ static void test_window(void **state)
 
 static void test_a_sink_that_fails_ends_it(void **state)
 {
-	struct teller teller = { .sink.ops = &teller_ops,
-				 .f = fopen("/dev/null", "w"),
-				 .refuse = -ENOSPC };
+	struct teller teller = { .sink.ops = &teller_ops, .f = fopen("/dev/null", "w"), .refuse = -ENOSPC };
 	struct codes codes;
 	struct trace t;
 

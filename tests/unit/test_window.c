@@ -122,11 +122,9 @@ static void test_times(void **state)
 		bool cut;
 	} rows[] = {
 		{ 0, UINT64_MAX, 745, 255, true }, /* the oldest one may be being overwritten */
-		{ 1900, UINT64_MAX, 900, 100, false },
-		{ 1900, 1909, 900, 10, false },
+		{ 1900, UINT64_MAX, 900, 100, false }, { 1900, 1909, 900, 10, false },
 		{ 1745, 1999, 745, 255, true }, /* who knows what was before the first */
-		{ 1746, 1999, 746, 254, false },
-		{ 1000, 1500, 745, 0, true },
+		{ 1746, 1999, 746, 254, false },       { 1000, 1500, 745, 0, true },
 		{ 3000, UINT64_MAX, 1000, 0, false },
 	};
 	struct fixture *f = *state;
@@ -252,8 +250,7 @@ static void test_a_writer_at_full_speed(void **state)
 		assert_int_equal(window_copy(&w, f->map, 0, UINT64_MAX), 0);
 		for (uint32_t i = 0; i < w.n; i++) {
 			assert_int_equal(w.records[i].tsc, 1000 + w.from + i);
-			assert_int_equal(marker_offset(w.records[i].word),
-					 (w.from + i) & MARKER_OFFSET_MAX);
+			assert_int_equal(marker_offset(w.records[i].word), (w.from + i) & MARKER_OFFSET_MAX);
 		}
 		taken += w.n;
 		window_free(&w);

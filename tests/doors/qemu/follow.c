@@ -117,7 +117,6 @@ int main(int argc, char **argv)
 	if (!dec || pt_insn_set_image(dec, read_images(argv + at + 1)) < 0)
 		return 2;
 	follow(dec, from, to, &c);
-	printf("instructions %" PRIu64 " words %" PRIu64 " errors %" PRIu64 "\n", c.instructions, c.words,
-	       c.errors);
+	printf("instructions %" PRIu64 " words %" PRIu64 " errors %" PRIu64 "\n", c.instructions, c.words, c.errors);
 	return 0;
 }

@@ -27,10 +27,11 @@ static void ptwrite_forms(void)
 	uint64_t values[4] = { 0x1111111122222222, 0x3333333344444444, 0x5555555566666666, 0x77 };
 
 	__asm__ volatile("mov %0, %%r13\n\t.byte 0xf3, 0x49, 0x0f, 0xae, 0xe5" : : "r"(values[0]) : "r13");
-	__asm__ volatile(".byte 0xf3, 0x0f, 0xae, 0xe1" : : "c"(values[1])); /* ptwrite %ecx */
+	__asm__ volatile(".byte 0xf3, 0x0f, 0xae, 0xe1" : : "c"(values[1]));			   /* ptwrite %ecx */
 	__asm__ volatile(".byte 0xf3, 0x48, 0x0f, 0xae, 0x63, 0x10" : : "b"(values), "m"(values)); /* 16(%rbx) */
-	__asm__ volatile(".byte 0xf3, 0x48, 0x0f, 0xae, 0x64, 0xcb, 0x08" /* 8(%rbx,%rcx,8) */
-			 : : "b"(values), "c"(2ul), "m"(values));
+	__asm__ volatile(".byte 0xf3, 0x48, 0x0f, 0xae, 0x64, 0xcb, 0x08"			   /* 8(%rbx,%rcx,8) */
+			 :
+			 : "b"(values), "c"(2ul), "m"(values));
 }
 
 /*
@@ -41,9 +42,11 @@ static void ptwrite_forms(void)
 #define BITS8 BIT BIT BIT BIT BIT BIT BIT BIT
 static __attribute__((noinline)) void emulated(uint64_t word)
 {
-	__asm__ volatile("jmp 1f\n\t.byte 0x0f, 0x0b\n\t.ascii \"perf,ptwrite  \"\n1:\t"
-			 BITS8 BITS8 BITS8 BITS8 BITS8 BITS8 BITS8 BITS8
-			 : "+r"(word) : : "cc");
+	__asm__ volatile("jmp 1f\n\t.byte 0x0f, 0x0b\n\t.ascii \"perf,ptwrite  \"\n1:\t" BITS8 BITS8 BITS8 BITS8 BITS8
+				 BITS8 BITS8 BITS8
+			 : "+r"(word)
+			 :
+			 : "cc");
 }
 
 static void branches(void)
@@ -224,9 +227,9 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } acts[] = {
-	{ "words", words },	{ "forms", ptwrite_forms }, { "threads", threads }, { "forks", forks },
-	{ "signals", signals }, { "strings", strings },	    { "jumps", jumps },	    { "deep", deep },
-	{ "children", children }, { "branches", branches }, { "mixed", mixed }, { "work", work },
+	{ "words", words },	  { "forms", ptwrite_forms }, { "threads", threads }, { "forks", forks },
+	{ "signals", signals },	  { "strings", strings },     { "jumps", jumps },     { "deep", deep },
+	{ "children", children }, { "branches", branches },   { "mixed", mixed },     { "work", work },
 };
 
 int main(int argc, char **argv)
