@@ -9,11 +9,11 @@
 
 #include <stdbool.h>
 
-#include "codes.h"
-#include "decode.h"
+#include "model/codes.h"
+#include "model/decode.h"
 #include "options.h"
-#include "recover.h"
-#include "trace.h"
+#include "recover/recover.h"
+#include "model/trace.h"
 
 #define ANALYSIS_ERROR SINK_ERROR
 

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "codes.h"
-#include "decode.h"
+#include "model/codes.h"
+#include "model/decode.h"
 
 /*
  * A whole events text. 0; -EPROTO: not an events text, or a newer version; -EINVAL: a line that is

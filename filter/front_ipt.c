@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pt_pipe.h"
-#include "rare.h"
-#include "recover_quick.h"
+#include "pt/pt_pipe.h"
+#include "base/rare.h"
+#include "recover/recover_quick.h"
 
 #define BACKEND_SOFTWARE "software"
 

@@ -10,7 +10,7 @@
 
 #include "analysis.h"
 #include "progress.h"
-#include "pt_trace.h"
+#include "pt/pt_trace.h"
 #include "ticks.h"
 
 struct pt_pipe;

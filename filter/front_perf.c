@@ -19,7 +19,7 @@
 
 #include "analysis.h"
 #include "progress.h"
-#include "rare.h"
+#include "base/rare.h"
 #include "recording.h"
 #include "ticks.h"
 

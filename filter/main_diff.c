@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diff_out.h"
+#include "diff/diff_out.h"
 
 #define USAGE	    "usage: ocular-diff [options] A.json B.json"
 #define STATUS_OVER 1

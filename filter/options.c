@@ -8,17 +8,17 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "out.h"
-#include "sink_bridges.h"
-#include "sink_callgrind.h"
-#include "sink_calls.h"
-#include "sink_console.h"
-#include "sink_events.h"
-#include "sink_html.h"
-#include "sink_perfetto.h"
-#include "sink_pypylog.h"
-#include "sink_snapshots.h"
-#include "sink_summary.h"
+#include "base/out.h"
+#include "export/sink_bridges.h"
+#include "export/sink_callgrind.h"
+#include "export/sink_calls.h"
+#include "report/sink_console.h"
+#include "export/sink_events.h"
+#include "report/sink_html.h"
+#include "timeline/sink_perfetto.h"
+#include "export/sink_pypylog.h"
+#include "export/sink_snapshots.h"
+#include "report/sink_summary.h"
 
 #define LOOPS_DEFAULT  5
 #define MAX_SIZE_LEAST 16384 /* bytes: room for what was left out, and names */

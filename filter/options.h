@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "opcodes_view.h"
-#include "sink.h"
+#include "model/opcodes_view.h"
+#include "model/sink.h"
 
 enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
 

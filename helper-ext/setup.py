@@ -26,7 +26,7 @@ class BuildExt(build_ext):
 
     def build_recorder(self):
         folder = os.path.join("ocular" if self.inplace else os.path.join(self.build_lib, "ocular"), "bin")
-        objects = self.compiler.compile(RECORDER, output_dir=self.build_temp, include_dirs=["shared"],
+        objects = self.compiler.compile(RECORDER, output_dir=self.build_temp, include_dirs=["."],
                                         extra_preargs=FLAGS)
         self.compiler.link_executable(objects, "ocular-record", output_dir=folder, libraries=["ipt"])
 
@@ -44,7 +44,7 @@ class BuildPy(build_py):
 
 setup(
     packages=["ocular"],
-    ext_modules=[Extension("ocular._core", sorted(glob.glob("ext/*.c")), include_dirs=["shared"],
+    ext_modules=[Extension("ocular._core", sorted(glob.glob("ext/*.c")), include_dirs=["."],
                            depends=glob.glob("ext/*.h") + glob.glob("shared/*.h"),
                            define_macros=[("NDEBUG", None)], extra_compile_args=FLAGS)],
     cmdclass={"build_ext": BuildExt, "build_py": BuildPy},

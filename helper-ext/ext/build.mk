@@ -8,7 +8,7 @@ INCLUDE := $(shell "$(PY)" -ES -c 'import sysconfig; print(sysconfig.get_path("i
 # CPython's own headers are no model of -Wextra, and its calling conventions leave arguments unused.
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -DNDEBUG -Wall -Wextra -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wno-unused-parameter -Wno-missing-field-initializers \
-	-fvisibility=hidden -fPIC -Ihelper-ext/shared -isystem $(INCLUDE)
+	-fvisibility=hidden -fPIC -Ihelper-ext -isystem $(INCLUDE)
 
 OBJ := $(patsubst %.c,$B/obj/$(ABI)/%.o,$(wildcard helper-ext/ext/*.c))
 

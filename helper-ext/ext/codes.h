@@ -23,7 +23,7 @@
 #include "doubtful.h"
 #include "filter.h"
 #include "lane.h"
-#include "marker.h"
+#include "shared/marker.h"
 
 #define CODE_READY    (1ull << MARKER_CODE_SHIFT)
 #define CODE_FILTERED (1ull << 24)

@@ -21,9 +21,9 @@
 #include <x86intrin.h>
 
 #include "backend.h"
-#include "marker.h"
+#include "shared/marker.h"
 #include "ptwrite.h"
-#include "ring.h"
+#include "shared/ring.h"
 
 /* What the hot path reads of a lane: all but *head stays as it is from one lane_open() to the next. */
 struct cursor {

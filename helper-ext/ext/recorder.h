@@ -9,7 +9,7 @@
 #ifndef OCULAR_RECORDER_H
 #define OCULAR_RECORDER_H
 
-#include "ring.h"
+#include "shared/ring.h"
 
 #define RECORDER_PATIENCE_S 10
 

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "ring.h"
+#include "shared/ring.h"
 
 /* Rings from now on have config->nrecords records and are announced in folder dir (copied).
  * -ENOMEM. */

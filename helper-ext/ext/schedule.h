@@ -3,7 +3,7 @@
 #ifndef OCULAR_SCHEDULE_H
 #define OCULAR_SCHEDULE_H
 
-#include "ring.h"
+#include "shared/ring.h"
 
 /* The number of the window that `now` is in, from 1; 0: it is between two, or before the first. */
 static inline uint64_t schedule_window(const struct ring_duty *d, uint64_t now)

@@ -10,7 +10,7 @@
 #include <x86intrin.h>
 
 #include "clock.h"
-#include "marker.h"
+#include "shared/marker.h"
 #include "process.h"
 #include "table.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "ring.h"
+#include "shared/ring.h"
 
 /* ring() is called at each edge of the schedule, by the thread, until timer_stop(). False: no thread. */
 bool timer_start(const struct ring_duty *duty, void (*ring)(void));

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "marker.h"
+#include "shared/marker.h"
 
 /* set_triggers([(kind, module, qualname, ticks, names)], tsc_hz): for the process; ticks 0: on the call. */
 PyObject *trigger_set(PyObject *module, PyObject *args);

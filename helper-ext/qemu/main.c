@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "recording.h"
-#include "target.h"
+#include "record/target.h"
 
 #define EXIT_USAGE	2
 #define EXIT_CANNOT_RUN 126

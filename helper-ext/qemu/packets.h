@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "ptframe.h"
+#include "record/ptframe.h"
 
 #define PACKET_MAX	16u /* PSB */
 #define PACKET_TNT_MAX	47u /* outcomes that a long TNT holds */

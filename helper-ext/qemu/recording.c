@@ -13,7 +13,7 @@
 
 #include "common_clock.h"
 #include "core.h"
-#include "perfdata.h"
+#include "record/perfdata.h"
 #include "recording.h"
 #include "side.h"
 #include "truth.h"

@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <stdint.h>
 
-#include "folder.h"
+#include "record/folder.h"
 #include "settings.h"
 
 #define RECORDING_SPOOLS ".qemu" /* in the folder */

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "perfdata.h"
+#include "record/perfdata.h"
 #include "side.h"
 
 static struct perf_sample_id id_of(const struct side *s)

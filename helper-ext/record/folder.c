@@ -13,7 +13,7 @@
 
 #include "control.h"
 #include "folder.h"
-#include "ring.h"
+#include "shared/ring.h"
 #include "socket.h"
 
 static const char *const ours[] = {

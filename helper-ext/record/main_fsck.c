@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "folder.h"
-#include "perfcheck.h"
+#include "shared/perfcheck.h"
 
 static const char help[] = "Usage: ocular-fsck [-n] DIR|FILE\n"
 			   "\n"

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "marker.h"
+#include "shared/marker.h"
 #include "options.h"
-#include "ring.h"
+#include "shared/ring.h"
 
 #define EXIT_USAGE 2
 

@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "perf_format.h"
+#include "shared/perf_format.h"
 #include "perfdata.h"
 #include "perffeat.h"
 

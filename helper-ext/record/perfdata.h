@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "perf_format.h"
+#include "shared/perf_format.h"
 
 /* ns = zero + tsc * mult >> shift, as perf's mmap page has it (mult fits 32 bits). */
 struct time_conv {

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "perf_format.h"
+#include "shared/perf_format.h"
 
 #define PERFFEAT_MAX 2048
 

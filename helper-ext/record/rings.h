@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ring.h"
+#include "shared/ring.h"
 #include "stream.h"
 
 struct ring_map {

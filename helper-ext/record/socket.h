@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ring.h"
+#include "shared/ring.h"
 
 struct request {
 	struct ring_message message;

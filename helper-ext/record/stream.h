@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "marker.h"
+#include "shared/marker.h"
 #include "perfdata.h"
 #include "ptframe.h"
 

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pt_trace.h"
+#include "pt/pt_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

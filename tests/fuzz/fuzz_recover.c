@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../unit/recover_code.h"
-#include "../unit/recover_gather.h"
-#include "recover.h"
+#include "../unit/filter/recover/recover_code.h"
+#include "../unit/filter/recover/recover_gather.h"
+#include "recover/recover.h"
 
 #define CODES 5
 #define ROWS  24

@@ -20,7 +20,7 @@ import test_pypylog  # noqa: E402
 from tap import Plan  # noqa: E402
 
 FEED = os.path.join(recording.BUILD, "bin", "ocular-feed")
-BUFFER = 1 << 20  # bytes (filter/out.c)
+BUFFER = 1 << 20  # bytes (filter/base/out.c)
 KINDS = ("summary", "collapsed", "speedscope", "pstats", "callgrind", "pypylog")
 
 

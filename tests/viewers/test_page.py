@@ -23,7 +23,7 @@ from tap import Plan  # noqa: E402
 
 FEED = os.path.join(recording.BUILD, "bin", "ocular-feed")
 SUITE_HEADER = "# ocular events 1\n"
-NAME_MOST = 96  # characters of a name on the page (filter/html_page.h)
+NAME_MOST = 96  # characters of a name on the page (filter/report/html_page.h)
 
 NAMES = [
     "<script>alert(1)</script>",

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+/* For people. Numbers first and names last, as in the console report; at most 80 columns. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff_out.h"
+#include "base/figure.h"
+#include "base/text.h"
+
+#define NAME_COLUMNS 32
+
+static const struct {
+	const char *title, *unit, *times, *name, *names;
+} words[DIFF_KINDS] = {
+	[DIFF_LOOPS] = { "Loops", "cycles of a trip", "trips", "loop", "loops" },
+	[DIFF_FUNCTIONS] = { "Functions", "own cycles of a call", "calls", "function", "functions" },
+};
+
+static void write_name(FILE *f, const struct diff_item *i)
+{
+	const char *slash = strrchr(i->file, '/');
+
+	fprintf(f, "%s, %s", i->qualname, slash ? slash + 1 : i->file);
+	if (i->line > 0)
+		fprintf(f, ":%" PRId64, i->line);
+}
+
+static void write_place(FILE *f, const struct diff_item *i)
+{
+	char *name = NULL;
+	size_t size;
+	FILE *m = open_memstream(&name, &size);
+
+	if (m)
+		write_name(m, i);
+	if (m && !fclose(m))
+		text_elided(f, name, NAME_COLUMNS);
+	free(name);
+}
+
+/* Six characters: "+12.5%", " +104%", "  12x". */
+static void write_change(FILE *f, double change)
+{
+	char text[FIGURE];
+
+	if (fabs(change) < 0.9995)
+		snprintf(text, sizeof(text), "%+.1f%%", 100 * change);
+	else if (change < 9)
+		snprintf(text, sizeof(text), "%+.0f%%", 100 * change);
+	else
+		snprintf(text, sizeof(text), "%.0fx", change + 1 < 1e5 ? change + 1 : 99999);
+	fprintf(f, "%6s", text);
+}
+
+/* From nothing to something is no number of per cent. */
+static void write_change_of(FILE *f, double change, double a, double b)
+{
+	if (a > 0 || b <= 0)
+		write_change(f, change);
+	else
+		fputs("   new", f);
+}
+
+static void write_number(FILE *f, double n)
+{
+	char text[FIGURE];
+
+	fprintf(f, " %7s", figure_brief(text, n));
+}
+
+static void write_pair(FILE *f, const struct diff_pair *p)
+{
+	write_change_of(f, p->change, p->a->mean, p->b->mean);
+	if (p->a->mean > 0)
+		fprintf(f, " %5.*f%%", p->error < 0.1 ? 1 : 0, 100 * (p->error < 9.99 ? p->error : 9.99));
+	else
+		fprintf(f, " %6s", "");
+	write_number(f, p->a->mean);
+	write_number(f, p->b->mean);
+	write_number(f, p->a->times);
+	write_number(f, p->b->times);
+	fputs(p->over ? " ! " : "   ", f);
+	write_place(f, p->b);
+	if (*p->how)
+		fprintf(f, "\n%49s(%s)", "", p->how);
+	fputc('\n', f);
+}
+
+static size_t count(const struct diff *d, enum diff_kind kind, enum diff_verdict v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n[kind]; i++)
+		n += d->pairs[kind][i].verdict == v;
+	return n;
+}
+
+static void write_verdict(FILE *f, const struct diff_report *r, enum diff_kind kind, enum diff_verdict v)
+{
+	static const char *const titles[DIFF_VERDICTS] = {
+		[DIFF_SLOWER] = "slower",
+		[DIFF_FASTER] = "faster",
+		[DIFF_NOISE] = "within the noise",
+		[DIFF_SAME] = "the same",
+		[DIFF_FEW] = "not judged: timed too rarely",
+	};
+	size_t n = count(r->diff, kind, v), shown = 0;
+
+	if (!n)
+		return;
+	fprintf(f, "\n%s %s, %s\n", words[kind].title, titles[v], words[kind].unit);
+	fprintf(f, "change     +-       A       B %6sA %6sB   %s\n", words[kind].times, words[kind].times,
+		words[kind].name);
+	for (size_t i = 0; i < r->diff->n[kind] && shown < r->rows; i++)
+		if (r->diff->pairs[kind][i].verdict == v) {
+			write_pair(f, &r->diff->pairs[kind][i]);
+			shown++;
+		}
+	if (shown < n)
+		fprintf(f, "and %zu more; --rows, or --json, shows them\n", n - shown);
+}
+
+static void write_lone(FILE *f, const struct diff_report *r, enum diff_kind kind, enum diff_verdict v)
+{
+	size_t n = count(r->diff, kind, v), shown = 0;
+
+	if (!n || !r->all)
+		return;
+	fprintf(f, "\n%s only in %c\n", words[kind].title, v == DIFF_GONE ? 'A' : 'B');
+	for (size_t i = 0; i < r->diff->n[kind] && shown < r->rows; i++) {
+		const struct diff_pair *p = &r->diff->pairs[kind][i];
+
+		if (p->verdict != v)
+			continue;
+		fprintf(f, "%5.1f%% ", 100 * (p->a ? p->a : p->b)->share);
+		write_place(f, p->a ? p->a : p->b);
+		fputc('\n', f);
+		shown++;
+	}
+	if (shown < n)
+		fprintf(f, "and %zu more\n", n - shown);
+}
+
+/* What is not in a table, in one line. */
+static void write_rest(FILE *f, const struct diff_report *r, enum diff_kind kind)
+{
+	static const struct {
+		enum diff_verdict verdict;
+		const char *what;
+	} rest[] = {
+		{ DIFF_NOISE, "differ within the noise" },
+		{ DIFF_SAME, "are the same" },
+		{ DIFF_FEW, "were timed too rarely" },
+		{ DIFF_GONE, "are only in A" },
+		{ DIFF_NEW, "are only in B" },
+	};
+	const char *before = "";
+
+	for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++) {
+		size_t n = count(r->diff, kind, rest[i].verdict);
+
+		if (n)
+			fprintf(f, "%s%zu %s", before, n, rest[i].what);
+		before = n ? ", " : before;
+	}
+	fputs(*before ? "\n" : "", f);
+}
+
+static void write_kind(FILE *f, const struct diff_report *r, enum diff_kind kind)
+{
+	if (!r->diff->n[kind]) {
+		fprintf(f, "\nNo %s in either.\n", words[kind].names);
+		return;
+	}
+	write_verdict(f, r, kind, DIFF_SLOWER);
+	write_verdict(f, r, kind, DIFF_FASTER);
+	for (int v = DIFF_NOISE; v <= DIFF_FEW && r->all; v++)
+		write_verdict(f, r, kind, v);
+	write_lone(f, r, kind, DIFF_GONE);
+	write_lone(f, r, kind, DIFF_NEW);
+	fprintf(f, "\nOf %zu %s %zu got slower, %zu faster.\n", r->diff->n[kind], words[kind].names,
+		count(r->diff, kind, DIFF_SLOWER), count(r->diff, kind, DIFF_FASTER));
+	write_rest(f, r, kind);
+}
+
+static void write_opcode(const struct diff_opcode *o, void *to)
+{
+	fprintf(to, "  offset %" PRId64 ", line %" PRId64 ": ", o->offset, o->line);
+	text_plain(to, o->base);
+	fputs(", ", to);
+	text_plain(to, o->a);
+	fputs(" -> ", to);
+	text_plain(to, o->b);
+	fputc('\n', to);
+}
+
+static void write_loop_opcodes(FILE *f, const struct diff_pair *p)
+{
+	write_place(f, p->b);
+	fputc('\n', f);
+	diff_opcodes(p, write_opcode, f);
+}
+
+static void write_function_opcodes(FILE *f, const struct diff_pair *p)
+{
+	struct diff_specialized s;
+
+	diff_specialized(p, &s);
+	write_place(f, p->b);
+	fprintf(f, "\n  specialized %" PRId64 " -> %" PRId64, s.a, s.b);
+	if (s.base_a >= 0 && s.base_b >= 0)
+		fprintf(f, ", stayed base %" PRId64 " -> %" PRId64, s.base_a, s.base_b);
+	fputc('\n', f);
+}
+
+static bool is_otherwise(const struct diff_pair *p, enum diff_kind kind)
+{
+	struct diff_specialized s;
+
+	return kind == DIFF_LOOPS ? diff_opcodes(p, NULL, NULL) > 0 : diff_specialized(p, &s);
+}
+
+static void write_specialized(FILE *f, const struct diff_report *r)
+{
+	static void (*const write[DIFF_KINDS])(FILE * f, const struct diff_pair *p) = {
+		[DIFF_LOOPS] = write_loop_opcodes,
+		[DIFF_FUNCTIONS] = write_function_opcodes,
+	};
+
+	for (int kind = 0; kind < DIFF_KINDS; kind++) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < r->diff->n[kind]; i++) {
+			if (!is_otherwise(&r->diff->pairs[kind][i], kind))
+				continue;
+			if (!n++)
+				fprintf(f, "\n%s specialized otherwise, A -> B\n", words[kind].title);
+			if (n <= r->rows)
+				write[kind](f, &r->diff->pairs[kind][i]);
+		}
+		if (n > r->rows)
+			fprintf(f, "and %zu more\n", n - r->rows);
+	}
+}
+
+static void write_totals(FILE *f, const struct diff_report *r)
+{
+	fputs("\nThe whole        change       A       B\n", f);
+	for (size_t i = 0; i < DIFF_TOTALS; i++) {
+		const struct diff_total *t = &r->totals[i];
+
+		if (!t->known)
+			continue;
+		fprintf(f, "%-16s ", t->name);
+		write_change_of(f, t->change, t->a, t->b);
+		write_number(f, t->a);
+		write_number(f, t->b);
+		fputs(t->over ? " !\n" : t->exact ? "\n" : "   not judged\n", f);
+	}
+}
+
+static void write_counts(FILE *f, const struct diff_report *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->ncounts && r->counts[i].a != r->counts[i].b; i++) {
+		const struct diff_count *c = &r->counts[i];
+
+		if (!i)
+			fprintf(f, "\nOpcodes, how often they ran (%s)\nchange       A       B   opcode\n",
+				diff_counts_source(r->a, r->b));
+		if (i >= r->rows)
+			continue;
+		write_change_of(f, c->a > 0 ? c->b / c->a - 1 : 0, c->a, c->b);
+		write_number(f, c->a);
+		write_number(f, c->b);
+		fputs("   ", f);
+		text_plain(f, c->base);
+		if (strcmp(c->base, c->specialized)) {
+			fputs(" -> ", f);
+			text_plain(f, c->specialized);
+		}
+		fputc('\n', f);
+	}
+	if (i > r->rows)
+		fprintf(f, "and %zu more\n", i - r->rows);
+}
+
+/* "3.13.0" of what sys.version says. */
+static void write_version(FILE *f, const char *python)
+{
+	char *version = strndup(python, strcspn(python, " "));
+
+	if (version)
+		text_plain(f, version);
+	free(version);
+}
+
+static void write_side(FILE *f, char name, const struct diff_side *s)
+{
+	char text[FIGURE];
+
+	fprintf(f, "%c        ", name);
+	text_elided(f, s->name, 70);
+	fputs("\n         ", f);
+	text_elided(f, s->argv, 70);
+	fputs("\n         Python ", f);
+	write_version(f, s->python);
+	fputs(", mode ", f);
+	text_plain(f, s->mode);
+	fprintf(f, ", %s traced", figure_duration(text, s->traced_ns));
+	if (s->losses)
+		fprintf(f, "\n         LOST, OR IN DOUBT: %" PRIu64 " (see: ocular report)", s->losses);
+	fputc('\n', f);
+}
+
+void diff_text(FILE *f, const struct diff_report *r)
+{
+	write_side(f, 'A', r->a);
+	write_side(f, 'B', r->b);
+	fputs("Cycles   of the ", f);
+	text_plain(f, r->a->clock);
+	fputs(" clock", f);
+	if (r->scale != 1)
+		fprintf(f, ", those of B times %.4f: its clock has another frequency", r->scale);
+	fputc('\n', f);
+	for (int kind = 0; kind < DIFF_KINDS; kind++)
+		write_kind(f, r, kind);
+	write_specialized(f, r);
+	write_counts(f, r);
+	write_totals(f, r);
+	if (r->rules.fail_over >= 0)
+		fprintf(f, "\n%zu slower by more than %g%% (marked !), of those with %g%% of the time.\n",
+			r->diff->over + r->totals_over, 100 * r->rules.fail_over, 100 * r->rules.share);
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+/*
+ * With INSTRUCTION events a way is the instructions that ran, else the decisions (BRANCH events) and
+ * the back-edge. What ran in a loop inside is not part of it, only that it was entered; nor is what
+ * was called. Where neither kind of event was recorded, nothing is known, and nothing is told.
+ *
+ * With INSTRUCTION events a way begins at the loop's head, whoever came there. With BRANCH events it
+ * begins after a back-edge, or when the loop is entered from outside.
+ */
+#include "sink_bridges.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model/function.h"
+#include "base/map.h"
+#include "model/nest.h"
+#include "model/paths.h"
+#include "model/strand.h"
+
+struct trail_frame {
+	struct code *code;
+	const struct nest *nest; /* NULL: its bytecode is not known */
+	struct way *ways;	 /* [nest->nloops] */
+	uint32_t size;
+	int32_t in;   /* the loop that the last step was in, or NEST_NONE */
+	bool whole;   /* it was seen from its beginning */
+	bool stepped; /* an INSTRUCTION event came */
+	bool pending; /* of `next`, which is of the trip after the back-edge if one is told now */
+	int64_t next;
+};
+
+/* Frames above nframes keep their memory. */
+struct trail {
+	struct strand strand;
+	struct trail_frame *frames;
+	uint32_t nframes, size;
+};
+
+struct bridges {
+	struct sink sink;
+	struct strands trails;
+	struct map nests; /* struct code -> struct nest */
+	uint8_t op;	  /* of the last sample */
+};
+
+static int no_memory(struct bridges *b)
+{
+	snprintf(b->sink.error, SINK_ERROR, "no memory for the paths of loops");
+	return -ENOMEM;
+}
+
+static struct trail *trail_of(struct bridges *b, int32_t pid, int32_t tid, uint32_t interpreter)
+{
+	return strand_of(&b->trails, pid, tid, interpreter, sizeof(struct trail));
+}
+
+static struct trail_frame *top_of(const struct trail *w)
+{
+	return w->nframes ? &w->frames[w->nframes - 1] : NULL;
+}
+
+static const struct nest *nest_of(struct bridges *b, struct code *code)
+{
+	struct nest *n = map_get(&b->nests, (uintptr_t)code);
+
+	if (n)
+		return n;
+	n = malloc(sizeof(*n));
+	if (n && nest_make(n, code)) {
+		free(n);
+		return NULL;
+	}
+	if (n && map_put(&b->nests, (uintptr_t)code, n)) {
+		nest_free(n);
+		free(n);
+		return NULL;
+	}
+	return n;
+}
+
+/* Loop `to` is reached from f->in, which it is not in: the loops around it take note of it. */
+static void go_into(struct trail_frame *f, int32_t to)
+{
+	int32_t around = f->nest->loops[to].around;
+
+	if (nest_within(f->nest, f->in, to))
+		return;
+	if (!f->stepped)
+		way_clear(&f->ways[to]);
+	if (around == NEST_NONE)
+		return;
+	go_into(f, around);
+	way_step(&f->ways[around], f->nest->loops[to].head, SAMPLE_NOWHERE, 0);
+}
+
+/*
+ * A step is one of the loop that it lies in. Behind the end of the loop that the last one was in, it may
+ * also be of an exception handler of that loop: it is taken for both, for a loop that was really left
+ * begins anew when it is entered again.
+ */
+static void step(struct trail_frame *f, int64_t offset, int64_t target)
+{
+	uint32_t i = code_index(f->code, offset);
+	int32_t in = i < f->code->ninstrs ? f->nest->of[i] : NEST_NONE;
+	int32_t line = i < f->code->ninstrs ? f->code->instrs[i].line : 0;
+
+	if (f->in != NEST_NONE && f->in != in && nest_within(f->nest, f->in, in) &&
+	    offset > f->nest->loops[f->in].extent.end) {
+		way_step(&f->ways[f->in], offset, target, line);
+		if (in != NEST_NONE)
+			way_step(&f->ways[in], offset, target, line);
+		return;
+	}
+	if (in != NEST_NONE) {
+		go_into(f, in);
+		if (f->stepped && offset == f->nest->loops[in].head)
+			way_clear(&f->ways[in]);
+		way_step(&f->ways[in], offset, target, line);
+	}
+	f->in = in;
+}
+
+static void settle(struct trail_frame *f)
+{
+	if (f->pending)
+		step(f, f->next, SAMPLE_NOWHERE);
+	f->pending = false;
+}
+
+static bool is_decision(const struct sample *s)
+{
+	return s->op == OP_BRANCH || s->op == OP_BRANCH_LEFT || s->op == OP_BRANCH_RIGHT ||
+	       (s->op == OP_JUMP && s->target <= s->offset);
+}
+
+static int bridges_sample(struct sink *sink, const struct sample *s)
+{
+	struct bridges *b = (struct bridges *)sink;
+	struct trail *w = s->code ? trail_of(b, s->pid, s->tid, s->interpreter) : NULL;
+	struct trail_frame *f = w ? top_of(w) : NULL;
+
+	if (s->code && !w)
+		return no_memory(b);
+	b->op = s->op;
+	if (!f || !f->nest || f->code != s->code)
+		return 0;
+	if (s->op == OP_INSTRUCTION && s->offset > s->code->entry) {
+		settle(f);
+		f->stepped = f->pending = true;
+		f->next = s->offset;
+	} else if (is_decision(s) && !f->stepped) {
+		step(f, s->offset, s->target);
+	}
+	return 0;
+}
+
+static int grow_frames(struct trail *w)
+{
+	uint32_t size = w->size ? 2 * w->size : 64;
+	struct trail_frame *frames = reallocarray(w->frames, size, sizeof(*frames));
+
+	if (!frames)
+		return -ENOMEM;
+	for (uint32_t i = w->size; i < size; i++)
+		frames[i] = (struct trail_frame){ 0 };
+	w->frames = frames;
+	w->size = size;
+	return 0;
+}
+
+static int grow_ways(struct trail_frame *f, uint32_t nloops)
+{
+	struct way *ways = reallocarray(f->ways, nloops, sizeof(*ways));
+
+	if (!ways)
+		return -ENOMEM;
+	f->ways = ways;
+	f->size = nloops;
+	return 0;
+}
+
+static int bridges_enter(struct sink *sink, const struct activation *a)
+{
+	struct bridges *b = (struct bridges *)sink;
+	struct trail *w = trail_of(b, a->pid, a->tid, a->interpreter);
+	const struct nest *nest = nest_of(b, a->code);
+	struct trail_frame *f;
+
+	if (!w || !nest || (w->nframes == w->size && grow_frames(w)))
+		return no_memory(b);
+	f = &w->frames[w->nframes];
+	if (f->size < nest->nloops && grow_ways(f, nest->nloops))
+		return no_memory(b);
+	*f = (struct trail_frame){ .code = a->code,
+				   .nest = a->code->ninstrs ? nest : NULL,
+				   .ways = f->ways,
+				   .size = f->size,
+				   .in = NEST_NONE,
+				   .whole = a->op == OP_PY_START };
+	for (uint32_t i = 0; i < nest->nloops; i++)
+		way_clear(&f->ways[i]);
+	w->nframes++;
+	return 0;
+}
+
+static int bridges_leave(struct sink *sink, const struct activation *a, enum leave_how how, uint64_t end_ns,
+			 uint64_t end_cycles)
+{
+	struct bridges *b = (struct bridges *)sink;
+	struct trail *w = trail_of(b, a->pid, a->tid, a->interpreter);
+
+	(void)how;
+	(void)end_ns;
+	(void)end_cycles;
+	if (!w)
+		return no_memory(b);
+	w->nframes -= w->nframes > 0;
+	return 0;
+}
+
+/* Was the trip's way seen from its beginning? */
+static bool is_whole(const struct trail_frame *f, const struct way *w, const struct trip *t)
+{
+	if (f->stepped)
+		return w->steps && w->start == t->loop->head;
+	return t->number > 1 || f->whole;
+}
+
+static int bridges_iterate(struct sink *sink, const struct trip *t)
+{
+	struct bridges *b = (struct bridges *)sink;
+	struct trail *w = trail_of(b, t->in->pid, t->in->tid, t->in->interpreter);
+	struct trail_frame *f = w ? top_of(w) : NULL;
+	int32_t i = f && f->nest ? nest_find(f->nest, t->loop->head) : NEST_NONE;
+
+	if (!t->loop->paths)
+		t->loop->paths = calloc(1, sizeof(*t->loop->paths));
+	if (!w || !t->loop->paths)
+		return no_memory(b);
+	if (f && f->nest && b->op != OP_INSTRUCTION)
+		settle(f);
+	paths_add(t->loop->paths, i != NEST_NONE && is_whole(f, &f->ways[i], t) ? &f->ways[i] : NULL, t->timed, t->ns,
+		  t->cycles);
+	if (i != NEST_NONE)
+		way_clear(&f->ways[i]);
+	return 0;
+}
+
+static void release(struct strand *strand)
+{
+	struct trail *w = (struct trail *)strand;
+
+	for (uint32_t i = 0; i < w->size; i++)
+		free(w->frames[i].ways);
+	free(w->frames);
+}
+
+static void bridges_free(struct sink *sink)
+{
+	struct bridges *b = (struct bridges *)sink;
+
+	for (struct map_slot *slot = NULL; (slot = map_next(&b->nests, slot));) {
+		nest_free(slot->value);
+		free(slot->value);
+	}
+	strands_free(&b->trails, release);
+	map_free(&b->nests);
+	free(b);
+}
+
+static const struct sink_ops bridges_ops = {
+	.sample = bridges_sample,
+	.enter = bridges_enter,
+	.leave = bridges_leave,
+	.iterate = bridges_iterate,
+	.free = bridges_free,
+};
+
+int sink_bridges_open(struct sink **out, const struct sink_options *o, char *error)
+{
+	struct bridges *b = calloc(1, sizeof(*b));
+
+	(void)o;
+	if (!b) {
+		snprintf(error, SINK_ERROR, "no memory for the paths of loops");
+		return -ENOMEM;
+	}
+	b->sink.ops = &bridges_ops;
+	*out = &b->sink;
+	return 0;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* sink_callgrind.h - the profile as KCachegrind and callgrind_annotate read it. */
+#ifndef OCULAR_SINK_CALLGRIND_H
+#define OCULAR_SINK_CALLGRIND_H
+
+#include "model/sink.h"
+
+/* A sink_maker. */
+int sink_callgrind_open(struct sink **out, const struct sink_options *o, char *error);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sink_calls.h - the files that are written from a call tree: what each path of calls cost.
+ *
+ * They listen alike and differ in how they write the tree down, once, at the end.
+ */
+#ifndef OCULAR_SINK_CALLS_H
+#define OCULAR_SINK_CALLS_H
+
+#include "calltree.h"
+#include "model/sink_file.h"
+
+struct sink_calls {
+	struct sink_file file;
+	struct calltree tree;
+	/* Writes the tree to file.out. 0 or -ENOMEM. */
+	int (*write)(struct sink_calls *s, const struct profile *p);
+};
+
+/* Python's pstats: pstats.Stats(FILE), python -m pstats FILE, and all that opens those. */
+int sink_pstats_open(struct sink **out, const struct sink_options *o, char *error);
+
+/* Folded stacks: flamegraph.pl, inferno, speedscope and others. */
+int sink_collapsed_open(struct sink **out, const struct sink_options *o, char *error);
+
+/* https://www.speedscope.app. */
+int sink_speedscope_open(struct sink **out, const struct sink_options *o, char *error);
+
+/* For use in those makers. */
+int sink_calls_open(struct sink **out, const struct sink_options *o, char *error,
+		    int (*write)(struct sink_calls *s, const struct profile *p));
+
+#endif

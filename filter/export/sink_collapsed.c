@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Folded stacks, what flamegraph.pl and its relatives read: "a;b;c NUMBER" for each path of calls, the
+ * number being the nanoseconds that c took there without what it called. The threads of a process are
+ * one; where there are several processes, each is a frame below its own.
+ *
+ * A line repeats the whole path, so that deep recursion would write the square of its depth: below
+ * DEPTH frames, time is shown as that of a frame "...".
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "timeline/piece.h"
+#include "model/profile.h"
+#include "sink_calls.h"
+#include "base/text.h"
+
+#define DEPTH 1000 /* Python's own limit of recursion, unless it is raised */
+
+struct folding {
+	struct out *out;
+	const struct calltree *tree;
+	struct map names; /* struct code -> struct piece */
+	char *path;	  /* of the node that the walk is in */
+	size_t length, size;
+	size_t ends[DEPTH]; /* [depth] length of the path before it */
+	uint32_t depth;
+	uint64_t below_ns; /* below DEPTH frames, in the subtree that the walk is in */
+};
+
+/* One frame: no ';' but between frames, no line end. */
+static void render_name(FILE *f, const void *of)
+{
+	const struct code *code = of;
+	char *text = NULL;
+	size_t size;
+	FILE *m = open_memstream(&text, &size);
+
+	if (m) {
+		text_plain(m, code->qualname);
+		fputs(" (", m);
+		text_plain(m, code->file);
+		fprintf(m, ":%" PRId64 ")", code->firstlineno);
+	}
+	if (m && !fclose(m))
+		for (const char *c = text; *c; c++)
+			fputc(*c == ';' ? ',' : *c, f);
+	free(text);
+}
+
+static int append(struct folding *f, const char *text, size_t length)
+{
+	if (f->size - f->length < length + 1) {
+		size_t size = 2 * f->size + length + 1;
+		char *path = realloc(f->path, size);
+
+		if (!path)
+			return -ENOMEM;
+		f->path = path;
+		f->size = size;
+	}
+	if (f->length)
+		f->path[f->length++] = ';';
+	memcpy(f->path + f->length, text, length);
+	f->length += length;
+	return 0;
+}
+
+static void put_line(struct folding *f, const char *more, uint64_t ns)
+{
+	char *to = ns ? out_reserve(f->out, f->length + strlen(more) + OUT_DIGITS + 2) : NULL;
+
+	if (!to)
+		return;
+	to = mempcpy(to, f->path, f->length);
+	to = stpcpy(to, more);
+	*to++ = ' ';
+	to = out_dec(to, ns);
+	*to++ = '\n';
+	out_commit(f->out, to);
+}
+
+static int enter(void *to, uint32_t node)
+{
+	struct folding *f = to;
+	const struct call_node *n = &f->tree->nodes[node];
+	const struct piece *name;
+
+	if (f->depth++ >= DEPTH) {
+		f->below_ns += n->self_ns;
+		return 0;
+	}
+	name = piece_get(&f->names, n->code, render_name);
+	f->ends[f->depth - 1] = f->length;
+	if (!name || append(f, name->text, name->length))
+		return -ENOMEM;
+	put_line(f, "", n->self_ns);
+	return 0;
+}
+
+static int leave(void *to, uint32_t node)
+{
+	struct folding *f = to;
+
+	(void)node;
+	if (f->depth-- > DEPTH)
+		return 0;
+	put_line(f, ";...", f->below_ns);
+	f->below_ns = 0;
+	f->length = f->ends[f->depth];
+	return 0;
+}
+
+/* The frame below all of a process, where there are several. */
+static int append_process(struct folding *f, const struct profile *p, int32_t pid)
+{
+	char name[32];
+
+	f->length = 0;
+	if (p->processes < 2)
+		return 0;
+	return append(f, name, snprintf(name, sizeof(name), "process %d", pid));
+}
+
+static int write_collapsed(struct sink_calls *s, const struct profile *p)
+{
+	struct folding *f = calloc(1, sizeof(*f));
+	size_t n = 0;
+	const struct call_root **roots = f ? calltree_roots(&s->tree, &n) : NULL;
+	int err = roots ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		f->out = &s->file.out;
+		f->tree = &s->tree;
+		err = append_process(f, p, roots[i]->strand.pid);
+		if (!err)
+			err = calltree_walk(&s->tree, roots[i]->root, enter, leave, f);
+	}
+	free(roots);
+	if (f) {
+		piece_free_all(&f->names);
+		free(f->path);
+	}
+	free(f);
+	return err;
+}
+
+int sink_collapsed_open(struct sink **out, const struct sink_options *o, char *error)
+{
+	int err = sink_calls_open(out, o, error, write_collapsed);
+
+	if (!err)
+		((struct sink_calls *)*out)->tree.by_process = true;
+	return err;
+}

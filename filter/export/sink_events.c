@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Columns: time in ns, pid, tid, event, file, qualname, first line, offset, destination,
+ * and the opcode that ran, where it is known. Tabs,
+ * newlines and backslashes in names are escaped, so that cut and diff can be trusted.
+ */
+#include "sink_events.h"
+
+#include <string.h>
+
+#include "model/sink_file.h"
+
+/* Room for the numbers, tabs and event name of one line. */
+#define LINE_NUMBERS 256
+
+static char *put_int(char *to, int64_t n)
+{
+	if (n < 0)
+		*to++ = '-';
+	return out_dec(to, n < 0 ? -(uint64_t)n : (uint64_t)n);
+}
+
+static char *put_text(char *to, const char *s)
+{
+	size_t length = strlen(s);
+
+	memcpy(to, s, length);
+	return to + length;
+}
+
+static char *put_escaped(char *to, const char *s)
+{
+	for (; *s; s++) {
+		char escape = *s == '\t' ? 't' : *s == '\n' ? 'n' : *s == '\r' ? 'r' : *s == '\\' ? '\\' : 0;
+
+		if (escape)
+			*to++ = '\\';
+		*to++ = escape ? escape : *s;
+	}
+	return to;
+}
+
+/* Of any length, as all that is read from a code table. */
+static const char *opname(const struct sample *s)
+{
+	return s->opcode ? process_opname(s->code->process, s->opcode) : "";
+}
+
+static size_t names_length(const struct sample *s)
+{
+	return s->code ? strlen(s->code->file) + strlen(s->code->qualname) + strlen(opname(s)) : 0;
+}
+
+static char *put_place(char *to, const struct sample *s)
+{
+	to = put_escaped(to, s->code->file);
+	*to++ = '\t';
+	to = put_escaped(to, s->code->qualname);
+	*to++ = '\t';
+	to = put_int(to, s->code->firstlineno);
+	*to++ = '\t';
+	to = put_int(to, s->offset);
+	*to++ = '\t';
+	to = s->target == SAMPLE_NOWHERE ? to : put_int(to, s->target);
+	if (!s->opcode)
+		return to;
+	*to++ = '\t';
+	return put_escaped(to, opname(s));
+}
+
+/*
+ * Without a place: no file, qualname and line; the offset column counts the words. A segment's has its
+ * number, and the destination says which end of it this is.
+ */
+static char *put_count(char *to, const struct sample *s)
+{
+	to = put_text(to, "\t\t\t");
+	to = put_int(to, s->count);
+	*to++ = '\t';
+	return s->op == OP_SNAPSHOT ? put_int(to, s->offset) : to;
+}
+
+static int events_sample(struct sink *sink, const struct sample *s)
+{
+	struct out *out = &((struct sink_file *)sink)->out;
+	char *to;
+
+	if (s->op == SAMPLE_RESTART) /* not an event of the program */
+		return 0;
+	to = out_reserve(out, LINE_NUMBERS + 2 * names_length(s));
+	if (!to)
+		return sink_file_status(sink);
+	to = put_int(to, s->time);
+	*to++ = '\t';
+	to = put_int(to, s->pid);
+	*to++ = '\t';
+	to = put_int(to, s->tid);
+	*to++ = '\t';
+	to = put_text(to, sample_op_name(s->op));
+	*to++ = '\t';
+	to = s->code ? put_place(to, s) : put_count(to, s);
+	*to++ = '\n';
+	out_commit(out, to);
+	return sink_file_status(sink);
+}
+
+static int events_finish(struct sink *sink, const struct profile *p)
+{
+	(void)p;
+	return sink_file_close(sink);
+}
+
+static const struct sink_ops events_ops = {
+	.sample = events_sample,
+	.finish = events_finish,
+	.free = sink_file_free,
+};
+
+int sink_events_open(struct sink **out, const struct sink_options *o, char *error)
+{
+	int err = sink_file_open(out, sizeof(struct sink_file), &events_ops, o, error);
+
+	if (!err)
+		out_put(&((struct sink_file *)*out)->out, EVENTS_TITLE "\n", sizeof(EVENTS_TITLE));
+	return err;
+}

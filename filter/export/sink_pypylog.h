@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sink_pypylog.h - which loop a thread is in, from moment to moment, as a PYPYLOG.
+ *
+ * docs/exports.md describes its sections.
+ */
+#ifndef OCULAR_SINK_PYPYLOG_H
+#define OCULAR_SINK_PYPYLOG_H
+
+#include "model/sink.h"
+
+/* A sink_maker. */
+int sink_pypylog_open(struct sink **out, const struct sink_options *o, char *error);
+
+#endif

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The code tables: lookup. Reading the JSON lines is codes_read.c.
+ */
+#include "codes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codes_read.h"
+#include "function.h"
+#include "shared/marker.h"
+
+/* A fork of a fork of …: deeper than this is a loop in damaged headers. */
+#define PARENTS_MAX 64
+
+int codes_init(struct codes *c, const char *dir)
+{
+	*c = (struct codes){ 0 };
+	if (dir && !(c->dir = strdup(dir)))
+		return -ENOMEM;
+	return 0;
+}
+
+static void code_free(struct code *code)
+{
+	if (!code)
+		return;
+	function_free(code);
+	free(code->file);
+	free(code->qualname);
+	free(code->name);
+	free(code->instrs);
+	free(code->walk);
+	free(code);
+}
+
+static void process_free(struct process *p)
+{
+	if (p->before)
+		process_free(p->before);
+	for (uint32_t i = 0; i < p->ncodes; i++)
+		code_free(p->codes[i]);
+	for (struct map_slot *s = NULL; (s = map_next(&p->threads, s));)
+		free(s->value);
+	map_free(&p->threads);
+	map_free(&p->names);
+	for (int i = 0; i < 256; i++)
+		free(p->opnames[i]);
+	free(p->codes);
+	free(p->python);
+	free(p->mode);
+	free(p->backend);
+	free(p->argv);
+	free(p->untraced);
+	free(p->dispatch);
+	free(p);
+}
+
+static void snapshots_free(struct codes *c)
+{
+	for (size_t i = 0; i < c->nsnapshots; i++) {
+		struct snapshot *s = &c->snapshots[i];
+
+		free(s->trigger);
+		free(s->label);
+		free(s->data);
+		for (char **frame = s->stack; frame && *frame; frame++)
+			free(*frame);
+		free(s->stack);
+	}
+	free(c->snapshots);
+}
+
+const struct snapshot *codes_snapshot(const struct codes *c, uint32_t number)
+{
+	for (size_t i = 0; i < c->nsnapshots; i++)
+		if (c->snapshots[i].number == number)
+			return &c->snapshots[i];
+	return NULL;
+}
+
+void codes_free(struct codes *c)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&c->processes, s));)
+		process_free(s->value);
+	map_free(&c->processes);
+	snapshots_free(c);
+	free(c->dir);
+	*c = (struct codes){ 0 };
+}
+
+struct process *codes_process(struct codes *c, int32_t pid)
+{
+	struct process *p = map_get(&c->processes, (uint32_t)pid);
+
+	if (p)
+		return p->err ? NULL : p;
+	p = calloc(1, sizeof(*p));
+	if (!p || map_put(&c->processes, (uint32_t)pid, p)) {
+		free(p);
+		snprintf(c->error, sizeof(c->error), "no memory");
+		return NULL;
+	}
+	p->pid = pid;
+	p->parent = -1;
+	p->err = codes_read(c, p);
+	return p->err ? NULL : p;
+}
+
+int codes_read_all(struct codes *c)
+{
+	DIR *d = c->dir ? opendir(c->dir) : NULL;
+	int32_t pid;
+	int end, err = 0;
+
+	for (struct dirent *e; !err && d && (e = readdir(d));) {
+		end = 0;
+		if (sscanf(e->d_name, "codes-%d.jsonl%n", &pid, &end) == 1 && end && !e->d_name[end] &&
+		    !codes_process(c, pid))
+			err = -EPROTO;
+	}
+	if (d)
+		closedir(d);
+	return err;
+}
+
+/* Of all that tell one, the lowest pid's: the same whatever the folder's order. */
+static uint64_t some_tsc_hz(struct codes *c)
+{
+	const struct process *best = NULL;
+
+	codes_read_all(c);
+	for (struct map_slot *s = NULL; (s = map_next(&c->processes, s));) {
+		const struct process *p = s->value;
+
+		if (p->tsc_hz && (!best || p->pid < best->pid))
+			best = p;
+	}
+	return best ? best->tsc_hz : 0;
+}
+
+uint64_t codes_tsc_hz(struct codes *c, int32_t pid)
+{
+	const struct process *p = codes_process(c, pid);
+
+	if (p && p->tsc_hz)
+		return p->tsc_hz;
+	if (!c->read_all)
+		c->tsc_hz = some_tsc_hz(c);
+	c->read_all = true;
+	return c->tsc_hz;
+}
+
+bool codes_have_dispatch(struct codes *c)
+{
+	codes_read_all(c);
+	for (struct map_slot *s = NULL; (s = map_next(&c->processes, s));)
+		if (((struct process *)s->value)->dispatch)
+			return true;
+	return false;
+}
+
+/* Makes room for id in p->codes, whose first element is that of the smallest id so far. */
+static int make_room(struct process *p, uint32_t id)
+{
+	uint32_t first = p->ncodes && p->base < id ? p->base : id;
+	uint32_t end = p->ncodes && p->base + p->ncodes > id + 1 ? p->base + p->ncodes : id + 1;
+	struct code **codes;
+
+	if (p->ncodes && first == p->base && end == p->base + p->ncodes)
+		return 0;
+	if (p->ncodes && end - p->base > p->ncodes) /* grow by half: ids come one after another */
+		end += (end - first) / 2;
+	codes = calloc(end - first, sizeof(*codes));
+	if (!codes)
+		return -ENOMEM;
+	if (p->ncodes)
+		memcpy(codes + (p->base - first), p->codes, p->ncodes * sizeof(*codes));
+	free(p->codes);
+	p->codes = codes;
+	p->base = first;
+	p->ncodes = end - first;
+	return 0;
+}
+
+struct code *codes_add(struct process *p, uint32_t id)
+{
+	struct code **at, *code;
+
+	if (!id || id > MARKER_CODE_MAX || make_room(p, id))
+		return NULL;
+	at = &p->codes[id - p->base];
+	if (*at)
+		return *at;
+	code = calloc(1, sizeof(*code));
+	if (!code)
+		return NULL;
+	code->id = id;
+	code->entry = -1;
+	code->process = p;
+	return *at = code;
+}
+
+struct code *codes_find(struct codes *c, struct process *p, uint32_t id)
+{
+	struct code *code = codes_own(p, id);
+
+	for (int i = 0; !code && p->parent >= 0 && id < p->first_id && i < PARENTS_MAX; i++) {
+		p = codes_process(c, p->parent);
+		if (!p)
+			return NULL;
+		code = codes_own(p, id);
+	}
+	return code;
+}
+
+struct code *codes_find_or_make(struct codes *c, struct process *p, uint32_t id)
+{
+	struct code *code = codes_find(c, p, id);
+	char name[32];
+
+	if (code)
+		return code;
+	code = codes_add(p, id);
+	if (!code)
+		return NULL;
+	snprintf(name, sizeof(name), "code %u", id);
+	code->file = strdup("?");
+	code->qualname = strdup(name);
+	c->unknown++;
+	return code->file && code->qualname ? code : NULL;
+}
+
+static bool is_named(const struct code *code, const char *file, const char *qualname, int64_t line)
+{
+	return code && code->firstlineno == line && !strcmp(code->qualname, qualname) && !strcmp(code->file, file);
+}
+
+/* FNV-1a, over all three. */
+static uint64_t hash_of(const char *file, const char *qualname, int64_t line)
+{
+	uint64_t hash = 0xcbf29ce484222325 ^ line;
+
+	for (const char *c = file; *c; c++)
+		hash = (hash ^ (uint8_t)*c) * 0x100000001b3;
+	for (const char *c = qualname; *c; c++)
+		hash = (hash ^ (uint8_t)*c) * 0x100000001b3;
+	return hash;
+}
+
+/* The code object of those names; if there is none, NULL, and *key is where it belongs. */
+static struct code *find_named(const struct process *p, const char *file, const char *qualname, int64_t line,
+			       uint64_t *key)
+{
+	struct code *code;
+
+	*key = hash_of(file, qualname, line);
+	while ((code = map_get(&p->names, *key)) && !is_named(code, file, qualname, line))
+		++*key;
+	return code;
+}
+
+/* Those that the table brought. */
+static int index_names(struct process *p)
+{
+	int err = 0;
+
+	for (; p->named < p->ncodes && !err; p->named++) {
+		struct code *code = p->codes[p->named];
+		uint64_t key;
+
+		if (code && !find_named(p, code->file, code->qualname, code->firstlineno, &key))
+			err = map_put(&p->names, key, code);
+	}
+	return err;
+}
+
+/* An id without a code object. The array is longer than the ids in use: make_room grows it ahead. */
+static uint32_t free_id(struct process *p)
+{
+	while (p->taken < p->ncodes && p->codes[p->taken])
+		p->taken++;
+	return p->ncodes ? p->base + p->taken : 1;
+}
+
+struct code *codes_intern(struct process *p, const char *file, const char *qualname, int64_t firstlineno)
+{
+	struct code *code;
+	uint64_t key;
+
+	if (index_names(p))
+		return NULL;
+	code = find_named(p, file, qualname, firstlineno, &key);
+	if (code)
+		return code;
+	code = codes_add(p, free_id(p));
+	if (!code || map_put(&p->names, key, code))
+		return NULL;
+	code->file = strdup(file);
+	code->qualname = strdup(qualname);
+	code->firstlineno = firstlineno;
+	code->known = true;
+	return code->file && code->qualname ? code : NULL;
+}
+
+int code_order(const struct code *a, const struct code *b)
+{
+	int order = strcmp(a->file, b->file);
+
+	if (!order)
+		order = (a->firstlineno > b->firstlineno) - (a->firstlineno < b->firstlineno);
+	if (!order)
+		order = strcmp(a->qualname, b->qualname);
+	if (!order)
+		order = (a->process->pid > b->process->pid) - (a->process->pid < b->process->pid);
+	return order ? order : (a->id > b->id) - (a->id < b->id);
+}
+
+uint32_t code_index(const struct code *code, int64_t offset)
+{
+	uint32_t low = 0, high = code->ninstrs;
+
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (code->instrs[mid].offset <= offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? low - 1 : code->ninstrs;
+}
+
+/* Damaged tables may name any. */
+bool code_lines(const struct code *code, int32_t *first, int32_t *last)
+{
+	*first = INT32_MAX;
+	*last = 0;
+	for (uint32_t i = 0; i < code->ninstrs; i++) {
+		int32_t line = code->instrs[i].line;
+
+		if (line > 0 && line < *first)
+			*first = line;
+		if (line > *last)
+			*last = line;
+	}
+	return *last >= *first && *last - *first < CODE_LINES_MOST;
+}
+
+const char *code_name(const struct code *code)
+{
+	const char *dot = strrchr(code->qualname, '.');
+
+	if (code->name)
+		return code->name;
+	return dot ? dot + 1 : code->qualname;
+}
+
+const char *process_opname(const struct process *p, uint8_t opcode)
+{
+	return p->opnames[opcode] ? p->opnames[opcode] : "?";
+}
+
+uint8_t process_opcode(const struct process *p, const char *name)
+{
+	for (int op = 1; op < 256; op++)
+		if (p->opnames[op] && !strcmp(p->opnames[op], name))
+			return op;
+	return 0;
+}
+
+const char *process_thread_name(const struct process *p, int32_t tid)
+{
+	return map_get(&p->threads, (uint32_t)tid);
+}

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: MIT
+/*
+ * One line of a code table is one JSON object; `kind` chooses the reader from a table. A line that
+ * cannot be used is counted as damaged and left out: the ids in it become "code ID".
+ */
+#include "codes_read.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recover/dispatch.h"
+#include "sample.h"
+
+/* All readers: 0, -EINVAL for a line that cannot be used, -ENOMEM, -EPROTO. */
+typedef int (*line_reader)(struct codes *c, struct process *p, json_t *line);
+
+static int64_t get_int(json_t *o, const char *key, int64_t otherwise)
+{
+	json_t *v = json_object_get(o, key);
+
+	return json_is_integer(v) ? json_integer_value(v) : otherwise;
+}
+
+/* A copy of the string under key; NULL where there is none. */
+static char *get_string(json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s ? strdup(s) : NULL;
+}
+
+static void set_string(char **field, json_t *o, const char *key)
+{
+	free(*field);
+	*field = get_string(o, key);
+}
+
+static char *join_strings(json_t *array)
+{
+	char *text = NULL;
+	size_t size = 0, i;
+	json_t *v;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return NULL;
+	json_array_foreach(array, i, v)
+		fprintf(f, "%s%s", i ? " " : "", json_is_string(v) ? json_string_value(v) : "?");
+	fclose(f);
+	return text;
+}
+
+static void read_opnames(struct process *p, json_t *names)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(names, i, v)
+	{
+		if (i >= 256 || !json_is_string(v))
+			continue;
+		free(p->opnames[i]);
+		p->opnames[i] = strdup(json_string_value(v));
+	}
+}
+
+static bool other_opnames(const struct process *p, json_t *names)
+{
+	const char *name;
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(names, i, v)
+	{
+		name = json_string_value(v);
+		if (i < 256 && (!name != !p->opnames[i] || (name && strcmp(name, p->opnames[i]))))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * An exec to an interpreter of other opcodes: what was read so far stays with the code that there is. Ids, threads
+ * and counts go on, and so do the handlers of the first: branches are told apart by nothing else.
+ */
+static int begin_anew(struct process *p)
+{
+	struct process *before = malloc(sizeof(*before));
+
+	if (!before)
+		return -ENOMEM;
+	*before = *p;
+	before->dispatch = NULL;
+	before->codes = NULL;
+	before->ncodes = 0;
+	before->threads = before->names = (struct map){ 0 };
+	for (uint32_t i = 0; i < p->ncodes; i++)
+		if (p->codes[i] && p->codes[i]->process == p)
+			p->codes[i]->process = before;
+	p->before = before;
+	p->python = p->mode = p->backend = p->argv = p->untraced = NULL;
+	memset(p->opnames, 0, sizeof(p->opnames));
+	memset(p->able, 0, sizeof(p->able));
+	p->ables = false;
+	return 0;
+}
+
+static void read_callback_cycles(struct process *p, json_t *cycles)
+{
+	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
+		p->callback_cycles[op] = get_int(cycles, sample_op_name(op), 0);
+}
+
+static void read_able(struct process *p, json_t *opcodes)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(opcodes, i,
+			   v) if (json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) < 256)
+		p->able[json_integer_value(v)] = p->ables = true;
+}
+
+static bool read_bases(json_t *o, uint8_t base[256])
+{
+	json_t *v, *bases = json_object_get(o, "base");
+	size_t i;
+
+	json_array_foreach(bases, i, v) if (i < 256) base[i] = json_integer_value(v);
+	return json_array_size(bases) == 256;
+}
+
+/*
+ * Opcodes first, the compiler's own before the interpreter's: of two that share a handler that counts. Returns how many
+ * found no room.
+ */
+static unsigned add_handlers(struct dispatch *d, json_t *o)
+{
+	json_t *v, *targets = json_object_get(o, "targets");
+	int64_t unused = get_int(o, "unused", 0);
+	unsigned left = 0;
+	size_t i;
+
+	for (int own = 1; own >= 0; own--)
+		json_array_foreach(targets, i,
+				   v) if (i < 256 && json_integer_value(v) != unused && (d->base[i] == i) == own)
+			left += dispatch_add(d, json_integer_value(v), DISPATCH_OP, i) != 0;
+	json_array_foreach(json_object_get(o, "again"), i, v)
+		left += dispatch_add(d, json_integer_value(v), DISPATCH_AGAIN, 0) != 0;
+	return left;
+}
+
+/*
+ * After exec or a second start the handlers may be elsewhere: those places come to the others, if they are of the same
+ * CPython. Of a table that is not whole, what is missing is no handler.
+ */
+static int read_dispatch(struct codes *c, struct process *p, json_t *o)
+{
+	struct dispatch *d = p->dispatch;
+	uint8_t base[256];
+	json_t *v;
+	size_t i;
+
+	if (!o || !read_bases(o, base))
+		return 0;
+	if (!d && !(d = calloc(1, sizeof(*d))))
+		return -ENOMEM;
+	if (!p->dispatch)
+		dispatch_init(d, base, p->opnames);
+	p->dispatch = d;
+	if (memcmp(d->base, base, sizeof(base))) {
+		c->handlers += json_array_size(json_object_get(o, "targets"));
+		return 0;
+	}
+	json_array_foreach(json_object_get(o, "pairs"), i, v) d->pair[json_integer_value(v) & 255] = true;
+	c->handlers += add_handlers(d, o);
+	return 0;
+}
+
+/* A second start in the same file goes on where the first has ended. */
+static void read_duty(struct process *p, json_t *line)
+{
+	json_t *duty = json_object_get(line, "duty");
+
+	if (!duty)
+		return;
+	p->duty.start_ns = get_int(duty, "start_ns", 0);
+	p->duty.window_ns = get_int(duty, "window_ns", 0);
+	p->duty.period_ns = get_int(duty, "period_ns", 0);
+	if (!p->duty.begun_ns)
+		p->duty.begun_ns = p->duty.ended_ns = get_int(json_object_get(line, "clock"), "monotonic_ns", 0);
+}
+
+static int read_header(struct codes *c, struct process *p, json_t *line)
+{
+	int64_t version = get_int(line, "ocular", 0);
+
+	if (version > CODES_VERSION) {
+		snprintf(c->error, sizeof(c->error),
+			 "codes-%d.jsonl is of format %lld, this Ocular reads up to %d: "
+			 "use a newer Ocular",
+			 p->pid, (long long)version, CODES_VERSION);
+		return -EPROTO;
+	}
+	if (version < 1)
+		return -EINVAL;
+	if (p->found && other_opnames(p, json_object_get(line, "opnames")) && begin_anew(p))
+		return -ENOMEM;
+	set_string(&p->python, line, "python");
+	set_string(&p->mode, line, "mode");
+	set_string(&p->backend, line, "backend");
+	free(p->argv);
+	p->whole = json_is_true(json_object_get(line, "whole"));
+	p->jit = json_is_true(json_object_get(line, "jit"));
+	p->argv = join_strings(json_object_get(line, "argv"));
+	p->tsc_hz = get_int(line, "tsc_hz", 0);
+	p->realtime_ns = get_int(json_object_get(line, "clock"), "realtime_ns", 0);
+	if (!p->found) { /* ids only ever grow: what is below the first header's is the parent's */
+		p->first_id = get_int(line, "first_id", 1);
+		p->parent = get_int(line, "parent", -1);
+	}
+	read_opnames(p, json_object_get(line, "opnames"));
+	read_able(p, json_object_get(line, "specializable"));
+	p->flight = json_is_true(json_object_get(line, "flight"));
+	read_duty(p, line);
+	read_callback_cycles(p, json_object_get(line, "callback_cycles"));
+	p->found = true;
+	p->stopped = false;
+	return read_dispatch(c, p, json_object_get(line, "dispatch"));
+}
+
+static bool read_instr(struct instr *in, json_t *row)
+{
+	json_int_t offset, line, opcode, target;
+
+	if (json_unpack(row, "[IIII]", &offset, &line, &opcode, &target))
+		return false;
+	*in = (struct instr){
+		.offset = offset, .line = line, .target = target, .base = opcode, .adaptive = opcode, .first = opcode
+	};
+	return offset >= 0 && opcode >= 0 && opcode < 256;
+}
+
+/* Reads rows up to the first that is damaged or out of order, and says whether all were good. */
+static bool read_instrs(struct code *code, json_t *rows)
+{
+	size_t i;
+	json_t *row;
+
+	code->instrs = calloc(json_array_size(rows) + 1, sizeof(*code->instrs));
+	json_array_foreach(rows, i, row)
+	{
+		struct instr *in = &code->instrs[i];
+
+		if (!code->instrs || !read_instr(in, row) || (i && in->offset <= in[-1].offset))
+			return false;
+		code->ninstrs = i + 1;
+	}
+	return code->instrs;
+}
+
+static void mark_instrs(const struct process *p, struct code *code)
+{
+	for (uint32_t i = 0; i < code->ninstrs; i++) {
+		struct instr *in = &code->instrs[i];
+		const char *name = process_opname(p, in->base);
+
+		in->back_edge = !strcmp(name, "JUMP_BACKWARD");
+		in->handler = !strcmp(name, "PUSH_EXC_INFO");
+		if (code->entry < 0 && !strcmp(name, "RESUME"))
+			code->entry = in->offset;
+	}
+}
+
+static int read_code(struct codes *c, struct process *p, json_t *line)
+{
+	struct code *code = codes_add(p, get_int(line, "id", 0));
+	char *address;
+
+	(void)c;
+	if (!code || code->known)
+		return -EINVAL;
+	set_string(&code->file, line, "file");
+	set_string(&code->qualname, line, "qualname");
+	set_string(&code->name, line, "name");
+	if (!code->file || !code->qualname) {
+		free(code->file);
+		free(code->qualname);
+		code->file = strdup("?");
+		code->qualname = strdup("?");
+		return code->file && code->qualname ? -EINVAL : -ENOMEM;
+	}
+	code->known = true;
+	code->excluded = json_is_true(json_object_get(line, "excluded"));
+	code->firstlineno = get_int(line, "firstlineno", 0);
+	code->units = get_int(line, "units", 0);
+	address = get_string(line, "address");
+	code->address = address ? strtoull(address, NULL, 16) : 0;
+	free(address);
+	if (!read_instrs(code, json_object_get(line, "instructions")))
+		return -EINVAL;
+	mark_instrs(p, code);
+	return 0;
+}
+
+/* Calls set for each instruction that a line's opcodes name. */
+static int read_opcodes(struct code *code, json_t *line, void (*set)(struct instr *in, uint8_t opcode))
+{
+	json_int_t offset, opcode;
+	size_t i;
+	json_t *row;
+
+	json_array_foreach(json_object_get(line, "opcodes"), i, row)
+	{
+		uint32_t at;
+
+		if (json_unpack(row, "[II]", &offset, &opcode) || opcode < 0 || opcode > 255)
+			return -EINVAL;
+		at = code_index(code, offset);
+		if (at < code->ninstrs && code->instrs[at].offset == offset)
+			set(&code->instrs[at], opcode);
+	}
+	return 0;
+}
+
+static void set_first(struct instr *in, uint8_t opcode)
+{
+	in->first = opcode;
+}
+
+static void set_adaptive(struct instr *in, uint8_t opcode)
+{
+	in->adaptive = opcode;
+}
+
+static int read_before(struct codes *c, struct process *p, json_t *line)
+{
+	struct code *code = codes_own(p, get_int(line, "id", 0));
+
+	(void)c;
+	return code ? read_opcodes(code, line, set_first) : -EINVAL;
+}
+
+/* A fork tells its parent's code too, as it was when the fork ended. It counts where the parent tells nothing. */
+static bool tells_better(const struct process *p, const struct code *code)
+{
+	int32_t own = code->process->pid;
+
+	return !code->final || p->pid == own || (code->final_pid != own && p->pid <= code->final_pid);
+}
+
+static int read_specialized(struct codes *c, struct process *p, json_t *line)
+{
+	struct code *code = codes_find(c, p, get_int(line, "id", 0));
+
+	if (!code)
+		return -EINVAL;
+	if (!tells_better(p, code))
+		return 0;
+	for (uint32_t i = 0; code->final_pid != p->pid && i < code->ninstrs; i++)
+		code->instrs[i].adaptive = code->instrs[i].base;
+	code->final = true;
+	code->final_pid = p->pid;
+	return read_opcodes(code, line, set_adaptive);
+}
+
+static int read_thread(struct codes *c, struct process *p, json_t *line)
+{
+	int64_t tid = get_int(line, "tid", -1);
+	char *name = get_string(line, "name");
+
+	(void)c;
+	if (tid < 0 || !name) {
+		free(name);
+		return -EINVAL;
+	}
+	free(map_get(&p->threads, (uint32_t)tid));
+	return map_put(&p->threads, (uint32_t)tid, name);
+}
+
+static int read_stop(struct codes *c, struct process *p, json_t *line)
+{
+	size_t i;
+	json_t *row;
+
+	(void)c;
+	json_array_foreach(json_object_get(line, "markers"), i, row)
+		p->emitted += json_integer_value(json_array_get(row, 1));
+	p->lost += get_int(line, "lost", 0);
+	p->duty.ended_ns = get_int(line, "at_ns", p->duty.ended_ns);
+	p->stopped = true;
+	return 0;
+}
+
+static int read_window(struct codes *c, struct process *p, json_t *line)
+{
+	int64_t from = get_int(line, "from_ns", -1), at = get_int(line, "at_ns", -1);
+
+	(void)c;
+	if (from < 0 || at < from)
+		return -EINVAL;
+	p->duty.ended_ns = at;
+	return 0;
+}
+
+static int read_switch(struct codes *c, struct process *p, json_t *line)
+{
+	(void)p;
+	(void)line;
+	c->switched = true;
+	return 0;
+}
+
+static int read_untraced(struct codes *c, struct process *p, json_t *line)
+{
+	(void)c;
+	set_string(&p->untraced, line, "reason");
+	return p->untraced ? 0 : -EINVAL;
+}
+
+static char **read_strings(json_t *array)
+{
+	char **all = json_is_array(array) ? calloc(json_array_size(array) + 1, sizeof(*all)) : NULL;
+	size_t i, n = 0;
+	json_t *v;
+
+	json_array_foreach(array, i, v) if (all && json_is_string(v) && (all[n] = strdup(json_string_value(v)))) n++;
+	return all;
+}
+
+/* Each process that has a part in a snapshot has the line: the first one is kept, in order. */
+static int read_snapshot(struct codes *c, struct process *p, json_t *line)
+{
+	uint32_t number = get_int(line, "number", 0);
+	struct snapshot *all, *at;
+
+	(void)p;
+	if (!number)
+		return -EINVAL;
+	if (codes_snapshot(c, number))
+		return 0;
+	all = realloc(c->snapshots, (c->nsnapshots + 1) * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	c->snapshots = all;
+	for (at = all + c->nsnapshots++; at > all && at[-1].number > number; at--)
+		*at = at[-1];
+	*at = (struct snapshot){
+		.number = number,
+		.from_ns = get_int(line, "from_ns", 0),
+		.at_ns = get_int(line, "at_ns", 0),
+		.pid = get_int(line, "pid", 0),
+		.tid = get_int(line, "tid", 0),
+		.threads = get_int(line, "threads", 0),
+		.cut = get_int(line, "cut", 0),
+		.trigger = get_string(line, "trigger"),
+		.label = get_string(line, "label"),
+		.data = json_dumps(json_object_get(line, "data"), JSON_SORT_KEYS),
+		.stack = read_strings(json_object_get(line, "stack")),
+	};
+	return 0;
+}
+
+static const struct {
+	const char *kind;
+	line_reader read;
+} readers[] = {
+	{ "header", read_header },     { "code", read_code },	      { "specialized", read_specialized },
+	{ "thread", read_thread },     { "stop", read_stop },	      { "before", read_before },
+	{ "untraced", read_untraced }, { "snapshot", read_snapshot }, { "window", read_window },
+	{ "switch", read_switch },
+};
+
+static int read_line(struct codes *c, struct process *p, const char *text, size_t length)
+{
+	json_t *line = json_loadb(text, length, 0, NULL);
+	const char *kind = json_string_value(json_object_get(line, "kind"));
+	int err = kind ? 0 : -EINVAL;
+
+	for (size_t i = 0; kind && i < sizeof(readers) / sizeof(readers[0]); i++)
+		if (!strcmp(readers[i].kind, kind))
+			err = readers[i].read(c, p, line);
+	json_decref(line);
+	return err;
+}
+
+static int read_lines(struct codes *c, struct process *p, FILE *f)
+{
+	char *text = NULL;
+	size_t size = 0;
+	ssize_t length;
+	int err = 0;
+
+	while ((err == 0 || err == -EINVAL) && (length = getline(&text, &size, f)) > 0) {
+		err = read_line(c, p, text, length);
+		c->damaged += err == -EINVAL;
+	}
+	free(text);
+	return err == -EINVAL ? 0 : err;
+}
+
+int codes_read(struct codes *c, struct process *p)
+{
+	char *path;
+	FILE *f;
+	int err;
+
+	if (!c->dir)
+		return 0;
+	if (asprintf(&path, "%s/codes-%d.jsonl", c->dir, p->pid) < 0)
+		return -ENOMEM;
+	f = fopen(path, "re");
+	free(path);
+	if (!f) {
+		c->missing++;
+		return 0;
+	}
+	err = read_lines(c, p, f);
+	fclose(f);
+	if (err == -ENOMEM)
+		snprintf(c->error, sizeof(c->error), "no memory for codes-%d.jsonl", p->pid);
+	c->missing += !p->found && !p->untraced;
+	return err;
+}

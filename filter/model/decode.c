@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A lane is one thread's stream of words. In the common case a word continues the sequence and
+ * becomes a sample at once. A word that does not is held (`held`): if the word after it continues
+ * from the held one, words were lost before it; if that one continues as though the held one had
+ * never been, the held one is somebody else's PTWRITE.
+ */
+#include "decode.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "shared/marker.h"
+#include "base/rare.h"
+
+struct lane {
+	struct process *process;
+	uint32_t interpreter;
+	union {
+		struct {
+			bool open;    /* the sequence is known: `next` counts */
+			bool holding; /* `held` waits for the next word */
+			bool widened; /* `wide` is a prefix to the next word */
+			bool gap;     /* the front end told of a gap: whatever comes next is after it */
+		};
+		uint32_t state; /* all four, to be asked for at once */
+	};
+	bool greeted; /* a HELLO was seen */
+	uint8_t next; /* sequence number of the next word */
+	uint64_t wide;
+	struct word held;
+};
+
+void decode_init(struct decoder *d, struct codes *codes, sample_fn feed, void *to)
+{
+	*d = (struct decoder){ .codes = codes };
+	decode_redirect(d, feed, to, NULL);
+}
+
+void decode_redirect(struct decoder *d, sample_fn feed, void *to, struct sample *room)
+{
+	d->feed = feed;
+	d->to = to;
+	d->room = room ? room : &d->own;
+}
+
+static struct lane *make_lane(struct decoder *d, int32_t pid, uint64_t key)
+{
+	struct process *p = codes_process(d->codes, pid);
+	struct lane *l = p ? calloc(1, sizeof(*l)) : NULL;
+
+	if (!l || map_put(&d->lanes, key, l)) {
+		free(l);
+		snprintf(d->error, sizeof(d->error), "%s", p ? "no memory" : d->codes->error);
+		return NULL;
+	}
+	l->process = p;
+	return l;
+}
+
+static RARE struct lane *other_lane(struct decoder *d, int32_t pid, uint64_t key)
+{
+	d->last_key = key;
+	d->last = map_get(&d->lanes, key);
+	if (!d->last)
+		d->last = make_lane(d, pid, key);
+	return d->last;
+}
+
+static inline struct lane *lane_of(struct decoder *d, int32_t pid, int32_t tid)
+{
+	uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+
+	return d->last && d->last_key == key ? d->last : other_lane(d, pid, key);
+}
+
+/* A sample that belongs to no code object. */
+static void make_bare(struct decoder *d, const struct lane *l, const struct word *w, unsigned op, uint64_t count)
+{
+	*d->room = (struct sample){
+		.op = op,
+		.pid = w->pid,
+		.tid = w->tid,
+		.interpreter = l->interpreter,
+		.time = w->time,
+		.cycles = w->cycles,
+		.target = SAMPLE_NOWHERE,
+		.count = count,
+	};
+}
+
+static int feed_bare(struct decoder *d, const struct lane *l, const struct word *w, unsigned op, uint64_t count)
+{
+	make_bare(d, l, w, op, count);
+	return d->feed(d->to, d->room);
+}
+
+static int no_memory(struct decoder *d)
+{
+	snprintf(d->error, sizeof(d->error), "no memory for code objects");
+	return -ENOMEM;
+}
+
+static inline int feed_code(struct decoder *d, const struct lane *l, const struct word *w, struct code *code,
+			    int64_t offset, int64_t target)
+{
+	enum marker_op op = marker_op(w->bits);
+
+	*d->room = (struct sample){
+		.op = op,
+		.pid = w->pid,
+		.tid = w->tid,
+		.interpreter = l->interpreter,
+		.time = w->time,
+		.cycles = w->cycles,
+		.code = code,
+		.offset = op == OP_LINE ? offset : offset * 2,
+		.target = op >= OP_JUMP && op <= OP_BRANCH_RIGHT ? target * 2 : SAMPLE_NOWHERE,
+	};
+	return d->feed(d->to, d->room);
+}
+
+static int feed_event(struct decoder *d, struct lane *l, const struct word *w)
+{
+	struct code *code = codes_find_or_make(d->codes, l->process, marker_code(w->bits));
+	int64_t offset = marker_offset(w->bits), target = offset + marker_dist(w->bits);
+
+	if (!code)
+		return no_memory(d);
+	if (l->widened) {
+		offset |= marker_wide_offset(l->wide);
+		target = marker_wide_dest(l->wide);
+		l->widened = false;
+	}
+	return feed_code(d, l, w, code, offset, target);
+}
+
+static int feed_hello(struct decoder *d, struct lane *l, const struct word *w)
+{
+	unsigned version = w->bits & 0xff;
+
+	if (version > MARKER_VERSION) {
+		snprintf(d->error, sizeof(d->error),
+			 "markers are of version %u, this Ocular reads up to %u: use a newer Ocular", version,
+			 MARKER_VERSION);
+		return -EPROTO;
+	}
+	l->greeted = true;
+	l->interpreter = marker_offset(w->bits);
+	return 0;
+}
+
+static int feed_lost(struct decoder *d, struct lane *l, const struct word *w)
+{
+	uint64_t count = marker_lost_count(w->bits);
+
+	l->next = (l->next + count) & MARKER_SEQ_MASK;
+	l->process->told += count;
+	return feed_bare(d, l, w, SAMPLE_GAP, count);
+}
+
+/* Recovery's alone. */
+static int feed_frames(struct decoder *d, const struct lane *l, const struct word *w)
+{
+	if (!l->process->dispatch)
+		return 0;
+	make_bare(d, l, w, OP_FRAMES, marker_offset(w->bits));
+	d->room->offset = w->bits & 1;
+	return d->feed(d->to, d->room);
+}
+
+/* A segment begins or ends: whatever was before, the sequence goes on from here. */
+static int accept_snapshot(struct decoder *d, struct lane *l, const struct word *w)
+{
+	make_bare(d, l, w, OP_SNAPSHOT, marker_offset(w->bits));
+	d->room->opcode = l->process->duty.period_ns != 0;
+	d->room->offset = w->bits & 1;
+	l->open = true;
+	l->gap = l->widened = false;
+	l->process->received++;
+	l->next = (marker_seq(w->bits) + 1) & MARKER_SEQ_MASK;
+	return d->feed(d->to, d->room);
+}
+
+/* The word is ours and in its place. */
+static int accept(struct decoder *d, struct lane *l, const struct word *w)
+{
+	l->open = true;
+	l->gap = false;
+	l->process->received++;
+	l->next = (marker_seq(w->bits) + 1) & MARKER_SEQ_MASK;
+	if (marker_is_event(w->bits))
+		return feed_event(d, l, w);
+	if (marker_op(w->bits) == OP_HELLO)
+		return feed_hello(d, l, w);
+	if (marker_op(w->bits) == OP_LOST)
+		return feed_lost(d, l, w);
+	if (marker_op(w->bits) == OP_FRAMES)
+		return feed_frames(d, l, w);
+	l->wide = w->bits;
+	l->widened = true;
+	return 0;
+}
+
+/* The word is ours, but words before it are missing. */
+static int accept_after_gap(struct decoder *d, struct lane *l, const struct word *w)
+{
+	uint64_t missing = (marker_seq(w->bits) - l->next) & MARKER_SEQ_MASK;
+	int err;
+
+	l->widened = false;
+	/* A gap that the front end saw, of no word or a multiple of 128: the sequence cannot tell, and one is told. */
+	missing += !missing;
+	l->process->told += missing;
+	err = feed_bare(d, l, w, SAMPLE_GAP, missing);
+	return err ? err : accept(d, l, w);
+}
+
+/*
+ * exec, or a second start: the sequence begins anew with a HELLO. Nothing is missing, but nothing
+ * before it is open any more either. Where the old sequence would have come to 0 just there, the
+ * interpreter tells: within a run a HELLO comes only when that changes.
+ */
+static bool is_restart(const struct lane *l, uint64_t bits)
+{
+	if (!l->greeted || !marker_is_hello(bits) || marker_seq(bits))
+		return false;
+	return l->next != 0 || marker_offset(bits) == l->interpreter;
+}
+
+static int accept_restart(struct decoder *d, struct lane *l, const struct word *w)
+{
+	int err = feed_bare(d, l, w, SAMPLE_RESTART, 1);
+
+	l->widened = false;
+	return err ? err : accept(d, l, w);
+}
+
+static bool is_known_code(struct decoder *d, const struct lane *l, uint64_t bits)
+{
+	const struct code *code = codes_find(d->codes, l->process, marker_code(bits));
+
+	if (!code)
+		return false;
+	return marker_op(bits) == OP_LINE || !code->units || marker_offset(bits) < code->units ||
+	       marker_offset(bits) == MARKER_OFFSET_MAX;
+}
+
+/* Could these bits be ours, judged without the sequence? */
+static bool is_plausible(struct decoder *d, const struct lane *l, uint64_t bits)
+{
+	if (marker_op(bits) == OP_HELLO)
+		return marker_is_hello(bits);
+	if (marker_is_event(bits))
+		return is_known_code(d, l, bits);
+	if (marker_is_frames(bits))
+		return l->open;
+	return (marker_op(bits) == OP_LOST || marker_op(bits) == OP_WIDE) && l->open;
+}
+
+/* A word that continues the sequence needs no more proof than this (its code line may be missing). */
+static bool is_next(const struct lane *l, uint64_t bits)
+{
+	enum marker_op op = marker_op(bits);
+
+	if (!l->open || l->gap || marker_seq(bits) != l->next)
+		return false;
+	if (op == OP_HELLO)
+		return marker_is_hello(bits);
+	if (op == OP_FRAMES)
+		return marker_is_frames(bits);
+	return op >= OP_LOST && op <= OP_EVENT_LAST && (marker_code(bits) || op == OP_LOST || op == OP_WIDE);
+}
+
+static int settle_held(struct decoder *d, struct lane *l, const struct word *w)
+{
+	struct word held = l->held;
+	bool foreign = w && is_next(l, w->bits);
+
+	l->holding = false;
+	d->holding--;
+	return foreign ? feed_bare(d, l, &held, SAMPLE_FOREIGN, 1) : accept_after_gap(d, l, &held);
+}
+
+/* The first word of a lane, or the first after a gap that the front end told of. */
+static int resume(struct decoder *d, struct lane *l, const struct word *w)
+{
+	return l->open ? accept_after_gap(d, l, w) : accept(d, l, w);
+}
+
+static int place_word(struct decoder *d, struct lane *l, const struct word *w)
+{
+	if (marker_is_snapshot(w->bits))
+		return accept_snapshot(d, l, w);
+	if (is_restart(l, w->bits))
+		return accept_restart(d, l, w);
+	if (is_next(l, w->bits))
+		return accept(d, l, w);
+	if (marker_is_scratch(w->bits))
+		return 0;
+	if (!is_plausible(d, l, w->bits))
+		return feed_bare(d, l, w, SAMPLE_FOREIGN, 1);
+	if (!l->open || l->gap)
+		return resume(d, l, w);
+	l->held = *w;
+	l->holding = true;
+	d->holding++;
+	return 0;
+}
+
+/* An event in its place, and nothing else to think of: what nearly every word is. */
+static inline bool is_plain(const struct lane *l, uint64_t bits)
+{
+	static const struct lane plain = { .open = true };
+
+	return l->state == plain.state && marker_seq(bits) == l->next && marker_is_event(bits);
+}
+
+/* By value: the caller's word need not lie in memory for what hardly ever comes. */
+static RARE int decode_other(struct decoder *d, struct lane *l, struct word w)
+{
+	int err;
+
+	if (!l)
+		return d->codes->error[0] ? -EPROTO : -ENOMEM;
+	d->words++;
+	err = l->holding ? settle_held(d, l, &w) : 0;
+	return err ? err : place_word(d, l, &w);
+}
+
+int decode_word(struct decoder *d, const struct word *w)
+{
+	struct lane *l = lane_of(d, w->pid, w->tid);
+	struct code *code;
+	int64_t offset = marker_offset(w->bits);
+
+	if (!l || !is_plain(l, w->bits))
+		return decode_other(d, l, *w);
+	code = codes_own(l->process, marker_code(w->bits));
+	if (!code) /* of a parent, not told yet, or no code at all */
+		return decode_other(d, l, *w);
+	d->words++;
+	l->process->received++;
+	l->next = (l->next + 1) & MARKER_SEQ_MASK;
+	return feed_code(d, l, w, code, offset, offset + marker_dist(w->bits));
+}
+
+int decode_gap(struct decoder *d, int32_t pid, int32_t tid)
+{
+	struct lane *l = lane_of(d, pid, tid);
+	int err = 0;
+
+	if (!l)
+		return -ENOMEM;
+	if (l->holding)
+		err = settle_held(d, l, NULL);
+	l->gap = true;
+	return err;
+}
+
+int decode_settle(struct decoder *d, int32_t pid, int32_t tid)
+{
+	struct lane *l = lane_of(d, pid, tid);
+
+	return l && l->holding ? settle_held(d, l, NULL) : 0;
+}
+
+int decode_finish(struct decoder *d)
+{
+	int err = 0;
+
+	for (struct map_slot *s = NULL; !err && (s = map_next(&d->lanes, s));) {
+		struct lane *l = s->value;
+
+		if (l->holding)
+			err = settle_held(d, l, NULL);
+	}
+	return err;
+}
+
+void decode_free(struct decoder *d)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&d->lanes, s));)
+		free(s->value);
+	map_free(&d->lanes);
+}

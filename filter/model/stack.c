@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Frames lie in one array that keeps its size, so that a push is a few stores. Each remembers the
+ * next frame of the same code further out: that tells recursion without a search.
+ */
+#include "stack.h"
+
+#include <stdlib.h>
+
+#include "base/rare.h"
+
+static RARE struct activity *find_activity(struct stack *s, const struct code *code)
+{
+	struct activity *a = map_get(&s->activities, (uintptr_t)code);
+
+	if (a)
+		return a;
+	a = calloc(1, sizeof(*a));
+	if (a && map_put(&s->activities, (uintptr_t)code, a)) {
+		free(a);
+		return NULL;
+	}
+	return a;
+}
+
+/* That of the stack where the code ran last is found without a search. */
+static inline struct activity *activity_of(struct stack *s, const struct code *code)
+{
+	struct function *fn = code->function;
+
+	if (fn->stack == s)
+		return fn->activity;
+	fn->activity = find_activity(s, code);
+	fn->stack = fn->activity ? s : NULL;
+	return fn->activity;
+}
+
+static RARE int make_room(struct stack *s)
+{
+	uint32_t size = s->frames_size ? s->frames_size * 2 : 64;
+	struct frame *frames = realloc(s->frames, size * sizeof(*frames));
+
+	if (!frames)
+		return -1;
+	s->frames = frames;
+	s->frames_size = size;
+	s->top = s->nframes ? &frames[s->nframes - 1] : NULL;
+	return 0;
+}
+
+/* Member by member: as one value it would be zeroed by a loop first. */
+static void begin(struct frame *f, const struct stack *s, const struct sample *sample, struct activity *activity)
+{
+	f->a.pid = sample->pid;
+	f->a.tid = sample->tid;
+	f->a.interpreter = s->interpreter;
+	f->a.depth = s->nframes;
+	f->a.code = sample->code;
+	f->a.op = sample->op;
+	f->a.start_ns = sample->time;
+	f->a.start_cycles = sample->cycles;
+	f->a.callee_ns = 0;
+	f->a.callee_cycles = 0;
+	f->activity = activity;
+	f->outer = activity->top;
+	f->recursive = activity->depth > 0;
+	f->adopted = false;
+	f->loops = s->nloops;
+	f->instrs = 0;
+	f->line = NULL;
+	f->line_cycles = 0;
+	f->jumping = NULL;
+}
+
+struct frame *stack_push(struct stack *s, const struct sample *sample)
+{
+	struct activity *activity = activity_of(s, sample->code);
+	struct frame *f;
+
+	if (!activity || (s->nframes == s->frames_size && make_room(s)))
+		return NULL;
+	f = s->top ? s->top + 1 : s->frames;
+	begin(f, s, sample, activity);
+	activity->depth++;
+	activity->top = s->nframes++;
+	s->top = f;
+	return f;
+}
+
+struct frame *stack_pop(struct stack *s)
+{
+	struct frame *f = s->top;
+
+	s->top = --s->nframes ? f - 1 : NULL;
+	f->activity->depth--;
+	f->activity->top = f->outer;
+	s->nloops = f->loops;
+	return f;
+}
+
+bool stack_has(const struct stack *s, const struct code *code)
+{
+	const struct activity *a = map_get(&s->activities, (uintptr_t)code);
+
+	return a && a->depth;
+}
+
+void stack_free(struct stack *s)
+{
+	for (struct map_slot *a = NULL; (a = map_next(&s->activities, a));)
+		free(a->value);
+	map_free(&s->activities);
+	free(s->frames);
+	free(s->loops);
+}

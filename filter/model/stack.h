@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stack.h - the Python stack of one interpreter on one thread, rebuilt from events.
+ *
+ * It pairs the beginnings of activations with their ends and knows nothing of sinks or time windows.
+ * A stack begins unknown: frames that were open before the trace (or before a gap) are below it, and
+ * come to light when they first do something.
+ */
+#ifndef OCULAR_STACK_H
+#define OCULAR_STACK_H
+
+#include "loop.h"
+#include "base/map.h"
+#include "sink.h"
+
+/* A code object's frames on this stack. */
+struct activity {
+	uint32_t depth; /* how many */
+	uint32_t top;	/* index of the innermost one, if depth > 0 */
+};
+
+struct frame {
+	struct activation a;
+	struct activity *activity;
+	uint32_t outer; /* index of the next frame of the same code further out, if recursive */
+	bool recursive;
+	bool adopted;		     /* its beginning was not seen */
+	uint32_t loops;		     /* index of its first open loop in stack.loops */
+	uint64_t instrs;	     /* INSTRUCTION events in this frame so far */
+	struct line_cost *line;	     /* that is running, NULL if not known */
+	uint64_t line_cycles;	     /* cycles of its own that the activation had when the line began */
+	const struct instr *jumping; /* a back-edge whose INSTRUCTION came, and no JUMP yet */
+};
+
+struct stack {
+	struct stack *next; /* of the thread */
+	uint32_t interpreter;
+	struct frame *top; /* the innermost, NULL if none is known */
+	struct frame *frames;
+	uint32_t nframes, frames_size;
+	struct open_loop *loops; /* of all frames, outermost first */
+	uint32_t nloops, loops_size;
+	struct map activities; /* struct code * -> struct activity */
+};
+
+/* The innermost frame, NULL if none is known. */
+static inline struct frame *stack_top(const struct stack *s)
+{
+	return s->top;
+}
+
+/*
+ * Pushes a frame that begins at sample, of code whose function_of() is there. NULL: no memory. Valid until
+ * the next push. The stack may not move once it has frames.
+ */
+struct frame *stack_push(struct stack *s, const struct sample *sample);
+
+/* Takes the innermost frame off; it must exist. The result is valid until the next push. */
+struct frame *stack_pop(struct stack *s);
+
+/* Is there a frame of this code? */
+bool stack_has(const struct stack *s, const struct code *code);
+
+void stack_free(struct stack *s);
+
+#endif

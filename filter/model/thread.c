@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The one place where events act on stacks. Sinks are told after the stack knows, except for the raw
+ * sample; totals of functions are added up when an activation ends.
+ */
+#include "thread.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/rare.h"
+
+static RARE struct stack *find_stack(struct thread *t, uint32_t interpreter)
+{
+	struct stack **at = &t->stacks;
+
+	while (*at && (*at)->interpreter != interpreter)
+		at = &(*at)->next;
+	if (!*at && (*at = calloc(1, sizeof(**at))))
+		(*at)->interpreter = interpreter;
+	return t->stack = *at;
+}
+
+static inline struct stack *stack_of(struct thread *t, uint32_t interpreter)
+{
+	return t->stack && t->stack->interpreter == interpreter ? t->stack : find_stack(t, interpreter);
+}
+
+/* The line that is running ends here, and the next one begins. No line: the activation ends. */
+static void end_line(struct frame *f, uint64_t cycles, struct line_cost *next)
+{
+	uint64_t own = cycles - f->a.start_cycles - f->a.callee_cycles;
+
+	if (f->line)
+		f->line->cycles += own - f->line_cycles;
+	if (next)
+		next->n++;
+	f->line = next;
+	f->line_cycles = own;
+}
+
+/* A LINE may come before the PY_START of its activation, which is then in no frame yet. */
+static __attribute__((noinline)) void begin_line(struct stack *st, const struct sample *s)
+{
+	struct frame *f = stack_top(st);
+
+	if (f && f->a.code == s->code)
+		end_line(f, s->cycles, function_line(s->code, s->offset));
+}
+
+static void add_totals(const struct frame *f, uint64_t ns, uint64_t cycles, enum leave_how how)
+{
+	struct function *fn = f->a.code->function;
+
+	fn->self_ns += ns - f->a.callee_ns;
+	fn->self_cycles += cycles - f->a.callee_cycles;
+	spread_add(&fn->self_spread, cycles - f->a.callee_cycles);
+	fn->unfinished += how == LEAVE_GAP || how == LEAVE_END;
+	if (!f->recursive) {
+		fn->total_ns += ns;
+		fn->total_cycles += cycles;
+	}
+}
+
+/* The stack whose innermost activation began last: interpreters on one thread nest. NULL: all empty. */
+static struct stack *innermost_stack(const struct thread *t)
+{
+	struct stack *found = NULL;
+
+	for (struct stack *s = t->stacks; s; s = s->next)
+		if (s->nframes && (!found || stack_top(s)->a.start_ns > stack_top(found)->a.start_ns))
+			found = s;
+	return found;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * An interpreter that runs within another is called by it. A caller that came to light only while
+ * the callee ran (it was open before the trace) is charged from there on.
+ */
+static void charge_caller(const struct thread *t, const struct stack *s, const struct frame *f, uint64_t ns,
+			  uint64_t cycles)
+{
+	const struct stack *outer = s->nframes ? s : innermost_stack(t);
+	struct frame *caller = outer ? stack_top(outer) : NULL;
+
+	if (!caller)
+		return;
+	caller->a.callee_ns += ns - later(f->a.start_ns, caller->a.start_ns);
+	caller->a.callee_cycles += cycles - later(f->a.start_cycles, caller->a.start_cycles);
+}
+
+/* Ends the innermost activation. */
+static inline int end(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
+		      const struct audience *to)
+{
+	int err = loop_leave_frame(s, how != LEAVE_GAP && how != LEAVE_END);
+	struct frame *f = stack_pop(s);
+
+	end_line(f, cycles, NULL);
+	add_totals(f, ns - f->a.start_ns, cycles - f->a.start_cycles, how);
+	charge_caller(t, s, f, ns, cycles);
+	if (!--t->depth) {
+		t->empty_ns = ns;
+		t->empty_cycles = cycles;
+	}
+	return err ? err : AUDIENCE_TELL(to, leave, &f->a, how, ns, cycles);
+}
+
+static RARE int leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
+		      const struct audience *to)
+{
+	return end(t, s, ns, cycles, how, to);
+}
+
+static int leave_all(struct thread *t, enum leave_how how, const struct audience *to)
+{
+	int err = 0;
+
+	for (struct stack *s; !err && (s = innermost_stack(t));)
+		err = leave(t, s, t->last_ns, t->last_cycles, how, to);
+	return err;
+}
+
+static int tell_gap(const struct sample *gap, const struct audience *to)
+{
+	to->profile->gaps++;
+	to->profile->lost_markers += gap->count;
+	return AUDIENCE_TELL(to, gap, gap);
+}
+
+/* Ends that were not seen: `count` activations were closed, or one end had no beginning. */
+static int tell_unmatched(const struct sample *s, uint64_t count, const struct audience *to)
+{
+	struct sample gap = *s;
+
+	to->profile->unmatched += count;
+	gap.op = SAMPLE_GAP;
+	gap.code = NULL;
+	gap.target = SAMPLE_NOWHERE;
+	gap.count = count;
+	return tell_gap(&gap, to);
+}
+
+/* The thread's time since there was no activation, or since it began. */
+static void end_outside(const struct thread *t, uint64_t ns, uint64_t cycles, struct profile *p)
+{
+	if (t->depth)
+		return;
+	p->outside_ns += ns - t->empty_ns;
+	p->outside_cycles += cycles - t->empty_cycles;
+}
+
+static int enter(struct thread *t, struct stack *st, const struct sample *s, bool adopted, const struct audience *to)
+{
+	struct function *fn = function_of(s->code);
+	struct frame *f = stack_push(st, s);
+
+	if (!fn || !f)
+		return -ENOMEM;
+	end_outside(t, s->time, s->cycles, to->profile);
+	t->depth++;
+	f->adopted = adopted;
+	if (adopted)
+		return AUDIENCE_TELL(to, enter, &f->a);
+	if (s->op == OP_PY_START) {
+		fn->calls++;
+		fn->recursive_calls += f->recursive;
+	} else {
+		fn->resumes++;
+	}
+	return AUDIENCE_TELL(to, enter, &f->a);
+}
+
+/*
+ * Makes the frame of the sample's code innermost. It is already, unless the end of frames inside it
+ * was not seen (CPython has such holes, and so has a faulty trace), or the frame was open before the
+ * trace began: then it is adopted, if it goes on living after this event.
+ */
+static RARE int realign(struct thread *t, struct stack *st, const struct sample *s, const struct audience *to)
+{
+	struct frame *top = stack_top(st);
+	bool below;
+	uint64_t closed = 0;
+	int err = 0;
+
+	if (top) {
+		below = stack_has(st, s->code);
+		while (!err && (top = stack_top(st)) && !(below && top->a.code == s->code)) {
+			err = leave(t, st, s->time, s->cycles, LEAVE_GAP, to);
+			closed++;
+		}
+		if (!err)
+			err = tell_unmatched(s, closed, to);
+	}
+	if (!err && !stack_top(st) && sample_op_effect(s->op) == STACK_KEEP)
+		err = enter(t, st, s, true, to);
+	return err;
+}
+
+static inline int align(struct thread *t, struct stack *st, const struct sample *s, const struct audience *to)
+{
+	const struct frame *top = stack_top(st);
+
+	return top && top->a.code == s->code ? 0 : realign(t, st, s, to);
+}
+
+static int pop(struct thread *t, struct stack *st, const struct sample *s, const struct audience *to)
+{
+	static const enum leave_how hows[OP_COUNT] = {
+		[OP_PY_RETURN] = LEAVE_RETURN,
+		[OP_PY_YIELD] = LEAVE_YIELD,
+		[OP_PY_UNWIND] = LEAVE_UNWIND,
+	};
+	int err = align(t, st, s, to);
+
+	/* Nothing to pop: it was open before the trace began. */
+	if (err || !stack_top(st))
+		return err;
+	return end(t, st, s->time, s->cycles, hows[s->op], to);
+}
+
+static int back_edge(struct stack *st, const struct sample *s, const struct audience *to)
+{
+	struct trip trip;
+	int err = loop_back_edge(st, s, &trip);
+
+	return err ? err : AUDIENCE_TELL(to, iterate, &trip);
+}
+
+/* The time since the instruction began that is running, or since none is known. */
+static void charge(struct thread *t, uint64_t ns, uint64_t cycles, const struct audience *to)
+{
+	struct instr_cost *cost = t->instr ? t->instr : &to->profile->no_opcode;
+	struct instr_form *form = t->instr && t->form ? instr_cost_form(cost, t->form) : NULL;
+
+	cost->timed++;
+	cost->ns += ns - t->instr_ns;
+	cost->cycles += cycles - t->instr_cycles;
+	if (form) { /* made when it began */
+		form->timed++;
+		form->ns += ns - t->instr_ns;
+		form->cycles += cycles - t->instr_cycles;
+	}
+	t->instr_ns = ns;
+	t->instr_cycles = cycles;
+}
+
+/* An instruction of code without bytecode has no place, and its opcode no name. */
+static void unknown_instruction(struct thread *t, const struct audience *to)
+{
+	t->instr = &to->profile->unknown_opcode;
+	t->instr->n++;
+	t->form = 0;
+}
+
+static int known_form(const struct sample *s, const struct instr *instr, struct instr_cost *cost, struct forms *forms)
+{
+	struct instr_form *form = instr_cost_form(cost, s->opcode);
+
+	if (!form)
+		return -ENOMEM;
+	if (!form->n++)
+		form->kind = form_kind(s->code, instr, s->opcode);
+	return forms_ran(forms, instr, cost, form, s);
+}
+
+static int known_instruction(struct thread *t, const struct sample *s, struct instr_cost *cost,
+			     const struct audience *to)
+{
+	const struct instr *instr = &s->code->instrs[cost - s->code->function->costs];
+
+	if (s->opcode && known_form(s, instr, cost, &to->profile->forms))
+		return -ENOMEM;
+	cost->n++;
+	t->instr = cost;
+	t->form = s->opcode;
+	t->ran = s->opcode ? s->opcode : instr->adaptive;
+	return 0;
+}
+
+/* Time of an instruction runs until the thread's next INSTRUCTION, through calls and returns. */
+static int next_instruction(struct thread *t, const struct sample *s, const struct audience *to)
+{
+	struct instr_cost *before = t->instr, *cost = function_cost(s->code, s->offset);
+	uint8_t from = t->ran;
+	int err;
+
+	charge(t, s->time, s->cycles, to);
+	if (!cost) {
+		unknown_instruction(t, to);
+		return 0;
+	}
+	err = known_instruction(t, s, cost, to);
+	if (err || !before || before == &to->profile->unknown_opcode)
+		return err;
+	return instr_cost_follow(before,
+				 (struct follower){ .from = from,
+						    .base = s->code->instrs[cost - s->code->function->costs].base,
+						    .adaptive = t->ran });
+}
+
+/* The one that is running at the thread's last sample is charged up to there. */
+static void last_instruction(struct thread *t, const struct audience *to)
+{
+	charge(t, t->last_ns, t->last_cycles, to);
+	t->instr = NULL;
+}
+
+static const struct instr *back_edge_at(const struct code *code, int64_t offset)
+{
+	uint32_t i = code_index(code, offset);
+
+	return i < code->ninstrs && code->instrs[i].back_edge ? &code->instrs[i] : NULL;
+}
+
+/* Without JUMP events (mode precise) an INSTRUCTION at the target of the one before is the back-edge. */
+static __attribute__((noinline)) int arrive(struct frame *f, struct stack *st, const struct sample *s,
+					    const struct audience *to)
+{
+	struct sample jump = *s;
+
+	jump.op = OP_JUMP;
+	jump.offset = f->jumping->offset;
+	jump.target = s->offset;
+	return back_edge(st, &jump, to);
+}
+
+/*
+ * INSTRUCTIONs up to the first RESUME come before the PY_START of their activation: they are in no
+ * frame yet.
+ */
+static __attribute__((noinline)) int step(struct thread *t, struct stack *st, const struct sample *s,
+					  const struct audience *to)
+{
+	struct frame *f = stack_top(st);
+	int err = next_instruction(t, s, to);
+
+	if (err || !f || f->a.code != s->code || s->offset <= s->code->entry)
+		return err;
+	err = f->jumping && f->jumping->target == s->offset ? arrive(f, st, s, to) : 0;
+	f->jumping = back_edge_at(s->code, s->offset);
+	f->instrs++;
+	return err;
+}
+
+static int keep(struct thread *t, struct stack *st, const struct sample *s, const struct audience *to)
+{
+	int err;
+
+	if (s->op == OP_INSTRUCTION)
+		return step(t, st, s, to);
+	if (s->op == OP_LINE) {
+		begin_line(st, s);
+		return 0;
+	}
+	err = align(t, st, s, to);
+	if (err || s->op != OP_JUMP || s->target > s->offset)
+		return err;
+	stack_top(st)->jumping = NULL;
+	return back_edge(st, s, to);
+}
+
+static int act(struct thread *t, const struct sample *s, const struct audience *to)
+{
+	struct stack *st = stack_of(t, s->interpreter);
+	struct function *fn = function_of(s->code);
+
+	if (!st || !fn)
+		return -ENOMEM;
+	fn->events[s->op]++;
+	switch (sample_op_effect(s->op)) {
+	case STACK_PUSH:
+		return enter(t, st, s, false, to);
+	case STACK_POP:
+		return pop(t, st, s, to);
+	case STACK_KEEP:
+		return keep(t, st, s, to);
+	}
+	return 0;
+}
+
+/* When the instruction ended that was running, or what ran after it, is not known. */
+static int gap(struct thread *t, const struct sample *s, const struct audience *to)
+{
+	int err = leave_all(t, LEAVE_GAP, to);
+
+	t->instr = NULL;
+	return err ? err : tell_gap(s, to);
+}
+
+static void stand_at(struct thread *t, const struct sample *s)
+{
+	t->last_ns = s->time;
+	t->last_cycles = s->cycles;
+}
+
+/* Tracing of the thread ended at its last sample and begins anew at this one: nobody's is the time between. */
+static int restart(struct thread *t, const struct sample *s, const struct audience *to)
+{
+	int err;
+
+	last_instruction(t, to);
+	err = leave_all(t, LEAVE_END, to);
+	end_outside(t, t->last_ns, t->last_cycles, to->profile);
+	to->profile->traced_ns += t->last_ns - t->first_ns;
+	to->profile->traced_cycles += t->last_cycles - t->first_cycles;
+	stand_at(t, s);
+	t->first_ns = t->empty_ns = t->instr_ns = s->time;
+	t->first_cycles = t->empty_cycles = t->instr_cycles = s->cycles;
+	return err;
+}
+
+/*
+ * A segment of a flight recorder: what was open before its beginning ended nobody saw when, what is
+ * open at its end runs until then.
+ */
+static int segment(struct thread *t, const struct sample *s, const struct audience *to)
+{
+	int err;
+
+	if (s->offset)
+		stand_at(t, s);
+	err = restart(t, s, to);
+	return err ? err : AUDIENCE_TELL(to, segment, s);
+}
+
+/* What is no event of code. Foreign words say nothing about the thread. */
+static RARE int feed_other(struct thread *t, const struct sample *s, const struct audience *to)
+{
+	int err;
+
+	if (s->op == SAMPLE_FOREIGN) {
+		to->profile->foreign += s->count;
+		return 0;
+	}
+	if (s->op == OP_SNAPSHOT)
+		err = segment(t, s, to);
+	else
+		err = s->op == SAMPLE_RESTART ? restart(t, s, to) : gap(t, s, to);
+	stand_at(t, s);
+	return err;
+}
+
+/*
+ * No duration may be negative: a sample from before the thread's last one (a clock that was set back,
+ * damaged packets) counts as simultaneous with it, and is counted.
+ */
+static RARE const struct sample *forward(const struct thread *t, const struct sample *s, struct sample *copy,
+					 const struct audience *to)
+{
+	to->profile->backwards++;
+	*copy = *s;
+	copy->time = later(s->time, t->last_ns);
+	copy->cycles = later(s->cycles, t->last_cycles);
+	return copy;
+}
+
+int thread_feed(struct thread *t, const struct sample *s, const struct audience *to)
+{
+	struct sample copy;
+	int err = AUDIENCE_TELL(to, sample, s);
+
+	if (err)
+		return err;
+	if (s->time < t->last_ns || s->cycles < t->last_cycles)
+		s = forward(t, s, &copy, to);
+	if (s->op > OP_EVENT_LAST)
+		return feed_other(t, s, to);
+	err = act(t, s, to);
+	stand_at(t, s);
+	return err;
+}
+
+int thread_finish(struct thread *t, const struct audience *to)
+{
+	to->profile->traced_ns += t->last_ns - t->first_ns;
+	to->profile->traced_cycles += t->last_cycles - t->first_cycles;
+	end_outside(t, t->last_ns, t->last_cycles, to->profile);
+	last_instruction(t, to);
+	return leave_all(t, LEAVE_END, to);
+}
+
+void thread_free(struct thread *t)
+{
+	for (struct stack *s = t->stacks, *next; s; s = next) {
+		next = s->next;
+		stack_free(s);
+		free(s);
+	}
+	free(t);
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+/* Finds the thread of each sample, keeps the totals of the whole, and ends it all in order. */
+#include "trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rare.h"
+
+void trace_init(struct trace *t, struct codes *codes, struct sink *sinks)
+{
+	*t = (struct trace){ .until_ns = UINT64_MAX };
+	t->profile.codes = codes;
+	t->to = audience_of(sinks, &t->profile);
+}
+
+void trace_window(struct trace *t, uint64_t from, uint64_t until)
+{
+	t->from_ns = from;
+	t->until_ns = until;
+}
+
+static RARE struct thread *make_thread(struct trace *t, const struct sample *s, uint64_t key)
+{
+	struct thread *th = calloc(1, sizeof(*th));
+
+	if (!th || map_put(&t->threads, key, th)) {
+		free(th);
+		return NULL;
+	}
+	*th = (struct thread){
+		.pid = s->pid,
+		.tid = s->tid,
+		.first_ns = s->time,
+		.last_ns = s->time,
+		.first_cycles = s->cycles,
+		.last_cycles = s->cycles,
+		.empty_ns = s->time,
+		.empty_cycles = s->cycles,
+		.instr_ns = s->time,
+		.instr_cycles = s->cycles,
+	};
+	return th;
+}
+
+static uint64_t key_of(int32_t pid, int32_t tid)
+{
+	return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+}
+
+static RARE struct thread *find_thread(struct trace *t, const struct sample *s)
+{
+	uint64_t key = key_of(s->pid, s->tid);
+
+	t->last = map_get(&t->threads, key);
+	if (!t->last)
+		t->last = make_thread(t, s, key);
+	return t->last;
+}
+
+static inline struct thread *thread_of(struct trace *t, const struct sample *s)
+{
+	struct thread *last = t->last;
+
+	return last && last->tid == s->tid && last->pid == s->pid ? last : find_thread(t, s);
+}
+
+int trace_feed(void *trace, const struct sample *s)
+{
+	struct trace *t = trace;
+	struct profile *p = &t->profile;
+	struct thread *th;
+
+	if (s->time < t->from_ns || s->time >= t->until_ns)
+		return 0;
+	th = thread_of(t, s);
+	if (!th)
+		return -ENOMEM;
+	if (!t->started) {
+		t->started = true;
+		p->start_ns = s->time;
+	}
+	if (s->time > p->end_ns)
+		p->end_ns = s->time;
+	p->events[s->op]++;
+	return thread_feed(th, s, &t->to);
+}
+
+/*
+ * A process that stopped in order says how many words it wrote and dropped. What neither came nor is
+ * told by a gap was lost where nobody could see it: at the end of a stream, or all of it.
+ */
+static int lost_at_end(struct trace *t, const struct process *p)
+{
+	uint64_t made = p->emitted + p->lost, seen = p->received + p->told;
+	const struct thread *main = map_get(&t->threads, key_of(p->pid, p->pid));
+	struct sample gap = {
+		.op = SAMPLE_GAP,
+		.pid = p->pid,
+		.tid = p->pid,
+		.time = main ? main->last_ns : t->profile.end_ns,
+		.cycles = main ? main->last_cycles : 0,
+		.target = SAMPLE_NOWHERE,
+		.count = made - seen,
+	};
+
+	return p->stopped && !p->flight && !t->profile.codes->switched && made > seen ? trace_feed(t, &gap) : 0;
+}
+
+/* The time in windows before `ns`. */
+static uint64_t duty_until(const struct duty *d, uint64_t ns)
+{
+	uint64_t whole = ns > d->start_ns ? (ns - d->start_ns) / d->period_ns : 0;
+	uint64_t rest = ns > d->start_ns ? (ns - d->start_ns) % d->period_ns : 0;
+
+	return whole * d->window_ns + (rest < d->window_ns ? rest : d->window_ns);
+}
+
+/*
+ * By the schedule: a window in which a process did not run is one in which it did nothing. Processes
+ * live together or after one another: what counts is the share of their lives.
+ */
+static void add_duty(struct profile *to, const struct duty *d)
+{
+	uint64_t traced, windows;
+
+	if (!d->period_ns || d->window_ns > d->period_ns || d->ended_ns < d->begun_ns)
+		return;
+	traced = duty_until(d, d->ended_ns) - duty_until(d, d->begun_ns);
+	windows = (traced + d->window_ns - 1) / (d->window_ns ? d->window_ns : 1);
+	to->duty.window_ns = d->window_ns;
+	to->duty.period_ns = d->period_ns;
+	to->duty.windows = windows > to->duty.windows ? windows : to->duty.windows;
+	to->duty.traced_ns += traced;
+	to->duty.lived_ns += d->ended_ns - d->begun_ns;
+}
+
+static void describe(struct profile *to, const struct process *p)
+{
+	add_duty(to, &p->duty);
+	to->processes++;
+	if (!to->mode)
+		to->mode = p->mode;
+	if (p->tsc_hz && !to->clock) {
+		to->clock_hz = p->tsc_hz;
+		to->clock = "tsc";
+	}
+	for (unsigned op = 0; op < OP_COUNT; op++)
+		to->calibrated |= p->callback_cycles[op] != 0;
+}
+
+static int finish_processes(struct trace *t, bool counted)
+{
+	int err = codes_read_all(t->profile.codes);
+
+	for (struct map_slot *s = NULL; !err && (s = map_next(&t->profile.codes->processes, s));) {
+		describe(&t->profile, s->value);
+		if (counted)
+			err = lost_at_end(t, s->value);
+	}
+	return err;
+}
+
+static int finish_threads(struct trace *t)
+{
+	int err = 0;
+
+	for (struct map_slot *s = NULL; !err && (s = map_next(&t->threads, s));) {
+		t->profile.threads++;
+		err = thread_finish(s->value, &t->to);
+	}
+	return err;
+}
+
+int trace_finish(struct trace *t, bool counted)
+{
+	bool whole = !t->from_ns && t->until_ns == UINT64_MAX;
+	int err = finish_processes(t, counted && whole);
+
+	if (!t->profile.clock)
+		t->profile.clock = "ns";
+	if (!err)
+		err = finish_threads(t);
+	for (struct sink *k = t->to.sinks; k; k = k->next)
+		if (!err && k->ops->finish)
+			err = k->ops->finish(k, &t->profile);
+	return err;
+}
+
+void trace_free(struct trace *t)
+{
+	for (struct sink *k = t->to.sinks, *next; k; k = next) {
+		next = k->next;
+		k->ops->free(k);
+	}
+	for (struct map_slot *s = NULL; (s = map_next(&t->threads, s));)
+		thread_free(s->value);
+	map_free(&t->threads);
+}

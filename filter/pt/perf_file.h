@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf_file.h - a perf.data: its events, and its records one after the other.
+ *
+ * Anybody's perf.data of this machine's endianness, as perf wrote it or cut short. Nothing is written.
+ */
+#ifndef OCULAR_PERF_FILE_H
+#define OCULAR_PERF_FILE_H
+
+#include <stdbool.h>
+
+#include "base/map.h"
+#include "perf_layout.h"
+#include "perf_unzip.h"
+#include "shared/perfcheck.h"
+
+#define PERF_FILE_ERROR (sizeof(((struct perfcheck *)0)->finding) + 64)
+
+struct perf_file {
+	int fd;
+	struct perfcheck check; /* what is wrong with the file; check.data_size bytes of it are read */
+	uint64_t data;		/* where records begin */
+	struct perf_attr *attrs;
+	uint32_t nattrs;
+	struct map ids; /* sample id -> its struct perf_attr */
+};
+
+/* 0; -errno: cannot be read; -EPROTO: not usable, with a line in error[PERF_FILE_ERROR]. */
+int perf_file_open(struct perf_file *f, const char *path, char *error);
+void perf_file_close(struct perf_file *f);
+
+/* The event that a record's id belongs to; the first one where ids say nothing. */
+const struct perf_attr *perf_file_attr(const struct perf_file *f, uint64_t id);
+
+struct perf_records {
+	const struct perf_file *file;
+	bool unpack; /* hand out the records in COMPRESSED records, not these themselves */
+	uint64_t at, end;
+	uint64_t payload; /* of the last record, from `at` */
+	struct perf_unzip zip;
+	uint64_t cached; /* where cache begins */
+	size_t ncached;
+	_Alignas(8) uint8_t cache[1 << 16];
+};
+
+void perf_records_init(struct perf_records *r, const struct perf_file *f, bool unpack);
+
+/*
+ * The next record, which stays until the next call. An AUXTRACE's payload begins at r->at then. 1; 0: there are no more; -errno; -EBADMSG: compressed ones are damaged.
+ */
+int perf_records_next(struct perf_records *r, const struct perf_record **rec);
+
+void perf_records_free(struct perf_records *r);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recover_quick.h - many branches of a thread at once, the commonest dispatches among them in the shortest way.
+ *
+ * The answer is that of recover_branch() and recover_enter() for one after another. Most dispatches find the frame
+ * at one place, and the only one behind it by this opcode: there nothing needs to be asked for that cannot be.
+ */
+#ifndef OCULAR_RECOVER_QUICK_H
+#define OCULAR_RECOVER_QUICK_H
+
+#include "pt/pt_walk.h"
+#include "recover_thread.h"
+
+/* What an opcode may be; its base stands in the byte below. */
+enum quick_may {
+	QUICK_NEW = 0x100,     /* dispatched: it is held, whatever the frame is */
+	QUICK_HELD = 0x200,    /* held: one instruction that leaves no frame */
+	QUICK_TWICE = 0x400,   /* dispatched again as another form of itself */
+	QUICK_LEAVES = 0x800,  /* held: one instruction that leaves its frame */
+	QUICK_RESUME = 0x1000, /* dispatched: where a frame begins or goes on */
+};
+
+void recover_quick_init(struct recover_thread *t);
+
+/*
+ * From *from up to a word, where it is then, or to the end. The thread has handlers. 0, -ENOMEM, or what the feed
+ * returned.
+ */
+int recover_rows(struct recover_thread *t, const struct pt_rows *rows, const struct pt_row **from);
+
+#endif

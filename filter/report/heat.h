@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heat.h - what the lines of a function cost.
+ *
+ * Where INSTRUCTION events were recorded, a line's cycles are those of its instructions; where LINE
+ * events were, those from line to line, without calls. Elsewhere only lines of loops are known: a trip's
+ * cycles, what it called included, over the instructions of its block (body.h).
+ */
+#ifndef OCULAR_HEAT_H
+#define OCULAR_HEAT_H
+
+#include "model/function.h"
+
+enum heat_source {
+	HEAT_AVERAGES,	   /* of loops */
+	HEAT_INSTRUCTIONS, /* sums of measured ones */
+	HEAT_LINES,	   /* measured from line to line */
+};
+
+struct heat_line {
+	bool code;     /* it has instructions */
+	bool known;    /* cycles mean something */
+	double cycles; /* of all times that it ran */
+};
+
+struct heat {
+	enum heat_source source;
+	int32_t first, last;	 /* lines, both included; last < first: the function has none, */
+	bool many;		 /* or more than CODE_LINES_MOST */
+	double most;		 /* cycles of the hottest line; 0: no line is known */
+	double sum;		 /* of all lines */
+	struct heat_line *lines; /* [last - first + 1] */
+};
+
+/* The lines of a code object that has run. 0 or -ENOMEM; heat_free either way. */
+int heat_of(const struct code *code, struct heat *h);
+void heat_free(struct heat *h);
+
+#endif

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "html.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/figure.h"
+#include "base/text.h"
+
+#define TOOLTIP_MOST 1000 /* characters */
+
+static const char style[] =
+#include "report.css.inc"
+	;
+
+void html_style(FILE *f)
+{
+	fputs(style, f);
+}
+
+static const struct {
+	const char *bytes, *written;
+} escapes[] = {
+	{ "&", "&amp;" },
+	{ "<", "&lt;" },
+	{ ">", "&gt;" },
+	{ "\"", "&quot;" },
+	{ "'", "&#39;" },
+	{ "\x7f", "&#x2421;" },
+	/* These make a text read otherwise than it is: Unicode annex 9, table 4. */
+	{ "\u061c", "[U+061C]" },
+	{ "\u200e", "[U+200E]" },
+	{ "\u200f", "[U+200F]" },
+	{ "\u202a", "[U+202A]" },
+	{ "\u202b", "[U+202B]" },
+	{ "\u202c", "[U+202C]" },
+	{ "\u202d", "[U+202D]" },
+	{ "\u202e", "[U+202E]" },
+	{ "\u2066", "[U+2066]" },
+	{ "\u2067", "[U+2067]" },
+	{ "\u2068", "[U+2068]" },
+	{ "\u2069", "[U+2069]" },
+};
+
+/* Writes what begins at s if it is special; how many bytes that is. */
+static size_t write_special(FILE *f, const char *s)
+{
+	const unsigned char *c = (const unsigned char *)s;
+
+	for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++)
+		if (!strncmp(s, escapes[i].bytes, strlen(escapes[i].bytes))) {
+			fputs(escapes[i].written, f);
+			return strlen(escapes[i].bytes);
+		}
+	if (*c < 0x20 && *c != '\t') {
+		fprintf(f, "&#x%x;", 0x2400 + *c); /* Unicode's pictures of control characters */
+		return 1;
+	}
+	if (*c == 0xc2 && c[1] < 0xa0) { /* C1 */
+		fprintf(f, "[U+%04X]", c[1]);
+		return 2;
+	}
+	return 0;
+}
+
+void html_text(FILE *f, const char *s)
+{
+	char *valid = text_utf8(s);
+
+	for (const char *at = valid; at && *at;) {
+		size_t special = write_special(f, at);
+
+		if (!special)
+			fputc(*at++, f);
+		at += special;
+	}
+	free(valid);
+}
+
+static char *elided(const char *s, size_t most)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (f)
+		text_elided(f, s, most);
+	if (f && !fclose(f))
+		return text;
+	free(text);
+	return NULL;
+}
+
+void html_elided(FILE *f, const char *s, size_t most)
+{
+	char *brief = elided(s, most), *full = elided(s, TOOLTIP_MOST);
+
+	if (brief && full && strcmp(brief, full)) {
+		fputs("<span title=\"", f);
+		html_text(f, full);
+		fputs("\">", f);
+		html_text(f, brief);
+		fputs("</span>", f);
+	} else if (brief) {
+		html_text(f, brief);
+	}
+	free(brief);
+	free(full);
+}
+
+void html_source(FILE *f, const char *s, size_t most)
+{
+	char *some = strndup(s, most);
+
+	if (some)
+		html_text(f, some);
+	if (strlen(s) > most)
+		fputs("&hellip;", f);
+	free(some);
+}
+
+void html_number(FILE *f, double n)
+{
+	char text[FIGURE];
+
+	fprintf(f, "<td class=n title=\"%.0f\">%s</td>", n, figure_brief(text, n));
+}
+
+void html_duration(FILE *f, uint64_t ns)
+{
+	char text[FIGURE];
+
+	fprintf(f, "<td class=n>%s</td>", figure_duration(text, ns));
+}
+
+void html_share(FILE *f, double share)
+{
+	fprintf(f, "<td class=share style=\"--part:%.1f%%\">%.1f%%</td>", 100 * share, 100 * share);
+}
+
+void html_dash(FILE *f)
+{
+	fputs("<td class=n>&ndash;</td>", f);
+}

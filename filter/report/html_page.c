@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/* The top of the page, the table of functions, and what the sections share. */
+#include "html_page.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/figure.h"
+#include "html.h"
+#include "model/losses.h"
+#include "report.h"
+
+void page_place(struct page *page, const struct code *code, int64_t line)
+{
+	fputs("<code class=name>", page->f);
+	html_elided(page->f, code->qualname, PAGE_NAME);
+	fputs("</code> <span class=file>", page->f);
+	html_elided(page->f, code->file, PAGE_NAME);
+	if (line > 0)
+		fprintf(page->f, ":%" PRId64, line);
+	fputs("</span>", page->f);
+}
+
+static void write_rows(struct page *page, const struct page_table *t, size_t from, size_t to)
+{
+	fprintf(page->f, "<table>\n<thead><tr>%s</tr></thead>\n<tbody>\n", t->head);
+	for (size_t i = from; i < to; i++)
+		t->row(page, t->of, i);
+	fputs("</tbody>\n</table>\n", page->f);
+}
+
+void page_table(struct page *page, const struct page_table *t)
+{
+	size_t shown = t->n < t->most ? t->n : t->most;
+
+	if (shown <= t->sight + t->sight / 3) { /* not worth a click */
+		write_rows(page, t, 0, shown);
+	} else {
+		write_rows(page, t, 0, t->sight);
+		fprintf(page->f, "<details class=rest>\n<summary>%zu more %s</summary>\n", shown - t->sight, t->what);
+		write_rows(page, t, t->sight, shown);
+		fputs("</details>\n", page->f);
+	}
+	if (shown < t->n)
+		fprintf(page->f,
+			"<p class=note>%zu of %zu %s are on this page; the summary (--summary) "
+			"has them all.</p>\n",
+			shown, t->n, t->what);
+}
+
+static void write_fact(FILE *f, const char *name, const char *value)
+{
+	fprintf(f, "<div><dt>%s</dt><dd>", name);
+	html_elided(f, value ? value : "not known", PAGE_NAME);
+	fputs("</dd></div>\n", f);
+}
+
+static void write_count(FILE *f, const char *name, uint64_t n)
+{
+	fprintf(f, "<div><dt>%s</dt><dd>%" PRIu64 "</dd></div>\n", name, n);
+}
+
+static void write_time(FILE *f, const char *name, uint64_t ns)
+{
+	char text[FIGURE];
+
+	fprintf(f, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, figure_duration(text, ns));
+}
+
+static void write_facts(FILE *f, const struct profile *p, const struct process *root)
+{
+	uint64_t events = 0;
+
+	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
+		events += p->events[op];
+	fputs("<dl class=facts>\n<div><dt>Cycles</dt><dd>", f);
+	report_clock(f, p);
+	fputs("</dd></div>\n", f);
+	if (root) {
+		write_fact(f, "Mode", root->mode);
+		write_fact(f, "Markers", root->backend);
+	}
+	write_time(f, "First to last", p->end_ns - p->start_ns);
+	write_time(f, "All threads", p->traced_ns);
+	if (p->duty.period_ns)
+		write_time(f, "Traced by turns, of", p->duty.lived_ns);
+	write_count(f, "Events", events);
+	write_count(f, "Threads", p->threads);
+	write_count(f, "Processes", p->processes);
+	if (root)
+		write_fact(f, "Python", root->python);
+	fputs("</dl>\n", f);
+}
+
+static void write_untraced(FILE *f, const struct profile *p)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
+		const struct process *process = s->value;
+
+		if (!process->untraced)
+			continue;
+		fprintf(f, "<li>process %d: ", process->pid);
+		html_text(f, process->untraced);
+		fputs("</li>\n", f);
+	}
+}
+
+static void write_losses(FILE *f, const struct profile *p)
+{
+	struct loss rows[LOSSES];
+
+	if (!losses_of(p, rows)) {
+		fputs("<p class=\"losses none\">Nothing was lost.</p>\n", f);
+		return;
+	}
+	fputs("<div class=\"losses some\"><h2>Lost, or in doubt</h2>\n<ul>\n", f);
+	for (int i = 0; i < LOSSES; i++)
+		if (rows[i].count)
+			fprintf(f, "<li data-loss=%s><b>%" PRIu64 "</b> %s</li>\n", rows[i].key, rows[i].count,
+				rows[i].what);
+	write_untraced(f, p);
+	fputs("</ul>\n</div>\n", f);
+}
+
+void page_head(struct page *page)
+{
+	const struct process *root = profile_root(page->p);
+
+	fputs("<header>\n<h1>Ocular</h1>\n", page->f);
+	if (root && root->argv) {
+		fputs("<p class=program><code>", page->f);
+		html_elided(page->f, root->argv, 2 * PAGE_NAME);
+		fputs("</code></p>\n", page->f);
+	}
+	fputs("</header>\n", page->f);
+	write_losses(page->f, page->p);
+	write_facts(page->f, page->p, root);
+	fputs("<nav><a href=#loops>Loops</a> <a href=#functions>Functions</a> "
+	      "<a href=#source>Source</a> <a href=#opcodes>Opcodes</a> "
+	      "<a href=#specialization>Specialization</a> <a href=#events>Events</a></nav>\n",
+	      page->f);
+}
+
+static void write_function(struct page *page, const void *of, size_t i)
+{
+	const struct code *code = ((struct code *const *)of)[i];
+	const struct function *fn = code->function;
+	FILE *f = page->f;
+
+	fputs("<tr>", f);
+	html_share(f, page->p->traced_ns ? (double)fn->self_ns / page->p->traced_ns : 0);
+	html_duration(f, fn->self_ns);
+	html_duration(f, fn->total_ns);
+	html_number(f, fn->calls);
+	html_number(f, fn->recursive_calls);
+	if (fn->self_spread.n)
+		html_duration(f, fn->self_ns / fn->self_spread.n);
+	else
+		html_dash(f);
+	fputs("<td>", f);
+	page_place(page, code, code->firstlineno);
+	fputs("</td></tr>\n", f);
+}
+
+int page_functions(struct page *page)
+{
+	struct page_table t = {
+		.head = "<th>share</th><th>self</th><th>total</th><th>calls</th><th>recursive</th>"
+			"<th>self, each</th><th class=t>function</th>",
+		.what = "functions",
+		.sight = PAGE_SIGHT,
+		.most = PAGE_FUNCTIONS,
+		.row = write_function,
+	};
+	struct code **all = profile_functions(page->p, &t.n);
+
+	if (!all)
+		return -ENOMEM;
+	t.of = all;
+	fputs("<section id=functions>\n<h2>Functions with most time of their own</h2>\n", page->f);
+	if (t.n)
+		page_table(page, &t);
+	else
+		fputs("<p class=note>No function ran.</p>\n", page->f);
+	fputs("</section>\n", page->f);
+	free(all);
+	return 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* html_page.h - the sections of the HTML report, each written to a stream. sink_html.c puts them together. */
+#ifndef OCULAR_HTML_PAGE_H
+#define OCULAR_HTML_PAGE_H
+
+#include <stdio.h>
+
+#include "model/profile.h"
+#include "base/source.h"
+
+/* A page being written. */
+struct page {
+	FILE *f;
+	const struct profile *p;
+	struct sources sources;
+};
+
+/* How much of each a page shows; how much more there is, it says. */
+#define PAGE_SIGHT     15 /* rows of a table that are not folded */
+#define PAGE_LOOPS     100
+#define PAGE_BODIES    20 /* loops taken apart */
+#define PAGE_FUNCTIONS 300
+#define PAGE_OPCODES   300
+#define PAGE_SOURCES   20  /* functions with their source */
+#define PAGE_LINES     400 /* of one function */
+#define PAGE_LINE      400 /* bytes of a source line */
+#define PAGE_NAME      96  /* characters of a name */
+
+/* Each: 0 or -ENOMEM. */
+int page_loops(struct page *page);
+int page_functions(struct page *page);
+int page_sources(struct page *page);
+int page_opcodes(struct page *page);
+int page_specialization(struct page *page);
+int page_events(struct page *page);
+
+/* What it ran, of which clock its cycles are, and what is missing. */
+void page_head(struct page *page);
+
+/* "QUALNAME file:LINE", with line 0 or less left out. */
+void page_place(struct page *page, const struct code *code, int64_t line);
+
+/* A table: the first rows in sight, further ones folded, and how many there are beyond those. */
+struct page_table {
+	const char *head; /* its cells */
+	const char *what; /* its rows are */
+	size_t n, sight, most;
+	void (*row)(struct page *page, const void *of, size_t i);
+	const void *of; /* handed to row */
+};
+
+void page_table(struct page *page, const struct page_table *t);
+
+#endif

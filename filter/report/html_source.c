@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+/* The source of the functions with most time of their own, each line as warm as what it cost. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/figure.h"
+#include "heat.h"
+#include "html.h"
+#include "html_page.h"
+
+#define WARMTHS 9 /* classes h1 to h9 of report.css */
+
+static void write_line(struct page *page, const struct heat *h, int32_t number, const char *text)
+{
+	const struct heat_line *line = &h->lines[number - h->first];
+	double part = h->most > 0 ? line->cycles / h->most : 0;
+	char brief[FIGURE];
+
+	fprintf(page->f, "<tr class=h%d><td class=n>%d</td>", line->known ? (int)(part * (WARMTHS - 0.01)) + 1 : 0,
+		number);
+	if (line->known && h->sum > 0)
+		fprintf(page->f, "<td class=n>%s</td><td class=n>%.1f%%</td>", figure_brief(brief, line->cycles),
+			100 * line->cycles / h->sum);
+	else
+		fputs("<td></td><td></td>", page->f);
+	fputs("<td><code>", page->f);
+	html_source(page->f, text, PAGE_LINE);
+	fputs("</code></td></tr>\n", page->f);
+}
+
+static void write_lines(struct page *page, const struct source *source, const struct heat *h, int64_t first)
+{
+	int32_t from = first > 0 && first < h->first ? first : h->first, number = from;
+
+	fputs("<table class=source>\n<thead><tr><th>line</th><th>cycles</th><th></th><th></th></tr></thead>\n"
+	      "<tbody>\n",
+	      page->f);
+	for (; number < h->first && number - from < PAGE_LINES; number++) {
+		fprintf(page->f, "<tr class=h0><td class=n>%d</td><td></td><td></td><td><code>", number);
+		html_source(page->f, source_line(source, number) ?: "", PAGE_LINE);
+		fputs("</code></td></tr>\n", page->f);
+	}
+	for (; number <= h->last && number - from < PAGE_LINES; number++)
+		write_line(page, h, number, source_line(source, number) ?: "");
+	fputs("</tbody>\n</table>\n", page->f);
+	if (number <= h->last)
+		fprintf(page->f, "<p class=note>and %d more lines</p>\n", h->last - number + 1);
+}
+
+static const char *meaning(const struct profile *p, const struct heat *h)
+{
+	static const char *const meanings[] = {
+		[HEAT_AVERAGES] = ("Averages of loops, what they called included; lines outside of loops were "
+				   "not timed."),
+		[HEAT_INSTRUCTIONS] = "Measured, instruction to instruction, one callback in each.",
+		[HEAT_LINES] = "Measured, line to line, without what was called; one callback in each.",
+	};
+
+	if (h->most <= 0)
+		return "No line was timed: lines of loops are in mode adaptive, all of them in modes lines, "
+		       "precise and opcodes.";
+	if (h->source == HEAT_INSTRUCTIONS && !profile_instrumented(p))
+		return "Measured, instruction to instruction; no callback is in them but those of calls.";
+	return meanings[h->source];
+}
+
+static int write_source(struct page *page, const struct code *code, bool open)
+{
+	const struct source *source = sources_get(&page->sources, code->file, code->process->realtime_ns);
+	struct heat h;
+	int err = heat_of(code, &h);
+
+	if (err || !source) {
+		heat_free(&h);
+		return -ENOMEM;
+	}
+	fprintf(page->f, "<details%s>\n<summary><span class=rank>%.1f%%</span> ", open && !source->why ? " open" : "",
+		page->p->traced_ns ? 100.0 * code->function->self_ns / page->p->traced_ns : 0);
+	page_place(page, code, code->firstlineno);
+	fputs("</summary>\n", page->f);
+	if (source->why)
+		fprintf(page->f, "<p class=note>No source: %s.</p>\n", source->why);
+	else if (h.many)
+		fprintf(page->f, "<p class=note>It has more than %d lines: none was measured.</p>\n", CODE_LINES_MOST);
+	else if (h.last < h.first)
+		fputs("<p class=note>Its lines are in no code table.</p>\n", page->f);
+	else
+		fprintf(page->f, "<p class=note>%s</p>\n", meaning(page->p, &h));
+	if (!source->why && h.last >= h.first)
+		write_lines(page, source, &h, code->firstlineno);
+	fputs("</details>\n", page->f);
+	heat_free(&h);
+	return 0;
+}
+
+int page_sources(struct page *page)
+{
+	size_t n = 0, i;
+	struct code **all = profile_functions(page->p, &n);
+	int err = 0;
+
+	if (!all)
+		return -ENOMEM;
+	fputs("<section id=source>\n<h2>Source</h2>\n", page->f);
+	for (i = 0; i < n && i < PAGE_SOURCES && !err; i++)
+		err = write_source(page, all[i], i < 3);
+	fputs("</section>\n", page->f);
+	free(all);
+	return err;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+/* What the interpreter made of each function's instructions (specialization.h). */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "html.h"
+#include "html_page.h"
+#include "model/specialization.h"
+
+struct row {
+	const struct code *code;
+	struct specialization s;
+};
+
+static void write_row(struct page *page, const void *of, size_t i)
+{
+	const struct row *row = (const struct row *)of + i;
+	const uint32_t counts[] = { row->s.able,   row->s.specialized, row->s.base,
+				    row->s.gained, row->s.lost,	       row->s.changed };
+
+	fputs("<tr>", page->f);
+	html_share(page->f, (double)row->s.specialized / row->s.able);
+	for (size_t j = 0; j < sizeof(counts) / sizeof(counts[0]); j++)
+		html_number(page->f, counts[j]);
+	fputs("<td>", page->f);
+	page_place(page, row->code, row->code->firstlineno);
+	fputs("</td></tr>\n", page->f);
+}
+
+/* Of the functions with most time: those of which it is known, and that are known to be able. */
+static size_t choose(struct row *rows, struct code *const *all, size_t n)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < n && used < PAGE_FUNCTIONS; i++) {
+		struct specialization s = specialization_of(all[i]);
+
+		if (s.known && s.able && all[i]->process->ables)
+			rows[used++] = (struct row){ all[i], s };
+	}
+	return used;
+}
+
+static void write_section(struct page *page, const struct row *rows, size_t n)
+{
+	const struct page_table t = {
+		.head = "<th>specialized</th><th>able</th><th>specialized</th><th>stayed base</th><th>gained</th>"
+			"<th>lost</th><th>changed</th><th class=t>function</th>",
+		.what = "functions",
+		.n = n,
+		.sight = PAGE_SIGHT,
+		.most = PAGE_FUNCTIONS,
+		.row = write_row,
+		.of = rows,
+	};
+
+	fputs("<section id=specialization>\n<h2>Specialization</h2>\n", page->f);
+	if (profile_instrumented(page->p)) {
+		fputs("<p class=note>Not shown: base opcodes ran, for INSTRUCTION events prevent specialization.</p>\n",
+		      page->f);
+	} else if (n) {
+		fputs("<p class=note>Instructions that have specialized forms, of the functions with most time: "
+		      "how they were at the end, and what came of them since they were first seen.</p>\n",
+		      page->f);
+		page_table(page, &t);
+	} else {
+		fputs("<p class=note>Not known: opcodes are read when a code object dies, or tracing stops in "
+		      "order; which of them can be specialized stands in the code table.</p>\n",
+		      page->f);
+	}
+	fputs("</section>\n", page->f);
+}
+
+int page_specialization(struct page *page)
+{
+	size_t n = 0;
+	struct code **all = profile_functions(page->p, &n);
+	struct row *rows = calloc(PAGE_FUNCTIONS, sizeof(*rows));
+	int err = all && rows ? 0 : -ENOMEM;
+
+	if (!err)
+		write_section(page, rows, choose(rows, all, n));
+	free(rows);
+	free(all);
+	return err;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+/* What stands around the tables: what was recorded, by which clock, and what is missing. */
+#include "report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/figure.h"
+#include "model/losses.h"
+#include "report_write.h"
+#include "base/text.h"
+
+#define FIELD 9 /* columns of a name in the head */
+
+static void write_field(const struct report *r, const char *name, const char *value)
+{
+	fprintf(r->f, "%-*s", FIELD, name);
+	text_elided(r->f, value ? value : "not known", r->width - FIELD);
+	fputc('\n', r->f);
+}
+
+void report_clock(FILE *f, const struct profile *p)
+{
+	static const struct {
+		const char *clock, *words;
+	} clocks[] = {
+		{ "ns", "nanoseconds: the recording names no clock frequency" },
+		{ "core", "of the core, exact: the sums of its CYC packets" },
+		{ "emulated", "of the emulated core: one an instruction" },
+	};
+
+	const char *words = p->clock;
+
+	if (p->clock_hz) {
+		fprintf(f, "of the %s clock, %.3f GHz", p->clock, p->clock_hz / 1e9);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
+		if (!strcmp(p->clock, clocks[i].clock))
+			words = clocks[i].words;
+	fputs(words, f);
+	if (p->cycles_apart)
+		fprintf(f, ";\n         told when %" PRIu32 " or more have passed: what is shorter is not exact",
+			p->cycles_apart);
+	if (p->shared_cycles)
+		fprintf(f, "; %" PRIu64 " of them shared by time, where threads changed CPU", p->shared_cycles);
+}
+
+/* What runs compiled leaves no events; those of back-edges and instructions keep loops interpreted. */
+static void write_jit(const struct report *r)
+{
+	if (r->p->events[OP_JUMP] || r->p->events[OP_INSTRUCTION])
+		write_field(r, "JIT", "on; the events of this mode keep loops interpreted");
+	else
+		write_field(r, "JIT", "on; how much of the time was compiled code is unknown");
+}
+
+static const char *plural(uint64_t n, const char *ending)
+{
+	return n == 1 ? "" : ending;
+}
+
+static void write_trace(const struct report *r, uint64_t n)
+{
+	const struct profile *p = r->p;
+	char span[FIGURE], sum[FIGURE];
+
+	fprintf(r->f,
+		"Trace    %" PRIu64 " event%s, %" PRIu64 " thread%s, %" PRIu64 " process%s\n"
+		"Time     %s from first to last, %s summed over threads\n",
+		n, plural(n, "s"), p->threads, plural(p->threads, "s"), p->processes, plural(p->processes, "es"),
+		figure_duration(span, p->end_ns - p->start_ns), figure_duration(sum, p->traced_ns));
+}
+
+/* How much of the time the figures stand for: processes were traced in windows only. */
+static void write_duty(const struct report *r)
+{
+	const struct profile *p = r->p;
+	char traced[FIGURE], lived[FIGURE], window[FIGURE], period[FIGURE];
+	double share = p->duty.lived_ns ? (double)p->duty.traced_ns / p->duty.lived_ns : 0;
+
+	fprintf(r->f,
+		"Duty     %.3g %% of the time was traced: %s of %s, %" PRIu64 " window%s of %s, one every %s;\n"
+		"         counts and times are of these windows alone\n",
+		100 * share, figure_duration(traced, p->duty.traced_ns), figure_duration(lived, p->duty.lived_ns),
+		p->duty.windows, plural(p->duty.windows, "s"), figure_duration(window, p->duty.window_ns),
+		figure_duration(period, p->duty.period_ns));
+}
+
+void report_head(const struct report *r)
+{
+	const struct process *root = profile_root(r->p);
+	uint64_t n = 0;
+
+	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
+		n += r->p->events[op];
+	fprintf(r->f, "%sOcular%s\n", r->c->title, r->c->plain);
+	if (root) {
+		write_field(r, "Program", root->argv);
+		write_field(r, "Python", root->python);
+		write_field(r, "Mode", root->mode);
+		if (root->jit)
+			write_jit(r);
+		write_field(r, "Markers", root->backend);
+	}
+	fputs("Cycles   ", r->f);
+	report_clock(r->f, r->p);
+	fputc('\n', r->f);
+	if (!n)
+		fputs("Trace    no event\n", r->f);
+	else
+		write_trace(r, n);
+	if (r->p->duty.period_ns)
+		write_duty(r);
+}
+
+static void write_untraced(const struct report *r)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&r->p->codes->processes, s));) {
+		const struct process *process = s->value;
+
+		if (!process->untraced)
+			continue;
+		fprintf(r->f, "          process %d: ", process->pid);
+		text_plain(r->f, process->untraced);
+		fputc('\n', r->f);
+	}
+}
+
+void report_losses(const struct report *r)
+{
+	struct loss rows[LOSSES];
+
+	if (!losses_of(r->p, rows)) {
+		fprintf(r->f, "\nNothing was lost.\n");
+		return;
+	}
+	write_title(r, "Lost, or in doubt");
+	for (int i = 0; i < LOSSES; i++)
+		if (rows[i].count)
+			fprintf(r->f, "%8" PRIu64 "  %s\n", rows[i].count, rows[i].what);
+	write_untraced(r);
+}

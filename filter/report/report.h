@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* report.h - the parts of the console report, each written to a stream. */
+#ifndef OCULAR_REPORT_H
+#define OCULAR_REPORT_H
+
+#include <stdio.h>
+
+#include "model/opcodes_view.h"
+#include "model/profile.h"
+#include "base/source.h"
+
+/* Escape sequences, or empty strings. */
+struct paint {
+	const char *title, *special, *faint, *plain;
+};
+
+struct report {
+	FILE *f;
+	const struct profile *p;
+	const struct paint *c;
+	unsigned width; /* columns that a line may have: 80 or more. Disassembly and names in full do not bend */
+	struct sources sources;
+};
+
+/* What ran, for how long, and what a cycle is. */
+void report_head(const struct report *r);
+
+/* What a trip is, and what tracing made of it, in the mode of the recording. */
+void report_meaning(const struct report *r);
+
+/* The table of loops: the first n of them. And what its numbers mean in this mode. */
+void report_loops(const struct report *r, struct loop *const *loops, size_t n);
+
+/* The ways through a loop's body, if they were asked for. */
+void report_paths(const struct report *r, const struct loop *loop);
+
+/* One loop: its source, trips of its entries, instructions. 0 or -ENOMEM. */
+int report_body(struct report *r, const struct loop *loop);
+
+/* The table of functions: the first n of them. */
+void report_functions(const struct report *r, struct code *const *functions, size_t n);
+
+/* What became of base opcodes: of all code that ran, and of the first n functions. */
+void report_specialization(const struct report *r, struct code *const *functions, size_t n, size_t all);
+
+/* The same while the program ran, where it is known (mode opcodes). 0 or -ENOMEM. */
+int report_forms(const struct report *r);
+
+/* Events by kind: how many, how often, and what their callbacks cost. */
+void report_events(const struct report *r);
+
+/* The code objects with most events, and which. 0 or -ENOMEM. */
+int report_events_by_code(const struct report *r, size_t most);
+
+/*
+ * Opcodes and pairs, of the whole program, a function, a loop; without restrictions in the view, at most
+ * `most` rows of each. 0 or -ENOMEM.
+ */
+int report_opcodes(const struct report *r, const struct opcodes_view *v, uint32_t most);
+int report_function_opcodes(const struct report *r, const struct opcodes_view *v, uint32_t most,
+			    const struct code *code);
+int report_loop_opcodes(const struct report *r, const struct opcodes_view *v, uint32_t most, const struct loop *loop);
+
+/* Of which clock the cycles are, in words: no line of its own. */
+void report_clock(FILE *f, const struct profile *p);
+
+void report_losses(const struct report *r);
+
+#endif

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+/* What was recorded, counted: events by kind and by code object, and what became of base opcodes. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/figure.h"
+#include "report.h"
+#include "report_write.h"
+#include "model/specialization.h"
+
+#define SECOND 1e9
+
+/* What callbacks of a kind cost: each code object's by its own process's calibration. */
+static double callbacks_of(const struct profile *p, unsigned op)
+{
+	double cycles = 0;
+
+	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
+		const struct process *process = s->value;
+
+		for (uint32_t i = 0; process->callback_cycles[op] && i < process->ncodes; i++)
+			if (process->codes[i] && process->codes[i]->function)
+				cycles += (double)process->callback_cycles[op] *
+					  process->codes[i]->function->events[op];
+	}
+	return cycles;
+}
+
+static double rate(const struct profile *p, uint64_t n)
+{
+	return p->traced_ns ? n * SECOND / p->traced_ns : 0;
+}
+
+static void write_kind(const struct report *r, unsigned op)
+{
+	double cycles = callbacks_of(r->p, op);
+
+	fprintf(r->f, "%-18s %12" PRIu64, sample_op_name(op), r->p->events[op]);
+	write_number(r, rate(r->p, r->p->events[op]));
+	if (cycles)
+		fprintf(r->f, "   ~%.1f%%", r->p->traced_cycles ? 100 * cycles / r->p->traced_cycles : 0);
+	fputc('\n', r->f);
+}
+
+void report_events(const struct report *r)
+{
+	bool any = false;
+
+	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
+		any |= r->p->events[op] != 0;
+	if (!any)
+		return;
+	write_title(r, "Events                    count  per s  their callbacks, of the traced time");
+	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
+		if (r->p->events[op])
+			write_kind(r, op);
+}
+
+static uint64_t events_of(const struct code *code)
+{
+	uint64_t n = 0;
+
+	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
+		n += code->function->events[op];
+	return n;
+}
+
+/* Most events first; else the order they have, which their position in *from tells. */
+struct counted {
+	const struct code *code;
+	uint64_t n;
+	size_t place;
+};
+
+static int by_events(const void *left, const void *right)
+{
+	const struct counted *a = left, *b = right;
+
+	if (a->n != b->n)
+		return a->n < b->n ? 1 : -1;
+	return (a->place > b->place) - (a->place < b->place);
+}
+
+static void write_events_of(const struct report *r, const struct counted *c)
+{
+	const char *between = "        ";
+	char often[FIGURE];
+
+	write_number(r, c->n);
+	write_number(r, rate(r->p, c->n));
+	write_place(r, c->code, c->code->firstlineno, SAMPLE_NOWHERE, 14);
+	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
+		if (c->code->function->events[op]) {
+			uint64_t n = c->code->function->events[op];
+
+			fprintf(r->f, "%s%s %" PRIu64 " (%s per s)", between, sample_op_name(op), n,
+				figure_brief(often, rate(r->p, n)));
+			between = "\n        ";
+		}
+	fputc('\n', r->f);
+}
+
+int report_events_by_code(const struct report *r, size_t most)
+{
+	size_t n = 0;
+	struct code **codes = profile_functions(r->p, &n);
+	struct counted *all = codes ? calloc(n + 1, sizeof(*all)) : NULL;
+
+	for (size_t i = 0; all && i < n; i++)
+		all[i] = (struct counted){ codes[i], events_of(codes[i]), i };
+	free(codes);
+	if (!all)
+		return -ENOMEM;
+	qsort(all, n, sizeof(*all), by_events);
+	write_title(r, "Code objects with most events");
+	fputs("  count  per s  code\n", r->f);
+	for (size_t i = 0; i < n && i < most; i++)
+		write_events_of(r, &all[i]);
+	free(all);
+	return 0;
+}
+
+static void add(struct specialization *to, const struct specialization *s)
+{
+	to->instructions += s->instructions;
+	to->able += s->able;
+	to->specialized += s->specialized;
+	to->base += s->base;
+	to->first += s->first;
+	to->gained += s->gained;
+	to->lost += s->lost;
+	to->changed += s->changed;
+}
+
+static void write_specialization(const struct report *r, const struct specialization *s)
+{
+	const double columns[] = { s->able, s->specialized, s->base, s->first, s->gained, s->lost, s->changed };
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+		write_number(r, columns[i]);
+}
+
+/* Precise recordings ran base opcodes; calls and lines say as much of it as adaptive ones do. */
+void report_specialization(const struct report *r, struct code *const *functions, size_t n, size_t all)
+{
+	struct specialization sum = { 0 };
+	size_t known = 0;
+
+	for (size_t i = 0; i < all; i++) {
+		struct specialization s = specialization_of(functions[i]);
+
+		if (!s.known || !s.instructions || !functions[i]->process->ables)
+			continue;
+		add(&sum, &s);
+		known++;
+	}
+	if (!known || profile_instrumented(r->p))
+		return;
+	write_title(r, "Specialization: instructions that can, that did and stayed base at the end;");
+	fputs("that were when first seen, and what changed since\n"
+	      "   can    did   base before gained   lost  other  function\n",
+	      r->f);
+	for (size_t i = 0; i < n; i++) {
+		struct specialization s = specialization_of(functions[i]);
+
+		if (!s.known || !s.able || !functions[i]->process->ables)
+			continue;
+		write_specialization(r, &s);
+		write_place(r, functions[i], functions[i]->firstlineno, SAMPLE_NOWHERE, 49);
+	}
+	write_specialization(r, &sum);
+	fprintf(r->f, "  (all %zu that ran)\n", known);
+}

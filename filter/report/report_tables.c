@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+/* Loops and functions: numbers first, in columns as wide as they can get, names last. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "model/body.h"
+#include "report.h"
+#include "report_write.h"
+
+#define SHARE  6
+#define NUMBER 7
+#define TIME   11
+
+static void write_loop(const struct report *r, const struct loop *loop)
+{
+	const struct stat_sum *s = &loop->cycles;
+	const double columns[] = {
+		loop->iterations, stat_mean(s), stat_quantile(s, 0.5), stat_quantile(s, 0.99), s->min, s->max,
+	};
+	size_t i, all = sizeof(columns) / sizeof(columns[0]), n = s->n ? all : 1;
+
+	write_share(r, profile_share(r->p, loop), 1);
+	fputc(' ', r->f);
+	write_share(r, profile_own_share(r->p, loop), 1);
+	for (i = 0; i < n; i++)
+		write_number(r, columns[i]);
+	for (; i < all; i++)
+		fprintf(r->f, " %6s", "-");
+	write_place(r, loop->code, loop_line(loop), loop->head, 2 * SHARE + 1 + all * NUMBER);
+}
+
+/* A callback of this kind, in the first process that knows: 0, none does. */
+static uint64_t callback_cycles(const struct profile *p, unsigned op)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
+		const struct process *process = s->value;
+
+		if (process->callback_cycles[op])
+			return process->callback_cycles[op];
+	}
+	return 0;
+}
+
+static void write_callback(const struct report *r, const char *before, unsigned op, const char *after)
+{
+	uint64_t cycles = callback_cycles(r->p, op);
+
+	fputs(before, r->f);
+	if (cycles)
+		fprintf(r->f, " of ~%" PRIu64 " cycles", cycles);
+	fputs(after, r->f);
+}
+
+void report_meaning(const struct report *r)
+{
+	fputs("Own is what is left of the share without the trips of loops inside.\n"
+	      "A trip is from one back-edge to the next, with the calls in it; the first of an\n"
+	      "entry is counted, not timed.",
+	      r->f);
+	if (r->p->events[OP_INSTRUCTION] && !profile_instrumented(r->p))
+		fputs(" Bytecodes were read from branch packets:\nthey ran specialized, and no "
+		      "callback is in these numbers but those of calls.\n",
+		      r->f);
+	else if (r->p->events[OP_INSTRUCTION])
+		write_callback(r, " Each bytecode adds a callback", OP_INSTRUCTION,
+			       ", and\nbase opcodes ran: read where trips spend their cycles, not how "
+			       "many they need.\n");
+	else
+		write_callback(r, " Each has one callback", OP_JUMP,
+			       " (a call has\ntwo); the bytecode ran as the interpreter specialized "
+			       "it.\n");
+}
+
+static bool all_exact(struct loop *const *loops, size_t n)
+{
+	bool exact = true;
+
+	for (size_t i = 0; i < n; i++)
+		exact &= stat_exact(&loops[i]->cycles);
+	return exact;
+}
+
+void report_loops(const struct report *r, struct loop *const *loops, size_t n)
+{
+	if (!n) {
+		fputs("\nNo loops: no back-edge was seen "
+		      "(modes adaptive, precise and full record them).\n",
+		      r->f);
+		return;
+	}
+	write_title(r, "Hottest loops          cycles of a trip");
+	fputs(" share    own  trips   mean median    p99    min    max  loop\n", r->f);
+	for (size_t i = 0; i < n; i++)
+		write_loop(r, loops[i]);
+	report_meaning(r);
+	if (!all_exact(loops, n))
+		fputs("Median and p99 of more than 32 different values are off by 1/16 at most.\n", r->f);
+}
+
+static void write_function(const struct report *r, const struct code *code)
+{
+	const struct function *fn = code->function;
+
+	write_share(r, fn->self_ns, r->p->traced_ns);
+	write_duration(r, fn->self_ns);
+	write_duration(r, fn->total_ns);
+	write_number(r, fn->calls);
+	write_place(r, code, code->firstlineno, SAMPLE_NOWHERE, SHARE + 2 * TIME + NUMBER);
+}
+
+void report_functions(const struct report *r, struct code *const *functions, size_t n)
+{
+	if (!n)
+		return;
+	write_title(r, "Functions with most time of their own");
+	fputs(" share       self      total  calls  function\n", r->f);
+	for (size_t i = 0; i < n; i++)
+		write_function(r, functions[i]);
+}

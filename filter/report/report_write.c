@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "report_write.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/figure.h"
+#include "base/text.h"
+
+void write_title(const struct report *r, const char *title)
+{
+	fprintf(r->f, "\n%s%s%s\n", r->c->title, title, r->c->plain);
+}
+
+void write_number(const struct report *r, double n)
+{
+	char text[FIGURE];
+
+	fprintf(r->f, " %6s", figure_brief(text, n));
+}
+
+void write_duration(const struct report *r, uint64_t ns)
+{
+	char text[FIGURE];
+
+	fprintf(r->f, " %10s", figure_duration(text, ns));
+}
+
+void write_share(const struct report *r, double part, double whole)
+{
+	fprintf(r->f, "%5.1f%%", whole ? 100 * part / whole : 0);
+}
+
+void write_form(const struct report *r, const char *base, const char *specialized)
+{
+	text_plain(r->f, base);
+	if (!specialized)
+		return;
+	fprintf(r->f, " -> %s", r->c->special);
+	text_plain(r->f, specialized);
+	fputs(r->c->plain, r->f);
+}
+
+static void write_name(FILE *f, const struct code *code, int64_t line, int64_t offset)
+{
+	const char *slash = strrchr(code->file, '/');
+
+	fprintf(f, "%s, %s", code->qualname, slash ? slash + 1 : code->file);
+	if (line > 0)
+		fprintf(f, ":%" PRId64, line);
+	else if (offset >= 0)
+		fprintf(f, ", offset %" PRId64, offset);
+}
+
+void write_place(const struct report *r, const struct code *code, int64_t line, int64_t offset, unsigned used)
+{
+	char *name = NULL;
+	size_t size;
+	FILE *m = open_memstream(&name, &size);
+
+	if (m)
+		write_name(m, code, line, offset);
+	fputs("  ", r->f);
+	if (m && !fclose(m))
+		text_elided(r->f, name, r->width - used - 2);
+	fputc('\n', r->f);
+	free(name);
+}

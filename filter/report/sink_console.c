@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+/* All of it is written at the end, from the profile: nothing is done while the trace goes by. */
+#include "sink_console.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report.h"
+#include "model/sink_file.h"
+
+#define FUNCTIONS   10 /* rows of the table of functions */
+#define WIDTH_LEAST 80 /* columns */
+#define OPCODES	    10 /* rows of a table of opcodes, and of pairs, that nobody asked for */
+
+struct console {
+	struct sink_file file;
+	unsigned loops, width, events_by_code;
+	struct opcodes_view opcodes;
+	const struct paint *paint;
+};
+
+static const struct paint colors = { "\033[1m", "\033[32m", "\033[2m", "\033[0m" };
+static const struct paint no_colors = { "", "", "", "" };
+
+/* What takes less of the traced time than this is left out, unless it is the most there is. */
+#define SHARE_ROW  0.001
+#define SHARE_BODY 0.01
+
+/* How many of the n loops, which come sorted, to show: at most `most`. */
+static size_t worth(const struct profile *p, struct loop *const *loops, size_t n, size_t most, double share)
+{
+	size_t i = 0;
+
+	while (i < n && i < most && (i == 0 || profile_share(p, loops[i]) >= share))
+		i++;
+	return i;
+}
+
+static int write_loops(struct report *r, const struct console *c)
+{
+	size_t n = 0, bodies;
+	struct loop **loops = profile_loops(r->p, &n);
+	int err = loops ? 0 : -ENOMEM;
+
+	if (err)
+		return err;
+	if (c->loops || !n)
+		report_loops(r, loops, worth(r->p, loops, n, 2 * c->loops, SHARE_ROW));
+	bodies = worth(r->p, loops, n, c->loops, SHARE_BODY);
+	for (size_t i = 0; i < bodies && !err; i++) {
+		err = report_body(r, loops[i]);
+		if (!err && c->opcodes.wanted)
+			err = report_loop_opcodes(r, &c->opcodes, OPCODES, loops[i]);
+	}
+	free(loops);
+	return err;
+}
+
+static int write_functions(struct report *r, const struct console *c)
+{
+	size_t n = 0, rows = 0;
+	struct code **functions = profile_functions(r->p, &n);
+	int err = functions ? 0 : -ENOMEM;
+
+	while (rows < n && rows < FUNCTIONS &&
+	       (!rows || functions[rows]->function->self_ns >= SHARE_ROW * r->p->traced_ns))
+		rows++;
+	if (!err) {
+		report_functions(r, functions, rows);
+		report_specialization(r, functions, rows, n);
+	}
+	for (size_t i = 0; c->opcodes.wanted && i < rows && i < c->loops && !err; i++)
+		err = report_function_opcodes(r, &c->opcodes, OPCODES, functions[i]);
+	free(functions);
+	return err;
+}
+
+/* Measured opcodes are what a precise recording was made for. */
+static int write_opcodes(const struct report *r, const struct console *c)
+{
+	if (!c->opcodes.wanted && opcodes_source(r->p) != OPCODES_MEASURED)
+		return 0;
+	return report_opcodes(r, &c->opcodes, OPCODES);
+}
+
+static int write_events(const struct report *r, const struct console *c)
+{
+	report_events(r);
+	return c->events_by_code ? report_events_by_code(r, c->events_by_code) : 0;
+}
+
+static int write_report(FILE *f, struct sink *s, const struct profile *p)
+{
+	const struct console *c = (struct console *)s;
+	struct report r = { .f = f, .p = p, .c = c->paint, .width = c->width };
+	int err;
+
+	report_head(&r);
+	err = write_loops(&r, c);
+	if (!err)
+		err = write_functions(&r, c);
+	if (!err)
+		err = report_forms(&r);
+	if (!err)
+		err = write_opcodes(&r, c);
+	if (!err)
+		err = write_events(&r, c);
+	report_losses(&r);
+	sources_free(&r.sources);
+	return err;
+}
+
+static int console_finish(struct sink *s, const struct profile *p)
+{
+	int err = sink_file_render(s, write_report, p);
+
+	return err ? err : sink_file_close(s);
+}
+
+static const struct sink_ops console_ops = {
+	.finish = console_finish,
+	.free = sink_file_free,
+};
+
+int sink_console_open(struct sink **out, const struct sink_options *o, char *error)
+{
+	int err = sink_file_open(out, sizeof(struct console), &console_ops, o, error);
+	struct console *c;
+
+	if (err)
+		return err;
+	c = (struct console *)*out;
+	c->loops = o->loops;
+	c->width = o->width > WIDTH_LEAST ? o->width : WIDTH_LEAST;
+	c->events_by_code = o->events_by_code;
+	if (o->opcodes)
+		c->opcodes = *o->opcodes;
+	c->paint = o->color ? &colors : &no_colors;
+	return 0;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Written piece by piece at the end, a line for each function and loop: a program may have a hundred
+ * thousand of them, and all of them as one tree would take ten times the memory of the file.
+ */
+#include "sink_summary.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/opcodes_view.h"
+#include "model/profile.h"
+#include "model/sink_file.h"
+#include "summary_forms.h"
+#include "summary_objects.h"
+#include "summary_opcodes.h"
+
+#define REAL_DIGITS 9 /* a share or a mean is not known better */
+
+struct summary {
+	struct sink_file file;
+	bool tables; /* opcodes of each function and loop, too */
+};
+
+static void put(struct summary *m, const char *text)
+{
+	out_put(&m->file.out, text, strlen(text));
+}
+
+static int put_bytes(const char *bytes, size_t size, void *to)
+{
+	out_put(to, bytes, size);
+	return 0;
+}
+
+/* Takes the value. */
+static int put_json(struct summary *m, json_t *value)
+{
+	int err = value ? json_dump_callback(value, put_bytes, &m->file.out,
+					     JSON_ENCODE_ANY | JSON_REAL_PRECISION(REAL_DIGITS))
+			: -ENOMEM;
+
+	json_decref(value);
+	return err ? -ENOMEM : m->file.out.err;
+}
+
+static int put_functions(struct summary *m, const struct profile *p)
+{
+	size_t n = 0;
+	struct code **all = profile_functions(p, &n);
+	int err = all ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		put(m, i ? ",\n  " : "\n  ");
+		err = put_json(m, summary_function(p, all[i], m->tables));
+	}
+	free(all);
+	return err;
+}
+
+static int put_loops(struct summary *m, const struct profile *p)
+{
+	size_t n = 0;
+	struct loop **all = profile_loops(p, &n);
+	int err = all ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		put(m, i ? ",\n  " : "\n  ");
+		err = put_json(m, summary_loop(p, all[i], m->tables));
+	}
+	free(all);
+	return err;
+}
+
+/* One of the two. */
+static const struct {
+	const char *key;
+	json_t *(*object)(const struct profile *p);
+	int (*array)(struct summary *m, const struct profile *p);
+} members[] = {
+	{ "clock", .object = summary_clock },
+	{ "trace", .object = summary_trace },
+	{ "duty", .object = summary_duty },
+	{ "snapshots", .object = summary_snapshots },
+	{ "processes", .object = summary_processes },
+	{ "events", .object = summary_events },
+	{ "event_rates", .object = summary_event_rates },
+	{ "opcodes", .object = summary_opcodes },
+	{ "forms", .object = summary_forms },
+	{ "functions", .array = put_functions },
+	{ "loops", .array = put_loops },
+	{ "losses", .object = summary_losses },
+};
+
+static int put_member(struct summary *m, const struct profile *p, size_t i)
+{
+	int err;
+
+	put(m, ",\n \"");
+	put(m, members[i].key);
+	put(m, "\": ");
+	if (members[i].object)
+		return put_json(m, members[i].object(p));
+	put(m, "[");
+	err = members[i].array(m, p);
+	put(m, "]");
+	return err;
+}
+
+static int summary_finish(struct sink *s, const struct profile *p)
+{
+	struct summary *m = (struct summary *)s;
+	char head[64];
+	int err = 0;
+
+	snprintf(head, sizeof(head), "{\"schema\": %d, \"revision\": %d", SUMMARY_SCHEMA, SUMMARY_REVISION);
+	put(m, head);
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && !err; i++)
+		err = put_member(m, p, i);
+	put(m, "}\n");
+	if (err == -ENOMEM)
+		return sink_file_no_memory(s);
+	return sink_file_close(s);
+}
+
+static const struct sink_ops summary_ops = {
+	.finish = summary_finish,
+	.free = sink_file_free,
+};
+
+int sink_summary_open(struct sink **out, const struct sink_options *o, char *error)
+{
+	int err = sink_file_open(out, sizeof(struct summary), &summary_ops, o, error);
+
+	if (!err)
+		((struct summary *)*out)->tables = o->opcodes && o->opcodes->wanted;
+	return err;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* sink_summary.h - what the report says, for programs: docs/summary.md. */
+#ifndef OCULAR_SINK_SUMMARY_H
+#define OCULAR_SINK_SUMMARY_H
+
+#include "model/sink.h"
+
+#define SUMMARY_SCHEMA	 1
+#define SUMMARY_REVISION 4 /* grows by one when fields are added */
+
+/* A sink_maker; uses path. */
+int sink_summary_open(struct sink **out, const struct sink_options *o, char *error);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* summary_forms.h - how instructions changed their forms, for the summary (docs/summary.md). NULL: no memory. */
+#ifndef OCULAR_SUMMARY_FORMS_H
+#define OCULAR_SUMMARY_FORMS_H
+
+#include <jansson.h>
+
+#include "model/profile.h"
+
+/* null: no instruction said in which form it ran. */
+json_t *summary_forms(const struct profile *p);
+
+#endif

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+/* jansson's packing makes a whole NULL when a part is NULL, so memory is asked about once. */
+#include "summary_objects.h"
+
+#include <stdlib.h>
+
+#include "model/body.h"
+#include "base/json.h"
+#include "model/losses.h"
+#include "model/specialization.h"
+#include "summary_opcodes.h"
+#include "summary_paths.h"
+
+static json_t *place(const struct code *code)
+{
+	return json_pack("{s:o, s:o}", "file", json_text(code->file), "qualname", json_text(code->qualname));
+}
+
+static json_t *events(const uint64_t counts[OP_COUNT])
+{
+	json_t *o = json_object();
+
+	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
+		if (counts[op])
+			json_object_set_new(o, sample_op_name(op), json_integer(counts[op]));
+	return o;
+}
+
+/* A second of traced time. */
+static json_t *event_rates(const struct profile *p, const uint64_t counts[OP_COUNT])
+{
+	json_t *o = json_object();
+
+	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
+		if (counts[op] && p->traced_ns)
+			json_object_set_new(o, sample_op_name(op), json_real(counts[op] * 1e9 / p->traced_ns));
+	return o;
+}
+
+static json_t *number_or_null(bool known, uint32_t n)
+{
+	return known ? json_integer(n) : json_null();
+}
+
+/* clang-format off */
+static json_t *specialization(const struct code *code)
+{
+	struct specialization s = specialization_of(code);
+
+	return json_pack("{s:i, s:o, s:i, s:o, s:o, s:o, s:o, s:o}",
+			 "instructions", (int)s.instructions,
+			 "able", number_or_null(code->process->ables, s.able),
+			 "at_start", (int)s.first,
+			 "specialized", number_or_null(s.known, s.specialized),
+			 "base", number_or_null(s.known && code->process->ables, s.base),
+			 "gained", number_or_null(s.known, s.gained),
+			 "lost", number_or_null(s.known, s.lost),
+			 "changed", number_or_null(s.known, s.changed));
+}
+/* clang-format on */
+
+static json_t *function(const struct code *code)
+{
+	const struct function *f = code->function;
+	const struct json_number totals[] = {
+		{ "firstlineno", code->firstlineno },
+		{ "calls", f->calls },
+		{ "recursive_calls", f->recursive_calls },
+		{ "total_ns", f->total_ns },
+		{ "self_ns", f->self_ns },
+		{ "total_cycles", f->total_cycles },
+		{ "self_cycles", f->self_cycles },
+		{ "resumes", f->resumes },
+		{ "activations", f->self_spread.n },
+		{ "unfinished", f->unfinished },
+		{ "pid", code->process->pid },
+	};
+
+	return json_join(json_join(place(code), JSON_NUMBERS(totals)),
+			 json_pack("{s:f, s:o, s:o}", "self_cycles_deviation", spread_deviation(&f->self_spread),
+				   "events", events(f->events), "specialization", specialization(code)));
+}
+
+json_t *summary_function(const struct profile *p, const struct code *code, bool tables)
+{
+	json_t *o = json_join(function(code),
+			      json_pack("{s:o}", "event_rates", event_rates(p, code->function->events)));
+
+	if (!tables)
+		return o;
+	return json_join(o, json_pack("{s:o}", "opcodes", summary_function_opcodes(p, code)));
+}
+
+static json_t *distribution(const struct stat_sum *s)
+{
+	const struct json_number rest[] = {
+		{ "median", stat_quantile(s, 0.5) },
+		{ "p99", stat_quantile(s, 0.99) },
+		{ "min", s->min },
+		{ "max", s->max },
+	};
+
+	return json_join(json_pack("{s:f, s:f, s:b}", "mean", stat_mean(s), "deviation", spread_deviation(&s->spread),
+				   "exact", stat_exact(s)),
+			 JSON_NUMBERS(rest));
+}
+
+/* [[LOW, HIGH, N], ...] */
+static json_t *ranges(const struct stat_sum *s)
+{
+	json_t *array = json_array();
+	struct stat_range r;
+	int err = !array;
+
+	for (unsigned at = 0; !err && (at = stat_next(s, at, &r));)
+		err = json_array_append_new(
+			array, json_pack("[I, I, I]", (json_int_t)r.low, (json_int_t)r.high, (json_int_t)r.n));
+	return err ? json_decref(array), NULL : array;
+}
+
+static json_t *trips(const struct loop *loop)
+{
+	return json_join(
+		json_pack("{s:I, s:o}", "entries", (json_int_t)loop->trips.n, "distribution", ranges(&loop->trips)),
+		distribution(&loop->trips));
+}
+
+/* clang-format off */
+static json_t *instruction(const struct process *p, const struct body_row *row)
+{
+	const struct json_number where[] = {
+		{ "offset", row->instr->offset },
+		{ "line", row->instr->line > 0 ? row->instr->line : 0 },
+	};
+	json_t *what = json_pack("{s:o, s:o, s:o, s:b}",
+				 "opcode", json_text(process_opname(p, row->instr->base)),
+				 "specialized", json_text(process_opname(p, row->instr->adaptive)),
+				 "cycles", row->known ? json_real(row->cycles) : json_null(),
+				 "measured", row->measured);
+
+	return json_join(JSON_NUMBERS(where), what);
+}
+/* clang-format on */
+
+static json_t *instructions(const struct loop *loop)
+{
+	json_t *array = json_array();
+	struct body_row *rows = calloc(loop->code->ninstrs + 1, sizeof(*rows));
+	size_t n = rows ? body_rows(loop, rows, loop->code->ninstrs) : 0;
+	int err = !rows;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = json_array_append_new(array, instruction(loop->code->process, &rows[i]));
+	free(rows);
+	return err ? json_decref(array), NULL : array;
+}
+
+/* clang-format off */
+static json_t *loop_object(const struct profile *p, const struct loop *loop)
+{
+	uint64_t timed = loop->cycles.n;
+	const struct json_number counts[] = {
+		{ "head_offset", loop->head },
+		{ "firstlineno", loop->code->firstlineno },
+		{ "pid", loop->code->process->pid },
+		{ "line", loop_line(loop) },
+		{ "entries", loop->entries },
+		{ "iterations", loop->iterations },
+		{ "timed", timed },
+	};
+	json_t *rest = json_pack("{s:o, s:o, s:o, s:f, s:f, s:f, s:o}",
+				 "cycles", distribution(&loop->cycles),
+				 "trips", trips(loop),
+				 "paths", summary_paths(p, loop),
+				 "share", profile_share(p, loop),
+				 "own_share", profile_own_share(p, loop),
+				 "uops", timed ? (double)loop->uops / timed : 0.0,
+				 "instructions", instructions(loop));
+
+	return json_join(json_join(place(loop->code), JSON_NUMBERS(counts)), rest);
+}
+/* clang-format on */
+
+json_t *summary_loop(const struct profile *p, const struct loop *loop, bool tables)
+{
+	json_t *o = loop_object(p, loop);
+
+	if (!tables)
+		return o;
+	return json_join(o, json_pack("{s:o}", "opcodes", summary_loop_opcodes(p, loop)));
+}
+
+static json_t *callbacks(const struct process *p)
+{
+	json_t *o = json_object();
+
+	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
+		if (p->callback_cycles[op])
+			json_object_set_new(o, sample_op_name(op), json_integer(p->callback_cycles[op]));
+	return o;
+}
+
+/* clang-format off */
+static json_t *process(const struct process *p)
+{
+	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o, s:o}",
+			 "pid", p->pid,
+			 "argv", json_text(p->argv),
+			 "python", json_text(p->python),
+			 "mode", json_text(p->mode),
+			 "backend", json_text(p->backend),
+			 "stopped", p->stopped,
+			 "untraced", json_text(p->untraced),
+			 "callback_cycles", callbacks(p));
+}
+/* clang-format on */
+
+json_t *summary_processes(const struct profile *p)
+{
+	size_t n;
+	const struct process **all = profile_processes(p, &n);
+	json_t *array = json_array();
+	int err = !all;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = json_array_append_new(array, process(all[i]));
+	free(all);
+	return err ? json_decref(array), NULL : array;
+}
+
+json_t *summary_losses(const struct profile *p)
+{
+	struct loss rows[LOSSES];
+	json_t *o = json_object();
+
+	losses_of(p, rows);
+	for (int i = 0; i < LOSSES; i++)
+		json_object_set_new(o, rows[i].key, json_integer(rows[i].count));
+	return o;
+}
+
+json_t *summary_clock(const struct profile *p)
+{
+	json_t *o = json_pack("{s:s, s:I}", "cycles", p->clock, "hz", (json_int_t)p->clock_hz);
+
+	if (o && p->cycles_apart)
+		json_object_set_new(o, "apart", json_integer(p->cycles_apart));
+	if (o && p->shared_cycles)
+		json_object_set_new(o, "shared", json_integer(p->shared_cycles));
+	return o;
+}
+
+json_t *summary_trace(const struct profile *p)
+{
+	const struct json_number rows[] = {
+		{ "start_ns", p->start_ns },	 { "end_ns", p->end_ns },
+		{ "traced_ns", p->traced_ns },	 { "traced_cycles", p->traced_cycles },
+		{ "threads", p->threads },	 { "processes", p->processes },
+		{ "outside_ns", p->outside_ns }, { "outside_cycles", p->outside_cycles },
+	};
+
+	return JSON_NUMBERS(rows);
+}
+
+json_t *summary_duty(const struct profile *p)
+{
+	const struct json_number rows[] = {
+		{ "windows", p->duty.windows },	    { "window_ns", p->duty.window_ns },
+		{ "period_ns", p->duty.period_ns }, { "traced_ns", p->duty.traced_ns },
+		{ "lived_ns", p->duty.lived_ns },
+	};
+	double lived = p->duty.lived_ns;
+
+	if (!p->duty.period_ns)
+		return json_null();
+	return json_join(JSON_NUMBERS(rows), json_pack("{s:f}", "share", lived > 0 ? p->duty.traced_ns / lived : 0.0));
+}
+
+static json_t *stack(char **places)
+{
+	json_t *array = json_array();
+
+	for (; places && *places; places++)
+		json_array_append_new(array, json_text(*places));
+	return array;
+}
+
+/* clang-format off */
+static json_t *snapshot(const struct snapshot *s)
+{
+	const struct json_number rows[] = {
+		{ "number", s->number }, { "from_ns", s->from_ns }, { "at_ns", s->at_ns },
+		{ "pid", s->pid },	 { "tid", s->tid },
+		{ "threads", s->threads }, { "cut", s->cut },
+	};
+	json_t *data = s->data ? json_loads(s->data, 0, NULL) : NULL;
+
+	return json_join(JSON_NUMBERS(rows),
+			 json_pack("{s:o, s:o, s:o, s:o}",
+				   "trigger", json_text(s->trigger),
+				   "label", json_text(s->label),
+				   "data", data ? data : json_object(),
+				   "stack", stack(s->stack)));
+}
+/* clang-format on */
+
+/* What made a flight recorder keep what it kept. */
+json_t *summary_snapshots(const struct profile *p)
+{
+	json_t *array = json_array();
+	int err = 0;
+
+	for (size_t i = 0; i < p->codes->nsnapshots && !err; i++)
+		err = json_array_append_new(array, snapshot(&p->codes->snapshots[i]));
+	return err ? json_decref(array), NULL : array;
+}
+
+json_t *summary_events(const struct profile *p)
+{
+	return events(p->events);
+}
+
+json_t *summary_event_rates(const struct profile *p)
+{
+	return event_rates(p, p->events);
+}

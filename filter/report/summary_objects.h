@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* summary_objects.h - the objects that the summary is made of: docs/summary.md. All: NULL, no memory. */
+#ifndef OCULAR_SUMMARY_OBJECTS_H
+#define OCULAR_SUMMARY_OBJECTS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "model/profile.h"
+
+json_t *summary_clock(const struct profile *p);
+json_t *summary_trace(const struct profile *p);
+json_t *summary_snapshots(const struct profile *p);
+json_t *summary_duty(const struct profile *p); /* null: there is no duty cycle */
+json_t *summary_processes(const struct profile *p);
+json_t *summary_events(const struct profile *p);
+json_t *summary_event_rates(const struct profile *p);
+json_t *summary_losses(const struct profile *p);
+
+/* tables: with the opcodes of each. */
+json_t *summary_function(const struct profile *p, const struct code *code, bool tables);
+json_t *summary_loop(const struct profile *p, const struct loop *loop, bool tables);
+
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "summary_opcodes.h"
+
+#include "base/json.h"
+
+static json_t *row_object(const struct opcode_row *row, enum opcodes_source source)
+{
+	const struct json_number counts[] = {
+		{ "count", row->n },
+	};
+	const struct json_number times[] = {
+		{ "timed", row->timed },
+		{ "ns", row->ns },
+		{ "cycles", row->cycles },
+		{ "callback_cycles", row->callback_cycles },
+	};
+	json_t *o = json_pack("{s:o, s:o}", "opcode", json_text(row->base), "specialized", json_text(row->specialized));
+
+	o = json_join(o, JSON_NUMBERS(counts));
+	return source == OPCODES_MEASURED ? json_join(o, JSON_NUMBERS(times)) : o;
+}
+
+static json_t *row_array(const struct opcodes *o)
+{
+	json_t *array = json_array();
+	int err = !array;
+
+	for (uint32_t i = 0; i < o->nrows && !err; i++)
+		err = json_array_append_new(array, row_object(&o->rows[i], o->source));
+	return err ? json_decref(array), NULL : array;
+}
+
+/* Names are those of rows: a pair names them by their indices. */
+static json_t *pair_array(const struct opcodes *o)
+{
+	json_t *array = json_array();
+	int err = !array;
+
+	for (uint32_t i = 0; i < o->npairs && !err; i++) {
+		const struct json_number numbers[] = {
+			{ "from", o->pairs[i].from },
+			{ "to", o->pairs[i].to },
+			{ "count", o->pairs[i].n },
+		};
+
+		err = json_array_append_new(array, JSON_NUMBERS(numbers));
+	}
+	return err ? json_decref(array), NULL : array;
+}
+
+static json_t *source_name(enum opcodes_source source)
+{
+	static const char *const names[] = {
+		[OPCODES_UNKNOWN] = NULL,
+		[OPCODES_MEASURED] = "measured",
+		[OPCODES_DERIVED] = "derived",
+	};
+
+	return json_text(names[source]);
+}
+
+/* Sorts and frees o. err: of adding it up. */
+static json_t *object(struct opcodes *o, int err)
+{
+	json_t *object = NULL;
+
+	opcodes_sort(o, OPCODES_BY_TIME);
+	if (!err)
+		object = json_pack("{s:o, s:I, s:o, s:o}", "source", source_name(o->source), "count", (json_int_t)o->n,
+				   "rows", row_array(o), "pairs", pair_array(o));
+	opcodes_free(o);
+	return object;
+}
+
+json_t *summary_function_opcodes(const struct profile *p, const struct code *code)
+{
+	struct opcodes o = { .source = opcodes_source(p) };
+
+	return object(&o, opcodes_add_function(&o, code));
+}
+
+json_t *summary_loop_opcodes(const struct profile *p, const struct loop *loop)
+{
+	struct opcodes o = { .source = opcodes_source(p) };
+
+	return object(&o, opcodes_add_loop(&o, loop));
+}
+
+json_t *summary_opcodes(const struct profile *p)
+{
+	struct opcodes o = { .source = opcodes_source(p) };
+	int err = opcodes_add_program(&o, p);
+	const struct json_number sums[] = {
+		{ "ns", o.ns },
+		{ "cycles", o.cycles },
+		{ "callback_cycles", o.callback_cycles },
+		{ "no_opcode_ns", p->no_opcode.ns },
+		{ "no_opcode_cycles", p->no_opcode.cycles },
+		{ "unknown_count", p->unknown_opcode.n },
+		{ "unknown_ns", p->unknown_opcode.ns },
+		{ "unknown_cycles", p->unknown_opcode.cycles },
+	};
+	json_t *of_all = object(&o, err);
+
+	return opcodes_source(p) == OPCODES_MEASURED ? json_join(of_all, JSON_NUMBERS(sums)) : of_all;
+}

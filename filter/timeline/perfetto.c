@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "perfetto.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/body.h"
+#include "base/text.h"
+
+void perfetto_end(FILE *f, const void *of)
+{
+	const struct code *code = of;
+
+	fputs("\"name\":", f);
+	text_json(f, code->qualname);
+}
+
+char *perfetto_place(const struct code *code)
+{
+	const char *slash = strrchr(code->file, '/');
+	char *place;
+
+	if (asprintf(&place, "%s:%" PRId64, slash ? slash + 1 : code->file, code->firstlineno) < 0)
+		return NULL;
+	return place;
+}
+
+void perfetto_begin(FILE *f, const void *of)
+{
+	const struct code *code = of;
+	char *place = perfetto_place(code);
+
+	if (!place)
+		return;
+	fputs("\"cat\":", f);
+	text_json(f, place);
+	free(place);
+	fputc(',', f);
+	perfetto_end(f, code);
+	fputs(",\"args\":{}", f);
+}
+
+void perfetto_code(FILE *f, const void *of)
+{
+	const struct code *code = of;
+
+	fputs("\"s\":\"p\",\"cat\":\"code\",", f);
+	perfetto_end(f, code);
+	fputs(",\"args\":{", f);
+	if (code->address)
+		fprintf(f, "\"code_ptr\":\"0x%" PRIx64 "\",", code->address);
+	fputs("\"file\":", f);
+	text_json(f, code->file);
+	fprintf(f, ",\"line\":%" PRId64 "}", code->firstlineno);
+}
+
+char *perfetto_loop(const struct loop *loop)
+{
+	int32_t line = loop_line(loop);
+	char *name;
+
+	if (asprintf(&name, "loop %s%c%" PRId64, loop->code->qualname, line ? ':' : '+', line ? line : loop->head) < 0)
+		return NULL;
+	return name;
+}
+
+void perfetto_trip(FILE *f, const void *of)
+{
+	char *name = perfetto_loop(of);
+
+	if (!name)
+		return;
+	fputs("\"cat\":\"loop\",\"name\":", f);
+	text_json(f, name);
+	free(name);
+	fputs(",\"args\":{", f);
+}
+
+void perfetto_opcode(FILE *f, const void *name)
+{
+	fputs("\"cat\":\"opcode\",\"name\":", f);
+	text_json(f, name);
+}
+
+void perfetto_function(FILE *f, const void *of)
+{
+	fputs(",\"args\":{\"function\":", f);
+	text_json(f, ((const struct code *)of)->qualname);
+}
+
+const char *perfetto_data(const struct snapshot *s)
+{
+	return s->data ? s->data : "{}";
+}
+
+void perfetto_stack(FILE *f, const struct snapshot *s)
+{
+	fputc('[', f);
+	for (int i = 0; s->stack && s->stack[i]; i++) {
+		fputs(i ? "," : "", f);
+		text_json(f, s->stack[i]);
+	}
+	fputc(']', f);
+}
+
+static void put_label(FILE *f, const struct snapshot *s)
+{
+	fputs("\"name\":", f);
+	text_json(f, s->label ? s->label : "?");
+}
+
+void perfetto_snapshot_begin(FILE *f, const void *of)
+{
+	fputs("\"cat\":\"snapshot\",", f);
+	put_label(f, of);
+	fputs(",\"args\":{}", f);
+}
+
+void perfetto_snapshot_end(FILE *f, const void *of)
+{
+	const struct snapshot *s = of;
+
+	put_label(f, s);
+	fputs(",\"args\":{\"trigger\":", f);
+	text_json(f, s->trigger ? s->trigger : "?");
+	fprintf(f, ",\"number\":%u,\"threads\":%u,\"cut\":%u,\"pid\":%d,\"tid\":%d,\"data\":%s,\"stack\":", s->number,
+		s->threads, s->cut, s->pid, s->tid, perfetto_data(s));
+	perfetto_stack(f, s);
+	fputc('}', f);
+}
+
+void perfetto_name(FILE *f, const char *what, const char *name)
+{
+	fprintf(f, "\"name\":\"%s\",\"args\":{\"name\":", what);
+	text_json(f, name);
+	fputc('}', f);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfetto.h - the parts of a timeline event that depend on its code object or loop alone: members
+ * of a JSON object, without braces. They are of type piece_render (piece.h).
+ */
+#ifndef OCULAR_PERFETTO_H
+#define OCULAR_PERFETTO_H
+
+#include <stdio.h>
+
+#include "model/function.h"
+
+/* Of a struct code: the B and the E of an activation, and the instant that tells all about it. */
+void perfetto_begin(FILE *f, const void *code);
+void perfetto_end(FILE *f, const void *code);
+void perfetto_code(FILE *f, const void *code);
+
+/* Of a struct loop: a trip, with its args left open and empty. */
+void perfetto_trip(FILE *f, const void *loop);
+
+/* Of the name of an opcode: a slice's name; of a struct code: whose it is, the first of its args. */
+void perfetto_opcode(FILE *f, const void *name);
+void perfetto_function(FILE *f, const void *code);
+
+/* What names a thread or process: what is "thread_name" or "process_name". */
+void perfetto_name(FILE *f, const char *what, const char *name);
+
+/* What a trigger knew: the data of take_snapshot(), and the stack, innermost first. A JSON object and an array. */
+const char *perfetto_data(const struct snapshot *s);
+void perfetto_stack(FILE *f, const struct snapshot *s);
+
+/* Of a struct snapshot: the B, whose args are empty, and the E. */
+void perfetto_snapshot_begin(FILE *f, const void *snapshot);
+void perfetto_snapshot_end(FILE *f, const void *snapshot);
+
+/*
+ * The category of an activation, "FILE:LINE", which viewers show where a slice is clicked, and the name
+ * of a trip, "loop QUALNAME:LINE", or "+OFFSET" where the line is not known. malloc'ed; NULL: no memory.
+ */
+char *perfetto_place(const struct code *code);
+char *perfetto_loop(const struct loop *loop);
+
+#endif

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A thread is a sequence of packets. An activation is some 40 bytes, and a tenth of that when
+ * compressed, which the format has a packet for.
+ *
+ * Packets do not ask for incremental state (sequence_flags 2): no packet of a file gets lost.
+ */
+#include "pftrace.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "perfetto.h"
+#include "pftrace_tracks.h"
+#include "base/proto.h"
+#include "base/text.h"
+
+/* Numbers of the end of a slice, of which many may be kept: three lengths, five numbers, two args. */
+#define END_ROOM 80
+
+static struct pftrace_names *names_of(struct timeline *v)
+{
+	struct pftrace *w = v->own;
+
+	return &w->names;
+}
+
+/* A packet that is packets. */
+static char *put_frame(char *to, size_t size)
+{
+	char head[2 * PROTO_VARINT];
+	size_t length = proto_varint(proto_varint(head, PACKET_COMPRESSED << 3 | 2), size) - head;
+
+	to = proto_varint(proto_varint(to, TRACE_PACKET << 3 | 2), length + size);
+	return mempcpy(to, head, length);
+}
+
+static int pftrace_open(struct timeline *v)
+{
+	struct pftrace *w = calloc(1, sizeof(*w));
+
+	if (w)
+		w->names.first = CATEGORIES;
+	v->own = w;
+	return w && !out_frames(&v->file.out, put_frame) ? 0 : pftrace_no_memory(v);
+}
+
+static int write_names(struct timeline *v, const struct track *t, const struct pftrace_name *n)
+{
+	size_t lengths = strlen(n->name) + (n->category ? strlen(n->category) : 0);
+	struct pftrace_packet p;
+	int err = pftrace_open_packet(v, t, lengths, &p);
+	char *body;
+
+	if (err)
+		return err;
+	body = proto_open(p.to, PACKET_INTERNED);
+	p.to = pftrace_put_name(body, INTERNED_NAME, n->number, n->name);
+	if (n->category)
+		p.to = pftrace_put_name(p.to, INTERNED_CATEGORY, n->number, n->category);
+	p.to = proto_close(body, p.to);
+	return pftrace_close_packet(v, &p);
+}
+
+/* Tells the sequence what the number means, once. */
+static int introduce(struct timeline *v, struct track *t, const struct pftrace_name *n)
+{
+	int err = n ? pftrace_begin_sequence(v, t) : pftrace_no_memory(v);
+	uint64_t *word, bit;
+
+	if (err)
+		return err;
+	word = pftrace_sequence_word(t->sequence, n->number);
+	if (!word)
+		return pftrace_no_memory(v);
+	bit = 1ull << n->number % 64;
+	if (*word & bit)
+		return 0;
+	err = write_names(v, t, n);
+	if (!err)
+		*word |= bit;
+	return err;
+}
+
+static int open_event(struct timeline *v, struct track *t, uint64_t ns, unsigned type, size_t more,
+		      struct pftrace_event *e)
+{
+	int err = pftrace_begin_sequence(v, t);
+	char *to = err ? NULL : timeline_room(v, PFTRACE_ROOM + more, &err);
+
+	*e = (struct pftrace_event){ { NULL, NULL }, NULL };
+	if (to)
+		pftrace_put_event(e, to, t, ns, type);
+	return err;
+}
+
+static int pftrace_begin(struct timeline *v, struct track *t, struct span *span)
+{
+	const struct pftrace_name *n = pftrace_code_name(names_of(v), span->code);
+	struct pftrace_event e;
+	int err = introduce(v, t, n);
+
+	if (err)
+		return err;
+	span->reserved = END_ROOM;
+	v->reserved += span->reserved;
+	err = open_event(v, t, span->shown, TYPE_BEGIN, 0, &e);
+	v->reserved -= span->reserved;
+	if (err)
+		return err;
+	pftrace_put(&e, EVENT_CATEGORY, n->number);
+	pftrace_put(&e, EVENT_NAME, n->number);
+	return pftrace_close_event(v, &e);
+}
+
+/* Its room was kept: it is not asked whether the file is full. */
+static int pftrace_end(struct timeline *v, struct track *t, const struct span *span, uint64_t ns, uint64_t cycles)
+{
+	char *to = out_reserve(&v->file.out, END_ROOM);
+	struct pftrace_event e;
+
+	if (!to)
+		return pftrace_no_memory(v);
+	pftrace_put_event(&e, to, t, ns, TYPE_END);
+	if (span->calls)
+		pftrace_put_arg(&e, KEY_CALLS, span->calls);
+	pftrace_put_arg(&e, KEY_CYCLES, cycles);
+	return pftrace_close_event(v, &e);
+}
+
+static int pftrace_code(struct timeline *v, struct track *t, uint64_t ns, const struct code *code)
+{
+	const struct pftrace_name *n = pftrace_code_name(names_of(v), code);
+	char *file = text_utf8(code->file), address[32];
+	struct pftrace_event e;
+	int err = file ? introduce(v, t, n) : pftrace_no_memory(v);
+
+	if (!err)
+		err = open_event(v, t, ns, TYPE_INSTANT, strlen(file), &e);
+	if (!err) {
+		pftrace_put(&e, EVENT_TRACK, pftrace_uuid(UUID_PROCESS, pftrace_known(t->pid)));
+		pftrace_put(&e, EVENT_CATEGORY, CATEGORY_CODE);
+		pftrace_put(&e, EVENT_NAME, n->number);
+		snprintf(address, sizeof(address), "0x%" PRIx64, code->address);
+		if (code->address)
+			pftrace_put_string_arg(&e, "code_ptr", address);
+		pftrace_put_string_arg(&e, "file", file);
+		pftrace_put_rare_arg(&e, "line", code->firstlineno);
+		err = pftrace_close_event(v, &e);
+	}
+	free(file);
+	return err;
+}
+
+static int begin_trip(struct timeline *v, struct track *t, uint64_t ns, unsigned type, const struct pftrace_name *n,
+		      struct pftrace_event *e)
+{
+	int err = open_event(v, t, ns, type, 0, e);
+
+	if (err)
+		return err;
+	pftrace_put(e, EVENT_CATEGORY, CATEGORY_LOOP);
+	pftrace_put(e, EVENT_NAME, n->number);
+	return 0;
+}
+
+static void put_trip_args(struct pftrace_event *e, const struct trip *trip)
+{
+	if (trip->uops) /* 0: the bytecode is not known */
+		pftrace_put_arg(e, KEY_UOPS, trip->uops);
+	pftrace_put_arg(e, KEY_HARDWARE_CYCLES, trip->cycles);
+	pftrace_put_arg(e, KEY_TRIP, trip->number);
+}
+
+static int pftrace_trip(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from, uint64_t ns)
+{
+	const struct pftrace_name *n = pftrace_loop_name(names_of(v), trip->loop);
+	bool slice = v->iterations == ITERATIONS_SLICES;
+	struct pftrace_event e;
+	int err = introduce(v, t, n);
+
+	if (err)
+		return err;
+	v->reserved += slice ? PFTRACE_ROOM : 0;
+	err = begin_trip(v, t, from, slice ? TYPE_BEGIN : TYPE_INSTANT, n, &e);
+	v->reserved -= slice ? PFTRACE_ROOM : 0;
+	if (err)
+		return err;
+	put_trip_args(&e, trip);
+	err = pftrace_close_event(v, &e);
+	if (err || !slice)
+		return err;
+	err = open_event(v, t, ns, TYPE_END, 0, &e);
+	return err ? err : pftrace_close_event(v, &e);
+}
+
+/* Names in words: there are TIMELINE_OPCODES of them at most, and repeated ones compress well. */
+static int pftrace_opcode(struct timeline *v, struct track *t, const struct running *r, uint64_t ns, uint64_t cycles)
+{
+	const char *opname = process_opname(r->code->process, r->opcode);
+	char *function = text_utf8(r->code->qualname);
+	struct pftrace_event e;
+	int err = function ? 0 : pftrace_no_memory(v);
+
+	v->reserved += PFTRACE_ROOM;
+	if (!err)
+		err = open_event(v, t, r->shown, TYPE_BEGIN, PFTRACE_ROOM + strlen(opname) + strlen(function), &e);
+	v->reserved -= PFTRACE_ROOM;
+	if (!err) {
+		pftrace_put_text(&e, EVENT_CATEGORY_TEXT, "opcode");
+		pftrace_put_text(&e, EVENT_NAME_TEXT, opname);
+		pftrace_put_string_arg(&e, "function", function);
+		pftrace_put_rare_arg(&e, "offset", r->instr->offset);
+		pftrace_put_rare_arg(&e, "line", r->instr->line > 0 ? r->instr->line : 0);
+		pftrace_put_arg(&e, KEY_CYCLES, cycles);
+		pftrace_close_event(v, &e);
+		err = open_event(v, t, ns, TYPE_END, 0, &e);
+	}
+	free(function);
+	return err ? err : pftrace_close_event(v, &e);
+}
+
+static int pftrace_mark(struct timeline *v, struct track *t, uint64_t ns, const struct mark *mark)
+{
+	struct pftrace_event e;
+	int err = open_event(v, t, ns, TYPE_INSTANT, PFTRACE_ROOM, &e);
+
+	if (err)
+		return err;
+	pftrace_put_text(&e, EVENT_CATEGORY_TEXT, mark->category);
+	pftrace_put_text(&e, EVENT_NAME_TEXT, mark->name);
+	for (unsigned i = 0; i < mark->n; i++)
+		pftrace_put_rare_arg(&e, mark->args[i].key, mark->args[i].value);
+	return pftrace_close_event(v, &e);
+}
+
+/* As events of the older kind: those of today can only leave a slice as it begins. */
+static int write_flow(struct timeline *v, char phase, struct track *t, const struct track *on, uint64_t ns)
+{
+	struct pftrace_event e;
+	char *legacy;
+	int err = open_event(v, t, ns, TYPE_LEGACY, 0, &e);
+
+	if (err)
+		return err;
+	pftrace_put(&e, EVENT_CATEGORY, CATEGORY_RESUME);
+	pftrace_put(&e, EVENT_NAME, NAME_RESUME);
+	if (on != t)
+		pftrace_put(&e, EVENT_TRACK, pftrace_uuid(UUID_THREAD, on->number));
+	legacy = proto_open(e.packet.to, EVENT_LEGACY);
+	e.packet.to = proto_number(legacy, LEGACY_PHASE, phase);
+	e.packet.to = proto_number(e.packet.to, LEGACY_ID, v->flows);
+	if (phase == 'f')
+		e.packet.to = proto_number(e.packet.to, LEGACY_ENCLOSING, true);
+	e.packet.to = proto_close(legacy, e.packet.to);
+	return pftrace_close_event(v, &e);
+}
+
+static int pftrace_flow(struct timeline *v, struct track *t, const struct span *span)
+{
+	int err;
+
+	v->reserved += PFTRACE_ROOM;
+	err = write_flow(v, 's', t, span->from, span->from_shown);
+	v->reserved -= PFTRACE_ROOM;
+	return err ? err : write_flow(v, 'f', t, t, span->shown);
+}
+
+static int pftrace_counter(struct timeline *v, struct track *t, enum timeline_counter which, uint64_t ns,
+			   uint64_t value)
+{
+	struct pftrace_event e;
+	int err = open_event(v, t, ns, TYPE_COUNTER, 0, &e);
+
+	if (err)
+		return err;
+	pftrace_put(&e, EVENT_TRACK, pftrace_counter_uuid(t, which));
+	pftrace_put(&e, EVENT_COUNTER, value);
+	return pftrace_close_event(v, &e);
+}
+
+static void put_snapshot(struct pftrace_event *e, const struct snapshot *s, const char *label, const char *trigger,
+			 const char *stack)
+{
+	pftrace_put_text(e, EVENT_CATEGORY_TEXT, "snapshot");
+	pftrace_put_text(e, EVENT_NAME_TEXT, label);
+	pftrace_put_string_arg(e, "trigger", trigger);
+	pftrace_put_rare_arg(e, "number", s->number);
+	pftrace_put_rare_arg(e, "threads", s->threads);
+	pftrace_put_rare_arg(e, "cut", s->cut);
+	pftrace_put_rare_arg(e, "pid", pftrace_known(s->pid));
+	pftrace_put_rare_arg(e, "tid", pftrace_known(s->tid));
+	pftrace_put_json_arg(e, "data", perfetto_data(s));
+	pftrace_put_json_arg(e, "stack", stack);
+}
+
+static char *stack_of(const struct snapshot *s)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f)
+		return NULL;
+	perfetto_stack(f, s);
+	return fclose(f) ? NULL : text;
+}
+
+static int pftrace_snapshot(struct timeline *v, struct track *t, const struct snapshot *s, uint64_t from, uint64_t ns)
+{
+	char *label = text_utf8(s->label ? s->label : "?"), *trigger = text_utf8(s->trigger ? s->trigger : "?");
+	char *stack = stack_of(s);
+	int err = label && trigger && stack ? 0 : pftrace_no_memory(v);
+	struct pftrace_event e;
+
+	v->reserved += PFTRACE_ROOM;
+	if (!err)
+		err = open_event(
+			v, t, from, TYPE_BEGIN,
+			PFTRACE_ROOM + strlen(label) + strlen(trigger) + strlen(stack) + strlen(perfetto_data(s)), &e);
+	v->reserved -= PFTRACE_ROOM;
+	if (!err) {
+		put_snapshot(&e, s, label, trigger, stack);
+		err = pftrace_close_event(v, &e);
+	}
+	free(label);
+	free(trigger);
+	free(stack);
+	if (!err)
+		err = open_event(v, t, ns, TYPE_END, 0, &e);
+	return err ? err : pftrace_close_event(v, &e);
+}
+
+static int pftrace_name(struct timeline *v, struct track *t, const char *thread, const char *process)
+{
+	char *text = text_utf8(thread ? thread : "");
+	int err = text ? pftrace_begin_sequence(v, t) : pftrace_no_memory(v);
+
+	if (!err && thread)
+		err = pftrace_write_thread(v, t, text);
+	free(text);
+	text = !err && process ? text_utf8(process) : NULL;
+	if (!err && process)
+		err = text ? pftrace_write_process(v, t, text) : pftrace_no_memory(v);
+	free(text);
+	return err;
+}
+
+/* A trace is its packets: nothing closes it. */
+static int pftrace_finish(struct timeline *v)
+{
+	(void)v;
+	return 0;
+}
+
+static void pftrace_free(struct timeline *v)
+{
+	struct pftrace *w = v->own;
+
+	for (struct map_slot *s = NULL; (s = map_next(&v->tracks, s));)
+		pftrace_sequence_free(((struct track *)s->value)->sequence);
+	if (w) {
+		pftrace_names_free(&w->names);
+		map_free(&w->processes);
+	}
+	free(w);
+}
+
+const struct timeline_format pftrace_format = {
+	.open = pftrace_open,
+	.begin = pftrace_begin,
+	.end = pftrace_end,
+	.code = pftrace_code,
+	.trip = pftrace_trip,
+	.opcode = pftrace_opcode,
+	.mark = pftrace_mark,
+	.flow = pftrace_flow,
+	.counter = pftrace_counter,
+	.snapshot = pftrace_snapshot,
+	.name = pftrace_name,
+	.finish = pftrace_finish,
+	.free = pftrace_free,
+};

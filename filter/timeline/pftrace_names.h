@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* pftrace_names.h - code objects and loops by number, with their texts as a protobuf trace tells them. */
+#ifndef OCULAR_PFTRACE_NAMES_H
+#define OCULAR_PFTRACE_NAMES_H
+
+#include "model/codes.h"
+#include "model/loop.h"
+#include "base/map.h"
+
+struct pftrace_name {
+	uint64_t number;
+	char *name, *category; /* NULL: a fixed one */
+};
+
+/* struct code or struct loop -> struct pftrace_name; numbers begin with `first`. */
+struct pftrace_names {
+	struct map map;
+	uint64_t first;
+};
+
+/* Named and numbered when first asked for. NULL: no memory. */
+const struct pftrace_name *pftrace_code_name(struct pftrace_names *names, const struct code *code);
+const struct pftrace_name *pftrace_loop_name(struct pftrace_names *names, const struct loop *loop);
+
+void pftrace_names_free(struct pftrace_names *names);
+
+#endif

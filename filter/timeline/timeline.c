@@ -1,0 +1,628 @@
+// SPDX-License-Identifier: MIT
+#include "timeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/profile.h"
+
+/* For what is told at the end: two marks, the readings of meters, brackets. */
+#define CLOSING 4096
+
+const char *const timeline_counters[TIMELINE_COUNTERS][2] = {
+	[TIMELINE_EVENTS] = { "events", "per second" },
+	[TIMELINE_DEPTH] = { "live", "depth" },
+};
+
+char *timeline_room(struct timeline *v, size_t size, int *err)
+{
+	char *to;
+
+	if (v->max_size && !out_fits(&v->file.out, size + v->reserved, v->max_size)) {
+		*err = TIMELINE_FULL;
+		return NULL;
+	}
+	to = out_reserve(&v->file.out, size);
+	*err = to ? 0 : sink_file_no_memory(&v->file.sink);
+	return to;
+}
+
+/* What a format returned: a full file is no error, but `what` was left out. */
+static int settle(struct timeline *v, struct track *t, int err, uint64_t *what)
+{
+	if (err != TIMELINE_FULL)
+		return err ? err : sink_file_status(&v->file.sink);
+	++*what;
+	if (!v->full) {
+		v->full_track = t;
+		v->full_ns = t->last_ns;
+	}
+	v->full = true;
+	return 0;
+}
+
+/* --- tracks ------------------------------------------------------------------------------------------ */
+
+static struct lineage *lineage_of(struct timeline *v, int32_t pid)
+{
+	struct lineage *l = map_get(&v->lineages, (uint32_t)pid);
+
+	if (l)
+		return l;
+	l = calloc(1, sizeof(*l));
+	if (!l || map_put(&v->lineages, (uint32_t)pid, l)) {
+		free(l);
+		return NULL;
+	}
+	l->pid = pid;
+	l->wakes.lost = !v->whole;
+	return l;
+}
+
+static struct track *make_track(struct timeline *v, int32_t pid, int32_t tid, uint64_t key)
+{
+	struct track *t = calloc(1, sizeof(*t));
+	struct lineage *l = lineage_of(v, pid);
+
+	if (!t || !l || map_put(&v->tracks, key, t)) {
+		free(t);
+		return NULL;
+	}
+	t->pid = pid;
+	t->tid = tid;
+	t->process = l;
+	t->number = v->tracks.used;
+	return t;
+}
+
+static struct track *track_of(struct timeline *v, int32_t pid, int32_t tid)
+{
+	uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+
+	if (v->last && v->last->tid == tid && v->last->pid == pid)
+		return v->last;
+	v->last = map_get(&v->tracks, key);
+	if (!v->last)
+		v->last = make_track(v, pid, tid, key);
+	return v->last;
+}
+
+/* ns since the start of the trace, which is its first event. */
+static uint64_t since_start(struct timeline *v, uint64_t ns)
+{
+	if (!v->started) {
+		v->started = true;
+		v->start_ns = ns;
+	}
+	return ns > v->start_ns ? ns - v->start_ns : 0;
+}
+
+/* --- slices ------------------------------------------------------------------------------------------ */
+
+/* What is known of a code object, where it is first seen. */
+static int tell_code(struct timeline *v, struct track *t, uint64_t ns, const struct code *code)
+{
+	if (map_get(&v->told, (uintptr_t)code))
+		return 0;
+	if (map_put(&v->told, (uintptr_t)code, (void *)code))
+		return sink_file_no_memory(&v->file.sink);
+	return settle(v, t, v->format->code(v, t, ns, code), &v->beyond.others);
+}
+
+/* From the slice that yielded to the one that has begun. */
+static int write_flow(struct timeline *v, struct track *t, const struct span *span)
+{
+	v->flows++;
+	return settle(v, t, v->format->flow(v, t, span), &v->beyond.others);
+}
+
+static int write_begin(struct timeline *v, struct track *t, struct span *span)
+{
+	uint64_t none = 0;
+	int err;
+
+	err = tell_code(v, t, span->shown, span->code);
+	if (!err && !v->full)
+		err = settle(v, t, v->format->begin(v, t, span), &none);
+	if (err || v->full)
+		return err;
+	v->reserved += span->reserved;
+	t->nwritten++;
+	return span->from ? write_flow(v, t, span) : 0;
+}
+
+/* Beginnings that waited for this, as far as the file has room. */
+static int write_begins(struct timeline *v, struct track *t)
+{
+	int err = 0;
+
+	while (!err && !v->full && t->nwritten < t->nspans)
+		err = write_begin(v, t, &t->spans[t->nwritten]);
+	return err;
+}
+
+static int write_mark(struct timeline *v, struct track *t, uint64_t ns, const struct mark *mark)
+{
+	int err = write_begins(v, t);
+
+	if (err)
+		return err;
+	if (v->full) {
+		v->beyond.others++;
+		return 0;
+	}
+	ns = track_at(t, since_start(v, ns));
+	return settle(v, t, v->format->mark(v, t, ns, mark), &v->beyond.others);
+}
+
+static int write_unwind(struct timeline *v, struct track *t, uint64_t ns)
+{
+	static const struct mark unwind = { .category = "exception", .name = "PY_UNWIND" };
+
+	return write_mark(v, t, ns, &unwind);
+}
+
+/* Where this activation goes on from, if that is sure. */
+static void resume(struct timeline *v, struct track *t, struct span *span, const struct activation *a)
+{
+	const struct process *p = a->code->process;
+	struct wake from;
+	bool sure = wakes_resume(&t->process->wakes, a->code, v->offset, &from);
+
+	if (sure && p && p->whole && p->pid == a->pid) {
+		span->from = from.track;
+		span->from_shown = from.shown;
+	}
+}
+
+static int timeline_enter(struct sink *s, const struct activation *a)
+{
+	struct timeline *v = (struct timeline *)s;
+	struct track *t = track_of(v, a->pid, a->tid);
+	struct span *span = t ? track_push(t, a, track_at(t, since_start(v, a->start_ns))) : NULL;
+
+	if (!span)
+		return sink_file_no_memory(s);
+	meter_depth(&t->meter, t->nspans);
+	if (a->op == OP_PY_RESUME || a->op == OP_PY_THROW)
+		resume(v, t, span, a);
+	return v->min_ns ? 0 : write_begins(v, t);
+}
+
+static int leave_unwritten(struct timeline *v, uint64_t ns)
+{
+	if (ns < v->min_ns)
+		v->shorter.slices++;
+	else
+		v->beyond.slices++;
+	return 0;
+}
+
+static int leave_written(struct timeline *v, struct track *t, struct span *span, enum leave_how how, uint64_t ns,
+			 uint64_t cycles)
+{
+	int err = how == LEAVE_UNWIND ? write_unwind(v, t, ns) : 0;
+
+	if (err)
+		return err;
+	v->reserved -= span->reserved;
+	err = v->format->end(v, t, span, track_at(t, since_start(v, ns)), cycles - span->start_cycles);
+	return err ? err : sink_file_status(&v->file.sink);
+}
+
+static int yielded(struct timeline *v, struct track *t, const struct span *span, bool shown)
+{
+	int err = wakes_yield(&t->process->wakes, span->code, v->offset, shown && !span->tied ? t : NULL, span->shown);
+
+	v->yield.code = NULL;
+	return err ? sink_file_no_memory(&v->file.sink) : 0;
+}
+
+static int timeline_leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
+			  uint64_t end_cycles)
+{
+	struct timeline *v = (struct timeline *)s;
+	struct track *t = track_of(v, a->pid, a->tid);
+	struct span *span = t ? track_find(t, a->code) : NULL;
+	bool written;
+	int err = 0;
+
+	if (!span)
+		return 0;
+	if (end_ns - span->start_ns >= v->min_ns)
+		err = write_begins(v, t);
+	written = track_is_written(t, span);
+	if (!err && written)
+		err = leave_written(v, t, span, how, end_ns, end_cycles);
+	else if (!err)
+		err = leave_unwritten(v, end_ns - span->start_ns);
+	if (!err && how == LEAVE_YIELD)
+		err = yielded(v, t, span, written);
+	track_take(t, span);
+	meter_depth(&t->meter, t->nspans);
+	return err;
+}
+
+/* --- loops, gaps -------------------------------------------------------------------------------------- */
+
+static int write_trip(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from, uint64_t ns)
+{
+	if (trip->ns < v->min_ns) {
+		v->shorter.trips++;
+		return 0;
+	}
+	if (v->full) {
+		v->beyond.trips++;
+		return 0;
+	}
+	return settle(v, t, v->format->trip(v, t, trip, from, ns), &v->beyond.trips);
+}
+
+/* A trip is not longer than its activation: if it is shown, that is, too. */
+static int timeline_iterate(struct sink *s, const struct trip *trip)
+{
+	struct timeline *v = (struct timeline *)s;
+	struct track *t = track_of(v, trip->in->pid, trip->in->tid);
+	uint64_t ns, before;
+	int err = 0;
+
+	if (!t)
+		return sink_file_no_memory(s);
+	if (v->iterations == ITERATIONS_NONE || (v->iterations == ITERATIONS_INSTANTS && !trip->timed))
+		return 0;
+	if (trip->timed && trip->ns >= v->min_ns)
+		err = write_begins(v, t);
+	if (err)
+		return err;
+	ns = track_at(t, since_start(v, trip->end_ns));
+	if (v->iterations == ITERATIONS_INSTANTS)
+		return write_trip(v, t, trip, ns, ns);
+	before = track_edge(t, trip->loop, ns, &err);
+	if (err)
+		return sink_file_no_memory(s);
+	return trip->timed && before != UINT64_MAX ? write_trip(v, t, trip, before, ns) : 0;
+}
+
+static int timeline_gap(struct sink *s, const struct sample *gap)
+{
+	struct timeline *v = (struct timeline *)s;
+	struct track *t = track_of(v, gap->pid, gap->tid);
+	struct mark mark = { .category = "loss", .name = "GAP", .n = 1, .args = { { "count", gap->count } } };
+
+	return t ? write_mark(v, t, gap->time, &mark) : sink_file_no_memory(s);
+}
+
+/* --- counters ----------------------------------------------------------------------------------------- */
+
+static int write_readings(struct timeline *v, struct track *t, const struct reading *readings, unsigned n)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < n && !err && !v->full; i++) {
+		err = settle(v, t, v->format->counter(v, t, TIMELINE_EVENTS, readings[i].ns, readings[i].rate),
+			     &v->beyond.others);
+		if (!err && !v->full)
+			err = settle(v, t, v->format->counter(v, t, TIMELINE_DEPTH, readings[i].ns, readings[i].depth),
+				     &v->beyond.others);
+	}
+	return err;
+}
+
+/* A yield whose activation was not known: one more is suspended there. */
+static int settle_yield(struct timeline *v)
+{
+	int err = 0;
+
+	if (v->yield.code)
+		err = wakes_yield(&v->yield.in->wakes, v->yield.code, v->yield.offset, NULL, 0);
+	v->yield.code = NULL;
+	return err ? sink_file_no_memory(&v->file.sink) : 0;
+}
+
+/* After lost markers, and in a program that became another one, no resumption is sure. */
+static int lose(struct timeline *v, const struct sample *sample)
+{
+	struct lineage *l = lineage_of(v, sample->pid);
+	struct track *t;
+
+	if (!l)
+		return sink_file_no_memory(&v->file.sink);
+	l->wakes.lost |= sample->op == SAMPLE_GAP || sample->op == SAMPLE_RESTART;
+	t = v->zoomed && sample->op != SAMPLE_FOREIGN ? track_of(v, sample->pid, sample->tid) : NULL;
+	if (t && t->opcodes) /* when what ran there ended nobody saw */
+		t->opcodes->running.code = NULL;
+	return 0;
+}
+
+/* --- instructions ------------------------------------------------------------------------------------- */
+
+/* The thread's second line, for calls do not begin where instructions do: slices of one line must nest. */
+static struct track *opcodes_of(struct timeline *v, struct track *t)
+{
+	struct track *last = v->last;
+
+	if (t->opcodes || t->tid < 0)
+		return t->opcodes;
+	t->opcodes = track_of(v, t->pid, t->tid | TIMELINE_SECOND);
+	v->last = last;
+	if (t->opcodes)
+		t->opcodes->thread = t;
+	return t->opcodes;
+}
+
+/* What ran has ended. */
+static int write_opcode(struct timeline *v, struct track *t, uint64_t ns, uint64_t cycles)
+{
+	struct running *r = &t->running;
+
+	if (!r->code || ns < r->shown || cycles < r->cycles)
+		return 0;
+	if (ns - r->shown < v->min_ns) {
+		v->shorter.others++;
+		return 0;
+	}
+	if (v->full) {
+		v->beyond.others++;
+		return 0;
+	}
+	if (v->opcodes == TIMELINE_OPCODES) {
+		if (!v->unshown++) {
+			v->unshown_track = t;
+			v->unshown_ns = t->last_ns;
+		}
+		return 0;
+	}
+	v->opcodes++;
+	t->last_ns = ns;
+	return settle(v, t, v->format->opcode(v, t, r, ns, cycles - r->cycles), &v->beyond.others);
+}
+
+static int show_opcode(struct timeline *v, struct track *thread, const struct sample *s)
+{
+	struct track *t = opcodes_of(v, thread);
+	uint64_t ns = since_start(v, s->time);
+	uint32_t i = code_index(s->code, s->offset);
+	int err;
+
+	if (!t)
+		return thread->tid < 0 ? 0 : sink_file_no_memory(&v->file.sink);
+	err = write_opcode(v, t, ns, s->cycles);
+	t->running = (struct running){ .opcode = s->opcode, .shown = ns, .cycles = s->cycles };
+	if (i < s->code->ninstrs) {
+		t->running.code = s->code;
+		t->running.instr = &s->code->instrs[i];
+	}
+	return err;
+}
+
+static int timeline_sample(struct sink *s, const struct sample *sample)
+{
+	struct timeline *v = (struct timeline *)s;
+	struct reading readings[2];
+	struct track *t;
+	int err = settle_yield(v);
+
+	if (err || !sample->code)
+		return err ? err : lose(v, sample);
+	t = track_of(v, sample->pid, sample->tid);
+	if (!t)
+		return sink_file_no_memory(s);
+	if (v->zoomed && sample->op == OP_INSTRUCTION && sample->opcode)
+		err = show_opcode(v, t, sample);
+	if (err)
+		return err;
+	v->offset = sample->offset;
+	if (sample->op == OP_PY_YIELD) {
+		v->yield.in = t->process;
+		v->yield.code = sample->code;
+		v->yield.offset = sample->offset;
+	}
+	return write_readings(v, t, readings, meter_event(&t->meter, since_start(v, sample->time), readings));
+}
+
+/* --- snapshots ---------------------------------------------------------------------------------------- */
+
+/* What their triggers knew is in the code tables, which are whole at the end. */
+static int timeline_segment(struct sink *s, const struct sample *edge)
+{
+	struct timeline *v = (struct timeline *)s;
+
+	if (edge->opcode) /* a window of a duty cycle */
+		return 0;
+	return map_put(&v->snapshots, edge->count, v) ? sink_file_no_memory(s) : 0;
+}
+
+/* Each begins where the one before it ended, at the earliest. */
+static int write_snapshot(struct timeline *v, struct track *t, const struct snapshot *s)
+{
+	uint64_t from = track_at(t, since_start(v, s->from_ns));
+	uint64_t until = track_at(t, since_start(v, s->at_ns));
+
+	if (v->full) {
+		v->beyond.others++;
+		return 0;
+	}
+	return settle(v, t, v->format->snapshot(v, t, s, from, until), &v->beyond.others);
+}
+
+static int write_snapshots(struct timeline *v, const struct codes *codes)
+{
+	struct track *t = NULL;
+	uint64_t none = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < codes->nsnapshots && !err; i++) {
+		if (!map_get(&v->snapshots, codes->snapshots[i].number))
+			continue;
+		t = track_of(v, TIMELINE_NOBODY, TIMELINE_NOBODY);
+		if (!t)
+			return sink_file_no_memory(&v->file.sink);
+		err = write_snapshot(v, t, &codes->snapshots[i]);
+	}
+	if (t && !err && !v->full)
+		err = settle(v, t, v->format->name(v, t, "snapshots", "snapshots"), &none);
+	return err;
+}
+
+/* --- the end ------------------------------------------------------------------------------------------ */
+
+/* A process is named once, on the first of its tracks. */
+static int write_name(struct timeline *v, struct track *t, const struct process *p)
+{
+	const char *thread = process_thread_name(p, t->tid), *process = NULL;
+	uint64_t none = 0;
+
+	if (!thread && t->tid == t->pid) /* Linux: the first thread's id is the process's */
+		thread = "MainThread";
+	if (!t->process->named)
+		process = p->argv;
+	t->process->named = true;
+	if (!thread && !process)
+		return 0;
+	return settle(v, t, v->format->name(v, t, thread, process), &none);
+}
+
+static int name_opcodes(struct timeline *v, struct track *t)
+{
+	uint64_t none = 0;
+	char name[48];
+
+	snprintf(name, sizeof(name), "opcodes of thread %d", t->thread->tid);
+	return settle(v, t, v->format->name(v, t, name, NULL), &none);
+}
+
+static int finish_track(struct timeline *v, struct track *t, struct codes *codes)
+{
+	const struct process *p = codes_process(codes, t->pid);
+	struct reading readings[2];
+	int err;
+
+	if (t->thread)
+		return name_opcodes(v, t);
+	err = write_readings(v, t, readings, meter_finish(&t->meter, t->last_ns, readings));
+
+	return err || !p ? err : write_name(v, t, p);
+}
+
+static int finish_tracks(struct timeline *v, struct codes *codes)
+{
+	int err = settle_yield(v);
+
+	for (struct map_slot *s = NULL; !err && (s = map_next(&v->tracks, s));)
+		err = finish_track(v, s->value, codes);
+	return err;
+}
+
+static int tell_left_out(struct timeline *v, struct track *t, uint64_t ns, const char *name, const struct left_out *l,
+			 const char *why, uint64_t limit)
+{
+	struct mark mark = {
+		.category = "limit",
+		.name = name,
+		.n = 4,
+		.args = { { why, limit }, { "slices", l->slices }, { "trips", l->trips }, { "others", l->others } },
+	};
+	int err;
+
+	if (!t || !(l->slices | l->trips | l->others))
+		return 0;
+	err = v->format->mark(v, t, ns, &mark);
+	return err == TIMELINE_FULL ? 0 : err;
+}
+
+/* What is missing is told in the trace itself, from what was kept for that. */
+static int tell_limits(struct timeline *v)
+{
+	int err;
+
+	v->reserved = 0;
+	if (!v->last)
+		return 0;
+	err = tell_left_out(v, v->full_track, v->full_ns, "LEFT OUT: --max-size", &v->beyond, "bytes", v->max_size);
+	if (!err)
+		err = tell_left_out(v, v->last, v->last->last_ns, "LEFT OUT: --min-duration", &v->shorter, "ns",
+				    v->min_ns);
+	return err;
+}
+
+static int tell_unshown(struct timeline *v)
+{
+	struct mark mark = { .category = "limit",
+			     .name = "LEFT OUT: opcodes",
+			     .n = 2,
+			     .args = { { "limit", TIMELINE_OPCODES }, { "opcodes", v->unshown } } };
+	int err = v->unshown ? v->format->mark(v, v->unshown_track, v->unshown_ns, &mark) : 0;
+
+	return err == TIMELINE_FULL ? 0 : err;
+}
+
+static int timeline_finish(struct sink *s, const struct profile *p)
+{
+	struct timeline *v = (struct timeline *)s;
+	struct track *last = v->last;
+	int err = finish_tracks(v, p->codes);
+
+	if (!err)
+		err = write_snapshots(v, p->codes);
+	v->last = last;
+	if (!err)
+		err = tell_limits(v);
+	if (!err)
+		err = tell_unshown(v);
+	if (!err)
+		err = v->format->finish(v);
+	return err ? err : sink_file_close(s);
+}
+
+static void timeline_free(struct sink *s)
+{
+	struct timeline *v = (struct timeline *)s;
+
+	v->format->free(v);
+	for (struct map_slot *m = NULL; (m = map_next(&v->tracks, m));)
+		track_free(m->value);
+	for (struct map_slot *m = NULL; (m = map_next(&v->lineages, m));) {
+		wakes_free(&((struct lineage *)m->value)->wakes);
+		free(m->value);
+	}
+	map_free(&v->tracks);
+	map_free(&v->lineages);
+	map_free(&v->told);
+	map_free(&v->snapshots);
+	sink_file_free(s);
+}
+
+static const struct sink_ops timeline_ops = {
+	.sample = timeline_sample,
+	.enter = timeline_enter,
+	.leave = timeline_leave,
+	.iterate = timeline_iterate,
+	.gap = timeline_gap,
+	.segment = timeline_segment,
+	.finish = timeline_finish,
+	.free = timeline_free,
+};
+
+int timeline_open(struct sink **out, const struct timeline_format *format, const struct sink_options *o, char *error)
+{
+	int err = sink_file_open(out, sizeof(struct timeline), &timeline_ops, o, error);
+	struct timeline *v;
+
+	if (err)
+		return err;
+	v = (struct timeline *)*out;
+	v->format = format;
+	v->iterations = o->iterations;
+	v->min_ns = o->min_ns;
+	v->max_size = o->max_size;
+	v->whole = o->whole;
+	v->zoomed = o->zoomed;
+	v->reserved = CLOSING;
+	err = format->open(v);
+	if (err) {
+		snprintf(error, SINK_ERROR, "%s", v->file.sink.error);
+		timeline_free(*out);
+	}
+	return err;
+}

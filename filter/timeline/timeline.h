@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * timeline.h - the trace as slices, instants, flows and counters: what is shown, and what is left out.
+ *
+ * The sink decides; a format (chrome.h, pftrace.h) puts it into bytes. Times are ns since the first
+ * event of the trace, per track never running backwards.
+ */
+#ifndef OCULAR_TIMELINE_H
+#define OCULAR_TIMELINE_H
+
+#include "base/map.h"
+#include "model/sink_file.h"
+#include "track.h"
+#include "wake.h"
+
+/* A process. */
+struct lineage {
+	int32_t pid;
+	struct wakes wakes;
+	bool named;
+};
+
+/* Something at one point of a track. */
+struct mark {
+	const char *category, *name; /* constants of timeline_marks */
+	unsigned n;
+	struct {
+		const char *key;
+		uint64_t value;
+	} args[4];
+};
+
+/* Of the track of snapshots, which are of all threads and processes: larger than Linux's largest (PID_MAX_LIMIT). */
+#define TIMELINE_NOBODY 4194304
+
+enum timeline_counter { TIMELINE_EVENTS, TIMELINE_DEPTH, TIMELINE_COUNTERS };
+
+/*
+ * Instructions that are shown at most: of a window of a few milliseconds. A browser stands ten times as many
+ * slices, but nobody reads them.
+ */
+#define TIMELINE_OPCODES 100000
+
+/* The tid of a thread's second line: Linux has none as large (PID_MAX_LIMIT, include/linux/threads.h). */
+#define TIMELINE_SECOND (1 << 22)
+
+/* "thread TID" and these name a counter. */
+extern const char *const timeline_counters[TIMELINE_COUNTERS][2];
+
+struct left_out {
+	uint64_t slices, trips, others;
+};
+
+struct timeline {
+	struct sink_file file;
+	const struct timeline_format *format;
+	enum iterations iterations;
+	uint64_t min_ns;   /* shorter slices and trips are left out */
+	uint64_t max_size; /* bytes of the file; 0: any */
+	bool whole;	   /* no time window: processes are seen from their start */
+	bool zoomed;	   /* a time window: instructions are shown, */
+	uint64_t opcodes;  /* so many so far, */
+	uint64_t unshown;  /* and so many beyond TIMELINE_OPCODES */
+	bool started, full;
+	uint64_t start_ns; /* time 0 */
+	uint64_t reserved; /* bytes kept for what must still be written */
+	struct map tracks; /* (pid, tid) -> struct track */
+	struct track *last;
+	struct map lineages;  /* pid -> struct lineage */
+	struct map told;      /* struct code: it has its instant */
+	struct map snapshots; /* numbers of those of which something was seen */
+	uint64_t flows;
+	int64_t offset; /* of the sample */
+	struct {
+		struct lineage *in;
+		const struct code *code;
+		int64_t offset;
+	} yield; /* a PY_YIELD whose activation has not been left yet */
+	struct left_out shorter, beyond;
+	struct track *unshown_track;
+	uint64_t unshown_ns;
+	struct track *full_track;
+	uint64_t full_ns;
+	void *own; /* of the format */
+};
+
+/* A function of a format returns this where the file is full: nothing was written. */
+#define TIMELINE_FULL 1
+
+/* Each writes one thing: 0, TIMELINE_FULL, or a negative errno, told. */
+struct timeline_format {
+	int (*open)(struct timeline *v);
+	/* A slice begins at span->shown. It keeps span->reserved bytes for its end. */
+	int (*begin)(struct timeline *v, struct track *t, struct span *span);
+	int (*end)(struct timeline *v, struct track *t, const struct span *span, uint64_t ns, uint64_t cycles);
+	int (*code)(struct timeline *v, struct track *t, uint64_t ns, const struct code *code);
+	/* A trip from `from` to `ns`: a slice; an instant at `ns` where they are the same. */
+	int (*trip)(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from, uint64_t ns);
+	/* An instruction ran on t->thread until `ns`. */
+	int (*opcode)(struct timeline *v, struct track *t, const struct running *r, uint64_t ns, uint64_t cycles);
+	int (*mark)(struct timeline *v, struct track *t, uint64_t ns, const struct mark *mark);
+	/* span has begun, and goes on from span->from; it is flow number v->flows. */
+	int (*flow)(struct timeline *v, struct track *t, const struct span *span);
+	int (*counter)(struct timeline *v, struct track *t, enum timeline_counter which, uint64_t ns, uint64_t value);
+	/* A snapshot, a slice of the track from `from` to `ns`. */
+	int (*snapshot)(struct timeline *v, struct track *t, const struct snapshot *s, uint64_t from, uint64_t ns);
+	/* Either may be NULL. */
+	int (*name)(struct timeline *v, struct track *t, const char *thread, const char *process);
+	int (*finish)(struct timeline *v);
+	void (*free)(struct timeline *v);
+};
+
+/* A sink_maker but for the format; uses path, iterations, min_ns, max_size, whole. */
+int timeline_open(struct sink **out, const struct timeline_format *format, const struct sink_options *o, char *error);
+
+/*
+ * Room for `size` bytes of an event, for out_commit. NULL: *err says why, TIMELINE_FULL if the file
+ * would become too large.
+ */
+char *timeline_room(struct timeline *v, size_t size, int *err);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * track.h - one thread's line of a timeline: the slices that are open on it, and where its loops stand.
+ *
+ * Slices wait here until they may be written: a beginning is written when it is sure that the slice is
+ * long enough to be shown. As an outer slice is never shorter than one inside it, the written ones are
+ * always the outermost.
+ */
+#ifndef OCULAR_TRACK_H
+#define OCULAR_TRACK_H
+
+#include <stdbool.h>
+
+#include "meter.h"
+#include "piece.h"
+#include "model/sink.h"
+
+/* An activation on the track. Times of the timeline are ns since its start. */
+struct span {
+	const struct code *code;
+	uint64_t start_ns, start_cycles; /* as in the sample */
+	uint64_t shown;			 /* on the timeline */
+	uint64_t calls;			 /* activations that it started itself */
+	uint64_t reserved;		 /* bytes kept for its end */
+	bool tied;			 /* something else stands at the same time, after its beginning */
+	const struct track *from;	 /* it goes on from a slice there that began at from_shown; or NULL */
+	uint64_t from_shown;
+};
+
+/* A loop that is open on the track. */
+struct edge {
+	const struct loop *loop;
+	size_t depth;	/* of the activation it belongs to */
+	uint64_t shown; /* its last back-edge on the timeline */
+};
+
+/* An instruction that is running, mode opcodes. */
+struct running {
+	const struct code *code; /* NULL: none is known */
+	const struct instr *instr;
+	uint8_t opcode;	 /* in which form */
+	uint64_t shown;	 /* on the timeline */
+	uint64_t cycles; /* as in the sample */
+};
+
+struct track {
+	int32_t pid, tid;
+	uint32_t number;  /* 1, 2, ... by first sight */
+	uint64_t last_ns; /* of its last event on the timeline */
+	struct lineage *process;
+	struct span *spans; /* outermost first */
+	size_t nspans, nwritten, spans_size;
+	struct edge *edges;
+	size_t nedges, edges_size;
+	struct meter meter;
+	struct track *opcodes;	/* the thread's other line, of its instructions; NULL: none yet */
+	struct track *thread;	/* whose other line this is; NULL: it is a thread's first */
+	struct running running; /* of the other line */
+	struct piece ids;	/* of the JSON: pid and tid */
+	void *sequence;		/* of the protobuf */
+};
+
+/* A span that is innermost from now on, beginning at `shown`. NULL: no memory. */
+struct span *track_push(struct track *t, const struct activation *a, uint64_t shown);
+
+/* The innermost span of this code, NULL if there is none. */
+struct span *track_find(struct track *t, const struct code *code);
+
+/* Takes a span off, wherever it is, and the loops inside it. */
+struct span track_take(struct track *t, struct span *span);
+
+bool track_is_written(const struct track *t, const struct span *span);
+
+/*
+ * The time of an event on the track: ns, but never before the last one. Marks the innermost span as
+ * tied if the event follows its beginning at the same time.
+ */
+uint64_t track_at(struct track *t, uint64_t ns);
+
+/*
+ * A back-edge of a loop in the innermost span, shown at `ns`: leaves the loops inside it. Returns where
+ * on the timeline its last back-edge is, UINT64_MAX if this is the first of the entry. From here on
+ * events are shown later than `ns`, so that none can be taken for one before the back-edge.
+ * -ENOMEM or 0 in *err.
+ */
+uint64_t track_edge(struct track *t, const struct loop *loop, uint64_t ns, int *err);
+
+void track_free(struct track *t);
+
+#endif

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/* test_out.c - files are whole or not there; errors stick and name the file; numbers are right. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/out.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+static char dir[] = "/tmp/ocular-test-out-XXXXXX";
+static char path[sizeof(dir) + 32], temporary[sizeof(path) + 32];
+
+static int make_dir(void **state)
+{
+	(void)state;
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+	(void)state;
+	return rmdir(dir);
+}
+
+static const char *file(const char *name)
+{
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static void assert_content(const char *name, const char *expected)
+{
+	char text[64] = "";
+	FILE *f = fopen(name, "r");
+
+	assert_non_null(f);
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	assert_string_equal(text, expected);
+}
+
+static void open_file(struct out *o, const char *name)
+{
+	char error[256];
+
+	if (out_open(o, file(name), error, sizeof(error)))
+		fail_msg("%s", error);
+	strcpy(temporary, o->temporary);
+}
+
+static void test_named_when_closed(void **state)
+{
+	struct out o;
+	char error[256] = "";
+
+	(void)state;
+	open_file(&o, "whole");
+	out_put(&o, "all of it", 9);
+	assert_int_not_equal(access(path, F_OK), 0);
+	assert_int_equal(access(temporary, F_OK), 0);
+	assert_int_equal(out_close(&o, error, sizeof(error)), 0);
+	assert_content(path, "all of it");
+	assert_int_not_equal(access(temporary, F_OK), 0);
+	out_discard(&o); /* harmless now */
+	assert_content(path, "all of it");
+	unlink(path);
+}
+
+static void test_discarded_leaves_nothing(void **state)
+{
+	struct out o;
+
+	(void)state;
+	open_file(&o, "torn");
+	out_put(&o, "half", 4);
+	out_discard(&o);
+	assert_int_not_equal(access(path, F_OK), 0);
+	assert_int_not_equal(access(temporary, F_OK), 0);
+}
+
+static void test_discarded_keeps_the_older_one(void **state)
+{
+	struct out o;
+	char error[256];
+
+	(void)state;
+	assert_int_equal(out_open(&o, file("older"), error, sizeof(error)), 0);
+	out_put(&o, "older", 5);
+	assert_int_equal(out_close(&o, error, sizeof(error)), 0);
+	assert_int_equal(out_open(&o, path, error, sizeof(error)), 0);
+	out_put(&o, "newer, torn", 11);
+	out_discard(&o);
+	assert_content(path, "older");
+	unlink(path);
+}
+
+/* Two at once: each is whole, and the last one stays. */
+static void test_two_of_one_name(void **state)
+{
+	struct out a, b;
+	char error[256];
+
+	(void)state;
+	open_file(&a, "both");
+	open_file(&b, "both");
+	assert_string_not_equal(a.temporary, b.temporary);
+	out_put(&a, "the longer one", 14);
+	out_put(&b, "shorter", 7);
+	assert_int_equal(out_close(&b, error, sizeof(error)), 0);
+	assert_content(path, "shorter");
+	assert_int_equal(out_close(&a, error, sizeof(error)), 0);
+	assert_content(path, "the longer one");
+	unlink(path);
+}
+
+/* Nothing that is there is ours, whatever it is called. */
+static void test_files_of_others(void **state)
+{
+	struct out o, next;
+	char error[256], other[sizeof(path)], taken[sizeof(temporary)];
+	FILE *f;
+
+	(void)state;
+	strcpy(other, file("keep.tmp"));
+	f = fopen(other, "w");
+	fputs("mine", f);
+	fclose(f);
+	open_file(&o, "keep");
+	strcpy(taken, temporary);
+	open_file(&next, "keep");
+	out_discard(&next);
+	assert_int_equal(access(taken, F_OK), 0);
+	out_put(&o, "new", 3);
+	assert_int_equal(out_close(&o, error, sizeof(error)), 0);
+	assert_content(path, "new");
+	assert_content(other, "mine");
+	unlink(other);
+	unlink(path);
+}
+
+static void test_mode(void **state)
+{
+	mode_t before = umask(027);
+	struct out o;
+	char error[256];
+	struct stat st;
+
+	(void)state;
+	open_file(&o, "mode");
+	umask(before);
+	assert_int_equal(out_close(&o, error, sizeof(error)), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0640);
+	unlink(path);
+}
+
+static void assert_link_stays(const char *link)
+{
+	struct out o;
+	char error[256];
+	struct stat st;
+
+	assert_int_equal(out_open(&o, link, error, sizeof(error)), 0);
+	assert_null(o.temporary);
+	out_put(&o, "through", 7);
+	assert_int_equal(out_close(&o, error, sizeof(error)), 0);
+	assert_int_equal(lstat(link, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_content(link, "through");
+	unlink(link);
+}
+
+/* As /dev/stdout may be: to a file that was deleted; and one that leads nowhere. */
+static void test_links_without_a_name(void **state)
+{
+	char link[sizeof(path)], to[64];
+	int fd;
+
+	(void)state;
+	strcpy(link, file("link"));
+	fd = open(file("deleted"), O_CREAT | O_RDWR, 0600);
+	unlink(path);
+	snprintf(to, sizeof(to), "/proc/self/fd/%d", fd);
+	assert_int_equal(symlink(to, link), 0);
+	assert_link_stays(link);
+	close(fd);
+	assert_int_equal(symlink(file("target"), link), 0);
+	assert_link_stays(link);
+	assert_content(path, "through");
+	unlink(path);
+}
+
+static void test_pipes_are_written_directly(void **state)
+{
+	struct out o;
+	char error[256], back[8] = "";
+	int fd;
+
+	(void)state;
+	assert_int_equal(mkfifo(file("pipe"), 0600), 0);
+	fd = open(path, O_RDONLY | O_NONBLOCK);
+	assert_int_equal(out_open(&o, path, error, sizeof(error)), 0);
+	assert_null(o.temporary);
+	out_put(&o, "flows", 5);
+	assert_int_equal(out_close(&o, error, sizeof(error)), 0);
+	assert_int_equal(read(fd, back, sizeof(back)), 5);
+	assert_string_equal(back, "flows");
+	close(fd);
+	unlink(path);
+}
+
+/* Files, and a path to the other one of each pair by another way. */
+static void test_same(void **state)
+{
+	char other[sizeof(path) + 8], link[sizeof(path)];
+
+	(void)state;
+	strcpy(link, file("link"));
+	file("there");
+	snprintf(other, sizeof(other), "%s/./there", dir);
+	assert_true(out_same(path, path)); /* not there yet */
+	assert_true(out_same(path, other));
+	assert_false(out_same(path, dir));
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	assert_int_equal(symlink(path, link), 0);
+	assert_true(out_same(path, other));
+	assert_true(out_same(path, link));
+	unlink(link);
+	assert_false(out_same(path, link));
+	assert_true(out_same("-", "-"));
+	assert_false(out_same("-", path));
+	assert_false(out_same("/dev/null", "/dev/null"));
+	assert_false(out_same("/no/such/folder/a", "/no/such/folder/a")); /* opening it tells why */
+	unlink(path);
+}
+
+static void test_symbolic_link_stays_one(void **state)
+{
+	struct out o;
+	char error[256], link[sizeof(path)];
+	struct stat st;
+
+	(void)state;
+	strcpy(link, file("link"));
+	close(open(file("target"), O_CREAT | O_WRONLY, 0600));
+	assert_int_equal(symlink(path, link), 0);
+	assert_int_equal(out_open(&o, link, error, sizeof(error)), 0);
+	out_put(&o, "through", 7);
+	assert_int_equal(out_close(&o, error, sizeof(error)), 0);
+	assert_int_equal(lstat(link, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_content(path, "through");
+	unlink(link);
+	unlink(path);
+}
+
+static void test_devices_are_written_directly(void **state)
+{
+	struct out o;
+	char error[256];
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(out_open(&o, "/dev/null", error, sizeof(error)), 0);
+	out_put(&o, "gone", 4);
+	assert_int_equal(out_close(&o, error, sizeof(error)), 0);
+	assert_int_equal(stat("/dev/null", &st), 0);
+	assert_true(S_ISCHR(st.st_mode));
+}
+
+static void test_errors_name_the_file(void **state)
+{
+	struct out o;
+	char error[256] = "", expected[256];
+
+	(void)state;
+	assert_int_equal(out_open(&o, file("no/such/folder"), error, sizeof(error)), -ENOENT);
+	snprintf(expected, sizeof(expected), "cannot write %s: No such file or directory", path);
+	assert_string_equal(error, expected);
+	assert_int_equal(out_open(&o, dir, error, sizeof(error)), -EISDIR);
+}
+
+static void test_a_full_disk_sticks(void **state)
+{
+	struct out o;
+	char error[256] = "";
+
+	(void)state;
+	assert_int_equal(out_open(&o, "/dev/full", error, sizeof(error)), 0);
+	for (int i = 0; i < 3; i++) { /* more than the buffer holds */
+		char *to = out_reserve(&o, 1 << 20);
+
+		assert_non_null(to);
+		memset(to, 'x', 1 << 20);
+		out_commit(&o, to + (1 << 20));
+	}
+	assert_int_equal(o.err, -ENOSPC);
+	assert_int_equal(out_tell(&o, error, sizeof(error)), -ENOSPC);
+	assert_string_equal(error, "cannot write /dev/full: No space left on device");
+	assert_int_equal(out_close(&o, error, sizeof(error)), -ENOSPC);
+}
+
+/* Pieces around and beyond the size of the buffer come out in order and complete. */
+static void test_pieces_of_all_sizes(void **state)
+{
+	static const size_t sizes[] = { 1, 100, (1 << 20) - 101, 1, 1 << 20, 3 << 20, 0, 7 };
+	struct out o;
+	char error[256], c = 'a';
+	FILE *f;
+
+	(void)state;
+	assert_int_equal(out_open(&o, file("pieces"), error, sizeof(error)), 0);
+	for (size_t i = 0; i < COUNT(sizes); i++, c++) {
+		char *to = out_reserve(&o, sizes[i]);
+
+		assert_non_null(to);
+		memset(to, c, sizes[i]);
+		out_commit(&o, to + sizes[i]);
+	}
+	assert_int_equal(out_close(&o, error, sizeof(error)), 0);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	c = 'a';
+	for (size_t i = 0; i < COUNT(sizes); i++, c++)
+		for (size_t k = 0; k < sizes[i]; k++)
+			if (fgetc(f) != c)
+				fail_msg("piece %zu, byte %zu", i, k);
+	assert_int_equal(fgetc(f), EOF);
+	fclose(f);
+	unlink(path);
+}
+
+/* What does not compress and what does, read back by zlib; out_fits promises are kept by the file. */
+static void compressed_holds(const char *name, uint64_t most, unsigned noise)
+{
+	struct out o;
+	char error[256], line[1000], back[1000];
+	unsigned long lines = 0;
+	struct stat st;
+	gzFile f;
+
+	assert_int_equal(out_open(&o, file(name), error, sizeof(error)), 0);
+	for (srand(1); lines < 5000 && out_fits(&o, sizeof(line), most); lines++) {
+		for (size_t i = 0; i < sizeof(line); i++)
+			line[i] = 'a' + rand() % noise;
+		out_put(&o, line, sizeof(line));
+	}
+	assert_int_equal(out_close(&o, error, sizeof(error)), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true((uint64_t)st.st_size <= most);
+	if (lines < 5000) /* it was stopped by the limit, and not long before it */
+		assert_true((uint64_t)st.st_size > most - most / 10 - 2 * sizeof(line));
+	f = gzopen(path, "r");
+	srand(1);
+	for (unsigned long n = 0; n < lines; n++) {
+		for (size_t i = 0; i < sizeof(line); i++)
+			line[i] = 'a' + rand() % noise;
+		assert_int_equal(gzread(f, back, sizeof(back)), sizeof(back));
+		assert_memory_equal(back, line, sizeof(line));
+	}
+	assert_int_equal(gzread(f, back, 1), 0);
+	gzclose(f);
+	unlink(path);
+}
+
+static void test_compressed(void **state)
+{
+	(void)state;
+	compressed_holds("noise.gz", UINT64_MAX / 2, 256);
+	compressed_holds("noise.gz", 100000, 256);
+	compressed_holds("noise.gz", 2000000, 256);
+	compressed_holds("plain.gz", 5000000, 2);
+	compressed_holds("plain.gz", 20000, 2);
+	compressed_holds("plain", 20000, 256);
+}
+
+static void test_numbers(void **state)
+{
+	static const uint64_t numbers[] = { 0,
+					    1,
+					    9,
+					    10,
+					    99,
+					    100,
+					    999,
+					    1000,
+					    1001,
+					    1010,
+					    1000000,
+					    123456789,
+					    ~0ull,
+					    1ull << 63,
+					    1ull << 32,
+					    999999,
+					    1700000000000000000 };
+	char got[32], expected[32];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		*out_dec(got, numbers[i]) = '\0';
+		snprintf(expected, sizeof(expected), "%" PRIu64, numbers[i]);
+		assert_string_equal(got, expected);
+		*out_us(got, numbers[i]) = '\0';
+		snprintf(expected, sizeof(expected), "%" PRIu64 ".%03u", numbers[i] / 1000,
+			 (unsigned)(numbers[i] % 1000));
+		assert_string_equal(got, expected);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_named_when_closed),
+		cmocka_unit_test(test_discarded_leaves_nothing),
+		cmocka_unit_test(test_discarded_keeps_the_older_one),
+		cmocka_unit_test(test_two_of_one_name),
+		cmocka_unit_test(test_files_of_others),
+		cmocka_unit_test(test_mode),
+		cmocka_unit_test(test_links_without_a_name),
+		cmocka_unit_test(test_pipes_are_written_directly),
+		cmocka_unit_test(test_same),
+		cmocka_unit_test(test_symbolic_link_stays_one),
+		cmocka_unit_test(test_devices_are_written_directly),
+		cmocka_unit_test(test_errors_name_the_file),
+		cmocka_unit_test(test_a_full_disk_sticks),
+		cmocka_unit_test(test_pieces_of_all_sizes),
+		cmocka_unit_test(test_compressed),
+		cmocka_unit_test(test_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* test_calltree.c - each path once, whatever the threads and interpreters do, and what it cost. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "export/callers.h"
+
+static struct codes codes;
+static struct calltree tree;
+static struct code *code[4]; /* a, b, c, d */
+
+static int set_up(void **state)
+{
+	(void)state;
+	codes_init(&codes, NULL);
+	tree = (struct calltree){ 0 };
+	for (int i = 0; i < 4; i++)
+		code[i] = codes_intern(codes_process(&codes, 7), "m.py", (char[]){ 'a' + i, 0 }, i);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	calltree_free(&tree);
+	codes_free(&codes);
+	return 0;
+}
+
+static void enter(int32_t tid, uint32_t interpreter, int c, uint8_t op)
+{
+	struct activation a = { .pid = 7, .tid = tid, .interpreter = interpreter, .code = code[c], .op = op };
+
+	assert_int_equal(calltree_enter(&tree, &a), 0);
+}
+
+/* It took `ns`, of which `callee_ns` were not its own. */
+static void leave(int32_t tid, uint32_t interpreter, int c, uint64_t ns, uint64_t callee_ns)
+{
+	struct activation a = { .pid = 7,
+				.tid = tid,
+				.interpreter = interpreter,
+				.code = code[c],
+				.start_ns = 1000,
+				.start_cycles = 5000,
+				.callee_ns = callee_ns,
+				.callee_cycles = 2 * callee_ns };
+
+	assert_int_equal(calltree_leave(&tree, &a, 1000 + ns, 5000 + 2 * ns), 0);
+}
+
+static int write_enter(void *to, uint32_t node)
+{
+	const struct call_node *n = &tree.nodes[node];
+	char *text = to;
+
+	assert_true(n->cycles == 2 * n->ns && n->self_cycles == 2 * n->self_ns);
+	sprintf(text + strlen(text), "%s%d+%d:%d-%d(", n->code->qualname, (int)n->calls, (int)n->resumes, (int)n->ns,
+		(int)n->self_ns);
+	return 0;
+}
+
+static int write_leave(void *to, uint32_t node)
+{
+	(void)node;
+	strcat(to, ")");
+	return 0;
+}
+
+static void check(const char *wanted)
+{
+	char text[512] = "";
+	size_t n;
+	const struct call_root **roots = calltree_roots(&tree, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		sprintf(text + strlen(text), "%s%d/%d ", i ? " " : "", roots[i]->strand.tid,
+			(int)roots[i]->strand.interpreter);
+		assert_int_equal(calltree_walk(&tree, roots[i]->root, write_enter, write_leave, text), 0);
+	}
+	free(roots);
+	assert_string_equal(text, wanted);
+}
+
+static void test_empty(void **state)
+{
+	(void)state;
+	check("");
+}
+
+static void test_paths(void **state)
+{
+	(void)state;
+	enter(1, 0, 0, OP_PY_START);
+	for (int i = 0; i < 2; i++) {
+		enter(1, 0, 1, OP_PY_START);
+		enter(1, 0, 2, i ? OP_PY_RESUME : OP_PY_START);
+		leave(1, 0, 2, 10, 0);
+		leave(1, 0, 1, 30, 10);
+		enter(1, 0, 2, OP_PY_THROW);
+		leave(1, 0, 2, 1, 0);
+	}
+	leave(1, 0, 0, 100, 62);
+	enter(1, 0, 3, OP_JUMP); /* was open before the trace: adopted */
+	leave(1, 0, 3, 7, 0);
+	check("1/0 a1+0:100-38(b2+0:60-40(c1+1:20-20())c0+2:2-2())d0+0:7-7()");
+}
+
+static void test_threads_and_interpreters(void **state)
+{
+	(void)state;
+	enter(2, 0, 0, OP_PY_START);
+	enter(1, 0, 0, OP_PY_START);
+	enter(1, 3, 1, OP_PY_START);
+	enter(2, 0, 1, OP_PY_START);
+	leave(1, 3, 1, 5, 0);
+	enter(1, 0, 2, OP_PY_START);
+	leave(2, 0, 1, 4, 0);
+	leave(1, 0, 2, 6, 0);
+	leave(1, 0, 0, 9, 6);
+	leave(2, 0, 0, 8, 4);
+	check("1/0 a1+0:9-3(c1+0:6-6()) 1/3 b1+0:5-5() 2/0 a1+0:8-4(b1+0:4-4())");
+}
+
+static int stop(void *to, uint32_t node)
+{
+	(void)node;
+	return ++*(int *)to == 2 ? -7 : 0;
+}
+
+static void test_walk_that_ends(void **state)
+{
+	int n = 0;
+
+	(void)state;
+	enter(1, 0, 0, OP_PY_START);
+	enter(1, 0, 1, OP_PY_START);
+	enter(1, 0, 2, OP_PY_START);
+	assert_int_equal(calltree_walk(&tree, ((struct call_root *)tree.roots.at)->root, stop, NULL, &n), -7);
+	assert_int_equal(n, 2);
+}
+
+/* Many paths and a deep one: every node is found again after the array and the map have grown. */
+static void test_many(void **state)
+{
+	enum { DEPTH = 50000 };
+	uint32_t nodes = 0;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < DEPTH; i++)
+			enter(1, 0, i * 7 % 4, OP_PY_START);
+		for (int i = DEPTH; i-- > 0;)
+			leave(1, 0, i * 7 % 4, 1, 0);
+		assert_true(!nodes || nodes == tree.nnodes);
+		nodes = tree.nnodes;
+	}
+	assert_int_equal(nodes, DEPTH + 2); /* with number 0 and the root */
+}
+
+static const struct call_sum *sum_of(const struct callers *c, int caller, int callee)
+{
+	for (uint32_t i = 0; caller < 0 && i < c->nfunctions; i++)
+		if (c->functions[i].code == code[callee])
+			return &c->functions[i].sum;
+	for (uint32_t i = 0; i < c->nedges; i++)
+		if (c->functions[c->edges[i].caller].code == code[caller < 0 ? 0 : caller] &&
+		    c->functions[c->edges[i].callee].code == code[callee])
+			return &c->edges[i].sum;
+	fail_msg("no sum of %d by %d", callee, caller);
+	return NULL;
+}
+
+/* a calls b calls a calls b, and a calls a: what _lsprof.c would count. */
+static const struct {
+	int caller, callee; /* -1: all callers */
+	uint64_t calls, recursive, self_ns, total_ns;
+} sums[] = {
+	{ -1, 0, 3, 2, 60, 100 }, { -1, 1, 2, 1, 40, 70 }, { 0, 1, 2, 1, 40, 70 },
+	{ 1, 0, 1, 0, 20, 40 },	  { 0, 0, 1, 0, 20, 20 },
+};
+
+static void test_callers(void **state)
+{
+	struct callers c;
+
+	(void)state;
+	enter(1, 0, 0, OP_PY_START);
+	enter(1, 0, 1, OP_PY_START);
+	enter(1, 0, 0, OP_PY_START);
+	enter(1, 0, 1, OP_PY_START);
+	leave(1, 0, 1, 20, 0);
+	leave(1, 0, 0, 40, 20);
+	leave(1, 0, 1, 70, 50);
+	enter(1, 0, 0, OP_PY_RESUME);
+	leave(1, 0, 0, 20, 0);
+	leave(1, 0, 0, 100, 80);
+	assert_int_equal(callers_sum(&c, &tree), 0);
+	assert_int_equal(c.nfunctions, 2);
+	assert_int_equal(c.nedges, 3);
+	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
+		const struct call_sum *s = sum_of(&c, sums[i].caller, sums[i].callee);
+
+		assert_int_equal(s->calls, sums[i].calls);
+		assert_int_equal(s->recursive, sums[i].recursive);
+		assert_int_equal(s->self_ns, sums[i].self_ns);
+		assert_int_equal(s->total_ns, sums[i].total_ns);
+		assert_int_equal(s->total_cycles, 2 * sums[i].total_ns);
+		assert_int_equal(s->open, 0);
+	}
+	callers_free(&c);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(test_empty),	   TEST(test_paths), TEST(test_threads_and_interpreters),
+		TEST(test_walk_that_ends), TEST(test_many),  TEST(test_callers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_decode.c - words in, samples out, both as rows of a table. Samples are written as
+ * OP[:CODE[@OFFSET[>TARGET]]][xCOUNT].
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/decode.h"
+#include "shared/marker.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+/* Codes 1 and 2 are in the table; 2 is 10 code units long. */
+#define CODES 2
+#define UNITS 10
+
+#define HELLO(seq, interpreter) ((uint64_t)1 << 59 | (uint64_t)(seq) << 52 | 0x4f434cull << 28 | (interpreter) << 8 | 1)
+#define EVENT(op, seq, code, offset, arg) \
+	((uint64_t)(op) << 59 | (uint64_t)(seq) << 52 | (uint64_t)(code) << 28 | (uint64_t)(offset) << 8 | \
+	 (uint8_t)(arg))
+#define START(seq)	       EVENT(4, seq, 1, 0, 0)
+#define RETURN(seq)	       EVENT(6, seq, 1, 8, 0)
+#define JUMP(seq, at, far)     EVENT(15, seq, 1, at, far)
+#define LOST(seq, count)       ((uint64_t)2 << 59 | (uint64_t)(seq) << 52 | (count))
+#define SNAPSHOT(seq, n, end)  EVENT(23, seq, 0x4f434c, n, end)
+#define FRAMES(seq, n, traced) EVENT(28, seq, 0x4f434c, n, traced)
+#define WIDE(seq, high, dest)  ((uint64_t)3 << 59 | (uint64_t)(seq) << 52 | (uint64_t)(high) << 28 | (dest))
+#define SCRATCH(seq, offset)   EVENT(31, seq, 0x4f434c, offset, 0)
+#define OTHER(n)	       (0x123450000ull + (n)) /* op 0: not ours */
+#define TOLD		       UINT64_MAX	      /* not a word: the front end tells of a gap */
+
+/* clang-format off */
+static const struct {
+	const char *name;
+	uint64_t words[12];
+	const char *samples;
+	uint64_t received, told;
+} rows[] = {
+	{ "in sequence", { HELLO(0, 0), START(1), RETURN(2) }, "PY_START:1@0 PY_RETURN:1@16", 3, 0 },
+	{ "no hello, code known", { START(90), RETURN(91) }, "PY_START:1@0 PY_RETURN:1@16", 2, 0 },
+	{ "near jumps", { HELLO(0, 0), JUMP(1, 200, -127), JUMP(2, 200, 127), JUMP(3, 0, 0) },
+	  "JUMP:1@400>146 JUMP:1@400>654 JUMP:1@0>0", 4, 0 },
+	{ "a branch has a target, a call has none",
+	  { HELLO(0, 0), EVENT(16, 1, 1, 10, -3), EVENT(17, 2, 1, 10, 3), EVENT(18, 3, 1, 10, 1),
+	    EVENT(10, 4, 1, 10, 5) },
+	  "BRANCH:1@20>14 BRANCH_LEFT:1@20>26 BRANCH_RIGHT:1@20>22 CALL:1@20", 5, 0 },
+	{ "a line is a line", { HELLO(0, 0), EVENT(13, 1, 1, 4711, 0) }, "LINE:1@4711", 2, 0 },
+	{ "far jump", { HELLO(0, 0), WIDE(1, 0, 12), JUMP(2, 5000, 0) }, "JUMP:1@10000>24", 3, 0 },
+	{ "far offset and destination", { HELLO(0, 0), WIDE(1, 3, 0x300010), JUMP(2, 5, 0) },
+	  "JUMP:1@6291466>6291488", 3, 0 },
+	{ "line beyond 2^20", { HELLO(0, 0), WIDE(1, 1, 0), EVENT(13, 2, 1, 7, 0) },
+	  "LINE:1@1048583", 3, 0 },
+	{ "a prefix serves one word", { HELLO(0, 0), WIDE(1, 1, 9), JUMP(2, 5, 0), JUMP(3, 5, -5) },
+	  "JUMP:1@2097162>18 JUMP:1@10>0", 4, 0 },
+	{ "sequence wraps", { HELLO(126, 0), START(127), RETURN(0), START(1) },
+	  "PY_START:1@0 PY_RETURN:1@16 PY_START:1@0", 4, 0 },
+	{ "gap", { HELLO(0, 0), START(1), START(5), RETURN(6) },
+	  "PY_START:1@0 GAPx3 PY_START:1@0 PY_RETURN:1@16", 4, 3 },
+	{ "gap over the wrap", { HELLO(0, 0), START(1), START(127), START(4), RETURN(5) },
+	  "PY_START:1@0 GAPx125 PY_START:1@0 GAPx4 PY_START:1@0 PY_RETURN:1@16", 5, 129 },
+	{ "gap before the last word", { HELLO(0, 0), START(1), RETURN(5) },
+	  "PY_START:1@0 GAPx3 PY_RETURN:1@16", 3, 3 },
+	{ "gap after gap", { HELLO(0, 0), START(1), START(5), START(9), RETURN(10) },
+	  "PY_START:1@0 GAPx3 PY_START:1@0 GAPx3 PY_START:1@0 PY_RETURN:1@16", 5, 6 },
+	{ "gap takes the prefix along", { HELLO(0, 0), WIDE(1, 0, 12), JUMP(4, 20, -2), START(5) },
+	  "GAPx2 JUMP:1@40>36 PY_START:1@0", 4, 2 },
+	{ "lost words, counted", { HELLO(0, 0), START(1), LOST(2, 5), RETURN(8) },
+	  "PY_START:1@0 GAPx5 PY_RETURN:1@16", 4, 5 },
+	{ "many lost words", { HELLO(0, 0), LOST(1, 1000003), RETURN((2 + 1000003) & 127) },
+	  "GAPx1000003 PY_RETURN:1@16", 3, 1000003 },
+	{ "foreign word", { HELLO(0, 0), START(1), OTHER(1), RETURN(2) },
+	  "PY_START:1@0 FOREIGNx1 PY_RETURN:1@16", 3, 0 },
+	{ "foreign words before the first of ours", { OTHER(1), OTHER(2), HELLO(0, 0), START(1) },
+	  "FOREIGNx1 FOREIGNx1 PY_START:1@0", 2, 0 },
+	{ "foreign word that looks like ours", { HELLO(0, 0), START(1), START(77), RETURN(2) },
+	  "PY_START:1@0 FOREIGNx1 PY_RETURN:1@16", 3, 0 },
+	{ "foreign word after a prefix", { HELLO(0, 0), WIDE(1, 0, 12), OTHER(1), JUMP(2, 20, 0) },
+	  "FOREIGNx1 JUMP:1@40>24", 3, 0 },
+	{ "ops that do not exist, in sequence",
+	  { HELLO(0, 0), EVENT(0, 1, 1, 0, 0), EVENT(23, 1, 1, 0, 0), EVENT(31, 1, 1, 0, 0), START(1) },
+	  "FOREIGNx1 FOREIGNx1 FOREIGNx1 PY_START:1@0", 2, 0 },
+	{ "calibration, before and between",
+	  { SCRATCH(0, 7), SCRATCH(1, 8), HELLO(0, 0), START(1), SCRATCH(2, 9), RETURN(2) },
+	  "PY_START:1@0 PY_RETURN:1@16", 3, 0 },
+	{ "code 0", { HELLO(0, 0), EVENT(4, 1, 0, 0, 0), START(1) }, "FOREIGNx1 PY_START:1@0", 2, 0 },
+	{ "hello of somebody else", { (uint64_t)1 << 59 | 0x4f434dull << 28 | 1, HELLO(0, 0), START(1) },
+	  "FOREIGNx1 PY_START:1@0", 2, 0 },
+	{ "code unknown, in sequence", { HELLO(0, 0), EVENT(4, 1, 99, 0, 0) }, "PY_START:99@0", 2, 0 },
+	{ "code unknown, out of sequence",
+	  { HELLO(0, 0), START(1), EVENT(4, 9, 99, 0, 0), RETURN(2) },
+	  "PY_START:1@0 FOREIGNx1 PY_RETURN:1@16", 3, 0 },
+	{ "offset beyond the code, out of sequence",
+	  { HELLO(0, 0), START(1), EVENT(10, 9, 2, UNITS, 0), RETURN(2) },
+	  "PY_START:1@0 FOREIGNx1 PY_RETURN:1@16", 3, 0 },
+	{ "offset at the end of the code, after a gap",
+	  { HELLO(0, 0), START(1), EVENT(10, 9, 2, UNITS - 1, 0), RETURN(10) },
+	  "PY_START:1@0 GAPx7 CALL:2@18 PY_RETURN:1@16", 4, 7 },
+	{ "the front end tells of a gap", { HELLO(0, 0), START(1), TOLD, RETURN(5) },
+	  "PY_START:1@0 GAPx3 PY_RETURN:1@16", 3, 3 },
+	{ "a told gap of a multiple of 128", { HELLO(0, 0), START(1), TOLD, RETURN(2) },
+	  "PY_START:1@0 GAPx1 PY_RETURN:1@16", 3, 1 },
+	{ "a told gap ends the doubt about a word", { HELLO(0, 0), START(1), START(4), TOLD, RETURN(6) },
+	  "PY_START:1@0 GAPx2 PY_START:1@0 GAPx1 PY_RETURN:1@16", 4, 3 },
+	{ "segments: whatever the sequence was, it goes on from the word between them",
+	  { HELLO(0, 0), START(1), SNAPSHOT(70, 1, 0), HELLO(71, 0), START(72), SNAPSHOT(73, 1, 1),
+	    SNAPSHOT(9, 2, 0), HELLO(10, 0), RETURN(11), SNAPSHOT(12, 2, 1) },
+	  "PY_START:1@0 SNAPSHOTx1 PY_START:1@0 SNAPSHOTx1 SNAPSHOTx2 PY_RETURN:1@16 SNAPSHOTx2", 10, 0 },
+	{ "words missing inside a segment are missing",
+	  { SNAPSHOT(70, 1, 0), HELLO(71, 0), START(75), RETURN(76), SNAPSHOT(77, 1, 1) },
+	  "SNAPSHOTx1 GAPx3 PY_START:1@0 PY_RETURN:1@16 SNAPSHOTx1", 5, 3 },
+	{ "begun again", { HELLO(0, 0), START(1), HELLO(0, 0), START(1) },
+	  "PY_START:1@0 RESTARTx1 PY_START:1@0", 4, 0 },
+	{ "frames are for recovery only",
+	  { HELLO(0, 0), START(1), HELLO(2, 1), FRAMES(3, 9, 1), START(4), FRAMES(5, 9, 2), FRAMES(5, 1, 0), RETURN(6) },
+	  "PY_START:1@0 PY_START:1@0 FOREIGNx1 PY_RETURN:1@16", 7, 0 },
+	{ "frames behind a gap", { HELLO(0, 0), START(1), FRAMES(4, 9, 1), START(5) }, "PY_START:1@0 GAPx2 PY_START:1@0", 4, 2 },
+	{ "nothing but a hello", { HELLO(0, 0) }, "", 1, 0 },
+};
+/* clang-format on */
+
+static void write_sample(FILE *f, const struct sample *s)
+{
+	fprintf(f, "%s%s", ftell(f) ? " " : "", sample_op_name(s->op));
+	if (s->code)
+		fprintf(f, ":%u@%" PRId64, s->code->id, s->offset);
+	if (s->target != SAMPLE_NOWHERE)
+		fprintf(f, ">%" PRId64, s->target);
+	if (s->count)
+		fprintf(f, "x%" PRIu64, s->count);
+}
+
+static int take(void *to, const struct sample *s)
+{
+	write_sample(to, s);
+	return 0;
+}
+
+static void make_codes(struct codes *codes, int32_t pid)
+{
+	struct process *p;
+
+	assert_int_equal(codes_init(codes, NULL), 0);
+	p = codes_process(codes, pid);
+	codes_intern(p, "a.py", "f", 1);
+	codes_intern(p, "a.py", "g", 9)->units = UNITS;
+}
+
+static void run_row(size_t i)
+{
+	struct codes codes;
+	struct decoder d;
+	char text[512] = "";
+	FILE *f = fmemopen(text, sizeof(text), "w");
+	struct process *p;
+
+	make_codes(&codes, 7);
+	p = codes_process(&codes, 7);
+	decode_init(&d, &codes, take, f);
+	for (size_t k = 0; k < COUNT(rows[i].words) && rows[i].words[k]; k++) {
+		struct word w = { .pid = 7, .tid = 8, .bits = rows[i].words[k] };
+
+		if (w.bits == TOLD)
+			assert_int_equal(decode_gap(&d, 7, 8), 0);
+		else
+			assert_int_equal(decode_word(&d, &w), 0);
+	}
+	assert_int_equal(decode_finish(&d), 0);
+	fclose(f);
+	if (strcmp(text, rows[i].samples))
+		fail_msg("%s: got '%s', want '%s'", rows[i].name, text, rows[i].samples);
+	if (p->received != rows[i].received || p->told != rows[i].told)
+		fail_msg("%s: received %" PRIu64 ", told %" PRIu64, rows[i].name, p->received, p->told);
+	decode_free(&d);
+	codes_free(&codes);
+}
+
+static void test_rows(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		run_row(i);
+}
+
+/* What a marker says goes into its sample whole, with its own time, though it was held for a while.
+ */
+static int check_sample(void *to, const struct sample *s)
+{
+	unsigned *n = to;
+
+	assert_int_equal(s->pid, 7);
+	assert_int_equal(s->tid, 8);
+	assert_int_equal(s->interpreter, *n < 2 ? 0 : 3);
+	if (s->op != SAMPLE_GAP) {
+		assert_int_equal(s->time, (uint64_t)s->offset / 2 * 1000);
+		assert_int_equal(s->cycles, (uint64_t)s->offset / 2 * 2600);
+	}
+	++*n;
+	return 0;
+}
+
+static void test_samples_are_complete(void **state)
+{
+	static const uint64_t words[] = { HELLO(0, 0),		EVENT(10, 1, 1, 1, 0), EVENT(10, 2, 1, 2, 0),
+					  HELLO(3, 3),		EVENT(10, 4, 1, 4, 0), EVENT(10, 7, 1, 5, 0),
+					  EVENT(10, 8, 1, 6, 0) };
+	struct codes codes;
+	struct decoder d;
+	unsigned n = 0;
+
+	(void)state;
+	make_codes(&codes, 7);
+	decode_init(&d, &codes, check_sample, &n);
+	for (size_t i = 0; i < COUNT(words); i++) {
+		struct word w = { 7, 8, i * 1000, i * 2600, words[i] };
+
+		assert_int_equal(decode_word(&d, &w), 0);
+	}
+	assert_int_equal(n, 6); /* 5 calls and the gap */
+	assert_int_equal(d.words, COUNT(words));
+	decode_free(&d);
+	codes_free(&codes);
+}
+
+/* Each thread has its own sequence, however they interleave; so has the same tid in another
+ * process. */
+static void test_threads_do_not_mix(void **state)
+{
+	static const struct {
+		int32_t pid, tid;
+	} threads[] = { { 7, 7 }, { 7, 8 }, { 9, 8 }, { -1, -1 } };
+	struct codes codes;
+	struct decoder d;
+	char text[4096] = "";
+	FILE *f = fmemopen(text, sizeof(text), "w");
+
+	(void)state;
+	make_codes(&codes, 7);
+	decode_init(&d, &codes, take, f);
+	for (unsigned seq = 0; seq < 4; seq++)
+		for (size_t t = 0; t < COUNT(threads); t++) {
+			unsigned own = seq + 30 * t;
+			struct word w = { threads[t].pid, threads[t].tid, 0, 0, seq ? START(own) : HELLO(own, 0) };
+
+			assert_int_equal(decode_word(&d, &w), 0);
+		}
+	assert_int_equal(decode_finish(&d), 0);
+	fclose(f);
+	assert_null(strstr(text, "GAP"));
+	assert_null(strstr(text, "FOREIGN"));
+	assert_int_equal(strlen(text), 12 * strlen("PY_START:1@0 ") - 1);
+	decode_free(&d);
+	codes_free(&codes);
+}
+
+static void test_newer_version_is_refused(void **state)
+{
+	struct word w = { 7, 8, 0, 0, HELLO(0, 0) + 1 };
+	struct codes codes;
+	struct decoder d;
+
+	(void)state;
+	make_codes(&codes, 7);
+	decode_init(&d, &codes, take, NULL);
+	assert_int_equal(decode_word(&d, &w), -EPROTO);
+	assert_non_null(strstr(d.error, "version 2"));
+	decode_free(&d);
+	codes_free(&codes);
+}
+
+static int refuse(void *to, const struct sample *s)
+{
+	(void)to;
+	(void)s;
+	return -ENOSPC;
+}
+
+static void test_what_feed_returns_comes_back(void **state)
+{
+	struct word hello = { 7, 8, 0, 0, HELLO(0, 0) }, start = { 7, 8, 0, 0, START(1) };
+	struct codes codes;
+	struct decoder d;
+
+	(void)state;
+	make_codes(&codes, 7);
+	decode_init(&d, &codes, refuse, NULL);
+	assert_int_equal(decode_word(&d, &hello), 0);
+	assert_int_equal(decode_word(&d, &start), -ENOSPC);
+	decode_free(&d);
+	codes_free(&codes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_samples_are_complete),
+		cmocka_unit_test(test_threads_do_not_mix),
+		cmocka_unit_test(test_newer_version_is_refused),
+		cmocka_unit_test(test_what_feed_returns_comes_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* test_function.c - loops by their heads, costs by their offsets. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "model/function.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+static void test_loops_are_sorted_and_stay(void **state)
+{
+	static const int64_t heads[] = { 50, 10, 90, 30, 10, 70, 0, 50, 100 };
+	struct loop *loops[COUNT(heads)];
+	struct code code = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(heads); i++) {
+		loops[i] = function_loop(&code, heads[i]);
+		assert_int_equal(loops[i]->head, heads[i]);
+		assert_ptr_equal(loops[i]->code, &code);
+	}
+	assert_int_equal(code.function->nloops, 7); /* 10 and 50 came twice */
+	for (size_t i = 0; i < COUNT(heads); i++)
+		assert_ptr_equal(function_loop(&code, heads[i]), loops[i]);
+	for (uint32_t i = 1; i < code.function->nloops; i++)
+		assert_true(code.function->loops[i - 1]->head < code.function->loops[i]->head);
+	function_free(&code);
+	assert_null(code.function);
+}
+
+static void test_costs(void **state)
+{
+	struct instr instrs[] = { { .offset = 2 }, { .offset = 4 }, { .offset = 12 } };
+	struct code code = { .instrs = instrs, .ninstrs = COUNT(instrs) }, none = { 0 };
+
+	(void)state;
+	function_cost(&code, 4)->n = 7;
+	assert_int_equal(code.function->costs[1].n, 7);
+	assert_int_equal(function_cost(&code, 4)->n, 7);
+	assert_ptr_equal(function_cost(&code, 12), &code.function->costs[2]);
+	assert_null(function_cost(&code, 0)); /* before the first instruction */
+	assert_null(function_cost(&none, 0));
+	function_free(&code);
+	function_free(&none);
+}
+
+/* Too many lines are refused once: the instructions are not looked at again for each event. */
+static void test_too_many_lines(void **state)
+{
+	struct instr instrs[] = { { .offset = 2, .line = 1 }, { .offset = 4, .line = CODE_LINES_MOST + 1 } };
+	struct code code = { .instrs = instrs, .ninstrs = COUNT(instrs) };
+
+	(void)state;
+	assert_null(function_line(&code, 1));
+	instrs[1].line = 2;
+	assert_null(function_line(&code, 1));
+	function_free(&code);
+	assert_non_null(function_line(&code, 2));
+	function_free(&code);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_loops_are_sorted_and_stay),
+		cmocka_unit_test(test_costs),
+		cmocka_unit_test(test_too_many_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+/* test_pt_pipe.c - what goes in comes out, in order; and either side may end it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "pt/pt_pipe.h"
+
+struct writing {
+	struct pt_pipe *pipe;
+	uint64_t most, wrote;
+};
+
+static void *write_all(void *to)
+{
+	struct writing *w = to;
+	bool more = true;
+
+	while (w->wrote < w->most && more) {
+		*pt_pipe_room(w->pipe) = (struct sample){ .count = w->wrote++ };
+		more = pt_pipe_put(w->pipe);
+	}
+	pt_pipe_end(w->pipe);
+	return NULL;
+}
+
+static void test_order(void **state)
+{
+	static const uint64_t counts[] = {
+		0, 1, PIPE_SAMPLES - 1, PIPE_SAMPLES, PIPE_SAMPLES + 1, 10 * PIPE_BLOCKS * PIPE_SAMPLES
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		struct writing w = { calloc(1, sizeof(*w.pipe)), counts[i], 0 };
+		struct pt_block *b;
+		pthread_t thread;
+		uint64_t read = 0;
+
+		pt_pipe_init(w.pipe);
+		assert_int_equal(pthread_create(&thread, NULL, write_all, &w), 0);
+		while ((b = pt_pipe_get(w.pipe)))
+			for (uint32_t k = 0; k < b->n; k++)
+				assert_int_equal(b->samples[k].count, read++);
+		assert_int_equal(read, counts[i]);
+		pthread_join(thread, NULL);
+		free(w.pipe);
+	}
+}
+
+static void test_closed(void **state)
+{
+	struct writing w = { calloc(1, sizeof(*w.pipe)), UINT64_MAX, 0 };
+	pthread_t thread;
+
+	(void)state;
+	pt_pipe_init(w.pipe);
+	assert_int_equal(pthread_create(&thread, NULL, write_all, &w), 0);
+	assert_non_null(pt_pipe_get(w.pipe));
+	pt_pipe_close(w.pipe);
+	pthread_join(thread, NULL); /* the writer comes to an end */
+	free(w.pipe);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_closed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rings.c - what comes out of a ring, and what is not taken for one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "ring_write.h"
+#include "record/rings.h"
+
+#define N 256u
+
+struct fixture {
+	struct trace_out out;
+	struct rings rings;
+	struct ring *ring;
+	int fd;
+};
+
+static int make_ring(size_t size, int seals, struct ring **ring)
+{
+	int fd = memfd_create("ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	assert_int_equal(ftruncate(fd, size), 0);
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, seals), 0);
+	*ring = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(*ring, MAP_FAILED);
+	ring_init(*ring, N);
+	return fd;
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	char name[] = "/tmp/test_rings.XXXXXX";
+
+	close(mkstemp(name));
+	unlink(name);
+	if (perfdata_create(&f->out.file, AT_FDCWD, name, PTFRAME_RATIO) < 0)
+		return -1;
+	unlink(name);
+	f->rings.out = &f->out;
+	f->fd = make_ring(ring_size(N), F_SEAL_SHRINK, &f->ring);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	rings_finish(&f->rings);
+	perfdata_close(&f->out.file);
+	munmap(f->ring, ring_size(N));
+	close(f->fd);
+	free(f);
+	return 0;
+}
+
+static void put(struct fixture *f, uint64_t word)
+{
+	ring_write(f->ring, 1000 + ring_written(f->ring), word);
+}
+
+static void add(struct fixture *f)
+{
+	assert_int_equal(rings_add(&f->rings, f->fd, getpid(), getpid()), 0);
+}
+
+static void test_every_record_is_taken_once(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t n = 0;
+
+	add(f);
+	/* Fill by fill, so that it wraps at every place. */
+	for (uint32_t fill = 0; fill <= N; fill++) {
+		for (uint32_t i = 0; i < fill; i++, n++)
+			put(f, marker_event(OP_LINE, n, 1, n, 0));
+		assert_int_equal(rings_drain(&f->rings), fill * 100 / N);
+		assert_int_equal(f->ring->tail, n);
+	}
+	rings_flush(&f->rings);
+	assert_int_equal(f->out.markers, n);
+}
+
+static void test_a_ring_goes_to_another_thread(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f);
+	put(f, marker_hello(0, 0));
+	put(f, marker_head(OP_RING_THREAD, 0) | 4242);
+	put(f, marker_hello(0, 0));
+	rings_drain(&f->rings);
+	assert_int_equal(f->rings.first->stream.tid, 4242);
+	assert_int_equal(f->rings.first->stream.idx, 1);
+	rings_flush(&f->rings);
+	assert_int_equal(f->out.markers, 2); /* RING_THREAD is none */
+	assert_int_equal(f->out.streams, 2);
+}
+
+static void test_a_finished_ring_is_let_go_when_empty(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f);
+	put(f, marker_hello(0, 0));
+	f->ring->finished = 1;
+	rings_drain(&f->rings);
+	assert_null(f->rings.first);
+	assert_int_equal(f->out.markers, 1);
+}
+
+static void test_losses_are_added_up(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f);
+	put(f, marker_hello(0, 0));
+	put(f, marker_lost(1, 100));
+	f->ring->lost = 11; /* never told by the thread, which is dead now */
+	rings_end_process(&f->rings, getpid());
+	assert_null(f->rings.first);
+	assert_int_equal(f->out.lost, 111);
+	assert_int_equal(f->out.markers, 3);
+}
+
+static void test_only_the_dead_process_is_ended(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f);
+	rings_end_process(&f->rings, getpid() + 1);
+	assert_non_null(f->rings.first);
+}
+
+static void end_by_damage(struct fixture *f, int64_t how)
+{
+	add(f);
+	put(f, marker_hello(0, 0));
+	rings_drain(&f->rings);
+	f->ring->at += how * sizeof(struct ring_record);
+	rings_drain(&f->rings);
+	assert_null(f->rings.first);
+	assert_int_equal(f->ring->closed, 1);
+	assert_int_equal(f->rings.damaged, 1);
+	assert_int_equal(f->out.markers, 1);
+}
+
+static void test_head_behind_the_ring_ends_it(void **state)
+{
+	end_by_damage(*state, N + 1);
+}
+
+static void test_head_before_the_ring_ends_it(void **state)
+{
+	end_by_damage(*state, -2);
+}
+
+/* Wherever the producer is killed on its way back to the first record. */
+static void test_a_producer_dies_at_the_ring_s_end(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f);
+	for (uint32_t i = 0; i < N; i++)
+		put(f, marker_event(OP_LINE, 0, 1, i, 0));
+	assert_int_equal(ring_written(f->ring), N);
+	f->ring->laps++;
+	assert_int_equal(ring_written(f->ring), N);
+	f->ring->at = f->ring->first;
+	assert_int_equal(ring_written(f->ring), N);
+	rings_drain(&f->rings);
+	assert_int_equal(f->ring->tail, N);
+	f->ring->laps++;
+	assert_int_equal(ring_written(f->ring), N);
+	assert_int_equal(rings_drain(&f->rings), 0);
+	put(f, marker_event(OP_LINE, 0, 1, N, 0));
+	assert_int_equal(ring_written(f->ring), N + 1);
+	rings_end_process(&f->rings, getpid());
+	assert_int_equal(f->out.markers, N + 1);
+}
+
+static void test_finish_closes_and_takes_the_rest(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f);
+	put(f, marker_hello(0, 0));
+	rings_finish(&f->rings);
+	assert_int_equal(f->ring->closed, 1);
+	assert_int_equal(f->out.markers, 1);
+}
+
+/* A piece with nothing but what its threads' streams begin with is empty: it stays the newest. */
+static void test_a_seam_s_hello_is_no_marker(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f);
+	put(f, marker_hello(0, 3));
+	f->ring->hello = ring_hello(0, 3);
+	put(f, marker_event(OP_LINE, 0, 1, 1, 0));
+	rings_drain(&f->rings);
+	rings_flush(&f->rings);
+	assert_int_equal(f->out.markers, 2);
+	rings_reopen(&f->rings, true);
+	assert_int_equal(f->rings.first->stream.words, 1);
+	rings_flush(&f->rings);
+	assert_int_equal(f->out.markers, 2);
+	put(f, marker_event(OP_LINE, 0, 1, 2, 0));
+	rings_drain(&f->rings);
+	rings_flush(&f->rings);
+	assert_int_equal(f->out.markers, 3);
+}
+
+/* A WIDE and the word that it belongs to are taken in one go: no seam comes between them. */
+static void test_a_wide_waits_for_its_word(void **state)
+{
+	struct fixture *f = *state;
+
+	add(f);
+	put(f, marker_hello(0, 0));
+	put(f, marker_wide(0, 1 << 20, 0));
+	rings_drain(&f->rings);
+	assert_int_equal(f->ring->tail, 1);
+	rings_drain(&f->rings);
+	assert_int_equal(f->ring->tail, 1);
+	put(f, marker_event(OP_LINE, 0, 1, 0, 0));
+	rings_drain(&f->rings);
+	assert_int_equal(f->ring->tail, 3);
+	put(f, marker_wide(0, 1 << 20, 0)); /* the thread died between them: the word is nobody's */
+	f->ring->finished = 1;
+	rings_drain(&f->rings);
+	assert_null(f->rings.first);
+	assert_int_equal(f->out.markers, 3);
+}
+
+static const struct {
+	const char *name;
+	size_t size;
+	int seals;
+	uint32_t magic, version, nrecords;
+	int err;
+} strangers[] = {
+	{ "may shrink", RING_HEADER + N * 16, 0, RING_MAGIC, RING_VERSION, N, -EPERM },
+	{ "other magic", RING_HEADER + N * 16, F_SEAL_SHRINK, 1, RING_VERSION, N, -EINVAL },
+	{ "newer", RING_HEADER + N * 16, F_SEAL_SHRINK, RING_MAGIC, RING_VERSION + 1, N, -EINVAL },
+	{ "says more", RING_HEADER + N * 16, F_SEAL_SHRINK, RING_MAGIC, RING_VERSION, 2 * N, -EINVAL },
+	{ "says less", RING_HEADER + N * 32, F_SEAL_SHRINK, RING_MAGIC, RING_VERSION, N, -EINVAL },
+	{ "no power", RING_HEADER + 300 * 16, F_SEAL_SHRINK, RING_MAGIC, RING_VERSION, 300, -EINVAL },
+	{ "too small", RING_HEADER + 16 * 16, F_SEAL_SHRINK, RING_MAGIC, RING_VERSION, 16, -EINVAL },
+	{ "none", RING_HEADER + N * 16, F_SEAL_SHRINK, RING_MAGIC, RING_VERSION, 0, -EINVAL },
+};
+
+static void test_strangers_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	int pipes[2];
+
+	for (size_t i = 0; i < sizeof(strangers) / sizeof(*strangers); i++) {
+		struct ring *ring;
+		int fd = make_ring(strangers[i].size, strangers[i].seals, &ring);
+
+		ring->magic = strangers[i].magic;
+		ring->version = strangers[i].version;
+		ring->nrecords = strangers[i].nrecords;
+		if (rings_add(&f->rings, fd, 1, 1) != strangers[i].err)
+			fail_msg("%s was not refused as it should be", strangers[i].name);
+		munmap(ring, strangers[i].size);
+		close(fd);
+	}
+	assert_int_equal(pipe(pipes), 0);
+	assert_int_equal(rings_add(&f->rings, pipes[0], 1, 1), -EINVAL);
+	assert_int_equal(rings_add(&f->rings, -1, 1, 1), -EINVAL);
+	assert_null(f->rings.first);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_every_record_is_taken_once),
+		TEST(test_a_ring_goes_to_another_thread),
+		TEST(test_a_finished_ring_is_let_go_when_empty),
+		TEST(test_losses_are_added_up),
+		TEST(test_only_the_dead_process_is_ended),
+		TEST(test_head_behind_the_ring_ends_it),
+		TEST(test_head_before_the_ring_ends_it),
+		TEST(test_a_producer_dies_at_the_ring_s_end),
+		TEST(test_finish_closes_and_takes_the_rest),
+		TEST(test_a_seam_s_hello_is_no_marker),
+		TEST(test_a_wide_waits_for_its_word),
+		TEST(test_strangers_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* test_perfcheck.c - a recording cut anywhere, damaged, or not one at all. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "shared/perf_format.h"
+#include "shared/perfcheck.h"
+#include "record/perfdata.h"
+
+#define CHUNKS 9
+#define CHUNK  5000u
+#define HEAD   408u /* header, id, attribute, AUXTRACE_INFO: nothing to repair before its end */
+
+/* A recording of CHUNKS chunks; `ends` gets the size of the file after each record. */
+static int record(uint64_t ends[CHUNKS + 1])
+{
+	static const uint8_t payload[CHUNK];
+	struct perfdata pd;
+	char name[] = "/tmp/test_perfcheck.XXXXXX";
+	int fd = mkstemp(name);
+
+	close(fd);
+	unlink(name);
+	assert_int_equal(perfdata_create(&pd, AT_FDCWD, name, 1), 0);
+	fd = open(name, O_RDWR);
+	unlink(name);
+	ends[0] = perfdata_size(&pd);
+	assert_int_equal(ends[0], HEAD);
+	for (int i = 0; i < CHUNKS; i++) {
+		const struct aux_chunk chunk = {
+			.tid = 1,
+			.reference = 1,
+			.bytes = payload,
+			.size = CHUNK,
+		};
+
+		perfdata_aux(&pd, &chunk);
+		ends[i + 1] = perfdata_size(&pd);
+	}
+	perfdata_close(&pd);
+	return fd;
+}
+
+static struct perfcheck check(int fd)
+{
+	struct perfcheck c;
+
+	assert_int_equal(perfcheck_file(&c, fd), 0);
+	assert_int_equal(c.verdict == PERF_WHOLE, c.finding[0] == '\0');
+	return c;
+}
+
+static uint64_t get_u64(int fd, off_t at)
+{
+	uint64_t value = 0;
+
+	assert_int_equal(pread(fd, &value, sizeof(value), at), sizeof(value));
+	return value;
+}
+
+static void put_u64(int fd, off_t at, uint64_t value)
+{
+	assert_int_equal(pwrite(fd, &value, sizeof(value), at), sizeof(value));
+}
+
+/* From the end to the beginning, so that one file serves for all cuts. */
+static void test_cut_at_every_byte(void **state)
+{
+	uint64_t ends[CHUNKS + 1];
+	int fd = record(ends), whole = CHUNKS;
+	const uint64_t full = get_u64(fd, offsetof(struct perf_header, data.size));
+	const uint64_t features = get_u64(fd, offsetof(struct perf_header, features));
+	struct perfcheck c;
+
+	(void)state;
+	assert_int_equal(check(fd).verdict, PERF_WHOLE);
+	for (uint64_t size = lseek(fd, 0, SEEK_END); size--;) {
+		assert_int_equal(ftruncate(fd, size), 0);
+		while (whole >= 0 && ends[whole] > size)
+			whole--;
+		c = check(fd);
+		if (whole < 0) {
+			assert_int_equal(c.verdict, PERF_UNUSABLE);
+			continue;
+		}
+		assert_int_equal(c.verdict, PERF_REPAIRABLE);
+		assert_int_equal(c.trace_size, whole * CHUNK);
+		if (size % 512)
+			continue;
+		assert_int_equal(perfcheck_repair(&c, fd), 0);
+		assert_int_equal(check(fd).verdict, PERF_WHOLE);
+		put_u64(fd, offsetof(struct perf_header, data.size), full);
+		put_u64(fd, offsetof(struct perf_header, features), features);
+	}
+	close(fd);
+}
+
+/* Somebody writes it: what was not whole has become so, or will. */
+static void test_what_grows_is_not_repaired(void **state)
+{
+	uint64_t ends[CHUNKS + 1], full;
+	int fd = record(ends);
+	struct perfcheck c;
+
+	(void)state;
+	full = get_u64(fd, offsetof(struct perf_header, data.size));
+	assert_int_equal(ftruncate(fd, ends[CHUNKS] - 1), 0);
+	c = check(fd);
+	assert_int_equal(c.verdict, PERF_REPAIRABLE);
+	assert_int_equal(ftruncate(fd, ends[CHUNKS]), 0);
+	assert_int_equal(perfcheck_repair(&c, fd), -EBUSY);
+	assert_int_equal(get_u64(fd, offsetof(struct perf_header, data.size)), full);
+	close(fd);
+}
+
+#define AT(field) offsetof(struct perf_header, field)
+
+/* One 64-bit value of a whole recording is changed. */
+static const struct {
+	const char *name;
+	uint64_t at, value;
+	enum perf_verdict verdict;
+	const char *words;
+} changes[] = {
+	{ "other endianness", 0, PERF_MAGIC_SWAPPED, PERF_UNUSABLE, "endianness" },
+	{ "no magic", 0, 0x1234, PERF_UNUSABLE, "not a perf.data" },
+	{ "pipe", AT(size), PERF_PIPE_HEADER, PERF_UNUSABLE, "pipe" },
+	{ "longer header", AT(size), 112, PERF_UNUSABLE, "newer" },
+	{ "attribute of no size", AT(attr_size), 0, PERF_UNUSABLE, "damaged" },
+	{ "attributes outside", AT(attrs.offset), 1ull << 63, PERF_UNUSABLE, "ends before" },
+	{ "data outside", AT(data.offset), UINT64_MAX, PERF_UNUSABLE, "ends before" },
+	{ "never closed", AT(data.size), 0, PERF_REPAIRABLE, "not closed" },
+	{ "claims more", AT(data.size), UINT64_MAX, PERF_REPAIRABLE, "was cut" },
+	{ "features outside", AT(features), UINT64_MAX, PERF_REPAIRABLE, "behind its data" },
+	{ "no trace info", 256, 0x0098000000000000ull | 9, PERF_UNUSABLE, "no Intel PT" },
+	{ "other trace", 264, 2, PERF_UNUSABLE, "no Intel PT" },
+	{ "other event", 112, 4, PERF_UNUSABLE, "intel_pt event" },
+	{ "record of no size", HEAD, PERF_AUXTRACE, PERF_REPAIRABLE, "damaged" },
+	{ "endless payload", HEAD + 8, UINT64_MAX, PERF_REPAIRABLE, "damaged" },
+};
+
+static void test_damage_is_named(void **state)
+{
+	uint64_t ends[CHUNKS + 1];
+	int fd = record(ends);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
+		uint64_t old = get_u64(fd, changes[i].at);
+		struct perfcheck c;
+
+		put_u64(fd, changes[i].at, changes[i].value);
+		c = check(fd);
+		if (c.verdict != changes[i].verdict || !strstr(c.finding, changes[i].words))
+			fail_msg("%s: verdict %d, '%s'", changes[i].name, c.verdict, c.finding);
+		put_u64(fd, changes[i].at, old);
+	}
+	assert_int_equal(check(fd).verdict, PERF_WHOLE);
+	close(fd);
+}
+
+static void test_not_a_file(void **state)
+{
+	int fd = open("/tmp", O_RDONLY | O_DIRECTORY);
+
+	(void)state;
+	assert_int_equal(check(fd).verdict, PERF_UNUSABLE);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cut_at_every_byte),
+		cmocka_unit_test(test_what_grows_is_not_repaired),
+		cmocka_unit_test(test_damage_is_named),
+		cmocka_unit_test(test_not_a_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
