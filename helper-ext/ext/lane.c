@@ -62,11 +62,22 @@ static uint64_t lane_end_of_ring(const struct lane *l)
 	return (uintptr_t)(ring_records(l->ring) + l->ring->nrecords);
 }
 
+/* Where the ring's memory ends, a burst behind `head` at least. */
+static uint64_t lane_end_of_memory(const struct lane *l, uint64_t head)
+{
+	const struct ring_record *first = ring_records(l->ring);
+	uint64_t needed = head + LANE_BURST * sizeof(*first);
+
+	while (l->ring->populated < l->ring->nrecords && (uintptr_t)(first + l->ring->populated) < needed)
+		rings_grow(l->ring);
+	return (uintptr_t)(first + l->ring->populated);
+}
+
 /* The limit, where the ring has room for so many words. */
 static void lane_set_limit(struct lane *l, uint32_t room)
 {
-	uint64_t limit = cursor_head(&l->at) + room * sizeof(struct ring_record);
-	uint64_t end = lane_end_of_ring(l);
+	uint64_t head = cursor_head(&l->at), limit = head + room * sizeof(struct ring_record);
+	uint64_t end = lane_end_of_memory(l, head);
 
 	l->at.limit = limit < end ? limit : end;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rings.c - see rings.h. A ring is a sealed memfd: the recorder can trust its size whatever this
- * process does later. Populated at once, as a first touch in the hot path would cost microseconds.
+ * process does later.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,14 @@
 
 #include "recorder.h"
 #include "rings.h"
+
+/* A ring's memory at first, and its pages. 1,000 threads that do little take 32 MB. */
+#define FIRST_BYTES (32u << 10)
+#define PAGE	    4096u
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14, include/uapi/asm-generic/mman-common.h */
+#endif
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
@@ -55,13 +63,33 @@ static struct ring *map_ring(int memfd, uint32_t nrecords, uint32_t tid)
 
 	if (ftruncate(memfd, (off_t)size) || fcntl(memfd, F_ADD_SEALS, SEALS))
 		return NULL;
-	r = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, memfd, 0);
+	r = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
 	if (r == MAP_FAILED)
 		return NULL;
 	madvise(r, size, MADV_DONTFORK);
 	ring_init(r, nrecords);
 	atomic_init(&r->tid, tid);
 	return r;
+}
+
+/* Memory for bytes that nobody has written yet: a first touch in the hot path would cost microseconds. */
+static void populate(struct ring *r, size_t from, size_t to)
+{
+	if (!madvise((char *)r + from, to - from, MADV_POPULATE_WRITE) || errno != EINVAL)
+		return;
+	for (volatile char *page = (char *)r + from; page < (char *)r + to; page += PAGE)
+		*page = 0;
+}
+
+void rings_grow(struct ring *r)
+{
+	size_t had = r->populated ? ring_size(r->populated) : RING_HEADER, size = ring_size(r->nrecords);
+	size_t wanted = r->populated ? 2 * had - RING_HEADER : FIRST_BYTES;
+
+	if (wanted > size)
+		wanted = size;
+	populate(r, had, wanted);
+	r->populated = (uint32_t)((wanted - RING_HEADER) / sizeof(struct ring_record));
 }
 
 static struct ring *make_ring(uint32_t tid)

@@ -25,6 +25,12 @@ const struct ring_config *rings_config(void);
 /* A ring for thread tid, or NULL with errno. *used: an earlier thread wrote into it. */
 struct ring *rings_take(uint32_t tid, bool *used);
 
+/*
+ * Memory for more of r's records, twice as many as have it; those of a new ring have none. Between growths no page of r
+ * is touched for the first time, if its thread does not write behind r->populated.
+ */
+void rings_grow(struct ring *r);
+
 /* Back from a thread that ended, for the next one. */
 void rings_give(struct ring *r);
 

@@ -229,7 +229,9 @@ void window_write(const struct window *w, struct rings *rs, struct ring_map *r, 
 void window_prepare(struct ring_map *r)
 {
 #ifdef MADV_POPULATE_READ /* Linux 5.14; an older kernel refuses, and the first copy takes longer */
-	madvise(r->shared, ring_size(r->nrecords), MADV_POPULATE_READ);
+	uint64_t head = rings_head(r), written = head < r->nrecords ? head : r->nrecords;
+
+	madvise(r->shared, ring_size(written), MADV_POPULATE_READ);
 #endif
 	r->prepared = true;
 }

@@ -45,9 +45,9 @@ struct ring {
 	/* Written once by the producer, before the ring is announced. */
 	uint32_t magic;
 	uint32_t version;
-	uint32_t nrecords; /* a power of two */
-	uint32_t reserved;
-	uint64_t first; /* address of the first record in the producer's memory */
+	uint32_t nrecords;  /* a power of two */
+	uint32_t populated; /* of them have memory; the producer's own, and it grows (ext/rings.h) */
+	uint64_t first;	    /* address of the first record in the producer's memory */
 
 	/* The producer's line. */
 	_Alignas(
@@ -74,6 +74,7 @@ static inline void ring_init(struct ring *r, uint32_t nrecords)
 	r->magic = RING_MAGIC;
 	r->version = RING_VERSION;
 	r->nrecords = nrecords;
+	r->populated = 0;
 	r->first = (uintptr_t)ring_records(r);
 	atomic_init(&r->at, r->first);
 	atomic_init(&r->laps, 0);

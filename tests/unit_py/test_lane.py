@@ -49,6 +49,44 @@ print([_core.measure(code, function, n)[1] for n in (1, 100, 200, 3000, 10000)])
 """
 
 
+# The kernel's word for the memory of each ring: of threads that do little, and of one that fills its ring.
+MEMORY = """
+import threading
+
+def work(n):
+    for i in range(n):
+        pass
+
+def rings():
+    found, ring = [], False
+    with open("/proc/self/smaps") as lines:
+        for line in lines:
+            words = line.split()
+            if "-" in words[0]:
+                ring = "memfd:ocular-ring" in line
+            elif ring and words[0] == "Rss:":
+                found.append(int(words[1]))
+    return sorted(found)
+
+def wait():
+    for i in range(20):
+        work(0)
+    ready.release()
+    done.wait()
+
+ready, done = threading.Semaphore(0), threading.Event()
+threads = [threading.Thread(target=wait) for _ in range(100)]
+for t in threads:
+    t.start()
+for t in threads:
+    ready.acquire()
+before = rings()
+work(300_000)
+print([before, rings()])
+done.set()
+"""
+
+
 def lines_of(base, n):
     return [base + 1] + [base + 2, base + 1] * n + [base + 3]
 
@@ -75,6 +113,19 @@ def check(*recorder):
 
 def test_the_smallest_rings():
     check("--ring-records", "256", "--wait-ms", "30000")
+
+
+def test_rings_that_grow():
+    check("--ring-records", "16384", "--wait-ms", "30000")
+
+
+def test_memory_of_rings_follows_use():
+    with rec.recording(MEMORY) as r:
+        rec.equal((r.code, r.err), (0, ""))
+        before, after = json.loads(r.out)
+        rec.equal((len(before), len(after)), (101, 101))
+        assert 0 < before[0] and before[99] <= 64, before
+        assert before[99] == after[99] and after[100] == 2048 + 4, after
 
 
 def test_a_scratch_lane_s_end():
