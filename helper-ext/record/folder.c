@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "control.h"
@@ -146,4 +147,13 @@ const char *folder_refusal(int err)
 		return ".old is being recorded into: choose another folder with -o (output= in Python)";
 	}
 	return NULL;
+}
+
+uint64_t folder_share(const struct folder *f)
+{
+	const uint64_t most = 4ull << 30;
+	struct statvfs disk;
+	uint64_t tenth = fstatvfs(f->fd, &disk) ? most : (uint64_t)disk.f_bavail * disk.f_frsize / 10;
+
+	return tenth < most ? tenth : most;
 }

@@ -10,6 +10,7 @@
 #define OCULAR_FOLDER_H
 
 #include <limits.h>
+#include <stdint.h>
 
 #define FOLDER_DATA "perf.data"
 
@@ -24,6 +25,9 @@ struct folder {
  * DIR, in DIR.old.
  */
 int folder_create(struct folder *f, const char *dir);
+
+/* What a recording may take of its disk unless told otherwise: a tenth of what is free, at most 4 GiB. */
+uint64_t folder_share(const struct folder *f);
 
 /* What to say behind DIR of those four; NULL of others. */
 const char *folder_refusal(int err);

@@ -54,6 +54,12 @@ static const char help[] =
 	"                        are perf.data.TIMESTAMP; may be given for size and for age\n"
 	"      --switch-max-files N\n"
 	"                        keep only the newest N of them\n"
+	"      --max-size SIZE   stop recording, not the program, when the recording has that size\n"
+	"                        (500M, 20G; none: never); default: a tenth of what is free on its\n"
+	"                        disk, at most 4G; none with --switch-max-files\n"
+	"      --until-exit main|all\n"
+	"                        record until COMMAND has ended, or until the last Python of those\n"
+	"                        that it started has, too (default: all)\n"
 	"      --serve           record without a command, in the background, until a client\n"
 	"                        asks to finish or all clients have ended\n"
 	"      --tied PID        with --serve: end when that process, which started it, has ended;\n"
@@ -62,8 +68,9 @@ static const char help[] =
 	"  -q, --quiet           no progress and no summary, only errors and losses\n"
 	"  -h, --help            this text\n"
 	"\n"
-	"Ctrl-C and SIGTERM go to COMMAND; a second one ends the recording at once, a third one\n"
-	"does not wait for COMMAND any more. Those within 0.3 s of the last one are that one.\n"
+	"Ctrl-C and SIGTERM go to COMMAND; a second one, or the first after COMMAND has ended, ends the\n"
+	"recording at once, a third one does not wait for COMMAND any more. Those within 0.3 s of the last one are "
+	"that one.\n"
 	"\n"
 	"Examples:\n"
 	"  ocular-record -o app.data -- python3 -m ocular app.py\n"
@@ -83,7 +90,9 @@ enum {
 	OPT_DUTY,
 	OPT_DUTY_WINDOW,
 	OPT_SWITCH,
-	OPT_SWITCH_FILES
+	OPT_SWITCH_FILES,
+	OPT_MAX_SIZE,
+	OPT_UNTIL,
 };
 
 static const struct option table[] = {
@@ -97,6 +106,8 @@ static const struct option table[] = {
 	{ "duty-window", required_argument, NULL, OPT_DUTY_WINDOW },
 	{ "switch-output", required_argument, NULL, OPT_SWITCH },
 	{ "switch-max-files", required_argument, NULL, OPT_SWITCH_FILES },
+	{ "max-size", required_argument, NULL, OPT_MAX_SIZE },
+	{ "until-exit", required_argument, NULL, OPT_UNTIL },
 	{ "serve", no_argument, NULL, OPT_SERVE },
 	{ "tied", required_argument, NULL, OPT_TIED },
 	{ "folder", no_argument, NULL, OPT_FOLDER },
@@ -133,6 +144,41 @@ static int parse_records(const char *arg, uint32_t *value)
 	return ret;
 }
 
+/* Sizes and ages as perf record has them. */
+static const struct unit {
+	const char *name;
+	uint64_t bytes, ns; /* one of the two */
+} units[] = {
+	{ "B", 1, 0 },
+	{ "K", 1 << 10, 0 },
+	{ "M", 1 << 20, 0 },
+	{ "G", 1 << 30, 0 },
+	{ "us", 0, 1000 },
+	{ "ms", 0, 1000000 },
+	{ "s", 0, 1000000000 },
+	{ "m", 0, 60000000000 },
+	{ "h", 0, 3600000000000 },
+	{ "d", 0, 86400000000000 },
+};
+
+/* A number above 0 with one of the units in `of`, each between blanks; *n is in bytes or ns. NULL: it is not. */
+static const struct unit *parse_amount(const char *arg, const char *of, uint64_t *n)
+{
+	char *end, name[8];
+
+	*n = strtoul(arg, &end, 10);
+	snprintf(name, sizeof(name), " %s ", end);
+	for (size_t i = 0; *n && *arg >= '0' && *arg <= '9' && i < sizeof(units) / sizeof(*units); i++) {
+		uint64_t one = units[i].bytes + units[i].ns;
+
+		if (strcmp(end, units[i].name) || !strstr(of, name) || *n > INT64_MAX / one)
+			continue;
+		*n *= one;
+		return &units[i];
+	}
+	return NULL;
+}
+
 /*
  * A ring has room for what the fastest program emits in the time: 13 records a microsecond, on the
  * machines that were measured (docs/benchmarks.md). A long window of a program that never is that
@@ -151,48 +197,26 @@ static uint32_t power_of_two(uint64_t n, uint32_t min, uint32_t most)
 	return records;
 }
 
-static const struct {
-	const char *name;
-	uint64_t ns, bytes;
-} flight_units[] = {
-	{ "us", 1000, 0 }, { "ms", 1000000, 0 }, { "s", 1000000000, 0 }, { "K", 0, 1024 }, { "M", 0, 1024 * 1024 },
-};
-
 static int parse_flight(const char *arg, struct options *o)
 {
-	char *end;
-	unsigned long n = strtoul(arg, &end, 10);
+	uint64_t n;
+	const struct unit *unit = parse_amount(arg, " us ms s K M ", &n);
 
-	for (size_t i = 0; i < sizeof(flight_units) / sizeof(*flight_units); i++) {
-		uint64_t ns = flight_units[i].ns, bytes = flight_units[i].bytes;
-
-		if (strcmp(end, flight_units[i].name) || *arg < '0' || *arg > '9' || !n ||
-		    n > (ns ? FLIGHT_NS_MAX / ns : RING_RECORDS_MAX * 16ull / bytes))
-			continue;
-		o->flight = true;
-		o->flight_ns = n * ns;
-		o->flight_records = ns ? power_of_two(n * ns / 1000 * FLIGHT_RECORDS_US, 4096, FLIGHT_RECORDS_MAX)
-				       : power_of_two(n * bytes / 16, RING_RECORDS_MIN, RING_RECORDS_MAX);
-		return OPTIONS_RUN;
-	}
-	return usage("not a time (10ms, 2s) or a size (512K, 4M): ", arg);
+	if (!unit || n > (unit->ns ? FLIGHT_NS_MAX : RING_RECORDS_MAX * 16ull))
+		return usage("not a time (10ms, 2s) or a size (512K, 4M): ", arg);
+	o->flight = true;
+	o->flight_ns = unit->ns ? n : 0;
+	o->flight_records = unit->ns ? power_of_two(n / 1000 * FLIGHT_RECORDS_US, 4096, FLIGHT_RECORDS_MAX)
+				     : power_of_two(n / 16, RING_RECORDS_MIN, RING_RECORDS_MAX);
+	return OPTIONS_RUN;
 }
 
-/* A time of flight_units, no longer than `most`. */
+/* A time no longer than `most`. */
 static int parse_time(const char *arg, uint64_t most, uint64_t *ns)
 {
-	char *end;
-	unsigned long n = strtoul(arg, &end, 10);
-
-	for (size_t i = 0; i < sizeof(flight_units) / sizeof(*flight_units); i++) {
-		uint64_t unit = flight_units[i].ns;
-
-		if (!unit || strcmp(end, flight_units[i].name) || *arg < '0' || *arg > '9' || !n || n > most / unit)
-			continue;
-		*ns = n * unit;
-		return OPTIONS_RUN;
-	}
-	return usage("not a possible time (100ms, 1s): ", arg);
+	if (!parse_amount(arg, " us ms s ", ns) || *ns > most)
+		return usage("not a time of at most a minute (100ms, 1s): ", arg);
+	return OPTIONS_RUN;
 }
 
 /*
@@ -213,45 +237,39 @@ static int parse_duty(const char *arg, double *percent)
 	return OPTIONS_RUN;
 }
 
-/* As perf record has them. */
-static const struct {
-	const char *name;
-	uint64_t bytes, ns;
-} switch_units[] = {
-	{ "B", 1, 0 },
-	{ "K", 1 << 10, 0 },
-	{ "M", 1 << 20, 0 },
-	{ "G", 1 << 30, 0 },
-	{ "s", 0, 1000000000ull },
-	{ "m", 0, 60000000000ull },
-	{ "h", 0, 3600000000000ull },
-	{ "d", 0, 86400000000000ull },
-};
-
 /* Smaller files would hold little but their headers. */
-#define SWITCH_BYTES_MIN 65536u
+#define SIZE_MIN	 65536u
 #define SWITCH_FILES_MAX 1000000u
 
 static int parse_switch(const char *arg, struct pieces_limits *l)
 {
-	char *end;
-	unsigned long n = strtoul(arg, &end, 10);
+	const struct unit *unit;
+	uint64_t n;
 
 	if (!strcmp(arg, "signal")) {
 		l->signal = true;
 		return OPTIONS_RUN;
 	}
-	for (size_t i = 0; i < sizeof(switch_units) / sizeof(*switch_units); i++) {
-		uint64_t bytes = switch_units[i].bytes, ns = switch_units[i].ns;
+	unit = parse_amount(arg, " B K M G s m h d ", &n);
+	if (!unit || (unit->bytes && n < SIZE_MIN))
+		return usage("not a size from 64K on (100M, 2G), an age (30s, 10m, 1h, 1d) or signal: ", arg);
+	*(unit->bytes ? &l->bytes : &l->ns) = n;
+	return OPTIONS_RUN;
+}
 
-		if (strcmp(end, switch_units[i].name) || *arg < '0' || *arg > '9' || !n ||
-		    n > INT64_MAX / (bytes + ns) || (bytes && n * bytes < SWITCH_BYTES_MIN))
-			continue;
-		l->bytes = bytes ? n * bytes : l->bytes;
-		l->ns = ns ? n * ns : l->ns;
-		return OPTIONS_RUN;
-	}
-	return usage("not a size from 64K on (100M, 2G), an age (30s, 10m, 1h, 1d) or signal: ", arg);
+static int parse_max_size(const char *arg, uint64_t *bytes)
+{
+	if (!strcmp(arg, "none"))
+		*bytes = UINT64_MAX;
+	else if (!parse_amount(arg, " B K M G ", bytes) || *bytes < SIZE_MIN)
+		return usage("not a size from 64K on (100M, 2G) or none: ", arg);
+	return OPTIONS_RUN;
+}
+
+static int parse_until(const char *arg, bool *main_only)
+{
+	*main_only = !strcmp(arg, "main");
+	return *main_only || !strcmp(arg, "all") ? OPTIONS_RUN : usage("not main or all: ", arg);
 }
 
 static int parse_symbol(const char *arg, struct options *o)
@@ -297,6 +315,10 @@ static int parse_one(struct options *o, int opt)
 		return parse_switch(optarg, &o->pieces);
 	case OPT_SWITCH_FILES:
 		return parse_number(optarg, 1, SWITCH_FILES_MAX, &o->pieces.files);
+	case OPT_MAX_SIZE:
+		return parse_max_size(optarg, &o->max_size);
+	case OPT_UNTIL:
+		return parse_until(optarg, &o->until_main);
 	case OPT_WAIT:
 		return parse_number(optarg, 0, WAIT_MS_MAX, &o->wait_ms);
 	case 'h':
@@ -320,6 +342,8 @@ static int settle(struct options *o)
 		return usage("--switch-max-files needs --switch-output", "");
 	if (o->pieces.signal && o->flight)
 		return usage("with --flight SIGUSR2 takes a snapshot: switch by size or age", "");
+	if (o->pieces.files && !o->max_size)
+		o->max_size = UINT64_MAX;
 	if (o->duty_window_ns && !(o->duty_percent > 0))
 		return usage("--duty-window needs --duty", "");
 	if (o->duty_percent > 0) {

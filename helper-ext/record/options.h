@@ -21,6 +21,8 @@ struct options {
 	uint64_t flight_ns; /* how far back a snapshot goes; 0: as far as the rings do */
 	uint32_t max_snapshots;
 	struct pieces_limits pieces;
+	uint64_t max_size;   /* bytes of all files; 0: as the disk has room; UINT64_MAX: none */
+	bool until_main;     /* do not wait for processes that outlive the command */
 	double duty_percent; /* of the time that is traced, in windows; 0: all of it */
 	uint64_t duty_window_ns, duty_period_ns;
 	const char *symbols[OPTIONS_SYMBOLS]; /* [OBJECT:]SYMBOL: triggers; then NULL */

@@ -25,6 +25,7 @@ void progress_start(struct progress *p, bool quiet, uint64_t now_ns)
 		.quiet = quiet,
 		.terminal = isatty(STDERR_FILENO),
 		.start_ns = now_ns,
+		.sized_ns = now_ns,
 		.next_ns = now_ns + RENEW_NS,
 	};
 }
@@ -37,6 +38,16 @@ static bool takes_text(int fd)
 	return poll(&pfd, 1, 0) > 0 && pfd.revents & POLLOUT;
 }
 
+/* MB a second since the line before. */
+static double rate(struct progress *p, double size, uint64_t now_ns)
+{
+	double mb = size - p->size, s = (now_ns - p->sized_ns) / 1e9;
+
+	p->size = size;
+	p->sized_ns = now_ns;
+	return mb / s;
+}
+
 void progress_show(struct progress *p, const struct figures *f, uint64_t now_ns)
 {
 	if (p->quiet || !p->terminal || now_ns < p->next_ns)
@@ -45,10 +56,11 @@ void progress_show(struct progress *p, const struct figures *f, uint64_t now_ns)
 	if (!takes_text(STDERR_FILENO))
 		return;
 	p->shown = true;
-	fprintf(stderr, "\r\033[K[ ocular: %" PRIu64 " markers, %.1f MB, %.0f s, %u %s in %u %s, %" PRIu64 " lost ]",
-		f->out->markers, megabytes(f->out), (now_ns - p->start_ns) / 1e9, f->threads,
-		plural(f->threads, "thread", "threads"), f->processes, plural(f->processes, "process", "processes"),
-		f->out->lost + f->out->discarded);
+	fprintf(stderr,
+		"\r\033[K[ ocular: %" PRIu64 " markers, %.1f MB, %.1f MB/s, %.0f s, %u %s in %u %s, %" PRIu64 " lost ]",
+		f->out->markers, megabytes(f->out), rate(p, megabytes(f->out), now_ns), (now_ns - p->start_ns) / 1e9,
+		f->threads, plural(f->threads, "thread", "threads"), f->processes,
+		plural(f->processes, "process", "processes"), f->out->lost + f->out->discarded);
 }
 
 void progress_clear(struct progress *p)

@@ -16,6 +16,8 @@ struct progress {
 	bool quiet, terminal;
 	bool shown; /* the living line is on the screen */
 	uint64_t start_ns, next_ns;
+	double size; /* MB, at the last line */
+	uint64_t sized_ns;
 };
 
 /* The moment's figures. */

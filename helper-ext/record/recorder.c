@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* recorder.c - the round: rings, file, requests, deaths, signals. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -12,6 +13,7 @@
 #include "recorder.h"
 #include "requests.h"
 #include "socket.h"
+#include "tree.h"
 
 #define NAP_NS	     1000000ull
 #define NAP_LEAST_NS (NAP_NS / 8)
@@ -24,7 +26,9 @@
 #define FLUSH_NS     100000000ull /* so much of the end is missing if the recorder is killed */
 #define EVENTS	     64
 #define SAME_WISH_NS 300000000ull
-#define LAST_WORDS   64 /* rounds of requests that an ended target has left */
+#define LEFT_MOST    16		   /* processes that are named */
+#define JUST_NS	     1000000000ull /* after the target's end: for what it has just started */
+#define LAST_WORDS   64		   /* rounds of requests that an ended target has left */
 
 int recorder_watch(struct recorder *r, enum source source, uint32_t value, int fd)
 {
@@ -95,11 +99,11 @@ static void process_event(struct recorder *r, uint32_t pid)
 	recorder_end_process(r, p);
 }
 
-/* What a table says of all words of its process is not of one file, from now on. Any table will do. */
-static void tell_switch(const struct recorder *r)
+/* A line for the readers, of the recording as a whole: any table will do. */
+static void append(const struct recorder *r, const char *kind, const char *key, uint64_t value)
 {
-	char line[64];
-	int n = snprintf(line, sizeof(line), "{\"kind\":\"switch\",\"number\":%u}\n", r->pieces.number);
+	char line[96];
+	int n = snprintf(line, sizeof(line), "{\"kind\":\"%s\",\"%s\":%" PRIu64 "}\n", kind, key, value);
 
 	for (const struct process *p = r->processes.first; p; p = p->next)
 		flight_append(r, p->pid, line, n);
@@ -125,7 +129,8 @@ static void switch_output(struct recorder *r)
 	r->out.file.error = err;
 	recorder_update_clock(r);
 	rings_reopen(&r->rings, !r->flight.on);
-	tell_switch(r);
+	/* What a table says of all words of its process is not of one file, from now on. */
+	append(r, "switch", "number", r->pieces.number);
 	pieces_trim(&r->pieces, r->folder.fd, &r->options->pieces);
 }
 
@@ -263,6 +268,25 @@ static void complete(struct recorder *r)
 	r->complete = true;
 }
 
+static uint64_t size(const struct recorder *r)
+{
+	return r->out.before + perfdata_size(&r->out.file) + rings_pending(&r->rings);
+}
+
+/* The disk is for others, too: the program goes on, untraced. */
+static void check_size(struct recorder *r)
+{
+	if (r->closed || size(r) < r->max_size)
+		return;
+	append(r, "limit", "bytes", r->max_size);
+	complete(r);
+	progress_clear(&r->progress);
+	fprintf(stderr,
+		"ocular-record: %s has its maximum size, %.1f MB (--max-size): what the program does from here on is "
+		"not recorded\n",
+		r->folder.path, r->max_size / 1e6);
+}
+
 /* Somebody has asked for the end, though there may still be something to wait for. */
 static void end_early(struct recorder *r)
 {
@@ -313,17 +337,51 @@ static void tick(struct recorder *r)
 		look_after_processes(r);
 	}
 	check_file(r);
+	check_size(r);
 	fill_piece(r);
 	if (!r->closed && pieces_due(&r->pieces, &r->options->pieces, perfdata_size(&r->out.file), r->out.markers, now))
 		switch_output(r);
 	progress_show(&r->progress, &f, now);
 }
 
+/* Once: that the recording goes on without the program, or ends before all it started have ended. */
+static void tell_left(struct recorder *r, const uint32_t *pids, size_t n, bool waits)
+{
+	char names[256];
+
+	if (r->left_told || !n || (waits && r->options->quiet))
+		return;
+	r->left_told = true;
+	progress_clear(&r->progress);
+	tree_names(pids, n, names, sizeof(names));
+	fprintf(stderr, "ocular-record: the program has ended; still running%s: %s%s\n",
+		waits ? " and recorded" : ", no longer recorded", names,
+		waits ? " (Ctrl-C ends the recording; --until-exit main does not wait)" : "");
+}
+
+/* The target has ended: is everybody else of its tree to be waited for, and still there? */
+static bool is_left_alone(struct recorder *r)
+{
+	uint32_t pids[LEFT_MOST];
+	uint64_t now = clock_monotonic_ns();
+	bool waits = !r->complete && !r->options->until_main && !r->interrupts, just;
+	size_t n = r->complete ? 0 : tree_joined(&r->processes, pids, LEFT_MOST);
+
+	if (!r->ended_ns)
+		r->ended_ns = now;
+	just = now - r->ended_ns < JUST_NS;
+	if (!r->complete && !n)
+		n = tree_beginning(r->folder.path, just && waits, pids, LEFT_MOST);
+	if (!waits || !just)
+		tell_left(r, pids, n, waits);
+	return !waits || !n;
+}
+
 /* Is there nobody left to record, or is the end wanted? */
-static bool is_over(const struct recorder *r)
+static bool is_over(struct recorder *r)
 {
 	if (r->target.pid)
-		return r->target.ended || r->interrupts > 2;
+		return r->target.ended ? is_left_alone(r) : r->interrupts > 2;
 	if (r->complete || r->interrupts)
 		return true;
 	if (r->options->tied && r->starter_ended)
@@ -465,6 +523,7 @@ int recorder_open(struct recorder *r, const struct options *options, int starter
 		recorder_cancel(r);
 		return fail("listen in", r->folder.path, err);
 	}
+	r->max_size = options->max_size ? options->max_size : folder_share(&r->folder);
 	r->flush_ns = clock_monotonic_ns() + FLUSH_NS;
 	r->pieces.begun_ns = clock_monotonic_ns();
 	progress_start(&r->progress, options->quiet, clock_monotonic_ns());

@@ -59,6 +59,9 @@ struct recorder {
 	bool closed;		 /* nothing more is recorded */
 	bool complete;		 /* the file is closed too */
 	bool error_told;
+	bool left_told;		/* who outlives the target */
+	uint64_t ended_ns;	/* when the target was seen to have; 0: not yet */
+	uint64_t max_size;	/* of all files, in bytes */
 	uint64_t duty_start_ns; /* of the duty cycle: when somebody first asked; 0: nobody has */
 	uint64_t flush_ns;	/* next time that chunks are written however small */
 	uint64_t nap_ns;

@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
 import recording  # noqa: E402
 from tap import Plan  # noqa: E402
 
-LINE = r"\[ ocular: \d+ markers, [\d.]+ MB, \d+ s, 1 thread in 1 process, 0 lost \]"
+LINE = r"\[ ocular: \d+ markers, [\d.]+ MB, [\d.]+ MB/s, \d+ s, 1 thread in 1 process, 0 lost \]"
 
 
 def read_terminal(terminal, seen):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_record_options.c - command lines of ocular-record, possible and not. */
+/* test_options.c - command lines of ocular-record, possible and not. */
 #include <fcntl.h>
 #include <getopt.h>
 #include <setjmp.h>
@@ -86,7 +86,8 @@ static const struct {
 	  { .dir = "ocular.data",
 	    .wait_ms = 10000,
 	    .ring_records = 131072,
-	    .pieces = { .bytes = 100 << 20, .ns = 3600000000000, .files = 5 } } },
+	    .pieces = { .bytes = 100 << 20, .ns = 3600000000000, .files = 5 },
+	    .max_size = UINT64_MAX } },
 	{ { "--switch-output=signal", "p" },
 	  OPTIONS_RUN,
 	  { .dir = "ocular.data", .wait_ms = 10000, .ring_records = 131072, .pieces = { .signal = true } } },
@@ -97,6 +98,21 @@ static const struct {
 	{ { "--switch-output=signal", "--flight", "1s", "p" }, USAGE, { 0 } },
 	{ { "--switch-max-files", "5", "p" }, USAGE, { 0 } },
 	{ { "--switch-output=1h", "--switch-max-files", "0", "p" }, USAGE, { 0 } },
+	{ { "--max-size", "500M", "p" },
+	  OPTIONS_RUN,
+	  { .dir = "ocular.data", .wait_ms = 10000, .ring_records = 131072, .max_size = 500 << 20 } },
+	{ { "--max-size=none", "--until-exit=main", "p" },
+	  OPTIONS_RUN,
+	  { .dir = "ocular.data",
+	    .wait_ms = 10000,
+	    .ring_records = 131072,
+	    .max_size = UINT64_MAX,
+	    .until_main = true } },
+	{ { "--max-size", "500", "p" }, USAGE, { 0 } },
+	{ { "--max-size", "10s", "p" }, USAGE, { 0 } },
+	{ { "--max-size", "63K", "p" }, USAGE, { 0 } },
+	{ { "--max-size", "", "p" }, USAGE, { 0 } },
+	{ { "--until-exit", "child", "p" }, USAGE, { 0 } },
 	{ { "--help" }, EXIT_SUCCESS, { 0 } },
 	{ { 0 }, USAGE, { 0 } },
 	{ { "--folder", "-o", "d" },
@@ -162,6 +178,8 @@ static void test_lines(void **state)
 		assert_int_equal(o.duty_window_ns, e->duty_window_ns);
 		assert_int_equal(o.duty_period_ns, e->duty_period_ns);
 		assert_memory_equal(&o.pieces, &e->pieces, sizeof(o.pieces));
+		assert_int_equal(o.max_size, e->max_size);
+		assert_int_equal(o.until_main, e->until_main);
 		assert_int_equal(o.command == NULL, e->serve || e->folder);
 	}
 }

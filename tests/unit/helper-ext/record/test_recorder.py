@@ -334,11 +334,44 @@ def test_recorder_killed():
 
 
 def test_main_target_ends_before_its_children():
-    run = record("sh", "-c", f"{PRODUCER} -n 100000 -p 1000000 >/dev/null 2>&1 & "
-                 "while [ $(wc -c <rec/perf.data) -lt 5000 ]; do sleep 0.01; done; echo $!")
+    script = (f"{PRODUCER} -n 100000 -p 1000000 >/dev/null 2>&1 & "
+              "while [ $(wc -c <rec/perf.data) -lt 5000 ]; do sleep 0.01; done; echo $!")
+    run = record("sh", "-c", script, options=["--until-exit", "main"])
     os.kill(int(run.stdout), signal.SIGKILL)
     assert run.returncode == 0
+    assert f"still running, no longer recorded: {run.stdout.strip()} producer" in run.stderr, run.stderr
     assert 10 < sum(perf_count().values()) < 2000
+
+
+def test_all_that_outlives_the_target_is_recorded():
+    run = record("sh", "-c", f"{PRODUCER} -n 3000 -p 1000000 >/dev/null 2>&1 & "
+                 "while [ $(wc -c <rec/perf.data) -lt 5000 ]; do sleep 0.01; done; exit 3")
+    assert run.returncode == 3
+    assert "the program has ended; still running and recorded: " in run.stderr, run.stderr
+    check_whole(1, 3000)
+
+
+def test_ctrl_c_ends_the_wait_for_what_outlives_the_target():
+    run = start("sh", "-c", f"{PRODUCER} -n 1000000 -p 1000000 & echo $!; "
+                "while [ $(wc -c <rec/perf.data) -lt 5000 ]; do sleep 0.01; done; exit 3")
+    producer = int(run.stdout.readline())
+    while "still running" not in run.stderr.readline():
+        pass
+    run.send_signal(signal.SIGINT)
+    assert run.wait(timeout=TIMEOUT) == 3
+    os.kill(producer, signal.SIGKILL)
+    assert fsck().returncode == 0
+
+
+def test_maximum_size_ends_the_recording_not_the_target():
+    run = record(PRODUCER, "-t", "2", "-n", "500000", options=["--max-size", "1M"])
+    assert run.returncode == 0
+    assert "rec has its maximum size, 1.0 MB (--max-size)" in run.stderr, run.stderr
+    assert 1 << 20 <= os.path.getsize("rec/perf.data") < 8 << 20, os.path.getsize("rec/perf.data")
+    assert fsck().returncode == 0
+    for queue in ptread.queues("rec/perf.data"):
+        assert ptread.check_sequence(queue.markers) == 0
+        assert [m.offset for m in queue.markers[1:]] == list(range(len(queue.markers) - 1))
 
 
 def message(request, magic=0x474e4952, version=4, tid=1, tsc=0):
