@@ -414,6 +414,14 @@ static int read_switch(struct codes *c, struct process *p, json_t *line)
 	return 0;
 }
 
+static int read_limit(struct codes *c, struct process *p, json_t *line)
+{
+	(void)p;
+	(void)line;
+	c->limited = true;
+	return 0;
+}
+
 static int read_untraced(struct codes *c, struct process *p, json_t *line)
 {
 	(void)c;
@@ -471,7 +479,7 @@ static const struct {
 	{ "header", read_header },     { "code", read_code },	      { "specialized", read_specialized },
 	{ "thread", read_thread },     { "stop", read_stop },	      { "before", read_before },
 	{ "untraced", read_untraced }, { "snapshot", read_snapshot }, { "window", read_window },
-	{ "switch", read_switch },
+	{ "switch", read_switch },     { "limit", read_limit },
 };
 
 static int read_line(struct codes *c, struct process *p, const char *text, size_t length)

@@ -45,6 +45,7 @@ unsigned losses_of(const struct profile *p, struct loss rows[static LOSSES])
 		  "code objects are in no table: \"code ID\"" },
 		{ "unstopped", unstopped(p), "process did not stop in order: its last markers may be missing",
 		  "processes did not stop in order: their last markers may be missing" },
+		{ "limited", p->codes->limited, "maximum size was reached: what the program did after that is missing", "" },
 		{ "untraced", untraced(p), "Python process could not be traced",
 		  "Python processes could not be traced" },
 	};

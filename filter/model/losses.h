@@ -5,7 +5,7 @@
 
 #include "profile.h"
 
-#define LOSSES 10
+#define LOSSES 11
 
 struct loss {
 	const char *key; /* in the summary JSON */

@@ -105,7 +105,9 @@ static int lost_at_end(struct trace *t, const struct process *p)
 		.count = made - seen,
 	};
 
-	return p->stopped && !p->flight && !t->profile.codes->switched && made > seen ? trace_feed(t, &gap) : 0;
+	return p->stopped && !p->flight && !t->profile.codes->switched && !t->profile.codes->limited && made > seen
+		       ? trace_feed(t, &gap)
+		       : 0;
 }
 
 /* The time in windows before `ns`. */
