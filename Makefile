@@ -144,7 +144,7 @@ $B/tests/ptwrite-catch.so: tests/unit/helper-ext/ext/ptwrite_catch.c tests/unit/
 # --- tests: every one prints TAP, tests/run adds them up ---------------------------------------------
 
 PYTHONS  = $(shell scripts/find-pythons $(ONLY))
-DOORS   := $(addprefix tests/doors/test_,truth.py numbers.py transparency.py regression.py losses.py badinput.py exports.py pypylog.py qemu_python.py opcodes.py opcode_analyses.py)
+DOORS   := $(addprefix tests/doors/test_,truth.py numbers.py strikes.py transparency.py regression.py losses.py badinput.py exports.py pypylog.py qemu_python.py opcodes.py opcode_analyses.py)
 # Unit tests run under each interpreter, the doors lead into each, everything else runs once.
 EACH     = $(foreach p,$(PYTHONS),$(foreach t,$(wildcard tests/unit_py/test_*.py),'$p $t') \
 	   $(foreach t,$(wildcard $(DOORS)),'$t --python $p'))

@@ -30,6 +30,7 @@ struct instr {
 	uint8_t adaptive;   /* equals base unless the interpreter specialised it */
 	bool back_edge : 1; /* a JUMP_BACKWARD: what PEP 669's JUMP reports of loops */
 	bool handler : 1;   /* a PUSH_EXC_INFO: what an exception handler begins with */
+	bool resume : 1;    /* a RESUME: where an activation begins or goes on */
 	uint8_t first;	    /* the adaptive opcode when the code object was first seen */
 };
 
@@ -37,6 +38,7 @@ struct code {
 	uint32_t id;
 	bool known;	   /* false: its line was missing; file is "?" and qualname "code ID" */
 	bool excluded;	   /* mode opcodes: told so that recovery finds its way through it, not for sinks */
+	bool generator;	   /* its activations can be resumed */
 	bool final;	   /* a `specialized` line was seen: adaptive opcodes are what ran */
 	int32_t final_pid; /* whose line that is: the code's own process, or else the lowest of forks */
 	char *file;
@@ -75,9 +77,10 @@ struct process {
 	uint64_t tsc_hz;
 	int64_t realtime_ns; /* wall clock at its start, since the epoch; 0: unknown */
 	uint32_t first_id;
-	int32_t parent; /* -1: none */
-	bool whole;	/* traced from before its program began */
-	bool jit;	/* its interpreter compiles hot loops */
+	int32_t parent;	  /* -1: none */
+	bool whole;	  /* traced from before its program began */
+	bool starts_late; /* its interpreter looks at signals before it tells PY_START (CPython 3.13 and later) */
+	bool jit;	  /* its interpreter compiles hot loops */
 	char *opnames[256];
 	bool able[256];		   /* by base opcode: the interpreter has specialised forms of it */
 	bool ables;		   /* the header says which */

@@ -194,6 +194,15 @@ static void read_duty(struct process *p, json_t *line)
 		p->duty.begun_ns = p->duty.ended_ns = get_int(json_object_get(line, "clock"), "monotonic_ns", 0);
 }
 
+/* Is a version as sys.version has it, "3.13.0 (main, ...", that one or a later one? */
+static bool is_since(const char *version, int major, int minor)
+{
+	int is[2] = { 0 };
+
+	return version && sscanf(version, "%d.%d", &is[0], &is[1]) == 2 &&
+	       (is[0] > major || (is[0] == major && is[1] >= minor));
+}
+
 static int read_header(struct codes *c, struct process *p, json_t *line)
 {
 	int64_t version = get_int(line, "ocular", 0);
@@ -210,6 +219,7 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	if (p->found && other_opnames(p, json_object_get(line, "opnames")) && begin_anew(p))
 		return -ENOMEM;
 	set_string(&p->python, line, "python");
+	p->starts_late = is_since(p->python, 3, 13);
 	set_string(&p->mode, line, "mode");
 	set_string(&p->backend, line, "backend");
 	free(p->argv);
@@ -270,7 +280,9 @@ static void mark_instrs(const struct process *p, struct code *code)
 
 		in->back_edge = !strcmp(name, "JUMP_BACKWARD");
 		in->handler = !strcmp(name, "PUSH_EXC_INFO");
-		if (code->entry < 0 && !strcmp(name, "RESUME"))
+		in->resume = !strcmp(name, "RESUME");
+		code->generator |= !strcmp(name, "RETURN_GENERATOR");
+		if (code->entry < 0 && in->resume)
 			code->entry = in->offset;
 	}
 }

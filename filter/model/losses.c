@@ -36,6 +36,8 @@ unsigned losses_of(const struct profile *p, struct loss rows[static LOSSES])
 		  "PTWRITEs of other software, left alone" },
 		{ "unmatched", p->unmatched, "call or return whose other end was not seen",
 		  "calls or returns whose other end was not seen" },
+		{ "mismatches", p->mismatches, "place where the stack was switched unseen, as greenlets do",
+		  "places where the stack was switched unseen, as greenlets do" },
 		{ "backwards", p->backwards, "event has a time before that of the event ahead of it",
 		  "events have a time before that of the event ahead of them" },
 		{ "damaged_lines", p->codes->damaged, "line of a code table could not be read",

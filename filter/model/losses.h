@@ -5,7 +5,7 @@
 
 #include "profile.h"
 
-#define LOSSES 11
+#define LOSSES 12
 
 struct loss {
 	const char *key; /* in the summary JSON */

@@ -19,7 +19,8 @@ struct profile {
 	uint64_t gaps;		   /* places where markers are missing */
 	uint64_t lost_markers;	   /* markers known to be missing there, and at ends (codes.h stop) */
 	uint64_t foreign;	   /* PTWRITEs that are not ours */
-	uint64_t unmatched;	   /* returns whose call is not on the stack */
+	uint64_t unmatched;	   /* calls and returns whose other end was not seen, though no marker is missing */
+	uint64_t mismatches;	   /* places where such were found */
 	uint64_t backwards;	   /* samples whose time is before their thread's last one */
 	uint64_t start_ns, end_ns; /* first and last sample of all threads */
 	uint64_t traced_ns;	   /* sum over threads of last minus first sample */

@@ -133,17 +133,18 @@ static int tell_gap(const struct sample *gap, const struct audience *to)
 	return AUDIENCE_TELL(to, gap, gap);
 }
 
-/* Ends that were not seen: `count` activations were closed, or one end had no beginning. */
+/* `count` activations were closed whose ends were not seen. No marker is missing: only the sequence can tell that. */
 static int tell_unmatched(const struct sample *s, uint64_t count, const struct audience *to)
 {
 	struct sample gap = *s;
 
 	to->profile->unmatched += count;
-	gap.op = SAMPLE_GAP;
+	to->profile->mismatches++;
+	gap.op = SAMPLE_UNMATCHED;
 	gap.code = NULL;
 	gap.target = SAMPLE_NOWHERE;
 	gap.count = count;
-	return tell_gap(&gap, to);
+	return AUDIENCE_TELL(to, gap, &gap);
 }
 
 /* The thread's time since there was no activation, or since it began. */
@@ -177,6 +178,24 @@ static int enter(struct thread *t, struct stack *st, const struct sample *s, boo
 }
 
 /*
+ * From CPython 3.13 on RESUME looks at pending signals before it tells PY_START or PY_RESUME. An exception that strikes
+ * there is a PY_UNWIND at the RESUME, of an activation that nothing has told of.
+ */
+static bool is_struck(const struct sample *s)
+{
+	uint32_t i = code_index(s->code, s->offset);
+
+	return s->code->process->starts_late && i < s->code->ninstrs && s->code->instrs[i].resume &&
+	       s->code->instrs[i].offset == s->offset;
+}
+
+/* A generator catches what strikes at its RESUME, if only to raise it anew: it goes on from there, untold. */
+static bool began_untold(const struct stack *st, const struct sample *s)
+{
+	return s->code->generator && s->code->process->starts_late && !stack_has(st, s->code);
+}
+
+/*
  * Makes the frame of the sample's code innermost. It is already, unless the end of frames inside it
  * was not seen (CPython has such holes, and so has a faulty trace), or the frame was open before the
  * trace began: then it is adopted, if it goes on living after this event.
@@ -188,6 +207,8 @@ static RARE int realign(struct thread *t, struct stack *st, const struct sample 
 	uint64_t closed = 0;
 	int err = 0;
 
+	if (top && began_untold(st, s))
+		return enter(t, st, s, true, to);
 	if (top) {
 		below = stack_has(st, s->code);
 		while (!err && (top = stack_top(st)) && !(below && top->a.code == s->code)) {
@@ -216,7 +237,8 @@ static int pop(struct thread *t, struct stack *st, const struct sample *s, const
 		[OP_PY_YIELD] = LEAVE_YIELD,
 		[OP_PY_UNWIND] = LEAVE_UNWIND,
 	};
-	int err = align(t, st, s, to);
+	bool struck = s->op == OP_PY_UNWIND && is_struck(s);
+	int err = struck ? enter(t, st, s, true, to) : align(t, st, s, to);
 
 	/* Nothing to pop: it was open before the trace began. */
 	if (err || !stack_top(st))
@@ -358,6 +380,8 @@ static int keep(struct thread *t, struct stack *st, const struct sample *s, cons
 		begin_line(st, s);
 		return 0;
 	}
+	if (s->op == OP_RAISE && is_struck(s))
+		return 0;
 	err = align(t, st, s, to);
 	if (err || s->op != OP_JUMP || s->target > s->offset)
 		return err;

@@ -288,7 +288,8 @@ static int timeline_gap(struct sink *s, const struct sample *gap)
 {
 	struct timeline *v = (struct timeline *)s;
 	struct track *t = track_of(v, gap->pid, gap->tid);
-	struct mark mark = { .category = "loss", .name = "GAP", .n = 1, .args = { { "count", gap->count } } };
+	const char *name = gap->op == SAMPLE_GAP ? "GAP" : "UNMATCHED";
+	struct mark mark = { .category = "loss", .name = name, .n = 1, .args = { { "count", gap->count } } };
 
 	return t ? write_mark(v, t, gap->time, &mark) : sink_file_no_memory(s);
 }
