@@ -30,8 +30,8 @@ struct instr {
 	uint8_t adaptive;   /* equals base unless the interpreter specialised it */
 	bool back_edge : 1; /* a JUMP_BACKWARD: what PEP 669's JUMP reports of loops */
 	bool handler : 1;   /* a PUSH_EXC_INFO: what an exception handler begins with */
-	bool resume : 1;    /* a RESUME: where an activation begins or goes on */
 	uint8_t first;	    /* the adaptive opcode when the code object was first seen */
+	bool resume : 1;    /* a RESUME: where an activation begins or goes on */
 };
 
 struct code {
