@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "export/sink_events.h"
+#include "shared/marker.h"
 
 enum column { TIME, PID, TID, EVENT, FILENAME, QUALNAME, FIRSTLINE, OFFSET, TARGET, OPCODE, COLUMNS };
 
@@ -62,10 +63,24 @@ static int feed_segment(struct sample *s, const struct process *p, sample_fn fee
 {
 	if (s->target != 0 && s->target != 1)
 		return -EINVAL;
-	s->count = s->offset;
-	s->offset = s->target;
+	s->number = s->offset;
+	s->offset = 0;
+	s->ends = s->target;
 	s->target = SAMPLE_NOWHERE;
-	s->opcode = p->duty.period_ns != 0;
+	s->window = p->duty.period_ns != 0;
+	return feed(to, s);
+}
+
+/* Likewise: kind and payload. */
+static int feed_extension(struct sample *s, sample_fn feed, void *to)
+{
+	if (s->offset < 1 || s->offset > (int64_t)MARKER_KIND_MASK || s->target < 0 ||
+	    s->target > (int64_t)MARKER_PAYLOAD_MAX)
+		return -EINVAL;
+	s->kind = s->offset;
+	s->payload = s->target;
+	s->offset = 0;
+	s->target = SAMPLE_NOWHERE;
 	return feed(to, s);
 }
 
@@ -89,6 +104,8 @@ static int feed_line(char *line, struct codes *codes, sample_fn feed, void *to)
 		return feed(to, &s);
 	if (s.op == OP_SNAPSHOT)
 		return feed_segment(&s, p, feed, to);
+	if (s.op == OP_EXTENSION)
+		return feed_extension(&s, feed, to);
 	if (s.op >= SAMPLE_GAP) {
 		s.count = s.offset;
 		s.offset = 0;

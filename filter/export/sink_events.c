@@ -59,7 +59,7 @@ static char *put_place(char *to, const struct sample *s)
 	*to++ = '\t';
 	to = put_int(to, s->code->firstlineno);
 	*to++ = '\t';
-	to = put_int(to, s->offset);
+	to = put_int(to, s->op == OP_LINE ? s->line : s->offset);
 	*to++ = '\t';
 	to = s->target == SAMPLE_NOWHERE ? to : put_int(to, s->target);
 	if (!s->opcode)
@@ -70,14 +70,16 @@ static char *put_place(char *to, const struct sample *s)
 
 /*
  * Without a place: no file, qualname and line; the offset column counts the words. A segment's has its
- * number, and the destination says which end of it this is.
+ * number, and the destination says which end of it this is; an extension's have its kind and its payload.
  */
 static char *put_count(char *to, const struct sample *s)
 {
 	to = put_text(to, "\t\t\t");
-	to = put_int(to, s->count);
+	to = put_int(to, s->op == OP_SNAPSHOT ? s->number : s->op == OP_EXTENSION ? s->kind : s->count);
 	*to++ = '\t';
-	return s->op == OP_SNAPSHOT ? put_int(to, s->offset) : to;
+	if (s->op == OP_EXTENSION)
+		return put_int(to, s->payload);
+	return s->op == OP_SNAPSHOT ? put_int(to, s->ends) : to;
 }
 
 static int events_sample(struct sink *sink, const struct sample *s)

@@ -64,7 +64,7 @@ static struct window *open_window(struct snapshots *v, const struct sample *edge
 	if (map_put(&v->current, key_of(edge->pid, edge->tid), (void *)(uintptr_t)(v->n + 1)))
 		return NULL;
 	v->windows[v->n] = (struct window){
-		.number = edge->count,
+		.number = edge->number,
 		.pid = edge->pid,
 		.tid = edge->tid,
 		.begun = edge->time,
@@ -84,11 +84,11 @@ static int segment(struct sink *s, const struct sample *edge)
 	struct snapshots *v = (struct snapshots *)s;
 	struct window *w = window_of(v, edge->pid, edge->tid);
 
-	if (edge->opcode) /* a window of a duty cycle: there may be any number of them, all of usual moments */
+	if (edge->window) /* there may be any number of them, all of usual moments */
 		return 0;
-	if (!edge->offset)
+	if (!edge->ends)
 		return open_window(v, edge) ? 0 : sink_file_no_memory(s);
-	if (w && w->number == edge->count)
+	if (w && w->number == edge->number)
 		w->ns = edge->time - w->begun;
 	return 0;
 }

@@ -76,6 +76,7 @@ struct process {
 	char *untraced; /* why this process could not be traced; NULL: it could */
 	uint64_t tsc_hz;
 	int64_t realtime_ns; /* wall clock at its start, since the epoch; 0: unknown */
+	uint8_t markers;     /* version of the markers that it wrote */
 	uint32_t first_id;
 	int32_t parent;	  /* -1: none */
 	bool whole;	  /* traced from before its program began */

@@ -13,6 +13,7 @@
 
 #include "recover/dispatch.h"
 #include "sample.h"
+#include "shared/marker.h"
 
 /* All readers: 0, -EINVAL for a line that cannot be used, -ENOMEM, -EPROTO. */
 typedef int (*line_reader)(struct codes *c, struct process *p, json_t *line);
@@ -203,19 +204,25 @@ static bool is_since(const char *version, int major, int minor)
 	       (is[0] > major || (is[0] == major && is[1] >= minor));
 }
 
+static int refuse_newer(struct codes *c, const struct process *p, const char *what, int64_t version, unsigned newest)
+{
+	snprintf(c->error, sizeof(c->error),
+		 "codes-%d.jsonl is of %s %lld, this Ocular reads up to %u: use a newer Ocular", p->pid, what,
+		 (long long)version, newest);
+	return -EPROTO;
+}
+
 static int read_header(struct codes *c, struct process *p, json_t *line)
 {
-	int64_t version = get_int(line, "ocular", 0);
+	int64_t version = get_int(line, "ocular", 0), markers = get_int(line, "markers", 1);
 
-	if (version > CODES_VERSION) {
-		snprintf(c->error, sizeof(c->error),
-			 "codes-%d.jsonl is of format %lld, this Ocular reads up to %d: "
-			 "use a newer Ocular",
-			 p->pid, (long long)version, CODES_VERSION);
-		return -EPROTO;
-	}
-	if (version < 1)
+	if (version > CODES_VERSION)
+		return refuse_newer(c, p, "format", version, CODES_VERSION);
+	if (markers > MARKER_VERSION)
+		return refuse_newer(c, p, "marker version", markers, MARKER_VERSION);
+	if (version < 1 || markers < 1)
 		return -EINVAL;
+	p->markers = markers;
 	if (p->found && other_opnames(p, json_object_get(line, "opnames")) && begin_anew(p))
 		return -ENOMEM;
 	set_string(&p->python, line, "python");

@@ -128,9 +128,9 @@ static void charge(struct costs *c, struct cost_frame *f, uint64_t ns, uint64_t 
 	}
 }
 
-static int move(struct costs *c, struct cost_frame *f, const struct sample *s, uint8_t kind)
+static int move(struct costs *c, struct cost_frame *f, const struct sample *s, uint8_t kind, uint32_t at)
 {
-	int64_t place = place_of(c, s->code, kind, s->offset);
+	int64_t place = place_of(c, s->code, kind, at);
 
 	if (place < 0)
 		return place;
@@ -166,15 +166,15 @@ static int step(struct costs *c, struct cost_frame *f, const struct sample *s)
 		return 0;
 	f->stepped = true;
 	f->waits = false;
-	return move(c, f, s, PLACE_INSTRUCTION);
+	return move(c, f, s, PLACE_INSTRUCTION, s->offset);
 }
 
 /* The same is so of LINE; but a frame may well come back to its first line: what comes next tells whose it was. */
 static int go_to_line(struct costs *c, struct cost_frame *f, const struct sample *s)
 {
 	f->before = f->place;
-	f->waits = is_entry_line(s->code, s->offset);
-	return move(c, f, s, PLACE_LINE);
+	f->waits = is_entry_line(s->code, s->line);
+	return move(c, f, s, PLACE_LINE, s->line);
 }
 
 /* It was the LINE of the call that begins: its caller is where it was before. */

@@ -4,6 +4,9 @@
  * becomes a sample at once. A word that does not is held (`held`): if the word after it continues
  * from the held one, words were lost before it; if that one continues as though the held one had
  * never been, the held one is somebody else's PTWRITE.
+ *
+ * A NUMBERED word is replaced by the event word that it stands for before anything else looks at it. If that word was
+ * lost, the NUMBERED one stays as it is and counts as lost.
  */
 #include "decode.h"
 
@@ -19,16 +22,19 @@ struct lane {
 	uint32_t interpreter;
 	union {
 		struct {
-			bool open;    /* the sequence is known: `next` counts */
-			bool holding; /* `held` waits for the next word */
-			bool widened; /* `wide` is a prefix to the next word */
-			bool gap;     /* the front end told of a gap: whatever comes next is after it */
+			bool open;     /* the sequence is known: `next` counts */
+			bool holding;  /* `held` waits for the next word */
+			bool prefixed; /* `wide` or `number` belong to the next event word */
+			bool gap;      /* the front end told of a gap: whatever comes next is after it */
 		};
 		uint32_t state; /* all four, to be asked for at once */
 	};
-	bool greeted; /* a HELLO was seen */
-	uint8_t next; /* sequence number of the next word */
-	uint64_t wide;
+	bool greeted;	    /* a HELLO was seen */
+	uint8_t version;    /* of the markers: the HELLO's; until then the code table's */
+	uint8_t next;	    /* sequence number of the next word */
+	uint64_t wide;	    /* the word, 0: none */
+	uint32_t number;    /* that the next event word takes, 0: none */
+	struct map numbers; /* -> the event word that has it, as a pointer */
 	struct word held;
 };
 
@@ -56,6 +62,7 @@ static struct lane *make_lane(struct decoder *d, int32_t pid, uint64_t key)
 		return NULL;
 	}
 	l->process = p;
+	l->version = p->markers;
 	return l;
 }
 
@@ -121,6 +128,25 @@ static inline int feed_code(struct decoder *d, const struct lane *l, const struc
 	return d->feed(d->to, d->room);
 }
 
+static void forget_prefixes(struct lane *l)
+{
+	l->wide = l->number = 0;
+	l->prefixed = false;
+}
+
+/* An event word with a WIDE prefix takes no number. */
+static int take_prefixes(struct decoder *d, struct lane *l, const struct word *w, int64_t *offset, int64_t *target)
+{
+	uint32_t number = l->wide ? 0 : l->number;
+
+	if (l->wide) {
+		*offset |= marker_wide_offset(l->wide);
+		*target = marker_wide_dest(l->wide);
+	}
+	forget_prefixes(l);
+	return number && map_put(&l->numbers, number, (void *)(uintptr_t)w->bits) ? no_memory(d) : 0;
+}
+
 static int feed_event(struct decoder *d, struct lane *l, const struct word *w)
 {
 	struct code *code = codes_find_or_make(d->codes, l->process, marker_code(w->bits));
@@ -128,11 +154,8 @@ static int feed_event(struct decoder *d, struct lane *l, const struct word *w)
 
 	if (!code)
 		return no_memory(d);
-	if (l->widened) {
-		offset |= marker_wide_offset(l->wide);
-		target = marker_wide_dest(l->wide);
-		l->widened = false;
-	}
+	if (l->prefixed && take_prefixes(d, l, w, &offset, &target))
+		return -ENOMEM;
 	return feed_code(d, l, w, code, offset, target);
 }
 
@@ -147,8 +170,30 @@ static int feed_hello(struct decoder *d, struct lane *l, const struct word *w)
 		return -EPROTO;
 	}
 	l->greeted = true;
+	l->version = version;
 	l->interpreter = marker_offset(w->bits);
 	return 0;
+}
+
+/* Only NUMBER is used here. All other kinds are handed on, and counted. */
+static int feed_extension(struct decoder *d, struct lane *l, const struct word *w)
+{
+	if (marker_kind(w->bits) == KIND_NUMBER) {
+		l->number = marker_number(w->bits);
+		l->prefixed = true;
+		return 0;
+	}
+	make_bare(d, l, w, OP_EXTENSION, marker_payload(w->bits));
+	d->room->kind = marker_kind(w->bits);
+	return d->feed(d->to, d->room);
+}
+
+/* The word that defined this number was lost, so this one is, too. */
+static int feed_unknown_number(struct decoder *d, struct lane *l, const struct word *w)
+{
+	l->process->received--;
+	l->process->told++;
+	return feed_bare(d, l, w, SAMPLE_GAP, 1);
 }
 
 static int feed_lost(struct decoder *d, struct lane *l, const struct word *w)
@@ -166,7 +211,7 @@ static int feed_frames(struct decoder *d, const struct lane *l, const struct wor
 	if (!l->process->dispatch)
 		return 0;
 	make_bare(d, l, w, OP_FRAMES, marker_offset(w->bits));
-	d->room->offset = w->bits & 1;
+	d->room->traced = w->bits & 1;
 	return d->feed(d->to, d->room);
 }
 
@@ -174,10 +219,11 @@ static int feed_frames(struct decoder *d, const struct lane *l, const struct wor
 static int accept_snapshot(struct decoder *d, struct lane *l, const struct word *w)
 {
 	make_bare(d, l, w, OP_SNAPSHOT, marker_offset(w->bits));
-	d->room->opcode = l->process->duty.period_ns != 0;
-	d->room->offset = w->bits & 1;
+	d->room->window = l->process->duty.period_ns != 0;
+	d->room->ends = w->bits & 1;
 	l->open = true;
-	l->gap = l->widened = false;
+	l->gap = false;
+	forget_prefixes(l);
 	l->process->received++;
 	l->next = (marker_seq(w->bits) + 1) & MARKER_SEQ_MASK;
 	return d->feed(d->to, d->room);
@@ -192,15 +238,22 @@ static int accept(struct decoder *d, struct lane *l, const struct word *w)
 	l->next = (marker_seq(w->bits) + 1) & MARKER_SEQ_MASK;
 	if (marker_is_event(w->bits))
 		return feed_event(d, l, w);
-	if (marker_op(w->bits) == OP_HELLO)
+	switch (marker_op(w->bits)) {
+	case OP_HELLO:
 		return feed_hello(d, l, w);
-	if (marker_op(w->bits) == OP_LOST)
+	case OP_LOST:
 		return feed_lost(d, l, w);
-	if (marker_op(w->bits) == OP_FRAMES)
+	case OP_FRAMES:
 		return feed_frames(d, l, w);
-	l->wide = w->bits;
-	l->widened = true;
-	return 0;
+	case OP_EXTENSION:
+		return feed_extension(d, l, w);
+	case OP_NUMBERED:
+		return feed_unknown_number(d, l, w);
+	default: /* WIDE */
+		l->wide = w->bits;
+		l->prefixed = true;
+		return 0;
+	}
 }
 
 /* The word is ours, but words before it are missing. */
@@ -209,7 +262,7 @@ static int accept_after_gap(struct decoder *d, struct lane *l, const struct word
 	uint64_t missing = (marker_seq(w->bits) - l->next) & MARKER_SEQ_MASK;
 	int err;
 
-	l->widened = false;
+	forget_prefixes(l);
 	/* A gap that the front end saw, of no word or a multiple of 128: the sequence cannot tell, and one is told. */
 	missing += !missing;
 	l->process->told += missing;
@@ -233,7 +286,9 @@ static int accept_restart(struct decoder *d, struct lane *l, const struct word *
 {
 	int err = feed_bare(d, l, w, SAMPLE_RESTART, 1);
 
-	l->widened = false;
+	forget_prefixes(l);
+	map_free(&l->numbers);
+	l->numbers = (struct map){ 0 };
 	return err ? err : accept(d, l, w);
 }
 
@@ -247,6 +302,12 @@ static bool is_known_code(struct decoder *d, const struct lane *l, uint64_t bits
 	       marker_offset(bits) == MARKER_OFFSET_MAX;
 }
 
+/* Is this a word that came with version 2? */
+static bool is_later(const struct lane *l, uint64_t bits)
+{
+	return l->version >= MARKER_EXTENSIONS && (marker_is_extension(bits) || marker_is_numbered(bits));
+}
+
 /* Could these bits be ours, judged without the sequence? */
 static bool is_plausible(struct decoder *d, const struct lane *l, uint64_t bits)
 {
@@ -254,7 +315,7 @@ static bool is_plausible(struct decoder *d, const struct lane *l, uint64_t bits)
 		return marker_is_hello(bits);
 	if (marker_is_event(bits))
 		return is_known_code(d, l, bits);
-	if (marker_is_frames(bits))
+	if (marker_is_frames(bits) || is_later(l, bits))
 		return l->open;
 	return (marker_op(bits) == OP_LOST || marker_op(bits) == OP_WIDE) && l->open;
 }
@@ -270,6 +331,8 @@ static bool is_next(const struct lane *l, uint64_t bits)
 		return marker_is_hello(bits);
 	if (op == OP_FRAMES)
 		return marker_is_frames(bits);
+	if (is_later(l, bits))
+		return true;
 	return op >= OP_LOST && op <= OP_EVENT_LAST && (marker_code(bits) || op == OP_LOST || op == OP_WIDE);
 }
 
@@ -317,6 +380,20 @@ static inline bool is_plain(const struct lane *l, uint64_t bits)
 	return l->state == plain.state && marker_seq(bits) == l->next && marker_is_event(bits);
 }
 
+/* The event word that a 32-bit or NUMBERED word stands for; NUMBERED if that is not known; any other word as it is. */
+static uint64_t whole_word(const struct lane *l, uint64_t bits)
+{
+	uint64_t numbered = marker_is_short(bits) ? marker_of_short(bits) : bits, event;
+
+	if (l->version < MARKER_EXTENSIONS || !marker_is_numbered(numbered))
+		return bits;
+	event = (uintptr_t)map_get(&l->numbers, marker_number(numbered));
+	if (!event)
+		return numbered;
+	return (event & ~((uint64_t)MARKER_SEQ_MASK << MARKER_SEQ_SHIFT)) | (uint64_t)marker_seq(numbered)
+										    << MARKER_SEQ_SHIFT;
+}
+
 /* By value: the caller's word need not lie in memory for what hardly ever comes. */
 static RARE int decode_other(struct decoder *d, struct lane *l, struct word w)
 {
@@ -325,6 +402,7 @@ static RARE int decode_other(struct decoder *d, struct lane *l, struct word w)
 	if (!l)
 		return d->codes->error[0] ? -EPROTO : -ENOMEM;
 	d->words++;
+	w.bits = whole_word(l, w.bits);
 	err = l->holding ? settle_held(d, l, &w) : 0;
 	return err ? err : place_word(d, l, &w);
 }
@@ -381,7 +459,9 @@ int decode_finish(struct decoder *d)
 
 void decode_free(struct decoder *d)
 {
-	for (struct map_slot *s = NULL; (s = map_next(&d->lanes, s));)
+	for (struct map_slot *s = NULL; (s = map_next(&d->lanes, s));) {
+		map_free(&((struct lane *)s->value)->numbers);
 		free(s->value);
+	}
 	map_free(&d->lanes);
 }

@@ -59,3 +59,9 @@ unsigned losses_of(const struct profile *p, struct loss rows[static LOSSES])
 	}
 	return n;
 }
+
+const char *losses_skipped(uint64_t count)
+{
+	return count == 1 ? "marker of a kind this Ocular does not know was skipped: not a loss"
+			  : "markers of kinds this Ocular does not know were skipped: not a loss";
+}

@@ -16,4 +16,7 @@ struct loss {
 /* Fills in all rows, zero counts too. Returns how many are not zero. */
 unsigned losses_of(const struct profile *p, struct loss rows[static LOSSES]);
 
+/* What to say, after the count, of EXTENSION words whose kind no report uses (docs/marker.md). They are not lost. */
+const char *losses_skipped(uint64_t count);
+
 #endif

@@ -19,7 +19,7 @@ enum sample_op {
 	SAMPLE_GAP = 24,     /* markers are missing before this point of the thread: `count` of them */
 	SAMPLE_FOREIGN = 25, /* a PTWRITE that is not ours; `count` of them */
 	SAMPLE_RESTART = 26, /* the thread begins anew: exec, or tracing was stopped and started */
-	SAMPLE_TIP = 27,     /* an indirect branch to address `target`; never comes behind recover.c */
+	SAMPLE_TIP = 27,     /* an indirect branch to `address`; never comes behind recover.c */
 	SAMPLE_UNMATCHED =
 		28, /* sinks' `gap` alone: nothing is missing, but `count` calls or returns have no other end */
 };
@@ -29,9 +29,12 @@ enum sample_op {
 struct code;
 
 struct sample {
-	uint8_t op;	      /* enum marker_op or enum sample_op */
-	uint8_t opcode;	      /* INSTRUCTION: what ran, specialised or not; 0: not known.
-			       * SNAPSHOT: 1: a window of a duty cycle */
+	uint8_t op; /* enum marker_op or enum sample_op */
+	union {
+		uint8_t opcode; /* INSTRUCTION: what ran, specialised or not; 0: not known */
+		uint8_t kind;	/* EXTENSION: enum marker_kind, or one that this program does not know */
+		bool window;	/* SNAPSHOT: it is a window of a duty cycle */
+	};
 	uint8_t before;	      /* INSTRUCTION: as what it was dispatched, if then as `opcode`; else 0 */
 	bool passed;	      /* the same: the form was given up for this time only */
 	int32_t pid;	      /* -1: unknown */
@@ -39,13 +42,26 @@ struct sample {
 	uint32_t interpreter; /* PyInterpreterState_GetID */
 	uint64_t time;	      /* ns; the clock of the recording, never the wall clock */
 	uint64_t cycles;      /* absolute, of this thread; codes.h says of which clock */
-	struct code *code;    /* NULL for GAP, FOREIGN, RESTART, SNAPSHOT, FRAMES; owned by the code table */
-	int64_t offset;	      /* bytes as PEP 669 gives it; LINE: the line; SNAPSHOT: 0 begin, 1 end;
-			       * FRAMES: 1: traced from here on, 0: not */
-	int64_t target;	      /* bytes; SAMPLE_NOWHERE unless the event has a destination */
-	uint64_t count;	      /* GAP, FOREIGN: how many words; at least 1. SNAPSHOT: its number.
-			       * FRAMES: how many are open */
+	struct code *code;    /* NULL unless it is an event of PEP 669; owned by the code table */
+	union {
+		int64_t offset; /* bytes, as PEP 669 gives it */
+		int64_t line;	/* LINE: the line */
+		bool ends;	/* SNAPSHOT: it ends here; else it begins */
+		bool traced;	/* FRAMES: the interpreter is traced from here on; else it is not */
+	};
+	union {
+		int64_t target;	 /* bytes; SAMPLE_NOWHERE unless the event has a destination */
+		int64_t address; /* TIP */
+	};
+	union {
+		uint64_t count;	  /* GAP, FOREIGN: how many words; at least 1 */
+		uint64_t number;  /* SNAPSHOT: its number, or its window's */
+		uint64_t open;	  /* FRAMES: how many are open */
+		uint64_t payload; /* EXTENSION: its 48 bits */
+	};
 };
+
+_Static_assert(sizeof(struct sample) == 64, "a cache line: one is written and read for each marker");
 
 /* The PEP 669 name of an event op, "GAP", "FOREIGN" or "RESTART"; NULL for any other number. */
 const char *sample_op_name(unsigned op);

@@ -45,7 +45,7 @@ static __attribute__((noinline)) void begin_line(struct stack *st, const struct 
 	struct frame *f = stack_top(st);
 
 	if (f && f->a.code == s->code)
-		end_line(f, s->cycles, function_line(s->code, s->offset));
+		end_line(f, s->cycles, function_line(s->code, s->line));
 }
 
 static void add_totals(const struct frame *f, uint64_t ns, uint64_t cycles, enum leave_how how)
@@ -447,21 +447,21 @@ static int segment(struct thread *t, const struct sample *s, const struct audien
 {
 	int err;
 
-	if (s->offset)
+	if (s->ends)
 		stand_at(t, s);
 	err = restart(t, s, to);
 	return err ? err : AUDIENCE_TELL(to, segment, s);
 }
 
-/* What is no event of code. Foreign words say nothing about the thread. */
+/* What is no event of code. Foreign words and those of unknown kinds say nothing about the thread. */
 static RARE int feed_other(struct thread *t, const struct sample *s, const struct audience *to)
 {
 	int err;
 
-	if (s->op == SAMPLE_FOREIGN) {
+	if (s->op == SAMPLE_FOREIGN)
 		to->profile->foreign += s->count;
+	if (s->op == SAMPLE_FOREIGN || s->op == OP_EXTENSION)
 		return 0;
-	}
 	if (s->op == OP_SNAPSHOT)
 		err = segment(t, s, to);
 	else

@@ -208,8 +208,8 @@ static int set_frames(struct recover_thread *t, const struct sample *s)
 	int err = recover_settle(t);
 
 	recover_drop_prologue(t);
-	t->untraced = !s->offset && s->count;
-	return err ? err : recover_frames_set(&t->frames, s->interpreter, s->count, s->offset);
+	t->untraced = !s->traced && s->open;
+	return err ? err : recover_frames_set(&t->frames, s->interpreter, s->open, s->traced);
 }
 
 /* Another interpreter goes on, and no end of the one that is not traced was told: any frame may have run. */
@@ -229,7 +229,7 @@ int recover_sample(void *recover, const struct sample *s)
 	if (!t)
 		return -ENOMEM;
 	if (s->op == SAMPLE_TIP)
-		return recover_branch(r, &(struct word){ s->pid, s->tid, s->time, s->cycles, s->target });
+		return recover_branch(r, &(struct word){ s->pid, s->tid, s->time, s->cycles, s->address });
 	if (!t->dispatch)
 		return r->feed(r->to, s);
 	t->begun = true;

@@ -106,9 +106,17 @@ static void write_untraced(FILE *f, const struct profile *p)
 	}
 }
 
+static void write_skipped(FILE *f, uint64_t n)
+{
+	if (n)
+		fprintf(f, "<p class=skipped><b>%" PRIu64 "</b> %s</p>\n", n, losses_skipped(n));
+}
+
 static void write_losses(FILE *f, const struct profile *p)
 {
 	struct loss rows[LOSSES];
+
+	write_skipped(f, p->events[OP_EXTENSION]);
 
 	if (!losses_of(p, rows)) {
 		fputs("<p class=\"losses none\">Nothing was lost.</p>\n", f);

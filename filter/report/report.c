@@ -127,12 +127,21 @@ static void write_untraced(const struct report *r)
 	}
 }
 
+static void write_skipped(const struct report *r)
+{
+	uint64_t n = r->p->events[OP_EXTENSION];
+
+	if (n)
+		fprintf(r->f, "%8" PRIu64 "  %s\n", n, losses_skipped(n));
+}
+
 void report_losses(const struct report *r)
 {
 	struct loss rows[LOSSES];
 
 	if (!losses_of(r->p, rows)) {
 		fprintf(r->f, "\nNothing was lost.\n");
+		write_skipped(r);
 		return;
 	}
 	write_title(r, "Lost, or in doubt");
@@ -140,4 +149,5 @@ void report_losses(const struct report *r)
 		if (rows[i].count)
 			fprintf(r->f, "%8" PRIu64 "  %s\n", rows[i].count, rows[i].what);
 	write_untraced(r);
+	write_skipped(r);
 }

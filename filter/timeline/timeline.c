@@ -330,7 +330,9 @@ static int lose(struct timeline *v, const struct sample *sample)
 	if (!l)
 		return sink_file_no_memory(&v->file.sink);
 	l->wakes.lost |= sample->op == SAMPLE_GAP || sample->op == SAMPLE_RESTART;
-	t = v->zoomed && sample->op != SAMPLE_FOREIGN ? track_of(v, sample->pid, sample->tid) : NULL;
+	if (!v->zoomed || sample->op == SAMPLE_FOREIGN || sample->op == OP_EXTENSION)
+		return 0;
+	t = track_of(v, sample->pid, sample->tid);
 	if (t && t->opcodes) /* when what ran there ended nobody saw */
 		t->opcodes->running.code = NULL;
 	return 0;
@@ -429,9 +431,9 @@ static int timeline_segment(struct sink *s, const struct sample *edge)
 {
 	struct timeline *v = (struct timeline *)s;
 
-	if (edge->opcode) /* a window of a duty cycle */
+	if (edge->window)
 		return 0;
-	return map_put(&v->snapshots, edge->count, v) ? sink_file_no_memory(s) : 0;
+	return map_put(&v->snapshots, edge->number, v) ? sink_file_no_memory(s) : 0;
 }
 
 /* Each begins where the one before it ended, at the earliest. */

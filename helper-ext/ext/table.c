@@ -110,7 +110,7 @@ static int write_header(void)
 	struct text t = { 0 };
 	int err;
 
-	text_printf(&t, "{\"kind\":\"header\",\"ocular\":1,\"pid\":%d", (int)table.pid);
+	text_printf(&t, "{\"kind\":\"header\",\"ocular\":1,\"markers\":%u,\"pid\":%d", MARKER_VERSION, (int)table.pid);
 	text_printf(&t, ",\"first_id\":%u", table.first_id);
 	if (table.parent)
 		text_printf(&t, ",\"parent\":%d", (int)table.parent);

@@ -3,7 +3,7 @@
  * event.h - the one table of what a marker can mean.
  *
  * A row: X(op, name, stack, far)
- *   op     the 5-bit number in the marker word; fixed for marker version 1
+ *   op     the 5-bit number in the marker word; the same in all versions of it
  *   name   the name in sys.monitoring.events (PEP 669); the event's *number* there differs between
  *          CPython versions, so it is read by name when recording starts
  *   stack  what the event does to the Python stack of its thread
@@ -36,7 +36,27 @@
 	X(20, RAISE,             STACK_KEEP,   FAR_NONE) \
 	X(21, RERAISE,           STACK_KEEP,   FAR_NONE) \
 	X(22, EXCEPTION_HANDLED, STACK_KEEP,   FAR_NONE)
+
+/*
+ * Kinds of EXTENSION words: X(kind, name), 1 to 14. docs/marker.md defines their payloads. Nothing writes any of them
+ * yet. 15 is reserved: a later version may continue the kind in the payload.
+ */
+#define OCULAR_KINDS(X) \
+	X(1, NUMBER)     /* gives the next event word a number, for NUMBERED words */ \
+	X(2, OBJECT)     /* the next event is of this generator, coroutine or asynchronous generator */ \
+	X(3, CALLEE)     /* the next CALL, C_RETURN or C_RAISE calls this */ \
+	X(4, WAIT)       /* a wait begins or ends */ \
+	X(5, CPU)        /* the thread is switched in or out */ \
+	X(6, COLLECTION) /* a garbage collection begins or ends */ \
+	X(7, LABEL)      /* a span, instant or counter of the program's own */
+
 /* clang-format on */
+
+enum marker_kind {
+#define X(kind, name) KIND_##name = kind,
+	OCULAR_KINDS(X)
+#undef X
+};
 
 enum stack_effect { STACK_KEEP, STACK_PUSH, STACK_POP };
 enum far_use { FAR_NONE, FAR_DEST };
@@ -53,6 +73,8 @@ enum marker_op {
 	OP_EVENT_LAST = OP_EXCEPTION_HANDLED,
 	OP_SNAPSHOT = 23,    /* a flight recorder's segment of this thread begins, or ends */
 	OP_FRAMES = 28,	     /* mode opcodes: frames of another interpreter that are open, or its end */
+	OP_EXTENSION = 29,   /* since version 2: anything else, by kind */
+	OP_NUMBERED = 30,    /* since version 2: stands for the event word with this number */
 	OP_RING_THREAD = 31, /* inside a ring only (ring.h); never leaves the recorder */
 	OP_SCRATCH = 31,     /* in a processor's trace only: calibration, nobody's (marker.h) */
 	OP_COUNT = 32,

@@ -16,6 +16,10 @@
  *          belongs to the next word, whose arg must then be ignored
  *   SNAPSHOT code = MARKER_MAGIC, offset = the snapshot's number, arg = 1: the segment ends here;
  *          0: it begins. Whatever the sequence was, it goes on from this word's
+ *   EXTENSION 51..48 = enum marker_kind, never 0; 47..0 = payload, as docs/marker.md tells it for each kind
+ *   NUMBERED 51..20 = 0, 19..0 = a number that KIND_NUMBER gave to an event word of this thread: that word again,
+ *          with this one's seq. As a payload of 32 bits (PTW with 4 bytes): 31..25 seq, 24..20 MARKER_SHORT,
+ *          19..0 the number. All other words have an op, and so more than 32 bits
  *   FRAMES code = MARKER_MAGIC, offset = frames that the interpreter has open in this thread; arg = 1: it
  *          is traced from here on, 0: it is not
  */
@@ -28,7 +32,10 @@
 #include "event.h"
 
 #define MARKER_MAGIC   0x4f434cu /* "OCL" */
-#define MARKER_VERSION 1u
+#define MARKER_VERSION 2u
+
+/* Since this version there are EXTENSION and NUMBERED words. In an older trace such a word is foreign. */
+#define MARKER_EXTENSIONS 2u
 
 #define MARKER_OP_SHIFT	    59
 #define MARKER_SEQ_SHIFT    52
@@ -41,6 +48,16 @@
 #define MARKER_DIST_MAX	  127 /* |destination - offset| that fits without WIDE */
 #define MARKER_LOST_MAX	  ((1ull << 52) - 1)
 #define MARKER_DEST_MAX	  0xfffffffu
+
+#define MARKER_KIND_SHIFT  48
+#define MARKER_KIND_MASK   0xfu
+#define MARKER_PAYLOAD_MAX ((1ull << 48) - 1)
+
+#define MARKER_SHORT	       0x16u /* tells our payloads of 32 bits from small numbers of other software */
+#define MARKER_SHORT_SHIFT     20
+#define MARKER_SHORT_MASK      0x1fu
+#define MARKER_SHORT_SEQ_SHIFT 25
+#define MARKER_NUMBER_MAX      0xfffffu /* the first is 1 */
 
 /* Any word with these bits is a SCRATCH, whatever op it would be without. */
 #define MARKER_SCRATCH ((uint64_t)OP_SCRATCH << MARKER_OP_SHIFT | (uint64_t)MARKER_MAGIC << MARKER_CODE_SHIFT)
@@ -77,6 +94,16 @@ static inline uint64_t marker_frames(uint64_t seq, uint32_t open, bool traced)
 {
 	return marker_head(OP_FRAMES, seq) | (uint64_t)MARKER_MAGIC << MARKER_CODE_SHIFT |
 	       (uint64_t)(open < MARKER_OFFSET_MAX ? open : MARKER_OFFSET_MAX) << MARKER_OFFSET_SHIFT | traced;
+}
+
+static inline uint64_t marker_extension(uint64_t seq, enum marker_kind kind, uint64_t payload)
+{
+	return marker_head(OP_EXTENSION, seq) | (uint64_t)kind << MARKER_KIND_SHIFT | (payload & MARKER_PAYLOAD_MAX);
+}
+
+static inline uint64_t marker_numbered(uint64_t seq, uint32_t number)
+{
+	return marker_head(OP_NUMBERED, seq) | (number & MARKER_NUMBER_MAX);
 }
 
 static inline uint64_t marker_event(enum marker_op op, uint64_t seq, uint32_t code, uint32_t offset, int8_t dist)
@@ -123,6 +150,49 @@ static inline uint64_t marker_wide_offset(uint64_t word)
 static inline uint32_t marker_wide_dest(uint64_t word)
 {
 	return word & MARKER_DEST_MAX;
+}
+
+static inline enum marker_kind marker_kind(uint64_t word)
+{
+	return (enum marker_kind)(word >> MARKER_KIND_SHIFT & MARKER_KIND_MASK);
+}
+
+static inline uint64_t marker_payload(uint64_t word)
+{
+	return word & MARKER_PAYLOAD_MAX;
+}
+
+static inline uint32_t marker_number(uint64_t word)
+{
+	return word & MARKER_NUMBER_MAX;
+}
+
+/* The 32 bits that a NUMBERED word is in a trace, and back. */
+static inline uint32_t marker_short(uint64_t numbered)
+{
+	return marker_seq(numbered) << MARKER_SHORT_SEQ_SHIFT | MARKER_SHORT << MARKER_SHORT_SHIFT |
+	       marker_number(numbered);
+}
+
+static inline bool marker_is_short(uint64_t word)
+{
+	return !(word >> 32) && (word >> MARKER_SHORT_SHIFT & MARKER_SHORT_MASK) == MARKER_SHORT && marker_number(word);
+}
+
+static inline uint64_t marker_of_short(uint64_t word)
+{
+	return marker_numbered(word >> MARKER_SHORT_SEQ_SHIFT, marker_number(word));
+}
+
+static inline bool marker_is_extension(uint64_t word)
+{
+	return marker_op(word) == OP_EXTENSION && marker_kind(word);
+}
+
+static inline bool marker_is_numbered(uint64_t word)
+{
+	return marker_op(word) == OP_NUMBERED && marker_number(word) &&
+	       !(word & ((1ull << MARKER_SEQ_SHIFT) - 1 - MARKER_NUMBER_MAX));
 }
 
 static inline bool marker_is_event(uint64_t word)

@@ -61,6 +61,7 @@ static const struct {
 	{ "5\t1\t2\tFOREIGN\t\t\t\t1\t", SAMPLE_FOREIGN, NULL, NULL, 0, -1, 1 },
 	{ "5\t1\t2\tSNAPSHOT\t\t\t\t7\t0", OP_SNAPSHOT, NULL, NULL, 0, -1, 7 },
 	{ "5\t1\t2\tSNAPSHOT\t\t\t\t7\t1", OP_SNAPSHOT, NULL, NULL, 1, -1, 7 },
+	{ "5\t1\t2\tEXTENSION\t\t\t\t15\t281474976710655", OP_EXTENSION, NULL, NULL, 0, -1, 0xffffffffffff },
 };
 
 static void test_good_lines(void **state)

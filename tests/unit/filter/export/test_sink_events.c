@@ -102,8 +102,9 @@ static void test_read_back(void **state)
 	static const struct sample samples[] = {
 		{ .op = SAMPLE_GAP, .count = 42, .target = SAMPLE_NOWHERE },
 		{ .op = SAMPLE_FOREIGN, .count = 1, .target = SAMPLE_NOWHERE },
-		{ .op = OP_SNAPSHOT, .count = 7, .offset = 0, .target = SAMPLE_NOWHERE },
-		{ .op = OP_SNAPSHOT, .count = 7, .offset = 1, .target = SAMPLE_NOWHERE },
+		{ .op = OP_SNAPSHOT, .number = 7, .ends = false, .target = SAMPLE_NOWHERE },
+		{ .op = OP_SNAPSHOT, .number = 7, .ends = true, .target = SAMPLE_NOWHERE },
+		{ .op = OP_EXTENSION, .kind = 9, .payload = (1ull << 48) - 1, .target = SAMPLE_NOWHERE },
 	};
 	size_t n = sizeof(samples) / sizeof(samples[0]);
 	char path[] = "/tmp/ocular-test-events-XXXXXX", error[SINK_ERROR] = "";
@@ -126,6 +127,7 @@ static void test_read_back(void **state)
 	assert_int_equal(taken.n, n);
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(taken.s[i].op, samples[i].op);
+		assert_int_equal(taken.s[i].opcode, samples[i].opcode);
 		assert_int_equal(taken.s[i].count, samples[i].count);
 		assert_int_equal(taken.s[i].offset, samples[i].offset);
 		assert_int_equal(taken.s[i].target, samples[i].target);

@@ -45,8 +45,8 @@ static void feed_word(struct trace *t, struct codes *codes, const char *word, ui
 	char name[16], end = '\0';
 
 	if (*word == '[' || *word == ']') {
-		s.offset = *word == ']';
-		s.count = strtoul(word + 1, NULL, 10);
+		s.ends = *word == ']';
+		s.number = strtoul(word + 1, NULL, 10);
 	} else {
 		assert_int_equal(sscanf(word, "%15[a-z]%c", name, &end), 2);
 		s.code = codes_intern(codes_process(codes, 1), "a.py", name, 1);

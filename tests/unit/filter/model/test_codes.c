@@ -154,6 +154,7 @@ static const struct {
 	{ "specialized where no instruction is", "{\"kind\":\"specialized\",\"id\":1,\"opcodes\":[[50,3]]}\n", 0 },
 	{ "thread without name", "{\"kind\":\"thread\",\"tid\":3}\n", 1 },
 	{ "header without version", "{\"kind\":\"header\",\"pid\":7}\n", 1 },
+	{ "header of markers without version", "{\"kind\":\"header\",\"ocular\":1,\"markers\":0}\n", 1 },
 };
 
 static void test_damage_is_counted_and_left_out(void **state)
@@ -402,6 +403,21 @@ static void test_a_newer_table_is_refused(void **state)
 	unlink(table_path(7));
 }
 
+/* A trace that begins in the middle has no HELLO that would say so. */
+static void test_newer_markers_are_refused(void **state)
+{
+	struct codes c;
+
+	(void)state;
+	write_table(7, "{\"kind\":\"header\",\"ocular\":1,\"markers\":3,\"pid\":7}\n");
+	assert_int_equal(codes_init(&c, dir), 0);
+	assert_null(codes_process(&c, 7));
+	assert_non_null(strstr(c.error, "marker version 3"));
+	assert_non_null(strstr(c.error, "newer"));
+	codes_free(&c);
+	unlink(table_path(7));
+}
+
 /* More names than any growth step, each its own id, the same name the same code. */
 static void test_interned_names(void **state)
 {
@@ -488,6 +504,7 @@ int main(void)
 		cmocka_unit_test(test_handlers_that_are_left_out_are_counted),
 		cmocka_unit_test(test_unknown_ids_have_names),
 		cmocka_unit_test(test_a_newer_table_is_refused),
+		cmocka_unit_test(test_newer_markers_are_refused),
 		cmocka_unit_test(test_interned_names),
 		cmocka_unit_test(test_one_machine_has_one_frequency),
 		cmocka_unit_test(test_instruction_at_an_offset),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_decode.c - words in, samples out, both as rows of a table. Samples are written as
- * OP[:CODE[@OFFSET[>TARGET]]][xCOUNT].
+ * OP[:CODE[@OFFSET[>TARGET]]][xCOUNT], and of an extension EXTENSIONKIND[xPAYLOAD].
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,8 +35,14 @@
 #define FRAMES(seq, n, traced) EVENT(28, seq, 0x4f434c, n, traced)
 #define WIDE(seq, high, dest)  ((uint64_t)3 << 59 | (uint64_t)(seq) << 52 | (uint64_t)(high) << 28 | (dest))
 #define SCRATCH(seq, offset)   EVENT(31, seq, 0x4f434c, offset, 0)
-#define OTHER(n)	       (0x123450000ull + (n)) /* op 0: not ours */
-#define TOLD		       UINT64_MAX	      /* not a word: the front end tells of a gap */
+#define HELLO2(seq)	       (HELLO(seq, 0) + 1)
+#define EXTENSION(seq, kind, payload) \
+	((uint64_t)29 << 59 | (uint64_t)(seq) << 52 | (uint64_t)(kind) << 48 | (uint64_t)(payload))
+#define NUMBER(seq, n)	 EXTENSION(seq, 1, n)
+#define NUMBERED(seq, n) ((uint64_t)30 << 59 | (uint64_t)(seq) << 52 | (n))
+#define SHORT(seq, n)	 ((uint64_t)(seq) << 25 | 0x16 << 20 | (n)) /* a payload of 32 bits */
+#define OTHER(n)	 (0x123450000ull + (n))			    /* op 0: not ours */
+#define TOLD		 UINT64_MAX				    /* not a word: the front end tells of a gap */
 
 /* clang-format off */
 static const struct {
@@ -123,6 +129,42 @@ static const struct {
 	  { HELLO(0, 0), START(1), HELLO(2, 1), FRAMES(3, 9, 1), START(4), FRAMES(5, 9, 2), FRAMES(5, 1, 0), RETURN(6) },
 	  "PY_START:1@0 PY_START:1@0 FOREIGNx1 PY_RETURN:1@16", 7, 0 },
 	{ "frames behind a gap", { HELLO(0, 0), START(1), FRAMES(4, 9, 1), START(5) }, "PY_START:1@0 GAPx2 PY_START:1@0", 4, 2 },
+	{ "what version 2 has is not of version 1",
+	  { HELLO(0, 0), START(1), EXTENSION(2, 9, 1), NUMBERED(2, 1), SHORT(2, 1), RETURN(2) },
+	  "PY_START:1@0 FOREIGNx1 FOREIGNx1 FOREIGNx1 PY_RETURN:1@16", 3, 0 },
+	{ "kinds that are not known are told by themselves",
+	  { HELLO2(0), START(1), EXTENSION(2, 14, 0xffffffffffff), EXTENSION(3, 2, 0), RETURN(4) },
+	  "PY_START:1@0 EXTENSION14x281474976710655 EXTENSION2 PY_RETURN:1@16", 5, 0 },
+	{ "there is no kind 0", { HELLO2(0), START(1), EXTENSION(2, 0, 7), RETURN(2) },
+	  "PY_START:1@0 FOREIGNx1 PY_RETURN:1@16", 3, 0 },
+	{ "a lost extension is missing", { HELLO2(0), EXTENSION(1, 4, 5), EXTENSION(3, 4, 6), RETURN(4) },
+	  "EXTENSION4x5 GAPx1 EXTENSION4x6 PY_RETURN:1@16", 4, 1 },
+	{ "an extension out of sequence is somebody else's", { HELLO2(0), START(1), EXTENSION(70, 4, 5), RETURN(2) },
+	  "PY_START:1@0 FOREIGNx1 PY_RETURN:1@16", 3, 0 },
+	{ "an extension between a prefix and its event", { HELLO2(0), WIDE(1, 0, 12), EXTENSION(2, 4, 5), JUMP(3, 20, 0) },
+	  "EXTENSION4x5 JUMP:1@40>24", 4, 0 },
+	{ "an event word by its number, as 32 bits and as 64",
+	  { HELLO2(0), NUMBER(1, 5), JUMP(2, 20, -2), SHORT(3, 5), NUMBERED(4, 5), NUMBER(5, 0xfffff), START(6), SHORT(7, 0xfffff), SHORT(8, 5) },
+	  "JUMP:1@40>36 JUMP:1@40>36 JUMP:1@40>36 PY_START:1@0 PY_START:1@0 JUMP:1@40>36", 9, 0 },
+	{ "a number that was told once more", { HELLO2(0), NUMBER(1, 5), START(2), NUMBER(3, 5), START(4), SHORT(5, 5) },
+	  "PY_START:1@0 PY_START:1@0 PY_START:1@0", 6, 0 },
+	{ "numbered words are missing where words are", { HELLO2(0), NUMBER(1, 5), START(2), SHORT(6, 5), SHORT(7, 5) },
+	  "PY_START:1@0 GAPx3 PY_START:1@0 PY_START:1@0", 5, 3 },
+	{ "a number whose word was lost is as good as lost", { HELLO2(0), START(1), SHORT(2, 5), RETURN(3), SHORT(6, 5), RETURN(7) },
+	  "PY_START:1@0 GAPx1 PY_RETURN:1@16 GAPx2 GAPx1 PY_RETURN:1@16", 4, 4 },
+	{ "a gap takes a number along", { HELLO2(0), NUMBER(1, 5), START(4), SHORT(5, 5), RETURN(6) },
+	  "GAPx2 PY_START:1@0 GAPx1 PY_RETURN:1@16", 4, 3 },
+	{ "far words have no number", { HELLO2(0), NUMBER(1, 5), WIDE(2, 0, 12), JUMP(3, 20, 0), SHORT(4, 5) },
+	  "JUMP:1@40>24 GAPx1", 4, 1 },
+	{ "32 bits of somebody else", { HELLO2(0), START(1), (uint64_t)2 << 25 | 5, SHORT(2, 0), SHORT(70, 5), RETURN(2) },
+	  "PY_START:1@0 FOREIGNx1 FOREIGNx1 FOREIGNx1 PY_RETURN:1@16", 3, 0 },
+	{ "32 bits before the first of ours", { SHORT(2, 5), HELLO2(0), START(1) }, "FOREIGNx1 PY_START:1@0", 2, 0 },
+	{ "numbers go on behind a segment's end and another interpreter",
+	  { HELLO2(0), NUMBER(1, 5), START(2), SNAPSHOT(70, 1, 0), HELLO2(71), SHORT(72, 5), HELLO2(73) | 1 << 8, SHORT(74, 5) },
+	  "PY_START:1@0 SNAPSHOTx1 PY_START:1@0 PY_START:1@0", 8, 0 },
+	{ "numbers end where the thread begins again",
+	  { HELLO2(0), NUMBER(1, 5), START(2), HELLO2(0), SHORT(1, 5), RETURN(2) },
+	  "PY_START:1@0 RESTARTx1 GAPx1 PY_RETURN:1@16", 5, 1 },
 	{ "nothing but a hello", { HELLO(0, 0) }, "", 1, 0 },
 };
 /* clang-format on */
@@ -130,6 +172,8 @@ static const struct {
 static void write_sample(FILE *f, const struct sample *s)
 {
 	fprintf(f, "%s%s", ftell(f) ? " " : "", sample_op_name(s->op));
+	if (s->op == OP_EXTENSION)
+		fprintf(f, "%u", s->kind);
 	if (s->code)
 		fprintf(f, ":%u@%" PRId64, s->code->id, s->offset);
 	if (s->target != SAMPLE_NOWHERE)
@@ -263,7 +307,7 @@ static void test_threads_do_not_mix(void **state)
 
 static void test_newer_version_is_refused(void **state)
 {
-	struct word w = { 7, 8, 0, 0, HELLO(0, 0) + 1 };
+	struct word w = { 7, 8, 0, 0, HELLO2(0) + 1 };
 	struct codes codes;
 	struct decoder d;
 
@@ -271,9 +315,38 @@ static void test_newer_version_is_refused(void **state)
 	make_codes(&codes, 7);
 	decode_init(&d, &codes, take, NULL);
 	assert_int_equal(decode_word(&d, &w), -EPROTO);
-	assert_non_null(strstr(d.error, "version 2"));
+	assert_non_null(strstr(d.error, "version 3"));
 	decode_free(&d);
 	codes_free(&codes);
+}
+
+/* A trace that begins in the middle: the version is the code table's. */
+static void test_no_hello(void **state)
+{
+	static const uint64_t words[] = { START(5), EXTENSION(6, 4, 9), NUMBER(7, 5), START(8), SHORT(9, 5) };
+	static const char *const expected[] = {
+		[1] = "PY_START:1@0 FOREIGNx1 FOREIGNx1 GAPx2 PY_START:1@0 FOREIGNx1",
+		[2] = "PY_START:1@0 EXTENSION4x9 PY_START:1@0 PY_START:1@0",
+	};
+
+	(void)state;
+	for (unsigned version = 1; version <= 2; version++) {
+		char text[512] = "";
+		FILE *f = fmemopen(text, sizeof(text), "w");
+		struct codes codes;
+		struct decoder d;
+
+		make_codes(&codes, 7);
+		codes_process(&codes, 7)->markers = version;
+		decode_init(&d, &codes, take, f);
+		for (size_t i = 0; i < COUNT(words); i++)
+			assert_int_equal(decode_word(&d, &(struct word){ .pid = 7, .tid = 8, .bits = words[i] }), 0);
+		assert_int_equal(decode_finish(&d), 0);
+		fclose(f);
+		assert_string_equal(text, expected[version]);
+		decode_free(&d);
+		codes_free(&codes);
+	}
 }
 
 static int refuse(void *to, const struct sample *s)
@@ -305,6 +378,7 @@ int main(void)
 		cmocka_unit_test(test_samples_are_complete),
 		cmocka_unit_test(test_threads_do_not_mix),
 		cmocka_unit_test(test_newer_version_is_refused),
+		cmocka_unit_test(test_no_hello),
 		cmocka_unit_test(test_what_feed_returns_comes_back),
 	};
 

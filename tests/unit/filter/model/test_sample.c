@@ -33,6 +33,7 @@ static const struct {
 	{ "FOREIGN", SAMPLE_FOREIGN, STACK_KEEP },
 	{ "RESTART", SAMPLE_RESTART, STACK_KEEP },
 	{ "TIP", SAMPLE_TIP, STACK_KEEP },
+	{ "EXTENSION", OP_EXTENSION, STACK_KEEP },
 };
 /* clang-format on */
 

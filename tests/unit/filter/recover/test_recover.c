@@ -586,8 +586,8 @@ static void feed(struct recover *r, struct codes *codes, const struct item *item
 	s.interpreter = item->code / 10;
 	s.code = item->code % 10 ? codes_find(codes, codes_process(codes, 7), item->code % 10) : NULL;
 	if (item->op == OP_FRAMES) {
-		s.offset = item->index;
-		s.count = item->to;
+		s.traced = item->index;
+		s.open = item->to;
 	}
 	assert_int_equal(recover_sample(r, &s), 0);
 }

@@ -517,7 +517,7 @@ static void test_too_many_instructions(void **state)
 static void edge(struct thread *t, uint64_t number, bool end, unsigned kind, uint64_t ns)
 {
 	struct sample s = {
-		.op = OP_SNAPSHOT, .pid = 1, .tid = t->tid, .offset = end, .count = number, .opcode = kind, .time = ns
+		.op = OP_SNAPSHOT, .pid = 1, .tid = t->tid, .ends = end, .number = number, .window = kind, .time = ns
 	};
 
 	assert_int_equal(t->s->ops->segment(t->s, &s), 0);
