@@ -2,7 +2,7 @@
 _ocular() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=
 	local record='--output --mode --include --exclude --python --backend --set --ring-records --wait-ms --quiet'
-	record+=' --duty --duty-window --switch-output --switch-max-files --max-size --until-exit --flight --max-snapshots --pt-buffer --no-filter --trigger --trigger-exception'
+	record+=' --duty --duty-window --switch-output --switch-max-files --max-size --keep-last --until-exit --flight --max-snapshots --pt-buffer --no-filter --trigger --trigger-exception'
 	record+=' --trigger-lag --trigger-symbol'
 	local report='--perfetto --summary --html --events --loops --opcodes --counts --time --decoder --quiet'
 	report+=' --pstats --collapsed --flamegraph --speedscope --callgrind --pypylog --bridges'

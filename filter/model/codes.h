@@ -122,6 +122,7 @@ struct codes {
 	uint64_t tsc_hz;  /* some process's, once it was needed */
 	bool read_all;	  /* for that */
 	bool switched;	  /* there are several files, and tables are of all of them */
+	bool trimmed;	  /* the beginning of the recording was let go */
 	bool limited;	  /* the recording ended at its maximum size, before the program */
 	uint64_t damaged; /* lines that are no JSON or lack what they must have */
 	uint64_t missing; /* processes without a table */

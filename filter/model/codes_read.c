@@ -436,8 +436,8 @@ static int read_switch(struct codes *c, struct process *p, json_t *line)
 static int read_limit(struct codes *c, struct process *p, json_t *line)
 {
 	(void)p;
-	(void)line;
-	c->limited = true;
+	c->limited |= json_object_get(line, "bytes") != NULL;
+	c->trimmed |= json_object_get(line, "kept") != NULL;
 	return 0;
 }
 

@@ -47,7 +47,10 @@ unsigned losses_of(const struct profile *p, struct loss rows[static LOSSES])
 		  "code objects are in no table: \"code ID\"" },
 		{ "unstopped", unstopped(p), "process did not stop in order: its last markers may be missing",
 		  "processes did not stop in order: their last markers may be missing" },
-		{ "limited", p->codes->limited, "maximum size was reached: what the program did after that is missing", "" },
+		{ "limited", p->codes->limited, "maximum size was reached: what the program did after that is missing",
+		  "" },
+		{ "trimmed", p->codes->trimmed, "part of the recording is missing: all but its end, by --keep-last",
+		  "" },
 		{ "untraced", untraced(p), "Python process could not be traced",
 		  "Python processes could not be traced" },
 	};

@@ -5,7 +5,7 @@
 
 #include "profile.h"
 
-#define LOSSES 12
+#define LOSSES 13
 
 struct loss {
 	const char *key; /* in the summary JSON */

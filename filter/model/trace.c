@@ -105,9 +105,11 @@ static int lost_at_end(struct trace *t, const struct process *p)
 		.count = made - seen,
 	};
 
-	return p->stopped && !p->flight && !t->profile.codes->switched && !t->profile.codes->limited && made > seen
-		       ? trace_feed(t, &gap)
-		       : 0;
+	const struct codes *c = t->profile.codes;
+
+	if (!p->stopped || p->flight || c->switched || c->limited || c->trimmed)
+		return 0; /* `stop` tells of more than this recording has, on purpose */
+	return made > seen ? trace_feed(t, &gap) : 0;
 }
 
 /* The time in windows before `ns`. */

@@ -57,6 +57,8 @@ static const char help[] =
 	"      --max-size SIZE   stop recording, not the program, when the recording has that size\n"
 	"                        (500M, 20G; none: never); default: a tenth of what is free on its\n"
 	"                        disk, at most 4G; none with --switch-max-files\n"
+	"      --keep-last SIZE  keep only the end of the recording, so much of it, from 1M on; what came\n"
+	"                        before is a hole in the file\n"
 	"      --until-exit main|all\n"
 	"                        record until COMMAND has ended, or until the last Python of those\n"
 	"                        that it started has, too (default: all)\n"
@@ -93,6 +95,7 @@ enum {
 	OPT_SWITCH_FILES,
 	OPT_MAX_SIZE,
 	OPT_UNTIL,
+	OPT_KEEP,
 };
 
 static const struct option table[] = {
@@ -107,6 +110,7 @@ static const struct option table[] = {
 	{ "switch-output", required_argument, NULL, OPT_SWITCH },
 	{ "switch-max-files", required_argument, NULL, OPT_SWITCH_FILES },
 	{ "max-size", required_argument, NULL, OPT_MAX_SIZE },
+	{ "keep-last", required_argument, NULL, OPT_KEEP },
 	{ "until-exit", required_argument, NULL, OPT_UNTIL },
 	{ "serve", no_argument, NULL, OPT_SERVE },
 	{ "tied", required_argument, NULL, OPT_TIED },
@@ -238,6 +242,8 @@ static int parse_duty(const char *arg, double *percent)
 }
 
 /* Smaller files would hold little but their headers. */
+/* A few chunks of each of some threads. */
+#define KEEP_MIN	 (1u << 20)
 #define SIZE_MIN	 65536u
 #define SWITCH_FILES_MAX 1000000u
 
@@ -257,12 +263,20 @@ static int parse_switch(const char *arg, struct pieces_limits *l)
 	return OPTIONS_RUN;
 }
 
+static int parse_size(const char *arg, uint64_t least, uint64_t *bytes)
+{
+	if (!parse_amount(arg, " B K M G ", bytes) || *bytes < least)
+		return usage(least > SIZE_MIN ? "not a size from 1M on (100M, 2G): "
+					      : "not a size from 64K on (100M, 2G) or none: ",
+			     arg);
+	return OPTIONS_RUN;
+}
+
 static int parse_max_size(const char *arg, uint64_t *bytes)
 {
-	if (!strcmp(arg, "none"))
-		*bytes = UINT64_MAX;
-	else if (!parse_amount(arg, " B K M G ", bytes) || *bytes < SIZE_MIN)
-		return usage("not a size from 64K on (100M, 2G) or none: ", arg);
+	if (strcmp(arg, "none"))
+		return parse_size(arg, SIZE_MIN, bytes);
+	*bytes = UINT64_MAX;
 	return OPTIONS_RUN;
 }
 
@@ -317,6 +331,8 @@ static int parse_one(struct options *o, int opt)
 		return parse_number(optarg, 1, SWITCH_FILES_MAX, &o->pieces.files);
 	case OPT_MAX_SIZE:
 		return parse_max_size(optarg, &o->max_size);
+	case OPT_KEEP:
+		return parse_size(optarg, KEEP_MIN, &o->keep_last);
 	case OPT_UNTIL:
 		return parse_until(optarg, &o->until_main);
 	case OPT_WAIT:
@@ -342,7 +358,9 @@ static int settle(struct options *o)
 		return usage("--switch-max-files needs --switch-output", "");
 	if (o->pieces.signal && o->flight)
 		return usage("with --flight SIGUSR2 takes a snapshot: switch by size or age", "");
-	if (o->pieces.files && !o->max_size)
+	if (o->keep_last && (o->flight || o->pieces.bytes || o->pieces.ns || o->pieces.signal))
+		return usage("--keep-last goes with neither --flight nor --switch-output", "");
+	if ((o->pieces.files || o->keep_last) && !o->max_size)
 		o->max_size = UINT64_MAX;
 	if (o->duty_window_ns && !(o->duty_percent > 0))
 		return usage("--duty-window needs --duty", "");

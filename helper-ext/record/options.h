@@ -22,6 +22,7 @@ struct options {
 	uint32_t max_snapshots;
 	struct pieces_limits pieces;
 	uint64_t max_size;   /* bytes of all files; 0: as the disk has room; UINT64_MAX: none */
+	uint64_t keep_last;  /* bytes of which the end is kept; 0: all of it */
 	bool until_main;     /* do not wait for processes that outlive the command */
 	double duty_percent; /* of the time that is traced, in windows; 0: all of it */
 	uint64_t duty_window_ns, duty_period_ns;

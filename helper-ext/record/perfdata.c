@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -104,7 +105,7 @@ static int append(struct perfdata *pd, struct iovec *iov, int count)
 		return pd->error;
 	for (int i = 0; i < count; i++)
 		end += iov[i].iov_len;
-	size = end - DATA_OFFSET;
+	size = end - pd->data;
 	pd->error = write_all(pd->fd, iov, count, pd->end);
 	if (!pd->error)
 		write_at(pd, &size, sizeof(size), offsetof(struct perf_header, data.size));
@@ -138,6 +139,7 @@ static int write_head(struct perfdata *pd, const struct perfdata_event *ev)
 	head.attr.attr.flags |= ev->flags;
 	pd->attr = head.attr.attr;
 	pd->event_name = ev->name;
+	pd->data = DATA_OFFSET;
 	pd->end = sizeof(head) + size;
 	write_at(pd, &head, sizeof(head), 0);
 	return size ? write_at(pd, filter, size, sizeof(head)) : pd->error;
@@ -166,7 +168,7 @@ int perfdata_clock(struct perfdata *pd, const struct time_conv *conv)
 
 	struct iovec iov = { (void *)priv, sizeof(priv) };
 	/* Worth trying on a full disk too: it takes no room. */
-	int err = write_all(pd->fd, &iov, 1, offsetof(struct file_head, info.priv[PT_TIME_SHIFT]));
+	int err = write_all(pd->fd, &iov, 1, pd->data + offsetof(struct perf_auxtrace_info, priv[PT_TIME_SHIFT]));
 
 	if (!pd->error)
 		pd->error = err;
@@ -224,6 +226,79 @@ int perfdata_aux(struct perfdata *pd, const struct aux_chunk *chunk)
 	return append(pd, iov, 2);
 }
 
+/*
+ * The records before `cut`, but for the trace, are still needed: they are written once more, right before it. That is
+ * inside the last payload that goes, so that the records are whole whichever of their two beginnings the header names.
+ */
+struct keeping {
+	uint64_t cut;
+	uint8_t *others;
+	size_t size, room;
+	uint64_t payload; /* of the last record before cut */
+};
+
+static int take_other(struct perfdata *pd, struct keeping *k, uint64_t at, size_t size)
+{
+	if (k->size + size > k->room) {
+		size_t room = 2 * (k->size + size);
+		uint8_t *more = realloc(k->others, room);
+
+		if (!more)
+			return -ENOMEM;
+		k->others = more;
+		k->room = room;
+	}
+	if (pread(pd->fd, k->others + k->size, size, (off_t)at) != (ssize_t)size)
+		return -EIO;
+	k->size += size;
+	return 0;
+}
+
+/* Goes on behind one more record. */
+static int step(struct perfdata *pd, struct keeping *k)
+{
+	struct perf_auxtrace rec;
+	ssize_t n = pread(pd->fd, &rec, sizeof(rec), (off_t)k->cut);
+	int err = 0;
+
+	if (n < (ssize_t)sizeof(rec.header) || rec.header.size < sizeof(rec.header))
+		return -EIO;
+	k->payload = rec.header.type == PERF_AUXTRACE ? rec.size : 0;
+	if (!k->payload)
+		err = take_other(pd, k, k->cut, rec.header.size);
+	k->cut += rec.header.size + k->payload;
+	return err;
+}
+
+static int begin_at(struct perfdata *pd, const struct keeping *k)
+{
+	struct perf_section data = { k->cut - k->size, pd->end - (k->cut - k->size) };
+	uint64_t hole = DATA_OFFSET;
+
+	write_at(pd, k->others, k->size, (off_t)data.offset);
+	if (!write_at(pd, &data, sizeof(data), offsetof(struct perf_header, data)))
+		pd->data = data.offset;
+	if (!pd->error &&
+	    fallocate(pd->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)hole, (off_t)(pd->data - hole)))
+		return -errno;
+	return pd->error;
+}
+
+int perfdata_keep(struct perfdata *pd, uint64_t bytes)
+{
+	struct keeping k = { .cut = pd->data };
+	int err = pd->error;
+
+	if (err || pd->end - pd->data <= bytes)
+		return err;
+	while (!err && k.cut < pd->end && (pd->end - k.cut + k.size > bytes || k.payload < k.size))
+		err = step(pd, &k);
+	if (!err && k.cut < pd->end)
+		err = begin_at(pd, &k);
+	free(k.others);
+	return err ? err : k.cut < pd->end;
+}
+
 /* Behind the data, where nothing more will come; the header learns of it last. */
 static void write_features(struct perfdata *pd)
 {
@@ -249,5 +324,5 @@ int perfdata_close(struct perfdata *pd)
 
 uint64_t perfdata_size(const struct perfdata *pd)
 {
-	return pd->end;
+	return pd->end - pd->data + DATA_OFFSET;
 }

@@ -38,7 +38,8 @@ struct perfdata_event {
 struct perfdata {
 	int fd;
 	int error;
-	uint64_t end; /* of the last whole record in the file */
+	uint64_t data; /* where the records begin */
+	uint64_t end;  /* of the last whole record in the file */
 	struct perf_attr attr;
 	const char *event_name;
 	uint32_t ncpus; /* that there are at least, by what was told of them */
@@ -75,10 +76,17 @@ struct perf_sample_id perfdata_id(uint32_t pid, uint32_t tid, uint32_t cpu, uint
 
 int perfdata_aux(struct perfdata *pd, const struct aux_chunk *chunk);
 
+/*
+ * Lets the oldest trace go, so that the records take `bytes` at most, or as little more as can be; there is a hole in
+ * the file where it was. Returns 1 if something went, 0 if not. Where the file system has no holes (-EOPNOTSUPP) the file
+ * is as well, but has not become smaller.
+ */
+int perfdata_keep(struct perfdata *pd, uint64_t bytes);
+
 /* Ends the file and closes it. Returns the first error of all. */
 int perfdata_close(struct perfdata *pd);
 
-/* Bytes in the file up to the end of its data. */
+/* Bytes in the file up to the end of its data, without holes. */
 uint64_t perfdata_size(const struct perfdata *pd);
 
 #endif

@@ -287,6 +287,27 @@ static void check_size(struct recorder *r)
 		r->folder.path, r->max_size / 1e6);
 }
 
+/* A quarter more than is kept, so that the oldest goes now and then and not each time. */
+static void keep_last(struct recorder *r)
+{
+	uint64_t bytes = r->options->keep_last;
+	int gone;
+
+	if (!bytes || r->closed || r->keeps_all || perfdata_size(&r->out.file) < bytes + bytes / 4)
+		return;
+	gone = perfdata_keep(&r->out.file, bytes);
+	if (gone > 0 && !r->kept)
+		append(r, "limit", "kept", bytes);
+	r->kept |= gone > 0;
+	if (gone >= 0)
+		return;
+	r->keeps_all = true;
+	r->max_size = folder_share(&r->folder);
+	progress_clear(&r->progress);
+	fprintf(stderr, "ocular-record: cannot make holes in %s/" FOLDER_DATA ": %s; --keep-last is given up\n",
+		r->folder.path, strerror(-gone));
+}
+
 /* Somebody has asked for the end, though there may still be something to wait for. */
 static void end_early(struct recorder *r)
 {
@@ -337,6 +358,7 @@ static void tick(struct recorder *r)
 		look_after_processes(r);
 	}
 	check_file(r);
+	keep_last(r);
 	check_size(r);
 	fill_piece(r);
 	if (!r->closed && pieces_due(&r->pieces, &r->options->pieces, perfdata_size(&r->out.file), r->out.markers, now))

@@ -59,6 +59,7 @@ struct recorder {
 	bool closed;		 /* nothing more is recorded */
 	bool complete;		 /* the file is closed too */
 	bool error_told;
+	bool kept, keeps_all;	/* the oldest has gone; it never does, though it should */
 	bool left_told;		/* who outlives the target */
 	uint64_t ended_ns;	/* when the target was seen to have; 0: not yet */
 	uint64_t max_size;	/* of all files, in bytes */

@@ -110,7 +110,7 @@ static void take_records(struct rings *rs, struct ring_map *r, uint32_t n)
 	atomic_store_explicit(&r->shared->tail, r->tail, memory_order_release);
 }
 
-/* Is the last of n records half of an event? Its other half, which comes at once, must be in the same file. */
+/* Is the last of n records half of an event? Its other half, which comes at once, must be in the same chunk. */
 static bool ends_in_wide(struct ring_map *r, uint64_t n)
 {
 	struct ring_record *last = &ring_records(r->shared)[(r->tail + n - 1) & (r->nrecords - 1)];
@@ -131,6 +131,7 @@ static uint64_t drain_ring(struct rings *rs, struct ring_map *r)
 
 		if (batch > room)
 			batch = room;
+		batch -= ends_in_wide(r, batch); /* any chunk may come to be the first that is kept */
 		if (batch)
 			take_records(rs, r, batch);
 		else

@@ -6,11 +6,11 @@ record_options="-o:recording --output:recording --mode:mode --include:include+ -
 --no-filter:no_filter! --flight:flight --trigger:calls@ --trigger-exception:exceptions@ --trigger-lag:lag \
 --trigger-symbol:symbols@ --max-snapshots:max_snapshots --duty:duty --duty-window:duty_window \
 --switch-output:switches@ --switch-max-files:switch_files \
---max-size:record_most --until-exit:until -q:quiet! --quiet:quiet!"
+--max-size:record_most --keep-last:keep_last --until-exit:until -q:quiet! --quiet:quiet!"
 
 recording=ocular.data mode=adaptive include='' exclude='' python=${PYTHON:-python3} backend=auto
 ring_records='' wait_ms='' pt_buffer='' no_filter='' quiet='' flight='' max_snapshots=''
-calls='' exceptions='' lag='' symbols='' settings='' duty='' duty_window='' switches='' switch_files='' record_most='' until=''
+calls='' exceptions='' lag='' symbols='' settings='' duty='' duty_window='' switches='' switch_files='' record_most='' until='' keep_last=''
 
 record_help() {
 	cat <<'END'
@@ -50,6 +50,7 @@ usage: ocular record [options] [--] app.py [args] | -m module [args] | -c code [
   --switch-max-files N   keep only the newest N of them
   --max-size SIZE     stop recording, not the program, at that size (500M, 20G, none); default: a tenth of the
                       free disk, at most 4G
+  --keep-last SIZE    keep only the end of the recording, so much of it (from 1M on)
   --until-exit WHAT   main: record until the program has ended; all (default): and all that it started
   --set NAME=N        how the processor of --backend qemu traces (ocular-qemu --help); may be repeated
   --no-filter         mode opcodes: record all branches, not only those of the interpreter's evaluation function
@@ -145,7 +146,7 @@ check_mode() {
 		[ -z "$flight" ] || check_flight_of_pt
 		[ -z "$duty$duty_window" ] || usage_error "--duty is for --backend software"
 		[ -z "$switches$switch_files" ] || usage_error "--switch-output is for --backend software"
-		[ -z "$record_most$until" ] || usage_error "--max-size and --until-exit are for --backend software"
+		[ -z "$record_most$until$keep_last" ] || usage_error "--max-size, --keep-last and --until-exit are for --backend software"
 		;;
 	*) usage_error "no backend '$backend': auto, ptwrite, emulated, software or qemu" ;;
 	esac
@@ -200,7 +201,7 @@ start_recorder() {
 		${max_snapshots:+--max-snapshots "$max_snapshots"} ${duty:+--duty "$duty"} \
 		${duty_window:+--duty-window "$duty_window"} \
 		${switch_files:+--switch-max-files "$switch_files"} ${record_most:+--max-size "$record_most"} \
-		${until:+--until-exit "$until"} ${quiet:+-q} "$@"
+		${keep_last:+--keep-last "$keep_last"} ${until:+--until-exit "$until"} ${quiet:+-q} "$@"
 }
 
 # Everything that can be wrong before the program starts.

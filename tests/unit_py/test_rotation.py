@@ -188,5 +188,28 @@ def test_the_maximum_size_is_told_and_the_program_goes_on():
         assert 1000 < calls < 200_000, calls
 
 
+def test_only_the_end_is_kept():
+    """Of two threads: what is there is whole, in both decoders alike, and it is the end."""
+    source = STEADY + """
+def last():
+    work()
+threads = [threading.Thread(target=run, args=(150_000,)) for _ in range(2)]
+for t in threads: t.start()
+for t in threads: t.join()
+run(300_000)
+for _ in range(1000):
+    last()
+"""
+    with rec.recording(source, recorder=["--keep-last", "2M"]) as r:
+        equal((r.code, r.out), (0, ""))
+        counts, losses = read(r.folder + "/perf.data")
+        equal({k: v for k, v in losses.items() if k not in ("unmatched", "gaps")}, {"trimmed": 1})
+        equal((count(counts, name="PY_START", qualname="last"), count(counts, name="PY_RETURN", qualname="last")),
+              (1000, 1000))
+        assert count(counts, name="PY_START", qualname="work") < 300_000
+        assert os.stat(r.folder + "/perf.data").st_blocks * 512 < 3 << 20
+        subprocess.run([os.path.join(rec.BUILD, "bin", "ocular-fsck"), r.folder], check=True)
+
+
 if __name__ == "__main__":
     rec.run(globals())

@@ -112,6 +112,17 @@ static const struct {
 	{ { "--max-size", "10s", "p" }, USAGE, { 0 } },
 	{ { "--max-size", "63K", "p" }, USAGE, { 0 } },
 	{ { "--max-size", "", "p" }, USAGE, { 0 } },
+	{ { "--keep-last", "64M", "p" },
+	  OPTIONS_RUN,
+	  { .dir = "ocular.data",
+	    .wait_ms = 10000,
+	    .ring_records = 131072,
+	    .max_size = UINT64_MAX,
+	    .keep_last = 64 << 20 } },
+	{ { "--keep-last", "1023K", "p" }, USAGE, { 0 } },
+	{ { "--keep-last", "none", "p" }, USAGE, { 0 } },
+	{ { "--keep-last", "1M", "--flight", "1s", "p" }, USAGE, { 0 } },
+	{ { "--keep-last", "1M", "--switch-output", "1h", "p" }, USAGE, { 0 } },
 	{ { "--until-exit", "child", "p" }, USAGE, { 0 } },
 	{ { "--help" }, EXIT_SUCCESS, { 0 } },
 	{ { 0 }, USAGE, { 0 } },
@@ -179,6 +190,7 @@ static void test_lines(void **state)
 		assert_int_equal(o.duty_period_ns, e->duty_period_ns);
 		assert_memory_equal(&o.pieces, &e->pieces, sizeof(o.pieces));
 		assert_int_equal(o.max_size, e->max_size);
+		assert_int_equal(o.keep_last, e->keep_last);
 		assert_int_equal(o.until_main, e->until_main);
 		assert_int_equal(o.command == NULL, e->serve || e->folder);
 	}

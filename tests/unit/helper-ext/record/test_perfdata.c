@@ -190,6 +190,36 @@ static void test_existing_file_is_left_alone(void **state)
 	unlink(name);
 }
 
+/* The header names a beginning from which all records are whole, after each letting go; what goes is a hole. */
+static void test_only_the_end_is_kept(void **state)
+{
+	const struct time_conv conv = { 32, 0x80000000, 5 };
+	struct perfdata pd;
+	struct stat st;
+	int went = 0;
+
+	(void)state;
+	create(&pd);
+	assert_int_equal(perfdata_keep(&pd, 8 * sizeof(payload)), 0);
+	for (uint64_t i = 0; i < 200; i++) {
+		if (i % 50 == 0)
+			assert_int_equal(perfdata_comm(&pd, 1, 1 + (uint32_t)i, "thread"), 0);
+		assert_int_equal(write_chunk(&pd, i * sizeof(payload)), 0);
+		went += perfdata_keep(&pd, 8 * sizeof(payload));
+		assert_int_equal(perfdata_clock(&pd, &conv), 0);
+		assert_int_equal(check().verdict, PERF_WHOLE);
+		assert_true(check().data_size <= 8 * sizeof(payload));
+	}
+	assert_true(went > 100);
+	/* AUXTRACE_INFO, four names, and seven chunks with their records' heads. */
+	assert_whole(1 + 4 + 7, 7 * sizeof(payload));
+	assert_int_equal(perfdata_close(&pd), 0);
+	assert_int_equal(stat(name, &st), 0);
+	assert_true(st.st_size > 190 * (off_t)sizeof(payload));
+	assert_true(st.st_blocks * 512 < 20 * (off_t)sizeof(payload));
+	unlink(name);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +228,7 @@ int main(void)
 		cmocka_unit_test(test_clock_is_where_perf_reads_it),
 		cmocka_unit_test(test_failed_write_leaves_what_was_whole),
 		cmocka_unit_test(test_existing_file_is_left_alone),
+		cmocka_unit_test(test_only_the_end_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
