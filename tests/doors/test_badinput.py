@@ -156,13 +156,16 @@ def newer_format(good):
     with open(good.code_table(data), encoding="utf-8") as file:
         text = file.read()
     header = json.loads(text.splitlines()[0])
-    header["ocular"] = 99
-    with open(good.code_table(data), "w", encoding="utf-8") as file:
-        file.writelines([json.dumps(header) + "\n", *text.splitlines(True)[1:]])
-    problems += [f"code table: {line}" for line in refused_report(good, data, "newer")]
+    for key in ("ocular", "markers"):
+        with open(good.code_table(data), "w", encoding="utf-8") as file:
+            file.writelines([json.dumps({**header, key: 99}) + "\n", *text.splitlines(True)[1:]])
+        problems += [f"code table, {key}: {line}" for line in refused_report(good, data, "newer")]
     data = good.copy()
     damaged = perffile.PerfFile(good.path)
-    while (at := damaged.bytes.find(perffile.hello(1))) >= 0:
+    hello = perffile.hello(header["markers"])
+    if hello not in damaged.bytes:
+        problems.append("no HELLO of the version that the code table says")
+    while (at := damaged.bytes.find(hello)) >= 0:
         damaged.bytes[at] = 99
     damaged.write(os.path.join(data, "perf.data"))
     return problems + [f"marker: {line}" for line in refused_report(good, data, "newer")]
