@@ -60,6 +60,11 @@ def ptw(word, ip=False):
     return struct.pack("<BBQ", 2, 0xB2 if ip else 0x32, word)
 
 
+def ptw4(word):
+    """With a payload of 4 bytes."""
+    return struct.pack("<BBI", 2, 0x12, word)
+
+
 def fup(ip):
     return b"\x7d" + ip.to_bytes(6, "little")
 

@@ -23,6 +23,9 @@ CAPTURES = os.environ.get("OCULAR_CAPTURES", "")  # a folder; it is not in the r
 PROGRAMS = ("loops.py", "threads.py", "generators.py", "exceptions.py", "forks.py", "multiprocessing_spawn.py",
             "subinterpreters.py", "code_dies.py")
 SEEDS = range(12)
+# What later_words() makes of its words; by marker version.
+VERSIONS = {1: ["FOREIGN 1", "GAP 1", "PY_START f100001", *["FOREIGN 1"] * 4, "GAP 3", "PY_START f100002"],
+            2: ["PY_START f100001", "PY_START f100001", "FOREIGN 1", "EXTENSION 9", "PY_START f100001", "PY_START f100002"]}
 
 
 def ocular_pt(path, *arguments):
@@ -111,6 +114,31 @@ def core_cycles():
         if summary["clock"]["cycles"] != "core" or function["total_cycles"] != 123456789:
             return [f"{summary['clock']}, {function}"]
         return []
+
+
+def later_words(version, expected):
+    """Extensions and words of 32 bits, by both decoders; in a trace of version 1 they are other software's."""
+    def number(seq, n):
+        return ptmade.ptw(29 << 59 | seq << 52 | 1 << 48 | n)
+
+    def short(seq, n):
+        return ptmade.ptw4(seq << 25 | 0x16 << 20 | n)
+
+    def start(seq, code):
+        return ptmade.ptw(4 << 59 | seq << 52 | 100_000 + code << 28)
+
+    words = [ptmade.ptw(1 << 59 | 0x4F434C << 28 | version), number(1, 7), start(2, 1), short(3, 7), ptmade.ptw4(7),
+             ptmade.ptw(29 << 59 | 4 << 52 | 9 << 48 | 1234), ptmade.ptw(30 << 59 | 5 << 52 | 7), start(6, 2)]
+    with recording.scratch() as folder:
+        file = ptmade.File(ptmade.Setup(ptmade.random.Random(1), cyc=1, mtc=0, fup_on_ptw=False))
+        file.comm(100, 100)
+        packets = [ptmade.PSB, ptmade.tsc(1000000), ptmade.cbr(7), ptmade.PSBEND,
+                   *(packet for word in words for packet in (ptmade.cyc(1000), word))]
+        file.auxtrace(0, 100, ptmade.ANY, 0, 1000000, b"".join(packets))
+        problems = compare(made(file, folder), 2, summaries=False)
+        found = [line.split("\t")[3:8] for line in events_of(folder)[0]]
+    found = [f"{event} {name or count}" for event, _, name, _, count in found]
+    return problems + ([] if found == expected else [str(found)])
 
 
 def follows_migrations():
@@ -452,6 +480,8 @@ def main():
         for function in (core_cycles, follows_migrations, overflows_told, truncation_told, lost_aux, cut_psb,
                          beheaded_psb, interleaved, moving, damage, noise, cut_anywhere, refuses, without_ptwrite):
             plan.case((function.__doc__ or function.__name__.replace("_", " ")).split("\n")[0], function)
+        for version, expected in VERSIONS.items():
+            plan.case(f"made of packets: words of version 2 in a trace of version {version}", later_words, version, expected)
         if shutil.which("zstd"):
             plan.case("compressed records", compressed)
         else:
