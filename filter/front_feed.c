@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 	if (err)
 		fail(a.error);
 	else if (a.recovers)
-		recover_tell(&a.recover, stderr);
+		recover_report(&a.recover, stderr);
 	analysis_close(&a);
 	fclose(f);
 	return err ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "pt/pt_pipe.h"
-#include "base/rare.h"
+#include "base/cold.h"
 #include "recover/recover_quick.h"
 
 #define BACKEND_SOFTWARE "software"
@@ -31,7 +31,7 @@ static bool has_core_cycles(struct front_ipt *f, int32_t pid)
 	return f->trace.config.cycles && !f->software;
 }
 
-static RARE void change_process(struct front_ipt *f, int32_t pid)
+static COLD void change_process(struct front_ipt *f, int32_t pid)
 {
 	f->by_core = has_core_cycles(f, pid);
 	f->some_by_core |= f->by_core;

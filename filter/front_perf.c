@@ -19,7 +19,7 @@
 
 #include "analysis.h"
 #include "progress.h"
-#include "base/rare.h"
+#include "base/cold.h"
 #include "recording.h"
 #include "ticks.h"
 
@@ -47,7 +47,7 @@
 EXPORT struct perf_dlfilter_fns perf_dlfilter_fns;
 
 struct front {
-	bool deaf;	     /* nothing is wanted: help was asked for, or the analysis failed */
+	bool off;	     /* nothing is wanted: help was asked for, or the analysis failed */
 	const char *ptwrite; /* perf's name of the event: the same pointer for each of its samples */
 	struct ticks ticks;
 	struct progress progress;
@@ -94,7 +94,7 @@ EXPORT int start(void **data, void *ctx)
 	*data = f;
 	f->ptwrite = unknown_name;
 	err = options_parse(&f->options, argc, argv, error);
-	f->deaf = f->options.help;
+	f->off = f->options.help;
 	if (err)
 		err = complain(f, error, err);
 	else if (f->options.help)
@@ -110,7 +110,7 @@ EXPORT int start(void **data, void *ctx)
 }
 
 /* A name that is not known for it: the event's attributes tell. */
-static RARE bool is_ptwrite(struct front *f, const struct perf_dlfilter_sample *s, void *ctx)
+static COLD bool is_ptwrite(struct front *f, const struct perf_dlfilter_sample *s, void *ctx)
 {
 	const struct perf_event_attr *attr;
 
@@ -180,10 +180,10 @@ static inline int take(struct front *f, const struct perf_dlfilter_sample *s)
 	return decode_word(&f->analysis.decoder, &w);
 }
 
-static RARE int fail(struct front *f, int err)
+static COLD int fail(struct front *f, int err)
 {
 	f->err = err;
-	f->deaf = true;
+	f->off = true;
 	analysis_fail(&f->analysis, err);
 	/* perf would add words of its own; who gave us a status descriptor learns of errors there. */
 	return f->options.status >= 0 ? 1 : err;
@@ -195,7 +195,7 @@ EXPORT int filter_event_early(void *data, const struct perf_dlfilter_sample *sam
 	struct front *f = data;
 	int err = 0;
 
-	if (!f || f->deaf)
+	if (!f || f->off)
 		return 1;
 	if (sample->event == f->ptwrite || is_ptwrite(f, sample, ctx))
 		err = take(f, sample);
@@ -216,7 +216,7 @@ static void finish(struct front *f)
 	if (!err && analysis_is_foreign(&f->analysis))
 		fprintf(stderr, "ocular: " ANALYSIS_FOREIGN "\n");
 	if (!err && f->analysis.recovers)
-		recover_tell(&f->analysis.recover, stderr);
+		recover_report(&f->analysis.recover, stderr);
 	if (err)
 		complain(f, f->analysis.error, err);
 	else if (f->options.status >= 0)

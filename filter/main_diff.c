@@ -137,7 +137,7 @@ static bool comparable(const struct diff_side *a, const struct diff_side *b, cha
 }
 
 /* What failed, in one line for a log: "over --fail-over 2%: cycles +3.1%, bytecodes +3.0%, 1 loop". */
-static void tell_over(const struct diff_report *r)
+static void report_over(const struct diff_report *r)
 {
 	const char *const kinds[DIFF_KINDS] = { [DIFF_LOOPS] = "loop", [DIFF_FUNCTIONS] = "function" };
 	const char *before = ":";
@@ -194,7 +194,7 @@ static int report(struct arguments *args, struct diff_side *a, struct diff_side 
 	snprintf(error, DIFF_ERROR, err == -EIO ? "cannot write to standard output" : "no memory");
 	err = err ? err : diff.over + r->totals_over > 0;
 	if (err > 0)
-		tell_over(r);
+		report_over(r);
 	free(r->counts);
 	diff_free(&diff);
 	return err;

@@ -52,7 +52,7 @@ static bool find(struct place *p, const char *arg)
 	return true;
 }
 
-static void tell_faults(const struct pt_faults *f)
+static void report_faults(const struct pt_faults *f)
 {
 	const struct {
 		uint64_t count;
@@ -70,7 +70,7 @@ static void tell_faults(const struct pt_faults *f)
 			fprintf(stderr, "ocular-pt: %" PRIu64 " %s\n", faults[i].count, faults[i].what);
 }
 
-static void tell_empty(const struct pt_config *c)
+static void report_empty(const struct pt_config *c)
 {
 	if (c->ptwrite)
 		say("found no PTWRITE packets: was the program traced (ocular record, python -m ocular)?");
@@ -93,11 +93,11 @@ static int analyse(struct front_ipt *f, const struct options *o, const char *dir
 	err = front_ipt_feed(f, &a, &progress);
 	err = err ? analysis_fail(&a, err) : analysis_finish(&a, true);
 	progress_end(&progress);
-	tell_faults(&f->trace.faults);
+	report_faults(&f->trace.faults);
 	if (!err && a.recovers)
-		recover_tell(&a.recover, stderr);
+		recover_report(&a.recover, stderr);
 	if (!err && !a.decoder.words)
-		tell_empty(&f->trace.config);
+		report_empty(&f->trace.config);
 	if (!err && analysis_is_foreign(&a))
 		say(ANALYSIS_FOREIGN);
 	if (err)

@@ -114,7 +114,7 @@ bool out_same(const char *a, const char *b)
 	return same;
 }
 
-int out_tell(const struct out *o, char *error, size_t size)
+int out_position(const struct out *o, char *error, size_t size)
 {
 	if (o->err)
 		snprintf(error, size, "cannot write %s: %s",
@@ -134,7 +134,7 @@ int out_open(struct out *o, const char *path, char *error, size_t size)
 		o->err = -ENOMEM;
 	else
 		o->err = is_direct(path) ? open_directly(o, 0) : open_temporary(o);
-	err = out_tell(o, error, size);
+	err = out_position(o, error, size);
 	if (err)
 		out_discard(o);
 	return err;
@@ -236,7 +236,7 @@ int out_close(struct out *o, char *error, size_t size)
 	o->fd = -1;
 	if (!o->err && o->temporary && rename(o->temporary, o->target))
 		o->err = -errno;
-	err = out_tell(o, error, size);
+	err = out_position(o, error, size);
 	if (err)
 		out_discard(o);
 	else

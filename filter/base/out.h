@@ -6,7 +6,7 @@
  * so that nobody takes a torn one for a whole one, and of two that are written at once one is there, whole. "-" is
  * standard output; that, pipes and devices are written directly. A path that ends in .gz is compressed (gzip.h).
  *
- * The first error sticks: everything written after it goes nowhere. out_tell says it in words.
+ * The first error sticks: everything written after it goes nowhere. out_position says it in words.
  */
 #ifndef OCULAR_OUT_H
 #define OCULAR_OUT_H
@@ -59,7 +59,7 @@ void out_put(struct out *o, const char *bytes, size_t size);
 bool out_fits(struct out *o, uint64_t more, uint64_t most);
 
 /* o->err; if it is not 0, "cannot write PATH: REASON" into `error`. */
-int out_tell(const struct out *o, char *error, size_t size);
+int out_position(const struct out *o, char *error, size_t size);
 
 /*
  * Writes what is buffered and gives the file its name. 0, or the first error, then told in `error`

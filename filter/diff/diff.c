@@ -272,7 +272,7 @@ static bool same_bytecode(json_t *a, json_t *b)
 	return true;
 }
 
-int diff_opcodes(const struct diff_pair *pair, void (*tell)(const struct diff_opcode *o, void *to), void *to)
+int diff_opcodes(const struct diff_pair *pair, void (*report)(const struct diff_opcode *o, void *to), void *to)
 {
 	json_t *a = pair->a ? pair->a->instructions : NULL, *b = pair->b ? pair->b->instructions : NULL;
 	int n = 0;
@@ -294,8 +294,8 @@ int diff_opcodes(const struct diff_pair *pair, void (*tell)(const struct diff_op
 		if (!o.base || !o.a || !o.b || !strcmp(o.a, o.b))
 			continue;
 		n++;
-		if (tell)
-			tell(&o, to);
+		if (report)
+			report(&o, to);
 	}
 	return n;
 }

@@ -70,7 +70,7 @@ struct diff_opcode {
  * Calls tell for each instruction of the pair's loop whose specialised opcode differs. Returns how
  * many, or -1 if the bytecode itself differs, so that there is nothing to compare.
  */
-int diff_opcodes(const struct diff_pair *pair, void (*tell)(const struct diff_opcode *o, void *to), void *to);
+int diff_opcodes(const struct diff_pair *pair, void (*report)(const struct diff_opcode *o, void *to), void *to);
 
 /*
  * Of a function, how many of its instructions were specialised, and how many that could be stayed base

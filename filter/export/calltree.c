@@ -73,7 +73,7 @@ static uint32_t root_node(struct calltree *t, const struct activation *a)
 /* Its node is made with it. NULL: no memory. */
 static struct call_root *root_of(struct calltree *t, const struct activation *a)
 {
-	struct call_root *r = strand_of(&t->roots, a->pid, a->tid, a->interpreter, sizeof(*r));
+	struct call_root *r = tstate_of(&t->roots, a->pid, a->tid, a->interpreter, sizeof(*r));
 
 	if (r && !r->root)
 		r->root = r->current = root_node(t, a);
@@ -143,7 +143,7 @@ static int by_place(const void *left, const void *right)
 {
 	const struct call_root *a = *(struct call_root *const *)left;
 	const struct call_root *b = *(struct call_root *const *)right;
-	const struct strand *x = &a->strand, *y = &b->strand;
+	const struct tstate *x = &a->tstate, *y = &b->tstate;
 	int order = (x->pid > y->pid) - (x->pid < y->pid);
 
 	if (!order)
@@ -155,7 +155,7 @@ static size_t collect(const struct calltree *t, const struct call_root **to)
 {
 	size_t n = 0;
 
-	for (const struct strand *s = t->roots.all; s; s = s->next, n++)
+	for (const struct tstate *s = t->roots.all; s; s = s->next, n++)
 		if (to)
 			to[n] = (const struct call_root *)s;
 	return n;
@@ -188,7 +188,7 @@ const struct call_root **calltree_roots(const struct calltree *t, size_t *n)
 
 void calltree_free(struct calltree *t)
 {
-	strands_free(&t->roots, NULL);
+	tstates_free(&t->roots, NULL);
 	map_free(&t->processes);
 	map_free(&t->children);
 	free(t->nodes);

@@ -12,7 +12,7 @@
 
 #include "base/map.h"
 #include "model/sink.h"
-#include "model/strand.h"
+#include "model/tstate.h"
 
 /* The index of no node: the root's parent, the last child's next. */
 #define CALLTREE_NONE 0
@@ -29,7 +29,7 @@ struct call_node {
 
 /* One stack. */
 struct call_root {
-	struct strand strand;
+	struct tstate tstate;
 	uint32_t root, current; /* nodes */
 };
 
@@ -37,7 +37,7 @@ struct calltree {
 	struct call_node *nodes; /* [nnodes]; number 0 is not used */
 	uint32_t nnodes, size;
 	struct map children;  /* parent and code id -> node */
-	struct strands roots; /* struct call_root */
+	struct tstates roots; /* struct call_root */
 	bool by_process;      /* threads of a process share a root; to be set before the first enter */
 	struct map processes; /* then: pid -> root */
 };

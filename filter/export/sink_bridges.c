@@ -15,16 +15,16 @@
 
 #include "model/function.h"
 #include "base/map.h"
-#include "model/nest.h"
+#include "model/loop_nest.h"
 #include "model/paths.h"
-#include "model/strand.h"
+#include "model/tstate.h"
 
 struct trail_frame {
 	struct code *code;
-	const struct nest *nest; /* NULL: its bytecode is not known */
-	struct way *ways;	 /* [nest->nloops] */
+	const struct loop_nest *nest; /* NULL: its bytecode is not known */
+	struct way *ways;	      /* [nest->nloops] */
 	uint32_t size;
-	int32_t in;   /* the loop that the last step was in, or NEST_NONE */
+	int32_t in;   /* the loop that the last step was in, or LOOP_NEST_NONE */
 	bool whole;   /* it was seen from its beginning */
 	bool stepped; /* an INSTRUCTION event came */
 	bool pending; /* of `next`, which is of the trip after the back-edge if one is told now */
@@ -33,15 +33,15 @@ struct trail_frame {
 
 /* Frames above nframes keep their memory. */
 struct trail {
-	struct strand strand;
+	struct tstate tstate;
 	struct trail_frame *frames;
 	uint32_t nframes, size;
 };
 
 struct bridges {
 	struct sink sink;
-	struct strands trails;
-	struct map nests; /* struct code -> struct nest */
+	struct tstates trails;
+	struct map nests; /* struct code -> struct loop_nest */
 	uint8_t op;	  /* of the last sample */
 };
 
@@ -53,7 +53,7 @@ static int no_memory(struct bridges *b)
 
 static struct trail *trail_of(struct bridges *b, int32_t pid, int32_t tid, uint32_t interpreter)
 {
-	return strand_of(&b->trails, pid, tid, interpreter, sizeof(struct trail));
+	return tstate_of(&b->trails, pid, tid, interpreter, sizeof(struct trail));
 }
 
 static struct trail_frame *top_of(const struct trail *w)
@@ -61,19 +61,19 @@ static struct trail_frame *top_of(const struct trail *w)
 	return w->nframes ? &w->frames[w->nframes - 1] : NULL;
 }
 
-static const struct nest *nest_of(struct bridges *b, struct code *code)
+static const struct loop_nest *loop_nest_of(struct bridges *b, struct code *code)
 {
-	struct nest *n = map_get(&b->nests, (uintptr_t)code);
+	struct loop_nest *n = map_get(&b->nests, (uintptr_t)code);
 
 	if (n)
 		return n;
 	n = malloc(sizeof(*n));
-	if (n && nest_make(n, code)) {
+	if (n && loop_nest_make(n, code)) {
 		free(n);
 		return NULL;
 	}
 	if (n && map_put(&b->nests, (uintptr_t)code, n)) {
-		nest_free(n);
+		loop_nest_free(n);
 		free(n);
 		return NULL;
 	}
@@ -85,11 +85,11 @@ static void go_into(struct trail_frame *f, int32_t to)
 {
 	int32_t around = f->nest->loops[to].around;
 
-	if (nest_within(f->nest, f->in, to))
+	if (loop_nest_within(f->nest, f->in, to))
 		return;
 	if (!f->stepped)
 		way_clear(&f->ways[to]);
-	if (around == NEST_NONE)
+	if (around == LOOP_NEST_NONE)
 		return;
 	go_into(f, around);
 	way_step(&f->ways[around], f->nest->loops[to].head, SAMPLE_NOWHERE, 0);
@@ -103,17 +103,17 @@ static void go_into(struct trail_frame *f, int32_t to)
 static void step(struct trail_frame *f, int64_t offset, int64_t target)
 {
 	uint32_t i = code_index(f->code, offset);
-	int32_t in = i < f->code->ninstrs ? f->nest->of[i] : NEST_NONE;
+	int32_t in = i < f->code->ninstrs ? f->nest->of[i] : LOOP_NEST_NONE;
 	int32_t line = i < f->code->ninstrs ? f->code->instrs[i].line : 0;
 
-	if (f->in != NEST_NONE && f->in != in && nest_within(f->nest, f->in, in) &&
+	if (f->in != LOOP_NEST_NONE && f->in != in && loop_nest_within(f->nest, f->in, in) &&
 	    offset > f->nest->loops[f->in].extent.end) {
 		way_step(&f->ways[f->in], offset, target, line);
-		if (in != NEST_NONE)
+		if (in != LOOP_NEST_NONE)
 			way_step(&f->ways[in], offset, target, line);
 		return;
 	}
-	if (in != NEST_NONE) {
+	if (in != LOOP_NEST_NONE) {
 		go_into(f, in);
 		if (f->stepped && offset == f->nest->loops[in].head)
 			way_clear(&f->ways[in]);
@@ -185,7 +185,7 @@ static int bridges_enter(struct sink *sink, const struct activation *a)
 {
 	struct bridges *b = (struct bridges *)sink;
 	struct trail *w = trail_of(b, a->pid, a->tid, a->interpreter);
-	const struct nest *nest = nest_of(b, a->code);
+	const struct loop_nest *nest = loop_nest_of(b, a->code);
 	struct trail_frame *f;
 
 	if (!w || !nest || (w->nframes == w->size && grow_frames(w)))
@@ -197,7 +197,7 @@ static int bridges_enter(struct sink *sink, const struct activation *a)
 				   .nest = a->code->ninstrs ? nest : NULL,
 				   .ways = f->ways,
 				   .size = f->size,
-				   .in = NEST_NONE,
+				   .in = LOOP_NEST_NONE,
 				   .whole = a->op == OP_PY_START };
 	for (uint32_t i = 0; i < nest->nloops; i++)
 		way_clear(&f->ways[i]);
@@ -233,7 +233,7 @@ static int bridges_iterate(struct sink *sink, const struct trip *t)
 	struct bridges *b = (struct bridges *)sink;
 	struct trail *w = trail_of(b, t->in->pid, t->in->tid, t->in->interpreter);
 	struct trail_frame *f = w ? top_of(w) : NULL;
-	int32_t i = f && f->nest ? nest_find(f->nest, t->loop->head) : NEST_NONE;
+	int32_t i = f && f->nest ? loop_nest_find(f->nest, t->loop->head) : LOOP_NEST_NONE;
 
 	if (!t->loop->paths)
 		t->loop->paths = calloc(1, sizeof(*t->loop->paths));
@@ -241,16 +241,16 @@ static int bridges_iterate(struct sink *sink, const struct trip *t)
 		return no_memory(b);
 	if (f && f->nest && b->op != OP_INSTRUCTION)
 		settle(f);
-	paths_add(t->loop->paths, i != NEST_NONE && is_whole(f, &f->ways[i], t) ? &f->ways[i] : NULL, t->timed, t->ns,
-		  t->cycles);
-	if (i != NEST_NONE)
+	paths_add(t->loop->paths, i != LOOP_NEST_NONE && is_whole(f, &f->ways[i], t) ? &f->ways[i] : NULL, t->timed,
+		  t->ns, t->cycles);
+	if (i != LOOP_NEST_NONE)
 		way_clear(&f->ways[i]);
 	return 0;
 }
 
-static void release(struct strand *strand)
+static void release(struct tstate *tstate)
 {
-	struct trail *w = (struct trail *)strand;
+	struct trail *w = (struct trail *)tstate;
 
 	for (uint32_t i = 0; i < w->size; i++)
 		free(w->frames[i].ways);
@@ -262,10 +262,10 @@ static void bridges_free(struct sink *sink)
 	struct bridges *b = (struct bridges *)sink;
 
 	for (struct map_slot *slot = NULL; (slot = map_next(&b->nests, slot));) {
-		nest_free(slot->value);
+		loop_nest_free(slot->value);
 		free(slot->value);
 	}
-	strands_free(&b->trails, release);
+	tstates_free(&b->trails, release);
 	map_free(&b->nests);
 	free(b);
 }

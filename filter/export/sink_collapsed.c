@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "timeline/piece.h"
+#include "base/rendered.h"
 #include "model/profile.h"
 #include "sink_calls.h"
 #include "base/text.h"
@@ -21,7 +21,7 @@
 struct folding {
 	struct out *out;
 	const struct calltree *tree;
-	struct map names; /* struct code -> struct piece */
+	struct map names; /* struct code -> struct rendered */
 	char *path;	  /* of the node that the walk is in */
 	size_t length, size;
 	size_t ends[DEPTH]; /* [depth] length of the path before it */
@@ -85,13 +85,13 @@ static int enter(void *to, uint32_t node)
 {
 	struct folding *f = to;
 	const struct call_node *n = &f->tree->nodes[node];
-	const struct piece *name;
+	const struct rendered *name;
 
 	if (f->depth++ >= DEPTH) {
 		f->below_ns += n->self_ns;
 		return 0;
 	}
-	name = piece_get(&f->names, n->code, render_name);
+	name = rendered_get(&f->names, n->code, render_name);
 	f->ends[f->depth - 1] = f->length;
 	if (!name || append(f, name->text, name->length))
 		return -ENOMEM;
@@ -133,13 +133,13 @@ static int write_collapsed(struct sink_calls *s, const struct profile *p)
 	for (size_t i = 0; i < n && !err; i++) {
 		f->out = &s->file.out;
 		f->tree = &s->tree;
-		err = append_process(f, p, roots[i]->strand.pid);
+		err = append_process(f, p, roots[i]->tstate.pid);
 		if (!err)
 			err = calltree_walk(&s->tree, roots[i]->root, enter, leave, f);
 	}
 	free(roots);
 	if (f) {
-		piece_free_all(&f->names);
+		rendered_free_all(&f->names);
 		free(f->path);
 	}
 	free(f);

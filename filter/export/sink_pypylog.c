@@ -21,7 +21,7 @@
 #include "model/paths.h"
 #include "model/profile.h"
 #include "model/sink_file.h"
-#include "model/strand.h"
+#include "model/tstate.h"
 #include "base/text.h"
 
 struct logged_loop {
@@ -31,14 +31,14 @@ struct logged_loop {
 };
 
 struct log_stack {
-	struct strand strand;
+	struct tstate tstate;
 	struct logged_loop *open; /* outermost first */
 	uint32_t nopen, size;
 };
 
 struct pypylog {
 	struct sink_file file;
-	struct strands stacks;
+	struct tstates stacks;
 	struct map numbers;	   /* struct loop -> number + 1 */
 	const struct loop **loops; /* [number] */
 	uint32_t nloops, size;
@@ -46,7 +46,7 @@ struct pypylog {
 
 static struct log_stack *stack_of(struct pypylog *l, const struct activation *a)
 {
-	return strand_of(&l->stacks, a->pid, a->tid, a->interpreter, sizeof(struct log_stack));
+	return tstate_of(&l->stacks, a->pid, a->tid, a->interpreter, sizeof(struct log_stack));
 }
 
 /* N of loopN, -1: no memory. */
@@ -112,7 +112,7 @@ static int section(struct pypylog *l, const char *name, const struct loop *loop,
 	*to++ = '\n';
 	to = put_loop(l, to, loop);
 	to = stpcpy(to, "\nthread ");
-	to += sprintf(to, "%" PRId32 "\n", s->strand.tid);
+	to += sprintf(to, "%" PRId32 "\n", s->tstate.tid);
 	if (again)
 		to = stpcpy(to, "again\n");
 	for (uint32_t i = s->nopen; i-- > keep;) {
@@ -152,7 +152,7 @@ static int bridge(struct pypylog *l, const struct log_stack *s, const struct tri
 		return sink_file_status(&l->file.sink);
 	to += sprintf(to, "[%" PRIx64 "] {" BRIDGE "\nloop", t->end_ns);
 	to = out_dec(to, number_of(l, t->loop));
-	to += sprintf(to, "\nthread %" PRId32 "\nway %" PRIu32 " since %" PRIx64 "\n", s->strand.tid, p->last,
+	to += sprintf(to, "\nthread %" PRId32 "\nway %" PRIu32 " since %" PRIx64 "\n", s->tstate.tid, p->last,
 		      t->end_ns - t->ns);
 	to += sprintf(to, "[%" PRIx64 "] " BRIDGE "}\n", t->end_ns);
 	out_commit(&l->file.out, to);
@@ -241,16 +241,16 @@ static int pypylog_finish(struct sink *s, const struct profile *p)
 	return err ? err : sink_file_close(s);
 }
 
-static void release(struct strand *strand)
+static void release(struct tstate *tstate)
 {
-	free(((struct log_stack *)strand)->open);
+	free(((struct log_stack *)tstate)->open);
 }
 
 static void pypylog_free(struct sink *sink)
 {
 	struct pypylog *l = (struct pypylog *)sink;
 
-	strands_free(&l->stacks, release);
+	tstates_free(&l->stacks, release);
 	map_free(&l->numbers);
 	free(l->loops);
 	sink_file_free(sink);

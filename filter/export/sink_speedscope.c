@@ -93,14 +93,14 @@ static int leave(void *to, uint32_t node)
 /* "NAME (pid 1, tid 2)", the interpreter where it is not the main one. */
 static void print_thread(FILE *f, const struct profile *p, const struct call_root *r)
 {
-	const struct process *process = codes_process(p->codes, r->strand.pid);
-	const char *name = process ? process_thread_name(process, r->strand.tid) : NULL;
+	const struct process *process = codes_process(p->codes, r->tstate.pid);
+	const char *name = process ? process_thread_name(process, r->tstate.tid) : NULL;
 
 	if (!name)
-		name = r->strand.pid == r->strand.tid ? "main" : "thread";
-	fprintf(f, "%s (pid %d, tid %d", name, r->strand.pid, r->strand.tid);
-	if (r->strand.interpreter)
-		fprintf(f, ", interpreter %" PRIu32, r->strand.interpreter);
+		name = r->tstate.pid == r->tstate.tid ? "main" : "thread";
+	fprintf(f, "%s (pid %d, tid %d", name, r->tstate.pid, r->tstate.tid);
+	if (r->tstate.interpreter)
+		fprintf(f, ", interpreter %" PRIu32, r->tstate.interpreter);
 	fputc(')', f);
 }
 

@@ -22,7 +22,7 @@ struct cost_frame {
 };
 
 struct cost_stack {
-	struct strand strand;
+	struct tstate tstate;
 	struct cost_frame *frames;
 	uint32_t nframes, size;
 	struct map open; /* struct code -> how many frames */
@@ -91,7 +91,7 @@ static int64_t calls_of(struct costs *c, uint32_t from, struct code *callee)
 
 static struct cost_stack *stack_of(struct costs *c, int32_t pid, int32_t tid, uint32_t interpreter)
 {
-	return strand_of(&c->stacks, pid, tid, interpreter, sizeof(struct cost_stack));
+	return tstate_of(&c->stacks, pid, tid, interpreter, sizeof(struct cost_stack));
 }
 
 static struct cost_frame *top_of(const struct cost_stack *s)
@@ -102,7 +102,7 @@ static struct cost_frame *top_of(const struct cost_stack *s)
 /* The frame that runs on a thread: that which began last, for interpreters on one thread nest. NULL: none. */
 static struct cost_frame *innermost(const struct costs *c, const struct cost_stack *of)
 {
-	const struct strand *s = of->nframes ? NULL : strand_thread(&c->stacks, of->strand.pid, of->strand.tid);
+	const struct tstate *s = of->nframes ? NULL : tstate_thread(&c->stacks, of->tstate.pid, of->tstate.tid);
 	struct cost_frame *f, *found = top_of(of);
 
 	for (; s; s = s->other) {
@@ -283,9 +283,9 @@ int costs_leave(struct costs *c, const struct activation *a, uint64_t end_ns, ui
 	return count_open(s, a->code, -1) < 0 ? -ENOMEM : 0;
 }
 
-static void release(struct strand *strand)
+static void release(struct tstate *tstate)
 {
-	struct cost_stack *s = (struct cost_stack *)strand;
+	struct cost_stack *s = (struct cost_stack *)tstate;
 
 	map_free(&s->open);
 	free(s->frames);
@@ -293,7 +293,7 @@ static void release(struct strand *strand)
 
 void costs_free(struct costs *c)
 {
-	strands_free(&c->stacks, release);
+	tstates_free(&c->stacks, release);
 	map_free(&c->codes);
 	map_free(&c->place_index);
 	map_free(&c->calls_index);

@@ -12,7 +12,7 @@
 
 #include "base/map.h"
 #include "sink.h"
-#include "strand.h"
+#include "tstate.h"
 
 enum place_kind {
 	PLACE_WHOLE,	   /* somewhere in the function */
@@ -44,7 +44,7 @@ struct costs {
 	struct map place_index; /* what they are known by -> index + 1 */
 	struct map calls_index;
 	struct map codes; /* struct code -> number + 1, for short keys */
-	struct strands stacks;
+	struct tstates stacks;
 	bool stepped; /* INSTRUCTION events came */
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * A lane is one thread's stream of words. In the common case a word continues the sequence and
+ * A stream is one thread's stream of words. In the common case a word continues the sequence and
  * becomes a sample at once. A word that does not is held (`held`): if the word after it continues
  * from the held one, words were lost before it; if that one continues as though the held one had
  * never been, the held one is somebody else's PTWRITE.
@@ -15,9 +15,9 @@
 #include <stdlib.h>
 
 #include "shared/marker.h"
-#include "base/rare.h"
+#include "base/cold.h"
 
-struct lane {
+struct word_stream {
 	struct process *process;
 	uint32_t interpreter;
 	union {
@@ -51,12 +51,12 @@ void decode_redirect(struct decoder *d, sample_fn feed, void *to, struct sample 
 	d->room = room ? room : &d->own;
 }
 
-static struct lane *make_lane(struct decoder *d, int32_t pid, uint64_t key)
+static struct word_stream *make_stream(struct decoder *d, int32_t pid, uint64_t key)
 {
 	struct process *p = codes_process(d->codes, pid);
-	struct lane *l = p ? calloc(1, sizeof(*l)) : NULL;
+	struct word_stream *l = p ? calloc(1, sizeof(*l)) : NULL;
 
-	if (!l || map_put(&d->lanes, key, l)) {
+	if (!l || map_put(&d->streams, key, l)) {
 		free(l);
 		snprintf(d->error, sizeof(d->error), "%s", p ? "no memory" : d->codes->error);
 		return NULL;
@@ -66,16 +66,16 @@ static struct lane *make_lane(struct decoder *d, int32_t pid, uint64_t key)
 	return l;
 }
 
-static RARE struct lane *other_lane(struct decoder *d, int32_t pid, uint64_t key)
+static COLD struct word_stream *other_lane(struct decoder *d, int32_t pid, uint64_t key)
 {
 	d->last_key = key;
-	d->last = map_get(&d->lanes, key);
+	d->last = map_get(&d->streams, key);
 	if (!d->last)
-		d->last = make_lane(d, pid, key);
+		d->last = make_stream(d, pid, key);
 	return d->last;
 }
 
-static inline struct lane *lane_of(struct decoder *d, int32_t pid, int32_t tid)
+static inline struct word_stream *lane_of(struct decoder *d, int32_t pid, int32_t tid)
 {
 	uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
 
@@ -83,7 +83,7 @@ static inline struct lane *lane_of(struct decoder *d, int32_t pid, int32_t tid)
 }
 
 /* A sample that belongs to no code object. */
-static void make_bare(struct decoder *d, const struct lane *l, const struct word *w, unsigned op, uint64_t count)
+static void make_bare(struct decoder *d, const struct word_stream *l, const struct word *w, unsigned op, uint64_t count)
 {
 	*d->room = (struct sample){
 		.op = op,
@@ -97,7 +97,7 @@ static void make_bare(struct decoder *d, const struct lane *l, const struct word
 	};
 }
 
-static int feed_bare(struct decoder *d, const struct lane *l, const struct word *w, unsigned op, uint64_t count)
+static int feed_bare(struct decoder *d, const struct word_stream *l, const struct word *w, unsigned op, uint64_t count)
 {
 	make_bare(d, l, w, op, count);
 	return d->feed(d->to, d->room);
@@ -109,7 +109,7 @@ static int no_memory(struct decoder *d)
 	return -ENOMEM;
 }
 
-static inline int feed_code(struct decoder *d, const struct lane *l, const struct word *w, struct code *code,
+static inline int feed_code(struct decoder *d, const struct word_stream *l, const struct word *w, struct code *code,
 			    int64_t offset, int64_t target)
 {
 	enum marker_op op = marker_op(w->bits);
@@ -128,14 +128,14 @@ static inline int feed_code(struct decoder *d, const struct lane *l, const struc
 	return d->feed(d->to, d->room);
 }
 
-static void forget_prefixes(struct lane *l)
+static void forget_prefixes(struct word_stream *l)
 {
 	l->wide = l->number = 0;
 	l->prefixed = false;
 }
 
 /* An event word with a WIDE prefix takes no number. */
-static int take_prefixes(struct decoder *d, struct lane *l, const struct word *w, int64_t *offset, int64_t *target)
+static int take_prefixes(struct decoder *d, struct word_stream *l, const struct word *w, int64_t *offset, int64_t *target)
 {
 	uint32_t number = l->wide ? 0 : l->number;
 
@@ -147,7 +147,7 @@ static int take_prefixes(struct decoder *d, struct lane *l, const struct word *w
 	return number && map_put(&l->numbers, number, (void *)(uintptr_t)w->bits) ? no_memory(d) : 0;
 }
 
-static int feed_event(struct decoder *d, struct lane *l, const struct word *w)
+static int feed_event(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	struct code *code = codes_find_or_make(d->codes, l->process, marker_code(w->bits));
 	int64_t offset = marker_offset(w->bits), target = offset + marker_dist(w->bits);
@@ -159,7 +159,7 @@ static int feed_event(struct decoder *d, struct lane *l, const struct word *w)
 	return feed_code(d, l, w, code, offset, target);
 }
 
-static int feed_hello(struct decoder *d, struct lane *l, const struct word *w)
+static int feed_hello(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	unsigned version = w->bits & 0xff;
 
@@ -176,7 +176,7 @@ static int feed_hello(struct decoder *d, struct lane *l, const struct word *w)
 }
 
 /* Only NUMBER is used here. All other kinds are handed on, and counted. */
-static int feed_extension(struct decoder *d, struct lane *l, const struct word *w)
+static int feed_extension(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	if (marker_kind(w->bits) == KIND_NUMBER) {
 		l->number = marker_number(w->bits);
@@ -189,14 +189,14 @@ static int feed_extension(struct decoder *d, struct lane *l, const struct word *
 }
 
 /* The word that defined this number was lost, so this one is, too. */
-static int feed_unknown_number(struct decoder *d, struct lane *l, const struct word *w)
+static int feed_unknown_number(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	l->process->received--;
 	l->process->told++;
 	return feed_bare(d, l, w, SAMPLE_GAP, 1);
 }
 
-static int feed_lost(struct decoder *d, struct lane *l, const struct word *w)
+static int feed_lost(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	uint64_t count = marker_lost_count(w->bits);
 
@@ -206,7 +206,7 @@ static int feed_lost(struct decoder *d, struct lane *l, const struct word *w)
 }
 
 /* Recovery's alone. */
-static int feed_frames(struct decoder *d, const struct lane *l, const struct word *w)
+static int feed_frames(struct decoder *d, const struct word_stream *l, const struct word *w)
 {
 	if (!l->process->dispatch)
 		return 0;
@@ -216,7 +216,7 @@ static int feed_frames(struct decoder *d, const struct lane *l, const struct wor
 }
 
 /* A segment begins or ends: whatever was before, the sequence goes on from here. */
-static int accept_snapshot(struct decoder *d, struct lane *l, const struct word *w)
+static int accept_snapshot(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	make_bare(d, l, w, OP_SNAPSHOT, marker_offset(w->bits));
 	d->room->window = l->process->duty.period_ns != 0;
@@ -230,7 +230,7 @@ static int accept_snapshot(struct decoder *d, struct lane *l, const struct word 
 }
 
 /* The word is ours and in its place. */
-static int accept(struct decoder *d, struct lane *l, const struct word *w)
+static int accept(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	l->open = true;
 	l->gap = false;
@@ -257,7 +257,7 @@ static int accept(struct decoder *d, struct lane *l, const struct word *w)
 }
 
 /* The word is ours, but words before it are missing. */
-static int accept_after_gap(struct decoder *d, struct lane *l, const struct word *w)
+static int accept_after_gap(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	uint64_t missing = (marker_seq(w->bits) - l->next) & MARKER_SEQ_MASK;
 	int err;
@@ -275,14 +275,14 @@ static int accept_after_gap(struct decoder *d, struct lane *l, const struct word
  * before it is open any more either. Where the old sequence would have come to 0 just there, the
  * interpreter tells: within a run a HELLO comes only when that changes.
  */
-static bool is_restart(const struct lane *l, uint64_t bits)
+static bool is_restart(const struct word_stream *l, uint64_t bits)
 {
 	if (!l->greeted || !marker_is_hello(bits) || marker_seq(bits))
 		return false;
 	return l->next != 0 || marker_offset(bits) == l->interpreter;
 }
 
-static int accept_restart(struct decoder *d, struct lane *l, const struct word *w)
+static int accept_restart(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	int err = feed_bare(d, l, w, SAMPLE_RESTART, 1);
 
@@ -292,7 +292,7 @@ static int accept_restart(struct decoder *d, struct lane *l, const struct word *
 	return err ? err : accept(d, l, w);
 }
 
-static bool is_known_code(struct decoder *d, const struct lane *l, uint64_t bits)
+static bool is_known_code(struct decoder *d, const struct word_stream *l, uint64_t bits)
 {
 	const struct code *code = codes_find(d->codes, l->process, marker_code(bits));
 
@@ -303,13 +303,13 @@ static bool is_known_code(struct decoder *d, const struct lane *l, uint64_t bits
 }
 
 /* Is this a word that came with version 2? */
-static bool is_later(const struct lane *l, uint64_t bits)
+static bool is_later(const struct word_stream *l, uint64_t bits)
 {
 	return l->version >= MARKER_EXTENSIONS && (marker_is_extension(bits) || marker_is_numbered(bits));
 }
 
 /* Could these bits be ours, judged without the sequence? */
-static bool is_plausible(struct decoder *d, const struct lane *l, uint64_t bits)
+static bool is_plausible(struct decoder *d, const struct word_stream *l, uint64_t bits)
 {
 	if (marker_op(bits) == OP_HELLO)
 		return marker_is_hello(bits);
@@ -321,7 +321,7 @@ static bool is_plausible(struct decoder *d, const struct lane *l, uint64_t bits)
 }
 
 /* A word that continues the sequence needs no more proof than this (its code line may be missing). */
-static bool is_next(const struct lane *l, uint64_t bits)
+static bool is_next(const struct word_stream *l, uint64_t bits)
 {
 	enum marker_op op = marker_op(bits);
 
@@ -336,7 +336,7 @@ static bool is_next(const struct lane *l, uint64_t bits)
 	return op >= OP_LOST && op <= OP_EVENT_LAST && (marker_code(bits) || op == OP_LOST || op == OP_WIDE);
 }
 
-static int settle_held(struct decoder *d, struct lane *l, const struct word *w)
+static int settle_held(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	struct word held = l->held;
 	bool foreign = w && is_next(l, w->bits);
@@ -347,12 +347,12 @@ static int settle_held(struct decoder *d, struct lane *l, const struct word *w)
 }
 
 /* The first word of a lane, or the first after a gap that the front end told of. */
-static int resume(struct decoder *d, struct lane *l, const struct word *w)
+static int resume(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	return l->open ? accept_after_gap(d, l, w) : accept(d, l, w);
 }
 
-static int place_word(struct decoder *d, struct lane *l, const struct word *w)
+static int place_word(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	if (marker_is_snapshot(w->bits))
 		return accept_snapshot(d, l, w);
@@ -373,15 +373,15 @@ static int place_word(struct decoder *d, struct lane *l, const struct word *w)
 }
 
 /* An event in its place, and nothing else to think of: what nearly every word is. */
-static inline bool is_plain(const struct lane *l, uint64_t bits)
+static inline bool is_plain(const struct word_stream *l, uint64_t bits)
 {
-	static const struct lane plain = { .open = true };
+	static const struct word_stream plain = { .open = true };
 
 	return l->state == plain.state && marker_seq(bits) == l->next && marker_is_event(bits);
 }
 
 /* The event word that a 32-bit or NUMBERED word stands for; NUMBERED if that is not known; any other word as it is. */
-static uint64_t whole_word(const struct lane *l, uint64_t bits)
+static uint64_t whole_word(const struct word_stream *l, uint64_t bits)
 {
 	uint64_t numbered = marker_is_short(bits) ? marker_of_short(bits) : bits, event;
 
@@ -395,7 +395,7 @@ static uint64_t whole_word(const struct lane *l, uint64_t bits)
 }
 
 /* By value: the caller's word need not lie in memory for what hardly ever comes. */
-static RARE int decode_other(struct decoder *d, struct lane *l, struct word w)
+static COLD int decode_other(struct decoder *d, struct word_stream *l, struct word w)
 {
 	int err;
 
@@ -409,7 +409,7 @@ static RARE int decode_other(struct decoder *d, struct lane *l, struct word w)
 
 int decode_word(struct decoder *d, const struct word *w)
 {
-	struct lane *l = lane_of(d, w->pid, w->tid);
+	struct word_stream *l = lane_of(d, w->pid, w->tid);
 	struct code *code;
 	int64_t offset = marker_offset(w->bits);
 
@@ -426,7 +426,7 @@ int decode_word(struct decoder *d, const struct word *w)
 
 int decode_gap(struct decoder *d, int32_t pid, int32_t tid)
 {
-	struct lane *l = lane_of(d, pid, tid);
+	struct word_stream *l = lane_of(d, pid, tid);
 	int err = 0;
 
 	if (!l)
@@ -439,7 +439,7 @@ int decode_gap(struct decoder *d, int32_t pid, int32_t tid)
 
 int decode_settle(struct decoder *d, int32_t pid, int32_t tid)
 {
-	struct lane *l = lane_of(d, pid, tid);
+	struct word_stream *l = lane_of(d, pid, tid);
 
 	return l && l->holding ? settle_held(d, l, NULL) : 0;
 }
@@ -448,8 +448,8 @@ int decode_finish(struct decoder *d)
 {
 	int err = 0;
 
-	for (struct map_slot *s = NULL; !err && (s = map_next(&d->lanes, s));) {
-		struct lane *l = s->value;
+	for (struct map_slot *s = NULL; !err && (s = map_next(&d->streams, s));) {
+		struct word_stream *l = s->value;
 
 		if (l->holding)
 			err = settle_held(d, l, NULL);
@@ -459,9 +459,9 @@ int decode_finish(struct decoder *d)
 
 void decode_free(struct decoder *d)
 {
-	for (struct map_slot *s = NULL; (s = map_next(&d->lanes, s));) {
-		map_free(&((struct lane *)s->value)->numbers);
+	for (struct map_slot *s = NULL; (s = map_next(&d->streams, s));) {
+		map_free(&((struct word_stream *)s->value)->numbers);
 		free(s->value);
 	}
-	map_free(&d->lanes);
+	map_free(&d->streams);
 }

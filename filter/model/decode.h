@@ -16,7 +16,7 @@
 /* Where samples go. A negative return ends the analysis. */
 typedef int (*sample_fn)(void *to, const struct sample *s);
 
-struct lane;
+struct word_stream;
 
 struct decoder {
 	struct codes *codes;
@@ -24,8 +24,8 @@ struct decoder {
 	void *to;
 	struct sample *room; /* where samples are made: `own`, or where feed wants the next one */
 	struct sample own;
-	struct map lanes;  /* (pid, tid) -> struct lane */
-	struct lane *last; /* markers of one thread come in runs: no look-up for these */
+	struct map streams;  /* (pid, tid) -> struct word_stream */
+	struct word_stream *last; /* markers of one thread come in runs: no look-up for these */
 	uint64_t last_key;
 	uint64_t words;	  /* all, foreign ones too */
 	uint32_t holding; /* threads whose last word waits for the next one */

@@ -76,15 +76,15 @@ struct sink_ops {
 
 #define SINK_ERROR 320
 
-/* For each callback: the sink that hears it next (audience.h). */
-struct hearing {
+/* For each callback: the sink that hears it next (subscribers.h). */
+struct sink_links {
 	struct sink *sample, *enter, *leave, *iterate, *gap, *segment;
 };
 
 struct sink {
 	const struct sink_ops *ops;
 	struct sink *next;
-	struct hearing after;
+	struct sink_links after;
 	char error[SINK_ERROR]; /* one line, set when a callback fails */
 };
 

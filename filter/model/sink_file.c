@@ -28,7 +28,7 @@ int sink_file_status(struct sink *s)
 {
 	struct out *o = out_of(s);
 
-	return o->err ? out_tell(o, s->error, SINK_ERROR) : 0;
+	return o->err ? out_position(o, s->error, SINK_ERROR) : 0;
 }
 
 int sink_file_no_memory(struct sink *s)

@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-#include "base/rare.h"
+#include "base/cold.h"
 
-static RARE struct activity *find_activity(struct stack *s, const struct code *code)
+static COLD struct activity *find_activity(struct stack *s, const struct code *code)
 {
 	struct activity *a = map_get(&s->activities, (uintptr_t)code);
 
@@ -35,7 +35,7 @@ static inline struct activity *activity_of(struct stack *s, const struct code *c
 	return fn->activity;
 }
 
-static RARE int make_room(struct stack *s)
+static COLD int make_room(struct stack *s)
 {
 	uint32_t size = s->frames_size ? s->frames_size * 2 : 64;
 	struct frame *frames = realloc(s->frames, size * sizeof(*frames));

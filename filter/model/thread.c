@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/rare.h"
+#include "base/cold.h"
 
-static RARE struct stack *find_stack(struct thread *t, uint32_t interpreter)
+static COLD struct stack *find_stack(struct thread *t, uint32_t interpreter)
 {
 	struct stack **at = &t->stacks;
 
@@ -96,7 +96,7 @@ static void charge_caller(const struct thread *t, const struct stack *s, const s
 
 /* Ends the innermost activation. */
 static inline int end(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
-		      const struct audience *to)
+		      const struct subscribers *to)
 {
 	int err = loop_leave_frame(s, how != LEAVE_GAP && how != LEAVE_END);
 	struct frame *f = stack_pop(s);
@@ -108,16 +108,16 @@ static inline int end(struct thread *t, struct stack *s, uint64_t ns, uint64_t c
 		t->empty_ns = ns;
 		t->empty_cycles = cycles;
 	}
-	return err ? err : AUDIENCE_TELL(to, leave, &f->a, how, ns, cycles);
+	return err ? err : SUBSCRIBERS_CALL(to, leave, &f->a, how, ns, cycles);
 }
 
-static RARE int leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
-		      const struct audience *to)
+static COLD int leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
+		      const struct subscribers *to)
 {
 	return end(t, s, ns, cycles, how, to);
 }
 
-static int leave_all(struct thread *t, enum leave_how how, const struct audience *to)
+static int leave_all(struct thread *t, enum leave_how how, const struct subscribers *to)
 {
 	int err = 0;
 
@@ -126,15 +126,15 @@ static int leave_all(struct thread *t, enum leave_how how, const struct audience
 	return err;
 }
 
-static int tell_gap(const struct sample *gap, const struct audience *to)
+static int report_gap(const struct sample *gap, const struct subscribers *to)
 {
 	to->profile->gaps++;
 	to->profile->lost_markers += gap->count;
-	return AUDIENCE_TELL(to, gap, gap);
+	return SUBSCRIBERS_CALL(to, gap, gap);
 }
 
 /* `count` activations were closed whose ends were not seen. No marker is missing: only the sequence can tell that. */
-static int tell_unmatched(const struct sample *s, uint64_t count, const struct audience *to)
+static int report_unmatched(const struct sample *s, uint64_t count, const struct subscribers *to)
 {
 	struct sample gap = *s;
 
@@ -144,7 +144,7 @@ static int tell_unmatched(const struct sample *s, uint64_t count, const struct a
 	gap.code = NULL;
 	gap.target = SAMPLE_NOWHERE;
 	gap.count = count;
-	return AUDIENCE_TELL(to, gap, &gap);
+	return SUBSCRIBERS_CALL(to, gap, &gap);
 }
 
 /* The thread's time since there was no activation, or since it began. */
@@ -156,7 +156,7 @@ static void end_outside(const struct thread *t, uint64_t ns, uint64_t cycles, st
 	p->outside_cycles += cycles - t->empty_cycles;
 }
 
-static int enter(struct thread *t, struct stack *st, const struct sample *s, bool adopted, const struct audience *to)
+static int enter(struct thread *t, struct stack *st, const struct sample *s, bool adopted, const struct subscribers *to)
 {
 	struct function *fn = function_of(s->code);
 	struct frame *f = stack_push(st, s);
@@ -167,14 +167,14 @@ static int enter(struct thread *t, struct stack *st, const struct sample *s, boo
 	t->depth++;
 	f->adopted = adopted;
 	if (adopted)
-		return AUDIENCE_TELL(to, enter, &f->a);
+		return SUBSCRIBERS_CALL(to, enter, &f->a);
 	if (s->op == OP_PY_START) {
 		fn->calls++;
 		fn->recursive_calls += f->recursive;
 	} else {
 		fn->resumes++;
 	}
-	return AUDIENCE_TELL(to, enter, &f->a);
+	return SUBSCRIBERS_CALL(to, enter, &f->a);
 }
 
 /*
@@ -200,7 +200,7 @@ static bool began_untold(const struct stack *st, const struct sample *s)
  * was not seen (CPython has such holes, and so has a faulty trace), or the frame was open before the
  * trace began: then it is adopted, if it goes on living after this event.
  */
-static RARE int realign(struct thread *t, struct stack *st, const struct sample *s, const struct audience *to)
+static COLD int realign(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to)
 {
 	struct frame *top = stack_top(st);
 	bool below;
@@ -216,21 +216,21 @@ static RARE int realign(struct thread *t, struct stack *st, const struct sample 
 			closed++;
 		}
 		if (!err)
-			err = tell_unmatched(s, closed, to);
+			err = report_unmatched(s, closed, to);
 	}
 	if (!err && !stack_top(st) && sample_op_effect(s->op) == STACK_KEEP)
 		err = enter(t, st, s, true, to);
 	return err;
 }
 
-static inline int align(struct thread *t, struct stack *st, const struct sample *s, const struct audience *to)
+static inline int align(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to)
 {
 	const struct frame *top = stack_top(st);
 
 	return top && top->a.code == s->code ? 0 : realign(t, st, s, to);
 }
 
-static int pop(struct thread *t, struct stack *st, const struct sample *s, const struct audience *to)
+static int pop(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to)
 {
 	static const enum leave_how hows[OP_COUNT] = {
 		[OP_PY_RETURN] = LEAVE_RETURN,
@@ -246,16 +246,16 @@ static int pop(struct thread *t, struct stack *st, const struct sample *s, const
 	return end(t, st, s->time, s->cycles, hows[s->op], to);
 }
 
-static int back_edge(struct stack *st, const struct sample *s, const struct audience *to)
+static int back_edge(struct stack *st, const struct sample *s, const struct subscribers *to)
 {
 	struct trip trip;
 	int err = loop_back_edge(st, s, &trip);
 
-	return err ? err : AUDIENCE_TELL(to, iterate, &trip);
+	return err ? err : SUBSCRIBERS_CALL(to, iterate, &trip);
 }
 
 /* The time since the instruction began that is running, or since none is known. */
-static void charge(struct thread *t, uint64_t ns, uint64_t cycles, const struct audience *to)
+static void charge(struct thread *t, uint64_t ns, uint64_t cycles, const struct subscribers *to)
 {
 	struct instr_cost *cost = t->instr ? t->instr : &to->profile->no_opcode;
 	struct instr_form *form = t->instr && t->form ? instr_cost_form(cost, t->form) : NULL;
@@ -273,7 +273,7 @@ static void charge(struct thread *t, uint64_t ns, uint64_t cycles, const struct 
 }
 
 /* An instruction of code without bytecode has no place, and its opcode no name. */
-static void unknown_instruction(struct thread *t, const struct audience *to)
+static void unknown_instruction(struct thread *t, const struct subscribers *to)
 {
 	t->instr = &to->profile->unknown_opcode;
 	t->instr->n++;
@@ -292,7 +292,7 @@ static int known_form(const struct sample *s, const struct instr *instr, struct 
 }
 
 static int known_instruction(struct thread *t, const struct sample *s, struct instr_cost *cost,
-			     const struct audience *to)
+			     const struct subscribers *to)
 {
 	const struct instr *instr = &s->code->instrs[cost - s->code->function->costs];
 
@@ -306,7 +306,7 @@ static int known_instruction(struct thread *t, const struct sample *s, struct in
 }
 
 /* Time of an instruction runs until the thread's next INSTRUCTION, through calls and returns. */
-static int next_instruction(struct thread *t, const struct sample *s, const struct audience *to)
+static int next_instruction(struct thread *t, const struct sample *s, const struct subscribers *to)
 {
 	struct instr_cost *before = t->instr, *cost = function_cost(s->code, s->offset);
 	uint8_t from = t->ran;
@@ -327,7 +327,7 @@ static int next_instruction(struct thread *t, const struct sample *s, const stru
 }
 
 /* The one that is running at the thread's last sample is charged up to there. */
-static void last_instruction(struct thread *t, const struct audience *to)
+static void last_instruction(struct thread *t, const struct subscribers *to)
 {
 	charge(t, t->last_ns, t->last_cycles, to);
 	t->instr = NULL;
@@ -342,7 +342,7 @@ static const struct instr *back_edge_at(const struct code *code, int64_t offset)
 
 /* Without JUMP events (mode precise) an INSTRUCTION at the target of the one before is the back-edge. */
 static __attribute__((noinline)) int arrive(struct frame *f, struct stack *st, const struct sample *s,
-					    const struct audience *to)
+					    const struct subscribers *to)
 {
 	struct sample jump = *s;
 
@@ -357,7 +357,7 @@ static __attribute__((noinline)) int arrive(struct frame *f, struct stack *st, c
  * frame yet.
  */
 static __attribute__((noinline)) int step(struct thread *t, struct stack *st, const struct sample *s,
-					  const struct audience *to)
+					  const struct subscribers *to)
 {
 	struct frame *f = stack_top(st);
 	int err = next_instruction(t, s, to);
@@ -370,7 +370,7 @@ static __attribute__((noinline)) int step(struct thread *t, struct stack *st, co
 	return err;
 }
 
-static int keep(struct thread *t, struct stack *st, const struct sample *s, const struct audience *to)
+static int keep(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to)
 {
 	int err;
 
@@ -389,7 +389,7 @@ static int keep(struct thread *t, struct stack *st, const struct sample *s, cons
 	return back_edge(st, s, to);
 }
 
-static int act(struct thread *t, const struct sample *s, const struct audience *to)
+static int act(struct thread *t, const struct sample *s, const struct subscribers *to)
 {
 	struct stack *st = stack_of(t, s->interpreter);
 	struct function *fn = function_of(s->code);
@@ -409,12 +409,12 @@ static int act(struct thread *t, const struct sample *s, const struct audience *
 }
 
 /* When the instruction ended that was running, or what ran after it, is not known. */
-static int gap(struct thread *t, const struct sample *s, const struct audience *to)
+static int gap(struct thread *t, const struct sample *s, const struct subscribers *to)
 {
 	int err = leave_all(t, LEAVE_GAP, to);
 
 	t->instr = NULL;
-	return err ? err : tell_gap(s, to);
+	return err ? err : report_gap(s, to);
 }
 
 static void stand_at(struct thread *t, const struct sample *s)
@@ -424,7 +424,7 @@ static void stand_at(struct thread *t, const struct sample *s)
 }
 
 /* Tracing of the thread ended at its last sample and begins anew at this one: nobody's is the time between. */
-static int restart(struct thread *t, const struct sample *s, const struct audience *to)
+static int restart(struct thread *t, const struct sample *s, const struct subscribers *to)
 {
 	int err;
 
@@ -443,18 +443,18 @@ static int restart(struct thread *t, const struct sample *s, const struct audien
  * A segment of a flight recorder: what was open before its beginning ended nobody saw when, what is
  * open at its end runs until then.
  */
-static int segment(struct thread *t, const struct sample *s, const struct audience *to)
+static int segment(struct thread *t, const struct sample *s, const struct subscribers *to)
 {
 	int err;
 
 	if (s->ends)
 		stand_at(t, s);
 	err = restart(t, s, to);
-	return err ? err : AUDIENCE_TELL(to, segment, s);
+	return err ? err : SUBSCRIBERS_CALL(to, segment, s);
 }
 
 /* What is no event of code. Foreign words and those of unknown kinds say nothing about the thread. */
-static RARE int feed_other(struct thread *t, const struct sample *s, const struct audience *to)
+static COLD int feed_other(struct thread *t, const struct sample *s, const struct subscribers *to)
 {
 	int err;
 
@@ -474,8 +474,8 @@ static RARE int feed_other(struct thread *t, const struct sample *s, const struc
  * No duration may be negative: a sample from before the thread's last one (a clock that was set back,
  * damaged packets) counts as simultaneous with it, and is counted.
  */
-static RARE const struct sample *forward(const struct thread *t, const struct sample *s, struct sample *copy,
-					 const struct audience *to)
+static COLD const struct sample *forward(const struct thread *t, const struct sample *s, struct sample *copy,
+					 const struct subscribers *to)
 {
 	to->profile->backwards++;
 	*copy = *s;
@@ -484,10 +484,10 @@ static RARE const struct sample *forward(const struct thread *t, const struct sa
 	return copy;
 }
 
-int thread_feed(struct thread *t, const struct sample *s, const struct audience *to)
+int thread_feed(struct thread *t, const struct sample *s, const struct subscribers *to)
 {
 	struct sample copy;
-	int err = AUDIENCE_TELL(to, sample, s);
+	int err = SUBSCRIBERS_CALL(to, sample, s);
 
 	if (err)
 		return err;
@@ -500,7 +500,7 @@ int thread_feed(struct thread *t, const struct sample *s, const struct audience 
 	return err;
 }
 
-int thread_finish(struct thread *t, const struct audience *to)
+int thread_finish(struct thread *t, const struct subscribers *to)
 {
 	to->profile->traced_ns += t->last_ns - t->first_ns;
 	to->profile->traced_cycles += t->last_cycles - t->first_cycles;

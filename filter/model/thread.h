@@ -8,7 +8,7 @@
 #ifndef OCULAR_THREAD_H
 #define OCULAR_THREAD_H
 
-#include "audience.h"
+#include "subscribers.h"
 #include "profile.h"
 #include "stack.h"
 
@@ -26,10 +26,10 @@ struct thread {
 };
 
 /* 0, -ENOMEM, or what a sink returned. */
-int thread_feed(struct thread *t, const struct sample *s, const struct audience *to);
+int thread_feed(struct thread *t, const struct sample *s, const struct subscribers *to);
 
 /* Closes what is open, at the time of the thread's last sample. */
-int thread_finish(struct thread *t, const struct audience *to);
+int thread_finish(struct thread *t, const struct subscribers *to);
 
 /* Frees the thread itself, too. */
 void thread_free(struct thread *t);

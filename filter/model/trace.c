@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rare.h"
+#include "base/cold.h"
 
 void trace_init(struct trace *t, struct codes *codes, struct sink *sinks)
 {
 	*t = (struct trace){ .until_ns = UINT64_MAX };
 	t->profile.codes = codes;
-	t->to = audience_of(sinks, &t->profile);
+	t->to = subscribers_of(sinks, &t->profile);
 }
 
 void trace_window(struct trace *t, uint64_t from, uint64_t until)
@@ -21,7 +21,7 @@ void trace_window(struct trace *t, uint64_t from, uint64_t until)
 	t->until_ns = until;
 }
 
-static RARE struct thread *make_thread(struct trace *t, const struct sample *s, uint64_t key)
+static COLD struct thread *make_thread(struct trace *t, const struct sample *s, uint64_t key)
 {
 	struct thread *th = calloc(1, sizeof(*th));
 
@@ -49,7 +49,7 @@ static uint64_t key_of(int32_t pid, int32_t tid)
 	return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
 }
 
-static RARE struct thread *find_thread(struct trace *t, const struct sample *s)
+static COLD struct thread *find_thread(struct trace *t, const struct sample *s)
 {
 	uint64_t key = key_of(s->pid, s->tid);
 

@@ -15,7 +15,7 @@
 
 struct trace {
 	struct profile profile;
-	struct audience to;
+	struct subscribers to;
 	uint64_t from_ns, until_ns; /* samples outside are left out; 0 and UINT64_MAX: none */
 	struct map threads;	    /* (pid, tid) -> struct thread */
 	struct thread *last;

@@ -211,7 +211,7 @@ static inline int next_step(struct pt_merge *m, struct pt_queue *q)
 }
 
 /* What happened between two words. */
-static int tell_missing(struct pt_merge *m, const struct pt_queue *q, int step)
+static int report_missing(struct pt_merge *m, const struct pt_queue *q, int step)
 {
 	if (step == STEP_DAMAGE)
 		return m->feed.gap(m->feed.to, pid_of(q), q->tid);
@@ -236,7 +236,7 @@ static int run_queue(struct pt_merge *m, struct pt_queue *q, uint64_t *time)
 		if (step < 0 || step == STEP_END)
 			return step < 0 ? step : 1;
 		if (step == STEP_DAMAGE || step == STEP_OVERFLOW) {
-			err = tell_missing(m, q, step);
+			err = report_missing(m, q, step);
 			if (err)
 				return err;
 			continue;

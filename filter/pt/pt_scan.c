@@ -3,7 +3,7 @@
 #include "pt_scan.h"
 
 #include "pt_common.h"
-#include "base/rare.h"
+#include "base/cold.h"
 
 #define MOST   0x1p52	    /* cycles: doubles count them one by one */
 #define LATEST (1ull << 62) /* ticks: far from what a clock can count */
@@ -52,7 +52,7 @@ INLINE bool add_cycles(struct scan *s, uint64_t cycles, unsigned size)
 	return true;
 }
 
-static RARE struct packet longer_cyc(const uint8_t *p)
+static COLD struct packet longer_cyc(const uint8_t *p)
 {
 	struct packet pkt;
 

@@ -118,7 +118,7 @@ int recover_gap(struct recover *r, int32_t pid, int32_t tid)
 /* --- markers ------------------------------------------------------------------------------------------- */
 
 /* What ran before the RESUME of a code object that is known now. */
-static int tell_prologue(struct recover_thread *t, struct recover_frame *f, uint32_t resume)
+static int report_prologue(struct recover_thread *t, struct recover_frame *f, uint32_t resume)
 {
 	uint32_t n = 0;
 	int err = 0;
@@ -162,9 +162,9 @@ static int begin(struct recover_thread *t, const struct sample *s)
 	f = recover_frames_push(&t->frames, s->code);
 	if (!f)
 		return -ENOMEM;
-	recover_frame_put(f, &t->doubt, recover_frame_place(f, s->offset));
+	recover_frame_put(f, &t->undecided, recover_frame_place(f, s->offset));
 	if (s->op == OP_PY_START && f->n)
-		err = tell_prologue(t, f, f->at[0].place);
+		err = report_prologue(t, f, f->at[0].place);
 	recover_drop_prologue(t);
 	if (!err && resume.valid && s->op != OP_PY_THROW) {
 		t->r->counts.dispatched++;
@@ -181,11 +181,11 @@ static int at_marker(struct recover_thread *t, const struct sample *s)
 	if (!f)
 		return -ENOMEM;
 	if (s->op >= OP_BRANCH && s->op <= OP_BRANCH_RIGHT) {
-		recover_frame_branch(f, &t->doubt, s);
+		recover_frame_branch(f, &t->undecided, s);
 		return recover_flush(t, false);
 	}
 	recover_no_second(t, f);
-	recover_frame_put(f, &t->doubt, recover_frame_place(f, s->offset));
+	recover_frame_put(f, &t->undecided, recover_frame_place(f, s->offset));
 	f->arrives = s->op == OP_EXCEPTION_HANDLED;
 	return recover_tell_sample(t, s);
 }
@@ -196,7 +196,7 @@ static int unwind(struct recover_thread *t, const struct sample *s)
 
 	if (f) {
 		recover_no_second(t, f);
-		recover_frame_put(f, &t->doubt, recover_frame_place(f, s->offset));
+		recover_frame_put(f, &t->undecided, recover_frame_place(f, s->offset));
 		recover_frames_pop(&t->frames);
 	}
 	return recover_tell_sample(t, s);

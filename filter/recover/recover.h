@@ -88,7 +88,7 @@ int recover_gap(struct recover *r, int32_t pid, int32_t tid);
 int recover_finish(struct recover *r);
 
 /* What was recovered and what not, in plain words. */
-void recover_tell(const struct recover *r, FILE *f);
+void recover_report(const struct recover *r, FILE *f);
 
 void recover_free(struct recover *r);
 

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
-/* What several ways are kept for is told in doubt.h. */
+/* What several ways are kept for is told in undecided.h. */
 #include "recover_frame.h"
 
-void recover_frame_lose(struct recover_frame *f, struct doubt *d)
+void recover_frame_lose(struct recover_frame *f, struct undecided *d)
 {
-	doubt_give_up(d, f->step);
-	f->step = DOUBT_NONE;
+	undecided_give_up(d, f->step);
+	f->step = UNDECIDED_NONE;
 	f->n = 0;
 	f->follows = f->arrives = false;
 	f->side = SIDE_BOTH;
 }
 
-void recover_frame_put(struct recover_frame *f, struct doubt *d, uint32_t place)
+void recover_frame_put(struct recover_frame *f, struct undecided *d, uint32_t place)
 {
 	unsigned i = 0;
 
 	while (i < f->n && f->at[i].place != place)
 		i++;
 	if (i < f->n && !f->arrives)
-		doubt_settle(d, f->step, i);
+		undecided_settle(d, f->step, i);
 	else
-		doubt_give_up(d, f->step);
-	f->step = DOUBT_NONE;
+		undecided_give_up(d, f->step);
+	f->step = UNDECIDED_NONE;
 	f->n = place < f->walk->n;
-	f->at[0] = (struct doubt_place){ place, 0 };
+	f->at[0] = (struct undecided_place){ place, 0 };
 	f->follows = f->arrives = false;
 	f->side = SIDE_BOTH;
 }
@@ -43,7 +43,7 @@ uint32_t recover_frame_place(const struct recover_frame *f, int64_t offset)
  * A branch is told when it is taken, or by the instruction that it led to (3.14: NOT_TAKEN, POP_ITER),
  * which ran already then.
  */
-void recover_frame_branch(struct recover_frame *f, struct doubt *d, const struct sample *s)
+void recover_frame_branch(struct recover_frame *f, struct undecided *d, const struct sample *s)
 {
 	uint32_t from = recover_frame_place(f, s->offset), target = recover_frame_place(f, s->target);
 	uint32_t to[WALK_WAYS];
@@ -60,19 +60,20 @@ void recover_frame_branch(struct recover_frame *f, struct doubt *d, const struct
 	f->side = side;
 }
 
-static void add_place(struct doubt_place *places, unsigned *n, uint32_t place, unsigned from)
+static void add_place(struct undecided_place *places, unsigned *n, uint32_t place, unsigned from)
 {
-	for (unsigned i = 0; i < *n && i < DOUBT_PLACES; i++)
+	for (unsigned i = 0; i < *n && i < UNDECIDED_PLACES; i++)
 		if (places[i].place == place) {
-			places[i].from = DOUBT_MERGED;
+			places[i].from = UNDECIDED_MERGED;
 			return;
 		}
-	if (*n < DOUBT_PLACES)
-		places[*n] = (struct doubt_place){ place, from };
+	if (*n < UNDECIDED_PLACES)
+		places[*n] = (struct undecided_place){ place, from };
 	(*n)++;
 }
 
-unsigned recover_frame_reach(const struct recover_frame *f, uint8_t base, struct doubt_place places[DOUBT_PLACES])
+unsigned recover_frame_reach(const struct recover_frame *f, uint8_t base,
+			     struct undecided_place places[UNDECIDED_PLACES])
 {
 	uint32_t to[WALK_WAYS];
 	unsigned n = 0, ways;
@@ -108,10 +109,10 @@ static bool is_behind(const struct walk *w, uint32_t place, uint8_t base)
 
 bool recover_frame_repeats(const struct recover_frame *f, uint8_t base, bool pair)
 {
-	struct doubt_place places[DOUBT_PLACES];
+	struct undecided_place places[UNDECIDED_PLACES];
 	unsigned n = recover_frame_reach(f, base, places);
 
-	if (!n || n > DOUBT_PLACES)
+	if (!n || n > UNDECIDED_PLACES)
 		return true;
 	for (unsigned i = 0; i < n; i++) {
 		uint32_t place = places[i].place;
@@ -132,7 +133,7 @@ bool recover_frame_has(const struct recover_frame *f, uint32_t behind, uint8_t b
 	return false;
 }
 
-bool recover_frame_next(struct recover_frame *f, struct doubt *d)
+bool recover_frame_next(struct recover_frame *f, struct undecided *d)
 {
 	for (unsigned i = 0; i < f->n; i++) {
 		f->at[i].place++;

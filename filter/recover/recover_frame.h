@@ -2,12 +2,12 @@
 /*
  * recover_frame.h - a frame of a recovered thread: the places where its last instruction may be.
  *
- * One place: known. Several: in doubt, and doubt.h keeps the steps that led to them. None: lost.
+ * One place: known. Several: in doubt, and undecided.h keeps the steps that led to them. None: lost.
  */
 #ifndef OCULAR_RECOVER_FRAME_H
 #define OCULAR_RECOVER_FRAME_H
 
-#include "doubt.h"
+#include "undecided.h"
 #include "walk.h"
 
 struct recover_frame {
@@ -19,7 +19,7 @@ struct recover_frame {
 		FRAME_OPEN,	/* before its interpreter was traced: its next marker tells of the code */
 		FRAME_UNTRACED, /* stands for all frames of an interpreter that is not traced any more */
 	} kind;
-	uint64_t step; /* its last in doubt; DOUBT_NONE */
+	uint64_t step; /* its last in doubt; UNDECIDED_NONE */
 	uint8_t n;     /* places where its last instruction may be; 0: lost */
 	uint8_t side;  /* enum side: where its last instruction, a branch, led */
 	bool follows;  /* the second of a pair may have run behind the places, at this time: */
@@ -27,14 +27,14 @@ struct recover_frame {
 	bool arrives; /* what is dispatched next is at the places, not behind them */
 	uint8_t last; /* if it is lost: its last base opcode */
 	uint32_t ran; /* and how many it ran since */
-	struct doubt_place at[DOUBT_PLACES];
+	struct undecided_place at[UNDECIDED_PLACES];
 };
 
 /* Its place is not known any more. */
-void recover_frame_lose(struct recover_frame *f, struct doubt *d);
+void recover_frame_lose(struct recover_frame *f, struct undecided *d);
 
 /* It is at this place, WALK_NOWHERE: lost. What was in doubt is settled by it. */
-void recover_frame_put(struct recover_frame *f, struct doubt *d, uint32_t place);
+void recover_frame_put(struct recover_frame *f, struct undecided *d, uint32_t place);
 
 /* The place of an event's offset; WALK_NOWHERE. */
 uint32_t recover_frame_place(const struct recover_frame *f, int64_t offset);
@@ -43,15 +43,16 @@ uint32_t recover_frame_place(const struct recover_frame *f, int64_t offset);
 bool recover_frame_repeats(const struct recover_frame *f, uint8_t base, bool pair);
 
 /* It is at a branch of which s, a marker, told. */
-void recover_frame_branch(struct recover_frame *f, struct doubt *d, const struct sample *s);
+void recover_frame_branch(struct recover_frame *f, struct undecided *d, const struct sample *s);
 
-/* Which places can be reached where this opcode stands. More than DOUBT_PLACES: too many to follow. */
-unsigned recover_frame_reach(const struct recover_frame *f, uint8_t base, struct doubt_place places[DOUBT_PLACES]);
+/* Which places can be reached where this opcode stands. More than UNDECIDED_PLACES: too many to follow. */
+unsigned recover_frame_reach(const struct recover_frame *f, uint8_t base,
+			     struct undecided_place places[UNDECIDED_PLACES]);
 
 /* Does the opcode stand so far behind any of its places? */
 bool recover_frame_has(const struct recover_frame *f, uint32_t behind, uint8_t base);
 
 /* To the place behind each of its places. False: there is none, and it is lost. */
-bool recover_frame_next(struct recover_frame *f, struct doubt *d);
+bool recover_frame_next(struct recover_frame *f, struct undecided *d);
 
 #endif

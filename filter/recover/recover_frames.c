@@ -38,7 +38,7 @@ struct recover_frame *recover_frames_push(struct recover_frames *r, struct code 
 		return NULL;
 	f = &r->frames[r->n++];
 	f->interpreter = r->interpreter;
-	f->step = DOUBT_NONE;
+	f->step = UNDECIDED_NONE;
 	f->n = 0;
 	f->side = SIDE_BOTH;
 	f->follows = f->arrives = false;
@@ -52,7 +52,7 @@ void recover_frames_pop(struct recover_frames *r)
 	struct recover_frame *f = recover_frames_top(r);
 
 	if (f->n != 1)
-		recover_frame_lose(f, r->doubt);
+		recover_frame_lose(f, r->undecided);
 	r->n--;
 	if (r->n)
 		r->interpreter = recover_frames_top(r)->interpreter;
@@ -61,7 +61,7 @@ void recover_frames_pop(struct recover_frames *r)
 void recover_frames_lose(struct recover_frames *r)
 {
 	for (uint32_t i = 0; i < r->n; i++)
-		recover_frame_lose(&r->frames[i], r->doubt);
+		recover_frame_lose(&r->frames[i], r->undecided);
 }
 
 static bool has(const struct recover_frames *r, const struct code *code)

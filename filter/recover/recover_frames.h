@@ -9,7 +9,7 @@
 
 struct recover_frames {
 	const struct dispatch *dispatch;
-	struct doubt *doubt;
+	struct undecided *undecided;
 	struct recover_frame *frames;
 	uint32_t n, room;
 	uint32_t interpreter; /* of what runs now, and of frames that begin */

@@ -58,7 +58,7 @@ struct quick {
 /* Is there one place where the frame is, and no doubt of any other frame's? */
 static inline bool is_sure(const struct recover_thread *t, const struct recover_frame *f)
 {
-	return f && f->n == 1 && !f->follows && !f->arrives && f->side == SIDE_BOTH && !doubt_waits(&t->doubt);
+	return f && f->n == 1 && !f->follows && !f->arrives && f->side == SIDE_BOTH && !undecided_waits(&t->undecided);
 }
 
 static inline void quick_hold(struct quick *q, uint8_t opcode, uint64_t time, uint64_t cycles)
@@ -258,7 +258,7 @@ static inline bool take_first(struct recover_thread *t, const struct held *h)
 }
 
 /* The held instruction is at this place. */
-static int tell(struct recover_thread *t, struct recover_frame *f, uint32_t place)
+static int report(struct recover_thread *t, struct recover_frame *f, uint32_t place)
 {
 	f->at[0].place = place;
 	t->r->counts.dispatched++;
@@ -268,7 +268,7 @@ static int tell(struct recover_thread *t, struct recover_frame *f, uint32_t plac
 /* It is a call whose frame begins, or a frame is gone on with. */
 static int take_resume(struct recover_thread *t, struct recover_frame *f, uint32_t place, const struct held *h)
 {
-	int err = tell(t, f, place);
+	int err = report(t, f, place);
 
 	t->held.valid = false;
 	t->resume = *h;
@@ -278,7 +278,7 @@ static int take_resume(struct recover_thread *t, struct recover_frame *f, uint32
 /* It leaves its frame; what is dispatched next is its caller's. */
 static int take_left(struct recover_thread *t, struct recover_frame *f, uint32_t place, const struct held *h)
 {
-	int err = tell(t, f, place);
+	int err = report(t, f, place);
 
 	err = err ? err : recover_leave(t, f, &t->held);
 	t->held = *h;
@@ -288,7 +288,7 @@ static int take_left(struct recover_thread *t, struct recover_frame *f, uint32_t
 
 static int take_next(struct recover_thread *t, struct recover_frame *f, uint32_t place, const struct held *h)
 {
-	int err = tell(t, f, place);
+	int err = report(t, f, place);
 
 	t->held = *h;
 	return err;

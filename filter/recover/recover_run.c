@@ -36,7 +36,7 @@ static int arrive(struct recover_thread *t, struct recover_frame *f, const struc
 {
 	f->arrives = false;
 	f->side = SIDE_BOTH;
-	if (f->n == 1 && f->step == DOUBT_NONE)
+	if (f->n == 1 && f->step == UNDECIDED_NONE)
 		return recover_tell_at(t, f, h, OP_INSTRUCTION, f->at[0].place);
 	return recover_record(t, f, h);
 }
@@ -46,7 +46,7 @@ static int second(struct recover_thread *t, struct recover_frame *f, const struc
 {
 	struct held next = { .valid = true, .time = h->time, .cycles = h->cycles };
 
-	if (!recover_frame_next(f, &t->doubt))
+	if (!recover_frame_next(f, &t->undecided))
 		return 0;
 	t->r->counts.dispatched++;
 	next.opcode = f->n == 1 ? f->walk->nodes[f->at[0].place].base : 0;
@@ -81,7 +81,7 @@ static int did_run(struct recover_thread *t, struct recover_frame *f)
 
 	if (!t->followed) {
 		f->follows = false;
-		recover_frame_next(f, &t->doubt);
+		recover_frame_next(f, &t->undecided);
 		return 0;
 	}
 	recover_no_second(t, f);
@@ -101,11 +101,11 @@ int recover_second(struct recover_thread *t, uint8_t base)
 		return 0;
 	}
 	if (f->n > 1) {
-		recover_frame_lose(f, &t->doubt);
+		recover_frame_lose(f, &t->undecided);
 		return 0;
 	}
 	f->follows = false;
-	f->at[1] = (struct doubt_place){ f->at[0].place + 1, 0 };
+	f->at[1] = (struct undecided_place){ f->at[0].place + 1, 0 };
 	f->n = 2;
 	return 0;
 }
@@ -117,12 +117,12 @@ static int mismatch(struct recover_thread *t, struct recover_frame *f, const str
 	return run_lost(t, f, h);
 }
 
-static int run_doubtful(struct recover_thread *t, struct recover_frame *f, const struct held *h)
+static int run_undecided(struct recover_thread *t, struct recover_frame *f, const struct held *h)
 {
-	struct doubt_place places[DOUBT_PLACES];
+	struct undecided_place places[UNDECIDED_PLACES];
 	unsigned n = recover_frame_reach(f, t->dispatch->base[h->opcode], places);
 
-	if (!n || n > DOUBT_PLACES)
+	if (!n || n > UNDECIDED_PLACES)
 		return mismatch(t, f, h);
 	f->n = n;
 	for (unsigned i = 0; i < n; i++)
@@ -147,7 +147,7 @@ int recover_run(struct recover_thread *t, const struct held *h)
 		f->at[0].place++;
 		err = arrive(t, f, h);
 	} else {
-		err = run_doubtful(t, f, h);
+		err = run_undecided(t, f, h);
 		if (!f->n || f != recover_frames_top(&t->frames)) /* a mismatch */
 			return err;
 	}

@@ -25,7 +25,7 @@ void recover_drop_prologue(struct recover_thread *t)
 
 static bool fits(struct recover_thread *t, uint8_t base)
 {
-	struct doubt_place places[DOUBT_PLACES];
+	struct undecided_place places[UNDECIDED_PLACES];
 	struct recover_frame *f = recover_frames_top(&t->frames);
 
 	return f && f->n && recover_frame_reach(f, base, places);
@@ -56,7 +56,7 @@ void recover_drop_pop_top(struct recover_thread *t)
 	t->r->counts.unsure += t->begun && mine;
 	t->r->counts.lost += t->begun && !mine;
 	if (mine)
-		recover_frame_lose(recover_frames_top(&t->frames), &t->doubt);
+		recover_frame_lose(recover_frames_top(&t->frames), &t->undecided);
 }
 
 /* A RESUME that no marker followed: a frame of code that nothing told of. Before all markers its end is not seen, either. */
@@ -115,7 +115,7 @@ static int take_unknown(struct recover_thread *t)
 	struct recover_frame *f = recover_frames_top(&t->frames);
 
 	if (f)
-		recover_frame_lose(f, &t->doubt);
+		recover_frame_lose(f, &t->undecided);
 	return err;
 }
 
@@ -211,7 +211,7 @@ static int take_either(struct recover_thread *t)
 	t->held.valid = false;
 	t->r->counts.dispatched += 2 * t->begun;
 	t->r->counts.unsure += 2 * t->begun;
-	recover_frame_lose(recover_frames_top(&t->frames), &t->doubt);
+	recover_frame_lose(recover_frames_top(&t->frames), &t->undecided);
 	return 0;
 }
 

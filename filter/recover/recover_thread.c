@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Samples go out in the order in which they came: behind one that is in doubt, all wait (doubt.h). */
+/* Samples go out in the order in which they came: behind one that is in doubt, all wait (undecided.h). */
 #include "recover_thread.h"
 
 #include <errno.h>
@@ -20,13 +20,13 @@ struct recover_thread *recover_thread_new(struct recover *r, int32_t pid, int32_
 	t->dispatch = p ? p->dispatch : NULL;
 	recover_quick_init(t);
 	t->frames.dispatch = t->dispatch;
-	t->frames.doubt = &t->doubt;
+	t->frames.undecided = &t->undecided;
 	return t;
 }
 
 void recover_thread_free(struct recover_thread *t)
 {
-	doubt_free(&t->doubt);
+	undecided_free(&t->undecided);
 	recover_frames_free(&t->frames);
 	free(t);
 }
@@ -46,10 +46,10 @@ static int pass_on(void *recover, const struct sample *s)
 
 int recover_flush(struct recover_thread *t, bool all)
 {
-	uint64_t unsure = t->doubt.unsure;
-	int err = doubt_flush(&t->doubt, all, pass_on, t->r);
+	uint64_t unsure = t->undecided.unsure;
+	int err = undecided_flush(&t->undecided, all, pass_on, t->r);
 
-	unsure = t->doubt.unsure - unsure;
+	unsure = t->undecided.unsure - unsure;
 	t->r->counts.unsure += unsure;
 	t->r->counts.placed -= unsure;
 	return err;
@@ -58,19 +58,20 @@ int recover_flush(struct recover_thread *t, bool all)
 /* Room for one more step; what is in doubt for so long is given up. */
 static int make_room(struct recover_thread *t)
 {
-	return t->doubt.tail - t->doubt.head == DOUBT_STEPS ? recover_flush(t, true) : 0;
+	return t->undecided.tail - t->undecided.head == UNDECIDED_STEPS ? recover_flush(t, true) : 0;
 }
 
 int recover_tell_sample(struct recover_thread *t, const struct sample *s)
 {
 	int err;
 
-	if (!doubt_waits(&t->doubt))
+	if (!undecided_waits(&t->undecided))
 		return pass_on(t->r, s);
 	err = make_room(t);
-	if (err || !doubt_waits(&t->doubt))
+	if (err || !undecided_waits(&t->undecided))
 		return err ? err : pass_on(t->r, s);
-	return doubt_add(&t->doubt, s, DOUBT_SETTLED, DOUBT_NONE, NULL, 0) == DOUBT_NONE ? -ENOMEM : 0;
+	return undecided_add(&t->undecided, s, UNDECIDED_SETTLED, UNDECIDED_NONE, NULL, 0) == UNDECIDED_NONE ? -ENOMEM
+													     : 0;
 }
 
 static inline struct sample sample_of(const struct recover_thread *t, const struct recover_frame *f,
@@ -98,7 +99,7 @@ int recover_tell_at(struct recover_thread *t, const struct recover_frame *f, con
 		    uint32_t place)
 {
 	struct recover *r = t->r;
-	bool plain = !doubt_waits(&t->doubt) && !f->code->excluded;
+	bool plain = !undecided_waits(&t->undecided) && !f->code->excluded;
 	struct sample other, *s = plain ? r->room : &other;
 
 	*s = sample_of(t, f, h, op);
@@ -119,13 +120,13 @@ int recover_record(struct recover_thread *t, struct recover_frame *f, const stru
 	if (err)
 		return err;
 	put_form(&s, h);
-	f->step = doubt_add(&t->doubt, &s, DOUBT_OPEN, f->step, f->at, f->n);
-	if (f->step == DOUBT_NONE)
+	f->step = undecided_add(&t->undecided, &s, UNDECIDED_OPEN, f->step, f->at, f->n);
+	if (f->step == UNDECIDED_NONE)
 		return -ENOMEM;
 	t->r->counts.placed++; /* for now: recover_flush() takes away what is given up */
 	if (f->n > 1)
 		return 0;
-	doubt_settle(&t->doubt, f->step, 0);
-	f->step = DOUBT_NONE;
+	undecided_settle(&t->undecided, f->step, 0);
+	f->step = UNDECIDED_NONE;
 	return recover_flush(t, false);
 }

@@ -48,7 +48,7 @@ struct recover_thread {
 	bool cleanup;  /* the next RETURN_VALUE is of no frame of the program's */
 	uint32_t nprologue;
 	struct held prologue[RECOVER_PROLOGUE];
-	struct doubt doubt;
+	struct undecided undecided;
 	quick_opcode quick[256];
 	struct sample like; /* of instructions in recover_quick.c: what they have in common */
 };

@@ -37,9 +37,9 @@
 
 struct chrome {
 	bool any;			/* an event was written: the next needs a comma */
-	struct map codes, begins, ends; /* struct code -> struct piece */
-	struct map trips;		/* struct loop -> struct piece */
-	struct map opcodes, functions;	/* name of an opcode, struct code -> struct piece */
+	struct map codes, begins, ends; /* struct code -> struct rendered */
+	struct map trips;		/* struct loop -> struct rendered */
+	struct map opcodes, functions;	/* name of an opcode, struct code -> struct rendered */
 };
 
 static int no_memory(struct timeline *v)
@@ -86,7 +86,7 @@ static char *put_head(struct timeline *v, char *to, const char *phase, const str
 {
 	to = out_us(stpcpy(put_phase(v, to, phase), "\"ts\":"), ns);
 	*to++ = ',';
-	return piece_put(to, &t->ids);
+	return rendered_put(to, &t->ids);
 }
 
 /* The array's first event: see above. */
@@ -97,7 +97,7 @@ static int introduce(struct timeline *v, struct track *t)
 
 	if (!to)
 		return err;
-	to = stpcpy(piece_put(put_phase(v, to, "M"), &t->ids), HERMES);
+	to = stpcpy(rendered_put(put_phase(v, to, "M"), &t->ids), HERMES);
 	*to++ = '}';
 	out_commit(&v->file.out, to);
 	return 0;
@@ -128,26 +128,27 @@ static int close_event(struct timeline *v, char *to)
 }
 
 /* An event that is all piece. */
-static int write_piece(struct timeline *v, const char *phase, struct track *t, uint64_t ns, const struct piece *piece)
+static int write_piece(struct timeline *v, const char *phase, struct track *t, uint64_t ns,
+		       const struct rendered *piece)
 {
 	char *to;
 	int err = piece ? open_event(v, phase, t, ns, piece->length, &to) : no_memory(v);
 
-	return err ? err : close_event(v, piece_put(to, piece));
+	return err ? err : close_event(v, rendered_put(to, piece));
 }
 
 static int chrome_code(struct timeline *v, struct track *t, uint64_t ns, const struct code *code)
 {
 	struct chrome *c = v->own;
 
-	return write_piece(v, "i", t, ns, piece_get(&c->codes, code, perfetto_code));
+	return write_piece(v, "i", t, ns, rendered_get(&c->codes, code, perfetto_code));
 }
 
 static int chrome_begin(struct timeline *v, struct track *t, struct span *span)
 {
 	struct chrome *c = v->own;
-	const struct piece *begin = piece_get(&c->begins, span->code, perfetto_begin);
-	const struct piece *end = piece_get(&c->ends, span->code, perfetto_end);
+	const struct rendered *begin = rendered_get(&c->begins, span->code, perfetto_begin);
+	const struct rendered *end = rendered_get(&c->ends, span->code, perfetto_end);
 
 	int err = begin && end ? identify(v, t) : no_memory(v);
 
@@ -175,12 +176,12 @@ static char *put_args(char *to, uint64_t calls, uint64_t cycles)
 static int chrome_end(struct timeline *v, struct track *t, const struct span *span, uint64_t ns, uint64_t cycles)
 {
 	struct chrome *c = v->own;
-	const struct piece *end = piece_get(&c->ends, span->code, perfetto_end);
+	const struct rendered *end = rendered_get(&c->ends, span->code, perfetto_end);
 	char *to = end ? out_reserve(&v->file.out, END_ROOM + t->ids.length + end->length) : NULL;
 
 	if (!to)
 		return no_memory(v);
-	to = piece_put(put_head(v, to, "E", t, ns), end);
+	to = rendered_put(put_head(v, to, "E", t, ns), end);
 	return close_event(v, put_args(to, span->calls, cycles));
 }
 
@@ -195,7 +196,7 @@ static char *put_duration(char *to, uint64_t ns)
 static int chrome_trip(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from, uint64_t ns)
 {
 	struct chrome *c = v->own;
-	const struct piece *piece = piece_get(&c->trips, trip->loop, perfetto_trip);
+	const struct rendered *piece = rendered_get(&c->trips, trip->loop, perfetto_trip);
 	bool slice = v->iterations == ITERATIONS_SLICES;
 	char *to;
 	int err = piece ? open_event(v, slice ? "X" : "i", t, from, piece->length, &to) : no_memory(v);
@@ -204,7 +205,7 @@ static int chrome_trip(struct timeline *v, struct track *t, const struct trip *t
 		return err;
 	to = slice ? put_duration(to, ns - from) : stpcpy(to, "\"s\":\"t\"");
 	*to++ = ',';
-	to = piece_put(to, piece);
+	to = rendered_put(to, piece);
 	if (trip->uops) /* 0: the bytecode is not known */
 		to = stpcpy(out_dec(stpcpy(to, "\"uOps\":"), trip->uops), ",");
 	to = out_dec(stpcpy(to, "\"Hardware Cycles\":"), trip->cycles);
@@ -217,8 +218,8 @@ static int chrome_opcode(struct timeline *v, struct track *t, const struct runni
 {
 	struct chrome *c = v->own;
 	const char *opname = process_opname(r->code->process, r->opcode);
-	const struct piece *name = piece_get(&c->opcodes, opname, perfetto_opcode);
-	const struct piece *function = piece_get(&c->functions, r->code, perfetto_function);
+	const struct rendered *name = rendered_get(&c->opcodes, opname, perfetto_opcode);
+	const struct rendered *function = rendered_get(&c->functions, r->code, perfetto_function);
 	char *to;
 	int err = name && function ? open_event(v, "X", t, r->shown, name->length + function->length, &to)
 				   : no_memory(v);
@@ -227,7 +228,7 @@ static int chrome_opcode(struct timeline *v, struct track *t, const struct runni
 		return err;
 	to = put_duration(to, ns - r->shown);
 	*to++ = ',';
-	to = piece_put(piece_put(to, name), function);
+	to = rendered_put(rendered_put(to, name), function);
 	to = out_dec(stpcpy(to, ",\"offset\":"), r->instr->offset);
 	to = out_dec(stpcpy(to, ",\"line\":"), r->instr->line > 0 ? r->instr->line : 0);
 	to = out_dec(stpcpy(to, ",\"cycles\":"), cycles);
@@ -293,11 +294,11 @@ static int chrome_counter(struct timeline *v, struct track *t, enum timeline_cou
 	return close_event(v, to);
 }
 
-static int render(struct timeline *v, struct piece *piece, piece_render write, const void *of)
+static int render(struct timeline *v, struct rendered *piece, render_fn write, const void *of)
 {
 	FILE *f;
 
-	*piece = (struct piece){ NULL, 0 };
+	*piece = (struct rendered){ NULL, 0 };
 	f = open_memstream(&piece->text, &piece->length);
 	if (f)
 		write(f, of);
@@ -306,7 +307,7 @@ static int render(struct timeline *v, struct piece *piece, piece_render write, c
 
 static int chrome_snapshot(struct timeline *v, struct track *t, const struct snapshot *s, uint64_t from, uint64_t ns)
 {
-	struct piece begin, end = { NULL, 0 };
+	struct rendered begin, end = { NULL, 0 };
 	int err = render(v, &begin, perfetto_snapshot_begin, s);
 	size_t room;
 
@@ -326,7 +327,7 @@ static int chrome_snapshot(struct timeline *v, struct track *t, const struct sna
 
 static int write_name(struct timeline *v, struct track *t, const char *what, const char *name)
 {
-	struct piece piece = { NULL, 0 };
+	struct rendered piece = { NULL, 0 };
 	FILE *f = open_memstream(&piece.text, &piece.length);
 	char *to;
 	int err = f ? identify(v, t) : -ENOMEM;
@@ -339,7 +340,7 @@ static int write_name(struct timeline *v, struct track *t, const char *what, con
 		return no_memory(v);
 	to = timeline_room(v, EVENT_ROOM + t->ids.length + piece.length, &err);
 	if (to)
-		err = close_event(v, piece_put(piece_put(put_phase(v, to, "M"), &t->ids), &piece));
+		err = close_event(v, rendered_put(rendered_put(put_phase(v, to, "M"), &t->ids), &piece));
 	free(piece.text);
 	return err;
 }
@@ -369,12 +370,12 @@ static void chrome_free(struct timeline *v)
 
 	if (!c)
 		return;
-	piece_free_all(&c->codes);
-	piece_free_all(&c->begins);
-	piece_free_all(&c->ends);
-	piece_free_all(&c->trips);
-	piece_free_all(&c->opcodes);
-	piece_free_all(&c->functions);
+	rendered_free_all(&c->codes);
+	rendered_free_all(&c->begins);
+	rendered_free_all(&c->ends);
+	rendered_free_all(&c->trips);
+	rendered_free_all(&c->opcodes);
+	rendered_free_all(&c->functions);
 	free(c);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * perfetto.h - the parts of a timeline event that depend on its code object or loop alone: members
- * of a JSON object, without braces. They are of type piece_render (piece.h).
+ * of a JSON object, without braces. They are of type render_fn (rendered.h).
  */
 #ifndef OCULAR_PERFETTO_H
 #define OCULAR_PERFETTO_H

@@ -44,26 +44,26 @@ static int settle(struct timeline *v, struct track *t, int err, uint64_t *what)
 
 /* --- tracks ------------------------------------------------------------------------------------------ */
 
-static struct lineage *lineage_of(struct timeline *v, int32_t pid)
+static struct timeline_process *process_of(struct timeline *v, int32_t pid)
 {
-	struct lineage *l = map_get(&v->lineages, (uint32_t)pid);
+	struct timeline_process *l = map_get(&v->processes, (uint32_t)pid);
 
 	if (l)
 		return l;
 	l = calloc(1, sizeof(*l));
-	if (!l || map_put(&v->lineages, (uint32_t)pid, l)) {
+	if (!l || map_put(&v->processes, (uint32_t)pid, l)) {
 		free(l);
 		return NULL;
 	}
 	l->pid = pid;
-	l->wakes.lost = !v->whole;
+	l->resumptions.lost = !v->whole;
 	return l;
 }
 
 static struct track *make_track(struct timeline *v, int32_t pid, int32_t tid, uint64_t key)
 {
 	struct track *t = calloc(1, sizeof(*t));
-	struct lineage *l = lineage_of(v, pid);
+	struct timeline_process *l = process_of(v, pid);
 
 	if (!t || !l || map_put(&v->tracks, key, t)) {
 		free(t);
@@ -167,8 +167,8 @@ static int write_unwind(struct timeline *v, struct track *t, uint64_t ns)
 static void resume(struct timeline *v, struct track *t, struct span *span, const struct activation *a)
 {
 	const struct process *p = a->code->process;
-	struct wake from;
-	bool sure = wakes_resume(&t->process->wakes, a->code, v->offset, &from);
+	struct resumption from;
+	bool sure = resumptions_resume(&t->process->resumptions, a->code, v->offset, &from);
 
 	if (sure && p && p->whole && p->pid == a->pid) {
 		span->from = from.track;
@@ -213,7 +213,8 @@ static int leave_written(struct timeline *v, struct track *t, struct span *span,
 
 static int yielded(struct timeline *v, struct track *t, const struct span *span, bool shown)
 {
-	int err = wakes_yield(&t->process->wakes, span->code, v->offset, shown && !span->tied ? t : NULL, span->shown);
+	int err = resumptions_yield(&t->process->resumptions, span->code, v->offset, shown && !span->tied ? t : NULL,
+				    span->shown);
 
 	v->yield.code = NULL;
 	return err ? sink_file_no_memory(&v->file.sink) : 0;
@@ -316,7 +317,7 @@ static int settle_yield(struct timeline *v)
 	int err = 0;
 
 	if (v->yield.code)
-		err = wakes_yield(&v->yield.in->wakes, v->yield.code, v->yield.offset, NULL, 0);
+		err = resumptions_yield(&v->yield.in->resumptions, v->yield.code, v->yield.offset, NULL, 0);
 	v->yield.code = NULL;
 	return err ? sink_file_no_memory(&v->file.sink) : 0;
 }
@@ -324,12 +325,12 @@ static int settle_yield(struct timeline *v)
 /* After lost markers, and in a program that became another one, no resumption is sure. */
 static int lose(struct timeline *v, const struct sample *sample)
 {
-	struct lineage *l = lineage_of(v, sample->pid);
+	struct timeline_process *l = process_of(v, sample->pid);
 	struct track *t;
 
 	if (!l)
 		return sink_file_no_memory(&v->file.sink);
-	l->wakes.lost |= sample->op == SAMPLE_GAP || sample->op == SAMPLE_RESTART;
+	l->resumptions.lost |= sample->op == SAMPLE_GAP || sample->op == SAMPLE_RESTART;
 	if (!v->zoomed || sample->op == SAMPLE_FOREIGN || sample->op == OP_EXTENSION)
 		return 0;
 	t = track_of(v, sample->pid, sample->tid);
@@ -517,8 +518,8 @@ static int finish_tracks(struct timeline *v, struct codes *codes)
 	return err;
 }
 
-static int tell_left_out(struct timeline *v, struct track *t, uint64_t ns, const char *name, const struct left_out *l,
-			 const char *why, uint64_t limit)
+static int report_left_out(struct timeline *v, struct track *t, uint64_t ns, const char *name, const struct left_out *l,
+			   const char *why, uint64_t limit)
 {
 	struct mark mark = {
 		.category = "limit",
@@ -535,21 +536,21 @@ static int tell_left_out(struct timeline *v, struct track *t, uint64_t ns, const
 }
 
 /* What is missing is told in the trace itself, from what was kept for that. */
-static int tell_limits(struct timeline *v)
+static int report_limits(struct timeline *v)
 {
 	int err;
 
 	v->reserved = 0;
 	if (!v->last)
 		return 0;
-	err = tell_left_out(v, v->full_track, v->full_ns, "LEFT OUT: --max-size", &v->beyond, "bytes", v->max_size);
+	err = report_left_out(v, v->full_track, v->full_ns, "LEFT OUT: --max-size", &v->beyond, "bytes", v->max_size);
 	if (!err)
-		err = tell_left_out(v, v->last, v->last->last_ns, "LEFT OUT: --min-duration", &v->shorter, "ns",
-				    v->min_ns);
+		err = report_left_out(v, v->last, v->last->last_ns, "LEFT OUT: --min-duration", &v->shorter, "ns",
+				      v->min_ns);
 	return err;
 }
 
-static int tell_unshown(struct timeline *v)
+static int report_unshown(struct timeline *v)
 {
 	struct mark mark = { .category = "limit",
 			     .name = "LEFT OUT: opcodes",
@@ -570,9 +571,9 @@ static int timeline_finish(struct sink *s, const struct profile *p)
 		err = write_snapshots(v, p->codes);
 	v->last = last;
 	if (!err)
-		err = tell_limits(v);
+		err = report_limits(v);
 	if (!err)
-		err = tell_unshown(v);
+		err = report_unshown(v);
 	if (!err)
 		err = v->format->finish(v);
 	return err ? err : sink_file_close(s);
@@ -585,12 +586,12 @@ static void timeline_free(struct sink *s)
 	v->format->free(v);
 	for (struct map_slot *m = NULL; (m = map_next(&v->tracks, m));)
 		track_free(m->value);
-	for (struct map_slot *m = NULL; (m = map_next(&v->lineages, m));) {
-		wakes_free(&((struct lineage *)m->value)->wakes);
+	for (struct map_slot *m = NULL; (m = map_next(&v->processes, m));) {
+		resumptions_free(&((struct timeline_process *)m->value)->resumptions);
 		free(m->value);
 	}
 	map_free(&v->tracks);
-	map_free(&v->lineages);
+	map_free(&v->processes);
 	map_free(&v->told);
 	map_free(&v->snapshots);
 	sink_file_free(s);

@@ -11,12 +11,12 @@
 #include "base/map.h"
 #include "model/sink_file.h"
 #include "track.h"
-#include "wake.h"
+#include "resumption.h"
 
 /* A process. */
-struct lineage {
+struct timeline_process {
 	int32_t pid;
-	struct wakes wakes;
+	struct resumptions resumptions;
 	bool named;
 };
 
@@ -66,13 +66,13 @@ struct timeline {
 	uint64_t reserved; /* bytes kept for what must still be written */
 	struct map tracks; /* (pid, tid) -> struct track */
 	struct track *last;
-	struct map lineages;  /* pid -> struct lineage */
+	struct map processes; /* pid -> struct timeline_process */
 	struct map told;      /* struct code: it has its instant */
 	struct map snapshots; /* numbers of those of which something was seen */
 	uint64_t flows;
 	int64_t offset; /* of the sample */
 	struct {
-		struct lineage *in;
+		struct timeline_process *in;
 		const struct code *code;
 		int64_t offset;
 	} yield; /* a PY_YIELD whose activation has not been left yet */

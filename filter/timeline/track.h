@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "meter.h"
-#include "piece.h"
+#include "base/rendered.h"
 #include "model/sink.h"
 
 /* An activation on the track. Times of the timeline are ns since its start. */
@@ -47,7 +47,7 @@ struct track {
 	int32_t pid, tid;
 	uint32_t number;  /* 1, 2, ... by first sight */
 	uint64_t last_ns; /* of its last event on the timeline */
-	struct lineage *process;
+	struct timeline_process *process;
 	struct span *spans; /* outermost first */
 	size_t nspans, nwritten, spans_size;
 	struct edge *edges;
@@ -56,7 +56,7 @@ struct track {
 	struct track *opcodes;	/* the thread's other line, of its instructions; NULL: none yet */
 	struct track *thread;	/* whose other line this is; NULL: it is a thread's first */
 	struct running running; /* of the other line */
-	struct piece ids;	/* of the JSON: pid and tid */
+	struct rendered ids;	/* of the JSON: pid and tid */
 	void *sequence;		/* of the protobuf */
 };
 

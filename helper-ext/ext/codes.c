@@ -18,7 +18,7 @@ struct entry {
 	PyCodeObject *code; /* NULL: dead */
 	uint64_t interpreter;
 	int traced;
-	uint8_t *doubtful; /* doubtful.h; NULL: none */
+	uint8_t *doubtful; /* ambiguous.h; NULL: none */
 	uint64_t triggers; /* trigger.h */
 };
 
@@ -178,7 +178,7 @@ static uint64_t introduce(uint32_t id, PyCodeObject *code, bool excluded)
 	if (!excluded)
 		write_opcodes("before", id, code, "seen");
 	if (codes_setup.flow.wanted)
-		entry_of(id)->doubtful = doubtful_find(&codes_setup.ops, &codes_setup.flow, code);
+		entry_of(id)->doubtful = ambiguous_find(&codes_setup.ops, &codes_setup.flow, code);
 	if (last_line > (long)MARKER_OFFSET_MAX || Py_SIZE(code) > (Py_ssize_t)MARKER_OFFSET_MAX)
 		return id;
 	return (uint64_t)id << MARKER_CODE_SHIFT;
@@ -246,7 +246,7 @@ bool codes_is_doubtful(uint64_t value, uint32_t unit)
 {
 	struct entry *entry = entry_of(value_id(value));
 
-	return !entry || doubtful_at(entry->doubtful, unit); /* calibration's has none */
+	return !entry || ambiguous_at(entry->doubtful, unit); /* calibration's has none */
 }
 
 static void forget(struct codes *c, uint32_t id, struct entry *entry)

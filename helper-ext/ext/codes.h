@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "bytecode.h"
-#include "doubtful.h"
+#include "ambiguous.h"
 #include "filter.h"
 #include "lane.h"
 #include "shared/marker.h"

@@ -18,7 +18,7 @@ enum emit_shape {
 	EMIT_LINE,     /* line number */
 	EMIT_DEST,     /* instruction offset, destination offset */
 	EMIT_BACKWARD, /* as EMIT_DEST; forward ones are disabled instead */
-	EMIT_DOUBTFUL, /* as EMIT_DEST; branches that opcodes tell (doubtful.h) are disabled instead */
+	EMIT_DOUBTFUL, /* as EMIT_DEST; branches that opcodes tell (ambiguous.h) are disabled instead */
 };
 
 extern PyType_Spec emit_spec;

@@ -395,7 +395,7 @@ static void lane_preface(struct lane *l, uint64_t interpreter, uint32_t window)
  * Looking after the recorder is a system call: not for each word of a ring that is only full. Words come by one or two,
  * so one of two counts is met. A thread that came when the recorder had gone has no ring.
  */
-static void tell_deserted(const struct lane *l)
+static void report_deserted(const struct lane *l)
 {
 	if (lanes.deserted && l->lost % DESERTED_CHECK < 2 && rings_deserted(l->ring))
 		lanes.deserted();
@@ -413,7 +413,7 @@ struct lane *lane_open(uint64_t interpreter, enum lane_view view, uint32_t windo
 		return NULL;
 	}
 	if (!lane_ready(l)) {
-		tell_deserted(l);
+		report_deserted(l);
 		lane_drop(l, words);
 		return NULL;
 	}

@@ -139,8 +139,8 @@ static void put_psb(struct core *c, uint64_t ip)
 	c->last_ip = 0;
 	put_time(c);
 	c->p = packet_cbr(c->p, CORE_RATIO);
-	c->mode_told = c->set->branch && c->enabled;
-	if (c->mode_told) {
+	c->mode_reported = c->set->branch && c->enabled;
+	if (c->mode_reported) {
 		c->p = packet_mode_64(c->p);
 		put_ip(c, PACKET_FUP, ip);
 	}
@@ -270,9 +270,9 @@ void core_enable(struct core *c, uint64_t ip)
 		return;
 	end_window_at_tip(c);
 	stamp_enable(c);
-	if (!c->mode_told)
+	if (!c->mode_reported)
 		c->p = packet_mode_64(c->p);
-	c->mode_told = true;
+	c->mode_reported = true;
 	put_ip(c, PACKET_TIP_PGE, ip);
 	commit(c);
 }
@@ -321,7 +321,7 @@ static void begin_overflow(struct core *c)
 {
 	c->outcomes = c->noutcomes = c->ntips = 0;
 	forget_calls(c);
-	c->mode_told = false;
+	c->mode_reported = false;
 }
 
 /* Packets come again: OVF, and what was lost too: the time, and where it is (SDM, "OVF", "Overflow"). */

@@ -50,7 +50,7 @@ struct core {
 	uint64_t ran;	    /* instructions */
 	bool silent;	    /* packets are being lost: an overflow, or a full buffer */
 	bool turns;	    /* that begins, or ends, where the next block does */
-	bool mode_told;	    /* since the last PSB: 64-bit code */
+	bool mode_reported; /* since the last PSB: 64-bit code */
 };
 
 /* Opens a trace at `tsc`. Returns 0 or a negative errno. */

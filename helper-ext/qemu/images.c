@@ -39,7 +39,7 @@ struct image {
 	unsigned n;
 };
 
-static void tell(const struct side *s, struct ranges *filter, const struct mapping *m)
+static void report(const struct side *s, struct ranges *filter, const struct mapping *m)
 {
 	side_mmap(s, m->start, m->end - m->start, m->offset, m->file);
 	ranges_map(filter, m->start, m->end - m->start, m->offset, m->file);
@@ -51,7 +51,7 @@ static void tell_image(const struct side *s, struct ranges *filter, const struct
 		if (i->maps[k].executable)
 			return;
 	for (unsigned k = 0; k < i->n; k++)
-		tell(s, filter, &i->maps[k]);
+		report(s, filter, &i->maps[k]);
 }
 
 static void add_mapping(const struct side *s, struct ranges *filter, struct image *i, const struct mapping *m)

@@ -295,7 +295,7 @@ static void wait_for_all(struct target *t, int signals)
 	}
 }
 
-static void tell(const struct options *o, const struct recording *r)
+static void report(const struct options *o, const struct recording *r)
 {
 	if (r->lost)
 		fprintf(stderr, "ocular-qemu: %llu traces are cut off: no room on the disk\n",
@@ -330,7 +330,7 @@ static int record(const struct options *o, struct recording *r, const struct par
 	err = recording_finish(r, &o->set, o->truth);
 	if (err)
 		complain(0, "the recording is not whole: ", strerror(-err));
-	tell(o, r);
+	report(o, r);
 	r->folder.fd = -1; /* there is something in it now */
 	err = !err ? 0 : EXIT_FAILURE;
 	return target_exit_status(&t) ? target_exit_status(&t) : err;

@@ -61,7 +61,7 @@ static struct side side_of(const struct thread *t)
 	return (struct side){ here.spools, t->pid, t->tid, t->walk.core->cpu, t->walk.core->tsc };
 }
 
-static void tell_thread(const struct thread *t)
+static void report_thread(const struct thread *t)
 {
 	const struct side s = side_of(t);
 	char comm[32] = "";
@@ -166,7 +166,7 @@ static void turn(struct thread *t, uint64_t ip)
 		side_aux(&s, at, SPOOL_WINDOW, SIDE_AUX_TRUNCATED);
 }
 
-static void tell_snapshot(const struct thread *t)
+static void report_snapshot(const struct thread *t)
 {
 	const struct side s = side_of(t);
 	uint64_t used = t->walk.core->spool.head->used;
@@ -186,7 +186,7 @@ static struct thread *open_thread(void)
 	t->tid = (uint32_t)syscall(SYS_gettid);
 	t->walk.core = here.set.migrate ? take_cpu(t, NULL, tsc) : make_core(t, tsc);
 	self = t;
-	tell_thread(t);
+	report_thread(t);
 	return t;
 }
 
@@ -290,7 +290,7 @@ static void end_ptwrite(struct thread *t, uint64_t word, uint64_t ip)
 		truth_word(&s, what == WORD_LOST ? "lost" : "word", t->walk.instructions, word, &t->walk.core->spool);
 	}
 	if (here.set.every && t->walk.core->words % here.set.every == 0)
-		tell_snapshot(t);
+		report_snapshot(t);
 	t->moves = here.set.migrate && ++t->words >= here.set.migrate;
 }
 

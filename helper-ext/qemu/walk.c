@@ -15,7 +15,7 @@ static bool was_rolled_back(const struct block *b, uint64_t next)
 	return b->n > 1 && next == b->last && b->last % PAGE > PAGE - INSN_MAX;
 }
 
-static void tell_cond(struct walk *w, const struct block *b, uint64_t next)
+static void report_cond(struct walk *w, const struct block *b, uint64_t next)
 {
 	core_cond(w->core, b->target == b->end ? w->carry : next == b->target);
 	if (next == b->target || next == b->end)
@@ -33,11 +33,11 @@ static void expect(struct walk *w, uint64_t expected, uint64_t next)
 	core_interrupt(w->core, expected);
 }
 
-static void tell(struct walk *w, const struct block *b, uint64_t next)
+static void report(struct walk *w, const struct block *b, uint64_t next)
 {
 	switch (b->kind) {
 	case INSN_COND:
-		tell_cond(w, b, next);
+		report_cond(w, b, next);
 		return;
 	case INSN_CALL:
 		if (b->target != b->end) /* a CALL to behind itself only asks where it is */
@@ -92,7 +92,7 @@ static void go(struct walk *w, uint64_t next, bool leaves)
 	if (leaves)
 		core_disable_to(w->core, next);
 	else if (b)
-		tell(w, b, next);
+		report(w, b, next);
 }
 
 /* An element of a REP is no instruction of its own. */

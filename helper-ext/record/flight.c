@@ -24,7 +24,7 @@
 #define RESERVE (8u << 20)
 #define PAGE	4096u
 
-static void reserve(struct stint *stint, size_t bytes)
+static void reserve(struct timeslice *timeslice, size_t bytes)
 {
 	volatile char *p;
 
@@ -33,7 +33,7 @@ static void reserve(struct stint *stint, size_t bytes)
 	p = malloc(bytes < RESERVE ? bytes : RESERVE);
 	for (size_t at = 0; p && at < bytes && at < RESERVE; at += PAGE) {
 		p[at] = 0;
-		stint_look(stint);
+		timeslice_check(timeslice);
 	}
 	free((void *)p);
 }
@@ -42,10 +42,10 @@ static void prepare(struct recorder *r, struct ring_map *m)
 {
 	if (m->prepared)
 		return;
-	stint_look(&r->flight.stint);
+	timeslice_check(&r->flight.timeslice);
 	window_prepare(m);
 	if (!r->flight.reserved)
-		reserve(&r->flight.stint, 2 * ring_size(m->nrecords));
+		reserve(&r->flight.timeslice, 2 * ring_size(m->nrecords));
 	r->flight.reserved = true;
 }
 
@@ -101,7 +101,7 @@ static void write_all(struct copies *c, struct recorder *r, uint64_t until)
 	size_t i = 0;
 
 	for (struct ring_map *m = r->rings.first; m; m = m->next, i++)
-		window_write(&c->windows[i], &r->rings, m, r->flight.taken, until, &r->flight.stint);
+		window_write(&c->windows[i], &r->rings, m, r->flight.taken, until, &r->flight.timeslice);
 }
 
 /* What is older than `from` goes into `older`. */
@@ -116,7 +116,7 @@ static int split_all(struct copies *c, struct recorder *r, struct copies *older,
 	for (; !err && older->n < c->n; older->n++) {
 		struct window *w = &c->windows[older->n], *o = &older->windows[older->n];
 
-		stint_look(&r->flight.stint);
+		timeslice_check(&r->flight.timeslice);
 		err = window_split(w, o, from);
 		older->records += o->n;
 		older->threads += o->n != 0;
@@ -157,7 +157,7 @@ void flight_append(const struct recorder *r, uint32_t pid, const char *line, siz
 	close(fd);
 }
 
-static void tell(const struct recorder *r, const struct trigger *t, const struct copies *c, uint64_t until)
+static void report(const struct recorder *r, const struct trigger *t, const struct copies *c, uint64_t until)
 {
 	struct time_conv conv = clock_conv(&r->clock);
 	uint32_t told = 0;
@@ -188,7 +188,7 @@ static void keep(struct recorder *r, struct copies *c, const struct trigger *t, 
 	r->flight.taken++;
 	r->flight.holding |= c->records != 0;
 	write_all(c, r, until);
-	tell(r, t, c, until);
+	report(r, t, c, until);
 }
 
 /*
@@ -226,7 +226,7 @@ int flight_take(struct recorder *r, const struct trigger *t)
 		r->flight.refused++;
 		return -EDQUOT;
 	}
-	stint_begin(&r->flight.stint);
+	timeslice_begin(&r->flight.timeslice);
 	recorder_update_clock(r);
 	back = ticks(r, r->flight.window_ns);
 	if (r->flight.window_ns && back < until)
@@ -297,7 +297,7 @@ void flight_order(struct recorder *r)
 }
 
 /* `what` came from a command line: nothing in it may end a JSON string. */
-static void tell_hit(struct recorder *r, const struct breakpoint *bp, const struct hit *hit)
+static void report_hit(struct recorder *r, const struct breakpoint *bp, const struct hit *hit)
 {
 	char members[512], name[128];
 	const uint64_t *a = hit->args;
@@ -327,7 +327,7 @@ void flight_breakpoint(struct recorder *r, int fd)
 	int n = 0;
 
 	for (; (bp = breakpoints_hit(&r->breakpoints, fd, &hit)); n++)
-		tell_hit(r, bp, &hit);
+		report_hit(r, bp, &hit);
 	if (!n)
 		breakpoints_end(&r->breakpoints, fd);
 	if (flight_is_full(&r->flight)) /* hits would cost the program time for nothing */
@@ -360,7 +360,7 @@ static void set_all_breakpoints(struct recorder *r)
 		set_breakpoints(r, p->pid);
 }
 
-static void tell_symbols(const struct recorder *r)
+static void report_symbols(const struct recorder *r)
 {
 	if (r->breakpoints.error)
 		fprintf(stderr, "ocular-record: no breakpoint could be set: %s\n", strerror(-r->breakpoints.error));
@@ -378,7 +378,7 @@ void flight_round(struct recorder *r)
 	if (!r->rings.first) /* nor a clock, maybe */
 		return;
 	keep = ticks(r, r->flight.window_ns > KEEP_NS ? r->flight.window_ns : KEEP_NS);
-	stint_begin(&r->flight.stint);
+	timeslice_begin(&r->flight.timeslice);
 	for (struct ring_map *m = r->rings.first; m; m = next) {
 		next = m->next;
 		prepare(r, m);
@@ -397,7 +397,7 @@ void flight_end(struct recorder *r)
 	if (!r->flight.holding && t.tsc) /* a lone one of a moment in which nothing happened tells nothing */
 		flight_take(r, &t);
 	breakpoints_drop(&r->breakpoints, 0);
-	tell_symbols(r);
+	report_symbols(r);
 	rings_close(&r->rings);
 	rings_drop(&r->rings, 0);
 }

@@ -3,7 +3,7 @@
  * flight.h - the flight recorder: nothing is taken from the rings until something happens.
  *
  * A snapshot is what all rings hold of the last moments before its trigger. All rings are copied
- * first, in one go, and written afterwards, in stretches (stint.h); no thread waits for either. What a snapshot has taken no
+ * first, in one go, and written afterwards, in stretches (timeslice.h); no thread waits for either. What a snapshot has taken no
  * later one takes again, so that the segments of a thread follow one another in its trace.
  *
  * Before the first one whose rings reach back further than it, if it is of a time, the time of that length
@@ -19,22 +19,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stint.h"
+#include "timeslice.h"
 
 struct recorder;
 
 struct flight {
 	bool on;
-	bool reserved;	      /* memory for copies */
-	struct stint stint;   /* what is done with them can wait */
-	uint64_t window_ns;   /* 0: whatever the rings hold */
-	uint32_t most;	      /* snapshots a recording */
-	uint32_t taken;	      /* number of the last one; the first is 1 */
-	bool holding;	      /* one of them holds something */
-	bool based;	      /* one of them is a baseline, which nobody asked for */
-	uint32_t refused;     /* beyond `most` */
-	unsigned int symbols; /* bits of those of options->symbols that were found somewhere */
-	uint64_t stall_ns;    /* the longest time that copying took */
+	bool reserved;		    /* memory for copies */
+	struct timeslice timeslice; /* what is done with them can wait */
+	uint64_t window_ns;	    /* 0: whatever the rings hold */
+	uint32_t most;		    /* snapshots a recording */
+	uint32_t taken;		    /* number of the last one; the first is 1 */
+	bool holding;		    /* one of them holds something */
+	bool based;		    /* one of them is a baseline, which nobody asked for */
+	uint32_t refused;	    /* beyond `most` */
+	unsigned int symbols;	    /* bits of those of options->symbols that were found somewhere */
+	uint64_t stall_ns;	    /* the longest time that copying took */
 };
 
 struct trigger {

@@ -47,7 +47,7 @@ static int record(const struct options *options)
 	return !status && err ? EXIT_FAILURE : status;
 }
 
-static int tell_untied(uint32_t pid)
+static int report_untied(uint32_t pid)
 {
 	fprintf(stderr, "ocular-record: cannot wait for the end of process %u: %s\n", pid, strerror(errno));
 	return EXIT_FAILURE;
@@ -60,7 +60,7 @@ static int serve(const struct options *options)
 	int starter = process_open(options->tied ? options->tied : (uint32_t)getppid()), report;
 
 	if (options->tied && starter < 0)
-		return tell_untied(options->tied);
+		return report_untied(options->tied);
 	report = serve_detach();
 	if (report < 0 || recorder_open(&r, options, starter) < 0)
 		return EXIT_FAILURE;
@@ -77,7 +77,7 @@ static int lend_control(const struct folder *folder, uint32_t pid)
 	int report;
 
 	if (perf.fd < 0)
-		return tell_untied(pid);
+		return report_untied(pid);
 	report = serve_detach();
 	if (report < 0 || control_open(&control, folder->fd))
 		return EXIT_FAILURE;

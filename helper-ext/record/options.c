@@ -247,7 +247,7 @@ static int parse_duty(const char *arg, double *percent)
 #define SIZE_MIN	 65536u
 #define SWITCH_FILES_MAX 1000000u
 
-static int parse_switch(const char *arg, struct pieces_limits *l)
+static int parse_switch(const char *arg, struct rotation_limits *l)
 {
 	const struct unit *unit;
 	uint64_t n;
@@ -326,9 +326,9 @@ static int parse_one(struct options *o, int opt)
 	case OPT_DUTY_WINDOW:
 		return parse_time(optarg, DUTY_WINDOW_NS_MAX, &o->duty_window_ns);
 	case OPT_SWITCH:
-		return parse_switch(optarg, &o->pieces);
+		return parse_switch(optarg, &o->rotation);
 	case OPT_SWITCH_FILES:
-		return parse_number(optarg, 1, SWITCH_FILES_MAX, &o->pieces.files);
+		return parse_number(optarg, 1, SWITCH_FILES_MAX, &o->rotation.files);
 	case OPT_MAX_SIZE:
 		return parse_max_size(optarg, &o->max_size);
 	case OPT_KEEP:
@@ -354,13 +354,13 @@ static int settle(struct options *o)
 		return usage("--trigger-symbol needs --flight", "");
 	if (o->duty_percent > 0 && o->flight)
 		return usage("--duty and --flight: one of the two", "");
-	if (o->pieces.files && !o->pieces.bytes && !o->pieces.ns && !o->pieces.signal)
+	if (o->rotation.files && !o->rotation.bytes && !o->rotation.ns && !o->rotation.signal)
 		return usage("--switch-max-files needs --switch-output", "");
-	if (o->pieces.signal && o->flight)
+	if (o->rotation.signal && o->flight)
 		return usage("with --flight SIGUSR2 takes a snapshot: switch by size or age", "");
-	if (o->keep_last && (o->flight || o->pieces.bytes || o->pieces.ns || o->pieces.signal))
+	if (o->keep_last && (o->flight || o->rotation.bytes || o->rotation.ns || o->rotation.signal))
 		return usage("--keep-last goes with neither --flight nor --switch-output", "");
-	if ((o->pieces.files || o->keep_last) && !o->max_size)
+	if ((o->rotation.files || o->keep_last) && !o->max_size)
 		o->max_size = UINT64_MAX;
 	if (o->duty_window_ns && !(o->duty_percent > 0))
 		return usage("--duty-window needs --duty", "");

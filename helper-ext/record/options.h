@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pieces.h"
+#include "rotation.h"
 
 #define OPTIONS_SYMBOLS 4 /* hardware breakpoints that a thread has */
 
@@ -20,7 +20,7 @@ struct options {
 	uint32_t flight_records;
 	uint64_t flight_ns; /* how far back a snapshot goes; 0: as far as the rings do */
 	uint32_t max_snapshots;
-	struct pieces_limits pieces;
+	struct rotation_limits rotation;
 	uint64_t max_size;   /* bytes of all files; 0: as the disk has room; UINT64_MAX: none */
 	uint64_t keep_last;  /* bytes of which the end is kept; 0: all of it */
 	bool until_main;     /* do not wait for processes that outlive the command */

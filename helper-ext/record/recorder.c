@@ -55,9 +55,9 @@ static struct figures figures(const struct recorder *r)
 /* A file that cannot be written any more ends the recording, not the target. */
 static void check_file(struct recorder *r)
 {
-	if (!r->out.file.error || r->error_told)
+	if (!r->out.file.error || r->error_reported)
 		return;
-	r->error_told = r->closed = true;
+	r->error_reported = r->closed = true;
 	rings_close(&r->rings);
 	progress_clear(&r->progress);
 	fprintf(stderr,
@@ -72,7 +72,7 @@ void recorder_end_process(struct recorder *r, struct process *p)
 		flight_process_ended(r, p->pid);
 	else
 		rings_end_process(&r->rings, p->pid);
-	pieces_ended(&r->pieces, p->pid);
+	rotation_ended(&r->rotation, p->pid);
 	processes_remove(&r->processes, p);
 }
 
@@ -107,8 +107,8 @@ static void append(const struct recorder *r, const char *kind, const char *key, 
 
 	for (const struct process *p = r->processes.first; p; p = p->next)
 		flight_append(r, p->pid, line, n);
-	for (size_t i = 0; !r->processes.first && i < r->pieces.nended; i++)
-		flight_append(r, r->pieces.ended[i].pid, line, n);
+	for (size_t i = 0; !r->processes.first && i < r->rotation.nended; i++)
+		flight_append(r, r->rotation.ended[i].pid, line, n);
 }
 
 /* Everything so far is in the file, which gets its lasting name, and a new one begins. */
@@ -123,15 +123,15 @@ static void switch_output(struct recorder *r)
 	r->out.before += perfdata_size(&r->out.file);
 	err = perfdata_close(&r->out.file);
 	if (!err)
-		err = pieces_close(&r->pieces, r->folder.fd, r->out.markers, clock_monotonic_ns());
+		err = rotation_close(&r->rotation, r->folder.fd, r->out.markers, clock_monotonic_ns());
 	if (!err)
 		err = perfdata_create(&r->out.file, r->folder.fd, FOLDER_DATA, PTFRAME_RATIO);
 	r->out.file.error = err;
 	recorder_update_clock(r);
 	rings_reopen(&r->rings, !r->flight.on);
 	/* What a table says of all words of its process is not of one file, from now on. */
-	append(r, "switch", "number", r->pieces.number);
-	pieces_trim(&r->pieces, r->folder.fd, &r->options->pieces);
+	append(r, "switch", "number", r->rotation.number);
+	rotation_trim(&r->rotation, r->folder.fd, &r->options->rotation);
 }
 
 /* Is there anything for this piece, in the file or in the rings? */
@@ -139,7 +139,7 @@ static bool has_something(struct recorder *r)
 {
 	rings_drain(&r->rings);
 	rings_flush(&r->rings);
-	return r->out.markers != r->pieces.markers;
+	return r->out.markers != r->rotation.markers;
 }
 
 static void take_signal(struct recorder *r, const struct signalfd_siginfo *si)
@@ -176,7 +176,7 @@ static void take_signals(struct recorder *r)
 			take_signal(r, &si);
 			continue;
 		}
-		if (r->options->pieces.signal && si.ssi_signo == SIGUSR2) { /* likewise --switch-output */
+		if (r->options->rotation.signal && si.ssi_signo == SIGUSR2) { /* likewise --switch-output */
 			if (!r->complete && has_something(r))
 				switch_output(r);
 			continue;
@@ -328,7 +328,7 @@ static void end_early(struct recorder *r)
 /* A piece is full with what is still to be written into it. */
 static void fill_piece(struct recorder *r)
 {
-	uint64_t limit = r->options->pieces.bytes;
+	uint64_t limit = r->options->rotation.bytes;
 
 	if (limit && perfdata_size(&r->out.file) + rings_pending(&r->rings) >= limit)
 		rings_flush(&r->rings);
@@ -361,19 +361,20 @@ static void tick(struct recorder *r)
 	keep_last(r);
 	check_size(r);
 	fill_piece(r);
-	if (!r->closed && pieces_due(&r->pieces, &r->options->pieces, perfdata_size(&r->out.file), r->out.markers, now))
+	if (!r->closed &&
+	    rotation_due(&r->rotation, &r->options->rotation, perfdata_size(&r->out.file), r->out.markers, now))
 		switch_output(r);
 	progress_show(&r->progress, &f, now);
 }
 
 /* Once: that the recording goes on without the program, or ends before all it started have ended. */
-static void tell_left(struct recorder *r, const uint32_t *pids, size_t n, bool waits)
+static void report_left(struct recorder *r, const uint32_t *pids, size_t n, bool waits)
 {
 	char names[256];
 
-	if (r->left_told || !n || (waits && r->options->quiet))
+	if (r->left_reported || !n || (waits && r->options->quiet))
 		return;
-	r->left_told = true;
+	r->left_reported = true;
 	progress_clear(&r->progress);
 	tree_names(pids, n, names, sizeof(names));
 	fprintf(stderr, "ocular-record: the program has ended; still running%s: %s%s\n",
@@ -395,7 +396,7 @@ static bool is_left_alone(struct recorder *r)
 	if (!r->complete && !n)
 		n = tree_beginning(r->folder.path, just && waits, pids, LEFT_MOST);
 	if (!waits || !just)
-		tell_left(r, pids, n, waits);
+		report_left(r, pids, n, waits);
 	return !waits || !n;
 }
 
@@ -464,7 +465,7 @@ int recorder_close(struct recorder *r)
 		processes_remove(&r->processes, r->processes.first);
 	f = figures(r);
 	progress_end(&r->progress, &f);
-	pieces_free(&r->pieces);
+	rotation_free(&r->rotation);
 	return r->out.file.error;
 }
 
@@ -547,7 +548,7 @@ int recorder_open(struct recorder *r, const struct options *options, int starter
 	}
 	r->max_size = options->max_size ? options->max_size : folder_share(&r->folder);
 	r->flush_ns = clock_monotonic_ns() + FLUSH_NS;
-	r->pieces.begun_ns = clock_monotonic_ns();
+	r->rotation.begun_ns = clock_monotonic_ns();
 	progress_start(&r->progress, options->quiet, clock_monotonic_ns());
 	return 0;
 }

@@ -18,7 +18,7 @@
 #include "flight.h"
 #include "folder.h"
 #include "options.h"
-#include "pieces.h"
+#include "rotation.h"
 #include "process.h"
 #include "progress.h"
 #include "rings.h"
@@ -46,7 +46,7 @@ struct recorder {
 	struct breakpoints breakpoints;
 	struct control control;
 	struct processes processes;
-	struct pieces pieces;
+	struct rotation rotation;
 	struct progress progress;
 	struct inherit inherit;
 	struct target target;
@@ -58,9 +58,9 @@ struct recorder {
 	uint64_t interrupted_ns; /* the last of them */
 	bool closed;		 /* nothing more is recorded */
 	bool complete;		 /* the file is closed too */
-	bool error_told;
+	bool error_reported;
 	bool kept, keeps_all;	/* the oldest has gone; it never does, though it should */
-	bool left_told;		/* who outlives the target */
+	bool left_reported;	/* who outlives the target */
 	uint64_t ended_ns;	/* when the target was seen to have; 0: not yet */
 	uint64_t max_size;	/* of all files, in bytes */
 	uint64_t duty_start_ns; /* of the duty cycle: when somebody first asked; 0: nobody has */

@@ -19,7 +19,7 @@ static struct process *meet_process(struct recorder *r, uint32_t pid)
 	if (p)
 		return p;
 	p = processes_add(&r->processes, pid);
-	pieces_met(&r->pieces, pid);
+	rotation_met(&r->rotation, pid);
 	if (p && p->pidfd >= 0)
 		recorder_watch(r, FROM_PROCESS, pid, p->pidfd);
 	return p;

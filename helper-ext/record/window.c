@@ -102,7 +102,7 @@ int window_copy(struct window *w, struct ring_map *r, uint64_t from_tsc, uint64_
 struct writer {
 	struct rings *rs;
 	struct stream *stream;
-	struct stint *stint;
+	struct timeslice *timeslice;
 	uint32_t number;
 	int64_t interpreter; /* -1: not known, words are left out until a HELLO says */
 	bool open;
@@ -149,7 +149,7 @@ static void rest(struct writer *w)
 {
 	if (w->stream->used > PIECE)
 		stream_flush(w->stream);
-	stint_look(w->stint);
+	timeslice_check(w->timeslice);
 }
 
 /* The thread that the oldest record is of: the newest's, unless a hand-over names the one before. */
@@ -199,9 +199,9 @@ static uint32_t torn(const struct window *w)
 }
 
 void window_write(const struct window *w, struct rings *rs, struct ring_map *r, uint32_t number, uint64_t until_tsc,
-		  struct stint *stint)
+		  struct timeslice *timeslice)
 {
-	struct writer writer = { .rs = rs, .stream = &r->stream, .stint = stint, .number = number };
+	struct writer writer = { .rs = rs, .stream = &r->stream, .timeslice = timeslice, .number = number };
 	uint64_t tsc = 0;
 
 	if (!w->n)

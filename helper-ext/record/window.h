@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "rings.h"
-#include "stint.h"
+#include "timeslice.h"
 
 struct window {
 	struct ring_record *records; /* oldest first; owned by the window */
@@ -39,10 +39,10 @@ int window_split(struct window *w, struct window *older, uint64_t tsc);
 
 /*
  * Writes the window into the streams of its threads, a segment each: SNAPSHOT, HELLO, the words, and
- * SNAPSHOT again, with the time until_tsc. Words whose interpreter nobody knows are left out. In stretches: see stint.h.
+ * SNAPSHOT again, with the time until_tsc. Words whose interpreter nobody knows are left out. In stretches: see timeslice.h.
  */
 void window_write(const struct window *w, struct rings *rs, struct ring_map *r, uint32_t number, uint64_t until_tsc,
-		  struct stint *stint);
+		  struct timeslice *timeslice);
 
 /* So that the first copy does not wait for the kernel to map page by page. */
 void window_prepare(struct ring_map *r);

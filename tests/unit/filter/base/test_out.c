@@ -307,7 +307,7 @@ static void test_a_full_disk_sticks(void **state)
 		out_commit(&o, to + (1 << 20));
 	}
 	assert_int_equal(o.err, -ENOSPC);
-	assert_int_equal(out_tell(&o, error, sizeof(error)), -ENOSPC);
+	assert_int_equal(out_position(&o, error, sizeof(error)), -ENOSPC);
 	assert_string_equal(error, "cannot write /dev/full: No space left on device");
 	assert_int_equal(out_close(&o, error, sizeof(error)), -ENOSPC);
 }

@@ -80,8 +80,8 @@ static void check(const char *wanted)
 	const struct call_root **roots = calltree_roots(&tree, &n);
 
 	for (size_t i = 0; i < n; i++) {
-		sprintf(text + strlen(text), "%s%d/%d ", i ? " " : "", roots[i]->strand.tid,
-			(int)roots[i]->strand.interpreter);
+		sprintf(text + strlen(text), "%s%d/%d ", i ? " " : "", roots[i]->tstate.tid,
+			(int)roots[i]->tstate.interpreter);
 		assert_int_equal(calltree_walk(&tree, roots[i]->root, write_enter, write_leave, text), 0);
 	}
 	free(roots);

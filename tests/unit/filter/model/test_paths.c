@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/nest.h"
+#include "model/loop_nest.h"
 #include "model/paths.h"
 
 /* outer 4..20 with inner 8..12 (two back-edges) and inner 14..16, then 24..24 by itself, 26 a handler. */
@@ -33,26 +33,26 @@ static void test_nest(void **state)
 {
 	static const int32_t of[COUNT(instrs)] = { -1, 0, 1, 1, 1, 2, 2, 0, -1, 3, -1 };
 	struct code code = { .ninstrs = COUNT(instrs), .instrs = instrs };
-	struct nest n;
+	struct loop_nest n;
 
 	(void)state;
-	assert_int_equal(nest_make(&n, &code), 0);
+	assert_int_equal(loop_nest_make(&n, &code), 0);
 	assert_int_equal(n.nloops, 4);
 	assert_memory_equal(n.of, of, sizeof(of));
 	assert_int_equal(n.loops[1].extent.end, 12);
-	assert_int_equal(n.loops[0].around, NEST_NONE);
+	assert_int_equal(n.loops[0].around, LOOP_NEST_NONE);
 	assert_int_equal(n.loops[1].around, 0);
 	assert_int_equal(n.loops[2].around, 0);
-	assert_int_equal(n.loops[3].around, NEST_NONE);
-	assert_int_equal(nest_find(&n, 14), 2);
-	assert_int_equal(nest_find(&n, 15), NEST_NONE);
-	assert_int_equal(nest_find(&n, 99), NEST_NONE);
-	assert_true(nest_within(&n, 1, 0));
-	assert_true(nest_within(&n, 1, 1));
-	assert_true(nest_within(&n, 3, NEST_NONE));
-	assert_false(nest_within(&n, 0, 1));
-	assert_false(nest_within(&n, NEST_NONE, 0));
-	nest_free(&n);
+	assert_int_equal(n.loops[3].around, LOOP_NEST_NONE);
+	assert_int_equal(loop_nest_find(&n, 14), 2);
+	assert_int_equal(loop_nest_find(&n, 15), LOOP_NEST_NONE);
+	assert_int_equal(loop_nest_find(&n, 99), LOOP_NEST_NONE);
+	assert_true(loop_nest_within(&n, 1, 0));
+	assert_true(loop_nest_within(&n, 1, 1));
+	assert_true(loop_nest_within(&n, 3, LOOP_NEST_NONE));
+	assert_false(loop_nest_within(&n, 0, 1));
+	assert_false(loop_nest_within(&n, LOOP_NEST_NONE, 0));
+	loop_nest_free(&n);
 }
 
 /* A handler at 16 continues the loop 4..6, and has one of its own; the loop 10..12 between is in neither. */
@@ -71,27 +71,27 @@ static void test_nest_with_a_handler(void **state)
 	};
 	static const int32_t of[COUNT(handled)] = { 0, 0, -1, 1, 1, 0, 2, 0, -1 };
 	struct code code = { .ninstrs = COUNT(handled), .instrs = handled };
-	struct nest n;
+	struct loop_nest n;
 
 	(void)state;
-	assert_int_equal(nest_make(&n, &code), 0);
+	assert_int_equal(loop_nest_make(&n, &code), 0);
 	assert_int_equal(n.nloops, 3);
 	assert_memory_equal(n.of, of, sizeof(of));
-	assert_int_equal(n.loops[1].around, NEST_NONE);
+	assert_int_equal(n.loops[1].around, LOOP_NEST_NONE);
 	assert_int_equal(n.loops[2].around, 0);
-	nest_free(&n);
+	loop_nest_free(&n);
 }
 
 static void test_no_bytecode(void **state)
 {
 	struct code code = { 0 };
-	struct nest n;
+	struct loop_nest n;
 
 	(void)state;
-	assert_int_equal(nest_make(&n, &code), 0);
+	assert_int_equal(loop_nest_make(&n, &code), 0);
 	assert_int_equal(n.nloops, 0);
-	assert_int_equal(nest_find(&n, 0), NEST_NONE);
-	nest_free(&n);
+	assert_int_equal(loop_nest_find(&n, 0), LOOP_NEST_NONE);
+	loop_nest_free(&n);
 }
 
 static struct way way(const char *offsets)

@@ -18,7 +18,7 @@ static const struct row rows[] = {
 static struct {
 	struct code code;
 	struct dispatch *dispatch;
-	struct doubt doubt;
+	struct undecided undecided;
 	struct recover_frame frame;
 } the;
 
@@ -29,7 +29,7 @@ static int setup(void **state)
 	the.dispatch = make_dispatch();
 	fill_code(&the.code, rows);
 	the.frame = (struct recover_frame){
-		.code = &the.code, .walk = walk_new(&the.code, the.dispatch), .step = DOUBT_NONE, .side = SIDE_BOTH
+		.code = &the.code, .walk = walk_new(&the.code, the.dispatch), .step = UNDECIDED_NONE, .side = SIDE_BOTH
 	};
 	return 0;
 }
@@ -37,21 +37,21 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	doubt_free(&the.doubt);
+	undecided_free(&the.undecided);
 	free(the.frame.walk);
 	free(the.code.instrs);
 	free(the.dispatch);
 	return 0;
 }
 
-static unsigned reach(uint8_t base, struct doubt_place *places)
+static unsigned reach(uint8_t base, struct undecided_place *places)
 {
 	return recover_frame_reach(&the.frame, base, places);
 }
 
 static void branch(int from, int to)
 {
-	recover_frame_branch(&the.frame, &the.doubt, &(struct sample){ .offset = 2 * from, .target = 2 * to });
+	recover_frame_branch(&the.frame, &the.undecided, &(struct sample){ .offset = 2 * from, .target = 2 * to });
 }
 
 static void test_places_of_offsets(void **state)
@@ -60,17 +60,17 @@ static void test_places_of_offsets(void **state)
 	assert_int_equal(recover_frame_place(&the.frame, 8), 4);
 	assert_int_equal(recover_frame_place(&the.frame, 9), 4);
 	assert_int_equal(recover_frame_place(&the.frame, 14), WALK_NOWHERE);
-	recover_frame_put(&the.frame, &the.doubt, WALK_NOWHERE);
+	recover_frame_put(&the.frame, &the.undecided, WALK_NOWHERE);
 	assert_int_equal(the.frame.n, 0);
 }
 
 /* Both sides stay open until a marker says which; what arrives is at its place, not behind it. */
 static void test_both_ways_and_one(void **state)
 {
-	struct doubt_place places[DOUBT_PLACES];
+	struct undecided_place places[UNDECIDED_PLACES];
 
 	(void)state;
-	recover_frame_put(&the.frame, &the.doubt, 1);
+	recover_frame_put(&the.frame, &the.undecided, 1);
 	assert_int_equal(reach(LOAD, places), 2);
 	assert_int_equal(places[0].place, 2);
 	assert_int_equal(places[1].place, 4);
@@ -78,7 +78,7 @@ static void test_both_ways_and_one(void **state)
 	branch(1, 4);
 	assert_int_equal(reach(LOAD, places), 1);
 	assert_int_equal(places[0].place, 4);
-	recover_frame_put(&the.frame, &the.doubt, 2);
+	recover_frame_put(&the.frame, &the.undecided, 2);
 	the.frame.arrives = true;
 	assert_int_equal(reach(LOAD, places), 1);
 	assert_int_equal(places[0].place, 2);
@@ -87,20 +87,20 @@ static void test_both_ways_and_one(void **state)
 /* Two ways meet: which of them it was cannot be told. A branch that is told late settles where it led to. */
 static void test_ways_meet(void **state)
 {
-	struct doubt_place places[DOUBT_PLACES];
+	struct undecided_place places[UNDECIDED_PLACES];
 
 	(void)state;
-	recover_frame_put(&the.frame, &the.doubt, 1);
+	recover_frame_put(&the.frame, &the.undecided, 1);
 	the.frame.n = reach(LOAD, the.frame.at);
 	assert_int_equal(the.frame.n, 2);
-	assert_true(recover_frame_next(&the.frame, &the.doubt));
+	assert_true(recover_frame_next(&the.frame, &the.undecided));
 	assert_int_equal(the.frame.at[0].place, 3);
 	assert_int_equal(the.frame.at[1].place, 5);
 	the.frame.at[0].place = 4; /* at both LOAD and what is before the STORE: one STORE */
 	the.frame.at[1].place = 3;
 	assert_int_equal(reach(STORE, places), 1);
-	assert_int_equal(places[0].from, DOUBT_MERGED);
-	recover_frame_put(&the.frame, &the.doubt, 1);
+	assert_int_equal(places[0].from, UNDECIDED_MERGED);
+	recover_frame_put(&the.frame, &the.undecided, 1);
 	the.frame.n = reach(LOAD, the.frame.at);
 	branch(1, 4);
 	assert_int_equal(the.frame.n, 1);
@@ -110,8 +110,8 @@ static void test_ways_meet(void **state)
 static void test_behind_the_last_there_is_nothing(void **state)
 {
 	(void)state;
-	recover_frame_put(&the.frame, &the.doubt, 6);
-	assert_false(recover_frame_next(&the.frame, &the.doubt));
+	recover_frame_put(&the.frame, &the.undecided, 6);
+	assert_false(recover_frame_next(&the.frame, &the.undecided));
 	assert_int_equal(the.frame.n, 0);
 }
 

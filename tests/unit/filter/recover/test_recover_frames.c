@@ -14,8 +14,8 @@ static const struct row rows[] = { { RESUME, 0 }, { LOAD, 0 }, { RETURN_VALUE, 0
 static void test_push_pop_align(void **state)
 {
 	struct dispatch *d = make_dispatch();
-	struct doubt doubt = { 0 };
-	struct recover_frames frames = { .dispatch = d, .doubt = &doubt };
+	struct undecided undecided = { 0 };
+	struct recover_frames frames = { .dispatch = d, .undecided = &undecided };
 	struct code codes[3] = { 0 };
 
 	(void)state;
@@ -28,7 +28,7 @@ static void test_push_pop_align(void **state)
 		assert_non_null(f);
 		assert_int_equal(f->n, 0);
 		if (f->code)
-			recover_frame_put(f, &doubt, 1);
+			recover_frame_put(f, &undecided, 1);
 	}
 	assert_null(recover_frames_align(&frames, &codes[2], false));
 	assert_int_equal(frames.n, 100);

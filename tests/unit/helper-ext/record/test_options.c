@@ -86,11 +86,11 @@ static const struct {
 	  { .dir = "ocular.data",
 	    .wait_ms = 10000,
 	    .ring_records = 131072,
-	    .pieces = { .bytes = 100 << 20, .ns = 3600000000000, .files = 5 },
+	    .rotation = { .bytes = 100 << 20, .ns = 3600000000000, .files = 5 },
 	    .max_size = UINT64_MAX } },
 	{ { "--switch-output=signal", "p" },
 	  OPTIONS_RUN,
-	  { .dir = "ocular.data", .wait_ms = 10000, .ring_records = 131072, .pieces = { .signal = true } } },
+	  { .dir = "ocular.data", .wait_ms = 10000, .ring_records = 131072, .rotation = { .signal = true } } },
 	{ { "--switch-output", "63K", "p" }, USAGE, { 0 } },
 	{ { "--switch-output", "1", "p" }, USAGE, { 0 } },
 	{ { "--switch-output", "0s", "p" }, USAGE, { 0 } },
@@ -188,7 +188,7 @@ static void test_lines(void **state)
 		assert_int_equal(o.folder, e->folder);
 		assert_int_equal(o.duty_window_ns, e->duty_window_ns);
 		assert_int_equal(o.duty_period_ns, e->duty_period_ns);
-		assert_memory_equal(&o.pieces, &e->pieces, sizeof(o.pieces));
+		assert_memory_equal(&o.rotation, &e->rotation, sizeof(o.rotation));
 		assert_int_equal(o.max_size, e->max_size);
 		assert_int_equal(o.keep_last, e->keep_last);
 		assert_int_equal(o.until_main, e->until_main);

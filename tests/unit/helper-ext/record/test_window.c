@@ -168,12 +168,12 @@ static void test_nothing_is_taken_twice(void **state)
 static uint64_t written(struct fixture *f, uint64_t from)
 {
 	uint64_t before = f->out.markers;
-	struct stint stint;
+	struct timeslice timeslice;
 	struct window w;
 
 	assert_int_equal(window_copy(&w, f->map, from, UINT64_MAX), 0);
-	stint_begin(&stint);
-	window_write(&w, &f->rings, f->map, 1, UINT64_MAX, &stint);
+	timeslice_begin(&timeslice);
+	window_write(&w, &f->rings, f->map, 1, UINT64_MAX, &timeslice);
 	window_free(&w);
 	return f->out.markers - before;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Links the sinks once more for each callback, with those left out that do not have it. */
-#include "audience.h"
+#include "subscribers.h"
 
 /* *last is where the next listener is linked. */
 static struct sink **link_to(struct sink **last, struct sink *s, bool listens, struct sink **after)
@@ -11,9 +11,9 @@ static struct sink **link_to(struct sink **last, struct sink *s, bool listens, s
 	return after;
 }
 
-struct audience audience_of(struct sink *sinks, struct profile *profile)
+struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 {
-	struct audience a = { .sinks = sinks, .profile = profile };
+	struct subscribers a = { .sinks = sinks, .profile = profile };
 
 #define LINK(fn) \
 	do { \

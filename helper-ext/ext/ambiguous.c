@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doubtful.c - see doubtful.h: walks from both ways out of a branch in step, as long as the opcodes
+ * ambiguous.c - see ambiguous.h: walks from both ways out of a branch in step, as long as the opcodes
  * are the same. It is in doubt when the walks meet, end alike, come to a call (whose whole inside
  * would have to wait), or go on for longer than STEPS.
  */
 #include <stdlib.h>
 
-#include "doubtful.h"
+#include "ambiguous.h"
 
 #define STEPS  8
 #define BUDGET 256 /* pairs looked at for one branch */
@@ -55,7 +55,7 @@ static unsigned int ways(const struct walk *w, uint32_t unit, uint32_t to[3])
 {
 	unsigned int n = 0;
 
-	switch ((enum doubtful_flow)flow_at(w, unit)) {
+	switch ((enum ambiguous_flow)flow_at(w, unit)) {
 	case WAY_JUMP:
 		to[n++] = target(w, unit);
 		break;
@@ -126,7 +126,7 @@ static bool mark(struct walk *w, uint8_t *bits)
 	return any;
 }
 
-uint8_t *doubtful_find(const struct opcode_tables *ops, const struct flow_tables *flow, PyCodeObject *code)
+uint8_t *ambiguous_find(const struct opcode_tables *ops, const struct flow_tables *flow, PyCodeObject *code)
 {
 	PyObject *bytes = PyCode_GetCode(code);
 	struct walk w = { .ops = ops, .flow = flow };

@@ -8,30 +8,30 @@
 #include <cmocka.h>
 
 #include "record/clock.h"
-#include "record/stint.h"
+#include "record/timeslice.h"
 
 #define HOUR 3600000000000ull
 
 static void test_a_stretch_goes_on(void **state)
 {
 	uint64_t began = clock_monotonic_ns() + HOUR;
-	struct stint s = { began };
+	struct timeslice s = { began };
 
 	(void)state;
-	stint_look(&s);
+	timeslice_check(&s);
 	assert_int_equal(s.began_ns, began);
 }
 
 static void test_a_nap_begins_another(void **state)
 {
-	struct stint s;
+	struct timeslice s;
 	uint64_t before;
 
 	(void)state;
-	stint_begin(&s);
+	timeslice_begin(&s);
 	before = s.began_ns;
 	s.began_ns -= HOUR < before ? HOUR : before;
-	stint_look(&s);
+	timeslice_check(&s);
 	assert_true(s.began_ns > before);
 }
 

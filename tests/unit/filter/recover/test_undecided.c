@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_doubt.c - what waits, what settles it, and what is given up. */
+/* test_undecided.c - what waits, what settles it, and what is given up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "model/codes.h"
-#include "recover/doubt.h"
+#include "recover/undecided.h"
 
 static struct instr instrs[] = {
 	{ .offset = 0, .base = 1 }, { .offset = 2, .base = 2 }, { .offset = 4, .base = 3 }, { .offset = 6, .base = 4 }
@@ -24,68 +24,69 @@ static int note(void *to, const struct sample *s)
 	return 0;
 }
 
-static uint64_t add(struct doubt *d, uint64_t before, uint8_t opcode, const struct doubt_place *places, unsigned n)
+static uint64_t add(struct undecided *d, uint64_t before, uint8_t opcode, const struct undecided_place *places,
+		    unsigned n)
 {
 	struct sample s = { .op = OP_INSTRUCTION, .opcode = opcode, .code = &code };
 
-	return doubt_add(d, &s, DOUBT_OPEN, before, places, n);
+	return undecided_add(d, &s, UNDECIDED_OPEN, before, places, n);
 }
 
-static const char *flushed(struct doubt *d, bool all)
+static const char *flushed(struct undecided *d, bool all)
 {
 	*out = '\0';
-	assert_int_equal(doubt_flush(d, all, note, NULL), 0);
+	assert_int_equal(undecided_flush(d, all, note, NULL), 0);
 	return out;
 }
 
 static void test_the_last_settles_those_before(void **state)
 {
-	struct doubt d = { 0 };
-	struct doubt_place two[] = { { 0, 0 }, { 1, 0 } }, crossed[] = { { 2, 1 }, { 3, 0 } };
+	struct undecided d = { 0 };
+	struct undecided_place two[] = { { 0, 0 }, { 1, 0 } }, crossed[] = { { 2, 1 }, { 3, 0 } };
 	struct sample other = { .opcode = 9, .offset = 99 };
-	uint64_t a = add(&d, DOUBT_NONE, 0, two, 2), b;
+	uint64_t a = add(&d, UNDECIDED_NONE, 0, two, 2), b;
 
 	(void)state;
-	doubt_add(&d, &other, DOUBT_SETTLED, DOUBT_NONE, NULL, 0);
+	undecided_add(&d, &other, UNDECIDED_SETTLED, UNDECIDED_NONE, NULL, 0);
 	b = add(&d, a, 7, crossed, 2);
 	assert_string_equal(flushed(&d, false), "");
-	doubt_settle(&d, b, 0);
+	undecided_settle(&d, b, 0);
 	assert_string_equal(flushed(&d, false), "2@2 9@99 7@4 ");
-	assert_false(doubt_waits(&d));
+	assert_false(undecided_waits(&d));
 	assert_int_equal(d.unsure, 0);
-	doubt_free(&d);
+	undecided_free(&d);
 }
 
 static void test_ways_that_met_leave_what_was_before_unsure(void **state)
 {
-	struct doubt d = { 0 };
-	struct doubt_place two[] = { { 0, 0 }, { 1, 0 } }, met[] = { { 2, DOUBT_MERGED } };
-	uint64_t a = add(&d, DOUBT_NONE, 0, two, 2), b = add(&d, a, 0, met, 1);
+	struct undecided d = { 0 };
+	struct undecided_place two[] = { { 0, 0 }, { 1, 0 } }, met[] = { { 2, UNDECIDED_MERGED } };
+	uint64_t a = add(&d, UNDECIDED_NONE, 0, two, 2), b = add(&d, a, 0, met, 1);
 
 	(void)state;
-	doubt_settle(&d, b, 0);
+	undecided_settle(&d, b, 0);
 	assert_string_equal(flushed(&d, false), "3@4 ");
 	assert_int_equal(d.unsure, 1);
-	doubt_free(&d);
+	undecided_free(&d);
 }
 
 static void test_given_up_and_full(void **state)
 {
-	struct doubt d = { 0 };
-	struct doubt_place two[] = { { 0, 0 }, { 1, 0 } };
-	uint64_t last = DOUBT_NONE;
+	struct undecided d = { 0 };
+	struct undecided_place two[] = { { 0, 0 }, { 1, 0 } };
+	uint64_t last = UNDECIDED_NONE;
 
 	(void)state;
-	for (int i = 0; i < DOUBT_STEPS; i++)
+	for (int i = 0; i < UNDECIDED_STEPS; i++)
 		last = add(&d, last, 0, two, 2);
 	assert_string_equal(flushed(&d, true), "");
-	assert_int_equal(d.unsure, DOUBT_STEPS);
-	doubt_settle(&d, last, 0); /* gone: no harm */
+	assert_int_equal(d.unsure, UNDECIDED_STEPS);
+	undecided_settle(&d, last, 0); /* gone: no harm */
 	last = add(&d, last, 0, two, 2);
-	doubt_give_up(&d, last);
+	undecided_give_up(&d, last);
 	assert_string_equal(flushed(&d, false), "");
-	assert_int_equal(d.unsure, DOUBT_STEPS + 1);
-	doubt_free(&d);
+	assert_int_equal(d.unsure, UNDECIDED_STEPS + 1);
+	undecided_free(&d);
 }
 
 int main(void)

@@ -4,7 +4,7 @@
 
 #include "recover.h"
 
-void recover_tell(const struct recover *r, FILE *f)
+void recover_report(const struct recover *r, FILE *f)
 {
 	const struct recover_counts *c = &r->counts;
 	const struct {

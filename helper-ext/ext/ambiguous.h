@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * doubtful.h - which branches of a code object the opcodes that run do not tell apart.
+ * ambiguous.h - which branches of a code object the opcodes that run do not tell apart.
  *
  * In mode `opcodes` the way through the bytecode is recovered from the opcodes alone. Where the two
  * ways out of a branch begin with different ones, that tells which was taken. Where they do not, the
  * branch needs a marker. What is found doubtful here without being so costs a marker; the analysis
  * does not rely on this.
  */
-#ifndef OCULAR_DOUBTFUL_H
-#define OCULAR_DOUBTFUL_H
+#ifndef OCULAR_AMBIGUOUS_H
+#define OCULAR_AMBIGUOUS_H
 
 #include <Python.h>
 
 #include "bytecode.h"
 
 /* What an instruction does to the way, of base opcodes; opcodes.py gives it (set_flow). */
-enum doubtful_flow { WAY_NEXT, WAY_JUMP, WAY_BRANCH, WAY_FOR, WAY_END, WAY_CALL, WAY_SKIPPED };
+enum ambiguous_flow { WAY_NEXT, WAY_JUMP, WAY_BRANCH, WAY_FOR, WAY_END, WAY_CALL, WAY_SKIPPED };
 
 struct flow_tables {
 	uint8_t flow[256];
@@ -24,9 +24,9 @@ struct flow_tables {
 };
 
 /* A bit for each code unit: set at the branches in doubt. NULL: none are, or no memory. free() it. */
-uint8_t *doubtful_find(const struct opcode_tables *ops, const struct flow_tables *flow, PyCodeObject *code);
+uint8_t *ambiguous_find(const struct opcode_tables *ops, const struct flow_tables *flow, PyCodeObject *code);
 
-static inline bool doubtful_at(const uint8_t *bits, uint32_t unit)
+static inline bool ambiguous_at(const uint8_t *bits, uint32_t unit)
 {
 	return bits && bits[unit >> 3] >> (unit & 7) & 1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_audience.c - each callback reaches those sinks that have it, in their order, up to the first error. */
+/* test_subscribers.c - each callback reaches those sinks that have it, in their order, up to the first error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "model/audience.h"
+#include "model/subscribers.h"
 
 static char heard[16];
 
@@ -24,26 +24,26 @@ static void test_who_hears_what(void **state)
 {
 	struct sink c = { .ops = &hears_both, .error = "c" }, b = { .ops = &hears_nothing, .next = &c, .error = "b" };
 	struct sink a = { .ops = &hears_gaps, .next = &b, .error = "a" };
-	struct audience to = audience_of(&a, NULL);
+	struct subscribers to = subscribers_of(&a, NULL);
 	struct sample s = { 0 };
 
 	(void)state;
-	assert_int_equal(AUDIENCE_TELL(&to, gap, &s), 0);
+	assert_int_equal(SUBSCRIBERS_CALL(&to, gap, &s), 0);
 	assert_string_equal(heard, "ac");
-	assert_int_equal(AUDIENCE_TELL(&to, sample, &s), 0);
+	assert_int_equal(SUBSCRIBERS_CALL(&to, sample, &s), 0);
 	assert_string_equal(heard, "acc");
 	assert_null(to.first.enter);
-	assert_int_equal(AUDIENCE_TELL(&to, gap, NULL), -1);
+	assert_int_equal(SUBSCRIBERS_CALL(&to, gap, NULL), -1);
 	assert_string_equal(heard, "acca");
 }
 
 static void test_nobody(void **state)
 {
-	struct audience to = audience_of(NULL, NULL);
+	struct subscribers to = subscribers_of(NULL, NULL);
 	struct sample s = { 0 };
 
 	(void)state;
-	assert_int_equal(AUDIENCE_TELL(&to, segment, &s), 0);
+	assert_int_equal(SUBSCRIBERS_CALL(&to, segment, &s), 0);
 }
 
 int main(void)

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* stint.c - see stint.h. */
+/* timeslice.c - see timeslice.h. */
 #include <time.h>
 
 #include "clock.h"
-#include "stint.h"
+#include "timeslice.h"
 
 /* A stall of a fifth of a millisecond is nothing beside the call that asks for a snapshot. */
 #define STRETCH_NS 200000u
 /* The kernel adds some 50 us (timer slack), so that we work for half of the time: the call gets done in one nap. */
 #define NAP_NS 150000
 
-void stint_begin(struct stint *s)
+void timeslice_begin(struct timeslice *s)
 {
 	s->began_ns = clock_monotonic_ns();
 }
 
-void stint_look(struct stint *s)
+void timeslice_check(struct timeslice *s)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS };
 
 	if (clock_monotonic_ns() < s->began_ns + STRETCH_NS)
 		return;
 	nanosleep(&nap, NULL);
-	stint_begin(s);
+	timeslice_begin(s);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "nest.h"
+#include "loop_nest.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,13 +12,13 @@ static bool is_back_edge(const struct instr *in)
 
 static int by_head(const void *left, const void *right)
 {
-	const struct nest_loop *a = left, *b = right;
+	const struct loop_nest_loop *a = left, *b = right;
 
 	return (a->head > b->head) - (a->head < b->head);
 }
 
 /* One loop for each target of back-edges. */
-static void merge(struct nest *n, const struct code *code)
+static void merge(struct loop_nest *n, const struct code *code)
 {
 	uint32_t kept = 0;
 
@@ -26,27 +26,27 @@ static void merge(struct nest *n, const struct code *code)
 		uint32_t head = n->loops[i].head;
 
 		if (!kept || n->loops[kept - 1].head != head)
-			n->loops[kept++] = (struct nest_loop){ .head = head, .extent = extent_of(code, head) };
+			n->loops[kept++] = (struct loop_nest_loop){ .head = head, .extent = extent_of(code, head) };
 	}
 	n->nloops = kept;
 }
 
 /* The loop with the largest head below `limit` that has the offset. */
-static int32_t innermost(const struct nest *n, uint32_t offset, uint32_t limit)
+static int32_t innermost(const struct loop_nest *n, uint32_t offset, uint32_t limit)
 {
 	for (uint32_t i = n->nloops; i-- > 0;)
 		if (n->loops[i].head < limit && n->loops[i].head <= offset && extent_has(&n->loops[i].extent, offset))
 			return i;
-	return NEST_NONE;
+	return LOOP_NEST_NONE;
 }
 
-int nest_make(struct nest *n, const struct code *code)
+int loop_nest_make(struct loop_nest *n, const struct code *code)
 {
-	*n = (struct nest){ 0 };
+	*n = (struct loop_nest){ 0 };
 	n->loops = calloc(code->ninstrs + 1, sizeof(*n->loops));
 	n->of = calloc(code->ninstrs + 1, sizeof(*n->of));
 	if (!n->loops || !n->of) {
-		nest_free(n);
+		loop_nest_free(n);
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < code->ninstrs; i++)
@@ -61,7 +61,7 @@ int nest_make(struct nest *n, const struct code *code)
 	return 0;
 }
 
-int32_t nest_find(const struct nest *n, int64_t head)
+int32_t loop_nest_find(const struct loop_nest *n, int64_t head)
 {
 	uint32_t low = 0, high = n->nloops;
 
@@ -73,19 +73,19 @@ int32_t nest_find(const struct nest *n, int64_t head)
 		else
 			high = mid;
 	}
-	return low < n->nloops && n->loops[low].head == head ? (int32_t)low : NEST_NONE;
+	return low < n->nloops && n->loops[low].head == head ? (int32_t)low : LOOP_NEST_NONE;
 }
 
-bool nest_within(const struct nest *n, int32_t inner, int32_t outer)
+bool loop_nest_within(const struct loop_nest *n, int32_t inner, int32_t outer)
 {
-	while (inner != NEST_NONE && inner != outer)
+	while (inner != LOOP_NEST_NONE && inner != outer)
 		inner = n->loops[inner].around;
 	return inner == outer;
 }
 
-void nest_free(struct nest *n)
+void loop_nest_free(struct loop_nest *n)
 {
 	free(n->loops);
 	free(n->of);
-	*n = (struct nest){ 0 };
+	*n = (struct loop_nest){ 0 };
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wake.h - which yield does a resumption continue? For one process.
+ * resumption.h - which yield does a resumption continue? For one process.
  *
  * A marker names the code object, not the generator. But a suspended activation goes on where it
  * yielded, and if exactly one of its code is suspended there, that is the one. The answer is given only
  * where it is sure: every yield of the code at that place must have been seen from the process's start,
  * and none lost.
  */
-#ifndef OCULAR_WAKE_H
-#define OCULAR_WAKE_H
+#ifndef OCULAR_RESUMPTION_H
+#define OCULAR_RESUMPTION_H
 
 #include <stdbool.h>
 
@@ -18,29 +18,30 @@
 struct track;
 
 /* Activations of a code object that are suspended at one place. */
-struct wake {
+struct resumption {
 	int64_t offset;	    /* bytes: of the PY_YIELD */
 	uint64_t suspended; /* how many */
 	bool sure;	    /* if it is one: whose it is and where on the timeline */
 	const struct track *track;
 	uint64_t shown;
-	struct wake *next; /* another place of the code */
+	struct resumption *next; /* another place of the code */
 };
 
-struct wakes {
+struct resumptions {
 	bool lost;	    /* markers are missing: nothing is sure any more */
-	struct map by_code; /* struct code -> struct wake, the first of its places */
+	struct map by_code; /* struct code -> struct resumption, the first of its places */
 };
 
 /*
  * An activation yields at `offset`. track: where its slice is, and `shown` when it begins; NULL if that
  * is not known. 0 or -ENOMEM.
  */
-int wakes_yield(struct wakes *w, const struct code *code, int64_t offset, const struct track *track, uint64_t shown);
+int resumptions_yield(struct resumptions *w, const struct code *code, int64_t offset, const struct track *track,
+		      uint64_t shown);
 
 /* One is resumed, or thrown into, at `offset`. True, and the yield in *from, if that is sure. */
-bool wakes_resume(struct wakes *w, const struct code *code, int64_t offset, struct wake *from);
+bool resumptions_resume(struct resumptions *w, const struct code *code, int64_t offset, struct resumption *from);
 
-void wakes_free(struct wakes *w);
+void resumptions_free(struct resumptions *w);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_strand.c - what is kept of a thread in one interpreter is found again, whoever came between. */
+/* test_tstate.c - what is kept of a thread in one interpreter is found again, whoever came between. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "model/strand.h"
+#include "model/tstate.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 struct kept {
-	struct strand strand;
+	struct tstate tstate;
 	size_t number; /* row + 1 */
 	char *held;
 };
@@ -25,19 +25,19 @@ static const struct {
 	{ 1, 1, UINT32_MAX }, { 2, 1, 1 }, { -1, -1, 0 }, { 0, 0, 0 },
 };
 
-static struct kept *kept_of(struct strands *s, size_t i)
+static struct kept *kept_of(struct tstates *s, size_t i)
 {
-	return strand_of(s, rows[i].pid, rows[i].tid, rows[i].interpreter, sizeof(struct kept));
+	return tstate_of(s, rows[i].pid, rows[i].tid, rows[i].interpreter, sizeof(struct kept));
 }
 
-static void release(struct strand *strand)
+static void release(struct tstate *tstate)
 {
-	free(((struct kept *)strand)->held);
+	free(((struct kept *)tstate)->held);
 }
 
 static void test_each_is_found(void **state)
 {
-	struct strands s = { 0 };
+	struct tstates s = { 0 };
 	size_t n = 0;
 
 	(void)state;
@@ -51,35 +51,35 @@ static void test_each_is_found(void **state)
 	}
 	for (size_t i = COUNT(rows); i-- > 0;) {
 		assert_int_equal(kept_of(&s, i)->number, i + 1);
-		assert_int_equal(kept_of(&s, i)->strand.pid, rows[i].pid);
-		assert_int_equal(kept_of(&s, i)->strand.tid, rows[i].tid);
-		assert_int_equal(kept_of(&s, i)->strand.interpreter, rows[i].interpreter);
+		assert_int_equal(kept_of(&s, i)->tstate.pid, rows[i].pid);
+		assert_int_equal(kept_of(&s, i)->tstate.tid, rows[i].tid);
+		assert_int_equal(kept_of(&s, i)->tstate.interpreter, rows[i].interpreter);
 	}
-	for (struct strand *at = s.all; at; at = at->next)
+	for (struct tstate *at = s.all; at; at = at->next)
 		n++;
 	assert_int_equal(n, COUNT(rows));
-	strands_free(&s, release);
+	tstates_free(&s, release);
 	assert_null(s.all);
 }
 
 static void test_interpreters_of_a_thread(void **state)
 {
-	struct strands s = { 0 };
+	struct tstates s = { 0 };
 	uint32_t seen = 0;
 
 	(void)state;
-	assert_null(strand_thread(&s, 1, 1));
+	assert_null(tstate_thread(&s, 1, 1));
 	for (uint32_t i = 0; i < 3; i++) {
-		strand_of(&s, 1, 1, i, sizeof(struct strand));
-		strand_of(&s, 1, 2, i, sizeof(struct strand));
+		tstate_of(&s, 1, 1, i, sizeof(struct tstate));
+		tstate_of(&s, 1, 2, i, sizeof(struct tstate));
 	}
-	for (struct strand *at = strand_thread(&s, 1, 1); at; at = at->other) {
+	for (struct tstate *at = tstate_thread(&s, 1, 1); at; at = at->other) {
 		assert_int_equal(at->tid, 1);
 		seen |= 1 << at->interpreter;
 	}
 	assert_int_equal(seen, 7);
-	assert_null(strand_thread(&s, 2, 1));
-	strands_free(&s, NULL);
+	assert_null(tstate_thread(&s, 2, 1));
+	tstates_free(&s, NULL);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "strand.h"
+#include "tstate.h"
 
 #include <stdlib.h>
 
@@ -8,14 +8,14 @@ static uint64_t key_of(int32_t pid, int32_t tid)
 	return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
 }
 
-struct strand *strand_thread(const struct strands *s, int32_t pid, int32_t tid)
+struct tstate *tstate_thread(const struct tstates *s, int32_t pid, int32_t tid)
 {
 	return map_get(&s->threads, key_of(pid, tid));
 }
 
-struct strand *strand_look_up(struct strands *s, int32_t pid, int32_t tid, uint32_t interpreter, size_t size)
+struct tstate *tstate_look_up(struct tstates *s, int32_t pid, int32_t tid, uint32_t interpreter, size_t size)
 {
-	struct strand *first = strand_thread(s, pid, tid), *at = first;
+	struct tstate *first = tstate_thread(s, pid, tid), *at = first;
 
 	while (at && at->interpreter != interpreter)
 		at = at->other;
@@ -26,18 +26,18 @@ struct strand *strand_look_up(struct strands *s, int32_t pid, int32_t tid, uint3
 		free(at);
 		return NULL;
 	}
-	*at = (struct strand){ pid, tid, interpreter, .other = first, .next = s->all };
+	*at = (struct tstate){ pid, tid, interpreter, .other = first, .next = s->all };
 	return s->at = s->all = at;
 }
 
-void strands_free(struct strands *s, void (*release)(struct strand *strand))
+void tstates_free(struct tstates *s, void (*release)(struct tstate *tstate))
 {
-	for (struct strand *at = s->all, *next; at; at = next) {
+	for (struct tstate *at = s->all, *next; at; at = next) {
 		next = at->next;
 		if (release)
 			release(at);
 		free(at);
 	}
 	map_free(&s->threads);
-	*s = (struct strands){ 0 };
+	*s = (struct tstates){ 0 };
 }

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pieces.h - a recording as a row of files, as `perf record --switch-output` writes it.
+ * rotation.h - a recording as a row of files, as `perf record --switch-output` writes it.
  *
  * The newest is perf.data; those before it are perf.data.TIMESTAMP beside it, in perf's form of the time
  * at which they were closed. All share the folder's code tables. Where only so many files are kept, the
  * oldest goes, and with it the tables of processes that ended before all that is kept: unless a process
  * forked from one of them has a table, which refers to it.
  */
-#ifndef OCULAR_PIECES_H
-#define OCULAR_PIECES_H
+#ifndef OCULAR_ROTATION_H
+#define OCULAR_ROTATION_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define PIECES_NAME 40
+#define ROTATION_NAME 40
 
 /* When to begin a new file; all 0: never. */
-struct pieces_limits {
+struct rotation_limits {
 	uint64_t bytes, ns;
 	bool signal;
 	uint32_t files; /* that are kept, the newest among them; 0: all */
 };
 
-struct piece_name {
-	char text[PIECES_NAME];
+struct rotated_name {
+	char text[ROTATION_NAME];
 };
 
 struct ended {
 	uint32_t pid, number; /* in that file it ended */
 };
 
-struct pieces {
-	struct piece_name *closed; /* and kept, oldest first */
+struct rotation {
+	struct rotated_name *closed; /* and kept, oldest first */
 	size_t nclosed;
 	struct ended *ended; /* processes whose tables are still there */
 	size_t nended;
@@ -42,19 +42,19 @@ struct pieces {
 };
 
 /* Does the newest file have to be closed? An empty one never has. */
-bool pieces_due(const struct pieces *p, const struct pieces_limits *limits, uint64_t bytes, uint64_t markers,
-		uint64_t now_ns);
+bool rotation_due(const struct rotation *p, const struct rotation_limits *limits, uint64_t bytes, uint64_t markers,
+		  uint64_t now_ns);
 
 /* perf.data of the folder gets its lasting name. 0 or a negative errno. */
-int pieces_close(struct pieces *p, int dirfd, uint64_t markers, uint64_t now_ns);
+int rotation_close(struct rotation *p, int dirfd, uint64_t markers, uint64_t now_ns);
 
 /* Takes away what is more than `limits` keep. */
-void pieces_trim(struct pieces *p, int dirfd, const struct pieces_limits *limits);
+void rotation_trim(struct rotation *p, int dirfd, const struct rotation_limits *limits);
 
 /* A process has ended; one with that pid is there (again). */
-void pieces_ended(struct pieces *p, uint32_t pid);
-void pieces_met(struct pieces *p, uint32_t pid);
+void rotation_ended(struct rotation *p, uint32_t pid);
+void rotation_met(struct rotation *p, uint32_t pid);
 
-void pieces_free(struct pieces *p);
+void rotation_free(struct rotation *p);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pieces.c - see pieces.h. Without memory for a name or a pid, that file or table is kept. */
+/* rotation.c - see rotation.h. Without memory for a name or a pid, that file or table is kept. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "folder.h"
-#include "pieces.h"
+#include "rotation.h"
 
-bool pieces_due(const struct pieces *p, const struct pieces_limits *limits, uint64_t bytes, uint64_t markers,
-		uint64_t now_ns)
+bool rotation_due(const struct rotation *p, const struct rotation_limits *limits, uint64_t bytes, uint64_t markers,
+		  uint64_t now_ns)
 {
 	if (markers == p->markers)
 		return false;
@@ -23,7 +23,7 @@ bool pieces_due(const struct pieces *p, const struct pieces_limits *limits, uint
 }
 
 /* As perf has it: local time, and hundredths of a second. */
-static void name_of(struct timeval at, struct piece_name *name)
+static void name_of(struct timeval at, struct rotated_name *name)
 {
 	struct tm tm;
 	size_t n = snprintf(name->text, sizeof(name->text), FOLDER_DATA ".");
@@ -48,7 +48,7 @@ static int rename_new(int dirfd, const char *name)
 }
 
 /* The next name that is free: two files may be closed within a hundredth of a second. */
-static int rename_piece(int dirfd, struct piece_name *name)
+static int rename_piece(int dirfd, struct rotated_name *name)
 {
 	struct timeval at, step = { 0, 10000 };
 	int err;
@@ -62,9 +62,9 @@ static int rename_piece(int dirfd, struct piece_name *name)
 	return err;
 }
 
-int pieces_close(struct pieces *p, int dirfd, uint64_t markers, uint64_t now_ns)
+int rotation_close(struct rotation *p, int dirfd, uint64_t markers, uint64_t now_ns)
 {
-	struct piece_name name, *more;
+	struct rotated_name name, *more;
 	int err = rename_piece(dirfd, &name);
 
 	if (err)
@@ -109,7 +109,7 @@ static bool is_parent(int dirfd, uint32_t pid)
 	return found;
 }
 
-static bool trim_table(struct pieces *p, int dirfd, size_t i)
+static bool trim_table(struct rotation *p, int dirfd, size_t i)
 {
 	char name[32];
 
@@ -122,7 +122,7 @@ static bool trim_table(struct pieces *p, int dirfd, size_t i)
 }
 
 /* A table that goes may have been the last to refer to another: until none goes. */
-static void trim_tables(struct pieces *p, int dirfd)
+static void trim_tables(struct rotation *p, int dirfd)
 {
 	for (bool gone = true; gone;) {
 		gone = false;
@@ -131,7 +131,7 @@ static void trim_tables(struct pieces *p, int dirfd)
 	}
 }
 
-void pieces_trim(struct pieces *p, int dirfd, const struct pieces_limits *limits)
+void rotation_trim(struct rotation *p, int dirfd, const struct rotation_limits *limits)
 {
 	size_t n = limits->files && p->nclosed >= limits->files ? p->nclosed + 1 - limits->files : 0;
 
@@ -144,14 +144,14 @@ void pieces_trim(struct pieces *p, int dirfd, const struct pieces_limits *limits
 	trim_tables(p, dirfd);
 }
 
-void pieces_met(struct pieces *p, uint32_t pid)
+void rotation_met(struct rotation *p, uint32_t pid)
 {
 	for (size_t i = 0; i < p->nended; i++)
 		if (p->ended[i].pid == pid)
 			p->ended[i--] = p->ended[--p->nended];
 }
 
-void pieces_ended(struct pieces *p, uint32_t pid)
+void rotation_ended(struct rotation *p, uint32_t pid)
 {
 	struct ended *more = realloc(p->ended, (p->nended + 1) * sizeof(*more));
 
@@ -161,9 +161,9 @@ void pieces_ended(struct pieces *p, uint32_t pid)
 	more[p->nended++] = (struct ended){ pid, p->number };
 }
 
-void pieces_free(struct pieces *p)
+void rotation_free(struct rotation *p)
 {
 	free(p->closed);
 	free(p->ended);
-	*p = (struct pieces){ 0 };
+	*p = (struct rotation){ 0 };
 }

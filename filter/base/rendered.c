@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-#include "piece.h"
+#include "rendered.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 
-static void piece_free(struct piece *p)
+static void rendered_free(struct rendered *p)
 {
 	free(p->text);
 	free(p);
 }
 
-static struct piece *make(const void *of, piece_render render)
+static struct rendered *make(const void *of, render_fn render)
 {
-	struct piece *p = calloc(1, sizeof(*p));
+	struct rendered *p = calloc(1, sizeof(*p));
 	FILE *f = p ? open_memstream(&p->text, &p->length) : NULL;
 
 	if (f)
@@ -20,27 +20,27 @@ static struct piece *make(const void *of, piece_render render)
 	if (f && !fclose(f))
 		return p;
 	if (p)
-		piece_free(p);
+		rendered_free(p);
 	return NULL;
 }
 
-const struct piece *piece_get(struct map *pieces, const void *of, piece_render render)
+const struct rendered *rendered_get(struct map *pieces, const void *of, render_fn render)
 {
-	struct piece *p = map_get(pieces, (uintptr_t)of);
+	struct rendered *p = map_get(pieces, (uintptr_t)of);
 
 	if (p)
 		return p;
 	p = make(of, render);
 	if (p && map_put(pieces, (uintptr_t)of, p)) {
-		piece_free(p);
+		rendered_free(p);
 		return NULL;
 	}
 	return p;
 }
 
-void piece_free_all(struct map *pieces)
+void rendered_free_all(struct map *pieces)
 {
 	for (struct map_slot *s = NULL; (s = map_next(pieces, s));)
-		piece_free(s->value);
+		rendered_free(s->value);
 	map_free(pieces);
 }

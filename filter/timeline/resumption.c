@@ -3,25 +3,25 @@
  * PY_RESUME comes at the RESUME after the YIELD_VALUE, PY_THROW at the YIELD_VALUE itself or there too
  * (3.12 to 3.15 differ): both are one code unit apart at most.
  */
-#include "wake.h"
+#include "resumption.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #define UNIT 2
 
-static struct wake *find(const struct wakes *w, const struct code *code, int64_t offset)
+static struct resumption *find(const struct resumptions *w, const struct code *code, int64_t offset)
 {
-	struct wake *k = map_get(&w->by_code, (uintptr_t)code);
+	struct resumption *k = map_get(&w->by_code, (uintptr_t)code);
 
 	while (k && k->offset != offset)
 		k = k->next;
 	return k;
 }
 
-static struct wake *make(struct wakes *w, const struct code *code, int64_t offset)
+static struct resumption *make(struct resumptions *w, const struct code *code, int64_t offset)
 {
-	struct wake *k = calloc(1, sizeof(*k));
+	struct resumption *k = calloc(1, sizeof(*k));
 
 	if (!k)
 		return NULL;
@@ -33,9 +33,10 @@ static struct wake *make(struct wakes *w, const struct code *code, int64_t offse
 	return NULL;
 }
 
-int wakes_yield(struct wakes *w, const struct code *code, int64_t offset, const struct track *track, uint64_t shown)
+int resumptions_yield(struct resumptions *w, const struct code *code, int64_t offset, const struct track *track,
+		      uint64_t shown)
 {
-	struct wake *k = find(w, code, offset);
+	struct resumption *k = find(w, code, offset);
 
 	if (!k)
 		k = make(w, code, offset);
@@ -48,9 +49,9 @@ int wakes_yield(struct wakes *w, const struct code *code, int64_t offset, const 
 	return 0;
 }
 
-bool wakes_resume(struct wakes *w, const struct code *code, int64_t offset, struct wake *from)
+bool resumptions_resume(struct resumptions *w, const struct code *code, int64_t offset, struct resumption *from)
 {
-	struct wake *k = find(w, code, offset - UNIT);
+	struct resumption *k = find(w, code, offset - UNIT);
 
 	if (!k || !k->suspended)
 		k = find(w, code, offset);
@@ -62,10 +63,10 @@ bool wakes_resume(struct wakes *w, const struct code *code, int64_t offset, stru
 	return from->sure && from->suspended == 1 && !w->lost;
 }
 
-void wakes_free(struct wakes *w)
+void resumptions_free(struct resumptions *w)
 {
 	for (struct map_slot *s = NULL; (s = map_next(&w->by_code, s));)
-		for (struct wake *k = s->value, *next; k; k = next) {
+		for (struct resumption *k = s->value, *next; k; k = next) {
 			next = k->next;
 			free(k);
 		}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rendered.h - text that depends on one object alone, rendered at first sight and copied ever after.
+ */
+#ifndef OCULAR_RENDERED_H
+#define OCULAR_RENDERED_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "map.h"
+
+struct rendered {
+	char *text;
+	size_t length;
+};
+
+typedef void (*render_fn)(FILE *f, const void *of);
+
+/* The piece of `of` among `pieces`, rendered if it is new. NULL: no memory. */
+const struct rendered *rendered_get(struct map *pieces, const void *of, render_fn render);
+
+/* Copies it to `to`, where p->length bytes of room are, and returns the end. */
+static inline char *rendered_put(char *to, const struct rendered *p)
+{
+	return mempcpy(to, p->text, p->length);
+}
+
+void rendered_free_all(struct map *pieces);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loop_nest.h - how the loops of a code object lie in one another, read off its bytecode.
+ *
+ * What a loop is, extent.h says. A handler that does not jump back into one is not seen to be of it.
+ */
+#ifndef OCULAR_LOOP_NEST_H
+#define OCULAR_LOOP_NEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "extent.h"
+
+#define LOOP_NEST_NONE (-1)
+
+struct loop_nest_loop {
+	uint32_t head; /* bytes */
+	struct extent extent;
+	int32_t around; /* the innermost loop around it, or LOOP_NEST_NONE */
+};
+
+struct loop_nest {
+	struct loop_nest_loop *loops; /* ascending heads */
+	int32_t *of;		      /* [code->ninstrs] the innermost loop of each instruction, or LOOP_NEST_NONE */
+	uint32_t nloops;
+};
+
+/* 0, or -ENOMEM and then nothing is to be freed. */
+int loop_nest_make(struct loop_nest *n, const struct code *code);
+
+/* The loop whose head is at offset, or LOOP_NEST_NONE. */
+int32_t loop_nest_find(const struct loop_nest *n, int64_t head);
+
+/* Is loop `inner` within `outer`, or the same? Everything is within LOOP_NEST_NONE. */
+bool loop_nest_within(const struct loop_nest *n, int32_t inner, int32_t outer);
+
+void loop_nest_free(struct loop_nest *n);
+
+#endif

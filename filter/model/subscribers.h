@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * subscribers.h - the sinks of an analysis, in a list for each callback.
+ *
+ * A sink subscribes to a callback by having one. Most sinks have few, so most samples call nobody.
+ */
+#ifndef OCULAR_SUBSCRIBERS_H
+#define OCULAR_SUBSCRIBERS_H
+
+#include "sink.h"
+
+/* The sinks, and where totals go. */
+struct subscribers {
+	struct sink *sinks; /* all of them */
+	struct profile *profile;
+	struct sink_links first; /* of each callback: the first sink that has it */
+};
+
+/* Calls a function of every sink that has it; stops at the first that fails. */
+#define SUBSCRIBERS_CALL(to, fn, ...) \
+	({ \
+		int call_err = 0; \
+		for (struct sink *k = (to)->first.fn; k && !call_err; k = k->after.fn) \
+			call_err = k->ops->fn(k, ##__VA_ARGS__); \
+		call_err; \
+	})
+
+/* Sinks are told in the order in which they are linked. */
+struct subscribers subscribers_of(struct sink *sinks, struct profile *profile);
+
+#endif
