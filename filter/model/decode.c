@@ -135,7 +135,8 @@ static void forget_prefixes(struct word_stream *l)
 }
 
 /* An event word with a WIDE prefix takes no number. */
-static int take_prefixes(struct decoder *d, struct word_stream *l, const struct word *w, int64_t *offset, int64_t *target)
+static int take_prefixes(struct decoder *d, struct word_stream *l, const struct word *w, int64_t *offset,
+			 int64_t *target)
 {
 	uint32_t number = l->wide ? 0 : l->number;
 
@@ -175,6 +176,14 @@ static int feed_hello(struct decoder *d, struct word_stream *l, const struct wor
 	return 0;
 }
 
+static int feed_wide(struct decoder *d, struct word_stream *l, const struct word *w)
+{
+	(void)d;
+	l->wide = w->bits;
+	l->prefixed = true;
+	return 0;
+}
+
 /* Only NUMBER is used here. All other kinds are handed on, and counted. */
 static int feed_extension(struct decoder *d, struct word_stream *l, const struct word *w)
 {
@@ -206,7 +215,7 @@ static int feed_lost(struct decoder *d, struct word_stream *l, const struct word
 }
 
 /* Recovery's alone. */
-static int feed_frames(struct decoder *d, const struct word_stream *l, const struct word *w)
+static int feed_frames(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	if (!l->process->dispatch)
 		return 0;
@@ -232,28 +241,16 @@ static int accept_snapshot(struct decoder *d, struct word_stream *l, const struc
 /* The word is ours and in its place. */
 static int accept(struct decoder *d, struct word_stream *l, const struct word *w)
 {
+	static int (*const others[OP_COUNT])(struct decoder *, struct word_stream *, const struct word *) = {
+		[OP_HELLO] = feed_hello,   [OP_LOST] = feed_lost,	    [OP_WIDE] = feed_wide,
+		[OP_FRAMES] = feed_frames, [OP_EXTENSION] = feed_extension, [OP_NUMBERED] = feed_unknown_number,
+	};
+
 	l->open = true;
 	l->gap = false;
 	l->process->received++;
 	l->next = (marker_seq(w->bits) + 1) & MARKER_SEQ_MASK;
-	if (marker_is_event(w->bits))
-		return feed_event(d, l, w);
-	switch (marker_op(w->bits)) {
-	case OP_HELLO:
-		return feed_hello(d, l, w);
-	case OP_LOST:
-		return feed_lost(d, l, w);
-	case OP_FRAMES:
-		return feed_frames(d, l, w);
-	case OP_EXTENSION:
-		return feed_extension(d, l, w);
-	case OP_NUMBERED:
-		return feed_unknown_number(d, l, w);
-	default: /* WIDE */
-		l->wide = w->bits;
-		l->prefixed = true;
-		return 0;
-	}
+	return marker_is_event(w->bits) ? feed_event(d, l, w) : others[marker_op(w->bits)](d, l, w);
 }
 
 /* The word is ours, but words before it are missing. */
