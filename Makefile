@@ -204,6 +204,7 @@ install:
 	+$(MAKE) RELEASE=1 B=$R all
 	install -d $(LIB)/commands $(LIB)/bin $(LIB)/perf $(LIB)/python $(DESTDIR)$(PREFIX)/bin $(COMPLETIONS)
 	install -m 755 scripts/ocular scripts/find-pythons $(LIB)
+	install -m 644 scripts/probe.py $(LIB)
 	install -m 644 scripts/commands/*.sh $(LIB)/commands
 	install -m 755 $(addprefix $R/bin/ocular-,record fsck pt diff qemu qemu-pt.so qemu-guest.so) $(LIB)/bin
 	install -m 644 $R/perf/ocular.so $(LIB)/perf

@@ -5,10 +5,15 @@ Nothing of the program runs in here: this sets the environment in which an inter
 (hook/sitecustomize.py) and executes that interpreter, under ocular-record unless there is one already.
 """
 
-import os
 import sys
 
-import ocular
+# `python -m` imports from the current folder first; from here on it is no more, which need not be ours.
+if not sys.flags.safe_path:
+    del sys.path[0]
+
+import os  # noqa: E402
+
+import ocular  # noqa: E402
 
 USAGE = """\
 usage: python -m ocular [options] script.py [args...]

@@ -87,8 +87,8 @@ def check(pid):
     if pid == os.getpid():
         raise Refused("that is this process itself")
     if os.geteuid() != uid:  # root neither: the target could not write into root's recording
-        raise Refused("process %d belongs to another user: attach as that one (sudo -u '#%d' ocular attach ...)"
-                      % (pid, uid))
+        raise Refused("process %d belongs to another user: attach as that user (sudo -u '#%d' ocular attach %d)"
+                      % (pid, uid, pid))
     for what in "pid", "mnt":
         try:
             ours, its = (os.stat("/proc/%s/ns/%s" % (p, what)).st_ino for p in ("self", pid))

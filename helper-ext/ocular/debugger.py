@@ -39,7 +39,7 @@ class Gdb:
         command = [gdb, "-nx", "-nh", "-q", *(word for s in settings for word in ("-iex", "set " + s)), "-p", str(pid)]
         # With SIGPIPE ignored as here: gdb must not end in the middle of a call because nobody hears it any more.
         self.run = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                    start_new_session=True, bufsize=0, restore_signals=False)
+                                    start_new_session=True, bufsize=0, restore_signals=False, cwd="/")
         try:
             said = self.ask()
             self.thread = self.number("$_thread")

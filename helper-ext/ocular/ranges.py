@@ -5,6 +5,8 @@
 `perf record --filter 'filter …'` and `ocular-qemu -s filter=…` take them. `show(N)`: no more than N of them.
 """
 
+import sys
+
 from . import _core, opcodes
 
 
@@ -48,3 +50,7 @@ def show(most=None):
     found = ranges()
     for offset, size, path in found if most is None else at_most(most, found):
         print("%#x/%#x@%s" % (offset, size, path))
+
+
+if __name__ == "__main__":
+    show(*map(int, sys.argv[1:]))

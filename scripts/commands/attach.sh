@@ -31,9 +31,8 @@ END
 
 # Any Python that the package runs on will do to look around; to attach, it must be of the target's version.
 own_python() {
-	new='import sys; sys.exit(sys.version_info < (3, 12))'
 	for python in "${PYTHON:-python3}" python3.15 python3.14 python3.13 python3.12; do
-		"$python" -SE -c "$new" 2>/dev/null && return
+		case $(about_python) in cpython\ *\ old | '') ;; cpython\ *) return ;; esac
 	done
 	python=$("$here/find-pythons" 2>/dev/null | head -n 1) # looks everywhere, and so takes a while
 	[ -n "$python" ] || die "no Python 3.12 or newer to look with: name one with \$PYTHON"
@@ -42,19 +41,23 @@ own_python() {
 ps() {
 	parse '' "$@"
 	own_python
-	PYTHONPATH=$parts/python exec "$python" -m ocular.processes
+	own_module ocular.processes
 }
 
 pick() {
 	if ! command -v fzf >/dev/null || ! [ -t 0 ]; then usage_error "which process? ocular ps lists them"; fi
 	own_python
-	PYTHONPATH=$parts/python "$python" -m ocular.processes | fzf --header-lines=1 | awk '{ print $1 }'
+	own_module ocular.processes | fzf --header-lines=1 | awk '{ print $1 }'
 }
 
 # The target's own interpreter runs the other side: it is of the right version, whatever that is. One that is
 # embedded has none; then an interpreter of that version is looked for.
 interpreter_of() {
 	[ -d "/proc/$1" ] || die "there is no process $1"
+	owner=$(command stat -c %u "/proc/$1" 2>/dev/null) || die "there is no process $1"
+	# Whose interpreter it is decides who may run it, root included. Nor could the target write into root's recording.
+	[ "$owner" = "$(id -u)" ] ||
+		die "process $1 belongs to another user: attach as that user (sudo -u '#$owner' ocular attach $1)"
 	python=$(readlink "/proc/$1/exe") || die "process $1 cannot be looked into: another user's, or part of the system"
 	case $python in
 	*' (deleted)') die "the interpreter of process $1 has been replaced since it began (${python% *})" ;;
@@ -79,5 +82,5 @@ attach() {
 	*) target=$1 && shift ;;
 	esac
 	interpreter_of "$target"
-	PYTHONPATH=$parts/python exec "$python" -m ocular.attach "$target" "$@"
+	own_module ocular.attach "$target" "$@"
 }

@@ -103,7 +103,7 @@ pt_most_ranges() {
 # more than so many. Nothing where they are not known, or do not fit. Names with blanks or commas fit into no filter.
 pt_ranges() {
 	[ "$mode" = opcodes ] && [ -z "$no_filter" ] || return 0
-	found=$(PYTHONPATH="$parts/python" "$python" -S -c "from ocular import ranges; ranges.show(${1-})" 2>/dev/null) || return 0
+	found=$(own_module ocular.ranges ${1+"$1"} 2>/dev/null) || return 0
 	case $found in *[\ ,]*) ;; *) echo "$found" ;; esac
 }
 

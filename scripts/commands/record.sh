@@ -80,11 +80,9 @@ take_python() {
 # Where there is an interpreter with the extension, for messages.
 pythons_with_extension() {
 	"$here/find-pythons" 2>/dev/null | while read -r each; do
-		suffix=$("$each" -ES -c "$extension_suffix" 2>/dev/null) || continue
-		[ -e "$parts/python/ocular/_core$suffix" ] && echo "$each"
+		! traced_by "$each" || echo "$each"
 	done
 }
-extension_suffix='import _imp; print(_imp.extension_suffixes()[0])'
 
 advise_python() {
 	others=$(pythons_with_extension | paste -sd' ' -)
@@ -94,36 +92,50 @@ advise_python() {
 }
 
 # Three words, of any Python that ever was: implementation, version, suffix of extensions or "old". Without
-# site, so that nothing of the user's runs but the program.
-about_python() {
-	"$python" -ES -c 'import sys
-name = getattr(sys, "implementation", sys).__dict__.get("name", "cpython")
-new = sys.version_info >= (3, 12)
-print("%s %d.%d.%d" % ((name,) + sys.version_info[:3]) + " " +
-      (new and __import__("_imp").extension_suffixes()[0] or "old"))' 2>/dev/null || :
+# site, so that nothing of the user's runs but the program; probe.py says how to run a Python without the current folder.
+about_python() { "$python" -ES "$here/probe.py" </dev/null 2>/dev/null || :; }
+
+# traced_by PYTHON: is there an extension for it? Leaves its $name, $version and $suffix.
+traced_by() {
+	read -r name version suffix <<END
+$(python=$1 && about_python)
+END
+	[ "$name" = cpython ] && [ -e "$parts/python/ocular/_core$suffix" ]
+}
+
+# own_module MODULE ARGS: becomes a module of the package, isolated from the current folder and what is on PYTHONPATH.
+own_module() {
+	exec "$python" -I -c 'import sys
+sys.path.insert(0, sys.argv.pop(1))
+import runpy
+runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)' "$parts/python" "$@"
 }
 
 # The interpreter must be able to load the extension; better to say so than to record nothing.
 check_python() {
 	command -v "$python" >/dev/null || advise_python "no interpreter '$python': name one with --python or \$PYTHON"
-	read -r name version suffix <<END
-$(about_python)
-END
+	! traced_by "$python" || return 0
 	case $name:$suffix in
 	*:) die "'$python' does not run as a Python" ;;
 	cpython:old) advise_python "$python is Python $version; tracing needs CPython 3.12 or newer" ;;
 	cpython:*) ;;
 	*) advise_python "$python is $name $version; tracing needs CPython" ;;
 	esac
-	[ -e "$parts/python/ocular/_core$suffix" ] ||
-		advise_python "no extension for $python (Python $version); build it: $build_hint"
+	advise_python "no extension for $python (Python $version); $(how_to_build)"
 }
 
-if [ "$parts" = "$here" ]; then
-	build_hint="make install PYTHON=/path/to/python3.13 in Ocular's sources"
-else
-	build_hint="make -C '$(dirname "$here")' PYTHON=/path/to/python3.13"
-fi
+# How there would be an extension for $python.
+how_to_build() {
+	if "$python" -ES "$here/probe.py" --to-build 2>/dev/null </dev/null | grep -q '^unfit its headers'; then
+		printf "its headers are not installed (package python%s-dev or python3-devel); then " "${version%.*}"
+	fi
+	set -- "$(command -v "$python")"
+	if [ "$parts" = "$here" ]; then
+		echo "build it: make install PYTHON=$1 in Ocular's sources"
+	else
+		echo "build it: make -C '$(dirname "$here")' PYTHON=$1"
+	fi
+}
 
 # perf keeps the last bytes, whatever time they are of, and has no triggers but 'ocular snapshot'.
 check_flight_of_pt() {
