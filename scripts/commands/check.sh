@@ -102,14 +102,12 @@ check_parts() {
 }
 
 check_pythons() {
-	traced=0
+	traced=0 other=''
 	found=$("$here/find-pythons" 2>/dev/null || :)
 	while read -r each; do
 		[ -n "$each" ] || continue
-		version=$("$each" -ES -c 'import sys; print(sys.version.split()[0])' </dev/null)
-		suffix=$("$each" -ES -c "$extension_suffix" </dev/null)
-		if [ -e "$parts/python/ocular/_core$suffix" ]; then
-			row good Python "$version, extension built: $each" && traced=$((traced + 1))
+		if traced_by "$each"; then
+			row good Python "$version, extension built: $each" && traced=$((traced + 1)) && other=${other:-$each}
 		else
 			row note Python "$version, no extension: $each"
 		fi
@@ -117,13 +115,18 @@ check_pythons() {
 $found
 END
 	[ $traced -gt 0 ] || row lack Python "none with the extension"
-	default=$( (check_python) 2>&1) || row note Python "the default: $(echo "$default" | sed -n '1s/^ocular: //p')"
+	# What 'ocular run' would say of the interpreter that it takes; where it does, there is no need to name one.
+	if default=$( (check_python) 2>&1); then
+		other=''
+	else
+		row note Python "the default: $(echo "$default" | sed -n '1s/^ocular: //p')"
+	fi
 }
 
 check_advice() {
 	echo
 	if [ $lacks -eq 0 ]; then
-		echo "This machine can record and report: ocular run app.py"
+		echo "This machine can record and report: ocular run ${other:+--python $other }app.py"
 		return 0
 	fi
 	echo "To do:"

@@ -58,6 +58,54 @@ ok "what is still missing afterwards is told" says 1 'still missing\|no CPython'
 fake apt-get 'echo "E: no network"; exit 100'
 ok "a failed installation is told with its reason" says 1 'no network' setup
 
+# The archive of a distribution whose default is one Python, and the newest another.
+machine sid
+fake apt-get 'echo "apt-get $*"'
+fake apt-cache 'case $1 in
+depends) [ "$2" != python3-dev ] || echo "  Depends: python3.14-dev" ;;
+*) echo "python3.14-dev - headers"; echo "python3.15-dev - headers" ;;
+esac'
+# knows VERSION BUILDS: what a python3 of this machine says of itself
+knows() { fake python3 "echo 'cpython $1 .cpython.so'; case \$* in *--to-build*) echo '$2' ;; esac"; }
+headers() { setup --dry-run | tr ' ' '\n' | grep '^python3.*-dev$'; }
+takes() { [ "$(headers)" = "$1" ]; }
+ok "no Python yet: the headers of the distribution's default, not the newest" takes python3.14-dev
+knows 3.13.2 'unfit its headers are not installed'
+ok "the headers of the python3 that there is" takes python3.13-dev
+fake python3.15 "echo 'cpython 3.15.0 .cpython.so'; echo 'builds cpython-315-x /usr/bin/python3.15'"
+ok "of that one, though a newer one has its headers already" takes python3.13-dev
+knows 3.13.2 'builds cpython-313-x /usr/bin/python3'
+ok "nothing, where it has them" takes ''
+knows 3.11.2 'unfit ocular needs CPython 3.12 or newer; this is Python 3.11.2'
+ok "a python3 that is too old is not asked for its headers" takes ''
+rm "$bin/python3.15"
+ok "but a newer one is, the distribution's own" takes python3.14-dev
+rm "$bin/python3"
+
+# check and run take the same interpreter: what one of them says the other one does.
+machine user
+for tool in readlink uname perf cc find-pythons ls mktemp tr cmp dirname; do
+	! command -v "$tool" >/dev/null || ln -sf "$(command -v "$tool")" "$bin/$tool"
+done
+knows 3.14.2 'unfit its headers are not installed'
+check_says() { ocular scripts/ocular check | grep -q -e "$1"; }
+ocular() { on_machine env OCULAR_BUILD="$build" "$@"; }
+ok "run names what is there" says 1 'no extension for python3 (Python 3.14.2); its headers .*(package python3.14-dev .*make -C .* PYTHON=.*/python3$' \
+	ocular scripts/ocular run -o "$scratch/r" app.py
+ok "check says of it what run says" check_says 'note   Python     the default: no extension for python3 (Python 3.14.2)'
+as_checked() {
+	set -- env PATH="$bin:$PATH" PYENV_ROOT="${PYENV_ROOT-$HOME/.pyenv}"
+	advised=$(ocular "$@" scripts/ocular check | sed -n 's/^This machine can .*: ocular run \(.*\)app.py$/\1/p')
+	case $advised in *--python*) ;; *) return 1 ;; esac
+	# shellcheck disable=SC2086 # two words
+	ocular "$@" scripts/ocular run -q -o "$scratch/r" $advised -c 'print(1)'
+}
+if (unset PYTHON && scripts/find-pythons) >/dev/null 2>&1; then
+	ok "what check advises runs" as_checked
+else
+	skip "what check advises runs" "no Python with headers on PATH"
+fi
+
 machine fedora
 fake dnf 'echo dnf'
 ok "another package manager, other names" says 0 'dnf .* libipt-devel jansson-devel' setup --dry-run
