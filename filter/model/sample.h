@@ -20,8 +20,8 @@ enum sample_op {
 	SAMPLE_FOREIGN = 25, /* a PTWRITE that is not ours; `count` of them */
 	SAMPLE_RESTART = 26, /* the thread begins anew: exec, or tracing was stopped and started */
 	SAMPLE_TIP = 27,     /* an indirect branch to `address`; never comes behind recover.c */
-	SAMPLE_UNMATCHED =
-		28, /* sinks' `gap` alone: nothing is missing, but `count` calls or returns have no other end */
+	/* Only what sinks' `gap` is called with: nothing is missing, but `count` calls or returns have no other end. */
+	SAMPLE_UNMATCHED = 30,
 };
 
 #define SAMPLE_NOWHERE (-1)
