@@ -83,28 +83,28 @@ static int put_enter(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_
 	return failed(f, recover_enter(&f->analysis->recover, &w));
 }
 
-static int put_row(struct front_ipt *f, int32_t pid, int32_t tid, const struct pt_rows *rows, const struct pt_row *row)
+static int put_row(struct front_ipt *f, int32_t pid, int32_t tid, const struct rows *rows, const struct row *row)
 {
 	static const pt_word_fn put[] = {
-		[STEP_WORD] = put_word, [STEP_BRANCH] = put_branch, [STEP_ENTER] = put_enter
+		[ROW_WORD] = put_word, [ROW_BRANCH] = put_branch, [ROW_ENTER] = put_enter
 	};
 
-	return put[row->step](f, pid, tid, pt_rows_ns(rows, row), pt_rows_cycles(rows, row), row->ip);
+	return put[row->kind](f, pid, tid, rows_ns(rows, row), rows_cycles(rows, row), row->ip);
 }
 
 /* Of a thread whose dispatches are not known. */
-static const struct pt_row *skip_to_word(const struct pt_row *row, const struct pt_row *end)
+static const struct row *skip_to_word(const struct row *row, const struct row *end)
 {
-	while (row < end && row->step != STEP_WORD)
+	while (row < end && row->kind != ROW_WORD)
 		row++;
 	return row;
 }
 
 /* Each by itself where a word waits for what comes behind it. */
-static int put_rows(void *front, int32_t pid, int32_t tid, const struct pt_rows *rows)
+static int put_rows(void *front, int32_t pid, int32_t tid, const struct rows *rows)
 {
 	struct front_ipt *f = front;
-	const struct pt_row *row = rows->at, *end = row + rows->n;
+	const struct row *row = rows->at, *end = row + rows->n;
 	struct recover_thread *t;
 	int err = 0;
 
@@ -112,7 +112,7 @@ static int put_rows(void *front, int32_t pid, int32_t tid, const struct pt_rows 
 		change_process(f, pid);
 	f->analysis->recover.ticks = f->by_core ? NULL : &f->ticks;
 	while (row < end && !err) {
-		if (row->step == STEP_WORD || f->analysis->decoder.holding) {
+		if (row->kind == ROW_WORD || f->analysis->decoder.holding) {
 			err = put_row(f, pid, tid, rows, row++);
 			continue;
 		}

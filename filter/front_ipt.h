@@ -11,7 +11,7 @@
 #include "analysis.h"
 #include "progress.h"
 #include "pt/pt_trace.h"
-#include "ticks.h"
+#include "model/ticks.h"
 
 struct pt_pipe;
 

@@ -21,7 +21,7 @@
 #include "progress.h"
 #include "base/cold.h"
 #include "recording.h"
-#include "ticks.h"
+#include "model/ticks.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

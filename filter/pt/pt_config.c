@@ -35,7 +35,7 @@ static bool some_sample_trace(const struct perf_file *f)
 /* "Maximum non-turbo ratio is TSC freq / 100 MHz" where the file does not name it. */
 static unsigned guess_ratio(const struct pt_clocks *c)
 {
-	uint64_t hz = ((SECOND / c->mult) << c->shift) + ((SECOND % c->mult) << c->shift) / c->mult;
+	uint64_t hz = ((SECOND / c->conv.mult) << c->conv.shift) + ((SECOND % c->conv.mult) << c->conv.shift) / c->conv.mult;
 
 	return (hz + BUS_CLOCK / 2) / BUS_CLOCK;
 }
@@ -53,9 +53,9 @@ static void read_clocks(struct pt_clocks *c, const uint64_t *priv, uint64_t conf
 	uint64_t freq = priv[PT_MTC_FREQ_BITS];
 
 	*c = (struct pt_clocks){
-		.shift = priv[PT_TIME_SHIFT],
-		.mult = priv[PT_TIME_MULT],
-		.zero = priv[PT_TIME_ZERO],
+		.conv.shift = priv[PT_TIME_SHIFT],
+		.conv.mult = priv[PT_TIME_MULT],
+		.conv.zero = priv[PT_TIME_ZERO],
 		.max_ratio = priv[PT_MAX_NONTURBO_RATIO],
 		.mtc_shift = freq ? (config & freq) >> __builtin_ctzll(freq) : 0,
 		.ctc_num = priv[PT_TSC_CTC_N],
@@ -68,9 +68,9 @@ static const char *obstacle(const struct pt_config *c, const struct perf_file *f
 {
 	if (!priv[PT_TSC_BIT] || !(config & priv[PT_TSC_BIT]))
 		return "was recorded without times: ask perf record for intel_pt/tsc/";
-	if (!priv[PT_CAP_USER_TIME_ZERO] || !c->clocks.mult || !all_have_time(f))
+	if (!priv[PT_CAP_USER_TIME_ZERO] || !c->clocks.conv.mult || !all_have_time(f))
 		return "does not say how its times are to be read";
-	if (c->clocks.shift > 63 || c->clocks.mtc_shift > 15)
+	if (c->clocks.conv.shift > 63 || c->clocks.mtc_shift > 15)
 		return "names an impossible clock";
 	if (c->switches == SWITCHES_TRACEPOINT)
 		return "has thread switches as sched:sched_switch events: use perf's decoder";

@@ -179,14 +179,14 @@ static inline int deliver(struct pt_merge *m, struct pt_queue *q)
 	pt_word_fn put = q->held == STEP_WORD ? f->word : q->held == STEP_BRANCH ? f->branch : f->enter;
 
 	q->holds = false;
-	return put(f->to, pid_of(q), q->tid, pt_time_ns(m->clocks, q->walk.stamp),
+	return put(f->to, pid_of(q), q->tid, tsc_ns(&m->clocks->conv, q->walk.stamp),
 		   q->task ? q->task->cycles : q->counted, q->walk.word);
 }
 
 /* The cycles of them all are the thread's, if it is there. */
 static int deliver_rows(struct pt_merge *m, struct pt_queue *q)
 {
-	struct pt_rows *rows = &q->walk.rows;
+	struct rows *rows = &q->walk.rows;
 
 	rows->counts = q->task && q->away ? 0 : ~0ull;
 	rows->thread = q->task ? q->task->cycles - (q->counted & rows->counts) : 0;

@@ -22,7 +22,7 @@ struct pt_feed {
 	pt_word_fn branch, enter;
 	int (*overflow)(void *to, int32_t pid, int32_t tid);
 	/* Many branches, beginnings and words at once; NULL: each by itself. */
-	int (*rows)(void *to, int32_t pid, int32_t tid, const struct pt_rows *rows);
+	int (*rows)(void *to, int32_t pid, int32_t tid, const struct rows *rows);
 	void *to;
 };
 

@@ -15,7 +15,7 @@ struct scan {
 	uint64_t ip;
 	uint64_t cycles, most; /* since the clock's base; no more than `most` may come */
 	uint64_t core, counts; /* pt_walk.core; ~0 while tracing is on, else 0 */
-	struct pt_row *row;    /* the next one */
+	struct row *row;    /* the next one */
 };
 
 #define INLINE static inline __attribute__((always_inline))
@@ -90,9 +90,9 @@ INLINE void read_ip(struct scan *s)
 	s->told = s->p;
 }
 
-INLINE void put_row(struct scan *s, uint64_t bits, enum pt_step step)
+INLINE void put_row(struct scan *s, uint64_t bits, enum row_kind kind)
 {
-	*s->row++ = (struct pt_row){ bits, s->cycles, s->core, step };
+	*s->row++ = (struct row){ bits, s->cycles, s->core, kind };
 }
 
 /* The commonest, without tables. */
@@ -103,20 +103,20 @@ INLINE void tip_2(struct scan *s)
 	memcpy(&bytes, s->p + 1, sizeof(bytes));
 	s->ip = (s->ip & ~0xffffull) | bytes;
 	s->told = s->p += 3;
-	put_row(s, s->ip, STEP_BRANCH);
+	put_row(s, s->ip, ROW_BRANCH);
 }
 
 INLINE void tip(struct scan *s)
 {
 	read_ip(s);
-	put_row(s, s->ip, STEP_BRANCH);
+	put_row(s, s->ip, ROW_BRANCH);
 }
 
 INLINE void come_on(struct scan *s)
 {
 	s->counts = ~0ull;
 	read_ip(s);
-	put_row(s, s->ip, STEP_ENTER);
+	put_row(s, s->ip, ROW_ENTER);
 }
 
 INLINE void come_on_4(struct scan *s)
@@ -127,7 +127,7 @@ INLINE void come_on_4(struct scan *s)
 	s->ip = (s->ip & ~0xffffffffull) | bytes;
 	s->told = s->p += 5;
 	s->counts = ~0ull;
-	put_row(s, s->ip, STEP_ENTER);
+	put_row(s, s->ip, ROW_ENTER);
 }
 
 /* Tracing goes off and comes on again at once: mostly a call of C. One ip takes the place of the other. */
@@ -157,7 +157,7 @@ INLINE bool longer(struct scan *s)
 	if (s->p[1] == 0x32) {
 		memcpy(&bits, s->p + 2, sizeof(bits));
 		s->told = s->p += 10;
-		put_row(s, bits, STEP_WORD);
+		put_row(s, bits, ROW_WORD);
 		return true;
 	}
 	memcpy(&bits, s->p, sizeof(bits));
@@ -216,9 +216,9 @@ INLINE bool take(struct scan *s)
 INLINE const uint8_t *bound(const struct pt_walk *w, const struct scan *s)
 {
 	const uint8_t *last = w->end - 2 * PACKET_SIZE_MAX + 1;
-	ptrdiff_t rows = w->rows.at + PT_ROWS - s->row;
+	ptrdiff_t rows = w->rows.at + ROWS_MAX - s->row;
 
-	if (rows < PT_ROWS / 8)
+	if (rows < ROWS_MAX / 8)
 		return s->p;
 	return last - s->p > 3 * rows ? s->p + 3 * rows : last;
 }
@@ -262,10 +262,10 @@ static uint64_t cycles_behind(struct pt_walk *w, const struct scan *s, bool *ste
 
 static void settle_rows(struct pt_walk *w, const struct scan *s)
 {
-	struct pt_rows *rows = &w->rows;
+	struct rows *rows = &w->rows;
 
 	rows->n = s->row - rows->at;
-	rows->clocks = w->time.clocks;
+	rows->conv = &w->time.clocks->conv;
 	rows->ratio = pt_time_ratio(&w->time);
 	rows->base = rows->ratio > 0 ? (int64_t)w->time.base : 0;
 	rows->since = w->time.now;

@@ -14,13 +14,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/tsc.h"
 #include "pt_packet.h"
 
 /* What a recording says about its clocks. */
 struct pt_clocks {
-	uint16_t shift; /* ns = zero + tsc * mult >> shift */
-	uint32_t mult;
-	uint64_t zero;
+	struct tsc_conv conv;
 	unsigned max_ratio;	   /* the ratio (CBR) at which a core cycle is a TSC tick */
 	unsigned mtc_shift;	   /* an MTC packet counts 2^mtc_shift crystal ticks */
 	uint32_t ctc_num, ctc_den; /* TSC ticks a crystal tick; den 0: unknown, MTC is not used */
@@ -90,21 +89,6 @@ static inline void pt_time_restart(struct pt_time *t, uint64_t reference)
 	t->now = 0;
 	t->reference = reference;
 	t->crystal.known = false;
-}
-
-static inline uint64_t pt_time_ns(const struct pt_clocks *c, uint64_t tsc)
-{
-	uint64_t rest = tsc & ((1ull << c->shift) - 1);
-
-	return c->zero + (tsc >> c->shift) * c->mult + (rest * c->mult >> c->shift);
-}
-
-/* The TSC at `ns`; not exactly the inverse, but what perf takes for it. */
-static inline uint64_t pt_time_of_ns(const struct pt_clocks *c, uint64_t ns)
-{
-	uint64_t t = ns - c->zero;
-
-	return ((t / c->mult) << c->shift) + ((t % c->mult) << c->shift) / c->mult;
 }
 
 #endif

@@ -56,7 +56,7 @@ static int add_sample(struct pt_trace *t, const struct perf_record *rec, uint64_
 	if (!q)
 		return -ENOMEM;
 	return pt_queue_add(q, &(struct pt_chunk){ at - rec->size + s.aux_at, s.aux_size,
-						   s.time ? pt_time_of_ns(&t->config.clocks, s.time) : 0 });
+						   s.time ? tsc_of_ns(&t->config.clocks.conv, s.time) : 0 });
 }
 
 static int add_ids(struct pt_trace *t, const struct perf_record *rec, uint64_t at)
@@ -150,7 +150,7 @@ int pt_trace_open(struct pt_trace *t, const char *path)
 
 static uint64_t tsc_of(const struct pt_trace *t, const struct perf_side *s)
 {
-	return s->time ? pt_time_of_ns(&t->config.clocks, s->time) : 0;
+	return s->time ? tsc_of_ns(&t->config.clocks.conv, s->time) : 0;
 }
 
 /* A thread comes to a CPU; nothing is known of records without a CPU. */

@@ -12,6 +12,7 @@
 #ifndef OCULAR_PT_WALK_H
 #define OCULAR_PT_WALK_H
 
+#include "base/rows.h"
 #include "pt_packet.h"
 #include "pt_time.h"
 
@@ -33,38 +34,6 @@ enum pt_step {
 struct pt_break {
 	uint64_t from, to, core;
 };
-
-#define PT_ROWS 512
-
-/* Branches, beginnings of tracing, and words, all of one thread. */
-struct pt_row {
-	uint64_t ip;	 /* or the word */
-	uint64_t cycles; /* since the base of the clock, which runs evenly over all rows */
-	uint64_t core;	 /* pt_walk.core */
-	uint8_t step;	 /* STEP_BRANCH, STEP_ENTER or STEP_WORD */
-};
-
-struct pt_rows {
-	const struct pt_clocks *clocks;
-	double base, ratio;	 /* of the clock: ticks at no cycles, ticks a cycle */
-	uint64_t since, first;	 /* no row is before this time, which it was at so many cycles */
-	uint64_t thread, counts; /* the thread's cycles at a row: thread + (core & counts) */
-	uint32_t n;
-	struct pt_row at[PT_ROWS];
-};
-
-static inline uint64_t pt_rows_ns(const struct pt_rows *r, const struct pt_row *row)
-{
-	int64_t time = r->base + (int64_t)row->cycles * r->ratio; /* as pt_time_at() has it */
-	bool moved = row->cycles != r->first && time > (int64_t)r->since;
-
-	return pt_time_ns(r->clocks, moved ? time : (int64_t)r->since);
-}
-
-static inline uint64_t pt_rows_cycles(const struct pt_rows *r, const struct pt_row *row)
-{
-	return r->thread + (row->core & r->counts);
-}
 
 /*
  * So many are known, the latest ones. A thread has one each time that it waited: while it waits for the GIL as often as
@@ -102,7 +71,7 @@ struct pt_walk {
 	uint64_t untimed;	 /* words before the first time: dropped, as perf does */
 	struct pt_break *breaks; /* PT_BREAKS of them, the n-th at n % PT_BREAKS; NULL: not wanted */
 	uint64_t nbreaks;
-	struct pt_rows rows;
+	struct rows rows;
 };
 
 void pt_walk_init(struct pt_walk *w, const struct pt_clocks *clocks, bool branches);

@@ -6,7 +6,7 @@
  */
 #include "recover_quick.h"
 
-#include "ticks.h"
+#include "model/ticks.h"
 
 /* --- what opcodes may be ------------------------------------------------------------------------------- */
 
@@ -156,7 +156,7 @@ static inline int quick_tell(struct quick *q)
 /* Dispatches as they come: what is not told yet is looked at here. */
 struct ahead {
 	const struct recover_thread *thread;
-	const struct pt_row *row, *end; /* the last one that was seen */
+	const struct row *row, *end; /* the last one that was seen */
 };
 
 /* 0: no other, or something else comes first. */
@@ -164,10 +164,10 @@ static quick_opcode look(struct ahead *a)
 {
 	uint8_t opcode;
 
-	while (++a->row < a->end && a->row->step != STEP_WORD)
+	while (++a->row < a->end && a->row->kind != ROW_WORD)
 		switch (dispatch_at(a->thread->dispatch, a->row->ip, &opcode)) {
 		case DISPATCH_OP:
-			if (a->row->step == STEP_BRANCH)
+			if (a->row->kind == ROW_BRANCH)
 				return a->thread->quick[opcode];
 			break;
 		case DISPATCH_AGAIN:
@@ -321,21 +321,21 @@ struct moment {
 	uint64_t at, ns, cycles;
 };
 
-static inline struct moment moment_of(const struct recover_thread *t, const struct pt_rows *rows,
-				      const struct pt_row *row)
+static inline struct moment moment_of(const struct recover_thread *t, const struct rows *rows,
+				      const struct row *row)
 {
 	struct recover *r = t->r;
-	struct moment m = { row->cycles, pt_rows_ns(rows, row), 0 };
+	struct moment m = { row->cycles, rows_ns(rows, row), 0 };
 
-	m.cycles = r->ticks ? ticks_at(r->ticks, r->codes, t->pid, m.ns) : pt_rows_cycles(rows, row);
+	m.cycles = r->ticks ? ticks_at(r->ticks, r->codes, t->pid, m.ns) : rows_cycles(rows, row);
 	return m;
 }
 
 /* Takes rows from *from, as long as they are of the commonest. */
-static inline int quick_rows(struct recover_thread *t, const struct pt_rows *rows, const struct pt_row **from,
+static inline int quick_rows(struct recover_thread *t, const struct rows *rows, const struct row **from,
 			     struct moment *now)
 {
-	const struct pt_row *row = *from, *end = rows->at + rows->n;
+	const struct row *row = *from, *end = rows->at + rows->n;
 	const struct dispatch *d = t->dispatch;
 	struct quick q;
 	int err = 0;
@@ -345,11 +345,11 @@ static inline int quick_rows(struct recover_thread *t, const struct pt_rows *row
 	for (; row < end; row++) {
 		const struct dispatch_slot *s = dispatch_slot(d, row->ip);
 
-		if (row->step == STEP_WORD)
+		if (row->kind == ROW_WORD)
 			break;
 		if (!s)
 			continue;
-		if (row->step != STEP_BRANCH || !quick_go(&q, t->quick[s->opcode]))
+		if (row->kind != ROW_BRANCH || !quick_go(&q, t->quick[s->opcode]))
 			break;
 		if (row->cycles != now->at)
 			*now = moment_of(t, rows, row);
@@ -364,23 +364,23 @@ static inline int quick_rows(struct recover_thread *t, const struct pt_rows *row
 }
 
 /* The first row that is a dispatch, a second one, or a word; or the end. */
-static inline const struct pt_row *skip_rows(const struct dispatch *d, const struct pt_row *row,
-					     const struct pt_row *end)
+static inline const struct row *skip_rows(const struct dispatch *d, const struct row *row,
+					     const struct row *end)
 {
-	while (row < end && row->step != STEP_WORD && !dispatch_slot(d, row->ip))
+	while (row < end && row->kind != ROW_WORD && !dispatch_slot(d, row->ip))
 		row++;
 	return row;
 }
 
 /* Where tracing begins, nothing is dispatched: an interrupt may come at a handler's first instruction. */
-static int other_row(struct recover_thread *t, const struct pt_rows *rows, const struct pt_row *row, struct moment *now)
+static int other_row(struct recover_thread *t, const struct rows *rows, const struct row *row, struct moment *now)
 {
 	struct held h = { .valid = true };
 	enum dispatch_kind kind = dispatch_at(t->dispatch, row->ip, &h.opcode);
 
 	if (kind == DISPATCH_AGAIN)
 		t->again = true;
-	if (kind != DISPATCH_OP || row->step != STEP_BRANCH)
+	if (kind != DISPATCH_OP || row->kind != ROW_BRANCH)
 		return 0;
 	if (row->cycles != now->at)
 		*now = moment_of(t, rows, row);
@@ -389,16 +389,16 @@ static int other_row(struct recover_thread *t, const struct pt_rows *rows, const
 	return take_other(t, &h, (struct ahead){ t, row, rows->at + rows->n });
 }
 
-int recover_rows(struct recover_thread *t, const struct pt_rows *rows, const struct pt_row **from)
+int recover_rows(struct recover_thread *t, const struct rows *rows, const struct row **from)
 {
-	const struct pt_row *end = rows->at + rows->n;
+	const struct row *end = rows->at + rows->n;
 	struct moment now = moment_of(t, rows, *from);
 	int err = 0;
 
 	while (!err) {
 		err = quick_rows(t, rows, from, &now);
 		*from = skip_rows(t->dispatch, *from, end);
-		if (err || *from == end || (*from)->step == STEP_WORD)
+		if (err || *from == end || (*from)->kind == ROW_WORD)
 			break;
 		err = other_row(t, rows, (*from)++, &now);
 	}

@@ -8,7 +8,7 @@
 #ifndef OCULAR_RECOVER_QUICK_H
 #define OCULAR_RECOVER_QUICK_H
 
-#include "pt/pt_walk.h"
+#include "base/rows.h"
 #include "recover_thread.h"
 
 /* What an opcode may be; its base stands in the byte below. */
@@ -26,6 +26,6 @@ void recover_quick_init(struct recover_thread *t);
  * From *from up to a word, where it is then, or to the end. The thread has handlers. 0, -ENOMEM, or what the feed
  * returned.
  */
-int recover_rows(struct recover_thread *t, const struct pt_rows *rows, const struct pt_row **from);
+int recover_rows(struct recover_thread *t, const struct rows *rows, const struct row **from);
 
 #endif

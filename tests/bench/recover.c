@@ -33,7 +33,7 @@ static int no_gap(void *to, int32_t pid, int32_t tid)
 	return 0;
 }
 
-static int no_rows(void *to, int32_t pid, int32_t tid, const struct pt_rows *rows)
+static int no_rows(void *to, int32_t pid, int32_t tid, const struct rows *rows)
 {
 	(void)to, (void)pid, (void)tid, (void)rows;
 	return 0;

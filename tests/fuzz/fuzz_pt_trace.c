@@ -24,10 +24,10 @@ static int gap(void *to, int32_t pid, int32_t tid)
 	return word(to, pid, tid, 0, 0, 0);
 }
 
-static int rows(void *to, int32_t pid, int32_t tid, const struct pt_rows *r)
+static int rows(void *to, int32_t pid, int32_t tid, const struct rows *r)
 {
 	for (uint32_t i = 0; i < r->n; i++)
-		word(to, pid, tid, pt_rows_ns(r, &r->at[i]), pt_rows_cycles(r, &r->at[i]), r->at[i].ip);
+		word(to, pid, tid, rows_ns(r, &r->at[i]), rows_cycles(r, &r->at[i]), r->at[i].ip);
 	return 0;
 }
 

@@ -26,7 +26,7 @@ struct input {
 };
 
 struct body {
-	struct row rows[ROWS + 1];
+	struct code_row rows[ROWS + 1];
 	uint8_t handler; /* index of PUSH_EXC_INFO */
 	uint8_t resume;	 /* index of the RESUME that begins it */
 	bool generator;
@@ -76,13 +76,13 @@ static uint8_t begin_body(struct machine *m, struct body *b)
 	b->hidden = b != &m->bodies[1] && one_in(m, 6);
 	b->generator = one_in(m, 3);
 	if (b->generator) {
-		b->rows[n++] = (struct row){ RETURN_GENERATOR, 0 };
-		b->rows[n++] = (struct row){ POP_TOP, 0 };
+		b->rows[n++] = (struct code_row){ RETURN_GENERATOR, 0 };
+		b->rows[n++] = (struct code_row){ POP_TOP, 0 };
 	} else if (one_in(m, 3)) {
-		b->rows[n++] = (struct row){ COPY_FREE_VARS, 0 };
+		b->rows[n++] = (struct code_row){ COPY_FREE_VARS, 0 };
 	}
 	b->resume = n;
-	b->rows[n++] = (struct row){ RESUME, 0 };
+	b->rows[n++] = (struct code_row){ RESUME, 0 };
 	return n;
 }
 
@@ -96,7 +96,7 @@ static void write_body(struct machine *m, struct body *b)
 
 	b->handler = first + draw(m, last - first - 1);
 	for (uint8_t i = first; i < last; i++) {
-		struct row *row = &b->rows[i];
+		struct code_row *row = &b->rows[i];
 
 		row->op = i == b->handler ? PUSH_EXC_INFO : ops[draw(m, sizeof(ops))];
 		if (b->hidden && (row->op == CALL || row->op == RAISE_VARARGS))
@@ -108,19 +108,19 @@ static void write_body(struct machine *m, struct body *b)
 		if (row->op == JUMP_BACKWARD)
 			row->to = first + draw(m, i - first + 1);
 		if (i > first && b->rows[i - 1].op == YIELD_VALUE)
-			*row = (struct row){ RESUME, 0 };
+			*row = (struct code_row){ RESUME, 0 };
 	}
 	/* Only a caller leads to a RESUME, and the compiler makes no jump to a jump. */
 	for (uint8_t i = first; i < last; i++) {
 		uint8_t there = b->rows[b->rows[i].to].op;
 
 		if (b->rows[i].op == JUMP_BACKWARD && (there == RESUME || there == JUMP_BACKWARD))
-			b->rows[i] = (struct row){ LOAD, 0 };
+			b->rows[i] = (struct code_row){ LOAD, 0 };
 		else if (b->rows[i].to && there == RESUME)
 			b->rows[i].to = last;
 	}
-	b->rows[last] = (struct row){ RETURN_VALUE, 0 };
-	b->rows[ROWS] = (struct row){ CACHE, 0 };
+	b->rows[last] = (struct code_row){ RETURN_VALUE, 0 };
+	b->rows[ROWS] = (struct code_row){ CACHE, 0 };
 }
 
 /* --- what the trace gets ------------------------------------------------------------------------------ */
@@ -142,7 +142,7 @@ static void dispatch(struct machine *m, uint8_t op, uint8_t code, uint8_t at)
 	if (m->lost)
 		return;
 	check(!recover_branch(&m->r, &w));
-	check(!gather_branch(&m->gather, &m->many, &w, STEP_BRANCH));
+	check(!gather_branch(&m->gather, &m->many, &w, ROW_BRANCH));
 }
 
 /* Goes on at a handler, as behind an interrupt: nothing is dispatched. */
@@ -153,7 +153,7 @@ static void interrupt(struct machine *m, uint8_t op)
 	if (m->lost)
 		return;
 	check(!recover_enter(&m->r, &w));
-	check(!gather_branch(&m->gather, &m->many, &w, STEP_ENTER));
+	check(!gather_branch(&m->gather, &m->many, &w, ROW_ENTER));
 }
 
 static void marker(struct machine *m, int op, uint8_t code, uint8_t at)
@@ -281,7 +281,7 @@ static void run(struct machine *m, uint8_t op, uint8_t to)
 	}
 }
 
-static uint8_t specialised(struct machine *m, const struct row *row)
+static uint8_t specialised(struct machine *m, const struct code_row *row)
 {
 	if (row[0].op == LOAD && row[1].op == LOAD && one_in(m, 2))
 		return LOAD_FAST_PAIR;
@@ -299,7 +299,7 @@ static uint8_t specialised(struct machine *m, const struct row *row)
 static void step(struct machine *m)
 {
 	struct running *f = &m->stack[m->depth - 1];
-	const struct row *row = &m->bodies[f->code].rows[f->at];
+	const struct code_row *row = &m->bodies[f->code].rows[f->at];
 	uint8_t op = specialised(m, row);
 
 	if (one_in(m, 100)) {

@@ -12,7 +12,7 @@
 
 #include "model/codes.h"
 #include "recover/dispatch.h"
-#include "ticks.h"
+#include "model/ticks.h"
 
 #define COUNT(a)	   (sizeof(a) / sizeof(*(a)))
 #define HEADER(more)	   "{\"kind\":\"header\",\"ocular\":1,\"pid\":7,\"first_id\":1" more "}\n"

@@ -19,7 +19,7 @@
 #define AT(c, word) TSC(c) "\x0b\x02\x32" word "\0\0\0\0\0\0\0" /* a core cycle before each */
 #define BAD	    "\x02\xff"
 
-static const struct pt_clocks clocks = { .mult = 1, .max_ratio = 1 };
+static const struct pt_clocks clocks = { .conv.mult = 1, .max_ratio = 1 };
 
 struct log {
 	char words[32];

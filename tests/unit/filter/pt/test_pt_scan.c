@@ -31,7 +31,7 @@ struct log {
 	struct before before[PACKETS]; /* stamp 0: not known, of one that was gathered */
 };
 
-static const struct pt_clocks clocks = { .shift = 1, .mult = 3, .max_ratio = 28 };
+static const struct pt_clocks clocks = { .conv.shift = 1, .conv.mult = 3, .max_ratio = 28 };
 
 /* What a trace has most of, and some of what it has rarely; TIP, PGE, PGD and FUP with ips of all sizes. */
 static const struct {
@@ -124,22 +124,22 @@ static size_t write_trace(uint8_t *to, unsigned seed, bool late)
 
 static void add(struct log *log, struct told t, struct before before)
 {
-	if (t.step != STEP_WORD && t.step != STEP_BRANCH && t.step != STEP_ENTER)
+	if (t.step != ROW_WORD && t.step != ROW_BRANCH && t.step != ROW_ENTER)
 		return;
 	log->before[log->n] = before;
 	log->at[log->n++] = t;
 }
 
-static void add_rows(struct log *log, const struct pt_rows *rows)
+static void add_rows(struct log *log, const struct rows *rows)
 {
 	for (unsigned i = 0; i < rows->n; i++) {
-		const struct pt_row *row = &rows->at[i];
+		const struct row *row = &rows->at[i];
 
-		add(log, (struct told){ row->step, row->ip, pt_rows_ns(rows, row), pt_rows_cycles(rows, row) },
+		add(log, (struct told){ row->kind, row->ip, rows_ns(rows, row), rows_cycles(rows, row) },
 		    (struct before){ 0 });
 	}
 	log->gathered += rows->n;
-	log->full += rows->n > PT_ROWS / 2;
+	log->full += rows->n > ROWS_MAX / 2;
 }
 
 /* Steps earlier than `quiet` ticks behind the last one need not be told. */
@@ -161,7 +161,7 @@ static void walk(const uint8_t *bytes, size_t size, bool gathers, uint64_t quiet
 		if (step == STEP_ROWS) {
 			add_rows(log, &w->rows);
 		} else {
-			add(log, (struct told){ step, w->word, pt_time_ns(&clocks, w->stamp), w->core }, last);
+			add(log, (struct told){ step, w->word, tsc_ns(&clocks.conv, w->stamp), w->core }, last);
 			last = (struct before){ w->stamp, w->core };
 		}
 		assert_true(!w->passed.stamp || w->passed.stamp < w->quiet_until);

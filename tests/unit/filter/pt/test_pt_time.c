@@ -10,7 +10,7 @@
 
 /* 2 TSC ticks a core cycle at CBR 10, 8 a crystal tick, an MTC every 4 crystal ticks. */
 static const struct pt_clocks clocks = {
-	.shift = 10, .mult = 2048, .zero = 5, .max_ratio = 20, .mtc_shift = 2, .ctc_num = 8, .ctc_den = 1
+	.conv.shift = 10, .conv.mult = 2048, .conv.zero = 5, .max_ratio = 20, .mtc_shift = 2, .ctc_num = 8, .ctc_den = 1
 };
 
 static struct pt_time at(uint64_t tsc)
@@ -124,8 +124,8 @@ static void test_measured(void **state)
 static void test_ns(void **state)
 {
 	(void)state;
-	assert_int_equal(pt_time_ns(&clocks, 1000), 2005);
-	assert_int_equal(pt_time_of_ns(&clocks, 2005), 1000);
+	assert_int_equal(tsc_ns(&clocks.conv, 1000), 2005);
+	assert_int_equal(tsc_of_ns(&clocks.conv, 2005), 1000);
 }
 
 int main(void)

@@ -59,7 +59,7 @@ static const struct {
 #undef CASE
 };
 
-static const struct pt_clocks clocks = { .shift = 0, .mult = 1, .max_ratio = 1 };
+static const struct pt_clocks clocks = { .conv.shift = 0, .conv.mult = 1, .max_ratio = 1 };
 
 static void walk(const void *bytes, size_t size, bool branches, char *steps)
 {

@@ -99,13 +99,13 @@ static inline struct dispatch *make_dispatch(void)
 	return d;
 }
 
-struct row {
+struct code_row {
 	uint8_t op;
 	int8_t to; /* index of the target, 0: none */
 };
 
 /* Instructions at offsets 0, 2, 4 ... up to a row of CACHE. */
-static inline void fill_code(struct code *code, const struct row *rows)
+static inline void fill_code(struct code *code, const struct code_row *rows)
 {
 	uint32_t n = 0;
 

@@ -10,33 +10,33 @@
 /* Zeroed: there are none. */
 struct gather {
 	struct recover_thread *thread;
-	struct pt_rows rows;
+	struct rows rows;
 };
 
 /* Before anything else of the thread. 0, or what recover_rows() returned. */
 static inline int gather_end(struct gather *g)
 {
-	const struct pt_row *from = g->rows.at;
+	const struct row *from = g->rows.at;
 	int err = g->rows.n ? recover_rows(g->thread, &g->rows, &from) : 0;
 
 	g->rows.n = 0;
 	return err;
 }
 
-/* STEP_BRANCH: recover_branch(), STEP_ENTER: recover_enter(); done by gather_end() at the latest. */
-static inline int gather_branch(struct gather *g, struct recover *r, const struct word *w, enum pt_step step)
+/* ROW_BRANCH: recover_branch(), ROW_ENTER: recover_enter(); done by gather_end() at the latest. */
+static inline int gather_branch(struct gather *g, struct recover *r, const struct word *w, enum row_kind kind)
 {
-	static const struct pt_clocks ns = { .mult = 1 };
+	static const struct tsc_conv ns = { .mult = 1 };
 	struct recover_thread *t = recover_thread_at(r, w->pid, w->tid);
-	int err = t != g->thread || g->rows.n == PT_ROWS ? gather_end(g) : 0;
+	int err = t != g->thread || g->rows.n == ROWS_MAX ? gather_end(g) : 0;
 
 	if (!t || err)
 		return t ? err : -ENOMEM;
 	g->thread = t;
-	g->rows.clocks = &ns;
+	g->rows.conv = &ns;
 	g->rows.ratio = 1;
 	g->rows.counts = ~0ull;
-	g->rows.at[g->rows.n++] = (struct pt_row){ w->bits, w->time, w->cycles, step };
+	g->rows.at[g->rows.n++] = (struct row){ w->bits, w->time, w->cycles, kind };
 	return 0;
 }
 

@@ -11,50 +11,50 @@
 #include "recover/recover.h"
 #include "recover_code.h"
 #include "recover_gather.h"
-#include "ticks.h"
+#include "model/ticks.h"
 
 /* Codes 1 to 7; offsets are twice the index. */
-static const struct row loop[] = {
+static const struct code_row loop[] = {
 	/* for: if: LOAD LOAD; else LOAD STORE */
 	{ RESUME, 0 },	{ FOR_ITER, 8 },      { STORE, 0 },	   { POP_JUMP_IF_TRUE, 6 },
 	{ LOAD, 0 },	{ JUMP_BACKWARD, 1 }, { LOAD, 0 },	   { JUMP_BACKWARD, 1 },
 	{ END_FOR, 0 }, { LOAD, 0 },	      { RETURN_VALUE, 0 }, { CACHE, 0 },
 };
-static const struct row caller[] = {
+static const struct code_row caller[] = {
 	{ RESUME, 0 },	     { LOAD, 0 },	   { CALL, 0 },	   { POP_TOP, 0 },	{ LOAD, 0 },
 	{ RETURN_VALUE, 0 }, { PUSH_EXC_INFO, 0 }, { POP_TOP, 0 }, { RETURN_VALUE, 0 }, { CACHE, 0 },
 };
-static const struct row callee[] = {
+static const struct code_row callee[] = {
 	{ COPY_FREE_VARS, 0 }, { RESUME, 0 }, { LOAD, 0 }, { RAISE_VARARGS, 0 }, { CACHE, 0 },
 };
-static const struct row generator[] = {
+static const struct code_row generator[] = {
 	{ RETURN_GENERATOR, 0 }, { POP_TOP, 0 }, { RESUME, 0 }, { LOAD, 0 },	     { YIELD_VALUE, 0 },
 	{ RESUME, 0 },		 { POP_TOP, 0 }, { LOAD, 0 },	{ RETURN_VALUE, 0 }, { CACHE, 0 },
 };
-static const struct row doubtful[] = {
+static const struct code_row doubtful[] = {
 	/* both ways are LOAD RETURN_VALUE, or LOAD STORE RETURN_VALUE */
 	{ RESUME, 0 }, { POP_JUMP_IF_TRUE, 4 }, { LOAD, 0 }, { RETURN_VALUE, 0 }, { POP_JUMP_IF_TRUE, 7 },
 	{ LOAD, 0 },   { RETURN_VALUE, 0 },	{ LOAD, 0 }, { STORE, 0 },	  { RETURN_VALUE, 0 },
 	{ CACHE, 0 },
 };
-static const struct row alike[] = {
+static const struct code_row alike[] = {
 	{ RESUME, 0 }, { GET_ITER, 0 }, { GET_ITER, 0 }, { RETURN_VALUE, 0 }, { CACHE, 0 },
 };
-static const struct row appends[] = {
+static const struct code_row appends[] = {
 	/* two POP_TOPs behind one, one behind the other */
 	{ RESUME, 0 },	{ CALL, 0 },	{ POP_TOP, 0 }, { LOAD, 0 },	     { CALL, 0 },
 	{ POP_TOP, 0 }, { POP_TOP, 0 }, { LOAD, 0 },	{ RETURN_VALUE, 0 }, { CACHE, 0 },
 };
-static const struct row again[] = {
+static const struct code_row again[] = {
 	{ RESUME, 0 },	{ CALL, 0 }, { POP_TOP, 0 },	  { CALL, 0 },
 	{ POP_TOP, 0 }, { LOAD, 0 }, { RETURN_VALUE, 0 }, { CACHE, 0 },
 };
-static const struct row sides[] = {
+static const struct code_row sides[] = {
 	/* what tells them apart may get another form, or be a generator's */
 	{ RESUME, 0 }, { POP_JUMP_IF_TRUE, 5 }, { LOAD, 0 },	     { GET_ITER, 0 }, { RETURN_VALUE, 0 },
 	{ LOAD, 0 },   { POP_TOP, 0 },		{ RETURN_VALUE, 0 }, { CACHE, 0 },
 };
-static const struct row *const bodies[] = { NULL,     loop,  caller,  callee, generator,
+static const struct code_row *const bodies[] = { NULL,     loop,  caller,  callee, generator,
 					    doubtful, alike, appends, again,  sides };
 
 #define T(op) \
@@ -63,7 +63,7 @@ static const struct row *const bodies[] = { NULL,     loop,  caller,  callee, ge
 	}
 #define ENTER(op) \
 	{ \
-		HANDLER(op), 0, 0, 0, STEP_ENTER \
+		HANDLER(op), 0, 0, 0, ROW_ENTER \
 	}
 #define M(op, code, index) \
 	{ \
@@ -577,7 +577,7 @@ static void feed(struct recover *r, struct codes *codes, const struct item *item
 		struct word w = { 7, 7, time, time, item->tip };
 
 		if (gathers)
-			assert_int_equal(gather_branch(&gather, r, &w, item->to ? item->to : STEP_BRANCH), 0);
+			assert_int_equal(gather_branch(&gather, r, &w, item->to ? item->to : ROW_BRANCH), 0);
 		else
 			assert_int_equal((item->to ? recover_enter : recover_branch)(r, &w), 0);
 		return;
@@ -722,7 +722,7 @@ static struct item any_item(struct item *at)
 	static const uint8_t markers[] = { OP_PY_START, OP_PY_START,  OP_PY_START, OP_PY_RESUME,
 					   OP_PY_THROW, OP_PY_UNWIND, OP_RAISE,	   OP_EXCEPTION_HANDLED,
 					   OP_BRANCH,	OP_FRAMES,    SAMPLE_GAP };
-	const struct row *row = &bodies[at->code][at->index];
+	const struct code_row *row = &bodies[at->code][at->index];
 	unsigned dice = random() % 256;
 
 	if (dice < 240 && row->op != CACHE) {
@@ -800,7 +800,7 @@ static void test_words(void **state)
 	struct codes codes;
 	struct recover r;
 	struct word w = { 7, 7, 9, 9, 0 };
-	const struct pt_row *from = gather.rows.at;
+	const struct row *from = gather.rows.at;
 
 	(void)state;
 	*out = '\0';
@@ -810,11 +810,11 @@ static void test_words(void **state)
 	for (unsigned k = 0; k < sizeof(begin) / sizeof(begin[0]); k++)
 		feed(&r, &codes, &begin[k], k);
 	w.bits = HANDLER(GET_ITER);
-	gather_branch(&gather, &r, &w, STEP_BRANCH);
+	gather_branch(&gather, &r, &w, ROW_BRANCH);
 	w.bits = HANDLER(RETURN_VALUE);
-	gather_branch(&gather, &r, &w, STEP_WORD);
+	gather_branch(&gather, &r, &w, ROW_WORD);
 	w.bits = HANDLER(RETURN_VALUE);
-	gather_branch(&gather, &r, &w, STEP_BRANCH);
+	gather_branch(&gather, &r, &w, ROW_BRANCH);
 	assert_int_equal(recover_rows(gather.thread, &gather.rows, &from), 0);
 	assert_int_equal(from - gather.rows.at, gather.rows.n - 2);
 	assert_string_equal(out, "9:0 +9 9:2 ");

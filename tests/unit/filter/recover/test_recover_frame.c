@@ -9,7 +9,7 @@
 #include "recover_code.h"
 #include "recover/recover_frame.h"
 
-static const struct row rows[] = {
+static const struct code_row rows[] = {
 	/* both ways of the first branch come to a LOAD, and to one STORE */
 	{ RESUME, 0 }, { POP_JUMP_IF_TRUE, 4 }, { LOAD, 0 },  { JUMP_BACKWARD, 5 }, { LOAD, 0 },
 	{ STORE, 0 },  { RETURN_VALUE, 0 },	{ CACHE, 0 },

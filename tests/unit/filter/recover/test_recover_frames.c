@@ -9,7 +9,7 @@
 #include "recover_code.h"
 #include "recover/recover_frames.h"
 
-static const struct row rows[] = { { RESUME, 0 }, { LOAD, 0 }, { RETURN_VALUE, 0 }, { CACHE, 0 } };
+static const struct code_row rows[] = { { RESUME, 0 }, { LOAD, 0 }, { RETURN_VALUE, 0 }, { CACHE, 0 } };
 
 static void test_push_pop_align(void **state)
 {

@@ -10,7 +10,7 @@
 #include "recover/walk.h"
 
 /* 0 RESUME, 1 FOR_ITER to 6, 2 NOT_TAKEN, 3 POP_JUMP to 5, 4 LOAD, 5 JUMP_BACKWARD to 1, 6 END_FOR, 7 POP_TOP, 8 RETURN */
-static const struct row rows[] = {
+static const struct code_row rows[] = {
 	{ RESUME, 0 },	      { FOR_ITER, 6 }, { NOT_TAKEN, 0 }, { POP_JUMP_IF_TRUE, 5 }, { LOAD, 0 },
 	{ JUMP_BACKWARD, 1 }, { END_FOR, 0 },  { POP_TOP, 0 },	 { RETURN_VALUE, 0 },	  { CACHE, 0 },
 };
@@ -64,7 +64,7 @@ static void test_ways(void **state)
 /* Targets that are no instruction, and code that ends in the middle: no way, and no place beyond. */
 static void test_damaged_code(void **state)
 {
-	static const struct row cut[] = { { JUMP_BACKWARD, 0 }, { POP_JUMP_IF_TRUE, 100 }, { LOAD, 0 }, { CACHE, 0 } };
+	static const struct code_row cut[] = { { JUMP_BACKWARD, 0 }, { POP_JUMP_IF_TRUE, 100 }, { LOAD, 0 }, { CACHE, 0 } };
 	struct dispatch *d = make_dispatch();
 	struct code code = { 0 };
 	uint32_t to[WALK_WAYS];

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rows.h - words and branches of one thread's trace, gathered by the decoder to be handed on many at a time.
+ */
+#ifndef OCULAR_ROWS_H
+#define OCULAR_ROWS_H
+
+#include <stdbool.h>
+
+#include "tsc.h"
+
+#define ROWS_MAX 512
+
+enum row_kind {
+	ROW_WORD = 1, /* a PTWRITE */
+	ROW_BRANCH,   /* an indirect branch */
+	ROW_ENTER,    /* tracing begins */
+};
+
+struct row {
+	uint64_t ip;	 /* where to; or the word */
+	uint64_t cycles; /* since the base of the clock, which runs evenly over all rows */
+	uint64_t core;	 /* cycles of the core: sum of CYC packets */
+	uint8_t kind;	 /* enum row_kind */
+};
+
+struct rows {
+	const struct tsc_conv *conv;
+	double base, ratio;	 /* of the clock: ticks at no cycles, ticks a cycle */
+	uint64_t since, first;	 /* no row is before this time, which it was at so many cycles */
+	uint64_t thread, counts; /* the thread's cycles at a row: thread + (core & counts) */
+	uint32_t n;
+	struct row at[ROWS_MAX];
+};
+
+static inline uint64_t rows_ns(const struct rows *r, const struct row *row)
+{
+	int64_t time = r->base + (int64_t)row->cycles * r->ratio; /* as pt_time_at() has it */
+	bool moved = row->cycles != r->first && time > (int64_t)r->since;
+
+	return tsc_ns(r->conv, moved ? time : (int64_t)r->since);
+}
+
+static inline uint64_t rows_cycles(const struct rows *r, const struct row *row)
+{
+	return r->thread + (row->core & r->counts);
+}
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tsc.h - ticks of the TSC -> nanoseconds, as perf's mmap page has it (cap_user_time_zero).
+ */
+#ifndef OCULAR_TSC_H
+#define OCULAR_TSC_H
+
+#include <stdint.h>
+
+struct tsc_conv {
+	uint16_t shift; /* ns = zero + tsc * mult >> shift */
+	uint32_t mult;
+	uint64_t zero;
+};
+
+static inline uint64_t tsc_ns(const struct tsc_conv *c, uint64_t tsc)
+{
+	uint64_t rest = tsc & ((1ull << c->shift) - 1);
+
+	return c->zero + (tsc >> c->shift) * c->mult + (rest * c->mult >> c->shift);
+}
+
+/* The TSC at `ns`; not exactly the inverse, but what perf takes for it. */
+static inline uint64_t tsc_of_ns(const struct tsc_conv *c, uint64_t ns)
+{
+	uint64_t t = ns - c->zero;
+
+	return ((t / c->mult) << c->shift) + ((t % c->mult) << c->shift) / c->mult;
+}
+
+#endif
