@@ -85,9 +85,7 @@ static int put_enter(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_
 
 static int put_row(struct front_ipt *f, int32_t pid, int32_t tid, const struct rows *rows, const struct row *row)
 {
-	static const pt_word_fn put[] = {
-		[ROW_WORD] = put_word, [ROW_BRANCH] = put_branch, [ROW_ENTER] = put_enter
-	};
+	static const pt_word_fn put[] = { [ROW_WORD] = put_word, [ROW_BRANCH] = put_branch, [ROW_ENTER] = put_enter };
 
 	return put[row->kind](f, pid, tid, rows_ns(rows, row), rows_cycles(rows, row), row->ip);
 }

@@ -267,8 +267,9 @@ static bool same_bytecode(json_t *a, json_t *b)
 
 	if (!json_array_size(a) || json_array_size(a) != json_array_size(b))
 		return false;
-	json_array_foreach(a, i, row) if (!json_equal(json_object_get(row, "opcode"),
-						      json_object_get(json_array_get(b, i), "opcode"))) return false;
+	json_array_foreach (a, i, row)
+		if (!json_equal(json_object_get(row, "opcode"), json_object_get(json_array_get(b, i), "opcode")))
+			return false;
 	return true;
 }
 
@@ -281,8 +282,7 @@ int diff_opcodes(const struct diff_pair *pair, void (*report)(const struct diff_
 
 	if (!same_bytecode(a, b))
 		return -1;
-	json_array_foreach(a, i, row)
-	{
+	json_array_foreach (a, i, row) {
 		struct diff_opcode o = {
 			.offset = json_integer_value(json_object_get(row, "offset")),
 			.line = json_integer_value(json_object_get(row, "line")),

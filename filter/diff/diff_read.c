@@ -164,8 +164,7 @@ static int read_kind(struct diff_side *s, enum diff_kind kind, char *error)
 	s->items[kind] = calloc(json_array_size(array) + 1, sizeof(struct diff_item));
 	if (!s->items[kind])
 		return -ENOMEM;
-	json_array_foreach(array, i, o)
-	{
+	json_array_foreach (array, i, o) {
 		const char *lacks = read_item(&s->items[kind][i], o, kind);
 
 		if (lacks) {
@@ -186,7 +185,9 @@ static json_t *traced_process(json_t *processes)
 	json_t *process;
 	size_t i;
 
-	json_array_foreach(processes, i, process) if (json_is_string(json_object_get(process, "mode"))) return process;
+	json_array_foreach (processes, i, process)
+		if (json_is_string(json_object_get(process, "mode")))
+			return process;
 	return json_array_get(processes, 0);
 }
 
@@ -203,7 +204,8 @@ static void read_head(struct diff_side *s)
 	s->mode = string(process, "mode");
 	s->python = string(process, "python");
 	s->argv = string(process, "argv");
-	json_object_foreach(json_object_get(s->json, "losses"), key, v) s->losses += json_integer_value(v);
+	json_object_foreach (json_object_get(s->json, "losses"), key, v)
+		s->losses += json_integer_value(v);
 }
 
 static int check(const struct diff_side *s, char *error)

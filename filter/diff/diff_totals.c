@@ -77,8 +77,7 @@ static size_t read_rows(struct diff_count *to, json_t *rows, bool is_b)
 	size_t i, n = 0;
 	json_t *row;
 
-	json_array_foreach(rows, i, row)
-	{
+	json_array_foreach (rows, i, row) {
 		struct diff_count c = {
 			.base = json_string_value(json_object_get(row, "opcode")),
 			.specialized = json_string_value(json_object_get(row, "specialized")),

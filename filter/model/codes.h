@@ -127,8 +127,7 @@ struct codes {
 	uint64_t damaged; /* lines that are no JSON or lack what they must have */
 	uint64_t missing; /* processes without a table */
 	uint64_t unknown; /* code ids without a line */
-	uint64_t
-		handlers; /* mode opcodes: of later headers, left out for want of room or as they are another CPython's */
+	uint64_t handlers; /* mode opcodes: left out for want of room, or as of another CPython */
 	char error[256]; /* why codes_process returned NULL */
 };
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recover/dispatch.h"
+#include "dispatch_read.h"
 #include "sample.h"
 #include "shared/marker.h"
 
@@ -48,7 +48,7 @@ static char *join_strings(json_t *array)
 
 	if (!f)
 		return NULL;
-	json_array_foreach(array, i, v)
+	json_array_foreach (array, i, v)
 		fprintf(f, "%s%s", i ? " " : "", json_is_string(v) ? json_string_value(v) : "?");
 	fclose(f);
 	return text;
@@ -59,8 +59,7 @@ static void read_opnames(struct process *p, json_t *names)
 	size_t i;
 	json_t *v;
 
-	json_array_foreach(names, i, v)
-	{
+	json_array_foreach (names, i, v) {
 		if (i >= 256 || !json_is_string(v))
 			continue;
 		free(p->opnames[i]);
@@ -74,8 +73,7 @@ static bool other_opnames(const struct process *p, json_t *names)
 	size_t i;
 	json_t *v;
 
-	json_array_foreach(names, i, v)
-	{
+	json_array_foreach (names, i, v) {
 		name = json_string_value(v);
 		if (i < 256 && (!name != !p->opnames[i] || (name && strcmp(name, p->opnames[i]))))
 			return true;
@@ -120,65 +118,9 @@ static void read_able(struct process *p, json_t *opcodes)
 	size_t i;
 	json_t *v;
 
-	json_array_foreach(opcodes, i,
-			   v) if (json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) < 256)
-		p->able[json_integer_value(v)] = p->ables = true;
-}
-
-static bool read_bases(json_t *o, uint8_t base[256])
-{
-	json_t *v, *bases = json_object_get(o, "base");
-	size_t i;
-
-	json_array_foreach(bases, i, v) if (i < 256) base[i] = json_integer_value(v);
-	return json_array_size(bases) == 256;
-}
-
-/*
- * Opcodes first, the compiler's own before the interpreter's: of two that share a handler that counts. Returns how many
- * found no room.
- */
-static unsigned add_handlers(struct dispatch *d, json_t *o)
-{
-	json_t *v, *targets = json_object_get(o, "targets");
-	int64_t unused = get_int(o, "unused", 0);
-	unsigned left = 0;
-	size_t i;
-
-	for (int own = 1; own >= 0; own--)
-		json_array_foreach(targets, i,
-				   v) if (i < 256 && json_integer_value(v) != unused && (d->base[i] == i) == own)
-			left += dispatch_add(d, json_integer_value(v), DISPATCH_OP, i) != 0;
-	json_array_foreach(json_object_get(o, "again"), i, v)
-		left += dispatch_add(d, json_integer_value(v), DISPATCH_AGAIN, 0) != 0;
-	return left;
-}
-
-/*
- * After exec or a second start the handlers may be elsewhere: those places come to the others, if they are of the same
- * CPython. Of a table that is not whole, what is missing is no handler.
- */
-static int read_dispatch(struct codes *c, struct process *p, json_t *o)
-{
-	struct dispatch *d = p->dispatch;
-	uint8_t base[256];
-	json_t *v;
-	size_t i;
-
-	if (!o || !read_bases(o, base))
-		return 0;
-	if (!d && !(d = calloc(1, sizeof(*d))))
-		return -ENOMEM;
-	if (!p->dispatch)
-		dispatch_init(d, base, p->opnames);
-	p->dispatch = d;
-	if (memcmp(d->base, base, sizeof(base))) {
-		c->handlers += json_array_size(json_object_get(o, "targets"));
-		return 0;
-	}
-	json_array_foreach(json_object_get(o, "pairs"), i, v) d->pair[json_integer_value(v) & 255] = true;
-	c->handlers += add_handlers(d, o);
-	return 0;
+	json_array_foreach (opcodes, i, v)
+		if (json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) < 256)
+			p->able[json_integer_value(v)] = p->ables = true;
 }
 
 /* A second start in the same file goes on where the first has ended. */
@@ -246,7 +188,7 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	read_callback_cycles(p, json_object_get(line, "callback_cycles"));
 	p->found = true;
 	p->stopped = false;
-	return read_dispatch(c, p, json_object_get(line, "dispatch"));
+	return dispatch_read(&p->dispatch, json_object_get(line, "dispatch"), p->opnames, &c->handlers);
 }
 
 static bool read_instr(struct instr *in, json_t *row)
@@ -268,8 +210,7 @@ static bool read_instrs(struct code *code, json_t *rows)
 	json_t *row;
 
 	code->instrs = calloc(json_array_size(rows) + 1, sizeof(*code->instrs));
-	json_array_foreach(rows, i, row)
-	{
+	json_array_foreach (rows, i, row) {
 		struct instr *in = &code->instrs[i];
 
 		if (!code->instrs || !read_instr(in, row) || (i && in->offset <= in[-1].offset))
@@ -332,8 +273,7 @@ static int read_opcodes(struct code *code, json_t *line, void (*set)(struct inst
 	size_t i;
 	json_t *row;
 
-	json_array_foreach(json_object_get(line, "opcodes"), i, row)
-	{
+	json_array_foreach (json_object_get(line, "opcodes"), i, row) {
 		uint32_t at;
 
 		if (json_unpack(row, "[II]", &offset, &opcode) || opcode < 0 || opcode > 255)
@@ -406,7 +346,7 @@ static int read_stop(struct codes *c, struct process *p, json_t *line)
 	json_t *row;
 
 	(void)c;
-	json_array_foreach(json_object_get(line, "markers"), i, row)
+	json_array_foreach (json_object_get(line, "markers"), i, row)
 		p->emitted += json_integer_value(json_array_get(row, 1));
 	p->lost += get_int(line, "lost", 0);
 	p->duty.ended_ns = get_int(line, "at_ns", p->duty.ended_ns);
@@ -454,7 +394,9 @@ static char **read_strings(json_t *array)
 	size_t i, n = 0;
 	json_t *v;
 
-	json_array_foreach(array, i, v) if (all && json_is_string(v) && (all[n] = strdup(json_string_value(v)))) n++;
+	json_array_foreach (array, i, v)
+		if (all && json_is_string(v) && (all[n] = strdup(json_string_value(v))))
+			n++;
 	return all;
 }
 

@@ -24,7 +24,7 @@ struct decoder {
 	void *to;
 	struct sample *room; /* where samples are made: `own`, or where feed wants the next one */
 	struct sample own;
-	struct map streams;  /* (pid, tid) -> struct word_stream */
+	struct map streams;	  /* (pid, tid) -> struct word_stream */
 	struct word_stream *last; /* markers of one thread come in runs: no look-up for these */
 	uint64_t last_key;
 	uint64_t words;	  /* all, foreign ones too */

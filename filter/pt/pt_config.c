@@ -35,7 +35,8 @@ static bool some_sample_trace(const struct perf_file *f)
 /* "Maximum non-turbo ratio is TSC freq / 100 MHz" where the file does not name it. */
 static unsigned guess_ratio(const struct pt_clocks *c)
 {
-	uint64_t hz = ((SECOND / c->conv.mult) << c->conv.shift) + ((SECOND % c->conv.mult) << c->conv.shift) / c->conv.mult;
+	uint64_t hz = ((SECOND / c->conv.mult) << c->conv.shift) +
+		      ((SECOND % c->conv.mult) << c->conv.shift) / c->conv.mult;
 
 	return (hz + BUS_CLOCK / 2) / BUS_CLOCK;
 }

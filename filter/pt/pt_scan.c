@@ -15,7 +15,7 @@ struct scan {
 	uint64_t ip;
 	uint64_t cycles, most; /* since the clock's base; no more than `most` may come */
 	uint64_t core, counts; /* pt_walk.core; ~0 while tracing is on, else 0 */
-	struct row *row;    /* the next one */
+	struct row *row;       /* the next one */
 };
 
 #define INLINE static inline __attribute__((always_inline))

@@ -321,8 +321,7 @@ struct moment {
 	uint64_t at, ns, cycles;
 };
 
-static inline struct moment moment_of(const struct recover_thread *t, const struct rows *rows,
-				      const struct row *row)
+static inline struct moment moment_of(const struct recover_thread *t, const struct rows *rows, const struct row *row)
 {
 	struct recover *r = t->r;
 	struct moment m = { row->cycles, rows_ns(rows, row), 0 };
@@ -364,8 +363,7 @@ static inline int quick_rows(struct recover_thread *t, const struct rows *rows, 
 }
 
 /* The first row that is a dispatch, a second one, or a word; or the end. */
-static inline const struct row *skip_rows(const struct dispatch *d, const struct row *row,
-					     const struct row *end)
+static inline const struct row *skip_rows(const struct dispatch *d, const struct row *row, const struct row *end)
 {
 	while (row < end && row->kind != ROW_WORD && !dispatch_slot(d, row->ip))
 		row++;

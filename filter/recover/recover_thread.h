@@ -8,7 +8,7 @@
 #ifndef OCULAR_RECOVER_THREAD_H
 #define OCULAR_RECOVER_THREAD_H
 
-#include "dispatch.h"
+#include "model/dispatch.h"
 #include "recover.h"
 #include "recover_frames.h"
 

@@ -8,7 +8,7 @@
 #define OCULAR_WALK_H
 
 #include "model/codes.h"
-#include "dispatch.h"
+#include "model/dispatch.h"
 
 #define WALK_NOWHERE UINT32_MAX
 #define WALK_WAYS    8 /* at most so many places follow a place */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "model/codes.h"
-#include "recover/dispatch.h"
+#include "model/dispatch.h"
 #include "model/ticks.h"
 
 #define COUNT(a)	   (sizeof(a) / sizeof(*(a)))

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "model/codes.h"
-#include "recover/dispatch.h"
+#include "model/dispatch.h"
 
 enum {
 	CACHE,

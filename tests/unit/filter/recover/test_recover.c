@@ -54,8 +54,8 @@ static const struct code_row sides[] = {
 	{ RESUME, 0 }, { POP_JUMP_IF_TRUE, 5 }, { LOAD, 0 },	     { GET_ITER, 0 }, { RETURN_VALUE, 0 },
 	{ LOAD, 0 },   { POP_TOP, 0 },		{ RETURN_VALUE, 0 }, { CACHE, 0 },
 };
-static const struct code_row *const bodies[] = { NULL,     loop,  caller,  callee, generator,
-					    doubtful, alike, appends, again,  sides };
+static const struct code_row *const bodies[] = { NULL,	   loop,  caller,  callee, generator,
+						 doubtful, alike, appends, again,  sides };
 
 #define T(op) \
 	{ \

@@ -64,7 +64,9 @@ static void test_ways(void **state)
 /* Targets that are no instruction, and code that ends in the middle: no way, and no place beyond. */
 static void test_damaged_code(void **state)
 {
-	static const struct code_row cut[] = { { JUMP_BACKWARD, 0 }, { POP_JUMP_IF_TRUE, 100 }, { LOAD, 0 }, { CACHE, 0 } };
+	static const struct code_row cut[] = {
+		{ JUMP_BACKWARD, 0 }, { POP_JUMP_IF_TRUE, 100 }, { LOAD, 0 }, { CACHE, 0 }
+	};
 	struct dispatch *d = make_dispatch();
 	struct code code = { 0 };
 	uint32_t to[WALK_WAYS];

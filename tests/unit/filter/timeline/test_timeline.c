@@ -163,7 +163,7 @@ static unsigned count(json_t *events, const char *phase, const char *name)
 	unsigned n = 0, i;
 	json_t *event;
 
-	json_array_foreach(events, i, event)
+	json_array_foreach (events, i, event)
 		n += !strcmp(string(event, "ph"), phase) && (!name || !strcmp(string(event, "name"), name));
 	return n;
 }
@@ -173,8 +173,9 @@ static json_t *find(json_t *events, const char *phase, const char *name)
 	unsigned i;
 	json_t *event;
 
-	json_array_foreach(events, i, event) if (!strcmp(string(event, "ph"), phase) &&
-						 !strcmp(string(event, "name"), name)) return event;
+	json_array_foreach (events, i, event)
+		if (!strcmp(string(event, "ph"), phase) && !strcmp(string(event, "name"), name))
+			return event;
 	return NULL;
 }
 
