@@ -35,7 +35,8 @@ HALVES     := filter record ext qemu
 SRC_shared := $(wildcard helper-ext/shared/*.c)
 SRC_filter := $(filter-out filter/front_% filter/main%,$(wildcard filter/*.c filter/*/*.c)) $(SRC_shared)
 SRC_record := $(filter-out helper-ext/record/main%,$(wildcard helper-ext/record/*.c)) $(SRC_shared)
-SRC_ext    := $(addprefix helper-ext/ext/,processor.c dispatch.c image.c sites.c tails.c)# what of it needs no Python
+SRC_ext    := $(addprefix helper-ext/ext/,processor.c dispatch.c image.c) \
+	$(filter-out %/emit.c,$(wildcard helper-ext/ext/arch/x86_64/*.c))# what of it needs no Python
 SRC_qemu   := $(filter-out %/plugin.c %/guest.c %/main.c,$(wildcard helper-ext/qemu/*.c))
 LIB_filter := -ljansson -lz -lipt -lzstd -lm -pthread
 LIB_record := -lipt

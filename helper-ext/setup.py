@@ -6,6 +6,7 @@ perf's plugin is not a part of it: `make` builds that, `make install` puts it wh
 
 import glob
 import os
+import platform
 import sys
 
 from setuptools import Extension, setup
@@ -13,6 +14,8 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-fvisibility=hidden", "-O2"]
+# A folder of ext/arch/; the other one is plain C.
+ARCH = "x86_64" if platform.machine() == "x86_64" else "generic"
 RECORDER = [p for p in glob.glob("record/*.c") if not p.endswith("main_fsck.c")]
 
 
@@ -44,8 +47,8 @@ class BuildPy(build_py):
 
 setup(
     packages=["ocular"],
-    ext_modules=[Extension("ocular._core", sorted(glob.glob("ext/*.c")), include_dirs=["."],
-                           depends=glob.glob("ext/*.h") + glob.glob("shared/*.h"),
+    ext_modules=[Extension("ocular._core", sorted(glob.glob("ext/*.c") + glob.glob("ext/arch/%s/*.c" % ARCH)), include_dirs=["."],
+                           depends=glob.glob("ext/**/*.h", recursive=True) + glob.glob("shared/*.h"),
                            define_macros=[("NDEBUG", None)], extra_compile_args=FLAGS)],
     cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
 )

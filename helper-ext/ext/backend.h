@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backend.h - the ways a marker word can take out of the process. The emitters (emit_ring.c,
+ * backend.h - the ways a marker word can take out of the process. The emitters (arch/,
  * emit_ptwrite.c, emit_emulated.c) are one for each; lane.c knows what a thread needs for it.
  */
 #ifndef OCULAR_BACKEND_H

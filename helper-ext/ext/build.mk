@@ -3,14 +3,17 @@
 CC      ?= cc
 CFLAGS  ?= -O2 -g
 B       ?= build
+# A folder of helper-ext/ext/arch/.
+ARCH    ?= $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),x86_64,generic)
 ABI     := $(shell "$(PY)" -ES -c 'import sysconfig; print(sysconfig.get_config_var("SOABI"))')
 INCLUDE := $(shell "$(PY)" -ES -c 'import sysconfig; print(sysconfig.get_path("include"))')
 # CPython's own headers are no model of -Wextra, and its calling conventions leave arguments unused.
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -DNDEBUG -Wall -Wextra -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wno-unused-parameter -Wno-missing-field-initializers \
-	-fvisibility=hidden -fPIC -Ihelper-ext -isystem $(INCLUDE)
+	-fvisibility=hidden -fPIC -Ihelper-ext -isystem $(INCLUDE) \
+	$(if $(filter generic,$(ARCH)),-DARCH_GENERIC)
 
-OBJ := $(patsubst %.c,$B/obj/$(ABI)/%.o,$(wildcard helper-ext/ext/*.c))
+OBJ := $(patsubst %.c,$B/obj/$(ABI)/%.o,$(wildcard helper-ext/ext/*.c helper-ext/ext/arch/$(ARCH)/*.c))
 
 $B/python/ocular/_core.$(ABI).so: $(OBJ)
 	@mkdir -p $(@D)

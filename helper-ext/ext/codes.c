@@ -22,7 +22,6 @@ struct entry {
 	uint64_t triggers; /* trigger.h */
 };
 
-struct codes_setup codes_setup;
 static struct entry *entries[(MARKER_CODE_MAX + 1) / CHUNK];
 
 static struct entry *entry_of(uint32_t id)
@@ -65,7 +64,7 @@ static void write_opcodes(const char *kind, uint32_t id, PyCodeObject *code, con
 	struct text t = { 0 };
 
 	text_printf(&t, "{\"kind\":\"%s\",\"id\":%u,\"reason\":\"%s\",\"opcodes\":", kind, id, reason);
-	if (bytecode_specialized(&codes_setup.ops, code, &t)) {
+	if (bytecode_specialized(&setup.ops, code, &t)) {
 		text_add(&t, "}", 1);
 		table_write(&t);
 	}
@@ -129,7 +128,7 @@ static const char *module_name(void)
 static bool is_wanted(PyCodeObject *code, const char *module)
 {
 	PyObject *file = setup_bytes(code->co_filename);
-	bool wanted = filter_wants(&codes_setup.filter, file ? PyBytes_AS_STRING(file) : "", module);
+	bool wanted = filter_wants(&setup.filter, file ? PyBytes_AS_STRING(file) : "", module);
 
 	Py_XDECREF(file);
 	PyErr_Clear();
@@ -164,7 +163,7 @@ static long write_code(uint32_t id, PyCodeObject *code, bool excluded)
 		text_printf(&t, ",\"excluded\":true");
 	text_printf(&t, ",\"firstlineno\":%d,\"address\":\"%p\"", code->co_firstlineno, (void *)code);
 	text_printf(&t, ",\"units\":%zd,\"instructions\":", Py_SIZE(code));
-	last_line = bytecode_instructions(&codes_setup.ops, code, &t);
+	last_line = bytecode_instructions(&setup.ops, code, &t);
 	text_add(&t, "}", 1);
 	table_write(&t);
 	text_free(&t);
@@ -177,8 +176,8 @@ static uint64_t introduce(uint32_t id, PyCodeObject *code, bool excluded)
 
 	if (!excluded)
 		write_opcodes("before", id, code, "seen");
-	if (codes_setup.flow.wanted)
-		entry_of(id)->doubtful = ambiguous_find(&codes_setup.ops, &codes_setup.flow, code);
+	if (setup.flow.wanted)
+		entry_of(id)->doubtful = ambiguous_find(&setup.ops, &setup.flow, code);
 	if (last_line > (long)MARKER_OFFSET_MAX || Py_SIZE(code) > (Py_ssize_t)MARKER_OFFSET_MAX)
 		return id;
 	return (uint64_t)id << MARKER_CODE_SHIFT;
@@ -195,7 +194,7 @@ static uint64_t add(struct codes *c, PyCodeObject *code, uint64_t triggers, bool
 			      .code = code, .interpreter = c->interpreter, .traced = wanted, .triggers = triggers }))
 		return CODE_NO_ID;
 	/* Recovery of opcodes has to see what is called and left, wanted or not (docs/opcodes.md). */
-	value = wanted || codes_setup.flow.wanted ? introduce(id, code, !wanted) : id | CODE_FILTERED;
+	value = wanted || setup.flow.wanted ? introduce(id, code, !wanted) : id | CODE_FILTERED;
 	if (triggers)
 		value = id | CODE_TRIGGER;
 	if (codes_set(c, (PyObject *)code, value)) {

@@ -19,9 +19,6 @@
 #include <Python.h>
 #include <stdint.h>
 
-#include "bytecode.h"
-#include "ambiguous.h"
-#include "filter.h"
 #include "lane.h"
 #include "shared/marker.h"
 
@@ -39,14 +36,6 @@ struct codes {
 	enum lane_view view;
 	uint32_t window; /* of a duty cycle, or LANE_ALWAYS, LANE_SHUT (lane.h) */
 };
-
-/* What all interpreters of the process share; set before the first code is seen. */
-struct codes_setup {
-	struct opcode_tables ops;
-	struct flow_tables flow;
-	struct filter filter;
-};
-extern struct codes_setup codes_setup;
 
 /* CPython's private storage behind co_extra; codes_open() checks it against the API. */
 struct code_extra {

@@ -8,7 +8,6 @@
  */
 #include <Python.h>
 #include <errno.h>
-#include <x86intrin.h>
 
 #include "clock.h"
 #include "codes.h"
@@ -25,6 +24,7 @@
 #include "rings.h"
 #include "scratch.h"
 #include "setup.h"
+#include "shared/ticks.h"
 #include "snapshot.h"
 #include "table.h"
 #include "trigger.h"
@@ -72,13 +72,21 @@ static PyObject *core_where(PyObject *module, PyObject *unused)
 	return path;
 }
 
+/* The duty cycle's thread takes the lock: it ends before a fork. */
+static const struct process_fork forks[] = {
+	{ .child = lanes_forked },
+	{ .child = table_forked },
+	{ .before = duty_before_fork, .after = duty_after_fork, .child = duty_forked },
+	{ 0 },
+};
+
 /* join() -> True if this interpreter is the first of the process to trace; then begin() follows. */
 static PyObject *core_join(PyObject *module, PyObject *unused)
 {
 	struct codes *codes = &state_of(module)->codes;
 	bool first;
 
-	process_init();
+	process_init(forks);
 	first = process_join();
 	codes->view = first && codes->direct == 0 ? LANE_FIRST : LANE_OTHERS;
 	return PyBool_FromLong(first);
@@ -113,7 +121,7 @@ static PyObject *core_choose(PyObject *module, PyObject *arg)
 {
 	long backend = PyLong_AsLong(arg);
 
-	if (backend < 0 || backend >= BACKENDS)
+	if (backend < 0 || backend >= BACKENDS || (backend != BACKEND_SOFTWARE && !ARCH_TRACES))
 		return PyErr_Occurred() ? NULL : setup_error(-EINVAL);
 	lanes_choose((enum backend)backend);
 	Py_RETURN_NONE;
@@ -292,9 +300,9 @@ static PyObject *core_measure(PyObject *module, PyObject *args)
 	    codes_set(&state->codes, code, CODE_SCRATCH))
 		return NULL;
 	scratch_begin(state->codes.interpreter, state->codes.view);
-	began = __rdtsc();
+	began = ticks_now();
 	result = PyObject_CallOneArg(function, n);
-	ended = __rdtsc();
+	ended = ticks_now();
 	markers = scratch_end();
 	failed = codes_set(&state->codes, code, 0) || !result; /* nobody's again, come what may */
 	Py_XDECREF(result);
@@ -339,7 +347,8 @@ static int add_numbers(PyObject *module)
 	return PyModule_AddIntMacro(module, BACKEND_SOFTWARE) || PyModule_AddIntMacro(module, BACKEND_PTWRITE) ||
 	       PyModule_AddIntMacro(module, BACKEND_EMULATED) || PyModule_AddIntMacro(module, EMIT_OFFSET) ||
 	       PyModule_AddIntMacro(module, EMIT_LINE) || PyModule_AddIntMacro(module, EMIT_DEST) ||
-	       PyModule_AddIntMacro(module, EMIT_BACKWARD) || PyModule_AddIntMacro(module, EMIT_DOUBTFUL);
+	       PyModule_AddIntMacro(module, EMIT_BACKWARD) || PyModule_AddIntMacro(module, EMIT_UNSURE) ||
+	       PyModule_AddIntMacro(module, EMIT_DOUBTFUL);
 }
 
 /* ops: {event name: marker op}; far: names of the events whose marker holds a destination. */

@@ -4,7 +4,6 @@
  * by then: an edge that nobody ran in is made up for, or skipped.
  */
 #include <stdlib.h>
-#include <x86intrin.h>
 
 #include "clock.h"
 #include "duty.h"
@@ -12,6 +11,7 @@
 #include "process.h"
 #include "rings.h"
 #include "schedule.h"
+#include "shared/ticks.h"
 #include "table.h"
 #include "timer.h"
 
@@ -87,7 +87,7 @@ static void tell_window(const struct part *p, uint64_t from, uint64_t at)
  */
 static void close_window(struct part *p)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC), tsc = __rdtsc();
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), tsc = ticks_now();
 	uint64_t begin = schedule_begin(duty(), p->window), end = begin + duty()->window_ns;
 	uint64_t late = now > end ? now - end : 0;
 

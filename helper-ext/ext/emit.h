@@ -10,16 +10,7 @@
 
 #include <Python.h>
 
-#include "codes.h"
-
-/* What the arguments after the code object are (PEP 669), and what becomes of them. */
-enum emit_shape {
-	EMIT_OFFSET,   /* instruction offset, ... */
-	EMIT_LINE,     /* line number */
-	EMIT_DEST,     /* instruction offset, destination offset */
-	EMIT_BACKWARD, /* as EMIT_DEST; forward ones are disabled instead */
-	EMIT_DOUBTFUL, /* as EMIT_DEST; branches that opcodes tell (ambiguous.h) are disabled instead */
-};
+#include "callback.h"
 
 extern PyType_Spec emit_spec;
 

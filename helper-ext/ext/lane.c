@@ -245,7 +245,7 @@ static void lane_end(void *arg)
 
 	process_lock();
 	if (l->ring && l->window != LANE_ALWAYS)
-		lane_end_window(l, __rdtsc(), lane_refresh(l, LANE_BURST));
+		lane_end_window(l, ticks_now(), lane_refresh(l, LANE_BURST));
 	lane_settle(l);
 	if (l->ring && (l->dropped || l->announce))
 		rings_finish(l->ring);
@@ -367,7 +367,7 @@ static void lane_put_thread(struct lane *l)
 	l->first = lane_words(l) + 1;
 	l->announce = false;
 	atomic_store_explicit(&l->ring->tid, l->tid, memory_order_relaxed);
-	lane_put_at(l, __rdtsc(), (uint64_t)OP_RING_THREAD << MARKER_OP_SHIFT | before << 32 | l->tid);
+	lane_put_at(l, ticks_now(), (uint64_t)OP_RING_THREAD << MARKER_OP_SHIFT | before << 32 | l->tid);
 }
 
 /* What has to stand before the next event word. HELLO is a thread's first word, so LOST follows it.

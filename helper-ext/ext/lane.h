@@ -18,11 +18,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <x86intrin.h>
 
+#include "arch/arch.h"
 #include "backend.h"
 #include "shared/marker.h"
-#include "ptwrite.h"
 #include "shared/ring.h"
 
 /* What the hot path reads of a lane: all but *head stays as it is from one lane_open() to the next. */
@@ -71,33 +70,16 @@ static inline uint64_t cursor_head(const struct cursor *c)
  */
 #define LANE_AHEAD 32
 
-/* Of every x86-64 processor; those that cannot prefetch for writing take it for a NOP. */
-static inline void lane_prefetch(const struct ring_record *r)
-{
-	__asm__ volatile("prefetchw %0" : : "m"(r[LANE_AHEAD]));
-}
-
-/* RDTSC has the time in two registers. The upper half goes first, so that a reader never sees less. */
-static inline void lane_stamp(struct ring_record *r)
-{
-	volatile uint32_t *halves = (volatile uint32_t *)&r->tsc;
-	uint32_t low, high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-	halves[1] = high;
-	halves[0] = low;
-}
-
 /* Append a word where *head says; the caller knows that there is room. The recorder will give it its seq. */
 static inline void lane_put(const struct cursor *c, uint64_t head, uint64_t word)
 {
 	struct ring_record *r = (struct ring_record *)head;
 	_Atomic uint64_t *published = c->head;
 
-	lane_prefetch(r);
-	/* RDTSC between all loads and all stores: elsewhere it costs up to 4 ns more (AMD EPYC). */
+	arch_prefetch(r + LANE_AHEAD);
+	/* The time between all loads and all stores: elsewhere it costs up to 4 ns more (AMD EPYC). */
 	__asm__ volatile("" : "+r"(word), "+r"(r), "+r"(published));
-	lane_stamp(r);
+	arch_stamp(&r->tsc);
 	r->word = word;
 	atomic_store_explicit(published, (uintptr_t)(r + 1), memory_order_release);
 }
@@ -111,13 +93,13 @@ static inline uint64_t lane_sequenced(const struct cursor *c, uint64_t head, uin
 /* The same into the processor's trace, which has the time. */
 static inline void lane_put_ptwrite(const struct cursor *c, uint64_t head, uint64_t word)
 {
-	ptwrite(lane_sequenced(c, head, word));
+	arch_trace(lane_sequenced(c, head, word));
 	atomic_store_explicit(c->head, head + 1, memory_order_relaxed);
 }
 
 static inline void lane_put_emulated(const struct cursor *c, uint64_t head, uint64_t word)
 {
-	ptwrite_emulated(lane_sequenced(c, head, word));
+	arch_trace_branches(lane_sequenced(c, head, word));
 	atomic_store_explicit(c->head, head + 1, memory_order_relaxed);
 }
 

@@ -3,11 +3,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "duty.h"
-#include "lane.h"
 #include "process.h"
-#include "table.h"
 
+static const struct process_fork *forks; /* process_init()'s */
 static atomic_uint interpreters;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -36,22 +34,25 @@ static void forked(void)
 {
 	if (interpreters)
 		interpreters = 1;
-	lanes_forked();
-	table_forked();
-	duty_forked();
+	for (const struct process_fork *f = forks; f->child; f++)
+		f->child();
 	process_unlock();
 }
 
 static void before_fork(void)
 {
-	duty_before_fork(); /* its thread takes the lock */
+	for (const struct process_fork *f = forks; f->child; f++)
+		if (f->before)
+			f->before();
 	process_lock();
 }
 
 static void after_fork(void)
 {
 	process_unlock();
-	duty_after_fork();
+	for (const struct process_fork *f = forks; f->child; f++)
+		if (f->after)
+			f->after();
 }
 
 static void watch_fork(void)
@@ -59,9 +60,10 @@ static void watch_fork(void)
 	pthread_atfork(before_fork, after_fork, forked);
 }
 
-void process_init(void)
+void process_init(const struct process_fork *rows)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+	forks = rows;
 	pthread_once(&once, watch_fork);
 }

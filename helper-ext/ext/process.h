@@ -11,7 +11,17 @@
 
 #include <stdbool.h>
 
-void process_init(void);
+/*
+ * What a part of us does around fork(2), in the order of its row: before it and, in the parent, after it, without the
+ * lock (NULL: nothing), and in the child, with it.
+ */
+struct process_fork {
+	void (*before)(void), (*after)(void), (*child)(void);
+};
+
+/* From now on these; the same rows each time. The last has no child(). */
+void process_init(const struct process_fork *rows);
+
 void process_lock(void);
 void process_unlock(void);
 

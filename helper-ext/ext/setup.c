@@ -2,8 +2,9 @@
 /* setup.c - see setup.h. */
 #include <errno.h>
 
-#include "codes.h"
 #include "setup.h"
+
+struct setup setup;
 
 PyObject *setup_error(int err)
 {
@@ -39,7 +40,7 @@ static int set_patterns(struct patterns *p, PyObject *tuple)
 
 PyObject *setup_filter(PyObject *module, PyObject *args)
 {
-	struct filter *f = &codes_setup.filter;
+	struct filter *f = &setup.filter;
 	PyObject *include, *exclude, *own;
 	int err;
 
@@ -48,7 +49,7 @@ PyObject *setup_filter(PyObject *module, PyObject *args)
 	err = set_patterns(&f->include, include);
 	err = err ? err : set_patterns(&f->exclude, exclude);
 	err = err ? err : set_patterns(&f->own, own);
-	codes_setup.flow.wanted = false; /* an earlier session's */
+	setup.flow.wanted = false; /* an earlier session's */
 	if (PyErr_Occurred())
 		return NULL;
 	return err ? setup_error(err) : Py_NewRef(Py_None);
@@ -56,7 +57,7 @@ PyObject *setup_filter(PyObject *module, PyObject *args)
 
 PyObject *setup_opcodes(PyObject *module, PyObject *args)
 {
-	struct opcode_tables *ops = &codes_setup.ops;
+	struct opcode_tables *ops = &setup.ops;
 	Py_buffer caches, jump, instrumented;
 	int fits;
 
@@ -77,7 +78,7 @@ PyObject *setup_opcodes(PyObject *module, PyObject *args)
 
 PyObject *setup_flow(PyObject *module, PyObject *args)
 {
-	struct flow_tables *f = &codes_setup.flow;
+	struct flow_tables *f = &setup.flow;
 	Py_buffer flow;
 	int fits;
 

@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * setup.h - what Python hands over before the first code object is seen (codes_setup).
+ * setup.h - what Python hands over before the first code object is seen.
  */
 #ifndef OCULAR_SETUP_H
 #define OCULAR_SETUP_H
 
 #include <Python.h>
+
+#include "bytecode.h"
+#include "ambiguous.h"
+#include "filter.h"
+
+/* What all interpreters of the process share; set before the first code is seen. */
+struct setup {
+	struct opcode_tables ops;
+	struct flow_tables flow;
+	struct filter filter;
+};
+extern struct setup setup;
 
 /*
  * A new bytes object of a str: UTF-8, and of a path that is none the bytes it has (PEP 383). NULL with an

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* snapshot.c - see snapshot.h. What is sent are members of a JSON object; the recorder adds its own. */
-#include <x86intrin.h>
 
-#include "codes.h"
 #include "recorder.h"
 #include "rings.h"
+#include "setup.h"
+#include "shared/ticks.h"
 #include "snapshot.h"
 #include "text.h"
 
@@ -66,7 +66,7 @@ static void add_frame(struct text *t, PyFrameObject *frame)
 	PyObject *place = PyUnicode_FromFormat("%U (%U:%d)", code->co_qualname, code->co_filename,
 					       PyFrame_GetLineNumber(frame));
 
-	if (place && !(file && filter_is_own(&codes_setup.filter, file))) {
+	if (place && !(file && filter_is_own(&setup.filter, file))) {
 		text_comma(t);
 		text_str(t, place);
 	}
@@ -135,7 +135,7 @@ static Py_ssize_t find_label(PyObject *names, Py_ssize_t given)
 
 static __attribute__((noinline, cold)) PyObject *take(PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
-	uint64_t tsc = __rdtsc();
+	uint64_t tsc = ticks_now();
 	Py_ssize_t given = names ? PyTuple_GET_SIZE(names) : 0;
 	Py_ssize_t named = find_label(names, given);
 	struct text t = { 0 };
@@ -161,7 +161,7 @@ PyObject *snapshot_take(PyObject *module, PyObject *const *args, Py_ssize_t narg
 /* fire(trigger, label, data): a trigger of ours has seen what it was looking for. */
 PyObject *snapshot_fire(PyObject *module, PyObject *args)
 {
-	uint64_t tsc = __rdtsc();
+	uint64_t tsc = ticks_now();
 	PyObject *label, *members, *key, *value;
 	const char *trigger;
 	struct text t = { 0 };

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include "clock.h"
 #include "shared/marker.h"
 #include "process.h"
+#include "shared/ticks.h"
 #include "table.h"
 
 #define UNWRITTEN_MOST (8u << 20)
@@ -98,7 +98,7 @@ static int append(struct text *line)
 
 static void add_clock(struct text *t)
 {
-	uint64_t monotonic = clock_ns(CLOCK_MONOTONIC), tsc = __rdtsc();
+	uint64_t monotonic = clock_ns(CLOCK_MONOTONIC), tsc = ticks_now();
 
 	text_printf(t, ",\"clock\":{\"tsc\":%llu,\"monotonic_ns\":%llu", (unsigned long long)tsc,
 		    (unsigned long long)monotonic);
@@ -214,8 +214,11 @@ void table_stop(void)
 void table_forked(void)
 {
 	table.unwritten.length = 0; /* the parent's to write */
-	table.parent = table.pid;
+	/* Who has written nothing has told no id either: they are still its parent's. */
+	if (!table.headless) {
+		table.parent = table.pid;
+		table.first_id = table.next_id;
+	}
 	table.pid = getpid();
-	table.first_id = table.next_id;
 	table.headless = 1;
 }

@@ -3,11 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <x86intrin.h>
 
 #include "filter.h"
 #include "process.h"
-#include "setup.h"
+#include "shared/ticks.h"
 #include "snapshot.h"
 #include "trigger.h"
 
@@ -138,7 +137,7 @@ static void remember(const void *frame)
 	if (!call && triggers.nopen < triggers.room)
 		call = &triggers.open[triggers.nopen++];
 	if (call) /* one that had this address ended unseen: it is this one's now */
-		*call = (struct open_call){ frame, __rdtsc() };
+		*call = (struct open_call){ frame, ticks_now() };
 	process_unlock();
 }
 
@@ -151,7 +150,7 @@ static uint64_t forget(const void *frame)
 	process_lock();
 	call = find(frame);
 	if (call) {
-		ticks = __rdtsc() - call->tsc;
+		ticks = ticks_now() - call->tsc;
 		*call = triggers.open[--triggers.nopen];
 	}
 	process_unlock();
@@ -178,7 +177,7 @@ static void fire(const struct trigger *t, PyFrameObject *frame, uint64_t ticks)
 {
 	struct text text = { 0 };
 	PyObject *label = PyUnicode_FromFormat("%s:%s", t->module, t->qualname);
-	uint64_t tsc = __rdtsc();
+	uint64_t tsc = ticks_now();
 
 	if (!label) {
 		PyErr_Clear();

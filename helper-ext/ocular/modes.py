@@ -21,6 +21,10 @@ CAN_DISABLE = frozenset((
     "PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD", "CALL", "LINE", "INSTRUCTION",
     "JUMP", "BRANCH", "BRANCH_LEFT", "BRANCH_RIGHT", "STOP_ITERATION"))
 
+# Told by the machinery of exceptions, not by an instruction: 3.12 and 3.13 may give an offset that is none.
+EXCEPTIONS = frozenset((
+    "PY_UNWIND", "PY_THROW", "STOP_ITERATION", "RAISE", "RERAISE", "EXCEPTION_HANDLED"))
+
 
 def events_of(mode, known, available):
     """The names to switch on: those of `mode` that we have an op for and the interpreter has."""

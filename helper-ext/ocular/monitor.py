@@ -65,6 +65,8 @@ def _shape(name, mode):
         return _core.EMIT_BACKWARD
     if name.startswith("BRANCH") and mode == "opcodes":
         return _core.EMIT_DOUBTFUL
+    if name in modes.EXCEPTIONS:
+        return _core.EMIT_UNSURE
     return _core.EMIT_DEST if name in _core.far else _core.EMIT_OFFSET
 
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* clock.c - bracketed readings, and a line through two points in integers. */
 #include <time.h>
-#include <x86intrin.h>
 
 #include "clock.h"
+#include "shared/ticks.h"
 
 #define NSEC_PER_SEC 1000000000ull
 #define APART_MIN_NS 10000000ull
@@ -24,7 +24,7 @@ static struct clock_pair read_pair(void)
 	uint64_t width = UINT64_MAX;
 
 	for (int i = 0; i < TRIES; i++) {
-		uint64_t before = __rdtsc(), ns = clock_monotonic_ns(), after = __rdtsc();
+		uint64_t before = ticks_now(), ns = clock_monotonic_ns(), after = ticks_now();
 
 		if (after - before < width) {
 			width = after - before;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include "recorder.h"
+#include "shared/ticks.h"
 #include "window.h"
 
 /* Rings of ended threads are kept at least so long: the end of a program takes a while. */
@@ -215,7 +215,7 @@ static int keep_baseline(struct recorder *r, struct copies *c, const struct trig
 
 int flight_take(struct recorder *r, const struct trigger *t)
 {
-	uint64_t now = __rdtsc(), until = t->tsc && t->tsc < now ? t->tsc : now, from = 0, back;
+	uint64_t now = ticks_now(), until = t->tsc && t->tsc < now ? t->tsc : now, from = 0, back;
 	uint64_t began = clock_monotonic_ns(), took;
 	struct copies c;
 	int err;
@@ -371,7 +371,7 @@ static void report_symbols(const struct recorder *r)
 
 void flight_round(struct recorder *r)
 {
-	uint64_t now = __rdtsc(), keep;
+	uint64_t now = ticks_now(), keep;
 	struct ring_map *next;
 
 	set_all_breakpoints(r);

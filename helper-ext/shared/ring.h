@@ -25,6 +25,7 @@
 #define OCULAR_RING_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define RING_MAGIC	 0x474e4952u /* "RING" */

@@ -394,18 +394,17 @@ class Bench:
         """From a callback's first instruction to its return, where nothing rare happens."""
         rows = []
         for python in self.pythons:
-            for backend, file in (("software", "emit"), ("ptwrite", "emit_ptwrite"), ("emulated", "emit_emulated")):
+            for backend, file in (("software", "arch/x86_64/emit"), ("ptwrite", "emit_ptwrite"), ("emulated", "emit_emulated")):
                 path = self.code(python, file)
                 rows.append([self.version(python), backend, *self.counts(python, path)])
         table("Instructions of a callback with its marker",
               ["", "backend", "offset (PY_START, …)", "INSTRUCTION", "line (LINE)", "destination (BRANCH)"], rows)
 
     def counts(self, python, path):
-        """Into rings most have a file of their own, and INSTRUCTION a callback of its own on 3.12."""
-        ring = path if "plain_offset" in path.symbols else self.code(python, "emit_ring")
-        prefix = "plain_" if ring is path else "emit_"
-        offset, dest = (ring.count(prefix + shape) for shape in ("offset", "dest"))
-        instruction = ring.count("emit_instruction", "way_hot") if "emit_instruction" in ring.symbols else offset
+        """Into rings most are written by hand, and INSTRUCTION has a callback of its own on 3.12."""
+        prefix = "plain_" if "plain_offset" in path.symbols else "emit_"
+        offset, dest = (path.count(prefix + shape) for shape in ("offset", "dest"))
+        instruction = path.count("emit_instruction", "way_hot") if "emit_instruction" in path.symbols else offset
         return [offset, instruction, path.count("plain_line"), dest]
 
     # --- analysis ---------------------------------------------------------------------------------

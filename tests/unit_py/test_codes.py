@@ -51,6 +51,37 @@ def by_dis(code):
     return rows
 
 
+def test_an_offset_that_is_none_stays_in_its_field():
+    """Where another tool's callback for JUMP raises, CPython 3.12 and 3.13 tell RAISE and PY_UNWIND with an offset that is
+    the difference of two addresses. Each of many functions has another one."""
+    for mode in "adaptive", "full":
+        with rec.recording("""
+from sys import monitoring
+class Stop(Exception): pass
+def stop(code, *unused):
+    if code.co_name.startswith("f"):
+        raise Stop
+monitoring.use_tool_id(1, "raises")
+monitoring.register_callback(1, monitoring.events.JUMP, stop)
+functions = []
+for i in range(50):
+    exec("def f%d(n):\\n    while n:\\n        n -= 1\\nfunctions.append(f%d)" % (i, i), globals())
+monitoring.set_events(1, monitoring.events.JUMP)
+for f in functions:
+    for i in range(2):
+        try:
+            f(3)
+        except Stop:
+            pass
+monitoring.set_events(1, 0)
+""", mode=mode) as r:
+            rec.equal(r.code, 0, r.err)
+            for i in range(50):
+                names = [e.name for e in r.events("f%d" % i)]
+                rec.equal([names.count(n) for n in ("PY_START", "PY_UNWIND", "PY_RETURN")], [2, 2, 0], (mode, i, names))
+                rec.equal(names.count("RAISE"), 2 * (mode == "full"), (mode, i))
+
+
 def test_every_instruction_line_and_target_is_as_dis_says():
     compared = 0
     with rec.recording(LIBRARY, mode="calls") as r:

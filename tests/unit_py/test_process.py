@@ -74,6 +74,57 @@ print(asked != [])
             rec.equal((r.code, r.out, r.err), (0, "True\n", ""), how)
 
 
+def test_forks_of_forks_know_their_code():
+    """Whoever is between may have traced nothing, as where a program makes itself a daemon: then it has no code table."""
+    f = """
+import os
+def f():
+    pass
+for i in range(10): f()
+"""
+    for what, source, forks in (
+            ("daemon", "if not os.fork():\n    if not os.fork():\n        for i in range(1000): f()\n    os._exit(0)\n", 2),
+            ("three forks", "if not (os.fork() or os.fork() or os.fork()):\n    for i in range(1000): f()\n", 3),
+            ("new code between", "if not os.fork():\n    exec('def g(): pass\\ng()')\n    if not os.fork():\n"
+             "        exec('def h(): pass\\nh()')\n        for i in range(1000): f()\n", 2),
+            ("in a thread", """
+import threading
+def twice():
+    if not os.fork():
+        if not os.fork():
+            for i in range(1000): f()
+        os._exit(0)
+t = threading.Thread(target=twice)
+t.start()
+t.join()
+""", 2),
+            ("multiprocessing", """
+import multiprocessing
+def inner():
+    for i in range(1000): f()
+def outer():
+    p = context.Process(target=inner)
+    p.start()
+    p.join()
+context = multiprocessing.get_context("fork")
+p = context.Process(target=outer)
+p.start()
+p.join()
+""", 2)):
+        with rec.recording(f + source) as r:
+            rec.equal(r.code, 0, what + r.err)
+            events = r.events("f")
+            calls = collections.Counter(e.pid for e in events if e.name == "PY_START")
+            rec.equal(sorted(calls.values()), [10, 1000], what)
+            rec.equal([e for e in r.events("?") if e.file == "?"], [], what)
+            tables = r.tables()
+            for pid, lines in tables.items():
+                parent = lines[0].get("parent")
+                assert parent is None or parent in tables, (what, pid, parent)
+            if what.startswith("new"):
+                rec.equal([len(r.events(name)) for name in "gh"], [2, 2], what)
+
+
 def test_200_short_threads_hand_rings_on():
     with rec.recording(WORK + """
 import threading

@@ -15,7 +15,7 @@
 #include <ucontext.h>
 #include <cmocka.h>
 
-#include "ext/ptwrite.h"
+#include "ext/arch/x86_64/ptwrite.h"
 #include "ptwrite_site.h"
 
 #define COUNT(a)  (sizeof(a) / sizeof(*(a)))

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "sites.h"
+#include "ext/sites.h"
 
 #define CALL_SIZE 5
 #define STEPS_MAX 12 /* instructions between call and jump: 3 to 8 were seen */

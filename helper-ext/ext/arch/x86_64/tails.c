@@ -2,7 +2,7 @@
 /* tails.c - see tails.h. */
 #include <string.h>
 
-#include "tails.h"
+#include "ext/tails.h"
 
 #define SHORTEST 5
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit_ring.c - the callbacks of the first interpreter's events that tell an instruction's offset, into rings.
+ * emit.c - the callbacks of the first interpreter's events that tell an instruction's offset, into rings.
  *
  * They do what emit_path.h says. But the order of their instructions is written down here, and some of the
  * registers: no move is left over, 26 instructions instead of 29 and 35 instead of 40, 0.1 to 0.4 ns less an event
  * (docs/benchmarks.md). A compiler that does it otherwise makes them slower, not wrong.
  */
-#include "emit_path.h"
+#include "ext/emit_path.h"
 
 /* As few cache lines of code as can be. */
 #define PATH __attribute__((aligned(64)))
@@ -31,9 +31,9 @@ static inline __attribute__((always_inline)) PyObject *put_at(struct ring_record
 	PyObject *none = Py_None;
 
 	PIN("+r"(none));
-	lane_prefetch(r);
+	arch_prefetch(r + LANE_AHEAD);
 	PIN("+r"(word), "+r"(r), "+r"(published));
-	lane_stamp(r);
+	arch_stamp(&r->tsc);
 	r->word = word;
 	atomic_store_explicit(published, (uintptr_t)(r + 1), memory_order_release);
 	return none;
@@ -42,10 +42,10 @@ static inline __attribute__((always_inline)) PyObject *put_at(struct ring_record
 /* How far a jump goes, in bytes, of two numbers as in emit_path.h. */
 static inline __attribute__((always_inline)) uint32_t distance(PyObject *n, PyObject *dest)
 {
-	uint32_t dist = number(dest);
+	uint32_t dist = callback_number(dest);
 
 	PIN("+r"(dist));
-	return dist - number(n);
+	return dist - callback_number(n);
 }
 
 /* An event's, and if `far` is not 0 a destination's: from this distance + DIST_MAX on it is rare. */
@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) PyObject *emit_place(PyObject *self
 	published = c->head;
 	PIN("+r"(e), "+r"(published));
 	if (unlikely(!e))
-		return emit_slowly(cb, args);
+		return callback_rare(cb, args);
 	word = e->values[0];
 	PIN("+r"(word));
 	head = atomic_load_explicit(published, memory_order_relaxed);
@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) PyObject *emit_place(PyObject *self
 		PIN("+r"(dist));
 	}
 	if (unlikely(word < CODE_READY || head >= c->limit || (far && dist + DIST_MAX >= far)))
-		return emit_slowly(cb, args);
+		return callback_rare(cb, args);
 	PLACE(place, n);
 	word |= cb->head;
 	PIN("+r"(word));
@@ -90,23 +90,28 @@ static inline __attribute__((always_inline)) PyObject *emit_place(PyObject *self
 	return put_at((struct ring_record *)head, published, word);
 }
 
-PATH PyObject *emit_offset(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+PATH static PyObject *emit_offset(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
 	return emit_place(self, args, 0);
 }
 
-PATH PyObject *emit_dest(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+PATH static PyObject *emit_dest(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
 	return emit_place(self, args, 2 * DIST_MAX + 1);
 }
 
 /* Forward is as far as can be: one comparison for both. */
-PATH PyObject *emit_backward(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+PATH static PyObject *emit_backward(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
 	return emit_place(self, args, DIST_MAX + 1);
 }
 
-#ifdef EMIT_INSTRUCTION
+/*
+ * In its place for INSTRUCTION on 3.12, where each conditional branch that was ever taken is dear: 4.1 ns over the
+ * empty callback with branches, 2.8 without. CALL takes 0.4 more without, INSTRUCTION on 3.13 0.5 (AMD EPYC;
+ * docs/benchmarks.md).
+ */
+#if PY_VERSION_HEX < 0x030d0000
 /* A rare way and the other: both are given all that there is, in the registers of a call. RDX, which RDTSC overwrites, has `n`. */
 typedef PyObject *(*way_fn)(struct callback *cb, PyObject *const *args, PyObject *n, uint64_t word,
 			    struct ring_record *r, _Atomic uint64_t *published);
@@ -120,14 +125,14 @@ PATH static PyObject *way_hot(struct callback *cb, PyObject *const *args, PyObje
 static PyObject *way_rare(struct callback *cb, PyObject *const *args, PyObject *n, uint64_t word, struct ring_record *r,
 			  _Atomic uint64_t *published)
 {
-	return emit_slowly(cb, args);
+	return callback_rare(cb, args);
 }
 
 /*
  * The same without a conditional branch: the way is a pointer, chosen by CMOV. Of code that has no array yet
  * the id is that of `nothing`; the rare way asks neither for word nor for record.
  */
-PATH PyObject *emit_instruction(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+PATH static PyObject *emit_instruction(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
 	static const struct code_extra nothing = { .values = { 0 } };
 	struct callback *cb = (struct callback *)self;
@@ -168,4 +173,8 @@ PATH PyObject *emit_instruction(PyObject *self, PyObject *const *args, size_t na
 	PIN("+r"(word));
 	return way(cb, args, n, word, (struct ring_record *)head, published);
 }
+#else
+#define emit_instruction emit_offset
 #endif
+
+EMITTERS(emitters_software, emit_offset, emit_dest, emit_backward, emit_instruction, lane_put);

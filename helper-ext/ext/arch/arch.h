@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arch.h - what of the extension is different on another processor. A folder here for each: x86_64, and generic,
+ * which is plain C and does for any other; it is built by ARCH=generic. What a folder has:
+ *
+ * machine.h   ARCH_TRACES                1 if the processor may have a trace that takes words, else 0
+ *             arch_prefetch(p)           the cache line of *p will be written soon
+ *             arch_stamp(&ticks)         ticks_now() (shared/ticks.h) into memory that is read meanwhile: never less
+ *             arch_trace(word)           a word into the trace, by an instruction; only where ARCH_TRACES
+ *             arch_trace_branches(word)  the same by branches
+ * emit.c      emitters_software          the callbacks whose words go into rings (emit_path.h)
+ * processor.c arch_look()
+ * others      sites_find(), sites_dispatches(), tails_next(): machine code, read (sites.h, tails.h)
+ */
+#ifndef OCULAR_ARCH_H
+#define OCULAR_ARCH_H
+
+#include <stdint.h>
+
+#include "shared/ticks.h"
+
+#ifdef TICKS_X86_64
+#include "x86_64/machine.h"
+#else
+#include "generic/machine.h"
+#endif
+
+struct processor;
+
+/* What the processor tells of itself: pt, ptwrite, and tsc_hz as far as it or the kernel knows the ticks' rate. */
+void arch_look(struct processor *p);
+
+#endif

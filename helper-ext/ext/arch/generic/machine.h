@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* machine.h - see arch.h: a C compiler and a clock is all that is asked for. */
+#ifndef OCULAR_MACHINE_H
+#define OCULAR_MACHINE_H
+
+#include <stdint.h>
+
+#define ARCH_TRACES 0
+
+static inline void arch_prefetch(const void *p)
+{
+	__builtin_prefetch(p, 1);
+}
+
+static inline void arch_stamp(uint64_t *ticks)
+{
+	*(volatile uint64_t *)ticks = ticks_now();
+}
+
+static inline void arch_trace(uint64_t word)
+{
+	(void)word;
+}
+
+static inline void arch_trace_branches(uint64_t word)
+{
+	(void)word;
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* callback.c - see callback.h. */
+#include "callback.h"
+#include "scratch.h"
+#include "table.h"
+#include "threads.h"
+#include "trigger.h"
+
+/* A place in a code object: code units (or a line), and how far from there a jump goes. */
+struct place {
+	uint32_t offset;
+	int32_t dist;
+};
+
+static uint64_t place_bits(struct place at)
+{
+	return (uint64_t)at.offset << MARKER_OFFSET_SHIFT | (uint8_t)at.dist;
+}
+
+static bool place_is_far(struct place at)
+{
+	return (uint32_t)(at.dist + MARKER_DIST_MAX) > 2 * MARKER_DIST_MAX;
+}
+
+static uint64_t place_wide(struct place at)
+{
+	return marker_wide(0, at.offset, at.dist ? at.offset + (uint32_t)at.dist : 0);
+}
+
+/*
+ * The place that the hot path knows the bits of, from numbers of any size: lines go up to 2^31. An offset that is not
+ * in the code is told as the last one that fits.
+ */
+static struct place place_exactly(enum emit_shape shape, PyObject *const *args)
+{
+	uint32_t at;
+
+	if (shape == EMIT_UNSURE && !callback_is_inside(args[0], args[1]))
+		return (struct place){ MARKER_OFFSET_MAX, 0 };
+	at = (uint32_t)PyLong_AsLong(args[1]);
+	if (shape == EMIT_LINE)
+		return (struct place){ at, 0 };
+	if (shape == EMIT_DEST || shape == EMIT_BACKWARD || shape == EMIT_DOUBTFUL)
+		return (struct place){ at / 2, (int32_t)((uint32_t)PyLong_AsLong(args[2]) / 2 - at / 2) };
+	return (struct place){ at / 2, 0 };
+}
+
+static void put_event(struct lane *l, struct callback *cb, uint64_t value, struct place at, bool wide)
+{
+	if (wide)
+		lane_write(l, place_wide(at));
+	if (value < CODE_READY)
+		value = (value & MARKER_CODE_MAX) << MARKER_CODE_SHIFT;
+	lane_write(l, cb->head | value | (place_bits(at) & (CODE_READY - 1)));
+}
+
+/*
+ * A thread's first word: its name goes into the table. That may be a property, which runs what it likes. So
+ * the lane is opened again; NULL, too, if it was reset: the property stopped tracing.
+ */
+static struct lane *name_thread(const struct callback *cb, struct lane *l, unsigned int words)
+{
+	l->named = true;
+	table_begin();
+	threads_tell(l->tid);
+	return l->named ? lane_open(cb->interpreter, cb->codes->view, cb->codes->window, words) : NULL;
+}
+
+static PyObject *see_event(struct callback *cb, PyObject *const *args)
+{
+	struct place at = place_exactly(cb->shape, args);
+	bool wide = place_is_far(at) || at.offset > MARKER_OFFSET_MAX;
+	uint64_t value;
+	struct lane *l;
+
+	if (scratch_wrap(cb->codes->view))
+		return cb->call((PyObject *)cb, args, 0, NULL);
+	if (cb->shape == EMIT_BACKWARD && at.dist > 0)
+		return Py_NewRef(cb->disable);
+	value = codes_value(cb->codes, args[0]);
+	if (value == CODE_NO_ID) {
+		lanes_drop(1);
+		Py_RETURN_NONE;
+	}
+	if (value < CODE_READY && value & CODE_FILTERED)
+		return Py_NewRef(cb->disable);
+	l = lane_open(cb->interpreter, cb->codes->view, cb->codes->window, 1 + wide);
+	if (l && !l->named)
+		l = name_thread(cb, l, 1 + wide);
+	if (!l)
+		Py_RETURN_NONE;
+	put_event(l, cb, value, at, wide);
+	if (value < CODE_READY && value & CODE_TRIGGER)
+		triggers_see(codes_triggers(value), marker_op(cb->head));
+	Py_RETURN_NONE;
+}
+
+/* CPython lends the callback, and lets go of it where tracing stops meanwhile. */
+PyObject *callback_rare(struct callback *cb, PyObject *const *args)
+{
+	PyObject *result;
+
+	Py_INCREF(cb);
+	result = see_event(cb, args);
+	Py_DECREF(cb);
+	return result;
+}

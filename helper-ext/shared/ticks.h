@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ticks.h - the clock of ring records (ring.h), which the traced program and the recorder both read: the TSC, or
+ * where there is none, or ARCH_GENERIC is defined, nanoseconds of CLOCK_MONOTONIC.
+ */
+#ifndef OCULAR_TICKS_H
+#define OCULAR_TICKS_H
+
+#include <stdint.h>
+
+#if defined(__x86_64__) && !defined(ARCH_GENERIC)
+#define TICKS_X86_64
+#include <x86intrin.h>
+
+static inline uint64_t ticks_now(void)
+{
+	return __rdtsc();
+}
+#else
+#include <time.h>
+
+static inline uint64_t ticks_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+#endif
+
+#endif
