@@ -3,6 +3,8 @@
 #   make            recorder, plugin, and the extension for every CPython >= 3.12 found (PYTHON=… for one)
 #   make demo       set up, build, record a real program, show its loops, write a Perfetto trace
 #   make test       set up, build, run all tests; also: unit sanitize fuzz test-newest bench
+#   make one T=stat build and run what has that name: tests/**/test_stat.*, or the golden case tests/golden/stat
+#   make format     lay C files out by .clang-format; check-format tells what is not
 #   make test-hardware  every claim about Intel PT, on a machine that has it
 #   make install    the release build, to PREFIX (/usr/local), and the plugin to where perf looks; uninstall undoes it
 ifneq ($(words $(CURDIR)),1)
@@ -57,7 +59,8 @@ ONLY     = $(if $(findstring command,$(origin PYTHON)),$(PYTHON))
 say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 
 .SECONDEXPANSION:
-.PHONY: all tools ext unit test run-tests doors demo sanitize fuzz bench test-newest test-hardware install uninstall clean
+.PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-hardware
+.PHONY: format check-format install uninstall clean
 all: tools ext
 
 tools: $(addprefix $B/bin/ocular-,record fsck feed pt qemu qemu-pt.so qemu-guest.so diff) $B/perf/ocular.so
@@ -147,10 +150,21 @@ $B/tests/ptwrite-catch.so: tests/unit/helper-ext/ext/ptwrite_catch.c tests/unit/
 PYTHONS  = $(shell scripts/find-pythons $(ONLY))
 DOORS   := $(addprefix tests/doors/test_,truth.py numbers.py strikes.py transparency.py regression.py losses.py badinput.py exports.py pypylog.py qemu_python.py opcodes.py opcode_analyses.py)
 # Unit tests run under each interpreter, the doors lead into each, everything else runs once.
-EACH     = $(foreach p,$(PYTHONS),$(foreach t,$(wildcard tests/unit_py/test_*.py),'$p $t') \
-	   $(foreach t,$(wildcard $(DOORS)),'$t --python $p'))
+each     = $(foreach p,$(PYTHONS),$(foreach t,$(filter tests/unit_py/%,$1),'$p $t') \
+	   $(foreach t,$(filter $(DOORS),$1),'$t --python $p'))
+EACH     = $(call each,$(wildcard tests/unit_py/test_*.py $(DOORS)))
 ONCE    := $(filter-out tests/unit_py/% $(DOORS),$(shell find tests -name 'test_*.py' -o -name 'test_*.sh' | sort))
 EMULATED := 'tests/hardware/test_intel_pt.py --emulated'
+
+# `make one`: T is a test's name with or without test_, its path, or the name of a golden case. Names that several
+# tests have mean all of them. Only a test of another kind than these needs more than its own program built.
+T_CASE   := $(if $T,$(wildcard tests/golden/$T/events.txt))
+T_FILES  := $(if $T,$(filter %/test_$T.c %/test_$T.py %/test_$T.sh $(addprefix %/$T,.c .py .sh) $T, \
+	    $(shell find tests -name 'test_*.[cps]*' | sort)))
+T_UNIT   := $(patsubst tests/unit/%.c,$B/tests/%,$(filter %.c,$(T_FILES)))
+T_ONCE   := $(filter-out tests/unit_py/% $(DOORS) tests/hardware/%,$(filter-out %.c,$(T_FILES)))
+T_HARD   := $(if $(filter tests/hardware/%,$(T_FILES)),$(EMULATED))
+T_NEEDS  := $(if $(filter-out %.c,$(T_FILES)),all $B/tests/producer $B/tests/ptwrite-catch.so) $(if $(T_CASE),tools)
 
 unit: tools $(UNIT)
 	tests/run $(UNIT) tests/golden/test_golden.sh
@@ -161,9 +175,19 @@ test:
 	+$(MAKE) all $(UNIT) $B/tests/producer $B/tests/ptwrite-catch.so
 	+$(MAKE) run-tests
 
+one: $(T_UNIT) $(T_NEEDS)
+	$(if $(T_FILES)$(T_CASE),,$(error no test is called '$T': make one T=NAME, of tests/**/test_NAME.* or tests/golden/NAME))
+	tests/run $(T_UNIT) $(call each,$(T_FILES)) $(T_ONCE) $(T_HARD) $(if $(T_CASE),'tests/golden/test_golden.sh $T')
+
 run-tests:
 	@scripts/find-pythons $(ONLY) >/dev/null
 	tests/run $(UNIT) $(EACH) $(ONCE) $(EMULATED)
+
+format:
+	scripts/check-format --fix
+
+check-format:
+	tests/run scripts/check-format
 
 doors: all $B/tests/ptwrite-catch.so
 	tests/run $(EACH)

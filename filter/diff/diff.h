@@ -6,8 +6,8 @@
  * What is judged is the mean: cycles of a trip of a loop, and of an activation of a function without
  * what it called. A difference counts when it is larger than DIFF_SIGMAS standard errors of it (Welch:
  * the square root of the sum of deviation^2 / n of both sides). That many, because hundreds of
- * comparisons are made at once; and what was timed less than DIFF_ENOUGH times is not judged. It knows of the spread within a recording only: what differs from run
- * to run (where memory lies, the processor's frequency) is no part of it.
+ * comparisons are made at once; and what was timed less than DIFF_ENOUGH times is not judged. It knows of the spread
+ * within a recording only: what differs from run to run (where memory lies, the processor's frequency) is not in it.
  */
 #ifndef OCULAR_DIFF_H
 #define OCULAR_DIFF_H

@@ -55,7 +55,7 @@ typedef int (*calltree_visit)(void *to, uint32_t node);
  */
 int calltree_walk(const struct calltree *t, uint32_t root, calltree_visit enter, calltree_visit leave, void *to);
 
-/* The roots by pid, tid and interpreter, one that is shared once. *n of them in one malloc'ed array; NULL: no memory. */
+/* The roots by pid, tid and interpreter, shared ones once: *n of them in one malloc'ed array; NULL: no memory. */
 const struct call_root **calltree_roots(const struct calltree *t, size_t *n);
 
 void calltree_free(struct calltree *t);

@@ -119,16 +119,16 @@ struct codes {
 	struct map processes;
 	struct snapshot *snapshots; /* ascending numbers, once each */
 	size_t nsnapshots;
-	uint64_t tsc_hz;  /* some process's, once it was needed */
-	bool read_all;	  /* for that */
-	bool switched;	  /* there are several files, and tables are of all of them */
-	bool trimmed;	  /* the beginning of the recording was let go */
-	bool limited;	  /* the recording ended at its maximum size, before the program */
-	uint64_t damaged; /* lines that are no JSON or lack what they must have */
-	uint64_t missing; /* processes without a table */
-	uint64_t unknown; /* code ids without a line */
+	uint64_t tsc_hz;   /* some process's, once it was needed */
+	bool read_all;	   /* for that */
+	bool switched;	   /* there are several files, and tables are of all of them */
+	bool trimmed;	   /* the beginning of the recording was let go */
+	bool limited;	   /* the recording ended at its maximum size, before the program */
+	uint64_t damaged;  /* lines that are no JSON or lack what they must have */
+	uint64_t missing;  /* processes without a table */
+	uint64_t unknown;  /* code ids without a line */
 	uint64_t handlers; /* mode opcodes: left out for want of room, or as of another CPython */
-	char error[256]; /* why codes_process returned NULL */
+	char error[256];   /* why codes_process returned NULL */
 };
 
 /* dir may be NULL; it is copied. 0 or -ENOMEM. */

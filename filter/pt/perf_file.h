@@ -46,7 +46,8 @@ struct perf_records {
 void perf_records_init(struct perf_records *r, const struct perf_file *f, bool unpack);
 
 /*
- * The next record, which stays until the next call. An AUXTRACE's payload begins at r->at then. 1; 0: there are no more; -errno; -EBADMSG: compressed ones are damaged.
+ * The next record, which stays until the next call. An AUXTRACE's payload begins at r->at then. 1; 0: there are no
+ * more; -errno; -EBADMSG: compressed ones are damaged.
  */
 int perf_records_next(struct perf_records *r, const struct perf_record **rec);
 

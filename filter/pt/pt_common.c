@@ -11,7 +11,10 @@
 #define TNT64(b)      TNT32(b), [(b) + 32] = COMMON_TNT, TNT32((b) + 32)
 #define IPS(op, kind) [op | 0x20] = kind, [op | 0x40] = kind, [op | 0x80] = kind, [op | 0xc0] = kind
 
-/* CYC: those that end in 11; [3], of no cycle, is rare, and the time is made anew there. TNT: even ones, the highest bit says where it stops; a power of two has no other. */
+/*
+ * CYC: those that end in 11; [3], of no cycle, is rare, and the time is made anew there. TNT: even ones, the highest
+ * bit says where it stops; a power of two has no other.
+ */
 const uint8_t pt_commons[256] = {
 	[0] = COMMON_PAD,
 	[2] = COMMON_LONG,

@@ -59,7 +59,7 @@ void recover_drop_pop_top(struct recover_thread *t)
 		recover_frame_lose(recover_frames_top(&t->frames), &t->undecided);
 }
 
-/* A RESUME that no marker followed: a frame of code that nothing told of. Before all markers its end is not seen, either. */
+/* A RESUME without a marker: a frame of code that nothing told of. Before all markers its end is not seen, either. */
 int recover_settle(struct recover_thread *t)
 {
 	int err;

@@ -24,7 +24,7 @@
 struct dispatch {
 	uint64_t targets[DISPATCH_OPCODES]; /* address of each opcode's handler */
 	uint64_t unused;		    /* what the numbers that are no opcode share */
-	/* The functions that hold the handlers; where each is one, what they jump to and what calls the first. Ascending. */
+	/* The functions that hold the handlers; where each is one, what they jump to and what calls the first */
 	struct range code[DISPATCH_RANGES];
 	size_t ncode; /* 0: the object does not tell where functions end */
 	/* Return addresses in handlers behind which the same instruction is dispatched again: it

@@ -64,7 +64,7 @@ static PyObject *new_end(const struct codes *codes)
 	return capsule;
 }
 
-/* The interpreter's own dict is cleared when its modules are gone, and garbage with them. Once: a second would end the first. */
+/* The interpreter's own dict is cleared after its modules and their garbage. Once: a second would end the first. */
 int frames_tell_end(const struct codes *codes)
 {
 	PyObject *dict = PyInterpreterState_GetDict(PyInterpreterState_Get()); /* borrowed */

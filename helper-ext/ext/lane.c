@@ -221,8 +221,8 @@ static uint64_t lane_last_tsc(const struct lane *l)
 }
 
 /*
- * SNAPSHOT at the end of a window, behind what was dropped in it and not before its last word. Whose lane it is does not write
- * meanwhile. Without room the next window's beginning ends it, too.
+ * SNAPSHOT at the end of a window, behind what was dropped in it and not before its last word. Whose lane it is does
+ * not write meanwhile. Without room the next window's beginning ends it, too.
  */
 static void lane_end_window(struct lane *l, uint64_t tsc, bool room)
 {

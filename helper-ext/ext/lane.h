@@ -5,8 +5,8 @@
  * A lane is a thread's private view of its ring (ring.h); what the hot path needs of it, its cursor,
  * stands in thread-local storage. A thread's cursors begin as full; those of a lane whose ring is
  * full, closed, taken away by stop or left behind by fork are full as well. So the one test
- * `head >= limit` of the hot path covers them all, and lane_open() sorts them out. Words for Intel PT need no ring; their lane is
- * never full once it is open, and counts.
+ * `head >= limit` of the hot path covers them all, and lane_open() sorts them out. Words for Intel PT need no ring;
+ * their lane is never full once it is open, and counts.
  *
  * A lane belongs to its thread. Other threads touch it only in lanes_stop(), when no interpreter of
  * the process emits any more, and in a forked child, where no other thread exists.

@@ -2,8 +2,8 @@
 /*
  * pending.h - a call soon, by whichever thread of an interpreter runs Python next.
  *
- * Py_AddPendingCall() is for the main thread alone, which may be asleep. This one is in no public header, but exported by all
- * of CPython 3.12 to 3.15.
+ * Py_AddPendingCall() is for the main thread alone, which may be asleep. This one is in no public header, but
+ * exported by all of CPython 3.12 to 3.15.
  */
 #ifndef OCULAR_PENDING_H
 #define OCULAR_PENDING_H

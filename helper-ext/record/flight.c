@@ -95,7 +95,7 @@ static int copy_all(struct copies *c, struct recorder *r, uint64_t from, uint64_
 	return 0;
 }
 
-/* Copying is done in one go; writing whenever there is time, as whoever asked for the snapshot may wait for our core. */
+/* Copying is done in one go; writing whenever there is time: whoever asked for the snapshot may wait for our core. */
 static void write_all(struct copies *c, struct recorder *r, uint64_t until)
 {
 	size_t i = 0;

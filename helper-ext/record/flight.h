@@ -3,8 +3,8 @@
  * flight.h - the flight recorder: nothing is taken from the rings until something happens.
  *
  * A snapshot is what all rings hold of the last moments before its trigger. All rings are copied
- * first, in one go, and written afterwards, in stretches (timeslice.h); no thread waits for either. What a snapshot has taken no
- * later one takes again, so that the segments of a thread follow one another in its trace.
+ * first, in one go, and written afterwards, in stretches (timeslice.h); no thread waits for either. What a snapshot
+ * has taken no later one takes again, so that the segments of a thread follow one another in its trace.
  *
  * Before the first one whose rings reach back further than it, if it is of a time, the time of that length
  * ahead of it is kept as well: a baseline, so that there is something to compare with.

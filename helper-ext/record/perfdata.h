@@ -78,8 +78,8 @@ int perfdata_aux(struct perfdata *pd, const struct aux_chunk *chunk);
 
 /*
  * Lets the oldest trace go, so that the records take `bytes` at most, or as little more as can be; there is a hole in
- * the file where it was. Returns 1 if something went, 0 if not. Where the file system has no holes (-EOPNOTSUPP) the file
- * is as well, but has not become smaller.
+ * the file where it was. Returns 1 if something went, 0 if not. Where the file system has no holes (-EOPNOTSUPP) the
+ * file is as well, but has not become smaller.
  */
 int perfdata_keep(struct perfdata *pd, uint64_t bytes);
 

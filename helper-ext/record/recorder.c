@@ -217,7 +217,7 @@ static void dispatch(struct recorder *r, uint64_t data)
 	}
 }
 
-/* epoll_wait(2) by the nanosecond, where the kernel has that (Linux 5.11) and seccomp lets it; else by the millisecond. */
+/* epoll_wait(2) by the nanosecond, where the kernel has that (Linux 5.11) and seccomp lets it; else by the ms. */
 static int wait_ns(int epoll, struct epoll_event *events, uint64_t ns)
 {
 #ifdef SYS_epoll_pwait2

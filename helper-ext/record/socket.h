@@ -32,7 +32,7 @@ int socket_accept(int listener);
  */
 bool socket_is_heard(int dirfd);
 
-/* -ECONNRESET: it has gone; -EACCES: another user's; -EPROTO: not a request; -EMFILE: no descriptor left for its ring. */
+/* -ECONNRESET: it has gone; -EACCES: another user's; -EPROTO: not a request; -EMFILE: no descriptor for its ring. */
 int socket_receive(int client, struct request *rq);
 
 void socket_answer(int client, const struct ring_config *config);

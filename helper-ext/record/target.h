@@ -24,8 +24,8 @@ struct inherit {
 };
 
 /*
- * Before anything else: where stdin, stdout or stderr is closed, /dev/null is in its place, so that no file of ours gets
- * its number, and a message its bytes. The target finds it closed.
+ * Before anything else: where stdin, stdout or stderr is closed, /dev/null is in its place, so that no file of ours
+ * gets its number, and a message its bytes. The target finds it closed.
  */
 void inherit_standard(void);
 

@@ -7,7 +7,7 @@
 
 #include "window.h"
 
-/* Records between two looks at the clock, some 10 us; bytes for one write(2): for each page the kernel takes up to 4 us. */
+/* Records between two looks at the clock, some 10 us; bytes for one write(2): the kernel takes up to 4 us a page. */
 #define BATCH 512u
 #define PIECE (32u << 10)
 

@@ -39,7 +39,8 @@ int window_split(struct window *w, struct window *older, uint64_t tsc);
 
 /*
  * Writes the window into the streams of its threads, a segment each: SNAPSHOT, HELLO, the words, and
- * SNAPSHOT again, with the time until_tsc. Words whose interpreter nobody knows are left out. In stretches: see timeslice.h.
+ * SNAPSHOT again, with the time until_tsc. Words whose interpreter nobody knows are left out. In stretches: see
+ * timeslice.h.
  */
 void window_write(const struct window *w, struct rings *rs, struct ring_map *r, uint32_t number, uint64_t until_tsc,
 		  struct timeslice *timeslice);

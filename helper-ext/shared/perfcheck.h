@@ -33,8 +33,8 @@ struct perfcheck {
 int perfcheck_file(struct perfcheck *c, int fd);
 
 /*
- * Makes the header cover what is whole; fd must be writable. Returns 0 or a negative errno; -EBUSY: the file has another
- * size than when it was checked, so somebody writes it.
+ * Makes the header cover what is whole; fd must be writable. Returns 0 or a negative errno; -EBUSY: the file has
+ * another size than when it was checked, so somebody writes it.
  */
 int perfcheck_repair(const struct perfcheck *c, int fd);
 

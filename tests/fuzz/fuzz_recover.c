@@ -4,8 +4,8 @@
  *
  * The input's bytes write the bodies of some code objects, then decide how a small interpreter runs
  * them: branches, calls into Python and C, generators, exceptions, specialised forms, and stretches
- * that the trace lost. Some code no marker tells of; no exception goes through that (docs/opcodes.md). It knows what ran at each moment. Of each instruction told, place and opcode
- * must be those; all dispatches must be accounted for.
+ * that the trace lost. Some code no marker tells of; no exception goes through that (docs/opcodes.md). It knows what
+ * ran at each moment. Of each instruction told, place and opcode must be those; all dispatches must be accounted for.
  */
 #include <stdlib.h>
 #include <string.h>

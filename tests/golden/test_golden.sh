@@ -8,14 +8,15 @@
 #                 what else a case expects, if it is there
 #   filtered.txt  the events that come out, where they are not those that went in
 #
-# test_golden.sh -u writes what comes out as what is expected: to be read before it is committed.
+# test_golden.sh [-u] [CASE...]: all cases, or these. -u writes what comes out as what is expected: to be read before it
+# is committed.
 set -u
 here=$(dirname "$0")
 feed=${OCULAR_BUILD:-$here/../../build}/bin/ocular-feed
 out=$(mktemp -d) || exit 1
 trap 'rm -rf "$out"' EXIT
 update=false
-[ "${1:-}" = -u ] && update=true
+[ "${1:-}" = -u ] && update=true && shift
 number=0
 optional='pstats.txt report.html collapsed.txt speedscope.json callgrind.out pypylog.txt'
 
@@ -83,7 +84,12 @@ run_case()
 	compare_events "$case"
 }
 
-for case in "$here"/*/; do
-	run_case "$(basename "$case")"
+if [ $# -eq 0 ]; then
+	for case in "$here"/*/; do
+		set -- "$@" "$(basename "$case")"
+	done
+fi
+for case; do
+	run_case "$case"
 done
 echo "1..$number"

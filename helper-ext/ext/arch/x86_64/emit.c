@@ -112,7 +112,10 @@ PATH static PyObject *emit_backward(PyObject *self, PyObject *const *args, size_
  * docs/benchmarks.md).
  */
 #if PY_VERSION_HEX < 0x030d0000
-/* A rare way and the other: both are given all that there is, in the registers of a call. RDX, which RDTSC overwrites, has `n`. */
+/*
+ * A rare way and the other: both are given all that there is, in the registers of a call. RDX, which RDTSC
+ * overwrites, has `n`.
+ */
 typedef PyObject *(*way_fn)(struct callback *cb, PyObject *const *args, PyObject *n, uint64_t word,
 			    struct ring_record *r, _Atomic uint64_t *published);
 

@@ -4,7 +4,8 @@
  *
  * The code is `f`: 0 NOP, 2 FOR_ITER, 6 STORE_FAST, 8 CALL (-> CALL_LEN), 16 JUMP_BACKWARD to 2,
  * 20 RETURN_VALUE. `i OFFSET` is an INSTRUCTION of it, `g OFFSET` one of another code object of the
- * same bytecode, `?` one of code without bytecode, `i OFFSET=OPCODE` one that says what ran; each event is 10 ns and 20 cycles after the one before.
+ * same bytecode, `?` one of code without bytecode, `i OFFSET=OPCODE` one that says what ran; each event is 10 ns and
+ * 20 cycles after the one before.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -126,7 +126,7 @@ static void test_few_become_many(void **state)
 	assert_int_equal(s.n, 0);
 }
 
-/* A quarter of an hour of trips of 100 ns: 2^33 of one value, put there without adding each, then others of many values. */
+/* A quarter of an hour of trips of 100 ns: 2^33 of one value, put there without adding each, then many values. */
 static void test_more_of_a_value_than_32_bits_hold(void **state)
 {
 	struct stat_sum s = { 0 };

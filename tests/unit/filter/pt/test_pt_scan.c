@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* test_pt_scan.c - words and branches that are gathered are those that are told one by one, with the same time and cycles. */
+/*
+ * test_pt_scan.c - words and branches that are gathered are those that are told one by one, with the same time and
+ * cycles.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

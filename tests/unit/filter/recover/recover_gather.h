@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* recover_gather.h - branches given to recovery as by a front end that has many of a thread at once; and what tells the same. */
+/*
+ * recover_gather.h - branches given to recovery as by a front end that has many of a thread at once; and what tells
+ * the same.
+ */
 #ifndef RECOVER_GATHER_H
 #define RECOVER_GATHER_H
 

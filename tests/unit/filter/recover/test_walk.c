@@ -9,7 +9,10 @@
 #include "recover_code.h"
 #include "recover/walk.h"
 
-/* 0 RESUME, 1 FOR_ITER to 6, 2 NOT_TAKEN, 3 POP_JUMP to 5, 4 LOAD, 5 JUMP_BACKWARD to 1, 6 END_FOR, 7 POP_TOP, 8 RETURN */
+/*
+ * 0 RESUME, 1 FOR_ITER to 6, 2 NOT_TAKEN, 3 POP_JUMP to 5, 4 LOAD, 5 JUMP_BACKWARD to 1, 6 END_FOR,
+ * 7 POP_TOP, 8 RETURN
+ */
 static const struct code_row rows[] = {
 	{ RESUME, 0 },	      { FOR_ITER, 6 }, { NOT_TAKEN, 0 }, { POP_JUMP_IF_TRUE, 5 }, { LOAD, 0 },
 	{ JUMP_BACKWARD, 1 }, { END_FOR, 0 },  { POP_TOP, 0 },	 { RETURN_VALUE, 0 },	  { CACHE, 0 },

@@ -58,7 +58,9 @@ __asm__(".text\n"
 	"first_cold_end:\n"
 	".balign 4096\n");
 
-/* A function for each opcode, and one for the rest. The last but one specialises, and dispatches with its last bytes. */
+/*
+ * A function for each opcode, and one for the rest. The last but one specialises, and dispatches with its last bytes.
+ */
 __asm__("functions:\n"
 	".set number, 0\n"
 	".rept 241\n"
