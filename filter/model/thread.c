@@ -26,26 +26,13 @@ static inline struct stack *stack_of(struct thread *t, uint32_t interpreter)
 	return t->stack && t->stack->interpreter == interpreter ? t->stack : find_stack(t, interpreter);
 }
 
-/* The line that is running ends here, and the next one begins. No line: the activation ends. */
-static void end_line(struct frame *f, uint64_t cycles, struct line_cost *next)
-{
-	uint64_t own = cycles - f->a.start_cycles - f->a.callee_cycles;
-
-	if (f->line)
-		f->line->cycles += own - f->line_cycles;
-	if (next)
-		next->n++;
-	f->line = next;
-	f->line_cycles = own;
-}
-
 /* A LINE may come before the PY_START of its activation, which is then in no frame yet. */
 static __attribute__((noinline)) void begin_line(struct stack *st, const struct sample *s)
 {
 	struct frame *f = stack_top(st);
 
 	if (f && f->a.code == s->code)
-		end_line(f, s->cycles, function_line(s->code, s->line));
+		charge_line(f, s->cycles, function_line(s->code, s->line));
 }
 
 static void add_totals(const struct frame *f, uint64_t ns, uint64_t cycles, enum leave_how how)
@@ -101,7 +88,7 @@ static inline int end(struct thread *t, struct stack *s, uint64_t ns, uint64_t c
 	int err = loop_leave_frame(s, how != LEAVE_GAP && how != LEAVE_END);
 	struct frame *f = stack_pop(s);
 
-	end_line(f, cycles, NULL);
+	charge_line(f, cycles, NULL);
 	add_totals(f, ns - f->a.start_ns, cycles - f->a.start_cycles, how);
 	charge_caller(t, s, f, ns, cycles);
 	if (!--t->depth) {
@@ -254,85 +241,6 @@ static int back_edge(struct stack *st, const struct sample *s, const struct subs
 	return err ? err : SUBSCRIBERS_CALL(to, iterate, &trip);
 }
 
-/* The time since the instruction began that is running, or since none is known. */
-static void charge(struct thread *t, uint64_t ns, uint64_t cycles, const struct subscribers *to)
-{
-	struct instr_cost *cost = t->instr ? t->instr : &to->profile->no_opcode;
-	struct instr_form *form = t->instr && t->form ? instr_cost_form(cost, t->form) : NULL;
-
-	cost->timed++;
-	cost->ns += ns - t->instr_ns;
-	cost->cycles += cycles - t->instr_cycles;
-	if (form) { /* made when it began */
-		form->timed++;
-		form->ns += ns - t->instr_ns;
-		form->cycles += cycles - t->instr_cycles;
-	}
-	t->instr_ns = ns;
-	t->instr_cycles = cycles;
-}
-
-/* An instruction of code without bytecode has no place, and its opcode no name. */
-static void unknown_instruction(struct thread *t, const struct subscribers *to)
-{
-	t->instr = &to->profile->unknown_opcode;
-	t->instr->n++;
-	t->form = 0;
-}
-
-static int known_form(const struct sample *s, const struct instr *instr, struct instr_cost *cost, struct forms *forms)
-{
-	struct instr_form *form = instr_cost_form(cost, s->opcode);
-
-	if (!form)
-		return -ENOMEM;
-	if (!form->n++)
-		form->kind = form_kind(s->code, instr, s->opcode);
-	return forms_ran(forms, instr, cost, form, s);
-}
-
-static int known_instruction(struct thread *t, const struct sample *s, struct instr_cost *cost,
-			     const struct subscribers *to)
-{
-	const struct instr *instr = &s->code->instrs[cost - s->code->function->costs];
-
-	if (s->opcode && known_form(s, instr, cost, &to->profile->forms))
-		return -ENOMEM;
-	cost->n++;
-	t->instr = cost;
-	t->form = s->opcode;
-	t->ran = s->opcode ? s->opcode : instr->adaptive;
-	return 0;
-}
-
-/* Time of an instruction runs until the thread's next INSTRUCTION, through calls and returns. */
-static int next_instruction(struct thread *t, const struct sample *s, const struct subscribers *to)
-{
-	struct instr_cost *before = t->instr, *cost = function_cost(s->code, s->offset);
-	uint8_t from = t->ran;
-	int err;
-
-	charge(t, s->time, s->cycles, to);
-	if (!cost) {
-		unknown_instruction(t, to);
-		return 0;
-	}
-	err = known_instruction(t, s, cost, to);
-	if (err || !before || before == &to->profile->unknown_opcode)
-		return err;
-	return instr_cost_follow(before,
-				 (struct follower){ .from = from,
-						    .base = s->code->instrs[cost - s->code->function->costs].base,
-						    .adaptive = t->ran });
-}
-
-/* The one that is running at the thread's last sample is charged up to there. */
-static void last_instruction(struct thread *t, const struct subscribers *to)
-{
-	charge(t, t->last_ns, t->last_cycles, to);
-	t->instr = NULL;
-}
-
 static const struct instr *back_edge_at(const struct code *code, int64_t offset)
 {
 	uint32_t i = code_index(code, offset);
@@ -360,7 +268,7 @@ static __attribute__((noinline)) int step(struct thread *t, struct stack *st, co
 					  const struct subscribers *to)
 {
 	struct frame *f = stack_top(st);
-	int err = next_instruction(t, s, to);
+	int err = charge_next(&t->charged, s, to->profile);
 
 	if (err || !f || f->a.code != s->code || s->offset <= s->code->entry)
 		return err;
@@ -413,7 +321,7 @@ static int gap(struct thread *t, const struct sample *s, const struct subscriber
 {
 	int err = leave_all(t, LEAVE_GAP, to);
 
-	t->instr = NULL;
+	t->charged.instr = NULL;
 	return err ? err : report_gap(s, to);
 }
 
@@ -428,14 +336,14 @@ static int restart(struct thread *t, const struct sample *s, const struct subscr
 {
 	int err;
 
-	last_instruction(t, to);
+	charge_last(&t->charged, t->last_ns, t->last_cycles, to->profile);
 	err = leave_all(t, LEAVE_END, to);
 	end_outside(t, t->last_ns, t->last_cycles, to->profile);
 	to->profile->traced_ns += t->last_ns - t->first_ns;
 	to->profile->traced_cycles += t->last_cycles - t->first_cycles;
 	stand_at(t, s);
-	t->first_ns = t->empty_ns = t->instr_ns = s->time;
-	t->first_cycles = t->empty_cycles = t->instr_cycles = s->cycles;
+	t->first_ns = t->empty_ns = t->charged.ns = s->time;
+	t->first_cycles = t->empty_cycles = t->charged.cycles = s->cycles;
 	return err;
 }
 
@@ -505,7 +413,7 @@ int thread_finish(struct thread *t, const struct subscribers *to)
 	to->profile->traced_ns += t->last_ns - t->first_ns;
 	to->profile->traced_cycles += t->last_cycles - t->first_cycles;
 	end_outside(t, t->last_ns, t->last_cycles, to->profile);
-	last_instruction(t, to);
+	charge_last(&t->charged, t->last_ns, t->last_cycles, to->profile);
 	return leave_all(t, LEAVE_END, to);
 }
 

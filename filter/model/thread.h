@@ -8,9 +8,10 @@
 #ifndef OCULAR_THREAD_H
 #define OCULAR_THREAD_H
 
-#include "subscribers.h"
+#include "charge.h"
 #include "profile.h"
 #include "stack.h"
+#include "subscribers.h"
 
 struct thread {
 	int32_t pid, tid;
@@ -20,9 +21,7 @@ struct thread {
 	struct stack *stack;		 /* where the last event was */
 	uint32_t depth;			 /* activations on all its stacks */
 	uint64_t empty_ns, empty_cycles; /* since when there is none, if so */
-	struct instr_cost *instr;	 /* the instruction that is running, NULL if not known */
-	uint64_t instr_ns, instr_cycles; /* since when */
-	uint8_t ran, form;		 /* its opcode that ran; the same if the sample said so, else 0 */
+	struct charged charged;		 /* the instruction that is running */
 };
 
 /* 0, -ENOMEM, or what a sink returned. */

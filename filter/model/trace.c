@@ -38,8 +38,7 @@ static COLD struct thread *make_thread(struct trace *t, const struct sample *s, 
 		.last_cycles = s->cycles,
 		.empty_ns = s->time,
 		.empty_cycles = s->cycles,
-		.instr_ns = s->time,
-		.instr_cycles = s->cycles,
+		.charged = { .ns = s->time, .cycles = s->cycles },
 	};
 	return th;
 }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+/* What passes between two INSTRUCTION events of a thread is the first one's, whatever it called. */
+#include "charge.h"
+
+#include <errno.h>
+
+/* The time since the instruction began that is running, or since none is known. */
+static void charge(struct charged *c, uint64_t ns, uint64_t cycles, struct profile *p)
+{
+	struct instr_cost *cost = c->instr ? c->instr : &p->no_opcode;
+	struct instr_form *form = c->instr && c->form ? instr_cost_form(cost, c->form) : NULL;
+
+	cost->timed++;
+	cost->ns += ns - c->ns;
+	cost->cycles += cycles - c->cycles;
+	if (form) { /* made when it began */
+		form->timed++;
+		form->ns += ns - c->ns;
+		form->cycles += cycles - c->cycles;
+	}
+	c->ns = ns;
+	c->cycles = cycles;
+}
+
+/* An instruction of code without bytecode has no place, and its opcode no name. */
+static void begin_unknown(struct charged *c, struct profile *p)
+{
+	c->instr = &p->unknown_opcode;
+	c->instr->n++;
+	c->form = 0;
+}
+
+static int begin_form(const struct sample *s, const struct instr *instr, struct instr_cost *cost, struct forms *forms)
+{
+	struct instr_form *form = instr_cost_form(cost, s->opcode);
+
+	if (!form)
+		return -ENOMEM;
+	if (!form->n++)
+		form->kind = form_kind(s->code, instr, s->opcode);
+	return forms_ran(forms, instr, cost, form, s);
+}
+
+static int begin(struct charged *c, const struct sample *s, const struct instr *instr, struct instr_cost *cost,
+		 struct profile *p)
+{
+	if (s->opcode && begin_form(s, instr, cost, &p->forms))
+		return -ENOMEM;
+	cost->n++;
+	c->instr = cost;
+	c->form = s->opcode;
+	c->ran = s->opcode ? s->opcode : instr->adaptive;
+	return 0;
+}
+
+int charge_next(struct charged *c, const struct sample *s, struct profile *p)
+{
+	struct instr_cost *before = c->instr, *cost = function_cost(s->code, s->offset);
+	const struct instr *instr;
+	uint8_t from = c->ran;
+	int err;
+
+	charge(c, s->time, s->cycles, p);
+	if (!cost) {
+		begin_unknown(c, p);
+		return 0;
+	}
+	instr = &s->code->instrs[cost - s->code->function->costs];
+	err = begin(c, s, instr, cost, p);
+	if (err || !before || before == &p->unknown_opcode)
+		return err;
+	return instr_cost_follow(before, (struct follower){ .from = from, .base = instr->base, .adaptive = c->ran });
+}
+
+void charge_last(struct charged *c, uint64_t ns, uint64_t cycles, struct profile *p)
+{
+	charge(c, ns, cycles, p);
+	c->instr = NULL;
+}
