@@ -4,7 +4,7 @@
  * the back-edge. What ran in a loop inside is not part of it, only that it was entered; nor is what
  * was called. Where neither kind of event was recorded, nothing is known, and nothing is told.
  *
- * With INSTRUCTION events a way begins at the loop's head, whoever came there. With BRANCH events it
+ * With INSTRUCTION events a way begins where all trips pass (loop_nest.h: start), whoever came there. With BRANCH events it
  * begins after a back-edge, or when the loop is entered from outside.
  */
 #include "sink_bridges.h"
@@ -115,7 +115,7 @@ static void step(struct trail_frame *f, int64_t offset, int64_t target)
 	}
 	if (in != LOOP_NEST_NONE) {
 		go_into(f, in);
-		if (f->stepped && offset == f->nest->loops[in].head)
+		if (f->stepped && offset == f->nest->loops[in].start)
 			way_clear(&f->ways[in]);
 		way_step(&f->ways[in], offset, target, line);
 	}
@@ -221,10 +221,10 @@ static int bridges_leave(struct sink *sink, const struct activation *a, enum lea
 }
 
 /* Was the trip's way seen from its beginning? */
-static bool is_whole(const struct trail_frame *f, const struct way *w, const struct trip *t)
+static bool is_whole(const struct trail_frame *f, int32_t i, const struct trip *t)
 {
 	if (f->stepped)
-		return w->steps && w->start == t->loop->head;
+		return f->ways[i].steps && f->ways[i].start == f->nest->loops[i].start;
 	return t->number > 1 || f->whole;
 }
 
@@ -241,8 +241,8 @@ static int bridges_iterate(struct sink *sink, const struct trip *t)
 		return no_memory(b);
 	if (f && f->nest && b->op != OP_INSTRUCTION)
 		settle(f);
-	paths_add(t->loop->paths, i != LOOP_NEST_NONE && is_whole(f, &f->ways[i], t) ? &f->ways[i] : NULL, t->timed,
-		  t->ns, t->cycles);
+	paths_add(t->loop->paths, i != LOOP_NEST_NONE && is_whole(f, i, t) ? &f->ways[i] : NULL, t->timed, t->ns,
+		  t->cycles);
 	if (i != LOOP_NEST_NONE)
 		way_clear(&f->ways[i]);
 	return 0;

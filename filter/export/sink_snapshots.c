@@ -132,16 +132,14 @@ static int iterate(struct sink *s, const struct trip *t)
 	struct snapshots *v = (struct snapshots *)s;
 	struct window *w = window_of(v, t->in->pid, t->in->tid);
 	struct cost *c = w ? cost_of(w, t->loop) : NULL;
-	uint32_t at;
 
 	if (!w)
 		return 0;
 	if (!c)
 		return sink_file_no_memory(s);
-	at = code_index(t->loop->code, t->loop->head);
 	c->code = t->loop->code;
 	c->head = t->loop->head;
-	c->line = at < c->code->ninstrs ? c->code->instrs[at].line : -1;
+	c->line = t->loop->line ? t->loop->line : -1;
 	c->ns += t->own_ns;
 	c->count++;
 	return 0;

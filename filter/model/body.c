@@ -3,10 +3,7 @@
 
 int32_t loop_line(const struct loop *loop)
 {
-	const struct code *code = loop->code;
-	uint32_t i = code_index(code, loop->head);
-
-	return i < code->ninstrs && code->instrs[i].line > 0 ? code->instrs[i].line : 0;
+	return loop->line;
 }
 
 /* How many loops begin ahead of an offset: the index of the first that does not. */

@@ -32,7 +32,15 @@ struct instr {
 	bool handler : 1;   /* a PUSH_EXC_INFO: what an exception handler begins with */
 	uint8_t first;	    /* the adaptive opcode when the code object was first seen */
 	bool resume : 1;    /* a RESUME: where an activation begins or goes on */
+	int32_t head;	   /* back-edge: bytes, the head of its loop (heads.h); -1: it repeats nothing; 0: its target */
+	int32_t head_line; /* the same: the line of its loop; 0: unknown */
 };
+
+/* Where the loop begins that a jump back repeats. -1: it repeats none. */
+static inline int64_t instr_head(const struct instr *in)
+{
+	return in->head ? in->head : in->target;
+}
 
 struct code {
 	uint32_t id;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "dispatch_read.h"
+#include "heads.h"
 #include "sample.h"
 #include "shared/marker.h"
 
@@ -263,7 +264,7 @@ static int read_code(struct codes *c, struct process *p, json_t *line)
 	if (!read_instrs(code, json_object_get(line, "instructions")))
 		return -EINVAL;
 	mark_instrs(p, code);
-	return 0;
+	return heads_mark(p, code);
 }
 
 /* Calls set for each instruction that a line's opcodes name. */

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "extent.h"
 
+static bool repeats(const struct instr *in, int64_t head)
+{
+	return instr_head(in) == head && in->target >= 0 && in->target <= (int64_t)in->offset;
+}
+
 static bool goes_back(const struct instr *in, int64_t first, int64_t last)
 {
 	return first <= in->target && in->target <= last && in->target <= (int64_t)in->offset;
@@ -19,7 +24,7 @@ struct extent extent_of(const struct code *code, int64_t head)
 			e.handlers = in->offset;
 			ahead = last;
 		}
-		if (goes_back(in, head, head))
+		if (repeats(in, head))
 			last = in->offset;
 	}
 	e.body = ahead >= 0 ? ahead : last >= 0 ? last : head;

@@ -16,6 +16,17 @@ struct function *function_of(struct code *code)
 	return code->function;
 }
 
+/* Of the source. Where the bytecode does not tell: of the head. */
+static int32_t line_of(const struct code *code, int64_t head)
+{
+	uint32_t at = code_index(code, head);
+
+	for (uint32_t i = at; i < code->ninstrs; i++)
+		if (code->instrs[i].head_line > 0 && instr_head(&code->instrs[i]) == head)
+			return code->instrs[i].head_line;
+	return at < code->ninstrs && code->instrs[at].line > 0 ? code->instrs[at].line : 0;
+}
+
 static struct loop *insert_loop(struct function *f, struct code *code, uint32_t at, int64_t head)
 {
 	struct loop **loops = realloc(f->loops, (f->nloops + 1) * sizeof(*loops));
@@ -31,6 +42,7 @@ static struct loop *insert_loop(struct function *f, struct code *code, uint32_t 
 	f->nloops++;
 	loop->code = code;
 	loop->head = head;
+	loop->line = line_of(code, head);
 	loop->extent = extent_of(code, head);
 	return loops[at] = loop;
 }

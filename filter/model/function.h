@@ -19,10 +19,11 @@ struct form_counts; /* forms.h */
 struct paths;	    /* paths.h */
 struct stack;	    /* stack.h */
 
-/* One loop: the instruction that back-edges jump to. */
+/* One loop of the source (heads.h). */
 struct loop {
 	const struct code *code;
 	int64_t head;		/* bytes */
+	int32_t line;		/* of its `while` or `for`; 0: unknown */
 	struct extent extent;	/* as the code table or the trace so far knows it */
 	uint64_t entries;	/* times it was entered, as far as a back-edge was taken */
 	uint64_t iterations;	/* back-edges taken */

@@ -40,7 +40,7 @@ int loop_leave_frame(struct stack *s, bool whole)
  * the one that it is of, NULL if that is not open. What tells is where the jump leads: an exception handler,
  * which continues a loop, may lie far behind all of it.
  */
-static int innermost(struct stack *s, const struct frame *f, const struct sample *jump, struct open_loop **found)
+static int innermost(struct stack *s, const struct frame *f, int64_t head, struct open_loop **found)
 {
 	int err = 0;
 
@@ -48,9 +48,9 @@ static int innermost(struct stack *s, const struct frame *f, const struct sample
 	while (s->nloops > f->loops && !err) {
 		struct open_loop *o = &s->loops[s->nloops - 1];
 
-		if (o->loop->head == jump->target)
+		if (o->loop->head == head)
 			*found = o;
-		if (*found || (o->loop->head < jump->target && extent_has(&o->loop->extent, jump->target)))
+		if (*found || (o->loop->head < head && extent_has(&o->loop->extent, head)))
 			break;
 		err = leave(s, f, true);
 	}
@@ -77,9 +77,9 @@ static bool is_outermost(const struct stack *s, const struct frame *f, const str
 	return true;
 }
 
-static struct open_loop *enter(struct stack *s, const struct frame *f, const struct sample *jump)
+static struct open_loop *enter(struct stack *s, const struct frame *f, int64_t head)
 {
-	struct loop *loop = function_loop(jump->code, jump->target);
+	struct loop *loop = function_loop(f->a.code, head);
 	uint32_t size = s->loops_size ? s->loops_size * 2 : 16;
 	bool outermost;
 
@@ -95,29 +95,32 @@ static struct open_loop *enter(struct stack *s, const struct frame *f, const str
 		s->loops_size = size;
 	}
 	loop->entries++;
-	s->loops[s->nloops] = (struct open_loop){ .loop = loop, .source = SAMPLE_NOWHERE, .outermost = outermost };
+	s->loops[s->nloops] = (struct open_loop){
+		.loop = loop, .source = SAMPLE_NOWHERE, .began = loop->head, .outermost = outermost
+	};
 	return &s->loops[s->nloops++];
 }
 
 /*
- * Bytecodes from head to source inclusive, EXTENDED_ARG included; 0 if the bytecode is not known. Of a trip that a
+ * Bytecodes from where the trip began to source inclusive, EXTENDED_ARG included; 0 if the bytecode is not known. Of a trip that a
  * handler ended it is the body's: how far it came, and what ran in the handler, is not known.
  */
-static uint64_t static_uops(const struct loop *loop, int64_t source)
+static uint64_t static_uops(const struct loop *loop, int64_t from, int64_t source)
 {
 	const struct code *code = loop->code;
 	int64_t last = source < loop->extent.body ? source : loop->extent.body;
 
-	return code->ninstrs ? code_index(code, last) - code_index(code, loop->head) + 1 : 0;
+	return code->ninstrs ? code_index(code, last) - code_index(code, from) + 1 : 0;
 }
 
 static uint64_t trip_uops(struct open_loop *o, const struct frame *f, const struct sample *jump)
 {
 	if (f->instrs)
 		return f->instrs - o->last_instrs;
-	if (o->source != jump->offset) {
+	if (o->source != jump->offset || o->from != o->began) {
 		o->source = jump->offset;
-		o->uops = static_uops(o->loop, jump->offset);
+		o->from = o->began;
+		o->uops = static_uops(o->loop, o->began, jump->offset);
 	}
 	return o->uops;
 }
@@ -158,15 +161,32 @@ static void account_own(struct stack *s, struct open_loop *o, const struct trip 
 		o[-1].inner_ns += t->ns;
 }
 
+/* Of the same jump as last time it is the same; where the bytecode is not known it is where the jump leads. */
+static int64_t head_of(const struct stack *s, const struct frame *f, const struct sample *jump)
+{
+	const struct open_loop *o = s->nloops > f->loops ? &s->loops[s->nloops - 1] : NULL;
+	uint32_t i;
+
+	if (o && o->source == jump->offset)
+		return o->loop->head;
+	i = code_index(jump->code, jump->offset);
+	if (i < jump->code->ninstrs && jump->code->instrs[i].back_edge && jump->code->instrs[i].offset == jump->offset)
+		return instr_head(&jump->code->instrs[i]);
+	return jump->target;
+}
+
 int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip)
 {
 	const struct frame *f = stack_top(s);
+	int64_t head = head_of(s, f, jump);
 	struct open_loop *o;
 
-	if (innermost(s, f, jump, &o))
+	if (head < 0)
+		return LOOP_NONE;
+	if (innermost(s, f, head, &o))
 		return -ENOMEM;
 	if (!o)
-		o = enter(s, f, jump);
+		o = enter(s, f, head);
 	if (!o)
 		return -ENOMEM;
 	extent_reach(&o->loop->extent, jump->offset);
@@ -187,6 +207,7 @@ int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip
 	o->last_ns = jump->time;
 	o->last_cycles = jump->cycles;
 	o->last_instrs = f->instrs;
+	o->began = jump->target;
 	time_body(s, f, o, trip);
 	account_own(s, o, trip);
 	return account(o, trip);

@@ -2,8 +2,8 @@
 /*
  * loop.h - loops of the activations on a stack, rebuilt from back-edges.
  *
- * A loop is known by (code, head): the instruction that its back-edges jump to. A JUMP back to head h
- * ends one trip of h and leaves every loop inside it (a larger head). The first back-edge of an entry
+ * A loop is known by (code, head): heads.h says which back-edges are whose. One of head h ends one trip of h
+ * and leaves every loop inside it (a larger head). The first back-edge of an entry
  * ends a trip whose beginning was not seen: it is counted but not timed.
  */
 #ifndef OCULAR_LOOP_H
@@ -21,15 +21,17 @@ struct open_loop {
 	uint64_t inner_body_ns;	       /* of those in the same frame, without callees */
 	uint64_t callee_ns;	       /* the frame's, until then */
 	uint64_t last_instrs;	       /* the frame's INSTRUCTION events until then */
-	int64_t source;		       /* bytes: the last back-edge, whose static uops these are */
+	int64_t began;		       /* bytes: where the trip that runs began */
+	int64_t from, source;	       /* of a trip: where it began and ended; these are its static uops */
 	uint64_t uops;
 	bool outermost; /* the same loop is not open in an outer activation of the code */
 };
 
 /*
  * A back-edge in the innermost frame of the stack: accounts it, and fills *trip.
- * 0 or -ENOMEM. The frame must be of the sample's code.
+ * 0, LOOP_NONE if it repeats no loop, or -ENOMEM. The frame must be of the sample's code.
  */
+#define LOOP_NONE 1
 int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip);
 
 /*

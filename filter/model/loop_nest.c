@@ -7,17 +7,19 @@
 
 static bool is_back_edge(const struct instr *in)
 {
-	return in->back_edge && in->target >= 0 && (uint32_t)in->target <= in->offset;
+	return in->back_edge && in->target >= 0 && (uint32_t)in->target <= in->offset && instr_head(in) >= 0;
 }
 
 static int by_head(const void *left, const void *right)
 {
 	const struct loop_nest_loop *a = left, *b = right;
 
-	return (a->head > b->head) - (a->head < b->head);
+	if (a->head == b->head)
+		return (a->start > b->start) - (a->start < b->start);
+	return a->head > b->head ? 1 : -1;
 }
 
-/* One loop for each target of back-edges. */
+/* One loop for each head; its last target stays. */
 static void merge(struct loop_nest *n, const struct code *code)
 {
 	uint32_t kept = 0;
@@ -27,6 +29,7 @@ static void merge(struct loop_nest *n, const struct code *code)
 
 		if (!kept || n->loops[kept - 1].head != head)
 			n->loops[kept++] = (struct loop_nest_loop){ .head = head, .extent = extent_of(code, head) };
+		n->loops[kept - 1].start = n->loops[i].start;
 	}
 	n->nloops = kept;
 }
@@ -51,7 +54,8 @@ int loop_nest_make(struct loop_nest *n, const struct code *code)
 	}
 	for (uint32_t i = 0; i < code->ninstrs; i++)
 		if (is_back_edge(&code->instrs[i]))
-			n->loops[n->nloops++].head = code->instrs[i].target;
+			n->loops[n->nloops++] = (struct loop_nest_loop){ .head = instr_head(&code->instrs[i]),
+									 .start = code->instrs[i].target };
 	qsort(n->loops, n->nloops, sizeof(*n->loops), by_head);
 	merge(n, code);
 	for (uint32_t i = 0; i < n->nloops; i++)

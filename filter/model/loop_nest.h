@@ -15,7 +15,8 @@
 #define LOOP_NEST_NONE (-1)
 
 struct loop_nest_loop {
-	uint32_t head; /* bytes */
+	uint32_t head;	/* bytes */
+	uint32_t start; /* of every trip: the last target of its back-edges (heads.h) */
 	struct extent extent;
 	int32_t around; /* the innermost loop around it, or LOOP_NEST_NONE */
 };

@@ -238,6 +238,8 @@ static int back_edge(struct stack *st, const struct sample *s, const struct subs
 	struct trip trip;
 	int err = loop_back_edge(st, s, &trip);
 
+	if (err == LOOP_NONE)
+		return 0;
 	return err ? err : SUBSCRIBERS_CALL(to, iterate, &trip);
 }
 

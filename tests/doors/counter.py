@@ -2,12 +2,13 @@
 
 It knows nothing of Ocular. Calls, recursive calls and resumptions are counted by cProfile's definitions on a
 stack of its own; loop trips from JUMP events, or where those are off from one instruction to the next of the
-same frame; entries of loops by the ways through the bytecode, exception handlers among them; opcodes and what
+same frame, each of the `while` or `for` of the source that the jump is written in (statements.py); entries of loops by
+the ways through the bytecode, exception handlers among them; opcodes and what
 followed them on the thread from INSTRUCTION events, by offset.
 
 At exit the counts become one Python literal, counts-PID.txt in $TRUTH_DIR:
-[(file, qualname, first line, {"events": {name: n}, "calls", "recursive", "resumes", "loops": {head: trips},
-  "heads": targets of back-edges that are heads of loops, "entries": {head: n},
+[(file, qualname, first line, {"events": {name: n}, "calls", "recursive", "resumes", "loops": {line: trips},
+  "known": lines of loops whose ways are known, "entries": {line: n}, "heads": {line: heads}, of loops with one each,
   "opcodes": {offset: n}, "names": {offset: name}, "ends": {head: last offset of its body},
   "pairs": {(offset, next name): n}})]
 """
@@ -15,9 +16,11 @@ At exit the counts become one Python literal, counts-PID.txt in $TRUTH_DIR:
 import atexit
 import collections
 import dis
+import functools
 import os
 import sys
 import threading
+import zlib
 
 import tracer
 
@@ -58,6 +61,21 @@ def natural_loop(head, sources, before, first):
     return inside if head == first or first not in inside else None
 
 
+@functools.cache
+def all_loops():
+    """What statements.py found beforehand: it imports modules that are to be counted when the program does."""
+    path = os.environ.get("TRUTH_LOOPS")
+    if not path:
+        return {}
+    with open(path, encoding="utf-8") as file:
+        return eval(file.read())
+
+
+def loops_of(code):
+    """{offset of a back-edge: (line, number) of its loop, or None: it repeats nothing}."""
+    return all_loops().get((code.co_filename, code.co_qualname, code.co_firstlineno, zlib.crc32(code.co_code)), {})
+
+
 class Code:
     """What is counted of one code object; it is kept alive, so that its id stays its own."""
 
@@ -72,15 +90,33 @@ class Code:
         instructions = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
         self.names = {i.offset: i.opname for i in instructions}
         self.back = {i.offset: i.argval for i in instructions if i.opname == "JUMP_BACKWARD"}
+        self.of = loops_of(code)
         self.insides = self.natural_loops(code, instructions)
         self.entry = next((i.offset for i in instructions if i.opname == "RESUME"), -1)
 
     def natural_loops(self, code, instructions):
-        """{head: offsets} of the targets of back-edges that are heads of loops."""
+        """{loop: offsets} of the loops that nothing enters but by their head."""
         before = predecessors(code, instructions)
-        insides = {head: natural_loop(head, [at for at, to in self.back.items() if to == head], before, 0)
-                   for head in set(self.back.values())}
-        return {head: inside for head, inside in insides.items() if inside}
+        insides = {}
+        for loop in set(filter(None, self.of.values())):
+            sources = [at for at in self.back if self.of.get(at) is loop]
+            insides[loop] = natural_loop(min(self.back[at] for at in sources), sources, before, 0)
+        return {loop: inside for loop, inside in insides.items() if inside}
+
+    def lines(self, of_loops):
+        counts = collections.Counter()
+        for loop, n in of_loops.items():
+            counts[loop[0]] += n
+        return dict(counts)
+
+    def single_heads(self):
+        """{line: head} of lines with one loop, whose back-edges all lead to one place where no other's do."""
+        targets, lines = collections.defaultdict(set), collections.defaultdict(set)
+        for at, loop in self.of.items():
+            targets[self.back[at]].add(loop)
+            lines[loop and loop[0]].add(self.back[at])
+        return {line: min(heads) for line, heads in lines.items()
+                if line and len(heads) == 1 and len(targets[min(heads)]) == 1}
 
     def body_end(self, head):
         """The last back-edge ahead of the first exception handler behind the head, or of all if none is ahead of it."""
@@ -92,8 +128,9 @@ class Code:
         ends = {head: self.body_end(head) for head in set(self.back.values())}
         return (escaped(self.code.co_filename), escaped(self.code.co_qualname), self.code.co_firstlineno, {
             "events": dict(self.events), "calls": self.calls, "recursive": self.recursive,
-            "resumes": self.resumes, "loops": dict(self.loops), "heads": list(self.insides),
-            "entries": dict(self.entries), "opcodes": dict(self.opcodes),
+            "resumes": self.resumes, "loops": self.lines(self.loops),
+            "known": [loop[0] for loop in self.insides], "heads": self.single_heads(),
+            "entries": self.lines(self.entries), "opcodes": dict(self.opcodes),
             "names": self.names, "ends": ends, "pairs": dict(self.pairs)})
 
 
@@ -140,22 +177,24 @@ class Counter:
             while stack.pop()[0] is not at:
                 pass
         elif name == "JUMP" and destination <= where:
-            self.trip(at, destination, where, stack)
+            self.trip(at, where, stack)
 
     @staticmethod
     def pass_by(at, where, stack):
         """What runs outside of a loop has left it. The heads of the loops that are open."""
         if not stack or stack[-1][0] is not at:
             return set()
-        stack[-1][2] = {head for head in stack[-1][2] if where in at.insides[head]}
+        stack[-1][2] = {loop for loop in stack[-1][2] if where in at.insides[loop]}
         return stack[-1][2]
 
-    def trip(self, at, head, source, stack):
-        at.loops[head] += 1
+    def trip(self, at, source, stack):
+        loop = at.of[source]
         is_open = self.pass_by(at, source, stack)
-        if head in at.insides and head not in is_open:
-            at.entries[head] += 1
-            is_open.add(head)
+        if loop:
+            at.loops[loop] += 1
+        if loop in at.insides and loop not in is_open:
+            at.entries[loop] += 1
+            is_open.add(loop)
 
     @staticmethod
     def begin(at, name, stack):
@@ -176,7 +215,7 @@ class Counter:
             return
         before, stack[-1][1] = stack[-1][1], where
         if not self.jumps and at.back.get(before) == where:
-            self.trip(at, where, before, stack)
+            self.trip(at, before, stack)
         self.pass_by(at, where, stack)
 
     def callback(self, name):

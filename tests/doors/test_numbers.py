@@ -13,6 +13,7 @@ files traced: both tools then see the same, from the first event to the last.
 
 import ast
 import collections
+import functools
 import glob
 import itertools
 import os
@@ -133,11 +134,23 @@ def include(files):
     return ":".join(file if file.endswith(".py") else f"{file}/*" for file in files)
 
 
+@functools.cache
+def loops_of(python, files):
+    paths = [p for f in files for p in ([f] if f.endswith(".py") else glob.glob(f + "/**/*.py", recursive=True))]
+    done = recording.run([python, os.path.join(recording.HERE, "statements.py"), *paths])
+    if done.returncode:
+        raise RuntimeError(done.stderr[-2000:])
+    return done.stdout
+
+
 def run(python, case, mode, folder):
     """(what the counter saw, the summary) of one run."""
+    loops = os.path.join(folder, "loops")
+    with open(loops, "w", encoding="utf-8") as file:
+        file.write(loops_of(python, tuple(case.files)))
     environment = recording.traced_environment(
         mode, recording.WITNESS_HOOK, TRUTH_DIR=folder, TRUTH_MODE=mode, TRUTH_COUNT=":".join(case.files),
-        OCULAR_INCLUDE=include(case.files))
+        TRUTH_LOOPS=loops, OCULAR_INCLUDE=include(case.files))
     data = os.path.join(folder, "data")
     done = recording.record(data, [python, *case.arguments], environment, cwd=folder)
     if done.returncode != case.status:
@@ -156,19 +169,19 @@ def truth_of_functions(rows):
             counts[file, qualname, line, what] += row[what]
         for name, n in row["events"].items():
             counts[file, qualname, line, name] += n
-        for head, n in row["loops"].items():
-            counts[file, qualname, line, "trips", head] += n
-        for head, n in row["entries"].items():
-            counts[file, qualname, line, "entries", head] += n
+        for at, n in row["loops"].items():
+            counts[file, qualname, line, "trips", at] += n
+        for at, n in row["entries"].items():
+            counts[file, qualname, line, "entries", at] += n
     return counts
 
 
-def heads_of(rows):
-    return {(file, qualname, line, head) for file, qualname, line, row in rows for head in row["heads"]}
+def known_of(rows):
+    return {(file, qualname, line, at) for file, qualname, line, row in rows for at in row["known"]}
 
 
-def summary_of_functions(summary, heads):
-    """Targets of back-edges that are no heads of loops (docs/limits.md) have trips, but entries of what?"""
+def summary_of_functions(summary, known):
+    """By the line of the loop's statement. Of a loop that is entered past its head there are trips, but entries?"""
     counts = collections.Counter()
     for f in summary["functions"]:
         place = f["file"], f["qualname"], f["firstlineno"]
@@ -177,10 +190,10 @@ def summary_of_functions(summary, heads):
         for name, n in f["events"].items():
             counts[*place, name] += n
     for loop in summary["loops"]:
-        *place, head = loop["file"], loop["qualname"], loop["firstlineno"], loop["head_offset"]
-        counts[*place, "trips", head] += loop["iterations"]
-        if (*place, head) in heads:
-            counts[*place, "entries", head] += loop["entries"]
+        *place, at = loop["file"], loop["qualname"], loop["firstlineno"], loop["line"]
+        counts[*place, "trips", at] += loop["iterations"]
+        if (*place, at) in known:
+            counts[*place, "entries", at] += loop["entries"]
     return counts
 
 
@@ -193,12 +206,16 @@ def add_opcodes(counts, where, row, inside=lambda offset: True):
             counts[*where, row["names"][offset], after] += n
 
 
+def single_heads(row):
+    return [head for line, head in row["heads"].items() if row["loops"].get(line)]
+
+
 def truth_of_opcodes(rows):
     counts = collections.Counter()
     for *place, row in rows:
         add_opcodes(counts, ("program",), row)
         add_opcodes(counts, place, row)
-        for head in row["loops"]:
+        for head in single_heads(row):
             add_opcodes(counts, (*place, head), row, lambda offset: head <= offset <= row["ends"][head])
     return counts
 
@@ -211,14 +228,15 @@ def add_table(counts, where, table):
         counts[*where, rows[pair["from"]]["opcode"], rows[pair["to"]]["opcode"]] += pair["count"]
 
 
-def summary_of_opcodes(summary):
+def summary_of_opcodes(summary, heads):
     counts = collections.Counter()
     add_table(counts, ("program",), summary["opcodes"])
     for f in summary["functions"]:
         add_table(counts, (f["file"], f["qualname"], f["firstlineno"]), f["opcodes"])
     for loop in summary["loops"]:
         place = loop["file"], loop["qualname"], loop["firstlineno"], loop["head_offset"]
-        add_table(counts, place, loop["opcodes"])
+        if place in heads:
+            add_table(counts, place, loop["opcodes"])
     return counts
 
 
@@ -264,10 +282,11 @@ def check(python, case, mode, folder):
     problems = check_sums(summary)
     if not truth:
         problems.append("the counter saw nothing")
-    problems += differences("functions", summary_of_functions(summary, heads_of(truth)),
+    problems += differences("functions", summary_of_functions(summary, known_of(truth)),
                             truth_of_functions(truth))
     if mode in ("precise", "full"):
-        problems += differences("opcodes", summary_of_opcodes(summary), truth_of_opcodes(truth))
+        heads = {(*place, head) for *place, row in truth for head in single_heads(row)}
+        problems += differences("opcodes", summary_of_opcodes(summary, heads), truth_of_opcodes(truth))
     elif summary["opcodes"]["source"] != ("derived" if mode == "adaptive" else None):
         problems.append(f"opcodes of mode {mode} are {summary['opcodes']['source']}")
     return problems

@@ -1,0 +1,153 @@
+"""Which loop of the source a back-edge repeats: by the statement that the jump and its target are written in.
+
+Knows the syntax tree and, of the bytecode, where each instruction stands in the source (line and column, PEP 657):
+nothing of Ocular, which has lines only. `loops_of(tree, code)` is {offset of a back-edge: the node of its loop: For,
+AsyncFor, While or comprehension; None: it repeats nothing}. Where positions do not tell, the offset is missing.
+"""
+
+import ast
+import collections
+import dis
+import sys
+import types
+import zlib
+
+# They stand at the whole statement or comprehension, or since 3.13 most often at what is iterated over.
+FOR_ITERS = ("FOR_ITER", "GET_ANEXT")
+# Up to 3.13 the test of a `while` is compiled twice: a jump from its body to its test may lead to either.
+TWO_TESTS = sys.version_info < (3, 14)
+
+
+def span(node):
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def within(place, node):
+    if place[0] is None:
+        return False
+    line, column, end_line, end_column = span(node)
+    return (line, column) <= place[:2] and place[2:] <= (end_line, end_column)
+
+
+def in_body(place, loop):
+    return any(within(place, statement) for statement in loop.body)
+
+
+def line_of(loop):
+    return loop.target.lineno if isinstance(loop, ast.comprehension) else loop.lineno
+
+
+class Tree(ast.NodeVisitor):
+    """The loops of a module, and the loop of each `continue`."""
+
+    def __init__(self, source):
+        self.whiles, self.iterated, self.continues = [], collections.defaultdict(list), {}
+        self.around = []
+        self.visit(ast.parse(source))
+
+    def visit(self, node):
+        around = self.around
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            self.around = []
+        if isinstance(node, ast.Continue):
+            self.continues[span(node)] = self.around[-1]
+        if isinstance(node, (ast.For, ast.AsyncFor)):
+            self.iterated[span(node)].append(node)
+            self.iterated[span(node.iter)].append(node)
+        for loop in getattr(node, "generators", ()):
+            self.iterated[span(node)].append(loop)
+            self.iterated[span(loop.iter)].append(loop)
+        if isinstance(node, ast.While):
+            self.whiles.append(node)
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            self.visit_loop(node)
+        else:
+            self.generic_visit(node)
+        self.around = around
+
+    def visit_loop(self, node):
+        for part in node.orelse:
+            self.visit(part)
+        self.visit(node.test if isinstance(node, ast.While) else node.iter)
+        self.around = [*self.around, node]
+        for part in node.body:
+            self.visit(part)
+
+
+class Jumps:
+    """The back-edges of one code object."""
+
+    def __init__(self, tree, code):
+        self.tree = tree
+        self.instructions = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
+        self.index = {i.offset: at for at, i in enumerate(self.instructions)}
+
+    def place(self, at):
+        p = self.instructions[at].positions
+        return p.lineno, p.col_offset, p.end_lineno, p.end_col_offset
+
+    def target(self, at):
+        to = self.index[self.instructions[at].argval]
+        while self.instructions[to].opname == "EXTENDED_ARG":
+            to += 1
+        return to
+
+    def stored(self, to):
+        """Where the first store behind a FOR_ITER stands, or behind the END_SEND of a GET_ANEXT."""
+        while self.instructions[to].opname == "GET_ANEXT" or self.instructions[to].opname not in ("FOR_ITER", "END_SEND"):
+            to += 1
+        return self.place(to + 1)
+
+    def of_iterator(self, to):
+        found = self.tree.iterated.get(self.place(to), [])
+        if len(found) > 1:  # a comprehension of several: by what it assigns to
+            found = [loop for loop in found if within(self.stored(to), loop.target)]
+        return found[0] if found else "unknown"
+
+    def of_while(self, at, to):
+        here, there = self.place(at), self.place(to)
+        if here in self.tree.continues:
+            return self.tree.continues[here]
+        found = [w for w in self.tree.whiles if within(here, w.test) and (in_body(there, w) or within(there, w.test))]
+        if not found:  # the body's last statement, or a `continue` that was joined with the test in front of it
+            found = [w for w in self.tree.whiles if in_body(here, w) and within(there, w.test)]
+            found = [w for w in found if not (TWO_TESTS and to and in_body(self.place(to - 1), w))]
+        return min(found, key=lambda w: w.end_lineno - w.lineno) if found else None
+
+    def all(self):
+        for at, i in enumerate(self.instructions):
+            if i.opname == "JUMP_BACKWARD":
+                to = self.target(at)
+                iterator = self.instructions[to].opname in FOR_ITERS
+                loop = self.of_iterator(to) if iterator else self.of_while(at, to)
+                if loop != "unknown":
+                    yield i.offset, loop
+
+
+def loops_of(tree, code):
+    return dict(Jumps(tree, code).all())
+
+
+def codes_of(code):
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes_of(constant)
+
+
+def main(*paths):
+    """All of these files, as counter.py reads it: {(file, qualname, first line, checksum): {offset: (line, number)}}."""
+    told = {}
+    for path in paths:
+        with open(path, "rb") as file:
+            source = file.read()
+        tree, numbers = Tree(source), {}
+        for code in codes_of(compile(source, path, "exec", dont_inherit=True)):
+            key = path, code.co_qualname, code.co_firstlineno, zlib.crc32(code.co_code)
+            told[key] = {at: loop and (line_of(loop), numbers.setdefault(loop, len(numbers)))
+                         for at, loop in loops_of(tree, code).items()}
+    print(repr(told))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

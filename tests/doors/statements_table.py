@@ -1,0 +1,77 @@
+"""Run by test_loops.py under the Python to test: FOLDER FILE...: a code table and events of all code with back-edges.
+
+FOLDER/codes-1.jsonl has each code object under a qualname of its own, FOLDER/events.txt each of its back-edges once,
+FOLDER/truth.txt what the source says: {qualname: {line: [loops on it, back-edges]}}. Code where positions do not tell
+which loop some back-edge is of is left out, and counted: what is printed are these counts.
+"""
+
+import collections
+import dis
+import json
+import opcode
+import os
+import sys
+import warnings
+
+import statements
+
+
+def row(i):
+    return [i.offset, i.positions.lineno or -1, i.opcode, i.argval if i.opcode in dis.hasjrel else -1]
+
+
+def truth_of(loops):
+    edges, nodes = collections.Counter(), collections.defaultdict(set)
+    for loop in filter(None, loops.values()):
+        edges[statements.line_of(loop)] += 1
+        nodes[statements.line_of(loop)].add(loop)
+    return {line: [len(nodes[line]), n] for line, n in edges.items()}
+
+
+def files(paths):
+    for path in paths:
+        with open(path, "rb") as file:
+            source = file.read()
+        try:
+            yield path, statements.Tree(source), compile(source, path, "exec")
+        except (SyntaxError, ValueError):
+            pass
+
+
+def main(folder, *paths):
+    warnings.simplefilter("ignore")
+    names = [None] * 256
+    for name, number in opcode.opmap.items():
+        if number < 256:
+            names[number] = name
+    counts, truth, at, time = collections.Counter(), {}, 0, 1000
+    with open(os.path.join(folder, "codes-1.jsonl"), "w") as table, open(os.path.join(folder, "events.txt"), "w") as log:
+        table.write(json.dumps({"kind": "header", "ocular": 1, "opnames": names, "python": sys.version}) + "\n")
+        log.write("# ocular events 1\n")
+        for path, tree, code in files(paths):
+            counts["whiles"] += len(tree.whiles)
+            for part in statements.codes_of(code):
+                instructions = [i for i in dis.get_instructions(part) if i.opname != "CACHE"]
+                back = [i for i in instructions if i.opname == "JUMP_BACKWARD"]
+                loops = statements.loops_of(tree, part)
+                counts["undecidable"] += len(back) - len(loops)
+                if not back or len(loops) < len(back):
+                    continue
+                at += 1
+                name = f"{at} {os.path.basename(path)} {part.co_qualname}"
+                table.write(json.dumps({"kind": "code", "id": at, "file": path, "qualname": name, "firstlineno": 1,
+                                        "instructions": list(map(row, instructions))}) + "\n")
+                for event in (["PY_START", 0, ""], *(["JUMP", i.offset, i.argval] for i in back), ["PY_RETURN", 0, ""]):
+                    log.write(f"{time}\t1\t1\t{event[0]}\t{path}\t{name}\t1\t{event[1]}\t{event[2]}\n")
+                    time += 10
+                truth[name] = truth_of(loops)
+                counts["loops"] += sum(n for n, _ in truth[name].values())
+                counts["none"] += sum(loop is None for loop in loops.values())
+                counts["edges"] += len(back)
+    with open(os.path.join(folder, "truth.txt"), "w") as file:
+        file.write(repr(truth))
+    print(dict(counts))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
