@@ -9,9 +9,10 @@
 #ifndef OCULAR_STACK_H
 #define OCULAR_STACK_H
 
-#include "loop.h"
 #include "base/map.h"
 #include "sink.h"
+
+struct open_loop; /* loop.h */
 
 /* A code object's frames on this stack. */
 struct activity {

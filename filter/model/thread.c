@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/cold.h"
+#include "loop.h"
 
 static COLD struct stack *find_stack(struct thread *t, uint32_t interpreter)
 {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "recover_quick.h"
 #include "recover_thread.h"
 
 void recover_init(struct recover *r, struct codes *codes, sample_fn feed, void *to)
@@ -36,10 +37,11 @@ static struct recover_thread *make_thread(struct recover *r, int32_t pid, int32_
 {
 	struct recover_thread *t = recover_thread_new(r, pid, tid);
 
-	if (t && map_put(&r->threads, key, t)) {
+	if (!t || map_put(&r->threads, key, t)) {
 		recover_thread_free(t);
 		return NULL;
 	}
+	recover_quick_init(t);
 	return t;
 }
 

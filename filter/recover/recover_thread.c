@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "recover_quick.h"
-
 struct recover_thread *recover_thread_new(struct recover *r, int32_t pid, int32_t tid)
 {
 	struct process *p = codes_process(r->codes, pid);
@@ -18,7 +16,6 @@ struct recover_thread *recover_thread_new(struct recover *r, int32_t pid, int32_
 	t->pid = pid;
 	t->tid = tid;
 	t->dispatch = p ? p->dispatch : NULL;
-	recover_quick_init(t);
 	t->frames.dispatch = t->dispatch;
 	t->frames.undecided = &t->undecided;
 	return t;
@@ -26,6 +23,8 @@ struct recover_thread *recover_thread_new(struct recover *r, int32_t pid, int32_
 
 void recover_thread_free(struct recover_thread *t)
 {
+	if (!t)
+		return;
 	undecided_free(&t->undecided);
 	recover_frames_free(&t->frames);
 	free(t);

@@ -9,7 +9,7 @@
 #define OCULAR_RECOVER_THREAD_H
 
 #include "model/dispatch.h"
-#include "recover.h"
+#include "recover_common.h"
 #include "recover_frames.h"
 
 #define RECOVER_PROLOGUE 64 /* instructions kept that ran before a RESUME; compilers write two or three */
@@ -53,9 +53,10 @@ struct recover_thread {
 	struct sample like; /* of instructions in recover_quick.c: what they have in common */
 };
 
-/* NULL: no memory. */
+/* NULL: no memory. Its table `quick` and what samples have in common is for recover_quick.h to say. */
 struct recover_thread *recover_thread_new(struct recover *r, int32_t pid, int32_t tid);
 
+/* t may be NULL. */
 void recover_thread_free(struct recover_thread *t);
 
 /* --- samples: all return 0, -ENOMEM or what the feed returned --- */

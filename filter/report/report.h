@@ -6,21 +6,7 @@
 #include <stdio.h>
 
 #include "model/opcodes_view.h"
-#include "model/profile.h"
-#include "base/source.h"
-
-/* Escape sequences, or empty strings. */
-struct paint {
-	const char *title, *special, *faint, *plain;
-};
-
-struct report {
-	FILE *f;
-	const struct profile *p;
-	const struct paint *c;
-	unsigned width; /* columns that a line may have: 80 or more. Disassembly and names in full do not bend */
-	struct sources sources;
-};
+#include "report_write.h"
 
 /* What ran, for how long, and what a cycle is. */
 void report_head(const struct report *r);

@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* report_write.h - how the report's tables write a number, a title, the name of a place. */
+/* report_write.h - what all parts of the console report share: where to, and how a number or a place is written. */
 #ifndef OCULAR_REPORT_WRITE_H
 #define OCULAR_REPORT_WRITE_H
 
-#include "report.h"
+#include <stdio.h>
+
+#include "model/profile.h"
+#include "base/source.h"
+
+/* Escape sequences, or empty strings. */
+struct paint {
+	const char *title, *special, *faint, *plain;
+};
+
+struct report {
+	FILE *f;
+	const struct profile *p;
+	const struct paint *c;
+	unsigned width; /* columns that a line may have: 80 or more. Disassembly and names in full do not bend */
+	struct sources sources;
+};
 
 /* After an empty line. */
 void write_title(const struct report *r, const char *title);

@@ -7,14 +7,7 @@
 #ifndef OCULAR_PFTRACE_H
 #define OCULAR_PFTRACE_H
 
-#include "pftrace_names.h"
 #include "timeline.h"
-
-/* What a timeline owns of this format. */
-struct pftrace {
-	struct pftrace_names names;
-	struct map processes; /* pid + 1 -> itself: its track is described */
-};
 
 extern const struct timeline_format pftrace_format;
 

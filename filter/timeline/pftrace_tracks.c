@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pftrace.h"
 #include "base/proto.h"
 
 static const char *const keys[] = { "calls", "cycles", "uOps", "Hardware Cycles", "trip" };

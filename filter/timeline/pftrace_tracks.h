@@ -3,7 +3,14 @@
 #ifndef OCULAR_PFTRACE_TRACKS_H
 #define OCULAR_PFTRACE_TRACKS_H
 
+#include "pftrace_names.h"
 #include "pftrace_packet.h"
+
+/* What a timeline owns of this format. */
+struct pftrace {
+	struct pftrace_names names;
+	struct map processes; /* pid + 1 -> itself: its track is described */
+};
 
 /* The track's sequence, begun with its first event. All three: 0, TIMELINE_FULL or an error, told. */
 int pftrace_begin_sequence(struct timeline *v, struct track *t);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* pt_walk_state.h - how far the walk through one trace has come: what pt_walk.h and pt_scan.h go on from. */
+#ifndef OCULAR_PT_WALK_STATE_H
+#define OCULAR_PT_WALK_STATE_H
+
+#include "base/rows.h"
+#include "pt_packet.h"
+#include "pt_time.h"
+
+/*
+ * A TSC packet that sets the time forward, as one does where a thread comes to a CPU: between `from` and
+ * `to` the core did not run. All the cycles up to there are `core`.
+ */
+struct pt_break {
+	uint64_t from, to, core;
+};
+
+/*
+ * So many are known, the latest ones. A thread has one each time that it waited: while it waits for the GIL as often as
+ * every 5 ms (CPython, sys.getswitchinterval()).
+ */
+#define PT_BREAKS 1024
+
+struct pt_walk {
+	struct pt_time time;
+	uint64_t stamp;	      /* TSC of the last step */
+	uint64_t word;	      /* payload, after STEP_WORD */
+	uint64_t core;	      /* sum of CYC packets; with branch=1 of those while tracing was on */
+	uint64_t quiet_until; /* quiet steps before this time need not be told */
+	struct {
+		uint64_t stamp, core;
+	} passed; /* the last one that was not; stamp 0: all were */
+	const uint8_t *p, *end;
+	uint64_t ip;	/* the last one that a packet had */
+	bool tips;	/* indirect branches are wanted: what else is STEP_QUIET */
+	bool gathers;	/* and told many at once, where it is the same */
+	bool branches;	/* recorded with branch=1: TNT and TIP are to be expected */
+	bool started;	/* a time is known: words before that have no place */
+	bool plain;	/* the commonest packets mean what they mean by themselves */
+	bool synced;	/* else a PSB is sought */
+	bool first_psb; /* in the PSB+ that synchronised */
+	bool in_psb;
+	bool after_cyc;	 /* the last packet was a CYC */
+	bool wants_fup;	 /* the last packet was a PTW whose FUP must come next */
+	bool holds;	 /* `held` waits for a FUP with an ip */
+	bool enabled;	 /* tracing is on, as far as packets say */
+	bool overflowed; /* no FUP or TIP.PGE since the last OVF */
+	unsigned cbr_told;
+	packet_block block;
+	uint64_t held;
+	uint64_t untimed;	 /* words before the first time: dropped, as perf does */
+	struct pt_break *breaks; /* PT_BREAKS of them, the n-th at n % PT_BREAKS; NULL: not wanted */
+	uint64_t nbreaks;
+	struct rows rows;
+};
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* recover_common.h - what the threads of a recovery share: where their samples go, and the counts of them. */
+#ifndef OCULAR_RECOVER_COMMON_H
+#define OCULAR_RECOVER_COMMON_H
+
+#include "model/codes.h"
+#include "model/decode.h"
+#include "base/map.h"
+#include "model/sample.h"
+
+struct recover_counts {
+	uint64_t dispatched; /* instructions of Python code that ran, as far as the trace goes */
+	uint64_t placed;     /* of these: told as INSTRUCTION samples; pairs count as two in both */
+	uint64_t makers;     /* RETURN_GENERATOR and what comes before it: of no known code */
+	uint64_t unsure;     /* several places fit to the end */
+	uint64_t lost;	     /* of no known code or place */
+	uint64_t repeats;    /* of these: may be the instruction before, dispatched once more */
+	uint64_t excluded;   /* in code that the user left out: not among those that ran; unknown code may be such */
+	uint64_t mismatches; /* how often what ran could not be where the walk was */
+};
+
+struct recover_thread;
+struct ticks;
+
+struct recover {
+	struct codes *codes;
+	sample_fn feed; /* takes any sample */
+	void *to;
+	struct sample *room, *end;	/* samples may be made here, in their order, up to the end; */
+	int (*full)(struct recover *r); /* then this takes them, and gives other room */
+	struct sample own;		/* room for one */
+	struct ticks *ticks;		/* what recover_rows() has cycles of; NULL: the rows */
+	struct map threads;		/* (pid, tid) */
+	struct recover_thread *last;
+	uint64_t last_key;
+	struct recover_counts counts;
+	bool compressed; /* returns may leave no packet: not even a specialiser's, which tells of a second dispatch */
+};
+
+/* The sample at r->room is made. 0, or what r->full() returned. */
+static inline int recover_made(struct recover *r)
+{
+	return ++r->room == r->end ? r->full(r) : 0;
+}
+
+#endif
