@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* codes_read.h - reading codes-PID.jsonl into a struct process; used by codes.c alone. */
+/*
+ * codes_read.h - reading codes-PID.jsonl into a struct process; used by codes.c alone.
+ *
+ * The two need each other: a fork's table tells of code objects that are its parent's, whose table is then read.
+ */
 #ifndef OCULAR_CODES_READ_H
 #define OCULAR_CODES_READ_H
 

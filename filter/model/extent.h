@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "codes.h"
+#include "code.h"
 
 /* Offsets in bytes, inclusive. */
 struct extent {

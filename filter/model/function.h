@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "codes.h"
+#include "code.h"
 #include "extent.h"
 #include "stat.h"
 

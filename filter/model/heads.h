@@ -16,7 +16,7 @@
 #ifndef OCULAR_HEADS_H
 #define OCULAR_HEADS_H
 
-#include "codes.h"
+#include "code.h"
 
 /* Sets head and head_line of all back-edges of a code object whose instructions were read. 0 or -ENOMEM. */
 int heads_mark(const struct process *p, struct code *code);

@@ -7,7 +7,7 @@
 #ifndef OCULAR_WALK_H
 #define OCULAR_WALK_H
 
-#include "model/codes.h"
+#include "model/code.h"
 #include "model/dispatch.h"
 
 #define WALK_NOWHERE UINT32_MAX

@@ -475,22 +475,6 @@ static void test_one_machine_has_one_frequency(void **state)
 		unlink(table_path(rows[i].pid));
 }
 
-static void test_instruction_at_an_offset(void **state)
-{
-	static const struct {
-		int64_t offset;
-		uint32_t index;
-	} rows[] = { { -1, 4 }, { 0, 4 }, { 1, 4 },  { 2, 0 },	{ 3, 0 },   { 4, 1 },
-		     { 7, 1 },	{ 8, 2 }, { 11, 2 }, { 12, 3 }, { 9999, 3 } };
-	struct instr instrs[] = { { .offset = 2 }, { .offset = 4 }, { .offset = 8 }, { .offset = 12 } };
-	struct code code = { .ninstrs = 4, .instrs = instrs }, none = { 0 };
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_int_equal(code_index(&code, rows[i].offset), rows[i].index);
-	assert_int_equal(code_index(&none, 0), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -507,7 +491,6 @@ int main(void)
 		cmocka_unit_test(test_newer_markers_are_refused),
 		cmocka_unit_test(test_interned_names),
 		cmocka_unit_test(test_one_machine_has_one_frequency),
-		cmocka_unit_test(test_instruction_at_an_offset),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * code.h - a code object and the process whose interpreter runs it, as a code table (docs/marker.md) tells of them.
+ *
+ * Both are made and owned by codes.h, and live until codes_free().
+ */
+#ifndef OCULAR_CODE_H
+#define OCULAR_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shared/event.h"
+#include "base/map.h"
+
+struct dispatch; /* dispatch.h: the table of handlers */
+struct walk;	 /* walk.h: the ways through a code object */
+struct function; /* function.h: what is known about a code object's calls and loops */
+
+struct instr {
+	uint32_t offset; /* bytes */
+	int32_t line;	 /* -1: none */
+	int32_t target;	 /* bytes; -1: no jump */
+	uint8_t base;
+	uint8_t adaptive;   /* equals base unless the interpreter specialised it */
+	bool back_edge : 1; /* a JUMP_BACKWARD: what PEP 669's JUMP reports of loops */
+	bool handler : 1;   /* a PUSH_EXC_INFO: what an exception handler begins with */
+	uint8_t first;	    /* the adaptive opcode when the code object was first seen */
+	bool resume : 1;    /* a RESUME: where an activation begins or goes on */
+	int32_t head;	   /* back-edge: bytes, the head of its loop (heads.h); -1: it repeats nothing; 0: its target */
+	int32_t head_line; /* the same: the line of its loop; 0: unknown */
+};
+
+/* Where the loop begins that a jump back repeats. -1: it repeats none. */
+static inline int64_t instr_head(const struct instr *in)
+{
+	return in->head ? in->head : in->target;
+}
+
+struct code {
+	uint32_t id;
+	bool known;	   /* false: its line was missing; file is "?" and qualname "code ID" */
+	bool excluded;	   /* mode opcodes: told so that recovery finds its way through it, not for sinks */
+	bool generator;	   /* its activations can be resumed */
+	bool final;	   /* a `specialized` line was seen: adaptive opcodes are what ran */
+	int32_t final_pid; /* whose line that is: the code's own process, or else the lowest of forks */
+	char *file;
+	char *qualname;
+	char *name; /* co_name, where the table tells it: code_name() */
+	int64_t firstlineno;
+	uint64_t address; /* in the traced process; 0: unknown */
+	uint32_t units;	  /* length in code units; 0: unknown */
+	int64_t entry;	  /* bytes: the first RESUME, where PY_START fires; -1: unknown */
+	uint32_t ninstrs;
+	struct instr *instrs;	       /* ascending offsets */
+	const struct process *process; /* what its interpreter's header says: after exec one of `before` */
+	struct walk *walk;	       /* owned by recover.c, freed with the code; NULL: not needed yet */
+	struct function *function;     /* owned by function.c, freed with the code */
+};
+
+/* A process's duty cycle (ring.h). All 0: it has none. */
+struct duty {
+	uint64_t start_ns, window_ns, period_ns;
+	uint64_t begun_ns, ended_ns; /* tracing began, ended or was last heard of */
+};
+
+/*
+ * What a table's header says; of several the last one's, but for `before`. Strings are NULL where the header does not
+ * say.
+ */
+struct process {
+	int32_t pid;
+	bool found; /* a table exists and has a header */
+	int err;    /* its table could not be read: codes_process refuses it */
+	char *python;
+	char *mode;
+	char *backend;
+	char *argv;	/* joined by blanks */
+	char *untraced; /* why this process could not be traced; NULL: it could */
+	uint64_t tsc_hz;
+	int64_t realtime_ns; /* wall clock at its start, since the epoch; 0: unknown */
+	uint8_t markers;     /* version of the markers that it wrote */
+	uint32_t first_id;
+	int32_t parent;	  /* -1: none */
+	bool whole;	  /* traced from before its program began */
+	bool starts_late; /* its interpreter looks at signals before it tells PY_START (CPython 3.13 and later) */
+	bool jit;	  /* its interpreter compiles hot loops */
+	char *opnames[256];
+	bool able[256];		   /* by base opcode: the interpreter has specialised forms of it */
+	bool ables;		   /* the header says which */
+	struct dispatch *dispatch; /* mode opcodes; else NULL */
+	uint64_t callback_cycles[OP_COUNT];
+	uint64_t lost;	  /* of `stop` lines: words the emitter dropped */
+	uint64_t emitted; /* of `stop` lines: words the emitter wrote, all threads */
+	bool flight;	  /* most of what was emitted was overwritten, as it should be */
+	struct duty duty;
+	bool stopped;		/* a `stop` line was seen: `emitted` and `lost` are complete */
+	uint64_t received;	/* words that came, counted by decode.c */
+	uint64_t told;		/* words that gaps say are missing, counted by decode.c */
+	struct process *before; /* the same pid until an exec to an interpreter of other opcodes; NULL: none */
+	struct code **codes;	/* [id - base] */
+	uint32_t base, ncodes;
+	struct map threads; /* tid -> char *name */
+	struct map names;   /* hash of file, qualname and line -> struct code: of codes_intern */
+	uint32_t named;	    /* codes up to there are in names */
+	uint32_t taken;	    /* codes up to there are all in use */
+};
+
+/* The instruction at `offset` or the last one before it; ninstrs if there is none. */
+uint32_t code_index(const struct code *code, int64_t offset);
+
+/* By file, first line and qualname; by process and id where these are equal: <0, 0 or >0, for qsort. */
+int code_order(const struct code *a, const struct code *b);
+
+/* Its co_name: what follows the last dot of its qualname, unless the table says otherwise. */
+const char *code_name(const struct code *code);
+
+/* More lines than this between a code object's first and last are not believed. */
+#define CODE_LINES_MOST 100000
+
+/* The first and the last line that it has instructions of. False: none are known. */
+bool code_lines(const struct code *code, int32_t *first, int32_t *last);
+
+/* "?" if the interpreter's names are not known. */
+const char *process_opname(const struct process *p, uint8_t opcode);
+
+/* The opcode of that name, 0 if there is none. */
+uint8_t process_opcode(const struct process *p, const char *name);
+
+/* The name of a thread, or NULL. */
+const char *process_thread_name(const struct process *p, int32_t tid);
+
+#endif
