@@ -63,7 +63,7 @@ say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 .PHONY: format check-format install uninstall clean
 all: tools ext
 
-tools: $(addprefix $B/bin/ocular-,record fsck feed pt qemu qemu-pt.so qemu-guest.so diff) $B/perf/ocular.so
+tools: $(addprefix $B/bin/ocular-,record fsck feed pt qemu qemu-pt.so qemu-guest.so diff) $B/perf/ocular.so $B/options
 
 $(foreach half,$(HALVES),$B/lib/$(half).a): $B/lib/%.a: $$(call OBJ,$$(SRC_$$*))
 	@mkdir -p $(@D)
@@ -100,6 +100,10 @@ $B/bin/ocular-feed: $B/obj/filter/front_feed.o $B/lib/filter.a
 $B/bin/ocular-pt: $B/obj/filter/main_pt.o $B/obj/filter/front_ipt.o $B/lib/filter.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link) $(LIB_filter)
+
+# The options of `ocular report`, for scripts/ocular.
+$B/options: $B/bin/ocular-pt
+	$(call say,GEN)$< options >$@
 
 $B/bin/ocular-diff: $B/obj/filter/main_diff.o $B/lib/filter.a
 	@mkdir -p $(@D)
@@ -233,6 +237,7 @@ install:
 	install -m 644 scripts/commands/*.sh $(LIB)/commands
 	install -m 755 $(addprefix $R/bin/ocular-,record fsck pt diff qemu qemu-pt.so qemu-guest.so) $(LIB)/bin
 	install -m 644 $R/perf/ocular.so $(LIB)/perf
+	install -m 644 $R/options $(LIB)
 	cp -R $R/python/. $(LIB)/python
 	chmod -R a+rX $(LIB)/python
 	install -m 644 scripts/completion.bash $(COMPLETIONS)/ocular

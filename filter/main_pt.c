@@ -132,6 +132,10 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		return fail(&o, USAGE "; 'help' lists the keys");
+	if (argc == 2 && !strcmp(argv[1], "options")) { /* for scripts/ocular */
+		options_table(stdout);
+		return EXIT_SUCCESS;
+	}
 	if (argc == 2 && options_is_help(argv[1])) {
 		options_help(stdout, USAGE "\n  ocular-pt summary=out.json DIR\n");
 		return EXIT_SUCCESS;

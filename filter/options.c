@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Two tables: what a key sets, and what makes a sink. */
+/* One table of what a key sets; the rows of files, and their makers, come from sinks.h. */
 #include "options.h"
 
 #include <errno.h>
@@ -10,15 +10,8 @@
 
 #include "base/out.h"
 #include "export/sink_bridges.h"
-#include "export/sink_callgrind.h"
-#include "export/sink_calls.h"
 #include "report/sink_console.h"
-#include "export/sink_events.h"
-#include "report/sink_html.h"
-#include "timeline/sink_perfetto.h"
-#include "export/sink_pypylog.h"
 #include "export/sink_snapshots.h"
-#include "report/sink_summary.h"
 
 #define LOOPS_DEFAULT  5
 #define MAX_SIZE_LEAST 16384 /* bytes: room for what was left out, and names */
@@ -154,52 +147,87 @@ static bool set_opcodes(struct options *o, void *field, const char *value)
 	return opcodes_view_parse(&o->opcodes, value);
 }
 
+/* For whom a key is. */
+enum reader {
+	FOR_USERS, /* of ocular report, too */
+	FOR_PERF,  /* those who call perf or ocular-pt themselves */
+};
+
 static const struct {
 	const char *key;
 	size_t field;
 	setter set;
-	const char *value, *help;
+	const char *value, *patterns, *help;
+	enum reader whom;
 } keys[] = {
-#define KEY(key, set, value, help) \
+#define X(name, patterns, help) \
+	{ #name, offsetof(struct options, name), set_string, "FILE", patterns, help, FOR_USERS },
+	SINKS(X)
+#undef X
+#define KEY(key, set, value, help, whom) \
 	{ \
-#key, offsetof(struct options, key), set, value, help \
+#key, offsetof(struct options, key), set, value, NULL, help, whom \
 	}
-	KEY(codes, set_string, "DIR", "folder of codes-PID.jsonl (default: that of the perf.data)"),
-	KEY(perfetto, set_string, "FILE", "write a Perfetto trace: Chrome JSON; protobuf if *.pftrace; *.gz: gzip"),
-	KEY(summary, set_string, "FILE", "write the summary as JSON"),
-	KEY(html, set_string, "FILE", "write the report as a page for a browser"),
-	KEY(events, set_string, "FILE", "write one line for each event"),
-	KEY(collapsed, set_string, "FILE", "write folded stacks, for flamegraph.pl and others"),
-	KEY(flamegraph, set_string, "FILE", "the same"),
-	KEY(speedscope, set_string, "FILE", "write a profile for speedscope"),
-	KEY(callgrind, set_string, "FILE", "write a profile for KCachegrind"),
-	KEY(pypylog, set_string, "FILE", "write which loop each thread is in, as PyPy logs it"),
-	KEY(pstats, set_string, "FILE", "write call counts and times for Python's pstats"),
-	KEY(console, set_when, "auto|always|never", "report (default: when no other is asked for)"),
-	KEY(bridges, set_yes, "yes|no", "tell which ways trips took through loops' bodies (default: no)"),
-	KEY(loops, set_number, "N", "loops that the report takes apart (default: 5)"),
-	KEY(opcodes, set_opcodes, "SORT[:RESTRICT]", "tables of opcodes and pairs, as pstats sorts"),
-	{ "counts", offsetof(struct options, events_by_code), set_number, "N",
-	  "events by kind, of the N code objects with most" },
-	KEY(iterations, set_iterations, "slices|instants|none", "trips of loops in the Perfetto trace"),
-	KEY(min_duration, set_duration, "N{ns|us|ms|s}", "shorter slices are left out of it"),
-	KEY(max_size, set_size, "N[K|M|G]", "its size at most, from 16K; what is left out is told in it"),
-	{ "time", 0, set_window, "FROM,TO", "only this part: seconds, as perf script --time" },
-	KEY(color, set_when, "auto|always|never", "colours (default: on a terminal)"),
-	KEY(progress, set_when, "auto|always|never", "progress on stderr (default: on a terminal)"),
-	KEY(status, set_number, "FD", "write \"ok\" or \"error: ...\" there at the end"),
+		KEY(iterations, set_iterations, "slices|instants|none",
+		    "iterations of loops in that trace: instants (default), slices or none", FOR_USERS),
+	KEY(min_duration, set_duration, "N{ns|us|ms|s}", "leave slices shorter than that out of it: 500ns, 10us, 2ms, 1s", FOR_USERS),
+	KEY(max_size, set_size, "N[K|M|G]",
+	    "its maximum size, e.g. 200M, at least 16K; later events are left out, and the\ntrace says where",
+	    FOR_USERS),
+	KEY(bridges, set_yes, "yes|no",
+	    "show which ways iterations took through loop bodies (modes precise and full):\nconsole, summary, PYPYLOG",
+	    FOR_USERS),
+	KEY(loops, set_number, "N", "show the N hottest loops instruction by instruction (default: 5)", FOR_USERS),
+	KEY(opcodes, set_opcodes, "SORT[:RESTRICT]",
+	    "tables of opcodes and of what follows what: whole program, hottest loops and\n"
+	    "functions, console and summary. SORT: time, calls, percall or name; RESTRICT as\n"
+	    "pstats takes it: a number of rows, a share (0.1), a regular expression",
+	    FOR_USERS),
+	{ "counts", offsetof(struct options, events_by_code), set_number, "N", NULL,
+	  "events of each kind, of the N code objects with most", FOR_USERS },
+	{ "time", 0, set_window, "FROM,TO", NULL,
+	  "only this time span, in seconds of perf's clock; FROM or TO may be omitted", FOR_USERS },
+	KEY(codes, set_string, "DIR", "folder of codes-PID.jsonl (default: that of the perf.data)", FOR_PERF),
+	KEY(console, set_when, "auto|always|never", "report (default: when no other is asked for)", FOR_PERF),
+	KEY(color, set_when, "auto|always|never", "colours (default: on a terminal)", FOR_PERF),
+	KEY(progress, set_when, "auto|always|never", "progress on stderr (default: on a terminal)", FOR_PERF),
+	KEY(status, set_number, "FD", "write \"ok\" or \"error: ...\" there at the end", FOR_PERF),
 #undef KEY
 };
 
 #define NKEYS (sizeof(keys) / sizeof(keys[0]))
 
+/* Each line of a text but the first begins with `before`. */
+static void print_lines(FILE *f, const char *text, const char *before)
+{
+	for (const char *end; (end = strchr(text, '\n')); text = end + 1)
+		fprintf(f, "%.*s%s", (int)(end - text), text, before);
+	fprintf(f, "%s\n", text);
+}
+
 void options_help(FILE *f, const char *usage)
 {
 	fprintf(f, "ocular: Python stacks, loops and cycles from PTWRITE markers\n\n%s\n", usage);
-	for (size_t i = 0; i < NKEYS; i++)
-		fprintf(f, "  %s=%-*s %s\n", keys[i].key, 27 - (int)strlen(keys[i].key), keys[i].value, keys[i].help);
+	for (size_t i = 0; i < NKEYS; i++) {
+		fprintf(f, "  %s=%-*s ", keys[i].key, 27 - (int)strlen(keys[i].key), keys[i].value);
+		print_lines(f, keys[i].help, "\n                               ");
+	}
 	fprintf(f, "  %-28s %s\n", "help", "this text");
 	fprintf(f, "\nFILE \"-\" is standard output.\n");
+}
+
+void options_table(FILE *f)
+{
+	for (size_t i = 0; i < NKEYS; i++) {
+		if (keys[i].whom != FOR_USERS)
+			continue;
+		fprintf(f, "%s\t%s\t%s\t%s\t", keys[i].key, keys[i].value,
+			keys[i].patterns	 ? "file"
+			: keys[i].set == set_yes ? "flag"
+						 : "value",
+			keys[i].patterns && *keys[i].patterns ? keys[i].patterns : "-");
+		print_lines(f, keys[i].help, "\\n");
+	}
 }
 
 bool options_is_help(const char *word)
@@ -232,49 +260,30 @@ bool options_when(enum when w, int fd)
 	return w == WHEN_ALWAYS || (w == WHEN_AUTO && isatty(fd));
 }
 
-/* What writes a file, and where the file is named. */
+#define X(name, ...) int sink_##name##_open(struct sink **out, const struct sink_options *o, char *error);
+SINKS(X)
+#undef X
+
 static const struct {
+	const char *name;
 	sink_maker make;
-	size_t path;
-} files[] = {
-	{ sink_events_open, offsetof(struct options, events) },
-	{ sink_perfetto_open, offsetof(struct options, perfetto) },
-	{ sink_summary_open, offsetof(struct options, summary) },
-	{ sink_html_open, offsetof(struct options, html) },
-	{ sink_collapsed_open, offsetof(struct options, collapsed) },
-	{ sink_collapsed_open, offsetof(struct options, flamegraph) }, /* its other usual name */
-	{ sink_speedscope_open, offsetof(struct options, speedscope) },
-	{ sink_callgrind_open, offsetof(struct options, callgrind) },
-	{ sink_pypylog_open, offsetof(struct options, pypylog) },
-	{ sink_pstats_open, offsetof(struct options, pstats) },
+} files[OPTIONS_FILES] = {
+#define X(name, ...) { #name, sink_##name##_open },
+	SINKS(X)
+#undef X
 };
 
-#define NFILES (sizeof(files) / sizeof(files[0]))
-
-static const char *path_of(const struct options *o, size_t i)
-{
-	return *(const char *const *)((const char *)o + files[i].path);
-}
-
-static const char *key_of(size_t file)
-{
-	size_t i = 0;
-
-	while (keys[i].field != files[file].path || keys[i].set != set_string)
-		i++;
-	return keys[i].key;
-}
-
-/* Of two in one place nobody could read either. */
+/* Each would write over the other. */
 static int check_files(const struct options *o, char *error)
 {
-	for (size_t i = 0; i < NFILES; i++)
+	for (size_t i = 0; i < OPTIONS_FILES; i++)
 		for (size_t k = 0; k < i; k++) {
-			const char *a = path_of(o, k), *b = path_of(o, i);
+			const char *a = o->files[k], *b = o->files[i];
 
 			if (!a || !b || !out_same(a, b))
 				continue;
-			snprintf(error, OPTIONS_ERROR, "%s and %s are to be one file, '%s'", key_of(k), key_of(i), b);
+			snprintf(error, OPTIONS_ERROR, "%s and %s cannot both be written to '%s': name two files",
+				 files[k].name, files[i].name, b);
 			return -EINVAL;
 		}
 	return 0;
@@ -294,8 +303,8 @@ static bool wants_console(const struct options *o)
 {
 	bool other = false;
 
-	for (size_t i = 0; i < NFILES; i++)
-		other |= path_of(o, i) != NULL;
+	for (size_t i = 0; i < OPTIONS_FILES; i++)
+		other |= o->files[i] != NULL;
 	return o->console == WHEN_ALWAYS || (o->console == WHEN_AUTO && !other);
 }
 
@@ -337,8 +346,8 @@ int options_sinks(const struct options *o, struct sink **sinks, char *error)
 
 	*sinks = NULL;
 	err = append(&end, sink_bridges_open, o->bridges ? "" : NULL, o, error);
-	for (size_t i = 0; i < NFILES && !err; i++)
-		err = append(&end, files[i].make, path_of(o, i), o, error);
+	for (size_t i = 0; i < OPTIONS_FILES && !err; i++)
+		err = append(&end, files[i].make, o->files[i], o, error);
 	if (!err)
 		err = append(&end, sink_snapshots_open, wants_console(o) ? "-" : NULL, o, error);
 	if (!err)

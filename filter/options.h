@@ -11,22 +11,24 @@
 
 #include "model/opcodes_view.h"
 #include "model/sink.h"
+#include "sinks.h"
 
 enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
 
+#define X(...) +1
+enum { OPTIONS_FILES = 0 SINKS(X) };
+#undef X
+
 struct options {
 	const char *codes; /* folder of the code tables; NULL: not given */
-	/* Files to write, NULL: not asked for. */
-	const char *perfetto;
-	const char *summary;
-	const char *html;
-	const char *events;
-	const char *pstats;
-	const char *collapsed;
-	const char *flamegraph;
-	const char *speedscope;
-	const char *callgrind;
-	const char *pypylog;
+	union {		   /* files to write, NULL: not asked for */
+		struct {
+#define X(name, ...) const char *name;
+			SINKS(X)
+#undef X
+		};
+		const char *files[OPTIONS_FILES];
+	};
 	bool bridges; /* ways through loops */
 	enum when console, color, progress;
 	unsigned loops, events_by_code;
@@ -52,6 +54,12 @@ bool options_is_help(const char *word);
 
 /* What words there are, behind how the program that takes them is called. */
 void options_help(FILE *f, const char *usage);
+
+/*
+ * The same for scripts, those that users of `ocular report` give. A line each, between tabs: key, value, kind (`file`:
+ * what is written; `flag`: key=yes is meant; `value`), patterns of file names or "-", help with \n between its lines.
+ */
+void options_table(FILE *f);
 
 /* Does `when` mean yes for output to fd? AUTO: if that is a terminal. */
 bool options_when(enum when w, int fd);

@@ -35,7 +35,7 @@ summary_of() {
 	*) [ ! -f "$1" ] || return 0 ;;
 	esac
 	recording=$1 json=$2
-	for option in $report_files $report_others; do eval "$option="; done
+	for option in $report_files $report_others $report_flags; do eval "$option="; done
 	silent=1 summary=$2
 	(check_report && report_now) >&2 || exit 2
 }

@@ -2,61 +2,28 @@
 # report - repair the recording if it was cut off, then let stock perf decode it through the plugin, or
 # ocular-pt without perf.
 
-# What is handed on as it is: options that name a file to write, then others.
-report_files="
-	perfetto
-	summary
-	html
-	events
-	pstats
-	collapsed
-	flamegraph
-	speedscope
-	callgrind
-	pypylog
-"
-report_others="
-	loops
-	opcodes
-	counts
-	time
-	iterations
-	min_duration
-	max_size
-"
-
-report_options="--decoder:decoder --bridges:bridges! -q:silent! --quiet:silent!" decoder='' bridges='' silent=''
-for option in $report_files $report_others; do
-	eval "$option="
-	report_options="$report_options --$(echo "$option" | tr _ -):$option"
-done
+# Rows of $parts/options, which ocular-pt wrote: key, value, kind (file, flag, value), file patterns, help. What users
+# give is handed on as it is.
+report_flags='' report_files='' report_others='' report_options="--decoder:decoder -q:silent! --quiet:silent!" decoder='' silent=''
+while IFS='	' read -r key value kind patterns words; do
+	eval "$key=''"
+	report_options="$report_options --$key:$key"
+	case $key in *_*) report_options="$report_options --${key%%_*}-${key#*_}:$key" ;; esac
+	case $kind in
+	file) report_files="$report_files $key" ;;
+	flag) report_options="$report_options!" report_flags="$report_flags $key" ;;
+	*) report_others="$report_others $key" ;;
+	esac
+done 2>/dev/null <"$parts/options" || :
 
 report_help() {
 	cat <<'END'
 usage: ocular report [options] [DIR]
 
   DIR                 a recording (default ocular.data)
-  --perfetto FILE     write a trace for https://ui.perfetto.dev: protobuf if FILE ends in .pftrace (a fraction
-                      of the size), else JSON; compressed if it ends in .gz
-  --iterations HOW    trips of loops in that trace: instants (default), slices or none
-  --min-duration T    leave slices shorter than T out of it: 500ns, 10us, 2ms, 1s
-  --max-size N        its size at most, as 200M: what comes later is left out, and counted in it
-  --summary FILE      write functions, loops and losses as JSON
-  --html FILE         write the report as one page for a browser, with source and distributions
-  --events FILE       write one line for each decoded event
-  --pstats FILE       write call counts, times and callers for pstats.Stats, as cProfile counts them
-  --collapsed FILE    write folded stacks with their ns, for flamegraph.pl and others; also --flamegraph FILE
-  --speedscope FILE   write each thread's call tree for https://www.speedscope.app
-  --callgrind FILE    write costs by line, in mode precise by instruction, for KCachegrind
-  --pypylog FILE      write when each thread entered and left which loop, as a PYPYLOG
-  --bridges           tell which ways trips took through the bodies of loops, where modes precise and full
-                      recorded it: console, summary, PYPYLOG
-  --loops N           take the N hottest loops apart (default 5)
-  --opcodes SORT[:RESTRICT]...  tables of opcodes and of what follows what: whole program, hottest loops
-                      and functions, console and summary. SORT: time, calls, percall or name; RESTRICT
-                      as pstats takes it: a number of rows, a share of them (0.1), a regular expression
-  --counts N          events of each kind, of the N code objects with most
-  --time FROM,TO      only this span, in seconds of perf's clock; either end may be left out
+END
+	options_help "$parts/options"
+	cat <<'END'
   --decoder D         perf (default, but for mode opcodes); libipt: ocular-pt, which reads the packets itself,
                       without perf and faster; both: report through perf, then compare the two event by event
   -q, --quiet         no console report
@@ -72,6 +39,18 @@ usage: ocular report [options] [DIR]
 '-' as FILE is standard output, and takes the place of the console report. A recording that was cut
 off is repaired first, and that is said. Exit status: 0 complete, 1 failed, 2 wrong usage.
 END
+}
+
+# options_help FILE: its rows, as --help shows them.
+options_help() {
+	[ -r "$1" ] || die "not built yet: run make in $(dirname "$here")"
+	awk -F'\t' '{
+		name = "  --" $1; gsub(/_/, "-", name)
+		if ($3 != "flag") name = name " " ($2 ~ /[|]/ || length($2) > 13 ? "HOW" : $2)
+		n = split($NF, lines, /\\n/)
+		if (length(name) > 21) { print name; name = "" }
+		for (i = 1; i <= n; i++) { printf "%-21s %s\n", name, lines[i]; name = "" }
+	}' "$1"
 }
 
 # perf reads past the end of a file shorter than its header says, so this comes before perf.
@@ -141,7 +120,10 @@ report_now() {
 		eval "value=\$$option"
 		[ -z "$value" ] || set -- "$@" "$option=$value"
 	done
-	[ -z "$bridges" ] || set -- "$@" bridges=yes
+	for option in $report_flags; do
+		eval "value=\$$option"
+		[ -z "$value" ] || set -- "$@" "$option=yes"
+	done
 	case $decoder in
 	libipt) "$parts/bin/ocular-pt" "$@" "$file" ;;
 	perf) by_perf "$@" ;;

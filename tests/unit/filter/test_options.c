@@ -212,7 +212,7 @@ static void test_sinks(void **state)
 	assert_int_equal(count_sinks("events=/dev/null", "console=always"), 3);
 	assert_int_equal(count_sinks("perfetto=/dev/null", "summary=/dev/null"), 2);
 	assert_int_equal(count_sinks("pstats=/dev/null", NULL), 1);
-	assert_int_equal(count_sinks("collapsed=/dev/null", "flamegraph=/dev/null"), 2);
+	assert_int_equal(count_sinks("collapsed=/dev/null", "speedscope=/dev/null"), 2);
 }
 
 /* One that cannot be made: the others are taken back, and the error names the file. */
@@ -238,9 +238,11 @@ static const struct {
 	{ "summary=s.json", "summary=s.json", NULL }, /* the last one counts, as of any option */
 	{ "summary=/dev/null", "perfetto=/dev/null", NULL },
 	{ "summary=-", "perfetto=/dev/null", NULL },
-	{ "summary=same.json", "perfetto=same.json", "perfetto and summary are to be one file, 'same.json'" },
-	{ "collapsed=same.txt", "flamegraph=./same.txt", "collapsed and flamegraph are to be one file, './same.txt'" },
-	{ "summary=-", "collapsed=-", "summary and collapsed are to be one file, '-'" },
+	{ "summary=same.json", "perfetto=same.json",
+	  "perfetto and summary cannot both be written to 'same.json': name two files" },
+	{ "collapsed=same.txt", "speedscope=./same.txt",
+	  "collapsed and speedscope cannot both be written to './same.txt': name two files" },
+	{ "summary=-", "collapsed=-", "summary and collapsed cannot both be written to '-': name two files" },
 };
 
 static void test_one_file_each(void **state)
