@@ -375,22 +375,17 @@ def tell(target, folder, order, wait):
 
 def options():
     parser = argparse.ArgumentParser(prog="ocular attach", description=__doc__.splitlines()[0],
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+                                     formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     allow_abbrev=False)
     parser.add_argument("pid", type=int)
     parser.add_argument("-o", "--output", default="ocular.data", metavar="DIR")
     parser.add_argument("--mode", default=modes.DEFAULT)
     parser.add_argument("--include", action="append", default=[], metavar="PATTERN")
     parser.add_argument("--exclude", action="append", default=[], metavar="PATTERN")
     parser.add_argument("--flight", metavar="LENGTH")
-    parser.add_argument("--max-snapshots", metavar="N")
-    parser.add_argument("--duty", metavar="PERCENT")
-    parser.add_argument("--duty-window", metavar="TIME")
-    parser.add_argument("--switch-output", action="append", default=[], metavar="WHEN")
-    parser.add_argument("--switch-max-files", metavar="N")
     parser.add_argument("--trigger", action="append", default=[], metavar="FUNCTION")
     parser.add_argument("--trigger-exception", action="append", default=[], metavar="TYPE")
     parser.add_argument("--trigger-lag", metavar="TIME")
-    parser.add_argument("--trigger-symbol", action="append", default=[], metavar="SYMBOL")
     parser.add_argument("--for", dest="length", type=seconds, metavar="TIME")
     parser.add_argument("--wait", type=seconds, default=10.0, metavar="TIME")
     parser.add_argument("-q", "--quiet", action="store_true")
@@ -398,15 +393,8 @@ def options():
 
 
 def recorder_options(o):
-    words = ["--tied", str(os.getpid())]
-    for name in "flight", "max_snapshots", "duty", "duty_window", "switch_max_files":
-        if getattr(o, name):
-            words += ["--" + name.replace("_", "-"), getattr(o, name)]
-    for when in o.switch_output:
-        words += ["--switch-output", when]
-    for symbol in o.trigger_symbol:
-        words += ["--trigger-symbol", symbol]
-    return words
+    """What is not ours is the recorder's: it says what is wrong with that."""
+    return ["--tied", str(os.getpid()), *(["--flight", o.flight] if o.flight else []), *o.others]
 
 
 def start_order(o, folder):
@@ -483,7 +471,9 @@ def attach(o):
 
 def main():
     try:
-        attach(options().parse_args())
+        o, others = options().parse_known_args()
+        o.others = others
+        attach(o)
     except (Refused, ValueError, RuntimeError, OSError) as e:
         sys.stderr.write("ocular: %s\n" % str(e).replace("ocular: ", "", 1))
         sys.exit(1)

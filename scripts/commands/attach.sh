@@ -1,17 +1,25 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
-# attach - have a Python that runs already trace itself; ps - which there are.
+# attach - have a running Python trace itself; ps - list those that could.
+
+# Its own options, and those of record that it takes too. attach.py reads them.
+attach_table() {
+	cat <<'END'
+--for	TIME	-	-	detach after that time: 10s, 500ms
+--wait	TIME	-	-	give up when the program does not answer within that time (default 10s)
+END
+	record_table | awk -F'\t' '/^-/ { shown = $4 == "a" } shown'
+}
 
 attach_help() {
 	cat <<'END'
 usage: ocular attach PID [options]
 
-Traces a Python program that runs already, until Ctrl-C. Then it is as before. Without a PID, fzf picks one.
+Traces a Python program that is already running, until Ctrl-C. Afterwards the program runs untraced, as before. Without
+a PID, fzf picks one.
 
-  -o, --output DIR    the recording (default ocular.data)
-  --for TIME          detach after so long: 10s, 500ms
-  --wait TIME         give up when the program does not answer for so long (default 10s)
-  --mode, --include, --exclude, --flight, --max-snapshots, --trigger, --trigger-exception, --trigger-lag,
-  --trigger-symbol, --duty, --duty-window, --switch-output, --switch-max-files, -q   as with record
+END
+	table_help attach_table
+	cat <<'END'
 
 How: the program's agent (python -m ocular --listen app.py) if it has one; else sys.remote_exec from Python
 3.14 on; else gdb, where it is installed. `ocular ps` says what is possible for which process.

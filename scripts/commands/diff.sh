@@ -2,7 +2,18 @@
 # diff - two recordings of one program: their summaries, made as report makes them, held against each
 # other by ocular-diff.
 
-diff_options="--fail-over:fail_over --share:share --rows:rows --all:all! --json:json! --decoder:decoder"
+diff_table() {
+	cat <<'END'
+--fail-over	P	fail_over	-	exit with 1 if iterations of a loop or calls of a function got slower by more than P per cent
+--share	P	share	-	ignore what takes less than P per cent of the time (default 1)
+--all	-	all!	-	show what differs within the noise, is the same, or is in one of them only, too
+--rows	N	rows	-	rows of a table (default 20)
+--json	-	json!	-	for programs (docs/diff.md)
+--decoder	perf|libipt	decoder	-	perf (default where it is installed, but for mode opcodes) or libipt
+END
+}
+table_options diff_table
+diff_options=$options
 
 for option in fail_over share rows all json; do eval "$option="; done
 
@@ -11,12 +22,9 @@ diff_help() {
 usage: ocular diff [options] A B
 
   A, B                recordings of the same program, or summaries of them (report --summary A.json)
-  --fail-over P       exit with 1 if a loop's trips or a function's calls got slower by more than P per cent
-  --share P           of those with at least P per cent of the time (default 1)
-  --all               show what differs within the noise, is the same, or is in one of them only, too
-  --rows N            rows of a table (default 20)
-  --json              for programs (docs/diff.md)
-  --decoder D         perf (default where it is installed, but for mode opcodes) or libipt
+END
+	table_help diff_table
+	cat <<'END'
 
   ocular diff before.data after.data
   ocular diff before.json after.data --fail-over 2%

@@ -127,8 +127,8 @@ pt_hybrid() {
 # Why backend $1 cannot be had here, or nothing.
 pt_obstacle() {
 	set -- "$1" "$(pt_lack)"
-	if [ -n "$duty$duty_window$switches$switch_files$record_most$until$keep_last" ]; then
-		echo "--duty, --switch-output, --max-size, --keep-last and --until-exit are of rings (backend software)"
+	if [ -n "$passed" ]; then
+		echo "$passed: of rings (backend software)"
 	elif [ -n "$2" ]; then
 		echo "no Intel PT: $2"
 	elif [ "$1" = ptwrite ] && ! pt_cap ptwrite; then

@@ -1,61 +1,69 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
 # record - run a program by plain python, with the tracing hook first on PYTHONPATH, under ocular-record.
 
-record_options="-o:recording --output:recording --mode:mode --include:include+ --exclude:exclude+ \
---python:python --backend:backend --ring-records:ring_records --wait-ms:wait_ms --pt-buffer:pt_buffer --set:settings@ \
---no-filter:no_filter! --flight:flight --trigger:calls@ --trigger-exception:exceptions@ --trigger-lag:lag \
---trigger-symbol:symbols@ --max-snapshots:max_snapshots --duty:duty --duty-window:duty_window \
---switch-output:switches@ --switch-max-files:switch_files \
---max-size:record_most --keep-last:keep_last --until-exit:until -q:quiet! --quiet:quiet!"
+# The one list of record's options, with tabs between: names; value ("-": none; "A|B": one of these); variable, as
+# parse takes it, "recorder^": handed to ocular-record as it is; "a" if attach takes it too, else "-"; help. A line that
+# begins with a tab goes on with the help above it.
+record_table() {
+	cat <<'END'
+-o --output	DIR	recording	a	the recording (default ocular.data; an older one becomes DIR.old)
+--mode	@modes	mode	a	what to record (default adaptive):
+--include	PATTERN	include+	a	trace only this: a module or package (json.decoder), or, with a slash or .py,
+--exclude	PATTERN	exclude+	a	a pattern of file names ('*/site-packages/*'); both may be repeated
+--python	PYTHON	python	-	the interpreter (default: $PYTHON, else python3)
+--backend	@backends	backend	-	how markers get into the trace (default auto):
+--ring-records	N	recorder^	-	size of a thread's ring, in markers
+--wait-ms	N	recorder^	-	how long a thread waits for room in its ring before it drops markers and counts them
+--flight	LENGTH	flight	a	keep only snapshots: the last LENGTH (10ms, 2s; or a size a thread: 4M) before
+	ocular.take_snapshot(), SIGUSR2 to the recorder, or a process that dies
+--trigger	FUNCTION	calls@	a	take one when it is called, or when a call took longer, with the values of names:
+	'pkg.mod:Class.method', 'pkg.mod:f(size, self) > 50ms', 'app/*.py:f'
+--trigger-exception	TYPE	exceptions@	a	when one is raised: ValueError, pkg.mod:Error; subclasses too
+--trigger-lag	TIME	lag	a	when an asyncio callback takes, or a thread waits to run, longer than 20ms
+--trigger-symbol	S	recorder^	a	when a thread comes to a C function: libc.so.6:fsync (hardware breakpoint)
+--max-snapshots	N	recorder^	a	at most that many (default 100)
+--duty	PERCENT	recorder^	a	trace in short windows that make up that share of the time (5%), evenly spaced; between
+	them the program runs as if untraced
+--duty-window	TIME	recorder^	a	length of one (default 100ms)
+--switch-output	WHEN	recorder^	a	go on in a new perf.data when it has that size (100M), that age (10m, 1h), or on
+	SIGUSR2 (signal); the older ones are perf.data.TIMESTAMP beside it
+--switch-max-files	N	recorder^	a	keep only the newest N of them
+--max-size	SIZE	recorder^	a	stop recording, not the program, at that size (500M, 20G, none); default: a tenth of
+	the free disk, at most 4G
+--keep-last	SIZE	recorder^	a	keep only the end of the recording, that much of it (from 1M on)
+--until-exit	main|all	recorder^	-	record until the program has ended, or all that it started too (default: all)
+--set	NAME=N	settings@	-	how the processor of --backend qemu traces (ocular-qemu --help); may be repeated
+--no-filter	-	no_filter!	-	mode opcodes: record all branches, not only those of the interpreter's evaluation function
+--pt-buffer	SIZE	pt_buffer	-	perf's trace buffer for each CPU (default: what your rights allow, up to 16M)
+-q --quiet	-	quiet!	a	no progress and no closing line
+END
+}
+
+# What @modes and @backends stand for. $parts/modes is made of helper-ext/ocular/modes.py.
+modes() { cat "$parts/modes"; }
+backends() {
+	cat <<'END'
+auto	the first of ptwrite, emulated and software that works here; says which and why
+ptwrite	PTWRITE instructions in an Intel PT trace by perf record
+emulated	the same by branches: Intel PT without PTWRITE
+software	rings, any x86-64
+qemu	PTWRITE on an emulated processor: exact, repeatable counts; 25 times slower
+END
+}
+
+table_options record_table
+record_options=$options
 
 recording=ocular.data mode=adaptive include='' exclude='' python=${PYTHON:-python3} backend=auto
-ring_records='' wait_ms='' pt_buffer='' no_filter='' quiet='' flight='' max_snapshots=''
-calls='' exceptions='' lag='' symbols='' settings='' duty='' duty_window='' switches='' switch_files='' record_most='' until='' keep_last=''
+pt_buffer='' no_filter='' quiet='' flight='' calls='' exceptions='' lag='' settings='' recorder='' passed=''
 
 record_help() {
 	cat <<'END'
 usage: ocular record [options] [--] app.py [args] | -m module [args] | -c code [args]
 
-  -o, --output DIR    the recording (default ocular.data; an older one becomes DIR.old)
-  --mode MODE         calls     functions, generators, coroutines
-                      adaptive  calls and loop iterations (default)
-                      lines     calls and lines
-                      precise   calls and every instruction
-                      opcodes   every instruction as it ran, specialised, from the processor's branches
-                                (backend ptwrite; see also: ocular stat)
-                      full      every event of sys.monitoring
-  --include PATTERN   trace only this: a module or package (json.decoder), or, with a slash or .py,
-  --exclude PATTERN   a pattern of file names ('*/site-packages/*'); both may be repeated
-  --python PYTHON     the interpreter (default: $PYTHON, else python3)
-  --backend BACKEND   ptwrite   PTWRITE instructions in an Intel PT trace by perf record
-                      emulated  the same by branches: Intel PT without PTWRITE
-                      software  rings, any x86-64
-                      qemu      PTWRITE on an emulated processor: exact, repeatable counts; 25 times slower
-                      auto      (default) the first of the first three that can be had here; says which and why
-  --ring-records N    size of a thread's ring, in markers
-  --wait-ms N         how long a thread waits for room in its ring before it drops and counts
-  --flight LENGTH     keep only snapshots: the last LENGTH (10ms, 2s; or a size a thread: 4M) before
-                      ocular.take_snapshot(), SIGUSR2 to the recorder, or a process that dies
-  --trigger FUNCTION  take one when it is called, or when a call took longer, with the values of names:
-                      'pkg.mod:Class.method', 'pkg.mod:f(size, self) > 50ms', 'app/*.py:f'
-  --trigger-exception TYPE   when one is raised: ValueError, pkg.mod:Error; subclasses too
-  --trigger-lag TIME  when an asyncio callback takes, or a thread waits to run, longer than 20ms
-  --trigger-symbol S  when a thread comes to a C function: libc.so.6:fsync (hardware breakpoint)
-  --max-snapshots N   no more than so many (default 100)
-  --duty PERCENT      trace in short windows that make up that share of the time (5%), evenly spaced; between
-                      them the program runs as if untraced
-  --duty-window TIME  length of one (default 100ms)
-  --switch-output WHEN   go on in a new perf.data when it has that size (100M), that age (10m, 1h), or on
-                      SIGUSR2 (signal); the older ones are perf.data.TIMESTAMP beside it
-  --switch-max-files N   keep only the newest N of them
-  --max-size SIZE     stop recording, not the program, at that size (500M, 20G, none); default: a tenth of the
-                      free disk, at most 4G
-  --keep-last SIZE    keep only the end of the recording, so much of it (from 1M on)
-  --until-exit WHAT   main: record until the program has ended; all (default): and all that it started
-  --set NAME=N        how the processor of --backend qemu traces (ocular-qemu --help); may be repeated
-  --no-filter         mode opcodes: record all branches, not only those of the interpreter's evaluation function
-  --pt-buffer SIZE    perf's trace buffer for each CPU (default: what your rights allow, up to 16M)
-  -q, --quiet         no progress and no closing line
+END
+	table_help record_table
+	cat <<'END'
 
   ocular record -o fib.data --mode calls fib.py 27
   ocular record --include myapp -- -m myapp serve --port 8000
@@ -141,26 +149,25 @@ how_to_build() {
 check_flight_of_pt() {
 	pt_flight_bytes >/dev/null ||
 		usage_error "--flight with --backend $backend takes a size (64K, 4M), not a time: $flight"
-	[ -z "$calls$exceptions$lag$symbols$max_snapshots" ] ||
+	[ -z "$calls$exceptions$lag" ] ||
 		usage_error "triggers are for --backend software; with $backend: ocular snapshot, or SIGUSR2 to perf"
 	export OCULAR_FLIGHT=1
 }
 
+# check_one OPTION VALUE TABLE: it is the first word of one of the table's lines.
+check_one() {
+	$3 | cut -f 1 | grep -qxF -e "$2" || usage_error "no $1 '$2': one of $($3 | cut -f 1 | paste -sd' ' -)"
+}
+
 check_mode() {
-	case $mode in
-	calls | adaptive | lines | precise | opcodes | full) ;;
-	*) usage_error "no mode '$mode': calls, adaptive, lines, precise, opcodes or full" ;;
-	esac
-	[ -n "$flight" ] || [ -z "$calls$exceptions$lag$symbols" ] || usage_error "triggers need --flight"
+	check_one mode "$mode" modes
+	check_one backend "$backend" backends
+	[ -n "$flight" ] || [ -z "$calls$exceptions$lag" ] || usage_error "triggers need --flight"
 	case $backend in
-	auto | software) ;;
 	ptwrite | emulated | qemu)
 		[ -z "$flight" ] || check_flight_of_pt
-		[ -z "$duty$duty_window" ] || usage_error "--duty is for --backend software"
-		[ -z "$switches$switch_files" ] || usage_error "--switch-output is for --backend software"
-		[ -z "$record_most$until$keep_last" ] || usage_error "--max-size, --keep-last and --until-exit are for --backend software"
+		[ -z "$passed" ] || usage_error "$passed: for --backend software"
 		;;
-	*) usage_error "no backend '$backend': auto, ptwrite, emulated, software or qemu" ;;
 	esac
 	[ "$backend" = qemu ] || [ -z "$settings" ] || usage_error "--set is for --backend qemu"
 }
@@ -200,20 +207,11 @@ start_recorder() {
 	OCULAR_TRIGGER=$(triggers)
 	export OCULAR_TRIGGER
 	set -- -- "$python" "$@"
-	while [ -n "$symbols" ]; do
-		set -- --trigger-symbol "${symbols%%"$newline"*}" "$@"
-		case $symbols in *"$newline"*) symbols=${symbols#*"$newline"} ;; *) symbols='' ;; esac
+	while [ -n "$recorder" ]; do # the last one first
+		set -- "${recorder##*"$newline"}" "$@"
+		case $recorder in *"$newline"*) recorder=${recorder%"$newline"*} ;; *) recorder='' ;; esac
 	done
-	while [ -n "$switches" ]; do
-		set -- --switch-output "${switches%%"$newline"*}" "$@"
-		case $switches in *"$newline"*) switches=${switches#*"$newline"} ;; *) switches='' ;; esac
-	done
-	exec "$parts/bin/ocular-record" -o "$recording" ${ring_records:+--ring-records "$ring_records"} \
-		${wait_ms:+--wait-ms "$wait_ms"} ${flight:+--flight "$flight"} \
-		${max_snapshots:+--max-snapshots "$max_snapshots"} ${duty:+--duty "$duty"} \
-		${duty_window:+--duty-window "$duty_window"} \
-		${switch_files:+--switch-max-files "$switch_files"} ${record_most:+--max-size "$record_most"} \
-		${keep_last:+--keep-last "$keep_last"} ${until:+--until-exit "$until"} ${quiet:+-q} "$@"
+	exec "$parts/bin/ocular-record" -o "$recording" ${flight:+--flight "$flight"} ${quiet:+-q} "$@"
 }
 
 # Everything that can be wrong before the program starts.

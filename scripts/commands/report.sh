@@ -2,19 +2,38 @@
 # report - repair the recording if it was cut off, then let stock perf decode it through the plugin, or
 # ocular-pt without perf.
 
-# Rows of $parts/options, which ocular-pt wrote: key, value, kind (file, flag, value), file patterns, help. What users
-# give is handed on as it is.
-report_flags='' report_files='' report_others='' report_options="--decoder:decoder -q:silent! --quiet:silent!" decoder='' silent=''
-while IFS='	' read -r key value kind patterns words; do
-	eval "$key=''"
-	report_options="$report_options --$key:$key"
-	case $key in *_*) report_options="$report_options --${key%%_*}-${key#*_}:$key" ;; esac
-	case $kind in
-	file) report_files="$report_files $key" ;;
-	flag) report_options="$report_options!" report_flags="$report_flags $key" ;;
-	*) report_others="$report_others $key" ;;
-	esac
-done 2>/dev/null <"$parts/options" || :
+# report's options, as record_table has them: those of $parts/options, which ocular-pt wrote (key, value, kind, file
+# patterns, help) and which are handed on as they are, and three more.
+report_table() {
+	awk -F'\t' -v OFS='\t' '{
+		name = key = $1
+		gsub(/_/, "-", name)
+		gsub(/\\n/, "\n\t", $5)
+		print "--" name, $3 == "flag" ? "-" : $2, key ($3 == "flag" ? "!" : ""), $3, $5
+	}' "$parts/options" 2>/dev/null
+	cat <<'END'
+--decoder	perf|libipt|both	decoder	-	perf (default, but for mode opcodes); libipt: ocular-pt, which reads the packets itself,
+	without perf and faster; both: report through perf, then compare the two event by event
+-q --quiet	-	silent!	-	no console report
+END
+}
+
+report_files='' report_others='' report_flags='' report_options='' decoder='' silent=''
+take_report_options() {
+	table_options report_table
+	report_options=$options
+	while IFS='	' read -r name value variable kind words; do
+		case $kind in
+		file) report_files="$report_files $variable" ;;
+		flag) report_flags="$report_flags ${variable%!}" ;;
+		value) report_others="$report_others $variable" ;;
+		esac
+	done <<END
+$(report_table)
+END
+	for option in $report_files $report_others $report_flags; do eval "$option=''"; done
+}
+take_report_options
 
 report_help() {
 	cat <<'END'
@@ -22,11 +41,8 @@ usage: ocular report [options] [DIR]
 
   DIR                 a recording (default ocular.data)
 END
-	options_help "$parts/options"
+	table_help report_table
 	cat <<'END'
-  --decoder D         perf (default, but for mode opcodes); libipt: ocular-pt, which reads the packets itself,
-                      without perf and faster; both: report through perf, then compare the two event by event
-  -q, --quiet         no console report
 
   ocular report
   ocular report fib.data --perfetto fib.json --summary fib.summary.json
@@ -39,18 +55,6 @@ END
 '-' as FILE is standard output, and takes the place of the console report. A recording that was cut
 off is repaired first, and that is said. Exit status: 0 complete, 1 failed, 2 wrong usage.
 END
-}
-
-# options_help FILE: its rows, as --help shows them.
-options_help() {
-	[ -r "$1" ] || die "not built yet: run make in $(dirname "$here")"
-	awk -F'\t' '{
-		name = "  --" $1; gsub(/_/, "-", name)
-		if ($3 != "flag") name = name " " ($2 ~ /[|]/ || length($2) > 13 ? "HOW" : $2)
-		n = split($NF, lines, /\\n/)
-		if (length(name) > 21) { print name; name = "" }
-		for (i = 1; i <= n; i++) { printf "%-21s %s\n", name, lines[i]; name = "" }
-	}' "$1"
 }
 
 # perf reads past the end of a file shorter than its header says, so this comes before perf.

@@ -2,7 +2,16 @@
 # stat - a program on the emulated processor in mode opcodes: counts of bytecodes and of machine
 # instructions that are the same in every run.
 
-stat_options="--python:python -o:recording --output:recording --summary:summary --opcodes:opcodes"
+stat_table() {
+	cat <<'END'
+-o --output	DIR	recording	-	the recording (default ocular.data; an older one becomes DIR.old)
+--python	PYTHON	python	-	the interpreter (default: $PYTHON, else python3)
+--summary	FILE	summary	-	write all counts as JSON
+--opcodes	SORT[:RESTRICT]...	opcodes	-	as of report (default calls:20)
+END
+}
+table_options stat_table
+stat_options=$options
 
 stat_help() {
 	cat <<'END'
@@ -12,10 +21,9 @@ Runs the program on an emulated processor (QEMU, tens of times slower), and coun
 specialised as they were, and the processor's instructions. Nothing depends on the machine or its load:
 for comparing two versions of a program where there is no quiet machine, as in CI.
 
-  -o, --output DIR    the recording (default ocular.data; an older one becomes DIR.old)
-  --python PYTHON     the interpreter (default: $PYTHON, else python3)
-  --summary FILE      write all counts as JSON
-  --opcodes SORT[:RESTRICT]...  as of report (default calls:20)
+END
+	table_help stat_table
+	cat <<'END'
 
   ocular stat -o before.data -- app.py
   ocular stat -o after.data -- app.py

@@ -21,6 +21,23 @@ report_half() {
 	[ "$(wc -l <half.txt)" -gt 2 ] && [ "$(wc -l <half.txt)" -lt "$(($(wc -l <all.txt) * 3 / 4))" ]
 }
 
+# completes WANTED LINE: what bash offers behind the last word of LINE, the words of $COMP_WORDS; each of WANTED is there.
+completes() {
+	wanted=$1
+	shift
+	offered=$(PATH=$root/scripts:$PATH bash -c '. "$0/scripts/completion.bash"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _ocular; echo " ${COMPREPLY[*]} "' \
+		"$root" "$@")
+	echo "$offered"
+	for word in $wanted; do case $offered in *" $word "*) ;; *) return 1 ;; esac; done
+}
+
+# No option that --help of a command shows is missing from its completion, and none is offered that it does not show.
+same_options() {
+	"$ocular" "$1" --help | grep -oE '^  (-[a-z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort >shown
+	"$ocular" words x "$1" | grep -- -- | sort >offered
+	command diff shown offered && [ "$(wc -l <shown)" -gt 3 ]
+}
+
 on_terminal() { python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) != 0)' "$@"; }
 
 # A list to choose from, and who chooses: a line that begins with $WANTED.
@@ -186,6 +203,13 @@ ok "a recording cut in the middle is repaired and told" says 0 'epair' report_cu
 ok "check tells all and succeeds" says 0 'can record and report' "$ocular" check
 ok "a Python in a folder with a blank" says 0 'extension.*v env/bin/python3' check_blank
 ok "the reader of a report may leave early" report_to_head
+ok "completion of commands" completes 'run record report diff stat snapshot attach ps check help' ocular ''
+ok "of modes, as modes.py has them" completes 'calls adaptive lines precise opcodes full' ocular run --mode ''
+ok "of what an option takes" completes 'perf libipt both' ocular report --decoder ''
+ok "of options by their beginning" completes '--pstats --perfetto --python --pt-buffer' ocular run --p
+for command in record report diff stat attach; do
+	ok "options of $command: help and completion are one list" same_options "$command"
+done
 ok "a process that fzf picks is attached to" says 0 'detached; the recording is in picked' attach_picked
 ok "nothing is picked" says 1 '' attach_nothing
 ok "nobody to pick" says 2 'ocular ps lists them' "$ocular" attach --for 1s
