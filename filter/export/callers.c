@@ -11,6 +11,7 @@
 struct summing {
 	struct callers *c;
 	const struct calltree *t;
+	const struct map *same;	     /* callers_sum() */
 	struct map functions, edges; /* code; caller and callee -> index + 1 */
 	uint32_t functions_size, edges_size;
 };
@@ -64,14 +65,14 @@ static struct call_edge *edge_at(struct summing *s, uint32_t caller, uint32_t ca
 	return &c->edges[i];
 }
 
-static void open_sum(struct call_sum *sum, const struct call_node *n)
+/* first: of all that is the same, the one that counts what is open. */
+static void open_sum(struct call_sum *sum, struct call_sum *first, const struct call_node *n)
 {
 	uint64_t calls = n->calls + n->resumes;
 
 	sum->calls += calls;
-	if (sum->open++) {
-		sum->recursive += calls;
-	} else {
+	sum->recursive += sum->open++ ? calls : 0;
+	if (!first->same_open++) {
 		sum->total_ns += n->ns;
 		sum->total_cycles += n->cycles;
 	}
@@ -79,55 +80,89 @@ static void open_sum(struct call_sum *sum, const struct call_node *n)
 	sum->self_cycles += n->self_cycles;
 }
 
-/* The edge that leads to a node. *edge is NULL for what a root calls. 0 or -ENOMEM. */
-static int edge_to(struct summing *s, const struct call_node *n, uint32_t callee, struct call_edge **edge)
+static void close_sum(struct call_sum *sum, struct call_sum *first)
 {
-	struct code *code = s->t->nodes[n->parent].code;
-	struct call_function *caller = code ? function_at(s, code) : NULL;
+	sum->open--;
+	first->same_open--;
+}
 
-	*edge = NULL;
-	if (!code)
+static struct code *first_of(const struct summing *s, struct code *code)
+{
+	struct code *first = s->same ? map_get(s->same, (uintptr_t)code) : NULL;
+
+	return first ? first : code;
+}
+
+/* Indexes, for arrays move as they grow. */
+struct place {
+	uint32_t function, edge;
+	bool called; /* there is an edge: it is no root's */
+};
+
+static int place_of(struct summing *s, struct code *code, struct code *caller, struct place *at)
+{
+	const struct call_function *f = function_at(s, code), *by;
+	const struct call_edge *e;
+
+	*at = (struct place){ .called = caller };
+	if (!f)
+		return -ENOMEM;
+	at->function = f - s->c->functions;
+	by = caller ? function_at(s, caller) : NULL;
+	if (!caller)
 		return 0;
-	if (caller)
-		*edge = edge_at(s, caller - s->c->functions, callee);
-	return *edge ? 0 : -ENOMEM;
+	e = by ? edge_at(s, by - s->c->functions, at->function) : NULL;
+	if (!e)
+		return -ENOMEM;
+	at->edge = e - s->c->edges;
+	return 0;
+}
+
+/* Where a node is summed up, and where its first is. 0 or -ENOMEM. */
+static int places_of(struct summing *s, const struct call_node *n, struct place *at, struct place *first)
+{
+	struct code *caller = s->t->nodes[n->parent].code;
+	int err = place_of(s, n->code, caller, at);
+
+	*first = *at;
+	if (err || !s->same)
+		return err;
+	return place_of(s, first_of(s, n->code), caller ? first_of(s, caller) : NULL, first);
 }
 
 static int enter(void *to, uint32_t node)
 {
 	struct summing *s = to;
 	const struct call_node *n = &s->t->nodes[node];
-	struct call_function *f = function_at(s, n->code);
-	struct call_edge *edge;
-	int err;
+	struct place at, first;
+	int err = places_of(s, n, &at, &first);
 
-	if (!f)
-		return -ENOMEM;
-	open_sum(&f->sum, n);
-	err = edge_to(s, n, f - s->c->functions, &edge);
-	if (edge)
-		open_sum(&edge->sum, n);
-	return err;
+	if (err)
+		return err;
+	open_sum(&s->c->functions[at.function].sum, &s->c->functions[first.function].sum, n);
+	if (at.called)
+		open_sum(&s->c->edges[at.edge].sum, &s->c->edges[first.edge].sum, n);
+	return 0;
 }
 
 /* All of it was found on the way in. */
 static int leave(void *to, uint32_t node)
 {
 	struct summing *s = to;
-	const struct call_node *n = &s->t->nodes[node];
-	struct call_function *f = function_at(s, n->code);
-	struct call_edge *edge;
+	struct place at, first;
+	int err = places_of(s, &s->t->nodes[node], &at, &first);
 
-	f->sum.open--;
-	edge_to(s, n, f - s->c->functions, &edge);
-	if (edge)
-		edge->sum.open--;
+	if (err)
+		return err;
+	close_sum(&s->c->functions[at.function].sum, &s->c->functions[first.function].sum);
+	if (at.called)
+		close_sum(&s->c->edges[at.edge].sum, &s->c->edges[first.edge].sum);
 	return 0;
 }
 
-int callers_sum(struct callers *c, const struct calltree *t)
+int callers_sum(struct callers *c, const struct calltree *t, const struct map *same)
 {
-	struct summing s = { .c = c, .t = t };
+	struct summing s = { .c = c, .t = t, .same = same };
 	const struct call_root **roots;
 	size_t n;
 	int err;

@@ -16,7 +16,8 @@ struct call_sum {
 	uint64_t calls, recursive; /* all, and those of them that are recursive */
 	uint64_t self_ns, total_ns;
 	uint64_t self_cycles, total_cycles;
-	uint32_t open; /* used while summing */
+	uint32_t open;	    /* used while summing: of this */
+	uint32_t same_open; /* of all that is the same as this, in the first of them */
 };
 
 struct call_edge {
@@ -35,8 +36,11 @@ struct callers {
 	uint32_t nfunctions, nedges;
 };
 
-/* Sums up all of the tree, in order of appearance. 0, or -ENOMEM; free it in either case. */
-int callers_sum(struct callers *c, const struct calltree *t);
+/*
+ * Sums up all of the tree, in order of appearance. same: code -> the first code object that is the same function: total
+ * time is what is not within another of them; NULL: each is one of its own. 0, or -ENOMEM; free it in either case.
+ */
+int callers_sum(struct callers *c, const struct calltree *t, const struct map *same);
 
 /* Adds what `from` holds. */
 void call_sum_add(struct call_sum *to, const struct call_sum *from);

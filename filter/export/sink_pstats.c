@@ -28,6 +28,51 @@ static int compare_labels(const struct code *a, const struct code *b)
 	return order ? order : strcmp(code_name(a), code_name(b));
 }
 
+static int by_code(const void *left, const void *right)
+{
+	return compare_labels(*(struct code *const *)left, *(struct code *const *)right);
+}
+
+/* Each code object of the tree once. *n of them, in one malloc'ed array; NULL: no memory. */
+static struct code **codes_of(const struct calltree *t, size_t *n)
+{
+	struct code **all = calloc(t->nnodes + 1, sizeof(*all));
+	struct map seen = { 0 };
+	int err = all ? 0 : -ENOMEM;
+
+	*n = 0;
+	for (uint32_t i = 1; i < t->nnodes && !err; i++) {
+		struct code *code = t->nodes[i].code;
+
+		if (!code || map_get(&seen, (uintptr_t)code))
+			continue;
+		all[(*n)++] = code;
+		err = map_put(&seen, (uintptr_t)code, code);
+	}
+	map_free(&seen);
+	if (!err)
+		return all;
+	free(all);
+	return NULL;
+}
+
+/* code -> the first of its label: what is open of any of them is one function's, whose total counts once. 0 or -ENOMEM. */
+static int find_same(struct map *same, const struct calltree *t)
+{
+	size_t n;
+	struct code **all = codes_of(t, &n);
+	int err = all ? 0 : -ENOMEM;
+
+	if (n)
+		qsort(all, n, sizeof(*all), by_code);
+	for (size_t i = 0, of = 0; i < n && !err; i++) {
+		of = compare_labels(all[of], all[i]) ? i : of;
+		err = map_put(same, (uintptr_t)all[i], all[of]);
+	}
+	free(all);
+	return err;
+}
+
 static int by_label(const void *left, const void *right, void *functions)
 {
 	const struct call_function *f = functions;
@@ -120,11 +165,14 @@ static void put_all(struct out *o, const struct callers *c, const struct labels 
 
 static int write_pstats(struct sink_calls *s, const struct profile *p)
 {
-	struct callers c;
+	struct callers c = { 0 };
 	struct labels l = { 0 };
-	int err = callers_sum(&c, &s->tree);
+	struct map same = { 0 };
+	int err = find_same(&same, &s->tree);
 
 	(void)p;
+	if (!err)
+		err = callers_sum(&c, &s->tree, &same);
 	if (!err)
 		err = sort(&l, &c);
 	if (!err)
@@ -132,6 +180,7 @@ static int write_pstats(struct sink_calls *s, const struct profile *p)
 	free(l.order);
 	free(l.of);
 	callers_free(&c);
+	map_free(&same);
 	return err;
 }
 

@@ -10,6 +10,15 @@
 
 #include "stack.h"
 
+/* Time in trips. Those of an inner activation are the outer one's matter: its own trip may turn out to be around them. */
+static void add_time(struct stack *s, const struct open_loop *o, uint64_t ns)
+{
+	if (o->outer)
+		s->loops[o->outer - 1].nested_ns += ns;
+	else
+		o->loop->time += ns;
+}
+
 /*
  * The innermost open loop was left. What loops inside it took since its last back-edge is in none of
  * its trips, but in one of the loop around it.
@@ -18,6 +27,7 @@ static int leave(struct stack *s, const struct frame *f, bool whole)
 {
 	const struct open_loop *o = &s->loops[--s->nloops];
 
+	add_time(s, o, o->nested_ns);
 	if (s->nloops)
 		s->loops[s->nloops - 1].inner_ns += o->inner_ns;
 	if (s->nloops > f->loops)
@@ -57,35 +67,36 @@ static int innermost(struct stack *s, const struct frame *f, int64_t head, struc
 	return err;
 }
 
-static bool is_open_in(const struct stack *s, const struct frame *f, const struct loop *loop)
+/* Index + 1 of the frame's open loop; 0: it is not open there. */
+static uint32_t open_in(const struct stack *s, const struct frame *f, const struct loop *loop)
 {
 	uint32_t end = f + 1 < s->frames + s->nframes ? f[1].loops : s->nloops;
 
 	for (uint32_t i = f->loops; i < end; i++)
 		if (s->loops[i].loop == loop)
-			return true;
-	return false;
+			return i + 1;
+	return 0;
 }
 
-static bool is_outermost(const struct stack *s, const struct frame *f, const struct loop *loop)
+static uint32_t open_outside(const struct stack *s, const struct frame *f, const struct loop *loop)
 {
-	while (f->recursive) {
+	uint32_t found = 0;
+
+	while (!found && f->recursive) {
 		f = &s->frames[f->outer];
-		if (is_open_in(s, f, loop))
-			return false;
+		found = open_in(s, f, loop);
 	}
-	return true;
+	return found;
 }
 
 static struct open_loop *enter(struct stack *s, const struct frame *f, int64_t head)
 {
 	struct loop *loop = function_loop(f->a.code, head);
-	uint32_t size = s->loops_size ? s->loops_size * 2 : 16;
-	bool outermost;
+	uint32_t size = s->loops_size ? s->loops_size * 2 : 16, outer;
 
 	if (!loop)
 		return NULL;
-	outermost = is_outermost(s, f, loop);
+	outer = open_outside(s, f, loop);
 	if (s->nloops == s->loops_size) {
 		struct open_loop *loops = realloc(s->loops, size * sizeof(*loops));
 
@@ -95,9 +106,8 @@ static struct open_loop *enter(struct stack *s, const struct frame *f, int64_t h
 		s->loops_size = size;
 	}
 	loop->entries++;
-	s->loops[s->nloops] = (struct open_loop){
-		.loop = loop, .source = SAMPLE_NOWHERE, .began = loop->head, .outermost = outermost
-	};
+	s->loops[s->nloops] =
+		(struct open_loop){ .loop = loop, .source = SAMPLE_NOWHERE, .began = loop->head, .outer = outer };
 	return &s->loops[s->nloops++];
 }
 
@@ -125,7 +135,7 @@ static uint64_t trip_uops(struct open_loop *o, const struct frame *f, const stru
 	return o->uops;
 }
 
-static int account(struct open_loop *o, const struct trip *t)
+static int account(struct stack *s, struct open_loop *o, const struct trip *t)
 {
 	struct loop *loop = o->loop;
 
@@ -133,8 +143,8 @@ static int account(struct open_loop *o, const struct trip *t)
 	if (!t->timed)
 		return 0;
 	loop->uops += t->uops;
-	if (o->outermost)
-		loop->time += t->ns;
+	add_time(s, o, t->ns);
+	o->nested_ns = 0;
 	return stat_add(&loop->cycles, t->cycles);
 }
 
@@ -210,5 +220,5 @@ int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip
 	o->began = jump->target;
 	time_body(s, f, o, trip);
 	account_own(s, o, trip);
-	return account(o, trip);
+	return account(s, o, trip);
 }

@@ -18,6 +18,7 @@ import glob
 import itertools
 import os
 
+import legends
 import recording
 
 # Other processes, other interpreters, or no orderly end: counts of forks are in one table with their parent's.
@@ -264,14 +265,7 @@ def sums(summary):
 
 def check_sums(summary):
     problems = [f"{what}: {got}, not {wanted}" for what, got, wanted in sums(summary) if got != wanted]
-    for loop in summary["loops"]:
-        if not 0 <= loop["share"] <= 1:
-            problems.append(f"share {loop['share']} of {loop['qualname']}")
-        if loop["trips"]["entries"] > loop["entries"]:
-            problems.append(f"{loop['trips']['entries']} of {loop['entries']} entries of {loop['qualname']} ended")
-    own = sum(loop["own_share"] for loop in summary["loops"])
-    if own > 1 + 1e-6:  # shares have nine digits
-        problems.append(f"own shares of loops are {own} together")
+    problems += legends.of_summary(summary)
     if any(summary["losses"].values()):
         problems.append(f"losses: {summary['losses']}")
     return problems

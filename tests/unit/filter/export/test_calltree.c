@@ -201,7 +201,7 @@ static void test_callers(void **state)
 	enter(1, 0, 0, OP_PY_RESUME);
 	leave(1, 0, 0, 20, 0);
 	leave(1, 0, 0, 100, 80);
-	assert_int_equal(callers_sum(&c, &tree), 0);
+	assert_int_equal(callers_sum(&c, &tree, NULL), 0);
 	assert_int_equal(c.nfunctions, 2);
 	assert_int_equal(c.nedges, 3);
 	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
