@@ -2,7 +2,7 @@
 #
 #   make            recorder, plugin, and the extension for every CPython >= 3.12 found (PYTHON=… for one)
 #   make demo       set up, build, record a real program, show its loops, write a Perfetto trace
-#   make test       set up, build, run all tests; also: unit sanitize fuzz test-newest bench
+#   make test       set up, build, run all tests; also: unit sanitize fuzz test-generic test-newest bench
 #   make one T=stat build and run what has that name: tests/**/test_stat.*, or the golden case tests/golden/stat
 #   make format     lay C files out by .clang-format; check-format tells what is not
 #   make test-hardware  every claim about Intel PT, on a machine that has it
@@ -21,6 +21,10 @@ override CFLAGS += -std=gnu11 -D_GNU_SOURCE $(WARN) -fvisibility=hidden -fPIC -I
 LTO     := $(if $(RELEASE),$(shell echo | $(CC) -x c -flto=auto -ffat-lto-objects -c -o /dev/null - 2>/dev/null && \
 	echo -flto=auto -ffat-lto-objects))
 
+# A folder of helper-ext/ext/arch/; ARCH=generic is what another processor would get, with a clock for the TSC.
+ARCH    := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),x86_64,generic)
+override CFLAGS += $(if $(filter generic,$(ARCH)),-DARCH_GENERIC)
+
 B       := build
 # One spelling, for it is the name of targets in dependency files too.
 override B := $(patsubst $(CURDIR)/%,%,$(abspath $B))
@@ -38,7 +42,7 @@ SRC_shared := $(wildcard helper-ext/shared/*.c)
 SRC_filter := $(filter-out filter/front_% filter/main%,$(wildcard filter/*.c filter/*/*.c)) $(SRC_shared)
 SRC_record := $(filter-out helper-ext/record/main%,$(wildcard helper-ext/record/*.c)) $(SRC_shared)
 SRC_ext    := $(addprefix helper-ext/ext/,processor.c dispatch.c image.c) \
-	$(filter-out %/emit.c,$(wildcard helper-ext/ext/arch/x86_64/*.c))# what of it needs no Python
+	$(filter-out %/emit.c,$(wildcard helper-ext/ext/arch/$(ARCH)/*.c))# what of it needs no Python
 SRC_qemu   := $(filter-out %/plugin.c %/guest.c %/main.c,$(wildcard helper-ext/qemu/*.c))
 LIB_filter := -ljansson -lz -lipt -lzstd -lm -pthread
 LIB_record := -lipt
@@ -59,7 +63,7 @@ ONLY     = $(if $(findstring command,$(origin PYTHON)),$(PYTHON))
 say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 
 .SECONDEXPANSION:
-.PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-hardware
+.PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-generic test-hardware
 .PHONY: format check-format install uninstall clean
 all: tools ext
 
@@ -121,7 +125,7 @@ $B/modes: helper-ext/ocular/modes.py
 ext: $(PACKAGE) $B/modes
 	+@pythons=$$(scripts/find-pythons $(ONLY)) && echo "$$pythons" | while read -r py; do \
 		printf '  EXT    %s\n' "$$py" && \
-		$(MAKE) $(if $V,,-s) --no-print-directory -f helper-ext/ext/build.mk PY="$$py" B=$B </dev/null || exit; done
+		$(MAKE) $(if $V,,-s) --no-print-directory -f helper-ext/ext/build.mk PY="$$py" B=$B ARCH=$(ARCH) </dev/null || exit; done
 
 $B/python/%.py: helper-ext/%.py
 	@mkdir -p $(@D)
@@ -215,6 +219,13 @@ $B/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(SRC_filter)
 
 test-hardware: all
 	tests/run 'tests/hardware/test_intel_pt.py $(addprefix --python ,$(lastword $(PYTHONS)))'
+
+# The extension and the recorder as they are built for a processor that nobody has written a folder for.
+test-generic:
+	+$(MAKE) ARCH=generic B=$B/generic PYTHON=$(lastword $(PYTHONS)) tools ext
+	! objdump -d $B/generic/python/ocular/*.so $B/generic/bin/ocular-record | grep -wE 'rdtscp?|cpuid|prefetchw|ptwriteq?'
+	OCULAR_BUILD=$(abspath $B/generic) tests/run $(foreach t,truth,'tests/doors/test_$t.py --python $(lastword $(PYTHONS))') \
+		$(foreach t,process lane duty flight codes,'$(lastword $(PYTHONS)) tests/unit_py/test_$t.py')
 
 test-newest:
 	scripts/newest

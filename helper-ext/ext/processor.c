@@ -25,7 +25,7 @@ static bool has_cap(const char *pmu, const char *cap)
 void processor_look(struct processor *p, const char *pmu)
 {
 	*p = (struct processor){ 0 };
-	arch_look(p);
+	arch_look(&p->pt, &p->ptwrite, &p->tsc_hz);
 	p->kernel = access(pmu, F_OK) == 0;
 	p->kernel_ptwrite = p->kernel && has_cap(pmu, "ptwrite");
 }

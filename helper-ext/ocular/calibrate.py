@@ -5,13 +5,18 @@ A function that does next to nothing runs with the event and without; the differ
 number of markers, is the event's cost: CPython's call of the callback and the callback itself. The
 markers go to scratch memory through the code that writes the real ones; or into the processor's trace,
 marked as nobody's, and then there are fewer, lest they fill its buffer. Takes a few milliseconds.
+
+What disturbs only adds, and may last for milliseconds, as the neighbour on a core does: all events are measured in turn,
+pass after pass, and of each figure the least of all passes counts.
 """
 
 import sys
 
 ROUNDS = 200   # events a run, more or less
 ROUNDS_TRACED = 40
-REPEATS = 5    # the least of so many runs: what disturbs only adds
+REPEATS = 3    # runs in a row: the first warms up
+PASSES = 32
+PASSES_TRACED = 2
 
 
 def _calls(n):
@@ -59,23 +64,36 @@ PROGRAMS = {
 }
 
 
-def _measure(core, code, function, rounds):
+def _runs(core, code, function, rounds):
     return min(core.measure(code, function, rounds) for _ in range(REPEATS))
+
+
+def _pass(core, tool, events, rounds):
+    """{event: (cycles without it, cycles with it, markers)}"""
+    monitoring = sys.monitoring
+    found = {}
+    for name in events:
+        code, function = PROGRAMS[name]
+        without, _ = _runs(core, code, function, rounds)
+        monitoring.set_local_events(tool, code, getattr(monitoring.events, name))
+        found[name] = without, *_runs(core, code, function, rounds)
+        monitoring.set_local_events(tool, code, 0)
+    return found
+
+
+def least(passes):
+    """{event: cycles a marker}"""
+    best = {}
+    for found in passes:
+        for name, (without, with_event, markers) in found.items():
+            before = best.get(name, (without, with_event))
+            best[name] = min(before[0], without), min(before[1], with_event), markers
+    return {name: max(0, with_event - without) // markers
+            for name, (without, with_event, markers) in best.items() if markers}
 
 
 def callback_cycles(core, tool, events, in_memory):
     """{event: cycles} for those of `events` that can be switched on for one code object alone."""
-    rounds = ROUNDS if in_memory else ROUNDS_TRACED
-    monitoring = sys.monitoring
-    cycles = {}
-    for name in events:
-        if name not in PROGRAMS:
-            continue
-        code, function = PROGRAMS[name]
-        without, _ = _measure(core, code, function, rounds)
-        monitoring.set_local_events(tool, code, getattr(monitoring.events, name))
-        with_event, markers = _measure(core, code, function, rounds)
-        monitoring.set_local_events(tool, code, 0)
-        if markers:
-            cycles[name] = max(0, with_event - without) // markers
-    return cycles
+    rounds, passes = (ROUNDS, PASSES) if in_memory else (ROUNDS_TRACED, PASSES_TRACED)
+    events = [name for name in events if name in PROGRAMS]
+    return least(_pass(core, tool, events, rounds) for _ in range(passes))

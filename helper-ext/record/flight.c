@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "recorder.h"
+#include "flight.h"
 #include "shared/ticks.h"
 #include "window.h"
 

@@ -19,23 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "timeslice.h"
-
-struct recorder;
-
-struct flight {
-	bool on;
-	bool reserved;		    /* memory for copies */
-	struct timeslice timeslice; /* what is done with them can wait */
-	uint64_t window_ns;	    /* 0: whatever the rings hold */
-	uint32_t most;		    /* snapshots a recording */
-	uint32_t taken;		    /* number of the last one; the first is 1 */
-	bool holding;		    /* one of them holds something */
-	bool based;		    /* one of them is a baseline, which nobody asked for */
-	uint32_t refused;	    /* beyond `most` */
-	unsigned int symbols;	    /* bits of those of options->symbols that were found somewhere */
-	uint64_t stall_ns;	    /* the longest time that copying took */
-};
+#include "state.h"
 
 struct trigger {
 	const char *members; /* of a JSON object, without braces: trigger, label, ... */

@@ -70,14 +70,14 @@ void progress_clear(struct progress *p)
 	p->shown = false;
 }
 
-static void show_flight(const struct progress *p, const struct flight *flight)
+static void show_flight(const struct progress *p, const struct figures *f)
 {
 	if (!p->quiet)
-		fprintf(stderr, "[ ocular: %u %s, copied in %.2f ms at most ]\n", flight->taken,
-			plural(flight->taken, "snapshot", "snapshots"), flight->stall_ns / 1e6);
-	if (flight->refused)
-		fprintf(stderr, "[ ocular: %u %s beyond --max-snapshots not taken ]\n", flight->refused,
-			plural(flight->refused, "snapshot", "snapshots"));
+		fprintf(stderr, "[ ocular: %u %s, copied in %.2f ms at most ]\n", f->snapshots,
+			plural(f->snapshots, "snapshot", "snapshots"), f->stall_ns / 1e6);
+	if (f->refused)
+		fprintf(stderr, "[ ocular: %u %s beyond --max-snapshots not taken ]\n", f->refused,
+			plural(f->refused, "snapshot", "snapshots"));
 }
 
 void progress_end(struct progress *p, const struct figures *f)
@@ -90,7 +90,7 @@ void progress_end(struct progress *p, const struct figures *f)
 			f->threads, plural(f->threads, "thread", "threads"), f->processes,
 			plural(f->processes, "process", "processes"), megabytes(out), f->path);
 	if (f->flight)
-		show_flight(p, f->flight);
+		show_flight(p, f);
 	if (out->lost)
 		fprintf(stderr, "[ ocular: %" PRIu64 " markers lost, no room in their ring ]\n", out->lost);
 	if (out->discarded)

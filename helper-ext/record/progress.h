@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "flight.h"
 #include "stream.h"
 
 struct progress {
@@ -25,7 +24,9 @@ struct figures {
 	const struct trace_out *out;
 	uint32_t processes, threads, damaged;
 	const char *path;
-	const struct flight *flight; /* NULL: none */
+	bool flight; /* the next three are known */
+	uint32_t snapshots, refused;
+	uint64_t stall_ns; /* the longest time that copying one took */
 };
 
 void progress_start(struct progress *p, bool quiet, uint64_t now_ns);

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "flight.h"
 #include "recorder.h"
 #include "requests.h"
 #include "socket.h"
@@ -30,16 +31,6 @@
 #define JUST_NS	     1000000000ull /* after the target's end: for what it has just started */
 #define LAST_WORDS   64		   /* rounds of requests that an ended target has left */
 
-int recorder_watch(struct recorder *r, enum source source, uint32_t value, int fd)
-{
-	struct epoll_event ev = {
-		.events = EPOLLIN,
-		.data.u64 = (uint64_t)source << 32 | value,
-	};
-
-	return epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
-}
-
 static struct figures figures(const struct recorder *r)
 {
 	return (struct figures){
@@ -48,7 +39,10 @@ static struct figures figures(const struct recorder *r)
 		.threads = r->out.threads,
 		.damaged = r->rings.damaged,
 		.path = r->folder.path,
-		.flight = r->flight.on ? &r->flight : NULL,
+		.flight = r->flight.on,
+		.snapshots = r->flight.taken,
+		.refused = r->flight.refused,
+		.stall_ns = r->flight.stall_ns,
 	};
 }
 
@@ -66,27 +60,6 @@ static void check_file(struct recorder *r)
 		r->folder.path, strerror(-r->out.file.error));
 }
 
-void recorder_end_process(struct recorder *r, struct process *p)
-{
-	if (r->flight.on)
-		flight_process_ended(r, p->pid);
-	else
-		rings_end_process(&r->rings, p->pid);
-	rotation_ended(&r->rotation, p->pid);
-	processes_remove(&r->processes, p);
-}
-
-void recorder_update_clock(struct recorder *r)
-{
-	struct time_conv conv;
-
-	clock_update(&r->clock);
-	if (r->complete)
-		return;
-	conv = clock_conv(&r->clock);
-	perfdata_clock(&r->out.file, &conv);
-}
-
 static void process_event(struct recorder *r, uint32_t pid)
 {
 	struct process *p = processes_find(&r->processes, pid);
@@ -96,7 +69,7 @@ static void process_event(struct recorder *r, uint32_t pid)
 	/* What it asked for last, accepted and read in the next two rounds, comes before its end. */
 	if (r->flight.on && p->noticed++ < 2)
 		return;
-	recorder_end_process(r, p);
+	requests_end_process(r, p);
 }
 
 /* A line for the readers, of the recording as a whole: any table will do. */
@@ -248,7 +221,7 @@ static void end_dead(struct recorder *r)
 	for (struct process *p = r->processes.first; p; p = next) {
 		next = p->next;
 		if (process_ended(p))
-			recorder_end_process(r, p);
+			requests_end_process(r, p);
 	}
 }
 

@@ -4,8 +4,19 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "flight.h"
 #include "requests.h"
 #include "socket.h"
+
+void requests_end_process(struct recorder *r, struct process *p)
+{
+	if (r->flight.on)
+		flight_process_ended(r, p->pid);
+	else
+		rings_end_process(&r->rings, p->pid);
+	rotation_ended(&r->rotation, p->pid);
+	processes_remove(&r->processes, p);
+}
 
 /* The process that a request comes from, known from now on; NULL if there is no memory. */
 static struct process *meet_process(struct recorder *r, uint32_t pid)
@@ -13,7 +24,7 @@ static struct process *meet_process(struct recorder *r, uint32_t pid)
 	struct process *p = processes_find(&r->processes, pid);
 
 	if (p && process_ended(p)) { /* its pid has been given out again */
-		recorder_end_process(r, p);
+		requests_end_process(r, p);
 		p = NULL;
 	}
 	if (p)
@@ -54,7 +65,7 @@ static int take_request(struct recorder *r, const struct request *rq)
 	if (rq->message.request == RING_ADD)
 		err = rings_add(&r->rings, rq->fd, rq->pid, rq->message.tid);
 	if (process_ended(p))
-		recorder_end_process(r, p);
+		requests_end_process(r, p);
 	else if (r->flight.on)
 		flight_meet(r, rq->pid);
 	return err;

@@ -3,13 +3,16 @@
 #ifndef OCULAR_REQUESTS_H
 #define OCULAR_REQUESTS_H
 
-#include "recorder.h"
+#include "state.h"
 
 /* Somebody has connected: its request is waited for like any other event. */
 void requests_accept(struct recorder *r);
 
 /* A client has sent its request, or gone. RING_FINISH is answered by the recorder, in the end. */
 void requests_serve(struct recorder *r, int client);
+
+/* The process has ended; takes what it left. */
+void requests_end_process(struct recorder *r, struct process *p);
 
 /* Answers with 0 or a negative errno and hangs up. */
 void requests_answer(struct recorder *r, int client, int err);

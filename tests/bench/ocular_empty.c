@@ -73,7 +73,7 @@ static struct {
 } least_records;
 static char *least_next = (char *)&least_records;
 
-/* What is listed has been computed here: loads, RDTSC, stores, as the extension has them (emit_ring.c). */
+/* What is listed has been computed here: loads, RDTSC, stores, as the extension has them (arch/x86_64/emit.c). */
 #define PIN(...) __asm__ volatile("" : __VA_ARGS__)
 
 static PyObject *do_least(PyObject *self, PyObject *const *args, size_t nargs, PyObject *names)

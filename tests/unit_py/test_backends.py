@@ -9,7 +9,7 @@ import tempfile
 
 import rec
 
-sys.path.insert(0, os.path.join(rec.ROOT, "tests", "unit"))
+sys.path.insert(0, os.path.join(rec.ROOT, "tests/unit/helper-ext/record"))
 import ptread  # noqa: E402
 
 CATCH = os.path.join(rec.BUILD, "tests", "ptwrite-catch.so")

@@ -137,5 +137,37 @@ def test_a_scratch_lane_s_end():
         rec.equal(some, [one + turn * (n - 1) for n in (100, 200, 3000, 10000)])
 
 
+# Passes as calibrate's, of a machine that is disturbed in most of them, differently for each figure; no clock.
+LEAST = """
+import random
+from ocular import calibrate
+def disturbed(true):
+    return true * r.choice((2, 2, 1.5, 1.1)) + r.randrange(100)
+r = random.Random(1)
+passes = [{name: (disturbed(1000 * n), disturbed(1000 * n + 200 * n * 10), 200) for n, name in enumerate("abc", 1)}
+          for _ in range(31)]
+quiet = {name: (1000 * n, 1000 * n + 200 * n * 10, 200) for n, name in enumerate("abc", 1)}
+for at in 0, 15, 31:
+    print(calibrate.least(passes[:at] + [quiet] + passes[at:]) == {"a": 10, "b": 20, "c": 30})
+halves = [{"a": (1000, 9999, 200)}, {"a": (5000, 3000, 200)}]  # quiet at another time for each figure
+print(calibrate.least(halves), calibrate.least([{"a": (10, 5, 2), "b": (1, 2, 0)}]), calibrate.least([]))
+
+class Core:
+    calls = 0
+    def measure(self, code, function, rounds):
+        self.calls += 1
+        return 100, 0
+for in_memory in True, False:
+    core = Core()
+    print(calibrate.callback_cycles(core, 0, [], in_memory), core.calls)
+"""
+
+
+def test_the_least_of_all_passes_counts():
+    with rec.recording(LEAST) as r:
+        rec.equal((r.code, r.err), (0, ""))
+        rec.equal(r.out.splitlines(), ["True"] * 3 + ["{'a': 10} {'a': 0} {}"] + ["{} 0"] * 2)
+
+
 if __name__ == "__main__":
     rec.run(globals())

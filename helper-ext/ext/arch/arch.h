@@ -15,6 +15,7 @@
 #ifndef OCULAR_ARCH_H
 #define OCULAR_ARCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "shared/ticks.h"
@@ -25,9 +26,7 @@
 #include "generic/machine.h"
 #endif
 
-struct processor;
-
 /* What the processor tells of itself: pt, ptwrite, and tsc_hz as far as it or the kernel knows the ticks' rate. */
-void arch_look(struct processor *p);
+void arch_look(bool *pt, bool *ptwrite, uint64_t *tsc_hz);
 
 #endif

@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cpuid.h"
 #include "ext/arch/arch.h"
-#include "ext/processor.h"
 
 #define NSEC_PER_SEC 1000000000ull
 
@@ -68,13 +68,13 @@ static uint64_t cpuid_tsc_hz(void)
 	return (uint64_t)r[ECX] * r[EBX] / r[EAX];
 }
 
-void arch_look(struct processor *p)
+void arch_look(bool *pt, bool *ptwrite, uint64_t *tsc_hz)
 {
 	uint32_t r[4];
 
-	p->pt = leaf(7, r) && r[EBX] & 1u << 25;
-	p->ptwrite = p->pt && leaf(0x14, r) && r[EBX] & 1u << 4;
-	p->tsc_hz = kernel_tsc_hz();
-	if (!p->tsc_hz)
-		p->tsc_hz = cpuid_tsc_hz();
+	*pt = leaf(7, r) && r[EBX] & 1u << 25;
+	*ptwrite = *pt && leaf(0x14, r) && r[EBX] & 1u << 4;
+	*tsc_hz = kernel_tsc_hz();
+	if (!*tsc_hz)
+		*tsc_hz = cpuid_tsc_hz();
 }

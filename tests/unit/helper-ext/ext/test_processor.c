@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "ext/arch/x86_64/cpuid.h"
 #include "ext/processor.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
