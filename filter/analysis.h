@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "model/codes.h"
+#include "code/codes.h"
 #include "model/decode.h"
 #include "options.h"
 #include "recover/recover.h"

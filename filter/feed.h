@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "model/codes.h"
+#include "code/codes.h"
 #include "model/decode.h"
 
 /*

@@ -15,7 +15,7 @@
 
 #include "model/function.h"
 #include "base/map.h"
-#include "model/loop_nest.h"
+#include "code/loop_nest.h"
 #include "model/paths.h"
 #include "model/tstate.h"
 

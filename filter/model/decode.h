@@ -9,7 +9,7 @@
 #ifndef OCULAR_DECODE_H
 #define OCULAR_DECODE_H
 
-#include "codes.h"
+#include "code/codes.h"
 #include "base/map.h"
 #include "sample.h"
 

@@ -11,8 +11,10 @@
 
 struct function *function_of(struct code *code)
 {
-	if (!code->function)
+	if (!code->function) {
 		code->function = calloc(1, sizeof(*code->function));
+		code->release = function_free;
+	}
 	return code->function;
 }
 

@@ -11,8 +11,8 @@
 
 #include <stdint.h>
 
-#include "code.h"
-#include "extent.h"
+#include "code/code.h"
+#include "code/extent.h"
 #include "stat.h"
 
 struct form_counts; /* forms.h */

@@ -8,7 +8,7 @@
 #ifndef OCULAR_PROFILE_H
 #define OCULAR_PROFILE_H
 
-#include "codes.h"
+#include "code/codes.h"
 #include "forms.h"
 #include "function.h"
 #include "sample.h"

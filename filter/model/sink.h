@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "codes.h"
+#include "code/codes.h"
 #include "function.h"
 #include "sample.h"
 

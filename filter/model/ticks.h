@@ -7,7 +7,7 @@
 #ifndef OCULAR_TICKS_H
 #define OCULAR_TICKS_H
 
-#include "model/codes.h"
+#include "code/codes.h"
 
 struct ticks {
 	int32_t pid;	/* whose frequency it is */

@@ -3,7 +3,7 @@
 #ifndef OCULAR_RECOVER_COMMON_H
 #define OCULAR_RECOVER_COMMON_H
 
-#include "model/codes.h"
+#include "code/codes.h"
 #include "model/decode.h"
 #include "base/map.h"
 #include "model/sample.h"

@@ -8,7 +8,7 @@
 #ifndef OCULAR_RECOVER_THREAD_H
 #define OCULAR_RECOVER_THREAD_H
 
-#include "model/dispatch.h"
+#include "code/dispatch.h"
 #include "recover_common.h"
 #include "recover_frames.h"
 

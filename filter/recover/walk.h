@@ -7,8 +7,8 @@
 #ifndef OCULAR_WALK_H
 #define OCULAR_WALK_H
 
-#include "model/code.h"
-#include "model/dispatch.h"
+#include "code/code.h"
+#include "code/dispatch.h"
 
 #define WALK_NOWHERE UINT32_MAX
 #define WALK_WAYS    8 /* at most so many places follow a place */

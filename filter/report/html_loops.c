@@ -8,7 +8,7 @@
 #include "html.h"
 #include "html_page.h"
 #include "report.h"
-#include "model/specialization.h"
+#include "code/specialization.h"
 
 static void write_row(struct page *page, const void *of, size_t i)
 {

@@ -5,7 +5,7 @@
 
 #include "html.h"
 #include "html_page.h"
-#include "model/specialization.h"
+#include "code/specialization.h"
 
 struct row {
 	const struct code *code;

@@ -12,7 +12,7 @@
 
 #include "model/body.h"
 #include "report_write.h"
-#include "model/specialization.h"
+#include "code/specialization.h"
 #include "base/text.h"
 
 #define SOURCE_LINES 16 /* of a loop, at most */

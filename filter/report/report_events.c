@@ -7,7 +7,7 @@
 #include "base/figure.h"
 #include "report.h"
 #include "report_write.h"
-#include "model/specialization.h"
+#include "code/specialization.h"
 
 #define SECOND 1e9
 

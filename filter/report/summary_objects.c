@@ -7,7 +7,7 @@
 #include "model/body.h"
 #include "base/json.h"
 #include "model/losses.h"
-#include "model/specialization.h"
+#include "code/specialization.h"
 #include "summary_opcodes.h"
 #include "summary_paths.h"
 

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "model/codes.h"
+#include "code/codes.h"
 #include "model/function.h"
 
 /* Of a struct code: the B and the E of an activation, and the instant that tells all about it. */

@@ -3,7 +3,7 @@
 #ifndef OCULAR_PFTRACE_NAMES_H
 #define OCULAR_PFTRACE_NAMES_H
 
-#include "model/code.h"
+#include "code/code.h"
 #include "model/loop.h"
 #include "base/map.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../unit/filter/recover/recover_code.h"
+#include "../unit/filter/code/small_code.h"
 #include "../unit/filter/recover/recover_gather.h"
 #include "recover/recover.h"
 

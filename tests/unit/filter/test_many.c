@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "analysis.h"
-#include "model/codes_read.h"
+#include "code/codes_read.h"
 
 #define MANY 100000
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/loop_nest.h"
+#include "code/loop_nest.h"
 #include "model/paths.h"
 
 /* outer 4..20 with inner 8..12 (two back-edges) and inner 14..16, then 24..24 by itself, 26 a handler. */

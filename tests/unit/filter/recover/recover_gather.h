@@ -8,6 +8,7 @@
 
 #include <errno.h>
 
+#include "recover/recover.h"
 #include "recover/recover_quick.h"
 
 /* Zeroed: there are none. */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "recover/recover.h"
-#include "recover_code.h"
+#include "../code/small_code.h"
 #include "recover_gather.h"
 #include "model/ticks.h"
 

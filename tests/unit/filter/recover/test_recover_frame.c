@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "recover_code.h"
+#include "../code/small_code.h"
 #include "recover/recover_frame.h"
 
 static const struct code_row rows[] = {

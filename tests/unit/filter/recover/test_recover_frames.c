@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "recover_code.h"
+#include "../code/small_code.h"
 #include "recover/recover_frames.h"
 
 static const struct code_row rows[] = { { RESUME, 0 }, { LOAD, 0 }, { RETURN_VALUE, 0 }, { CACHE, 0 } };

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/codes.h"
+#include "code/codes.h"
 #include "recover/undecided.h"
 
 static struct instr instrs[] = {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "recover_code.h"
+#include "../code/small_code.h"
 #include "recover/walk.h"
 
 /*

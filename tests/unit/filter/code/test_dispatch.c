@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "recover_code.h"
+#include "small_code.h"
 
 static void test_handlers_are_found(void **state)
 {

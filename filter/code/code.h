@@ -53,10 +53,11 @@ struct code {
 	uint32_t units;	  /* length in code units; 0: unknown */
 	int64_t entry;	  /* bytes: the first RESUME, where PY_START fires; -1: unknown */
 	uint32_t ninstrs;
-	struct instr *instrs;	       /* ascending offsets */
-	const struct process *process; /* what its interpreter's header says: after exec one of `before` */
-	struct walk *walk;	       /* owned by recover.c, freed with the code; NULL: not needed yet */
-	struct function *function;     /* owned by function.c, freed with the code */
+	struct instr *instrs;		    /* ascending offsets */
+	const struct process *process;	    /* what its interpreter's header says: after exec one of `before` */
+	struct walk *walk;		    /* owned by recover.c, freed with the code; NULL: not needed yet */
+	struct function *function;	    /* owned by function.c, */
+	void (*release)(struct code *code); /* which sets this to free it; else NULL */
 };
 
 /* A process's duty cycle (ring.h). All 0: it has none. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "model/specialization.h"
+#include "code/specialization.h"
 
 enum { PLAIN = 1, ABLE, ABLE_INT, ABLE_STR };
 

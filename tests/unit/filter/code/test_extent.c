@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "model/extent.h"
+#include "code/extent.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "model/code.h"
+#include "code/code.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 

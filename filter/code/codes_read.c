@@ -13,7 +13,6 @@
 
 #include "dispatch_read.h"
 #include "heads.h"
-#include "sample.h"
 #include "shared/marker.h"
 
 /* All readers: 0, -EINVAL for a line that cannot be used, -ENOMEM, -EPROTO. */
@@ -110,8 +109,9 @@ static int begin_anew(struct process *p)
 
 static void read_callback_cycles(struct process *p, json_t *cycles)
 {
-	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
-		p->callback_cycles[op] = get_int(cycles, sample_op_name(op), 0);
+#define X(op, event, stack, far) p->callback_cycles[op] = get_int(cycles, #event, 0);
+	OCULAR_EVENTS(X)
+#undef X
 }
 
 static void read_able(struct process *p, json_t *opcodes)

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "codes_read.h"
-#include "function.h"
 #include "shared/marker.h"
 
 /* A fork of a fork of …: deeper than this is a loop in damaged headers. */
@@ -29,7 +28,8 @@ static void code_free(struct code *code)
 {
 	if (!code)
 		return;
-	function_free(code);
+	if (code->release)
+		code->release(code);
 	free(code->file);
 	free(code->qualname);
 	free(code->name);

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/codes.h"
-#include "model/dispatch.h"
+#include "code/codes.h"
+#include "code/dispatch.h"
 #include "model/ticks.h"
 
 #define COUNT(a)	   (sizeof(a) / sizeof(*(a)))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* recover_code.h - a small instruction set and code objects of it, for tests of dispatch, walk, recover. */
-#ifndef RECOVER_CODE_H
-#define RECOVER_CODE_H
+/* small_code.h - a small instruction set and code objects of it, for tests of dispatch, walk, recover. */
+#ifndef SMALL_CODE_H
+#define SMALL_CODE_H
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/codes.h"
-#include "model/dispatch.h"
+#include "code/codes.h"
+#include "code/dispatch.h"
 
 enum {
 	CACHE,
