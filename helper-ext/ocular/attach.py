@@ -20,7 +20,6 @@ import time
 from . import agent, debugger, modes, monitor, processes, tools, triggers
 
 ORDER, ANSWER = ".attach.py", ".attach-answer"
-GDB_SECONDS = 15
 LAST_SECONDS = 5  # an interpreter that winds up hears nobody any more, but is a process still
 
 # Runs in the target; nothing of it stays in __main__. Whatever happens, there is an answer: even the limit of
@@ -275,7 +274,7 @@ def add_pending(gdb, path):
         if added != 0:
             gdb.call(addresses[FUNCTIONS.index("munmap")], page, PAGE_SIZE)
     if added is None:
-        raise OSError("no answer in %d s" % GDB_SECONDS)
+        raise OSError("the call did not return in time; try again")
     if added:
         raise OSError("too many calls are pending")
 
@@ -285,7 +284,7 @@ def stop_by_gdb(gdb, target):
     deadline = time.monotonic() + LAST_SECONDS
     while True:
         try:
-            return debugger.Gdb(gdb, target.pid, GDB_SECONDS)
+            return debugger.Gdb(gdb, target.pid)
         except OSError as e:
             if "ptrace" not in str(e) or time.monotonic() > deadline or target.ended(0.1):
                 raise

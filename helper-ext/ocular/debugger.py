@@ -6,6 +6,7 @@ it cannot, and leaves the thread with the call's registers in the middle of a sy
 set one by one here, and a function that may change others has to save them itself.
 """
 
+import contextlib
 import os
 import re
 import select
@@ -18,9 +19,16 @@ ARGUMENTS = "rdi rsi rdx rcx r8 r9".split()  # System V ABI
 RED_ZONE = 512     # bytes, of which the ABI asks for 128
 FLAGS = 0x202      # those that a function may expect: interrupts on, direction up
 NO_CALL = 2**64 - 1  # orig_rax of who is not in a system call: it is not begun again
-A_CALL = 5         # seconds at least, for one that takes microseconds
-TAKE_BACK = 5      # seconds for a call to be interrupted
 
+# Seconds. A process stands still for HELD; then a call that is under way may end or is taken back, so may the one that undoes
+# it, and gdb leaves: 2 s in all, whatever goes wrong.
+START = 15         # for gdb to begin and to read the program's symbols, before it attaches
+HELD = 1.0
+A_CALL = 0.2       # at least, for one that takes microseconds
+TAKE_BACK = 0.2    # for a call to be interrupted
+LEAVE = 0.2        # to detach
+
+MOST = 1 << 20     # bytes of an answer
 END = "end-of-answer"
 SHOW = 'printf "\\n=%%lu\\n", (unsigned long) (%s)'
 
@@ -30,25 +38,38 @@ def shown(said):
     return [int(found) for found in re.findall(r"^=(\d+)$", said, re.M)]
 
 
+def stands(pid):
+    """Has somebody stopped it?"""
+    with contextlib.suppress(OSError, IndexError), open("/proc/%d/stat" % pid, "rb") as f:
+        return f.read().rpartition(b")")[2].split()[0] == b"T"
+    return False
+
+
 class Gdb:
     """gdb at a process that stands still until close(). OSError: it is not there, or says no more in time."""
 
-    def __init__(self, gdb, pid, seconds):
-        self.deadline = time.monotonic() + seconds
-        settings = ("auto-load off", "debuginfod enabled off", "confirm off", "pagination off", "width 0", "language c", "prompt")
-        command = [gdb, "-nx", "-nh", "-q", *(word for s in settings for word in ("-iex", "set " + s)), "-p", str(pid)]
+    def __init__(self, gdb, pid, held=HELD):
+        self.deadline = time.monotonic() + START
+        self.asked, self.unread = 0, b""
+        self.pid, self.stood = pid, stands(pid)
+        settings = ("auto-load off", "debuginfod enabled off", "confirm off", "pagination off", "width 0", "language c", "prompt",
+                    "exec-file-mismatch off")
+        # Symbols of the linker's tables are enough; to read debug information takes gdb seconds.
+        command = [gdb, "-nx", "-nh", "-q", "-readnever", *(word for s in settings for word in ("-iex", "set " + s))]
         # With SIGPIPE ignored as here: gdb must not end in the middle of a call because nobody hears it any more.
         self.run = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                     start_new_session=True, bufsize=0, restore_signals=False, cwd="/")
         try:
-            said = self.ask()
+            self.ask("file /proc/%d/exe" % pid)
+            self.deadline = time.monotonic() + held
+            said = self.ask("attach %d" % pid)
             self.thread = self.number("$_thread")
             if not self.thread:
                 lines = [s for s in said.splitlines() if "ptrace" in s or "rror" in s or "not " in s]
                 raise OSError(lines[-1].strip() if lines else "it does not attach")
             self.ask("handle SIGSEGV SIGBUS SIGILL SIGFPE nopass")  # a call's, that are not the program's
-            self.kept = {name: self.number("$%s + 0" % name) for name in REGISTERS}  # eflags are a number then
-            if None in self.kept.values():
+            self.kept = dict(zip(REGISTERS, self.numbers("$%s + 0" % name for name in REGISTERS)))  # eflags are a number then
+            if len(self.kept) < len(REGISTERS):
                 raise OSError("it does not tell registers")
         except BaseException:
             self.close()
@@ -56,24 +77,34 @@ class Gdb:
 
     def ask(self, *commands):
         """What it says to them."""
-        self.run.stdin.write("\n".join([*commands, "echo \\n%s\\n\n" % END]).encode())
+        self.asked += 1
+        self.run.stdin.write("\n".join([*commands, "echo \\n%s-%d\\n\n" % (END, self.asked)]).encode())
         return self.answer()
 
     def answer(self):
-        said = b""
-        while not said.endswith(b"\n%s\n" % END.encode()):
+        """Up to the mark. What comes behind it is read with the next answer: gdb 16 warns after each command that the thread's
+        frame is of another language."""
+        mark = b"\n%s-%d\n" % (END.encode(), self.asked)
+        while mark not in self.unread:
             left = self.deadline - time.monotonic()
             if left <= 0 or not select.select([self.run.stdout], [], [], left)[0]:
                 raise TimeoutError("no answer in time")
             more = os.read(self.run.stdout.fileno(), 65536)
             if not more:
                 raise ConnectionError("it has ended")
-            said += more
+            self.unread += more
+            if len(self.unread) > MOST:
+                raise OSError("it says more than it was asked")
+        said, _, self.unread = self.unread.partition(mark)
         return said.decode(errors="replace")
+
+    def numbers(self, expressions):
+        """Their values, of 64 bits without sign; fewer, if one has none."""
+        return shown(self.ask(*(SHOW % e for e in expressions)))
 
     def number(self, expression):
         """Its value, of 64 bits without sign; None: it has none."""
-        return (shown(self.ask(SHOW % expression)) or [None])[0]
+        return (self.numbers([expression]) or [None])[0]
 
     def address(self, function):
         found = self.number("&" + function)
@@ -120,9 +151,13 @@ class Gdb:
             return self.answer()
 
     def close(self):
-        """The process goes on."""
+        """The process goes on. Where gdb is killed, the kernel lets it go; but it may not have come to the stop it was sent yet."""
         try:
-            self.run.communicate(b"detach\nquit\n", timeout=TAKE_BACK)
+            self.run.communicate(b"detach\nquit\n", timeout=LEAVE)
         except (OSError, ValueError, subprocess.TimeoutExpired):
-            self.run.kill()
+            with contextlib.suppress(OSError):
+                os.killpg(self.run.pid, signal.SIGKILL)
             self.run.communicate()
+            with contextlib.suppress(OSError):
+                if not self.stood:
+                    os.kill(self.pid, signal.SIGCONT)

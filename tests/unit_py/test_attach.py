@@ -366,6 +366,58 @@ def test_a_call_that_does_not_return_is_taken_back():
         equal(run.poll(), None)
 
 
+@contextlib.contextmanager
+def gdb_like(script):
+    """A gdb on PATH that is this script; {gdb} in it is the real one. It goes on as its process group does."""
+    with tempfile.TemporaryDirectory(prefix="ocular-attach-") as temp:
+        path = os.path.join(temp, "gdb")
+        with open(path, "w") as f:
+            f.write("#!/bin/sh\n" + script.format(gdb=shutil.which("gdb")))
+        os.chmod(path, 0o755)
+        with mock.patch.dict(os.environ, PATH=temp + ":" + os.environ["PATH"]):
+            yield
+
+
+def test_gdb_that_warns_behind_its_answers():
+    """As gdb 16 does for a thread in a function of the C library that is written in assembler, and has debug information."""
+    needs_gdb()
+    warns = "{gdb} \"$@\" | sed -u '/^end-of-answer/a Warning: the current language does not match this frame.'"
+    with gdb_like(warns), target() as run, scratch() as folder:
+        one_round(run, folder)
+        equal(ask(run, "same"), True)
+
+
+HOLDS = """
+while read -r word rest; do
+    case $word in
+    echo) printf '\\nend-of-answer-1\\n' ;;
+    attach) {gdb} -nx -q -p "$rest" -ex 'shell sleep 1000' ;;
+    esac
+done
+"""
+BAD_GDBS = {
+    "dies": ("exit 1", "it has ended"),
+    "is dumb once it holds the program": ("{gdb} \"$@\" | sed -u '/^end-of-answer-[2-9]/d'", "no answer in time"),
+    "is dumb in the middle": ("{gdb} \"$@\" | sed -u '/^end-of-answer-[1-9][0-9]/d'", "no answer in time"),
+    "dies once it holds the program": ("sed -u '/^echo .*-2/q' | {gdb} \"$@\"", "it has ended"),
+    "holds the program, and hears nothing": (HOLDS, "no answer in time"),
+    "says anything": ("{gdb} \"$@\" | sed -u '/^=/s/.*/=x/'", "it does not attach"),
+    "talks without end": ("yes", "it says more than it was asked"),
+}
+
+
+def test_gdb_that_does_not_do_lets_the_program_go():
+    needs_gdb()
+    equal(debugger.HELD + 2 * (debugger.A_CALL + debugger.TAKE_BACK) + debugger.LEAVE <= 2, True)
+    for what, (script, why) in BAD_GDBS.items():
+        with gdb_like(script), target() as run, scratch() as folder:
+            done = attach(run.pid, folder)
+            equal((done.returncode, done.stderr), (1, "ocular: gdb: %s\n" % why), what)
+            equal((status(run.pid, "TracerPid"), debugger.stands(run.pid)), (0, False), what)
+            work_on(run)
+            equal((ask(run, "same"), run.poll()), (True, None), what)
+
+
 def test_an_order_that_comes_late_does_nothing():
     needs_way_in()
     source = """
