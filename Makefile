@@ -6,6 +6,7 @@
 #   make one T=stat build and run what has that name: tests/**/test_stat.*, or the golden case tests/golden/stat
 #   make format     lay C files out by .clang-format; check-format tells what is not
 #   make test-hardware  every claim about Intel PT, on a machine that has it
+#   make man        manual pages, to build/man; make release: may this commit be one? its tar, and how to tag it
 #   make install    the release build, to PREFIX (/usr/local), and the plugin to where perf looks; uninstall undoes it
 ifneq ($(words $(CURDIR)),1)
 $(error make takes blanks for the end of a name: move this folder to a path without: $(CURDIR))
@@ -25,6 +26,9 @@ LTO     := $(if $(RELEASE),$(shell echo | $(CC) -x c -flto=auto -ffat-lto-object
 ARCH    := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),x86_64,generic)
 override CFLAGS += $(if $(filter generic,$(ARCH)),-DARCH_GENERIC)
 
+# The one place for it; ocular.__version__, pyproject.toml and every --version take it from there, too.
+VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' helper-ext/ocular/__init__.py)
+
 B       := build
 # One spelling, for it is the name of targets in dependency files too.
 override B := $(patsubst $(CURDIR)/%,%,$(abspath $B))
@@ -35,6 +39,8 @@ LIB      = $(DESTDIR)$(PREFIX)/lib/ocular
 # Where perf looks for a plugin named without a path; empty where there is no perf.
 DLFILTERS = $(patsubst %,$(DESTDIR)%/dlfilters,$(shell perf --exec-path 2>/dev/null))
 COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+MAN      = $(DESTDIR)$(PREFIX)/share/man/man1
+PAGES    = ocular ocular-pt ocular-record
 
 # A half is a library, and tests link what they need of it. Front ends and `main` files stay out.
 HALVES     := filter record ext qemu
@@ -55,6 +61,8 @@ PACKAGE  := $(patsubst helper-ext/%,$B/python/%,$(wildcard helper-ext/ocular/*.p
 half      = $(or $(filter filter,$(firstword $1)),$(patsubst shared,record,$(word 2,$1)))
 half_of   = $(call half,$(subst /, ,$1))
 UNIT     := $(patsubst tests/unit/%.c,$B/tests/%,$(shell find tests/unit -name 'test_*.c' | sort))
+MAINS    := $(call OBJ,$(addprefix filter/,main_pt.c main_diff.c front_feed.c) \
+	    $(addprefix helper-ext/,record/main.c record/main_fsck.c qemu/main.c))
 FUZZ     := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 # `make PYTHON=…` is for that one; a PYTHON of the environment is a candidate among others.
@@ -64,7 +72,7 @@ say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 
 .SECONDEXPANSION:
 .PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-generic test-hardware
-.PHONY: format check-format install uninstall clean
+.PHONY: format check-format man release install uninstall clean
 all: tools ext
 
 tools: $(addprefix $B/bin/ocular-,record fsck feed pt qemu qemu-pt.so qemu-guest.so diff) $B/perf/ocular.so $B/options
@@ -139,6 +147,8 @@ $B/obj/filter/report/html.o: $B/gen/report.css.inc
 $(FUZZ): | $B/gen/report.css.inc
 
 $B/obj/filter/%.o $B/obj/helper-ext/shared/%.o: override CFLAGS += $(LTO)
+$(MAINS): override CFLAGS += -DOCULAR_VERSION='"$(VERSION)"'
+$(MAINS): helper-ext/ocular/__init__.py
 $B/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
@@ -238,6 +248,13 @@ bench:
 $B/bench-recover: $B/obj/tests/bench/recover.o $B/obj/filter/front_ipt.o $B/lib/filter.a
 	$(call say,LINK)$(link) $(LIB_filter)
 
+# Manual pages, from what the programs say to --help.
+man: tools
+	scripts/manpages . $B
+
+release:
+	scripts/release
+
 demo:
 	scripts/setup --for demo
 	+$(MAKE) all
@@ -246,8 +263,8 @@ demo:
 # --- installation ------------------------------------------------------------------------------------
 
 install:
-	+$(MAKE) RELEASE=1 B=$R all
-	install -d $(LIB)/commands $(LIB)/bin $(LIB)/perf $(LIB)/python $(DESTDIR)$(PREFIX)/bin $(COMPLETIONS)
+	+$(MAKE) RELEASE=1 B=$R all man
+	install -d $(LIB)/commands $(LIB)/bin $(LIB)/perf $(LIB)/python $(DESTDIR)$(PREFIX)/bin $(COMPLETIONS) $(MAN)
 	install -m 755 scripts/ocular scripts/find-pythons $(LIB)
 	install -m 644 scripts/probe.py $(LIB)
 	install -m 644 scripts/commands/*.sh $(LIB)/commands
@@ -257,12 +274,13 @@ install:
 	cp -R $R/python/. $(LIB)/python
 	chmod -R a+rX $(LIB)/python
 	install -m 644 scripts/completion.bash $(COMPLETIONS)/ocular
+	install -m 644 $(PAGES:%=$R/man/%.1) $(MAN)
 	ln -sfn ../lib/ocular/ocular $(DESTDIR)$(PREFIX)/bin/ocular
 	install -d '$(DLFILTERS)' && install -m 644 $R/perf/ocular.so '$(DLFILTERS)' || \
 		echo "perf finds the plugin only by its path: $(LIB)/perf/ocular.so"
 
 uninstall:
-	rm -rf $(LIB) $(DESTDIR)$(PREFIX)/bin/ocular $(COMPLETIONS)/ocular $(DLFILTERS:%=%/ocular.so)
+	rm -rf $(LIB) $(DESTDIR)$(PREFIX)/bin/ocular $(COMPLETIONS)/ocular $(PAGES:%=$(MAN)/%.1) $(DLFILTERS:%=%/ocular.so)
 
 clean:
 	rm -rf $B

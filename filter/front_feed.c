@@ -10,6 +10,7 @@
 
 #include "analysis.h"
 #include "feed.h"
+#include "shared/version.h"
 
 #define USAGE "usage: ocular-feed [KEY=VALUE ...] FILE"
 
@@ -34,6 +35,8 @@ int main(int argc, char **argv)
 	FILE *f = stdin;
 	int err;
 
+	if (version_asked(argc, argv, "ocular-feed"))
+		return EXIT_SUCCESS;
 	if (argc < 2)
 		return fail(USAGE);
 	if (argc == 2 && options_is_help(argv[1])) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "diff/diff_out.h"
+#include "shared/version.h"
 
 #define USAGE	    "usage: ocular-diff [options] A.json B.json"
 #define STATUS_OVER 1
@@ -207,6 +208,8 @@ int main(int argc, char **argv)
 	char error[DIFF_ERROR];
 	int err;
 
+	if (version_asked(argc, argv, "ocular-diff"))
+		return EXIT_SUCCESS;
 	if (argc == 2 && !strcmp(argv[1], "--help"))
 		return help();
 	if (!parse(&args, argv + 1, error))

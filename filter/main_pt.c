@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "front_ipt.h"
+#include "shared/version.h"
 
 #define DATA "perf.data"
 
@@ -130,6 +131,8 @@ int main(int argc, char **argv)
 	struct options o = { .status = -1 };
 	char error[OPTIONS_ERROR];
 
+	if (version_asked(argc, argv, "ocular-pt"))
+		return EXIT_SUCCESS;
 	if (argc < 2)
 		return fail(&o, USAGE "; 'help' lists the keys");
 	if (argc == 2 && !strcmp(argv[1], "options")) { /* for scripts/ocular */

@@ -30,7 +30,8 @@ class BuildExt(build_ext):
     def build_recorder(self):
         folder = os.path.join("ocular" if self.inplace else os.path.join(self.build_lib, "ocular"), "bin")
         objects = self.compiler.compile(RECORDER, output_dir=self.build_temp, include_dirs=["."],
-                                        extra_preargs=FLAGS)
+                                        extra_preargs=FLAGS,
+                                        macros=[("OCULAR_VERSION", '"%s"' % self.distribution.get_version())])
         self.compiler.link_executable(objects, "ocular-record", output_dir=folder, libraries=["ipt"])
 
 

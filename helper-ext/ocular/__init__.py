@@ -15,6 +15,7 @@ From the shell: python -m ocular --help
 import sys
 
 __all__ = ["start_tracing", "stop_tracing", "tracing", "is_tracing", "take_snapshot"]
+# The one place for it: the builds of C and pip read this line, too.
 __version__ = "0.1.0"
 
 # Old Pythons must get as far as being told so: nothing above needs a new one.

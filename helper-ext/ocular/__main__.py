@@ -55,7 +55,7 @@ options:
                        the older ones are perf.data.TIMESTAMP
   --switch-max-files N   keep only the newest N of them
   --listen             do not record: let `ocular attach PID` do that any time later
-  -h, --help           this
+  -h, --help           this; --version
 
 examples:
   python -m ocular app.py --size 10
@@ -98,6 +98,9 @@ def parse(args):
         option, given, value = args.pop(0).partition("=")
         if option in ("-h", "--help"):
             sys.stdout.write(USAGE)
+            sys.exit(0)
+        if option == "--version":
+            sys.stdout.write("ocular %s\n" % ocular.__version__)
             sys.exit(0)
         if option == "--listen":
             values["listen"] = ["1"]

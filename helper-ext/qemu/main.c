@@ -22,6 +22,7 @@
 
 #include "recording.h"
 #include "record/target.h"
+#include "shared/version.h"
 
 #define EXIT_USAGE	2
 #define EXIT_CANNOT_RUN 126
@@ -67,7 +68,7 @@ static const char help[] =
 	"                       psb=BYTES     from one PSB to the next (default 65536)\n"
 	"      --truth FILE   what the emulator knows and the trace does not say, for tests\n"
 	"  -q, --quiet        only errors and losses\n"
-	"  -h, --help         this text\n"
+	"  -h, --help         this text; --version\n"
 	"\n"
 	"Examples:\n"
 	"  ocular-qemu -o app.data -- python3 -m ocular app.py\n"
@@ -354,6 +355,8 @@ int main(int argc, char **argv)
 	struct parts parts;
 	int status;
 
+	if (version_asked(argc, argv, "ocular-qemu"))
+		return EXIT_SUCCESS;
 	inherit_standard();
 	status = parse(&options, argc, argv);
 	if (status == OPTIONS_RUN)

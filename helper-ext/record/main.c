@@ -15,6 +15,7 @@
 #include "process.h"
 #include "recorder.h"
 #include "serve.h"
+#include "shared/version.h"
 
 #define EXIT_CANNOT_RUN 126 /* as shells and env(1) say it */
 #define EXIT_NOT_FOUND	127
@@ -102,6 +103,8 @@ int main(int argc, char **argv)
 	struct options options;
 	int status;
 
+	if (version_asked(argc, argv, "ocular-record"))
+		return EXIT_SUCCESS;
 	inherit_standard();
 	status = options_parse(&options, argc, argv);
 	if (status != OPTIONS_RUN)

@@ -11,6 +11,7 @@
 
 #include "folder.h"
 #include "shared/perfcheck.h"
+#include "shared/version.h"
 
 static const char help[] = "Usage: ocular-fsck [-n] DIR|FILE\n"
 			   "\n"
@@ -18,7 +19,7 @@ static const char help[] = "Usage: ocular-fsck [-n] DIR|FILE\n"
 			   "not end, is repaired in place: its header then covers the records that are whole.\n"
 			   "\n"
 			   "  -n          only say what is wrong\n"
-			   "  -h, --help  this text\n"
+			   "  -h, --help  this text; --version\n"
 			   "\n"
 			   "Exit status: 0 whole, 1 repaired (with -n: can be), 2 cannot be used.\n"
 			   "\n"
@@ -79,6 +80,8 @@ int main(int argc, char **argv)
 	bool repair = true;
 	int opt = 1;
 
+	if (version_asked(argc, argv, "ocular-fsck"))
+		return 0;
 	if (argc > 1 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0)) {
 		fputs(help, stdout);
 		return 0;

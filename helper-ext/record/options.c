@@ -68,7 +68,7 @@ static const char help[] =
 	"                        with --folder: a control FIFO is there until then, too\n"
 	"      --folder          only make the folder, for perf record to write into\n"
 	"  -q, --quiet           no progress and no summary, only errors and losses\n"
-	"  -h, --help            this text\n"
+	"  -h, --help            this text; --version\n"
 	"\n"
 	"Ctrl-C and SIGTERM go to COMMAND; a second one, or the first after COMMAND has ended, ends the\n"
 	"recording at once, a third one does not wait for COMMAND any more. Those within 0.3 s of the last one are "

@@ -101,12 +101,12 @@ advise_python() {
 
 # Three words, of any Python that ever was: implementation, version, suffix of extensions or "old". Without
 # site, so that nothing of the user's runs but the program; probe.py says how to run a Python without the current folder.
-about_python() { "$python" -ES "$here/probe.py" </dev/null 2>/dev/null || :; }
+about_python() { "${1:-$python}" -ES "$here/probe.py" </dev/null 2>/dev/null || :; }
 
 # traced_by PYTHON: is there an extension for it? Leaves its $name, $version and $suffix.
 traced_by() {
 	read -r name version suffix <<END
-$(python=$1 && about_python)
+$(about_python "$1")
 END
 	[ "$name" = cpython ] && [ -e "$parts/python/ocular/_core$suffix" ]
 }

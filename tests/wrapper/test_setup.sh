@@ -61,6 +61,7 @@ ok "a failed installation is told with its reason" says 1 'no network' setup
 # The archive of a distribution whose default is one Python, and the newest another.
 machine sid
 fake apt-get 'echo "apt-get $*"'
+# shellcheck disable=SC2016 # the fake expands it
 fake apt-cache 'case $1 in
 depends) [ "$2" != python3-dev ] || echo "  Depends: python3.14-dev" ;;
 *) echo "python3.14-dev - headers"; echo "python3.15-dev - headers" ;;
