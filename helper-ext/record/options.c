@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* options.c - getopt_long and its table. */
+/* options.c - one table of options, for getopt_long and for --help. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -21,104 +21,25 @@
 #define DEFAULT_SNAPSHOTS 100u
 #define WAIT_MS_MAX	  3600000u
 
-static const char help[] =
-	"Usage: ocular-record [OPTIONS] -- COMMAND [ARGS...]\n"
-	"       ocular-record -o DIR --serve | --folder\n"
+static const char help_head[] = "Usage: ocular-record [OPTIONS] -- COMMAND [ARGS...]\n"
+				"       ocular-record -o DIR --serve | --folder\n"
+				"\n"
+				"Records the markers of Python programs that trace themselves with Ocular, and of\n"
+				"their children, into DIR/perf.data, an Intel PT recording that perf script reads.\n"
+				"Ends as COMMAND ends: with its exit status, or by its signal.\n"
+				"\n";
+
+static const char help_tail[] =
 	"\n"
-	"Records the markers of Python programs that trace themselves with Ocular, and of\n"
-	"their children, into DIR/perf.data, an Intel PT recording that perf script reads.\n"
-	"Ends as COMMAND ends: with its exit status, or by its signal.\n"
-	"\n"
-	"  -o, --output DIR      folder of the recording (default: ocular.data); a recording\n"
-	"                        that is there is kept as DIR.old, one under way is refused\n"
-	"      --ring-records N  records of 16 bytes in each thread's ring, a power of two\n"
-	"                        from 256 to 16777216 (default: 131072)\n"
-	"      --wait-ms N       how long a thread whose ring is full waits before it drops\n"
-	"                        markers and counts them (default: 10000)\n"
-	"      --flight LENGTH   flight recorder: rings overwrite themselves, and what is written are\n"
-	"                        snapshots: the last LENGTH (10ms, 2s), or what rings of that size\n"
-	"                        hold (512K, 4M a thread), before something happened: the program\n"
-	"                        calls ocular.take_snapshot(), the recorder gets SIGUSR2, a process\n"
-	"                        dies; if nothing has, before the end\n"
-	"      --max-snapshots N take no more than so many (default: 100)\n"
-	"      --trigger-symbol [OBJECT:]SYMBOL\n"
-	"                        take one when any thread comes to that function of the program or\n"
-	"                        of a library (libc.so.6:fsync), by a hardware breakpoint; up to 4\n"
-	"      --duty PERCENT    trace in short windows that make up that share of the time (5%),\n"
-	"                        at even spacing; between them the program runs as if untraced\n"
-	"      --duty-window LENGTH\n"
-	"                        of one window (default: 100ms)\n"
-	"      --switch-output WHEN\n"
-	"                        go on in a new perf.data when the file has that size (100M, 2G),\n"
-	"                        that age (30s, 10m, 1h, 1d), or on SIGUSR2 (signal); the older ones\n"
-	"                        are perf.data.TIMESTAMP; may be given for size and for age\n"
-	"      --switch-max-files N\n"
-	"                        keep only the newest N of them\n"
-	"      --max-size SIZE   stop recording, not the program, when the recording has that size\n"
-	"                        (500M, 20G; none: never); default: a tenth of what is free on its\n"
-	"                        disk, at most 4G; none with --switch-max-files\n"
-	"      --keep-last SIZE  keep only the end of the recording, so much of it, from 1M on; what came\n"
-	"                        before is a hole in the file\n"
-	"      --until-exit main|all\n"
-	"                        record until COMMAND has ended, or until the last Python of those\n"
-	"                        that it started has, too (default: all)\n"
-	"      --serve           record without a command, in the background, until a client\n"
-	"                        asks to finish or all clients have ended\n"
-	"      --tied PID        with --serve: end when that process, which started it, has ended;\n"
-	"                        with --folder: a control FIFO is there until then, too\n"
-	"      --folder          only make the folder, for perf record to write into\n"
-	"  -q, --quiet           no progress and no summary, only errors and losses\n"
-	"  -h, --help            this text; --version\n"
-	"\n"
-	"Ctrl-C and SIGTERM go to COMMAND; a second one, or the first after COMMAND has ended, ends the\n"
-	"recording at once, a third one does not wait for COMMAND any more. Those within 0.3 s of the last one are "
-	"that one.\n"
+	"Ctrl-C and SIGTERM go to COMMAND; a second one, or the first after COMMAND has ended, ends\n"
+	"the recording at once; a third one does not wait for COMMAND any more. Interrupts within\n"
+	"0.3 s of each other count as one.\n"
 	"\n"
 	"Examples:\n"
 	"  ocular-record -o app.data -- python3 -m ocular app.py\n"
 	"  ocular-record --wait-ms 0 -- make test    # never slow down, count what is lost\n"
 	"  ocular-record --flight 10ms -o app.data -- python3 -m ocular app.py\n"
 	"  perf script -i app.data/perf.data --itrace=we --dlfilter ocular.so\n";
-
-enum {
-	OPT_RING = 256,
-	OPT_WAIT,
-	OPT_SERVE,
-	OPT_FLIGHT,
-	OPT_MOST,
-	OPT_FOLDER,
-	OPT_SYMBOL,
-	OPT_TIED,
-	OPT_DUTY,
-	OPT_DUTY_WINDOW,
-	OPT_SWITCH,
-	OPT_SWITCH_FILES,
-	OPT_MAX_SIZE,
-	OPT_UNTIL,
-	OPT_KEEP,
-};
-
-static const struct option table[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "ring-records", required_argument, NULL, OPT_RING },
-	{ "wait-ms", required_argument, NULL, OPT_WAIT },
-	{ "flight", required_argument, NULL, OPT_FLIGHT },
-	{ "max-snapshots", required_argument, NULL, OPT_MOST },
-	{ "trigger-symbol", required_argument, NULL, OPT_SYMBOL },
-	{ "duty", required_argument, NULL, OPT_DUTY },
-	{ "duty-window", required_argument, NULL, OPT_DUTY_WINDOW },
-	{ "switch-output", required_argument, NULL, OPT_SWITCH },
-	{ "switch-max-files", required_argument, NULL, OPT_SWITCH_FILES },
-	{ "max-size", required_argument, NULL, OPT_MAX_SIZE },
-	{ "keep-last", required_argument, NULL, OPT_KEEP },
-	{ "until-exit", required_argument, NULL, OPT_UNTIL },
-	{ "serve", no_argument, NULL, OPT_SERVE },
-	{ "tied", required_argument, NULL, OPT_TIED },
-	{ "folder", no_argument, NULL, OPT_FOLDER },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
-};
 
 static int usage(const char *what, const char *arg)
 {
@@ -215,14 +136,6 @@ static int parse_flight(const char *arg, struct options *o)
 	return OPTIONS_RUN;
 }
 
-/* A time no longer than `most`. */
-static int parse_time(const char *arg, uint64_t most, uint64_t *ns)
-{
-	if (!parse_amount(arg, " us ms s ", ns) || *ns > most)
-		return usage("not a time of at most a minute (100ms, 1s): ", arg);
-	return OPTIONS_RUN;
-}
-
 /*
  * A window has to hold what is of interest whole, a request or some trips of a loop, and to be long
  * against what switching costs, which is that all code that runs is instrumented again.
@@ -231,13 +144,21 @@ static int parse_time(const char *arg, uint64_t most, uint64_t *ns)
 #define DUTY_WINDOW_NS_MAX 60000000000ull
 #define DUTY_LEAST	   0.01 /* per cent */
 
-static int parse_duty(const char *arg, double *percent)
+static int parse_duty(const char *arg, struct options *o)
 {
+	double *percent = &o->duty_percent;
 	char *end;
 
 	*percent = strtod(arg, &end);
 	if (strcmp(end, "%") || *arg < '0' || *arg > '9' || !(*percent >= DUTY_LEAST) || !(*percent < 100))
 		return usage("not a share of the time (5%, 0.5%): ", arg);
+	return OPTIONS_RUN;
+}
+
+static int parse_duty_window(const char *arg, struct options *o)
+{
+	if (!parse_amount(arg, " us ms s ", &o->duty_window_ns) || o->duty_window_ns > DUTY_WINDOW_NS_MAX)
+		return usage("not a time of at most a minute (100ms, 1s): ", arg);
 	return OPTIONS_RUN;
 }
 
@@ -247,8 +168,9 @@ static int parse_duty(const char *arg, double *percent)
 #define SIZE_MIN	 65536u
 #define SWITCH_FILES_MAX 1000000u
 
-static int parse_switch(const char *arg, struct rotation_limits *l)
+static int parse_switch(const char *arg, struct options *o)
 {
+	struct rotation_limits *l = &o->rotation;
 	const struct unit *unit;
 	uint64_t n;
 
@@ -272,18 +194,18 @@ static int parse_size(const char *arg, uint64_t least, uint64_t *bytes)
 	return OPTIONS_RUN;
 }
 
-static int parse_max_size(const char *arg, uint64_t *bytes)
+static int parse_max_size(const char *arg, struct options *o)
 {
 	if (strcmp(arg, "none"))
-		return parse_size(arg, SIZE_MIN, bytes);
-	*bytes = UINT64_MAX;
+		return parse_size(arg, SIZE_MIN, &o->max_size);
+	o->max_size = UINT64_MAX;
 	return OPTIONS_RUN;
 }
 
-static int parse_until(const char *arg, bool *main_only)
+static int parse_until(const char *arg, struct options *o)
 {
-	*main_only = !strcmp(arg, "main");
-	return *main_only || !strcmp(arg, "all") ? OPTIONS_RUN : usage("not main or all: ", arg);
+	o->until_main = !strcmp(arg, "main");
+	return o->until_main || !strcmp(arg, "all") ? OPTIONS_RUN : usage("not main or all: ", arg);
 }
 
 static int parse_symbol(const char *arg, struct options *o)
@@ -296,53 +218,172 @@ static int parse_symbol(const char *arg, struct options *o)
 	return usage("no symbol, or more than 4: ", arg);
 }
 
+static int set_dir(const char *arg, struct options *o)
+{
+	o->dir = arg;
+	return OPTIONS_RUN;
+}
+
+static int set_ring(const char *arg, struct options *o)
+{
+	return parse_records(arg, &o->ring_records);
+}
+
+static int set_wait(const char *arg, struct options *o)
+{
+	return parse_number(arg, 0, WAIT_MS_MAX, &o->wait_ms);
+}
+
+static int set_snapshots(const char *arg, struct options *o)
+{
+	return parse_number(arg, 1, MARKER_OFFSET_MAX, &o->max_snapshots);
+}
+
+static int set_switch_files(const char *arg, struct options *o)
+{
+	return parse_number(arg, 1, SWITCH_FILES_MAX, &o->rotation.files);
+}
+
+static int set_keep(const char *arg, struct options *o)
+{
+	return parse_size(arg, KEEP_MIN, &o->keep_last);
+}
+
+static int set_tied(const char *arg, struct options *o)
+{
+	return parse_number(arg, 1, INT32_MAX, &o->tied);
+}
+
+static int set_serve(const char *arg, struct options *o)
+{
+	(void)arg;
+	o->serve = true;
+	return OPTIONS_RUN;
+}
+
+static int set_folder(const char *arg, struct options *o)
+{
+	(void)arg;
+	o->folder = true;
+	return OPTIONS_RUN;
+}
+
+static int set_quiet(const char *arg, struct options *o)
+{
+	(void)arg;
+	o->quiet = true;
+	return OPTIONS_RUN;
+}
+
+static int print_help(const char *arg, struct options *o);
+
+/* The one list: what getopt takes, what it sets, what --help says of it, with \n between lines. */
+static const struct row {
+	char letter;					/* 0: none */
+	const char *name, *value;			/* NULL: it takes none */
+	int (*set)(const char *arg, struct options *o); /* OPTIONS_RUN, or what to exit with */
+	const char *help;
+} rows[] = {
+	{ 'o', "output", "DIR", set_dir,
+	  "folder of the recording (default: ocular.data); a recording\n"
+	  "that is there is kept as DIR.old, one under way is refused" },
+	{ 0, "ring-records", "N", set_ring,
+	  "records of 16 bytes in each thread's ring, a power of two\n"
+	  "from 256 to 16777216 (default: 131072)" },
+	{ 0, "wait-ms", "N", set_wait,
+	  "how long a thread whose ring is full waits before it drops\n"
+	  "markers and counts them (default: 10000)" },
+	{ 0, "flight", "LENGTH", parse_flight,
+	  "flight recorder: rings overwrite themselves, and what is written are\n"
+	  "snapshots: the last LENGTH (10ms, 2s), or what rings of that size\n"
+	  "hold (512K, 4M a thread), before something happened: the program\n"
+	  "calls ocular.take_snapshot(), the recorder gets SIGUSR2, a process\n"
+	  "dies; if nothing has, before the end" },
+	{ 0, "max-snapshots", "N", set_snapshots, "take at most that many (default: 100)" },
+	{ 0, "trigger-symbol", "[OBJECT:]SYMBOL", parse_symbol,
+	  "take one when any thread comes to that function of the program or\n"
+	  "of a library (libc.so.6:fsync), by a hardware breakpoint; up to 4" },
+	{ 0, "duty", "PERCENT", parse_duty,
+	  "trace in short windows that make up that share of the time (5%),\n"
+	  "at even spacing; between them the program runs as if untraced" },
+	{ 0, "duty-window", "LENGTH", parse_duty_window, "of one window (default: 100ms)" },
+	{ 0, "switch-output", "WHEN", parse_switch,
+	  "go on in a new perf.data when the file has that size (100M, 2G),\n"
+	  "that age (30s, 10m, 1h, 1d), or on SIGUSR2 (signal); the older ones\n"
+	  "are perf.data.TIMESTAMP; may be given for size and for age" },
+	{ 0, "switch-max-files", "N", set_switch_files, "keep only the newest N of them" },
+	{ 0, "max-size", "SIZE", parse_max_size,
+	  "stop recording, not the program, when the recording has that size\n"
+	  "(500M, 20G; none: never); default: a tenth of what is free on its\n"
+	  "disk, at most 4G; none with --switch-max-files" },
+	{ 0, "keep-last", "SIZE", set_keep,
+	  "keep only the end of the recording, that much of it, from 1M on;\n"
+	  "what came before is a hole in the file" },
+	{ 0, "until-exit", "main|all", parse_until,
+	  "record until COMMAND has ended, or until the last Python of those\n"
+	  "that it started has, too (default: all)" },
+	{ 0, "serve", NULL, set_serve,
+	  "record without a command, in the background, until a client\n"
+	  "asks to finish or all clients have ended" },
+	{ 0, "tied", "PID", set_tied,
+	  "with --serve: end when that process, which started it, has ended;\n"
+	  "with --folder: a control FIFO is there until then, too" },
+	{ 0, "folder", NULL, set_folder, "only make the folder, for perf record to write into" },
+	{ 'q', "quiet", NULL, set_quiet, "no progress and no summary, only errors and losses" },
+	{ 'h', "help", NULL, print_help, "this text; --version" },
+};
+
+#define ROWS (sizeof(rows) / sizeof(*rows))
+
+static void print_row(const struct row *row)
+{
+	const char *text = row->help;
+	char names[64];
+	int width = snprintf(names, sizeof(names), "--%s%s%s", row->name, row->value ? " " : "",
+			     row->value ? row->value : "");
+
+	printf(row->letter ? "  -%c, " : "      ", row->letter);
+	printf(width > 17 ? "%s\n%24s" : "%-17s %s", names, "");
+	for (const char *end; (end = strchr(text, '\n')); text = end + 1)
+		printf("%.*s\n%24s", (int)(end - text), text, "");
+	puts(text);
+}
+
+static int print_help(const char *arg, struct options *o)
+{
+	(void)arg;
+	(void)o;
+	fputs(help_head, stdout);
+	for (size_t i = 0; i < ROWS; i++)
+		print_row(&rows[i]);
+	fputs(help_tail, stdout);
+	return EXIT_SUCCESS;
+}
+
+/* getopt's two forms of the rows; an option is known by its row's number, or by its letter. */
+#define LONG_OPTION 256
+
+static void getopt_tables(struct option longs[ROWS + 1], char shorts[2 * ROWS + 2])
+{
+	*shorts++ = '+'; /* what follows the command is its own */
+	for (size_t i = 0; i < ROWS; i++) {
+		longs[i] = (struct option){ rows[i].name, rows[i].value ? required_argument : no_argument, NULL,
+					    LONG_OPTION + (int)i };
+		if (rows[i].letter)
+			*shorts++ = rows[i].letter;
+		if (rows[i].letter && rows[i].value)
+			*shorts++ = ':';
+	}
+	longs[ROWS] = (struct option){ 0 };
+	*shorts = '\0';
+}
+
 static int parse_one(struct options *o, int opt)
 {
-	switch (opt) {
-	case 'o':
-		o->dir = optarg;
-		return OPTIONS_RUN;
-	case 'q':
-		o->quiet = true;
-		return OPTIONS_RUN;
-	case OPT_SERVE:
-		o->serve = true;
-		return OPTIONS_RUN;
-	case OPT_FOLDER:
-		o->folder = true;
-		return OPTIONS_RUN;
-	case OPT_RING:
-		return parse_records(optarg, &o->ring_records);
-	case OPT_FLIGHT:
-		return parse_flight(optarg, o);
-	case OPT_MOST:
-		return parse_number(optarg, 1, MARKER_OFFSET_MAX, &o->max_snapshots);
-	case OPT_TIED:
-		return parse_number(optarg, 1, INT32_MAX, &o->tied);
-	case OPT_SYMBOL:
-		return parse_symbol(optarg, o);
-	case OPT_DUTY:
-		return parse_duty(optarg, &o->duty_percent);
-	case OPT_DUTY_WINDOW:
-		return parse_time(optarg, DUTY_WINDOW_NS_MAX, &o->duty_window_ns);
-	case OPT_SWITCH:
-		return parse_switch(optarg, &o->rotation);
-	case OPT_SWITCH_FILES:
-		return parse_number(optarg, 1, SWITCH_FILES_MAX, &o->rotation.files);
-	case OPT_MAX_SIZE:
-		return parse_max_size(optarg, &o->max_size);
-	case OPT_KEEP:
-		return parse_size(optarg, KEEP_MIN, &o->keep_last);
-	case OPT_UNTIL:
-		return parse_until(optarg, &o->until_main);
-	case OPT_WAIT:
-		return parse_number(optarg, 0, WAIT_MS_MAX, &o->wait_ms);
-	case 'h':
-		fputs(help, stdout);
-		return EXIT_SUCCESS;
-	default:
-		return EXIT_USAGE; /* getopt has said what is wrong */
-	}
+	for (size_t i = 0; i < ROWS; i++)
+		if (opt == LONG_OPTION + (int)i || (rows[i].letter && opt == rows[i].letter))
+			return rows[i].set(optarg, o);
+	return EXIT_USAGE; /* getopt has said what is wrong */
 }
 
 /* What fits together, and what follows from the rest. */
@@ -374,14 +415,17 @@ static int settle(struct options *o)
 
 int options_parse(struct options *o, int argc, char **argv)
 {
+	struct option longs[ROWS + 1];
+	char shorts[2 * ROWS + 2];
 	int opt, ret;
 
+	getopt_tables(longs, shorts);
 	*o = (struct options){
 		.dir = "ocular.data",
 		.max_snapshots = DEFAULT_SNAPSHOTS,
 		.wait_ms = DEFAULT_WAIT_MS,
 	};
-	while ((opt = getopt_long(argc, argv, "+o:qh", table, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		ret = parse_one(o, opt);
 		if (ret != OPTIONS_RUN)
 			return ret;
