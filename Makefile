@@ -125,12 +125,13 @@ $B/perf/ocular.so: $B/obj/filter/front_perf.o $(call OBJ,$(SRC_plugin))
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link) -shared -ljansson -lz -lm
 
-# The modes, for scripts/ocular; any Python 3 can say them.
-$B/modes: helper-ext/ocular/modes.py
+# What recording can be asked for, for scripts/ocular.
+LISTS := $(addprefix $B/,record-options modes backends)
+$(LISTS): helper-ext/ocular/options.py
 	@mkdir -p $(@D)
-	$(call say,GEN)$$(scripts/find-pythons $(ONLY) | head -n 1) -I $< >$@
+	$(call say,GEN)$$(scripts/find-pythons $(ONLY) | head -n 1) -I $< $(@F) >$@
 
-ext: $(PACKAGE) $B/modes
+ext: $(PACKAGE) $(LISTS)
 	+@pythons=$$(scripts/find-pythons $(ONLY)) && echo "$$pythons" | while read -r py; do \
 		printf '  EXT    %s\n' "$$py" && \
 		$(MAKE) $(if $V,,-s) --no-print-directory -f helper-ext/ext/build.mk PY="$$py" B=$B ARCH=$(ARCH) </dev/null || exit; done
@@ -270,7 +271,7 @@ install:
 	install -m 644 scripts/commands/*.sh $(LIB)/commands
 	install -m 755 $(addprefix $R/bin/ocular-,record fsck pt diff qemu qemu-pt.so qemu-guest.so) $(LIB)/bin
 	install -m 644 $R/perf/ocular.so $(LIB)/perf
-	install -m 644 $R/options $R/modes $(LIB)
+	install -m 644 $R/options $R/record-options $R/modes $R/backends $(LIB)
 	cp -R $R/python/. $(LIB)/python
 	chmod -R a+rX $(LIB)/python
 	install -m 644 scripts/completion.bash $(COMPLETIONS)/ocular

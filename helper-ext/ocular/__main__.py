@@ -14,6 +14,7 @@ if not sys.flags.safe_path:
 import os  # noqa: E402
 
 import ocular  # noqa: E402
+from ocular import options  # noqa: E402
 
 USAGE = """\
 usage: python -m ocular [options] script.py [args...]
@@ -24,38 +25,8 @@ Record a Python program. It behaves as under plain python; the recording is a fo
 `ocular report`, or perf script with the plugin ocular.so.
 
 options:
-  -o, --output DIR     folder of the recording (ocular.data)
-  --mode MODE          what is recorded (adaptive):
-                         calls     calls, returns, yields, exceptions leaving a function
-                         adaptive  and each iteration of each loop; code stays specialized
-                         lines     calls and lines
-                         precise   calls and every instruction
-                         full      every event kind of sys.monitoring
-  --include PATTERN    trace only this: a module or package (json), or a glob of files (*/app/*.py);
-                       may be given more than once
-  --exclude PATTERN    leave this out; beats --include
-  --backend NAME       how markers leave the program (auto):
-                         ptwrite   PTWRITE packets in an Intel PT trace that you record with perf
-                         emulated  the same as branches, where the processor has no PTWRITE
-                         software  rings that ocular-record drains: any x86-64 processor
-                         qemu      PTWRITE on an emulated processor: exact, repeatable counts, slow
-                         auto      what the perf record around this takes, else software
-  --set NAME=N         how the processor of --backend qemu traces: branch=1 ... (ocular-qemu --help)
-  --flight LENGTH      flight recorder: keep only snapshots, the last LENGTH (10ms, 2s, or a size a
-                       thread: 4M) before ocular.take_snapshot(), SIGUSR2 to the recorder, a death
-  --max-snapshots N    no more than so many (100)
-  --trigger FUNCTION   take one when it is called (pkg.mod:Class.method), or when a call took longer
-                       ('pkg.mod:f > 50ms'); with the values of names ('pkg.mod:f(size) > 50ms')
-  --trigger-exception TYPE   when one is raised: ValueError, pkg.mod:Error, or a subclass
-  --trigger-lag TIME   when an asyncio callback takes, or a thread waits to run, longer: 20ms
-  --duty PERCENT       trace in short windows that make up that share of the time (5%), evenly spaced;
-                       between them the program runs as if untraced
-  --duty-window TIME   length of one (100ms)
-  --switch-output WHEN   go on in a new file when it has that size (100M), age (1h), or on signal;
-                       the older ones are perf.data.TIMESTAMP
-  --switch-max-files N   keep only the newest N of them
-  --listen             do not record: let `ocular attach PID` do that any time later
-  -h, --help           this; --version
+%s  --listen            do not record: let `ocular attach PID` do that any time later
+  -h, --help          this; --version
 
 examples:
   python -m ocular app.py --size 10
@@ -63,24 +34,14 @@ examples:
   python -m ocular -m json.tool data.json
   python -m ocular --exclude 'importlib' -c 'import app; app.main()'
   python -m ocular --flight 50ms -m http.server
-  python -m ocular --duty 5% --duty-window 50ms -m http.server
+  python -m ocular --duty 5%% --duty-window 50ms -m http.server
   perf record -o rec/perf.data -e intel_pt/ptw,cyc,branch=0/u python -m ocular app.py
 """
 
-# option: (environment variable, may be repeated)
-OPTIONS = {
-    "-o": ("output", False), "--output": ("output", False),
-    "--mode": ("OCULAR_MODE", False), "--backend": ("OCULAR_BACKEND", False), "--set": ("set", True),
-    "--duty": ("duty", False), "--duty-window": ("duty-window", False),
-    "--switch-output": ("switch-output", True), "--switch-max-files": ("switch-max-files", False),
-    "--flight": ("flight", False), "--max-snapshots": ("max-snapshots", False),
-    "--trigger": ("call", True), "--trigger-exception": ("exception", True), "--trigger-lag": ("lag", True),
-    "--include": ("OCULAR_INCLUDE", True), "--exclude": ("OCULAR_EXCLUDE", True),
-}
-
-
-# Options that ocular-record has, too: what they may be, it says itself.
-RECORDER = ("flight", "max-snapshots", "duty", "duty-window", "switch-output", "switch-max-files")
+# What is put into the environment, and kinds of triggers (triggers.py), by the variable of options.RECORD.
+ENVIRONMENT = {"mode": "OCULAR_MODE", "backend": "OCULAR_BACKEND", "include": "OCULAR_INCLUDE",
+               "exclude": "OCULAR_EXCLUDE"}
+TRIGGERS = {"calls": "call", "exceptions": "exception", "lag": "lag"}
 
 # What the processor of --backend qemu has to do for mode opcodes; --set may say otherwise.
 OPCODES_NEED = ["branch=1", "noretcomp=1"]
@@ -92,12 +53,13 @@ def fail(text):
 
 
 def parse(args):
-    """({what OPTIONS name: [values]}, command line of the program)."""
+    """({variable of options.RECORD: [values]}, command line of the program). `recorder` has options and values."""
     values = {}
+    known = {name: row.variable for row in options.rows("m") for name in row.names}
     while args and args[0].startswith("-") and args[0] not in ("-m", "-c", "-"):
         option, given, value = args.pop(0).partition("=")
         if option in ("-h", "--help"):
-            sys.stdout.write(USAGE)
+            sys.stdout.write(USAGE % options.show("m"))
             sys.exit(0)
         if option == "--version":
             sys.stdout.write("ocular %s\n" % ocular.__version__)
@@ -105,13 +67,14 @@ def parse(args):
         if option == "--listen":
             values["listen"] = ["1"]
             continue
-        if option not in OPTIONS:
+        if option not in known:
             fail("unknown option %s; see python -m ocular --help" % option)
         if not given and not args:
             fail("%s needs a value" % option)
-        name, repeated = OPTIONS[option]
         value = value if given else args.pop(0)
-        values[name] = values.get(name, []) + [value] if repeated else [value]
+        name = known[option].rstrip("+@^")
+        words = [option, value] if name == "recorder" else [value]
+        values[name] = words if name == known[option] else values.get(name, []) + words
     if not args or args in (["-m"], ["-c"]):
         fail("no program given; see python -m ocular --help")
     return values, args
@@ -133,9 +96,9 @@ def interpreter():
 def environment(values, tools):
     env = dict(os.environ, OCULAR_MAIN="1")
     for name, given in values.items():
-        if name.startswith("OCULAR_"):
-            env[name] = ":".join(given)
-    triggers = [kind + " " + value for kind in ("call", "exception", "lag") for value in values.get(kind, ())]
+        if name in ENVIRONMENT:
+            env[ENVIRONMENT[name]] = ":".join(given)
+    triggers = [kind + " " + value for name, kind in TRIGGERS.items() for value in values.get(name, ())]
     if triggers:
         env["OCULAR_TRIGGER"] = "\n".join(triggers)
     paths = [tools.hook()] + ([env["PYTHONPATH"]] if env.get("PYTHONPATH") else [])
@@ -153,22 +116,21 @@ def tables_folder(output, choice):
 def emulated(values, command):
     """The command on the processor of ocular-qemu, which says itself what it lacks."""
     from ocular import tools
-    for name in RECORDER:
-        if name in values:
-            raise ValueError("ocular: --%s is for the backend software" % name)
-    opcodes = values.get("OCULAR_MODE") == ["opcodes"]
-    sets = (OPCODES_NEED if opcodes else []) + values.get("set", [])
+    if "flight" in values or "recorder" in values:
+        raise ValueError("ocular: %s is for the backend software" % values.get("recorder", ["--flight"])[0])
+    opcodes = values.get("mode") == ["opcodes"]
+    sets = (OPCODES_NEED if opcodes else []) + values.get("settings", [])
     words = [word for each in sets for word in ("-s", each)]
-    return [tools.emulator(), "-o", values.get("output", ["ocular.data"])[0], *words, "--"] + command
+    return [tools.emulator(), "-o", values.get("recording", ["ocular.data"])[0], *words, "--"] + command
 
 
 def plan(values, program):
     """(command, environment): what this process becomes."""
     from ocular import backends, monitor, tools
-    wanted = values.get("OCULAR_BACKEND", ["auto"])[0]
-    monitor.check(values.get("OCULAR_MODE", ["adaptive"])[0], wanted)
+    wanted = values.get("backend", ["auto"])[0]
+    monitor.check(values.get("mode", ["adaptive"])[0], wanted)
     command, env = interpreter() + program, environment(values, tools)
-    output = values.get("output", [None])[0]
+    output = values.get("recording", [None])[0]
     if "listen" in values:
         return command, dict(env, OCULAR_LISTEN="1")
     if env.get("OCULAR_TRIGGER"):
@@ -180,20 +142,21 @@ def plan(values, program):
         return command, env
     if wanted == "qemu":
         return emulated(values, command), env
-    if "set" in values:
+    if "settings" in values:
         raise ValueError("ocular: --set is for the backend qemu")
     choice = backends.choose(wanted)
     env["OCULAR_BACKEND"] = choice.name
     if wanted == "auto":
         sys.stderr.write("ocular: backend %s: %s\n" % (choice.name, choice.why))
     if choice.name == "software":
-        words = [word for name in RECORDER if name in values for value in values[name] for word in ("--" + name, value)]
+        words = ["--flight", *values["flight"]] if "flight" in values else []
+        words += values.get("recorder", [])
         command = [tools.recorder(), "-o", output or "ocular.data"] + words + ["--"] + command
     elif "flight" in values:
         raise ValueError("ocular: --flight is for the backend software; with Intel PT let perf fly: "
                          "perf record --snapshot")
-    elif any(name in values for name in RECORDER):
-        raise ValueError("ocular: --duty and --switch-output are for the backend software")
+    elif "recorder" in values:
+        raise ValueError("ocular: %s is for the backend software" % values["recorder"][0])
     else:
         env["OCULAR_DIR"] = tables_folder(output, choice)
     return command, env

@@ -17,7 +17,7 @@ import signal
 import sys
 import time
 
-from . import agent, debugger, modes, monitor, processes, tools, triggers
+from . import agent, debugger, modes, monitor, options, processes, tools, triggers
 
 ORDER, ANSWER = ".attach.py", ".attach-answer"
 LAST_SECONDS = 5  # an interpreter that winds up hears nobody any more, but is a process still
@@ -372,33 +372,32 @@ def tell(target, folder, order, wait):
     return words
 
 
-def options():
+def arguments():
     parser = argparse.ArgumentParser(prog="ocular attach", description=__doc__.splitlines()[0],
                                      formatter_class=argparse.RawDescriptionHelpFormatter,
                                      allow_abbrev=False)
     parser.add_argument("pid", type=int)
-    parser.add_argument("-o", "--output", default="ocular.data", metavar="DIR")
-    parser.add_argument("--mode", default=modes.DEFAULT)
-    parser.add_argument("--include", action="append", default=[], metavar="PATTERN")
-    parser.add_argument("--exclude", action="append", default=[], metavar="PATTERN")
-    parser.add_argument("--flight", metavar="LENGTH")
-    parser.add_argument("--trigger", action="append", default=[], metavar="FUNCTION")
-    parser.add_argument("--trigger-exception", action="append", default=[], metavar="TYPE")
-    parser.add_argument("--trigger-lag", metavar="TIME")
+    for row in options.rows("a"):
+        name = row.variable.rstrip("+@!^")
+        if name == "recorder":
+            continue  # ocular-record says itself what is wrong with these
+        how = ({"action": "store_true"} if row.value == "-" else
+               {"action": "append", "default": []} if row.variable != name else {"metavar": row.value})
+        parser.add_argument(*row.names, dest=name, **how)
+    parser.set_defaults(recording="ocular.data", mode=modes.DEFAULT)
     parser.add_argument("--for", dest="length", type=seconds, metavar="TIME")
     parser.add_argument("--wait", type=seconds, default=10.0, metavar="TIME")
-    parser.add_argument("-q", "--quiet", action="store_true")
     return parser
 
 
 def recorder_options(o):
-    """What is not ours is the recorder's: it says what is wrong with that."""
+    """What is not ours is the recorder's."""
     return ["--tied", str(os.getpid()), *(["--flight", o.flight] if o.flight else []), *o.others]
 
 
 def start_order(o, folder):
-    wanted = ["call " + t for t in o.trigger] + ["exception " + t for t in o.trigger_exception]
-    wanted += ["lag " + o.trigger_lag] if o.trigger_lag else []
+    wanted = ["call " + t for t in o.calls] + ["exception " + t for t in o.exceptions]
+    wanted += ["lag " + o.lag] if o.lag else []
     monitor.check(o.mode, "software")
     triggers.Triggers(wanted)
     if wanted and not o.flight:
@@ -441,7 +440,7 @@ def attach(o):
         if target.ended():
             raise Refused("process %d has ended" % o.pid) from None
         raise
-    folder = os.path.abspath(o.output)
+    folder = os.path.abspath(o.recording)
     order = start_order(o, folder)
     tools.serve(folder, recorder_options(o))
     how = "?"
@@ -465,12 +464,12 @@ def attach(o):
         finish(folder)
     if not o.quiet:
         sys.stderr.write("[ ocular: %s; the recording is in %s ]\n" % (
-            "detached" if there else "process %d has ended" % o.pid, o.output))
+            "detached" if there else "process %d has ended" % o.pid, o.recording))
 
 
 def main():
     try:
-        o, others = options().parse_known_args()
+        o, others = arguments().parse_known_args()
         o.others = others
         attach(o)
     except (Refused, ValueError, RuntimeError, OSError) as e:

@@ -14,15 +14,6 @@ MODES = {
     "full": None,  # every kind that the interpreter has
 }
 
-HELP = {
-    "calls": "functions, generators, coroutines",
-    "adaptive": "calls and loop iterations",
-    "lines": "calls and lines",
-    "precise": "calls and every instruction",
-    "opcodes": "every instruction as it ran, from the branches (backend ptwrite, or ocular stat)",
-    "full": "every event of sys.monitoring",
-}
-
 DEFAULT = "adaptive"
 
 # From any other kind, returning DISABLE raises ValueError in the traced program (3.12 to 3.14).
@@ -42,8 +33,3 @@ def events_of(mode, known, available):
     if "BRANCH_LEFT" in names:
         names.remove("BRANCH")  # 3.14: BRANCH is these two in one
     return names
-
-
-if __name__ == "__main__":  # for scripts/ocular, at build time
-    for name in MODES:
-        print(name, HELP[name], sep="\t")

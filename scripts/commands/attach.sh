@@ -7,7 +7,7 @@ attach_table() {
 --for	TIME	-	-	detach after that time: 10s, 500ms
 --wait	TIME	-	-	give up when the program does not answer within that time (default 10s)
 END
-	record_table | awk -F'\t' '/^-/ { shown = $4 == "a" } shown'
+	record_table | awk -F'\t' '/^-/ { shown = $4 ~ /a/ } shown'
 }
 
 attach_help() {

@@ -1,55 +1,10 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
 # record - run a program by plain python, with the tracing hook first on PYTHONPATH, under ocular-record.
 
-# The one list of record's options, with tabs between: names; value ("-": none; "A|B": one of these); variable, as
-# parse takes it, "recorder^": handed to ocular-record as it is; "a" if attach takes it too, else "-"; help. A line that
-# begins with a tab goes on with the help above it.
-record_table() {
-	cat <<'END'
--o --output	DIR	recording	a	the recording (default ocular.data; an older one becomes DIR.old)
---mode	@modes	mode	a	what to record (default adaptive):
---include	PATTERN	include+	a	trace only this: a module or package (json.decoder), or, with a slash or .py,
---exclude	PATTERN	exclude+	a	a pattern of file names ('*/site-packages/*'); both may be repeated
---python	PYTHON	python	-	the interpreter (default: $PYTHON, else python3)
---backend	@backends	backend	-	how markers get into the trace (default auto):
---ring-records	N	recorder^	-	size of a thread's ring, in markers
---wait-ms	N	recorder^	-	how long a thread waits for room in its ring before it drops markers and counts them
---flight	LENGTH	flight	a	keep only snapshots: the last LENGTH (10ms, 2s; or a size a thread: 4M) before
-	ocular.take_snapshot(), SIGUSR2 to the recorder, or a process that dies
---trigger	FUNCTION	calls@	a	take one when it is called, or when a call took longer, with the values of names:
-	'pkg.mod:Class.method', 'pkg.mod:f(size, self) > 50ms', 'app/*.py:f'
---trigger-exception	TYPE	exceptions@	a	when one is raised: ValueError, pkg.mod:Error; subclasses too
---trigger-lag	TIME	lag	a	when an asyncio callback takes, or a thread waits to run, longer than 20ms
---trigger-symbol	S	recorder^	a	when a thread comes to a C function: libc.so.6:fsync (hardware breakpoint)
---max-snapshots	N	recorder^	a	at most that many (default 100)
---duty	PERCENT	recorder^	a	trace in short windows that make up that share of the time (5%), evenly spaced; between
-	them the program runs as if untraced
---duty-window	TIME	recorder^	a	length of one (default 100ms)
---switch-output	WHEN	recorder^	a	go on in a new perf.data when it has that size (100M), that age (10m, 1h), or on
-	SIGUSR2 (signal); the older ones are perf.data.TIMESTAMP beside it
---switch-max-files	N	recorder^	a	keep only the newest N of them
---max-size	SIZE	recorder^	a	stop recording, not the program, at that size (500M, 20G, none); default: a tenth of
-	the free disk, at most 4G
---keep-last	SIZE	recorder^	a	keep only the end of the recording, that much of it (from 1M on)
---until-exit	main|all	recorder^	-	record until the program has ended, or all that it started too (default: all)
---set	NAME=N	settings@	-	how the processor of --backend qemu traces (ocular-qemu --help); may be repeated
---no-filter	-	no_filter!	-	mode opcodes: record all branches, not only those of the interpreter's evaluation function
---pt-buffer	SIZE	pt_buffer	-	perf's trace buffer for each CPU (default: what your rights allow, up to 16M)
--q --quiet	-	quiet!	a	no progress and no closing line
-END
-}
-
-# What @modes and @backends stand for. $parts/modes is made of helper-ext/ocular/modes.py.
+# helper-ext/ocular/options.py has the one list of record's options, and says what is in a row; these are made of it.
+record_table() { cat "$parts/record-options"; }
 modes() { cat "$parts/modes"; }
-backends() {
-	cat <<'END'
-auto	the first of ptwrite, emulated and software that works here; says which and why
-ptwrite	PTWRITE instructions in an Intel PT trace by perf record
-emulated	the same by branches: Intel PT without PTWRITE
-software	rings, any x86-64
-qemu	PTWRITE on an emulated processor: exact, repeatable counts; 25 times slower
-END
-}
+backends() { cat "$parts/backends"; }
 
 table_options record_table
 record_options=$options
