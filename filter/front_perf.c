@@ -11,6 +11,7 @@
  * ticks, by the frequency in the code table's header.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <perf/perf_dlfilter.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,22 @@ static int open_analysis(struct front *f)
 	return err;
 }
 
+/*
+ * What perf itself prints goes to standard output too, as the instruction trace errors that itrace e asks for: beside a
+ * summary or events there. The sinks have a descriptor of their own by now, so perf's lines go to stderr; and nowhere
+ * where a program reads our status, for perf counts them on stderr at its end.
+ */
+static void part_from_perf(const struct front *f)
+{
+	int fd = f->options.status >= 0 ? open("/dev/null", O_WRONLY | O_CLOEXEC) : dup(STDERR_FILENO);
+
+	fflush(stdout);
+	if (fd < 0)
+		return;
+	dup2(fd, STDOUT_FILENO);
+	close(fd);
+}
+
 EXPORT int start(void **data, void *ctx)
 {
 	int argc = 0, err;
@@ -102,6 +119,8 @@ EXPORT int start(void **data, void *ctx)
 				     "[--dlarg KEY=VALUE ...]\n");
 	else if ((err = open_analysis(f)))
 		complain(f, f->analysis.error, err);
+	else
+		part_from_perf(f);
 	if (err) {
 		free(f);
 		*data = NULL;

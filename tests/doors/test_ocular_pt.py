@@ -405,8 +405,35 @@ def capture():
         for done in (recording.perf(folder), recording.run([PT, folder], env=recording.plain_environment())):
             if "other software's: no Python was traced" not in done.stderr or "85859  PTWRITEs" not in done.stdout:
                 problems.append(f"{done.args[0]} says {done.stderr!r}")
+        if recording.perf(folder, "events=-").stdout != text:
+            problems.append("standard output has more than the events")
     if foreign != 85859 or text.count("\n") != foreign + 1:
         problems.append(f"{foreign} foreign PTWRITEs")
+    return problems
+
+
+def alone():
+    """What perf says of errors in the trace is not in what is written to standard output."""
+    problems = []
+    with recording.scratch() as folder:
+        made(ptmade.threads(3, faults=0.05), folder)
+        for sink in ("events", "summary", "perfetto", "collapsed", "console"):
+            file = os.path.join(folder, "out")
+            wanted = f"{sink}={file}" if sink != "console" else "console=always"
+            by_hand = recording.perf(folder, f"{sink}=-" if sink != "console" else wanted)
+            if sink != "console":
+                recording.report(folder, wanted)
+                if by_hand.stdout != read(file):
+                    problems.append(f"{sink}: not what the file has")
+            if " trace error" in by_hand.stdout or "instruction trace error" not in by_hand.stderr:
+                problems.append(f"{sink}: {by_hand.stdout[-200:]!r} {by_hand.stderr[-200:]!r}")
+            option = ["--" + sink, "-"] if sink != "console" else []
+            done = recording.run([recording.WRAPPER, "report", folder, "--decoder", "perf", *option])
+            if done.returncode or done.stdout != by_hand.stdout or done.stderr.count("instruction trace error") != 1:
+                problems.append(f"ocular report, {sink}: {done.returncode} {done.stderr[-300:]!r}")
+        done = recording.run([recording.WRAPPER, "report", folder, "--decoder", "both", "-q"])
+        if done.returncode or "same events" not in done.stderr:
+            problems.append(f"both: {done.returncode} {done.stderr[-300:]!r}")
     return problems
 
 
@@ -477,7 +504,7 @@ def main():
             plan.case(f"made of packets: {make.__name__}", made_alike, make)
         for make in (ptmade.threads, ptmade.cpus):
             plan.case(f"made of packets: {make.__name__}, with overflows", made_alike, partial(make, faults=0.03))
-        for function in (core_cycles, follows_migrations, overflows_told, truncation_told, lost_aux, cut_psb,
+        for function in (core_cycles, follows_migrations, overflows_told, truncation_told, alone, lost_aux, cut_psb,
                          beheaded_psb, interleaved, moving, damage, noise, cut_anywhere, refuses, without_ptwrite):
             plan.case((function.__doc__ or function.__name__.replace("_", " ")).split("\n")[0], function)
         for version, expected in VERSIONS.items():
