@@ -8,6 +8,7 @@
 int analysis_open(struct analysis *a, const struct options *o, const char *dir)
 {
 	struct sink *sinks;
+	struct wall wall;
 	int err;
 
 	*a = (struct analysis){ 0 };
@@ -20,9 +21,10 @@ int analysis_open(struct analysis *a, const struct options *o, const char *dir)
 		return err;
 	}
 	trace_init(&a->trace, &a->codes, sinks);
-	trace_window(&a->trace, o->from_ns, o->until_ns);
 	recover_init(&a->recover, &a->codes, trace_feed, &a->trace);
 	a->recovers = codes_have_dispatch(&a->codes);
+	wall = codes_wall(&a->codes);
+	trace_window(&a->trace, &o->time, &wall);
 	decode_init(&a->decoder, &a->codes, a->recovers ? recover_sample : trace_feed,
 		    a->recovers ? (void *)&a->recover : &a->trace);
 	return 0;
@@ -37,7 +39,7 @@ int analysis_feed(void *analysis, const struct sample *s)
 
 int analysis_fail(struct analysis *a, int err)
 {
-	const char *why = a->decoder.error[0] ? a->decoder.error : a->codes.error;
+	const char *why = a->decoder.error[0] ? a->decoder.error : a->trace.error[0] ? a->trace.error : a->codes.error;
 
 	for (struct sink *k = a->trace.to.sinks; k; k = k->next)
 		if (k->error[0])

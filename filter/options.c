@@ -111,34 +111,10 @@ static bool set_number(struct options *o, void *field, const char *value)
 	return *value >= '0' && *value <= '9' && !*end && n <= 100000;
 }
 
-/* Seconds, as perf script prints and takes them: up to 9 decimals, exact. */
-static bool read_time(const char **text, uint64_t *ns)
-{
-	char *end;
-	uint64_t unit = 1000000000, seconds = strtoull(*text, &end, 10);
-
-	if (**text < '0' || **text > '9' || seconds > UINT64_MAX / unit - 1)
-		return false;
-	*ns = seconds * unit;
-	if (*end == '.')
-		for (end++; *end >= '0' && *end <= '9'; end++)
-			*ns += (*end - '0') * (unit /= 10);
-	*text = end;
-	return true;
-}
-
 static bool set_window(struct options *o, void *field, const char *value)
 {
-	(void)field;
-	o->from_ns = 0;
-	o->until_ns = UINT64_MAX;
-	if (*value != ',' && !read_time(&value, &o->from_ns))
-		return false;
-	if (*value++ != ',')
-		return false;
-	if (*value && !read_time(&value, &o->until_ns))
-		return false;
-	return !*value && o->from_ns < o->until_ns;
+	(void)o;
+	return time_span_parse(field, value);
 }
 
 static bool set_opcodes(struct options *o, void *field, const char *value)
@@ -170,7 +146,8 @@ static const struct {
 	}
 		KEY(iterations, set_iterations, "slices|instants|none",
 		    "iterations of loops in that trace: instants (default), slices or none", FOR_USERS),
-	KEY(min_duration, set_duration, "N{ns|us|ms|s}", "leave slices shorter than that out of it: 500ns, 10us, 2ms, 1s", FOR_USERS),
+	KEY(min_duration, set_duration, "N{ns|us|ms|s}",
+	    "leave slices shorter than that out of it: 500ns, 10us, 2ms, 1s", FOR_USERS),
 	KEY(max_size, set_size, "N[K|M|G]",
 	    "its maximum size, e.g. 200M, at least 16K; later events are left out, and the\ntrace says where",
 	    FOR_USERS),
@@ -185,8 +162,11 @@ static const struct {
 	    FOR_USERS),
 	{ "counts", offsetof(struct options, events_by_code), set_number, "N", NULL,
 	  "events of each kind, of the N code objects with most", FOR_USERS },
-	{ "time", 0, set_window, "FROM,TO", NULL,
-	  "only this time span, in seconds of perf's clock; FROM or TO may be omitted", FOR_USERS },
+	KEY(time, set_window, "FROM,TO",
+	    "only this time span: seconds since the first event, as Perfetto shows them\n"
+	    "(1.5,2), wall clock (14:03:02,14:04 or 2026-11-23T14:03,), or, with @, perf's\n"
+	    "clock (@8123.4,@8123.5); FROM or TO may be omitted",
+	    FOR_USERS),
 	KEY(codes, set_string, "DIR", "folder of codes-PID.jsonl (default: that of the perf.data)", FOR_PERF),
 	KEY(console, set_when, "auto|always|never", "report (default: when no other is asked for)", FOR_PERF),
 	KEY(color, set_when, "auto|always|never", "colours (default: on a terminal)", FOR_PERF),
@@ -293,7 +273,7 @@ int options_parse(struct options *o, int argc, char **argv, char *error)
 {
 	int err = 0;
 
-	*o = (struct options){ .loops = LOOPS_DEFAULT, .until_ns = UINT64_MAX, .status = -1 };
+	*o = (struct options){ .loops = LOOPS_DEFAULT, .status = -1 };
 	for (int i = 0; i < argc && !err; i++)
 		err = parse_word(o, argv[i], error);
 	return err ? err : check_files(o, error);
@@ -326,8 +306,8 @@ static int append(struct sink ***end, sink_maker make, const char *path, const s
 		.width = columns_of(STDOUT_FILENO),
 		.opcodes = &o->opcodes,
 		.events_by_code = o->events_by_code,
-		.whole = !o->from_ns,
-		.zoomed = o->from_ns || o->until_ns != UINT64_MAX,
+		.whole = o->time.from.kind == TIME_NONE,
+		.zoomed = !time_span_is_all(&o->time),
 		.iterations = o->iterations,
 		.min_ns = o->min_duration,
 		.max_size = o->max_size,

@@ -11,6 +11,7 @@
 
 #include "model/opcodes_view.h"
 #include "model/sink.h"
+#include "base/time_span.h"
 #include "sinks.h"
 
 enum when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER };
@@ -34,10 +35,10 @@ struct options {
 	unsigned loops, events_by_code;
 	struct opcodes_view opcodes;
 	enum iterations iterations;
-	uint64_t min_duration;	    /* ns */
-	uint64_t max_size;	    /* bytes; 0: any */
-	uint64_t from_ns, until_ns; /* time window; 0 and UINT64_MAX: all */
-	int status;		    /* descriptor for the closing line, -1: none */
+	uint64_t min_duration; /* ns */
+	uint64_t max_size;     /* bytes; 0: any */
+	struct time_span time;
+	int status; /* descriptor for the closing line, -1: none */
 	bool help;
 };
 

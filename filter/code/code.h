@@ -13,6 +13,7 @@
 
 #include "shared/event.h"
 #include "base/map.h"
+#include "base/time_span.h"
 
 struct dispatch; /* dispatch.h: the table of handlers */
 struct walk;	 /* walk.h: the ways through a code object */
@@ -81,6 +82,7 @@ struct process {
 	char *untraced; /* why this process could not be traced; NULL: it could */
 	uint64_t tsc_hz;
 	int64_t realtime_ns; /* wall clock at its start, since the epoch; 0: unknown */
+	struct wall began;   /* of its first header */
 	uint8_t markers;     /* version of the markers that it wrote */
 	uint32_t first_id;
 	int32_t parent;	  /* -1: none */

@@ -164,6 +164,20 @@ bool codes_have_dispatch(struct codes *c)
 	return false;
 }
 
+struct wall codes_wall(struct codes *c)
+{
+	struct wall first = { 0 };
+
+	codes_read_all(c);
+	for (struct map_slot *s = NULL; (s = map_next(&c->processes, s));) {
+		const struct wall *w = &((struct process *)s->value)->began;
+
+		if (w->realtime_ns && (!first.realtime_ns || w->realtime_ns < first.realtime_ns))
+			first = *w;
+	}
+	return first;
+}
+
 /* Makes room for id in p->codes, whose first element is that of the smallest id so far. */
 static int make_room(struct process *p, uint32_t id)
 {

@@ -65,6 +65,9 @@ uint64_t codes_tsc_hz(struct codes *c, int32_t pid);
 /* Does any table have the addresses of opcode handlers? What cannot be read has none, and is told later. */
 bool codes_have_dispatch(struct codes *c);
 
+/* The wall clock where the first process began. */
+struct wall codes_wall(struct codes *c);
+
 /* The code object of the process's own table, or NULL. */
 static inline struct code *codes_own(const struct process *p, uint32_t id)
 {

@@ -155,6 +155,14 @@ static int refuse_newer(struct codes *c, const struct process *p, const char *wh
 	return -EPROTO;
 }
 
+/* The recorder's times are those of CLOCK_MONOTONIC; perf has a clock of its own. */
+static struct wall read_wall(const struct process *p, json_t *line)
+{
+	bool ours = p->backend && !strcmp(p->backend, "software");
+
+	return (struct wall){ p->realtime_ns, ours ? get_int(json_object_get(line, "clock"), "monotonic_ns", 0) : 0 };
+}
+
 static int read_header(struct codes *c, struct process *p, json_t *line)
 {
 	int64_t version = get_int(line, "ocular", 0), markers = get_int(line, "markers", 1);
@@ -179,6 +187,7 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	p->tsc_hz = get_int(line, "tsc_hz", 0);
 	p->realtime_ns = get_int(json_object_get(line, "clock"), "realtime_ns", 0);
 	if (!p->found) { /* ids only ever grow: what is below the first header's is the parent's */
+		p->began = read_wall(p, line);
 		p->first_id = get_int(line, "first_id", 1);
 		p->parent = get_int(line, "parent", -1);
 	}

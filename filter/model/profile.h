@@ -22,7 +22,8 @@ struct profile {
 	uint64_t unmatched;	   /* calls and returns whose other end was not seen, though no marker is missing */
 	uint64_t mismatches;	   /* places where such were found */
 	uint64_t backwards;	   /* samples whose time is before their thread's last one */
-	uint64_t start_ns, end_ns; /* first and last sample of all threads */
+	uint64_t first_ns;	   /* first sample of all threads, in a time window or not */
+	uint64_t start_ns, end_ns; /* first and last sample of all threads, in the window */
 	uint64_t traced_ns;	   /* sum over threads of last minus first sample */
 	uint64_t traced_cycles;
 	uint64_t outside_ns, outside_cycles; /* of these: when no activation was known */

@@ -85,7 +85,8 @@ struct sink {
 	const struct sink_ops *ops;
 	struct sink *next;
 	struct sink_links after;
-	char error[SINK_ERROR]; /* one line, set when a callback fails */
+	const struct profile *profile; /* grows while the trace is read; NULL: the sink is in no analysis */
+	char error[SINK_ERROR];	       /* one line, set when a callback fails */
 };
 
 /* How trips of loops are shown on a timeline. */

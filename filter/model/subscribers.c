@@ -15,6 +15,9 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 {
 	struct subscribers a = { .sinks = sinks, .profile = profile };
 
+	for (struct sink *s = sinks; s; s = s->next)
+		s->profile = profile;
+
 #define LINK(fn) \
 	do { \
 		struct sink **last = &a.first.fn; \

@@ -3,6 +3,7 @@
 #include "trace.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,15 +11,15 @@
 
 void trace_init(struct trace *t, struct codes *codes, struct sink *sinks)
 {
-	*t = (struct trace){ .until_ns = UINT64_MAX };
+	*t = (struct trace){ .from_ns = UINT64_MAX };
 	t->profile.codes = codes;
 	t->to = subscribers_of(sinks, &t->profile);
 }
 
-void trace_window(struct trace *t, uint64_t from, uint64_t until)
+void trace_window(struct trace *t, const struct time_span *window, const struct wall *wall)
 {
-	t->from_ns = from;
-	t->until_ns = until;
+	t->window = *window;
+	t->wall = *wall;
 }
 
 static COLD struct thread *make_thread(struct trace *t, const struct sample *s, uint64_t key)
@@ -65,14 +66,42 @@ static inline struct thread *thread_of(struct trace *t, const struct sample *s)
 	return last && last->tid == s->tid && last->pid == s->pid ? last : find_thread(t, s);
 }
 
+/* The first sample says where the window is. */
+static int begin(struct trace *t, uint64_t ns)
+{
+	int err = time_span_resolve(&t->window, ns, &t->wall, &t->from_ns, &t->until_ns);
+
+	t->begun = true;
+	t->profile.first_ns = ns;
+	if (err)
+		snprintf(t->error, sizeof(t->error),
+			 "time=%s: this recording does not say what the wall clock was; give seconds since it began",
+			 t->window.text);
+	return err;
+}
+
+/* Of a sample outside the window as far as it was known: 1: leave it out; 0: take it; or a negative errno. */
+static COLD int look_outside(struct trace *t, uint64_t ns)
+{
+	int err = t->begun ? 0 : begin(t, ns);
+
+	if (ns > t->last_ns)
+		t->last_ns = ns;
+	return err ? err : ns < t->from_ns || ns >= t->until_ns;
+}
+
 int trace_feed(void *trace, const struct sample *s)
 {
 	struct trace *t = trace;
 	struct profile *p = &t->profile;
 	struct thread *th;
 
-	if (s->time < t->from_ns || s->time >= t->until_ns)
-		return 0;
+	if (s->time < t->from_ns || s->time >= t->until_ns) {
+		int out = look_outside(t, s->time);
+
+		if (out)
+			return out < 0 ? out : 0;
+	}
 	th = thread_of(t, s);
 	if (!th)
 		return -ENOMEM;
@@ -176,10 +205,21 @@ static int finish_threads(struct trace *t)
 	return err;
 }
 
+/* An empty report would look like one of a program that did nothing. */
+static int fail_empty(struct trace *t)
+{
+	char span[TRACE_ERROR / 2] = "others, which perf skipped: without @ you are told when they are";
+
+	if (t->begun)
+		time_span_tell(span, sizeof(span), t->profile.first_ns, t->last_ns, &t->wall);
+	snprintf(t->error, sizeof(t->error), "no event in time=%s; the recording has %s", t->window.text, span);
+	return -ERANGE;
+}
+
 int trace_finish(struct trace *t, bool counted)
 {
-	bool whole = !t->from_ns && t->until_ns == UINT64_MAX;
-	int err = finish_processes(t, counted && whole);
+	bool whole = time_span_is_all(&t->window);
+	int err = whole || t->started ? finish_processes(t, counted && whole) : fail_empty(t);
 
 	if (!t->profile.clock)
 		t->profile.clock = "ns";

@@ -12,29 +12,36 @@
 #include "sample.h"
 #include "sink.h"
 #include "thread.h"
+#include "base/time_span.h"
+
+#define TRACE_ERROR SINK_ERROR
 
 struct trace {
 	struct profile profile;
 	struct subscribers to;
-	uint64_t from_ns, until_ns; /* samples outside are left out; 0 and UINT64_MAX: none */
+	struct time_span window;
+	struct wall wall;
+	uint64_t from_ns, until_ns; /* the window, known with the first sample; before it nothing is inside */
+	uint64_t last_ns;	    /* latest sample outside the window */
 	struct map threads;	    /* (pid, tid) -> struct thread */
 	struct thread *last;
-	bool started;
+	bool begun, started;	 /* there was a sample; there was one in the window */
+	char error[TRACE_ERROR]; /* one line, where the window is at fault */
 };
 
 /* codes must outlive the trace; sinks are handed over and freed by trace_free. */
 void trace_init(struct trace *t, struct codes *codes, struct sink *sinks);
 
-/* Leaves out what is before `from` or at and after `until` (ns). Call before the first sample. */
-void trace_window(struct trace *t, uint64_t from, uint64_t until);
+/* Leaves out what is not in the window. Call before the first sample. */
+void trace_window(struct trace *t, const struct time_span *window, const struct wall *wall);
 
-/* A sample_fn (decode.h) whose `to` is a struct trace. 0, -ENOMEM, or what a sink returned. */
+/* A sample_fn (decode.h) whose `to` is a struct trace. 0, -ENOMEM, or what a sink or time_span_resolve() returned. */
 int trace_feed(void *trace, const struct sample *s);
 
 /*
  * The end: closes what is open, sums up, tells the sinks to finish. The first error, if any.
  * counted: decode.c counted the words of each process, so what is missing at the end can be told; not
- * so with a time window, because perf skips what is outside.
+ * so with a time window, because perf skips what is outside. -ERANGE: nothing was in the window.
  */
 int trace_finish(struct trace *t, bool counted);
 

@@ -88,12 +88,12 @@ static struct track *track_of(struct timeline *v, int32_t pid, int32_t tid)
 	return v->last;
 }
 
-/* ns since the start of the trace, which is its first event. */
+/* ns since the first event of the trace, even if a window leaves it out: times are the same in all windows. */
 static uint64_t since_start(struct timeline *v, uint64_t ns)
 {
 	if (!v->started) {
 		v->started = true;
-		v->start_ns = ns;
+		v->start_ns = v->file.sink.profile ? v->file.sink.profile->first_ns : ns;
 	}
 	return ns > v->start_ns ? ns - v->start_ns : 0;
 }

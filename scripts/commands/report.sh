@@ -141,7 +141,7 @@ has() {
 }
 
 # perf's own exit status says nothing about the plugin, which therefore writes its verdict to
-# descriptor 9; descriptor 8 keeps our standard output while the verdict is caught. --time goes to
+# descriptor 9; descriptor 8 keeps our standard output while the verdict is caught. A --time in perf's clock goes to
 # perf as well, which then skips what is outside without decoding it.
 by_perf() {
 	for key in "$@"; do
@@ -153,7 +153,9 @@ by_perf() {
 	if has '"mode":"opcodes"'; then
 		itrace=qi1iwpe
 	else
-		[ -z "$time" ] || set -- "$@" --time "$time"
+		case $time in
+		@*,@* | @*, | ,@*) set -- "$@" --time "$(printf %s "$time" | tr -d @)" ;;
+		esac
 		# Executed PTWRITEs are told without such a walk, too; only emulated ones are in the branches.
 		itrace=we
 		if has '"backend":"ptwrite"' && ! has '"backend":"emulated"'; then itrace=qwe; fi

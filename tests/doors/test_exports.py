@@ -59,7 +59,7 @@ CLEARLY = 1.5  # times as much
 
 
 def span(path, program):
-    """From the first event of the program's module to its last, as perf takes it."""
+    """From the first event of the program's module to its last, in perf's clock."""
     times = []
     with open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
@@ -67,7 +67,7 @@ def span(path, program):
             if fields[5:6] == ["<module>"] and fields[4] == program:
                 times.append(int(fields[0]))
     first, last = times[0], times[-1] + 1
-    return f"{first // 10**9}.{first % 10**9:09},{last // 10**9}.{last % 10**9:09}"
+    return f"@{first // 10**9}.{first % 10**9:09},@{last // 10**9}.{last % 10**9:09}"
 
 
 def counts(stats):

@@ -343,7 +343,7 @@ def window_of(recorded, qualname):
 
 
 def timeline(recorded, path, begin, end):
-    window = ",".join("%d.%09d" % divmod(ns, 10**9) for ns in (begin, end))
+    window = ",".join("@%d.%09d" % divmod(ns, 10**9) for ns in (begin, end))
     done = recording.run([test_opcodes.PT, f"perfetto={path}", "console=never", f"time={window}", recorded.data])
     if done.returncode:
         raise RuntimeError(done.stderr)

@@ -16,7 +16,7 @@ report_cut() {
 # From the middle event on: fewer lines, and not the first.
 report_half() {
 	"$ocular" report r1 -q --events all.txt
-	middle=$(awk -F'\t' 'NR > 1 { t[++n] = $1 } END { m = t[int(n / 2)]; printf "%d.%09d", m / 1e9, m % 1e9 }' all.txt)
+	middle=$(awk -F'\t' 'NR > 1 { t[++n] = $1 } END { m = t[int(n / 2)]; printf "@%d.%09d", m / 1e9, m % 1e9 }' all.txt)
 	"$ocular" report r1 --time "$middle," --events half.txt
 	[ "$(wc -l <half.txt)" -gt 2 ] && [ "$(wc -l <half.txt)" -lt "$(($(wc -l <all.txt) * 3 / 4))" ]
 }
@@ -36,6 +36,28 @@ same_options() {
 	"$ocular" "$1" --help | grep -oE '^  (-[a-z], )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort >shown
 	"$ocular" words x "$1" | grep -- -- | sort >offered
 	command diff shown offered && [ "$(wc -l <shown)" -gt 3 ]
+}
+
+# The first half of the recording in its own seconds, and in perf's.
+spans_alike() {
+	"$ocular" report r1 -q --events all.txt
+	middle=$(awk -F'\t' 'NR > 1 { t[++n] = $1 } END { printf "%.0f", t[int(n / 2)] - t[1] }' all.txt)
+	"$ocular" report r1 --decoder "$1" -q --time "0,$(seconds "$middle")" --events first.txt
+	awk -F'\t' -v to="$middle" 'NR == 2 { from = $1 } NR == 1 || $1 - from < to' all.txt >wanted.txt
+	[ "$(wc -l <wanted.txt)" -gt 2 ] && [ "$(wc -l <wanted.txt)" -lt "$(wc -l <all.txt)" ] && cmp wanted.txt first.txt
+}
+
+seconds() { printf '%d.%09d' $(($1 / 1000000000)) $(($1 % 1000000000)); }
+
+# Where a span's first event stands in the whole trace.
+shown_alike() {
+	middle=$(awk -F'\t' 'NR > 1 { t[++n] = $1 } END { printf "%.0f", t[int(n / 2)] - t[1] }' all.txt)
+	"$ocular" report r1 -q --time "$(seconds "$middle")," --perfetto half.json
+	"$python" - "$middle" <<'END'
+import json, sys
+first = min(e["ts"] for e in json.load(open("half.json")) if e["ph"] in "BiE")
+sys.exit(abs(first * 1000 - int(sys.argv[1])) > 1)
+END
 }
 
 on_terminal() { python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) != 0)' "$@"; }
@@ -155,7 +177,9 @@ for i in range(1000):
 print("total", total, sys.argv[1:])
 sys.exit(int(sys.argv[1]))
 END
+before=$(date +%H:%M:%S)
 ok "the program's exit status" says 7 'total 499500' "$ocular" record -q -o r1 'a folder/my app.py' 7
+after=$(date -d '+2 sec' +%H:%M:%S)
 ok "-c, and the signal that killed it" says 143 '' "$ocular" record -q -o r2 -- -c 'import os; os.kill(os.getpid(), 15)'
 ok "-m" says 0 'best of' "$ocular" record -q -o r3 --mode calls -m timeit -n 1 pass
 ok "options of the program stay its own" says 3 "\['3', '--mode', 'x', '-q'\]" \
@@ -186,7 +210,21 @@ ok "run: no program starts for a decoder that is none" says 2 'decoder is' "$ocu
 ok "and nothing is recorded" [ ! -e none ]
 ok "run: a report that is wrong is the exit status" says 1 'no/such' "$ocular" run -q -o r7 --perfetto no/such/t.json 'a folder/my app.py' 0
 ok "stat: a recording that cannot begin is not reported" stat_refused
-ok "a span of time" says 0 'my app.py' report_half
+ok "a span of time in perf's clock" says 0 'my app.py' report_half
+ok "in seconds since the first event" spans_alike perf
+ok "and by the other decoder" spans_alike libipt
+ok "a span of the wall clock" says 0 'my app.py' "$ocular" report r1 --time "$before,$after"
+ok "Perfetto shows the same times in a span" shown_alike
+for decoder in perf libipt; do
+	ok "$decoder: nothing in a span: what there is" says 1 \
+		'no event in time=1000,1001; the recording has 0 to 0\.[0-9]* s, 20..-..-..T..:..:.*, @' \
+		"$ocular" report r1 --decoder $decoder --time 1000,1001
+	ok "$decoder: nor on that day" says 1 'no event in time=2001-01-01T00:00,2001-01-01T00:01' \
+		"$ocular" report r1 --decoder $decoder --time '2001-01-01T00:00,2001-01-01T00:01'
+done
+ok "nothing in a span that perf looked for" says 1 'no event in time=@1,@2' "$ocular" report r1 --decoder perf --time @1,@2
+ok "and nothing is written" [ ! -e spanless.json ]
+ok "a span that is none" says 1 'want time=FROM,TO' "$ocular" report r1 --time 25:00,
 ok "the other decoder" says 0 'my app.py' "$ocular" report r1 --decoder libipt
 ok "perf is asked for words of rings" asked we adaptive software
 ok "perf is asked for executed PTWRITEs without a walk" asked qwe adaptive ptwrite

@@ -37,8 +37,7 @@ static void test_defaults(void **state)
 	assert_int_equal(o.color, WHEN_AUTO);
 	assert_int_equal(o.progress, WHEN_AUTO);
 	assert_int_equal(o.loops, 5);
-	assert_int_equal(o.from_ns, 0);
-	assert_true(o.until_ns == UINT64_MAX);
+	assert_true(time_span_is_all(&o.time));
 	assert_int_equal(o.status, -1);
 	assert_false(o.help);
 }
@@ -119,30 +118,17 @@ static void test_timeline(void **state)
 	assert_int_equal(o.iterations, ITERATIONS_INSTANTS);
 }
 
-static const struct {
-	const char *word;
-	uint64_t from, until;
-} windows[] = {
-	{ "time=1,2", 1000000000, 2000000000 },
-	{ "time=1.5,2.000000001", 1500000000, 2000000001 },
-	{ "time=,2", 0, 2000000000 },
-	{ "time=3,", 3000000000, UINT64_MAX },
-	{ "time=,", 0, UINT64_MAX },
-	{ "time=12345.678901234,12345.678901235", 12345678901234, 12345678901235 },
-};
-
-static void test_windows(void **state)
+static void test_window(void **state)
 {
 	struct options o;
 	char error[OPTIONS_ERROR];
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(windows); i++) {
-		if (parse(&o, windows[i].word, error))
-			fail_msg("%s: %s", windows[i].word, error);
-		assert_true(o.from_ns == windows[i].from);
-		assert_true(o.until_ns == windows[i].until);
-	}
+	assert_int_equal(parse(&o, "time=1.5,@2.000000001", error), 0); /* test_time_span has the others */
+	assert_int_equal(o.time.from.kind, TIME_SINCE);
+	assert_true(o.time.from.ns == 1500000000);
+	assert_int_equal(o.time.until.kind, TIME_CLOCK);
+	assert_true(o.time.until.ns == 2000000001);
 }
 
 /* clang-format off */
@@ -151,7 +137,7 @@ static const char *const wrong[] = {
 	"",	    "nonsense",	  "perfetto",	  "perfetto=",	"=x",		 "perfett=x",
 	"loops=",   "loops=-1",	  "loops=1x",	  "loops=100001", "loops=99999999999999999999",
 	"color=sometimes", "console=", "time=",	  "time=1",	"time=2,1",	 "time=1,1",
-	"time=a,b", "time=-1,2",  "time=1,2,3",	  "time=1 2",	"time=99999999999999,",
+	"time=a,b", "time=@2,@1", "time=25:00,", "time=-1,2",  "time=1,2,3",	  "time=1 2",	"time=99999999999999,",
 	"helpless", "help=yes",	  "iterations=", "iterations=all", "min_duration=", "min_duration=5",
 	"min_duration=us", "min_duration=-1us", "min_duration=1.5us", "min_duration=99999999999999999999s",
 	"max_size=", "max_size=16383", "max_size=0", "max_size=5T", "max_size=-16K", "max_size=M",
@@ -266,7 +252,7 @@ int main(void)
 		cmocka_unit_test(test_strings),
 		cmocka_unit_test(test_numbers_and_choices),
 		cmocka_unit_test(test_timeline),
-		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_wrong_words),
 		cmocka_unit_test(test_when),
 		cmocka_unit_test(test_sinks),

@@ -575,7 +575,8 @@ static void test_window(void **state)
 	(void)state;
 	codes_init(&codes, NULL);
 	trace_init(&t, &codes, &teller.sink);
-	trace_window(&t, 1010, 1040);
+	trace_window(&t, &(struct time_span){ .from = { TIME_CLOCK, 1010 }, .until = { TIME_CLOCK, 1040 } },
+		     &(struct wall){ 0 });
 	feed(&t, &codes, "PY_START m; PY_START f; PY_RETURN f; PY_START g; PY_RETURN g; PY_RETURN m");
 	trace_finish(&t, false);
 	fclose(teller.f);
@@ -584,6 +585,39 @@ static void test_window(void **state)
 	assert_int_equal(t.profile.end_ns, 1030);
 	trace_free(&t);
 	codes_free(&codes);
+}
+
+/* Nothing in the window: what there is is told, and no sink finishes. */
+static void test_empty_window(void **state)
+{
+	static const struct {
+		const char *text, *events, *says;
+	} cases[] = {
+		{ "5,6", "PY_START m; PY_RETURN m",
+		  "time=5,6; the recording has 0 to 0.000000 s, @0.000001 to @0.000001" },
+		{ "@5,@6", "", "time=@5,@6; the recording has others, which perf skipped" },
+		{ "14:03,", "PY_START m", "does not say what the wall clock was" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct time_span span;
+		struct codes codes;
+		struct trace t;
+		int err;
+
+		codes_init(&codes, NULL);
+		trace_init(&t, &codes, NULL);
+		assert_true(time_span_parse(&span, cases[i].text));
+		trace_window(&t, &span, &(struct wall){ 0 });
+		err = feed(&t, &codes, cases[i].events);
+		err = err ? err : trace_finish(&t, false);
+		assert_true(err < 0);
+		if (!strstr(t.error, cases[i].says) || strchr(t.error, '\n'))
+			fail_msg("'%s'", t.error);
+		trace_free(&t);
+		codes_free(&codes);
+	}
 }
 
 static void test_a_sink_that_fails_ends_it(void **state)
@@ -614,6 +648,7 @@ int main(void)
 		cmocka_unit_test(test_strikes),
 		cmocka_unit_test(test_time_before_a_restart_is_nobodys),
 		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_empty_window),
 		cmocka_unit_test(test_a_sink_that_fails_ends_it),
 	};
 
