@@ -24,23 +24,23 @@ static struct rendered *make(const void *of, render_fn render)
 	return NULL;
 }
 
-const struct rendered *rendered_get(struct map *pieces, const void *of, render_fn render)
+const struct rendered *rendered_get(struct map *texts, const void *of, render_fn render)
 {
-	struct rendered *p = map_get(pieces, (uintptr_t)of);
+	struct rendered *p = map_get(texts, (uintptr_t)of);
 
 	if (p)
 		return p;
 	p = make(of, render);
-	if (p && map_put(pieces, (uintptr_t)of, p)) {
+	if (p && map_put(texts, (uintptr_t)of, p)) {
 		rendered_free(p);
 		return NULL;
 	}
 	return p;
 }
 
-void rendered_free_all(struct map *pieces)
+void rendered_free_all(struct map *texts)
 {
-	for (struct map_slot *s = NULL; (s = map_next(pieces, s));)
+	for (struct map_slot *s = NULL; (s = map_next(texts, s));)
 		rendered_free(s->value);
-	map_free(pieces);
+	map_free(texts);
 }

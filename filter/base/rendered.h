@@ -17,8 +17,8 @@ struct rendered {
 
 typedef void (*render_fn)(FILE *f, const void *of);
 
-/* The piece of `of` among `pieces`, rendered if it is new. NULL: no memory. */
-const struct rendered *rendered_get(struct map *pieces, const void *of, render_fn render);
+/* The text of `of` among `texts`, rendered if it is new. NULL: no memory. */
+const struct rendered *rendered_get(struct map *texts, const void *of, render_fn render);
 
 /* Copies it to `to`, where p->length bytes of room are, and returns the end. */
 static inline char *rendered_put(char *to, const struct rendered *p)
@@ -26,6 +26,6 @@ static inline char *rendered_put(char *to, const struct rendered *p)
 	return mempcpy(to, p->text, p->length);
 }
 
-void rendered_free_all(struct map *pieces);
+void rendered_free_all(struct map *texts);
 
 #endif

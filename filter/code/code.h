@@ -100,7 +100,7 @@ struct process {
 	struct duty duty;
 	bool stopped;		/* a `stop` line was seen: `emitted` and `lost` are complete */
 	uint64_t received;	/* words that came, counted by decode.c */
-	uint64_t told;		/* words that gaps say are missing, counted by decode.c */
+	uint64_t missing;	/* words that gaps say are missing, counted by decode.c */
 	struct process *before; /* the same pid until an exec to an interpreter of other opcodes; NULL: none */
 	struct code **codes;	/* [id - base] */
 	uint32_t base, ncodes;

@@ -66,7 +66,7 @@ static struct word_stream *make_stream(struct decoder *d, int32_t pid, uint64_t 
 	return l;
 }
 
-static COLD struct word_stream *other_lane(struct decoder *d, int32_t pid, uint64_t key)
+static COLD struct word_stream *other_stream(struct decoder *d, int32_t pid, uint64_t key)
 {
 	d->last_key = key;
 	d->last = map_get(&d->streams, key);
@@ -75,11 +75,11 @@ static COLD struct word_stream *other_lane(struct decoder *d, int32_t pid, uint6
 	return d->last;
 }
 
-static inline struct word_stream *lane_of(struct decoder *d, int32_t pid, int32_t tid)
+static inline struct word_stream *stream_of(struct decoder *d, int32_t pid, int32_t tid)
 {
 	uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
 
-	return d->last && d->last_key == key ? d->last : other_lane(d, pid, key);
+	return d->last && d->last_key == key ? d->last : other_stream(d, pid, key);
 }
 
 /* A sample that belongs to no code object. */
@@ -201,7 +201,7 @@ static int feed_extension(struct decoder *d, struct word_stream *l, const struct
 static int feed_unknown_number(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	l->process->received--;
-	l->process->told++;
+	l->process->missing++;
 	return feed_bare(d, l, w, SAMPLE_GAP, 1);
 }
 
@@ -210,7 +210,7 @@ static int feed_lost(struct decoder *d, struct word_stream *l, const struct word
 	uint64_t count = marker_lost_count(w->bits);
 
 	l->next = (l->next + count) & MARKER_SEQ_MASK;
-	l->process->told += count;
+	l->process->missing += count;
 	return feed_bare(d, l, w, SAMPLE_GAP, count);
 }
 
@@ -262,7 +262,7 @@ static int accept_after_gap(struct decoder *d, struct word_stream *l, const stru
 	forget_prefixes(l);
 	/* A gap that the front end saw, of no word or a multiple of 128: the sequence cannot tell, and one is told. */
 	missing += !missing;
-	l->process->told += missing;
+	l->process->missing += missing;
 	err = feed_bare(d, l, w, SAMPLE_GAP, missing);
 	return err ? err : accept(d, l, w);
 }
@@ -343,7 +343,7 @@ static int settle_held(struct decoder *d, struct word_stream *l, const struct wo
 	return foreign ? feed_bare(d, l, &held, SAMPLE_FOREIGN, 1) : accept_after_gap(d, l, &held);
 }
 
-/* The first word of a lane, or the first after a gap that the front end told of. */
+/* The first word of a stream, or the first after a gap that the front end told of. */
 static int resume(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	return l->open ? accept_after_gap(d, l, w) : accept(d, l, w);
@@ -406,7 +406,7 @@ static COLD int decode_other(struct decoder *d, struct word_stream *l, struct wo
 
 int decode_word(struct decoder *d, const struct word *w)
 {
-	struct word_stream *l = lane_of(d, w->pid, w->tid);
+	struct word_stream *l = stream_of(d, w->pid, w->tid);
 	struct code *code;
 	int64_t offset = marker_offset(w->bits);
 
@@ -423,7 +423,7 @@ int decode_word(struct decoder *d, const struct word *w)
 
 int decode_gap(struct decoder *d, int32_t pid, int32_t tid)
 {
-	struct word_stream *l = lane_of(d, pid, tid);
+	struct word_stream *l = stream_of(d, pid, tid);
 	int err = 0;
 
 	if (!l)
@@ -436,7 +436,7 @@ int decode_gap(struct decoder *d, int32_t pid, int32_t tid)
 
 int decode_settle(struct decoder *d, int32_t pid, int32_t tid)
 {
-	struct word_stream *l = lane_of(d, pid, tid);
+	struct word_stream *l = stream_of(d, pid, tid);
 
 	return l && l->holding ? settle_held(d, l, NULL) : 0;
 }

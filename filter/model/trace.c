@@ -121,7 +121,7 @@ int trace_feed(void *trace, const struct sample *s)
  */
 static int lost_at_end(struct trace *t, const struct process *p)
 {
-	uint64_t made = p->emitted + p->lost, seen = p->received + p->told;
+	uint64_t made = p->emitted + p->lost, seen = p->received + p->missing;
 	const struct thread *main = map_get(&t->threads, key_of(p->pid, p->pid));
 	struct sample gap = {
 		.op = SAMPLE_GAP,

@@ -17,7 +17,7 @@ static const bool not_in_psb[PKT_KINDS] = {
 
 void pt_walk_init(struct pt_walk *w, const struct pt_clocks *clocks, bool branches)
 {
-	*w = (struct pt_walk){ .branches = branches, .cbr_told = CBR_NONE };
+	*w = (struct pt_walk){ .branches = branches, .cbr_reported = CBR_NONE };
 	w->time.clocks = clocks;
 }
 
@@ -35,7 +35,7 @@ void pt_walk_chunk(struct pt_walk *w, const uint8_t *p, const uint8_t *end, uint
 /* A step at `time`. Until a time is known there are none. */
 static enum pt_step step(struct pt_walk *w, enum pt_step what, uint64_t time)
 {
-	w->cbr_told = w->time.cbr;
+	w->cbr_reported = w->time.cbr;
 	if (!w->started && !time) {
 		w->untimed += what == STEP_WORD;
 		return STEP_END;
@@ -181,7 +181,7 @@ static enum pt_step take(struct pt_walk *w, const struct packet *pkt, bool after
 		return STEP_END;
 	case PKT_CBR:
 		pt_time_cbr(t, pkt->payload);
-		return quiet_if(w, !w->in_psb && t->cbr != w->cbr_told);
+		return quiet_if(w, !w->in_psb && t->cbr != w->cbr_reported);
 	case PKT_PSB:
 		w->ip = 0;
 		w->first_psb &= w->in_psb;
@@ -273,7 +273,7 @@ static __attribute__((noinline)) enum pt_step next_step(struct pt_walk *w)
 /* Until the next packet that is none of these: only those change what is asked for here. */
 static bool is_plain(const struct pt_walk *w)
 {
-	return w->synced && w->started && !w->block && !w->in_psb && !w->wants_fup && w->cbr_told == w->time.cbr;
+	return w->synced && w->started && !w->block && !w->in_psb && !w->wants_fup && w->cbr_reported == w->time.cbr;
 }
 
 /* An ip packet at w->p. */

@@ -45,7 +45,7 @@ struct pt_walk {
 	bool holds;	 /* `held` waits for a FUP with an ip */
 	bool enabled;	 /* tracing is on, as far as packets say */
 	bool overflowed; /* no FUP or TIP.PGE since the last OVF */
-	unsigned cbr_told;
+	unsigned cbr_reported;
 	packet_block block;
 	uint64_t held;
 	uint64_t untimed;	 /* words before the first time: dropped, as perf does */

@@ -129,7 +129,7 @@ static int report_prologue(struct recover_thread *t, struct recover_frame *f, ui
 	       f->walk->nodes[resume - 1 - n].base == t->dispatch->base[t->prologue[t->nprologue - 1 - n].opcode])
 		n++;
 	for (uint32_t i = n; i && !err; i--)
-		err = recover_tell_at(t, f, &t->prologue[t->nprologue - i], OP_INSTRUCTION, resume - i);
+		err = recover_emit_at(t, f, &t->prologue[t->nprologue - i], OP_INSTRUCTION, resume - i);
 	t->r->counts.dispatched += n;
 	t->nprologue -= n;
 	return err;
@@ -171,9 +171,9 @@ static int begin(struct recover_thread *t, const struct sample *s)
 	if (!err && resume.valid && s->op != OP_PY_THROW) {
 		t->r->counts.dispatched++;
 		t->r->counts.lost += !f->n;
-		err = f->n ? recover_tell_at(t, f, &resume, OP_INSTRUCTION, f->at[0].place) : 0;
+		err = f->n ? recover_emit_at(t, f, &resume, OP_INSTRUCTION, f->at[0].place) : 0;
 	}
-	return err ? err : recover_tell_sample(t, s);
+	return err ? err : recover_emit_sample(t, s);
 }
 
 static int at_marker(struct recover_thread *t, const struct sample *s)
@@ -189,7 +189,7 @@ static int at_marker(struct recover_thread *t, const struct sample *s)
 	recover_no_second(t, f);
 	recover_frame_put(f, &t->undecided, recover_frame_place(f, s->offset));
 	f->arrives = s->op == OP_EXCEPTION_HANDLED;
-	return recover_tell_sample(t, s);
+	return recover_emit_sample(t, s);
 }
 
 static int unwind(struct recover_thread *t, const struct sample *s)
@@ -201,7 +201,7 @@ static int unwind(struct recover_thread *t, const struct sample *s)
 		recover_frame_put(f, &t->undecided, recover_frame_place(f, s->offset));
 		recover_frames_pop(&t->frames);
 	}
-	return recover_tell_sample(t, s);
+	return recover_emit_sample(t, s);
 }
 
 /* It begins to be traced, or ends; what it ran before, or while it was not traced, is all behind us. */
@@ -249,12 +249,12 @@ int recover_sample(void *recover, const struct sample *s)
 	case SAMPLE_GAP:
 	case SAMPLE_RESTART:
 		err = recover_gap(r, s->pid, s->tid);
-		return err ? err : recover_tell_sample(t, s);
+		return err ? err : recover_emit_sample(t, s);
 	}
 	t->behind_gap = GAP_NONE;
 	err = recover_settle(t);
 	if (err || !s->code) /* nothing that moves a frame: a snapshot, a foreign word */
-		return err ? err : recover_tell_sample(t, s);
+		return err ? err : recover_emit_sample(t, s);
 	return s->op == OP_PY_UNWIND ? unwind(t, s) : at_marker(t, s);
 }
 

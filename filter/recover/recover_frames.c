@@ -20,7 +20,7 @@ static bool make_room(struct recover_frames *r)
 	return true;
 }
 
-static bool tell_code(struct recover_frames *r, struct recover_frame *f, struct code *code)
+static bool set_code(struct recover_frames *r, struct recover_frame *f, struct code *code)
 {
 	if (code && !code->walk && !(code->walk = walk_new(code, r->dispatch)))
 		return false;
@@ -34,7 +34,7 @@ struct recover_frame *recover_frames_push(struct recover_frames *r, struct code 
 {
 	struct recover_frame *f;
 
-	if (!make_room(r) || !tell_code(r, &r->frames[r->n], code))
+	if (!make_room(r) || !set_code(r, &r->frames[r->n], code))
 		return NULL;
 	f = &r->frames[r->n++];
 	f->interpreter = r->interpreter;
@@ -79,7 +79,7 @@ struct recover_frame *recover_frames_align(struct recover_frames *r, struct code
 	if (f && f->code == code)
 		return f;
 	if (f && f->kind == FRAME_OPEN)
-		return tell_code(r, f, code) ? f : NULL;
+		return set_code(r, f, code) ? f : NULL;
 	if (has(r, code)) {
 		while (recover_frames_top(r)->code != code)
 			recover_frames_pop(r);

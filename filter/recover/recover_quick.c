@@ -52,7 +52,7 @@ struct quick {
 	const struct walk_node *nodes, *node; /* of the frame's code, and its place there */
 	quick_opcode held;
 	struct sample *room; /* recover->room, where the held instruction stands already */
-	uint32_t told;
+	uint32_t emitted;
 };
 
 /* Is there one place where the frame is, and no doubt of any other frame's? */
@@ -98,8 +98,8 @@ static inline void quick_end(const struct quick *q)
 
 	t->held = (struct held){ .valid = true, .opcode = s->opcode, .time = s->time, .cycles = s->cycles };
 	t->r->room = q->room;
-	t->r->counts.dispatched += q->told;
-	t->r->counts.placed += q->told;
+	t->r->counts.dispatched += q->emitted;
+	t->r->counts.placed += q->emitted;
 	q->frame->at[0].place = q->node - q->nodes;
 }
 
@@ -136,13 +136,13 @@ static inline bool quick_go(struct quick *q, quick_opcode next)
 }
 
 /* The held instruction is there. */
-static inline int quick_tell(struct quick *q)
+static inline int quick_emit(struct quick *q)
 {
 	struct recover *r = q->thread->r;
 	int err = 0;
 
 	q->room->offset = q->node->offset;
-	q->told++;
+	q->emitted++;
 	if (++q->room == r->end) {
 		r->room = q->room;
 		err = r->full(r);
@@ -262,7 +262,7 @@ static int report(struct recover_thread *t, struct recover_frame *f, uint32_t pl
 {
 	f->at[0].place = place;
 	t->r->counts.dispatched++;
-	return recover_tell_at(t, f, &t->held, OP_INSTRUCTION, place);
+	return recover_emit_at(t, f, &t->held, OP_INSTRUCTION, place);
 }
 
 /* It is a call whose frame begins, or a frame is gone on with. */
@@ -352,7 +352,7 @@ static inline int quick_rows(struct recover_thread *t, const struct rows *rows, 
 			break;
 		if (row->cycles != now->at)
 			*now = moment_of(t, rows, row);
-		err = quick_tell(&q);
+		err = quick_emit(&q);
 		quick_hold(&q, s->opcode, now->ns, now->cycles);
 		if (err)
 			break;

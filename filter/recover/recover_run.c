@@ -10,7 +10,7 @@ static int leave(struct recover_thread *t, struct recover_frame *f, const struct
 	recover_frames_pop(&t->frames);
 	if (!left.code)
 		return 0;
-	return recover_tell_at(t, &left, h, op, left.n == 1 ? left.at[0].place : WALK_NOWHERE);
+	return recover_emit_at(t, &left, h, op, left.n == 1 ? left.at[0].place : WALK_NOWHERE);
 }
 
 int recover_leave(struct recover_thread *t, struct recover_frame *f, const struct held *h)
@@ -37,7 +37,7 @@ static int arrive(struct recover_thread *t, struct recover_frame *f, const struc
 	f->arrives = false;
 	f->side = SIDE_BOTH;
 	if (f->n == 1 && f->step == UNDECIDED_NONE)
-		return recover_tell_at(t, f, h, OP_INSTRUCTION, f->at[0].place);
+		return recover_emit_at(t, f, h, OP_INSTRUCTION, f->at[0].place);
 	return recover_record(t, f, h);
 }
 

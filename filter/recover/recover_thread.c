@@ -60,7 +60,7 @@ static int make_room(struct recover_thread *t)
 	return t->undecided.tail - t->undecided.head == UNDECIDED_STEPS ? recover_flush(t, true) : 0;
 }
 
-int recover_tell_sample(struct recover_thread *t, const struct sample *s)
+int recover_emit_sample(struct recover_thread *t, const struct sample *s)
 {
 	int err;
 
@@ -94,7 +94,7 @@ static void put_form(struct sample *s, const struct held *h)
 	s->passed = h->passed;
 }
 
-int recover_tell_at(struct recover_thread *t, const struct recover_frame *f, const struct held *h, unsigned op,
+int recover_emit_at(struct recover_thread *t, const struct recover_frame *f, const struct held *h, unsigned op,
 		    uint32_t place)
 {
 	struct recover *r = t->r;
@@ -108,7 +108,7 @@ int recover_tell_at(struct recover_thread *t, const struct recover_frame *f, con
 		put_form(s, h);
 		r->counts.placed++;
 	}
-	return plain ? recover_made(r) : recover_tell_sample(t, s);
+	return plain ? recover_made(r) : recover_emit_sample(t, s);
 }
 
 int recover_record(struct recover_thread *t, struct recover_frame *f, const struct held *h)

@@ -62,10 +62,10 @@ void recover_thread_free(struct recover_thread *t);
 /* --- samples: all return 0, -ENOMEM or what the feed returned --- */
 
 /* A sample that nothing is in doubt of, after those that wait. */
-int recover_tell_sample(struct recover_thread *t, const struct sample *s);
+int recover_emit_sample(struct recover_thread *t, const struct sample *s);
 
 /* An event of the frame's code at one of its places. */
-int recover_tell_at(struct recover_thread *t, const struct recover_frame *f, const struct held *h, unsigned op,
+int recover_emit_at(struct recover_thread *t, const struct recover_frame *f, const struct held *h, unsigned op,
 		    uint32_t place);
 
 /* The frame's instruction, which is at its places; settled if that is one. */

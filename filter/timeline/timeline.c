@@ -101,11 +101,11 @@ static uint64_t since_start(struct timeline *v, uint64_t ns)
 /* --- slices ------------------------------------------------------------------------------------------ */
 
 /* What is known of a code object, where it is first seen. */
-static int tell_code(struct timeline *v, struct track *t, uint64_t ns, const struct code *code)
+static int describe_code(struct timeline *v, struct track *t, uint64_t ns, const struct code *code)
 {
-	if (map_get(&v->told, (uintptr_t)code))
+	if (map_get(&v->described, (uintptr_t)code))
 		return 0;
-	if (map_put(&v->told, (uintptr_t)code, (void *)code))
+	if (map_put(&v->described, (uintptr_t)code, (void *)code))
 		return sink_file_no_memory(&v->file.sink);
 	return settle(v, t, v->format->code(v, t, ns, code), &v->beyond.others);
 }
@@ -122,7 +122,7 @@ static int write_begin(struct timeline *v, struct track *t, struct span *span)
 	uint64_t none = 0;
 	int err;
 
-	err = tell_code(v, t, span->shown, span->code);
+	err = describe_code(v, t, span->shown, span->code);
 	if (!err && !v->full)
 		err = settle(v, t, v->format->begin(v, t, span), &none);
 	if (err || v->full)
@@ -592,7 +592,7 @@ static void timeline_free(struct sink *s)
 	}
 	map_free(&v->tracks);
 	map_free(&v->processes);
-	map_free(&v->told);
+	map_free(&v->described);
 	map_free(&v->snapshots);
 	sink_file_free(s);
 }

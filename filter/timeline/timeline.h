@@ -67,7 +67,7 @@ struct timeline {
 	struct map tracks; /* (pid, tid) -> struct track */
 	struct track *last;
 	struct map processes; /* pid -> struct timeline_process */
-	struct map told;      /* struct code: it has its instant */
+	struct map described; /* struct code: it has its instant */
 	struct map snapshots; /* numbers of those of which something was seen */
 	uint64_t flows;
 	int64_t offset; /* of the sample */

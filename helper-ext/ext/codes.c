@@ -18,7 +18,7 @@ struct entry {
 	PyCodeObject *code; /* NULL: dead */
 	uint64_t interpreter;
 	int traced;
-	uint8_t *doubtful; /* ambiguous.h; NULL: none */
+	uint8_t *ambiguous; /* ambiguous.h; NULL: none */
 	uint64_t triggers; /* trigger.h */
 };
 
@@ -47,8 +47,8 @@ static int entry_set(uint32_t id, struct entry entry)
 static void entry_clear(struct entry *entry)
 {
 	entry->code = NULL;
-	free(entry->doubtful);
-	entry->doubtful = NULL;
+	free(entry->ambiguous);
+	entry->ambiguous = NULL;
 }
 
 static uint32_t value_id(uint64_t value)
@@ -177,7 +177,7 @@ static uint64_t introduce(uint32_t id, PyCodeObject *code, bool excluded)
 	if (!excluded)
 		write_opcodes("before", id, code, "seen");
 	if (setup.flow.wanted)
-		entry_of(id)->doubtful = ambiguous_find(&setup.ops, &setup.flow, code);
+		entry_of(id)->ambiguous = ambiguous_find(&setup.ops, &setup.flow, code);
 	if (last_line > (long)MARKER_OFFSET_MAX || Py_SIZE(code) > (Py_ssize_t)MARKER_OFFSET_MAX)
 		return id;
 	return (uint64_t)id << MARKER_CODE_SHIFT;
@@ -241,11 +241,11 @@ uint64_t codes_value_ours(struct codes *c, PyObject *code)
 	return value ? value : add(c, (PyCodeObject *)code, 0, true);
 }
 
-bool codes_is_doubtful(uint64_t value, uint32_t unit)
+bool codes_is_ambiguous(uint64_t value, uint32_t unit)
 {
 	struct entry *entry = entry_of(value_id(value));
 
-	return !entry || ambiguous_at(entry->doubtful, unit); /* calibration's has none */
+	return !entry || ambiguous_at(entry->ambiguous, unit); /* calibration's has none */
 }
 
 static void forget(struct codes *c, uint32_t id, struct entry *entry)

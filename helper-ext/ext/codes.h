@@ -70,7 +70,7 @@ uint64_t codes_value(struct codes *c, PyObject *code);
 uint64_t codes_value_ours(struct codes *c, PyObject *code);
 
 /* Must the branch at this code unit be told? By the value of its code object, a ready one. */
-bool codes_is_doubtful(uint64_t value, uint32_t unit);
+bool codes_is_ambiguous(uint64_t value, uint32_t unit);
 
 /* The triggers of a value with CODE_TRIGGER. */
 uint64_t codes_triggers(uint64_t value);

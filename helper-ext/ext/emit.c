@@ -15,12 +15,12 @@ static emitters *const emitters_of[BACKENDS] = {
 };
 
 /* Not the hot path's: mode opcodes alone, and most branches but once. */
-static PyObject *emit_doubtful(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+static PyObject *emit_ambiguous(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
 	struct callback *cb = (struct callback *)self;
 	uint64_t value = codes_peek(args[0], cb->direct);
 
-	if (value >= CODE_READY && !codes_is_doubtful(value, callback_number(args[1]) / 2))
+	if (value >= CODE_READY && !codes_is_ambiguous(value, callback_number(args[1]) / 2))
 		return Py_NewRef(cb->disable);
 	return cb->dest(self, args, nargsf, kwnames);
 }
@@ -31,7 +31,7 @@ static vectorcallfunc emitter(enum marker_op op, enum lane_view view, enum emit_
 	emitters *table = emitters_of[lanes_backend()];
 
 	if (shape == EMIT_DOUBTFUL)
-		return emit_doubtful;
+		return emit_ambiguous;
 	if (op == OP_INSTRUCTION)
 		shape = EMIT_INSTRUCTION;
 	return (*table)[view][shape];

@@ -32,7 +32,7 @@ PyObject *setup_filter(PyObject *module, PyObject *args);
  */
 PyObject *setup_opcodes(PyObject *module, PyObject *args);
 
-/* set_flow(flow, for_skips): struct flow_tables; until the next set_filter() doubtful branches are looked for. */
+/* set_flow(flow, for_skips): struct flow_tables; until the next set_filter() ambiguous branches are looked for. */
 PyObject *setup_flow(PyObject *module, PyObject *args);
 
 /* Raise OSError for a negative errno; returns NULL. */

@@ -104,7 +104,7 @@ def dispatch():
             "pairs": [op for op, name in enumerate(names) if name and _is_pair(name)]}
 
 
-# What an instruction does to the way through the bytecode: enum doubtful_flow of ext/doubtful.h.
+# What an instruction does to the way through the bytecode: enum ambiguous_flow of ext/ambiguous.h.
 _NEXT, _JUMP, _BRANCH, _FOR, _END, _CALL, _SKIPPED = range(7)
 _FLOWS = (
     (("JUMP_FORWARD", "JUMP_BACKWARD"), _JUMP),

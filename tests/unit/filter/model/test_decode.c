@@ -49,7 +49,7 @@ static const struct {
 	const char *name;
 	uint64_t words[12];
 	const char *samples;
-	uint64_t received, told;
+	uint64_t received, missing;
 } rows[] = {
 	{ "in sequence", { HELLO(0, 0), START(1), RETURN(2) }, "PY_START:1@0 PY_RETURN:1@16", 3, 0 },
 	{ "no hello, code known", { START(90), RETURN(91) }, "PY_START:1@0 PY_RETURN:1@16", 2, 0 },
@@ -229,8 +229,8 @@ static void run_row(size_t i)
 	fclose(f);
 	if (strcmp(text, rows[i].samples))
 		fail_msg("%s: got '%s', want '%s'", rows[i].name, text, rows[i].samples);
-	if (p->received != rows[i].received || p->told != rows[i].told)
-		fail_msg("%s: received %" PRIu64 ", told %" PRIu64, rows[i].name, p->received, p->told);
+	if (p->received != rows[i].received || p->missing != rows[i].missing)
+		fail_msg("%s: received %" PRIu64 ", missing %" PRIu64, rows[i].name, p->received, p->missing);
 	decode_free(&d);
 	codes_free(&codes);
 }

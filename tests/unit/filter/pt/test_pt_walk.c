@@ -258,7 +258,7 @@ static void test_fast_is_slow(void **state)
 			step = pt_walk_next(&a);
 			assert_int_equal(pt_walk_next(&b), step);
 			assert_true(a.p == b.p && a.stamp == b.stamp && a.core == b.core && a.time.now == b.time.now);
-			assert_true(a.after_cyc == b.after_cyc && a.cbr_told == b.cbr_told);
+			assert_true(a.after_cyc == b.after_cyc && a.cbr_reported == b.cbr_reported);
 			assert_true(a.ip == b.ip && (step != STEP_WORD || a.word == b.word));
 			assert_true(a.enabled == b.enabled && a.overflowed == b.overflowed);
 		} while (step != STEP_END);
