@@ -19,7 +19,7 @@ struct entry {
 	uint64_t interpreter;
 	int traced;
 	uint8_t *ambiguous; /* ambiguous.h; NULL: none */
-	uint64_t triggers; /* trigger.h */
+	uint64_t triggers;  /* trigger.h */
 };
 
 static struct entry *entries[(MARKER_CODE_MAX + 1) / CHUNK];
