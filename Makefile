@@ -9,7 +9,7 @@
 #   make man        manual pages, to build/man; make release: may this commit be one? its tar, and how to tag it
 #   make install    the release build, to PREFIX (/usr/local), and the plugin to where perf looks; uninstall undoes it
 ifneq ($(words $(CURDIR)),1)
-$(error make takes blanks for the end of a name: move this folder to a path without: $(CURDIR))
+$(error make cannot build in a path that contains blanks; move this folder: $(CURDIR))
 endif
 
 CC      ?= cc

@@ -334,7 +334,7 @@ static void stand_at(struct thread *t, const struct sample *s)
 	t->last_cycles = s->cycles;
 }
 
-/* Tracing of the thread ended at its last sample and begins anew at this one: nobody's is the time between. */
+/* Tracing of the thread ended at its last sample and begins anew at this one: the time between belongs to nobody. */
 static int restart(struct thread *t, const struct sample *s, const struct subscribers *to)
 {
 	int err;

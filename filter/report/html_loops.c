@@ -88,7 +88,7 @@ static void write_legend(struct page *page, const struct loop *loop, const struc
 {
 	if (rows->measured && !profile_instrumented(page->p))
 		fputs("<p class=note>Cycles run to the thread's next instruction, through calls. Nothing was "
-		      "instrumented for it: the bytecode ran as the interpreter specialized it.</p>\n",
+		      "instrumented for it: specialization was left on.</p>\n",
 		      page->f);
 	else if (rows->measured)
 		fputs("<p class=note>Cycles run to the thread's next instruction, one callback included. "

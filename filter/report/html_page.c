@@ -74,7 +74,7 @@ static void write_facts(FILE *f, const struct profile *p, const struct process *
 
 	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
 		events += p->events[op];
-	fputs("<dl class=facts>\n<div><dt>Cycles</dt><dd>", f);
+	fputs("<dl class=facts>\n<div><dt>Clock</dt><dd>", f);
 	report_clock(f, p);
 	fputs("</dd></div>\n", f);
 	if (root) {
@@ -186,7 +186,7 @@ int page_functions(struct page *page)
 	if (!all)
 		return -ENOMEM;
 	t.of = all;
-	fputs("<section id=functions>\n<h2>Functions with most time of their own</h2>\n", page->f);
+	fputs("<section id=functions>\n<h2>Functions by self time</h2>\n", page->f);
 	if (t.n)
 		page_table(page, &t);
 	else

@@ -25,14 +25,15 @@ void report_clock(FILE *f, const struct profile *p)
 		const char *clock, *words;
 	} clocks[] = {
 		{ "ns", "nanoseconds: the recording names no clock frequency" },
-		{ "core", "of the core, exact: the sums of its CYC packets" },
-		{ "emulated", "of the emulated core: one an instruction" },
+		{ "core", "core cycles, exact: the sums of CYC packets" },
+		{ "emulated", "emulated core: one cycle an instruction" },
 	};
 
 	const char *words = p->clock;
 
 	if (p->clock_hz) {
-		fprintf(f, "of the %s clock, %.3f GHz", p->clock, p->clock_hz / 1e9);
+		fprintf(f, "%s at %.3f GHz (1 cycle = %.3g ns)", strcmp(p->clock, "tsc") ? p->clock : "TSC",
+			p->clock_hz / 1e9, 1e9 / p->clock_hz);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
@@ -40,10 +41,10 @@ void report_clock(FILE *f, const struct profile *p)
 			words = clocks[i].words;
 	fputs(words, f);
 	if (p->cycles_apart)
-		fprintf(f, ";\n         told when %" PRIu32 " or more have passed: what is shorter is not exact",
+		fprintf(f, ";\n         counted when %" PRIu32 " or more have passed, so shorter times are not exact",
 			p->cycles_apart);
 	if (p->shared_cycles)
-		fprintf(f, "; %" PRIu64 " of them shared by time, where threads changed CPU", p->shared_cycles);
+		fprintf(f, "; %" PRIu64 " of them shared out by time, where threads changed CPU", p->shared_cycles);
 }
 
 /* What runs compiled leaves no events; those of back-edges and instructions keep loops interpreted. */
@@ -67,7 +68,7 @@ static void write_trace(const struct report *r, uint64_t n)
 
 	fprintf(r->f,
 		"Trace    %" PRIu64 " event%s, %" PRIu64 " thread%s, %" PRIu64 " process%s\n"
-		"Time     %s from first to last, %s summed over threads\n",
+		"Time     %s wall time, %s summed over threads\n",
 		n, plural(n, "s"), p->threads, plural(p->threads, "s"), p->processes, plural(p->processes, "es"),
 		figure_duration(span, p->end_ns - p->start_ns), figure_duration(sum, p->traced_ns));
 }
@@ -103,7 +104,7 @@ void report_head(const struct report *r)
 			write_jit(r);
 		write_field(r, "Markers", root->backend);
 	}
-	fputs("Cycles   ", r->f);
+	fputs("Clock    ", r->f);
 	report_clock(r->f, r->p);
 	fputc('\n', r->f);
 	if (!n)

@@ -78,7 +78,7 @@ static void write_legend(const struct report *r, const struct loop *loop, const 
 
 	if (rows->measured && !profile_instrumented(r->p)) {
 		fputs("Cycles run to the thread's next instruction, through calls. Nothing was\n"
-		      "instrumented for it: the bytecode ran as the interpreter specialized it.\n",
+		      "instrumented for it: specialization was left on.\n",
 		      r->f);
 		return;
 	}

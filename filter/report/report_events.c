@@ -157,8 +157,9 @@ void report_specialization(const struct report *r, struct code *const *functions
 	}
 	if (!known || profile_instrumented(r->p))
 		return;
-	write_title(r, "Specialization: instructions that can, that did and stayed base at the end;");
-	fputs("that were when first seen, and what changed since\n"
+	write_title(r, "Specialization: instructions that can specialize, that had (did) or had not");
+	fputs("(base) at the end; how many already had when first seen (before), and\n"
+	      "changes since\n"
 	      "   can    did   base before gained   lost  other  function\n",
 	      r->f);
 	for (size_t i = 0; i < n; i++) {
@@ -170,5 +171,5 @@ void report_specialization(const struct report *r, struct code *const *functions
 		write_place(r, functions[i], functions[i]->firstlineno, SAMPLE_NOWHERE, 49);
 	}
 	write_specialization(r, &sum);
-	fprintf(r->f, "  (all %zu that ran)\n", known);
+	fprintf(r->f, "  (total of the %zu functions that ran)\n", known);
 }

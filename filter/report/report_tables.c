@@ -53,22 +53,20 @@ static void write_callback(const struct report *r, const char *before, unsigned 
 
 void report_meaning(const struct report *r)
 {
-	fputs("Own is what is left of the share without the trips of loops inside.\n"
-	      "A trip is from one back-edge to the next, with the calls in it; the first of an\n"
-	      "entry is counted, not timed.",
+	fputs("Own: the share minus time spent in inner loops. A trip is one iteration, calls\n"
+	      "included. The first trip after entering a loop is counted but not timed.",
 	      r->f);
 	if (r->p->events[OP_INSTRUCTION] && !profile_instrumented(r->p))
-		fputs(" Bytecodes were read from branch packets:\nthey ran specialized, and no "
-		      "callback is in these numbers but those of calls.\n",
+		fputs("\nBytecodes were read from branch packets: specialization was left on, and the\n"
+		      "only callbacks in these numbers are those of calls.\n",
 		      r->f);
 	else if (r->p->events[OP_INSTRUCTION])
-		write_callback(r, " Each bytecode adds a callback", OP_INSTRUCTION,
-			       ", and\nbase opcodes ran: read where trips spend their cycles, not how "
+		write_callback(r, "\nEach bytecode adds a callback", OP_INSTRUCTION,
+			       ", and base opcodes\nran: these numbers show where trips spend their cycles, not how "
 			       "many they need.\n");
 	else
-		write_callback(r, " Each has one callback", OP_JUMP,
-			       " (a call has\ntwo); the bytecode ran as the interpreter specialized "
-			       "it.\n");
+		write_callback(r, "\nEach trip contains one callback", OP_JUMP,
+			       " (a call has two); specialization\nwas left on.\n");
 }
 
 static bool all_exact(struct loop *const *loops, size_t n)
@@ -94,7 +92,7 @@ void report_loops(const struct report *r, struct loop *const *loops, size_t n)
 		write_loop(r, loops[i]);
 	report_meaning(r);
 	if (!all_exact(loops, n))
-		fputs("Median and p99 of more than 32 different values are off by 1/16 at most.\n", r->f);
+		fputs("With more than 32 distinct values, median and p99 are approximate (within 1/16).\n", r->f);
 }
 
 static void write_function(const struct report *r, const struct code *code)
@@ -112,7 +110,7 @@ void report_functions(const struct report *r, struct code *const *functions, siz
 {
 	if (!n)
 		return;
-	write_title(r, "Functions with most time of their own");
+	write_title(r, "Functions by self time");
 	fputs(" share       self      total  calls  function\n", r->f);
 	for (size_t i = 0; i < n; i++)
 		write_function(r, functions[i]);

@@ -147,7 +147,7 @@ static void lane_put_lost(struct lane *l)
 		atomic_store_explicit(&l->ring->lost, 0, memory_order_relaxed);
 }
 
-/* What comes when the recording has ended is no loss of its. */
+/* Words that come after the recording has ended are not lost from it. */
 static void lane_drop(struct lane *l, uint64_t words)
 {
 	l->dropped += words;

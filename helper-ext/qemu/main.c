@@ -106,7 +106,7 @@ static int take_word(struct options *o, const char *word)
 	case -ENOENT:
 		return complain(EXIT_USAGE, "no such setting, or file of a filter (see --help): ", word);
 	default:
-		return complain(EXIT_USAGE, "not a possible value: ", word);
+		return complain(EXIT_USAGE, "not a value in the range that --help gives: ", word);
 	}
 	if (used + strlen(word) + 2 > sizeof(o->words))
 		return complain(EXIT_USAGE, "too many settings: ", word);

@@ -55,7 +55,7 @@ static int parse_number(const char *arg, uint32_t min, uint32_t max, uint32_t *v
 	errno = 0;
 	n = strtoul(arg, &end, 10);
 	if (errno || *end || end == arg || *arg == '-' || n < min || n > max)
-		return usage("not a possible number: ", arg);
+		return usage("not a number in the range that --help gives: ", arg);
 	*value = n;
 	return OPTIONS_RUN;
 }

@@ -55,7 +55,7 @@ check_intel_pt() {
 	fi
 	flight='' backend=auto
 	pt_choose
-	row good backend "auto takes $backend: $why"
+	row good backend "$backend (chosen by auto: $why)"
 }
 
 check_right_to_record() {

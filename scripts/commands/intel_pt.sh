@@ -17,9 +17,9 @@ pt_lack() {
 	if ! grep -q '^vendor_id.*GenuineIntel' "$proc/cpuinfo" 2>/dev/null; then
 		echo "not an Intel processor"
 	elif cpu_flag hypervisor; then
-		echo "a virtual machine: its host does not hand Intel PT on"
+		echo "this is a virtual machine and its host does not expose it"
 	elif cpu_flag intel_pt; then
-		echo "the processor has Intel PT, but the kernel no driver for it, or a hypervisor holds it"
+		echo "the processor has Intel PT, but the kernel has no driver for it, or a hypervisor uses it"
 	else
 		echo "this processor has no Intel PT"
 	fi

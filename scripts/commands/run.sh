@@ -8,8 +8,9 @@ usage: ocular run [options of record] [options of report] [--] app.py [args] | -
   ocular run app.py args
   ocular run --mode lines --perfetto trace.json -- -m timeit '"-".join(map(str, range(100)))'
 
-Records into ocular.data (or -o DIR), then reports. --max-size is that of the recording. -q silences the recorder, not the report.
-Ctrl-C ends the program, then the report of it comes. SIGTERM and SIGHUP end 'ocular run' alone: send them to the
+Records into ocular.data (or -o DIR), then reports. --max-size is that of the recording. -q silences the recorder only; the report is still
+printed.
+Ctrl-C ends the program; the report follows. SIGTERM and SIGHUP end 'ocular run' alone: send them to the
 recorder or the program; 'ocular record' passes them on. Exit status: the program's; if that is 0, the report's.
 END
 }

@@ -194,7 +194,7 @@ ok "auto: branches" says 0 'backend emulated: Intel PT without PTWRITE' on skyla
 ok "auto: rings" says 0 'backend software: no Intel PT: not an Intel processor' on amd record -c "$program"
 ok "auto says nothing with -q" says 0 '^ran$' on new record -q -c "$program"
 ok "software by name" no_perf new record --backend software -c "$program"
-ok "a guest is told so" says 1 'no backend ptwrite here: no Intel PT: a virtual machine' on guest record --backend ptwrite -c 1
+ok "a guest is told so" says 1 'no backend ptwrite here: no Intel PT: this is a virtual machine' on guest record --backend ptwrite -c 1
 ok "a kernel without the driver" says 1 'the kernel no driver' on held record --backend ptwrite -c 1
 ok "an old processor" says 1 'this processor has no Intel PT' on old record --backend emulated -c 1
 ok "no PTWRITE: the other way is named" says 1 'use --backend emulated' on skylake record --backend ptwrite -c 1

@@ -107,7 +107,7 @@ PATH static PyObject *emit_backward(PyObject *self, PyObject *const *args, size_
 }
 
 /*
- * In its place for INSTRUCTION on 3.12, where each conditional branch that was ever taken is dear: 4.1 ns over the
+ * In its place for INSTRUCTION on 3.12, where each conditional branch that was ever taken is expensive: 4.1 ns over the
  * empty callback with branches, 2.8 without. CALL takes 0.4 more without, INSTRUCTION on 3.13 0.5 (AMD EPYC;
  * docs/benchmarks.md).
  */
