@@ -195,7 +195,7 @@ ok "auto: rings" says 0 'backend software: no Intel PT: not an Intel processor' 
 ok "auto says nothing with -q" says 0 '^ran$' on new record -q -c "$program"
 ok "software by name" no_perf new record --backend software -c "$program"
 ok "a guest is told so" says 1 'no backend ptwrite here: no Intel PT: this is a virtual machine' on guest record --backend ptwrite -c 1
-ok "a kernel without the driver" says 1 'the kernel no driver' on held record --backend ptwrite -c 1
+ok "a kernel without the driver" says 1 'the kernel has no driver' on held record --backend ptwrite -c 1
 ok "an old processor" says 1 'this processor has no Intel PT' on old record --backend emulated -c 1
 ok "no PTWRITE: the other way is named" says 1 'use --backend emulated' on skylake record --backend ptwrite -c 1
 
@@ -236,10 +236,10 @@ ok "E-cores" says 0 'taskset -c 0-7' on hybrid record -c "$program"
 # --- check ---
 ok "check: PTWRITE" says 1 'good  *Intel PT  *PTWRITE, exact core cycles' on new check
 ok "check: who may, and how much" says 1 'good  *rights  *perf record may (perf_event_paranoid 2), with 256 KiB' on new check
-ok "check: what auto takes" says 1 'good  *backend  *auto takes ptwrite: Intel PT with PTWRITE' on new check
+ok "check: what auto takes" says 1 'good  *backend  *ptwrite (chosen by auto: Intel PT with PTWRITE)' on new check
 ok "check: branches" says 1 'good  *Intel PT  *no PTWRITE: branches' on skylake check
 ok "check: no CYC" says 1 'coarse times (no CYC)' on broadwell check
-ok "check: none" says 1 'note  *Intel PT  *none: a virtual machine' on guest check
+ok "check: none" says 1 'note  *Intel PT  *none: this is a virtual machine' on guest check
 ok "check: E-cores" says 1 'note  *cores  *E-cores .* taskset -c 0-7' on hybrid check
 
 # --- what stands in the way ---
