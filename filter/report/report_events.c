@@ -158,8 +158,7 @@ void report_specialization(const struct report *r, struct code *const *functions
 	if (!known || profile_instrumented(r->p))
 		return;
 	write_title(r, "Specialization: instructions that can specialize, that had (did) or had not");
-	fputs("(base) at the end; how many already had when first seen (before), and\n"
-	      "changes since\n"
+	fputs("(base) at the end; how many already had when first seen (before); changes since\n"
 	      "   can    did   base before gained   lost  other  function\n",
 	      r->f);
 	for (size_t i = 0; i < n; i++) {
@@ -171,5 +170,5 @@ void report_specialization(const struct report *r, struct code *const *functions
 		write_place(r, functions[i], functions[i]->firstlineno, SAMPLE_NOWHERE, 49);
 	}
 	write_specialization(r, &sum);
-	fprintf(r->f, "  (total of the %zu functions that ran)\n", known);
+	fprintf(r->f, "  (all %zu functions)\n", known);
 }

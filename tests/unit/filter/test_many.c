@@ -140,7 +140,7 @@ static void test_a_hundred_thousand_code_objects(void **state)
 	assert_int_equal(json_array_size(json_object_get(summary, "functions")), MANY);
 	assert_int_equal(json_array_size(json_object_get(summary, "loops")), MANY);
 	assert_int_equal(number(summary, "events", "JUMP"), 3 * MANY);
-	assert_true(console_has(&m, "Functions with most time"));
+	assert_true(console_has(&m, "Functions by self time"));
 	assert_false(console_has(&m, "\x1b"));
 	json_decref(summary);
 	remove_made(&m);
