@@ -120,7 +120,7 @@ mkdir empty
 ok "no such recording" says 2 "no recording 'nowhere'" "$ocular" diff fast nowhere
 ok "a folder that is none" says 2 'no perf.data' "$ocular" diff empty fast
 ok "a file that is no JSON" says 2 'text.json' "$ocular" diff text.json fast
-ok "a JSON that is no summary" says 2 'half.json is no summary' "$ocular" diff fast half.json
+ok "a JSON that is no summary" says 2 'half.json is not a summary' "$ocular" diff fast half.json
 ok "a newer summary" says 2 'schema 99' "$ocular" diff fast newer.json
 ok "a summary that lacks numbers" says 2 'have no "iterations"' "$ocular" diff fast bare.json
 ok "different modes" says 2 'different modes: adaptive and calls' "$ocular" diff fast calls

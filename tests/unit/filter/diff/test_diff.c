@@ -254,9 +254,9 @@ static const struct {
 	const char *text, *says;
 } bad[] = {
 	{ "", "it: " },
-	{ "[]", "it is no summary" },
-	{ "{}", "it is no summary" },
-	{ "{\"schema\": 1}", "it is no summary" },
+	{ "[]", "it is not a summary" },
+	{ "{}", "it is not a summary" },
+	{ "{\"schema\": 1}", "it is not a summary" },
 	{ "{\"schema\": 2, \"loops\": [], \"functions\": []}", "schema 2" },
 	{ "{\"schema\": 1, \"loops\": [1], \"functions\": []}", "no \"iterations\"" },
 	{ "{\"schema\": 1, \"loops\": [], \"functions\": [{}]}", "no \"activations\"" },
