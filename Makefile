@@ -4,6 +4,7 @@
 #   make demo       set up, build, record a real program, show its loops, write a Perfetto trace
 #   make test       set up, build, run all tests; also: unit sanitize fuzz test-generic test-newest bench
 #   make one T=stat build and run what has that name: tests/**/test_stat.*, or the golden case tests/golden/stat
+#   make types      check the type hints of the Python package (mypy --strict)
 #   make format     lay C files out by .clang-format; check-format tells what is not
 #   make test-hardware  every claim about Intel PT, on a machine that has it
 #   make man        manual pages, to build/man; make release: may this commit be one? its tar, and how to tag it
@@ -56,7 +57,8 @@ LIB_qemu   := $B/lib/record.a -lipt
 # The plugin has perf's decoder: the second one, and what it links, stay out.
 SRC_plugin := $(filter-out filter/pt/% filter/diff/% helper-ext/%,$(SRC_filter))
 OBJ        = $(patsubst %.c,$B/obj/%.o,$1)
-PACKAGE  := $(patsubst helper-ext/%,$B/python/%,$(wildcard helper-ext/ocular/*.py helper-ext/hook/*.py))
+PACKAGE  := $(patsubst helper-ext/%,$B/python/%,$(wildcard helper-ext/ocular/*.py helper-ext/ocular/py.typed \
+	    helper-ext/ocular/*.pyi helper-ext/hook/*.py))
 # tests/unit/ has the folders of what is tested; the first two names say which half that is.
 half      = $(or $(filter filter,$(firstword $1)),$(patsubst shared,record,$(word 2,$1)))
 half_of   = $(call half,$(subst /, ,$1))
@@ -72,7 +74,7 @@ say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 
 .SECONDEXPANSION:
 .PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-generic test-hardware
-.PHONY: format check-format man release install uninstall clean
+.PHONY: types format check-format man release install uninstall clean
 all: tools ext
 
 tools: $(addprefix $B/bin/ocular-,record fsck feed pt qemu qemu-pt.so qemu-guest.so diff) $B/perf/ocular.so $B/options
@@ -136,7 +138,7 @@ ext: $(PACKAGE) $(LISTS)
 		printf '  EXT    %s\n' "$$py" && \
 		$(MAKE) $(if $V,,-s) --no-print-directory -f helper-ext/ext/build.mk PY="$$py" B=$B ARCH=$(ARCH) </dev/null || exit; done
 
-$B/python/%.py: helper-ext/%.py
+$(PACKAGE): $B/python/%: helper-ext/%
 	@mkdir -p $(@D)
 	$(call say,COPY)cp $< $@
 
@@ -212,6 +214,15 @@ format:
 
 check-format:
 	tests/run scripts/check-format
+
+# Type hints of the package, by a mypy of one version in a venv of its own, fetched once.
+MYPY     := 1.13.0
+$B/mypy-$(MYPY)/bin/mypy:
+	python=$$(scripts/find-pythons $(ONLY) | tail -n 1) && env -u PYTHONPATH "$$python" -m venv $B/mypy-$(MYPY) && \
+		$B/mypy-$(MYPY)/bin/pip install -q --disable-pip-version-check mypy==$(MYPY)
+
+types: $B/mypy-$(MYPY)/bin/mypy
+	tests/run 'tests/types.py $<'
 
 doors: all $B/tests/ptwrite-catch.so
 	tests/run $(EACH)

@@ -48,6 +48,7 @@ class BuildPy(build_py):
 
 setup(
     packages=["ocular"],
+    package_data={"ocular": ["py.typed", "*.pyi"]},
     ext_modules=[Extension("ocular._core", sorted(glob.glob("ext/*.c") + glob.glob("ext/arch/%s/*.c" % ARCH)), include_dirs=["."],
                            depends=glob.glob("ext/**/*.h", recursive=True) + glob.glob("shared/*.h"),
                            define_macros=[("NDEBUG", None)], extra_compile_args=FLAGS)],

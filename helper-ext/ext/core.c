@@ -41,10 +41,6 @@ static struct state *state_of(PyObject *module)
 	return PyModule_GetState(module);
 }
 
-/*
- * ask(dir) -> (nrecords, wait_ms, recorder_pid, tsc_hz, flight, (start, window, period)), the latter of a
- * duty cycle, in ns; OSError without a recorder.
- */
 static PyObject *core_ask(PyObject *module, PyObject *arg)
 {
 	PyObject *dir;
@@ -62,7 +58,6 @@ static PyObject *core_ask(PyObject *module, PyObject *arg)
 			     (unsigned long long)c.duty.period_ns);
 }
 
-/* where() -> the folder that interpreters of this process trace into; None: they do not. */
 static PyObject *core_where(PyObject *module, PyObject *unused)
 {
 	char *dir = table_where();
@@ -80,7 +75,6 @@ static const struct process_fork forks[] = {
 	{ 0 },
 };
 
-/* join() -> True if this interpreter is the first of the process to trace; then begin() follows. */
 static PyObject *core_join(PyObject *module, PyObject *unused)
 {
 	struct codes *codes = &state_of(module)->codes;
@@ -101,7 +95,6 @@ static int open_first(struct state *state)
 	return errno ? -errno : -EAGAIN;
 }
 
-/* processor(pmu) -> struct processor as a dict; pmu: the kernel's folder of it, "": the usual one. */
 static PyObject *core_processor(PyObject *module, PyObject *arg)
 {
 	PyObject *pmu;
@@ -116,7 +109,6 @@ static PyObject *core_processor(PyObject *module, PyObject *arg)
 			     p.kernel_ptwrite ? Py_True : Py_False, "tsc_hz", (unsigned long long)p.tsc_hz);
 }
 
-/* choose(backend): for callback() and begin() to come; only where join() said True. */
 static PyObject *core_choose(PyObject *module, PyObject *arg)
 {
 	long backend = PyLong_AsLong(arg);
@@ -166,10 +158,6 @@ static int begin(struct state *state, const char *dir, const struct ring_config 
 	return err;
 }
 
-/*
- * begin(dir, config, header, guest): write the header and hand out lanes. config is ask()'s answer, or
- * of that form where no recorder is needed. guest: stop when the recorder has gone.
- */
 static PyObject *core_begin(PyObject *module, PyObject *args)
 {
 	struct ring_config c = { 0 };
@@ -188,7 +176,6 @@ static PyObject *core_begin(PyObject *module, PyObject *args)
 	return err ? setup_error(err) : Py_NewRef(Py_None);
 }
 
-/* callback(op, shape, disable) -> a callable for sys.monitoring.register_callback(). */
 static PyObject *core_callback(PyObject *module, PyObject *args)
 {
 	struct state *state = state_of(module);
@@ -202,10 +189,6 @@ static PyObject *core_callback(PyObject *module, PyObject *args)
 	return emit_new(state->callback, &state->codes, op, shape, disable);
 }
 
-/*
- * listen(tool, events) -> True: the recorder wants a duty cycle, which switches the events on and off
- * until close(); False: that is the caller's.
- */
 static PyObject *core_listen(PyObject *module, PyObject *args)
 {
 	int tool, events, err;
@@ -217,7 +200,6 @@ static PyObject *core_listen(PyObject *module, PyObject *args)
 	return err ? NULL : PyBool_FromLong(begun);
 }
 
-/* unlisten(): the duty cycle, if there is one, ends, and the events are off. */
 static PyObject *core_unlisten(PyObject *module, PyObject *unused)
 {
 	duty_end(&state_of(module)->codes);
@@ -246,7 +228,6 @@ static void write_stop(void)
 	free(totals);
 }
 
-/* tell_frames(): the events come on now; in mode opcodes, of an interpreter that is not the first. */
 static PyObject *core_tell_frames(PyObject *module, PyObject *unused)
 {
 	struct state *state = state_of(module);
@@ -256,7 +237,6 @@ static PyObject *core_tell_frames(PyObject *module, PyObject *unused)
 	return frames_tell_end(&state->codes) ? NULL : Py_NewRef(Py_None);
 }
 
-/* close(): this interpreter's callbacks are gone. The last one of the process ends its rings. */
 static PyObject *core_close(PyObject *module, PyObject *unused)
 {
 	struct state *state = state_of(module);
@@ -272,7 +252,6 @@ static PyObject *core_close(PyObject *module, PyObject *unused)
 	Py_RETURN_NONE;
 }
 
-/* finish(dir): end the recording; waits until perf.data is complete. */
 static PyObject *core_finish(PyObject *module, PyObject *arg)
 {
 	PyThreadState *thread;
@@ -288,7 +267,6 @@ static PyObject *core_finish(PyObject *module, PyObject *arg)
 	return err ? setup_error(err) : Py_NewRef(Py_None);
 }
 
-/* measure(code, function, n) -> (cycles, markers) of function(n), code's markers going nowhere. */
 static PyObject *core_measure(PyObject *module, PyObject *args)
 {
 	struct state *state = state_of(module);
@@ -318,29 +296,92 @@ static PyObject *core_collector(PyObject *module, PyObject *args)
 	return collector_event(&state->collector, &state->codes, args);
 }
 
+/* What Python reads of them is what _core.pyi has types for. */
+/* clang-format off */
 static PyMethodDef methods[] = {
-	{ "collector", core_collector, METH_VARARGS, NULL },
-	{ "ask", core_ask, METH_O, NULL },
-	{ "processor", core_processor, METH_O, NULL },
-	{ "where", core_where, METH_NOARGS, NULL },
-	{ "join", core_join, METH_NOARGS, NULL },
-	{ "choose", core_choose, METH_O, NULL },
-	{ "set_filter", setup_filter, METH_VARARGS, NULL },
-	{ "set_opcodes", setup_opcodes, METH_VARARGS, NULL },
-	{ "set_flow", setup_flow, METH_VARARGS, NULL },
-	{ "find_dispatch", dispatch_python, METH_O, NULL },
-	{ "begin", core_begin, METH_VARARGS, NULL },
-	{ "callback", core_callback, METH_VARARGS, NULL },
-	{ "listen", core_listen, METH_VARARGS, NULL },
-	{ "unlisten", core_unlisten, METH_NOARGS, NULL },
-	{ "tell_frames", core_tell_frames, METH_NOARGS, NULL },
-	{ "close", core_close, METH_NOARGS, NULL },
-	{ "finish", core_finish, METH_O, NULL },
+	{ "collector", core_collector, METH_VARARGS,
+	  "collector($module, phase, info, /)\n--\n\n"
+	  "For gc.callbacks: a collection is recorded as a call of a function of its own, garbage\n"
+	  "collection. phase: 'start' or 'stop'; info: gc's dict, of which 'generation' counts." },
+	{ "ask", core_ask, METH_O,
+	  "ask($module, dir, /)\n--\n\n"
+	  "The configuration of the recorder that listens in folder dir: (records a ring, ms that a full\n"
+	  "ring waits, pid of the recorder, Hz of the TSC, 1 in flight mode, (start, window, period) of a\n"
+	  "duty cycle in ns of CLOCK_MONOTONIC, 0 without one). OSError where none listens." },
+	{ "processor", core_processor, METH_O,
+	  "processor($module, pmu, /)\n--\n\n"
+	  "What the processor can do: {'pt', 'ptwrite', 'kernel', 'kernel_ptwrite': bool, 'tsc_hz': int, 0\n"
+	  "if not known}. pmu: the kernel's folder of intel_pt; '' is the usual one." },
+	{ "where", core_where, METH_NOARGS,
+	  "where($module, /)\n--\n\n"
+	  "The folder that interpreters of this process trace into, or None." },
+	{ "join", core_join, METH_NOARGS,
+	  "join($module, /)\n--\n\n"
+	  "This interpreter begins to trace. True if it is the first of its process: then choose(), the\n"
+	  "set_ functions and begin() follow. Each join() needs a close()." },
+	{ "choose", core_choose, METH_O,
+	  "choose($module, backend, /)\n--\n\n"
+	  "How words leave the process, a BACKEND_ number: for each callback() and begin() from now on.\n"
+	  "OSError (EINVAL) where this processor has no such way." },
+	{ "set_filter", setup_filter, METH_VARARGS,
+	  "set_filter($module, include, exclude, own, /)\n--\n\n"
+	  "Tuples of str: patterns of modules and files to trace, to leave out, and folders whose code is\n"
+	  "never traced." },
+	{ "set_opcodes", setup_opcodes, METH_VARARGS,
+	  "set_opcodes($module, caches, jump, instrumented, extended_arg, line, instruction, /)\n--\n\n"
+	  "The interpreter's opcodes: three tables of 256 bytes by opcode (inline cache units; direction of\n"
+	  "a relative jump: 1, 255 for back, or 0; whether sys.monitoring put it there), and three opcodes.\n"
+	  "OSError (EINVAL) for tables of another size." },
+	{ "set_flow", setup_flow, METH_VARARGS,
+	  "set_flow($module, flow, for_skips, /)\n--\n\n"
+	  "Mode opcodes: 256 bytes, what each base opcode does to the way through the bytecode (enum\n"
+	  "ambiguous_flow), and how many instructions an exhausted FOR_ITER skips. OSError (EINVAL) for\n"
+	  "another size." },
+	{ "find_dispatch", dispatch_python, METH_O,
+	  "find_dispatch($module, used, /)\n--\n\n"
+	  "Where this interpreter's opcode handlers are: {'object', 'targets', 'unused', 'code', 'again'}\n"
+	  "of docs/marker.md, addresses as int. used: 256 bytes, not 0 for each opcode that there is.\n"
+	  "RuntimeError says why they are not found." },
+	{ "begin", core_begin, METH_VARARGS,
+	  "begin($module, dir, config, header, guest, /)\n--\n\n"
+	  "Write header, a dict, into the code table in folder dir and give out rings. config is what ask()\n"
+	  "gave; guest: stop when the recorder has gone, instead of counting what is lost. OSError." },
+	{ "callback", core_callback, METH_VARARGS,
+	  "callback($module, op, shape, disable, /)\n--\n\n"
+	  "A callable for sys.monitoring.register_callback() that writes markers. op: of ops; shape: an\n"
+	  "EMIT_ number, what the marker tells beside it; disable: what it returns of code that is left out\n"
+	  "(DISABLE or None). OSError (EINVAL)." },
+	{ "listen", core_listen, METH_VARARGS,
+	  "listen($module, tool, events, /)\n--\n\n"
+	  "True if the recorder wants a duty cycle, which then switches the events (bits of\n"
+	  "sys.monitoring.events) of tool on and off until unlisten(); False if switching them on is the\n"
+	  "caller's. OSError." },
+	{ "unlisten", core_unlisten, METH_NOARGS,
+	  "unlisten($module, /)\n--\n\n"
+	  "The duty cycle ends, if there is one, and its events are off." },
+	{ "tell_frames", core_tell_frames, METH_NOARGS,
+	  "tell_frames($module, /)\n--\n\n"
+	  "Mode opcodes, an interpreter that is not the first: tell where its frames begin. OSError." },
+	{ "close", core_close, METH_NOARGS,
+	  "close($module, /)\n--\n\n"
+	  "The end of join(), when this interpreter's callbacks are gone. The last interpreter of the\n"
+	  "process ends its rings." },
+	{ "finish", core_finish, METH_O,
+	  "finish($module, dir, /)\n--\n\n"
+	  "End the recording in folder dir; its perf.data is complete when this returns. OSError without a\n"
+	  "recorder." },
 	SNAPSHOT_METHODS,
-	{ "set_triggers", trigger_set, METH_VARARGS, NULL },
-	{ "measure", core_measure, METH_VARARGS, NULL },
+	{ "set_triggers", trigger_set, METH_VARARGS,
+	  "set_triggers($module, triggers, tsc_hz, /)\n--\n\n"
+	  "For the process: a list of (kind, module, qualname, ticks, names). The function's call takes a\n"
+	  "snapshot, or one that lasts longer than so many ticks of the TSC, if not 0; names: arguments\n"
+	  "that go into it." },
+	{ "measure", core_measure, METH_VARARGS,
+	  "measure($module, code, function, n, /)\n--\n\n"
+	  "Run function(n) while code's markers go nowhere: (cycles of the TSC that it took, markers)." },
 	{ NULL },
 };
+/* clang-format on */
 
 static int add_numbers(PyObject *module)
 {

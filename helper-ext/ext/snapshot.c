@@ -158,7 +158,10 @@ PyObject *snapshot_take(PyObject *module, PyObject *const *args, Py_ssize_t narg
 	return take(args, nargs, names);
 }
 
-/* fire(trigger, label, data): a trigger of ours has seen what it was looking for. */
+const char snapshot_fire_doc[] =
+	"fire($module, trigger, label, data, /)\n--\n\n"
+	"A trigger, named by its kind, has seen what it looks for: as take_snapshot(label, **data), with its name.";
+
 PyObject *snapshot_fire(PyObject *module, PyObject *args)
 {
 	uint64_t tsc = ticks_now();

@@ -34,9 +34,9 @@ PyObject *snapshot_fire(PyObject *module, PyObject *args);
 #define SNAPSHOT_METHODS \
 	{ "take_snapshot", (PyCFunction)(void (*)(void))snapshot_take, METH_FASTCALL | METH_KEYWORDS, snapshot_doc }, \
 	{ \
-		"fire", snapshot_fire, METH_VARARGS, NULL \
+		"fire", snapshot_fire, METH_VARARGS, snapshot_fire_doc \
 	}
 
-extern const char snapshot_doc[];
+extern const char snapshot_doc[], snapshot_fire_doc[];
 
 #endif

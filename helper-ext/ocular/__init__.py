@@ -25,19 +25,19 @@ if sys.version_info >= (3, 12) and sys.implementation.name == "cpython":
     try:
         from ._core import take_snapshot
     except ImportError:  # not built: nobody can listen either
-        def take_snapshot(label, **data):
+        def take_snapshot(label: object, **data: object) -> bool:
             return False
 else:
     UNSUPPORTED = "ocular needs CPython 3.12 or newer; this is %s %s" % (
         getattr(getattr(sys, "implementation", None), "name", "python"), sys.version.split()[0])
 
-    def start_tracing(*args, **options):
+    def start_tracing(*args: object, **options: object) -> None:  # type: ignore[misc]
         raise RuntimeError(UNSUPPORTED)
 
-    stop_tracing = tracing = start_tracing
+    stop_tracing = tracing = start_tracing  # type: ignore[misc, assignment]
 
-    def take_snapshot(label, **data):
+    def take_snapshot(label: object, **data: object) -> bool:
         return False
 
-    def is_tracing():
+    def is_tracing() -> bool:
         return False

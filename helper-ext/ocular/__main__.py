@@ -14,6 +14,12 @@ if not sys.flags.safe_path:
 import os  # noqa: E402
 
 import ocular  # noqa: E402
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import NoReturn
+    from .backends import Choice
 from ocular import options  # noqa: E402
 
 USAGE = """\
@@ -47,12 +53,13 @@ TRIGGERS = {"calls": "call", "exceptions": "exception", "lag": "lag"}
 OPCODES_NEED = ["branch=1", "noretcomp=1"]
 
 
-def fail(text):
+def fail(text: str) -> "NoReturn":
+    """End with one line on stderr and status 2."""
     sys.stderr.write("ocular: " + text + "\n")
     sys.exit(2)
 
 
-def parse(args):
+def parse(args: "list[str]") -> "tuple[dict[str, list[str]], list[str]]":
     """({variable of options.RECORD: [values]}, command line of the program). `recorder` has options and values."""
     values = {}
     known = {name: row.variable for row in options.rows("m") for name in row.names}
@@ -80,7 +87,7 @@ def parse(args):
     return values, args
 
 
-def interpreter():
+def interpreter() -> "list[str]":
     """sys.executable with the flags it was given: what stood before -m ocular."""
     flags = sys.orig_argv[1:len(sys.orig_argv) - (len(sys.argv) - 1)]
     if flags[-2:-1] == ["-m"]:
@@ -93,7 +100,8 @@ def interpreter():
     return [sys.executable] + flags
 
 
-def environment(values, tools):
+def environment(values: "dict[str, list[str]]", tools: "ModuleType") -> "dict[str, str]":
+    """The environment in which the program traces itself, of what the options say."""
     env = dict(os.environ, OCULAR_MAIN="1")
     for name, given in values.items():
         if name in ENVIRONMENT:
@@ -106,14 +114,14 @@ def environment(values, tools):
     return env
 
 
-def tables_folder(output, choice):
+def tables_folder(output: "str | None", choice: "Choice") -> str:
     """Where the code tables go when it is perf that records."""
     folder = os.path.abspath(output) if output else choice.folder()
     os.makedirs(folder, 0o700, exist_ok=True)
     return folder
 
 
-def emulated(values, command):
+def emulated(values: "dict[str, list[str]]", command: "list[str]") -> "list[str]":
     """The command on the processor of ocular-qemu, which says itself what it lacks."""
     from ocular import tools
     if "flight" in values or "recorder" in values:
@@ -124,7 +132,7 @@ def emulated(values, command):
     return [tools.emulator(), "-o", values.get("recording", ["ocular.data"])[0], *words, "--"] + command
 
 
-def plan(values, program):
+def plan(values: "dict[str, list[str]]", program: "list[str]") -> "tuple[list[str], dict[str, str]]":
     """(command, environment): what this process becomes."""
     from ocular import backends, monitor, tools
     wanted = values.get("backend", ["auto"])[0]
@@ -162,7 +170,8 @@ def plan(values, program):
     return command, env
 
 
-def main():
+def main() -> None:
+    """Become the program, or say in one line why not."""
     if ocular.UNSUPPORTED:
         fail(ocular.UNSUPPORTED.replace("ocular ", "", 1))
     values, program = parse(sys.argv[1:])

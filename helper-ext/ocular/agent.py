@@ -14,22 +14,23 @@ SO_PEERCRED = 17  # asm-generic/socket.h; struct ucred {pid, uid, gid}
 LIMIT = 65536     # bytes of an order
 
 
-def prefix():
+def prefix() -> str:
     """Of all agents of this pid namespace: containers may share a network's names, and have the same pids."""
     return "ocular-agent-%d-" % os.stat("/proc/self/ns/pid").st_ino
 
 
-def address(pid):
+def address(pid: int) -> bytes:
+    """The abstract socket of the agent in process pid."""
     return b"\0" + prefix().encode() + b"%d" % pid
 
 
-def peer(sock):
+def peer(sock: _socket.socket) -> tuple[int, int]:
     """(pid, uid) of the other end."""
     cred = sock.getsockopt(_socket.SOL_SOCKET, SO_PEERCRED, 12)
     return int.from_bytes(cred[:4], "little"), int.from_bytes(cred[4:8], "little")
 
 
-def _serve(fd):
+def _serve(fd: int) -> None:
     sock = _socket.socket(fileno=fd)
     try:
         sock.settimeout(5)
@@ -45,16 +46,16 @@ def _serve(fd):
         sock.close()
 
 
-def _listen(sock):
+def _listen(sock: _socket.socket) -> None:
     while True:
         try:
-            fd, _ = sock._accept()
+            fd, _ = sock._accept()  # type: ignore[attr-defined] # what socket.accept() is made of
         except OSError:
             return
         _serve(fd)
 
 
-def start():
+def start() -> None:
     """OSError if the name is taken: an agent is there already, or somebody pretends to be one."""
     sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
     sock.bind(address(os.getpid()))
@@ -63,7 +64,7 @@ def start():
     _open.append(sock)
 
 
-def _forked():
+def _forked() -> None:
     """The child has a copy of the parent's socket and no thread."""
     if not _open:
         return
@@ -75,5 +76,5 @@ def _forked():
         pass
 
 
-_open = []
+_open: list[_socket.socket] = []
 os.register_at_fork(after_in_child=_forked)

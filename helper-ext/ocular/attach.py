@@ -6,6 +6,7 @@ A recorder is started, then the target is told to trace itself into it, in one o
 order is a file in the recording's folder; so is the answer, and both are gone afterwards.
 """
 
+import _socket
 import argparse
 import contextlib
 import json
@@ -18,6 +19,11 @@ import sys
 import time
 
 from . import agent, debugger, modes, monitor, options, processes, tools, triggers
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 ORDER, ANSWER = ".attach.py", ".attach-answer"
 LAST_SECONDS = 5  # an interpreter that winds up hears nobody any more, but is a process still
@@ -54,33 +60,35 @@ class Refused(Exception):
 class Target:
     """A process by its pidfd: whoever gets its number after it is not mistaken for it."""
 
-    def __init__(self, pid):
+    def __init__(self, pid: int) -> None:
         self.pid = pid
         try:
             self.fd = os.pidfd_open(pid)
         except OSError:
             raise Refused("there is no process %d" % pid) from None
 
-    def ended(self, within=0):
+    def ended(self, within: float = 0) -> bool:
         """Has it, or does it within so many seconds?"""
         return bool(select.select([self.fd], [], [], within)[0])
 
 
-def seconds(text):
+def seconds(text: str) -> float:
+    """A time of the command line, in seconds; ArgumentTypeError."""
     try:
         return triggers.seconds(text)
     except ValueError as e:
         raise argparse.ArgumentTypeError(str(e).replace("ocular: ", "")) from None
 
 
-def user_of(pid):
+def user_of(pid: int) -> int:
+    """Whose process it is; Refused if there is none."""
     try:
         return os.stat("/proc/%d" % pid).st_uid
     except OSError:
         raise Refused("there is no process %d" % pid) from None
 
 
-def check(pid):
+def check(pid: int) -> None:
     """Refused unless this process may do it, and knows how."""
     uid = user_of(pid)
     if pid == os.getpid():
@@ -100,7 +108,7 @@ def check(pid):
     check_python(pid)
 
 
-def check_python(pid):
+def check_python(pid: int) -> None:
     """Refused unless it is a Python like this one."""
     minor = processes.minor_of(pid)
     if minor is None and Target(pid).ended(within=0 if processes.has_memory(pid) else 1):
@@ -121,7 +129,7 @@ PTRACE_SCOPE = "/proc/sys/kernel/yama/ptrace_scope"
 SCOPES = {1: "as root, or by `sysctl kernel.yama.ptrace_scope=0`", 2: "as root", 3: "not before the next boot"}
 
 
-def ptrace_forbidden():
+def ptrace_forbidden() -> str | None:
     """Why the kernel would not let us write into the target's memory, or None."""
     try:
         with open(PTRACE_SCOPE) as f:
@@ -134,7 +142,8 @@ def ptrace_forbidden():
     return None
 
 
-def write_order(folder, order):
+def write_order(folder: str, order: "dict[str, Any]") -> str:
+    """The script for the target, in a file in the recording's folder: its path."""
     path = os.path.join(folder, ORDER)
     with open(path, "w") as f:
         f.write(SCRIPT.format(parent=os.path.dirname(tools.PACKAGE), order=order, answer=os.path.join(folder, ANSWER)))
@@ -143,9 +152,10 @@ def write_order(folder, order):
 
 # The ways. Each returns the answer, or None: not in time. OSError: it did not work; Refused: it cannot.
 
-def by_agent(target, folder, order, wait):
+def by_agent(target: Target, folder: str, order: "dict[str, Any]", wait: float) -> str | None:
+    """The program listens: python -m ocular --listen."""
     pid = target.pid
-    sock = agent._socket.socket(agent._socket.AF_UNIX, agent._socket.SOCK_SEQPACKET)
+    sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
     try:
         sock.settimeout(wait)
         sock.connect(agent.address(pid))
@@ -162,14 +172,16 @@ def by_agent(target, folder, order, wait):
         sock.close()
 
 
-def has_agent(pid):
+def has_agent(pid: int) -> bool:
+    """Does a thread of that process listen?"""
     return pid in processes.agents()
 
 
-def by_remote_exec(target, folder, order, wait):
+def by_remote_exec(target: Target, folder: str, order: "dict[str, Any]", wait: float) -> str | None:
+    """Python runs the script itself, from 3.14 on."""
     path = write_order(folder, order)
     try:
-        sys.remote_exec(target.pid, path)
+        getattr(sys, "remote_exec")(target.pid, path)  # from Python 3.14 on
     except PermissionError:
         raise PermissionError(ptrace_forbidden() or "the system forbids it") from None
     except RuntimeError as e:
@@ -234,9 +246,11 @@ ADDING = (
 )
 
 
-def machine_code(template, start):
+def machine_code(template: str, start: int) -> bytes:
     """A template as it stands at `start` in the page: operands are relative to the end of their instruction."""
-    def operand(match):
+    at = start
+
+    def operand(match: "re.Match[str]") -> str:
         nonlocal at
         at += len(match[1]) // 2 + 4
         name = match[2]
@@ -246,11 +260,10 @@ def machine_code(template, start):
             value = {"t": TEXT, "p": 0}.get(name, SLOTS + 8 * int(name) if name.isdigit() else 0) - at
         return match[1] + (value & 0xffffffff).to_bytes(4, "little").hex()
 
-    at = start
     return bytes.fromhex(re.sub(r"([0-9a-f]*)\{(.)\}", operand, template))
 
 
-def page_of(path, addresses):
+def page_of(path: str, addresses: list[int]) -> bytes:
     """What is in the page."""
     page = bytearray(TEXT)
     slots = b"".join(a.to_bytes(8, "little") for a in addresses)
@@ -259,7 +272,7 @@ def page_of(path, addresses):
     return bytes(page) + b"exec(open(bytes.fromhex('%s')).read())\0" % os.fsencode(path).hex().encode()
 
 
-def add_pending(gdb, path):
+def add_pending(gdb: debugger.Gdb, path: str) -> None:
     """Safe with any lock held: no call but mmap, and Py_AddPendingCall, which takes one that is never held long."""
     mmap, *addresses = [gdb.address(name) for name in ("mmap", *FUNCTIONS)]
     page = 0x5c0000000000 + PAGE_SIZE * int.from_bytes(os.urandom(3))
@@ -279,7 +292,7 @@ def add_pending(gdb, path):
         raise OSError("too many calls are pending")
 
 
-def stop_by_gdb(gdb, target):
+def stop_by_gdb(gdb: str, target: Target) -> debugger.Gdb:
     """One that another attached to and was killed may be in the hands of that one's gdb yet."""
     deadline = time.monotonic() + LAST_SECONDS
     while True:
@@ -290,7 +303,8 @@ def stop_by_gdb(gdb, target):
                 raise
 
 
-def by_gdb(target, folder, order, wait):
+def by_gdb(target: Target, folder: str, order: "dict[str, Any]", wait: float) -> str | None:
+    """gdb has the target add a pending call."""
     gdb = shutil.which("gdb")
     if not gdb:
         raise Refused("attaching to Python %d.%d needs gdb (package gdb), or a program started by "
@@ -304,7 +318,8 @@ def by_gdb(target, folder, order, wait):
     return wait_answer(target, folder, wait)
 
 
-def wait_answer(target, folder, wait):
+def wait_answer(target: Target, folder: str, wait: float) -> str | None:
+    """What the target wrote, or None after so many seconds. ConnectionError: it has ended."""
     path, deadline = os.path.join(folder, ANSWER), time.monotonic() + wait
     while time.monotonic() < deadline:
         try:
@@ -322,11 +337,13 @@ def wait_answer(target, folder, wait):
 MAIN_SILENT = ("its main thread does not run Python now; it sleeps, waits, or runs C code, or has come to "
                "its recursion limit. A program started by "
                "`python -m ocular --listen` answers all the same")
-SILENT = {by_agent: "no thread of it can run Python now; C code holds the interpreter, or it is stopped",
-          by_remote_exec: MAIN_SILENT, by_gdb: MAIN_SILENT}
+SILENT: dict[object, str] = {
+    by_agent: "no thread of it can run Python now; C code holds the interpreter, or it is stopped",
+    by_remote_exec: MAIN_SILENT, by_gdb: MAIN_SILENT}
 
 
-def method(pid):
+def method(pid: int) -> "tuple[Callable[[Target, str, dict[str, Any], float], str | None], str]":
+    """(the way to tell that process, its name)"""
     if has_agent(pid):
         return by_agent, "its agent"
     if hasattr(sys, "remote_exec"):
@@ -334,7 +351,8 @@ def method(pid):
     return by_gdb, "gdb"
 
 
-def clean(folder):
+def clean(folder: str) -> None:
+    """Remove our files from the recording's folder."""
     for name in (ORDER, ANSWER, ANSWER + ".part"):
         try:
             os.unlink(os.path.join(folder, name))
@@ -342,7 +360,7 @@ def clean(folder):
             pass
 
 
-def leave_order(target, folder, answered):
+def leave_order(target: Target, folder: str, answered: bool) -> None:
     """Nothing of it stays, but what may still be read later: that finds nothing to do, nor a file missing."""
     order = os.path.join(folder, ORDER)
     if answered or target.ended() or not os.path.exists(order):
@@ -352,7 +370,7 @@ def leave_order(target, folder, answered):
             pass
 
 
-def tell(target, folder, order, wait):
+def tell(target: Target, folder: str, order: "dict[str, Any]", wait: float) -> str:
     """Have the target do it. Returns how it was told; Refused."""
     how, words = method(target.pid)
     said = None
@@ -372,7 +390,8 @@ def tell(target, folder, order, wait):
     return words
 
 
-def arguments():
+def arguments() -> argparse.ArgumentParser:
+    """The command line."""
     parser = argparse.ArgumentParser(prog="ocular attach", description=__doc__.splitlines()[0],
                                      formatter_class=argparse.RawDescriptionHelpFormatter,
                                      allow_abbrev=False)
@@ -381,7 +400,7 @@ def arguments():
         name = row.variable.rstrip("+@!^")
         if name == "recorder":
             continue  # ocular-record says itself what is wrong with these
-        how = ({"action": "store_true"} if row.value == "-" else
+        how: dict[str, Any] = ({"action": "store_true"} if row.value == "-" else
                {"action": "append", "default": []} if row.variable != name else {"metavar": row.value})
         parser.add_argument(*row.names, dest=name, **how)
     parser.set_defaults(recording="ocular.data", mode=modes.DEFAULT)
@@ -390,12 +409,13 @@ def arguments():
     return parser
 
 
-def recorder_options(o):
+def recorder_options(o: argparse.Namespace) -> list[str]:
     """What is not ours is the recorder's."""
     return ["--tied", str(os.getpid()), *(["--flight", o.flight] if o.flight else []), *o.others]
 
 
-def start_order(o, folder):
+def start_order(o: argparse.Namespace, folder: str) -> "dict[str, Any]":
+    """What the target is told to do; ValueError where that cannot be."""
     wanted = ["call " + t for t in o.calls] + ["exception " + t for t in o.exceptions]
     wanted += ["lag " + o.lag] if o.lag else []
     monitor.check(o.mode, "software")
@@ -406,7 +426,7 @@ def start_order(o, folder):
             "backend": "software", "trigger": wanted}
 
 
-def wait_end(target, length, folder):
+def wait_end(target: Target, length: float | None, folder: str) -> bool:
     """Until the time is over, Ctrl-C, or one of the two sides is gone. Is the target still there?"""
     wake, notice = os.pipe()
     os.set_blocking(notice, False)
@@ -421,7 +441,7 @@ def wait_end(target, length, folder):
     return not target.ended()
 
 
-def finish(folder):
+def finish(folder: str) -> None:
     """The recording is complete, and the recorder's own files are gone, when this returns."""
     try:
         monitor.finish(folder)
@@ -432,7 +452,8 @@ def finish(folder):
         time.sleep(0.002)
 
 
-def attach(o):
+def attach(o: argparse.Namespace) -> None:
+    """Trace the process until it ends, the time is over, or Ctrl-C. Refused, OSError."""
     target = Target(o.pid)
     try:
         check(o.pid)
@@ -467,7 +488,8 @@ def attach(o):
             "detached" if there else "process %d has ended" % o.pid, o.recording))
 
 
-def main():
+def main() -> None:
+    """The command; exit status 1 with one line on stderr if it cannot be."""
     try:
         o, others = arguments().parse_known_args()
         o.others = others

@@ -3,8 +3,12 @@
 
 import os
 
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from typing import Any
 
-def obey(order):
+
+def obey(order: "dict[str, Any]") -> str | None:
     """{"do": "start", ...arguments of monitor.start} or {"do": "stop"}; None, or one line that says why not."""
     try:
         from . import monitor
@@ -18,7 +22,7 @@ def obey(order):
     return None
 
 
-def answer(order, path):
+def answer(order: "dict[str, Any]", path: str) -> None:
     """obey(), and the answer in a file of its own that is there at once whole."""
     text = obey(order)
     with open(path + ".part", "w") as f:

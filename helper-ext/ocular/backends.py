@@ -12,6 +12,10 @@ import os
 
 from . import _core
 
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 NAMES = ("auto", "software", "ptwrite", "emulated", "qemu")
 NUMBERS = {"software": _core.BACKEND_SOFTWARE, "ptwrite": _core.BACKEND_PTWRITE,
            "emulated": _core.BACKEND_EMULATED}
@@ -29,10 +33,10 @@ ASK_FOR = "ask for -e intel_pt/ptw,cyc,branch=0/u"
 class Choice:
     """A backend, why it is that one, and the recording of perf that its markers go into, where known."""
 
-    def __init__(self, name, why, perf=None):
+    def __init__(self, name: str, why: str, perf: "Recording | None" = None) -> None:
         self.name, self.why, self.perf = name, why, perf
 
-    def folder(self):
+    def folder(self) -> str:
         """Where code tables belong if nobody says otherwise: beside perf's file."""
         return os.path.dirname(self.perf.path) if self.perf else os.path.abspath("ocular.data")
 
@@ -40,18 +44,19 @@ class Choice:
 class Recording:
     """What a `perf record` that runs us writes: the file, and which packets it asked Intel PT for."""
 
-    def __init__(self, path, config):
+    def __init__(self, path: str, config: int) -> None:
         self.path = path
         self.ptwrite = bool(config & CONFIG_PTW)
         # Without bit `pt` the kernel takes the event as of old, when branches were always traced.
         self.branches = bool(config & CONFIG_BRANCH) or not config & CONFIG_PT
 
 
-def processor():
+def processor() -> "_core.Processor":
+    """What this processor can do (_core.processor)."""
     return _core.processor(PMU)
 
 
-def _ancestors():
+def _ancestors() -> "Iterator[tuple[int, bytes]]":
     pid = os.getppid()
     while pid > 1:
         try:
@@ -64,9 +69,9 @@ def _ancestors():
         pid = int(stat[stat.rindex(b")"):].split()[2])
 
 
-def _pt_config(path, pmu_type):
+def _pt_config(path: str, pmu_type: int) -> int | None:
     """config of the event of type `pmu_type` in a perf.data; None if it is no perf.data, or has none."""
-    def number(data, at, size):
+    def number(data: bytes, at: int, size: int) -> int:
         return int.from_bytes(data[at:at + size], "little")
     try:
         with open(path, "rb") as f:
@@ -84,7 +89,7 @@ def _pt_config(path, pmu_type):
     return None
 
 
-def recording_perf():
+def recording_perf() -> "Recording | None":
     """The Recording of the nearest `perf record` with Intel PT that runs this process, or None.
 
     perf writes the header, events in it, before it lets the program go.
@@ -109,13 +114,13 @@ def recording_perf():
     return None
 
 
-def _why_not_ptwrite(p):
+def _why_not_ptwrite(p: "_core.Processor") -> str:
     if not p["pt"]:
         return "this processor has no Intel PT (or the hypervisor hides it)"
     return "this processor has Intel PT without PTWRITE: use --backend emulated, and record branches"
 
 
-def _automatic(perf, p):
+def _automatic(perf: "Recording | None", p: "_core.Processor") -> Choice:
     if perf and perf.ptwrite and p["ptwrite"]:
         return Choice("ptwrite", "perf records PTWRITE packets", perf)
     if perf and perf.branches:
@@ -128,7 +133,7 @@ def _automatic(perf, p):
     return Choice("software", "no Intel PT here")
 
 
-def choose(wanted, folder=None):
+def choose(wanted: str, folder: str | None = None) -> Choice:
     """A Choice. ValueError where `wanted` is no backend, or cannot be had here."""
     if wanted not in NAMES:
         raise ValueError("ocular: no backend %r; there are: %s" % (wanted, ", ".join(NAMES)))

@@ -12,6 +12,11 @@ pass after pass, and of each figure the least of all passes counts.
 
 import sys
 
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from types import CodeType, ModuleType
+
 ROUNDS = 200   # events a run, more or less
 ROUNDS_TRACED = 40
 REPEATS = 3    # runs in a row: the first warms up
@@ -19,27 +24,27 @@ PASSES = 32
 PASSES_TRACED = 2
 
 
-def _calls(n):
+def _calls(n: int) -> None:
     f = _callee
     for _ in range(n):
         f()
 
 
-def _callee():
+def _callee() -> None:
     pass
 
 
-def _generator(n):
+def _generator(n: int) -> "Iterator[None]":
     for _ in range(n):
         yield
 
 
-def _generate(n):
+def _generate(n: int) -> None:
     for _ in _generator(n):
         pass
 
 
-def _lines(n):
+def _lines(n: int) -> None:
     x = None
     while n:
         n -= 1
@@ -64,11 +69,12 @@ PROGRAMS = {
 }
 
 
-def _runs(core, code, function, rounds):
-    return min(core.measure(code, function, rounds) for _ in range(REPEATS))
+def _runs(core: "ModuleType", code: "CodeType", function: "Callable[[int], object]", rounds: int) -> tuple[int, int]:
+    found: tuple[int, int] = min(core.measure(code, function, rounds) for _ in range(REPEATS))
+    return found
 
 
-def _pass(core, tool, events, rounds):
+def _pass(core: "ModuleType", tool: int, events: "Iterable[str]", rounds: int) -> dict[str, tuple[int, int, int]]:
     """{event: (cycles without it, cycles with it, markers)}"""
     monitoring = sys.monitoring
     found = {}
@@ -81,18 +87,18 @@ def _pass(core, tool, events, rounds):
     return found
 
 
-def least(passes):
+def least(passes: "Iterable[dict[str, tuple[int, int, int]]]") -> dict[str, int]:
     """{event: cycles a marker}"""
-    best = {}
+    best: dict[str, tuple[int, int, int]] = {}
     for found in passes:
         for name, (without, with_event, markers) in found.items():
-            before = best.get(name, (without, with_event))
+            before = best.get(name, (without, with_event, markers))
             best[name] = min(before[0], without), min(before[1], with_event), markers
     return {name: max(0, with_event - without) // markers
             for name, (without, with_event, markers) in best.items() if markers}
 
 
-def callback_cycles(core, tool, events, in_memory):
+def callback_cycles(core: "ModuleType", tool: int, events: "Iterable[str]", in_memory: bool) -> dict[str, int]:
     """{event: cycles} for those of `events` that can be switched on for one code object alone."""
     rounds, passes = (ROUNDS, PASSES) if in_memory else (ROUNDS_TRACED, PASSES_TRACED)
     events = [name for name in events if name in PROGRAMS]

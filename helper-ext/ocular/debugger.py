@@ -14,6 +14,10 @@ import signal
 import subprocess
 import time
 
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
 REGISTERS = "rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip eflags orig_rax".split()
 ARGUMENTS = "rdi rsi rdx rcx r8 r9".split()  # System V ABI
 RED_ZONE = 512     # bytes, of which the ABI asks for 128
@@ -33,12 +37,12 @@ END = "end-of-answer"
 SHOW = 'printf "\\n=%%lu\\n", (unsigned long) (%s)'
 
 
-def shown(said):
+def shown(said: str) -> list[int]:
     """The numbers in what gdb said to SHOW."""
     return [int(found) for found in re.findall(r"^=(\d+)$", said, re.M)]
 
 
-def stands(pid):
+def stands(pid: int) -> bool:
     """Has somebody stopped it?"""
     with contextlib.suppress(OSError, IndexError), open("/proc/%d/stat" % pid, "rb") as f:
         return f.read().rpartition(b")")[2].split()[0] == b"T"
@@ -48,7 +52,7 @@ def stands(pid):
 class Gdb:
     """gdb at a process that stands still until close(). OSError: it is not there, or says no more in time."""
 
-    def __init__(self, gdb, pid, held=HELD):
+    def __init__(self, gdb: str, pid: int, held: float = HELD) -> None:
         self.deadline = time.monotonic() + START
         self.asked, self.unread = 0, b""
         self.pid, self.stood = pid, stands(pid)
@@ -63,7 +67,7 @@ class Gdb:
             self.ask("file /proc/%d/exe" % pid)
             self.deadline = time.monotonic() + held
             said = self.ask("attach %d" % pid)
-            self.thread = self.number("$_thread")
+            self.thread = self.number("$_thread") or 0
             if not self.thread:
                 lines = [s for s in said.splitlines() if "ptrace" in s or "rror" in s or "not " in s]
                 raise OSError(lines[-1].strip() if lines else "it does not attach")
@@ -75,15 +79,17 @@ class Gdb:
             self.close()
             raise
 
-    def ask(self, *commands):
+    def ask(self, *commands: str) -> str:
         """What it says to them."""
         self.asked += 1
+        assert self.run.stdin  # a pipe, as is stdout
         self.run.stdin.write("\n".join([*commands, "echo \\n%s-%d\\n\n" % (END, self.asked)]).encode())
         return self.answer()
 
-    def answer(self):
+    def answer(self) -> str:
         """Up to the mark. What comes behind it is read with the next answer: gdb 16 warns after each command that the thread's
         frame is of another language."""
+        assert self.run.stdout
         mark = b"\n%s-%d\n" % (END.encode(), self.asked)
         while mark not in self.unread:
             left = self.deadline - time.monotonic()
@@ -98,34 +104,37 @@ class Gdb:
         said, _, self.unread = self.unread.partition(mark)
         return said.decode(errors="replace")
 
-    def numbers(self, expressions):
+    def numbers(self, expressions: "Iterable[str]") -> list[int]:
         """Their values, of 64 bits without sign; fewer, if one has none."""
         return shown(self.ask(*(SHOW % e for e in expressions)))
 
-    def number(self, expression):
+    def number(self, expression: str) -> int | None:
         """Its value, of 64 bits without sign; None: it has none."""
-        return (self.numbers([expression]) or [None])[0]
+        found = self.numbers([expression])
+        return found[0] if found else None
 
-    def address(self, function):
+    def address(self, function: str) -> int:
+        """Where that function is; OSError without one."""
         found = self.number("&" + function)
         if found is None:
             raise OSError("No symbol %s" % function)
         return found
 
-    def write(self, address, data):
+    def write(self, address: int, data: bytes) -> None:
+        """Data into the process's memory, filled up to whole words; OSError."""
         data += bytes(-len(data) % 8)
         words = [(address + i, int.from_bytes(data[i:i + 8], "little")) for i in range(0, len(data), 8)]
         self.ask(*("set {unsigned long} %d = %d" % word for word in words))
         if self.number("*(unsigned long *) %d" % words[-1][0]) != words[-1][1]:
             raise OSError("cannot write its memory")
 
-    def settings(self, registers):
+    def settings(self, registers: dict[str, int]) -> "Iterator[str]":
         """Commands. With another rsp gdb may take another frame for the selected one, whose rip is a return address in memory."""
         yield "thread %d" % self.thread
         for item in registers.items():
             yield from ("select-frame 0", "set $%s = %d" % item)
 
-    def call(self, function, *arguments):
+    def call(self, function: int, *arguments: int) -> int | None:
         """What it returns, in the thread that is to do it, and while the others run; None: it did not return.
 
         All that has to be done for it is said at once: whatever becomes of us, gdb reads on, and the registers are as before.
@@ -138,10 +147,10 @@ class Gdb:
         said = self.until_returned("tbreak *%d thread %d" % (back, self.thread), *self.settings(registers), "continue",
                                    *(SHOW % name for name in ("$_thread", "$rip", "$rsp", "$rax")),
                                    *self.settings(self.kept), "delete")
-        *there, result = shown(said) or [None]
-        return result if there == [self.thread, back, stack + 8] else None
+        found = shown(said)
+        return found[3] if found[:3] == [self.thread, back, stack + 8] and found[3:] else None
 
-    def until_returned(self, *commands):
+    def until_returned(self, *commands: str) -> str:
         """A call that does not return is taken back, not left alone with borrowed registers."""
         try:
             return self.ask(*commands)
@@ -150,7 +159,7 @@ class Gdb:
             self.run.send_signal(signal.SIGINT)
             return self.answer()
 
-    def close(self):
+    def close(self) -> None:
         """The process goes on. Where gdb is killed, the kernel lets it go; but it may not have come to the stop it was sent yet."""
         try:
             self.run.communicate(b"detach\nquit\n", timeout=LEAVE)

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What each mode listens to: PEP 669 event names, in the order of helper-ext/shared/event.h."""
 
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 CALLS = ("PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD", "PY_UNWIND", "PY_THROW")
 
 MODES = {
@@ -26,7 +30,7 @@ EXCEPTIONS = frozenset((
     "PY_UNWIND", "PY_THROW", "STOP_ITERATION", "RAISE", "RERAISE", "EXCEPTION_HANDLED"))
 
 
-def events_of(mode, known, available):
+def events_of(mode: str, known: "Iterable[str]", available: object) -> list[str]:
     """The names to switch on: those of `mode` that we have an op for and the interpreter has."""
     names = MODES[mode] or known
     names = [n for n in names if hasattr(available, n)]

@@ -7,6 +7,13 @@ import sys
 
 from . import _core, backends, calibrate, modes, opcodes
 
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from types import ModuleType
+    from typing import Any
+    from .triggers import Triggers, Watch
+
 # Tool ids that the standard library gives no name to come first (sys.monitoring.*_ID).
 TOOL_IDS = (4, 3, 5, 1, 2, 0)
 
@@ -17,19 +24,20 @@ OWN_FOLDERS = (PACKAGE, os.path.join(os.path.dirname(PACKAGE), "hook"))
 class _Session:
     """One interpreter's registration with sys.monitoring."""
 
-    def __init__(self, folder, mode, backend):
+    def __init__(self, folder: str, mode: str, backend: str, whole: bool) -> None:
         self.folder = folder
         self.mode = mode
         self.backend = backend
         self.events = modes.events_of(mode, _core.ops, sys.monitoring.events)
         self.tool = _take_tool_id("ocular")
-        self.callbacks = {}
-        self.watch = None
+        self.whole = whole
+        self.callbacks: "dict[str, Callable[..., object]]" = {}
+        self.watch: "Watch | None" = None
 
-    def fly(self, wanted):
+    def fly(self, wanted: "Triggers") -> None:
         self.watch = _triggers().Watch(wanted, _take_tool_id("ocular triggers") if wanted.exceptions else None)
 
-    def register(self):
+    def register(self) -> None:
         monitoring = sys.monitoring
         for name in self.events:
             disable = monitoring.DISABLE if name in modes.CAN_DISABLE else None
@@ -37,7 +45,7 @@ class _Session:
             monitoring.register_callback(self.tool, getattr(monitoring.events, name), callback)
             self.callbacks[name] = callback
 
-    def listen(self):
+    def listen(self) -> None:
         # An earlier session's DISABLEs hold until this; other tools must expect it (PEP 669).
         if _closed:
             sys.monitoring.restart_events()
@@ -45,7 +53,7 @@ class _Session:
         if not _core.listen(self.tool, bits):  # else a duty cycle does it
             sys.monitoring.set_events(self.tool, bits)
 
-    def unregister(self):
+    def unregister(self) -> None:
         _core.unlisten()
         if self.watch:
             left = self.watch.stop()
@@ -54,11 +62,11 @@ class _Session:
         _give_back(self.tool, "ocular", self.callbacks)
 
 
-_session = None
+_session: _Session | None = None
 _closed = 0  # sessions that ended in this interpreter
 
 
-def _shape(name, mode):
+def _shape(name: str, mode: str) -> int:
     if name == "LINE":
         return _core.EMIT_LINE
     if name == "JUMP" and mode == "adaptive":
@@ -70,19 +78,19 @@ def _shape(name, mode):
     return _core.EMIT_DEST if name in _core.far else _core.EMIT_OFFSET
 
 
-def _triggers():
+def _triggers() -> "ModuleType":
     """The module, only where it is needed: what it imports is not the program's."""
     from . import triggers
     return triggers
 
 
-def _take_tool_id(name):
+def _take_tool_id(name: str) -> int:
     tool = _free_tool_id()
     sys.monitoring.use_tool_id(tool, name)
     return tool
 
 
-def _free_tool_id():
+def _free_tool_id() -> int:
     for tool in TOOL_IDS:
         if sys.monitoring.get_tool(tool) is None:
             return tool
@@ -90,7 +98,7 @@ def _free_tool_id():
     raise RuntimeError("ocular: no tool id of sys.monitoring is free; in use by: " + names)
 
 
-def _give_back(tool, name, callbacks):
+def _give_back(tool: int, name: str, callbacks: "Mapping[str, object]") -> None:
     """A tool id, with all that is ours of it: events, {event: callback}. The program may have freed it, which leaves events
     and callbacks as they are (3.12, 3.13), and another tool may have it by now: its events and callbacks stay."""
     monitoring = sys.monitoring
@@ -99,8 +107,8 @@ def _give_back(tool, name, callbacks):
     ours = monitoring.get_tool(tool) == name
     if ours:
         monitoring.set_events(tool, 0)
-    for event, callback in callbacks.items():
-        event = getattr(monitoring.events, event)
+    for kind, callback in callbacks.items():
+        event = getattr(monitoring.events, kind)
         there = monitoring.register_callback(tool, event, None)
         if there != callback:
             monitoring.register_callback(tool, event, there)
@@ -108,13 +116,14 @@ def _give_back(tool, name, callbacks):
         monitoring.free_tool_id(tool)
 
 
-def _jit():
+def _jit() -> bool | None:
     """Whether the interpreter compiles hot loops; None where it does not say (before 3.14)."""
     jit = getattr(sys, "_jit", None)
     return jit and jit.is_enabled()
 
 
-def _header(session, config, include, exclude):
+def _header(session: _Session, config: "_core.Config", include: tuple[str, ...],
+            exclude: tuple[str, ...]) -> "dict[str, Any]":
     names, tables = opcodes.tables()
     _core.set_opcodes(*tables)
     more = {}
@@ -145,14 +154,15 @@ def _header(session, config, include, exclude):
     }
 
 
-def _config(session):
+def _config(session: _Session) -> "_core.Config":
     """What begin() wants to know. Words for Intel PT need no rings, and no recorder to ask."""
     if session.backend == "software":
         return _core.ask(session.folder)
     return 0, 0, 0, backends.processor()["tsc_hz"], 0, (0, 0, 0)
 
 
-def _begin(session, include, exclude, wanted, guest):
+def _begin(session: _Session, include: tuple[str, ...], exclude: tuple[str, ...],
+           wanted: "Triggers | None", guest: bool) -> bool:
     """What the first interpreter of the process does for all of them. Does a flight recorder listen?"""
     config = _config(session)
     flight = bool(config[4])
@@ -166,7 +176,7 @@ def _begin(session, include, exclude, wanted, guest):
     return flight
 
 
-def check(mode, backend):
+def check(mode: str, backend: str) -> None:
     """ValueError unless we know both, and the mode can do with the backend."""
     if mode not in modes.MODES:
         raise ValueError("ocular: no mode %r; there are: %s" % (mode, ", ".join(modes.MODES)))
@@ -177,31 +187,32 @@ def check(mode, backend):
                          "use --backend ptwrite, or ocular stat" % backend)
 
 
-def patterns(name, given):
+def patterns(name: str, given: "str | Iterable[str]") -> tuple[str, ...]:
     """A tuple of str, of `include` or `exclude`; a str is one pattern. TypeError."""
     try:
         found = (given,) if isinstance(given, str) else tuple(given)
+        if all(isinstance(p, str) for p in found):
+            return found
     except TypeError:
-        found = (None,)
-    if not all(isinstance(p, str) for p in found):
-        raise TypeError("ocular: %s is a str or a list of them, not %r" % (name, given))
-    return found
+        pass
+    raise TypeError("ocular: %s is a str or a list of them, not %r" % (name, given))
 
 
-def prepare(folder, mode, backend):
+def prepare(folder: str, mode: str, backend: str) -> bool:
     """What can be known of a start() before there is a recorder: is there one, of another interpreter of this
     process? That one's folder is the only one then. ValueError or RuntimeError.
     """
     check(mode, backend)
     there = _core.where()
-    if there not in (None, folder):
+    if there is not None and there != folder:
         raise RuntimeError("ocular: already tracing into " + there)
     _free_tool_id()
     return there is not None
 
 
-def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", trigger=(),
-          whole=False, guest=False):
+def start(folder: str, mode: str = modes.DEFAULT, include: "str | Iterable[str]" = (),
+          exclude: "str | Iterable[str]" = (), backend: str = "auto", trigger: "Sequence[str]" = (),
+          whole: bool = False, guest: bool = False) -> None:
     """Trace this interpreter into `folder`; whole: before any of the program runs; guest: stop by itself when
     the recorder has gone, where others go on counting what is lost.
 
@@ -215,8 +226,7 @@ def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", tr
     wanted = _triggers().Triggers(trigger) if trigger else None
     backend = backends.choose(backend, folder).name
     check(mode, backend)
-    session = _Session(folder, mode, backend)
-    session.whole = whole
+    session = _Session(folder, mode, backend, whole)
     first = _core.join()
     try:
         if first:
@@ -237,7 +247,7 @@ def start(folder, mode=modes.DEFAULT, include=(), exclude=(), backend="auto", tr
     session.listen()
 
 
-def stop():
+def stop() -> None:
     """Stop what start() started; nothing to stop is no error."""
     global _session, _closed
     session, _session = _session, None
@@ -248,17 +258,17 @@ def stop():
         atexit.unregister(stop)
 
 
-def finish(path):
+def finish(path: str) -> None:
     """End the recording in folder `path`; it is complete when this returns. OSError."""
     _core.finish(path)
 
 
-def folder():
+def folder() -> str | None:
     """Where this interpreter traces into, or None."""
-    return _session and _session.folder
+    return _session.folder if _session else None
 
 
-def start_from_environment():
+def start_from_environment() -> None:
     """Do what OCULAR_* say ; see hook/sitecustomize.py."""
     env = os.environ
     start(env["OCULAR_DIR"], env.get("OCULAR_MODE") or modes.DEFAULT,
@@ -266,5 +276,5 @@ def start_from_environment():
           env.get("OCULAR_BACKEND") or "auto", (env.get("OCULAR_TRIGGER") or "").splitlines(), whole=True)
 
 
-def _patterns(joined):
+def _patterns(joined: str | None) -> list[str]:
     return [p for p in (joined or "").split(":") if p]

@@ -5,10 +5,14 @@ import sys
 
 from . import _core
 
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from typing import Any
+
 _MODULES = ("opcode", "_opcode", "_opcode_metadata")
 
 
-def _opcode():
+def _opcode() -> "Any":
     """The module opcode, without leaving it in sys.modules if the program has not imported it."""
     absent = [m for m in _MODULES if m not in sys.modules]
     import opcode
@@ -17,15 +21,15 @@ def _opcode():
     return opcode
 
 
-def _specialized(opcode):
+def _specialized(opcode: "Any") -> dict[str, int]:
     """{name: number} of what specialization puts in; 3.12 gives them the free numbers, in order."""
     if hasattr(opcode, "_specialized_opmap"):
-        return opcode._specialized_opmap
+        return dict(opcode._specialized_opmap)
     free = (i for i, name in enumerate(opcode.opname) if i and name.startswith("<"))
     return dict(zip(opcode._specialized_instructions, free))
 
 
-def _caches(opcode):
+def _caches(opcode: "Any") -> bytes:
     entries = opcode._inline_cache_entries
     if hasattr(entries, "items"):  # 3.13: a dict; 3.15: a frozendict; 3.12: a list
         entries = {opcode.opmap[name]: n for name, n in entries.items()}
@@ -33,31 +37,32 @@ def _caches(opcode):
     return bytes(entries[op] for op in range(256))
 
 
-def _jump(opcode, names):
+def _jump(opcode: "Any", names: list[str | None]) -> bytes:
     """Direction of the relative jumps: 1, or -1 as a byte. END_ASYNC_FOR names its loop's head."""
-    def direction(op):
+    def direction(op: int) -> int:
+        name = names[op] or ""
         if op not in opcode.hasjrel and op not in getattr(opcode, "hasjump", ()):
             return 0
-        return 255 if "BACKWARD" in names[op] or names[op] == "END_ASYNC_FOR" else 1
+        return 255 if "BACKWARD" in name or name == "END_ASYNC_FOR" else 1
     return bytes(direction(op) for op in range(256))
 
 
-def specializable():
+def specializable() -> list[int]:
     """Numbers of the base opcodes with specialised forms. 3.12's A__B are two instructions, not a form of A."""
     opcode = _opcode()
     return sorted(opcode.opmap[name] for name, forms in opcode._specializations.items()
                   if any("__" not in form for form in forms))
 
 
-def tables():
+def tables() -> tuple[list[str | None], tuple[bytes, bytes, bytes, int, int, int]]:
     """(names, arguments of _core.set_opcodes)."""
     opcode = _opcode()
     numbers = {name: op for name, op in opcode.opmap.items() if op < 256}
     numbers.update(_specialized(opcode))
-    names = [None] * 256
+    names: list[str | None] = [None] * 256
     for name, op in numbers.items():
         names[op] = name
-    instrumented = bytes(bool(n) and n.startswith("INSTRUMENTED_") for n in names)
+    instrumented = bytes(n is not None and n.startswith("INSTRUMENTED_") for n in names)
     return names, (
         _caches(opcode), _jump(opcode, names), instrumented, opcode.EXTENDED_ARG,
         names.index("INSTRUMENTED_LINE"), names.index("INSTRUMENTED_INSTRUCTION"))
@@ -68,11 +73,11 @@ def tables():
 _PAIRS = ("BINARY_OP_INPLACE_ADD_UNICODE", "CALL_LIST_APPEND", "CALL_NO_KW_LIST_APPEND")
 
 
-def _is_pair(name):
+def _is_pair(name: str) -> bool:
     return "__" in name or (name in _PAIRS and sys.version_info < (3, 15))
 
 
-def _bases(names, specializations):
+def _bases(names: list[str | None], specializations: dict[str, list[str]]) -> list[int]:
     """The opcode that the compiler wrote, for each that may be in its place."""
     number = {name: op for op, name in enumerate(names) if name}
     bases = list(range(256))
@@ -85,16 +90,16 @@ def _bases(names, specializations):
     return bases
 
 
-def _tell_apart(targets, names, bases):
+def _tell_apart(targets: list[int], names: list[str | None], bases: list[int]) -> None:
     """A handler may serve two forms of one instruction, not two instructions: compilers can make equal code one."""
-    first = {}
+    first: dict[int, int] = {}
     for op, name in enumerate(names):
         other = first.setdefault(targets[op], op)
         if name and bases[other] != bases[op]:
             raise RuntimeError("%s and %s have one opcode handler" % (names[other], name))
 
 
-def dispatch():
+def dispatch() -> "dict[str, Any]":
     """The header's `dispatch` (docs/marker.md); RuntimeError says why it cannot be told."""
     names = tables()[0]
     found = _core.find_dispatch(bytes(name is not None for name in names))
@@ -116,7 +121,7 @@ _FLOWS = (
 )
 
 
-def flow():
+def flow() -> tuple[bytes, int]:
     """Arguments of _core.set_flow: the way of each base opcode, and what an exhausted FOR_ITER skips."""
     names = tables()[0]
     flows = bytes(next((way for starts, way in _FLOWS if name and name.startswith(starts)), _NEXT)

@@ -62,14 +62,14 @@ qemu	PTWRITE on an emulated processor: exact, repeatable counts; 25 times slower
 class Option:
     """A row of RECORD."""
 
-    def __init__(self, line):
+    def __init__(self, line: str) -> None:
         names, self.value, self.variable, self.takers, words = line.split("\t")
         self.names, self.help = names.split(), [words]
 
 
-def rows(taker=""):
+def rows(taker: str = "") -> "list[Option]":
     """The options that `taker` takes, in order."""
-    found = []
+    found = []  # type: list[Option]
     for line in RECORD.splitlines():
         if line.startswith("\t"):
             found[-1].help.append(line[1:])
@@ -78,7 +78,7 @@ def rows(taker=""):
     return [row for row in found if taker in row.takers]
 
 
-def show(taker):
+def show(taker: str) -> str:
     """Their help, as `ocular record --help` shows it."""
     lines = []
     for row in rows(taker):

@@ -11,27 +11,31 @@ import sys
 
 from . import agent
 
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 NAMES = re.compile(r"/(?:lib)?python(3)?\.?(\d+)?[a-z]*(?:\.so[\d.]*)?$")
 LIBRARY = re.compile(r"/python3\.(\d+)/|/(?:lib)?python3\.(\d+)")
 OLDEST, REMOTE = 12, 14
 
 
-def _read(pid, name):
+def _read(pid: int, name: str) -> str:
     with open("/proc/%d/%s" % (pid, name), "rb") as f:
         return f.read().decode(errors="replace")
 
 
-def _mapped(pid):
+def _mapped(pid: int) -> list[str]:
     """Paths of the executable and of all files that are mapped. OSError."""
     fields = (line.split(None, 5) for line in _read(pid, "maps").splitlines())
     return [os.readlink("/proc/%d/exe" % pid)] + [f[5] for f in fields if len(f) == 6 and f[5].startswith("/")]
 
 
-def _is_python(path):
-    return NAMES.search(path.replace(" (deleted)", ""))
+def _is_python(path: str) -> bool:
+    return bool(NAMES.search(path.replace(" (deleted)", "")))
 
 
-def minor_of(pid):
+def minor_of(pid: int) -> int | None:
     """The y of 3.y; 0: a Python that does not say; None: no Python (or not ours to see)."""
     try:
         paths = _mapped(pid)
@@ -46,7 +50,7 @@ def minor_of(pid):
     return 0
 
 
-def has_memory(pid):
+def has_memory(pid: int) -> bool:
     """False: it is dying, or has ended, or is the kernel's."""
     try:
         with open("/proc/%d/maps" % pid, "rb") as f:
@@ -55,13 +59,13 @@ def has_memory(pid):
         return False
 
 
-def agents():
+def agents() -> set[int]:
     """pids with a thread that listens (agent.py)."""
     with open("/proc/net/unix", errors="replace") as f:
         return {int(m[1]) for m in re.finditer(r"@%s(\d+)$" % agent.prefix(), f.read(), re.M)}
 
 
-def is_x86_64(path):
+def is_x86_64(path: str) -> bool:
     """Does the ELF header say so? True, where there is none to be read."""
     try:
         with open(path, "rb") as f:
@@ -70,7 +74,7 @@ def is_x86_64(path):
         return True
 
 
-def foreign(pid):
+def foreign(pid: int) -> str | None:
     """What it is instead of a program of this processor, in a few words, or None."""
     try:
         paths = _mapped(pid)
@@ -83,7 +87,7 @@ def foreign(pid):
     return None
 
 
-def possible(pid, minor, uid, listening):
+def possible(pid: int, minor: int | None, uid: int, listening: set[int]) -> str:
     """In a word or two, how attach would go."""
     if os.geteuid() != uid:
         return "no: another user's"
@@ -101,13 +105,14 @@ def possible(pid, minor, uid, listening):
     return "yes: gdb" if shutil.which("gdb") else "no: needs gdb, or --listen"
 
 
-def command_of(pid):
+def command_of(pid: int) -> str:
+    """Its command line, or its name in brackets, in printable characters; OSError if it has ended."""
     words = _read(pid, "cmdline").split("\0")[:-1]
     text = " ".join(words) or "[" + _read(pid, "comm").strip() + "]"
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
-def rows():
+def rows() -> "Iterator[tuple[int, str, str, str]]":
     """(pid, version, attach, command) of each Python that this user may know of."""
     listening = agents()
     for name in sorted(filter(str.isdigit, os.listdir("/proc")), key=int):
@@ -122,7 +127,8 @@ def rows():
             continue  # it has ended
 
 
-def main():
+def main() -> None:
+    """Print the table."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     print("%7s  %-6s  %-26s  %s" % ("PID", "PYTHON", "ATTACH", "COMMAND"))
     for pid, version, how, command in rows():

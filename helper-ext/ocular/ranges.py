@@ -9,8 +9,14 @@ import sys
 
 from . import _core, opcodes
 
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-def _mappings():
+Range = tuple[int, int, str]  # offset in the file, bytes, path
+
+
+def _mappings() -> "Iterator[tuple[int, int, int, str]]":
     """(start, end, offset in the file, path) of what is executable."""
     with open("/proc/self/maps") as maps:
         for line in maps:
@@ -20,7 +26,7 @@ def _mappings():
                 yield start, end, int(offset, 16), path[0].rstrip("\n")
 
 
-def ranges():
+def ranges() -> list[Range]:
     """[(offset, size, path)]; RuntimeError where the handlers or their functions are not to be found."""
     code = opcodes.dispatch()["code"]
     if not code:
@@ -30,7 +36,7 @@ def ranges():
     return found + [(offset, end - start, path) for start, end, offset, path in _mappings() if path == _core.__file__]
 
 
-def at_most(most, found):
+def at_most(most: int, found: list[Range]) -> list[Range]:
     """As many ranges as a processor has registers for: neighbours in a file become one, the nearest first.
 
     [] where that is not to be had, for the interpreter and the extension are two files.
@@ -46,7 +52,8 @@ def at_most(most, found):
     return found
 
 
-def show(most=None):
+def show(most: int | None = None) -> None:
+    """Print the ranges, at most so many, a line each."""
     found = ranges()
     for offset, size, path in found if most is None else at_most(most, found):
         print("%#x/%#x@%s" % (offset, size, path))

@@ -8,14 +8,22 @@ they can be: they nest inside the outer recording and change nothing, and the re
 import os
 import sys
 
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+    from . import backends, monitor, tools
+
 TRACE_FILE = "ocular_trace.json"
 
-_wanted = None  # what stop_tracing() shall make: {"folder", "perfetto", "console", "serving", "pid"}
+# What stop_tracing() shall make: {"folder", "perfetto", "console", "serving", "pid"}
+_wanted: "dict[str, Any] | None" = None
 _nested = 0     # starts within the recording of the environment
-backends = monitor = tools = None
+if not TYPE_CHECKING:
+    backends = monitor = tools = None  # until _load()
 
 
-def _load():
+def _load() -> None:
     """Import the rest, once: not with the package, which must be importable where it is not built."""
     global backends, monitor, tools
     if monitor:
@@ -27,7 +35,7 @@ def _load():
             sys.implementation.cache_tag, sys.executable, e)) from None
 
 
-def is_tracing():
+def is_tracing() -> bool:
     """True while this interpreter is being traced, whoever started it."""
     try:
         _load()
@@ -36,8 +44,10 @@ def is_tracing():
     return monitor.folder() is not None
 
 
-def start_tracing(mode="adaptive", perfetto=True, output=None, include=(), exclude=(),
-                  console=True):
+def start_tracing(mode: str = "adaptive", perfetto: bool | str | os.PathLike[str] | None = True,
+                  output: str | bytes | os.PathLike[str] | os.PathLike[bytes] | None = None,
+                  include: "str | Iterable[str]" = (), exclude: "str | Iterable[str]" = (),
+                  console: bool = True) -> None:
     """Trace this process, its threads and forked children from here on.
 
     mode      calls, adaptive, lines, precise or full
@@ -87,7 +97,7 @@ def start_tracing(mode="adaptive", perfetto=True, output=None, include=(), exclu
                "console": console, "serving": serving, "pid": os.getpid()}
 
 
-def _end(folder):
+def _end(folder: str) -> None:
     """The recorder that nobody has come to ends."""
     try:
         monitor.finish(folder)
@@ -95,7 +105,7 @@ def _end(folder):
         pass  # it has already
 
 
-def stop_tracing():
+def stop_tracing() -> None:
     """Stop, complete the recording, and report as start_tracing() was told. RuntimeError if off."""
     global _wanted, _nested
     if _nested:
@@ -113,11 +123,11 @@ def stop_tracing():
 class tracing:
     """with tracing(**options): start_tracing(**options) around a block."""
 
-    def __init__(self, **options):
+    def __init__(self, **options: "Any") -> None:
         self.options = options
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         start_tracing(**self.options)
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: object) -> None:
         stop_tracing()

@@ -6,11 +6,15 @@ import shutil
 import subprocess
 import sys
 
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(PACKAGE))  # build/ or PREFIX/lib/ocular
 
 
-def _find(name, *folders):
+def _find(name: str, *folders: str) -> str | None:
     for folder in folders:
         path = os.path.join(folder, name)
         if os.path.isfile(path):
@@ -18,7 +22,7 @@ def _find(name, *folders):
     return None
 
 
-def _program(name):
+def _program(name: str) -> str:
     """Path of one of Ocular's programs. RuntimeError if there is none."""
     path = _find(name, os.path.join(TOP, "bin"), os.path.join(PACKAGE, "bin")) or shutil.which(name)
     if not path:
@@ -26,21 +30,23 @@ def _program(name):
     return path
 
 
-def recorder():
+def recorder() -> str:
+    """Path of ocular-record. RuntimeError if there is none."""
     return _program("ocular-record")
 
 
-def emulator():
+def emulator() -> str:
+    """Path of ocular-qemu. RuntimeError if there is none."""
     return _program("ocular-qemu")
 
 
-def hook():
+def hook() -> str:
     """The folder that makes a Python trace itself when on its PYTHONPATH."""
     return os.path.dirname(_find("sitecustomize.py", os.path.join(os.path.dirname(PACKAGE), "hook"),
                                  os.path.join(PACKAGE, "hook")) or PACKAGE)
 
 
-def serve(folder, options=()):
+def serve(folder: str, options: "Sequence[str]" = ()) -> None:
     """Start a recorder in the background; it listens when this returns."""
     done = subprocess.run([recorder(), "-o", folder, "--serve", "--quiet", *options],
                           stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="backslashreplace")
@@ -48,13 +54,14 @@ def serve(folder, options=()):
         raise RuntimeError("ocular: the recorder did not start: " + done.stderr.strip())
 
 
-def _plugin():
+def _plugin() -> str | None:
     """Path of perf's plugin: beside the package, or where `make install` puts it. None if absent."""
     told = subprocess.run(["perf", "--exec-path"], capture_output=True, text=True).stdout.strip()
     return _find("ocular.so", os.path.join(TOP, "perf"), os.path.join(told, "dlfilters"))
 
 
-def _report_command(folder, plugin, perfetto, console, status):
+def _report_command(folder: str, plugin: str, perfetto: str | os.PathLike[str] | None, console: bool,
+                    status: int) -> list[str]:
     keys = ["status=%d" % status, "console=" + ("always" if console else "never")]
     if perfetto:
         keys.append("perfetto=" + os.fspath(perfetto))
@@ -65,7 +72,7 @@ def _report_command(folder, plugin, perfetto, console, status):
     return command
 
 
-def report(folder, perfetto, console):
+def report(folder: str, perfetto: str | os.PathLike[str] | None, console: bool) -> None:
     """Have perf and the plugin write what was asked for. RuntimeError with the reason if they cannot."""
     if not perfetto and not console:
         return

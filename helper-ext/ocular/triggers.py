@@ -13,6 +13,11 @@ import time
 
 from . import _core
 
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import CodeType
+
 CALL = re.compile(r"(?P<module>[^:\s]+):(?P<qualname>(?:[\w.]|<\w+>)+)\s*(\((?P<names>[\w\s,]*)\))?\s*"
                   r"(>\s*(?P<least>.+))?$")
 TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(us|ms|s)$")
@@ -22,7 +27,7 @@ HANDLE = ("asyncio.events", "Handle._run")  # every callback and every step of a
 KINDS = ("call", "exception", "lag")
 
 
-def seconds(text):
+def seconds(text: str) -> float:
     """Of `20ms`. ValueError."""
     match = TIME.match(text.strip())
     if not match or not float(match[1]):
@@ -33,20 +38,21 @@ def seconds(text):
 class Triggers:
     """What lines of `kind value` ask for. ValueError if they cannot be meant."""
 
-    def __init__(self, lines):
-        self.calls = []        # (kind, module, qualname, seconds, names)
-        self.exceptions = set()  # (module, qualname)
-        self.lag = None        # seconds
+    def __init__(self, lines: "Iterable[str]") -> None:
+        # (kind, module, qualname, seconds, names)
+        self.calls: list[tuple[str, str, str, float, tuple[str, ...]]] = []
+        self.exceptions: set[tuple[str, str]] = set()  # (module, qualname)
+        self.lag: float | None = None  # seconds
         for line in lines:
             kind, _, value = line.partition(" ")
             if kind not in KINDS:
                 raise ValueError("ocular: no trigger %r; there are: %s" % (kind, ", ".join(KINDS)))
             getattr(self, "_add_" + kind)(value.strip())
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return bool(self.calls or self.exceptions or self.lag)
 
-    def _add_call(self, text):
+    def _add_call(self, text: str) -> None:
         match = CALL.match(text)
         if not match:
             raise ValueError("ocular: not a function to trigger on: %r "
@@ -55,13 +61,13 @@ class Triggers:
         least = seconds(match["least"]) if match["least"] else 0
         self.calls.append(("slow call" if least else "call", match["module"], match["qualname"], least, names))
 
-    def _add_exception(self, text):
+    def _add_exception(self, text: str) -> None:
         if not TYPE.match(text):
             raise ValueError("ocular: not an exception type: %r (say ValueError, or pkg.mod:Error)" % text)
         module, colon, name = text.rpartition(":")
         self.exceptions.add((module if colon else "builtins", name))
 
-    def _add_lag(self, text):
+    def _add_lag(self, text: str) -> None:
         self.lag = seconds(text)
         self.calls.append(("lag", *HANDLE, self.lag, ()))
 
@@ -69,13 +75,13 @@ class Triggers:
 class Watch:
     """Triggers at work in this interpreter, from its making until stop()."""
 
-    def __init__(self, triggers, tool):
+    def __init__(self, triggers: Triggers, tool: int | None) -> None:
         self.triggers = triggers
         self.tool = tool  # an id of sys.monitoring, taken for exceptions, or None
         self.running = True
         import gc  # not with the module: other recordings have no need of it
         gc.callbacks.append(_core.collector)
-        if triggers.exceptions:
+        if tool is not None:
             sys.monitoring.register_callback(tool, sys.monitoring.events.RAISE, self._raised)
             sys.monitoring.set_events(tool, sys.monitoring.events.RAISE)
         if triggers.lag:
@@ -84,7 +90,7 @@ class Watch:
                 os.register_at_fork(after_in_child=_forked)
             _feeling[:] = [self]
 
-    def stop(self):
+    def stop(self) -> "dict[str, Callable[..., object]]":
         """What is left of the tool: {event: callback}."""
         import gc
         self.running = False
@@ -92,7 +98,7 @@ class Watch:
             gc.callbacks.remove(_core.collector)
         return {"RAISE": self._raised}
 
-    def _raised(self, code, offset, exception):
+    def _raised(self, code: "CodeType", offset: int, exception: BaseException) -> None:
         # RAISE comes again in each frame that the exception passes: only the first has no other below.
         # The import system lives on KeyErrors; nobody means those.
         trace = exception.__traceback__
@@ -105,10 +111,11 @@ class Watch:
                 _core.fire("exception", type(exception).__qualname__, {"exception": exception})
                 return
 
-    def _start_feeling(self):
-        _thread.start_new_thread(self._feel, (self.triggers.lag,))
+    def _start_feeling(self) -> None:
+        if self.triggers.lag is not None:
+            _thread.start_new_thread(self._feel, (self.triggers.lag,))
 
-    def _feel(self, lag):
+    def _feel(self, lag: float) -> None:
         """A thread that sleeps shortly, and sees how much later than it wanted it runs."""
         nap = min(lag / 4, 0.01)
         while self.running:
@@ -119,16 +126,16 @@ class Watch:
                 _core.fire("lag", "a thread could not run", {"ms": round(late * 1e3, 3)})
 
 
-_feeling = []  # the Watch that has or had a thread
+_feeling: list[Watch] = []  # the Watch that has or had a thread
 
 
-def _forked():
+def _forked() -> None:
     """The child goes on with the Watch, but has no thread of it."""
     if _feeling[0].running:
         _feeling[0]._start_feeling()
 
 
-def set_calls(triggers, tsc_hz):
+def set_calls(triggers: Triggers, tsc_hz: int) -> None:
     """Before the first code object is seen."""
     _core.set_triggers([(kind, module, qualname, max(1, int(least * tsc_hz)) if least else 0, names)
                         for kind, module, qualname, least, names in triggers.calls], tsc_hz)

@@ -14,6 +14,7 @@ elif ! env -u PYTHONPATH venv/bin/pip install ./helper-ext >said 2>&1 && grep -q
 else
 	ok "pip install" says 0 '^ocular ' venv/bin/pip list
 	ok "it records" says 3 '^here$' env -u PYTHONPATH venv/bin/python -m ocular -o rec -c 'print("here"); raise SystemExit(3)'
+	ok "with its type hints" [ -e "$(echo venv/lib/python3*/site-packages/ocular/py.typed)" ]
 	ok "with a recorder of its own" [ -x "$(echo venv/lib/python3*/site-packages/ocular/bin/ocular-record)" ]
 	ok "the recording can be reported" says 0 'PY_START.<string>.<module>' "$root/scripts/ocular" report rec --events -
 fi
