@@ -106,7 +106,7 @@ static const struct unit *parse_amount(const char *arg, const char *of, uint64_t
 
 /*
  * A ring has room for what the fastest program emits in the time: 13 records a microsecond, on the
- * machines that were measured (docs/benchmarks.md). A long window of a program that never is that
+ * machines that were measured (tests/bench/README.md). A long window of a program that never is that
  * fast would take memory for nothing, so it is bounded; a snapshot tells when it was too little.
  */
 #define FLIGHT_RECORDS_US  13u

@@ -5,7 +5,7 @@
 
 Every figure is the median over rounds; within a round all variants run one after another, so that a
 slow moment of the machine hits them alike. Ratios are taken within a round. One marker's cost is measured in
-slices of microseconds (emit.py). Prints Markdown; docs/benchmarks.md keeps dated copies.
+slices of microseconds (emit.py). Prints Markdown; tests/bench/README.md keeps dated copies.
 """
 import argparse
 import json

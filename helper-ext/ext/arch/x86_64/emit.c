@@ -4,7 +4,7 @@
  *
  * They do what emit_path.h says. But the order of their instructions is written down here, and some of the
  * registers: no move is left over, 26 instructions instead of 29 and 35 instead of 40, 0.1 to 0.4 ns less an event
- * (docs/benchmarks.md). A compiler that does it otherwise makes them slower, not wrong.
+ * (tests/bench/README.md). A compiler that does it otherwise makes them slower, not wrong.
  */
 #include "ext/emit_path.h"
 
@@ -109,7 +109,7 @@ PATH static PyObject *emit_backward(PyObject *self, PyObject *const *args, size_
 /*
  * In its place for INSTRUCTION on 3.12, where each conditional branch that was ever taken is expensive: 4.1 ns over the
  * empty callback with branches, 2.8 without. CALL takes 0.4 more without, INSTRUCTION on 3.13 0.5 (AMD EPYC;
- * docs/benchmarks.md).
+ * tests/bench/README.md).
  */
 #if PY_VERSION_HEX < 0x030d0000
 /*
