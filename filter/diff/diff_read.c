@@ -219,7 +219,8 @@ static int check(const struct diff_side *s, char *error)
 		snprintf(error, DIFF_ERROR, "%s is a summary of schema %lld, this Ocular reads %d", s->name,
 			 (long long)schema, SCHEMA);
 	else
-		snprintf(error, DIFF_ERROR, "%s is not a summary that Ocular wrote (ocular report --summary FILE)", s->name);
+		snprintf(error, DIFF_ERROR, "%s is not a summary that Ocular wrote (ocular report --summary FILE)",
+			 s->name);
 	return -EINVAL;
 }
 

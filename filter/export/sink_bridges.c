@@ -4,8 +4,8 @@
  * the back-edge. What ran in a loop inside is not part of it, only that it was entered; nor is what
  * was called. Where neither kind of event was recorded, nothing is known, and nothing is told.
  *
- * With INSTRUCTION events a way begins where all trips pass (loop_nest.h: start), whoever came there. With BRANCH events it
- * begins after a back-edge, or when the loop is entered from outside.
+ * With INSTRUCTION events a way begins where all trips pass (loop_nest.h: start), whoever came there. With BRANCH
+ * events it begins after a back-edge, or when the loop is entered from outside.
  */
 #include "sink_bridges.h"
 

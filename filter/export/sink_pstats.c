@@ -56,7 +56,10 @@ static struct code **codes_of(const struct calltree *t, size_t *n)
 	return NULL;
 }
 
-/* code -> the first of its label: what is open of any of them is one function's, whose total counts once. 0 or -ENOMEM. */
+/*
+ * code -> the first of its label: what is open of any of them is one function's, whose total counts once. 0 or
+ * -ENOMEM.
+ */
 static int find_same(struct map *same, const struct calltree *t)
 {
 	size_t n;

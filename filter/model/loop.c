@@ -10,7 +10,10 @@
 
 #include "stack.h"
 
-/* Time in trips. Those of an inner activation are the outer one's matter: its own trip may turn out to be around them. */
+/*
+ * Time in trips. Those of an inner activation are the outer one's matter: its own trip may turn out to be around
+ * them.
+ */
 static void add_time(struct stack *s, const struct open_loop *o, uint64_t ns)
 {
 	if (o->outer)
@@ -112,8 +115,8 @@ static struct open_loop *enter(struct stack *s, const struct frame *f, int64_t h
 }
 
 /*
- * Bytecodes from where the trip began to source inclusive, EXTENDED_ARG included; 0 if the bytecode is not known. Of a trip that a
- * handler ended it is the body's: how far it came, and what ran in the handler, is not known.
+ * Bytecodes from where the trip began to source inclusive, EXTENDED_ARG included; 0 if the bytecode is not known. Of
+ * a trip that a handler ended it is the body's: how far it came, and what ran in the handler, is not known.
  */
 static uint64_t static_uops(const struct loop *loop, int64_t from, int64_t source)
 {

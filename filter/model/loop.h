@@ -24,9 +24,8 @@ struct open_loop {
 	int64_t began;		       /* bytes: where the trip that runs began */
 	int64_t from, source;	       /* of a trip: where it began and ended; these are its static uops */
 	uint64_t uops;
-	uint64_t
-		nested_ns; /* since the last back-edge: of trips of the same loop in inner activations, not counted yet */
-	uint32_t outer;	   /* index + 1 of the same loop's in the next outer activation that has it open; 0: none */
+	uint64_t nested_ns; /* since the last back-edge: trips of this loop in inner activations, not counted yet */
+	uint32_t outer;	    /* index + 1 of the same loop's in the next outer activation that has it open; 0: none */
 };
 
 /*

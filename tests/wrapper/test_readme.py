@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """README holds: its program gives its transcript, but for times and cycles, and what it points to is there."""
 
+import glob
 import os
 import re
 import subprocess
@@ -38,8 +39,14 @@ def check_transcript(said):
 
 
 def missing_links():
-    links = re.findall(r"\]\(((?!https?:)[^)#]+)", README)
-    return [link for link in links if not os.path.exists(os.path.join(ROOT, link))], len(links)
+    """(links of README and docs/ to files that are not there, how many links there are)"""
+    pages = [os.path.join(ROOT, "README.md"), *glob.glob(os.path.join(ROOT, "docs/*.md"))]
+    links = []
+    for page in pages:
+        with open(page) as lines:
+            found = re.findall(r"\]\(((?!https?:)[^)#\s]+)", lines.read())
+        links += [(page, os.path.join(os.path.dirname(page), link)) for link in found]
+    return ["%s: %s" % link for link in links if not os.path.exists(link[1])], len(links)
 
 
 def unknown_commands():

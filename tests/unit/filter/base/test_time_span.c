@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_time_span.c - spans as people write them, and where they lie in a recording. The wall clock's answers are those of `date`. */
+/*
+ * test_time_span.c - spans as people write them, and where they lie in a recording. The wall clock's answers are
+ * those of `date`.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +19,9 @@
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 #define S	 1000000000ull
 
-/* A recording that began at 2026-03-28 23:30:00 in Berlin, an hour and a half before its clocks went forward at 2:00. */
+/*
+ * A recording that began at 2026-03-28 23:30:00 in Berlin, an hour and a half before its clocks went forward at 2:00.
+ */
 #define FIRST (8000 * S)
 #define BEGAN (1774737000 * S) /* TZ=Europe/Berlin date -d '2026-03-28 23:30' +%s */
 #define OPEN  UINT64_MAX
