@@ -18,26 +18,30 @@ __all__ = ["start_tracing", "stop_tracing", "tracing", "is_tracing", "take_snaps
 # The one place for it: the builds of C and pip read this line, too.
 __version__ = "0.1.0"
 
-# Old Pythons must get as far as being told so: nothing above needs a new one.
+# Old Pythons, 2.7 too, must get as far as being told so: nothing in this file needs a new one, nor have types a syntax.
 if sys.version_info >= (3, 12) and sys.implementation.name == "cpython":
     from .session import is_tracing, start_tracing, stop_tracing, tracing
     UNSUPPORTED = None
     try:
         from ._core import take_snapshot
     except ImportError:  # not built: nobody can listen either
-        def take_snapshot(label: object, **data: object) -> bool:
+        def take_snapshot(label, **data):
+            # type: (object, **object) -> bool
             return False
 else:
     UNSUPPORTED = "ocular needs CPython 3.12 or newer; this is %s %s" % (
         getattr(getattr(sys, "implementation", None), "name", "python"), sys.version.split()[0])
 
-    def start_tracing(*args: object, **options: object) -> None:  # type: ignore[misc]
+    def start_tracing(*args, **options):  # type: ignore[misc]
+        # type: (*object, **object) -> None
         raise RuntimeError(UNSUPPORTED)
 
     stop_tracing = tracing = start_tracing  # type: ignore[misc, assignment]
 
-    def take_snapshot(label: object, **data: object) -> bool:
+    def take_snapshot(label, **data):
+        # type: (object, **object) -> bool
         return False
 
-    def is_tracing() -> bool:
+    def is_tracing():
+        # type: () -> bool
         return False

@@ -8,7 +8,7 @@ Nothing of the program runs in here: this sets the environment in which an inter
 import sys
 
 # `python -m` imports from the current folder first; from here on it is no more, which need not be ours.
-if not sys.flags.safe_path:
+if not getattr(sys.flags, "safe_path", False):  # 3.11
     del sys.path[0]
 
 import os  # noqa: E402

@@ -10,7 +10,7 @@ install_to() { make -s -C "$root" B="$build" DESTDIR="$stage" PREFIX=/opt/ocular
 is_readable() { [ -z "$(find "$stage/opt" ! -type l ! -perm -a+r)" ]; }
 is_empty() { [ -z "$(find "$stage" ! -type d)" ]; }
 
-ok "make in a folder with a blank says so" says 2 'path without: .*ocular test' make -C "$scratch" -f "$root/Makefile"
+ok "make in a folder with a blank says so" says 2 'path that contains blanks; move this folder: .*ocular test' make -C "$scratch" -f "$root/Makefile"
 umask 077
 ok "make install" install_to install
 ok "everybody may read it, whatever umask" is_readable

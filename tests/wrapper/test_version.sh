@@ -23,6 +23,17 @@ while read -r python; do
 	ok "python -m ocular tells it, $python" says 0 "^ocular $version\$" \
 		env PYTHONPATH="$build/python" "$python" -m ocular --version
 done <"$scratch/pythons"
+# Old Pythons are told so; one that is not of pyenv may be among these, too.
+old=0
+for python in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/*/bin/python /usr/bin/python3; do
+	"$python" -c 'import sys; sys.exit(not (3, 5) < sys.version_info < (3, 12))' 2>/dev/null || continue
+	old=$((old + 1))
+	ok "an older Python is told so, $python" says 2 '^ocular: needs CPython 3.12 or newer; this is cpython 3' \
+		env PYTHONPATH="$build/python" "$python" -m ocular app.py
+	ok "a program of it may import the package, $python" says 0 '^False False$' \
+		env PYTHONPATH="$build/python" "$python" -c 'import ocular; print("%s %s" % (ocular.take_snapshot(1), ocular.is_tracing()))'
+done
+[ $old -gt 0 ] || skip "an older Python is told so" "none here"
 # In no other file, but for what changed in it.
 places() { grep -rlF "\"$version\"" Makefile filter helper-ext scripts --exclude-dir=__pycache__; }
 ok "it stands in one place" [ "$(places)" = helper-ext/ocular/__init__.py ]
