@@ -132,7 +132,8 @@ def test_by_signal():
     with rec.under_way("--switch-output", "signal") as (folder, recorder, stop):
         for n in 1, 2:
             recorder.send_signal(signal.SIGUSR2)
-            rec.wait_for(lambda: len(pieces(folder)) == n + 1, "piece %d" % n)
+            # The older one has its name before the next one is there.
+            rec.wait_for(lambda: len(pieces(folder)) == n + 1 and os.path.exists(folder + "/perf.data"), "piece %d" % n)
             size = os.path.getsize(folder + "/perf.data")
             rec.wait_for(lambda: os.path.getsize(folder + "/perf.data") > size + 500, "events in the next one")
         r = stop(0)
