@@ -60,6 +60,13 @@ static void process_free(struct process *p)
 	free(p);
 }
 
+static void strings_free(char **all)
+{
+	for (char **s = all; s && *s; s++)
+		free(*s);
+	free(all);
+}
+
 static void snapshots_free(struct codes *c)
 {
 	for (size_t i = 0; i < c->nsnapshots; i++) {
@@ -68,11 +75,20 @@ static void snapshots_free(struct codes *c)
 		free(s->trigger);
 		free(s->label);
 		free(s->data);
-		for (char **frame = s->stack; frame && *frame; frame++)
-			free(*frame);
-		free(s->stack);
+		strings_free(s->stack);
 	}
 	free(c->snapshots);
+}
+
+static void unmatched_free(struct codes *c)
+{
+	for (struct unmatched *u = c->unmatched, *next; u; u = next) {
+		next = u->next;
+		free(u->option);
+		free(u->pattern);
+		strings_free(u->nearest);
+		free(u);
+	}
 }
 
 const struct snapshot *codes_snapshot(const struct codes *c, uint32_t number)
@@ -89,6 +105,7 @@ void codes_free(struct codes *c)
 		process_free(s->value);
 	map_free(&c->processes);
 	snapshots_free(c);
+	unmatched_free(c);
 	free(c->dir);
 	*c = (struct codes){ 0 };
 }
@@ -162,6 +179,18 @@ bool codes_have_dispatch(struct codes *c)
 		if (((struct process *)s->value)->dispatch)
 			return true;
 	return false;
+}
+
+const struct unmatched *codes_unmatched(const struct codes *c, const struct unmatched *after)
+{
+	const struct unmatched *u = after ? after->next : c->unmatched;
+	uint64_t tables = 0;
+
+	for (struct map_slot *s = NULL; (s = map_next(&c->processes, s));)
+		tables += ((const struct process *)s->value)->found;
+	while (u && u->processes < tables)
+		u = u->next;
+	return u;
 }
 
 struct wall codes_wall(struct codes *c)

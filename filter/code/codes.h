@@ -29,21 +29,30 @@ struct snapshot {
 	char **stack; /* innermost first, ends with NULL */
 };
 
+/* A pattern of --include, --exclude or a trigger that matched no code of some processes. */
+struct unmatched {
+	char *option, *pattern;
+	char **nearest;	    /* names that may have been meant; ends with NULL; may be NULL */
+	uint64_t processes; /* that say so */
+	struct unmatched *next;
+};
+
 struct codes {
 	char *dir; /* NULL: no tables, every code is unknown */
 	struct map processes;
 	struct snapshot *snapshots; /* ascending numbers, once each */
 	size_t nsnapshots;
-	uint64_t tsc_hz;   /* some process's, once it was needed */
-	bool read_all;	   /* for that */
-	bool switched;	   /* there are several files, and tables are of all of them */
-	bool trimmed;	   /* the beginning of the recording was let go */
-	bool limited;	   /* the recording ended at its maximum size, before the program */
-	uint64_t damaged;  /* lines that are no JSON or lack what they must have */
-	uint64_t missing;  /* processes without a table */
-	uint64_t unknown;  /* code ids without a line */
-	uint64_t handlers; /* mode opcodes: left out for want of room, or as of another CPython */
-	char error[256];   /* why codes_process returned NULL */
+	struct unmatched *unmatched; /* use codes_unmatched() */
+	uint64_t tsc_hz;	     /* some process's, once it was needed */
+	bool read_all;		     /* for that */
+	bool switched;		     /* there are several files, and tables are of all of them */
+	bool trimmed;		     /* the beginning of the recording was let go */
+	bool limited;		     /* the recording ended at its maximum size, before the program */
+	uint64_t damaged;	     /* lines that are no JSON or lack what they must have */
+	uint64_t missing;	     /* processes without a table */
+	uint64_t unknown;	     /* code ids without a line */
+	uint64_t handlers;	     /* mode opcodes: left out for want of room, or as of another CPython */
+	char error[256];	     /* why codes_process returned NULL */
 };
 
 /* dir may be NULL; it is copied. 0 or -ENOMEM. */
@@ -64,6 +73,9 @@ uint64_t codes_tsc_hz(struct codes *c, int32_t pid);
 
 /* Does any table have the addresses of opcode handlers? What cannot be read has none, and is told later. */
 bool codes_have_dispatch(struct codes *c);
+
+/* The first pattern, or that behind `after`, that matched nothing in any process with a table. NULL: no more. */
+const struct unmatched *codes_unmatched(const struct codes *c, const struct unmatched *after);
 
 /* The wall clock where the first process began. */
 struct wall codes_wall(struct codes *c);

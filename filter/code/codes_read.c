@@ -410,6 +410,37 @@ static char **read_strings(json_t *array)
 	return all;
 }
 
+static struct unmatched *find_unmatched(struct codes *c, const char *option, const char *pattern)
+{
+	struct unmatched **u = &c->unmatched;
+
+	while (*u && (strcmp((*u)->option, option) || strcmp((*u)->pattern, pattern)))
+		u = &(*u)->next;
+	if (!*u && (*u = calloc(1, sizeof(**u)))) {
+		(*u)->option = strdup(option);
+		(*u)->pattern = strdup(pattern);
+	}
+	return *u;
+}
+
+/* Each process says it of itself. */
+static int read_unmatched(struct codes *c, struct process *p, json_t *line)
+{
+	const char *option = json_string_value(json_object_get(line, "option"));
+	const char *pattern = json_string_value(json_object_get(line, "pattern"));
+	struct unmatched *u;
+
+	(void)p;
+	if (!option || !pattern)
+		return -EINVAL;
+	u = find_unmatched(c, option, pattern);
+	if (!u || !u->option || !u->pattern)
+		return -ENOMEM;
+	if (!u->processes++)
+		u->nearest = read_strings(json_object_get(line, "nearest"));
+	return 0;
+}
+
 /* Each process that has a part in a snapshot has the line: the first one is kept, in order. */
 static int read_snapshot(struct codes *c, struct process *p, json_t *line)
 {
@@ -450,7 +481,7 @@ static const struct {
 	{ "header", read_header },     { "code", read_code },	      { "specialized", read_specialized },
 	{ "thread", read_thread },     { "stop", read_stop },	      { "before", read_before },
 	{ "untraced", read_untraced }, { "snapshot", read_snapshot }, { "window", read_window },
-	{ "switch", read_switch },     { "limit", read_limit },
+	{ "switch", read_switch },     { "limit", read_limit },	      { "unmatched", read_unmatched },
 };
 
 static int read_line(struct codes *c, struct process *p, const char *text, size_t length)

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "losses.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
 /* Without its `stop` line nobody knows whether a process wrote more than what came. */
 static uint64_t unstopped(const struct profile *p)
 {
@@ -67,4 +72,26 @@ const char *losses_skipped(uint64_t count)
 {
 	return count == 1 ? "marker of a kind this Ocular does not know was skipped: not a loss"
 			  : "markers of kinds this Ocular does not know were skipped: not a loss";
+}
+
+char *losses_unmatched(const struct unmatched *u, size_t most)
+{
+	char *text = NULL, **near = u->nearest;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return NULL;
+	fprintf(f, "--%s ", u->option);
+	text_elided(f, u->pattern, most);
+	if (near && *near && !strcmp(*near, u->pattern))
+		fputs(strcmp(u->option, "trigger") ? ": never raised" : ": never called", f);
+	else if (near && *near)
+		fputs(": did you mean ", f);
+	for (const char *before = ""; near && *near && strcmp(*near, u->pattern); near++, before = ", ") {
+		fputs(before, f);
+		text_elided(f, *near, most);
+	}
+	fclose(f);
+	return text;
 }

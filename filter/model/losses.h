@@ -19,4 +19,10 @@ unsigned losses_of(const struct profile *p, struct loss rows[static LOSSES]);
 /* What to say, after the count, of EXTENSION words whose kind no report uses (docs/marker.md). They are not lost. */
 const char *losses_skipped(uint64_t count);
 
+/*
+ * In one line of text, with no more than `most` columns for each name: which option matched nothing, and what it may have
+ * meant. Malloc'ed; NULL: no memory.
+ */
+char *losses_unmatched(const struct unmatched *u, size_t most);
+
 #endif

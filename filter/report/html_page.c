@@ -112,11 +112,26 @@ static void write_skipped(FILE *f, uint64_t n)
 		fprintf(f, "<p class=skipped><b>%" PRIu64 "</b> %s</p>\n", n, losses_skipped(n));
 }
 
+#define UNMATCHED_COLUMNS 1000
+
+static void write_unmatched(FILE *f, const struct profile *p)
+{
+	for (const struct unmatched *u = NULL; (u = codes_unmatched(p->codes, u));) {
+		char *text = losses_unmatched(u, UNMATCHED_COLUMNS);
+
+		fputs("<p class=unmatched>Matched nothing: ", f);
+		html_text(f, text ? text : u->pattern);
+		fputs("</p>\n", f);
+		free(text);
+	}
+}
+
 static void write_losses(FILE *f, const struct profile *p)
 {
 	struct loss rows[LOSSES];
 
 	write_skipped(f, p->events[OP_EXTENSION]);
+	write_unmatched(f, p);
 
 	if (!losses_of(p, rows)) {
 		fputs("<p class=\"losses none\">Nothing was lost.</p>\n", f);

@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/figure.h"
@@ -11,6 +12,8 @@
 #include "base/text.h"
 
 #define FIELD 9 /* columns of a name in the head */
+
+#define UNMATCHED_COLUMNS 60 /* of each name */
 
 static void write_field(const struct report *r, const char *name, const char *value)
 {
@@ -136,6 +139,20 @@ static void write_skipped(const struct report *r)
 		fprintf(r->f, "%8" PRIu64 "  %s\n", n, losses_skipped(n));
 }
 
+static void write_unmatched(const struct report *r)
+{
+	const struct unmatched *u = codes_unmatched(r->p->codes, NULL);
+
+	if (u)
+		write_title(r, "Matched nothing");
+	for (; u; u = codes_unmatched(r->p->codes, u)) {
+		char *text = losses_unmatched(u, UNMATCHED_COLUMNS);
+
+		fprintf(r->f, "  %s\n", text ? text : u->pattern);
+		free(text);
+	}
+}
+
 void report_losses(const struct report *r)
 {
 	struct loss rows[LOSSES];
@@ -143,6 +160,7 @@ void report_losses(const struct report *r)
 	if (!losses_of(r->p, rows)) {
 		fprintf(r->f, "\nNothing was lost.\n");
 		write_skipped(r);
+		write_unmatched(r);
 		return;
 	}
 	write_title(r, "Lost, or in doubt");
@@ -151,4 +169,5 @@ void report_losses(const struct report *r)
 			fprintf(r->f, "%8" PRIu64 "  %s\n", rows[i].count, rows[i].what);
 	write_untraced(r);
 	write_skipped(r);
+	write_unmatched(r);
 }

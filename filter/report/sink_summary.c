@@ -92,6 +92,7 @@ static const struct {
 	{ "functions", .array = put_functions },
 	{ "loops", .array = put_loops },
 	{ "losses", .object = summary_losses },
+	{ "matched_nothing", .object = summary_unmatched },
 };
 
 static int put_member(struct summary *m, const struct profile *p, size_t i)
@@ -118,7 +119,8 @@ static int summary_finish(struct sink *s, const struct profile *p)
 	snprintf(head, sizeof(head), "{\"schema\": %d, \"revision\": %d", SUMMARY_SCHEMA, SUMMARY_REVISION);
 	put(m, head);
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && !err; i++)
-		err = put_member(m, p, i);
+		if (members[i].object != summary_unmatched || codes_unmatched(p->codes, NULL))
+			err = put_member(m, p, i);
 	put(m, "}\n");
 	if (err == -ENOMEM)
 		return sink_file_no_memory(s);

@@ -241,6 +241,21 @@ json_t *summary_losses(const struct profile *p)
 	return o;
 }
 
+json_t *summary_unmatched(const struct profile *p)
+{
+	json_t *array = json_array();
+
+	for (const struct unmatched *u = NULL; (u = codes_unmatched(p->codes, u));) {
+		json_t *nearest = json_array();
+
+		for (char **name = u->nearest; name && *name; name++)
+			json_array_append_new(nearest, json_text(*name));
+		json_array_append_new(array, json_pack("{s:o, s:o, s:o}", "option", json_text(u->option), "pattern",
+						       json_text(u->pattern), "nearest", nearest));
+	}
+	return array;
+}
+
 json_t *summary_clock(const struct profile *p)
 {
 	json_t *o = json_pack("{s:s, s:I}", "cycles", p->clock, "hz", (json_int_t)p->clock_hz);

@@ -114,18 +114,49 @@ int codes_open(struct codes *c)
 	return 0;
 }
 
-/* The module is known from the globals of the frame that runs the code now; NULL: not known. */
-static const char *module_name(void)
+static const char *text_of(PyObject *object)
 {
-	PyObject *globals = PyEval_GetGlobals();
-	PyObject *name = globals ? PyDict_GetItemString(globals, "__name__") : NULL;
-	const char *module = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
-
-	PyErr_Clear();
-	return module;
+	return object && PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : NULL;
 }
 
-static bool is_wanted(PyCodeObject *code, const char *module)
+#define ALIAS_MAX 256
+
+/* What the main module would be called if it were imported: by its spec (python -m), else by its file. */
+static const char *alias_of(PyObject *globals, char alias[ALIAS_MAX])
+{
+	static const char package[] = ".__main__", source[] = ".py";
+	PyObject *spec = PyDict_GetItemString(globals, "__spec__");
+	PyObject *name = spec && spec != Py_None ? PyObject_GetAttrString(spec, "name") : NULL;
+	const char *text = text_of(name ? name : PyDict_GetItemString(globals, "__file__"));
+	const char *slash = !name && text ? strrchr(text, '/') : NULL, *end = name ? package : source;
+	size_t length, more = strlen(end);
+
+	snprintf(alias, ALIAS_MAX, "%s", slash ? slash + 1 : text ? text : "");
+	length = strlen(alias);
+	if (length > more && !strcmp(alias + length - more, end))
+		alias[length - more] = '\0';
+	Py_XDECREF(name);
+	return alias;
+}
+
+/*
+ * The module is known from the globals of the frame that runs the code now. multiprocessing calls the main module of
+ * its children __mp_main__.
+ */
+static struct module_names module_names(char alias[ALIAS_MAX])
+{
+	PyObject *globals = PyEval_GetGlobals();
+	struct module_names m = { .name = globals ? text_of(PyDict_GetItemString(globals, "__name__")) : NULL };
+
+	if (m.name && (!strcmp(m.name, "__main__") || !strcmp(m.name, "__mp_main__"))) {
+		m.main = "__main__";
+		m.alias = alias_of(globals, alias);
+	}
+	PyErr_Clear();
+	return m;
+}
+
+static bool is_wanted(PyCodeObject *code, const struct module_names *module)
 {
 	PyObject *file = setup_bytes(code->co_filename);
 	bool wanted = filter_wants(&setup.filter, file ? PyBytes_AS_STRING(file) : "", module);
@@ -207,10 +238,12 @@ static uint64_t add(struct codes *c, PyCodeObject *code, uint64_t triggers, bool
 
 static uint64_t first_sight(struct codes *c, PyCodeObject *code)
 {
-	const char *module = module_name();
-	uint64_t triggers = triggers_of(module, code);
+	char alias[ALIAS_MAX];
+	struct module_names module = module_names(alias);
+	uint64_t triggers = triggers_of(&module, code);
+	bool wanted = is_wanted(code, &module);
 
-	return add(c, code, triggers, triggers || is_wanted(code, module));
+	return add(c, code, triggers, triggers || wanted);
 }
 
 uint64_t codes_triggers(uint64_t value)

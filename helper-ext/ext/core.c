@@ -252,6 +252,16 @@ static PyObject *core_close(PyObject *module, PyObject *unused)
 	Py_RETURN_NONE;
 }
 
+static PyObject *core_note(PyObject *module, PyObject *line)
+{
+	struct text t = { 0 };
+
+	text_value(&t, line);
+	table_add(&t);
+	text_free(&t);
+	Py_RETURN_NONE;
+}
+
 static PyObject *core_finish(PyObject *module, PyObject *arg)
 {
 	PyThreadState *thread;
@@ -327,6 +337,13 @@ static PyMethodDef methods[] = {
 	  "set_filter($module, include, exclude, own, /)\n--\n\n"
 	  "Tuples of str: patterns of modules and files to trace, to leave out, and folders whose code is\n"
 	  "never traced." },
+	{ "unmatched", setup_unmatched, METH_NOARGS,
+	  "unmatched($module, /)\n--\n\n"
+	  "What set_filter() and set_triggers() asked for and no code has matched: [(kind, pattern)], kind\n"
+	  "'include', 'exclude' or 'trigger'." },
+	{ "note", core_note, METH_O,
+	  "note($module, line, /)\n--\n\n"
+	  "Write a dict as a line of the code table, if this process has one. Call it before close()." },
 	{ "set_opcodes", setup_opcodes, METH_VARARGS,
 	  "set_opcodes($module, caches, jump, instrumented, extended_arg, line, instruction, /)\n--\n\n"
 	  "The interpreter's opcodes: three tables of 256 bytes by opcode (inline cache units; direction of\n"

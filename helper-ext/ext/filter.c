@@ -12,7 +12,9 @@ static void patterns_clear(struct patterns *p)
 	while (p->n)
 		free(p->v[--p->n]);
 	free(p->v);
+	free(p->matched);
 	p->v = NULL;
+	p->matched = NULL;
 }
 
 int patterns_set(struct patterns *p, const char *const *list)
@@ -23,7 +25,8 @@ int patterns_set(struct patterns *p, const char *const *list)
 	while (list[n])
 		n++;
 	p->v = calloc(n + 1, sizeof(*p->v));
-	if (!p->v)
+	p->matched = calloc(n + 1, sizeof(*p->matched));
+	if (!p->v || !p->matched)
 		return -ENOMEM;
 	for (; p->n < n; p->n++) {
 		p->v[p->n] = strdup(list[p->n]);
@@ -49,27 +52,40 @@ static bool glob_matches(const char *pattern, const char *file)
 	return false;
 }
 
-static bool module_matches(const char *pattern, const char *module)
+static bool is_in(const char *package, const char *module)
 {
-	size_t n = strlen(pattern);
+	size_t n = strlen(package);
 
-	return !strncmp(pattern, module, n) && (!module[n] || module[n] == '.');
+	return module && !strncmp(package, module, n) && (!module[n] || module[n] == '.');
 }
 
-bool filter_is(const char *pattern, const char *file, const char *module)
+static bool is_same(const char *pattern, const char *module)
 {
-	if (is_glob(pattern))
-		return glob_matches(pattern, file);
 	return module && !strcmp(pattern, module);
 }
 
-static bool any_matches(const struct patterns *p, const char *file, const char *module)
+bool filter_is(const char *pattern, const char *file, const struct module_names *m)
 {
+	if (is_glob(pattern))
+		return glob_matches(pattern, file);
+	return is_same(pattern, m->name) || is_same(pattern, m->alias) || is_same(pattern, m->main);
+}
+
+/* All are looked at, so that each knows. */
+static bool any_matches(const struct patterns *p, const char *file, const struct module_names *m)
+{
+	bool any = false;
+
 	for (size_t i = 0; i < p->n; i++) {
-		if (is_glob(p->v[i]) ? glob_matches(p->v[i], file) : module && module_matches(p->v[i], module))
-			return true;
+		const char *pattern = p->v[i];
+		bool matches = is_glob(pattern)
+				       ? glob_matches(pattern, file)
+				       : is_in(pattern, m->name) || is_in(pattern, m->alias) || is_in(pattern, m->main);
+
+		p->matched[i] |= matches;
+		any |= matches;
 	}
-	return false;
+	return any;
 }
 
 static bool is_inside(const struct patterns *folders, const char *file)
@@ -88,9 +104,13 @@ bool filter_is_own(const struct filter *f, const char *file)
 	return is_inside(&f->own, file);
 }
 
-bool filter_wants(const struct filter *f, const char *file, const char *module)
+bool filter_wants(const struct filter *f, const char *file, const struct module_names *module)
 {
-	if (is_inside(&f->own, file) || any_matches(&f->exclude, file, module))
+	bool excluded, included;
+
+	if (is_inside(&f->own, file))
 		return false;
-	return !f->include.n || any_matches(&f->include, file, module);
+	excluded = any_matches(&f->exclude, file, module);
+	included = any_matches(&f->include, file, module);
+	return !excluded && (included || !f->include.n);
 }

@@ -5,6 +5,9 @@
  * A pattern with '/' or ending in ".py" is a glob on co_filename, of the whole of it or of its last
  * components; any other is a module, or a package and all in it. Exclude beats include; without an
  * include everything is in.
+ *
+ * A module has several names: "__main__" is also what it would be called if it were imported. Each pattern knows
+ * whether it has ever matched, so that a mistaken one can be told at the end.
  */
 #ifndef OCULAR_FILTER_H
 #define OCULAR_FILTER_H
@@ -14,7 +17,13 @@
 
 struct patterns {
 	char **v;
+	bool *matched; /* [n] */
 	size_t n;
+};
+
+/* All may be NULL: unknown. */
+struct module_names {
+	const char *name, *alias, *main; /* "__main__" of a module that multiprocessing calls otherwise */
 };
 
 struct filter {
@@ -25,13 +34,12 @@ struct filter {
 /* Take the strings of a NULL-terminated list (copied). -ENOMEM. */
 int patterns_set(struct patterns *p, const char *const *list);
 
-/* Is it that module, or a file that the glob matches? module may be NULL: unknown. */
-bool filter_is(const char *pattern, const char *file, const char *module);
+/* Is it that module, or a file that the glob matches? */
+bool filter_is(const char *pattern, const char *file, const struct module_names *module);
 
 /* Is the file one of ours? */
 bool filter_is_own(const struct filter *f, const char *file);
 
-/* module may be NULL: unknown. */
-bool filter_wants(const struct filter *f, const char *file, const char *module);
+bool filter_wants(const struct filter *f, const char *file, const struct module_names *module);
 
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "setup.h"
+#include "trigger.h"
 
 struct setup setup;
 
@@ -53,6 +54,34 @@ PyObject *setup_filter(PyObject *module, PyObject *args)
 	if (PyErr_Occurred())
 		return NULL;
 	return err ? setup_error(err) : Py_NewRef(Py_None);
+}
+
+static int add_unmatched(PyObject *list, const char *kind, const struct patterns *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		PyObject *row;
+
+		if (p->matched[i])
+			continue;
+		row = Py_BuildValue("(sN)", kind, PyUnicode_DecodeFSDefault(p->v[i]));
+		if (!row || PyList_Append(list, row)) {
+			Py_XDECREF(row);
+			return -1;
+		}
+		Py_DECREF(row);
+	}
+	return 0;
+}
+
+PyObject *setup_unmatched(PyObject *module, PyObject *none)
+{
+	PyObject *list = PyList_New(0);
+
+	if (list && !add_unmatched(list, "include", &setup.filter.include) &&
+	    !add_unmatched(list, "exclude", &setup.filter.exclude) && !triggers_unmatched(list))
+		return list;
+	Py_XDECREF(list);
+	return NULL;
 }
 
 PyObject *setup_opcodes(PyObject *module, PyObject *args)

@@ -28,6 +28,12 @@ PyObject *setup_bytes(PyObject *str);
 /* set_filter(include, exclude, own): tuples of str; see filter.h. The first: what an earlier session set is over. */
 PyObject *setup_filter(PyObject *module, PyObject *args);
 
+/*
+ * unmatched(): [("include", "exclude" or "trigger", pattern)] of what set_filter() and set_triggers() asked for and no
+ * code has matched.
+ */
+PyObject *setup_unmatched(PyObject *module, PyObject *none);
+
 /* set_opcodes(caches, jump, instrumented, extended_arg, line, instruction): struct opcode_tables.
  */
 PyObject *setup_opcodes(PyObject *module, PyObject *args);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filter.h"
 #include "process.h"
 #include "shared/ticks.h"
 #include "snapshot.h"
@@ -18,6 +17,7 @@ struct trigger {
 	char *qualname;
 	uint64_t ticks; /* 0: on the call */
 	char **names;	/* of the arguments and locals asked for; ends with NULL */
+	bool matched;
 };
 
 /* A call that a slow trigger waits for. */
@@ -92,7 +92,7 @@ PyObject *trigger_set(PyObject *module, PyObject *args)
 	Py_RETURN_NONE;
 }
 
-uint64_t triggers_of(const char *module, PyCodeObject *code)
+uint64_t triggers_of(const struct module_names *module, PyCodeObject *code)
 {
 	const char *file, *qualname;
 	uint64_t set = 0;
@@ -103,12 +103,32 @@ uint64_t triggers_of(const char *module, PyCodeObject *code)
 	qualname = PyUnicode_AsUTF8(code->co_qualname);
 	PyErr_Clear();
 	for (unsigned int i = 0; qualname && i < triggers.n; i++) {
-		const struct trigger *t = &triggers.all[i];
+		struct trigger *t = &triggers.all[i];
 
-		if (!strcmp(t->qualname, qualname) && filter_is(t->module, file ? file : "", module))
-			set |= 1ull << i;
+		if (strcmp(t->qualname, qualname) || !filter_is(t->module, file ? file : "", module))
+			continue;
+		t->matched = true;
+		set |= 1ull << i;
 	}
 	return set;
+}
+
+int triggers_unmatched(PyObject *list)
+{
+	for (unsigned int i = 0; i < triggers.n; i++) {
+		const struct trigger *t = &triggers.all[i];
+		PyObject *row;
+
+		if (t->matched || !strcmp(t->kind, "lag")) /* nobody asked for that function */
+			continue;
+		row = Py_BuildValue("(sN)", "trigger", PyUnicode_FromFormat("%s:%s", t->module, t->qualname));
+		if (!row || PyList_Append(list, row)) {
+			Py_XDECREF(row);
+			return -1;
+		}
+		Py_DECREF(row);
+	}
+	return 0;
 }
 
 /* The place of the open call of that frame, or NULL. Few are open at a time. */

@@ -15,13 +15,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "filter.h"
 #include "shared/marker.h"
 
 /* set_triggers([(kind, module, qualname, ticks, names)], tsc_hz): for the process; ticks 0: on the call. */
 PyObject *trigger_set(PyObject *module, PyObject *args);
 
-/* The triggers that name the code: bit n is that of row n. `module` may be NULL. */
-uint64_t triggers_of(const char *module, PyCodeObject *code);
+/* The triggers that name the code: bit n is that of row n. They have matched. */
+uint64_t triggers_of(const struct module_names *module, PyCodeObject *code);
+
+/* Appends ("trigger", MODULE:QUALNAME) to the list for each whose function never ran. -1 with an exception. */
+int triggers_unmatched(PyObject *list);
 
 /* An event of code that these triggers name has been written. */
 void triggers_see(uint64_t set, enum marker_op op);

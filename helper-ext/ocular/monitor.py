@@ -31,6 +31,7 @@ class _Session:
         self.events = modes.events_of(mode, _core.ops, sys.monitoring.events)
         self.tool = _take_tool_id("ocular")
         self.whole = whole
+        self.first = False  # of this process's interpreters
         self.callbacks: "dict[str, Callable[..., object]]" = {}
         self.watch: "Watch | None" = None
 
@@ -96,6 +97,16 @@ def _free_tool_id() -> int:
             return tool
     names = ", ".join(str(sys.monitoring.get_tool(tool)) for tool in sorted(TOOL_IDS))
     raise RuntimeError("ocular: no tool id of sys.monitoring is free; in use by: " + names)
+
+
+def _note_unmatched(session: _Session) -> None:
+    """What was asked for and has matched no code goes into the code table: reports tell it (docs/marker.md)."""
+    unmatched = _core.unmatched() + (session.watch.unmatched() if session.watch else [])
+    if unmatched:
+        from . import nearest
+        for kind, pattern in unmatched:
+            _core.note({"kind": "unmatched", "option": kind, "pattern": pattern.removeprefix("builtins:"),
+                        "nearest": nearest.names(kind, pattern)})
 
 
 def _give_back(tool: int, name: str, callbacks: "Mapping[str, object]") -> None:
@@ -227,7 +238,7 @@ def start(folder: str, mode: str = modes.DEFAULT, include: "str | Iterable[str]"
     backend = backends.choose(backend, folder).name
     check(mode, backend)
     session = _Session(folder, mode, backend, whole)
-    first = _core.join()
+    session.first = first = _core.join()
     try:
         if first:
             _core.choose(backends.NUMBERS[session.backend])
@@ -253,6 +264,8 @@ def stop() -> None:
     session, _session = _session, None
     if session:
         session.unregister()
+        if session.first:
+            _note_unmatched(session)
         _core.close()
         _closed += 1
         atexit.unregister(stop)
@@ -278,3 +291,11 @@ def start_from_environment() -> None:
 
 def _patterns(joined: str | None) -> list[str]:
     return [p for p in (joined or "").split(":") if p]
+
+
+if __name__ == "__main__":  # MODE BACKEND: could that, and what OCULAR_TRIGGER asks for, be recorded?
+    try:
+        check(*sys.argv[1:])
+        _triggers().Triggers((os.environ.get("OCULAR_TRIGGER") or "").splitlines())
+    except ValueError as e:
+        sys.exit(str(e))

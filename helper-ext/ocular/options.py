@@ -20,10 +20,12 @@ RECORD = """\
 --flight	LENGTH	flight	ma	keep only snapshots: the last LENGTH (10ms, 2s; or a size a thread: 4M) before
 	ocular.take_snapshot(), SIGUSR2 to the recorder, or a process that dies
 --trigger	FUNCTION	calls@	ma	take one when it is called, or when a call took longer, with the values of names:
-	'pkg.mod:Class.method', 'pkg.mod:f(size, self) > 50ms', 'app/*.py:f'
+	'pkg.mod:Class.method', 'pkg.mod:f(size, self) > 50ms', 'app/*.py:f'. '?' lets you pick
+	one (by fzf, if it is there), '?sea > 50ms' among those with sea in their name
 --trigger-exception	TYPE	exceptions@	ma	when one is raised: ValueError, pkg.mod:Error; subclasses too
 --trigger-lag	TIME	lag	ma	when an asyncio callback takes, or a thread waits to run, longer than 20ms
---trigger-symbol	S	recorder^	ma	when a thread comes to a C function: libc.so.6:fsync (hardware breakpoint)
+--trigger-symbol	S	recorder^	ma	when a thread comes to a C function: libc.so.6:fsync (hardware breakpoint);
+	'?' and '?sync' pick one
 --max-snapshots	N	recorder^	ma	at most that many (default 100)
 --duty	PERCENT	recorder^	ma	trace in short windows that make up that share of the time (5%), evenly spaced; between
 	them the program runs as if untraced

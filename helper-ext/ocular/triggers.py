@@ -78,6 +78,7 @@ class Watch:
     def __init__(self, triggers: Triggers, tool: int | None) -> None:
         self.triggers = triggers
         self.tool = tool  # an id of sys.monitoring, taken for exceptions, or None
+        self.raised: set[tuple[str, str]] = set()  # of triggers.exceptions
         self.running = True
         import gc  # not with the module: other recordings have no need of it
         gc.callbacks.append(_core.collector)
@@ -98,6 +99,10 @@ class Watch:
             gc.callbacks.remove(_core.collector)
         return {"RAISE": self._raised}
 
+    def unmatched(self) -> list[tuple[str, str]]:
+        """[("trigger-exception", MODULE:QUALNAME)] of those that were never raised."""
+        return [("trigger-exception", "%s:%s" % each) for each in sorted(self.triggers.exceptions - self.raised)]
+
     def _raised(self, code: "CodeType", offset: int, exception: BaseException) -> None:
         # RAISE comes again in each frame that the exception passes: only the first has no other below.
         # The import system lives on KeyErrors; nobody means those.
@@ -108,6 +113,7 @@ class Watch:
             return
         for kind in type(exception).__mro__:
             if (kind.__module__, kind.__qualname__) in self.triggers.exceptions:
+                self.raised.add((kind.__module__, kind.__qualname__))
                 _core.fire("exception", type(exception).__qualname__, {"exception": exception})
                 return
 

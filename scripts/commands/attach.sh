@@ -76,7 +76,20 @@ interpreter_of() {
 	check_python
 }
 
+# Of the program by its command line, which begins with an interpreter and its options.
+target_functions() {
+	(
+		# shellcheck disable=SC2046 # words
+		set -- $(tr '\0' ' ' <"/proc/$target/cmdline") && shift
+		while [ $# -gt 0 ]; do
+			case $1 in -m | [!-]*) break ;; -X | -W) shift 2 ;; *) shift ;; esac
+		done
+		own_module ocular.choices functions -C "/proc/$target/cwd" "$@"
+	)
+}
+
 attach() {
+	before=''
 	case ${1-} in
 	-h | --help)
 		attach_help
@@ -90,5 +103,15 @@ attach() {
 	*) target=$1 && shift ;;
 	esac
 	interpreter_of "$target"
+	for word; do # '?' picks, as for record: a word of the option before it
+		case $before in
+		--trigger) pick_in "$word" target_functions ;;
+		--trigger-symbol) pick_in "$word" own_lines ocular.choices symbols "$target" ;;
+		*) picked=$word ;;
+		esac
+		before=$word
+		set -- "$@" "$picked"
+		shift
+	done
 	own_module ocular.attach "$target" "$@"
 }

@@ -134,6 +134,60 @@ triggers() {
 	[ -z "$lag" ] || echo "lag $lag"
 }
 
+# pick_one QUERY COMMAND...: the first word of the line that the user picks of what the command prints: by fzf, or by its
+# number among those with QUERY in them.
+pick_one() {
+	query=$1
+	shift
+	[ -t 0 ] || usage_error "'?' picks a name on a terminal; here, write it"
+	if command -v fzf >/dev/null; then
+		"$@" | fzf --delimiter='	' --query="$query" | cut -f 1
+		return
+	fi
+	found=$("$@" | grep -iF -e "$query") || :
+	[ -n "$found" ] || die "no name has '$query' in it"
+	printf '%s\n' "$found" | head -n "$picks_most" | cut -f 1 | cat -n >&2
+	[ "$(printf '%s\n' "$found" | wc -l)" -le "$picks_most" ] || echo "... and more: write a part of the name behind the '?'" >&2
+	printf 'number: ' >&2
+	read -r number
+	case $number in '' | *[!0-9]*) return ;; esac
+	printf '%s\n' "$found" | head -n "$picks_most" | sed -n "${number}p" | cut -f 1
+}
+picks_most=50
+
+# pick_in LIST COMMAND...: the list in $picked, in which each line '?QUERY' has become the name that was picked, with
+# what stands behind QUERY: '?search > 50ms', '?search(size)'.
+pick_in() {
+	left=$1 picked=''
+	shift
+	while [ -n "$left" ]; do
+		line=${left%%"$newline"*}
+		case $left in *"$newline"*) left=${left#*"$newline"} ;; *) left='' ;; esac
+		case $line in
+		\?*)
+			query=${line#?} query=${query%%[(> ]*}
+			name=$(pick_one "$query" "$@") || exit
+			[ -n "$name" ] || exit 1
+			line=$name${line#"?$query"}
+			;;
+		esac
+		picked=${picked:+$picked$newline}$line
+	done
+}
+own_lines() { (own_module "$@"); }
+pick_triggers() {
+	pick_in "$calls" own_lines ocular.choices functions "$@"
+	calls=$picked
+	pick_in "$recorder" own_lines ocular.choices symbols
+	recorder=$picked
+}
+
+# The program's own process would refuse it, but by then there is a recording, in the place of the last one.
+check_by_python() {
+	[ -n "$OCULAR_TRIGGER" ] || [ "$mode" = opcodes ] || return 0
+	(own_module ocular.monitor "$mode" "$backend") || exit 2
+}
+
 # Likewise, on an emulated processor, which says itself what it lacks. Of two settings the later one counts.
 start_emulator() {
 	set -- -- "$@"
@@ -161,6 +215,7 @@ start_recorder() {
 	[ "$backend" = software ] || pt_record "$python" "$@"
 	OCULAR_TRIGGER=$(triggers)
 	export OCULAR_TRIGGER
+	check_by_python
 	set -- -- "$python" "$@"
 	while [ -n "$recorder" ]; do # the last one first
 		set -- "${recorder##*"$newline"}" "$@"
@@ -175,6 +230,7 @@ ready_to_record() {
 	[ -x "$parts/bin/ocular-record" ] || die "not built yet: run make in $(dirname "$here")"
 	check_mode
 	check_python
+	pick_triggers "$@"
 }
 
 record() {

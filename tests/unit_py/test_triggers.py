@@ -318,5 +318,72 @@ print(sys.monitoring.get_events(tool), sys.monitoring.register_callback(tool, sy
     equal(out, "0 None\n")
 
 
+def unmatched(source, triggers=(), **kw):
+    """{(option, pattern): nearest} of the processes' code tables."""
+    if triggers:
+        kw.update(recorder=["--flight", "1s"], OCULAR_TRIGGER="\n".join(triggers))
+    with rec.recording(source, **kw) as r:
+        equal(r.code, 0, r.err)
+        found = {}
+        for line in r.lines("unmatched"):
+            found.setdefault((line["option"], line["pattern"]), []).append(line["nearest"])
+        return found
+
+
+NAMES = """
+import json.decoder
+class Thing:
+    def method(self): pass
+    @classmethod
+    def make(cls): pass
+def search(): pass
+def never(): pass
+search(); Thing().method(); Thing.make()
+try: raise KeyError(1)
+except KeyError: pass
+"""
+
+
+def test_what_matches_nothing():
+    got = unmatched(NAMES, ["call program:serch", "call __main__:Thing.metod", "call progam:search", "call program:never",
+                            "call program:search", "call __main__:Thing.make", "call no.such.thing:zzz",
+                            "exception KeyErorr", "exception KeyError", "exception OSError", "lag 10s"])
+    near = {pattern: nearest for (_, pattern), (nearest,) in got.items()}
+    equal(near.pop("KeyErorr")[0], "KeyError")
+    equal(near.pop("__main__:Thing.metod")[0], "__main__:Thing.method")
+    equal(near, {"program:serch": ["program:search"],
+                 "progam:search": ["__main__:search"], "program:never": ["program:never"], "no.such.thing:zzz": [],
+                 "OSError": ["OSError"]})
+    got = unmatched(NAMES, OCULAR_INCLUDE="program:__main__:jsn.decoder:progam:*/prog*.py",
+                    OCULAR_EXCLUDE="jsn:json:*/jason.py")
+    del got["exclude", "*/jason.py"]  # some file's name is like it
+    equal({key: nearest[0] for key, (nearest,) in got.items()},
+          {("include", "jsn.decoder"): "json.decoder", ("include", "progam"): "program", ("exclude", "jsn"): "json"})
+
+
+def test_the_main_module_has_two_names():
+    for pattern in "program", "__main__":
+        equal(unmatched(NAMES, OCULAR_INCLUDE=pattern), {})
+        got, _ = fired(NAMES, "call %s:search" % pattern)
+        equal(got, [("call", pattern + ":search", {})])
+    source = """
+import multiprocessing
+def work(x): return x
+if __name__ == "__main__":
+    multiprocessing.set_start_method("spawn")
+    child = multiprocessing.Process(target=work, args=(1,))
+    child.start()
+    child.join()
+"""
+    for pattern in "program", "__main__", "__mp_main__":
+        got, _ = fired(source, "call %s:work" % pattern)
+        equal([label for _, label, _ in got], [pattern + ":work"])
+
+
+def test_nothing_is_told_where_all_matched():
+    equal(unmatched(NAMES), {})
+    equal(unmatched(NAMES, ["call program:search"], OCULAR_INCLUDE="program", OCULAR_EXCLUDE="json"), {})
+
+
 if __name__ == "__main__":
     rec.run(globals())

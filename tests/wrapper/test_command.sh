@@ -78,6 +78,61 @@ attach_picked() {
 	return $status
 }
 
+# typed TEXT COMMAND...: on a terminal, where TEXT is written when a number is asked for; without fzf.
+typed() {
+	python3 - "$@" <<'END'
+import os, pty, sys
+pid, fd = pty.fork()
+if not pid:
+    os.execvp(sys.argv[2], sys.argv[2:])
+said = b""
+while True:
+    try:
+        more = os.read(fd, 4096)
+    except OSError:
+        break
+    if not more:
+        break
+    said += more
+    if said.endswith(b"number: "):
+        os.write(fd, sys.argv[1].encode() + b"\n")
+print(said.decode(errors="replace"))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
+}
+
+labels() { grep -ho '"label":"[^"]*"' "$1"/codes-*.jsonl | sort -u | paste -sd' ' -; }
+
+# What a fake fzf, or a number, picks is what fires.
+trigger_by_fzf() {
+	WANTED='fly:work' PATH=$PWD/bin:$PATH on_terminal "$ocular" record -q -o t1 --flight 1s --trigger '? (n)' fly.py
+	labels t1 | grep 'fly:work'
+}
+trigger_by_number() {
+	typed 2 "$ocular" record -q -o t2 --flight 1s --trigger '?WOR' fly.py && labels t2 | grep 'fly:rework'
+}
+symbol_by_number() {
+	typed 1 "$ocular" record -q -o t3 --flight 1s --trigger-symbol '?libc.so.6:clock_nanosleep' fly.py >said.txt
+	cat said.txt
+	grep -q '1.*libc.so.6:clock_nanosleep' said.txt
+}
+attach_by_fzf() {
+	PYTHONPATH=$build/python "$python" -m ocular --listen fly.py 50 >flies &
+	target=$! tries=0
+	until [ -s flies ] || [ $((tries += 1)) -gt 300 ]; do sleep 0.1; done
+	status=0
+	WANTED='fly:work' PATH=$PWD/bin:$PATH on_terminal "$ocular" attach $target --for 1s -o t4 --flight 1s --trigger '?' || status=$?
+	kill $target
+	[ $status = 0 ] && labels t4 | grep 'fly:work'
+}
+
+# refused_early PATTERN OPTIONS...: it is wrong usage, and the recording that was there is where it was.
+refused_early() {
+	pattern=$1 before_it=$(ls -id r1)
+	shift
+	says 2 "$pattern" "$ocular" record -o r1 "$@" 'a folder/my app.py' 0 && [ "$(ls -id r1)" = "$before_it" ] && [ ! -e r1.old ]
+}
+
 attach_nothing() { WANTED=none PATH=$PWD/bin:$PATH on_terminal "$ocular" attach; }
 plain() { "$ocular" report r1 >plain.txt && [ -s plain.txt ] && ! grep "$(printf '\033')" plain.txt; }
 summary_alone() { "$ocular" report --summary - r1 | "$python" -m json.tool; }
@@ -248,6 +303,33 @@ ok "of options by their beginning" completes '--pstats --perfetto --python --pt-
 for command in record report diff stat attach; do
 	ok "options of $command: help and completion are one list" same_options "$command"
 done
+cat >fly.py <<'END'
+import sys, time
+def work(n): pass
+def rework(): time.sleep(0.01)
+print("flies", flush=True)
+for i in range(int(sys.argv[1]) if sys.argv[1:] else 1):
+    work(i)
+    rework()
+    time.sleep(0.1)
+END
+sed -i 's/^tail -n +2 | //; s/^grep "^ \*$WANTED "/grep "^ *$WANTED[[:space:]]"/' bin/fzf
+ok "a function that fzf picks is a trigger" trigger_by_fzf
+ok "one is picked by its number" trigger_by_number
+ok "a C function, too" symbol_by_number
+ok "attach: a function that fzf picks" attach_by_fzf
+ok "no name is like it" says 1 "no name has 'zebra' in it" typed 1 "$ocular" record -o t5 --flight 1s --trigger '?zebra' fly.py
+ok "nothing is picked" says 1 '' typed '' "$ocular" record -o t5 --flight 1s --trigger '?work' fly.py
+ok "nobody to pick a function" says 2 'on a terminal' "$ocular" record -o t5 --flight 1s --trigger '?' fly.py
+ok "and nothing is recorded" [ ! -e t5 ]
+for wrong in '--trigger nonsense' '--trigger a:b>5' '--trigger-lag 7' '--trigger-exception a:b:c'; do
+	# shellcheck disable=SC2086 # words
+	ok "$wrong: refused before the last recording is moved" refused_early '^ocular: not a' --flight 1s $wrong
+done
+ok "mode opcodes without branches, too" refused_early 'needs a processor trace' --mode opcodes --backend software
+ok "a trigger, an include and an exclude that matched nothing are told" says 0 \
+	'trigger fly:wrok: did you mean fly:work' "$ocular" run -q -o t6 --flight 1s --trigger fly:wrok --exclude jsn fly.py
+ok "in the summary too" says 0 '"matched_nothing": .*"option": "exclude", "pattern": "jsn"' "$ocular" report t6 --summary -
 ok "a process that fzf picks is attached to" says 0 'detached; the recording is in picked' attach_picked
 ok "nothing is picked" says 1 '' attach_nothing
 ok "nobody to pick" says 2 'ocular ps lists them' "$ocular" attach --for 1s
