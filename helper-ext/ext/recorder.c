@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "recorder.h"
+#include "shared/own_file.h"
 
 /*
  * patience: seconds to wait at most for room in the recorder's backlog, and for each message; 0: no limit.
@@ -37,10 +38,10 @@ static int connect_in(int dirfd, int sock, time_t patience)
 
 static int open_connection(const char *dir, int flags, time_t patience)
 {
-	int err, sock, dirfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int err, sock, dirfd = own_folder(dir);
 
 	if (dirfd < 0)
-		return -errno;
+		return dirfd;
 	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0);
 	err = sock < 0 ? -errno : connect_in(dirfd, sock, patience);
 	close(dirfd);

@@ -10,6 +10,7 @@
 
 #include "clock.h"
 #include "shared/marker.h"
+#include "shared/own_file.h"
 #include "process.h"
 #include "shared/ticks.h"
 #include "table.h"
@@ -27,24 +28,36 @@ static struct {
 	struct text unwritten;
 } table = { .next_id = 1 };
 
-static int make_path(char path[PATH_MAX])
+/* The folder is looked at each time: a descriptor that is kept could be closed, or used, by the program. */
+static int open_table(int flags)
 {
-	int n = snprintf(path, PATH_MAX, "%s/codes-%d.jsonl", table.dir, (int)table.pid);
+	char name[32];
+	int n = snprintf(name, sizeof(name), "codes-%d.jsonl", (int)table.pid), folder, fd;
 
-	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
+	if (strlen(table.dir) + 1 + (size_t)n >= PATH_MAX)
+		return -ENAMETOOLONG; /* for readers, who go by the path */
+	folder = own_folder(table.dir);
+	if (folder < 0)
+		return folder;
+	fd = own_file(folder, name, flags);
+	close(folder);
+	return fd;
 }
 
 /* The file exists after exec, a second start, or pid reuse: ids must go on beyond those in it. */
 static uint32_t first_free_id(void)
 {
-	char path[PATH_MAX];
-	FILE *f = make_path(path) ? NULL : fopen(path, "re");
+	int fd = open_table(O_RDONLY);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	uint32_t id, next = 1;
 	char *line = NULL, *first;
 	size_t room = 0;
 
-	if (!f)
+	if (!f) {
+		if (fd >= 0)
+			close(fd);
 		return next;
+	}
 	while (getline(&line, &room, f) > 0) {
 		first = strstr(line, "\"first_id\":");
 		if (sscanf(line, "{\"kind\":\"code\",\"id\":%u", &id) == 1 && id >= next)
@@ -61,15 +74,11 @@ static uint32_t first_free_id(void)
 /* Writes what it can of it, which it takes away; 0 if that is all. */
 static int write_some(struct text *t)
 {
-	char path[PATH_MAX];
-	int fd, err = make_path(path);
+	int fd = open_table(O_WRONLY | O_APPEND | O_CREAT), err = 0;
 	ssize_t n;
 
-	if (err)
-		return err;
-	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	n = write(fd, t->bytes, t->length);
 	if (n != (ssize_t)t->length)
 		err = n < 0 ? -errno : -ENOSPC;

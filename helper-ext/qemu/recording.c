@@ -54,7 +54,7 @@ static void remove_spools(const char *spools)
 void recording_cancel(struct recording *r)
 {
 	remove_spools(r->spools);
-	rmdir(r->folder.path);
+	folder_cancel(&r->folder);
 }
 
 #define SWITCH_RECORDS 2 /* PT_HAVE_SCHED_SWITCH: PERF_RECORD_SWITCH tells who runs (intel-pt.c) */

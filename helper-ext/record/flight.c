@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "flight.h"
+#include "shared/own_file.h"
 #include "shared/ticks.h"
 #include "window.h"
 
@@ -150,7 +151,7 @@ void flight_append(const struct recorder *r, uint32_t pid, const char *line, siz
 	int fd;
 
 	snprintf(name, sizeof(name), "codes-%u.jsonl", pid);
-	fd = openat(r->folder.fd, name, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+	fd = own_file(r->folder.fd, name, O_WRONLY | O_APPEND);
 	if (fd < 0)
 		return;
 	(void)!write(fd, line, length);

@@ -14,6 +14,8 @@
 
 #include "control.h"
 #include "folder.h"
+#include "perfdata.h"
+#include "shared/own_file.h"
 #include "shared/ring.h"
 #include "socket.h"
 
@@ -29,7 +31,16 @@ static bool is_ours(const char *name)
 	return false;
 }
 
-enum content { NOTHING_THERE, EMPTY, RECORDING, SOMETHING_ELSE, UNREADABLE /* errno says why */ };
+enum content { NOTHING_THERE, EMPTY, RECORDING, SOMETHING_ELSE, ANOTHERS, UNREADABLE /* errno says why */ };
+
+/* May somebody else put files and links there? Where each user has a group, its folders are often its group's, too. */
+static bool is_anothers(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) < 0 || st.st_uid != geteuid() || st.st_mode & S_IWOTH ||
+	       (st.st_mode & S_IWGRP && st.st_gid != getegid());
+}
 
 static enum content look_into(const char *dir)
 {
@@ -39,7 +50,9 @@ static enum content look_into(const char *dir)
 
 	if (!d)
 		return errno == ENOENT ? NOTHING_THERE : UNREADABLE;
-	while ((entry = readdir(d)) && content != SOMETHING_ELSE) {
+	if (is_anothers(dirfd(d)))
+		content = ANOTHERS;
+	while (content != ANOTHERS && content != SOMETHING_ELSE && (entry = readdir(d))) {
 		if (!is_ours(entry->d_name))
 			content = SOMETHING_ELSE;
 		else if (entry->d_name[0] != '.' || strcmp(entry->d_name, RING_SOCKET) == 0 ||
@@ -60,17 +73,39 @@ static bool is_under_way(const char *dir)
 	return heard;
 }
 
+/* perf record makes files of that name, too: a recording has code tables, or the recorder wrote its perf.data. */
+static bool is_made_by_us(DIR *d)
+{
+	struct dirent *entry;
+	bool made = false;
+	int fd;
+
+	while (!made && (entry = readdir(d)))
+		made = fnmatch("codes-*.jsonl", entry->d_name, 0) == 0;
+	rewinddir(d);
+	if (made)
+		return true;
+	fd = own_file(dirfd(d), FOLDER_DATA, O_RDONLY);
+	made = fd < 0 ? fd == -ENOENT : perfdata_is_ours(fd);
+	if (fd >= 0)
+		close(fd);
+	return made;
+}
+
 static int remove_recording(const char *dir)
 {
 	struct dirent *entry;
 	DIR *d = opendir(dir);
+	bool made = d && is_made_by_us(d);
 
 	if (!d)
 		return -errno;
-	while ((entry = readdir(d)))
+	while (made && (entry = readdir(d)))
 		if (entry->d_type != DT_DIR)
 			unlinkat(dirfd(d), entry->d_name, 0);
 	closedir(d);
+	if (!made)
+		return -ENOTEMPTY;
 	return rmdir(dir) < 0 ? -errno : 0;
 }
 
@@ -87,6 +122,7 @@ static int move_away(const char *dir)
 	switch (look_into(old)) {
 	case NOTHING_THERE:
 		break;
+	case ANOTHERS:
 	case SOMETHING_ELSE:
 	case UNREADABLE:
 		return -ENOTEMPTY;
@@ -98,10 +134,10 @@ static int move_away(const char *dir)
 
 static int open_folder(struct folder *f, const char *dir)
 {
-	f->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (f->fd < 0 || fchmod(f->fd, 0700) < 0 || !realpath(dir, f->path))
+	f->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (f->fd < 0 || (f->made && fchmod(f->fd, 0700) < 0) || !realpath(dir, f->path))
 		return -errno;
-	return 0;
+	return is_anothers(f->fd) ? -EPERM : 0; /* it may have been changed since it was looked into */
 }
 
 int folder_create(struct folder *f, const char *dir)
@@ -121,6 +157,8 @@ int folder_create(struct folder *f, const char *dir)
 	switch (look_into(name)) {
 	case SOMETHING_ELSE:
 		return -EEXIST;
+	case ANOTHERS:
+		return -EPERM;
 	case UNREADABLE:
 		return -errno;
 	case RECORDING:
@@ -129,9 +167,16 @@ int folder_create(struct folder *f, const char *dir)
 	default:
 		break;
 	}
-	if (!err && mkdir(name, 0700) < 0 && errno != EEXIST)
+	f->made = !err && mkdir(name, 0700) == 0;
+	if (!err && !f->made && errno != EEXIST)
 		err = -errno;
 	return err ? err : open_folder(f, name);
+}
+
+void folder_cancel(const struct folder *f)
+{
+	if (f->made)
+		rmdir(f->path);
 }
 
 const char *folder_refusal(int err)
@@ -141,6 +186,9 @@ const char *folder_refusal(int err)
 		return " holds something else than a recording";
 	case -ENOTEMPTY:
 		return ".old holds something else than a recording";
+	case -EPERM:
+		return " belongs to another user, or others may write into it: choose another folder with -o (output= "
+		       "in Python)";
 	case -EBUSY:
 		return " is being recorded into: choose another folder with -o (output= in Python)";
 	case -ETXTBSY:

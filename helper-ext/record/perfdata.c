@@ -309,6 +309,16 @@ static void write_features(struct perfdata *pd)
 		write_at(pd, f.bits, sizeof(f.bits), offsetof(struct perf_header, features));
 }
 
+bool perfdata_is_ours(int fd)
+{
+	const struct perf_header *ours = &file_head.header;
+	struct perf_header h;
+	ssize_t n = pread(fd, &h, sizeof(h), 0);
+
+	return n == 0 || (n == sizeof(h) && h.magic == ours->magic && h.attrs.offset == ours->attrs.offset &&
+			  h.data.offset == ours->data.offset);
+}
+
 int perfdata_close(struct perfdata *pd)
 {
 	struct perf_record rec = { PERF_FINISHED_ROUND, 0, sizeof(rec) };

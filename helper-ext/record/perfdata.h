@@ -56,6 +56,9 @@ struct aux_chunk {
 	uint32_t cpu;
 };
 
+/* Was this file made by perfdata_create(), or is nothing in it yet? perf lays its files out in another way. */
+bool perfdata_is_ours(int fd);
+
 /* Creates `name` in the folder; it must not exist. ratio: what CBR packets will say (ptframe.h). */
 int perfdata_create(struct perfdata *pd, int dirfd, const char *name, uint8_t ratio);
 

@@ -448,7 +448,7 @@ void recorder_cancel(struct recorder *r)
 	socket_remove(r->folder.fd);
 	control_close(&r->control, r->folder.fd);
 	unlinkat(r->folder.fd, FOLDER_DATA, 0);
-	rmdir(r->folder.path);
+	folder_cancel(&r->folder);
 }
 
 static int open_events(struct recorder *r)

@@ -13,6 +13,7 @@
 
 #include "folder.h"
 #include "rotation.h"
+#include "shared/own_file.h"
 
 bool rotation_due(const struct rotation *p, const struct rotation_limits *limits, uint64_t bytes, uint64_t markers,
 		  uint64_t now_ns)
@@ -84,7 +85,7 @@ int rotation_close(struct rotation *p, int dirfd, uint64_t markers, uint64_t now
 static uint32_t parent_of(int dirfd, const char *name)
 {
 	char head[256] = "";
-	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = own_file(dirfd, name, O_RDONLY);
 	const char *found;
 
 	if (fd < 0)

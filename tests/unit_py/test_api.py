@@ -431,6 +431,28 @@ def test_why_nobody_can_attach():
             125, "", "ocular: cannot listen: FileNotFoundError: [Errno 2] None: '/proc/self/ns/pid'\n"))
 
 
+def test_what_somebody_put_in_the_tables_place_is_not_written():
+    """Through a link nothing is written, and nobody waits for the other end of a FIFO. Untraced children go on, too."""
+    for put in "ln -s \"$1\"", "ln \"$1\"", "mkfifo":
+        with tempfile.TemporaryDirectory() as temp:
+            victim, folder = temp + "/victim", temp + "/rec"
+            with open(victim, "w") as f:
+                f.write("precious")
+            if put.startswith("ln \"") and os.geteuid():
+                continue  # a file of another user's under that name, which takes root to make
+            if put.startswith("ln \""):
+                os.chown(victim, 65534, 65534)
+            for main in "1", "":
+                script = put + " \"$OCULAR_DIR/codes-$$.jsonl\"; OCULAR_MAIN=%s exec \"$0\" -c \"print('ran')\"" % main
+                if not main:
+                    script = script.replace("OCULAR_MAIN=", "unset OCULAR_MAIN;")
+                done = subprocess.run([rec.RECORDER, "-q", "-o", folder, "--", "sh", "-c", script, sys.executable, victim],
+                                      env=dict(os.environ, PYTHONPATH=rec.HOOK), capture_output=True, text=True, timeout=60)
+                rec.equal((done.returncode, done.stdout), (125, "") if main else (0, "ran\n"), (put, done.stderr))
+                with open(victim) as f:
+                    rec.equal(f.read(), "precious", put)
+
+
 def test_a_path_that_is_too_long_for_the_table():
     with tempfile.TemporaryDirectory() as temp:
         deep = os.path.realpath(temp)

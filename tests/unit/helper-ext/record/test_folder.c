@@ -42,22 +42,47 @@ static const struct {
 	  { "rec/", "rec/perf.data", "rec.old/", "rec.old/thesis.tex" },
 	  -ENOTEMPTY,
 	  { "rec/perf.data", "rec.old/thesis.tex" } },
+	{ "only perf's file in old",
+	  { "rec/", "rec/perf.data", "rec.old/", "rec.old/perf.data=perf" },
+	  -ENOTEMPTY,
+	  { "rec/perf.data", "rec.old/perf.data" } },
+	{ "perf's file and our tables in old",
+	  { "rec/perf.data", "rec.old/", "rec.old/perf.data=perf", "rec.old/codes-1.jsonl" },
+	  0,
+	  { "rec/", "rec.old/perf.data", "!rec.old/codes-1.jsonl" } },
+	{ "a link to perf's file in old",
+	  { "rec/", "rec/perf.data", "rec.old/", "rec.old/perf.data>" },
+	  -ENOTEMPTY,
+	  { "rec/perf.data", "rec.old/" } },
 	{ "a file", { "rec" }, -ENOTDIR, { "rec" } },
 	{ "an old file", { "rec/", "rec/perf.data", "rec.old" }, -ENOTEMPTY, { "rec/perf.data" } },
 };
 
+/* The header of a file by perf record 6.1: magic, size, attr_size; offset and size of attrs, data; features. */
+static const uint64_t perfs[13] = { 0x32454c4946524550, 104, 144, 136, 144, 280, 1072, 0, 0, 0x8671ff7c };
+
+/* "NAME=" is a file of perf's, "NAME>" a link. */
 static void make(const char *name)
 {
 	char path[64];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "%s", name);
+	path[strcspn(path, "=>")] = '\0';
 	if (path[strlen(path) - 1] == '/') {
 		assert_int_equal(mkdir(path, 0755), 0);
 		return;
 	}
+	if (name[strlen(name) - 1] == '>') {
+		assert_int_equal(symlink("/dev/null", path), 0);
+		return;
+	}
+	if (!strncmp(path, "rec/", 4) && access("rec", F_OK))
+		mkdir("rec", 0755);
 	file = fopen(path, "w");
 	assert_non_null(file);
+	if (strchr(name, '='))
+		fwrite(perfs, sizeof(perfs), 1, file);
 	fclose(file);
 }
 
@@ -186,6 +211,64 @@ static void test_folder_is_private_and_absolute(void **state)
 	rmdir(top);
 }
 
+static void test_a_folder_that_is_there_keeps_its_mode(void **state)
+{
+	char top[] = "/tmp/test_folder.XXXXXX";
+	struct folder f;
+	struct stat st;
+
+	(void)state;
+	assert_non_null(mkdtemp(top));
+	assert_int_equal(chdir(top), 0);
+	assert_int_equal(mkdir("rec", 0755), 0);
+	assert_int_equal(chmod("rec", 0751), 0);
+	assert_int_equal(folder_create(&f, "rec"), 0);
+	assert_int_equal(fstat(f.fd, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0751);
+	folder_cancel(&f);
+	close(f.fd);
+	assert_int_equal(rmdir("rec"), 0); /* it was not ours to take back */
+	assert_int_equal(folder_create(&f, "rec"), 0);
+	folder_cancel(&f);
+	close(f.fd);
+	assert_int_equal(access("rec", F_OK), -1);
+	rmdir(top);
+}
+
+/* Root could write there; its owner could have put a link in its way. */
+static void test_anothers_folder(void **state)
+{
+	static const char *const before[] = { "rec/", "rec.old/", "rec.old/perf.data" };
+	char top[] = "/tmp/test_folder.XXXXXX", command[64];
+	struct folder f;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	assert_non_null(mkdtemp(top));
+	assert_int_equal(chdir(top), 0);
+	for (int i = 0; i < 3; i++)
+		make(before[i]);
+	assert_int_equal(chown("rec", 65534, 65534), 0);
+	assert_int_equal(folder_create(&f, "rec"), -EPERM);
+	assert_non_null(folder_refusal(-EPERM));
+	make("rec/perf.data");
+	assert_int_equal(folder_create(&f, "rec"), -EPERM);
+	assert_int_equal(chown("rec", 0, 65534), 0);
+	assert_int_equal(chmod("rec", 0770), 0);
+	assert_int_equal(folder_create(&f, "rec"), -EPERM);
+	assert_int_equal(chown("rec", 0, 0), 0);
+	assert_int_equal(chmod("rec", 0777), 0);
+	assert_int_equal(folder_create(&f, "rec"), -EPERM);
+	assert_int_equal(chmod("rec", 0770), 0);
+	assert_int_equal(chown("rec.old", 65534, 65534), 0);
+	assert_int_equal(folder_create(&f, "rec"), -ENOTEMPTY);
+	check("another's", "rec/perf.data");
+	check("another's", "rec.old/perf.data");
+	snprintf(command, sizeof(command), "rm -r %s", top);
+	assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +276,8 @@ int main(void)
 		cmocka_unit_test(test_a_recording_under_way_stays),
 		cmocka_unit_test(test_a_link_to_a_folder),
 		cmocka_unit_test(test_folder_is_private_and_absolute),
+		cmocka_unit_test(test_a_folder_that_is_there_keeps_its_mode),
+		cmocka_unit_test(test_anothers_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
