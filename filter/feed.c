@@ -11,14 +11,44 @@
 
 enum column { TIME, PID, TID, EVENT, FILENAME, QUALNAME, FIRSTLINE, OFFSET, TARGET, OPCODE, COLUMNS };
 
+/* The character that \x and two digits, or \u and four, stand for at *s, which goes to the last one; 0: they do not. */
+static unsigned take_hex(char **s)
+{
+	size_t n = (*s)[1] == 'x' ? 2 : (*s)[1] == 'u' ? 4 : 0;
+	char digits[5] = "";
+
+	n = **s == '\\' ? n : 0;
+	memcpy(digits, *s + 2, n ? strnlen(*s + 2, n) : 0);
+	if (!n || strspn(digits, "0123456789abcdef") != n)
+		return 0;
+	*s += 1 + n;
+	return strtoul(digits, NULL, 16);
+}
+
+static char *put_utf8(char *to, unsigned c)
+{
+	if (c < 0x80) {
+		*to++ = c;
+		return to;
+	}
+	if (c >= 0x800)
+		*to++ = 0xe0 | c >> 12;
+	*to++ = (c < 0x800 ? 0xc0 : 0x80) | (c >> 6 & (c < 0x800 ? 0x1f : 0x3f));
+	*to++ = 0x80 | (c & 0x3f);
+	return to;
+}
+
 static void unescape(char *s)
 {
 	static const char plain[256] = { ['t'] = '\t', ['n'] = '\n', ['r'] = '\r', ['\\'] = '\\' };
 	char *to = s;
+	unsigned c;
 
 	for (; *s; s++) {
 		if (*s == '\\' && plain[(unsigned char)s[1]])
 			*to++ = plain[(unsigned char)*++s];
+		else if ((c = take_hex(&s)))
+			to = put_utf8(to, c);
 		else
 			*to++ = *s;
 	}

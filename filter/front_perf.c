@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "analysis.h"
+#include "base/text.h"
 #include "progress.h"
 #include "base/cold.h"
 #include "recording.h"
@@ -65,7 +66,9 @@ static const char unknown_name[] = "";
 
 static int complain(const struct front *f, const char *why, int err)
 {
-	fprintf(stderr, "ocular: %s\n", why);
+	fputs("ocular: ", stderr);
+	text_plain(stderr, why);
+	fputc('\n', stderr);
 	if (f->options.status >= 0)
 		dprintf(f->options.status, "error: %s\n", why);
 	return err;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "diff/diff_out.h"
 #include "shared/version.h"
 
@@ -28,7 +29,9 @@ struct arguments {
 
 static int fail(const char *why)
 {
-	fprintf(stderr, "ocular-diff: %s\n", why);
+	fputs("ocular-diff: ", stderr);
+	text_plain(stderr, why);
+	fputc('\n', stderr);
 	return STATUS_BAD;
 }
 

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "front_ipt.h"
 #include "shared/version.h"
 
@@ -24,7 +25,9 @@
 
 static void say(const char *what)
 {
-	fprintf(stderr, "ocular-pt: %s\n", what);
+	fputs("ocular-pt: ", stderr);
+	text_plain(stderr, what);
+	fputc('\n', stderr);
 }
 
 static int fail(const struct options *o, const char *why)

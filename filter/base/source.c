@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* A file is read whole, once, and cut into lines in place. */
 #include "source.h"
+#include "regular.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +36,8 @@ static const char *reason(int err)
 	case EACCES:
 	case EPERM:
 		return "the file may not be read";
+	case EINVAL:
+		return "it is no regular file";
 	default:
 		return "the file cannot be read";
 	}
@@ -52,8 +55,6 @@ static const char *refused_file(const struct stat *st, int64_t recorded_ns)
 {
 	int64_t changed = st->st_mtim.tv_sec * 1000000000LL + st->st_mtim.tv_nsec;
 
-	if (!S_ISREG(st->st_mode))
-		return "it is no regular file";
 	if (st->st_size > SOURCE_SIZE_MOST)
 		return "the file is too large to show";
 	return recorded_ns && changed > recorded_ns ? "the file was changed since" : NULL;
@@ -84,10 +85,9 @@ static const char *read_file(struct source *s, int64_t recorded_ns)
 
 	if (why)
 		return why;
-	/* What is no regular file must not block us, nor become our terminal. */
-	fd = open(s->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = regular_open(s->file);
 	if (fd < 0)
-		return reason(errno);
+		return reason(-fd);
 	why = fstat(fd, &st) ? reason(errno) : refused_file(&st, recorded_ns);
 	if (!why)
 		why = read_text(s, fd, st.st_size);

@@ -3,8 +3,6 @@
 #include "text.h"
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +12,12 @@
 struct style {
 	const char *escaped; /* ASCII characters that get a backslash */
 	const char *control; /* format of a control character; NULL: as it is */
+	const char *further; /* of one beyond U+00FF */
 };
 
-static const struct style json = { "\"\\", "\\u%04x" };
-static const struct style plain = { "", "\\x%02x" };
-static const struct style utf8 = { "", NULL };
+static const struct style json = { "\"\\", "\\u%04x", "\\u%04x" };
+static const struct style plain = { "", "\\x%02x", "\\u%04x" };
+static const struct style utf8 = { "", NULL, NULL };
 
 /*
  * Well-formed UTF-8 (Unicode standard, table 3-7): the range of the second byte rules out overlong
@@ -54,18 +53,45 @@ static size_t sequence_length(const uint8_t *s)
 	return 0;
 }
 
-/* C0, DEL and C1: what a terminal may take for a command. */
-static bool is_control(const uint8_t *s)
+/* A character of valid UTF-8; *s goes behind it. */
+static uint32_t next(const char **s)
 {
-	return *s < 0x20 || *s == 0x7f || (*s == 0xc2 && s[1] < 0xa0);
+	static const uint8_t bits[] = { 0x7f, 0x1f, 0x0f, 0x07 }; /* of the first byte, by bytes that follow */
+	uint8_t first = *(*s)++;
+	uint32_t c = 0, n = 0;
+
+	for (; (**s & 0xc0) == 0x80; n++)
+		c = c << 6 | (*(*s)++ & 0x3f);
+	return (first & bits[n]) << 6 * n | c;
+}
+
+static const struct {
+	uint32_t first, last;
+} controls[] = {
+	{ 0x01, 0x1f }, { 0x7f, 0x9f }, { 0x61c, 0x61c }, { 0x200e, 0x200f }, { 0x2028, 0x202e }, { 0x2066, 0x2069 },
+};
+
+size_t text_control(const char *s, uint32_t *c)
+{
+	const char *end = s;
+
+	if (((uint8_t)*s >= 0x20 && (uint8_t)*s < 0x7f) || !*s || !sequence_length((const uint8_t *)s))
+		return 0;
+	*c = next(&end);
+	for (size_t i = 0; i < sizeof(controls) / sizeof(controls[0]); i++)
+		if (*c >= controls[i].first && *c <= controls[i].last)
+			return end - s;
+	return 0;
 }
 
 static void write_sequence(FILE *f, const uint8_t *s, size_t length, const struct style *style)
 {
+	uint32_t c;
+
 	if (!length)
 		fputs(REPLACEMENT, f);
-	else if (style->control && is_control(s))
-		fprintf(f, style->control, s[length - 1]);
+	else if (style->control && text_control((const char *)s, &c))
+		fprintf(f, c < 0x100 ? style->control : style->further, c);
 	else if (strchr(style->escaped, *s))
 		fprintf(f, "\\%c", *s);
 	else
@@ -108,18 +134,6 @@ static const struct {
 	{ 0xff01, 0xff60 },   { 0xffe0, 0xffe6 },   { 0x16fe0, 0x18d08 }, { 0x1aff0, 0x1b2fb },
 	{ 0x1f300, 0x1f64f }, { 0x1f680, 0x1f6ff }, { 0x1f900, 0x1faff }, { 0x20000, 0x3fffd },
 };
-
-/* A character of valid UTF-8; *s goes behind it. */
-static uint32_t next(const char **s)
-{
-	static const uint8_t bits[] = { 0x7f, 0x1f, 0x0f, 0x07 }; /* of the first byte, by bytes that follow */
-	uint8_t first = *(*s)++;
-	uint32_t c = 0, n = 0;
-
-	for (; (**s & 0xc0) == 0x80; n++)
-		c = c << 6 | (*(*s)++ & 0x3f);
-	return (first & bits[n]) << 6 * n | c;
-}
 
 static unsigned columns(uint32_t c)
 {

@@ -3,18 +3,26 @@
  * text.h - names as they must be quoted.
  *
  * Names come from the traced program: any bytes but NUL. None may break JSON, end a line of a
- * report early, or reach a terminal as a control sequence.
+ * report early, reach a terminal as a control sequence, or show another text than they are.
  */
 #ifndef OCULAR_TEXT_H
 #define OCULAR_TEXT_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* A JSON string with its quotes. Bytes that are no UTF-8 become U+FFFD. */
 void text_json(FILE *f, const char *s);
 
-/* One line for a person: control characters as \x1b, bytes that are no UTF-8 as U+FFFD. */
+/* One line for a person: control characters as \x1b, those of direction as \u202e, bytes that are no UTF-8 as U+FFFD. */
 void text_plain(FILE *f, const char *s);
+
+/*
+ * What a terminal may obey: the length of the C0, DEL or C1 character or of the one that ends lines or changes the direction
+ * of text (Unicode annex 9, 14) at s; *c is the character. 0: s begins with nothing of that kind.
+ */
+size_t text_control(const char *s, uint32_t *c);
 
 /*
  * The same in at most `most` columns, 8 or more: what is too long loses its middle to "...", for

@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/regular.h"
 #include "dispatch_read.h"
 #include "heads.h"
 #include "shared/marker.h"
@@ -516,15 +518,18 @@ int codes_read(struct codes *c, struct process *p)
 {
 	char *path;
 	FILE *f;
-	int err;
+	int fd, err;
 
 	if (!c->dir)
 		return 0;
 	if (asprintf(&path, "%s/codes-%d.jsonl", c->dir, p->pid) < 0)
 		return -ENOMEM;
-	f = fopen(path, "re");
+	fd = regular_open(path);
 	free(path);
+	f = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!f) {
+		if (fd >= 0)
+			close(fd);
 		c->missing++;
 		return 0;
 	}

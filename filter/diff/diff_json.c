@@ -163,7 +163,7 @@ int diff_json(FILE *f, const struct diff_report *r)
 	/* clang-format on */
 	int err = o ? 0 : -ENOMEM;
 
-	if (o && json_dumpf(o, f, JSON_INDENT(1) | JSON_REAL_PRECISION(REAL_DIGITS)))
+	if (o && json_dumpf(o, f, JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(REAL_DIGITS)))
 		err = ferror(f) ? -EIO : -ENOMEM;
 	json_decref(o);
 	fputs(err ? "" : "\n", f);

@@ -2,12 +2,15 @@
 /*
  * Columns: time in ns, pid, tid, event, file, qualname, first line, offset, destination,
  * and the opcode that ran, where it is known. Tabs,
- * newlines and backslashes in names are escaped, so that cut and diff can be trusted.
+ * newlines, backslashes and what a terminal would obey are escaped in names, so that cut, diff and less can be trusted.
  */
 #include "sink_events.h"
 
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "model/sink_file.h"
 
 /* Room for the numbers, tabs and event name of one line. */
@@ -28,14 +31,26 @@ static char *put_text(char *to, const char *s)
 	return to + length;
 }
 
+/* At most so many bytes for one. */
+#define ESCAPED 4
+
 static char *put_escaped(char *to, const char *s)
 {
-	for (; *s; s++) {
-		char escape = *s == '\t' ? 't' : *s == '\n' ? 'n' : *s == '\r' ? 'r' : *s == '\\' ? '\\' : 0;
+	static const char escapes[256] = { ['\t'] = 't', ['\n'] = 'n', ['\r'] = 'r', ['\\'] = '\\' };
+	uint32_t c;
+	size_t n;
 
+	for (; *s; s += n) {
+		char escape = escapes[(uint8_t)*s];
+
+		n = escape ? 0 : text_control(s, &c);
 		if (escape)
 			*to++ = '\\';
-		*to++ = escape ? escape : *s;
+		if (n)
+			to += sprintf(to, c < 0x100 ? "\\x%02x" : "\\u%04x", c);
+		else
+			*to++ = escape ? escape : *s;
+		n = n ? n : 1;
 	}
 	return to;
 }
@@ -89,7 +104,7 @@ static int events_sample(struct sink *sink, const struct sample *s)
 
 	if (s->op == SAMPLE_RESTART) /* not an event of the program */
 		return 0;
-	to = out_reserve(out, LINE_NUMBERS + 2 * names_length(s));
+	to = out_reserve(out, LINE_NUMBERS + ESCAPED * names_length(s));
 	if (!to)
 		return sink_file_status(sink);
 	to = put_int(to, s->time);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* perfcheck has looked through the whole file before: sizes and offsets can be believed here. */
 #include "perf_file.h"
+#include "base/regular.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,8 +78,8 @@ int perf_file_open(struct perf_file *f, const char *path, char *error)
 {
 	int err;
 
-	*f = (struct perf_file){ .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) };
-	err = f->fd < 0 ? -errno : open_checked(f, path, error);
+	*f = (struct perf_file){ .fd = regular_open(path) };
+	err = f->fd < 0 ? f->fd : open_checked(f, path, error);
 	if (err && err != -EPROTO)
 		snprintf(error, PERF_FILE_ERROR, "%s: %s", path, strerror(-err));
 	if (err)

@@ -39,7 +39,7 @@ static int put_bytes(const char *bytes, size_t size, void *to)
 static int put_json(struct summary *m, json_t *value)
 {
 	int err = value ? json_dump_callback(value, put_bytes, &m->file.out,
-					     JSON_ENCODE_ANY | JSON_REAL_PRECISION(REAL_DIGITS))
+					     JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(REAL_DIGITS))
 			: -ENOMEM;
 
 	json_decref(value);

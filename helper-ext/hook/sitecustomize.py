@@ -12,6 +12,7 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+TAKEN = 98    # EADDRINUSE; the module errno may be none of the program's
 FAILED = 125  # exit status when the main program cannot be traced; as env(1) and timeout(1) have it
 
 
@@ -52,7 +53,10 @@ def listen():
         from ocular import agent
         agent.start()
     except Exception as e:
-        return explain(e, "cannot listen")
+        if getattr(e, "errno", None) != TAKEN:
+            return explain(e, "cannot listen")
+        # Any user can take that name: the program is not kept from running by it.
+        os.write(2, b"ocular: the name of this program's agent is taken by another process: it runs without one\n")
     finally:
         sys.path.remove(parent)
 
@@ -83,8 +87,9 @@ def record_untraced(reason):
         os.getpid(), quoted(sys.version), quoted(sys.executable), quoted(reason))
     path = os.path.join(os.environ["OCULAR_DIR"], "codes-%d.jsonl" % os.getpid())
     try:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        os.write(fd, line.encode())
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+        if os.fstat(fd).st_uid == os.geteuid():  # as shared/own_file.h has it
+            os.write(fd, line.encode())
         os.close(fd)
     except OSError:
         pass

@@ -159,7 +159,7 @@ def by_agent(target: Target, folder: str, order: "dict[str, Any]", wait: float) 
     try:
         sock.settimeout(wait)
         sock.connect(agent.address(pid))
-        if agent.peer(sock) not in ((pid, user_of(pid)), (pid, 0)):  # or it was root's when it began to listen
+        if not is_its(sock, pid):
             raise Refused("something else than process %d answers in its name" % pid)
         sock.send(json.dumps(order).encode())
         said = sock.recv(agent.LIMIT).decode()
@@ -172,9 +172,26 @@ def by_agent(target: Target, folder: str, order: "dict[str, Any]", wait: float) 
         sock.close()
 
 
+def is_its(sock: agent._socket.socket, pid: int) -> bool:
+    """Is the other end the process itself? It may have been root's when it began to listen."""
+    return agent.peer(sock) in ((pid, user_of(pid)), (pid, 0))
+
+
 def has_agent(pid: int) -> bool:
-    """Does a thread of that process listen?"""
-    return pid in processes.agents()
+    """Any user can take an agent's name: then there is none, and the other ways are open."""
+    if pid not in processes.agents():
+        return False
+    sock = agent._socket.socket(agent._socket.AF_UNIX, agent._socket.SOCK_SEQPACKET)
+    try:
+        sock.setblocking(False)
+        sock.connect(agent.address(pid))
+        return is_its(sock, pid)
+    except BlockingIOError:  # as many as it lets wait do so already
+        return True
+    except OSError:
+        return False
+    finally:
+        sock.close()
 
 
 def by_remote_exec(target: Target, folder: str, order: "dict[str, Any]", wait: float) -> str | None:

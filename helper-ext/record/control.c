@@ -69,6 +69,9 @@ enum order control_next(struct control *c, char label[static CONTROL_LABEL + 1])
 		return ORDER_NONE;
 	n = end ? end - c->text : (ssize_t)c->used; /* a line that is too long is one all the same */
 	order = parse(c->text, n, label);
+	if (c->within)
+		order = ORDER_UNKNOWN;
+	c->within = !end;
 	n += end != NULL;
 	c->used -= n;
 	memmove(c->text, c->text + n, c->used);

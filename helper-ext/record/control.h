@@ -10,6 +10,7 @@
 #ifndef OCULAR_CONTROL_H
 #define OCULAR_CONTROL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define CONTROL_FIFO  ".ocular.ctl"
@@ -21,6 +22,7 @@ struct control {
 	int fd;
 	char text[512]; /* read and not yet obeyed */
 	size_t used;
+	bool within; /* a line that was too long: what follows is no order of its own */
 };
 
 /* Makes the FIFO in the folder and opens it. 0 or a negative errno. */

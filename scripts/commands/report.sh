@@ -137,7 +137,11 @@ report_now() {
 
 # Do the recording's code tables say so?
 has() {
-	grep -qs "$1" "$(dirname "$file")"/codes-*.jsonl
+	for table in "$(dirname "$file")"/codes-*.jsonl; do
+		# Not a FIFO or a device, which grep would read for ever.
+		if [ -f "$table" ] && grep -qs "$1" "$table"; then return 0; fi
+	done
+	return 1
 }
 
 # perf's own exit status says nothing about the plugin, which therefore writes its verdict to

@@ -19,5 +19,6 @@ snapshot() {
 	[ -p "$fifo" ] || die "no flight recorder records into ${1:-ocular.data} (see: ocular record --flight)"
 	shift $(($# > 0))
 	# Open for reading too: where the recorder was killed, writing would wait for ever.
-	printf 'snapshot %s\n' "$*" 1<>"$fifo"
+	# An order is a line: what would end it is none of the label.
+	printf 'snapshot %s\n' "$(printf %s "$*" | tr '\n' ' ')" 1<>"$fifo"
 }

@@ -115,6 +115,75 @@ def damaged_code_table(good):
     return problems
 
 
+def table_that_is_no_file(good):
+    """A FIFO that nobody writes into, and a device without end, under a code table's name: as if it were not there, and told."""
+    problems = []
+    for name, put in (("a FIFO", os.mkfifo), ("/dev/zero", lambda path: os.symlink("/dev/zero", path)),
+                      ("a terminal", lambda path: os.symlink("/dev/ptmx", path)), ("a folder", os.mkdir)):
+        data = good.copy()
+        table = good.code_table(data)
+        os.unlink(table)
+        put(table)
+        put(os.path.join(data, "codes-1.jsonl"))  # and one of nobody's
+        for decoder in "perf", "libipt", "both":
+            done = ocular("report", data, "--decoder", decoder, "--html", os.path.join(data, "page.html"), timeout=60)
+            if done.returncode or "no code table" not in done.stdout:
+                problems.append(f"{name}, {decoder}: {done.returncode} {done.stderr} {done.stdout[-300:]}")
+        done = ocular("diff", data, data, timeout=60)
+        if done.returncode:
+            problems.append(f"{name}, diff: {done.stderr}")
+        done = recording.run([recording.FSCK, data], timeout=60)
+        if done.returncode:
+            problems.append(f"{name}, fsck: {done.stderr}")
+    return problems
+
+
+def trace_that_is_no_file(good):
+    problems = []
+    for name, put in (("a FIFO", os.mkfifo), ("/dev/zero", lambda path: os.symlink("/dev/zero", path))):
+        data = good.copy()
+        path = os.path.join(data, "perf.data")
+        os.unlink(path)
+        put(path)
+        for command in (os.path.join(recording.BUILD, "bin", "ocular-pt"), "console=never", data), (recording.FSCK, data), (recording.WRAPPER, "report", data):
+            done = recording.run(list(command), env=recording.plain_environment(), timeout=60)
+            if done.returncode in (0, None) or done.stderr.count("\n") != 1:
+                problems.append(f"{name}, {command[0]}: {done.returncode} {done.stderr}")
+    return problems
+
+
+NAMES = r"""
+def f():
+    pass
+f.__code__ = f.__code__.replace(co_qualname="a\x1b[2J\x9b\u202eb\u2066c\u061c\x07", co_filename="/d\u202e\x1b]0;/e.py")
+for i in range(30000):
+    f()
+"""
+COMMANDS = set(range(0x20)) - {9, 10} | set(range(0x7f, 0xa0)) | {0x61c, 0x200e, 0x200f, *range(0x2028, 0x202f), *range(0x2066, 0x206a)}
+
+
+def names_that_a_terminal_would_obey(good):
+    """In all that is text, and in what is said of it: neither control characters nor those of direction."""
+    data = os.path.join(good.folder, "names")
+    recording.record(data, [good.python, "-c", NAMES], recording.traced_environment("adaptive"))
+    problems = []
+    # PYPYLOG and callgrind have no escape sequences of ours to come: their text is looked at as it is.
+    for sink in "events", "collapsed", "callgrind", "pypylog", "speedscope", "summary", "perfetto", "html":
+        done = ocular("report", "-q", data, "--decoder", "libipt", f"--{sink}", "-")
+        found = sorted({hex(ord(c)) for c in done.stdout if ord(c) in COMMANDS})
+        if done.returncode or not done.stdout or found and sink != "html":
+            problems.append(f"{sink}: {done.returncode} {found} {done.stderr}")
+    for decoder in "perf", "libipt":
+        done = ocular("report", data, "--decoder", decoder)
+        found = sorted({hex(ord(c)) for c in done.stdout + done.stderr if ord(c) in COMMANDS})
+        if done.returncode or found or "u202e" not in done.stdout:
+            problems.append(f"console: {found} {done.stdout} {done.stderr}")
+    done = ocular("report", os.path.join(good.folder, "no\x1b[2Jsuch\u202e"))
+    if not done.returncode or any(ord(c) in COMMANDS for c in done.stderr):
+        problems.append(f"an error: {done.stderr!r}")
+    return problems
+
+
 def foreign(good):
     """PTWRITEs of other software at the end of a thread: counted one by one, left alone, the rest the same."""
     data, values = good.copy(), [0x1234, 0, 2**64 - 1, 0xDEADBEEF]
@@ -244,6 +313,9 @@ CASES = {
     "cut at every 4 KiB": cut,
     "no code table": no_code_table,
     "a damaged code table": damaged_code_table,
+    "a code table that is no file": table_that_is_no_file,
+    "a trace that is no file": trace_that_is_no_file,
+    "names that a terminal would obey": names_that_a_terminal_would_obey,
     "foreign PTWRITEs": foreign,
     "one byte changed in the trace": flipped,
     "a newer format": newer_format,

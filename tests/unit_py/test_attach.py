@@ -418,6 +418,46 @@ def test_gdb_that_does_not_do_lets_the_program_go():
             equal((ask(run, "same"), run.poll()), (True, None), what)
 
 
+TAKEN = """
+import os, socket, sys
+sys.path.insert(0, %r)
+from ocular import agent
+taken, tell = os.pipe()
+if os.fork():
+    os.read(taken, 1)  # the name is taken when the program begins, and stays so
+    os.environ.update(OCULAR_LISTEN="1", OCULAR_MAIN="1", PYTHONPATH=%r)
+    os.execv(sys.executable, [sys.executable, "-c", %r])
+taker = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+taker.bind(agent.address(os.getppid()))
+taker.listen(4)
+for fd in 0, 1, 2:
+    os.close(fd)
+with open(%r, "w") as f:
+    f.write(str(os.getpid()))
+os.write(tell, b"x")
+import time
+while True:
+    time.sleep(1)
+"""
+
+
+def test_a_program_runs_though_its_agents_name_is_taken():
+    """By a process that is not it; and it can be attached to in another way."""
+    with tempfile.TemporaryDirectory(prefix="ocular-attach-") as temp:
+        note = os.path.join(temp, "taker")
+        with target(TAKEN % (PACKAGE, rec.HOOK, BUSY, note)) as run:
+            try:
+                if hasattr(sys, "remote_exec") or can_gdb():
+                    one_round(run, os.path.join(temp, "rec"))
+                work_on(run)
+                equal(ask(run, "same"), True)
+            finally:
+                with open(note) as f:
+                    os.kill(int(f.read()), signal.SIGKILL)
+            run.kill()
+            equal(run.stderr.read(), "ocular: the name of this program's agent is taken by another process: it runs without one\n")
+
+
 def test_an_order_that_comes_late_does_nothing():
     needs_way_in()
     source = """

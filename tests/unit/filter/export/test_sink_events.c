@@ -81,6 +81,8 @@ static void test_opcodes_are_escaped(void **state)
 {
 	(void)state;
 	check("a\tb\nc\\d", "a\\tb\\nc\\\\d\n");
+	check("\x1b[2J\x01\x7f\xc2\x9b", "\\x1b[2J\\x01\\x7f\\x9b\n");
+	check("\xe2\x80\xae\xc3\xa9\xd8\x9c", "\\u202e\xc3\xa9\\u061c\n");
 }
 
 struct taken {

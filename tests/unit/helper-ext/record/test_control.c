@@ -102,6 +102,27 @@ static void test_long_lines(void **state)
 	expect(f, ORDER_SNAPSHOT, "y");
 }
 
+/* The end of a label is an order to nobody, wherever the line is cut. */
+static void test_a_long_label_that_ends_like_an_order(void **state)
+{
+	struct fixture *f = *state;
+	char text[sizeof(f->control.text) + 1], label[CONTROL_LABEL + 1];
+	enum order order;
+
+	memset(text, 'x', sizeof(text));
+	memcpy(text, "snapshot ", 9);
+	text[sizeof(text) - 1] = '\0';
+	say(f, text);
+	say(f, "stop\nstop\n");
+	memset(label, 'x', CONTROL_LABEL);
+	label[CONTROL_LABEL] = '\0';
+	expect(f, ORDER_SNAPSHOT, label);
+	while ((order = control_next(&f->control, label)) == ORDER_UNKNOWN)
+		;
+	assert_int_equal(order, ORDER_STOP); /* the second */
+	expect(f, ORDER_NONE, NULL);
+}
+
 static void test_private_and_new(void **state)
 {
 	struct fixture *f = *state;
@@ -120,6 +141,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_orders, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_long_lines, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_long_label_that_ends_like_an_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_private_and_new, setup, teardown),
 	};
 
