@@ -235,7 +235,7 @@ class Recorded:
     def first(self):
         """What is missing and what a cycle is come before any table."""
         text = self.page.text()
-        places = [text.find(word) for word in ("Nothing was lost.", "of the tsc clock", "Hottest loops")]
+        places = [text.find(word) for word in ("Nothing was lost.", "TSC at ", "Hottest loops")]
         return [] if -1 not in places and places == sorted(places) else [str(places)]
 
     def changed(self):
