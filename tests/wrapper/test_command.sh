@@ -313,6 +313,7 @@ for i in range(int(sys.argv[1]) if sys.argv[1:] else 1):
     rework()
     time.sleep(0.1)
 END
+# shellcheck disable=SC2016 # what sed and the script see
 sed -i 's/^tail -n +2 | //; s/^grep "^ \*$WANTED "/grep "^ *$WANTED[[:space:]]"/' bin/fzf
 ok "a function that fzf picks is a trigger" trigger_by_fzf
 ok "one is picked by its number" trigger_by_number
