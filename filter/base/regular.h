@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* regular.h - files of a recording, which somebody else may have put there: a FIFO or a device would be read for ever. */
+/* regular.h - files of a recording, which somebody else may have put there: reading a FIFO or a device never ends. */
 #ifndef OCULAR_REGULAR_H
 #define OCULAR_REGULAR_H
 

@@ -15,12 +15,12 @@
 /* A JSON string with its quotes. Bytes that are no UTF-8 become U+FFFD. */
 void text_json(FILE *f, const char *s);
 
-/* One line for a person: control characters as \x1b, those of direction as \u202e, bytes that are no UTF-8 as U+FFFD. */
+/* One line for a person: control characters as \x1b, those of direction as \u202e, what is not UTF-8 as U+FFFD. */
 void text_plain(FILE *f, const char *s);
 
 /*
- * What a terminal may obey: the length of the C0, DEL or C1 character or of the one that ends lines or changes the direction
- * of text (Unicode annex 9, 14) at s; *c is the character. 0: s begins with nothing of that kind.
+ * What a terminal may obey: the length of the C0, DEL or C1 character, or of the one that ends lines or changes the
+ * direction of text (Unicode annex 9, 14), at s; *c is the character. 0: s begins with nothing of that kind.
  */
 size_t text_control(const char *s, uint32_t *c);
 

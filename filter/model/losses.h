@@ -20,7 +20,7 @@ unsigned losses_of(const struct profile *p, struct loss rows[static LOSSES]);
 const char *losses_skipped(uint64_t count);
 
 /*
- * In one line of text, with no more than `most` columns for each name: which option matched nothing, and what it may have
+ * In one line of text, with at most `most` columns for each name: which option matched nothing, and what it may have
  * meant. Malloc'ed; NULL: no memory.
  */
 char *losses_unmatched(const struct unmatched *u, size_t most);
