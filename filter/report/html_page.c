@@ -81,7 +81,7 @@ static void write_facts(FILE *f, const struct profile *p, const struct process *
 		write_fact(f, "Mode", root->mode);
 		write_fact(f, "Markers", root->backend);
 	}
-	write_time(f, "First to last", p->end_ns - p->start_ns);
+	write_time(f, "Wall time", p->end_ns - p->start_ns);
 	write_time(f, "All threads", p->traced_ns);
 	if (p->duty.period_ns)
 		write_time(f, "Traced by turns, of", p->duty.lived_ns);
