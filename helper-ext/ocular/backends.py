@@ -10,13 +10,13 @@
 
 import os
 
-from . import _core
+from . import _core, options
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NAMES = ("auto", "software", "ptwrite", "emulated", "qemu")
+NAMES = options.listed("backends")
 NUMBERS = {"software": _core.BACKEND_SOFTWARE, "ptwrite": _core.BACKEND_PTWRITE,
            "emulated": _core.BACKEND_EMULATED}
 

@@ -69,6 +69,11 @@ class Option:
         self.names, self.help = names.split(), [words]
 
 
+def listed(name: str) -> "tuple[str, ...]":
+    """The words of one of LISTS, in order."""
+    return tuple(line.partition("\t")[0] for line in LISTS[name].splitlines())
+
+
 def rows(taker: str = "") -> "list[Option]":
     """The options that `taker` takes, in order."""
     found = []  # type: list[Option]
