@@ -98,6 +98,7 @@ struct process {
 	uint64_t emitted; /* of `stop` lines: words the emitter wrote, all threads */
 	bool flight;	  /* most of what was emitted was overwritten, as it should be */
 	struct duty duty;
+	int killed;		/* by this signal, and the recorder has all that it wrote; 0: not known to be */
 	bool stopped;		/* a `stop` line was seen: `emitted` and `lost` are complete */
 	uint64_t received;	/* words that came, counted by decode.c */
 	uint64_t missing;	/* words that gaps say are missing, counted by decode.c */

@@ -393,6 +393,13 @@ static int read_limit(struct codes *c, struct process *p, json_t *line)
 	return 0;
 }
 
+static int read_killed(struct codes *c, struct process *p, json_t *line)
+{
+	(void)c;
+	p->killed = get_int(line, "signal", 0);
+	return p->killed ? 0 : -EINVAL;
+}
+
 static int read_untraced(struct codes *c, struct process *p, json_t *line)
 {
 	(void)c;
@@ -484,6 +491,7 @@ static const struct {
 	{ "thread", read_thread },     { "stop", read_stop },	      { "before", read_before },
 	{ "untraced", read_untraced }, { "snapshot", read_snapshot }, { "window", read_window },
 	{ "switch", read_switch },     { "limit", read_limit },	      { "unmatched", read_unmatched },
+	{ "killed", read_killed },
 };
 
 static int read_line(struct codes *c, struct process *p, const char *text, size_t length)

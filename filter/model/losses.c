@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "losses.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
 
-/* Without its `stop` line nobody knows whether a process wrote more than what came. */
+/* That is how services are stopped, and many end by the signal itself when they have handled it. */
+static bool was_asked_to_end(const struct process *p)
+{
+	return p->killed == SIGTERM || p->killed == SIGINT || p->killed == SIGHUP;
+}
+
+/* Without its `stop` line nobody knows whether a process wrote more than what came, unless the recorder does. */
 static uint64_t unstopped(const struct profile *p)
 {
 	uint64_t n = 0;
@@ -14,7 +21,7 @@ static uint64_t unstopped(const struct profile *p)
 	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
 		const struct process *process = s->value;
 
-		n += process->found && !process->stopped;
+		n += process->found && !process->stopped && !was_asked_to_end(process);
 	}
 	return n;
 }

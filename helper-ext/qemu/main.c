@@ -290,6 +290,7 @@ static void wait_for_all(struct target *t, int signals)
 				continue;
 			t->ended = true;
 			t->status = status;
+			witness_end(&t->witness); /* it is not one of those who are waited for */
 		}
 		if (pid < 0)
 			return;

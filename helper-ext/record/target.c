@@ -88,19 +88,28 @@ int target_start(struct target *t, char **argv, const char *dir, const struct in
 	if (!err && read(report[0], &err, sizeof(err)) > 0)
 		waitpid(t->pid, NULL, 0);
 	close(report[0]);
+	if (!err)
+		witness_start(&t->witness);
 	return -err;
 }
 
-void target_pass(const struct target *t, int signal, int si_code)
+void target_pass(struct target *t, int signal, int si_code)
 {
-	if (t->pid && !t->ended && si_code != SI_KERNEL)
+	bool has_it;
+
+	if (!t->pid || t->ended || si_code == SI_KERNEL)
+		return;
+	has_it = witness_has(&t->witness, signal);
+	if (!has_it || getpgid(t->pid) != getpgrp())
 		kill(t->pid, signal);
 }
 
 void target_reap(struct target *t)
 {
-	if (t->pid && !t->ended && waitpid(t->pid, &t->status, WNOHANG) == t->pid)
-		t->ended = true;
+	if (!t->pid || t->ended || waitpid(t->pid, &t->status, WNOHANG) != t->pid)
+		return;
+	t->ended = true;
+	witness_end(&t->witness);
 }
 
 static void die_of(int signal)

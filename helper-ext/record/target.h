@@ -10,10 +10,13 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "witness.h"
+
 struct target {
 	pid_t pid; /* 0: there is none */
 	bool ended;
 	int status; /* as of wait(2) */
+	struct witness witness;
 };
 
 /* What the target inherits, as it was before the recorder changed it for itself. */
@@ -38,8 +41,8 @@ int inherit_save(struct inherit *in);
 /* Starts argv with OCULAR_DIR=dir. Returns 0, or the negative errno for which it could not run. */
 int target_start(struct target *t, char **argv, const char *dir, const struct inherit *in);
 
-/* Passes a signal on, unless the terminal has sent it to everyone in the foreground. */
-void target_pass(const struct target *t, int signal, int si_code);
+/* Passes a signal on, unless it was sent to everyone in the foreground, or in our process group, and the target is there. */
+void target_pass(struct target *t, int signal, int si_code);
 
 /* After SIGCHLD: has it ended? */
 void target_reap(struct target *t);

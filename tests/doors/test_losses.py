@@ -57,7 +57,8 @@ class Run:
             file.write(PROGRAM.replace("{body}", body))
         command = [*prefix, recording.RECORDER, "-q", "-o", self.data, *options, "--", python, path]
         self.process = subprocess.Popen(command, cwd=folder, env=recording.traced_environment(mode, **environment),
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        start_new_session=True)
 
     def wait_for(self, name):
         """Until the program has made this file."""
@@ -219,9 +220,44 @@ def target_killed(python, folder):
     return problems + nothing_lost(run) + all_in_circle(streams)
 
 
+AGAIN = "signal.signal(signal.SIGTERM, signal.SIG_DFL); signal.raise_signal(signal.SIGTERM)"
+
+
 def children(pid):
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-        return [int(child) for child in file.read().split()]
+        found = [int(child) for child in file.read().split()]
+    return [child for child in found if name_of(child) != "ocular-witness"]
+
+
+def name_of(pid):
+    with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+        return file.read().strip()
+
+
+def stopped_as_services_are(python, handler, everybody, folder):
+    """SIGTERM to the recorder, or to all: handled once, and if it is what ends the program, it ended in order all the same."""
+    body = f"""
+import signal
+def stop(*_):
+    run(100)
+    print("stopping")
+    sys.stdout.flush()
+    {handler}
+signal.signal(signal.SIGTERM, stop)
+say('ready')
+run(100_000)
+wait_for('never')
+"""
+    run = Run(python, folder, body)
+    run.wait_for("ready")
+    (os.killpg if everybody else os.kill)(run.process.pid, signal.SIGTERM)
+    run.finish()
+    problems = [] if run.out == "stopping\n" else [f"{run.status} {run.out} {run.err}"]
+    if run.leaf_calls() < 100:
+        problems.append(f"{run.leaf_calls()} calls came back")
+    if run.losses()["unstopped"]:
+        problems.append("it is said not to have stopped in order")
+    return problems + nothing_lost(run)
 
 
 def ends_hard(python, how, status, folder):
@@ -288,6 +324,10 @@ CASES = {
     "Ctrl-C to the recorder alone": (interrupted,),
     "the disk is full": (disk_full,),
     "no ring can be made": (no_ring,),
+    "a service that exits": (stopped_as_services_are, "sys.exit()", False),
+    "a service that ends by its signal": (stopped_as_services_are, AGAIN, False),
+    "a service, all of whose processes are told": (stopped_as_services_are, "sys.exit()", True),
+    "one that ends by its signal": (stopped_as_services_are, AGAIN, True),
 }
 
 

@@ -271,6 +271,62 @@ def test_signal_is_passed_on_first():
     assert run.returncode == 5
 
 
+COUNTS = """
+import os, signal
+n = 0
+def stop(*_):
+    global n
+    n += 1
+    os.write(1, b"got %d\\n" % n)
+signal.signal(signal.SIGUSR1, stop)
+signal.signal(signal.SIGTERM, stop)
+os.write(1, b"ready\\n")
+while True:
+    signal.pause()
+"""
+OWN_GROUP = "import os; os.setpgid(0, 0)\n"
+
+
+def children(pid):
+    """{name: pid} of a process's children."""
+    found = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat", encoding="utf-8") as f:
+                comm, rest = f.read().rsplit(")", 1)
+        except OSError:
+            continue
+        if rest.split()[1] == str(pid):
+            found[comm.split("(", 1)[1]] = int(name)
+    return found
+
+
+def signals_arrive_once(program, own_group):
+    run = start(sys.executable, "-c", program, options=["-q"], start_new_session=True)
+    assert run.stdout.readline() == "ready\n"
+    wait_for(lambda: "ocular-witness" in children(run.pid))
+    processes = children(run.pid)
+    target = next(pid for name, pid in processes.items() if name != "ocular-witness")
+    ways = [(os.kill, run.pid), (os.kill, target)] + [(os.killpg, run.pid)] * (not own_group)
+    for i, (way, to) in enumerate(3 * ways):
+        way(to, signal.SIGTERM if i < len(ways) else signal.SIGUSR1)
+        assert run.stdout.readline() == f"got {i + 1}\n"
+        wait_for(lambda: not is_pending(run.pid, signal.SIGUSR1) and not is_pending(run.pid, signal.SIGTERM))
+    os.kill(target, signal.SIGKILL)  # the recorder is idle: what it passes on, it has
+    rest, err = run.communicate(timeout=TIMEOUT)
+    assert (rest, run.returncode) == ("", -signal.SIGKILL), (rest, err, run.returncode)
+    assert not os.path.exists(f"/proc/{processes['ocular-witness']}")
+
+
+def test_a_signal_reaches_the_target_once():
+    """Sent to the recorder, to the target, or to their process group; a target that has left that is told all."""
+    signals_arrive_once(COUNTS, False)
+
+
+def test_a_signal_reaches_a_target_of_another_group_once():
+    signals_arrive_once(OWN_GROUP + COUNTS, True)
+
+
 def test_second_interrupt_ends_the_recording_not_the_target():
     run = start("sh", "-c", f"trap '' INT; {PRODUCER} -n 1000000 -p 1000000 & read go; echo end; kill $!", stdin=subprocess.PIPE)
     wait_for(lambda: is_written(5000))
@@ -322,7 +378,7 @@ def test_file_limit_stands_for_a_full_disk():
 def test_recorder_killed():
     run = start(PRODUCER, "-n", "100000", "-p", "100000")
     wait_for(lambda: is_written(20000))
-    target = int(subprocess.check_output(["pgrep", "-P", str(run.pid)]))
+    target = children(run.pid)["producer"]
     run.kill()
     run.wait()
     os.kill(target, signal.SIGKILL)
