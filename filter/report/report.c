@@ -51,12 +51,15 @@ void report_clock(FILE *f, const struct profile *p)
 }
 
 /* What runs compiled leaves no events; those of back-edges and instructions keep loops interpreted. */
-static void write_jit(const struct report *r)
+static void write_jit(const struct report *r, const char *python)
 {
 	if (r->p->events[OP_JUMP] || r->p->events[OP_INSTRUCTION])
 		write_field(r, "JIT", "on; the events of this mode keep loops interpreted");
 	else
 		write_field(r, "JIT", "on; how much of the time was compiled code is unknown");
+	if (python && !strncmp(python, "3.14.", 5))
+		write_field(r, "",
+			    "in Python 3.14 it can corrupt local variables of what is traced (python/cpython#156319)");
 }
 
 static const char *plural(uint64_t n, const char *ending)
@@ -104,7 +107,7 @@ void report_head(const struct report *r)
 		write_field(r, "Python", root->python);
 		write_field(r, "Mode", root->mode);
 		if (root->jit)
-			write_jit(r);
+			write_jit(r, root->python);
 		write_field(r, "Markers", root->backend);
 	}
 	fputs("Clock    ", r->f);

@@ -56,9 +56,23 @@ def listen():
         if getattr(e, "errno", None) != TAKEN:
             return explain(e, "cannot listen")
         # Any user can take that name: the program is not kept from running by it.
-        os.write(2, b"ocular: the name of this program's agent is taken by another process: it runs without one\n")
+        say("ocular: the name of this program's agent is taken by another process: it runs without one")
     finally:
         sys.path.remove(parent)
+
+
+def say(text):
+    """On stderr, which may be closed or take nothing."""
+    try:
+        os.write(2, (text + "\n").encode())
+    except OSError:
+        pass
+
+
+def warn_of_jit():
+    text = sys.modules["ocular.monitor"].jit_warning()
+    if text:
+        say(text)
 
 
 def no_recorder(e):
@@ -104,10 +118,12 @@ def main():
         reason = start() or reason
     if reason and is_main_program:
         reason = reason if reason.startswith("ocular") else "ocular: " + reason
-        os.write(2, (reason + "\n").encode())
+        say(reason)
         os._exit(FAILED)
     if reason and os.environ.get("OCULAR_DIR"):
         record_untraced(reason)
+    if is_main_program and os.environ.get("OCULAR_DIR"):
+        warn_of_jit()
 
 
 leave_path()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import NoReturn
     from .backends import Choice
-from ocular import options  # noqa: E402
+from ocular import options, stderr  # noqa: E402
 
 USAGE = """\
 usage: python -m ocular [options] script.py [args...]
@@ -55,7 +55,7 @@ OPCODES_NEED = ["branch=1", "noretcomp=1"]
 
 def fail(text: str) -> "NoReturn":
     """End with one line on stderr and status 2."""
-    sys.stderr.write("ocular: " + text + "\n")
+    stderr.say("ocular: " + text)
     sys.exit(2)
 
 
@@ -155,7 +155,7 @@ def plan(values: "dict[str, list[str]]", program: "list[str]") -> "tuple[list[st
     choice = backends.choose(wanted)
     env["OCULAR_BACKEND"] = choice.name
     if wanted == "auto":
-        sys.stderr.write("ocular: backend %s: %s\n" % (choice.name, choice.why))
+        stderr.say("ocular: backend %s: %s" % (choice.name, choice.why))
     if choice.name == "software":
         words = ["--flight", *values["flight"]] if "flight" in values else []
         words += values.get("recorder", [])

@@ -18,7 +18,7 @@ import signal
 import sys
 import time
 
-from . import agent, debugger, modes, monitor, options, processes, tools, triggers
+from . import agent, debugger, modes, monitor, options, processes, stderr, tools, triggers
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def by_agent(target: Target, folder: str, order: "dict[str, Any]", wait: float) 
         sock.close()
 
 
-def is_its(sock: agent._socket.socket, pid: int) -> bool:
+def is_its(sock: _socket.socket, pid: int) -> bool:
     """Is the other end the process itself? It may have been root's when it began to listen."""
     return agent.peer(sock) in ((pid, user_of(pid)), (pid, 0))
 
@@ -181,7 +181,7 @@ def has_agent(pid: int) -> bool:
     """Any user can take an agent's name: then there is none, and the other ways are open."""
     if pid not in processes.agents():
         return False
-    sock = agent._socket.socket(agent._socket.AF_UNIX, agent._socket.SOCK_SEQPACKET)
+    sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
     try:
         sock.setblocking(False)
         sock.connect(agent.address(pid))
@@ -488,7 +488,7 @@ def attach(o: argparse.Namespace) -> None:
         finish(folder)
         raise
     if not o.quiet:
-        sys.stderr.write("[ ocular: attached to %d by %s; %s detaches ]\n" % (
+        stderr.say("[ ocular: attached to %d by %s; %s detaches ]" % (
             o.pid, how, "time" if o.length else "Ctrl-C"))
     there = wait_end(target, o.length, folder)
     try:
@@ -501,7 +501,7 @@ def attach(o: argparse.Namespace) -> None:
     finally:
         finish(folder)
     if not o.quiet:
-        sys.stderr.write("[ ocular: %s; the recording is in %s ]\n" % (
+        stderr.say("[ ocular: %s; the recording is in %s ]" % (
             "detached" if there else "process %d has ended" % o.pid, o.recording))
 
 
@@ -512,7 +512,7 @@ def main() -> None:
         o.others = others
         attach(o)
     except (Refused, ValueError, RuntimeError, OSError) as e:
-        sys.stderr.write("ocular: %s\n" % str(e).replace("ocular: ", "", 1))
+        stderr.say("ocular: %s" % str(e).replace("ocular: ", "", 1))
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)

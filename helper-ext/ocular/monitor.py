@@ -127,6 +127,14 @@ def _give_back(tool: int, name: str, callbacks: "Mapping[str, object]") -> None:
         monitoring.free_tool_id(tool)
 
 
+def jit_warning() -> str | None:
+    """What there is to say of this interpreter's compiler: what the program does may not be what it would do alone."""
+    if sys.version_info[:2] != (3, 14) or not _jit():
+        return None
+    return ("ocular: the JIT of Python 3.14 is on: while anything uses sys.monitoring, as Ocular does, it can corrupt a "
+            "program's local variables (python/cpython#156319); PYTHON_JIT=0 turns it off")
+
+
 def _jit() -> bool | None:
     """Whether the interpreter compiles hot loops; None where it does not say (before 3.14)."""
     jit = getattr(sys, "_jit", None)

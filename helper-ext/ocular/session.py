@@ -93,6 +93,10 @@ def start_tracing(mode: str = "adaptive", perfetto: bool | str | os.PathLike[str
         if serving:
             _end(folder)
         raise
+    warning = monitor.jit_warning()
+    if warning:
+        from . import stderr
+        stderr.say(warning)
     _wanted = {"folder": folder, "perfetto": TRACE_FILE if perfetto is True else perfetto,
                "console": console, "serving": serving, "pid": os.getpid()}
 

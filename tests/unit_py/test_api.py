@@ -431,6 +431,38 @@ def test_why_nobody_can_attach():
             125, "", "ocular: cannot listen: FileNotFoundError: [Errno 2] None: '/proc/self/ns/pid'\n"))
 
 
+JITS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from ocular import monitor
+class Jit:
+    on = True
+    is_enabled = classmethod(lambda cls: cls.on)
+said = []
+for sys.version_info, sys._jit, Jit.on in ((3, 14, 2), Jit, True), ((3, 14, 2), Jit, False), ((3, 15, 0), Jit, True), ((3, 13, 1), None, 0):
+    said.append(monitor.jit_warning())
+print(["156319" in (line or "") for line in said])
+"""
+
+
+def test_a_jit_that_corrupts_what_is_traced():
+    done = subprocess.run([sys.executable, "-c", JITS, os.path.dirname(rec.HOOK)], capture_output=True, text=True)
+    rec.equal(done.stdout, "[True, False, False, False]\n", done.stderr)
+
+
+def test_the_warning_of_it_is_seen():
+    """On stderr, once, of the program itself and not of its children; and it runs."""
+    with tempfile.TemporaryDirectory() as temp:
+        shutil.copytree(os.path.dirname(rec.HOOK), temp + "/python")
+        with open(temp + "/python/ocular/monitor.py", "a") as f:
+            f.write("def jit_warning(): return 'ocular: beware'\n")
+        env = dict(os.environ, PYTHONPATH=temp + "/python/hook", OCULAR_MAIN="1")
+        done = subprocess.run([rec.RECORDER, "-q", "-o", temp + "/rec", "--", sys.executable, "-c",
+                               "import subprocess, sys; subprocess.run([sys.executable, '-c', 'print(1)'])"],
+                              env=env, capture_output=True, text=True)
+        rec.equal((done.returncode, done.stdout, done.stderr), (0, "1\n", "ocular: beware\n"))
+
+
 def test_what_somebody_put_in_the_tables_place_is_not_written():
     """Through a link nothing is written, and nobody waits for the other end of a FIFO. Untraced children go on, too."""
     for put in "ln -s \"$1\"", "ln \"$1\"", "mkfifo":

@@ -334,4 +334,17 @@ ok "in the summary too" says 0 '"matched_nothing": .*"option": "exclude", "patte
 ok "a process that fzf picks is attached to" says 0 'detached; the recording is in picked' attach_picked
 ok "nothing is picked" says 1 '' attach_nothing
 ok "nobody to pick" says 2 'ocular ps lists them' "$ocular" attach --for 1s
+# What is said on stderr is not what keeps a program from running: it may be closed, or take nothing.
+unheard() {
+	rm -rf unheard unheard.old
+	[ "$("$@" -o unheard -c 'print("ran")' 2>&- | head -n 1)" = ran ] && [ -e unheard/perf.data ] || return 1
+	rm -rf unheard
+	[ "$("$@" -o unheard -c 'print("ran")' 2>/dev/full | head -n 1)" = ran ] && [ -e unheard/perf.data ]
+}
+closed_stays_closed() { "$ocular" record -o closed -c 'import sys; print(sys.stderr)' 2>&- | grep -qx None; }
+ok "record that nobody hears" unheard "$ocular" record
+ok "run that nobody hears" unheard "$ocular" run
+ok "python -m ocular that nobody hears" unheard env PYTHONPATH="$build/python" "$python" -m ocular
+ok "the program finds stderr closed as it was" closed_stays_closed
+
 done_testing
