@@ -41,7 +41,7 @@ int inherit_save(struct inherit *in);
 /* Starts argv with OCULAR_DIR=dir. Returns 0, or the negative errno for which it could not run. */
 int target_start(struct target *t, char **argv, const char *dir, const struct inherit *in);
 
-/* Passes a signal on, unless it was sent to everyone in the foreground, or in our process group, and the target is there. */
+/* Passes a signal on, unless everyone in the foreground, or in our process group, has it and the target is there. */
 void target_pass(struct target *t, int signal, int si_code);
 
 /* After SIGCHLD: has it ended? */

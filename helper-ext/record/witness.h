@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * witness.h - a process of our process group that blocks all signals: what is pending there was sent to the whole group.
+ * witness.h - a process of our group that blocks all signals: what is pending there was sent to the whole group.
  *
- * A signal says who sent it, not to whom. One that kill(2) or a service manager sent to everybody the target has, too, and
- * must not be passed on; one that was sent to the recorder alone must.
+ * A signal says who sent it, not to whom. One that kill(2) or a service manager sent to everybody the target has, too,
+ * and must not be passed on; one that was sent to the recorder alone must.
  */
 #ifndef OCULAR_WITNESS_H
 #define OCULAR_WITNESS_H
