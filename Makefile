@@ -222,7 +222,7 @@ $B/mypy-$(MYPY)/bin/mypy:
 		$B/mypy-$(MYPY)/bin/pip install -q --disable-pip-version-check mypy==$(MYPY)
 
 types: $B/mypy-$(MYPY)/bin/mypy
-	tests/run 'tests/types.py $<'
+	tests/run 'tests/check_types.py $<'
 
 doors: all $B/tests/ptwrite-catch.so
 	tests/run $(EACH)
