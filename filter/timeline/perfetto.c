@@ -26,6 +26,13 @@ char *perfetto_place(const struct code *code)
 	return place;
 }
 
+/* The code object's, in the traced process, if the table tells it. */
+static void put_address(FILE *f, const struct code *code, const char *behind)
+{
+	if (code->address)
+		fprintf(f, "\"code_ptr\":\"0x%" PRIx64 "\"%s", code->address, behind);
+}
+
 void perfetto_begin(FILE *f, const void *of)
 {
 	const struct code *code = of;
@@ -38,7 +45,9 @@ void perfetto_begin(FILE *f, const void *of)
 	free(place);
 	fputc(',', f);
 	perfetto_end(f, code);
-	fputs(",\"args\":{}", f);
+	fputs(",\"args\":{", f);
+	put_address(f, code, "");
+	fputc('}', f);
 }
 
 void perfetto_code(FILE *f, const void *of)
@@ -48,8 +57,7 @@ void perfetto_code(FILE *f, const void *of)
 	fputs("\"s\":\"p\",\"cat\":\"code\",", f);
 	perfetto_end(f, code);
 	fputs(",\"args\":{", f);
-	if (code->address)
-		fprintf(f, "\"code_ptr\":\"0x%" PRIx64 "\",", code->address);
+	put_address(f, code, ",");
 	fputs("\"file\":", f);
 	text_json(f, code->file);
 	fprintf(f, ",\"line\":%" PRId64 "}", code->firstlineno);

@@ -96,6 +96,16 @@ static int open_event(struct timeline *v, struct track *t, uint64_t ns, unsigned
 	return err;
 }
 
+/* A text: the engine in browsers keeps 32 bits of a pointer. Compressed it is next to nothing. */
+static void put_address(struct pftrace_event *e, const struct code *code)
+{
+	char address[32];
+
+	snprintf(address, sizeof(address), "0x%" PRIx64, code->address);
+	if (code->address)
+		pftrace_put_text_arg(e, KEY_CODE_PTR, address);
+}
+
 static int pftrace_begin(struct timeline *v, struct track *t, struct span *span)
 {
 	const struct pftrace_name *n = pftrace_code_name(names_of(v), span->code);
@@ -112,6 +122,7 @@ static int pftrace_begin(struct timeline *v, struct track *t, struct span *span)
 		return err;
 	pftrace_put(&e, EVENT_CATEGORY, n->number);
 	pftrace_put(&e, EVENT_NAME, n->number);
+	put_address(&e, span->code);
 	return pftrace_close_event(v, &e);
 }
 
@@ -133,7 +144,7 @@ static int pftrace_end(struct timeline *v, struct track *t, const struct span *s
 static int pftrace_code(struct timeline *v, struct track *t, uint64_t ns, const struct code *code)
 {
 	const struct pftrace_name *n = pftrace_code_name(names_of(v), code);
-	char *file = text_utf8(code->file), address[32];
+	char *file = text_utf8(code->file);
 	struct pftrace_event e;
 	int err = file ? introduce(v, t, n) : pftrace_no_memory(v);
 
@@ -143,9 +154,7 @@ static int pftrace_code(struct timeline *v, struct track *t, uint64_t ns, const 
 		pftrace_put(&e, EVENT_TRACK, pftrace_uuid(UUID_PROCESS, pftrace_known(t->pid)));
 		pftrace_put(&e, EVENT_CATEGORY, CATEGORY_CODE);
 		pftrace_put(&e, EVENT_NAME, n->number);
-		snprintf(address, sizeof(address), "0x%" PRIx64, code->address);
-		if (code->address)
-			pftrace_put_string_arg(&e, "code_ptr", address);
+		put_address(&e, code);
 		pftrace_put_string_arg(&e, "file", file);
 		pftrace_put_rare_arg(&e, "line", code->firstlineno);
 		err = pftrace_close_event(v, &e);

@@ -47,7 +47,7 @@ enum { PROCESS_PID = 1, PROCESS_NAME = 6, THREAD_PID = 1, THREAD_TID = 2, THREAD
 enum { CLOCK_TRACE = 6, CLOCK_SEQUENCE = 64 };
 
 /* What every sequence is told at its beginning (pftrace_tracks.c): keys of args, some categories and names. */
-enum { KEY_CALLS = 1, KEY_CYCLES, KEY_UOPS, KEY_HARDWARE_CYCLES, KEY_TRIP };
+enum { KEY_CALLS = 1, KEY_CYCLES, KEY_UOPS, KEY_HARDWARE_CYCLES, KEY_TRIP, KEY_CODE_PTR };
 enum { CATEGORY_LOOP = 1, CATEGORY_CODE, CATEGORY_RESUME, CATEGORIES };
 enum { NAME_RESUME = 1 };
 

@@ -84,6 +84,14 @@ void pftrace_put_arg(struct pftrace_event *e, unsigned key, uint64_t value)
 	e->packet.to = proto_close(body, proto_number(to, ARG_INT, value));
 }
 
+void pftrace_put_text_arg(struct pftrace_event *e, unsigned key, const char *value)
+{
+	char *body = proto_open(e->packet.to, EVENT_ARG);
+	char *to = proto_number(body, ARG_KEY, key);
+
+	e->packet.to = proto_close(body, proto_string(to, ARG_STRING, value, strlen(value)));
+}
+
 void pftrace_put_rare_arg(struct pftrace_event *e, const char *key, uint64_t value)
 {
 	char *body = proto_open(e->packet.to, EVENT_ARG);

@@ -38,6 +38,7 @@ int pftrace_close_event(struct timeline *v, struct pftrace_event *e); /* 0 */
 void pftrace_put(struct pftrace_event *e, unsigned field, uint64_t n);
 void pftrace_put_text(struct pftrace_event *e, unsigned field, const char *text);
 void pftrace_put_arg(struct pftrace_event *e, unsigned key, uint64_t value);
+void pftrace_put_text_arg(struct pftrace_event *e, unsigned key, const char *value);
 
 /* With keys in words: for what is rare. */
 void pftrace_put_rare_arg(struct pftrace_event *e, const char *key, uint64_t value);

@@ -7,7 +7,7 @@
 
 #include "base/proto.h"
 
-static const char *const keys[] = { "calls", "cycles", "uOps", "Hardware Cycles", "trip" };
+static const char *const keys[] = { "calls", "cycles", "uOps", "Hardware Cycles", "trip", "code_ptr" };
 static const char *const categories[] = { "loop", "code", "resume" };
 static const char *const names[] = { "resume" };
 

@@ -28,10 +28,11 @@ import sys
 import threading
 
 # Who goes on? A generator's frame object is the same one as long as it lives, and its id is nobody else's.
-running, suspended, numbers_of, arrows = {}, {}, {}, []
+running, suspended, numbers_of, arrows, addresses = {}, {}, {}, [], {}
 
 def begins(code, offset, *rest):
     frame = id(sys._getframe(1))
+    addresses[code.co_qualname] = id(code)
     key = threading.get_native_id(), code.co_qualname
     numbers_of[key] = numbers_of.get(key, -1) + 1
     running[frame] = (*key, numbers_of[key])
@@ -130,12 +131,19 @@ sys.monitoring.set_events(3, 0)
 with open(os.path.join(os.environ["TRUTH_DIR"], "arrows"), "w") as file:
     for (tid, name, number), (to_tid, to_name, to_number) in arrows:
         print(tid, name, number, to_tid, to_name, to_number, file=file, sep="\\t")
+with open(os.path.join(os.environ["TRUTH_DIR"], "addresses"), "w") as file:
+    for name in ("work", "tree", "numbers", "fails", "closed"):
+        print(name, hex(addresses[name]), file=file)
 """
 
 PUSH, POP = ("PY_START", "PY_RESUME", "PY_THROW"), ("PY_RETURN", "PY_YIELD", "PY_UNWIND")
 INSTANTS = "('loop', 'exception', 'code', 'loss', 'limit')"  # categories; all other slices are calls
 OF_THREAD = ("from slice s join thread_track t on s.track_id = t.id join thread using (utid) "
              "where thread.name like 'worker-%'")
+ADDRESSES = ("select s.name, string_value as address, count(*) from slice s "
+             "join args using (arg_set_id) where category is not 'code' and flat_key like '%.code_ptr' "
+             "group by 1, 2 order by 1, 2")
+
 QUERIES = {
     "trouble": "select name, severity, value from stats where severity in ('error', 'data_loss') and value > 0",
     "calls": f"select tid, s.name, count(*) {OF_THREAD} and ifnull(s.category, '') not in {INSTANTS} group by 1, 2",
@@ -143,6 +151,7 @@ QUERIES = {
     "depth": f"select tid, max(depth) + 1 {OF_THREAD} and ifnull(s.category, '') not in {INSTANTS} group by 1",
     "threads": "select tid, thread.name from thread where thread.name like 'worker-%' order by 2",
     "process": "select pid, name from process where name is not null",
+    "addresses": ADDRESSES,
     "trips": f"select tid, count(*) {OF_THREAD} and s.category = 'loop' group by 1",
     "uops": "select count(*) from slice s join args a using (arg_set_id) "
             "where s.category = 'loop' and a.key = 'args.uOps' and a.int_value > 0",
@@ -163,7 +172,8 @@ SAME = {
     "parents": "select p.name, s.name, count(*) from slice s join slice p on s.parent_id = p.id group by 1, 2 order by 1, 2",
     "codes": "select s.name, count(*), sum(ts) from slice s where category = 'code' group by 1 order by 1",
     "args": "select s.name, substr(flat_key, instr(flat_key, '.') + 1) as k, count(*), sum(int_value) from slice s "
-            "join args using (arg_set_id) where category is not 'code' group by 1, 2 order by 1, 2",
+            "join args using (arg_set_id) where category is not 'code' and k is not 'code_ptr' group by 1, 2 order by 1, 2",
+    "addresses": ADDRESSES,
     "flows": "select a.name, a.ts, b.name, b.ts from flow f join slice a on f.slice_out = a.id "
              "join slice b on f.slice_in = b.id order by 2, 4, 1, 3",
     "counters": "select t.name, t.type, process.pid, c.ts, c.value from counter c join process_counter_track t "
@@ -282,6 +292,17 @@ def trips(trace):
     wanted = {tid: truth.trips for tid, truth in trace.truth.items() if truth.trips}
     (loops,), (uops,), (cycles,) = (trace.perfetto[name][0] for name in ("loops", "uops", "cycles"))
     return differs(found, wanted) + differs((uops, cycles), (loops, loops))
+
+
+def addresses(trace):
+    """Each slice of a function has the address of its code object, which is the one that the program saw."""
+    found = {(name, address): count for name, address, count in trace.perfetto["addresses"]}
+    counts = collections.Counter()
+    for truth in trace.truth.values():
+        counts.update(truth.calls)
+    with open(os.path.join(trace.folder, "addresses"), encoding="utf-8") as file:
+        wanted = {tuple(line.split()): counts[line.split()[0]] for line in file}
+    return differs({key: found.get(key) for key in wanted}, wanted)
 
 
 def names(trace):
@@ -484,6 +505,7 @@ CASES = {
     "Perfetto: calls by thread and name": calls,
     "Perfetto: depth of threads": depth,
     "Perfetto: loop trips and their args": trips,
+    "Perfetto: code_ptr of slices": addresses,
     "Perfetto: names of threads and process": names,
     "catapult imports it without a warning": Trace.ask_catapult,
     "catapult: threads and slices": catapult_threads,
