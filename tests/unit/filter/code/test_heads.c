@@ -2,8 +2,9 @@
 /*
  * test_heads.c - which loop of the source a back-edge repeats.
  *
- * Bytecode is written as the compiler of CPython 3.12 and 3.13 makes it, "LINE NAME [TARGET]; ..." with one instruction
- * each two bytes, offsets from behind the RESUME that all code begins with; what is wanted is "OFFSET>HEAD:LINE" of each back-edge, "OFFSET>none" if it repeats nothing.
+ * Bytecode is written as the compiler of CPython 3.12 and 3.13 makes it, "LINE NAME [TARGET]; ..." with an
+ * instruction each two bytes; offsets count from behind the RESUME that all code begins with. What is wanted is
+ * "OFFSET>HEAD:LINE" of each back-edge, "OFFSET>none" if it repeats nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>
