@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: MIT
 """What a pattern that matched nothing may have meant: names of this interpreter that are like it.
 
-Nothing of the program runs for it: names are read from the dictionaries of modules and classes.
+Nothing of the program runs for it: names are read from the dictionaries of modules and classes. Nor is anything imported,
+which would be looked for beside the program first.
 """
 
 import os
 import sys
-import types
 
 TYPE_CHECKING = False  # typing is not imported into programs
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from types import ModuleType
     from typing import Any
 
 MOST = 3
-ALIKE = 0.6  # as difflib has it
+ModuleT, FunctionT = type(sys), type(lambda: None)
+ALIKE = 0.6  # of difflib's kind of measure
 
 
 def _main_alias() -> str:
@@ -27,13 +29,13 @@ def _namespace(of: object) -> "dict[str, Any]":
     return dict(type.__getattribute__(of, "__dict__") if isinstance(of, type) else vars(of))
 
 
-def defined(module: types.ModuleType, wanted: type, depth: int = 3) -> list[str]:
+def defined(module: "ModuleType", wanted: type, depth: int = 3) -> list[str]:
     """Qualified names of what is defined in the module, in classes too: of types `wanted`."""
     def walk(of: object, prefix: str, depth: int) -> "Iterator[str]":
         for name, value in _namespace(of).items():
             value = getattr(value, "__func__", value) if isinstance(value, (classmethod, staticmethod)) else value
             value = value.fget if isinstance(value, property) else value
-            if not isinstance(value, (type, types.FunctionType)) or value.__module__ != module.__name__:
+            if not isinstance(value, (type, FunctionT)) or value.__module__ != module.__name__:
                 continue
             if isinstance(value, wanted):
                 yield prefix + name
@@ -42,13 +44,25 @@ def defined(module: types.ModuleType, wanted: type, depth: int = 3) -> list[str]
     return list(walk(module, "", depth))
 
 
+def _alike(a: str, b: str) -> float:
+    """The share of both that their longest common subsequence makes up."""
+    if 2 * min(len(a), len(b)) < ALIKE * (len(a) + len(b)):  # it can make up no more
+        return 0
+    row = [0] * (len(b) + 1)
+    for x in a:
+        left = corner = 0
+        for i, y in enumerate(b, 1):
+            left, corner, row[i] = (best := corner + 1 if x == y else max(left, row[i])), row[i], best
+    return 2 * row[-1] / (len(a) + len(b))
+
+
 def _close(name: str, names: "Iterable[str]") -> list[str]:
-    from difflib import get_close_matches
-    return get_close_matches(name, list(dict.fromkeys(names)), MOST, ALIKE)
+    shares = [(_alike(name, other), other) for other in dict.fromkeys(names)]
+    return [other for share, other in sorted(shares, key=lambda each: -each[0])[:MOST] if share >= ALIKE]
 
 
-def _modules() -> dict[str, types.ModuleType]:
-    return {name: module for name, module in list(sys.modules.items()) if isinstance(module, types.ModuleType)}
+def _modules() -> "dict[str, ModuleType]":
+    return {name: module for name, module in list(sys.modules.items()) if isinstance(module, ModuleT)}
 
 
 def _like_member(pattern: str, wanted: type) -> list[str]:
@@ -79,7 +93,7 @@ def names(kind: str, pattern: str) -> list[str]:
     try:
         if kind in ("include", "exclude"):
             return _like_file(pattern) if "/" in pattern or pattern.endswith(".py") else _like_module(pattern)
-        wanted = types.FunctionType if kind == "trigger" else type
+        wanted = FunctionT if kind == "trigger" else type
         return [n.removeprefix("builtins:") for n in _like_member(pattern, wanted)]
     except Exception:  # a program may put anything into its modules
         return []

@@ -103,6 +103,7 @@ COMMANDS = [
                                  "__main__:f > 1s", "app.py"]),
     ("record in mode opcodes, which asks the interpreter for its ranges", None,
      ["record", "-q", "-o", "c", "--mode", "opcodes", "--backend", "qemu", "app.py"]),
+    ("record what a pattern does not match", 0, ["record", "-q", "-o", "g", "--include", "jsn", "app.py"]),
     ("report", 0, ["report", "a", "--html", "a.html", "--perfetto", "a.json"]),
     ("diff", 0, ["diff", "a", "a"]),
     ("run", 0, ["run", "-o", "d", "app.py"]),
