@@ -53,16 +53,17 @@ static size_t sequence_length(const uint8_t *s)
 	return 0;
 }
 
-/* A character of valid UTF-8; *s goes behind it. */
+/* A character of valid UTF-8; *s goes behind it. What comes there may be anything. */
 static uint32_t next(const char **s)
 {
 	static const uint8_t bits[] = { 0x7f, 0x1f, 0x0f, 0x07 }; /* of the first byte, by bytes that follow */
 	uint8_t first = *(*s)++;
-	uint32_t c = 0, n = 0;
+	unsigned n = (first >= 0xc0) + (first >= 0xe0) + (first >= 0xf0);
+	uint32_t c = first & bits[n];
 
-	for (; (**s & 0xc0) == 0x80; n++)
+	for (; n; n--)
 		c = c << 6 | (*(*s)++ & 0x3f);
-	return (first & bits[n]) << 6 * n | c;
+	return c;
 }
 
 static const struct {
