@@ -46,12 +46,15 @@ static inline uint32_t callback_number(PyObject *n)
 
 /*
  * Is it an offset in that code? CPython 3.12 and 3.13 tell RAISE and PY_UNWIND with the difference of two unrelated
- * addresses where the callback of another tool for JUMP raises. A sign or a second digit makes lv_tag greater.
+ * addresses where the callback of another tool for JUMP raises. A sign or a second digit makes lv_tag greater, without
+ * the bit of zero and, from 3.14 on, the one of numbers that live for ever (cpython/longintrepr.h).
  */
 static inline bool callback_is_inside(PyObject *code, PyObject *n)
 {
-	return ((PyLongObject *)n)->long_value.lv_tag <= 1 << _PyLong_NON_SIZE_BITS &&
-	       callback_number(n) / 2 < (size_t)Py_SIZE(code);
+	const uintptr_t zero = 1, immortal = 4;
+	uintptr_t tag = ((PyLongObject *)n)->long_value.lv_tag & ~(zero | immortal);
+
+	return tag <= 1 << _PyLong_NON_SIZE_BITS && callback_number(n) / 2 < (size_t)Py_SIZE(code);
 }
 
 /* All that is rare: first events of code and of threads, full rings, far jumps, long code. */
