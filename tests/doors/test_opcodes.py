@@ -20,7 +20,7 @@ import shutil
 import ptcut
 import recording
 from tap import Plan
-from tracer import ESCAPES
+from escapes import ESCAPES
 
 QEMU = os.path.join(recording.BUILD, "bin", "ocular-qemu")
 PT = os.path.join(recording.BUILD, "bin", "ocular-pt")

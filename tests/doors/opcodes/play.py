@@ -18,7 +18,7 @@ KINDS = ("INSTRUCTION", "PY_START", "PY_RESUME", "PY_THROW", "PY_RETURN", "PY_YI
          "EXCEPTION_HANDLED")
 TOOL = 1
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from tracer import ESCAPES  # noqa: E402
+from escapes import ESCAPES  # noqa: E402
 del sys.path[0]
 
 
