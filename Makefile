@@ -133,6 +133,11 @@ $(LISTS): helper-ext/ocular/options.py
 	@mkdir -p $(@D)
 	$(call say,GEN)$$(scripts/find-pythons $(ONLY) | head -n 1) -I $< $(@F) >$@
 
+$B/gen/record_options.h: helper-ext/ocular/options.py
+	@mkdir -p $(@D)
+	$(call say,GEN)$$(scripts/find-pythons $(ONLY) | head -n 1) -I $< $(@F) >$@
+$B/obj/helper-ext/record/options.o: $B/gen/record_options.h
+
 ext: $(PACKAGE) $(LISTS)
 	+@pythons=$$(scripts/find-pythons $(ONLY)) && echo "$$pythons" | while read -r py; do \
 		printf '  EXT    %s\n' "$$py" && \

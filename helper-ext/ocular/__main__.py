@@ -44,10 +44,9 @@ examples:
   perf record -o rec/perf.data -e intel_pt/ptw,cyc,branch=0/u python -m ocular app.py
 """
 
-# What is put into the environment, and kinds of triggers (triggers.py), by the variable of options.RECORD.
+# What is put into the environment, by the variable of options.RECORD.
 ENVIRONMENT = {"mode": "OCULAR_MODE", "backend": "OCULAR_BACKEND", "include": "OCULAR_INCLUDE",
                "exclude": "OCULAR_EXCLUDE"}
-TRIGGERS = {"calls": "call", "exceptions": "exception", "lag": "lag"}
 
 # What the processor of --backend qemu has to do for mode opcodes; --set may say otherwise.
 OPCODES_NEED = ["branch=1", "noretcomp=1"]
@@ -106,7 +105,7 @@ def environment(values: "dict[str, list[str]]", tools: "ModuleType") -> "dict[st
     for name, given in values.items():
         if name in ENVIRONMENT:
             env[ENVIRONMENT[name]] = ":".join(given)
-    triggers = [kind + " " + value for name, kind in TRIGGERS.items() for value in values.get(name, ())]
+    triggers = [kind + " " + value for kind in options.triggers() for value in values.get(kind, ())]
     if triggers:
         env["OCULAR_TRIGGER"] = "\n".join(triggers)
     paths = [tools.hook()] + ([env["PYTHONPATH"]] if env.get("PYTHONPATH") else [])

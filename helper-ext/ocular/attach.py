@@ -433,8 +433,7 @@ def recorder_options(o: argparse.Namespace) -> list[str]:
 
 def start_order(o: argparse.Namespace, folder: str) -> "dict[str, Any]":
     """What the target is told to do; ValueError where that cannot be."""
-    wanted = ["call " + t for t in o.calls] + ["exception " + t for t in o.exceptions]
-    wanted += ["lag " + o.lag] if o.lag else []
+    wanted = [kind + " " + value for kind in triggers.KINDS for value in getattr(o, kind)]
     monitor.check(o.mode, "software")
     triggers.Triggers(wanted)
     if wanted and not o.flight:

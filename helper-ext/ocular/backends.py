@@ -16,7 +16,7 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into tra
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NAMES = options.listed("backends")
+NAMES = tuple(name for name, _ in options.table("backends"))
 NUMBERS = {"software": _core.BACKEND_SOFTWARE, "ptwrite": _core.BACKEND_PTWRITE,
            "emulated": _core.BACKEND_EMULATED}
 

@@ -1,22 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""What each mode listens to: PEP 669 event names, in the order of helper-ext/shared/event.h."""
+"""What each mode listens to, as the list of modes (options.py) has it: names of PEP 669 events."""
+
+from . import options
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-CALLS = ("PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD", "PY_UNWIND", "PY_THROW")
-
-MODES = {
-    "calls": CALLS,
-    "adaptive": CALLS + ("JUMP",),
-    "lines": CALLS + ("LINE",),
-    "precise": CALLS + ("INSTRUCTION",),
-    # What a processor trace's branches do not tell: docs/opcodes.md.
-    "opcodes": ("PY_START", "PY_RESUME", "PY_UNWIND", "PY_THROW", "RAISE", "RERAISE", "EXCEPTION_HANDLED",
-                "BRANCH", "BRANCH_LEFT", "BRANCH_RIGHT"),
-    "full": None,  # every kind that the interpreter has
-}
+MODES: "dict[str, list[str]]" = {}  # none: every kind that the interpreter has
+for _name, _, _words in options.table("modes"):
+    MODES[_name] = [name for word in _words.replace("*", "").split() for name in MODES.get(word, [word])]
 
 DEFAULT = "adaptive"
 

@@ -1,56 +1,74 @@
 # SPDX-License-Identifier: MIT
-"""The one list of the options of recording: for python -m ocular, ocular attach, and, at build time, scripts/ocular.
+"""The one list of the options of recording, of modes and of backends.
 
-Nothing is imported here: a Python that Ocular cannot run on prints the list for the scripts, too.
+For python -m ocular, ocular attach and, at build time, scripts/ocular and ocular-record. Nothing is imported here: a
+Python that Ocular cannot run on prints the lists for the scripts and the recorder, too.
 """
 
 # A line each, between tabs: names; value ("-": none; "A|B": one of these; "@LIST": a list of below); what becomes of it
 # (scripts/ocular's parse: "+" joined by colons, "@" by newlines, "!" no value, "recorder^" handed to ocular-record as it
-# is); who takes it beside scripts/ocular record: "m" python -m ocular, "a" ocular attach; help. A line that begins with
-# a tab goes on with the help above it.
+# is); who takes it beside scripts/ocular record: "m" python -m ocular, "a" ocular attach, "r" ocular-record; help. A
+# line that begins with a tab goes on with the help above it.
 RECORD = """\
--o --output	DIR	recording	ma	the recording (default ocular.data; an older one becomes DIR.old)
+-o --output	DIR	recording	mar	the recording (default ocular.data; an older one becomes DIR.old)
 --mode	@modes	mode	ma	what to record (default adaptive):
---include	PATTERN	include+	ma	trace only this: a module or package (json.decoder), or, with a slash or .py,
---exclude	PATTERN	exclude+	ma	a pattern of file names ('*/site-packages/*'); both may be repeated
+--include	PATTERN	include+	ma	trace only this: a module or package (json.decoder), or, with a slash or .py, a pattern
+	of file names ('*/site-packages/*'); may be repeated
+--exclude	PATTERN	exclude+	ma	trace all but this; may be repeated
 --python	PYTHON	python	-	the interpreter (default: $PYTHON, else python3)
 --backend	@backends	backend	m	how markers get into the trace (default auto):
---ring-records	N	recorder^	m	size of a thread's ring, in markers
---wait-ms	N	recorder^	m	how long a thread waits for room in its ring before it drops markers and counts them
---flight	LENGTH	flight	ma	keep only snapshots: the last LENGTH (10ms, 2s; or a size a thread: 4M) before
+--ring-records	N	recorder^	mr	size of a thread's ring in markers, a power of two from 256 to 16777216
+	(default 131072)
+--wait-ms	N	recorder^	mr	how long a thread waits for room in its ring before it drops markers and counts them
+	(default 10000)
+--flight	LENGTH	flight	mar	keep only snapshots: the last LENGTH (10ms, 2s; or a size a thread: 4M) before
 	ocular.take_snapshot(), SIGUSR2 to the recorder, or a process that dies
---trigger	FUNCTION	calls@	ma	take one when it is called, or when a call took longer, with the values of names:
+--trigger	FUNCTION	call@	ma	take one when it is called, or when a call took longer, with the values of names:
 	'pkg.mod:Class.method', 'pkg.mod:f(size, self) > 50ms', 'app/*.py:f'. '?' lets you pick
-	one (by fzf, if it is there), '?sea > 50ms' among those with sea in their name
---trigger-exception	TYPE	exceptions@	ma	when one is raised: ValueError, pkg.mod:Error; subclasses too
---trigger-lag	TIME	lag	ma	when an asyncio callback takes, or a thread waits to run, longer than 20ms
---trigger-symbol	S	recorder^	ma	when a thread comes to a C function: libc.so.6:fsync (hardware breakpoint);
-	'?' and '?sync' pick one
---max-snapshots	N	recorder^	ma	at most that many (default 100)
---duty	PERCENT	recorder^	ma	trace in short windows that make up that share of the time (5%), evenly spaced; between
+	one (by fzf, if it is there), '?sea > 50ms' among those with sea in their name; so
+	for --trigger-symbol
+--trigger-exception	TYPE	exception@	ma	when one is raised: ValueError, pkg.mod:Error; subclasses too
+--trigger-lag	TIME	lag@	ma	when an asyncio callback takes, or a thread waits to run, longer than 20ms
+--trigger-symbol	S	recorder^	mar	take one when a thread comes to a C function: libc.so.6:fsync (hardware
+	breakpoint; up to 4)
+--max-snapshots	N	recorder^	mar	at most that many (default 100)
+--duty	PERCENT	recorder^	mar	trace in short windows that make up that share of the time (5%), evenly spaced; between
 	them the program runs as if untraced
---duty-window	TIME	recorder^	ma	length of one (default 100ms)
---switch-output	WHEN	recorder^	ma	go on in a new perf.data when it has that size (100M), that age (10m, 1h), or on
+--duty-window	TIME	recorder^	mar	length of one (default 100ms)
+--switch-output	WHEN	recorder^	mar	go on in a new perf.data when it has that size (100M), that age (10m, 1h), or on
 	SIGUSR2 (signal); the older ones are perf.data.TIMESTAMP beside it
---switch-max-files	N	recorder^	ma	keep only the newest N of them
---max-size	SIZE	recorder^	ma	stop recording, not the program, at that size (500M, 20G, none); default: a tenth of
+--switch-max-files	N	recorder^	mar	keep only the newest N of them
+--max-size	SIZE	recorder^	mar	stop recording, not the program, at that size (500M, 20G, none); default: a tenth of
 	the free disk, at most 4G
---keep-last	SIZE	recorder^	ma	keep only the end of the recording, that much of it (from 1M on)
---until-exit	main|all	recorder^	m	record until the program has ended, or all that it started too (default: all)
+--keep-last	SIZE	recorder^	mar	keep only the end of the recording, that much of it (from 1M on)
+--until-exit	main|all	recorder^	mr	record until the program has ended, or all that it started too (default: all)
 --set	NAME=N	settings@	m	how the processor of --backend qemu traces (ocular-qemu --help); may be repeated
 --no-filter	-	no_filter!	-	mode opcodes: record all branches, not only those of the interpreter's evaluation function
 --pt-buffer	SIZE	pt_buffer	-	perf's trace buffer for each CPU (default: what your rights allow, up to 16M)
--q --quiet	-	quiet!	a	no progress and no closing line
+-q --quiet	-	quiet!	ar	no progress and no closing line
+"""
+
+# What only ocular-record takes.
+RECORDER = """\
+--serve	-	serve	r	record without a command, in the background, until a client asks to finish or all
+	clients have ended
+--tied	PID	tied	r	with --serve: end when that process, which started it, has ended; with --folder:
+	a control FIFO is there until then, too
+--folder	-	folder	r	only make the folder, for perf record to write into
+-h --help	-	help	r	this text; --version
 """
 
 LISTS = {
+    # And the PEP 669 events it listens to (modes.py): a mode's name stands for its events, "*" for all there are. Mode
+    # opcodes has what a processor trace's branches do not tell: docs/opcodes.md.
     "modes": """\
-calls	functions, generators, coroutines
-adaptive	calls and loop iterations
-lines	calls and lines
-precise	calls and every instruction
-opcodes	every instruction as it ran, from the branches (backend ptwrite, or ocular stat)
-full	every event of sys.monitoring
+calls	functions, generators, coroutines	PY_START PY_RESUME PY_RETURN PY_YIELD PY_UNWIND PY_THROW
+adaptive	calls and loop iterations	calls JUMP
+lines	calls and lines	calls LINE
+precise	calls and every instruction	calls INSTRUCTION
+opcodes	every instruction as it ran, from the branches (backend ptwrite, or ocular stat)	PY_START PY_RESUME \
+PY_UNWIND PY_THROW RAISE RERAISE EXCEPTION_HANDLED BRANCH BRANCH_LEFT BRANCH_RIGHT
+full	every event of sys.monitoring	*
 """,
     "backends": """\
 auto	the first of ptwrite, emulated and software that works here; says which and why
@@ -62,27 +80,32 @@ qemu	PTWRITE on an emulated processor: exact, repeatable counts; 25 times slower
 
 
 class Option:
-    """A row of RECORD."""
+    """A row of RECORD or RECORDER."""
 
     def __init__(self, line: str) -> None:
         names, self.value, self.variable, self.takers, words = line.split("\t")
         self.names, self.help = names.split(), [words]
 
 
-def listed(name: str) -> "tuple[str, ...]":
-    """The words of one of LISTS, in order."""
-    return tuple(line.partition("\t")[0] for line in LISTS[name].splitlines())
+def table(name: str) -> "list[list[str]]":
+    """The rows of one of LISTS, in order."""
+    return [line.split("\t") for line in LISTS[name].splitlines()]
 
 
 def rows(taker: str = "") -> "list[Option]":
     """The options that `taker` takes, in order."""
     found = []  # type: list[Option]
-    for line in RECORD.splitlines():
+    for line in (RECORD + RECORDER if taker == "r" else RECORD).splitlines():
         if line.startswith("\t"):
             found[-1].help.append(line[1:])
         else:
             found.append(Option(line))
     return [row for row in found if taker in row.takers]
+
+
+def triggers() -> "tuple[str, ...]":
+    """The kinds of triggers that the traced program itself watches for: variables of RECORD."""
+    return tuple(row.variable[:-1] for row in rows() if row.names[0].startswith("--trigger") and "@" in row.variable)
 
 
 def show(taker: str) -> str:
@@ -94,11 +117,24 @@ def show(taker: str) -> str:
         names = (", ".join(row.names) + " " + value).rstrip()
         lines += ["  " + names] if len(names) > 19 else []
         lines += ["  %-19s %s" % ("" if n or len(names) > 19 else names, text) for n, text in enumerate(row.help)]
-        listed = LISTS[of].splitlines() if of else ()
-        lines += ["%22s%-9s %s" % ("", *line.split("\t")) for line in listed]
+        lines += ["%22s%-9s %s" % ("", *each[:2]) for each in (table(of) if of else ())]
     return "\n".join(lines) + "\n"
 
 
-if __name__ == "__main__":  # for the Makefile: one of the lists
+def header() -> str:
+    """For ocular-record: ROW(letter or 0, name, takes a value, set_ALL_THAT) of each option, and what --help says."""
+    lines = ["#define RECORD_ROWS(ROW)"]
+    for row in rows("r"):
+        name = row.names[-1][2:]
+        letter = "'%s'" % row.names[0][1] if len(row.names) > 1 else "0"
+        lines.append('ROW(%s, "%s", %d, set_%s)' % (letter, name, row.value != "-", name.replace("-", "_")))
+    words = ['"%s\\n"' % line.replace('"', '\\"') for line in show("r").splitlines()]
+    return "%s\n\n#define RECORD_HELP \\\n\t%s\n" % (" \\\n\t".join(lines), " \\\n\t".join(words))
+
+
+if __name__ == "__main__":  # for the Makefile: one of the lists, without what is Python's own
     import sys
-    sys.stdout.write(LISTS.get(sys.argv[1], RECORD))
+    if sys.argv[1] in LISTS:
+        sys.stdout.write("".join("%s\t%s\n" % (row[0], row[1]) for row in table(sys.argv[1])))
+    else:
+        sys.stdout.write(header() if sys.argv[1].endswith(".h") else RECORD)

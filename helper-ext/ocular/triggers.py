@@ -11,7 +11,7 @@ import re
 import sys
 import time
 
-from . import _core
+from . import _core, options
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(us|ms|s)$")
 UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 TYPE = re.compile(r"([\w.]+:)?[\w.<>]+$")
 HANDLE = ("asyncio.events", "Handle._run")  # every callback and every step of a task runs in it
-KINDS = ("call", "exception", "lag")
+KINDS = options.triggers()
 
 
 def seconds(text: str) -> float:

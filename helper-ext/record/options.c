@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* options.c - one table of options, for getopt_long and for --help. */
+/* options.c - the options of ocular-record, by getopt_long. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 
 #include "shared/marker.h"
 #include "options.h"
+#include "record_options.h"
 #include "shared/ring.h"
 
 #define EXIT_USAGE 2
@@ -122,7 +123,7 @@ static uint32_t power_of_two(uint64_t n, uint32_t min, uint32_t most)
 	return records;
 }
 
-static int parse_flight(const char *arg, struct options *o)
+static int set_flight(const char *arg, struct options *o)
 {
 	uint64_t n;
 	const struct unit *unit = parse_amount(arg, " us ms s K M ", &n);
@@ -144,7 +145,7 @@ static int parse_flight(const char *arg, struct options *o)
 #define DUTY_WINDOW_NS_MAX 60000000000ull
 #define DUTY_LEAST	   0.01 /* per cent */
 
-static int parse_duty(const char *arg, struct options *o)
+static int set_duty(const char *arg, struct options *o)
 {
 	double *percent = &o->duty_percent;
 	char *end;
@@ -155,7 +156,7 @@ static int parse_duty(const char *arg, struct options *o)
 	return OPTIONS_RUN;
 }
 
-static int parse_duty_window(const char *arg, struct options *o)
+static int set_duty_window(const char *arg, struct options *o)
 {
 	if (!parse_amount(arg, " us ms s ", &o->duty_window_ns) || o->duty_window_ns > DUTY_WINDOW_NS_MAX)
 		return usage("not a time of at most a minute (100ms, 1s): ", arg);
@@ -168,7 +169,7 @@ static int parse_duty_window(const char *arg, struct options *o)
 #define SIZE_MIN	 65536u
 #define SWITCH_FILES_MAX 1000000u
 
-static int parse_switch(const char *arg, struct options *o)
+static int set_switch_output(const char *arg, struct options *o)
 {
 	struct rotation_limits *l = &o->rotation;
 	const struct unit *unit;
@@ -194,7 +195,7 @@ static int parse_size(const char *arg, uint64_t least, uint64_t *bytes)
 	return OPTIONS_RUN;
 }
 
-static int parse_max_size(const char *arg, struct options *o)
+static int set_max_size(const char *arg, struct options *o)
 {
 	if (strcmp(arg, "none"))
 		return parse_size(arg, SIZE_MIN, &o->max_size);
@@ -202,13 +203,13 @@ static int parse_max_size(const char *arg, struct options *o)
 	return OPTIONS_RUN;
 }
 
-static int parse_until(const char *arg, struct options *o)
+static int set_until_exit(const char *arg, struct options *o)
 {
 	o->until_main = !strcmp(arg, "main");
 	return o->until_main || !strcmp(arg, "all") ? OPTIONS_RUN : usage("not main or all: ", arg);
 }
 
-static int parse_symbol(const char *arg, struct options *o)
+static int set_trigger_symbol(const char *arg, struct options *o)
 {
 	for (int i = 0; *arg && i < OPTIONS_SYMBOLS; i++)
 		if (!o->symbols[i]) {
@@ -218,33 +219,33 @@ static int parse_symbol(const char *arg, struct options *o)
 	return usage("no symbol, or more than 4: ", arg);
 }
 
-static int set_dir(const char *arg, struct options *o)
+static int set_output(const char *arg, struct options *o)
 {
 	o->dir = arg;
 	return OPTIONS_RUN;
 }
 
-static int set_ring(const char *arg, struct options *o)
+static int set_ring_records(const char *arg, struct options *o)
 {
 	return parse_records(arg, &o->ring_records);
 }
 
-static int set_wait(const char *arg, struct options *o)
+static int set_wait_ms(const char *arg, struct options *o)
 {
 	return parse_number(arg, 0, WAIT_MS_MAX, &o->wait_ms);
 }
 
-static int set_snapshots(const char *arg, struct options *o)
+static int set_max_snapshots(const char *arg, struct options *o)
 {
 	return parse_number(arg, 1, MARKER_OFFSET_MAX, &o->max_snapshots);
 }
 
-static int set_switch_files(const char *arg, struct options *o)
+static int set_switch_max_files(const char *arg, struct options *o)
 {
 	return parse_number(arg, 1, SWITCH_FILES_MAX, &o->rotation.files);
 }
 
-static int set_keep(const char *arg, struct options *o)
+static int set_keep_last(const char *arg, struct options *o)
 {
 	return parse_size(arg, KEEP_MIN, &o->keep_last);
 }
@@ -275,90 +276,27 @@ static int set_quiet(const char *arg, struct options *o)
 	return OPTIONS_RUN;
 }
 
-static int print_help(const char *arg, struct options *o);
-
-/* The one list: what getopt takes, what it sets, what --help says of it, with \n between lines. */
-static const struct row {
-	char letter;					/* 0: none */
-	const char *name, *value;			/* NULL: it takes none */
-	int (*set)(const char *arg, struct options *o); /* OPTIONS_RUN, or what to exit with */
-	const char *help;
-} rows[] = {
-	{ 'o', "output", "DIR", set_dir,
-	  "folder of the recording (default: ocular.data); a recording\n"
-	  "that is there is kept as DIR.old, one under way is refused" },
-	{ 0, "ring-records", "N", set_ring,
-	  "records of 16 bytes in each thread's ring, a power of two\n"
-	  "from 256 to 16777216 (default: 131072)" },
-	{ 0, "wait-ms", "N", set_wait,
-	  "how long a thread whose ring is full waits before it drops\n"
-	  "markers and counts them (default: 10000)" },
-	{ 0, "flight", "LENGTH", parse_flight,
-	  "flight recorder: rings overwrite themselves, and what is written are\n"
-	  "snapshots: the last LENGTH (10ms, 2s), or what rings of that size\n"
-	  "hold (512K, 4M a thread), before something happened: the program\n"
-	  "calls ocular.take_snapshot(), the recorder gets SIGUSR2, a process\n"
-	  "dies; if nothing has, before the end" },
-	{ 0, "max-snapshots", "N", set_snapshots, "take at most that many (default: 100)" },
-	{ 0, "trigger-symbol", "[OBJECT:]SYMBOL", parse_symbol,
-	  "take one when any thread comes to that function of the program or\n"
-	  "of a library (libc.so.6:fsync), by a hardware breakpoint; up to 4" },
-	{ 0, "duty", "PERCENT", parse_duty,
-	  "trace in short windows that make up that share of the time (5%),\n"
-	  "at even spacing; between them the program runs as if untraced" },
-	{ 0, "duty-window", "LENGTH", parse_duty_window, "of one window (default: 100ms)" },
-	{ 0, "switch-output", "WHEN", parse_switch,
-	  "go on in a new perf.data when the file has that size (100M, 2G),\n"
-	  "that age (30s, 10m, 1h, 1d), or on SIGUSR2 (signal); the older ones\n"
-	  "are perf.data.TIMESTAMP; may be given for size and for age" },
-	{ 0, "switch-max-files", "N", set_switch_files, "keep only the newest N of them" },
-	{ 0, "max-size", "SIZE", parse_max_size,
-	  "stop recording, not the program, when the recording has that size\n"
-	  "(500M, 20G; none: never); default: a tenth of what is free on its\n"
-	  "disk, at most 4G; none with --switch-max-files" },
-	{ 0, "keep-last", "SIZE", set_keep,
-	  "keep only the end of the recording, that much of it, from 1M on;\n"
-	  "what came before is a hole in the file" },
-	{ 0, "until-exit", "main|all", parse_until,
-	  "record until COMMAND has ended, or until the last Python of those\n"
-	  "that it started has, too (default: all)" },
-	{ 0, "serve", NULL, set_serve,
-	  "record without a command, in the background, until a client\n"
-	  "asks to finish or all clients have ended" },
-	{ 0, "tied", "PID", set_tied,
-	  "with --serve: end when that process, which started it, has ended;\n"
-	  "with --folder: a control FIFO is there until then, too" },
-	{ 0, "folder", NULL, set_folder, "only make the folder, for perf record to write into" },
-	{ 'q', "quiet", NULL, set_quiet, "no progress and no summary, only errors and losses" },
-	{ 'h', "help", NULL, print_help, "this text; --version" },
-};
-
-#define ROWS (sizeof(rows) / sizeof(*rows))
-
-static void print_row(const struct row *row)
-{
-	const char *text = row->help;
-	char names[64];
-	int width = snprintf(names, sizeof(names), "--%s%s%s", row->name, row->value ? " " : "",
-			     row->value ? row->value : "");
-
-	printf(row->letter ? "  -%c, " : "      ", row->letter);
-	printf(width > 17 ? "%s\n%24s" : "%-17s %s", names, "");
-	for (const char *end; (end = strchr(text, '\n')); text = end + 1)
-		printf("%.*s\n%24s", (int)(end - text), text, "");
-	puts(text);
-}
-
-static int print_help(const char *arg, struct options *o)
+static int set_help(const char *arg, struct options *o)
 {
 	(void)arg;
 	(void)o;
-	fputs(help_head, stdout);
-	for (size_t i = 0; i < ROWS; i++)
-		print_row(&rows[i]);
-	fputs(help_tail, stdout);
+	printf("%s%s%s", help_head, RECORD_HELP, help_tail);
 	return EXIT_SUCCESS;
 }
+
+/* helper-ext/ocular/options.py has the list: what getopt takes, what sets it, and what --help says. */
+static const struct row {
+	char letter; /* 0: none */
+	const char *name;
+	bool takes_value;
+	int (*set)(const char *arg, struct options *o); /* OPTIONS_RUN, or what to exit with */
+} rows[] = {
+#define ROW(...) { __VA_ARGS__ },
+	RECORD_ROWS(ROW)
+#undef ROW
+};
+
+#define ROWS (sizeof(rows) / sizeof(*rows))
 
 /* getopt's two forms of the rows; an option is known by its row's number, or by its letter. */
 #define LONG_OPTION 256
@@ -367,11 +305,11 @@ static void getopt_tables(struct option longs[ROWS + 1], char shorts[2 * ROWS + 
 {
 	*shorts++ = '+'; /* what follows the command is its own */
 	for (size_t i = 0; i < ROWS; i++) {
-		longs[i] = (struct option){ rows[i].name, rows[i].value ? required_argument : no_argument, NULL,
+		longs[i] = (struct option){ rows[i].name, rows[i].takes_value ? required_argument : no_argument, NULL,
 					    LONG_OPTION + (int)i };
 		if (rows[i].letter)
 			*shorts++ = rows[i].letter;
-		if (rows[i].letter && rows[i].value)
+		if (rows[i].letter && rows[i].takes_value)
 			*shorts++ = ':';
 	}
 	longs[ROWS] = (struct option){ 0 };

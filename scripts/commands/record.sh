@@ -9,8 +9,12 @@ backends() { cat "$parts/backends"; }
 table_options record_table
 record_options=$options
 
+# What the program's own process watches for: a variable each, of lines.
+trigger_kinds=$(record_table | sed -n 's/^--trigger[^	]*	[^	]*	\([a-z]*\)@	.*/\1/p')
+for kind in $trigger_kinds; do eval "$kind=''"; done
+
 recording=ocular.data mode=adaptive include='' exclude='' python=${PYTHON:-python3} backend=auto
-pt_buffer='' no_filter='' quiet='' flight='' calls='' exceptions='' lag='' settings='' recorder='' passed=''
+pt_buffer='' no_filter='' quiet='' flight='' settings='' recorder='' passed=''
 
 record_help() {
 	cat <<'END'
@@ -104,7 +108,7 @@ how_to_build() {
 check_flight_of_pt() {
 	pt_flight_bytes >/dev/null ||
 		usage_error "--flight with --backend $backend takes a size (64K, 4M), not a time: $flight"
-	[ -z "$calls$exceptions$lag" ] ||
+	[ -z "$(triggers)" ] ||
 		usage_error "triggers are for --backend software; with $backend: ocular snapshot, or SIGUSR2 to perf"
 	export OCULAR_FLIGHT=1
 }
@@ -117,7 +121,7 @@ check_one() {
 check_mode() {
 	check_one mode "$mode" modes
 	check_one backend "$backend" backends
-	[ -n "$flight" ] || [ -z "$calls$exceptions$lag" ] || usage_error "triggers need --flight"
+	[ -n "$flight" ] || [ -z "$(triggers)" ] || usage_error "triggers need --flight"
 	case $backend in
 	ptwrite | emulated | qemu)
 		[ -z "$flight" ] || check_flight_of_pt
@@ -127,11 +131,12 @@ check_mode() {
 	[ "$backend" = qemu ] || [ -z "$settings" ] || usage_error "--set is for --backend qemu"
 }
 
-# What the program's own process watches for, a line each: kind and value.
+# A line each: kind and value.
 triggers() {
-	[ -z "$calls" ] || printf '%s\n' "$calls" | sed 's/^/call /'
-	[ -z "$exceptions" ] || printf '%s\n' "$exceptions" | sed 's/^/exception /'
-	[ -z "$lag" ] || echo "lag $lag"
+	for kind in $trigger_kinds; do
+		eval "given=\$$kind"
+		[ -z "$given" ] || printf '%s\n' "$given" | sed "s/^/$kind /"
+	done
 }
 
 # pick_one QUERY COMMAND...: the first word of the line that the user picks of what the command prints: by fzf, or by its
@@ -176,8 +181,8 @@ pick_in() {
 }
 own_lines() { (own_module "$@"); }
 pick_triggers() {
-	pick_in "$calls" own_lines ocular.choices functions "$@"
-	calls=$picked
+	pick_in "$call" own_lines ocular.choices functions "$@"
+	call=$picked
 	pick_in "$recorder" own_lines ocular.choices symbols
 	recorder=$picked
 }
