@@ -24,6 +24,7 @@ struct snapshot {
 	uint64_t from_ns, at_ns; /* in the clock of the recording */
 	int32_t pid, tid;	 /* where the trigger was seen; 0: not known */
 	uint32_t threads, cut;	 /* that are in it; whose rings did not reach back far enough */
+	uint64_t words;		 /* of all threads, with those that LOST words tell; 0: not known */
 	char *trigger, *label;
 	char *data;   /* JSON object */
 	char **stack; /* innermost first, ends with NULL */
@@ -48,6 +49,7 @@ struct codes {
 	bool switched;		     /* there are several files, and tables are of all of them */
 	bool trimmed;		     /* the beginning of the recording was let go */
 	bool limited;		     /* the recording ended at its maximum size, before the program */
+	bool repaired;		     /* its file was cut, or not closed, and ocular-fsck made it readable */
 	uint64_t damaged;	     /* lines that are no JSON or lack what they must have */
 	uint64_t missing;	     /* processes without a table */
 	uint64_t unknown;	     /* code ids without a line */

@@ -390,6 +390,7 @@ static int read_limit(struct codes *c, struct process *p, json_t *line)
 	(void)p;
 	c->limited |= json_object_get(line, "bytes") != NULL;
 	c->trimmed |= json_object_get(line, "kept") != NULL;
+	c->repaired |= json_object_get(line, "repaired") != NULL;
 	return 0;
 }
 
@@ -475,6 +476,7 @@ static int read_snapshot(struct codes *c, struct process *p, json_t *line)
 		.tid = get_int(line, "tid", 0),
 		.threads = get_int(line, "threads", 0),
 		.cut = get_int(line, "cut", 0),
+		.words = get_int(line, "words", 0) + get_int(line, "lost", 0),
 		.trigger = get_string(line, "trigger"),
 		.label = get_string(line, "label"),
 		.data = json_dumps(json_object_get(line, "data"), JSON_SORT_KEYS),

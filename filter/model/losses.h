@@ -5,7 +5,7 @@
 
 #include "profile.h"
 
-#define LOSSES 13
+#define LOSSES 14
 
 struct loss {
 	const char *key; /* in the summary JSON */

@@ -115,13 +115,9 @@ int trace_feed(void *trace, const struct sample *s)
 	return thread_feed(th, s, &t->to);
 }
 
-/*
- * A process that stopped in order says how many words it wrote and dropped. What neither came nor is
- * told by a gap was lost where nobody could see it: at the end of a stream, or all of it.
- */
-static int lost_at_end(struct trace *t, const struct process *p)
+/* Of `made` words of the process, only so many came or are told by gaps. */
+static int miss(struct trace *t, const struct process *p, uint64_t made, uint64_t seen)
 {
-	uint64_t made = p->emitted + p->lost, seen = p->received + p->missing;
 	const struct thread *main = map_get(&t->threads, key_of(p->pid, p->pid));
 	struct sample gap = {
 		.op = SAMPLE_GAP,
@@ -133,11 +129,39 @@ static int lost_at_end(struct trace *t, const struct process *p)
 		.count = made - seen,
 	};
 
+	return made > seen ? trace_feed(t, &gap) : 0;
+}
+
+/*
+ * A process that stopped in order says how many words it wrote and dropped. What neither came nor is
+ * told by a gap was lost where nobody could see it: at the end of a stream, or all of it.
+ */
+static int lost_at_end(struct trace *t, const struct process *p)
+{
 	const struct codes *c = t->profile.codes;
 
 	if (!p->stopped || p->flight || c->switched || c->limited || c->trimmed)
 		return 0; /* `stop` tells of more than this recording has, on purpose */
-	return made > seen ? trace_feed(t, &gap) : 0;
+	return miss(t, p, p->emitted + p->lost, p->received + p->missing);
+}
+
+/* Likewise of a flight recorder's snapshots, whose lines tell of all processes together. */
+static int lost_of_snapshots(struct trace *t)
+{
+	const struct codes *c = t->profile.codes;
+	const struct process *first = NULL;
+	uint64_t made = 0, seen = 0;
+
+	for (size_t i = 0; i < c->nsnapshots; i++)
+		made += c->snapshots[i].words;
+	for (struct map_slot *s = NULL; (s = map_next(&c->processes, s));) {
+		const struct process *p = s->value;
+
+		seen += p->received + p->missing;
+		if (!first || p->pid < first->pid)
+			first = p;
+	}
+	return first && !c->switched ? miss(t, first, made, seen) : 0;
 }
 
 /* The time in windows before `ns`. */
@@ -191,7 +215,7 @@ static int finish_processes(struct trace *t, bool counted)
 		if (counted)
 			err = lost_at_end(t, s->value);
 	}
-	return err;
+	return !err && counted ? lost_of_snapshots(t) : err;
 }
 
 static int finish_threads(struct trace *t)

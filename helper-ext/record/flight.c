@@ -158,16 +158,24 @@ void flight_append(const struct recorder *r, uint32_t pid, const char *line, siz
 	close(fd);
 }
 
-static void report(const struct recorder *r, const struct trigger *t, const struct copies *c, uint64_t until)
+/* Of all threads, also those that a full disk kept out. */
+static uint64_t words_of(const struct trace_out *out)
+{
+	return out->markers + out->discarded;
+}
+
+static void report(const struct recorder *r, const struct trigger *t, const struct copies *c, uint64_t until,
+		   const struct trace_out *before)
 {
 	struct time_conv conv = clock_conv(&r->clock);
 	uint32_t told = 0;
 	char *line;
-	int n = asprintf(&line,
-			 "{\"kind\":\"snapshot\",\"number\":%u,\"from_ns\":%" PRIu64 ",\"at_ns\":%" PRIu64
-			 ",\"pid\":%u,\"tid\":%u,\"threads\":%u,\"cut\":%u,%s}\n",
-			 r->flight.taken, clock_ns(&conv, first_tsc(c, until)), clock_ns(&conv, until), t->pid, t->tid,
-			 c->threads, c->cut, t->members);
+	int n = asprintf(
+		&line,
+		"{\"kind\":\"snapshot\",\"number\":%u,\"from_ns\":%" PRIu64 ",\"at_ns\":%" PRIu64
+		",\"pid\":%u,\"tid\":%u,\"threads\":%u,\"cut\":%u,\"words\":%" PRIu64 ",\"lost\":%" PRIu64 ",%s}\n",
+		r->flight.taken, clock_ns(&conv, first_tsc(c, until)), clock_ns(&conv, until), t->pid, t->tid,
+		c->threads, c->cut, words_of(&r->out) - words_of(before), r->out.lost - before->lost, t->members);
 
 	/* Rings of a process mostly stand together, and a line told twice is read once. */
 	for (const struct ring_map *m = r->rings.first; n > 0 && m; m = m->next) {
@@ -186,10 +194,12 @@ static bool wants_baseline(const struct recorder *r)
 
 static void keep(struct recorder *r, struct copies *c, const struct trigger *t, uint64_t until)
 {
+	const struct trace_out before = r->out;
+
 	r->flight.taken++;
 	r->flight.holding |= c->records != 0;
 	write_all(c, r, until);
-	report(r, t, c, until);
+	report(r, t, c, until, &before);
 }
 
 /*

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* ocular-fsck - says whether a perf.data is whole, and makes one that was cut readable again. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,6 +12,7 @@
 #include <unistd.h>
 
 #include "folder.h"
+#include "shared/own_file.h"
 #include "shared/perfcheck.h"
 #include "shared/version.h"
 
@@ -33,6 +36,28 @@ static int fail(const char *path, const char *what)
 	return PERF_UNUSABLE;
 }
 
+/* In a code table beside the file, so that every report says for ever what this one was told. */
+static void leave_note(const char *path)
+{
+	char folder[PATH_MAX], last = '\n';
+	const char *slash = strrchr(path, '/');
+	DIR *d;
+	int fd = -ENOENT;
+
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+	d = opendir(folder);
+	for (struct dirent *e; d && fd < 0 && (e = readdir(d));)
+		if (fnmatch("codes-*.jsonl", e->d_name, 0) == 0)
+			fd = own_file(dirfd(d), e->d_name, O_RDWR | O_APPEND);
+	if (fd >= 0) {
+		(void)!(lseek(fd, -1, SEEK_END) >= 0 && read(fd, &last, 1)); /* its last line may be cut, too */
+		dprintf(fd, "%s{\"kind\":\"limit\",\"repaired\":true}\n", last == '\n' ? "" : "\n");
+		close(fd);
+	}
+	if (d)
+		closedir(d);
+}
+
 static int check(const char *path, int fd, bool repair)
 {
 	struct perfcheck c;
@@ -48,6 +73,8 @@ static int check(const char *path, int fd, bool repair)
 	err = perfcheck_repair(&c, fd);
 	if (err)
 		return fail(path, strerror(-err));
+	if (!c.data_whole)
+		leave_note(path);
 	fprintf(stderr, "ocular-fsck: %s repaired\n", path);
 	return PERF_REPAIRABLE;
 }

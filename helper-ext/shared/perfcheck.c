@@ -141,7 +141,8 @@ static bool walk_records(struct walk *w)
 	}
 	w->c->data_size = at - data->offset;
 	w->c->lost = end - at;
-	if (w->c->data_size == data->size)
+	w->c->data_whole = w->c->data_size == data->size;
+	if (w->c->data_whole)
 		return true;
 	w->c->drop_features = true;
 	if (!data->size)

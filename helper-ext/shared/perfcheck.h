@@ -24,6 +24,7 @@ struct perfcheck {
 	uint64_t data_size;  /* of the whole records */
 	uint64_t lost;	     /* bytes of data that a repair gives up */
 	uint64_t file_size;  /* that was looked through */
+	bool data_whole;     /* it has all the data that its header tells */
 	bool drop_features;  /* the sections behind the data are not whole */
 	uint64_t records;    /* whole ones */
 	uint64_t trace_size; /* bytes of Intel PT in them */

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""A recording that was cut says so for ever: at each reading after the repair, by each decoder, in each report.
+
+Copies are cut at the end of each of their records and within it. What is missing is known by the events of the whole
+one: where the copy has fewer, nothing may say that nothing was lost; where only what follows the data is gone, nothing
+may say that something was.
+"""
+
+import json
+import os
+import shutil
+import sys
+
+import perffile
+import recording
+
+PT = os.path.join(recording.BUILD, "bin", "ocular-pt")
+BY_PERF = 4  # of the cuts, this many are read by perf, too
+WHOLE = "Nothing was lost."
+
+WORK = """
+import os, sys, threading
+def inner(i): return i * i
+def work(n): return sum(inner(i) for i in range(n))
+threads = [threading.Thread(target=work, args=(400,)) for _ in range(3)]
+for t in threads: t.start()
+work(400)
+for t in threads: t.join()
+"""
+FLIGHT = WORK + """
+import ocular
+for label in "abc":
+    work(300)
+    ocular.take_snapshot(label)
+"""
+FORKS = FLIGHT + """
+if not os.fork():
+    work(200)
+    ocular.take_snapshot("child")
+    os._exit(0)
+os.wait()
+"""
+# name, program, options of ocular-record; may the whole one say that its processes did not stop in order?
+KINDS = (("plain", WORK, (), False), ("flight", FLIGHT, ("--flight", "16K"), False),
+         ("flight of forks", FORKS, ("--flight", "10ms"), True), ("without a stop", WORK + "os._exit(0)\n", (), True))
+
+
+def read(data, decoder):
+    """(losses of the summary without those of no count, console, page, events) of a recording."""
+    out = {name: os.path.join(data, name) for name in ("summary", "console", "html", "events")}
+    words = [f"{name}={path}" for name, path in out.items() if name != "console"]
+    if decoder == "perf":
+        console = recording.report(data, *words, "console=always")
+    else:
+        done = recording.run([PT, *words, "console=always", data], env=recording.plain_environment())
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        console = done.stdout
+    with open(out["summary"], encoding="utf-8") as file:
+        losses = {key: count for key, count in json.load(file)["losses"].items() if count}
+    with open(out["html"], encoding="utf-8") as file:
+        page = file.read()
+    with open(out["events"], encoding="utf-8", newline="\n") as file:
+        events = sum(line[0] != "#" and "\tGAP\t" not in line for line in file)
+    return losses, console, page, events
+
+
+def places(path):
+    """Where to cut: behind each record, and in the midst of it."""
+    file = perffile.PerfFile(path)
+    records = list(file.records())
+    for _, at, size in records:
+        yield from (at, at + size // 2)
+    yield records[-1][1] + records[-1][2]
+
+
+def read_cut(whole, size, decoders, folder):
+    """(decoder, what read() gives) of a copy that ends at `size`: twice each, behind one repair. None: it is refused."""
+    data = os.path.join(folder, "cut")
+    shutil.rmtree(data, ignore_errors=True)
+    shutil.copytree(whole, data)
+    os.truncate(os.path.join(data, "perf.data"), size)
+    done = recording.run([recording.FSCK, data])
+    if done.returncode == 2:
+        return None
+    for decoder in decoders * 2:
+        yield decoder, read(data, decoder)
+
+
+def check(python, program, options, unstopped, folder):
+    data = os.path.join(folder, "data")
+    done = recording.record(data, [python, "-c", program], recording.traced_environment("calls"), *options)
+    if done.returncode:
+        return [f"exit status {done.returncode}: {done.stderr}"]
+    kept = {"unstopped"} if unstopped else set()
+    problems, cuts, events = [], 0, 0
+    for decoder in "perf", "ocular-pt":
+        losses, console, _, events = read(data, decoder)
+        if set(losses) - kept or (WHOLE in console) == bool(losses):
+            problems.append(f"whole, {decoder}: {losses}")
+    end = None
+    for n, end in enumerate(sizes := list(places(os.path.join(data, "perf.data")))):
+        decoders = ("ocular-pt", "perf") if n % (len(sizes) // BY_PERF) == 0 else ("ocular-pt",)
+        for decoder, (losses, console, page, count) in read_cut(data, end, decoders, folder):
+            cuts += 1
+            missing = set(losses) - kept
+            told = "repaired" in missing and WHOLE not in console and WHOLE not in page
+            if count < events and not told:
+                problems.append(f"cut to {end}, {decoder}: {count} of {events} events, {losses}")
+            if end == sizes[-1] and (missing or count != events):
+                problems.append(f"cut behind its data, {decoder}: {count} of {events} events, {losses}")
+    return problems + ([] if cuts > 20 else [f"only {cuts} readings"])
+
+
+def nothing_read(python, program, options, unstopped, folder):
+    """Beside the code tables a perf.data without a marker, of another recording: what the tables tell of is missing."""
+    data, other = (os.path.join(folder, name) for name in ("data", "other"))
+    for where, text in ((data, program), (other, "pass")):
+        done = recording.record(where, [python, "-c", text], recording.traced_environment("calls"), *options)
+        if done.returncode:
+            return [f"exit status {done.returncode}: {done.stderr}"]
+    empty = perffile.PerfFile(os.path.join(other, "perf.data"))
+    first = next(at for kind, at, _ in empty.records() if kind == perffile.AUXTRACE)
+    os.truncate(os.path.join(other, "perf.data"), first)
+    recording.run([recording.FSCK, other])
+    shutil.copy(os.path.join(other, "perf.data"), data)
+    problems = []
+    for decoder in "perf", "ocular-pt":
+        losses, console, page, count = read(data, decoder)
+        missing = losses.get("unstopped" if unstopped else "markers", 0)
+        if count or missing < (1 if unstopped else 500) or "repaired" in losses or WHOLE in console or WHOLE in page:
+            problems.append(f"{decoder}: {count} events, {losses}")
+    return problems
+
+
+def cases(python, _):
+    version = recording.version(python)
+    for name, *what in KINDS:
+        yield f"{version} {name}", check, python, *what
+        yield f"{version} {name}, nothing read", nothing_read, python, *what
+
+
+if __name__ == "__main__":
+    sys.exit(recording.run_cases(cases))
