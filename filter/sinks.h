@@ -22,6 +22,10 @@
 	X(html, "*.html", "write the report as one page for a browser, with source and distributions") \
 	X(events, "", "write one line for each decoded event") \
 	X(pstats, "*.pstats *.prof", "write call counts, times and callers for pstats.Stats, as cProfile counts them") \
+	X(opcode_pstats, "*.pstats *.prof", \
+	  "write counts and times of opcodes for pstats.Stats; an opcode's callers are those\n" \
+	  "that ran before it") \
+	X(opcode_arrays, "*.npz", "write the same as arrays for numpy.load, pairs as a matrix") \
 	X(collapsed, "*.folded *.txt", "write folded stacks with their ns, for flamegraph.pl and others") \
 	X(speedscope, "*.json", "write the call tree of each thread for https://www.speedscope.app") \
 	X(callgrind, "callgrind.out*", "write costs by line for KCachegrind; by instruction in mode precise") \

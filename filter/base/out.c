@@ -205,6 +205,15 @@ void out_put(struct out *o, const char *bytes, size_t size)
 		out_commit(o, mempcpy(to, bytes, size));
 }
 
+void out_number(struct out *o, uint64_t n, size_t size)
+{
+	char bytes[8];
+
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = n >> 8 * i;
+	out_put(o, bytes, size);
+}
+
 /* What zlib holds back may be anything: where that would not fit, it is made to give it. */
 bool out_fits(struct out *o, uint64_t more, uint64_t most)
 {

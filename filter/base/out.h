@@ -55,6 +55,9 @@ void out_commit(struct out *o, const char *end);
 
 void out_put(struct out *o, const char *bytes, size_t size);
 
+/* The lowest `size` bytes of n, little-endian; 8 at most. */
+void out_number(struct out *o, uint64_t n, size_t size);
+
 /* Would the file stay within `most` bytes if `more` were written now, and it closed? May write. */
 bool out_fits(struct out *o, uint64_t more, uint64_t most);
 

@@ -16,15 +16,6 @@ static void put_letter(struct out *o, char type)
 	out_put(o, &type, 1);
 }
 
-static void put_number(struct out *o, uint64_t n, size_t size)
-{
-	char bytes[8];
-
-	for (size_t i = 0; i < size; i++)
-		bytes[i] = n >> 8 * i;
-	out_put(o, bytes, size);
-}
-
 static void put_long(struct out *o, uint64_t n)
 {
 	uint16_t digits[DIGITS_MAX];
@@ -33,9 +24,9 @@ static void put_long(struct out *o, uint64_t n)
 	for (; n; n >>= DIGIT_BITS)
 		digits[count++] = n & ((1u << DIGIT_BITS) - 1);
 	put_letter(o, 'l');
-	put_number(o, count, 4);
+	out_number(o, count, 4);
 	for (size_t i = 0; i < count; i++)
-		put_number(o, digits[i], 2);
+		out_number(o, digits[i], 2);
 }
 
 void marshal_int(struct out *o, uint64_t n)
@@ -45,7 +36,7 @@ void marshal_int(struct out *o, uint64_t n)
 		return;
 	}
 	put_letter(o, 'i');
-	put_number(o, n, 4);
+	out_number(o, n, 4);
 }
 
 void marshal_float(struct out *o, double d)
@@ -54,7 +45,7 @@ void marshal_float(struct out *o, double d)
 
 	memcpy(&bits, &d, sizeof(bits));
 	put_letter(o, 'g');
-	put_number(o, bits, sizeof(bits));
+	out_number(o, bits, sizeof(bits));
 }
 
 void marshal_str(struct out *o, const char *s)
@@ -65,7 +56,7 @@ void marshal_str(struct out *o, const char *s)
 	if (!text && !o->err)
 		o->err = -ENOMEM;
 	put_letter(o, 'u');
-	put_number(o, length, 4);
+	out_number(o, length, 4);
 	out_put(o, text ? text : "", length);
 	free(text);
 }
@@ -73,7 +64,7 @@ void marshal_str(struct out *o, const char *s)
 void marshal_tuple(struct out *o, uint32_t n)
 {
 	put_letter(o, '(');
-	put_number(o, n, 4);
+	out_number(o, n, 4);
 }
 
 void marshal_dict(struct out *o)

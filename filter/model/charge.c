@@ -18,6 +18,8 @@ static void charge(struct charged *c, uint64_t ns, uint64_t cycles, struct profi
 		form->ns += ns - c->ns;
 		form->cycles += cycles - c->cycles;
 	}
+	if (c->instr && c->before)
+		c->before->followers[c->follower].ns += ns - c->ns;
 	c->ns = ns;
 	c->cycles = cycles;
 }
@@ -61,6 +63,7 @@ int charge_next(struct charged *c, const struct sample *s, struct profile *p)
 	int err;
 
 	charge(c, s->time, s->cycles, p);
+	c->before = NULL;
 	if (!cost) {
 		begin_unknown(c, p);
 		return 0;
@@ -69,7 +72,10 @@ int charge_next(struct charged *c, const struct sample *s, struct profile *p)
 	err = begin(c, s, instr, cost, p);
 	if (err || !before || before == &p->unknown_opcode)
 		return err;
-	return instr_cost_follow(before, (struct follower){ .from = from, .base = instr->base, .adaptive = c->ran });
+	c->follower = instr_cost_follow(before,
+					(struct follower){ .from = from, .base = instr->base, .adaptive = c->ran });
+	c->before = before;
+	return c->follower < 0 ? c->follower : 0;
 }
 
 void charge_last(struct charged *c, uint64_t ns, uint64_t cycles, struct profile *p)

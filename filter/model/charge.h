@@ -14,9 +14,11 @@
 
 /* What a thread's time is charged to. Zeroed but for the time: nothing is known to run. */
 struct charged {
-	struct instr_cost *instr; /* the instruction that is running, NULL if not known: profile.no_opcode is */
-	uint64_t ns, cycles;	  /* since when */
-	uint8_t ran, form;	  /* its opcode that ran; the same if the sample said so, else 0 */
+	struct instr_cost *instr;  /* the instruction that is running, NULL if not known: profile.no_opcode is */
+	struct instr_cost *before; /* what ran before it, NULL if not known, */
+	int follower;		   /* and which of its followers it is */
+	uint64_t ns, cycles;	   /* since when */
+	uint8_t ran, form;	   /* its opcode that ran; the same if the sample said so, else 0 */
 };
 
 /* The sample is an INSTRUCTION, not before c->ns and c->cycles: what was running ends and it begins. 0 or -ENOMEM. */

@@ -121,12 +121,11 @@ int instr_cost_follow(struct instr_cost *cost, struct follower pair)
 		if (!all)
 			return -ENOMEM;
 		cost->followers = all;
-		pair.n = 0;
 		all[i] = pair;
 		cost->nfollowers++;
 	}
 	cost->followers[i].n++;
-	return 0;
+	return i;
 }
 
 struct instr_form *instr_cost_form(struct instr_cost *cost, uint8_t opcode)

@@ -40,6 +40,7 @@ struct follower {
 	uint8_t from;		/* opcode that ran of the instruction itself */
 	uint8_t base, adaptive; /* of the next one: the compiler's, and what ran */
 	uint64_t n;
+	uint64_t ns; /* of the next one's, of these times */
 };
 
 /* One form that an instruction ran in, where samples say which (sample.h: opcode). */
@@ -97,7 +98,7 @@ struct loop *function_loop(struct code *code, int64_t head);
 /* The cost of the instruction at offset, made at first sight. NULL: no memory, no such instruction. */
 struct instr_cost *function_cost(struct code *code, int64_t offset);
 
-/* Counts what ran next: *pair with n left out. 0 or -ENOMEM. */
+/* Counts what ran next: `pair` without its counts. Its index in followers, or -ENOMEM. */
 int instr_cost_follow(struct instr_cost *cost, struct follower pair);
 
 /* The form of that opcode, made at first sight. NULL: no memory. */

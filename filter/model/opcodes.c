@@ -67,7 +67,7 @@ static uint32_t row_of(struct opcodes *o, const struct process *p, uint8_t base,
 	return row;
 }
 
-static int add_pair(struct opcodes *o, uint32_t from, uint32_t to, uint64_t n)
+static int add_pair(struct opcodes *o, uint32_t from, uint32_t to, uint64_t n, uint64_t ns)
 {
 	uint64_t key = (uint64_t)from << 32 | to;
 	uintptr_t known = (uintptr_t)map_get(&o->pair_of, key);
@@ -84,6 +84,7 @@ static int add_pair(struct opcodes *o, uint32_t from, uint32_t to, uint64_t n)
 			return -ENOMEM;
 	}
 	o->pairs[known - 1].n += n;
+	o->pairs[known - 1].ns += ns;
 	return 0;
 }
 
@@ -150,7 +151,7 @@ static int add_measured(struct opcodes *o, const struct code *code, uint32_t i)
 		uint32_t from = row_of(o, p, instr->base, next->from);
 		uint32_t to = row_of(o, p, next->base, next->adaptive);
 
-		err = from == NONE || to == NONE ? -ENOMEM : add_pair(o, from, to, next->n);
+		err = from == NONE || to == NONE ? -ENOMEM : add_pair(o, from, to, next->n, next->ns);
 	}
 	return err;
 }
@@ -205,7 +206,7 @@ static int add_derived(struct opcodes *o, const struct code *code, uint32_t i)
 	if (next >= code->ninstrs)
 		return 0;
 	to = row_of(o, code->process, code->instrs[next].base, code->instrs[next].adaptive);
-	return to == NONE ? -ENOMEM : add_pair(o, row, to, run.n);
+	return to == NONE ? -ENOMEM : add_pair(o, row, to, run.n, 0);
 }
 
 /* Instructions first <= offset <= last. */

@@ -46,6 +46,7 @@ struct opcode_row {
 struct opcode_pair {
 	uint32_t from, to; /* indices of rows */
 	uint64_t n;
+	uint64_t ns; /* of the second's, behind the first; */
 };
 
 struct opcodes {

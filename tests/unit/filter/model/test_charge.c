@@ -83,6 +83,7 @@ static void test_pairs(void **state)
 	assert_int_equal(pair->base, LOAD);
 	assert_int_equal(pair->adaptive, LOAD);
 	assert_int_equal(pair->n, 1);
+	assert_int_equal(pair->ns, 1); /* until the one that is not known */
 	assert_int_equal(code.function->costs[0].nfollowers, 0);
 	assert_cost(&p.unknown_opcode, 1, 1, 1);
 	assert_int_equal(p.unknown_opcode.nfollowers, 0);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* sink_opcodes.h - opcodes, and which ran after which, for other programs: docs/exports.md. */
+#ifndef OCULAR_SINK_OPCODES_H
+#define OCULAR_SINK_OPCODES_H
+
+#include "model/sink.h"
+
+/* For pstats.Stats: an opcode is a function, and what ran before it calls it. A sink_maker; uses path. */
+int sink_opcode_pstats_open(struct sink **out, const struct sink_options *o, char *error);
+
+/* For numpy.load(). Likewise. */
+int sink_opcode_arrays_open(struct sink **out, const struct sink_options *o, char *error);
+
+#endif
