@@ -21,6 +21,8 @@ int analysis_open(struct analysis *a, const struct options *o, const char *dir)
 		return err;
 	}
 	trace_init(&a->trace, &a->codes, sinks);
+	a->chains.length = o->opcodes.chains;
+	a->trace.profile.chains = a->chains.length ? &a->chains : NULL;
 	recover_init(&a->recover, &a->codes, trace_feed, &a->trace);
 	a->recovers = codes_have_dispatch(&a->codes);
 	wall = codes_wall(&a->codes);
@@ -73,5 +75,6 @@ void analysis_close(struct analysis *a)
 	decode_free(&a->decoder);
 	recover_free(&a->recover);
 	trace_free(&a->trace);
+	chains_free(&a->chains);
 	codes_free(&a->codes);
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "code/codes.h"
+#include "model/chains.h"
 #include "model/decode.h"
 #include "options.h"
 #include "recover/recover.h"
@@ -20,6 +21,7 @@
 struct analysis {
 	struct codes codes;
 	struct trace trace;
+	struct chains chains;
 	struct recover recover;
 	bool recovers; /* a code table has the handlers' addresses: branches count */
 	struct decoder decoder;

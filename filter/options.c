@@ -158,7 +158,8 @@ static const struct {
 	KEY(opcodes, set_opcodes, "SORT[:RESTRICT]",
 	    "tables of opcodes and of what follows what: whole program, hottest loops and\n"
 	    "functions, console and summary. SORT: time, calls, percall or name; RESTRICT as\n"
-	    "pstats takes it: a number of rows, a share (0.1), a regular expression",
+	    "pstats takes it: a number of rows, a share (0.1), a regular expression.\n"
+	    "chains:N or chains:N:SORT[:RESTRICT]: also chains of N opcodes (3 to 8)",
 	    FOR_USERS),
 	{ "counts", offsetof(struct options, events_by_code), set_number, "N", NULL,
 	  "events of each kind, of the N code objects with most", FOR_USERS },

@@ -55,9 +55,20 @@ static int begin(struct charged *c, const struct sample *s, const struct instr *
 	return 0;
 }
 
+/* What is running ran next after `before`, of which `from` ran. */
+static int follow(struct charged *c, struct instr_cost *before, uint8_t from, uint8_t base)
+{
+	c->follower = instr_cost_follow(before, (struct follower){ .from = from, .base = base, .adaptive = c->ran });
+	if (c->follower < 0)
+		return -ENOMEM;
+	c->before = before;
+	return 0;
+}
+
 int charge_next(struct charged *c, const struct sample *s, struct profile *p)
 {
 	struct instr_cost *before = c->instr, *cost = function_cost(s->code, s->offset);
+	bool follows = before && before != &p->unknown_opcode;
 	const struct instr *instr;
 	uint8_t from = c->ran;
 	int err;
@@ -70,12 +81,11 @@ int charge_next(struct charged *c, const struct sample *s, struct profile *p)
 	}
 	instr = &s->code->instrs[cost - s->code->function->costs];
 	err = begin(c, s, instr, cost, p);
-	if (err || !before || before == &p->unknown_opcode)
-		return err;
-	c->follower = instr_cost_follow(before,
-					(struct follower){ .from = from, .base = instr->base, .adaptive = c->ran });
-	c->before = before;
-	return c->follower < 0 ? c->follower : 0;
+	if (follows && !err)
+		err = follow(c, before, from, instr->base);
+	if (!follows)
+		chains_break(&c->chain);
+	return err || !p->chains ? err : chains_next(p->chains, &c->chain, s->code->process, instr->base, c->ran);
 }
 
 void charge_last(struct charged *c, uint64_t ns, uint64_t cycles, struct profile *p)

@@ -9,6 +9,7 @@
 #ifndef OCULAR_CHARGE_H
 #define OCULAR_CHARGE_H
 
+#include "chains.h"
 #include "profile.h"
 #include "stack.h"
 
@@ -18,6 +19,7 @@ struct charged {
 	struct instr_cost *before; /* what ran before it, NULL if not known, */
 	int follower;		   /* and which of its followers it is */
 	uint64_t ns, cycles;	   /* since when */
+	struct chain_end chain;	   /* what ran last; kept only where chains are counted */
 	uint8_t ran, form;	   /* its opcode that ran; the same if the sample said so, else 0 */
 };
 

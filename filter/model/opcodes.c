@@ -12,8 +12,6 @@
 
 #include "body.h"
 
-#define NONE UINT32_MAX
-
 enum opcodes_source opcodes_source(const struct profile *p)
 {
 	if (p->events[OP_INSTRUCTION])
@@ -29,12 +27,12 @@ static void *grow(void *array, uint32_t n, size_t size)
 	return n & (n - 1) ? array : realloc(array, (n ? 2 * (size_t)n : 1) * size);
 }
 
-static uint32_t find_row(const struct opcodes *o, const char *base, const char *specialized)
+uint32_t opcodes_find(const struct opcodes *o, const char *base, const char *specialized)
 {
 	for (uint32_t i = 0; i < o->nrows; i++)
 		if (!strcmp(o->rows[i].base, base) && !strcmp(o->rows[i].specialized, specialized))
 			return i;
-	return NONE;
+	return OPCODES_NONE;
 }
 
 static uint32_t make_row(struct opcodes *o, const char *base, const char *specialized)
@@ -42,14 +40,14 @@ static uint32_t make_row(struct opcodes *o, const char *base, const char *specia
 	struct opcode_row *rows = grow(o->rows, o->nrows, sizeof(*rows));
 
 	if (!rows)
-		return NONE;
+		return OPCODES_NONE;
 	o->rows = rows;
 	rows[o->nrows] = (struct opcode_row){ .base = base, .specialized = specialized };
 	return o->nrows++;
 }
 
-/* The index of a row, made at first sight. NONE: no memory. User addresses have 47 bits. */
-static uint32_t row_of(struct opcodes *o, const struct process *p, uint8_t base, uint8_t adaptive)
+/* User addresses have 47 bits. */
+uint32_t opcodes_row(struct opcodes *o, const struct process *p, uint8_t base, uint8_t adaptive)
 {
 	uint64_t key = (uint64_t)(uintptr_t)p << 16 | base << 8 | adaptive;
 	uintptr_t known = (uintptr_t)map_get(&o->row_of, key);
@@ -59,11 +57,11 @@ static uint32_t row_of(struct opcodes *o, const struct process *p, uint8_t base,
 
 	if (known)
 		return known - 1;
-	row = find_row(o, name, specialized);
-	if (row == NONE)
+	row = opcodes_find(o, name, specialized);
+	if (row == OPCODES_NONE)
 		row = make_row(o, name, specialized);
-	if (row == NONE || map_put(&o->row_of, key, (void *)((uintptr_t)row + 1)))
-		return NONE;
+	if (row == OPCODES_NONE || map_put(&o->row_of, key, (void *)((uintptr_t)row + 1)))
+		return OPCODES_NONE;
 	return row;
 }
 
@@ -108,9 +106,9 @@ static void add_cost(struct opcodes *o, struct opcode_row *row, const struct pro
 static int add_form(struct opcodes *o, const struct process *p, const struct instr *instr, uint8_t opcode,
 		    const struct instr_cost *cost)
 {
-	uint32_t row = row_of(o, p, instr->base, opcode);
+	uint32_t row = opcodes_row(o, p, instr->base, opcode);
 
-	if (row == NONE)
+	if (row == OPCODES_NONE)
 		return -ENOMEM;
 	add_cost(o, &o->rows[row], p, cost);
 	return 0;
@@ -148,10 +146,10 @@ static int add_measured(struct opcodes *o, const struct code *code, uint32_t i)
 	err = add_forms(o, p, instr, cost);
 	for (uint32_t k = 0; k < cost->nfollowers && !err; k++) {
 		const struct follower *next = &cost->followers[k];
-		uint32_t from = row_of(o, p, instr->base, next->from);
-		uint32_t to = row_of(o, p, next->base, next->adaptive);
+		uint32_t from = opcodes_row(o, p, instr->base, next->from);
+		uint32_t to = opcodes_row(o, p, next->base, next->adaptive);
 
-		err = from == NONE || to == NONE ? -ENOMEM : add_pair(o, from, to, next->n, next->ns);
+		err = from == OPCODES_NONE || to == OPCODES_NONE ? -ENOMEM : add_pair(o, from, to, next->n, next->ns);
 	}
 	return err;
 }
@@ -198,15 +196,15 @@ static int add_derived(struct opcodes *o, const struct code *code, uint32_t i)
 
 	if (!run.n)
 		return 0;
-	row = row_of(o, code->process, instr->base, instr->adaptive);
-	if (row == NONE)
+	row = opcodes_row(o, code->process, instr->base, instr->adaptive);
+	if (row == OPCODES_NONE)
 		return -ENOMEM;
 	add_cost(o, &o->rows[row], code->process, &run);
 	next = next_of(code, i, block);
 	if (next >= code->ninstrs)
 		return 0;
-	to = row_of(o, code->process, code->instrs[next].base, code->instrs[next].adaptive);
-	return to == NONE ? -ENOMEM : add_pair(o, row, to, run.n, 0);
+	to = opcodes_row(o, code->process, code->instrs[next].base, code->instrs[next].adaptive);
+	return to == OPCODES_NONE ? -ENOMEM : add_pair(o, row, to, run.n, 0);
 }
 
 /* Instructions first <= offset <= last. */
@@ -262,7 +260,7 @@ uint64_t opcodes_followed(const struct opcodes *o, uint32_t from)
 	return n;
 }
 
-static int by_name(const struct opcode_row *a, const struct opcode_row *b)
+int opcode_compare(const struct opcode_row *a, const struct opcode_row *b)
 {
 	int order = strcmp(a->base, b->base);
 
@@ -287,7 +285,7 @@ static int compare_rows(const void *left, const void *right, void *how)
 		order = more(opcode_per_call(a), opcode_per_call(b));
 	if (!order && by != OPCODES_BY_NAME)
 		order = more(a->n, b->n);
-	return order ? order : by_name(a, b);
+	return order ? order : opcode_compare(a, b);
 }
 
 static int compare_pairs(const void *left, const void *right, void *rows)
@@ -297,8 +295,8 @@ static int compare_pairs(const void *left, const void *right, void *rows)
 	int order = more(a->n, b->n);
 
 	if (!order)
-		order = by_name(&r[a->from], &r[b->from]);
-	return order ? order : by_name(&r[a->to], &r[b->to]);
+		order = opcode_compare(&r[a->from], &r[b->from]);
+	return order ? order : opcode_compare(&r[a->to], &r[b->to]);
 }
 
 void opcodes_sort(struct opcodes *o, enum opcodes_order order)

@@ -81,6 +81,17 @@ void opcodes_sort(struct opcodes *o, enum opcodes_order order);
 /* Mean cycles of one; 0 where none was timed. */
 double opcode_per_call(const struct opcode_row *row);
 
+#define OPCODES_NONE UINT32_MAX
+
+/* The index of a row, made at first sight, nothing counted. OPCODES_NONE: no memory. */
+uint32_t opcodes_row(struct opcodes *o, const struct process *p, uint8_t base, uint8_t adaptive);
+
+/* The index of the row of those names; OPCODES_NONE: there is none. */
+uint32_t opcodes_find(const struct opcodes *o, const char *base, const char *specialized);
+
+/* By name, as strcmp. */
+int opcode_compare(const struct opcode_row *a, const struct opcode_row *b);
+
 /* How many pairs begin with a row: what "X is followed by Y n %" is a share of. */
 uint64_t opcodes_followed(const struct opcodes *o, uint32_t from);
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chains.h"
+
 static const struct {
 	const char *name;
 	enum opcodes_order order;
@@ -49,12 +51,29 @@ static bool is_limit(const char *text)
 	return true;
 }
 
+/* Takes "chains:N" and the colon behind it, if that is how *text begins. False: N is none. */
+static bool parse_chains(unsigned *chains, const char **text)
+{
+	static const char key[] = "chains:";
+	const char *number;
+
+	if (strncmp(*text, key, strlen(key)))
+		return true;
+	number = *text + strlen(key);
+	*chains = *number - '0';
+	*text = number[0] && number[1] == ':' ? number + 2 : number[0] && !number[1] ? "time" : "";
+	return *chains >= CHAINS_SHORTEST && *chains <= CHAINS_LONGEST;
+}
+
 bool opcodes_view_parse(struct opcodes_view *v, const char *text)
 {
-	size_t length = strcspn(text, ":");
 	char copy[OPCODES_VIEW_SIZE], *rest = copy;
+	size_t length;
 
 	*v = (struct opcodes_view){ 0 };
+	if (!parse_chains(&v->chains, &text))
+		return false;
+	length = strcspn(text, ":");
 	if (!parse_order(&v->order, text, length))
 		return false;
 	text += length + (text[length] == ':');

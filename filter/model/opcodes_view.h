@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * opcodes_view.h - "SORT[:RESTRICT]...", which rows of an opcode table to show and in what order, as
- * pstats.Stats.sort_stats and print_stats take it.
+ * opcodes_view.h - "[chains:N:]SORT[:RESTRICT]...", which rows of an opcode table to show and in what order, as
+ * pstats.Stats.sort_stats and print_stats take it; and whether to count chains (chains.h).
  */
 #ifndef OCULAR_OPCODES_VIEW_H
 #define OCULAR_OPCODES_VIEW_H
@@ -11,13 +11,14 @@
 #define OPCODES_VIEW_SIZE 128 /* of the restrictions, with a NUL */
 
 struct opcodes_view {
-	bool wanted; /* false while nothing was parsed */
+	bool wanted;	 /* false while nothing was parsed */
+	unsigned chains; /* of how many opcodes; 0: none are wanted */
 	enum opcodes_order order;
 	char limits[OPCODES_VIEW_SIZE]; /* parted by ':' */
 };
 
 /*
- * SORT is time or tottime, calls or ncalls, percall, name or stdname. RESTRICT is a whole number (that
+ * "chains:N" alone is "chains:N:time"; N is CHAINS_SHORTEST to CHAINS_LONGEST. SORT is time or tottime, calls or ncalls, percall, name or stdname. RESTRICT is a whole number (that
  * many rows), a fraction with a point (0.25: that share of the rows), or an extended regular
  * expression that a base or specialised name has to contain; one after another. False: it is none.
  */

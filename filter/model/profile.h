@@ -13,6 +13,8 @@
 #include "function.h"
 #include "sample.h"
 
+struct chains; /* chains.h */
+
 struct profile {
 	struct codes *codes;
 	uint64_t events[OP_COUNT]; /* samples by op: sample_op_name says which */
@@ -30,6 +32,7 @@ struct profile {
 	struct instr_cost no_opcode;	     /* of these: before a first INSTRUCTION, or beside gaps */
 	struct instr_cost unknown_opcode;    /* INSTRUCTIONs of code whose bytecode is in no table */
 	struct forms forms;		     /* over time, mode opcodes */
+	struct chains *chains;		     /* of opcodes; NULL: they are not counted */
 	uint64_t threads, processes;
 	struct {
 		uint64_t window_ns, period_ns; /* 0: there is none */

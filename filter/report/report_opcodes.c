@@ -2,10 +2,14 @@
 /* Optracker's two tables: what each opcode took, and which one came after it. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/body.h"
+#include "model/chains.h"
 #include "report.h"
 #include "report_write.h"
+
+#define CHAIN_COLUMN 16 /* a blank, and the names of a chain begin */
 
 static void write_opcode(const struct report *r, const struct opcode_row *row)
 {
@@ -63,6 +67,60 @@ static void write_pairs(const struct report *r, const struct opcodes *o, const b
 		}
 }
 
+/* The share is of all chains. As many names in a line as fit, at least one. */
+static void write_chain(const struct report *r, const struct chains *c, const struct chain *chain)
+{
+	unsigned column = CHAIN_COLUMN;
+
+	write_number(r, chain->n);
+	fprintf(r->f, "  %5.1f%% ", 100.0 * chain->n / (c->counted + c->left_out));
+	for (unsigned i = 0; i < c->length; i++) {
+		const char *name = c->forms.rows[chain->forms[i]].specialized;
+		unsigned width = strlen(name) + strlen(" ,");
+
+		if (i && column + width > r->width) {
+			fprintf(r->f, "\n%*s", CHAIN_COLUMN, "");
+			column = CHAIN_COLUMN;
+		}
+		fprintf(r->f, " %s%s", name, i + 1 < c->length ? "," : "\n");
+		column += width;
+	}
+}
+
+static void write_left_out(const struct report *r, const struct chains *c)
+{
+	if (!c->left_out)
+		return;
+	write_number(r, c->left_out);
+	fprintf(r->f, "  %5.1f%%  all chains that were first seen after %u others: not told apart\n",
+		100.0 * c->left_out / (c->counted + c->left_out), CHAINS_MOST);
+}
+
+/* Chains that begin with one of the rows shown, most frequent first. 0 or -ENOMEM. */
+static int write_chains(const struct report *r, const struct chains *c, const struct opcodes *o, const bool *shown,
+			uint32_t most)
+{
+	const struct chain **sorted = chains_sorted(c);
+	uint32_t *rows = chains_rows(c, o), n = 0;
+	int err = sorted && rows ? 0 : -ENOMEM;
+
+	if (!err)
+		fprintf(r->f, "  count  share  chain of %u (%u different)\n", c->length, c->n);
+	for (uint32_t i = 0; !err && i < c->n && n < most; i++) {
+		uint32_t first = rows[sorted[i]->forms[0]];
+
+		if (first != OPCODES_NONE && shown[first]) {
+			write_chain(r, c, sorted[i]);
+			n++;
+		}
+	}
+	if (!err)
+		write_left_out(r, c);
+	free(sorted);
+	free(rows);
+	return err;
+}
+
 static void write_heading(const struct report *r, const struct opcodes *o)
 {
 	if (o->source == OPCODES_MEASURED)
@@ -71,7 +129,9 @@ static void write_heading(const struct report *r, const struct opcodes *o)
 		fputs(" share  count  opcode, derived: as though each trip ran all of its block once\n", r->f);
 }
 
-static int write_tables(const struct report *r, const struct opcodes_view *v, uint32_t most, const struct opcodes *o)
+/* c: NULL: no chains. */
+static int write_tables(const struct report *r, const struct opcodes_view *v, uint32_t most, const struct opcodes *o,
+			const struct chains *c)
 {
 	uint32_t *rows = calloc(o->nrows + 1, sizeof(*rows));
 	bool *shown = calloc(o->nrows + 1, sizeof(*shown));
@@ -86,17 +146,20 @@ static int write_tables(const struct report *r, const struct opcodes_view *v, ui
 	}
 	if (!err)
 		write_pairs(r, o, shown, *v->limits ? n : most);
+	if (!err && c && c->n)
+		err = write_chains(r, c, o, shown, *v->limits ? n : most);
 	free(rows);
 	free(shown);
 	return err;
 }
 
-/* Sorts, writes and frees o. err: of adding it up. */
-static int finish(const struct report *r, const struct opcodes_view *v, uint32_t most, struct opcodes *o, int err)
+/* Sorts, writes and frees o. c: NULL: no chains; err: of adding o up. */
+static int finish(const struct report *r, const struct opcodes_view *v, uint32_t most, struct opcodes *o,
+		  const struct chains *c, int err)
 {
 	opcodes_sort(o, v->order);
 	if (!err && o->nrows)
-		err = write_tables(r, v, most, o);
+		err = write_tables(r, v, most, o, c);
 	else if (!err)
 		fputs("No opcode is known.\n", r->f);
 	opcodes_free(o);
@@ -115,7 +178,7 @@ int report_function_opcodes(const struct report *r, const struct opcodes_view *v
 	struct opcodes o = { .source = opcodes_source(r->p) };
 
 	write_subject(r, "function", code, code->firstlineno);
-	return finish(r, v, most, &o, opcodes_add_function(&o, code));
+	return finish(r, v, most, &o, NULL, opcodes_add_function(&o, code));
 }
 
 int report_loop_opcodes(const struct report *r, const struct opcodes_view *v, uint32_t most, const struct loop *loop)
@@ -123,7 +186,7 @@ int report_loop_opcodes(const struct report *r, const struct opcodes_view *v, ui
 	struct opcodes o = { .source = opcodes_source(r->p) };
 
 	write_subject(r, "loop", loop->code, loop_line(loop));
-	return finish(r, v, most, &o, opcodes_add_loop(&o, loop));
+	return finish(r, v, most, &o, NULL, opcodes_add_loop(&o, loop));
 }
 
 int report_opcodes(const struct report *r, const struct opcodes_view *v, uint32_t most)
@@ -136,5 +199,7 @@ int report_opcodes(const struct report *r, const struct opcodes_view *v, uint32_
 		fputs("To the thread's next instruction: calls and one callback (cb) are in its time.\n", r->f);
 	else if (o.source == OPCODES_MEASURED)
 		fputs("To the thread's next instruction: calls are in its time.\n", r->f);
-	return finish(r, v, most, &o, err);
+	if (o.source != OPCODES_MEASURED && r->p->chains)
+		fputs("No chains: modes precise, full and opcodes alone record every instruction.\n", r->f);
+	return finish(r, v, most, &o, r->p->chains, err);
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "summary_opcodes.h"
 
+#include <stdlib.h>
+
 #include "base/json.h"
+#include "model/chains.h"
 
 static json_t *row_object(const struct opcode_row *row, enum opcodes_source source)
 {
@@ -48,6 +51,45 @@ static json_t *pair_array(const struct opcodes *o)
 	return err ? json_decref(array), NULL : array;
 }
 
+#define CHAINS_SHOWN 10000 /* the most frequent ones */
+
+/* rows: of each form its row. */
+static json_t *chain_object(const struct chains *c, const struct chain *chain, const uint32_t *rows)
+{
+	const struct json_number count[] = { { "count", chain->n } };
+	json_t *array = json_array();
+
+	for (unsigned i = 0; i < c->length; i++)
+		json_array_append_new(array, json_integer(rows[chain->forms[i]]));
+	return json_join(JSON_NUMBERS(count), json_pack("{s:o}", "opcodes", array));
+}
+
+static json_t *chain_array(const struct chains *c, const struct opcodes *o)
+{
+	const struct chain **sorted = chains_sorted(c);
+	uint32_t *rows = chains_rows(c, o);
+	json_t *array = sorted && rows ? json_array() : NULL;
+	int err = !array;
+
+	for (uint32_t i = 0; i < c->n && i < CHAINS_SHOWN && !err; i++)
+		err = json_array_append_new(array, chain_object(c, sorted[i], rows));
+	free(sorted);
+	free(rows);
+	return err ? json_decref(array), NULL : array;
+}
+
+static json_t *chains_object(const struct chains *c, const struct opcodes *o)
+{
+	const struct json_number numbers[] = {
+		{ "length", c->length },
+		{ "different", c->n },
+		{ "counted", c->counted },
+		{ "left_out", c->left_out },
+	};
+
+	return json_join(JSON_NUMBERS(numbers), json_pack("{s:o}", "rows", chain_array(c, o)));
+}
+
 static json_t *source_name(enum opcodes_source source)
 {
 	static const char *const names[] = {
@@ -59,8 +101,8 @@ static json_t *source_name(enum opcodes_source source)
 	return json_text(names[source]);
 }
 
-/* Sorts and frees o. err: of adding it up. */
-static json_t *object(struct opcodes *o, int err)
+/* Sorts and frees o. c: NULL: no chains; err: of adding o up. */
+static json_t *object(struct opcodes *o, const struct chains *c, int err)
 {
 	json_t *object = NULL;
 
@@ -68,6 +110,8 @@ static json_t *object(struct opcodes *o, int err)
 	if (!err)
 		object = json_pack("{s:o, s:I, s:o, s:o}", "source", source_name(o->source), "count", (json_int_t)o->n,
 				   "rows", row_array(o), "pairs", pair_array(o));
+	if (c)
+		object = json_join(object, json_pack("{s:o}", "chains", chains_object(c, o)));
 	opcodes_free(o);
 	return object;
 }
@@ -76,14 +120,14 @@ json_t *summary_function_opcodes(const struct profile *p, const struct code *cod
 {
 	struct opcodes o = { .source = opcodes_source(p) };
 
-	return object(&o, opcodes_add_function(&o, code));
+	return object(&o, NULL, opcodes_add_function(&o, code));
 }
 
 json_t *summary_loop_opcodes(const struct profile *p, const struct loop *loop)
 {
 	struct opcodes o = { .source = opcodes_source(p) };
 
-	return object(&o, opcodes_add_loop(&o, loop));
+	return object(&o, NULL, opcodes_add_loop(&o, loop));
 }
 
 json_t *summary_opcodes(const struct profile *p)
@@ -100,7 +144,8 @@ json_t *summary_opcodes(const struct profile *p)
 		{ "unknown_ns", p->unknown_opcode.ns },
 		{ "unknown_cycles", p->unknown_opcode.cycles },
 	};
-	json_t *of_all = object(&o, err);
+	bool measured = o.source == OPCODES_MEASURED;
+	json_t *of_all = object(&o, measured ? p->chains : NULL, err);
 
-	return opcodes_source(p) == OPCODES_MEASURED ? json_join(of_all, JSON_NUMBERS(sums)) : of_all;
+	return measured ? json_join(of_all, JSON_NUMBERS(sums)) : of_all;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Opcodes for other programs: what pstats.Stats and numpy.load find in the files, by another count of the same run.
+"""Opcodes for other programs: what pstats.Stats and numpy.load find in the files, by another count of the same run. And
+chains of opcodes, by that count, too.
 
     test_opcode_tables.py [--python PY]... [--only TEXT]
 
@@ -22,6 +23,7 @@ from tap import Plan
 
 FEED = os.path.join(recording.BUILD, "bin", "ocular-feed")
 GOLDEN = os.path.join(recording.ROOT, "tests", "golden")
+CHAINS = (3, 5, 8)
 PROGRAMS = ("loops", "generators", "threads", "exceptions", "recursion")
 
 NAMES = """
@@ -61,12 +63,15 @@ def threads_of(path, names):
 
 
 class Model:
-    """Counts and ns of opcodes, and of each by the one that ran before it."""
+    """Counts and ns of opcodes, and of each by the one that ran before it; counts of chains by their length."""
 
     def __init__(self, threads):
         self.count, self.ns, self.pairs, self.pairs_ns = (collections.Counter() for _ in range(4))
+        self.chains = {n: collections.Counter() for n in CHAINS}
         for rows in threads:
-            before = None
+            before, names = None, [name for _, name in rows[:-1]]
+            for n in CHAINS:
+                self.chains[n].update(tuple(names[i:i + n]) for i in range(len(names) - n + 1))
             for (at, name), (until, _) in zip(rows, rows[1:]):
                 self.count[name] += 1
                 self.ns[name] += until - at
@@ -83,11 +88,14 @@ def name_of(row):
 class Told:
     """The same of a summary's table; it has no times of pairs."""
 
-    def __init__(self, table):
+    def __init__(self, table, chains=None):
         rows = [name_of(row) for row in table["rows"]]
         self.count = {name: row["count"] for name, row in zip(rows, table["rows"])}
         self.ns = {name: row.get("ns", 0) for name, row in zip(rows, table["rows"])}
         self.pairs = {(rows[p["from"]], rows[p["to"]]): p["count"] for p in table["pairs"]}
+        if chains:
+            self.chains = {n: {tuple(rows[i] for i in row["opcodes"]): row["count"] for row in told["rows"]}
+                           for n, told in chains.items()}
 
 
 def load_arrays(path):
@@ -176,11 +184,20 @@ def of_pstats(python, path):
     return found
 
 
+def fields_of(side):
+    fields = {**vars(side)}
+    for n, chains in fields.pop("chains", {}).items():
+        if chains:
+            fields[f"chains of {n}"] = chains
+    return fields
+
+
 def differences(what, found, wanted):
     """In what both have."""
     problems = []
-    for field in vars(found).keys() & vars(wanted).keys():
-        a, b = getattr(found, field), getattr(wanted, field)
+    found, wanted = (fields_of(side) for side in (found, wanted))
+    for field in found.keys() & wanted.keys():
+        a, b = found[field], wanted[field]
         keys = sorted((key for key in a.keys() | b.keys() if a.get(key, 0) != b.get(key, 0)), key=str)
         problems += [f"{what}: {field} of {key}: {a.get(key)}, not {b.get(key)}" for key in keys[:4]]
     return problems
@@ -193,9 +210,14 @@ def check(python, program, folder):
     done = recording.record(data, [python, path], environment, cwd=folder)
     assert not done.returncode, done.stderr
     summary = recording.summary(data, f"events={events}", f"opcode_pstats={stats}", f"opcode_arrays={arrays}")
+    chains = {n: recording.summary(data, f"opcodes=chains:{n}")["opcodes"]["chains"] for n in CHAINS}
     wanted = Model(threads_of(events, names_of(python, path)))
     assert sum(wanted.count.values()) > 100, "nothing ran"
-    problems = differences("summary", Told(summary["opcodes"]), wanted)
+    problems = differences("summary", Told(summary["opcodes"], chains), wanted)
+    for n, told in chains.items():
+        counts = told["length"], told["different"], told["counted"], told["left_out"]
+        if counts != (n, len(wanted.chains[n]), wanted.chains[n].total(), 0):
+            problems.append(f"chains: {counts}")
     problems += differences("pstats", of_pstats(python, stats), wanted)
     return problems + differences("arrays", of_arrays(load_arrays(arrays)), wanted)
 

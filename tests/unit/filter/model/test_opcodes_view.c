@@ -69,6 +69,33 @@ static void test_orders(void **state)
 		assert_true(opcodes_view_parse(&v, orders[i].name));
 		assert_int_equal(v.order, orders[i].order);
 		assert_true(v.wanted);
+		assert_int_equal(v.chains, 0);
+	}
+}
+
+static void test_chains(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned chains;
+		enum opcodes_order order;
+		const char *limits;
+	} views[] = {
+		{ "chains:3", 3, OPCODES_BY_TIME, "" },
+		{ "chains:8", 8, OPCODES_BY_TIME, "" },
+		{ "chains:5:name", 5, OPCODES_BY_NAME, "" },
+		{ "chains:4:calls:LOAD:2", 4, OPCODES_BY_COUNT, "LOAD:2" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(views); i++) {
+		struct opcodes_view v;
+
+		assert_true(opcodes_view_parse(&v, views[i].text));
+		assert_true(v.wanted);
+		assert_int_equal(v.chains, views[i].chains);
+		assert_int_equal(v.order, views[i].order);
+		assert_string_equal(v.limits, views[i].limits);
 	}
 }
 
@@ -76,8 +103,9 @@ static void test_refused(void **state)
 {
 	char longest[OPCODES_VIEW_SIZE + 16] = "time:";
 	static const char *const texts[] = {
-		"",	  "tim",    "times",	"cumulative",	    ":3", "time:3:", "time::3",
-		"time:(", "time:[", "time:1.5", "time:99999999999", "3",  "time 3",
+		"chains",   "chains:", "chains:2", "chains:9", "chains:33",	   "chains:3:", "chains:3:2",
+		"chains:x", "",	       "tim",	   "times",    "cumulative",	   ":3",	"time:3:",
+		"time::3",  "time:(",  "time:[",   "time:1.5", "time:99999999999", "3",		"time 3",
 	};
 	struct opcodes_view v;
 
@@ -96,6 +124,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_orders),
+		cmocka_unit_test(test_chains),
 		cmocka_unit_test(test_refused),
 	};
 
