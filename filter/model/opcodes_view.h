@@ -18,9 +18,10 @@ struct opcodes_view {
 };
 
 /*
- * "chains:N" alone is "chains:N:time"; N is CHAINS_SHORTEST to CHAINS_LONGEST. SORT is time or tottime, calls or ncalls, percall, name or stdname. RESTRICT is a whole number (that
- * many rows), a fraction with a point (0.25: that share of the rows), or an extended regular
- * expression that a base or specialised name has to contain; one after another. False: it is none.
+ * "chains:N" alone is "chains:N:time"; N is CHAINS_SHORTEST to CHAINS_LONGEST. SORT is time or tottime, calls or
+ * ncalls, percall, name or stdname. RESTRICT is a whole number (that many rows), a fraction with a point (0.25: that
+ * share of the rows), or an extended regular expression that a base or specialised name has to contain; one after
+ * another. False: it is none.
  */
 bool opcodes_view_parse(struct opcodes_view *v, const char *text);
 

@@ -49,6 +49,7 @@ END
   ocular report --html fib.html
   ocular report precise.data --opcodes time:20 --counts 10
   ocular report precise.data --opcodes calls:LOAD_
+  ocular report precise.data --opcodes chains:3
   ocular report --perfetto fib.pftrace --min-duration 1us --max-size 500M
   ocular report --events - | less
 
