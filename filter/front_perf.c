@@ -54,6 +54,7 @@ struct front {
 	struct ticks ticks;
 	struct progress progress;
 	struct analysis analysis;
+	struct recording recording;
 	struct options options;
 	const char *tips, *psbs;
 	uint64_t psb_ip; /* of the PSB that came last, 0: none since a TIP */
@@ -74,15 +75,22 @@ static int complain(const struct front *f, const char *why, int err)
 	return err;
 }
 
+static void free_front(struct front *f)
+{
+	recording_free(&f->recording);
+	free(f);
+}
+
 static int open_analysis(struct front *f)
 {
-	uint64_t size = 0;
-	char *found = recording_dir(&size);
-	const char *dir = f->options.codes ? f->options.codes : found;
-	int err = analysis_open(&f->analysis, &f->options, dir);
+	struct recording *r = &f->recording;
+	int err;
 
-	free(found);
-	progress_init(&f->progress, options_when(f->options.progress, STDERR_FILENO), size / BYTES_PER_MARKER);
+	recording_find(r);
+	err = analysis_open(&f->analysis, &f->options, f->options.codes ? f->options.codes : r->dir);
+	f->analysis.trace.profile.cut = r->cut;
+	f->analysis.trace.profile.file = r->file;
+	progress_init(&f->progress, options_when(f->options.progress, STDERR_FILENO), r->size / BYTES_PER_MARKER);
 	return err;
 }
 
@@ -125,7 +133,7 @@ EXPORT int start(void **data, void *ctx)
 	else
 		part_from_perf(f);
 	if (err) {
-		free(f);
+		free_front(f);
 		*data = NULL;
 	}
 	return err;
@@ -253,7 +261,8 @@ EXPORT int stop(void *data, void *ctx)
 	(void)ctx;
 	if (f && !f->options.help)
 		finish(f);
-	free(f);
+	if (f)
+		free_front(f);
 	return 0;
 }
 

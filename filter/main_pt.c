@@ -84,8 +84,9 @@ static void report_empty(const struct pt_config *c)
 		say("markers that stand in its branches (backend emulated) only perf with ocular.so reads");
 }
 
-static int analyse(struct front_ipt *f, const struct options *o, const char *dir, uint64_t size)
+static int analyse(struct front_ipt *f, const struct options *o, const char *dir, const char *file)
 {
+	uint64_t size = f->trace.file.check.trace_size;
 	struct progress progress;
 	struct analysis a;
 	int err = analysis_open(&a, o, dir);
@@ -93,6 +94,8 @@ static int analyse(struct front_ipt *f, const struct options *o, const char *dir
 	if (err)
 		return fail(o, a.error);
 	a.recover.compressed = f->trace.config.compressed;
+	a.trace.profile.cut = f->trace.file.check.cut;
+	a.trace.profile.file = file;
 	progress_init(&progress, options_when(o->progress, STDERR_FILENO), size / BYTES_PER_MARKER);
 	err = front_ipt_feed(f, &a, &progress);
 	err = err ? analysis_fail(&a, err) : analysis_finish(&a, true);
@@ -124,7 +127,7 @@ static int run(const struct options *o, const char *arg)
 		return fail(o, f.trace.error);
 	if (f.trace.file.check.finding[0])
 		fprintf(stderr, "ocular-pt: %s %s\n", place.file, f.trace.file.check.finding);
-	status = analyse(&f, o, o->codes ? o->codes : place.dir, f.trace.file.check.trace_size);
+	status = analyse(&f, o, o->codes ? o->codes : place.dir, basename(place.file));
 	front_ipt_close(&f);
 	return status;
 }

@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: MIT
-/* Looks at each descriptor's first 8 bytes without moving its position. */
+/* Looks at each descriptor's header without moving its position. */
 #include "recording.h"
 
 #include <dirent.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* tools/perf/util/header.c: PERF_MAGIC 2, as a little-endian machine writes it. */
-static const char magic[8] = { 'P', 'E', 'R', 'F', 'I', 'L', 'E', '2' };
+#include "shared/perf_format.h"
 
-static bool is_perf_data(int fd, uint64_t *size)
+static bool is_perf_data(int fd, struct recording *r)
 {
-	char first[sizeof(magic)];
+	struct perf_header header;
 	struct stat st;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || pread(fd, first, sizeof(first), 0) != sizeof(first) ||
-	    memcmp(first, magic, sizeof(magic)))
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
+	    header.magic != PERF_MAGIC)
 		return false;
-	*size = st.st_size;
+	r->size = st.st_size;
+	r->cut = perf_was_cut(&header);
 	return true;
 }
 
-static char *folder_of_fd(int fd)
+static void name_of_fd(int fd, struct recording *r)
 {
 	char link[64], path[PATH_MAX], *slash;
 	ssize_t length;
@@ -34,23 +33,28 @@ static char *folder_of_fd(int fd)
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	length = readlink(link, path, sizeof(path) - 1);
 	if (length <= 0 || path[0] != '/')
-		return NULL;
+		return;
 	path[length] = '\0';
 	slash = strrchr(path, '/');
+	r->file = strdup(slash + 1);
 	slash[slash == path] = '\0';
-	return strdup(path);
+	r->dir = strdup(path);
 }
 
-char *recording_dir(uint64_t *size)
+void recording_find(struct recording *r)
 {
 	DIR *d = opendir("/proc/self/fd");
-	char *dir = NULL;
 
-	*size = 0;
-	for (struct dirent *e; !dir && d && (e = readdir(d));)
-		if (e->d_name[0] != '.' && is_perf_data(atoi(e->d_name), size))
-			dir = folder_of_fd(atoi(e->d_name));
+	*r = (struct recording){ 0 };
+	for (struct dirent *e; !r->size && d && (e = readdir(d));)
+		if (e->d_name[0] != '.' && is_perf_data(atoi(e->d_name), r))
+			name_of_fd(atoi(e->d_name), r);
 	if (d)
 		closedir(d);
-	return dir;
+}
+
+void recording_free(struct recording *r)
+{
+	free(r->dir);
+	free(r->file);
 }

@@ -3,13 +3,20 @@
 #ifndef OCULAR_RECORDING_H
 #define OCULAR_RECORDING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+struct recording {
+	char *dir, *file; /* its folder, and its name there; NULL: not known */
+	uint64_t size;	  /* in bytes */
+	bool cut;	  /* ocular-fsck has repaired it */
+};
+
 /*
- * perf does not tell a dlfilter which file it reads, so the open file that begins as a perf.data is
- * looked for in /proc/self/fd. Its folder, to be freed; *size is the file's size in bytes. NULL, and
- * *size 0: perf reads a pipe, or /proc is not there.
+ * perf does not tell a dlfilter which file it reads, so the open file that begins as a perf.data is looked for in
+ * /proc/self/fd. All of *r is 0 where perf reads a pipe, or /proc is not there.
  */
-char *recording_dir(uint64_t *size);
+void recording_find(struct recording *r);
+void recording_free(struct recording *r);
 
 #endif

@@ -6,9 +6,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "codes_read.h"
 #include "shared/marker.h"
@@ -99,6 +101,52 @@ const struct snapshot *codes_snapshot(const struct codes *c, uint32_t number)
 	return NULL;
 }
 
+static const struct piece *find_piece(const struct codes *c, const char *file)
+{
+	const struct piece *newest = c->npieces == 1 && !c->switched ? c->pieces : NULL;
+
+	/* A name that is free again is given again. */
+	for (const struct piece *p = c->pieces; p < c->pieces + c->npieces; p++)
+		if (file && !strcmp(p->file, file) && (!newest || p->number > newest->number))
+			newest = p;
+	return newest;
+}
+
+uint64_t codes_words(const struct codes *c, const char *file)
+{
+	const struct piece *p = find_piece(c, file);
+	uint64_t words = 0;
+
+	for (size_t i = 0; !c->switched && i < c->nsnapshots; i++)
+		words += c->snapshots[i].words;
+	return p ? p->words : words;
+}
+
+static bool is_there(const struct codes *c, const char *file)
+{
+	char path[PATH_MAX];
+
+	return snprintf(path, sizeof(path), "%s/%s", c->dir, file) < PATH_MAX && access(path, F_OK) == 0;
+}
+
+unsigned codes_missing_pieces(const struct codes *c, const char *file)
+{
+	unsigned n = 0;
+
+	if (!c->switched || !file || !find_piece(c, file) || !is_there(c, file))
+		return 0;
+	for (const struct piece *p = c->pieces; p < c->pieces + c->npieces; p++)
+		n += (!p->most || p->number + p->most > c->switched) && !is_there(c, p->file);
+	return n;
+}
+
+static void pieces_free(struct codes *c)
+{
+	for (size_t i = 0; i < c->npieces; i++)
+		free(c->pieces[i].file);
+	free(c->pieces);
+}
+
 void codes_free(struct codes *c)
 {
 	for (struct map_slot *s = NULL; (s = map_next(&c->processes, s));)
@@ -106,6 +154,7 @@ void codes_free(struct codes *c)
 	map_free(&c->processes);
 	snapshots_free(c);
 	unmatched_free(c);
+	pieces_free(c);
 	free(c->dir);
 	*c = (struct codes){ 0 };
 }

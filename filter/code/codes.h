@@ -38,6 +38,14 @@ struct unmatched {
 	struct unmatched *next;
 };
 
+/* One of the files that a recording is in. */
+struct piece {
+	char *file;	 /* its name in the folder */
+	uint32_t number; /* from 0 */
+	uint32_t most;	 /* so many were kept, the newest; 0: all */
+	uint64_t words;	 /* codes_words() */
+};
+
 struct codes {
 	char *dir; /* NULL: no tables, every code is unknown */
 	struct map processes;
@@ -46,15 +54,16 @@ struct codes {
 	struct unmatched *unmatched; /* use codes_unmatched() */
 	uint64_t tsc_hz;	     /* some process's, once it was needed */
 	bool read_all;		     /* for that */
-	bool switched;		     /* there are several files, and tables are of all of them */
-	bool trimmed;		     /* the beginning of the recording was let go */
-	bool limited;		     /* the recording ended at its maximum size, before the program */
-	bool repaired;		     /* its file was cut, or not closed, and ocular-fsck made it readable */
-	uint64_t damaged;	     /* lines that are no JSON or lack what they must have */
-	uint64_t missing;	     /* processes without a table */
-	uint64_t unknown;	     /* code ids without a line */
-	uint64_t handlers;	     /* mode opcodes: left out for want of room, or as of another CPython */
-	char error[256];	     /* why codes_process returned NULL */
+	struct piece *pieces;	     /* those that were completed, in any order */
+	size_t npieces;
+	uint32_t switched; /* so often another file was begun; tables are of all of them */
+	bool trimmed;	   /* the beginning of the recording was let go */
+	bool limited;	   /* the recording ended at its maximum size, before the program */
+	uint64_t damaged;  /* lines that are no JSON or lack what they must have */
+	uint64_t missing;  /* processes without a table */
+	uint64_t unknown;  /* code ids without a line */
+	uint64_t handlers; /* mode opcodes: left out for want of room, or as of another CPython */
+	char error[256];   /* why codes_process returned NULL */
 };
 
 /* dir may be NULL; it is copied. 0 or -ENOMEM. */
@@ -96,6 +105,15 @@ struct code *codes_find_or_make(struct codes *c, struct process *p, uint32_t id)
 
 /* A code object by its names, as the events text has them: found or made. NULL: no memory. */
 struct code *codes_intern(struct process *p, const char *file, const char *qualname, int64_t firstlineno);
+
+/*
+ * How many words went into the file of that name (NULL: unknown), or into the only one there is, whatever its name is
+ * now; dropped ones too, which LOST words tell. Where its recorder died, those of its snapshots. 0: not known.
+ */
+uint64_t codes_words(const struct codes *c, const char *file);
+
+/* Of a recording in several files, one of which is `file` in the tables' folder: how many are not there, but should. */
+unsigned codes_missing_pieces(const struct codes *c, const char *file);
 
 /* The snapshot of that number, or NULL. */
 const struct snapshot *codes_snapshot(const struct codes *c, uint32_t number);

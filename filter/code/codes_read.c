@@ -379,10 +379,33 @@ static int read_window(struct codes *c, struct process *p, json_t *line)
 
 static int read_switch(struct codes *c, struct process *p, json_t *line)
 {
+	int64_t number = get_int(line, "number", 1);
+
 	(void)p;
-	(void)line;
-	c->switched = true;
+	if (number > c->switched)
+		c->switched = number;
 	return 0;
+}
+
+/* The same line is in the tables of several processes. */
+static int read_piece(struct codes *c, struct process *p, json_t *line)
+{
+	const char *file = json_string_value(json_object_get(line, "file"));
+	int64_t number = get_int(line, "number", 0);
+	struct piece *more;
+
+	(void)p;
+	if (!file)
+		return -EINVAL;
+	for (size_t i = 0; i < c->npieces; i++)
+		if (c->pieces[i].number == number)
+			return 0;
+	more = realloc(c->pieces, (c->npieces + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	c->pieces = more;
+	more[c->npieces] = (struct piece){ strdup(file), number, get_int(line, "most", 0), get_int(line, "words", 0) };
+	return more[c->npieces++].file ? 0 : -ENOMEM;
 }
 
 static int read_limit(struct codes *c, struct process *p, json_t *line)
@@ -390,7 +413,6 @@ static int read_limit(struct codes *c, struct process *p, json_t *line)
 	(void)p;
 	c->limited |= json_object_get(line, "bytes") != NULL;
 	c->trimmed |= json_object_get(line, "kept") != NULL;
-	c->repaired |= json_object_get(line, "repaired") != NULL;
 	return 0;
 }
 
@@ -493,7 +515,7 @@ static const struct {
 	{ "thread", read_thread },     { "stop", read_stop },	      { "before", read_before },
 	{ "untraced", read_untraced }, { "snapshot", read_snapshot }, { "window", read_window },
 	{ "switch", read_switch },     { "limit", read_limit },	      { "unmatched", read_unmatched },
-	{ "killed", read_killed },
+	{ "killed", read_killed },     { "piece", read_piece },
 };
 
 static int read_line(struct codes *c, struct process *p, const char *text, size_t length)

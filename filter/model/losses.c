@@ -63,10 +63,13 @@ unsigned losses_of(const struct profile *p, struct loss rows[static LOSSES])
 		  "" },
 		{ "trimmed", p->codes->trimmed, "part of the recording is missing: all but its end, by --keep-last",
 		  "" },
-		{ "repaired", p->codes->repaired,
-		  "part of the recording may be missing: its file was not whole and was repaired", "" },
+		{ "repaired", p->cut, "part of the recording may be missing: its file was not whole and was repaired",
+		  "" },
 		{ "untraced", untraced(p), "Python process could not be traced",
 		  "Python processes could not be traced" },
+		{ "missing_files", codes_missing_pieces(p->codes, p->file),
+		  "other file of this recording is not in its folder",
+		  "other files of this recording are not in its folder" },
 	};
 	unsigned n = 0;
 

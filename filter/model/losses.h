@@ -5,7 +5,8 @@
 
 #include "profile.h"
 
-#define LOSSES 14
+#define LOSSES	      15
+#define LOSSES_ALWAYS 14 /* in the summary even if there are none */
 
 struct loss {
 	const char *key; /* in the summary JSON */

@@ -44,6 +44,8 @@ struct profile {
 	uint64_t shared_cycles; /* of the core: were shared out by time between threads */
 	uint32_t cycles_apart;	/* of the core: were told only when so many had passed; 0: with each packet */
 	uint64_t clock_hz;	/* 0: unknown */
+	const char *file;	/* that is read, its name in its folder; NULL: unknown */
+	bool cut;		/* it ends before its records did */
 	const char *mode;	/* of the first process whose table says; NULL: unknown */
 	bool calibrated;	/* some process has callback_cycles */
 };

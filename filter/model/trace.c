@@ -115,8 +115,8 @@ int trace_feed(void *trace, const struct sample *s)
 	return thread_feed(th, s, &t->to);
 }
 
-/* Of `made` words of the process, only so many came or are told by gaps. */
-static int miss(struct trace *t, const struct process *p, uint64_t made, uint64_t seen)
+/* Of `made` words less have come or are known to be missing. */
+static int add_gap(struct trace *t, struct process *p, uint64_t made, uint64_t seen)
 {
 	const struct thread *main = map_get(&t->threads, key_of(p->pid, p->pid));
 	struct sample gap = {
@@ -129,39 +129,43 @@ static int miss(struct trace *t, const struct process *p, uint64_t made, uint64_
 		.count = made - seen,
 	};
 
-	return made > seen ? trace_feed(t, &gap) : 0;
+	if (made <= seen)
+		return 0;
+	p->missing += gap.count;
+	return trace_feed(t, &gap);
 }
 
 /*
  * A process that stopped in order says how many words it wrote and dropped. What neither came nor is
  * told by a gap was lost where nobody could see it: at the end of a stream, or all of it.
  */
-static int lost_at_end(struct trace *t, const struct process *p)
+static int lost_at_end(struct trace *t, struct process *p)
 {
 	const struct codes *c = t->profile.codes;
 
 	if (!p->stopped || p->flight || c->switched || c->limited || c->trimmed)
 		return 0; /* `stop` tells of more than this recording has, on purpose */
-	return miss(t, p, p->emitted + p->lost, p->received + p->missing);
+	return add_gap(t, p, p->emitted + p->lost, p->received + p->missing);
 }
 
-/* Likewise of a flight recorder's snapshots, whose lines tell of all processes together. */
-static int lost_of_snapshots(struct trace *t)
+/*
+ * Whoever did not stop in order, or told more than it was to have: the recorder knows what went into the file. Whose it
+ * is, nobody does.
+ */
+static int lost_of_file(struct trace *t)
 {
 	const struct codes *c = t->profile.codes;
-	const struct process *first = NULL;
-	uint64_t made = 0, seen = 0;
+	struct process *first = NULL;
+	uint64_t seen = 0;
 
-	for (size_t i = 0; i < c->nsnapshots; i++)
-		made += c->snapshots[i].words;
 	for (struct map_slot *s = NULL; (s = map_next(&c->processes, s));) {
-		const struct process *p = s->value;
+		struct process *p = s->value;
 
 		seen += p->received + p->missing;
 		if (!first || p->pid < first->pid)
 			first = p;
 	}
-	return first && !c->switched ? miss(t, first, made, seen) : 0;
+	return first && !c->trimmed ? add_gap(t, first, codes_words(c, t->profile.file), seen) : 0;
 }
 
 /* The time in windows before `ns`. */
@@ -215,7 +219,7 @@ static int finish_processes(struct trace *t, bool counted)
 		if (counted)
 			err = lost_at_end(t, s->value);
 	}
-	return !err && counted ? lost_of_snapshots(t) : err;
+	return err || !counted ? err : lost_of_file(t);
 }
 
 static int finish_threads(struct trace *t)

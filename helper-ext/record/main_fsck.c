@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ocular-fsck - says whether a perf.data is whole, and makes one that was cut readable again. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,14 +10,14 @@
 #include <unistd.h>
 
 #include "folder.h"
-#include "shared/own_file.h"
 #include "shared/perfcheck.h"
 #include "shared/version.h"
 
 static const char help[] = "Usage: ocular-fsck [-n] DIR|FILE\n"
 			   "\n"
 			   "Checks a recording's perf.data. One that was cut, by a full disk or a copy that did\n"
-			   "not end, is repaired in place: its header then covers the records that are whole.\n"
+			   "not end, is repaired in place: its header then covers the records that are whole,\n"
+			   "and every report says that the end is missing.\n"
 			   "\n"
 			   "  -n          only say what is wrong\n"
 			   "  -h, --help  this text; --version\n"
@@ -34,28 +32,6 @@ static int fail(const char *path, const char *what)
 {
 	fprintf(stderr, "ocular-fsck: %s: %s\n", path, what);
 	return PERF_UNUSABLE;
-}
-
-/* In a code table beside the file, so that every report says for ever what this one was told. */
-static void leave_note(const char *path)
-{
-	char folder[PATH_MAX], last = '\n';
-	const char *slash = strrchr(path, '/');
-	DIR *d;
-	int fd = -ENOENT;
-
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
-	d = opendir(folder);
-	for (struct dirent *e; d && fd < 0 && (e = readdir(d));)
-		if (fnmatch("codes-*.jsonl", e->d_name, 0) == 0)
-			fd = own_file(dirfd(d), e->d_name, O_RDWR | O_APPEND);
-	if (fd >= 0) {
-		(void)!(lseek(fd, -1, SEEK_END) >= 0 && read(fd, &last, 1)); /* its last line may be cut, too */
-		dprintf(fd, "%s{\"kind\":\"limit\",\"repaired\":true}\n", last == '\n' ? "" : "\n");
-		close(fd);
-	}
-	if (d)
-		closedir(d);
 }
 
 static int check(const char *path, int fd, bool repair)
@@ -73,8 +49,6 @@ static int check(const char *path, int fd, bool repair)
 	err = perfcheck_repair(&c, fd);
 	if (err)
 		return fail(path, strerror(-err));
-	if (!c.data_whole)
-		leave_note(path);
 	fprintf(stderr, "ocular-fsck: %s repaired\n", path);
 	return PERF_REPAIRABLE;
 }

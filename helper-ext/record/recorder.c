@@ -2,6 +2,7 @@
 /* recorder.c - the round: rings, file, requests, deaths, signals. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -74,20 +75,39 @@ static void process_event(struct recorder *r, uint32_t pid)
 }
 
 /* A line for the readers, of the recording as a whole: any table will do. */
-static void append(const struct recorder *r, const char *kind, const char *key, uint64_t value)
+__attribute__((format(printf, 2, 3))) static void append(const struct recorder *r, const char *format, ...)
 {
-	char line[96];
-	int n = snprintf(line, sizeof(line), "{\"kind\":\"%s\",\"%s\":%" PRIu64 "}\n", kind, key, value);
+	char line[256];
+	va_list args;
+	int n;
 
+	va_start(args, format);
+	n = vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
 	for (const struct process *p = r->processes.first; p; p = p->next)
 		flight_append(r, p->pid, line, n);
 	for (size_t i = 0; !r->processes.first && i < r->rotation.nended; i++)
 		flight_append(r, r->rotation.ended[i].pid, line, n);
 }
 
+/* What all files should have: what was dropped and what could not be written are missing from them. */
+static uint64_t words(const struct recorder *r)
+{
+	return r->out.markers + r->out.lost + r->out.discarded;
+}
+
+/* A file is complete; `before`: what is in those before it. */
+static void append_piece(const struct recorder *r, uint32_t number, const char *name, uint64_t before)
+{
+	append(r, "{\"kind\":\"piece\",\"number\":%u,\"file\":\"%s\",\"words\":%" PRIu64 ",\"most\":%u}\n", number,
+	       name, words(r) - before, r->options->rotation.files);
+}
+
 /* Everything so far is in the file, which gets its lasting name, and a new one begins. */
 static void switch_output(struct recorder *r)
 {
+	uint64_t before = r->rotation.words;
+	struct rotated_name name;
 	int err;
 
 	if (!r->flight.on)
@@ -97,14 +117,16 @@ static void switch_output(struct recorder *r)
 	r->out.before += perfdata_size(&r->out.file);
 	err = perfdata_close(&r->out.file);
 	if (!err)
-		err = rotation_close(&r->rotation, r->folder.fd, r->out.markers, clock_monotonic_ns());
+		err = rotation_close(&r->rotation, r->folder.fd, words(r), clock_monotonic_ns(), &name);
+	if (!err)
+		append_piece(r, r->rotation.number - 1, name.text, before);
 	if (!err)
 		err = perfdata_create(&r->out.file, r->folder.fd, FOLDER_DATA, PTFRAME_RATIO);
 	r->out.file.error = err;
 	recorder_update_clock(r);
 	rings_reopen(&r->rings, !r->flight.on);
 	/* What a table says of all words of its process is not of one file, from now on. */
-	append(r, "switch", "number", r->rotation.number);
+	append(r, "{\"kind\":\"switch\",\"number\":%u}\n", r->rotation.number);
 	rotation_trim(&r->rotation, r->folder.fd, &r->options->rotation);
 }
 
@@ -113,7 +135,7 @@ static bool has_something(struct recorder *r)
 {
 	rings_drain(&r->rings);
 	rings_flush(&r->rings);
-	return r->out.markers != r->rotation.markers;
+	return words(r) != r->rotation.words;
 }
 
 static void take_signal(struct recorder *r, const struct signalfd_siginfo *si)
@@ -239,6 +261,7 @@ static void complete(struct recorder *r)
 		rings_finish(&r->rings);
 	recorder_update_clock(r);
 	perfdata_close(&r->out.file);
+	append_piece(r, r->rotation.number, FOLDER_DATA, r->rotation.words);
 	r->complete = true;
 }
 
@@ -252,7 +275,7 @@ static void check_size(struct recorder *r)
 {
 	if (r->closed || size(r) < r->max_size)
 		return;
-	append(r, "limit", "bytes", r->max_size);
+	append(r, "{\"kind\":\"limit\",\"bytes\":%" PRIu64 "}\n", r->max_size);
 	complete(r);
 	progress_clear(&r->progress);
 	fprintf(stderr,
@@ -271,7 +294,7 @@ static void keep_last(struct recorder *r)
 		return;
 	gone = perfdata_keep(&r->out.file, bytes);
 	if (gone > 0 && !r->kept)
-		append(r, "limit", "kept", bytes);
+		append(r, "{\"kind\":\"limit\",\"kept\":%" PRIu64 "}\n", bytes);
 	r->kept |= gone > 0;
 	if (gone >= 0)
 		return;
@@ -335,8 +358,7 @@ static void tick(struct recorder *r)
 	keep_last(r);
 	check_size(r);
 	fill_piece(r);
-	if (!r->closed &&
-	    rotation_due(&r->rotation, &r->options->rotation, perfdata_size(&r->out.file), r->out.markers, now))
+	if (!r->closed && rotation_due(&r->rotation, &r->options->rotation, perfdata_size(&r->out.file), words(r), now))
 		switch_output(r);
 	progress_show(&r->progress, &f, now);
 }

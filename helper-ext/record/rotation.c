@@ -15,10 +15,10 @@
 #include "rotation.h"
 #include "shared/own_file.h"
 
-bool rotation_due(const struct rotation *p, const struct rotation_limits *limits, uint64_t bytes, uint64_t markers,
+bool rotation_due(const struct rotation *p, const struct rotation_limits *limits, uint64_t bytes, uint64_t words,
 		  uint64_t now_ns)
 {
-	if (markers == p->markers)
+	if (words == p->words)
 		return false;
 	return (limits->bytes && bytes >= limits->bytes) || (limits->ns && now_ns - p->begun_ns >= limits->ns);
 }
@@ -63,20 +63,20 @@ static int rename_piece(int dirfd, struct rotated_name *name)
 	return err;
 }
 
-int rotation_close(struct rotation *p, int dirfd, uint64_t markers, uint64_t now_ns)
+int rotation_close(struct rotation *p, int dirfd, uint64_t words, uint64_t now_ns, struct rotated_name *name)
 {
-	struct rotated_name name, *more;
-	int err = rename_piece(dirfd, &name);
+	struct rotated_name *more;
+	int err = rename_piece(dirfd, name);
 
 	if (err)
 		return err;
 	more = realloc(p->closed, (p->nclosed + 1) * sizeof(*more));
 	if (more) {
 		p->closed = more;
-		more[p->nclosed++] = name;
+		more[p->nclosed++] = *name;
 	}
 	p->number++;
-	p->markers = markers;
+	p->words = words;
 	p->begun_ns = now_ns;
 	return 0;
 }

@@ -38,15 +38,15 @@ struct rotation {
 	size_t nended;
 	uint32_t number;   /* of the newest file, from 0 */
 	uint64_t begun_ns; /* the newest file */
-	uint64_t markers;  /* in all files before it */
+	uint64_t words;	   /* that all files before it should have */
 };
 
 /* Does the newest file have to be closed? An empty one never has. */
-bool rotation_due(const struct rotation *p, const struct rotation_limits *limits, uint64_t bytes, uint64_t markers,
+bool rotation_due(const struct rotation *p, const struct rotation_limits *limits, uint64_t bytes, uint64_t words,
 		  uint64_t now_ns);
 
 /* perf.data of the folder gets its lasting name. 0 or a negative errno. */
-int rotation_close(struct rotation *p, int dirfd, uint64_t markers, uint64_t now_ns);
+int rotation_close(struct rotation *p, int dirfd, uint64_t words, uint64_t now_ns, struct rotated_name *name);
 
 /* Takes away what is more than `limits` keep. */
 void rotation_trim(struct rotation *p, int dirfd, const struct rotation_limits *limits);

@@ -15,6 +15,7 @@
 #ifndef OCULAR_PERF_FORMAT_H
 #define OCULAR_PERF_FORMAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define PERF_MAGIC	   0x32454c4946524550ull /* "PERFILE2" */
@@ -27,6 +28,7 @@ enum perf_feature {
 	PERF_FEAT_ARCH = 6,
 	PERF_FEAT_NRCPUS = 7,
 	PERF_FEAT_EVENT_DESC = 12,
+	PERF_FEAT_CUT = PERF_FEATURE_BITS - 1, /* not perf's, which passes over it: perfcheck.h */
 };
 
 enum perf_record_type {
@@ -54,6 +56,12 @@ struct perf_header {
 };
 
 _Static_assert(sizeof(struct perf_header) == 104, "perf's header is 104 bytes");
+
+/* Has ocular-fsck repaired this file, and given records up? */
+static inline bool perf_was_cut(const struct perf_header *h)
+{
+	return h->features[PERF_FEAT_CUT / 64] >> PERF_FEAT_CUT % 64 & 1;
+}
 
 /* perf_event_attr as of PERF_ATTR_SIZE_VER7; what we leave zero has no name. */
 struct perf_attr {

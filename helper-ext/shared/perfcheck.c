@@ -141,10 +141,12 @@ static bool walk_records(struct walk *w)
 	}
 	w->c->data_size = at - data->offset;
 	w->c->lost = end - at;
-	w->c->data_whole = w->c->data_size == data->size;
-	if (w->c->data_whole)
+	w->c->end = at;
+	if (w->c->data_size == data->size)
 		return true;
 	w->c->drop_features = true;
+	/* perf and we end with a record that is a header and no more. */
+	w->c->cut |= !data->size || data->size - w->c->data_size > sizeof(struct perf_record);
 	if (!data->size)
 		return found(w, PERF_REPAIRABLE, "was not closed: %" PRIu64 " records are whole", w->c->records);
 	return found(w, PERF_REPAIRABLE, "%s: %" PRIu64 " records are whole, %" PRIu64 " of %" PRIu64 " bytes are gone",
@@ -199,6 +201,7 @@ int perfcheck_file(struct perfcheck *c, int fd)
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	c->file_size = w.size = st.st_size;
+	c->cut = perf_was_cut(&w.header);
 	if (check_attrs(&w)) {
 		if (walk_records(&w))
 			check_features(&w);
@@ -207,10 +210,28 @@ int perfcheck_file(struct perfcheck *c, int fd)
 	return w.error;
 }
 
+static int put(int fd, const void *from, size_t size, uint64_t at)
+{
+	ssize_t n = pwrite(fd, from, size, at);
+
+	return n < 0 ? -errno : (size_t)n == size ? 0 : -ENOSPC;
+}
+
+/* The note alone, or nothing. perf wants a section for each bit. */
+static int put_features(const struct perfcheck *c, int fd)
+{
+	const struct perf_section empty = { .offset = c->end };
+	struct perf_header h = { 0 };
+	int err = c->cut ? put(fd, &empty, sizeof(empty), c->end) : 0;
+
+	h.features[PERF_FEAT_CUT / 64] = (uint64_t)c->cut << PERF_FEAT_CUT % 64;
+	return err ? err : put(fd, h.features, sizeof(h.features), offsetof(struct perf_header, features));
+}
+
 int perfcheck_repair(const struct perfcheck *c, int fd)
 {
-	static const uint64_t none[PERF_FEATURE_BITS / 64];
 	struct stat st;
+	int err;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
@@ -218,9 +239,6 @@ int perfcheck_repair(const struct perfcheck *c, int fd)
 		return -EBUSY;
 
 	/* Features first: in between, the file is no worse than before. */
-	if (c->drop_features && pwrite(fd, none, sizeof(none), offsetof(struct perf_header, features)) < 0)
-		return -errno;
-	if (pwrite(fd, &c->data_size, sizeof(c->data_size), offsetof(struct perf_header, data.size)) < 0)
-		return -errno;
-	return 0;
+	err = c->drop_features ? put_features(c, fd) : 0;
+	return err ? err : put(fd, &c->data_size, sizeof(c->data_size), offsetof(struct perf_header, data.size));
 }

@@ -5,6 +5,9 @@
  * perf trusts the header: where the file ends before the header says so, perf dies of SIGBUS or
  * never ends. A file that was cut inside its data can be repaired: the header is made to cover the
  * records that are whole. Works on anybody's perf.data, not only on ours.
+ *
+ * A repair leaves a note in the file itself, so that it goes where the file goes and is gone when a whole one takes
+ * its place: the feature bit PERF_FEAT_CUT, of which a reader needs the header alone. Its section is empty.
  */
 #ifndef OCULAR_PERFCHECK_H
 #define OCULAR_PERFCHECK_H
@@ -24,8 +27,9 @@ struct perfcheck {
 	uint64_t data_size;  /* of the whole records */
 	uint64_t lost;	     /* bytes of data that a repair gives up */
 	uint64_t file_size;  /* that was looked through */
-	bool data_whole;     /* it has all the data that its header tells */
 	bool drop_features;  /* the sections behind the data are not whole */
+	bool cut;	     /* records are missing: a repair will give them up, or did so once */
+	uint64_t end;	     /* of the whole records, in the file */
 	uint64_t records;    /* whole ones */
 	uint64_t trace_size; /* bytes of Intel PT in them */
 };

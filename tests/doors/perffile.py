@@ -19,6 +19,27 @@ def hello(version):
     return struct.pack("<Q", 1 << 59 | 0x4F434C << 28 | version)
 
 
+def records(content):
+    """(type, offset, size with payload) of each record."""
+    at, size = struct.unpack_from("<QQ", content, DATA_SIZE - 8)
+    end = at + size
+    while at < end:
+        kind, _, length = struct.unpack_from("<IHH", content, at)
+        whole = length
+        if kind == AUXTRACE:
+            whole += struct.unpack_from("<Q", content, at + 8)[0]
+        yield kind, at, whole
+        at += whole
+
+
+def end_at(content, end):
+    """Whole up to there, by its header, with no section behind the data: as a tool would mend it that leaves no note."""
+    content = bytearray(content[:end])
+    struct.pack_into("<Q", content, DATA_SIZE, end - struct.unpack_from("<Q", content, DATA_SIZE - 8)[0])
+    content[FEATURES:FEATURES + 32] = bytes(32)
+    return content
+
+
 class PerfFile:
     """A perf.data in memory."""
 
@@ -31,16 +52,7 @@ class PerfFile:
             file.write(self.bytes)
 
     def records(self):
-        """(type, offset, size with payload) of each record."""
-        at, size = struct.unpack_from("<QQ", self.bytes, DATA_SIZE - 8)
-        end = at + size
-        while at < end:
-            kind, _, length = struct.unpack_from("<IHH", self.bytes, at)
-            whole = length
-            if kind == AUXTRACE:
-                whole += struct.unpack_from("<Q", self.bytes, at + 8)[0]
-            yield kind, at, whole
-            at += whole
+        return records(self.bytes)
 
     def payloads(self):
         """(start, end) of each AUXTRACE payload."""

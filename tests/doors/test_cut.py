@@ -121,9 +121,8 @@ def nothing_read(python, program, options, unstopped, folder):
             return [f"exit status {done.returncode}: {done.stderr}"]
     empty = perffile.PerfFile(os.path.join(other, "perf.data"))
     first = next(at for kind, at, _ in empty.records() if kind == perffile.AUXTRACE)
-    os.truncate(os.path.join(other, "perf.data"), first)
-    recording.run([recording.FSCK, other])
-    shutil.copy(os.path.join(other, "perf.data"), data)
+    empty.bytes = perffile.end_at(empty.bytes, first)
+    empty.write(os.path.join(data, "perf.data"))
     problems = []
     for decoder in "perf", "ocular-pt":
         losses, console, page, count = read(data, decoder)

@@ -475,6 +475,59 @@ static void test_one_machine_has_one_frequency(void **state)
 		unlink(table_path(rows[i].pid));
 }
 
+#define PIECE(number, name) \
+	"{\"kind\":\"piece\",\"number\":" #number ",\"file\":\"" name "\",\"words\":1" #number ",\"most\":3}\n"
+#define SWITCH(number) "{\"kind\":\"switch\",\"number\":" #number "}\n"
+
+/* Of five files three were kept, and the second's name was given again; two processes tell, none of them all. */
+static void test_pieces(void **state)
+{
+	static const char *const before = HEADER("") PIECE(0, "a") SWITCH(1) PIECE(1, "b") SWITCH(2) PIECE(2, "c");
+	static const char *const after = HEADER("") PIECE(2, "c") SWITCH(3) PIECE(3, "b") SWITCH(4) PIECE(4, "d");
+	static const struct {
+		const char *file;
+		uint64_t words;	  /* 0: nothing is known of it */
+		unsigned missing; /* with b and d in the folder */
+	} rows[] = { { "a", 10, 0 }, { "b", 13, 1 }, { "c", 12, 0 }, { "d", 14, 1 }, { "e", 0, 0 }, { NULL, 0, 0 } };
+	char path[2][sizeof(dir) + 8];
+	struct codes c;
+
+	(void)state;
+	write_table(7, before);
+	write_table(8, after);
+	for (int i = 0; i < 2; i++) {
+		snprintf(path[i], sizeof(path[i]), "%s/%s", dir, i ? "d" : "b");
+		fclose(fopen(path[i], "w"));
+	}
+	assert_int_equal(codes_init(&c, dir), 0);
+	assert_int_equal(codes_read_all(&c), 0);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(codes_words(&c, rows[i].file), rows[i].words);
+		assert_int_equal(codes_missing_pieces(&c, rows[i].file), rows[i].missing);
+	}
+	codes_free(&c);
+	for (int i = 0; i < 2; i++)
+		unlink(path[i]);
+	unlink(table_path(7));
+	unlink(table_path(8));
+}
+
+/* Whatever its name is by now. */
+static void test_the_only_piece(void **state)
+{
+	struct codes c;
+
+	(void)state;
+	write_table(7, HEADER("") PIECE(0, "perf.data"));
+	assert_int_equal(codes_init(&c, dir), 0);
+	assert_int_equal(codes_read_all(&c), 0);
+	assert_int_equal(codes_words(&c, "renamed"), 10);
+	assert_int_equal(codes_words(&c, NULL), 10);
+	assert_int_equal(codes_missing_pieces(&c, "renamed"), 0);
+	codes_free(&c);
+	unlink(table_path(7));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -491,6 +544,8 @@ int main(void)
 		cmocka_unit_test(test_newer_markers_are_refused),
 		cmocka_unit_test(test_interned_names),
 		cmocka_unit_test(test_one_machine_has_one_frequency),
+		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_the_only_piece),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -18,6 +18,7 @@
 
 #define CHUNKS 9
 #define CHUNK  5000u
+#define NOTE   (offsetof(struct perf_header, features) + 24) /* its bits from 192 on */
 #define HEAD   408u /* header, id, attribute, AUXTRACE_INFO: nothing to repair before its end */
 
 /* A recording of CHUNKS chunks; `ends` gets the size of the file after each record. */
@@ -94,12 +95,41 @@ static void test_cut_at_every_byte(void **state)
 		}
 		assert_int_equal(c.verdict, PERF_REPAIRABLE);
 		assert_int_equal(c.trace_size, whole * CHUNK);
+		assert_int_equal(c.cut, size < ends[CHUNKS]); /* behind that is a record without contents */
 		if (size % 512)
 			continue;
 		assert_int_equal(perfcheck_repair(&c, fd), 0);
 		assert_int_equal(check(fd).verdict, PERF_WHOLE);
+		assert_int_equal(check(fd).cut, c.cut);
 		put_u64(fd, offsetof(struct perf_header, data.size), full);
 		put_u64(fd, offsetof(struct perf_header, features), features);
+		put_u64(fd, NOTE, 0);
+	}
+	close(fd);
+}
+
+/* However it is cut again, behind what is whole by then. */
+static void test_note_stays(void **state)
+{
+	uint64_t ends[CHUNKS + 1];
+	int fd = record(ends);
+	struct perfcheck c;
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, ends[4] - 1), 0);
+	c = check(fd);
+	assert_int_equal(c.end, ends[3]);
+	assert_int_equal(perfcheck_repair(&c, fd), 0);
+	assert_int_equal(get_u64(fd, NOTE), 1ull << 63);
+	for (uint64_t size = lseek(fd, 0, SEEK_END); size-- > ends[3];) {
+		assert_int_equal(ftruncate(fd, size), 0);
+		c = check(fd);
+		assert_true(c.cut);
+		if (c.verdict == PERF_WHOLE)
+			continue;
+		assert_int_equal(perfcheck_repair(&c, fd), 0);
+		c = check(fd);
+		assert_true(c.cut && c.verdict == PERF_WHOLE && c.end == ends[3]);
 	}
 	close(fd);
 }
@@ -181,6 +211,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cut_at_every_byte),
+		cmocka_unit_test(test_note_stays),
 		cmocka_unit_test(test_what_grows_is_not_repaired),
 		cmocka_unit_test(test_damage_is_named),
 		cmocka_unit_test(test_not_a_file),
