@@ -169,7 +169,7 @@ int feed_file(FILE *f, struct codes *codes, sample_fn feed, void *to, char *erro
 		err = *line && *line != '#' ? feed_line(line, codes, feed, to) : 0;
 	}
 	if (err == -EINVAL)
-		snprintf(error, size, "line %zu is no event", number);
+		snprintf(error, size, "line %zu is not an event", number);
 	free(line);
 	return err;
 }

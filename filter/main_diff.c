@@ -74,12 +74,12 @@ static const struct {
 	const char *help;
 } options[] = {
 	{ "--fail-over", set_part, offsetof(struct arguments, report.rules.fail_over), "a percentage",
-	  "exit with 1 if something got slower by more" },
+	  "exit with 1 if something got slower by more than that" },
 	{ "--share", set_part, offsetof(struct arguments, report.rules.share), "a percentage",
-	  "of those with at least so much of the time" },
+	  "ignore what takes less than that of the time" },
 	{ "--rows", set_rows, offsetof(struct arguments, report.rows), "a number", "rows of a table" },
-	{ "--name-a", set_name, offsetof(struct arguments, name[0]), "a name", "what A.json is called" },
-	{ "--name-b", set_name, offsetof(struct arguments, name[1]), "a name", "what B.json is called" },
+	{ "--name-a", set_name, offsetof(struct arguments, name[0]), "a name", "name to show for A.json" },
+	{ "--name-b", set_name, offsetof(struct arguments, name[1]), "a name", "name to show for B.json" },
 	{ "--all", set_flag, offsetof(struct arguments, report.all), NULL, "show what differs within the noise, too" },
 	{ "--json", set_flag, offsetof(struct arguments, json), NULL, "for programs (docs/diff.md)" },
 };
@@ -105,7 +105,7 @@ static int take_option(struct arguments *a, char **argv, char *error)
 		snprintf(error, DIFF_ERROR, "%s wants %s, not '%s'", argv[0], options[i].value, argv[1]);
 		return 0;
 	}
-	snprintf(error, DIFF_ERROR, "unknown option, or one without its value: %s", argv[0]);
+	snprintf(error, DIFF_ERROR, "unknown option, or its value is missing: %s", argv[0]);
 	return 0;
 }
 
@@ -132,9 +132,11 @@ static bool parse(struct arguments *a, char **argv, char *error)
 static bool comparable(const struct diff_side *a, const struct diff_side *b, char *error)
 {
 	if (strcmp(a->clock, b->clock))
-		snprintf(error, DIFF_ERROR, "their cycles are of different clocks: %s and %s", a->clock, b->clock);
+		snprintf(error, DIFF_ERROR, "cannot compare: their cycles come from different clocks, %s and %s",
+			 a->clock, b->clock);
 	else if (strcmp(a->mode, b->mode))
-		snprintf(error, DIFF_ERROR, "they were recorded in different modes: %s and %s", a->mode, b->mode);
+		snprintf(error, DIFF_ERROR, "cannot compare: they were recorded in different modes, %s and %s", a->mode,
+			 b->mode);
 	else
 		return true;
 	return false;

@@ -66,7 +66,7 @@ static void report_faults(const struct pt_faults *f)
 		{ f->truncated, "trace buffers were full" },
 		{ f->damages, "damaged places, left out up to the next PSB" },
 		{ f->lost, "records of threads and switches lost" },
-		{ f->untimed, "PTWRITEs before the first time, left out" },
+		{ f->untimed, "PTWRITEs before the first timestamp, left out" },
 	};
 
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
@@ -81,7 +81,7 @@ static void report_empty(const struct pt_config *c)
 	else
 		say("was recorded without PTWRITE packets: ask for -e intel_pt/ptw,cyc,branch=0/u");
 	if (!c->ptwrite && c->branches)
-		say("markers that stand in its branches (backend emulated) only perf with ocular.so reads");
+		say("cannot read markers from branches (backend emulated): use perf with ocular.so");
 }
 
 static int analyse(struct front_ipt *f, const struct options *o, const char *dir, const char *file)

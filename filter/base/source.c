@@ -37,7 +37,7 @@ static const char *reason(int err)
 	case EPERM:
 		return "the file may not be read";
 	case EINVAL:
-		return "it is no regular file";
+		return "it is not a regular file";
 	default:
 		return "the file cannot be read";
 	}
@@ -47,7 +47,7 @@ static const char *reason(int err)
 static const char *refused_name(const char *file)
 {
 	if (*file == '<')
-		return "it came from no file";
+		return "its code is not from a file";
 	return *file == '/' ? NULL : "the file's folder is not known";
 }
 
@@ -68,7 +68,7 @@ static const char *read_text(struct source *s, int fd, size_t size)
 
 	s->text = malloc(size + 1);
 	if (!s->text)
-		return "there is no memory for it";
+		return "out of memory";
 	while (used < size && (n = read(fd, s->text + used, size - used)) > 0)
 		used += n;
 	s->text[used] = 0;
@@ -103,7 +103,7 @@ static const char *cut(struct source *s)
 		lines += *c == '\n';
 	s->lines = calloc(lines, sizeof(*s->lines));
 	if (!s->lines)
-		return "there is no memory for it";
+		return "out of memory";
 	for (char *at = s->text; at && s->n < lines;) {
 		s->lines[s->n++] = strsep(&at, "\n");
 		if (ends_with(s->lines[s->n - 1], "\r"))

@@ -152,8 +152,8 @@ static bool is_since(const char *version, int major, int minor)
 static int refuse_newer(struct codes *c, const struct process *p, const char *what, int64_t version, unsigned newest)
 {
 	snprintf(c->error, sizeof(c->error),
-		 "codes-%d.jsonl is of %s %lld, this Ocular reads up to %u: use a newer Ocular", p->pid, what,
-		 (long long)version, newest);
+		 "cannot read codes-%d.jsonl: it is of %s %lld, this Ocular knows up to %u; use a newer Ocular", p->pid,
+		 what, (long long)version, newest);
 	return -EPROTO;
 }
 

@@ -15,7 +15,7 @@ static const struct {
 	const char *title, *unit, *times, *name, *names;
 } words[DIFF_KINDS] = {
 	[DIFF_LOOPS] = { "Loops", "cycles of a trip", "trips", "loop", "loops" },
-	[DIFF_FUNCTIONS] = { "Functions", "own cycles of a call", "calls", "function", "functions" },
+	[DIFF_FUNCTIONS] = { "Functions", "self cycles of a call", "calls", "function", "functions" },
 };
 
 static void write_name(FILE *f, const struct diff_item *i)
@@ -236,7 +236,7 @@ static void write_specialized(FILE *f, const struct diff_report *r)
 			if (!is_otherwise(&r->diff->pairs[kind][i], kind))
 				continue;
 			if (!n++)
-				fprintf(f, "\n%s specialized otherwise, A -> B\n", words[kind].title);
+				fprintf(f, "\n%s specialized differently, A -> B\n", words[kind].title);
 			if (n <= r->rows)
 				write[kind](f, &r->diff->pairs[kind][i]);
 		}
@@ -247,7 +247,7 @@ static void write_specialized(FILE *f, const struct diff_report *r)
 
 static void write_totals(FILE *f, const struct diff_report *r)
 {
-	fputs("\nThe whole        change       A       B\n", f);
+	fputs("\nTotals           change       A       B\n", f);
 	for (size_t i = 0; i < DIFF_TOTALS; i++) {
 		const struct diff_total *t = &r->totals[i];
 
@@ -312,7 +312,7 @@ static void write_side(FILE *f, char name, const struct diff_side *s)
 	text_plain(f, s->mode);
 	fprintf(f, ", %s traced", figure_duration(text, s->traced_ns));
 	if (s->losses)
-		fprintf(f, "\n         LOST, OR IN DOUBT: %" PRIu64 " (see: ocular report)", s->losses);
+		fprintf(f, "\n         LOST OR UNCERTAIN: %" PRIu64 " (see: ocular report)", s->losses);
 	fputc('\n', f);
 }
 
@@ -332,6 +332,6 @@ void diff_text(FILE *f, const struct diff_report *r)
 	write_counts(f, r);
 	write_totals(f, r);
 	if (r->rules.fail_over >= 0)
-		fprintf(f, "\n%zu slower by more than %g%% (marked !), of those with %g%% of the time.\n",
+		fprintf(f, "\n%zu slower by more than %g%% (marked !), of those with at least %g%% of the time.\n",
 			r->diff->over + r->totals_over, 100 * r->rules.fail_over, 100 * r->rules.share);
 }

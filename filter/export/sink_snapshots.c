@@ -299,7 +299,7 @@ static void write_title(FILE *f, const struct snapshot *s, const struct window *
 		fputc('\n', f);
 	}
 	if (s && s->cut)
-		fprintf(f, "  of %u of %u threads the ring did not reach back that far\n", s->cut, s->threads);
+		fprintf(f, "  the rings of %u of %u threads did not reach back that far\n", s->cut, s->threads);
 }
 
 static int write_window(FILE *f, const struct snapshots *v, const struct window *w, const struct profile *p)
@@ -363,12 +363,10 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 	qsort(v->windows, v->n, sizeof(*v->windows), by_worst);
 	while (n < v->n && !v->windows[n].usual)
 		n++;
-	fprintf(f,
-		"%zu snapshot%s%s%s; times are of the thread that the trigger was seen in, "
-		"else of all\n\n",
-		n, n == 1 ? "" : "s", v->n > 1 ? ", each compared with the others" : ": nothing to compare it with",
-		v->n > n && n ? " and a baseline, those that differ most first"
-		: v->n > 1    ? ", those that differ most first"
+	fprintf(f, "%zu snapshot%s%s%s; times are those of the trigger's thread if known, else of all\n\n", n,
+		n == 1 ? "" : "s", v->n > 1 ? ", each compared with the others" : ": nothing to compare it with",
+		v->n > n && n ? " and a baseline, largest differences first"
+		: v->n > 1    ? ", largest differences first"
 			      : "");
 	for (size_t i = 0; i < n && i < SHOWN && !err; i++) {
 		err = write_window(f, v, &v->windows[i], p);

@@ -166,7 +166,7 @@ static int feed_hello(struct decoder *d, struct word_stream *l, const struct wor
 
 	if (version > MARKER_VERSION) {
 		snprintf(d->error, sizeof(d->error),
-			 "markers are of version %u, this Ocular reads up to %u: use a newer Ocular", version,
+			 "cannot read markers of version %u, this Ocular knows up to %u; use a newer Ocular", version,
 			 MARKER_VERSION);
 		return -EPROTO;
 	}

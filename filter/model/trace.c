@@ -236,7 +236,7 @@ static int finish_threads(struct trace *t)
 /* An empty report would look like one of a program that did nothing. */
 static int fail_empty(struct trace *t)
 {
-	char span[TRACE_ERROR / 2] = "others, which perf skipped: without @ you are told when they are";
+	char span[TRACE_ERROR / 2] = "others, which perf skipped; without @ the error says when they are";
 
 	if (t->begun)
 		time_span_tell(span, sizeof(span), t->profile.first_ns, t->last_ns, &t->wall);

@@ -70,7 +70,7 @@ static const char *obstacle(const struct pt_config *c, const struct perf_file *f
 	if (!priv[PT_TSC_BIT] || !(config & priv[PT_TSC_BIT]))
 		return "was recorded without times: ask perf record for intel_pt/tsc/";
 	if (!priv[PT_CAP_USER_TIME_ZERO] || !c->clocks.conv.mult || !all_have_time(f))
-		return "does not say how its times are to be read";
+		return "does not say how to read its times";
 	if (c->clocks.conv.shift > 63 || c->clocks.mtc_shift > 15)
 		return "names an impossible clock";
 	if (c->switches == SWITCHES_TRACEPOINT)

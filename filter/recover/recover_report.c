@@ -11,16 +11,15 @@ void recover_report(const struct recover *r, FILE *f)
 		uint64_t count;
 		const char *what;
 	} rows[] = {
-		{ c->makers, "made generators, of no known code" },
+		{ c->makers, "made generators, of unknown code" },
 		{ c->lost, "where no code or place was known" },
-		{ c->repeats, "of those may be the one before them, dispatched again" },
-		{ c->excluded, "of code that is left out, not counted here" },
-		{ c->unsure, "with more than one place that fits" },
+		{ c->repeats, "of these may repeat the one before them" },
+		{ c->excluded, "of excluded code, not counted here" },
+		{ c->unsure, "that fit at more than one place" },
 	};
 
 	if (r->codes->handlers)
-		fprintf(f,
-			"ocular: %" PRIu64 " opcode handlers of exec'ed programs are left out, and what ran by them\n",
+		fprintf(f, "ocular: %" PRIu64 " opcode handlers of exec'ed programs are left out, with what they ran\n",
 			r->codes->handlers);
 	if (!c->dispatched) {
 		fputs("ocular: no branches in this trace, so no instructions: branch=1 records them\n", f);
@@ -32,5 +31,5 @@ void recover_report(const struct recover *r, FILE *f)
 		if (rows[i].count)
 			fprintf(f, "ocular: %" PRIu64 " instructions %s\n", rows[i].count, rows[i].what);
 	if (c->mismatches)
-		fprintf(f, "ocular: %" PRIu64 " times the recovery lost its way\n", c->mismatches);
+		fprintf(f, "ocular: %" PRIu64 " times the recovery lost track\n", c->mismatches);
 }

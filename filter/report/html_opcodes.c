@@ -111,8 +111,8 @@ static void write_matrix(struct page *page, const struct opcodes *o)
 	FILE *f = page->f;
 
 	fill_cells(o, &s, cells);
-	fputs("<h3>What follows what</h3>\n<p class=note>Of the times that the opcode of a row ran, in how "
-	      "many of a hundred that of the column was next.</p>\n"
+	fputs("<h3>Which opcode follows which</h3>\n<p class=note>How often, in per cent, the opcode of the column "
+	      "ran right after that of the row.</p>\n"
 	      "<div class=scroll><table class=matrix>\n<thead><tr><th></th>",
 	      f);
 	for (uint32_t to = 0; to < s.n; to++) {
@@ -138,7 +138,7 @@ static const char *meaning(const struct profile *p, enum opcodes_source source)
 	case OPCODES_MEASURED:
 		if (!profile_instrumented(p))
 			return "Read from branch packets: opcodes as they ran, specialized; cycles run to the "
-			       "thread's next instruction, with no callback in them but those of calls.";
+			       "thread's next instruction; the only callbacks included are those of calls.";
 		return "Measured by INSTRUCTION events, which prevent specialization; cycles run to the "
 		       "thread's next instruction, one callback included.";
 	case OPCODES_DERIVED:

@@ -84,7 +84,7 @@ static void write_facts(FILE *f, const struct profile *p, const struct process *
 	write_time(f, "Wall time", p->end_ns - p->start_ns);
 	write_time(f, "All threads", p->traced_ns);
 	if (p->duty.period_ns)
-		write_time(f, "Traced by turns, of", p->duty.lived_ns);
+		write_time(f, "Traced in windows, of", p->duty.lived_ns);
 	write_count(f, "Events", events);
 	write_count(f, "Threads", p->threads);
 	write_count(f, "Processes", p->processes);
@@ -137,7 +137,7 @@ static void write_losses(FILE *f, const struct profile *p)
 		fputs("<p class=\"losses none\">Nothing was lost.</p>\n", f);
 		return;
 	}
-	fputs("<div class=\"losses some\"><h2>Lost, or in doubt</h2>\n<ul>\n", f);
+	fputs("<div class=\"losses some\"><h2>Lost or uncertain</h2>\n<ul>\n", f);
 	for (int i = 0; i < LOSSES; i++)
 		if (rows[i].count)
 			fprintf(f, "<li data-loss=%s><b>%" PRIu64 "</b> %s</li>\n", rows[i].key, rows[i].count,

@@ -51,17 +51,16 @@ static void write_lines(struct page *page, const struct source *source, const st
 static const char *meaning(const struct profile *p, const struct heat *h)
 {
 	static const char *const meanings[] = {
-		[HEAT_AVERAGES] = ("Averages of loops, what they called included; lines outside of loops were "
-				   "not timed."),
-		[HEAT_INSTRUCTIONS] = "Measured, instruction to instruction, one callback in each.",
-		[HEAT_LINES] = "Measured, line to line, without what was called; one callback in each.",
+		[HEAT_AVERAGES] = "Averages of loops, calls included; lines outside of loops were not timed.",
+		[HEAT_INSTRUCTIONS] = "Measured from instruction to instruction, one callback included in each.",
+		[HEAT_LINES] = "Measured from line to line, without calls; one callback included in each.",
 	};
 
 	if (h->most <= 0)
-		return "No line was timed: lines of loops are in mode adaptive, all of them in modes lines, "
-		       "precise and opcodes.";
+		return "No line was timed: mode adaptive times the lines of loops; modes lines, precise and "
+		       "opcodes time all.";
 	if (h->source == HEAT_INSTRUCTIONS && !profile_instrumented(p))
-		return "Measured, instruction to instruction; no callback is in them but those of calls.";
+		return "Measured from instruction to instruction; the only callbacks included are those of calls.";
 	return meanings[h->source];
 }
 

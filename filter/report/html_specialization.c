@@ -56,7 +56,8 @@ static void write_section(struct page *page, const struct row *rows, size_t n)
 
 	fputs("<section id=specialization>\n<h2>Specialization</h2>\n", page->f);
 	if (profile_instrumented(page->p)) {
-		fputs("<p class=note>Not shown: base opcodes ran, for INSTRUCTION events prevent specialization.</p>\n",
+		fputs("<p class=note>Not shown: base opcodes ran, because INSTRUCTION events prevent "
+		      "specialization.</p>\n",
 		      page->f);
 	} else if (n) {
 		fputs("<p class=note>Instructions that have specialized forms, of the functions with most time: "

@@ -47,7 +47,7 @@ void report_clock(FILE *f, const struct profile *p)
 		fprintf(f, ";\n         counted when %" PRIu32 " or more have passed, so shorter times are not exact",
 			p->cycles_apart);
 	if (p->shared_cycles)
-		fprintf(f, "; %" PRIu64 " of them shared out by time, where threads changed CPU", p->shared_cycles);
+		fprintf(f, "; %" PRIu64 " of them divided by time, where threads changed CPU", p->shared_cycles);
 }
 
 /* What runs compiled leaves no events; those of back-edges and instructions keep loops interpreted. */
@@ -166,7 +166,7 @@ void report_losses(const struct report *r)
 		write_unmatched(r);
 		return;
 	}
-	write_title(r, "Lost, or in doubt");
+	write_title(r, "Lost or uncertain");
 	for (int i = 0; i < LOSSES; i++)
 		if (rows[i].count)
 			fprintf(r->f, "%8" PRIu64 "  %s\n", rows[i].count, rows[i].what);

@@ -102,12 +102,12 @@ int report_forms(const struct report *r)
 	all = profile_functions(r->p, &n);
 	if (!all)
 		return -ENOMEM;
-	write_title(r, "Specialization over time: instructions that can be, as they ran, and changes");
+	write_title(r, "Specialization over time: runs of instructions that can specialize, and changes");
 	fputs("       from special   base gained change   lost failed missed\n", r->f);
 	write_times(r, &r->p->forms);
 	fputs("        all", r->f);
 	write_counts(r, &sum);
-	fputs("\nmissed: certainly; a miss is seen when the specializer is asked again\n", r->f);
+	fputs("\nmissed: a lower bound; a miss shows only when the specializer is called again\n", r->f);
 	kept = choose(rows, all, n, &changed);
 	for (unsigned i = 0; i < kept; i++)
 		write_row(r, &rows[i]);

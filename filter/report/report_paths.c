@@ -32,19 +32,19 @@ void report_paths(const struct report *r, const struct loop *loop)
 	if (!p)
 		return;
 	if (!paths_recorded(r->p->events)) {
-		fputs("its ways through the body are not known: "
-		      "modes precise and full record what tells them\n",
+		fputs("its paths through the body are not known: "
+		      "record in mode precise or full\n",
 		      r->f);
 		return;
 	}
-	fprintf(r->f, "ways through the body, of %" PRIu64 " trips", known);
+	fprintf(r->f, "paths through the body, of %" PRIu64 " trips", known);
 	if (p->unknown)
-		fprintf(r->f, "; of %" PRIu64 " more it is not known", p->unknown);
+		fprintf(r->f, "; %" PRIu64 " more not known", p->unknown);
 	fputs(":\n", r->f);
 	paths_order(p, order);
 	for (uint32_t i = 0; i < p->n; i++)
 		write_path(r->f, &p->path[order[i]], known);
 	if (p->others)
-		fprintf(r->f, "%5.1f%% %7" PRIu64 " trips  on more than these %d ways\n", 100.0 * p->others / known,
+		fprintf(r->f, "%5.1f%% %7" PRIu64 " trips  on other paths than these %d\n", 100.0 * p->others / known,
 			p->others, PATHS_MAX);
 }

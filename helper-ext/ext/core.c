@@ -312,7 +312,7 @@ static PyMethodDef methods[] = {
 	{ "collector", core_collector, METH_VARARGS,
 	  "collector($module, phase, info, /)\n--\n\n"
 	  "For gc.callbacks: a collection is recorded as a call of a function of its own, garbage\n"
-	  "collection. phase: 'start' or 'stop'; info: gc's dict, of which 'generation' counts." },
+	  "collection. phase: 'start' or 'stop'; info: gc's dict, of which only 'generation' is used." },
 	{ "ask", core_ask, METH_O,
 	  "ask($module, dir, /)\n--\n\n"
 	  "The configuration of the recorder that listens in folder dir: (records a ring, ms that a full\n"

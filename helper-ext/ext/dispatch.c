@@ -180,9 +180,9 @@ static int find_functions(struct dispatch *d, const struct image *image, char *e
 	if (d->ncode <= PARTS_MOST)
 		return 0;
 	if (!begins)
-		return fail(error, -ENOTSUP, "opcode handlers that are in many functions and do not begin them", image);
+		return fail(error, -ENOTSUP, "opcode handlers are in many functions and do not begin them", image);
 	if (!add_entry(d, image) || !find_tails(d, image))
-		return fail(error, -E2BIG, "opcode handlers that jump to too many functions", image);
+		return fail(error, -E2BIG, "opcode handlers jump to too many functions", image);
 	join_neighbours(d);
 	return 0;
 }
@@ -204,7 +204,8 @@ int dispatch_find(struct dispatch *d, const struct image *image, const bool used
 
 	*d = (struct dispatch){ 0 };
 	if (!free_number)
-		return fail(error, -EINVAL, "every number is an opcode: nothing tells the table", image);
+		return fail(error, -EINVAL, "every number is an opcode, so the table of handlers cannot be recognized",
+			    image);
 	for (size_t i = 0; i < image->ndata; i++)
 		hits += search(image, &image->data[i], used, (int)(free_number - used), &table);
 	if (!hits)

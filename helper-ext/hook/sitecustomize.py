@@ -56,7 +56,7 @@ def listen():
         if getattr(e, "errno", None) != TAKEN:
             return explain(e, "cannot listen")
         # Any user can take that name: the program is not kept from running by it.
-        say("ocular: the name of this program's agent is taken by another process: it runs without one")
+        say("ocular: another process has taken the name of this program's agent: the program runs without one")
     finally:
         sys.path.remove(parent)
 

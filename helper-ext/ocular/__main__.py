@@ -95,7 +95,7 @@ def interpreter() -> "list[str]":
         flags[-1] = flags[-1][:-len("mocular")]
         flags = flags[:-1] if flags[-1] == "-" else flags
     if sys.flags.ignore_environment or sys.flags.no_site:
-        fail("the options -E, -I and -S of python keep it from tracing itself")
+        fail("python cannot trace itself with the options -E, -I or -S: leave them out")
     return [sys.executable] + flags
 
 
@@ -160,7 +160,7 @@ def plan(values: "dict[str, list[str]]", program: "list[str]") -> "tuple[list[st
         words += values.get("recorder", [])
         command = [tools.recorder(), "-o", output or "ocular.data"] + words + ["--"] + command
     elif "flight" in values:
-        raise ValueError("ocular: --flight is for the backend software; with Intel PT let perf fly: "
+        raise ValueError("ocular: --flight is for the backend software; with Intel PT use "
                          "perf record --snapshot")
     elif "recorder" in values:
         raise ValueError("ocular: %s is for the backend software" % values["recorder"][0])

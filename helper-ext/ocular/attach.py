@@ -100,7 +100,7 @@ def check(pid: int) -> None:
         try:
             ours, its = (os.stat("/proc/%s/ns/%s" % (p, what)).st_ino for p in ("self", pid))
         except PermissionError:
-            raise Refused("the system forbids to look at process %d (is it setuid, or another user's?)" % pid) from None
+            raise Refused("the system forbids looking at process %d (is it setuid, or another user's?)" % pid) from None
         except OSError:
             raise Refused("process %d has ended" % pid) from None
         if ours != its:
@@ -114,19 +114,19 @@ def check_python(pid: int) -> None:
     if minor is None and Target(pid).ended(within=0 if processes.has_memory(pid) else 1):
         raise Refused("process %d has ended" % pid)
     if minor is None:
-        raise Refused("process %d is no Python (ocular ps lists them)" % pid)
+        raise Refused("process %d is not a Python (ocular ps lists them)" % pid)
     why = processes.foreign(pid)
     if why:
-        raise Refused("process %d %s: only x86-64 programs on this processor itself can be traced" % (pid, why))
+        raise Refused("process %d %s: only x86-64 programs that run directly on this processor can be traced" % (pid, why))
     if minor and minor < processes.OLDEST:
-        raise Refused("process %d is Python 3.%d: what traces itself is 3.%d or newer" % (pid, minor, processes.OLDEST))
+        raise Refused("process %d is Python 3.%d: tracing needs 3.%d or newer" % (pid, minor, processes.OLDEST))
     if minor and minor != sys.version_info.minor and not has_agent(pid):
-        raise Refused("process %d is Python 3.%d, and only one of that version can attach; this is %d.%d" % (
+        raise Refused("process %d is Python 3.%d and this is %d.%d: attach with a Python of its version" % (
             (pid, minor) + sys.version_info[:2]))
 
 
 PTRACE_SCOPE = "/proc/sys/kernel/yama/ptrace_scope"
-SCOPES = {1: "as root, or by `sysctl kernel.yama.ptrace_scope=0`", 2: "as root", 3: "not before the next boot"}
+SCOPES = {1: "as root, or after `sysctl kernel.yama.ptrace_scope=0`", 2: "as root", 3: "after the next boot"}
 
 
 def ptrace_forbidden() -> str | None:
@@ -137,7 +137,7 @@ def ptrace_forbidden() -> str | None:
     except (OSError, ValueError):
         return None
     if scope == 3 or (scope and os.geteuid()):
-        return "the kernel forbids to attach (kernel.yama.ptrace_scope is %d): possible %s, or by the program's agent" % (
+        return "the kernel forbids attaching (kernel.yama.ptrace_scope is %d): attach %s, or use the program's agent" % (
             scope, SCOPES.get(scope, "as root"))
     return None
 
@@ -160,7 +160,7 @@ def by_agent(target: Target, folder: str, order: "dict[str, Any]", wait: float) 
         sock.settimeout(wait)
         sock.connect(agent.address(pid))
         if not is_its(sock, pid):
-            raise Refused("something else than process %d answers in its name" % pid)
+            raise Refused("another program answers in the name of process %d" % pid)
         sock.send(json.dumps(order).encode())
         said = sock.recv(agent.LIMIT).decode()
         if not said:
@@ -295,7 +295,7 @@ def add_pending(gdb: debugger.Gdb, path: str) -> None:
     page = 0x5c0000000000 + PAGE_SIZE * int.from_bytes(os.urandom(3))
     # To read and execute; private, anonymous, MAP_FIXED_NOREPLACE.
     if gdb.call(mmap, page, PAGE_SIZE, 5, 0x100022, -1, 0) != page:
-        raise OSError("it gets no memory")
+        raise OSError("no memory could be mapped in it")
     added = None
     try:
         gdb.write(page, page_of(path, addresses))
@@ -351,9 +351,9 @@ def wait_answer(target: Target, folder: str, wait: float) -> str | None:
     return None
 
 
-MAIN_SILENT = ("its main thread does not run Python now; it sleeps, waits, or runs C code, or has come to "
+MAIN_SILENT = ("its main thread does not run Python now; it sleeps, waits, or runs C code, or is at "
                "its recursion limit. A program started by "
-               "`python -m ocular --listen` answers all the same")
+               "`python -m ocular --listen` answers even then")
 SILENT: dict[object, str] = {
     by_agent: "no thread of it can run Python now; C code holds the interpreter, or it is stopped",
     by_remote_exec: MAIN_SILENT, by_gdb: MAIN_SILENT}

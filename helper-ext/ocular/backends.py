@@ -129,19 +129,19 @@ def _automatic(perf: "Recording | None", p: "_core.Processor") -> Choice:
     if perf:
         raise ValueError("ocular: perf records neither PTWRITE packets nor branches: " + ASK_FOR)
     if p["kernel"]:
-        return Choice("software", "no perf record with Intel PT runs this; `ocular record` is one")
+        return Choice("software", "this does not run under perf record with Intel PT, as `ocular record` does it")
     return Choice("software", "no Intel PT here")
 
 
 def choose(wanted: str, folder: str | None = None) -> Choice:
     """A Choice. ValueError where `wanted` is no backend, or cannot be had here."""
     if wanted not in NAMES:
-        raise ValueError("ocular: no backend %r; there are: %s" % (wanted, ", ".join(NAMES)))
+        raise ValueError("ocular: unknown backend %r; choose one of: %s" % (wanted, ", ".join(NAMES)))
     if wanted == "software":
         return Choice(wanted, "asked for")
     if wanted == "qemu":
-        raise ValueError("ocular: no program that runs already can move to an emulated processor: "
-                         "python -m ocular --backend qemu starts one there")
+        raise ValueError("ocular: a running program cannot move to an emulated processor: start it there with "
+                         "python -m ocular --backend qemu")
     if wanted == "auto" and folder and os.path.exists(os.path.join(folder, SOCKET)):
         return Choice("software", "ocular-record records")
     p, perf = processor(), recording_perf()

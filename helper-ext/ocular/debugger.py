@@ -70,11 +70,11 @@ class Gdb:
             self.thread = self.number("$_thread") or 0
             if not self.thread:
                 lines = [s for s in said.splitlines() if "ptrace" in s or "rror" in s or "not " in s]
-                raise OSError(lines[-1].strip() if lines else "it does not attach")
+                raise OSError(lines[-1].strip() if lines else "it did not attach")
             self.ask("handle SIGSEGV SIGBUS SIGILL SIGFPE nopass")  # a call's, that are not the program's
             self.kept = dict(zip(REGISTERS, self.numbers("$%s + 0" % name for name in REGISTERS)))  # eflags are a number then
             if len(self.kept) < len(REGISTERS):
-                raise OSError("it does not tell registers")
+                raise OSError("it shows no registers")
         except BaseException:
             self.close()
             raise
@@ -101,7 +101,7 @@ class Gdb:
                 raise ConnectionError("it has ended")
             self.unread += more
             if len(self.unread) > MOST:
-                raise OSError("it says more than it was asked")
+                raise OSError("it printed too much")
         said, _, self.unread = self.unread.partition(mark)
         return said.decode(errors="replace")
 
@@ -127,7 +127,7 @@ class Gdb:
         words = [(address + i, int.from_bytes(data[i:i + 8], "little")) for i in range(0, len(data), 8)]
         self.ask(*("set {unsigned long} %d = %d" % word for word in words))
         if self.number("*(unsigned long *) %d" % words[-1][0]) != words[-1][1]:
-            raise OSError("cannot write its memory")
+            raise OSError("cannot write the program's memory")
 
     def settings(self, registers: dict[str, int]) -> "Iterator[str]":
         """Commands. With another rsp gdb may take another frame for the selected one, whose rip is a return address in memory."""

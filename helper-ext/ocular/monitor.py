@@ -198,9 +198,9 @@ def _begin(session: _Session, include: tuple[str, ...], exclude: tuple[str, ...]
 def check(mode: str, backend: str) -> None:
     """ValueError unless we know both, and the mode can do with the backend."""
     if mode not in modes.MODES:
-        raise ValueError("ocular: no mode %r; there are: %s" % (mode, ", ".join(modes.MODES)))
+        raise ValueError("ocular: unknown mode %r; choose one of: %s" % (mode, ", ".join(modes.MODES)))
     if backend not in backends.NAMES:
-        raise ValueError("ocular: no backend %r; there are: %s" % (backend, ", ".join(backends.NAMES)))
+        raise ValueError("ocular: unknown backend %r; choose one of: %s" % (backend, ", ".join(backends.NAMES)))
     if mode == "opcodes" and backend in ("software", "emulated"):
         raise ValueError("ocular: mode opcodes needs a processor trace with branches; backend %s leaves none: "
                          "use --backend ptwrite, or ocular stat" % backend)

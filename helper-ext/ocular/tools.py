@@ -26,7 +26,7 @@ def _program(name: str) -> str:
     """Path of one of Ocular's programs. RuntimeError if there is none."""
     path = _find(name, os.path.join(TOP, "bin"), os.path.join(PACKAGE, "bin")) or shutil.which(name)
     if not path:
-        raise RuntimeError("ocular: %s is not here: run `make`, or put it on PATH" % name)
+        raise RuntimeError("ocular: cannot find %s: run `make`, or put it on PATH" % name)
     return path
 
 
@@ -89,5 +89,5 @@ def report(folder: str, perfetto: str | os.PathLike[str] | None, console: bool) 
     with open(read) as f:
         status = f.read().strip()
     if done.wait() or status != "ok":
-        raise RuntimeError("ocular: no report of %s: %s" % (
+        raise RuntimeError("ocular: cannot report on %s: %s" % (
             folder, status or "perf ended with %d" % done.returncode))

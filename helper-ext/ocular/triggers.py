@@ -46,7 +46,7 @@ class Triggers:
         for line in lines:
             kind, _, value = line.partition(" ")
             if kind not in KINDS:
-                raise ValueError("ocular: no trigger %r; there are: %s" % (kind, ", ".join(KINDS)))
+                raise ValueError("ocular: unknown trigger %r; choose one of: %s" % (kind, ", ".join(KINDS)))
             getattr(self, "_add_" + kind)(value.strip())
 
     def __bool__(self) -> bool:

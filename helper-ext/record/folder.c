@@ -183,9 +183,9 @@ const char *folder_refusal(int err)
 {
 	switch (err) {
 	case -EEXIST:
-		return " holds something else than a recording";
+		return " holds something other than a recording";
 	case -ENOTEMPTY:
-		return ".old holds something else than a recording";
+		return ".old holds something other than a recording";
 	case -EPERM:
 		return " belongs to another user, or others may write into it: choose another folder with -o (output= "
 		       "in Python)";

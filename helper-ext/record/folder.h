@@ -24,7 +24,7 @@ struct folder {
 
 /*
  * Makes the folder, mode 0700; an empty one that is there keeps its mode. Returns 0, or a negative errno: -EEXIST: DIR
- * holds something else than a recording; -ENOTEMPTY: DIR.old does (as a perf.data that Ocular did not make, without
+ * holds something other than a recording; -ENOTEMPTY: DIR.old does (as a perf.data that Ocular did not make, without
  * code tables), is another user's, or cannot be looked into; -EBUSY, -ETXTBSY: a recorder listens in DIR, in DIR.old;
  * -EPERM: DIR is another user's, or writable for others.
  */

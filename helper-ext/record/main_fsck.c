@@ -16,17 +16,17 @@
 static const char help[] = "Usage: ocular-fsck [-n] DIR|FILE\n"
 			   "\n"
 			   "Checks a recording's perf.data. One that was cut, by a full disk or a copy that did\n"
-			   "not end, is repaired in place: its header then covers the records that are whole,\n"
+			   "not end, is repaired in place: its header then covers the intact records,\n"
 			   "and every report says that the end is missing.\n"
 			   "\n"
 			   "  -n          only say what is wrong\n"
 			   "  -h, --help  this text; --version\n"
 			   "\n"
-			   "Exit status: 0 whole, 1 repaired (with -n: can be), 2 cannot be used.\n"
+			   "Exit status: 0 intact, 1 repaired (with -n: can be), 2 cannot be used.\n"
 			   "\n"
 			   "Examples:\n"
 			   "  ocular-fsck ocular.data\n"
-			   "  ocular-fsck -n perf.data || echo 'not as it should be'\n";
+			   "  ocular-fsck -n perf.data || echo damaged\n";
 
 static int fail(const char *path, const char *what)
 {

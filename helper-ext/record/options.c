@@ -56,7 +56,7 @@ static int parse_number(const char *arg, uint32_t min, uint32_t max, uint32_t *v
 	errno = 0;
 	n = strtoul(arg, &end, 10);
 	if (errno || *end || end == arg || *arg == '-' || n < min || n > max)
-		return usage("not a number in the range that --help gives: ", arg);
+		return usage("not a number in range: ", arg);
 	*value = n;
 	return OPTIONS_RUN;
 }
@@ -332,13 +332,13 @@ static int settle(struct options *o)
 	if (o->symbols[0] && !o->flight)
 		return usage("--trigger-symbol needs --flight", "");
 	if (o->duty_percent > 0 && o->flight)
-		return usage("--duty and --flight: one of the two", "");
+		return usage("--duty and --flight cannot be combined", "");
 	if (o->rotation.files && !o->rotation.bytes && !o->rotation.ns && !o->rotation.signal)
 		return usage("--switch-max-files needs --switch-output", "");
 	if (o->rotation.signal && o->flight)
 		return usage("with --flight SIGUSR2 takes a snapshot: switch by size or age", "");
 	if (o->keep_last && (o->flight || o->rotation.bytes || o->rotation.ns || o->rotation.signal))
-		return usage("--keep-last goes with neither --flight nor --switch-output", "");
+		return usage("--keep-last cannot be combined with --flight or --switch-output", "");
 	if ((o->rotation.files || o->keep_last) && !o->max_size)
 		o->max_size = UINT64_MAX;
 	if (o->duty_window_ns && !(o->duty_percent > 0))
@@ -372,7 +372,7 @@ int options_parse(struct options *o, int argc, char **argv)
 	if (ret != OPTIONS_RUN)
 		return ret;
 	if ((o->serve || o->folder) && optind < argc)
-		return usage("with --serve and --folder there is no command: ", argv[optind]);
+		return usage("--serve and --folder take no command: ", argv[optind]);
 	if (!o->serve && !o->folder && optind == argc)
 		return usage("no command to record", "");
 	o->command = optind < argc ? argv + optind : NULL;

@@ -279,7 +279,8 @@ static void check_size(struct recorder *r)
 	complete(r);
 	progress_clear(&r->progress);
 	fprintf(stderr,
-		"ocular-record: %s has its maximum size, %.1f MB (--max-size): what the program does from here on is "
+		"ocular-record: %s has reached its maximum size, %.1f MB (--max-size): what the program does from here "
+		"on is "
 		"not recorded\n",
 		r->folder.path, r->max_size / 1e6);
 }
@@ -301,7 +302,7 @@ static void keep_last(struct recorder *r)
 	r->keeps_all = true;
 	r->max_size = folder_share(&r->folder);
 	progress_clear(&r->progress);
-	fprintf(stderr, "ocular-record: cannot make holes in %s/" FOLDER_DATA ": %s; --keep-last is given up\n",
+	fprintf(stderr, "ocular-record: cannot make holes in %s/" FOLDER_DATA ": %s; ignoring --keep-last\n",
 		r->folder.path, strerror(-gone));
 }
 

@@ -148,10 +148,10 @@ static bool walk_records(struct walk *w)
 	/* perf and we end with a record that is a header and no more. */
 	w->c->cut |= !data->size || data->size - w->c->data_size > sizeof(struct perf_record);
 	if (!data->size)
-		return found(w, PERF_REPAIRABLE, "was not closed: %" PRIu64 " records are whole", w->c->records);
-	return found(w, PERF_REPAIRABLE, "%s: %" PRIu64 " records are whole, %" PRIu64 " of %" PRIu64 " bytes are gone",
-		     size > in_file ? "was cut" : "is damaged", w->c->records, data->size - w->c->data_size,
-		     data->size);
+		return found(w, PERF_REPAIRABLE, "was not closed: %" PRIu64 " records are intact", w->c->records);
+	return found(
+		w, PERF_REPAIRABLE, "%s: %" PRIu64 " records are intact, %" PRIu64 " of %" PRIu64 " bytes are gone",
+		size > in_file ? "was cut" : "is damaged", w->c->records, data->size - w->c->data_size, data->size);
 }
 
 /* Behind the data: a section for each feature bit, which says where the feature is. */
@@ -165,7 +165,7 @@ static bool check_features(struct walk *w)
 			continue;
 		if (!get(w, at, &s, sizeof(s)) || s.offset > w->size || s.size > w->size - s.offset) {
 			w->c->drop_features = true;
-			return found(w, PERF_REPAIRABLE, "was cut behind its data, which is whole");
+			return found(w, PERF_REPAIRABLE, "was cut after its data, which is intact");
 		}
 		at += sizeof(s);
 	}

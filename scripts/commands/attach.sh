@@ -43,7 +43,7 @@ own_python() {
 		case $(about_python) in cpython\ *\ old | '') ;; cpython\ *) return ;; esac
 	done
 	python=$("$here/find-pythons" 2>/dev/null | head -n 1) # looks everywhere, and so takes a while
-	[ -n "$python" ] || die "no Python 3.12 or newer to look with: name one with \$PYTHON"
+	[ -n "$python" ] || die "no Python 3.12 or newer found to attach with: name one in \$PYTHON"
 }
 
 ps() {
@@ -66,12 +66,12 @@ interpreter_of() {
 	# Whose interpreter it is decides who may run it, root included. Nor could the target write into root's recording.
 	[ "$owner" = "$(id -u)" ] ||
 		die "process $1 belongs to another user: attach as that user (sudo -u '#$owner' ocular attach $1)"
-	python=$(readlink "/proc/$1/exe") || die "process $1 cannot be looked into: another user's, or part of the system"
+	python=$(readlink "/proc/$1/exe") || die "process $1 cannot be inspected: it belongs to another user or to the system"
 	case $python in
 	*' (deleted)') die "the interpreter of process $1 has been replaced since it began (${python% *})" ;;
 	*/python*) ;;
 	*) python=$(command -v "$(sed -n 's|.*/lib\(python3\.[0-9]*\)[a-z]*\.so.*|\1|p' "/proc/$1/maps" | head -n 1)") ||
-		die "process $1 is no Python (ocular ps lists them)" ;;
+		die "process $1 is not a Python (ocular ps lists them)" ;;
 	esac
 	check_python
 }

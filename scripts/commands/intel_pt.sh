@@ -128,7 +128,7 @@ pt_hybrid() {
 pt_obstacle() {
 	set -- "$1" "$(pt_lack)"
 	if [ -n "$passed" ]; then
-		echo "$passed: of rings (backend software)"
+		echo "$passed needs rings (backend software)"
 	elif [ -n "$2" ]; then
 		echo "no Intel PT: $2"
 	elif [ "$1" = ptwrite ] && ! pt_cap ptwrite; then
@@ -157,7 +157,7 @@ pt_best() {
 		backend=emulated good='Intel PT without PTWRITE: branches stand for it'
 	fi
 	why=$(pt_obstacle "$backend")
-	[ -n "$why" ] || [ -z "$flight" ] || why='--flight is of rings unless a backend is named'
+	[ -n "$why" ] || [ -z "$flight" ] || why='--flight uses rings unless a backend is named'
 	[ -z "$why" ] || backend=software
 	why=${why:-$good}
 }

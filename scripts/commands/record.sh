@@ -83,7 +83,7 @@ check_python() {
 	command -v "$python" >/dev/null || advise_python "no interpreter '$python': name one with --python or \$PYTHON"
 	! traced_by "$python" || return 0
 	case $name:$suffix in
-	*:) die "'$python' does not run as a Python" ;;
+	*:) die "'$python' does not run as Python" ;;
 	cpython:old) advise_python "$python is Python $version; tracing needs CPython 3.12 or newer" ;;
 	cpython:*) ;;
 	*) advise_python "$python is $name $version; tracing needs CPython" ;;
@@ -150,9 +150,9 @@ pick_one() {
 		return
 	fi
 	found=$("$@" | grep -iF -e "$query") || :
-	[ -n "$found" ] || die "no name has '$query' in it"
+	[ -n "$found" ] || die "no name contains '$query'"
 	printf '%s\n' "$found" | head -n "$picks_most" | cut -f 1 | cat -n >&2
-	[ "$(printf '%s\n' "$found" | wc -l)" -le "$picks_most" ] || echo "... and more: write a part of the name behind the '?'" >&2
+	[ "$(printf '%s\n' "$found" | wc -l)" -le "$picks_most" ] || echo "... and more: write part of the name after the '?'" >&2
 	printf 'number: ' >&2
 	read -r number
 	case $number in '' | *[!0-9]*) return ;; esac

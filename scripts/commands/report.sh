@@ -61,17 +61,17 @@ END
 # perf reads past the end of a file shorter than its header says, so this comes before perf.
 check_recording() {
 	case $recording in -*) recording=./$recording ;; esac
-	[ -e "$recording" ] || die "no recording '$recording'"
+	[ -e "$recording" ] || die "no recording '$recording': make one with ocular record"
 	file=$recording
 	[ ! -d "$recording" ] || file=$recording/perf.data
-	[ -f "$file" ] || die "'$recording' is no recording: it has no perf.data"
+	[ -f "$file" ] || die "'$recording' is not a recording: it has no perf.data"
 	[ -r "$file" ] || die "cannot read '$file'"
 	if [ -w "$file" ]; then dry=''; else dry=-n; fi
 	fsck=0
 	"$parts/bin/ocular-fsck" $dry "$file" || fsck=$?
 	case $dry:$fsck in
 	*:0 | :1) ;;
-	-n:1) die "'$file' needs a repair but cannot be written: copy the recording" ;;
+	-n:1) die "'$file' needs repair but cannot be written: repair a copy of the recording" ;;
 	*) exit 1 ;;
 	esac
 }
@@ -86,7 +86,7 @@ choose_decoder() {
 }
 
 need_perf() {
-	command -v perf >/dev/null || die "no perf here; see: ocular check, or use --decoder libipt"
+	command -v perf >/dev/null || die "perf is not installed: see ocular check, or use --decoder libipt"
 }
 
 # Everything that can be wrong before there is a recording.
@@ -189,8 +189,8 @@ compare() {
 	same=0
 	(cd "$pipes" && cmp perf ocular-pt) >&2 || same=$?
 	wait
-	[ "$same" = 0 ] || die "the two decoders tell different events"
-	echo "perf and ocular-pt tell the same events" >&2
+	[ "$same" = 0 ] || die "the two decoders report different events"
+	echo "perf and ocular-pt report the same events" >&2
 }
 
 report() {

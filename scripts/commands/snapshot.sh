@@ -16,7 +16,7 @@ snapshot() {
 	parse '' "$@"
 	shift "$took"
 	fifo=${1:-ocular.data}/.ocular.ctl
-	[ -p "$fifo" ] || die "no flight recorder records into ${1:-ocular.data} (see: ocular record --flight)"
+	[ -p "$fifo" ] || die "no flight recorder is recording into ${1:-ocular.data} (see: ocular record --flight)"
 	shift $(($# > 0))
 	# Open for reading too: where the recorder was killed, writing would wait for ever.
 	# An order is a line: what would end it is none of the label.

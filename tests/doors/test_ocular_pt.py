@@ -148,7 +148,7 @@ def follows_migrations():
         done = ocular_pt(folder, f"summary={folder}/summary", "console=always")
         summary = recording.json.loads(read(f"{folder}/summary"))
         clock, cycles = summary["clock"], summary["trace"]["traced_cycles"]
-        told = f"; {clock.get('shared')} of them shared out by time, where threads changed CPU\n" in done.stdout
+        told = f"; {clock.get('shared')} of them divided by time, where threads changed CPU\n" in done.stdout
         good = clock["cycles"] == "core" and told and 0 < clock["shared"] < cycles
         return [] if good else [str(clock), str(cycles), done.stdout]
 

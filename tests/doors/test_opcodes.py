@@ -224,7 +224,7 @@ def compared(python, programs, settings, folder):
     if len(truth) < 10000:
         return [f"the witness heard {len(truth)} events: hardly anything ran"], len(truth)
     found = differences(ours, truth, *special(data))
-    if "lost its way" in recovered.told:
+    if "lost track" in recovered.told:
         found.append(recovered.told)
     return found, len(truth)
 
@@ -247,7 +247,7 @@ def check_threads(python, folder):
         found.append(f"{len(others)} threads heard, recovered {sorted(by_call)}")
     for rows in others:
         found += differences(by_call.get(first_call(rows), []), rows, *known)
-    if "lost its way" in recovered.told:
+    if "lost track" in recovered.told:
         found.append(recovered.told)
     return found
 
@@ -368,7 +368,7 @@ def check_interpreters(python, name, names, folder):
         problems = [differences(other, rows, *known) for other in ours]
         found += [] if [] in problems else min(problems, default=["no thread"], key=len)
     heard = collections.Counter(row[1] == path for rows in truth for row in rows)
-    if len(ours) != len(truth) or "lost its way" in recovered.told or min(heard[True], heard[False]) < 100:
+    if len(ours) != len(truth) or "lost track" in recovered.told or min(heard[True], heard[False]) < 100:
         found.append(f"{len(ours)} threads and {len(truth)}, {heard} events: {recovered.told}")
     return found
 
@@ -390,7 +390,7 @@ def check_trace_functions(python, folder):
     found = differences(own(ours, ("<module>", "work")), own(truth, ("<module>", "work")), *known)
     found += differences(own(ours, ("work",)), own(heard(python, folder, [path])[0], ("work",)), *known)
     others = {row[2] for row in ours if row[1] == path} - {"<module>", "work"}
-    if len(own(truth, ("<module>",))) < 80 or others or "lost its way" in recovered.told:
+    if len(own(truth, ("<module>",))) < 80 or others or "lost track" in recovered.told:
         found.append(f"{len(truth)} events, {others} told, {recovered.told}")
     return found
 
@@ -494,7 +494,7 @@ def check_cut(python, setting, said, folder):
     (ours,) = recovered.events.values()
     own = [row for row in ours if row[0] in RECOVERED and row[1] in programs]
     found = is_subsequence(own, heard(python, folder, programs)[0], special(data)[0])
-    if len(own) < 300 or said not in recovered.told or "lost its way" in recovered.told or recovered.share[0] == recovered.share[1]:
+    if len(own) < 300 or said not in recovered.told or "lost track" in recovered.told or recovered.share[0] == recovered.share[1]:
         found.append(f"{len(own)} lines of the programs, and it says {recovered.told}")
     return found
 

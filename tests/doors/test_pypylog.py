@@ -230,7 +230,7 @@ def check_bridges(python, mode, folder):
     with open(path, encoding="utf-8") as file:
         outer, inner = sorted(json.load(file)["loops"], key=lambda row: row["line"])
     if mode == "adaptive":
-        told = "ways through the body are not known" in console
+        told = "paths through the body are not known" in console
         return [] if told and outer["paths"] is None else [f"told: {told}; {outer['paths']}"]
     found = {tuple(row["lines"]): row["trips"] for row in outer["paths"]["rows"]}
     within = {tuple(row["lines"]): row["trips"] for row in inner["paths"]["rows"]}

@@ -253,7 +253,7 @@ def moving_with_branches(python):
         data, truth, _ = emulate(folder, ("branch=1", "migrate=3"), [python, program], env=env)
         done = recording.run([recording.WRAPPER, "report", "--decoder", "both", "--summary", "-", data],
                              env=recording.plain_environment())
-        if done.returncode or "tell the same events" not in done.stderr:
+        if done.returncode or "report the same events" not in done.stderr:
             return [done.stderr[-500:]]
         loop, = (loop for loop in recording.json.loads(done.stdout)["loops"] if loop["qualname"] == "work")
         found, wanted = loop["iterations"], sum(len(entry) + 1 for entry in next(iter(trips(truth).values())))

@@ -50,7 +50,7 @@ def check_opcodes(folder):
     claims = ("one callback", "Base opcodes ran", "prevent specialization", "base opcodes ran")
     return missing(console, "specialization was left on", unwanted=claims) + missing(
         page, "specialization was left on", "Read from branch packets: opcodes as they ran, specialized",
-        "Measured, instruction to instruction; no callback is in them but those of calls.", unwanted=claims)
+        "Measured from instruction to instruction; the only callbacks included are those of calls.", unwanted=claims)
 
 
 def check_precise(folder):
@@ -58,7 +58,7 @@ def check_precise(folder):
     console, page = report(folder, "precise")
     return missing(console, "with one callback", "Base opcodes ran") + missing(
         page, "one callback included. Base opcodes ran", "Measured by INSTRUCTION events, which prevent specialization",
-        "Measured, instruction to instruction, one callback in each.", unwanted=("branch packets",))
+        "Measured from instruction to instruction, one callback included in each.", unwanted=("branch packets",))
 
 
 ABLE = ('"first_id":1,', '"first_id":1,"specializable":[2,7],')

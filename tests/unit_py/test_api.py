@@ -403,7 +403,7 @@ def test_flags_that_forbid_the_hook_are_told():
         for flag in ("-S",):
             done = python(None, flag, "-m", "ocular", "-o", temp + "/r", "-c", "1")
             rec.equal(done.returncode, 2, done.stderr)
-            assert "keep it from tracing itself" in done.stderr, done.stderr
+            assert "cannot trace itself with" in done.stderr, done.stderr
 
 
 def test_no_recorder_is_one_line_and_the_program_does_not_run():

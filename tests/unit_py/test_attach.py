@@ -401,8 +401,8 @@ BAD_GDBS = {
     "is dumb in the middle": ("{gdb} \"$@\" | sed -u '/^end-of-answer-[1-9][0-9]/d'", "no answer in time"),
     "dies once it holds the program": ("sed -u '/^echo .*-2/q' | {gdb} \"$@\"", "it has ended"),
     "holds the program, and hears nothing": (HOLDS, "no answer in time"),
-    "says anything": ("{gdb} \"$@\" | sed -u '/^=/s/.*/=x/'", "it does not attach"),
-    "talks without end": ("yes", "it says more than it was asked"),
+    "says anything": ("{gdb} \"$@\" | sed -u '/^=/s/.*/=x/'", "it did not attach"),
+    "talks without end": ("yes", "it printed too much"),
 }
 
 
@@ -455,7 +455,7 @@ def test_a_program_runs_though_its_agents_name_is_taken():
                 with open(note) as f:
                     os.kill(int(f.read()), signal.SIGKILL)
             run.kill()
-            equal(run.stderr.read(), "ocular: the name of this program's agent is taken by another process: it runs without one\n")
+            equal(run.stderr.read(), "ocular: another process has taken the name of this program's agent: the program runs without one\n")
 
 
 def test_an_order_that_comes_late_does_nothing():
@@ -541,8 +541,8 @@ def test_what_the_kernel_forbids():
     refuse = "def no(*_): raise PermissionError(1, 'no')\nif hasattr(sys, 'remote_exec'): sys.remote_exec = no\n"
     with target() as run, tempfile.NamedTemporaryFile("w+") as scope:
         fake = refuse + "attach.PTRACE_SCOPE = %r\nos.geteuid = lambda: %d\nattach.user_of = lambda pid: %d\n"
-        for level, user, words in (1, 1, "is 1): possible as root, or by"), (2, 1, "is 2): possible as root,"), \
-                (3, 0, "is 3): possible not before the next boot"):
+        for level, user, words in (1, 1, "is 1): attach as root, or after"), (2, 1, "is 2): attach as root,"), \
+                (3, 0, "is 3): attach after the next boot"):
             scope.seek(0)
             scope.write("%d\n" % level)
             scope.flush()
@@ -610,7 +610,7 @@ def test_no_python():
     with subprocess.Popen(["sleep", "600"]) as run:
         try:
             rec.wait_for(lambda: os.readlink("/proc/%d/exe" % run.pid).endswith(("sleep", "coreutils")), "exec")
-            refused(run, "is no Python")
+            refused(run, "is not a Python")
         finally:
             run.kill()
 

@@ -182,7 +182,7 @@ def test_the_maximum_size_is_told_and_the_program_goes_on():
     source = STEADY + "run(200_000)\nprint('done')\n"
     with rec.recording(source, recorder=["--max-size", "1M"]) as r:
         equal((r.code, r.out), (0, "done\n"))
-        assert "has its maximum size, 1.0 MB (--max-size)" in r.err, r.err
+        assert "has reached its maximum size, 1.0 MB (--max-size)" in r.err, r.err
         counts, losses = read(r.folder + "/perf.data")
         equal(losses, {"limited": 1})
         calls = sum(n for key, n in counts.items() if key[2:] == ("PY_START", "work"))

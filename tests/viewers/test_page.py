@@ -296,7 +296,7 @@ ODD = {  # what the page says, besides being whole
     "no event": ("", "No function ran."),
     "one event": (event(1, "PY_START"), "Functions by self time"),
     "gaps everywhere": (gaps(), "900"),
-    "a clock that jumps": (jumping_clock(), "have a time before that of the event ahead of them"),
+    "a clock that jumps": (jumping_clock(), "have an earlier time than the event before them"),
     "100,000 code objects": (many(), "300 of 100000 functions are on this page"),
     "names that are no UTF-8": (bytes_of_all_kinds(), "\ufffd\ufffd\ufffd"),
 }

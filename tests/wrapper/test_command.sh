@@ -189,7 +189,7 @@ for program in record fsck pt diff qemu feed; do
 done
 ok "help of help" says 0 '^usage:' "$ocular" help --help
 ok "no command: the help" says 0 '^usage:' "$ocular"
-ok "an unknown command" says 2 "no command 'play'" "$ocular" play
+ok "an unknown command" says 2 "unknown command 'play'" "$ocular" play
 ok "an option without its value" says 2 "needs a value" "$ocular" record -o
 ok "a mode that is none" says 2 "no mode 'fast'" "$ocular" record --mode fast app.py
 for backend in ptwrite emulated qemu; do
@@ -219,7 +219,7 @@ ok "Python too old: says so, and which to use" says 1 "needs CPython 3.12" "$ocu
 ok "another implementation" says 1 "needs CPython" "$ocular" record --python ./pypy app.py
 ok "no extension: says how to build it" says 1 "no extension for ./future-python" \
 	"$ocular" record --python ./future-python app.py
-ok "something that is no Python" says 1 "does not run as a Python" "$ocular" record --python true app.py
+ok "something that is no Python" says 1 "does not run as Python" "$ocular" record --python true app.py
 ok "no such interpreter" says 1 "no interpreter 'nopython'" "$ocular" record --python nopython app.py
 
 # --- recording and reporting ---
@@ -319,7 +319,7 @@ ok "a function that fzf picks is a trigger" trigger_by_fzf
 ok "one is picked by its number" trigger_by_number
 ok "a C function, too" symbol_by_number
 ok "attach: a function that fzf picks" attach_by_fzf
-ok "no name is like it" says 1 "no name has 'zebra' in it" typed 1 "$ocular" record -o t5 --flight 1s --trigger '?zebra' fly.py
+ok "no name is like it" says 1 "no name contains 'zebra'" typed 1 "$ocular" record -o t5 --flight 1s --trigger '?zebra' fly.py
 ok "nothing is picked" says 1 '' typed '' "$ocular" record -o t5 --flight 1s --trigger '?work' fly.py
 ok "nobody to pick a function" says 2 'on a terminal' "$ocular" record -o t5 --flight 1s --trigger '?' fly.py
 ok "and nothing is recorded" [ ! -e t5 ]

@@ -123,7 +123,7 @@ ok "a file that is no JSON" says 2 'text.json' "$ocular" diff text.json fast
 ok "a JSON that is no summary" says 2 'half.json is not a summary' "$ocular" diff fast half.json
 ok "a newer summary" says 2 'schema 99' "$ocular" diff fast newer.json
 ok "a summary that lacks numbers" says 2 'have no "iterations"' "$ocular" diff fast bare.json
-ok "different modes" says 2 'different modes: adaptive and calls' "$ocular" diff fast calls
+ok "different modes" says 2 'different modes, adaptive and calls' "$ocular" diff fast calls
 ok "one recording" says 2 'two recordings' "$ocular" diff fast
 ok "three recordings" says 2 'two recordings at a time' "$ocular" diff fast slow fast
 ok "a percentage that is none" says 2 'wants a percentage' "$ocular" diff fast slow --fail-over much

@@ -217,7 +217,7 @@ ok "no flight record of a time" says 2 'takes a size (64K, 4M), not a time: 10ms
 ok "no triggers" says 2 'triggers are for --backend software' \
 	on new record --flight 64K --trigger m:f --backend ptwrite -c 1
 ok "no more than may be locked" says 1 'more than the 256K that perf' on new record --flight 4M --backend ptwrite -c 1
-ok "a flight recorder is of rings unless a backend is named" says 0 'backend software: --flight is of rings' \
+ok "a flight recorder is of rings unless a backend is named" says 0 'backend software: --flight uses rings' \
 	on new record --flight 10ms -o rings -c "$program"
 
 # Stock perf takes a snapshot as 'ocular snapshot' asks for one; here of nothing, for want of Intel PT.
@@ -254,6 +254,6 @@ echo 64 >new/proc/sys/kernel/perf_event_mlock_kb
 ok "memory: what to do" says 1 'kernel.perf_event_mlock_kb=' on new record --backend ptwrite -c 1
 rights new 2 0 65536
 mkdir foreign && touch foreign/file
-ok "a folder of something else" says 1 'something else than a recording' on new record -o foreign -c 1
+ok "a folder of something else" says 1 'something other than a recording' on new record -o foreign -c 1
 ok "the old recording is kept" test -e r/../ocular.data.old
 done_testing

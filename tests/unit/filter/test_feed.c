@@ -122,7 +122,7 @@ static void test_bad_lines(void **state)
 		snprintf(text, sizeof(text), TITLE "%s\n%s\n%s\n", good[0].line, bad[i], good[0].line);
 		if (feed_text(text, &codes, &t, error) != -EINVAL)
 			fail_msg("taken: %s", bad[i]);
-		assert_string_equal(error, "line 3 is no event");
+		assert_string_equal(error, "line 3 is not an event");
 		assert_int_equal(t.n, 1);
 		codes_free(&codes);
 	}

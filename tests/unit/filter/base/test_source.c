@@ -97,13 +97,13 @@ static void test_lines(void **state)
 static void test_what_is_no_file(void **state)
 {
 	static const char *const names[][2] = {
-		{ "<string>", "it came from no file" },
-		{ "<frozen importlib._bootstrap>", "it came from no file" },
+		{ "<string>", "its code is not from a file" },
+		{ "<frozen importlib._bootstrap>", "its code is not from a file" },
 		{ "relative.py", "the file's folder is not known" },
 		{ "", "the file's folder is not known" },
 		{ "/nonexistent/app.py", "the file is not here" },
-		{ "/dev/zero", "it is no regular file" },
-		{ "/tmp", "it is no regular file" },
+		{ "/dev/zero", "it is not a regular file" },
+		{ "/tmp", "it is not a regular file" },
 	};
 	struct sources s = { 0 };
 	char path[200];
@@ -113,7 +113,7 @@ static void test_what_is_no_file(void **state)
 		assert_string_equal(sources_get(&s, names[i][0], 0)->why, names[i][1]);
 	path_of(path, sizeof(path), "pipe.py");
 	assert_int_equal(mkfifo(path, 0600), 0); /* opened as others are, it would wait for a writer */
-	assert_string_equal(sources_get(&s, path, 0)->why, "it is no regular file");
+	assert_string_equal(sources_get(&s, path, 0)->why, "it is not a regular file");
 	unlink(path);
 	sources_free(&s);
 }

@@ -422,7 +422,7 @@ def test_ctrl_c_ends_the_wait_for_what_outlives_the_target():
 def test_maximum_size_ends_the_recording_not_the_target():
     run = record(PRODUCER, "-t", "2", "-n", "500000", options=["--max-size", "1M"])
     assert run.returncode == 0
-    assert "rec has its maximum size, 1.0 MB (--max-size)" in run.stderr, run.stderr
+    assert "rec has reached its maximum size, 1.0 MB (--max-size)" in run.stderr, run.stderr
     assert 1 << 20 <= os.path.getsize("rec/perf.data") < 8 << 20, os.path.getsize("rec/perf.data")
     assert fsck().returncode == 0
     for queue in ptread.queues("rec/perf.data"):
@@ -577,7 +577,7 @@ def test_folder_in_the_way():
     open("rec/thesis", "w").close()
     run = record("true")
     assert run.returncode == 1
-    assert run.stderr == "ocular-record: rec holds something else than a recording\n"
+    assert run.stderr == "ocular-record: rec holds something other than a recording\n"
     assert os.listdir("rec") == ["thesis"]
 
 

@@ -170,7 +170,7 @@ static const struct {
 	{ "data outside", AT(data.offset), UINT64_MAX, PERF_UNUSABLE, "ends before" },
 	{ "never closed", AT(data.size), 0, PERF_REPAIRABLE, "not closed" },
 	{ "claims more", AT(data.size), UINT64_MAX, PERF_REPAIRABLE, "was cut" },
-	{ "features outside", AT(features), UINT64_MAX, PERF_REPAIRABLE, "behind its data" },
+	{ "features outside", AT(features), UINT64_MAX, PERF_REPAIRABLE, "after its data" },
 	{ "no trace info", 256, 0x0098000000000000ull | 9, PERF_UNUSABLE, "no Intel PT" },
 	{ "other trace", 264, 2, PERF_UNUSABLE, "no Intel PT" },
 	{ "other event", 112, 4, PERF_UNUSABLE, "intel_pt event" },
