@@ -115,7 +115,7 @@ check_flight_of_pt() {
 
 # check_one OPTION VALUE TABLE: it is the first word of one of the table's lines.
 check_one() {
-	$3 | cut -f 1 | grep -qxF -e "$2" || usage_error "no $1 '$2': one of $($3 | cut -f 1 | paste -sd' ' -)"
+	$3 | cut -f 1 | grep -qxF -e "$2" || usage_error "unknown $1 '$2': choose one of $($3 | cut -f 1 | paste -sd' ' -)"
 }
 
 check_mode() {

@@ -241,7 +241,7 @@ told(ocular.start_tracing, output="x")
 """, cwd=temp)
         lines = done.stdout.splitlines()
         rec.equal(lines[0], "RuntimeError ocular: not tracing", done.stderr)
-        assert lines[1].startswith("ValueError ocular: no mode 'fast'"), lines
+        assert lines[1].startswith("ValueError ocular: unknown mode 'fast'"), lines
         rec.equal(lines[2], "RuntimeError ocular: already tracing into " + os.path.realpath(temp) + "/ocular.data")
         assert "no tool id" in lines[3] and "tool0, tool1" in lines[3], lines
 
@@ -388,9 +388,9 @@ def test_the_command():
 
 
 def test_the_command_line_is_checked():
-    for args, words in ((["--mode", "fast", "x.py"], "no mode"), (["--colour", "x.py"], "unknown option --colour"),
+    for args, words in ((["--mode", "fast", "x.py"], "unknown mode"), (["--colour", "x.py"], "unknown option --colour"),
                         ([], "no program"), (["-m"], "no program"), (["-o"], "needs a value"),
-                        (["--backend", "magic", "x.py"], "no backend")):
+                        (["--backend", "magic", "x.py"], "unknown backend")):
         done = python(None, "-m", "ocular", *args)
         rec.equal(done.returncode, 2, done.stderr)
         assert words in done.stderr and done.stderr.count("\n") == 1, done.stderr

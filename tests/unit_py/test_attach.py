@@ -486,7 +486,7 @@ def test_refusals():
                 equal((done.returncode, words in done.stderr, done.stderr.count("\n")), (1, True, 1), done.stderr)
                 assert not os.path.exists(folder)
     with target(listen=True) as run, scratch() as folder:
-        for option, value, words in (("--mode", "fast", "no mode 'fast'"), ("--mode", "opcodes", "needs a processor trace"),
+        for option, value, words in (("--mode", "fast", "unknown mode 'fast'"), ("--mode", "opcodes", "needs a processor trace"),
                                      ("--trigger", "m:f", "need --flight"),
                                      ("--trigger-lag", "soon", "not a time")):
             done = attach(run.pid, folder, option, value)

@@ -88,7 +88,7 @@ CHOICES = (
     ("ptwrite", None, "none", None, "no Intel PT"),
     ("emulated", None, "none", "emulated", "asked for"),
     ("software", PTW, "ptwrite", "software", "asked for"),
-    ("magic", None, "none", None, "no backend 'magic'"),
+    ("magic", None, "none", None, "unknown backend 'magic'"),
 )
 
 

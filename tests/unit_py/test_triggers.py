@@ -286,7 +286,7 @@ def test_nonsense():
             ("call f", "not a function to trigger on: 'f'"), ("call m:f > 5", "not a time: '5'"),
             ("call m:f > 0ms", "not a time"), ("call m:f(", "not a function"),
             ("call m:f<5ms", "not a function"), ("call m:f>", "not a function"), ("call m:f>5", "not a time: '5'"), ("lag soon", "not a time: 'soon'"),
-            ("exception a b", "not an exception type"), ("fire x", "no trigger 'fire'")):
+            ("exception a b", "not an exception type"), ("fire x", "unknown trigger 'fire'")):
         with rec.recording("print(1)", recorder=["--flight", "1s"], OCULAR_TRIGGER=trigger) as r:
             equal((r.code, r.out), (125, ""))
             assert words in r.err and r.err.count("\n") == 1, r.err

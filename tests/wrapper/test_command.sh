@@ -191,7 +191,7 @@ ok "help of help" says 0 '^usage:' "$ocular" help --help
 ok "no command: the help" says 0 '^usage:' "$ocular"
 ok "an unknown command" says 2 "unknown command 'play'" "$ocular" play
 ok "an option without its value" says 2 "needs a value" "$ocular" record -o
-ok "a mode that is none" says 2 "no mode 'fast'" "$ocular" record --mode fast app.py
+ok "a mode that is none" says 2 "unknown mode 'fast'" "$ocular" record --mode fast app.py
 for backend in ptwrite emulated qemu; do
 	ok "--flight of $backend is a size" says 2 "takes a size" "$ocular" record --backend $backend --flight 1s app.py
 done

@@ -230,7 +230,7 @@ listens() {
 	grep -q "$1" out
 }
 ok "stock perf hears 'ocular snapshot'" listens 'is snapshot'
-ok "no such backend" says 2 "no backend 'magic'" on new record --backend magic -c 1
+ok "no such backend" says 2 "unknown backend 'magic'" on new record --backend magic -c 1
 ok "E-cores" says 0 'taskset -c 0-7' on hybrid record -c "$program"
 
 # --- check ---
