@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cold.h - a function that is called for hardly any sample: kept out of those that are called for all. */
+/* cold.h - marks a function that few samples call, to keep its code out of those that all samples call. */
 #ifndef OCULAR_COLD_H
 #define OCULAR_COLD_H
 

@@ -26,7 +26,7 @@ const char *figure_duration(char text[static FIGURE], uint64_t ns)
 	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" } };
 	unsigned i = 0;
 
-	/* what would round up to 1000 of a unit is one of the next */
+	/* what would round up to 1000 of a unit is shown as 1 of the next */
 	while (i < 3 && ns < units[i].ns - units[i + 1].ns / 2000)
 		i++;
 	snprintf(text, FIGURE, "%.*f %s", i < 3 ? 3 : 0, (double)ns / units[i].ns, units[i].name);

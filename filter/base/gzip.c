@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #define WINDOW_BITS 15
-#define GZIP_FORMAT 16 /* zlib.h: so much more window makes a gzip stream */
+#define GZIP_FORMAT 16 /* zlib.h: adding this to the window bits selects a gzip stream */
 #define MEMORY	    8  /* zlib's default */
 #define ROOM	    (64u << 10)
 
@@ -15,9 +15,9 @@ struct gzip {
 	z_stream stream;
 	gzip_frame frame;
 	uint64_t written; /* bytes of the file */
-	uint64_t inside;  /* bytes given since zlib held nothing back */
+	uint64_t inside;  /* bytes given to zlib since it last held nothing back */
 	unsigned char *room;
-	size_t size; /* of room */
+	size_t size; /* of the buffer */
 };
 
 struct gzip *gzip_open(gzip_frame frame)
@@ -97,8 +97,8 @@ int gzip_write(struct gzip *z, int fd, const void *bytes, size_t size, enum gzip
 }
 
 /*
- * What does not compress is stored, with 5 bytes a block, and zlib's blocks are 16 KB or more (deflate.c,
- * deflateBound: a 1/4096 and more, and 7 bytes). An end is an empty block and the trailer's 8 bytes.
+ * Incompressible data are stored, with 5 bytes a block, and zlib's blocks are 16 KB or more (deflate.c, deflateBound:
+ * 1/4096 plus a little, and 7 bytes). The end is an empty block and the trailer's 8 bytes.
  */
 uint64_t gzip_at_most(const struct gzip *z, size_t more)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gzip.h - compressed bytes into a file descriptor: one gzip stream (RFC 1952), which viewers and tools
- * take for a trace whose name ends in .gz, or block after block, each in a frame of the format's own.
+ * gzip.h - compressed bytes into a file descriptor: one gzip stream (RFC 1952), as viewers and tools expect of a name
+ * that ends in .gz, or separate blocks, each in a frame of the file format.
  *
- * The fastest level: an order of magnitude is won by the first, and the analysis waits for it.
+ * The level is the fastest: it already saves an order of magnitude, and the analysis waits for it.
  */
 #ifndef OCULAR_GZIP_H
 #define OCULAR_GZIP_H
@@ -13,7 +13,7 @@
 
 struct gzip;
 
-#define GZIP_FRAME 32 /* bytes of a frame at most */
+#define GZIP_FRAME 32 /* maximum bytes of a frame */
 
 /* Writes at `to` what comes before `size` bytes of a zlib stream (RFC 1950), and returns its end. */
 typedef char *(*gzip_frame)(char *to, size_t size);
@@ -22,15 +22,15 @@ typedef char *(*gzip_frame)(char *to, size_t size);
 struct gzip *gzip_open(gzip_frame frame);
 
 enum gzip_how {
-	GZIP_MORE, /* as much as zlib likes to give */
-	GZIP_SYNC, /* all of it, so that gzip_at_most is exact */
-	GZIP_END,  /* all of it, and the stream's end */
+	GZIP_MORE, /* as much output as zlib likes */
+	GZIP_SYNC, /* everything, so that gzip_at_most is exact */
+	GZIP_END,  /* everything, and the end of the stream */
 };
 
 /* In blocks: each call is a block, whatever `how`. 0 or a negative errno. */
 int gzip_write(struct gzip *z, int fd, const void *bytes, size_t size, enum gzip_how how);
 
-/* Bytes of the file if `more` bytes are written and the stream is ended, or fewer. */
+/* An upper limit of the file's bytes if `more` bytes are written and the stream is ended. */
 uint64_t gzip_at_most(const struct gzip *z, size_t more);
 
 /* NULL is harmless. */

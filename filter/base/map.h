@@ -2,8 +2,8 @@
 /*
  * map.h - 64-bit key to pointer, open addressing, no removal.
  *
- * Threads, processes and code objects are found by it once per marker or less; they live as long as
- * the analysis, so entries are never taken out one by one. A zeroed struct is an empty map.
+ * Used to find threads, processes and code objects, once per marker or less; they live as long as the analysis, so
+ * single entries are never removed. A zeroed struct is an empty map.
  */
 #ifndef OCULAR_MAP_H
 #define OCULAR_MAP_H
@@ -31,7 +31,7 @@ int map_put(struct map *m, uint64_t key, void *value);
 /* Frees the slots, not the values. */
 void map_free(struct map *m);
 
-/* for (struct map_slot *s = NULL; (s = map_next(m, s));) visits all entries in no certain order. */
+/* for (struct map_slot *s = NULL; (s = map_next(m, s));) visits all entries in no particular order. */
 struct map_slot *map_next(const struct map *m, struct map_slot *at);
 
 #endif

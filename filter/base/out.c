@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Hundreds of bytes go through here for every marker: the caller renders into the buffer itself,
- * and a write(2) is a megabyte. stdio would lock, copy and parse a format each time.
+ * Hundreds of bytes go through here for every marker, so the caller renders into the buffer itself, and each write(2)
+ * takes a megabyte. stdio would lock, copy and parse a format each time.
  */
 #include "out.h"
 
@@ -26,7 +26,7 @@ static int open_directly(struct out *o, int flags)
 	return o->fd < 0 ? -errno : 0;
 }
 
-/* A name that nobody else has, for another report may write the same file; the kernel knows its mode. */
+/* A name that no other report writing the same file has; the kernel applies the umask. */
 static int open_new(struct out *o)
 {
 	int err = -EEXIST;
@@ -47,8 +47,8 @@ static int open_new(struct out *o)
 }
 
 /*
- * A link that leads nowhere, or to what has no name (/dev/stdout, if that is a deleted file), is written through: it
- * may be the system's.
+ * A link that leads nowhere, or to a file without a name (/dev/stdout, if that is a deleted file), is written through:
+ * it may be the system's.
  */
 static int open_temporary(struct out *o)
 {
@@ -214,7 +214,7 @@ void out_number(struct out *o, uint64_t n, size_t size)
 	out_put(o, bytes, size);
 }
 
-/* What zlib holds back may be anything: where that would not fit, it is made to give it. */
+/* zlib may hold back any amount: if that might not fit, it is made to output it. */
 bool out_fits(struct out *o, uint64_t more, uint64_t most)
 {
 	if (!o->zip)

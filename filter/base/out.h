@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * out.h - a file being written: buffered, and whole or not there at all.
+ * out.h - a file being written: buffered, and either complete or absent.
  *
- * A regular file grows beside its place under a name of its own, PATH.PID-N.tmp, and gets its name when it is closed,
- * so that nobody takes a torn one for a whole one, and of two that are written at once one is there, whole. "-" is
- * standard output; that, pipes and devices are written directly. A path that ends in .gz is compressed (gzip.h).
+ * A regular file grows under a temporary name, PATH.PID-N.tmp, and gets its own name when it is closed, so that nobody
+ * mistakes a partial file for a complete one; if two are written at once, one complete file remains. "-" is standard
+ * output; that, pipes and devices are written directly. A path that ends in .gz is compressed (gzip.h).
  *
  * The first error sticks: everything written after it goes nowhere. out_position says it in words.
  */
@@ -17,22 +17,22 @@
 
 #include "gzip.h"
 
-#define OUT_DIGITS 21 /* room that out_dec needs at most; out_us needs one more */
+#define OUT_DIGITS 21 /* maximum room for out_dec; out_us needs one more */
 
 struct out {
 	int fd;		  /* -1: not open */
 	int err;	  /* 0 or a negative errno */
 	char *path;	  /* as the user named it */
-	char *temporary;  /* what is written until out_close; NULL: written directly */
+	char *temporary;  /* the file written until out_close; NULL: written directly */
 	char *target;	  /* what it is renamed to: path, symbolic links resolved */
 	struct gzip *zip; /* NULL: not compressed */
-	uint64_t written; /* bytes that left the buffer, before they were compressed */
+	uint64_t written; /* bytes that left the buffer, before compression */
 	char *buffer;
 	size_t size, used;
 };
 
 /*
- * Would both be written to one place? However they are spelled, and whether it is there yet or not; but devices as
+ * Would both be written to one place? However they are spelled, and whether the file exists or not; but devices such as
  * /dev/null take any number.
  */
 bool out_same(const char *a, const char *b);
@@ -41,32 +41,32 @@ bool out_same(const char *a, const char *b);
 int out_open(struct out *o, const char *path, char *error, size_t size);
 
 /*
- * From here on what is written is compressed in blocks, each in a frame (gzip.h); what one out_commit
- * hands over is never torn. A file that is compressed as a whole stays so. 0 or -ENOMEM.
+ * Compresses what is written from here on in blocks, each in a frame (gzip.h); no block ends within one out_commit. A
+ * file that is compressed as a whole stays so. 0 or -ENOMEM.
  */
 int out_frames(struct out *o, gzip_frame frame);
 
 /*
- * Room for `size` bytes. The caller writes at most as many and hands the end of what it wrote to
- * out_commit. NULL: no memory, and o->err says so.
+ * Room for `size` bytes. The caller writes at most that many and passes the end of what it wrote to out_commit. NULL:
+ * no memory, and o->err says so.
  */
 char *out_reserve(struct out *o, size_t size);
 void out_commit(struct out *o, const char *end);
 
 void out_put(struct out *o, const char *bytes, size_t size);
 
-/* The lowest `size` bytes of n, little-endian; 8 at most. */
+/* The lowest `size` bytes of n, little-endian; at most 8. */
 void out_number(struct out *o, uint64_t n, size_t size);
 
-/* Would the file stay within `most` bytes if `more` were written now, and it closed? May write. */
+/* Would the file stay within `most` bytes if `more` were written now and it were closed? May write. */
 bool out_fits(struct out *o, uint64_t more, uint64_t most);
 
-/* o->err; if it is not 0, "cannot write PATH: REASON" into `error`. */
+/* o->err; if it is not 0, also "cannot write PATH: REASON" into `error`. */
 int out_position(const struct out *o, char *error, size_t size);
 
 /*
- * Writes what is buffered and gives the file its name. 0, or the first error, then told in `error`
- * and no file left. Frees everything.
+ * Writes what is buffered and gives the file its name. Returns 0, or the first error, with its text in `error`, and
+ * leaves no file. Frees everything.
  */
 int out_close(struct out *o, char *error, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proto.h - protobuf's wire format, as much as a writer needs (protobuf.dev/programming-guides/encoding).
+ * proto.h - protobuf's wire format, the part that a writer needs (protobuf.dev/programming-guides/encoding).
  *
  * All write at `to`, where the caller has room, and return the end.
  */
@@ -33,8 +33,8 @@ static inline char *proto_string(char *to, unsigned field, const char *s, size_t
 }
 
 /*
- * A field that is a message: what is written between open and close. Room for 9 bytes more than its
- * content is needed: one byte is kept for its length, which nearly always is enough.
+ * A field that is a message: its content is written between open and close. Needs room for 9 bytes more than the
+ * content: one byte is reserved for its length, which is nearly always enough.
  */
 static inline char *proto_open(char *to, unsigned field)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* O_NONBLOCK for a FIFO that nobody writes into, O_NOCTTY for what would become our terminal. */
+/* O_NONBLOCK in case of a FIFO without a writer, O_NOCTTY in case of a terminal that would become ours. */
 #include "regular.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* regular.h - files of a recording, which somebody else may have put there: reading a FIFO or a device never ends. */
+/* regular.h - opens files of a recording, which may come from anybody: reading a FIFO or a device might never end. */
 #ifndef OCULAR_REGULAR_H
 #define OCULAR_REGULAR_H
 
-/* A descriptor of a regular file, to read; or a negative errno, -EINVAL: it is none. Never waits. */
+/* A descriptor for reading a regular file; or a negative errno, -EINVAL: it is not a regular file. Never waits. */
 int regular_open(const char *path);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rendered.h - text that depends on one object alone, rendered at first sight and copied ever after.
+ * rendered.h - text that depends on one object alone, rendered once and then copied.
  */
 #ifndef OCULAR_RENDERED_H
 #define OCULAR_RENDERED_H
@@ -17,7 +17,7 @@ struct rendered {
 
 typedef void (*render_fn)(FILE *f, const void *of);
 
-/* The text of `of` among `texts`, rendered if it is new. NULL: no memory. */
+/* The text of `of` in `texts`, rendered if it is new. NULL: no memory. */
 const struct rendered *rendered_get(struct map *texts, const void *of, render_fn render);
 
 /* Copies it to `to`, where p->length bytes of room are, and returns the end. */

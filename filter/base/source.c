@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A file is read whole, once, and cut into lines in place. */
+/* A file is read once and cut into lines in place. */
 #include "source.h"
 #include "regular.h"
 
@@ -18,7 +18,7 @@ static bool ends_with(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-/* By its name, or as a script with a Python in its first line. */
+/* By its name, or because its first line names a Python. */
 static bool is_python(const char *file, const char *text)
 {
 	const char *newline = strchrnul(text, '\n'), *python = strstr(text, "python");
@@ -60,7 +60,7 @@ static const char *refused_file(const struct stat *st, int64_t recorded_ns)
 	return recorded_ns && changed > recorded_ns ? "the file was changed since" : NULL;
 }
 
-/* A NUL in the file ends it: names no Python, which takes none in its source. */
+/* A NUL in the file ends it, and it does not count as Python, which allows none in its source. */
 static const char *read_text(struct source *s, int fd, size_t size)
 {
 	size_t used = 0;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.h - lines of source files, read at analysis, if they are still what ran.
+ * source.h - lines of source files, read at analysis time, if the files have not changed since the run.
  *
- * File names come from the recording, which may be anybody's, and what is read may go into a page that
- * is passed on. So only regular files with an absolute name that look like Python are read, and only
- * up to SOURCE_SIZE_MOST bytes.
+ * File names come from the recording, which is not trusted, and the lines may go into a page that is passed on. So only
+ * regular files with an absolute name that look like Python are read, and only up to SOURCE_SIZE_MOST bytes.
  */
 #ifndef OCULAR_SOURCE_H
 #define OCULAR_SOURCE_H
@@ -14,7 +13,7 @@
 
 #define SOURCE_SIZE_MOST (8u << 20)
 
-/* All source files that were asked for. Zeroed: none yet. */
+/* All source files asked for so far. Zeroed: none yet. */
 struct sources {
 	struct source *first;
 };
@@ -22,7 +21,7 @@ struct sources {
 struct source {
 	struct source *next;
 	char *file;
-	const char *why; /* it has no lines; NULL: it has */
+	const char *why; /* why it has no lines; NULL: it has */
 	size_t n;
 	char **lines; /* [n]; any bytes but NUL and newline */
 	char *text;

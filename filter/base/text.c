@@ -12,7 +12,7 @@
 struct style {
 	const char *escaped; /* ASCII characters that get a backslash */
 	const char *control; /* format of a control character; NULL: as it is */
-	const char *further; /* of one beyond U+00FF */
+	const char *further; /* of one above U+00FF */
 };
 
 static const struct style json = { "\"\\", "\\u%04x", "\\u%04x" };
@@ -20,8 +20,8 @@ static const struct style plain = { "", "\\x%02x", "\\u%04x" };
 static const struct style utf8 = { "", NULL, NULL };
 
 /*
- * Well-formed UTF-8 (Unicode standard, table 3-7): the range of the second byte rules out overlong
- * forms, surrogates and what lies beyond U+10FFFF.
+ * Well-formed UTF-8 (Unicode standard, table 3-7): the range of the second byte excludes overlong forms, surrogates and
+ * everything above U+10FFFF.
  */
 static const struct sequence {
 	uint8_t first, last; /* of the first byte */
@@ -43,8 +43,7 @@ static bool has_tail(const uint8_t *s, const struct sequence *q)
 	return true;
 }
 
-/* Length of the sequence at s, 0 if it is none. The NUL is no byte of a tail: it ends the reading.
- */
+/* Length of the sequence at s, 0 if it is none. A NUL is never a continuation byte, so reading stops there. */
 static size_t sequence_length(const uint8_t *s)
 {
 	for (size_t i = 0; i < sizeof(sequences) / sizeof(sequences[0]); i++)
@@ -53,10 +52,10 @@ static size_t sequence_length(const uint8_t *s)
 	return 0;
 }
 
-/* A character of valid UTF-8; *s goes behind it. What comes there may be anything. */
+/* A character of valid UTF-8; *s moves past it. */
 static uint32_t next(const char **s)
 {
-	static const uint8_t bits[] = { 0x7f, 0x1f, 0x0f, 0x07 }; /* of the first byte, by bytes that follow */
+	static const uint8_t bits[] = { 0x7f, 0x1f, 0x0f, 0x07 }; /* of the first byte, by how many follow */
 	uint8_t first = *(*s)++;
 	unsigned n = (first >= 0xc0) + (first >= 0xe0) + (first >= 0xf0);
 	uint32_t c = first & bits[n];
@@ -124,8 +123,8 @@ void text_plain(FILE *f, const char *s)
 }
 
 /*
- * Blocks of characters that take two columns (Unicode annex 11, W and F). wcwidth() would know each, but in a
- * locale that perf's process need not have: lone pictographs outside of these blocks count as one.
+ * Blocks of characters that take two columns (Unicode annex 11, W and F). wcwidth() knows each character, but only in a
+ * locale that perf's process may not have: single pictographs outside these blocks count as one.
  */
 static const struct {
 	uint32_t first, last;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text.h - names as they must be quoted.
+ * text.h - names, quoted for each kind of output.
  *
- * Names come from the traced program: any bytes but NUL. None may break JSON, end a line of a
- * report early, reach a terminal as a control sequence, or show another text than they are.
+ * Names come from the traced program: any bytes but NUL. They must not break JSON, end a line of a report early, reach
+ * a terminal as a control sequence, or display as another text.
  */
 #ifndef OCULAR_TEXT_H
 #define OCULAR_TEXT_H
@@ -12,28 +12,31 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A JSON string with its quotes. Bytes that are no UTF-8 become U+FFFD. */
+/* A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
 void text_json(FILE *f, const char *s);
 
-/* One line for a person: control characters as \x1b, those of direction as \u202e, what is not UTF-8 as U+FFFD. */
+/*
+ * One line for a person: control characters as \x1b, those that set the direction as \u202e, what is not UTF-8 as
+ * U+FFFD.
+ */
 void text_plain(FILE *f, const char *s);
 
 /*
- * What a terminal may obey: the length of the C0, DEL or C1 character, or of the one that ends lines or changes the
- * direction of text (Unicode annex 9, 14), at s; *c is the character. 0: s begins with nothing of that kind.
+ * What a terminal may interpret: the length of the character at s if it is C0, DEL, C1, ends lines or changes the
+ * direction of text (Unicode annex 9, 14), else 0; *c is the character.
  */
 size_t text_control(const char *s, uint32_t *c);
 
 /*
- * The same in at most `most` columns, 8 or more: what is too long loses its middle to "...", for
- * names differ at their ends. Chinese, Japanese and Korean characters and pictographs take two columns.
+ * The same in at most `most` columns, 8 or more: in a longer name "..." replaces the middle, because names differ at
+ * their ends. Chinese, Japanese and Korean characters and pictographs take two columns.
  */
 void text_elided(FILE *f, const char *s, size_t most);
 
 /* A line of source, likewise: a tab goes on at the next multiple of 8 characters, as Python counts it. */
 void text_source(FILE *f, const char *s, size_t most);
 
-/* A malloc'ed copy in which bytes that are no UTF-8 became U+FFFD. NULL: no memory. */
+/* A malloc'ed copy in which bytes that are not UTF-8 became U+FFFD. NULL: no memory. */
 char *text_utf8(const char *s);
 
 #endif

@@ -12,7 +12,7 @@
 #define SECOND 1000000000ull
 #define DAY    (86400 * SECOND)
 
-/* Digits at *text, which moves on; at most `most`. */
+/* Digits at *text, which moves past them; at most `most`. */
 static bool read_number(const char **text, uint64_t most, uint64_t *n)
 {
 	char *end;
@@ -25,7 +25,7 @@ static bool read_number(const char **text, uint64_t most, uint64_t *n)
 	return !errno && *n <= most;
 }
 
-/* What may follow whole seconds: a point and up to 9 decimals, exact. */
+/* After whole seconds: an optional point and up to 9 decimals, exact. */
 static void add_decimals(const char **text, uint64_t *ns)
 {
 	uint64_t unit = SECOND;
@@ -94,7 +94,7 @@ static bool read_wall(const char **text, uint64_t *ns)
 	return read_daily(text, &daily) && at_day(date, 0, daily, ns);
 }
 
-/* What stands before the next ',' says which kind it is. */
+/* The text before the next ',' decides the kind. */
 static bool read_moment(const char **text, struct time_point *m)
 {
 	size_t length = strcspn(*text, ",");
@@ -117,7 +117,7 @@ bool time_span_parse(struct time_span *w, const char *text)
 	w->text = text;
 	if (!read_moment(&text, &w->from) || *text++ != ',' || !read_moment(&text, &w->until) || *text)
 		return false;
-	/* From 23:59 to 00:01 is of two days. */
+	/* From 23:59 to 00:01 spans two days. */
 	return w->from.kind != w->until.kind || w->from.kind == TIME_NONE || w->from.kind == TIME_DAILY ||
 	       w->from.ns < w->until.ns;
 }
@@ -127,13 +127,13 @@ bool time_span_is_all(const struct time_span *w)
 	return w->from.kind == TIME_NONE && w->until.kind == TIME_NONE;
 }
 
-/* The wall clock's ns since the epoch at the first event. */
+/* The wall clock at the first event, in ns since the epoch. */
 static uint64_t wall_at(const struct wall *wall, uint64_t first)
 {
 	return wall->realtime_ns + (wall->at_ns ? first - wall->at_ns : 0);
 }
 
-/* The time of day at or after `least`; else that of the day of `began`, but not more than half a day before it. */
+/* The time of day at or after `least`; else that of the day of `began`, at most half a day before `began`. */
 static uint64_t daily_at(uint64_t daily, uint64_t began, uint64_t least)
 {
 	time_t seconds = began / SECOND;
@@ -148,7 +148,7 @@ static uint64_t daily_at(uint64_t daily, uint64_t began, uint64_t least)
 	return ns;
 }
 
-/* From a wall clock that was `began` at `first`. What is before the recording's clock begins is its 0. */
+/* From a wall clock that was `began` at `first`. A time before the recording's clock began becomes 0. */
 static uint64_t from_wall(uint64_t ns, uint64_t began, uint64_t first)
 {
 	return ns < began && began - ns > first ? 0 : first + (ns - began);
@@ -179,7 +179,7 @@ int time_span_resolve(const struct time_span *w, uint64_t first, const struct wa
 	return 0;
 }
 
-/* Local time with its milliseconds. */
+/* Local time with milliseconds. */
 static const char *date_of(char *text, size_t size, uint64_t ns, const char *format)
 {
 	time_t seconds = ns / SECOND;

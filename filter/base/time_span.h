@@ -28,7 +28,7 @@ struct time_point {
 };
 
 struct time_span {
-	const char *text; /* as it was given; borrowed. NULL: there is none */
+	const char *text; /* as given; borrowed. NULL: there is none */
 	struct time_point from, until;
 };
 
@@ -38,20 +38,20 @@ struct wall {
 	uint64_t at_ns;	     /* 0: at the first event */
 };
 
-/* False: `text` is none. Its ends are compared as far as both are of one kind. */
+/* False: `text` is not a span. Its ends are compared only if both are of one kind. */
 bool time_span_parse(struct time_span *w, const char *text);
 
-/* Does it leave out nothing? */
+/* Does it include everything? */
 bool time_span_is_all(const struct time_span *w);
 
 /*
- * The window in the recording's clock, whose first event is at `first`: [*from, *until), 0 and UINT64_MAX where an end
- * was left out. 0; -ENODATA: it is of the wall clock, which is not known.
+ * The window in the recording's clock, whose first event is at `first`: [*from, *until), 0 and UINT64_MAX for an
+ * omitted end. Returns 0; -ENODATA: it needs the wall clock, which is not known.
  */
 int time_span_resolve(const struct time_span *w, uint64_t first, const struct wall *wall, uint64_t *from,
 		      uint64_t *until);
 
-/* Says in text[size] from when to when a recording goes, in each of the ways above. */
+/* Writes into text[size] from when to when a recording goes, in each of the notations above. */
 void time_span_tell(char *text, size_t size, uint64_t first, uint64_t last, const struct wall *wall);
 
 #endif

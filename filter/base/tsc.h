@@ -20,7 +20,7 @@ static inline uint64_t tsc_ns(const struct tsc_conv *c, uint64_t tsc)
 	return c->zero + (tsc >> c->shift) * c->mult + (rest * c->mult >> c->shift);
 }
 
-/* The TSC at `ns`; not exactly the inverse, but what perf takes for it. */
+/* The TSC at `ns`; not exactly the inverse, but computed as perf does. */
 static inline uint64_t tsc_of_ns(const struct tsc_conv *c, uint64_t ns)
 {
 	uint64_t t = ns - c->zero;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a code object's entry in the table answers by itself; finding the entry is codes.c. */
+/* What a code object's entry in the table says by itself; codes.c finds the entry. */
 #include "code.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ uint32_t code_index(const struct code *code, int64_t offset)
 	return low ? low - 1 : code->ninstrs;
 }
 
-/* Damaged tables may name any. */
+/* Damaged tables may contain anything. */
 bool code_lines(const struct code *code, int32_t *first, int32_t *last)
 {
 	*first = INT32_MAX;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * code.h - a code object and the process whose interpreter runs it, as a code table (docs/marker.md) tells of them.
+ * code.h - a code object and the process whose interpreter runs it, as a code table (docs/marker.md) describes them.
  *
  * Both are made and owned by codes.h, and live until codes_free().
  */
@@ -16,7 +16,7 @@
 #include "base/time_span.h"
 
 struct dispatch; /* dispatch.h: the table of handlers */
-struct walk;	 /* walk.h: the ways through a code object */
+struct walk;	 /* walk.h: control flow of a code object */
 struct function; /* function.h: what is known about a code object's calls and loops */
 
 struct instr {
@@ -26,9 +26,9 @@ struct instr {
 	uint8_t base;
 	uint8_t adaptive;   /* equals base unless the interpreter specialised it */
 	bool back_edge : 1; /* a JUMP_BACKWARD: what PEP 669's JUMP reports of loops */
-	bool handler : 1;   /* a PUSH_EXC_INFO: what an exception handler begins with */
-	uint8_t first;	    /* the adaptive opcode when the code object was first seen */
-	bool resume : 1;    /* a RESUME: where an activation begins or goes on */
+	bool handler : 1;   /* a PUSH_EXC_INFO: an exception handler begins with it */
+	uint8_t first;	    /* the adaptive opcode at the time the code object was first seen */
+	bool resume : 1;    /* a RESUME: where an activation begins or continues */
 	int32_t head;	   /* back-edge: bytes, the head of its loop (heads.h); -1: it repeats nothing; 0: its target */
 	int32_t head_line; /* the same: the line of its loop; 0: unknown */
 };
@@ -42,20 +42,20 @@ static inline int64_t instr_head(const struct instr *in)
 struct code {
 	uint32_t id;
 	bool known;	   /* false: its line was missing; file is "?" and qualname "code ID" */
-	bool excluded;	   /* mode opcodes: told so that recovery finds its way through it, not for sinks */
+	bool excluded;	   /* mode opcodes: recorded so that recovery can follow it, not for sinks */
 	bool generator;	   /* its activations can be resumed */
 	bool final;	   /* a `specialized` line was seen: adaptive opcodes are what ran */
-	int32_t final_pid; /* whose line that is: the code's own process, or else the lowest of forks */
+	int32_t final_pid; /* the process whose line that is: the code's own, else the lowest of forks */
 	char *file;
 	char *qualname;
-	char *name; /* co_name, where the table tells it: code_name() */
+	char *name; /* co_name, if the table has it: code_name() */
 	int64_t firstlineno;
 	uint64_t address; /* in the traced process; 0: unknown */
 	uint32_t units;	  /* length in code units; 0: unknown */
 	int64_t entry;	  /* bytes: the first RESUME, where PY_START fires; -1: unknown */
 	uint32_t ninstrs;
 	struct instr *instrs;		    /* ascending offsets */
-	const struct process *process;	    /* what its interpreter's header says: after exec one of `before` */
+	const struct process *process;	    /* the names from its interpreter's header: after exec one of `before` */
 	struct walk *walk;		    /* owned by recover.c, freed with the code; NULL: not needed yet */
 	struct function *function;	    /* owned by function.c, */
 	void (*release)(struct code *code); /* which sets this to free it; else NULL */
@@ -64,12 +64,12 @@ struct code {
 /* A process's duty cycle (ring.h). All 0: it has none. */
 struct duty {
 	uint64_t start_ns, window_ns, period_ns;
-	uint64_t begun_ns, ended_ns; /* tracing began, ended or was last heard of */
+	uint64_t begun_ns, ended_ns; /* tracing began, and ended or was last seen */
 };
 
 /*
- * What a table's header says; of several the last one's, but for `before`. Strings are NULL where the header does not
- * say.
+ * The contents of a table's header; of several headers the last one's, except `before`. Strings are NULL if the header
+ * lacks them.
  */
 struct process {
 	int32_t pid;
@@ -83,32 +83,32 @@ struct process {
 	uint64_t tsc_hz;
 	int64_t realtime_ns; /* wall clock at its start, since the epoch; 0: unknown */
 	struct wall began;   /* of its first header */
-	uint8_t markers;     /* version of the markers that it wrote */
+	uint8_t markers;     /* version of the markers it wrote */
 	uint32_t first_id;
 	int32_t parent;	  /* -1: none */
 	bool whole;	  /* traced from before its program began */
-	bool starts_late; /* its interpreter looks at signals before it tells PY_START (CPython 3.13 and later) */
+	bool starts_late; /* its interpreter checks signals before PY_START (CPython 3.13 and later) */
 	bool jit;	  /* its interpreter compiles hot loops */
 	char *opnames[256];
 	bool able[256];		   /* by base opcode: the interpreter has specialised forms of it */
-	bool ables;		   /* the header says which */
+	bool ables;		   /* the header has that list */
 	struct dispatch *dispatch; /* mode opcodes; else NULL */
 	uint64_t callback_cycles[OP_COUNT];
 	uint64_t lost;	  /* of `stop` lines: words the emitter dropped */
 	uint64_t emitted; /* of `stop` lines: words the emitter wrote, all threads */
-	bool flight;	  /* most of what was emitted was overwritten, as it should be */
+	bool flight;	  /* most of what was emitted was overwritten, as intended */
 	struct duty duty;
 	int killed;		/* by this signal, and the recorder has all that it wrote; 0: not known to be */
 	bool stopped;		/* a `stop` line was seen: `emitted` and `lost` are complete */
-	uint64_t received;	/* words that came, counted by decode.c */
-	uint64_t missing;	/* words that gaps say are missing, counted by decode.c */
-	struct process *before; /* the same pid until an exec to an interpreter of other opcodes; NULL: none */
+	uint64_t received;	/* words that arrived, counted by decode.c */
+	uint64_t missing;	/* words missing in gaps, counted by decode.c */
+	struct process *before; /* the same pid before it exec'ed an interpreter with other opcodes; NULL: none */
 	struct code **codes;	/* [id - base] */
 	uint32_t base, ncodes;
 	struct map threads; /* tid -> char *name */
 	struct map names;   /* hash of file, qualname and line -> struct code: of codes_intern */
-	uint32_t named;	    /* codes up to there are in names */
-	uint32_t taken;	    /* codes up to there are all in use */
+	uint32_t named;	    /* codes below this are in names */
+	uint32_t taken;	    /* codes below this are all in use */
 };
 
 /* The instruction at `offset` or the last one before it; ninstrs if there is none. */
@@ -117,13 +117,13 @@ uint32_t code_index(const struct code *code, int64_t offset);
 /* By file, first line and qualname; by process and id where these are equal: <0, 0 or >0, for qsort. */
 int code_order(const struct code *a, const struct code *b);
 
-/* Its co_name: what follows the last dot of its qualname, unless the table says otherwise. */
+/* Its co_name: the table's, else what follows the last dot of its qualname. */
 const char *code_name(const struct code *code);
 
-/* More lines than this between a code object's first and last are not believed. */
+/* More lines than this between a code object's first and last are taken for damage. */
 #define CODE_LINES_MOST 100000
 
-/* The first and the last line that it has instructions of. False: none are known. */
+/* The first and the last line of its instructions. False: none is known. */
 bool code_lines(const struct code *code, int32_t *first, int32_t *last);
 
 /* "?" if the interpreter's names are not known. */

@@ -15,7 +15,7 @@
 #include "codes_read.h"
 #include "shared/marker.h"
 
-/* A fork of a fork of …: deeper than this is a loop in damaged headers. */
+/* A longer chain of forks than this is taken for a loop in damaged headers. */
 #define PARENTS_MAX 64
 
 int codes_init(struct codes *c, const char *dir)
@@ -194,7 +194,7 @@ int codes_read_all(struct codes *c)
 	return err;
 }
 
-/* Of all that tell one, the lowest pid's: the same whatever the folder's order. */
+/* The lowest pid's among all that have one, so that the folder's order does not matter. */
 static uint64_t some_tsc_hz(struct codes *c)
 {
 	const struct process *best = NULL;
@@ -265,7 +265,7 @@ static int make_room(struct process *p, uint32_t id)
 
 	if (p->ncodes && first == p->base && end == p->base + p->ncodes)
 		return 0;
-	if (p->ncodes && end - p->base > p->ncodes) /* grow by half: ids come one after another */
+	if (p->ncodes && end - p->base > p->ncodes) /* grow by half: ids are consecutive */
 		end += (end - first) / 2;
 	codes = calloc(end - first, sizeof(*codes));
 	if (!codes)
@@ -356,7 +356,7 @@ static struct code *find_named(const struct process *p, const char *file, const 
 	return code;
 }
 
-/* Those that the table brought. */
+/* The ones from the table. */
 static int index_names(struct process *p)
 {
 	int err = 0;
@@ -371,7 +371,7 @@ static int index_names(struct process *p)
 	return err;
 }
 
-/* An id without a code object. The array is longer than the ids in use: make_room grows it ahead. */
+/* An id without a code object. The array is longer than the ids in use, because make_room grows it in advance. */
 static uint32_t free_id(struct process *p)
 {
 	while (p->taken < p->ncodes && p->codes[p->taken])

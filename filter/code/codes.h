@@ -2,9 +2,9 @@
 /*
  * codes.h - the code tables of a recording (codes-PID.jsonl, docs/marker.md).
  *
- * A process's table is read whole: when its pid or a fork's is first asked for, or with all others in the
- * folder's order, on which nothing may depend. Memory is that of the tables: it grows with the program's size,
- * not with the length of its trace. All objects live until codes_free.
+ * A process's table is read completely when its pid or a fork's is first asked for, or together with all others in the
+ * folder's order, on which nothing may depend. Memory grows with the program's size, not with the length of its trace.
+ * All objects live until codes_free.
  */
 #ifndef OCULAR_CODES_H
 #define OCULAR_CODES_H
@@ -18,13 +18,13 @@
 
 #define CODES_VERSION 1 /* of the table format */
 
-/* What made a flight recorder keep its last moments (docs/marker.md). Strings may be NULL. */
+/* What made a flight recorder save its last moments (docs/marker.md). Strings may be NULL. */
 struct snapshot {
 	uint32_t number;
 	uint64_t from_ns, at_ns; /* in the clock of the recording */
 	int32_t pid, tid;	 /* where the trigger was seen; 0: not known */
-	uint32_t threads, cut;	 /* that are in it; whose rings did not reach back far enough */
-	uint64_t words;		 /* of all threads, with those that LOST words tell; 0: not known */
+	uint32_t threads, cut;	 /* threads in it; those whose rings did not reach back far enough */
+	uint64_t words;		 /* of all threads, including words counted by LOST words; 0: not known */
 	char *trigger, *label;
 	char *data;   /* JSON object */
 	char **stack; /* innermost first, ends with NULL */
@@ -34,7 +34,7 @@ struct snapshot {
 struct unmatched {
 	char *option, *pattern;
 	char **nearest;	    /* names that may have been meant; ends with NULL; may be NULL */
-	uint64_t processes; /* that say so */
+	uint64_t processes; /* processes that say so */
 	struct unmatched *next;
 };
 
@@ -42,7 +42,7 @@ struct unmatched {
 struct piece {
 	char *file;	 /* its name in the folder */
 	uint32_t number; /* from 0 */
-	uint32_t most;	 /* so many were kept, the newest; 0: all */
+	uint32_t most;	 /* how many were kept, the newest; 0: all */
 	uint64_t words;	 /* codes_words() */
 };
 
@@ -52,17 +52,17 @@ struct codes {
 	struct snapshot *snapshots; /* ascending numbers, once each */
 	size_t nsnapshots;
 	struct unmatched *unmatched; /* use codes_unmatched() */
-	uint64_t tsc_hz;	     /* some process's, once it was needed */
-	bool read_all;		     /* for that */
+	uint64_t tsc_hz;	     /* of some process, once it was needed */
+	bool read_all;		     /* same */
 	struct piece *pieces;	     /* those that were completed, in any order */
 	size_t npieces;
-	uint32_t switched; /* so often another file was begun; tables are of all of them */
-	bool trimmed;	   /* the beginning of the recording was let go */
+	uint32_t switched; /* how often another file was begun; the tables cover all of them */
+	bool trimmed;	   /* the beginning of the recording was dropped */
 	bool limited;	   /* the recording ended at its maximum size, before the program */
-	uint64_t damaged;  /* lines that are no JSON or lack what they must have */
+	uint64_t damaged;  /* lines that are not JSON or lack required keys */
 	uint64_t missing;  /* processes without a table */
 	uint64_t unknown;  /* code ids without a line */
-	uint64_t handlers; /* mode opcodes: left out for want of room, or as of another CPython */
+	uint64_t handlers; /* mode opcodes: handlers without room, or of another CPython */
 	char error[256];   /* why codes_process returned NULL */
 };
 
@@ -77,18 +77,21 @@ struct process *codes_process(struct codes *c, int32_t pid);
 int codes_read_all(struct codes *c);
 
 /*
- * Ticks of the TSC a second, for this process: what its table tells, else the table of another one, for a
- * recording is of one machine. 0: no table does.
+ * Ticks of the TSC a second, for this process: from its table, else from another one, since all are of one machine. 0:
+ * no table has it.
  */
 uint64_t codes_tsc_hz(struct codes *c, int32_t pid);
 
-/* Does any table have the addresses of opcode handlers? What cannot be read has none, and is told later. */
+/*
+ * Does any table have the addresses of opcode handlers? One that cannot be read counts as having none and is reported
+ * later.
+ */
 bool codes_have_dispatch(struct codes *c);
 
-/* The first pattern, or that behind `after`, that matched nothing in any process with a table. NULL: no more. */
+/* The first pattern, or the one after `after`, that matched nothing in any process with a table. NULL: no more. */
 const struct unmatched *codes_unmatched(const struct codes *c, const struct unmatched *after);
 
-/* The wall clock where the first process began. */
+/* The wall clock when the first process began. */
 struct wall codes_wall(struct codes *c);
 
 /* The code object of the process's own table, or NULL. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * One line of a code table is one JSON object; `kind` chooses the reader from a table. A line that
- * cannot be used is counted as damaged and left out: the ids in it become "code ID".
+ * One line of a code table is one JSON object; `kind` chooses the reader from a table. A line that cannot be used is
+ * counted as damaged and skipped: the ids in it become "code ID".
  */
 #include "codes_read.h"
 
@@ -84,8 +84,9 @@ static bool other_opnames(const struct process *p, json_t *names)
 }
 
 /*
- * An exec to an interpreter of other opcodes: what was read so far stays with the code that there is. Ids, threads
- * and counts go on, and so do the handlers of the first: branches are told apart by nothing else.
+ * The process exec'ed an interpreter with other opcodes: what was read so far stays with the code objects so far. Ids,
+ * threads and counts go on, and the handlers stay those of the first, because a branch does not say which interpreter
+ * it is in.
  */
 static int begin_anew(struct process *p)
 {
@@ -126,7 +127,7 @@ static void read_able(struct process *p, json_t *opcodes)
 			p->able[json_integer_value(v)] = p->ables = true;
 }
 
-/* A second start in the same file goes on where the first has ended. */
+/* A second start in the same file continues where the first ended. */
 static void read_duty(struct process *p, json_t *line)
 {
 	json_t *duty = json_object_get(line, "duty");
@@ -140,7 +141,7 @@ static void read_duty(struct process *p, json_t *line)
 		p->duty.begun_ns = p->duty.ended_ns = get_int(json_object_get(line, "clock"), "monotonic_ns", 0);
 }
 
-/* Is a version as sys.version has it, "3.13.0 (main, ...", that one or a later one? */
+/* Is a version in sys.version's form, "3.13.0 (main, ...", this one or later? */
 static bool is_since(const char *version, int major, int minor)
 {
 	int is[2] = { 0 };
@@ -157,7 +158,7 @@ static int refuse_newer(struct codes *c, const struct process *p, const char *wh
 	return -EPROTO;
 }
 
-/* The recorder's times are those of CLOCK_MONOTONIC; perf has a clock of its own. */
+/* The recorder uses CLOCK_MONOTONIC; perf has a clock of its own. */
 static struct wall read_wall(const struct process *p, json_t *line)
 {
 	bool ours = p->backend && !strcmp(p->backend, "software");
@@ -188,7 +189,7 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	p->argv = join_strings(json_object_get(line, "argv"));
 	p->tsc_hz = get_int(line, "tsc_hz", 0);
 	p->realtime_ns = get_int(json_object_get(line, "clock"), "realtime_ns", 0);
-	if (!p->found) { /* ids only ever grow: what is below the first header's is the parent's */
+	if (!p->found) { /* ids only ever grow: those below the first header's are the parent's */
 		p->began = read_wall(p, line);
 		p->first_id = get_int(line, "first_id", 1);
 		p->parent = get_int(line, "parent", -1);
@@ -278,7 +279,7 @@ static int read_code(struct codes *c, struct process *p, json_t *line)
 	return heads_mark(p, code);
 }
 
-/* Calls set for each instruction that a line's opcodes name. */
+/* Calls set for each instruction in a line's opcodes. */
 static int read_opcodes(struct code *code, json_t *line, void (*set)(struct instr *in, uint8_t opcode))
 {
 	json_int_t offset, opcode;
@@ -315,7 +316,7 @@ static int read_before(struct codes *c, struct process *p, json_t *line)
 	return code ? read_opcodes(code, line, set_first) : -EINVAL;
 }
 
-/* A fork tells its parent's code too, as it was when the fork ended. It counts where the parent tells nothing. */
+/* A fork also has lines for its parent's code, in its state when the fork ended. They count if the parent has none. */
 static bool tells_better(const struct process *p, const struct code *code)
 {
 	int32_t own = code->process->pid;
@@ -455,7 +456,7 @@ static struct unmatched *find_unmatched(struct codes *c, const char *option, con
 	return *u;
 }
 
-/* Each process says it of itself. */
+/* Each process has its own line. */
 static int read_unmatched(struct codes *c, struct process *p, json_t *line)
 {
 	const char *option = json_string_value(json_object_get(line, "option"));
@@ -473,7 +474,7 @@ static int read_unmatched(struct codes *c, struct process *p, json_t *line)
 	return 0;
 }
 
-/* Each process that has a part in a snapshot has the line: the first one is kept, in order. */
+/* Each process with words in a snapshot has the line: the first one is kept, in order. */
 static int read_snapshot(struct codes *c, struct process *p, json_t *line)
 {
 	uint32_t number = get_int(line, "number", 0);

@@ -2,7 +2,7 @@
 /*
  * codes_read.h - reading codes-PID.jsonl into a struct process; used by codes.c alone.
  *
- * The two need each other: a fork's table tells of code objects that are its parent's, whose table is then read.
+ * The two need each other: a fork's table refers to code objects of its parent, whose table is then read.
  */
 #ifndef OCULAR_CODES_READ_H
 #define OCULAR_CODES_READ_H

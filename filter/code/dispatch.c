@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* Names of CPython 3.12 to 3.15 (Python/bytecodes.c, Lib/opcode.py), one row for what is not FLOW_NEXT. */
+/* Names of CPython 3.12 to 3.15 (Python/bytecodes.c, Lib/opcode.py), one row for each opcode that is not FLOW_NEXT. */
 #include "dispatch.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* A name that ends in * stands for all that begin so. */
+/* A name that ends in * stands for all names with that beginning. */
 static const struct {
 	const char *name;
 	enum flow flow;
@@ -49,7 +49,7 @@ static enum flow flow_of(const char *name)
 	return FLOW_NEXT;
 }
 
-/* Of what is not as the compiler wrote it. A__B are two instructions, put there beforehand. */
+/* Opcodes that the compiler did not write. A__B are two instructions, joined before the run. */
 static bool is_specialised(const char *name)
 {
 	return !is_named(name, "INSTRUMENTED_*") && !strstr(name, "__");
@@ -63,7 +63,7 @@ static uint8_t number_of(char *const names[256], const char *name)
 	return 0;
 }
 
-/* 3.12 goes on behind END_FOR, 3.13 behind the POP_TOP after it, 3.14 at the POP_ITER after it. */
+/* 3.12 continues behind END_FOR, 3.13 behind the POP_TOP after it, 3.14 at the POP_ITER after it. */
 static uint8_t skips(char *const names[256])
 {
 	bool is_313 = number_of(names, "RESUME_CHECK") && !number_of(names, "POP_ITER");
@@ -79,7 +79,7 @@ void dispatch_init(struct dispatch *d, const uint8_t base[256], char *const name
 				.pop_top = number_of(names, "POP_TOP") };
 	if (number_of(names, "GET_ITER_VIRTUAL")) /* 3.15 */
 		d->iterates = number_of(names, "GET_ITER");
-	if (number_of(names, "JUMP_BACKWARD_NO_JIT")) /* 3.14: by a switch, not by a count */
+	if (number_of(names, "JUMP_BACKWARD_NO_JIT")) /* 3.14: by a switch, not by a counter */
 		d->twice = number_of(names, "JUMP_BACKWARD");
 	memcpy(d->base, base, sizeof(d->base));
 	for (int op = 0; op < 256; op++) {
@@ -98,7 +98,7 @@ int dispatch_add(struct dispatch *d, uint64_t address, enum dispatch_kind kind, 
 		at = (at + 1) & (DISPATCH_SLOTS - 1);
 	if (d->addresses[at])
 		return 0;
-	if (d->used == DISPATCH_FULL) /* look-ups end at a free one */
+	if (d->used == DISPATCH_FULL) /* look-ups stop at a free one */
 		return -ENOMEM;
 	d->addresses[at] = address;
 	d->slots[at] = (struct dispatch_slot){ kind, opcode };

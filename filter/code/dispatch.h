@@ -2,9 +2,9 @@
 /*
  * dispatch.h - branch targets -> opcodes, by the table of handlers in a code table's header.
  *
- * The interpreter jumps to the handler of each instruction, and that address names the opcode that
- * runs (docs/opcodes.md). What an opcode does to the way through the bytecode is told by its name, so
- * that one table serves all versions of CPython.
+ * The interpreter jumps to the handler of each instruction, and that address names the opcode that runs
+ * (docs/opcodes.md). The name of an opcode says what it does to the control flow, so that one table serves all versions
+ * of CPython.
  */
 #ifndef OCULAR_DISPATCH_H
 #define OCULAR_DISPATCH_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DISPATCH_BITS  13 /* many times the number of handlers: hardly any two begin at one slot */
+#define DISPATCH_BITS  13 /* many times the number of handlers: few share a slot */
 #define DISPATCH_SLOTS (1 << DISPATCH_BITS)
 #define DISPATCH_FULL  (DISPATCH_SLOTS / 4 * 3)
 
@@ -22,12 +22,12 @@ enum flow {
 	FLOW_NEXT,
 	FLOW_JUMP,	/* to its target only */
 	FLOW_BRANCH,	/* to the next or to its target */
-	FLOW_FOR,	/* the next, or its target: END_FOR, or what is behind that */
+	FLOW_FOR,	/* the next, or its target: END_FOR, or the instruction after it */
 	FLOW_RETURN,	/* leaves the frame */
 	FLOW_YIELD,	/* leaves the frame, which may be resumed */
-	FLOW_RAISE,	/* to a handler or out of the frame, and markers say where */
-	FLOW_RESUME,	/* begins a frame, or goes on with it: a marker says of which code */
-	FLOW_PROLOGUE,	/* before RESUME, when it is not known yet whose frame it is */
+	FLOW_RAISE,	/* to a handler or out of the frame; markers say where */
+	FLOW_RESUME,	/* begins a frame or resumes it: a marker says which code */
+	FLOW_PROLOGUE,	/* before RESUME, when its frame is not known yet */
 	FLOW_GENERATOR, /* makes a generator; no event says of which code */
 	FLOW_PREFIX,	/* not an instruction: the one it stands for follows */
 	FLOW_NOWHERE,	/* of the interpreter's own frames, not of the program's code */
@@ -38,7 +38,7 @@ enum flow {
 enum dispatch_kind {
 	DISPATCH_NONE,	/* no handler */
 	DISPATCH_OP,	/* *opcode runs */
-	DISPATCH_AGAIN, /* what is dispatched next is the same instruction, just specialised */
+	DISPATCH_AGAIN, /* the next dispatch is the same instruction, just specialised */
 };
 
 struct dispatch {
@@ -47,21 +47,21 @@ struct dispatch {
 		uint8_t kind, opcode;
 	} slots[DISPATCH_SLOTS];
 	uint32_t used;
-	uint8_t base[256];		     /* what the compiler wrote */
-	bool pair[256];			     /* runs the next instruction too */
-	bool gives_up[256];		     /* a form that goes on as the common one if it does not fit: then not */
-	bool head[256];			     /* may put a specialised form in its place and dispatch that */
-	uint8_t flow[256];		     /* enum flow, of base opcodes */
-	uint8_t for_skips;		     /* instructions that an exhausted FOR_ITER skips at its target */
+	uint8_t base[256];  /* what the compiler wrote */
+	bool pair[256];	    /* runs the next instruction too */
+	bool gives_up[256]; /* a form that falls back to the common one if the operands do not fit: then not */
+	bool head[256];	    /* may replace itself by a specialised form and dispatch that */
+	uint8_t flow[256];  /* enum flow, of base opcodes */
+	uint8_t for_skips;  /* instructions that an exhausted FOR_ITER skips at its target */
 	uint8_t end_for, not_taken, pop_top; /* numbers; 0: there is none */
 	uint8_t iterates; /* what a generator expression runs before RETURN_GENERATOR; 0: its caller does */
 	uint8_t twice;	  /* its first run is dispatched again, in its specialised form */
 };
 
-/* Everything that follows is called once; then the struct is read only. */
+/* All of the following are called once; then the struct is read only. */
 void dispatch_init(struct dispatch *d, const uint8_t base[256], char *const names[256]);
 
-/* The handler of an opcode. Opcodes that share one: the first that is told. -ENOMEM: too many. */
+/* The handler of an opcode. If opcodes share one, the first given counts. -ENOMEM: too many. */
 int dispatch_add(struct dispatch *d, uint64_t address, enum dispatch_kind kind, uint8_t opcode);
 
 static inline uint32_t dispatch_hash(uint64_t address)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dispatch_read.c - see dispatch_read.h. Of a table that is not whole, what is missing is no handler. */
+/* dispatch_read.c - see dispatch_read.h. What an incomplete table lacks is not a handler. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +17,7 @@ static bool read_bases(json_t *o, uint8_t base[256])
 	return json_array_size(bases) == 256;
 }
 
-/*
- * Opcodes first, the compiler's own before the interpreter's: of two that share a handler that counts. Returns how many
- * found no room.
- */
+/* Opcodes first, the compiler's before the interpreter's: the first at a handler counts. How many found no room. */
 static unsigned add_handlers(struct dispatch *d, json_t *o)
 {
 	json_t *v, *targets = json_object_get(o, "targets");

@@ -10,9 +10,9 @@
 #include "dispatch.h"
 
 /*
- * Adds what `o` says of handlers to *d, which is made if it is NULL and o says anything; free() it. After exec or a
- * second start the handlers may be elsewhere: those places come to the others, if they are of the same CPython.
- * *left: plus the handlers that found no room, or are of another CPython. 0 or -ENOMEM.
+ * Adds the handlers in `o` to *d, which is allocated if it is NULL and o has any; free() it. After exec or a second
+ * start the handlers may be elsewhere: the new places are added, if they are of the same CPython. *left is increased by
+ * the handlers that found no room, or are of another CPython. 0 or -ENOMEM.
  */
 int dispatch_read(struct dispatch **d, json_t *o, char *const names[256], uint64_t *left);
 

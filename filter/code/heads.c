@@ -10,7 +10,7 @@ enum edge_kind {
 	EDGE_FOR,      /* to the FOR_ITER or GET_ANEXT */
 	EDGE_TEST,     /* to the test of a `while`: `continue`, and from CPython 3.14 on every one */
 	EDGE_BODY,     /* to the body, behind the copy of the test */
-	EDGE_UNPLACED, /* of a loop, but lines are missing that would tell of which */
+	EDGE_UNPLACED, /* of a loop, but the lines that would say of which are missing */
 };
 
 /* Indexes of instructions. */
@@ -45,7 +45,7 @@ static bool is_at(const struct edges *e, uint32_t i, const char *name)
 	return i < e->code->ninstrs && !strcmp(name_at(e, i), name);
 }
 
-/* EXTENDED_ARGs are ahead of what they belong to. */
+/* EXTENDED_ARGs come before the instruction they belong to. */
 static uint32_t behind_arguments(const struct edges *e, uint32_t i)
 {
 	while (is_at(e, i, "EXTENDED_ARG"))
@@ -53,7 +53,7 @@ static uint32_t behind_arguments(const struct edges *e, uint32_t i)
 	return i;
 }
 
-/* What a `for` assigns to is on its line; what it iterates over may be on others. */
+/* The target of a `for` is on its line; what it iterates over may be on others. */
 static int32_t line_of_for(const struct edges *e, uint32_t head)
 {
 	uint32_t i = head;
@@ -78,7 +78,7 @@ static int32_t first_line(const struct edges *e, uint32_t from, uint32_t to)
 	return line_at(e, from);
 }
 
-/* Does control never come from an instruction to the one behind it? */
+/* Does control never pass from an instruction to the one behind it? */
 static bool never_falls_through(const struct edges *e, uint32_t i)
 {
 	static const char *const ends[] = { "RETURN_", "RERAISE", "RAISE_", "JUMP_" };
@@ -90,7 +90,7 @@ static bool never_falls_through(const struct edges *e, uint32_t i)
 	return false;
 }
 
-/* Does control come from `from` forwards to a line between the two, exclusive, ahead of instruction `end`? */
+/* Does control pass from `from` forwards to a line between the two, exclusive, before instruction `end`? */
 static bool comes_to(const struct edges *e, uint32_t from, uint32_t end, int32_t first, int32_t last)
 {
 	bool *reached = calloc(end + 1, sizeof(*reached)), found = false;
@@ -114,8 +114,8 @@ static bool comes_to(const struct edges *e, uint32_t from, uint32_t end, int32_t
 }
 
 /*
- * Does the jump leave an exception handler, for what runs on behind the `try`? If it repeats a loop, the `try` is in
- * it: control comes from its head to a line ahead of the handler's.
+ * Does the jump leave an exception handler to continue behind the `try`? If it repeats a loop, the `try` is in it:
+ * control passes from its head to a line before the handler's.
  */
 static bool leaves_handler(const struct edges *e, const struct edge *edge)
 {
@@ -131,7 +131,7 @@ static bool leaves_handler(const struct edges *e, const struct edge *edge)
 				: source >= first || !comes_to(e, edge->target, handler, source, first);
 }
 
-/* May the instruction be of the same test as the jump? Where control never comes from it, it is not. */
+/* May the instruction belong to the same test as the jump? Not if control never passes on from it. */
 static bool is_of_test(const struct edges *e, uint32_t i, const struct edge *edge)
 {
 	if (line_at(e, i) <= 0 || line_at(e, i) >= line_at(e, edge->target))
@@ -173,7 +173,7 @@ static void classify(const struct edges *e, struct edge *edge)
 	}
 }
 
-/* From a handler to the copy of a test: the trip goes on. */
+/* From a handler to the copy of a test: the trip continues. */
 static bool joins_copy(const struct edges *e, const struct edge *edge)
 {
 	for (uint32_t i = 0; i < e->n; i++)
@@ -214,7 +214,7 @@ static uint32_t lowest_target(const struct edges *e, const struct edge *edge)
 	return lowest;
 }
 
-/* A `while` that its body begins with has its head there, too: then this one's is at its own first test. */
+/* A `while` at the beginning of its body has its head there, too: then this one's is at its own first test. */
 static uint32_t own_head(const struct edges *e, const struct edge *edge)
 {
 	uint32_t head = edge->head;

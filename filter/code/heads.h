@@ -9,8 +9,8 @@
  *   body      <- the copy of the test jumps here if it holds
  *   copy of the test, JUMP_BACKWARD to body
  *
- * Where the body begins with another `while`, its first test is the target of both. Lines tell which is which: a body
- * is on later lines than its test. A jump back from an exception handler to what follows the `try` repeats nothing, nor
+ * Where the body begins with another `while`, its first test is the target of both. Lines distinguish them: a body is
+ * on later lines than its test. A jump back from an exception handler to what follows the `try` repeats nothing, nor
  * does one back to the END_SEND of an await.
  */
 #ifndef OCULAR_HEADS_H

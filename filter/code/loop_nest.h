@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loop_nest.h - how the loops of a code object lie in one another, read off its bytecode.
+ * loop_nest.h - which loops of a code object are inside which, from its bytecode.
  *
- * What a loop is, extent.h says. A handler that does not jump back into one is not seen to be of it.
+ * extent.h defines a loop. A handler that does not jump back into it does not count as part of it.
  */
 #ifndef OCULAR_LOOP_NEST_H
 #define OCULAR_LOOP_NEST_H
@@ -27,13 +27,13 @@ struct loop_nest {
 	uint32_t nloops;
 };
 
-/* 0, or -ENOMEM and then nothing is to be freed. */
+/* 0, or -ENOMEM, and then there is nothing to free. */
 int loop_nest_make(struct loop_nest *n, const struct code *code);
 
 /* The loop whose head is at offset, or LOOP_NEST_NONE. */
 int32_t loop_nest_find(const struct loop_nest *n, int64_t head);
 
-/* Is loop `inner` within `outer`, or the same? Everything is within LOOP_NEST_NONE. */
+/* Is loop `inner` inside `outer`, or the same? Everything is inside LOOP_NEST_NONE. */
 bool loop_nest_within(const struct loop_nest *n, int32_t inner, int32_t outer);
 
 void loop_nest_free(struct loop_nest *n);

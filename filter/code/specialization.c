@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "specialization.h"
 
-/* Code without a specialised instruction gets no `specialized` line: a `stop` line tells that it is so. */
+/* Code without a specialised instruction gets no `specialized` line; the `stop` line implies it. */
 bool specialization_known(const struct code *code)
 {
 	return code->final || code->process->stopped;

@@ -2,9 +2,9 @@
 /*
  * specialization.h - what the interpreter made of a code object's instructions.
  *
- * PEP 659: an instruction with specialised forms is replaced by one of them when what it meets is of
- * one kind often enough, and goes back to its base form when that ceases. The code table has the
- * opcodes at first sight and at the end (docs/marker.md); what they were between is not known.
+ * PEP 659: an instruction with specialised forms is replaced by one of them when it has met operands of one kind often
+ * enough, and goes back to its base form when it no longer does. The code table has the opcodes when first seen and at
+ * the end (docs/marker.md), not between.
  */
 #ifndef OCULAR_SPECIALIZATION_H
 #define OCULAR_SPECIALIZATION_H
@@ -13,13 +13,13 @@
 
 enum specialized {
 	SPECIALIZED_NEVER_CAN, /* its opcode has no other form */
-	SPECIALIZED_NOT,       /* it has, and stayed base */
+	SPECIALIZED_NOT,       /* it has one, but stayed base */
 	SPECIALIZED_YES,
-	SPECIALIZED_UNKNOWN, /* base, and which opcodes can be is not told by the header */
+	SPECIALIZED_UNKNOWN, /* base, and the header does not list which opcodes can specialise */
 };
 
 struct specialization {
-	bool known; /* how the opcodes were at the end; else only what they were at first */
+	bool known; /* the state at the end is known; else only the first */
 	uint32_t instructions;
 	uint32_t able;	      /* have specialised forms; meaningful if process->ables */
 	uint32_t specialized; /* at the end */
@@ -27,10 +27,10 @@ struct specialization {
 	uint32_t first;	      /* specialised when first seen */
 	uint32_t gained;      /* base at first, specialised at the end */
 	uint32_t lost;	      /* specialised at first, base at the end */
-	uint32_t changed;     /* specialised both times, but not alike */
+	uint32_t changed;     /* specialised both times, but differently */
 };
 
-/* Is it known how the code's opcodes were when it died or tracing stopped? */
+/* Is the state known in which the code's opcodes were when it died or tracing stopped? */
 bool specialization_known(const struct code *code);
 
 struct specialization specialization_of(const struct code *code);
