@@ -74,7 +74,7 @@ static const struct {
 	const char *help;
 } options[] = {
 	{ "--fail-over", set_part, offsetof(struct arguments, report.rules.fail_over), "a percentage",
-	  "exit with 1 if something got slower by more than that than that" },
+	  "exit with 1 if something got slower by more than that" },
 	{ "--share", set_part, offsetof(struct arguments, report.rules.share), "a percentage",
 	  "ignore what takes less than that of the time" },
 	{ "--rows", set_rows, offsetof(struct arguments, report.rows), "a number", "rows of a table" },

@@ -6,7 +6,7 @@ int32_t loop_line(const struct loop *loop)
 	return loop->line;
 }
 
-/* How many loops begin ahead of an offset: the index of the first that does not. */
+/* How many loops begin before an offset: the index of the first that does not. */
 static uint32_t heads_ahead(const struct function *f, int64_t offset)
 {
 	uint32_t low = 0, high = f->nloops;
@@ -23,8 +23,8 @@ static uint32_t heads_ahead(const struct function *f, int64_t offset)
 }
 
 /*
- * What nothing but a handler repeats may be no loop (docs/limits.md), and then no trip of it was timed: its
- * instructions run as often as what is around it does.
+ * A loop that only a handler repeats may not be one (docs/limits.md), and then no trip of it was timed: its
+ * instructions run as often as the code around it.
  */
 static bool has_block(const struct loop *loop)
 {
@@ -51,9 +51,8 @@ static const struct loop *around(const struct function *f, uint32_t i)
 }
 
 /*
- * Cycles of all trips of a loop. The first trip of each entry is not timed: it is taken for one of
- * the usual length, not of the mean, for one long wait among the timed ones would count many times
- * over.
+ * Cycles of all trips of a loop. The first trip of each entry is not timed: it is assumed to have the median length,
+ * not the mean, because one long wait among the timed ones would count many times over.
  */
 static double all_cycles(const struct loop *loop)
 {
@@ -101,7 +100,7 @@ static struct body_row measured_row(const struct instr *instr, const struct inst
 	};
 }
 
-/* The average of the block that offset is in. Neighbours share a block: it is kept in *last. */
+/* The average of the block that offset is in. Neighbours share a block: *last keeps it. */
 static struct body_row average_row(const struct instr *instr, const struct function *f, struct average *last)
 {
 	const struct loop *block = body_block(f, instr->offset);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * body.h - a loop taken apart: its instructions, and what each of them cost.
+ * body.h - a loop's instructions, and the cost of each.
  *
  * Where INSTRUCTION events were recorded, an instruction's cycles are measured: from its event to
  * the thread's next one. Elsewhere only whole trips are known; then it is its block's average. A
@@ -17,16 +17,16 @@
 struct body_row {
 	const struct instr *instr;
 	bool known;		       /* cycles mean something */
-	bool measured;		       /* instruction to instruction, not a block's average */
+	bool measured;		       /* from instruction to instruction, not a block's average */
 	uint64_t times;		       /* executed: counted, or the trips of its block; 0: not known */
-	double cycles;		       /* of one execution, what it called included */
+	double cycles;		       /* of one execution, calls included */
 	const struct instr_cost *cost; /* NULL unless measured */
 };
 
 /* Source line of the loop's head; 0: unknown. */
 int32_t loop_line(const struct loop *loop);
 
-/* The innermost loop whose body offset is in; NULL: of none that was seen to run. */
+/* The innermost loop whose body offset is in; NULL: in none that was seen to run. */
 const struct loop *body_block(const struct function *f, int64_t offset);
 
 /*

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chains.h - which opcodes ran one after the other, several in a row: how often each such chain.
+ * chains.h - how often each chain of several opcodes ran one after the other.
  *
- * A chain of N is N INSTRUCTION events of one thread, one after the other, each in the form that ran. As pairs do, it
- * goes on through calls and returns, and ends at gaps, where tracing stops, and at code whose bytecode is not known.
+ * A chain of N is N INSTRUCTION events of one thread, one after the other, each in the form that ran. Like a pair it
+ * continues through calls and returns, and ends at gaps, where tracing stops, and at code whose bytecode is not known.
  * Every instruction ends one chain: that of itself and the N - 1 before it.
  *
- * The table is of a fixed size. A chain that is in it is counted from its first time on, so its count is exact; one
- * that comes for the first time when the table is full is not in it, and counts as left out.
+ * The table is of a fixed size. A chain in it is counted from its first time on, so its count is exact; one that is new
+ * when the table is full counts as left out.
  */
 #ifndef OCULAR_CHAINS_H
 #define OCULAR_CHAINS_H
@@ -33,17 +33,17 @@ struct chain_end {
 /* Zeroed but for the length. */
 struct chains {
 	unsigned length;      /* CHAINS_SHORTEST to CHAINS_LONGEST */
-	struct opcodes forms; /* rows with nothing but names */
+	struct opcodes forms; /* rows with only names filled in */
 	struct chain *all;
 	uint32_t n;
-	uint64_t counted, left_out; /* instructions that ended a chain: of the table, another */
+	uint64_t counted, left_out; /* instructions that ended a chain: one in the table; another one */
 	struct map by_hash;	    /* index + 1 of the first one */
 };
 
 /* The thread's next opcode ran. 0 or -ENOMEM. */
 int chains_next(struct chains *c, struct chain_end *end, const struct process *p, uint8_t base, uint8_t ran);
 
-/* What comes next does not follow on what came last. */
+/* The next instruction does not follow the last one. */
 static inline void chains_break(struct chain_end *end)
 {
 	end->n = 0;

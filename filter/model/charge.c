@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-/* What passes between two INSTRUCTION events of a thread is the first one's, whatever it called. */
+/* The time between two INSTRUCTION events of a thread is the first one's, calls included. */
 #include "charge.h"
 
 #include <errno.h>
 
-/* The time since the instruction began that is running, or since none is known. */
+/* The time since the running instruction began, or since none is known. */
 static void charge(struct charged *c, uint64_t ns, uint64_t cycles, struct profile *p)
 {
 	struct instr_cost *cost = c->instr ? c->instr : &p->no_opcode;
@@ -24,7 +24,7 @@ static void charge(struct charged *c, uint64_t ns, uint64_t cycles, struct profi
 	c->cycles = cycles;
 }
 
-/* An instruction of code without bytecode has no place, and its opcode no name. */
+/* An instruction of code without bytecode has no place, and its opcode has no name. */
 static void begin_unknown(struct charged *c, struct profile *p)
 {
 	c->instr = &p->unknown_opcode;
@@ -55,7 +55,7 @@ static int begin(struct charged *c, const struct sample *s, const struct instr *
 	return 0;
 }
 
-/* What is running ran next after `before`, of which `from` ran. */
+/* What ran next after `before`: what is running, of which `from` ran. */
 static int follow(struct charged *c, struct instr_cost *before, uint8_t from, uint8_t base)
 {
 	c->follower = instr_cost_follow(before, (struct follower){ .from = from, .base = base, .adaptive = c->ran });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Each frame remembers its place and since when it has been there. What passed is charged to the place
- * when the frame goes on to another, calls, or ends; a callee's end is a new beginning.
+ * Each frame remembers its place and since when it has been there. The time is charged to the place when the frame
+ * moves on, calls, or ends; it starts again when a callee ends.
  */
 #include "costs.h"
 
@@ -11,14 +11,14 @@
 struct cost_frame {
 	struct code *code;
 	uint32_t place;
-	uint32_t before; /* where it was, if it waits */
-	bool waits; /* its last LINE is of the line that its code begins with: if that code begins now, it was its */
-	uint32_t calls; /* how it was called: index + 1 in costs.calls; 0: by nobody known */
-	bool stepped;	/* an INSTRUCTION event came: lines say less */
+	uint32_t before; /* where it is, while it waits */
+	bool waits; /* its last LINE is that of its code's first line: if that code begins now, it was the new one's */
+	uint32_t calls; /* how it was called: index + 1 in costs.calls; 0: not known */
+	bool stepped;	/* an INSTRUCTION event came: lines are coarser */
 	bool recursive;
 	uint64_t start_ns;
 	uint64_t ns, cycles;   /* charged until then */
-	uint64_t instructions; /* its own and its callees' */
+	uint64_t instructions; /* its own and its callees' time */
 };
 
 struct cost_stack {
@@ -28,7 +28,7 @@ struct cost_stack {
 	struct map open; /* struct code -> how many frames */
 };
 
-/* Keys: code numbers have 24 bits as ids have, and so many distinct ones at most. */
+/* Keys: code numbers have 24 bits, like ids, and there are no more distinct ones. */
 #define CODE_BITS  24
 #define PLACE_BITS 32
 
@@ -42,7 +42,7 @@ static uint64_t number_of(struct costs *c, struct code *code)
 	return map_put(&c->codes, (uintptr_t)code, (void *)n) ? 0 : n;
 }
 
-/* Room for one more of *n elements. */
+/* Room for one more in an array of *n elements. */
 static int make_room(void **array, size_t element, uint32_t n, uint32_t *size)
 {
 	uint32_t more = *size ? *size * 2 : 64;
@@ -99,7 +99,7 @@ static struct cost_frame *top_of(const struct cost_stack *s)
 	return s->nframes ? &s->frames[s->nframes - 1] : NULL;
 }
 
-/* The frame that runs on a thread: that which began last, for interpreters on one thread nest. NULL: none. */
+/* The running frame of a thread: the one that began last, because interpreters on one thread nest. NULL: none. */
 static struct cost_frame *innermost(const struct costs *c, const struct cost_stack *of)
 {
 	const struct tstate *s = of->nframes ? NULL : tstate_thread(&c->stacks, of->tstate.pid, of->tstate.tid);
@@ -113,7 +113,7 @@ static struct cost_frame *innermost(const struct costs *c, const struct cost_sta
 	return found;
 }
 
-/* A time before the last one counts as that: thread.c sees to it for all but raw samples. */
+/* A time before the last one counts as the last one: thread.c ensures it except for raw samples. */
 static void charge(struct costs *c, struct cost_frame *f, uint64_t ns, uint64_t cycles)
 {
 	struct place *p = &c->places[f->place];
@@ -147,8 +147,8 @@ static bool is_entry_line(const struct code *code, int64_t line)
 }
 
 /*
- * An INSTRUCTION comes before its function's PY_START, up to its RESUME: until then the caller is still where it
- * was, even if it is of the same code.
+ * INSTRUCTIONs come before their function's PY_START, up to its RESUME: until then the caller stays where it was, even
+ * if it runs the same code.
  */
 static int step(struct costs *c, struct cost_frame *f, const struct sample *s)
 {
@@ -169,7 +169,7 @@ static int step(struct costs *c, struct cost_frame *f, const struct sample *s)
 	return move(c, f, s, PLACE_INSTRUCTION, s->offset);
 }
 
-/* The same is so of LINE; but a frame may well come back to its first line: what comes next tells whose it was. */
+/* The same holds for LINE; but a frame may also come back to its first line: the next event decides whose it was. */
 static int go_to_line(struct costs *c, struct cost_frame *f, const struct sample *s)
 {
 	f->before = f->place;
@@ -203,7 +203,7 @@ int costs_sample(struct costs *c, const struct sample *s)
 	return go_to_line(c, f, s);
 }
 
-/* How many frames of the code are open becomes `by` more; before that. -1: no memory. */
+/* Adds `by` to the number of the code's open frames; returns the old number. -1: no memory. */
 static int64_t count_open(struct cost_stack *s, struct code *code, int by)
 {
 	uintptr_t n = (uintptr_t)map_get(&s->open, (uintptr_t)code); /* + 1: NULL is no value */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * costs.h - what each place of the code took itself, and what was called from there.
+ * costs.h - the self time of each place of the code, and the calls made from it.
  *
- * A place is the instruction or the line that a frame was at, as far as events tell: with INSTRUCTION
- * events each instruction, with LINE events each line, else the whole function. Times of all places
- * are the functions' self times, to the last ns. It grows with the program, not with its trace. Sinks
- * pass on what they hear, and read it at the end.
+ * A place is the instruction or the line that a frame was at, as far as events tell: with INSTRUCTION events each
+ * instruction, with LINE events each line, else the whole function. Times of all places are the functions' self times,
+ * to the last ns. Memory grows with the program, not with its trace. Sinks pass samples on to it and read it at the
+ * end.
  */
 #ifndef OCULAR_COSTS_H
 #define OCULAR_COSTS_H
@@ -32,8 +32,8 @@ struct place {
 struct place_calls {
 	uint32_t from; /* costs.places[] */
 	struct code *callee;
-	uint64_t calls; /* resumes among them */
-	/* With all that was called; calls of what was open already on the stack left out. */
+	uint64_t calls; /* resumptions included */
+	/* With all callees; calls of what is already open on the stack are left out. */
 	uint64_t ns, cycles, instructions;
 };
 
@@ -43,7 +43,7 @@ struct costs {
 	uint32_t nplaces, places_size, ncalls, calls_size;
 	struct map place_index; /* what they are known by -> index + 1 */
 	struct map calls_index;
-	struct map codes; /* struct code -> number + 1, for short keys */
+	struct map codes; /* struct code -> number + 1, for shorter keys */
 	struct tstates stacks;
 	bool stepped; /* INSTRUCTION events came */
 };

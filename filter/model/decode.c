@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A stream is one thread's stream of words. In the common case a word continues the sequence and
- * becomes a sample at once. A word that does not is held (`held`): if the word after it continues
- * from the held one, words were lost before it; if that one continues as though the held one had
- * never been, the held one is somebody else's PTWRITE.
+ * A stream is one thread's stream of words. In the common case a word continues the sequence and becomes a sample at
+ * once. Any other word is held (`held`): if the word after it continues from the held one, words were lost before it;
+ * if it continues as though the held one did not exist, the held one is another program's PTWRITE.
  *
  * A NUMBERED word is replaced by the event word that it stands for before anything else looks at it. If that word was
  * lost, the NUMBERED one stays as it is and counts as lost.
@@ -25,16 +24,16 @@ struct word_stream {
 			bool open;     /* the sequence is known: `next` counts */
 			bool holding;  /* `held` waits for the next word */
 			bool prefixed; /* `wide` or `number` belong to the next event word */
-			bool gap;      /* the front end told of a gap: whatever comes next is after it */
+			bool gap;      /* the front end reported a gap: the next word is after it */
 		};
-		uint32_t state; /* all four, to be asked for at once */
+		uint32_t state; /* all four, to test at once */
 	};
-	bool greeted;	    /* a HELLO was seen */
-	uint8_t version;    /* of the markers: the HELLO's; until then the code table's */
+	bool greeted;	    /* there was a HELLO */
+	uint8_t version;    /* of the markers: from the HELLO; until then from the code table */
 	uint8_t next;	    /* sequence number of the next word */
 	uint64_t wide;	    /* the word, 0: none */
-	uint32_t number;    /* that the next event word takes, 0: none */
-	struct map numbers; /* -> the event word that has it, as a pointer */
+	uint32_t number;    /* for the next event word, 0: none */
+	struct map numbers; /* -> the event word with that number, as a pointer */
 	struct word held;
 };
 
@@ -82,7 +81,7 @@ static inline struct word_stream *stream_of(struct decoder *d, int32_t pid, int3
 	return d->last && d->last_key == key ? d->last : other_stream(d, pid, key);
 }
 
-/* A sample that belongs to no code object. */
+/* A sample without a code object. */
 static void make_bare(struct decoder *d, const struct word_stream *l, const struct word *w, unsigned op, uint64_t count)
 {
 	*d->room = (struct sample){
@@ -184,7 +183,7 @@ static int feed_wide(struct decoder *d, struct word_stream *l, const struct word
 	return 0;
 }
 
-/* Only NUMBER is used here. All other kinds are handed on, and counted. */
+/* Only NUMBER is used here. All other kinds are passed on and counted. */
 static int feed_extension(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	if (marker_kind(w->bits) == KIND_NUMBER) {
@@ -214,7 +213,7 @@ static int feed_lost(struct decoder *d, struct word_stream *l, const struct word
 	return feed_bare(d, l, w, SAMPLE_GAP, count);
 }
 
-/* Recovery's alone. */
+/* For recovery only. */
 static int feed_frames(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	if (!l->process->dispatch)
@@ -224,7 +223,7 @@ static int feed_frames(struct decoder *d, struct word_stream *l, const struct wo
 	return d->feed(d->to, d->room);
 }
 
-/* A segment begins or ends: whatever was before, the sequence goes on from here. */
+/* A segment begins or ends: the sequence continues from here, whatever it was before. */
 static int accept_snapshot(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	make_bare(d, l, w, OP_SNAPSHOT, marker_offset(w->bits));
@@ -260,7 +259,10 @@ static int accept_after_gap(struct decoder *d, struct word_stream *l, const stru
 	int err;
 
 	forget_prefixes(l);
-	/* A gap that the front end saw, of no word or a multiple of 128: the sequence cannot tell, and one is told. */
+	/*
+	 * A gap that the front end saw, of no word or a multiple of 128: the sequence cannot show it, so one is
+	 * reported.
+	 */
 	missing += !missing;
 	l->process->missing += missing;
 	err = feed_bare(d, l, w, SAMPLE_GAP, missing);
@@ -268,9 +270,9 @@ static int accept_after_gap(struct decoder *d, struct word_stream *l, const stru
 }
 
 /*
- * exec, or a second start: the sequence begins anew with a HELLO. Nothing is missing, but nothing
- * before it is open any more either. Where the old sequence would have come to 0 just there, the
- * interpreter tells: within a run a HELLO comes only when that changes.
+ * exec, or a second start: the sequence begins again with a HELLO. Nothing is missing, but nothing before it is open
+ * any more either. If the old sequence is just at 0, the interpreter decides: within a run a HELLO comes only when it
+ * changes.
  */
 static bool is_restart(const struct word_stream *l, uint64_t bits)
 {
@@ -299,13 +301,13 @@ static bool is_known_code(struct decoder *d, const struct word_stream *l, uint64
 	       marker_offset(bits) == MARKER_OFFSET_MAX;
 }
 
-/* Is this a word that came with version 2? */
+/* Is this a word that only version 2 has? */
 static bool is_later(const struct word_stream *l, uint64_t bits)
 {
 	return l->version >= MARKER_EXTENSIONS && (marker_is_extension(bits) || marker_is_numbered(bits));
 }
 
-/* Could these bits be ours, judged without the sequence? */
+/* Could these bits be ours, apart from the sequence? */
 static bool is_plausible(struct decoder *d, const struct word_stream *l, uint64_t bits)
 {
 	if (marker_op(bits) == OP_HELLO)
@@ -317,7 +319,7 @@ static bool is_plausible(struct decoder *d, const struct word_stream *l, uint64_
 	return (marker_op(bits) == OP_LOST || marker_op(bits) == OP_WIDE) && l->open;
 }
 
-/* A word that continues the sequence needs no more proof than this (its code line may be missing). */
+/* A word that continues the sequence needs no more proof (its code line may be missing). */
 static bool is_next(const struct word_stream *l, uint64_t bits)
 {
 	enum marker_op op = marker_op(bits);
@@ -343,7 +345,7 @@ static int settle_held(struct decoder *d, struct word_stream *l, const struct wo
 	return foreign ? feed_bare(d, l, &held, SAMPLE_FOREIGN, 1) : accept_after_gap(d, l, &held);
 }
 
-/* The first word of a stream, or the first after a gap that the front end told of. */
+/* The first word of a stream, or the first after a gap that the front end reported. */
 static int resume(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	return l->open ? accept_after_gap(d, l, w) : accept(d, l, w);
@@ -369,7 +371,7 @@ static int place_word(struct decoder *d, struct word_stream *l, const struct wor
 	return 0;
 }
 
-/* An event in its place, and nothing else to think of: what nearly every word is. */
+/* An event that continues the sequence, with nothing pending: nearly every word. */
 static inline bool is_plain(const struct word_stream *l, uint64_t bits)
 {
 	static const struct word_stream plain = { .open = true };
@@ -391,7 +393,7 @@ static uint64_t whole_word(const struct word_stream *l, uint64_t bits)
 										    << MARKER_SEQ_SHIFT;
 }
 
-/* By value: the caller's word need not lie in memory for what hardly ever comes. */
+/* By value: the caller's word need not lie in memory for this uncommon case. */
 static COLD int decode_other(struct decoder *d, struct word_stream *l, struct word w)
 {
 	int err;
@@ -413,7 +415,7 @@ int decode_word(struct decoder *d, const struct word *w)
 	if (!l || !is_plain(l, w->bits))
 		return decode_other(d, l, *w);
 	code = codes_own(l->process, marker_code(w->bits));
-	if (!code) /* of a parent, not told yet, or no code at all */
+	if (!code) /* of a parent, not written yet, or no code at all */
 		return decode_other(d, l, *w);
 	d->words++;
 	l->process->received++;

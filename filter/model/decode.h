@@ -2,9 +2,9 @@
 /*
  * decode.h - marker words of all threads -> samples.
  *
- * Words come in time order within a thread; threads may interleave in any way. The sequence number
- * tells a lost word from a foreign one (docs/marker.md): a word out of sequence is held until the
- * next one of its thread says which it was.
+ * Words come in time order within a thread; threads may interleave in any way. The sequence number distinguishes a lost
+ * word from a foreign one (docs/marker.md): a word out of sequence is held until the next one of its thread says which
+ * it was.
  */
 #ifndef OCULAR_DECODE_H
 #define OCULAR_DECODE_H
@@ -22,18 +22,18 @@ struct decoder {
 	struct codes *codes;
 	sample_fn feed;
 	void *to;
-	struct sample *room; /* where samples are made: `own`, or where feed wants the next one */
+	struct sample *room; /* where samples are made: `own`, or what feed set */
 	struct sample own;
 	struct map streams;	  /* (pid, tid) -> struct word_stream */
-	struct word_stream *last; /* markers of one thread come in runs: no look-up for these */
+	struct word_stream *last; /* markers of one thread come in runs: they need no look-up */
 	uint64_t last_key;
 	uint64_t words;	  /* all, foreign ones too */
-	uint32_t holding; /* threads whose last word waits for the next one */
+	uint32_t holding; /* threads with a word that waits for the next one */
 	char error[256];  /* why decode_word returned a negative number */
 };
 
 struct word {
-	int32_t pid, tid; /* -1: perf could not tell */
+	int32_t pid, tid; /* -1: perf does not know */
 	uint64_t time;	  /* ns */
 	uint64_t cycles;  /* absolute, of this thread */
 	uint64_t bits;	  /* marker.h */
@@ -41,7 +41,7 @@ struct word {
 
 void decode_init(struct decoder *d, struct codes *codes, sample_fn feed, void *to);
 
-/* Samples go elsewhere from now on, and are made in *room, which feed may set anew; NULL: in the decoder. */
+/* Samples go elsewhere from now on, and are made in *room, which feed may change; NULL: in the decoder. */
 void decode_redirect(struct decoder *d, sample_fn feed, void *to, struct sample *room);
 
 /* 0; -ENOMEM; -EPROTO: marker or table of a newer version (d->error); or what feed returned. */
@@ -53,7 +53,7 @@ int decode_word(struct decoder *d, const struct word *w);
  */
 int decode_gap(struct decoder *d, int32_t pid, int32_t tid);
 
-/* Something else than a word comes of this thread: a word of it that waits counts as ours, after a gap. */
+/* Something other than a word comes on this thread: a waiting word counts as ours, after a gap. */
 int decode_settle(struct decoder *d, int32_t pid, int32_t tid);
 
 /* The end of the trace: settles words still held. */

@@ -62,7 +62,7 @@ static struct form_counts *bucket_at(struct forms *f, uint64_t ns)
 	return &f->buckets[since >> f->shift];
 }
 
-/* What it means that it was of one kind, and then of the other. FORMS_COUNTS: nothing. */
+/* What a change from one kind to another means. FORMS_COUNTS: nothing. */
 static enum form_count change(enum form_kind was, enum form_kind is, bool asked)
 {
 	if (was == FORM_BASE && is == FORM_SPECIAL)
@@ -82,7 +82,7 @@ static void count(struct form_counts *bucket, struct form_counts *own, enum form
 	own->n[what]++;
 }
 
-/* From the form that it ran in last to that it began in, and on to that it ended in. */
+/* From the form it last ran in to the one it began in, and on to the one it ended in. */
 static void count_changes(struct form_counts *bucket, struct instr_cost *cost, const struct instr *instr,
 			  const struct sample *s)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Totals hang off their code object, so that a sample finds them without a look-up. Loops of a code
- * object are few and kept sorted; each is allocated by itself because open loops point to it.
+ * Totals are kept in their code object, so that a sample finds them without a look-up. A code object has few loops,
+ * kept sorted; each is allocated separately because open loops point to it.
  */
 #include "function.h"
 
@@ -18,7 +18,7 @@ struct function *function_of(struct code *code)
 	return code->function;
 }
 
-/* Of the source. Where the bytecode does not tell: of the head. */
+/* In the source. If the bytecode does not say: the head's. */
 static int32_t line_of(const struct code *code, int64_t head)
 {
 	uint32_t at = code_index(code, head);

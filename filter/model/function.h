@@ -2,9 +2,9 @@
 /*
  * function.h - the totals of one code object: its calls, its loops, its instructions.
  *
- * Made when the code first runs; owned by struct code. Definitions are cProfile's: a call is one
- * PY_START; it is recursive when the same code is on the same stack already; total time counts the
- * outermost activation only, self time is without what it called.
+ * Made when the code first runs; owned by struct code. Definitions are cProfile's: a call is one PY_START; it is
+ * recursive when the same code is already on the same stack; total time counts the outermost activation only, self time
+ * leaves out what it called.
  */
 #ifndef OCULAR_FUNCTION_H
 #define OCULAR_FUNCTION_H
@@ -24,26 +24,26 @@ struct loop {
 	const struct code *code;
 	int64_t head;		/* bytes */
 	int32_t line;		/* of its `while` or `for`; 0: unknown */
-	struct extent extent;	/* as the code table or the trace so far knows it */
-	uint64_t entries;	/* times it was entered, as far as a back-edge was taken */
+	struct extent extent;	/* as far as the code table or the trace shows it */
+	uint64_t entries;	/* times it was entered and took a back-edge */
 	uint64_t iterations;	/* back-edges taken */
-	uint64_t time;		/* ns of timed trips, those inside an outer activation left out */
-	uint64_t own_time;	/* ns of timed trips without timed trips of loops inside them, callees' among them */
+	uint64_t time;		/* ns of timed trips, without those inside an outer activation */
+	uint64_t own_time;	/* ns of timed trips without timed trips of loops inside them, callees' too */
 	uint64_t uops;		/* bytecodes of all timed trips: counted, or those of the block */
-	struct paths *paths;	/* the ways of its trips, NULL unless asked for (sink_bridges.h) */
+	struct paths *paths;	/* the paths of its trips, NULL unless asked for (sink_bridges.h) */
 	struct stat_sum cycles; /* of timed trips: back-edge to back-edge within one entry */
 	struct stat_sum trips;	/* back-edges of each entry whose end was seen */
 };
 
 /* What ran next on the thread: the pair of an instruction, in the form that ran, and this one. */
 struct follower {
-	uint8_t from;		/* opcode that ran of the instruction itself */
-	uint8_t base, adaptive; /* of the next one: the compiler's, and what ran */
+	uint8_t from;		/* opcode that ran, of the instruction itself */
+	uint8_t base, adaptive; /* of the next one: the compiler's; what ran */
 	uint64_t n;
-	uint64_t ns; /* of the next one's, of these times */
+	uint64_t ns; /* of the next one, for these executions */
 };
 
-/* One form that an instruction ran in, where samples say which (sample.h: opcode). */
+/* One form that an instruction ran in, if samples have it (sample.h: opcode). */
 struct instr_form {
 	uint8_t opcode;
 	uint8_t kind;		       /* enum form_kind */
@@ -53,31 +53,31 @@ struct instr_form {
 /* What one instruction cost: from its INSTRUCTION event to the thread's next one. */
 struct instr_cost {
 	uint64_t n;		    /* INSTRUCTION events */
-	uint64_t timed;		    /* of these: whose end was seen, no gap came between */
+	uint64_t timed;		    /* of these: the end was seen, no gap in between */
 	uint64_t ns, cycles;	    /* of the timed ones, calls and the callback included */
-	struct follower *followers; /* in the order of their first coming */
+	struct follower *followers; /* in order of first appearance */
 	uint32_t nfollowers;
 	uint16_t nforms;
-	uint8_t last_form;	     /* that it ran in last, of those that forms.h counts; 0 */
+	uint8_t last_form;	     /* the last one it ran in, of those that forms.h counts; 0 */
 	struct form_counts *changes; /* forms.h; NULL: there were none */
-	struct instr_form *forms;    /* NULL: samples do not say; what ran is the code table's adaptive opcode */
+	struct instr_form *forms;    /* NULL: samples do not have it; what ran is the code table's adaptive opcode */
 };
 
-/* What one line cost: from its LINE event to the activation's next one, without what it called. */
+/* The cost of one line, from its LINE event to the activation's next one, without called functions. */
 struct line_cost {
 	uint64_t n;
 	uint64_t cycles;
 };
 
 struct function {
-	uint64_t events[OP_COUNT]; /* of its code, by op, whatever they did to the stack */
+	uint64_t events[OP_COUNT]; /* of its code, by op, whatever their effect on the stack */
 	uint64_t calls;
 	uint64_t resumes; /* of generators and coroutines: PY_RESUME, PY_THROW */
 	uint64_t recursive_calls;
 	uint64_t unfinished; /* activations whose end was not seen */
 	uint64_t total_ns, self_ns;
 	uint64_t total_cycles, self_cycles;
-	struct spread self_spread; /* of the cycles of each activation, without what it called */
+	struct spread self_spread; /* of the cycles of each activation, without called functions */
 	struct loop **loops;	   /* ascending heads */
 	uint32_t nloops;
 	struct instr_cost *costs;  /* [code->ninstrs], NULL until an INSTRUCTION event was seen */
@@ -89,22 +89,22 @@ struct function {
 	bool lineless; /* a LINE event was seen, but code_lines() has no range for it */
 };
 
-/* The totals of a code object, made at first sight. NULL: no memory. */
+/* The totals of a code object, made on first use. NULL: no memory. */
 struct function *function_of(struct code *code);
 
-/* The loop at head, made at first sight. NULL: no memory. */
+/* The loop at head, made on first use. NULL: no memory. */
 struct loop *function_loop(struct code *code, int64_t head);
 
-/* The cost of the instruction at offset, made at first sight. NULL: no memory, no such instruction. */
+/* The cost of the instruction at offset, made on first use. NULL: no memory, no such instruction. */
 struct instr_cost *function_cost(struct code *code, int64_t offset);
 
 /* Counts what ran next: `pair` without its counts. Its index in followers, or -ENOMEM. */
 int instr_cost_follow(struct instr_cost *cost, struct follower pair);
 
-/* The form of that opcode, made at first sight. NULL: no memory. */
+/* The form of that opcode, made on first use. NULL: no memory. */
 struct instr_form *instr_cost_form(struct instr_cost *cost, uint8_t opcode);
 
-/* The cost of a line, made at first sight. NULL: no memory, no such line, more lines than are believed. */
+/* The cost of a line, made on first use. NULL: no memory, no such line, too many lines to be believed. */
 struct line_cost *function_line(struct code *code, int64_t line);
 
 /* Frees what code->function points to. */

@@ -10,10 +10,7 @@
 
 #include "stack.h"
 
-/*
- * Time in trips. Those of an inner activation are the outer one's matter: its own trip may turn out to be around
- * them.
- */
+/* Time in trips. Those of an inner activation wait for the outer one, whose own trip may turn out to be around them. */
 static void add_time(struct stack *s, const struct open_loop *o, uint64_t ns)
 {
 	if (o->outer)
@@ -23,8 +20,8 @@ static void add_time(struct stack *s, const struct open_loop *o, uint64_t ns)
 }
 
 /*
- * The innermost open loop was left. What loops inside it took since its last back-edge is in none of
- * its trips, but in one of the loop around it.
+ * The innermost open loop was left. The time of loops inside it since its last back-edge is in none of its trips, but
+ * in one of the loop around it.
  */
 static int leave(struct stack *s, const struct frame *f, bool whole)
 {
@@ -49,9 +46,9 @@ int loop_leave_frame(struct stack *s, bool whole)
 }
 
 /*
- * Leaves the loops that cannot be around this back-edge's loop: those inside it and those before it. *found:
- * the one that it is of, NULL if that is not open. What tells is where the jump leads: an exception handler,
- * which continues a loop, may lie far behind all of it.
+ * Leaves the loops that cannot be around this back-edge's loop: those inside it and those before it. *found: that loop
+ * itself, NULL if it is not open. The jump's target decides, because an exception handler that continues a loop may lie
+ * far behind all of it.
  */
 static int innermost(struct stack *s, const struct frame *f, int64_t head, struct open_loop **found)
 {
@@ -115,7 +112,7 @@ static struct open_loop *enter(struct stack *s, const struct frame *f, int64_t h
 }
 
 /*
- * Bytecodes from where the trip began to source inclusive, EXTENDED_ARG included; 0 if the bytecode is not known. Of
+ * Bytecodes from the start of the trip to source inclusive, EXTENDED_ARG included; 0 if the bytecode is not known. For
  * a trip that a handler ended it is the body's: how far it came, and what ran in the handler, is not known.
  */
 static uint64_t static_uops(const struct loop *loop, int64_t from, int64_t source)
@@ -151,7 +148,7 @@ static int account(struct stack *s, struct open_loop *o, const struct trip *t)
 	return stat_add(&loop->cycles, t->cycles);
 }
 
-/* What a trip took in its own frame, and of that what loops inside it did not. */
+/* What a trip took in its own frame, and what of that was not in loops inside it. */
 static void time_body(const struct stack *s, const struct frame *f, struct open_loop *o, struct trip *t)
 {
 	uint64_t callees = f->a.callee_ns - o->callee_ns;
@@ -174,7 +171,7 @@ static void account_own(struct stack *s, struct open_loop *o, const struct trip 
 		o[-1].inner_ns += t->ns;
 }
 
-/* Of the same jump as last time it is the same; where the bytecode is not known it is where the jump leads. */
+/* The last jump's loop if it is the same jump; if the bytecode is not known, the loop at the jump's target. */
 static int64_t head_of(const struct stack *s, const struct frame *f, const struct sample *jump)
 {
 	const struct open_loop *o = s->nloops > f->loops ? &s->loops[s->nloops - 1] : NULL;

@@ -2,9 +2,9 @@
 /*
  * loop.h - loops of the activations on a stack, rebuilt from back-edges.
  *
- * A loop is known by (code, head): heads.h says which back-edges are whose. One of head h ends one trip of h
- * and leaves every loop inside it (a larger head). The first back-edge of an entry
- * ends a trip whose beginning was not seen: it is counted but not timed.
+ * A loop is known by (code, head): heads.h assigns the back-edges. One to head h ends one trip of h and leaves every
+ * loop inside it (a larger head). The first back-edge of an entry ends a trip whose beginning was not seen: it is
+ * counted but not timed.
  */
 #ifndef OCULAR_LOOP_H
 #define OCULAR_LOOP_H
@@ -18,26 +18,26 @@ struct open_loop {
 	uint64_t trips;		       /* back-edges of this entry */
 	uint64_t last_ns, last_cycles; /* when the last one was taken */
 	uint64_t inner_ns;	       /* since then, in timed trips of loops inside it */
-	uint64_t inner_body_ns;	       /* of those in the same frame, without callees */
+	uint64_t inner_body_ns;	       /* of those in the same frame, without callees' */
 	uint64_t callee_ns;	       /* the frame's, until then */
 	uint64_t last_instrs;	       /* the frame's INSTRUCTION events until then */
-	int64_t began;		       /* bytes: where the trip that runs began */
-	int64_t from, source;	       /* of a trip: where it began and ended; these are its static uops */
+	int64_t began;		       /* bytes: where the current trip began */
+	int64_t from, source;	       /* of a trip: where it began and ended; these determine its static uops */
 	uint64_t uops;
 	uint64_t nested_ns; /* since the last back-edge: trips of this loop in inner activations, not counted yet */
-	uint32_t outer;	    /* index + 1 of the same loop's in the next outer activation that has it open; 0: none */
+	uint32_t outer;	    /* index + 1 of the same loop in the next outer activation that has it open; 0: none */
 };
 
 /*
- * A back-edge in the innermost frame of the stack: accounts it, and fills *trip.
- * 0, LOOP_NONE if it repeats no loop, or -ENOMEM. The frame must be of the sample's code.
+ * A back-edge in the innermost frame of the stack: counts it, and fills *trip. 0, LOOP_NONE if it repeats no loop, or
+ * -ENOMEM. The frame must run the sample's code.
  */
 #define LOOP_NONE 1
 int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip);
 
 /*
- * The innermost frame ends, and its loops with it. whole: it was seen to end, so that the trips of
- * their entries are all there are. 0 or -ENOMEM.
+ * The innermost frame ends, and its loops with it. whole: its end was seen, so its entries have no further trips. 0 or
+ * -ENOMEM.
  */
 int loop_leave_frame(struct stack *s, bool whole);
 

@@ -7,13 +7,13 @@
 
 #include "base/text.h"
 
-/* That is how services are stopped, and many end by the signal itself when they have handled it. */
+/* Services are stopped like this, and many end by the signal itself when they have handled it. */
 static bool was_asked_to_end(const struct process *p)
 {
 	return p->killed == SIGTERM || p->killed == SIGINT || p->killed == SIGHUP;
 }
 
-/* Without its `stop` line nobody knows whether a process wrote more than what came, unless the recorder does. */
+/* Without a `stop` line only the recorder can know whether a process wrote more than arrived. */
 static uint64_t unstopped(const struct profile *p)
 {
 	uint64_t n = 0;

@@ -11,17 +11,17 @@
 struct loss {
 	const char *key; /* in the summary JSON */
 	uint64_t count;
-	const char *what; /* for people, after the count; in the plural unless that is 1 */
+	const char *what; /* for people, after the count; plural unless the count is 1 */
 };
 
-/* Fills in all rows, zero counts too. Returns how many are not zero. */
+/* Fills in all rows, including those with count 0. Returns how many are not 0. */
 unsigned losses_of(const struct profile *p, struct loss rows[static LOSSES]);
 
-/* What to say, after the count, of EXTENSION words whose kind no report uses (docs/marker.md). They are not lost. */
+/* The text after the count of EXTENSION words whose kind no report uses (docs/marker.md). They are not lost. */
 const char *losses_skipped(uint64_t count);
 
 /*
- * In one line of text, with at most `most` columns for each name: which option matched nothing, and what it may have
+ * In one line of text, with at most `most` columns for each name: which option matched nothing, and what may have been
  * meant. Malloc'ed; NULL: no memory.
  */
 char *losses_unmatched(const struct unmatched *u, size_t most);

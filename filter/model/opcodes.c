@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Opcode numbers mean something within one interpreter only, and a recording may be of several: rows
- * are found by their names. The map in front of that search is by (process, number), asked for each
- * instruction of a code object, not for each event.
+ * Opcode numbers are valid within one interpreter only, and a recording may have several: rows are found by name. A map
+ * by (process, number) comes before that search; it is used for each instruction of a code object, not for each event.
  */
 #include "opcodes.h"
 
@@ -114,7 +113,7 @@ static int add_form(struct opcodes *o, const struct process *p, const struct ins
 	return 0;
 }
 
-/* What no sample said the form of ran as the code table has it. */
+/* Executions whose form no sample has: they ran as the code table says. */
 static int add_forms(struct opcodes *o, const struct process *p, const struct instr *instr,
 		     const struct instr_cost *cost)
 {
@@ -159,7 +158,7 @@ static uint64_t times_run(const struct function *f, const struct loop *block)
 	return block ? block->iterations : f->calls;
 }
 
-/* Does the next instruction in the code never run next? */
+/* Can the next instruction in the code never run next? */
 static bool never_falls_through(const struct process *p, const struct instr *instr)
 {
 	static const char *const prefixes[] = { "RETURN_", "JUMP_", "RAISE_", "RERAISE", "INTERPRETER_EXIT" };

@@ -2,18 +2,18 @@
 /*
  * opcodes.h - which bytecodes ran, how often, how long, and which ran after which.
  *
- * A table is added up at the end of a trace from what hangs off the code objects (function.h): of a
- * loop, a function, or the whole program. Nothing is kept while the trace goes by but the counts of
- * each instruction, and those only where INSTRUCTION events were recorded.
+ * A table of a loop, a function, or the whole program is added up at the end of a trace from the counts in the code
+ * objects (function.h). While the trace is read, only the counts of each instruction are kept, and only if INSTRUCTION
+ * events were recorded.
  *
  *   struct opcodes o = { .source = opcodes_source(profile) };
  *   err = opcodes_add_function(&o, code);      any number of these
  *   opcodes_sort(&o, OPCODES_BY_TIME);         then read rows and pairs; nothing can be added any more
  *   opcodes_free(&o);
  *
- * Time of an opcode is that until the thread's next INSTRUCTION event: calls, returns and the
- * callback (one each) are in it. A pair is two INSTRUCTION events of one thread one after the
- * other, across calls and returns, but not across gaps; it belongs to where the first of the two is.
+ * The time of an opcode lasts until the thread's next INSTRUCTION event, including calls, returns and one callback
+ * each. A pair is two consecutive INSTRUCTION events of one thread, across calls and returns, but not across gaps; it
+ * belongs to the place of the first.
  */
 #ifndef OCULAR_OPCODES_H
 #define OCULAR_OPCODES_H
@@ -83,7 +83,7 @@ double opcode_per_call(const struct opcode_row *row);
 
 #define OPCODES_NONE UINT32_MAX
 
-/* The index of a row, made at first sight, nothing counted. OPCODES_NONE: no memory. */
+/* The index of a row, made on first use, nothing counted. OPCODES_NONE: no memory. */
 uint32_t opcodes_row(struct opcodes *o, const struct process *p, uint8_t base, uint8_t adaptive);
 
 /* The index of the row of those names; OPCODES_NONE: there is none. */
@@ -92,7 +92,7 @@ uint32_t opcodes_find(const struct opcodes *o, const char *base, const char *spe
 /* By name, as strcmp. */
 int opcode_compare(const struct opcode_row *a, const struct opcode_row *b);
 
-/* How many pairs begin with a row: what "X is followed by Y n %" is a share of. */
+/* How many pairs begin with a row: the whole of which "X is followed by Y n %" is a part. */
 uint64_t opcodes_followed(const struct opcodes *o, uint32_t from);
 
 void opcodes_free(struct opcodes *o);

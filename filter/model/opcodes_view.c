@@ -51,7 +51,7 @@ static bool is_limit(const char *text)
 	return true;
 }
 
-/* Takes "chains:N" and the colon behind it, if that is how *text begins. False: N is none. */
+/* Takes "chains:N" and the colon behind it, if *text begins so. False: N is not valid. */
 static bool parse_chains(unsigned *chains, const char **text)
 {
 	static const char key[] = "chains:";
@@ -88,7 +88,7 @@ bool opcodes_view_parse(struct opcodes_view *v, const char *text)
 	return true;
 }
 
-/* Keeps the rows whose names have the expression. */
+/* Keeps the rows whose names match the expression. */
 static uint32_t matching(const struct opcodes *o, const char *text, uint32_t *rows, uint32_t n)
 {
 	regex_t expression;
@@ -104,7 +104,7 @@ static uint32_t matching(const struct opcodes *o, const char *text, uint32_t *ro
 	return kept;
 }
 
-/* Shares round to the nearest row, halves up, as those of pstats. */
+/* Shares round to the nearest row, halves up, as in pstats. */
 static uint32_t restricted(const struct opcodes *o, const char *limit, uint32_t *rows, uint32_t n)
 {
 	uint32_t wanted;

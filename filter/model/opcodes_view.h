@@ -14,14 +14,14 @@ struct opcodes_view {
 	bool wanted;	 /* false while nothing was parsed */
 	unsigned chains; /* of how many opcodes; 0: none are wanted */
 	enum opcodes_order order;
-	char limits[OPCODES_VIEW_SIZE]; /* parted by ':' */
+	char limits[OPCODES_VIEW_SIZE]; /* separated by ':' */
 };
 
 /*
  * "chains:N" alone is "chains:N:time"; N is CHAINS_SHORTEST to CHAINS_LONGEST. SORT is time or tottime, calls or
  * ncalls, percall, name or stdname. RESTRICT is a whole number (that many rows), a fraction with a point (0.25: that
  * share of the rows), or an extended regular expression that a base or specialised name has to contain; one after
- * another. False: it is none.
+ * another. False: it is not valid.
  */
 bool opcodes_view_parse(struct opcodes_view *v, const char *text);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "paths.h"
 
-/* FNV-1a with 64 bits (draft-eastlake-fnv), a number at a time, and a shift so that high bits reach low ones. */
+/* FNV-1a with 64 bits (draft-eastlake-fnv), one number at a time, and a shift so that high bits reach low ones. */
 #define FNV_BASIS 0xcbf29ce484222325u
 #define FNV_PRIME 0x100000001b3u
 

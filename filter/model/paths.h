@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * paths.h - the different ways that trips took through a loop's body, and how many took each.
+ * paths.h - the paths that trips took through a loop's body, and how many took each.
  *
- * PyPy's note on a JIT-aware profiler calls them inner bridges. A path is known by a hash of what was
- * run or decided on the way; two paths of one loop share a hash once in 2^64 / pairs.
+ * PyPy's note on a JIT-aware profiler calls them inner bridges. A path is identified by a hash of what ran or was
+ * decided on it; two paths of one loop share a hash once in 2^64 / pairs.
  */
 #ifndef OCULAR_PATHS_H
 #define OCULAR_PATHS_H
@@ -13,13 +13,13 @@
 
 #include "shared/event.h"
 
-#define PATHS_MAX  32 /* of one loop; trips on further ones are counted together */
+#define PATHS_MAX  32 /* of one loop; trips on others are counted together */
 #define PATH_LINES 12 /* source lines of a path that are kept */
 
-/* Where a path leads: what is gathered on the way. */
+/* A path so far: what is collected on it. */
 struct way {
 	uint64_t hash;
-	int32_t lines[PATH_LINES]; /* in the order in which they were reached */
+	int32_t lines[PATH_LINES]; /* in the order they were reached */
 	uint32_t nlines;	   /* PATH_LINES + 1: there were more */
 	uint32_t steps;		   /* since it began */
 	int64_t start;		   /* offset of the first step */
@@ -39,16 +39,16 @@ struct paths {
 	uint64_t unknown; /* trips whose path was not seen from its beginning */
 };
 
-/* One step more: an instruction or a decision at offset, and where it led. line 0: unknown. */
+/* One more step: an instruction or a decision at offset, and where it led. line 0: unknown. */
 void way_step(struct way *w, int64_t offset, int64_t target, int32_t line);
 
 /* Makes it the beginning of a path. */
 void way_clear(struct way *w);
 
-/* A trip took this way; NULL: that was not seen from its beginning. ns and cycles are 0 unless it was timed. */
+/* A trip took this path; NULL: it was not seen from its beginning. ns and cycles are 0 unless it was timed. */
 void paths_add(struct paths *p, const struct way *w, bool timed, uint64_t ns, uint64_t cycles);
 
-/* Did events come, counted by op, that tell ways: INSTRUCTION or BRANCH? */
+/* Were there events, counted by op, that show paths: INSTRUCTION or BRANCH? */
 bool paths_recorded(const uint64_t events[OP_COUNT]);
 
 /* All trips whose path is known. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Gathers what hangs off the code objects, and sorts it so that equal traces give equal reports. */
+/* Collects what the code objects hold, sorted so that equal traces give equal reports. */
 #include "profile.h"
 
 #include <stdlib.h>

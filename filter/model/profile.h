@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * profile.h - what a whole trace came to: totals for the sinks that tell them at the end.
+ * profile.h - the totals of a whole trace, for the sinks that report them at the end.
  *
- * Functions and loops themselves hang off the code objects (function.h); profile_functions and
- * profile_loops gather them in the order people want to read them.
+ * The code objects hold the functions and loops (function.h); profile_functions and profile_loops list them in the
+ * order of the report.
  */
 #ifndef OCULAR_PROFILE_H
 #define OCULAR_PROFILE_H
@@ -17,14 +17,14 @@ struct chains; /* chains.h */
 
 struct profile {
 	struct codes *codes;
-	uint64_t events[OP_COUNT]; /* samples by op: sample_op_name says which */
+	uint64_t events[OP_COUNT]; /* samples by op: names from sample_op_name */
 	uint64_t gaps;		   /* places where markers are missing */
-	uint64_t lost_markers;	   /* markers known to be missing there, and at ends (codes.h stop) */
+	uint64_t lost_markers;	   /* markers known to be missing there, and at the ends (codes.h stop) */
 	uint64_t foreign;	   /* PTWRITEs that are not ours */
 	uint64_t unmatched;	   /* calls and returns whose other end was not seen, though no marker is missing */
-	uint64_t mismatches;	   /* places where such were found */
+	uint64_t mismatches;	   /* places where this happened */
 	uint64_t backwards;	   /* samples whose time is before their thread's last one */
-	uint64_t first_ns;	   /* first sample of all threads, in a time window or not */
+	uint64_t first_ns;	   /* first sample of all threads, inside a time window or not */
 	uint64_t start_ns, end_ns; /* first and last sample of all threads, in the window */
 	uint64_t traced_ns;	   /* sum over threads of last minus first sample */
 	uint64_t traced_cycles;
@@ -36,18 +36,19 @@ struct profile {
 	uint64_t threads, processes;
 	struct {
 		uint64_t window_ns, period_ns; /* 0: there is none */
-		uint64_t windows;	       /* that the process with most of them had */
+		uint64_t windows;	       /* as in the process with most of them */
 		uint64_t traced_ns, lived_ns;  /* summed over processes */
 	} duty;
 	const char *clock;	/* "tsc", "core", "emulated"; "ns" when no frequency is known.
 				    * NULL until the end, unless the front end names it */
-	uint64_t shared_cycles; /* of the core: were shared out by time between threads */
-	uint32_t cycles_apart;	/* of the core: were told only when so many had passed; 0: with each packet */
-	uint64_t clock_hz;	/* 0: unknown */
-	const char *file;	/* that is read, its name in its folder; NULL: unknown */
-	bool cut;		/* it ends before its records did */
-	const char *mode;	/* of the first process whose table says; NULL: unknown */
-	bool calibrated;	/* some process has callback_cycles */
+	uint64_t shared_cycles; /* of the core: were divided by time between threads */
+	uint32_t
+		cycles_apart; /* of the core: the trace has them only when this many have passed; 0: with each packet */
+	uint64_t clock_hz;    /* 0: unknown */
+	const char *file;     /* of the file that is read, in its folder; NULL: unknown */
+	bool cut;	      /* the file ends before its records did */
+	const char *mode;     /* of the first process whose table has it; NULL: unknown */
+	bool calibrated;      /* some process has callback_cycles */
 };
 
 /* All code objects that ran, most self time first. *n of them, in one malloc'ed array; NULL: no memory. */
@@ -56,14 +57,14 @@ struct code **profile_functions(const struct profile *p, size_t *n);
 /* All loops, most time first. Likewise. */
 struct loop **profile_loops(const struct profile *p, size_t *n);
 
-/* The process that the others came from, as far as the tables say: without a parent, smallest pid. NULL: none. */
+/* The process that started the others, as far as the tables say: without a parent, smallest pid. NULL: none. */
 const struct process *profile_root(const struct profile *p);
 
 /* All processes, that one first, the others by pid. Likewise *n of them in one malloc'ed array, NULL: no memory. */
 const struct process **profile_processes(const struct profile *p, size_t *n);
 
 /*
- * Were INSTRUCTION events callbacks, which prevent specialisation? Else they were read from branch packets
+ * Did INSTRUCTION events come from callbacks, which prevent specialisation? Otherwise they came from branch packets
  * (mode opcodes), or there were none.
  */
 bool profile_instrumented(const struct profile *p);
@@ -71,7 +72,7 @@ bool profile_instrumented(const struct profile *p);
 /* A loop's part of the traced time, 0..1. */
 double profile_share(const struct profile *p, const struct loop *loop);
 
-/* The same without loops inside it: of all loops together no more than 1. */
+/* The same without inner loops: over all loops it adds up to at most 1. */
 double profile_own_share(const struct profile *p, const struct loop *loop);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample.h - the waist: what every front end makes and everything after it reads.
+ * sample.h - what every front end makes and everything after it reads.
  *
  * A sample is one decoded event of one thread, complete in itself: nothing after this point knows
  * about marker words, packets or perf. Every duration downstream is one subtraction of two samples
@@ -19,8 +19,8 @@ enum sample_op {
 	SAMPLE_GAP = 24,     /* markers are missing before this point of the thread: `count` of them */
 	SAMPLE_FOREIGN = 25, /* a PTWRITE that is not ours; `count` of them */
 	SAMPLE_RESTART = 26, /* the thread begins anew: exec, or tracing was stopped and started */
-	SAMPLE_TIP = 27,     /* an indirect branch to `address`; never comes behind recover.c */
-	/* Only what sinks' `gap` is called with: nothing is missing, but `count` calls or returns have no other end. */
+	SAMPLE_TIP = 27,     /* an indirect branch to `address`; recover.c never passes it on */
+	/* Only passed to sinks' `gap`: nothing is missing, but `count` calls or returns have no other end. */
 	SAMPLE_UNMATCHED = 30,
 };
 
@@ -33,10 +33,10 @@ struct sample {
 	union {
 		uint8_t opcode; /* INSTRUCTION: what ran, specialised or not; 0: not known */
 		uint8_t kind;	/* EXTENSION: enum marker_kind, or one that this program does not know */
-		bool window;	/* SNAPSHOT: it is a window of a duty cycle */
+		bool window;	/* SNAPSHOT: whether it is a window of a duty cycle */
 	};
-	uint8_t before;	      /* INSTRUCTION: as what it was dispatched, if then as `opcode`; else 0 */
-	bool passed;	      /* the same: the form was given up for this time only */
+	uint8_t before;	      /* INSTRUCTION: what it was dispatched as before it was dispatched as `opcode`; else 0 */
+	bool passed;	      /* the same: it gave up the form for this execution only */
 	int32_t pid;	      /* -1: unknown */
 	int32_t tid;	      /* -1: unknown */
 	uint32_t interpreter; /* PyInterpreterState_GetID */
@@ -44,7 +44,7 @@ struct sample {
 	uint64_t cycles;      /* absolute, of this thread; codes.h says of which clock */
 	struct code *code;    /* NULL unless it is an event of PEP 669; owned by the code table */
 	union {
-		int64_t offset; /* bytes, as PEP 669 gives it */
+		int64_t offset; /* bytes, as in PEP 669 */
 		int64_t line;	/* LINE: the line */
 		bool ends;	/* SNAPSHOT: it ends here; else it begins */
 		bool traced;	/* FRAMES: the interpreter is traced from here on; else it is not */

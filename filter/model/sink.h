@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sink.h - what the analysis hands out, as a table of functions.
+ * sink.h - where the results of the analysis go, as a table of functions.
  *
- * A sink embeds struct sink as its first member and fills in what it wants to hear of; NULL is not
- * called. All arguments are the analysis's own and valid during the call only, except struct code,
- * which lives as long as the analysis. Times are ns and cycles as in struct sample.
+ * A sink embeds struct sink as its first member and fills in the callbacks it needs; NULL is not called. All arguments
+ * belong to the analysis and are valid during the call only, except struct code, which lives as long as the analysis.
+ * Times are ns and cycles as in struct sample.
  *
- * Order within a thread: enter and leave nest; an iterate belongs to the frame that is innermost at
- * that time; a gap comes after the leaves of all that it closed. Threads interleave in time order.
- * Every callback returns 0, or a negative errno that ends the analysis.
+ * Order within a thread: enter and leave nest; an iterate belongs to the innermost frame at that time; a gap comes
+ * after the leaves of all frames it closed. Threads interleave in time order. Every callback returns 0, or a negative
+ * errno that ends the analysis.
  */
 #ifndef OCULAR_SINK_H
 #define OCULAR_SINK_H
@@ -41,7 +41,7 @@ struct activation {
 	struct code *code;
 	uint8_t op; /* OP_PY_START, OP_PY_RESUME or OP_PY_THROW */
 	uint64_t start_ns, start_cycles;
-	uint64_t callee_ns, callee_cycles; /* spent in what it called; complete at leave */
+	uint64_t callee_ns, callee_cycles; /* spent in callees; complete at leave */
 };
 
 /* One trip through a loop's body: a back-edge was taken. */
@@ -68,15 +68,15 @@ struct sink_ops {
 	int (*gap)(struct sink *s, const struct sample *gap);
 	/* A flight recorder's segment of the thread begins, or has ended: OP_SNAPSHOT. */
 	int (*segment)(struct sink *s, const struct sample *edge);
-	/* The trace is over; everything open was left. */
+	/* The trace is over; everything open has been left. */
 	int (*finish)(struct sink *s, const struct profile *p);
-	/* Frees the sink; before finish it must leave no output that looks whole. */
+	/* Frees the sink; before finish it must leave no output that looks complete. */
 	void (*free)(struct sink *s);
 };
 
 #define SINK_ERROR 320
 
-/* For each callback: the sink that hears it next (subscribers.h). */
+/* For each callback: the next sink that has it (subscribers.h). */
 struct sink_links {
 	struct sink *sample, *enter, *leave, *iterate, *gap, *segment;
 };
@@ -92,23 +92,23 @@ struct sink {
 /* How trips of loops are shown on a timeline. */
 enum iterations { ITERATIONS_INSTANTS, ITERATIONS_SLICES, ITERATIONS_NONE };
 
-/* What makes a sink: fields that it has no use for are ignored. */
+/* The parameters of a new sink: it ignores those that it does not need. */
 struct sink_options {
 	const char *path;		    /* where it writes; "-": standard output */
 	unsigned loops;			    /* console: how many loops to disassemble */
 	bool color;			    /* console: escape sequences allowed */
 	unsigned width;			    /* console: columns of the terminal; 0: not known */
-	const struct opcodes_view *opcodes; /* console, summary: tables of functions and loops, too */
+	const struct opcodes_view *opcodes; /* console, summary: also tables for functions and loops */
 	unsigned events_by_code;	    /* console: how many rows of events by code object */
 	bool whole;			    /* no time window cuts off the beginning */
 	bool zoomed;			    /* there is a time window */
 	enum iterations iterations;
-	uint64_t min_ns;   /* timeline: what is shorter is left out */
-	uint64_t max_size; /* timeline: bytes of the file; 0: any */
+	uint64_t min_ns;   /* timeline: leave out anything shorter */
+	uint64_t max_size; /* timeline: maximum bytes of the file; 0: any */
 };
 
 /*
- * Every sink has one maker of this type. 0 and *out, owned by the caller (ops->free); or a negative
+ * Every sink has one function of this type that makes it. 0 and *out, owned by the caller (ops->free); or a negative
  * errno and one line in error[SINK_ERROR].
  */
 typedef int (*sink_maker)(struct sink **out, const struct sink_options *o, char *error);

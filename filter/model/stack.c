@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Frames lie in one array that keeps its size, so that a push is a few stores. Each remembers the
- * next frame of the same code further out: that tells recursion without a search.
+ * Frames lie in one array that keeps its size, so that a push is a few stores. Each remembers the next frame of the
+ * same code further out: that shows recursion without a search.
  */
 #include "stack.h"
 
@@ -23,7 +23,7 @@ static COLD struct activity *find_activity(struct stack *s, const struct code *c
 	return a;
 }
 
-/* That of the stack where the code ran last is found without a search. */
+/* The one on the stack where the code last ran is found without a search. */
 static inline struct activity *activity_of(struct stack *s, const struct code *code)
 {
 	struct function *fn = code->function;
@@ -48,7 +48,7 @@ static COLD int make_room(struct stack *s)
 	return 0;
 }
 
-/* Member by member: as one value it would be zeroed by a loop first. */
+/* Member by member: assigned as one value it would first be zeroed by a loop. */
 static void begin(struct frame *f, const struct stack *s, const struct sample *sample, struct activity *activity)
 {
 	f->a.pid = sample->pid;

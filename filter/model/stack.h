@@ -2,9 +2,9 @@
 /*
  * stack.h - the Python stack of one interpreter on one thread, rebuilt from events.
  *
- * It pairs the beginnings of activations with their ends and knows nothing of sinks or time windows.
- * A stack begins unknown: frames that were open before the trace (or before a gap) are below it, and
- * come to light when they first do something.
+ * It pairs the beginnings of activations with their ends and knows nothing of sinks or time windows. A stack begins
+ * unknown: frames that were open before the trace (or before a gap) are below it, and appear when they first do
+ * something.
  */
 #ifndef OCULAR_STACK_H
 #define OCULAR_STACK_H
@@ -28,7 +28,7 @@ struct frame {
 	bool adopted;		     /* its beginning was not seen */
 	uint32_t loops;		     /* index of its first open loop in stack.loops */
 	uint64_t instrs;	     /* INSTRUCTION events in this frame so far */
-	struct line_cost *line;	     /* that is running, NULL if not known */
+	struct line_cost *line;	     /* the running one, NULL if not known */
 	uint64_t line_cycles;	     /* cycles of its own that the activation had when the line began */
 	const struct instr *jumping; /* a back-edge whose INSTRUCTION came, and no JUMP yet */
 };
@@ -51,8 +51,8 @@ static inline struct frame *stack_top(const struct stack *s)
 }
 
 /*
- * Pushes a frame that begins at sample, of code whose function_of() is there. NULL: no memory. Valid until
- * the next push. The stack may not move once it has frames.
+ * Pushes a frame that begins at sample, of code that has its function_of(). NULL: no memory. Valid until the next push.
+ * The stack must not move once it has frames.
  */
 struct frame *stack_push(struct stack *s, const struct sample *sample);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Log-linear buckets: the leading bit chooses the power of two, the STAT_SUB_BITS bits below it the
- * bucket in it. Values under 2^(STAT_SUB_BITS+1) fall into a bucket of their own.
+ * Log-linear buckets: the leading bit chooses the power of two, the STAT_SUB_BITS bits below it the bucket in it.
+ * Values under 2^(STAT_SUB_BITS+1) have a bucket each.
  */
 #include "stat.h"
 
@@ -108,7 +108,7 @@ double stat_mean(const struct stat_sum *s)
 	return s->n ? (double)s->sum / s->n : 0;
 }
 
-/* Rounding of share * n must not ask for one value more: the slack is less than one in 2^40. */
+/* Rounding of share * n must not ask for one value too many: the slack is less than one in 2^40. */
 static uint64_t rank_of(const struct stat_sum *s, double share)
 {
 	uint64_t rank = ceil(share * s->n * (1 - 0x1p-40));

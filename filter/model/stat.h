@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stat.h - n, sum, min, max and percentiles of counts, in 5 KiB at most, whatever n is.
+ * stat.h - n, sum, min, max and percentiles of counts, in at most 5 KiB, whatever n is.
  *
- * Up to STAT_FEW different values are kept as they are: then percentiles are exact. When there are
- * more, all go into a histogram with logarithmic buckets, 8 to each power of two: a value read back is
- * wrong by at most 1/16 of itself, and never outside min..max; values below 16 stay exact.
+ * Up to STAT_FEW distinct values are kept as they are, so percentiles are exact. With more, all go into a histogram
+ * with logarithmic buckets, 8 to each power of two: a value read back is wrong by at most 1/16 of itself, and never
+ * outside min..max; values below 16 stay exact.
  */
 #ifndef OCULAR_STAT_H
 #define OCULAR_STAT_H
@@ -17,8 +17,8 @@
 #define STAT_FEW      32
 
 /*
- * How far values lie from each other, in 32 bytes. Kept as distances from the first value: those of
- * values that are alike are small, so that their squares do not drown in rounding.
+ * How far values are spread, in 32 bytes. Stored as distances from the first value: similar values have small ones, so
+ * that their squares are not lost in rounding.
  */
 struct spread {
 	uint64_t n;
@@ -39,9 +39,9 @@ struct stat_sum {
 	struct spread spread;
 	struct stat_value {
 		uint64_t value, n;
-	} few[STAT_FEW]; /* ascending; of no meaning when there are buckets */
+	} few[STAT_FEW]; /* ascending; unused when there are buckets */
 	uint32_t nfew;
-	uint64_t *buckets; /* [STAT_BUCKETS]; NULL: values are few */
+	uint64_t *buckets; /* [STAT_BUCKETS]; NULL: few values */
 };
 
 /* 0 or -ENOMEM. */
@@ -74,7 +74,7 @@ struct stat_range {
  */
 unsigned stat_next(const struct stat_sum *s, unsigned from, struct stat_range *r);
 
-/* The smallest value that at least `share` (0..1) of all do not exceed (nearest rank); 0 while n is 0. */
+/* The smallest value that at least `share` (0..1) of all do not exceed (nearest rank); 0 if n is 0. */
 uint64_t stat_quantile(const struct stat_sum *s, double share);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Links the sinks once more for each callback, with those left out that do not have it. */
+/* Makes a list for each callback, of the sinks that have it. */
 #include "subscribers.h"
 
-/* *last is where the next listener is linked. */
+/* last is where the next subscriber is linked. */
 static struct sink **link_to(struct sink **last, struct sink *s, bool listens, struct sink **after)
 {
 	if (!listens)

@@ -25,7 +25,7 @@ struct subscribers {
 		call_err; \
 	})
 
-/* Sinks are told in the order in which they are linked. */
+/* Sinks are called in the order in which they were added. */
 struct subscribers subscribers_of(struct sink *sinks, struct profile *profile);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The one place where events act on stacks. Sinks are told after the stack knows, except for the raw
- * sample; totals of functions are added up when an activation ends.
+ * The one place where events change stacks. Sinks are called after the stack has changed, except with the raw sample;
+ * totals of functions are added up when an activation ends.
  */
 #include "thread.h"
 
@@ -67,8 +67,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * An interpreter that runs within another is called by it. A caller that came to light only while
- * the callee ran (it was open before the trace) is charged from there on.
+ * An interpreter that runs inside another is called by it. A caller that appeared only while the callee ran (it was
+ * open before the trace) is charged from there on.
  */
 static void charge_caller(const struct thread *t, const struct stack *s, const struct frame *f, uint64_t ns,
 			  uint64_t cycles)
@@ -121,7 +121,7 @@ static int report_gap(const struct sample *gap, const struct subscribers *to)
 	return SUBSCRIBERS_CALL(to, gap, gap);
 }
 
-/* `count` activations were closed whose ends were not seen. No marker is missing: only the sequence can tell that. */
+/* `count` activations were closed whose ends were not seen. No marker is missing: only the sequence can show that. */
 static int report_unmatched(const struct sample *s, uint64_t count, const struct subscribers *to)
 {
 	struct sample gap = *s;
@@ -135,7 +135,7 @@ static int report_unmatched(const struct sample *s, uint64_t count, const struct
 	return SUBSCRIBERS_CALL(to, gap, &gap);
 }
 
-/* The thread's time since there was no activation, or since it began. */
+/* The thread's time without an activation: since the last one, or since the thread began. */
 static void end_outside(const struct thread *t, uint64_t ns, uint64_t cycles, struct profile *p)
 {
 	if (t->depth)
@@ -166,8 +166,8 @@ static int enter(struct thread *t, struct stack *st, const struct sample *s, boo
 }
 
 /*
- * From CPython 3.13 on RESUME looks at pending signals before it tells PY_START or PY_RESUME. An exception that strikes
- * there is a PY_UNWIND at the RESUME, of an activation that nothing has told of.
+ * From CPython 3.13 on RESUME checks pending signals before it reports PY_START or PY_RESUME. An exception that strikes
+ * there is a PY_UNWIND at the RESUME, of an activation without any earlier event.
  */
 static bool is_struck(const struct sample *s)
 {
@@ -177,16 +177,16 @@ static bool is_struck(const struct sample *s)
 	       s->code->instrs[i].offset == s->offset;
 }
 
-/* A generator catches what strikes at its RESUME, if only to raise it anew: it goes on from there, untold. */
+/* A generator catches what strikes at its RESUME, if only to raise it anew: it goes on from there, without an event. */
 static bool began_untold(const struct stack *st, const struct sample *s)
 {
 	return s->code->generator && s->code->process->starts_late && !stack_has(st, s->code);
 }
 
 /*
- * Makes the frame of the sample's code innermost. It is already, unless the end of frames inside it
- * was not seen (CPython has such holes, and so has a faulty trace), or the frame was open before the
- * trace began: then it is adopted, if it goes on living after this event.
+ * Makes the frame of the sample's code innermost. Usually it is. If the end of frames inside it was not seen (CPython
+ * omits some, and so may a faulty trace), they are closed. If the frame was open before the trace began, it is adopted,
+ * provided it lives on after this event.
  */
 static COLD int realign(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to)
 {
@@ -251,7 +251,7 @@ static const struct instr *back_edge_at(const struct code *code, int64_t offset)
 	return i < code->ninstrs && code->instrs[i].back_edge ? &code->instrs[i] : NULL;
 }
 
-/* Without JUMP events (mode precise) an INSTRUCTION at the target of the one before is the back-edge. */
+/* Without JUMP events (mode precise) an INSTRUCTION at the target of the previous one's jump is the back-edge. */
 static __attribute__((noinline)) int arrive(struct frame *f, struct stack *st, const struct sample *s,
 					    const struct subscribers *to)
 {
@@ -263,10 +263,7 @@ static __attribute__((noinline)) int arrive(struct frame *f, struct stack *st, c
 	return back_edge(st, &jump, to);
 }
 
-/*
- * INSTRUCTIONs up to the first RESUME come before the PY_START of their activation: they are in no
- * frame yet.
- */
+/* INSTRUCTIONs up to the first RESUME come before the PY_START of their activation: they are in no frame yet. */
 static __attribute__((noinline)) int step(struct thread *t, struct stack *st, const struct sample *s,
 					  const struct subscribers *to)
 {
@@ -319,7 +316,7 @@ static int act(struct thread *t, const struct sample *s, const struct subscriber
 	return 0;
 }
 
-/* When the instruction ended that was running, or what ran after it, is not known. */
+/* The running instruction's end, or what ran after it, is not known. */
 static int gap(struct thread *t, const struct sample *s, const struct subscribers *to)
 {
 	int err = leave_all(t, LEAVE_GAP, to);
@@ -334,7 +331,9 @@ static void stand_at(struct thread *t, const struct sample *s)
 	t->last_cycles = s->cycles;
 }
 
-/* Tracing of the thread ended at its last sample and begins anew at this one: the time between belongs to nobody. */
+/*
+ * The thread's tracing ended at its last sample and begins again at this one: the time in between counts for nothing.
+ */
 static int restart(struct thread *t, const struct sample *s, const struct subscribers *to)
 {
 	int err;
@@ -351,8 +350,8 @@ static int restart(struct thread *t, const struct sample *s, const struct subscr
 }
 
 /*
- * A segment of a flight recorder: what was open before its beginning ended nobody saw when, what is
- * open at its end runs until then.
+ * A segment of a flight recorder: how what was open before it ended was not seen; what is open at its end runs until
+ * then.
  */
 static int segment(struct thread *t, const struct sample *s, const struct subscribers *to)
 {
@@ -364,7 +363,7 @@ static int segment(struct thread *t, const struct sample *s, const struct subscr
 	return err ? err : SUBSCRIBERS_CALL(to, segment, s);
 }
 
-/* What is no event of code. Foreign words and those of unknown kinds say nothing about the thread. */
+/* Anything but an event of code. Foreign words and those of unknown kinds say nothing about the thread. */
 static COLD int feed_other(struct thread *t, const struct sample *s, const struct subscribers *to)
 {
 	int err;
@@ -382,8 +381,8 @@ static COLD int feed_other(struct thread *t, const struct sample *s, const struc
 }
 
 /*
- * No duration may be negative: a sample from before the thread's last one (a clock that was set back,
- * damaged packets) counts as simultaneous with it, and is counted.
+ * No duration may be negative: a sample from before the thread's last one (a clock that was set back, damaged packets)
+ * counts as simultaneous with it, and is counted.
  */
 static COLD const struct sample *forward(const struct thread *t, const struct sample *s, struct sample *copy,
 					 const struct subscribers *to)

@@ -2,8 +2,8 @@
 /*
  * thread.h - one thread: its stacks (one for each interpreter it runs in) and its span of time.
  *
- * thread_feed turns one sample into what happened on the stack and tells the sinks. Faults of the
- * trace end here: an end without a beginning, an event of code that is not innermost, a gap.
+ * thread_feed turns one sample into changes of the stack and calls the sinks. Faults of the trace are resolved here: an
+ * end without a beginning, an event of code that is not innermost, a gap.
  */
 #ifndef OCULAR_THREAD_H
 #define OCULAR_THREAD_H
@@ -17,11 +17,11 @@ struct thread {
 	int32_t pid, tid;
 	uint64_t first_ns, last_ns;
 	uint64_t first_cycles, last_cycles;
-	struct stack *stacks;		 /* one each interpreter, as they came */
-	struct stack *stack;		 /* where the last event was */
+	struct stack *stacks;		 /* one for each interpreter, in order of appearance */
+	struct stack *stack;		 /* the one with the last event */
 	uint32_t depth;			 /* activations on all its stacks */
-	uint64_t empty_ns, empty_cycles; /* since when there is none, if so */
-	struct charged charged;		 /* the instruction that is running */
+	uint64_t empty_ns, empty_cycles; /* if 0, since when */
+	struct charged charged;		 /* the running instruction */
 };
 
 /* 0, -ENOMEM, or what a sink returned. */

@@ -2,7 +2,7 @@
 /*
  * ticks.h - nanoseconds -> ticks of a process's TSC.
  *
- * Both decoders count the cycles of a trace without core cycles by this, so that they agree on them.
+ * For a trace without core cycles both decoders compute cycles with this, so that they agree.
  */
 #ifndef OCULAR_TICKS_H
 #define OCULAR_TICKS_H
@@ -14,7 +14,7 @@ struct ticks {
 	uint64_t in_ns; /* 32 fractional bits; 0: no pid yet */
 };
 
-/* Ticks of the TSC at `ns`; the nanoseconds themselves where no table of the recording tells a frequency. */
+/* Ticks of the TSC at `ns`; the nanoseconds themselves if no table of the recording has a frequency. */
 static inline uint64_t ticks_at(struct ticks *t, struct codes *codes, int32_t pid, uint64_t ns)
 {
 	if (pid != t->pid || !t->in_ns) {

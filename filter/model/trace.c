@@ -80,7 +80,7 @@ static int begin(struct trace *t, uint64_t ns)
 	return err;
 }
 
-/* Of a sample outside the window as far as it was known: 1: leave it out; 0: take it; or a negative errno. */
+/* For a sample outside the window as far as it was known: 1: leave it out; 0: take it; or a negative errno. */
 static COLD int look_outside(struct trace *t, uint64_t ns)
 {
 	int err = t->begun ? 0 : begin(t, ns);
@@ -115,7 +115,7 @@ int trace_feed(void *trace, const struct sample *s)
 	return thread_feed(th, s, &t->to);
 }
 
-/* Of `made` words less have come or are known to be missing. */
+/* Fewer than the process's `made` words have arrived or are known to be missing. */
 static int add_gap(struct trace *t, struct process *p, uint64_t made, uint64_t seen)
 {
 	const struct thread *main = map_get(&t->threads, key_of(p->pid, p->pid));
@@ -136,21 +136,21 @@ static int add_gap(struct trace *t, struct process *p, uint64_t made, uint64_t s
 }
 
 /*
- * A process that stopped in order says how many words it wrote and dropped. What neither came nor is
- * told by a gap was lost where nobody could see it: at the end of a stream, or all of it.
+ * A process that stopped in order says how many words it wrote and dropped. What neither arrived nor is in a gap was
+ * lost where the sequence cannot show it: at the end of a stream, or all of it.
  */
 static int lost_at_end(struct trace *t, struct process *p)
 {
 	const struct codes *c = t->profile.codes;
 
 	if (!p->stopped || p->flight || c->switched || c->limited || c->trimmed)
-		return 0; /* `stop` tells of more than this recording has, on purpose */
+		return 0; /* `stop` counts more than this recording has, on purpose */
 	return add_gap(t, p, p->emitted + p->lost, p->received + p->missing);
 }
 
 /*
- * Whoever did not stop in order, or told more than it was to have: the recorder knows what went into the file. Whose it
- * is, nobody does.
+ * For processes that did not stop in order, or wrote more than was to be recorded: the recorder knows what went into
+ * the file, but not from whom.
  */
 static int lost_of_file(struct trace *t)
 {
@@ -168,7 +168,7 @@ static int lost_of_file(struct trace *t)
 	return first && !c->trimmed ? add_gap(t, first, codes_words(c, t->profile.file), seen) : 0;
 }
 
-/* The time in windows before `ns`. */
+/* The time inside windows before `ns`. */
 static uint64_t duty_until(const struct duty *d, uint64_t ns)
 {
 	uint64_t whole = ns > d->start_ns ? (ns - d->start_ns) / d->period_ns : 0;
@@ -178,8 +178,8 @@ static uint64_t duty_until(const struct duty *d, uint64_t ns)
 }
 
 /*
- * By the schedule: a window in which a process did not run is one in which it did nothing. Processes
- * live together or after one another: what counts is the share of their lives.
+ * By the schedule: in a window in which a process did not run it did nothing. Processes live together or after one
+ * another, so the share is that of all their lives.
  */
 static void add_duty(struct profile *to, const struct duty *d)
 {
@@ -233,7 +233,7 @@ static int finish_threads(struct trace *t)
 	return err;
 }
 
-/* An empty report would look like one of a program that did nothing. */
+/* An empty report would look like that of a program that did nothing. */
 static int fail_empty(struct trace *t)
 {
 	char span[TRACE_ERROR / 2] = "others, which perf skipped; without @ the error says when they are";

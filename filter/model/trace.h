@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.h - a whole trace: samples of all threads in, sinks and a profile out.
+ * trace.h - a whole trace: takes samples of all threads, feeds sinks and makes a profile.
  *
  * trace_feed is what every front end feeds. Samples of one thread come in time order.
  */
@@ -26,22 +26,22 @@ struct trace {
 	struct map threads;	    /* (pid, tid) -> struct thread */
 	struct thread *last;
 	bool begun, started;	 /* there was a sample; there was one in the window */
-	char error[TRACE_ERROR]; /* one line, where the window is at fault */
+	char error[TRACE_ERROR]; /* one line, if the window is at fault */
 };
 
 /* codes must outlive the trace; sinks are handed over and freed by trace_free. */
 void trace_init(struct trace *t, struct codes *codes, struct sink *sinks);
 
-/* Leaves out what is not in the window. Call before the first sample. */
+/* Leaves out what is not in the window. Call it before the first sample. */
 void trace_window(struct trace *t, const struct time_span *window, const struct wall *wall);
 
 /* A sample_fn (decode.h) whose `to` is a struct trace. 0, -ENOMEM, or what a sink or time_span_resolve() returned. */
 int trace_feed(void *trace, const struct sample *s);
 
 /*
- * The end: closes what is open, sums up, tells the sinks to finish. The first error, if any.
- * counted: decode.c counted the words of each process, so what is missing at the end can be told; not
- * so with a time window, because perf skips what is outside. -ERANGE: nothing was in the window.
+ * The end: closes what is open, sums up, tells the sinks to finish. The first error, if any. counted: decode.c counted
+ * the words of each process, so that words missing at the end are known; not with a time window, because perf skips
+ * what is outside. -ERANGE: nothing was in the window.
  */
 int trace_finish(struct trace *t, bool counted);
 

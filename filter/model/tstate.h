@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tstate.h - what a sink keeps of each thread state: of a thread in one interpreter (CPython's PyThreadState).
+ * tstate.h - a sink's data for each thread state: a thread in one interpreter (CPython's PyThreadState).
  *
- * A thread may run several interpreters by turns, each of which has a stack of its own. What is kept begins
- * with a struct tstate. Most events are of the same one as the event before.
+ * A thread may run several interpreters by turns, each of which has a stack of its own. The data begin with a struct
+ * tstate. Most events have the same one as the event before.
  */
 #ifndef OCULAR_TSTATE_H
 #define OCULAR_TSTATE_H
@@ -14,12 +14,12 @@ struct tstate {
 	int32_t pid, tid;
 	uint32_t interpreter;
 	struct tstate *other; /* the same thread in another interpreter */
-	struct tstate *next;  /* of all, in no certain order */
+	struct tstate *next;  /* of all, in no particular order */
 };
 
 /* Zeroed: none yet. */
 struct tstates {
-	struct tstate *at; /* that was asked for last */
+	struct tstate *at; /* the last one asked for */
 	struct tstate *all;
 	struct map threads; /* pid and tid -> the one made last */
 };
@@ -27,7 +27,7 @@ struct tstates {
 /* For tstate_of() alone. */
 struct tstate *tstate_look_up(struct tstates *s, int32_t pid, int32_t tid, uint32_t interpreter, size_t size);
 
-/* The tstate, made at first sight: `size` bytes, zeroed behind the struct tstate. NULL: no memory. */
+/* The tstate, made on first use: `size` bytes, zeroed behind the struct tstate. NULL: no memory. */
 static inline void *tstate_of(struct tstates *s, int32_t pid, int32_t tid, uint32_t interpreter, size_t size)
 {
 	struct tstate *at = s->at;
@@ -40,7 +40,7 @@ static inline void *tstate_of(struct tstates *s, int32_t pid, int32_t tid, uint3
 /* All of a thread, by `other`. NULL: there is none. */
 struct tstate *tstate_thread(const struct tstates *s, int32_t pid, int32_t tid);
 
-/* Frees all, each after `release` (which may be NULL) freed what it holds. */
+/* Frees all, each after `release` (may be NULL) freed what it holds. */
 void tstates_free(struct tstates *s, void (*release)(struct tstate *tstate));
 
 #endif
