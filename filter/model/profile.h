@@ -42,13 +42,12 @@ struct profile {
 	const char *clock;	/* "tsc", "core", "emulated"; "ns" when no frequency is known.
 				    * NULL until the end, unless the front end names it */
 	uint64_t shared_cycles; /* of the core: were divided by time between threads */
-	uint32_t
-		cycles_apart; /* of the core: the trace has them only when this many have passed; 0: with each packet */
-	uint64_t clock_hz;    /* 0: unknown */
-	const char *file;     /* of the file that is read, in its folder; NULL: unknown */
-	bool cut;	      /* the file ends before its records did */
-	const char *mode;     /* of the first process whose table has it; NULL: unknown */
-	bool calibrated;      /* some process has callback_cycles */
+	uint32_t cycles_apart;	/* of the core: recorded only after this many; 0: with each packet */
+	uint64_t clock_hz;	/* 0: unknown */
+	const char *file;	/* name of the file that is read; NULL: unknown */
+	bool cut;		/* the file ends before its records did */
+	const char *mode;	/* of the first process whose table has it; NULL: unknown */
+	bool calibrated;	/* some process has callback_cycles */
 };
 
 /* All code objects that ran, most self time first. *n of them, in one malloc'ed array; NULL: no memory. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* perfcheck has looked through the whole file before: sizes and offsets can be believed here. */
+/* perfcheck has checked the whole file before: sizes and offsets are valid here. */
 #include "perf_file.h"
 #include "base/regular.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILL 8192u /* read ahead: records come in runs, but mostly a payload follows that is not for us */
+#define FILL 8192u /* read ahead: records come in runs, but are mostly followed by a payload that is not for us */
 
 static int read_at(int fd, void *to, size_t size, uint64_t at)
 {
@@ -32,7 +32,7 @@ static int read_ids(struct perf_file *f, const struct perf_section *s, struct pe
 	return err;
 }
 
-/* An entry is an attr of whatever size that perf knew, then the section of its ids. */
+/* An entry is an attr in the size of its perf version, then the section of its ids. */
 static int read_attrs(struct perf_file *f, const struct perf_header *h)
 {
 	uint64_t size = h->attr_size - sizeof(struct perf_section);

@@ -2,7 +2,7 @@
 /*
  * perf_file.h - a perf.data: its events, and its records one after the other.
  *
- * Anybody's perf.data of this machine's endianness, as perf wrote it or cut short. Nothing is written.
+ * Reads any perf.data of this machine's endianness, complete or cut short. Writes nothing.
  */
 #ifndef OCULAR_PERF_FILE_H
 #define OCULAR_PERF_FILE_H
@@ -18,7 +18,7 @@
 
 struct perf_file {
 	int fd;
-	struct perfcheck check; /* what is wrong with the file; check.data_size bytes of it are read */
+	struct perfcheck check; /* findings about the file; check.data_size bytes of it are read */
 	uint64_t data;		/* where records begin */
 	struct perf_attr *attrs;
 	uint32_t nattrs;
@@ -29,12 +29,12 @@ struct perf_file {
 int perf_file_open(struct perf_file *f, const char *path, char *error);
 void perf_file_close(struct perf_file *f);
 
-/* The event that a record's id belongs to; the first one where ids say nothing. */
+/* The event that a record's id belongs to; the first one if there are no ids. */
 const struct perf_attr *perf_file_attr(const struct perf_file *f, uint64_t id);
 
 struct perf_records {
 	const struct perf_file *file;
-	bool unpack; /* hand out the records in COMPRESSED records, not these themselves */
+	bool unpack; /* return the records in COMPRESSED records, not these themselves */
 	uint64_t at, end;
 	uint64_t payload; /* of the last record, from `at` */
 	struct perf_unzip zip;
@@ -46,8 +46,8 @@ struct perf_records {
 void perf_records_init(struct perf_records *r, const struct perf_file *f, bool unpack);
 
 /*
- * The next record, which stays until the next call. An AUXTRACE's payload begins at r->at then. 1; 0: there are no
- * more; -errno; -EBADMSG: compressed ones are damaged.
+ * The next record, valid until the next call. An AUXTRACE's payload then begins at r->at. 1; 0: there are no more;
+ * -errno; -EBADMSG: compressed ones are damaged.
  */
 int perf_records_next(struct perf_records *r, const struct perf_record **rec);
 

@@ -49,7 +49,7 @@ enum perf_read_type {
 #define PERF_READ_LOST	     (1u << 4)
 #define PERF_BRANCH_HW_INDEX (1ull << 17)
 
-/* Where struct perf_attr's unnamed rest has what only readers need. */
+/* Offsets in struct perf_attr's unnamed rest that only readers need. */
 #define ATTR_BRANCH_TYPE(a) ((a)->rest[3])
 #define ATTR_REGS_USER(a)   ((a)->rest[4])
 #define ATTR_REGS_INTR(a)   ((a)->rest[6])

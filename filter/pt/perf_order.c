@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A round has one CPU's records after another's, each in order: what waits is put in order when it is
- * due, all at once. Moving up each one that comes late costs the square of a round's length.
+ * A round has one CPU's records after another's, each in order. Waiting records are sorted together when they are due:
+ * inserting each late one would cost the square of a round's length.
  */
 #include "perf_order.h"
 

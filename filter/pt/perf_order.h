@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_order.h - what the kernel recorded beside the trace, put into the order of time.
+ * perf_order.h - the kernel's records beside the trace, sorted by time.
  *
- * Each CPU's buffer is in order, the file is not: it is written in rounds. What is at or before the
- * latest time of the round before the last one is complete (tools/perf/util/ordered-events.c).
+ * Each CPU's buffer is in order, the file is not: it is written in rounds. Records up to the latest time of the last
+ * round but one are complete (tools/perf/util/ordered-events.c).
  */
 #ifndef OCULAR_PERF_ORDER_H
 #define OCULAR_PERF_ORDER_H
@@ -13,11 +13,11 @@
 #include <stdint.h>
 
 struct perf_side {
-	uint64_t time; /* ns; 0: none, it holds at once */
+	uint64_t time; /* ns; 0: none, it takes effect at once */
 	uint32_t type; /* of the record */
 	uint16_t misc;
 	int32_t cpu;
-	int32_t pid, tid;   /* of whom it speaks */
+	int32_t pid, tid;   /* the thread it is about */
 	int32_t ppid, ptid; /* FORK: the parent */
 	bool truncated;	    /* AUX: the buffer was full */
 };
@@ -29,15 +29,15 @@ struct perf_order {
 	void *to;
 	struct perf_waiting {
 		struct perf_side side;
-		uint64_t arrived; /* 0, 1, …: of two with one time the first comes first */
+		uint64_t arrived; /* 0, 1, …: among equal times the lower comes first */
 	} * waiting;
 	size_t n, room;
 	uint64_t arrived;	/* how many so far */
-	uint64_t latest, limit; /* times: of all so far; up to which the next round delivers */
-	bool shuffled;		/* some that wait did not come in the order of time */
+	uint64_t latest, limit; /* times: the latest so far; up to which the next round delivers */
+	bool shuffled;		/* some waiting records are not in order of time */
 };
 
-/* Delivers at once what has no time. 0, -ENOMEM, or what deliver returned; so do the others. */
+/* Delivers a record without a time at once. 0, -ENOMEM, or what deliver returned; so do the others. */
 int perf_order_add(struct perf_order *o, const struct perf_side *s);
 
 /* A round is at its end. */

@@ -126,7 +126,7 @@ static void skip_stack(struct cursor *c)
 	}
 }
 
-/* What lies between PERIOD and AUX; most of it of varying size. */
+/* The fields between PERIOD and AUX; most of varying size. */
 static void skip_to_aux(struct cursor *c, const struct perf_attr *a)
 {
 	const uint64_t words = PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP | PERF_SAMPLE_DATA_PAGE |

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A tid that is used again gets a new task; the old one stays for whoever holds it. */
+/* A reused tid gets a new task; the old one stays valid. */
 #include "perf_tasks.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ struct task *tasks_name(struct tasks *t, int32_t pid, int32_t tid)
 	return k;
 }
 
-/* The counted cycles of a tid go on: nothing that is measured may run backwards. */
+/* The counted cycles of a tid continue, so that no measured time runs backwards. */
 static struct task *replace(struct tasks *t, const struct task *old, int32_t pid, int32_t tid)
 {
 	struct task *k = make(t, pid, tid);

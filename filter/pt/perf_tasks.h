@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perf_tasks.h - which thread is what: tid -> process, CPU -> running thread.
+ * perf_tasks.h - tid -> process, CPU -> running thread.
  *
- * Kept by perf's rules (tools/perf/util/machine.c): a thread's process is the first that a record named,
- * until a FORK says that the tid is a new thread.
+ * Follows perf's rules (tools/perf/util/machine.c): a thread's process is the first that a record named, until a FORK
+ * says that the tid is a new thread.
  */
 #ifndef OCULAR_PERF_TASKS_H
 #define OCULAR_PERF_TASKS_H
@@ -15,7 +15,7 @@
 struct task {
 	int32_t pid; /* -1: unknown */
 	int32_t tid;
-	int32_t cpu;	    /* where it was last seen to run, -1: unknown */
+	int32_t cpu;	    /* where it was last seen running, -1: unknown */
 	uint64_t cycles;    /* core cycles of its trace so far */
 	struct task *older; /* all that were ever made */
 };
@@ -34,7 +34,7 @@ void tasks_free(struct tasks *t);
 /* NULL if no record named the tid. */
 struct task *tasks_find(const struct tasks *t, int32_t tid);
 
-/* The same, made if need be; a pid of -1 says nothing. NULL: no memory. */
+/* The same, made if need be; a pid of -1 is ignored. NULL: no memory. */
 struct task *tasks_name(struct tasks *t, int32_t pid, int32_t tid);
 
 /* A new thread. 0 or -ENOMEM. */

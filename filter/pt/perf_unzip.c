@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A buffer that keeps the end of a record until its rest comes. */
+/* A buffer that keeps the beginning of a record until the rest comes. */
 #include "perf_unzip.h"
 
 #include <errno.h>

@@ -12,8 +12,8 @@
 #define IPS(op, kind) [op | 0x20] = kind, [op | 0x40] = kind, [op | 0x80] = kind, [op | 0xc0] = kind
 
 /*
- * CYC: those that end in 11; [3], of no cycle, is rare, and the time is made anew there. TNT: even ones, the highest
- * bit says where it stops; a power of two has no other.
+ * CYC: those that end in 11; [3], of zero cycles, is uncommon, and the time is recomputed there. TNT: even ones, the
+ * highest bit marks the end; a power of two has no other.
  */
 const uint8_t pt_commons[256] = {
 	[0] = COMMON_PAD,
@@ -60,7 +60,7 @@ const uint8_t pt_commons[256] = {
 
 const uint8_t pt_tnts[256] = { [4] = 1, [6] = 1, EVEN8(8), EVEN16(16), EVEN32(32), EVEN64(64), EVEN128(128) };
 
-/* PT_IP_SIGNED keeps nothing: its sign is put there instead. */
+/* PT_IP_SIGNED keeps nothing: the sign is written there instead. */
 const struct pt_ip_form pt_ip_forms[8] = {
 	{ ~0ull, 1 },	    { ~0ull << 16, 3 }, { ~0ull << 32, 5 }, { 0, 7 },
 	{ ~0ull << 48, 7 }, { ~0ull, 0 },	{ 0, 9 },	    { ~0ull, 0 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pt_common.h - the packets that nearly all of a trace consists of, by their first byte. */
+/* pt_common.h - the packets that make up nearly all of a trace, by their first byte. */
 #ifndef OCULAR_PT_COMMON_H
 #define OCULAR_PT_COMMON_H
 
@@ -13,8 +13,8 @@ enum pt_common {
 	COMMON_TNT,	 /* of one byte, with a taken branch */
 	COMMON_TNT_NONE, /* and with none */
 	COMMON_LONG,	 /* 02: a PTW, a long TNT, or something else */
-	COMMON_TIP_2,	 /* with the lower 2 bytes of an ip, as it stands in one function */
-	COMMON_TIP,	 /* with more of it that needs no extension by its sign, like the next one */
+	COMMON_TIP_2,	 /* with the lower 2 bytes of an ip, as within one function */
+	COMMON_TIP,	 /* with more bytes that need no sign extension, like the next one */
 	COMMON_PGE,
 	COMMON_PGD, /* the same, or without an ip */
 };
@@ -31,6 +31,6 @@ extern const struct pt_ip_form {
 	uint8_t size;
 } pt_ip_forms[8];
 
-#define PT_IP_SIGNED 3 /* the form of which the ip is extended by its sign */
+#define PT_IP_SIGNED 3 /* the form that sign-extends the ip */
 
 #endif

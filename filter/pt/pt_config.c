@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* The rules are perf's; what perf guesses where a file says nothing is guessed alike. */
+/* The rules are perf's, including its guesses where the file says nothing. */
 #include "pt_config.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-#define BUS_CLOCK 100000000ull /* Hz: what ratios are of */
+#define BUS_CLOCK 100000000ull /* Hz: the unit of the ratios */
 #define SECOND	  1000000000ull
 
 static const struct perf_attr *pt_attr(const struct perf_file *f, uint32_t pmu)
@@ -13,7 +13,7 @@ static const struct perf_attr *pt_attr(const struct perf_file *f, uint32_t pmu)
 	for (uint32_t i = 0; i < f->nattrs; i++)
 		if (f->attrs[i].type == pmu)
 			return &f->attrs[i];
-	return &f->attrs[0]; /* perfcheck saw one: not reached */
+	return &f->attrs[0]; /* not reached: perfcheck saw one */
 }
 
 static bool all_have_time(const struct perf_file *f)
@@ -32,7 +32,7 @@ static bool some_sample_trace(const struct perf_file *f)
 	return false;
 }
 
-/* "Maximum non-turbo ratio is TSC freq / 100 MHz" where the file does not name it. */
+/* "Maximum non-turbo ratio is TSC freq / 100 MHz" if the file does not have it. */
 static unsigned guess_ratio(const struct pt_clocks *c)
 {
 	uint64_t hz = ((SECOND / c->conv.mult) << c->conv.shift) +
@@ -41,7 +41,7 @@ static unsigned guess_ratio(const struct pt_clocks *c)
 	return (hz + BUS_CLOCK / 2) / BUS_CLOCK;
 }
 
-/* SDM, IA32_RTIT_CTL.CycThresh: 1 is a cycle, and no threshold either. */
+/* SDM, IA32_RTIT_CTL.CycThresh: 1 means one cycle, which is no threshold either. */
 static uint32_t apart(uint64_t config)
 {
 	unsigned thresh = (config & PT_CONFIG_CYC_THRESH) >> __builtin_ctzll(PT_CONFIG_CYC_THRESH);

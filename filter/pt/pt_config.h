@@ -8,7 +8,7 @@
 #include "perf_file.h"
 #include "pt_time.h"
 
-/* How the file says which thread runs on a CPU (tools/perf/util/intel-pt.c, have_sched_switch). */
+/* How the file shows which thread runs on a CPU (tools/perf/util/intel-pt.c, have_sched_switch). */
 enum pt_switches {
 	SWITCHES_NONE = 0,
 	SWITCHES_TRACEPOINT = 1, /* sched:sched_switch; not read */
@@ -22,15 +22,14 @@ struct pt_config {
 	bool per_cpu;
 	bool may_overlap;		/* snapshots, or traces in samples */
 	bool sampled;			/* traces in samples */
-	bool emulated;			/* no processor wrote it: Ocular's recorder, or its emulator */
+	bool emulated;			/* not written by a processor: by Ocular's recorder, or its emulator */
 	bool branches, ptwrite, cycles; /* which packets were asked for */
-	bool compressed;		/* returns within what is traced leave no TIP, but a bit of a TNT */
-	uint32_t cycles_apart;		/* a CYC only when so many had passed; 0: with every packet */
+	bool compressed;		/* returns within traced code leave no TIP, but a bit of a TNT */
+	uint32_t cycles_apart;		/* a CYC only after this many cycles; 0: with every packet */
 };
 
 /*
- * 0; -EPROTO: this trace cannot be read, and error[PERF_FILE_ERROR] says why. info: as it is in the file,
- * zeros behind its end.
+ * 0; -EPROTO: this trace cannot be read, and error[PERF_FILE_ERROR] says why. info: as in the file, padded with zeros.
  */
 int pt_config_read(struct pt_config *c, const struct perf_file *f, const struct perf_auxtrace_info *info, char *error);
 

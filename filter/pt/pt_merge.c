@@ -29,7 +29,7 @@ struct pt_queue *pt_merge_queue(struct pt_merge *m, uint32_t idx)
 	return m->queues[idx] = q;
 }
 
-/* Lets an entry rise from a hole in the heap, past all that are later. */
+/* Moves an entry up from a hole in the heap, past all later ones. */
 static void rise(struct pt_ordinal *heap, uint32_t hole, struct pt_ordinal o)
 {
 	while (hole && heap[(hole - 1) / 2].time > o.time) {
@@ -60,7 +60,7 @@ static struct pt_ordinal pop(struct pt_merge *m)
 	return top;
 }
 
-/* All cycles up to a step are those of the queue's thread. */
+/* All cycles up to a step belong to the queue's thread. */
 static inline void count_cycles_to(struct pt_queue *q, uint64_t core, uint64_t stamp)
 {
 	if (q->task && !q->away)
@@ -85,7 +85,7 @@ static bool is_past(const struct pt_break *b, uint64_t cycles, uint64_t time)
 	return b->core < cycles || b->to < time;
 }
 
-/* Breaks before what is counted are of no use any more, nor those that the walk has written over. */
+/* Breaks before what is counted are no longer of use, nor those that the walk has overwritten. */
 static void pass_breaks(struct pt_queue *q)
 {
 	const struct pt_walk *w = &q->walk;
@@ -96,7 +96,7 @@ static void pass_breaks(struct pt_queue *q)
 		q->passed++;
 }
 
-/* The part of a trace in which `time` is, between breaks: in between time and cycles go on evenly. */
+/* The part of a trace, between breaks, that contains `time`: inside it time and cycles advance evenly. */
 static struct span span_at(struct pt_queue *q, uint64_t time)
 {
 	const struct pt_walk *w = &q->walk;
@@ -118,7 +118,7 @@ static struct span span_at(struct pt_queue *q, uint64_t time)
 	return s;
 }
 
-/* The part's cycles up to `time`. Where that is amidst them, they are told as shared, once. */
+/* The part's cycles up to `time`. If that is inside it, they are counted as shared, once. */
 static uint64_t share(struct pt_merge *m, struct pt_queue *q, const struct span *s, uint64_t time)
 {
 	uint64_t cycles = s->behind - s->before;
@@ -132,7 +132,7 @@ static uint64_t share(struct pt_merge *m, struct pt_queue *q, const struct span 
 	return (__uint128_t)cycles * (time - s->from) / (s->to - s->from);
 }
 
-/* Those up to `time` are, which is not behind that step. */
+/* Those up to `time`, which is not after that step. */
 static void count_cycles_until(struct pt_merge *m, struct pt_queue *q, uint64_t time)
 {
 	struct span s;
@@ -183,7 +183,7 @@ static inline int deliver(struct pt_merge *m, struct pt_queue *q)
 		   q->task ? q->task->cycles : q->counted, q->walk.word);
 }
 
-/* The cycles of them all are the thread's, if it is there. */
+/* All the cycles are the thread's, if it is there. */
 static int deliver_rows(struct pt_merge *m, struct pt_queue *q)
 {
 	struct rows *rows = &q->walk.rows;
@@ -193,7 +193,7 @@ static int deliver_rows(struct pt_merge *m, struct pt_queue *q)
 	return m->feed.rows(m->feed.to, pid_of(q), q->tid, rows);
 }
 
-/* The queue's next step; those that nobody need hear of are passed. */
+/* The queue's next step; steps that nobody needs are skipped. */
 static inline int next_step(struct pt_merge *m, struct pt_queue *q)
 {
 	int step, err = 0;
@@ -218,10 +218,7 @@ static int report_missing(struct pt_merge *m, const struct pt_queue *q, int step
 	return m->feed.overflow ? m->feed.overflow(m->feed.to, pid_of(q), q->tid) : 0;
 }
 
-/*
- * Goes on with a queue until it stops at or after *time, and says where in *time. 0; 1: its trace is at
- * its end; -errno.
- */
+/* Runs a queue until it stops at or after *time, and sets *time to where. 0; 1: its trace is at its end; -errno. */
 static int run_queue(struct pt_merge *m, struct pt_queue *q, uint64_t *time)
 {
 	int step, err;
@@ -289,7 +286,7 @@ static int start_queue(struct pt_merge *m, struct pt_queue *q)
 	return step;
 }
 
-/* Each queue goes to its first step with a time, and rests there until that comes. */
+/* Each queue goes to its first step with a time, and rests there until that time comes. */
 static int start(struct pt_merge *m)
 {
 	int step;

@@ -2,9 +2,9 @@
 /*
  * pt_merge.h - the words of many traces in the order of time, each with its thread.
  *
- * Words of equal time come in the order in which stock perf delivers them: the queue with the smallest
- * time goes on until it stops (pt_walk.h) at or past the time of the second smallest, and the heap
- * that finds these breaks ties as perf's does (tools/perf/util/auxtrace.c, intel-pt.c).
+ * Words of equal time come in the order in which stock perf delivers them: the queue with the smallest time runs until
+ * it stops (pt_walk.h) at or past the time of the second smallest, and the heap that finds these breaks ties as perf's
+ * does (tools/perf/util/auxtrace.c, intel-pt.c).
  */
 #ifndef OCULAR_PT_MERGE_H
 #define OCULAR_PT_MERGE_H
@@ -14,14 +14,14 @@
 
 typedef int (*pt_word_fn)(void *to, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits);
 
-/* Where words go, and places where words of a thread may be missing. A negative return ends it all. */
+/* Where words go, and where words of a thread may be missing. A negative return ends everything. */
 struct pt_feed {
 	pt_word_fn word;
 	int (*gap)(void *to, int32_t pid, int32_t tid);
 	/* An indirect branch to `bits`, a beginning of tracing there, branches are missing; NULL: not wanted. */
 	pt_word_fn branch, enter;
 	int (*overflow)(void *to, int32_t pid, int32_t tid);
-	/* Many branches, beginnings and words at once; NULL: each by itself. */
+	/* Many branches, beginnings and words at once; NULL: one by one. */
 	int (*rows)(void *to, int32_t pid, int32_t tid, const struct rows *rows);
 	void *to;
 };
@@ -34,12 +34,12 @@ struct pt_ordinal {
 struct pt_merge {
 	const struct pt_clocks *clocks;
 	struct tasks tasks;
-	struct pt_queue **queues; /* [idx], NULL: a file need not use them all */
+	struct pt_queue **queues; /* [idx], NULL: a file may leave some unused */
 	uint32_t nqueues;
 	struct pt_ordinal *heap;
 	uint32_t nheap;
 	bool started;
-	uint64_t shared; /* core cycles that are one thread's or the other's */
+	uint64_t shared; /* core cycles that belong to one of two threads */
 	struct pt_feed feed;
 };
 
@@ -47,11 +47,10 @@ struct pt_merge {
 struct pt_queue *pt_merge_queue(struct pt_merge *m, uint32_t idx);
 
 /*
- * At `time` (TSC), to which all queues have been run, a thread leaves a CPU, or comes to it. Each thread
- * gets the core cycles of the time when it ran. That is exact where the CPU's trace has a packet with the
- * time of that moment, as processors write one where a thread comes. Else the cycles between two such
- * packets are spread evenly over the time between them, and counted as shared. come: 0; -ENOMEM; -EINVAL:
- * no such CPU.
+ * At `time` (TSC), to which all queues have been run, a thread leaves a CPU, or comes to it. Each thread gets the core
+ * cycles of the time when it ran. That is exact if the CPU's trace has a packet with the time of that moment, as
+ * processors write when a thread comes. Otherwise the cycles between two such packets are spread evenly over the time
+ * between them, and counted as shared. come: 0; -ENOMEM; -EINVAL: no such CPU.
  */
 void pt_merge_leave(struct pt_merge *m, uint64_t time, int32_t cpu);
 int pt_merge_come(struct pt_merge *m, uint64_t time, int32_t cpu, int32_t pid, int32_t tid);

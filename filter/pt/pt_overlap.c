@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The last PSB+ of what was read tells a TSC. If a PSB+ of the new bytes tells the same and has as many
- * bytes behind it, they are the same place, and what follows continues. All of the new bytes that are
- * older are repetition.
+ * The last PSB+ read so far has a TSC. If a PSB+ of the new bytes has the same one and as many bytes behind it, they
+ * are the same place, and what follows continues. All older new bytes are repetition.
  */
 #include "pt_overlap.h"
 
@@ -48,13 +47,13 @@ static const uint8_t *unpad(const uint8_t *next, struct pt_span before)
 	return p;
 }
 
-/* TSCs have 56 bits here: less than half of the range apart, whichever way. */
+/* TSCs have 56 bits here: the difference, in either direction, is less than half the range. */
 static bool is_before(uint64_t a, uint64_t b)
 {
 	return a != b && ((b - a) & (2 * TSC_HALF - 1)) < TSC_HALF;
 }
 
-/* The last TSC that a PSB+ tells. A last PSB+ that was cut off is taken off s. */
+/* The TSC of the last PSB+. If that was cut off, it is removed from s. */
 static bool last_tsc(struct pt_span *s, uint64_t *tsc, size_t *left)
 {
 	for (int tries = 0; tries < 2; tries++) {

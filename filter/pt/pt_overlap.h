@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pt_overlap.h - snapshots and AUX samples of one trace may repeat what the one before them had. */
+/* pt_overlap.h - snapshots and AUX samples of one trace may repeat what the previous one had. */
 #ifndef OCULAR_PT_OVERLAP_H
 #define OCULAR_PT_OVERLAP_H
 
@@ -11,8 +11,8 @@ struct pt_span {
 };
 
 /*
- * Where in `next` begins what is not in `before`; next.end if nothing does. *continues: it goes on where
- * `before` ended. Found by the TSC packets of PSB+, as perf does.
+ * Where in `next` new bytes begin that are not in `before`; next.end if there are none. *continues: they follow the end
+ * of `before`. Found by the TSC packets of PSB+, as perf does.
  */
 const uint8_t *pt_overlap(struct pt_span before, struct pt_span next, bool *continues);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* Two tables, and the few packets that a table cannot tell. */
+/* Two tables, and code for the few packets that a table cannot describe. */
 #include "pt_packet.h"
 
 struct row {
-	uint8_t kind, size, at, bytes; /* of the payload: where in the packet, and how many */
+	uint8_t kind, size, at, bytes; /* of the payload: where in the packet, and how long */
 };
 
 /* ip packets: the upper three bits say how much of the ip is there (SDM, "IP Compression"). */
@@ -49,7 +49,7 @@ const uint8_t *packet_find_psb(const uint8_t *p, const uint8_t *end)
 	return memmem(p, end - p, psb, sizeof(psb));
 }
 
-/* CYC near the end: on a copy that zeros follow, so that the packet ends there at the latest. */
+/* CYC near the end: read from a copy followed by zeros, so that the packet ends there at the latest. */
 static int cyc_near_end(const uint8_t *p, size_t left, struct packet *pkt)
 {
 	uint8_t copy[PACKET_SIZE_MAX] = { 0 };
@@ -71,7 +71,7 @@ static struct row row_of(const uint8_t *p, size_t left, packet_block block)
 	return (struct row){ PKT_TNT, 1, 0, 1 };
 }
 
-/* What the header leaves open in a packet that is all there. */
+/* What the header does not decide, for a packet that is complete. */
 static bool is_valid(const struct row *r, const uint8_t *p)
 {
 	static const uint8_t no_stop_bit[6];

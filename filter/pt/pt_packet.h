@@ -2,9 +2,9 @@
 /*
  * pt_packet.h - one Intel PT packet: its kind, its size, its payload.
  *
- * Source: Intel SDM volume 3, "Intel Processor Trace", "Packet Definitions". The header of a packet is
- * one byte, or 02 and a second one; packet_read() looks both up in tables. What a trace of PTWRITEs is
- * made of, CYC and PTW, is read inline. tests/unit/test_pt_packet.c holds it against libipt.
+ * Source: Intel SDM volume 3, "Intel Processor Trace", "Packet Definitions". The header of a packet is one byte, or 02
+ * and a second one; packet_read() looks both up in tables. CYC and PTW, which make up a trace of PTWRITEs, are read
+ * inline. tests/unit/filter/pt/test_pt_packet.c compares all of it with libipt.
  */
 #ifndef OCULAR_PT_PACKET_H
 #define OCULAR_PT_PACKET_H
@@ -59,16 +59,16 @@ struct packet {
 	uint64_t payload;
 };
 
-/* Inside a block (BBP .. BEP) a byte that would be a TNT begins an item of so many bytes; else 0. */
+/* Inside a block (BBP .. BEP) a byte that would be a TNT begins an item of this many bytes; else 0. */
 typedef uint8_t packet_block;
 
 /*
- * Reads the packet at p < end. Returns its size; -EILSEQ: no packet begins like this; -ENODATA: the
- * packet goes on behind `end`. *block is kept between packets, and is 0 before the first.
+ * Reads the packet at p < end. Returns its size; -EILSEQ: no packet begins like this; -ENODATA: the packet continues
+ * behind `end`. *block is kept between packets, and is 0 before the first.
  */
 int packet_read_any(const uint8_t *p, const uint8_t *end, packet_block *block, struct packet *pkt);
 
-/* Has a TNT packet a taken branch: a bit besides the highest one, which says where it stops? */
+/* Does a TNT packet have a taken branch: a 1 below the highest one, which marks the end? */
 static inline bool packet_takes_branch(const struct packet *pkt)
 {
 	uint64_t bits = pkt->size == 1 ? pkt->payload >> 1 : pkt->payload >> 16;
@@ -79,7 +79,7 @@ static inline bool packet_takes_branch(const struct packet *pkt)
 /* Finds the first PSB in p..end, or NULL. */
 const uint8_t *packet_find_psb(const uint8_t *p, const uint8_t *end);
 
-/* CYC: 5 bits in the first byte, 7 in each further one; a bit in each says whether another follows. */
+/* CYC: 5 bits in the first byte, 7 in each further one; one bit in each says whether another follows. */
 static inline int packet_read_cyc(const uint8_t *p, struct packet *pkt)
 {
 	uint64_t cycles = p[0] >> 3, more = p[0] & 4;

@@ -2,8 +2,8 @@
 /*
  * pt_pipe.h - samples from the thread that decodes to the thread that analyses them.
  *
- * Packets to samples and samples to totals cost about the same, and share nothing but the samples; so
- * each has a thread. Blocks of samples go around in a ring; nobody waits for a single one.
+ * Turning packets into samples and samples into totals costs about the same, and the two share only the samples, so
+ * each has a thread. Blocks of samples go around in a ring; neither side waits for a single sample.
  */
 #ifndef OCULAR_PT_PIPE_H
 #define OCULAR_PT_PIPE_H
@@ -15,7 +15,7 @@
 
 #include "model/sample.h"
 
-/* All blocks together fit the second-level cache of the processors that have Intel PT. */
+/* All blocks together fit into the second-level cache of processors with Intel PT. */
 #define PIPE_BLOCKS  4
 #define PIPE_SAMPLES 1024
 
@@ -27,16 +27,16 @@ struct pt_block {
 
 struct pt_pipe {
 	sem_t empty, full;     /* blocks */
-	atomic_bool closed;    /* by the reader: nothing more is wanted */
+	atomic_bool closed;    /* set by the reader: it wants no more */
 	uint32_t writing;      /* index of the writer's block */
 	struct pt_block *read; /* the reader's, NULL before the first */
 	struct pt_block blocks[PIPE_BLOCKS];
 };
 
-/* *p is zeroed: it is too large for a stack. */
+/* p must be zeroed: it is too large for a stack. */
 void pt_pipe_init(struct pt_pipe *p);
 
-/* The writer: hands a full block over. False: nothing more is wanted. */
+/* The writer: passes a full block on. False: no more is wanted. */
 bool pt_pipe_turn(struct pt_pipe *p);
 
 /* The writer: where its next sample goes. */
@@ -47,19 +47,19 @@ static inline struct sample *pt_pipe_room(struct pt_pipe *p)
 	return &b->samples[b->n];
 }
 
-/* The writer: that sample is there. False: nothing more is wanted. */
+/* The writer: that sample is there. False: no more is wanted. */
 static inline bool pt_pipe_put(struct pt_pipe *p)
 {
 	return ++p->blocks[p->writing].n < PIPE_SAMPLES || pt_pipe_turn(p);
 }
 
-/* The writer: the end of the room there is for its next samples. */
+/* The writer: the end of the room for its next samples. */
 static inline struct sample *pt_pipe_end_of_room(struct pt_pipe *p)
 {
 	return p->blocks[p->writing].samples + PIPE_SAMPLES;
 }
 
-/* The writer: there are samples up to here. False: nothing more is wanted. */
+/* The writer: there are samples up to here. False: no more is wanted. */
 static inline bool pt_pipe_put_up_to(struct pt_pipe *p, const struct sample *end)
 {
 	struct pt_block *b = &p->blocks[p->writing];
@@ -71,10 +71,10 @@ static inline bool pt_pipe_put_up_to(struct pt_pipe *p, const struct sample *end
 /* The writer: no more will come. */
 void pt_pipe_end(struct pt_pipe *p);
 
-/* The reader: the next block, NULL at the end. The one before it is given back. */
+/* The reader: the next block, NULL at the end. The previous one is given back. */
 struct pt_block *pt_pipe_get(struct pt_pipe *p);
 
-/* The reader: nothing more is wanted. */
+/* The reader: no more is wanted. */
 void pt_pipe_close(struct pt_pipe *p);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Maps chunk after chunk; the walk sees one trace. */
+/* Maps one chunk after another; the walk sees one trace. */
 #include "pt_queue.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ int pt_queue_add(struct pt_queue *q, const struct pt_chunk *chunk)
 
 	if (!chunk->size)
 		return 0;
-	if (!(q->nchunks & (q->nchunks - 1))) /* full: its room is a power of two */
+	if (!(q->nchunks & (q->nchunks - 1))) /* full when the number is a power of two */
 		chunks = realloc(chunks, (q->nchunks ? 2 * q->nchunks : 1) * sizeof(*chunks));
 	if (!chunks)
 		return -ENOMEM;
@@ -45,7 +45,7 @@ static int map(struct pt_queue *q, const struct pt_chunk *c, struct pt_span *byt
 	return 0;
 }
 
-/* Leaves out of `bytes` what the chunk before it had. *anew: it does not continue that. */
+/* Removes from `bytes` what the previous chunk had. *anew: it does not continue that. */
 static int cut_overlap(struct pt_queue *q, struct pt_span *bytes, bool *anew)
 {
 	struct pt_queue before = { .fd = q->fd };
@@ -77,7 +77,7 @@ static int open_chunk(struct pt_queue *q)
 	return err;
 }
 
-/* Goes on from a step that is no word. */
+/* Continues after a step that is not a word. */
 static __attribute__((noinline)) int go_on(struct pt_queue *q, int step)
 {
 	int err;

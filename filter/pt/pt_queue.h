@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pt_queue.h - one trace of a recording (perf: auxtrace queue): of a thread or a CPU, in chunks that lie
- * somewhere in the file. One chunk is mapped at a time, and none while it rests: a process has 65,530 maps
- * (vm.max_map_count), and a recording may have more threads.
+ * pt_queue.h - one trace of a recording (perf: auxtrace queue): of a thread or a CPU, in chunks anywhere in the file.
+ * One chunk is mapped at a time, and none while it rests: a process has 65,530 maps (vm.max_map_count), and a recording
+ * may have more threads.
  */
 #ifndef OCULAR_PT_QUEUE_H
 #define OCULAR_PT_QUEUE_H
@@ -22,21 +22,21 @@ struct pt_queue {
 	bool may_overlap;    /* snapshots or AUX samples: chunks need not continue each other */
 	bool follows_cpu;    /* the thread is whichever runs on `cpu` */
 	int32_t cpu, tid;    /* -1: unknown */
-	struct task *task;   /* that runs, or ran last; NULL: unknown */
+	struct task *task;   /* the one that runs, or ran last; NULL: unknown */
 	bool away;	     /* it has left the CPU: cycles are not its own */
-	uint64_t counted;    /* of walk.core, what is already some task's */
-	uint64_t counted_at; /* TSC: up to when that is */
-	uint64_t shared_to;  /* of walk.core, what was already told as shared (pt_merge.h) */
-	uint64_t passed;     /* of walk.breaks: so many lie before that time */
+	uint64_t counted;    /* of walk.core, the part already given to a task */
+	uint64_t counted_at; /* TSC: the time of that */
+	uint64_t shared_to;  /* of walk.core, the part already counted as shared (pt_merge.h) */
+	uint64_t passed;     /* of walk.breaks: how many are before that time */
 	struct pt_chunk *chunks;
 	uint32_t nchunks, next;
 	uint8_t *map;
 	size_t mapped;
 	bool rests;
 	ptrdiff_t rests_at; /* while it rests: where the walk is in the map, */
-	size_t rests_for;   /* and how much of it is left */
+	size_t rests_for;   /* and how much is left */
 	struct pt_walk walk;
-	bool holds; /* the last step was a word, or a branch, that is not delivered yet */
+	bool holds; /* the last step was a word or a branch that is not delivered yet */
 	int held;   /* that step */
 	uint64_t overflows, damages;
 };
@@ -44,10 +44,10 @@ struct pt_queue {
 /* 0 or -ENOMEM. */
 int pt_queue_add(struct pt_queue *q, const struct pt_chunk *chunk);
 
-/* The next step; STEP_END: the trace is at its end. Overflows and damages are counted. -errno. */
+/* The next step; STEP_END: the trace is at its end. Overflows and damage are counted. -errno. */
 int pt_queue_next(struct pt_queue *q);
 
-/* Gives back its map, until the next step is wanted: then it is to be woken. */
+/* Gives back its map until the next step is wanted; then wake it. */
 void pt_queue_rest(struct pt_queue *q);
 
 /* 0, also if it does not rest, or -errno. */

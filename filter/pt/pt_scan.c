@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-/* The state of the walk is in registers here; times are made of cycles only where somebody asks for them. */
+/* The state of the walk is in registers here; cycles become times only where a time is needed. */
 #include "pt_scan.h"
 
 #include "pt_common.h"
 #include "base/cold.h"
 
-#define MOST   0x1p52	    /* cycles: doubles count them one by one */
+#define MOST   0x1p52	    /* cycles: doubles hold them exactly */
 #define LATEST (1ull << 62) /* ticks: far from what a clock can count */
 #define MARGIN (1 - 0x1p-10)
 
-/* Kept in registers while packets come: its address must go to nobody but functions that are inlined. */
+/* Kept in registers while packets come: pass its address only to inlined functions. */
 struct scan {
-	const uint8_t *p, *told; /* behind the last packet with an ip, or PTW; NULL: there was none */
+	const uint8_t *p, *told; /* after the last packet with an ip, or PTW; NULL: there was none */
 	uint64_t ip;
-	uint64_t cycles, most; /* since the clock's base; no more than `most` may come */
+	uint64_t cycles, most; /* since the clock's base; at most `most` */
 	uint64_t core, counts; /* pt_walk.core; ~0 while tracing is on, else 0 */
 	struct row *row;       /* the next one */
 };
@@ -23,7 +23,7 @@ struct scan {
 #define PGD_4  0x41
 #define PGE_4  0x51
 
-/* How many cycles since the clock's base are surely before the time up to which steps need not be told. */
+/* How many cycles since the clock's base are certainly before the time up to which steps are not reported. */
 static uint64_t cycles_before(const struct pt_walk *w)
 {
 	const struct pt_time *t = &w->time;
@@ -95,7 +95,7 @@ INLINE void put_row(struct scan *s, uint64_t bits, enum row_kind kind)
 	*s->row++ = (struct row){ bits, s->cycles, s->core, kind };
 }
 
-/* The commonest, without tables. */
+/* The most common ones, without tables. */
 INLINE void tip_2(struct scan *s)
 {
 	uint16_t bytes;
@@ -130,7 +130,7 @@ INLINE void come_on_4(struct scan *s)
 	put_row(s, s->ip, ROW_ENTER);
 }
 
-/* Tracing goes off and comes on again at once: mostly a call of C. One ip takes the place of the other. */
+/* Tracing goes off and on again at once: usually a call of C. One ip replaces the other. */
 INLINE void call_of_c(struct scan *s)
 {
 	s->p += 5;
@@ -167,7 +167,7 @@ INLINE bool longer(struct scan *s)
 	return true;
 }
 
-/* False: there are many, and nothing is to be gathered soon. */
+/* False: there are many, and nothing will be collected soon. */
 INLINE bool skip_pads(struct scan *s)
 {
 	uint64_t bytes;
@@ -177,7 +177,7 @@ INLINE bool skip_pads(struct scan *s)
 	return bytes;
 }
 
-/* A packet, and a TNT before it or a PGE behind it. False: it is not for here, or was the last one. */
+/* A packet, and a TNT before it or a PGE behind it. False: it is not for this function, or was the last one. */
 INLINE bool take(struct scan *s)
 {
 	if (__builtin_expect(pt_tnts[*s->p], 1))
@@ -212,7 +212,7 @@ INLINE bool take(struct scan *s)
 	__builtin_unreachable();
 }
 
-/* How far packets may begin. A row takes three bytes at least: so one bound does for both, until few are left. */
+/* Where the last packet may begin. A row takes at least three bytes, so one limit serves both until few are left. */
 INLINE const uint8_t *bound(const struct pt_walk *w, const struct scan *s)
 {
 	const uint8_t *last = w->end - 2 * PACKET_SIZE_MAX + 1;
@@ -235,7 +235,7 @@ static inline struct scan take_all(const struct pt_walk *w, struct scan s)
 	return s;
 }
 
-/* What came behind the last step, or in all: its cycles, and whether a CYC was the last of it. */
+/* What came after the last step, or in all: its cycles, and whether a CYC was the last of it. */
 static uint64_t cycles_behind(struct pt_walk *w, const struct scan *s, bool *step)
 {
 	const uint8_t *p = s->told ? s->told : w->p;
@@ -272,7 +272,7 @@ static void settle_rows(struct pt_walk *w, const struct scan *s)
 	rows->first = w->time.cycles;
 }
 
-/* Only a CYC moves it on: made of doubles it would be rounded, months after the machine was started. */
+/* Only a CYC advances it: computed in doubles it would be rounded, months after the machine was started. */
 static uint64_t time_at(const struct pt_walk *w, uint64_t cycles)
 {
 	return cycles == w->time.cycles ? w->time.now : pt_time_at(&w->time, cycles, w->time.now);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Time never goes back, except where the trace begins anew. A TSC that is a little behind is one that
- * slipped past the packets before it; one that is far behind has wrapped around its 56 bits.
+ * Time never goes back, except where the trace begins anew. A TSC that is a little behind overtook the packets before
+ * it; one that is far behind has wrapped around its 56 bits.
  */
 #include "pt_time.h"
 
 #define TSC_WRAP     (1ull << 56)
 #define TSC_UPPER    (0xffull << 56)
-#define TSC_SLIP     0x10000 /* ticks by which perf lets a TSC be late */
-#define RATIO_EXCESS 1.25    /* a measured ratio so far above CBR's is a mistake */
+#define TSC_SLIP     0x10000 /* ticks by which perf accepts a late TSC */
+#define RATIO_EXCESS 1.25    /* a measured ratio this far above CBR's is a mistake */
 
 /* The TSC whose lower 56 bits are given, next to `reference`. */
 static uint64_t near(uint64_t tsc, uint64_t reference)
@@ -30,7 +30,7 @@ static uint64_t after(struct pt_time *t, uint64_t payload)
 	if (tsc >= t->now || t->now - tsc < TSC_SLIP)
 		return tsc >= t->now ? tsc : t->now;
 	if (t->chunk_reference && tsc + TSC_WRAP >= t->chunk_reference)
-		return t->now; /* no wrap: the chunk is older than that */
+		return t->now; /* no wrap: the chunk is older */
 	return t->tsc = tsc + TSC_WRAP;
 }
 
@@ -86,7 +86,7 @@ static void complete(struct pt_crystal *x, uint32_t mtc, unsigned shift)
 		x->last_mtc = (x->last_mtc - missing) & 0xff;
 }
 
-/* Moves the crystal on to an MTC; the time then. */
+/* Advances the crystal clock to an MTC; returns the time. */
 static uint64_t advance(struct pt_crystal *x, const struct pt_clocks *c, uint32_t mtc)
 {
 	uint32_t passed;
@@ -109,7 +109,7 @@ void pt_time_cbr(struct pt_time *t, unsigned cbr)
 	rebase(t);
 }
 
-/* Packets over which core cycles and the crystal do not go on together. */
+/* Packets across which core cycles and the crystal clock do not advance together. */
 static bool breaks_clocks(unsigned kind)
 {
 	static const bool breaks[PKT_KINDS] = {
@@ -120,11 +120,11 @@ static bool breaks_clocks(unsigned kind)
 	return breaks[kind];
 }
 
-/* From one MTC to the next that comes right after a CYC: the ratio of ticks to cycles. */
+/* From one MTC to the next one right behind a CYC: the ratio of ticks to cycles. */
 struct span {
 	struct pt_crystal crystal;
 	uint64_t time, cycles;
-	unsigned cbr; /* 0: none in the span */
+	unsigned cbr; /* 0: none in between */
 	bool after_cyc;
 };
 

@@ -2,11 +2,10 @@
 /*
  * pt_time.h - the time of a trace's packets, in ticks of the TSC, as stock perf computes it.
  *
- * A TSC packet says the time; CYC packets move it on by core cycles, MTC packets by ticks of the
- * crystal clock, whose place TMA told (SDM volume 3, "Intel Processor Trace", packets TSC, TMA, MTC,
- * CYC, CBR). perf's rules for what these disagree about are in
- * tools/perf/util/intel-pt-decoder/intel-pt-decoder.c (Linux 6.1). They are kept to the last tick,
- * floating point and all, so that both decoders name the same nanosecond.
+ * A TSC packet has the time; CYC packets advance it by core cycles, MTC packets by ticks of the crystal clock, whose
+ * position is in TMA (SDM volume 3, "Intel Processor Trace", packets TSC, TMA, MTC, CYC, CBR). perf's rules for
+ * conflicts between them are in tools/perf/util/intel-pt-decoder/intel-pt-decoder.c (Linux 6.1). They are followed to
+ * the last tick, floating point included, so that both decoders give the same nanosecond.
  */
 #ifndef OCULAR_PT_TIME_H
 #define OCULAR_PT_TIME_H
@@ -25,10 +24,10 @@ struct pt_clocks {
 	uint32_t ctc_num, ctc_den; /* TSC ticks a crystal tick; den 0: unknown, MTC is not used */
 };
 
-/* Where the crystal clock (CTC) is. */
+/* The position of the crystal clock (CTC). */
 struct pt_crystal {
-	bool known;	  /* a TMA came */
-	bool upper_known; /* bits of last_mtc above the 16 of TMA are right */
+	bool known;	  /* there was a TMA */
+	bool upper_known; /* bits of last_mtc above the 16 of TMA are valid */
 	uint32_t last_mtc;
 	uint64_t tsc;	/* at the TMA's CTC, rounded down to an MTC */
 	uint64_t ticks; /* since then */
@@ -38,7 +37,7 @@ struct pt_time {
 	const struct pt_clocks *clocks;
 	uint64_t now;		  /* 0: not known yet */
 	uint64_t tsc;		  /* of the last TSC packet, 0: none */
-	uint64_t reference;	  /* near the next TSC packet, whose eighth byte it gives; 0: `now` does */
+	uint64_t reference;	  /* near the next TSC packet, to determine its eighth byte; 0: `now` does */
 	uint64_t chunk_reference; /* near the end of the chunk being read, 0: unknown */
 	struct pt_crystal crystal;
 	uint64_t base;	 /* the time from which `cycles` count; 0: unknown */
@@ -57,7 +56,7 @@ void pt_time_cbr(struct pt_time *t, unsigned cbr);
 /* rest..end are the bytes behind the packet: they are searched for the next MTC. */
 void pt_time_mtc(struct pt_time *t, uint32_t payload, bool after_cyc, const uint8_t *rest, const uint8_t *end);
 
-/* Ticks a cycle; 0: not known, cycles do not move the time on. */
+/* Ticks a cycle; 0: not known, cycles do not advance the time. */
 static inline double pt_time_ratio(const struct pt_time *t)
 {
 	if (!t->base || (!t->measured && !t->cbr))
@@ -65,7 +64,7 @@ static inline double pt_time_ratio(const struct pt_time *t)
 	return t->measured ? t->by_mtc : t->by_cbr;
 }
 
-/* The time when so many cycles have been counted since `base`, not before `since`. */
+/* The time when this many cycles have been counted since `base`, not before `since`. */
 static inline uint64_t pt_time_at(const struct pt_time *t, uint64_t cycles, uint64_t since)
 {
 	double then;

@@ -9,7 +9,7 @@
 
 static int fail(struct pt_trace *t, int err)
 {
-	if (!t->error[0] && err != -ECANCELED) /* the feed's own: it has said why */
+	if (!t->error[0] && err != -ECANCELED) /* the feed's own, with its text */
 		snprintf(t->error, sizeof(t->error), "%s", strerror(-err));
 	return err;
 }
@@ -40,7 +40,7 @@ static int add_auxtrace(struct pt_trace *t, const struct perf_record *rec, uint6
 	return q ? pt_queue_add(q, &chunk) : -ENOMEM;
 }
 
-/* A trace in a sample: its queue is found by the sample's id. `at` is where the record ends. */
+/* A trace in a sample: the sample's id gives its queue. `at` is where the record ends. */
 static int add_sample(struct pt_trace *t, const struct perf_record *rec, uint64_t at)
 {
 	struct perf_sample s;
@@ -90,7 +90,7 @@ static int add_info(struct pt_trace *t, const struct perf_record *rec, uint64_t 
 	return pt_config_read(&t->config, &t->file, &info, t->error);
 }
 
-/* Each is at least so long, or left alone. AUXTRACE_INFO comes before any trace. */
+/* Minimum sizes; shorter records are ignored. AUXTRACE_INFO comes before any trace. */
 static const struct finder {
 	uint32_t type, size;
 	int (*add)(struct pt_trace *t, const struct perf_record *rec, uint64_t at);
@@ -146,14 +146,14 @@ int pt_trace_open(struct pt_trace *t, const char *path)
 	return err;
 }
 
-/* --- the second pass: what was told beside them ------------------------------------------------------- */
+/* --- the second pass: the records beside them ---------------------------------------------------------- */
 
 static uint64_t tsc_of(const struct pt_trace *t, const struct perf_side *s)
 {
 	return s->time ? tsc_of_ns(&t->config.clocks.conv, s->time) : 0;
 }
 
-/* A thread comes to a CPU; nothing is known of records without a CPU. */
+/* A thread comes to a CPU; a record without a CPU is of no use. */
 static int come(struct pt_trace *t, const struct perf_side *s, int32_t pid, int32_t tid)
 {
 	int err = pt_merge_come(&t->merge, tsc_of(t, s), s->cpu, pid, tid);
@@ -172,7 +172,7 @@ static int apply_switch(struct pt_trace *t, const struct perf_side *s)
 	return come(t, s, s->pid, s->tid);
 }
 
-/* The buffer was full: what the thread did behind this, up to its next trace, is missing. */
+/* The buffer was full: what the thread did after this, up to its next trace, is missing. */
 static int cut(struct pt_trace *t, const struct perf_side *s)
 {
 	const struct pt_feed *feed = &t->merge.feed;
@@ -210,7 +210,7 @@ static int apply(void *to, const struct perf_side *s)
 	}
 }
 
-/* The body of a record names threads itself: which fields, and how long it must be. */
+/* The body of a record names threads itself: which fields, and its minimum size. */
 static void read_body(const struct perf_record *rec, struct perf_side *s)
 {
 	const struct perf_task *task = (const void *)rec;

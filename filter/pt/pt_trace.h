@@ -2,8 +2,8 @@
 /*
  * pt_trace.h - a perf.data with Intel PT: all its words in the order of time, each with its thread.
  *
- * Two passes over the file's records: the first finds the traces, the second what the kernel told beside
- * them (threads, switches), which is applied when the traces have come to its time.
+ * Two passes over the file's records: the first finds the traces, the second the kernel's records beside them (threads,
+ * switches), which are applied when the traces have come to their time.
  */
 #ifndef OCULAR_PT_TRACE_H
 #define OCULAR_PT_TRACE_H
@@ -14,14 +14,14 @@
 #include "pt_config.h"
 #include "pt_merge.h"
 
-/* What the file says is missing. What that cost is known from the words' sequence numbers. */
+/* What is missing according to the file. How many words that cost follows from their sequence numbers. */
 struct pt_faults {
 	uint64_t overflows; /* OVF packets */
-	uint64_t damages;   /* bytes that are no packets */
+	uint64_t damages;   /* bytes that are not packets */
 	uint64_t truncated; /* trace buffers that were full */
 	uint64_t lost;	    /* records beside the trace that the kernel dropped */
-	uint64_t untimed;   /* PTWRITEs before the first time of their trace */
-	uint64_t shared;    /* core cycles that were shared out by time between threads (pt_merge.h) */
+	uint64_t untimed;   /* PTWRITEs before the first time in their trace */
+	uint64_t shared;    /* core cycles that were divided by time between threads (pt_merge.h) */
 };
 
 struct pt_trace {
@@ -37,7 +37,7 @@ struct pt_trace {
 /* path: the perf.data itself. 0; -EPROTO or another negative errno, with a line in t->error. */
 int pt_trace_open(struct pt_trace *t, const char *path);
 
-/* Hands all words to feed. 0, a negative errno with a line in t->error, or what feed returned. */
+/* Passes all words to feed. 0, a negative errno with a line in t->error, or what feed returned. */
 int pt_trace_read(struct pt_trace *t, const struct pt_feed *feed);
 
 void pt_trace_close(struct pt_trace *t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* One packet at a time, but for a CYC and the PTW behind it, which nearly all of a trace consists of. */
+/* One packet at a time, except a CYC with the PTW behind it, which make up nearly all of a trace. */
 #include "pt_walk.h"
 
 #include "pt_common.h"
@@ -7,7 +7,7 @@
 
 #define CBR_NONE UINT32_MAX
 
-/* Packets that PSB+ cannot hold (SDM, "PSB+"; perf calls each of them an error). */
+/* Packets that PSB+ cannot contain (SDM, "PSB+"; perf calls each of them an error). */
 static const bool not_in_psb[PKT_KINDS] = {
 	[PKT_TNT] = true,    [PKT_TIP] = true,	[PKT_TIP_PGE] = true, [PKT_TIP_PGD] = true, [PKT_PTW] = true,
 	[PKT_PTW_IP] = true, [PKT_STOP] = true, [PKT_PSB] = true,     [PKT_EXSTOP] = true,  [PKT_MWAIT] = true,
@@ -46,7 +46,7 @@ static enum pt_step step(struct pt_walk *w, enum pt_step what, uint64_t time)
 	return what;
 }
 
-/* Tracing begins: perf's clock is set to the trace's here, even backwards. */
+/* Tracing begins: like perf's clock, the clock is set to the trace's here, even backwards. */
 static enum pt_step begin(struct pt_walk *w)
 {
 	w->enabled = true;
@@ -103,7 +103,7 @@ static enum pt_step fup(struct pt_walk *w, const struct packet *pkt)
 	return overflowed && !w->enabled ? begin(w) : STEP_END;
 }
 
-/* What PSB+ is over with: its own time is that of its TSC, even if the trace was ahead of it. */
+/* What changes at the end of PSB+: its own time is that of its TSC, even if the trace was ahead of it. */
 static enum pt_step psbend(struct pt_walk *w)
 {
 	if (!w->in_psb)
@@ -112,7 +112,7 @@ static enum pt_step psbend(struct pt_walk *w)
 	return step(w, STEP_QUIET, w->time.tsc ? w->time.tsc : w->time.now);
 }
 
-/* A packet in PSB+ that cannot be there: the PSB+ was cut off. */
+/* A packet that cannot be in PSB+: the PSB+ was cut off. */
 static bool psb_is_cut(struct pt_walk *w, const struct packet *pkt)
 {
 	if (!w->in_psb || !not_in_psb[pkt->kind] || (w->first_psb && pkt->kind == PKT_PSB))
@@ -128,8 +128,8 @@ static enum pt_step quiet_if(struct pt_walk *w, bool condition)
 }
 
 /*
- * An ip is written as far as it differs from the one before (SDM, "IP Compression"): 2, 4 or 6 bytes over
- * it, 6 bytes to be extended by their sign, or all 8. Returns whether the packet has one.
+ * Only the part of an ip is written that differs from the last one (SDM, "IP Compression"): the lower 2, 4 or 6 bytes,
+ * 6 bytes with sign extension, or all 8. Returns whether the packet has one.
  */
 static bool read_ip(struct pt_walk *w, const struct packet *pkt)
 {
@@ -144,7 +144,7 @@ static bool read_ip(struct pt_walk *w, const struct packet *pkt)
 	return true;
 }
 
-/* A step to the packet's ip, where those are wanted. `otherwise`: what it is else. */
+/* A step to the packet's ip, if those are wanted. `otherwise`: the step if not. */
 static enum pt_step branch(struct pt_walk *w, const struct packet *pkt, enum pt_step otherwise)
 {
 	if (!w->tips || !read_ip(w, pkt) || otherwise == STEP_END)
@@ -268,9 +268,9 @@ static __attribute__((noinline)) enum pt_step next_step(struct pt_walk *w)
 	return what;
 }
 
-/* --- the commonest packets, where nothing that came before changes what they mean --------------------------- */
+/* --- the most common packets, where nothing before changes their meaning ------------------------------------- */
 
-/* Until the next packet that is none of these: only those change what is asked for here. */
+/* Until the next other packet: only those change what is tested here. */
 static bool is_plain(const struct pt_walk *w)
 {
 	return w->synced && w->started && !w->block && !w->in_psb && !w->wants_fup && w->cbr_reported == w->time.cbr;
@@ -281,7 +281,7 @@ static inline void take_ip(struct pt_walk *w, unsigned kind, struct packet *pkt)
 {
 	*pkt = (struct packet){ kind, pt_ip_forms[*w->p >> 5].size, 0 };
 	memcpy(&pkt->payload, w->p + 1, sizeof(pkt->payload));
-	if (pkt->size == 7) /* as packet_read() has it: what is behind the packet is not of it */
+	if (pkt->size == 7) /* as in packet_read(): what is behind the packet does not belong to it */
 		pkt->payload &= ~0ull >> 16;
 	w->p += pkt->size;
 }
@@ -304,7 +304,7 @@ static inline int take_long(struct pt_walk *w, const uint8_t *p)
 	return w->branches && (bits & (bits - 1)) ? STEP_QUIET : STEP_END;
 }
 
-/* PADs come in long rows at the end of a buffer. */
+/* PADs come in long runs at the end of a buffer. */
 static inline unsigned pads(const uint8_t *p)
 {
 	uint64_t bytes;
@@ -313,7 +313,7 @@ static inline unsigned pads(const uint8_t *p)
 	return bytes ? 1 : sizeof(bytes);
 }
 
-/* A step, or STEP_END before a packet that is not for here. */
+/* A step, or STEP_END before a packet that is not for this function. */
 static enum pt_step run(struct pt_walk *w)
 {
 	struct packet pkt;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pt_walk_state.h - how far the walk through one trace has come: what pt_walk.h and pt_scan.h go on from. */
+/* pt_walk_state.h - the position of the walk through one trace, shared by pt_walk.h and pt_scan.h. */
 #ifndef OCULAR_PT_WALK_STATE_H
 #define OCULAR_PT_WALK_STATE_H
 
@@ -8,16 +8,16 @@
 #include "pt_time.h"
 
 /*
- * A TSC packet that sets the time forward, as one does where a thread comes to a CPU: between `from` and
- * `to` the core did not run. All the cycles up to there are `core`.
+ * A TSC packet that sets the time forward, as when a thread comes to a CPU: between `from` and `to` the core did not
+ * run. `core`: all cycles up to there.
  */
 struct pt_break {
 	uint64_t from, to, core;
 };
 
 /*
- * So many are known, the latest ones. A thread has one each time that it waited: while it waits for the GIL as often as
- * every 5 ms (CPython, sys.getswitchinterval()).
+ * How many are kept, the latest ones. A thread has one each time it waited; if it waits for the GIL, as often as every
+ * 5 ms (CPython, sys.getswitchinterval()).
  */
 #define PT_BREAKS 1024
 
@@ -26,24 +26,24 @@ struct pt_walk {
 	uint64_t stamp;	      /* TSC of the last step */
 	uint64_t word;	      /* payload, after STEP_WORD */
 	uint64_t core;	      /* sum of CYC packets; with branch=1 of those while tracing was on */
-	uint64_t quiet_until; /* quiet steps before this time need not be told */
+	uint64_t quiet_until; /* quiet steps before this time need not be reported */
 	struct {
 		uint64_t stamp, core;
-	} passed; /* the last one that was not; stamp 0: all were */
+	} passed; /* the last one that was not quiet; stamp 0: all were */
 	const uint8_t *p, *end;
-	uint64_t ip;	/* the last one that a packet had */
-	bool tips;	/* indirect branches are wanted: what else is STEP_QUIET */
-	bool gathers;	/* and told many at once, where it is the same */
-	bool branches;	/* recorded with branch=1: TNT and TIP are to be expected */
-	bool started;	/* a time is known: words before that have no place */
-	bool plain;	/* the commonest packets mean what they mean by themselves */
-	bool synced;	/* else a PSB is sought */
-	bool first_psb; /* in the PSB+ that synchronised */
+	uint64_t ip;	/* the last one in a packet */
+	bool tips;	/* indirect branches are wanted: otherwise they are STEP_QUIET */
+	bool gathers;	/* and many may be returned at once, where that makes no difference */
+	bool branches;	/* recorded with branch=1: there are TNT and TIP */
+	bool started;	/* a time is known: words before that have no time */
+	bool plain;	/* the most common packets have their usual meaning */
+	bool synced;	/* otherwise it looks for a PSB */
+	bool first_psb; /* inside the PSB+ that synchronised it */
 	bool in_psb;
 	bool after_cyc;	 /* the last packet was a CYC */
 	bool wants_fup;	 /* the last packet was a PTW whose FUP must come next */
 	bool holds;	 /* `held` waits for a FUP with an ip */
-	bool enabled;	 /* tracing is on, as far as packets say */
+	bool enabled;	 /* tracing is on, according to the packets */
 	bool overflowed; /* no FUP or TIP.PGE since the last OVF */
 	unsigned cbr_reported;
 	packet_block block;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Markers move the frames of their thread to where they say; dispatches go to recover_take.c. */
+/* Markers set the places of their thread's frames; dispatches go to recover_take.c. */
 #include "recover.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ int recover_branch(struct recover *r, const struct word *w)
 	}
 }
 
-/* Never a dispatch: an interrupt may come at a handler's first instruction, which was told already. */
+/* Never a dispatch: an interrupt may come at a handler's first instruction, which was already reported. */
 int recover_enter(struct recover *r, const struct word *w)
 {
 	struct recover_thread *t = recover_thread_at(r, w->pid, w->tid);
@@ -119,7 +119,7 @@ int recover_gap(struct recover *r, int32_t pid, int32_t tid)
 
 /* --- markers ------------------------------------------------------------------------------------------- */
 
-/* What ran before the RESUME of a code object that is known now. */
+/* What ran before the RESUME of a code object that is known only now. */
 static int report_prologue(struct recover_thread *t, struct recover_frame *f, uint32_t resume)
 {
 	uint32_t n = 0;
@@ -135,7 +135,7 @@ static int report_prologue(struct recover_thread *t, struct recover_frame *f, ui
 	return err;
 }
 
-/* The first POP_TOP of a generator was held for its caller. */
+/* The first POP_TOP of a generator was taken for its caller's. */
 static void take_pop_top(struct recover_thread *t, const struct sample *s)
 {
 	const struct dispatch *d = t->dispatch;
@@ -204,7 +204,7 @@ static int unwind(struct recover_thread *t, const struct sample *s)
 	return recover_emit_sample(t, s);
 }
 
-/* It begins to be traced, or ends; what it ran before, or while it was not traced, is all behind us. */
+/* It begins to be traced, or ends; what it ran before, or while it was not traced, is over. */
 static int set_frames(struct recover_thread *t, const struct sample *s)
 {
 	int err = recover_settle(t);
@@ -214,7 +214,7 @@ static int set_frames(struct recover_thread *t, const struct sample *s)
 	return err ? err : recover_frames_set(&t->frames, s->interpreter, s->open, s->traced);
 }
 
-/* Another interpreter goes on, and no end of the one that is not traced was told: any frame may have run. */
+/* Another interpreter continues, and the untraced one has not reported its end: any frame may have run. */
 static void forget(struct recover_thread *t)
 {
 	t->untraced = false;
@@ -253,7 +253,7 @@ int recover_sample(void *recover, const struct sample *s)
 	}
 	t->behind_gap = GAP_NONE;
 	err = recover_settle(t);
-	if (err || !s->code) /* nothing that moves a frame: a snapshot, a foreign word */
+	if (err || !s->code) /* moves no frame: a snapshot, a foreign word */
 		return err ? err : recover_emit_sample(t, s);
 	return s->op == OP_PY_UNWIND ? unwind(t, s) : at_marker(t, s);
 }

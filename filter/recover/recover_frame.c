@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What several ways are kept for is told in undecided.h. */
+/* undecided.h says why several places are kept. */
 #include "recover_frame.h"
 
 void recover_frame_lose(struct recover_frame *f, struct undecided *d)
@@ -29,8 +29,8 @@ void recover_frame_put(struct recover_frame *f, struct undecided *d, uint32_t pl
 }
 
 /*
- * The instruction at the offset, or that has it in its inline cache: there CPython says an exception came
- * from where it inlined a call (BINARY_SUBSCR_GETITEM).
+ * The instruction at the offset, or the one whose inline cache contains it: CPython reports an exception there if it
+ * came from an inlined call (BINARY_SUBSCR_GETITEM).
  */
 uint32_t recover_frame_place(const struct recover_frame *f, int64_t offset)
 {
@@ -40,8 +40,8 @@ uint32_t recover_frame_place(const struct recover_frame *f, int64_t offset)
 }
 
 /*
- * A branch is told when it is taken, or by the instruction that it led to (3.14: NOT_TAKEN, POP_ITER),
- * which ran already then.
+ * A branch is reported when it is taken, or by the instruction it led to (3.14: NOT_TAKEN, POP_ITER), which has run by
+ * then.
  */
 void recover_frame_branch(struct recover_frame *f, struct undecided *d, const struct sample *s)
 {

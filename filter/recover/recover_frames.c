@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A frame that ends without a known place takes what is in doubt of it with it. */
+/* If a frame ends without a known place, its undecided steps are given up. */
 #include "recover_frames.h"
 
 #include <errno.h>
@@ -88,7 +88,7 @@ struct recover_frame *recover_frames_align(struct recover_frames *r, struct code
 	return create ? recover_frames_push(r, code) : NULL;
 }
 
-/* Those that no marker told of ran before it was traced, and may have ended by exceptions that none told of. */
+/* Frames without a marker ran before it was traced, and may have ended by exceptions without a marker. */
 static bool is_over(const struct recover_frame *f, uint32_t interpreter)
 {
 	return f && (f->interpreter == interpreter || (!f->code && f->kind == FRAME_BEGAN));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What is common is done in recover_rows() itself, which is run for each opcode of a trace: what changes is held
- * in registers from dispatch to dispatch. take_other() does what is less common, and is left to what
- * recover_take() does with a dispatch where the place is not known, or not the only one.
+ * recover_rows() runs for each opcode of a trace and handles the common cases itself: what changes stays in registers
+ * from dispatch to dispatch. take_other() handles less common ones. recover_take() takes a dispatch whose place is not
+ * known, or not the only one.
  */
 #include "recover_quick.h"
 
@@ -10,7 +10,7 @@
 
 /* --- what opcodes may be ------------------------------------------------------------------------------- */
 
-/* As in recover_take(): what is not held there, or not always. */
+/* As in recover_take(): cases that are not held there, or not always. */
 static bool is_held(enum flow flow)
 {
 	return flow <= FLOW_RAISE;
@@ -44,18 +44,18 @@ void recover_quick_init(struct recover_thread *t)
 		t->quick[op] = d->base[op] | may_be(d, op);
 }
 
-/* --- a thread where nothing is in doubt ---------------------------------------------------------------- */
+/* --- a thread without anything undecided --------------------------------------------------------------- */
 
 struct quick {
 	struct recover_thread *thread;
 	struct recover_frame *frame;
 	const struct walk_node *nodes, *node; /* of the frame's code, and its place there */
 	quick_opcode held;
-	struct sample *room; /* recover->room, where the held instruction stands already */
+	struct sample *room; /* recover->room, which already has the held instruction */
 	uint32_t emitted;
 };
 
-/* Is there one place where the frame is, and no doubt of any other frame's? */
+/* Does the frame have one place, and no frame anything undecided? */
 static inline bool is_sure(const struct recover_thread *t, const struct recover_frame *f)
 {
 	return f && f->n == 1 && !f->follows && !f->arrives && f->side == SIDE_BOTH && !undecided_waits(&t->undecided);
@@ -70,7 +70,7 @@ static inline void quick_hold(struct quick *q, uint8_t opcode, uint64_t time, ui
 	q->held = q->thread->quick[opcode];
 }
 
-/* Is the held instruction one behind that place, unless it is dispatched again? */
+/* Is the held instruction the one behind that place, unless it is dispatched again? */
 static inline bool holds_one(const struct recover_thread *t, const struct recover_frame *f)
 {
 	return t->held.valid && !(t->again | t->cleanup | t->resume.valid) && is_sure(t, f);
@@ -114,7 +114,7 @@ static inline bool is_twice(quick_opcode held, quick_opcode next)
 	return base_of(next) == base_of(held) && next & QUICK_TWICE;
 }
 
-/* Goes to where the held instruction is, if what is dispatched next is another one. False: neither is sure. */
+/* Moves to the place of the held instruction, if the next dispatch is another one. False: neither is certain. */
 static inline bool quick_go(struct quick *q, quick_opcode next)
 {
 	const struct walk_node *to;
@@ -123,7 +123,7 @@ static inline bool quick_go(struct quick *q, quick_opcode next)
 	if (!(next & QUICK_NEW) || !(q->held & QUICK_HELD))
 		return false;
 	place = q->node->to[0];
-	if (q->node->ahead[0] != base_of(q->held)) { /* nearly always it is */
+	if (q->node->ahead[0] != base_of(q->held)) { /* nearly always */
 		place = walk_to(q->node, base_of(q->held));
 		if (place == WALK_NOWHERE)
 			return false;
@@ -153,10 +153,10 @@ static inline int quick_emit(struct quick *q)
 
 /* --- branches that begin alike ------------------------------------------------------------------------- */
 
-/* Dispatches as they come: what is not told yet is looked at here. */
+/* Dispatches in order of time: those not reported yet are looked at here. */
 struct ahead {
 	const struct recover_thread *thread;
-	const struct row *row, *end; /* the last one that was seen */
+	const struct row *row, *end; /* the last one seen */
 };
 
 /* 0: no other, or something else comes first. */
@@ -178,7 +178,7 @@ static quick_opcode look(struct ahead *a)
 	return 0;
 }
 
-/* Ways that the held instruction may have gone: it is at `from`, what ran last at `to`. */
+/* The sides that the held instruction may be on: it is at `from`, the last one that ran at `to`. */
 struct alike {
 	unsigned n;
 	struct {
@@ -199,7 +199,7 @@ static void ways_of(struct alike *a, const struct walk *w, uint32_t place, uint8
 		}
 }
 
-/* On each way by this opcode; what does not have it is none. False: they come together, or part anew, or all end. */
+/* Moves along each side by this opcode; a side without it is dropped. False: they join, split again, or all end. */
 static bool go_on(struct alike *a, const struct walk *w, uint8_t base)
 {
 	unsigned n = 0;
@@ -223,8 +223,8 @@ static bool go_on(struct alike *a, const struct walk *w, uint8_t base)
 }
 
 /*
- * The place of the held instruction that stands on several ways out of a branch, by what is dispatched behind it; or
- * WALK_NOWHERE. What decides must not be the last one that is known: nothing is sure of that before another comes
+ * The place of the held instruction, which is on several sides of a branch, by what is dispatched after it; or
+ * WALK_NOWHERE. The last known dispatch must not decide: nothing is certain about it before another comes
  * (recover_take.c).
  */
 static uint32_t place_ahead(const struct recover_frame *f, quick_opcode held, quick_opcode next, struct ahead ahead)
@@ -245,7 +245,7 @@ static uint32_t place_ahead(const struct recover_frame *f, quick_opcode held, qu
 
 /* --- dispatches ---------------------------------------------------------------------------------------- */
 
-/* Nothing to tell yet: the first behind what told the place, or no marker came. False: nothing was done. */
+/* Nothing to report yet: the first behind what gave the place, or no marker came. False: nothing was done. */
 static inline bool take_first(struct recover_thread *t, const struct held *h)
 {
 	if (t->again | t->cleanup | t->resume.valid || !(t->quick[h->opcode] & QUICK_NEW))
@@ -265,7 +265,7 @@ static int report(struct recover_thread *t, struct recover_frame *f, uint32_t pl
 	return recover_emit_at(t, f, &t->held, OP_INSTRUCTION, place);
 }
 
-/* It is a call whose frame begins, or a frame is gone on with. */
+/* It is a call whose frame begins, or a frame continues. */
 static int take_resume(struct recover_thread *t, struct recover_frame *f, uint32_t place, const struct held *h)
 {
 	int err = report(t, f, place);
@@ -275,7 +275,7 @@ static int take_resume(struct recover_thread *t, struct recover_frame *f, uint32
 	return err;
 }
 
-/* It leaves its frame; what is dispatched next is its caller's. */
+/* It leaves its frame; the next dispatch is its caller's. */
 static int take_left(struct recover_thread *t, struct recover_frame *f, uint32_t place, const struct held *h)
 {
 	int err = report(t, f, place);
@@ -316,7 +316,7 @@ static int take_other(struct recover_thread *t, const struct held *h, struct ahe
 	return recover_take(t, h);
 }
 
-/* The time of rows, computed where it is another: CYC packets, which it comes from, are fewer than they are. */
+/* The time of rows, computed only where it changes: there are fewer CYC packets, which it comes from, than rows. */
 struct moment {
 	uint64_t at, ns, cycles;
 };
@@ -330,7 +330,7 @@ static inline struct moment moment_of(const struct recover_thread *t, const stru
 	return m;
 }
 
-/* Takes rows from *from, as long as they are of the commonest. */
+/* Takes rows from *from, as long as they are common ones. */
 static inline int quick_rows(struct recover_thread *t, const struct rows *rows, const struct row **from,
 			     struct moment *now)
 {
@@ -370,7 +370,7 @@ static inline const struct row *skip_rows(const struct dispatch *d, const struct
 	return row;
 }
 
-/* Where tracing begins, nothing is dispatched: an interrupt may come at a handler's first instruction. */
+/* Where tracing begins nothing is dispatched: an interrupt may come at a handler's first instruction. */
 static int other_row(struct recover_thread *t, const struct rows *rows, const struct row *row, struct moment *now)
 {
 	struct held h = { .valid = true };

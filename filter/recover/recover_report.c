@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What was recovered and what not, in plain words. */
+/* How much was recovered, as text. */
 #include <inttypes.h>
 
 #include "recover.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* An instruction's place is behind that of the frame's last one, by the ways of walk.h. */
+/* An instruction's place follows that of the frame's last one, by the control flow in walk.h. */
 #include "recover_thread.h"
 
-/* Leaves by a return or yield; where from is said if it is known. */
+/* Leaves by a return or yield; with its place if that is known. */
 static int leave(struct recover_thread *t, struct recover_frame *f, const struct held *h, unsigned op)
 {
 	struct recover_frame left = *f;
@@ -54,8 +54,8 @@ static int second(struct recover_thread *t, struct recover_frame *f, const struc
 }
 
 /*
- * A form that does not fit goes on as the common one, by a direct jump that leaves no packet, and that one runs
- * no second. Until it is known, the second counts as run and unsure.
+ * A form whose operands do not fit falls back to the common one, by a direct jump without a packet, and that runs no
+ * second. Until it is known, the second counts as run and uncertain.
  */
 static int may_be_second(struct recover_thread *t, struct recover_frame *f, const struct held *h)
 {
@@ -74,7 +74,7 @@ void recover_no_second(struct recover_thread *t, struct recover_frame *f)
 	f->follows = false;
 }
 
-/* It is told in its turn only: if there was a call between, it stays unsure. */
+/* It is only reported in its turn: after a call in between it stays uncertain. */
 static int did_run(struct recover_thread *t, struct recover_frame *f)
 {
 	struct held h = { .time = f->time, .cycles = f->cycles };

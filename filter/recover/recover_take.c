@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A dispatch is held until the next thing of its thread comes: that may say that it was dispatched
- * again (just specialised), or that a POP_TOP was a generator's first instruction and not its caller's
- * next. So `held` is always the last instruction, not walked yet.
+ * A dispatch is held until its thread's next event: that may show that it was dispatched again (just specialised), or
+ * that a POP_TOP was a generator's first instruction and not its caller's next. So `held` is always the last
+ * instruction, not walked yet.
  */
 #include <errno.h>
 
@@ -42,7 +42,7 @@ void recover_drop_head(struct recover_thread *t)
 	t->r->counts.unsure += t->begun;
 }
 
-/* Of a frame that goes on or of a generator that begins: only a marker would tell which. */
+/* Of a frame that continues or of a generator that begins: only a marker would say which. */
 void recover_drop_pop_top(struct recover_thread *t)
 {
 	const struct dispatch *d = t->dispatch;
@@ -59,7 +59,7 @@ void recover_drop_pop_top(struct recover_thread *t)
 		recover_frame_lose(recover_frames_top(&t->frames), &t->undecided);
 }
 
-/* A RESUME without a marker: a frame of code that nothing told of. Before all markers its end is not seen, either. */
+/* A RESUME without a marker: a frame of unknown code. Before all markers its end is not seen, either. */
 int recover_settle(struct recover_thread *t)
 {
 	int err;
@@ -85,7 +85,7 @@ void recover_add_prologue(struct recover_thread *t, const struct held *h)
 	t->prologue[t->nprologue++] = *h;
 }
 
-/* The first there is behind a gap may have been dispatched before it, in another form: one, not told. */
+/* The first one behind a gap may have been dispatched before it, in another form: it is not reported. */
 static int drop_resume(struct recover_thread *t)
 {
 	if (t->behind_gap == GAP_RESUME)
@@ -97,7 +97,7 @@ static int drop_resume(struct recover_thread *t)
 	return 0;
 }
 
-/* Where a frame begins or goes on: a POP_TOP before it may be the generator's. */
+/* Where a frame begins or continues: a POP_TOP before it may be the generator's. */
 static int take_resume(struct recover_thread *t, const struct held *h)
 {
 	const struct dispatch *d = t->dispatch;
@@ -120,8 +120,8 @@ static int take_unknown(struct recover_thread *t)
 }
 
 /*
- * It and what ran before it are of no known code. A generator expression of 3.15 has run RESUME, LOAD_FAST and
- * GET_ITER already, and no marker told of that frame.
+ * It and what ran before it belong to unknown code. A generator expression of 3.15 has already run RESUME, LOAD_FAST
+ * and GET_ITER, and no marker named that frame.
  */
 static int take_generator(struct recover_thread *t)
 {
@@ -162,8 +162,8 @@ static int take_next(struct recover_thread *t, const struct held *h, enum flow f
 }
 
 /*
- * Is what was dispatched the held instruction once more? The return from the specialiser tells. Compilers put
- * small ones in line, and 3.15 gives GET_ITER_VIRTUAL up by a dispatch: then it is if its code has no such
+ * Was the held instruction dispatched once more? The return from the specialiser shows it. Compilers inline small
+ * specialisers, and 3.15 gives GET_ITER_VIRTUAL up by a dispatch: then it is the same if its code has no such
  * instruction behind it.
  */
 static bool is_again(struct recover_thread *t, uint8_t base, bool told)
@@ -179,11 +179,11 @@ static bool is_again(struct recover_thread *t, uint8_t base, bool told)
 		return !recover_frame_repeats(f, base, d->pair[t->held.opcode]);
 	if (t->held.opcode == d->twice || base == d->iterates)
 		return true;
-	t->r->counts.repeats += t->begun; /* no code to ask: two of them, or one */
+	t->r->counts.repeats += t->begun; /* no code to ask: two instructions, or one */
 	return false;
 }
 
-/* What it was dispatched as: its new form, but not the common one when it was given up in passing. */
+/* The form it was dispatched in: its new form, but not the common one if it was given up on the way. */
 static int take_again(struct recover_thread *t, uint8_t opcode, bool told)
 {
 	t->held.before = t->held.before ? t->held.before : t->held.opcode;
@@ -195,8 +195,8 @@ static int take_again(struct recover_thread *t, uint8_t opcode, bool told)
 }
 
 /*
- * Where the specialiser's return may have left no packet, and its code has two of a family in a row: one that was
- * dispatched again, or both of them. Neither is told, and the place behind them is not known.
+ * The specialiser's return may have left no packet, and the code has two of the family in a row: one dispatched twice,
+ * or both. Neither is reported, and the place behind them is not known.
  */
 static bool is_either(const struct recover_thread *t, uint8_t base)
 {

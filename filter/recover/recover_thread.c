@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Samples go out in the order in which they came: behind one that is in doubt, all wait (undecided.h). */
+/* Samples go out in the order in which they came: behind an undecided one all wait (undecided.h). */
 #include "recover_thread.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ void recover_thread_free(struct recover_thread *t)
 	free(t);
 }
 
-/* What the user left out was needed to get here, goes no further, and counts neither as run nor as recovered. */
+/* Excluded code was needed to get here; it goes no further, and counts neither as run nor as recovered. */
 static int pass_on(void *recover, const struct sample *s)
 {
 	struct recover *r = recover;
@@ -54,7 +54,7 @@ int recover_flush(struct recover_thread *t, bool all)
 	return err;
 }
 
-/* Room for one more step; what is in doubt for so long is given up. */
+/* Room for one more step; the oldest undecided ones are given up. */
 static int make_room(struct recover_thread *t)
 {
 	return t->undecided.tail - t->undecided.head == UNDECIDED_STEPS ? recover_flush(t, true) : 0;
@@ -122,7 +122,7 @@ int recover_record(struct recover_thread *t, struct recover_frame *f, const stru
 	f->step = undecided_add(&t->undecided, &s, UNDECIDED_OPEN, f->step, f->at, f->n);
 	if (f->step == UNDECIDED_NONE)
 		return -ENOMEM;
-	t->r->counts.placed++; /* for now: recover_flush() takes away what is given up */
+	t->r->counts.placed++; /* for now: recover_flush() subtracts what is given up */
 	if (f->n > 1)
 		return 0;
 	undecided_settle(&t->undecided, f->step, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Nodes are made once a code object; NOT_TAKEN and END_FOR may be passed without being dispatched. */
+/* Nodes are made once for each code object; NOT_TAKEN and END_FOR may be passed without a dispatch. */
 #include "walk.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static bool is_straight(const struct walk *w, uint32_t i)
 	       w->nodes[i + 1].base != w->dispatch->not_taken;
 }
 
-/* What follows the place, if each of it begins by another opcode. */
+/* The places that follow, if each begins with another opcode. */
 static void look_ahead(struct walk *w, uint32_t place)
 {
 	struct walk_node *node = &w->nodes[place];
@@ -67,7 +67,7 @@ static void add(const struct walk *w, uint32_t place, uint32_t to[WALK_WAYS], un
 	to[(*n)++] = place;
 }
 
-/* The place, and what comes after it if it may be passed over. */
+/* The place, and the next one if it may be passed over. */
 static void arrive(const struct walk *w, uint32_t place, uint32_t to[WALK_WAYS], unsigned *n)
 {
 	add(w, place, to, n);
@@ -75,7 +75,7 @@ static void arrive(const struct walk *w, uint32_t place, uint32_t to[WALK_WAYS],
 		add(w, place + 1, to, n);
 }
 
-/* Generators come to END_FOR; all else that is exhausted goes on behind it. */
+/* Generators come to END_FOR; other exhausted iterators go on behind it. */
 static void exhaust(const struct walk *w, uint32_t place, uint32_t to[WALK_WAYS], unsigned *n)
 {
 	arrive(w, place, to, n);

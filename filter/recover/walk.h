@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk.h - the ways through one code object's bytecode.
+ * walk.h - the control flow of one code object's bytecode.
  *
- * A place is the index of an instruction. Exceptions are no ways here: markers tell where they lead.
+ * A place is the index of an instruction. Exceptions are not part of it: markers say where they lead.
  */
 #ifndef OCULAR_WALK_H
 #define OCULAR_WALK_H
@@ -11,10 +11,10 @@
 #include "code/dispatch.h"
 
 #define WALK_NOWHERE UINT32_MAX
-#define WALK_WAYS    8 /* at most so many places follow a place */
-#define WALK_AHEAD   4 /* so many of them are in a node, whose size is then a power of two */
+#define WALK_WAYS    8 /* at most this many places follow a place */
+#define WALK_AHEAD   4 /* how many of them a node has, so that its size is a power of two */
 
-/* Which ways out of a branch are open. */
+/* Which sides of a branch are possible. */
 enum side { SIDE_NEXT = 1, SIDE_JUMP = 2, SIDE_BOTH = 3 };
 
 struct walk {
@@ -22,11 +22,11 @@ struct walk {
 	uint32_t n;
 	struct walk_node {
 		uint32_t jump;		 /* place of the target, WALK_NOWHERE: none */
-		uint32_t to[WALK_AHEAD]; /* the places that may be dispatched next, where that opcode tells which */
+		uint32_t to[WALK_AHEAD]; /* the places that may be dispatched next, if the opcode decides which */
 		uint32_t offset;
-		uint8_t ahead[WALK_AHEAD]; /* base opcodes there; 0: none. All are 0 where one is at two places */
+		uint8_t ahead[WALK_AHEAD]; /* base opcodes there; 0: none. All are 0 if one is at two places */
 		uint8_t base, flow;
-		uint8_t ways; /* 1: only to the next place, and that is no NOT_TAKEN */
+		uint8_t ways; /* 1: only to the next place, and that is not a NOT_TAKEN */
 	} nodes[];
 };
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * An event is a few constant pieces around a time. What depends on the code object, the loop or the
- * thread is rendered once and copied from then on, so an event costs a number in decimal and some
- * memcpy.
+ * An event is a few constant pieces around a time. What depends on the code object, the loop or the thread is rendered
+ * once and copied from then on, so an event costs a number in decimal and some memcpy.
  *
- * What viewers ask for beyond the format's description:
+ * What viewers require beyond the format's description:
  * - a plain array: cut short it still loads, an object does not;
  * - times in microseconds since the start of the trace (epoch times would fall on a 256 ns grid of
  *   doubles), never negative (dropped);
@@ -27,7 +26,7 @@
 /* Numbers and constant text of one event at most. */
 #define EVENT_ROOM 256
 
-/* The same of an E, of which many may be kept: three numbers of 20 digits, and 70 bytes around them. */
+/* The same for an E, for which room may be kept many times: three numbers of 20 digits, and 70 bytes around them. */
 #define END_ROOM 144
 
 #define HERMES \
@@ -62,7 +61,7 @@ static int identify(struct timeline *v, struct track *t)
 
 	if (t->ids.text)
 		return 0;
-	/* Unknown ones are 0: Perfetto takes no negative ids. */
+	/* Unknown ones are 0: Perfetto accepts no negative ids. */
 	length = asprintf(&t->ids.text, "\"pid\":%d,\"tid\":%d,", t->pid < 0 ? 0 : t->pid, t->tid < 0 ? 0 : t->tid);
 	if (length < 0) {
 		t->ids.text = NULL;
@@ -154,7 +153,7 @@ static int chrome_begin(struct timeline *v, struct track *t, struct span *span)
 
 	if (err)
 		return err;
-	/* Room is asked for both: a beginning without its end would be a slice without one. */
+	/* Room is checked for both: a beginning without its end would be a slice without one. */
 	span->reserved = END_ROOM + t->ids.length + end->length;
 	v->reserved += span->reserved;
 	err = write_piece(v, "B", t, span->shown, begin);
@@ -172,7 +171,7 @@ static char *put_args(char *to, uint64_t calls, uint64_t cycles)
 	return to;
 }
 
-/* Its room was kept: it is not asked whether the file is full. */
+/* Its room was reserved: the file cannot be full. */
 static int chrome_end(struct timeline *v, struct track *t, const struct span *span, uint64_t ns, uint64_t cycles)
 {
 	struct chrome *c = v->own;
@@ -185,7 +184,7 @@ static int chrome_end(struct timeline *v, struct track *t, const struct span *sp
 	return close_event(v, put_args(to, span->calls, cycles));
 }
 
-/* A tenth of a ns more: engines that reckon in doubles would cut off one as often as not. */
+/* A tenth of a ns more: engines that compute in doubles would otherwise truncate it half the time. */
 static char *put_duration(char *to, uint64_t ns)
 {
 	to = out_us(stpcpy(to, "\"dur\":"), ns);
@@ -352,7 +351,7 @@ static int chrome_name(struct timeline *v, struct track *t, const char *thread, 
 	return err || !process ? err : write_name(v, t, "process_name", process);
 }
 
-/* An array without an event is no trace to engines. */
+/* An array without an event is not a trace to engines. */
 static int chrome_finish(struct timeline *v)
 {
 	static const char first[] = "\n{\"ph\":\"M\",\"pid\":0,\"tid\":0," HERMES "}";

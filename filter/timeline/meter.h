@@ -2,8 +2,8 @@
 /*
  * meter.h - how busy a thread is: events a second and the deepest stack, millisecond by millisecond.
  *
- * Milliseconds are those of the timeline, the same for all threads. A reading holds from its time to
- * the next one's; a millisecond without an event gives no reading of its own.
+ * All threads have the same milliseconds, those of the timeline. A reading holds from its time to the next one's; a
+ * millisecond without an event gives none.
  */
 #ifndef OCULAR_METER_H
 #define OCULAR_METER_H
@@ -16,7 +16,7 @@
 
 struct meter {
 	bool running;
-	uint64_t begin;	 /* ns: of the millisecond that is counted */
+	uint64_t begin;	 /* ns: of the millisecond being counted */
 	uint64_t events; /* in it so far */
 	uint64_t depth, deepest;
 };
@@ -33,7 +33,7 @@ unsigned meter_event(struct meter *m, uint64_t ns, struct reading readings[stati
 /* The stack is `depth` deep from now on. */
 void meter_depth(struct meter *m, uint64_t depth);
 
-/* The thread is over at `ns`. Returns how many readings there still are. */
+/* The thread is over at `ns`. Returns how many readings are left. */
 unsigned meter_finish(struct meter *m, uint64_t ns, struct reading readings[static 2]);
 
 #endif

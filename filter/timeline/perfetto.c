@@ -26,7 +26,7 @@ char *perfetto_place(const struct code *code)
 	return place;
 }
 
-/* The code object's, in the traced process, if the table tells it. */
+/* The code object's, in the traced process, if the table has it. */
 static void put_address(FILE *f, const struct code *code, const char *behind)
 {
 	if (code->address)

@@ -11,7 +11,7 @@
 #include "code/codes.h"
 #include "model/function.h"
 
-/* Of a struct code: the B and the E of an activation, and the instant that tells all about it. */
+/* Of a struct code: the B and the E of an activation, and the instant that describes it. */
 void perfetto_begin(FILE *f, const void *code);
 void perfetto_end(FILE *f, const void *code);
 void perfetto_code(FILE *f, const void *code);
@@ -19,14 +19,14 @@ void perfetto_code(FILE *f, const void *code);
 /* Of a struct loop: a trip, with its args left open and empty. */
 void perfetto_trip(FILE *f, const void *loop);
 
-/* Of the name of an opcode: a slice's name; of a struct code: whose it is, the first of its args. */
+/* Of the name of an opcode: a slice's name; of a struct code: its function, the first of its args. */
 void perfetto_opcode(FILE *f, const void *name);
 void perfetto_function(FILE *f, const void *code);
 
 /* What names a thread or process: what is "thread_name" or "process_name". */
 void perfetto_name(FILE *f, const char *what, const char *name);
 
-/* What a trigger knew: the data of take_snapshot(), and the stack, innermost first. A JSON object and an array. */
+/* The values of a trigger: the data of take_snapshot(), and the stack, innermost first. A JSON object and an array. */
 const char *perfetto_data(const struct snapshot *s);
 void perfetto_stack(FILE *f, const struct snapshot *s);
 

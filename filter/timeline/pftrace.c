@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A thread is a sequence of packets. An activation is some 40 bytes, and a tenth of that when
- * compressed, which the format has a packet for.
+ * A thread is a sequence of packets. An activation takes some 40 bytes, and a tenth of that in the format's packet for
+ * compressed packets.
  *
- * Packets do not ask for incremental state (sequence_flags 2): no packet of a file gets lost.
+ * Packets do not set "needs incremental state" (sequence_flags 2): a file loses no packet.
  */
 #include "pftrace.h"
 
@@ -17,7 +17,7 @@
 #include "base/proto.h"
 #include "base/text.h"
 
-/* Numbers of the end of a slice, of which many may be kept: three lengths, five numbers, two args. */
+/* Numbers of the end of a slice, for which room may be kept many times: three lengths, five numbers, two args. */
 #define END_ROOM 80
 
 static struct pftrace_names *names_of(struct timeline *v)
@@ -27,7 +27,7 @@ static struct pftrace_names *names_of(struct timeline *v)
 	return &w->names;
 }
 
-/* A packet that is packets. */
+/* A packet that contains packets. */
 static char *put_frame(char *to, size_t size)
 {
 	char head[2 * PROTO_VARINT];
@@ -64,7 +64,7 @@ static int write_names(struct timeline *v, const struct track *t, const struct p
 	return pftrace_close_packet(v, &p);
 }
 
-/* Tells the sequence what the number means, once. */
+/* Defines the number for the sequence, once. */
 static int introduce(struct timeline *v, struct track *t, const struct pftrace_name *n)
 {
 	int err = n ? pftrace_begin_sequence(v, t) : pftrace_no_memory(v);
@@ -96,7 +96,7 @@ static int open_event(struct timeline *v, struct track *t, uint64_t ns, unsigned
 	return err;
 }
 
-/* A text: the engine in browsers keeps 32 bits of a pointer. Compressed it is next to nothing. */
+/* As text: the engine in browsers keeps 32 bits of a pointer. Compressed it takes next to nothing. */
 static void put_address(struct pftrace_event *e, const struct code *code)
 {
 	char address[32];
@@ -126,7 +126,7 @@ static int pftrace_begin(struct timeline *v, struct track *t, struct span *span)
 	return pftrace_close_event(v, &e);
 }
 
-/* Its room was kept: it is not asked whether the file is full. */
+/* Its room was reserved: the file cannot be full. */
 static int pftrace_end(struct timeline *v, struct track *t, const struct span *span, uint64_t ns, uint64_t cycles)
 {
 	char *to = out_reserve(&v->file.out, END_ROOM);
@@ -205,7 +205,7 @@ static int pftrace_trip(struct timeline *v, struct track *t, const struct trip *
 	return err ? err : pftrace_close_event(v, &e);
 }
 
-/* Names in words: there are TIMELINE_OPCODES of them at most, and repeated ones compress well. */
+/* Names as text: there are TIMELINE_OPCODES of them at most, and repeated ones compress well. */
 static int pftrace_opcode(struct timeline *v, struct track *t, const struct running *r, uint64_t ns, uint64_t cycles)
 {
 	const char *opname = process_opname(r->code->process, r->opcode);
@@ -245,7 +245,7 @@ static int pftrace_mark(struct timeline *v, struct track *t, uint64_t ns, const 
 	return pftrace_close_event(v, &e);
 }
 
-/* As events of the older kind: those of today can only leave a slice as it begins. */
+/* As events of the older kind: with the current ones a flow can only start where a slice begins. */
 static int write_flow(struct timeline *v, char phase, struct track *t, const struct track *on, uint64_t ns)
 {
 	struct pftrace_event e;
@@ -357,7 +357,7 @@ static int pftrace_name(struct timeline *v, struct track *t, const char *thread,
 	return err;
 }
 
-/* A trace is its packets: nothing closes it. */
+/* A trace is a sequence of packets: nothing closes it. */
 static int pftrace_finish(struct timeline *v)
 {
 	(void)v;

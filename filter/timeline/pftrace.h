@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pftrace.h - a timeline as Perfetto's own protobuf (perfetto/protos/perfetto/trace): what chrome.h says
- * in JSON, in a fraction of the bytes. Engines give the same answers, except that args have the prefix
- * "debug." there instead of "args.".
+ * pftrace.h - a timeline as Perfetto's own protobuf (perfetto/protos/perfetto/trace): the content of chrome.h's JSON in
+ * a fraction of the bytes. Engines give the same answers, except that args have the prefix "debug." there instead of
+ * "args.".
  */
 #ifndef OCULAR_PFTRACE_H
 #define OCULAR_PFTRACE_H

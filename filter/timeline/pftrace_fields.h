@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pftrace_fields.h - the fields of Perfetto's messages that are written (perfetto/protos/perfetto/trace),
- * and the numbers of ours that stand in them.
+ * pftrace_fields.h - the fields of Perfetto's messages that are written (perfetto/protos/perfetto/trace), and our
+ * numbers in them.
  */
 #ifndef OCULAR_PFTRACE_FIELDS_H
 #define OCULAR_PFTRACE_FIELDS_H
@@ -46,7 +46,7 @@ enum { PROCESS_PID = 1, PROCESS_NAME = 6, THREAD_PID = 1, THREAD_TID = 2, THREAD
 /* builtin_clock.proto: BOOTTIME is the clock of a trace; 64 and on are a sequence's own. */
 enum { CLOCK_TRACE = 6, CLOCK_SEQUENCE = 64 };
 
-/* What every sequence is told at its beginning (pftrace_tracks.c): keys of args, some categories and names. */
+/* The definitions at the beginning of every sequence (pftrace_tracks.c): keys of args, some categories and names. */
 enum { KEY_CALLS = 1, KEY_CYCLES, KEY_UOPS, KEY_HARDWARE_CYCLES, KEY_TRIP, KEY_CODE_PTR };
 enum { CATEGORY_LOOP = 1, CATEGORY_CODE, CATEGORY_RESUME, CATEGORIES };
 enum { NAME_RESUME = 1 };
@@ -59,7 +59,7 @@ static inline uint64_t pftrace_uuid(enum uuid kind, uint64_t number)
 	return (uint64_t)kind << 40 | number;
 }
 
-/* Unknown ids are 0: Perfetto takes no negative ones. */
+/* Unknown ids are 0: Perfetto accepts no negative ones. */
 static inline int32_t pftrace_known(int32_t id)
 {
 	return id < 0 ? 0 : id;

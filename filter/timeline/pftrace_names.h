@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pftrace_names.h - code objects and loops by number, with their texts as a protobuf trace tells them. */
+/* pftrace_names.h - code objects and loops by number, with their texts as a protobuf trace writes them. */
 #ifndef OCULAR_PFTRACE_NAMES_H
 #define OCULAR_PFTRACE_NAMES_H
 
@@ -18,7 +18,7 @@ struct pftrace_names {
 	uint64_t first;
 };
 
-/* Named and numbered when first asked for. NULL: no memory. */
+/* Named and numbered on first use. NULL: no memory. */
 const struct pftrace_name *pftrace_code_name(struct pftrace_names *names, const struct code *code);
 const struct pftrace_name *pftrace_loop_name(struct pftrace_names *names, const struct loop *loop);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What is written later than it happened (a trip is known when it ends, a counter when its millisecond
- * is over) has its time by the clock of the whole trace: engines sort, equal times by their place in the
- * file.
+ * Events that are written later than they happened (a trip is known when it ends, a counter when its millisecond is
+ * over) use the clock of the whole trace: engines sort, equal times by their place in the file.
  */
 #include "pftrace_packet.h"
 

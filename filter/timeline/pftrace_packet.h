@@ -20,17 +20,17 @@ struct pftrace_event {
 	char *body; /* of the track event; its end is packet.to */
 };
 
-/* -ENOMEM, told. */
+/* -ENOMEM, its text set. */
 int pftrace_no_memory(struct timeline *v);
 
-/* Of the track's sequence, with room for `more` bytes of text. 0, TIMELINE_FULL or an error, told. */
+/* Of the track's sequence, with room for `more` bytes of text. 0, TIMELINE_FULL or an error, its text set. */
 int pftrace_open_packet(struct timeline *v, const struct track *t, size_t more, struct pftrace_packet *p);
 
 int pftrace_close_packet(struct timeline *v, struct pftrace_packet *p); /* 0 */
 
 char *pftrace_put_name(char *to, unsigned field, uint64_t number, const char *text);
 
-/* An event of the track, whose sequence has begun, at `to`: the room was asked for. */
+/* An event of the track, whose sequence has begun, at `to`: room was reserved. */
 void pftrace_put_event(struct pftrace_event *e, char *to, struct track *t, uint64_t ns, unsigned type);
 
 int pftrace_close_event(struct timeline *v, struct pftrace_event *e); /* 0 */
@@ -40,7 +40,7 @@ void pftrace_put_text(struct pftrace_event *e, unsigned field, const char *text)
 void pftrace_put_arg(struct pftrace_event *e, unsigned key, uint64_t value);
 void pftrace_put_text_arg(struct pftrace_event *e, unsigned key, const char *value);
 
-/* With keys in words: for what is rare. */
+/* With keys as text: for uncommon events. */
 void pftrace_put_rare_arg(struct pftrace_event *e, const char *key, uint64_t value);
 void pftrace_put_string_arg(struct pftrace_event *e, const char *key, const char *value);
 void pftrace_put_json_arg(struct pftrace_event *e, const char *key, const char *value);

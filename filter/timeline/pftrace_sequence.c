@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A bit for each number: a name is looked for with each event. */
+/* One bit for each number, because each event looks up a name. */
 #include "pftrace_sequence.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pftrace_sequence.h - a thread's packets: their clock, and what of the names they were told already.
+ * pftrace_sequence.h - a thread's packets: their clock, and which names they have defined.
  *
- * It has a clock of its own that counts on from packet to packet, its track is the default of its
- * events, and names are told once and are numbers from then on.
+ * It has a clock of its own that counts from packet to packet, its track is the default for its events, and names are
+ * written once and are numbers from then on.
  */
 #ifndef OCULAR_PFTRACE_SEQUENCE_H
 #define OCULAR_PFTRACE_SEQUENCE_H
@@ -13,7 +13,7 @@
 
 struct pftrace_sequence {
 	uint64_t clock;	 /* ns */
-	uint64_t *known; /* a bit for each number that it was told */
+	uint64_t *known; /* a bit for each number it has defined */
 	size_t words;
 };
 

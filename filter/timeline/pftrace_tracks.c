@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A track is told as its thread's sequence begins, and again when a name becomes known. */
+/* A track is described when its thread's sequence begins, and again when a name becomes known. */
 #include "pftrace_tracks.h"
 
 #include <stdio.h>
@@ -125,7 +125,7 @@ int pftrace_write_thread(struct timeline *v, const struct track *t, const char *
 	return close_description(v, &d);
 }
 
-/* Counters belong to the process: so they do in the JSON, whose format has none of threads. */
+/* Counters belong to the process, as in the JSON, whose format has none for threads. */
 static int write_counter(struct timeline *v, const struct track *t, enum timeline_counter which)
 {
 	const char *const *words = timeline_counters[which];

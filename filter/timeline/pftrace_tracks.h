@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* pftrace_tracks.h - what a protobuf trace tells of threads, processes and counters before their events. */
+/* pftrace_tracks.h - the descriptions of threads, processes and counters in a protobuf trace. */
 #ifndef OCULAR_PFTRACE_TRACKS_H
 #define OCULAR_PFTRACE_TRACKS_H
 
 #include "pftrace_names.h"
 #include "pftrace_packet.h"
 
-/* What a timeline owns of this format. */
+/* A timeline's data for this format. */
 struct pftrace {
 	struct pftrace_names names;
 	struct map processes; /* pid + 1 -> itself: its track is described */
 };
 
-/* The track's sequence, begun with its first event. All three: 0, TIMELINE_FULL or an error, told. */
+/* The track's sequence, begun with its first event. All three: 0, TIMELINE_FULL or an error, its text set. */
 int pftrace_begin_sequence(struct timeline *v, struct track *t);
 
 /* Names are UTF-8, or NULL. */

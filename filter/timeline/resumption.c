@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * PY_RESUME comes at the RESUME after the YIELD_VALUE, PY_THROW at the YIELD_VALUE itself or there too
- * (3.12 to 3.15 differ): both are one code unit apart at most.
+ * PY_RESUME comes at the RESUME after the YIELD_VALUE, PY_THROW at the YIELD_VALUE itself or there too (3.12 to 3.15
+ * differ): the two are at most one code unit apart.
  */
 #include "resumption.h"
 

@@ -2,10 +2,9 @@
 /*
  * resumption.h - which yield does a resumption continue? For one process.
  *
- * A marker names the code object, not the generator. But a suspended activation goes on where it
- * yielded, and if exactly one of its code is suspended there, that is the one. The answer is given only
- * where it is sure: every yield of the code at that place must have been seen from the process's start,
- * and none lost.
+ * A marker names the code object, not the generator. But a suspended activation goes on where it yielded, and if
+ * exactly one of its code is suspended there, that is the one. There is an answer only if it is certain: every yield of
+ * the code at that place must have been seen from the process's start, and none lost.
  */
 #ifndef OCULAR_RESUMPTION_H
 #define OCULAR_RESUMPTION_H
@@ -21,25 +20,25 @@ struct track;
 struct resumption {
 	int64_t offset;	    /* bytes: of the PY_YIELD */
 	uint64_t suspended; /* how many */
-	bool sure;	    /* if it is one: whose it is and where on the timeline */
+	bool sure;	    /* if there is one: whose it is and where on the timeline */
 	const struct track *track;
 	uint64_t shown;
 	struct resumption *next; /* another place of the code */
 };
 
 struct resumptions {
-	bool lost;	    /* markers are missing: nothing is sure any more */
+	bool lost;	    /* markers are missing: nothing is certain any more */
 	struct map by_code; /* struct code -> struct resumption, the first of its places */
 };
 
 /*
- * An activation yields at `offset`. track: where its slice is, and `shown` when it begins; NULL if that
- * is not known. 0 or -ENOMEM.
+ * An activation yields at `offset`. track: the track of its slice, `shown`: the slice's begin; NULL if not known. 0 or
+ * -ENOMEM.
  */
 int resumptions_yield(struct resumptions *w, const struct code *code, int64_t offset, const struct track *track,
 		      uint64_t shown);
 
-/* One is resumed, or thrown into, at `offset`. True, and the yield in *from, if that is sure. */
+/* One is resumed, or thrown into, at `offset`. True, and the yield in *from, if it is certain. */
 bool resumptions_resume(struct resumptions *w, const struct code *code, int64_t offset, struct resumption *from);
 
 void resumptions_free(struct resumptions *w);

@@ -7,7 +7,7 @@
 
 #include "model/profile.h"
 
-/* For what is told at the end: two marks, the readings of meters, brackets. */
+/* For the events at the end: two marks, the readings of meters, brackets. */
 #define CLOSING 4096
 
 const char *const timeline_counters[TIMELINE_COUNTERS][2] = {
@@ -28,7 +28,7 @@ char *timeline_room(struct timeline *v, size_t size, int *err)
 	return to;
 }
 
-/* What a format returned: a full file is no error, but `what` was left out. */
+/* The result of a format: a full file is not an error, but `what` was left out. */
 static int settle(struct timeline *v, struct track *t, int err, uint64_t *what)
 {
 	if (err != TIMELINE_FULL)
@@ -100,7 +100,7 @@ static uint64_t since_start(struct timeline *v, uint64_t ns)
 
 /* --- slices ------------------------------------------------------------------------------------------ */
 
-/* What is known of a code object, where it is first seen. */
+/* Describes a code object when it is first seen. */
 static int describe_code(struct timeline *v, struct track *t, uint64_t ns, const struct code *code)
 {
 	if (map_get(&v->described, (uintptr_t)code))
@@ -132,7 +132,7 @@ static int write_begin(struct timeline *v, struct track *t, struct span *span)
 	return span->from ? write_flow(v, t, span) : 0;
 }
 
-/* Beginnings that waited for this, as far as the file has room. */
+/* Beginnings that were held back, as far as the file has room. */
 static int write_begins(struct timeline *v, struct track *t)
 {
 	int err = 0;
@@ -163,7 +163,7 @@ static int write_unwind(struct timeline *v, struct track *t, uint64_t ns)
 	return write_mark(v, t, ns, &unwind);
 }
 
-/* Where this activation goes on from, if that is sure. */
+/* Where this activation continues from, if that is certain. */
 static void resume(struct timeline *v, struct track *t, struct span *span, const struct activation *a)
 {
 	const struct process *p = a->code->process;
@@ -260,7 +260,7 @@ static int write_trip(struct timeline *v, struct track *t, const struct trip *tr
 	return settle(v, t, v->format->trip(v, t, trip, from, ns), &v->beyond.trips);
 }
 
-/* A trip is not longer than its activation: if it is shown, that is, too. */
+/* A trip is not longer than its activation: if the trip is shown, so is the activation. */
 static int timeline_iterate(struct sink *s, const struct trip *trip)
 {
 	struct timeline *v = (struct timeline *)s;
@@ -322,7 +322,7 @@ static int settle_yield(struct timeline *v)
 	return err ? sink_file_no_memory(&v->file.sink) : 0;
 }
 
-/* After lost markers, and in a program that became another one, no resumption is sure. */
+/* After lost markers, and in a program that exec'ed another one, no resumption is certain. */
 static int lose(struct timeline *v, const struct sample *sample)
 {
 	struct timeline_process *l = process_of(v, sample->pid);
@@ -334,14 +334,14 @@ static int lose(struct timeline *v, const struct sample *sample)
 	if (!v->zoomed || sample->op == SAMPLE_FOREIGN || sample->op == OP_EXTENSION)
 		return 0;
 	t = track_of(v, sample->pid, sample->tid);
-	if (t && t->opcodes) /* when what ran there ended nobody saw */
+	if (t && t->opcodes) /* when the activations there ended was not seen */
 		t->opcodes->running.code = NULL;
 	return 0;
 }
 
 /* --- instructions ------------------------------------------------------------------------------------- */
 
-/* The thread's second line, for calls do not begin where instructions do: slices of one line must nest. */
+/* The thread's second line, because slices of one line must nest, and calls do not begin where instructions do. */
 static struct track *opcodes_of(struct timeline *v, struct track *t)
 {
 	struct track *last = v->last;
@@ -355,7 +355,7 @@ static struct track *opcodes_of(struct timeline *v, struct track *t)
 	return t->opcodes;
 }
 
-/* What ran has ended. */
+/* The running instruction has ended. */
 static int write_opcode(struct timeline *v, struct track *t, uint64_t ns, uint64_t cycles)
 {
 	struct running *r = &t->running;
@@ -427,7 +427,7 @@ static int timeline_sample(struct sink *s, const struct sample *sample)
 
 /* --- snapshots ---------------------------------------------------------------------------------------- */
 
-/* What their triggers knew is in the code tables, which are whole at the end. */
+/* The values of their triggers are in the code tables, which are complete at the end. */
 static int timeline_segment(struct sink *s, const struct sample *edge)
 {
 	struct timeline *v = (struct timeline *)s;
@@ -437,7 +437,7 @@ static int timeline_segment(struct sink *s, const struct sample *edge)
 	return map_put(&v->snapshots, edge->number, v) ? sink_file_no_memory(s) : 0;
 }
 
-/* Each begins where the one before it ended, at the earliest. */
+/* Each begins where the previous one ended, or later. */
 static int write_snapshot(struct timeline *v, struct track *t, const struct snapshot *s)
 {
 	uint64_t from = track_at(t, since_start(v, s->from_ns));
@@ -535,7 +535,7 @@ static int report_left_out(struct timeline *v, struct track *t, uint64_t ns, con
 	return err == TIMELINE_FULL ? 0 : err;
 }
 
-/* What is missing is told in the trace itself, from what was kept for that. */
+/* The trace itself says what is missing, in the bytes reserved for that. */
 static int report_limits(struct timeline *v)
 {
 	int err;

@@ -2,8 +2,8 @@
 /*
  * timeline.h - the trace as slices, instants, flows and counters: what is shown, and what is left out.
  *
- * The sink decides; a format (chrome.h, pftrace.h) puts it into bytes. Times are ns since the first
- * event of the trace, per track never running backwards.
+ * The sink decides; a format (chrome.h, pftrace.h) puts it into bytes. Times are ns since the first event of the trace,
+ * and never run backwards on a track.
  */
 #ifndef OCULAR_TIMELINE_H
 #define OCULAR_TIMELINE_H
@@ -30,18 +30,18 @@ struct mark {
 	} args[4];
 };
 
-/* Of the track of snapshots, which are of all threads and processes: larger than Linux's largest (PID_MAX_LIMIT). */
+/* For the track of snapshots, which cover all threads and processes: larger than Linux's largest (PID_MAX_LIMIT). */
 #define TIMELINE_NOBODY 4194304
 
 enum timeline_counter { TIMELINE_EVENTS, TIMELINE_DEPTH, TIMELINE_COUNTERS };
 
 /*
- * Instructions that are shown at most: of a window of a few milliseconds. A browser stands ten times as many
- * slices, but nobody reads them.
+ * Maximum number of instructions shown: a window of a few milliseconds. A browser can handle ten times as many slices,
+ * but nobody reads them.
  */
 #define TIMELINE_OPCODES 100000
 
-/* The tid of a thread's second line: Linux has none as large (PID_MAX_LIMIT, include/linux/threads.h). */
+/* The tid of a thread's second line: larger than any of Linux (PID_MAX_LIMIT, include/linux/threads.h). */
 #define TIMELINE_SECOND (1 << 22)
 
 /* "thread TID" and these name a counter. */
@@ -55,20 +55,20 @@ struct timeline {
 	struct sink_file file;
 	const struct timeline_format *format;
 	enum iterations iterations;
-	uint64_t min_ns;   /* shorter slices and trips are left out */
+	uint64_t min_ns;   /* leave out shorter slices and trips */
 	uint64_t max_size; /* bytes of the file; 0: any */
 	bool whole;	   /* no time window: processes are seen from their start */
 	bool zoomed;	   /* a time window: instructions are shown, */
-	uint64_t opcodes;  /* so many so far, */
-	uint64_t unshown;  /* and so many beyond TIMELINE_OPCODES */
+	uint64_t opcodes;  /* how many so far, */
+	uint64_t unshown;  /* and how many beyond TIMELINE_OPCODES */
 	bool started, full;
 	uint64_t start_ns; /* time 0 */
-	uint64_t reserved; /* bytes kept for what must still be written */
+	uint64_t reserved; /* bytes reserved for what must still be written */
 	struct map tracks; /* (pid, tid) -> struct track */
 	struct track *last;
 	struct map processes; /* pid -> struct timeline_process */
 	struct map described; /* struct code: it has its instant */
-	struct map snapshots; /* numbers of those of which something was seen */
+	struct map snapshots; /* numbers of the snapshots that were seen in it */
 	uint64_t flows;
 	int64_t offset; /* of the sample */
 	struct {
@@ -84,13 +84,13 @@ struct timeline {
 	void *own; /* of the format */
 };
 
-/* A function of a format returns this where the file is full: nothing was written. */
+/* A function of a format returns this if the file is full: nothing was written. */
 #define TIMELINE_FULL 1
 
-/* Each writes one thing: 0, TIMELINE_FULL, or a negative errno, told. */
+/* Each writes one thing: 0, TIMELINE_FULL, or a negative errno, its text set. */
 struct timeline_format {
 	int (*open)(struct timeline *v);
-	/* A slice begins at span->shown. It keeps span->reserved bytes for its end. */
+	/* A slice begins at span->shown. It reserves span->reserved bytes for its end. */
 	int (*begin)(struct timeline *v, struct track *t, struct span *span);
 	int (*end)(struct timeline *v, struct track *t, const struct span *span, uint64_t ns, uint64_t cycles);
 	int (*code)(struct timeline *v, struct track *t, uint64_t ns, const struct code *code);
@@ -99,7 +99,7 @@ struct timeline_format {
 	/* An instruction ran on t->thread until `ns`. */
 	int (*opcode)(struct timeline *v, struct track *t, const struct running *r, uint64_t ns, uint64_t cycles);
 	int (*mark)(struct timeline *v, struct track *t, uint64_t ns, const struct mark *mark);
-	/* span has begun, and goes on from span->from; it is flow number v->flows. */
+	/* span has begun, and continues span->from; it is flow number v->flows. */
 	int (*flow)(struct timeline *v, struct track *t, const struct span *span);
 	int (*counter)(struct timeline *v, struct track *t, enum timeline_counter which, uint64_t ns, uint64_t value);
 	/* A snapshot, a slice of the track from `from` to `ns`. */
@@ -110,7 +110,7 @@ struct timeline_format {
 	void (*free)(struct timeline *v);
 };
 
-/* A sink_maker but for the format; uses path, iterations, min_ns, max_size, whole. */
+/* A sink_maker except for the format; uses path, iterations, min_ns, max_size, whole. */
 int timeline_open(struct sink **out, const struct timeline_format *format, const struct sink_options *o, char *error);
 
 /*

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * track.h - one thread's line of a timeline: the slices that are open on it, and where its loops stand.
+ * track.h - one thread's line of a timeline: its open slices and loops.
  *
- * Slices wait here until they may be written: a beginning is written when it is sure that the slice is
- * long enough to be shown. As an outer slice is never shorter than one inside it, the written ones are
- * always the outermost.
+ * Slices wait here until they may be written: a beginning is written once its slice is long enough to be shown. As an
+ * outer slice is never shorter than one inside it, the written ones are always the outermost.
  */
 #ifndef OCULAR_TRACK_H
 #define OCULAR_TRACK_H
@@ -21,9 +20,9 @@ struct span {
 	uint64_t start_ns, start_cycles; /* as in the sample */
 	uint64_t shown;			 /* on the timeline */
 	uint64_t calls;			 /* activations that it started itself */
-	uint64_t reserved;		 /* bytes kept for its end */
-	bool tied;			 /* something else stands at the same time, after its beginning */
-	const struct track *from;	 /* it goes on from a slice there that began at from_shown; or NULL */
+	uint64_t reserved;		 /* bytes reserved for its end */
+	bool tied;			 /* another event has the same time, after its beginning */
+	const struct track *from;	 /* it continues a slice there that began at from_shown; or NULL */
 	uint64_t from_shown;
 };
 
@@ -34,7 +33,7 @@ struct edge {
 	uint64_t shown; /* its last back-edge on the timeline */
 };
 
-/* An instruction that is running, mode opcodes. */
+/* A running instruction, mode opcodes. */
 struct running {
 	const struct code *code; /* NULL: none is known */
 	const struct instr *instr;
@@ -45,7 +44,7 @@ struct running {
 
 struct track {
 	int32_t pid, tid;
-	uint32_t number;  /* 1, 2, ... by first sight */
+	uint32_t number;  /* 1, 2, ... in order of appearance */
 	uint64_t last_ns; /* of its last event on the timeline */
 	struct timeline_process *process;
 	struct span *spans; /* outermost first */
@@ -78,10 +77,9 @@ bool track_is_written(const struct track *t, const struct span *span);
 uint64_t track_at(struct track *t, uint64_t ns);
 
 /*
- * A back-edge of a loop in the innermost span, shown at `ns`: leaves the loops inside it. Returns where
- * on the timeline its last back-edge is, UINT64_MAX if this is the first of the entry. From here on
- * events are shown later than `ns`, so that none can be taken for one before the back-edge.
- * -ENOMEM or 0 in *err.
+ * A back-edge of a loop in the innermost span, shown at `ns`: leaves the loops inside it. Returns where on the timeline
+ * its last back-edge is, UINT64_MAX if this is the first of the entry. Later events are shown after `ns`, so that none
+ * appears to come before the back-edge. -ENOMEM or 0 in *err.
  */
 uint64_t track_edge(struct track *t, const struct loop *loop, uint64_t ns, int *err);
 
