@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Opens the parts in the order of the data's way, and finds the one that failed. */
+/* Opens the parts in the order of the data flow, and finds the one that failed. */
 #include "analysis.h"
 
 #include <stdio.h>

@@ -25,16 +25,16 @@ struct analysis {
 	struct recover recover;
 	bool recovers; /* a code table has the handlers' addresses: branches count */
 	struct decoder decoder;
-	char error[ANALYSIS_ERROR]; /* one line, when a function returned a negative number */
+	char error[ANALYSIS_ERROR]; /* one line, if a function returned a negative number */
 };
 
 /* dir: the folder of the code tables, NULL for none. 0 or a negative errno; then nothing is open. */
 int analysis_open(struct analysis *a, const struct options *o, const char *dir);
 
-/* A decoded sample, of a front end that has no words. A sample_fn; to is a struct analysis. */
+/* A decoded sample, from a front end without words. A sample_fn; to is a struct analysis. */
 int analysis_feed(void *analysis, const struct sample *s);
 
-/* An indirect branch to w->bits. What the decoder holds back came before it. */
+/* An indirect branch to w->bits. Any word the decoder holds back came before it. */
 static inline int analysis_branch(struct analysis *a, const struct word *w)
 {
 	int err = 0;
@@ -46,16 +46,16 @@ static inline int analysis_branch(struct analysis *a, const struct word *w)
 	return err ? err : recover_branch(&a->recover, w);
 }
 
-/* Says in a->error why feeding returned err, unless somebody said so already. Returns err. */
+/* Sets a->error for the error of feeding, unless it is already set. Returns err. */
 int analysis_fail(struct analysis *a, int err);
 
 /*
- * Settles what is open and finishes the sinks. counted: the front end fed words, so that what a process
- * wrote can be compared with what came, even if nothing did. 0 or a negative errno.
+ * Settles what is open and finishes the sinks. counted: the front end fed words, so the words a process wrote can be
+ * compared with those that arrived, even if none did. 0 or a negative errno.
  */
 int analysis_finish(struct analysis *a, bool counted);
 
-/* Is there no word of Ocular's, though there are PTWRITEs? */
+/* Are there PTWRITEs, but none of them Ocular's? */
 bool analysis_is_foreign(const struct analysis *a);
 
 #define ANALYSIS_FOREIGN "all PTWRITEs here are other software's: no Python was traced by Ocular"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Splits a line at its tabs, looks the names up, and hands the sample on. Cycles are the ns. */
+/* Splits a line at its tabs, looks up the names, and passes the sample on. Cycles are the ns. */
 #include "feed.h"
 
 #include <errno.h>
@@ -11,7 +11,9 @@
 
 enum column { TIME, PID, TID, EVENT, FILENAME, QUALNAME, FIRSTLINE, OFFSET, TARGET, OPCODE, COLUMNS };
 
-/* The character that \x and two digits, or \u and four, stand for at *s, which goes to the last one; 0: they do not. */
+/*
+ * The character that \x and two digits, or \u and four, stand for at *s, which moves to the last one; 0: it is neither.
+ */
 static unsigned take_hex(char **s)
 {
 	size_t n = (*s)[1] == 'x' ? 2 : (*s)[1] == 'u' ? 4 : 0;
@@ -88,7 +90,7 @@ static bool read_numbers(char *column[COLUMNS], struct sample *s)
 	return !*column[TARGET] || to_int(column[TARGET], &s->target);
 }
 
-/* As decode.c makes it: the destination tells the beginning from the end. */
+/* As in decode.c: the destination is 0 for the beginning, 1 for the end. */
 static int feed_segment(struct sample *s, const struct process *p, sample_fn feed, void *to)
 {
 	if (s->target != 0 && s->target != 1)
@@ -114,7 +116,7 @@ static int feed_extension(struct sample *s, sample_fn feed, void *to)
 	return feed(to, s);
 }
 
-/* One line without its newline, torn apart in place. 0, -EINVAL, -ENOMEM, or what feed returned. */
+/* One line without its newline, split in place. 0, -EINVAL, -ENOMEM, or what feed returned. */
 static int feed_line(char *line, struct codes *codes, sample_fn feed, void *to)
 {
 	char *column[COLUMNS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * feed.h - the events text as a front end: the third one, and the proof that the waist is right.
+ * feed.h - the events text as a front end, the third one: it needs nothing but struct sample.
  */
 #ifndef OCULAR_FEED_H
 #define OCULAR_FEED_H
@@ -11,8 +11,8 @@
 #include "model/decode.h"
 
 /*
- * A whole events text. 0; -EPROTO: not an events text, or a newer version; -EINVAL: a line that is
- * none; both with one line in error[size].
+ * A whole events text. 0; -EPROTO: not an events text, or a newer version; -EINVAL: a line is invalid; both with one
+ * line in error[size].
  */
 int feed_file(FILE *f, struct codes *codes, sample_fn feed, void *to, char *error, size_t size);
 

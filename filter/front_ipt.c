@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* One thread decodes packets to samples, into a pipe; this one takes them out of it and analyses them. */
+/* One thread decodes packets into samples, through a pipe; this one takes and analyses them. */
 #include "front_ipt.h"
 
 #include <errno.h>
@@ -19,9 +19,9 @@ int front_ipt_open(struct front_ipt *f, const char *path)
 	return pt_trace_open(&f->trace, path);
 }
 
-/* --- the thread that decodes: packets, words, samples; the code tables are its until it ends ------------- */
+/* --- the thread that decodes: packets, words, samples; it owns the code tables until it ends --------------- */
 
-/* A process without a table (a child that left at once) was recorded as the one before it. */
+/* A process without a table (a child that ended at once) is assumed to be recorded like the one before it. */
 static bool has_core_cycles(struct front_ipt *f, int32_t pid)
 {
 	const struct process *p = codes_process(&f->analysis->codes, pid);
@@ -90,7 +90,7 @@ static int put_row(struct front_ipt *f, int32_t pid, int32_t tid, const struct r
 	return put[row->kind](f, pid, tid, rows_ns(rows, row), rows_cycles(rows, row), row->ip);
 }
 
-/* Of a thread whose dispatches are not known. */
+/* Branches of a thread that is not recovered. */
 static const struct row *skip_to_word(const struct row *row, const struct row *end)
 {
 	while (row < end && row->kind != ROW_WORD)
@@ -98,7 +98,7 @@ static const struct row *skip_to_word(const struct row *row, const struct row *e
 	return row;
 }
 
-/* Each by itself where a word waits for what comes behind it. */
+/* One by one, if a word waits for the next one. */
 static int put_rows(void *front, int32_t pid, int32_t tid, const struct rows *rows)
 {
 	struct front_ipt *f = front;
@@ -140,7 +140,7 @@ static int put_gap(void *front, int32_t pid, int32_t tid)
 	return failed(f, decode_gap(&f->analysis->decoder, pid, tid));
 }
 
-/* --- samples, made in the pipe itself: copied at once they would cost twice what making them does --------- */
+/* --- samples, made in the pipe itself: copying them would cost twice as much as making them --------------- */
 
 static int put_sample(void *front, const struct sample *s)
 {
@@ -152,7 +152,7 @@ static int put_sample(void *front, const struct sample *s)
 	return more ? 0 : -ECANCELED;
 }
 
-/* Those that were recovered. */
+/* Recovered ones. */
 static int put_samples(struct recover *r)
 {
 	struct front_ipt *f = r->to;
@@ -233,7 +233,7 @@ static int take_all(struct front_ipt *f)
 	return err;
 }
 
-/* What decoding came to matters only if it is not what analysing brought it to. */
+/* The result of decoding matters only if it is not a consequence of analysing. */
 static int run_both(struct front_ipt *f)
 {
 	pthread_t thread;

@@ -34,7 +34,7 @@ int front_ipt_open(struct front_ipt *f, const char *path);
 /* Feeds the whole trace. 0, or a negative errno with one line in f->trace.error or the analysis. */
 int front_ipt_feed(struct front_ipt *f, struct analysis *a, struct progress *p);
 
-/* Decodes the whole trace in this thread: samples go where the analysis has them go. 0 or a negative errno. */
+/* Decodes the whole trace in this thread: samples go where the analysis sends them. 0 or a negative errno. */
 int front_ipt_decode(struct front_ipt *f, struct analysis *a);
 
 void front_ipt_close(struct front_ipt *f);

@@ -2,10 +2,10 @@
 /*
  * front_perf.c - the dlfilter: perf decodes the trace, this takes its PTWRITE samples.
  *
- * perf loads this object, calls start, then filter_event_early for each sample in time order, then
- * stop (perf_dlfilter.h). The early hook runs before perf looks up symbols, which is what most of its
- * time would go to. No sample is left for perf to print. We live in perf's process: nothing here
- * exits, and errors go back as negative numbers with one line on stderr.
+ * perf loads this object, calls start, then filter_event_early for each sample in time order, then stop
+ * (perf_dlfilter.h). The early hook runs before perf looks up symbols, which would take most of its time. No sample is
+ * left for perf to print. This is perf's process: nothing here exits, and errors are returned as negative numbers with
+ * one line on stderr.
  *
  * A ptwrite sample never carries a cycle count, in no version of perf; cycles are the time in TSC
  * ticks, by the frequency in the code table's header.
@@ -35,8 +35,8 @@
 #define PTWRITE_RAW_SIZE 12
 
 /*
- * In quick mode (itrace q) perf makes an `instructions` sample where each TIP packet leads, and does
- * not walk the code (perf-intel-pt(1)). It is no `branches` sample.
+ * In quick mode (itrace q) perf makes an `instructions` sample at the target of each TIP packet, and does not walk the
+ * code (perf-intel-pt(1)). It is not a `branches` sample.
  */
 #define TYPE_HARDWARE	    0
 #define CONFIG_INSTRUCTIONS 1 /* PERF_COUNT_HW_INSTRUCTIONS */
@@ -45,11 +45,11 @@
 /* Bytes a marker takes in a recording of ours (docs/marker.md): only for the progress line. */
 #define BYTES_PER_MARKER 12
 
-/* perf fills this in before it calls start; the name is its own. */
+/* perf fills this in before it calls start; perf gives it its name. */
 EXPORT struct perf_dlfilter_fns perf_dlfilter_fns;
 
 struct front {
-	bool off;	     /* nothing is wanted: help was asked for, or the analysis failed */
+	bool off;	     /* nothing to do: help was asked for, or the analysis failed */
 	const char *ptwrite; /* perf's name of the event: the same pointer for each of its samples */
 	struct ticks ticks;
 	struct progress progress;
@@ -57,12 +57,12 @@ struct front {
 	struct recording recording;
 	struct options options;
 	const char *tips, *psbs;
-	uint64_t psb_ip; /* of the PSB that came last, 0: none since a TIP */
+	uint64_t psb_ip; /* of the last PSB, 0: none since a TIP */
 	int32_t psb_tid;
 	int err;
 };
 
-/* No name of perf's. */
+/* Not a name of perf's. */
 static const char unknown_name[] = "";
 
 static int complain(const struct front *f, const char *why, int err)
@@ -95,9 +95,9 @@ static int open_analysis(struct front *f)
 }
 
 /*
- * What perf itself prints goes to standard output too, as the instruction trace errors that itrace e asks for: beside a
- * summary or events there. The sinks have a descriptor of their own by now, so perf's lines go to stderr; and nowhere
- * where a program reads our status, for perf counts them on stderr at its end.
+ * perf itself prints to standard output too, such as the instruction trace errors that itrace e asks for: they would
+ * mix with a summary or events. The sinks have a descriptor of their own by now, so perf's lines go to stderr; or
+ * nowhere if a program reads our status, because perf counts them on stderr at its end.
  */
 static void part_from_perf(const struct front *f)
 {
@@ -139,7 +139,7 @@ EXPORT int start(void **data, void *ctx)
 	return err;
 }
 
-/* A name that is not known for it: the event's attributes tell. */
+/* A name not seen before: the event's attributes decide. */
 static COLD bool is_ptwrite(struct front *f, const struct perf_dlfilter_sample *s, void *ctx)
 {
 	const struct perf_event_attr *attr;
@@ -171,8 +171,8 @@ static bool is_event(const char **name, const struct perf_dlfilter_sample *s, vo
 }
 
 /*
- * Where a TIP packet led. The state that a PSB repeats makes such a sample, too, behind that of the PSB
- * (itrace p) and with its ip: no branch. Asked for only where a code table has the handlers' addresses.
+ * The target of a TIP packet. The state that a PSB repeats makes such a sample, too, behind that of the PSB (itrace p)
+ * and with its ip: it is not a branch. Called only if a code table has the handlers' addresses.
  */
 static __attribute__((noinline)) bool is_tip(struct front *f, const struct perf_dlfilter_sample *s, void *ctx)
 {
@@ -215,7 +215,7 @@ static COLD int fail(struct front *f, int err)
 	f->err = err;
 	f->off = true;
 	analysis_fail(&f->analysis, err);
-	/* perf would add words of its own; who gave us a status descriptor learns of errors there. */
+	/* perf would add text of its own; whoever gave us a status descriptor reads errors there. */
 	return f->options.status >= 0 ? 1 : err;
 }
 

@@ -70,7 +70,7 @@ static const struct {
 	const char *option;
 	bool (*set)(struct arguments *a, size_t field, const char *value);
 	size_t field;
-	const char *value; /* what it wants; NULL: nothing */
+	const char *value; /* the value it takes; NULL: none */
 	const char *help;
 } options[] = {
 	{ "--fail-over", set_part, offsetof(struct arguments, report.rules.fail_over), "a percentage",
@@ -92,7 +92,7 @@ static int help(void)
 	return EXIT_SUCCESS;
 }
 
-/* How many words the option at argv[0] took; 0: it is wrong, and why is in error. */
+/* How many words the option at argv[0] took; 0: it is wrong, and error says why. */
 static int take_option(struct arguments *a, char **argv, char *error)
 {
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
@@ -128,7 +128,7 @@ static bool parse(struct arguments *a, char **argv, char *error)
 	return a->paths == 2;
 }
 
-/* Numbers of different clocks, or of runs under different loads of callbacks, say nothing together. */
+/* Numbers of different clocks, or of runs under different callback loads, cannot be compared. */
 static bool comparable(const struct diff_side *a, const struct diff_side *b, char *error)
 {
 	if (strcmp(a->clock, b->clock))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * ocular-pt [KEY=VALUE ...] DIR|FILE: analyses a recording as perf with the dlfilter does, without perf.
- * Exit 0, or 1 with one line on stderr. What the trace lacks is told on stderr, too.
+ * ocular-pt [KEY=VALUE ...] DIR|FILE: analyses a recording as perf with the dlfilter does, without perf. Exit 0, or 1
+ * with one line on stderr. It also reports on stderr what the trace lacks.
  */
 #include <errno.h>
 #include <inttypes.h>

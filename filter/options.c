@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* One table of what a key sets; the rows of files, and their makers, come from sinks.h. */
+/* One table of keys; the rows for files, and their makers, come from sinks.h. */
 #include "options.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "export/sink_snapshots.h"
 
 #define LOOPS_DEFAULT  5
-#define MAX_SIZE_LEAST 16384 /* bytes: room for what was left out, and names */
+#define MAX_SIZE_LEAST 16384 /* bytes: room for the marks and names at the end */
 
 typedef bool (*setter)(struct options *o, void *field, const char *value);
 
@@ -123,10 +123,10 @@ static bool set_opcodes(struct options *o, void *field, const char *value)
 	return opcodes_view_parse(&o->opcodes, value);
 }
 
-/* For whom a key is. */
+/* Whom a key is for. */
 enum reader {
 	FOR_USERS, /* of ocular report, too */
-	FOR_PERF,  /* those who call perf or ocular-pt themselves */
+	FOR_PERF,  /* those who call perf or ocular-pt directly */
 };
 
 static const struct {
@@ -178,7 +178,7 @@ static const struct {
 
 #define NKEYS (sizeof(keys) / sizeof(keys[0]))
 
-/* Each line of a text but the first begins with `before`. */
+/* Each line of a text but the first is preceded by `before`. */
 static void print_lines(FILE *f, const char *text, const char *before)
 {
 	for (const char *end; (end = strchr(text, '\n')); text = end + 1)
@@ -254,7 +254,7 @@ static const struct {
 #undef X
 };
 
-/* Each would write over the other. */
+/* Each would overwrite the other. */
 static int check_files(const struct options *o, char *error)
 {
 	for (size_t i = 0; i < OPTIONS_FILES; i++)
@@ -289,7 +289,7 @@ static bool wants_console(const struct options *o)
 	return o->console == WHEN_ALWAYS || (o->console == WHEN_AUTO && !other);
 }
 
-/* 0 where it is no terminal, or does not say. */
+/* 0 if it is not a terminal, or does not say. */
 static unsigned columns_of(int fd)
 {
 	struct winsize size;

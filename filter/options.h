@@ -30,7 +30,7 @@ struct options {
 		};
 		const char *files[OPTIONS_FILES];
 	};
-	bool bridges; /* ways through loops */
+	bool bridges; /* paths through loops */
 	enum when console, color, progress;
 	unsigned loops, events_by_code;
 	struct opcodes_view opcodes;
@@ -45,20 +45,20 @@ struct options {
 #define OPTIONS_ERROR 256
 
 /*
- * Reads argc words into *o, whose strings point into argv. 0; -EINVAL with one line in
- * error[OPTIONS_ERROR]: two files in one place, too.
+ * Reads argc words into *o, whose strings point into argv. 0; -EINVAL with one line in error[OPTIONS_ERROR], also if
+ * two files would be in one place.
  */
 int options_parse(struct options *o, int argc, char **argv, char *error);
 
-/* Is it "help", or as programs are asked, "--help"? */
+/* Is it "help" or, as programs are asked, "--help"? */
 bool options_is_help(const char *word);
 
-/* What words there are, behind how the program that takes them is called. */
+/* Lists the words, after how to call the program that takes them. */
 void options_help(FILE *f, const char *usage);
 
 /*
- * The same for scripts, those that users of `ocular report` give. A line each, between tabs: key, value, kind (`file`:
- * what is written; `flag`: key=yes is meant; `value`), patterns of file names or "-", help with \n between its lines.
+ * The same for scripts: those for users of `ocular report`. One line each, separated by tabs: key, value, kind (`file`:
+ * an output; `flag`: it means key=yes; `value`), patterns of file names or "-", help with \n between its lines.
  */
 void options_table(FILE *f);
 
@@ -66,8 +66,8 @@ void options_table(FILE *f);
 bool options_when(enum when w, int fd);
 
 /*
- * Makes the sinks that were asked for, in one list; the console if nothing else was. 0, or a negative
- * errno with one line in error[SINK_ERROR] and no sink made.
+ * Makes the requested sinks, in one list; the console if there is none. 0, or a negative errno with one line in
+ * error[SINK_ERROR] and no sink made.
  */
 int options_sinks(const struct options *o, struct sink **sinks, char *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.h - one line on stderr that says how far a long analysis has come. */
+/* progress.h - one line on stderr with the progress of a long analysis. */
 #ifndef OCULAR_PROGRESS_H
 #define OCULAR_PROGRESS_H
 
@@ -11,13 +11,13 @@ struct progress {
 	bool on;
 	bool shown;
 	uint64_t expected; /* words; 0: unknown */
-	uint64_t next;	   /* look at the clock when so many words were read */
+	uint64_t next;	   /* look at the clock after this many words */
 	struct timespec shown_at;
 };
 
 void progress_init(struct progress *p, bool on, uint64_t expected);
 
-/* Call at every word: one comparison but for every 65536th. */
+/* Call at every word: one comparison except for every 65536th. */
 static inline bool progress_due(const struct progress *p, uint64_t words)
 {
 	return words >= p->next;
@@ -25,7 +25,7 @@ static inline bool progress_due(const struct progress *p, uint64_t words)
 
 void progress_show(struct progress *p, uint64_t words);
 
-/* Takes the line away. */
+/* Removes the line. */
 void progress_end(struct progress *p);
 
 #endif

@@ -13,8 +13,8 @@ struct recording {
 };
 
 /*
- * perf does not tell a dlfilter which file it reads, so the open file that begins as a perf.data is looked for in
- * /proc/self/fd. All of *r is 0 where perf reads a pipe, or /proc is not there.
+ * perf does not tell a dlfilter which file it reads, so this looks in /proc/self/fd for the open file that begins like
+ * a perf.data. All of *r is 0 if perf reads a pipe, or there is no /proc.
  */
 void recording_find(struct recording *r);
 void recording_free(struct recording *r);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Matching goes by a table of keys, strictest first. Under each key the items not matched yet are
- * sorted and walked side by side; where both sides have equally many of a key, they are matched in
- * order, else none of them is: a wrong pair is worse than none.
+ * Matching goes by a table of keys, strictest first. For each key the items not matched yet are sorted and walked side
+ * by side; if both sides have equally many of a key, they are matched in order, else none is: a wrong pair is worse
+ * than none.
  */
 #include "diff.h"
 
@@ -89,7 +89,7 @@ static void collect(struct rest *r, const struct diff_side *s, enum diff_kind ki
 	qsort_r(r->items, r->n, sizeof(*r->items), by_key, &key);
 }
 
-/* How many from i on have the key of item `of`. */
+/* How many items from i on have the key of item `of`. */
 static size_t group(const struct rest *r, size_t i, const struct diff_item *of, unsigned key)
 {
 	size_t n = 0;
@@ -181,7 +181,7 @@ static void judge(struct diff_pair *p, const struct diff_rules *rules)
 		p->weight = a ? a->mean * a->times : b->mean * b->times;
 		return;
 	}
-	/* From nothing to something is no number of per cent, but no less of a difference. */
+	/* From nothing to something has no percentage, but is a difference all the same. */
 	if (a->mean > 0) {
 		p->change = b->mean / a->mean - 1;
 		p->error = error_of(p) / a->mean;

@@ -3,11 +3,11 @@
  * diff.h - two recordings of one program: which loops and functions got slower, and which differences
  * are noise.
  *
- * What is judged is the mean: cycles of a trip of a loop, and of an activation of a function without
- * what it called. A difference counts when it is larger than DIFF_SIGMAS standard errors of it (Welch:
- * the square root of the sum of deviation^2 / n of both sides). That many, because hundreds of
- * comparisons are made at once; and what was timed less than DIFF_ENOUGH times is not judged. It knows of the spread
- * within a recording only: what differs from run to run (where memory lies, the processor's frequency) is not in it.
+ * It judges the mean: cycles of a trip of a loop, and of an activation of a function without what it called. A
+ * difference counts when it is larger than DIFF_SIGMAS of its standard errors (Welch: the square root of the sum of
+ * deviation^2 / n of both sides). That many, because hundreds of comparisons are made at once; and what was timed less
+ * than DIFF_ENOUGH times is not judged. It knows the spread within a recording only: what differs from run to run
+ * (where memory lies, the processor's frequency) is not in it.
  */
 #ifndef OCULAR_DIFF_H
 #define OCULAR_DIFF_H
@@ -20,7 +20,7 @@
 enum diff_verdict {
 	DIFF_SLOWER,
 	DIFF_FASTER,
-	DIFF_NOISE, /* the difference is not larger than the spread explains */
+	DIFF_NOISE, /* the difference is within the spread */
 	DIFF_SAME,  /* no difference at all */
 	DIFF_FEW,   /* timed less than DIFF_ENOUGH times on a side: its spread says too little */
 	DIFF_GONE,  /* in A only */
@@ -32,17 +32,17 @@ extern const char *const diff_verdict_names[DIFF_VERDICTS];
 
 struct diff_pair {
 	const struct diff_item *a, *b; /* NULL: DIFF_NEW, DIFF_GONE */
-	const char *how;	       /* they were matched: "" by file, name and lines, else "moved", "other folder" */
+	const char *how;	       /* how they were matched: "" by file, name and lines; "moved", "other folder" */
 	enum diff_verdict verdict;
 	double change; /* of the mean, 0.25: B takes 25 % more; both 0 where A's is 0 */
 	double error;  /* standard error of change */
 	double weight; /* cycles that the difference makes */
-	bool over;     /* slower by more than was allowed, and large enough to matter */
+	bool over;     /* slower by more than allowed, and large enough to matter */
 };
 
 struct diff_rules {
 	double fail_over; /* allowed change of a mean; negative: any */
-	double share;	  /* a place with a smaller one on both sides does not fail */
+	double share;	  /* a place with a smaller share on both sides does not fail */
 	bool exact;	  /* the clock counts instructions: any difference is one */
 };
 
@@ -53,14 +53,14 @@ struct diff {
 };
 
 /*
- * Matches and judges. scale: cycles of A that one of B is worth. Marks the items of both sides as
- * matched, and multiplies the cycles of B. 0 or -ENOMEM.
+ * Matches and judges. scale: cycles of A that equal one of B. Marks the items of both sides as matched, and multiplies
+ * the cycles of B. 0 or -ENOMEM.
  */
 int diff_compare(struct diff *d, struct diff_side *a, struct diff_side *b, double scale,
 		 const struct diff_rules *rules);
 void diff_free(struct diff *d);
 
-/* An instruction that was specialised otherwise. */
+/* An instruction that was specialised differently. */
 struct diff_opcode {
 	int64_t offset, line;
 	const char *base, *a, *b;
@@ -73,8 +73,8 @@ struct diff_opcode {
 int diff_opcodes(const struct diff_pair *pair, void (*report)(const struct diff_opcode *o, void *to), void *to);
 
 /*
- * Of a function, how many of its instructions were specialised, and how many that could be stayed base
- * (-1: not known). True if both sides know, and it is not the same although the bytecode is as long.
+ * For a function, how many of its instructions were specialised, and how many could be but stayed base (-1: not known).
+ * True if both sides know, and differ although the bytecode is as long.
  */
 struct diff_specialized {
 	int64_t a, b, base_a, base_b;

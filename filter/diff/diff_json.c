@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* For programs. jansson's packing makes a whole NULL when a part is NULL: memory is asked about once. */
+/* For programs. jansson's packing returns NULL if a part is NULL, so memory is checked once. */
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "diff_out.h"
 #include "base/json.h"
 
-#define REAL_DIGITS 9 /* a share or a mean is not known better; counts are whole numbers, and exact */
+#define REAL_DIGITS 9 /* shares and means are not known more exactly; counts are whole numbers, and exact */
 
 static json_int_t whole(double n)
 {

@@ -18,9 +18,9 @@ struct diff_report {
 	unsigned totals_over;
 	struct diff_count *counts;
 	size_t ncounts;
-	double scale;  /* cycles of A that one of B is worth */
-	bool all;      /* text: what is noise or the same, too */
-	unsigned rows; /* text: most of each table */
+	double scale;  /* cycles of A that equal one of B */
+	bool all;      /* text: also noise and equal ones */
+	unsigned rows; /* text: maximum rows of a table */
 };
 
 void diff_text(FILE *f, const struct diff_report *r);

@@ -117,14 +117,14 @@ static void finish_function(struct diff_item *item, double traced_ns)
 	item->share = traced_ns > 0 ? item->share / traced_ns : 0;
 }
 
-/* The sum over squared distances from zero that mean and deviation stand for. */
+/* The sum of squared distances from zero that mean and deviation imply. */
 static double squares(const struct diff_item *i)
 {
 	return i->n > 1 ? (i->n - 1) * i->deviation * i->deviation + i->n * i->mean * i->mean
 			: i->n * i->mean * i->mean;
 }
 
-/* The same place in another process. What cannot be added stays that of the larger part. */
+/* The same place in another process. What cannot be added is that of the larger part. */
 static void merge(struct diff_item *to, const struct diff_item *from)
 {
 	double sum = squares(to) + squares(from), n = to->n + from->n, variance;
@@ -179,7 +179,7 @@ static int read_kind(struct diff_side *s, enum diff_kind kind, char *error)
 	return 0;
 }
 
-/* The first that tells its mode: those that could not be traced do not, and may come ahead of it. */
+/* The first process with a mode: those that could not be traced have none, and may come first. */
 static json_t *traced_process(json_t *processes)
 {
 	json_t *process;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * diff_read.h - one side of a comparison: what a summary JSON (docs/summary.md) says of loops and
- * functions, with as much of their distributions as judging a difference takes.
+ * diff_read.h - one side of a comparison: the loops and functions of a summary JSON (docs/summary.md), with as much of
+ * their distributions as judging a difference takes.
  */
 #ifndef OCULAR_DIFF_READ_H
 #define OCULAR_DIFF_READ_H
@@ -32,7 +32,7 @@ struct diff_item {
 struct diff_side {
 	const char *name; /* as the user named it */
 	json_t *json;
-	const char *clock, *mode, *python, *argv; /* "?" where the summary does not say */
+	const char *clock, *mode, *python, *argv; /* "?" if the summary does not have it */
 	double hz, traced_ns, traced_cycles;
 	uint64_t losses; /* sum over all kinds */
 	struct diff_item *items[DIFF_KINDS];

@@ -54,7 +54,7 @@ static void write_change(FILE *f, double change)
 	fprintf(f, "%6s", text);
 }
 
-/* From nothing to something is no number of per cent. */
+/* From nothing to something has no percentage. */
 static void write_change_of(FILE *f, double change, double a, double b)
 {
 	if (a > 0 || b <= 0)
@@ -143,7 +143,7 @@ static void write_lone(FILE *f, const struct diff_report *r, enum diff_kind kind
 		fprintf(f, "and %zu more\n", n - shown);
 }
 
-/* What is not in a table, in one line. */
+/* What is in no table, in one line. */
 static void write_rest(FILE *f, const struct diff_report *r, enum diff_kind kind)
 {
 	static const struct {
@@ -288,7 +288,7 @@ static void write_counts(FILE *f, const struct diff_report *r)
 		fprintf(f, "and %zu more\n", i - r->rows);
 }
 
-/* "3.13.0" of what sys.version says. */
+/* "3.13.0" from sys.version. */
 static void write_version(FILE *f, const char *python)
 {
 	char *version = strndup(python, strcspn(python, " "));

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a summary has a sum, and when counting alone made it. */
+/* Where a summary has a total, and when it comes from counting alone. */
 static const struct {
 	const char *key, *name, *object, *member;
-	bool cycles;   /* of the clock: to be scaled, and exact if that is */
-	bool measured; /* exact if opcodes were measured, of no use otherwise */
+	bool cycles;   /* of the clock: scaled, and exact if the clock is */
+	bool measured; /* exact if opcodes were measured, otherwise not usable */
 } sources[DIFF_TOTALS] = {
 	{ "traced_cycles", "cycles", "trace", "traced_cycles", true, false },
 	{ "instructions", "bytecodes", "opcodes", "count", false, true },
@@ -90,7 +90,7 @@ static size_t read_rows(struct diff_count *to, json_t *rows, bool is_b)
 	return n;
 }
 
-/* Both sides' rows of one opcode become one. */
+/* Merges both sides' rows of one opcode. */
 static size_t add_up(struct diff_count *rows, size_t n)
 {
 	size_t used = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * diff_totals.h - two recordings as wholes: sums of the program, and how often each opcode ran.
+ * diff_totals.h - totals of two recordings, and how often each opcode ran.
  *
- * There is one sum of each kind, so no spread to judge by. Those that only counting went into are exact,
- * and --fail-over holds for them; a sum of times is shown, not judged.
+ * There is one total of each kind, so no spread to judge by. Those from counting alone are exact, and --fail-over
+ * applies to them; total times are shown, not judged.
  */
 #ifndef OCULAR_DIFF_TOTALS_H
 #define OCULAR_DIFF_TOTALS_H
@@ -22,7 +22,7 @@ struct diff_total {
 	bool over;
 };
 
-/* Fills in all rows. Returns how many are over what rules allow. */
+/* Fills in all rows. Returns how many exceed the limits in rules. */
 unsigned diff_totals(const struct diff_side *a, const struct diff_side *b, double scale, const struct diff_rules *rules,
 		     struct diff_total rows[static DIFF_TOTALS]);
 
@@ -33,12 +33,12 @@ struct diff_count {
 };
 
 /*
- * All opcodes of both sides, the largest difference first, in one malloc'ed array of *n; NULL: no memory.
- * None where a summary does not know, or the two know in different ways (measured, derived).
+ * All opcodes of both sides, the largest difference first, in one malloc'ed array of *n; NULL: no memory. None if a
+ * summary does not have them, or they come from different sources (measured, derived).
  */
 struct diff_count *diff_counts(const struct diff_side *a, const struct diff_side *b, size_t *n);
 
-/* How the opcodes are known: "measured", "derived"; NULL where they cannot be compared. */
+/* Where the opcodes come from: "measured", "derived"; NULL if they cannot be compared. */
 const char *diff_counts_source(const struct diff_side *a, const struct diff_side *b);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * One walk over the tree with counters of what is open: recursion is then known without a search, as
- * in cProfile, which counts while the program runs.
+ * One walk over the tree, with counters of what is open: that shows recursion without a search, as in cProfile, which
+ * counts while the program runs.
  */
 #include "callers.h"
 
@@ -65,7 +65,7 @@ static struct call_edge *edge_at(struct summing *s, uint32_t caller, uint32_t ca
 	return &c->edges[i];
 }
 
-/* first: of all that is the same, the one that counts what is open. */
+/* first: among all that are the same, the one that counts what is open. */
 static void open_sum(struct call_sum *sum, struct call_sum *first, const struct call_node *n)
 {
 	uint64_t calls = n->calls + n->resumes;
@@ -93,10 +93,10 @@ static struct code *first_of(const struct summing *s, struct code *code)
 	return first ? first : code;
 }
 
-/* Indexes, for arrays move as they grow. */
+/* Indexes, because arrays move as they grow. */
 struct place {
 	uint32_t function, edge;
-	bool called; /* there is an edge: it is no root's */
+	bool called; /* there is an edge, so it is not a root's */
 };
 
 static int place_of(struct summing *s, struct code *code, struct code *caller, struct place *at)
@@ -118,7 +118,7 @@ static int place_of(struct summing *s, struct code *code, struct code *caller, s
 	return 0;
 }
 
-/* Where a node is summed up, and where its first is. 0 or -ENOMEM. */
+/* Where a node is added up, and the first one that is the same. 0 or -ENOMEM. */
 static int places_of(struct summing *s, const struct call_node *n, struct place *at, struct place *first)
 {
 	struct code *caller = s->t->nodes[n->parent].code;
@@ -145,7 +145,7 @@ static int enter(void *to, uint32_t node)
 	return 0;
 }
 
-/* All of it was found on the way in. */
+/* All of it was made on the way in. */
 static int leave(void *to, uint32_t node)
 {
 	struct summing *s = to;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callers.h - a call tree summed up: each function, and each function by who called it.
+ * callers.h - a call tree added up: each function, and each function by caller.
  *
- * Definitions are cProfile's (CPython Modules/_lsprof.c): a call is an entry of any kind, so a generator's
- * resume is one too; it is recursive while the same function, or the same call of one function by
- * another, is open on the stack; total time counts what is not recursive. Where cProfile stays out,
- * frames that were open before the trace add time and no call.
+ * Definitions are cProfile's (CPython Modules/_lsprof.c): a call is an entry of any kind, so resuming a generator is
+ * one too; it is recursive while the same function, or the same call of one function by another, is open on the stack;
+ * total time counts what is not recursive. Unlike in cProfile, frames that were open before the trace add time but no
+ * call.
  */
 #ifndef OCULAR_CALLERS_H
 #define OCULAR_CALLERS_H
@@ -13,11 +13,11 @@
 #include "calltree.h"
 
 struct call_sum {
-	uint64_t calls, recursive; /* all, and those of them that are recursive */
+	uint64_t calls, recursive; /* all, and the recursive ones among them */
 	uint64_t self_ns, total_ns;
 	uint64_t self_cycles, total_cycles;
-	uint32_t open;	    /* used while summing: of this */
-	uint32_t same_open; /* of all that is the same as this, in the first of them */
+	uint32_t open;	    /* used while adding up: of this */
+	uint32_t same_open; /* of all that are the same as this, in the first of them */
 };
 
 struct call_edge {
@@ -37,12 +37,13 @@ struct callers {
 };
 
 /*
- * Sums up all of the tree, in order of appearance. same: code -> the first code object that is the same function: total
- * time is what is not within another of them; NULL: each is one of its own. 0, or -ENOMEM; free it in either case.
+ * Adds up the tree, in order of appearance. same: code -> the first code object that is the same function: total time
+ * leaves out what is inside another of them; NULL: each is a function of its own. 0, or -ENOMEM; free it in either
+ * case.
  */
 int callers_sum(struct callers *c, const struct calltree *t, const struct map *same);
 
-/* Adds what `from` holds. */
+/* Adds the counts and times of `from`. */
 void call_sum_add(struct call_sum *to, const struct call_sum *from);
 
 void callers_free(struct callers *c);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Nodes lie in one array and name each other by index, so that growing moves nothing else. Most calls
- * repeat the one before them: each node remembers the child that was entered last, and only other
- * ones are looked up.
+ * Nodes lie in one array and refer to each other by index, so that it can grow. Most calls repeat the previous one:
+ * each node remembers its last child, and only others are looked up.
  */
 #include "calltree.h"
 
@@ -70,7 +69,7 @@ static uint32_t root_node(struct calltree *t, const struct activation *a)
 	return node;
 }
 
-/* Its node is made with it. NULL: no memory. */
+/* Made together with its node. NULL: no memory. */
 static struct call_root *root_of(struct calltree *t, const struct activation *a)
 {
 	struct call_root *r = tstate_of(&t->roots, a->pid, a->tid, a->interpreter, sizeof(*r));
@@ -109,7 +108,7 @@ int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_
 	return 0;
 }
 
-/* Leaves `at` and what it ends, and finds the node after it. */
+/* Leaves `at` and what ends with it, and finds the next node. */
 static int go_on(const struct calltree *t, uint32_t root, uint32_t *at, calltree_visit leave, void *to)
 {
 	int err = 0;
@@ -161,7 +160,7 @@ static size_t collect(const struct calltree *t, const struct call_root **to)
 	return n;
 }
 
-/* Roots that are shared stand together: they are of one process. How many are left. */
+/* Shared roots are neighbours: those of one process. How many are left. */
 static size_t drop_shared(const struct call_root **roots, size_t n)
 {
 	size_t kept = 0;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * marshal.h - objects in the format of Python's `marshal` module, as far as pstats files need it.
+ * marshal.h - objects in the format of Python's `marshal` module, as much as pstats files need.
  *
- * A container is its head, then its elements one after another; a dict's keys and values end in
- * marshal_end_dict. Types and layout: CPython, Python/marshal.c (TYPE_INT, TYPE_LONG,
- * TYPE_BINARY_FLOAT, TYPE_UNICODE, TYPE_TUPLE, TYPE_DICT); no references, so that any version from 2
- * on reads it. Errors stick to `out`.
+ * A container is a head, then its elements; a dict's keys and values end in marshal_end_dict. Types and layout:
+ * CPython, Python/marshal.c (TYPE_INT, TYPE_LONG, TYPE_BINARY_FLOAT, TYPE_UNICODE, TYPE_TUPLE, TYPE_DICT); no
+ * references, so that any version from 2 on reads it. Errors stick to `out`.
  */
 #ifndef OCULAR_MARSHAL_H
 #define OCULAR_MARSHAL_H
@@ -15,7 +14,7 @@
 void marshal_int(struct out *o, uint64_t n);
 void marshal_float(struct out *o, double d);
 
-/* Bytes that are no UTF-8 become U+FFFD. */
+/* Bytes that are not UTF-8 become U+FFFD. */
 void marshal_str(struct out *o, const char *s);
 
 /* n elements follow. */

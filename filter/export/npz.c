@@ -8,14 +8,14 @@
 #include <string.h>
 #include <zlib.h>
 
-#define VERSION	   20	/* of ZIP that is needed: 2.0 */
-#define DATE	   0x21 /* 1980-01-01, the earliest: the same arrays are the same file */
+#define VERSION	   20	/* ZIP version needed: 2.0 */
+#define DATE	   0x21 /* 1980-01-01, the earliest: equal arrays give equal files */
 #define HEADER	   128	/* bytes of an array's header: a multiple of 64, so that elements are aligned */
 #define HEADER_TOP 10	/* of these: before the text */
 
 static const char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
 
-/* What the local header and the directory tell alike. */
+/* What the local header and the directory share. */
 static void put_facts(struct out *o, const struct npz_member *m)
 {
 	out_number(o, VERSION, 2);

@@ -17,7 +17,7 @@ struct npz_member {
 	uint32_t crc, size, at; /* bytes; where its header is */
 };
 
-/* Zeroed but for `out`. */
+/* Zeroed except for `out`. */
 struct npz {
 	struct out *out;
 	uint64_t at; /* bytes written */
@@ -31,11 +31,11 @@ struct npz_type {
 	uint32_t width; /* bytes */
 };
 
-/* Adds rows x columns elements, by rows; columns 0: of one dimension. The name outlives z. */
+/* Adds rows x columns elements, by rows; columns 0: one dimension. The name must outlive z. */
 void npz_array(struct npz *z, const char *name, struct npz_type type, uint32_t rows, uint32_t columns,
 	       const void *elements);
 
-/* The archive is whole. */
+/* The archive is complete. */
 void npz_end(struct npz *z);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * With INSTRUCTION events a way is the instructions that ran, else the decisions (BRANCH events) and
- * the back-edge. What ran in a loop inside is not part of it, only that it was entered; nor is what
- * was called. Where neither kind of event was recorded, nothing is known, and nothing is told.
+ * With INSTRUCTION events a path is the instructions that ran, else the decisions (BRANCH events) and the back-edge.
+ * What ran in an inner loop or a callee is not part of it, only that the loop was entered. If neither kind of event was
+ * recorded, no path is known.
  *
- * With INSTRUCTION events a way begins where all trips pass (loop_nest.h: start), whoever came there. With BRANCH
- * events it begins after a back-edge, or when the loop is entered from outside.
+ * With INSTRUCTION events a path begins where all trips pass (loop_nest.h: start). With BRANCH events it begins after a
+ * back-edge, or when the loop is entered from outside.
  */
 #include "sink_bridges.h"
 
@@ -24,10 +24,10 @@ struct trail_frame {
 	const struct loop_nest *nest; /* NULL: its bytecode is not known */
 	struct way *ways;	      /* [nest->nloops] */
 	uint32_t size;
-	int32_t in;   /* the loop that the last step was in, or LOOP_NEST_NONE */
+	int32_t in;   /* the loop of the last step, or LOOP_NEST_NONE */
 	bool whole;   /* it was seen from its beginning */
-	bool stepped; /* an INSTRUCTION event came */
-	bool pending; /* of `next`, which is of the trip after the back-edge if one is told now */
+	bool stepped; /* there was an INSTRUCTION event */
+	bool pending; /* of `next`, which belongs to the trip after the back-edge if one comes now */
 	int64_t next;
 };
 
@@ -80,7 +80,7 @@ static const struct loop_nest *loop_nest_of(struct bridges *b, struct code *code
 	return n;
 }
 
-/* Loop `to` is reached from f->in, which it is not in: the loops around it take note of it. */
+/* Loop `to` is reached from f->in, which it is not in: the loops around it record this. */
 static void go_into(struct trail_frame *f, int32_t to)
 {
 	int32_t around = f->nest->loops[to].around;
@@ -96,9 +96,8 @@ static void go_into(struct trail_frame *f, int32_t to)
 }
 
 /*
- * A step is one of the loop that it lies in. Behind the end of the loop that the last one was in, it may
- * also be of an exception handler of that loop: it is taken for both, for a loop that was really left
- * begins anew when it is entered again.
+ * A step belongs to its loop. Behind the end of the last step's loop it may also be in an exception handler of that
+ * loop: it counts for both, since a loop that was really left begins anew when it is entered again.
  */
 static void step(struct trail_frame *f, int64_t offset, int64_t target)
 {
@@ -220,7 +219,7 @@ static int bridges_leave(struct sink *sink, const struct activation *a, enum lea
 	return 0;
 }
 
-/* Was the trip's way seen from its beginning? */
+/* Was the trip's path seen from its beginning? */
 static bool is_whole(const struct trail_frame *f, int32_t i, const struct trip *t)
 {
 	if (f->stepped)

@@ -4,10 +4,9 @@
  * place of each function, then the calls made from there. With INSTRUCTION events the position of a
  * cost is the instruction and its line, and executed instructions are a cost, too; else it is a line.
  *
- * The format knows files and functions by name, so a function's name ends in its first line; code
- * objects that share all of that, those of several processes above all, are one function. What a
- * recursive call took is in the call around it already and 0 here: then the costs of all calls of a
- * function add up to its total time.
+ * The format knows files and functions by name, so a function's name ends in its first line; code objects that share
+ * all of that, mainly those of several processes, are one function. A recursive call's time is already in the outer
+ * call, so it is 0 here: the costs of all calls of a function add up to its total time.
  */
 #include "sink_callgrind.h"
 
@@ -55,7 +54,7 @@ struct listing {
 	struct code **codes; /* by file, then first line */
 	uint32_t ncodes;
 	uint32_t *places;   /* by function and place */
-	uint32_t *calls;    /* by place that they are from */
+	uint32_t *calls;    /* by the place they come from */
 	struct map numbers; /* struct code -> fn, 1 at least */
 	uint32_t *files;    /* [fn - 1] fl */
 	uint64_t *bases;    /* [fn - 1] address of its first instruction */
@@ -106,7 +105,7 @@ static uint32_t *count_up(uint32_t n)
 	return numbers;
 }
 
-/* Files get numbers, and functions one address range after another, as in one object file. */
+/* Files get numbers, and functions one address range after another, as in an object file. */
 static int number_codes(struct listing *l)
 {
 	uint64_t base = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sink_callgrind.h - the profile as KCachegrind and callgrind_annotate read it. */
+/* sink_callgrind.h - the profile for KCachegrind and callgrind_annotate. */
 #ifndef OCULAR_SINK_CALLGRIND_H
 #define OCULAR_SINK_CALLGRIND_H
 

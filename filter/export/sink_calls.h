@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sink_calls.h - the files that are written from a call tree: what each path of calls cost.
+ * sink_calls.h - files written from a call tree: what each call path cost.
  *
- * They listen alike and differ in how they write the tree down, once, at the end.
+ * They fill the tree in the same way and differ in how they write it, once, at the end.
  */
 #ifndef OCULAR_SINK_CALLS_H
 #define OCULAR_SINK_CALLS_H
@@ -17,7 +17,7 @@ struct sink_calls {
 	int (*write)(struct sink_calls *s, const struct profile *p);
 };
 
-/* Python's pstats: pstats.Stats(FILE), python -m pstats FILE, and all that opens those. */
+/* Python's pstats: pstats.Stats(FILE), python -m pstats FILE, and everything that opens those. */
 int sink_pstats_open(struct sink **out, const struct sink_options *o, char *error);
 
 /* Folded stacks: flamegraph.pl, inferno, speedscope and others. */

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Folded stacks, what flamegraph.pl and its relatives read: "a;b;c NUMBER" for each path of calls, the
- * number being the nanoseconds that c took there without what it called. The threads of a process are
- * one; where there are several processes, each is a frame below its own.
+ * Folded stacks, for flamegraph.pl and similar tools: "a;b;c NUMBER" for each call path, where the number is the self
+ * time of c there in ns. The threads of a process are added up; with several processes, each has a bottom frame.
  *
- * A line repeats the whole path, so that deep recursion would write the square of its depth: below
- * DEPTH frames, time is shown as that of a frame "...".
+ * A line repeats the whole path, so deep recursion would write the square of its depth: below DEPTH frames, time is
+ * shown as that of a frame "...".
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -26,10 +25,10 @@ struct folding {
 	size_t length, size;
 	size_t ends[DEPTH]; /* [depth] length of the path before it */
 	uint32_t depth;
-	uint64_t below_ns; /* below DEPTH frames, in the subtree that the walk is in */
+	uint64_t below_ns; /* in the current subtree below DEPTH frames */
 };
 
-/* One frame: no ';' but between frames, no line end. */
+/* One frame: ';' only between frames, no line end. */
 static void render_name(FILE *f, const void *of)
 {
 	const struct code *code = of;
@@ -112,7 +111,7 @@ static int leave(void *to, uint32_t node)
 	return 0;
 }
 
-/* The frame below all of a process, where there are several. */
+/* The bottom frame of a process, if there are several. */
 static int append_process(struct folding *f, const struct profile *p, int32_t pid)
 {
 	char name[32];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Columns: time in ns, pid, tid, event, file, qualname, first line, offset, destination,
- * and the opcode that ran, where it is known. Tabs,
- * newlines, backslashes and what a terminal would obey are escaped in names, so that cut, diff and less can be trusted.
+ * Columns: time in ns, pid, tid, event, file, qualname, first line, offset, destination, and the opcode that ran, if
+ * known. Tabs, newlines, backslashes and what a terminal would interpret are escaped in names, so that cut, diff and
+ * less work.
  */
 #include "sink_events.h"
 
@@ -31,7 +31,7 @@ static char *put_text(char *to, const char *s)
 	return to + length;
 }
 
-/* At most so many bytes for one. */
+/* Maximum bytes of one. */
 #define ESCAPED 4
 
 static char *put_escaped(char *to, const char *s)
@@ -55,7 +55,7 @@ static char *put_escaped(char *to, const char *s)
 	return to;
 }
 
-/* Of any length, as all that is read from a code table. */
+/* Of any length, like everything read from a code table. */
 static const char *opname(const struct sample *s)
 {
 	return s->opcode ? process_opname(s->code->process, s->opcode) : "";
@@ -84,8 +84,8 @@ static char *put_place(char *to, const struct sample *s)
 }
 
 /*
- * Without a place: no file, qualname and line; the offset column counts the words. A segment's has its
- * number, and the destination says which end of it this is; an extension's have its kind and its payload.
+ * Without a place: no file, qualname and line; the offset column counts the words. For a segment it is its number, and
+ * the destination says which end this is; for an extension they are its kind and payload.
  */
 static char *put_count(char *to, const struct sample *s)
 {

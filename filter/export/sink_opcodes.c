@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Written at the end, from the table that the summary has, in its order. */
+/* Written at the end, from the summary's table, in its order. */
 #include "sink_opcodes.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static void put_key(struct out *o, const struct opcode_row *row)
 	marshal_str(o, name);
 }
 
-/* None is recursive, and all of its time is its own. */
+/* None is recursive; total time is self time. */
 static void put_figures(struct out *o, uint64_t n, uint64_t ns)
 {
 	marshal_int(o, n);
@@ -150,7 +150,7 @@ static int write_arrays(struct out *o, const struct opcodes *t)
 
 /* --- the sinks ----------------------------------------------------------------------------------------- */
 
-/* A file without any could be opened, but not told from that of a program that ran none. */
+/* An empty file could be opened, but would look like that of a program that ran no opcode. */
 static int fail_unknown(struct sink *s)
 {
 	snprintf(s->error, SINK_ERROR,

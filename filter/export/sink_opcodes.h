@@ -5,10 +5,10 @@
 
 #include "model/sink.h"
 
-/* For pstats.Stats: an opcode is a function, and what ran before it calls it. A sink_maker; uses path. */
+/* For pstats.Stats: an opcode is a function, and the opcode before it is its caller. A sink_maker; uses path. */
 int sink_opcode_pstats_open(struct sink **out, const struct sink_options *o, char *error);
 
-/* For numpy.load(). Likewise. */
+/* For numpy.load(); likewise. */
 int sink_opcode_arrays_open(struct sink **out, const struct sink_options *o, char *error);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * A dict {function: (calls that are not recursive, calls, self, total, callers)}, callers {function:
- * (calls, those not recursive, self, total)}, times in seconds: what cProfile.Profile.dump_stats
- * writes (Lib/cProfile.py). A function is (file, first line, co_name). Code objects that share that
- * are one there, and so they are one here: those of several processes above all.
+ * A dict {function: (calls that are not recursive, calls, self, total, callers)}, callers {function: (calls, those not
+ * recursive, self, total)}, times in seconds: as cProfile.Profile.dump_stats writes it (Lib/cProfile.py). A function is
+ * (file, first line, co_name). Code objects that share these, mainly those of several processes, are one there, and so
+ * they are here.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -56,10 +56,7 @@ static struct code **codes_of(const struct calltree *t, size_t *n)
 	return NULL;
 }
 
-/*
- * code -> the first of its label: what is open of any of them is one function's, whose total counts once. 0 or
- * -ENOMEM.
- */
+/* code -> the first with its label: they are one function, whose total counts once. 0 or -ENOMEM. */
 static int find_same(struct map *same, const struct calltree *t)
 {
 	size_t n;
@@ -105,7 +102,7 @@ static int sort(struct labels *l, struct callers *c)
 		qsort_r(l->order, c->nfunctions, sizeof(*l->order), by_label, c->functions);
 	for (uint32_t i = 1; i < c->nfunctions; i++)
 		l->of[l->order[i]] = l->of[l->order[i - 1]] + !!by_label(&l->order[i - 1], &l->order[i], c->functions);
-	if (c->nedges) /* without one there is no array */
+	if (c->nedges) /* NULL if there are none */
 		qsort_r(c->edges, c->nedges, sizeof(*c->edges), by_callee_and_caller, l);
 	return 0;
 }
@@ -124,7 +121,7 @@ static void put_times(struct out *o, const struct call_sum *sum)
 	marshal_float(o, sum->total_ns / 1e9);
 }
 
-/* The edges that lead to `label`, from *e on, which comes to stand behind them. */
+/* The edges that lead to `label`, from *e on; moves *e behind them. */
 static void put_callers(struct out *o, const struct callers *c, const struct labels *l, uint32_t label, uint32_t *e)
 {
 	marshal_dict(o);

@@ -5,9 +5,8 @@
  * The form is that of all PYPYLOG sections (rpython/tool/logparser.py): "[TIME] {NAME", lines, "[TIME]
  * NAME}", the times in hexadecimal, here ns.
  *
- * A loop is known to be entered at its first back-edge, and known to be left only when its function
- * ends or a loop around it goes on. How long it was really in it, a section tells then: until its
- * last back-edge.
+ * A loop counts as entered at its first back-edge, and as left only when its function ends or an outer loop goes on.
+ * The section then says how long it really lasted: until its last back-edge.
  */
 #include "sink_pypylog.h"
 
@@ -76,7 +75,7 @@ static int64_t number_of(struct pypylog *l, const struct loop *loop)
 #define LOOPS  "jit-profile-loops"
 #define BRIDGE "jit-profile-bridge"
 
-/* What a section needs at most, that of a bridge, with a NUL; and a line of one that was left. */
+/* Maximum length of a section, of a bridge's, with a NUL; and of a line about a loop that was left. */
 #define TIME   "ffffffffffffffff"
 #define NUMBER "4294967295"
 #define SECTION_ROOM \
@@ -92,12 +91,12 @@ static char *put_hex(char *to, uint64_t n)
 static char *put_loop(struct pypylog *l, char *to, const struct loop *loop)
 {
 	to = stpcpy(to, "loop");
-	return out_dec(to, number_of(l, loop)); /* it has a number: it was entered */
+	return out_dec(to, number_of(l, loop)); /* it has a number because it was entered */
 }
 
 /*
- * A section of the loop that the thread is in now, or was in last; `again`: it was in there before.
- * open[keep] and what is above it was left, innermost last.
+ * A section for the loop that the thread is in now, or was in last; `again`: it was in it before. open[keep] and those
+ * above were left, innermost last.
  */
 static int section(struct pypylog *l, const char *name, const struct loop *loop, bool again, const struct log_stack *s,
 		   uint32_t keep, uint64_t ns)
@@ -142,7 +141,7 @@ static int push(struct pypylog *l, struct log_stack *s, const struct trip *t)
 	return 0;
 }
 
-/* A trip on another way than the loop's first one: PyPy calls it an inner bridge. */
+/* A trip on another path than the loop's first one: PyPy calls it an inner bridge. */
 static int bridge(struct pypylog *l, const struct log_stack *s, const struct trip *t)
 {
 	const struct paths *p = t->loop->paths;

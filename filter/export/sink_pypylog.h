@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sink_pypylog.h - which loop a thread is in, from moment to moment, as a PYPYLOG.
+ * sink_pypylog.h - which loop a thread is in, over time, as a PYPYLOG.
  *
  * docs/exports.md describes its sections.
  */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A window is a thread's part of a snapshot while the trace goes by. At the end those of one snapshot
- * become one: that of the thread where the trigger was seen, or else all of them. For a thread that
- * waits for the one that is slow has as much time too much as that one has. Memory grows with the
- * number of snapshots, which the recorder bounds, and of threads and functions in them.
+ * A window is a thread's part of a snapshot while the trace is read. At the end the windows of one snapshot become one:
+ * the trigger's thread's, or else all of them, because a thread that waits for the slow one shows the same excess.
+ * Memory grows with the number of snapshots, which the recorder bounds, and of threads and functions in them.
  */
 #include "sink_snapshots.h"
 
@@ -16,11 +15,11 @@
 #include "model/sink_file.h"
 #include "base/text.h"
 
-#define SHOWN  8 /* snapshots compared in the report, the longest excess first */
+#define SHOWN  8 /* snapshots compared in the report, the largest excess first */
 #define ROWS   5 /* functions and loops of each */
-#define FRAMES 3 /* of the stack at the trigger */
+#define FRAMES 3 /* lines of the stack at the trigger */
 
-/* Of a function or a loop, in one window. */
+/* A function or a loop, in one window. */
 struct cost {
 	const struct code *code;
 	int64_t head; /* -1: the function, else the loop's head */
@@ -31,10 +30,10 @@ struct cost {
 struct window {
 	uint32_t number;
 	int32_t pid, tid;
-	uint64_t begun, ns; /* of the window; summed where threads are */
+	uint64_t begun, ns; /* of the window; added up over threads */
 	struct map costs;   /* struct code or struct loop -> struct cost */
 	double worst;	    /* the largest excess, ns */
-	bool usual;	    /* a baseline: to compare with, and not to look at */
+	bool usual;	    /* a baseline: only to compare with */
 };
 
 struct snapshots {
@@ -84,7 +83,7 @@ static int segment(struct sink *s, const struct sample *edge)
 	struct snapshots *v = (struct snapshots *)s;
 	struct window *w = window_of(v, edge->pid, edge->tid);
 
-	if (edge->window) /* there may be any number of them, all of usual moments */
+	if (edge->window) /* there may be any number of them, all of normal moments */
 		return 0;
 	if (!edge->ends)
 		return open_window(v, edge) ? 0 : sink_file_no_memory(s);
@@ -166,7 +165,7 @@ static int merge(struct window *into, const struct window *w)
 	return 0;
 }
 
-/* Is it the thread in which the trigger of its snapshot was seen? */
+/* Is it the thread of the snapshot's trigger? */
 static bool is_focus(const struct window *w, const struct codes *codes)
 {
 	const struct snapshot *s = codes_snapshot(codes, w->number);
@@ -174,7 +173,7 @@ static bool is_focus(const struct window *w, const struct codes *codes)
 	return s && s->tid && s->tid == w->tid && s->pid == w->pid;
 }
 
-/* One window a snapshot. */
+/* One window for each snapshot. */
 static int gather(struct snapshots *v, const struct codes *codes)
 {
 	size_t n = 0;
@@ -209,7 +208,7 @@ static int gather(struct snapshots *v, const struct codes *codes)
 	return 0;
 }
 
-/* What the other windows spent on it, for a window of this one's length. */
+/* What the other windows spent on it, scaled to this window's length. */
 static void usual(const struct snapshots *v, const struct window *w, const void *what, double *ns, double *count)
 {
 	double others = 0, spent = 0, times = 0;
@@ -229,7 +228,7 @@ static void usual(const struct snapshots *v, const struct window *w, const void 
 
 struct row {
 	const struct cost *cost;
-	double excess, ns, count; /* the latter two: usual */
+	double excess, ns, count; /* the latter two: normally */
 };
 
 static int by_excess(const void *left, const void *right)
@@ -238,7 +237,7 @@ static int by_excess(const void *left, const void *right)
 
 	if (a->excess != b->excess)
 		return a->excess < b->excess ? 1 : -1;
-	/* A function and its loop: the loop says more. */
+	/* A function and its loop: the loop is more specific. */
 	return (a->cost->head < b->cost->head) - (a->cost->head > b->cost->head);
 }
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sink_snapshots.h - what a flight recorder's snapshots show, above all: how they differ.
+ * sink_snapshots.h - what a flight recorder's snapshots show, mainly how they differ.
  *
- * Each snapshot is a window of time. For each function and each loop (time of its own, a loop's in
- * timed trips) a window is compared with what the others, taken together, would have had in a window of
- * its length: the excess is what the last moments before that trigger had too much. Nothing is
- * written where there are no snapshots.
+ * Each snapshot is a window of time. For each function and loop (self time, a loop's in timed trips) a window is
+ * compared with what the others together would have in a window of its length: the excess is what the moments before
+ * that trigger had beyond that. Nothing is written if there are no snapshots.
  */
 #ifndef OCULAR_SINK_SNAPSHOTS_H
 #define OCULAR_SINK_SNAPSHOTS_H

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * speedscope's own format (https://www.speedscope.app/file-format-schema.json): one profile for each
- * thread, and in it each path of calls once, as long as all that took it. So its left-heavy and its
- * sandwich view say what they say of any profile; the order in time is that of first appearance, and
- * the timeline is the Perfetto trace, which speedscope opens, too.
+ * speedscope's own format (https://www.speedscope.app/file-format-schema.json): one profile for each thread, with each
+ * call path once, as long as all calls along it. So its left-heavy and sandwich views mean what they always do; the
+ * order in time is that of first appearance; for a timeline speedscope can open the Perfetto trace.
  *
- * Of its two kinds of profiles this is the "evented" one: a "sampled" one would repeat the whole stack
- * for each path, the square of the depth where recursion is deep.
+ * Of its two kinds of profiles this is the "evented" one: a "sampled" one would repeat the whole stack for each path,
+ * the square of the depth in deep recursion.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +21,7 @@ struct writing {
 	struct map frames;   /* struct code -> number + 1 */
 	struct code **codes; /* [frame] */
 	uint32_t nframes, size;
-	uint64_t at; /* ns: where the open path ends so far */
+	uint64_t at; /* ns: the end of the open path so far */
 	bool any;    /* an event was written: the next needs a comma */
 };
 
@@ -90,7 +89,7 @@ static int leave(void *to, uint32_t node)
 	return put_event(w, "C", w->sink->tree.nodes[node].code);
 }
 
-/* "NAME (pid 1, tid 2)", the interpreter where it is not the main one. */
+/* "NAME (pid 1, tid 2)", with the interpreter if it is not the main one. */
 static void print_thread(FILE *f, const struct profile *p, const struct call_root *r)
 {
 	const struct process *process = codes_process(p->codes, r->tstate.pid);
@@ -191,7 +190,7 @@ static int put_all(struct writing *w, const struct profile *p)
 		put_text(w, i ? ",\n" : "\n");
 		err = put_profile(w, p, roots[i]);
 	}
-	if (!n) /* speedscope opens nothing that has no profile */
+	if (!n) /* speedscope opens nothing without a profile */
 		put_text(w, NO_PROFILE);
 	put_text(w, "],\"shared\":{\"frames\":[");
 	if (!err)

@@ -2,9 +2,9 @@
 /*
  * heat.h - what the lines of a function cost.
  *
- * Where INSTRUCTION events were recorded, a line's cycles are those of its instructions; where LINE
- * events were, those from line to line, without calls. Elsewhere only lines of loops are known: a trip's
- * cycles, what it called included, over the instructions of its block (body.h).
+ * Where INSTRUCTION events were recorded, a line's cycles are those of its instructions; where LINE events were, those
+ * from line to line, without calls. Elsewhere only lines of loops are known: a trip's cycles, calls included, over the
+ * instructions of its block (body.h).
  */
 #ifndef OCULAR_HEAT_H
 #define OCULAR_HEAT_H
@@ -20,7 +20,7 @@ enum heat_source {
 struct heat_line {
 	bool code;     /* it has instructions */
 	bool known;    /* cycles mean something */
-	double cycles; /* of all times that it ran */
+	double cycles; /* of all its executions */
 };
 
 struct heat {

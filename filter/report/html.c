@@ -27,7 +27,7 @@ static const struct {
 	{ "\"", "&quot;" },
 	{ "'", "&#39;" },
 	{ "\x7f", "&#x2421;" },
-	/* These make a text read otherwise than it is: Unicode annex 9, table 4. */
+	/* These make a text read differently from what it is: Unicode annex 9, table 4. */
 	{ "\u061c", "[U+061C]" },
 	{ "\u200e", "[U+200E]" },
 	{ "\u200f", "[U+200F]" },
@@ -42,7 +42,7 @@ static const struct {
 	{ "\u2069", "[U+2069]" },
 };
 
-/* Writes what begins at s if it is special; how many bytes that is. */
+/* Writes what begins at s if it is special; returns its bytes. */
 static size_t write_special(FILE *f, const char *s)
 {
 	const unsigned char *c = (const unsigned char *)s;
@@ -53,7 +53,7 @@ static size_t write_special(FILE *f, const char *s)
 			return strlen(escapes[i].bytes);
 		}
 	if (*c < 0x20 && *c != '\t') {
-		fprintf(f, "&#x%x;", 0x2400 + *c); /* Unicode's pictures of control characters */
+		fprintf(f, "&#x%x;", 0x2400 + *c); /* Unicode's symbols for control characters */
 		return 1;
 	}
 	if (*c == 0xc2 && c[1] < 0xa0) { /* C1 */

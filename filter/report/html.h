@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * html.h - the small things an HTML page is made of. Nothing from a recording gets into a page but
- * through html_text.
+ * html.h - the elements of an HTML page. Everything from a recording passes through html_text.
  */
 #ifndef OCULAR_HTML_H
 #define OCULAR_HTML_H
@@ -12,16 +11,15 @@
 #include "model/stat.h"
 
 /*
- * Any bytes as text or as a quoted attribute: markup is escaped, control characters become visible
- * symbols but for the tab, characters that turn the direction of writing their number, and bytes that
- * are no UTF-8 U+FFFD.
+ * Any bytes as text or as a quoted attribute: markup is escaped; control characters except the tab become visible
+ * symbols, characters that change the direction of writing their number, and bytes that are not UTF-8 U+FFFD.
  */
 void html_text(FILE *f, const char *s);
 
-/* The same in at most `most` columns (text.h); what was left out is in its tooltip. */
+/* The same in at most `most` columns (text.h); the tooltip has what was left out. */
 void html_elided(FILE *f, const char *s, size_t most);
 
-/* A line of source: whole up to `most` bytes. */
+/* A line of source: complete up to `most` bytes. */
 void html_source(FILE *f, const char *s, size_t most);
 
 /* Cells of a table. */
@@ -30,10 +28,10 @@ void html_duration(FILE *f, uint64_t ns);
 void html_share(FILE *f, double share); /* 0..1, with a bar */
 void html_dash(FILE *f);
 
-/* A picture of the distribution, with its median and 99th percentile; `what` is what was counted. */
+/* A histogram of the distribution, with its median and 99th percentile; `what` says what was counted. */
 void html_histogram(FILE *f, const struct stat_sum *s, const char *what);
 
-/* What makes the page look as it does: report.css. */
+/* The page's style: report.css. */
 void html_style(FILE *f);
 
 #endif

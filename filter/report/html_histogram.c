@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A distribution as an inline SVG. Columns are the buckets of stat.h, which grow with the value, so
- * that the axis is logarithmic; where there are too many, neighbours share one. A column that is not
- * empty is always seen: rare long trips are what one looks for.
+ * A distribution as an inline SVG. Columns are the buckets of stat.h, which grow with the value, so that the axis is
+ * logarithmic; if there are too many, neighbours share one. A column that is not empty is always visible: uncommon long
+ * trips are what one looks for.
  */
 #include <inttypes.h>
 
@@ -11,7 +11,7 @@
 
 #define WIDTH	     480.0
 #define HEIGHT	     112.0
-#define FOOT	     18.0 /* below the axis, for its ends */
+#define FOOT	     18.0 /* below the axis, for its labels */
 #define COLUMNS_MOST 80
 #define SEEN	     2.0 /* height of the lowest column */
 

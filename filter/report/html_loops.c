@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The hottest loops: a table of them, and the first ones taken apart, source above its bytecode. */
+/* The hottest loops: a table, and details of the first ones, with source above its bytecode. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void write_row(struct page *page, const void *of, size_t i)
 	fputs(i < PAGE_BODIES ? "</a></td></tr>\n" : "</td></tr>\n", f);
 }
 
-/* The source line that the instructions below it are of, where it changes. */
+/* The source line of the instructions below it, where it changes. */
 static void write_line(struct page *page, const struct loop *loop, int32_t line)
 {
 	const struct source *source = sources_get(&page->sources, loop->code->file, loop->code->process->realtime_ns);
@@ -143,7 +143,7 @@ static void write_figure(FILE *f, const struct stat_sum *s, const char *what, co
 		title, stat_mean(s), spread_deviation(&s->spread), stat_quantile(s, 0.5), stat_quantile(s, 0.99));
 }
 
-/* How long trips took, and how many an entry had. */
+/* How long trips took, and how many there were per entry. */
 static void write_distributions(struct page *page, const struct loop *loop)
 {
 	const struct stat_sum *cycles = &loop->cycles, *trips = &loop->trips;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Opcodes, which of them follow which, and the events that all of it was seen by. */
+/* Opcodes, which of them follow which, and the events that this comes from. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void write_opcode(FILE *f, const struct opcode_row *row)
 	fputs("</code>", f);
 }
 
-/* Times where they were measured, counts everywhere. */
+/* Times if they were measured, else counts. */
 static void write_row(struct page *page, const void *of, size_t i)
 {
 	const struct opcodes *o = of;
@@ -62,7 +62,7 @@ static void write_table(struct page *page, const struct opcodes *o)
 	page_table(page, &t);
 }
 
-/* A side of the matrix: the opcodes that ran most often. */
+/* The rows or columns of the matrix: the opcodes that ran most often. */
 struct side {
 	uint32_t rows[MATRIX];
 	uint32_t n;

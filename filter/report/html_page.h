@@ -15,10 +15,10 @@ struct page {
 	struct sources sources;
 };
 
-/* How much of each a page shows; how much more there is, it says. */
+/* How much of each a page shows; it says how much more there is. */
 #define PAGE_SIGHT     15 /* rows of a table that are not folded */
 #define PAGE_LOOPS     100
-#define PAGE_BODIES    20 /* loops taken apart */
+#define PAGE_BODIES    20 /* loops shown in detail */
 #define PAGE_FUNCTIONS 300
 #define PAGE_OPCODES   300
 #define PAGE_SOURCES   20  /* functions with their source */
@@ -34,19 +34,19 @@ int page_opcodes(struct page *page);
 int page_specialization(struct page *page);
 int page_events(struct page *page);
 
-/* What it ran, of which clock its cycles are, and what is missing. */
+/* What it ran, the clock of its cycles, and what is missing. */
 void page_head(struct page *page);
 
-/* "QUALNAME file:LINE", with line 0 or less left out. */
+/* "QUALNAME file:LINE", without a line of 0 or less. */
 void page_place(struct page *page, const struct code *code, int64_t line);
 
-/* A table: the first rows in sight, further ones folded, and how many there are beyond those. */
+/* A table: the first rows visible, further ones folded, and how many there are beyond those. */
 struct page_table {
 	const char *head; /* its cells */
 	const char *what; /* its rows are */
 	size_t n, sight, most;
 	void (*row)(struct page *page, const void *of, size_t i);
-	const void *of; /* handed to row */
+	const void *of; /* passed to row */
 };
 
 void page_table(struct page *page, const struct page_table *t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The source of the functions with most self time, each line as warm as what it cost. */
+/* The source of the functions with most self time, each line coloured by its cost. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

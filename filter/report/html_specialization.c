@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the interpreter made of each function's instructions (specialization.h). */
+/* How the interpreter specialized each function's instructions (specialization.h). */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ static void write_row(struct page *page, const void *of, size_t i)
 	fputs("</td></tr>\n", page->f);
 }
 
-/* Of the functions with most time: those of which it is known, and that are known to be able. */
+/* The functions with most time whose state is known and that have instructions able to specialize. */
 static size_t choose(struct row *rows, struct code *const *all, size_t n)
 {
 	size_t used = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What stands around the tables: what was recorded, by which clock, and what is missing. */
+/* The text around the tables: what was recorded, by which clock, and what is missing. */
 #include "report.h"
 
 #include <inttypes.h>
@@ -50,7 +50,7 @@ void report_clock(FILE *f, const struct profile *p)
 		fprintf(f, "; %" PRIu64 " of them divided by time, where threads changed CPU", p->shared_cycles);
 }
 
-/* What runs compiled leaves no events; those of back-edges and instructions keep loops interpreted. */
+/* Compiled code makes no events; events of back-edges and instructions keep loops interpreted. */
 static void write_jit(const struct report *r, const char *python)
 {
 	if (r->p->events[OP_JUMP] || r->p->events[OP_INSTRUCTION])
@@ -79,7 +79,7 @@ static void write_trace(const struct report *r, uint64_t n)
 		figure_duration(span, p->end_ns - p->start_ns), figure_duration(sum, p->traced_ns));
 }
 
-/* How much of the time the figures stand for: processes were traced in windows only. */
+/* The share of the time that the figures cover: processes were traced in windows only. */
 static void write_duty(const struct report *r)
 {
 	const struct profile *p = r->p;

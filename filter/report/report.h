@@ -11,13 +11,13 @@
 /* What ran, for how long, and what a cycle is. */
 void report_head(const struct report *r);
 
-/* What a trip is, and what tracing made of it, in the mode of the recording. */
+/* What a trip is, and what tracing cost it, in the mode of the recording. */
 void report_meaning(const struct report *r);
 
 /* The table of loops: the first n of them. And what its numbers mean in this mode. */
 void report_loops(const struct report *r, struct loop *const *loops, size_t n);
 
-/* The ways through a loop's body, if they were asked for. */
+/* The paths through a loop's body, if they were asked for. */
 void report_paths(const struct report *r, const struct loop *loop);
 
 /* One loop: its source, trips of its entries, instructions. 0 or -ENOMEM. */
@@ -26,10 +26,10 @@ int report_body(struct report *r, const struct loop *loop);
 /* The table of functions: the first n of them. */
 void report_functions(const struct report *r, struct code *const *functions, size_t n);
 
-/* What became of base opcodes: of all code that ran, and of the first n functions. */
+/* How base opcodes were specialized: in all code that ran, and in the first n functions. */
 void report_specialization(const struct report *r, struct code *const *functions, size_t n, size_t all);
 
-/* The same while the program ran, where it is known (mode opcodes). 0 or -ENOMEM. */
+/* The same while the program ran, if it is known (mode opcodes). 0 or -ENOMEM. */
 int report_forms(const struct report *r);
 
 /* Events by kind: how many, how often, and what their callbacks cost. */
@@ -47,7 +47,7 @@ int report_function_opcodes(const struct report *r, const struct opcodes_view *v
 			    const struct code *code);
 int report_loop_opcodes(const struct report *r, const struct opcodes_view *v, uint32_t most, const struct loop *loop);
 
-/* Of which clock the cycles are, in words: no line of its own. */
+/* The clock of the cycles, as text without a line of its own. */
 void report_clock(FILE *f, const struct profile *p);
 
 void report_losses(const struct report *r);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A loop taken apart. The form of the title and of the lines up to "cycles" is what users of Ocular
- * know and grep for; what qualifies a number stands behind it.
+ * The details of a loop. Users know and grep the form of the title and of the lines up to "cycles"; what qualifies a
+ * number stands behind it.
  */
 #include "report.h"
 
@@ -52,7 +52,7 @@ static void write_cycles(FILE *f, const struct loop *loop, const struct body_row
 		fprintf(f, " (callback ~%" PRIu64 ")", callback);
 }
 
-/* What the instruction did beside being specialised once, in a line of its own. */
+/* What else happened to the instruction than being specialised once, in a line of its own. */
 static void write_changes(const struct report *r, const struct body_row *row)
 {
 	struct form_counts c = { 0 };
@@ -148,7 +148,7 @@ static void write_line(const struct report *r, const struct source *source, int6
 	fputc('\n', r->f);
 }
 
-/* The lines that the instructions are of. Sorts a copy of the rows. */
+/* The source lines of the instructions. Sorts a copy of the rows. */
 static int write_source(struct report *r, const struct loop *loop, const struct body_row *rows, size_t n)
 {
 	const struct source *source = sources_get(&r->sources, loop->code->file, loop->code->process->realtime_ns);

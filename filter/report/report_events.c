@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What was recorded, counted: events by kind and by code object, and what became of base opcodes. */
+/* Counts of what was recorded: events by kind and by code object, and how base opcodes were specialized. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define SECOND 1e9
 
-/* What callbacks of a kind cost: each code object's by its own process's calibration. */
+/* What callbacks of a kind cost: for each code object by its own process's calibration. */
 static double callbacks_of(const struct profile *p, unsigned op)
 {
 	double cycles = 0;
@@ -66,7 +66,7 @@ static uint64_t events_of(const struct code *code)
 	return n;
 }
 
-/* Most events first; else the order they have, which their position in *from tells. */
+/* Most events first; among equals their order in *from. */
 struct counted {
 	const struct code *code;
 	uint64_t n;
@@ -141,7 +141,7 @@ static void write_specialization(const struct report *r, const struct specializa
 		write_number(r, columns[i]);
 }
 
-/* Precise recordings ran base opcodes; calls and lines say as much of it as adaptive ones do. */
+/* Precise recordings ran base opcodes; calls and lines show as much of it as adaptive ones. */
 void report_specialization(const struct report *r, struct code *const *functions, size_t n, size_t all)
 {
 	struct specialization sum = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Specialisation over time: a table by time, and the instructions that were asked about most often. */
+/* Specialisation over time: a table by time, and the instructions that the specializer was called for most often. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -39,13 +39,13 @@ struct row {
 	struct form_counts c;
 };
 
-/* How often CPython had to think again. */
+/* How often CPython's specialiser was called again. */
 static uint64_t weight(const struct row *row)
 {
 	return row->c.n[FORMS_MISSED] + row->c.n[FORMS_CHANGED] + row->c.n[FORMS_LOST] + row->c.n[FORMS_FAILED];
 }
 
-/* Keeps the heaviest; of equals the first. */
+/* Keeps the largest; among equals the first. */
 static void keep(struct row rows[INSTRUCTIONS], unsigned *n, struct row row)
 {
 	unsigned to = *n;

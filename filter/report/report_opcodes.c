@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Optracker's two tables: what each opcode took, and which one came after it. */
+/* Optracker's two tables: the time of each opcode, and which one came after it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "report.h"
 #include "report_write.h"
 
-#define CHAIN_COLUMN 16 /* a blank, and the names of a chain begin */
+#define CHAIN_COLUMN 16 /* a blank, then the names of a chain */
 
 static void write_opcode(const struct report *r, const struct opcode_row *row)
 {
@@ -41,7 +41,7 @@ static void write_row(const struct report *r, const struct opcodes *o, const str
 	fputc('\n', r->f);
 }
 
-/* The share is of all pairs that begin alike. */
+/* The share is of all pairs with the same first. */
 static void write_pair(const struct report *r, const struct opcodes *o, const struct opcode_pair *pair)
 {
 	write_number(r, pair->n);
@@ -153,7 +153,7 @@ static int write_tables(const struct report *r, const struct opcodes_view *v, ui
 	return err;
 }
 
-/* Sorts, writes and frees o. c: NULL: no chains; err: of adding o up. */
+/* Sorts, writes and frees o. c: NULL: no chains; err: from adding up o. */
 static int finish(const struct report *r, const struct opcodes_view *v, uint32_t most, struct opcodes *o,
 		  const struct chains *c, int err)
 {

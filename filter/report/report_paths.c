@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The ways through a loop's body, most trips first, each with the source lines that it reached. */
+/* The paths through a loop's body, most trips first, each with its source lines. */
 #include "report.h"
 
 #include <inttypes.h>

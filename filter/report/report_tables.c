@@ -29,7 +29,7 @@ static void write_loop(const struct report *r, const struct loop *loop)
 	write_place(r, loop->code, loop_line(loop), loop->head, 2 * SHARE + 1 + all * NUMBER);
 }
 
-/* A callback of this kind, in the first process that knows: 0, none does. */
+/* A callback of this kind, by the first process that knows its cost; 0: none does. */
 static uint64_t callback_cycles(const struct profile *p, unsigned op)
 {
 	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report_write.h - what all parts of the console report share: where to, and how a number or a place is written. */
+/* report_write.h - what all parts of the console report share: the output, and how numbers and places are written. */
 #ifndef OCULAR_REPORT_WRITE_H
 #define OCULAR_REPORT_WRITE_H
 
@@ -17,21 +17,21 @@ struct report {
 	FILE *f;
 	const struct profile *p;
 	const struct paint *c;
-	unsigned width; /* columns that a line may have: 80 or more. Disassembly and names in full do not bend */
+	unsigned width; /* columns of a line: 80 or more. Disassembly and names in full may be longer */
 	struct sources sources;
 };
 
 /* After an empty line. */
 void write_title(const struct report *r, const char *title);
 
-/* In seven columns, a blank first; in eleven. */
+/* In seven columns, beginning with a blank; in eleven. */
 void write_number(const struct report *r, double n);
 void write_duration(const struct report *r, uint64_t ns);
 
 /* "12.3%" in six columns; of nothing: 0. */
 void write_share(const struct report *r, double part, double whole);
 
-/* "BASE -> SPECIALIZED", names of opcodes; NULL: it is not. */
+/* "BASE -> SPECIALIZED", names of opcodes; NULL: it is not specialized. */
 void write_form(const struct report *r, const char *base, const char *specialized);
 
 /*

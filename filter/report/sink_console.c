@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* All of it is written at the end, from the profile: nothing is done while the trace goes by. */
+/* Everything is written at the end, from the profile; nothing happens while the trace is read. */
 #include "sink_console.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #define FUNCTIONS   10 /* rows of the table of functions */
 #define WIDTH_LEAST 80 /* columns */
-#define OPCODES	    10 /* rows of a table of opcodes, and of pairs, that nobody asked for */
+#define OPCODES	    10 /* default rows of a table of opcodes, and of pairs */
 
 struct console {
 	struct sink_file file;
@@ -22,11 +22,11 @@ struct console {
 static const struct paint colors = { "\033[1m", "\033[32m", "\033[2m", "\033[0m" };
 static const struct paint no_colors = { "", "", "", "" };
 
-/* What takes less of the traced time than this is left out, unless it is the most there is. */
+/* What takes less of the traced time than this is left out, unless there is nothing larger. */
 #define SHARE_ROW  0.001
 #define SHARE_BODY 0.01
 
-/* How many of the n loops, which come sorted, to show: at most `most`. */
+/* How many of the n loops, which are sorted, to show: at most `most`. */
 static size_t worth(const struct profile *p, struct loop *const *loops, size_t n, size_t most, double share)
 {
 	size_t i = 0;
@@ -75,7 +75,7 @@ static int write_functions(struct report *r, const struct console *c)
 	return err;
 }
 
-/* Measured opcodes are what a precise recording was made for. */
+/* People make a precise recording for its measured opcodes. */
 static int write_opcodes(const struct report *r, const struct console *c)
 {
 	if (!c->opcodes.wanted && opcodes_source(r->p) != OPCODES_MEASURED)

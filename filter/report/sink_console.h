@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sink_console.h - the report that a person reads: what ran, the hottest loops and what their
- * instructions cost, the functions with most time of their own, and what was lost.
+ * sink_console.h - the report that a person reads: what ran, the hottest loops and what their instructions cost, the
+ * functions with most self time, and what was lost.
  */
 #ifndef OCULAR_SINK_CONSOLE_H
 #define OCULAR_SINK_CONSOLE_H

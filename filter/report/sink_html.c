@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* All of it is written at the end, from the profile, as the console's report is. */
+/* Everything is written at the end, from the profile, like the console report. */
 #include "sink_html.h"
 
 #include "html.h"
 #include "html_page.h"
 #include "model/sink_file.h"
 
-/* No script may run and nothing may be fetched, should a name ever get past html_text. */
+/* No script may run and nothing may be fetched, in case a name gets past html_text. */
 static const char begin[] = "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
 			    "<meta http-equiv=Content-Security-Policy "
 			    "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "

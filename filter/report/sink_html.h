@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sink_html.h - the report as one page that needs nothing but itself: no script, no network, nothing
- * beside it (docs/report.md).
+ * sink_html.h - the report as one self-contained page: no script, no network, no other file (docs/report.md).
  */
 #ifndef OCULAR_SINK_HTML_H
 #define OCULAR_SINK_HTML_H

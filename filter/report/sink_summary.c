@@ -17,11 +17,11 @@
 #include "summary_objects.h"
 #include "summary_opcodes.h"
 
-#define REAL_DIGITS 9 /* a share or a mean is not known better */
+#define REAL_DIGITS 9 /* shares and means are not known more exactly */
 
 struct summary {
 	struct sink_file file;
-	bool tables; /* opcodes of each function and loop, too */
+	bool tables; /* also for each function and loop its opcodes */
 };
 
 static void put(struct summary *m, const char *text)

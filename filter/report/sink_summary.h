@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sink_summary.h - what the report says, for programs: docs/summary.md. */
+/* sink_summary.h - the report for programs: docs/summary.md. */
 #ifndef OCULAR_SINK_SUMMARY_H
 #define OCULAR_SINK_SUMMARY_H
 

@@ -24,7 +24,7 @@ static json_t *buckets(const struct forms *f)
 	return err ? json_decref(array), NULL : array;
 }
 
-/* How often it ran in each of its forms. */
+/* How often it ran in each form. */
 static json_t *ran_as(const struct code *code, const struct instr_cost *cost)
 {
 	json_t *o = json_object();
@@ -65,7 +65,7 @@ static int add_instructions(json_t *array, const struct code *code)
 	return err;
 }
 
-/* Those that did more than be specialised once. */
+/* Those that were not only specialised once. */
 static json_t *instructions(const struct profile *p)
 {
 	size_t n = 0;

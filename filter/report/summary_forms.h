@@ -7,7 +7,7 @@
 
 #include "model/profile.h"
 
-/* null: no instruction said in which form it ran. */
+/* null: no instruction has its form. */
 json_t *summary_forms(const struct profile *p);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* jansson's packing makes a whole NULL when a part is NULL, so memory is asked about once. */
+/* jansson's packing returns NULL if a part is NULL, so memory is checked once. */
 #include "summary_objects.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static json_t *events(const uint64_t counts[OP_COUNT])
 	return o;
 }
 
-/* A second of traced time. */
+/* Per second of traced time. */
 static json_t *event_rates(const struct profile *p, const uint64_t counts[OP_COUNT])
 {
 	json_t *o = json_object();
@@ -322,7 +322,7 @@ static json_t *snapshot(const struct snapshot *s)
 }
 /* clang-format on */
 
-/* What made a flight recorder keep what it kept. */
+/* The trigger of a flight recorder's snapshot. */
 json_t *summary_snapshots(const struct profile *p)
 {
 	json_t *array = json_array();

@@ -11,14 +11,14 @@
 json_t *summary_clock(const struct profile *p);
 json_t *summary_trace(const struct profile *p);
 json_t *summary_snapshots(const struct profile *p);
-json_t *summary_duty(const struct profile *p); /* null: there is no duty cycle */
+json_t *summary_duty(const struct profile *p); /* null: no duty cycle */
 json_t *summary_processes(const struct profile *p);
 json_t *summary_events(const struct profile *p);
 json_t *summary_event_rates(const struct profile *p);
 json_t *summary_losses(const struct profile *p);
 json_t *summary_unmatched(const struct profile *p);
 
-/* tables: with the opcodes of each. */
+/* tables: also the opcodes of each. */
 json_t *summary_function(const struct profile *p, const struct code *code, bool tables);
 json_t *summary_loop(const struct profile *p, const struct loop *loop, bool tables);
 

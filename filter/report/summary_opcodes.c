@@ -33,7 +33,7 @@ static json_t *row_array(const struct opcodes *o)
 	return err ? json_decref(array), NULL : array;
 }
 
-/* Names are those of rows: a pair names them by their indices. */
+/* Names are in the rows: a pair refers to them by index. */
 static json_t *pair_array(const struct opcodes *o)
 {
 	json_t *array = json_array();
@@ -53,7 +53,7 @@ static json_t *pair_array(const struct opcodes *o)
 
 #define CHAINS_SHOWN 10000 /* the most frequent ones */
 
-/* rows: of each form its row. */
+/* rows: for each form its row. */
 static json_t *chain_object(const struct chains *c, const struct chain *chain, const uint32_t *rows)
 {
 	const struct json_number count[] = { { "count", chain->n } };
@@ -101,7 +101,7 @@ static json_t *source_name(enum opcodes_source source)
 	return json_text(names[source]);
 }
 
-/* Sorts and frees o. c: NULL: no chains; err: of adding o up. */
+/* Sorts and frees o. c: NULL: no chains; err: from adding up o. */
 static json_t *object(struct opcodes *o, const struct chains *c, int err)
 {
 	json_t *object = NULL;

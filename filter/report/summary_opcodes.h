@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* summary_opcodes.h - opcodes and pairs as the summary tells them: docs/summary.md. */
+/* summary_opcodes.h - opcodes and pairs for the summary: docs/summary.md. */
 #ifndef OCULAR_SUMMARY_OPCODES_H
 #define OCULAR_SUMMARY_OPCODES_H
 
