@@ -68,6 +68,14 @@ struct duty {
 };
 
 /*
+ * Cycles of one callback with its marker, or a sum of such: the least and the most of what was measured, at start and
+ * stop. 0: not known.
+ */
+struct callback {
+	uint64_t least, most;
+};
+
+/*
  * The contents of a table's header; of several headers the last one's, except `before`. Strings are NULL if the header
  * lacks them.
  */
@@ -93,7 +101,7 @@ struct process {
 	bool able[256];		   /* by base opcode: the interpreter has specialised forms of it */
 	bool ables;		   /* the header has that list */
 	struct dispatch *dispatch; /* mode opcodes; else NULL */
-	uint64_t callback_cycles[OP_COUNT];
+	struct callback callbacks[OP_COUNT];
 	uint64_t lost;	  /* of `stop` lines: words the emitter dropped */
 	uint64_t emitted; /* of `stop` lines: words the emitter wrote, all threads */
 	bool flight;	  /* most of what was emitted was overwritten, as intended */

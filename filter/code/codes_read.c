@@ -110,11 +110,35 @@ static int begin_anew(struct process *p)
 	return 0;
 }
 
+/* What disturbs measuring only adds, but what disturbs all the time is of the cost. */
+static void add_callback(struct callback *c, int64_t cycles)
+{
+	if (cycles <= 0)
+		return;
+	if (!c->least || (uint64_t)cycles < c->least)
+		c->least = cycles;
+	if ((uint64_t)cycles > c->most)
+		c->most = cycles;
+}
+
 static void read_callback_cycles(struct process *p, json_t *cycles)
 {
-#define X(op, event, stack, far) p->callback_cycles[op] = get_int(cycles, #event, 0);
+#define X(op, event, stack, far) add_callback(&p->callbacks[op], get_int(cycles, #event, 0));
 	OCULAR_EVENTS(X)
 #undef X
+}
+
+/* What was measured at several times; the header's, too, but made better by what is known by then. */
+static int read_callbacks(struct codes *c, struct process *p, json_t *line)
+{
+	json_t *cycles;
+	size_t i;
+
+	(void)c;
+	memset(p->callbacks, 0, sizeof(p->callbacks));
+	json_array_foreach (json_object_get(line, "cycles"), i, cycles)
+		read_callback_cycles(p, cycles);
+	return 0;
 }
 
 static void read_able(struct process *p, json_t *opcodes)
@@ -198,6 +222,7 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	read_able(p, json_object_get(line, "specializable"));
 	p->flight = json_is_true(json_object_get(line, "flight"));
 	read_duty(p, line);
+	memset(p->callbacks, 0, sizeof(p->callbacks));
 	read_callback_cycles(p, json_object_get(line, "callback_cycles"));
 	p->found = true;
 	p->stopped = false;
@@ -516,7 +541,7 @@ static const struct {
 	{ "thread", read_thread },     { "stop", read_stop },	      { "before", read_before },
 	{ "untraced", read_untraced }, { "snapshot", read_snapshot }, { "window", read_window },
 	{ "switch", read_switch },     { "limit", read_limit },	      { "unmatched", read_unmatched },
-	{ "killed", read_killed },     { "piece", read_piece },
+	{ "killed", read_killed },     { "piece", read_piece },	      { "callbacks", read_callbacks },
 };
 
 static int read_line(struct codes *c, struct process *p, const char *text, size_t length)

@@ -87,7 +87,7 @@ static int add_pair(struct opcodes *o, uint32_t from, uint32_t to, uint64_t n, u
 
 static void add_cost(struct opcodes *o, struct opcode_row *row, const struct process *p, const struct instr_cost *cost)
 {
-	uint64_t callbacks = cost->n * p->callback_cycles[OP_INSTRUCTION];
+	const struct callback *callback = &p->callbacks[OP_INSTRUCTION];
 
 	row->n += cost->n;
 	row->timed += cost->timed;
@@ -97,8 +97,10 @@ static void add_cost(struct opcodes *o, struct opcode_row *row, const struct pro
 	o->ns += cost->ns;
 	o->cycles += cost->cycles;
 	if (o->source == OPCODES_MEASURED) {
-		row->callback_cycles += callbacks;
-		o->callback_cycles += callbacks;
+		row->callbacks.least += cost->n * callback->least;
+		row->callbacks.most += cost->n * callback->most;
+		o->callbacks.least += cost->n * callback->least;
+		o->callbacks.most += cost->n * callback->most;
 	}
 }
 

@@ -37,10 +37,10 @@ enum opcodes_source {
 struct opcode_row {
 	const char *base, *specialized; /* names, of the code tables; equal where not specialised */
 	uint64_t n;
-	uint64_t timed;		  /* of these: their end was seen */
-	uint64_t ns, cycles;	  /* of the timed ones */
-	uint64_t callback_cycles; /* what the callbacks of all n cost, as calibrated at start; 0: unknown */
-	uint32_t was, is;	  /* of opcodes_sort: an index before it, and after it */
+	uint64_t timed;		   /* of these: their end was seen */
+	uint64_t ns, cycles;	   /* of the timed ones */
+	struct callback callbacks; /* what those of all n cost */
+	uint32_t was, is;	   /* of opcodes_sort: an index before it, and after it */
 };
 
 struct opcode_pair {
@@ -55,9 +55,10 @@ struct opcodes {
 	uint32_t nrows;
 	struct opcode_pair *pairs;
 	uint32_t npairs;
-	uint64_t n, ns, cycles, callback_cycles; /* sums over rows */
-	struct map row_of;			 /* (process, base, adaptive) -> index + 1 */
-	struct map pair_of;			 /* (from, to) -> index + 1 */
+	uint64_t n, ns, cycles; /* sums over rows */
+	struct callback callbacks;
+	struct map row_of;  /* (process, base, adaptive) -> index + 1 */
+	struct map pair_of; /* (from, to) -> index + 1 */
 };
 
 enum opcodes_order {

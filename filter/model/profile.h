@@ -47,7 +47,6 @@ struct profile {
 	const char *file;	/* name of the file that is read; NULL: unknown */
 	bool cut;		/* the file ends before its records did */
 	const char *mode;	/* of the first process whose table has it; NULL: unknown */
-	bool calibrated;	/* some process has callback_cycles */
 };
 
 /* All code objects that ran, most self time first. *n of them, in one malloc'ed array; NULL: no memory. */

@@ -206,8 +206,6 @@ static void describe(struct profile *to, const struct process *p)
 		to->clock_hz = p->tsc_hz;
 		to->clock = "tsc";
 	}
-	for (unsigned op = 0; op < OP_COUNT; op++)
-		to->calibrated |= p->callback_cycles[op] != 0;
 }
 
 static int finish_processes(struct trace *t, bool counted)

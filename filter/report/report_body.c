@@ -40,7 +40,7 @@ static void write_stayed(const struct report *r, const struct loop *loop, const 
 
 static void write_cycles(FILE *f, const struct loop *loop, const struct body_row *row)
 {
-	uint64_t callback = loop->code->process->callback_cycles[OP_INSTRUCTION];
+	const struct callback *callback = &loop->code->process->callbacks[OP_INSTRUCTION];
 
 	if (!row->known)
 		fputs(row->measured ? "no event" : "not timed", f);
@@ -48,8 +48,12 @@ static void write_cycles(FILE *f, const struct loop *loop, const struct body_row
 		fprintf(f, "~%.0f cycles", row->cycles);
 	if (row->known && !row->measured)
 		fputs(" *", f);
-	if (row->known && row->measured && callback)
-		fprintf(f, " (callback ~%" PRIu64 ")", callback);
+	if (!row->known || !row->measured || !callback->most)
+		return;
+	if (callback->least == callback->most)
+		fprintf(f, " (callback ~%" PRIu64 ")", callback->most);
+	else
+		fprintf(f, " (callback %" PRIu64 " to %" PRIu64 ")", callback->least, callback->most);
 }
 
 /* What else happened to the instruction than being specialised once, in a line of its own. */
@@ -74,7 +78,7 @@ static void write_changes(const struct report *r, const struct body_row *row)
 static void write_legend(const struct report *r, const struct loop *loop, const struct body_row *rows)
 {
 	const struct code *code = loop->code;
-	uint64_t jump = code->process->callback_cycles[OP_JUMP];
+	const struct callback *jump = &code->process->callbacks[OP_JUMP];
 
 	if (rows->measured && !profile_instrumented(r->p)) {
 		fputs("Cycles run to the thread's next instruction, through calls. Nothing was\n"
@@ -91,8 +95,11 @@ static void write_legend(const struct report *r, const struct loop *loop, const 
 		return;
 	}
 	fputs("* average over the block: a trip's cycles, calls included, over its instructions\n", r->f);
-	if (jump)
-		fprintf(r->f, "  a trip contains one JUMP callback of ~%" PRIu64 " cycles\n", jump);
+	if (jump->most) {
+		fputs("  a trip contains one JUMP callback of ", r->f);
+		write_callback(r, jump);
+		fputc('\n', r->f);
+	}
 	if (!specialization_known(code))
 		fputs("  specialized opcodes are not known: they are read at an orderly stop\n", r->f);
 }

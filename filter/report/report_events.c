@@ -2,6 +2,7 @@
 /* Counts of what was recorded: events by kind and by code object, and how base opcodes were specialized. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/figure.h"
@@ -12,19 +13,33 @@
 #define SECOND 1e9
 
 /* What callbacks of a kind cost: for each code object by its own process's calibration. */
-static double callbacks_of(const struct profile *p, unsigned op)
+static struct callback callbacks_of(const struct profile *p, unsigned op)
 {
-	double cycles = 0;
+	struct callback all = { 0 };
 
 	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
 		const struct process *process = s->value;
 
-		for (uint32_t i = 0; process->callback_cycles[op] && i < process->ncodes; i++)
-			if (process->codes[i] && process->codes[i]->function)
-				cycles += (double)process->callback_cycles[op] *
-					  process->codes[i]->function->events[op];
+		for (uint32_t i = 0; process->callbacks[op].most && i < process->ncodes; i++)
+			if (process->codes[i] && process->codes[i]->function) {
+				uint64_t n = process->codes[i]->function->events[op];
+
+				all.least += n * process->callbacks[op].least;
+				all.most += n * process->callbacks[op].most;
+			}
 	}
-	return cycles;
+	return all;
+}
+
+/* "~12.3%", or "9.8 to 12.3%". */
+static void write_share_of_callbacks(const struct report *r, const struct callback *c)
+{
+	double whole = r->p->traced_cycles ? r->p->traced_cycles : INFINITY;
+
+	if (c->least == c->most)
+		fprintf(r->f, "   ~%.1f%%", 100 * c->most / whole);
+	else
+		fprintf(r->f, "   %.1f to %.1f%%", 100 * c->least / whole, 100 * c->most / whole);
 }
 
 static double rate(const struct profile *p, uint64_t n)
@@ -34,12 +49,12 @@ static double rate(const struct profile *p, uint64_t n)
 
 static void write_kind(const struct report *r, unsigned op)
 {
-	double cycles = callbacks_of(r->p, op);
+	struct callback cycles = callbacks_of(r->p, op);
 
 	fprintf(r->f, "%-18s %12" PRIu64, sample_op_name(op), r->p->events[op]);
 	write_number(r, rate(r->p, r->p->events[op]));
-	if (cycles)
-		fprintf(r->f, "   ~%.1f%%", r->p->traced_cycles ? 100 * cycles / r->p->traced_cycles : 0);
+	if (cycles.most)
+		write_share_of_callbacks(r, &cycles);
 	fputc('\n', r->f);
 }
 

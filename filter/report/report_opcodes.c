@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/figure.h"
 #include "model/body.h"
 #include "model/chains.h"
 #include "report.h"
@@ -16,16 +17,25 @@ static void write_opcode(const struct report *r, const struct opcode_row *row)
 	write_form(r, row->base, row->specialized != row->base ? row->specialized : NULL);
 }
 
+/* Of one: "33", or "33-45". */
+static void write_callbacks(const struct report *r, const struct opcode_row *row)
+{
+	char least[FIGURE], most[FIGURE], text[2 * FIGURE] = "-";
+
+	figure_brief(least, (double)row->callbacks.least / row->n);
+	figure_brief(most, (double)row->callbacks.most / row->n);
+	if (row->callbacks.most)
+		snprintf(text, sizeof(text), strcmp(least, most) ? "%s-%s" : "%s", least, most);
+	fprintf(r->f, " %6s", text);
+}
+
 static void write_measured(const struct report *r, const struct opcodes *o, const struct opcode_row *row)
 {
 	write_share(r, row->cycles, o->cycles);
 	write_number(r, row->n);
 	write_duration(r, row->ns);
 	write_number(r, opcode_per_call(row));
-	if (row->callback_cycles)
-		write_number(r, (double)row->callback_cycles / row->n);
-	else
-		fprintf(r->f, " %6s", "-");
+	write_callbacks(r, row);
 }
 
 static void write_row(const struct report *r, const struct opcodes *o, const struct opcode_row *row)

@@ -29,27 +29,38 @@ static void write_loop(const struct report *r, const struct loop *loop)
 	write_place(r, loop->code, loop_line(loop), loop->head, 2 * SHARE + 1 + all * NUMBER);
 }
 
-/* A callback of this kind, by the first process that knows its cost; 0: none does. */
-static uint64_t callback_cycles(const struct profile *p, unsigned op)
+/* A callback of this kind, in any process. */
+static struct callback callback_of(const struct profile *p, unsigned op)
 {
-	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
-		const struct process *process = s->value;
+	struct callback all = { 0 };
 
-		if (process->callback_cycles[op])
-			return process->callback_cycles[op];
+	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
+		const struct callback *c = &((const struct process *)s->value)->callbacks[op];
+
+		if (c->least && (!all.least || c->least < all.least))
+			all.least = c->least;
+		if (c->most > all.most)
+			all.most = c->most;
 	}
-	return 0;
+	return all;
 }
 
-static void write_callback(const struct report *r, const char *before, unsigned op, const char *after)
+/* `narrow`: what follows a single number, `wide`: what follows a range, which takes more of the line. */
+static void write_one_callback(const struct report *r, const char *before, unsigned op, const char *narrow,
+			       const char *wide)
 {
-	uint64_t cycles = callback_cycles(r->p, op);
+	struct callback c = callback_of(r->p, op);
 
 	fputs(before, r->f);
-	if (cycles)
-		fprintf(r->f, " of ~%" PRIu64 " cycles", cycles);
-	fputs(after, r->f);
+	if (c.most) {
+		fputs(" of ", r->f);
+		write_callback(r, &c);
+	}
+	fputs(c.least == c.most ? narrow : wide, r->f);
 }
+
+#define INSTRUMENTED \
+	", and base opcodes\nran: these numbers show where trips spend their cycles, not how many they need.\n"
 
 void report_meaning(const struct report *r)
 {
@@ -61,12 +72,11 @@ void report_meaning(const struct report *r)
 		      "only callbacks in these numbers are those of calls.\n",
 		      r->f);
 	else if (r->p->events[OP_INSTRUCTION])
-		write_callback(r, "\nEach bytecode adds a callback", OP_INSTRUCTION,
-			       ", and base opcodes\nran: these numbers show where trips spend their cycles, not how "
-			       "many they need.\n");
+		write_one_callback(r, "\nEach bytecode adds a callback", OP_INSTRUCTION, INSTRUMENTED, INSTRUMENTED);
 	else
-		write_callback(r, "\nEach trip contains one callback", OP_JUMP,
-			       " (a call has two); specialization\nwas left on.\n");
+		write_one_callback(r, "\nEach trip contains one callback", OP_JUMP,
+				   " (a call has two); specialization\nwas left on.\n",
+				   " (a call has two);\nspecialization was left on.\n");
 }
 
 static bool all_exact(struct loop *const *loops, size_t n)

@@ -27,6 +27,14 @@ void write_duration(const struct report *r, uint64_t ns)
 	fprintf(r->f, " %10s", figure_duration(text, ns));
 }
 
+void write_callback(const struct report *r, const struct callback *c)
+{
+	if (c->least == c->most)
+		fprintf(r->f, "~%" PRIu64 " cycles", c->most);
+	else
+		fprintf(r->f, "%" PRIu64 " to %" PRIu64 " cycles", c->least, c->most);
+}
+
 void write_share(const struct report *r, double part, double whole)
 {
 	fprintf(r->f, "%5.1f%%", whole ? 100 * part / whole : 0);

@@ -28,6 +28,9 @@ void write_title(const struct report *r, const char *title);
 void write_number(const struct report *r, double n);
 void write_duration(const struct report *r, uint64_t ns);
 
+/* "~33 cycles", or "33 to 45 cycles" where it differs. */
+void write_callback(const struct report *r, const struct callback *c);
+
 /* "12.3%" in six columns; of nothing: 0. */
 void write_share(const struct report *r, double part, double whole);
 

@@ -195,15 +195,29 @@ static json_t *callbacks(const struct process *p)
 	json_t *o = json_object();
 
 	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
-		if (p->callback_cycles[op])
-			json_object_set_new(o, sample_op_name(op), json_integer(p->callback_cycles[op]));
+		if (p->callbacks[op].most)
+			json_object_set_new(o, sample_op_name(op), json_integer(p->callbacks[op].least));
+	return o;
+}
+
+/* NULL where these are the least, too. */
+static json_t *callbacks_most(const struct process *p)
+{
+	json_t *o = NULL;
+
+	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++) {
+		if (p->callbacks[op].most == p->callbacks[op].least)
+			continue;
+		o = o ? o : json_object();
+		json_object_set_new(o, sample_op_name(op), json_integer(p->callbacks[op].most));
+	}
 	return o;
 }
 
 /* clang-format off */
 static json_t *process(const struct process *p)
 {
-	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o, s:o}",
+	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o*}",
 			 "pid", p->pid,
 			 "argv", json_text(p->argv),
 			 "python", json_text(p->python),
@@ -211,7 +225,8 @@ static json_t *process(const struct process *p)
 			 "backend", json_text(p->backend),
 			 "stopped", p->stopped,
 			 "untraced", json_text(p->untraced),
-			 "callback_cycles", callbacks(p));
+			 "callback_cycles", callbacks(p),
+			 "callback_cycles_most", callbacks_most(p));
 }
 /* clang-format on */
 

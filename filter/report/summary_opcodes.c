@@ -6,6 +6,14 @@
 #include "base/json.h"
 #include "model/chains.h"
 
+/* Only where it is not the least, too. */
+static json_t *most_of_callbacks(const struct callback *c)
+{
+	const struct json_number most[] = { { "callback_cycles_most", c->most } };
+
+	return json_numbers(most, c->most != c->least);
+}
+
 static json_t *row_object(const struct opcode_row *row, enum opcodes_source source)
 {
 	const struct json_number counts[] = {
@@ -15,12 +23,14 @@ static json_t *row_object(const struct opcode_row *row, enum opcodes_source sour
 		{ "timed", row->timed },
 		{ "ns", row->ns },
 		{ "cycles", row->cycles },
-		{ "callback_cycles", row->callback_cycles },
+		{ "callback_cycles", row->callbacks.least },
 	};
 	json_t *o = json_pack("{s:o, s:o}", "opcode", json_text(row->base), "specialized", json_text(row->specialized));
 
 	o = json_join(o, JSON_NUMBERS(counts));
-	return source == OPCODES_MEASURED ? json_join(o, JSON_NUMBERS(times)) : o;
+	if (source != OPCODES_MEASURED)
+		return o;
+	return json_join(json_join(o, JSON_NUMBERS(times)), most_of_callbacks(&row->callbacks));
 }
 
 static json_t *row_array(const struct opcodes *o)
@@ -137,15 +147,16 @@ json_t *summary_opcodes(const struct profile *p)
 	const struct json_number sums[] = {
 		{ "ns", o.ns },
 		{ "cycles", o.cycles },
-		{ "callback_cycles", o.callback_cycles },
+		{ "callback_cycles", o.callbacks.least },
 		{ "no_opcode_ns", p->no_opcode.ns },
 		{ "no_opcode_cycles", p->no_opcode.cycles },
 		{ "unknown_count", p->unknown_opcode.n },
 		{ "unknown_ns", p->unknown_opcode.ns },
 		{ "unknown_cycles", p->unknown_opcode.cycles },
 	};
+	const struct callback callbacks = o.callbacks;
 	bool measured = o.source == OPCODES_MEASURED;
 	json_t *of_all = object(&o, measured ? p->chains : NULL, err);
 
-	return measured ? json_join(of_all, JSON_NUMBERS(sums)) : of_all;
+	return measured ? json_join(json_join(of_all, JSON_NUMBERS(sums)), most_of_callbacks(&callbacks)) : of_all;
 }

@@ -7,7 +7,8 @@ markers go to scratch memory through the code that writes the real ones; or into
 marked as nobody's, and then there are fewer, lest they fill its buffer. Takes a few milliseconds.
 
 What disturbs only adds, and may last for milliseconds, as the neighbour on a core does: all events are measured in turn,
-pass after pass, and of each figure the least of all passes counts.
+pass after pass, and of each figure the least of all passes counts. What disturbs for longer is found by measuring again
+when tracing stops: reports show both figures where they differ.
 """
 
 import sys
@@ -16,11 +17,13 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into tra
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from types import CodeType, ModuleType
+    Found = dict[str, tuple[int, int, int]]  # event: (cycles without it, cycles with it, markers)
 
 ROUNDS = 200   # events a run, more or less
 ROUNDS_TRACED = 40
 REPEATS = 3    # runs in a row: the first warms up
 PASSES = 32
+PASSES_AT_STOP = 16
 PASSES_TRACED = 2
 
 
@@ -74,8 +77,7 @@ def _runs(core: "ModuleType", code: "CodeType", function: "Callable[[int], objec
     return found
 
 
-def _pass(core: "ModuleType", tool: int, events: "Iterable[str]", rounds: int) -> dict[str, tuple[int, int, int]]:
-    """{event: (cycles without it, cycles with it, markers)}"""
+def _pass(core: "ModuleType", tool: int, events: "Iterable[str]", rounds: int) -> "Found":
     monitoring = sys.monitoring
     found = {}
     for name in events:
@@ -87,19 +89,37 @@ def _pass(core: "ModuleType", tool: int, events: "Iterable[str]", rounds: int) -
     return found
 
 
-def least(passes: "Iterable[dict[str, tuple[int, int, int]]]") -> dict[str, int]:
-    """{event: cycles a marker}"""
-    best: dict[str, tuple[int, int, int]] = {}
+def best(passes: "Iterable[Found]") -> "Found":
+    """Of each figure the least."""
+    all_of: "Found" = {}
     for found in passes:
         for name, (without, with_event, markers) in found.items():
-            before = best.get(name, (without, with_event, markers))
-            best[name] = min(before[0], without), min(before[1], with_event), markers
+            before = all_of.get(name, (without, with_event, markers))
+            all_of[name] = min(before[0], without), min(before[1], with_event), markers
+    return all_of
+
+
+def cycles(found: "Found") -> dict[str, int]:
+    """{event: cycles a marker}"""
     return {name: max(0, with_event - without) // markers
-            for name, (without, with_event, markers) in best.items() if markers}
+            for name, (without, with_event, markers) in found.items() if markers}
 
 
-def callback_cycles(core: "ModuleType", tool: int, events: "Iterable[str]", in_memory: bool) -> dict[str, int]:
-    """{event: cycles} for those of `events` that can be switched on for one code object alone."""
-    rounds, passes = (ROUNDS, PASSES) if in_memory else (ROUNDS_TRACED, PASSES_TRACED)
+def least(passes: "Iterable[Found]") -> dict[str, int]:
+    """cycles() of the best of several passes."""
+    return cycles(best(passes))
+
+
+def at_each(*times: "Found") -> list[dict[str, int]]:
+    """cycles() of what was found at several times. What runs without an event is the same at each, so the least time of
+    all is the quiet one: else a figure comes out too small where it alone was disturbed."""
+    quiet = best(times)
+    return [cycles({name: (quiet[name][0], with_event, markers) for name, (_, with_event, markers) in found.items()})
+            for found in times]
+
+
+def measure(core: "ModuleType", tool: int, events: "Iterable[str]", in_memory: bool, passes: int = PASSES) -> "Found":
+    """Of those of `events` that can be switched on for one code object alone."""
+    rounds, passes = (ROUNDS, passes) if in_memory else (ROUNDS_TRACED, PASSES_TRACED)
     events = [name for name in events if name in PROGRAMS]
-    return least(_pass(core, tool, events, rounds) for _ in range(passes))
+    return best(_pass(core, tool, events, rounds) for _ in range(passes))

@@ -34,6 +34,7 @@ class _Session:
         self.first = False  # of this process's interpreters
         self.callbacks: "dict[str, Callable[..., object]]" = {}
         self.watch: "Watch | None" = None
+        self.costs: "calibrate.Found" = {}  # of callbacks, at start
 
     def fly(self, wanted: "Triggers") -> None:
         self.watch = _triggers().Watch(wanted, _take_tool_id("ocular triggers") if wanted.exceptions else None)
@@ -54,13 +55,27 @@ class _Session:
         if not _core.listen(self.tool, bits):  # else a duty cycle does it
             sys.monitoring.set_events(self.tool, bits)
 
-    def unregister(self) -> None:
+    def unregister(self, again: bool = False) -> None:
+        """Nothing of ours is on. again: first it is measured once more what a callback costs."""
         _core.unlisten()
         if self.watch:
             left = self.watch.stop()
             if self.watch.tool is not None:
                 _give_back(self.watch.tool, "ocular triggers", left)
-        _give_back(self.tool, "ocular", self.callbacks)
+        try:
+            if again:
+                self.measure_again()
+        finally:
+            _give_back(self.tool, "ocular", self.callbacks)
+
+    def measure_again(self) -> None:
+        """Not into a processor's trace, whose end that would be; nor under a debugger, which would have to watch it."""
+        monitoring = sys.monitoring
+        if self.backend != "software" or monitoring.get_tool(self.tool) != "ocular" or sys.gettrace() or sys.getprofile():
+            return
+        monitoring.set_events(self.tool, 0)
+        costs = calibrate.measure(_core, self.tool, self.events, True, calibrate.PASSES_AT_STOP)
+        _core.note({"kind": "callbacks", "cycles": calibrate.at_each(self.costs, costs)})
 
 
 _session: _Session | None = None
@@ -145,6 +160,7 @@ def _header(session: _Session, config: "_core.Config", include: tuple[str, ...],
             exclude: tuple[str, ...]) -> "dict[str, Any]":
     names, tables = opcodes.tables()
     _core.set_opcodes(*tables)
+    session.costs = calibrate.measure(_core, session.tool, session.events, session.backend == "software")
     more = {}
     if session.mode == "opcodes":
         more["dispatch"] = opcodes.dispatch()
@@ -166,8 +182,7 @@ def _header(session: _Session, config: "_core.Config", include: tuple[str, ...],
         "tsc_hz": config[3],
         "flight": bool(config[4]) or "OCULAR_FLIGHT" in os.environ,
         **({"duty": dict(zip(("start_ns", "window_ns", "period_ns"), config[5]))} if config[5][2] else {}),
-        "callback_cycles": calibrate.callback_cycles(
-            _core, session.tool, session.events, session.backend == "software"),
+        "callback_cycles": calibrate.cycles(session.costs),
         "opnames": names,
         "specializable": opcodes.specializable(),
     }
@@ -271,7 +286,7 @@ def stop() -> None:
     global _session, _closed
     session, _session = _session, None
     if session:
-        session.unregister()
+        session.unregister(session.first)
         if session.first:
             _note_unmatched(session)
         _core.close()

@@ -143,6 +143,66 @@ def check_diff(folder):
 
 
 
+def measured_at(*times):
+    """The change of a code table after which callbacks were measured at these times: {event: cycles}."""
+    return (STOP, json.dumps({"kind": "callbacks", "cycles": times}) + "\n" + STOP)
+
+
+def events_in(case, kind):
+    with open(os.path.join(HERE, case, "events.txt"), encoding="utf-8") as file:
+        return sum(line.split("\t")[3:4] == [kind] for line in file)
+
+
+def check_callbacks(folder):
+    """Where several measurements of a callback differ, each figure is a range; what is made of it is counts times cycles."""
+    path = os.path.join(folder, "summary.json")
+    times = {"JUMP": 50, "INSTRUCTION": 61}, {"JUMP": 50, "INSTRUCTION": 33}, {"JUMP": 50, "INSTRUCTION": 40}
+    console, _ = report(folder, "full", f"summary={path}", change=(measured_at(*times),))
+    with open(path, encoding="utf-8") as file:
+        summary = json.load(file)
+    (process,), opcodes, n = summary["processes"], summary["opcodes"], events_in("full", "INSTRUCTION")
+    traced = summary["trace"]["traced_cycles"]
+    problems = missing(
+        console, "Each bytecode adds a callback of 33 to 61 cycles, and base opcodes\nran",
+        "FOR_ITER | ~56 cycles (callback 33 to 61)", " 225 ns     56  33-61  FOR_ITER",
+        f"   {100 * 33 * n / traced:.1f} to {100 * 61 * n / traced:.1f}%\n",
+        f"   ~{100 * 50 * events_in('full', 'JUMP') / traced:.1f}%\n", unwanted=("~40", "~44"))
+    costs = (process["callback_cycles"], process["callback_cycles_most"])
+    if costs != ({"JUMP": 50, "INSTRUCTION": 33}, {"INSTRUCTION": 61}):
+        problems.append(f"of the process: {costs}")
+    for row, count in [(opcodes, n), *((row, row["count"]) for row in opcodes["rows"])]:
+        if (row["callback_cycles"], row["callback_cycles_most"]) != (33 * count, 61 * count):
+            problems.append(f"{count} callbacks: {row}")
+    return problems
+
+
+def check_callbacks_of_trips(folder):
+    """The same in an adaptive recording; and of a table that has them at start only, or equal each time, as before."""
+    path = os.path.join(folder, "summary.json")
+    wide, _ = report(folder, "nested_loops", change=(measured_at({"JUMP": 44}, {"JUMP": 1144}),))
+    same, _ = report(folder, "nested_loops", f"summary={path}", change=(measured_at(*[{"JUMP": 44, "INSTRUCTION": 40}] * 2),))
+    once, _ = report(folder, "nested_loops")
+    with open(path, encoding="utf-8") as file:
+        (process,) = json.load(file)["processes"]
+    problems = missing(wide, "Each trip contains one callback of 44 to 1144 cycles (a call has two);\nspecialization was",
+                       "a trip contains one JUMP callback of 44 to 1144 cycles\n", unwanted=("~44",))
+    if same != once or "callback_cycles_most" in process:
+        problems.append(f"the same twice: {process}")
+    return problems + [f"too long: {line}" for line in wide.splitlines() if len(line) > 80 and folder not in line]
+
+
+def check_callbacks_of_processes(folder):
+    """What stands for all processes is a range over all; a share is each process's own counts times its own cycles."""
+    console, _ = report(folder, "processes", change=(
+        ('{"kind":"stop"', measured_at({"PY_START": 30}, {"PY_START": 35})[1][:-len(STOP)] + '{"kind":"stop"'),
+        ('"callback_cycles":{"JUMP":44,"INSTRUCTION":40},"parent"', '"callback_cycles":{"PY_START":40},"parent"')))
+    problems = missing(console, "   93.3 to 100.0%\n")  # of 75 cycles 30 + 40, 35 + 40
+    with open(os.path.join(folder, "codes-20.jsonl"), "w", encoding="utf-8") as file:
+        file.write('{"kind": "header", "ocular": 1, "pid": 20, "callback_cycles": {"JUMP": 61}}\n')
+    console, _ = report(folder, "nested_loops")
+    return problems + missing(console, "Each trip contains one callback of 44 to 61 cycles", "JUMP callback of ~44 cycles")
+
+
 def check_no_line(folder):
     """An instruction of a loop that has no line has 0."""
     path = os.path.join(folder, "summary.json")
@@ -164,6 +224,9 @@ CASES = {
     "opcodes with control characters": check_control,
     "differences with control characters": check_diff,
     "an instruction without a line": check_no_line,
+    "callbacks that were measured at several times": check_callbacks,
+    "those of trips": check_callbacks_of_trips,
+    "those of several processes": check_callbacks_of_processes,
 }
 
 

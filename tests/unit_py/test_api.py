@@ -305,14 +305,14 @@ def test_a_start_that_fails_ends_its_recorder():
         done = python(WORK + """
 import os, sys
 from ocular import calibrate
-measured = calibrate.callback_cycles
+measured = calibrate.measure
 def fail(*args): raise OSError(5, "not now")
-calibrate.callback_cycles = fail
+calibrate.measure = fail
 try:
     ocular.start_tracing(perfetto=False, console=False)
 except OSError as e:
     print(e.strerror, os.path.exists("ocular.data/.ocular.sock"), ocular.is_tracing())
-calibrate.callback_cycles = measured
+calibrate.measure = measured
 with ocular.tracing(perfetto=False, console=False):
     work(3)
 """, cwd=temp)

@@ -7,6 +7,8 @@ writes over what nobody has taken yet. Each function goes its lines in one way, 
 
 import collections
 import json
+import os
+import subprocess
 
 import rec
 
@@ -152,6 +154,10 @@ for at in 0, 15, 31:
 halves = [{"a": (1000, 9999, 200)}, {"a": (5000, 3000, 200)}]  # quiet at another time for each figure
 print(calibrate.least(halves), calibrate.least([{"a": (10, 5, 2), "b": (1, 2, 0)}]), calibrate.least([]))
 
+# Without the event it was never quiet at stop, and with it it was at no time but that: each figure is as large as it was then.
+start, stop = {"a": (1000, 3000, 200)}, {"a": (2900, 3400, 200), "b": (7, 9, 0)}
+print(calibrate.at_each(start, stop), calibrate.at_each({}, start), calibrate.cycles(stop))
+
 class Core:
     calls = 0
     def measure(self, code, function, rounds):
@@ -159,14 +165,35 @@ class Core:
         return 100, 0
 for in_memory in True, False:
     core = Core()
-    print(calibrate.callback_cycles(core, 0, [], in_memory), core.calls)
+    print(calibrate.measure(core, 0, [], in_memory), core.calls)
 """
 
 
 def test_the_least_of_all_passes_counts():
     with rec.recording(LEAST) as r:
         rec.equal((r.code, r.err), (0, ""))
-        rec.equal(r.out.splitlines(), ["True"] * 3 + ["{'a': 10} {'a': 0} {}"] + ["{} 0"] * 2)
+        rec.equal(r.out.splitlines(), ["True"] * 3 + ["{'a': 10} {'a': 0} {}"] +
+                  ["[{'a': 10}, {'a': 12}] [{}, {'a': 10}] {'a': 2}"] + ["{} 0"] * 2)
+
+
+def test_what_a_callback_costs_is_measured_again_at_stop():
+    """Of the events that were measured at start, with nothing of it in the recording; not under a debugger."""
+    for mode in "adaptive", "full", "calls":
+        with rec.recording("def work(n):\n    for _ in range(n): pass\nwork(5)\n", mode=mode) as r:
+            (header,), (line,) = r.lines("header"), r.lines("callbacks")
+            start, stop = line["cycles"]
+            rec.equal((start.keys(), stop.keys()), (header["callback_cycles"].keys(),) * 2)
+            assert all(start[name] >= header["callback_cycles"][name] for name in start), (header, line)
+            rec.equal([x for x in r.lines("code") if "calibrate" in x["file"]], [])
+            done = subprocess.run([os.path.join(rec.BUILD, "bin", "ocular-pt"), "console=never", "summary=-", r.folder],
+                                  capture_output=True, check=True)
+            (process,) = json.loads(done.stdout)["processes"]
+            least = {name: min(n, stop[name]) for name, n in start.items() if max(n, stop[name])}
+            most = {name: max(n, stop[name]) for name, n in start.items() if n != stop[name]}
+            rec.equal((process["callback_cycles"], process.get("callback_cycles_most", {})), (least, most))
+    for spoil in "sys.settrace(lambda *_: None)", "sys.setprofile(lambda *_: None)":
+        with rec.recording(spoil.join(("import sys\n", "\n"))) as r:
+            rec.equal((r.code, r.err, r.lines("callbacks")), (0, "", []))
 
 
 if __name__ == "__main__":

@@ -50,6 +50,12 @@ static void write_table(int pid, const char *text)
 	fclose(f);
 }
 
+static void assert_callback(const struct process *p, unsigned op, uint64_t least, uint64_t most)
+{
+	assert_int_equal(p->callbacks[op].least, least);
+	assert_int_equal(p->callbacks[op].most, most);
+}
+
 static void test_everything_is_read(void **state)
 {
 	struct codes c;
@@ -87,9 +93,9 @@ static void test_everything_is_read(void **state)
 	assert_string_equal(p->mode, "adaptive");
 	assert_string_equal(p->backend, "software");
 	assert_int_equal(p->tsc_hz, 2600000000);
-	assert_int_equal(p->callback_cycles[OP_JUMP], 44);
-	assert_int_equal(p->callback_cycles[OP_LINE], 50);
-	assert_int_equal(p->callback_cycles[OP_CALL], 0);
+	assert_callback(p, OP_JUMP, 44, 44);
+	assert_callback(p, OP_LINE, 50, 50);
+	assert_callback(p, OP_CALL, 0, 0);
 	assert_string_equal(process_opname(p, 2), "RESUME");
 	assert_string_equal(process_opname(p, 1), "?");
 	assert_string_equal(process_opname(p, 250), "?");
@@ -479,6 +485,28 @@ static void test_one_machine_has_one_frequency(void **state)
 	"{\"kind\":\"piece\",\"number\":" #number ",\"file\":\"" name "\",\"words\":1" #number ",\"most\":3}\n"
 #define SWITCH(number) "{\"kind\":\"switch\",\"number\":" #number "}\n"
 
+#define COSTS "{\"kind\":\"callbacks\",\"cycles\":[{\"JUMP\":44,\"LINE\":60},{\"JUMP\":40},{\"JUMP\":0,\"LINE\":-1}]}\n"
+
+/* In the place of what the header said; a start in the same file begins anew. */
+static void test_callbacks_at_several_times(void **state)
+{
+	struct codes c;
+	struct process *p;
+
+	(void)state;
+	for (int again = 0; again < 2; again++) {
+		write_table(7, again ? HEADER("") COSTS HEADER(",\"callback_cycles\":{\"JUMP\":70}")
+				     : HEADER(",\"callback_cycles\":{\"JUMP\":39,\"CALL\":9}") COSTS);
+		assert_int_equal(codes_init(&c, dir), 0);
+		p = codes_process(&c, 7);
+		assert_callback(p, OP_JUMP, again ? 70 : 40, again ? 70 : 44);
+		assert_callback(p, OP_LINE, again ? 0 : 60, again ? 0 : 60);
+		assert_callback(p, OP_CALL, 0, 0);
+		codes_free(&c);
+	}
+	unlink(table_path(7));
+}
+
 /* Of five files three were kept, and the second's name was given again; two processes tell, none of them all. */
 static void test_pieces(void **state)
 {
@@ -544,6 +572,7 @@ int main(void)
 		cmocka_unit_test(test_newer_markers_are_refused),
 		cmocka_unit_test(test_interned_names),
 		cmocka_unit_test(test_one_machine_has_one_frequency),
+		cmocka_unit_test(test_callbacks_at_several_times),
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_the_only_piece),
 	};

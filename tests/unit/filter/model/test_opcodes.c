@@ -91,7 +91,7 @@ static void open_world(struct world *w, const char *events)
 	p = codes_process(&w->codes, 1);
 	for (size_t i = 1; i < COUNT(names); i++)
 		p->opnames[i] = strdup(names[i]);
-	p->callback_cycles[OP_INSTRUCTION] = CALLBACK;
+	p->callbacks[OP_INSTRUCTION] = (struct callback){ CALLBACK, 2 * CALLBACK };
 	w->f = make_code(p, "f", true);
 	w->g = make_code(p, "g", true);
 	w->unknown = make_code(p, "unknown", false);
@@ -225,7 +225,8 @@ static void test_sums(void **state)
 		assert_int_equal(o.ns + p->no_opcode.ns + p->unknown_opcode.ns, p->traced_ns);
 		assert_int_equal(o.cycles + p->no_opcode.cycles + p->unknown_opcode.cycles, p->traced_cycles);
 		assert_int_equal(o.n + p->unknown_opcode.n, p->events[OP_INSTRUCTION]);
-		assert_int_equal(o.callback_cycles, CALLBACK * o.n);
+		assert_int_equal(o.callbacks.least, CALLBACK * o.n);
+		assert_int_equal(o.callbacks.most, 2 * CALLBACK * o.n);
 		opcodes_free(&o);
 		close_world(&w);
 	}
