@@ -3,7 +3,7 @@
 #include <patchlevel.h>
 
 #if PY_VERSION_HEX >= 0x030e0000
-#define Py_BUILD_CORE /* what pycore_instruments.h asks for */
+#define Py_BUILD_CORE /* required by pycore_instruments.h */
 #endif
 #include "adaptive.h"
 #if PY_VERSION_HEX >= 0x030e0000

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ambiguous.c - see ambiguous.h: walks from both ways out of a branch in step, as long as the opcodes
- * are the same. It is in doubt when the walks meet, end alike, come to a call (whose whole inside
- * would have to wait), or go on for longer than STEPS.
+ * ambiguous.c - see ambiguous.h: walks from both sides of a branch in step, as long as the opcodes are the same. The
+ * branch is ambiguous if the walks meet, end alike, come to a call (all of whose instructions would have to wait), or
+ * go on for longer than STEPS.
  */
 #include <stdlib.h>
 
@@ -50,7 +50,7 @@ static uint32_t skip(const struct walk *w, uint32_t unit, unsigned int n)
 	return unit;
 }
 
-/* Where the ways go that leave the instruction. */
+/* Where the sides that leave the instruction lead. */
 static unsigned int ways(const struct walk *w, uint32_t unit, uint32_t to[3])
 {
 	unsigned int n = 0;
@@ -59,7 +59,7 @@ static unsigned int ways(const struct walk *w, uint32_t unit, uint32_t to[3])
 	case WAY_JUMP:
 		to[n++] = target(w, unit);
 		break;
-	case WAY_FOR: /* generators come to the target, all else behind what is skipped there */
+	case WAY_FOR: /* generators come to the target, others to what is after the skipped instructions */
 		to[n++] = target(w, unit);
 		to[n++] = skip(w, to[0], w->flow->for_skips);
 		to[n++] = next(w, unit);

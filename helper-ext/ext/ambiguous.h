@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ambiguous.h - which branches of a code object the opcodes that run do not tell apart.
+ * ambiguous.h - which branches of a code object cannot be decided from the opcodes that run.
  *
- * In mode `opcodes` the way through the bytecode is recovered from the opcodes alone. Where the two
- * ways out of a branch begin with different ones, that tells which was taken. Where they do not, the
- * branch needs a marker. What is found doubtful here without being so costs a marker; the analysis
- * does not rely on this.
+ * In mode `opcodes` the control flow is recovered from the opcodes alone. If the two sides of a branch begin with
+ * different ones, they show which was taken. Otherwise the branch needs a marker. A branch that is wrongly found
+ * ambiguous here costs a marker; the analysis does not rely on this.
  */
 #ifndef OCULAR_AMBIGUOUS_H
 #define OCULAR_AMBIGUOUS_H
@@ -14,7 +13,7 @@
 
 #include "bytecode.h"
 
-/* What an instruction does to the way, of base opcodes; opcodes.py gives it (set_flow). */
+/* The effect of an instruction on control flow, for base opcodes; from opcodes.py (set_flow). */
 enum ambiguous_flow { WAY_NEXT, WAY_JUMP, WAY_BRANCH, WAY_FOR, WAY_END, WAY_CALL, WAY_SKIPPED };
 
 struct flow_tables {
@@ -23,7 +22,7 @@ struct flow_tables {
 	bool wanted;	   /* mode opcodes */
 };
 
-/* A bit for each code unit: set at the branches in doubt. NULL: none are, or no memory. free() it. */
+/* A bit for each code unit: set at ambiguous branches. NULL: there are none, or no memory. free() it. */
 uint8_t *ambiguous_find(const struct opcode_tables *ops, const struct flow_tables *flow, PyCodeObject *code);
 
 static inline bool ambiguous_at(const uint8_t *bits, uint32_t unit)

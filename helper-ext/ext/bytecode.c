@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bytecode.c - see bytecode.h. PyCode_GetCode() gives base opcodes with arguments and zeroed
- * caches; walking it is walking the instructions, whatever specialization and instrumentation did
- * meanwhile.
+ * bytecode.c - see bytecode.h. PyCode_GetCode() returns base opcodes with arguments and zeroed caches, whatever
+ * specialization and instrumentation have done.
  */
 #include "adaptive.h"
 #include "bytecode.h"
@@ -81,7 +80,7 @@ long bytecode_instructions(const struct opcode_tables *ops, PyCodeObject *code, 
 	return last;
 }
 
-/* The two general instrumentations may be stacked, and which is on top differs between versions. */
+/* The two general instrumentations may be nested; which is outside differs between versions. */
 static uint8_t opcode_below(const struct opcode_tables *ops, PyCodeObject *code, Py_ssize_t i)
 {
 	uint8_t op = adaptive_raw(code, i);

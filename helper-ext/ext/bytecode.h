@@ -3,8 +3,8 @@
  * bytecode.h - what CPython keeps in a code object: instructions, lines, jump targets, and the
  * opcodes that the specializing adaptive interpreter (PEP 659) put in their place.
  *
- * The opcode numbers differ between versions; Python code hands the tables over at start, so that
- * nothing here is a copy of CPython's. Offsets in this file are in code units of 2 bytes.
+ * The opcode numbers differ between versions; Python code passes the tables at start, so nothing is copied from CPython
+ * here. Offsets in this file are in code units of 2 bytes.
  */
 #ifndef OCULAR_BYTECODE_H
 #define OCULAR_BYTECODE_H
@@ -23,8 +23,7 @@ struct opcode_tables {
 	uint8_t instrumented_line, instrumented_instruction;
 };
 
-/* [[offset, line, opcode, target], ...] as docs/marker.md has it. Returns the largest line, or -1.
- */
+/* [[offset, line, opcode, target], ...] for docs/marker.md. Returns the largest line, or -1. */
 long bytecode_instructions(const struct opcode_tables *ops, PyCodeObject *code, struct text *t);
 
 /* [[offset, opcode], ...]: where the adaptive opcode is not the base one. False: nowhere. */

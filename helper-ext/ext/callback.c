@@ -6,7 +6,7 @@
 #include "threads.h"
 #include "trigger.h"
 
-/* A place in a code object: code units (or a line), and how far from there a jump goes. */
+/* A place in a code object: code units (or a line), and the distance of a jump from there. */
 struct place {
 	uint32_t offset;
 	int32_t dist;
@@ -28,8 +28,8 @@ static uint64_t place_wide(struct place at)
 }
 
 /*
- * The place that the hot path knows the bits of, from numbers of any size: lines go up to 2^31. An offset that is not
- * in the code is told as the last one that fits.
+ * The place whose bits the hot path computes, from numbers of any size: lines go up to 2^31. An offset that is not in
+ * the code becomes the largest one that fits.
  */
 static struct place place_exactly(enum emit_shape shape, PyObject *const *args)
 {
@@ -55,8 +55,8 @@ static void put_event(struct lane *l, struct callback *cb, uint64_t value, struc
 }
 
 /*
- * A thread's first word: its name goes into the table. That may be a property, which runs what it likes. So
- * the lane is opened again; NULL, too, if it was reset: the property stopped tracing.
+ * A thread's first word: its name goes into the table. The name may be a property, which runs arbitrary code. So the
+ * lane is opened again; NULL, too, if it was reset: the property stopped tracing.
  */
 static struct lane *name_thread(const struct callback *cb, struct lane *l, unsigned int words)
 {
@@ -95,7 +95,7 @@ static PyObject *see_event(struct callback *cb, PyObject *const *args)
 	Py_RETURN_NONE;
 }
 
-/* CPython lends the callback, and lets go of it where tracing stops meanwhile. */
+/* CPython lends the callback, and releases it if tracing stops meanwhile. */
 PyObject *callback_rare(struct callback *cb, PyObject *const *args)
 {
 	PyObject *result;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callback.h - one of the callables that sys.monitoring calls, and what it does when it is not the common case.
+ * callback.h - one of the callables that sys.monitoring calls, and what it does in uncommon cases.
  */
 #ifndef OCULAR_CALLBACK_H
 #define OCULAR_CALLBACK_H
@@ -11,16 +11,16 @@
 
 #include "codes.h"
 
-/* What the arguments after the code object are (PEP 669), and what becomes of them. */
+/* The arguments after the code object (PEP 669), and what becomes of them. */
 enum emit_shape {
 	EMIT_OFFSET,	  /* instruction offset, ... */
 	EMIT_LINE,	  /* line number */
 	EMIT_DEST,	  /* instruction offset, destination offset */
 	EMIT_BACKWARD,	  /* as EMIT_DEST; forward ones are disabled instead */
-	EMIT_UNSURE,	  /* as EMIT_OFFSET, of an exception: it may be none of the code's (callback_is_inside) */
-	EMIT_INSTRUCTION, /* as EMIT_OFFSET, of the event that comes most often */
+	EMIT_UNSURE,	  /* as EMIT_OFFSET, of an exception: may be outside the code (callback_is_inside) */
+	EMIT_INSTRUCTION, /* as EMIT_OFFSET, for the most frequent event */
 	EMIT_SHAPES,
-	EMIT_DOUBTFUL = EMIT_SHAPES, /* as EMIT_DEST; branches that opcodes tell (ambiguous.h) are disabled instead */
+	EMIT_DOUBTFUL = EMIT_SHAPES, /* as EMIT_DEST; branches that opcodes decide (ambiguous.h) are disabled instead */
 };
 
 struct callback {
@@ -36,8 +36,8 @@ struct callback {
 };
 
 /*
- * The number if it is not negative and has one digit of 30 bits. Offsets of instructions are; code with larger
- * lines has no ready id (codes.h), so that they are read again, exactly.
+ * The number if it is not negative and has one digit of 30 bits. Offsets of instructions do; code with larger lines has
+ * no ready id (codes.h), so they are read again, exactly.
  */
 static inline uint32_t callback_number(PyObject *n)
 {
@@ -45,9 +45,9 @@ static inline uint32_t callback_number(PyObject *n)
 }
 
 /*
- * Is it an offset in that code? CPython 3.12 and 3.13 tell RAISE and PY_UNWIND with the difference of two unrelated
- * addresses where the callback of another tool for JUMP raises. A sign or a second digit makes lv_tag greater, without
- * the bit of zero and, from 3.14 on, the one of numbers that live for ever (cpython/longintrepr.h).
+ * Is it an offset in that code? CPython 3.12 and 3.13 report RAISE and PY_UNWIND with the difference of two unrelated
+ * addresses if another tool's callback for JUMP raises. A sign or a second digit makes lv_tag greater, without the bit
+ * of zero and, from 3.14 on, the one of numbers that live for ever (cpython/longintrepr.h).
  */
 static inline bool callback_is_inside(PyObject *code, PyObject *n)
 {
@@ -57,7 +57,7 @@ static inline bool callback_is_inside(PyObject *code, PyObject *n)
 	return tag <= 1 << _PyLong_NON_SIZE_BITS && callback_number(n) / 2 < (size_t)Py_SIZE(code);
 }
 
-/* All that is rare: first events of code and of threads, full rings, far jumps, long code. */
+/* All uncommon cases: first events of code and of threads, full rings, far jumps, long code. */
 PyObject *callback_rare(struct callback *cb, PyObject *const *args) __attribute__((cold));
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock.h - a clock of the kernel's in ns. */
+/* clock.h - reads a clock of the kernel, in ns. */
 #ifndef OCULAR_CLOCK_H
 #define OCULAR_CLOCK_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * codes.c - see codes.h. `entries` leads back from an id to its live code object: for the last word
- * on it when it dies, which co_extra's free function learns only by value, and when tracing stops.
+ * codes.c - see codes.h. `entries` leads from an id back to its live code object: needed for its last line when it
+ * dies, because co_extra's free function gets only the value, and when tracing stops.
  */
 #include <stdlib.h>
 
@@ -58,7 +58,7 @@ static uint32_t value_id(uint64_t value)
 	return (value >= CODE_READY ? value >> MARKER_CODE_SHIFT : value) & MARKER_CODE_MAX;
 }
 
-/* Nothing where nothing is specialised. */
+/* Writes nothing if nothing is specialised. */
 static void write_opcodes(const char *kind, uint32_t id, PyCodeObject *code, const char *reason)
 {
 	struct text t = { 0 };
@@ -121,7 +121,7 @@ static const char *text_of(PyObject *object)
 
 #define ALIAS_MAX 256
 
-/* What the main module would be called if it were imported: by its spec (python -m), else by its file. */
+/* The main module's name if it were imported: from its spec (python -m), else from its file. */
 static const char *alias_of(PyObject *globals, char alias[ALIAS_MAX])
 {
 	static const char package[] = ".__main__", source[] = ".py";
@@ -140,8 +140,8 @@ static const char *alias_of(PyObject *globals, char alias[ALIAS_MAX])
 }
 
 /*
- * The module is known from the globals of the frame that runs the code now. multiprocessing calls the main module of
- * its children __mp_main__.
+ * The module comes from the globals of the frame that runs the code now. multiprocessing calls the main module of its
+ * children __mp_main__.
  */
 static struct module_names module_names(char alias[ALIAS_MAX])
 {
@@ -166,7 +166,7 @@ static bool is_wanted(PyCodeObject *code, const struct module_names *module)
 	return wanted;
 }
 
-/* Is co_name what follows the last dot of co_qualname? The compiler makes them so. */
+/* Is co_name what follows the last dot of co_qualname? The compiler makes it so. */
 static bool follows_from_qualname(const PyCodeObject *code)
 {
 	const char *name = PyUnicode_AsUTF8(code->co_name);
@@ -224,7 +224,7 @@ static uint64_t add(struct codes *c, PyCodeObject *code, uint64_t triggers, bool
 		      (struct entry){
 			      .code = code, .interpreter = c->interpreter, .traced = wanted, .triggers = triggers }))
 		return CODE_NO_ID;
-	/* Recovery of opcodes has to see what is called and left, wanted or not (docs/opcodes.md). */
+	/* Recovery of opcodes must see what is called and left, even if excluded (docs/opcodes.md). */
 	value = wanted || setup.flow.wanted ? introduce(id, code, !wanted) : id | CODE_FILTERED;
 	if (triggers)
 		value = id | CODE_TRIGGER;
@@ -278,7 +278,7 @@ bool codes_is_ambiguous(uint64_t value, uint32_t unit)
 {
 	struct entry *entry = entry_of(value_id(value));
 
-	return !entry || ambiguous_at(entry->ambiguous, unit); /* calibration's has none */
+	return !entry || ambiguous_at(entry->ambiguous, unit); /* calibration's code has none */
 }
 
 static void forget(struct codes *c, uint32_t id, struct entry *entry)

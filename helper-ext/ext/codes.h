@@ -2,9 +2,9 @@
 /*
  * codes.h - ids of code objects.
  *
- * An id lives in the code object itself, in its co_extra slot of this interpreter (PEP 523): two
- * loads find it, and CPython tells when the code object dies, so that a new one at the same address
- * is not taken for it. What is stored:
+ * An id lives in the code object itself, in its co_extra slot of this interpreter (PEP 523): two loads find it, and
+ * CPython reports when the code object dies, so that a new one at the same address is not mistaken for it. The stored
+ * value:
  *
  *   0                      not seen yet
  *   >= CODE_READY          the id where a marker word wants it: emit
@@ -26,7 +26,7 @@
 #define CODE_FILTERED (1ull << 24)
 #define CODE_NO_ID    (1ull << 25)
 #define CODE_TRIGGER  (1ull << 26)
-#define CODE_SCRATCH  MARKER_SCRATCH /* calibration: emits, but is nobody's id */
+#define CODE_SCRATCH  MARKER_SCRATCH /* calibration: emits, but belongs to no code object */
 
 /* An interpreter's slot. */
 struct codes {
@@ -43,7 +43,7 @@ struct code_extra {
 	uint64_t values[];
 };
 
-/* The stored value, or 0 where it cannot be read directly. */
+/* The stored value, or 0 if it cannot be read directly. */
 static inline uint64_t codes_peek(PyObject *code, Py_ssize_t direct)
 {
 	struct code_extra *e = ((PyCodeObject *)code)->co_extra;
@@ -63,22 +63,22 @@ static inline uint64_t codes_peek_first(PyObject *code)
 /* Ask for this interpreter's slot, once. -1 with an exception set. */
 int codes_open(struct codes *c);
 
-/* The value by the API; a code object seen for the first time gets one and goes into the table. */
+/* The value by the API; a code object seen for the first time gets one and is written to the table. */
 uint64_t codes_value(struct codes *c, PyObject *code);
 
-/* The same of code that we made: it belongs to no module, whatever runs now, and no filter is asked. */
+/* The same for code that Ocular made: it belongs to no module, whatever runs now, and no filter applies. */
 uint64_t codes_value_ours(struct codes *c, PyObject *code);
 
-/* Must the branch at this code unit be told? By the value of its code object, a ready one. */
+/* Must the branch at this code unit be reported? By its code object's value, a ready one. */
 bool codes_is_ambiguous(uint64_t value, uint32_t unit);
 
 /* The triggers of a value with CODE_TRIGGER. */
 uint64_t codes_triggers(uint64_t value);
 
-/* Write what all live code objects were specialized to, and forget them. */
+/* Write how all live code objects were specialized, and forget them. */
 void codes_close(struct codes *c);
 
-/* No interpreter traces any more: let go of what leads back from ids. */
+/* No interpreter traces any more: free what leads back from ids. */
 void codes_free(void);
 
 /* Set the value of one code object, for calibration. -1 with an exception set. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core.c - the module ocular._core: what tracing needs C for.
+ * core.c - the module ocular._core: the part of tracing that needs C.
  *
- * The package drives it (monitor.py): ask the recorder, begin, make callbacks and register them
- * with sys.monitoring; at the end take them away, then close. Everything with a name or a choice is
- * there; here is what runs for each event, each code object and each thread.
+ * The package drives it (monitor.py): ask the recorder, begin, make callbacks and register them with sys.monitoring; at
+ * the end remove them, then close. Names and choices are there; what runs for each event, each code object and each
+ * thread is here.
  */
 #include <Python.h>
 #include <errno.h>
@@ -86,7 +86,7 @@ static PyObject *core_join(PyObject *module, PyObject *unused)
 	return PyBool_FromLong(first);
 }
 
-/* The first ring at once: a program that cannot be traced shall hear of it before it runs. */
+/* The first ring at once: a program that cannot be traced must learn it before it runs. */
 static int open_first(struct state *state)
 {
 	errno = 0;
@@ -133,8 +133,8 @@ static int stop_tracing(void *unused)
 }
 
 /*
- * The recorder has gone, and with it who attached to this program: it is to be as before. Not from within a
- * callback, but soon, by whichever thread: the main one may be asleep for good. If the queue is full, next time.
+ * The recorder is gone, and with it whoever attached: the program must become as before. Not from within a callback,
+ * but soon, by any thread: the main one may sleep for good. If the queue is full, next time.
  */
 static void deserted(void)
 {
@@ -306,7 +306,7 @@ static PyObject *core_collector(PyObject *module, PyObject *args)
 	return collector_event(&state->collector, &state->codes, args);
 }
 
-/* What Python reads of them is what _core.pyi has types for. */
+/* _core.pyi has types for what Python reads of them. */
 /* clang-format off */
 static PyMethodDef methods[] = {
 	{ "collector", core_collector, METH_VARARGS,

@@ -2,9 +2,9 @@
 /*
  * dispatch.c - see dispatch.h.
  *
- * The table is known by what it must be: 256 pointers into the interpreter's code, in which all
- * numbers that are no opcode share one and no opcode has that, and opcodes have different ones. In 3.15
- * there is a second table beside it, in which all opcodes share one: that is not it, by the last rule.
+ * The table is recognized by its contents: 256 pointers into the interpreter's code, where all numbers that are not
+ * opcodes share one, no opcode has that one, and opcodes have different ones. The last rule excludes 3.15's second
+ * table, in which all opcodes share one.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 /* An evaluation function has one to three parts; with tail calls each opcode has a function. */
 #define PARTS_MOST 16
 
-/* Between functions that were compiled together there is nothing but padding: compilers align by 16 to 64. */
+/* Functions compiled together have only padding between them: compilers align by 16 to 64. */
 #define PADDING_MOST 64
 
 static int by_value(const void *a, const void *b)
@@ -54,8 +54,8 @@ static bool is_table(const uint64_t *table, const bool *used, int unused)
 }
 
 /*
- * Pointers into code in a row; a table may begin wherever 256 of them follow. Whole segments are read,
- * whatever is between their variables: AddressSanitizer must not mind.
+ * Pointers into code in a row; a table may begin wherever 256 of them follow. Whole segments are read, gaps between
+ * variables included: AddressSanitizer must not object.
  */
 __attribute__((no_sanitize_address)) static size_t search(const struct image *image, const struct range *in,
 							  const bool *used, int unused, const uint64_t **found)
@@ -114,7 +114,7 @@ static bool find_code(struct dispatch *d, const struct image *image)
 	return begins;
 }
 
-/* What the functions jump to dispatches as well, and what that jumps to. False: there is no end of it. */
+/* What the functions jump to dispatches as well, and so on. False: there are too many. */
 static bool find_tails(struct dispatch *d, const struct image *image)
 {
 	size_t before;
@@ -145,7 +145,7 @@ static void join_neighbours(struct dispatch *d)
 	d->ncode = n + 1;
 }
 
-/* A compiler may have made a copy of the function that dispatches first, for the one that calls it (`.constprop`). */
+/* A compiler may have made a copy of the function that dispatches first, for its caller (`.constprop`). */
 static bool add_called(struct dispatch *d, const struct image *image, const struct range *from)
 {
 	uint64_t at = from->start;
@@ -157,7 +157,7 @@ static bool add_called(struct dispatch *d, const struct image *image, const stru
 	return true;
 }
 
-/* What begins frames: CPython 3.14 does not forbid that it dispatches first itself. */
+/* The function that begins frames: CPython 3.14 allows it to dispatch first itself. */
 static bool add_entry(struct dispatch *d, const struct image *image)
 {
 	struct range entry, part;

@@ -23,10 +23,10 @@
 
 struct dispatch {
 	uint64_t targets[DISPATCH_OPCODES]; /* address of each opcode's handler */
-	uint64_t unused;		    /* what the numbers that are no opcode share */
-	/* The functions that hold the handlers; where each is one, what they jump to and what calls the first */
+	uint64_t unused;		    /* shared by the numbers that are not opcodes */
+	/* The functions that hold the handlers; if each is one, also what they jump to and what calls the first */
 	struct range code[DISPATCH_RANGES];
-	size_t ncode; /* 0: the object does not tell where functions end */
+	size_t ncode; /* 0: the object does not say where functions end */
 	/* Return addresses in handlers behind which the same instruction is dispatched again: it
 	 * was just specialized. Ascending. */
 	uint64_t again[DISPATCH_SITES];
@@ -34,10 +34,10 @@ struct dispatch {
 };
 
 /*
- * used[op]: the interpreter has an opcode of that number. 0; -ENOENT: no table, or -ENOTUNIQ: more
- * than one thing that could be it, or -EINVAL: every number is an opcode, so that nothing tells,
- * or -ENOTSUP: handlers are in many functions in no known way, or -E2BIG: there is no end of what belongs to them. Then
- * error[DISPATCH_ERROR] holds the reason in one line.
+ * used[op]: the interpreter has an opcode of that number. 0; -ENOENT: no table, or -ENOTUNIQ: more than one thing that
+ * could be it, or -EINVAL: every number is an opcode, so the table cannot be recognized, or -ENOTSUP: handlers are in
+ * many functions in an unknown way, or -E2BIG: too much belongs to them. Then error[DISPATCH_ERROR] holds the reason in
+ * one line.
  */
 int dispatch_find(struct dispatch *d, const struct image *image, const bool used[DISPATCH_OPCODES], char *error);
 

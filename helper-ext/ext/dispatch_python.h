@@ -6,8 +6,8 @@
 #include <Python.h>
 
 /*
- * find_dispatch(used) -> {"object", "targets", "unused", "code", "again"} as docs/marker.md has them.
- * used: 256 bytes, not zero where the interpreter has an opcode. RuntimeError says why there is none.
+ * find_dispatch(used) -> {"object", "targets", "unused", "code", "again"} as in docs/marker.md. used: 256 bytes, not
+ * zero where the interpreter has an opcode. RuntimeError says why there is none.
  */
 PyObject *dispatch_python(PyObject *module, PyObject *used);
 

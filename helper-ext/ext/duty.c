@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * duty.c - see duty.h. Whoever runs first after an edge brings its interpreter to where the schedule is
- * by then: an edge that nobody ran in is made up for, or skipped.
+ * duty.c - see duty.h. The first thread to run after an edge brings its interpreter to the schedule's current state: a
+ * missed edge is made up for, or skipped.
  */
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ struct part {
 	int tool, events;
 	atomic_bool asked; /* a pending call is on its way */
 	uint64_t since;	   /* it takes part, or this process exists */
-	uint64_t window;   /* that is open; 0: none is */
+	uint64_t window;   /* the open one; 0: none is */
 };
 
 static struct part *parts; /* the process lock's */
@@ -68,12 +68,12 @@ static void open_window(struct part *p, uint64_t number)
 	set_events(p, p->events);
 }
 
-/* One line a window, by the interpreter that traced first: the others' are the same. */
+/* One line for each window, by the interpreter that traced first: the others' are the same. */
 static void tell_window(const struct part *p, uint64_t from, uint64_t at)
 {
 	struct text t = { 0 };
 
-	if (p->codes->view != LANE_FIRST || from >= at) /* forked when it was over */
+	if (p->codes->view != LANE_FIRST || from >= at) /* forked after the window ended */
 		return;
 	text_printf(&t, "{\"kind\":\"window\",\"number\":%llu,\"from_ns\":%llu,\"at_ns\":%llu}",
 		    (unsigned long long)p->window, (unsigned long long)from, (unsigned long long)at);
@@ -82,8 +82,8 @@ static void tell_window(const struct part *p, uint64_t from, uint64_t at)
 }
 
 /*
- * Whatever time it is by now: since the window's end no thread has run Python. A process that sleeps
- * through it must not have its sleep counted as traced.
+ * Whatever time it is now: since the window's end no thread has run Python. If a process sleeps through it, its sleep
+ * must not count as traced.
  */
 static void close_window(struct part *p)
 {
@@ -221,7 +221,7 @@ void duty_after_fork(void)
 	ticking = false;
 }
 
-/* Only the interpreter that forked lives on; and its life begins here. */
+/* Only the interpreter that forked lives on; its life begins here. */
 void duty_forked(void)
 {
 	PyThreadState *thread = PyGILState_GetThisThreadState();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit.c - what makes the callbacks. The common case of one is emit_path.h, of rings arch/, all others callback.c.
+ * emit.c - makes the callbacks. Their common case is in emit_path.h, for rings in arch/; other cases are in callback.c.
  */
 #include <stddef.h>
 #include <structmember.h>
@@ -14,7 +14,7 @@ static emitters *const emitters_of[BACKENDS] = {
 	[BACKEND_EMULATED] = &emitters_emulated,
 };
 
-/* Not the hot path's: mode opcodes alone, and most branches but once. */
+/* Not on the hot path: mode opcodes only, and most branches only once. */
 static PyObject *emit_ambiguous(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
 	struct callback *cb = (struct callback *)self;

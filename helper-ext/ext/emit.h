@@ -2,8 +2,8 @@
 /*
  * emit.h - the callables that sys.monitoring calls: one marker each.
  *
- * A callback is bound to one event kind. It is called by vectorcall, so that CPython hands over its
- * argument array as it is; a Python function, or an ordinary built-in, costs 3 to 40 ns more.
+ * A callback is bound to one event kind. It is called by vectorcall, so CPython passes its argument array as it is; a
+ * Python function, or an ordinary built-in, costs 3 to 40 ns more.
  */
 #ifndef OCULAR_EMIT_H
 #define OCULAR_EMIT_H
@@ -15,8 +15,8 @@
 extern PyType_Spec emit_spec;
 
 /*
- * A callback for marker op `op`; codes is borrowed and outlives it. `disable` is what it returns at
- * locations it wants to hear of no more: sys.monitoring.DISABLE, or None where that is not allowed.
+ * A callback for marker op `op`; codes is borrowed and outlives it. `disable` is what it returns at locations whose
+ * events it no longer needs: sys.monitoring.DISABLE, or None where that is not allowed.
  */
 PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op, enum emit_shape shape,
 		   PyObject *disable);

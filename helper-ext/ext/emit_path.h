@@ -2,10 +2,9 @@
 /*
  * emit_path.h - from event to marker word: the hot path, the same for each way out of the process.
  *
- * The budget is 3 ns over a callback that does nothing. So: no API call, no allocation, no
- * reference count (None is immortal), and one unlikely branch for everything that is not plain
- * appending. What appending is, the emitter says: arch/, emit_ptwrite.c and emit_emulated.c are
- * this file with a `put` each.
+ * The budget is 3 ns over a callback that does nothing. So: no API call, no allocation, no reference count (None is
+ * immortal), and one unlikely branch for everything but plain appending. The emitter defines appending: arch/,
+ * emit_ptwrite.c and emit_emulated.c are this file with a `put` each.
  */
 #ifndef OCULAR_EMIT_PATH_H
 #define OCULAR_EMIT_PATH_H
@@ -23,8 +22,8 @@ extern emitters emitters_software, emitters_ptwrite, emitters_emulated;
 typedef void (*put_fn)(const struct cursor *, uint64_t head, uint64_t word);
 
 /*
- * `plain` is the case of nearly every program: the interpreter that traced first in the process,
- * and the first slot of co_extra. It has neither a slot number nor an interpreter to compare.
+ * `plain`: the interpreter that traced first in the process and the first slot of co_extra, as in nearly every program.
+ * It need not compare slot number or interpreter.
  */
 static inline __attribute__((always_inline)) PyObject *emit(struct callback *cb, PyObject *const *args, uint64_t place,
 							    bool far, bool plain, put_fn put)
@@ -41,7 +40,7 @@ static inline __attribute__((always_inline)) PyObject *emit(struct callback *cb,
 	return none;
 }
 
-/* Where it was, in the bits of the word. Offsets are bytes and even: half of them are code units. */
+/* The place, in the bits of the word. Offsets are bytes and even: half of them are code units. */
 static inline __attribute__((always_inline)) PyObject *emit_shape(struct callback *cb, PyObject *const *args,
 								  enum emit_shape shape, bool plain, put_fn put)
 {
@@ -61,7 +60,7 @@ static inline __attribute__((always_inline)) PyObject *emit_shape(struct callbac
 		place |= (uint8_t)(dist / 2);
 		return emit(cb, args, place, dist + DIST_MAX > 2 * DIST_MAX, plain, put);
 	case EMIT_BACKWARD:
-		/* Forward is as far as can be: one comparison for both. */
+		/* A forward jump counts as too far: one comparison for both. */
 		dist = callback_number(args[2]) - first;
 		place |= (uint8_t)(dist / 2);
 		return emit(cb, args, place, dist + DIST_MAX > DIST_MAX, plain, put);
@@ -71,14 +70,14 @@ static inline __attribute__((always_inline)) PyObject *emit_shape(struct callbac
 	__builtin_unreachable();
 }
 
-/* As few cache lines of code as can be. */
+/* As few cache lines of code as possible. */
 #define EMITTER(name, shape, plain, put) \
 	static PyObject *name(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) \
 	{ \
 		return emit_shape((struct callback *)self, args, shape, plain, put); \
 	}
 
-/* The callables of a backend, `table`, whose words go out by `put`; these four are there already. */
+/* The callables of a backend, `table`, whose words are written by `put`; these four already exist. */
 #define EMITTERS(table, plain_offset, plain_dest, plain_backward, plain_instruction, put) \
 	EMITTER(plain_line, EMIT_LINE, true, put) \
 	EMITTER(plain_unsure, EMIT_UNSURE, true, put) \

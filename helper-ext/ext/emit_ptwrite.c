@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emit_ptwrite.c - callbacks that end in PTWRITE: where those for rings take the time and store twice. */
+/* emit_ptwrite.c - callbacks that end in PTWRITE, where those for rings read the time and store twice. */
 #include "emit_path.h"
 
 EMITTER(plain_offset, EMIT_OFFSET, true, lane_put_ptwrite)

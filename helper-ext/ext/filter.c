@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* filter.c - see filter.h. Runs once a code object: no need to be clever. */
+/* filter.c - see filter.h. Runs once for each code object, so it need not be fast. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ bool filter_is(const char *pattern, const char *file, const struct module_names 
 	return is_same(pattern, m->name) || is_same(pattern, m->alias) || is_same(pattern, m->main);
 }
 
-/* All are looked at, so that each knows. */
+/* All are looked at, so that each pattern knows whether it matched. */
 static bool any_matches(const struct patterns *p, const char *file, const struct module_names *m)
 {
 	bool any = false;

@@ -2,12 +2,11 @@
 /*
  * filter.h - which code is traced.
  *
- * A pattern with '/' or ending in ".py" is a glob on co_filename, of the whole of it or of its last
- * components; any other is a module, or a package and all in it. Exclude beats include; without an
- * include everything is in.
+ * A pattern with '/' or ending in ".py" is a glob on co_filename, on all of it or on its last components; any other is
+ * a module, or a package and all in it. Exclude beats include; without an include everything is included.
  *
  * A module has several names: "__main__" is also what it would be called if it were imported. Each pattern knows
- * whether it has ever matched, so that a mistaken one can be told at the end.
+ * whether it has ever matched, so that a mistaken one can be reported at the end.
  */
 #ifndef OCULAR_FILTER_H
 #define OCULAR_FILTER_H
@@ -23,12 +22,12 @@ struct patterns {
 
 /* All may be NULL: unknown. */
 struct module_names {
-	const char *name, *alias, *main; /* "__main__" of a module that multiprocessing calls otherwise */
+	const char *name, *alias, *main; /* "__main__" of a module that multiprocessing gives another name */
 };
 
 struct filter {
 	struct patterns include, exclude;
-	struct patterns own; /* folders of ours, never traced */
+	struct patterns own; /* Ocular's folders, never traced */
 };
 
 /* Take the strings of a NULL-terminated list (copied). -ENOMEM. */

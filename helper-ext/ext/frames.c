@@ -8,7 +8,7 @@
 
 #define END_NAME "ocular: end"
 
-/* What is left to tell when the module may be gone. */
+/* What is needed when the module may be gone. */
 struct end {
 	uint64_t interpreter;
 	enum lane_view view;
@@ -64,7 +64,9 @@ static PyObject *new_end(const struct codes *codes)
 	return capsule;
 }
 
-/* The interpreter's own dict is cleared after its modules and their garbage. Once: a second would end the first. */
+/*
+ * The interpreter's own dict is cleared after its modules and their garbage. Once: another capsule would end the first.
+ */
 int frames_tell_end(const struct codes *codes)
 {
 	PyObject *dict = PyInterpreterState_GetDict(PyInterpreterState_Get()); /* borrowed */

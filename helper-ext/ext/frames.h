@@ -3,7 +3,7 @@
  * frames.h - FRAMES words: where an interpreter's frames begin and end on the stack of a thread.
  *
  * In mode `opcodes` an interpreter that is created while others are traced runs code before it is traced, and more
- * when it is not any more. Nothing else tells which of a thread's frames are its own then (docs/opcodes.md).
+ * afterwards. Nothing else shows which of a thread's frames are its own then (docs/opcodes.md).
  */
 #ifndef OCULAR_FRAMES_H
 #define OCULAR_FRAMES_H
@@ -12,10 +12,10 @@
 
 #include "codes.h"
 
-/* How many it has open in the calling thread; traced: from here on, or not any more. */
+/* How many it has open in the calling thread; traced: whether it is from here on. */
 void frames_tell(const struct codes *codes, bool traced);
 
-/* None: when it ends, behind all that its finalizers ran. -1 with an exception set. */
+/* None: when it ends, after everything that its finalizers ran. -1 with an exception set. */
 int frames_tell_end(const struct codes *codes);
 
 #endif

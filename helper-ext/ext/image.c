@@ -103,7 +103,7 @@ static bool read_description(const uint8_t *description, uint64_t start, struct 
 	memcpy(&relative, description + 8, sizeof(relative));
 	memcpy(&size, description + 12, sizeof(size));
 	*function = (struct range){ start, start + size };
-	/* Holds only where both have the shape above: then it needs no look at the encoding. */
+	/* Only valid if both have the shape above: then the encoding need not be read. */
 	return (uint64_t)description + 8 + (int64_t)relative == start;
 }
 

@@ -2,9 +2,8 @@
 /*
  * image.h - the object of this process that the interpreter is in: the program itself, or libpython.
  *
- * What is asked for is there in a stripped file too: program headers, and the table by which
- * exceptions are unwound, which says where each function begins and ends (.eh_frame_hdr, Linux
- * Standard Base Core, "Exception Frames").
+ * It needs only what a stripped file has, too: program headers, and the table for unwinding exceptions, which says
+ * where each function begins and ends (.eh_frame_hdr, Linux Standard Base Core, "Exception Frames").
  */
 #ifndef OCULAR_IMAGE_H
 #define OCULAR_IMAGE_H
@@ -23,10 +22,10 @@ struct image {
 	const char *name;		   /* path; "" for the program itself; the loader's */
 	struct range text[IMAGE_SEGMENTS]; /* executable */
 	size_t ntext;
-	struct range data[IMAGE_SEGMENTS]; /* readable, executable ones too, as far as in the file */
+	struct range data[IMAGE_SEGMENTS]; /* readable, including executable ones, as far as in the file */
 	size_t ndata;
 	const uint8_t *unwind; /* .eh_frame_hdr, or NULL */
-	uint64_t entry;	       /* what begins to run frames, _PyEval_EvalFrameDefault; 0: not told */
+	uint64_t entry;	       /* begins to run frames, _PyEval_EvalFrameDefault; 0: not known */
 };
 
 /* The loaded object that the address is in. False: there is none. */
@@ -34,7 +33,7 @@ bool image_of(struct image *image, const void *address);
 
 bool image_is_code(const struct image *image, uint64_t address);
 
-/* The function, or part of one, that the address is in. False: not told. */
+/* The function, or part of one, that contains the address. False: not known. */
 bool image_function(const struct image *image, uint64_t address, struct range *function);
 
 #endif

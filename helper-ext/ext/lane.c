@@ -2,8 +2,8 @@
 /*
  * lane.c - see lane.h: everything that happens when a thread cannot simply append.
  *
- * Waiting for room holds the GIL. That is meant: the program stands still for a moment rather than
- * being traced in another interleaving of its threads.
+ * Waiting for room holds the GIL, on purpose: the program stops for a moment rather than being traced with another
+ * interleaving of its threads.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -18,13 +18,13 @@
 #include "process.h"
 #include "rings.h"
 
-/* Room that lane_open() leaves: RING_THREAD, SNAPSHOT, HELLO, LOST, and WIDE with its word. */
+/* Room that lane_open() reserves: RING_THREAD, SNAPSHOT, HELLO, LOST, and WIDE with its word. */
 #define LANE_BURST 8
 /* Yields before sleeping: the recorder is usually awake and needs microseconds. */
 #define LANE_YIELDS    64
 #define LANE_NAP_NS    50000
-#define DESERTED_CHECK 1024 /* words dropped between two looks after the recorder */
-/* Records at least between two looks whether anybody would read them: a system call each. */
+#define DESERTED_CHECK 1024 /* words dropped between two checks of the recorder */
+/* Minimum number of records between two checks whether anybody would read them: a system call each. */
 #define FLIGHT_CHECK   (1u << 20)
 #define NOT_STALLED    UINT64_MAX
 #define NO_INTERPRETER UINT64_MAX
@@ -46,7 +46,7 @@ static struct {
 	uint64_t lost; /* by threads that ended or never had a lane */
 	enum backend backend;
 	bool active;
-	void (*deserted)(void); /* NULL: nobody asks */
+	void (*deserted)(void); /* NULL: no check */
 } lanes = { .once = PTHREAD_ONCE_INIT };
 
 /* The thread's next event goes the slow way. */
@@ -56,13 +56,13 @@ static void lane_hide(struct lane *l)
 		l->shown[view] = (struct cursor)CURSOR_FULL;
 }
 
-/* Behind the ring's last record. */
+/* After the ring's last record. */
 static uint64_t lane_end_of_ring(const struct lane *l)
 {
 	return (uintptr_t)(ring_records(l->ring) + l->ring->nrecords);
 }
 
-/* Where the ring's memory ends, a burst behind `head` at least. */
+/* Where the ring's memory ends, at least a burst after `head`. */
 static uint64_t lane_end_of_memory(const struct lane *l, uint64_t head)
 {
 	const struct ring_record *first = ring_records(l->ring);
@@ -73,7 +73,7 @@ static uint64_t lane_end_of_memory(const struct lane *l, uint64_t head)
 	return (uintptr_t)(first + l->ring->populated);
 }
 
-/* The limit, where the ring has room for so many words. */
+/* The limit, if the ring has room for this many words. */
 static void lane_set_limit(struct lane *l, uint32_t room)
 {
 	uint64_t head = cursor_head(&l->at), limit = head + room * sizeof(struct ring_record);
@@ -82,7 +82,7 @@ static void lane_set_limit(struct lane *l, uint32_t room)
 	l->at.limit = limit < end ? limit : end;
 }
 
-/* Words for which there is room now; in flight mode always. */
+/* Words there is room for now; in flight mode always. */
 static uint32_t lane_free(const struct lane *l)
 {
 	return rings_config()->flight ? l->ring->nrecords : rings_room(l->ring);
@@ -97,7 +97,7 @@ static bool lane_wrap(struct lane *l)
 	return true;
 }
 
-/* *head of a lane that has room for a word, at the ring's beginning again if that was its end. */
+/* head of a lane that has room for a word, back at the ring's beginning if that was its end. */
 static uint64_t lane_place(struct lane *l)
 {
 	if (lane_wrap(l)) {
@@ -162,8 +162,7 @@ void lanes_drop(uint64_t words)
 	__atomic_fetch_add(&lanes.lost, words, __ATOMIC_RELAXED);
 }
 
-/* Remember what the thread wrote. Without memory for it the row is missing: the reader counts
- * itself. */
+/* Record what the thread wrote. Without memory the row is missing, and the reader counts itself. */
 static void lane_settle(struct lane *l)
 {
 	struct lane_total *more;
@@ -185,7 +184,7 @@ static void lane_settle(struct lane *l)
 		lanes.ended[lanes.nended++] = (struct lane_total){ l->tid, written };
 }
 
-/* In flight mode the recorder is looked after only now and then. */
+/* In flight mode the recorder is checked only now and then. */
 static bool lane_flies_in_vain(struct lane *l)
 {
 	if (!rings_config()->flight || lane_words(l) - l->looked < FLIGHT_CHECK)
@@ -205,7 +204,7 @@ static bool lane_refresh(struct lane *l, uint32_t wanted)
 	return room >= wanted;
 }
 
-/* A record with a time of its own, or a word that is the recorder's alone: rings only. */
+/* A record with its own time, or a word that only the recorder reads: rings only. */
 static void lane_put_at(struct lane *l, uint64_t tsc, uint64_t word)
 {
 	struct ring_record *r = (struct ring_record *)lane_place(l);
@@ -221,8 +220,8 @@ static uint64_t lane_last_tsc(const struct lane *l)
 }
 
 /*
- * SNAPSHOT at the end of a window, behind what was dropped in it and not before its last word. Whose lane it is does
- * not write meanwhile. Without room the next window's beginning ends it, too.
+ * SNAPSHOT at the end of a window, after LOST and the window's last word. The lane's thread does not write meanwhile.
+ * Without room the next window's beginning ends it, too.
  */
 static void lane_end_window(struct lane *l, uint64_t tsc, bool room)
 {
@@ -238,7 +237,7 @@ static void lane_end_window(struct lane *l, uint64_t tsc, bool room)
 	lane_hide(l);
 }
 
-/* The thread ends. A ring with an untold loss is not handed on: the loss would become another's. */
+/* The thread ends. A ring with an unreported loss is not passed on: the loss would count for another thread. */
 static void lane_end(void *arg)
 {
 	struct lane *l = arg;
@@ -280,7 +279,7 @@ static struct lane *lane_begin(void)
 	return l;
 }
 
-/* A ring for the lane. The recorder may be gone for good: ask ever more rarely. */
+/* A ring for the lane. The recorder may be gone for good: ask less and less often. */
 static bool lane_attach(struct lane *l)
 {
 	struct ring *r;
@@ -305,7 +304,7 @@ static bool lane_attach(struct lane *l)
 	return true;
 }
 
-/* A processor's trace takes whatever comes; what it loses, the sequence tells. */
+/* A processor's trace accepts every word; the sequence shows what it loses. */
 static bool lane_attach_trace(struct lane *l)
 {
 	process_lock();
@@ -315,7 +314,7 @@ static bool lane_attach_trace(struct lane *l)
 	return l->at.limit == UINT64_MAX;
 }
 
-/* Wait until a quarter is free, so that waiting comes in few long pieces; LANE_BURST is enough. */
+/* Wait until a quarter is free, so that there are few, long waits; LANE_BURST is enough. */
 static bool lane_wait(struct lane *l, uint32_t wait_ms)
 {
 	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + wait_ms * 1000000ull;
@@ -334,7 +333,7 @@ static bool lane_wait(struct lane *l, uint32_t wait_ms)
 	return lane_refresh(l, LANE_BURST);
 }
 
-/* After one wait in vain there is no other until the recorder has moved. */
+/* After one wait in vain there is no other until the recorder has read something. */
 static bool lane_room(struct lane *l)
 {
 	uint32_t wait_ms = rings_config()->wait_ms;
@@ -370,8 +369,7 @@ static void lane_put_thread(struct lane *l)
 	lane_put_at(l, ticks_now(), (uint64_t)OP_RING_THREAD << MARKER_OP_SHIFT | before << 32 | l->tid);
 }
 
-/* What has to stand before the next event word. HELLO is a thread's first word, so LOST follows it.
- */
+/* What must come before the next event word. HELLO is a thread's first word, so LOST follows it. */
 static void lane_preface(struct lane *l, uint64_t interpreter, uint32_t window)
 {
 	if (l->announce)
@@ -392,8 +390,8 @@ static void lane_preface(struct lane *l, uint64_t interpreter, uint32_t window)
 }
 
 /*
- * Looking after the recorder is a system call: not for each word of a ring that is only full. Words come by one or two,
- * so one of two counts is met. A thread that came when the recorder had gone has no ring.
+ * Checking the recorder is a system call: not for each word of a ring that is only full. Words come by one or two, so
+ * one of two counts is met. A thread that came when the recorder was gone has no ring.
  */
 static void report_deserted(const struct lane *l)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.h - what all interpreters of the process share: one lock, and what fork does to it.
+ * process.h - what all interpreters of the process share: one lock, and its handling at fork.
  *
- * Interpreters may have a GIL of their own (PEP 684), and threads end without one; so the registry
- * of lanes and the code table have this lock. It is never held while Python code can run, and never
- * taken on the hot path. fork() waits for it, and the child begins with it free.
+ * Interpreters may have a GIL of their own (PEP 684), and threads end without one; so this lock protects the registry
+ * of lanes and the code table. It is never held while Python code can run, and never taken on the hot path. fork()
+ * waits for it, and it is free in the child.
  */
 #ifndef OCULAR_PROCESS_H
 #define OCULAR_PROCESS_H
@@ -12,14 +12,14 @@
 #include <stdbool.h>
 
 /*
- * What a part of us does around fork(2), in the order of its row: before it and, in the parent, after it, without the
- * lock (NULL: nothing), and in the child, with it.
+ * What one of our parts does around fork(2), in the order of its row: before it and, in the parent, after it, without
+ * the lock (NULL: nothing), and in the child, with it.
  */
 struct process_fork {
 	void (*before)(void), (*after)(void), (*child)(void);
 };
 
-/* From now on these; the same rows each time. The last has no child(). */
+/* The rows to use from now on; the same ones each time. The last has no child(). */
 void process_init(const struct process_fork *rows);
 
 void process_lock(void);

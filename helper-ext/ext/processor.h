@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * processor.h - what this processor and its kernel can do for a trace. Asked, never tried: where
- * PTWRITE is not known it raises SIGILL.
+ * processor.h - what this processor and its kernel can do for a trace. Found out without trying: an unknown PTWRITE
+ * raises SIGILL.
  */
 #ifndef OCULAR_PROCESSOR_H
 #define OCULAR_PROCESSOR_H
@@ -16,7 +16,7 @@ struct processor {
 	bool ptwrite;	     /* the instruction: CPUID.(14H,0):EBX[4] */
 	bool kernel;	     /* the kernel has a PMU for it */
 	bool kernel_ptwrite; /* and would switch it on: caps/ptwrite */
-	uint64_t tsc_hz;     /* the kernel's, else CPUID leaf 15H's; 0: neither tells */
+	uint64_t tsc_hz;     /* from the kernel, else from CPUID leaf 15H; 0: not known */
 };
 
 /* `pmu` is the kernel's folder of the PMU (PROCESSOR_PT_PMU, or a test's). */

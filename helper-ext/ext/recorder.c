@@ -18,9 +18,7 @@
 #include "recorder.h"
 #include "shared/own_file.h"
 
-/*
- * patience: seconds to wait at most for room in the recorder's backlog, and for each message; 0: no limit.
- */
+/* patience: maximum seconds to wait for room in the recorder's backlog, and for each message; 0: no limit. */
 static int connect_in(int dirfd, int sock, time_t patience)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -32,7 +30,7 @@ static int connect_in(int dirfd, int sock, time_t patience)
 	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	do
 		err = connect(sock, (struct sockaddr *)&addr, sizeof(addr)) ? -errno : 0;
-	while (err == -EINTR); /* with a limit the kernel does not go on by itself */
+	while (err == -EINTR); /* with a limit the kernel does not continue by itself */
 	return err;
 }
 

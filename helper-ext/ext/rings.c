@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rings.c - see rings.h. A ring is a sealed memfd: the recorder can trust its size whatever this
- * process does later.
+ * rings.c - see rings.h. A ring is a sealed memfd: its size is final, whatever this process does later.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +13,7 @@
 #include "recorder.h"
 #include "rings.h"
 
-/* A ring's memory at first, and its pages. 1,000 threads that do little take 32 MB. */
+/* A ring's initial memory, and a page. 1,000 threads that do little take 32 MB. */
 #define FIRST_BYTES (32u << 10)
 #define PAGE	    4096u
 
@@ -40,7 +39,7 @@ int rings_start(const struct ring_config *config, const char *dir)
 	free(rings.dir);
 	rings.dir = copy;
 	rings.config = *config;
-	/* In another pid namespace its death cannot be seen: do not take it for dead. */
+	/* In another pid namespace its death cannot be seen: assume that it lives. */
 	if (kill((pid_t)config->recorder_pid, 0) && errno == ESRCH)
 		rings.config.recorder_pid = 0;
 	return 0;
@@ -72,7 +71,7 @@ static struct ring *map_ring(int memfd, uint32_t nrecords, uint32_t tid)
 	return r;
 }
 
-/* Memory for bytes that nobody has written yet: a first touch in the hot path would cost microseconds. */
+/* Memory for bytes not written yet: the first touch in the hot path would cost microseconds. */
 static void populate(struct ring *r, size_t from, size_t to)
 {
 	if (!madvise((char *)r + from, to - from, MADV_POPULATE_WRITE) || errno != EINVAL)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rings.h - the rings of this process: made, announced, handed on.
+ * rings.h - makes, announces and reuses the rings of this process.
  *
- * A ring of a thread that ended goes to the next thread that begins, so that a program of many
- * short threads needs as many rings as it has threads at a time. Callers hold the process lock.
+ * A ring of a thread that ended goes to the next thread that begins, so a program of many short threads needs only as
+ * many rings as it has threads at a time. Callers hold the process lock.
  */
 #ifndef OCULAR_RINGS_H
 #define OCULAR_RINGS_H
@@ -27,14 +27,14 @@ struct ring *rings_take(uint32_t tid, bool *used);
 
 /*
  * Memory for more of r's records, twice as many as have it; those of a new ring have none. Between growths no page of r
- * is touched for the first time, if its thread does not write behind r->populated.
+ * is touched for the first time, as long as its thread does not write beyond r->populated.
  */
 void rings_grow(struct ring *r);
 
-/* Back from a thread that ended, for the next one. */
+/* Given back by a thread that ended, for the next one. */
 void rings_give(struct ring *r);
 
-/* Nobody will write into r any more: say so and let go of it. */
+/* Nobody will write into r any more: mark it so and release it. */
 void rings_finish(struct ring *r);
 
 /* rings_finish() for all that were given back. */
@@ -46,10 +46,10 @@ void rings_forget(void);
 /* Records ever written into it. */
 uint64_t rings_head(const struct ring *r);
 
-/* Records for which there is room now. */
+/* Records there is room for now. */
 uint32_t rings_room(struct ring *r);
 
-/* True if nobody will read r any more: closed, or the recorder is dead. Without a ring, NULL: the latter. */
+/* True if nobody will read r any more: closed, or the recorder is dead. NULL instead of a ring: only the latter. */
 bool rings_deserted(struct ring *r);
 
 #endif

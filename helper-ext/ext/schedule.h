@@ -5,7 +5,7 @@
 
 #include "shared/ring.h"
 
-/* The number of the window that `now` is in, from 1; 0: it is between two, or before the first. */
+/* The number of the window that contains `now`, from 1; 0: it is between two, or before the first. */
 static inline uint64_t schedule_window(const struct ring_duty *d, uint64_t now)
 {
 	if (!d->period_ns || now < d->start_ns || (now - d->start_ns) % d->period_ns >= d->window_ns)

@@ -2,12 +2,12 @@
 /* scratch.c - see scratch.h. */
 #include "scratch.h"
 
-/* More than what a slice of a benchmark writes, or a calibration: its end is seldom come to. */
+/* More than a slice of a benchmark or a calibration writes: its end is seldom reached. */
 #define SCRATCH_RECORDS 4096
 
 static struct {
 	_Alignas(64) char ring[RING_HEADER + SCRATCH_RECORDS * sizeof(struct ring_record)];
-	_Atomic uint64_t count; /* of what goes into the processor's trace */
+	_Atomic uint64_t count; /* for words that go into the processor's trace */
 	struct cursor before;
 	enum lane_view view;
 } scratch;

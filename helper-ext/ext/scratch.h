@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scratch.h - a lane that nobody reads, to measure what a marker costs (callback_cycles).
+ * scratch.h - a lane without a reader, to measure what a marker costs (callback_cycles).
  *
- * The calibrating thread writes through the same instructions as ever, but into private memory.
- * One at a time in the process.
+ * The calibrating thread runs the usual instructions, but they write into private memory. One at a time in the process.
  */
 #ifndef OCULAR_SCRATCH_H
 #define OCULAR_SCRATCH_H
@@ -15,7 +14,7 @@
 /* The calling thread's markers, as `view` sees it, go to the scratch lane. */
 void scratch_begin(uint64_t interpreter, enum lane_view view);
 
-/* At the scratch lane's end: begin it again, true. Else nothing. */
+/* At the scratch lane's end: start it over, true. Otherwise does nothing. */
 bool scratch_wrap(enum lane_view view);
 
 /* They go where they went before; returns how many there were. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * setup.h - what Python hands over before the first code object is seen.
+ * setup.h - what Python passes before the first code object is seen.
  */
 #ifndef OCULAR_SETUP_H
 #define OCULAR_SETUP_H
@@ -20,25 +20,28 @@ struct setup {
 extern struct setup setup;
 
 /*
- * A new bytes object of a str: UTF-8, and of a path that is none the bytes it has (PEP 383). NULL with an
+ * A new bytes object from a str: UTF-8, and for a path that is not valid UTF-8 its own bytes (PEP 383). NULL with an
  * exception: other surrogates.
  */
 PyObject *setup_bytes(PyObject *str);
 
-/* set_filter(include, exclude, own): tuples of str; see filter.h. The first: what an earlier session set is over. */
+/*
+ * set_filter(include, exclude, own): tuples of str; see filter.h. Call it first: it ends what an earlier session set.
+ */
 PyObject *setup_filter(PyObject *module, PyObject *args);
 
 /*
- * unmatched(): [("include", "exclude" or "trigger", pattern)] of what set_filter() and set_triggers() asked for and no
- * code has matched.
+ * unmatched(): [("include", "exclude" or "trigger", pattern)]: what set_filter() and set_triggers() got and no code has
+ * matched.
  */
 PyObject *setup_unmatched(PyObject *module, PyObject *none);
 
-/* set_opcodes(caches, jump, instrumented, extended_arg, line, instruction): struct opcode_tables.
- */
+/* set_opcodes(caches, jump, instrumented, extended_arg, line, instruction): fills struct opcode_tables. */
 PyObject *setup_opcodes(PyObject *module, PyObject *args);
 
-/* set_flow(flow, for_skips): struct flow_tables; until the next set_filter() ambiguous branches are looked for. */
+/*
+ * set_flow(flow, for_skips): fills struct flow_tables; until the next set_filter() ambiguous branches are looked for.
+ */
 PyObject *setup_flow(PyObject *module, PyObject *args);
 
 /* Raise OSError for a negative errno; returns NULL. */

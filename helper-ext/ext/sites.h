@@ -2,11 +2,10 @@
 /*
  * sites.h - where a handler dispatches its own instruction a second time.
  *
- * An instruction that the interpreter specializes (PEP 659) is dispatched twice: handler, call of
- * _Py_Specialize_X, handler of what it has become. The macro DISPATCH_SAME_OPARG makes it: behind the
- * call, the opcode byte is loaded, but not the argument beside it, and then comes the indirect jump. A
- * trace has the return address of that call as target of a TIP or TIP.PGE: the next dispatch is no new
- * instruction.
+ * An instruction that the interpreter specializes (PEP 659) is dispatched twice: handler, call of _Py_Specialize_X,
+ * handler of what it has become. The macro DISPATCH_SAME_OPARG does it: after the call the opcode byte is loaded, but
+ * not the argument beside it, and then comes the indirect jump. A trace has the return address of that call as target
+ * of a TIP or TIP.PGE: the next dispatch is not a new instruction.
  */
 #ifndef OCULAR_SITES_H
 #define OCULAR_SITES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* snapshot.c - see snapshot.h. What is sent are members of a JSON object; the recorder adds its own. */
+/* snapshot.c - see snapshot.h. Sends members of a JSON object; the recorder adds its own. */
 
 #include "recorder.h"
 #include "rings.h"
@@ -8,9 +8,9 @@
 #include "snapshot.h"
 #include "text.h"
 
-#define STACK_MAX 40 /* frames told, innermost first */
+#define STACK_MAX 40 /* frames included, innermost first */
 #define LABEL_MAX 200
-#define DATA_MAX  (RING_TEXT_MAX / 2) /* about so many bytes */
+#define DATA_MAX  (RING_TEXT_MAX / 2) /* maximum bytes, roughly */
 
 _Static_assert(DATA_MAX + TEXT_BEYOND <= RING_TEXT_MAX, "data always fit into a message");
 
@@ -39,7 +39,7 @@ static bool has_json(PyObject *v)
 	       PyTuple_Check(v) || PyDict_Check(v);
 }
 
-/* A value of the user's. repr() runs the user's code and may fail: then null. */
+/* A value from the user. repr() runs the user's code and may fail: then null. */
 static void add_value(struct text *t, PyObject *value)
 {
 	PyObject *repr = has_json(value) ? NULL : PyObject_Repr(value);
@@ -58,7 +58,7 @@ bool snapshot_member(struct text *t, PyObject *key, PyObject *value)
 	return more;
 }
 
-/* Ours are not told: what a trigger runs is not where the program was. */
+/* Ocular's own are skipped: what a trigger runs is not where the program was. */
 static void add_frame(struct text *t, PyFrameObject *frame)
 {
 	PyCodeObject *code = PyFrame_GetCode(frame);
@@ -123,7 +123,7 @@ void snapshot_begin(struct text *t, const char *trigger, PyObject *label)
 	t->limit = DATA_MAX;
 }
 
-/* Among the names of arguments; `given` if it is not there. */
+/* One of the names of arguments; `given` if it is not among them. */
 static Py_ssize_t find_label(PyObject *names, Py_ssize_t given)
 {
 	Py_ssize_t i = 0;

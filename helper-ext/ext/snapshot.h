@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot.h - the flight recorder's button: "keep what led up to now".
+ * snapshot.h - asks the flight recorder to save what led up to this moment.
  *
- * take_snapshot(label, **data) is compiled into programs for good, so while nobody listens it is one
- * load and a branch. While a recorder flies it sends one message and does not wait for an answer:
- * some tens of microseconds, most of them system calls. A recorder that does not come to read, for
- * over a hundred snapshots, is not told.
+ * take_snapshot(label, **data) stays in programs for good, so without a flight recorder it is one load and a branch.
+ * With one it sends a message and does not wait for an answer: some tens of microseconds, mostly system calls. If over
+ * a hundred snapshots are unread, it does not send.
  */
 #ifndef OCULAR_SNAPSHOT_H
 #define OCULAR_SNAPSHOT_H
@@ -20,9 +19,8 @@ void snapshot_listen(bool on);
 bool snapshot_listening(void);
 
 /*
- * A snapshot's text: begin() it, add members to its data until there is no room (false), send() it,
- * which frees the text. The label is any object: it is told as its str(). tsc says when. send() returns
- * whether a recorder was told.
+ * A snapshot's text: begin() it, add members to its data until there is no room (false), send() it, which frees the
+ * text. The label is the str() of any object. tsc is the time. send() returns whether the message was sent.
  */
 void snapshot_begin(struct text *t, const char *trigger, PyObject *label);
 bool snapshot_member(struct text *t, PyObject *key, PyObject *value);

@@ -24,11 +24,11 @@ static struct {
 	uint32_t first_id;
 	pid_t pid;
 	pid_t parent; /* of a forked child; 0: none */
-	int headless; /* a forked child that has written nothing yet */
+	int headless; /* a forked child that has not written yet */
 	struct text unwritten;
 } table = { .next_id = 1 };
 
-/* The folder is looked at each time: a descriptor that is kept could be closed, or used, by the program. */
+/* The folder is opened each time: a descriptor that is kept could be closed, or used, by the program. */
 static int open_table(int flags)
 {
 	char name[32];
@@ -71,7 +71,7 @@ static uint32_t first_free_id(void)
 	return next;
 }
 
-/* Writes what it can of it, which it takes away; 0 if that is all. */
+/* Writes what it can of `line`, and removes that; 0 if nothing is left. */
 static int write_some(struct text *t)
 {
 	int fd = open_table(O_WRONLY | O_APPEND | O_CREAT), err = 0;
@@ -90,7 +90,7 @@ static int write_some(struct text *t)
 	return err;
 }
 
-/* Behind what could not be written before: no descriptor was left, or no room on the disk. */
+/* After what could not be written before: no descriptor was left, or no room on the disk. */
 static int append(struct text *line)
 {
 	struct text *kept = &table.unwritten;
@@ -215,7 +215,7 @@ void table_stop(void)
 	free(table.dir);
 	table.dir = NULL;
 	text_free(&table.unwritten);
-	/* All ids are forgotten; the next start goes on behind those in its own file. */
+	/* All ids are forgotten; the next start continues after those in its own file. */
 	table.next_id = 1;
 	process_unlock();
 }
@@ -223,7 +223,7 @@ void table_stop(void)
 void table_forked(void)
 {
 	table.unwritten.length = 0; /* the parent's to write */
-	/* Who has written nothing has told no id either: they are still its parent's. */
+	/* If nothing was written, no id was used either: they are still its parent's. */
 	if (!table.headless) {
 		table.parent = table.pid;
 		table.first_id = table.next_id;

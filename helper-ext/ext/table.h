@@ -2,9 +2,9 @@
 /*
  * table.h - the file codes-PID.jsonl (docs/marker.md).
  *
- * The file is opened for each line, so that the traced process keeps no descriptor, and a line is
- * one write(2), so that a killed process leaves whole lines. In a forked child the first line makes
- * the child's own file, whose header names the parent.
+ * The file is opened for each line, so that the traced process keeps no descriptor, and a line is one write(2), so that
+ * a killed process leaves complete lines. In a forked child the first line makes the child's own file, whose header
+ * names the parent.
  */
 #ifndef OCULAR_TABLE_H
 #define OCULAR_TABLE_H
@@ -29,15 +29,15 @@ uint32_t table_next_id(void);
 void table_begin(void);
 
 /*
- * Append the line, which gets its newline here. What cannot be written (no descriptor is left, a full disk) is
- * kept, up to 8 MiB, and tried again with the next line; names are missing if there is none.
+ * Append the line and a newline. What cannot be written (no descriptor is left, a full disk) is kept, up to 8 MiB, and
+ * tried again with the next line; beyond that, names will be missing.
  */
 void table_write(struct text *line);
 
 /* The same, but does not begin a file that is not there yet. */
 void table_add(struct text *line);
 
-/* What table_write() gets from now on goes nowhere. */
+/* Discards what table_write() gets from now on. */
 void table_stop(void);
 
 /* In a forked child, with the process lock. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tails.h - where code leaves for another function by a direct jump.
+ * tails.h - where code jumps directly to another function.
  *
  * Handlers that are functions end in jumps to what they share: the labels `error` and `start_frame` of other builds
  * are functions as well there, in no table, and dispatch too. So are parts that the compiler has moved away
@@ -14,8 +14,8 @@
 enum tails_by { TAILS_JUMP, TAILS_CALL };
 
 /*
- * From *at on, the next jump (or call: E8) in `code` to where another function begins; *at is moved behind it. Every
- * byte may be one: that 4 others lead to the first byte of a function by chance is as good as never.
+ * From *at on, the next jump (or call: E8) in `code` to where another function begins; *at moves past it. Every byte
+ * may be one: that 4 others lead to the first byte of a function by chance is practically impossible.
  */
 bool tails_next(const struct image *image, const struct range *code, enum tails_by by, uint64_t *at,
 		struct range *function);

@@ -144,7 +144,7 @@ bool text_key(struct text *t, PyObject *key)
 	return true;
 }
 
-/* The repr() of a key runs the user's code, which may change any container: what is in use is held. */
+/* The repr() of a key runs the user's code, which may change any container: those in use are held. */
 static void text_sequence(struct text *t, PyObject *fast)
 {
 	bool more = true;

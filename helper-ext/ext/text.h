@@ -2,8 +2,8 @@
 /*
  * text.h - a growing line of JSON.
  *
- * Out of memory sets `failed` and the line stays as it is: check once, at the end. Objects and
- * arrays are written by hand around the values; text_comma() is all the help that needs.
+ * Out of memory sets `failed` and the line stays as it is: check once, at the end. Callers write the brackets of
+ * objects and arrays themselves, with text_comma().
  */
 #ifndef OCULAR_TEXT_H
 #define OCULAR_TEXT_H
@@ -11,14 +11,14 @@
 #include <Python.h>
 #include <stdbool.h>
 
-#define TEXT_DEPTH_MAX 16	      /* containers within each other: one may hold itself */
-#define TEXT_STR_MAX   500	      /* characters of a str, where there is a limit */
+#define TEXT_DEPTH_MAX 16	      /* nesting of containers: one may contain itself */
+#define TEXT_STR_MAX   500	      /* characters of a str, if there is a limit */
 #define TEXT_CUT       "\xe2\x80\xa6" /* an ellipsis ends what was cut */
 
 struct text {
 	char *bytes;
 	size_t length, room;
-	size_t limit; /* of text_value() and text_key(): no more from that length on; 0: none */
+	size_t limit; /* for text_value() and text_key(): stop at that length; 0: none */
 	int failed;
 	unsigned int depth; /* of the containers that are being written */
 };
@@ -34,16 +34,15 @@ void text_comma(struct text *t);
 void text_str(struct text *t, PyObject *str);
 
 /*
- * None, bool, int, float, str, list, tuple, dict. Anything else is written as null, numbers that JSON
- * has not (nan, inf) and containers deeper than TEXT_DEPTH_MAX too; a key that is no str as its repr(),
- * or, where that fails, as "?". With a limit what is cut ends with TEXT_CUT: a str with the character,
- * an array with it as an element, an object with it as a key of null. The limit is passed by less than
- * TEXT_BEYOND.
+ * None, bool, int, float, str, list, tuple, dict. Anything else is written as null, as are numbers that JSON lacks
+ * (nan, inf) and containers deeper than TEXT_DEPTH_MAX; a key that is not a str as its repr(), or, if that fails, as
+ * "?". With a limit, TEXT_CUT ends what is cut: at the end of a str, as an element of an array, as a key with null in
+ * an object. The limit is exceeded by less than TEXT_BEYOND.
  */
 void text_value(struct text *t, PyObject *value);
 #define TEXT_BEYOND (2 * (TEXT_STR_MAX * 7 + 8) + (TEXT_DEPTH_MAX + 1) * 12)
 
-/* Within an object: a comma, key and colon. False: there is no room, and the object is cut here. */
+/* In an object: a comma, key and colon. False: there is no room, and the object is cut here. */
 bool text_key(struct text *t, PyObject *key);
 
 #endif

@@ -24,7 +24,7 @@ static struct {
 	void (*ring)(void);
 } timer = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 
-/* Until the time has come, or somebody wants the end. */
+/* Until the time has come, or an end is requested. */
 static bool wait_until(uint64_t ns)
 {
 	struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
@@ -48,7 +48,7 @@ static void *run(void *unused)
 	return unused;
 }
 
-/* No signal of the program's may be delivered here; the stack is for nothing but the above. */
+/* No signal of the program may be delivered here; the stack need only hold the above. */
 static bool make_thread(void)
 {
 	pthread_attr_t attr;
@@ -71,7 +71,7 @@ bool timer_start(const struct ring_duty *duty, void (*ring)(void))
 
 	if (atomic_load(&timer.running))
 		return true;
-	/* Anew each time: in a forked child they may be in any state. */
+	/* New each time: in a forked child they may be in any state. */
 	pthread_mutex_init(&timer.mutex, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* timer.h - a thread that rings at the edges of a duty cycle's windows. One a process. */
+/* timer.h - a thread that calls back at the edges of a duty cycle's windows. One in a process. */
 #ifndef OCULAR_TIMER_H
 #define OCULAR_TIMER_H
 

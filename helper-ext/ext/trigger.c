@@ -9,14 +9,14 @@
 #include "snapshot.h"
 #include "trigger.h"
 
-#define TRIGGERS_MAX 64 /* bits of a set of them */
+#define TRIGGERS_MAX 64 /* bits of a set of triggers */
 
 struct trigger {
 	char *kind;   /* "call", "slow call", "lag": the snapshot's trigger */
 	char *module; /* or a glob of file names (filter.h) */
 	char *qualname;
 	uint64_t ticks; /* 0: on the call */
-	char **names;	/* of the arguments and locals asked for; ends with NULL */
+	char **names;	/* of the requested arguments and locals; ends with NULL */
 	bool matched;
 };
 
@@ -119,7 +119,7 @@ int triggers_unmatched(PyObject *list)
 		const struct trigger *t = &triggers.all[i];
 		PyObject *row;
 
-		if (t->matched || !strcmp(t->kind, "lag")) /* nobody asked for that function */
+		if (t->matched || !strcmp(t->kind, "lag")) /* no trigger names that function */
 			continue;
 		row = Py_BuildValue("(sN)", "trigger", PyUnicode_FromFormat("%s:%s", t->module, t->qualname));
 		if (!row || PyList_Append(list, row)) {
@@ -131,7 +131,7 @@ int triggers_unmatched(PyObject *list)
 	return 0;
 }
 
-/* The place of the open call of that frame, or NULL. Few are open at a time. */
+/* The entry of that frame's open call, or NULL. Few are open at a time. */
 static struct open_call *find(const void *frame)
 {
 	for (size_t i = 0; i < triggers.nopen; i++)
@@ -156,12 +156,12 @@ static void remember(const void *frame)
 	}
 	if (!call && triggers.nopen < triggers.room)
 		call = &triggers.open[triggers.nopen++];
-	if (call) /* one that had this address ended unseen: it is this one's now */
+	if (call) /* the previous one at this address ended unseen: the entry is reused */
 		*call = (struct open_call){ frame, ticks_now() };
 	process_unlock();
 }
 
-/* How long the call took that ends now, in ticks; 0 if its beginning was not seen. */
+/* How long the ending call took, in ticks; 0 if its beginning was not seen. */
 static uint64_t forget(const void *frame)
 {
 	struct open_call *call;

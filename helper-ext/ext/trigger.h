@@ -2,11 +2,11 @@
 /*
  * trigger.h - functions whose call, or whose long call, makes the flight recorder take a snapshot.
  *
- * A code object that a trigger names has no ready id (codes.h), so that its events, and only its,
- * go the slow way and come by here: all other code pays nothing.
+ * A code object that a trigger names has no ready id (codes.h), so its events, and no others, take the slow path, which
+ * calls this: other code pays nothing.
  *
- * A call lasts from its PY_START to its PY_RETURN or PY_UNWIND; a generator's or a coroutine's
- * suspensions are within. Activations are told apart by their frame object.
+ * A call lasts from its PY_START to its PY_RETURN or PY_UNWIND, including suspensions of a generator or coroutine.
+ * Activations are identified by their frame object.
  */
 #ifndef OCULAR_TRIGGER_H
 #define OCULAR_TRIGGER_H
@@ -21,7 +21,7 @@
 /* set_triggers([(kind, module, qualname, ticks, names)], tsc_hz): for the process; ticks 0: on the call. */
 PyObject *trigger_set(PyObject *module, PyObject *args);
 
-/* The triggers that name the code: bit n is that of row n. They have matched. */
+/* The triggers that name the code: bit n for row n. They have matched. */
 uint64_t triggers_of(const struct module_names *module, PyCodeObject *code);
 
 /* Appends ("trigger", MODULE:QUALNAME) to the list for each whose function never ran. -1 with an exception. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event.h - the one table of what a marker can mean.
+ * event.h - the table of everything a marker can mean.
  *
  * A row: X(op, name, stack, far)
  *   op     the 5-bit number in the marker word; the same in all versions of it
@@ -62,21 +62,21 @@ enum stack_effect { STACK_KEEP, STACK_PUSH, STACK_POP };
 enum far_use { FAR_NONE, FAR_DEST };
 
 enum marker_op {
-	/* 0 is never a marker: a zero word is somebody else's. */
+	/* 0 is never a marker: a zero word is another program's. */
 	OP_HELLO = 1, /* opens a thread, and names its interpreter whenever that changes */
 	OP_LOST = 2,  /* the emitter dropped words here, and counted them */
-	OP_WIDE = 3,  /* prefix: what does not fit into the word that follows */
+	OP_WIDE = 3,  /* prefix: what does not fit into the next word */
 #define X(op, name, stack, far) OP_##name = op,
 	OCULAR_EVENTS(X)
 #undef X
 		OP_EVENT_FIRST = OP_PY_START,
 	OP_EVENT_LAST = OP_EXCEPTION_HANDLED,
 	OP_SNAPSHOT = 23,    /* a flight recorder's segment of this thread begins, or ends */
-	OP_FRAMES = 28,	     /* mode opcodes: frames of another interpreter that are open, or its end */
+	OP_FRAMES = 28,	     /* mode opcodes: frames that another interpreter has open, or its end */
 	OP_EXTENSION = 29,   /* since version 2: anything else, by kind */
 	OP_NUMBERED = 30,    /* since version 2: stands for the event word with this number */
 	OP_RING_THREAD = 31, /* inside a ring only (ring.h); never leaves the recorder */
-	OP_SCRATCH = 31,     /* in a processor's trace only: calibration, nobody's (marker.h) */
+	OP_SCRATCH = 31,     /* in a processor's trace only: calibration, never counted (marker.h) */
 	OP_COUNT = 32,
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * marker.h - the 64-bit word that a PTWRITE packet carries. docs/marker.md tells it in prose.
+ * marker.h - the 64-bit word that a PTWRITE packet carries. docs/marker.md describes it in prose.
  *
  *   63..59 op         enum marker_op
  *   58..52 seq        words of this thread so far, modulo 128: makes every loss visible
@@ -16,7 +16,7 @@
  *          belongs to the next word, whose arg must then be ignored
  *   SNAPSHOT code = MARKER_MAGIC, offset = the snapshot's number, arg = 1: the segment ends here;
  *          0: it begins. Whatever the sequence was, it goes on from this word's
- *   EXTENSION 51..48 = enum marker_kind, never 0; 47..0 = payload, as docs/marker.md tells it for each kind
+ *   EXTENSION 51..48 = enum marker_kind, never 0; 47..0 = payload, which docs/marker.md describes for each kind
  *   NUMBERED 51..20 = 0, 19..0 = a number that KIND_NUMBER gave to an event word of this thread: that word again,
  *          with this one's seq. As a payload of 32 bits (PTW with 4 bytes): 31..25 seq, 24..20 MARKER_SHORT,
  *          19..0 the number. All other words have an op, and so more than 32 bits
@@ -34,7 +34,7 @@
 #define MARKER_MAGIC   0x4f434cu /* "OCL" */
 #define MARKER_VERSION 2u
 
-/* Since this version there are EXTENSION and NUMBERED words. In an older trace such a word is foreign. */
+/* From this version on there are EXTENSION and NUMBERED words. In an older trace such a word is foreign. */
 #define MARKER_EXTENSIONS 2u
 
 #define MARKER_OP_SHIFT	    59
@@ -53,7 +53,7 @@
 #define MARKER_KIND_MASK   0xfu
 #define MARKER_PAYLOAD_MAX ((1ull << 48) - 1)
 
-#define MARKER_SHORT	       0x16u /* tells our payloads of 32 bits from small numbers of other software */
+#define MARKER_SHORT	       0x16u /* distinguishes our payloads of 32 bits from small numbers of other software */
 #define MARKER_SHORT_SHIFT     20
 #define MARKER_SHORT_MASK      0x1fu
 #define MARKER_SHORT_SEQ_SHIFT 25
@@ -62,7 +62,7 @@
 /* Any word with these bits is a SCRATCH, whatever op it would be without. */
 #define MARKER_SCRATCH ((uint64_t)OP_SCRATCH << MARKER_OP_SHIFT | (uint64_t)MARKER_MAGIC << MARKER_CODE_SHIFT)
 
-/* The constant part of a thread's next word; seq may be any count, its low 7 bits are taken. */
+/* The constant part of a thread's next word; seq may be any count, its low 7 bits are used. */
 static inline uint64_t marker_head(enum marker_op op, uint64_t seq)
 {
 	return (uint64_t)op << MARKER_OP_SHIFT | (seq & MARKER_SEQ_MASK) << MARKER_SEQ_SHIFT;
@@ -167,7 +167,7 @@ static inline uint32_t marker_number(uint64_t word)
 	return word & MARKER_NUMBER_MAX;
 }
 
-/* The 32 bits that a NUMBERED word is in a trace, and back. */
+/* The 32 bits of a NUMBERED word in a trace, and back. */
 static inline uint32_t marker_short(uint64_t numbered)
 {
 	return marker_seq(numbered) << MARKER_SHORT_SEQ_SHIFT | MARKER_SHORT << MARKER_SHORT_SHIFT |

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_file.h - files in a recording's folder: never through a link, never waiting for the other end of a FIFO, and
- * nobody else's.
+ * own_file.h - opens files in a recording's folder: only our own, never through a link, never waiting for the other end
+ * of a FIFO.
  */
 #ifndef OCULAR_OWN_FILE_H
 #define OCULAR_OWN_FILE_H
@@ -31,7 +31,10 @@ static inline int own_folder(const char *dir)
 	return own_file_check(open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC), S_IFDIR);
 }
 
-/* A regular file of ours in it, made with mode 0600 if `flags` say O_CREAT; or a negative errno, -EPERM: it is none. */
+/*
+ * A regular file of ours in it, created with mode 0600 if `flags` has O_CREAT; or a negative errno, -EPERM: it is not
+ * one.
+ */
 static inline int own_file(int folder, const char *name, int flags)
 {
 	return own_file_check(openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600), S_IFREG);

@@ -2,15 +2,15 @@
 /*
  * perf_format.h - the part of the perf.data format that a recording of Intel PT needs.
  *
- * Source: tools/perf/Documentation/perf.data-file-format.txt,
- * tools/perf/util/{header,event,intel-pt}.h and include/uapi/linux/perf_event.h. Everything is
- * little endian, as written by the machine that recorded; all records are multiples of 8 bytes.
+ * Source: tools/perf/Documentation/perf.data-file-format.txt, tools/perf/util/{header,event,intel-pt}.h and
+ * include/uapi/linux/perf_event.h. Everything is little endian, as written by the machine that recorded; all records
+ * are multiples of 8 bytes.
  *
  *   file header   104 bytes
  *   ids           one u64 for the one event attribute
  *   attrs         perf_event_attr + section of its ids
  *   data          records: AUXTRACE_INFO, COMM..., AUXTRACE + payload, ..., FINISHED_ROUND
- *   features      a section (offset, size) for each bit in the header, then what they point to
+ *   features      a section (offset, size) for each bit in the header, then their contents
  */
 #ifndef OCULAR_PERF_FORMAT_H
 #define OCULAR_PERF_FORMAT_H
@@ -28,7 +28,7 @@ enum perf_feature {
 	PERF_FEAT_ARCH = 6,
 	PERF_FEAT_NRCPUS = 7,
 	PERF_FEAT_EVENT_DESC = 12,
-	PERF_FEAT_CUT = PERF_FEATURE_BITS - 1, /* not perf's, which passes over it: perfcheck.h */
+	PERF_FEAT_CUT = PERF_FEATURE_BITS - 1, /* not perf's, which ignores it: perfcheck.h */
 };
 
 enum perf_record_type {
@@ -57,7 +57,7 @@ struct perf_header {
 
 _Static_assert(sizeof(struct perf_header) == 104, "perf's header is 104 bytes");
 
-/* Has ocular-fsck repaired this file, and given records up? */
+/* Has ocular-fsck repaired this file, and dropped records? */
 static inline bool perf_was_cut(const struct perf_header *h)
 {
 	return h->features[PERF_FEAT_CUT / 64] >> PERF_FEAT_CUT % 64 & 1;
@@ -104,7 +104,7 @@ struct perf_record {
 	uint16_t size; /* with this header; an AUXTRACE's payload is not counted */
 };
 
-/* Ends each record of the kernel's kind; the attribute's sample_type says what is in it. */
+/* Ends each record of the kernel's kind; the attribute's sample_type says which fields it has. */
 struct perf_sample_id {
 	uint32_t pid, tid;
 	uint64_t time;
@@ -180,9 +180,9 @@ enum intel_pt_info {
 #define PERF_AUXTRACE_INTEL_PT 1u
 
 /*
- * The PMU of traces that no processor wrote. PMU numbers are handed out at boot, and perf only compares
- * this one with AUXTRACE_INFO's. A number that no machine reaches keeps perf from taking our event for
- * one of the analysing machine's PMUs.
+ * The PMU of traces that no processor wrote. PMU numbers are assigned at boot, and perf only compares this one with
+ * AUXTRACE_INFO's. A number that no machine reaches keeps perf from taking our event for one of the analysing machine's
+ * PMUs.
  */
 #define PT_PMU_NONE 4096u
 

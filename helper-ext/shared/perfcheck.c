@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* perfcheck.c - header, attributes, records, features: a function each, which says what is wrong.
+/*
+ * perfcheck.c - header, attributes, records, features: one function each, which says what is wrong.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -39,7 +40,7 @@ __attribute__((format(printf, 3, 4))) static bool found(struct walk *w, enum per
 	return false;
 }
 
-/* Copies what is at `at`. False: the file does not have it, or w->error is set. */
+/* Copies the bytes at `at`. False: the file does not have them, or w->error is set. */
 static bool get(struct walk *w, uint64_t at, void *to, size_t size)
 {
 	if (at > w->size || size > w->size - at)
@@ -100,7 +101,7 @@ static bool has_attr(struct walk *w, uint32_t type)
 	return false;
 }
 
-/* The record's size with its payload; 0: it is not whole, or not a record. */
+/* The record's size with its payload; 0: it is incomplete, or not a record. */
 static uint64_t record_size(struct walk *w, uint64_t at, uint64_t end)
 {
 	union {
@@ -131,7 +132,7 @@ static uint64_t record_size(struct walk *w, uint64_t at, uint64_t end)
 static bool walk_records(struct walk *w)
 {
 	const struct perf_section *data = &w->header.data;
-	/* perf writes the size last of all: 0 is a recording that did not end. */
+	/* perf writes the size last: 0 means a recording that did not end. */
 	uint64_t size = data->size ? data->size : UINT64_MAX, in_file = w->size - data->offset;
 	uint64_t at = data->offset, end = at + (size < in_file ? size : in_file), n;
 
@@ -145,7 +146,7 @@ static bool walk_records(struct walk *w)
 	if (w->c->data_size == data->size)
 		return true;
 	w->c->drop_features = true;
-	/* perf and we end with a record that is a header and no more. */
+	/* perf and Ocular end with a record that is only a header. */
 	w->c->cut |= !data->size || data->size - w->c->data_size > sizeof(struct perf_record);
 	if (!data->size)
 		return found(w, PERF_REPAIRABLE, "was not closed: %" PRIu64 " records are intact", w->c->records);
@@ -154,7 +155,7 @@ static bool walk_records(struct walk *w)
 		size > in_file ? "was cut" : "is damaged", w->c->records, data->size - w->c->data_size, data->size);
 }
 
-/* Behind the data: a section for each feature bit, which says where the feature is. */
+/* After the data: a section for each feature bit, which says where the feature is. */
 static bool check_features(struct walk *w)
 {
 	uint64_t at = w->header.data.offset + w->header.data.size;
@@ -197,7 +198,7 @@ int perfcheck_file(struct perfcheck *c, int fd)
 	w.size = st.st_size;
 	if (!check_header(&w))
 		return w.error;
-	/* What the header says is there before it says so, even while the file is written. */
+	/* The features are there before the header says so, even while the file is being written. */
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	c->file_size = w.size = st.st_size;

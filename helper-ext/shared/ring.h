@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring.h - how the traced process hands markers to ocular-record (software emitter).
+ * ring.h - how the traced process passes markers to ocular-record (software emitter).
  *
- * Each thread writes into a ring of its own: one producer (the thread), one consumer (the recorder),
- * in a memfd that the producer makes, seals and passes over the recorder's socket. Being shared
- * memory, what was written survives any death of the producer. A ring of a thread that ended is
- * handed to the next new thread: a RING_THREAD record says whose markers follow. The recorder numbers
- * the words (marker.h: seq) as it takes them: a ring loses none, and what its thread drops it tells by
- * LOST.
+ * Each thread writes into a ring of its own: one producer (the thread), one consumer (the recorder), in a memfd that
+ * the producer makes, seals and passes over the recorder's socket. Because it is shared memory, what was written
+ * survives the death of the producer, however it dies. The ring of an ended thread is passed to the next new thread: a
+ * RING_THREAD record says whose markers follow. The recorder numbers the words (marker.h: seq) as it takes them: a ring
+ * loses none, and its thread reports what it drops by LOST.
  *
- * The producer says where its next record goes by that place's address in its own memory: it need not compute one (4
- * instructions less an event than from a count). The count, the head, is for those that read: ring_head().
+ * The producer keeps the address of its next record in its own memory, so it need not compute one (4 instructions an
+ * event fewer than with a count). Readers use the count, the head: ring_head().
  *
- * In flight mode (ring_config.flight) nobody reads until something happens: the ring overwrites
- * itself, the head may be any distance ahead of `tail`, and the recorder copies the newest records
- * while they are being written. It reads the head before and after the copy: what the producer may have
- * reached meanwhile is thrown away, so neither ever waits for the other.
+ * In flight mode (ring_config.flight) nobody reads until something happens: the ring overwrites itself, the head may be
+ * any distance ahead of `tail`, and the recorder copies the newest records while they are being written. It reads the
+ * head before and after the copy and discards what the producer may have overwritten meanwhile, so neither ever waits
+ * for the other.
  *
- * The socket is a SOCK_SEQPACKET at DIR/.ocular.sock (mode 0600 in a 0700 folder). A client connects,
- * sends one message, reads one answer (struct ring_config) and closes: no descriptor stays open in
- * the traced process. The kernel vouches for the sender's pid (SO_PEERCRED).
+ * The socket is a SOCK_SEQPACKET at DIR/.ocular.sock (mode 0600 in a 0700 folder). A client connects, sends one
+ * message, reads one answer (struct ring_config) and closes: no descriptor stays open in the traced process. The kernel
+ * guarantees the sender's pid (SO_PEERCRED).
  */
 #ifndef OCULAR_RING_H
 #define OCULAR_RING_H
@@ -35,11 +34,11 @@
 #define RING_RECORDS_MIN 256u
 #define RING_RECORDS_MAX (1u << 24)
 #define RING_TRIES \
-	1000u /* of ring_head(): a lap takes longer than one; no end only where the memory is not a producer's */
+	1000u /* of ring_head(): a lap takes longer than one; they run out only if the memory is not a producer's */
 
 struct ring_record {
 	uint64_t tsc;  /* RDTSC at emission */
-	uint64_t word; /* marker.h, its seq 0; for RING_THREAD: op 31, the tid before (bits 53..32), the tid */
+	uint64_t word; /* marker.h, its seq 0; for RING_THREAD: op 31, the previous tid (bits 53..32), the tid */
 };
 
 struct ring {
@@ -47,14 +46,14 @@ struct ring {
 	uint32_t magic;
 	uint32_t version;
 	uint32_t nrecords;  /* a power of two */
-	uint32_t populated; /* of them have memory; the producer's own, and it grows (ext/rings.h) */
+	uint32_t populated; /* how many have memory; the producer's field, and it grows (ext/rings.h) */
 	uint64_t first;	    /* address of the first record in the producer's memory */
 
 	/* The producer's line. */
 	_Alignas(
 		64) _Atomic uint64_t at; /* where the next record goes, or the ring's end: a release store after each */
-	_Atomic uint64_t laps;		 /* twice how often `at` went back to `first`; odd while it does */
-	_Atomic uint64_t lost;		 /* words dropped and not yet told by a LOST word in the ring */
+	_Atomic uint64_t laps;		 /* twice the number of times `at` went back to `first`; odd while it does */
+	_Atomic uint64_t lost;		 /* words dropped and not yet reported by a LOST word in the ring */
 	_Atomic uint32_t finished;	 /* 1: the producer will write no more */
 	_Atomic uint32_t tid;		 /* whose records the newest are */
 	_Atomic uint64_t hello;		 /* where the last HELLO is, and its interpreter: ring_hello() */
@@ -81,7 +80,7 @@ static inline void ring_init(struct ring *r, uint32_t nrecords)
 	atomic_init(&r->laps, 0);
 }
 
-/* The producer's, at the ring's end: the next record is the first again. */
+/* For the producer, at the ring's end: the next record is the first again. */
 static inline void ring_wrap(struct ring *r)
 {
 	uint64_t laps = atomic_load_explicit(&r->laps, memory_order_relaxed);
@@ -92,8 +91,8 @@ static inline void ring_wrap(struct ring *r)
 }
 
 /*
- * Records ever written, whoever asks; of a damaged ring any number. `first` and `nrecords` as they were when the ring
- * was announced. A producer that died on its way back to `first` has ended its lap.
+ * Records ever written, for any reader; any number if the ring is damaged. `first` and `nrecords` as they were when the
+ * ring was announced. If a producer died on its way back to `first`, its lap has ended.
  */
 static inline uint64_t ring_head(const struct ring *r, uint64_t first, uint32_t nrecords)
 {
@@ -109,7 +108,7 @@ static inline uint64_t ring_head(const struct ring *r, uint64_t first, uint32_t 
 	return laps / 2 * nrecords + (at - first) / sizeof(struct ring_record);
 }
 
-/* A place in the ring and an interpreter in one word, so that they are never of two HELLOs. */
+/* A place in the ring and an interpreter in one word, so that they always belong to the same HELLO. */
 static inline uint64_t ring_hello(uint64_t head, uint64_t interpreter)
 {
 	return head << 20 | (interpreter & 0xfffff);
@@ -121,26 +120,26 @@ static inline size_t ring_size(uint32_t nrecords)
 }
 
 enum ring_request {
-	RING_ASK = 1,	   /* a process starts tracing: the answer tells it how */
+	RING_ASK = 1,	   /* a process starts tracing: the answer has the configuration */
 	RING_ADD = 2,	   /* a new ring; its memfd comes along (SCM_RIGHTS) */
 	RING_FINISH = 3,   /* end the recording now; the answer comes when perf.data is complete */
-	RING_SNAPSHOT = 4, /* flight mode: keep what led up to now. No answer is awaited */
+	RING_SNAPSHOT = 4, /* flight mode: take a snapshot now. There is no answer */
 };
 
 struct ring_message {
 	uint32_t magic;	  /* RING_MAGIC */
 	uint32_t version; /* RING_VERSION */
 	uint32_t request; /* enum ring_request */
-	uint32_t tid;	  /* RING_ADD: the first thread to write into it; RING_SNAPSHOT: who asks */
+	uint32_t tid;	  /* RING_ADD: the first thread to write into it; RING_SNAPSHOT: the sender's */
 	uint64_t tsc;	  /* RING_SNAPSHOT: when */
 };
 
-/* Behind the message of RING_SNAPSHOT: members of a JSON object, without braces and newlines. */
+/* After the message of RING_SNAPSHOT: members of a JSON object, without braces and newlines. */
 #define RING_TEXT_MAX 16384u
 
 /*
- * A duty cycle: processes trace themselves in windows only, all in the same ones. Window n, from 1, is
- * [start + (n - 1) * period, + window) of CLOCK_MONOTONIC. period 0: there is no such cycle.
+ * A duty cycle: processes trace themselves in windows only, all in the same ones. Window n, from 1, is [start + (n - 1)
+ * * period, + window) of CLOCK_MONOTONIC. period 0: there is no duty cycle.
  */
 struct ring_duty {
 	uint64_t start_ns, window_ns, period_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ticks.h - the clock of ring records (ring.h), which the traced program and the recorder both read: the TSC, or
- * where there is none, or ARCH_GENERIC is defined, nanoseconds of CLOCK_MONOTONIC.
+ * ticks.h - the clock of ring records (ring.h), read by both the traced program and the recorder: the TSC, or, without
+ * one or with ARCH_GENERIC defined, nanoseconds of CLOCK_MONOTONIC.
  */
 #ifndef OCULAR_TICKS_H
 #define OCULAR_TICKS_H

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Is it the first word? Then the version was written to stdout, as `program 0.1.0`, and there is nothing more to do. */
+/* Is it the first word? Then this writes the version to stdout, as `program 0.1.0`, and there is nothing more to do. */
 static inline bool version_asked(int argc, char **argv, const char *program)
 {
 	if (argc < 2 || strcmp(argv[1], "--version"))

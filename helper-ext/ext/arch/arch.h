@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch.h - what of the extension is different on another processor. A folder here for each: x86_64, and generic,
- * which is plain C and does for any other; it is built by ARCH=generic. What a folder has:
+ * arch.h - the parts of the extension that depend on the processor. One folder each: x86_64, and generic, which is
+ * plain C for any other; ARCH=generic builds it. Each folder has:
  *
  * machine.h   ARCH_TRACES                1 if the processor may have a trace that takes words, else 0
  *             arch_prefetch(p)           the cache line of *p will be written soon
@@ -26,7 +26,7 @@
 #include "generic/machine.h"
 #endif
 
-/* What the processor tells of itself: pt, ptwrite, and tsc_hz as far as it or the kernel knows the ticks' rate. */
+/* What the processor says of itself: pt, ptwrite, and tsc_hz if it or the kernel knows the rate. */
 void arch_look(bool *pt, bool *ptwrite, uint64_t *tsc_hz);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* emit.c - callbacks into rings, as emit_path.h has them. */
+/* emit.c - callbacks into rings, taken from emit_path.h. */
 #include "ext/emit_path.h"
 
 EMITTER(plain_offset, EMIT_OFFSET, true, lane_put)

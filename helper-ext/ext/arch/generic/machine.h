@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* machine.h - see arch.h: a C compiler and a clock is all that is asked for. */
+/* machine.h - see arch.h: needs only a C compiler and a clock. */
 #ifndef OCULAR_MACHINE_H
 #define OCULAR_MACHINE_H
 

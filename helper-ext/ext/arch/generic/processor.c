@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* processor.c - see arch.h: no trace is known of, and ticks are nanoseconds. */
+/* processor.c - see arch.h: there is no trace, and ticks are nanoseconds. */
 #include "ext/arch/arch.h"
 
 void arch_look(bool *pt, bool *ptwrite, uint64_t *tsc_hz)

@@ -6,9 +6,8 @@
 #include <stdint.h>
 
 /*
- * A CPUID of one's own: a library in the process that has this symbol is asked instead of the
- * instruction, which user space can neither trap nor answer. It is how an emulator of Intel PT
- * tells of itself. regs: EAX, EBX, ECX, EDX.
+ * Replaces CPUID: if a library in the process has this symbol, it is called instead of the instruction, which user
+ * space can neither trap nor answer. An emulator of Intel PT announces itself this way. regs: EAX, EBX, ECX, EDX.
  */
 void ocular_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t regs[4]) __attribute__((weak, visibility("default")));
 

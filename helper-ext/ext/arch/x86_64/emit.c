@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emit.c - the callbacks of the first interpreter's events that tell an instruction's offset, into rings.
+ * emit.c - the callbacks, into rings, of the first interpreter's events that have an instruction's offset.
  *
- * They do what emit_path.h says. But the order of their instructions is written down here, and some of the
- * registers: no move is left over, 26 instructions instead of 29 and 35 instead of 40, 0.1 to 0.4 ns less an event
- * (tests/bench/README.md). A compiler that does it otherwise makes them slower, not wrong.
+ * They do what emit_path.h says, but fix the order of their instructions and some of the registers: no move is left
+ * over, 26 instructions instead of 29 and 35 instead of 40, 0.1 to 0.4 ns less an event (tests/bench/README.md). A
+ * compiler that deviates makes them slower, not wrong.
  */
 #include "ext/emit_path.h"
 
-/* As few cache lines of code as can be. */
+/* As few cache lines of code as possible. */
 #define PATH __attribute__((aligned(64)))
 
-/* What is listed has been computed here, and what uses it comes later. */
+/* The listed values are computed before this point, and what uses them comes later. */
 #define PIN(...) __asm__ volatile("" : __VA_ARGS__)
 
 /*
- * The place in a word, of a number as in emit_path.h: 32 bits, enough for what a ready id allows. To multiply as
- * it is loaded is one instruction less than to shift.
+ * The place in a word, from a number as in emit_path.h: 32 bits, enough for what a ready id allows. Multiplying as it
+ * is loaded takes one instruction less than shifting.
  */
 #define PLACE(place, n) \
 	__asm__ volatile("imull %2, %1, %k0" \
@@ -24,7 +24,7 @@
 			 : "m"(((PyLongObject *)(n))->long_value.ob_digit[0]), "i"(1 << (MARKER_OFFSET_SHIFT - 1)) \
 			 : "cc")
 
-/* lane_put() of a record that is known already. */
+/* lane_put() of a record whose address is known. */
 static inline __attribute__((always_inline)) PyObject *put_at(struct ring_record *r, _Atomic uint64_t *published,
 							      uint64_t word)
 {
@@ -39,7 +39,7 @@ static inline __attribute__((always_inline)) PyObject *put_at(struct ring_record
 	return none;
 }
 
-/* How far a jump goes, in bytes, of two numbers as in emit_path.h. */
+/* How far a jump goes, in bytes, from two numbers as in emit_path.h. */
 static inline __attribute__((always_inline)) uint32_t distance(PyObject *n, PyObject *dest)
 {
 	uint32_t dist = callback_number(dest);
@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) uint32_t distance(PyObject *n, PyOb
 	return dist - callback_number(n);
 }
 
-/* An event's, and if `far` is not 0 a destination's: from this distance + DIST_MAX on it is rare. */
+/* An event's, and if `far` is not 0 a destination's: from this distance + DIST_MAX on it takes the slow path. */
 static inline __attribute__((always_inline)) PyObject *emit_place(PyObject *self, PyObject *const *args, uint32_t far)
 {
 	struct callback *cb = (struct callback *)self;
@@ -100,21 +100,21 @@ PATH static PyObject *emit_dest(PyObject *self, PyObject *const *args, size_t na
 	return emit_place(self, args, 2 * DIST_MAX + 1);
 }
 
-/* Forward is as far as can be: one comparison for both. */
+/* A forward jump counts as too far: one comparison for both. */
 PATH static PyObject *emit_backward(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
 	return emit_place(self, args, DIST_MAX + 1);
 }
 
 /*
- * In its place for INSTRUCTION on 3.12, where each conditional branch that was ever taken is expensive: 4.1 ns over the
- * empty callback with branches, 2.8 without. CALL takes 0.4 more without, INSTRUCTION on 3.13 0.5 (AMD EPYC;
+ * For INSTRUCTION on 3.12, where each conditional branch that was ever taken is expensive: 4.1 ns over the empty
+ * callback with branches, 2.8 without. CALL takes 0.4 more without, INSTRUCTION on 3.13 0.5 (AMD EPYC;
  * tests/bench/README.md).
  */
 #if PY_VERSION_HEX < 0x030d0000
 /*
- * A rare way and the other: both are given all that there is, in the registers of a call. RDX, which RDTSC
- * overwrites, has `n`.
+ * The slow path and the fast one: both get all values, in the registers of a call. RDX, which RDTSC overwrites, has
+ * `n`.
  */
 typedef PyObject *(*way_fn)(struct callback *cb, PyObject *const *args, PyObject *n, uint64_t word,
 			    struct ring_record *r, _Atomic uint64_t *published);
@@ -132,8 +132,8 @@ static PyObject *way_rare(struct callback *cb, PyObject *const *args, PyObject *
 }
 
 /*
- * The same without a conditional branch: the way is a pointer, chosen by CMOV. Of code that has no array yet
- * the id is that of `nothing`; the rare way asks neither for word nor for record.
+ * The same without a conditional branch: CMOV chooses the path by a pointer. For code that has no array yet the id is
+ * that of `nothing`; the slow path uses neither word nor record.
  */
 PATH static PyObject *emit_instruction(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {

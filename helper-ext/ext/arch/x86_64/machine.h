@@ -9,7 +9,7 @@
 
 #define ARCH_TRACES 1
 
-/* Of every x86-64 processor; those that cannot prefetch for writing take it for a NOP. */
+/* On every x86-64 processor; those that cannot prefetch for writing treat it as a NOP. */
 static inline void arch_prefetch(const void *p)
 {
 	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)p));

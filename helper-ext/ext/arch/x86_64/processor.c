@@ -29,8 +29,8 @@ static bool leaf(uint32_t number, uint32_t regs[4])
 }
 
 /*
- * The page that the kernel maps for any event tells how it makes time of the TSC, and perf goes by
- * it (perf_event.h, struct perf_event_mmap_page). Needs no right beyond one's own events.
+ * The page that the kernel maps for any event says how it computes time from the TSC, and perf uses it (perf_event.h,
+ * struct perf_event_mmap_page). It needs no right beyond opening one's own events.
  */
 static uint64_t kernel_tsc_hz(void)
 {
@@ -58,7 +58,7 @@ static uint64_t kernel_tsc_hz(void)
 	return hz;
 }
 
-/* EBX/EAX is TSC to core crystal clock, ECX the crystal's Hz, which not every processor tells. */
+/* EBX/EAX is TSC to core crystal clock, ECX the crystal's Hz, which not every processor reports. */
 static uint64_t cpuid_tsc_hz(void)
 {
 	uint32_t r[4];

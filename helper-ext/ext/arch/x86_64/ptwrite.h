@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * PTWRITE r64 (SDM volume 2): F3 REX.W 0F AE /4. #UD where CPUID.(14H,0):EBX[4] is 0. Where nobody
- * records with IA32_RTIT_CTL.PTWEn set it does nothing.
+ * PTWRITE r64 (SDM volume 2): F3 REX.W 0F AE /4. #UD where CPUID.(14H,0):EBX[4] is 0. It does nothing unless a
+ * recording has IA32_RTIT_CTL.PTWEn set.
  */
 static inline __attribute__((always_inline)) void ptwrite(uint64_t word)
 {
@@ -17,14 +17,13 @@ static inline __attribute__((always_inline)) void ptwrite(uint64_t word)
 }
 
 /*
- * Emulated PTWRITE as perf's manual page of intel-pt ("Emulated PTWRITE") asks for it: a jump over
- * 16 bytes, which are UD2 and "perf,ptwrite  "; then a conditional jump for each bit, highest
- * first, taken where it is 1. Traced branches are TNT bits: perf finds the magic in the code, takes
- * the next 64 bits, and tells an ordinary ptwrite sample. An interrupt among the 64, in a trace of
- * user space alone, makes perf drop this word and say so (a decoder error).
+ * Emulated PTWRITE as perf's manual page of intel-pt ("Emulated PTWRITE") has it: a jump over 16 bytes, which are
+ * UD2 and "perf,ptwrite  "; then a conditional jump for each bit, highest first, taken where it is 1. Traced branches
+ * are TNT bits: perf finds the magic in the code, takes the next 64 bits, and makes an ordinary ptwrite sample. An
+ * interrupt among the 64, in a trace of user space alone, makes perf drop this word and say so (a decoder error).
  *
- * The jumps lead over a NOP, which the manual's do not: who watches from outside (the emulated
- * processor, a stepper) then sees from the next instruction whether they were taken.
+ * Unlike the manual's, the jumps skip a NOP: an observer (the emulated processor, a stepper) then sees from the next
+ * instruction whether they were taken.
  */
 #define PTWRITE_BIT	 "shl %0\n\tjc 1f\n\tnop\n1:\t"
 #define PTWRITE_EIGHT	 PTWRITE_FOUR PTWRITE_FOUR

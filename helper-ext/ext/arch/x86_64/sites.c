@@ -2,9 +2,9 @@
 /*
  * sites.c - see sites.h.
  *
- * Every byte E8 in the code may be a call; what follows it is decoded as long as it is moves and
- * arithmetic, up to an indirect jump through a scaled index or a register (SDM volume 2, chapter 2 and
- * appendix A). Anything else is not the pattern.
+ * Every byte E8 in the code may be a call; what follows is decoded as long as it is moves and arithmetic, up to an
+ * indirect jump through a scaled index or a register (SDM volume 2, chapter 2 and appendix A). Anything else is not the
+ * pattern.
  */
 #include <string.h>
 
@@ -51,7 +51,7 @@ static bool is_memory(uint8_t modrm)
 	return modrm >> 6 != 3;
 }
 
-/* Opcodes with a ModRM byte, and so many bytes of an immediate: what compilers put between. */
+/* Opcodes with a ModRM byte, and their bytes of immediate: what compilers put between. */
 static int immediate_of(uint8_t op)
 {
 	switch (op) {
@@ -105,7 +105,7 @@ static struct insn two_bytes(const uint8_t *p, int at)
 	return insn;
 }
 
-/* What ends a function's frame: pop, leave. Handlers that are functions have it before the jump. */
+/* The end of a function's frame: pop, leave. Handlers that are functions have it before the jump. */
 static bool is_pop(uint8_t op)
 {
 	return (op & 0xf8) == 0x58 || op == 0xc9;
@@ -140,7 +140,7 @@ static struct insn decode(const uint8_t *p)
 	return insn;
 }
 
-/* From `at` on, is there nothing but moves up to an indirect jump, with so many loads of a byte and of a word? */
+/* From `at` on, is there nothing but moves up to an indirect jump, with this many loads of a byte and of a word? */
 static bool dispatches(const struct range *code, uint64_t at, int bytes, int words)
 {
 	for (int step = 0; step < STEPS_MAX; step++) {

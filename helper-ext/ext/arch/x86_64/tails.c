@@ -13,7 +13,7 @@ static int opcode_size(const uint8_t *p, enum tails_by by)
 	return p[0] == 0xe9 ? 1 : p[0] == 0x0f && (p[1] & 0xf0) == 0x80 ? 2 : 0;
 }
 
-/* Where the jump or call at p leads; 0: it is none, or not as long as `room`. */
+/* The target of the jump or call at p; 0: it is neither, or longer than `room`. */
 static uint64_t target_of(const uint8_t *p, enum tails_by by, uint64_t room)
 {
 	int opcode = opcode_size(p, by);
