@@ -16,6 +16,7 @@
 #include "dispatch_read.h"
 #include "heads.h"
 #include "shared/marker.h"
+#include "shared/array.h"
 
 /* All readers: 0, -EINVAL for a line that cannot be used, -ENOMEM, -EPROTO. */
 typedef int (*line_reader)(struct codes *c, struct process *p, json_t *line);
@@ -418,7 +419,6 @@ static int read_piece(struct codes *c, struct process *p, json_t *line)
 {
 	const char *file = json_string_value(json_object_get(line, "file"));
 	int64_t number = get_int(line, "number", 0);
-	struct piece *more;
 
 	(void)p;
 	if (!file)
@@ -426,12 +426,11 @@ static int read_piece(struct codes *c, struct process *p, json_t *line)
 	for (size_t i = 0; i < c->npieces; i++)
 		if (c->pieces[i].number == number)
 			return 0;
-	more = realloc(c->pieces, (c->npieces + 1) * sizeof(*more));
-	if (!more)
+	if (!ARRAY_ONE_MORE(c->pieces, c->npieces))
 		return -ENOMEM;
-	c->pieces = more;
-	more[c->npieces] = (struct piece){ strdup(file), number, get_int(line, "most", 0), get_int(line, "words", 0) };
-	return more[c->npieces++].file ? 0 : -ENOMEM;
+	c->pieces[c->npieces] = (struct piece){ strdup(file), number, get_int(line, "most", 0),
+						get_int(line, "words", 0) };
+	return c->pieces[c->npieces++].file ? 0 : -ENOMEM;
 }
 
 static int read_limit(struct codes *c, struct process *p, json_t *line)
@@ -503,18 +502,16 @@ static int read_unmatched(struct codes *c, struct process *p, json_t *line)
 static int read_snapshot(struct codes *c, struct process *p, json_t *line)
 {
 	uint32_t number = get_int(line, "number", 0);
-	struct snapshot *all, *at;
+	struct snapshot *at;
 
 	(void)p;
 	if (!number)
 		return -EINVAL;
 	if (codes_snapshot(c, number))
 		return 0;
-	all = realloc(c->snapshots, (c->nsnapshots + 1) * sizeof(*all));
-	if (!all)
+	if (!ARRAY_ONE_MORE(c->snapshots, c->nsnapshots))
 		return -ENOMEM;
-	c->snapshots = all;
-	for (at = all + c->nsnapshots++; at > all && at[-1].number > number; at--)
+	for (at = c->snapshots + c->nsnapshots++; at > c->snapshots && at[-1].number > number; at--)
 		*at = at[-1];
 	*at = (struct snapshot){
 		.number = number,

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "shared/array.h"
+
 struct summing {
 	struct callers *c;
 	const struct calltree *t;
@@ -16,53 +18,33 @@ struct summing {
 	uint32_t functions_size, edges_size;
 };
 
-/* The index under key in `array`, which grows by one zeroed element for a new key; -1: no memory. */
-static int64_t index_of(struct map *m, uint64_t key, void **array, size_t element, uint32_t *n, uint32_t *size)
-{
-	uintptr_t found = (uintptr_t)map_get(m, key);
-
-	if (found)
-		return found - 1;
-	if (*n == *size) {
-		uint32_t more = *size ? *size * 2 : 64;
-		void *bigger = reallocarray(*array, more, element);
-
-		if (!bigger)
-			return -1;
-		*array = bigger;
-		*size = more;
-	}
-	if (map_put(m, key, (void *)(uintptr_t)(*n + 1)))
-		return -1;
-	return (*n)++;
-}
-
 static struct call_function *function_at(struct summing *s, struct code *code)
 {
 	struct callers *c = s->c;
-	uint32_t before = c->nfunctions;
-	int64_t i = index_of(&s->functions, (uintptr_t)code, (void **)&c->functions, sizeof(*c->functions),
-			     &c->nfunctions, &s->functions_size);
+	uintptr_t found = (uintptr_t)map_get(&s->functions, (uintptr_t)code);
 
-	if (i < 0)
+	if (found)
+		return &c->functions[found - 1];
+	if (!ARRAY_ROOM(c->functions, c->nfunctions, s->functions_size) ||
+	    map_put(&s->functions, (uintptr_t)code, (void *)(uintptr_t)(c->nfunctions + 1)))
 		return NULL;
-	if (c->nfunctions > before)
-		c->functions[i] = (struct call_function){ .code = code };
-	return &c->functions[i];
+	c->functions[c->nfunctions] = (struct call_function){ .code = code };
+	return &c->functions[c->nfunctions++];
 }
 
 static struct call_edge *edge_at(struct summing *s, uint32_t caller, uint32_t callee)
 {
 	struct callers *c = s->c;
-	uint32_t before = c->nedges;
-	int64_t i = index_of(&s->edges, (uint64_t)caller << 32 | callee, (void **)&c->edges, sizeof(*c->edges),
-			     &c->nedges, &s->edges_size);
+	uint64_t key = (uint64_t)caller << 32 | callee;
+	uintptr_t found = (uintptr_t)map_get(&s->edges, key);
 
-	if (i < 0)
+	if (found)
+		return &c->edges[found - 1];
+	if (!ARRAY_ROOM(c->edges, c->nedges, s->edges_size) ||
+	    map_put(&s->edges, key, (void *)(uintptr_t)(c->nedges + 1)))
 		return NULL;
-	if (c->nedges > before)
-		c->edges[i] = (struct call_edge){ .caller = caller, .callee = callee };
-	return &c->edges[i];
+	c->edges[c->nedges] = (struct call_edge){ .caller = caller, .callee = callee };
+	return &c->edges[c->nedges++];
 }
 
 /* first: among all that are the same, the one that counts what is open. */

@@ -12,12 +12,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/function.h"
 #include "base/map.h"
 #include "code/loop_nest.h"
 #include "model/paths.h"
 #include "model/tstate.h"
+#include "shared/array.h"
 
 struct trail_frame {
 	struct code *code;
@@ -157,26 +159,11 @@ static int bridges_sample(struct sink *sink, const struct sample *s)
 
 static int grow_frames(struct trail *w)
 {
-	uint32_t size = w->size ? 2 * w->size : 64;
-	struct trail_frame *frames = reallocarray(w->frames, size, sizeof(*frames));
+	uint32_t before = w->size;
 
-	if (!frames)
+	if (!ARRAY_ROOM(w->frames, w->nframes, w->size))
 		return -ENOMEM;
-	for (uint32_t i = w->size; i < size; i++)
-		frames[i] = (struct trail_frame){ 0 };
-	w->frames = frames;
-	w->size = size;
-	return 0;
-}
-
-static int grow_ways(struct trail_frame *f, uint32_t nloops)
-{
-	struct way *ways = reallocarray(f->ways, nloops, sizeof(*ways));
-
-	if (!ways)
-		return -ENOMEM;
-	f->ways = ways;
-	f->size = nloops;
+	memset(w->frames + before, 0, (w->size - before) * sizeof(*w->frames));
 	return 0;
 }
 
@@ -187,11 +174,14 @@ static int bridges_enter(struct sink *sink, const struct activation *a)
 	const struct loop_nest *nest = loop_nest_of(b, a->code);
 	struct trail_frame *f;
 
-	if (!w || !nest || (w->nframes == w->size && grow_frames(w)))
+	if (!w || !nest || grow_frames(w))
 		return no_memory(b);
 	f = &w->frames[w->nframes];
-	if (f->size < nest->nloops && grow_ways(f, nest->nloops))
-		return no_memory(b);
+	if (f->size < nest->nloops) {
+		if (!ARRAY_RESIZE(f->ways, nest->nloops))
+			return no_memory(b);
+		f->size = nest->nloops;
+	}
 	*f = (struct trail_frame){ .code = a->code,
 				   .nest = a->code->ninstrs ? nest : NULL,
 				   .ways = f->ways,

@@ -14,6 +14,7 @@
 #include "model/profile.h"
 #include "sink_calls.h"
 #include "base/text.h"
+#include "shared/array.h"
 
 #define DEPTH 1000 /* Python's own limit of recursion, unless it is raised */
 
@@ -52,11 +53,9 @@ static int append(struct folding *f, const char *text, size_t length)
 {
 	if (f->size - f->length < length + 1) {
 		size_t size = 2 * f->size + length + 1;
-		char *path = realloc(f->path, size);
 
-		if (!path)
+		if (!ARRAY_RESIZE(f->path, size))
 			return -ENOMEM;
-		f->path = path;
 		f->size = size;
 	}
 	if (f->length)

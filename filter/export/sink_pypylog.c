@@ -22,6 +22,7 @@
 #include "model/sink_file.h"
 #include "model/tstate.h"
 #include "base/text.h"
+#include "shared/array.h"
 
 struct logged_loop {
 	const struct loop *loop;
@@ -55,16 +56,8 @@ static int64_t number_of(struct pypylog *l, const struct loop *loop)
 
 	if (found)
 		return found - 1;
-	if (l->nloops == l->size) {
-		uint32_t size = l->size ? 2 * l->size : 64;
-		const struct loop **loops = reallocarray(l->loops, size, sizeof(*loops));
-
-		if (!loops)
-			return -1;
-		l->loops = loops;
-		l->size = size;
-	}
-	if (map_put(&l->numbers, (uintptr_t)loop, (void *)(uintptr_t)(l->nloops + 1)))
+	if (!ARRAY_ROOM(l->loops, l->nloops, l->size) ||
+	    map_put(&l->numbers, (uintptr_t)loop, (void *)(uintptr_t)(l->nloops + 1)))
 		return -1;
 	l->loops[l->nloops] = loop;
 	return l->nloops++;
@@ -128,15 +121,8 @@ static int section(struct pypylog *l, const char *name, const struct loop *loop,
 
 static int push(struct pypylog *l, struct log_stack *s, const struct trip *t)
 {
-	if (s->nopen == s->size) {
-		uint32_t size = s->size ? 2 * s->size : 16;
-		struct logged_loop *open = reallocarray(s->open, size, sizeof(*open));
-
-		if (!open)
-			return sink_file_no_memory(&l->file.sink);
-		s->open = open;
-		s->size = size;
-	}
+	if (!ARRAY_ROOM(s->open, s->nopen, s->size))
+		return sink_file_no_memory(&l->file.sink);
 	s->open[s->nopen++] = (struct logged_loop){ t->loop, t->in->depth, t->end_ns };
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "model/profile.h"
 #include "model/sink_file.h"
 #include "base/text.h"
+#include "shared/array.h"
 
 #define SHOWN  8 /* snapshots compared in the report, the largest excess first */
 #define ROWS   5 /* functions and loops of each */
@@ -51,16 +52,8 @@ static uint64_t key_of(int32_t pid, int32_t tid)
 /* Opens a thread's window and makes it its current one. NULL: no memory. */
 static struct window *open_window(struct snapshots *v, const struct sample *edge)
 {
-	struct window *more;
-
-	if (v->n == v->room) {
-		v->room = v->room ? 2 * v->room : 16;
-		more = realloc(v->windows, v->room * sizeof(*more));
-		if (!more)
-			return NULL;
-		v->windows = more;
-	}
-	if (map_put(&v->current, key_of(edge->pid, edge->tid), (void *)(uintptr_t)(v->n + 1)))
+	if (!ARRAY_ROOM(v->windows, v->n, v->room) ||
+	    map_put(&v->current, key_of(edge->pid, edge->tid), (void *)(uintptr_t)(v->n + 1)))
 		return NULL;
 	v->windows[v->n] = (struct window){
 		.number = edge->number,

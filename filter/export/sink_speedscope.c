@@ -15,6 +15,7 @@
 #include "model/profile.h"
 #include "sink_calls.h"
 #include "base/text.h"
+#include "shared/array.h"
 
 struct writing {
 	struct sink_calls *sink;
@@ -31,18 +32,10 @@ static int64_t frame_of(struct writing *w, struct code *code)
 
 	if (found)
 		return found - 1;
-	if (w->nframes == w->size) {
-		uint32_t size = w->size ? 2 * w->size : 64;
-		struct code **codes = reallocarray(w->codes, size, sizeof(*codes));
-
-		if (!codes)
-			return -1;
-		w->codes = codes;
-		w->size = size;
-	}
-	w->codes[w->nframes] = code;
-	if (map_put(&w->frames, (uintptr_t)code, (void *)(uintptr_t)(w->nframes + 1)))
+	if (!ARRAY_ROOM(w->codes, w->nframes, w->size) ||
+	    map_put(&w->frames, (uintptr_t)code, (void *)(uintptr_t)(w->nframes + 1)))
 		return -1;
+	w->codes[w->nframes] = code;
 	return w->nframes++;
 }
 

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "shared/array.h"
+
 struct cost_frame {
 	struct code *code;
 	uint32_t place;
@@ -42,22 +44,6 @@ static uint64_t number_of(struct costs *c, struct code *code)
 	return map_put(&c->codes, (uintptr_t)code, (void *)n) ? 0 : n;
 }
 
-/* Room for one more in an array of *n elements. */
-static int make_room(void **array, size_t element, uint32_t n, uint32_t *size)
-{
-	uint32_t more = *size ? *size * 2 : 64;
-	void *bigger;
-
-	if (n < *size)
-		return 0;
-	bigger = reallocarray(*array, more, element);
-	if (!bigger)
-		return -ENOMEM;
-	*array = bigger;
-	*size = more;
-	return 0;
-}
-
 /* Its index, or -ENOMEM. */
 static int64_t place_of(struct costs *c, struct code *code, uint8_t kind, uint32_t at)
 {
@@ -67,7 +53,7 @@ static int64_t place_of(struct costs *c, struct code *code, uint8_t kind, uint32
 
 	if (found)
 		return found - 1;
-	if (!number || make_room((void **)&c->places, sizeof(*c->places), c->nplaces, &c->places_size) ||
+	if (!number || !ARRAY_ROOM(c->places, c->nplaces, c->places_size) ||
 	    map_put(&c->place_index, key, (void *)(uintptr_t)(c->nplaces + 1)))
 		return -ENOMEM;
 	c->places[c->nplaces] = (struct place){ .code = code, .kind = kind, .at = at };
@@ -82,7 +68,7 @@ static int64_t calls_of(struct costs *c, uint32_t from, struct code *callee)
 
 	if (found)
 		return found - 1;
-	if (!number || make_room((void **)&c->calls, sizeof(*c->calls), c->ncalls, &c->calls_size) ||
+	if (!number || !ARRAY_ROOM(c->calls, c->ncalls, c->calls_size) ||
 	    map_put(&c->calls_index, key, (void *)(uintptr_t)(c->ncalls + 1)))
 		return -ENOMEM;
 	c->calls[c->ncalls] = (struct place_calls){ .from = from, .callee = callee };
@@ -239,7 +225,7 @@ int costs_enter(struct costs *c, const struct activation *a)
 				.cycles = a->start_cycles };
 	struct cost_frame *running;
 
-	if (place < 0 || open < 0 || make_room((void **)&s->frames, sizeof(*s->frames), s->nframes, &s->size))
+	if (place < 0 || open < 0 || !ARRAY_ROOM(s->frames, s->nframes, s->size))
 		return -ENOMEM;
 	if (s->nframes)
 		go_back(top_of(s), a);

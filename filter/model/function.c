@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/array.h"
+
 struct function *function_of(struct code *code)
 {
 	if (!code->function) {
@@ -31,22 +33,17 @@ static int32_t line_of(const struct code *code, int64_t head)
 
 static struct loop *insert_loop(struct function *f, struct code *code, uint32_t at, int64_t head)
 {
-	struct loop **loops = realloc(f->loops, (f->nloops + 1) * sizeof(*loops));
-	struct loop *loop = calloc(1, sizeof(*loop));
+	struct loop *loop = ARRAY_ONE_MORE(f->loops, f->nloops) ? calloc(1, sizeof(*loop)) : NULL;
 
-	if (loops)
-		f->loops = loops;
-	if (!loops || !loop) {
-		free(loop);
+	if (!loop)
 		return NULL;
-	}
-	memmove(loops + at + 1, loops + at, (f->nloops - at) * sizeof(*loops));
+	memmove(f->loops + at + 1, f->loops + at, (f->nloops - at) * sizeof(loop));
 	f->nloops++;
 	loop->code = code;
 	loop->head = head;
 	loop->line = line_of(code, head);
 	loop->extent = extent_of(code, head);
-	return loops[at] = loop;
+	return f->loops[at] = loop;
 }
 
 struct loop *function_loop(struct code *code, int64_t head)
@@ -111,18 +108,14 @@ static bool is_pair(const struct follower *a, const struct follower *b)
 
 int instr_cost_follow(struct instr_cost *cost, struct follower pair)
 {
-	struct follower *all;
 	uint32_t i = 0;
 
 	while (i < cost->nfollowers && !is_pair(&cost->followers[i], &pair))
 		i++;
 	if (i == cost->nfollowers) {
-		all = realloc(cost->followers, (i + 1) * sizeof(*all));
-		if (!all)
+		if (!ARRAY_ONE_MORE(cost->followers, i))
 			return -ENOMEM;
-		cost->followers = all;
-		all[i] = pair;
-		cost->nfollowers++;
+		cost->followers[cost->nfollowers++] = pair;
 	}
 	cost->followers[i].n++;
 	return i;
@@ -130,17 +123,13 @@ int instr_cost_follow(struct instr_cost *cost, struct follower pair)
 
 struct instr_form *instr_cost_form(struct instr_cost *cost, uint8_t opcode)
 {
-	struct instr_form *all;
-
 	for (uint32_t i = 0; i < cost->nforms; i++)
 		if (cost->forms[i].opcode == opcode)
 			return &cost->forms[i];
-	all = realloc(cost->forms, (cost->nforms + 1) * sizeof(*all));
-	if (!all)
+	if (!ARRAY_ONE_MORE(cost->forms, cost->nforms))
 		return NULL;
-	cost->forms = all;
-	all[cost->nforms] = (struct instr_form){ .opcode = opcode };
-	return &all[cost->nforms++];
+	cost->forms[cost->nforms] = (struct instr_form){ .opcode = opcode };
+	return &cost->forms[cost->nforms++];
 }
 
 static void loop_free(struct loop *loop)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "stack.h"
+#include "shared/array.h"
 
 /* Time in trips. Those of an inner activation wait for the outer one, whose own trip may turn out to be around them. */
 static void add_time(struct stack *s, const struct open_loop *o, uint64_t ns)
@@ -92,19 +93,10 @@ static uint32_t open_outside(const struct stack *s, const struct frame *f, const
 static struct open_loop *enter(struct stack *s, const struct frame *f, int64_t head)
 {
 	struct loop *loop = function_loop(f->a.code, head);
-	uint32_t size = s->loops_size ? s->loops_size * 2 : 16, outer;
+	uint32_t outer = loop ? open_outside(s, f, loop) : 0;
 
-	if (!loop)
+	if (!loop || !ARRAY_ROOM(s->loops, s->nloops, s->loops_size))
 		return NULL;
-	outer = open_outside(s, f, loop);
-	if (s->nloops == s->loops_size) {
-		struct open_loop *loops = realloc(s->loops, size * sizeof(*loops));
-
-		if (!loops)
-			return NULL;
-		s->loops = loops;
-		s->loops_size = size;
-	}
 	loop->entries++;
 	s->loops[s->nloops] =
 		(struct open_loop){ .loop = loop, .source = SAMPLE_NOWHERE, .began = loop->head, .outer = outer };

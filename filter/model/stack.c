@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/cold.h"
+#include "shared/array.h"
 
 static COLD struct activity *find_activity(struct stack *s, const struct code *code)
 {
@@ -37,14 +38,9 @@ static inline struct activity *activity_of(struct stack *s, const struct code *c
 
 static COLD int make_room(struct stack *s)
 {
-	uint32_t size = s->frames_size ? s->frames_size * 2 : 64;
-	struct frame *frames = realloc(s->frames, size * sizeof(*frames));
-
-	if (!frames)
+	if (!ARRAY_ROOM(s->frames, s->nframes, s->frames_size))
 		return -1;
-	s->frames = frames;
-	s->frames_size = size;
-	s->top = s->nframes ? &frames[s->nframes - 1] : NULL;
+	s->top = s->nframes ? &s->frames[s->nframes - 1] : NULL;
 	return 0;
 }
 

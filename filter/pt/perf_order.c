@@ -9,26 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int make_room(struct perf_order *o)
-{
-	size_t room = o->room ? 2 * o->room : 256;
-	struct perf_waiting *waiting;
-
-	if (o->n < o->room)
-		return 0;
-	waiting = realloc(o->waiting, room * sizeof(*waiting));
-	if (!waiting)
-		return -ENOMEM;
-	o->waiting = waiting;
-	o->room = room;
-	return 0;
-}
+#include "shared/array.h"
 
 int perf_order_add(struct perf_order *o, const struct perf_side *s)
 {
 	if (!s->time)
 		return o->deliver(o->to, s);
-	if (make_room(o))
+	if (!ARRAY_ROOM(o->waiting, o->n, o->room))
 		return -ENOMEM;
 	if (o->n && s->time < o->waiting[o->n - 1].side.time)
 		o->shuffled = true;

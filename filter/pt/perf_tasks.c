@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "shared/array.h"
+
 #define CPUS_MAX (1 << 20)
 
 int tasks_init(struct tasks *t)
@@ -74,12 +76,10 @@ int tasks_fork(struct tasks *t, int32_t pid, int32_t tid, int32_t ppid, int32_t 
 
 static int make_room(struct tasks *t, uint32_t ncpus)
 {
-	int32_t *running = realloc(t->running, ncpus * sizeof(*running));
-
-	if (!running)
+	if (!ARRAY_RESIZE(t->running, ncpus))
 		return -ENOMEM;
-	for (t->running = running; t->ncpus < ncpus; t->ncpus++)
-		running[t->ncpus] = -1;
+	while (t->ncpus < ncpus)
+		t->running[t->ncpus++] = -1;
 	return 0;
 }
 

@@ -6,20 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/array.h"
+
 static int make_room(struct perf_unzip *u, size_t more)
 {
-	uint8_t *bytes;
-
 	if (u->head)
 		memmove(u->bytes, u->bytes + u->head, u->end - u->head);
 	u->end -= u->head;
 	u->head = 0;
 	if (u->room - u->end >= more)
 		return 0;
-	bytes = realloc(u->bytes, u->end + more);
-	if (!bytes)
+	if (!ARRAY_RESIZE(u->bytes, u->end + more))
 		return -ENOMEM;
-	u->bytes = bytes;
 	u->room = u->end + more;
 	return 0;
 }

@@ -5,21 +5,21 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "shared/array.h"
+
 #define QUEUES_MAX (1u << 20)
 
 struct pt_queue *pt_merge_queue(struct pt_merge *m, uint32_t idx)
 {
-	struct pt_queue **queues, *q;
+	struct pt_queue *q;
 
 	if (idx >= QUEUES_MAX)
 		return NULL;
 	if (idx >= m->nqueues) {
-		queues = realloc(m->queues, (idx + 1) * sizeof(*queues));
-		if (!queues)
+		if (!ARRAY_RESIZE(m->queues, idx + 1))
 			return NULL;
-		m->queues = queues;
 		while (m->nqueues <= idx)
-			queues[m->nqueues++] = NULL;
+			m->queues[m->nqueues++] = NULL;
 	}
 	if (m->queues[idx])
 		return m->queues[idx];

@@ -5,20 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static bool make_room(struct recover_frames *r)
-{
-	uint32_t room = r->room ? 2 * r->room : 64;
-	struct recover_frame *frames;
-
-	if (r->n < r->room)
-		return true;
-	frames = realloc(r->frames, room * sizeof(*frames));
-	if (!frames)
-		return false;
-	r->frames = frames;
-	r->room = room;
-	return true;
-}
+#include "shared/array.h"
 
 static bool set_code(struct recover_frames *r, struct recover_frame *f, struct code *code)
 {
@@ -34,7 +21,7 @@ struct recover_frame *recover_frames_push(struct recover_frames *r, struct code 
 {
 	struct recover_frame *f;
 
-	if (!make_room(r) || !set_code(r, &r->frames[r->n], code))
+	if (!ARRAY_ROOM(r->frames, r->n, r->room) || !set_code(r, &r->frames[r->n], code))
 		return NULL;
 	f = &r->frames[r->n++];
 	f->interpreter = r->interpreter;

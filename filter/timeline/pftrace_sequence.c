@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared/array.h"
+
 struct pftrace_sequence *pftrace_sequence_new(void)
 {
 	return calloc(1, sizeof(struct pftrace_sequence));
@@ -13,15 +15,12 @@ struct pftrace_sequence *pftrace_sequence_new(void)
 uint64_t *pftrace_sequence_word(struct pftrace_sequence *s, uint64_t number)
 {
 	size_t words = number / 64 + 1;
-	uint64_t *more;
 
 	if (words > s->words) {
 		words *= 2;
-		more = realloc(s->known, words * sizeof(*more));
-		if (!more)
+		if (!ARRAY_RESIZE(s->known, words))
 			return NULL;
-		memset(more + s->words, 0, (words - s->words) * sizeof(*more));
-		s->known = more;
+		memset(s->known + s->words, 0, (words - s->words) * sizeof(*s->known));
 		s->words = words;
 	}
 	return &s->known[number / 64];

@@ -5,27 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes room for one more; 0 or -ENOMEM. */
-static int grow(void **items, size_t n, size_t *size, size_t item)
-{
-	size_t bigger = *size ? *size * 2 : 32;
-	void *moved;
-
-	if (n < *size)
-		return 0;
-	moved = realloc(*items, bigger * item);
-	if (!moved)
-		return -ENOMEM;
-	*items = moved;
-	*size = bigger;
-	return 0;
-}
+#include "shared/array.h"
 
 struct span *track_push(struct track *t, const struct activation *a, uint64_t shown)
 {
 	struct span *span;
 
-	if (grow((void **)&t->spans, t->nspans, &t->spans_size, sizeof(*t->spans)))
+	if (!ARRAY_ROOM(t->spans, t->nspans, t->spans_size))
 		return NULL;
 	if (t->nspans)
 		t->spans[t->nspans - 1].calls += a->op == OP_PY_START;
@@ -88,7 +74,7 @@ static struct edge *edge_of(struct track *t, const struct loop *loop)
 			break;
 		t->nedges--;
 	}
-	if (grow((void **)&t->edges, t->nedges, &t->edges_size, sizeof(*t->edges)))
+	if (!ARRAY_ROOM(t->edges, t->nedges, t->edges_size))
 		return NULL;
 	e = &t->edges[t->nedges++];
 	*e = (struct edge){ loop, t->nspans, UINT64_MAX };

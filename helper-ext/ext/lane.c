@@ -17,6 +17,7 @@
 #include "lane.h"
 #include "process.h"
 #include "rings.h"
+#include "shared/array.h"
 
 /* Room that lane_open() reserves: RING_THREAD, SNAPSHOT, HELLO, LOST, and WIDE with its word. */
 #define LANE_BURST 8
@@ -165,22 +166,12 @@ void lanes_drop(uint64_t words)
 /* Record what the thread wrote. Without memory the row is missing, and the reader counts itself. */
 static void lane_settle(struct lane *l)
 {
-	struct lane_total *more;
-	uint64_t written;
-	size_t room = lanes.room ? 2 * lanes.room : 64;
+	uint64_t written = lane_words(l) - l->first;
 
 	lanes_drop(l->lost);
 	if (l->ring && !rings_config()->flight && rings_deserted(l->ring))
 		lanes_drop(l->ring->nrecords - rings_room(l->ring));
-	if (lanes.nended == lanes.room) {
-		more = realloc(lanes.ended, room * sizeof(*more));
-		if (!more)
-			return;
-		lanes.ended = more;
-		lanes.room = room;
-	}
-	written = lane_words(l) - l->first;
-	if (written)
+	if (written && ARRAY_ROOM(lanes.ended, lanes.nended, lanes.room))
 		lanes.ended[lanes.nended++] = (struct lane_total){ l->tid, written };
 }
 

@@ -12,6 +12,7 @@
 
 #include "recorder.h"
 #include "rings.h"
+#include "shared/array.h"
 
 /* A ring's initial memory, and a page. 1,000 threads that do little take 32 MB. */
 #define FIRST_BYTES (32u << 10)
@@ -136,19 +137,10 @@ struct ring *rings_take(uint32_t tid, bool *used)
 
 void rings_give(struct ring *r)
 {
-	size_t room = rings.room ? 2 * rings.room : 16;
-	struct ring **more;
-
-	if (rings.nidle == rings.room) {
-		more = realloc(rings.idle, room * sizeof(*more));
-		if (!more) {
-			rings_finish(r);
-			return;
-		}
-		rings.idle = more;
-		rings.room = room;
-	}
-	rings.idle[rings.nidle++] = r;
+	if (ARRAY_ROOM(rings.idle, rings.nidle, rings.room))
+		rings.idle[rings.nidle++] = r;
+	else
+		rings_finish(r);
 }
 
 void rings_finish(struct ring *r)

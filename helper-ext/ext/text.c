@@ -8,20 +8,19 @@
 
 #include "text.h"
 
+#include "shared/array.h"
+
 static char *text_room(struct text *t, size_t n)
 {
 	size_t room = t->room ? t->room : 1024;
-	char *bytes;
 
 	while (room < t->length + n)
 		room *= 2;
 	if (room != t->room) {
-		bytes = realloc(t->bytes, room);
-		if (!bytes) {
+		if (!ARRAY_RESIZE(t->bytes, room)) {
 			t->failed = 1;
 			return NULL;
 		}
-		t->bytes = bytes;
 		t->room = room;
 	}
 	return t->bytes + t->length;

@@ -8,6 +8,7 @@
 #include "shared/ticks.h"
 #include "snapshot.h"
 #include "trigger.h"
+#include "shared/array.h"
 
 #define TRIGGERS_MAX 64 /* bits of a set of triggers */
 
@@ -142,19 +143,11 @@ static struct open_call *find(const void *frame)
 
 static void remember(const void *frame)
 {
-	size_t room = triggers.room ? 2 * triggers.room : 64;
-	struct open_call *call, *more;
+	struct open_call *call;
 
 	process_lock();
 	call = find(frame);
-	if (!call && triggers.nopen == triggers.room) {
-		more = realloc(triggers.open, room * sizeof(*more));
-		if (more) {
-			triggers.open = more;
-			triggers.room = room;
-		}
-	}
-	if (!call && triggers.nopen < triggers.room)
+	if (!call && ARRAY_ROOM(triggers.open, triggers.nopen, triggers.room))
 		call = &triggers.open[triggers.nopen++];
 	if (call) /* the previous one at this address ended unseen: the entry is reused */
 		*call = (struct open_call){ frame, ticks_now() };

@@ -14,6 +14,7 @@
 #include "shared/perf_format.h"
 #include "perfdata.h"
 #include "perffeat.h"
+#include "shared/array.h"
 
 #define EVENT_ID 1u
 
@@ -241,11 +242,9 @@ static int take_other(struct perfdata *pd, struct keeping *k, uint64_t at, size_
 {
 	if (k->size + size > k->room) {
 		size_t room = 2 * (k->size + size);
-		uint8_t *more = realloc(k->others, room);
 
-		if (!more)
+		if (!ARRAY_RESIZE(k->others, room))
 			return -ENOMEM;
-		k->others = more;
 		k->room = room;
 	}
 	if (pread(pd->fd, k->others + k->size, size, (off_t)at) != (ssize_t)size)

@@ -14,6 +14,7 @@
 #include "folder.h"
 #include "rotation.h"
 #include "shared/own_file.h"
+#include "shared/array.h"
 
 bool rotation_due(const struct rotation *p, const struct rotation_limits *limits, uint64_t bytes, uint64_t words,
 		  uint64_t now_ns)
@@ -65,16 +66,12 @@ static int rename_piece(int dirfd, struct rotated_name *name)
 
 int rotation_close(struct rotation *p, int dirfd, uint64_t words, uint64_t now_ns, struct rotated_name *name)
 {
-	struct rotated_name *more;
 	int err = rename_piece(dirfd, name);
 
 	if (err)
 		return err;
-	more = realloc(p->closed, (p->nclosed + 1) * sizeof(*more));
-	if (more) {
-		p->closed = more;
-		more[p->nclosed++] = *name;
-	}
+	if (ARRAY_ONE_MORE(p->closed, p->nclosed))
+		p->closed[p->nclosed++] = *name;
 	p->number++;
 	p->words = words;
 	p->begun_ns = now_ns;
@@ -154,12 +151,8 @@ void rotation_met(struct rotation *p, uint32_t pid)
 
 void rotation_ended(struct rotation *p, uint32_t pid)
 {
-	struct ended *more = realloc(p->ended, (p->nended + 1) * sizeof(*more));
-
-	if (!more)
-		return;
-	p->ended = more;
-	more[p->nended++] = (struct ended){ pid, p->number };
+	if (ARRAY_ONE_MORE(p->ended, p->nended))
+		p->ended[p->nended++] = (struct ended){ pid, p->number };
 }
 
 void rotation_free(struct rotation *p)
