@@ -50,6 +50,14 @@ static void test_bytes(void **state)
 	assert_memory_equal(at + 5 + 126, " \n\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0", 18);
 }
 
+static uint32_t number_at(const char *at)
+{
+	uint32_t n;
+
+	memcpy(&n, at, sizeof(n));
+	return n;
+}
+
 /* The directory names a member where its header is, and the end names the directory. */
 static void test_directory(void **state)
 {
@@ -63,10 +71,10 @@ static void test_directory(void **state)
 	npz_end(&npz);
 	end = out.used - 22;
 	assert_memory_equal(out.buffer + end, "PK\5\6\0\0\0\0\2\0\2\0", 12);
-	assert_int_equal(*(uint32_t *)(out.buffer + end + 12), end - directory);
-	assert_int_equal(*(uint32_t *)(out.buffer + end + 16), directory);
+	assert_int_equal(number_at(out.buffer + end + 12), end - directory);
+	assert_int_equal(number_at(out.buffer + end + 16), directory);
 	assert_memory_equal(out.buffer + directory, "PK\1\2", 4);
-	assert_int_equal(*(uint32_t *)(out.buffer + end - strlen("bc.npy") - 4), second);
+	assert_int_equal(number_at(out.buffer + end - strlen("bc.npy") - 4), second);
 }
 
 static void test_too_much(void **state)
