@@ -2,9 +2,9 @@
 # record - run a program by plain python, with the tracing hook first on PYTHONPATH, under ocular-record.
 
 # helper-ext/ocular/options.py has the one list of record's options, and says what is in a row; these are made of it.
-record_table() { cat "$parts/record-options"; }
-modes() { cat "$parts/modes"; }
-backends() { cat "$parts/backends"; }
+record_table() { cat "$parts/record-options" 2>/dev/null || :; }
+modes() { cat "$parts/modes" 2>/dev/null || :; }
+backends() { cat "$parts/backends" 2>/dev/null || :; }
 
 table_options record_table
 record_options=$options
@@ -232,7 +232,7 @@ start_recorder() {
 # Everything that can be wrong before the program starts.
 ready_to_record() {
 	[ $# -gt 0 ] || usage_error "nothing to record: name a program"
-	[ -x "$parts/bin/ocular-record" ] || die "not built yet: run make in $(dirname "$here")"
+	[ -x "$parts/bin/ocular-record" ] || die "$(not_built)"
 	check_mode
 	check_python
 	pick_triggers "$@"

@@ -96,7 +96,7 @@ ready_to_report() {
 	*) usage_error "--decoder is perf, libipt or both" ;;
 	esac
 	for part in perf/ocular.so bin/ocular-pt; do
-		[ -e "$parts/$part" ] || die "$part is not built yet: run make in $(dirname "$here")"
+		[ -e "$parts/$part" ] || die "$part: $(not_built)"
 	done
 	case $decoder in perf | both) need_perf ;; esac
 }

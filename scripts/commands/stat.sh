@@ -47,7 +47,7 @@ stat() {
 	take_python "$@"
 	shift "$took"
 	[ $# -gt 0 ] || usage_error "nothing to count: name a program"
-	[ -x "$parts/bin/ocular-qemu" ] || die "not built yet: run make in $(dirname "$here")"
+	[ -x "$parts/bin/ocular-qemu" ] || die "$(not_built)"
 	check_python
 	decoder=libipt opcodes=${opcodes:-calls:20}
 	then_report count "$@"

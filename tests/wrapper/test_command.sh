@@ -201,6 +201,28 @@ ok "no such recording" says 1 "no recording 'nowhere'" "$ocular" report nowhere
 mkdir empty
 ok "a folder that is no recording" says 1 "no perf.data" "$ocular" report empty
 
+# --- without a build, and with half of one: one line, from each command; but help is help ---
+says_not_built() {
+	status=1
+	[ "$1" != diff ] || status=2 # as cmp and diff have it: 1 says that there are differences
+	says $status '^ocular: .*not built yet: run make in' "$ocular" "$@" && [ "$(printf '%s\n' "$output" | wc -l)" -eq 1 ]
+}
+mkdir -p no-build half-built r0
+cp "$build/record-options" half-built
+: >r0/perf.data
+for OCULAR_BUILD in "$scratch/no-build" "$scratch/half-built"; do
+	export OCULAR_BUILD
+	for words in ps "ps 1" "attach $$" "attach $$ --for 1s" "record -- app.py" "run app.py" "run --mode calls app.py" \
+		"record --trigger ? app.py" "report r0" "report --decoder libipt r0" "stat app.py" "diff r0 r0"; do
+		# shellcheck disable=SC2086 # words
+		ok "$words, ${OCULAR_BUILD##*/}" says_not_built $words
+	done
+	ok "help, ${OCULAR_BUILD##*/}" says 0 '^usage: ocular COMMAND' "$ocular" help
+	ok "help of record, ${OCULAR_BUILD##*/}" says 0 'not built yet: run make in .*; options are missing here' "$ocular" record --help
+	ok "check, ${OCULAR_BUILD##*/}" says 1 'is not built' "$ocular" check
+done
+unset OCULAR_BUILD
+
 # --- interpreters that cannot be traced ---
 cat >old-python <<'END'
 #!/bin/sh
