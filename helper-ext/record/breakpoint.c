@@ -19,14 +19,14 @@
 #define PAGE	  4096u
 #define DATA_SIZE PAGE
 
-/* The registers of the first arguments, in the order in which perf gives registers: by number. */
+/* The registers of the first arguments, in perf's order of registers: by number. */
 static const int registers[BREAKPOINT_ARGS] = {
 	PERF_REG_X86_CX, PERF_REG_X86_DX, PERF_REG_X86_SI, PERF_REG_X86_DI, PERF_REG_X86_R8, PERF_REG_X86_R9,
 };
 /* Where the nth argument is in that order. */
 static const int argument_at[BREAKPOINT_ARGS] = { 3, 2, 1, 0, 4, 5 };
 
-/* What a sample of ours looks like, behind its header. */
+/* Our samples, after their header. */
 struct sample {
 	uint32_t pid, tid;
 	uint64_t ns;
@@ -99,7 +99,7 @@ static bool has(const struct breakpoints *b, uint32_t tid, const char *what)
 	return false;
 }
 
-/* The address, once known for a process, is not looked for again. */
+/* Once the address is known for a process, it is not looked up again. */
 static uint64_t address_of(const struct breakpoints *b, uint32_t pid, const char *what)
 {
 	const char *colon = strrchr(what, ':');

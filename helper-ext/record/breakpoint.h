@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * breakpoint.h - the kernel tells when a thread comes to an address.
+ * breakpoint.h - the kernel reports when a thread reaches an address.
  *
- * Hardware breakpoints of perf_event_open(2): the program is not changed and not stopped, a hit costs
- * it some 10 to 25 microseconds (facts in docs/flight.md). A breakpoint is a thread's, of which a
- * thread has four; new threads are looked for ten times a second.
+ * Hardware breakpoints of perf_event_open(2): the program is not changed and not stopped, a hit costs it some 10 to 25
+ * microseconds (facts in docs/flight.md). A breakpoint belongs to a thread, which has four; new threads are looked for
+ * ten times a second.
  */
 #ifndef OCULAR_BREAKPOINT_H
 #define OCULAR_BREAKPOINT_H
@@ -15,7 +15,7 @@
 #define BREAKPOINT_ARGS 6 /* integer arguments in registers: System V ABI for AMD64, 3.2.3 */
 
 struct breakpoint {
-	int fd; /* becomes readable with a hit */
+	int fd; /* becomes readable when hit */
 	uint32_t pid, tid;
 	uint64_t address;
 	const char *what; /* the user's words; borrowed */
@@ -31,23 +31,23 @@ struct hit {
 
 struct breakpoints {
 	struct breakpoint *first;
-	int error; /* of the first that could not be set, negative; told once */
+	int error; /* of the first that could not be set, negative; reported once */
 };
 
 /*
- * Sets one in each thread of the process that has none there yet. watch(to, fd) is called for each new
- * descriptor. what: "[OBJECT:]SYMBOL". Returns how many are in force in the process.
+ * Sets one in each thread of the process that has none yet. watch(to, fd) is called for each new descriptor. what:
+ * "[OBJECT:]SYMBOL". Returns how many are in force in the process.
  */
 unsigned int breakpoints_set(struct breakpoints *b, uint32_t pid, const char *what, void (*watch)(void *to, int fd),
 			     void *to);
 
-/* The next hit that a descriptor has told of and its breakpoint; NULL: no more. */
+/* The next hit that a descriptor reports, and its breakpoint; NULL: no more. */
 struct breakpoint *breakpoints_hit(struct breakpoints *b, int fd, struct hit *hit);
 
 /* The thread of that descriptor has ended. */
 void breakpoints_end(struct breakpoints *b, int fd);
 
-/* Lets go of a process's, pid 0: of all. */
+/* Removes those of a process, pid 0: all. */
 void breakpoints_drop(struct breakpoints *b, uint32_t pid);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clock.h - what TSC is in CLOCK_MONOTONIC.
+ * clock.h - converts the TSC to CLOCK_MONOTONIC.
  *
- * The kernel would tell (perf's mmap page) but not on every machine, virtual ones least of all. So
- * the two clocks are read together at the start and again whenever a better answer is wanted; the
- * line through the first and the newest pair is the conversion. A pair is known to some 20 ns, so
- * the line is good to that at both ends, and better the longer the recording is.
+ * The kernel's own conversion (perf's mmap page) is not available on every machine, least of all on virtual ones. So
+ * the two clocks are read together at the start and again whenever a better conversion is wanted; it is the line
+ * through the first and the newest pair. A pair is exact to some 20 ns, so the line is, too, at both ends, and better
+ * the longer the recording is.
  */
 #ifndef OCULAR_CLOCK_H
 #define OCULAR_CLOCK_H
@@ -26,14 +26,14 @@ struct clock {
 /* Reads the first pair. */
 void clock_start(struct clock *c);
 
-/* Reads a new last pair, but not before 10 ms have passed since the first (sleeps if it must). */
+/* Reads a new last pair, at least 10 ms after the first (sleeps if it must). */
 void clock_update(struct clock *c);
 
 /* The line through both pairs, as perf computes it; clock_update() must have been called. */
 struct time_conv clock_conv(const struct clock *c);
 uint64_t clock_hz(const struct clock *c);
 
-/* What perf will make of a TSC. */
+/* The time that perf will compute for a TSC. */
 uint64_t clock_ns(const struct time_conv *conv, uint64_t tsc);
 
 /* And the TSC of a CLOCK_MONOTONIC. */

@@ -20,7 +20,7 @@ int control_open(struct control *c, int dirfd)
 	return err;
 }
 
-/* What JSON would read otherwise is replaced: a label is for people. */
+/* Replaces what JSON would read differently: a label is for people. */
 static void copy_label(char *to, const char *from, size_t n)
 {
 	size_t i;
@@ -67,7 +67,7 @@ enum order control_next(struct control *c, char label[static CONTROL_LABEL + 1])
 	}
 	if (!end && c->used < sizeof(c->text))
 		return ORDER_NONE;
-	n = end ? end - c->text : (ssize_t)c->used; /* a line that is too long is one all the same */
+	n = end ? end - c->text : (ssize_t)c->used; /* a line that is too long still counts as one */
 	order = parse(c->text, n, label);
 	if (c->within)
 		order = ORDER_UNKNOWN;

@@ -14,13 +14,13 @@
 #include "shared/ticks.h"
 #include "window.h"
 
-/* Rings of ended threads are kept at least so long: the end of a program takes a while. */
+/* Rings of ended threads are kept at least this long: the end of a program takes a while. */
 #define KEEP_NS 2000000000ull
 
 /*
- * Memory for copies is there before it is needed: getting it from the kernel, page by page, takes ten times as long as
- * copying. Threads that share the GIL fill one ring within the window, and a baseline is as much again. More than
- * RESERVE is gotten when needed, and given back.
+ * Memory for copies is allocated in advance: getting it from the kernel, page by page, takes ten times as long as
+ * copying. Threads that share the GIL together fill one ring within the window, and a baseline takes as much again.
+ * More than RESERVE is allocated when needed, and freed.
  */
 #define RESERVE (8u << 20)
 #define PAGE	4096u
@@ -60,7 +60,7 @@ static bool flight_is_full(const struct flight *f)
 	return f->taken - f->based >= f->most;
 }
 
-/* What has been copied, in the order of the rings. */
+/* The copies, in the order of the rings. */
 struct copies {
 	struct window *windows;
 	size_t n;
@@ -96,7 +96,9 @@ static int copy_all(struct copies *c, struct recorder *r, uint64_t from, uint64_
 	return 0;
 }
 
-/* Copying is done in one go; writing whenever there is time: whoever asked for the snapshot may wait for our core. */
+/*
+ * Copying is done in one go; writing whenever there is time, because whoever asked for the snapshot may need this core.
+ */
 static void write_all(struct copies *c, struct recorder *r, uint64_t until)
 {
 	size_t i = 0;
@@ -158,7 +160,7 @@ void flight_append(const struct recorder *r, uint32_t pid, const char *line, siz
 	close(fd);
 }
 
-/* Of all threads, also those that a full disk kept out. */
+/* Of all threads, including those that a full disk kept out. */
 static uint64_t words_of(const struct trace_out *out)
 {
 	return out->markers + out->discarded;
@@ -177,7 +179,7 @@ static void report(const struct recorder *r, const struct trigger *t, const stru
 		r->flight.taken, clock_ns(&conv, first_tsc(c, until)), clock_ns(&conv, until), t->pid, t->tid,
 		c->threads, c->cut, words_of(&r->out) - words_of(before), r->out.lost - before->lost, t->members);
 
-	/* Rings of a process mostly stand together, and a line told twice is read once. */
+	/* Rings of a process are usually neighbours, and a repeated line is read once. */
 	for (const struct ring_map *m = r->rings.first; n > 0 && m; m = m->next) {
 		if (m->stream.pid != told)
 			flight_append(r, m->stream.pid, line, n);
@@ -203,8 +205,8 @@ static void keep(struct recorder *r, struct copies *c, const struct trigger *t, 
 }
 
 /*
- * Takes the time before `from` out of what was copied, and keeps it if there is any. What it is to be
- * compared with is the part of one thread, if the trigger knows its thread.
+ * Separates the time before `from` from the copies, and saves it if there is any. If the trigger knows its thread, only
+ * that thread's part will be compared.
  */
 static int keep_baseline(struct recorder *r, struct copies *c, const struct trigger *t, uint64_t from)
 {
@@ -216,7 +218,7 @@ static int keep_baseline(struct recorder *r, struct copies *c, const struct trig
 	struct copies older;
 	int err = split_all(c, r, &older, from);
 
-	if (!err && older.records) { /* what is written of it comes before what is written of *c */
+	if (!err && older.records) { /* what is written from it comes before what is written from *c */
 		keep(r, &older, &baseline, from - 1);
 		r->flight.based = true;
 	}
@@ -307,7 +309,7 @@ void flight_order(struct recorder *r)
 	}
 }
 
-/* `what` came from a command line: nothing in it may end a JSON string. */
+/* `what` came from a command line: it must not end a JSON string. */
 static void report_hit(struct recorder *r, const struct breakpoint *bp, const struct hit *hit)
 {
 	char members[512], name[128];
@@ -386,7 +388,7 @@ void flight_round(struct recorder *r)
 	struct ring_map *next;
 
 	set_all_breakpoints(r);
-	if (!r->rings.first) /* nor a clock, maybe */
+	if (!r->rings.first) /* there may be no clock either */
 		return;
 	keep = ticks(r, r->flight.window_ns > KEEP_NS ? r->flight.window_ns : KEEP_NS);
 	timeslice_begin(&r->flight.timeslice);
@@ -405,7 +407,7 @@ void flight_end(struct recorder *r)
 		.tsc = newest(r, 0),
 	};
 
-	if (!r->flight.holding && t.tsc) /* a lone one of a moment in which nothing happened tells nothing */
+	if (!r->flight.holding && t.tsc) /* a single snapshot without any event is useless */
 		flight_take(r, &t);
 	breakpoints_drop(&r->breakpoints, 0);
 	report_symbols(r);

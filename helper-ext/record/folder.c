@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* folder.c - a folder is a recording's if nothing is in it but what a recording leaves there. */
+/* folder.c - a folder is a recording's if it contains only what a recording leaves there. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,9 @@ static bool is_ours(const char *name)
 
 enum content { NOTHING_THERE, EMPTY, RECORDING, SOMETHING_ELSE, ANOTHERS, UNREADABLE /* errno says why */ };
 
-/* May somebody else put files and links there? Where each user has a group, its folders are often its group's, too. */
+/*
+ * Can anybody else put files and links there? If each user has a group of their own, their folders often belong to it.
+ */
 static bool is_anothers(int fd)
 {
 	struct stat st;
@@ -137,7 +139,7 @@ static int open_folder(struct folder *f, const char *dir)
 	f->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (f->fd < 0 || (f->made && fchmod(f->fd, 0700) < 0) || !realpath(dir, f->path))
 		return -errno;
-	return is_anothers(f->fd) ? -EPERM : 0; /* it may have been changed since it was looked into */
+	return is_anothers(f->fd) ? -EPERM : 0; /* it may have changed since it was checked */
 }
 
 int folder_create(struct folder *f, const char *dir)
@@ -152,7 +154,7 @@ int folder_create(struct folder *f, const char *dir)
 		len--;
 	memcpy(name, dir, len);
 	name[len] = '\0';
-	if (realpath(name, there)) /* not a link, but the folder that it leads to, is what moves */
+	if (realpath(name, there)) /* the folder that a link leads to moves, not the link */
 		strcpy(name, there);
 	switch (look_into(name)) {
 	case SOMETHING_ELSE:

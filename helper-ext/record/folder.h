@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folder.h - the folder of a recording: perf.data, its earlier pieces, and codes-PID.jsonl, nothing else.
+ * folder.h - the folder of a recording: perf.data, its earlier files, and codes-PID.jsonl, nothing else.
  *
- * As perf does with its file, a recording in the way is kept as DIR.old, and an older DIR.old goes.
- * Nothing is ever removed that Ocular did not make, nor moved that is being recorded into: code tables and
- * new rings are brought there by its path. A folder of another user's, or that others may write into, is not
- * written into, by root neither: there could be links.
+ * As perf does with its file, a recording in the way is kept as DIR.old, and an older DIR.old is removed. Ocular
+ * removes only what it made, and does not move a folder that is being recorded into, because code tables and new rings
+ * use its path. Nothing is written into another user's folder, or one that others may write into, not even by root:
+ * there could be links.
  */
 #ifndef OCULAR_FOLDER_H
 #define OCULAR_FOLDER_H
@@ -18,25 +18,25 @@
 
 struct folder {
 	int fd;
-	bool made;	     /* by folder_create(): it was not there */
+	bool made;	     /* by folder_create(): it did not exist */
 	char path[PATH_MAX]; /* absolute */
 };
 
 /*
- * Makes the folder, mode 0700; an empty one that is there keeps its mode. Returns 0, or a negative errno: -EEXIST: DIR
- * holds something other than a recording; -ENOTEMPTY: DIR.old does (as a perf.data that Ocular did not make, without
- * code tables), is another user's, or cannot be looked into; -EBUSY, -ETXTBSY: a recorder listens in DIR, in DIR.old;
+ * Makes the folder, mode 0700; an existing empty one keeps its mode. Returns 0, or a negative errno: -EEXIST: DIR holds
+ * something other than a recording; -ENOTEMPTY: DIR.old does (such as a perf.data that Ocular did not make, without
+ * code tables), is another user's, or cannot be inspected; -EBUSY, -ETXTBSY: a recorder listens in DIR, in DIR.old;
  * -EPERM: DIR is another user's, or writable for others.
  */
 int folder_create(struct folder *f, const char *dir);
 
-/* Takes back a folder that was made, if nothing is in it; one that was there stays. */
+/* Removes a folder that was made, if it is empty; one that existed before stays. */
 void folder_cancel(const struct folder *f);
 
-/* What a recording may take of its disk unless told otherwise: a tenth of what is free, at most 4 GiB. */
+/* The default limit of a recording: a tenth of the free disk, at most 4 GiB. */
 uint64_t folder_share(const struct folder *f);
 
-/* What to say behind DIR of those five; NULL of others. */
+/* The text after DIR for these five; NULL for other errors. */
 const char *folder_refusal(int err);
 
 #endif

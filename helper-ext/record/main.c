@@ -17,10 +17,10 @@
 #include "serve.h"
 #include "shared/version.h"
 
-#define EXIT_CANNOT_RUN 126 /* as shells and env(1) say it */
+#define EXIT_CANNOT_RUN 126 /* as shells and env(1) do */
 #define EXIT_NOT_FOUND	127
 
-/* Starts the target; on failure takes back what was made for it and returns an exit status. */
+/* Starts the target; on failure removes what was made for it and returns an exit status. */
 static int start_target(struct recorder *r, char **command)
 {
 	int err = target_start(&r->target, command, r->folder.path, &r->inherit);
@@ -57,7 +57,7 @@ static int report_untied(uint32_t pid)
 static int serve(const struct options *options)
 {
 	struct recorder r;
-	/* Our parent may have died by now: then that would be somebody else, who lives for ever. */
+	/* Our parent may have died by now: then getppid() would be another process, which lives for ever. */
 	int starter = process_open(options->tied ? options->tied : (uint32_t)getppid()), report;
 
 	if (options->tied && starter < 0)
@@ -70,7 +70,7 @@ static int serve(const struct options *options)
 	return recorder_close(&r) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* perf reads its orders from a FIFO, but leaves it: it is there until that process, which becomes perf, ends. */
+/* perf reads its orders from a FIFO, but does not remove it: it stays until that process, which becomes perf, ends. */
 static int lend_control(const struct folder *folder, uint32_t pid)
 {
 	struct pollfd perf = { .fd = process_open(pid), .events = POLLIN };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ocular-fsck - says whether a perf.data is whole, and makes one that was cut readable again. */
+/* ocular-fsck - says whether a perf.data is intact, and makes one that was cut readable again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -67,7 +67,7 @@ static int check_path(const char *arg, bool repair)
 	if (ret >= (int)sizeof(path))
 		return fail(arg, strerror(ENAMETOOLONG));
 	fd = open(path, (repair ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 && repair) /* a read-only recording may well be whole */
+	if (fd < 0 && repair) /* a read-only recording may well be intact */
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return fail(path, strerror(errno));

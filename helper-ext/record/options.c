@@ -70,7 +70,7 @@ static int parse_records(const char *arg, uint32_t *value)
 	return ret;
 }
 
-/* Sizes and ages as perf record has them. */
+/* Sizes and ages in perf record's form. */
 static const struct unit {
 	const char *name;
 	uint64_t bytes, ns; /* one of the two */
@@ -87,7 +87,7 @@ static const struct unit {
 	{ "d", 0, 86400000000000 },
 };
 
-/* A number above 0 with one of the units in `of`, each between blanks; *n is in bytes or ns. NULL: it is not. */
+/* A number above 0 with one of the units in `of`, each between blanks; *n is in bytes or ns. NULL: it is not one. */
 static const struct unit *parse_amount(const char *arg, const char *of, uint64_t *n)
 {
 	char *end, name[8];
@@ -106,9 +106,9 @@ static const struct unit *parse_amount(const char *arg, const char *of, uint64_t
 }
 
 /*
- * A ring has room for what the fastest program emits in the time: 13 records a microsecond, on the
- * machines that were measured (tests/bench/README.md). A long window of a program that never is that
- * fast would take memory for nothing, so it is bounded; a snapshot tells when it was too little.
+ * A ring has room for what the fastest program emits in the time: 13 records a microsecond, on the machines that were
+ * measured (tests/bench/README.md). A long window of a slower program would take memory for nothing, so it is bounded;
+ * a snapshot reports when it was too small.
  */
 #define FLIGHT_RECORDS_US  13u
 #define FLIGHT_RECORDS_MAX (1u << 20)
@@ -138,8 +138,8 @@ static int set_flight(const char *arg, struct options *o)
 }
 
 /*
- * A window has to hold what is of interest whole, a request or some trips of a loop, and to be long
- * against what switching costs, which is that all code that runs is instrumented again.
+ * A window must hold something of interest completely, a request or some trips of a loop, and be long compared with the
+ * cost of switching, which instruments all running code again.
  */
 #define DUTY_WINDOW_NS	   100000000ull
 #define DUTY_WINDOW_NS_MAX 60000000000ull
@@ -164,7 +164,7 @@ static int set_duty_window(const char *arg, struct options *o)
 }
 
 /* Smaller files would hold little but their headers. */
-/* A few chunks of each of some threads. */
+/* A few chunks for each of some threads. */
 #define KEEP_MIN	 (1u << 20)
 #define SIZE_MIN	 65536u
 #define SWITCH_FILES_MAX 1000000u
@@ -284,12 +284,12 @@ static int set_help(const char *arg, struct options *o)
 	return EXIT_SUCCESS;
 }
 
-/* helper-ext/ocular/options.py has the list: what getopt takes, what sets it, and what --help says. */
+/* The list is in helper-ext/ocular/options.py: what getopt takes, what sets it, and what --help says. */
 static const struct row {
 	char letter; /* 0: none */
 	const char *name;
 	bool takes_value;
-	int (*set)(const char *arg, struct options *o); /* OPTIONS_RUN, or what to exit with */
+	int (*set)(const char *arg, struct options *o); /* OPTIONS_RUN, or the exit status */
 } rows[] = {
 #define ROW(...) { __VA_ARGS__ },
 	RECORD_ROWS(ROW)
@@ -298,12 +298,12 @@ static const struct row {
 
 #define ROWS (sizeof(rows) / sizeof(*rows))
 
-/* getopt's two forms of the rows; an option is known by its row's number, or by its letter. */
+/* getopt's two forms of the rows; an option is identified by its row's number, or by its letter. */
 #define LONG_OPTION 256
 
 static void getopt_tables(struct option longs[ROWS + 1], char shorts[2 * ROWS + 2])
 {
-	*shorts++ = '+'; /* what follows the command is its own */
+	*shorts++ = '+'; /* words after the command are its own */
 	for (size_t i = 0; i < ROWS; i++) {
 		longs[i] = (struct option){ rows[i].name, rows[i].takes_value ? required_argument : no_argument, NULL,
 					    LONG_OPTION + (int)i };
@@ -321,10 +321,10 @@ static int parse_one(struct options *o, int opt)
 	for (size_t i = 0; i < ROWS; i++)
 		if (opt == LONG_OPTION + (int)i || (rows[i].letter && opt == rows[i].letter))
 			return rows[i].set(optarg, o);
-	return EXIT_USAGE; /* getopt has said what is wrong */
+	return EXIT_USAGE; /* getopt has printed the error */
 }
 
-/* What fits together, and what follows from the rest. */
+/* Checks combinations, and sets what follows from other options. */
 static int settle(struct options *o)
 {
 	if (!o->ring_records)

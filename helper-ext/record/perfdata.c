@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfdata.c - a perf.data as `perf record -e intel_pt/tsc,cyc,ptw,branch=0/ --per-thread` leaves
- * it, less what perf can do without. The layout is fixed up to the first record, so the head of the
- * file is one struct.
+ * perfdata.c - a perf.data as `perf record -e intel_pt/tsc,cyc,ptw,branch=0/ --per-thread` leaves it, without what perf
+ * does not need. The layout is fixed up to the first record, so the head of the file is one struct.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -168,7 +167,7 @@ int perfdata_clock(struct perfdata *pd, const struct time_conv *conv)
 	const uint64_t priv[] = { conv->shift, conv->mult, conv->zero };
 
 	struct iovec iov = { (void *)priv, sizeof(priv) };
-	/* Worth trying on a full disk too: it takes no room. */
+	/* Worth trying on a full disk too: it needs no space. */
 	int err = write_all(pd->fd, &iov, 1, pd->data + offsetof(struct perf_auxtrace_info, priv[PT_TIME_SHIFT]));
 
 	if (!pd->error)
@@ -200,7 +199,7 @@ int perfdata_comm(struct perfdata *pd, uint32_t pid, uint32_t tid, const char *c
 		.header = { PERF_COMM, 0, sizeof(rec) },
 		.pid = pid,
 		.tid = tid,
-		/* Time 0: in force from the beginning, wherever in the file it stands. */
+		/* Time 0: in force from the beginning, wherever in the file it is. */
 		.id = perfdata_id(pid, tid, UINT32_MAX, 0),
 	};
 	struct iovec iov = { &rec, sizeof(rec) };
@@ -228,8 +227,8 @@ int perfdata_aux(struct perfdata *pd, const struct aux_chunk *chunk)
 }
 
 /*
- * The records before `cut`, but for the trace, are still needed: they are written once more, right before it. That is
- * inside the last payload that goes, so that the records are whole whichever of their two beginnings the header names.
+ * The records before `cut`, except the trace, are still needed: they are written again, right before it. That is inside
+ * the last dropped payload, so the records are intact whichever of their two beginnings the header names.
  */
 struct keeping {
 	uint64_t cut;
@@ -253,7 +252,7 @@ static int take_other(struct perfdata *pd, struct keeping *k, uint64_t at, size_
 	return 0;
 }
 
-/* Goes on behind one more record. */
+/* Continues after one more record. */
 static int step(struct perfdata *pd, struct keeping *k)
 {
 	struct perf_auxtrace rec;
@@ -298,7 +297,7 @@ int perfdata_keep(struct perfdata *pd, uint64_t bytes)
 	return err ? err : k.cut < pd->end;
 }
 
-/* Behind the data, where nothing more will come; the header learns of it last. */
+/* After the data, where nothing more will come; the header is updated last. */
 static void write_features(struct perfdata *pd)
 {
 	struct perffeat f;

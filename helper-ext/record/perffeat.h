@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perffeat.h - what stands behind the data of a perf.data: where it was recorded, and the event's
- * name.
+ * perffeat.h - the sections after the data of a perf.data: where it was recorded, and the event's name.
  *
- * perf can do without, but says so (7.x: "missing HEADER_NRCPUS") and knows the event by number
- * only. perf 7.2 takes a CPU whose number is not below that of CPUs for CPU 0.
+ * perf does not need them, but says so (7.x: "missing HEADER_NRCPUS") and knows the event by number only. perf 7.2
+ * takes a CPU whose number is not below the number of CPUs for CPU 0.
  */
 #ifndef OCULAR_PERFFEAT_H
 #define OCULAR_PERFFEAT_H
@@ -22,7 +21,7 @@ struct perffeat {
 	uint8_t bytes[PERFFEAT_MAX]; /* for the file, at the end of the data */
 };
 
-/* What a file is of: one event with one id; so many CPUs, if this machine has not more (emulated ones). */
+/* A file with one event and one id; this many CPUs, if this machine has no more (emulated ones). */
 struct perffeat_of {
 	const struct perf_attr *attr;
 	uint64_t id;

@@ -2,9 +2,8 @@
 /*
  * process.h - the processes that write into rings.
  *
- * A pidfd each: it becomes readable when the process ends, however it ends, and a pid that is given
- * out again is not taken for the old one. Where there are none (seccomp; no descriptor is left), the pid is asked for
- * now and then.
+ * Each has a pidfd: it becomes readable when the process ends, however it ends, and a reused pid is not mistaken for
+ * the old one. Without pidfds (seccomp; no descriptor is left), the pid is checked now and then.
  */
 #ifndef OCULAR_PROCESS_H
 #define OCULAR_PROCESS_H
@@ -15,9 +14,9 @@
 struct process {
 	struct process *next;
 	uint32_t pid;
-	int pidfd; /* -1: it had ended before we could look, or there is none to be had */
+	int pidfd; /* -1: it had ended before, or there is none to be had */
 	bool ended;
-	uint8_t noticed; /* times that its end was put off for requests it has left */
+	uint8_t noticed; /* how often its end was put off for its pending requests */
 };
 
 struct processes {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* progress.c - plain words for the figures. */
+/* progress.c - prints the figures. */
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ void progress_start(struct progress *p, bool quiet, uint64_t now_ns)
 	};
 }
 
-/* A terminal that was stopped (Ctrl-S) would stop us, and whoever waits for room in a ring. */
+/* A stopped terminal (Ctrl-S) would stop us, and all threads that wait for room in a ring. */
 static bool takes_text(int fd)
 {
 	struct pollfd pfd = { fd, POLLOUT, 0 };
@@ -38,7 +38,7 @@ static bool takes_text(int fd)
 	return poll(&pfd, 1, 0) > 0 && pfd.revents & POLLOUT;
 }
 
-/* MB a second since the line before. */
+/* MB a second since the previous line. */
 static double rate(struct progress *p, double size, uint64_t now_ns)
 {
 	double mb = size - p->size, s = (now_ns - p->sized_ns) / 1e9;

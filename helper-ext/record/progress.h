@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress.h - what the recorder says on stderr: a line that lives while a terminal watches, and
- * one at the end, in the manner of perf record.
+ * progress.h - what the recorder says on stderr: a line that is redrawn on a terminal, and one at the end, in the
+ * manner of perf record.
  */
 #ifndef OCULAR_PROGRESS_H
 #define OCULAR_PROGRESS_H
@@ -13,13 +13,13 @@
 
 struct progress {
 	bool quiet, terminal;
-	bool shown; /* the living line is on the screen */
+	bool shown; /* the redrawn line is on the screen */
 	uint64_t start_ns, next_ns;
 	double size; /* MB, at the last line */
 	uint64_t sized_ns;
 };
 
-/* The moment's figures. */
+/* The current figures. */
 struct figures {
 	const struct trace_out *out;
 	uint32_t processes, threads, damaged;
@@ -31,13 +31,13 @@ struct figures {
 
 void progress_start(struct progress *p, bool quiet, uint64_t now_ns);
 
-/* Renews the living line, a few times a second at most. */
+/* Redraws the line, at most a few times a second. */
 void progress_show(struct progress *p, const struct figures *f, uint64_t now_ns);
 
-/* Takes the living line away: something else will be printed. */
+/* Removes the line before other output. */
 void progress_clear(struct progress *p);
 
-/* The last line, and what was lost: that is said even when quiet. */
+/* The last line, and what was lost: that is printed even when quiet. */
 void progress_end(struct progress *p, const struct figures *f);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder.c - the round: rings, file, requests, deaths, signals. */
+/* recorder.c - the main loop: rings, file, requests, deaths, signals. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -21,16 +21,18 @@
 #define NAP_NS	     1000000ull
 #define NAP_LEAST_NS (NAP_NS / 8)
 #define IDLE_NS	     100000000ull /* while there is no ring */
-/* How full, in percent, the fullest ring may be: before the next round comes at once; after a nap that was too
- * long, or too short. Traced generators write 40 M records a second: 30 % of a ring in a millisecond. */
+/*
+ * How full, in percent, the fullest ring may be: above it the next round comes at once; a nap was too long, or too
+ * short. Traced generators write 40 M records a second: 30 % of a ring in a millisecond.
+ */
 #define BUSY	     12
 #define TOO_LONG     25
 #define TOO_SHORT    5
-#define FLUSH_NS     100000000ull /* so much of the end is missing if the recorder is killed */
+#define FLUSH_NS     100000000ull /* how much of the end is missing if the recorder is killed */
 #define EVENTS	     64
 #define SAME_WISH_NS 300000000ull
 #define LEFT_MOST    16		   /* processes that are named */
-#define JUST_NS	     1000000000ull /* after the target's end: for what it has just started */
+#define JUST_NS	     1000000000ull /* after the target's end: for processes it has just started */
 #define LAST_WORDS   64		   /* rounds of requests that an ended target has left */
 
 static struct figures figures(const struct recorder *r)
@@ -48,7 +50,7 @@ static struct figures figures(const struct recorder *r)
 	};
 }
 
-/* A file that cannot be written any more ends the recording, not the target. */
+/* If a file cannot be written any more, the recording ends, not the target. */
 static void check_file(struct recorder *r)
 {
 	if (!r->out.file.error || r->error_reported)
@@ -68,13 +70,13 @@ static void process_event(struct recorder *r, uint32_t pid)
 
 	if (!p || !process_ended(p))
 		return;
-	/* What it asked for last, accepted and read in the next two rounds, comes before its end. */
+	/* Its last request, accepted and read in the next two rounds, comes before its end. */
 	if (r->flight.on && p->noticed++ < 2)
 		return;
 	requests_end_process(r, p);
 }
 
-/* A line for the readers, of the recording as a whole: any table will do. */
+/* A line about the whole recording, for the readers: any table will do. */
 __attribute__((format(printf, 2, 3))) static void append(const struct recorder *r, const char *format, ...)
 {
 	char line[256];
@@ -90,7 +92,7 @@ __attribute__((format(printf, 2, 3))) static void append(const struct recorder *
 		flight_append(r, r->rotation.ended[i].pid, line, n);
 }
 
-/* What all files should have: what was dropped and what could not be written are missing from them. */
+/* What all files should have: dropped words and those that could not be written are missing from them. */
 static uint64_t words(const struct recorder *r)
 {
 	return r->out.markers + r->out.lost + r->out.discarded;
@@ -103,7 +105,7 @@ static void append_piece(const struct recorder *r, uint32_t number, const char *
 	       name, words(r) - before, r->options->rotation.files);
 }
 
-/* Everything so far is in the file, which gets its lasting name, and a new one begins. */
+/* Everything so far is in the file, which gets its final name, and a new one begins. */
 static void switch_output(struct recorder *r)
 {
 	uint64_t before = r->rotation.words;
@@ -125,12 +127,12 @@ static void switch_output(struct recorder *r)
 	r->out.file.error = err;
 	recorder_update_clock(r);
 	rings_reopen(&r->rings, !r->flight.on);
-	/* What a table says of all words of its process is not of one file, from now on. */
+	/* From now on a table's count of its process's words is not for one file. */
 	append(r, "{\"kind\":\"switch\",\"number\":%u}\n", r->rotation.number);
 	rotation_trim(&r->rotation, r->folder.fd, &r->options->rotation);
 }
 
-/* Is there anything for this piece, in the file or in the rings? */
+/* Is there anything for this file, in it or in the rings? */
 static bool has_something(struct recorder *r)
 {
 	rings_drain(&r->rings);
@@ -148,7 +150,7 @@ static void take_signal(struct recorder *r, const struct signalfd_siginfo *si)
 	flight_take(r, &t);
 }
 
-/* timeout(1) and others tell the recorder and then its process group: that is one wish. */
+/* timeout(1) and others signal the recorder and then its process group: that is one request. */
 static void count_interrupt(struct recorder *r)
 {
 	uint64_t now = clock_monotonic_ns();
@@ -168,7 +170,7 @@ static void take_signals(struct recorder *r)
 			target_reap(&r->target);
 			continue;
 		}
-		if (r->flight.on && si.ssi_signo == SIGUSR2) { /* as perf record --snapshot has it */
+		if (r->flight.on && si.ssi_signo == SIGUSR2) { /* as in perf record --snapshot */
 			take_signal(r, &si);
 			continue;
 		}
@@ -213,7 +215,7 @@ static void dispatch(struct recorder *r, uint64_t data)
 	}
 }
 
-/* epoll_wait(2) by the nanosecond, where the kernel has that (Linux 5.11) and seccomp lets it; else by the ms. */
+/* epoll_wait(2) in nanoseconds, if the kernel has that (Linux 5.11) and seccomp allows it; else in ms. */
 static int wait_ns(int epoll, struct epoll_event *events, uint64_t ns)
 {
 #ifdef SYS_epoll_pwait2
@@ -236,7 +238,7 @@ static int wait_events(struct recorder *r, uint64_t ns)
 	return n;
 }
 
-/* Who has died is known to have, even where the wish for the end was read before that news. */
+/* Processes that died are marked so, even if the request for the end was read first. */
 static void end_dead(struct recorder *r)
 {
 	struct process *next;
@@ -248,7 +250,7 @@ static void end_dead(struct recorder *r)
 	}
 }
 
-/* Everything that has been emitted is in the file, and the file is whole; idempotent. */
+/* Everything emitted is in the file, and the file is complete; idempotent. */
 static void complete(struct recorder *r)
 {
 	if (r->complete)
@@ -270,7 +272,7 @@ static uint64_t size(const struct recorder *r)
 	return r->out.before + perfdata_size(&r->out.file) + rings_pending(&r->rings);
 }
 
-/* The disk is for others, too: the program goes on, untraced. */
+/* Others need the disk, too: the program goes on, untraced. */
 static void check_size(struct recorder *r)
 {
 	if (r->closed || size(r) < r->max_size)
@@ -285,7 +287,7 @@ static void check_size(struct recorder *r)
 		r->folder.path, r->max_size / 1e6);
 }
 
-/* A quarter more than is kept, so that the oldest goes now and then and not each time. */
+/* A quarter more than is kept, so that the oldest is dropped now and then and not each time. */
 static void keep_last(struct recorder *r)
 {
 	uint64_t bytes = r->options->keep_last;
@@ -306,7 +308,7 @@ static void keep_last(struct recorder *r)
 		r->folder.path, strerror(-gone));
 }
 
-/* Somebody has asked for the end, though there may still be something to wait for. */
+/* The end was requested, though there may still be something to wait for. */
 static void end_early(struct recorder *r)
 {
 	if (!r->complete && r->target.pid && !r->target.ended && r->finisher < 0) {
@@ -315,7 +317,7 @@ static void end_early(struct recorder *r)
 			r->options->command[0]);
 	}
 	complete(r);
-	/* Who asked may begin another recording in this folder as soon as there is an answer. */
+	/* The client may begin another recording in this folder as soon as it has an answer. */
 	if (!r->target.pid)
 		socket_remove(r->folder.fd);
 	if (r->finisher >= 0)
@@ -323,7 +325,7 @@ static void end_early(struct recorder *r)
 	r->finisher = -1;
 }
 
-/* A piece is full with what is still to be written into it. */
+/* A file's size includes what is still to be written into it. */
 static void fill_piece(struct recorder *r)
 {
 	uint64_t limit = r->options->rotation.bytes;
@@ -332,7 +334,7 @@ static void fill_piece(struct recorder *r)
 		rings_flush(&r->rings);
 }
 
-/* Whose end no pidfd tells. */
+/* Processes without a pidfd. */
 static void look_after_processes(struct recorder *r)
 {
 	struct process *next;
@@ -379,7 +381,7 @@ static void report_left(struct recorder *r, const uint32_t *pids, size_t n, bool
 		waits ? " (Ctrl-C ends the recording; --until-exit main does not wait)" : "");
 }
 
-/* The target has ended: is everybody else of its tree to be waited for, and still there? */
+/* The target has ended: should the rest of its tree be waited for, and is there any? */
 static bool is_left_alone(struct recorder *r)
 {
 	uint32_t pids[LEFT_MOST];
@@ -397,7 +399,7 @@ static bool is_left_alone(struct recorder *r)
 	return !waits || !n;
 }
 
-/* Is there nobody left to record, or is the end wanted? */
+/* Is there nobody left to record, or was the end requested? */
 static bool is_over(struct recorder *r)
 {
 	if (r->target.pid)
@@ -409,7 +411,7 @@ static bool is_over(struct recorder *r)
 	return r->processes.seen ? !r->processes.living : r->starter_ended;
 }
 
-/* How long to nap after a round that found the fullest ring so full. */
+/* How long to nap after a round in which the fullest ring was this full. */
 static uint64_t pace(struct recorder *r, unsigned int fullest)
 {
 	if (r->rested && fullest > TOO_LONG && r->nap_ns > NAP_LEAST_NS)
@@ -420,7 +422,7 @@ static uint64_t pace(struct recorder *r, unsigned int fullest)
 	return r->rested ? r->nap_ns : 0;
 }
 
-/* Takes what there is to take; returns how long to wait for the next round. */
+/* Takes what there is; returns how long to wait for the next round. */
 static uint64_t take_rings(struct recorder *r)
 {
 	unsigned int fullest;
@@ -444,13 +446,13 @@ void recorder_run(struct recorder *r)
 		if (r->interrupts >= 2 || r->finisher >= 0)
 			end_early(r);
 	}
-	/* A program's last words: a snapshot is asked for without waiting for the answer. */
+	/* A program's last request: it does not wait for the answer to a snapshot. */
 	for (int i = 0; r->flight.on && !r->complete && i < LAST_WORDS; i++)
 		if (wait_events(r, 0) <= 0)
 			break;
 }
 
-/* By a wish for its end: all that it wrote stands in its rings, which need no word of farewell. */
+/* It was asked to end: all that it wrote is in its rings, which need no closing word. */
 static void tell_end(const struct recorder *r)
 {
 	const struct target *t = &r->target;

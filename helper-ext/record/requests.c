@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* requests.c - a process joins, brings a ring, or wants the end (shared/ring.h). */
+/* requests.c - a process joins, announces a ring, or requests the end (shared/ring.h). */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -18,12 +18,12 @@ void requests_end_process(struct recorder *r, struct process *p)
 	processes_remove(&r->processes, p);
 }
 
-/* The process that a request comes from, known from now on; NULL if there is no memory. */
+/* The process that sent a request, added if new; NULL if there is no memory. */
 static struct process *meet_process(struct recorder *r, uint32_t pid)
 {
 	struct process *p = processes_find(&r->processes, pid);
 
-	if (p && process_ended(p)) { /* its pid has been given out again */
+	if (p && process_ended(p)) { /* its pid was reused */
 		requests_end_process(r, p);
 		p = NULL;
 	}
@@ -122,7 +122,7 @@ void requests_accept(struct recorder *r)
 {
 	int client;
 
-	/* All of them: the end of a process is served two rounds after it is noticed. */
+	/* All of them: the end of a process is handled two rounds after it is noticed. */
 	while ((client = socket_accept(r->listener)) >= 0)
 		if (recorder_watch(r, FROM_CLIENT, client, client) < 0)
 			close(client);

@@ -5,16 +5,16 @@
 
 #include "state.h"
 
-/* Somebody has connected: its request is waited for like any other event. */
+/* Somebody has connected: the request is awaited like any other event. */
 void requests_accept(struct recorder *r);
 
-/* A client has sent its request, or gone. RING_FINISH is answered by the recorder, in the end. */
+/* A client has sent its request, or gone. The recorder answers RING_FINISH at the end. */
 void requests_serve(struct recorder *r, int client);
 
-/* The process has ended; takes what it left. */
+/* The process has ended; reads its pending requests. */
 void requests_end_process(struct recorder *r, struct process *p);
 
-/* Answers with 0 or a negative errno and hangs up. */
+/* Answers with 0 or a negative errno and closes. */
 void requests_answer(struct recorder *r, int client, int err);
 
 #endif

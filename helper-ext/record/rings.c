@@ -9,10 +9,10 @@
 #include "procfs.h"
 #include "rings.h"
 
-/* Records between two stores of tail: room for the producer soon, but few stores. */
+/* Records between two stores of tail: few stores, but room for the producer soon. */
 #define BATCH 4096u
 
-/* Ops that are more than a word to pass on. */
+/* Ops that need more than being passed on. */
 #define SPECIAL_OPS (1u << OP_RING_THREAD | 1u << OP_LOST)
 
 static int check_geometry(const struct ring *shared, off_t size)
@@ -26,7 +26,7 @@ static int check_geometry(const struct ring *shared, off_t size)
 	return (size_t)size == ring_size(n) ? (int)n : -EINVAL;
 }
 
-/* Maps what fd is. Returns the number of its records or a negative errno. */
+/* Maps fd. Returns the number of its records or a negative errno. */
 static int map_ring(int fd, struct ring **shared)
 {
 	struct stat st;
@@ -110,7 +110,7 @@ static void take_records(struct rings *rs, struct ring_map *r, uint32_t n)
 	atomic_store_explicit(&r->shared->tail, r->tail, memory_order_release);
 }
 
-/* Is the last of n records half of an event? Its other half, which comes at once, must be in the same chunk. */
+/* Is the last of n records half of an event? Its other half, which follows at once, must be in the same chunk. */
 static bool ends_in_wide(struct ring_map *r, uint64_t n)
 {
 	struct ring_record *last = &ring_records(r->shared)[(r->tail + n - 1) & (r->nrecords - 1)];
@@ -118,7 +118,7 @@ static bool ends_in_wide(struct ring_map *r, uint64_t n)
 	return n && marker_op(__atomic_load_n(&last->word, __ATOMIC_RELAXED)) == OP_WIDE;
 }
 
-/* Takes what was in the ring when we looked. Returns how much that was, or UINT64_MAX: damaged. */
+/* Takes what was in the ring when we looked. Returns the number, or UINT64_MAX: damaged. */
 static uint64_t drain_ring(struct rings *rs, struct ring_map *r)
 {
 	uint64_t n = rings_head(r) - r->tail;
@@ -131,7 +131,7 @@ static uint64_t drain_ring(struct rings *rs, struct ring_map *r)
 
 		if (batch > room)
 			batch = room;
-		batch -= ends_in_wide(r, batch); /* any chunk may come to be the first that is kept */
+		batch -= ends_in_wide(r, batch); /* any chunk may become the first that is kept */
 		if (batch)
 			take_records(rs, r, batch);
 		else
@@ -141,7 +141,7 @@ static uint64_t drain_ring(struct rings *rs, struct ring_map *r)
 	return n;
 }
 
-/* Lets a drained ring go. What its thread dropped last it can no longer tell; we do. */
+/* Releases a drained ring. Its thread can no longer report what it dropped last, so this does. */
 static void end_ring(struct ring_map **at)
 {
 	struct ring_map *r = *at;
@@ -204,10 +204,10 @@ static void reopen(struct rings *rs, struct ring_map *r, bool hello)
 
 	procfs_comm(r->stream.pid, r->stream.tid, comm);
 	stream_open(&r->stream, rs->out, r->stream.pid, r->stream.tid, comm);
-	/* At or behind tail it comes by itself. */
+	/* At or after tail it comes by itself. */
 	if (hello && clock && last >> 20 < r->tail)
 		stream_put(&r->stream, clock, marker_hello(0, last & 0xfffff));
-	r->stream.markers = 0; /* not the program's: a piece with nothing else is empty, and stays the newest */
+	r->stream.markers = 0; /* not the program's: a file with nothing else is empty, and stays the newest */
 }
 
 void rings_reopen(struct rings *rs, bool hello)

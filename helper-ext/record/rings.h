@@ -2,8 +2,8 @@
 /*
  * rings.h - the recorder's end of the rings (shared/ring.h).
  *
- * A ring is memory of a process that we do not control: its geometry is checked once and kept here,
- * its seals say that it cannot shrink under us, its head is believed within the ring's length.
+ * A ring is memory of a process that we do not control: its geometry is checked once and kept here, its seals guarantee
+ * that it cannot shrink, and its head is trusted within the ring's length.
  */
 #ifndef OCULAR_RINGS_H
 #define OCULAR_RINGS_H
@@ -31,8 +31,8 @@ struct rings {
 };
 
 /*
- * Maps a ring that process pid announced for its thread tid; fd remains the caller's.
- * -EINVAL: not a ring; -EPERM: its seals allow it to shrink; or what mmap(2) says.
+ * Maps a ring that process pid announced for its thread tid; fd remains the caller's. -EINVAL: not a ring; -EPERM: its
+ * seals allow it to shrink; or mmap(2)'s error.
  */
 int rings_add(struct rings *rs, int fd, uint32_t pid, uint32_t tid);
 
@@ -42,7 +42,7 @@ static inline uint64_t rings_head(const struct ring_map *r)
 	return ring_head(r->shared, r->origin, r->nrecords);
 }
 
-/* What follows from this ring is of thread tid: opens a stream for it unless that is the one open. */
+/* From here on this ring has words of thread tid: opens a stream for it unless that is the open one. */
 void rings_thread(struct rings *rs, struct ring_map *r, uint32_t tid);
 
 /* Takes what is in the rings. Returns how full the fullest was, in percent. */
@@ -53,22 +53,22 @@ void rings_flush(struct rings *rs);
 uint64_t rings_pending(const struct rings *rs);
 
 /*
- * A new file has begun: each thread's stream begins anew in it. hello: with the interpreter that the
- * thread is in, for what follows does not say.
+ * A new file has begun: each thread's stream begins anew in it. hello: with the interpreter that the thread is in,
+ * because the following words do not say.
  */
 void rings_reopen(struct rings *rs, bool hello);
 
-/* The process is dead: takes the rest of its rings and lets them go. */
+/* The process is dead: takes the rest of its rings and releases them. */
 void rings_end_process(struct rings *rs, uint32_t pid);
 
-/* Flight mode: lets a ring go untaken, or all of a process (0: of any). */
+/* Flight mode: releases a ring without reading it, or all of a process (0: of any). */
 void rings_let_go(struct rings *rs, struct ring_map *r);
 void rings_drop(struct rings *rs, uint32_t pid);
 
 /* Tells all producers that nothing more will be read. */
 void rings_close(struct rings *rs);
 
-/* Closes, takes the rest and lets all rings go. */
+/* Closes, takes the rest and releases all rings. */
 void rings_finish(struct rings *rs);
 
 #endif

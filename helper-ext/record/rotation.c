@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rotation.c - see rotation.h. Without memory for a name or a pid, that file or table is kept. */
+/* rotation.c - see rotation.h. If there is no memory for a name or a pid, that file or table is kept. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ bool rotation_due(const struct rotation *p, const struct rotation_limits *limits
 	return (limits->bytes && bytes >= limits->bytes) || (limits->ns && now_ns - p->begun_ns >= limits->ns);
 }
 
-/* As perf has it: local time, and hundredths of a second. */
+/* As in perf: local time, and hundredths of a second. */
 static void name_of(struct timeval at, struct rotated_name *name)
 {
 	struct tm tm;
@@ -78,7 +78,7 @@ int rotation_close(struct rotation *p, int dirfd, uint64_t words, uint64_t now_n
 	return 0;
 }
 
-/* The parent that a table's header names, 0: none. It stands before all that can be long. */
+/* The parent named in a table's header, 0: none. It comes before anything that may be long. */
 static uint32_t parent_of(int dirfd, const char *name)
 {
 	char head[256] = "";
@@ -119,7 +119,7 @@ static bool trim_table(struct rotation *p, int dirfd, size_t i)
 	return true;
 }
 
-/* A table that goes may have been the last to refer to another: until none goes. */
+/* The table that goes may have been the last to refer to another: repeat until none goes. */
 static void trim_tables(struct rotation *p, int dirfd)
 {
 	for (bool gone = true; gone;) {

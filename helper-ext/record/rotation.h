@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rotation.h - a recording as a row of files, as `perf record --switch-output` writes it.
+ * rotation.h - a recording in several files, as `perf record --switch-output` writes it.
  *
- * The newest is perf.data; those before it are perf.data.TIMESTAMP beside it, in perf's form of the time
- * at which they were closed. All share the folder's code tables. Where only so many files are kept, the
- * oldest goes, and with it the tables of processes that ended before all that is kept: unless a process
- * forked from one of them has a table, which refers to it.
+ * The newest is perf.data; those before it are perf.data.TIMESTAMP beside it, in perf's form of the time at which they
+ * were closed. All share the folder's code tables. If the number of files is limited, the oldest is removed, and with
+ * it the tables of processes that ended before all kept files, unless a process forked from one of them has a table,
+ * which refers to it.
  */
 #ifndef OCULAR_ROTATION_H
 #define OCULAR_ROTATION_H
@@ -20,7 +20,7 @@
 struct rotation_limits {
 	uint64_t bytes, ns;
 	bool signal;
-	uint32_t files; /* that are kept, the newest among them; 0: all */
+	uint32_t files; /* number of files kept, the newest included; 0: all */
 };
 
 struct rotated_name {
@@ -28,7 +28,7 @@ struct rotated_name {
 };
 
 struct ended {
-	uint32_t pid, number; /* in that file it ended */
+	uint32_t pid, number; /* the file in which it ended */
 };
 
 struct rotation {
@@ -38,20 +38,20 @@ struct rotation {
 	size_t nended;
 	uint32_t number;   /* of the newest file, from 0 */
 	uint64_t begun_ns; /* the newest file */
-	uint64_t words;	   /* that all files before it should have */
+	uint64_t words;	   /* that all older files should have */
 };
 
-/* Does the newest file have to be closed? An empty one never has. */
+/* Must the newest file be closed? Never if it is empty. */
 bool rotation_due(const struct rotation *p, const struct rotation_limits *limits, uint64_t bytes, uint64_t words,
 		  uint64_t now_ns);
 
-/* perf.data of the folder gets its lasting name. 0 or a negative errno. */
+/* perf.data of the folder gets its final name. 0 or a negative errno. */
 int rotation_close(struct rotation *p, int dirfd, uint64_t words, uint64_t now_ns, struct rotated_name *name);
 
-/* Takes away what is more than `limits` keep. */
+/* Removes what exceeds `limits`. */
 void rotation_trim(struct rotation *p, int dirfd, const struct rotation_limits *limits);
 
-/* A process has ended; one with that pid is there (again). */
+/* A process has ended; one with that pid exists (again). */
 void rotation_ended(struct rotation *p, uint32_t pid);
 void rotation_met(struct rotation *p, uint32_t pid);
 

@@ -7,7 +7,7 @@
 
 #include "serve.h"
 
-/* In the foreground: ends as the background reports; without a report it has died. */
+/* In the foreground: ends with the status the background reports; without a report the background has died. */
 static void wait_report(int report)
 {
 	int status;
@@ -32,7 +32,7 @@ int serve_detach(void)
 		wait_report(report[0]);
 	}
 	close(report[0]);
-	/* A second fork: a session's leader could be given a terminal. */
+	/* A second fork, because a session's leader could be given a terminal. */
 	setsid();
 	pid = fork();
 	if (pid)

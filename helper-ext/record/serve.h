@@ -4,12 +4,12 @@
 #define OCULAR_SERVE_H
 
 /*
- * Goes on in the background; the foreground waits for serve_ready() and ends with its status.
- * Returns the descriptor to report to, or a negative errno.
+ * Continues in the background; the foreground waits for serve_ready() and ends with its status. Returns the descriptor
+ * to report to, or a negative errno.
  */
 int serve_detach(void);
 
-/* Lets the foreground end with this status, and lets go of what was its. */
+/* Ends the foreground with this status, and closes what was its. */
 void serve_ready(int report, int status);
 
 #endif

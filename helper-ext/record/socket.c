@@ -15,7 +15,7 @@
 #define BACKLOG	  128
 #define ENDING_MS 1000
 
-/* sun_path holds 108 bytes: the folder goes by its descriptor. */
+/* sun_path holds 108 bytes, so the folder is addressed by its descriptor. */
 static struct sockaddr_un address(int dirfd)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -32,7 +32,7 @@ int socket_listen(int dirfd)
 
 	if (fd < 0)
 		return -errno;
-	/* The mode of a socket is that of the descriptor it is made by. */
+	/* A socket gets the mode of its descriptor. */
 	if (fchmod(fd, 0600) == 0 && bind(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0 && listen(fd, BACKLOG) == 0)
 		return fd;
 	err = -errno;
@@ -57,7 +57,7 @@ bool socket_is_heard(int dirfd)
 	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0)
 		heard = poll(&end, 1, ENDING_MS) < 1;
 	else
-		heard = errno == EAGAIN; /* more wait there than BACKLOG */
+		heard = errno == EAGAIN; /* BACKLOG is exceeded */
 	close(fd);
 	return heard;
 }
@@ -103,7 +103,7 @@ static int check_message(const struct ring_message *m)
 	return m->request >= RING_ASK && m->request <= RING_SNAPSHOT ? 0 : -EPROTO;
 }
 
-/* Only a snapshot has text, and it must stay the one line of JSON that it is pasted into. */
+/* Only a snapshot has text, and it must not break the one line of JSON that it is pasted into. */
 static int check_text(const struct request *rq, size_t length)
 {
 	if ((length > 0) != (rq->message.request == RING_SNAPSHOT))
@@ -147,6 +147,6 @@ int socket_receive(int client, struct request *rq)
 
 void socket_answer(int client, const struct ring_config *config)
 {
-	/* Somebody who does not wait for the answer has no need of it. */
+	/* A sender that does not wait for the answer does not need it. */
 	(void)!send(client, config, sizeof(*config), MSG_NOSIGNAL | MSG_DONTWAIT);
 }

@@ -2,8 +2,8 @@
 /*
  * socket.h - where traced processes announce themselves (shared/ring.h).
  *
- * One request, one answer, one connection. Only processes of our own user, and root's, are heard.
- * Every function returns a descriptor or 0, or a negative errno.
+ * One request, one answer, one connection. Only processes of our own user and root are accepted. Every function returns
+ * a descriptor or 0, or a negative errno.
  */
 #ifndef OCULAR_SOCKET_H
 #define OCULAR_SOCKET_H
@@ -15,8 +15,8 @@
 
 struct request {
 	struct ring_message message;
-	uint32_t pid;		      /* the kernel's word, not the sender's */
-	int fd;			      /* that came along, or -1; the receiver's to close */
+	uint32_t pid;		      /* from the kernel, not from the sender */
+	int fd;			      /* received with it, or -1; the receiver must close it */
 	char text[RING_TEXT_MAX + 1]; /* RING_SNAPSHOT: printable, ends with 0 */
 };
 
@@ -27,12 +27,12 @@ void socket_remove(int dirfd);
 int socket_accept(int listener);
 
 /*
- * Does somebody listen at RING_SOCKET in this folder? Who left a socket and died does not; who is ending just
- * now is waited for, a second. The listener hears of it nothing but a client that goes away without a word.
+ * Does somebody listen at RING_SOCKET in this folder? A socket whose recorder has died does not count; a recorder that
+ * is just ending is awaited for a second. The listener only sees a client that closes without a request.
  */
 bool socket_is_heard(int dirfd);
 
-/* -ECONNRESET: it has gone; -EACCES: another user's; -EPROTO: not a request; -EMFILE: no descriptor for its ring. */
+/* -ECONNRESET: it has closed; -EACCES: another user's; -EPROTO: not a request; -EMFILE: no descriptor for its ring. */
 int socket_receive(int client, struct request *rq);
 
 void socket_answer(int client, const struct ring_config *config);

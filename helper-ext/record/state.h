@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * state.h - what a recording is made of. Those who work on it, bottom first: flight.c takes snapshots, requests.c
- * serves the traced processes, recorder.c is the round that calls both.
+ * state.h - the data of a recording. Used by, bottom first: flight.c, which takes snapshots; requests.c, which serves
+ * the traced processes; recorder.c, the main loop, which calls both.
  */
 #ifndef OCULAR_STATE_H
 #define OCULAR_STATE_H
@@ -22,7 +22,7 @@
 #include "target.h"
 #include "timeslice.h"
 
-/* What a descriptor in the epoll set is; it travels in the upper half of epoll_data. */
+/* What a descriptor in the epoll set is; stored in the upper half of epoll_data. */
 enum source {
 	FROM_LISTENER,
 	FROM_CLIENT,
@@ -33,15 +33,15 @@ enum source {
 	FROM_BREAKPOINT,
 };
 
-/* What of a flight recorder (flight.h) is kept from one snapshot to the next. */
+/* What a flight recorder (flight.h) keeps from one snapshot to the next. */
 struct flight {
 	bool on;
 	bool reserved;		    /* memory for copies */
-	struct timeslice timeslice; /* what is done with them can wait */
-	uint64_t window_ns;	    /* 0: whatever the rings hold */
-	uint32_t most;		    /* snapshots a recording */
+	struct timeslice timeslice; /* work on them that can wait */
+	uint64_t window_ns;	    /* 0: everything in the rings */
+	uint32_t most;		    /* maximum number of snapshots */
 	uint32_t taken;		    /* number of the last one; the first is 1 */
-	bool holding;		    /* one of them holds something */
+	bool holding;		    /* one of them has words */
 	bool based;		    /* one of them is a baseline, which nobody asked for */
 	uint32_t refused;	    /* beyond `most` */
 	unsigned int symbols;	    /* bits of those of options->symbols that were found somewhere */
@@ -63,28 +63,28 @@ struct recorder {
 	struct inherit inherit;
 	struct target target;
 	int epoll, listener, signals;
-	int finisher; /* client that asked to finish and waits for it, or -1 */
-	int starter;  /* pidfd of who started a server, or -1 */
+	int finisher; /* client that requested the end and waits for it, or -1 */
+	int starter;  /* pidfd of the process that started a server, or -1 */
 	bool starter_ended;
 	int interrupts;		 /* SIGINT and SIGTERM so far */
 	uint64_t interrupted_ns; /* the last of them */
 	bool closed;		 /* nothing more is recorded */
 	bool complete;		 /* the file is closed too */
 	bool error_reported;
-	bool kept, keeps_all;	/* the oldest has gone; it never does, though it should */
-	bool left_reported;	/* who outlives the target */
-	uint64_t ended_ns;	/* when the target was seen to have; 0: not yet */
+	bool kept, keeps_all;	/* the oldest was dropped; dropping fails */
+	bool left_reported;	/* processes that outlive the target */
+	uint64_t ended_ns;	/* when the target was seen to have ended; 0: not yet */
 	uint64_t max_size;	/* of all files, in bytes */
-	uint64_t duty_start_ns; /* of the duty cycle: when somebody first asked; 0: nobody has */
-	uint64_t flush_ns;	/* next time that chunks are written however small */
+	uint64_t duty_start_ns; /* of the duty cycle: when somebody first asked; 0: not yet */
+	uint64_t flush_ns;	/* next time to write chunks, however small */
 	uint64_t nap_ns;
 	bool rested; /* this round comes after a nap */
 };
 
-/* Waits for the descriptor too; `value` says which one of its source it is. */
+/* Waits for the descriptor too; `value` says which of its source's it is. */
 int recorder_watch(struct recorder *r, enum source source, uint32_t value, int fd);
 
-/* No ring may be older than the first answer to what TSC is. */
+/* No ring may be older than the first calibration of the TSC. */
 void recorder_update_clock(struct recorder *r);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.c - chunks of packets into AUXTRACE records. */
+/* stream.c - writes chunks of packets as AUXTRACE records. */
 #include "stream.h"
 
 void stream_open(struct stream *s, struct trace_out *out, uint32_t pid, uint32_t tid, const char *comm)
@@ -29,7 +29,7 @@ void stream_begin(struct stream *s, uint64_t tsc)
 		s->used = size;
 }
 
-/* PAD is a packet of one zero byte: whole packets and 8-byte records at once. */
+/* PAD is a packet of one zero byte: this keeps packets complete and records at multiples of 8. */
 static void pad(struct stream *s)
 {
 	while (s->used % 8)

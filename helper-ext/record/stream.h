@@ -2,10 +2,9 @@
 /*
  * stream.h - the trace of one thread on its way into perf.data.
  *
- * Packets are gathered into a chunk that is written as one AUXTRACE record. A chunk begins with
- * PSB+, so whatever chunks survive can be decoded. Each stream is a queue (idx) of its own in perf,
- * which merges queues by time: a tid that comes back, after exec or reused by a later thread,
- * simply opens another stream.
+ * Packets are collected into a chunk that is written as one AUXTRACE record. A chunk begins with PSB+, so whatever
+ * chunks survive can be decoded. Each stream is a queue (idx) of its own in perf, which merges queues by time: a tid
+ * that returns, after exec or for a later thread, simply opens another stream.
  */
 #ifndef OCULAR_STREAM_H
 #define OCULAR_STREAM_H
@@ -25,7 +24,7 @@ struct trace_out {
 	uint32_t threads;   /* seen */
 	uint64_t before;    /* bytes of files before this one */
 	uint64_t markers;   /* written */
-	uint64_t lost;	    /* dropped by the traced threads, who said so */
+	uint64_t lost;	    /* dropped by the traced threads, as they report */
 	uint64_t discarded; /* not written, because the file has an error */
 };
 
@@ -33,7 +32,7 @@ struct stream {
 	struct trace_out *out;
 	uint32_t idx, pid, tid;
 	uint64_t clock;	    /* TSC of the last packet */
-	uint64_t words;	    /* of the thread so far, dropped ones too: the next one's seq */
+	uint64_t words;	    /* of the thread so far, including dropped ones: the next one's seq */
 	uint64_t written;   /* bytes of this stream in the file */
 	uint64_t reference; /* clock at the beginning of the chunk */
 	uint32_t markers;   /* in the chunk */
@@ -42,17 +41,17 @@ struct stream {
 };
 
 /*
- * Opens a stream for a thread and tells perf the thread's name. Errors of the file show up in
- * out->file.error; a stream goes on and discards.
+ * Opens a stream for a thread and tells perf the thread's name. Errors of the file are in out->file.error; the stream
+ * continues and discards.
  */
 void stream_open(struct stream *s, struct trace_out *out, uint32_t pid, uint32_t tid, const char *comm);
 
-/* Begins a chunk with the time of the marker that comes next. */
+/* Begins a chunk with the time of the next marker. */
 void stream_begin(struct stream *s, uint64_t tsc);
 
 /*
- * Moves the clock to the TSC of the next packet and returns the cycles in between. It never goes
- * back, and stands still while TSC is behind it or out of any range: perf could not follow.
+ * Moves the clock to the TSC of the next packet and returns the cycles in between. It never goes back, and stays while
+ * TSC is behind it or out of range: perf could not follow.
  */
 static inline uint64_t stream_advance(struct stream *s, uint64_t tsc)
 {
@@ -64,7 +63,7 @@ static inline uint64_t stream_advance(struct stream *s, uint64_t tsc)
 	return cycles;
 }
 
-/* How many markers the chunk takes; 8 bytes are kept for padding. */
+/* How many markers fit into the chunk; 8 bytes are reserved for padding. */
 static inline uint32_t stream_room(const struct stream *s)
 {
 	uint32_t used = s->used ? s->used : PTFRAME_PSB_MAX;

@@ -24,7 +24,7 @@ static const void *part(const struct image *im, uint64_t offset, uint64_t size)
 	return offset <= im->size && size <= im->size - offset ? im->bytes + offset : NULL;
 }
 
-/* Tables of 64-bit ELF stand at multiples of 8; elsewhere there is none. */
+/* Tables of 64-bit ELF are at multiples of 8; this ignores others. */
 static const void *table_at(const struct image *im, uint64_t offset, uint64_t size)
 {
 	return offset % 8 ? NULL : part(im, offset, size);
@@ -56,7 +56,7 @@ static const Elf64_Ehdr *header(const struct image *im)
 	return h;
 }
 
-/* From an address as the file has it to an offset in the file; 0: in no segment. */
+/* From an address in the file's own terms to an offset in the file; 0: in no segment. */
 static uint64_t file_offset(const struct image *im, const Elf64_Ehdr *h, uint64_t address)
 {
 	const Elf64_Phdr *p = table_at(im, h->e_phoff, (uint64_t)h->e_phnum * sizeof(*p));
@@ -142,7 +142,7 @@ static bool read_mapping(FILE *f, struct mapping *m)
 	return false;
 }
 
-/* The process may have another root folder than we (a container). */
+/* The process may have another root folder (a container). */
 static uint64_t offset_in(uint32_t pid, const char *file, const char *name)
 {
 	char path[PATH_MAX + 32];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbol.h - where a function of a library is in a running process.
+ * symbol.h - finds a function of a library in a running process.
  *
- * From /proc/PID/maps and the symbol tables of the ELF files it names (System V gABI, chapter 4);
- * 64-bit, of this machine's byte order. Nothing is asked of the process.
+ * From /proc/PID/maps and the symbol tables of the ELF files it names (System V gABI, chapter 4); 64-bit, of this
+ * machine's byte order. The process itself does nothing.
  */
 #ifndef OCULAR_SYMBOL_H
 #define OCULAR_SYMBOL_H

@@ -12,7 +12,7 @@
 
 static const int handled[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD };
 
-/* A full disk, a closed stderr, a progress line from the background: errno tells, not a death. */
+/* A full disk, a closed stderr, a progress line from the background should give an errno, not kill us. */
 static const int ignored[] = { SIGXFSZ, SIGPIPE, SIGTTOU };
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
@@ -41,7 +41,7 @@ int inherit_save(struct inherit *in)
 		sigaddset(&set, handled[i]);
 	for (size_t i = 0; i < COUNT(ignored); i++)
 		sigaction(ignored[i], &ignore, &in->ignored[i]);
-	/* Where it is ignored, a child is gone without a status. */
+	/* If it is ignored, a child ends without a status. */
 	sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = SIG_DFL }, &in->child);
 	sigprocmask(SIG_BLOCK, &set, &in->mask);
 	getrlimit(RLIMIT_NOFILE, &in->files);
@@ -60,7 +60,7 @@ static void inherit_restore(const struct inherit *in)
 	setrlimit(RLIMIT_NOFILE, &in->files);
 }
 
-/* In the child: becomes the command, or tells why not. */
+/* In the child: becomes the command, or reports why not. */
 static void become(char **argv, const char *dir, const struct inherit *in, int report)
 {
 	int err = 0;

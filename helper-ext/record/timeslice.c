@@ -5,9 +5,9 @@
 #include "clock.h"
 #include "timeslice.h"
 
-/* A stall of a fifth of a millisecond is nothing beside the call that asks for a snapshot. */
+/* A delay of a fifth of a millisecond is nothing compared with the call that asks for a snapshot. */
 #define STRETCH_NS 200000u
-/* The kernel adds some 50 us (timer slack), so that we work for half of the time: the call gets done in one nap. */
+/* The kernel adds some 50 us (timer slack), so we work half of the time: the call gets done in one nap. */
 #define NAP_NS 150000
 
 void timeslice_begin(struct timeslice *s)

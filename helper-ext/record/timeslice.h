@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeslice.h - work that can wait is done in short stretches, with naps between.
+ * timeslice.h - does work that can wait in short stretches, with naps in between.
  *
- * Where no core is free, a traced thread waits while the recorder has its core. Yielding (sched_yield(2)) is not
- * enough: whom the kernel takes next may be us again. Who sleeps is not taken.
+ * If no core is free, a traced thread waits while the recorder has its core. Yielding (sched_yield(2)) is not enough:
+ * the kernel may choose us again, unless we sleep.
  */
 #ifndef OCULAR_TIMESLICE_H
 #define OCULAR_TIMESLICE_H
@@ -16,7 +16,7 @@ struct timeslice {
 
 void timeslice_begin(struct timeslice *s);
 
-/* To be called at least every few microseconds: naps if the stretch has been long enough. */
+/* Call it at least every few microseconds: naps if the stretch has been long enough. */
 void timeslice_check(struct timeslice *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tree.c - two lists: those who joined, and /proc. */
+/* tree.c - two lists: processes that joined, and /proc. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,7 +20,7 @@ static FILE *open_of(const char *pid, const char *name)
 	return fopen(path, "re");
 }
 
-/* Is one of the strings in a file of the process what is looked for? */
+/* Is one of the strings in a file of the process the one looked for? */
 static bool has(const char *pid, const char *file, char separator, bool (*is)(const char *, const char *),
 		const char *what)
 {

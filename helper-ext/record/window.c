@@ -7,7 +7,7 @@
 
 #include "window.h"
 
-/* Records between two looks at the clock, some 10 us; bytes for one write(2): the kernel takes up to 4 us a page. */
+/* Records between two checks of the clock, some 10 us; bytes for one write(2): the kernel takes up to 4 us a page. */
 #define BATCH 512u
 #define PIECE (32u << 10)
 
@@ -22,8 +22,8 @@ static uint64_t tsc_at(const struct ring_map *r, uint64_t position)
 }
 
 /*
- * The first position of [from, end) whose time is at or after tsc. Records at the old end may be
- * overwritten while we look, by newer ones: that leads us too far back, never too far ahead.
+ * The first position of [from, end) whose time is at or after tsc. Records at the old end may be overwritten meanwhile
+ * by newer ones: that leads too far back, never too far ahead.
  */
 static uint64_t find(const struct ring_map *r, uint64_t from, uint64_t end, uint64_t tsc)
 {
@@ -98,13 +98,13 @@ int window_copy(struct window *w, struct ring_map *r, uint64_t from_tsc, uint64_
 	return 0;
 }
 
-/* Writing a window: the thread it is in, and what the next words need before them. */
+/* Writing a window: its current thread, and what the next words need before them. */
 struct writer {
 	struct rings *rs;
 	struct stream *stream;
 	struct timeslice *timeslice;
 	uint32_t number;
-	int64_t interpreter; /* -1: not known, words are left out until a HELLO says */
+	int64_t interpreter; /* -1: not known, words are left out until a HELLO */
 	bool open;
 };
 
@@ -144,7 +144,7 @@ static void write_word(struct writer *w, uint64_t tsc, uint64_t word)
 		put(w->stream, tsc, word);
 }
 
-/* A break, if it is time for one. */
+/* A nap, if it is time for one. */
 static void rest(struct writer *w)
 {
 	if (w->stream->used > PIECE)
@@ -152,7 +152,7 @@ static void rest(struct writer *w)
 	timeslice_check(w->timeslice);
 }
 
-/* The thread that the oldest record is of: the newest's, unless a hand-over names the one before. */
+/* The thread of the oldest record: the newest's, unless a hand-over names the previous one. */
 static uint32_t first_tid(const struct window *w)
 {
 	for (uint32_t i = 0; i < w->n; i++)
@@ -161,7 +161,7 @@ static uint32_t first_tid(const struct window *w)
 	return w->tid;
 }
 
-/* The records before tsc, and not half of a word with its prefix. */
+/* The records before tsc, without separating a word from its prefix. */
 static uint32_t count_older(const struct window *w, uint64_t tsc)
 {
 	uint32_t n = 0;
@@ -206,7 +206,7 @@ void window_write(const struct window *w, struct rings *rs, struct ring_map *r, 
 
 	if (!w->n)
 		return;
-	/* The last HELLO's interpreter, if that is where the window begins: not if it is inside. */
+	/* The last HELLO's interpreter, if the window begins there: not if the HELLO is inside it. */
 	writer.interpreter = w->hello >> 20 < w->from ? (int64_t)(w->hello & 0xfffff) : -1;
 	rings_thread(rs, r, first_tid(w));
 	for (uint32_t i = torn(w); i < w->n; i++) {

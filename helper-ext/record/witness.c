@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* witness.c - the kernel tells of every process which signals are pending; to forget them, the witness is replaced. */
+/* witness.c - the kernel shows which signals are pending in a process; to forget them, the witness is replaced. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ static void stand_by(pid_t recorder)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "ocular-witness");
-	syscall(SYS_close_range, 0u, ~0u, 0u); /* Linux 5.9; before, descriptors live as long as we do */
+	syscall(SYS_close_range, 0u, ~0u, 0u); /* Linux 5.9; before that, descriptors live as long as we do */
 	while (getppid() == recorder)
 		sigsuspend(&all);
 	_exit(0);
