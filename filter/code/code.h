@@ -14,6 +14,7 @@
 #include "shared/event.h"
 #include "base/map.h"
 #include "base/time_span.h"
+#include "compiled.h"
 
 struct dispatch; /* dispatch.h: the table of handlers */
 struct walk;	 /* walk.h: control flow of a code object */
@@ -113,6 +114,7 @@ struct process {
 	struct process *before; /* the same pid before it exec'ed an interpreter with other opcodes; NULL: none */
 	struct code **codes;	/* [id - base] */
 	uint32_t base, ncodes;
+	struct compiled compiled;
 	struct map threads; /* tid -> char *name */
 	struct map names;   /* hash of file, qualname and line -> struct code: of codes_intern */
 	uint32_t named;	    /* codes below this are in names */

@@ -58,6 +58,7 @@ static void process_free(struct process *p)
 	free(p->backend);
 	free(p->argv);
 	free(p->untraced);
+	compiled_free(&p->compiled);
 	free(p->dispatch);
 	free(p);
 }

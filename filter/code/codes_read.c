@@ -99,6 +99,7 @@ static int begin_anew(struct process *p)
 	before->dispatch = NULL;
 	before->codes = NULL;
 	before->ncodes = 0;
+	before->compiled = (struct compiled){ 0 };
 	before->threads = before->names = (struct map){ 0 };
 	for (uint32_t i = 0; i < p->ncodes; i++)
 		if (p->codes[i] && p->codes[i]->process == p)
@@ -448,6 +449,46 @@ static int read_killed(struct codes *c, struct process *p, json_t *line)
 	return p->killed ? 0 : -EINVAL;
 }
 
+/* The header was written before the JIT is switched on. */
+static int read_jit(struct codes *c, struct process *p, json_t *line)
+{
+	(void)c;
+	(void)line;
+	p->jit = true;
+	return 0;
+}
+
+/* Addresses are text: a JSON number is a double to many. */
+static uint64_t get_address(json_t *line, const char *key)
+{
+	const char *text = json_string_value(json_object_get(line, key));
+
+	return text ? strtoull(text, NULL, 16) : 0;
+}
+
+static int read_executor(struct codes *c, struct process *p, json_t *line)
+{
+	int64_t offset = get_int(line, "offset", -1);
+
+	(void)c;
+	if (offset < 0)
+		return -EINVAL;
+	return compiled_add_executor(&p->compiled, get_int(line, "id", 0), offset, get_address(line, "entry"));
+}
+
+static int read_compiled(struct codes *c, struct process *p, json_t *line)
+{
+	const struct compiled_run run = {
+		.id = get_int(line, "id", 0),
+		.entry = get_address(line, "entry"),
+		.n = get_int(line, "count", 0),
+		.ns = get_int(line, "ns", 0),
+	};
+
+	(void)c;
+	return compiled_add_run(&p->compiled, run);
+}
+
 static int read_untraced(struct codes *c, struct process *p, json_t *line)
 {
 	(void)c;
@@ -539,6 +580,7 @@ static const struct {
 	{ "untraced", read_untraced }, { "snapshot", read_snapshot }, { "window", read_window },
 	{ "switch", read_switch },     { "limit", read_limit },	      { "unmatched", read_unmatched },
 	{ "killed", read_killed },     { "piece", read_piece },	      { "callbacks", read_callbacks },
+	{ "executor", read_executor }, { "compiled", read_compiled }, { "jit", read_jit },
 };
 
 static int read_line(struct codes *c, struct process *p, const char *text, size_t length)

@@ -138,6 +138,14 @@ double profile_own_share(const struct profile *p, const struct loop *loop)
 	return p->traced_ns ? (double)loop->own_time / p->traced_ns : 0;
 }
 
+bool profile_jit(const struct profile *p)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));)
+		if (((const struct process *)s->value)->jit)
+			return true;
+	return false;
+}
+
 bool profile_instrumented(const struct profile *p)
 {
 	return p->events[OP_INSTRUCTION] && !(p->mode && !strcmp(p->mode, "opcodes"));

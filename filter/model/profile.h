@@ -47,6 +47,7 @@ struct profile {
 	const char *file;	/* name of the file that is read; NULL: unknown */
 	bool cut;		/* the file ends before its records did */
 	const char *mode;	/* of the first process whose table has it; NULL: unknown */
+	bool zoomed;		/* a time window was asked for: what is known of the whole alone does not fit */
 };
 
 /* All code objects that ran, most self time first. *n of them, in one malloc'ed array; NULL: no memory. */
@@ -66,6 +67,9 @@ const struct process **profile_processes(const struct profile *p, size_t *n);
  * (mode opcodes), or there were none.
  */
 bool profile_instrumented(const struct profile *p);
+
+/* Does an interpreter compile hot loops (CPython's JIT)? */
+bool profile_jit(const struct profile *p);
 
 /* A loop's part of the traced time, 0..1. */
 double profile_share(const struct profile *p, const struct loop *loop);

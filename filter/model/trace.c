@@ -19,6 +19,7 @@ void trace_init(struct trace *t, struct codes *codes, struct sink *sinks)
 void trace_window(struct trace *t, const struct time_span *window, const struct wall *wall)
 {
 	t->window = *window;
+	t->profile.zoomed = !time_span_is_all(window);
 	t->wall = *wall;
 }
 

@@ -30,6 +30,7 @@ struct page {
 int page_loops(struct page *page);
 int page_functions(struct page *page);
 int page_sources(struct page *page);
+int page_compiled(struct page *page);
 int page_opcodes(struct page *page);
 int page_specialization(struct page *page);
 int page_events(struct page *page);

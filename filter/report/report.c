@@ -53,7 +53,12 @@ void report_clock(FILE *f, const struct profile *p)
 /* Compiled code makes no events; events of back-edges and instructions keep loops interpreted. */
 static void write_jit(const struct report *r, const char *python)
 {
-	if (r->p->events[OP_JUMP] || r->p->events[OP_INSTRUCTION])
+	uint64_t compiled_ns = r->p->zoomed ? 0 : compiled_ns_of(r->p->codes);
+
+	if (compiled_ns && r->p->traced_ns)
+		fprintf(r->f, "JIT      on; %.1f%% of the time was in compiled code\n",
+			100.0 * compiled_ns / r->p->traced_ns);
+	else if (r->p->events[OP_JUMP] || r->p->events[OP_INSTRUCTION])
 		write_field(r, "JIT", "on; the events of this mode keep loops interpreted");
 	else
 		write_field(r, "JIT", "on; how much of the time was compiled code is unknown");

@@ -32,6 +32,9 @@ void report_specialization(const struct report *r, struct code *const *functions
 /* The same while the program ran, if it is known (mode opcodes). 0 or -ENOMEM. */
 int report_forms(const struct report *r);
 
+/* How long which loops ran as the JIT's machine code, where that is known. 0 or -ENOMEM. */
+int report_compiled(const struct report *r);
+
 /* Events by kind: how many, how often, and what their callbacks cost. */
 void report_events(const struct report *r);
 

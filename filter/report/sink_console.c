@@ -100,6 +100,8 @@ static int write_report(FILE *f, struct sink *s, const struct profile *p)
 	if (!err)
 		err = write_functions(&r, c);
 	if (!err)
+		err = report_compiled(&r);
+	if (!err)
 		err = report_forms(&r);
 	if (!err)
 		err = write_opcodes(&r, c);

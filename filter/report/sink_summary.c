@@ -74,9 +74,15 @@ static int put_loops(struct summary *m, const struct profile *p)
 	return err;
 }
 
-/* One of the two. */
+static bool any_unmatched(const struct profile *p)
+{
+	return codes_unmatched(p->codes, NULL);
+}
+
+/* One of object and array; wanted NULL: always. */
 static const struct {
 	const char *key;
+	bool (*wanted)(const struct profile *p);
 	json_t *(*object)(const struct profile *p);
 	int (*array)(struct summary *m, const struct profile *p);
 } members[] = {
@@ -92,7 +98,8 @@ static const struct {
 	{ "functions", .array = put_functions },
 	{ "loops", .array = put_loops },
 	{ "losses", .object = summary_losses },
-	{ "matched_nothing", .object = summary_unmatched },
+	{ "compiled", profile_jit, .object = summary_compiled },
+	{ "matched_nothing", any_unmatched, .object = summary_unmatched },
 };
 
 static int put_member(struct summary *m, const struct profile *p, size_t i)
@@ -119,7 +126,7 @@ static int summary_finish(struct sink *s, const struct profile *p)
 	snprintf(head, sizeof(head), "{\"schema\": %d, \"revision\": %d", SUMMARY_SCHEMA, SUMMARY_REVISION);
 	put(m, head);
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && !err; i++)
-		if (members[i].object != summary_unmatched || codes_unmatched(p->codes, NULL))
+		if (!members[i].wanted || members[i].wanted(p))
 			err = put_member(m, p, i);
 	put(m, "}\n");
 	if (err == -ENOMEM)

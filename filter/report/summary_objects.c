@@ -230,6 +230,32 @@ static json_t *process(const struct process *p)
 }
 /* clang-format on */
 
+static json_t *compiled(const struct compiled_row *row)
+{
+	const struct json_number numbers[] = {
+		{ "firstlineno", row->code->firstlineno },
+		{ "pid", row->code->process->pid },
+		{ "line", row->line },
+		{ "count", row->n },
+		{ "ns", row->ns },
+	};
+
+	return json_join(place(row->code), JSON_NUMBERS(numbers));
+}
+
+json_t *summary_compiled(const struct profile *p)
+{
+	size_t n = 0;
+	struct compiled_row *rows = p->zoomed ? NULL : compiled_rows(p->codes, &n);
+	json_t *array = n ? json_array() : json_null();
+	int err = !rows && !p->zoomed;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = json_array_append_new(array, compiled(&rows[i]));
+	free(rows);
+	return err ? json_decref(array), NULL : array;
+}
+
 json_t *summary_processes(const struct profile *p)
 {
 	size_t n;

@@ -17,6 +17,7 @@ json_t *summary_events(const struct profile *p);
 json_t *summary_event_rates(const struct profile *p);
 json_t *summary_losses(const struct profile *p);
 json_t *summary_unmatched(const struct profile *p);
+json_t *summary_compiled(const struct profile *p);
 
 /* tables: also the opcodes of each. */
 json_t *summary_function(const struct profile *p, const struct code *code, bool tables);

@@ -7,7 +7,10 @@
 #endif
 #include "adaptive.h"
 #if PY_VERSION_HEX >= 0x030e0000
+#include <internal/pycore_backoff.h>
+#include <internal/pycore_code.h>
 #include <internal/pycore_instruments.h>
+#include <internal/pycore_optimizer.h>
 #endif
 
 uint8_t adaptive_raw(PyCodeObject *code, Py_ssize_t i)
@@ -37,3 +40,25 @@ uint8_t adaptive_under_instruction(PyCodeObject *code, Py_ssize_t i)
 		return 0;
 	return code->_co_monitoring->per_instruction_opcodes[i];
 }
+
+#if PY_VERSION_HEX >= 0x030e0000
+bool adaptive_executor(PyCodeObject *code, Py_ssize_t i, struct adaptive_executor *e)
+{
+	const _PyExecutorArray *all = code->co_executors;
+
+	if (!all || i >= all->size)
+		return false;
+	*e = (struct adaptive_executor){ 0 };
+	if (all->executors[i]) {
+		e->unit = all->executors[i]->vm_data.index;
+		e->entry = (uintptr_t)all->executors[i]->jit_code;
+	}
+	return true;
+}
+#else
+bool adaptive_executor(PyCodeObject *code, Py_ssize_t i, struct adaptive_executor *e)
+{
+	(void)code, (void)i, (void)e;
+	return false;
+}
+#endif

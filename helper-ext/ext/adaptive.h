@@ -4,12 +4,13 @@
  *
  * CPython has no API for this: `co_code` deoptimizes, `_co_code_adaptive` hides executors and does
  * not see through INSTRUMENTED_LINE on 3.12. Layouts: cpython/code.h (3.12, 3.13) and
- * internal/pycore_instruments.h (3.14, 3.15).
+ * internal/pycore_instruments.h (3.14, 3.15); of executors internal/pycore_optimizer.h (the same).
  */
 #ifndef OCULAR_ADAPTIVE_H
 #define OCULAR_ADAPTIVE_H
 
 #include <Python.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The opcode byte that the interpreter would run at code unit i. */
@@ -20,5 +21,14 @@ uint8_t adaptive_under_line(PyCodeObject *code, Py_ssize_t i);
 
 /* What INSTRUMENTED_INSTRUCTION at i stands for; 0: unknown. */
 uint8_t adaptive_under_instruction(PyCodeObject *code, Py_ssize_t i);
+
+/* What the JIT has compiled of a code object: where it is entered in the bytecode, and in memory. */
+struct adaptive_executor {
+	Py_ssize_t unit;
+	uintptr_t entry;
+};
+
+/* The i-th one, from 0; entry 0: there is no machine code. False: there are no more, or none before 3.14. */
+bool adaptive_executor(PyCodeObject *code, Py_ssize_t i, struct adaptive_executor *e);
 
 #endif

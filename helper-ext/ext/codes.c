@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "adaptive.h"
 #include "codes.h"
 #include "process.h"
 #include "setup.h"
@@ -71,6 +72,21 @@ static void write_opcodes(const char *kind, uint32_t id, PyCodeObject *code, con
 	text_free(&t);
 }
 
+static void write_executors(uint32_t id, PyCodeObject *code)
+{
+	struct adaptive_executor e;
+	struct text t = { 0 };
+
+	for (Py_ssize_t i = 0; adaptive_executor(code, i, &e); i++) {
+		if (!e.entry)
+			continue;
+		text_printf(&t, "{\"kind\":\"executor\",\"id\":%u,\"offset\":%zd,\"entry\":\"0x%llx\"}", id, 2 * e.unit,
+			    (unsigned long long)e.entry);
+		table_write(&t);
+		text_free(&t);
+	}
+}
+
 /* CPython frees a code object; its bytecode is still there. May come with an exception pending. */
 static void code_dies(void *extra)
 {
@@ -83,6 +99,7 @@ static void code_dies(void *extra)
 	if (entry->traced) {
 		pending = PyErr_GetRaisedException();
 		write_opcodes("specialized", id, entry->code, "dealloc");
+		write_executors(id, entry->code);
 		PyErr_SetRaisedException(pending);
 	}
 	entry_clear(entry);
@@ -292,6 +309,18 @@ static void forget(struct codes *c, uint32_t id, struct entry *entry)
 	entry_clear(entry); /* first: setting the slot frees the value in it */
 	if (codes_set(c, (PyObject *)code, 0))
 		PyErr_Clear();
+}
+
+void codes_tell_executors(const struct codes *c)
+{
+	for (uint32_t id = 0; id <= MARKER_CODE_MAX; id++) {
+		const struct entry *entry = entries[id >> CHUNK_BITS] ? entry_of(id) : NULL;
+
+		if (!entry)
+			id |= CHUNK - 1;
+		else if (entry->code && entry->traced && entry->interpreter == c->interpreter)
+			write_executors(id, entry->code);
+	}
 }
 
 void codes_close(struct codes *c)

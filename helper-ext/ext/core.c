@@ -237,6 +237,12 @@ static PyObject *core_tell_frames(PyObject *module, PyObject *unused)
 	return frames_tell_end(&state->codes) ? NULL : Py_NewRef(Py_None);
 }
 
+static PyObject *core_tell_executors(PyObject *module, PyObject *unused)
+{
+	codes_tell_executors(&state_of(module)->codes);
+	Py_RETURN_NONE;
+}
+
 static PyObject *core_close(PyObject *module, PyObject *unused)
 {
 	struct state *state = state_of(module);
@@ -376,6 +382,9 @@ static PyMethodDef methods[] = {
 	{ "unlisten", core_unlisten, METH_NOARGS,
 	  "unlisten($module, /)\n--\n\n"
 	  "The duty cycle ends, if there is one, and its events are off." },
+	{ "tell_executors", core_tell_executors, METH_NOARGS,
+	  "tell_executors($module, /)\n--\n\n"
+	  "Write into the code table what the JIT has compiled; before the events go off." },
 	{ "tell_frames", core_tell_frames, METH_NOARGS,
 	  "tell_frames($module, /)\n--\n\n"
 	  "Mode opcodes, an interpreter that is not the first: tell where its frames begin. OSError." },

@@ -151,9 +151,12 @@ def jit_warning() -> str | None:
 
 
 def _jit() -> bool | None:
-    """Whether the interpreter compiles hot loops; None where it does not say (before 3.14)."""
+    """Whether the interpreter compiles hot loops; None where it does not say (before 3.14). It is switched on behind
+    site, where the hook runs, by PYTHON_JIT or a default that cannot be asked for."""
     jit = getattr(sys, "_jit", None)
-    return jit and jit.is_enabled()
+    if not jit or jit.is_enabled():
+        return jit and True
+    return jit.is_available() and os.environ.get("PYTHON_JIT", "")[:1] not in ("", "0")
 
 
 def _header(session: _Session, config: "_core.Config", include: tuple[str, ...],
@@ -286,6 +289,9 @@ def stop() -> None:
     global _session, _closed
     session, _session = _session, None
     if session:
+        if _jit():
+            _core.note({"kind": "jit"})
+        _core.tell_executors()
         session.unregister(session.first)
         if session.first:
             _note_unmatched(session)

@@ -15,6 +15,7 @@ struct block {
 	uint32_t n;	     /* instructions */
 	enum insn_kind kind; /* of the last instruction */
 	bool hidden;	     /* belongs to the emulator (guest.c): neither traced nor counted */
+	bool compiled;	     /* was made by the program itself (compiled.h) */
 	bool outside;	     /* of the address filter: counted, not traced */
 	struct block *older;
 	uint16_t offsets[]; /* of the n instructions from start */

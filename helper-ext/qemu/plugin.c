@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "common_clock.h"
+#include "compiled.h"
 #include "guest.h"
 #include "images.h"
 #include "plugin_api.h"
@@ -27,7 +28,12 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-#define SYS_X86_64_MMAP 9
+/* The program's; where Ocular runs they have other numbers, maybe. */
+#define SYS_X86_64_MMAP	      9
+#define SYS_X86_64_MPROTECT   10
+#define SYS_X86_64_MUNMAP     11
+#define SYS_X86_64_EXECVE     59
+#define SYS_X86_64_EXIT_GROUP 231
 
 struct thread {
 	struct walk walk; /* on the core where the thread runs */
@@ -36,6 +42,7 @@ struct thread {
 	uint32_t pid, tid;
 	bool hidden;				  /* runs code of guest.c */
 	uint64_t mmap_size, mmap_fd, mmap_offset; /* of the call that is going on; size 0: none */
+	struct compiled_thread compiled;
 };
 
 /* Of this process: QEMU has one plugin a process, and gives its callbacks no place for more. */
@@ -48,9 +55,10 @@ static struct {
 	struct core *cpus;    /* with migrate=N */
 	struct block *blocks; /* all there ever were: QEMU may run them at any time */
 	uint64_t hidden_from, hidden_to, on_illegal, on_signal;
+	struct compiled compiled;
 	bool images_told;
 	uint32_t parent; /* whose fork this process is; told with its first thread */
-} here = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} here = { .lock = PTHREAD_MUTEX_INITIALIZER, .compiled.lock = PTHREAD_MUTEX_INITIALIZER };
 
 static __thread struct thread *self __attribute__((tls_model("initial-exec")));
 
@@ -230,7 +238,7 @@ static __attribute__((naked)) void run(unsigned vcpu, void *data)
 
 __attribute__((used)) void run_with_registers(unsigned vcpu, void *data, const struct registers *registers)
 {
-	const struct block *b = data;
+	const struct block *b = data, *last;
 	struct thread *t = self ? self : open_thread();
 
 	(void)vcpu;
@@ -245,7 +253,10 @@ __attribute__((used)) void run_with_registers(unsigned vcpu, void *data, const s
 		turn(t, b->start);
 	if (t->moves && !b->outside)
 		migrate(t, b->start);
+	last = t->walk.open;
 	walk_block(&t->walk, b);
+	if (b->compiled || t->compiled.inside)
+		compiled_block(&here.compiled, &t->compiled, last, b, t->walk.core->tsc);
 }
 
 static void translate(plugin_id id, struct qemu_plugin_tb *tb)
@@ -264,6 +275,7 @@ static void translate(plugin_id id, struct qemu_plugin_tb *tb)
 	b->end = b->last + size;
 	b->n = (uint32_t)n;
 	b->outside = !ranges_hold(&here.set.filter, b->start);
+	b->compiled = compiled_holds(&here.compiled, b->start);
 	b->hidden = b->start >= here.hidden_from && b->start < here.hidden_to;
 	last = insn_decode(qemu_plugin_insn_data(insn), size, b->last);
 	for (size_t i = 0; i < n; i++)
@@ -284,6 +296,7 @@ static void end_ptwrite(struct thread *t, uint64_t word, uint64_t ip)
 	enum walk_word what = walk_ptwrite(&t->walk, word, ip);
 
 	note(t);
+	compiled_word(&t->compiled, word, t->walk.core->tsc);
 	if (what != WORD_UNTRACED && here.set.truth) {
 		const struct side s = side_of(t);
 
@@ -314,8 +327,25 @@ static void hear_guest(struct thread *t, int64_t number, const uint64_t *a)
 	}
 }
 
+static void follow_compiled(const struct thread *t, int64_t number, const uint64_t *a)
+{
+	char *folder;
+
+	if (number == SYS_X86_64_MPROTECT || number == SYS_X86_64_MUNMAP)
+		compiled_protect(&here.compiled, a[0], a[1], number == SYS_X86_64_MPROTECT && a[2] & PROT_EXEC);
+	if (number != SYS_X86_64_EXECVE && number != SYS_X86_64_EXIT_GROUP)
+		return;
+	folder = strdup(here.spools); /* its parent is the recording */
+	if (folder && strrchr(folder, '/'))
+		*strrchr(folder, '/') = 0;
+	if (folder)
+		compiled_tell(&here.compiled, folder, t->pid);
+	free(folder);
+}
+
 static void enter_kernel(struct thread *t, int64_t number, const uint64_t *a)
 {
+	follow_compiled(t, number, a);
 	walk_syscall(&t->walk);
 	note(t);
 	clock_tell(here.clock, t->walk.core->tsc);
@@ -359,11 +389,14 @@ static void forked(void)
 	struct thread *parent = self;
 
 	pthread_mutex_init(&here.lock, NULL);
+	pthread_mutex_init(&here.compiled.lock, NULL);
+	compiled_forget(&here.compiled);
 	if (!parent)
 		return;
 	here.parent = parent->pid;
 	here.cpus = NULL;
 	open_thread()->hidden = parent->hidden;
+	compiled_thread_free(&parent->compiled);
 	free(parent);
 }
 

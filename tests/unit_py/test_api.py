@@ -432,14 +432,21 @@ def test_why_nobody_can_attach():
 
 
 JITS = """
-import sys
+import os, sys
 sys.path.insert(0, sys.argv[1])
 from ocular import monitor
 class Jit:
     on = True
     is_enabled = classmethod(lambda cls: cls.on)
+    built = True
+    is_available = classmethod(lambda cls: cls.built)
+os.environ.pop("PYTHON_JIT", None)
 said = []
 for sys.version_info, sys._jit, Jit.on in ((3, 14, 2), Jit, True), ((3, 14, 2), Jit, False), ((3, 15, 0), Jit, True), ((3, 13, 1), None, 0):
+    said.append(monitor.jit_warning())
+# In sitecustomize it is never enabled yet.
+sys.version_info, sys._jit, Jit.on = (3, 14, 2), Jit, False
+for Jit.built, os.environ["PYTHON_JIT"] in (True, "1"), (True, "0"), (True, ""), (False, "1"):
     said.append(monitor.jit_warning())
 print(["156319" in (line or "") for line in said])
 """
@@ -447,7 +454,7 @@ print(["156319" in (line or "") for line in said])
 
 def test_a_jit_that_corrupts_what_is_traced():
     done = subprocess.run([sys.executable, "-c", JITS, os.path.dirname(rec.HOOK)], capture_output=True, text=True)
-    rec.equal(done.stdout, "[True, False, False, False]\n", done.stderr)
+    rec.equal(done.stdout, "[True, False, False, False, True, False, False, False]\n", done.stderr)
 
 
 def test_the_warning_of_it_is_seen():

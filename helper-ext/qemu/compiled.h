@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compiled.h - how long each thread runs code that the program has made itself: a JIT's.
+ *
+ * CPython's JIT puts each executor into anonymous memory of its own and makes that executable by mprotect (Python/jit.c,
+ * jit_alloc and mark_executable of 3.14 and 3.15); nothing else in a Python does. The interpreter enters an executor by
+ * a call or a jump, and compiled code goes back to it by a return. It goes on in other executors and calls C functions
+ * meanwhile: that is time in compiled code, too, and that of the executor which was entered. When C code calls a
+ * traced Python function, which our markers tell, the time of that is not. The markers also tell which code object an
+ * executor is entered from.
+ */
+#ifndef OCULAR_QEMU_COMPILED_H
+#define OCULAR_QEMU_COMPILED_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "block.h"
+
+#define COMPILED_DEEPEST 256u	/* in one another, on a thread; what is deeper is not counted */
+#define COMPILED_CALLS	 65536u /* the same, of Python functions */
+
+struct compiled_stay {
+	uint64_t entry; /* address */
+	uint32_t id;	/* of the code object; 0: none is traced, and it does not count */
+	uint64_t since; /* TSC; what was before is in ns */
+	uint64_t ns;
+	uint32_t called; /* Python functions open in it: meanwhile it does not count */
+};
+
+/* Of a thread. Zeroed: it runs nothing compiled. */
+struct compiled_thread {
+	bool inside; /* the block that ran last is compiled */
+	uint32_t n;
+	struct compiled_stay stays[COMPILED_DEEPEST];
+	uint32_t *calls; /* ids of code objects that are open: room for COMPILED_CALLS, made when first needed */
+	uint32_t ncalls;
+};
+
+/* An executor, or with entry 0 all of the code object whose memory was used again. */
+struct compiled_sum {
+	uint64_t entry, n, ns;
+	uint32_t id;
+};
+
+/* Of a process. Zeroed but for the lock. */
+struct compiled {
+	pthread_mutex_t lock;
+	struct compiled_range {
+		uint64_t start, end;
+	} * ranges;
+	size_t nranges;
+	struct compiled_sum *sums;
+	size_t nsums;
+};
+
+/* Memory becomes executable, or it is unmapped or becomes data. */
+void compiled_protect(struct compiled *c, uint64_t start, uint64_t size, bool executable);
+
+bool compiled_holds(struct compiled *c, uint64_t ip);
+
+/* A block begins at `tsc`, behind `last` (NULL: behind a system call). */
+void compiled_block(struct compiled *c, struct compiled_thread *t, const struct block *last, const struct block *b,
+		    uint64_t tsc);
+
+/* The thread executes a PTWRITE: maybe a marker (shared/marker.h). */
+void compiled_word(struct compiled_thread *t, uint64_t word, uint64_t tsc);
+
+/*
+ * Adds what there is to the code table of process pid in `folder`, if it has one, as lines of kind `compiled`
+ * (docs/marker.md), and forgets it.
+ */
+void compiled_tell(struct compiled *c, const char *folder, uint32_t pid);
+
+/* What there is is another process's. */
+void compiled_forget(struct compiled *c);
+
+void compiled_thread_free(struct compiled_thread *t);
+
+#endif

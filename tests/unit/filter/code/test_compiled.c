@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* test_compiled.c - lines of two processes become rows of loops: which one each is of, most time first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "code/codes.h"
+#include "code/codes_read.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+/* `two` has loops of lines 3 and 5, `one` of line 3 with two back-edges; offset 2 is its RESUME, of line 1. */
+static const struct instr two[] = {
+	{ .offset = 2, .line = 1 },
+	{ .offset = 10, .line = 4, .back_edge = true, .head = 4, .head_line = 3 },
+	{ .offset = 20, .line = 6, .back_edge = true, .head = 14, .head_line = 5 },
+};
+static const struct instr one[] = {
+	{ .offset = 2, .line = 1 },
+	{ .offset = 10, .line = 4, .back_edge = true, .head = 4, .head_line = 3 },
+	{ .offset = 20, .line = 6, .back_edge = true, .head = 4, .head_line = 3 },
+};
+
+static void add_code(struct process *p, uint32_t id, const char *name, const struct instr *instrs, size_t n)
+{
+	struct code *code = codes_add(p, id);
+
+	assert_non_null(code);
+	code->file = strdup("a.py");
+	code->qualname = strdup(name);
+	code->firstlineno = id;
+	code->instrs = malloc(n * sizeof(*instrs));
+	memcpy(code->instrs, instrs, n * sizeof(*instrs));
+	code->ninstrs = n;
+	code->known = true;
+}
+
+static void check(struct codes *codes, const char *wanted)
+{
+	char text[256] = "";
+	size_t n;
+	struct compiled_row *rows = compiled_rows(codes, &n);
+
+	assert_non_null(rows);
+	for (size_t i = 0; i < n; i++)
+		sprintf(text + strlen(text), "%s:%d %dx%d; ", rows[i].code->qualname, (int)rows[i].line, (int)rows[i].n,
+			(int)rows[i].ns);
+	free(rows);
+	assert_string_equal(text, wanted);
+}
+
+static void test_rows(void **state)
+{
+	static const struct compiled_run runs[] = {
+		{ 1, 0x1000, 1, 10 }, { 1, 0x2000, 2, 20 }, { 1, 0x1000, 1, 1 },   { 1, 0x9000, 1, 5 },
+		{ 1, 0, 1, 6 },	      { 2, 0x9000, 1, 3 },  { 2, 0x3000, 1, 100 }, { 7, 0x1000, 1, 50 },
+	};
+	struct codes codes;
+	struct process *p;
+
+	(void)state;
+	codes_init(&codes, NULL);
+	p = codes_process(&codes, 1);
+	check(&codes, "");
+	add_code(p, 1, "two", two, COUNT(two));
+	add_code(p, 2, "one", one, COUNT(one));
+	assert_int_equal(compiled_add_executor(&p->compiled, 1, 10, 0x1000), 0);
+	assert_int_equal(compiled_add_executor(&p->compiled, 1, 20, 0x2000), 0);
+	assert_int_equal(compiled_add_executor(&p->compiled, 2, 2, 0x3000), 0);
+	assert_int_equal(compiled_add_executor(&p->compiled, 2, 20, 0x1000), 0); /* another's address by then */
+	for (size_t i = 0; i < COUNT(runs); i++)
+		assert_int_equal(compiled_add_run(&p->compiled, runs[i]), 0);
+	check(&codes, "one:1 1x100; two:5 2x20; two:0 2x11; two:3 2x11; one:3 1x3; ");
+	assert_int_equal(compiled_ns_of(&codes), 195);
+	codes_free(&codes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
