@@ -2,12 +2,12 @@
 /*
  * compiled.h - how long each thread runs code that the program has made itself: a JIT's.
  *
- * CPython's JIT puts each executor into anonymous memory of its own and makes that executable by mprotect (Python/jit.c,
- * jit_alloc and mark_executable of 3.14 and 3.15); nothing else in a Python does. The interpreter enters an executor by
- * a call or a jump, and compiled code goes back to it by a return. It goes on in other executors and calls C functions
- * meanwhile: that is time in compiled code, too, and that of the executor which was entered. When C code calls a
- * traced Python function, which our markers tell, the time of that is not. The markers also tell which code object an
- * executor is entered from.
+ * CPython's JIT puts each executor into anonymous memory of its own and makes that executable by mprotect
+ * (jit_alloc and mark_executable in Python/jit.c of 3.14 and 3.15); nothing else in a Python does. The
+ * interpreter enters an executor by a call or a jump, and compiled code goes back to it by a return. It goes on
+ * in other executors and calls C functions meanwhile: that is time in compiled code, too, and that of the
+ * executor which was entered. When C code calls a traced Python function, which our markers tell, the time of
+ * that is not. The markers also tell which code object an executor is entered from.
  */
 #ifndef OCULAR_QEMU_COMPILED_H
 #define OCULAR_QEMU_COMPILED_H

@@ -15,8 +15,8 @@
 enum { LOOP = 0x1000, OTHER = 0x2000, SIZE = 0x1000, F = 7, G = 8 };
 
 /*
- * What happens, each at the next 10 ns. A block is where it is, and how the one before it ended: to the interpreter (i),
- * to compiled code (l: LOOP, o: OTHER), by a call (c), a return (r), a jump (j), or behind a system call (s).
+ * What happens, each 10 ns later. A block is where it is, and how the one before it ended: in the interpreter (i) or
+ * compiled code (l: LOOP, o: OTHER); by a call (c), a return (r), a jump (j), or behind a system call (s).
  */
 static const struct {
 	const char *name, *way;
