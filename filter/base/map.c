@@ -51,10 +51,27 @@ int map_put(struct map *m, uint64_t key, void *value)
 	return 0;
 }
 
+void *map_add(struct map *m, uint64_t key, size_t size)
+{
+	void *value = calloc(1, size);
+
+	if (!value || !map_put(m, key, value))
+		return value;
+	free(value);
+	return NULL;
+}
+
 void map_free(struct map *m)
 {
 	free(m->slots);
 	*m = (struct map){ 0 };
+}
+
+void map_free_all(struct map *m)
+{
+	for (struct map_slot *s = NULL; (s = map_next(m, s));)
+		free(s->value);
+	map_free(m);
 }
 
 struct map_slot *map_next(const struct map *m, struct map_slot *at)

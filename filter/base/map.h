@@ -28,8 +28,14 @@ void *map_get(const struct map *m, uint64_t key);
 /* Puts a non-NULL value under key, replacing an older one. 0 or -ENOMEM. */
 int map_put(struct map *m, uint64_t key, void *value);
 
+/* Puts `size` zeroed bytes under key and returns them: a value for free(). NULL: no memory. */
+void *map_add(struct map *m, uint64_t key, size_t size);
+
 /* Frees the slots, not the values. */
 void map_free(struct map *m);
+
+/* Frees both, where free() is all that the values need. */
+void map_free_all(struct map *m);
 
 /* for (struct map_slot *s = NULL; (s = map_next(m, s));) visits all entries in no particular order. */
 struct map_slot *map_next(const struct map *m, struct map_slot *at);

@@ -46,9 +46,7 @@ static void process_free(struct process *p)
 		process_free(p->before);
 	for (uint32_t i = 0; i < p->ncodes; i++)
 		code_free(p->codes[i]);
-	for (struct map_slot *s = NULL; (s = map_next(&p->threads, s));)
-		free(s->value);
-	map_free(&p->threads);
+	map_free_all(&p->threads);
 	map_free(&p->names);
 	for (int i = 0; i < 256; i++)
 		free(p->opnames[i]);
@@ -166,9 +164,8 @@ struct process *codes_process(struct codes *c, int32_t pid)
 
 	if (p)
 		return p->err ? NULL : p;
-	p = calloc(1, sizeof(*p));
-	if (!p || map_put(&c->processes, (uint32_t)pid, p)) {
-		free(p);
+	p = map_add(&c->processes, (uint32_t)pid, sizeof(*p));
+	if (!p) {
 		snprintf(c->error, sizeof(c->error), "no memory");
 		return NULL;
 	}

@@ -284,9 +284,7 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 
 static int callgrind_finish(struct sink *s, const struct profile *p)
 {
-	int err = sink_file_render(s, render, p);
-
-	return err ? err : sink_file_close(s);
+	return sink_file_render(s, render, p);
 }
 
 static void callgrind_free(struct sink *s)

@@ -221,9 +221,7 @@ static int render_loops(FILE *f, struct sink *s, const struct profile *p)
 
 static int pypylog_finish(struct sink *s, const struct profile *p)
 {
-	int err = sink_file_render(s, render_loops, p);
-
-	return err ? err : sink_file_close(s);
+	return sink_file_render(s, render_loops, p);
 }
 
 static void release(struct tstate *tstate)

@@ -89,14 +89,7 @@ static struct cost *cost_of(struct window *w, const void *what)
 {
 	struct cost *c = map_get(&w->costs, (uintptr_t)what);
 
-	if (c)
-		return c;
-	c = calloc(1, sizeof(*c));
-	if (!c || map_put(&w->costs, (uintptr_t)what, c)) {
-		free(c);
-		return NULL;
-	}
-	return c;
+	return c ? c : map_add(&w->costs, (uintptr_t)what, sizeof(*c));
 }
 
 static int leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns, uint64_t end_cycles)
@@ -135,13 +128,6 @@ static int iterate(struct sink *s, const struct trip *t)
 	c->ns += t->own_ns;
 	c->count++;
 	return 0;
-}
-
-static void free_costs(struct window *w)
-{
-	for (struct map_slot *m = NULL; (m = map_next(&w->costs, m));)
-		free(m->value);
-	map_free(&w->costs);
 }
 
 static int merge(struct window *into, const struct window *w)
@@ -189,10 +175,10 @@ static int gather(struct snapshots *v, const struct codes *codes)
 		} else {
 			err = merge(have, &w);
 		}
-		free_costs(&w);
+		map_free_all(&w.costs);
 		if (err) {
 			while (++i < v->n)
-				free_costs(&v->windows[i]);
+				map_free_all(&v->windows[i].costs);
 			v->n = n;
 			return err;
 		}
@@ -371,9 +357,7 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 
 static int finish(struct sink *s, const struct profile *p)
 {
-	int err = sink_file_render(s, render, p);
-
-	return err ? err : sink_file_close(s);
+	return sink_file_render(s, render, p);
 }
 
 static void free_snapshots(struct sink *s)
@@ -381,7 +365,7 @@ static void free_snapshots(struct sink *s)
 	struct snapshots *v = (struct snapshots *)s;
 
 	for (size_t i = 0; i < v->n; i++)
-		free_costs(&v->windows[i]);
+		map_free_all(&v->windows[i].costs);
 	free(v->windows);
 	map_free(&v->current);
 	sink_file_free(s);

@@ -53,10 +53,9 @@ void decode_redirect(struct decoder *d, sample_fn feed, void *to, struct sample 
 static struct word_stream *make_stream(struct decoder *d, int32_t pid, uint64_t key)
 {
 	struct process *p = codes_process(d->codes, pid);
-	struct word_stream *l = p ? calloc(1, sizeof(*l)) : NULL;
+	struct word_stream *l = p ? map_add(&d->streams, key, sizeof(*l)) : NULL;
 
-	if (!l || map_put(&d->streams, key, l)) {
-		free(l);
+	if (!l) {
 		snprintf(d->error, sizeof(d->error), "%s", p ? "no memory" : d->codes->error);
 		return NULL;
 	}

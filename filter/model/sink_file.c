@@ -37,6 +37,11 @@ int sink_file_no_memory(struct sink *s)
 	return -ENOMEM;
 }
 
+int sink_file_close(struct sink *s)
+{
+	return out_close(out_of(s), s->error, SINK_ERROR);
+}
+
 int sink_file_render(struct sink *s, int (*render)(FILE *f, struct sink *s, const struct profile *p),
 		     const struct profile *p)
 {
@@ -50,12 +55,7 @@ int sink_file_render(struct sink *s, int (*render)(FILE *f, struct sink *s, cons
 	if (!err)
 		out_put(out_of(s), text, size);
 	free(text);
-	return err ? sink_file_no_memory(s) : sink_file_status(s);
-}
-
-int sink_file_close(struct sink *s)
-{
-	return out_close(out_of(s), s->error, SINK_ERROR);
+	return err ? sink_file_no_memory(s) : sink_file_close(s);
 }
 
 void sink_file_free(struct sink *s)

@@ -28,14 +28,12 @@ int sink_file_status(struct sink *s);
 /* Returns -ENOMEM and sets the error "no memory for PATH". */
 int sink_file_no_memory(struct sink *s);
 
-/*
- * Writes what `render` prints: for texts whose length is hard to know beforehand. 0 or a negative errno, its text set.
- */
-int sink_file_render(struct sink *s, int (*render)(FILE *f, struct sink *s, const struct profile *p),
-		     const struct profile *p);
-
 /* The file is complete. 0 or a negative errno, its text set. */
 int sink_file_close(struct sink *s);
+
+/* Writes what `render` prints, for texts whose length is hard to know beforehand, and closes; likewise. */
+int sink_file_render(struct sink *s, int (*render)(FILE *f, struct sink *s, const struct profile *p),
+		     const struct profile *p);
 
 /* sink_ops.free of a sink that owns nothing else; other sinks call it last. */
 void sink_file_free(struct sink *s);

@@ -14,14 +14,7 @@ static COLD struct activity *find_activity(struct stack *s, const struct code *c
 {
 	struct activity *a = map_get(&s->activities, (uintptr_t)code);
 
-	if (a)
-		return a;
-	a = calloc(1, sizeof(*a));
-	if (a && map_put(&s->activities, (uintptr_t)code, a)) {
-		free(a);
-		return NULL;
-	}
-	return a;
+	return a ? a : map_add(&s->activities, (uintptr_t)code, sizeof(*a));
 }
 
 /* The one on the stack where the code last ran is found without a search. */
@@ -103,9 +96,7 @@ bool stack_has(const struct stack *s, const struct code *code)
 
 void stack_free(struct stack *s)
 {
-	for (struct map_slot *a = NULL; (a = map_next(&s->activities, a));)
-		free(a->value);
-	map_free(&s->activities);
+	map_free_all(&s->activities);
 	free(s->frames);
 	free(s->loops);
 }

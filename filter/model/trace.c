@@ -25,12 +25,10 @@ void trace_window(struct trace *t, const struct time_span *window, const struct 
 
 static COLD struct thread *make_thread(struct trace *t, const struct sample *s, uint64_t key)
 {
-	struct thread *th = calloc(1, sizeof(*th));
+	struct thread *th = map_add(&t->threads, key, sizeof(*th));
 
-	if (!th || map_put(&t->threads, key, th)) {
-		free(th);
+	if (!th)
 		return NULL;
-	}
 	*th = (struct thread){
 		.pid = s->pid,
 		.tid = s->tid,

@@ -21,11 +21,9 @@ struct tstate *tstate_look_up(struct tstates *s, int32_t pid, int32_t tid, uint3
 		at = at->other;
 	if (at)
 		return s->at = at;
-	at = calloc(1, size);
-	if (!at || map_put(&s->threads, key_of(pid, tid), at)) {
-		free(at);
+	at = map_add(&s->threads, key_of(pid, tid), size);
+	if (!at)
 		return NULL;
-	}
 	*at = (struct tstate){ pid, tid, interpreter, .other = first, .next = s->all };
 	return s->at = s->all = at;
 }

@@ -32,12 +32,10 @@ struct task *tasks_find(const struct tasks *t, int32_t tid)
 
 static struct task *make(struct tasks *t, int32_t pid, int32_t tid)
 {
-	struct task *k = calloc(1, sizeof(*k));
+	struct task *k = map_add(&t->by_tid, (uint32_t)tid, sizeof(*k));
 
-	if (!k || map_put(&t->by_tid, (uint32_t)tid, k)) {
-		free(k);
+	if (!k)
 		return NULL;
-	}
 	*k = (struct task){ .pid = pid, .tid = tid, .cpu = -1, .older = t->newest };
 	return t->newest = k;
 }

@@ -63,19 +63,18 @@ static int add_ids(struct pt_trace *t, const struct perf_record *rec, uint64_t a
 {
 	const struct perf_id_index *index = (const void *)rec;
 	uint64_t most = (rec->size - sizeof(*index)) / sizeof(index->entries[0]);
-	int err = 0;
 
 	(void)at;
-	for (uint64_t i = 0; i < index->n && i < most && !err; i++) {
-		struct perf_id_entry *e = malloc(sizeof(*e));
+	for (uint64_t i = 0; i < index->n && i < most; i++) {
+		uint64_t id = index->entries[i].id;
+		struct perf_id_entry *e = map_get(&t->by_id, id);
 
+		e = e ? e : map_add(&t->by_id, id, sizeof(*e));
 		if (!e)
 			return -ENOMEM;
 		*e = index->entries[i];
-		free(map_get(&t->by_id, e->id));
-		err = map_put(&t->by_id, e->id, e);
 	}
-	return err;
+	return 0;
 }
 
 static int add_info(struct pt_trace *t, const struct perf_record *rec, uint64_t at)
@@ -331,9 +330,7 @@ int pt_trace_read(struct pt_trace *t, const struct pt_feed *feed)
 
 void pt_trace_close(struct pt_trace *t)
 {
-	for (struct map_slot *s = NULL; (s = map_next(&t->by_id, s));)
-		free(s->value);
-	map_free(&t->by_id);
+	map_free_all(&t->by_id);
 	perf_order_free(&t->order);
 	pt_merge_free(&t->merge);
 	perf_file_close(&t->file);

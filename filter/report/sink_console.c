@@ -114,9 +114,7 @@ static int write_report(FILE *f, struct sink *s, const struct profile *p)
 
 static int console_finish(struct sink *s, const struct profile *p)
 {
-	int err = sink_file_render(s, write_report, p);
-
-	return err ? err : sink_file_close(s);
+	return sink_file_render(s, write_report, p);
 }
 
 static const struct sink_ops console_ops = {

@@ -41,9 +41,7 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 
 static int html_finish(struct sink *s, const struct profile *p)
 {
-	int err = sink_file_render(s, render, p);
-
-	return err ? err : sink_file_close(s);
+	return sink_file_render(s, render, p);
 }
 
 static const struct sink_ops html_ops = {

@@ -21,16 +21,12 @@ static struct resumption *find(const struct resumptions *w, const struct code *c
 
 static struct resumption *make(struct resumptions *w, const struct code *code, int64_t offset)
 {
-	struct resumption *k = calloc(1, sizeof(*k));
+	struct resumption *next = map_get(&w->by_code, (uintptr_t)code);
+	struct resumption *k = map_add(&w->by_code, (uintptr_t)code, sizeof(*k));
 
-	if (!k)
-		return NULL;
-	k->offset = offset;
-	k->next = map_get(&w->by_code, (uintptr_t)code);
-	if (!map_put(&w->by_code, (uintptr_t)code, k))
-		return k;
-	free(k);
-	return NULL;
+	if (k)
+		*k = (struct resumption){ .offset = offset, .next = next };
+	return k;
 }
 
 int resumptions_yield(struct resumptions *w, const struct code *code, int64_t offset, const struct track *track,

@@ -50,11 +50,9 @@ static struct timeline_process *process_of(struct timeline *v, int32_t pid)
 
 	if (l)
 		return l;
-	l = calloc(1, sizeof(*l));
-	if (!l || map_put(&v->processes, (uint32_t)pid, l)) {
-		free(l);
+	l = map_add(&v->processes, (uint32_t)pid, sizeof(*l));
+	if (!l)
 		return NULL;
-	}
 	l->pid = pid;
 	l->resumptions.lost = !v->whole;
 	return l;
@@ -62,13 +60,11 @@ static struct timeline_process *process_of(struct timeline *v, int32_t pid)
 
 static struct track *make_track(struct timeline *v, int32_t pid, int32_t tid, uint64_t key)
 {
-	struct track *t = calloc(1, sizeof(*t));
 	struct timeline_process *l = process_of(v, pid);
+	struct track *t = l ? map_add(&v->tracks, key, sizeof(*t)) : NULL;
 
-	if (!t || !l || map_put(&v->tracks, key, t)) {
-		free(t);
+	if (!t)
 		return NULL;
-	}
 	t->pid = pid;
 	t->tid = tid;
 	t->process = l;

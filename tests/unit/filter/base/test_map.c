@@ -11,6 +11,13 @@
 
 #define N 5000
 
+/* As without the sanitizer: what cannot be had is NULL. */
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
 static int values[N];
 
 /* Keys as the callers have them: ids, pid<<32|tid, addresses, and both ends of the range. */
@@ -77,12 +84,33 @@ static void test_next_visits_each_once(void **state)
 	assert_null(map_get(&m, 5));
 }
 
+static void test_added_values_are_zeroed_and_freed(void **state)
+{
+	struct map m = { 0 };
+	int *value = NULL;
+
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		value = map_add(&m, i, sizeof(*value));
+		assert_non_null(value);
+		assert_int_equal(*value, 0);
+		assert_ptr_equal(map_get(&m, i), value);
+	}
+	assert_null(map_add(&m, N, SIZE_MAX));
+	assert_null(map_get(&m, N));
+	assert_int_equal(m.used, N);
+	map_free_all(&m);
+	assert_int_equal(m.used, 0);
+	assert_null(map_next(&m, NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_key_keeps_its_value),
 		cmocka_unit_test(test_a_second_put_replaces),
 		cmocka_unit_test(test_next_visits_each_once),
+		cmocka_unit_test(test_added_values_are_zeroed_and_freed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
