@@ -7,9 +7,15 @@
 #endif
 #include "adaptive.h"
 #if PY_VERSION_HEX >= 0x030e0000
+#include <internal/pycore_instruments.h>
+#endif
+
+/* Their layout changes with each version: what a later one has is not guessed. */
+#define EXECUTORS (PY_VERSION_HEX >= 0x030e0000 && PY_VERSION_HEX < 0x03100000)
+
+#if EXECUTORS
 #include <internal/pycore_backoff.h>
 #include <internal/pycore_code.h>
-#include <internal/pycore_instruments.h>
 #include <internal/pycore_optimizer.h>
 #endif
 
@@ -41,7 +47,7 @@ uint8_t adaptive_under_instruction(PyCodeObject *code, Py_ssize_t i)
 	return code->_co_monitoring->per_instruction_opcodes[i];
 }
 
-#if PY_VERSION_HEX >= 0x030e0000
+#if EXECUTORS
 bool adaptive_executor(PyCodeObject *code, Py_ssize_t i, struct adaptive_executor *e)
 {
 	const _PyExecutorArray *all = code->co_executors;

@@ -28,7 +28,7 @@ struct adaptive_executor {
 	uintptr_t entry;
 };
 
-/* The i-th one, from 0; entry 0: there is no machine code. False: there are no more, or none before 3.14. */
+/* The i-th one, from 0; entry 0: there is no machine code. False: there are no more, or CPython is not 3.14 or 3.15. */
 bool adaptive_executor(PyCodeObject *code, Py_ssize_t i, struct adaptive_executor *e);
 
 #endif

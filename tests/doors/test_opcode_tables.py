@@ -15,7 +15,6 @@ import json
 import marshal
 import os
 import struct
-import subprocess
 import zipfile
 
 import recording
@@ -239,6 +238,22 @@ def check_golden(python, case, folder):
             *differences("arrays", of_arrays(load_arrays(os.path.join(folder, "arrays"))), wanted)]
 
 
+def check_forms(_, folder):
+    """Chains are of the forms that ran: of each, the events have it in their last column."""
+    with open(os.path.join(GOLDEN, "forms", "events.txt"), encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
+    assert len({tuple(row[1:3]) for row in rows}) == 1 and not any(row[3] == "GAP" for row in rows), "one thread, no gap"
+    names = [row[9] for row in rows if row[3] == "INSTRUCTION"]
+    wanted = Model([[*((i, name) for i, name in enumerate(names)), (len(names), None)]]).chains[3]
+    done = feed(folder, "forms", "summary=summary", "opcodes=chains:3")
+    assert not done.returncode, done.stderr
+    with open(os.path.join(folder, "summary"), encoding="utf-8") as file:
+        table = json.load(file)["opcodes"]
+    ran = [row["specialized"] for row in table["rows"]]
+    found = {tuple(ran[i] for i in row["opcodes"]): row["count"] for row in table["chains"]["rows"]}
+    return [] if wanted == found else [f"{found}, not {dict(wanted)}"]
+
+
 def check_unknown(_, option, folder):
     """Nothing is known of opcodes: one line that says what to do, and no file."""
     done = feed(folder, "jit_calls", f"{option}=file")
@@ -254,8 +269,7 @@ def python_with_numpy(python, version):
     if not os.path.exists(os.path.join(venv, "fetched")):
         for command in ([python, "-m", "venv", "--clear", venv],
                         [os.path.join(venv, "bin", "pip"), "install", "-q", "--disable-pip-version-check", "numpy"]):
-            done = subprocess.run(command, env=recording.plain_environment(), check=False)
-            if done.returncode:
+            if recording.run(command, env=recording.plain_environment()).returncode:
                 return None
         with open(os.path.join(venv, "fetched"), "w", encoding="utf-8"):
             pass
@@ -276,6 +290,7 @@ def cases(python):
     for case in ("forms", "opcodes_derived"):
         yield f"{version} golden {case}", check_golden, python, case
         yield f"{version} numpy {case}", check_numpy, python_with_numpy(python, version), case
+    yield f"{version} chains of forms", check_forms, python
     for option in ("opcode_pstats", "opcode_arrays"):
         yield f"{version} no {option}", check_unknown, python, option
 
