@@ -3,11 +3,11 @@
 #   make            recorder, plugin, and the extension for every CPython >= 3.12 found (PYTHON=… for one)
 #   make demo       set up, build, record a real program, show its loops, write a Perfetto trace
 #   make test       set up, build, run all tests; also: unit sanitize fuzz test-generic test-newest bench
-#   make one T=stat build and run what has that name: tests/**/test_stat.*, or the golden case tests/golden/stat
+#   make one T=stat build and run the tests of that name: tests/**/test_stat.*, or the golden case tests/golden/stat
 #   make types      check the type hints of the Python package (mypy --strict)
-#   make format     lay C files out by .clang-format; check-format tells what is not
+#   make format     format C files by .clang-format; check-format lists those that need it
 #   make test-hardware  every claim about Intel PT, on a machine that has it
-#   make man        manual pages, to build/man; make release: may this commit be one? its tar, and how to tag it
+#   make man        manual pages, into build/man; make release: check the commit, make its tar, say how to tag it
 #   make install    the release build, to PREFIX (/usr/local), and the plugin to where perf looks; uninstall undoes it
 ifneq ($(words $(CURDIR)),1)
 $(error make cannot build in a path that contains blanks; move this folder: $(CURDIR))
@@ -19,19 +19,19 @@ WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE $(WARN) -fvisibility=hidden -fPIC -Ifilter -Ihelper-ext -I$B/gen
 
 # RELEASE=1, which `make install` and `make bench` set: optimised at link time, 13 to 16 % faster for ocular-pt.
-# A compiler that cannot do it does without.
+# A compiler without it skips that.
 LTO     := $(if $(RELEASE),$(shell echo | $(CC) -x c -flto=auto -ffat-lto-objects -c -o /dev/null - 2>/dev/null && \
 	echo -flto=auto -ffat-lto-objects))
 
-# A folder of helper-ext/ext/arch/; ARCH=generic is what another processor would get, with a clock for the TSC.
+# A folder of helper-ext/ext/arch/; ARCH=generic builds for any other processor, with a clock instead of the TSC.
 ARCH    := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),x86_64,generic)
 override CFLAGS += $(if $(filter generic,$(ARCH)),-DARCH_GENERIC)
 
-# The one place for it; ocular.__version__, pyproject.toml and every --version take it from there, too.
+# The version's only place; ocular.__version__, pyproject.toml and every --version take it from there, too.
 VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' helper-ext/ocular/__init__.py)
 
 B       := build
-# One spelling, for it is the name of targets in dependency files too.
+# One spelling, because targets in dependency files have this name too.
 override B := $(patsubst $(CURDIR)/%,%,$(abspath $B))
 export OCULAR_BUILD := $(abspath $B)
 PREFIX  := /usr/local
@@ -43,7 +43,7 @@ COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 MAN      = $(DESTDIR)$(PREFIX)/share/man/man1
 PAGES    = ocular ocular-pt ocular-record
 
-# A half is a library, and tests link what they need of it. Front ends and `main` files stay out.
+# Each half is a library from which tests link what they need. Front ends and `main` files stay out.
 HALVES     := filter record ext qemu
 SRC_shared := $(wildcard helper-ext/shared/*.c)
 SRC_filter := $(filter-out filter/front_% filter/main%,$(wildcard filter/*.c filter/*/*.c)) $(SRC_shared)
@@ -59,7 +59,7 @@ SRC_plugin := $(filter-out filter/pt/% filter/diff/% helper-ext/%,$(SRC_filter))
 OBJ        = $(patsubst %.c,$B/obj/%.o,$1)
 PACKAGE  := $(patsubst helper-ext/%,$B/python/%,$(wildcard helper-ext/ocular/*.py helper-ext/ocular/py.typed \
 	    helper-ext/ocular/*.pyi helper-ext/hook/*.py))
-# tests/unit/ has the folders of what is tested; the first two names say which half that is.
+# tests/unit/ mirrors the folders of the tested files; the first names say which half that is.
 half      = $(or $(filter filter,$(firstword $1)),$(patsubst shared,record,$(word 2,$1)))
 half_of   = $(call half,$(subst /, ,$1))
 UNIT     := $(patsubst tests/unit/%.c,$B/tests/%,$(shell find tests/unit -name 'test_*.c' | sort))
@@ -127,7 +127,7 @@ $B/perf/ocular.so: $B/obj/filter/front_perf.o $(call OBJ,$(SRC_plugin))
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link) -shared -ljansson -lz -lm
 
-# What recording can be asked for, for scripts/ocular.
+# The options of recording, for scripts/ocular.
 LISTS := $(addprefix $B/,record-options modes backends)
 $(LISTS): helper-ext/ocular/options.py
 	@mkdir -p $(@D)
@@ -171,7 +171,7 @@ $B/tests/producer: tests/unit/helper-ext/record/producer.c $(wildcard tests/unit
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $<
 
-# For tests of PTWRITE where the processor has none.
+# For tests of PTWRITE on a processor without it.
 $B/tests/ptwrite-catch.so: tests/unit/helper-ext/ext/ptwrite_catch.c tests/unit/helper-ext/ext/ptwrite_site.h
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $<
@@ -180,7 +180,7 @@ $B/tests/ptwrite-catch.so: tests/unit/helper-ext/ext/ptwrite_catch.c tests/unit/
 
 PYTHONS  = $(shell scripts/find-pythons $(ONLY))
 DOORS   := $(addprefix tests/doors/test_,truth.py numbers.py strikes.py loops.py transparency.py regression.py losses.py badinput.py exports.py cut.py repaired.py opcode_tables.py pypylog.py qemu_python.py jit.py opcodes.py opcode_analyses.py)
-# Unit tests run under each interpreter, the doors lead into each, everything else runs once.
+# Unit tests in Python and the doors run with each interpreter, everything else runs once.
 each     = $(foreach p,$(PYTHONS),$(foreach t,$(filter tests/unit_py/%,$1),'$p $t') \
 	   $(foreach t,$(filter $(DOORS),$1),'$t --python $p'))
 EACH     = $(call each,$(wildcard tests/unit_py/test_*.py $(DOORS)))
@@ -200,7 +200,7 @@ T_NEEDS  := $(if $(filter-out %.c,$(T_FILES)),all $B/tests/producer $B/tests/ptw
 unit: tools $(UNIT)
 	tests/run $(UNIT) tests/golden/test_golden.sh
 
-# A make for each step: it expands all lines of a recipe before the first one runs, which may install a Python.
+# One make for each step: make expands all lines of a recipe before the first runs, which may install a Python.
 test:
 	scripts/setup --for test
 	+$(MAKE) all $(UNIT) $B/tests/producer $B/tests/ptwrite-catch.so
@@ -238,7 +238,7 @@ sanitize:
 fuzz: all $(FUZZ)
 	tests/run tests/fuzz/run
 
-# Compiled whole: libFuzzer steers by the coverage of the code under test.
+# Compiled from source: libFuzzer is guided by the coverage of the code under test.
 $B/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(SRC_filter)
 	@mkdir -p $(@D)
 	$(call say,FUZZ)clang $(CFLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
@@ -247,7 +247,7 @@ $B/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(SRC_filter)
 test-hardware: all
 	tests/run 'tests/hardware/test_intel_pt.py $(addprefix --python ,$(lastword $(PYTHONS)))'
 
-# The extension and the recorder as they are built for a processor that nobody has written a folder for.
+# The extension and the recorder as built for a processor without a folder of its own.
 test-generic:
 	+$(MAKE) ARCH=generic B=$B/generic PYTHON=$(lastword $(PYTHONS)) tools ext
 	! objdump -d $B/generic/python/ocular/*.so $B/generic/bin/ocular-record | grep -wE 'rdtscp?|cpuid|prefetchw|ptwriteq?'
@@ -261,11 +261,11 @@ bench:
 	+$(MAKE) RELEASE=1 B=$R all $R/bench-recover
 	python3 tests/bench/bench.py --build $R
 
-# Recovery without what comes behind it, for the bench.
+# Recovery without the stages after it, for the bench.
 $B/bench-recover: $B/obj/tests/bench/recover.o $B/obj/filter/front_ipt.o $B/lib/filter.a
 	$(call say,LINK)$(link) $(LIB_filter)
 
-# Manual pages, from what the programs say to --help.
+# Manual pages, from the programs' --help.
 man: tools
 	scripts/manpages . $B
 

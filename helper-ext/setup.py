@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""pip install ./helper-ext: the package, its extension, and ocular-record where libipt can be linked.
+"""pip install ./helper-ext: the package, its extension, and ocular-record if libipt can be linked.
 
 perf's plugin is not a part of it: `make` builds that, `make install` puts it where perf looks.
 """
@@ -24,7 +24,7 @@ class BuildExt(build_ext):
         super().build_extensions()
         try:
             self.build_recorder()
-        except Exception as e:  # the compiler's own words are above
+        except Exception as e:  # the compiler's messages are above
             print("ocular-record is left out (is libipt-dev installed?): %s" % e, file=sys.stderr)
 
     def build_recorder(self):
@@ -36,7 +36,7 @@ class BuildExt(build_ext):
 
 
 class BuildPy(build_py):
-    """The hook stands beside the package in the tree, and inside it when installed."""
+    """The hook is beside the package in the tree, and inside it when installed."""
 
     def run(self):
         super().run()

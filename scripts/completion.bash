@@ -1,4 +1,4 @@
-# bash completion of ocular: what may come next, ocular itself knows; programs and recordings are files.
+# bash completion of ocular: asks ocular itself what may come next; programs and recordings are files.
 _ocular() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
 

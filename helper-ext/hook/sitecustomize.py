@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""The way in: any Python that finds this folder on its PYTHONPATH traces itself.
+"""The entry point: any Python that finds this folder on its PYTHONPATH traces itself.
 
 So the main program runs under plain python, and programs it executes, multiprocessing's spawned
-children and sub-interpreters start alike. site imports this module; it starts tracing, takes every
-sign of itself off the import path, and lets the user's own sitecustomize come after it.
+children and sub-interpreters start alike. site imports this module; it starts tracing, removes
+itself from the import path, and then lets the user's own sitecustomize run.
 
-Python 2.7 and later must be able to run this: any interpreter may be a child of a traced program.
+It must run on Python 2.7 and later: any interpreter may be a child of a traced program.
 """
 
 import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TAKEN = 98    # EADDRINUSE; the module errno may be none of the program's
-FAILED = 125  # exit status when the main program cannot be traced; as env(1) and timeout(1) have it
+TAKEN = 98    # EADDRINUSE; the program may not import the module errno
+FAILED = 125  # exit status when the main program cannot be traced; as in env(1) and timeout(1)
 
 
 def leave_path():
@@ -55,14 +55,14 @@ def listen():
     except Exception as e:
         if getattr(e, "errno", None) != TAKEN:
             return explain(e, "cannot listen")
-        # Any user can take that name: the program is not kept from running by it.
+        # Any user can take that name, so it must not stop the program.
         say("ocular: another process has taken the name of this program's agent: the program runs without one")
     finally:
         sys.path.remove(parent)
 
 
 def say(text):
-    """On stderr, which may be closed or take nothing."""
+    """Write to stderr, which may be closed or full."""
     try:
         os.write(2, (text + "\n").encode())
     except OSError:
@@ -96,13 +96,13 @@ def quoted(text):
 
 
 def record_untraced(reason):
-    """Say in the recording that this process is not in it. A child's output stays as it was."""
+    """Say in the recording that this process is not in it. A child's output does not change."""
     line = '{"kind":"untraced","pid":%d,"python":%s,"executable":%s,"reason":%s}\n' % (
         os.getpid(), quoted(sys.version), quoted(sys.executable), quoted(reason))
     path = os.path.join(os.environ["OCULAR_DIR"], "codes-%d.jsonl" % os.getpid())
     try:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
-        if os.fstat(fd).st_uid == os.geteuid():  # as shared/own_file.h has it
+        if os.fstat(fd).st_uid == os.geteuid():  # as in shared/own_file.h
             os.write(fd, line.encode())
         os.close(fd)
     except OSError:

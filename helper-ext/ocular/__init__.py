@@ -15,7 +15,7 @@ From the shell: python -m ocular --help
 import sys
 
 __all__ = ["start_tracing", "stop_tracing", "tracing", "is_tracing", "take_snapshot"]
-# The one place for it: the builds of C and pip read this line, too.
+# Set only here: the builds of C and pip read this line, too.
 __version__ = "0.1.0"
 
 # Old Pythons, 2.7 too, must get as far as being told so: nothing in this file needs a new one, nor have types a syntax.
@@ -24,7 +24,7 @@ if sys.version_info >= (3, 12) and sys.implementation.name == "cpython":
     UNSUPPORTED = None
     try:
         from ._core import take_snapshot
-    except ImportError:  # not built: nobody can listen either
+    except ImportError:  # not built: there can be no flight recorder either
         def take_snapshot(label, **data):
             # type: (object, **object) -> bool
             return False

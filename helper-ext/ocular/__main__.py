@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """python -m ocular: record a Python program, run by plain python.
 
-Nothing of the program runs in here: this sets the environment in which an interpreter traces itself
+The program does not run in here: this sets the environment in which an interpreter traces itself
 (hook/sitecustomize.py) and executes that interpreter, under ocular-record unless there is one already.
 """
 
@@ -44,11 +44,11 @@ examples:
   perf record -o rec/perf.data -e intel_pt/ptw,cyc,branch=0/u python -m ocular app.py
 """
 
-# What is put into the environment, by the variable of options.RECORD.
+# Environment variables, by the variable of options.RECORD.
 ENVIRONMENT = {"mode": "OCULAR_MODE", "backend": "OCULAR_BACKEND", "include": "OCULAR_INCLUDE",
                "exclude": "OCULAR_EXCLUDE"}
 
-# What the processor of --backend qemu has to do for mode opcodes; --set may say otherwise.
+# Settings of --backend qemu for mode opcodes; --set may override them.
 OPCODES_NEED = ["branch=1", "noretcomp=1"]
 
 
@@ -87,7 +87,7 @@ def parse(args: "list[str]") -> "tuple[dict[str, list[str]], list[str]]":
 
 
 def interpreter() -> "list[str]":
-    """sys.executable with the flags it was given: what stood before -m ocular."""
+    """sys.executable with its flags: the words before -m ocular."""
     flags = sys.orig_argv[1:len(sys.orig_argv) - (len(sys.argv) - 1)]
     if flags[-2:-1] == ["-m"]:
         flags = flags[:-2]
@@ -100,7 +100,7 @@ def interpreter() -> "list[str]":
 
 
 def environment(values: "dict[str, list[str]]", tools: "ModuleType") -> "dict[str, str]":
-    """The environment in which the program traces itself, of what the options say."""
+    """The environment in which the program traces itself, from the options."""
     env = dict(os.environ, OCULAR_MAIN="1")
     for name, given in values.items():
         if name in ENVIRONMENT:
@@ -114,14 +114,14 @@ def environment(values: "dict[str, list[str]]", tools: "ModuleType") -> "dict[st
 
 
 def tables_folder(output: "str | None", choice: "Choice") -> str:
-    """Where the code tables go when it is perf that records."""
+    """Where the code tables go when perf records."""
     folder = os.path.abspath(output) if output else choice.folder()
     os.makedirs(folder, 0o700, exist_ok=True)
     return folder
 
 
 def emulated(values: "dict[str, list[str]]", command: "list[str]") -> "list[str]":
-    """The command on the processor of ocular-qemu, which says itself what it lacks."""
+    """The command on the processor of ocular-qemu, which reports itself what it lacks."""
     from ocular import tools
     if "flight" in values or "recorder" in values:
         raise ValueError("ocular: %s is for the backend software" % values.get("recorder", ["--flight"])[0])

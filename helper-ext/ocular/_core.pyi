@@ -1,4 +1,4 @@
-# Types of the extension; what each function does, with units and errors, its docstring says (ext/core.c).
+# Types of the extension; the docstrings (ext/core.c) say what each function does, with units and errors.
 from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any, TypedDict

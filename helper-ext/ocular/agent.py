@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A thread of the program that waits for somebody who wants to attach: python -m ocular --listen app.py.
+"""A thread of the program that waits for `ocular attach`: python -m ocular --listen app.py.
 
 It answers where nothing else can: on any Python that can be traced, without gdb, and while the main thread
-sleeps. The socket is in the abstract name space, so it leaves no file; who connects must be the same user
-or root, as the kernel says (SO_PEERCRED).
+sleeps. The socket is in the abstract name space, so it leaves no file; the other end must be the same user
+or root, according to the kernel (SO_PEERCRED).
 """
 
 import _socket
@@ -15,7 +15,7 @@ LIMIT = 65536     # bytes of an order
 
 
 def prefix() -> str:
-    """Of all agents of this pid namespace: containers may share a network's names, and have the same pids."""
+    """The prefix for this pid namespace: containers may share a network's names and have the same pids."""
     return "ocular-agent-%d-" % os.stat("/proc/self/ns/pid").st_ino
 
 
@@ -41,7 +41,7 @@ def _serve(fd: int) -> None:
         from . import attached
         sock.sendall((attached.obey(json.loads(text)) or "ok").encode("utf-8", "backslashreplace"))
     except (OSError, ValueError):
-        pass  # the other side has gone, or is not of ours
+        pass  # the other end has gone, or is not ours
     finally:
         sock.close()
 
@@ -56,7 +56,7 @@ def _listen(sock: _socket.socket) -> None:
 
 
 def start() -> None:
-    """OSError if the name is taken: an agent is there already, or somebody pretends to be one."""
+    """OSError if the name is taken: by an agent, or by somebody who pretends to be one."""
     sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
     sock.bind(address(os.getpid()))
     sock.listen(4)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Attach to a Python that runs already: python -m ocular.attach PID, by an interpreter of the target's version.
+"""Attach to a running Python: python -m ocular.attach PID, by an interpreter of the target's version.
 
-A recorder is started, then the target is told to trace itself into it, in one of three ways: its agent
+This starts a recorder, then asks the target to trace itself into it, in one of three ways: its agent
 (agent.py), sys.remote_exec (PEP 768, 3.14), or gdb, which has it add a pending call and nothing else. The
 order is a file in the recording's folder; so is the answer, and both are gone afterwards.
 """
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 ORDER, ANSWER = ".attach.py", ".attach-answer"
-LAST_SECONDS = 5  # an interpreter that winds up hears nobody any more, but is a process still
+LAST_SECONDS = 5  # an interpreter that is ending answers no more, but its process is still there
 
-# Runs in the target; nothing of it stays in __main__. Whatever happens, there is an answer: even the limit of
-# recursion is no hindrance, unless there is not one frame left, where it could not be set back.
+# Runs in the target; nothing of it stays in __main__. There is always an answer, even at the
+# recursion limit, unless no frame is left at all; then the limit could not be reset.
 SCRIPT = """\
 def order():
     sys.path.insert(0, {parent!r})
@@ -54,11 +54,11 @@ except BaseException as e:
 
 
 class Refused(Exception):
-    """Why it cannot be, in one line."""
+    """Why attaching is not possible, in one line."""
 
 
 class Target:
-    """A process by its pidfd: whoever gets its number after it is not mistaken for it."""
+    """A process by its pidfd: a process that gets its number later is not mistaken for it."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -68,7 +68,7 @@ class Target:
             raise Refused("there is no process %d" % pid) from None
 
     def ended(self, within: float = 0) -> bool:
-        """Has it, or does it within so many seconds?"""
+        """Has it ended, or does it within so many seconds?"""
         return bool(select.select([self.fd], [], [], within)[0])
 
 
@@ -81,7 +81,7 @@ def seconds(text: str) -> float:
 
 
 def user_of(pid: int) -> int:
-    """Whose process it is; Refused if there is none."""
+    """The user of the process; Refused if there is no such process."""
     try:
         return os.stat("/proc/%d" % pid).st_uid
     except OSError:
@@ -89,11 +89,11 @@ def user_of(pid: int) -> int:
 
 
 def check(pid: int) -> None:
-    """Refused unless this process may do it, and knows how."""
+    """Refused unless this process may attach, and knows how."""
     uid = user_of(pid)
     if pid == os.getpid():
         raise Refused("that is this process itself")
-    if os.geteuid() != uid:  # root neither: the target could not write into root's recording
+    if os.geteuid() != uid:  # not even root: the target could not write into root's recording
         raise Refused("process %d belongs to another user: attach as that user (sudo -u '#%d' ocular attach %d)"
                       % (pid, uid, pid))
     for what in "pid", "mnt":
@@ -166,19 +166,19 @@ def by_agent(target: Target, folder: str, order: "dict[str, Any]", wait: float) 
         if not said:
             raise ConnectionError("it went away without an answer")
         return said
-    except (TimeoutError, BlockingIOError):  # the second: as many as it lets wait do so already
+    except (TimeoutError, BlockingIOError):  # the latter: its queue is full
         return None
     finally:
         sock.close()
 
 
 def is_its(sock: _socket.socket, pid: int) -> bool:
-    """Is the other end the process itself? It may have been root's when it began to listen."""
+    """Is the other end the process itself? It may have been root when it began to listen."""
     return agent.peer(sock) in ((pid, user_of(pid)), (pid, 0))
 
 
 def has_agent(pid: int) -> bool:
-    """Any user can take an agent's name: then there is none, and the other ways are open."""
+    """Any user can take an agent's name: then there is no agent, and the other ways remain."""
     if pid not in processes.agents():
         return False
     sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
@@ -186,7 +186,7 @@ def has_agent(pid: int) -> bool:
         sock.setblocking(False)
         sock.connect(agent.address(pid))
         return is_its(sock, pid)
-    except BlockingIOError:  # as many as it lets wait do so already
+    except BlockingIOError:  # its queue is full
         return True
     except OSError:
         return False
@@ -206,14 +206,14 @@ def by_remote_exec(target: Target, folder: str, order: "dict[str, Any]", wait: f
     return wait_answer(target, folder, wait)
 
 
-# What gdb has the target do: a page is mapped, with two functions of ours, the addresses of those they call, and the text to run.
+# What gdb makes the target do: map a page with two functions of ours, the addresses that they call, and the text to run.
 PAGE_SIZE = 16384
 FUNCTIONS = "PyDict_New", "PyRun_StringFlags", "Py_DecRef", "PyErr_Clear", "munmap", "Py_AddPendingCall"
 SLOTS, ADD, TEXT = 128, 192, 320  # offsets in the page
 FILE_INPUT = 257        # Py_file_input: the text is statements
 
 # A pending call must never fail without an exception (it would end the program), nor with one (the program's
-# code would get it). So it is one of our own: int f(void *), that unmaps itself by its last jump.
+# code would get it). So it is our own: int f(void *), which unmaps itself by its last jump.
 PENDING = (
     "53"          # push rbx
     "ff15{0}"     # call PyDict_New           the globals: nothing stays in __main__
@@ -227,18 +227,18 @@ PENDING = (
     "4531c0"      # xor r8d, r8d
     "ff15{1}"     # call PyRun_StringFlags
     "4889c7"      # mov rdi, rax
-    "ff15{2}"     # call Py_DecRef            which NULL may be given to
+    "ff15{2}"     # call Py_DecRef            which accepts NULL
     "4889df"      # mov rdi, rbx
     "ff15{2}"     # call Py_DecRef
     "ff15{3}"     # clear: call PyErr_Clear
     "5b"          # pop rbx
     "488d3d{p}"   # lea rdi, page
     "be{s}"       # mov esi, PAGE_SIZE
-    "ff25{4}"     # jmp munmap                its 0 is what the caller gets
+    "ff25{4}"     # jmp munmap                the caller gets its 0
 )
 
 # int add(void): Py_AddPendingCall(PENDING, NULL), in a thread that may be anywhere. Its x87, SSE, AVX and AVX-512 registers
-# (bits e7H of XCR0: SDM volume 1, 13.1) are kept on its stack: up to 2,688 bytes, whose header must be 0 (13.4.2).
+# (bits e7H of XCR0: SDM volume 1, 13.1) are saved on its stack: up to 2,688 bytes, whose header must be 0 (13.4.2).
 ADDING = (
     "4889e5"             # mov rbp, rsp
     "4883e4c0"           # and rsp, -64
@@ -264,7 +264,7 @@ ADDING = (
 
 
 def machine_code(template: str, start: int) -> bytes:
-    """A template as it stands at `start` in the page: operands are relative to the end of their instruction."""
+    """A template for `start` in the page: operands are relative to the end of their instruction."""
     at = start
 
     def operand(match: "re.Match[str]") -> str:
@@ -281,7 +281,7 @@ def machine_code(template: str, start: int) -> bytes:
 
 
 def page_of(path: str, addresses: list[int]) -> bytes:
-    """What is in the page."""
+    """The contents of the page."""
     page = bytearray(TEXT)
     slots = b"".join(a.to_bytes(8, "little") for a in addresses)
     for start, part in (0, machine_code(PENDING, 0)), (SLOTS, slots), (ADD, machine_code(ADDING, ADD)):
@@ -290,7 +290,7 @@ def page_of(path: str, addresses: list[int]) -> bytes:
 
 
 def add_pending(gdb: debugger.Gdb, path: str) -> None:
-    """Safe with any lock held: no call but mmap, and Py_AddPendingCall, which takes one that is never held long."""
+    """Safe with any lock held: it calls only mmap and Py_AddPendingCall, whose own lock is never held long."""
     mmap, *addresses = [gdb.address(name) for name in ("mmap", *FUNCTIONS)]
     page = 0x5c0000000000 + PAGE_SIZE * int.from_bytes(os.urandom(3))
     # To read and execute; private, anonymous, MAP_FIXED_NOREPLACE.
@@ -310,7 +310,7 @@ def add_pending(gdb: debugger.Gdb, path: str) -> None:
 
 
 def stop_by_gdb(gdb: str, target: Target) -> debugger.Gdb:
-    """One that another attached to and was killed may be in the hands of that one's gdb yet."""
+    """If another `ocular attach` was killed, its gdb may still hold the target."""
     deadline = time.monotonic() + LAST_SECONDS
     while True:
         try:
@@ -321,7 +321,7 @@ def stop_by_gdb(gdb: str, target: Target) -> debugger.Gdb:
 
 
 def by_gdb(target: Target, folder: str, order: "dict[str, Any]", wait: float) -> str | None:
-    """gdb has the target add a pending call."""
+    """gdb makes the target add a pending call."""
     gdb = shutil.which("gdb")
     if not gdb:
         raise Refused("attaching to Python %d.%d needs gdb (package gdb), or a program started by "
@@ -360,7 +360,7 @@ SILENT: dict[object, str] = {
 
 
 def method(pid: int) -> "tuple[Callable[[Target, str, dict[str, Any], float], str | None], str]":
-    """(the way to tell that process, its name)"""
+    """(the way to ask that process, its name)"""
     if has_agent(pid):
         return by_agent, "its agent"
     if hasattr(sys, "remote_exec"):
@@ -378,7 +378,7 @@ def clean(folder: str) -> None:
 
 
 def leave_order(target: Target, folder: str, answered: bool) -> None:
-    """Nothing of it stays, but what may still be read later: that finds nothing to do, nor a file missing."""
+    """Nothing stays, except what may still be read later: a request that finds nothing to do."""
     order = os.path.join(folder, ORDER)
     if answered or target.ended() or not os.path.exists(order):
         clean(folder)
@@ -388,13 +388,13 @@ def leave_order(target: Target, folder: str, answered: bool) -> None:
 
 
 def tell(target: Target, folder: str, order: "dict[str, Any]", wait: float) -> str:
-    """Have the target do it. Returns how it was told; Refused."""
+    """Make the target do it. Returns the way it was asked; Refused."""
     how, words = method(target.pid)
     said = None
     try:
         said = how(target, folder, order, wait)
     except OSError as e:
-        # Whatever failed: of a process that is about to end that is what there is to say.
+        # Whatever failed: if the process is about to end, report that.
         if target.ended(LAST_SECONDS):
             raise Refused("process %d has ended" % target.pid) from None
         raise Refused("%s: %s" % (words, e)) from None
@@ -416,7 +416,7 @@ def arguments() -> argparse.ArgumentParser:
     for row in options.rows("a"):
         name = row.variable.rstrip("+@!^")
         if name == "recorder":
-            continue  # ocular-record says itself what is wrong with these
+            continue  # ocular-record reports errors in these itself
         how: dict[str, Any] = ({"action": "store_true"} if row.value == "-" else
                {"action": "append", "default": []} if row.variable != name else {"metavar": row.value})
         parser.add_argument(*row.names, dest=name, **how)
@@ -427,12 +427,12 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def recorder_options(o: argparse.Namespace) -> list[str]:
-    """What is not ours is the recorder's."""
+    """Options that are not ours are the recorder's."""
     return ["--tied", str(os.getpid()), *(["--flight", o.flight] if o.flight else []), *o.others]
 
 
 def start_order(o: argparse.Namespace, folder: str) -> "dict[str, Any]":
-    """What the target is told to do; ValueError where that cannot be."""
+    """What the target is asked to do; ValueError if that is not possible."""
     wanted = [kind + " " + value for kind in triggers.KINDS for value in getattr(o, kind)]
     monitor.check(o.mode, "software")
     triggers.Triggers(wanted)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Inside a program that somebody attached to: obey, and say what came of it (attach.py is the other side)."""
+"""Inside a program that somebody attached to: carry out the order and answer (attach.py is the other side)."""
 
 import os
 
@@ -23,7 +23,7 @@ def obey(order: "dict[str, Any]") -> str | None:
 
 
 def answer(order: "dict[str, Any]", path: str) -> None:
-    """obey(), and the answer in a file of its own that is there at once whole."""
+    """obey(), and write the answer into a file, which appears complete."""
     text = obey(order)
     with open(path + ".part", "w") as f:
         f.write(text or "ok")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Which way markers leave the process: asked of CPUID, the kernel, and perf if it records us. Never tried.
+"""Which way markers leave the process: found out from CPUID, the kernel, and perf if it records us, not by trial.
 
     ptwrite    the instruction, into the processor's trace that perf records
     emulated   the same by 64 branches: processors with Intel PT but without PTWRITE, or a recording
                of branches without PTWRITE packets
     software   rings that ocular-record drains; needs nothing
-    qemu       ptwrite, on a processor that ocular-qemu emulates: the program is run there from its start
+    qemu       ptwrite, on a processor that ocular-qemu emulates: the program must be started there
 """
 
 import os
@@ -31,23 +31,23 @@ ASK_FOR = "ask for -e intel_pt/ptw,cyc,branch=0/u"
 
 
 class Choice:
-    """A backend, why it is that one, and the recording of perf that its markers go into, where known."""
+    """A backend, the reason for it, and perf's recording that its markers go into, if known."""
 
     def __init__(self, name: str, why: str, perf: "Recording | None" = None) -> None:
         self.name, self.why, self.perf = name, why, perf
 
     def folder(self) -> str:
-        """Where code tables belong if nobody says otherwise: beside perf's file."""
+        """The default folder of code tables: beside perf's file."""
         return os.path.dirname(self.perf.path) if self.perf else os.path.abspath("ocular.data")
 
 
 class Recording:
-    """What a `perf record` that runs us writes: the file, and which packets it asked Intel PT for."""
+    """What a `perf record` that runs us writes: the file, and the packets it asked Intel PT for."""
 
     def __init__(self, path: str, config: int) -> None:
         self.path = path
         self.ptwrite = bool(config & CONFIG_PTW)
-        # Without bit `pt` the kernel takes the event as of old, when branches were always traced.
+        # Without bit `pt` the kernel treats the event as old, when branches were always traced.
         self.branches = bool(config & CONFIG_BRANCH) or not config & CONFIG_PT
 
 
@@ -70,7 +70,7 @@ def _ancestors() -> "Iterator[tuple[int, bytes]]":
 
 
 def _pt_config(path: str, pmu_type: int) -> int | None:
-    """config of the event of type `pmu_type` in a perf.data; None if it is no perf.data, or has none."""
+    """config of the event of type `pmu_type` in a perf.data; None if it is not a perf.data, or has none."""
     def number(data: bytes, at: int, size: int) -> int:
         return int.from_bytes(data[at:at + size], "little")
     try:
@@ -134,7 +134,7 @@ def _automatic(perf: "Recording | None", p: "_core.Processor") -> Choice:
 
 
 def choose(wanted: str, folder: str | None = None) -> Choice:
-    """A Choice. ValueError where `wanted` is no backend, or cannot be had here."""
+    """A Choice. ValueError if `wanted` is not a backend, or not possible here."""
     if wanted not in NAMES:
         raise ValueError("ocular: unknown backend %r; choose one of: %s" % (wanted, ", ".join(NAMES)))
     if wanted == "software":

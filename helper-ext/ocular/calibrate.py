@@ -4,11 +4,11 @@
 A function that does next to nothing runs with the event and without; the difference, divided by the
 number of markers, is the event's cost: CPython's call of the callback and the callback itself. The
 markers go to scratch memory through the code that writes the real ones; or into the processor's trace,
-marked as nobody's, and then there are fewer, lest they fill its buffer. Takes a few milliseconds.
+marked as SCRATCH, and then there are fewer, so that they do not fill its buffer. Takes a few milliseconds.
 
-What disturbs only adds, and may last for milliseconds, as the neighbour on a core does: all events are measured in turn,
-pass after pass, and of each figure the least of all passes counts. What disturbs for longer is found by measuring again
-when tracing stops: reports show both figures where they differ.
+A disturbance only adds time, and may last for milliseconds, such as a neighbour on the core: all events are measured in
+turn, pass after pass, and the least of each figure counts. Longer disturbances are found by measuring again when
+tracing stops: reports show both figures if they differ.
 """
 
 import sys
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import CodeType, ModuleType
     Found = dict[str, tuple[int, int, int]]  # event: (cycles without it, cycles with it, markers)
 
-ROUNDS = 200   # events a run, more or less
+ROUNDS = 200   # events a run, roughly
 ROUNDS_TRACED = 40
 REPEATS = 3    # runs in a row: the first warms up
 PASSES = 32
@@ -90,7 +90,7 @@ def _pass(core: "ModuleType", tool: int, events: "Iterable[str]", rounds: int) -
 
 
 def best(passes: "Iterable[Found]") -> "Found":
-    """Of each figure the least."""
+    """The least of each figure."""
     all_of: "Found" = {}
     for found in passes:
         for name, (without, with_event, markers) in found.items():
@@ -111,15 +111,15 @@ def least(passes: "Iterable[Found]") -> dict[str, int]:
 
 
 def at_each(*times: "Found") -> list[dict[str, int]]:
-    """cycles() of what was found at several times. What runs without an event is the same at each, so the least time of
-    all is the quiet one: else a figure comes out too small where it alone was disturbed."""
+    """cycles() of what was measured at several times. The run without an event is the same each time, so its least time is
+    the undisturbed one; otherwise a disturbance of it alone would make a figure too small."""
     quiet = best(times)
     return [cycles({name: (quiet[name][0], with_event, markers) for name, (_, with_event, markers) in found.items()})
             for found in times]
 
 
 def measure(core: "ModuleType", tool: int, events: "Iterable[str]", in_memory: bool, passes: int = PASSES) -> "Found":
-    """Of those of `events` that can be switched on for one code object alone."""
+    """For those of `events` that can be switched on for a single code object."""
     rounds, passes = (ROUNDS, passes) if in_memory else (ROUNDS_TRACED, PASSES_TRACED)
     events = [name for name in events if name in PROGRAMS]
     return best(_pass(core, tool, events, rounds) for _ in range(passes))

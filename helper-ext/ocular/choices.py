@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What could be given to an option, for those who pick rather than write: a name, a tab, and where it is, a line each.
+"""The possible values of an option, to pick from: one line each, with a name, a tab, and where it is.
 
     python -m ocular.choices functions [-C FOLDER] PROGRAM [ARGS]
                                                   of the program and of the modules beside it
@@ -14,7 +14,7 @@ import struct
 import sys
 from collections.abc import Iterator, Sequence
 
-FILES_MOST = 5000  # in so large a tree nobody finds anything
+FILES_MOST = 5000  # nobody finds anything in a larger tree
 FUNCTIONS = ast.FunctionDef, ast.AsyncFunctionDef
 
 
@@ -31,7 +31,7 @@ def _walk(node: ast.AST, prefix: str) -> Iterator[tuple[str, int]]:
 
 
 def functions_of(path: str, module: str) -> list[tuple[str, str]]:
-    """[(MODULE:QUALNAME, PATH:LINE)]; none of a file that is no Python."""
+    """[(MODULE:QUALNAME, PATH:LINE)]; empty for a file that is not Python."""
     try:
         with open(path, "rb") as f:
             tree = ast.parse(f.read())
@@ -116,7 +116,7 @@ def symbols(pid: str = "self") -> Iterator[tuple[str, str]]:
             with open("/proc/%s/root%s" % (pid, path), "rb") as f:
                 names = sorted(set(_symbols(f.read())))
         except (OSError, struct.error, IndexError, ValueError):
-            continue  # not to be read, or no ELF file after all
+            continue  # not readable, or not an ELF file after all
         yield from (("%s:%s" % (os.path.basename(path), name), path) for name in names)
 
 
@@ -133,6 +133,6 @@ if __name__ == "__main__":
     try:
         main(*sys.argv[1:])
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # who picks has picked
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the user has picked
     except OSError as e:
         sys.exit("ocular: %s" % e)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Has a stopped process call a function, by gdb, as far as gdb is needed: it finds symbols and sets general registers.
+"""Makes a stopped process call a function, with as little of gdb as possible: it finds symbols and sets general registers.
 
-gdb's own `call` writes a thread's vector registers back, too. Where the processor has more than gdb knows of (AMX, gdb 13)
-it cannot, and leaves the thread with the call's registers in the middle of a system call: the program ends. So registers are
-set one by one here, and a function that may change others has to save them itself.
+gdb's own `call` writes a thread's vector registers back, too. If the processor has more than gdb knows of (AMX, gdb 13)
+it cannot, and leaves the thread with the call's registers in the middle of a system call: the program ends. So this sets
+registers one by one, and the called function must save the others itself.
 """
 
 import contextlib
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 REGISTERS = "rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip eflags orig_rax".split()
 ARGUMENTS = "rdi rsi rdx rcx r8 r9".split()  # System V ABI
-RED_ZONE = 512     # bytes, of which the ABI asks for 128
-FLAGS = 0x202      # those that a function may expect: interrupts on, direction up
-NO_CALL = 2**64 - 1  # orig_rax of who is not in a system call: it is not begun again
+RED_ZONE = 512     # bytes; the ABI requires 128
+FLAGS = 0x202      # as a function may expect: interrupts on, direction up
+NO_CALL = 2**64 - 1  # orig_rax of a thread that is not in a system call, so that none is restarted
 
-# Seconds. A process stands still for HELD; then a call that is under way may end or is taken back, so may the one that undoes
-# it, and gdb leaves: 2 s in all, whatever goes wrong.
+# Seconds. The process is stopped for HELD; then a call that is under way may end or is undone, likewise the one that
+# undoes it, and gdb leaves: 2 s in all, whatever goes wrong.
 START = 15         # for gdb to begin and to read the program's symbols, before it attaches
 HELD = 1.0
-A_CALL = 0.2       # at least, for one that takes microseconds
+A_CALL = 0.2       # minimum, for a call that takes microseconds
 TAKE_BACK = 0.2    # for a call to be interrupted
 LEAVE = 0.2        # to detach
 
@@ -50,7 +50,7 @@ def stands(pid: int) -> bool:
 
 
 class Gdb:
-    """gdb at a process that stands still until close(). OSError: it is not there, or says no more in time."""
+    """gdb attached to a process, which is stopped until close(). OSError: no such process, or no answer in time."""
 
     def __init__(self, gdb: str, pid: int, held: float = HELD) -> None:
         self.deadline = time.monotonic() + START
@@ -58,9 +58,9 @@ class Gdb:
         self.pid, self.stood = pid, stands(pid)
         settings = ("auto-load off", "debuginfod enabled off", "confirm off", "pagination off", "width 0", "language c", "prompt",
                     "exec-file-mismatch off")
-        # Symbols of the linker's tables are enough; to read debug information takes gdb seconds.
+        # Symbols of the linker's tables are enough; reading debug information takes gdb seconds.
         command = [gdb, "-nx", "-nh", "-q", "-readnever", *(word for s in settings for word in ("-iex", "set " + s))]
-        # With SIGPIPE ignored as here: gdb must not end in the middle of a call because nobody hears it any more.
+        # SIGPIPE stays ignored: gdb must not end in the middle of a call because nobody reads its output any more.
         self.run = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                     start_new_session=True, bufsize=0, restore_signals=False, cwd="/")
         try:
@@ -71,7 +71,7 @@ class Gdb:
             if not self.thread:
                 lines = [s for s in said.splitlines() if "ptrace" in s or "rror" in s or "not " in s]
                 raise OSError(lines[-1].strip() if lines else "it did not attach")
-            self.ask("handle SIGSEGV SIGBUS SIGILL SIGFPE nopass")  # a call's, that are not the program's
+            self.ask("handle SIGSEGV SIGBUS SIGILL SIGFPE nopass")  # those of our calls, not the program's
             self.kept = dict(zip(REGISTERS, self.numbers("$%s + 0" % name for name in REGISTERS)))  # eflags are a number then
             if len(self.kept) < len(REGISTERS):
                 raise OSError("it shows no registers")
@@ -88,7 +88,7 @@ class Gdb:
         return self.answer()
 
     def answer(self) -> str:
-        """Up to the mark. What comes behind it is read with the next answer: gdb 16 warns after each command that the thread's
+        """Up to the mark. What comes after it is read with the next answer: gdb 16 warns after each command that the thread's
         frame is of another language."""
         assert self.run.stdout
         mark = b"\n%s-%d\n" % (END.encode(), self.asked)
@@ -122,7 +122,7 @@ class Gdb:
         return found
 
     def write(self, address: int, data: bytes) -> None:
-        """Data into the process's memory, filled up to whole words; OSError."""
+        """Write data into the process's memory, padded to whole words; OSError."""
         data += bytes(-len(data) % 8)
         words = [(address + i, int.from_bytes(data[i:i + 8], "little")) for i in range(0, len(data), 8)]
         self.ask(*("set {unsigned long} %d = %d" % word for word in words))
@@ -130,15 +130,15 @@ class Gdb:
             raise OSError("cannot write the program's memory")
 
     def settings(self, registers: dict[str, int]) -> "Iterator[str]":
-        """Commands. With another rsp gdb may take another frame for the selected one, whose rip is a return address in memory."""
+        """Commands. With another rsp gdb may select another frame, whose rip is a return address in memory."""
         yield "thread %d" % self.thread
         for item in registers.items():
             yield from ("select-frame 0", "set $%s = %d" % item)
 
     def call(self, function: int, *arguments: int) -> int | None:
-        """What it returns, in the thread that is to do it, and while the others run; None: it did not return.
+        """Call it in the selected thread while the others run; returns its result, None: it did not return.
 
-        All that has to be done for it is said at once: whatever becomes of us, gdb reads on, and the registers are as before.
+        All commands are sent at once: even if we die, gdb reads on and restores the registers.
         """
         self.deadline = max(self.deadline, time.monotonic() + A_CALL)  # not interrupted before it runs
         back, stack = self.kept["rip"], ((self.kept["rsp"] - RED_ZONE) & -64) - 8
@@ -152,7 +152,7 @@ class Gdb:
         return found[3] if found[:3] == [self.thread, back, stack + 8] and found[3:] else None
 
     def until_returned(self, *commands: str) -> str:
-        """A call that does not return is taken back, not left alone with borrowed registers."""
+        """Undo a call that does not return, rather than leave it running on borrowed registers."""
         try:
             return self.ask(*commands)
         except TimeoutError:
@@ -161,7 +161,7 @@ class Gdb:
             return self.answer()
 
     def close(self) -> None:
-        """The process goes on. Where gdb is killed, the kernel lets it go; but it may not have come to the stop it was sent yet."""
+        """The process runs on. If gdb is killed, the kernel releases it; but a stop signal may still be on its way."""
         try:
             self.run.communicate(b"detach\nquit\n", timeout=LEAVE)
         except (OSError, ValueError, subprocess.TimeoutExpired):

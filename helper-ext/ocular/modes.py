@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What each mode listens to, as the list of modes (options.py) has it: names of PEP 669 events."""
+"""The events of each mode, from the list of modes (options.py): names of PEP 669 events."""
 
 from . import options
 
@@ -18,13 +18,13 @@ CAN_DISABLE = frozenset((
     "PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD", "CALL", "LINE", "INSTRUCTION",
     "JUMP", "BRANCH", "BRANCH_LEFT", "BRANCH_RIGHT", "STOP_ITERATION"))
 
-# Told by the machinery of exceptions, not by an instruction: 3.12 and 3.13 may give an offset that is none.
+# Reported by exception handling, not by an instruction: 3.12 and 3.13 may give an invalid offset.
 EXCEPTIONS = frozenset((
     "PY_UNWIND", "PY_THROW", "STOP_ITERATION", "RAISE", "RERAISE", "EXCEPTION_HANDLED"))
 
 
 def events_of(mode: str, known: "Iterable[str]", available: object) -> list[str]:
-    """The names to switch on: those of `mode` that we have an op for and the interpreter has."""
+    """The names to switch on: those of `mode` that have an op and exist in the interpreter."""
     names = MODES[mode] or known
     names = [n for n in names if hasattr(available, n)]
     if "BRANCH_LEFT" in names:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Start and stop tracing in this interpreter, into a recording that has its recorder already."""
+"""Start and stop tracing in this interpreter, into a recording whose recorder is running."""
 
 import atexit
 import os
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
     from .triggers import Triggers, Watch
 
-# Tool ids that the standard library gives no name to come first (sys.monitoring.*_ID).
+# Tool ids without a name in the standard library come first (sys.monitoring.*_ID).
 TOOL_IDS = (4, 3, 5, 1, 2, 0)
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
@@ -48,7 +48,7 @@ class _Session:
             self.callbacks[name] = callback
 
     def listen(self) -> None:
-        # An earlier session's DISABLEs hold until this; other tools must expect it (PEP 669).
+        # An earlier session's DISABLEs are in force until this; other tools must expect it (PEP 669).
         if _closed:
             sys.monitoring.restart_events()
         bits = sum(getattr(sys.monitoring.events, name) for name in self.events)
@@ -56,7 +56,7 @@ class _Session:
             sys.monitoring.set_events(self.tool, bits)
 
     def unregister(self, again: bool = False) -> None:
-        """Nothing of ours is on. again: first it is measured once more what a callback costs."""
+        """Switch off everything of ours. again: first measure once more what a callback costs."""
         _core.unlisten()
         if self.watch:
             left = self.watch.stop()
@@ -69,7 +69,7 @@ class _Session:
             _give_back(self.tool, "ocular", self.callbacks)
 
     def measure_again(self) -> None:
-        """Not into a processor's trace, whose end that would be; nor under a debugger, which would have to watch it."""
+        """Not into a processor's trace, which it would fill; nor under a debugger, which would have to watch it."""
         monitoring = sys.monitoring
         if self.backend != "software" or monitoring.get_tool(self.tool) != "ocular" or sys.gettrace() or sys.getprofile():
             return
@@ -95,7 +95,7 @@ def _shape(name: str, mode: str) -> int:
 
 
 def _triggers() -> "ModuleType":
-    """The module, only where it is needed: what it imports is not the program's."""
+    """Import the module only if it is needed: it imports modules that the program may not."""
     from . import triggers
     return triggers
 
@@ -115,7 +115,7 @@ def _free_tool_id() -> int:
 
 
 def _note_unmatched(session: _Session) -> None:
-    """What was asked for and has matched no code goes into the code table: reports tell it (docs/marker.md)."""
+    """Patterns that matched no code go into the code table, for the reports (docs/marker.md)."""
     unmatched = _core.unmatched() + (session.watch.unmatched() if session.watch else [])
     if unmatched:
         from . import nearest
@@ -125,7 +125,7 @@ def _note_unmatched(session: _Session) -> None:
 
 
 def _give_back(tool: int, name: str, callbacks: "Mapping[str, object]") -> None:
-    """A tool id, with all that is ours of it: events, {event: callback}. The program may have freed it, which leaves events
+    """Release a tool id, its events and {event: callback}. The program may have freed it, which leaves events
     and callbacks as they are (3.12, 3.13), and another tool may have it by now: its events and callbacks stay."""
     monitoring = sys.monitoring
     if monitoring.get_tool(tool) is None:
@@ -143,7 +143,7 @@ def _give_back(tool: int, name: str, callbacks: "Mapping[str, object]") -> None:
 
 
 def jit_warning() -> str | None:
-    """What there is to say of this interpreter's compiler: what the program does may not be what it would do alone."""
+    """A warning about this interpreter's JIT: the program may behave differently than without Ocular."""
     if sys.version_info[:2] != (3, 14) or not _jit():
         return None
     return ("ocular: the JIT of Python 3.14 is on: while anything uses sys.monitoring, as Ocular does, it can corrupt a "
@@ -151,8 +151,8 @@ def jit_warning() -> str | None:
 
 
 def _jit() -> bool | None:
-    """Whether the interpreter compiles hot loops; None where it does not say (before 3.14). It is switched on behind
-    site, where the hook runs, by PYTHON_JIT or a default that cannot be asked for."""
+    """Whether the interpreter compiles hot loops; None if it does not say (before 3.14). PYTHON_JIT, or a default that
+    cannot be read, switches it on after site, where the hook runs."""
     jit = getattr(sys, "_jit", None)
     if not jit or jit.is_enabled():
         return jit and True
@@ -192,7 +192,7 @@ def _header(session: _Session, config: "_core.Config", include: tuple[str, ...],
 
 
 def _config(session: _Session) -> "_core.Config":
-    """What begin() wants to know. Words for Intel PT need no rings, and no recorder to ask."""
+    """The configuration for begin(). Words for Intel PT need no rings and no recorder."""
     if session.backend == "software":
         return _core.ask(session.folder)
     return 0, 0, 0, backends.processor()["tsc_hz"], 0, (0, 0, 0)
@@ -200,7 +200,7 @@ def _config(session: _Session) -> "_core.Config":
 
 def _begin(session: _Session, include: tuple[str, ...], exclude: tuple[str, ...],
            wanted: "Triggers | None", guest: bool) -> bool:
-    """What the first interpreter of the process does for all of them. Does a flight recorder listen?"""
+    """What the first interpreter of the process does for all. Returns whether a flight recorder records."""
     config = _config(session)
     flight = bool(config[4])
     if wanted and not flight:
@@ -214,7 +214,7 @@ def _begin(session: _Session, include: tuple[str, ...], exclude: tuple[str, ...]
 
 
 def check(mode: str, backend: str) -> None:
-    """ValueError unless we know both, and the mode can do with the backend."""
+    """ValueError unless both exist, and the backend can record the mode."""
     if mode not in modes.MODES:
         raise ValueError("ocular: unknown mode %r; choose one of: %s" % (mode, ", ".join(modes.MODES)))
     if backend not in backends.NAMES:
@@ -225,7 +225,7 @@ def check(mode: str, backend: str) -> None:
 
 
 def patterns(name: str, given: "str | Iterable[str]") -> tuple[str, ...]:
-    """A tuple of str, of `include` or `exclude`; a str is one pattern. TypeError."""
+    """`include` or `exclude` as a tuple of str; a str is one pattern. TypeError."""
     try:
         found = (given,) if isinstance(given, str) else tuple(given)
         if all(isinstance(p, str) for p in found):
@@ -236,8 +236,8 @@ def patterns(name: str, given: "str | Iterable[str]") -> tuple[str, ...]:
 
 
 def prepare(folder: str, mode: str, backend: str) -> bool:
-    """What can be known of a start() before there is a recorder: is there one, of another interpreter of this
-    process? That one's folder is the only one then. ValueError or RuntimeError.
+    """Check a start() before there is a recorder. Does another interpreter of this process trace already? Then its
+    folder is the only possible one. ValueError or RuntimeError.
     """
     check(mode, backend)
     there = _core.where()
@@ -251,7 +251,7 @@ def start(folder: str, mode: str = modes.DEFAULT, include: "str | Iterable[str]"
           exclude: "str | Iterable[str]" = (), backend: str = "auto", trigger: "Sequence[str]" = (),
           whole: bool = False, guest: bool = False) -> None:
     """Trace this interpreter into `folder`; whole: before any of the program runs; guest: stop by itself when
-    the recorder has gone, where others go on counting what is lost.
+    the recorder has gone, instead of counting what is lost.
 
     RuntimeError, ValueError, TypeError or OSError; then nothing is on.
     """
@@ -285,7 +285,7 @@ def start(folder: str, mode: str = modes.DEFAULT, include: "str | Iterable[str]"
 
 
 def stop() -> None:
-    """Stop what start() started; nothing to stop is no error."""
+    """Stop what start() started; it is not an error if there is nothing to stop."""
     global _session, _closed
     session, _session = _session, None
     if session:
@@ -306,12 +306,12 @@ def finish(path: str) -> None:
 
 
 def folder() -> str | None:
-    """Where this interpreter traces into, or None."""
+    """The folder that this interpreter traces into, or None."""
     return _session.folder if _session else None
 
 
 def start_from_environment() -> None:
-    """Do what OCULAR_* say ; see hook/sitecustomize.py."""
+    """Do what the variables OCULAR_* say; see hook/sitecustomize.py."""
     env = os.environ
     start(env["OCULAR_DIR"], env.get("OCULAR_MODE") or modes.DEFAULT,
           _patterns(env.get("OCULAR_INCLUDE")), _patterns(env.get("OCULAR_EXCLUDE")),
@@ -322,7 +322,7 @@ def _patterns(joined: str | None) -> list[str]:
     return [p for p in (joined or "").split(":") if p]
 
 
-if __name__ == "__main__":  # MODE BACKEND: could that, and what OCULAR_TRIGGER asks for, be recorded?
+if __name__ == "__main__":  # MODE BACKEND: check whether that, with OCULAR_TRIGGER, can be recorded
     try:
         check(*sys.argv[1:])
         _triggers().Triggers((os.environ.get("OCULAR_TRIGGER") or "").splitlines())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a pattern that matched nothing may have meant: names of this interpreter that are like it.
+"""What may have been meant by a pattern that matched nothing: similar names in this interpreter.
 
-Nothing of the program runs for it: names are read from the dictionaries of modules and classes. Nor is anything imported,
-which would be looked for beside the program first.
+None of the program's code runs: names are read from the dictionaries of modules and classes. Nothing is imported either,
+because imports look beside the program first.
 """
 
 import os
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 MOST = 3
 ModuleT, FunctionT = type(sys), type(lambda: None)
-ALIKE = 0.6  # of difflib's kind of measure
+ALIKE = 0.6  # on difflib's scale
 
 
 def _main_alias() -> str:
-    """What __main__ would be called if it were imported (as in ext/codes.c). When it has ended it has no __file__."""
+    """The name of __main__ if it were imported (as in ext/codes.c). It has no __file__ after its end."""
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
     return spec.name.removesuffix(".__main__") if spec else os.path.basename(sys.argv[0]).removesuffix(".py")
 
@@ -30,7 +30,7 @@ def _namespace(of: object) -> "dict[str, Any]":
 
 
 def defined(module: "ModuleType", wanted: type, depth: int = 3) -> list[str]:
-    """Qualified names of what is defined in the module, in classes too: of types `wanted`."""
+    """Qualified names of objects of types `wanted` defined in the module, in classes too."""
     def walk(of: object, prefix: str, depth: int) -> "Iterator[str]":
         for name, value in _namespace(of).items():
             value = getattr(value, "__func__", value) if isinstance(value, (classmethod, staticmethod)) else value
@@ -45,8 +45,8 @@ def defined(module: "ModuleType", wanted: type, depth: int = 3) -> list[str]:
 
 
 def _alike(a: str, b: str) -> float:
-    """The share of both that their longest common subsequence makes up."""
-    if 2 * min(len(a), len(b)) < ALIKE * (len(a) + len(b)):  # it can make up no more
+    """The share of both that is their longest common subsequence."""
+    if 2 * min(len(a), len(b)) < ALIKE * (len(a) + len(b)):  # it cannot be larger
         return 0
     row = [0] * (len(b) + 1)
     for x in a:
@@ -66,7 +66,7 @@ def _modules() -> "dict[str, ModuleType]":
 
 
 def _like_member(pattern: str, wanted: type) -> list[str]:
-    """MODULE:QUALNAME: those of that module, or of the main one; or of modules with a name like it."""
+    """MODULE:QUALNAME: names of that module, or of the main one; or of modules with a similar name."""
     module, _, qualname = pattern.rpartition(":")
     modules = _modules()
     if module == _main_alias():

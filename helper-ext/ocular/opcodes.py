@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""This interpreter's opcodes, asked from its own modules, as the extension wants them."""
+"""This interpreter's opcodes, from its own modules, in the form that the extension takes."""
 
 import sys
 
@@ -22,7 +22,7 @@ def _opcode() -> "Any":
 
 
 def _specialized(opcode: "Any") -> dict[str, int]:
-    """{name: number} of what specialization puts in; 3.12 gives them the free numbers, in order."""
+    """{name: number} of specialised opcodes; 3.12 gives them the free numbers, in order."""
     if hasattr(opcode, "_specialized_opmap"):
         return dict(opcode._specialized_opmap)
     free = (i for i, name in enumerate(opcode.opname) if i and name.startswith("<"))
@@ -38,7 +38,7 @@ def _caches(opcode: "Any") -> bytes:
 
 
 def _jump(opcode: "Any", names: list[str | None]) -> bytes:
-    """Direction of the relative jumps: 1, or -1 as a byte. END_ASYNC_FOR names its loop's head."""
+    """Direction of relative jumps: 1, or -1 as a byte. END_ASYNC_FOR names its loop's head."""
     def direction(op: int) -> int:
         name = names[op] or ""
         if op not in opcode.hasjrel and op not in getattr(opcode, "hasjump", ()):
@@ -69,7 +69,7 @@ def tables() -> tuple[list[str | None], tuple[bytes, bytes, bytes, int, int, int
 
 
 # Handlers that run the next instruction too; 3.12's super-instructions have both names joined by "__".
-# CPython 3.15 gave it up.
+# CPython 3.15 has none.
 _PAIRS = ("BINARY_OP_INPLACE_ADD_UNICODE", "CALL_LIST_APPEND", "CALL_NO_KW_LIST_APPEND")
 
 
@@ -78,7 +78,7 @@ def _is_pair(name: str) -> bool:
 
 
 def _bases(names: list[str | None], specializations: dict[str, list[str]]) -> list[int]:
-    """The opcode that the compiler wrote, for each that may be in its place."""
+    """The compiler's opcode for each one that may be in its place."""
     number = {name: op for op, name in enumerate(names) if name}
     bases = list(range(256))
     for base, family in specializations.items():
@@ -91,7 +91,7 @@ def _bases(names: list[str | None], specializations: dict[str, list[str]]) -> li
 
 
 def _tell_apart(targets: list[int], names: list[str | None], bases: list[int]) -> None:
-    """A handler may serve two forms of one instruction, not two instructions: compilers can make equal code one."""
+    """A handler may serve two forms of one instruction, not two instructions: compilers can merge equal code."""
     first: dict[int, int] = {}
     for op, name in enumerate(names):
         other = first.setdefault(targets[op], op)
@@ -100,7 +100,7 @@ def _tell_apart(targets: list[int], names: list[str | None], bases: list[int]) -
 
 
 def dispatch() -> "dict[str, Any]":
-    """The header's `dispatch` (docs/marker.md); RuntimeError says why it cannot be told."""
+    """The header's `dispatch` (docs/marker.md); RuntimeError says why it is not known."""
     names = tables()[0]
     found = _core.find_dispatch(bytes(name is not None for name in names))
     bases = _bases(names, _opcode()._specializations)
@@ -109,7 +109,7 @@ def dispatch() -> "dict[str, Any]":
             "pairs": [op for op, name in enumerate(names) if name and _is_pair(name)]}
 
 
-# What an instruction does to the way through the bytecode: enum ambiguous_flow of ext/ambiguous.h.
+# The effect of an instruction on control flow: enum ambiguous_flow of ext/ambiguous.h.
 _NEXT, _JUMP, _BRANCH, _FOR, _END, _CALL, _SKIPPED = range(7)
 _FLOWS = (
     (("JUMP_FORWARD", "JUMP_BACKWARD"), _JUMP),
@@ -122,9 +122,9 @@ _FLOWS = (
 
 
 def flow() -> tuple[bytes, int]:
-    """Arguments of _core.set_flow: the way of each base opcode, and what an exhausted FOR_ITER skips."""
+    """Arguments of _core.set_flow: the flow of each base opcode, and what an exhausted FOR_ITER skips."""
     names = tables()[0]
     flows = bytes(next((way for starts, way in _FLOWS if name and name.startswith(starts)), _NEXT)
                   for name in names)
-    # 3.12 goes on behind END_FOR, 3.13 behind the POP_TOP after it, 3.14 at the POP_ITER after it.
+    # 3.12 continues after END_FOR, 3.13 after the POP_TOP behind it, 3.14 at the POP_ITER behind it.
     return flows, 2 if sys.version_info[:2] == (3, 13) else 1

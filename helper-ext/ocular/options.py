@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The one list of the options of recording, of modes and of backends.
+"""The list of the options of recording, of modes and of backends.
 
-For python -m ocular, ocular attach and, at build time, scripts/ocular and ocular-record. Nothing is imported here: a
-Python that Ocular cannot run on prints the lists for the scripts and the recorder, too.
+For python -m ocular, ocular attach and, at build time, scripts/ocular and ocular-record. This imports nothing, so
+that a Python that Ocular cannot run on can print the lists for the scripts and the recorder.
 """
 
 # A line each, between tabs: names; value ("-": none; "A|B": one of these; "@LIST": a list of below); what becomes of it
@@ -48,7 +48,7 @@ RECORD = """\
 -q --quiet	-	quiet!	ar	no progress and no closing line
 """
 
-# What only ocular-record takes.
+# Options of ocular-record alone.
 RECORDER = """\
 --serve	-	serve	r	record without a command, in the background, until a client asks to finish or all
 	clients have ended
@@ -109,7 +109,7 @@ def triggers() -> "tuple[str, ...]":
 
 
 def show(taker: str) -> str:
-    """Their help, as `ocular record --help` shows it."""
+    """Their help, in the form of `ocular record --help`."""
     lines = []
     for row in rows(taker):
         of = row.value[1:] if row.value.startswith("@") else None
@@ -132,7 +132,7 @@ def header() -> str:
     return "%s\n\n#define RECORD_HELP \\\n\t%s\n" % (" \\\n\t".join(lines), " \\\n\t".join(words))
 
 
-if __name__ == "__main__":  # for the Makefile: one of the lists, without what is Python's own
+if __name__ == "__main__":  # for the Makefile: one of the lists, without the parts for Python alone
     import sys
     if sys.argv[1] in LISTS:
         sys.stdout.write("".join("%s\t%s\n" % (row[0], row[1]) for row in table(sys.argv[1])))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Python processes of this machine, and how one could attach to each: what `ocular ps` prints.
+"""Python processes of this machine, and how to attach to each: the table of `ocular ps`.
 
-A process is known by what it has mapped: an executable or a library of CPython, whose name says the version.
+A process is identified by what it has mapped: an executable or a library of CPython, whose name has the version.
 """
 
 import os
@@ -36,7 +36,7 @@ def _is_python(path: str) -> bool:
 
 
 def minor_of(pid: int) -> int | None:
-    """The y of 3.y; 0: a Python that does not say; None: no Python (or not ours to see)."""
+    """The y of 3.y; 0: a Python whose version is not known; None: not a Python (or not visible to us)."""
     try:
         paths = _mapped(pid)
     except OSError:
@@ -51,7 +51,7 @@ def minor_of(pid: int) -> int | None:
 
 
 def has_memory(pid: int) -> bool:
-    """False: it is dying, or has ended, or is the kernel's."""
+    """False: it is ending, has ended, or is the kernel's."""
     try:
         with open("/proc/%d/maps" % pid, "rb") as f:
             return bool(f.read(1))
@@ -66,7 +66,7 @@ def agents() -> set[int]:
 
 
 def is_x86_64(path: str) -> bool:
-    """Does the ELF header say so? True, where there is none to be read."""
+    """Does the ELF header say so? True if it cannot be read."""
     try:
         with open(path, "rb") as f:
             return f.read(20)[18:20] in (b"\x3e\0", b"")  # e_machine
@@ -75,7 +75,7 @@ def is_x86_64(path: str) -> bool:
 
 
 def foreign(pid: int) -> str | None:
-    """What it is instead of a program of this processor, in a few words, or None."""
+    """What it is instead of a program for this processor, as text, or None."""
     try:
         paths = _mapped(pid)
     except OSError:
@@ -88,7 +88,7 @@ def foreign(pid: int) -> str | None:
 
 
 def possible(pid: int, minor: int | None, uid: int, listening: set[int]) -> str:
-    """In a word or two, how attach would go."""
+    """Whether and how to attach, in a few words."""
     if os.geteuid() != uid:
         return "no: another user's"
     why = foreign(pid)
@@ -113,7 +113,7 @@ def command_of(pid: int) -> str:
 
 
 def rows() -> "Iterator[tuple[int, str, str, str]]":
-    """(pid, version, attach, command) of each Python that this user may know of."""
+    """(pid, version, attach, command) of each Python that this user can see."""
     listening = agents()
     for name in sorted(filter(str.isdigit, os.listdir("/proc")), key=int):
         pid = int(name)

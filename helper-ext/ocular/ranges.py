@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which code an IP filter has to let through for mode opcodes: the evaluation function, and our markers.
+"""The code that an IP filter must admit for mode opcodes: the evaluation function, and our markers.
 
 `python -c "from ocular import ranges; ranges.show()"` prints one 0xOFFSET/0xSIZE@FILE a line (bytes of the file), as
 `perf record --filter 'filter …'` and `ocular-qemu -s filter=…` take them. `show(N)`: no more than N of them.
@@ -17,7 +17,7 @@ Range = tuple[int, int, str]  # offset in the file, bytes, path
 
 
 def _mappings() -> "Iterator[tuple[int, int, int, str]]":
-    """(start, end, offset in the file, path) of what is executable."""
+    """(start, end, offset in the file, path) of executable mappings."""
     with open("/proc/self/maps") as maps:
         for line in maps:
             addresses, rights, offset, _, _, *path = line.split(maxsplit=5)
@@ -27,7 +27,7 @@ def _mappings() -> "Iterator[tuple[int, int, int, str]]":
 
 
 def ranges() -> list[Range]:
-    """[(offset, size, path)]; RuntimeError where the handlers or their functions are not to be found."""
+    """[(offset, size, path)]; RuntimeError if the handlers or their functions are not found."""
     code = opcodes.dispatch()["code"]
     if not code:
         raise RuntimeError("ocular: the interpreter's file does not say where its functions end")
@@ -39,7 +39,7 @@ def ranges() -> list[Range]:
 def at_most(most: int, found: list[Range]) -> list[Range]:
     """As many ranges as a processor has registers for: neighbours in a file become one, the nearest first.
 
-    [] where that is not to be had, for the interpreter and the extension are two files.
+    [] if that is not possible: the interpreter and the extension are two files.
     """
     found = sorted(found, key=lambda each: (each[2], each[0]))
     while len(found) > most:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The calls for programs that trace a part of themselves: start_tracing(), stop_tracing(), tracing().
 
-Under `python -m ocular` the whole program is traced already. Then these calls are honoured as far as
-they can be: they nest inside the outer recording and change nothing, and the report comes at its end.
+Under `python -m ocular` the whole program is already traced. Then these calls nest inside that recording
+and change nothing, and the report comes at its end.
 """
 
 import os
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 TRACE_FILE = "ocular_trace.json"
 
-# What stop_tracing() shall make: {"folder", "perfetto", "console", "serving", "pid"}
+# What stop_tracing() must do: {"folder", "perfetto", "console", "serving", "pid"}
 _wanted: "dict[str, Any] | None" = None
-_nested = 0     # starts within the recording of the environment
+_nested = 0     # starts inside the recording of the environment
 if not TYPE_CHECKING:
     backends = monitor = tools = None  # until _load()
 
 
 def _load() -> None:
-    """Import the rest, once: not with the package, which must be importable where it is not built."""
+    """Import the rest, once: not with the package, which must be importable even if it is not built."""
     global backends, monitor, tools
     if monitor:
         return
@@ -39,7 +39,7 @@ def is_tracing() -> bool:
     """True while this interpreter is being traced, whoever started it."""
     try:
         _load()
-    except RuntimeError:  # not built: nobody can trace either
+    except RuntimeError:  # not built: there can be no tracing either
         return False
     return monitor.folder() is not None
 
@@ -52,8 +52,8 @@ def start_tracing(mode: str = "adaptive", perfetto: bool | str | os.PathLike[str
 
     mode      calls, adaptive, lines, precise or full
     perfetto  True: stop_tracing() leaves ocular_trace.json here; a path: there; False: no trace file
-    output    folder of the recording (ocular.data); an existing one is renamed to output.old, one under
-              way is an error
+    output    folder of the recording (ocular.data); an existing one is renamed to output.old; an error
+              if it is being recorded into
     include, exclude  a list of modules, packages, or globs of files ("app", "*/site-packages/*"), or one
     console   stop_tracing() prints the hottest loops
 
@@ -63,8 +63,8 @@ def start_tracing(mode: str = "adaptive", perfetto: bool | str | os.PathLike[str
     Where perf records this process with Intel PT, the markers go into its recording, and perf and
     the plugin report it (perf script --dlfilter ocular.so) when it is complete.
 
-    RuntimeError if tracing is on already, or if ocular-record cannot be had; ValueError and TypeError
-    for what is none of these.
+    RuntimeError if tracing is already on, or if ocular-record is not found; ValueError and TypeError
+    for invalid arguments.
     """
     global _wanted, _nested
     _load()
@@ -102,15 +102,15 @@ def start_tracing(mode: str = "adaptive", perfetto: bool | str | os.PathLike[str
 
 
 def _end(folder: str) -> None:
-    """The recorder that nobody has come to ends."""
+    """End a recorder that nobody has joined."""
     try:
         monitor.finish(folder)
     except OSError:
-        pass  # it has already
+        pass  # it has ended
 
 
 def stop_tracing() -> None:
-    """Stop, complete the recording, and report as start_tracing() was told. RuntimeError if off."""
+    """Stop, complete the recording, and report as start_tracing() was asked to. RuntimeError if off."""
     global _wanted, _nested
     if _nested:
         _nested -= 1

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What is said on stderr, which may be closed, or take nothing: no program is kept from running by that."""
+"""Messages on stderr, which may be closed or full: that must not stop any program."""
 
 import sys
 
 
 def say(text: str) -> None:
-    """A line, without its end."""
+    """Print a line, given without its end."""
     if sys.stderr is None:  # it was closed when Python began
         return
     try:

@@ -41,7 +41,7 @@ def emulator() -> str:
 
 
 def hook() -> str:
-    """The folder that makes a Python trace itself when on its PYTHONPATH."""
+    """The folder that makes a Python trace itself if it is on its PYTHONPATH."""
     return os.path.dirname(_find("sitecustomize.py", os.path.join(os.path.dirname(PACKAGE), "hook"),
                                  os.path.join(PACKAGE, "hook")) or PACKAGE)
 
@@ -73,7 +73,7 @@ def _report_command(folder: str, plugin: str, perfetto: str | os.PathLike[str] |
 
 
 def report(folder: str, perfetto: str | os.PathLike[str] | None, console: bool) -> None:
-    """Have perf and the plugin write what was asked for. RuntimeError with the reason if they cannot."""
+    """Make perf and the plugin write the requested outputs. RuntimeError with the reason if they cannot."""
     if not perfetto and not console:
         return
     plugin = shutil.which("perf") and _plugin()

@@ -2,7 +2,7 @@
 """What makes a flight recorder take a snapshot, besides take_snapshot(): see docs/flight.md.
 
 Calls and long calls are watched for by the extension (trigger.c), in the events that are recorded anyway.
-Exceptions have a sys.monitoring tool of their own; a lag is measured by a thread that wants to run.
+Exceptions use a sys.monitoring tool of their own; a thread that wants to run measures lags.
 """
 
 import _thread
@@ -28,7 +28,7 @@ KINDS = options.triggers()
 
 
 def seconds(text: str) -> float:
-    """Of `20ms`. ValueError."""
+    """Seconds, from `20ms`. ValueError."""
     match = TIME.match(text.strip())
     if not match or not float(match[1]):
         raise ValueError("ocular: not a time: %r (say 20ms, 500us, 1.5s)" % text)
@@ -36,7 +36,7 @@ def seconds(text: str) -> float:
 
 
 class Triggers:
-    """What lines of `kind value` ask for. ValueError if they cannot be meant."""
+    """The triggers in lines of `kind value`. ValueError if a line is not valid."""
 
     def __init__(self, lines: "Iterable[str]") -> None:
         # (kind, module, qualname, seconds, names)
@@ -80,7 +80,7 @@ class Watch:
         self.tool = tool  # an id of sys.monitoring, taken for exceptions, or None
         self.raised: set[tuple[str, str]] = set()  # of triggers.exceptions
         self.running = True
-        import gc  # not with the module: other recordings have no need of it
+        import gc  # not with the module: other recordings do not need it
         gc.callbacks.append(_core.collector)
         if tool is not None:
             sys.monitoring.register_callback(tool, sys.monitoring.events.RAISE, self._raised)
@@ -92,7 +92,7 @@ class Watch:
             _feeling[:] = [self]
 
     def stop(self) -> "dict[str, Callable[..., object]]":
-        """What is left of the tool: {event: callback}."""
+        """The tool's callbacks: {event: callback}."""
         import gc
         self.running = False
         if _core.collector in gc.callbacks:
@@ -104,8 +104,8 @@ class Watch:
         return [("trigger-exception", "%s:%s" % each) for each in sorted(self.triggers.exceptions - self.raised)]
 
     def _raised(self, code: "CodeType", offset: int, exception: BaseException) -> None:
-        # RAISE comes again in each frame that the exception passes: only the first has no other below.
-        # The import system lives on KeyErrors; nobody means those.
+        # RAISE comes again in each frame that the exception passes: only the first has no tb_next.
+        # The import system uses KeyErrors all the time; nobody means those.
         trace = exception.__traceback__
         if code.co_filename.startswith("<frozen importlib"):
             return
@@ -122,7 +122,7 @@ class Watch:
             _thread.start_new_thread(self._feel, (self.triggers.lag,))
 
     def _feel(self, lag: float) -> None:
-        """A thread that sleeps shortly, and sees how much later than it wanted it runs."""
+        """A thread that sleeps briefly and measures how much too late it runs."""
         nap = min(lag / 4, 0.01)
         while self.running:
             before = time.monotonic()
@@ -136,7 +136,7 @@ _feeling: list[Watch] = []  # the Watch that has or had a thread
 
 
 def _forked() -> None:
-    """The child goes on with the Watch, but has no thread of it."""
+    """The child keeps the Watch, but not its thread."""
     if _feeling[0].running:
         _feeling[0]._start_feeling()
 

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
-# attach - have a running Python trace itself; ps - list those that could.
+# attach - make a running Python trace itself; ps - list those that can.
 
-# Its own options, and those of record that it takes too. attach.py reads them.
+# Its own options, and those it shares with record. attach.py reads them.
 attach_table() {
 	cat <<'END'
 --for	TIME	-	-	detach after that time: 10s, 500ms
@@ -37,12 +37,12 @@ Lists the Python processes of this machine, their versions, and whether and how 
 END
 }
 
-# Any Python that the package runs on will do to look around; to attach, it must be of the target's version.
+# Any Python that the package runs on can list processes; to attach, it must be of the target's version.
 own_python() {
 	for python in "${PYTHON:-python3}" python3.15 python3.14 python3.13 python3.12; do
 		case $(about_python) in cpython\ *\ old | '') ;; cpython\ *) return ;; esac
 	done
-	python=$("$here/find-pythons" 2>/dev/null | head -n 1) # looks everywhere, and so takes a while
+	python=$("$here/find-pythons" 2>/dev/null | head -n 1) # looks everywhere, which takes a while
 	[ -n "$python" ] || die "no Python 3.12 or newer found to attach with: name one in \$PYTHON"
 }
 
@@ -58,12 +58,12 @@ pick() {
 	own_module ocular.processes | fzf --header-lines=1 | awk '{ print $1 }'
 }
 
-# The target's own interpreter runs the other side: it is of the right version, whatever that is. One that is
-# embedded has none; then an interpreter of that version is looked for.
+# The target's own interpreter runs attach.py: it has the right version. An embedded Python has none; then an
+# interpreter of that version is looked for.
 interpreter_of() {
 	[ -d "/proc/$1" ] || die "there is no process $1"
 	owner=$(command stat -c %u "/proc/$1" 2>/dev/null) || die "there is no process $1"
-	# Whose interpreter it is decides who may run it, root included. Nor could the target write into root's recording.
+	# Only the target's user may run its interpreter, not even root. Nor could the target write into root's recording.
 	[ "$owner" = "$(id -u)" ] ||
 		die "process $1 belongs to another user: attach as that user (sudo -u '#$owner' ocular attach $1)"
 	python=$(readlink "/proc/$1/exe") || die "process $1 cannot be inspected: it belongs to another user or to the system"
@@ -76,7 +76,7 @@ interpreter_of() {
 	check_python
 }
 
-# Of the program by its command line, which begins with an interpreter and its options.
+# The target's functions, from its command line, which begins with an interpreter and its options.
 target_functions() {
 	(
 		# shellcheck disable=SC2046 # words

@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
 # check - what this machine can do, and what to install. Reads only.
 #
-# Every finding is a row: how it stands (good, note, lack), what it is about, what was found. Only a
-# lack keeps Ocular from recording or reporting here.
+# Every finding is a row: its state (good, note, lack), its subject, what was found. Only a lack keeps
+# Ocular from recording or reporting here.
 
 check_options=''
 
@@ -42,7 +42,7 @@ check_processor() {
 	fi
 }
 
-# Intel PT is never a lack: rings do without.
+# Intel PT is never a lack: rings do not need it.
 check_intel_pt() {
 	lack=$(pt_lack)
 	if [ -n "$lack" ]; then
@@ -81,7 +81,7 @@ check_perf() {
 	fi
 }
 
-# A part runs when its libraries are there: the plugin is asked by perf, the programs by themselves.
+# A part works if its libraries are there: perf loads the plugin to check, the programs are run.
 check_parts() {
 	for part in ocular-record ocular-fsck; do
 		if [ ! -x "$parts/bin/$part" ]; then
@@ -115,7 +115,7 @@ check_pythons() {
 $found
 END
 	[ $traced -gt 0 ] || row lack Python "none with the extension"
-	# What 'ocular run' would say of the interpreter that it takes; where it does, there is no need to name one.
+	# What 'ocular run' would say of the default interpreter; if that works, none need be named.
 	if default=$( (check_python) 2>&1); then
 		other=''
 	else

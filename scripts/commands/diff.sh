@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
-# diff - two recordings of one program: their summaries, made as report makes them, held against each
-# other by ocular-diff.
+# diff - two recordings of one program: their summaries, made as report makes them, compared by
+# ocular-diff.
 
 diff_table() {
 	cat <<'END'
@@ -34,8 +34,8 @@ Exit status: 0, 1 slower than --fail-over allows, 2 wrong usage or bad input.
 END
 }
 
-# summary_of WHAT FILE: leaves in $json the summary of WHAT, made as FILE if it is none yet. A file is one, unless it
-# has a recording's name (--switch-output: perf.data.TIMESTAMP).
+# summary_of WHAT FILE: sets $json to the summary of WHAT, made as FILE if WHAT is a recording. A file is a summary, unless
+# it has a recording's name (--switch-output: perf.data.TIMESTAMP).
 summary_of() {
 	json=$1
 	case ${1##*/} in

@@ -2,7 +2,7 @@
 # intel_pt - what this machine's Intel PT can record for this user, and the perf record that does it.
 #
 # The kernel's folder of the PMU says what the processor has (caps/, from CPUID leaf 14H) and which terms
-# an event may have (format/). Tests have folders of their own for it and for /proc.
+# an event may have (format/). Tests replace it and /proc by their own folders.
 
 pmu=${OCULAR_PT_PMU:-/sys/bus/event_source/devices/intel_pt}
 proc=${OCULAR_PROC:-/proc}
@@ -37,7 +37,7 @@ pt_privileged() {
 }
 paranoid() { cat "$proc/sys/kernel/perf_event_paranoid" 2>/dev/null || echo 2; }
 
-# Up to 2 a user may record programs of his own; some distributions have 3 and 4, which forbid it.
+# Up to 2 users may record their own programs; some distributions have 3 and 4, which forbid it.
 pt_forbidden() {
 	if [ "$(paranoid)" -gt 2 ] && ! pt_privileged; then
 		echo "perf_event_paranoid is $(paranoid), which forbids perf record: sudo sysctl kernel.perf_event_paranoid=2"
@@ -49,7 +49,7 @@ pt_forbidden() {
 }
 
 # What perf may map for each CPU, in KiB: perf_event_mlock_kb, and a CPU's share of what this process may
-# lock, unless nothing limits it (kernel/events/core.c, perf_mmap).
+# lock, unless there is no limit (kernel/events/core.c, perf_mmap).
 pt_budget_kib() {
 	cpus=$(grep -c '^processor' "$proc/cpuinfo" 2>/dev/null) || cpus=1
 	locked=$(sed -n 's/^Max locked memory *\([^ ]*\).*/\1/p' "$proc/self/limits" 2>/dev/null)
@@ -61,8 +61,8 @@ pt_budget_kib() {
 	fi
 }
 
-# The trace's buffer of each CPU in KiB: the larger, the longer perf may take to write it away. Beside it
-# there are 128 KiB (and a page) for records.
+# The trace buffer of each CPU in KiB: the larger, the longer perf may take to write it to disk. There are
+# another 128 KiB (and a page) for records.
 pt_data_kib=128
 pt_aux_kib() {
 	aux=16384 room=$(($(pt_budget_kib) - pt_data_kib - 4))
@@ -73,13 +73,13 @@ pt_aux_kib() {
 # Mode opcodes has some eight packets an opcode: a CYC only when 2^(N-1) cycles have passed (docs/opcodes.md).
 pt_thresh=10
 
-# Can the processor do that? A bit for each N (CPUID leaf 14H, subleaf 1, EBX).
+# Can the processor do that? One bit for each N (CPUID leaf 14H, subleaf 1, EBX).
 pt_can_thresh() {
 	pt_term cyc_thresh && [ $((0x$(cat "$pmu/caps/cycle_thresholds" 2>/dev/null || echo 0) >> pt_thresh & 1)) = 1 ]
 }
 
-# The event. CYC where there is one: without, most markers share a time with their neighbours. PTWRITE
-# needs no branches, and without them perf needs none of the program's files; emulated they are all.
+# The event. CYC if possible: without it most markers share a time with their neighbours. PTWRITE needs no
+# branches, and without them perf needs none of the program's files; emulated PTWRITE is branches.
 pt_event() {
 	set -- "$1" ''
 	! pt_cap psb_cyc || ! pt_term cyc || set -- "$1" cyc,
@@ -94,20 +94,20 @@ pt_event() {
 	echo "intel_pt/${1%,}/u"
 }
 
-# How many address ranges the processor can keep to: as perf is told (nr_addr_filters), else CPUID's own figure.
+# How many address ranges the processor can filter by: the kernel's figure (nr_addr_filters), else CPUID's.
 pt_most_ranges() {
 	cat "$pmu/nr_addr_filters" 2>/dev/null || echo $((0x$(cat "$pmu/caps/num_address_ranges" 2>/dev/null || echo 0)))
 }
 
-# Mode opcodes: the evaluation function in all its parts, and the extension with its PTWRITEs, a line each; $1: no
-# more than so many. Nothing where they are not known, or do not fit. Names with blanks or commas fit into no filter.
+# Mode opcodes: all parts of the evaluation function, and the extension with its PTWRITEs, one a line; $1: the maximum
+# number. Nothing if they are not known, or do not fit. Filters cannot have names with blanks or commas.
 pt_ranges() {
 	[ "$mode" = opcodes ] && [ -z "$no_filter" ] || return 0
 	found=$(own_module ocular.ranges ${1+"$1"} 2>/dev/null) || return 0
 	case $found in *[\ ,]*) ;; *) echo "$found" ;; esac
 }
 
-# The same as perf's --filter has it: perf-record(1), "address filters".
+# The same in the form of perf's --filter: perf-record(1), "address filters".
 pt_filter() {
 	between=''
 	for range in $(pt_ranges "$(pt_most_ranges)"); do
@@ -124,7 +124,7 @@ pt_hybrid() {
 		echo "E-cores lose markers when they come in bursts; keep to the P-cores: taskset -c $cores"
 }
 
-# Why backend $1 cannot be had here, or nothing.
+# Why backend $1 is not possible here, or nothing.
 pt_obstacle() {
 	set -- "$1" "$(pt_lack)"
 	if [ -n "$passed" ]; then
@@ -138,7 +138,7 @@ pt_obstacle() {
 	fi
 }
 
-# Sets $backend, which may be auto, and $why. What was asked for by name is had, or refused.
+# Sets $backend, which may be auto, and $why. A backend asked for by name is used or refused, never replaced.
 pt_choose() {
 	case $backend in
 	auto) pt_best ;;
@@ -162,7 +162,7 @@ pt_best() {
 	why=${why:-$good}
 }
 
-# A flight recorder's length in bytes: 4096, 64K, 4M. Fails where it is none, or a time.
+# A flight recorder's length in bytes: 4096, 64K, 4M. Fails if it is not a size, such as a time.
 pt_flight_bytes() {
 	case $flight in
 	*K) set -- "${flight%K}" 1024 ;;

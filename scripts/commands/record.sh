@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
 # record - run a program by plain python, with the tracing hook first on PYTHONPATH, under ocular-record.
 
-# helper-ext/ocular/options.py has the one list of record's options, and says what is in a row; these are made of it.
+# helper-ext/ocular/options.py has the list of record's options, and describes its rows; these are made from it.
 record_table() { cat "$parts/record-options" 2>/dev/null || :; }
 modes() { cat "$parts/modes" 2>/dev/null || :; }
 backends() { cat "$parts/backends" 2>/dev/null || :; }
@@ -9,7 +9,7 @@ backends() { cat "$parts/backends" 2>/dev/null || :; }
 table_options record_table
 record_options=$options
 
-# What the program's own process watches for: a variable each, of lines.
+# Triggers that the traced process itself watches for: one variable each, made of lines.
 trigger_kinds=$(record_table | sed -n 's/^--trigger[^	]*	[^	]*	\([a-z]*\)@	.*/\1/p')
 for kind in $trigger_kinds; do eval "$kind=''"; done
 
@@ -35,7 +35,7 @@ Output, signals and exit status are those of the program.
 END
 }
 
-# 'record -- python3.13 app.py' names the interpreter where others name the program.
+# 'record -- python3.13 app.py' names the interpreter in place of the program.
 take_python() {
 	took=0
 	first=${1-}
@@ -44,7 +44,7 @@ take_python() {
 	esac
 }
 
-# Where there is an interpreter with the extension, for messages.
+# Interpreters with the extension, for messages.
 pythons_with_extension() {
 	"$here/find-pythons" 2>/dev/null | while read -r each; do
 		! traced_by "$each" || echo "$each"
@@ -58,11 +58,11 @@ advise_python() {
 	exit 1
 }
 
-# Three words, of any Python that ever was: implementation, version, suffix of extensions or "old". Without
-# site, so that nothing of the user's runs but the program; probe.py says how to run a Python without the current folder.
+# Three words, from a Python of any version: implementation, version, suffix of extensions or "old". Without
+# site, so that no user code runs except the program; probe.py says how to run a Python without the current folder.
 about_python() { "${1:-$python}" -ES "$here/probe.py" </dev/null 2>/dev/null || :; }
 
-# traced_by PYTHON: is there an extension for it? Leaves its $name, $version and $suffix.
+# traced_by PYTHON: is there an extension for it? Sets $name, $version and $suffix.
 traced_by() {
 	read -r name version suffix <<END
 $(about_python "$1")
@@ -78,7 +78,7 @@ import runpy
 runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)' "$parts/python" "$@"
 }
 
-# The interpreter must be able to load the extension; better to say so than to record nothing.
+# The interpreter must be able to load the extension; an error is better than an empty recording.
 check_python() {
 	command -v "$python" >/dev/null || advise_python "no interpreter '$python': name one with --python or \$PYTHON"
 	! traced_by "$python" || return 0
@@ -91,7 +91,7 @@ check_python() {
 	advise_python "no extension for $python (Python $version); $(how_to_build)"
 }
 
-# How there would be an extension for $python.
+# How to get an extension for $python.
 how_to_build() {
 	if "$python" -ES "$here/probe.py" --to-build 2>/dev/null </dev/null | grep -q '^unfit its headers'; then
 		printf "its headers are not installed (package python%s-dev or python3-devel); then " "${version%.*}"
@@ -104,7 +104,7 @@ how_to_build() {
 	fi
 }
 
-# perf keeps the last bytes, whatever time they are of, and has no triggers but 'ocular snapshot'.
+# perf keeps the last bytes, not the last moments, and has no triggers but 'ocular snapshot'.
 check_flight_of_pt() {
 	pt_flight_bytes >/dev/null ||
 		usage_error "--flight with --backend $backend takes a size (64K, 4M), not a time: $flight"
@@ -131,7 +131,7 @@ check_mode() {
 	[ "$backend" = qemu ] || [ -z "$settings" ] || usage_error "--set is for --backend qemu"
 }
 
-# A line each: kind and value.
+# One line each: kind and value.
 triggers() {
 	for kind in $trigger_kinds; do
 		eval "given=\$$kind"
@@ -139,8 +139,8 @@ triggers() {
 	done
 }
 
-# pick_one QUERY COMMAND...: the first word of the line that the user picks of what the command prints: by fzf, or by its
-# number among those with QUERY in them.
+# pick_one QUERY COMMAND...: the first word of the line that the user picks from the command's output: with fzf, or by
+# number among the lines that contain QUERY.
 pick_one() {
 	query=$1
 	shift
@@ -160,8 +160,8 @@ pick_one() {
 }
 picks_most=50
 
-# pick_in LIST COMMAND...: the list in $picked, in which each line '?QUERY' has become the name that was picked, with
-# what stands behind QUERY: '?search > 50ms', '?search(size)'.
+# pick_in LIST COMMAND...: sets $picked to the list, with each line '?QUERY' replaced by the name that was picked and
+# what follows QUERY: '?search > 50ms', '?search(size)'.
 pick_in() {
 	left=$1 picked=''
 	shift
@@ -187,13 +187,13 @@ pick_triggers() {
 	recorder=$picked
 }
 
-# The program's own process would refuse it, but by then there is a recording, in the place of the last one.
+# The program's own process would refuse it, but by then a new recording has replaced the last one.
 check_by_python() {
 	[ -n "$OCULAR_TRIGGER" ] || [ "$mode" = opcodes ] || return 0
 	(own_module ocular.monitor "$mode" "$backend") || exit 2
 }
 
-# Likewise, on an emulated processor, which says itself what it lacks. Of two settings the later one counts.
+# Likewise, on an emulated processor, which reports itself what it lacks. Of two settings the later one counts.
 start_emulator() {
 	set -- -- "$@"
 	while [ -n "$settings" ]; do
@@ -201,7 +201,7 @@ start_emulator() {
 		case $settings in *"$newline"*) settings=${settings%"$newline"*} ;; *) settings='' ;; esac
 	done
 	[ "$mode" != opcodes ] || set -- -s branch=1 -s noretcomp=1 -s "cyc_thresh=$pt_thresh" "$@"
-	for range in $(pt_ranges 8); do # as many as it takes
+	for range in $(pt_ranges 8); do # every range
 		set -- -s "filter=$range" "$@"
 	done
 	[ -z "$flight" ] || set -- -s "snapshot=$(pt_flight_bytes)" "$@"

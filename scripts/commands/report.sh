@@ -2,8 +2,8 @@
 # report - repair the recording if it was cut off, then let stock perf decode it through the plugin, or
 # ocular-pt without perf.
 
-# report's options, as record_table has them: those of $parts/options, which ocular-pt wrote (key, value, kind, file
-# patterns, help) and which are handed on as they are, and three more.
+# report's options, in the form of record_table: those of $parts/options, which ocular-pt wrote (key, value, kind, file
+# patterns, help) and which are passed on unchanged, and three more.
 report_table() {
 	awk -F'\t' -v OFS='\t' '{
 		name = key = $1
@@ -76,7 +76,7 @@ check_recording() {
 	esac
 }
 
-# Of branches perf tells the plugin neither what was lost nor how returns were recorded (docs/limits.md).
+# With branches perf does not tell the plugin what was lost or how returns were recorded (docs/limits.md).
 choose_decoder() {
 	[ -z "$decoder" ] || return 0
 	decoder=perf
@@ -108,7 +108,7 @@ check_report() {
 	[ "$decoder" = libipt ] || need_perf
 }
 
-# The console is shown unless it is unwanted or another sink has standard output.
+# The console report is shown unless it is switched off or another sink has standard output.
 console() {
 	shown=always
 	for option in $report_files; do
@@ -118,7 +118,7 @@ console() {
 	echo $shown
 }
 
-# What both decoders are asked for, KEY=VALUE...
+# The arguments for both decoders, KEY=VALUE...
 report_now() {
 	set -- "console=$(console)"
 	for option in $report_files $report_others; do
@@ -136,7 +136,7 @@ report_now() {
 	esac
 }
 
-# Do the recording's code tables say so?
+# Do the recording's code tables contain this?
 has() {
 	for table in "$(dirname "$file")"/codes-*.jsonl; do
 		# Not a FIFO or a device, which grep would read for ever.
@@ -145,23 +145,23 @@ has() {
 	return 1
 }
 
-# perf's own exit status says nothing about the plugin, which therefore writes its verdict to
-# descriptor 9; descriptor 8 keeps our standard output while the verdict is caught. A --time in perf's clock goes to
+# perf's own exit status says nothing about the plugin, which therefore writes its result to
+# descriptor 9; descriptor 8 keeps our standard output while the result is read. A --time in perf's clock goes to
 # perf as well, which then skips what is outside without decoding it.
 by_perf() {
 	for key in "$@"; do
 		set -- "$@" --dlarg "$key"
 		shift
 	done
-	# Mode opcodes: where each TIP packet leads, without a walk over the code (docs/opcodes.md). Where a frame
-	# stands in the window follows from all that ran before it: perf must not skip that.
+	# Mode opcodes: the target of each TIP packet, without a walk over the code (docs/opcodes.md). A frame's
+	# place in the window follows from all that ran before: perf must not skip that.
 	if has '"mode":"opcodes"'; then
 		itrace=qi1iwpe
 	else
 		case $time in
 		@*,@* | @*, | ,@*) set -- "$@" --time "$(printf %s "$time" | tr -d @)" ;;
 		esac
-		# Executed PTWRITEs are told without such a walk, too; only emulated ones are in the branches.
+		# Executed PTWRITEs need no such walk either; only emulated ones are in the branches.
 		itrace=we
 		if has '"backend":"ptwrite"' && ! has '"backend":"emulated"'; then itrace=qwe; fi
 	fi

@@ -15,10 +15,10 @@ recorder or the program; 'ocular record' passes them on. Exit status: the progra
 END
 }
 
-# Which file it is: a recorder that begins makes a new one, one that refuses leaves what was there.
+# Identifies the file: a recorder that starts makes a new one, one that refuses leaves the old one.
 recording_id() { ls -i -- "$recording/perf.data" 2>/dev/null || :; }
 
-# then_report RECORD [ARGS]: reports what that recorded; the exit status is the program's, or if that is 0, the report's.
+# then_report RECORD [ARGS]: runs it and reports; the exit status is the program's or, if that is 0, the report's.
 then_report() {
 	ready_to_report
 	before=$(recording_id) ended=0 reported=0

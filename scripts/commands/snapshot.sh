@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
-# snapshot - tell a flight recorder to keep what led up to now.
+# snapshot - tell a flight recorder to save what led up to this moment.
 
 snapshot_help() {
 	cat <<'END'
@@ -18,7 +18,7 @@ snapshot() {
 	fifo=${1:-ocular.data}/.ocular.ctl
 	[ -p "$fifo" ] || die "no flight recorder is recording into ${1:-ocular.data} (see: ocular record --flight)"
 	shift $(($# > 0))
-	# Open for reading too: where the recorder was killed, writing would wait for ever.
-	# An order is a line: what would end it is none of the label.
+	# Open for reading too: if the recorder was killed, writing would wait for ever.
+	# An order is one line: newlines in the label become blanks.
 	printf 'snapshot %s\n' "$(printf %s "$*" | tr '\n' ' ')" 1<>"$fifo"
 }

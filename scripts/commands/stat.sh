@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
-# stat - a program on the emulated processor in mode opcodes: counts of bytecodes and of machine
+# stat - run a program on the emulated processor in mode opcodes: counts of bytecodes and of machine
 # instructions that are the same in every run.
 
 stat_table() {
