@@ -83,9 +83,11 @@ int charge_next(struct charged *c, const struct sample *s, struct profile *p)
 	err = begin(c, s, instr, cost, p);
 	if (follows && !err)
 		err = follow(c, before, from, instr->base);
+	if (err || !p->chains)
+		return err;
 	if (!follows)
 		chains_break(&c->chain);
-	return err || !p->chains ? err : chains_next(p->chains, &c->chain, s->code->process, instr->base, c->ran);
+	return chains_next(p->chains, &c->chain, s->code->process, instr->base, c->ran);
 }
 
 void charge_last(struct charged *c, uint64_t ns, uint64_t cycles, struct profile *p)
