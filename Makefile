@@ -251,8 +251,9 @@ test-hardware: all
 test-generic:
 	+$(MAKE) ARCH=generic B=$B/generic PYTHON=$(lastword $(PYTHONS)) tools ext
 	! objdump -d $B/generic/python/ocular/*.so $B/generic/bin/ocular-record | grep -wE 'rdtscp?|cpuid|prefetchw|ptwriteq?'
-	OCULAR_BUILD=$(abspath $B/generic) tests/run $(foreach t,truth,'tests/doors/test_$t.py --python $(lastword $(PYTHONS))') \
-		$(foreach t,process lane duty flight codes,'$(lastword $(PYTHONS)) tests/unit_py/test_$t.py')
+	! $(CC) -E -DARCH_GENERIC -D_GNU_SOURCE -Ihelper-ext $(wildcard helper-ext/record/*.c) 2>/dev/null | grep PERF_REG_X86
+	ARCH=generic OCULAR_BUILD=$(abspath $B/generic) tests/run $(foreach t,truth,'tests/doors/test_$t.py --python $(lastword $(PYTHONS))') \
+		$(foreach t,process lane duty flight triggers codes,'$(lastword $(PYTHONS)) tests/unit_py/test_$t.py')
 
 test-newest:
 	scripts/newest

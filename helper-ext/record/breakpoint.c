@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* breakpoint.c - see breakpoint.h; records as perf_event_open(2) describes them. */
-#include <asm/perf_regs.h>
 #include <dirent.h>
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
@@ -19,26 +18,22 @@
 #define PAGE	  4096u
 #define DATA_SIZE PAGE
 
-/* The registers of the first arguments, in perf's order of registers: by number. */
-static const int registers[BREAKPOINT_ARGS] = {
-	PERF_REG_X86_CX, PERF_REG_X86_DX, PERF_REG_X86_SI, PERF_REG_X86_DI, PERF_REG_X86_R8, PERF_REG_X86_R9,
-};
-/* Where the nth argument is in that order. */
-static const int argument_at[BREAKPOINT_ARGS] = { 3, 2, 1, 0, 4, 5 };
+static const int registers[REGISTERS_ARGS] = { REGISTERS_NUMBERS };
+static const int argument_at[REGISTERS_ARGS] = { REGISTERS_ORDER };
 
 /* Our samples, after their header. */
 struct sample {
 	uint32_t pid, tid;
 	uint64_t ns;
 	uint64_t abi;
-	uint64_t regs[BREAKPOINT_ARGS]; /* absent where abi is 0 */
+	uint64_t regs[REGISTERS_ARGS]; /* absent where abi is 0, which is absent itself where there are none */
 };
 
 static uint64_t register_mask(void)
 {
 	uint64_t mask = 0;
 
-	for (int i = 0; i < BREAKPOINT_ARGS; i++)
+	for (int i = 0; i < REGISTERS_ARGS; i++)
 		mask |= 1ull << registers[i];
 	return mask;
 }
@@ -52,7 +47,7 @@ static int open_event(uint32_t tid, uint64_t address)
 		.bp_addr = address,
 		.bp_len = sizeof(long),
 		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_REGS_USER,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | (REGISTERS_ARGS ? PERF_SAMPLE_REGS_USER : 0),
 		.sample_regs_user = register_mask(),
 		.wakeup_events = 1,
 		.exclude_kernel = 1,
@@ -174,8 +169,10 @@ static bool read_hit(struct breakpoint *bp, struct hit *hit)
 			size_t size = h.size - sizeof(h);
 
 			take(bp, tail + sizeof(h), &s, size < sizeof(s) ? size : sizeof(s));
-			*hit = (struct hit){ s.pid, s.tid, s.ns, { 0 } };
-			for (int i = 0; i < BREAKPOINT_ARGS && s.abi; i++)
+			*hit = (struct hit){
+				.pid = s.pid, .tid = s.tid, .ns = s.ns, .nargs = s.abi ? REGISTERS_ARGS : 0
+			};
+			for (int i = 0; i < hit->nargs; i++)
 				hit->args[i] = s.regs[argument_at[i]];
 			found = true;
 		}

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BREAKPOINT_ARGS 6 /* integer arguments in registers: System V ABI for AMD64, 3.2.3 */
+#include "registers.h"
 
 struct breakpoint {
 	int fd; /* becomes readable when hit */
@@ -26,7 +26,8 @@ struct breakpoint {
 struct hit {
 	uint32_t pid, tid;
 	uint64_t ns; /* CLOCK_MONOTONIC */
-	uint64_t args[BREAKPOINT_ARGS];
+	int nargs;   /* of the first integer arguments; 0: not known */
+	uint64_t args[REGISTERS_ARGS];
 };
 
 struct breakpoints {

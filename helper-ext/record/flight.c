@@ -312,24 +312,23 @@ void flight_order(struct recorder *r)
 /* `what` came from a command line: it must not end a JSON string. */
 static void report_hit(struct recorder *r, const struct breakpoint *bp, const struct hit *hit)
 {
-	char members[512], name[128];
-	const uint64_t *a = hit->args;
+	char members[512], name[128], arguments[256] = "";
 	const struct trigger t = {
 		.members = members,
 		.pid = hit->pid,
 		.tid = hit->tid,
 		.tsc = clock_tsc(&r->clock, hit->ns),
 	};
-	size_t i;
+	size_t i, n = 0;
 
 	for (i = 0; bp->what[i] && i < sizeof(name) - 1; i++)
 		name[i] = bp->what[i] < ' ' || strchr("\"\\", bp->what[i]) ? '?' : bp->what[i];
 	name[i] = '\0';
-	snprintf(members, sizeof(members),
-		 "\"trigger\":\"symbol\",\"label\":\"%s\",\"data\":{\"arguments\":"
-		 "[\"0x%" PRIx64 "\",\"0x%" PRIx64 "\",\"0x%" PRIx64 "\",\"0x%" PRIx64 "\",\"0x%" PRIx64
-		 "\",\"0x%" PRIx64 "\"]}",
-		 name, a[0], a[1], a[2], a[3], a[4], a[5]);
+	for (int arg = 0; arg < hit->nargs; arg++)
+		n += snprintf(arguments + n, sizeof(arguments) - n, "%s\"0x%" PRIx64 "\"", arg ? "," : "",
+			      hit->args[arg]);
+	snprintf(members, sizeof(members), "\"trigger\":\"symbol\",\"label\":\"%s\"%s%s%s", name,
+		 n ? ",\"data\":{\"arguments\":[" : "", arguments, n ? "]}" : "");
 	flight_take(r, &t);
 }
 

@@ -249,7 +249,10 @@ os.getpid()
         equal(r.code, 0, r.err)
         assert "no traced process had a function libc:no_such_function" in r.err, r.err
         got = snapshots(r)
-        equal([(s["trigger"], s["label"], len(s["data"]["arguments"])) for s in got], [("symbol", "libc:getppid", 6)] * 2)
+        # Built as for a processor of which nobody has said where arguments are (make test-generic), it tells none.
+        arguments = [] if os.environ.get("ARCH") == "generic" else [6]
+        equal([(s["trigger"], s["label"], [len(row) for row in (s.get("data") or {}).values()]) for s in got],
+              [("symbol", "libc:getppid", arguments)] * 2)
         equal(got[0]["tid"] == got[0]["pid"], True)
         assert got[1]["tid"] != got[1]["pid"]
 
