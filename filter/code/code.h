@@ -8,7 +8,6 @@
 #define OCULAR_CODE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "shared/event.h"

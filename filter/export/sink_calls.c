@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sink_calls.h"
 
-#include <errno.h>
-
 static int calls_enter(struct sink *s, const struct activation *a)
 {
 	int err = calltree_enter(&((struct sink_calls *)s)->tree, a);

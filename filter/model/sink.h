@@ -14,7 +14,6 @@
 #define OCULAR_SINK_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "code/codes.h"
 #include "function.h"

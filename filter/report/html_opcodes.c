@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Opcodes, which of them follow which, and the events that this comes from. */
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "html.h"

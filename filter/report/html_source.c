@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* The source of the functions with most self time, each line coloured by its cost. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/figure.h"

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/figure.h"
 #include "report.h"
 #include "report_write.h"
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Loops and functions: numbers first, in columns as wide as they can get, names last. */
-#include <inttypes.h>
-#include <string.h>
 
 #include "model/body.h"
 #include "report.h"

@@ -9,7 +9,6 @@
 #define OCULAR_METER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define METER_PERIOD 1000000u /* ns */

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "timeline.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "model/profile.h"
 

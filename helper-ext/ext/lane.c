@@ -5,7 +5,6 @@
  * Waiting for room holds the GIL, on purpose: the program stops for a moment rather than being traced with another
  * interleaving of its threads.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>

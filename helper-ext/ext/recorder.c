@@ -6,7 +6,6 @@
  * the folder: /proc/self/fd/N/.ocular.sock always fits.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>

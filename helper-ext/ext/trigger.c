@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* trigger.c - see trigger.h. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

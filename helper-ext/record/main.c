@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "control.h"
-#include "process.h"
 #include "recorder.h"
 #include "serve.h"
 #include "shared/version.h"

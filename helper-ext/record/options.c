@@ -230,51 +230,33 @@ static int set_ring_records(const char *arg, struct options *o)
 	return parse_records(arg, &o->ring_records);
 }
 
-static int set_wait_ms(const char *arg, struct options *o)
-{
-	return parse_number(arg, 0, WAIT_MS_MAX, &o->wait_ms);
-}
-
-static int set_max_snapshots(const char *arg, struct options *o)
-{
-	return parse_number(arg, 1, MARKER_OFFSET_MAX, &o->max_snapshots);
-}
-
-static int set_switch_max_files(const char *arg, struct options *o)
-{
-	return parse_number(arg, 1, SWITCH_FILES_MAX, &o->rotation.files);
-}
-
 static int set_keep_last(const char *arg, struct options *o)
 {
 	return parse_size(arg, KEEP_MIN, &o->keep_last);
 }
 
-static int set_tied(const char *arg, struct options *o)
-{
-	return parse_number(arg, 1, INT32_MAX, &o->tied);
-}
+#define NUMBER(name, field, min, max) \
+	static int set_##name(const char *arg, struct options *o) \
+	{ \
+		return parse_number(arg, min, max, &o->field); \
+	}
+NUMBER(wait_ms, wait_ms, 0, WAIT_MS_MAX)
+NUMBER(max_snapshots, max_snapshots, 1, MARKER_OFFSET_MAX)
+NUMBER(switch_max_files, rotation.files, 1, SWITCH_FILES_MAX)
+NUMBER(tied, tied, 1, INT32_MAX)
+#undef NUMBER
 
-static int set_serve(const char *arg, struct options *o)
-{
-	(void)arg;
-	o->serve = true;
-	return OPTIONS_RUN;
-}
-
-static int set_folder(const char *arg, struct options *o)
-{
-	(void)arg;
-	o->folder = true;
-	return OPTIONS_RUN;
-}
-
-static int set_quiet(const char *arg, struct options *o)
-{
-	(void)arg;
-	o->quiet = true;
-	return OPTIONS_RUN;
-}
+#define FLAG(name) \
+	static int set_##name(const char *arg, struct options *o) \
+	{ \
+		(void)arg; \
+		o->name = true; \
+		return OPTIONS_RUN; \
+	}
+FLAG(serve)
+FLAG(folder)
+FLAG(quiet)
+#undef FLAG
 
 static int set_help(const char *arg, struct options *o)
 {

@@ -14,7 +14,6 @@
 #ifndef OCULAR_PTFRAME_H
 #define OCULAR_PTFRAME_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

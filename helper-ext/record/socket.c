@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* socket.c - SOCK_SEQPACKET, credentials and descriptors. */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tree.c - two lists: processes that joined, and /proc. */
 #include <dirent.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* witness.c - the kernel shows which signals are pending in a process; to forget them, the witness is replaced. */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
