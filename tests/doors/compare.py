@@ -12,7 +12,7 @@ How the streams of a (pid, tid) are aligned:
   (in a sub-interpreter: what went before in the same thread); the rest of it is what Ocular alone saw of the
   start-up, and is dropped.
 - Threads and forked processes that start while both tools are at work are compared from their first event.
-A GAP or FOREIGN line never equals anything, but for one place: the recording ends with the program it began
+A GAP or FOREIGN line never equals anything, with one exception: the recording ends with the program it began
 with, so a process that lives on (multiprocessing's resource tracker) is compared up to where its events end,
 with or without a GAP. One at least must be there if it began before.
 
@@ -25,13 +25,13 @@ import itertools
 import sys
 
 HEADER = "# ocular events 1"
-CLOCK_ERROR_NS = 1_000_000  # what the TSC's calibration may be wrong by in one run
+CLOCK_ERROR_NS = 1_000_000  # the maximum error of the TSC's calibration in one run
 
 Event = collections.namedtuple("Event", "event file qualname firstlineno where destination time")
 
 
 class Owner:
-    """Which files are not the program's: `folders` with the columns' escapes; the witness's is the first."""
+    """The files that are not the program's: `folders` with the columns' escapes; the witness's is the first."""
 
     def __init__(self, *folders):
         self.folders = tuple(folder.rstrip("/") + "/" for folder in folders)
@@ -135,14 +135,14 @@ def end_of_program(truth):
 
 
 def cut_short(ours, truth):
-    """The truth as far as a recording goes that ended before the process did."""
+    """The truth up to the end of a recording that ended before the process did."""
     if ours and ours[-1].event == "GAP":
         ours = ours[:-1]
     return ours, truth[:len(ours)]
 
 
 def compare(ours, truth, owner):
-    """[] when all streams agree; else lines that say where the first difference of each stream is."""
+    """[] if all streams agree; else lines with the first difference of each stream."""
     found, ended = [], end_of_program(truth)
     for key in sorted(ours.keys() | truth.keys()):
         a, b = aligned(ours.get(key, ()), truth.get(key, ()), owner)

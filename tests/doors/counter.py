@@ -1,8 +1,8 @@
 """A second independent witness: counts what it sees of chosen files, as plain Python would.
 
 It knows nothing of Ocular. Calls, recursive calls and resumptions are counted by cProfile's definitions on a
-stack of its own; loop trips from JUMP events, or where those are off from one instruction to the next of the
-same frame, each of the `while` or `for` of the source that the jump is written in (statements.py); entries of loops by
+stack of its own; loop trips from JUMP events, or, if those are off, from one instruction to the next of the
+same frame, each for the `while` or `for` of the source that contains the jump (statements.py); entries of loops by
 the ways through the bytecode, exception handlers among them; opcodes and what
 followed them on the thread from INSTRUCTION events, by offset.
 
@@ -35,7 +35,7 @@ def escaped(name):
 
 
 def predecessors(code, instructions):
-    """{offset: offsets of what may run before it in this frame}, ways into exception handlers too."""
+    """{offset: offsets of what may run before it in this frame}, including edges into exception handlers."""
     before = {i.offset: set() for i in instructions}
     entries = dis.Bytecode(code).exception_entries
     for i, after in zip(instructions, [*instructions[1:], None]):
@@ -51,7 +51,7 @@ def predecessors(code, instructions):
 
 
 def natural_loop(head, sources, before, first):
-    """The offsets from which a jump back to head is reached. None: it is reached past head, which is none of a loop."""
+    """The offsets from which a jump back to head is reached. None: it is reached past head, which is not a loop's."""
     inside, new = {head}, list(sources)
     while new:
         at = new.pop()
@@ -63,7 +63,7 @@ def natural_loop(head, sources, before, first):
 
 @functools.cache
 def all_loops():
-    """What statements.py found beforehand: it imports modules that are to be counted when the program does."""
+    """What statements.py found beforehand: it imports modules whose import by the program is to be counted."""
     path = os.environ.get("TRUTH_LOOPS")
     if not path:
         return {}
@@ -77,7 +77,7 @@ def loops_of(code):
 
 
 class Code:
-    """What is counted of one code object; it is kept alive, so that its id stays its own."""
+    """The counts of one code object; it is kept alive, so that its id stays its own."""
 
     def __init__(self, code):
         self.code = code
@@ -95,7 +95,7 @@ class Code:
         self.entry = next((i.offset for i in instructions if i.opname == "RESUME"), -1)
 
     def natural_loops(self, code, instructions):
-        """{loop: offsets} of the loops that nothing enters but by their head."""
+        """{loop: offsets} of the loops that are entered only at their head."""
         before = predecessors(code, instructions)
         insides = {}
         for loop in set(filter(None, self.of.values())):
@@ -119,7 +119,7 @@ class Code:
                 if line and len(heads) == 1 and len(targets[min(heads)]) == 1}
 
     def body_end(self, head):
-        """The last back-edge ahead of the first exception handler behind the head, or of all if none is ahead of it."""
+        """The last back-edge before the first exception handler behind the head, or of all if none is before it."""
         sources = [at for at, to in self.back.items() if to == head]
         handler = min((at for at, name in self.names.items() if name == "PUSH_EXC_INFO" and at > head), default=None)
         return max([at for at in sources if handler is None or at < handler] or sources)
@@ -135,7 +135,7 @@ class Code:
 
 
 class Thread(threading.local):
-    """What one thread is at: a stack of [Code, offset of the frame's last instruction, heads of its open loops], and
+    """The state of one thread: a stack of [Code, offset of the frame's last instruction, heads of its open loops], and
     its last instruction."""
 
     def __init__(self):
@@ -181,7 +181,7 @@ class Counter:
 
     @staticmethod
     def pass_by(at, where, stack):
-        """What runs outside of a loop has left it. The heads of the loops that are open."""
+        """Running outside of a loop leaves it. Returns the heads of the open loops."""
         if not stack or stack[-1][0] is not at:
             return set()
         stack[-1][2] = {loop for loop in stack[-1][2] if where in at.insides[loop]}
@@ -210,7 +210,7 @@ class Counter:
         last, self.thread.last = self.thread.last, (at, where)
         if last:
             last[0].pairs[last[1], at.names[where]] += 1
-        # what comes up to RESUME comes before the PY_START of its frame
+        # what comes before RESUME comes before the PY_START of its frame
         if not stack or stack[-1][0] is not at or where <= at.entry:
             return
         before, stack[-1][1] = stack[-1][1], where

@@ -22,7 +22,7 @@ ADVICE = "these can be traced"
 
 
 class Good:
-    """The recording that everything starts from."""
+    """The recording that every case starts from."""
 
     def __init__(self, python, folder):
         self.python, self.folder = python, folder
@@ -59,7 +59,7 @@ def ocular(*arguments, **kw):
 def refused(done, *words, status=None):
     """Problems unless a command ended with one line on stderr that has these words, and a status of failure.
 
-    A second line may advise which interpreters would do, and one may say how the recording would have been made."""
+    A second line may say which interpreters are suitable, and one may say how the recording would have been made."""
     lines = [line for line in done.stderr.splitlines()
              if line.strip() and ADVICE not in line and not line.startswith("ocular: backend ")]
     problems = []
@@ -72,7 +72,7 @@ def refused(done, *words, status=None):
 
 
 def refused_report(good, data, *words):
-    """`report` refuses, and leaves no output behind that could be taken for one."""
+    """`report` refuses, and leaves no output that could be mistaken for a report."""
     out = os.path.join(good.folder, "out.json")
     problems = refused(ocular("report", data, "--perfetto", out), *words)
     if os.path.exists(out):

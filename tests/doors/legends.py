@@ -1,4 +1,4 @@
-"""What every summary and every pstats file must hold, whatever was traced: no figure contradicts its legend."""
+"""What must be true of every summary and pstats file, whatever was traced: no figure contradicts its legend."""
 
 
 def of_summary(summary):
@@ -37,7 +37,7 @@ def of_summary(summary):
 
 
 def of_pstats(rows, traced_ns):
-    """The same of the dict that pstats loads. Times are seconds."""
+    """The same for the dict that pstats loads. Times are in seconds."""
     least = 1e-9 * (len(rows) + 1)
     own = sum(row[2] for row in rows.values())
     if own > traced_ns / 1e9 + least:

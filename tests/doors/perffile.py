@@ -33,7 +33,7 @@ def records(content):
 
 
 def end_at(content, end):
-    """Whole up to there, by its header, with no section behind the data: as a tool would mend it that leaves no note."""
+    """Complete up to there, by its header, with no section after the data: as repaired by a tool that leaves no note."""
     content = bytearray(content[:end])
     struct.pack_into("<Q", content, DATA_SIZE, end - struct.unpack_from("<Q", content, DATA_SIZE - 8)[0])
     content[FEATURES:FEATURES + 32] = bytes(32)

@@ -1,7 +1,7 @@
 """profiled.py OUT PROGRAM: runs PROGRAM as __main__ under cProfile and writes what it counted to OUT.
 
-The stats are those of cProfile.Profile.dump_stats, but for code objects that share file, line and name
-(lambdas of one line): there a row of its own would replace the one before, here they are added up.
+The stats are those of cProfile.Profile.dump_stats, except for code objects that share file, line and name
+(lambdas of one line): there each row would replace the previous one, here they are added up.
 """
 
 import cProfile
@@ -35,7 +35,7 @@ def main(out, program):
     sys.argv = [program]
     with open(program, encoding="utf-8") as file:
         code = compile(file.read(), program, "exec")
-    # Calls of C functions are left out: Ocular has no rows of them, so their callers are their callees' too.
+    # Calls of C functions are left out: Ocular has no rows for them, so their callers are also those of their callees.
     profile = cProfile.Profile(builtins=False)
     profile.enable()
     try:

@@ -1,4 +1,4 @@
-"""Traces that lost something: a recording's packets overwritten as an overflow or a full buffer would have it.
+"""Traces with losses: a recording's packets overwritten as by an overflow or a full buffer.
 
 Lengths of packets are the SDM's (volume 3, "Packet Definitions"); nothing here is Ocular's own reader.
 """
@@ -52,7 +52,7 @@ def psbs(data, start, end):
 
 
 def lose(path, seed, share):
-    """Of this share of the stretches between two PSBs, only a beginning is left, and an OVF; how many."""
+    """For this share of the stretches between two PSBs only the beginning is left, and an OVF; returns how many."""
     rng, lost = random.Random(seed), 0
     with open(path, "r+b") as file:
         data = bytearray(file.read())

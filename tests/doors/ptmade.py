@@ -1,7 +1,7 @@
 """Recordings that no machine here can make: a perf.data with Intel PT traces put together packet by packet.
 
-Written from the SDM's packet definitions and perf's file format, not from Ocular's own writer. A `Clock` goes
-on as a processor's clocks do, so that TSC, TMA, MTC, CBR and CYC packets agree as they would, give or take the
+Written from the SDM's packet definitions and perf's file format, not from Ocular's own writer. A `Clock` runs
+like a processor's clocks, so that TSC, TMA, MTC, CBR and CYC packets agree as they would, except for the
 faults that are put in on purpose.
 """
 
@@ -78,7 +78,7 @@ def pgd(ip):
 
 
 def tip(ip, size=6):
-    """With all of the ip, or the lower bytes that the last one had otherwise."""
+    """With all of the ip, or only the lower bytes that differ from the last one."""
     return {2: b"\x2d", 4: b"\x4d", 6: b"\x6d"}[size] + ip.to_bytes(6, "little")[:size]
 
 
@@ -121,7 +121,7 @@ class Clock:
         return self.now * self.setup.ctc_den / self.setup.ctc_num
 
     def cyc(self):
-        """Core cycles since the last CYC, where there is one to write."""
+        """Core cycles since the last CYC, if there is one to write."""
         if not self.setup.cyc:
             return b""
         count = int(self.cycles) - self.told
@@ -129,7 +129,7 @@ class Clock:
         return cyc(count)
 
     def go_on(self, ticks):
-        """Time passes; the MTC packets of it."""
+        """Time passes; returns its MTC packets."""
         out = b""
         self.now += ticks
         self.cycles += ticks * self.ratio / self.setup.max_ratio
@@ -192,7 +192,7 @@ class Stream:
         return clock.now
 
     def branches(self):
-        """What a program does between two words: it branches, and leaves the part that is traced, and comes back."""
+        """What a program does between two words: it branches, leaves the traced part, and comes back."""
         rng, out = self.rng, b""
         for _ in range(rng.randrange(12)):
             ip = 0x7F3A00400000 + rng.randrange(1 << 16)
@@ -282,7 +282,7 @@ def threads(seed, nthreads=3, count=400, **fixed):
 
 
 def branches(seed, count=400):
-    """Branches among the words: for a reader that does not follow them in code, which is nowhere."""
+    """Branches among the words: for a reader that does not follow them in code, because there is none."""
     return threads(seed, 1, count, branches=True, cyc=1)
 
 
@@ -344,7 +344,7 @@ def cpus(seed, ncpus=2, nthreads=4, count=800, **fixed):
 
 
 def snapshots(seed, count=400):
-    """One CPU, in snapshots that repeat part of what the one before had."""
+    """One CPU, in snapshots that repeat part of the previous one."""
     rng = random.Random(seed)
     file = cpus(seed, ncpus=1, count=0, snapshot=True)
     pieces = stream(rng, file.setup, Words(100), count)

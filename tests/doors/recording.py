@@ -47,9 +47,9 @@ def pythons(chosen=None):
 
 
 def run_cases(cases, parser=None):
-    """Runs what cases(python, options) tells for each interpreter: rows (name, function, *arguments).
+    """Runs the rows (name, function, *arguments) of cases(python, options) for each interpreter.
 
-    The function gets a scratch folder behind its arguments, and returns a list of problems.
+    The function gets a scratch folder after its arguments, and returns a list of problems.
     """
     parser = parser or options()
     parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains it")
@@ -79,7 +79,7 @@ def scratch():
 
 
 def plain_environment(**more):
-    """This process's environment without what would change a Python's behaviour."""
+    """This process's environment without variables that would change a Python's behaviour."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "OCULAR", "TRUTH"))}
     return {**kept, "PYTHONDONTWRITEBYTECODE": "1", **more}
 
@@ -113,7 +113,7 @@ def perf(folder, *arguments):
 
 
 def report(folder, *arguments):
-    """perf() that must succeed by the plugin's own word; returns its stdout."""
+    """perf() that must succeed according to the plugin; returns its stdout."""
     status = os.path.join(folder, "status")
     with open(status, "wb") as file:
         command = ["perf", "script", "-i", os.path.join(folder, "perf.data"), "--itrace=we", "--dlfilter", PLUGIN]
@@ -160,7 +160,7 @@ def truth(folder):
 
 
 def need_qemu():
-    """Ends a test of the emulated processor where no QEMU takes the plugin: skipped, but in CI there must be one."""
+    """Ends a test of the emulated processor if no QEMU loads the plugin: skipped, but in CI a failure."""
     emulator = shutil.which("qemu-x86_64")
     if not emulator or "\n-plugin" not in run([emulator, "-help"]).stdout:
         print("no qemu-x86_64 with plugins here: Debian 12's qemu-user is one")

@@ -1,8 +1,8 @@
 """Which loop of the source a back-edge repeats: by the statement that the jump and its target are written in.
 
-Knows the syntax tree and, of the bytecode, where each instruction stands in the source (line and column, PEP 657):
+Uses the syntax tree and each instruction's position in the source (line and column, PEP 657), and
 nothing of Ocular, which has lines only. `loops_of(tree, code)` is {offset of a back-edge: the node of its loop: For,
-AsyncFor, While or comprehension; None: it repeats nothing}. Where positions do not tell, the offset is missing.
+AsyncFor, While or comprehension; None: it repeats nothing}. If positions do not decide, the offset is missing.
 """
 
 import ast
@@ -12,7 +12,7 @@ import sys
 import types
 import zlib
 
-# They stand at the whole statement or comprehension, or since 3.13 most often at what is iterated over.
+# Their position is the whole statement or comprehension, or since 3.13 usually what is iterated over.
 FOR_ITERS = ("FOR_ITER", "GET_ANEXT")
 # Up to 3.13 the test of a `while` is compiled twice: a jump from its body to its test may lead to either.
 TWO_TESTS = sys.version_info < (3, 14)
@@ -93,7 +93,7 @@ class Jumps:
         return to
 
     def stored(self, to):
-        """Where the first store behind a FOR_ITER stands, or behind the END_SEND of a GET_ANEXT."""
+        """The position of the first store behind a FOR_ITER, or behind the END_SEND of a GET_ANEXT."""
         while self.instructions[to].opname == "GET_ANEXT" or self.instructions[to].opname not in ("FOR_ITER", "END_SEND"):
             to += 1
         return self.place(to + 1)
@@ -136,7 +136,7 @@ def codes_of(code):
 
 
 def main(*paths):
-    """All of these files, as counter.py reads it: {(file, qualname, first line, checksum): {offset: (line, number)}}."""
+    """The loops of all these files, in the form that counter.py reads: {(file, qualname, first line, checksum): {offset: (line, number)}}."""
     told = {}
     for path in paths:
         with open(path, "rb") as file:

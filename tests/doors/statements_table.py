@@ -1,8 +1,8 @@
 """Run by test_loops.py under the Python to test: FOLDER FILE...: a code table and events of all code with back-edges.
 
 FOLDER/codes-1.jsonl has each code object under a qualname of its own, FOLDER/events.txt each of its back-edges once,
-FOLDER/truth.txt what the source says: {qualname: {line: [loops on it, back-edges]}}. Code where positions do not tell
-which loop some back-edge is of is left out, and counted: what is printed are these counts.
+FOLDER/truth.txt what the source says: {qualname: {line: [loops on it, back-edges]}}. Code whose positions do
+not decide the loop of some back-edge is left out, and counted; these counts are printed.
 """
 
 import collections

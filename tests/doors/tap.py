@@ -37,7 +37,7 @@ class Plan:
         print(f"ok {self.count} - {name} # SKIP {why}", flush=True)
 
     def missing(self, name, tool):
-        """For want of what scripts/setup --for test installs; so in CI it is a failure."""
+        """Skips for lack of what scripts/setup --for test installs; so in CI it is a failure."""
         if os.environ.get("CI"):
             self.result(name, [f"no {tool} here"])
         else:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Bad input gives one clear line and a non-zero exit: no crash, no hang, no part passed off as the whole.
+"""Bad input gives one clear line and a non-zero exit: no crash, no hang, no partial result shown as complete.
 
 Every case starts from one small good recording, damages a copy, and reads it through `ocular report`, or
 gives the commands something they cannot do.
@@ -42,13 +42,13 @@ def no_recording(good):
 
 
 def is_prefix(part, whole):
-    """Of events: all of `part`, but for a GAP at its end, begins `whole`."""
+    """Of events: `part`, without a GAP at its end, is the beginning of `whole`."""
     part = [event for event in part if event.event != "GAP"]
     return len(part) <= len(whole) and all(map(compare.same, part, whole))
 
 
 def cut(good):
-    """Truncated at each 4 KiB boundary: refused, or repaired, said so, and then exactly a prefix in each thread."""
+    """Truncated at each 4 KiB boundary: refused, or repaired with a message, and then exactly a prefix in each thread."""
     with open(good.path, "rb") as file:
         content = file.read()
     problems, repaired = [], 0
@@ -70,7 +70,7 @@ def cut(good):
 
 
 def no_code_table(good):
-    """Names become `code N`, nothing else changes, and it is told."""
+    """Names become `code N`, nothing else changes, and the report says so."""
     data = good.copy()
     os.unlink(good.code_table(data))
     done, streams = read(data)
@@ -89,7 +89,7 @@ def no_code_table(good):
 
 
 def damaged_code_table(good):
-    """Cut in a line, garbage between lines, one code's line gone: the rest stands, and it is told."""
+    """Cut in a line, garbage between lines, one code's line gone: the rest is read, and the report says so."""
     with open(good.code_table(good.data), encoding="utf-8") as file:
         lines = file.readlines()
     leaf = next(i for i, line in enumerate(lines) if '"leaf"' in line)
@@ -116,7 +116,7 @@ def damaged_code_table(good):
 
 
 def table_that_is_no_file(good):
-    """A FIFO that nobody writes into, and a device without end, under a code table's name: as if it were not there, and told."""
+    """A FIFO without a writer, and an endless device, under a code table's name: as if it were not there, and reported."""
     problems = []
     for name, put in (("a FIFO", os.mkfifo), ("/dev/zero", lambda path: os.symlink("/dev/zero", path)),
                       ("a terminal", lambda path: os.symlink("/dev/ptmx", path)), ("a folder", os.mkdir)):
@@ -124,7 +124,7 @@ def table_that_is_no_file(good):
         table = good.code_table(data)
         os.unlink(table)
         put(table)
-        put(os.path.join(data, "codes-1.jsonl"))  # and one of nobody's
+        put(os.path.join(data, "codes-1.jsonl"))  # and one that belongs to no process
         for decoder in "perf", "libipt", "both":
             done = ocular("report", data, "--decoder", decoder, "--html", os.path.join(data, "page.html"), timeout=60)
             if done.returncode or "no code table" not in done.stdout:
@@ -163,7 +163,7 @@ COMMANDS = set(range(0x20)) - {9, 10} | set(range(0x7f, 0xa0)) | {0x61c, 0x200e,
 
 
 def names_that_a_terminal_would_obey(good):
-    """In all that is text, and in what is said of it: neither control characters nor those of direction."""
+    """In all text outputs and messages: neither control characters nor those of direction."""
     data = os.path.join(good.folder, "names")
     recording.record(data, [good.python, "-c", NAMES], recording.traced_environment("adaptive"))
     problems = []
@@ -185,7 +185,7 @@ def names_that_a_terminal_would_obey(good):
 
 
 def foreign(good):
-    """PTWRITEs of other software at the end of a thread: counted one by one, left alone, the rest the same."""
+    """PTWRITEs of other software at the end of a thread: counted one by one and ignored, the rest the same."""
     data, values = good.copy(), [0x1234, 0, 2**64 - 1, 0xDEADBEEF]
     damaged = perffile.PerfFile(good.path)
     damaged.append_words(values)
@@ -204,7 +204,7 @@ def foreign(good):
 
 
 def flipped(good):
-    """One byte changed in the trace: read or refused, but no crash, no hang, no other file's fault."""
+    """One byte changed in the trace: read or refused, but no crash, no hang, no other file blamed."""
     dice, problems = random.Random(7), []
     for _ in range(FLIPS):
         damaged = perffile.PerfFile(good.path)
@@ -274,7 +274,7 @@ def wrong_usage(good):
 
 
 def cannot_record(good):
-    """Where it may not write, with no such program, with no such interpreter."""
+    """Into a folder without write permission, with no such program, with no such interpreter."""
     python = ["--python", good.python]
     cases = {"output in no folder": (*python, "-o", "/no/such/folder/rec", "-c", "print(1)"),
              "output is a file": (*python, "-o", good.path, "-c", "print(1)"),

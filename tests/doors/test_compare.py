@@ -24,7 +24,7 @@ def double(events, i):
 
 
 def swap(events, i):
-    """With the next event that differs."""
+    """Swapped with the next event that differs."""
     j = next(j for j in range(i + 1, len(events)) if not compare.same(events[i], events[j]))
     events[i], events[j] = events[j], events[i]
 
@@ -97,7 +97,7 @@ def lives_on(truth, key, owner):
     It must have begun, too, if it is older than that end.
     """
     def differs(later, damage, first=None):
-        """The child's events are so much later than they were; of the first half it may be something else."""
+        """Shifts the child's events by this much; the first half may get another shift."""
         half = len(truth[key]) // 2
         wanted = [event._replace(time=event.time + (later if first is None or i >= half else first))
                   for i, event in enumerate(truth[key])]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A recording that was cut says so for ever: at each reading after the repair, by each decoder, in each report.
+"""A recording that was cut always says so: at each reading after the repair, by each decoder, in each report.
 
-Copies are cut at the end of each of their records and within it. What is missing is known by the events of the whole
-one: where the copy has fewer, nothing may say that nothing was lost; where only what follows the data is gone, nothing
+Copies are cut at the end of each of their records and inside it. The events of the complete one show what is
+missing: if the copy has fewer, no output may say that nothing was lost; if only what follows the data is gone, none
 may say that something was.
 """
 
@@ -15,7 +15,7 @@ import perffile
 import recording
 
 PT = os.path.join(recording.BUILD, "bin", "ocular-pt")
-BY_PERF = 4  # of the cuts, this many are read by perf, too
+BY_PERF = 4  # how many of the cuts perf reads, too
 WHOLE = "Nothing was lost."
 
 WORK = """
@@ -46,7 +46,7 @@ KINDS = (("plain", WORK, (), False), ("flight", FLIGHT, ("--flight", "16K"), Fal
 
 
 def read(data, decoder):
-    """(losses of the summary without those of no count, console, page, events) of a recording."""
+    """(losses of the summary that are not 0, console, page, events) of a recording."""
     out = {name: os.path.join(data, name) for name in ("summary", "console", "html", "events")}
     words = [f"{name}={path}" for name, path in out.items() if name != "console"]
     if decoder == "perf":
@@ -66,7 +66,7 @@ def read(data, decoder):
 
 
 def places(path):
-    """Where to cut: behind each record, and in the midst of it."""
+    """Where to cut: after each record, and in its middle."""
     file = perffile.PerfFile(path)
     records = list(file.records())
     for _, at, size in records:
@@ -75,7 +75,7 @@ def places(path):
 
 
 def read_cut(whole, size, decoders, folder):
-    """(decoder, what read() gives) of a copy that ends at `size`: twice each, behind one repair. None: it is refused."""
+    """(decoder, what read() returns) for a copy that ends at `size`: twice each, after one repair. None: it is refused."""
     data = os.path.join(folder, "cut")
     shutil.rmtree(data, ignore_errors=True)
     shutil.copytree(whole, data)
@@ -113,7 +113,7 @@ def check(python, program, options, unstopped, folder):
 
 
 def nothing_read(python, program, options, unstopped, folder):
-    """Beside the code tables a perf.data without a marker, of another recording: what the tables tell of is missing."""
+    """The code tables with another recording's perf.data without a marker: what the tables count is missing."""
     data, other = (os.path.join(folder, name) for name in ("data", "other"))
     for where, text in ((data, program), (other, "pass")):
         done = recording.record(where, [python, "-c", text], recording.traced_environment("calls"), *options)

@@ -4,9 +4,9 @@ and callgrind_annotate.
 
     test_exports.py [--python PY]... [--only TEXT]
 
-Ocular and cProfile trace one run side by side (profiled.py). Calls, recursive calls and callers must be equal
-to the last one; of the functions that take 5 % and more of the time, one that takes clearly more than another
-must do so for both.
+Ocular and cProfile trace one run side by side (profiled.py). Calls, recursive calls and callers must be
+equal; among the functions that take at least 5 % of the time, one that takes clearly more than another must do
+so for both.
 """
 
 import json
@@ -18,7 +18,7 @@ import tempfile
 import recording
 from tap import Plan
 
-# What is done with the standard library, in Python all the way.
+# Uses of the standard library's modules in pure Python.
 REAL = {
     "json": "import json.decoder, json.encoder\n"
             "json.encoder.c_make_encoder = None\n"
@@ -52,12 +52,12 @@ REAL = {
                "named = (lambda: 1).__code__.replace(co_name='odd.name', co_qualname='f.<locals>.g')\n"
                "print(sorted(range(9), key=lambda n: -n), eval(named))\n",
 }
-# Whole in themselves, and of one thread in one process: all that cProfile can follow.
+# Complete, and of one thread in one process: cProfile cannot follow more.
 PROGRAMS = ("recursion", "generators", "generator_tree", "coroutines", "async_generators", "exceptions", "from_c",
             "closures", "decorators", "class_bodies", "comprehensions", "finally_with", "type_parameters")
 BIG = 0.05     # of the time of all functions
 CLEARLY = 1.5  # times as much
-RUNS = 6       # until two functions that change places have done so in each
+RUNS = 6       # runs until two functions that changed places have done so in each
 
 
 def span(path, program):
@@ -80,7 +80,7 @@ def counts(stats):
 
 
 def ranking(stats, others):
-    """Functions that one side puts clearly before another and the other side clearly behind it."""
+    """Functions that one side ranks clearly before another and the other side clearly after it."""
     whole = sum(row[2] for row in stats.values())
     big = [key for key, row in stats.items() if row[2] > BIG * whole]
     return {(a, b): f"{a} takes {stats[a][2]:.6f} s, {b} {stats[b][2]:.6f} s; but {others[a][2]:.6f} and {others[b][2]:.6f}"
@@ -121,8 +121,8 @@ def compare_pstats(python, program, folder):
 
 
 def check_pstats(python, program, folder):
-    """The counts of each run are equal. The processor may be taken away between the two tools' callbacks, and then one
-    of them finds that time in a function and the other does not: what is wrong is wrong for the same two in each run."""
+    """The counts of each run are equal. The thread may lose the processor between the two tools' callbacks, and then
+    only one of them counts that time in a function: a real fault concerns the same two functions in each run."""
     always = None
     for _ in range(RUNS):
         with tempfile.TemporaryDirectory(dir=folder) as run:
@@ -192,7 +192,7 @@ def sites(lines):
 
 
 def check_callgrind(python, mode, folder):
-    """Self, inclusive and whole times are the summary's; calls stand at the lines that made them, where known."""
+    """Self, inclusive and whole times are the summary's; calls are at the lines that made them, if known."""
     program, data, out = (os.path.join(folder, name) for name in ("program.py", "data", "out"))
     with open(program, "w", encoding="utf-8") as file:
         file.write(CALLER)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How long which loops ran as machine code of CPython's JIT, on the emulated processor.
+"""How long each loop ran as machine code of CPython's JIT, on the emulated processor.
 
     test_jit.py [--python PY]... [--only TEXT]
 
 The witnesses: `sys._jit.is_active()`, which the program asks in its loops; arithmetic: what a loop costs grows with its
-trips, and what two loops of equal trips cost are their own; the lines of the source; and what must add up.
+trips, and two loops with equal trips have costs of their own; the lines of the source; and sums that must add up.
 """
 
 import ast
@@ -108,14 +108,14 @@ def check_calls(python, folder):
     lines = list(one.rows("asks")) + list(one.rows("adds"))
     if lines != [line_of("asks"), line_of("adds")]:
         problems.append(f"asks and adds are at lines {lines}")
-    # Not one trip less was compiled than the program saw, whose trips cost no more compiled than interpreted.
+    # At least as many trips were compiled as the program saw, and a trip costs no more compiled than interpreted.
     if not seen / TRIPS * 0.9 < ns_of(one, "asks") / one.own("asks") <= 1:
         problems.append(f"asks: {ns_of(one, 'asks')} of {one.own('asks')} ns, is_active() in {seen} of {TRIPS} trips")
     # A trip more costs what a trip costs.
     first, then = (ns_of(b, "adds") - ns_of(a, "adds") for a, b in ((one, two), (two, three)))
     if not 0 < abs(first - then) + 1 <= 1 + first / 1000:
         problems.append(f"adds: {TRIPS} trips cost {first} ns, and then {then}")
-    # Where both executors are there at the end, each loop has its own row; else they are one.
+    # If both executors are there at the end, each loop has its own row; else they share one.
     rows, more = one.rows("two"), two.rows("two")
     if set(rows) == set(more) == {line_of("two", 0), line_of("two", 1)}:
         short, long = (more[line_of("two", i)][1] - rows[line_of("two", i)][1] for i in (0, 1))
@@ -125,7 +125,7 @@ def check_calls(python, folder):
         problems.append(f"two: {rows}, then {more}")
     if one.rows("once"):
         problems.append(f"three trips are compiled: {one.rows('once')}")
-    # What compiled code calls in Python is not its time.
+    # Python functions that compiled code calls are not its time.
     for function in ("asks", "adds", "two", "calls"):
         if not 0 < ns_of(one, function) <= one.own(function):
             problems.append(f"{function}: {ns_of(one, function)} of {one.own(function)} ns")
@@ -156,7 +156,7 @@ def check_loops(python, folder):
 
 
 def check_window(python, folder):
-    """What is known of the whole alone is not told of a part."""
+    """What is known only for the whole is not shown for a part."""
     part = Recorded(python, folder, TRIPS, "calls", "1", "time=0,1")
     if part.head() != "JIT      on; how much of the time was compiled code is unknown" or part.summary["compiled"] is not None:
         return [f"{part.head()!r}, {part.summary['compiled']}"]
@@ -168,7 +168,7 @@ def has_jit(python):
 
 
 def check_none(python, folder):
-    """A CPython without a JIT says nothing of one."""
+    """A CPython without a JIT does not mention one."""
     none = Recorded(python, folder, 10)
     return [none.head()] if none.head() or "compiled" in none.summary else []
 

@@ -3,8 +3,8 @@
 
     test_loops.py [--python PY]... [--only TEXT]    (a part of "3.12 json")
 
-Every code object of the library that has a back-edge goes through the analysis with each of them taken once. Which loop
-of the source it repeats is asked of the syntax tree (statements.py). Known exceptions are counted, and may not grow: a
+Every code object of the library with back-edges goes through the analysis with each of them taken once. The syntax
+tree says which loop of the source it repeats (statements.py). Known exceptions are counted, and may not grow: a
 `finally` is compiled twice, and so is a loop in it; a test or target that begins on another line than its `while` or
 `for`; up to 3.12, jumps back out of handlers within handlers.
 """
@@ -18,7 +18,7 @@ import recording
 
 TABLE = os.path.join(recording.HERE, "statements_table.py")
 FEED = os.path.join(recording.BUILD, "bin", "ocular-feed")
-# Of 14,500 loops: those told twice, those at another line; code objects, of which most are tests of the compiler.
+# Of 14,500 loops: those counted twice, those at another line; code objects, most of them tests of the compiler.
 MOST = {"3.12": (59, 0, 7), "3.13": (62, 2, 1)}
 MOST_OF_OTHERS = 80, 12, 7
 

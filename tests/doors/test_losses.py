@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is emitted comes back, and what does not is counted: in the console, the summary and the trace.
+"""Every emitted event comes back or is counted as lost: in the console, the summary and the trace.
 
 The program's leaf function is called from a plain loop, so each thread's stream between its first and last
 call is START, RETURN, JUMP over and over: a stream with gaps is checked by walking that circle, a gap of N
@@ -95,7 +95,7 @@ class Run:
 
 
 def in_circle(events):
-    """[] when the loop's stream goes round as it should, gaps taken into account; else the place."""
+    """[] if the loop's stream goes round as it should, gaps taken into account; else the place."""
     at, where = None, "nowhere"
     for i, event in enumerate(events):
         inside = event.qualname in ("leaf", "run") and event.event in CYCLE and (
@@ -158,7 +158,7 @@ def twenty_million(python, folder):
 
 
 def overrun(python, folder):
-    """A ring of 256 and no waiting: most is dropped, the rest is exact, and the sum is what was emitted."""
+    """A ring of 256 and no waiting: most is dropped, the rest is exact, and the sum is the number emitted."""
     run = Run(python, folder, "work(4, 60_000)", "--ring-records", "256", "--wait-ms", "0").finish()
     streams = recording.events(run.data)
     stop = next(line for line in run.table() if line["kind"] == "stop")
@@ -175,7 +175,7 @@ def overrun(python, folder):
 
 
 def recorder_killed(python, folder):
-    """The target goes on unharmed; what it emitted afterwards is missing, and told."""
+    """The target goes on unharmed; what it emitted afterwards is missing, and reported."""
     run = Run(python, folder, "work(2, 50_000); say('ready'); wait_for('go'); work(2, 50_000); say('done')")
     run.wait_for("ready")
     end = time.monotonic() + PATIENCE
@@ -235,7 +235,7 @@ def name_of(pid):
 
 
 def stopped_as_services_are(python, handler, everybody, folder):
-    """SIGTERM to the recorder, or to all: handled once, and if it is what ends the program, it ended in order all the same."""
+    """SIGTERM to the recorder, or to all: handled once, and if it ends the program, that is an orderly end."""
     body = f"""
 import signal
 def stop(*_):
@@ -283,7 +283,7 @@ def interrupted(python, folder):
 
 
 def disk_full(python, folder):
-    """A write fails (here: RLIMIT_FSIZE): the target runs to its end, what was written is exact, the rest told."""
+    """A write fails (here: RLIMIT_FSIZE): the target runs to its end, what was written is exact, the rest is reported."""
     command = ["sh", "-c", 'ulimit -f 2000; exec "$@"', "sh"]
     run = Run(python, folder, "work(4, 100_000); print('ran to its end')",
               "--ring-records", "4096", prefix=command).finish()
@@ -298,7 +298,7 @@ def disk_full(python, folder):
 
 
 def no_ring(python, folder):
-    """Where no ring can be made, a child runs on and counts as untraced; the main program is not run at all."""
+    """If no ring can be made, a child runs on and counts as untraced; the main program does not start."""
     limited = ["sh", "-c", 'ulimit -f 1000; exec "$@"', "sh"]
     run = Run(python, folder, "print('ran')", prefix=limited).finish()
     problems = []

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The numbers of the summary are those that a pure-Python counter has of the same run, to the last one.
+"""The numbers of the summary are exactly those of a pure-Python counter of the same run.
 
     test_numbers.py [--python PY]... [--only TEXT]    (a part of "3.12 precise json")
 
 Calls, recursive calls, resumptions, events of each kind, loop trips and entries; in `precise` and `full` also opcodes and
-pairs: of the program, of each function, of each loop. And what must add up does: self times, and times of
-opcodes, to the traced time; no share is more than 100 %.
+pairs: of the program, of each function, of each loop. Sums must add up: self times, and times of
+opcodes, to the traced time; no share exceeds 100 %.
 
 The truth programs that run in one process are counted, and programs of the standard library, with only their own
 files traced: both tools then see the same, from the first event to the last.
@@ -21,7 +21,7 @@ import os
 import legends
 import recording
 
-# Other processes, other interpreters, or no orderly end: counts of forks are in one table with their parent's.
+# Left out: other processes, other interpreters, no orderly end: counts of forks are in their parent's table.
 NOT_COUNTED = ("abort", "fork_in_thread", "forks", "kill_self", "multiprocessing_fork", "multiprocessing_spawn",
                "os_exit", "signals", "subinterpreters", "subprocesses", "exec_replaced", "settrace")
 MORE_MODES = {"loops": ("adaptive", "full"), "while_else": ("adaptive",), "generators": ("adaptive", "full"),
@@ -161,7 +161,7 @@ def run(python, case, mode, folder):
         return ast.literal_eval(file.read()), recording.summary(data, "opcodes=time")
 
 
-# Both sides as {key: number}: what is not the same in both is a problem.
+# Both sides as {key: number}: each difference is a problem.
 
 def truth_of_functions(rows):
     counts = collections.Counter()
@@ -182,7 +182,7 @@ def known_of(rows):
 
 
 def summary_of_functions(summary, known):
-    """By the line of the loop's statement. Of a loop that is entered past its head there are trips, but entries?"""
+    """By the line of the loop's statement. A loop that is entered past its head has trips, but its entries are unclear."""
     counts = collections.Counter()
     for f in summary["functions"]:
         place = f["file"], f["qualname"], f["firstlineno"]
@@ -247,7 +247,7 @@ def differences(what, ours, truth):
 
 
 def sums(summary):
-    """What must add up, exactly: what it is called, what it is, what it should be."""
+    """Sums that must be exact: name, value, expected value."""
     trace, opcodes, functions = summary["trace"], summary["opcodes"], summary["functions"]
     yield "ns of functions", sum(f["self_ns"] for f in functions) + trace["outside_ns"], trace["traced_ns"]
     yield "cycles of functions", sum(f["self_cycles"] for f in functions) + trace["outside_cycles"], \

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The second decoder against the first: ocular-pt and stock perf must tell the same of every recording.
+"""The second decoder against the first: ocular-pt and stock perf must report the same for every recording.
 
 Of programs recorded by the software emitter; of recordings put together packet by packet, with clocks, CPUs
 and faults that no machine here has; of real hardware's. Where they may differ (damage, which perf steps over
@@ -38,7 +38,7 @@ def read(path):
 
 
 def difference(first, second):
-    """Where two texts part, in a line; nothing if they do not."""
+    """The first difference of two texts, in a line; empty if there is none."""
     if first == second:
         return []
     a, b = first.split("\n"), second.split("\n")
@@ -47,7 +47,7 @@ def difference(first, second):
 
 
 def compare(folder, least=1, summaries=True):
-    """What both decoders make of a recording's events and, where the clock is the same, its summary."""
+    """Both decoders' events of a recording and, if the clock is the same, its summary."""
     out = {name: os.path.join(folder, name) for name in ("events.perf", "events.pt", "summary.perf", "summary.pt")}
     recording.report(folder, f"events={out['events.perf']}", f"summary={out['summary.perf']}")
     done = ocular_pt(folder, f"events={out['events.pt']}", f"summary={out['summary.pt']}")
@@ -142,7 +142,7 @@ def later_words(version, expected):
 
 
 def follows_migrations():
-    """A thread's core cycles add up over the CPUs it ran on; which the trace does not tell, the report does."""
+    """A thread's core cycles add up over the CPUs it ran on; the report says how many the trace does not assign."""
     with recording.scratch() as folder:
         made(ptmade.cpus(5, cyc=1, count=2000), folder)
         done = ocular_pt(folder, f"summary={folder}/summary", "console=always")
@@ -202,7 +202,7 @@ def told(file, kinds, **losses):
         for name in ("perf", "pt"):
             counted = recording.json.loads(read(os.path.join(folder, "summary." + name)))["losses"]
             problems += [f"{name}: {key}: {counted[key]} and not {n}" for key, n in losses.items() if counted[key] != n]
-        # the codes of the words follow each other, a gap's words between them
+        # the codes of the words are consecutive, with a gap's words in between
         at = None
         for row in rows:
             if row[3] == "GAP":
@@ -228,7 +228,7 @@ def lost_aux():
 
 
 def cut_psb():
-    """A PSB of which only the first bytes were written: what was to follow it is lost, the rest is there."""
+    """A PSB of which only the first bytes were written: what should follow it is lost, the rest is there."""
     problems = []
     for left in (1, 2, 7, 8, 15):
         file, _, some = one_thread()
@@ -310,7 +310,7 @@ def moving():
 
 
 def damage():
-    """Bytes that are no packets: what is up to them and from the next PSB on is read, the rest is a gap."""
+    """Bytes that are not packets: everything before them and from the next PSB on is read, the rest is a gap."""
     rng = ptmade.random.Random(7)
     setup = ptmade.Setup(rng, cyc=1, mtc=0, fup_on_ptw=False)
     problems = []
@@ -333,7 +333,7 @@ def damage():
 
 
 def noise():
-    """Flipped bytes anywhere: an end, no crash, and events that are still events."""
+    """Flipped bytes anywhere: decoding ends without a crash, and events are still events."""
     problems = []
     for seed in SEEDS:
         rng = ptmade.random.Random(seed)
@@ -394,7 +394,7 @@ def compressed():
 
 
 def capture():
-    """Real PTWRITEs of somebody else's. Of the 98,931 packets in its samples 85,915 come after the sample's
+    """Real PTWRITEs of another program. Of the 98,931 packets in its samples 85,915 come after the sample's
     first PSB, and 56 of these are in two samples: what is left is what perf finds."""
     path = os.path.join(CAPTURES, "memgaze-ptwrite.perf.data")
     with recording.scratch() as folder:
@@ -413,7 +413,7 @@ def capture():
 
 
 def alone():
-    """What perf says of errors in the trace is not in what is written to standard output."""
+    """perf's messages about errors in the trace are not in the output on standard output."""
     problems = []
     with recording.scratch() as folder:
         made(ptmade.threads(3, faults=0.05), folder)

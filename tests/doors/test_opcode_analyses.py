@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What is made of a recording in mode `opcodes`: a build that fails by `ocular diff`; specialisation over time, ways
-and trips of loops, costs by line, instructions of a window, all of one recording and held against what other runs of the program say.
+and trips of loops, costs by line, instructions of a window, all from one recording, compared with other runs of the program.
 
     test_opcode_analyses.py [--python PY]... [--only TEXT]
 """
@@ -101,7 +101,7 @@ def check_fail_over(python, folder):
 # --- one recording, many analyses ------------------------------------------------------------------------
 
 PROGRAM = test_opcodes.program("changing")
-LEAVES = ("add", "less", "attribute", "store", "item", "unpack")  # what changing.py observes
+LEAVES = ("add", "less", "attribute", "store", "item", "unpack")  # the functions that changing.py observes
 
 
 def code_table(data):
@@ -143,7 +143,7 @@ class Recorded:
         return {row[0]: (row[1], self.names[row[2]], row[3]) for row in self.codes[qualname]["instructions"]}
 
     def line(self, qualname, offset):
-        """As exports have it: the function's, where an instruction has none."""
+        """The line as in exports: the function's if an instruction has none."""
         line = self.instructions(qualname)[int(offset)][0]
         return line if line > 0 else self.codes[qualname]["firstlineno"]
 
@@ -152,7 +152,7 @@ COUNTS = ("specialized", "base", "gained", "changed", "lost", "failed", "missed"
 
 
 def turn(before, after, asked):
-    """What the change from one form to another is called; forms are (name, is specialised)."""
+    """The name of the change from one form to another; forms are (name, is specialised)."""
     if asked and before[1] and after[1]:
         return "changed"
     if before[1] != after[1]:
@@ -190,7 +190,7 @@ def observed(python, folder, recorded):
 
 
 def check_forms(recorded, folder):
-    """How often each instruction ran specialised, and what became of it: as CPython's own bytes say, call by call."""
+    """How often each instruction ran specialised, and how it changed, according to CPython's own bytes, call by call."""
     truth, found = observed(recorded.python, folder, recorded), []
     forms = recorded.summed["forms"]
     ours = {(row["qualname"], row["offset"]): row for row in forms["instructions"] if row["file"] == PROGRAM}
@@ -242,7 +242,7 @@ def lines_of(recorded, qualname, trip):
 
 
 def check_loops(recorded, folder):
-    """Trips, their ways by lines, and the bytecodes of a trip, of nested loops."""
+    """Trips of nested loops, their paths by lines, and their bytecodes."""
     del folder
     loops = [loop for loop in recorded.summed["loops"] if loop["file"] == PROGRAM and loop["qualname"] == "paths"]
     found = [] if len(loops) == 2 else [f"{len(loops)} loops"]
@@ -311,7 +311,7 @@ def callgrind_counts(path):
 
 
 def check_callgrind(recorded, folder):
-    """How often each line's instructions ran, in the callgrind file, is what the witness heard there."""
+    """How often each line's instructions ran, in the callgrind file, is what the witness saw."""
     del folder
     wanted, found = collections.Counter(), []
     for _, file, qualname, first, offset in recorded.truth:
@@ -414,7 +414,7 @@ def opcodes_of_json(path):
 
 
 def check_timeline(recorded, folder):
-    """The instructions of a window, slice by slice: offsets as the witness heard them, names, lines and times."""
+    """The instructions of a window, slice by slice: offsets as the witness saw them, names, lines and times."""
     begin, end = window_of(recorded, "paths")
     paths = [os.path.join(folder, "window" + suffix) for suffix in (".json", ".pftrace")]
     for path in paths:

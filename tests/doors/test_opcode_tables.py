@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Opcodes for other programs: what pstats.Stats and numpy.load find in the files, by another count of the same run. And
-chains of opcodes, by that count, too.
+"""Opcodes for other programs: what pstats.Stats and numpy.load read from the files, against another count of the same
+run; and chains of opcodes, against that count.
 
     test_opcode_tables.py [--python PY]... [--only TEXT]
 
@@ -46,7 +46,7 @@ def names_of(python, path):
 
 
 def threads_of(path, names):
-    """[[(ns, opcode)], ...]: the instructions of each thread, and behind them its last event with no opcode."""
+    """[[(ns, opcode)], ...]: the instructions of each thread, then its last event with no opcode."""
     threads = collections.defaultdict(list)
     last = {}
     with open(path, encoding="utf-8", newline="\n") as file:
@@ -85,7 +85,7 @@ def name_of(row):
 
 
 class Told:
-    """The same of a summary's table; it has no times of pairs."""
+    """The same from a summary's table, which has no times of pairs."""
 
     def __init__(self, table, chains=None):
         rows = [name_of(row) for row in table["rows"]]
@@ -98,7 +98,7 @@ class Told:
 
 
 def load_arrays(path):
-    """{name: array} as numpy.load has it: lists, of lists where it has two dimensions. Checksums are looked at."""
+    """{name: array} like numpy.load: lists, of lists if there are two dimensions. Checks the checksums."""
     arrays = {}
     with zipfile.ZipFile(path) as archive:
         assert archive.testzip() is None
@@ -255,7 +255,7 @@ def check_forms(_, folder):
 
 
 def check_unknown(_, option, folder):
-    """Nothing is known of opcodes: one line that says what to do, and no file."""
+    """No opcode is known: one line that says what to do, and no file."""
     done = feed(folder, "jit_calls", f"{option}=file")
     lines = done.stderr.splitlines()
     if not done.returncode or len(lines) != 1 or "record in mode" not in lines[0] or glob.glob(os.path.join(folder, "file*")):
@@ -277,7 +277,7 @@ def python_with_numpy(python, version):
 
 
 def check_numpy(python, case, folder):
-    """numpy loads what was read by hand."""
+    """numpy loads the same as the code above."""
     assert not feed(folder, case, "opcode_arrays=arrays").returncode
     path = os.path.join(folder, "arrays")
     return [] if load_by_numpy(python, path) == load_arrays(path) else ["numpy loads something else"]

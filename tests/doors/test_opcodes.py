@@ -4,10 +4,10 @@
     test_opcodes.py [--python PY]... [--only TEXT] [--all] [--program FILE]... [--pyperformance FOLDER]
 
 Programs are deterministic and run twice: on the emulated processor with branches recorded and hardly any
-event, and natively under a witness (opcodes/play.py) that hears every instruction and knows nothing of
+event, and natively under a witness (opcodes/play.py) that sees every instruction and knows nothing of
 Ocular. Both sequences of (event, file, qualname, line, offset) must be equal from the first program's first
-instruction to the last one's last. Instructions that CPython has no event for may be more in the recovered one,
-and only those: EVENTLESS says which.
+instruction to the last one's last. The recovered one may have additional instructions that CPython has no
+event for, and only those: EVENTLESS lists them.
 """
 
 import collections
@@ -29,8 +29,8 @@ PLAY = os.path.join(FOLDER, "play.py")
 SMALL = os.path.join(FOLDER, "small")  # of a pyperf that runs pyperformance's benchmarks once
 IN_CHILDREN = os.path.join(FOLDER, "in_children.py")
 
-# CPython instruments a code object from its first RESUME on, and what is instrumented for something else, or
-# reached without the evaluation loop's help, has no INSTRUCTION event. END_FOR, and the POP_TOP behind it (3.13), run
+# CPython instruments a code object from its first RESUME on; an instruction that is instrumented for another event, or
+# reached without the evaluation loop, has no INSTRUCTION event. END_FOR, and the POP_TOP behind it (3.13), run
 # after a generator that FOR_ITER_GEN entered; an instrumented FOR_ITER enters none.
 EVENTLESS = {"RESUME", "END_FOR", "END_SEND"}
 
@@ -39,7 +39,7 @@ PASSED_OVER = "NOT_TAKEN"
 
 SLOW = 500  # seconds for a recording: the emulator takes a few
 
-# Groups of tests/programs and of real uses of the standard library, a recording each.
+# Groups of tests/programs and of real uses of the standard library, one recording each.
 GROUPS = {
     "control flow": ("loops", "while_else", "match_statement", "syntax", "exceptions", "finally_with", "recursion",
                      "deep_recursion"),
@@ -53,21 +53,21 @@ GROUPS = {
     "more real programs": ("text_wrapping", "tables", "fractions_and_decimals", "options", "templates_and_html"),
 }
 
-# Programs whose code is looked at when they have run.
+# Programs whose code is compared after they have run.
 SPECIALISED = ("loops", "while_else", "generators", "exceptions", "comprehensions", "richards", "syntax_trees")
 
 # Programs recorded with returns compressed.
 COMPRESSED = ("loops", "generators", "recursion", "richards", "regular_expressions")
 
-# What takes the emulator longer than CI has time for: with --all.
+# Programs that take the emulator too long for CI: with --all.
 LONG_GROUPS = {"large code": ("far_jumps", "large_function")}
 
-# Programs that end as they like or have processes and threads: each in a child of its own.
+# Programs that end in their own way or have processes and threads: each in a child of its own.
 ENDS = ("abort", "kill_self", "os_exit", "signals", "forks", "threads", "thread_errors")
 LONG_ENDS = ("fork_in_thread", "thread_pool", "exec_replaced", "multiprocessing_fork", "multiprocessing_spawn",
              "subprocesses")
 
-# Modules whose imports need not be heard: it takes the witness long.
+# Modules whose imports are not compared: they take the witness long.
 NOT_HEARD = "runpy concurrent.futures.thread queue warnings resource signal"
 
 # Runs until another thread says so.
@@ -109,7 +109,7 @@ Recovered = collections.namedtuple("Recovered", "events share told")
 
 
 def recover(data, *arguments):
-    """What ocular-pt makes of it: rows (event, file, qualname, line, offset) and opcodes beside, by thread."""
+    """ocular-pt's rows (event, file, qualname, line, offset), with opcodes beside them, by thread."""
     text = os.path.join(data, "events.txt")
     done = recording.run([PT, f"events={text}", *arguments, data], env=recording.plain_environment())
     if done.returncode:
@@ -130,7 +130,7 @@ def counted(told, what):
 
 
 def upper(recovered):
-    """How many ran at most: where no code is known they may be of code that is left out, or one of them be two."""
+    """How many ran at most: where no code is known, they may be in excluded code, or two of them may be one."""
     return recovered.share[1] + counted(recovered.told, "of code that is left out")
 
 
@@ -214,7 +214,7 @@ def check_benchmark(python, path, folder):
 
 
 def compared(python, programs, settings, folder):
-    """What differs, and how many events the witness heard."""
+    """The differences, and how many events the witness saw."""
     words = [word for setting in settings for word in (filters(python) if setting == "filters" else (setting,))]
     data = record(python, folder, programs, *words)
     recovered = recover(data)
@@ -234,7 +234,7 @@ def first_call(rows):
 
 
 def check_threads(python, folder):
-    """Threads that take turns at every occasion: each one's instructions, to the last."""
+    """Threads that switch as often as possible: each one's instructions, to the last."""
     programs = [program("threads_at_once")]
     data = record(python, folder, programs, "noretcomp=1")
     recovered = recover(data)
@@ -253,7 +253,7 @@ def check_threads(python, folder):
 
 
 def is_subsequence(ours, truth, eventless):
-    """[] if all of ours is in truth, in its order; else the first row that is not."""
+    """[] if all our rows are in truth, in its order; else the first row that is not."""
     rest = iter(truth)
     for i, row in enumerate(ours):
         if row[0] == "INSTRUCTION" and row[1:5] in eventless:
@@ -265,7 +265,7 @@ def is_subsequence(ours, truth, eventless):
 
 
 def check_children(python, folder):
-    """A forked child: frames that it inherits are not told, those that begin in it are, to the last instruction."""
+    """A forked child: frames that it inherits are not reported, those that begin in it are, to the last instruction."""
     programs = [program("children")]
     data = record(python, folder, programs, "noretcomp=1")
     recovered = recover(data)
@@ -351,7 +351,7 @@ def check_ends(python, names, folder):
 
 
 def check_interpreters(python, name, names, folder):
-    """Interpreters one after another, in one another, and in threads: what their code did in each thread, to the last."""
+    """Interpreters one after another, inside one another, and in threads: what their code did in each thread, to the last."""
     path = program(name)
     data = record(python, folder, [path], "noretcomp=1", play=IN_CHILDREN)
     recovered, truth = recover(data), heard_in_children(python, folder, [path])
@@ -376,7 +376,7 @@ def check_interpreters(python, name, names, folder):
 def check_trace_functions(python, folder):
     """A program that sets trace functions, of which CPython tells a witness little, and one in whose run they are not set.
 
-    They change nothing of the way through the program's own code, and no tool is told of what runs in them.
+    They do not change the control flow of the program's own code, and no tool gets events from them.
     """
     path = program("settrace")
     data = record(python, folder, [path], "noretcomp=1")
@@ -406,7 +406,7 @@ WARM = 4  # trips of a FOR_ITER: an event on it, off after its first, makes its 
 
 
 def is_explained(traced, untraced, ran):
-    """Where code may hold another opcode than in a run without Ocular: docs/opcodes.md, "What is left as it was"."""
+    """Where code may hold another opcode than in a run without Ocular: docs/opcodes.md, "What the program's code keeps"."""
     if traced == "INSTRUMENTED_RESUME":
         return untraced.startswith("RESUME")
     if traced == "INSTRUMENTED_" + untraced:
@@ -419,7 +419,7 @@ def is_explained(traced, untraced, ran):
 
 
 def check_adaptive(python, names, folder):
-    """What code holds at the end is what it holds after a run without Ocular: it is specialised as ever."""
+    """At the end, code is the same as after a run without Ocular: it is specialised as usual."""
     programs = [program(name) for name in names]
     ours, plain = (os.path.join(folder, name) for name in ("ours.txt", "plain.txt"))
     recovered = recover(record(python, folder, ["--adaptive", ours, *programs], "noretcomp=1"))
@@ -435,7 +435,7 @@ def check_adaptive(python, names, folder):
 
 
 def check_compressed(python, folder):
-    """Returns that leave no packet, and no filter: nothing is told that did not run there, and most is."""
+    """Returns that leave no packet, and no filter: only what ran there is reported, and most of it."""
     programs = [program(name) for name in COMPRESSED]
     data = record(python, folder, programs)
     recovered = recover(data)
@@ -465,7 +465,7 @@ def is_told_less(row, whole):
 
 
 def check_losses(python, folder):
-    """Overflows, few and many: what is told is what the whole trace tells, time and opcode too; the rest is counted."""
+    """Overflows, few and many: what is reported equals the complete trace, time and opcode included; the rest is counted."""
     programs = [program(name) for name in ("loops", "generators", "exceptions")]
     data = record(python, folder, programs, *filters(python), "psb=4096")
     intact, found = recover(data), []
@@ -488,7 +488,7 @@ def check_losses(python, folder):
 
 
 def check_cut(python, setting, said, folder):
-    """Trace that an overflow, or a buffer that was full, swallowed time and again: all that is told was heard, in order."""
+    """Trace lost to overflows or full buffers again and again: the witness saw everything that is reported, in order."""
     programs = [program(name) for name in ("loops", "generators", "exceptions")]
     recovered = recover(data := record(python, folder, programs, "noretcomp=1", setting))
     (ours,) = recovered.events.values()
@@ -500,7 +500,7 @@ def check_cut(python, setting, said, folder):
 
 
 def check_decoders(python, folder):
-    """Stock perf in quick mode, with the plugin, gives the same text as ocular-pt, which is asked unless perf is."""
+    """Stock perf in quick mode, with the plugin, gives the same text as ocular-pt, which is the default."""
     data = record(python, folder, [program("loops"), program("generators")], "noretcomp=1")
     text = os.path.join(folder, "perf.txt")
     done = recording.run(["perf", "script", "-i", os.path.join(data, "perf.data"), "--itrace=qi1iwpe", "--dlfilter",
@@ -548,7 +548,7 @@ def instructions(python, program, folder, *options):
 
 
 def check_excluded(python, folder):
-    """Code that is left out raises into code that is not: of that, the same is told as when nothing is left out.
+    """Excluded code raises into code that is not: for that code the result is the same as with nothing excluded.
 
     And as when all branches are recorded, not only those in the ranges that the wrapper chooses.
     """
@@ -603,7 +603,7 @@ def cases(python, options):
         yield from long_cases(python, version)
     for name, group in GROUPS.items():
         yield f"{version} {name}", check, python, group, ("noretcomp=1",)
-    # A return into the filter's range is told by TIP.PGE, compressed or not.
+    # A return into the filter's range makes a TIP.PGE, compressed or not.
     yield f"{version} control flow, filtered", check, python, GROUPS["control flow"], ("filters",)
     name = "generators and coroutines"
     yield f"{version} {name}, filtered, TIPs deferred", check, python, GROUPS[name], ("filters", "defer=64")

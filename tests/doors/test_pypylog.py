@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The PYPYLOG of loops, read by the rules of PyPy's log parser, against the shares that the report tells.
+"""The PYPYLOG of loops, read by the rules of PyPy's log parser, against the shares in the report.
 
     test_pypylog.py [--python PY]...
 
-Whoever adds up the time between the sections, and takes away from each loop what came after its last back-edge,
-has each loop's own share. PyPy's parser itself needs Python 2; the rules here are its own, strictly.
+The time between the sections, without what came after each loop's last back-edge, adds up to each loop's own
+share. PyPy's parser itself needs Python 2; the rules here are strictly its own.
 """
 
 import collections
@@ -73,7 +73,7 @@ Section = collections.namedtuple("Section", "name start stop lines")
 
 
 def parse(path):
-    """The sections of a log; anything that PyPy's parser would not take, or a line outside, is an error."""
+    """The sections of a log; anything that PyPy's parser would not accept, or a line outside, is an error."""
     sections, now = [], None
     with open(path, encoding="utf-8", newline="\n") as file:
         for line in file:
@@ -106,7 +106,7 @@ class Thread:
         self.since = now
 
     def left(self, name, at):
-        """What came after the last back-edge was the enclosing loop's."""
+        """The time after the last back-edge belongs to the enclosing loop."""
         loop = self.open.pop()
         assert loop[0] == name, f"left {name} while in {loop[0]}"
         around = self.open[-1] if self.open else None
@@ -219,7 +219,7 @@ def ways_of(n):
 
 
 def check_bridges(python, mode, folder):
-    """How many trips took which way; what other trips of the inner loop ran is not of the outer one's way."""
+    """How many trips took which path; what other trips of the inner loop ran is not part of the outer one's path."""
     data, log = os.path.join(folder, "data"), os.path.join(folder, "log")
     program = os.path.join(folder, "ways.py")
     with open(program, "w", encoding="utf-8") as file:

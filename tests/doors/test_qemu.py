@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The emulated processor: what it writes is what ran, by other decoders and by another tracer.
+"""The emulated processor: what it writes is what ran, according to other decoders and another tracer.
 
 A C program that executes PTWRITE shows the packets: libipt's instruction decoder and stock perf follow the
 branches and must meet exactly the instructions that the emulator counted; a ptrace stepper, which knows
@@ -215,7 +215,7 @@ def filtered(tools):
 
 
 def coarse(tools):
-    """With CycThresh a CYC comes when enough cycles have passed, tells all of them, and no time is later than it was.
+    """With CycThresh a CYC comes when enough cycles have passed and has all of them, and no time is later than it was.
 
     So a word's time is behind by less than the threshold; both decoders say the same.
     """
@@ -263,7 +263,7 @@ def emulated_words(tools):
 def through_both(tools, settings, act):
     """Each word that was not lost is there, with its thread and its time, by both decoders: nothing else is.
 
-    By perf both where it takes packets as they come and where it walks the code.
+    By perf both from packets as they come and by walking the code.
     """
     with recording.scratch() as folder:
         data, truth, _ = emulate(folder, settings, [os.path.join(tools, "words"), act])
@@ -297,7 +297,7 @@ def losing(tools, how, cases, told):
 
 
 def in_snapshots(data, truth):
-    """Words that lie in a snapshot behind a PSB, and all that lie in none: [(tsc, tid, word)]."""
+    """Words in a snapshot after a PSB, and all that are in none: [(tsc, tid, word)]."""
     seen, snapshots = set(), 0
     for kind, record, payload in records(os.path.join(data, "perf.data")):
         psb = payload.find(b"\x02\x82" * 8) if kind == 71 else -1
@@ -312,7 +312,7 @@ def in_snapshots(data, truth):
 def snapshots(tools):
     """A buffer that is overwritten: each word in it when it is read is there once, through both decoders.
 
-    Where it is read often it still has what was read before, and nothing is missing.
+    If it is read often, it still has what was read before, and nothing is missing.
     """
     problems = []
     for often, settings in ((True, ("snapshot=4096", "every=100")), (False, ("snapshot=2048", "every=300")),
@@ -346,7 +346,7 @@ def migrations(tools):
 
 
 def migrations_of_both(tools):
-    """Emulated words among executed ones, of threads that go from CPU to CPU: each is its thread's, in order."""
+    """Emulated words among executed ones, of threads that go from CPU to CPU: each belongs to its thread, in order."""
     with recording.scratch() as folder:
         data, truth, _ = emulate(folder, ("branch=1", "migrate=3"), [os.path.join(tools, "words"), "mixed"])
         expected = {tid: [each for _, _, word in all_of_it for each in (word, 1 << 63 | word)]

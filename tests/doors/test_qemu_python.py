@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Python on the emulated processor: the hardware road tells what the software emitter tells.
+"""Python on the emulated processor: recording by PTWRITE gives what the software emitter gives.
 
 One program by rings, by PTWRITE without and with branches, and by emulated PTWRITE: the same events one by
-one in each thread and the same calls and loops, through both decoders where both can read them. And cycles are instructions: what a report
-says of a loop is what the emulator counted between the markers, to the last one.
+one in each thread and the same calls and loops, through both decoders where both can read them. And cycles are
+instructions: a loop's cycles in the report are exactly what the emulator counted between the markers.
 """
 
 import collections
@@ -57,8 +57,8 @@ def differing(first, second, where=""):
 def decoded(data, decoders, same_cycles=True):
     """Events and summary by each of the decoders, which must be the same; (threads, summary, problems).
 
-    The clock has another name in each. ocular-pt counts core cycles and perf nanoseconds: they are not the same
-    where the core stands still and time does not (a thread waits in the kernel), nor where cycles are not
+    The clock has another name in each. ocular-pt counts core cycles and perf nanoseconds: they differ
+    while the core stops and time does not (a thread waits in the kernel), nor where cycles are not
     counted (outside of an address filter).
     """
     paths = {name: (os.path.join(data, "events." + name), os.path.join(data, "summary." + name)) for name in decoders}
@@ -198,7 +198,7 @@ def rank(values, q):
 
 
 def expected_of(entries, exact):
-    """What a summary says of such a loop: each figure with by how much it may be wrong."""
+    """A summary's figures for such a loop, each with its maximum error."""
     counts, lengths = [n for entry in entries for n in entry], [len(entry) + 1 for entry in entries]
     part = 0 if exact else 1 / 16
     return {"entries": (len(entries), 0), "iterations": (sum(lengths), 0), "timed": (len(counts), 0),
@@ -207,7 +207,7 @@ def expected_of(entries, exact):
 
 
 def wrong_figures(loop, entries, exact):
-    """Lines about what a summary's loop says and the emulator does not."""
+    """Lines about differences between a summary's loop and the emulator."""
     found = {**loop, **loop["cycles"]}
     problems = [f"{key}: {found[key]} and not {value}" for key, (value, error) in expected_of(entries, exact).items()
                 if abs(found[key] - value) > error]
@@ -244,7 +244,7 @@ def exact_cycles(python, text, exact, *settings):
 
 
 def moving_with_branches(python):
-    """The report asks perf for a way in which it has each word at its thread, where threads move among branches, too."""
+    """The report runs perf so that each word has its thread, even if threads migrate while there are branches."""
     with recording.scratch() as folder:
         program = os.path.join(folder, "loop.py")
         with open(program, "w", encoding="utf-8") as file:
@@ -271,7 +271,7 @@ def losses(python, *settings):
 
 
 def flight(python):
-    """Of snapshots that do not reach back to the last one, what is missing is counted to the last marker."""
+    """If snapshots do not reach back to the last one, the missing markers are counted exactly."""
     with recording.scratch() as folder:
         data, truth, _ = emulate(folder, ("snapshot=1024", "every=160", "psb=256"),
                                  [python, os.path.join(recording.PROGRAMS, "loops.py")], env=environment())

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What a repair leaves behind: each later report of that file says so, by both decoders, and of no other file.
+"""The note of a repair: each later report of that file mentions it, by both decoders, and of no other file.
 
-And a whole recording is told as whole, whatever was done with it; where nobody left a note, the code tables say how much
+An intact recording is reported as intact, whatever was done with it; if there is no note, the code tables say how much
 was written, and which files there were.
 """
 
@@ -51,7 +51,7 @@ KINDS = {
     "stopped at its size": (made(STEADY, "--max-size", "512K"), True),
     "PTWRITE": (unpacked("v1/ptwrite"), True),
     "PTWRITE in flight": (unpacked("v1/middle"), True),
-    "emulated": (unpacked("v1/emulated"), False),  # which perf alone reads, and walks code for that: not here
+    "emulated": (unpacked("v1/emulated"), False),  # which only perf reads, by walking code: not here
 }
 
 
@@ -62,13 +62,13 @@ def records(content):
 
 
 def lasting(content):
-    """Records' boundaries without the end of the last one, where that has nothing but its header."""
+    """Records' boundaries without the end of the last one if that is only a header."""
     found = records(content)
     return found[:-1] if found[-1] - found[-2] == HEADER else found
 
 
 def places(content):
-    """Boundaries behind the first record, which says that it is a trace, and the middles of what follows them."""
+    """Boundaries after the first record, which says that it is a trace, and the middles of what follows them."""
     found = lasting(content)[1:]
     some = {*found[:-1:max(1, (len(found) - 2) // CUTS)], found[-2]}
     return sorted({*some, *((a + b) // 2 for a, b in zip(found, found[1:]) if a in some), found[-1] - 1})
@@ -85,7 +85,7 @@ def content_of(data):
 
 
 def told(path, decoder):
-    """(what the console says of losses, of the page too, the summary's losses that are not 0), or an error's text."""
+    """(the console's and the page's text on losses, the summary's losses that are not 0), or an error's text."""
     folder = path if os.path.isdir(path) else os.path.dirname(path)
     page, summary = os.path.join(folder, "page.html"), os.path.join(folder, "summary.json")
     done = ocular("report", path, "--decoder", decoder, "--html", page, "--summary", summary)
@@ -101,7 +101,7 @@ def decoders(both):
 
 
 def says_that_it_is_cut(path, both, where, times=2):
-    """At each of several readings."""
+    """The same at each of several readings."""
     problems = []
     for decoder in decoders(both) * times:
         console, page, losses = told(path, decoder)
@@ -114,7 +114,7 @@ def says_that_it_is_cut(path, both, where, times=2):
 
 
 def is_whole(path, both, where, known):
-    """Told as it was before anything was done with it, and its file not touched."""
+    """Reported as before anything was done with it, and its file not changed."""
     problems = []
     for decoder in decoders(both):
         console, page, losses = told(path, decoder)
@@ -140,7 +140,7 @@ def cut_anywhere(python, make, both, folder):
 
 
 def cut_behind_its_data(python, make, both, folder):
-    """What else perf tells there is gone. No event is."""
+    """Other data of perf's after that are gone, but no event is."""
     data = make(python, folder)
     content, known = content_of(data), {}
     problems = is_whole(data, both, "whole", known)
@@ -162,7 +162,7 @@ def never_closed(python, folder):
 
 
 def note_stays(python, folder):
-    """With the file, wherever that goes and whatever else becomes of it."""
+    """The note stays with the file, wherever it goes and whatever happens to it."""
     data = made(FLIGHT, "--flight", "1s")(python, folder)
     content = content_of(data)
     bounds = records(content)
@@ -183,7 +183,7 @@ def note_stays(python, folder):
 
 
 def mended_by_others(python, make, folder):
-    """The header covers what is there and nobody has left a note: the code tables say how much was written."""
+    """The header covers what is there and there is no note: the code tables say how much was written."""
     data = make(python, folder)
     content = content_of(data)
     whole = sum(sum(e.event != "GAP" for e in stream) for stream in recording.events(data).values())
@@ -201,7 +201,7 @@ def mended_by_others(python, make, folder):
 
 
 def nothing_to_read(python, folder):
-    """Files without so much as the word that they are a trace are refused."""
+    """Files without even the record that they are a trace are refused."""
     data = made(PROGRAM)(python, folder)
     content = content_of(data)
     problems = []
@@ -220,7 +220,7 @@ def pieces_of(data):
 
 
 def piece_missing(python, folder):
-    """Each of the others says so, and is not told as cut."""
+    """Each of the others says so, and is not reported as cut."""
     data = made(STEADY, *PIECES)(python, folder)
     names = [*pieces_of(data), "perf.data"]
     problems = [] if len(names) > 3 else [f"only {names}"]
@@ -238,7 +238,7 @@ def piece_missing(python, folder):
 
 
 def piece_cut(python, folder):
-    """The report of that piece says so, those of the others do not."""
+    """The report of that file says so, those of the others do not."""
     data = made(STEADY, *PIECES)(python, folder)
     name = pieces_of(data)[1]
     path = os.path.join(data, name)

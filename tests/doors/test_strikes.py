@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""An exception that strikes at a function's entry closes nobody else's activation.
+"""An exception that strikes at a function's entry closes no other activation.
 
     test_strikes.py [--python PY]... [--only TEXT]    (a part of "3.13 timeouts adaptive")
 
-Ctrl-C, time-outs by signal.setitimer, PyThreadState_SetAsyncExc. From CPython 3.13 on RESUME looks at them before it
-tells PY_START, so that an activation ends which nothing has begun. The witness is the program itself: the tracebacks
+Ctrl-C, time-outs by signal.setitimer, PyThreadState_SetAsyncExc. From CPython 3.13 on RESUME checks for them before it
+reports PY_START, so that an activation ends that no event began. The witness is the program itself: the tracebacks
 that it caught (how many frames of which function, and which of them stood at their RESUME), and its own clock.
 """
 
@@ -73,7 +73,7 @@ def check(python, name, mode, folder):
     data, program = folder + "/data", folder + "/program.py"
     with open(program, "w", encoding="utf-8") as file:
         file.write(COMMON + PROGRAMS[name] + AT_THE_END)
-    # the struck functions alone: what an exception meets elsewhere, threading's and ctypes' code, is not asked here
+    # the struck functions only: what an exception meets in the code of threading and ctypes is not tested here
     done = recording.record(data, [python, program],
                             recording.traced_environment(mode, OCULAR_INCLUDE=program))
     if done.returncode:

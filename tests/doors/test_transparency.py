@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A program under `ocular record` is what it is under plain Python.
+"""A program behaves the same under `ocular record` as under plain Python.
 
 Each case runs twice in the same folder, plainly and recorded; standard output, standard error, and the exit
 status or signal must be equal, byte for byte. Hexadecimal addresses in output are blanked.
@@ -29,7 +29,7 @@ import threading, signal, gc, os
 print(threading.active_count(), [signal.getsignal(s) for s in sorted(signal.valid_signals())])
 print(signal.pthread_sigmask(signal.SIG_BLOCK, ()), gc.get_threshold(), gc.isenabled(), gc.callbacks, os.getcwd())
 """
-# Tracing needs its package, and atexit (built in) for an orderly stop; nothing else is there before the program.
+# Tracing needs its package, and atexit (built in) for an orderly stop; nothing else is imported before the program.
 MODULES = "import sys; print(sorted(m for m in sys.modules if m.split('.')[0] not in ('ocular', 'atexit')))"
 DESCRIPTORS = "import os; print(sorted(os.listdir('/proc/self/fd')), os.open('/dev/null', 0))"
 DEPTH = """

@@ -46,7 +46,7 @@ def check(python, program, mode, folder):
     return compare.compare(recording.events(data), truth, recording.owner())
 
 
-# name: (OCULAR_INCLUDE, OCULAR_EXCLUDE, is the file wanted?), for programs/from_c.py, which uses json
+# name: (OCULAR_INCLUDE, OCULAR_EXCLUDE, is the file included?), for programs/from_c.py, which uses json
 FILTERS = {
     "include a glob": ("*/programs/*", "", lambda file: "/programs/" in file),
     "include a package": ("json", "", lambda file: "/json/" in file),
@@ -64,7 +64,7 @@ def only(streams, wanted):
 
 
 def check_filter(python, include, exclude, wanted, folder):
-    """Ocular has what is wanted of the witness's events, and nothing else."""
+    """Ocular has the included ones among the witness's events, and no others."""
     environment = recording.traced_environment("full", recording.WITNESS_HOOK, TRUTH_DIR=folder, TRUTH_MODE="full",
                                                OCULAR_INCLUDE=include, OCULAR_EXCLUDE=exclude)
     data = os.path.join(folder, "data")

@@ -1,7 +1,7 @@
-"""The independent witness: writes down every sys.monitoring event in plain Python.
+"""The independent witness: writes every sys.monitoring event, in plain Python.
 
-It runs in the same process as Ocular, as a tool of its own, so that both see the very same run. It knows
-nothing of Ocular but the meaning of the modes as docs/ states them, restated here.
+It runs in the same process as Ocular, as a tool of its own, so that both see the same run. It knows
+nothing of Ocular but the meaning of the modes in docs/, restated here.
 
 Each event becomes one line of truth-PID.txt in $TRUTH_DIR, written at once with one write(2) to an O_APPEND
 file, so that os._exit, SIGKILL and fork lose nothing. The columns are those of Ocular's events text:
@@ -57,7 +57,7 @@ class Log:
                  .encode("utf-8", "backslashreplace"))
 
     def open(self, pid):
-        """Far from the descriptors that a program counts on."""
+        """A number far from the descriptors that a program relies on."""
         path = os.path.join(self.folder, f"truth-{pid}.txt")
         fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self.fd = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 300)

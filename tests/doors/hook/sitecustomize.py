@@ -1,7 +1,7 @@
 """Starts the witness (../tracer.py) in every interpreter whose PYTHONPATH names this folder.
 
 Ocular's own hook comes first and imports this one as the user's sitecustomize. $TRUTH_PRELOAD names modules
-to import before the witness begins: their import is not what a test is about, and long in `full` mode. With
+to import before the witness begins: their import is not what a test is about, and takes long in `full` mode. With
 $TRUTH_COUNT, files and folders parted by ':', it is the counting witness (../counter.py) that starts.
 """
 
