@@ -54,11 +54,15 @@ static int32_t line_of_only_loop(const struct code *code)
 }
 
 /* 3.15 may compile a whole function, too: from its RESUME on. */
-static int32_t line_of(const struct compiled *c, const struct code *code, const struct compiled_run *run)
+static int32_t line_of(const struct process *p, const struct code *code, const struct compiled_run *run)
 {
-	uintptr_t known = (uintptr_t)map_get(&c->executors, key_of(run->id, run->entry));
-	uint32_t i = known ? code_index(code, known - 1) : code->ninstrs;
+	uint64_t key = key_of(run->id, run->entry);
+	uintptr_t known = (uintptr_t)map_get(&p->compiled.executors, key);
+	uint32_t i;
 
+	if (!known) /* a fork that ended by os._exit() has its parent's */
+		known = (uintptr_t)map_get(&code->process->compiled.executors, key);
+	i = known ? code_index(code, known - 1) : code->ninstrs;
 	if (i >= code->ninstrs)
 		return line_of_only_loop(code);
 	return code->instrs[i].back_edge ? code->instrs[i].head_line : code->instrs[i].line;
@@ -134,20 +138,35 @@ static size_t add_rows(struct codes *codes, struct process *p, struct compiled_r
 		const struct code *code = codes_find(codes, p, run->id);
 
 		if (code)
-			rows[n++] = (struct compiled_row){ code, line_of(&p->compiled, code, run), run->n, run->ns };
+			rows[n++] = (struct compiled_row){ code, line_of(p, code, run), run->n, run->ns };
 	}
 	return n;
+}
+
+/* Looking for a parent may add a process: the map is not walked meanwhile. NULL: no memory. */
+static struct process **processes_of(const struct codes *codes)
+{
+	struct process **all = calloc(codes->processes.used + 1, sizeof(*all)), **end = all;
+
+	for (struct map_slot *s = NULL; all && (s = map_next(&codes->processes, s));)
+		*end++ = s->value;
+	return all;
 }
 
 struct compiled_row *compiled_rows(struct codes *codes, size_t *n)
 {
 	struct compiled_row *rows = calloc(count_runs(codes) + 1, sizeof(*rows));
+	struct process **all = processes_of(codes);
 
 	*n = 0;
-	for (struct map_slot *s = NULL; rows && (s = map_next(&codes->processes, s));)
-		*n += add_rows(codes, s->value, rows + *n);
-	if (!rows)
+	if (!rows || !all) {
+		free(rows);
+		free(all);
 		return NULL;
+	}
+	for (struct process **p = all; *p; p++)
+		*n += add_rows(codes, *p, rows + *n);
+	free(all);
 	qsort(rows, *n, sizeof(*rows), by_place);
 	*n = merge(rows, *n);
 	qsort(rows, *n, sizeof(*rows), by_time);

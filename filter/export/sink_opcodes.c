@@ -65,33 +65,28 @@ static int write_pstats(struct out *o, const struct opcodes *t)
 
 /* --- arrays -------------------------------------------------------------------------------------------- */
 
-static const char *base_of(const struct opcode_row *row)
+static const char *name_of(const struct opcode_row *row, bool specialized)
 {
-	return row->base;
+	return specialized ? row->specialized : row->base;
 }
 
-static const char *specialized_of(const struct opcode_row *row)
-{
-	return row->specialized;
-}
-
-static int put_names(struct npz *z, const char *name, const struct opcodes *t,
-		     const char *(*of)(const struct opcode_row *row))
+static int put_names(struct npz *z, const struct opcodes *t, bool specialized)
 {
 	size_t longest = 1, length;
 	uint32_t *text;
 
 	for (uint32_t i = 0; i < t->nrows; i++) {
-		length = strlen(of(&t->rows[i]));
+		length = strlen(name_of(&t->rows[i], specialized));
 		longest = length > longest ? length : longest;
 	}
 	text = calloc(t->nrows * longest + 1, sizeof(*text));
 	if (!text)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < t->nrows; i++)
-		for (const char *c = of(&t->rows[i]), *at = c; *c; c++)
+		for (const char *c = name_of(&t->rows[i], specialized), *at = c; *c; c++)
 			text[i * longest + (c - at)] = *c & 0x80 ? '?' : *c; /* CPython has ASCII alone */
-	npz_array(z, name, (struct npz_type){ 'U', longest * sizeof(*text) }, t->nrows, 0, text);
+	npz_array(z, specialized ? "specialized" : "opcode", (struct npz_type){ 'U', longest * sizeof(*text) },
+		  t->nrows, 0, text);
 	free(text);
 	return 0;
 }
@@ -135,10 +130,10 @@ static int write_arrays(struct out *o, const struct opcodes *t)
 {
 	struct npz z = { .out = o };
 	uint64_t *room = t->nrows > MATRIX_MOST ? NULL : calloc((size_t)t->nrows * t->nrows + 1, sizeof(*room));
-	int err = room ? put_names(&z, "opcode", t, base_of) : -ENOMEM;
+	int err = room ? put_names(&z, t, false) : -ENOMEM;
 
 	if (!err)
-		err = put_names(&z, "specialized", t, specialized_of);
+		err = put_names(&z, t, true);
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]) && !err; i++)
 		put_column(&z, i, t, room);
 	for (size_t i = 0; i < sizeof(matrices) / sizeof(matrices[0]) && !err; i++)

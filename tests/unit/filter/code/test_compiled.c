@@ -80,10 +80,32 @@ static void test_rows(void **state)
 	codes_free(&codes);
 }
 
+/* A fork has its parent's code, and where it tells of no executors, those. A parent may be missing. */
+static void test_forks(void **state)
+{
+	struct codes codes;
+	struct process *p;
+
+	(void)state;
+	codes_init(&codes, NULL);
+	p = codes_process(&codes, 1);
+	add_code(p, 1, "two", two, COUNT(two));
+	assert_int_equal(compiled_add_executor(&p->compiled, 1, 20, 0x2000), 0);
+	for (int pid = 2; pid < 40; pid++) {
+		p = codes_process(&codes, pid);
+		p->parent = pid == 2 ? 1 : 1000 + pid;
+		p->first_id = 9;
+		assert_int_equal(compiled_add_run(&p->compiled, (struct compiled_run){ 1, 0x2000, 1, 10 }), 0);
+	}
+	check(&codes, "two:5 1x10; ");
+	codes_free(&codes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_forks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
