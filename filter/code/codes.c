@@ -102,13 +102,10 @@ const struct snapshot *codes_snapshot(const struct codes *c, uint32_t number)
 
 static const struct piece *find_piece(const struct codes *c, const char *file)
 {
-	const struct piece *newest = c->npieces == 1 && !c->switched ? c->pieces : NULL;
-
-	/* A name that is free again is given again. */
-	for (const struct piece *p = c->pieces; p < c->pieces + c->npieces; p++)
-		if (file && !strcmp(p->file, file) && (!newest || p->number > newest->number))
-			newest = p;
-	return newest;
+	for (const struct piece *p = c->pieces; file && p < c->pieces + c->npieces; p++)
+		if (!strcmp(p->file, file))
+			return p;
+	return c->npieces == 1 && !c->switched ? c->pieces : NULL;
 }
 
 uint64_t codes_words(const struct codes *c, const char *file)

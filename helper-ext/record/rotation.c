@@ -49,24 +49,26 @@ static int rename_new(int dirfd, const char *name)
 	return renameat(dirfd, FOLDER_DATA, dirfd, name) < 0 ? -errno : 0;
 }
 
-/* The next name that is free: two files may be closed within a hundredth of a second. */
-static int rename_piece(int dirfd, struct rotated_name *name)
+/* Two files may be closed within a hundredth of a second: the next time, behind all names that were given before. */
+static int rename_piece(struct rotation *p, int dirfd, struct rotated_name *name)
 {
-	struct timeval at, step = { 0, 10000 };
+	struct timeval now, step = { 0, 10000 };
 	int err;
 
-	gettimeofday(&at, NULL);
+	gettimeofday(&now, NULL);
+	if (timercmp(&now, &p->next, >))
+		p->next = now;
 	do {
-		name_of(at, name);
+		name_of(p->next, name);
 		err = rename_new(dirfd, name->text);
-		timeradd(&at, &step, &at);
+		timeradd(&p->next, &step, &p->next);
 	} while (err == -EEXIST);
 	return err;
 }
 
 int rotation_close(struct rotation *p, int dirfd, uint64_t words, uint64_t now_ns, struct rotated_name *name)
 {
-	int err = rename_piece(dirfd, name);
+	int err = rename_piece(p, dirfd, name);
 
 	if (err)
 		return err;

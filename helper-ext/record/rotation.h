@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/time.h>
 
 #define ROTATION_NAME 40
 
@@ -36,9 +37,10 @@ struct rotation {
 	size_t nclosed;
 	struct ended *ended; /* processes whose tables are still there */
 	size_t nended;
-	uint32_t number;   /* of the newest file, from 0 */
-	uint64_t begun_ns; /* the newest file */
-	uint64_t words;	   /* that all older files should have */
+	uint32_t number;     /* of the newest file, from 0 */
+	uint64_t begun_ns;   /* the newest file */
+	uint64_t words;	     /* that all older files should have */
+	struct timeval next; /* no file is named after an earlier time */
 };
 
 /* Must the newest file be closed? Never if it is empty. */

@@ -109,6 +109,15 @@ run(100)
         equal(count(read(paths[-1])[0], qualname="work", name="PY_START") >= 100, True)
 
 
+def test_names_are_in_order_of_time():
+    """However many files are closed within a hundredth of a second, and however many have gone, so that their names are free."""
+    with rec.recording(STEADY + "run(60_000)\n", recorder=["--switch-output", "64K", "--switch-max-files", "2", "--ring-records", "512"]) as r:
+        equal((r.code, r.err), (0, ""))
+        names = [line["file"] for line in sorted(r.lines("piece"), key=lambda line: line["number"])][:-1]
+        assert len(names) > 20, names
+        equal(names, sorted(set(names)))
+
+
 def test_age():
     """Nothing is closed that is younger, as the names say, whose last digits are hundredths of a second."""
     source = STEADY + """
