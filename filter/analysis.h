@@ -4,8 +4,7 @@
  *
  * A front end opens one, feeds decoder (words) or trace (samples), and finishes it.
  */
-#ifndef OCULAR_ANALYSIS_H
-#define OCULAR_ANALYSIS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -62,5 +61,3 @@ bool analysis_is_foreign(const struct analysis *a);
 
 /* Frees everything; outputs that were not finished are discarded. */
 void analysis_close(struct analysis *a);
-
-#endif

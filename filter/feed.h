@@ -2,8 +2,7 @@
 /*
  * feed.h - the events text as a front end, the third one: it needs nothing but struct sample.
  */
-#ifndef OCULAR_FEED_H
-#define OCULAR_FEED_H
+#pragma once
 
 #include <stdio.h>
 
@@ -15,5 +14,3 @@
  * line in error[size].
  */
 int feed_file(FILE *f, struct codes *codes, sample_fn feed, void *to, char *error, size_t size);
-
-#endif

@@ -5,8 +5,7 @@
  * Cycles: sums of CYC packets, exact core cycles (or those of the emulator, one an instruction). In a
  * recording by software a CYC is a tick of the TSC; there they are the time in ticks, as through perf.
  */
-#ifndef OCULAR_FRONT_IPT_H
-#define OCULAR_FRONT_IPT_H
+#pragma once
 
 #include "analysis.h"
 #include "progress.h"
@@ -38,5 +37,3 @@ int front_ipt_feed(struct front_ipt *f, struct analysis *a, struct progress *p);
 int front_ipt_decode(struct front_ipt *f, struct analysis *a);
 
 void front_ipt_close(struct front_ipt *f);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * options.h - KEY=VALUE words (perf's --dlarg) -> what to analyse and which sinks to make.
  */
-#ifndef OCULAR_OPTIONS_H
-#define OCULAR_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,5 +69,3 @@ bool options_when(enum when w, int fd);
  * error[SINK_ERROR] and no sink made.
  */
 int options_sinks(const struct options *o, struct sink **sinks, char *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* progress.h - one line on stderr with the progress of a long analysis. */
-#ifndef OCULAR_PROGRESS_H
-#define OCULAR_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ void progress_show(struct progress *p, uint64_t words);
 
 /* Removes the line. */
 void progress_end(struct progress *p);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* recording.h - which recording is this process reading? */
-#ifndef OCULAR_RECORDING_H
-#define OCULAR_RECORDING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ struct recording {
  */
 void recording_find(struct recording *r);
 void recording_free(struct recording *r);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Everything that lists them comes from here: docs/adding-a-sink.md.
  */
-#ifndef OCULAR_SINKS_H
-#define OCULAR_SINKS_H
+#pragma once
 
 /* clang-format off */
 #define SINKS(X) \
@@ -31,5 +30,3 @@
 	X(callgrind, "callgrind.out*", "write costs by line for KCachegrind; by instruction in mode precise") \
 	X(pypylog, "*.log *.pypylog", "write when each thread entered and left which loop, as PyPy logs it")
 /* clang-format on */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* figure.h - numbers made short for people. */
-#ifndef OCULAR_FIGURE_H
-#define OCULAR_FIGURE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ const char *figure_brief(char text[static FIGURE], double n);
 
 /* Ten characters at most up to 1000 s: 1.234 s, 999.999 us, 17 ns. Returns text. */
 const char *figure_duration(char text[static FIGURE], uint64_t ns);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * The level is the fastest: it already saves an order of magnitude, and the analysis waits for it.
  */
-#ifndef OCULAR_GZIP_H
-#define OCULAR_GZIP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ uint64_t gzip_at_most(const struct gzip *z, size_t more);
 
 /* NULL is harmless. */
 void gzip_free(struct gzip *z);
-
-#endif

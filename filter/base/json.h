@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* json.h - small pieces of JSON made with jansson. All return NULL when there is no memory. */
-#ifndef OCULAR_JSON_H
-#define OCULAR_JSON_H
+#pragma once
 
 #include <jansson.h>
 
@@ -20,5 +19,3 @@ struct json_number {
 json_t *json_numbers(const struct json_number *rows, size_t n);
 
 #define JSON_NUMBERS(rows) json_numbers(rows, sizeof(rows) / sizeof(rows[0]))
-
-#endif

@@ -5,8 +5,7 @@
  * Used to find threads, processes and code objects, once per marker or less; they live as long as the analysis, so
  * single entries are never removed. A zeroed struct is an empty map.
  */
-#ifndef OCULAR_MAP_H
-#define OCULAR_MAP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ void map_free_all(struct map *m);
 
 /* for (struct map_slot *s = NULL; (s = map_next(m, s));) visits all entries in no particular order. */
 struct map_slot *map_next(const struct map *m, struct map_slot *at);
-
-#endif

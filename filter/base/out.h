@@ -8,8 +8,7 @@
  *
  * The first error sticks: everything written after it goes nowhere. out_position says it in words.
  */
-#ifndef OCULAR_OUT_H
-#define OCULAR_OUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,5 +75,3 @@ void out_discard(struct out *o);
 /* Write a number at `to` and return its end; not terminated. */
 char *out_dec(char *to, uint64_t n);
 char *out_us(char *to, uint64_t ns); /* microseconds with 3 decimals */
-
-#endif

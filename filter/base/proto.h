@@ -4,8 +4,7 @@
  *
  * All write at `to`, where the caller has room, and return the end.
  */
-#ifndef OCULAR_PROTO_H
-#define OCULAR_PROTO_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -52,5 +51,3 @@ static inline char *proto_close(char *body, char *to)
 	proto_varint(body - 1, length);
 	return to + more;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * rendered.h - text that depends on one object alone, rendered once and then copied.
  */
-#ifndef OCULAR_RENDERED_H
-#define OCULAR_RENDERED_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -27,5 +26,3 @@ static inline char *rendered_put(char *to, const struct rendered *p)
 }
 
 void rendered_free_all(struct map *texts);
-
-#endif

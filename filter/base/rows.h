@@ -2,8 +2,7 @@
 /*
  * rows.h - words and branches of one thread's trace, which the decoder passes on in batches.
  */
-#ifndef OCULAR_ROWS_H
-#define OCULAR_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -45,5 +44,3 @@ static inline uint64_t rows_cycles(const struct rows *r, const struct row *row)
 {
 	return r->thread + (row->core & r->counts);
 }
-
-#endif

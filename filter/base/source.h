@@ -5,8 +5,7 @@
  * File names come from the recording, which is not trusted, and the lines may go into a page that is passed on. So only
  * regular files with an absolute name that look like Python are read, and only up to SOURCE_SIZE_MOST bytes.
  */
-#ifndef OCULAR_SOURCE_H
-#define OCULAR_SOURCE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ const struct source *sources_get(struct sources *s, const char *file, int64_t re
 const char *source_line(const struct source *s, int64_t number);
 
 void sources_free(struct sources *s);
-
-#endif

@@ -5,8 +5,7 @@
  * Names come from the traced program: any bytes but NUL. They must not break JSON, end a line of a report early, reach
  * a terminal as a control sequence, or display as another text.
  */
-#ifndef OCULAR_TEXT_H
-#define OCULAR_TEXT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ void text_source(FILE *f, const char *s, size_t most);
 
 /* A malloc'ed copy in which bytes that are not UTF-8 became U+FFFD. NULL: no memory. */
 char *text_utf8(const char *s);
-
-#endif

@@ -7,8 +7,7 @@
  *   2026-11-23T14:03:02.5      wall clock with its date; both are local time (TZ)
  *   @8123.4                    seconds of the recording's own clock: perf script's, and that of an events text
  */
-#ifndef OCULAR_TIME_SPAN_H
-#define OCULAR_TIME_SPAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ int time_span_resolve(const struct time_span *w, uint64_t first, const struct wa
 
 /* Writes into text[size] from when to when a recording goes, in each of the notations above. */
 void time_span_tell(char *text, size_t size, uint64_t first, uint64_t last, const struct wall *wall);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * tsc.h - ticks of the TSC -> nanoseconds, as perf's mmap page has it (cap_user_time_zero).
  */
-#ifndef OCULAR_TSC_H
-#define OCULAR_TSC_H
+#pragma once
 
 #include <stdint.h>
 
@@ -27,5 +26,3 @@ static inline uint64_t tsc_of_ns(const struct tsc_conv *c, uint64_t ns)
 
 	return ((t / c->mult) << c->shift) + ((t % c->mult) << c->shift) / c->mult;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * folder's order, on which nothing may depend. Memory grows with the program's size, not with the length of its trace.
  * All objects live until codes_free.
  */
-#ifndef OCULAR_CODES_H
-#define OCULAR_CODES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -120,5 +119,3 @@ unsigned codes_missing_pieces(const struct codes *c, const char *file);
 
 /* The snapshot of that number, or NULL. */
 const struct snapshot *codes_snapshot(const struct codes *c, uint32_t number);
-
-#endif

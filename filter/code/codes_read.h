@@ -4,8 +4,7 @@
  *
  * The two need each other: a fork's table refers to code objects of its parent, whose table is then read.
  */
-#ifndef OCULAR_CODES_READ_H
-#define OCULAR_CODES_READ_H
+#pragma once
 
 #include "codes.h"
 
@@ -17,5 +16,3 @@ int codes_read(struct codes *c, struct process *p);
 
 /* A slot for id, empty if it is new. NULL: no memory, or no id that a marker can hold. (codes.c) */
 struct code *codes_add(struct process *p, uint32_t id);
-
-#endif

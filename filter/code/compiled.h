@@ -3,8 +3,7 @@
  * compiled.h - how long loops ran as machine code of CPython's JIT: the lines `executor` and `compiled` of a code table
  * (docs/marker.md). The emulated processor writes the latter; of other recordings nothing is known.
  */
-#ifndef OCULAR_COMPILED_H
-#define OCULAR_COMPILED_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ uint64_t compiled_ns_of(const struct codes *codes);
 
 /* Of all processes, most time first: *n of them in one malloc'ed array. NULL: no memory. */
 struct compiled_row *compiled_rows(struct codes *codes, size_t *n);
-
-#endif

@@ -6,8 +6,7 @@
  * (docs/opcodes.md). The name of an opcode says what it does to the control flow, so that one table serves all versions
  * of CPython.
  */
-#ifndef OCULAR_DISPATCH_H
-#define OCULAR_DISPATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,5 +90,3 @@ static inline enum dispatch_kind dispatch_at(const struct dispatch *d, uint64_t 
 	*opcode = s->opcode;
 	return s->kind;
 }
-
-#endif

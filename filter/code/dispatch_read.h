@@ -2,8 +2,7 @@
 /*
  * dispatch_read.h - `dispatch` of a code table's header (docs/marker.md) -> struct dispatch.
  */
-#ifndef OCULAR_DISPATCH_READ_H
-#define OCULAR_DISPATCH_READ_H
+#pragma once
 
 #include <jansson.h>
 
@@ -15,5 +14,3 @@
  * the handlers that found no room, or are of another CPython. 0 or -ENOMEM.
  */
 int dispatch_read(struct dispatch **d, json_t *o, char *const names[256], uint64_t *left);
-
-#endif

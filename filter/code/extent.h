@@ -11,8 +11,7 @@
  * Code tables do not say which handler belongs to which `try`. There may be handlers of other loops between `handlers`
  * and `end`; and a loop that only a handler repeats is taken to reach that far: its body ends behind `handlers`.
  */
-#ifndef OCULAR_EXTENT_H
-#define OCULAR_EXTENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ static inline bool extent_has(const struct extent *e, int64_t offset)
 {
 	return offset <= e->body || (e->handlers <= offset && offset <= e->end);
 }
-
-#endif

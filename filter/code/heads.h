@@ -13,12 +13,9 @@
  * on later lines than its test. A jump back from an exception handler to what follows the `try` repeats nothing, nor
  * does one back to the END_SEND of an await.
  */
-#ifndef OCULAR_HEADS_H
-#define OCULAR_HEADS_H
+#pragma once
 
 #include "code.h"
 
 /* Sets head and head_line of all back-edges of a code object whose instructions were read. 0 or -ENOMEM. */
 int heads_mark(const struct process *p, struct code *code);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * extent.h defines a loop. A handler that does not jump back into it does not count as part of it.
  */
-#ifndef OCULAR_LOOP_NEST_H
-#define OCULAR_LOOP_NEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ int32_t loop_nest_find(const struct loop_nest *n, int64_t head);
 bool loop_nest_within(const struct loop_nest *n, int32_t inner, int32_t outer);
 
 void loop_nest_free(struct loop_nest *n);
-
-#endif

@@ -6,8 +6,7 @@
  * enough, and goes back to its base form when it no longer does. The code table has the opcodes when first seen and at
  * the end (docs/marker.md), not between.
  */
-#ifndef OCULAR_SPECIALIZATION_H
-#define OCULAR_SPECIALIZATION_H
+#pragma once
 
 #include "codes.h"
 
@@ -36,5 +35,3 @@ bool specialization_known(const struct code *code);
 struct specialization specialization_of(const struct code *code);
 
 enum specialized specialized_of(const struct code *code, const struct instr *instr);
-
-#endif

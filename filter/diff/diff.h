@@ -9,8 +9,7 @@
  * than DIFF_ENOUGH times is not judged. It knows the spread within a recording only: what differs from run to run
  * (where memory lies, the processor's frequency) is not in it.
  */
-#ifndef OCULAR_DIFF_H
-#define OCULAR_DIFF_H
+#pragma once
 
 #include "diff_read.h"
 
@@ -81,5 +80,3 @@ struct diff_specialized {
 };
 
 bool diff_specialized(const struct diff_pair *pair, struct diff_specialized *s);
-
-#endif

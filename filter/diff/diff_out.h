@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* diff_out.h - a comparison as text of 80 columns, and as JSON (docs/diff.md). */
-#ifndef OCULAR_DIFF_OUT_H
-#define OCULAR_DIFF_OUT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -27,5 +26,3 @@ void diff_text(FILE *f, const struct diff_report *r);
 
 /* 0, -ENOMEM, or -EIO: f could not be written. */
 int diff_json(FILE *f, const struct diff_report *r);
-
-#endif

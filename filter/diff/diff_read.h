@@ -3,8 +3,7 @@
  * diff_read.h - one side of a comparison: the loops and functions of a summary JSON (docs/summary.md), with as much of
  * their distributions as judging a difference takes.
  */
-#ifndef OCULAR_DIFF_READ_H
-#define OCULAR_DIFF_READ_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -51,5 +50,3 @@ void diff_side_free(struct diff_side *s);
 
 /* Orders items by place: file, qualname, lines, head. */
 int diff_item_order(const struct diff_item *a, const struct diff_item *b);
-
-#endif

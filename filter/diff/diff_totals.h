@@ -5,8 +5,7 @@
  * There is one total of each kind, so no spread to judge by. Those from counting alone are exact, and --fail-over
  * applies to them; total times are shown, not judged.
  */
-#ifndef OCULAR_DIFF_TOTALS_H
-#define OCULAR_DIFF_TOTALS_H
+#pragma once
 
 #include "diff.h"
 
@@ -40,5 +39,3 @@ struct diff_count *diff_counts(const struct diff_side *a, const struct diff_side
 
 /* Where the opcodes come from: "measured", "derived"; NULL if they cannot be compared. */
 const char *diff_counts_source(const struct diff_side *a, const struct diff_side *b);
-
-#endif

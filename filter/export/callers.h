@@ -7,8 +7,7 @@
  * total time counts what is not recursive. Unlike in cProfile, frames that were open before the trace add time but no
  * call.
  */
-#ifndef OCULAR_CALLERS_H
-#define OCULAR_CALLERS_H
+#pragma once
 
 #include "calltree.h"
 
@@ -47,5 +46,3 @@ int callers_sum(struct callers *c, const struct calltree *t, const struct map *s
 void call_sum_add(struct call_sum *to, const struct call_sum *from);
 
 void callers_free(struct callers *c);
-
-#endif

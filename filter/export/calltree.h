@@ -6,8 +6,7 @@
  * of a process. It grows with the number of different paths, not with the length of the trace. Sinks pass their enter
  * and leave calls on to it, and read it at the end.
  */
-#ifndef OCULAR_CALLTREE_H
-#define OCULAR_CALLTREE_H
+#pragma once
 
 #include "base/map.h"
 #include "model/sink.h"
@@ -58,5 +57,3 @@ int calltree_walk(const struct calltree *t, uint32_t root, calltree_visit enter,
 const struct call_root **calltree_roots(const struct calltree *t, size_t *n);
 
 void calltree_free(struct calltree *t);
-
-#endif

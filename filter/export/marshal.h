@@ -6,8 +6,7 @@
  * CPython, Python/marshal.c (TYPE_INT, TYPE_LONG, TYPE_BINARY_FLOAT, TYPE_UNICODE, TYPE_TUPLE, TYPE_DICT); no
  * references, so that any version from 2 on reads it. Errors stick to `out`.
  */
-#ifndef OCULAR_MARSHAL_H
-#define OCULAR_MARSHAL_H
+#pragma once
 
 #include "base/out.h"
 
@@ -22,5 +21,3 @@ void marshal_tuple(struct out *o, uint32_t n);
 
 void marshal_dict(struct out *o);
 void marshal_end_dict(struct out *o);
-
-#endif

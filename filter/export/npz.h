@@ -5,8 +5,7 @@
  * Formats: numpy.lib.format ("Format Version 1.0"); PKWARE's APPNOTE.TXT 4.3.7, 4.3.12 and 4.3.16. Numbers are in this
  * machine's byte order, and each array's header says which. Errors stick to `out`; so does -EFBIG, of 4 GB or more.
  */
-#ifndef OCULAR_NPZ_H
-#define OCULAR_NPZ_H
+#pragma once
 
 #include "base/out.h"
 
@@ -37,5 +36,3 @@ void npz_array(struct npz *z, const char *name, struct npz_type type, uint32_t r
 
 /* The archive is complete. */
 void npz_end(struct npz *z);
-
-#endif

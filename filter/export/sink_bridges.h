@@ -4,12 +4,9 @@
  *
  * It writes nothing: the result is in the loops (struct loop.paths) for the sinks after it.
  */
-#ifndef OCULAR_SINK_BRIDGES_H
-#define OCULAR_SINK_BRIDGES_H
+#pragma once
 
 #include "model/sink.h"
 
 /* A sink_maker; uses none of the options. */
 int sink_bridges_open(struct sink **out, const struct sink_options *o, char *error);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * They fill the tree in the same way and differ in how they write it, once, at the end.
  */
-#ifndef OCULAR_SINK_CALLS_H
-#define OCULAR_SINK_CALLS_H
+#pragma once
 
 #include "calltree.h"
 #include "model/sink_file.h"
@@ -29,5 +28,3 @@ int sink_speedscope_open(struct sink **out, const struct sink_options *o, char *
 /* For use in those makers. */
 int sink_calls_open(struct sink **out, const struct sink_options *o, char *error,
 		    int (*write)(struct sink_calls *s, const struct profile *p));
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The format is docs/events.md, version 1; feed.c reads it back.
  */
-#ifndef OCULAR_SINK_EVENTS_H
-#define OCULAR_SINK_EVENTS_H
+#pragma once
 
 #include "model/sink.h"
 
@@ -13,5 +12,3 @@
 
 /* A sink_maker; uses path. */
 int sink_events_open(struct sink **out, const struct sink_options *o, char *error);
-
-#endif

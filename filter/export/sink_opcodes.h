@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sink_opcodes.h - opcodes, and which ran after which, for other programs: docs/exports.md. */
-#ifndef OCULAR_SINK_OPCODES_H
-#define OCULAR_SINK_OPCODES_H
+#pragma once
 
 #include "model/sink.h"
 
@@ -10,5 +9,3 @@ int sink_opcode_pstats_open(struct sink **out, const struct sink_options *o, cha
 
 /* For numpy.load(); likewise. */
 int sink_opcode_arrays_open(struct sink **out, const struct sink_options *o, char *error);
-
-#endif

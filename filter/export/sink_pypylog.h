@@ -4,12 +4,9 @@
  *
  * docs/exports.md describes its sections.
  */
-#ifndef OCULAR_SINK_PYPYLOG_H
-#define OCULAR_SINK_PYPYLOG_H
+#pragma once
 
 #include "model/sink.h"
 
 /* A sink_maker. */
 int sink_pypylog_open(struct sink **out, const struct sink_options *o, char *error);
-
-#endif

@@ -6,11 +6,8 @@
  * compared with what the others together would have in a window of its length: the excess is what the moments before
  * that trigger had beyond that. Nothing is written if there are no snapshots.
  */
-#ifndef OCULAR_SINK_SNAPSHOTS_H
-#define OCULAR_SINK_SNAPSHOTS_H
+#pragma once
 
 #include "model/sink.h"
 
 int sink_snapshots_open(struct sink **out, const struct sink_options *o, char *error);
-
-#endif

@@ -7,8 +7,7 @@
  * block is the instructions in whose bodies the innermost loop is the same, and its cycles are those of a trip
  * of that loop without the trips of the loops inside it. Exception handlers are in no block, but their cycles are.
  */
-#ifndef OCULAR_BODY_H
-#define OCULAR_BODY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -37,5 +36,3 @@ size_t body_rows(const struct loop *loop, struct body_row *rows, size_t size);
 
 /* All instructions of a code object that has run, likewise. Outside of loops only measured ones are known. */
 size_t body_code(const struct code *code, struct body_row *rows, size_t size);
-
-#endif

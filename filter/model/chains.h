@@ -9,8 +9,7 @@
  * The table is of a fixed size. A chain in it is counted from its first time on, so its count is exact; one that is new
  * when the table is full counts as left out.
  */
-#ifndef OCULAR_CHAINS_H
-#define OCULAR_CHAINS_H
+#pragma once
 
 #include "opcodes.h"
 
@@ -56,5 +55,3 @@ const struct chain **chains_sorted(const struct chains *c);
 uint32_t *chains_rows(const struct chains *c, const struct opcodes *o);
 
 void chains_free(struct chains *c);
-
-#endif

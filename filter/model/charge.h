@@ -6,8 +6,7 @@
  * between count. A line runs from its LINE event to the activation's next one or its end, without what it called. Costs
  * are kept with the code object (function.h).
  */
-#ifndef OCULAR_CHARGE_H
-#define OCULAR_CHARGE_H
+#pragma once
 
 #include "chains.h"
 #include "profile.h"
@@ -43,5 +42,3 @@ static inline void charge_line(struct frame *f, uint64_t cycles, struct line_cos
 	f->line = next;
 	f->line_cycles = own;
 }
-
-#endif

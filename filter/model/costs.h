@@ -7,8 +7,7 @@
  * to the last ns. Memory grows with the program, not with its trace. Sinks pass samples on to it and read it at the
  * end.
  */
-#ifndef OCULAR_COSTS_H
-#define OCULAR_COSTS_H
+#pragma once
 
 #include "base/map.h"
 #include "sink.h"
@@ -54,5 +53,3 @@ int costs_enter(struct costs *c, const struct activation *a);
 int costs_leave(struct costs *c, const struct activation *a, uint64_t end_ns, uint64_t end_cycles);
 
 void costs_free(struct costs *c);
-
-#endif

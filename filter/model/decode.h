@@ -6,8 +6,7 @@
  * word from a foreign one (docs/marker.md): a word out of sequence is held until the next one of its thread says which
  * it was.
  */
-#ifndef OCULAR_DECODE_H
-#define OCULAR_DECODE_H
+#pragma once
 
 #include "code/codes.h"
 #include "base/map.h"
@@ -60,5 +59,3 @@ int decode_settle(struct decoder *d, int32_t pid, int32_t tid);
 int decode_finish(struct decoder *d);
 
 void decode_free(struct decoder *d);
-
-#endif

@@ -7,8 +7,7 @@
  * After enough of them CPython calls its specialiser again, and that is seen: the instruction is dispatched once more,
  * in the form it got. So each such attempt is one certain miss, the last of a series.
  */
-#ifndef OCULAR_FORMS_H
-#define OCULAR_FORMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ struct form_counts forms_sum(const struct forms *f);
 
 /* Did more happen to it than staying the same, or being specialised once? */
 bool forms_changed(const struct form_counts *c);
-
-#endif

@@ -6,8 +6,7 @@
  * recursive when the same code is already on the same stack; total time counts the outermost activation only, self time
  * leaves out what it called.
  */
-#ifndef OCULAR_FUNCTION_H
-#define OCULAR_FUNCTION_H
+#pragma once
 
 #include <stdint.h>
 
@@ -109,5 +108,3 @@ struct line_cost *function_line(struct code *code, int64_t line);
 
 /* Frees what code->function points to. */
 void function_free(struct code *code);
-
-#endif

@@ -6,8 +6,7 @@
  * loop inside it (a larger head). The first back-edge of an entry ends a trip whose beginning was not seen: it is
  * counted but not timed.
  */
-#ifndef OCULAR_LOOP_H
-#define OCULAR_LOOP_H
+#pragma once
 
 #include "sink.h"
 
@@ -40,5 +39,3 @@ int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip
  * -ENOMEM.
  */
 int loop_leave_frame(struct stack *s, bool whole);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* losses.h - everything that may be missing from a trace or uncertain in it, as one table. */
-#ifndef OCULAR_LOSSES_H
-#define OCULAR_LOSSES_H
+#pragma once
 
 #include "profile.h"
 
@@ -25,5 +24,3 @@ const char *losses_skipped(uint64_t count);
  * meant. Malloc'ed; NULL: no memory.
  */
 char *losses_unmatched(const struct unmatched *u, size_t most);
-
-#endif

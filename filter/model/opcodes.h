@@ -15,8 +15,7 @@
  * each. A pair is two consecutive INSTRUCTION events of one thread, across calls and returns, but not across gaps; it
  * belongs to the place of the first.
  */
-#ifndef OCULAR_OPCODES_H
-#define OCULAR_OPCODES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -97,5 +96,3 @@ int opcode_compare(const struct opcode_row *a, const struct opcode_row *b);
 uint64_t opcodes_followed(const struct opcodes *o, uint32_t from);
 
 void opcodes_free(struct opcodes *o);
-
-#endif

@@ -3,8 +3,7 @@
  * opcodes_view.h - "[chains:N:]SORT[:RESTRICT]...", which rows of an opcode table to show and in what order, as
  * pstats.Stats.sort_stats and print_stats take it; and whether to count chains (chains.h).
  */
-#ifndef OCULAR_OPCODES_VIEW_H
-#define OCULAR_OPCODES_VIEW_H
+#pragma once
 
 #include "opcodes.h"
 
@@ -30,5 +29,3 @@ bool opcodes_view_parse(struct opcodes_view *v, const char *text);
  * `most`.
  */
 uint32_t opcodes_view_rows(const struct opcodes_view *v, const struct opcodes *o, uint32_t most, uint32_t *rows);
-
-#endif

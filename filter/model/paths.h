@@ -5,8 +5,7 @@
  * PyPy's note on a JIT-aware profiler calls them inner bridges. A path is identified by a hash of what ran or was
  * decided on it; two paths of one loop share a hash once in 2^64 / pairs.
  */
-#ifndef OCULAR_PATHS_H
-#define OCULAR_PATHS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ uint64_t paths_known(const struct paths *p);
 
 /* Their numbers, most trips first, in order of appearance among equals. */
 void paths_order(const struct paths *p, uint32_t order[PATHS_MAX]);
-
-#endif

@@ -5,8 +5,7 @@
  * The code objects hold the functions and loops (function.h); profile_functions and profile_loops list them in the
  * order of the report.
  */
-#ifndef OCULAR_PROFILE_H
-#define OCULAR_PROFILE_H
+#pragma once
 
 #include "code/codes.h"
 #include "forms.h"
@@ -76,5 +75,3 @@ double profile_share(const struct profile *p, const struct loop *loop);
 
 /* The same without inner loops: over all loops it adds up to at most 1. */
 double profile_own_share(const struct profile *p, const struct loop *loop);
-
-#endif

@@ -6,8 +6,7 @@
  * about marker words, packets or perf. Every duration downstream is one subtraction of two samples
  * of the same thread.
  */
-#ifndef OCULAR_SAMPLE_H
-#define OCULAR_SAMPLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,5 +70,3 @@ unsigned sample_op_by_name(const char *name);
 
 /* What the op does to the Python stack. */
 enum stack_effect sample_op_effect(unsigned op);
-
-#endif

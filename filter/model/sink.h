@@ -10,8 +10,7 @@
  * after the leaves of all frames it closed. Threads interleave in time order. Every callback returns 0, or a negative
  * errno that ends the analysis.
  */
-#ifndef OCULAR_SINK_H
-#define OCULAR_SINK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -111,5 +110,3 @@ struct sink_options {
  * errno and one line in error[SINK_ERROR].
  */
 typedef int (*sink_maker)(struct sink **out, const struct sink_options *o, char *error);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Such a sink embeds struct sink_file as its first member.
  */
-#ifndef OCULAR_SINK_FILE_H
-#define OCULAR_SINK_FILE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -37,5 +36,3 @@ int sink_file_render(struct sink *s, int (*render)(FILE *f, struct sink *s, cons
 
 /* sink_ops.free of a sink that owns nothing else; other sinks call it last. */
 void sink_file_free(struct sink *s);
-
-#endif

@@ -6,8 +6,7 @@
  * unknown: frames that were open before the trace (or before a gap) are below it, and appear when they first do
  * something.
  */
-#ifndef OCULAR_STACK_H
-#define OCULAR_STACK_H
+#pragma once
 
 #include "base/map.h"
 #include "sink.h"
@@ -63,5 +62,3 @@ struct frame *stack_pop(struct stack *s);
 bool stack_has(const struct stack *s, const struct code *code);
 
 void stack_free(struct stack *s);
-
-#endif

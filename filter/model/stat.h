@@ -6,8 +6,7 @@
  * with logarithmic buckets, 8 to each power of two: a value read back is wrong by at most 1/16 of itself, and never
  * outside min..max; values below 16 stay exact.
  */
-#ifndef OCULAR_STAT_H
-#define OCULAR_STAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,5 +75,3 @@ unsigned stat_next(const struct stat_sum *s, unsigned from, struct stat_range *r
 
 /* The smallest value that at least `share` (0..1) of all do not exceed (nearest rank); 0 if n is 0. */
 uint64_t stat_quantile(const struct stat_sum *s, double share);
-
-#endif

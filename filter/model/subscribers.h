@@ -4,8 +4,7 @@
  *
  * A sink subscribes to a callback by having one. Most sinks have few, so most samples call nobody.
  */
-#ifndef OCULAR_SUBSCRIBERS_H
-#define OCULAR_SUBSCRIBERS_H
+#pragma once
 
 #include "sink.h"
 
@@ -27,5 +26,3 @@ struct subscribers {
 
 /* Sinks are called in the order in which they were added. */
 struct subscribers subscribers_of(struct sink *sinks, struct profile *profile);
-
-#endif

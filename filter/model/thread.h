@@ -5,8 +5,7 @@
  * thread_feed turns one sample into changes of the stack and calls the sinks. Faults of the trace are resolved here: an
  * end without a beginning, an event of code that is not innermost, a gap.
  */
-#ifndef OCULAR_THREAD_H
-#define OCULAR_THREAD_H
+#pragma once
 
 #include "charge.h"
 #include "profile.h"
@@ -32,5 +31,3 @@ int thread_finish(struct thread *t, const struct subscribers *to);
 
 /* Frees the thread itself, too. */
 void thread_free(struct thread *t);
-
-#endif

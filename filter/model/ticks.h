@@ -4,8 +4,7 @@
  *
  * For a trace without core cycles both decoders compute cycles with this, so that they agree.
  */
-#ifndef OCULAR_TICKS_H
-#define OCULAR_TICKS_H
+#pragma once
 
 #include "code/codes.h"
 
@@ -25,5 +24,3 @@ static inline uint64_t ticks_at(struct ticks *t, struct codes *codes, int32_t pi
 	}
 	return (__uint128_t)ns * t->in_ns >> 32;
 }
-
-#endif

@@ -4,8 +4,7 @@
  *
  * trace_feed is what every front end feeds. Samples of one thread come in time order.
  */
-#ifndef OCULAR_TRACE_H
-#define OCULAR_TRACE_H
+#pragma once
 
 #include "base/map.h"
 #include "profile.h"
@@ -46,5 +45,3 @@ int trace_feed(void *trace, const struct sample *s);
 int trace_finish(struct trace *t, bool counted);
 
 void trace_free(struct trace *t);
-
-#endif

@@ -5,8 +5,7 @@
  * A thread may run several interpreters by turns, each of which has a stack of its own. The data begin with a struct
  * tstate. Most events have the same one as the event before.
  */
-#ifndef OCULAR_TSTATE_H
-#define OCULAR_TSTATE_H
+#pragma once
 
 #include "base/map.h"
 
@@ -42,5 +41,3 @@ struct tstate *tstate_thread(const struct tstates *s, int32_t pid, int32_t tid);
 
 /* Frees all, each after `release` (may be NULL) freed what it holds. */
 void tstates_free(struct tstates *s, void (*release)(struct tstate *tstate));
-
-#endif

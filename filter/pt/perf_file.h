@@ -4,8 +4,7 @@
  *
  * Reads any perf.data of this machine's endianness, complete or cut short. Writes nothing.
  */
-#ifndef OCULAR_PERF_FILE_H
-#define OCULAR_PERF_FILE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -52,5 +51,3 @@ void perf_records_init(struct perf_records *r, const struct perf_file *f, bool u
 int perf_records_next(struct perf_records *r, const struct perf_record **rec);
 
 void perf_records_free(struct perf_records *r);
-
-#endif

@@ -4,8 +4,7 @@
  * perf_format.h has the others. Source: include/uapi/linux/perf_event.h,
  * tools/lib/perf/include/perf/event.h.
  */
-#ifndef OCULAR_PERF_LAYOUT_H
-#define OCULAR_PERF_LAYOUT_H
+#pragma once
 
 #include "shared/perf_format.h"
 
@@ -86,5 +85,3 @@ struct perf_compressed2 {
 	uint64_t size; /* of the data; the record is filled up to 8 bytes */
 	uint8_t data[];
 };
-
-#endif

@@ -5,8 +5,7 @@
  * Each CPU's buffer is in order, the file is not: it is written in rounds. Records up to the latest time of the last
  * round but one are complete (tools/perf/util/ordered-events.c).
  */
-#ifndef OCULAR_PERF_ORDER_H
-#define OCULAR_PERF_ORDER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdbool.h>
@@ -47,5 +46,3 @@ int perf_order_round(struct perf_order *o);
 int perf_order_end(struct perf_order *o);
 
 void perf_order_free(struct perf_order *o);
-
-#endif

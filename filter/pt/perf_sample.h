@@ -3,8 +3,7 @@
  * perf_sample.h - the thread and time of a kernel's record: the fields that attr.sample_type names, at the beginning of
  * a SAMPLE and at the end of every other record (perf_event.h, "struct sample_id").
  */
-#ifndef OCULAR_PERF_SAMPLE_H
-#define OCULAR_PERF_SAMPLE_H
+#pragma once
 
 #include "perf_file.h"
 
@@ -18,5 +17,3 @@ struct perf_sample {
 
 /* False: the record is too short for its event's fields. */
 bool perf_sample_read(const struct perf_file *f, const struct perf_record *rec, struct perf_sample *s);
-
-#endif

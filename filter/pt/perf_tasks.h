@@ -5,8 +5,7 @@
  * Follows perf's rules (tools/perf/util/machine.c): a thread's process is the first that a record named, until a FORK
  * says that the tid is a new thread.
  */
-#ifndef OCULAR_PERF_TASKS_H
-#define OCULAR_PERF_TASKS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -45,5 +44,3 @@ int tasks_run(struct tasks *t, int32_t cpu, int32_t pid, int32_t tid);
 
 /* The tid that runs on cpu, -1 if unknown. */
 int32_t tasks_running(const struct tasks *t, int32_t cpu);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Uses libzstd, as perf does; the format has no other usable reader.
  */
-#ifndef OCULAR_PERF_UNZIP_H
-#define OCULAR_PERF_UNZIP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ int perf_unzip_put(struct perf_unzip *u, const void *data, size_t size);
 const struct perf_record *perf_unzip_next(struct perf_unzip *u, int *err);
 
 void perf_unzip_free(struct perf_unzip *u);
-
-#endif

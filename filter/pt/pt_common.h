@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pt_common.h - the packets that make up nearly all of a trace, by their first byte. */
-#ifndef OCULAR_PT_COMMON_H
-#define OCULAR_PT_COMMON_H
+#pragma once
 
 #include <stdint.h>
 
@@ -32,5 +31,3 @@ extern const struct pt_ip_form {
 } pt_ip_forms[8];
 
 #define PT_IP_SIGNED 3 /* the form that sign-extends the ip */
-
-#endif

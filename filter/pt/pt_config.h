@@ -2,8 +2,7 @@
 /*
  * pt_config.h - how a perf.data's Intel PT was recorded: AUXTRACE_INFO and the intel_pt event.
  */
-#ifndef OCULAR_PT_CONFIG_H
-#define OCULAR_PT_CONFIG_H
+#pragma once
 
 #include "perf_file.h"
 #include "pt_time.h"
@@ -32,5 +31,3 @@ struct pt_config {
  * 0; -EPROTO: this trace cannot be read, and error[PERF_FILE_ERROR] says why. info: as in the file, padded with zeros.
  */
 int pt_config_read(struct pt_config *c, const struct perf_file *f, const struct perf_auxtrace_info *info, char *error);
-
-#endif

@@ -6,8 +6,7 @@
  * it stops (pt_walk.h) at or past the time of the second smallest, and the heap that finds these breaks ties as perf's
  * does (tools/perf/util/auxtrace.c, intel-pt.c).
  */
-#ifndef OCULAR_PT_MERGE_H
-#define OCULAR_PT_MERGE_H
+#pragma once
 
 #include "perf_tasks.h"
 #include "pt_queue.h"
@@ -59,5 +58,3 @@ int pt_merge_come(struct pt_merge *m, uint64_t time, int32_t cpu, int32_t pid, i
 int pt_merge_run(struct pt_merge *m, uint64_t until);
 
 void pt_merge_free(struct pt_merge *m);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pt_overlap.h - snapshots and AUX samples of one trace may repeat what the previous one had. */
-#ifndef OCULAR_PT_OVERLAP_H
-#define OCULAR_PT_OVERLAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ struct pt_span {
  * of `before`. Found by the TSC packets of PSB+, as perf does.
  */
 const uint8_t *pt_overlap(struct pt_span before, struct pt_span next, bool *continues);
-
-#endif

@@ -6,8 +6,7 @@
  * and a second one; packet_read() looks both up in tables. CYC and PTW, which make up a trace of PTWRITEs, are read
  * inline. tests/unit/filter/pt/test_pt_packet.c compares all of it with libipt.
  */
-#ifndef OCULAR_PT_PACKET_H
-#define OCULAR_PT_PACKET_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -109,5 +108,3 @@ static inline int packet_read(const uint8_t *p, const uint8_t *end, packet_block
 	}
 	return packet_read_any(p, end, block, pkt);
 }
-
-#endif

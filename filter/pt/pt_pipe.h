@@ -5,8 +5,7 @@
  * Turning packets into samples and samples into totals costs about the same, and the two share only the samples, so
  * each has a thread. Blocks of samples go around in a ring; neither side waits for a single sample.
  */
-#ifndef OCULAR_PT_PIPE_H
-#define OCULAR_PT_PIPE_H
+#pragma once
 
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -76,5 +75,3 @@ struct pt_block *pt_pipe_get(struct pt_pipe *p);
 
 /* The reader: no more is wanted. */
 void pt_pipe_close(struct pt_pipe *p);
-
-#endif

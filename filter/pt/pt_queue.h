@@ -4,8 +4,7 @@
  * One chunk is mapped at a time, and none while it rests: a process has 65,530 maps (vm.max_map_count), and a recording
  * may have more threads.
  */
-#ifndef OCULAR_PT_QUEUE_H
-#define OCULAR_PT_QUEUE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -54,5 +53,3 @@ void pt_queue_rest(struct pt_queue *q);
 int pt_queue_wake(struct pt_queue *q);
 
 void pt_queue_free(struct pt_queue *q);
-
-#endif

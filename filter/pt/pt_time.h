@@ -7,8 +7,7 @@
  * conflicts between them are in tools/perf/util/intel-pt-decoder/intel-pt-decoder.c (Linux 6.1). They are followed to
  * the last tick, floating point included, so that both decoders give the same nanosecond.
  */
-#ifndef OCULAR_PT_TIME_H
-#define OCULAR_PT_TIME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -89,5 +88,3 @@ static inline void pt_time_restart(struct pt_time *t, uint64_t reference)
 	t->reference = reference;
 	t->crystal.known = false;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Two passes over the file's records: the first finds the traces, the second the kernel's records beside them (threads,
  * switches), which are applied when the traces have come to their time.
  */
-#ifndef OCULAR_PT_TRACE_H
-#define OCULAR_PT_TRACE_H
+#pragma once
 
 #include "perf_file.h"
 #include "perf_order.h"
@@ -41,5 +40,3 @@ int pt_trace_open(struct pt_trace *t, const char *path);
 int pt_trace_read(struct pt_trace *t, const struct pt_feed *feed);
 
 void pt_trace_close(struct pt_trace *t);
-
-#endif

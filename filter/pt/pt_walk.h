@@ -7,8 +7,7 @@
  *
  * Bytes that are not a packet stop the walk until the next PSB: after them a damaged trace could contain anything.
  */
-#ifndef OCULAR_PT_WALK_H
-#define OCULAR_PT_WALK_H
+#pragma once
 
 #include "pt_walk_state.h"
 
@@ -32,5 +31,3 @@ void pt_walk_init(struct pt_walk *w, const struct pt_clocks *clocks, bool branch
 void pt_walk_chunk(struct pt_walk *w, const uint8_t *p, const uint8_t *end, uint64_t reference, bool anew);
 
 enum pt_step pt_walk_next(struct pt_walk *w);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pt_walk_state.h - the position of the walk through one trace, shared by pt_walk.h and pt_scan.h. */
-#ifndef OCULAR_PT_WALK_STATE_H
-#define OCULAR_PT_WALK_STATE_H
+#pragma once
 
 #include "base/rows.h"
 #include "pt_packet.h"
@@ -53,5 +52,3 @@ struct pt_walk {
 	uint64_t nbreaks;
 	struct rows rows;
 };
-
-#endif

@@ -12,8 +12,7 @@
  * decided is left out and counted, and so is what runs where no place is known: before the first marker, after a gap,
  * in code without a marker.
  */
-#ifndef OCULAR_RECOVER_H
-#define OCULAR_RECOVER_H
+#pragma once
 
 #include <stdio.h>
 
@@ -52,5 +51,3 @@ int recover_finish(struct recover *r);
 void recover_report(const struct recover *r, FILE *f);
 
 void recover_free(struct recover *r);
-
-#endif

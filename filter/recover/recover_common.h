@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* recover_common.h - what the threads of a recovery share: where their samples go, and the counts of them. */
-#ifndef OCULAR_RECOVER_COMMON_H
-#define OCULAR_RECOVER_COMMON_H
+#pragma once
 
 #include "code/codes.h"
 #include "model/decode.h"
@@ -42,5 +41,3 @@ static inline int recover_made(struct recover *r)
 {
 	return ++r->room == r->end ? r->full(r) : 0;
 }
-
-#endif

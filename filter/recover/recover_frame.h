@@ -4,8 +4,7 @@
  *
  * One place: known. Several: undecided, and undecided.h keeps the steps that led to them. None: lost.
  */
-#ifndef OCULAR_RECOVER_FRAME_H
-#define OCULAR_RECOVER_FRAME_H
+#pragma once
 
 #include "undecided.h"
 #include "walk.h"
@@ -54,5 +53,3 @@ bool recover_frame_has(const struct recover_frame *f, uint32_t behind, uint8_t b
 
 /* To the place behind each of its places. False: there is none, and it is lost. */
 bool recover_frame_next(struct recover_frame *f, struct undecided *d);
-
-#endif

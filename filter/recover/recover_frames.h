@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* recover_frames.h - the frames of a recovered thread, innermost last. */
-#ifndef OCULAR_RECOVER_FRAMES_H
-#define OCULAR_RECOVER_FRAMES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -42,5 +41,3 @@ struct recover_frame *recover_frames_align(struct recover_frames *r, struct code
 int recover_frames_set(struct recover_frames *r, uint32_t interpreter, uint64_t open, bool traced);
 
 void recover_frames_free(struct recover_frames *r);
-
-#endif

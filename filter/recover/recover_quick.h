@@ -5,8 +5,7 @@
  * The result is that of recover_branch() and recover_enter() called for each. For most dispatches the frame has one
  * place, and this opcode leads to one place behind it: checks for other cases are skipped there.
  */
-#ifndef OCULAR_RECOVER_QUICK_H
-#define OCULAR_RECOVER_QUICK_H
+#pragma once
 
 #include "base/rows.h"
 #include "recover_thread.h"
@@ -27,5 +26,3 @@ void recover_quick_init(struct recover_thread *t);
  * returned.
  */
 int recover_rows(struct recover_thread *t, const struct rows *rows, const struct row **from);
-
-#endif

@@ -5,8 +5,7 @@
  * recover_take.c turns dispatches into instructions, recover_run.c finds their places in the innermost frame,
  * recover_thread.c passes samples on in order; recover.c applies markers to all of this.
  */
-#ifndef OCULAR_RECOVER_THREAD_H
-#define OCULAR_RECOVER_THREAD_H
+#pragma once
 
 #include "code/dispatch.h"
 #include "recover_common.h"
@@ -108,5 +107,3 @@ void recover_add_prologue(struct recover_thread *t, const struct held *h);
 
 /* What is kept from before it belongs to unknown code. */
 void recover_drop_prologue(struct recover_thread *t);
-
-#endif

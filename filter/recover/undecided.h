@@ -6,8 +6,7 @@
  * previous step it is reached. When one place of a frame's last step proves right, that decides the steps before it.
  * The queue is bounded: when it is full, everything undecided is given up.
  */
-#ifndef OCULAR_UNDECIDED_H
-#define OCULAR_UNDECIDED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ void undecided_give_up(struct undecided *d, uint64_t last);
 int undecided_flush(struct undecided *d, bool all, sample_fn feed, void *to);
 
 void undecided_free(struct undecided *d);
-
-#endif

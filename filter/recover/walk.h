@@ -4,8 +4,7 @@
  *
  * A place is the index of an instruction. Exceptions are not part of it: markers say where they lead.
  */
-#ifndef OCULAR_WALK_H
-#define OCULAR_WALK_H
+#pragma once
 
 #include "code/code.h"
 #include "code/dispatch.h"
@@ -49,5 +48,3 @@ static inline uint32_t walk_to(const struct walk_node *node, uint8_t base)
 
 /* Which side of the branch at `from` the destination is on; SIDE_BOTH: neither. */
 enum side walk_side(const struct walk *w, uint32_t from, uint32_t destination);
-
-#endif

@@ -6,8 +6,7 @@
  * from line to line, without calls. Elsewhere only lines of loops are known: a trip's cycles, calls included, over the
  * instructions of its block (body.h).
  */
-#ifndef OCULAR_HEAT_H
-#define OCULAR_HEAT_H
+#pragma once
 
 #include "model/function.h"
 
@@ -35,5 +34,3 @@ struct heat {
 /* The lines of a code object that has run. 0 or -ENOMEM; heat_free either way. */
 int heat_of(const struct code *code, struct heat *h);
 void heat_free(struct heat *h);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * html.h - the elements of an HTML page. Everything from a recording passes through html_text.
  */
-#ifndef OCULAR_HTML_H
-#define OCULAR_HTML_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -33,5 +32,3 @@ void html_histogram(FILE *f, const struct stat_sum *s, const char *what);
 
 /* The page's style: report.css. */
 void html_style(FILE *f);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* html_page.h - the sections of the HTML report, each written to a stream. sink_html.c puts them together. */
-#ifndef OCULAR_HTML_PAGE_H
-#define OCULAR_HTML_PAGE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -51,5 +50,3 @@ struct page_table {
 };
 
 void page_table(struct page *page, const struct page_table *t);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* report.h - the parts of the console report, each written to a stream. */
-#ifndef OCULAR_REPORT_H
-#define OCULAR_REPORT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -54,5 +53,3 @@ int report_loop_opcodes(const struct report *r, const struct opcodes_view *v, ui
 void report_clock(FILE *f, const struct profile *p);
 
 void report_losses(const struct report *r);
-
-#endif

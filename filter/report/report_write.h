@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* report_write.h - what all parts of the console report share: the output, and how numbers and places are written. */
-#ifndef OCULAR_REPORT_WRITE_H
-#define OCULAR_REPORT_WRITE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -42,5 +41,3 @@ void write_form(const struct report *r, const char *base, const char *specialize
  * FILE, offset N". `used` columns of the line are taken: what does not fit loses its middle.
  */
 void write_place(const struct report *r, const struct code *code, int64_t line, int64_t offset, unsigned used);
-
-#endif

@@ -2,12 +2,9 @@
 /*
  * sink_html.h - the report as one self-contained page: no script, no network, no other file (docs/report.md).
  */
-#ifndef OCULAR_SINK_HTML_H
-#define OCULAR_SINK_HTML_H
+#pragma once
 
 #include "model/sink.h"
 
 /* A sink_maker; uses path. */
 int sink_html_open(struct sink **out, const struct sink_options *o, char *error);
-
-#endif

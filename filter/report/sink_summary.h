@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sink_summary.h - the report for programs: docs/summary.md. */
-#ifndef OCULAR_SINK_SUMMARY_H
-#define OCULAR_SINK_SUMMARY_H
+#pragma once
 
 #include "model/sink.h"
 
@@ -10,5 +9,3 @@
 
 /* A sink_maker; uses path. */
 int sink_summary_open(struct sink **out, const struct sink_options *o, char *error);
-
-#endif

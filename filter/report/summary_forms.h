@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* summary_forms.h - how instructions changed their forms, for the summary (docs/summary.md). NULL: no memory. */
-#ifndef OCULAR_SUMMARY_FORMS_H
-#define OCULAR_SUMMARY_FORMS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -9,5 +8,3 @@
 
 /* null: no instruction has its form. */
 json_t *summary_forms(const struct profile *p);
-
-#endif

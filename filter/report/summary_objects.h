@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* summary_objects.h - the objects that the summary is made of: docs/summary.md. All: NULL, no memory. */
-#ifndef OCULAR_SUMMARY_OBJECTS_H
-#define OCULAR_SUMMARY_OBJECTS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -22,5 +21,3 @@ json_t *summary_compiled(const struct profile *p);
 /* tables: also the opcodes of each. */
 json_t *summary_function(const struct profile *p, const struct code *code, bool tables);
 json_t *summary_loop(const struct profile *p, const struct loop *loop, bool tables);
-
-#endif

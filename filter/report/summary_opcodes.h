@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* summary_opcodes.h - opcodes and pairs for the summary: docs/summary.md. */
-#ifndef OCULAR_SUMMARY_OPCODES_H
-#define OCULAR_SUMMARY_OPCODES_H
+#pragma once
 
 #include <jansson.h>
 
@@ -11,5 +10,3 @@
 json_t *summary_opcodes(const struct profile *p);
 json_t *summary_function_opcodes(const struct profile *p, const struct code *code);
 json_t *summary_loop_opcodes(const struct profile *p, const struct loop *loop);
-
-#endif

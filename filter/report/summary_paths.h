@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* summary_paths.h - the paths of a loop's trips as JSON. */
-#ifndef OCULAR_SUMMARY_PATHS_H
-#define OCULAR_SUMMARY_PATHS_H
+#pragma once
 
 #include <jansson.h>
 
@@ -9,5 +8,3 @@
 
 /* docs/summary.md, "paths"; null if they were not asked for or are not known. NULL: no memory. */
 json_t *summary_paths(const struct profile *p, const struct loop *loop);
-
-#endif

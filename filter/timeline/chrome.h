@@ -11,11 +11,8 @@
  *   C      counters
  *   M      names of processes and threads
  */
-#ifndef OCULAR_CHROME_H
-#define OCULAR_CHROME_H
+#pragma once
 
 #include "timeline.h"
 
 extern const struct timeline_format chrome_format;
-
-#endif

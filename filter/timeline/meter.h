@@ -5,8 +5,7 @@
  * All threads have the same milliseconds, those of the timeline. A reading holds from its time to the next one's; a
  * millisecond without an event gives none.
  */
-#ifndef OCULAR_METER_H
-#define OCULAR_METER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ void meter_depth(struct meter *m, uint64_t depth);
 
 /* The thread is over at `ns`. Returns how many readings are left. */
 unsigned meter_finish(struct meter *m, uint64_t ns, struct reading readings[static 2]);
-
-#endif

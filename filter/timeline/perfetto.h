@@ -3,8 +3,7 @@
  * perfetto.h - the parts of a timeline event that depend on its code object or loop alone: members
  * of a JSON object, without braces. They are of type render_fn (rendered.h).
  */
-#ifndef OCULAR_PERFETTO_H
-#define OCULAR_PERFETTO_H
+#pragma once
 
 #include <stdio.h>
 
@@ -40,5 +39,3 @@ void perfetto_snapshot_end(FILE *f, const void *snapshot);
  */
 char *perfetto_place(const struct code *code);
 char *perfetto_loop(const struct loop *loop);
-
-#endif

@@ -4,11 +4,8 @@
  * a fraction of the bytes. Engines give the same answers, except that args have the prefix "debug." there instead of
  * "args.".
  */
-#ifndef OCULAR_PFTRACE_H
-#define OCULAR_PFTRACE_H
+#pragma once
 
 #include "timeline.h"
 
 extern const struct timeline_format pftrace_format;
-
-#endif

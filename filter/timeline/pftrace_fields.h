@@ -3,8 +3,7 @@
  * pftrace_fields.h - the fields of Perfetto's messages that are written (perfetto/protos/perfetto/trace), and our
  * numbers in them.
  */
-#ifndef OCULAR_PFTRACE_FIELDS_H
-#define OCULAR_PFTRACE_FIELDS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -64,5 +63,3 @@ static inline int32_t pftrace_known(int32_t id)
 {
 	return id < 0 ? 0 : id;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pftrace_names.h - code objects and loops by number, with their texts as a protobuf trace writes them. */
-#ifndef OCULAR_PFTRACE_NAMES_H
-#define OCULAR_PFTRACE_NAMES_H
+#pragma once
 
 #include "code/code.h"
 #include "model/loop.h"
@@ -23,5 +22,3 @@ const struct pftrace_name *pftrace_code_name(struct pftrace_names *names, const 
 const struct pftrace_name *pftrace_loop_name(struct pftrace_names *names, const struct loop *loop);
 
 void pftrace_names_free(struct pftrace_names *names);
-
-#endif

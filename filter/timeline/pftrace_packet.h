@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pftrace_packet.h - one packet of a protobuf trace, and the track event that most of them hold. */
-#ifndef OCULAR_PFTRACE_PACKET_H
-#define OCULAR_PFTRACE_PACKET_H
+#pragma once
 
 #include "pftrace_fields.h"
 #include "pftrace_sequence.h"
@@ -44,5 +43,3 @@ void pftrace_put_text_arg(struct pftrace_event *e, unsigned key, const char *val
 void pftrace_put_rare_arg(struct pftrace_event *e, const char *key, uint64_t value);
 void pftrace_put_string_arg(struct pftrace_event *e, const char *key, const char *value);
 void pftrace_put_json_arg(struct pftrace_event *e, const char *key, const char *value);
-
-#endif

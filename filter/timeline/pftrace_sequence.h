@@ -5,8 +5,7 @@
  * It has a clock of its own that counts from packet to packet, its track is the default for its events, and names are
  * written once and are numbers from then on.
  */
-#ifndef OCULAR_PFTRACE_SEQUENCE_H
-#define OCULAR_PFTRACE_SEQUENCE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ struct pftrace_sequence *pftrace_sequence_new(void);
 uint64_t *pftrace_sequence_word(struct pftrace_sequence *s, uint64_t number);
 
 void pftrace_sequence_free(struct pftrace_sequence *s);
-
-#endif

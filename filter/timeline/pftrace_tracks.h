@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pftrace_tracks.h - the descriptions of threads, processes and counters in a protobuf trace. */
-#ifndef OCULAR_PFTRACE_TRACKS_H
-#define OCULAR_PFTRACE_TRACKS_H
+#pragma once
 
 #include "pftrace_names.h"
 #include "pftrace_packet.h"
@@ -23,5 +22,3 @@ static inline uint64_t pftrace_counter_uuid(const struct track *t, enum timeline
 {
 	return pftrace_uuid(UUID_COUNTERS, (uint64_t)t->number * TIMELINE_COUNTERS + which);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * exactly one of its code is suspended there, that is the one. There is an answer only if it is certain: every yield of
  * the code at that place must have been seen from the process's start, and none lost.
  */
-#ifndef OCULAR_RESUMPTION_H
-#define OCULAR_RESUMPTION_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -42,5 +41,3 @@ int resumptions_yield(struct resumptions *w, const struct code *code, int64_t of
 bool resumptions_resume(struct resumptions *w, const struct code *code, int64_t offset, struct resumption *from);
 
 void resumptions_free(struct resumptions *w);
-
-#endif

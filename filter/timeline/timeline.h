@@ -5,8 +5,7 @@
  * The sink decides; a format (chrome.h, pftrace.h) puts it into bytes. Times are ns since the first event of the trace,
  * and never run backwards on a track.
  */
-#ifndef OCULAR_TIMELINE_H
-#define OCULAR_TIMELINE_H
+#pragma once
 
 #include "base/map.h"
 #include "model/sink_file.h"
@@ -118,5 +117,3 @@ int timeline_open(struct sink **out, const struct timeline_format *format, const
  * would become too large.
  */
 char *timeline_room(struct timeline *v, size_t size, int *err);
-
-#endif

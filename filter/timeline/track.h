@@ -5,8 +5,7 @@
  * Slices wait here until they may be written: a beginning is written once its slice is long enough to be shown. As an
  * outer slice is never shorter than one inside it, the written ones are always the outermost.
  */
-#ifndef OCULAR_TRACK_H
-#define OCULAR_TRACK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -84,5 +83,3 @@ uint64_t track_at(struct track *t, uint64_t ns);
 uint64_t track_edge(struct track *t, const struct loop *loop, uint64_t ns, int *err);
 
 void track_free(struct track *t);
-
-#endif

@@ -6,8 +6,7 @@
  * not see through INSTRUMENTED_LINE on 3.12. Layouts: cpython/code.h (3.12, 3.13) and
  * internal/pycore_instruments.h (3.14, 3.15); of executors internal/pycore_optimizer.h (the same).
  */
-#ifndef OCULAR_ADAPTIVE_H
-#define OCULAR_ADAPTIVE_H
+#pragma once
 
 #include <Python.h>
 #include <stdbool.h>
@@ -30,5 +29,3 @@ struct adaptive_executor {
 
 /* The i-th one, from 0; entry 0: there is no machine code. False: there are no more, or CPython is not 3.14 or 3.15. */
 bool adaptive_executor(PyCodeObject *code, Py_ssize_t i, struct adaptive_executor *e);
-
-#endif

@@ -6,8 +6,7 @@
  * different ones, they show which was taken. Otherwise the branch needs a marker. A branch that is wrongly found
  * ambiguous here costs a marker; the analysis does not rely on this.
  */
-#ifndef OCULAR_AMBIGUOUS_H
-#define OCULAR_AMBIGUOUS_H
+#pragma once
 
 #include <Python.h>
 
@@ -29,5 +28,3 @@ static inline bool ambiguous_at(const uint8_t *bits, uint32_t unit)
 {
 	return bits && bits[unit >> 3] >> (unit & 7) & 1;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * backend.h - the ways for a marker word out of the process. Each has an emitter (arch/, emit_ptwrite.c,
  * emit_emulated.c); lane.c knows what a thread needs for it.
  */
-#ifndef OCULAR_BACKEND_H
-#define OCULAR_BACKEND_H
+#pragma once
 
 enum backend {
 	BACKEND_SOFTWARE, /* a ring that ocular-record drains */
@@ -12,5 +11,3 @@ enum backend {
 	BACKEND_EMULATED, /* Intel PT, by branches that perf reads as one */
 	BACKENDS,
 };
-
-#endif

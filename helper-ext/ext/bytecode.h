@@ -6,8 +6,7 @@
  * The opcode numbers differ between versions; Python code passes the tables at start, so nothing is copied from CPython
  * here. Offsets in this file are in code units of 2 bytes.
  */
-#ifndef OCULAR_BYTECODE_H
-#define OCULAR_BYTECODE_H
+#pragma once
 
 #include <Python.h>
 #include <stdbool.h>
@@ -28,5 +27,3 @@ long bytecode_instructions(const struct opcode_tables *ops, PyCodeObject *code, 
 
 /* [[offset, opcode], ...]: where the adaptive opcode is not the base one. False: nowhere. */
 bool bytecode_specialized(const struct opcode_tables *ops, PyCodeObject *code, struct text *t);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * callback.h - one of the callables that sys.monitoring calls, and what it does in uncommon cases.
  */
-#ifndef OCULAR_CALLBACK_H
-#define OCULAR_CALLBACK_H
+#pragma once
 
 #include <Python.h>
 #include <stdbool.h>
@@ -59,5 +58,3 @@ static inline bool callback_is_inside(PyObject *code, PyObject *n)
 
 /* All uncommon cases: first events of code and of threads, full rings, far jumps, long code. */
 PyObject *callback_rare(struct callback *cb, PyObject *const *args) __attribute__((cold));
-
-#endif

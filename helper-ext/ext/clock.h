@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* clock.h - reads a clock of the kernel, in ns. */
-#ifndef OCULAR_CLOCK_H
-#define OCULAR_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -13,5 +12,3 @@ static inline uint64_t clock_ns(clockid_t clock)
 	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
-
-#endif

@@ -13,8 +13,7 @@
  *   id | CODE_TRIGGER      traced, and a trigger names it (trigger.h): the slow path's
  *   CODE_NO_ID             all ids are used up: its markers are counted as lost
  */
-#ifndef OCULAR_CODES_H
-#define OCULAR_CODES_H
+#pragma once
 
 #include <Python.h>
 #include <stdint.h>
@@ -86,5 +85,3 @@ void codes_free(void);
 
 /* Set the value of one code object, for calibration. -1 with an exception set. */
 int codes_set(struct codes *c, PyObject *code, uint64_t value);
-
-#endif

@@ -7,8 +7,7 @@
  * generation N", file "<gc>". Only in a flight recorder: other recordings hold nothing but sys.monitoring's events.
  * Filters apply to code: they exclude no collection.
  */
-#ifndef OCULAR_COLLECTOR_H
-#define OCULAR_COLLECTOR_H
+#pragma once
 
 #include "codes.h"
 
@@ -20,5 +19,3 @@ struct collector {
 
 /* For gc.callbacks: (phase, info). */
 PyObject *collector_event(struct collector *c, struct codes *codes, PyObject *args);
-
-#endif

@@ -7,8 +7,7 @@
  * such jump is one TIP packet of Intel PT whose target names the opcode. docs/opcodes.md has the
  * method and what was measured.
  */
-#ifndef OCULAR_DISPATCH_H
-#define OCULAR_DISPATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ struct dispatch {
  * one line.
  */
 int dispatch_find(struct dispatch *d, const struct image *image, const bool used[DISPATCH_OPCODES], char *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* dispatch_python.h - dispatch.h for Python. */
-#ifndef OCULAR_DISPATCH_PYTHON_H
-#define OCULAR_DISPATCH_PYTHON_H
+#pragma once
 
 #include <Python.h>
 
@@ -10,5 +9,3 @@
  * zero where the interpreter has an opcode. RuntimeError says why there is none.
  */
 PyObject *dispatch_python(PyObject *module, PyObject *used);
-
-#endif

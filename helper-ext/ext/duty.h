@@ -7,8 +7,7 @@
  * if none runs Python, nothing could be traced either. The thread does not exist around a fork, because CPython would
  * warn of it.
  */
-#ifndef OCULAR_DUTY_H
-#define OCULAR_DUTY_H
+#pragma once
 
 #include <Python.h>
 
@@ -27,5 +26,3 @@ void duty_end(struct codes *codes);
 void duty_before_fork(void);
 void duty_after_fork(void);
 void duty_forked(void);
-
-#endif

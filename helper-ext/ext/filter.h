@@ -8,8 +8,7 @@
  * A module has several names: "__main__" is also what it would be called if it were imported. Each pattern knows
  * whether it has ever matched, so that a mistaken one can be reported at the end.
  */
-#ifndef OCULAR_FILTER_H
-#define OCULAR_FILTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ bool filter_is(const char *pattern, const char *file, const struct module_names 
 bool filter_is_own(const struct filter *f, const char *file);
 
 bool filter_wants(const struct filter *f, const char *file, const struct module_names *module);
-
-#endif

@@ -5,8 +5,7 @@
  * In mode `opcodes` an interpreter that is created while others are traced runs code before it is traced, and more
  * afterwards. Nothing else shows which of a thread's frames are its own then (docs/opcodes.md).
  */
-#ifndef OCULAR_FRAMES_H
-#define OCULAR_FRAMES_H
+#pragma once
 
 #include <Python.h>
 
@@ -17,5 +16,3 @@ void frames_tell(const struct codes *codes, bool traced);
 
 /* None: when it ends, after everything that its finalizers ran. -1 with an exception set. */
 int frames_tell_end(const struct codes *codes);
-
-#endif

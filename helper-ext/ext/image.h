@@ -5,8 +5,7 @@
  * It needs only what a stripped file has, too: program headers, and the table for unwinding exceptions, which says
  * where each function begins and ends (.eh_frame_hdr, Linux Standard Base Core, "Exception Frames").
  */
-#ifndef OCULAR_IMAGE_H
-#define OCULAR_IMAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ bool image_is_code(const struct image *image, uint64_t address);
 
 /* The function, or part of one, that contains the address. False: not known. */
 bool image_function(const struct image *image, uint64_t address, struct range *function);
-
-#endif

@@ -10,8 +10,7 @@
  * A lane belongs to its thread. Other threads touch it only in lanes_stop(), when no interpreter of
  * the process emits any more, and in a forked child, where no other thread exists.
  */
-#ifndef OCULAR_LANE_H
-#define OCULAR_LANE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -152,5 +151,3 @@ void lanes_forked(void);
 
 /* Count words without a lane, because their code has no id left. */
 void lanes_drop(uint64_t words);
-
-#endif

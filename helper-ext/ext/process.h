@@ -6,8 +6,7 @@
  * of lanes and the code table. It is never held while Python code can run, and never taken on the hot path. fork()
  * waits for it, and it is free in the child.
  */
-#ifndef OCULAR_PROCESS_H
-#define OCULAR_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ bool process_join(void);
 
 /* It ends: true if it was the last. */
 bool process_leave(void);
-
-#endif

@@ -3,8 +3,7 @@
  * processor.h - what this processor and its kernel can do for a trace. Found out without trying: an unknown PTWRITE
  * raises SIGILL.
  */
-#ifndef OCULAR_PROCESSOR_H
-#define OCULAR_PROCESSOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ struct processor {
 
 /* `pmu` is the kernel's folder of the PMU (PROCESSOR_PT_PMU, or a test's). */
 void processor_look(struct processor *p, const char *pmu);
-
-#endif

@@ -6,8 +6,7 @@
  * errno: -ENOENT, -ECONNREFUSED no recorder; -EPROTO another version, or nonsense; -EAGAIN no connection within
  * RECORDER_PATIENCE_S, or then no answer; else the recorder's own error.
  */
-#ifndef OCULAR_RECORDER_H
-#define OCULAR_RECORDER_H
+#pragma once
 
 #include "shared/ring.h"
 
@@ -27,5 +26,3 @@ int recorder_snapshot(const char *dir, uint64_t tsc, const char *text, size_t le
 
 /* End the recording; returns when perf.data is complete, however long that takes. */
 int recorder_finish(const char *dir);
-
-#endif

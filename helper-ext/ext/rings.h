@@ -5,8 +5,7 @@
  * A ring of a thread that ended goes to the next thread that begins, so a program of many short threads needs only as
  * many rings as it has threads at a time. Callers hold the process lock.
  */
-#ifndef OCULAR_RINGS_H
-#define OCULAR_RINGS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -51,5 +50,3 @@ uint32_t rings_room(struct ring *r);
 
 /* True if nobody will read r any more: closed, or the recorder is dead. NULL instead of a ring: only the latter. */
 bool rings_deserted(struct ring *r);
-
-#endif

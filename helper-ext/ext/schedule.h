@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* schedule.h - when the windows of a duty cycle are (ring.h). All processes compute the same. */
-#ifndef OCULAR_SCHEDULE_H
-#define OCULAR_SCHEDULE_H
+#pragma once
 
 #include "shared/ring.h"
 
@@ -29,5 +28,3 @@ static inline uint64_t schedule_edge(const struct ring_duty *d, uint64_t now)
 	period = now - (now - d->start_ns) % d->period_ns;
 	return now < period + d->window_ns ? period + d->window_ns : period + d->period_ns;
 }
-
-#endif

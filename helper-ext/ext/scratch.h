@@ -4,8 +4,7 @@
  *
  * The calibrating thread runs the usual instructions, but they write into private memory. One at a time in the process.
  */
-#ifndef OCULAR_SCRATCH_H
-#define OCULAR_SCRATCH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ bool scratch_wrap(enum lane_view view);
 
 /* They go where they went before; returns how many there were. */
 uint64_t scratch_end(void);
-
-#endif

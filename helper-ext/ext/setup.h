@@ -2,8 +2,7 @@
 /*
  * setup.h - what Python passes before the first code object is seen.
  */
-#ifndef OCULAR_SETUP_H
-#define OCULAR_SETUP_H
+#pragma once
 
 #include <Python.h>
 
@@ -46,5 +45,3 @@ PyObject *setup_flow(PyObject *module, PyObject *args);
 
 /* Raise OSError for a negative errno; returns NULL. */
 PyObject *setup_error(int err);
-
-#endif

@@ -7,8 +7,7 @@
  * not the argument beside it, and then comes the indirect jump. A trace has the return address of that call as target
  * of a TIP or TIP.PGE: the next dispatch is not a new instruction.
  */
-#ifndef OCULAR_SITES_H
-#define OCULAR_SITES_H
+#pragma once
 
 #include "image.h"
 
@@ -17,5 +16,3 @@ size_t sites_find(const struct range *code, uint64_t *sites, size_t room);
 
 /* Is an instruction dispatched in the code: opcode and argument loaded at once, then the indirect jump? */
 bool sites_dispatches(const struct range *code);
-
-#endif

@@ -6,8 +6,7 @@
  * With one it sends a message and does not wait for an answer: some tens of microseconds, mostly system calls. If over
  * a hundred snapshots are unread, it does not send.
  */
-#ifndef OCULAR_SNAPSHOT_H
-#define OCULAR_SNAPSHOT_H
+#pragma once
 
 #include <Python.h>
 #include <stdbool.h>
@@ -36,5 +35,3 @@ PyObject *snapshot_fire(PyObject *module, PyObject *args);
 	}
 
 extern const char snapshot_doc[], snapshot_fire_doc[];
-
-#endif

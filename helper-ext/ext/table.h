@@ -6,8 +6,7 @@
  * a killed process leaves complete lines. In a forked child the first line makes the child's own file, whose header
  * names the parent.
  */
-#ifndef OCULAR_TABLE_H
-#define OCULAR_TABLE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -42,5 +41,3 @@ void table_stop(void);
 
 /* In a forked child, with the process lock. */
 void table_forked(void);
-
-#endif

@@ -6,8 +6,7 @@
  * are functions as well there, in no table, and dispatch too. So are parts that the compiler has moved away
  * (`.cold`). A direct jump is E9 or 0F 80 to 0F 8F with 4 bytes of distance (SDM volume 2, JMP and Jcc).
  */
-#ifndef OCULAR_TAILS_H
-#define OCULAR_TAILS_H
+#pragma once
 
 #include "image.h"
 
@@ -19,5 +18,3 @@ enum tails_by { TAILS_JUMP, TAILS_CALL };
  */
 bool tails_next(const struct image *image, const struct range *code, enum tails_by by, uint64_t *at,
 		struct range *function);
-
-#endif

@@ -5,8 +5,7 @@
  * Out of memory sets `failed` and the line stays as it is: check once, at the end. Callers write the brackets of
  * objects and arrays themselves, with text_comma().
  */
-#ifndef OCULAR_TEXT_H
-#define OCULAR_TEXT_H
+#pragma once
 
 #include <Python.h>
 #include <stdbool.h>
@@ -44,5 +43,3 @@ void text_value(struct text *t, PyObject *value);
 
 /* In an object: a comma, key and colon. False: there is no room, and the object is cut here. */
 bool text_key(struct text *t, PyObject *key);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * threads.h - the names that Python gave its threads.
  */
-#ifndef OCULAR_THREADS_H
-#define OCULAR_THREADS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@
  * which runs Python code.
  */
 void threads_tell(uint32_t tid);
-
-#endif

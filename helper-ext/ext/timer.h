@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* timer.h - a thread that calls back at the edges of a duty cycle's windows. One in a process. */
-#ifndef OCULAR_TIMER_H
-#define OCULAR_TIMER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ bool timer_start(const struct ring_duty *duty, void (*ring)(void));
 
 /* It has ended when this returns. True: there was one. */
 bool timer_stop(void);
-
-#endif

@@ -8,8 +8,7 @@
  * A call lasts from its PY_START to its PY_RETURN or PY_UNWIND, including suspensions of a generator or coroutine.
  * Activations are identified by their frame object.
  */
-#ifndef OCULAR_TRIGGER_H
-#define OCULAR_TRIGGER_H
+#pragma once
 
 #include <Python.h>
 #include <stdbool.h>
@@ -32,5 +31,3 @@ void triggers_see(uint64_t set, enum marker_op op);
 
 /* Tracing stops: no call is open any more. */
 void trigger_stop(void);
-
-#endif

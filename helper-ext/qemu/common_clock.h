@@ -6,8 +6,7 @@
  * than any thread was that went in before: so what waited is later than what it waited for. A program
  * of one thread sees nothing of this, and its times are the same in every run.
  */
-#ifndef OCULAR_QEMU_COMMON_CLOCK_H
-#define OCULAR_QEMU_COMMON_CLOCK_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ static inline unsigned clock_ticket(struct clock_page *c)
 {
 	return atomic_fetch_add(&c->traces, 1);
 }
-
-#endif

@@ -9,8 +9,7 @@
  * executor which was entered. When C code calls a traced Python function, which our markers tell, the time of
  * that is not. The markers also tell which code object an executor is entered from.
  */
-#ifndef OCULAR_QEMU_COMPILED_H
-#define OCULAR_QEMU_COMPILED_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -78,5 +77,3 @@ void compiled_tell(struct compiled *c, const char *folder, uint32_t pid);
 void compiled_forget(struct compiled *c);
 
 void compiled_thread_free(struct compiled_thread *t);
-
-#endif

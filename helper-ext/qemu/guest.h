@@ -3,8 +3,7 @@
  * guest.h - what guest.c, in the emulated program, tells plugin.c, in the emulator: by system calls that
  * no Linux has, and by what it puts into registers for one that Linux has. All return -ENOSYS.
  */
-#ifndef OCULAR_QEMU_GUEST_H
-#define OCULAR_QEMU_GUEST_H
+#pragma once
 
 /* The emulated clocks: core.h. */
 #define GUEST_CTC_HZ	  25000000u
@@ -21,5 +20,3 @@ enum guest_call {
  * The handler of PTWRITE ends by rt_sigreturn(word, address of the PTWRITE): Linux ignores the
  * arguments of that system call.
  */
-
-#endif

@@ -5,8 +5,7 @@
  * QEMU ends a block at every instruction that may go elsewhere, and tells of it only its bytes. x86
  * instruction format: Intel SDM volume 2, chapter 2 and appendix A.
  */
-#ifndef OCULAR_QEMU_INSN_H
-#define OCULAR_QEMU_INSN_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ struct insn {
 
 /* The instruction at `ip`: 64-bit code, `size` bytes. Bytes that are no branch are INSN_NEXT. */
 struct insn insn_decode(const uint8_t *bytes, size_t size, uint64_t ip);
-
-#endif

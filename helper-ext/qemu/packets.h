@@ -5,8 +5,7 @@
  * Bytes as the Intel SDM has them (volume 3, "Intel Processor Trace", "Trace Packets and Data
  * Types"). Every function writes at p, which has room for PACKET_MAX bytes, and returns the end.
  */
-#ifndef OCULAR_QEMU_PACKETS_H
-#define OCULAR_QEMU_PACKETS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -90,5 +89,3 @@ static inline uint8_t *packet_ptw(uint8_t *p, uint64_t word, bool with_ip)
 	p[1] |= with_ip << 7;
 	return end;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * documentation ("QEMU TCG Plugins", docs/devel/tcg-plugins.rst of QEMU 7.2, interface version 1):
  * names, arguments, and that the plugin exports qemu_plugin_version and qemu_plugin_install().
  */
-#ifndef OCULAR_QEMU_PLUGIN_API_H
-#define OCULAR_QEMU_PLUGIN_API_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *bl
 const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * recording.h - the folder of an emulated recording: spools while it runs, a perf.data when it is over.
  */
-#ifndef OCULAR_QEMU_RECORDING_H
-#define OCULAR_QEMU_RECORDING_H
+#pragma once
 
 #include <limits.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ int recording_finish(struct recording *r, const struct settings *set, const char
 
 /* Nothing was recorded: removes the folder. */
 void recording_cancel(struct recording *r);
-
-#endif

@@ -3,8 +3,7 @@
  * side.h - what a kernel tells perf beside a trace: records that every traced process appends to one
  * file, which becomes a part of perf.data.
  */
-#ifndef OCULAR_QEMU_SIDE_H
-#define OCULAR_QEMU_SIDE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -36,5 +35,3 @@ void side_aux(const struct side *s, uint64_t offset, uint64_t size, uint64_t fla
 
 /* A thread comes to the CPU or leaves it. */
 void side_switch(const struct side *s, int out);
-
-#endif

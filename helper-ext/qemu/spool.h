@@ -7,8 +7,7 @@
  * see or close. Packets are put into a window on the file; none lies across two windows. What is left
  * over of a window are zeros, which are PAD packets.
  */
-#ifndef OCULAR_QEMU_SPOOL_H
-#define OCULAR_QEMU_SPOOL_H
+#pragma once
 
 #include <limits.h>
 #include <stdint.h>
@@ -68,5 +67,3 @@ static inline void spool_forget(struct spool *s)
 	s->head = 0;
 	s->window = 0;
 }
-
-#endif

@@ -11,8 +11,7 @@
  *
  * Numbers are decimal, words of PTWRITE hexadecimal.
  */
-#ifndef OCULAR_QEMU_TRUTH_H
-#define OCULAR_QEMU_TRUTH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@
 void truth_word(const struct side *s, const char *kind, uint64_t instructions, uint64_t word,
 		const struct spool *trace);
 void truth_trace(const char *spools, uint32_t idx, const struct spool_head *head);
-
-#endif

@@ -6,8 +6,7 @@
  * microseconds (facts in docs/flight.md). A breakpoint belongs to a thread, which has four; new threads are looked for
  * ten times a second.
  */
-#ifndef OCULAR_BREAKPOINT_H
-#define OCULAR_BREAKPOINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ void breakpoints_end(struct breakpoints *b, int fd);
 
 /* Removes those of a process, pid 0: all. */
 void breakpoints_drop(struct breakpoints *b, uint32_t pid);
-
-#endif

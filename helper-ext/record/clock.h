@@ -7,8 +7,7 @@
  * through the first and the newest pair. A pair is exact to some 20 ns, so the line is, too, at both ends, and better
  * the longer the recording is.
  */
-#ifndef OCULAR_CLOCK_H
-#define OCULAR_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 
@@ -40,5 +39,3 @@ uint64_t clock_ns(const struct time_conv *conv, uint64_t tsc);
 uint64_t clock_tsc(const struct clock *c, uint64_t ns);
 
 uint64_t clock_monotonic_ns(void);
-
-#endif

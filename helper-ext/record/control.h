@@ -7,8 +7,7 @@
  *
  * Mode 0600 in a folder of mode 0700: only the user who records can write. Orders are not answered.
  */
-#ifndef OCULAR_CONTROL_H
-#define OCULAR_CONTROL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ int control_open(struct control *c, int dirfd);
 enum order control_next(struct control *c, char label[static CONTROL_LABEL + 1]);
 
 void control_close(struct control *c, int dirfd);
-
-#endif

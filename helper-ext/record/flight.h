@@ -11,8 +11,7 @@
  *
  * The trigger's values go into the code table of each process, as a line of kind `snapshot` (docs/marker.md).
  */
-#ifndef OCULAR_FLIGHT_H
-#define OCULAR_FLIGHT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ void flight_append(const struct recorder *r, uint32_t pid, const char *line, siz
 
 /* The recording ends. If nothing was saved, its last moments are. */
 void flight_end(struct recorder *r);
-
-#endif

@@ -7,8 +7,7 @@
  * use its path. Nothing is written into another user's folder, or one that others may write into, not even by root:
  * there could be links.
  */
-#ifndef OCULAR_FOLDER_H
-#define OCULAR_FOLDER_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ uint64_t folder_share(const struct folder *f);
 
 /* The text after DIR for these five; NULL for other errors. */
 const char *folder_refusal(int err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* options.h - the command line of ocular-record. */
-#ifndef OCULAR_OPTIONS_H
-#define OCULAR_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ struct options {
 
 /* Returns OPTIONS_RUN, or the exit status: help was printed, or an error. */
 int options_parse(struct options *o, int argc, char **argv);
-
-#endif

@@ -8,8 +8,7 @@
  * Every function returns 0 or a negative errno. A failed write resets the file to its last complete record and is
  * remembered: later writes return the same error and change nothing.
  */
-#ifndef OCULAR_PERFDATA_H
-#define OCULAR_PERFDATA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,5 +90,3 @@ int perfdata_close(struct perfdata *pd);
 
 /* Bytes in the file up to the end of its data, without holes. */
 uint64_t perfdata_size(const struct perfdata *pd);
-
-#endif

@@ -5,8 +5,7 @@
  * perf does not need them, but says so (7.x: "missing HEADER_NRCPUS") and knows the event by number only. perf 7.2
  * takes a CPU whose number is not below the number of CPUs for CPU 0.
  */
-#ifndef OCULAR_PERFFEAT_H
-#define OCULAR_PERFFEAT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ struct perffeat_of {
 
 /* Builds the sections for a file whose data ends at `end`. */
 void perffeat_build(struct perffeat *f, uint64_t end, const struct perffeat_of *of);
-
-#endif

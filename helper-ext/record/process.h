@@ -5,8 +5,7 @@
  * Each has a pidfd: it becomes readable when the process ends, however it ends, and a reused pid is not mistaken for
  * the old one. Without pidfds (seccomp; no descriptor is left), the pid is checked now and then.
  */
-#ifndef OCULAR_PROCESS_H
-#define OCULAR_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ struct process *processes_add(struct processes *ps, uint32_t pid);
 void processes_remove(struct processes *ps, struct process *p);
 
 bool process_ended(struct process *p);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* procfs.h - a thread's name. */
-#ifndef OCULAR_PROCFS_H
-#define OCULAR_PROCFS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -9,5 +8,3 @@
 
 /* The thread's name; the process's if the thread is gone already; "?" if both are. */
 void procfs_comm(uint32_t pid, uint32_t tid, char comm[PROCFS_COMM]);
-
-#endif

@@ -3,8 +3,7 @@
  * progress.h - what the recorder says on stderr: a line that is redrawn on a terminal, and one at the end, in the
  * manner of perf record.
  */
-#ifndef OCULAR_PROGRESS_H
-#define OCULAR_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ void progress_clear(struct progress *p);
 
 /* The last line, and what was lost: that is printed even when quiet. */
 void progress_end(struct progress *p, const struct figures *f);
-
-#endif

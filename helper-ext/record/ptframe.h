@@ -11,8 +11,7 @@
  * Time must not go backwards in a trace: perf takes a TSC packet below its clock for a wrap of the 56-bit counter. The
  * caller keeps the clock (stream.h).
  */
-#ifndef OCULAR_PTFRAME_H
-#define OCULAR_PTFRAME_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -53,5 +52,3 @@ static inline uint8_t *ptframe_marker(uint8_t *p, uint64_t cycles, uint64_t word
 {
 	return ptframe_ptw(ptframe_cyc(p, cycles), word);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * ring is filling up; requests, deaths and signals are handled between two rounds. The faster rings fill, the shorter
  * its naps, so that no ring fills up even if the system prolongs a nap.
  */
-#ifndef OCULAR_RECORDER_H
-#define OCULAR_RECORDER_H
+#pragma once
 
 #include "state.h"
 
@@ -28,5 +27,3 @@ int recorder_close(struct recorder *r);
 
 /* Removes the folder: nothing was recorded. */
 void recorder_cancel(struct recorder *r);
-
-#endif

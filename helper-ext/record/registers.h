@@ -3,8 +3,7 @@
  * registers.h - where a called function finds its first integer arguments: System V ABI for AMD64, 3.2.3. On any other
  * processor (ARCH=generic) it is not known.
  */
-#ifndef OCULAR_REGISTERS_H
-#define OCULAR_REGISTERS_H
+#pragma once
 
 #include "shared/ticks.h"
 
@@ -21,6 +20,4 @@
 #define REGISTERS_ARGS 0
 #define REGISTERS_NUMBERS
 #define REGISTERS_ORDER
-#endif
-
 #endif

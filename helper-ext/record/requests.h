@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* requests.h - what the recorder does for the clients at its socket. */
-#ifndef OCULAR_REQUESTS_H
-#define OCULAR_REQUESTS_H
+#pragma once
 
 #include "state.h"
 
@@ -16,5 +15,3 @@ void requests_end_process(struct recorder *r, struct process *p);
 
 /* Answers with 0 or a negative errno and closes. */
 void requests_answer(struct recorder *r, int client, int err);
-
-#endif

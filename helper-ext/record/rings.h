@@ -5,8 +5,7 @@
  * A ring is memory of a process that we do not control: its geometry is checked once and kept here, its seals guarantee
  * that it cannot shrink, and its head is trusted within the ring's length.
  */
-#ifndef OCULAR_RINGS_H
-#define OCULAR_RINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,5 +69,3 @@ void rings_close(struct rings *rs);
 
 /* Closes, takes the rest and releases all rings. */
 void rings_finish(struct rings *rs);
-
-#endif

@@ -7,8 +7,7 @@
  * it the tables of processes that ended before all kept files, unless a process forked from one of them has a table,
  * which refers to it.
  */
-#ifndef OCULAR_ROTATION_H
-#define OCULAR_ROTATION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ void rotation_ended(struct rotation *p, uint32_t pid);
 void rotation_met(struct rotation *p, uint32_t pid);
 
 void rotation_free(struct rotation *p);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* serve.h - a recorder in the background, in a session of its own. */
-#ifndef OCULAR_SERVE_H
-#define OCULAR_SERVE_H
+#pragma once
 
 /*
  * Continues in the background; the foreground waits for serve_ready() and ends with its status. Returns the descriptor
@@ -11,5 +10,3 @@ int serve_detach(void);
 
 /* Ends the foreground with this status, and closes what was its. */
 void serve_ready(int report, int status);
-
-#endif

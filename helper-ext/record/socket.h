@@ -5,8 +5,7 @@
  * One request, one answer, one connection. Only processes of our own user and root are accepted. Every function returns
  * a descriptor or 0, or a negative errno.
  */
-#ifndef OCULAR_SOCKET_H
-#define OCULAR_SOCKET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ bool socket_is_heard(int dirfd);
 int socket_receive(int client, struct request *rq);
 
 void socket_answer(int client, const struct ring_config *config);
-
-#endif

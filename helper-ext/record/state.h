@@ -3,8 +3,7 @@
  * state.h - the data of a recording. Used by, bottom first: flight.c, which takes snapshots; requests.c, which serves
  * the traced processes; recorder.c, the main loop, which calls both.
  */
-#ifndef OCULAR_STATE_H
-#define OCULAR_STATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -86,5 +85,3 @@ int recorder_watch(struct recorder *r, enum source source, uint32_t value, int f
 
 /* No ring may be older than the first calibration of the TSC. */
 void recorder_update_clock(struct recorder *r);
-
-#endif

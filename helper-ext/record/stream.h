@@ -6,8 +6,7 @@
  * chunks survive can be decoded. Each stream is a queue (idx) of its own in perf, which merges queues by time: a tid
  * that returns, after exec or for a later thread, simply opens another stream.
  */
-#ifndef OCULAR_STREAM_H
-#define OCULAR_STREAM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -86,5 +85,3 @@ void stream_flush(struct stream *s);
 
 /* Appends a LOST marker for words that the thread dropped at this point, and counts them. */
 void stream_lost(struct stream *s, uint64_t tsc, uint64_t count);
-
-#endif

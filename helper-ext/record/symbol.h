@@ -5,8 +5,7 @@
  * From /proc/PID/maps and the symbol tables of the ELF files it names (System V gABI, chapter 4); 64-bit, of this
  * machine's byte order. The process itself does nothing.
  */
-#ifndef OCULAR_SYMBOL_H
-#define OCULAR_SYMBOL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ uint64_t symbol_find(uint32_t pid, const char *object, const char *name);
 
 /* The value of a function in an ELF file, as an offset in that file; 0: none. For symbol_find(). */
 uint64_t symbol_offset(const char *path, const char *name);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * target.h - the recorded command: it starts as it would without us, and we end as it ends.
  */
-#ifndef OCULAR_TARGET_H
-#define OCULAR_TARGET_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -52,5 +51,3 @@ void target_reap(struct target *t);
  * without us, 0 if there was none.
  */
 int target_exit_status(const struct target *t);
-
-#endif

@@ -5,8 +5,7 @@
  * If no core is free, a traced thread waits while the recorder has its core. Yielding (sched_yield(2)) is not enough:
  * the kernel may choose us again, unless we sleep.
  */
-#ifndef OCULAR_TIMESLICE_H
-#define OCULAR_TIMESLICE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ void timeslice_begin(struct timeslice *s);
 
 /* Call it at least every few microseconds: naps if the stretch has been long enough. */
 void timeslice_check(struct timeslice *s);
-
-#endif

@@ -6,8 +6,7 @@
  * shows our extension in its memory and the recording's folder in its environment. A Python that has only just been
  * started has no extension yet, and may never have. Other programs are not waited for.
  */
-#ifndef OCULAR_TREE_H
-#define OCULAR_TREE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -24,5 +23,3 @@ size_t tree_beginning(const char *dir, bool started, uint32_t *pids, size_t most
 
 /* "PID NAME, PID NAME", as many as there is room for. */
 void tree_names(const uint32_t *pids, size_t n, char *text, size_t size);
-
-#endif

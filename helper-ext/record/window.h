@@ -6,8 +6,7 @@
  * after it, and what the producer may have overwritten in between, including the record it is writing now, is cut off
  * at the old end. The rest is intact.
  */
-#ifndef OCULAR_WINDOW_H
-#define OCULAR_WINDOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ void window_free(struct window *w);
 
 /* When the last record was written; 0 if there is none. */
 uint64_t window_last_tsc(const struct ring_map *r);
-
-#endif

@@ -5,8 +5,7 @@
  * A signal says who sent it, not to whom. If kill(2) or a service manager sent it to the whole group, the target has
  * it, too, and it must not be passed on; if it was sent to the recorder alone, it must.
  */
-#ifndef OCULAR_WITNESS_H
-#define OCULAR_WITNESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -24,5 +23,3 @@ void witness_start(struct witness *w);
 bool witness_has(struct witness *w, int signal);
 
 void witness_end(struct witness *w);
-
-#endif

@@ -5,8 +5,7 @@
  * Both are true if there is room for one more element behind the first n, and false if there is no memory: then the
  * array is as it was. New elements are not set.
  */
-#ifndef OCULAR_ARRAY_H
-#define OCULAR_ARRAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -31,5 +30,3 @@
 			(array) = array_moved; \
 		array_moved != NULL; \
 	})
-
-#endif

@@ -12,8 +12,7 @@
  * 3.12 and 3.13 have BRANCH; 3.14 has BRANCH_LEFT and BRANCH_RIGHT beside it. An interpreter that
  * lacks a name simply never emits that op.
  */
-#ifndef OCULAR_EVENT_H
-#define OCULAR_EVENT_H
+#pragma once
 
 /* clang-format off */
 #define OCULAR_EVENTS(X) \
@@ -79,5 +78,3 @@ enum marker_op {
 	OP_SCRATCH = 31,     /* in a processor's trace only: calibration, never counted (marker.h) */
 	OP_COUNT = 32,
 };
-
-#endif

@@ -23,8 +23,7 @@
  *   FRAMES code = MARKER_MAGIC, offset = frames that the interpreter has open in this thread; arg = 1: it
  *          is traced from here on, 0: it is not
  */
-#ifndef OCULAR_MARKER_H
-#define OCULAR_MARKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -219,5 +218,3 @@ static inline bool marker_is_snapshot(uint64_t word)
 {
 	return marker_op(word) == OP_SNAPSHOT && marker_code(word) == MARKER_MAGIC && (word & 0xff) <= 1;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * own_file.h - opens files in a recording's folder: only our own, never through a link, never waiting for the other end
  * of a FIFO.
  */
-#ifndef OCULAR_OWN_FILE_H
-#define OCULAR_OWN_FILE_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,5 +38,3 @@ static inline int own_file(int folder, const char *name, int flags)
 {
 	return own_file_check(openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600), S_IFREG);
 }
-
-#endif

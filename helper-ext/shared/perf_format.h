@@ -12,8 +12,7 @@
  *   data          records: AUXTRACE_INFO, COMM..., AUXTRACE + payload, ..., FINISHED_ROUND
  *   features      a section (offset, size) for each bit in the header, then their contents
  */
-#ifndef OCULAR_PERF_FORMAT_H
-#define OCULAR_PERF_FORMAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -215,5 +214,3 @@ struct perf_auxtrace {
 #define PT_CONFIG_PTW	     (1ull << 12)
 #define PT_CONFIG_BRANCH     (1ull << 13)
 #define PT_CONFIG_MTC_PERIOD (0xfull << 14)
-
-#endif

@@ -9,8 +9,7 @@
  * A repair leaves a note in the file itself, so that the note moves with the file and disappears when an intact one
  * replaces it: the feature bit PERF_FEAT_CUT, of which a reader needs the header alone. Its section is empty.
  */
-#ifndef OCULAR_PERFCHECK_H
-#define OCULAR_PERFCHECK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ int perfcheck_file(struct perfcheck *c, int fd);
  * another size than when it was checked, so somebody writes it.
  */
 int perfcheck_repair(const struct perfcheck *c, int fd);
-
-#endif

@@ -20,8 +20,7 @@
  * message, reads one answer (struct ring_config) and closes: no descriptor stays open in the traced process. The kernel
  * guarantees the sender's pid (SO_PEERCRED).
  */
-#ifndef OCULAR_RING_H
-#define OCULAR_RING_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -157,5 +156,3 @@ struct ring_config {
 	uint32_t reserved;
 	struct ring_duty duty;
 };
-
-#endif

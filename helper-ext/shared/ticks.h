@@ -3,8 +3,7 @@
  * ticks.h - the clock of ring records (ring.h), read by both the traced program and the recorder: the TSC, or, without
  * one or with ARCH_GENERIC defined, nanoseconds of CLOCK_MONOTONIC.
  */
-#ifndef OCULAR_TICKS_H
-#define OCULAR_TICKS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,6 +25,4 @@ static inline uint64_t ticks_now(void)
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
-#endif
-
 #endif

@@ -3,8 +3,7 @@
  * version.h - `--version` of every program. OCULAR_VERSION is ocular.__version__ (helper-ext/ocular/__init__.py), the
  * one place for it: the Makefile and setup.py read it there and define it for the files that have a main().
  */
-#ifndef SHARED_VERSION_H
-#define SHARED_VERSION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,5 +17,3 @@ static inline bool version_asked(int argc, char **argv, const char *program)
 	printf("%s %s\n", program, OCULAR_VERSION);
 	return true;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* small_code.h - a small instruction set and code objects of it, for tests of dispatch, walk, recover. */
-#ifndef SMALL_CODE_H
-#define SMALL_CODE_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -120,5 +119,3 @@ static inline void fill_code(struct code *code, const struct code_row *rows)
 						  .base = rows[i].op,
 						  .adaptive = rows[i].op };
 }
-
-#endif

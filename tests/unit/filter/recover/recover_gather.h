@@ -3,8 +3,7 @@
  * recover_gather.h - branches given to recovery as by a front end that has many of a thread at once; and what tells
  * the same.
  */
-#ifndef RECOVER_GATHER_H
-#define RECOVER_GATHER_H
+#pragma once
 
 #include <errno.h>
 
@@ -55,5 +54,3 @@ static inline void gather_sum(uint64_t *sum, const struct sample *s)
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		*sum = (*sum ^ fields[i]) * 0x9e3779b97f4a7c15ull + 1;
 }
-
-#endif

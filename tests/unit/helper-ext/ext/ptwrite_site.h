@@ -6,8 +6,7 @@
  * volume 2). The prefixes say nothing to UD2, and the last byte, now behind it, still names the
  * register.
  */
-#ifndef OCULAR_TEST_PTWRITE_SITE_H
-#define OCULAR_TEST_PTWRITE_SITE_H
+#pragma once
 
 #include <link.h>
 #include <stdbool.h>
@@ -77,5 +76,3 @@ static inline bool ptwrite_caught(void *context, uint64_t *word)
 	regs[REG_RIP] += PTWRITE_SIZE;
 	return true;
 }
-
-#endif

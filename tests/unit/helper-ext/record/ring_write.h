@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ring_write.h - a record into a ring, as the extension does it (lane.c), for tests. */
-#ifndef OCULAR_TEST_RING_WRITE_H
-#define OCULAR_TEST_RING_WRITE_H
+#pragma once
 
 #include "shared/ring.h"
 
@@ -24,5 +23,3 @@ static inline void ring_write(struct ring *r, uint64_t tsc, uint64_t word)
 	__atomic_store_n(&rec->word, word, __ATOMIC_RELAXED);
 	atomic_store_explicit(&r->at, (uintptr_t)(rec + 1), memory_order_release);
 }
-
-#endif
