@@ -57,8 +57,7 @@ int analysis_finish(struct analysis *a, bool counted)
 
 	if (!err && a->recovers)
 		err = recover_finish(&a->recover);
-	if (!err)
-		err = trace_finish(&a->trace, counted);
+	err = err ?: trace_finish(&a->trace, counted);
 	return err ? analysis_fail(a, err) : 0;
 }
 

@@ -8,12 +8,9 @@ int code_order(const struct code *a, const struct code *b)
 {
 	int order = strcmp(a->file, b->file);
 
-	if (!order)
-		order = (a->firstlineno > b->firstlineno) - (a->firstlineno < b->firstlineno);
-	if (!order)
-		order = strcmp(a->qualname, b->qualname);
-	if (!order)
-		order = (a->process->pid > b->process->pid) - (a->process->pid < b->process->pid);
+	order = order ?: (a->firstlineno > b->firstlineno) - (a->firstlineno < b->firstlineno);
+	order = order ?: strcmp(a->qualname, b->qualname);
+	order = order ?: (a->process->pid > b->process->pid) - (a->process->pid < b->process->pid);
 	return order ? order : (a->id > b->id) - (a->id < b->id);
 }
 

@@ -145,8 +145,7 @@ static int by_place(const void *left, const void *right)
 	const struct tstate *x = &a->tstate, *y = &b->tstate;
 	int order = (x->pid > y->pid) - (x->pid < y->pid);
 
-	if (!order)
-		order = (x->tid > y->tid) - (x->tid < y->tid);
+	order = order ?: (x->tid > y->tid) - (x->tid < y->tid);
 	return order ? order : (x->interpreter > y->interpreter) - (x->interpreter < y->interpreter);
 }
 

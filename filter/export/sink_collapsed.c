@@ -132,8 +132,7 @@ static int write_collapsed(struct sink_calls *s, const struct profile *p)
 		f->out = &s->file.out;
 		f->tree = &s->tree;
 		err = append_process(f, p, roots[i]->tstate.pid);
-		if (!err)
-			err = calltree_walk(&s->tree, roots[i]->root, enter, leave, f);
+		err = err ?: calltree_walk(&s->tree, roots[i]->root, enter, leave, f);
 	}
 	free(roots);
 	if (f) {

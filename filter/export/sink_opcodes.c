@@ -132,8 +132,7 @@ static int write_arrays(struct out *o, const struct opcodes *t)
 	uint64_t *room = t->nrows > MATRIX_MOST ? NULL : calloc((size_t)t->nrows * t->nrows + 1, sizeof(*room));
 	int err = room ? put_names(&z, t, false) : -ENOMEM;
 
-	if (!err)
-		err = put_names(&z, t, true);
+	err = err ?: put_names(&z, t, true);
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]) && !err; i++)
 		put_column(&z, i, t, room);
 	for (size_t i = 0; i < sizeof(matrices) / sizeof(matrices[0]) && !err; i++)
@@ -163,8 +162,7 @@ static int finish(struct sink *s, const struct profile *p, int (*write)(struct o
 		return fail_unknown(s);
 	err = opcodes_add_program(&t, p);
 	opcodes_sort(&t, OPCODES_BY_TIME);
-	if (!err)
-		err = write(&((struct sink_file *)s)->out, &t);
+	err = err ?: write(&((struct sink_file *)s)->out, &t);
 	opcodes_free(&t);
 	return err ? sink_file_no_memory(s) : sink_file_close(s);
 }

@@ -23,8 +23,7 @@ static int compare_labels(const struct code *a, const struct code *b)
 {
 	int order = strcmp(a->file, b->file);
 
-	if (!order)
-		order = (a->firstlineno > b->firstlineno) - (a->firstlineno < b->firstlineno);
+	order = order ?: (a->firstlineno > b->firstlineno) - (a->firstlineno < b->firstlineno);
 	return order ? order : strcmp(code_name(a), code_name(b));
 }
 
@@ -171,10 +170,8 @@ static int write_pstats(struct sink_calls *s, const struct profile *p)
 	int err = find_same(&same, &s->tree);
 
 	(void)p;
-	if (!err)
-		err = callers_sum(&c, &s->tree, &same);
-	if (!err)
-		err = sort(&l, &c);
+	err = err ?: callers_sum(&c, &s->tree, &same);
+	err = err ?: sort(&l, &c);
 	if (!err)
 		put_all(&s->file.out, &c, &l);
 	free(l.order);

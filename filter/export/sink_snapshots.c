@@ -334,8 +334,7 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 	int err = gather(v, p->codes);
 	size_t n = 0;
 
-	if (!err)
-		err = find_worst(v, p->codes);
+	err = err ?: find_worst(v, p->codes);
 	if (err || !v->n)
 		return err;
 	qsort(v->windows, v->n, sizeof(*v->windows), by_worst);

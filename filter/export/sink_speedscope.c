@@ -129,8 +129,7 @@ static int put_profile(struct writing *w, const struct profile *p, const struct 
 	put_text(w, ",\"unit\":\"nanoseconds\",\"startValue\":0,\"events\":[");
 	w->at = 0;
 	w->any = false;
-	if (!err)
-		err = calltree_walk(&w->sink->tree, r->root, enter, leave, w);
+	err = err ?: calltree_walk(&w->sink->tree, r->root, enter, leave, w);
 	put_text(w, "],\"endValue\":");
 	*out_dec(number, w->at) = '\0';
 	put_text(w, number);
@@ -186,8 +185,7 @@ static int put_all(struct writing *w, const struct profile *p)
 	if (!n) /* speedscope opens nothing without a profile */
 		put_text(w, NO_PROFILE);
 	put_text(w, "],\"shared\":{\"frames\":[");
-	if (!err)
-		err = put_frames(w);
+	err = err ?: put_frames(w);
 	put_text(w, "]}}\n");
 	free(roots);
 	return err;

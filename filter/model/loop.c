@@ -187,8 +187,7 @@ int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip
 		return LOOP_NONE;
 	if (innermost(s, f, head, &o))
 		return -ENOMEM;
-	if (!o)
-		o = enter(s, f, head);
+	o = o ?: enter(s, f, head);
 	if (!o)
 		return -ENOMEM;
 	extent_reach(&o->loop->extent, jump->offset);

@@ -295,8 +295,7 @@ static int compare_pairs(const void *left, const void *right, void *rows)
 	const struct opcode_row *r = rows;
 	int order = more(a->n, b->n);
 
-	if (!order)
-		order = opcode_compare(&r[a->from], &r[b->from]);
+	order = order ?: opcode_compare(&r[a->from], &r[b->from]);
 	return order ? order : opcode_compare(&r[a->to], &r[b->to]);
 }
 

@@ -18,10 +18,8 @@ static int by_time(const void *left, const void *right)
 	const struct loop *a = *(struct loop *const *)left, *b = *(struct loop *const *)right;
 	int order = (a->time < b->time) - (a->time > b->time);
 
-	if (!order)
-		order = (a->iterations < b->iterations) - (a->iterations > b->iterations);
-	if (!order)
-		order = code_order(a->code, b->code);
+	order = order ?: (a->iterations < b->iterations) - (a->iterations > b->iterations);
+	order = order ?: code_order(a->code, b->code);
 	return order ? order : (a->head > b->head) - (a->head < b->head);
 }
 

@@ -203,8 +203,7 @@ static COLD int realign(struct thread *t, struct stack *st, const struct sample 
 			err = leave(t, st, s->time, s->cycles, LEAVE_GAP, to);
 			closed++;
 		}
-		if (!err)
-			err = report_unmatched(s, closed, to);
+		err = err ?: report_unmatched(s, closed, to);
 	}
 	if (!err && !stack_top(st) && sample_op_effect(s->op) == STACK_KEEP)
 		err = enter(t, st, s, true, to);

@@ -247,8 +247,7 @@ int trace_finish(struct trace *t, bool counted)
 
 	if (!t->profile.clock)
 		t->profile.clock = "ns";
-	if (!err)
-		err = finish_threads(t);
+	err = err ?: finish_threads(t);
 	for (struct sink *k = t->to.sinks; k; k = k->next)
 		if (!err && k->ops->finish)
 			err = k->ops->finish(k, &t->profile);

@@ -25,8 +25,7 @@ static int read_ids(struct perf_file *f, const struct perf_section *s, struct pe
 
 	for (uint64_t at = 0; !err && at + sizeof(id) <= s->size; at += sizeof(id)) {
 		err = read_at(f->fd, &id, sizeof(id), s->offset + at);
-		if (!err)
-			err = map_put(&f->ids, id, attr);
+		err = err ?: map_put(&f->ids, id, attr);
 	}
 	return err;
 }
@@ -48,10 +47,8 @@ static int read_attrs(struct perf_file *f, const struct perf_header *h)
 		uint64_t at = h->attrs.offset + i * h->attr_size;
 
 		err = read_at(f->fd, &f->attrs[i], size, at);
-		if (!err)
-			err = read_at(f->fd, &ids, sizeof(ids), at + h->attr_size - sizeof(ids));
-		if (!err)
-			err = read_ids(f, &ids, &f->attrs[i]);
+		err = err ?: read_at(f->fd, &ids, sizeof(ids), at + h->attr_size - sizeof(ids));
+		err = err ?: read_ids(f, &ids, &f->attrs[i]);
 	}
 	return err;
 }
@@ -65,8 +62,7 @@ static int open_checked(struct perf_file *f, const char *path, char *error)
 		snprintf(error, PERF_FILE_ERROR, "%s %s", path, f->check.finding);
 		return -EPROTO;
 	}
-	if (!err)
-		err = read_at(f->fd, &h, sizeof(h), 0);
+	err = err ?: read_at(f->fd, &h, sizeof(h), 0);
 	if (err)
 		return err;
 	f->data = h.data.offset;

@@ -324,8 +324,7 @@ int pt_merge_run(struct pt_merge *m, uint64_t until)
 			time = m->heap[0].time + 1;
 		find_task(m, m->queues[idx]);
 		err = pt_queue_wake(m->queues[idx]);
-		if (!err)
-			err = run_queue(m, m->queues[idx], &time);
+		err = err ?: run_queue(m, m->queues[idx], &time);
 		if (!err)
 			push(m, idx, time);
 	}

@@ -136,8 +136,7 @@ int pt_trace_open(struct pt_trace *t, const char *path)
 	if (err)
 		return fail(t, err);
 	err = tasks_init(&t->merge.tasks);
-	if (!err)
-		err = find_traces(t);
+	err = err ?: find_traces(t);
 	if (err) {
 		fail(t, err);
 		pt_trace_close(t);
@@ -322,8 +321,7 @@ int pt_trace_read(struct pt_trace *t, const struct pt_feed *feed)
 	t->order.deliver = apply;
 	t->order.to = t;
 	err = read_side(t);
-	if (!err)
-		err = pt_merge_run(&t->merge, UINT64_MAX);
+	err = err ?: pt_merge_run(&t->merge, UINT64_MAX);
 	sum_faults(t);
 	return err ? fail(t, err) : 0;
 }

@@ -97,16 +97,11 @@ static int write_report(FILE *f, struct sink *s, const struct profile *p)
 
 	report_head(&r);
 	err = write_loops(&r, c);
-	if (!err)
-		err = write_functions(&r, c);
-	if (!err)
-		err = report_compiled(&r);
-	if (!err)
-		err = report_forms(&r);
-	if (!err)
-		err = write_opcodes(&r, c);
-	if (!err)
-		err = write_events(&r, c);
+	err = err ?: write_functions(&r, c);
+	err = err ?: report_compiled(&r);
+	err = err ?: report_forms(&r);
+	err = err ?: write_opcodes(&r, c);
+	err = err ?: write_events(&r, c);
 	report_losses(&r);
 	sources_free(&r.sources);
 	return err;

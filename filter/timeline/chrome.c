@@ -310,15 +310,12 @@ static int chrome_snapshot(struct timeline *v, struct track *t, const struct sna
 	int err = render(v, &begin, perfetto_snapshot_begin, s);
 	size_t room;
 
-	if (!err)
-		err = render(v, &end, perfetto_snapshot_end, s);
+	err = err ?: render(v, &end, perfetto_snapshot_end, s);
 	room = EVENT_ROOM + end.length;
 	v->reserved += room;
-	if (!err)
-		err = write_piece(v, "B", t, from, &begin);
+	err = err ?: write_piece(v, "B", t, from, &begin);
 	v->reserved -= room;
-	if (!err)
-		err = write_piece(v, "E", t, ns, &end);
+	err = err ?: write_piece(v, "E", t, ns, &end);
 	free(begin.text);
 	free(end.text);
 	return err;

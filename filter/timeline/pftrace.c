@@ -148,8 +148,7 @@ static int pftrace_code(struct timeline *v, struct track *t, uint64_t ns, const 
 	struct pftrace_event e;
 	int err = file ? introduce(v, t, n) : pftrace_no_memory(v);
 
-	if (!err)
-		err = open_event(v, t, ns, TYPE_INSTANT, strlen(file), &e);
+	err = err ?: open_event(v, t, ns, TYPE_INSTANT, strlen(file), &e);
 	if (!err) {
 		pftrace_put(&e, EVENT_TRACK, pftrace_uuid(UUID_PROCESS, pftrace_known(t->pid)));
 		pftrace_put(&e, EVENT_CATEGORY, CATEGORY_CODE);
@@ -214,8 +213,7 @@ static int pftrace_opcode(struct timeline *v, struct track *t, const struct runn
 	int err = function ? 0 : pftrace_no_memory(v);
 
 	v->reserved += PFTRACE_ROOM;
-	if (!err)
-		err = open_event(v, t, r->shown, TYPE_BEGIN, PFTRACE_ROOM + strlen(opname) + strlen(function), &e);
+	err = err ?: open_event(v, t, r->shown, TYPE_BEGIN, PFTRACE_ROOM + strlen(opname) + strlen(function), &e);
 	v->reserved -= PFTRACE_ROOM;
 	if (!err) {
 		pftrace_put_text(&e, EVENT_CATEGORY_TEXT, "opcode");
@@ -337,8 +335,7 @@ static int pftrace_snapshot(struct timeline *v, struct track *t, const struct sn
 	free(label);
 	free(trigger);
 	free(stack);
-	if (!err)
-		err = open_event(v, t, ns, TYPE_END, 0, &e);
+	err = err ?: open_event(v, t, ns, TYPE_END, 0, &e);
 	return err ? err : pftrace_close_event(v, &e);
 }
 

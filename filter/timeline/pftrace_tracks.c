@@ -159,10 +159,8 @@ int pftrace_begin_sequence(struct timeline *v, struct track *t)
 		return 0;
 	t->sequence = pftrace_sequence_new();
 	err = t->sequence ? write_first(v, t) : pftrace_no_memory(v);
-	if (!err)
-		err = describe_process(v, t);
-	if (!err)
-		err = pftrace_write_thread(v, t, NULL);
+	err = err ?: describe_process(v, t);
+	err = err ?: pftrace_write_thread(v, t, NULL);
 	for (unsigned i = 0; i < TIMELINE_COUNTERS && !err && !t->thread && t->pid != TIMELINE_NOBODY; i++)
 		err = write_counter(v, t, i);
 	if (err) { /* as if it had never begun: the mark of a full file may come on this track */

@@ -561,15 +561,11 @@ static int timeline_finish(struct sink *s, const struct profile *p)
 	struct track *last = v->last;
 	int err = finish_tracks(v, p->codes);
 
-	if (!err)
-		err = write_snapshots(v, p->codes);
+	err = err ?: write_snapshots(v, p->codes);
 	v->last = last;
-	if (!err)
-		err = report_limits(v);
-	if (!err)
-		err = report_unshown(v);
-	if (!err)
-		err = v->format->finish(v);
+	err = err ?: report_limits(v);
+	err = err ?: report_unshown(v);
+	err = err ?: v->format->finish(v);
 	return err ? err : sink_file_close(s);
 }
 

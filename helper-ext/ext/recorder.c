@@ -90,8 +90,7 @@ static int exchange(const char *dir, struct ring_message *msg, int memfd, time_t
 	if (sock < 0)
 		return sock;
 	err = send_message(sock, msg, memfd, NULL, 0);
-	if (!err)
-		err = receive_config(sock, config);
+	err = err ?: receive_config(sock, config);
 	close(sock);
 	return err;
 }

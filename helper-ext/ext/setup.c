@@ -30,8 +30,7 @@ static int set_patterns(struct patterns *p, PyObject *tuple)
 		list[i] = bytes[i] ? PyBytes_AS_STRING(bytes[i]) : NULL;
 		err = bytes[i] ? 0 : -EINVAL;
 	}
-	if (!err)
-		err = patterns_set(p, list);
+	err = err ?: patterns_set(p, list);
 	while (i > 0)
 		Py_XDECREF(bytes[--i]);
 	PyMem_Free(bytes);

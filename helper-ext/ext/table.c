@@ -96,8 +96,7 @@ static int append(struct text *line)
 	struct text *kept = &table.unwritten;
 	int err = kept->length ? write_some(kept) : 0;
 
-	if (!err)
-		err = write_some(line);
+	err = err ?: write_some(line);
 	if (err && kept->length + line->length <= UNWRITTEN_MOST)
 		text_add(kept, line->bytes, line->length);
 	if (!kept->length)

@@ -118,12 +118,10 @@ static void switch_output(struct recorder *r)
 	recorder_update_clock(r);
 	r->out.before += perfdata_size(&r->out.file);
 	err = perfdata_close(&r->out.file);
-	if (!err)
-		err = rotation_close(&r->rotation, r->folder.fd, words(r), clock_monotonic_ns(), &name);
+	err = err ?: rotation_close(&r->rotation, r->folder.fd, words(r), clock_monotonic_ns(), &name);
 	if (!err)
 		append_piece(r, r->rotation.number - 1, name.text, before);
-	if (!err)
-		err = perfdata_create(&r->out.file, r->folder.fd, FOLDER_DATA, PTFRAME_RATIO);
+	err = err ?: perfdata_create(&r->out.file, r->folder.fd, FOLDER_DATA, PTFRAME_RATIO);
 	r->out.file.error = err;
 	recorder_update_clock(r);
 	rings_reopen(&r->rings, !r->flight.on);
@@ -505,8 +503,7 @@ static int open_events(struct recorder *r)
 	if (r->signals < 0)
 		return r->signals;
 	err = recorder_watch(r, FROM_LISTENER, 0, r->listener);
-	if (!err)
-		err = recorder_watch(r, FROM_SIGNALS, 0, r->signals);
+	err = err ?: recorder_watch(r, FROM_SIGNALS, 0, r->signals);
 	if (!err && r->flight.on)
 		err = control_open(&r->control, r->folder.fd);
 	if (!err && r->flight.on)

@@ -103,8 +103,7 @@ void requests_serve(struct recorder *r, int client)
 
 	if (err == -EAGAIN)
 		return;
-	if (!err)
-		err = take_request(r, &rq);
+	err = err ?: take_request(r, &rq);
 	if (rq.fd >= 0)
 		close(rq.fd);
 	if (!err && rq.message.request == RING_FINISH && r->finisher < 0) {

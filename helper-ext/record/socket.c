@@ -135,10 +135,8 @@ int socket_receive(int client, struct request *rq)
 		return -EPROTO;
 	rq->text[n - sizeof(rq->message)] = '\0';
 	err = check_peer(client, &rq->pid);
-	if (!err)
-		err = check_message(&rq->message);
-	if (!err)
-		err = check_text(rq, n - sizeof(rq->message));
+	err = err ?: check_message(&rq->message);
+	err = err ?: check_text(rq, n - sizeof(rq->message));
 	if (!err && rq->message.request == RING_ADD && rq->fd < 0)
 		err = msg.msg_flags & MSG_CTRUNC ? -EMFILE : -EPROTO;
 	return err;
