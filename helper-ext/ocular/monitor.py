@@ -151,12 +151,18 @@ def jit_warning() -> str | None:
 
 
 def _jit() -> bool | None:
-    """Whether the interpreter compiles hot loops; None if it does not say (before 3.14). PYTHON_JIT, or a default that
-    cannot be read, switches it on after site, where the hook runs."""
+    """Whether the interpreter compiles hot loops; None where it does not say (before 3.14). It is switched on behind
+    site, where the hook runs, by PYTHON_JIT or a default that cannot be asked for."""
     jit = getattr(sys, "_jit", None)
     if not jit or jit.is_enabled():
         return jit and True
     return jit.is_available() and os.environ.get("PYTHON_JIT", "")[:1] not in ("", "0")
+
+
+def _jit_is_on() -> bool:
+    """Without any Python code that is not ours: events are on."""
+    jit = getattr(sys, "_jit", None)
+    return jit is not None and jit.is_enabled()
 
 
 def _header(session: _Session, config: "_core.Config", include: tuple[str, ...],
@@ -289,7 +295,7 @@ def stop() -> None:
     global _session, _closed
     session, _session = _session, None
     if session:
-        if _jit():
+        if _jit_is_on():
             _core.note({"kind": "jit"})
         _core.tell_executors()
         session.unregister(session.first)
