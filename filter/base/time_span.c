@@ -190,7 +190,7 @@ static const char *date_of(char *text, size_t size, uint64_t ns, const char *for
 	return text;
 }
 
-void time_span_tell(char *text, size_t size, uint64_t first, uint64_t last, const struct wall *wall)
+void time_span_describe(char *text, size_t size, uint64_t first, uint64_t last, const struct wall *wall)
 {
 	char from[64], until[64];
 	uint64_t began = wall_at(wall, first);

@@ -51,4 +51,4 @@ int time_span_resolve(const struct time_span *w, uint64_t first, const struct wa
 		      uint64_t *until);
 
 /* Writes into text[size] from when to when a recording goes, in each of the notations above. */
-void time_span_tell(char *text, size_t size, uint64_t first, uint64_t last, const struct wall *wall);
+void time_span_describe(char *text, size_t size, uint64_t first, uint64_t last, const struct wall *wall);

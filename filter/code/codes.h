@@ -110,7 +110,7 @@ struct code *codes_intern(struct process *p, const char *file, const char *qualn
 
 /*
  * How many words went into the file of that name (NULL: unknown), or into the only one there is, whatever its name is
- * now; dropped ones too, which LOST words tell. Where its recorder died, those of its snapshots. 0: not known.
+ * now; dropped ones too, from LOST words. If its recorder died, those of its snapshots. 0: not known.
  */
 uint64_t codes_words(const struct codes *c, const char *file);
 

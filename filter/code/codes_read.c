@@ -344,7 +344,7 @@ static int read_before(struct codes *c, struct process *p, json_t *line)
 }
 
 /* A fork also has lines for its parent's code, in its state when the fork ended. They count if the parent has none. */
-static bool tells_better(const struct process *p, const struct code *code)
+static bool has_better_state(const struct process *p, const struct code *code)
 {
 	int32_t own = code->process->pid;
 
@@ -357,7 +357,7 @@ static int read_specialized(struct codes *c, struct process *p, json_t *line)
 
 	if (!code)
 		return -EINVAL;
-	if (!tells_better(p, code))
+	if (!has_better_state(p, code))
 		return 0;
 	for (uint32_t i = 0; code->final_pid != p->pid && i < code->ninstrs; i++)
 		code->instrs[i].adaptive = code->instrs[i].base;

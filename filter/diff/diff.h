@@ -66,7 +66,7 @@ struct diff_opcode {
 };
 
 /*
- * Calls tell for each instruction of the pair's loop whose specialised opcode differs. Returns how
+ * Calls `report` for each instruction of the pair's loop whose specialised opcode differs. Returns how
  * many, or -1 if the bytecode itself differs, so that there is nothing to compare.
  */
 int diff_opcodes(const struct diff_pair *pair, void (*report)(const struct diff_opcode *o, void *to), void *to);

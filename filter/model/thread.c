@@ -178,7 +178,7 @@ static bool is_struck(const struct sample *s)
 }
 
 /* A generator catches what strikes at its RESUME, if only to raise it anew: it goes on from there, without an event. */
-static bool began_untold(const struct stack *st, const struct sample *s)
+static bool began_unreported(const struct stack *st, const struct sample *s)
 {
 	return s->code->generator && s->code->process->starts_late && !stack_has(st, s->code);
 }
@@ -195,7 +195,7 @@ static COLD int realign(struct thread *t, struct stack *st, const struct sample 
 	uint64_t closed = 0;
 	int err = 0;
 
-	if (top && began_untold(st, s))
+	if (top && began_unreported(st, s))
 		return enter(t, st, s, true, to);
 	if (top) {
 		below = stack_has(st, s->code);

@@ -235,7 +235,7 @@ static int fail_empty(struct trace *t)
 	char span[TRACE_ERROR / 2] = "others, which perf skipped; without @ the error says when they are";
 
 	if (t->begun)
-		time_span_tell(span, sizeof(span), t->profile.first_ns, t->last_ns, &t->wall);
+		time_span_describe(span, sizeof(span), t->profile.first_ns, t->last_ns, &t->wall);
 	snprintf(t->error, sizeof(t->error), "no event in time=%s; the recording has %s", t->window.text, span);
 	return -ERANGE;
 }

@@ -11,7 +11,7 @@
 
 /* Kept in registers while packets come: pass its address only to inlined functions. */
 struct scan {
-	const uint8_t *p, *told; /* after the last packet with an ip, or PTW; NULL: there was none */
+	const uint8_t *p, *reported; /* after the last packet with an ip, or PTW; NULL: there was none */
 	uint64_t ip;
 	uint64_t cycles, most; /* since the clock's base; at most `most` */
 	uint64_t core, counts; /* pt_walk.core; ~0 while tracing is on, else 0 */
@@ -87,7 +87,7 @@ INLINE void read_ip(struct scan *s)
 	memcpy(&bytes, s->p + 1, sizeof(bytes));
 	s->ip = (s->ip & form->kept) | (bytes & ~form->kept);
 	s->p += __builtin_expect(form->size == 5, 1) ? 5 : form->size;
-	s->told = s->p;
+	s->reported = s->p;
 }
 
 INLINE void put_row(struct scan *s, uint64_t bits, enum row_kind kind)
@@ -102,7 +102,7 @@ INLINE void tip_2(struct scan *s)
 
 	memcpy(&bytes, s->p + 1, sizeof(bytes));
 	s->ip = (s->ip & ~0xffffull) | bytes;
-	s->told = s->p += 3;
+	s->reported = s->p += 3;
 	put_row(s, s->ip, ROW_BRANCH);
 }
 
@@ -125,7 +125,7 @@ INLINE void come_on_4(struct scan *s)
 
 	memcpy(&bytes, s->p + 1, sizeof(bytes));
 	s->ip = (s->ip & ~0xffffffffull) | bytes;
-	s->told = s->p += 5;
+	s->reported = s->p += 5;
 	s->counts = ~0ull;
 	put_row(s, s->ip, ROW_ENTER);
 }
@@ -156,7 +156,7 @@ INLINE bool longer(struct scan *s)
 
 	if (s->p[1] == 0x32) {
 		memcpy(&bits, s->p + 2, sizeof(bits));
-		s->told = s->p += 10;
+		s->reported = s->p += 10;
 		put_row(s, bits, ROW_WORD);
 		return true;
 	}
@@ -238,13 +238,13 @@ static inline struct scan take_all(const struct pt_walk *w, struct scan s)
 /* What came after the last step, or in all: its cycles, and whether a CYC was the last of it. */
 static uint64_t cycles_behind(struct pt_walk *w, const struct scan *s, bool *step)
 {
-	const uint8_t *p = s->told ? s->told : w->p;
+	const uint8_t *p = s->reported ? s->reported : w->p;
 	uint64_t cycles = 0;
 	packet_block block = 0;
 	struct packet pkt;
 
-	*step = s->told;
-	if (s->told)
+	*step = s->reported;
+	if (s->reported)
 		w->after_cyc = false;
 	for (; p < s->p; p += pkt.size) {
 		packet_read(p, w->end, &block, &pkt);

@@ -166,15 +166,15 @@ static int take_next(struct recover_thread *t, const struct held *h, enum flow f
  * specialisers, and 3.15 gives GET_ITER_VIRTUAL up by a dispatch: then it is the same if its code has no such
  * instruction behind it.
  */
-static bool is_again(struct recover_thread *t, uint8_t base, bool told)
+static bool is_again(struct recover_thread *t, uint8_t base, bool returned)
 {
 	const struct dispatch *d = t->dispatch;
 	const struct recover_frame *f = recover_frames_top(&t->frames);
 
 	if (!t->held.valid || d->base[t->held.opcode] != base)
 		return false;
-	if (told || !d->head[base])
-		return told;
+	if (returned || !d->head[base])
+		return returned;
 	if (f && f->n && t->held.opcode != d->twice)
 		return !recover_frame_repeats(f, base, d->pair[t->held.opcode]);
 	if (t->held.opcode == d->twice || base == d->iterates)
@@ -184,10 +184,10 @@ static bool is_again(struct recover_thread *t, uint8_t base, bool told)
 }
 
 /* The form it was dispatched in: its new form, but not the common one if it was given up on the way. */
-static int take_again(struct recover_thread *t, uint8_t opcode, bool told)
+static int take_again(struct recover_thread *t, uint8_t opcode, bool returned)
 {
 	t->held.before = t->held.before ? t->held.before : t->held.opcode;
-	if (told || t->dispatch->base[opcode] != opcode)
+	if (returned || t->dispatch->base[opcode] != opcode)
 		t->held.opcode = opcode;
 	else
 		t->held.passed = true;
@@ -219,7 +219,7 @@ int recover_take(struct recover_thread *t, const struct held *h)
 {
 	const struct dispatch *d = t->dispatch;
 	uint8_t base = d->base[h->opcode];
-	bool told = t->again;
+	bool returned = t->again;
 	int err;
 
 	t->again = false;
@@ -228,8 +228,8 @@ int recover_take(struct recover_thread *t, const struct held *h)
 	if (t->behind_gap && d->flow[base] == FLOW_RESUME)
 		return drop_resume(t);
 	t->behind_gap = GAP_NONE;
-	if (is_again(t, base, told))
-		return take_again(t, h->opcode, told);
+	if (is_again(t, base, returned))
+		return take_again(t, h->opcode, returned);
 	if (is_either(t, base))
 		return take_either(t);
 	switch ((enum flow)d->flow[base]) {

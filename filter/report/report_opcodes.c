@@ -102,7 +102,7 @@ static void write_left_out(const struct report *r, const struct chains *c)
 	if (!c->left_out)
 		return;
 	write_number(r, c->left_out);
-	fprintf(r->f, "  %5.1f%%  all chains that were first seen after %u others: not told apart\n",
+	fprintf(r->f, "  %5.1f%%  all chains that were first seen after %u others: not distinguished\n",
 		100.0 * c->left_out / (c->counted + c->left_out), CHAINS_MOST);
 }
 

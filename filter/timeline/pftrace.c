@@ -155,7 +155,7 @@ static int pftrace_code(struct timeline *v, struct track *t, uint64_t ns, const 
 		pftrace_put(&e, EVENT_NAME, n->number);
 		put_address(&e, code);
 		pftrace_put_string_arg(&e, "file", file);
-		pftrace_put_rare_arg(&e, "line", code->firstlineno);
+		pftrace_put_keyed_arg(&e, "line", code->firstlineno);
 		err = pftrace_close_event(v, &e);
 	}
 	free(file);
@@ -219,8 +219,8 @@ static int pftrace_opcode(struct timeline *v, struct track *t, const struct runn
 		pftrace_put_text(&e, EVENT_CATEGORY_TEXT, "opcode");
 		pftrace_put_text(&e, EVENT_NAME_TEXT, opname);
 		pftrace_put_string_arg(&e, "function", function);
-		pftrace_put_rare_arg(&e, "offset", r->instr->offset);
-		pftrace_put_rare_arg(&e, "line", r->instr->line > 0 ? r->instr->line : 0);
+		pftrace_put_keyed_arg(&e, "offset", r->instr->offset);
+		pftrace_put_keyed_arg(&e, "line", r->instr->line > 0 ? r->instr->line : 0);
 		pftrace_put_arg(&e, KEY_CYCLES, cycles);
 		pftrace_close_event(v, &e);
 		err = open_event(v, t, ns, TYPE_END, 0, &e);
@@ -239,7 +239,7 @@ static int pftrace_mark(struct timeline *v, struct track *t, uint64_t ns, const 
 	pftrace_put_text(&e, EVENT_CATEGORY_TEXT, mark->category);
 	pftrace_put_text(&e, EVENT_NAME_TEXT, mark->name);
 	for (unsigned i = 0; i < mark->n; i++)
-		pftrace_put_rare_arg(&e, mark->args[i].key, mark->args[i].value);
+		pftrace_put_keyed_arg(&e, mark->args[i].key, mark->args[i].value);
 	return pftrace_close_event(v, &e);
 }
 
@@ -294,11 +294,11 @@ static void put_snapshot(struct pftrace_event *e, const struct snapshot *s, cons
 	pftrace_put_text(e, EVENT_CATEGORY_TEXT, "snapshot");
 	pftrace_put_text(e, EVENT_NAME_TEXT, label);
 	pftrace_put_string_arg(e, "trigger", trigger);
-	pftrace_put_rare_arg(e, "number", s->number);
-	pftrace_put_rare_arg(e, "threads", s->threads);
-	pftrace_put_rare_arg(e, "cut", s->cut);
-	pftrace_put_rare_arg(e, "pid", pftrace_known(s->pid));
-	pftrace_put_rare_arg(e, "tid", pftrace_known(s->tid));
+	pftrace_put_keyed_arg(e, "number", s->number);
+	pftrace_put_keyed_arg(e, "threads", s->threads);
+	pftrace_put_keyed_arg(e, "cut", s->cut);
+	pftrace_put_keyed_arg(e, "pid", pftrace_known(s->pid));
+	pftrace_put_keyed_arg(e, "tid", pftrace_known(s->tid));
 	pftrace_put_json_arg(e, "data", perfetto_data(s));
 	pftrace_put_json_arg(e, "stack", stack);
 }

@@ -91,7 +91,7 @@ void pftrace_put_text_arg(struct pftrace_event *e, unsigned key, const char *val
 	e->packet.to = proto_close(body, proto_string(to, ARG_STRING, value, strlen(value)));
 }
 
-void pftrace_put_rare_arg(struct pftrace_event *e, const char *key, uint64_t value)
+void pftrace_put_keyed_arg(struct pftrace_event *e, const char *key, uint64_t value)
 {
 	char *body = proto_open(e->packet.to, EVENT_ARG);
 	char *to = proto_string(body, ARG_KEY_TEXT, key, strlen(key));

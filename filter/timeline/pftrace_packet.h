@@ -40,6 +40,6 @@ void pftrace_put_arg(struct pftrace_event *e, unsigned key, uint64_t value);
 void pftrace_put_text_arg(struct pftrace_event *e, unsigned key, const char *value);
 
 /* With keys as text: for uncommon events. */
-void pftrace_put_rare_arg(struct pftrace_event *e, const char *key, uint64_t value);
+void pftrace_put_keyed_arg(struct pftrace_event *e, const char *key, uint64_t value);
 void pftrace_put_string_arg(struct pftrace_event *e, const char *key, const char *value);
 void pftrace_put_json_arg(struct pftrace_event *e, const char *key, const char *value);

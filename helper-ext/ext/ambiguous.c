@@ -99,7 +99,7 @@ static bool are_alike(struct walk *w, uint32_t a, uint32_t b, int steps)
 	return false;
 }
 
-static bool is_doubtful(struct walk *w, uint32_t unit)
+static bool is_ambiguous(struct walk *w, uint32_t unit)
 {
 	uint32_t to[3];
 	unsigned int n = ways(w, unit, to);
@@ -118,7 +118,7 @@ static bool mark(struct walk *w, uint8_t *bits)
 	for (uint32_t unit = 0; unit < w->n; unit = next(w, unit)) {
 		uint8_t flow = flow_at(w, unit);
 
-		if ((flow != WAY_BRANCH && flow != WAY_FOR) || !is_doubtful(w, unit))
+		if ((flow != WAY_BRANCH && flow != WAY_FOR) || !is_ambiguous(w, unit))
 			continue;
 		bits[unit >> 3] |= (uint8_t)(1 << (unit & 7));
 		any = true;

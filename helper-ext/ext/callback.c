@@ -40,7 +40,7 @@ static struct place place_exactly(enum emit_shape shape, PyObject *const *args)
 	at = (uint32_t)PyLong_AsLong(args[1]);
 	if (shape == EMIT_LINE)
 		return (struct place){ at, 0 };
-	if (shape == EMIT_DEST || shape == EMIT_BACKWARD || shape == EMIT_DOUBTFUL)
+	if (shape == EMIT_DEST || shape == EMIT_BACKWARD || shape == EMIT_AMBIGUOUS)
 		return (struct place){ at / 2, (int32_t)((uint32_t)PyLong_AsLong(args[2]) / 2 - at / 2) };
 	return (struct place){ at / 2, 0 };
 }
@@ -62,7 +62,7 @@ static struct lane *name_thread(const struct callback *cb, struct lane *l, unsig
 {
 	l->named = true;
 	table_begin();
-	threads_tell(l->tid);
+	threads_record(l->tid);
 	return l->named ? lane_open(cb->interpreter, cb->codes->view, cb->codes->window, words) : NULL;
 }
 
@@ -96,7 +96,7 @@ static PyObject *see_event(struct callback *cb, PyObject *const *args)
 }
 
 /* CPython lends the callback, and releases it if tracing stops meanwhile. */
-PyObject *callback_rare(struct callback *cb, PyObject *const *args)
+PyObject *callback_slow(struct callback *cb, PyObject *const *args)
 {
 	PyObject *result;
 

@@ -19,7 +19,8 @@ enum emit_shape {
 	EMIT_UNSURE,	  /* as EMIT_OFFSET, of an exception: may be outside the code (callback_is_inside) */
 	EMIT_INSTRUCTION, /* as EMIT_OFFSET, for the most frequent event */
 	EMIT_SHAPES,
-	EMIT_DOUBTFUL = EMIT_SHAPES, /* as EMIT_DEST; branches that opcodes decide (ambiguous.h) are disabled instead */
+	EMIT_AMBIGUOUS =
+		EMIT_SHAPES, /* as EMIT_DEST; branches that opcodes decide (ambiguous.h) are disabled instead */
 };
 
 struct callback {
@@ -57,4 +58,4 @@ static inline bool callback_is_inside(PyObject *code, PyObject *n)
 }
 
 /* All uncommon cases: first events of code and of threads, full rings, far jumps, long code. */
-PyObject *callback_rare(struct callback *cb, PyObject *const *args) __attribute__((cold));
+PyObject *callback_slow(struct callback *cb, PyObject *const *args) __attribute__((cold));

@@ -311,7 +311,7 @@ static void forget(struct codes *c, uint32_t id, struct entry *entry)
 		PyErr_Clear();
 }
 
-void codes_tell_executors(const struct codes *c)
+void codes_write_executors(const struct codes *c)
 {
 	for (uint32_t id = 0; id <= MARKER_CODE_MAX; id++) {
 		const struct entry *entry = entries[id >> CHUNK_BITS] ? entry_of(id) : NULL;

@@ -33,7 +33,7 @@ struct state {
 	struct codes codes;
 	PyTypeObject *callback;
 	struct collector collector;
-	bool counted; /* its frames: tell_frames() */
+	bool counted; /* its frames: emit_frames() */
 };
 
 static struct state *state_of(PyObject *module)
@@ -184,7 +184,7 @@ static PyObject *core_callback(PyObject *module, PyObject *args)
 
 	if (!PyArg_ParseTuple(args, "iiO", &op, &shape, &disable))
 		return NULL;
-	if (op < OP_EVENT_FIRST || op > OP_EVENT_LAST || shape < 0 || shape > EMIT_DOUBTFUL)
+	if (op < OP_EVENT_FIRST || op > OP_EVENT_LAST || shape < 0 || shape > EMIT_AMBIGUOUS)
 		return setup_error(-EINVAL);
 	return emit_new(state->callback, &state->codes, op, shape, disable);
 }
@@ -228,18 +228,18 @@ static void write_stop(void)
 	free(totals);
 }
 
-static PyObject *core_tell_frames(PyObject *module, PyObject *unused)
+static PyObject *core_emit_frames(PyObject *module, PyObject *unused)
 {
 	struct state *state = state_of(module);
 
-	frames_tell(&state->codes, true);
+	frames_emit(&state->codes, true);
 	state->counted = true;
-	return frames_tell_end(&state->codes) ? NULL : Py_NewRef(Py_None);
+	return frames_emit_at_end(&state->codes) ? NULL : Py_NewRef(Py_None);
 }
 
-static PyObject *core_tell_executors(PyObject *module, PyObject *unused)
+static PyObject *core_write_executors(PyObject *module, PyObject *unused)
 {
-	codes_tell_executors(&state_of(module)->codes);
+	codes_write_executors(&state_of(module)->codes);
 	Py_RETURN_NONE;
 }
 
@@ -248,7 +248,7 @@ static PyObject *core_close(PyObject *module, PyObject *unused)
 	struct state *state = state_of(module);
 
 	if (state->counted)
-		frames_tell(&state->codes, false);
+		frames_emit(&state->codes, false);
 	state->counted = false;
 	codes_close(&state->codes);
 	if (process_leave()) {
@@ -382,12 +382,12 @@ static PyMethodDef methods[] = {
 	{ "unlisten", core_unlisten, METH_NOARGS,
 	  "unlisten($module, /)\n--\n\n"
 	  "The duty cycle ends, if there is one, and its events are off." },
-	{ "tell_executors", core_tell_executors, METH_NOARGS,
-	  "tell_executors($module, /)\n--\n\n"
+	{ "write_executors", core_write_executors, METH_NOARGS,
+	  "write_executors($module, /)\n--\n\n"
 	  "Write into the code table what the JIT has compiled; before the events go off." },
-	{ "tell_frames", core_tell_frames, METH_NOARGS,
-	  "tell_frames($module, /)\n--\n\n"
-	  "Mode opcodes, an interpreter that is not the first: tell where its frames begin. OSError." },
+	{ "emit_frames", core_emit_frames, METH_NOARGS,
+	  "emit_frames($module, /)\n--\n\n"
+	  "Mode opcodes, an interpreter that is not the first: record where its frames begin. OSError." },
 	{ "close", core_close, METH_NOARGS,
 	  "close($module, /)\n--\n\n"
 	  "The end of join(), when this interpreter's callbacks are gone. The last interpreter of the\n"
@@ -415,7 +415,7 @@ static int add_numbers(PyObject *module)
 	       PyModule_AddIntMacro(module, BACKEND_EMULATED) || PyModule_AddIntMacro(module, EMIT_OFFSET) ||
 	       PyModule_AddIntMacro(module, EMIT_LINE) || PyModule_AddIntMacro(module, EMIT_DEST) ||
 	       PyModule_AddIntMacro(module, EMIT_BACKWARD) || PyModule_AddIntMacro(module, EMIT_UNSURE) ||
-	       PyModule_AddIntMacro(module, EMIT_DOUBTFUL);
+	       PyModule_AddIntMacro(module, EMIT_AMBIGUOUS);
 }
 
 /* ops: {event name: marker op}; far: names of the events whose marker holds a destination. */

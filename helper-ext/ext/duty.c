@@ -69,7 +69,7 @@ static void open_window(struct part *p, uint64_t number)
 }
 
 /* One line for each window, by the interpreter that traced first: the others' are the same. */
-static void tell_window(const struct part *p, uint64_t from, uint64_t at)
+static void write_window(const struct part *p, uint64_t from, uint64_t at)
 {
 	struct text t = { 0 };
 
@@ -93,7 +93,7 @@ static void close_window(struct part *p)
 
 	set_events(p, 0);
 	lanes_shut(p->codes->interpreter, tsc - (uint64_t)((double)late * (double)rings_config()->tsc_hz / 1e9));
-	tell_window(p, begin > p->since ? begin : p->since, now - late);
+	write_window(p, begin > p->since ? begin : p->since, now - late);
 	p->codes->window = LANE_SHUT;
 	p->window = 0;
 }

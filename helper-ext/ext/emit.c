@@ -30,7 +30,7 @@ static vectorcallfunc emitter(enum marker_op op, enum lane_view view, enum emit_
 {
 	emitters *table = emitters_of[lanes_backend()];
 
-	if (shape == EMIT_DOUBTFUL)
+	if (shape == EMIT_AMBIGUOUS)
 		return emit_ambiguous;
 	if (op == OP_INSTRUCTION)
 		shape = EMIT_INSTRUCTION;

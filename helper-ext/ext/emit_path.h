@@ -34,7 +34,7 @@ static inline __attribute__((always_inline)) PyObject *emit(struct callback *cb,
 	PyObject *none = Py_None;
 
 	if (unlikely(value < CODE_READY || head >= c->limit || far || (!plain && c->interpreter != cb->interpreter)))
-		return callback_rare(cb, args);
+		return callback_slow(cb, args);
 	__asm__ volatile("" : "+r"(none)); /* loaded now, not behind RDTSC (lane_put) */
 	put(c, head, cb->head | value | place);
 	return none;
@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) PyObject *emit_shape(struct callbac
 		dist = callback_number(args[2]) - first;
 		place |= (uint8_t)(dist / 2);
 		return emit(cb, args, place, dist + DIST_MAX > DIST_MAX, plain, put);
-	case EMIT_DOUBTFUL: /* has a callable of its own (EMIT_SHAPES) */
+	case EMIT_AMBIGUOUS: /* has a callable of its own (EMIT_SHAPES) */
 		break;
 	}
 	__builtin_unreachable();

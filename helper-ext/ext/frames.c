@@ -14,7 +14,7 @@ struct end {
 	enum lane_view view;
 };
 
-static void tell(uint64_t interpreter, enum lane_view view, uint32_t open, bool traced)
+static void emit_word(uint64_t interpreter, enum lane_view view, uint32_t open, bool traced)
 {
 	struct lane *l = lane_open(interpreter, view, LANE_ALWAYS, 1);
 
@@ -37,16 +37,16 @@ static uint32_t count(void)
 	return n;
 }
 
-void frames_tell(const struct codes *codes, bool traced)
+void frames_emit(const struct codes *codes, bool traced)
 {
-	tell(codes->interpreter, codes->view, count(), traced);
+	emit_word(codes->interpreter, codes->view, count(), traced);
 }
 
 static void ended(PyObject *capsule)
 {
 	struct end *end = PyCapsule_GetPointer(capsule, END_NAME);
 
-	tell(end->interpreter, end->view, 0, false);
+	emit_word(end->interpreter, end->view, 0, false);
 	free(end);
 }
 
@@ -67,7 +67,7 @@ static PyObject *new_end(const struct codes *codes)
 /*
  * The interpreter's own dict is cleared after its modules and their garbage. Once: another capsule would end the first.
  */
-int frames_tell_end(const struct codes *codes)
+int frames_emit_at_end(const struct codes *codes)
 {
 	PyObject *dict = PyInterpreterState_GetDict(PyInterpreterState_Get()); /* borrowed */
 	PyObject *capsule;

@@ -12,7 +12,7 @@
 #include "codes.h"
 
 /* How many it has open in the calling thread; traced: whether it is from here on. */
-void frames_tell(const struct codes *codes, bool traced);
+void frames_emit(const struct codes *codes, bool traced);
 
 /* None: when it ends, after everything that its finalizers ran. -1 with an exception set. */
-int frames_tell_end(const struct codes *codes);
+int frames_emit_at_end(const struct codes *codes);

@@ -21,7 +21,7 @@ const char snapshot_doc[] =
 	"Keep the last moments before this call, if the program runs under a flight recorder\n"
 	"(ocular record --flight); else do nothing, in a few nanoseconds. The label and the data\n"
 	"travel into the recording: numbers, strings, lists and dicts as they are, others as repr().\n"
-	"Returns True if a recorder was told.";
+	"Returns True if a recorder was asked.";
 
 void snapshot_listen(bool on)
 {

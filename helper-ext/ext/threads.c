@@ -47,7 +47,7 @@ static void write_thread(uint32_t tid, PyObject *name)
 	text_free(&t);
 }
 
-void threads_tell(uint32_t tid)
+void threads_record(uint32_t tid)
 {
 	PyFrameObject *frame = outermost_frame();
 	PyObject *name = frame && is_bootstrap(frame) ? thread_name(frame) : NULL;

@@ -11,4 +11,4 @@
  * Thread._bootstrap, whose `self` is the Thread. Other threads have no name. In a subclass the name may be a property,
  * which runs Python code.
  */
-void threads_tell(uint32_t tid);
+void threads_record(uint32_t tid);

@@ -88,7 +88,7 @@ def _shape(name: str, mode: str) -> int:
     if name == "JUMP" and mode == "adaptive":
         return _core.EMIT_BACKWARD
     if name.startswith("BRANCH") and mode == "opcodes":
-        return _core.EMIT_DOUBTFUL
+        return _core.EMIT_AMBIGUOUS
     if name in modes.EXCEPTIONS:
         return _core.EMIT_UNSURE
     return _core.EMIT_DEST if name in _core.far else _core.EMIT_OFFSET
@@ -286,7 +286,7 @@ def start(folder: str, mode: str = modes.DEFAULT, include: "str | Iterable[str]"
     _session = session
     atexit.register(stop)
     if mode == "opcodes" and not first:
-        _core.tell_frames()
+        _core.emit_frames()
     session.listen()
 
 
@@ -297,7 +297,7 @@ def stop() -> None:
     if session:
         if _jit_is_on():
             _core.note({"kind": "jit"})
-        _core.tell_executors()
+        _core.write_executors()
         session.unregister(session.first)
         if session.first:
             _note_unmatched(session)

@@ -90,7 +90,7 @@ def _bases(names: list[str | None], specializations: dict[str, list[str]]) -> li
     return bases
 
 
-def _tell_apart(targets: list[int], names: list[str | None], bases: list[int]) -> None:
+def _check_distinct(targets: list[int], names: list[str | None], bases: list[int]) -> None:
     """A handler may serve two forms of one instruction, not two instructions: compilers can merge equal code."""
     first: dict[int, int] = {}
     for op, name in enumerate(names):
@@ -104,7 +104,7 @@ def dispatch() -> "dict[str, Any]":
     names = tables()[0]
     found = _core.find_dispatch(bytes(name is not None for name in names))
     bases = _bases(names, _opcode()._specializations)
-    _tell_apart(found["targets"], names, bases)
+    _check_distinct(found["targets"], names, bases)
     return {**found, "base": bases,
             "pairs": [op for op, name in enumerate(names) if name and _is_pair(name)]}
 

@@ -170,7 +170,7 @@ static void report(const struct recorder *r, const struct trigger *t, const stru
 		   const struct trace_out *before)
 {
 	struct time_conv conv = clock_conv(&r->clock);
-	uint32_t told = 0;
+	uint32_t written = 0;
 	char *line;
 	int n = asprintf(
 		&line,
@@ -181,9 +181,9 @@ static void report(const struct recorder *r, const struct trigger *t, const stru
 
 	/* Rings of a process are usually neighbours, and a repeated line is read once. */
 	for (const struct ring_map *m = r->rings.first; n > 0 && m; m = m->next) {
-		if (m->stream.pid != told)
+		if (m->stream.pid != written)
 			flight_append(r, m->stream.pid, line, n);
-		told = m->stream.pid;
+		written = m->stream.pid;
 	}
 	if (n > 0)
 		free(line);

@@ -451,7 +451,7 @@ void recorder_run(struct recorder *r)
 }
 
 /* It was asked to end: all that it wrote is in its rings, which need no closing word. */
-static void tell_end(const struct recorder *r)
+static void report_end(const struct recorder *r)
 {
 	const struct target *t = &r->target;
 	char line[64];
@@ -468,7 +468,7 @@ int recorder_close(struct recorder *r)
 	struct figures f;
 
 	complete(r);
-	tell_end(r);
+	report_end(r);
 	check_file(r);
 	socket_remove(r->folder.fd);
 	control_close(&r->control, r->folder.fd);

@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) PyObject *emit_place(PyObject *self
 	published = c->head;
 	PIN("+r"(e), "+r"(published));
 	if (unlikely(!e))
-		return callback_rare(cb, args);
+		return callback_slow(cb, args);
 	word = e->values[0];
 	PIN("+r"(word));
 	head = atomic_load_explicit(published, memory_order_relaxed);
@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) PyObject *emit_place(PyObject *self
 		PIN("+r"(dist));
 	}
 	if (unlikely(word < CODE_READY || head >= c->limit || (far && dist + DIST_MAX >= far)))
-		return callback_rare(cb, args);
+		return callback_slow(cb, args);
 	PLACE(place, n);
 	word |= cb->head;
 	PIN("+r"(word));
@@ -125,10 +125,10 @@ PATH static PyObject *way_hot(struct callback *cb, PyObject *const *args, PyObje
 	return put_at(r, published, word);
 }
 
-static PyObject *way_rare(struct callback *cb, PyObject *const *args, PyObject *n, uint64_t word, struct ring_record *r,
+static PyObject *way_slow(struct callback *cb, PyObject *const *args, PyObject *n, uint64_t word, struct ring_record *r,
 			  _Atomic uint64_t *published)
 {
-	return callback_rare(cb, args);
+	return callback_slow(cb, args);
 }
 
 /*
@@ -148,7 +148,7 @@ PATH static PyObject *emit_instruction(PyObject *self, PyObject *const *args, si
 	register _Atomic uint64_t *published __asm__("r9");
 	register uint64_t head __asm__("r8");
 	register uint64_t word __asm__("rcx");
-	register way_fn way __asm__("r11"), rare __asm__("rax");
+	register way_fn way __asm__("r11"), slow __asm__("rax");
 
 	code = args[0];
 	n = args[1];
@@ -163,11 +163,11 @@ PATH static PyObject *emit_instruction(PyObject *self, PyObject *const *args, si
 	word = e->values[0];
 	PIN("+r"(word));
 	way = way_hot;
-	rare = way_rare;
-	PIN("+r"(way), "+r"(rare));
-	way = word < CODE_READY ? rare : way;
+	slow = way_slow;
+	PIN("+r"(way), "+r"(slow));
+	way = word < CODE_READY ? slow : way;
 	PIN("+r"(way));
-	way = head >= c->limit ? rare : way;
+	way = head >= c->limit ? slow : way;
 	PIN("+r"(way));
 	PLACE(place, n);
 	word |= cb->head;

@@ -104,12 +104,12 @@ static void test_told(void **state)
 	char text[160], small[8];
 
 	(void)state;
-	time_span_tell(text, sizeof(text), FIRST, FIRST + 61250000000, &(struct wall){ BEGAN + 5000000, 0 });
+	time_span_describe(text, sizeof(text), FIRST, FIRST + 61250000000, &(struct wall){ BEGAN + 5000000, 0 });
 	assert_string_equal(text, "0 to 61.250000 s, 2026-03-28T23:30:00.005 to 23:31:01.255, "
 				  "@8000.000000 to @8061.250000");
-	time_span_tell(text, sizeof(text), 5, 5, &(struct wall){ 0 });
+	time_span_describe(text, sizeof(text), 5, 5, &(struct wall){ 0 });
 	assert_string_equal(text, "0 to 0.000000 s, @0.000000 to @0.000000");
-	time_span_tell(small, sizeof(small), FIRST, FIRST, &(struct wall){ BEGAN, 0 });
+	time_span_describe(small, sizeof(small), FIRST, FIRST, &(struct wall){ BEGAN, 0 });
 	assert_string_equal(small, "0 to 0.");
 }
 
