@@ -106,7 +106,7 @@ def says_that_it_is_cut(path, both, where, times=2):
     for decoder in decoders(both) * times:
         console, page, losses = told(path, decoder)
         for name, text in ("console", console), ("page", page):
-            if "Nothing was lost" in text or "was not whole and was repaired" not in text:
+            if "Nothing was lost" in text or "incomplete and was repaired" not in text:
                 problems.append(f"{where}, {decoder}: the {name} does not tell")
         if losses.get("repaired") != 1:
             problems.append(f"{where}, {decoder}: the summary says {losses}")
