@@ -25,6 +25,14 @@ json_t *json_join(json_t *o, json_t *more)
 	return NULL;
 }
 
+json_t *json_append(json_t *array, json_t *value)
+{
+	if (!json_array_append_new(array, value))
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
 json_t *json_numbers(const struct json_number *rows, size_t n)
 {
 	json_t *o = json_object();

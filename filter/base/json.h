@@ -10,6 +10,9 @@ json_t *json_text(const char *s);
 /* Adds the members of `more` to o, taking both. NULL if either is. */
 json_t *json_join(json_t *o, json_t *more);
 
+/* The same for an array and one more value. */
+json_t *json_append(json_t *array, json_t *value);
+
 struct json_number {
 	const char *key;
 	json_int_t value;

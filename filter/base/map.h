@@ -21,6 +21,12 @@ struct map {
 	size_t used;
 };
 
+/* A key of two numbers. */
+static inline uint64_t map_pair(uint32_t high, uint32_t low)
+{
+	return (uint64_t)high << 32 | low;
+}
+
 /* The value under key, or NULL. */
 void *map_get(const struct map *m, uint64_t key);
 

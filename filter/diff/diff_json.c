@@ -93,15 +93,14 @@ static json_t *totals(const struct diff_report *r)
 static json_t *counts(const struct diff_report *r)
 {
 	json_t *array = json_array();
-	int err = !array;
 
-	for (size_t i = 0; i < r->ncounts && !err; i++)
-		err = json_array_append_new(array, json_pack("{s:s, s:s, s:I, s:I}",
+	for (size_t i = 0; i < r->ncounts; i++)
+		array = json_append(array, json_pack("{s:s, s:s, s:I, s:I}",
 							     "opcode", r->counts[i].base,
 							     "specialized", r->counts[i].specialized,
 							     "a", whole(r->counts[i].a),
 							     "b", whole(r->counts[i].b)));
-	return err ? json_decref(array), NULL : array;
+	return array;
 }
 /* clang-format on */
 
@@ -136,11 +135,10 @@ static json_t *pair(const struct diff_pair *p)
 static json_t *pairs(const struct diff *d, enum diff_kind kind)
 {
 	json_t *array = json_array();
-	int err = !array;
 
-	for (size_t i = 0; i < d->n[kind] && !err; i++)
-		err = json_array_append_new(array, pair(&d->pairs[kind][i]));
-	return err ? json_decref(array), NULL : array;
+	for (size_t i = 0; i < d->n[kind]; i++)
+		array = json_append(array, pair(&d->pairs[kind][i]));
+	return array;
 }
 
 int diff_json(FILE *f, const struct diff_report *r)

@@ -35,7 +35,7 @@ static struct call_function *function_at(struct summing *s, struct code *code)
 static struct call_edge *edge_at(struct summing *s, uint32_t caller, uint32_t callee)
 {
 	struct callers *c = s->c;
-	uint64_t key = (uint64_t)caller << 32 | callee;
+	uint64_t key = map_pair(caller, callee);
 	uintptr_t found = (uintptr_t)map_get(&s->edges, key);
 
 	if (found)

@@ -44,16 +44,11 @@ struct snapshots {
 	struct map current; /* thread -> index of its window, + 1 */
 };
 
-static uint64_t key_of(int32_t pid, int32_t tid)
-{
-	return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
-}
-
 /* Opens a thread's window and makes it its current one. NULL: no memory. */
 static struct window *open_window(struct snapshots *v, const struct sample *edge)
 {
 	if (!ARRAY_ROOM(v->windows, v->n, v->room) ||
-	    map_put(&v->current, key_of(edge->pid, edge->tid), (void *)(uintptr_t)(v->n + 1)))
+	    map_put(&v->current, map_pair(edge->pid, edge->tid), (void *)(uintptr_t)(v->n + 1)))
 		return NULL;
 	v->windows[v->n] = (struct window){
 		.number = edge->number,
@@ -66,7 +61,7 @@ static struct window *open_window(struct snapshots *v, const struct sample *edge
 
 static struct window *window_of(const struct snapshots *v, int32_t pid, int32_t tid)
 {
-	uintptr_t i = v->n ? (uintptr_t)map_get(&v->current, key_of(pid, tid)) : 0;
+	uintptr_t i = v->n ? (uintptr_t)map_get(&v->current, map_pair(pid, tid)) : 0;
 
 	return i ? &v->windows[i - 1] : NULL;
 }

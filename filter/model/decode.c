@@ -75,7 +75,7 @@ static COLD struct word_stream *other_stream(struct decoder *d, int32_t pid, uin
 
 static inline struct word_stream *stream_of(struct decoder *d, int32_t pid, int32_t tid)
 {
-	uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+	uint64_t key = map_pair(pid, tid);
 
 	return d->last && d->last_key == key ? d->last : other_stream(d, pid, key);
 }

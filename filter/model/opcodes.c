@@ -66,7 +66,7 @@ uint32_t opcodes_row(struct opcodes *o, const struct process *p, uint8_t base, u
 
 static int add_pair(struct opcodes *o, uint32_t from, uint32_t to, uint64_t n, uint64_t ns)
 {
-	uint64_t key = (uint64_t)from << 32 | to;
+	uint64_t key = map_pair(from, to);
 	uintptr_t known = (uintptr_t)map_get(&o->pair_of, key);
 	struct opcode_pair *pairs;
 

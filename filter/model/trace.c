@@ -42,14 +42,9 @@ static COLD struct thread *make_thread(struct trace *t, const struct sample *s, 
 	return th;
 }
 
-static uint64_t key_of(int32_t pid, int32_t tid)
-{
-	return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
-}
-
 static COLD struct thread *find_thread(struct trace *t, const struct sample *s)
 {
-	uint64_t key = key_of(s->pid, s->tid);
+	uint64_t key = map_pair(s->pid, s->tid);
 
 	t->last = map_get(&t->threads, key);
 	if (!t->last)
@@ -116,7 +111,7 @@ int trace_feed(void *trace, const struct sample *s)
 /* Fewer than the process's `made` words have arrived or are known to be missing. */
 static int add_gap(struct trace *t, struct process *p, uint64_t made, uint64_t seen)
 {
-	const struct thread *main = map_get(&t->threads, key_of(p->pid, p->pid));
+	const struct thread *main = map_get(&t->threads, map_pair(p->pid, p->pid));
 	struct sample gap = {
 		.op = SAMPLE_GAP,
 		.pid = p->pid,

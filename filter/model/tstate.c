@@ -3,14 +3,9 @@
 
 #include <stdlib.h>
 
-static uint64_t key_of(int32_t pid, int32_t tid)
-{
-	return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
-}
-
 struct tstate *tstate_thread(const struct tstates *s, int32_t pid, int32_t tid)
 {
-	return map_get(&s->threads, key_of(pid, tid));
+	return map_get(&s->threads, map_pair(pid, tid));
 }
 
 struct tstate *tstate_look_up(struct tstates *s, int32_t pid, int32_t tid, uint32_t interpreter, size_t size)
@@ -21,7 +16,7 @@ struct tstate *tstate_look_up(struct tstates *s, int32_t pid, int32_t tid, uint3
 		at = at->other;
 	if (at)
 		return s->at = at;
-	at = map_add(&s->threads, key_of(pid, tid), size);
+	at = map_add(&s->threads, map_pair(pid, tid), size);
 	if (!at)
 		return NULL;
 	*at = (struct tstate){ pid, tid, interpreter, .other = first, .next = s->all };

@@ -47,7 +47,7 @@ static struct recover_thread *make_thread(struct recover *r, int32_t pid, int32_
 
 struct recover_thread *recover_thread_at(struct recover *r, int32_t pid, int32_t tid)
 {
-	uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+	uint64_t key = map_pair(pid, tid);
 
 	if (r->last && r->last_key == key)
 		return r->last;

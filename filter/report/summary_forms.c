@@ -17,11 +17,10 @@ static json_t *counts(const struct form_counts *c)
 static json_t *buckets(const struct forms *f)
 {
 	json_t *array = json_array();
-	int err = !array;
 
-	for (unsigned i = 0; i < f->used && !err; i++)
-		err = json_array_append_new(array, counts(&f->buckets[i]));
-	return err ? json_decref(array), NULL : array;
+	for (unsigned i = 0; i < f->used; i++)
+		array = json_append(array, counts(&f->buckets[i]));
+	return array;
 }
 
 /* How often it ran in each form. */

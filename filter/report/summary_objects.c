@@ -110,12 +110,11 @@ static json_t *ranges(const struct stat_sum *s)
 {
 	json_t *array = json_array();
 	struct stat_range r;
-	int err = !array;
 
-	for (unsigned at = 0; !err && (at = stat_next(s, at, &r));)
-		err = json_array_append_new(
-			array, json_pack("[I, I, I]", (json_int_t)r.low, (json_int_t)r.high, (json_int_t)r.n));
-	return err ? json_decref(array), NULL : array;
+	for (unsigned at = 0; (at = stat_next(s, at, &r));)
+		array = json_append(array,
+				    json_pack("[I, I, I]", (json_int_t)r.low, (json_int_t)r.high, (json_int_t)r.n));
+	return array;
 }
 
 static json_t *trips(const struct loop *loop)
@@ -144,15 +143,14 @@ static json_t *instruction(const struct process *p, const struct body_row *row)
 
 static json_t *instructions(const struct loop *loop)
 {
-	json_t *array = json_array();
 	struct body_row *rows = calloc(loop->code->ninstrs + 1, sizeof(*rows));
 	size_t n = rows ? body_rows(loop, rows, loop->code->ninstrs) : 0;
-	int err = !rows;
+	json_t *array = rows ? json_array() : NULL;
 
-	for (size_t i = 0; i < n && !err; i++)
-		err = json_array_append_new(array, instruction(loop->code->process, &rows[i]));
+	for (size_t i = 0; i < n; i++)
+		array = json_append(array, instruction(loop->code->process, &rows[i]));
 	free(rows);
-	return err ? json_decref(array), NULL : array;
+	return array;
 }
 
 /* clang-format off */
@@ -247,26 +245,24 @@ json_t *summary_compiled(const struct profile *p)
 {
 	size_t n = 0;
 	struct compiled_row *rows = p->zoomed ? NULL : compiled_rows(p->codes, &n);
-	json_t *array = n ? json_array() : json_null();
-	int err = !rows && !p->zoomed;
+	json_t *array = n ? json_array() : rows || p->zoomed ? json_null() : NULL;
 
-	for (size_t i = 0; i < n && !err; i++)
-		err = json_array_append_new(array, compiled(&rows[i]));
+	for (size_t i = 0; i < n; i++)
+		array = json_append(array, compiled(&rows[i]));
 	free(rows);
-	return err ? json_decref(array), NULL : array;
+	return array;
 }
 
 json_t *summary_processes(const struct profile *p)
 {
 	size_t n;
 	const struct process **all = profile_processes(p, &n);
-	json_t *array = json_array();
-	int err = !all;
+	json_t *array = all ? json_array() : NULL;
 
-	for (size_t i = 0; i < n && !err; i++)
-		err = json_array_append_new(array, process(all[i]));
+	for (size_t i = 0; i < n; i++)
+		array = json_append(array, process(all[i]));
 	free(all);
-	return err ? json_decref(array), NULL : array;
+	return array;
 }
 
 json_t *summary_losses(const struct profile *p)
@@ -367,11 +363,10 @@ static json_t *snapshot(const struct snapshot *s)
 json_t *summary_snapshots(const struct profile *p)
 {
 	json_t *array = json_array();
-	int err = 0;
 
-	for (size_t i = 0; i < p->codes->nsnapshots && !err; i++)
-		err = json_array_append_new(array, snapshot(&p->codes->snapshots[i]));
-	return err ? json_decref(array), NULL : array;
+	for (size_t i = 0; i < p->codes->nsnapshots; i++)
+		array = json_append(array, snapshot(&p->codes->snapshots[i]));
+	return array;
 }
 
 json_t *summary_events(const struct profile *p)

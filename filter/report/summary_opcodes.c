@@ -36,29 +36,27 @@ static json_t *row_object(const struct opcode_row *row, enum opcodes_source sour
 static json_t *row_array(const struct opcodes *o)
 {
 	json_t *array = json_array();
-	int err = !array;
 
-	for (uint32_t i = 0; i < o->nrows && !err; i++)
-		err = json_array_append_new(array, row_object(&o->rows[i], o->source));
-	return err ? json_decref(array), NULL : array;
+	for (uint32_t i = 0; i < o->nrows; i++)
+		array = json_append(array, row_object(&o->rows[i], o->source));
+	return array;
 }
 
 /* Names are in the rows: a pair refers to them by index. */
 static json_t *pair_array(const struct opcodes *o)
 {
 	json_t *array = json_array();
-	int err = !array;
 
-	for (uint32_t i = 0; i < o->npairs && !err; i++) {
+	for (uint32_t i = 0; i < o->npairs; i++) {
 		const struct json_number numbers[] = {
 			{ "from", o->pairs[i].from },
 			{ "to", o->pairs[i].to },
 			{ "count", o->pairs[i].n },
 		};
 
-		err = json_array_append_new(array, JSON_NUMBERS(numbers));
+		array = json_append(array, JSON_NUMBERS(numbers));
 	}
-	return err ? json_decref(array), NULL : array;
+	return array;
 }
 
 #define CHAINS_SHOWN 10000 /* the most frequent ones */
@@ -79,13 +77,12 @@ static json_t *chain_array(const struct chains *c, const struct opcodes *o)
 	const struct chain **sorted = chains_sorted(c);
 	uint32_t *rows = chains_rows(c, o);
 	json_t *array = sorted && rows ? json_array() : NULL;
-	int err = !array;
 
-	for (uint32_t i = 0; i < c->n && i < CHAINS_SHOWN && !err; i++)
-		err = json_array_append_new(array, chain_object(c, sorted[i], rows));
+	for (uint32_t i = 0; array && i < c->n && i < CHAINS_SHOWN; i++)
+		array = json_append(array, chain_object(c, sorted[i], rows));
 	free(sorted);
 	free(rows);
-	return err ? json_decref(array), NULL : array;
+	return array;
 }
 
 static json_t *chains_object(const struct chains *c, const struct opcodes *o)

@@ -72,7 +72,7 @@ static struct track *make_track(struct timeline *v, int32_t pid, int32_t tid, ui
 
 static struct track *track_of(struct timeline *v, int32_t pid, int32_t tid)
 {
-	uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+	uint64_t key = map_pair(pid, tid);
 
 	if (v->last && v->last->tid == tid && v->last->pid == pid)
 		return v->last;
@@ -91,6 +91,10 @@ static uint64_t since_start(struct timeline *v, uint64_t ns)
 	}
 	return ns > v->start_ns ? ns - v->start_ns : 0;
 }
+
+/* Has the format write it, unless the file is full; what it has no room for is counted in `what`. */
+#define WRITE(v, t, what, kind, ...) \
+	((v)->full ? ((what)++, 0) : settle(v, t, (v)->format->kind(v, t, ##__VA_ARGS__), &(what)))
 
 /* --- slices ------------------------------------------------------------------------------------------ */
 
@@ -140,14 +144,7 @@ static int write_mark(struct timeline *v, struct track *t, uint64_t ns, const st
 {
 	int err = write_begins(v, t);
 
-	if (err)
-		return err;
-	if (v->full) {
-		v->beyond.others++;
-		return 0;
-	}
-	ns = track_at(t, since_start(v, ns));
-	return settle(v, t, v->format->mark(v, t, ns, mark), &v->beyond.others);
+	return err ?: WRITE(v, t, v->beyond.others, mark, track_at(t, since_start(v, ns)), mark);
 }
 
 static int write_unwind(struct timeline *v, struct track *t, uint64_t ns)
@@ -247,11 +244,7 @@ static int write_trip(struct timeline *v, struct track *t, const struct trip *tr
 		v->shorter.trips++;
 		return 0;
 	}
-	if (v->full) {
-		v->beyond.trips++;
-		return 0;
-	}
-	return settle(v, t, v->format->trip(v, t, trip, from, ns), &v->beyond.trips);
+	return WRITE(v, t, v->beyond.trips, trip, trip, from, ns);
 }
 
 /* A trip is not longer than its activation: if the trip is shown, so is the activation. */
@@ -437,11 +430,7 @@ static int write_snapshot(struct timeline *v, struct track *t, const struct snap
 	uint64_t from = track_at(t, since_start(v, s->from_ns));
 	uint64_t until = track_at(t, since_start(v, s->at_ns));
 
-	if (v->full) {
-		v->beyond.others++;
-		return 0;
-	}
-	return settle(v, t, v->format->snapshot(v, t, s, from, until), &v->beyond.others);
+	return WRITE(v, t, v->beyond.others, snapshot, s, from, until);
 }
 
 static int write_snapshots(struct timeline *v, const struct codes *codes)
