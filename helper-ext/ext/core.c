@@ -298,7 +298,7 @@ static PyObject *core_measure(PyObject *module, PyObject *args)
 	result = PyObject_CallOneArg(function, n);
 	ended = ticks_now();
 	markers = scratch_end();
-	failed = codes_set(&state->codes, code, 0) || !result; /* nobody's again, come what may */
+	failed = codes_set(&state->codes, code, 0) || !result; /* its usual value again, in any case */
 	Py_XDECREF(result);
 	if (failed)
 		return NULL;
@@ -323,7 +323,7 @@ static PyMethodDef methods[] = {
 	  "ask($module, dir, /)\n--\n\n"
 	  "The configuration of the recorder that listens in folder dir: (records a ring, ms that a full\n"
 	  "ring waits, pid of the recorder, Hz of the TSC, 1 in flight mode, (start, window, period) of a\n"
-	  "duty cycle in ns of CLOCK_MONOTONIC, 0 without one). OSError where none listens." },
+	  "duty cycle in ns of CLOCK_MONOTONIC, 0 without one). OSError if none listens." },
 	{ "processor", core_processor, METH_O,
 	  "processor($module, pmu, /)\n--\n\n"
 	  "What the processor can do: {'pt', 'ptwrite', 'kernel', 'kernel_ptwrite': bool, 'tsc_hz': int, 0\n"
@@ -338,7 +338,7 @@ static PyMethodDef methods[] = {
 	{ "choose", core_choose, METH_O,
 	  "choose($module, backend, /)\n--\n\n"
 	  "How words leave the process, a BACKEND_ number: for each callback() and begin() from now on.\n"
-	  "OSError (EINVAL) where this processor has no such way." },
+	  "OSError (EINVAL) if this processor has no such way." },
 	{ "set_filter", setup_filter, METH_VARARGS,
 	  "set_filter($module, include, exclude, own, /)\n--\n\n"
 	  "Tuples of str: patterns of modules and files to trace, to leave out, and folders whose code is\n"
@@ -357,7 +357,7 @@ static PyMethodDef methods[] = {
 	  "OSError (EINVAL) for tables of another size." },
 	{ "set_flow", setup_flow, METH_VARARGS,
 	  "set_flow($module, flow, for_skips, /)\n--\n\n"
-	  "Mode opcodes: 256 bytes, what each base opcode does to the way through the bytecode (enum\n"
+	  "Mode opcodes: 256 bytes, what each base opcode does to the control flow (enum\n"
 	  "ambiguous_flow), and how many instructions an exhausted FOR_ITER skips. OSError (EINVAL) for\n"
 	  "another size." },
 	{ "find_dispatch", dispatch_python, METH_O,
@@ -372,13 +372,13 @@ static PyMethodDef methods[] = {
 	{ "callback", core_callback, METH_VARARGS,
 	  "callback($module, op, shape, disable, /)\n--\n\n"
 	  "A callable for sys.monitoring.register_callback() that writes markers. op: of ops; shape: an\n"
-	  "EMIT_ number, what the marker tells beside it; disable: what it returns of code that is left out\n"
+	  "EMIT_ number, what else the marker has; disable: what it returns for code that is left out\n"
 	  "(DISABLE or None). OSError (EINVAL)." },
 	{ "listen", core_listen, METH_VARARGS,
 	  "listen($module, tool, events, /)\n--\n\n"
 	  "True if the recorder wants a duty cycle, which then switches the events (bits of\n"
 	  "sys.monitoring.events) of tool on and off until unlisten(); False if switching them on is the\n"
-	  "caller's. OSError." },
+	  "caller's task. OSError." },
 	{ "unlisten", core_unlisten, METH_NOARGS,
 	  "unlisten($module, /)\n--\n\n"
 	  "The duty cycle ends, if there is one, and its events are off." },

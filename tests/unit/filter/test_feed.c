@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_feed.c - lines of the events text, good ones into samples, others refused by their number.
+/* test_feed.c - lines of the events text: good ones become samples, others are refused with their number.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_options.c - every key, what it takes, and what it says to anything else. */
+/* test_options.c - every key: the values it takes, and the error for others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_progress.c - the reader's line: when it is drawn, what it says, and that it goes. */
+/* test_progress.c - the progress line: when it is drawn, what it says, and that it is removed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_out.c - files are whole or not there; errors stick and name the file; numbers are right. */
+/* test_out.c - files are complete or absent; errors stick and name the file; numbers are right. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_proto.c - bytes as the encoding's own documentation has them, and lengths around a byte. */
+/* test_proto.c - bytes as in the encoding's own documentation, and lengths of about a byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

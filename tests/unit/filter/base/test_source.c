@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_source.c - a line is shown only if it is certainly the one that ran, and is of a Python file. */
+/* test_source.c - a line is shown only if it is certainly the one that ran, from a Python file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_time_span.c - spans as people write them, and where they lie in a recording. The wall clock's answers are
+ * test_time_span.c - spans as people write them, and their place in a recording. The wall clock's answers are
  * those of `date`.
  */
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_code.c - what a code object and its process answer: places, lines, names, an order. */
+/* test_code.c - what a code object and its process know: places, lines, names, an order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

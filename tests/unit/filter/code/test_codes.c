@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_codes.c - code tables, whole and damaged, of one process and of its forks. */
+/* test_codes.c - code tables, intact and damaged, of one process and of its forks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

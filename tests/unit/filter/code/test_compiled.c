@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_compiled.c - lines of two processes become rows of loops: which one each is of, most time first. */
+/* test_compiled.c - lines of two processes become rows of loops: each with the right loop, most time first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_extent.c - where a loop lies, with exception handlers behind the function's other code and without. */
+/* test_extent.c - where a loop lies, with and without exception handlers behind the function's other code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

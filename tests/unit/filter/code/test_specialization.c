@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_specialization.c - an instruction at first sight and at the end: what became of it. */
+/* test_specialization.c - an instruction when first seen and at the end: how it changed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

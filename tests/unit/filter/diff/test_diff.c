@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_diff.c - what is matched with what, and which differences are more than noise. */
+/* test_diff.c - which places are matched, and which differences exceed the noise. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

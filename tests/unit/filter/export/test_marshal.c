@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_marshal.c - byte for byte what marshal.dumps(OBJECT, 2) of CPython 3.12 gives. */
+/* test_marshal.c - byte for byte the result of marshal.dumps(OBJECT, 2) in CPython 3.12. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

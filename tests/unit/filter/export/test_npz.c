@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_npz.c - an array's bytes as numpy.save() of numpy 2.1 writes them, and what does not fit. */
+/* test_npz.c - an array's bytes are those of numpy.save() in numpy 2.1; arrays that do not fit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_sink_snapshots.c - what a snapshot is told to differ in: which rows, and in which order.
+ * test_sink_snapshots.c - the differences shown for a snapshot: which rows, and in which order.
  *
  * Words are  name+ a call, name- its end, name* a back-edge, [N and ]N a snapshot's begin and end;
  * +NS in front of one: so much later than the one before. All else is 10 ns apart.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_chains.c - opcodes in, chains out: what follows on what, and what a full table leaves out. */
+/* test_chains.c - opcodes in, chains out: what follows what, and what a full table leaves out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

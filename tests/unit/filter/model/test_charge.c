@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_charge.c - a thread's time, shared out over what it passes: every ns and cycle to one place, and to which. */
+/* test_charge.c - a thread's time, divided over what it runs: every ns and cycle goes to one place, the right one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

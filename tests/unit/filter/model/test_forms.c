@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_forms.c - an instruction in one form after another: what each turn is called, and when it was. */
+/* test_forms.c - an instruction in one form after another: the name and the time of each change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_opcodes_view.c - what is understood, what is refused, and which rows are left. */
+/* test_opcodes_view.c - which words are accepted or refused, and which rows are left. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

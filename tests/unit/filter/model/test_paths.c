@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_paths.c - the nest of loops in bytecode, and the ways of trips through one. */
+/* test_paths.c - the nesting of loops in bytecode, and the paths of trips through one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

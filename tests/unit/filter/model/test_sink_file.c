@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What every file sink relies on: made whole, failed in words, gone without a trace. */
+/* What every file sink relies on: complete files, errors as text, nothing left behind. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stat.c - sums are exact; so are quantiles of few values; of many they are wrong by 1/16 at most. */
+/* test_stat.c - sums are exact; so are quantiles of few values; those of many are within 1/16. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

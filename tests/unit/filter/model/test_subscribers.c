@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_subscribers.c - each callback reaches those sinks that have it, in their order, up to the first error. */
+/* test_subscribers.c - each callback reaches the sinks that have it, in order, up to the first error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tstate.c - what is kept of a thread in one interpreter is found again, whoever came between. */
+/* test_tstate.c - the data of a thread in one interpreter are found again, whatever came in between. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

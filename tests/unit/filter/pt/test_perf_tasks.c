@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_perf_tasks.c - whose a tid is, by perf's rules. */
+/* test_perf_tasks.c - the process of a tid, by perf's rules. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

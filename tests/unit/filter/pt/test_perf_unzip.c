@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_perf_unzip.c - records compressed as one stream, handed over in pieces of any size. */
+/* test_perf_unzip.c - records compressed as one stream, passed in pieces of any size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

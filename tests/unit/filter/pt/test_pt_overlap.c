@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_pt_overlap.c - what a snapshot repeats of the one before it. */
+/* test_pt_overlap.c - what a snapshot repeats of the previous one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

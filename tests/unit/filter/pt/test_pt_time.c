@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_pt_time.c - each packet that moves the clock, alone and where they disagree. */
+/* test_pt_time.c - each packet that advances the clock, alone and when they conflict. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_recover_frame.c - where a frame may be, and what settles it. */
+/* test_recover_frame.c - where a frame may be, and what decides it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_recover_frames.c - frames begin, end, and come to the top again when their code does something. */
+/* test_recover_frames.c - frames begin, end, and become innermost again when their code does something. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

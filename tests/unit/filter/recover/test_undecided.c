@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_undecided.c - what waits, what settles it, and what is given up. */
+/* test_undecided.c - what waits, what decides it, and what is given up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_html.c - no name of a traced program becomes markup, and no distribution breaks its picture. */
+/* test_html.c - no name of a traced program becomes markup, and no distribution breaks its histogram. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_meter.c - readings: each millisecond with events one, and one more where nothing follows it. */
+/* test_meter.c - readings: one for each millisecond with events, and one more if nothing follows it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_pftrace_sequence.c - what a sequence was told, for numbers as they come. */
+/* test_pftrace_sequence.c - which numbers a sequence has defined, in any order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

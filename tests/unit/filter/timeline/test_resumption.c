@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_wake.c - a resumption is told where it is sure, and nowhere else. */
+/* test_resumption.c - a resumption is shown only if it is certain. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_sink_perfetto.c - what the golden traces cannot say: interpreters on one thread, unknown
+ * test_sink_perfetto.c - what the golden traces cannot express: interpreters on one thread, unknown
  * threads, times that run backwards, an output that cannot be written.
  */
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_timeline.c - what a timeline leaves out, and that it says so; what it shows is read back as JSON.
+ * test_timeline.c - what a timeline leaves out, and that it says so; its content is read back as JSON.
  */
 #include <setjmp.h>
 #include <stdarg.h>

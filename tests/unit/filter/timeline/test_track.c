@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_track.c - spans and loops of a track, and times that can be told apart. */
+/* test_track.c - spans and loops of a track, and times that stay distinct. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

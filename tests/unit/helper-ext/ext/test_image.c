@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_image.c - tables of handlers that are functions, as a build with tail calls has, and what belongs to them. */
+/* test_image.c - tables of handlers that are functions, as in a build with tail calls, and what belongs to them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

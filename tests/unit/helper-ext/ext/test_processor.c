@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_processor.c - what CPUID and the kernel's folder say, by tables; the CPUID is the test's own. */
+/* test_processor.c - what CPUID and the kernel's folder say, from tables; the test has its own CPUID. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_breakpoint.c - threads that end while breakpoints are set. */
+/* test_breakpoint.c - threads that end while breakpoints are being set. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_clock.c - the line through two pairs, as perf will compute it. */
+/* test_clock.c - the line through two pairs, as perf computes it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

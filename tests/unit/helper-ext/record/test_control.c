@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_control.c - orders as lines, whole and in pieces. */
+/* test_control.c - orders as lines, complete and in pieces. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_folder.c - what is in the way of a new recording: kept as DIR.old, or left alone. */
+/* test_folder.c - what is in the way of a new recording is kept as DIR.old, or not touched. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

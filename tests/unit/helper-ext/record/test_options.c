@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_options.c - command lines of ocular-record, possible and not. */
+/* test_options.c - command lines of ocular-record, valid and invalid. */
 #include <fcntl.h>
 #include <getopt.h>
 #include <setjmp.h>

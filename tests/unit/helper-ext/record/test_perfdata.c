@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_perfdata.c - the file is whole after every single write, and after one that fails. */
+/* test_perfdata.c - the file is intact after every single write, and after one that fails. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rings.c - what comes out of a ring, and what is not taken for one. */
+/* test_rings.c - what comes out of a ring, and what is not accepted as one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stream.c - chunks that can be decoded each on its own, a clock that never goes back. */
+/* test_stream.c - chunks that can each be decoded alone, and a clock that never goes back. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

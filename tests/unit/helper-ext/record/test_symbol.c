@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_symbol.c - addresses as the dynamic linker and the compiler know them; files that are no ELF. */
+/* test_symbol.c - addresses equal those of the dynamic linker and the compiler; files that are not ELF. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a stretch of work ends with a nap; how long either takes is not looked at. */
+/* Whether a stretch of work ends with a nap; how long either takes is not tested. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

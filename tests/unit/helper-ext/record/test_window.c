@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_window.c - the newest records of a ring: none torn, none twice, each with its thread. */
+/* test_window.c - the newest records of a ring: none half overwritten, none twice, each with its thread. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

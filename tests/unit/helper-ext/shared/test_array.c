@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_array.c - arrays that grow keep what is in them, and stay as they are where there is no memory. */
+/* test_array.c - growing arrays keep their contents, and do not change if there is no memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

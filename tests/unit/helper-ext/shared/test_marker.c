@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_marker.c - the bits of version 2's words, as docs/marker.md has them, and that no word is two things at once. */
+/* test_marker.c - the bits of version 2's words, as in docs/marker.md, and that no word has two meanings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
