@@ -53,7 +53,7 @@ SRC_ext    := $(addprefix helper-ext/ext/,processor.c dispatch.c image.c) \
 SRC_qemu   := $(filter-out %/plugin.c %/guest.c %/main.c,$(wildcard helper-ext/qemu/*.c))
 LIB_filter := -ljansson -lz -lipt -lzstd -lm -pthread
 LIB_record := -lipt
-LIB_qemu   := $B/lib/record.a -lipt
+LIB_qemu   := $B/lib/record.a -lipt -ljansson
 # The plugin has perf's decoder: the second one, and what it links, stay out.
 SRC_plugin := $(filter-out filter/pt/% filter/diff/% helper-ext/%,$(SRC_filter))
 OBJ        = $(patsubst %.c,$B/obj/%.o,$1)
@@ -94,7 +94,7 @@ $B/bin/ocular-qemu: $B/obj/helper-ext/qemu/main.o $B/lib/qemu.a $B/lib/record.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link) $(LIB_qemu)
 
-$B/bin/ocular-qemu-pt.so: $B/obj/helper-ext/qemu/plugin.o $(filter-out %/recording.o,$(call OBJ,$(SRC_qemu))) \
+$B/bin/ocular-qemu-pt.so: $B/obj/helper-ext/qemu/plugin.o $(filter-out %/recording.o %/numbering.o,$(call OBJ,$(SRC_qemu))) \
 		$(addprefix $B/obj/helper-ext/record/,perfdata.o perffeat.o)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link) -shared
@@ -179,7 +179,7 @@ $B/tests/ptwrite-catch.so: tests/unit/helper-ext/ext/ptwrite_catch.c tests/unit/
 # --- tests: every one prints TAP, tests/run adds them up ---------------------------------------------
 
 PYTHONS  = $(shell scripts/find-pythons $(ONLY))
-DOORS   := $(addprefix tests/doors/test_,truth.py numbers.py strikes.py loops.py transparency.py regression.py losses.py badinput.py exports.py cut.py repaired.py opcode_tables.py pypylog.py qemu_python.py jit.py opcodes.py opcode_analyses.py)
+DOORS   := $(addprefix tests/doors/test_,truth.py numbers.py strikes.py loops.py transparency.py regression.py losses.py badinput.py exports.py stat.py cut.py repaired.py opcode_tables.py pypylog.py qemu_python.py jit.py opcodes.py opcode_analyses.py)
 # Unit tests in Python and the doors run with each interpreter, everything else runs once.
 each     = $(foreach p,$(PYTHONS),$(foreach t,$(filter tests/unit_py/%,$1),'$p $t') \
 	   $(foreach t,$(filter $(DOORS),$1),'$t --python $p'))

@@ -212,6 +212,7 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	free(p->argv);
 	p->whole = json_is_true(json_object_get(line, "whole"));
 	p->jit = json_is_true(json_object_get(line, "jit"));
+	p->program_only = json_is_true(json_object_get(line, "program_only"));
 	p->argv = join_strings(json_object_get(line, "argv"));
 	p->tsc_hz = get_int(line, "tsc_hz", 0);
 	p->realtime_ns = get_int(json_object_get(line, "clock"), "realtime_ns", 0);

@@ -60,13 +60,16 @@ static void write_kind(const struct report *r, unsigned op)
 
 void report_events(const struct report *r)
 {
-	bool any = false;
+	bool any = false, callbacks = false;
 
-	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
+	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++) {
 		any |= r->p->events[op] != 0;
+		callbacks |= r->p->events[op] && callbacks_of(r->p, op).most;
+	}
 	if (!any)
 		return;
-	write_title(r, "Events                    count  per s  their callbacks, of the traced time");
+	write_title(r, callbacks ? "Events                    count  per s  their callbacks, of the traced time"
+				 : "Events                    count  per s");
 	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
 		if (r->p->events[op])
 			write_kind(r, op);

@@ -62,13 +62,15 @@ static void write_one_callback(const struct report *r, const char *before, unsig
 
 void report_meaning(const struct report *r)
 {
+	const struct process *root = profile_root(r->p);
+
 	fputs("Own: the share minus time spent in inner loops. A trip is one iteration, calls\n"
 	      "included. The first trip after entering a loop is counted but not timed.",
 	      r->f);
 	if (r->p->events[OP_INSTRUCTION] && !profile_instrumented(r->p))
-		fputs("\nBytecodes were read from branch packets: specialization was left on, and the\n"
-		      "only callbacks in these numbers are those of calls.\n",
-		      r->f);
+		fprintf(r->f, "\nBytecodes were read from branch packets: specialization was left on, and the\n%s\n",
+			root && root->program_only ? "numbers have nothing that runs only because of tracing."
+						   : "only callbacks in these numbers are those of calls.");
 	else if (r->p->events[OP_INSTRUCTION])
 		write_one_callback(r, "\nEach bytecode adds a callback", OP_INSTRUCTION, INSTRUMENTED, INSTRUMENTED);
 	else

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 TOOL_IDS = (4, 3, 5, 1, 2, 0)
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
+EMULATOR = "OCULAR_QEMU_SETTINGS"  # helper-ext/qemu/settings.h; it is there on an emulated processor only
 OWN_FOLDERS = (PACKAGE, os.path.join(os.path.dirname(PACKAGE), "hook"))
 
 
@@ -169,7 +170,8 @@ def _header(session: _Session, config: "_core.Config", include: tuple[str, ...],
             exclude: tuple[str, ...]) -> "dict[str, Any]":
     names, tables = opcodes.tables()
     _core.set_opcodes(*tables)
-    session.costs = calibrate.measure(_core, session.tool, session.events, session.backend == "software")
+    if EMULATOR not in os.environ:  # it would be in the time of the machine that emulates
+        session.costs = calibrate.measure(_core, session.tool, session.events, session.backend == "software")
     more = {}
     if session.mode == "opcodes":
         more["dispatch"] = opcodes.dispatch()
@@ -192,6 +194,7 @@ def _header(session: _Session, config: "_core.Config", include: tuple[str, ...],
         "flight": bool(config[4]) or "OCULAR_FLIGHT" in os.environ,
         **({"duty": dict(zip(("start_ns", "window_ns", "period_ns"), config[5]))} if config[5][2] else {}),
         "callback_cycles": calibrate.cycles(session.costs),
+        **({"program_only": True} if " tool=" in os.environ.get(EMULATOR, "") else {}),
         "opnames": names,
         "specializable": opcodes.specializable(),
     }

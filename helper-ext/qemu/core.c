@@ -263,17 +263,29 @@ static void stamp_enable(struct core *c)
 		c->p = ptframe_cyc(c->p, 0);
 }
 
+/*
+ * A processor's cycles outside of the address filter are told before the TIP.PGE, and decoders leave them out. Where
+ * the program's own are asked for, C code that it calls is the program's: theirs come behind it.
+ */
+static bool counts_all(const struct core *c)
+{
+	return c->set->tool.ngiven;
+}
+
 void core_enable(struct core *c, uint64_t ip)
 {
 	c->enabled = true;
 	if (!flows(c))
 		return;
 	end_window_at_tip(c);
-	stamp_enable(c);
+	if (!counts_all(c))
+		stamp_enable(c);
 	if (!c->mode_reported)
 		c->p = packet_mode_64(c->p);
 	c->mode_reported = true;
 	put_ip(c, PACKET_TIP_PGE, ip);
+	if (counts_all(c))
+		put_cyc(c, c->cycles);
 	commit(c);
 }
 

@@ -65,6 +65,14 @@ static inline void core_run(struct core *c, uint64_t n)
 	c->ran += n;
 }
 
+/* The last n instructions do not count. Only where no packet was written since. */
+static inline void core_back(struct core *c, uint64_t n)
+{
+	c->tsc -= n;
+	c->cycles -= n < c->cycles ? n : c->cycles;
+	c->ran -= n;
+}
+
 /* The core slept until `tsc`, if that is later than now. */
 void core_sleep(struct core *c, uint64_t tsc);
 

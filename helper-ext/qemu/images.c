@@ -39,25 +39,25 @@ struct image {
 	unsigned n;
 };
 
-static void report(const struct side *s, struct ranges *filter, const struct mapping *m)
+static void report(const struct side *s, struct settings *set, const struct mapping *m)
 {
 	side_mmap(s, m->start, m->end - m->start, m->offset, m->file);
-	ranges_map(filter, m->start, m->end - m->start, m->offset, m->file);
+	settings_map(set, m->start, m->end - m->start, m->offset, m->file);
 }
 
-static void tell_image(const struct side *s, struct ranges *filter, const struct image *i)
+static void tell_image(const struct side *s, struct settings *set, const struct image *i)
 {
 	for (unsigned k = 0; k < i->n; k++)
 		if (i->maps[k].executable)
 			return;
 	for (unsigned k = 0; k < i->n; k++)
-		report(s, filter, &i->maps[k]);
+		report(s, set, &i->maps[k]);
 }
 
-static void add_mapping(const struct side *s, struct ranges *filter, struct image *i, const struct mapping *m)
+static void add_mapping(const struct side *s, struct settings *set, struct image *i, const struct mapping *m)
 {
 	if (i->n && (strcmp(i->maps[0].file, m->file) != 0 || m->offset <= i->maps[i->n - 1].offset)) {
-		tell_image(s, filter, i);
+		tell_image(s, set, i);
 		i->n = 0;
 	}
 	if (i->n < sizeof(i->maps) / sizeof(*i->maps))
@@ -72,7 +72,7 @@ static bool is_of_program(const struct mapping *m, const char *program)
 	       strncmp(base, "ld.so", 5) == 0 || strncmp(base, "ld-musl", 7) == 0;
 }
 
-void images_first(const struct side *s, struct ranges *filter, const char *program)
+void images_first(const struct side *s, struct settings *set, const char *program)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
 	struct image *image = calloc(1, sizeof(*image));
@@ -83,15 +83,15 @@ void images_first(const struct side *s, struct ranges *filter, const char *progr
 		real[0] = '\0';
 	while (maps && image && fgets(line, sizeof(line), maps))
 		if (read_mapping(line, &m) && is_of_program(&m, real))
-			add_mapping(s, filter, image, &m);
+			add_mapping(s, set, image, &m);
 	if (image)
-		tell_image(s, filter, image);
+		tell_image(s, set, image);
 	free(image);
 	if (maps)
 		fclose(maps);
 }
 
-void images_mapped(const struct side *s, struct ranges *filter, uint64_t start, uint64_t size, int fd, uint64_t offset)
+void images_mapped(const struct side *s, struct settings *set, uint64_t start, uint64_t size, int fd, uint64_t offset)
 {
 	char link[32], path[PATH_MAX];
 	ssize_t length;
@@ -102,7 +102,7 @@ void images_mapped(const struct side *s, struct ranges *filter, uint64_t start, 
 		return;
 	path[length] = '\0';
 	side_mmap(s, start, size, offset, path);
-	ranges_map(filter, start, size, offset, path);
+	settings_map(set, start, size, offset, path);
 }
 
 /* The command line is ours (main.c, guest.c): options that have a value, then the program. */

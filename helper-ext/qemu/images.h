@@ -8,16 +8,16 @@
 
 #include <stdint.h>
 
-#include "ranges.h"
+#include "settings.h"
 #include "side.h"
 
-/* All tell `filter` too, which may wait for the file. */
+/* All tell `set` too, whose ranges may wait for the file. */
 
 /* The program and its ELF interpreter, which QEMU mapped itself before anything ran. */
-void images_first(const struct side *s, struct ranges *filter, const char *program);
+void images_first(const struct side *s, struct settings *set, const char *program);
 
 /* The program mapped descriptor fd, executable. */
-void images_mapped(const struct side *s, struct ranges *filter, uint64_t start, uint64_t size, int fd, uint64_t offset);
+void images_mapped(const struct side *s, struct settings *set, uint64_t start, uint64_t size, int fd, uint64_t offset);
 
 /* Path of the emulated program, of QEMU's own command line; "" if it cannot be told. `size` > 0. */
 void images_program(char *path, uint64_t size);

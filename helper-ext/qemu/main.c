@@ -58,6 +58,9 @@ static const char help[] =
 	"                       fup_on_ptw=1  the address of each PTWRITE\n"
 	"                       filter=START-END, filter=OFFSET/SIZE@FILE  only this code: addresses,\n"
 	"                                     or bytes of a file (hexadecimal); up to 8 of them\n"
+	"                       tool=OFFSET/SIZE@FILE, handler=AT/AS@FILE  what runs only for the\n"
+	"                                     recording is not counted (docs/emulator.md)\n"
+	"                       numbered=1    processes and threads are called 1, 2, ...\n"
 	"                       overflow=N    of every 2 N PTWRITEs the second N are lost, and all\n"
 	"                                     packets between them: an overflow in the processor\n"
 	"                       full=N        likewise, in a trace buffer that is full\n"
@@ -149,6 +152,8 @@ static int parse(struct options *o, int argc, char **argv)
 	}
 	if (o->set.overflow && o->set.full)
 		return complain(EXIT_USAGE, "either overflow=N or full=N", "");
+	if (o->set.numbered && o->set.migrate)
+		return complain(EXIT_USAGE, "numbered=1 is for traces of threads, not migrate=N", "");
 	if (o->set.every && !o->set.snapshot)
 		return complain(EXIT_USAGE, "every=N is for snapshot=BYTES", "");
 	if (optind == argc)

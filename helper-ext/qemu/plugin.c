@@ -84,7 +84,7 @@ static void report_thread(const struct thread *t)
 		side_switch(&s, 0);
 	if (!here.images_told) {
 		here.images_told = true;
-		images_first(&s, &here.set.filter, here.program);
+		images_first(&s, &here.set, here.program);
 	}
 }
 
@@ -274,7 +274,9 @@ static void translate(plugin_id id, struct qemu_plugin_tb *tb)
 	b->last = qemu_plugin_insn_vaddr(insn);
 	b->end = b->last + size;
 	b->n = (uint32_t)n;
-	b->outside = !ranges_hold(&here.set.filter, b->start);
+	b->tool = here.set.tool.ngiven && ranges_hold(&here.set.tool, b->start);
+	b->outside = b->tool || !ranges_hold(&here.set.filter, b->start);
+	b->handler = handlers_find(&here.set.handlers, b->start);
 	b->compiled = compiled_holds(&here.compiled, b->start);
 	b->hidden = b->start >= here.hidden_from && b->start < here.hidden_to;
 	last = insn_decode(qemu_plugin_insn_data(insn), size, b->last);
@@ -378,7 +380,7 @@ static void leave_syscall(plugin_id id, unsigned vcpu, int64_t number, int64_t r
 	if (t->mmap_size && result > 0) {
 		const struct side s = side_of(t);
 
-		images_mapped(&s, &here.set.filter, (uint64_t)result, t->mmap_size, (int)t->mmap_fd, t->mmap_offset);
+		images_mapped(&s, &here.set, (uint64_t)result, t->mmap_size, (int)t->mmap_fd, t->mmap_offset);
 	}
 	t->mmap_size = 0;
 }
@@ -397,6 +399,7 @@ static void forked(void)
 	here.cpus = NULL;
 	open_thread()->hidden = parent->hidden;
 	compiled_thread_free(&parent->compiled);
+	own_free(&parent->walk.own);
 	free(parent);
 }
 

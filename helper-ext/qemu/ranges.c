@@ -27,38 +27,52 @@ static const char *read_number(const char *text, char stop, uint64_t *value)
 	return errno || end == text || *end != stop || *text == '-' ? NULL : end + 1;
 }
 
-/* A copy that ends where the word ends. */
-static int add(struct ranges *r, const char *text)
-{
-	struct range *to = &r->given[r->ngiven];
-	const char *rest;
+#define WORD_MAX (PATH_MAX + 64u)
 
-	rest = read_number(text, '-', &to->start);
-	if (rest && read_number(rest, '\0', &to->end) && to->start < to->end) {
-		to->file[0] = '\0';
-		add_mapped(r, to->start, to->end);
-		return 0;
-	}
-	rest = read_number(text, '/', &to->start);
-	rest = rest ? read_number(rest, '@', &to->end) : NULL;
-	if (!rest || !to->end)
+/* A copy that ends where the word ends. */
+static bool copy_word(char *copy, const char *text, size_t size)
+{
+	if (size >= WORD_MAX)
+		return false;
+	memcpy(copy, text, size);
+	copy[size] = '\0';
+	return true;
+}
+
+int ranges_of_file(const char *text, size_t size, uint64_t *a, uint64_t *b, char *file)
+{
+	char copy[WORD_MAX];
+	const char *rest = copy_word(copy, text, size) ? read_number(copy, '/', a) : NULL;
+
+	rest = rest ? read_number(rest, '@', b) : NULL;
+	if (!rest)
 		return -EINVAL;
-	to->end += to->start;
-	return realpath(rest, to->file) ? 0 : -ENOENT;
+	return realpath(rest, file) ? 0 : -ENOENT;
+}
+
+static bool read_addresses(struct range *to, const char *text, size_t size)
+{
+	char copy[WORD_MAX];
+	const char *rest = copy_word(copy, text, size) ? read_number(copy, '-', &to->start) : NULL;
+
+	return rest && read_number(rest, '\0', &to->end) && to->start < to->end;
 }
 
 int ranges_add(struct ranges *r, const char *text, size_t size)
 {
-	char copy[PATH_MAX + 64];
-	int err;
+	struct range *to = &r->given[r->ngiven];
+	int err = 0;
 
 	if (r->ngiven == RANGES_MAX)
 		return -ENOSPC;
-	if (size >= sizeof(copy))
-		return -EINVAL;
-	memcpy(copy, text, size);
-	copy[size] = '\0';
-	err = add(r, copy);
+	if (read_addresses(to, text, size)) {
+		to->file[0] = '\0';
+		add_mapped(r, to->start, to->end);
+	} else {
+		err = ranges_of_file(text, size, &to->start, &to->end, to->file);
+		err = !err && !to->end ? -EINVAL : err;
+		to->end += to->start;
+	}
 	r->ngiven += !err;
 	return err;
 }

@@ -34,6 +34,9 @@ struct ranges {
 /* Takes a range of `size` bytes. -EINVAL: it is none; -ENOSPC: too many; -ENOENT: no such file. */
 int ranges_add(struct ranges *r, const char *text, size_t size);
 
+/* Reads A/B@FILE of `size` bytes; file has room for PATH_MAX. Errors as above. */
+int ranges_of_file(const char *text, size_t size, uint64_t *a, uint64_t *b, char *file);
+
 /* The program has this part of this file mapped. */
 void ranges_map(struct ranges *r, uint64_t start, uint64_t size, uint64_t offset, const char *file);
 

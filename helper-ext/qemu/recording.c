@@ -13,6 +13,7 @@
 
 #include "common_clock.h"
 #include "core.h"
+#include "numbering.h"
 #include "record/perfdata.h"
 #include "recording.h"
 #include "side.h"
@@ -115,7 +116,8 @@ static int create(struct perfdata *pd, const struct recording *r, const struct s
 
 /* --- the spools, one after the other ----------------------------------------------------------------- */
 
-static const void *map_file(const char *folder, const char *name, size_t *size)
+/* A copy for us alone. */
+static void *map_file(const char *folder, const char *name, size_t *size)
 {
 	char path[PATH_MAX];
 	struct stat st = { 0 };
@@ -125,7 +127,7 @@ static const void *map_file(const char *folder, const char *name, size_t *size)
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size)
-		p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	if (fd >= 0)
 		close(fd);
 	*size = (size_t)st.st_size;
@@ -133,10 +135,10 @@ static const void *map_file(const char *folder, const char *name, size_t *size)
 }
 
 /* Whole records only: a killed process, or a full disk, may have left a part of one. */
-static void add_side(struct perfdata *pd, const char *spools)
+static void add_side(struct perfdata *pd, const char *spools, const struct numbering *g)
 {
 	size_t size, at = 0;
-	const uint8_t *p = map_file(spools, SIDE_FILE, &size);
+	uint8_t *p = map_file(spools, SIDE_FILE, &size);
 	struct perf_record rec;
 
 	while (p && at + sizeof(rec) <= size) {
@@ -145,10 +147,12 @@ static void add_side(struct perfdata *pd, const char *spools)
 			break;
 		at += rec.size;
 	}
-	if (at)
+	if (at) {
+		numbering_side(g, p, at);
 		perfdata_records(pd, p, at);
+	}
 	if (p)
-		munmap((void *)p, size);
+		munmap(p, size);
 }
 
 static struct aux_chunk chunk_of(const struct spool_head *head, uint32_t idx)
@@ -195,6 +199,7 @@ static uint64_t add_windows(struct perfdata *pd, const struct spool_head *head, 
 		chunk.size = in_place ? size : without_pads(packets + at, size);
 		bytes += chunk.size;
 		perfdata_aux(pd, &chunk);
+		madvise((void *)(packets + at), left < SPOOL_WINDOW ? left : SPOOL_WINDOW, MADV_DONTNEED);
 	}
 	return bytes;
 }
@@ -230,7 +235,8 @@ static void add_snapshots(struct perfdata *pd, const struct spool_head *head, co
 		add_snapshot(pd, head, packets, idx, size, &end);
 }
 
-static void add_spool(struct recording *r, struct perfdata *pd, const char *name, const struct settings *set)
+static void add_spool(struct recording *r, struct perfdata *pd, const char *name, const struct settings *set,
+		      const struct numbering *g)
 {
 	size_t size;
 	const uint8_t *file = map_file(r->spools, name, &size);
@@ -243,6 +249,7 @@ static void add_spool(struct recording *r, struct perfdata *pd, const char *name
 		memcpy(&head, file, sizeof(head));
 		if (head.used > size - SPOOL_HEAD)
 			head.used = size - SPOOL_HEAD;
+		head.tid = numbering_of(g, head.tid);
 		if (set->snapshot)
 			add_snapshots(pd, &head, file + SPOOL_HEAD, r->threads, set->snapshot);
 		else
@@ -271,23 +278,47 @@ static int move_truth(const struct recording *r, const char *to)
 	return err;
 }
 
+/* Empty, if the names are to be the kernel's. */
+static int number(const struct recording *r, struct dirent **names, int n, const struct settings *set,
+		  struct numbering *g)
+{
+	int err = 0;
+
+	*g = (struct numbering){ 0 };
+	for (int i = 0; set->numbered && i < n && !err; i++) {
+		size_t size;
+		struct spool_head *head = map_file(r->spools, names[i]->d_name, &size);
+
+		if (head && size >= SPOOL_HEAD)
+			err = numbering_add(g, head);
+		if (head)
+			munmap(head, size);
+	}
+	numbering_sort(g);
+	return err ? err : numbering_tables(g, r->folder.fd);
+}
+
 int recording_finish(struct recording *r, const struct settings *set, const char *truth)
 {
 	struct dirent **names;
+	struct numbering g;
 	struct perfdata pd;
 	int n = scandir(r->spools, &names, is_spool, alphasort);
-	int err;
+	int err, renamed;
 
 	if (n < 0)
 		return -errno;
+	renamed = number(r, names, n, set, &g);
 	create(&pd, r, set); /* perfdata_close() tells the first error of all */
-	add_side(&pd, r->spools);
+	add_side(&pd, r->spools, &g);
 	for (int i = 0; i < n; i++) {
-		add_spool(r, &pd, names[i]->d_name, set);
+		add_spool(r, &pd, names[i]->d_name, set, &g);
 		free(names[i]);
 	}
 	free(names);
+	numbering_free(&g);
 	err = perfdata_close(&pd);
+	err = err ? err : renamed;
 	if (truth && !err)
 		err = move_truth(r, truth);
 	remove_spools(r->spools);

@@ -24,6 +24,7 @@ static const struct setting {
 	{ "migrate", offsetof(struct settings, migrate), 0, UINT32_MAX },
 	{ "snapshot", offsetof(struct settings, snapshot), 0, UINT32_MAX },
 	{ "every", offsetof(struct settings, every), 0, UINT32_MAX },
+	{ "numbered", offsetof(struct settings, numbered), 0, 1 },
 	{ "truth", offsetof(struct settings, truth), 0, 1 },
 	{ "psb", offsetof(struct settings, psb), 256, UINT32_MAX },
 };
@@ -41,6 +42,11 @@ static const struct setting *find(const char *name, size_t size)
 	return NULL;
 }
 
+static bool is_named(const char *name, const char *word, size_t size)
+{
+	return size > strlen(name) && memcmp(word, name, strlen(name)) == 0;
+}
+
 int settings_word(struct settings *s, const char *word, size_t size)
 {
 	const char *equals = memchr(word, '=', size);
@@ -48,8 +54,12 @@ int settings_word(struct settings *s, const char *word, size_t size)
 	uint64_t value = 1;
 	char *end;
 
-	if (equals && equals - word == 6 && memcmp(word, "filter", 6) == 0)
-		return ranges_add(&s->filter, equals + 1, size - 7);
+	if (is_named("filter=", word, size))
+		return ranges_add(&s->filter, equals + 1, size - strlen("filter="));
+	if (is_named("tool=", word, size))
+		return ranges_add(&s->tool, equals + 1, size - strlen("tool="));
+	if (is_named("handler=", word, size))
+		return handlers_add(&s->handlers, equals + 1, size - strlen("handler="));
 	if (!which)
 		return -ENOENT;
 	if (equals) {
@@ -75,4 +85,11 @@ int settings_words(struct settings *s, const char *words)
 		words += size;
 	}
 	return err;
+}
+
+void settings_map(struct settings *s, uint64_t start, uint64_t size, uint64_t offset, const char *file)
+{
+	ranges_map(&s->filter, start, size, offset, file);
+	ranges_map(&s->tool, start, size, offset, file);
+	handlers_map(&s->handlers, start, size, offset, file);
 }

@@ -74,7 +74,7 @@ static const struct block *close_block(struct walk *w, uint64_t next)
 {
 	const struct block *b = w->open;
 	bool short_of_last = b && was_rolled_back(b, next);
-	uint64_t n = b ? w->n - short_of_last : 0;
+	uint64_t n = b && w->n ? w->n - short_of_last : 0; /* 0: it does not count (own.h) */
 
 	w->open = NULL;
 	w->instructions += n;
@@ -104,18 +104,27 @@ static uint64_t counted(const struct walk *w, const struct block *b)
 	return b->n - again;
 }
 
+/* A packet outside of the filter would keep time from going back (own.h). */
+static bool may_psb(const struct walk *w)
+{
+	return !w->core->set->tool.ngiven || w->core->enabled;
+}
+
 void walk_block(struct walk *w, const struct block *b)
 {
 	uint64_t n = counted(w, b);
+	const struct block *last = w->open;
 
 	if (w->open || (b->outside && w->core->enabled))
 		go(w, b->start, b->outside);
+	if (w->core->set->tool.ngiven)
+		own_block(&w->own, w->core, last, b);
 	if (!w->core->enabled && !b->outside)
 		core_enable(w->core, b->start);
-	if (core_wants_psb(w->core))
+	if (core_wants_psb(w->core) && may_psb(w))
 		core_psb(w->core, b->start);
 	w->open = b;
-	w->n = n;
+	w->n = w->own.idle ? 0 : n;
 }
 
 void walk_syscall(struct walk *w)
@@ -132,9 +141,23 @@ void walk_leave(struct walk *w, uint64_t next)
 		go(w, next, true);
 }
 
+/* The tool's: this one instruction of it is let through the filter. */
+static enum walk_word tell_word(struct walk *w, uint64_t word, uint64_t ip)
+{
+	bool told;
+
+	own_word(&w->own, w->core);
+	core_enable(w->core, ip);
+	told = core_ptwrite(w->core, word, ip);
+	core_disable(w->core);
+	return told ? WORD_TRACED : WORD_LOST;
+}
+
 enum walk_word walk_ptwrite(struct walk *w, uint64_t word, uint64_t ip)
 {
 	close_block(w, 0);
+	if (!w->core->enabled && w->own.place == OWN_TOOL)
+		return tell_word(w, word, ip);
 	if (!w->core->enabled)
 		return WORD_UNTRACED;
 	return core_ptwrite(w->core, word, ip) ? WORD_TRACED : WORD_LOST;

@@ -13,6 +13,7 @@
 
 #include "block.h"
 #include "core.h"
+#include "own.h"
 
 struct walk {
 	struct core *core;
@@ -20,6 +21,7 @@ struct walk {
 	uint64_t n;		  /* instructions of it that count */
 	uint64_t instructions;	  /* ran, in all */
 	uint64_t surprises;	  /* times that control went where nothing said it would */
+	struct own own;		  /* where settings.tool is given */
 	bool carry;		  /* when a block begins: the carry flag, where the open one is blind (below) */
 };
 
