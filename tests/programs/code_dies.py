@@ -2,14 +2,14 @@
 
 addresses = set()
 total = 0
-for i in range(400):
+for i in range(1000):
     namespace = {}
     exec(f"def f{i % 5}(n):\n    t = {i}\n    for x in range(n):\n        t += x\n    return t", namespace)
     function = namespace[f"f{i % 5}"]
     total += function(i % 4)
     addresses.add(id(function.__code__))
     del namespace, function
-assert len(addresses) < 400
+assert len(addresses) < 1000
 print(total)
 
 for i in range(100):
