@@ -52,7 +52,7 @@ def without_docstring():
 
 
 def annotations_for_old_pythons():
-    """Python 2.7 imports the package to be told that it is too old: there, annotations have no syntax."""
+    """Python 2.7 imports the package and gets an error that it is too old: it has no syntax for annotations."""
     tree = dict(modules())["__init__.py"]
     return ["__init__.py:%d" % node.lineno for node in ast.walk(tree)
             if isinstance(node, ast.AnnAssign) or getattr(node, "annotation", None) or getattr(node, "returns", None)]

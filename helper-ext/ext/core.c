@@ -298,7 +298,7 @@ static PyObject *core_measure(PyObject *module, PyObject *args)
 	result = PyObject_CallOneArg(function, n);
 	ended = ticks_now();
 	markers = scratch_end();
-	failed = codes_set(&state->codes, code, 0) || !result; /* its usual value again, in any case */
+	failed = codes_set(&state->codes, code, 0) || !result; /* as if not seen yet, in any case */
 	Py_XDECREF(result);
 	if (failed)
 		return NULL;

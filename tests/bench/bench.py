@@ -120,7 +120,7 @@ def p99(values):
 
 
 def stall_row(name, rounds):
-    """`undisturbed`: rounds in which the thread waited for nobody but the recorder, or as good as that."""
+    """`undisturbed`: rounds in which the thread waited for hardly anything but the recorder."""
     longest = [max((length for length, _ in gaps), default=0) / 1000 for gaps in rounds]
     kept = [ns for ns, gaps in zip(longest, rounds) if all(others < OTHERS for _, others in gaps)]
     return [name, len(rounds), p99(longest).split(" ")[0], len(kept), "%.0f" % median(kept or [0]), p99(kept),
@@ -287,7 +287,7 @@ class Bench:
               (len(turns), 100 * share, self.load))
 
     def idle(self, python):
-        """With rings that are drained and with such that nobody reads."""
+        """With drained rings and with rings that nobody reads."""
         variants = {"plain": None, "calls": ["--mode", "calls"], "calls, flying": ["--mode", "calls", "--flight", "10ms"],
                     "adaptive": [], "adaptive, flying": ["--flight", "10ms"]}
         turns = [{v: self.sliced(python, IDLE_SECONDS, variants[v])["as it is"] for v in random.sample(list(variants), len(variants))}
@@ -320,7 +320,7 @@ class Bench:
         table("A duty cycle: slowdown, %s" % self.version(python), ["program", *variants], rows)
 
     def stalls(self, python, program):
-        """What a snapshot does to a thread that goes on, on all cores and where there is but one for all of it."""
+        """How a snapshot affects a thread that goes on, on all cores and on a single one."""
         rows, words = [], []
         for where, cores in ("", None), (", all on one core", {max(os.sched_getaffinity(0))}):
             rounds = {"with": [], "without": [], "the first of a recording": []}
@@ -410,7 +410,7 @@ class Bench:
     # --- analysis ---------------------------------------------------------------------------------
 
     def recording(self, markers):
-        """A recording of about so many markers from two threads; its folder and true number."""
+        """A recording of about that many markers from two threads; its folder and the exact number."""
         data = self.work / ("m%d" % markers)
         program = ("import threading as t\n"
                    "def f(n):\n  for i in range(n): g(i)\n"
@@ -536,7 +536,7 @@ class Bench:
             self.recording_opcodes(python, few, 66000)
 
     def recording_opcodes(self, python, few, many):
-        """Natively the program is run ten times as long, for it is many times as fast."""
+        """Natively the program runs ten times as long, because it is many times as fast."""
         def difference(measure, times):
             return (measure(times * many) - measure(times * few)) / times
 

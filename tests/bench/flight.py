@@ -30,7 +30,7 @@ THREADS = 8
 HISTORY = 0.010  # seconds
 PAUSE = 0.003  # seconds at most between the history and the snapshot
 WATCHED = 3_000_000  # ns
-LEAST = 20_000  # ns: a gap that is taken apart
+LEAST = 20_000  # ns: a gap that is analysed
 SLICE = 10_000  # calls
 
 Moment = namedtuple("Moment", "wall cpu delay waits recorder")
@@ -146,9 +146,9 @@ def call_ns(function, calls):
 
 
 def call(calls):
-    """ns a call: of take_snapshot() while nobody listens, of an empty C function, and quartiles of the difference.
+    """ns a call: of take_snapshot() without a flight recorder, of an empty C function, and quartiles of the difference.
 
-    By turns, in slices shorter than what the kernel gives another program at a time."""
+    Interleaved, in slices shorter than the kernel's time slice for other programs."""
     import ocular_empty
     both = ocular.take_snapshot, ocular_empty.function
     rows = []

@@ -1,6 +1,6 @@
 """Counts the instructions of a straight path through machine code, as objdump shows it.
 
-Conditional jumps are taken to fall through: the compiler puts what is unlikely elsewhere. Jumps and calls
+Conditional jumps are assumed to fall through: the compiler moves unlikely code elsewhere. Jumps and calls
 are followed; where a jump through a pointer leads, the caller says.
 """
 import re
@@ -21,7 +21,7 @@ class Code:
         return done.stdout.splitlines()
 
     def _from(self, section, address):
-        """(operation, first operand) of each instruction from there on. Jumps lead over what is no code."""
+        """(operation, first operand) of each instruction from there on. Jumps skip what is not code."""
         lines = self._objdump("-d", "--no-show-raw-insn", "-j", section, "--start-address=%d" % address,
                               "--stop-address=%d" % (address + 8 * FAR))
         return [(m[2], m[3]) for m in map(LINE.match, lines) if m]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Exports of odd traces: every file is well-formed, and all tell one time.
+"""Exports of odd traces: every file is well-formed, and all have the same times.
 
 The traces are the golden ones (gaps, damage, clocks that run backwards, no event at all, odd names), and one of
 100,000 code objects, some with names of 10 kB. Self times of the summary's functions add up to what the folded
@@ -70,7 +70,7 @@ def pstats(path):
 
 
 def callgrind(path):
-    """ns of all cost lines but those of calls; every name was told, and the totals are true."""
+    """ns of all cost lines except those of calls; every name is defined, and the totals are correct."""
     told, own, after_call = set(), 0, False
     with open(path, encoding="utf-8", newline="\n") as file:
         text = file.read()

@@ -59,7 +59,7 @@ def write(path, events):
 
 
 def repeat(path, case, events):
-    """At least so many."""
+    """At least this many."""
     with open(os.path.join(HERE, case, "events.txt"), encoding="utf-8") as file:
         rows = [line.split("\t", 1) for line in file if not line.startswith("#")]
     first, last = int(rows[0][0]), int(rows[-1][0])

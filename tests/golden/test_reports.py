@@ -79,7 +79,7 @@ STOP = '{"kind":"stop","markers":[[10,0]],"lost":0}\n'
 
 
 def check_stop(folder):
-    """Code without a specialised opcode has no line of its own: that tracing stopped in order tells of it."""
+    """Code without a specialised opcode has no line of its own: an orderly stop implies it."""
     unknown = "pecialized opcodes are not known"
     stopped = report(folder, "nested_loops", change=((SPECIALIZED, ""),))
     killed = report(folder, "nested_loops", change=((SPECIALIZED, ""), (STOP, "")))
@@ -96,7 +96,7 @@ def check_no_loops(folder):
 
 
 def check_tabs(folder):
-    """A line of source stands as an editor shows it."""
+    """A line of source looks as in an editor."""
     console = report(folder, "nested_loops", source=SOURCE.replace("    ", "\t"))[0]
     return missing(console, "     4          for i in range(9):\n", "     5                  i += 1\n", unwanted=("x09",))
 
@@ -154,7 +154,7 @@ def events_in(case, kind):
 
 
 def check_callbacks(folder):
-    """Where several measurements of a callback differ, each figure is a range; what is made of it is counts times cycles."""
+    """Where several measurements of a callback differ, each figure is a range; figures computed from it are counts times cycles."""
     path = os.path.join(folder, "summary.json")
     times = {"JUMP": 50, "INSTRUCTION": 61}, {"JUMP": 50, "INSTRUCTION": 33}, {"JUMP": 50, "INSTRUCTION": 40}
     console, _ = report(folder, "full", f"summary={path}", change=(measured_at(*times),))

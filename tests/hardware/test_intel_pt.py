@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""make test-hardware: every claim about Intel PT, tried on this machine. Exit status 77 where it has none.
+"""make test-hardware: every claim about Intel PT, tested on this machine. Exit status 77 if it has none.
 
-Each line of the report is a claim, with ok or not ok; what did not hold is told below it. The same programs are
+Each line of the report is a claim, with ok or not ok; what failed is shown below it. The same programs are
 recorded by rings and by Intel PT, and must have the same events in each thread.
 
     tests/hardware/test_intel_pt.py [--python PY] [--emulated]
@@ -63,9 +63,9 @@ class Machine:
 
 
 def threads_of(text):
-    """What each thread did, without its numbers and times; sorted, for threads have no order.
+    """What each thread did, without its numbers and times; sorted, because threads have no order.
 
-    perf tells decoder errors among the events. What they cost is seen by what is missing: an emulated PTWRITE
+    perf prints decoder errors among the events. What they cost shows in what is missing: an emulated PTWRITE
     that an interrupt cut in two may have been one that only measured what a marker costs.
     """
     threads = {}
@@ -93,7 +93,7 @@ def difference(found, expected):
 
 
 def same_events(machine, program, backend):
-    """Of the program's own code: what a library does for threads depends on who waits for whom."""
+    """For the program's own code: what a library does for threads depends on how they wait for one another."""
     with recording.scratch() as folder:
         rings, traced = os.path.join(folder, "rings"), os.path.join(folder, "traced")
         problems = []
@@ -111,7 +111,7 @@ def same_events(machine, program, backend):
 
 
 def lost(folder):
-    """Losses that the summary tells."""
+    """Losses in the summary."""
     losses = recording.summary(folder)["losses"]
     found = {k: v for k, v in losses.items() if v and k in ("markers", "gaps", "foreign", "unmatched", "backwards")}
     return [f"losses: {found}"] if found else []
@@ -214,7 +214,7 @@ def keeps_status(machine):
 
 
 def processor(machine):
-    """CPUID and the kernel tell the same."""
+    """CPUID and the kernel agree."""
     script = "import ocular._core as c; p = c.processor(''); print(p['pt'], p['ptwrite'], p['kernel_ptwrite'])"
     done = subprocess.run([machine.python, "-c", script], env={**os.environ, "PYTHONPATH": PACKAGE},
                           stdout=subprocess.PIPE, text=True, check=True)

@@ -104,7 +104,7 @@ while os.getppid() == recorder and not os.path.exists(sys.argv[1]):
         r = Recording(folder, subprocess.CompletedProcess([], 0, "", ""))
 
         def stop(snapshots):
-            """Once so many are taken; nothing that was asked for before is still under way then."""
+            """Waits until that many are taken; nothing requested before is still under way then."""
             wait_for(lambda: sum(x["trigger"] != "baseline" for x in r.whole_lines("snapshot")) >= snapshots, "%d snapshots" % snapshots)
             open(end, "w").close()
             equal(run.wait(60), 0)

@@ -471,7 +471,7 @@ def test_the_warning_of_it_is_seen():
 
 
 def test_what_somebody_put_in_the_tables_place_is_not_written():
-    """Through a link nothing is written, and nobody waits for the other end of a FIFO. Untraced children go on, too."""
+    """Nothing is written through a link, and no process waits for the other end of a FIFO. Untraced children go on, too."""
     for put in "ln -s \"$1\"", "ln \"$1\"", "mkfifo":
         with tempfile.TemporaryDirectory() as temp:
             victim, folder = temp + "/victim", temp + "/rec"

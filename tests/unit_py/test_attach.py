@@ -104,7 +104,7 @@ def attach(pid, folder, *options, timeout=60):
 
 @contextlib.contextmanager
 def attached(run, folder, *options):
-    """From when it is until it is told to detach: the tool's process."""
+    """Attached, until it is asked to detach: the tool's process."""
     tool = subprocess.Popen(command(run.pid, folder, *options), env=dict(os.environ, PYTHONPATH=PACKAGE),
                             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
@@ -575,7 +575,7 @@ def test_containers():
 
 
 def test_agents_in_containers():
-    """With one network for all of them, as pods have: both listen with the same pid, and this one's are told apart."""
+    """With one network for all of them, as pods have: both listen with the same pid, and can be distinguished."""
     needs_containers()
     command = ["unshare", "-pf", "--kill-child", sys.executable, "-c",
                "import os, sys\nprint(os.getpid(), os.stat('/proc/self/ns/pid').st_ino, flush=True)\nsys.stdin.read()"]
@@ -661,7 +661,7 @@ def test_the_tool_is_killed():
         assert calls(summary(folder), "work") >= least - 8
 
 
-# A guest whose recorder is killed; then nobody but one thread calls what is traced, until that is over.
+# A guest whose recorder is killed; then a single thread calls traced code, until tracing has ended.
 DESERTED = """
 import _thread, ctypes, os, sys
 from ocular import _core, monitor, tools
@@ -762,7 +762,7 @@ def test_killed_at_any_point():
 
 
 def test_forks_and_exits_meanwhile():
-    """Children come and go while somebody attaches; one that ends is told, and nobody hangs."""
+    """Children come and go while somebody attaches; one that ends is reported, and nothing hangs."""
     source = """
 import os, sys, time
 print("ready", flush=True)

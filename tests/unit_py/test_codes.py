@@ -52,7 +52,7 @@ def by_dis(code):
 
 
 def test_an_offset_that_is_none_stays_in_its_field():
-    """Where another tool's callback for JUMP raises, CPython 3.12 and 3.13 tell RAISE and PY_UNWIND with an offset that is
+    """Where another tool's callback for JUMP raises, CPython 3.12 and 3.13 report RAISE and PY_UNWIND with an offset that is
     the difference of two addresses. Each of many functions has another one."""
     for mode in "adaptive", "full":
         with rec.recording("""
@@ -273,7 +273,7 @@ def test_our_own_code_is_not_in_it():
 
 
 def test_lines_that_cannot_be_written_at_once_come_later():
-    """At the limit of descriptors, and at that of a file's size, in the midst of a line."""
+    """At the limit of descriptors, and at the limit of a file's size, in the middle of a line."""
     with rec.recording("""
 import os, resource, signal
 def first(): pass

@@ -158,7 +158,7 @@ done = True
 
 
 def test_sleep_beyond_a_window_is_not_traced():
-    """Threads that all sleep when it ends: nobody can say so before they wake up, much later."""
+    """Threads that all sleep when it ends: it can only be recorded when they wake up, much later."""
     source = STEADY + """
 tool = next(i for i in range(6) if monitoring.get_tool(i) == "ocular")
 def nap():
@@ -191,7 +191,7 @@ thread.join()
 
 
 def test_processes_have_the_same_windows():
-    """And a fork is told nothing of the thread that keeps the time: CPython would warn."""
+    """And a fork does not see the thread that keeps the time: CPython would warn."""
     source = STEADY + """
 pids = []
 for i in range(3):

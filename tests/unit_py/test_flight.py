@@ -11,8 +11,8 @@ from rec import equal
 
 PT = os.path.join(rec.BUILD, "bin", "ocular-pt")
 
-# A machine may stand still at any time: what a window is to hold is done again where it took too long, and nothing is
-# written over before the recorder has it.
+# A machine may stop for a while at any time: the work in a window is repeated if it took too long, and nothing is
+# overwritten before the recorder has it.
 LABELS = """
 import ocular, os, time
 table = "%s/codes-%d.jsonl" % (os.environ["OCULAR_DIR"], os.getpid())
@@ -99,7 +99,7 @@ def test_segments_are_named_and_timed():
 
 
 def test_its_events_are_an_input():
-    """What the events text tells comes back from it, and of the time as much is traced."""
+    """The events text can be read back, with the same traced time."""
     with rec.recording(LABELS, recorder=["--flight", "5ms"]) as r:
         text, back = (os.path.join(r.folder, name) for name in ("events", "back"))
         found = []
@@ -117,7 +117,7 @@ def test_its_events_are_an_input():
 
 def test_a_lone_snapshot_has_something_to_compare_with():
     """What was right before it is kept too, each word once, and is not counted among those asked for."""
-    # A machine may stand still at any time: again, until what the windows are to hold was not held up.
+    # A machine may stop for a while at any time: repeat until the work in the windows was not delayed.
     source = """
 import json, ocular, time
 calls = []

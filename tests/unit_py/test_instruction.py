@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""INSTRUCTION as the only event: its callback itself meets all that is rare, which another event meets first elsewhere.
+"""INSTRUCTION as the only event: its own callback meets all uncommon cases, which another event usually meets first.
 
 New code, a thread's first event, code that is left out, code without a ready id, EXTENDED_ARG and far offsets, full
 rings, and threads that were in another interpreter. A second tool in the same process tells what there was.

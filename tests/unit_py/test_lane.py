@@ -2,7 +2,7 @@
 """Words at the ring's end: those that take two, and those that a thread begins with in another's ring.
 
 The rings are small and the recorder is stopped again and again: a thread that is wrong about the room in its ring
-writes over what nobody has taken yet. Each function goes its lines in one way, so that it is known how many there are.
+overwrites unread words. Each function goes its lines in one way, so that it is known how many there are.
 """
 
 import collections

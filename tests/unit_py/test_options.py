@@ -46,7 +46,7 @@ def test_attach_takes_the_rows_that_say_so():
     said = attach.arguments().format_help()
     for row in options.rows():
         if row.variable == "recorder^":
-            continue  # attach hands on what it does not know
+            continue  # attach passes on what it does not know
         equal(any(name in re.findall(r"--?[\w-]+", said) for name in row.names), "a" in row.takers, row.names)
 
 

@@ -137,7 +137,7 @@ print(runs)
 
 
 def test_by_signal():
-    """Whenever the recorder is told, with nothing lost between."""
+    """Whenever the recorder is asked to, with nothing lost in between."""
     with rec.under_way("--switch-output", "signal") as (folder, recorder, stop):
         for n in 1, 2:
             recorder.send_signal(signal.SIGUSR2)
@@ -199,7 +199,7 @@ def test_the_maximum_size_is_told_and_the_program_goes_on():
 
 
 def test_only_the_end_is_kept():
-    """Of two threads: what is there is whole, in both decoders alike, and it is the end."""
+    """Of two threads: what is there is intact, equal in both decoders, and it is the end."""
     source = STEADY + """
 def last():
     work()

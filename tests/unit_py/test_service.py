@@ -16,7 +16,7 @@ REQUESTS = int(os.environ.get("OCULAR_REQUESTS", "300"))
 LONG = REQUESTS >= 10000
 PT = os.path.join(rec.BUILD, "bin", "ocular-pt")
 
-# A slow request takes as long as all since the one before it, so that it stands out on a busy machine, too.
+# A slow request takes as long as all since the previous slow one, so that it stands out on a busy machine, too.
 COMMON = """
 import gc, http.client, json, ocular, os, signal, sys, threading, time
 N, TOLD = %d, sys.argv[1]
@@ -189,7 +189,7 @@ def test_asyncio_long_call():
 
 
 def test_asyncio_lag():
-    # A thread that could not run does not know whom it waited for: then those who wait too are named beside.
+    # A thread that could not run does not know what it waited for: then waiting threads are named, too.
     check(ASYNCIO, "-", ["lag 100ms"], rows=5)
 
 

@@ -76,7 +76,7 @@ def folded(made):
 
 
 def folded_lines(made):
-    """Every path of the workers stands there once, for it is the threads' of one process together.
+    """Every path of the workers is there once, because the threads of one process are added up.
 
     Code objects of one name are lines of their own, so that is not so of all stacks: exec'ed code has such ones.
     """

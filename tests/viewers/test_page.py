@@ -69,7 +69,7 @@ ALLOWED = VOID | set("html head title style body main header footer section nav 
 
 
 class Page(html.parser.HTMLParser):
-    """What a page consists of; `problems` holds what is not nested, or does not belong there."""
+    """What a page consists of; `problems` lists elements that are not nested, or do not belong there."""
 
     def __init__(self, text):
         super().__init__()

@@ -365,7 +365,7 @@ def same_answers(way):
 
 
 def bounded(trace):
-    """A file that was full is no larger than it may be, and says what is not in it."""
+    """A full file is not larger than allowed, and says what is missing."""
     sql = trace.write_queries("left.json", {
         "left": "select sum(int_value) from slice s join args using (arg_set_id) "
                 "where category = 'limit' and flat_key like '%.slices'",
@@ -489,7 +489,7 @@ def damaged(trace, change):
 
 
 def broken(trace):
-    """An E with another's name, one without a time: the queries and logs above must be able to tell."""
+    """An E with another's name, one without a time: the queries and logs above must notice."""
     path = damaged(trace, lambda event: event.update(name="another"))
     noticed = {"catapult": trace.ask("catapult.js", path=path)["warnings"],
                "speedscope": trace.ask("speedscope.js", path=path)["said"][1:]}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Nothing of Ocular imports from the current folder: who stands in /tmp does not run what others put there.
+"""Ocular imports nothing from the current folder: a user in /tmp does not run what others put there.
 
 In the folder there is a file for every module of the standard library, and more, which notes who imported it.
 """

@@ -61,7 +61,7 @@ def wait_for(found):
 
 
 def is_written(size):
-    """Whether the file has so many bytes: a head of 3 KB, and 8 to 12 for each marker."""
+    """Whether the file's size fits: a head of 3 KB, and 8 to 12 bytes for each marker."""
     return os.path.exists("rec/perf.data") and os.path.getsize("rec/perf.data") >= size
 
 
@@ -319,7 +319,7 @@ def signals_arrive_once(program, own_group):
 
 
 def test_a_signal_reaches_the_target_once():
-    """Sent to the recorder, to the target, or to their process group; a target that has left that is told all."""
+    """Sent to the recorder, to the target, or to their process group; a target that has left the group is sent all."""
     signals_arrive_once(COUNTS, False)
 
 
@@ -346,11 +346,11 @@ def test_second_interrupt_ends_the_recording_not_the_target():
 
 
 def test_interrupts_at_once_are_one():
-    """As timeout(1) has it: to the recorder, then to its process group."""
+    """As timeout(1) does it: to the recorder, then to its process group."""
     run = start("sh", "-c", f"trap 'trap \"\" TERM INT; {PRODUCER} -n 5000; exit' TERM INT; echo up; while :; do sleep 0.05; done",
                 options=["-q"])
     run.stdout.readline()
-    os.kill(run.pid, signal.SIGSTOP)  # else a machine that stands still may set them apart
+    os.kill(run.pid, signal.SIGSTOP)  # else a machine that stops for a while may separate them
     run.send_signal(signal.SIGTERM)
     run.send_signal(signal.SIGINT)
     os.kill(run.pid, signal.SIGCONT)
@@ -457,7 +457,7 @@ def gone(folder="rec"):
 
 
 def test_a_snapshot_before_anybody_is_traced():
-    """It is none, and does not keep the end from being kept."""
+    """It does not count, and the end is saved all the same."""
     run = start("sh", "-c", f"echo up; read go; exec {PRODUCER} -n 500", options=["--flight", "10s"], stdin=subprocess.PIPE)
     run.stdout.readline()
     run.send_signal(signal.SIGUSR2)
