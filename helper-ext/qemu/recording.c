@@ -116,7 +116,7 @@ static int create(struct perfdata *pd, const struct recording *r, const struct s
 
 /* --- the spools, one after the other ----------------------------------------------------------------- */
 
-/* A copy for us alone. */
+/* May be changed: the file will be removed. */
 static void *map_file(const char *folder, const char *name, size_t *size)
 {
 	char path[PATH_MAX];
@@ -125,9 +125,9 @@ static void *map_file(const char *folder, const char *name, size_t *size)
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size)
-		p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+		p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (fd >= 0)
 		close(fd);
 	*size = (size_t)st.st_size;
@@ -199,7 +199,7 @@ static uint64_t add_windows(struct perfdata *pd, const struct spool_head *head, 
 		chunk.size = in_place ? size : without_pads(packets + at, size);
 		bytes += chunk.size;
 		perfdata_aux(pd, &chunk);
-		madvise((void *)(packets + at), left < SPOOL_WINDOW ? left : SPOOL_WINDOW, MADV_DONTNEED);
+		madvise((void *)(packets + at), SPOOL_WINDOW, MADV_REMOVE); /* else it would be there twice */
 	}
 	return bytes;
 }
