@@ -4,8 +4,7 @@
  *
  * Both are made and owned by codes.h, and live until codes_free().
  */
-#ifndef OCULAR_CODE_H
-#define OCULAR_CODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -144,5 +143,3 @@ uint8_t process_opcode(const struct process *p, const char *name);
 
 /* The name of a thread, or NULL. */
 const char *process_thread_name(const struct process *p, int32_t tid);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* block.h - instructions that QEMU translated together, and runs one after the other. */
-#ifndef OCULAR_QEMU_BLOCK_H
-#define OCULAR_QEMU_BLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ static inline uint32_t block_before(const struct block *b, uint64_t ip)
 		i++;
 	return i;
 }
-
-#endif

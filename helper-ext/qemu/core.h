@@ -11,8 +11,7 @@
  *
  * With branch=0 only PTW and the times are written, as by a processor whose BranchEn is 0.
  */
-#ifndef OCULAR_QEMU_CORE_H
-#define OCULAR_QEMU_CORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -107,5 +106,3 @@ static inline bool core_wants_psb(const struct core *c)
 }
 
 void core_psb(struct core *c, uint64_t ip);
-
-#endif

@@ -3,8 +3,7 @@
  * images.h - which files' code is mapped where in the emulated program: decoders that follow the
  * branches of a trace read it there.
  */
-#ifndef OCULAR_QEMU_IMAGES_H
-#define OCULAR_QEMU_IMAGES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ void images_mapped(const struct side *s, struct settings *set, uint64_t start, u
 
 /* Path of the emulated program, of QEMU's own command line; "" if it cannot be told. `size` > 0. */
 void images_program(char *path, uint64_t size);
-
-#endif

@@ -6,8 +6,7 @@
  * has it: bytes of a file, wherever it is mapped. Numbers are hexadecimal. As on a processor, a PTWRITE
  * outside of all ranges leaves no packet.
  */
-#ifndef OCULAR_QEMU_RANGES_H
-#define OCULAR_QEMU_RANGES_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -50,5 +49,3 @@ static inline bool ranges_hold(const struct ranges *r, uint64_t ip)
 
 /* The ranges of files as perf notes them in a recording; "" if there are none. */
 void ranges_text(const struct ranges *r, char *text, size_t size);
-
-#endif

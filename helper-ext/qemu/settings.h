@@ -5,8 +5,7 @@
  * The launcher checks them and hands them on in the environment, so that every process of the
  * recording has the same.
  */
-#ifndef OCULAR_QEMU_SETTINGS_H
-#define OCULAR_QEMU_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ int settings_words(struct settings *s, const char *words);
 
 /* The program has this part of this file mapped. */
 void settings_map(struct settings *s, uint64_t start, uint64_t size, uint64_t offset, const char *file);
-
-#endif

@@ -5,8 +5,7 @@
  * What the last instruction of a block did is known when the next block begins; until then the block
  * is open. Some things come between: a system call, the end of an emulated PTWRITE, a signal.
  */
-#ifndef OCULAR_QEMU_WALK_H
-#define OCULAR_QEMU_WALK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ enum walk_word walk_ptwrite(struct walk *w, uint64_t word, uint64_t ip);
 
 /* A signal came when the next instruction was the one at ip. */
 void walk_signal(struct walk *w, uint64_t ip);
-
-#endif
