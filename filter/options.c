@@ -16,43 +16,37 @@
 #define LOOPS_DEFAULT  5
 #define MAX_SIZE_LEAST 16384 /* bytes: room for the marks and names at the end */
 
-typedef bool (*setter)(struct options *o, void *field, const char *value);
+typedef bool (*setter)(void *field, const char *value);
 
-static bool set_string(struct options *o, void *field, const char *value)
+static bool set_string(void *field, const char *value)
 {
-	(void)o;
 	*(const char **)field = value;
 	return *value;
 }
 
-static bool set_when(struct options *o, void *field, const char *value)
+/* Which of `names`, up to a NULL, value is. */
+static bool find_name(const char *const *names, const char *value, unsigned *i)
 {
-	static const char *const names[] = { "auto", "always", "never" };
-
-	(void)o;
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(value, names[i])) {
-			*(enum when *)field = i;
-			return true;
-		}
-	return false;
+	for (*i = 0; names[*i] && strcmp(names[*i], value); ++*i)
+		;
+	return names[*i];
 }
 
-static bool set_iterations(struct options *o, void *field, const char *value)
+static bool set_when(void *field, const char *value)
+{
+	return find_name((const char *const[]){ "auto", "always", "never", NULL }, value, field);
+}
+
+static bool set_iterations(void *field, const char *value)
 {
 	static const char *const names[] = {
 		[ITERATIONS_INSTANTS] = "instants",
 		[ITERATIONS_SLICES] = "slices",
 		[ITERATIONS_NONE] = "none",
+		NULL,
 	};
 
-	(void)o;
-	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(value, names[i])) {
-			*(enum iterations *)field = i;
-			return true;
-		}
-	return false;
+	return find_name(names, value, field);
 }
 
 struct unit {
@@ -74,53 +68,47 @@ static bool read_quantity(const char *value, const struct unit *units, uint64_t 
 	return false;
 }
 
-static bool set_duration(struct options *o, void *field, const char *value)
+static bool set_duration(void *field, const char *value)
 {
 	static const struct unit units[] = {
 		{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 }, { NULL, 0 }
 	};
 
-	(void)o;
 	return read_quantity(value, units, field);
 }
 
-static bool set_size(struct options *o, void *field, const char *value)
+static bool set_size(void *field, const char *value)
 {
 	static const struct unit units[] = {
 		{ "", 1 }, { "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 }, { NULL, 0 }
 	};
 
-	(void)o;
 	return read_quantity(value, units, field) && *(uint64_t *)field >= MAX_SIZE_LEAST;
 }
 
-static bool set_yes(struct options *o, void *field, const char *value)
+static bool set_yes(void *field, const char *value)
 {
-	(void)o;
 	*(bool *)field = !strcmp(value, "yes");
 	return *(bool *)field || !strcmp(value, "no");
 }
 
-static bool set_number(struct options *o, void *field, const char *value)
+static bool set_number(void *field, const char *value)
 {
 	char *end;
 	unsigned long n = strtoul(value, &end, 10);
 
-	(void)o;
 	*(unsigned *)field = n;
 	return *value >= '0' && *value <= '9' && !*end && n <= 100000;
 }
 
-static bool set_window(struct options *o, void *field, const char *value)
+static bool set_window(void *field, const char *value)
 {
-	(void)o;
 	return time_span_parse(field, value);
 }
 
-static bool set_opcodes(struct options *o, void *field, const char *value)
+static bool set_opcodes(void *field, const char *value)
 {
-	(void)field;
-	return opcodes_view_parse(&o->opcodes, value);
+	return opcodes_view_parse(field, value);
 }
 
 /* Whom a key is for. */
@@ -227,7 +215,7 @@ static int parse_word(struct options *o, const char *word, char *error)
 	for (size_t i = 0; i < NKEYS; i++) {
 		if (strlen(keys[i].key) != length || strncmp(keys[i].key, word, length))
 			continue;
-		if (word[length] && keys[i].set(o, (char *)o + keys[i].field, word + length + 1))
+		if (word[length] && keys[i].set((char *)o + keys[i].field, word + length + 1))
 			return 0;
 		snprintf(error, OPTIONS_ERROR, "argument '%s': want %s=%s", word, keys[i].key, keys[i].value);
 		return -EINVAL;

@@ -282,11 +282,6 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 	return err;
 }
 
-static int callgrind_finish(struct sink *s, const struct profile *p)
-{
-	return sink_file_render(s, render, p);
-}
-
 static void callgrind_free(struct sink *s)
 {
 	costs_free(&((struct callgrind *)s)->costs);
@@ -297,7 +292,8 @@ static const struct sink_ops callgrind_ops = {
 	.sample = callgrind_sample,
 	.enter = callgrind_enter,
 	.leave = callgrind_leave,
-	.finish = callgrind_finish,
+	.finish = sink_file_finish,
+	.render = render,
 	.free = callgrind_free,
 };
 

@@ -219,11 +219,6 @@ static int render_loops(FILE *f, struct sink *s, const struct profile *p)
 	return 0;
 }
 
-static int pypylog_finish(struct sink *s, const struct profile *p)
-{
-	return sink_file_render(s, render_loops, p);
-}
-
 static void release(struct tstate *tstate)
 {
 	free(((struct log_stack *)tstate)->open);
@@ -242,7 +237,8 @@ static void pypylog_free(struct sink *sink)
 static const struct sink_ops pypylog_ops = {
 	.iterate = pypylog_iterate,
 	.leave = pypylog_leave,
-	.finish = pypylog_finish,
+	.finish = sink_file_finish,
+	.render = render_loops,
 	.free = pypylog_free,
 };
 

@@ -349,11 +349,6 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 	return err;
 }
 
-static int finish(struct sink *s, const struct profile *p)
-{
-	return sink_file_render(s, render, p);
-}
-
 static void free_snapshots(struct sink *s)
 {
 	struct snapshots *v = (struct snapshots *)s;
@@ -369,7 +364,8 @@ static const struct sink_ops ops = {
 	.segment = segment,
 	.leave = leave,
 	.iterate = iterate,
-	.finish = finish,
+	.finish = sink_file_finish,
+	.render = render,
 	.free = free_snapshots,
 };
 

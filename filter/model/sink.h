@@ -13,6 +13,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "code/codes.h"
 #include "function.h"
@@ -68,6 +69,8 @@ struct sink_ops {
 	int (*segment)(struct sink *s, const struct sample *edge);
 	/* The trace is over; everything open has been left. */
 	int (*finish)(struct sink *s, const struct profile *p);
+	/* For sink_file_finish(): prints what the file has. 0, or there is no memory. */
+	int (*render)(FILE *f, struct sink *s, const struct profile *p);
 	/* Frees the sink; before finish it must leave no output that looks complete. */
 	void (*free)(struct sink *s);
 };

@@ -42,13 +42,12 @@ int sink_file_close(struct sink *s)
 	return out_close(out_of(s), s->error, SINK_ERROR);
 }
 
-int sink_file_render(struct sink *s, int (*render)(FILE *f, struct sink *s, const struct profile *p),
-		     const struct profile *p)
+int sink_file_finish(struct sink *s, const struct profile *p)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
-	int err = f ? render(f, s, p) : -ENOMEM;
+	int err = f ? s->ops->render(f, s, p) : -ENOMEM;
 
 	if (f && fclose(f))
 		err = -ENOMEM;

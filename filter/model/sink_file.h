@@ -30,9 +30,8 @@ int sink_file_no_memory(struct sink *s);
 /* The file is complete. 0 or a negative errno, its text set. */
 int sink_file_close(struct sink *s);
 
-/* Writes what `render` prints, for texts whose length is hard to know beforehand, and closes; likewise. */
-int sink_file_render(struct sink *s, int (*render)(FILE *f, struct sink *s, const struct profile *p),
-		     const struct profile *p);
+/* A sink_ops.finish, for texts whose length is hard to know before: writes what sink_ops.render prints, and closes. */
+int sink_file_finish(struct sink *s, const struct profile *p);
 
 /* sink_ops.free of a sink that owns nothing else; other sinks call it last. */
 void sink_file_free(struct sink *s);

@@ -107,13 +107,9 @@ static int write_report(FILE *f, struct sink *s, const struct profile *p)
 	return err;
 }
 
-static int console_finish(struct sink *s, const struct profile *p)
-{
-	return sink_file_render(s, write_report, p);
-}
-
 static const struct sink_ops console_ops = {
-	.finish = console_finish,
+	.finish = sink_file_finish,
+	.render = write_report,
 	.free = sink_file_free,
 };
 

@@ -39,13 +39,9 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 	return err;
 }
 
-static int html_finish(struct sink *s, const struct profile *p)
-{
-	return sink_file_render(s, render, p);
-}
-
 static const struct sink_ops html_ops = {
-	.finish = html_finish,
+	.finish = sink_file_finish,
+	.render = render,
 	.free = sink_file_free,
 };
 

@@ -32,29 +32,30 @@ static int print_failing(FILE *f, struct sink *s, const struct profile *p)
 	return -ENOMEM;
 }
 
-static const struct sink_ops ops = { .free = sink_file_free };
+static const struct sink_ops whole = { .finish = sink_file_finish, .render = print, .free = sink_file_free };
+static const struct sink_ops failing = { .finish = sink_file_finish, .render = print_failing, .free = sink_file_free };
 
-static struct sink *open_at(const char *where)
+static struct sink *open_at(const char *where, const struct sink_ops *ops)
 {
 	struct sink_options o = { .path = where };
 	char error[SINK_ERROR];
 	struct sink *s = NULL;
 
-	assert_int_equal(sink_file_open(&s, sizeof(struct counter), &ops, &o, error), 0);
+	assert_int_equal(sink_file_open(&s, sizeof(struct counter), ops, &o, error), 0);
 	assert_int_equal(((struct counter *)s)->zero, 0);
-	assert_ptr_equal(s->ops, &ops);
+	assert_ptr_equal(s->ops, ops);
 	return s;
 }
 
 static void test_whole(void **state)
 {
 	char text[8] = "";
-	struct sink *s = open_at(path);
+	struct sink *s = open_at(path, &whole);
 	FILE *f;
 
 	(void)state;
 	assert_int_not_equal(access(path, F_OK), 0);
-	assert_int_equal(sink_file_render(s, print, NULL), 0);
+	assert_int_equal(sink_file_finish(s, NULL), 0);
 	s->ops->free(s);
 	f = fopen(path, "r");
 	assert_non_null(f);
@@ -66,10 +67,10 @@ static void test_whole(void **state)
 
 static void test_unfinished(void **state)
 {
-	struct sink *s = open_at(path);
+	struct sink *s = open_at(path, &failing);
 
 	(void)state;
-	assert_int_equal(sink_file_render(s, print_failing, NULL), -ENOMEM);
+	assert_int_equal(sink_file_finish(s, NULL), -ENOMEM);
 	assert_non_null(strstr(s->error, "no memory for "));
 	assert_non_null(strstr(s->error, path));
 	s->ops->free(s);
@@ -78,11 +79,11 @@ static void test_unfinished(void **state)
 
 static void test_full(void **state)
 {
-	struct sink *s = open_at("/dev/full");
+	struct sink *s = open_at("/dev/full", &whole);
 
 	(void)state;
 	assert_int_equal(sink_file_status(s), 0);
-	assert_int_equal(sink_file_render(s, print, NULL), -ENOSPC);
+	assert_int_equal(sink_file_finish(s, NULL), -ENOSPC);
 	assert_string_equal(s->error, "cannot write /dev/full: No space left on device");
 	s->ops->free(s);
 }
@@ -94,7 +95,7 @@ static void test_no_place(void **state)
 	struct sink *s = NULL;
 
 	(void)state;
-	assert_int_equal(sink_file_open(&s, sizeof(struct counter), &ops, &o, error), -ENOENT);
+	assert_int_equal(sink_file_open(&s, sizeof(struct counter), &whole, &o, error), -ENOENT);
 	assert_null(s);
 	assert_non_null(strstr(error, "/nowhere/at/all"));
 }
