@@ -387,7 +387,7 @@ def leave_order(target: Target, folder: str, answered: bool) -> None:
             pass
 
 
-def tell(target: Target, folder: str, order: "dict[str, Any]", wait: float) -> str:
+def ask(target: Target, folder: str, order: "dict[str, Any]", wait: float) -> str:
     """Make the target do it. Returns the way it was asked; Refused."""
     how, words = method(target.pid)
     said = None
@@ -482,7 +482,7 @@ def attach(o: argparse.Namespace) -> None:
     tools.serve(folder, recorder_options(o))
     how = "?"
     try:
-        how = tell(target, folder, order, o.wait)
+        how = ask(target, folder, order, o.wait)
     except BaseException:
         finish(folder)
         raise
@@ -492,7 +492,7 @@ def attach(o: argparse.Namespace) -> None:
     there = wait_end(target, o.length, folder)
     try:
         if there:
-            tell(target, folder, {"do": "stop"}, o.wait)
+            ask(target, folder, {"do": "stop"}, o.wait)
     except Refused:
         if not target.ended():
             raise

@@ -33,6 +33,6 @@ struct clock_page *clock_make(const char *folder, uint64_t tsc)
 	struct clock_page *c = map(folder, O_CREAT);
 
 	if (c)
-		clock_tell(c, tsc);
+		clock_reach(c, tsc);
 	return c;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * common_clock.h - what all emulated processes of a recording share: the time, and numbers for their traces.
+ * common_clock.h - shared by all emulated processes of a recording: the time, and numbers for their traces.
  *
- * A thread's time goes on with its instructions. When it comes out of the kernel it is not earlier
- * than any thread was that went in before: so what waited is later than what it waited for. A program
- * of one thread sees nothing of this, and its times are the same in every run.
+ * A thread's time advances with its instructions. When it comes out of the kernel it is never earlier than any thread
+ * that went in before, so a waiting thread is later than what it waited for. A program of one thread sees nothing of
+ * this, and its times are the same in every run.
  */
 #pragma once
 
@@ -27,8 +27,8 @@ static inline uint64_t clock_now(const struct clock_page *c)
 	return atomic_load(&c->tsc);
 }
 
-/* Somebody is at `tsc`. */
-static inline void clock_tell(struct clock_page *c, uint64_t tsc)
+/* A thread has reached `tsc`. */
+static inline void clock_reach(struct clock_page *c, uint64_t tsc)
 {
 	uint64_t now = atomic_load(&c->tsc);
 
@@ -36,7 +36,7 @@ static inline void clock_tell(struct clock_page *c, uint64_t tsc)
 		;
 }
 
-/* Another number at each call. */
+/* A new number at each call. */
 static inline unsigned clock_ticket(struct clock_page *c)
 {
 	return atomic_fetch_add(&c->traces, 1);

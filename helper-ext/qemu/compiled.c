@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* compiled.c - see compiled.h. What there is no memory for is not counted. */
+/* compiled.c - see compiled.h. What does not fit into memory is not counted. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -35,7 +35,7 @@ static void add(struct compiled *c, uint64_t entry, uint32_t id, uint64_t n, uin
 	sum->ns += ns;
 }
 
-/* Another executor gets the address. Until then the one that was there keeps it, though its memory is gone. */
+/* Another executor gets the address. Until then the old one keeps it, though its memory is gone. */
 static void throw_away(struct compiled *c, uint64_t start, uint64_t end)
 {
 	for (size_t i = 0; i < c->nsums; i++) {
@@ -186,7 +186,7 @@ static int open_table(const char *folder, uint32_t pid)
 	return open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
 }
 
-void compiled_tell(struct compiled *c, const char *folder, uint32_t pid)
+void compiled_write(struct compiled *c, const char *folder, uint32_t pid)
 {
 	int fd = c->nsums ? open_table(folder, pid) : -1;
 	char line[160];

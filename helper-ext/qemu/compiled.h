@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compiled.h - how long each thread runs code that the program has made itself: a JIT's.
+ * compiled.h - how long each thread runs code that the program generates itself: a JIT's.
  *
- * CPython's JIT puts each executor into anonymous memory of its own and makes that executable by mprotect
- * (jit_alloc and mark_executable in Python/jit.c of 3.14 and 3.15); nothing else in a Python does. The
- * interpreter enters an executor by a call or a jump, and compiled code goes back to it by a return. It goes on
- * in other executors and calls C functions meanwhile: that is time in compiled code, too, and that of the
- * executor which was entered. When C code calls a traced Python function, which our markers tell, the time of
- * that is not. The markers also tell which code object an executor is entered from.
+ * CPython's JIT puts each executor into anonymous memory of its own and makes that executable by mprotect (jit_alloc
+ * and mark_executable in Python/jit.c of 3.14 and 3.15); nothing else in a Python does. The interpreter enters an
+ * executor by a call or a jump, and compiled code goes back to it by a return. Meanwhile it continues in other
+ * executors and calls C functions: that is time in compiled code, too, and counts for the executor that was entered. If
+ * C code calls a traced Python function, which our markers show, its time does not count. The markers also show which
+ * code object an executor is entered from.
  */
 #pragma once
 
@@ -18,13 +18,13 @@
 
 #include "block.h"
 
-#define COMPILED_DEEPEST 256u	/* in one another, on a thread; what is deeper is not counted */
+#define COMPILED_DEEPEST 256u	/* nesting on a thread; deeper ones are not counted */
 #define COMPILED_CALLS	 65536u /* the same, of Python functions */
 
 struct compiled_stay {
 	uint64_t entry; /* address */
-	uint32_t id;	/* of the code object; 0: none is traced, and it does not count */
-	uint64_t since; /* TSC; what was before is in ns */
+	uint32_t id;	/* of the code object; 0: it is not traced, and does not count */
+	uint64_t since; /* TSC; the time before that is in ns */
 	uint64_t ns;
 	uint32_t called; /* Python functions open in it: meanwhile it does not count */
 };
@@ -34,11 +34,11 @@ struct compiled_thread {
 	bool inside; /* the block that ran last is compiled */
 	uint32_t n;
 	struct compiled_stay stays[COMPILED_DEEPEST];
-	uint32_t *calls; /* ids of code objects that are open: room for COMPILED_CALLS, made when first needed */
+	uint32_t *calls; /* ids of open code objects: room for COMPILED_CALLS, allocated on first use */
 	uint32_t ncalls;
 };
 
-/* An executor, or with entry 0 all of the code object whose memory was used again. */
+/* An executor, or with entry 0 all executors of the code object whose memory was reused. */
 struct compiled_sum {
 	uint64_t entry, n, ns;
 	uint32_t id;
@@ -60,7 +60,7 @@ void compiled_protect(struct compiled *c, uint64_t start, uint64_t size, bool ex
 
 bool compiled_holds(struct compiled *c, uint64_t ip);
 
-/* A block begins at `tsc`, behind `last` (NULL: behind a system call). */
+/* A block begins at `tsc`, after `last` (NULL: after a system call). */
 void compiled_block(struct compiled *c, struct compiled_thread *t, const struct block *last, const struct block *b,
 		    uint64_t tsc);
 
@@ -68,12 +68,12 @@ void compiled_block(struct compiled *c, struct compiled_thread *t, const struct 
 void compiled_word(struct compiled_thread *t, uint64_t word, uint64_t tsc);
 
 /*
- * Adds what there is to the code table of process pid in `folder`, if it has one, as lines of kind `compiled`
- * (docs/marker.md), and forgets it.
+ * Appends the results to the code table of process pid in `folder`, if it has one, as lines of kind `compiled`
+ * (docs/marker.md), and forgets them.
  */
-void compiled_tell(struct compiled *c, const char *folder, uint32_t pid);
+void compiled_write(struct compiled *c, const char *folder, uint32_t pid);
 
-/* What there is is another process's. */
+/* The results so far are another process's. */
 void compiled_forget(struct compiled *c);
 
 void compiled_thread_free(struct compiled_thread *t);

@@ -3,10 +3,10 @@
 #include "core.h"
 #include "packets.h"
 
-/* The most that one call below writes: PSB+ with all in it, and a TNT and CYCs before it. */
+/* The most that one call below writes: PSB+ with all its packets, and a TNT and CYCs before it. */
 #define ROOM 128u
 
-/* So much of a window, at its end, is left empty if that makes it end at a good place. */
+/* How much of a window's end may be left empty to end it at a good place. */
 #define ROOM_TO_END 8192u
 
 static void leave_window_with(struct core *c, uint64_t room)
@@ -23,9 +23,9 @@ static void make_room(struct core *c)
 }
 
 /*
- * A window becomes a record of perf.data, and perf looks for the 64 bits of an emulated PTWRITE in one
- * record (intel-pt-decoder.c, intel_pt_pkt_lookahead()): it gives up a word whose bits are in two. A TIP is
- * never among them. Where a kernel ends a record it has stopped the trace, and there is a TIP.PGD.
+ * A window becomes a record of perf.data, and perf looks for the 64 bits of an emulated PTWRITE in one record
+ * (intel-pt-decoder.c, intel_pt_pkt_lookahead()): it gives up a word whose bits are in two. There is never a TIP among
+ * them. When a kernel ends a record it has stopped the trace, and there is a TIP.PGD.
  */
 static void end_window_at_tip(struct core *c)
 {
@@ -37,7 +37,7 @@ static void commit(struct core *c)
 	spool_commit(&c->spool, c->p);
 }
 
-/* Cycles wait for the next packet until there are as many as CycThresh asks for (SDM, IA32_RTIT_CTL). */
+/* Cycles wait for the next packet until there are as many as CycThresh says (SDM, IA32_RTIT_CTL). */
 static void put_cyc(struct core *c, uint64_t cycles)
 {
 	uint64_t least = c->set->cyc_thresh ? 1ull << (c->set->cyc_thresh - 1) : 1;
@@ -53,7 +53,7 @@ static uint64_t mtc_ticks(const struct core *c)
 	return (uint64_t)CORE_CTC << c->set->mtc_period;
 }
 
-/* MTCs that are due; each says the time at which it was. */
+/* MTCs that are due; each has the time at which it was due. */
 static void put_mtcs(struct core *c)
 {
 	while (c->set->mtc && c->next_mtc <= c->tsc) {
@@ -86,7 +86,7 @@ static void put_tip(struct core *c, uint64_t to)
 	put_ip(c, PACKET_TIP, to);
 }
 
-/* Deferred TIPs wait for the outcomes, so there are none without these. */
+/* Deferred TIPs wait for outcomes, so without these there are none. */
 static void put_tnt(struct core *c)
 {
 	if (!c->noutcomes)
@@ -99,7 +99,7 @@ static void put_tnt(struct core *c)
 	c->ntips = 0;
 }
 
-/* Outcomes that wait, then whatever comes, with its time. */
+/* Waiting outcomes, then the next packet, with its time. */
 static void begin(struct core *c)
 {
 	put_tnt(c);
@@ -117,7 +117,7 @@ static void put_tsc(struct core *c)
 	c->next_mtc = (c->tsc / mtc_ticks(c) + 1) * mtc_ticks(c);
 }
 
-/* perf takes up the cycles from a TSC that stands right behind a CYC; so there is always one. */
+/* perf counts cycles from a TSC right behind a CYC, so there is always one. */
 static void put_time(struct core *c)
 {
 	if (c->set->cyc)
@@ -131,7 +131,7 @@ static void forget_calls(struct core *c)
 	c->oldest = c->ncalls;
 }
 
-/* PSB+ tells all that a decoder must know to begin here. */
+/* PSB+ has everything that a decoder needs to begin here. */
 static void put_psb(struct core *c, uint64_t ip)
 {
 	make_room(c);
@@ -237,8 +237,8 @@ void core_call(struct core *c, uint64_t back)
 }
 
 /*
- * A return that does not match leaves the stack alone: so do the decoders. Its TIP is not deferred: with a TNT in
- * progress they would take it for one that matches (SDM, "RET Compression").
+ * A return that does not match does not change the stack: decoders do the same. Its TIP is not deferred: with a TNT in
+ * progress they would take it for a matching one (SDM, "RET Compression").
  */
 void core_return(struct core *c, uint64_t to)
 {
@@ -251,8 +251,8 @@ void core_return(struct core *c, uint64_t to)
 }
 
 /*
- * A processor has spent cycles in the kernel. Here none have passed; but without a CYC perf guesses the time of a
- * return to user code by what it has walked since the last one (intel-pt.c, intel_pt_run_decoder(), est_tsc).
+ * A processor spends cycles in the kernel. Here none pass; but without a CYC perf guesses the time of a return to user
+ * code from what it has walked since the last one (intel-pt.c, intel_pt_run_decoder(), est_tsc).
  */
 static void stamp_enable(struct core *c)
 {
@@ -264,8 +264,8 @@ static void stamp_enable(struct core *c)
 }
 
 /*
- * A processor's cycles outside of the address filter are told before the TIP.PGE, and decoders leave them out. Where
- * the program's own are asked for, C code that it calls is the program's: theirs come behind it.
+ * A processor's cycles outside the address filter come before the TIP.PGE, and decoders leave them out. If only the
+ * program's own count, C code that it calls is the program's: its cycles come after the TIP.PGE.
  */
 static bool counts_all(const struct core *c)
 {
@@ -289,7 +289,7 @@ void core_enable(struct core *c, uint64_t ip)
 	commit(c);
 }
 
-/* What was on the stack may have returned meanwhile. */
+/* The calls on the stack may have returned meanwhile. */
 static bool disable(struct core *c)
 {
 	bool flowed = flows(c);
@@ -328,7 +328,7 @@ void core_interrupt(struct core *c, uint64_t at)
 
 /* --- losses -------------------------------------------------------------------------------------------- */
 
-/* The processor cannot write its packets away as fast as they come. */
+/* The processor cannot write its packets as fast as they come. */
 static void begin_overflow(struct core *c)
 {
 	c->outcomes = c->noutcomes = c->ntips = 0;
@@ -336,7 +336,7 @@ static void begin_overflow(struct core *c)
 	c->mode_reported = false;
 }
 
-/* Packets come again: OVF, and what was lost too: the time, and where it is (SDM, "OVF", "Overflow"). */
+/* Packets resume: OVF, then the time and the place, which were lost too (SDM, "OVF", "Overflow"). */
 static void end_overflow(struct core *c, uint64_t ip)
 {
 	make_room(c);
@@ -354,7 +354,7 @@ static void begin_full(struct core *c, uint64_t ip)
 	c->p = c->spool.window;
 }
 
-/* There is room again, and the trace begins anew. */
+/* There is room again, and the trace restarts. */
 static void end_full(struct core *c)
 {
 	c->enabled = false;
@@ -379,7 +379,7 @@ void core_turn(struct core *c, uint64_t ip)
 	commit(c);
 }
 
-/* The buffer is read: what is in it is found again by where it ended. */
+/* The buffer is read: its end identifies its contents later. */
 static void take_snapshot(struct core *c)
 {
 	struct spool_head *head = c->spool.head;

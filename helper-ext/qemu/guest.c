@@ -2,13 +2,13 @@
 /*
  * guest.c - preloaded into the emulated program: the PTWRITE instruction, which QEMU does not have.
  *
- * QEMU raises SIGILL for it. The handler finds the operand and hands it to the plugin; the plugin
- * leaves all code of this library out of the trace, so that it looks as if the instruction had been
- * executed. For that SIGILL must reach us whatever the program does with signals, and the plugin must
- * know where the program was when another signal came: hence sigaction() and its relatives are ours.
+ * QEMU raises SIGILL for it. The handler finds the operand and passes it to the plugin; the plugin leaves all code of
+ * this library out of the trace, so that it looks as if the instruction had been executed. SIGILL must reach us
+ * whatever the program does with signals, and the plugin must know where the program was when another signal came: so
+ * this library replaces sigaction() and its relatives.
  *
- * A program that is executed by a traced one runs natively at first. If it is a Python, it becomes an
- * emulated one here, before its main(): whatever executed it, a shell or a #! line, takes no part.
+ * A program that a traced one executes runs natively at first. If it is a Python, it moves to the emulator here, before
+ * its main(): whatever executed it, a shell or a #! line, need not know.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,9 +29,9 @@
 #define EXPORT	 __attribute__((visibility("default")))
 #define NSIGNALS 65
 
-static struct sigaction users[NSIGNALS]; /* what the program asked for */
+static struct sigaction users[NSIGNALS]; /* the program's actions */
 
-/* libc's, which ours hide. Constructors of other libraries may run before ours. */
+/* libc's, which ours replace. Constructors of other libraries may run before ours. */
 static int real_sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
 	static int (*real)(int, const struct sigaction *, struct sigaction *);
@@ -63,7 +63,7 @@ static const uint8_t register_of[16] = {
 
 struct ptwrite {
 	const uint8_t *p; /* read so far */
-	uint64_t segment; /* 0: none that matters */
+	uint64_t segment; /* 0: no relevant one */
 	uint8_t rex;
 	uint64_t address; /* of a memory operand */
 	bool relative;	  /* to the next instruction */
@@ -125,7 +125,7 @@ static void read_operand(struct ptwrite *w, const greg_t *regs)
 	w->address += (uint64_t)read_displacement(w, size);
 }
 
-/* Is it F3 [REX] 0F AE /4? Segment and address-size prefixes no compiler emits here. */
+/* Is it F3 [REX] 0F AE /4? No compiler emits segment or address-size prefixes here. */
 static bool read_ptwrite(struct ptwrite *w, const greg_t *regs)
 {
 	if (*w->p++ != 0xf3)
@@ -147,7 +147,7 @@ static uint64_t operand(const struct ptwrite *w, const greg_t *regs)
 	return w->rex & 8 ? value : (uint32_t)value;
 }
 
-/* An illegal instruction that is none of ours is the program's affair. */
+/* An illegal instruction that is not a PTWRITE is left to the program. */
 static void pass_on(int sig, siginfo_t *info, void *context)
 {
 	const struct sigaction *user = &users[sig];
@@ -163,7 +163,7 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 	}
 }
 
-/* Never returns when it was a PTWRITE: the plugin sees rt_sigreturn with our arguments. */
+/* Never returns after a PTWRITE: the plugin sees rt_sigreturn with our arguments. */
 static void illegal(int sig, siginfo_t *info, void *context)
 {
 	greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -184,7 +184,7 @@ static void illegal(int sig, siginfo_t *info, void *context)
 
 /* --- signals ----------------------------------------------------------------------------------------- */
 
-/* First of all the plugin is told; then the program's handler runs in our place. */
+/* First it notifies the plugin; then the program's handler runs in its place. */
 static void handle(int sig, siginfo_t *info, void *context)
 {
 	const greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -238,7 +238,7 @@ EXPORT sighandler_t signal(int sig, sighandler_t handler)
 	return sigaction(sig, &act, &old) ? SIG_ERR : old.sa_handler;
 }
 
-/* A PTWRITE while SIGILL is blocked would kill. */
+/* A PTWRITE while SIGILL is blocked would kill the program. */
 static int mask_signals(int how, const sigset_t *set, sigset_t *old)
 {
 	static int (*real)(int, const sigset_t *, sigset_t *);
@@ -272,8 +272,8 @@ EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 /* --- the processor ----------------------------------------------------------------------------------- */
 
 /*
- * CPUID as the emulated processor answers it: with Intel Processor Trace and PTWRITE (SDM volume 2,
- * CPUID, leaves 07H, 14H, 15H). The extension asks here first: QEMU has no way to change its own.
+ * CPUID of the emulated processor: with Intel Processor Trace and PTWRITE (SDM volume 2, CPUID, leaves 07H, 14H, 15H).
+ * The extension calls this first, because QEMU's own CPUID cannot be changed.
  */
 EXPORT void ocular_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t regs[4]);
 EXPORT void ocular_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
@@ -291,7 +291,7 @@ EXPORT void ocular_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t regs[4])
 
 /* --- the way in -------------------------------------------------------------------------------------- */
 
-/* Natively, a Python becomes an emulated Python; does not return then. */
+/* A native Python becomes an emulated one; does not return then. */
 static void become_emulated(int argc, char **argv, char **env)
 {
 	const char *qemu = getenv(SETTINGS_QEMU), *plugin = getenv(SETTINGS_PLUGIN);
@@ -313,7 +313,7 @@ static void become_emulated(int argc, char **argv, char **env)
 	free(command);
 }
 
-/* QEMU's processors say what they are (leaf 40000000H, for hypervisors). */
+/* QEMU's processors identify themselves (leaf 40000000H, for hypervisors). */
 static bool is_emulated(void)
 {
 	uint32_t regs[4];
@@ -326,7 +326,7 @@ struct code {
 	uintptr_t begin, end;
 };
 
-/* The executable segment that this function is in. */
+/* The executable segment that contains this function. */
 static int find_code(struct dl_phdr_info *info, size_t size, void *found)
 {
 	const uintptr_t here = (uintptr_t)find_code;

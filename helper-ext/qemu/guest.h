@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guest.h - what guest.c, in the emulated program, tells plugin.c, in the emulator: by system calls that
- * no Linux has, and by what it puts into registers for one that Linux has. All return -ENOSYS.
+ * guest.h - how guest.c, in the emulated program, talks to plugin.c, in the emulator: by system calls that Linux does
+ * not have, and by register values for one that it has. All return -ENOSYS.
  */
 #pragma once
 
@@ -10,13 +10,13 @@
 #define GUEST_TSC_PER_CTC 40u
 
 enum guest_call {
-	/* (begin and end of our own code; addresses of the handlers of SIGILL and of other signals) */
+	/* (beginning and end of our own code; addresses of the handlers of SIGILL and of other signals) */
 	GUEST_HERE = 0x4f434c01,
 	/* (where the program was when the signal came) */
 	GUEST_SIGNAL = 0x4f434c02,
 };
 
 /*
- * The handler of PTWRITE ends by rt_sigreturn(word, address of the PTWRITE): Linux ignores the
- * arguments of that system call.
+ * The handler of PTWRITE ends with rt_sigreturn(word, address of the PTWRITE): Linux ignores the arguments of that
+ * system call.
  */

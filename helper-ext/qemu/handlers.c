@@ -6,7 +6,7 @@
 
 #include "handlers.h"
 
-/* Reads numbers with a slash between them, up to '@'. How many, or -1; *rest is behind it. */
+/* Reads numbers separated by slashes, up to '@'. Returns how many, or -1; *rest is after the '@'. */
 static int read_offsets(const char *text, uint64_t *offsets, unsigned most, char **rest)
 {
 	unsigned n = 0;

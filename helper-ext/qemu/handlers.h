@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handlers.h - opcode handlers that run because a program is traced, and as what they count.
+ * handlers.h - opcode handlers that run because a program is traced, and what they count as.
  *
  * A rule is written AT/AS@FILE: the handler at AT counts as many instructions as the one at AS takes; or
  * AT/AS/AFTER@FILE: after the one at AFTER, both count as the one at AS (a super-instruction). Offsets in the file,
@@ -38,7 +38,7 @@ struct handlers {
 	unsigned n, nrules;
 };
 
-/* Takes a rule of `size` bytes. -EINVAL: it is none; -ENOSPC: too many; -ENOENT: no such file. */
+/* Takes a rule of `size` bytes. -EINVAL: it is not a rule; -ENOSPC: too many; -ENOENT: no such file. */
 int handlers_add(struct handlers *h, const char *text, size_t size);
 
 /* The program has this part of this file mapped. */
@@ -47,13 +47,13 @@ void handlers_map(struct handlers *h, uint64_t start, uint64_t size, uint64_t of
 /* The handler that begins at ip, or NULL. */
 struct handler *handlers_find(struct handlers *h, uint64_t ip);
 
-/* It was seen to take so many instructions. Later than the first PTWRITE only what is not known is learnt. */
+/* It was seen to take that many instructions. After the first PTWRITE only unknown numbers are learnt. */
 void handler_took(struct handler *h, bool calls, uint32_t cost, bool late);
 
-/* The rule for it behind `previous` (or NULL), or NULL: it counts as it is. */
+/* The rule for it after `previous` (or NULL); NULL: it counts as itself. */
 const struct handler_rule *handlers_rule(const struct handlers *h, const struct handler *at,
 					 const struct handler *previous);
 
-/* As how many instructions it counts; as how many more when it calls something. */
+/* How many instructions it counts as; how many more when it calls something. */
 uint32_t handler_count(const struct handler_rule *r);
 uint32_t handler_count_of_call(const struct handler_rule *r);

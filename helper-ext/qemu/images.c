@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * images.c - see images.h. QEMU maps the guest's code without the right to execute it; its own code has
- * that right. So a file's mappings among which none is executable are the guest's.
+ * images.c - see images.h. QEMU maps the guest's code without the right to execute it; its own code has that right. So
+ * a file without an executable mapping is the guest's.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -33,7 +33,7 @@ static bool read_mapping(const char *line, struct mapping *m)
 	return true;
 }
 
-/* One image: mappings of one file, one behind the other. */
+/* One image: consecutive mappings of one file. */
 struct image {
 	struct mapping maps[16];
 	unsigned n;
@@ -45,7 +45,7 @@ static void report(const struct side *s, struct settings *set, const struct mapp
 	settings_map(set, m->start, m->end - m->start, m->offset, m->file);
 }
 
-static void tell_image(const struct side *s, struct settings *set, const struct image *i)
+static void record_image(const struct side *s, struct settings *set, const struct image *i)
 {
 	for (unsigned k = 0; k < i->n; k++)
 		if (i->maps[k].executable)
@@ -57,7 +57,7 @@ static void tell_image(const struct side *s, struct settings *set, const struct 
 static void add_mapping(const struct side *s, struct settings *set, struct image *i, const struct mapping *m)
 {
 	if (i->n && (strcmp(i->maps[0].file, m->file) != 0 || m->offset <= i->maps[i->n - 1].offset)) {
-		tell_image(s, set, i);
+		record_image(s, set, i);
 		i->n = 0;
 	}
 	if (i->n < sizeof(i->maps) / sizeof(*i->maps))
@@ -85,7 +85,7 @@ void images_first(const struct side *s, struct settings *set, const char *progra
 		if (read_mapping(line, &m) && is_of_program(&m, real))
 			add_mapping(s, set, image, &m);
 	if (image)
-		tell_image(s, set, image);
+		record_image(s, set, image);
 	free(image);
 	if (maps)
 		fclose(maps);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ocular-qemu - runs a program on an emulated processor with Intel Processor Trace, and leaves the
- * recording that perf record would have made on such a processor.
+ * ocular-qemu - runs a program on an emulated processor with Intel Processor Trace, and writes the recording that perf
+ * record would have made on such a processor.
  *
  *   options -> folder -> target on qemu-x86_64 -> { traces in spools } -> perf.data -> exit as the target
  */
@@ -32,7 +32,7 @@
 struct options {
 	const char *dir;
 	struct settings set;
-	char words[8192];  /* the settings as they were given */
+	char words[8192];  /* the settings as given */
 	const char *truth; /* file for tests, or NULL */
 	bool quiet;
 	char **command;
@@ -107,9 +107,9 @@ static int take_word(struct options *o, const char *word)
 	case 0:
 		break;
 	case -ENOENT:
-		return complain(EXIT_USAGE, "no such setting, or file of a filter (see --help): ", word);
+		return complain(EXIT_USAGE, "unknown setting, or no such file for it (see --help): ", word);
 	default:
-		return complain(EXIT_USAGE, "not a value in the range that --help gives: ", word);
+		return complain(EXIT_USAGE, "value out of range (see --help): ", word);
 	}
 	if (used + strlen(word) + 2 > sizeof(o->words))
 		return complain(EXIT_USAGE, "too many settings: ", word);
@@ -151,7 +151,7 @@ static int parse(struct options *o, int argc, char **argv)
 			return status;
 	}
 	if (o->set.overflow && o->set.full)
-		return complain(EXIT_USAGE, "either overflow=N or full=N", "");
+		return complain(EXIT_USAGE, "overflow=N and full=N cannot be combined", "");
 	if (o->set.numbered && o->set.migrate)
 		return complain(EXIT_USAGE, "numbered=1 is for traces of threads, not migrate=N", "");
 	if (o->set.every && !o->set.snapshot)
@@ -180,7 +180,7 @@ static bool find_program(const char *name, char *path)
 	return false;
 }
 
-/* Later builds than Debian 12's are static and say nothing of -plugin. */
+/* Builds later than Debian 12's are static and have no -plugin. */
 static bool takes_plugins(const char *qemu)
 {
 	char command[PATH_MAX + 64], line[512];
@@ -196,7 +196,7 @@ static bool takes_plugins(const char *qemu)
 	return found;
 }
 
-/* The parts stand beside this program, or in ../lib where it is installed. */
+/* The parts are beside this program, or in ../lib if it is installed. */
 static bool find_part(const char *name, char *path)
 {
 	char self[PATH_MAX] = "";
@@ -215,7 +215,7 @@ static int find_parts(struct parts *p)
 {
 	if (!find_program(QEMU, p->qemu))
 		return complain(EXIT_FAILURE,
-				QEMU " is not here: install qemu-user (Debian 12 has the "
+				QEMU " is not installed: install qemu-user (Debian 12 has the "
 				     "version 7.2 that works)",
 				"");
 	if (!takes_plugins(p->qemu))
@@ -233,7 +233,7 @@ static int find_parts(struct parts *p)
 
 /* --- the program ------------------------------------------------------------------------------------- */
 
-/* Is it a program for QEMU itself, and not a script whose interpreter comes to QEMU by guest.c? */
+/* Is it a program for QEMU itself, not a script whose interpreter moves to QEMU by guest.c? */
 static bool is_program(const char *path)
 {
 	Elf64_Ehdr head;
@@ -278,7 +278,7 @@ static char **emulated(const struct parts *p, char *path, char **command)
 	return to;
 }
 
-/* Signals go to the program; the end comes when all have ended whom it started. */
+/* Signals go to the program; the recording ends when all processes that it started have ended. */
 static void wait_for_all(struct target *t, int signals)
 {
 	struct signalfd_siginfo si;
@@ -295,7 +295,7 @@ static void wait_for_all(struct target *t, int signals)
 				continue;
 			t->ended = true;
 			t->status = status;
-			witness_end(&t->witness); /* it is not one of those who are waited for */
+			witness_end(&t->witness); /* not one of those we wait for */
 		}
 		if (pid < 0)
 			return;
@@ -305,7 +305,7 @@ static void wait_for_all(struct target *t, int signals)
 static void report(const struct options *o, const struct recording *r)
 {
 	if (r->lost)
-		fprintf(stderr, "ocular-qemu: %llu traces are cut off: no room on the disk\n",
+		fprintf(stderr, "ocular-qemu: %llu traces are cut off: the disk is full\n",
 			(unsigned long long)r->lost);
 	if (!o->quiet)
 		fprintf(stderr, "ocular-qemu: %u threads, %.1f MB of trace in %s\n", r->threads, (double)r->bytes / 1e6,
@@ -328,7 +328,7 @@ static int record(const struct options *o, struct recording *r, const struct par
 		return complain(EXIT_FAILURE, "out of memory or descriptors", "");
 	fcntl(signals, F_SETFL, 0);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	personality(ADDR_NO_RANDOMIZE); /* so that a run is like another */
+	personality(ADDR_NO_RANDOMIZE); /* so that all runs are alike */
 	set_environment(o, p, r);
 	err = target_start(&t, command, r->folder.path, &inherit);
 	if (err)
@@ -336,9 +336,9 @@ static int record(const struct options *o, struct recording *r, const struct par
 	wait_for_all(&t, signals);
 	err = recording_finish(r, &o->set, o->truth);
 	if (err)
-		complain(0, "the recording is not whole: ", strerror(-err));
+		complain(0, "the recording is incomplete: ", strerror(-err));
 	report(o, r);
-	r->folder.fd = -1; /* there is something in it now */
+	r->folder.fd = -1; /* it is not empty now */
 	err = !err ? 0 : EXIT_FAILURE;
 	return target_exit_status(&t) ? target_exit_status(&t) : err;
 }

@@ -25,7 +25,7 @@ int numbering_add(struct numbering *g, const struct spool_head *head)
 	return 0;
 }
 
-/* Of two that began at one time, the kernel's order. */
+/* For two that began at the same time, the kernel's order. */
 static int by_time(const void *a, const void *b)
 {
 	const struct thread_name *x = a, *y = b;
@@ -59,7 +59,7 @@ static void rename_ids(const struct numbering *g, uint8_t *at, unsigned count)
 	memcpy(at, ids, count * sizeof(*ids));
 }
 
-/* How many ids such a record begins with, behind its header. */
+/* How many ids such a record begins with, after its header. */
 static unsigned ids_of(uint32_t type)
 {
 	switch (type) {
@@ -142,7 +142,7 @@ static int copy_table(const struct numbering *g, int folder, uint32_t pid)
 	int err;
 
 	if (!from)
-		return errno == ENOENT ? 0 : -errno; /* no Python, or one that wrote nothing */
+		return errno == ENOENT ? 0 : -errno; /* not a Python, or one that wrote nothing */
 	to = open_table(folder, numbering_of(g, pid), ".new", O_WRONLY | O_CREAT | O_TRUNC, "w");
 	err = to ? copy_lines(g, from, to) : -errno;
 	if (to && fclose(to) && !err)

@@ -30,7 +30,7 @@ static void push(struct own *o, const struct core *c, uint64_t back, bool idle)
 	o->calls[o->n++] = (struct own_call){ back, c->tsc, core_at(c), idle, o->handler };
 }
 
-/* The call returned: to a handler that may have been counted as another. */
+/* The call returned to a handler that may have been counted as another. */
 static void returned(struct own *o, struct core *c, const struct own_call *call)
 {
 	struct own_handler *h = &o->handler;
@@ -43,7 +43,7 @@ static void returned(struct own *o, struct core *c, const struct own_call *call)
 		core_run(c, handler_count_of_call(h->rule));
 }
 
-/* The evaluation function goes on at `ip`: behind a call of its own, or it begins. Some callees never return. */
+/* The evaluation function continues at `ip`: after a call that it made, or it begins. Some callees never return. */
 static void come_back(struct own *o, struct core *c, const struct block *last, uint64_t ip)
 {
 	unsigned n = o->n;

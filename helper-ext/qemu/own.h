@@ -20,37 +20,37 @@
 #include "block.h"
 #include "core.h"
 
-#define OWN_DEEPEST 65536u /* calls out of the evaluation function in one another; more are forgotten */
+#define OWN_DEEPEST 65536u /* nested calls out of the evaluation function; more are forgotten */
 
 enum own_place { OWN_ELSEWHERE, OWN_EVALUATION, OWN_TOOL };
 
-/* What the evaluation function is at. */
+/* The state of the evaluation function. */
 struct own_handler {
-	const struct handler_rule *rule; /* by which the handler that runs has been counted, or NULL: as it runs */
-	struct handler *learns;		 /* it is learnt how many instructions it takes: so many so far; or NULL */
+	const struct handler_rule *rule; /* the rule by which the running handler was counted; NULL: as it runs */
+	struct handler *learns;		 /* being learnt: how many instructions it has taken so far; or NULL */
 	uint32_t learnt;
 	bool calls;
-	const struct handler *previous; /* the one before, or NULL: of no rule, or it was counted with others */
+	const struct handler *previous; /* the previous one; NULL: it has no rule, or was counted with others */
 };
 
 struct own_call {
-	uint64_t back;	/* where it returns to; 0: where the tool goes on */
+	uint64_t back;	/* where it returns to; 0: where the tool continues */
 	uint64_t tsc;	/* when it was made */
-	uint64_t bytes; /* of the trace, then */
-	bool idle;	/* what runs for it is not the program's */
+	uint64_t bytes; /* of the trace at that time */
+	bool idle;	/* what it runs is not the program's */
 	struct own_handler handler;
 };
 
 struct own {
-	struct own_call *calls; /* room for OWN_DEEPEST, made when first needed */
+	struct own_call *calls; /* room for OWN_DEEPEST, allocated on first use */
 	unsigned n;
 	enum own_place place;
-	bool idle; /* what runs now does not count */
+	bool idle; /* the code running now does not count */
 	bool late; /* there was a PTWRITE */
 	struct own_handler handler;
 };
 
-/* Control goes from `last` (NULL: not known) to `next`, which begins now. */
+/* Control passes from `last` (NULL: not known) to `next`, which begins now. */
 void own_block(struct own *o, struct core *c, const struct block *last, const struct block *next);
 
 /* The tool executes a PTWRITE. */

@@ -2,7 +2,7 @@
 /* packets.c - see packets.h. */
 #include "packets.h"
 
-/* IPBytes, and how many bytes of the address follow (SDM, table "TIP, FUP, TIP.PGE, TIP.PGD"). */
+/* IPBytes, and the number of address bytes that follow (SDM, table "TIP, FUP, TIP.PGE, TIP.PGD"). */
 enum ip_bytes { IP_16 = 1, IP_32 = 2, IP_SIGNED_48 = 3, IP_48 = 4, IP_64 = 6 };
 
 static const uint8_t ip_size[] = {
@@ -32,7 +32,7 @@ uint8_t *packet_ip(uint8_t *p, enum packet_tip kind, uint64_t ip, uint64_t *last
 	return p + ip_size[bytes];
 }
 
-/* A 1 stands above the oldest outcome and tells where they begin. */
+/* A 1 above the oldest outcome marks where they begin. */
 uint8_t *packet_tnt(uint8_t *p, uint64_t outcomes, unsigned n)
 {
 	outcomes |= 1ull << n;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packets.h - the packets of Intel Processor Trace that ptframe.h has no use for, one function each.
+ * packets.h - the packets of Intel Processor Trace that ptframe.h does not use, one function each.
  *
- * Bytes as the Intel SDM has them (volume 3, "Intel Processor Trace", "Trace Packets and Data
- * Types"). Every function writes at p, which has room for PACKET_MAX bytes, and returns the end.
+ * Bytes according to the Intel SDM (volume 3, "Intel Processor Trace", "Trace Packets and Data Types"). Every function
+ * writes at p, which has room for PACKET_MAX bytes, and returns the end.
  */
 #pragma once
 
@@ -14,8 +14,8 @@
 #include "record/ptframe.h"
 
 #define PACKET_MAX	16u /* PSB */
-#define PACKET_TNT_MAX	47u /* outcomes that a long TNT holds */
-#define PACKET_TNT_FEW	6u  /* outcomes that a short one holds */
+#define PACKET_TNT_MAX	47u /* outcomes in a long TNT */
+#define PACKET_TNT_FEW	6u  /* outcomes in a short one */
 #define PACKET_TSC_MASK ((1ull << 56) - 1)
 
 /* Packets with an address; the value is the low five bits of the first byte. */
@@ -26,10 +26,7 @@ enum packet_tip {
 	PACKET_FUP = 0x1d,
 };
 
-/*
- * The address, less what *last, the address before it, has in common with it ("IP Compression").
- * Updates *last.
- */
+/* The address without the part that *last, the previous address, shares ("IP Compression"). Updates *last. */
 uint8_t *packet_ip(uint8_t *p, enum packet_tip kind, uint64_t ip, uint64_t *last);
 
 /* outcomes: the oldest of n in the highest bit; 1 <= n <= PACKET_TNT_MAX. */
@@ -37,10 +34,10 @@ uint8_t *packet_tnt(uint8_t *p, uint64_t outcomes, unsigned n);
 
 uint8_t *packet_psb(uint8_t *p);
 
-/* Where the crystal clock was at the last TSC; fast: TSC ticks since its last tick, 9 bits. */
+/* The crystal clock at the last TSC; fast: TSC ticks since its last tick, 9 bits. */
 uint8_t *packet_tma(uint8_t *p, uint16_t ctc, uint16_t fast);
 
-/* The same without an address: tracing ends at a place that is nobody's business. */
+/* The same without an address: tracing ends at a place that is not reported. */
 static inline uint8_t *packet_no_ip(uint8_t *p, enum packet_tip kind)
 {
 	*p++ = kind;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin.c - the side of the emulator that QEMU knows: QEMU's callbacks become what walk.h takes.
+ * plugin.c - the plugin itself: turns QEMU's callbacks into calls of walk.h.
  *
- * Each thread of the program is a thread here, so that what belongs to it is thread-local. A thread's
- * trace is opened when it first runs, again in a forked child; a program that is executed is another
- * QEMU. No file stays open: descriptors here are the program's.
+ * Each thread of the program is a thread here, so its data are thread-local. A thread's trace is opened when it first
+ * runs, again in a forked child; a program that is executed is another QEMU. No file stays open: descriptors here are
+ * the program's.
  */
 #include <errno.h>
 #include <limits.h>
@@ -28,7 +28,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The program's; where Ocular runs they have other numbers, maybe. */
+/* The program's; where Ocular is built their numbers may differ. */
 #define SYS_X86_64_MMAP	      9
 #define SYS_X86_64_MPROTECT   10
 #define SYS_X86_64_MUNMAP     11
@@ -38,14 +38,14 @@
 struct thread {
 	struct walk walk; /* on the core where the thread runs */
 	uint64_t words;	  /* on this core */
-	bool moves;	  /* to another core, before it goes on */
+	bool moves;	  /* to another core, before it continues */
 	uint32_t pid, tid;
 	bool hidden;				  /* runs code of guest.c */
-	uint64_t mmap_size, mmap_fd, mmap_offset; /* of the call that is going on; size 0: none */
+	uint64_t mmap_size, mmap_fd, mmap_offset; /* of the current call; size 0: none */
 	struct compiled_thread compiled;
 };
 
-/* Of this process: QEMU has one plugin a process, and gives its callbacks no place for more. */
+/* Of this process: QEMU has one plugin in a process, and its callbacks get no user data. */
 static struct {
 	struct settings set;
 	char spools[PATH_MAX];
@@ -53,11 +53,11 @@ static struct {
 	struct clock_page *clock;
 	pthread_mutex_t lock;
 	struct core *cpus;    /* with migrate=N */
-	struct block *blocks; /* all there ever were: QEMU may run them at any time */
+	struct block *blocks; /* all blocks ever made: QEMU may run them at any time */
 	uint64_t hidden_from, hidden_to, on_illegal, on_signal;
 	struct compiled compiled;
-	bool images_told;
-	uint32_t parent; /* whose fork this process is; told with its first thread */
+	bool images_recorded;
+	uint32_t parent; /* whose fork this process is; recorded with its first thread */
 } here = { .lock = PTHREAD_MUTEX_INITIALIZER, .compiled.lock = PTHREAD_MUTEX_INITIALIZER };
 
 static __thread struct thread *self __attribute__((tls_model("initial-exec")));
@@ -82,20 +82,20 @@ static void report_thread(const struct thread *t)
 	side_start(&s);
 	if (here.set.migrate)
 		side_switch(&s, 0);
-	if (!here.images_told) {
-		here.images_told = true;
+	if (!here.images_recorded) {
+		here.images_recorded = true;
 		images_first(&s, &here.set, here.program);
 	}
 }
 
-/* Without a trace a thread would be missing in silence: better none at all. */
+/* Without a trace a thread would be missing without notice: better no recording at all. */
 static void fail(const char *what, int err)
 {
 	fprintf(stderr, "ocular-qemu: %s: %s\n", what, strerror(-err));
 	_exit(125);
 }
 
-/* What is known in shared memory is known even of a thread that is killed. */
+/* Data in shared memory survive even if the thread is killed. */
 static void note(struct thread *t)
 {
 	t->walk.core->spool.head->instructions = t->walk.core->ran;
@@ -103,7 +103,7 @@ static void note(struct thread *t)
 	t->walk.core->spool.head->surprises = t->walk.surprises;
 }
 
-/* A new core, at `tsc`: a CPU, or what follows the thread t alone. */
+/* A new core, at `tsc`: a CPU, or the core of thread t alone. */
 static struct core *make_core(const struct thread *t, uint64_t tsc)
 {
 	unsigned ticket = clock_ticket(here.clock);
@@ -126,7 +126,7 @@ static struct core *make_core(const struct thread *t, uint64_t tsc)
 	return c;
 }
 
-/* A CPU where nobody runs, but not `last`; a new one if there is none. */
+/* An idle CPU, but not `last`; a new one if there is none. */
 static struct core *take_cpu(const struct thread *t, const struct core *last, uint64_t tsc)
 {
 	struct core *c;
@@ -141,11 +141,11 @@ static struct core *take_cpu(const struct thread *t, const struct core *last, ui
 	}
 	c->busy = true;
 	pthread_mutex_unlock(&here.lock);
-	core_sleep(c, tsc > c->tsc ? tsc : c->tsc + 1); /* at another time than whoever was there */
+	core_sleep(c, tsc > c->tsc ? tsc : c->tsc + 1); /* at another time than the previous thread there */
 	return c;
 }
 
-/* The thread, whose next instruction is at ip, goes on on another CPU, later than whoever was there before. */
+/* The thread, whose next instruction is at ip, continues on another CPU, later than the previous thread there. */
 static void migrate(struct thread *t, uint64_t ip)
 {
 	struct core *last = t->walk.core;
@@ -162,7 +162,7 @@ static void migrate(struct thread *t, uint64_t ip)
 	side_switch(&s, 0);
 }
 
-/* Losses begin or end. A buffer that became full, whose bytes are a window, is told beside the trace. */
+/* Losses begin or end. A buffer that became full, whose bytes are a window, gets a record beside the trace. */
 static void turn(struct thread *t, uint64_t ip)
 {
 	struct core *c = t->walk.core;
@@ -210,13 +210,12 @@ static void run_hidden(struct thread *t, const struct block *b)
 }
 
 /*
- * What QEMU 7.2 has of the guest's registers (struct CPUArchState, target/i386/cpu.h): the plugin interface
- * does not tell them, but code that QEMU makes for x86-64 has their address in RBP. Only the carry after a
- * 64-bit SHL is read.
+ * The guest's registers in QEMU 7.2 (struct CPUArchState, target/i386/cpu.h): the plugin interface does not have them,
+ * but code that QEMU generates for x86-64 has their address in RBP. Only the carry after a 64-bit SHL is read.
  */
 struct registers {
 	uint64_t general[16], ip, flags;
-	uint64_t cc_dst, cc_src, cc_src2; /* operands of what set the flags last */
+	uint64_t cc_dst, cc_src, cc_src2; /* operands of the last instruction that set the flags */
 	uint32_t cc_op;
 };
 
@@ -317,7 +316,7 @@ static void hear_guest(struct thread *t, int64_t number, const uint64_t *a)
 		here.hidden_to = a[1];
 		here.on_illegal = a[2];
 		here.on_signal = a[3];
-		/* The constructor that says so was translated as the program's. */
+		/* The constructor that reports it was translated as the program's. */
 		walk_leave(&t->walk, a[0]);
 		t->hidden = true;
 		return;
@@ -341,7 +340,7 @@ static void follow_compiled(const struct thread *t, int64_t number, const uint64
 	if (folder && strrchr(folder, '/'))
 		*strrchr(folder, '/') = 0;
 	if (folder)
-		compiled_tell(&here.compiled, folder, t->pid);
+		compiled_write(&here.compiled, folder, t->pid);
 	free(folder);
 }
 
@@ -350,7 +349,7 @@ static void enter_kernel(struct thread *t, int64_t number, const uint64_t *a)
 	follow_compiled(t, number, a);
 	walk_syscall(&t->walk);
 	note(t);
-	clock_tell(here.clock, t->walk.core->tsc);
+	clock_reach(here.clock, t->walk.core->tsc);
 	t->mmap_size = number == SYS_X86_64_MMAP && a[2] & PROT_EXEC && !(a[3] & MAP_ANONYMOUS) ? a[1] : 0;
 	t->mmap_fd = a[4];
 	t->mmap_offset = a[5];
@@ -385,7 +384,7 @@ static void leave_syscall(plugin_id id, unsigned vcpu, int64_t number, int64_t r
 	t->mmap_size = 0;
 }
 
-/* In the child: what the parent's thread wrote into is the parent's. */
+/* In the child: the files of the parent's thread are the parent's. */
 static void forked(void)
 {
 	struct thread *parent = self;
@@ -423,7 +422,7 @@ EXPORT int qemu_plugin_install(plugin_id id, const struct plugin_info *info, int
 	settings_init(&here.set);
 	snprintf(here.spools, sizeof(here.spools), "%s", setting(SETTINGS_SPOOLS));
 	if (settings_words(&here.set, setting(SETTINGS_ENV)) || !here.spools[0]) {
-		fprintf(stderr, "ocular-qemu: to be started by ocular-qemu\n");
+		fprintf(stderr, "ocular-qemu: this plugin must be started by ocular-qemu\n");
 		return -1;
 	}
 	here.clock = clock_map(here.spools);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin_api.h - what of QEMU's plugin interface we use.
+ * plugin_api.h - the part of QEMU's plugin interface that we use.
  *
- * Debian 12 has the interface in its qemu-x86_64 but no header of it. Declared here from the
- * documentation ("QEMU TCG Plugins", docs/devel/tcg-plugins.rst of QEMU 7.2, interface version 1):
- * names, arguments, and that the plugin exports qemu_plugin_version and qemu_plugin_install().
+ * Debian 12 has the interface in its qemu-x86_64 but no header for it. Declared here from the documentation ("QEMU TCG
+ * Plugins", docs/devel/tcg-plugins.rst of QEMU 7.2, interface version 1): names, arguments, and that the plugin exports
+ * qemu_plugin_version and qemu_plugin_install().
  */
 #pragma once
 
@@ -28,7 +28,7 @@ struct plugin_info {
 	bool system_emulation;
 };
 
-/* What a callback does with the guest's registers: ours leave them alone. */
+/* What a callback does with the guest's registers: ours do not use them. */
 enum plugin_registers { PLUGIN_NO_REGISTERS };
 
 typedef void plugin_translate(plugin_id id, struct qemu_plugin_tb *block);

@@ -2,9 +2,9 @@
 /*
  * ranges.h - the address filter: which code is traced (SDM, "Filtering by IP").
  *
- * A range is written START-END, addresses in the program, or OFFSET/SIZE@FILE as perf's filter option
- * has it: bytes of a file, wherever it is mapped. Numbers are hexadecimal. As on a processor, a PTWRITE
- * outside of all ranges leaves no packet.
+ * A range is written START-END, addresses in the program, or OFFSET/SIZE@FILE as in perf's filter option: bytes of a
+ * file, wherever it is mapped. Numbers are hexadecimal. As on a processor, a PTWRITE outside of all ranges leaves no
+ * packet.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RANGES_MAX    8u  /* as they are given */
-#define RANGES_MAPPED 32u /* addresses that come of them */
+#define RANGES_MAX    8u  /* as given */
+#define RANGES_MAPPED 32u /* the resulting addresses */
 
 struct range {
 	uint64_t start, end; /* addresses, or offsets in the file; end is outside */
@@ -30,7 +30,7 @@ struct ranges {
 	unsigned nmapped;
 };
 
-/* Takes a range of `size` bytes. -EINVAL: it is none; -ENOSPC: too many; -ENOENT: no such file. */
+/* Takes a range of `size` bytes. -EINVAL: it is not a range; -ENOSPC: too many; -ENOENT: no such file. */
 int ranges_add(struct ranges *r, const char *text, size_t size);
 
 /* Reads A/B@FILE of `size` bytes; file has room for PATH_MAX. Errors as above. */
@@ -47,5 +47,5 @@ static inline bool ranges_hold(const struct ranges *r, uint64_t ip)
 	return !r->ngiven;
 }
 
-/* The ranges of files as perf notes them in a recording; "" if there are none. */
+/* The ranges of files as perf writes them into a recording; "" if there are none. */
 void ranges_text(const struct ranges *r, char *text, size_t size);

@@ -58,7 +58,7 @@ void recording_cancel(struct recording *r)
 	folder_cancel(&r->folder);
 }
 
-#define SWITCH_RECORDS 2 /* PT_HAVE_SCHED_SWITCH: PERF_RECORD_SWITCH tells who runs (intel-pt.c) */
+#define SWITCH_RECORDS 2 /* PT_HAVE_SCHED_SWITCH: PERF_RECORD_SWITCH says who runs (intel-pt.c) */
 
 /* --- what the file says of itself -------------------------------------------------------------------- */
 
@@ -134,7 +134,7 @@ static void *map_file(const char *folder, const char *name, size_t *size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* Whole records only: a killed process, or a full disk, may have left a part of one. */
+/* Complete records only: a killed process, or a full disk, may have left part of one. */
 static void add_side(struct perfdata *pd, const char *spools, const struct numbering *g)
 {
 	size_t size, at = 0;
@@ -166,7 +166,7 @@ static struct aux_chunk chunk_of(const struct spool_head *head, uint32_t idx)
 	};
 }
 
-/* So many zeros may a packet end with: a PTW's payload. More of them are PADs, with which a window ends. */
+/* A packet may end with this many zeros: a PTW's payload. More of them are PADs, with which a window ends. */
 #define ZEROS_MOST 8u
 
 /* Of a window, without the PADs that it ends with; a record has a multiple of 8 bytes. */
@@ -181,8 +181,8 @@ static uint64_t without_pads(const uint8_t *window, uint64_t size)
 }
 
 /*
- * A record of each. Where AUX records say what was truncated (full=N) they name places in the buffer, and
- * nothing is cut off; else a place is what came before. The bytes of all.
+ * One record for each. If AUX records say what was truncated (full=N) they name places in the buffer, and nothing is
+ * cut off; otherwise a place is the sum of the earlier sizes. Returns the bytes of all.
  */
 static uint64_t add_windows(struct perfdata *pd, const struct spool_head *head, const uint8_t *packets, uint32_t idx,
 			    bool in_place)
@@ -204,7 +204,7 @@ static uint64_t add_windows(struct perfdata *pd, const struct spool_head *head, 
 	return bytes;
 }
 
-/* What a buffer of `size` bytes, overwritten again and again, has when the trace is as long as the point says. */
+/* The contents of a buffer of `size` bytes, overwritten again and again, when the trace has the point's length. */
 static void add_snapshot(struct perfdata *pd, const struct spool_head *head, const uint8_t *packets, uint32_t idx,
 			 uint64_t size, const struct spool_point *point)
 {
@@ -212,7 +212,7 @@ static void add_snapshot(struct perfdata *pd, const struct spool_head *head, con
 	uint8_t *bytes;
 
 	size = point->used < size ? point->used : size;
-	bytes = calloc(1, size + 8); /* with zeros behind: records are filled up to 8 bytes */
+	bytes = calloc(1, size + 8); /* followed by zeros: records are padded to 8 bytes */
 	if (!bytes)
 		return;
 	memcpy(bytes, packets + point->used - size, size);
@@ -263,7 +263,7 @@ static void add_spool(struct recording *r, struct perfdata *pd, const char *name
 	munmap((void *)file, size);
 }
 
-/* Copied, as it may go to another file system. */
+/* Copied, because it may go to another file system. */
 static int move_truth(const struct recording *r, const char *to)
 {
 	size_t size;
@@ -278,7 +278,7 @@ static int move_truth(const struct recording *r, const char *to)
 	return err;
 }
 
-/* Empty, if the names are to be the kernel's. */
+/* Empty, if the kernel's names are kept. */
 static int number(const struct recording *r, struct dirent **names, int n, const struct settings *set,
 		  struct numbering *g)
 {
@@ -309,7 +309,7 @@ int recording_finish(struct recording *r, const struct settings *set, const char
 	if (n < 0)
 		return -errno;
 	renamed = number(r, names, n, set, &g);
-	create(&pd, r, set); /* perfdata_close() tells the first error of all */
+	create(&pd, r, set); /* perfdata_close() returns the first error of all */
 	add_side(&pd, r->spools, &g);
 	for (int i = 0; i < n; i++) {
 		add_spool(r, &pd, names[i]->d_name, set, &g);

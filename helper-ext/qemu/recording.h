@@ -17,15 +17,15 @@ struct recording {
 	char spools[PATH_MAX];
 	uint64_t bytes;	  /* of traces, when finished */
 	uint32_t threads; /* traces */
-	uint64_t lost;	  /* traces that were cut off for want of room on the disk */
+	uint64_t lost;	  /* traces that were cut off because the disk was full */
 };
 
-/* Makes the folder and what traced processes need in it. Returns 0 or a negative errno (folder.h). */
+/* Makes the folder and the files that traced processes need. Returns 0 or a negative errno (folder.h). */
 int recording_open(struct recording *r, const char *dir);
 
 /*
- * Makes perf.data of the spools and removes them. truth: where the file of truth.h goes, or NULL.
- * Returns 0 or a negative errno.
+ * Makes perf.data from the spools and removes them. truth: path for the file of truth.h, or NULL. Returns 0 or a
+ * negative errno.
  */
 int recording_finish(struct recording *r, const struct settings *set, const char *truth);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settings.h - how the emulated processor traces: NAME=N words, as perf's event terms are written.
+ * settings.h - how the emulated processor traces: NAME=N words, like perf's event terms.
  *
- * The launcher checks them and hands them on in the environment, so that every process of the
- * recording has the same.
+ * The launcher checks them and passes them on in the environment, so that every process of the recording has the same.
  */
 #pragma once
 
@@ -14,7 +13,7 @@
 #include "handlers.h"
 #include "ranges.h"
 
-#define SETTINGS_TIPS 64u /* that may be deferred; a processor has no such limit */
+#define SETTINGS_TIPS 64u /* maximum number deferred; a processor has no such limit */
 
 #define SETTINGS_ENV	"OCULAR_QEMU_SETTINGS" /* words, separated by blanks */
 #define SETTINGS_SPOOLS "OCULAR_QEMU_SPOOLS"   /* folder of the spools, absolute */
@@ -37,10 +36,10 @@ struct settings {
 	uint64_t snapshot;	  /* bytes of a buffer that is overwritten; 0: nothing is */
 	uint64_t every;		  /* N: it is read after N PTWRITEs, and at the end; 0: at the end */
 	struct ranges filter;	  /* of addresses; may be given more than once */
-	struct ranges tool;	  /* code that runs for the recording and not for the program (own.h); likewise */
+	struct ranges tool;	  /* code that runs for the recording, not for the program (own.h); likewise */
 	struct handlers handlers; /* that count as others (own.h); likewise */
 	uint64_t numbered;	  /* processes and threads are named 1, 2, ... in the order in which they begin */
-	uint64_t truth;		  /* what the emulator knows beside the trace is noted down */
+	uint64_t truth;		  /* write down what the emulator knows beside the trace */
 };
 
 /* Defaults: branch=0,cyc=1,psb=65536, the rest 0. */
@@ -50,7 +49,7 @@ void settings_init(struct settings *s);
  * file of a filter; -EINVAL: no such N. */
 int settings_word(struct settings *s, const char *word, size_t size);
 
-/* Takes words separated by blanks, as far as they are right. Returns 0 or as above. */
+/* Takes words separated by blanks, up to the first error. Returns 0 or as above. */
 int settings_words(struct settings *s, const char *words);
 
 /* The program has this part of this file mapped. */

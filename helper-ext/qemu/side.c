@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* side.c - see side.h. One write(2) a record, at the end of the file: processes do not disturb each other. */
+/*
+ * side.c - see side.h. One write(2) for each record, at the end of the file, so that processes do not disturb each
+ * other.
+ */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -26,7 +29,7 @@ static void append(const struct side *s, const void *record, size_t size)
 	if (fd < 0)
 		return;
 	if (write(fd, record, size) < 0)
-		(void)!ftruncate(fd, lseek(fd, 0, SEEK_END) & ~7); /* a full disk tells itself elsewhere */
+		(void)!ftruncate(fd, lseek(fd, 0, SEEK_END) & ~7); /* a full disk is noticed elsewhere */
 	close(fd);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * side.h - what a kernel tells perf beside a trace: records that every traced process appends to one
- * file, which becomes a part of perf.data.
+ * side.h - the records that a kernel gives perf beside a trace: every traced process appends them to one file, which
+ * becomes a part of perf.data.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #define SIDE_FILE "side"
 
-/* Whose record it is, and when. cpu may be -1. */
+/* The thread and time of a record. cpu may be -1. */
 struct side {
 	const char *spools; /* folder */
 	uint32_t pid, tid, cpu;
@@ -28,7 +28,7 @@ void side_fork(const struct side *s, uint32_t parent);
 /* A thread's trace begins. */
 void side_start(const struct side *s);
 
-/* PERF_RECORD_AUX: so many bytes of trace came into the buffer. */
+/* PERF_RECORD_AUX: that many bytes of trace came into the buffer. */
 #define SIDE_AUX_TRUNCATED 1u /* it was full */
 #define SIDE_AUX_OVERWRITE 2u /* what was there before is overwritten: a snapshot */
 void side_aux(const struct side *s, uint64_t offset, uint64_t size, uint64_t flags);

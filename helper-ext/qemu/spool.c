@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* spool.c - see spool.h. Space is allocated, so that a full disk is an error and no SIGBUS. */
+/* spool.c - see spool.h. Space is allocated, so that a full disk is an error, not a SIGBUS. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

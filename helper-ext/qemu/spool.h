@@ -3,9 +3,9 @@
  * spool.h - a trace on its way from the traced process to perf.data: a file that is filled through
  * shared memory.
  *
- * So nothing is lost when the process is killed, and no descriptor stays open that the program could
- * see or close. Packets are put into a window on the file; none lies across two windows. What is left
- * over of a window are zeros, which are PAD packets.
+ * So nothing is lost when the process is killed, and no descriptor stays open that the program could see or close.
+ * Packets go into a window on the file; none crosses two windows. The unused rest of a window is zeros, which are PAD
+ * packets.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 #define SPOOL_HEAD   4096u
 #define SPOOL_WINDOW (256u << 10)
 
-/* Where a snapshot was taken: so many bytes of packets were there, and when. */
+/* Where a snapshot was taken: after how many bytes of packets, and when. */
 struct spool_point {
 	uint64_t used, tsc;
 };
@@ -28,9 +28,9 @@ struct spool_head {
 	uint32_t reserved;
 	uint64_t tsc;  /* at the beginning */
 	uint64_t used; /* bytes of packets; at a window's beginning there may be none yet */
-	uint64_t lost; /* 1: there was no room on the disk any more; `used` stays */
+	uint64_t lost; /* 1: the disk was full; `used` stays */
 	/* What the emulator knows beside the trace, for tests (truth.h). */
-	uint64_t instructions; /* that ran, as far as they are traced */
+	uint64_t instructions; /* executed, as far as traced */
 	uint64_t surprises;    /* see walk.h */
 	uint64_t now;	       /* TSC */
 	uint64_t npoints;
@@ -49,7 +49,7 @@ struct spool {
 /* Makes the file; *head is copied. Returns 0 or a negative errno. */
 int spool_open(struct spool *s, const char *path, const struct spool_head *head);
 
-/* Moves the window behind itself. On error the window stays and is used again: head->lost tells. */
+/* Moves the window forward. On error it stays and is reused: head->lost says so. */
 int spool_next(struct spool *s);
 
 /* Packets end at p, in the window. */
@@ -61,7 +61,7 @@ static inline void spool_commit(struct spool *s, const uint8_t *p)
 
 void spool_close(struct spool *s);
 
-/* In a forked child: the parent's mappings are not here. */
+/* In a forked child: it does not have the parent's mappings. */
 static inline void spool_forget(struct spool *s)
 {
 	s->head = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* truth.c - see truth.h. A line is one write(2) at the end of the file. */
+/* truth.c - see truth.h. Each line is one write(2) at the end of the file. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -23,7 +23,7 @@ static void append(const char *spools, const char *line)
 	close(fd);
 }
 
-/* A trace's idx is its file's number: all of them become traces. */
+/* A trace's idx is its file's number: all files become traces. */
 void truth_word(const struct side *s, const char *kind, uint64_t instructions, uint64_t word, const struct spool *trace)
 {
 	char line[200];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * truth.h - what the emulator knows of a recording and the recording does not say, for tests.
+ * truth.h - what the emulator knows about a recording beyond its contents, for tests.
  *
  * Lines of blank-separated words, in the order of the events of each thread:
  *

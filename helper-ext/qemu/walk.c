@@ -6,9 +6,8 @@
 #define INSN_MAX 15u /* bytes; SDM volume 2, 2.3.11 */
 
 /*
- * QEMU 7.2 tells the plugin of an instruction that crosses the end of the page although it ends the
- * block before it and begins the next block with it. Of such an instruction it has only the bytes it
- * read before it saw that.
+ * QEMU 7.2 reports an instruction that crosses the end of the page to the plugin although it ends the block before it
+ * and begins the next block with it. It has only the bytes of it that it had read by then.
  */
 static bool was_rolled_back(const struct block *b, uint64_t next)
 {
@@ -24,7 +23,7 @@ static void report_cond(struct walk *w, const struct block *b, uint64_t next)
 	core_interrupt(w->core, b->end);
 }
 
-/* Control must be at `expected` now. If it is not, a signal was there that guest.c did not see. */
+/* Control must be at `expected` now. If not, there was a signal that guest.c did not see. */
 static void expect(struct walk *w, uint64_t expected, uint64_t next)
 {
 	if (next == expected)
@@ -40,7 +39,7 @@ static void report(struct walk *w, const struct block *b, uint64_t next)
 		report_cond(w, b, next);
 		return;
 	case INSN_CALL:
-		if (b->target != b->end) /* a CALL to behind itself only asks where it is */
+		if (b->target != b->end) /* a CALL to the next instruction only finds out where it is */
 			core_call(w->core, b->end);
 		/* fall through */
 	case INSN_JUMP:
@@ -69,7 +68,7 @@ static void report(struct walk *w, const struct block *b, uint64_t next)
 	}
 }
 
-/* The open block's instructions count. NULL if there is none, or it ended before its last one. */
+/* Counts the open block's instructions. NULL if there is none, or it ended before its last one. */
 static const struct block *close_block(struct walk *w, uint64_t next)
 {
 	const struct block *b = w->open;
@@ -82,7 +81,7 @@ static const struct block *close_block(struct walk *w, uint64_t next)
 	return short_of_last ? NULL : b;
 }
 
-/* Where the open block went to; `leaves`: what is there is not traced. */
+/* Where the open block went; `leaves`: the code there is not traced. */
 static void go(struct walk *w, uint64_t next, bool leaves)
 {
 	const struct block *b = close_block(w, next);
@@ -95,7 +94,7 @@ static void go(struct walk *w, uint64_t next, bool leaves)
 		report(w, b, next);
 }
 
-/* An element of a REP is no instruction of its own. */
+/* An element of a REP is not an instruction of its own. */
 static uint64_t counted(const struct walk *w, const struct block *b)
 {
 	const struct block *o = w->open;
@@ -104,7 +103,7 @@ static uint64_t counted(const struct walk *w, const struct block *b)
 	return b->n - again;
 }
 
-/* A packet outside of the filter would keep time from going back (own.h). */
+/* A packet outside the filter would keep time from going back (own.h). */
 static bool may_psb(const struct walk *w)
 {
 	return !w->core->set->tool.ngiven || w->core->enabled;
@@ -141,8 +140,8 @@ void walk_leave(struct walk *w, uint64_t next)
 		go(w, next, true);
 }
 
-/* The tool's: this one instruction of it is let through the filter. */
-static enum walk_word tell_word(struct walk *w, uint64_t word, uint64_t ip)
+/* The tool's: the filter admits this one instruction of it. */
+static enum walk_word emit_word(struct walk *w, uint64_t word, uint64_t ip)
 {
 	bool told;
 
@@ -157,13 +156,13 @@ enum walk_word walk_ptwrite(struct walk *w, uint64_t word, uint64_t ip)
 {
 	close_block(w, 0);
 	if (!w->core->enabled && w->own.place == OWN_TOOL)
-		return tell_word(w, word, ip);
+		return emit_word(w, word, ip);
 	if (!w->core->enabled)
 		return WORD_UNTRACED;
 	return core_ptwrite(w->core, word, ip) ? WORD_TRACED : WORD_LOST;
 }
 
-/* Where the open block goes to if nothing comes between, as far as that is known. */
+/* Where the open block goes if nothing comes in between, as far as known. */
 static bool may_go_to(const struct block *b, uint64_t ip)
 {
 	return ip == b->end || ip == b->target || b->kind == INSN_JUMP_IND || b->kind == INSN_CALL_IND ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk.h - from one block to the next: what a processor would have told of the way between.
+ * walk.h - from one block to the next: what a processor would have recorded in between.
  *
- * What the last instruction of a block did is known when the next block begins; until then the block
- * is open. Some things come between: a system call, the end of an emulated PTWRITE, a signal.
+ * What the last instruction of a block did is known when the next block begins; until then the block is open. A system
+ * call, the end of an emulated PTWRITE or a signal may come in between.
  */
 #pragma once
 
@@ -16,17 +16,17 @@
 
 struct walk {
 	struct core *core;
-	const struct block *open; /* ran, and its end is not told yet */
+	const struct block *open; /* ran, and its end is not reported yet */
 	uint64_t n;		  /* instructions of it that count */
 	uint64_t instructions;	  /* ran, in all */
-	uint64_t surprises;	  /* times that control went where nothing said it would */
-	struct own own;		  /* where settings.tool is given */
-	bool carry;		  /* when a block begins: the carry flag, where the open one is blind (below) */
+	uint64_t surprises;	  /* how often control went somewhere unexpected */
+	struct own own;		  /* if settings.tool is given */
+	bool carry;		  /* when a block begins: the carry flag, if the open one is blind (below) */
 };
 
 /*
- * A conditional jump to behind itself: where control went does not say whether it was taken. Emulated
- * PTWRITE, as perf's manual page of intel-pt has it, is 64 of these: SHL, JC, of a register.
+ * A conditional jump to the next instruction: where control went does not say whether it was taken. Emulated PTWRITE as
+ * in perf's manual page of intel-pt is 64 of these: SHL, JC, of a register.
  */
 static inline bool walk_is_blind(const struct walk *w)
 {
@@ -42,7 +42,7 @@ void walk_syscall(struct walk *w);
 /* The open block's last instruction went to `next`, which is code of the emulator. */
 void walk_leave(struct walk *w, uint64_t next);
 
-/* What became of a PTWRITE: outside of what is traced, a packet, or lost. */
+/* The result of a PTWRITE: not traced, a packet, or lost. */
 enum walk_word { WORD_UNTRACED, WORD_TRACED, WORD_LOST };
 
 /* The open block ended in a PTWRITE at ip, which is done now. */
