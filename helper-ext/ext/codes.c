@@ -311,8 +311,27 @@ static void forget(struct codes *c, uint32_t id, struct entry *entry)
 		PyErr_Clear();
 }
 
-void codes_write_executors(const struct codes *c)
+/* By sys._jit, since 3.14: no Python code runs for it. */
+static bool jit_is_on(void)
 {
+	PyObject *jit = PySys_GetObject("_jit");
+	PyObject *on = jit ? PyObject_CallMethod(jit, "is_enabled", NULL) : NULL;
+	bool is_on = on == Py_True;
+
+	Py_XDECREF(on);
+	PyErr_Clear();
+	return is_on;
+}
+
+void codes_write_compiled(const struct codes *c)
+{
+	struct text t = { 0 };
+
+	if (!jit_is_on())
+		return;
+	text_printf(&t, "{\"kind\":\"jit\"}");
+	table_write(&t);
+	text_free(&t);
 	for (uint32_t id = 0; id <= MARKER_CODE_MAX; id++) {
 		const struct entry *entry = entries[id >> CHUNK_BITS] ? entry_of(id) : NULL;
 

@@ -74,8 +74,11 @@ bool codes_is_ambiguous(uint64_t value, uint32_t unit);
 /* The triggers of a value with CODE_TRIGGER. */
 uint64_t codes_triggers(uint64_t value);
 
-/* Write what the JIT has compiled of live code objects. While events are on: CPython discards it when they go off. */
-void codes_write_executors(const struct codes *c);
+/*
+ * If the JIT is on, write that, and what it has compiled of live code objects. While events are on: CPython discards it
+ * when they go off.
+ */
+void codes_write_compiled(const struct codes *c);
 
 /* Write how all live code objects were specialized, and forget them. */
 void codes_close(struct codes *c);

@@ -202,6 +202,7 @@ static PyObject *core_listen(PyObject *module, PyObject *args)
 
 static PyObject *core_unlisten(PyObject *module, PyObject *unused)
 {
+	codes_write_compiled(&state_of(module)->codes);
 	duty_end(&state_of(module)->codes);
 	Py_RETURN_NONE;
 }
@@ -235,12 +236,6 @@ static PyObject *core_emit_frames(PyObject *module, PyObject *unused)
 	frames_emit(&state->codes, true);
 	state->counted = true;
 	return frames_emit_at_end(&state->codes) ? NULL : Py_NewRef(Py_None);
-}
-
-static PyObject *core_write_executors(PyObject *module, PyObject *unused)
-{
-	codes_write_executors(&state_of(module)->codes);
-	Py_RETURN_NONE;
 }
 
 static PyObject *core_close(PyObject *module, PyObject *unused)
@@ -381,10 +376,8 @@ static PyMethodDef methods[] = {
 	  "caller's task. OSError." },
 	{ "unlisten", core_unlisten, METH_NOARGS,
 	  "unlisten($module, /)\n--\n\n"
-	  "The duty cycle ends, if there is one, and its events are off." },
-	{ "write_executors", core_write_executors, METH_NOARGS,
-	  "write_executors($module, /)\n--\n\n"
-	  "Write into the code table what the JIT has compiled; before the events go off." },
+	  "The first step of stopping: what the JIT has compiled goes into the code table, and the duty\n"
+	  "cycle ends, if there is one, with its events off." },
 	{ "emit_frames", core_emit_frames, METH_NOARGS,
 	  "emit_frames($module, /)\n--\n\n"
 	  "Mode opcodes, an interpreter that is not the first: record where its frames begin. OSError." },

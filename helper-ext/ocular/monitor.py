@@ -160,12 +160,6 @@ def _jit() -> bool | None:
     return jit.is_available() and os.environ.get("PYTHON_JIT", "")[:1] not in ("", "0")
 
 
-def _jit_is_on() -> bool:
-    """Without any Python code that is not ours: events are on."""
-    jit = getattr(sys, "_jit", None)
-    return jit is not None and jit.is_enabled()
-
-
 def _header(session: _Session, config: "_core.Config", include: tuple[str, ...],
             exclude: tuple[str, ...]) -> "dict[str, Any]":
     names, tables = opcodes.tables()
@@ -298,9 +292,6 @@ def stop() -> None:
     global _session, _closed
     session, _session = _session, None
     if session:
-        if _jit_is_on():
-            _core.note({"kind": "jit"})
-        _core.write_executors()
         session.unregister(session.first)
         if session.first:
             _note_unmatched(session)
