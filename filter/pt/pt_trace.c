@@ -14,6 +14,27 @@ static int fail(struct pt_trace *t, int err)
 	return err;
 }
 
+/* All of a pass's records, to `take`: a negative errno ends it. `at`: where the record ends. */
+static int each_record(struct pt_trace *t, bool unpack,
+		       int (*take)(struct pt_trace *t, const struct perf_record *rec, uint64_t at))
+{
+	struct perf_records *r = malloc(sizeof(*r));
+	const struct perf_record *rec;
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	perf_records_init(r, &t->file, unpack);
+	while ((err = perf_records_next(r, &rec)) > 0) {
+		err = take(t, rec, r->at);
+		if (err)
+			break;
+	}
+	perf_records_free(r);
+	free(r);
+	return err;
+}
+
 /* --- the first pass: where the traces are ------------------------------------------------------------ */
 
 static struct pt_queue *queue_of(struct pt_trace *t, uint32_t idx, int32_t cpu, int32_t tid)
@@ -108,25 +129,6 @@ static int find_record(struct pt_trace *t, const struct perf_record *rec, uint64
 	return 0;
 }
 
-static int find_traces(struct pt_trace *t)
-{
-	struct perf_records *r = malloc(sizeof(*r));
-	const struct perf_record *rec;
-	int err;
-
-	if (!r)
-		return -ENOMEM;
-	perf_records_init(r, &t->file, false);
-	while ((err = perf_records_next(r, &rec)) > 0) {
-		err = find_record(t, rec, r->at);
-		if (err)
-			break;
-	}
-	perf_records_free(r);
-	free(r);
-	return err;
-}
-
 int pt_trace_open(struct pt_trace *t, const char *path)
 {
 	int err;
@@ -136,7 +138,7 @@ int pt_trace_open(struct pt_trace *t, const char *path)
 	if (err)
 		return fail(t, err);
 	err = tasks_init(&t->merge.tasks);
-	err = err ?: find_traces(t);
+	err = err ?: each_record(t, false, find_record);
 	if (err) {
 		fail(t, err);
 		pt_trace_close(t);
@@ -271,8 +273,9 @@ static int add_side(struct pt_trace *t, const struct perf_record *rec)
 	return perf_order_add(&t->order, &s);
 }
 
-static int side_record(struct pt_trace *t, const struct perf_record *rec)
+static int side_record(struct pt_trace *t, const struct perf_record *rec, uint64_t at)
 {
+	(void)at;
 	if (rec->type == PERF_FINISHED_ROUND)
 		return perf_order_round(&t->order);
 	return rec->type < PERF_KERNEL_TYPES ? add_side(t, rec) : 0;
@@ -280,22 +283,10 @@ static int side_record(struct pt_trace *t, const struct perf_record *rec)
 
 static int read_side(struct pt_trace *t)
 {
-	struct perf_records *r = malloc(sizeof(*r));
-	const struct perf_record *rec;
-	int err;
+	int err = each_record(t, true, side_record);
 
-	if (!r)
-		return -ENOMEM;
-	perf_records_init(r, &t->file, true);
-	while ((err = perf_records_next(r, &rec)) > 0) {
-		err = side_record(t, rec);
-		if (err)
-			break;
-	}
 	if (err == -EBADMSG)
 		snprintf(t->error, sizeof(t->error), "its compressed records are damaged");
-	perf_records_free(r);
-	free(r);
 	return err ? err : perf_order_end(&t->order);
 }
 
