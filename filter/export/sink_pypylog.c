@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/body.h"
 #include "base/map.h"
 #include "model/paths.h"
 #include "model/profile.h"
@@ -206,8 +205,7 @@ static int render_loops(FILE *f, struct sink *s, const struct profile *p)
 
 		fprintf(f, "loop%" PRIu32 " share=%.9f own=%.9f trips=%" PRIu64 " entries=%" PRIu64, i,
 			profile_share(p, loop), profile_own_share(p, loop), loop->iterations, loop->entries);
-		fprintf(f, " pid=%d offset=%" PRId64 " line=%d ", loop->code->process->pid, loop->head,
-			loop_line(loop));
+		fprintf(f, " pid=%d offset=%" PRId64 " line=%d ", loop->code->process->pid, loop->head, loop->line);
 		text_plain(f, loop->code->file);
 		fputc(' ', f);
 		text_plain(f, loop->code->qualname);

@@ -1,27 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "body.h"
 
-int32_t loop_line(const struct loop *loop)
-{
-	return loop->line;
-}
-
-/* How many loops begin before an offset: the index of the first that does not. */
-static uint32_t heads_ahead(const struct function *f, int64_t offset)
-{
-	uint32_t low = 0, high = f->nloops;
-
-	while (low < high) {
-		uint32_t mid = (low + high) / 2;
-
-		if (f->loops[mid]->head < offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 /*
  * A loop that only a handler repeats may not be one (docs/limits.md), and then no trip of it was timed: its
  * instructions run as often as the code around it.
@@ -33,7 +12,7 @@ static bool has_block(const struct loop *loop)
 
 const struct loop *body_block(const struct function *f, int64_t offset)
 {
-	for (uint32_t i = heads_ahead(f, offset + 1); i-- > 0;)
+	for (uint32_t i = function_loops_before(f, offset + 1); i-- > 0;)
 		if (offset <= f->loops[i]->extent.body && has_block(f->loops[i]))
 			return f->loops[i];
 	return NULL;
@@ -66,7 +45,8 @@ static double own_cycles(const struct function *f, const struct loop *loop)
 {
 	double cycles = stat_mean(&loop->cycles);
 
-	for (uint32_t i = heads_ahead(f, loop->head + 1); i < f->nloops && f->loops[i]->head <= loop->extent.end; i++)
+	for (uint32_t i = function_loops_before(f, loop->head + 1);
+	     i < f->nloops && f->loops[i]->head <= loop->extent.end; i++)
 		if (extent_has(&loop->extent, f->loops[i]->head) && around(f, i) == loop)
 			cycles -= all_cycles(f->loops[i]) / loop->iterations;
 	return cycles > 0 ? cycles : 0;

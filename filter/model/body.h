@@ -22,9 +22,6 @@ struct body_row {
 	const struct instr_cost *cost; /* NULL unless measured */
 };
 
-/* Source line of the loop's head; 0: unknown. */
-int32_t loop_line(const struct loop *loop);
-
 /* The innermost loop whose body offset is in; NULL: in none that was seen to run. */
 const struct loop *body_block(const struct function *f, int64_t offset);
 

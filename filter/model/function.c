@@ -46,24 +46,29 @@ static struct loop *insert_loop(struct function *f, struct code *code, uint32_t 
 	return f->loops[at] = loop;
 }
 
-struct loop *function_loop(struct code *code, int64_t head)
+uint32_t function_loops_before(const struct function *f, int64_t offset)
 {
-	struct function *f = function_of(code);
-	uint32_t low = 0, high;
+	uint32_t low = 0, high = f->nloops;
 
-	if (!f)
-		return NULL;
-	for (high = f->nloops; low < high;) {
+	while (low < high) {
 		uint32_t mid = (low + high) / 2;
 
-		if (f->loops[mid]->head < head)
+		if (f->loops[mid]->head < offset)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	if (low < f->nloops && f->loops[low]->head == head)
-		return f->loops[low];
-	return insert_loop(f, code, low, head);
+	return low;
+}
+
+struct loop *function_loop(struct code *code, int64_t head)
+{
+	struct function *f = function_of(code);
+	uint32_t at = f ? function_loops_before(f, head) : 0;
+
+	if (!f)
+		return NULL;
+	return at < f->nloops && f->loops[at]->head == head ? f->loops[at] : insert_loop(f, code, at, head);
 }
 
 struct instr_cost *function_cost(struct code *code, int64_t offset)

@@ -91,6 +91,9 @@ struct function {
 /* The totals of a code object, made on first use. NULL: no memory. */
 struct function *function_of(struct code *code);
 
+/* How many loops begin before an offset: the index of the first that does not. */
+uint32_t function_loops_before(const struct function *f, int64_t offset);
+
 /* The loop at head, made on first use. NULL: no memory. */
 struct loop *function_loop(struct code *code, int64_t head);
 

@@ -28,7 +28,6 @@ static void write_section(struct page *page, const struct compiled_row *rows, si
 		.head = "<th>share</th><th>time</th><th>runs</th><th>of self</th><th class=t>loop</th>",
 		.what = "loops",
 		.n = n,
-		.sight = PAGE_SIGHT,
 		.most = PAGE_FUNCTIONS,
 		.row = write_row,
 		.of = rows,

@@ -30,7 +30,7 @@ static void write_row(struct page *page, const void *of, size_t i)
 	fputs("<td>", f);
 	if (i < PAGE_BODIES)
 		fprintf(f, "<a href=#loop%zu>", i + 1);
-	page_place(page, loop->code, loop_line(loop));
+	page_place(page, loop->code, loop->line);
 	fputs(i < PAGE_BODIES ? "</a></td></tr>\n" : "</td></tr>\n", f);
 }
 
@@ -169,7 +169,7 @@ static int write_body(struct page *page, const struct loop *loop, size_t number)
 
 	fprintf(page->f, "<details class=loop id=loop%zu%s>\n<summary><span class=rank>%.1f%%</span> ", number,
 		open ? " open" : "", 100 * share);
-	page_place(page, loop->code, loop_line(loop));
+	page_place(page, loop->code, loop->line);
 	fprintf(page->f, "</summary>\n");
 	write_distributions(page, loop);
 	err = write_listing(page, loop);
@@ -184,7 +184,6 @@ static int write_loops(struct page *page, struct loop *const *all, size_t n)
 			"<th>p99</th><th>min</th><th>max</th><th class=t>loop</th>",
 		.what = "loops",
 		.n = n,
-		.sight = PAGE_SIGHT,
 		.most = PAGE_LOOPS,
 		.row = write_row,
 		.of = all,

@@ -51,7 +51,6 @@ static void write_table(struct page *page, const struct opcodes *o)
 				: "<th>share</th><th>count</th><th class=t>opcode</th>",
 		.what = "opcodes",
 		.n = o->nrows,
-		.sight = PAGE_SIGHT,
 		.most = PAGE_OPCODES,
 		.row = write_row,
 		.of = o,

@@ -34,12 +34,12 @@ void page_table(struct page *page, const struct page_table *t)
 {
 	size_t shown = t->n < t->most ? t->n : t->most;
 
-	if (shown <= t->sight + t->sight / 3) { /* not worth a click */
+	if (shown <= PAGE_SIGHT + PAGE_SIGHT / 3) { /* not worth a click */
 		write_rows(page, t, 0, shown);
 	} else {
-		write_rows(page, t, 0, t->sight);
-		fprintf(page->f, "<details class=rest>\n<summary>%zu more %s</summary>\n", shown - t->sight, t->what);
-		write_rows(page, t, t->sight, shown);
+		write_rows(page, t, 0, PAGE_SIGHT);
+		fprintf(page->f, "<details class=rest>\n<summary>%zu more %s</summary>\n", shown - PAGE_SIGHT, t->what);
+		write_rows(page, t, PAGE_SIGHT, shown);
 		fputs("</details>\n", page->f);
 	}
 	if (shown < t->n)
@@ -192,7 +192,6 @@ int page_functions(struct page *page)
 		.head = "<th>share</th><th>self</th><th>total</th><th>calls</th><th>recursive</th>"
 			"<th>self, each</th><th class=t>function</th>",
 		.what = "functions",
-		.sight = PAGE_SIGHT,
 		.most = PAGE_FUNCTIONS,
 		.row = write_function,
 	};

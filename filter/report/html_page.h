@@ -44,7 +44,7 @@ void page_place(struct page *page, const struct code *code, int64_t line);
 struct page_table {
 	const char *head; /* its cells */
 	const char *what; /* its rows are */
-	size_t n, sight, most;
+	size_t n, most;
 	void (*row)(struct page *page, const void *of, size_t i);
 	const void *of; /* passed to row */
 };

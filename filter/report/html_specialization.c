@@ -48,7 +48,6 @@ static void write_section(struct page *page, const struct row *rows, size_t n)
 			"<th>lost</th><th>changed</th><th class=t>function</th>",
 		.what = "functions",
 		.n = n,
-		.sight = PAGE_SIGHT,
 		.most = PAGE_FUNCTIONS,
 		.row = write_row,
 		.of = rows,

@@ -129,8 +129,8 @@ static void write_loop_title(const struct report *r, const struct loop *loop)
 	text_plain(f, loop->code->qualname);
 	fputs(", ", f);
 	text_plain(f, loop->code->file);
-	if (loop_line(loop))
-		fprintf(f, ":%d", loop_line(loop));
+	if (loop->line)
+		fprintf(f, ":%d", loop->line);
 	fprintf(f, "\noffsets %" PRId64 " to %" PRId64, loop->head, loop->extent.body);
 	if (loop->uops)
 		fprintf(f, ", %.1f bytecodes a trip", (double)loop->uops / loop->cycles.n);

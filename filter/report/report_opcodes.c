@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/figure.h"
-#include "model/body.h"
 #include "model/chains.h"
 #include "report.h"
 #include "report_write.h"
@@ -195,7 +194,7 @@ int report_loop_opcodes(const struct report *r, const struct opcodes_view *v, ui
 {
 	struct opcodes o = { .source = opcodes_source(r->p) };
 
-	write_subject(r, "loop", loop->code, loop_line(loop));
+	write_subject(r, "loop", loop->code, loop->line);
 	return finish(r, v, most, &o, NULL, opcodes_add_loop(&o, loop));
 }
 

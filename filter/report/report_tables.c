@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Loops and functions: numbers first, in columns as wide as they can get, names last. */
 
-#include "model/body.h"
 #include "report.h"
 #include "report_write.h"
 
@@ -24,7 +23,7 @@ static void write_loop(const struct report *r, const struct loop *loop)
 		write_number(r, columns[i]);
 	for (; i < all; i++)
 		fprintf(r->f, " %6s", "-");
-	write_place(r, loop->code, loop_line(loop), loop->head, 2 * SHARE + 1 + all * NUMBER);
+	write_place(r, loop->code, loop->line, loop->head, 2 * SHARE + 1 + all * NUMBER);
 }
 
 /* A callback of this kind, in any process. */

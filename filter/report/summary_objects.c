@@ -161,7 +161,7 @@ static json_t *loop_object(const struct profile *p, const struct loop *loop)
 		{ "head_offset", loop->head },
 		{ "firstlineno", loop->code->firstlineno },
 		{ "pid", loop->code->process->pid },
-		{ "line", loop_line(loop) },
+		{ "line", loop->line },
 		{ "entries", loop->entries },
 		{ "iterations", loop->iterations },
 		{ "timed", timed },

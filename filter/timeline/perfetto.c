@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/body.h"
 #include "base/text.h"
 
 void perfetto_end(FILE *f, const void *of)
@@ -65,7 +64,7 @@ void perfetto_code(FILE *f, const void *of)
 
 char *perfetto_loop(const struct loop *loop)
 {
-	int32_t line = loop_line(loop);
+	int32_t line = loop->line;
 	char *name;
 
 	if (asprintf(&name, "loop %s%c%" PRId64, loop->code->qualname, line ? ':' : '+', line ? line : loop->head) < 0)

@@ -88,8 +88,10 @@ static bool any_matches(const struct patterns *p, const char *file, const struct
 	return any;
 }
 
-static bool is_inside(const struct patterns *folders, const char *file)
+bool filter_is_own(const struct filter *f, const char *file)
 {
+	const struct patterns *folders = &f->own;
+
 	for (size_t i = 0; i < folders->n; i++) {
 		size_t n = strlen(folders->v[i]);
 
@@ -99,16 +101,11 @@ static bool is_inside(const struct patterns *folders, const char *file)
 	return false;
 }
 
-bool filter_is_own(const struct filter *f, const char *file)
-{
-	return is_inside(&f->own, file);
-}
-
 bool filter_wants(const struct filter *f, const char *file, const struct module_names *module)
 {
 	bool excluded, included;
 
-	if (is_inside(&f->own, file))
+	if (filter_is_own(f, file))
 		return false;
 	excluded = any_matches(&f->exclude, file, module);
 	included = any_matches(&f->include, file, module);

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text.h"
-
 #include "shared/array.h"
+#include "text.h"
 
 static char *text_room(struct text *t, size_t n)
 {

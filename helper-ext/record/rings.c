@@ -219,15 +219,8 @@ void rings_reopen(struct rings *rs, bool hello)
 
 void rings_end_process(struct rings *rs, uint32_t pid)
 {
-	struct ring_map **at = &rs->first;
-
 	rings_drain(rs);
-	while (*at) {
-		if ((*at)->stream.pid == pid)
-			end_ring(at);
-		else
-			at = &(*at)->next;
-	}
+	rings_drop(rs, pid);
 }
 
 void rings_let_go(struct rings *rs, struct ring_map *r)

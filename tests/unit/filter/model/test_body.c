@@ -162,9 +162,9 @@ static void test_lines(void **state)
 	struct code code = make_code(), none = { 0 };
 
 	(void)state;
-	assert_int_equal(loop_line(function_loop(&code, 4)), 2);
-	assert_int_equal(loop_line(function_loop(&code, 24)), 0);
-	assert_int_equal(loop_line(function_loop(&none, 4)), 0);
+	assert_int_equal(function_loop(&code, 4)->line, 2);
+	assert_int_equal(function_loop(&code, 24)->line, 0);
+	assert_int_equal(function_loop(&none, 4)->line, 0);
 	function_free(&code);
 	function_free(&none);
 }
