@@ -57,10 +57,10 @@ def _rules(names: list[str | None]) -> "Iterator[list[str]]":
     for name, instead in _INSTEAD.items():
         if "INSTRUMENTED_" + name in names:
             yield ["INSTRUMENTED_" + name, instead]
-    for name in names:  # 3.12's super-instructions, which any event switches off
-        if name and "__" in name:
-            first, second = name.split("__")
-            yield [second, name, first]
+    for form in names:  # 3.12's super-instructions, which any event switches off
+        if form and "__" in form:
+            first, second = form.split("__")
+            yield [second, form, first]
 
 
 def emulated() -> None:
