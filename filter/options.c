@@ -140,7 +140,7 @@ static const struct {
 	    "its maximum size, e.g. 200M, at least 16K; later events are left out, and the\ntrace says where",
 	    FOR_USERS),
 	KEY(bridges, set_yes, "yes|no",
-	    "show which ways iterations took through loop bodies (modes precise and full):\nconsole, summary, PYPYLOG",
+	    "show which paths iterations took through loop bodies (modes precise and full):\nconsole, summary, PYPYLOG",
 	    FOR_USERS),
 	KEY(loops, set_number, "N", "show the N hottest loops instruction by instruction (default: 5)", FOR_USERS),
 	KEY(opcodes, set_opcodes, "SORT[:RESTRICT]",
