@@ -170,11 +170,6 @@ int core_open(struct core *c, const struct settings *set, const char *path, cons
 	return 0;
 }
 
-void core_close(struct core *c)
-{
-	spool_close(&c->spool);
-}
-
 void core_sleep(struct core *c, uint64_t tsc)
 {
 	if (tsc <= c->tsc)

@@ -53,7 +53,6 @@ struct core {
 
 /* Opens a trace at `tsc`. Returns 0 or a negative errno. */
 int core_open(struct core *c, const struct settings *set, const char *path, const struct spool_head *head);
-void core_close(struct core *c);
 
 /* n instructions ran. */
 static inline void core_run(struct core *c, uint64_t n)

@@ -44,7 +44,7 @@ static int teardown(void **state)
 		older = b->older;
 		free(b);
 	}
-	core_close(&f->core);
+	spool_close(&f->core.spool);
 	unlink(f->path);
 	free(f);
 	return 0;
