@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * time_span.h - a span of time as people name it: FROM,TO. Either end may be left out.
+ * time_span.h - a span of time as people name it: FROM,TO. FROM or TO may be omitted.
  *
  *   2.5                        seconds since the first event of the recording: what Perfetto shows
  *   14:03, 14:03:02.5          wall clock, of the day on which the recording began, or the next one

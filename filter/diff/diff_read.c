@@ -231,7 +231,7 @@ int diff_read(struct diff_side *s, const char *path, const char *name, char *err
 
 	*s = (struct diff_side){ .name = name, .json = json_load_file(path, 0, &why) };
 	if (!s->json) {
-		snprintf(error, DIFF_ERROR, "%s: %s", name, why.text);
+		snprintf(error, DIFF_ERROR, "cannot read %s as a summary: %s", name, why.text);
 		return -EINVAL;
 	}
 	snprintf(error, DIFF_ERROR, "no memory for %s", name);

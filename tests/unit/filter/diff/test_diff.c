@@ -253,7 +253,7 @@ static void test_head_is_of_a_traced_process(void **state)
 static const struct {
 	const char *text, *says;
 } bad[] = {
-	{ "", "it: " },
+	{ "", "cannot read it as a summary: " },
 	{ "[]", "it is not a summary" },
 	{ "{}", "it is not a summary" },
 	{ "{\"schema\": 1}", "it is not a summary" },
