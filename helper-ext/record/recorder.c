@@ -306,6 +306,13 @@ static void keep_last(struct recorder *r)
 		r->folder.path, strerror(-gone));
 }
 
+/* What is in the folder only while it is recorded into. Whoever waits for the end waits for the socket to go. */
+static void leave_folder(struct recorder *r)
+{
+	control_close(&r->control, r->folder.fd);
+	socket_remove(r->folder.fd);
+}
+
 /* The end was requested, though there may still be something to wait for. */
 static void end_early(struct recorder *r)
 {
@@ -317,7 +324,7 @@ static void end_early(struct recorder *r)
 	complete(r);
 	/* The client may begin another recording in this folder as soon as it has an answer. */
 	if (!r->target.pid)
-		socket_remove(r->folder.fd);
+		leave_folder(r);
 	if (r->finisher >= 0)
 		requests_answer(r, r->finisher, r->out.file.error);
 	r->finisher = -1;
@@ -470,8 +477,7 @@ int recorder_close(struct recorder *r)
 	complete(r);
 	report_end(r);
 	check_file(r);
-	socket_remove(r->folder.fd);
-	control_close(&r->control, r->folder.fd);
+	leave_folder(r);
 	while (r->processes.first)
 		processes_remove(&r->processes, r->processes.first);
 	f = figures(r);
@@ -483,8 +489,7 @@ int recorder_close(struct recorder *r)
 void recorder_cancel(struct recorder *r)
 {
 	perfdata_close(&r->out.file);
-	socket_remove(r->folder.fd);
-	control_close(&r->control, r->folder.fd);
+	leave_folder(r);
 	unlinkat(r->folder.fd, FOLDER_DATA, 0);
 	folder_cancel(&r->folder);
 }

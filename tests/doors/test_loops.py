@@ -21,6 +21,7 @@ FEED = os.path.join(recording.BUILD, "bin", "ocular-feed")
 # Of 14,500 loops: those counted twice, those at another line; code objects, most of them tests of the compiler.
 MOST = {"3.12": (59, 0, 7), "3.13": (62, 2, 1)}
 MOST_OF_OTHERS = 80, 12, 7
+SLOW = 600  # seconds
 
 
 def library(python):
@@ -45,7 +46,7 @@ def rows_of(folder):
 
 def check(python, version, folder):
     most_twice, most_other, most_wrong = MOST.get(version, MOST_OF_OTHERS)
-    done = recording.run([python, TABLE, folder, *library(python)])
+    done = recording.run([python, TABLE, folder, *library(python)], timeout=SLOW)
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])
     rows, counts = rows_of(folder), ast.literal_eval(done.stdout)
