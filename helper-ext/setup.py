@@ -7,6 +7,7 @@ perf's plugin is not a part of it: `make` builds that, `make install` puts it wh
 import glob
 import os
 import platform
+import subprocess
 import sys
 
 from setuptools import Extension, setup
@@ -29,7 +30,11 @@ class BuildExt(build_ext):
 
     def build_recorder(self):
         folder = os.path.join("ocular" if self.inplace else os.path.join(self.build_lib, "ocular"), "bin")
-        objects = self.compiler.compile(RECORDER, output_dir=self.build_temp, include_dirs=["."],
+        generated = os.path.join(self.build_temp, "gen")
+        self.mkpath(generated)
+        with open(os.path.join(generated, "record_options.h"), "w", encoding="utf-8") as header:
+            subprocess.run([sys.executable, "-I", "ocular/options.py", header.name], stdout=header, check=True)
+        objects = self.compiler.compile(RECORDER, output_dir=self.build_temp, include_dirs=[".", generated],
                                         extra_preargs=FLAGS,
                                         macros=[("OCULAR_VERSION", '"%s"' % self.distribution.get_version())])
         self.compiler.link_executable(objects, "ocular-record", output_dir=folder, libraries=["ipt"])
