@@ -99,7 +99,7 @@ static bool read_moment(const char **text, struct time_point *m)
 {
 	size_t length = strcspn(*text, ",");
 
-	*m = (struct time_point){ TIME_NONE };
+	*m = (struct time_point){ .kind = TIME_NONE };
 	if (!length)
 		return true;
 	m->kind = **text == '@'		       ? TIME_CLOCK

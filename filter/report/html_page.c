@@ -159,10 +159,11 @@ void page_head(struct page *page)
 	fputs("</header>\n", page->f);
 	write_losses(page->f, page->p);
 	write_facts(page->f, page->p, root);
-	fputs("<nav><a href=#loops>Loops</a> <a href=#functions>Functions</a> "
-	      "<a href=#source>Source</a> <a href=#opcodes>Opcodes</a> "
-	      "<a href=#specialization>Specialization</a> <a href=#events>Events</a></nav>\n",
-	      page->f);
+	fprintf(page->f,
+		"<nav><a href=#loops>Loops</a> <a href=#functions>Functions</a> %s"
+		"<a href=#source>Source</a> <a href=#opcodes>Opcodes</a> "
+		"<a href=#specialization>Specialization</a> <a href=#events>Events</a></nav>\n",
+		root && root->jit ? "<a href=#compiled>Compiled code</a> " : "");
 }
 
 static void write_function(struct page *page, const void *of, size_t i)

@@ -278,6 +278,18 @@ static PyObject *core_finish(PyObject *module, PyObject *arg)
 	return err ? setup_error(err) : Py_NewRef(Py_None);
 }
 
+/* unmatched(): what set_filter() and set_triggers() got and no code has matched. */
+static PyObject *core_unmatched(PyObject *module, PyObject *unused)
+{
+	PyObject *list = PyList_New(0);
+
+	(void)module, (void)unused;
+	if (list && !setup_unmatched(list) && !triggers_unmatched(list))
+		return list;
+	Py_XDECREF(list);
+	return NULL;
+}
+
 static PyObject *core_measure(PyObject *module, PyObject *args)
 {
 	struct state *state = state_of(module);
@@ -338,7 +350,7 @@ static PyMethodDef methods[] = {
 	  "set_filter($module, include, exclude, own, /)\n--\n\n"
 	  "Tuples of str: patterns of modules and files to trace, to leave out, and folders whose code is\n"
 	  "never traced." },
-	{ "unmatched", setup_unmatched, METH_NOARGS,
+	{ "unmatched", core_unmatched, METH_NOARGS,
 	  "unmatched($module, /)\n--\n\n"
 	  "What set_filter() and set_triggers() asked for and no code has matched: [(kind, pattern)], kind\n"
 	  "'include', 'exclude' or 'trigger'." },

@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "setup.h"
-#include "trigger.h"
 
 struct setup setup;
 
@@ -72,15 +71,12 @@ static int add_unmatched(PyObject *list, const char *kind, const struct patterns
 	return 0;
 }
 
-PyObject *setup_unmatched(PyObject *module, PyObject *none)
+int setup_unmatched(PyObject *list)
 {
-	PyObject *list = PyList_New(0);
-
-	if (list && !add_unmatched(list, "include", &setup.filter.include) &&
-	    !add_unmatched(list, "exclude", &setup.filter.exclude) && !triggers_unmatched(list))
-		return list;
-	Py_XDECREF(list);
-	return NULL;
+	return add_unmatched(list, "include", &setup.filter.include) ||
+			       add_unmatched(list, "exclude", &setup.filter.exclude)
+		       ? -1
+		       : 0;
 }
 
 PyObject *setup_opcodes(PyObject *module, PyObject *args)

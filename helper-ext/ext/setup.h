@@ -29,11 +29,8 @@ PyObject *setup_bytes(PyObject *str);
  */
 PyObject *setup_filter(PyObject *module, PyObject *args);
 
-/*
- * unmatched(): [("include", "exclude" or "trigger", pattern)]: what set_filter() and set_triggers() got and no code has
- * matched.
- */
-PyObject *setup_unmatched(PyObject *module, PyObject *none);
+/* Adds ("include" or "exclude", pattern) for each of set_filter() that no code has matched. 0, or -1 with an error. */
+int setup_unmatched(PyObject *list);
 
 /* set_opcodes(caches, jump, instrumented, extended_arg, line, instruction): fills struct opcode_tables. */
 PyObject *setup_opcodes(PyObject *module, PyObject *args);
