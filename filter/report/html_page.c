@@ -163,7 +163,7 @@ void page_head(struct page *page)
 		"<nav><a href=#loops>Loops</a> <a href=#functions>Functions</a> %s"
 		"<a href=#source>Source</a> <a href=#opcodes>Opcodes</a> "
 		"<a href=#specialization>Specialization</a> <a href=#events>Events</a></nav>\n",
-		root && root->jit ? "<a href=#compiled>Compiled code</a> " : "");
+		profile_jit(page->p) ? "<a href=#compiled>Compiled code</a> " : "");
 }
 
 static void write_function(struct page *page, const void *of, size_t i)
