@@ -131,7 +131,7 @@ def counted(told, what):
 
 def upper(recovered):
     """How many ran at most: where no code is known, they may be in excluded code, or two of them may be one."""
-    return recovered.share[1] + counted(recovered.told, "of code that is left out")
+    return recovered.share[1] + counted(recovered.told, "of excluded code")
 
 
 def heard(python, folder, programs):
@@ -480,7 +480,7 @@ def check_losses(python, folder):
             found.append(f"{overflows} overflows: {len(wrong)} lines are not of the whole trace: {wrong[:1]}")
         placed, ran = damaged.share
         told = sum(row[3] == "INSTRUCTION" for row in lines)
-        least = upper(damaged) - counted(damaged.told, "of those may be the one before")
+        least = upper(damaged) - counted(damaged.told, "of these may repeat the one before")
         if placed != told or not placed <= ran or not placed <= least <= upper(intact) or not overflows:
             found.append(f"{overflows} overflows: {placed} of {ran} are said to be recovered, {told} are; at least {least} "
                          f"ran, of {upper(intact)}")
