@@ -55,6 +55,8 @@ RECORDER = """\
 --tied	PID	tied	r	with --serve: end when that process, which started it, has ended; with --folder:
 	a control FIFO is there until then, too
 --folder	-	folder	r	only make the folder, for perf record to write into
+--clocks	-	clocks	r	only say how well the clocks of this machine's processors agree; exit status 1 if an
+	effect may show before its cause
 -h --help	-	help	r	this text; --version
 """
 

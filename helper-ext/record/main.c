@@ -14,6 +14,7 @@
 #include "control.h"
 #include "recorder.h"
 #include "serve.h"
+#include "skew.h"
 #include "shared/version.h"
 
 #define EXIT_CANNOT_RUN 126 /* as shells and env(1) do */
@@ -97,6 +98,22 @@ static int make_folder(const struct options *options)
 	return options->tied ? lend_control(&folder, options->tied) : EXIT_SUCCESS;
 }
 
+static int compare_clocks(void)
+{
+	struct clock clock;
+	struct skew skew;
+	int err;
+
+	clock_start(&clock);
+	err = skew_measure(&skew);
+	if (err) {
+		fprintf(stderr, "ocular-record: cannot compare the processors' clocks: %s\n", strerror(-err));
+		return EXIT_FAILURE;
+	}
+	clock_update(&clock);
+	return skew_tell(&skew, clock_hz(&clock));
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
@@ -108,6 +125,8 @@ int main(int argc, char **argv)
 	status = options_parse(&options, argc, argv);
 	if (status != OPTIONS_RUN)
 		return status;
+	if (options.clocks)
+		return compare_clocks();
 	if (options.folder)
 		return make_folder(&options);
 	return options.serve ? serve(&options) : record(&options);

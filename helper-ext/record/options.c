@@ -24,6 +24,7 @@
 
 static const char help_head[] = "Usage: ocular-record [OPTIONS] -- COMMAND [ARGS...]\n"
 				"       ocular-record -o DIR --serve | --folder\n"
+				"       ocular-record --clocks\n"
 				"\n"
 				"Records the markers of Python programs that trace themselves with Ocular, and of\n"
 				"their children, into DIR/perf.data, an Intel PT recording that perf script reads.\n"
@@ -255,6 +256,7 @@ NUMBER(tied, tied, 1, INT32_MAX)
 	}
 FLAG(serve)
 FLAG(folder)
+FLAG(clocks)
 FLAG(quiet)
 #undef FLAG
 
@@ -338,6 +340,7 @@ int options_parse(struct options *o, int argc, char **argv)
 	struct option longs[ROWS + 1];
 	char shorts[2 * ROWS + 2];
 	int opt, ret;
+	bool alone;
 
 	getopt_tables(longs, shorts);
 	*o = (struct options){
@@ -353,9 +356,10 @@ int options_parse(struct options *o, int argc, char **argv)
 	ret = settle(o);
 	if (ret != OPTIONS_RUN)
 		return ret;
-	if ((o->serve || o->folder) && optind < argc)
-		return usage("--serve and --folder take no command: ", argv[optind]);
-	if (!o->serve && !o->folder && optind == argc)
+	alone = o->serve || o->folder || o->clocks;
+	if (alone && optind < argc)
+		return usage("--serve, --folder and --clocks take no command: ", argv[optind]);
+	if (!alone && optind == argc)
 		return usage("no command to record", "");
 	o->command = optind < argc ? argv + optind : NULL;
 	return OPTIONS_RUN;

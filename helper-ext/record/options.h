@@ -13,7 +13,7 @@ struct options {
 	const char *dir;
 	uint32_t ring_records;
 	uint32_t wait_ms;
-	bool quiet, serve, folder;
+	bool quiet, serve, folder, clocks;
 	uint32_t tied; /* pid of the process that started it and with which it ends; 0: none */
 	bool flight;   /* overwrite, and save snapshots */
 	uint32_t flight_records;
@@ -26,7 +26,7 @@ struct options {
 	double duty_percent; /* of the time that is traced, in windows; 0: all of it */
 	uint64_t duty_window_ns, duty_period_ns;
 	const char *symbols[OPTIONS_SYMBOLS]; /* [OBJECT:]SYMBOL: triggers; then NULL */
-	char **command;			      /* NULL with --serve, --folder */
+	char **command;			      /* NULL with --serve, --folder, --clocks */
 };
 
 #define OPTIONS_RUN -1

@@ -15,6 +15,12 @@ static inline uint64_t ticks_now(void)
 {
 	return __rdtsc();
 }
+/* Not read before all that stands before it is done, as the processor may read ticks_now(). */
+static inline uint64_t ticks_in_order(void)
+{
+	_mm_lfence();
+	return __rdtsc();
+}
 #else
 #include <time.h>
 
@@ -24,5 +30,10 @@ static inline uint64_t ticks_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static inline uint64_t ticks_in_order(void)
+{
+	return ticks_now();
 }
 #endif

@@ -42,6 +42,16 @@ check_processor() {
 	fi
 }
 
+# Threads' events are put in order by these clocks alone (docs/numbers.md).
+check_clocks() {
+	[ -x "$parts/bin/ocular-record" ] || return 0
+	if words=$("$parts/bin/ocular-record" --clocks 2>&1); then
+		row good clocks "$words"
+	else
+		row note clocks "$words"
+	fi
+}
+
 # Intel PT is never a lack: rings do not need it.
 check_intel_pt() {
 	lack=$(pt_lack)
@@ -144,6 +154,7 @@ check() {
 	parse "$check_options" "$@"
 	[ $# -eq 0 ] || usage_error "check takes no arguments"
 	check_processor
+	check_clocks
 	check_intel_pt
 	check_perf
 	check_parts

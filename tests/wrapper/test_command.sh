@@ -316,6 +316,7 @@ ok "no such decoder" says 2 'decoder is' "$ocular" report r1 --decoder none
 ok "run shows output and report, keeps the status" says 5 'my app.py' "$ocular" run -q -o r5 'a folder/my app.py' 5
 ok "a recording cut in the middle is repaired and told" says 0 'epair' report_cut
 ok "check tells all and succeeds" says 0 'can record and report' "$ocular" check
+ok "check tells how well clocks agree" says 0 'clocks  .*processor' "$ocular" check
 ok "a Python in a folder with a blank" says 0 'extension.*v env/bin/python3' check_blank
 ok "the reader of a report may leave early" report_to_head
 ok "completion of commands" completes 'run record report diff stat snapshot attach ps check help' ocular ''

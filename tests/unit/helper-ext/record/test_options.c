@@ -131,6 +131,7 @@ static const struct {
 	  { .dir = "d", .ring_records = 131072, .wait_ms = 10000, .folder = true } },
 	{ { "--serve", "--", "prog" }, USAGE, { 0 } },
 	{ { "--folder", "prog" }, USAGE, { 0 } },
+	{ { "--clocks", "prog" }, USAGE, { 0 } },
 	{ { "--ring-records", "300", "p" }, USAGE, { 0 } },
 	{ { "--ring-records", "128", "p" }, USAGE, { 0 } },
 	{ { "--ring-records", "33554432", "p" }, USAGE, { 0 } },
