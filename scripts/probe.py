@@ -21,8 +21,6 @@ def unfit(name):
         return "ocular needs CPython 3.12 or newer; this is Python " + sys.version.split()[0]
     import os
     import sysconfig
-    if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return "free-threaded builds are not supported"
     if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
         return "its headers are not installed"
     print("builds %s %s" % (sysconfig.get_config_var("SOABI"), sys.executable))

@@ -480,6 +480,9 @@ static int core_clear(PyObject *module)
 static PyModuleDef_Slot slots[] = {
 	{ Py_mod_exec, core_exec },
 	{ Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED },
+#ifdef Py_mod_gil
+	{ Py_mod_gil, Py_MOD_GIL_NOT_USED }, /* else a free-threaded Python would switch its GIL on */
+#endif
 	{ 0, NULL },
 };
 
