@@ -14,6 +14,7 @@
 #include "base/time_span.h"
 #include "compiled.h"
 
+struct copy;	 /* copies.h: a thread's copy of a code object's bytecode */
 struct dispatch; /* dispatch.h: the table of handlers */
 struct walk;	 /* walk.h: control flow of a code object */
 struct function; /* function.h: what is known about a code object's calls and loops */
@@ -23,7 +24,7 @@ struct instr {
 	int32_t line;	 /* -1: none */
 	int32_t target;	 /* bytes; -1: no jump */
 	uint8_t base;
-	uint8_t adaptive;   /* equals base unless the interpreter specialised it */
+	uint8_t adaptive; /* equals base unless the interpreter specialised it, if threads have copies in any of them */
 	bool back_edge : 1; /* a JUMP_BACKWARD: what PEP 669's JUMP reports of loops */
 	bool handler : 1;   /* a PUSH_EXC_INFO: an exception handler begins with it */
 	uint8_t first;	    /* the adaptive opcode at the time the code object was first seen */
@@ -54,10 +55,17 @@ struct code {
 	int64_t entry;	  /* bytes: the first RESUME, where PY_START fires; -1: unknown */
 	uint32_t ninstrs;
 	struct instr *instrs;		    /* ascending offsets */
+	uint32_t ncopies;		    /* 0: threads have no copies of their own, */
+	struct copy *copies;		    /* else those whose opcodes are known */
 	const struct process *process;	    /* the names from its interpreter's header: after exec one of `before` */
 	struct walk *walk;		    /* owned by recover.c, freed with the code; NULL: not needed yet */
 	struct function *function;	    /* owned by function.c, */
 	void (*release)(struct code *code); /* which sets this to free it; else NULL */
+};
+
+/* A thread, and which copies it runs (copies.h). */
+struct copier {
+	uint32_t tid, copy;
 };
 
 /* A process's duty cycle (ring.h). All 0: it has none. */
@@ -115,9 +123,11 @@ struct process {
 	uint32_t base, ncodes;
 	struct compiled compiled;
 	struct map threads; /* tid -> char *name */
-	struct map names;   /* hash of file, qualname and line -> struct code: of codes_intern */
-	uint32_t named;	    /* codes below this are in names */
-	uint32_t taken;	    /* codes below this are all in use */
+	struct copier *copiers;
+	uint32_t ncopiers;
+	struct map names; /* hash of file, qualname and line -> struct code: of codes_intern */
+	uint32_t named;	  /* codes below this are in names */
+	uint32_t taken;	  /* codes below this are all in use */
 };
 
 /* The instruction at `offset` or the last one before it; ninstrs if there is none. */

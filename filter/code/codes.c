@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "codes_read.h"
+#include "copies.h"
 #include "shared/marker.h"
 
 /* A longer chain of forks than this is taken for a loop in damaged headers. */
@@ -35,6 +36,7 @@ static void code_free(struct code *code)
 	free(code->file);
 	free(code->qualname);
 	free(code->name);
+	copies_clear(code);
 	free(code->instrs);
 	free(code->walk);
 	free(code);
@@ -48,6 +50,7 @@ static void process_free(struct process *p)
 		code_free(p->codes[i]);
 	map_free_all(&p->threads);
 	map_free(&p->names);
+	free(p->copiers);
 	for (int i = 0; i < 256; i++)
 		free(p->opnames[i]);
 	free(p->codes);

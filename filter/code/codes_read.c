@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/regular.h"
+#include "copies.h"
 #include "dispatch_read.h"
 #include "heads.h"
 #include "shared/marker.h"
@@ -101,6 +102,8 @@ static int begin_anew(struct process *p)
 	before->ncodes = 0;
 	before->compiled = (struct compiled){ 0 };
 	before->threads = before->names = (struct map){ 0 };
+	before->copiers = NULL;
+	before->ncopiers = 0;
 	for (uint32_t i = 0; i < p->ncodes; i++)
 		if (p->codes[i] && p->codes[i]->process == p)
 			p->codes[i]->process = before;
@@ -307,8 +310,9 @@ static int read_code(struct codes *c, struct process *p, json_t *line)
 	return heads_mark(p, code);
 }
 
-/* Calls set for each instruction in a line's opcodes. */
-static int read_opcodes(struct code *code, json_t *line, void (*set)(struct instr *in, uint8_t opcode))
+/* Calls set for each instruction in a line's opcodes. `copy`: copies.h; NULL where threads have none. */
+static int read_opcodes(struct code *code, json_t *line, struct copy *copy,
+			void (*set)(struct code *code, struct copy *copy, uint32_t i, uint8_t opcode))
 {
 	json_int_t offset, opcode;
 	size_t i;
@@ -321,19 +325,25 @@ static int read_opcodes(struct code *code, json_t *line, void (*set)(struct inst
 			return -EINVAL;
 		at = code_index(code, offset);
 		if (at < code->ninstrs && code->instrs[at].offset == offset)
-			set(&code->instrs[at], opcode);
+			set(code, copy, at, opcode);
 	}
 	return 0;
 }
 
-static void set_first(struct instr *in, uint8_t opcode)
+/* Of several copies, what any of them had. */
+static void set_first(struct code *code, struct copy *copy, uint32_t i, uint8_t opcode)
 {
-	in->first = opcode;
+	struct instr *in = &code->instrs[i];
+
+	(void)copy;
+	if (in->first == in->base)
+		in->first = opcode;
 }
 
-static void set_adaptive(struct instr *in, uint8_t opcode)
+static void set_adaptive(struct code *code, struct copy *copy, uint32_t i, uint8_t opcode)
 {
-	in->adaptive = opcode;
+	(void)copy;
+	code->instrs[i].adaptive = opcode;
 }
 
 static int read_before(struct codes *c, struct process *p, json_t *line)
@@ -341,7 +351,7 @@ static int read_before(struct codes *c, struct process *p, json_t *line)
 	struct code *code = codes_own(p, get_int(line, "id", 0));
 
 	(void)c;
-	return code ? read_opcodes(code, line, set_first) : -EINVAL;
+	return code ? read_opcodes(code, line, NULL, set_first) : -EINVAL;
 }
 
 /* A fork also has lines for its parent's code, in its state when the fork ended. They count if the parent has none. */
@@ -352,19 +362,31 @@ static bool has_better_state(const struct process *p, const struct code *code)
 	return !code->final || p->pid == own || (code->final_pid != own && p->pid <= code->final_pid);
 }
 
+static void forget_state(struct code *code)
+{
+	for (uint32_t i = 0; i < code->ninstrs; i++)
+		code->instrs[i].adaptive = code->instrs[i].base;
+	copies_clear(code);
+}
+
 static int read_specialized(struct codes *c, struct process *p, json_t *line)
 {
 	struct code *code = codes_find(c, p, get_int(line, "id", 0));
+	int64_t number = get_int(line, "copy", -1);
+	struct copy *copy;
 
 	if (!code)
 		return -EINVAL;
 	if (!has_better_state(p, code))
 		return 0;
-	for (uint32_t i = 0; code->final_pid != p->pid && i < code->ninstrs; i++)
-		code->instrs[i].adaptive = code->instrs[i].base;
+	if (code->final_pid != p->pid)
+		forget_state(code);
 	code->final = true;
 	code->final_pid = p->pid;
-	return read_opcodes(code, line, set_adaptive);
+	if (number < 0)
+		return read_opcodes(code, line, NULL, set_adaptive);
+	copy = copies_get(code, number);
+	return copy ? read_opcodes(code, line, copy, copies_set) : -ENOMEM;
 }
 
 static int read_thread(struct codes *c, struct process *p, json_t *line)
@@ -379,6 +401,14 @@ static int read_thread(struct codes *c, struct process *p, json_t *line)
 	}
 	free(map_get(&p->threads, (uint32_t)tid));
 	return map_put(&p->threads, (uint32_t)tid, name);
+}
+
+static int read_copy(struct codes *c, struct process *p, json_t *line)
+{
+	int64_t tid = get_int(line, "tid", -1), number = get_int(line, "copy", -1);
+
+	(void)c;
+	return tid < 0 || number < 0 ? -EINVAL : copies_add_thread(p, tid, number);
 }
 
 static int read_stop(struct codes *c, struct process *p, json_t *line)
@@ -582,6 +612,7 @@ static const struct {
 	{ "switch", read_switch },     { "limit", read_limit },	      { "unmatched", read_unmatched },
 	{ "killed", read_killed },     { "piece", read_piece },	      { "callbacks", read_callbacks },
 	{ "executor", read_executor }, { "compiled", read_compiled }, { "jit", read_jit },
+	{ "copy", read_copy },
 };
 
 static int read_line(struct codes *c, struct process *p, const char *text, size_t length)

@@ -28,6 +28,9 @@ void report_functions(const struct report *r, struct code *const *functions, siz
 /* How base opcodes were specialized: in all code that ran, and in the first n functions. */
 void report_specialization(const struct report *r, struct code *const *functions, size_t n, size_t all);
 
+/* Where threads specialize copies of their own: which of the first n functions' differ, and how. */
+void report_copies(const struct report *r, struct code *const *functions, size_t n);
+
 /* The same while the program ran, if it is known (mode opcodes). 0 or -ENOMEM. */
 int report_forms(const struct report *r);
 

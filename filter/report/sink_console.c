@@ -68,6 +68,7 @@ static int write_functions(struct report *r, const struct console *c)
 	if (!err) {
 		report_functions(r, functions, rows);
 		report_specialization(r, functions, rows, n);
+		report_copies(r, functions, n);
 	}
 	for (size_t i = 0; c->opcodes.wanted && i < rows && i < c->loops && !err; i++)
 		err = report_function_opcodes(r, &c->opcodes, OPCODES, functions[i]);

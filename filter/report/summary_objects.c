@@ -7,6 +7,7 @@
 #include "model/body.h"
 #include "base/json.h"
 #include "model/losses.h"
+#include "code/copies.h"
 #include "code/specialization.h"
 #include "summary_opcodes.h"
 #include "summary_paths.h"
@@ -42,12 +43,64 @@ static json_t *number_or_null(bool known, uint32_t n)
 	return known ? json_integer(n) : json_null();
 }
 
+static json_t *threads_of(const struct process *p, uint32_t copy)
+{
+	json_t *tids = json_array();
+
+	for (uint32_t i = 0; i < p->ncopiers; i++)
+		if (p->copiers[i].copy == copy)
+			json_array_append_new(tids, json_integer(p->copiers[i].tid));
+	return tids;
+}
+
+static json_t *copies(const struct code *code)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < code->ncopies; i++) {
+		const struct copy *copy = &code->copies[i];
+		struct copy_state s = copies_state(code, copy);
+
+		json_array_append_new(list, json_pack("{s:i, s:o, s:i, s:i}", "copy", (int)copy->number, "threads",
+						      threads_of(code->process, copy->number), "specialized",
+						      (int)s.specialized, "base", (int)s.base));
+	}
+	return list;
+}
+
+/* How many copies have each of the instruction's forms. */
+static json_t *forms(const struct code *code, uint32_t at)
+{
+	json_t *counts = json_object();
+
+	for (uint32_t i = 0; i < code->ncopies; i++) {
+		uint8_t form = code->copies[i].forms[at];
+
+		json_object_set_new(counts, process_opname(code->process, form),
+				    json_integer(copies_having(code, at, form)));
+	}
+	return counts;
+}
+
+static json_t *differing(const struct code *code)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; (i = copies_differ(code, i)) < code->ninstrs; i++)
+		json_array_append_new(list, json_pack("{s:i, s:i, s:s, s:o}", "offset", (int)code->instrs[i].offset,
+						      "line", (int)code->instrs[i].line, "opcode",
+						      process_opname(code->process, code->instrs[i].base), "forms",
+						      forms(code, i)));
+	return list;
+}
+
 /* clang-format off */
 static json_t *specialization(const struct code *code)
 {
 	struct specialization s = specialization_of(code);
+	json_t *o;
 
-	return json_pack("{s:i, s:o, s:i, s:o, s:o, s:o, s:o, s:o}",
+	o = json_pack("{s:i, s:o, s:i, s:o, s:o, s:o, s:o, s:o}",
 			 "instructions", (int)s.instructions,
 			 "able", number_or_null(code->process->ables, s.able),
 			 "at_start", (int)s.first,
@@ -56,6 +109,11 @@ static json_t *specialization(const struct code *code)
 			 "gained", number_or_null(s.known, s.gained),
 			 "lost", number_or_null(s.known, s.lost),
 			 "changed", number_or_null(s.known, s.changed));
+	if (code->ncopies) {
+		json_object_set_new(o, "copies", copies(code));
+		json_object_set_new(o, "differing", differing(code));
+	}
+	return o;
 }
 /* clang-format on */
 

@@ -10,6 +10,13 @@
 #include <internal/pycore_instruments.h>
 #endif
 
+#if defined(Py_GIL_DISABLED) && PY_VERSION_HEX >= 0x030e0000 && PY_VERSION_HEX < 0x03100000
+#define THREADS_COPY 1
+#include <internal/pycore_tstate.h>
+#else
+#define THREADS_COPY 0
+#endif
+
 /* Their layout changes with each version: what a later one has is not guessed. */
 #define EXECUTORS (PY_VERSION_HEX >= 0x030e0000 && PY_VERSION_HEX < 0x03100000)
 
@@ -19,10 +26,41 @@
 #include <internal/pycore_optimizer.h>
 #endif
 
-uint8_t adaptive_raw(PyCodeObject *code, Py_ssize_t i)
+#if THREADS_COPY
+Py_ssize_t adaptive_copies(PyCodeObject *code)
 {
-	return (uint8_t)code->co_code_adaptive[2 * i];
+	return __atomic_load_n(&code->co_tlbc, __ATOMIC_ACQUIRE)->size;
 }
+
+/* An array that became too short is freed when no thread can be using it any more (QSBR). */
+const uint8_t *adaptive_copy(PyCodeObject *code, Py_ssize_t copy)
+{
+	_PyCodeArray *all = __atomic_load_n(&code->co_tlbc, __ATOMIC_ACQUIRE);
+
+	return copy < all->size ? (const uint8_t *)__atomic_load_n(&all->entries[copy], __ATOMIC_ACQUIRE) : NULL;
+}
+
+int adaptive_own_copy(void)
+{
+	return ((_PyThreadStateImpl *)PyThreadState_Get())->tlbc_index;
+}
+#else
+Py_ssize_t adaptive_copies(PyCodeObject *code)
+{
+	(void)code;
+	return 1;
+}
+
+const uint8_t *adaptive_copy(PyCodeObject *code, Py_ssize_t copy)
+{
+	return copy ? NULL : (const uint8_t *)code->co_code_adaptive;
+}
+
+int adaptive_own_copy(void)
+{
+	return -1;
+}
+#endif
 
 /*
  * 3.13.3 changed the entries from {opcode, delta} to bytes_per_entry bytes, the opcode first

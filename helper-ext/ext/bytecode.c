@@ -81,9 +81,9 @@ long bytecode_instructions(const struct opcode_tables *ops, PyCodeObject *code, 
 }
 
 /* The two general instrumentations may be nested; which is outside differs between versions. */
-static uint8_t opcode_below(const struct opcode_tables *ops, PyCodeObject *code, Py_ssize_t i)
+static uint8_t opcode_below(const struct opcode_tables *ops, PyCodeObject *code, const uint8_t *copy, Py_ssize_t i)
 {
-	uint8_t op = adaptive_raw(code, i);
+	uint8_t op = adaptive_raw(copy, i);
 
 	for (int depth = 0; depth < 2; depth++) {
 		if (op == ops->instrumented_line)
@@ -94,25 +94,36 @@ static uint8_t opcode_below(const struct opcode_tables *ops, PyCodeObject *code,
 	return op;
 }
 
-bool bytecode_specialized(const struct opcode_tables *ops, PyCodeObject *code, struct text *t)
+static long write_specialized(const struct opcode_tables *ops, PyCodeObject *code, PyObject *bytes, const uint8_t *copy,
+			      struct text *t)
 {
-	PyObject *bytes = PyCode_GetCode(code);
-	const uint8_t *units = bytes ? (const uint8_t *)PyBytes_AS_STRING(bytes) : NULL;
-	Py_ssize_t n = bytes ? PyBytes_GET_SIZE(bytes) / 2 : 0;
-	bool any = false;
+	const uint8_t *units = (const uint8_t *)PyBytes_AS_STRING(bytes);
+	Py_ssize_t end = PyBytes_GET_SIZE(bytes) / 2;
+	long n = 0;
 
-	text_add(t, "[", 1);
-	for (Py_ssize_t i = 0; i < n; i += 1 + ops->caches[units[2 * i]]) {
-		uint8_t base = units[2 * i], op = opcode_below(ops, code, i);
+	for (Py_ssize_t i = 0; i < end; i += 1 + ops->caches[units[2 * i]]) {
+		uint8_t base = units[2 * i], op = opcode_below(ops, code, copy, i);
 
 		if (op == base || !op || ops->instrumented[op])
 			continue;
 		text_comma(t);
 		text_printf(t, "[%zd,%d]", 2 * i, op);
-		any = true;
+		n++;
 	}
+	return n;
+}
+
+long bytecode_specialized(const struct opcode_tables *ops, PyCodeObject *code, Py_ssize_t copy, struct text *t)
+{
+	PyObject *bytes = PyCode_GetCode(code); /* calls into Python: before the copy is taken */
+	const uint8_t *own = bytes ? adaptive_copy(code, copy) : NULL;
+	long n = -1;
+
+	text_add(t, "[", 1);
+	if (own)
+		n = write_specialized(ops, code, bytes, own, t);
 	text_add(t, "]", 1);
 	Py_XDECREF(bytes);
 	PyErr_Clear();
-	return any;
+	return n;
 }

@@ -25,5 +25,8 @@ struct opcode_tables {
 /* [[offset, line, opcode, target], ...] for docs/marker.md. Returns the largest line, or -1. */
 long bytecode_instructions(const struct opcode_tables *ops, PyCodeObject *code, struct text *t);
 
-/* [[offset, opcode], ...]: where the adaptive opcode is not the base one. False: nowhere. */
-bool bytecode_specialized(const struct opcode_tables *ops, PyCodeObject *code, struct text *t);
+/*
+ * [[offset, opcode], ...]: where a copy's adaptive opcode (adaptive.h) is not the base one. Returns how many; -1 if
+ * there is no such copy.
+ */
+long bytecode_specialized(const struct opcode_tables *ops, PyCodeObject *code, Py_ssize_t copy, struct text *t);

@@ -59,17 +59,24 @@ static uint32_t value_id(uint64_t value)
 	return (value >= CODE_READY ? value >> MARKER_CODE_SHIFT : value) & MARKER_CODE_MAX;
 }
 
-/* Writes nothing if nothing is specialised. */
+/* Only where something is specialised, unless threads have copies: then an empty line says that a copy stayed base. */
 static void write_opcodes(const char *kind, uint32_t id, PyCodeObject *code, const char *reason)
 {
-	struct text t = { 0 };
+	bool copies = adaptive_own_copy() >= 0;
 
-	text_printf(&t, "{\"kind\":\"%s\",\"id\":%u,\"reason\":\"%s\",\"opcodes\":", kind, id, reason);
-	if (bytecode_specialized(&setup.ops, code, &t)) {
-		text_add(&t, "}", 1);
-		table_write(&t);
+	for (Py_ssize_t copy = 0; copy < adaptive_copies(code); copy++) {
+		struct text t = { 0 };
+
+		text_printf(&t, "{\"kind\":\"%s\",\"id\":%u,\"reason\":\"%s\"", kind, id, reason);
+		if (copies)
+			text_printf(&t, ",\"copy\":%zd", copy);
+		text_printf(&t, ",\"opcodes\":");
+		if (bytecode_specialized(&setup.ops, code, copy, &t) >= (copies ? 0 : 1)) {
+			text_add(&t, "}", 1);
+			table_write(&t);
+		}
+		text_free(&t);
 	}
-	text_free(&t);
 }
 
 static void write_executors(uint32_t id, PyCodeObject *code)

@@ -2,6 +2,7 @@
 /* threads.c - see threads.h. Works whether or not threading.py itself is traced. */
 #include <Python.h>
 
+#include "adaptive.h"
 #include "table.h"
 #include "threads.h"
 
@@ -47,11 +48,25 @@ static void write_thread(uint32_t tid, PyObject *name)
 	text_free(&t);
 }
 
+/* Which copy of each code object's bytecode it runs, where threads have copies. */
+static void write_copy(uint32_t tid)
+{
+	int copy = adaptive_own_copy();
+	struct text t = { 0 };
+
+	if (copy < 0)
+		return;
+	text_printf(&t, "{\"kind\":\"copy\",\"tid\":%u,\"copy\":%d}", tid, copy);
+	table_write(&t);
+	text_free(&t);
+}
+
 void threads_record(uint32_t tid)
 {
 	PyFrameObject *frame = outermost_frame();
 	PyObject *name = frame && is_bootstrap(frame) ? thread_name(frame) : NULL;
 
+	write_copy(tid);
 	if (name && PyUnicode_Check(name))
 		write_thread(tid, name);
 	Py_XDECREF(name);
