@@ -74,10 +74,10 @@ say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 
 .SECONDEXPANSION:
 .PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-generic test-hardware
-.PHONY: types format check-format man release install uninstall clean
+.PHONY: types format check-format man release parts install uninstall clean
 all: tools ext
 
-tools: $(addprefix $B/bin/ocular-,record fsck feed pt qemu qemu-pt.so qemu-guest.so diff) $B/perf/ocular.so $B/options
+tools: $(addprefix $B/bin/ocular-,record fsck feed pt qemu qemu-pt.so qemu-guest.so diff) $B/perf/ocular.so $B/options $B/ocular
 
 $(foreach half,$(HALVES),$B/lib/$(half).a): $B/lib/%.a: $$(call OBJ,$$(SRC_$$*))
 	@mkdir -p $(@D)
@@ -114,6 +114,11 @@ $B/bin/ocular-feed: $B/obj/filter/front_feed.o $B/lib/filter.a
 $B/bin/ocular-pt: $B/obj/filter/main_pt.o $B/obj/filter/front_ipt.o $B/lib/filter.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link) $(LIB_filter)
+
+# The command beside its parts, as where it is installed: for python -m ocular.
+$B/ocular:
+	@mkdir -p $(@D)
+	$(call say,LINK)ln -sfn $(CURDIR)/scripts/ocular $@
 
 # The options of `ocular report`, for scripts/ocular.
 $B/options: $B/bin/ocular-pt
@@ -280,15 +285,19 @@ demo:
 
 # --- installation ------------------------------------------------------------------------------------
 
-install:
-	+$(MAKE) RELEASE=1 B=$R all man
-	install -d $(LIB)/commands $(LIB)/bin $(LIB)/perf $(LIB)/python $(DESTDIR)$(PREFIX)/bin $(COMPLETIONS) $(MAN)
+# What the command ocular needs around it, into LIB: for `make install` and for pip (setup.py).
+parts: tools $(LISTS)
+	install -d $(LIB)/commands $(LIB)/bin $(LIB)/perf
 	install -m 755 scripts/ocular scripts/find-pythons $(LIB)
 	install -m 644 scripts/probe.py $(LIB)
 	install -m 644 scripts/commands/*.sh $(LIB)/commands
-	install -m 755 $(addprefix $R/bin/ocular-,record fsck pt diff qemu qemu-pt.so qemu-guest.so) $(LIB)/bin
-	install -m 644 $R/perf/ocular.so $(LIB)/perf
-	install -m 644 $R/options $R/record-options $R/modes $R/backends $(LIB)
+	install -m 755 $(addprefix $B/bin/ocular-,record fsck pt diff qemu qemu-pt.so qemu-guest.so) $(LIB)/bin
+	install -m 644 $B/perf/ocular.so $(LIB)/perf
+	install -m 644 $B/options $(LISTS) $(LIB)
+
+install:
+	+$(MAKE) RELEASE=1 B=$R all man parts
+	install -d $(LIB)/python $(DESTDIR)$(PREFIX)/bin $(COMPLETIONS) $(MAN)
 	cp -R $R/python/. $(LIB)/python
 	chmod -R a+rX $(LIB)/python
 	install -m 644 scripts/completion.bash $(COMPLETIONS)/ocular

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""python -m ocular: record a Python program, run by plain python.
+"""python -m ocular: the command ocular; or record a Python program, run by plain python.
 
-The program does not run in here: this sets the environment in which an interpreter traces itself
+A first word that is a name (report, check) is a command, and the front end has them all. Anything else is the
+program to record, as by `ocular record`, but within this process: so that `perf record python -m ocular app.py` records
+the program. It does not run in here: this sets the environment in which an interpreter traces itself
 (hook/sitecustomize.py) and executes that interpreter, under ocular-record unless there is one already.
 """
 
@@ -23,11 +25,12 @@ if TYPE_CHECKING:
 from ocular import options, stderr  # noqa: E402
 
 USAGE = """\
-usage: python -m ocular [options] script.py [args...]
+usage: python -m ocular COMMAND ...      the command ocular with this Python: python -m ocular help
+       python -m ocular [options] script.py [args...]
        python -m ocular [options] -m module [args...]
        python -m ocular [options] -c code [args...]
 
-Record a Python program. It behaves as under plain python; the recording is a folder for
+Record a Python program (one without a dot or slash in its name: ./NAME). It behaves as under plain python; the recording is a folder for
 `ocular report`, or perf script with the plugin ocular.so.
 
 options:
@@ -35,6 +38,7 @@ options:
   -h, --help          this; --version
 
 examples:
+  python -m ocular run app.py
   python -m ocular app.py --size 10
   python -m ocular --mode precise --include app -o /tmp/rec app.py
   python -m ocular -m json.tool data.json
@@ -97,6 +101,21 @@ def interpreter() -> "list[str]":
     if sys.flags.ignore_environment or sys.flags.no_site:
         fail("python cannot trace itself with the options -E, -I or -S: leave them out")
     return [sys.executable] + flags
+
+
+def is_command(words: "list[str]") -> bool:
+    """Whether the first word is a name, and so not the path of a script."""
+    return bool(words) and not words[0].startswith("-") and not {".", "/"} & {*words[0]}
+
+
+def become_command(words: "list[str]") -> "NoReturn":
+    """The front end, for this interpreter."""
+    from ocular import tools
+    if len(interpreter()) > 1:
+        fail("python's own options do not reach a command: leave out %s, or record by python ... -m ocular script.py"
+             % " ".join(interpreter()[1:]))
+    path = tools.front_end()
+    os.execv(path, [path, "--installed-for", sys.executable, *words])
 
 
 def environment(values: "dict[str, list[str]]", tools: "ModuleType") -> "dict[str, str]":
@@ -173,12 +192,14 @@ def main() -> None:
     """Become the program, or say in one line why not."""
     if ocular.UNSUPPORTED:
         fail(ocular.UNSUPPORTED.replace("ocular ", "", 1))
-    values, program = parse(sys.argv[1:])
     try:
+        if is_command(sys.argv[1:]):
+            become_command(sys.argv[1:])
+        values, program = parse(sys.argv[1:])
         command, env = plan(values, program)
     except ImportError as e:
-        fail("not built for %s: run `make PYTHON=%s` (%s)" % (
-            sys.implementation.cache_tag, sys.executable, e))
+        fail("not built for %s: run `make PYTHON=%s`, or `%s -m pip install ocular-trace` (%s)" % (
+            sys.implementation.cache_tag, sys.executable, sys.executable, e))
     except (ValueError, RuntimeError, OSError) as e:
         fail(str(e).replace("ocular: ", "", 1))
     os.execvpe(command[0], command, env)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The programs beside the package: ocular-record, and perf with the plugin ocular.so."""
+"""The programs beside the package: the command ocular, ocular-record, and perf with the plugin ocular.so."""
 
 import os
 import shutil
@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.dirname(os.path.dirname(PACKAGE))  # build/ or PREFIX/lib/ocular
+# What `make` leaves in build/ and `make install` in PREFIX/lib/ocular has the package in it; pip has it in the package.
+LIB = os.path.join(PACKAGE, "lib")
+PARTS = LIB if os.path.isdir(LIB) else os.path.dirname(os.path.dirname(PACKAGE))
 
 
 def _find(name: str, *folders: str) -> str | None:
@@ -24,9 +26,17 @@ def _find(name: str, *folders: str) -> str | None:
 
 def _program(name: str) -> str:
     """Path of one of Ocular's programs. RuntimeError if there is none."""
-    path = _find(name, os.path.join(TOP, "bin"), os.path.join(PACKAGE, "bin")) or shutil.which(name)
+    path = _find(name, os.path.join(PARTS, "bin")) or shutil.which(name)
     if not path:
         raise RuntimeError("ocular: cannot find %s: run `make`, or put it on PATH" % name)
+    return path
+
+
+def front_end() -> str:
+    """Path of the command ocular. RuntimeError if there is none."""
+    path = _find("ocular", PARTS)
+    if not path:
+        raise RuntimeError("ocular: its commands are not beside %s: run `make`" % PACKAGE)
     return path
 
 
@@ -57,7 +67,7 @@ def serve(folder: str, options: "Sequence[str]" = ()) -> None:
 def _plugin() -> str | None:
     """Path of perf's plugin: beside the package, or where `make install` puts it. None if absent."""
     told = subprocess.run(["perf", "--exec-path"], capture_output=True, text=True).stdout.strip()
-    return _find("ocular.so", os.path.join(TOP, "perf"), os.path.join(told, "dlfilters"))
+    return _find("ocular.so", os.path.join(PARTS, "perf"), os.path.join(told, "dlfilters"))
 
 
 def _report_command(folder: str, plugin: str, perfetto: str | os.PathLike[str] | None, console: bool,

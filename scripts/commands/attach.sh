@@ -39,7 +39,7 @@ END
 
 # Any Python that the package runs on can list processes; to attach, it must be of the target's version.
 own_python() {
-	for python in "${PYTHON:-python3}" python3.15 python3.14 python3.13 python3.12; do
+	for python in "${PYTHON:-$own}" python3.15 python3.14 python3.13 python3.12; do
 		case $(about_python) in cpython\ *\ old | '') ;; cpython\ *) return ;; esac
 	done
 	python=$("$here/find-pythons" 2>/dev/null | head -n 1) # looks everywhere, which takes a while

@@ -13,7 +13,7 @@ record_options=$options
 trigger_kinds=$(record_table | sed -n 's/^--trigger[^	]*	[^	]*	\([a-z]*\)@	.*/\1/p')
 for kind in $trigger_kinds; do eval "$kind=''"; done
 
-recording=ocular.data mode=adaptive include='' exclude='' python=${PYTHON:-python3} backend=auto
+recording=ocular.data mode=adaptive include='' exclude='' python=${PYTHON:-$own} backend=auto
 pt_buffer='' no_filter='' quiet='' flight='' settings='' recorder='' passed=''
 
 record_help() {
@@ -67,15 +67,17 @@ traced_by() {
 	read -r name version suffix <<END
 $(about_python "$1")
 END
-	[ "$name" = cpython ] && [ -e "$parts/python/ocular/_core$suffix" ]
+	[ "$name" = cpython ] && [ -e "$modules/ocular/_core$suffix" ]
 }
 
-# own_module MODULE ARGS: becomes a module of the package, isolated from the current folder and what is on PYTHONPATH.
+# own_module MODULE ARGS: becomes a module of the package, isolated from the current folder, from what is on PYTHONPATH,
+# and from what else is in the folder of the package, which may be site-packages of another Python.
 own_module() {
-	exec "$python" -I -c 'import sys
+	exec "$python" -I -c 'import runpy, sys
 sys.path.insert(0, sys.argv.pop(1))
-import runpy
-runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)' "$parts/python" "$@"
+import ocular
+del sys.path[0]
+runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)' "$modules" "$@"
 }
 
 # The interpreter must be able to load the extension; an error is better than an empty recording.
@@ -93,11 +95,13 @@ check_python() {
 
 # How to get an extension for $python.
 how_to_build() {
-	if "$python" -ES "$here/probe.py" --to-build 2>/dev/null </dev/null | grep -q '^unfit its headers'; then
+	if [ "$modules" = "$parts/python" ] && "$python" -ES "$here/probe.py" --to-build 2>/dev/null </dev/null | grep -q '^unfit its headers'; then
 		printf "its headers are not installed (package python%s-dev or python3-devel); then " "${version%.*}"
 	fi
 	set -- "$(command -v "$python")"
-	if [ "$parts" = "$here" ]; then
+	if [ "$modules" != "$parts/python" ]; then
+		echo "install Ocular into it: $1 -m pip install ocular-trace"
+	elif [ "$parts" = "$here" ]; then
 		echo "build it: make install PYTHON=$1 in Ocular's sources"
 	else
 		echo "build it: make -C '$(dirname "$here")' PYTHON=$1"
@@ -205,7 +209,7 @@ start_emulator() {
 		set -- -s "filter=$range" "$@"
 	done
 	[ -z "$flight" ] || set -- -s "snapshot=$(pt_flight_bytes)" "$@"
-	exec "$parts/bin/ocular-qemu" -o "$recording" ${quiet:+-q} "$@"
+	become "$parts/bin/ocular-qemu" -o "$recording" ${quiet:+-q} "$@"
 }
 
 # Does not return: the recorder takes this process's place, so that signals and status are its own.
@@ -215,7 +219,7 @@ start_recorder() {
 	[ "$asked" != auto ] || [ -n "$quiet" ] || warn "backend $backend: $why"
 	export OCULAR_MODE="$mode" OCULAR_INCLUDE="$include" OCULAR_EXCLUDE="$exclude"
 	export OCULAR_BACKEND="$backend" OCULAR_MAIN=1
-	export PYTHONPATH="$parts/python/hook${PYTHONPATH:+:$PYTHONPATH}"
+	export PYTHONPATH="$hook${PYTHONPATH:+:$PYTHONPATH}"
 	[ "$backend" != qemu ] || start_emulator "$python" "$@"
 	[ "$backend" = software ] || pt_record "$python" "$@"
 	OCULAR_TRIGGER=$(triggers)
@@ -226,7 +230,7 @@ start_recorder() {
 		set -- "${recorder##*"$newline"}" "$@"
 		case $recorder in *"$newline"*) recorder=${recorder%"$newline"*} ;; *) recorder='' ;; esac
 	done
-	exec "$parts/bin/ocular-record" -o "$recording" ${flight:+--flight "$flight"} ${quiet:+-q} "$@"
+	become "$parts/bin/ocular-record" -o "$recording" ${flight:+--flight "$flight"} ${quiet:+-q} "$@"
 }
 
 # Everything that can be wrong before the program starts.

@@ -37,12 +37,12 @@ END
 
 count() {
 	export OCULAR_MODE=opcodes OCULAR_MAIN=1 PYTHONHASHSEED="${PYTHONHASHSEED-0}"
-	export PYTHONPATH="$parts/python/hook${PYTHONPATH:+:$PYTHONPATH}"
+	export PYTHONPATH="$hook${PYTHONPATH:+:$PYTHONPATH}"
 	set -- -- "$python" "$@"
 	for setting in numbered=1 $(own_module ocular.ranges emulated 2>/dev/null); do
 		set -- -s "$setting" "$@"
 	done
-	exec "$parts/bin/ocular-qemu" -q -o "$recording" -s branch=1 -s noretcomp=1 "$@"
+	become "$parts/bin/ocular-qemu" -q -o "$recording" -s branch=1 -s noretcomp=1 "$@"
 }
 
 stat() {

@@ -1,21 +1,83 @@
 #!/bin/sh
-# pip install ./helper-ext: the package in a virtual environment records with what it brought along. pip fetches setuptools.
+# pip install .: a virtual environment gets all that Ocular is, and the command works with nothing else on PATH.
+# pip fetches setuptools. The sources are copied to where a blank in the path does not stop make.
 # shellcheck source=tests/wrapper/tap.sh
 . "$(dirname "$0")/tap.sh"
+sources=$(mktemp -d "${TMPDIR:-/tmp}/ocular-pip.XXXXXX")
+trap 'rm -rf "$scratch" "$sources"' EXIT
 python=$("$root/scripts/find-pythons" | tail -n 1)
+venv=$scratch/venv
+(cd "$root" && tar cf - --exclude=./.git --exclude=./build --exclude=__pycache__ --exclude=node_modules .) | tar xf - -C "$sources"
 cd "$scratch" || exit 1
-cp -R "$root/helper-ext" .
 
-# A Python of a distribution may lack it, and pip may be offline.
-if ! env -u PYTHONPATH "$python" -m venv venv >said 2>&1; then
+# With nothing on PATH but the environment, and with none of the caller's settings.
+alone() { env -i PATH="$venv/bin" HOME="$scratch" "$@"; }
+# The program sees the PATH that the user has.
+path_is_kept() { [ "$(alone ocular record -q -o path -c 'import os; print(os.environ["PATH"])')" = "$venv/bin" ]; }
+# Everything that make install puts around the command, but for the package itself.
+parts_are_all() {
+	make -s -C "$root" B="$build" LIB="$sources/parts" parts && (cd "$sources/parts" && find . -type f | sort) >wanted &&
+		(cd "$venv"/lib/python3*/site-packages/ocular/lib && find . -type f ! -name '*.pyc' | sort) | diff wanted -
+}
+# README's table of commands is what the command knows.
+commands_are_all() {
+	sed -n '/^## Commands/,/^##* M/p' "$root/README.md" | grep -o '`ocular [a-z]*' | cut -d' ' -f 2 | sort -u >shown
+	[ "$(wc -l <shown)" -gt 8 ] && while read -r command; do
+		alone ocular "$command" --help | grep -q "^usage: ocular $command" || echo "$command" >>unknown
+	done <shown
+	[ ! -e unknown ]
+}
+same_by_module() { [ "$(alone ocular "$@" 2>&1)" = "$(alone python -m ocular "$@" 2>&1)" ]; }
+
+# A machine without the header: its cc meets an error where that is.
+lacking() {
+	mkdir -p hollow lacking
+	echo '#error absent' >"hollow/$1"
+	printf '#!/bin/sh\nexec %s -isystem "%s" "$@"\n' "$(command -v cc)" "$scratch/hollow" >lacking/cc
+	chmod +x lacking/cc
+}
+# pip_install [PATH=...]
+pip_install() { env -u PYTHONPATH "$1" "$venv/bin/pip" install --force-reinstall "$sources"; }
+
+# A distribution's Python may have no venv, and pip may be offline.
+if ! env -u PYTHONPATH "$python" -m venv "$venv" >said 2>&1; then
 	skip "pip install" "no venv: $(tail -n 1 said)"
-elif ! env -u PYTHONPATH venv/bin/pip install ./helper-ext >said 2>&1 && grep -q 'No matching distribution' said && [ -z "${CI-}" ]; then
+	done_testing
+	exit
+fi
+if ! pip_install PATH="$PATH" >said 2>&1 && grep -q 'No matching distribution' said && [ -z "${CI-}" ]; then
 	skip "pip install" "no setuptools to be had"
+	done_testing
+	exit
+fi
+ok "pip install" says 0 '^ocular-trace ' "$venv/bin/pip" list
+ok "it has all parts of make install" parts_are_all
+ok "with its type hints" [ -e "$(echo "$venv"/lib/python3*/site-packages/ocular/py.typed)" ]
+ok "it has README's commands" commands_are_all
+ok "the command records this Python's program" says 3 "^$venv/bin/python" \
+	alone ocular record -o rec -c 'import sys; print(sys.executable); raise SystemExit(3)'
+ok "the recording can be reported" says 0 'PY_START.<string>.<module>' alone ocular report rec --decoder libipt --events -
+ok "the program finds the PATH as it was" path_is_kept
+ok "ocular check" says 0 'extension built: .*venv/bin/python' env PATH="$venv/bin:$PATH" ocular check
+ok "python -m ocular is the same command" same_by_module help
+ok "... with the same answer to what is not there" same_by_module frobnicate
+ok "... and the same report" same_by_module report rec --decoder libipt
+ok "... from any Python's options to none" says 2 "^ocular: python's own options do not reach a command: leave out -X dev," \
+	alone python -X dev -m ocular report rec
+ok "python -m ocular SCRIPT records it" says 3 '^here$' alone python -m ocular -o rec -c 'print("here"); raise SystemExit(3)'
+echo 'print("a script")' >report
+ok "a script that is called as a command" says 0 '^a script$' alone python -m ocular -o rec ./report
+ln -s "$venv/bin/ocular" elsewhere
+ok "the command by a link" says 0 '^ocular [0-9]' env -i PATH=/usr/bin:/bin ./elsewhere --version
+mv "$venv" "$scratch/moved"
+ok "the environment may move" says 0 '^here$' "$scratch/moved/bin/ocular" record -o rec -c 'print("here")'
+mv "$scratch/moved" "$venv"
+
+lacking intel-pt.h
+if command -v apt-get >/dev/null; then
+	ok "a library that is missing ends the installation, and is named" says 1 \
+		'error: ocular cannot be built here: packages are missing. Install them with: .* libipt-dev' pip_install PATH="$scratch/lacking:$PATH"
 else
-	ok "pip install" says 0 '^ocular ' venv/bin/pip list
-	ok "it records" says 3 '^here$' env -u PYTHONPATH venv/bin/python -m ocular -o rec -c 'print("here"); raise SystemExit(3)'
-	ok "with its type hints" [ -e "$(echo venv/lib/python3*/site-packages/ocular/py.typed)" ]
-	ok "with a recorder of its own" [ -x "$(echo venv/lib/python3*/site-packages/ocular/bin/ocular-record)" ]
-	ok "the recording can be reported" says 0 'PY_START.<string>.<module>' "$root/scripts/ocular" report rec --events -
+	skip "a library that is missing ends the installation, and is named" "no apt-get"
 fi
 done_testing
