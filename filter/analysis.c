@@ -5,17 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
-int analysis_open(struct analysis *a, const struct options *o, const char *dir)
+int analysis_open_codes(struct analysis *a, const char *dir)
 {
-	struct sink *sinks;
-	struct wall wall;
 	int err;
 
 	*a = (struct analysis){ 0 };
 	err = codes_init(&a->codes, dir);
 	if (err)
 		return analysis_fail(a, err);
-	err = options_sinks(o, &sinks, a->error);
+	a->recovers = codes_have_dispatch(&a->codes);
+	return 0;
+}
+
+int analysis_open_sinks(struct analysis *a, const struct options *o)
+{
+	struct sink *sinks;
+	struct wall wall;
+	int err = options_sinks(o, &sinks, a->error);
+
 	if (err) {
 		codes_free(&a->codes);
 		return err;
@@ -24,12 +31,16 @@ int analysis_open(struct analysis *a, const struct options *o, const char *dir)
 	a->chains.length = o->opcodes.chains;
 	a->trace.profile.chains = a->chains.length ? &a->chains : NULL;
 	recover_init(&a->recover, &a->codes, trace_feed, &a->trace);
-	a->recovers = codes_have_dispatch(&a->codes);
 	wall = codes_wall(&a->codes);
 	trace_window(&a->trace, &o->time, &wall);
 	decode_init(&a->decoder, &a->codes, a->recovers ? recover_sample : trace_feed,
 		    a->recovers ? (void *)&a->recover : &a->trace);
 	return 0;
+}
+
+int analysis_open(struct analysis *a, const struct options *o, const char *dir)
+{
+	return analysis_open_codes(a, dir) ?: analysis_open_sinks(a, o);
 }
 
 int analysis_feed(void *analysis, const struct sample *s)

@@ -27,7 +27,7 @@ struct front_ipt {
 	bool software; /* the last process with a table was recorded by Ocular's recorder */
 };
 
-/* 0, or a negative errno with one line in f->trace.error. */
+/* 0, or a negative errno with one line in f->trace.error. -EOPNOTSUPP: only perf can read it. */
 int front_ipt_open(struct front_ipt *f, const char *path);
 
 /* Feeds the whole trace. 0, or a negative errno with one line in f->trace.error or the analysis. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * ocular-pt [KEY=VALUE ...] DIR|FILE: analyses a recording as perf with the dlfilter does, without perf. Exit 0, or 1
- * with one line on stderr. It also reports on stderr what the trace lacks.
+ * with one line on stderr; with leave_to_perf=yes also 3, with a line, where perf must read the recording: then nothing
+ * was written. It also reports on stderr what the trace lacks.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,12 +15,15 @@
 
 #include "base/text.h"
 #include "front_ipt.h"
+#include "pt/only_perf.h"
 #include "shared/version.h"
 
 #define DATA "perf.data"
 
 /* Bytes a marker takes in a recording of ours (docs/marker.md): only for the progress line. */
 #define BYTES_PER_MARKER 12
+
+#define EXIT_LEFT_TO_PERF 3
 
 #define USAGE "usage: ocular-pt [KEY=VALUE ...] DIR|FILE"
 
@@ -36,6 +40,12 @@ static int fail(const struct options *o, const char *why)
 	if (o->status >= 0)
 		dprintf(o->status, "error: %s\n", why);
 	return EXIT_FAILURE;
+}
+
+static int leave_to_perf(const char *why)
+{
+	fprintf(stderr, "ocular-pt: perf reads this recording: it %s\n", why);
+	return EXIT_LEFT_TO_PERF;
 }
 
 struct place {
@@ -84,13 +94,28 @@ static void report_empty(const struct pt_config *c)
 		say("cannot read markers from branches (backend emulated): use perf with ocular.so");
 }
 
+/* What ocular-pt can read, but perf tells more of; NULL: nothing. */
+static const char *perf_knows_more(const struct front_ipt *f, struct analysis *a)
+{
+	const struct only_perf_codes codes = { codes_have_backend(&a->codes, "emulated"), a->recovers };
+
+	return only_perf(&f->trace.config, &codes);
+}
+
 static int analyse(struct front_ipt *f, const struct options *o, const char *dir, const char *file)
 {
 	uint64_t size = f->trace.file.check.trace_size;
 	struct progress progress;
 	struct analysis a;
-	int err = analysis_open(&a, o, dir);
+	const char *why;
+	int err = analysis_open_codes(&a, dir);
 
+	why = err || !o->leave_to_perf ? NULL : perf_knows_more(f, &a);
+	if (why) {
+		codes_free(&a.codes);
+		return leave_to_perf(why);
+	}
+	err = err ?: analysis_open_sinks(&a, o);
 	if (err)
 		return fail(o, a.error);
 	a.recover.compressed = f->trace.config.compressed;
@@ -119,11 +144,14 @@ static int run(const struct options *o, const char *arg)
 {
 	struct front_ipt f;
 	struct place place;
-	int status;
+	int err, status;
 
 	if (!find(&place, arg))
 		return fail(o, strerror(ENAMETOOLONG));
-	if (front_ipt_open(&f, place.file))
+	err = front_ipt_open(&f, place.file);
+	if (err == -EOPNOTSUPP && o->leave_to_perf)
+		return leave_to_perf(f.trace.error);
+	if (err)
 		return fail(o, f.trace.error);
 	if (f.trace.file.check.finding[0])
 		fprintf(stderr, "ocular-pt: %s %s\n", place.file, f.trace.file.check.finding);

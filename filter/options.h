@@ -38,6 +38,7 @@ struct options {
 	uint64_t max_size;     /* bytes; 0: any */
 	struct time_span time;
 	int status; /* descriptor for the closing line, -1: none */
+	bool leave_to_perf;
 	bool help;
 };
 

@@ -228,6 +228,16 @@ bool codes_have_dispatch(struct codes *c)
 	return false;
 }
 
+bool codes_have_backend(struct codes *c, const char *backend)
+{
+	codes_read_all(c);
+	for (struct map_slot *s = NULL; (s = map_next(&c->processes, s));)
+		for (const struct process *p = s->value; p; p = p->before)
+			if (p->backend && !strcmp(p->backend, backend))
+				return true;
+	return false;
+}
+
 const struct unmatched *codes_unmatched(const struct codes *c, const struct unmatched *after)
 {
 	const struct unmatched *u = after ? after->next : c->unmatched;

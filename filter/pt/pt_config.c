@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "only_perf.h"
+
 #define BUS_CLOCK 100000000ull /* Hz: the unit of the ratios */
 #define SECOND	  1000000000ull
 
@@ -64,28 +66,17 @@ static void read_clocks(struct pt_clocks *c, const uint64_t *priv, uint64_t conf
 	};
 }
 
-/* Why this trace cannot be read, or NULL. */
-static const char *obstacle(const struct pt_config *c, const struct perf_file *f, const uint64_t *priv, uint64_t config)
-{
-	if (!priv[PT_TSC_BIT] || !(config & priv[PT_TSC_BIT]))
-		return "was recorded without times: ask perf record for intel_pt/tsc/";
-	if (!priv[PT_CAP_USER_TIME_ZERO] || !c->clocks.conv.mult || !all_have_time(f))
-		return "does not say how to read its times";
-	if (c->clocks.conv.shift > 63 || c->clocks.mtc_shift > 15)
-		return "names an impossible clock";
-	if (c->switches == SWITCHES_TRACEPOINT)
-		return "has thread switches as sched:sched_switch events: use perf's decoder";
-	return NULL;
-}
-
 int pt_config_read(struct pt_config *c, const struct perf_file *f, const struct perf_auxtrace_info *info, char *error)
 {
 	const uint64_t *priv = info->priv;
-	uint64_t config = pt_attr(f, priv[PT_PMU_TYPE])->config;
+	const struct perf_attr *attr = pt_attr(f, priv[PT_PMU_TYPE]);
+	uint64_t config = attr->config;
 	const char *why;
 
 	*c = (struct pt_config){
 		.switches = priv[PT_HAVE_SCHED_SWITCH],
+		.timed = priv[PT_TSC_BIT] & config,
+		.kernel = !(attr->flags & PERF_ATTR_EXCLUDE_KERNEL),
 		.per_cpu = priv[PT_PER_CPU_MMAPS],
 		.sampled = some_sample_trace(f),
 		.emulated = priv[PT_PMU_TYPE] == PT_PMU_NONE,
@@ -97,10 +88,11 @@ int pt_config_read(struct pt_config *c, const struct perf_file *f, const struct 
 	};
 	c->compressed = c->branches && !(config & priv[PT_NORETCOMP_BIT]) && !priv[PT_FILTER_STR_LEN];
 	read_clocks(&c->clocks, priv, config);
-	why = obstacle(c, f, priv, config);
+	c->converts = priv[PT_CAP_USER_TIME_ZERO] && c->clocks.conv.mult && all_have_time(f);
+	why = only_perf(c, NULL);
 	if (why) {
 		snprintf(error, PERF_FILE_ERROR, "%s", why);
-		return -EPROTO;
+		return -EOPNOTSUPP;
 	}
 	if (!c->clocks.max_ratio)
 		c->clocks.max_ratio = guess_ratio(&c->clocks);

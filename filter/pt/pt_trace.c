@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "only_perf.h"
+
 static int fail(struct pt_trace *t, int err)
 {
 	if (!t->error[0] && err != -ECANCELED) /* the feed's own, with its text */
@@ -110,6 +112,21 @@ static int add_info(struct pt_trace *t, const struct perf_record *rec, uint64_t 
 	return pt_config_read(&t->config, &t->file, &info, t->error);
 }
 
+/* What they hold is unpacked in the second pass; samples with traces would be needed in this one. */
+static int add_packed(struct pt_trace *t, const struct perf_record *rec, uint64_t at)
+{
+	const char *why;
+
+	(void)rec;
+	(void)at;
+	t->config.packed = true;
+	why = t->merge.clocks ? only_perf(&t->config, NULL) : NULL;
+	if (!why)
+		return 0;
+	snprintf(t->error, sizeof(t->error), "%s", why);
+	return -EOPNOTSUPP;
+}
+
 /* Minimum sizes; shorter records are ignored. AUXTRACE_INFO comes before any trace. */
 static const struct finder {
 	uint32_t type, size;
@@ -119,6 +136,8 @@ static const struct finder {
 	{ PERF_ID_INDEX, sizeof(struct perf_id_index), add_ids },
 	{ PERF_AUXTRACE, sizeof(struct perf_auxtrace), add_auxtrace },
 	{ PERF_SAMPLE, sizeof(struct perf_record), add_sample },
+	{ PERF_COMPRESSED, sizeof(struct perf_record), add_packed },
+	{ PERF_COMPRESSED2, sizeof(struct perf_record), add_packed },
 };
 
 static int find_record(struct pt_trace *t, const struct perf_record *rec, uint64_t at)

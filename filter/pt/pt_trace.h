@@ -33,7 +33,10 @@ struct pt_trace {
 	char error[PERF_FILE_ERROR];
 };
 
-/* path: the perf.data itself. 0; -EPROTO or another negative errno, with a line in t->error. */
+/*
+ * path: the perf.data itself. 0; -EOPNOTSUPP: only perf can read it (only_perf.h); -EPROTO or another negative errno;
+ * with a line in t->error.
+ */
 int pt_trace_open(struct pt_trace *t, const char *path);
 
 /* Passes all words to feed. 0, a negative errno with a line in t->error, or what feed returned. */

@@ -79,13 +79,14 @@ check_right_to_record() {
 	[ -z "$hybrid" ] || row note cores "$hybrid"
 }
 
+# Rings are recorded and read without perf.
 check_perf() {
 	if ! version=$(perf --version 2>/dev/null); then
-		row lack perf "none that runs on PATH"
+		row note perf "none that runs on PATH: needed to record with Intel PT and for --decoder perf"
 	elif ! perf script -h 2>&1 | grep -q -e --dlfilter; then
-		row lack perf "$version has no --dlfilter (needs 5.14 or newer)"
+		row note perf "$version has no --dlfilter, which --decoder perf needs (5.14 or newer)"
 	elif ! perf --no-pager script -h 2>&1 | grep -q -e --itrace; then
-		row lack perf "$version was built without Intel PT decoding"
+		row note perf "$version was built without Intel PT decoding, which --decoder perf needs"
 	else
 		row good perf "$version, with --dlfilter"
 	fi
@@ -93,17 +94,18 @@ check_perf() {
 
 # A part works if its libraries are there: perf loads the plugin to check, the programs are run.
 check_parts() {
-	for part in ocular-record ocular-fsck; do
+	for part in recorder:ocular-record recorder:ocular-fsck decoder:ocular-pt; do
+		kind=${part%:*} part=${part#*:}
 		if [ ! -x "$parts/bin/$part" ]; then
-			row lack recorder "$part is not built"
+			row lack "$kind" "$part is not built"
 		elif problem=$("$parts/bin/$part" --help 2>&1 >/dev/null); then
-			row good recorder "$parts/bin/$part"
+			row good "$kind" "$parts/bin/$part"
 		else
-			row lack recorder "$part does not run: $problem"
+			row lack "$kind" "$part does not run: $problem"
 		fi
 	done
 	if [ ! -e "$parts/perf/ocular.so" ]; then
-		row lack plugin "ocular.so is not built"
+		row note plugin "ocular.so is not built: --decoder perf needs it"
 	elif perf script --list-dlfilters 2>/dev/null | grep -q '^ *ocular\.so '; then
 		row good plugin "perf finds ocular.so from any folder"
 	else

@@ -9,7 +9,7 @@ diff_table() {
 --all	-	all!	-	show what differs within the noise, is the same, or is in one of them only, too
 --rows	N	rows	-	rows of a table (default 20)
 --json	-	json!	-	for programs (docs/diff.md)
---decoder	perf|libipt	decoder	-	perf (default where it is installed, but for mode opcodes) or libipt
+--decoder	perf|libipt	decoder	-	libipt (default, but where only perf can read all of a recording) or perf
 END
 }
 table_options diff_table
@@ -59,7 +59,6 @@ diff() {
 		shift
 	done
 	[ -n "$b" ] || usage_error "two recordings, please"
-	[ -n "$decoder" ] || command -v perf >/dev/null || decoder=libipt
 	as_json=$json
 	made=$(mktemp -d) || exit 2
 	trap 'rm -rf "$made"' EXIT

@@ -1,6 +1,5 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
-# report - repair the recording if it was cut off, then let stock perf decode it through the plugin, or
-# ocular-pt without perf.
+# report - repair the recording if it was cut off, then let ocular-pt read it, or stock perf through the plugin.
 
 # report's options, in the form of record_table: those of $parts/options, which ocular-pt wrote (key, value, kind, file
 # patterns, help) and which are passed on unchanged, and three more.
@@ -12,8 +11,8 @@ report_table() {
 		print "--" name, $3 == "flag" ? "-" : $2, key ($3 == "flag" ? "!" : ""), $3, $5
 	}' "$parts/options" 2>/dev/null
 	cat <<'END'
---decoder	perf|libipt|both	decoder	-	perf (default, but for mode opcodes); libipt: ocular-pt, which reads the packets itself,
-	without perf and faster; both: report through perf, then compare the two event by event
+--decoder	perf|libipt|both	decoder	-	libipt: ocular-pt, which reads the packets itself, without perf and faster (default; perf where only
+	perf can read all of a recording); both: report through perf, then compare the two event by event
 -q --quiet	-	silent!	-	no console report
 END
 }
@@ -76,17 +75,9 @@ check_recording() {
 	esac
 }
 
-# With branches perf does not tell the plugin what was lost or how returns were recorded (docs/limits.md).
-choose_decoder() {
-	[ -z "$decoder" ] || return 0
-	decoder=perf
-	has '"mode":"opcodes"' || return 0
-	decoder=libipt
-	[ -n "$silent" ] || warn "mode opcodes: read by ocular-pt, which knows of all losses (--decoder perf: by perf)"
-}
-
 need_perf() {
 	command -v perf >/dev/null || die "perf is not installed: see ocular check, or use --decoder libipt"
+	[ -e "$parts/perf/ocular.so" ] || die "perf/ocular.so: $(not_built)"
 }
 
 # Everything that can be wrong before there is a recording.
@@ -95,17 +86,13 @@ ready_to_report() {
 	'' | perf | libipt | both) ;;
 	*) usage_error "--decoder is perf, libipt or both" ;;
 	esac
-	for part in perf/ocular.so bin/ocular-pt; do
-		[ -e "$parts/$part" ] || die "$part: $(not_built)"
-	done
+	[ -e "$parts/bin/ocular-pt" ] || die "bin/ocular-pt: $(not_built)"
 	case $decoder in perf | both) need_perf ;; esac
 }
 
 check_report() {
 	ready_to_report
 	check_recording
-	choose_decoder
-	[ "$decoder" = libipt ] || need_perf
 }
 
 # The console report is shown unless it is switched off or another sink has standard output.
@@ -130,10 +117,20 @@ report_now() {
 		[ -z "$value" ] || set -- "$@" "$option=yes"
 	done
 	case $decoder in
+	'') by_best "$@" ;;
 	libipt) "$parts/bin/ocular-pt" "$@" "$file" ;;
 	perf) by_perf "$@" ;;
 	both) by_perf "$@" && compare ;;
 	esac
+}
+
+# ocular-pt knows which recordings perf must read (filter/pt/only_perf.c), and then says why and ends with 3.
+by_best() {
+	status=0
+	"$parts/bin/ocular-pt" leave_to_perf=yes "$@" "$file" || status=$?
+	[ $status = 3 ] || return $status
+	need_perf
+	by_perf "$@"
 }
 
 # Do the recording's code tables contain this?

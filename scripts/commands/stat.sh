@@ -27,7 +27,7 @@ END
 
   ocular stat -o before.data -- app.py
   ocular stat -o after.data -- app.py
-  ocular diff --decoder libipt --fail-over 2% before.data after.data
+  ocular diff --fail-over 2% before.data after.data
 
 Strings' hashes are not random in it (PYTHONHASHSEED=0, unless it is set): sets and their order would not be
 the same. A program that reads the clock, or is of several threads, may still differ from run to run.

@@ -523,13 +523,13 @@ def check_default(data, folder):
     os.chmod(perf, 0o755)
     env = environment(PATH=os.path.dirname(perf) + ":" + os.environ["PATH"])
     found = []
-    for status, line, command in ((0, True, ["report", data]), (0, False, ["report", "-q", data]), (0, False, ["diff", data, data]),
-                                  (0, False, ["report", data, "--decoder", "libipt"]), (1, False, ["report", data, "--decoder", "perf"])):
+    for status, command in ((0, ["report", data]), (0, ["report", "-q", data]), (0, ["diff", data, data]),
+                            (0, ["report", data, "--decoder", "libipt"]), (1, ["report", data, "--decoder", "perf"])):
         done = recording.run([recording.WRAPPER, *command], env=env, timeout=SLOW)
-        if done.returncode != status or ("read by ocular-pt" in done.stderr) != line:
+        if done.returncode != status or "perf reads" in done.stderr:
             found.append(f"{command[0]} {command[-1]}: exit status {done.returncode}, {done.stderr[-500:]}")
     done = recording.run([recording.WRAPPER, "report", "perf.data"], env=env, cwd=data, timeout=SLOW)
-    if done.returncode or "read by ocular-pt" not in done.stderr:
+    if done.returncode or "perf reads" in done.stderr:
         found.append(f"in its folder: exit status {done.returncode}, {done.stderr[-500:]}")
     return found
 
