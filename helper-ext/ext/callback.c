@@ -54,16 +54,24 @@ static void put_event(struct lane *l, struct callback *cb, uint64_t value, struc
 	lane_write(l, cb->head | value | (place_bits(at) & (CODE_READY - 1)));
 }
 
+/* Without a GIL, what calls Python may be stopped, and another thread may end tracing meanwhile, and begin anew. */
+static struct lane *open_lane(const struct callback *cb, unsigned int words)
+{
+	if (cb->session != cb->codes->session)
+		return NULL;
+	return lane_open(cb->interpreter, cb->codes->view, cb->codes->window, words);
+}
+
 /*
  * A thread's first word: its name goes into the table. The name may be a property, which runs arbitrary code. So the
- * lane is opened again; NULL, too, if it was reset: the property stopped tracing.
+ * lane is opened again; NULL, too, if the property stopped tracing.
  */
 static struct lane *name_thread(const struct callback *cb, struct lane *l, unsigned int words)
 {
 	l->named = true;
 	table_begin();
 	threads_record(l->tid);
-	return l->named ? lane_open(cb->interpreter, cb->codes->view, cb->codes->window, words) : NULL;
+	return open_lane(cb, words);
 }
 
 static PyObject *see_event(struct callback *cb, PyObject *const *args)
@@ -77,14 +85,16 @@ static PyObject *see_event(struct callback *cb, PyObject *const *args)
 		return cb->call((PyObject *)cb, args, 0, NULL);
 	if (cb->shape == EMIT_BACKWARD && at.dist > 0)
 		return Py_NewRef(cb->disable);
-	value = codes_value(cb->codes, args[0]);
+	value = codes_value(cb->codes, args[0], cb->session);
+	if (!value || cb->session != cb->codes->session)
+		Py_RETURN_NONE;
 	if (value == CODE_NO_ID) {
 		lanes_drop(1);
 		Py_RETURN_NONE;
 	}
 	if (value < CODE_READY && value & CODE_FILTERED)
 		return Py_NewRef(cb->disable);
-	l = lane_open(cb->interpreter, cb->codes->view, cb->codes->window, 1 + wide);
+	l = open_lane(cb, 1 + wide);
 	if (l && !l->named)
 		l = name_thread(cb, l, 1 + wide);
 	if (!l)

@@ -32,6 +32,7 @@ struct callback {
 	Py_ssize_t direct;    /* of codes */
 	PyObject *disable;
 	struct codes *codes;
+	uint32_t session; /* of codes */
 	enum emit_shape shape;
 };
 

@@ -11,6 +11,7 @@
 #include "setup.h"
 #include "table.h"
 #include "trigger.h"
+#include "world.h"
 
 #define CHUNK_BITS 12
 #define CHUNK	   (1u << CHUNK_BITS)
@@ -23,33 +24,50 @@ struct entry {
 	uint64_t triggers;  /* trigger.h */
 };
 
-static struct entry *entries[(MARKER_CODE_MAX + 1) / CHUNK];
+/* Changed with the process lock. A code object that runs keeps its entry as it is: that may be read without. */
+static struct entry *_Atomic entries[(MARKER_CODE_MAX + 1) / CHUNK];
 
 static struct entry *entry_of(uint32_t id)
 {
-	struct entry *chunk = entries[id >> CHUNK_BITS];
+	struct entry *chunk = atomic_load_explicit(&entries[id >> CHUNK_BITS], memory_order_acquire);
 
 	return chunk ? &chunk[id & (CHUNK - 1)] : NULL;
 }
 
-static int entry_set(uint32_t id, struct entry entry)
+static int entry_set(uint32_t id, const struct entry *entry)
 {
-	struct entry **chunk = &entries[id >> CHUNK_BITS];
+	struct entry *chunk;
 
 	process_lock();
-	if (!*chunk)
-		*chunk = calloc(CHUNK, sizeof(**chunk));
-	if (*chunk)
-		(*chunk)[id & (CHUNK - 1)] = entry;
+	chunk = entries[id >> CHUNK_BITS];
+	if (!chunk)
+		entries[id >> CHUNK_BITS] = chunk = calloc(CHUNK, sizeof(*chunk));
+	if (chunk)
+		chunk[id & (CHUNK - 1)] = *entry;
 	process_unlock();
-	return *chunk ? 0 : -1;
+	return chunk ? 0 : -1;
 }
 
-static void entry_clear(struct entry *entry)
+/* With the process lock: what the entry was. It is dead from now on. */
+static struct entry entry_take(struct entry *entry)
 {
-	entry->code = NULL;
+	struct entry was = *entry;
+
 	free(entry->ambiguous);
-	entry->ambiguous = NULL;
+	*entry = (struct entry){ 0 };
+	return was;
+}
+
+static struct entry entry_clear(uint32_t id)
+{
+	struct entry *entry, was = { 0 };
+
+	process_lock();
+	entry = entry_of(id);
+	if (entry)
+		was = entry_take(entry);
+	process_unlock();
+	return was;
 }
 
 static uint32_t value_id(uint64_t value)
@@ -94,27 +112,80 @@ static void write_executors(uint32_t id, PyCodeObject *code)
 	}
 }
 
-/* CPython frees a code object; its bytecode is still there. May come with an exception pending. */
+/*
+ * CPython frees a code object; its bytecode is still there. May come with an exception pending. Its entry goes first: a
+ * session that ends meanwhile need not know of it.
+ */
 static void code_dies(void *extra)
 {
 	uint32_t id = value_id((uint64_t)extra);
-	struct entry *entry = entry_of(id);
+	struct entry entry;
 	PyObject *pending;
 
-	if (!id || !entry || !entry->code)
+	if (!id)
 		return;
-	if (entry->traced) {
-		pending = PyErr_GetRaisedException();
-		write_opcodes("specialized", id, entry->code, "dealloc");
-		write_executors(id, entry->code);
-		PyErr_SetRaisedException(pending);
-	}
-	entry_clear(entry);
+	entry = entry_clear(id);
+	if (!entry.code || !entry.traced)
+		return;
+	pending = PyErr_GetRaisedException();
+	write_opcodes("specialized", id, entry.code, "dealloc");
+	write_executors(id, entry.code);
+	PyErr_SetRaisedException(pending);
+}
+
+#ifdef Py_GIL_DISABLED
+#define SPARE 8 /* slots for tools that come later */
+
+/*
+ * Room for our slot. PyUnstable_Code_SetExtra() of CPython 3.13 reallocates the array that other threads' callbacks are
+ * reading (python/cpython#144981), so it is made here, large enough that other tools' slots are in it, too. What was
+ * there before, another tool's, is never freed: somebody may be reading it.
+ */
+static int make_room(const struct codes *c, PyObject *code)
+{
+	struct code_extra *had = codes_extra(code), *e;
+	Py_ssize_t size = c->direct + 1 + SPARE;
+
+	if (had && had->size > c->direct)
+		return 0;
+	e = PyMem_Calloc(1, sizeof(*e) + (size_t)size * sizeof(*e->values));
+	if (!e)
+		return -1;
+	e->size = size;
+	for (Py_ssize_t i = 0; had && i < had->size; i++)
+		e->values[i] = CODES_LOAD(had->values[i]);
+	__atomic_store_n(&((PyCodeObject *)code)->co_extra, (void *)e, __ATOMIC_RELEASE);
+	return 0;
+}
+#else
+/* CPython reallocates with the GIL. Our slot has nothing in it yet. */
+static int make_room(const struct codes *c, PyObject *code)
+{
+	struct code_extra *e = codes_extra(code);
+
+	return e && e->size > c->direct ? 0 : PyUnstable_Code_SetExtra(code, c->index, NULL);
+}
+#endif
+
+/* In the code object's critical section, which PyUnstable_Code_SetExtra() takes, too, since 3.14. */
+static int set_value(struct codes *c, PyObject *code, uint64_t value)
+{
+	if (c->direct == PY_SSIZE_T_MAX)
+		return PyUnstable_Code_SetExtra(code, c->index, (void *)value);
+	if (make_room(c, code))
+		return -1;
+	__atomic_store_n(&codes_extra(code)->values[c->direct], value, __ATOMIC_RELEASE);
+	return 0;
 }
 
 int codes_set(struct codes *c, PyObject *code, uint64_t value)
 {
-	return PyUnstable_Code_SetExtra(code, c->index, (void *)value);
+	int err;
+
+	Py_BEGIN_CRITICAL_SECTION(code);
+	err = set_value(c, code, value);
+	Py_END_CRITICAL_SECTION();
+	return err;
 }
 
 int codes_open(struct codes *c)
@@ -125,7 +196,7 @@ int codes_open(struct codes *c)
 		return -1;
 	c->interpreter = (uint64_t)PyInterpreterState_GetID(PyInterpreterState_Get());
 	c->index = PyUnstable_Eval_RequestCodeExtraIndex(code_dies);
-	if (c->index < 0 || codes_set(c, (PyObject *)probe, CODE_NO_ID)) {
+	if (c->index < 0 || PyUnstable_Code_SetExtra((PyObject *)probe, c->index, (void *)CODE_NO_ID)) {
 		if (!PyErr_Occurred())
 			PyErr_SetString(PyExc_RuntimeError, "no co_extra slot is left");
 		Py_DECREF(probe);
@@ -201,73 +272,127 @@ static bool follows_from_qualname(const PyCodeObject *code)
 	return name && qualname && !strcmp(name, dot ? dot + 1 : qualname);
 }
 
-static long write_code(uint32_t id, PyCodeObject *code, bool excluded)
+/* The table's line, all but its beginning, which has the id. Returns the largest line number. */
+static long describe(PyCodeObject *code, bool excluded, struct text *t)
 {
-	struct text t = { 0 };
 	long last_line;
 
-	text_printf(&t, "{\"kind\":\"code\",\"id\":%u,\"file\":", id);
-	text_str(&t, code->co_filename);
-	text_printf(&t, ",\"qualname\":");
-	text_str(&t, code->co_qualname);
+	text_printf(t, ",\"file\":");
+	text_str(t, code->co_filename);
+	text_printf(t, ",\"qualname\":");
+	text_str(t, code->co_qualname);
 	if (!follows_from_qualname(code)) {
-		text_printf(&t, ",\"name\":");
-		text_str(&t, code->co_name);
+		text_printf(t, ",\"name\":");
+		text_str(t, code->co_name);
 	}
 	if (excluded)
-		text_printf(&t, ",\"excluded\":true");
-	text_printf(&t, ",\"firstlineno\":%d,\"address\":\"%p\"", code->co_firstlineno, (void *)code);
-	text_printf(&t, ",\"units\":%zd,\"instructions\":", Py_SIZE(code));
-	last_line = bytecode_instructions(&setup.ops, code, &t);
-	text_add(&t, "}", 1);
-	table_write(&t);
-	text_free(&t);
+		text_printf(t, ",\"excluded\":true");
+	text_printf(t, ",\"firstlineno\":%d,\"address\":\"%p\"", code->co_firstlineno, (void *)code);
+	text_printf(t, ",\"units\":%zd,\"instructions\":", Py_SIZE(code));
+	last_line = bytecode_instructions(&setup.ops, code, t);
+	text_add(t, "}", 1);
 	return last_line;
 }
 
-static uint64_t introduce(uint32_t id, PyCodeObject *code, bool excluded)
-{
-	long last_line = write_code(id, code, excluded);
+/* A code object that has no id yet: what finding out about it calls Python for. */
+struct sight {
+	struct entry entry;
+	struct text line; /* describe()'s; empty: it is left out */
+	bool large;	  /* needs WIDE words */
+	uint32_t id;	  /* once it has one */
+};
 
-	if (!excluded)
-		write_opcodes("before", id, code, "seen");
-	if (setup.flow.wanted)
-		entry_of(id)->ambiguous = ambiguous_find(&setup.ops, &setup.flow, code);
-	if (last_line > (long)MARKER_OFFSET_MAX || Py_SIZE(code) > (Py_ssize_t)MARKER_OFFSET_MAX)
-		return id;
-	return (uint64_t)id << MARKER_CODE_SHIFT;
+static void write_code(uint32_t id, const struct text *rest)
+{
+	struct text t = { 0 };
+
+	text_printf(&t, "{\"kind\":\"code\",\"id\":%u", id);
+	text_add(&t, rest->bytes, rest->length);
+	t.failed |= rest->failed;
+	table_write(&t);
+	text_free(&t);
 }
 
-static uint64_t add(struct codes *c, PyCodeObject *code, uint64_t triggers, bool wanted)
+static uint64_t value_of(uint32_t id, const struct sight *s)
 {
-	uint32_t id = table_next_id();
-	uint64_t value;
+	if (s->entry.triggers)
+		return id | CODE_TRIGGER;
+	if (!s->line.length)
+		return id | CODE_FILTERED;
+	return s->large ? id : (uint64_t)id << MARKER_CODE_SHIFT;
+}
 
-	if (!id ||
-	    entry_set(id,
-		      (struct entry){
-			      .code = code, .interpreter = c->interpreter, .traced = wanted, .triggers = triggers }))
-		return CODE_NO_ID;
-	/* Recovery of opcodes must see what is called and left, even if excluded (docs/opcodes.md). */
-	value = wanted || setup.flow.wanted ? introduce(id, code, !wanted) : id | CODE_FILTERED;
-	if (triggers)
-		value = id | CODE_TRIGGER;
-	if (codes_set(c, (PyObject *)code, value)) {
+static uint64_t stored(const struct codes *c, PyObject *code)
+{
+	void *extra = NULL;
+
+	if (c->direct != PY_SSIZE_T_MAX)
+		return codes_peek(code, c->direct);
+	if (PyUnstable_Code_GetExtra(code, c->index, &extra))
 		PyErr_Clear();
-		entry_clear(entry_of(id));
+	return (uint64_t)extra;
+}
+
+/*
+ * An id for the code object, unless another thread was first, or tracing has ended. Nothing in here lets other threads
+ * run, with a GIL, or enter, without: the code object's critical section is held, and nothing waits for Python. Taking
+ * the section once more would: that gives it to others first (3.13).
+ */
+static uint64_t publish(struct codes *c, struct sight *s, uint32_t session)
+{
+	PyObject *code = (PyObject *)s->entry.code;
+	uint64_t value = stored(c, code);
+	uint32_t id;
+
+	if (value || c->session != session)
+		return value;
+	id = table_next_id();
+	if (!id || set_value(c, code, 0) || entry_set(id, &s->entry)) {
+		PyErr_Clear();
 		return CODE_NO_ID;
 	}
+	s->entry.ambiguous = NULL; /* the entry has it now */
+	if (s->line.length)
+		write_code(id, &s->line);
+	value = value_of(id, s);
+	if (set_value(c, code, value)) {
+		PyErr_Clear();
+		entry_clear(id);
+		return CODE_NO_ID;
+	}
+	s->id = id;
 	return value;
 }
 
-static uint64_t first_sight(struct codes *c, PyCodeObject *code)
+static uint64_t add(struct codes *c, PyCodeObject *code, uint64_t triggers, bool wanted, uint32_t session)
+{
+	struct sight s = { .entry = { code, c->interpreter, wanted, NULL, triggers } };
+	uint64_t value;
+
+	/* Recovery of opcodes must see what is called and left, even if excluded (docs/opcodes.md). */
+	if (wanted || setup.flow.wanted)
+		s.large = describe(code, !wanted, &s.line) > (long)MARKER_OFFSET_MAX ||
+			  Py_SIZE(code) > (Py_ssize_t)MARKER_OFFSET_MAX;
+	if (setup.flow.wanted)
+		s.entry.ambiguous = ambiguous_find(&setup.ops, &setup.flow, code);
+	Py_BEGIN_CRITICAL_SECTION(code);
+	value = publish(c, &s, session);
+	Py_END_CRITICAL_SECTION();
+	if (s.id && wanted)
+		write_opcodes("before", s.id, code, "seen");
+	free(s.entry.ambiguous);
+	text_free(&s.line);
+	return value;
+}
+
+static uint64_t first_sight(struct codes *c, PyCodeObject *code, uint32_t session)
 {
 	char alias[ALIAS_MAX];
 	struct module_names module = module_names(alias);
 	uint64_t triggers = triggers_of(&module, code);
 	bool wanted = is_wanted(code, &module);
 
-	return add(c, code, triggers, triggers || wanted);
+	return add(c, code, triggers, triggers || wanted, session);
 }
 
 uint64_t codes_triggers(uint64_t value)
@@ -275,27 +400,18 @@ uint64_t codes_triggers(uint64_t value)
 	return entry_of(value_id(value))->triggers;
 }
 
-static uint64_t stored(const struct codes *c, PyObject *code)
-{
-	void *extra = NULL;
-
-	if (PyUnstable_Code_GetExtra(code, c->index, &extra))
-		PyErr_Clear();
-	return (uint64_t)extra;
-}
-
-uint64_t codes_value(struct codes *c, PyObject *code)
+uint64_t codes_value(struct codes *c, PyObject *code, uint32_t session)
 {
 	uint64_t value = stored(c, code);
 
-	return value ? value : first_sight(c, (PyCodeObject *)code);
+	return value ? value : first_sight(c, (PyCodeObject *)code, session);
 }
 
-uint64_t codes_value_ours(struct codes *c, PyObject *code)
+uint64_t codes_value_ours(struct codes *c, PyObject *code, uint32_t session)
 {
 	uint64_t value = stored(c, code);
 
-	return value ? value : add(c, (PyCodeObject *)code, 0, true);
+	return value ? value : add(c, (PyCodeObject *)code, 0, true, session);
 }
 
 bool codes_is_ambiguous(uint64_t value, uint32_t unit)
@@ -303,19 +419,6 @@ bool codes_is_ambiguous(uint64_t value, uint32_t unit)
 	struct entry *entry = entry_of(value_id(value));
 
 	return !entry || ambiguous_at(entry->ambiguous, unit); /* calibration's code has none */
-}
-
-static void forget(struct codes *c, uint32_t id, struct entry *entry)
-{
-	PyCodeObject *code = entry->code;
-
-	if (!code || entry->interpreter != c->interpreter)
-		return;
-	if (entry->traced)
-		write_opcodes("specialized", id, code, "stop");
-	entry_clear(entry); /* first: setting the slot frees the value in it */
-	if (codes_set(c, (PyObject *)code, 0))
-		PyErr_Clear();
 }
 
 /* By sys._jit, since 3.14: no Python code runs for it. */
@@ -349,11 +452,94 @@ void codes_write_compiled(const struct codes *c)
 	}
 }
 
+void codes_begin(struct codes *c)
+{
+	c->window = LANE_ALWAYS;
+}
+
+static void end_session(void *codes)
+{
+	struct codes *c = codes;
+
+	c->session++;
+	c->window = LANE_SHUT;
+}
+
+void codes_end(struct codes *c)
+{
+	world_stop(end_session, c);
+}
+
+/* The value goes, but what is in the slot is not freed, as the API would. */
+static void empty_slot(const struct codes *c, PyCodeObject *code)
+{
+	struct code_extra *e = codes_extra((PyObject *)code);
+
+	if (e && e->size > c->direct)
+		__atomic_store_n(&e->values[c->direct], 0, __ATOMIC_RELEASE);
+}
+
+/* A chunk's code objects that a session saw and that are alive, with a reference to each: so none dies meanwhile. */
+struct held {
+	struct codes *codes;
+	uint32_t first; /* id */
+	struct entry entries[CHUNK];
+};
+
+/*
+ * While the world is stopped: a code object that lost its last reference is between there and code_dies(), which then
+ * finds nothing to do.
+ */
+static void hold(void *held)
+{
+	struct held *h = held;
+	struct entry *chunk;
+
+	process_lock();
+	chunk = entries[h->first >> CHUNK_BITS];
+	for (uint32_t i = 0; chunk && i < CHUNK; i++) {
+		PyCodeObject *code = chunk[i].code;
+
+		if (!code || chunk[i].interpreter != h->codes->interpreter)
+			continue;
+		empty_slot(h->codes, code);
+		h->entries[i] = entry_take(&chunk[i]);
+		if (Py_REFCNT(code) > 0)
+			Py_INCREF(code);
+		else
+			h->entries[i].code = NULL;
+	}
+	process_unlock();
+}
+
+static void forget(struct codes *c, uint32_t id, const struct entry *entry)
+{
+	PyObject *code = (PyObject *)entry->code;
+
+	if (!code)
+		return;
+	if (entry->traced)
+		write_opcodes("specialized", id, entry->code, "stop");
+	if (c->direct == PY_SSIZE_T_MAX && codes_set(c, code, 0))
+		PyErr_Clear();
+	Py_DECREF(code);
+}
+
+/* Without memory the last lines of its code objects are missing, and their slots keep what is in them. */
 void codes_close(struct codes *c)
 {
-	for (uint32_t id = 0; id <= MARKER_CODE_MAX; id += CHUNK)
-		for (uint32_t i = 0; entries[id >> CHUNK_BITS] && i < CHUNK; i++)
-			forget(c, id + i, entry_of(id + i));
+	for (uint32_t id = 0; id <= MARKER_CODE_MAX; id += CHUNK) {
+		struct held *h = entries[id >> CHUNK_BITS] ? calloc(1, sizeof(*h)) : NULL;
+
+		if (!h)
+			continue;
+		h->codes = c;
+		h->first = id;
+		world_stop(hold, h);
+		for (uint32_t i = 0; i < CHUNK; i++)
+			forget(c, id + i, &h->entries[i]);
+		free(h);
+	}
 }
 
 void codes_free(void)

@@ -33,7 +33,9 @@ struct codes {
 	Py_ssize_t index;  /* for the API */
 	Py_ssize_t direct; /* the same for codes_peek(), or beyond every size: do not peek */
 	enum lane_view view;
-	uint32_t window; /* of a duty cycle, or LANE_ALWAYS, LANE_SHUT (lane.h) */
+	_Atomic uint32_t window; /* of a duty cycle, or LANE_ALWAYS, LANE_SHUT (lane.h) */
+	_Atomic uint32_t
+		session; /* how often tracing has ended: a callback that called Python looks at it afterwards */
 };
 
 /* CPython's private storage behind co_extra; codes_open() checks it against the API. */
@@ -42,31 +44,46 @@ struct code_extra {
 	uint64_t values[];
 };
 
+/* A load that other threads' stores may meet: without a GIL; the same instruction. */
+#ifdef Py_GIL_DISABLED
+#define CODES_LOAD(place) __atomic_load_n(&(place), __ATOMIC_ACQUIRE)
+#else
+#define CODES_LOAD(place) (place)
+#endif
+
+static inline struct code_extra *codes_extra(PyObject *code)
+{
+	return CODES_LOAD(((PyCodeObject *)code)->co_extra);
+}
+
 /* The stored value, or 0 if it cannot be read directly. */
 static inline uint64_t codes_peek(PyObject *code, Py_ssize_t direct)
 {
-	struct code_extra *e = ((PyCodeObject *)code)->co_extra;
+	struct code_extra *e = codes_extra(code);
 
-	return e && e->size > direct ? e->values[direct] : 0;
+	return e && e->size > direct ? CODES_LOAD(e->values[direct]) : 0;
 }
 
 /* codes_peek(code, 0) of a slot that is the interpreter's first: any array has room for that one.
  */
 static inline uint64_t codes_peek_first(PyObject *code)
 {
-	struct code_extra *e = ((PyCodeObject *)code)->co_extra;
+	struct code_extra *e = codes_extra(code);
 
-	return e ? e->values[0] : 0;
+	return e ? CODES_LOAD(e->values[0]) : 0;
 }
 
 /* Ask for this interpreter's slot, once. -1 with an exception set. */
 int codes_open(struct codes *c);
 
-/* The value by the API; a code object seen for the first time gets one and is written to the table. */
-uint64_t codes_value(struct codes *c, PyObject *code);
+/*
+ * The stored value; a code object seen for the first time gets one and is written to the table, by one thread. Calls
+ * Python. 0: since `session` tracing has ended.
+ */
+uint64_t codes_value(struct codes *c, PyObject *code, uint32_t session);
 
 /* The same for code that Ocular made: it belongs to no module, whatever runs now, and no filter applies. */
-uint64_t codes_value_ours(struct codes *c, PyObject *code);
+uint64_t codes_value_ours(struct codes *c, PyObject *code, uint32_t session);
 
 /* Must the branch at this code unit be reported? By its code object's value, a ready one. */
 bool codes_is_ambiguous(uint64_t value, uint32_t unit);
@@ -79,6 +96,13 @@ uint64_t codes_triggers(uint64_t value);
  * when they go off.
  */
 void codes_write_compiled(const struct codes *c);
+
+/*
+ * A session begins, or ends: when this returns, no callback of another thread writes a word any more, and those in the
+ * middle of their slow path will not.
+ */
+void codes_begin(struct codes *c);
+void codes_end(struct codes *c);
 
 /* Write how all live code objects were specialized, and forget them. */
 void codes_close(struct codes *c);

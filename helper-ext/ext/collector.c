@@ -10,29 +10,39 @@ static long generation_of(PyObject *info)
 	return generation >= 0 && generation < COLLECTOR_GENERATIONS ? generation : 0;
 }
 
+/* The first of two threads makes it. */
 static PyObject *code_of(struct collector *c, long generation)
 {
 	char name[48];
 
+	PyObject *code = atomic_load(&c->codes[generation]), *none = NULL;
+
+	if (code)
+		return code;
 	snprintf(name, sizeof(name), "garbage collection, generation %ld", generation);
-	if (!c->codes[generation])
-		c->codes[generation] = (PyObject *)PyCode_NewEmpty("<gc>", name, 1);
-	return c->codes[generation];
+	code = (PyObject *)PyCode_NewEmpty("<gc>", name, 1);
+	if (atomic_compare_exchange_strong(&c->codes[generation], &none, code))
+		return code;
+	Py_XDECREF(code);
+	return none;
 }
 
 PyObject *collector_event(struct collector *c, struct codes *codes, PyObject *args)
 {
 	PyObject *code, *info;
+	uint32_t session = codes->session;
 	const char *phase;
 	struct lane *l;
 	uint64_t value;
 
 	if (!PyArg_ParseTuple(args, "sO", &phase, &info))
 		return NULL;
+	if (codes->window == LANE_SHUT)
+		Py_RETURN_NONE;
 	code = code_of(c, generation_of(info));
-	value = code ? codes_value_ours(codes, code) : CODE_NO_ID;
+	value = code ? codes_value_ours(codes, code, session) : CODE_NO_ID;
 	PyErr_Clear();
-	if (value < CODE_READY) /* no id is left */
+	if (value < CODE_READY || codes->session != session) /* no id is left, or tracing has ended */
 		Py_RETURN_NONE;
 	l = lane_open(codes->interpreter, codes->view, codes->window, 1);
 	if (l)

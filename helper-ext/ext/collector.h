@@ -9,12 +9,14 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "codes.h"
 
 #define COLLECTOR_GENERATIONS 3
 
 struct collector {
-	PyObject *codes[COLLECTOR_GENERATIONS]; /* NULL until the first collection */
+	PyObject *_Atomic codes[COLLECTOR_GENERATIONS]; /* NULL until the first collection */
 };
 
 /* For gc.callbacks: (phase, info). */

@@ -83,6 +83,7 @@ static PyObject *core_join(PyObject *module, PyObject *unused)
 	process_init(forks);
 	first = process_join();
 	codes->view = first && codes->direct == 0 ? LANE_FIRST : LANE_OTHERS;
+	codes_begin(codes);
 	return PyBool_FromLong(first);
 }
 
@@ -245,6 +246,7 @@ static PyObject *core_close(PyObject *module, PyObject *unused)
 	if (state->counted)
 		frames_emit(&state->codes, false);
 	state->counted = false;
+	codes_end(&state->codes);
 	codes_close(&state->codes);
 	if (process_leave()) {
 		write_stop();
@@ -465,7 +467,7 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
 {
 	Py_VISIT(state_of(module)->callback);
 	for (int i = 0; i < COLLECTOR_GENERATIONS; i++)
-		Py_VISIT(state_of(module)->collector.codes[i]);
+		Py_VISIT(atomic_load(&state_of(module)->collector.codes[i]));
 	return 0;
 }
 
@@ -473,7 +475,7 @@ static int core_clear(PyObject *module)
 {
 	Py_CLEAR(state_of(module)->callback);
 	for (int i = 0; i < COLLECTOR_GENERATIONS; i++)
-		Py_CLEAR(state_of(module)->collector.codes[i]);
+		Py_XDECREF(atomic_exchange(&state_of(module)->collector.codes[i], NULL));
 	return 0;
 }
 

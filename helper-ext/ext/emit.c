@@ -49,6 +49,7 @@ PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op, e
 	cb->interpreter = codes->interpreter;
 	cb->direct = codes->direct;
 	cb->codes = codes;
+	cb->session = codes->session;
 	cb->shape = shape;
 	cb->disable = Py_NewRef(disable);
 	return (PyObject *)cb;

@@ -62,12 +62,12 @@ static inline __attribute__((always_inline)) PyObject *emit_place(PyObject *self
 	register uint64_t head __asm__("r10");
 
 	PIN("+r"(code), "+r"(n));
-	e = ((PyCodeObject *)code)->co_extra;
+	e = codes_extra(code);
 	published = c->head;
 	PIN("+r"(e), "+r"(published));
 	if (unlikely(!e))
 		return callback_slow(cb, args);
-	word = e->values[0];
+	word = CODES_LOAD(e->values[0]);
 	PIN("+r"(word));
 	head = atomic_load_explicit(published, memory_order_relaxed);
 	PIN("+r"(head));
@@ -153,14 +153,14 @@ PATH static PyObject *emit_instruction(PyObject *self, PyObject *const *args, si
 	code = args[0];
 	n = args[1];
 	PIN("+r"(code), "+r"(n));
-	e = ((PyCodeObject *)code)->co_extra;
+	e = codes_extra(code);
 	published = c->head;
 	PIN("+r"(e), "+r"(published), "+r"(none));
 	e = e ? e : none;
 	PIN("+r"(e));
 	head = atomic_load_explicit(published, memory_order_relaxed);
 	PIN("+r"(head));
-	word = e->values[0];
+	word = CODES_LOAD(e->values[0]);
 	PIN("+r"(word));
 	way = way_hot;
 	slow = way_slow;
