@@ -2,23 +2,34 @@
 """pip install .: the package, its extension, and in ocular/lib/ all that the command ocular needs.
 
 The Makefile builds everything, here as for `make install`: this file only says where it goes. What the build lacks is
-one line, before anything is compiled.
+one line, before anything is compiled. For `make wheels`, scripts/wheels has built it, perhaps for another CPython than
+the one that runs this.
 """
 
+import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 
 from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
+from setuptools.command.egg_info import egg_info
 from setuptools.errors import SetupError
 from distutils.command.build_scripts import build_scripts  # setuptools' own, which has no other name
 
 
 # Of a virtual environment, whose path may have blanks in it, the Python behind it: make cannot have blanks in a name.
 PYTHON = getattr(sys, "_base_executable", sys.executable)
+NAME = "python%d.%d%s" % (*sys.version_info[:2], getattr(sys, "abiflags", ""))
+# Of scripts/wheels: a folder with _core.ABI.so and lib/, and the tag of the wheel.
+PREBUILT, TAG = os.environ.get("OCULAR_PREBUILT"), os.environ.get("OCULAR_TAG", "")
+if PREBUILT:
+    version = re.search(r"-cp3(\d+t?)-", TAG)[1]
+    NAME, ABI = "python3." + version, "cpython-3%s-x86_64-linux-gnu" % version
 
 
 def run(command, **options):
@@ -45,14 +56,22 @@ class BuildExt(build_ext):
     """The Makefile's build instead of setuptools' own."""
 
     def build_extension(self, ext):
-        check_requirements()
-        build = os.path.relpath(os.path.join(self.build_temp, "ocular"))
-        extension = os.path.abspath(self.get_ext_fullpath(ext.name))
-        lib = os.path.join(os.path.dirname(extension), "lib")
-        run(["make", "-j%d" % (os.cpu_count() or 1), "RELEASE=1", "B=" + build, "PYTHON=" + PYTHON,
-             "LDFLAGS=-s " + os.environ.get("LDFLAGS", ""), "LIB=" + lib, "all", "parts"])
-        self.mkpath(os.path.dirname(extension))
-        self.copy_file(os.path.join(build, "python", "ocular", os.path.basename(extension)), extension)
+        package = os.path.abspath(os.path.dirname(self.get_ext_fullpath(ext.name)))
+        self.mkpath(package)
+        if not PREBUILT:
+            check_requirements()
+            make(os.path.join(self.build_temp, "ocular"), self.get_ext_filename("_core"), package)
+        else:
+            extension, = glob.glob(os.path.join(PREBUILT, "_core.%s.so" % ABI))
+            self.copy_file(extension, package)
+            self.copy_tree(os.path.join(PREBUILT, "lib"), os.path.join(package, "lib"))
+
+
+def make(build, extension, package):
+    """Everything, and where it goes."""
+    run(["make", "-j%d" % (os.cpu_count() or 1), "RELEASE=1", "B=" + os.path.relpath(build), "PYTHON=" + PYTHON,
+         "LDFLAGS=-s " + os.environ.get("LDFLAGS", ""), "LIB=" + os.path.join(package, "lib"), "all", "parts"])
+    shutil.copy(os.path.join(build, "python", "ocular", extension), package)
 
 
 class BuildPy(build_py):
@@ -73,13 +92,31 @@ class BuildScripts(build_scripts):
         self.mkpath(self.build_dir)
         path = os.path.join(self.build_dir, "ocular")
         with open("scripts/ocular-pip") as source, open(path, "w") as script:
-            script.write(source.read().replace("python3.x", "python%d.%d%s" % (
-                *sys.version_info[:2], getattr(sys, "abiflags", ""))))
+            script.write(source.read().replace("python3.x", NAME))
         os.chmod(path, 0o755)
+
+
+class EggInfo(egg_info):
+    """The licences of what scripts/wheels linked into it, too."""
+
+    def run(self):
+        if PREBUILT:
+            metadata = self.distribution.metadata
+            metadata.license_expression = os.environ["OCULAR_LICENCE"]
+            metadata.license_files = [*metadata.license_files, *sorted(glob.glob("licences/*"))]
+        super().run()
+
+
+class BdistWheel(bdist_wheel):
+    """A wheel for the CPython of OCULAR_TAG, which need not be the one that runs this."""
+
+    def get_tag(self):
+        return tuple(TAG.split("-")) if PREBUILT else super().get_tag()
 
 
 setup(
     ext_modules=[Extension("ocular._core", [])],
     scripts=["scripts/ocular"],
-    cmdclass={"build_ext": BuildExt, "build_py": BuildPy, "build_scripts": BuildScripts},
+    cmdclass={"build_ext": BuildExt, "build_py": BuildPy, "build_scripts": BuildScripts, "egg_info": EggInfo,
+              "bdist_wheel": BdistWheel},
 )

@@ -19,6 +19,8 @@ def suffix():
 def unfit(name):
     if sys.version_info < (3, 12) or name != "cpython":
         return "ocular needs CPython 3.12 or newer; this is Python " + sys.version.split()[0]
+    if sys.version_info >= (3, 16):
+        return "this Ocular does not know the internals of Python " + sys.version.split()[0] + ": use a newer Ocular"
     import os
     import sysconfig
     if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):

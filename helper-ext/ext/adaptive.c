@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* adaptive.c - see adaptive.h: the only file that knows CPython's private layouts. */
+/*
+ * adaptive.c - see adaptive.h: the only file that knows CPython's private layouts. They change with each version, and
+ * what a later one has is not guessed.
+ */
 #include <patchlevel.h>
 
+#if PY_VERSION_HEX >= 0x03100000
+#error "Ocular does not know the internals of CPython 3.16 and newer: use a newer Ocular"
+#endif
 #if PY_VERSION_HEX >= 0x030e0000
 #define Py_BUILD_CORE /* required by pycore_instruments.h */
 #endif
@@ -10,15 +16,14 @@
 #include <internal/pycore_instruments.h>
 #endif
 
-#if defined(Py_GIL_DISABLED) && PY_VERSION_HEX >= 0x030e0000 && PY_VERSION_HEX < 0x03100000
+#if defined(Py_GIL_DISABLED) && PY_VERSION_HEX >= 0x030e0000
 #define THREADS_COPY 1
 #include <internal/pycore_tstate.h>
 #else
 #define THREADS_COPY 0
 #endif
 
-/* Their layout changes with each version: what a later one has is not guessed. */
-#define EXECUTORS (PY_VERSION_HEX >= 0x030e0000 && PY_VERSION_HEX < 0x03100000)
+#define EXECUTORS (PY_VERSION_HEX >= 0x030e0000)
 
 #if EXECUTORS
 #include <internal/pycore_backoff.h>

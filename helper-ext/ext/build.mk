@@ -5,8 +5,11 @@ CFLAGS  ?= -O2 -g
 B       ?= build
 # A folder of helper-ext/ext/arch/.
 ARCH    ?= $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),x86_64,generic)
+# scripts/wheels knows them, without an interpreter.
+ifneq ($(origin INCLUDE),command line)
 ABI     := $(shell "$(PY)" -ES -c 'import sysconfig; print(sysconfig.get_config_var("SOABI"))')
 INCLUDE := $(shell "$(PY)" -ES -c 'import sysconfig; print(sysconfig.get_path("include"))')
+endif
 # CPython's own headers are no model of -Wextra, and its calling conventions leave arguments unused.
 override CFLAGS += -std=gnu11 -D_GNU_SOURCE -DNDEBUG -Wall -Wextra -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wno-unused-parameter -Wno-missing-field-initializers \

@@ -216,9 +216,9 @@ static void dispatch(struct recorder *r, uint64_t data)
 /* epoll_wait(2) in nanoseconds, if the kernel has that (Linux 5.11) and seccomp allows it; else in ms. */
 static int wait_ns(int epoll, struct epoll_event *events, uint64_t ns)
 {
-#ifdef SYS_epoll_pwait2
+#ifdef __NR_epoll_pwait2
 	struct timespec ts = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
-	int n = (int)syscall(SYS_epoll_pwait2, epoll, events, EVENTS, &ts, NULL, 0);
+	int n = (int)syscall(__NR_epoll_pwait2, epoll, events, EVENTS, &ts, NULL, 0);
 
 	if (n >= 0 || errno == EINTR)
 		return n;

@@ -21,7 +21,7 @@ static void stand_by(pid_t recorder)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "ocular-witness");
-	syscall(SYS_close_range, 0u, ~0u, 0u); /* Linux 5.9; before that, descriptors live as long as we do */
+	syscall(__NR_close_range, 0u, ~0u, 0u); /* Linux 5.9; before that, descriptors live as long as we do */
 	while (getppid() == recorder)
 		sigsuspend(&all);
 	_exit(0);

@@ -1,0 +1,93 @@
+#!/bin/sh
+# make wheels: each needs no library but the C library's, and works in an environment that has nothing else; the sources
+# that are published build the same.
+# shellcheck source=tests/wrapper/tap.sh
+. "$(dirname "$0")/tap.sh"
+sources=$(mktemp -d "${TMPDIR:-/tmp}/ocular-sdist.XXXXXX")
+trap 'rm -rf "$scratch" "$sources"' EXIT
+dist=$build/wheels/dist
+tools=$build/wheels/venv/bin
+cd "$scratch" || exit 1
+
+if [ -z "${CI-}" ] && ! command -v apt-get >/dev/null; then
+	skip "make wheels" "no Debian here"
+	done_testing
+	exit
+fi
+# Debian has no headers of 3.12.
+count=3 versions='3.13 3.14 3.15'
+for python in $("$root/scripts/find-pythons"); do
+	[ "$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')" != 3.12 ] || count=4 versions="3.12 $versions"
+done
+# shellcheck disable=SC2086 # words
+if ! "$root/scripts/wheels" $versions >made 2>&1 && [ -z "${CI-}" ] &&
+	grep -q 'no Debian mirror\|this failed: apt_get\|No matching distribution\|Failed to fetch' made; then
+	skip "make wheels" "no mirror to be had: $(tail -n 1 made)"
+	done_testing
+	exit
+fi
+ok "make wheels" says 0 'cp315-cp315-manylinux_2_28_x86_64.whl: [0-9]* bytes' cat made
+ok "one for each CPython" [ "$(find "$dist" -name '*.whl' | wc -l)" = $count ]
+ok "no other file than the sources" [ "$(find "$dist" -type f ! -name '*.whl')" = "$(echo "$dist"/ocular_trace-*.tar.gz)" ]
+
+# The names of libraries that its programs and libraries ask for, other than the C library's.
+foreign_libraries() {
+	rm -rf inside
+	python3 -m zipfile -e "$1" inside
+	find inside -type f | while read -r file; do
+		readelf -d "$file" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
+	done | sort -u | grep -v -x -e 'libc\.so\.6' -e 'libm\.so\.6' -e 'libpthread\.so\.0' -e 'libdl\.so\.2' -e 'ld-linux.*' || :
+}
+programs() { python3 -m zipfile -l "$1" | grep -c -e '/bin/ocular-' -e '/perf/ocular\.so'; }
+licences() { for name in LICENSE jansson.txt libipt.txt zlib.txt zstd.txt; do python3 -m zipfile -l "$1" | grep -q "licenses/.*$name" || echo "$name"; done; }
+for wheel in "$dist"/*.whl; do
+	whl=${wheel##*/ocular_trace-}
+	ok "$whl: no more than 2 MB" [ "$(wc -c <"$wheel")" -le 2000000 ]
+	ok "$whl: no library but the C library's" silent foreign_libraries "$wheel"
+	ok "$whl: all programs" [ "$(programs "$wheel")" = 8 ]
+	ok "$whl: all licences" silent licences "$wheel"
+	ok "$whl: for glibc 2.28" says 0 'manylinux_2_28_x86_64' "$tools/auditwheel" show "$wheel"
+done
+
+# In an environment of each Python here, with nothing else on PATH.
+alone() { env -i PATH="$venv/bin" HOME="$scratch" "$@"; }
+for python in $("$root/scripts/find-pythons"); do
+	tag=$("$python" -c 'import sys; print("cp%d%d%s" % (*sys.version_info[:2], sys.abiflags))')
+	venv=$scratch/$tag
+	[ -e "$(echo "$dist"/*-"$tag"-*.whl)" ] || continue
+	env -u PYTHONPATH "$python" -m venv "$venv" >said 2>&1 || continue
+	ok "$tag: pip installs it" says 0 '^Successfully installed ocular-trace' \
+		env -u PYTHONPATH "$venv/bin/pip" install --no-index --disable-pip-version-check "$dist"/*-"$tag"-*.whl
+	ok "$tag: the command records" says 3 '^here$' alone ocular record -o rec -c 'print("here"); raise SystemExit(3)'
+	ok "$tag: and reports" says 0 'PY_START.<string>.<module>' alone ocular report rec --decoder libipt --events -
+	ok "$tag: perf takes its plugin" says 0 'PY_START.<string>.<module>' \
+		env PATH="$venv/bin:$PATH" ocular report rec --decoder perf --events -
+	ok "$tag: python -m ocular" says 0 '^ocular [0-9]' alone python -m ocular --version
+done
+
+# The published sources in an environment that has nothing: the same files as in the wheel.
+listed() { (cd "$1" && find . -type f ! -name '*.pyc' ! -path './*dist-info/*' | sort); }
+from_sources() {
+	env -u PYTHONPATH "$venv/bin/pip" install --force-reinstall --disable-pip-version-check "$sources"/*.tar.gz >said 2>&1 || { cat said && return 1; }
+	listed "$1/ocular" >built && diff wanted built
+}
+cp "$dist"/*.tar.gz "$sources"
+site=$(echo "$venv"/lib/python3*/site-packages)
+listed "$site/ocular" >wanted
+ok "the sources build the same" from_sources "$site"
+ok "... and record" says 3 '^here$' alone ocular record -o rec -c 'print("here"); raise SystemExit(3)'
+
+# A CPython of which nothing is known yet.
+mkdir "$sources/include" && sed 's/\(#define PY_MINOR_VERSION\).*/\1 16/' \
+	"$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')/patchlevel.h" >"$sources/include/patchlevel.h"
+ok "an unknown CPython is refused when compiled" says 2 'error: .*does not know the internals of CPython 3.16' \
+	make -C "$root" -f helper-ext/ext/build.mk B="$sources/build" ABI=next INCLUDE="$sources/include"
+cat >next <<END
+#!/bin/sh
+shift
+exec "$python" -c 'import runpy, sys; sys.version_info = (3, 16, 0); sys.argv.pop(0); runpy.run_path(sys.argv[0])' "\$@"
+END
+chmod +x next
+ok "... and before that" says 1 'does not know the internals of Python' "$root/scripts/find-pythons" "$scratch/next"
+ok "... and by pip" grep -q '^requires-python = ">=3.12,<3.16"$' "$root/pyproject.toml"
+done_testing
