@@ -76,7 +76,7 @@ say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 .SECONDEXPANSION:
 .PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-generic test-hardware
 .PHONY: types format check-format man release wheels parts install uninstall clean
-all: tools ext
+all: tools ext $B/tables.sh
 
 tools: $(addprefix $B/bin/ocular-,record fsck feed pt qemu qemu-pt.so qemu-guest.so diff) $B/perf/ocular.so $B/options $B/ocular
 
@@ -148,6 +148,10 @@ ext: $(PACKAGE) $(LISTS)
 	+@pythons=$$(scripts/find-pythons $(ONLY)) && echo "$$pythons" | while read -r py; do \
 		printf '  EXT    %s\n' "$$py" && \
 		$(MAKE) $(if $V,,-s) --no-print-directory -f helper-ext/ext/build.mk PY="$$py" B=$B ARCH=$(ARCH) </dev/null || exit; done
+
+# What of these lists the command needs before the program, as variables of the shell.
+$B/tables.sh: $B/options $(LISTS) scripts/ocular $(wildcard scripts/commands/*.sh)
+	$(call say,GEN)scripts/ocular tables >$@.part && mv $@.part $@
 
 $(PACKAGE): $B/python/%: helper-ext/%
 	@mkdir -p $(@D)
@@ -290,14 +294,14 @@ demo:
 # --- installation ------------------------------------------------------------------------------------
 
 # What the command ocular needs around it, into LIB: for `make install` and for pip (setup.py).
-parts: tools $(LISTS)
+parts: tools $B/tables.sh
 	install -d $(LIB)/commands $(LIB)/bin $(LIB)/perf
 	install -m 755 scripts/ocular scripts/find-pythons $(LIB)
 	install -m 644 scripts/probe.py $(LIB)
 	install -m 644 scripts/commands/*.sh $(LIB)/commands
 	install -m 755 $(addprefix $B/bin/ocular-,record fsck pt diff qemu qemu-pt.so qemu-guest.so) $(LIB)/bin
 	install -m 644 $B/perf/ocular.so $(LIB)/perf
-	install -m 644 $B/options $(LISTS) $(LIB)
+	install -m 644 $B/options $(LISTS) $B/tables.sh $(LIB)
 
 install:
 	+$(MAKE) RELEASE=1 B=$R all man parts

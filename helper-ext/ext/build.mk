@@ -18,9 +18,18 @@ override CFLAGS += -std=gnu11 -D_GNU_SOURCE -DNDEBUG -Wall -Wextra -Wshadow -Wst
 
 OBJ := $(patsubst %.c,$B/obj/$(ABI)/%.o,$(wildcard helper-ext/ext/*.c helper-ext/ext/arch/$(ARCH)/*.c))
 
+all: $B/python/ocular/_core.$(ABI).so $B/obj/$(ABI)/bytecode
+
 $B/python/ocular/_core.$(ABI).so: $(OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -shared -o $@ $^
+
+# The package's bytecode, valid by the hash of the source: whoever runs it may not be allowed to write it, and compiling takes
+# longer than all the rest of the start.
+PYC := $B/obj/$(ABI)/bytecode
+$(PYC): $(wildcard $B/python/ocular/*.py $B/python/hook/*.py)
+	@mkdir -p $(@D)
+	"$(PY)" -ES -m compileall -q --invalidation-mode checked-hash $B/python/ocular $B/python/hook && touch $@
 
 $B/obj/$(ABI)/%.o: %.c
 	@mkdir -p $(@D)

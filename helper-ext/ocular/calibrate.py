@@ -4,7 +4,7 @@
 A function that does next to nothing runs with the event and without; the difference, divided by the
 number of markers, is the event's cost: CPython's call of the callback and the callback itself. The
 markers go to scratch memory through the code that writes the real ones; or into the processor's trace,
-marked as SCRATCH, and then there are fewer, so that they do not fill its buffer. Takes a few milliseconds.
+marked as SCRATCH, and then there are fewer, so that they do not fill its buffer. Takes one or two milliseconds.
 
 A disturbance only adds time, and may last for milliseconds, such as a neighbour on the core: all events are measured in
 turn, pass after pass, and the least of each figure counts. Longer disturbances are found by measuring again when
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 ROUNDS = 200   # events a run, roughly
 ROUNDS_TRACED = 40
 REPEATS = 3    # runs in a row: the first warms up
-PASSES = 32
-PASSES_AT_STOP = 16
+PASSES = 8     # about a millisecond, which every start waits for
 PASSES_TRACED = 2
 
 
@@ -118,8 +117,8 @@ def at_each(*times: "Found") -> list[dict[str, int]]:
             for found in times]
 
 
-def measure(core: "ModuleType", tool: int, events: "Iterable[str]", in_memory: bool, passes: int = PASSES) -> "Found":
+def measure(core: "ModuleType", tool: int, events: "Iterable[str]", in_memory: bool) -> "Found":
     """For those of `events` that can be switched on for a single code object."""
-    rounds, passes = (ROUNDS, passes) if in_memory else (ROUNDS_TRACED, PASSES_TRACED)
+    rounds, passes = (ROUNDS, PASSES) if in_memory else (ROUNDS_TRACED, PASSES_TRACED)
     events = [name for name in events if name in PROGRAMS]
     return best(_pass(core, tool, events, rounds) for _ in range(passes))

@@ -75,7 +75,7 @@ class _Session:
         if self.backend != "software" or monitoring.get_tool(self.tool) != "ocular" or sys.gettrace() or sys.getprofile():
             return
         monitoring.set_events(self.tool, 0)
-        costs = calibrate.measure(_core, self.tool, self.events, True, calibrate.PASSES_AT_STOP)
+        costs = calibrate.measure(_core, self.tool, self.events, True)
         _core.note({"kind": "callbacks", "cycles": calibrate.at_each(self.costs, costs)})
 
 
@@ -162,7 +162,7 @@ def _jit() -> bool | None:
 
 def _header(session: _Session, config: "_core.Config", include: tuple[str, ...],
             exclude: tuple[str, ...]) -> "dict[str, Any]":
-    names, tables = opcodes.tables()
+    names, specializable, tables = opcodes.tables()
     _core.set_opcodes(*tables)
     if EMULATOR not in os.environ:  # it would be in the time of the machine that emulates
         session.costs = calibrate.measure(_core, session.tool, session.events, session.backend == "software")
@@ -190,7 +190,7 @@ def _header(session: _Session, config: "_core.Config", include: tuple[str, ...],
         "callback_cycles": calibrate.cycles(session.costs),
         **({"program_only": True} if " tool=" in os.environ.get(EMULATOR, "") else {}),
         "opnames": names,
-        "specializable": opcodes.specializable(),
+        "specializable": specializable,
     }
 
 

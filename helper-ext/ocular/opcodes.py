@@ -47,15 +47,14 @@ def _jump(opcode: "Any", names: list[str | None]) -> bytes:
     return bytes(direction(op) for op in range(256))
 
 
-def specializable() -> list[int]:
+def _specializable(opcode: "Any") -> list[int]:
     """Numbers of the base opcodes with specialised forms. 3.12's A__B are two instructions, not a form of A."""
-    opcode = _opcode()
     return sorted(opcode.opmap[name] for name, forms in opcode._specializations.items()
                   if any("__" not in form for form in forms))
 
 
-def tables() -> tuple[list[str | None], tuple[bytes, bytes, bytes, int, int, int]]:
-    """(names, arguments of _core.set_opcodes)."""
+def tables() -> tuple[list[str | None], list[int], tuple[bytes, bytes, bytes, int, int, int]]:
+    """(names, numbers of those that specialize, arguments of _core.set_opcodes)."""
     opcode = _opcode()
     numbers = {name: op for name, op in opcode.opmap.items() if op < 256}
     numbers.update(_specialized(opcode))
@@ -63,7 +62,7 @@ def tables() -> tuple[list[str | None], tuple[bytes, bytes, bytes, int, int, int
     for name, op in numbers.items():
         names[op] = name
     instrumented = bytes(n is not None and n.startswith("INSTRUMENTED_") for n in names)
-    return names, (
+    return names, _specializable(opcode), (
         _caches(opcode), _jump(opcode, names), instrumented, opcode.EXTENDED_ARG,
         names.index("INSTRUMENTED_LINE"), names.index("INSTRUMENTED_INSTRUCTION"))
 

@@ -7,14 +7,25 @@
 pmu=${OCULAR_PT_PMU:-/sys/bus/event_source/devices/intel_pt}
 proc=${OCULAR_PROC:-/proc}
 
-pt_cap() { [ "$(cat "$pmu/caps/$1" 2>/dev/null)" = 1 ]; }
+pt_cap() { [ -r "$pmu/caps/$1" ] && read -r cap <"$pmu/caps/$1" && [ "$cap" = 1 ]; }
 pt_term() { [ -e "$pmu/format/$1" ]; }
 cpu_flag() { grep -q "^flags.* $1\\( \\|\$\\)" "$proc/cpuinfo" 2>/dev/null; }
+
+is_intel() {
+	[ -r "$proc/cpuinfo" ] || return 1
+	while read -r key rest; do
+		case $key:$rest in
+		vendor_id:*GenuineIntel*) return 0 ;;
+		vendor_id:*) return 1 ;;
+		esac
+	done <"$proc/cpuinfo"
+	return 1
+}
 
 # Why there is no Intel PT to record with; nothing if there is.
 pt_lack() {
 	[ ! -d "$pmu" ] || return 0
-	if ! grep -q '^vendor_id.*GenuineIntel' "$proc/cpuinfo" 2>/dev/null; then
+	if ! is_intel; then
 		echo "not an Intel processor"
 	elif cpu_flag hypervisor; then
 		echo "this is a virtual machine and its host does not expose it"

@@ -6,11 +6,6 @@ record_table() { cat "$parts/record-options" 2>/dev/null || :; }
 modes() { cat "$parts/modes" 2>/dev/null || :; }
 backends() { cat "$parts/backends" 2>/dev/null || :; }
 
-table_options record_table
-record_options=$options
-
-# Triggers that the traced process itself watches for: one variable each, made of lines.
-trigger_kinds=$(record_table | sed -n 's/^--trigger[^	]*	[^	]*	\([a-z]*\)@	.*/\1/p')
 for kind in $trigger_kinds; do eval "$kind=''"; done
 
 recording=ocular.data mode=adaptive include='' exclude='' python=${PYTHON:-$own} backend=auto
@@ -80,9 +75,29 @@ del sys.path[0]
 runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)' "$modules" "$@"
 }
 
+# Is $python without doubt one with the extension? The one that pip installed this for is; and a program whose own name
+# is python3.N, with the extension for CPython 3.N. All others are asked, which takes as long as Python takes to start.
+is_plain() {
+	file=$python
+	case $python in
+	"$own") case $own in */*) return ;; esac ;;
+	esac
+	case $file in */*) ;; *) file=$(command -v "$file") ;; esac
+	[ ! -L "$file" ] || file=$(readlink -f "$file")
+	case ${file##*/python3.} in '' | *[!0-9t]*) return 1 ;; esac
+	[ -f "$file" ] && [ -x "$file" ] && [ -r "$file" ] || return 1
+	IFS= read -r head <"$file" || return 1
+	case $head in '#!'*) return 1 ;; esac # pyenv's
+	for built in "$modules/ocular/_core.cpython-3${file##*/python3.}-"*; do
+		[ ! -e "$built" ] || return 0
+	done
+	return 1
+}
+
 # The interpreter must be able to load the extension; an error is better than an empty recording.
 check_python() {
 	command -v "$python" >/dev/null || advise_python "no interpreter '$python': name one with --python or \$PYTHON"
+	! is_plain || return 0
 	! traced_by "$python" || return 0
 	case $name:$suffix in
 	*:) die "'$python' does not run as Python" ;;
@@ -112,20 +127,24 @@ how_to_build() {
 check_flight_of_pt() {
 	pt_flight_bytes >/dev/null ||
 		usage_error "--flight with --backend $backend takes a size (64K, 4M), not a time: $flight"
-	[ -z "$(triggers)" ] ||
+	[ -z "$triggers" ] ||
 		usage_error "triggers are for --backend software; with $backend: ocular snapshot, or SIGUSR2 to perf"
 	export OCULAR_FLIGHT=1
 }
 
-# check_one OPTION VALUE TABLE: it is the first word of one of the table's lines.
+# check_one OPTION VALUE NAMES: it is one of these.
 check_one() {
-	$3 | cut -f 1 | grep -qxF -e "$2" || usage_error "unknown $1 '$2': choose one of $($3 | cut -f 1 | paste -sd' ' -)"
+	case " $3 " in
+	*" $2 "*) ;;
+	*) usage_error "unknown $1 '$2': choose one of $3" ;;
+	esac
 }
 
 check_mode() {
-	check_one mode "$mode" modes
-	check_one backend "$backend" backends
-	[ -n "$flight" ] || [ -z "$(triggers)" ] || usage_error "triggers need --flight"
+	check_one mode "$mode" "$mode_names"
+	check_one backend "$backend" "$backend_names"
+	take_triggers
+	[ -n "$flight" ] || [ -z "$triggers" ] || usage_error "triggers need --flight"
 	case $backend in
 	ptwrite | emulated | qemu)
 		[ -z "$flight" ] || check_flight_of_pt
@@ -135,11 +154,15 @@ check_mode() {
 	[ "$backend" = qemu ] || [ -z "$settings" ] || usage_error "--set is for --backend qemu"
 }
 
-# One line each: kind and value.
-triggers() {
+# Sets $triggers: one line each, kind and value.
+take_triggers() {
+	triggers=''
 	for kind in $trigger_kinds; do
-		eval "given=\$$kind"
-		[ -z "$given" ] || printf '%s\n' "$given" | sed "s/^/$kind /"
+		eval "left=\$$kind"
+		while [ -n "$left" ]; do
+			triggers=${triggers:+$triggers$newline}"$kind ${left%%"$newline"*}"
+			case $left in *"$newline"*) left=${left#*"$newline"} ;; *) left='' ;; esac
+		done
 	done
 }
 
@@ -222,8 +245,8 @@ start_recorder() {
 	export PYTHONPATH="$hook${PYTHONPATH:+:$PYTHONPATH}"
 	[ "$backend" != qemu ] || start_emulator "$python" "$@"
 	[ "$backend" = software ] || pt_record "$python" "$@"
-	OCULAR_TRIGGER=$(triggers)
-	export OCULAR_TRIGGER
+	take_triggers
+	export OCULAR_TRIGGER="$triggers"
 	check_by_python
 	set -- -- "$python" "$@"
 	while [ -n "$recorder" ]; do # the last one first

@@ -17,22 +17,8 @@ report_table() {
 END
 }
 
-report_files='' report_others='' report_flags='' report_options='' decoder='' silent=''
-take_report_options() {
-	table_options report_table
-	report_options=$options
-	while IFS='	' read -r name value variable kind words; do
-		case $kind in
-		file) report_files="$report_files $variable" ;;
-		flag) report_flags="$report_flags ${variable%!}" ;;
-		value) report_others="$report_others $variable" ;;
-		esac
-	done <<END
-$(report_table)
-END
-	for option in $report_files $report_others $report_flags; do eval "$option=''"; done
-}
-take_report_options
+decoder='' silent=''
+for option in $report_files $report_others $report_flags; do eval "$option=''"; done
 
 report_help() {
 	cat <<'END'
@@ -95,19 +81,14 @@ check_report() {
 	check_recording
 }
 
-# The console report is shown unless it is switched off or another sink has standard output.
-console() {
-	shown=always
-	for option in $report_files; do
-		eval "[ \"\$$option\" != - ]" || shown=never
-	done
-	[ -z "$silent" ] || shown=never
-	echo $shown
-}
-
-# The arguments for both decoders, KEY=VALUE...
+# The arguments for both decoders, KEY=VALUE... The console report is shown unless it is switched off or another sink has
+# standard output.
 report_now() {
-	set -- "console=$(console)"
+	set -- "console=${silent:+never}"
+	for option in $report_files; do
+		eval "[ \"\$$option\" != - ]" || set -- console=never
+	done
+	[ "$1" != console= ] || set -- console=always
 	for option in $report_files $report_others; do
 		eval "value=\$$option"
 		[ -z "$value" ] || set -- "$@" "$option=$value"

@@ -1,6 +1,6 @@
 """make bench: what Ocular costs, as ratios of interleaved runs.
 
-    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only emission,marker,program,pieces,flight,analysis,opcodes,memory]
+    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only start,emission,marker,program,pieces,flight,analysis,opcodes,memory]
                                  [--programs NAME,...]
 
 Every figure is the median over rounds; within a round all variants run one after another, so that a
@@ -53,6 +53,7 @@ SINKS = {
 PROGRAM_ROUNDS = 5
 
 # Slices of programs: processes, seconds of each. An idle flight recorder: the same, of each variant.
+START_ROUNDS = 11
 PIECES_TURNS = 7
 PIECES_SECONDS = 30
 IDLE_TURNS = 7
@@ -225,6 +226,29 @@ class Bench:
                    "**adaptive**", "cProfile"] + (["viztracer"] if len(rows[0]) == 9 else []) +
                   ["calls / empty", "adaptive / empty"], rows)
             print("\n(%d rounds; load average %s at the start)" % (self.rounds * PROGRAM_ROUNDS, self.load))
+
+    def started(self, python, command):
+        """ms from a command to the first statement of its program, and from there to its end."""
+        program = "import sys, time; sys.stdout.write('@%d@' % time.clock_gettime_ns(time.CLOCK_MONOTONIC))"
+        begin = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        out = run([*command, "-c", program], cwd=self.work, stdin=subprocess.DEVNULL, env=dict(os.environ, PYTHON=str(python)))
+        end = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        reached = int(out.split("@")[1])
+        return (reached - begin) / 1e6, (end - reached) / 1e6
+
+    def start(self):
+        """What comes before a program and behind it, beside plain python."""
+        ocular = ROOT / "scripts/ocular"
+        rows = []
+        for python in self.pythons:
+            ways = {"plain python": [python], "`ocular record`": [ocular, "record", "-q"], "`ocular run`": [ocular, "run", "-q"]}
+            rounds = [{way: self.started(python, command) for way, command in ways.items()} for _ in range(START_ROUNDS)]
+            for way in ways:
+                before, after = ([r[way][i] for r in rounds] for i in (0, 1))
+                more = [r[way][0] - r["plain python"][0] for r in rounds]
+                rows.append([self.version(python), way, "%.1f (%.1f to %.1f)" % quartiles(before),
+                             "%+.1f (%+.1f to %+.1f)" % quartiles(more), "%.1f (%.1f to %.1f)" % quartiles(after)])
+        table("Start, ms (quartiles)", ["CPython", "way", "to the program", "more than plain", "behind it"], rows)
 
     def pieces(self):
         """What takes 20 to 400 us of the same programs: the machine's speed matters less."""
@@ -576,11 +600,11 @@ def main():
     p.add_argument("--programs", default=",".join(WORKLOADS))
     p.add_argument("--sinks", default=";".join(SINKS), help="rows of the table of sinks, ';' between them")
     p.add_argument("--python", action="append", help="only this one; may be repeated")
-    p.add_argument("--only", default="emission,marker,program,pieces,flight,analysis,opcodes,memory")
+    p.add_argument("--only", default="start,emission,marker,program,pieces,flight,analysis,opcodes,memory")
     o = p.parse_args()
     b = Bench(o.build.resolve(), o.rounds, o.programs.split(","), o.sinks.split(";"))
     b.pythons = o.python or b.pythons
-    sections = {"emission": b.emission, "marker": b.markers, "program": b.programs, "pieces": b.pieces, "analysis": b.analysis, "memory": b.memory, "flight": b.flight,
+    sections = {"start": b.start, "emission": b.emission, "marker": b.markers, "program": b.programs, "pieces": b.pieces, "analysis": b.analysis, "memory": b.memory, "flight": b.flight,
                 "opcodes": b.opcodes}
     print("## %s\n" % time.strftime("%Y-%m-%d"))
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")
