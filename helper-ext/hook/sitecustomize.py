@@ -28,28 +28,34 @@ def package_parent():
     return os.path.dirname(beside) if inside else beside
 
 
+def import_package():
+    """Import `ocular`, and nothing else from its folder: in site-packages there may be a module called as one of Python's."""
+    parent = package_parent()
+    sys.path.insert(0, parent)
+    try:
+        __import__("ocular")
+    finally:
+        sys.path.remove(parent)
+
+
 def start():
     """None, or the reason why not."""
     if sys.version_info < (3, 12) or sys.implementation.name != "cpython":
         return "ocular needs CPython 3.12 or newer; this is Python " + sys.version.split()[0]
-    parent = package_parent()
-    sys.path.insert(0, parent)
     try:
+        import_package()
         from ocular import monitor
         monitor.start_from_environment()
     except Exception as e:
         return no_recorder(e) or explain(e, "cannot trace")
-    finally:
-        sys.path.remove(parent)
 
 
 def listen():
     """None, or the reason why nobody can attach."""
     if sys.version_info < (3, 12) or sys.implementation.name != "cpython":
         return None
-    parent = package_parent()
-    sys.path.insert(0, parent)
     try:
+        import_package()
         from ocular import agent
         agent.start()
     except Exception as e:
@@ -57,8 +63,6 @@ def listen():
             return explain(e, "cannot listen")
         # Any user can take that name, so it must not stop the program.
         say("ocular: another process has taken the name of this program's agent: the program runs without one")
-    finally:
-        sys.path.remove(parent)
 
 
 def say(text):
@@ -80,13 +84,25 @@ def no_recorder(e):
         return "no recorder answers in %s: %s" % (os.environ["OCULAR_DIR"], e.strerror)
 
 
+def overwritten():
+    """pip does not mind that two distributions have a package of the same name."""
+    try:
+        with open(os.path.join(package_parent(), "ocular", "__init__.py")) as source:
+            return "start_tracing" not in source.read()
+    except (OSError, ValueError):
+        return False
+
+
 def explain(e, failed):
     text = str(e)
+    if isinstance(e, ImportError) and overwritten():
+        return ("ocular: another project's package `ocular` has overwritten Ocular's (%s): pip uninstall ocular, then "
+                "pip install --force-reinstall ocular-trace" % text)
     if "PyInit_ocular" in text:
         return "perf's plugin ocular.so shadows the package ocular: " + text
     if isinstance(e, ImportError) and "_core" in text:
-        return "ocular is not built for %s: run `make PYTHON=%s` (%s)" % (
-            sys.implementation.cache_tag, sys.executable, text)
+        return "ocular is not built for %s: run `make PYTHON=%s`, or `%s -m pip install ocular-trace` (%s)" % (
+            sys.implementation.cache_tag, sys.executable, sys.executable, text)
     return text if text.startswith("ocular: ") else "%s: %s: %s" % (failed, type(e).__name__, text)
 
 

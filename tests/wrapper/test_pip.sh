@@ -73,6 +73,27 @@ mv "$venv" "$scratch/moved"
 ok "the environment may move" says 0 '^here$' "$scratch/moved/bin/ocular" record -o rec -c 'print("here")'
 mv "$scratch/moved" "$venv"
 
+# Modules in site-packages that are called as Python's own: no Python imports those, whoever is looked for there.
+site=$(echo "$venv"/lib/python3*/site-packages)
+"$venv/bin/python" -c 'import sys; from importlib.util import find_spec
+print(*filter(find_spec, sys.stdlib_module_names - {"__main__"}), sep="\n")' | while read -r name; do
+	[ -e "$site/$name.py" ] || { echo 'raise ImportError("a module beside ocular")' >"$site/$name.py" && echo "$site/$name.py"; }
+done >shadows
+ok "there are such modules" [ "$(wc -l <shadows)" -gt 150 ]
+ok "a program that is recorded imports none of them" says 0 '^here$' alone ocular record -o rec -c 'print("here")'
+ok "... nor with a trigger" says 0 '^here$' alone ocular record -o rec --flight 1s --trigger-exception KeyError -c 'print("here")'
+ok "... nor one that listens" says 0 '^here$' alone python -m ocular --listen -c 'print("here")'
+ok "... nor does ocular ps" says 0 '^ *PID ' alone ocular ps
+ok "... nor python -m ocular" says 0 '^ocular [0-9]' alone python -m ocular --version
+tr '\n' '\0' <shadows | xargs -0 rm
+
+# What the distribution `ocular` of PyPI, another project, does to the package.
+cp "$site/ocular/__init__.py" ours
+echo 'import hestia' >"$site/ocular/__init__.py"
+ok "another project's package of that name is told" says 125 "^ocular: another project's package .ocular. has overwritten" \
+	alone ocular record -o rec -c 'print("here")'
+mv ours "$site/ocular/__init__.py"
+
 lacking intel-pt.h
 if command -v apt-get >/dev/null; then
 	ok "a library that is missing ends the installation, and is named" says 1 \
