@@ -80,9 +80,17 @@ check_right_to_record() {
 }
 
 # Rings are recorded and read without perf.
+perf_package() {
+	case $(sed -n 's/^ID=//p' /etc/os-release 2>/dev/null) in
+	debian) echo "linux-perf" ;;
+	ubuntu) echo "linux-tools-$(uname -r)" ;;
+	*) echo "your distribution's package perf" ;;
+	esac
+}
+
 check_perf() {
 	if ! version=$(perf --version 2>/dev/null); then
-		row note perf "none that runs on PATH: needed to record with Intel PT and for --decoder perf"
+		row note perf "none that runs on PATH: it would record with Intel PT and be a second decoder; install $(perf_package)"
 	elif ! perf script -h 2>&1 | grep -q -e --dlfilter; then
 		row note perf "$version has no --dlfilter, which --decoder perf needs (5.14 or newer)"
 	elif ! perf --no-pager script -h 2>&1 | grep -q -e --itrace; then
@@ -126,6 +134,10 @@ check_pythons() {
 	done <<END
 $found
 END
+	# find-pythons knows those that an extension can be built for: with headers.
+	if [ $traced = 0 ] && command -v "$python" >/dev/null && traced_by "$python"; then
+		row good Python "$version, extension built: $(command -v "$python")" && traced=1
+	fi
 	[ $traced -gt 0 ] || row lack Python "none with the extension"
 	# What 'ocular run' would say of the default interpreter; if that works, none need be named.
 	if default=$( (check_python) 2>&1); then

@@ -59,6 +59,11 @@ ok "the command records this Python's program" says 3 "^$venv/bin/python" \
 ok "the recording can be reported" says 0 'PY_START.<string>.<module>' alone ocular report rec --decoder libipt --events -
 ok "the program finds the PATH as it was" path_is_kept
 ok "ocular check" says 0 'extension built: .*venv/bin/python' env PATH="$venv/bin:$PATH" ocular check
+lib=$(echo "$venv"/lib/python3*/site-packages/ocular/lib)
+mv "$lib/find-pythons" found
+ok "... where no Python has headers" says 0 'extension built: .*venv/bin/python' alone ocular check
+ok "... and no perf: what it would bring" says 0 'note *perf .*Intel PT .*; install ' alone ocular check
+mv found "$lib/find-pythons"
 ok "python -m ocular is the same command" same_by_module help
 ok "... with the same answer to what is not there" same_by_module frobnicate
 ok "... and the same report" same_by_module report rec --decoder libipt
