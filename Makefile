@@ -2,7 +2,8 @@
 #
 #   make            recorder, plugin, and the extension for every CPython >= 3.12 found (PYTHON=… for one)
 #   make demo       set up, build, record a real program, show its loops, write a Perfetto trace
-#   make test       set up, build, run all tests; also: unit sanitize fuzz test-generic test-newest bench
+#   make test       set up, build, run all tests; also: unit sanitize fuzz test-generic test-newest
+#                   test-free-threaded bench
 #   make one T=stat build and run the tests of that name: tests/**/test_stat.*, or the golden case tests/golden/stat
 #   make types      check the type hints of the Python package (mypy --strict)
 #   make format     format C files by .clang-format; check-format lists those that need it
@@ -74,7 +75,7 @@ ONLY     = $(if $(findstring command,$(origin PYTHON)),$(PYTHON))
 say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 
 .SECONDEXPANSION:
-.PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-generic test-hardware
+.PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-free-threaded run-free-threaded test-generic test-hardware
 .PHONY: types format check-format man release wheels parts install uninstall clean
 all: tools ext $B/tables.sh
 
@@ -190,11 +191,13 @@ $B/tests/ptwrite-catch.so: tests/unit/helper-ext/ext/ptwrite_catch.c tests/unit/
 
 PYTHONS  = $(shell scripts/find-pythons $(ONLY))
 DOORS   := $(addprefix tests/doors/test_,truth.py free_threads.py numbers.py strikes.py loops.py transparency.py regression.py losses.py badinput.py exports.py ocular_stat.py cut.py repaired.py opcode_tables.py pypylog.py qemu_python.py jit.py opcodes.py opcode_analyses.py)
+# Only with a Python without a GIL: make test-free-threaded.
+RACES   := tests/doors/test_races.py
 # Unit tests in Python and the doors run with each interpreter, everything else runs once.
 each     = $(foreach p,$(PYTHONS),$(foreach t,$(filter tests/unit_py/%,$1),'$p $t') \
 	   $(foreach t,$(filter $(DOORS),$1),'$t --python $p'))
 EACH     = $(call each,$(wildcard tests/unit_py/test_*.py $(DOORS)))
-ONCE    := $(filter-out tests/unit_py/% $(DOORS),$(shell find tests -name 'test_*.py' -o -name 'test_*.sh' | sort))
+ONCE    := $(filter-out tests/unit_py/% $(DOORS) $(RACES),$(shell find tests -name 'test_*.py' -o -name 'test_*.sh' | sort))
 EMULATED := 'tests/hardware/test_intel_pt.py --emulated'
 
 # `make one`: T is a test's name with or without test_, its path, or the name of a golden case. Names that several
@@ -267,6 +270,16 @@ test-generic:
 
 test-newest:
 	scripts/newest
+
+# With a CPython without a GIL, which is built first. Of the emulated processor only what needs no specialization.
+FREE     := $(filter-out tests/unit_py/test_options.py,$(wildcard tests/unit_py/test_*.py)) \
+	    $(addprefix tests/doors/test_,truth.py free_threads.py numbers.py strikes.py transparency.py losses.py badinput.py cut.py)
+test-free-threaded:
+	+python=$$(scripts/free-threaded) && $(MAKE) PYTHON="$$python" all $B/tests/ptwrite-catch.so && \
+		$(MAKE) PYTHON="$$python" run-free-threaded
+
+run-free-threaded:
+	tests/run $(call each,$(FREE)) $(RACES)
 
 bench:
 	+$(MAKE) RELEASE=1 B=$R all $R/bench-recover

@@ -40,7 +40,7 @@ began = time.monotonic_ns(); main(); ended = time.monotonic_ns()
 print({"within": within, "around": [began, ended], "frames": frames, "struck": struck, "caught": caught})
 """
 MAIN = """
-caught, within = 0, []
+caught, within, timers = 0, [], []
 def main():
     global caught
     within.append(time.monotonic_ns())
@@ -58,9 +58,11 @@ def main():
 CALLS = "while True: fib(14)"
 GENERATORS = "while True: sum(numbers(14))"
 TIMER = 'signal.signal(signal.SIGALRM, stop)\n'
-INTERRUPT = 'threading.Timer(0.002, os.kill, (os.getpid(), signal.SIGINT)).start()'
-ASYNC = ('threading.Timer(0.002, ctypes.pythonapi.PyThreadState_SetAsyncExc, '
-         '(ctypes.c_ulong(threading.get_ident()), ctypes.py_object(Stop))).start()')
+# Timers are kept: a callback of CPython's for one that is freed would swallow the next exception.
+KEPT = "timers.append(threading.Timer(0.002, %s)); timers[-1].start()"
+INTERRUPT = KEPT % "os.kill, (os.getpid(), signal.SIGINT)"
+ASYNC = KEPT % ("ctypes.pythonapi.PyThreadState_SetAsyncExc, "
+                "(ctypes.c_ulong(threading.get_ident()), ctypes.py_object(Stop))")
 PROGRAMS = {
     "timeouts": TIMER + MAIN % ("signal.setitimer(signal.ITIMER_REAL, 0.002)", CALLS, ""),
     "interrupts": MAIN % (INTERRUPT, CALLS, ""),

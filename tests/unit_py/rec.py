@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 import traceback
@@ -129,6 +130,15 @@ class Skip(Exception):
 def missing(tool):
     """For want of what scripts/setup --for test installs; so in CI it is a failure."""
     raise (AssertionError if os.environ.get("CI") else Skip)("no %s here" % tool)
+
+
+HAS_GIL = not sysconfig.get_config_var("Py_GIL_DISABLED")
+
+
+def need_specializing():
+    """Free-threaded CPython specialises nothing before 3.14."""
+    if not HAS_GIL and sys.version_info < (3, 14):
+        raise Skip("this Python does not specialise")
 
 
 def old_python():

@@ -129,6 +129,7 @@ def specialized_names(mode):
 
 
 def test_specialized_opcodes_under_each_instrumentation():
+    rec.need_specializing()
     for mode in ("calls", "adaptive"):
         rec.equal(specialized_names(mode).get("FOR_ITER"), "FOR_ITER_RANGE", mode)
     for mode in ("calls", "adaptive", "lines"):  # a line's first instruction is not specialized
@@ -151,6 +152,7 @@ ocular.stop_tracing()
 
 
 def test_what_was_specialized_before_tracing_began():
+    rec.need_specializing()
     with tempfile.TemporaryDirectory(prefix="ocular-unit-") as folder:
         done = subprocess.run([sys.executable, "-c", WARM], cwd=folder, capture_output=True, text=True,
                               env=dict(os.environ, PYTHONPATH=os.path.dirname(rec.HOOK)))
@@ -173,6 +175,7 @@ def test_which_opcodes_can_specialize():
 
 
 def test_code_that_dies_says_so_and_its_id_is_not_used_again():
+    rec.need_specializing()
     with rec.recording("""
 import gc
 def run(i):

@@ -120,6 +120,7 @@ def test_code_is_the_evaluation_function_in_all_its_parts():
 
 
 def test_second_dispatches_are_those_behind_a_specialization():
+    rec.need_specializing()
     found = find()
     need_symbols(found["object"])
     calls, previous = set(), False
