@@ -9,6 +9,7 @@
 #   make format     format C files by .clang-format; check-format lists those that need it
 #   make test-hardware  every claim about Intel PT, on a machine that has it
 #   make wheels     what PyPI gets, into build/wheels/dist: sources, and a wheel for each CPython (scripts/wheels)
+#   make deb        a package for the Debian it runs on (13 or newer), into build/deb, with perf's plugin where perf looks
 #   make man        manual pages, into build/man; make release: check the commit, make its tar, say how to tag it
 #   make install    the release build, to PREFIX (/usr/local), and the plugin to where perf looks; uninstall undoes it
 ifneq ($(words $(CURDIR)),1)
@@ -76,7 +77,7 @@ say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 
 .SECONDEXPANSION:
 .PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-free-threaded run-free-threaded test-generic test-hardware
-.PHONY: types format check-format man release wheels parts install uninstall clean
+.PHONY: types format check-format man release wheels deb parts install uninstall clean
 all: tools ext $B/tables.sh
 
 tools: $(addprefix $B/bin/ocular-,record fsck feed pt qemu qemu-pt.so qemu-guest.so diff) $B/perf/ocular.so $B/options $B/ocular
@@ -298,6 +299,9 @@ release:
 
 wheels:
 	scripts/wheels
+
+deb:
+	scripts/deb
 
 demo:
 	scripts/setup --for demo
