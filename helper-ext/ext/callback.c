@@ -76,11 +76,17 @@ static struct lane *name_thread(const struct callback *cb, struct lane *l, unsig
 
 static PyObject *see_event(struct callback *cb, PyObject *const *args)
 {
-	struct place at = place_exactly(cb->shape, args);
-	bool wide = place_is_far(at) || at.offset > MARKER_OFFSET_MAX;
+	struct place at;
 	uint64_t value;
 	struct lane *l;
+	bool wide;
 
+	if (!PyCode_Check(args[0])) { /* callback_is_code() */
+		lanes_drop(1);
+		Py_RETURN_NONE;
+	}
+	at = place_exactly(cb->shape, args);
+	wide = place_is_far(at) || at.offset > MARKER_OFFSET_MAX;
 	if (scratch_wrap(cb->codes->view))
 		return cb->call((PyObject *)cb, args, 0, NULL);
 	if (cb->shape == EMIT_BACKWARD && at.dist > 0)

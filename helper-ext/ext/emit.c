@@ -18,7 +18,7 @@ static emitters *const emitters_of[BACKENDS] = {
 static PyObject *emit_ambiguous(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
 	struct callback *cb = (struct callback *)self;
-	uint64_t value = codes_peek(args[0], cb->direct);
+	uint64_t value = callback_is_code(cb, args[0]) ? codes_peek(args[0], cb->direct) : 0;
 
 	if (value >= CODE_READY && !codes_is_ambiguous(value, callback_number(args[1]) / 2))
 		return Py_NewRef(cb->disable);
@@ -48,6 +48,7 @@ PyObject *emit_new(PyTypeObject *type, struct codes *codes, enum marker_op op, e
 	cb->head = marker_head(op, 0);
 	cb->interpreter = codes->interpreter;
 	cb->direct = codes->direct;
+	cb->code_type = &PyCode_Type;
 	cb->codes = codes;
 	cb->session = codes->session;
 	cb->shape = shape;

@@ -47,6 +47,8 @@ static inline __attribute__((always_inline)) PyObject *emit_shape(struct callbac
 	uint32_t first = callback_number(args[1]), dist;
 	uint64_t place = (uint64_t)first << (MARKER_OFFSET_SHIFT - 1);
 
+	if (unlikely(!callback_is_code(cb, args[0])))
+		return callback_slow(cb, args);
 	switch (shape) {
 	case EMIT_LINE:
 		return emit(cb, args, (uint64_t)first << MARKER_OFFSET_SHIFT, false, plain, put);

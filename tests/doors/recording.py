@@ -69,6 +69,12 @@ def version(python):
                           stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
+def is_free(python):
+    """Was it built without a GIL?"""
+    words = "import sysconfig; print(bool(sysconfig.get_config_var('Py_GIL_DISABLED')))"
+    return subprocess.run([python, "-c", words], stdout=subprocess.PIPE, text=True, check=True).stdout == "True\n"
+
+
 @contextlib.contextmanager
 def scratch():
     folder = tempfile.mkdtemp(prefix="ocular-test-")

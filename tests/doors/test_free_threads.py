@@ -11,7 +11,6 @@ import collections
 import glob
 import json
 import os
-import subprocess
 
 import recording
 
@@ -49,17 +48,11 @@ with open("counts", "w") as file:
 ENDS = ("PY_START", "PY_RETURN")
 
 
-def is_free(python):
-    """Was it built without a GIL?"""
-    words = "import sysconfig; print(bool(sysconfig.get_config_var('Py_GIL_DISABLED')))"
-    return subprocess.run([python, "-c", words], stdout=subprocess.PIPE, text=True, check=True).stdout == "True\n"
-
-
 class Run:
     """A program of this file that was recorded in mode calls, in a folder."""
 
     def __init__(self, folder, python, body, *options, mode="calls", **environment):
-        self.folder, self.data, self.free = folder, os.path.join(folder, "data"), is_free(python)
+        self.folder, self.data, self.free = folder, os.path.join(folder, "data"), recording.is_free(python)
         path = os.path.join(folder, "program.py")
         with open(path, "w", encoding="utf-8") as file:
             file.write(PROGRAM.replace("{body}", body))
@@ -202,7 +195,7 @@ def check_dying_code(python, folder):
 
 def cases(python, _):
     """(name, function and its arguments but for the folder)."""
-    free = is_free(python)
+    free = recording.is_free(python)
     version = recording.version(python) + "t" * free
     yield f"{version} each thread's calls are what it counted", check_counts, python
     yield f"{version} threads meet new code at once", check_new_code, python

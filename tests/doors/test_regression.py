@@ -2,7 +2,8 @@
 """CPython's own regression tests pass under tracing as they pass without it.
 
 Each test file runs by `-m test` plainly and under `ocular record` (adaptive mode, nothing excluded); every
-single test must have the same result. Known differences are named in DIFFERENT, each with its reason.
+single test must have the same result. Known differences are named in DIFFERENT, each with its reason. test_monitoring
+takes for granted that no other tool listens: it has the results that it has beside one that does nothing.
 """
 
 import os
@@ -12,9 +13,13 @@ import recording
 
 TESTS = ("generators coroutines asyncgen contextlib threading thread json re dataclasses functools itertools "
          "fork1 subprocess").split()
+FREE_THREADED = ["free_threading"]  # with a GIL there is nothing in it
 
 # (test name, result under tracing): why
 DIFFERENT = {}
+
+CALLS = "PY_START,PY_RESUME,PY_RETURN,PY_YIELD,PY_UNWIND,PY_THROW"
+MODES = {"calls": CALLS, "adaptive": f"{CALLS},JUMP", "lines": f"{CALLS},LINE", "full": "all"}
 
 LIMIT = 400  # seconds
 MARKERS = 20_000  # even the smallest of the tests emits more
@@ -30,9 +35,9 @@ def results(path):
     return {case.get("name"): result_of(case) for case in xml.parse(path).getroot().iter("testcase")}
 
 
-def regrtest(prefix, name, folder, kind):
+def regrtest(command, name, folder, kind):
     report = os.path.join(folder, f"{kind}.xml")
-    command = [*prefix, "-m", "test", "--junit-xml", report, "--tempdir", folder, f"test_{name}"]
+    command = [*command, "--junit-xml", report, "--tempdir", folder, f"test_{name}"]
     environment = recording.plain_environment()
     del environment["PYTHONDONTWRITEBYTECODE"]
     done = recording.run(command, cwd=folder, env=environment, timeout=LIMIT)
@@ -42,14 +47,15 @@ def regrtest(prefix, name, folder, kind):
         raise RuntimeError(f"{kind}: {error}: {done.stdout[-2000:]} {done.stderr[-2000:]}") from None
 
 
-def check(python, name, folder):
-    plain, plain_run = regrtest([python], name, folder, "plain")
+def compare(python, program, name, folder, mode="adaptive", least=MARKERS):
+    """Problems: program, what follows the interpreter, runs the test; without Ocular and recorded."""
+    plain, plain_run = regrtest([python, *program], name, folder, "plain")
     data = os.path.join(folder, "recording.data")
-    recorded = [recording.WRAPPER, "record", "-q", "-o", data, "--python", python, "--"]
-    traced, run = regrtest(recorded, name, folder, "traced")
+    recorded = [recording.WRAPPER, "record", "-q", "-o", data, "--mode", mode, "--python", python, "--"]
+    traced, run = regrtest([*recorded, *program], name, folder, "traced")
     if not plain:
         return ["no test ran", *plain_run.stdout.splitlines()]
-    if os.path.getsize(os.path.join(data, "perf.data")) < MARKERS * 12:
+    if os.path.getsize(os.path.join(data, "perf.data")) < least * 12:
         return ["hardly anything was recorded", *run.stderr.splitlines()]
     different = [f"{test}: {plain.get(test)}, under tracing {traced.get(test)}"
                  for test in sorted(plain.keys() | traced.keys())
@@ -59,10 +65,20 @@ def check(python, name, folder):
     return different
 
 
+def check(python, name, folder):
+    return compare(python, ["-m", "test"], name, folder)
+
+
+def check_monitoring(python, mode, events, folder):
+    return compare(python, [os.path.join(recording.HERE, "monitored.py"), events], "monitoring", folder, mode, 1000)
+
+
 def cases(python, _):
     version = recording.version(python)
-    for name in TESTS:
+    for name in TESTS + (FREE_THREADED if recording.is_free(python) else []):
         yield f"{version} test_{name}", check, python, name
+    for mode, events in MODES.items():
+        yield f"{version} test_monitoring, mode {mode}", check_monitoring, python, mode, events
 
 
 if __name__ == "__main__":

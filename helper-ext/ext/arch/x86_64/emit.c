@@ -48,8 +48,12 @@ static inline __attribute__((always_inline)) uint32_t distance(PyObject *n, PyOb
 	return dist - callback_number(n);
 }
 
-/* An event's, and if `far` is not 0 a destination's: from this distance + DIST_MAX on it takes the slow path. */
-static inline __attribute__((always_inline)) PyObject *emit_place(PyObject *self, PyObject *const *args, uint32_t far)
+/*
+ * An event's, and if `far` is not 0 a destination's: from this distance + DIST_MAX on it takes the slow path. `ours`: C
+ * code cannot fire it (callback_is_code).
+ */
+static inline __attribute__((always_inline)) PyObject *emit_place(PyObject *self, PyObject *const *args, uint32_t far,
+								  bool ours)
 {
 	struct callback *cb = (struct callback *)self;
 	const struct cursor *c = &lane_cursor[LANE_FIRST];
@@ -62,6 +66,8 @@ static inline __attribute__((always_inline)) PyObject *emit_place(PyObject *self
 	register uint64_t head __asm__("r10");
 
 	PIN("+r"(code), "+r"(n));
+	if (!ours && unlikely(!callback_is_code(cb, code)))
+		return callback_slow(cb, args);
 	e = codes_extra(code);
 	published = c->head;
 	PIN("+r"(e), "+r"(published));
@@ -92,18 +98,18 @@ static inline __attribute__((always_inline)) PyObject *emit_place(PyObject *self
 
 PATH static PyObject *emit_offset(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
-	return emit_place(self, args, 0);
+	return emit_place(self, args, 0, false);
 }
 
 PATH static PyObject *emit_dest(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
-	return emit_place(self, args, 2 * DIST_MAX + 1);
+	return emit_place(self, args, 2 * DIST_MAX + 1, false);
 }
 
 /* A forward jump counts as too far: one comparison for both. */
 PATH static PyObject *emit_backward(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
-	return emit_place(self, args, DIST_MAX + 1);
+	return emit_place(self, args, DIST_MAX + 1, false);
 }
 
 /*
@@ -177,7 +183,11 @@ PATH static PyObject *emit_instruction(PyObject *self, PyObject *const *args, si
 	return way(cb, args, n, word, (struct ring_record *)head, published);
 }
 #else
-#define emit_instruction emit_offset
+/* Only the interpreter itself fires INSTRUCTION. */
+PATH static PyObject *emit_instruction(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+	return emit_place(self, args, 0, true);
+}
 #endif
 
 EMITTERS(emitters_software, emit_offset, emit_dest, emit_backward, emit_instruction, lane_put);
