@@ -84,11 +84,12 @@ static void report_faults(const struct pt_faults *f)
 			fprintf(stderr, "ocular-pt: %" PRIu64 " %s\n", faults[i].count, faults[i].what);
 }
 
-static void report_empty(const struct pt_config *c)
+/* Where a program was traced, the report tells what is missing. */
+static void report_empty(const struct pt_config *c, bool traced)
 {
-	if (c->ptwrite)
+	if (c->ptwrite && !traced)
 		say("found no PTWRITE packets: was the program traced (ocular record, python -m ocular)?");
-	else
+	if (!c->ptwrite)
 		say("was recorded without PTWRITE packets: ask for -e intel_pt/ptw,cyc,branch=0/u");
 	if (!c->ptwrite && c->branches)
 		say("cannot read markers from branches (backend emulated): use perf with ocular.so");
@@ -129,7 +130,7 @@ static int analyse(struct front_ipt *f, const struct options *o, const char *dir
 	if (!err && a.recovers)
 		recover_report(&a.recover, stderr);
 	if (!err && !a.decoder.words)
-		report_empty(&f->trace.config);
+		report_empty(&f->trace.config, codes_have_backend(&a.codes, NULL));
 	if (!err && analysis_is_foreign(&a))
 		say(ANALYSIS_FOREIGN);
 	if (err)

@@ -233,7 +233,7 @@ bool codes_have_backend(struct codes *c, const char *backend)
 	codes_read_all(c);
 	for (struct map_slot *s = NULL; (s = map_next(&c->processes, s));)
 		for (const struct process *p = s->value; p; p = p->before)
-			if (p->backend && !strcmp(p->backend, backend))
+			if (p->backend && (!backend || !strcmp(p->backend, backend)))
 				return true;
 	return false;
 }

@@ -87,7 +87,7 @@ uint64_t codes_tsc_hz(struct codes *c, int32_t pid);
  */
 bool codes_have_dispatch(struct codes *c);
 
-/* Did any process write its words by that backend ("emulated")? */
+/* Did any process write its words by that backend ("emulated"); by any, if it is NULL? */
 bool codes_have_backend(struct codes *c, const char *backend);
 
 /* The first pattern, or the one after `after`, that matched nothing in any process with a table. NULL: no more. */

@@ -103,6 +103,8 @@ def explain(e, failed):
     if isinstance(e, ImportError) and "_core" in text:
         return "ocular is not built for %s: run `make PYTHON=%s`, or `%s -m pip install ocular-trace` (%s)" % (
             sys.implementation.cache_tag, sys.executable, sys.executable, text)
+    if isinstance(e, OSError) and failed == "cannot trace":
+        return "cannot trace into %s: %s" % (os.environ["OCULAR_DIR"], e.strerror)
     return text if text.startswith("ocular: ") else "%s: %s: %s" % (failed, type(e).__name__, text)
 
 
@@ -134,7 +136,7 @@ def main():
         reason = start() or reason
     if reason and is_main_program:
         reason = reason if reason.startswith("ocular") else "ocular: " + reason
-        say(reason)
+        say(reason + "; the program was not started" * reason.startswith("ocular: cannot trace into"))
         os._exit(FAILED)
     if reason and os.environ.get("OCULAR_DIR"):
         record_untraced(reason)

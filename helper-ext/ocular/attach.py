@@ -461,11 +461,21 @@ def finish(folder: str) -> None:
     """The recording is complete, and the recorder's own files are gone, when this returns."""
     try:
         monitor.finish(folder)
+    except ConnectionRefusedError:
+        return  # it was killed: what_is_left() tells
     except OSError:
         pass  # it has ended with the target
     deadline = time.monotonic() + 5
     while os.path.exists(os.path.join(folder, ".ocular.sock")) and time.monotonic() < deadline:
         time.sleep(0.002)
+
+
+def what_is_left(folder: str) -> None:
+    """Refused if something happened to the recording meanwhile; the target is as it should be."""
+    if os.path.exists(os.path.join(folder, ".ocular.sock")):
+        raise Refused("the recorder was killed: what came after that is not in %s" % folder)
+    if not os.path.exists(os.path.join(folder, "perf.data")):
+        raise Refused("the recording in %s was removed or moved while it was recorded" % folder)
 
 
 def attach(o: argparse.Namespace) -> None:
@@ -499,6 +509,7 @@ def attach(o: argparse.Namespace) -> None:
         there = False
     finally:
         finish(folder)
+    what_is_left(folder)
     if not o.quiet:
         stderr.say("[ ocular: %s; the recording is in %s ]" % (
             "detached" if there else "process %d has ended" % o.pid, o.recording))

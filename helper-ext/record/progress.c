@@ -93,7 +93,7 @@ void progress_end(struct progress *p, const struct figures *f)
 		show_flight(p, f);
 	if (out->lost)
 		fprintf(stderr, "[ ocular: %" PRIu64 " markers lost, no room in their ring ]\n", out->lost);
-	if (out->discarded)
+	if (out->discarded && !p->quiet) /* the error was told when it came */
 		fprintf(stderr, "[ ocular: %" PRIu64 " markers not written ]\n", out->discarded);
 	if (f->damaged)
 		fprintf(stderr, "[ ocular: %u %s damaged by the traced program ]\n", f->damaged,

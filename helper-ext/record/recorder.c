@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -60,7 +61,7 @@ static void check_file(struct recorder *r)
 	progress_clear(&r->progress);
 	fprintf(stderr,
 		"ocular-record: cannot write %s/" FOLDER_DATA
-		": %s; what was written before is complete, what follows is not recorded\n",
+		": %s; what was written before is complete, what follows is not written\n",
 		r->folder.path, strerror(-r->out.file.error));
 }
 
@@ -277,6 +278,8 @@ static void check_size(struct recorder *r)
 		return;
 	append(r, "{\"kind\":\"limit\",\"bytes\":%" PRIu64 "}\n", r->max_size);
 	complete(r);
+	if (r->out.file.error) /* it is why the rest is missing */
+		return;
 	progress_clear(&r->progress);
 	fprintf(stderr,
 		"ocular-record: %s has reached its maximum size, %.1f MB (--max-size): what the program does from here "
@@ -470,9 +473,31 @@ static void report_end(const struct recorder *r)
 	flight_append(r, t->pid, line, n);
 }
 
+/* The file is open, whatever becomes of its folder: nobody would miss it. 0; -ENOENT: nothing is left. */
+static int check_folder(struct recorder *r)
+{
+	char path[PATH_MAX + sizeof("/" FOLDER_DATA)];
+	struct stat file, there;
+	const char *what;
+
+	snprintf(path, sizeof(path), "%s/" FOLDER_DATA, r->folder.path);
+	if (fstat(r->out.file.fd, &file) || (file.st_nlink && !stat(path, &there)))
+		return 0;
+	if (!file.st_nlink)
+		what = "was removed while it was recorded: nothing is left of it";
+	else if (errno == ENOENT)
+		what = "was moved while it was recorded: processes that began since are not in it";
+	else
+		what = "cannot be opened any more: processes that began since are not in it";
+	progress_clear(&r->progress);
+	fprintf(stderr, "ocular-record: %s %s\n", path, what);
+	return file.st_nlink ? 0 : -ENOENT;
+}
+
 int recorder_close(struct recorder *r)
 {
 	struct figures f;
+	int err = check_folder(r);
 
 	complete(r);
 	report_end(r);
@@ -483,7 +508,7 @@ int recorder_close(struct recorder *r)
 	f = figures(r);
 	progress_end(&r->progress, &f);
 	rotation_free(&r->rotation);
-	return r->out.file.error;
+	return r->out.file.error ?: err;
 }
 
 void recorder_cancel(struct recorder *r)

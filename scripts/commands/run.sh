@@ -15,6 +15,9 @@ recorder or the program; 'ocular record' passes them on. Exit status: the progra
 END
 }
 
+# Has a Python run? One that could not be traced has said why, and ended with 125.
+has_run() { [ "$1" != 125 ] || grep -qs '"kind": *"code"' -- "$recording"/codes-*.jsonl; }
+
 # then_report RECORD [ARGS]: runs it and reports; the exit status is the program's or, if that is 0, the report's.
 then_report() {
 	ready_to_report
@@ -26,6 +29,9 @@ then_report() {
 	# shellcheck disable=SC3013 # -ef: in every sh that Linux systems have
 	[ -r "$data" ] && ! [ "$data" -ef /proc/self/fd/7 ] || exit $ended
 	exec 7<&-
+	[ ! -S "$recording/.ocular.sock" ] ||
+		warn "the recorder was killed: the program goes on, but what it does from here on is not recorded"
+	has_run $ended || exit $ended
 	(check_report && report_now) || reported=$?
 	[ $ended -ne 0 ] || ended=$reported
 	exit $ended
