@@ -9,6 +9,7 @@
 #pragma once
 
 #include <Python.h>
+#include <stdatomic.h>
 
 #include "bytecode.h"
 
@@ -17,8 +18,8 @@ enum ambiguous_flow { WAY_NEXT, WAY_JUMP, WAY_BRANCH, WAY_FOR, WAY_END, WAY_CALL
 
 struct flow_tables {
 	uint8_t flow[256];
-	uint8_t for_skips; /* instructions that an exhausted FOR_ITER skips at its target */
-	bool wanted;	   /* mode opcodes */
+	uint8_t for_skips;  /* instructions that an exhausted FOR_ITER skips at its target */
+	atomic_bool wanted; /* mode opcodes */
 };
 
 /* A bit for each code unit: set at ambiguous branches. NULL: there are none, or no memory. free() it. */

@@ -254,7 +254,7 @@ static struct module_names module_names(char alias[ALIAS_MAX])
 static bool is_wanted(PyCodeObject *code, const struct module_names *module)
 {
 	PyObject *file = setup_bytes(code->co_filename);
-	bool wanted = filter_wants(&setup.filter, file ? PyBytes_AS_STRING(file) : "", module);
+	bool wanted = setup_wants(file ? PyBytes_AS_STRING(file) : "", module);
 
 	Py_XDECREF(file);
 	PyErr_Clear();

@@ -201,6 +201,12 @@ static PyObject *core_listen(PyObject *module, PyObject *args)
 	return err ? NULL : PyBool_FromLong(begun);
 }
 
+static PyObject *core_fork(PyObject *module, PyObject *before)
+{
+	duty_python_forks(before == Py_True);
+	Py_RETURN_NONE;
+}
+
 static PyObject *core_unlisten(PyObject *module, PyObject *unused)
 {
 	codes_write_compiled(&state_of(module)->codes);
@@ -388,6 +394,9 @@ static PyMethodDef methods[] = {
 	  "True if the recorder wants a duty cycle, which then switches the events (bits of\n"
 	  "sys.monitoring.events) of tool on and off until unlisten(); False if switching them on is the\n"
 	  "caller's task. OSError." },
+	{ "fork", core_fork, METH_O,
+	  "fork($module, before, /)\n--\n\n"
+	  "Free-threaded Python with a duty cycle: os.fork() begins (True), or has returned in the parent." },
 	{ "unlisten", core_unlisten, METH_NOARGS,
 	  "unlisten($module, /)\n--\n\n"
 	  "The first step of stopping: what the JIT has compiled goes into the code table, and the duty\n"

@@ -3,17 +3,18 @@
  * duty.c - see duty.h. The first thread to run after an edge brings its interpreter to the schedule's current state: a
  * missed edge is made up for, or skipped.
  */
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "clock.h"
 #include "duty.h"
 #include "pending.h"
-#include "process.h"
 #include "rings.h"
 #include "schedule.h"
 #include "shared/ticks.h"
 #include "table.h"
 #include "timer.h"
+#include "world.h"
 
 /* An interpreter that takes part. */
 struct part {
@@ -26,7 +27,22 @@ struct part {
 	uint64_t window;   /* the open one; 0: none is */
 };
 
-static struct part *parts; /* the process lock's */
+/*
+ * The list has a lock of its own: the timer's thread holds it while it adds pending calls, which takes a lock of
+ * CPython's that may be held, too, where the process lock is wanted (world.h, fork).
+ */
+static struct part *parts;
+static pthread_mutex_t parts_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Without a GIL: held by whoever switches events and windows, which calls Python. */
+#ifdef Py_GIL_DISABLED
+static PyMutex turn;
+#define TURN_BEGIN() PyMutex_Lock(&turn)
+#define TURN_END()   PyMutex_Unlock(&turn)
+#else
+#define TURN_BEGIN() (void)0
+#define TURN_END()   (void)0
+#endif
 
 static const struct ring_duty *duty(void)
 {
@@ -37,11 +53,11 @@ static struct part *part_of(const struct codes *codes, PyInterpreterState *inter
 {
 	struct part *p;
 
-	process_lock();
+	pthread_mutex_lock(&parts_lock);
 	p = parts;
 	while (p && (codes ? p->codes != codes : p->interpreter != interpreter))
 		p = p->next;
-	process_unlock();
+	pthread_mutex_unlock(&parts_lock);
 	return p;
 }
 
@@ -81,6 +97,26 @@ static void write_window(const struct part *p, uint64_t from, uint64_t at)
 	text_free(&t);
 }
 
+struct shut {
+	struct codes *codes;
+	uint64_t tsc;
+};
+
+static void shut(void *arg)
+{
+	struct shut *s = arg;
+
+	lanes_shut(s->codes->interpreter, s->tsc);
+	s->codes->window = LANE_SHUT;
+}
+
+static void shut_lanes(struct codes *codes, uint64_t tsc)
+{
+	struct shut s = { codes, tsc };
+
+	world_stop(shut, &s);
+}
+
 /*
  * Whatever time it is now: since the window's end no thread has run Python. If a process sleeps through it, its sleep
  * must not count as traced.
@@ -92,9 +128,8 @@ static void close_window(struct part *p)
 	uint64_t late = now > end ? now - end : 0;
 
 	set_events(p, 0);
-	lanes_shut(p->codes->interpreter, tsc - (uint64_t)((double)late * (double)rings_config()->tsc_hz / 1e9));
+	shut_lanes(p->codes, tsc - (uint64_t)((double)late * (double)rings_config()->tsc_hz / 1e9));
 	write_window(p, begin > p->since ? begin : p->since, now - late);
-	p->codes->window = LANE_SHUT;
 	p->window = 0;
 }
 
@@ -111,13 +146,16 @@ static void follow_schedule(struct part *p)
 /* The pending call. Its interpreter may have stopped tracing meanwhile. */
 static int edge(void *unused)
 {
-	struct part *p = part_of(NULL, PyInterpreterState_Get());
 	PyObject *pending = PyErr_GetRaisedException();
+	struct part *p;
 
+	TURN_BEGIN();
+	p = part_of(NULL, PyInterpreterState_Get());
 	if (p) {
 		atomic_store(&p->asked, false);
 		follow_schedule(p);
 	}
+	TURN_END();
 	PyErr_SetRaisedException(pending);
 	return 0;
 }
@@ -125,11 +163,11 @@ static int edge(void *unused)
 /* By the timer's thread. One call at a time: the queue is the program's, too, and short. */
 static void ask_all(void)
 {
-	process_lock();
+	pthread_mutex_lock(&parts_lock);
 	for (struct part *p = parts; p; p = p->next)
 		if (!atomic_exchange(&p->asked, true) && _PyEval_AddPendingCall(p->interpreter, edge, NULL, 0))
 			atomic_store(&p->asked, false);
-	process_unlock();
+	pthread_mutex_unlock(&parts_lock);
 }
 
 static struct part *add_part(struct codes *codes, int tool, int events)
@@ -143,10 +181,10 @@ static struct part *add_part(struct codes *codes, int tool, int events)
 	p->tool = tool;
 	p->events = events;
 	p->since = clock_ns(CLOCK_MONOTONIC);
-	process_lock();
+	pthread_mutex_lock(&parts_lock);
 	p->next = parts;
 	parts = p;
-	process_unlock();
+	pthread_mutex_unlock(&parts_lock);
 	return p;
 }
 
@@ -164,9 +202,10 @@ bool duty_begin(struct codes *codes, int tool, int events, int *err)
 		*err = -1;
 		return false;
 	}
-	codes->window = LANE_SHUT;
-	lanes_shut(codes->interpreter, 0);
+	TURN_BEGIN();
+	shut_lanes(codes, 0);
 	follow_schedule(p);
+	TURN_END();
 	return true;
 }
 
@@ -174,51 +213,80 @@ static bool remove_part(struct part *p)
 {
 	bool last;
 
-	process_lock();
+	pthread_mutex_lock(&parts_lock);
 	for (struct part **at = &parts; *at; at = &(*at)->next)
 		if (*at == p) {
 			*at = p->next;
 			break;
 		}
 	last = !parts;
-	process_unlock();
+	pthread_mutex_unlock(&parts_lock);
 	free(p);
 	return last;
 }
 
 void duty_end(struct codes *codes)
 {
-	struct part *p = part_of(codes, NULL);
+	struct part *p;
+	bool last = false;
 
-	if (!p)
-		return;
-	if (p->window)
+	TURN_BEGIN();
+	p = part_of(codes, NULL);
+	if (p && p->window)
 		close_window(p);
-	codes->window = LANE_ALWAYS;
-	if (remove_part(p))
+	if (p)
+		codes->window = LANE_ALWAYS;
+	if (p)
+		last = remove_part(p);
+	TURN_END();
+	if (last)
 		timer_stop();
 }
 
 static bool ticking; /* before the fork */
+static int forking;  /* threads between duty_python_forks(true) and its other half; with parts_lock */
 
 void duty_before_fork(void)
 {
-	ticking = timer_stop();
+	ticking |= timer_stop();
 }
 
 static int tick_again(void *unused)
 {
-	if (parts)
+	pthread_mutex_lock(&parts_lock);
+	if (forking)
+		ticking = true; /* the last of them will tick */
+	else if (parts)
 		timer_start(duty(), ask_all);
+	pthread_mutex_unlock(&parts_lock);
 	return 0;
 }
 
 /* Not at once: CPython is about to count the threads, and would warn of a second one. */
-void duty_after_fork(void)
+static void tick_soon(void)
 {
 	if (ticking && parts)
 		_PyEval_AddPendingCall(parts->interpreter, tick_again, NULL, 0);
 	ticking = false;
+}
+
+void duty_after_fork(void)
+{
+	pthread_mutex_lock(&parts_lock);
+	if (!forking)
+		tick_soon();
+	pthread_mutex_unlock(&parts_lock);
+}
+
+void duty_python_forks(bool before)
+{
+	pthread_mutex_lock(&parts_lock);
+	forking += before ? 1 : -1;
+	if (!forking)
+		tick_soon();
+	pthread_mutex_unlock(&parts_lock);
+	if (before)
+		duty_before_fork();
 }
 
 /* Only the interpreter that forked lives on; its life begins here. */
@@ -228,6 +296,11 @@ void duty_forked(void)
 	PyInterpreterState *mine = thread ? PyThreadState_GetInterpreter(thread) : NULL;
 	struct part **at = &parts, *p;
 
+#ifdef Py_GIL_DISABLED
+	turn = (PyMutex){ 0 };
+#endif
+	pthread_mutex_init(&parts_lock, NULL);
+	forking = 0;
 	while ((p = *at)) {
 		if (mine && p->interpreter != mine) {
 			*at = p->next;

@@ -26,3 +26,9 @@ void duty_end(struct codes *codes);
 void duty_before_fork(void);
 void duty_after_fork(void);
 void duty_forked(void);
+
+/*
+ * Before os.fork(), and in the parent after it. Without a GIL these are needed as well: inside os.fork() CPython holds
+ * the lock of its lists of threads, which adding a pending call takes.
+ */
+void duty_python_forks(bool before);

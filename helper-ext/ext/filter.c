@@ -82,7 +82,8 @@ static bool any_matches(const struct patterns *p, const char *file, const struct
 				       ? glob_matches(pattern, file)
 				       : is_in(pattern, m->name) || is_in(pattern, m->alias) || is_in(pattern, m->main);
 
-		p->matched[i] |= matches;
+		if (matches)
+			atomic_store_explicit(&p->matched[i], true, memory_order_relaxed);
 		any |= matches;
 	}
 	return any;

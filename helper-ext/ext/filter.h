@@ -10,12 +10,13 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 struct patterns {
 	char **v;
-	bool *matched; /* [n] */
+	atomic_bool *matched; /* [n] */
 	size_t n;
 };
 

@@ -3,7 +3,7 @@
  * lane.c - see lane.h: everything that happens when a thread cannot simply append.
  *
  * Waiting for room holds the GIL, on purpose: the program stops for a moment rather than being traced with another
- * interleaving of its threads.
+ * interleaving of its threads. Without a GIL only this thread stops, and whoever wants to stop the world.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -43,10 +43,10 @@ static struct {
 	struct lane *all;
 	struct lane_total *ended;
 	size_t nended, room;
-	uint64_t lost; /* by threads that ended or never had a lane */
+	_Atomic uint64_t lost; /* by threads that ended or never had a lane */
 	enum backend backend;
 	bool active;
-	void (*deserted)(void); /* NULL: no check */
+	void (*_Atomic deserted)(void); /* NULL: no check */
 } lanes = { .once = PTHREAD_ONCE_INIT };
 
 /* The thread's next event goes the slow way. */
@@ -159,7 +159,7 @@ static void lane_drop(struct lane *l, uint64_t words)
 
 void lanes_drop(uint64_t words)
 {
-	__atomic_fetch_add(&lanes.lost, words, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(&lanes.lost, words, memory_order_relaxed);
 }
 
 /* Record what the thread wrote. Without memory the row is missing, and the reader counts itself. */
@@ -279,13 +279,12 @@ static bool lane_attach(struct lane *l)
 		return false;
 	}
 	process_lock();
-	r = lanes.active ? rings_take(l->tid, &l->announce) : NULL;
+	l->ring = r = lanes.active ? rings_take(l->tid, &l->announce) : NULL;
 	process_unlock();
 	if (!r) {
 		l->refusals++;
 		return false;
 	}
-	l->ring = r;
 	l->refusals = 0;
 	l->at.head = &r->at;
 	l->at.limit = cursor_head(&l->at);
@@ -383,10 +382,18 @@ static void lane_preface(struct lane *l, uint64_t interpreter, uint32_t window)
  * Checking the recorder is a system call: not for each word of a ring that is only full. Words come by one or two, so
  * one of two counts is met. A thread that came when the recorder was gone has no ring.
  */
-static void report_deserted(const struct lane *l)
+static bool lane_is_deserted(const struct lane *l)
 {
-	if (lanes.deserted && l->lost % DESERTED_CHECK < 2 && rings_deserted(l->ring))
-		lanes.deserted();
+	return lanes.deserted && l->lost % DESERTED_CHECK < 2 && rings_deserted(l->ring);
+}
+
+/* Adding a pending call may wait for another thread: the lane is not touched afterwards. */
+static void report_deserted(void)
+{
+	void (*deserted)(void) = lanes.deserted;
+
+	if (deserted)
+		deserted();
 }
 
 struct lane *lane_open(uint64_t interpreter, enum lane_view view, uint32_t window, unsigned int words)
@@ -401,8 +408,11 @@ struct lane *lane_open(uint64_t interpreter, enum lane_view view, uint32_t windo
 		return NULL;
 	}
 	if (!lane_ready(l)) {
-		report_deserted(l);
+		bool gone = lane_is_deserted(l);
+
 		lane_drop(l, words);
+		if (gone)
+			report_deserted();
 		return NULL;
 	}
 	lane_preface(l, interpreter, window);
@@ -428,8 +438,8 @@ bool lanes_deserted(void)
 	for (struct lane *l = lanes.all; l && !gone; l = l->next)
 		gone = rings_deserted(l->ring);
 	process_unlock();
-	if (gone && lanes.deserted)
-		lanes.deserted();
+	if (gone)
+		report_deserted();
 	return gone;
 }
 

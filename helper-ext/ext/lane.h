@@ -7,8 +7,9 @@
  * removed by stop or left behind by fork. So the hot path's single test `head >= limit` covers all of them, and
  * lane_open() handles each. Words for Intel PT need no ring; their lane is never full once it is open, and only counts.
  *
- * A lane belongs to its thread. Other threads touch it only in lanes_stop(), when no interpreter of
- * the process emits any more, and in a forked child, where no other thread exists.
+ * A lane belongs to its thread, which from lane_open() to the last word calls no Python. Other threads touch it only
+ * while the world is stopped (world.h), in lanes_stop(), when no interpreter of the process emits any more, and in a
+ * forked child, where no other thread exists.
  */
 #pragma once
 
@@ -117,7 +118,7 @@ struct lane *lane_open(uint64_t interpreter, enum lane_view view, uint32_t windo
 
 /*
  * The interpreter's window was over at `tsc`, or its first one is still to come: its lanes end their segments, and are
- * full. The caller holds its GIL, so none of them is being written.
+ * full. The world is stopped, so none of them is being written.
  */
 void lanes_shut(uint64_t interpreter, uint64_t tsc);
 

@@ -5,7 +5,7 @@
 
 #include "process.h"
 
-static const struct process_fork *forks; /* process_init()'s */
+static const struct process_fork *_Atomic forks; /* process_init()'s */
 static atomic_uint interpreters;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -2,9 +2,10 @@
 /*
  * process.h - what all interpreters of the process share: one lock, and its handling at fork.
  *
- * Interpreters may have a GIL of their own (PEP 684), and threads end without one; so this lock protects the registry
- * of lanes and the code table. It is never held while Python code can run, and never taken on the hot path. fork()
- * waits for it, and it is free in the child.
+ * Interpreters may have a GIL of their own (PEP 684) or none, and threads end without one; so this lock protects the
+ * registry of lanes, the code table, and what a session sets while threads still read it for the last one. It is never
+ * taken on the hot path. Who holds it does not call Python: without a GIL, threads that wait for it keep the world from
+ * being stopped. It may be taken while the world is stopped (world.h). fork() waits for it; it is free in the child.
  */
 #pragma once
 

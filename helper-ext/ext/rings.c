@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "process.h"
 #include "recorder.h"
 #include "rings.h"
 #include "shared/array.h"
@@ -46,9 +47,14 @@ int rings_start(const struct ring_config *config, const char *dir)
 	return 0;
 }
 
-const char *rings_dir(void)
+char *rings_where(void)
 {
-	return rings.dir;
+	char *copy;
+
+	process_lock();
+	copy = rings.dir ? strdup(rings.dir) : NULL;
+	process_unlock();
+	return copy;
 }
 
 const struct ring_config *rings_config(void)

@@ -15,8 +15,8 @@
  * -ENOMEM. */
 int rings_start(const struct ring_config *config, const char *dir);
 
-/* The start's folder; NULL before the first. */
-const char *rings_dir(void);
+/* The start's folder, a copy to free(); NULL before the first. Without the process lock. */
+char *rings_where(void);
 
 /* The start's config; nrecords is 0 before the first. */
 const struct ring_config *rings_config(void);

@@ -2,9 +2,32 @@
 /* setup.c - see setup.h. */
 #include <errno.h>
 
+#include "process.h"
 #include "setup.h"
 
 struct setup setup;
+
+static struct filter filter; /* the process lock's, except for what has matched */
+
+bool setup_wants(const char *file, const struct module_names *module)
+{
+	bool wanted;
+
+	process_lock();
+	wanted = filter_wants(&filter, file, module);
+	process_unlock();
+	return wanted;
+}
+
+bool setup_is_own(const char *file)
+{
+	bool own;
+
+	process_lock();
+	own = filter_is_own(&filter, file);
+	process_unlock();
+	return own;
+}
 
 PyObject *setup_error(int err)
 {
@@ -29,7 +52,9 @@ static int set_patterns(struct patterns *p, PyObject *tuple)
 		list[i] = bytes[i] ? PyBytes_AS_STRING(bytes[i]) : NULL;
 		err = bytes[i] ? 0 : -EINVAL;
 	}
+	process_lock();
 	err = err ?: patterns_set(p, list);
+	process_unlock();
 	while (i > 0)
 		Py_XDECREF(bytes[--i]);
 	PyMem_Free(bytes);
@@ -39,15 +64,14 @@ static int set_patterns(struct patterns *p, PyObject *tuple)
 
 PyObject *setup_filter(PyObject *module, PyObject *args)
 {
-	struct filter *f = &setup.filter;
 	PyObject *include, *exclude, *own;
 	int err;
 
 	if (!PyArg_ParseTuple(args, "O!O!O!", &PyTuple_Type, &include, &PyTuple_Type, &exclude, &PyTuple_Type, &own))
 		return NULL;
-	err = set_patterns(&f->include, include);
-	err = err ? err : set_patterns(&f->exclude, exclude);
-	err = err ? err : set_patterns(&f->own, own);
+	err = set_patterns(&filter.include, include);
+	err = err ? err : set_patterns(&filter.exclude, exclude);
+	err = err ? err : set_patterns(&filter.own, own);
 	setup.flow.wanted = false; /* an earlier session's */
 	if (PyErr_Occurred())
 		return NULL;
@@ -73,26 +97,26 @@ static int add_unmatched(PyObject *list, const char *kind, const struct patterns
 
 int setup_unmatched(PyObject *list)
 {
-	return add_unmatched(list, "include", &setup.filter.include) ||
-			       add_unmatched(list, "exclude", &setup.filter.exclude)
-		       ? -1
-		       : 0;
+	return add_unmatched(list, "include", &filter.include) || add_unmatched(list, "exclude", &filter.exclude) ? -1
+														  : 0;
 }
 
 PyObject *setup_opcodes(PyObject *module, PyObject *args)
 {
-	struct opcode_tables *ops = &setup.ops;
+	struct opcode_tables ops = { 0 };
 	Py_buffer caches, jump, instrumented;
 	int fits;
 
-	if (!PyArg_ParseTuple(args, "y*y*y*bbb", &caches, &jump, &instrumented, &ops->extended_arg,
-			      &ops->instrumented_line, &ops->instrumented_instruction))
+	if (!PyArg_ParseTuple(args, "y*y*y*bbb", &caches, &jump, &instrumented, &ops.extended_arg,
+			      &ops.instrumented_line, &ops.instrumented_instruction))
 		return NULL;
 	fits = caches.len == 256 && jump.len == 256 && instrumented.len == 256;
 	if (fits) {
-		memcpy(ops->caches, caches.buf, 256);
-		memcpy(ops->jump, jump.buf, 256);
-		memcpy(ops->instrumented, instrumented.buf, 256);
+		memcpy(ops.caches, caches.buf, 256);
+		memcpy(ops.jump, jump.buf, 256);
+		memcpy(ops.instrumented, instrumented.buf, 256);
+		if (memcmp(&setup.ops, &ops, sizeof(ops)))
+			setup.ops = ops;
 	}
 	PyBuffer_Release(&caches);
 	PyBuffer_Release(&jump);
@@ -103,14 +127,17 @@ PyObject *setup_opcodes(PyObject *module, PyObject *args)
 PyObject *setup_flow(PyObject *module, PyObject *args)
 {
 	struct flow_tables *f = &setup.flow;
+	unsigned char for_skips;
 	Py_buffer flow;
 	int fits;
 
-	if (!PyArg_ParseTuple(args, "y*b", &flow, &f->for_skips))
+	if (!PyArg_ParseTuple(args, "y*b", &flow, &for_skips))
 		return NULL;
 	fits = flow.len == 256;
-	if (fits)
+	if (fits && (f->for_skips != for_skips || memcmp(f->flow, flow.buf, 256))) {
 		memcpy(f->flow, flow.buf, 256);
+		f->for_skips = for_skips;
+	}
 	f->wanted = fits;
 	PyBuffer_Release(&flow);
 	return fits ? Py_NewRef(Py_None) : setup_error(-EINVAL);

@@ -10,13 +10,19 @@
 #include "ambiguous.h"
 #include "filter.h"
 
-/* What all interpreters of the process share; set before the first code is seen. */
+/*
+ * What all interpreters of the process share; set before the first code is seen. The tables are the same each time, so
+ * a later session does not write them; a thread that is still looking at code for an earlier one may be reading.
+ */
 struct setup {
 	struct opcode_tables ops;
 	struct flow_tables flow;
-	struct filter filter;
 };
 extern struct setup setup;
+
+/* filter.h, with set_filter()'s patterns. Both take the process lock. */
+bool setup_wants(const char *file, const struct module_names *module);
+bool setup_is_own(const char *file);
 
 /*
  * A new bytes object from a str: UTF-8, and for a path that is not valid UTF-8 its own bytes (PEP 383). NULL with an

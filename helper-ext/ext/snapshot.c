@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* snapshot.c - see snapshot.h. Sends members of a JSON object; the recorder adds its own. */
+#include <stdatomic.h>
+#include <stdlib.h>
 
 #include "recorder.h"
 #include "rings.h"
@@ -14,7 +16,7 @@
 
 _Static_assert(DATA_MAX + TEXT_BEYOND <= RING_TEXT_MAX, "data always fit into a message");
 
-static bool listening;
+static atomic_bool listening;
 
 const char snapshot_doc[] =
 	"take_snapshot(label, **data)\n--\n\n"
@@ -25,12 +27,12 @@ const char snapshot_doc[] =
 
 void snapshot_listen(bool on)
 {
-	listening = on;
+	atomic_store_explicit(&listening, on, memory_order_relaxed);
 }
 
 bool snapshot_listening(void)
 {
-	return listening;
+	return atomic_load_explicit(&listening, memory_order_relaxed);
 }
 
 static bool has_json(PyObject *v)
@@ -66,7 +68,7 @@ static void add_frame(struct text *t, PyFrameObject *frame)
 	PyObject *place = PyUnicode_FromFormat("%U (%U:%d)", code->co_qualname, code->co_filename,
 					       PyFrame_GetLineNumber(frame));
 
-	if (place && !(file && filter_is_own(&setup.filter, file))) {
+	if (place && !(file && setup_is_own(file))) {
 		text_comma(t);
 		text_str(t, place);
 	}
@@ -93,6 +95,7 @@ static void add_stack(struct text *t)
 /* With the stack, if one message holds both. */
 bool snapshot_send(struct text *t, uint64_t tsc)
 {
+	char *dir = rings_where();
 	size_t stack;
 	int err;
 
@@ -101,7 +104,8 @@ bool snapshot_send(struct text *t, uint64_t tsc)
 	add_stack(t);
 	if (t->length > RING_TEXT_MAX)
 		t->length = stack;
-	err = t->failed ? -1 : recorder_snapshot(rings_dir(), tsc, t->bytes, t->length);
+	err = t->failed || !dir ? -1 : recorder_snapshot(dir, tsc, t->bytes, t->length);
+	free(dir);
 	text_free(t);
 	return !err;
 }
@@ -153,7 +157,7 @@ static __attribute__((noinline, cold)) PyObject *take(PyObject *const *args, Py_
 
 PyObject *snapshot_take(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
-	if (__builtin_expect(!listening, 1))
+	if (__builtin_expect(!snapshot_listening(), 1))
 		Py_RETURN_FALSE;
 	return take(args, nargs, names);
 }
@@ -172,7 +176,7 @@ PyObject *snapshot_fire(PyObject *module, PyObject *args)
 
 	if (!PyArg_ParseTuple(args, "sUO!", &trigger, &label, &PyDict_Type, &members))
 		return NULL;
-	if (!listening)
+	if (!snapshot_listening())
 		Py_RETURN_FALSE;
 	snapshot_begin(&t, trigger, label);
 	while (PyDict_Next(members, &at, &key, &value) && snapshot_member(&t, key, value))

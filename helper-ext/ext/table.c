@@ -189,23 +189,27 @@ void table_begin(void)
 	process_unlock();
 }
 
-void table_write(struct text *line)
+static void write_line(struct text *line, bool begin)
 {
 	text_add(line, "\n", 1);
 	if (line->failed)
 		return;
 	process_lock();
-	if (table.dir && table.headless)
+	if (table.dir && table.headless && begin)
 		write_header();
-	if (table.dir)
+	if (table.dir && !table.headless)
 		append(line);
 	process_unlock();
 }
 
+void table_write(struct text *line)
+{
+	write_line(line, true);
+}
+
 void table_add(struct text *line)
 {
-	if (!table.headless)
-		table_write(line);
+	write_line(line, false);
 }
 
 void table_stop(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* trigger.c - see trigger.h. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,15 @@ struct trigger {
 	char *qualname;
 	uint64_t ticks; /* 0: on the call */
 	char **names;	/* of the requested arguments and locals; ends with NULL */
-	bool matched;
+	atomic_bool matched;
+};
+
+/* A session's. Its strings stay while a thread is using them, though another session may have begun. */
+struct trigger_set {
+	struct trigger all[TRIGGERS_MAX];
+	unsigned int n;
+	double ticks_per_ms;
+	unsigned int users; /* the session is one; with the process lock */
 };
 
 /* A call that a slow trigger waits for. */
@@ -26,10 +35,9 @@ struct open_call {
 	uint64_t tsc;
 };
 
+/* With the process lock. */
 static struct {
-	struct trigger all[TRIGGERS_MAX];
-	unsigned int n;
-	double ticks_per_ms;
+	struct trigger_set *now; /* NULL: none */
 	struct open_call *open;
 	size_t nopen, room;
 } triggers;
@@ -42,7 +50,35 @@ static void clear(struct trigger *t)
 	free(t->kind);
 	free(t->module);
 	free(t->qualname);
-	*t = (struct trigger){ 0 };
+}
+
+/* NULL: there are no triggers. */
+static struct trigger_set *borrow(void)
+{
+	struct trigger_set *set;
+
+	process_lock();
+	set = triggers.now;
+	if (set)
+		set->users++;
+	process_unlock();
+	return set;
+}
+
+static void give_back(struct trigger_set *set)
+{
+	bool last;
+
+	if (!set)
+		return;
+	process_lock();
+	last = !--set->users;
+	process_unlock();
+	if (!last)
+		return;
+	while (set->n)
+		clear(&set->all[--set->n]);
+	free(set);
 }
 
 static char **copy_names(PyObject *tuple)
@@ -58,65 +94,75 @@ static char **copy_names(PyObject *tuple)
 	return names;
 }
 
-static int add(PyObject *row)
+static int add(struct trigger_set *set, PyObject *row)
 {
-	struct trigger *t = &triggers.all[triggers.n];
+	struct trigger *t = &set->all[set->n];
 	const char *kind, *module, *qualname;
 	unsigned long long ticks;
 	PyObject *names;
 
-	if (triggers.n == TRIGGERS_MAX) {
+	if (set->n == TRIGGERS_MAX) {
 		PyErr_SetString(PyExc_ValueError, "ocular: too many triggers");
 		return -1;
 	}
 	if (!PyArg_ParseTuple(row, "sssKO!", &kind, &module, &qualname, &ticks, &PyTuple_Type, &names))
 		return -1;
 	*t = (struct trigger){ strdup(kind), strdup(module), strdup(qualname), ticks, copy_names(names) };
-	triggers.n++;
+	set->n++;
 	return 0;
 }
 
 PyObject *trigger_set(PyObject *module, PyObject *args)
 {
+	struct trigger_set *set, *had;
 	unsigned long long tsc_hz;
 	PyObject *list;
+	int err = 0;
 
 	if (!PyArg_ParseTuple(args, "O!K", &PyList_Type, &list, &tsc_hz))
 		return NULL;
-	while (triggers.n)
-		clear(&triggers.all[--triggers.n]);
-	triggers.ticks_per_ms = (double)tsc_hz / 1000;
-	for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++)
-		if (add(PyList_GET_ITEM(list, i)))
-			return NULL;
-	Py_RETURN_NONE;
+	set = calloc(1, sizeof(*set));
+	if (!set)
+		return PyErr_NoMemory();
+	set->users = 1;
+	set->ticks_per_ms = (double)tsc_hz / 1000;
+	for (Py_ssize_t i = 0; !err && i < PyList_GET_SIZE(list); i++)
+		err = add(set, PyList_GET_ITEM(list, i));
+	process_lock();
+	had = triggers.now;
+	triggers.now = set;
+	process_unlock();
+	give_back(had);
+	return err ? NULL : Py_NewRef(Py_None);
 }
 
 uint64_t triggers_of(const struct module_names *module, PyCodeObject *code)
 {
+	struct trigger_set *now = borrow();
 	const char *file, *qualname;
 	uint64_t set = 0;
 
-	if (!triggers.n)
+	if (!now)
 		return 0;
 	file = PyUnicode_AsUTF8(code->co_filename);
 	qualname = PyUnicode_AsUTF8(code->co_qualname);
 	PyErr_Clear();
-	for (unsigned int i = 0; qualname && i < triggers.n; i++) {
-		struct trigger *t = &triggers.all[i];
+	for (unsigned int i = 0; qualname && i < now->n; i++) {
+		struct trigger *t = &now->all[i];
 
 		if (strcmp(t->qualname, qualname) || !filter_is(t->module, file ? file : "", module))
 			continue;
 		t->matched = true;
 		set |= 1ull << i;
 	}
+	give_back(now);
 	return set;
 }
 
-int triggers_unmatched(PyObject *list)
+static int add_unmatched(const struct trigger_set *set, PyObject *list)
 {
-	for (unsigned int i = 0; i < triggers.n; i++) {
-		const struct trigger *t = &triggers.all[i];
+	for (unsigned int i = 0; i < set->n; i++) {
+		const struct trigger *t = &set->all[i];
 		PyObject *row;
 
 		if (t->matched || !strcmp(t->kind, "lag")) /* no trigger names that function */
@@ -129,6 +175,15 @@ int triggers_unmatched(PyObject *list)
 		Py_DECREF(row);
 	}
 	return 0;
+}
+
+int triggers_unmatched(PyObject *list)
+{
+	struct trigger_set *set = borrow();
+	int err = set ? add_unmatched(set, list) : 0;
+
+	give_back(set);
+	return err;
 }
 
 /* The entry of that frame's open call, or NULL. Few are open at a time. */
@@ -185,7 +240,7 @@ static void add_locals(struct text *text, const struct trigger *t, PyFrameObject
 	}
 }
 
-static void fire(const struct trigger *t, PyFrameObject *frame, uint64_t ticks)
+static void fire(const struct trigger_set *set, const struct trigger *t, PyFrameObject *frame, uint64_t ticks)
 {
 	struct text text = { 0 };
 	PyObject *label = PyUnicode_FromFormat("%s:%s", t->module, t->qualname);
@@ -197,37 +252,37 @@ static void fire(const struct trigger *t, PyFrameObject *frame, uint64_t ticks)
 	}
 	snapshot_begin(&text, t->kind, label);
 	if (ticks)
-		text_printf(&text, "\"ms\":%.3f", (double)ticks / triggers.ticks_per_ms);
+		text_printf(&text, "\"ms\":%.3f", (double)ticks / set->ticks_per_ms);
 	add_locals(&text, t, frame);
 	snapshot_send(&text, tsc);
 	Py_DECREF(label);
 }
 
 /* Those that wait for the end of a call. */
-static uint64_t slow_of(uint64_t set)
+static uint64_t slow_of(const struct trigger_set *set, uint64_t named)
 {
 	uint64_t slow = 0;
 
-	for (uint64_t left = set; left; left &= left - 1)
-		if (triggers.all[__builtin_ctzll(left)].ticks)
+	for (uint64_t left = named; left; left &= left - 1)
+		if (set->all[__builtin_ctzll(left)].ticks)
 			slow |= left & -left;
 	return slow;
 }
 
-static void fire_all(uint64_t set, PyFrameObject *frame, uint64_t ticks)
+static void fire_all(const struct trigger_set *set, uint64_t named, PyFrameObject *frame, uint64_t ticks)
 {
-	for (; set; set &= set - 1) {
-		const struct trigger *t = &triggers.all[__builtin_ctzll(set)];
+	for (; named; named &= named - 1) {
+		const struct trigger *t = &set->all[__builtin_ctzll(named)];
 
 		if (ticks >= t->ticks)
-			fire(t, frame, ticks);
+			fire(set, t, frame, ticks);
 	}
 }
 
-void triggers_see(uint64_t set, enum marker_op op)
+static void see(const struct trigger_set *set, uint64_t named, enum marker_op op)
 {
 	bool starts = op == OP_PY_START, ends = op == OP_PY_RETURN || op == OP_PY_UNWIND;
-	uint64_t slow = slow_of(set);
+	uint64_t slow = slow_of(set, named);
 	PyFrameObject *frame;
 
 	if (!snapshot_listening() || !(starts || (ends && slow)))
@@ -236,12 +291,21 @@ void triggers_see(uint64_t set, enum marker_op op)
 	if (!frame)
 		return;
 	if (starts)
-		fire_all(set & ~slow, frame, 0);
+		fire_all(set, named & ~slow, frame, 0);
 	if (starts && slow)
 		remember(frame);
 	if (ends)
-		fire_all(slow, frame, forget(frame));
+		fire_all(set, slow, frame, forget(frame));
 	Py_DECREF(frame);
+}
+
+void triggers_see(uint64_t named, enum marker_op op)
+{
+	struct trigger_set *set = borrow();
+
+	if (set)
+		see(set, named, op);
+	give_back(set);
 }
 
 void trigger_stop(void)

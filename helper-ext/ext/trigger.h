@@ -27,7 +27,7 @@ uint64_t triggers_of(const struct module_names *module, PyCodeObject *code);
 int triggers_unmatched(PyObject *list);
 
 /* An event of code that these triggers name has been written. */
-void triggers_see(uint64_t set, enum marker_op op);
+void triggers_see(uint64_t named, enum marker_op op);
 
 /* Tracing stops: no call is open any more. */
 void trigger_stop(void);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Start and stop tracing in this interpreter, into a recording whose recorder is running."""
 
+import _thread
 import atexit
 import os
 import sys
@@ -20,6 +21,13 @@ TOOL_IDS = (4, 3, 5, 1, 2, 0)
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 EMULATOR = "OCULAR_QEMU_SETTINGS"  # helper-ext/qemu/settings.h; it is there on an emulated processor only
 OWN_FOLDERS = (PACKAGE, os.path.join(os.path.dirname(PACKAGE), "hook"))
+
+
+FREE_THREADED = "t" in sys.abiflags
+
+# Held by whoever starts or stops, in any thread; one that stops may be inside start().
+turn = _thread.RLock()  # type: ignore[attr-defined]
+os.register_at_fork(after_in_child=turn._at_fork_reinit)
 
 
 class _Session:
@@ -55,6 +63,8 @@ class _Session:
         bits = sum(getattr(sys.monitoring.events, name) for name in self.events)
         if not _core.listen(self.tool, bits):  # else a duty cycle does it
             sys.monitoring.set_events(self.tool, bits)
+        elif FREE_THREADED:
+            _watch_forks()
 
     def unregister(self, again: bool = False) -> None:
         """Switch off everything of ours. again: first measure once more what a callback costs."""
@@ -81,6 +91,15 @@ class _Session:
 
 _session: _Session | None = None
 _closed = 0  # sessions that ended in this interpreter
+_forks_watched = False
+
+
+def _watch_forks() -> None:
+    """os.fork() must not meet the thread of a duty cycle (helper-ext/ext/duty.h)."""
+    global _forks_watched
+    if not _forks_watched:
+        os.register_at_fork(before=lambda: _core.fork(True), after_in_parent=lambda: _core.fork(False))
+    _forks_watched = True
 
 
 def _shape(name: str, mode: str) -> int:
@@ -258,6 +277,12 @@ def start(folder: str, mode: str = modes.DEFAULT, include: "str | Iterable[str]"
 
     RuntimeError, ValueError, TypeError or OSError; then nothing is on.
     """
+    with turn:
+        _start(folder, mode, include, exclude, backend, trigger, whole, guest)
+
+
+def _start(folder: str, mode: str, include: "str | Iterable[str]", exclude: "str | Iterable[str]", backend: str,
+           trigger: "Sequence[str]", whole: bool, guest: bool) -> None:
     global _session
     include, exclude = patterns("include", include), patterns("exclude", exclude)
     if _session:
@@ -289,6 +314,11 @@ def start(folder: str, mode: str = modes.DEFAULT, include: "str | Iterable[str]"
 
 def stop() -> None:
     """Stop what start() started; it is not an error if there is nothing to stop."""
+    with turn:
+        _stop()
+
+
+def _stop() -> None:
     global _session, _closed
     session, _session = _session, None
     if session:
@@ -307,7 +337,8 @@ def finish(path: str) -> None:
 
 def folder() -> str | None:
     """The folder that this interpreter traces into, or None."""
-    return _session.folder if _session else None
+    session = _session  # another thread may stop now
+    return session.folder if session else None
 
 
 def start_from_environment() -> None:

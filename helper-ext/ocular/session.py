@@ -66,10 +66,17 @@ def start_tracing(mode: str = "adaptive", perfetto: bool | str | os.PathLike[str
     RuntimeError if tracing is already on, or if ocular-record is not found; ValueError and TypeError
     for invalid arguments.
     """
-    global _wanted, _nested
     _load()
     monitor.check(mode, "auto")
     include, exclude = monitor.patterns("include", include), monitor.patterns("exclude", exclude)
+    with monitor.turn:
+        _start(mode, perfetto, output, include, exclude, console)
+
+
+def _start(mode: str, perfetto: bool | str | os.PathLike[str] | None,
+           output: str | bytes | os.PathLike[str] | os.PathLike[bytes] | None,
+           include: tuple[str, ...], exclude: tuple[str, ...], console: bool) -> None:
+    global _wanted, _nested
     if monitor.folder() and not _wanted:
         _nested += 1
         return
@@ -109,17 +116,26 @@ def _end(folder: str) -> None:
         pass  # it has ended
 
 
+def _stop() -> "dict[str, Any] | None":
+    """What was wanted; None: only an inner one of nested calls ended. Of several threads one stops."""
+    global _wanted, _nested
+    if not monitor:
+        raise RuntimeError("ocular: not tracing")
+    with monitor.turn:
+        if _nested:
+            _nested -= 1
+            return None
+        if not _wanted:
+            raise RuntimeError("ocular: not tracing")
+        wanted, _wanted = _wanted, None
+        monitor.stop()
+    return wanted
+
+
 def stop_tracing() -> None:
     """Stop, complete the recording, and report as start_tracing() was asked to. RuntimeError if off."""
-    global _wanted, _nested
-    if _nested:
-        _nested -= 1
-        return
-    if not _wanted:
-        raise RuntimeError("ocular: not tracing")
-    wanted, _wanted = _wanted, None
-    monitor.stop()
-    if wanted["serving"] and wanted["pid"] == os.getpid():
+    wanted = _stop()
+    if wanted and wanted["serving"] and wanted["pid"] == os.getpid():
         monitor.finish(wanted["folder"])
         tools.report(wanted["folder"], wanted["perfetto"], wanted["console"])
 

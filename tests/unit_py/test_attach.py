@@ -681,6 +681,7 @@ def run():
     while monitor.folder() and calls < 3000000:
         work()
         calls += 1
+    monitor.stop()  # without a GIL the thread that stops tracing may still be at it: wait
     print(calls > 0, monitor.folder(), [sys.monitoring.get_tool(i) for i in range(6)])
     done.release()
 _thread.start_new_thread(run, ())
