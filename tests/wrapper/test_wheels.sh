@@ -15,9 +15,9 @@ if [ -z "${CI-}" ] && ! command -v apt-get >/dev/null; then
 	exit
 fi
 # Debian has no headers of 3.12.
-count=3 versions='3.13 3.14 3.15'
+count=5 versions='3.13 3.14 3.15 3.13t 3.14t'
 for python in $("$root/scripts/find-pythons"); do
-	[ "$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')" != 3.12 ] || count=4 versions="3.12 $versions"
+	[ "$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')" != 3.12 ] || count=6 versions="3.12 $versions"
 done
 # shellcheck disable=SC2086 # words
 if ! "$root/scripts/wheels" $versions >made 2>&1 && [ -z "${CI-}" ] &&
@@ -26,7 +26,7 @@ if ! "$root/scripts/wheels" $versions >made 2>&1 && [ -z "${CI-}" ] &&
 	done_testing
 	exit
 fi
-ok "make wheels" says 0 'cp315-cp315-manylinux_2_28_x86_64.whl: [0-9]* bytes' cat made
+ok "make wheels" says 0 'cp314-cp314t-manylinux_2_28_x86_64.whl: [0-9]* bytes' cat made
 ok "one for each CPython" [ "$(find "$dist" -name '*.whl' | wc -l)" = $count ]
 ok "no other file than the sources" [ "$(find "$dist" -type f ! -name '*.whl')" = "$(echo "$dist"/ocular_trace-*.tar.gz)" ]
 
@@ -39,7 +39,10 @@ foreign_libraries() {
 	done | sort -u | grep -v -x -e 'libc\.so\.6' -e 'libm\.so\.6' -e 'libpthread\.so\.0' -e 'libdl\.so\.2' -e 'ld-linux.*' || :
 }
 programs() { python3 -m zipfile -l "$1" | grep -c -e '/bin/ocular-' -e '/perf/ocular\.so'; }
-licences() { for name in LICENSE jansson.txt libipt.txt zlib.txt zstd.txt; do python3 -m zipfile -l "$1" | grep -q "licenses/.*$name" || echo "$name"; done; }
+licences() {
+	python3 -m zipfile -l "$1" >listed
+	for name in LICENSE jansson.txt libipt.txt zlib.txt zstd.txt; do grep -q "licenses/.*$name" listed || echo "$name"; done
+}
 for wheel in "$dist"/*.whl; do
 	whl=${wheel##*/ocular_trace-}
 	ok "$whl: no more than 2 MB" [ "$(wc -c <"$wheel")" -le 2000000 ]
@@ -52,7 +55,7 @@ done
 # In an environment of each Python here, with nothing else on PATH.
 alone() { env -i PATH="$venv/bin" HOME="$scratch" "$@"; }
 for python in $("$root/scripts/find-pythons"); do
-	tag=$("$python" -c 'import sys; print("cp%d%d%s" % (*sys.version_info[:2], sys.abiflags))')
+	tag=$("$python" -c 'import sys; print("cp%d%d-cp%d%d%s" % (*sys.version_info[:2] * 2, sys.abiflags))')
 	venv=$scratch/$tag
 	[ -e "$(echo "$dist"/*-"$tag"-*.whl)" ] || continue
 	env -u PYTHONPATH "$python" -m venv "$venv" >said 2>&1 || continue
@@ -68,7 +71,7 @@ done
 # The published sources in an environment that has nothing: the same files as in the wheel.
 listed() { (cd "$1" && find . -type f ! -name '*.pyc' ! -path './*dist-info/*' | sort); }
 from_sources() {
-	env -u PYTHONPATH "$venv/bin/pip" install --force-reinstall --disable-pip-version-check "$sources"/*.tar.gz >said 2>&1 || { cat said && return 1; }
+	env -u PYTHONPATH "$venv/bin/pip" install --force-reinstall --disable-pip-version-check "$sources"/*.tar.gz >installed 2>&1 || { cat installed && return 1; }
 	listed "$1/ocular" >built && diff wanted built
 }
 cp "$dist"/*.tar.gz "$sources"
