@@ -75,21 +75,22 @@ del sys.path[0]
 runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)' "$modules" "$@"
 }
 
-# Is $python without doubt one with the extension? The one that pip installed this for is; and a program whose own name
-# is python3.N, with the extension for CPython 3.N. All others are asked, which takes as long as Python takes to start.
+# Is $python without doubt one with the extension? The one that pip installed this for is; and a program that is also called
+# python3.N there, with the extension for CPython 3.N. All others are asked, which takes as long as Python takes to start.
+# shellcheck disable=SC3013 # -ef: in every sh that Linux systems have
 is_plain() {
 	file=$python
 	case $python in
 	"$own") case $own in */*) return ;; esac ;;
 	esac
 	case $file in */*) ;; *) file=$(command -v "$file") ;; esac
-	[ ! -L "$file" ] || file=$(readlink -f "$file")
-	case ${file##*/python3.} in '' | *[!0-9t]*) return 1 ;; esac
 	[ -f "$file" ] && [ -x "$file" ] && [ -r "$file" ] || return 1
-	IFS= read -r head <"$file" || return 1
-	case $head in '#!'*) return 1 ;; esac # pyenv's
-	for built in "$modules/ocular/_core.cpython-3${file##*/python3.}-"*; do
-		[ ! -e "$built" ] || return 0
+	for built in "$modules"/ocular/_core.cpython-3*-*; do
+		number=${built##*/_core.cpython-3} number=${number%%-*}
+		if [ "$file" -ef "${file%/*}/python3.$number" ]; then
+			IFS= read -r head <"$file" || return 1
+			case $head in '#!'*) return 1 ;; *) return ;; esac # pyenv's are scripts
+		fi
 	done
 	return 1
 }

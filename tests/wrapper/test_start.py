@@ -58,7 +58,8 @@ def of(python):
 def processes(python, folder):
     """Every program that is started, by command; the interpreter by its own name, by a link, and as pip hands it over."""
     program, link = of(python)
-    os.symlink(program, os.path.join(folder, link))
+    for name in link, os.path.basename(program):  # as in a virtual environment
+        os.symlink(program, os.path.join(folder, name))
     linked, data = os.path.join(folder, link), os.path.join(folder, "data")
     path = folder + os.pathsep + os.environ["PATH"]
     name = os.path.basename(program)
@@ -67,8 +68,8 @@ def processes(python, folder):
     problems = []
     for command, env, expected in (
             (("record", "--python", program, *asked), {}, ["ocular", "ocular-record", name]),
-            (("record", *asked), {"PYTHON": linked}, ["ocular", "readlink", "ocular-record", link]),
-            (("record", *asked), {"PATH": path}, ["ocular", "readlink", "ocular-record", link]),
+            (("record", *asked), {"PYTHON": linked}, ["ocular", "ocular-record", link]),
+            (("record", *asked), {"PATH": path}, ["ocular", "ocular-record", link]),
             (("--installed-for", linked, "record", *asked), {}, ["ocular", "ocular-record", link]),
             (("run", "--python", program, *asked), {}, ["ocular", "ocular-record", name, *after]),
             (("run", "--mode", "calls", "--flight", "50ms", "--max-size", "1G", "--include", "x", "--python", program, *asked),
