@@ -37,6 +37,11 @@ def read(path):
         return file.read()
 
 
+def read_bytes(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def difference(first, second):
     """The first difference of two texts, in a line; empty if there is none."""
     if first == second:
@@ -66,6 +71,25 @@ def recorded(python, program, mode):
         data = os.path.join(folder, "data")
         recording.record(data, [python, os.path.join(recording.PROGRAMS, program)], recording.traced_environment(mode))
         return compare(data, 50)
+
+
+def every_output(python, mode):
+    """All files that a report can write, and the console with all its tables, are the same bytes."""
+    table = [row.split("\t") for row in recording.run([PT, "options"]).stdout.splitlines()]
+    coarse = mode in ("calls", "lines")
+    sinks = [row[0] for row in table if row[2] == "file" and not (coarse and row[0].startswith("opcode_"))]
+    words = ["console=always", "color=never", "counts=5", "loops=9", "iterations=slices"]
+    words += [] if coarse else ["opcodes=calls:9", "opcodes=chains:3"]
+    with recording.scratch() as folder:
+        data, out = os.path.join(folder, "data"), {}
+        recording.record(data, [python, os.path.join(recording.PROGRAMS, "loops.py")], recording.traced_environment(mode))
+        for reader in "perf", "pt":
+            os.mkdir(os.path.join(folder, reader))
+            files = [f"{sink}={os.path.join(folder, reader, sink)}" for sink in sinks]
+            console = recording.report(data, *words, *files) if reader == "perf" else ocular_pt(data, *words, *files).stdout
+            out[reader] = {name: read_bytes(os.path.join(folder, reader, name)) for name in sinks}
+            out[reader]["console"] = console
+    return [f"{name}: not the same" for name, text in out["perf"].items() if not text or text != out["pt"][name]]
 
 
 def made(file, folder):
@@ -500,6 +524,8 @@ def main():
         for program in PROGRAMS:
             for mode in ("adaptive", "full") if program == "loops.py" else ("adaptive",):
                 plan.case(f"{program}, {mode}: both decoders agree", recorded, python, program, mode)
+        for mode in "calls", "adaptive", "lines", "precise", "full":
+            plan.case(f"mode {mode}: every output is the same", every_output, python, mode)
         for make in (ptmade.threads, ptmade.cpus, ptmade.snapshots):
             plan.case(f"made of packets: {make.__name__}", made_alike, make)
         for make in (ptmade.threads, ptmade.cpus):
