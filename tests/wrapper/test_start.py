@@ -83,6 +83,21 @@ def processes(python, folder):
     return problems
 
 
+def by_links(python, folder):
+    """The command is found through links, and finds its parts: build/ocular, one somewhere else, and python -m ocular."""
+    link, data = os.path.join(folder, "ocular"), os.path.join(folder, "data")
+    os.symlink(recording.WRAPPER, link)
+    os.symlink(os.path.dirname(recording.WRAPPER), os.path.join(folder, "scripts"))
+    problems = []
+    for command in ([os.path.join(recording.BUILD, "ocular")], [link], [os.path.join(folder, "scripts", "ocular")],
+                    ["sh", "ocular"], [python, "-m", "ocular"]):
+        done = recording.run([*command, "run", "-q", "--python", python, "-o", data, "-c", "print('it ran')"], cwd=folder,
+                             env=recording.plain_environment(PYTHONPATH=PACKAGE))
+        if done.returncode or not done.stdout.startswith("it ran\nOcular\n"):
+            problems.append(f"{' '.join(command)}: {done.returncode} {done.stdout[:200]} {done.stderr}")
+    return problems
+
+
 def asked_after_all(python, folder):
     """A script called python3.N, such as pyenv's, may be any Python: it is asked. One that is none is not started."""
     shim = os.path.join(folder, os.path.basename(os.path.realpath(python)))
@@ -141,7 +156,7 @@ def main():
         else:
             with recording.scratch() as folder:
                 plan.case(name, processes, python, folder)
-        for name, check in (("a Python that cannot be told by its name is asked", asked_after_all),
+        for name, check in (("the command by links", by_links), ("a Python that cannot be told by its name is asked", asked_after_all),
                             ("import ocular does nothing", imports_nothing), ("modules of a traced program", traced_imports),
                             ("nothing is compiled at the start", compiled)):
             with recording.scratch() as folder:
