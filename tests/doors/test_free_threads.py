@@ -11,6 +11,7 @@ import collections
 import glob
 import json
 import os
+import struct
 
 import recording
 
@@ -58,7 +59,7 @@ class Run:
             file.write(PROGRAM.replace("{body}", body))
         done = recording.record(self.data, [python, *options, path], recording.traced_environment(mode, **environment),
                                 cwd=folder)
-        self.out = done.stdout
+        self.out, self.status = done.stdout, done.returncode
         self.problems = [f"exit status {done.returncode}"] if done.returncode else []
         self.problems += [f"stderr: {line}" for line in done.stderr.splitlines()]
 
@@ -68,16 +69,21 @@ class Run:
             rows = [line.split() for line in file]
         return {(int(tid), name): int(n) for tid, name, n in rows}
 
-    def count(self, names):
-        """{(tid, function): [PY_START events, PY_RETURN events]} of the functions with these names."""
+    def events(self, names):
+        """(tid, event, function, ns) of the calls and returns of the functions with these names, by time."""
         path = os.path.join(self.folder, "events.txt")
         recording.report(self.data, f"events={path}")
-        found = collections.defaultdict(lambda: [0, 0])
         with open(path, encoding="utf-8", newline="\n") as file:
             for line in file:
                 fields = line.split("\t")
                 if len(fields) > 5 and fields[3] in ENDS and fields[5] in names:
-                    found[int(fields[2]), fields[5]][ENDS.index(fields[3])] += 1
+                    yield int(fields[2]), fields[3], fields[5], int(fields[0])
+
+    def count(self, names):
+        """{(tid, function): [PY_START events, PY_RETURN events]}"""
+        found = collections.defaultdict(lambda: [0, 0])
+        for tid, event, name, _ in self.events(names):
+            found[tid, name][ENDS.index(event)] += 1
         return found
 
     def table(self):
@@ -86,9 +92,9 @@ class Run:
             with open(path, encoding="utf-8") as file:
                 yield from map(json.loads, file)
 
-    def losses(self):
+    def losses(self, *expected):
         """What is missing or uncertain; ends without a beginning only where CPython tells all beginnings."""
-        excused = ("unmatched", "mismatches") if self.free else ()
+        excused = expected + (("unmatched", "mismatches") if self.free else ())
         return {name: n for name, n in recording.summary(self.data)["losses"].items() if n and name not in excused}
 
     def right(self, told, starts, ends):
@@ -96,14 +102,14 @@ class Run:
         Ocular (docs/limits.md). Never a PY_RETURN, and no thread comes to the same new code twice."""
         return ends == told and told - self.free <= starts <= told
 
-    def compared(self):
+    def compared(self, *expected):
         """Problems: what each thread counted against what the recording has, and losses."""
         told = self.told()
         found = self.count({name for _, name in told})
         wrong = [f"thread {key[0]} called {key[1]} {told.get(key, 0)} times, the recording has {found[key]}"
                  for key in sorted({*told, *found}) if not self.right(told.get(key, 0), *found[key])]
-        lost = [f"losses: {self.losses()}"] if self.losses() else []
-        return self.problems + wrong[:10] + lost
+        losses = self.losses(*expected)
+        return self.problems + wrong[:10] + ([f"losses: {losses}"] if losses else [])
 
 
 COUNTED = """
@@ -193,6 +199,201 @@ def check_dying_code(python, folder):
     return done.compared() + ([f"{len(many)} ids with several lines in the table"] if many else [])
 
 
+SWITCHES = COUNTED.replace("run(work)", "") + """
+monitoring = sys.monitoring
+monitoring.use_tool_id(2, "another tool")
+monitoring.register_callback(2, monitoring.events.LINE, lambda code, line: None)
+go_on = True
+
+def switch():
+    while go_on:
+        monitoring.set_events(2, monitoring.events.LINE)
+        monitoring.set_events(2, 0)
+        monitoring.restart_events()
+
+switcher = threading.Thread(target=switch)
+switcher.start()
+run(work)
+go_on = False
+switcher.join()
+"""
+
+
+def check_switches(python, folder):
+    """The program switches events of another tool, and restarts them, while its threads emit."""
+    return Run(folder, python, SWITCHES).compared()
+
+
+SESSIONS = """
+import time
+from ocular import monitor
+exec("".join(f"def ring_{n}(): pass\\n" for n in range(16)))
+functions = [globals()[f"ring_{n}"] for n in range(16)]
+go_on = True
+
+def work():
+    while go_on:
+        for _ in range(4):
+            for function in functions:
+                function()
+        time.sleep(0.001)
+
+pool = [threading.Thread(target=work) for _ in range(THREADS)]
+for thread in pool:
+    thread.start()
+for _ in range(ROUNDS):
+    monitor.stop()
+    monitor.start(os.environ["OCULAR_DIR"], "calls", include=["__main__"], backend="software")
+go_on = False
+for thread in pool:
+    thread.join()
+"""
+
+
+def check_sessions(python, rounds, folder):
+    """Tracing stops and starts while threads emit: inside a session each thread's returns are in their order without a
+    gap. A thread calls ring_0 to ring_15 in a circle, so what is missing shows."""
+    done = Run(folder, python, SESSIONS.replace("ROUNDS", str(rounds)))
+    names = {f"ring_{n}": n for n in range(16)}
+    last, breaks = {}, collections.Counter()
+    for tid, event, name, _ in done.events(names):
+        if event == "PY_RETURN":
+            if tid in last and names[name] != (last[tid] + 1) % 16:
+                breaks[tid] += 1
+            last[tid] = names[name]
+    problems = [f"thread {tid}: {n} breaks in {rounds + 1} sessions" for tid, n in breaks.items() if n > rounds]
+    if len(last) != 8:
+        problems.append(f"{len(last)} threads in the recording")
+    stops = sum(row["kind"] == "stop" for row in done.table())
+    problems += [f"{stops} sessions ended in the table, not {rounds + 1}"] if stops != rounds + 1 else []
+    return done.problems + problems + ([f"losses: {done.losses()}"] if done.losses() else [])
+
+
+FORKS = COUNTED.replace("run(work)", "") + """
+class Main(threading.Thread):
+    def run(self):
+        run(work)
+
+emitting = Main()
+emitting.start()
+while emitting.is_alive() or len(children) < 20:
+    pid = os.fork()
+    if not pid:
+        for _ in range(100):
+            leaf()
+        os._exit(0)
+    children.append(pid)
+    os.waitpid(pid, 0)
+emitting.join()
+for pid in children:
+    counts[pid, "leaf"] = 100
+"""
+
+
+def check_forks(python, folder):
+    """The main thread forks while the others emit: the children's calls and the threads' are all there."""
+    return Run(folder, python, FORKS.replace("class Main", "children = []\n\nclass Main", 1), "-W", "ignore").compared("unstopped")
+
+
+INTERPRETERS = COUNTED.replace("run(work)", "") + """
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+emitting = threading.Thread(target=run, args=(work,))
+emitting.start()
+rounds = 0
+while emitting.is_alive() or rounds < 5:
+    interpreter = interpreters.create()
+    interpreters.run_string(interpreter, "def inner(): pass\\nfor _ in range(50): inner()")
+    interpreters.destroy(interpreter)
+    rounds += 1
+emitting.join()
+counts[os.getpid(), "inner"] = 50 * rounds
+"""
+
+
+def check_interpreters(python, folder):
+    """Interpreters come and go in one thread while the others emit."""
+    return Run(folder, python, INTERPRETERS, "-W", "ignore").compared()
+
+
+# What each thread has counted is in memory that outlives the process: at most the last call is not in it yet.
+SHARED = """
+import mmap, struct, time
+file = open("shared", "w+b")
+file.truncate(4096)
+shared = mmap.mmap(file.fileno(), 4096)
+
+def work(i):
+    struct.pack_into("Q", shared, 16 * i, threading.get_native_id())
+    n = 0
+    while True:
+        leaf()
+        n += 1
+        struct.pack_into("Q", shared, 16 * i + 8, n)
+
+for i in range(THREADS):
+    threading.Thread(target=work, args=(i,), daemon=True).start()
+while min(struct.unpack_from("16Q", shared)[1::2]) < 2000:
+    time.sleep(0.001)
+"""
+ENDINGS = {
+    "exec": "os.execv(sys.executable, [sys.executable, '-c', 'pass'])",
+    "os._exit": "os._exit(0)",
+    "a signal": "os.kill(os.getpid(), 9)",
+    "its end": "sys.exit()",
+}
+
+
+def check_ending(python, ending, folder):
+    """The process ends, or becomes another program, while 8 threads emit: all calls are there until then."""
+    done = Run(folder, python, SHARED + ENDINGS[ending])
+    with open(os.path.join(folder, "shared"), "rb") as file:
+        words = struct.unpack("16Q", file.read(128))
+    told = dict(zip(words[::2], words[1::2]))
+    found = {tid: starts for (tid, _), (starts, _) in done.count({"leaf"}).items()}
+    # Tracing stops before the threads do where Python ends; a free-threaded 3.13 may leave out one beginning.
+    problems = [f"thread {tid} called leaf {n} times, the recording has {found.get(tid)}" for tid, n in told.items()
+                if not (2000 if ending == "its end" else n) - done.free <= found.get(tid, 0) <= n + 1]
+    if ending == "a signal":
+        done.problems = [] if done.status == -9 or done.status == 137 else done.problems
+    return done.problems + problems
+
+
+TOKEN = """
+locks = [threading.Semaphore(0) for _ in range(THREADS)]
+
+def token():
+    pass
+
+def work(i, calls, meet):
+    calls["token"] = ROUNDS // THREADS
+    meet.wait()
+    for _ in range(ROUNDS // THREADS):
+        locks[i].acquire()
+        token()
+        locks[(i + 1) % THREADS].release()
+
+locks[0].release()
+run(work)
+"""
+
+
+def check_order(python, rounds, folder):
+    """Threads pass a token round: by the times of all threads' events, who had it when is right, from first to last."""
+    done = Run(folder, python, TOKEN.replace("ROUNDS", str(rounds)), OCULAR_INCLUDE="__main__")
+    circle, problems, at, last = [], [], 0, 0
+    for tid, event, _, time in done.events({"token"}):
+        if len(circle) < 8 and event == "PY_START":
+            circle.append(tid)
+        wanted = circle[at // 2 % 8] if at // 2 % 8 < len(circle) else None
+        if (tid, event) != (wanted, ENDS[at % 2]) or time < last:
+            problems.append(f"event {at} at {time} ns is {event} of thread {tid}, not {ENDS[at % 2]} of {wanted}")
+        at, last = at + 1, time
+    return done.compared() + problems[:5] + ([] if at == 2 * rounds else [f"{at} events, not {2 * rounds}"])
+
+
 def cases(python, _):
     """(name, function and its arguments but for the folder)."""
     free = recording.is_free(python)
@@ -200,6 +401,13 @@ def cases(python, _):
     yield f"{version} each thread's calls are what it counted", check_counts, python
     yield f"{version} threads meet new code at once", check_new_code, python
     yield f"{version} code dies while threads run", check_dying_code, python
+    yield f"{version} the program switches events", check_switches, python
+    yield f"{version} tracing stops and starts 200 times", check_sessions, python, 200
+    yield f"{version} forks", check_forks, python
+    yield f"{version} interpreters", check_interpreters, python
+    for ending in ENDINGS:
+        yield f"{version} ends by {ending}", check_ending, python, ending
+    yield f"{version} a token goes round 100,000 times", check_order, python, 100000
     if free:
         yield f"{version} the GIL stays off", check_gil, python, ()
         yield f"{version} the GIL stays off with -X gil=0", check_gil, python, ("-X", "gil=0")
