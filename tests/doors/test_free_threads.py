@@ -269,6 +269,82 @@ def check_sessions(python, rounds, folder):
     return done.problems + problems + ([f"losses: {done.losses()}"] if done.losses() else [])
 
 
+STALE = """
+from ocular import monitor
+
+class Spec:  # of the main module: who finds out about new code asks it for its name
+    @property
+    def name(self):
+        if threading.current_thread() is late and not inside.is_set():
+            inside.set()
+            go_on.wait()
+        return "program"
+
+def stale():
+    for _ in range(10):
+        leaf()
+
+__spec__ = Spec()
+inside, go_on = threading.Event(), threading.Event()
+late = threading.Thread(target=stale)
+late.start()
+inside.wait()
+monitor.stop()
+monitor.start(os.environ["OCULAR_DIR"], "calls", backend="software")
+go_on.set()
+late.join()
+print(late.native_id)
+"""
+
+
+def check_stale(python, folder):
+    """A callback is still finding out about a code object when its session ends, which excludes it, and another begins,
+    which does not: the beginning of that call belongs to neither, all that follows to the second."""
+    done = Run(folder, python, STALE, OCULAR_EXCLUDE="__main__")
+    found = done.count({"stale", "leaf"})
+    late = int(done.out)
+    wanted = {(late, "stale"): [0, 1], (late, "leaf"): [10, 10]}
+    return done.problems + ([] if found == wanted else [f"{dict(found)}, not {wanted}"])
+
+
+OTHER_SLOT = """
+import ctypes
+api = ctypes.pythonapi
+api.PyUnstable_Code_SetExtra.argtypes = ctypes.py_object, ctypes.c_ssize_t, ctypes.c_void_p
+exec("".join(f"def some_{n}(): pass\\n" for n in range(200)))
+functions = [globals()[f"some_{n}"] for n in range(200)]
+go_on = True
+
+def work(i, calls, meet):
+    meet.wait()
+    rounds = 0
+    while go_on:
+        for function in functions:
+            function()
+        rounds += 1
+    for function in functions:
+        calls[function.__name__] = rounds
+
+for function in functions:
+    function()
+emitting = threading.Thread(target=run, args=(work, 4))
+emitting.start()
+for _ in range(6):
+    slot = api.PyUnstable_Eval_RequestCodeExtraIndex(None)
+    for function in functions:
+        assert not api.PyUnstable_Code_SetExtra(function.__code__, slot, 1)
+go_on = False
+emitting.join()
+for function in functions:
+    counts[os.getpid(), function.__name__] = 1
+"""
+
+
+def check_other_slot(python, folder):
+    """Another tool comes later and puts something of its own into the code objects that threads are running."""
+    return Run(folder, python, OTHER_SLOT, PYTHONMALLOC="debug").compared()
+
+
 FORKS = COUNTED.replace("run(work)", "") + """
 class Main(threading.Thread):
     def run(self):
@@ -403,6 +479,8 @@ def cases(python, _):
     yield f"{version} code dies while threads run", check_dying_code, python
     yield f"{version} the program switches events", check_switches, python
     yield f"{version} tracing stops and starts 200 times", check_sessions, python, 200
+    yield f"{version} a callback outlives its session", check_stale, python
+    yield f"{version} another tool's slot in code objects", check_other_slot, python
     yield f"{version} forks", check_forks, python
     yield f"{version} interpreters", check_interpreters, python
     for ending in ENDINGS:
