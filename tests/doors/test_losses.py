@@ -8,8 +8,10 @@ moving on by N. Nothing here depends on how long anything takes.
 
 import json
 import os
+import random
 import re
 import signal
+import struct
 import subprocess
 import time
 
@@ -59,6 +61,7 @@ class Run:
         self.process = subprocess.Popen(command, cwd=folder, env=recording.traced_environment(mode, **environment),
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         start_new_session=True)
+        self.status = self.made = None
 
     def wait_for(self, name):
         """Until the program has made this file."""
@@ -86,12 +89,17 @@ class Run:
                     lines += map(json.loads, file)
         return lines
 
+    def summary(self):
+        """Made once of a program that has ended."""
+        made = self.made or recording.summary(self.data)
+        self.made = made if self.status is not None else None
+        return made
+
     def leaf_calls(self):
-        functions = recording.summary(self.data)["functions"]
-        return sum(row["calls"] for row in functions if row["qualname"] == "leaf")
+        return sum(row["calls"] for row in self.summary()["functions"] if row["qualname"] == "leaf")
 
     def losses(self):
-        return recording.summary(self.data)["losses"]
+        return self.summary()["losses"]
 
 
 def in_circle(events):
@@ -114,6 +122,10 @@ def in_circle(events):
 
 def all_in_circle(streams):
     return [f"{key}: {line}" for key, events in streams.items() for line in in_circle(events)]
+
+
+def ends_of_leaf(events):
+    return sum(event.event == "PY_RETURN" and event.qualname == "leaf" for event in events)
 
 
 def gaps(streams):
@@ -143,13 +155,11 @@ def nothing_lost(run):
     return [] if losses["markers"] == losses["gaps"] == losses["foreign"] == 0 else [f"losses: {losses}"]
 
 
-def twenty_million(python, folder):
-    calls = 2_500_000
-    run = Run(python, folder, f"work(4, {calls})", mode="calls").finish()
-    found = run.leaf_calls()
-    events = recording.summary(run.data)["events"]
-    problems = [] if found == 4 * calls else [f"{found} calls of {4 * calls} came back"]
-    if events["PY_START"] < 4 * calls or events["PY_RETURN"] < 4 * calls:
+def many_events(python, threads, calls, folder):
+    run = Run(python, folder, f"leaf(); work({threads}, {calls})", mode="calls").finish()
+    events, found, calls = run.summary()["events"], run.leaf_calls(), 1 + threads * calls
+    problems = [] if found == calls else [f"{found} calls of {calls} came back"]
+    if events["PY_START"] < calls or events["PY_RETURN"] < calls:
         problems.append(f"events: {events}")
     emitted = sum(words for line in run.table() if line["kind"] == "stop" for _, words in line["markers"])
     if emitted < sum(events.values()):
@@ -157,9 +167,37 @@ def twenty_million(python, folder):
     return problems + nothing_lost(run) + ([run.err] if run.status else [])
 
 
-def overrun(python, folder):
+def many_threads(python, folder):
+    """All alive at once; each makes another number of calls, which the trace has of a thread of its own."""
+    body = """
+threading.stack_size(256 << 10)
+meet = threading.Barrier(2000)
+told = open("told", "w", 1)
+def each(calls):
+    meet.wait()
+    run(calls)
+    told.write(f"{threading.get_native_id()} {calls}\\n")
+    meet.wait()
+run(1)
+pool = [threading.Thread(target=each, args=(20 + i % 7,)) for i in range(2000)]
+for thread in pool:
+    thread.start()
+for thread in pool:
+    thread.join()
+"""
+    run = Run(python, folder, body, mode="calls").finish()
+    with open(os.path.join(folder, "told"), encoding="ascii") as file:
+        told = dict(map(int, line.split()) for line in file)
+    found = {tid: ends_of_leaf(events) for (_, tid), events in recording.events(run.data).items()}
+    wrong = [f"thread {tid}: {found.get(tid)} calls of {calls} came back"
+             for tid, calls in told.items() if found.get(tid) != calls]
+    problems = [] if len(told) == 2000 else [f"{len(told)} threads told"]
+    return problems + wrong[:10] + nothing_lost(run) + ([run.err] if run.status else [])
+
+
+def overrun(python, threads, calls, folder):
     """A ring of 256 and no waiting: most is dropped, the rest is exact, and the sum is the number emitted."""
-    run = Run(python, folder, "work(4, 60_000)", "--ring-records", "256", "--wait-ms", "0").finish()
+    run = Run(python, folder, f"work({threads}, {calls})", "--ring-records", "256", "--wait-ms", "0").finish()
     streams = recording.events(run.data)
     stop = next(line for line in run.table() if line["kind"] == "stop")
     emitted = sum(words for _, words in stop["markers"])
@@ -174,12 +212,14 @@ def overrun(python, folder):
     return problems
 
 
-def recorder_killed(python, folder):
+def recorder_killed(python, threads, calls, folder):
     """The target goes on unharmed; what it emitted afterwards is missing, and reported."""
-    run = Run(python, folder, "work(2, 50_000); say('ready'); wait_for('go'); work(2, 50_000); say('done')")
+    work = f"work({threads}, {calls})"
+    run = Run(python, folder, f"leaf(); {work}; say('ready'); wait_for('go'); {work}; say('done')")
     run.wait_for("ready")
+    before = 1 + threads * calls
     end = time.monotonic() + PATIENCE
-    while run.leaf_calls() != 100_000 and time.monotonic() < end:  # it is idle: soon the recorder has written all
+    while run.leaf_calls() != before and time.monotonic() < end:  # it is idle: soon the recorder has written all
         time.sleep(0.05)
     run.process.kill()
     run.process.wait()
@@ -193,12 +233,12 @@ def recorder_killed(python, folder):
     checked = recording.run([recording.FSCK, run.data])
     if checked.returncode not in (0, 1):
         return [f"fsck: {checked.returncode} {checked.stderr}"]
-    calls = run.leaf_calls()
-    problems = [] if calls == 100_000 else [f"{calls} calls of the 100000 before came back"]
+    found = run.leaf_calls()
+    problems = [] if found == before else [f"{found} calls of the {before} before came back"]
     if not stopped:
         return [*problems, "the target did not stop in order"]
     streams = recording.events(run.data)
-    return problems + told_everywhere(run, streams, 300_000) + all_in_circle(streams)
+    return problems + told_everywhere(run, streams, 3 * threads * calls) + all_in_circle(streams)
 
 
 def target_killed(python, folder):
@@ -218,6 +258,55 @@ def target_killed(python, folder):
         problems.append(f"that the process did not stop in order is not told: {losses}")
     streams = recording.events(run.data)
     return problems + nothing_lost(run) + all_in_circle(streams)
+
+
+COUNTED = """
+os.truncate(os.open("counted", os.O_RDWR | os.O_CREAT), 4096)
+counted = memoryview(mmap.mmap(os.open("counted", os.O_RDWR), 4096)).cast("q")
+def run(i):
+    counted[2 * i] = threading.get_native_id()
+    meet.wait()
+    n = 0
+    while True:
+        leaf()
+        n += 1
+        counted[2 * i + 1] = n
+leaf()
+meet = threading.Barrier({threads} + 1)
+for i in range({threads}):
+    threading.Thread(target=run, args=(i,)).start()
+meet.wait()
+say("ready")
+"""
+
+
+def killed_at_random(python, threads, times, folder):
+    """SIGKILL: each thread's calls are those that it had counted in memory that outlives it, and perhaps the next."""
+    problems = []
+    for i in range(times):
+        wait = random.uniform(0, 0.03)
+        inner = os.path.join(folder, str(i))
+        os.mkdir(inner)
+        run = Run(python, inner, COUNTED.replace("{threads}", str(threads)))
+        run.wait_for("ready")
+        time.sleep(wait)
+        (child,) = children(run.process.pid)
+        os.kill(child, signal.SIGKILL)
+        run.finish()
+        problems += [f"after {wait:.4f} s: {line}" for line in beyond_count(run, child)]
+    return problems
+
+
+def beyond_count(run, pid):
+    with open(os.path.join(run.folder, "counted"), "rb") as file:
+        words = struct.unpack("512q", file.read())
+    streams = recording.events(run.data)
+    problems = nothing_lost(run) + all_in_circle(streams)
+    for tid, n in zip(words[::2], words[1::2]):
+        found = ends_of_leaf(streams.get((pid, tid), []))
+        if tid and not n <= found <= n + 1:
+            problems.append(f"thread {tid} counted {n} calls, {found} came back")
+    return problems
 
 
 AGAIN = "signal.signal(signal.SIGTERM, signal.SIG_DFL); signal.raise_signal(signal.SIGTERM)"
@@ -313,9 +402,7 @@ def no_ring(python, folder):
 
 
 CASES = {
-    "20 million events of 4 threads": (twenty_million,),
-    "a ring too small, no waiting": (overrun,),
-    "the recorder is killed": (recorder_killed,),
+    "2,000 threads at once": (many_threads,),
     "the target is killed from outside": (target_killed,),
     "the target kills itself": (ends_hard, "os.kill(os.getpid(), 9)", -signal.SIGKILL),
     "the target aborts": (ends_hard, "os.abort()", -signal.SIGABRT),
@@ -331,9 +418,25 @@ CASES = {
 }
 
 
+FEW = {
+    "20 million events of 4 threads": (many_events, 4, 2_500_000),
+    "a ring too small, no waiting": (overrun, 4, 60_000),
+    "the recorder is killed": (recorder_killed, 2, 50_000),
+    "the target is killed at random": (killed_at_random, 4, 2),
+}
+# Where threads run at once.
+MANY = {
+    "160 million events of 16 threads": (many_events, 16, 5_000_000),
+    "16 rings too small, no waiting": (overrun, 16, 15_000),
+    "the recorder of 16 threads is killed": (recorder_killed, 16, 6_000),
+    "16 threads are killed at random": (killed_at_random, 16, 4),
+}
+
+
 def cases(python, _):
-    version = recording.version(python)
-    for name, (function, *arguments) in CASES.items():
+    free = recording.is_free(python)
+    version = recording.version(python) + "t" * free
+    for name, (function, *arguments) in {**(MANY if free else FEW), **CASES}.items():
         yield f"{version} {name}", function, python, *arguments
 
 
