@@ -62,6 +62,9 @@ traced_by() {
 	read -r name version suffix <<END
 $(about_python "$1")
 END
+	case $suffix in
+	*[0-9]t-*) version="$version, free-threaded" ;;
+	esac
 	[ "$name" = cpython ] && [ -e "$modules/ocular/_core$suffix" ]
 }
 

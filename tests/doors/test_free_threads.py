@@ -129,6 +129,19 @@ def check_counts(python, folder):
     return Run(folder, python, COUNTED).compared()
 
 
+def check_told(python, free, folder):
+    """`ocular check`, the code table and the report say which Pythons are free-threaded."""
+    done = Run(folder, python, COUNTED)
+    (header,) = (row for row in done.table() if row["kind"] == "header")
+    listed = recording.run([recording.WRAPPER, "check"], env=recording.plain_environment(PYTHON=python)).stdout
+    executable = recording.run([python, "-c", "import sys; print(sys.executable)"]).stdout.strip()
+    (line,) = (row for row in listed.splitlines() if row.split()[1:2] == ["Python"] and row.endswith(f" {executable}"))
+    said = recording.report(done.data)
+    (head,) = (row for row in said.splitlines() if row.startswith("Python "))
+    got = header["free_threaded"], "free-threaded" in line, "free-threading" in head
+    return done.problems + ([] if got == (free,) * 3 else [f"{got}, not {free}: {line!r}, {head!r}"])
+
+
 GIL = COUNTED + """
 print(sys._is_gil_enabled(), "ocular._core" in sys.modules)
 """
@@ -475,6 +488,7 @@ def cases(python, _):
     free = recording.is_free(python)
     version = recording.version(python) + "t" * free
     yield f"{version} each thread's calls are what it counted", check_counts, python
+    yield f"{version} it is told what kind of Python it is", check_told, python, free
     yield f"{version} threads meet new code at once", check_new_code, python
     yield f"{version} code dies while threads run", check_dying_code, python
     yield f"{version} the program switches events", check_switches, python
