@@ -12,6 +12,7 @@ import glob
 import json
 import os
 import struct
+import subprocess
 
 import recording
 
@@ -49,25 +50,11 @@ with open("counts", "w") as file:
 ENDS = ("PY_START", "PY_RETURN")
 
 
-class Run:
-    """A program of this file that was recorded in mode calls, in a folder."""
+class Recording:
+    """Of a Python that is free-threaded or not; what is made of it goes to `folder`."""
 
-    def __init__(self, folder, python, body, *options, mode="calls", **environment):
-        self.folder, self.data, self.free = folder, os.path.join(folder, "data"), recording.is_free(python)
-        path = os.path.join(folder, "program.py")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(PROGRAM.replace("{body}", body))
-        done = recording.record(self.data, [python, *options, path], recording.traced_environment(mode, **environment),
-                                cwd=folder)
-        self.out, self.status = done.stdout, done.returncode
-        self.problems = [f"exit status {done.returncode}"] if done.returncode else []
-        self.problems += [f"stderr: {line}" for line in done.stderr.splitlines()]
-
-    def told(self):
-        """{(tid, function): calls}, as the program counted."""
-        with open(os.path.join(self.folder, "counts"), encoding="utf-8") as file:
-            rows = [line.split() for line in file]
-        return {(int(tid), name): int(n) for tid, name, n in rows}
+    def __init__(self, folder, data, free):
+        self.folder, self.data, self.free = folder, data, free
 
     def events(self, names):
         """(tid, event, function, ns) of the calls and returns of the functions with these names, by time."""
@@ -96,6 +83,27 @@ class Run:
         """What is missing or uncertain; ends without a beginning only where CPython tells all beginnings."""
         excused = expected + (("unmatched", "mismatches") if self.free else ())
         return {name: n for name, n in recording.summary(self.data)["losses"].items() if n and name not in excused}
+
+
+class Run(Recording):
+    """A program of this file that was recorded in mode calls, in a folder."""
+
+    def __init__(self, folder, python, body, *options, mode="calls", **environment):
+        super().__init__(folder, os.path.join(folder, "data"), recording.is_free(python))
+        path = os.path.join(folder, "program.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(PROGRAM.replace("{body}", body))
+        done = recording.record(self.data, [python, *options, path], recording.traced_environment(mode, **environment),
+                                cwd=folder)
+        self.out, self.status = done.stdout, done.returncode
+        self.problems = [f"exit status {done.returncode}"] if done.returncode else []
+        self.problems += [f"stderr: {line}" for line in done.stderr.splitlines()]
+
+    def told(self):
+        """{(tid, function): calls}, as the program counted."""
+        with open(os.path.join(self.folder, "counts"), encoding="utf-8") as file:
+            rows = [line.split() for line in file]
+        return {(int(tid), name): int(n) for tid, name, n in rows}
 
     def right(self, told, starts, ends):
         """Free-threaded CPython 3.13 may leave out a PY_START when two threads come to new code at once, also without
@@ -239,7 +247,6 @@ def check_switches(python, folder):
 
 SESSIONS = """
 import time
-from ocular import monitor
 exec("".join(f"def ring_{n}(): pass\\n" for n in range(16)))
 functions = [globals()[f"ring_{n}"] for n in range(16)]
 go_on = True
@@ -254,6 +261,9 @@ def work():
 pool = [threading.Thread(target=work) for _ in range(THREADS)]
 for thread in pool:
     thread.start()
+"""
+STARTS = SESSIONS + """
+from ocular import monitor
 for _ in range(ROUNDS):
     monitor.stop()
     monitor.start(os.environ["OCULAR_DIR"], "calls", include=["__main__"], backend="software")
@@ -263,23 +273,62 @@ for thread in pool:
 """
 
 
+RING = {f"ring_{n}": n for n in range(16)}
+
+
+def broken(events, most):
+    """Problems: threads whose returns are not in a circle, more often than that, and threads that are missing."""
+    last, breaks = {}, collections.Counter()
+    for tid, event, name, _ in events:
+        if event == "PY_RETURN":
+            breaks[tid] += tid in last and RING[name] != (last[tid] + 1) % 16
+            last[tid] = RING[name]
+    problems = [f"thread {tid}: {n} breaks" for tid, n in breaks.items() if n > most]
+    return problems + ([] if len(last) == 8 else [f"{len(last)} threads in the recording"])
+
+
 def check_sessions(python, rounds, folder):
     """Tracing stops and starts while threads emit: inside a session each thread's returns are in their order without a
     gap. A thread calls ring_0 to ring_15 in a circle, so what is missing shows."""
-    done = Run(folder, python, SESSIONS.replace("ROUNDS", str(rounds)))
-    names = {f"ring_{n}": n for n in range(16)}
-    last, breaks = {}, collections.Counter()
-    for tid, event, name, _ in done.events(names):
-        if event == "PY_RETURN":
-            if tid in last and names[name] != (last[tid] + 1) % 16:
-                breaks[tid] += 1
-            last[tid] = names[name]
-    problems = [f"thread {tid}: {n} breaks in {rounds + 1} sessions" for tid, n in breaks.items() if n > rounds]
-    if len(last) != 8:
-        problems.append(f"{len(last)} threads in the recording")
+    done = Run(folder, python, STARTS.replace("ROUNDS", str(rounds)))
+    problems = broken(done.events(RING), rounds)
     stops = sum(row["kind"] == "stop" for row in done.table())
     problems += [f"{stops} sessions ended in the table, not {rounds + 1}"] if stops != rounds + 1 else []
     return done.problems + problems + ([f"losses: {done.losses()}"] if done.losses() else [])
+
+
+ATTACHED = PROGRAM.replace("{body}", SESSIONS) + """
+print("ready", flush=True)
+sys.stdin.read()
+go_on = False
+for thread in pool:
+    thread.join()
+print(getattr(sys, "_is_gil_enabled", lambda: True)(), [sys.monitoring.get_tool(i) for i in range(6)])
+"""
+
+
+def check_attach(python, free, rounds, folder):
+    """Somebody attaches while threads emit, several times: each recording has all threads' returns without a gap."""
+    package = os.path.dirname(recording.HOOK)
+    program = subprocess.Popen([python, "-c", ATTACHED], text=True, cwd=folder, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=recording.plain_environment(PYTHONPATH=recording.HOOK, OCULAR_LISTEN="1"))
+    try:
+        program.stdout.readline()
+        problems = []
+        for n in range(rounds):
+            data = os.path.join(folder, str(n))
+            done = recording.run([python, "-m", "ocular.attach", str(program.pid), "-o", data, "--for", "200ms"],
+                                 env=recording.plain_environment(PYTHONPATH=package))
+            run = Recording(folder, data, free)
+            problems += [done.stderr] if done.returncode else broken(run.events(RING), 0)
+            problems += [f"losses: {run.losses()}"] if run.losses() else []
+        said = program.communicate("")
+    finally:
+        program.kill()
+        program.wait()
+    wanted = f"{not free} [None, None, None, None, None, None]\n", ""
+    return problems + ([] if said == wanted else [f"{said}, not {wanted}"])
 
 
 STALE = """
@@ -493,6 +542,7 @@ def cases(python, _):
     yield f"{version} code dies while threads run", check_dying_code, python
     yield f"{version} the program switches events", check_switches, python
     yield f"{version} tracing stops and starts 200 times", check_sessions, python, 200
+    yield f"{version} somebody attaches 10 times", check_attach, python, free, 10
     yield f"{version} a callback outlives its session", check_stale, python
     yield f"{version} another tool's slot in code objects", check_other_slot, python
     yield f"{version} forks", check_forks, python
