@@ -100,11 +100,12 @@ struct process {
 	struct wall began;   /* of its first header */
 	uint8_t markers;     /* version of the markers it wrote */
 	uint32_t first_id;
-	int32_t parent;	   /* -1: none */
-	bool whole;	   /* traced from before its program began */
-	bool starts_late;  /* its interpreter checks signals before PY_START (CPython 3.13 and later) */
-	bool jit;	   /* its interpreter compiles hot loops */
-	bool program_only; /* what runs only because it is traced was not counted */
+	int32_t parent;	    /* -1: none */
+	bool whole;	    /* traced from before its program began */
+	bool starts_late;   /* its interpreter checks signals before PY_START (CPython 3.13 and later) */
+	bool unspecialized; /* its interpreter specialises nothing: free-threaded before CPython 3.14 */
+	bool jit;	    /* its interpreter compiles hot loops */
+	bool program_only;  /* what runs only because it is traced was not counted */
 	char *opnames[256];
 	bool able[256];		   /* by base opcode: the interpreter has specialised forms of it */
 	bool ables;		   /* the header has that list */

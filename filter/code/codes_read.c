@@ -151,6 +151,10 @@ static void read_able(struct process *p, json_t *opcodes)
 	size_t i;
 	json_t *v;
 
+	if (p->unspecialized) {
+		p->ables = true;
+		return;
+	}
 	json_array_foreach (opcodes, i, v)
 		if (json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) < 256)
 			p->able[json_integer_value(v)] = p->ables = true;
@@ -210,6 +214,7 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 		return -ENOMEM;
 	set_string(&p->python, line, "python");
 	p->starts_late = is_since(p->python, 3, 13);
+	p->unspecialized = json_is_true(json_object_get(line, "free_threaded")) && !is_since(p->python, 3, 14);
 	set_string(&p->mode, line, "mode");
 	set_string(&p->backend, line, "backend");
 	free(p->argv);

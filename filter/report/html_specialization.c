@@ -41,7 +41,7 @@ static size_t choose(struct row *rows, struct code *const *all, size_t n)
 	return used;
 }
 
-static void write_section(struct page *page, const struct row *rows, size_t n)
+static void write_section(struct page *page, const struct row *rows, size_t n, bool unspecialized)
 {
 	const struct page_table t = {
 		.head = "<th>specialized</th><th>able</th><th>specialized</th><th>stayed base</th><th>gained</th>"
@@ -58,6 +58,8 @@ static void write_section(struct page *page, const struct row *rows, size_t n)
 		fputs("<p class=note>Not shown: base opcodes ran, because INSTRUCTION events prevent "
 		      "specialization.</p>\n",
 		      page->f);
+	} else if (!n && unspecialized) {
+		fputs("<p class=note>None: a free-threaded CPython specializes nothing before 3.14.</p>\n", page->f);
 	} else if (n) {
 		fputs("<p class=note>Instructions that have specialized forms, of the functions with most time: "
 		      "how they were at the end, and what came of them since they were first seen.</p>\n",
@@ -79,7 +81,7 @@ int page_specialization(struct page *page)
 	int err = all && rows ? 0 : -ENOMEM;
 
 	if (!err)
-		write_section(page, rows, choose(rows, all, n));
+		write_section(page, rows, choose(rows, all, n), n && all[0]->process->unspecialized);
 	free(rows);
 	free(all);
 	return err;

@@ -175,6 +175,10 @@ void report_specialization(const struct report *r, struct code *const *functions
 	}
 	if (!known || profile_instrumented(r->p))
 		return;
+	if (!sum.able && functions[0]->process->unspecialized) {
+		write_title(r, "Specialization: none, as in any free-threaded CPython before 3.14");
+		return;
+	}
 	write_title(r, "Specialization: instructions that can specialize, that had (did) or had not");
 	fputs("(base) at the end; how many already had when first seen (before); changes since\n"
 	      "   can    did   base before gained   lost  other  function\n",
