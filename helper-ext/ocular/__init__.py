@@ -9,18 +9,26 @@
     with ocular.tracing(mode="precise"):
         work()
 
+    @ocular.traced                    # functions, coroutines, generators
+    def handle(request): ...
+
 From the shell: python -m ocular --help
 """
 
 import sys
 
-__all__ = ["start_tracing", "stop_tracing", "tracing", "is_tracing", "take_snapshot"]
+__all__ = ["start_tracing", "stop_tracing", "tracing", "traced", "is_tracing", "take_snapshot", "OcularWarning"]
 # Set only here: the builds of C and pip read this line, too.
 __version__ = "0.1.0"
 
+
+class OcularWarning(UserWarning):
+    """What Ocular could not do; the program goes on. warnings.filterwarnings() silences it, or makes it an error."""
+
+
 # Old Pythons, 2.7 too, must get as far as being told so: nothing in this file needs a new one, nor have types a syntax.
 if sys.version_info >= (3, 12) and sys.implementation.name == "cpython":
-    from .session import is_tracing, start_tracing, stop_tracing, tracing
+    from .session import is_tracing, start_tracing, stop_tracing, traced, tracing
     UNSUPPORTED = None
     try:
         from ._core import take_snapshot
@@ -33,10 +41,32 @@ else:
         getattr(getattr(sys, "implementation", None), "name", "python"), sys.version.split()[0])
 
     def start_tracing(*args, **options):  # type: ignore[misc]
-        # type: (*object, **object) -> None
-        raise RuntimeError(UNSUPPORTED)
+        # type: (*object, **object) -> bool
+        import warnings
+        warnings.warn(OcularWarning(UNSUPPORTED), stacklevel=2)
+        return False
 
-    stop_tracing = tracing = start_tracing  # type: ignore[misc, assignment]
+    def stop_tracing():
+        # type: () -> bool
+        return False
+
+    class tracing(object):  # type: ignore[no-redef]
+        def __init__(self, **options):
+            # type: (**object) -> None
+            start_tracing()
+
+        def __enter__(self):
+            # type: () -> object
+            return self
+
+        def __exit__(self, *exc):
+            # type: (*object) -> None
+            pass
+
+    def traced(function=None, **options):  # type: ignore[no-redef]
+        # type: (object, **object) -> object
+        start_tracing()
+        return function or (lambda each: each)
 
     def take_snapshot(label, **data):
         # type: (object, **object) -> bool

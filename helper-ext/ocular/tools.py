@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The programs beside the package: the command ocular, ocular-record, and perf with the plugin ocular.so."""
+"""The programs beside the package: the command ocular, and ocular-record."""
 
 import os
 import shutil
 import subprocess
 import sys
+
+from . import stderr
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
@@ -64,40 +66,15 @@ def serve(folder: str, options: "Sequence[str]" = ()) -> None:
         raise RuntimeError("ocular: the recorder did not start: " + done.stderr.strip())
 
 
-def _plugin() -> str | None:
-    """Path of perf's plugin: beside the package, or where `make install` puts it. None if absent."""
-    told = subprocess.run(["perf", "--exec-path"], capture_output=True, text=True).stdout.strip()
-    return _find("ocular.so", os.path.join(PARTS, "perf"), os.path.join(told, "dlfilters"))
-
-
-def _report_command(folder: str, plugin: str, perfetto: str | os.PathLike[str] | None, console: bool,
-                    status: int) -> list[str]:
-    keys = ["status=%d" % status, "console=" + ("always" if console else "never")]
-    if perfetto:
-        keys.append("perfetto=" + os.fspath(perfetto))
-    command = ["perf", "script", "-i", os.path.join(folder, "perf.data"), "--itrace=we",
-               "--dlfilter", plugin]
-    for key in keys:
-        command += ["--dlarg", key]
-    return command
-
-
-def report(folder: str, perfetto: str | os.PathLike[str] | None, console: bool) -> None:
-    """Make perf and the plugin write the requested outputs. RuntimeError with the reason if they cannot."""
-    if not perfetto and not console:
-        return
-    plugin = shutil.which("perf") and _plugin()
-    if not plugin:
-        missing = "perf's plugin ocular.so" if shutil.which("perf") else "perf"
-        raise RuntimeError("ocular: the recording in %s is complete, but %s is not installed to "
-                           "report it (run `make install`)" % (folder, missing))
-    sys.stdout.flush()
-    read, write = os.pipe()
-    command = _report_command(folder, plugin, perfetto, console, write)
-    done = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[write])
-    os.close(write)
-    with open(read) as f:
-        status = f.read().strip()
-    if done.wait() or status != "ok":
-        raise RuntimeError("ocular: cannot report on %s: %s" % (
-            folder, status or "perf ended with %d" % done.returncode))
+def report(folder: str, *options: str) -> None:
+    """`ocular report OPTIONS FOLDER`, whose output goes to sys.stdout, wherever that is (a notebook, a test that captures it).
+    RuntimeError with the reason if it fails.
+    """
+    done = subprocess.run([front_end(), "report", *options, folder], stdin=subprocess.DEVNULL, capture_output=True,
+                          encoding="utf-8", errors="backslashreplace")
+    if done.returncode:
+        said = done.stderr.strip().splitlines() or ["ocular report ended with %d" % done.returncode]
+        raise RuntimeError("ocular: cannot report on it: " + said[-1].replace("ocular: ", "", 1))
+    if done.stderr:
+        stderr.say(done.stderr.rstrip("\n"))
+    stderr.show(done.stdout.rstrip("\n"), sys.stdout)

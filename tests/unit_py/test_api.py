@@ -117,20 +117,19 @@ with ocular.tracing(output="a", perfetto=False, console=False):
 def test_a_start_that_fails_leaves_the_earlier_recording_alone():
     with tempfile.TemporaryDirectory() as temp:
         done = python(WORK + """
-import os
+import os, warnings
 with ocular.tracing(output="a", perfetto=False, console=False):
     work(3)
 os.environ["OCULAR_DIR"] = "/nowhere"
-try:
-    ocular.start_tracing()
-except OSError as e:
-    print(e.strerror)
+with warnings.catch_warnings(record=True) as told:
+    assert not ocular.start_tracing()
+print(*(w.message for w in told))
 assert not ocular.is_tracing()
 del os.environ["OCULAR_DIR"]
 with ocular.tracing(output="b", perfetto=False, console=False):
     work(4)
 """, cwd=temp)
-        rec.equal((done.returncode, done.stdout), (0, "No such file or directory\n"), done.stderr)
+        rec.equal((done.returncode, done.stdout), (0, "ocular: this is not traced: No such file or directory\n"), done.stderr)
         for name in "ab":
             rec.equal(len(rec.Recording(temp + "/" + name, done).lines("stop")), 1)
 
@@ -145,10 +144,10 @@ with ocular.tracing(perfetto=False, console=False):
     other = subprocess.run([sys.executable, "-c", "import ocular; ocular.start_tracing()"], capture_output=True, text=True)
     def late(): pass
     late()
-    print(other.returncode, other.stderr.splitlines()[-1])
+    print(other.returncode, other.stderr.splitlines()[0].split(": ", 1)[1])
 """, cwd=temp)
         folder = os.path.realpath(temp) + "/ocular.data"
-        rec.equal((done.returncode, done.stdout), (0, "1 RuntimeError: ocular: the recorder did not start: ocular-record: "
+        rec.equal((done.returncode, done.stdout), (0, "0 OcularWarning: ocular: this is not traced: the recorder did not start: ocular-record: "
                   + folder + " is being recorded into: choose another folder with -o (output= in Python)\n"), done.stderr)
         rec.equal(os.listdir(temp), ["ocular.data"])
         r = rec.Recording(folder, done)
@@ -162,10 +161,10 @@ def test_where_it_is_not_built():
         done = python("""
 import ocular
 print(ocular.is_tracing(), ocular.take_snapshot("x"), ocular.take_snapshot(label="x", n=1))
-try:
-    ocular.start_tracing()
-except RuntimeError as e:
-    print(str(e)[:21])
+import warnings
+with warnings.catch_warnings(record=True) as told:
+    assert not ocular.start_tracing()
+print(*(str(w.message)[:21] for w in told))
 """, path=temp)
         rec.equal((done.returncode, done.stdout), (0, "False False False\nocular: not built for\n"), done.stderr)
 
@@ -225,10 +224,13 @@ def test_misuse_is_a_clear_error():
     with tempfile.TemporaryDirectory() as temp:
         done = python("""
 import ocular
+import warnings
 def told(f, *args, **kwargs):
     try:
-        f(*args, **kwargs)
-    except (RuntimeError, ValueError) as e:
+        with warnings.catch_warnings(record=True) as found:
+            f(*args, **kwargs)
+        for w in found: print(w.category.__name__, w.message)
+    except (TypeError, ValueError) as e:
         print(type(e).__name__, e)
 told(ocular.stop_tracing)
 told(ocular.start_tracing, mode="fast")
@@ -240,9 +242,10 @@ for i in range(6): sys.monitoring.use_tool_id(i, "tool%d" % i)
 told(ocular.start_tracing, output="x")
 """, cwd=temp)
         lines = done.stdout.splitlines()
-        rec.equal(lines[0], "RuntimeError ocular: not tracing", done.stderr)
+        rec.equal(lines[0], "OcularWarning ocular: stop_tracing() without a start_tracing(): not tracing", done.stderr)
         assert lines[1].startswith("ValueError ocular: unknown mode 'fast'"), lines
-        rec.equal(lines[2], "RuntimeError ocular: already tracing into " + os.path.realpath(temp) + "/ocular.data")
+        rec.equal(lines[2], "OcularWarning ocular: this is not traced: already tracing into " + os.path.realpath(temp)
+                  + "/ocular.data; call stop_tracing() first")
         assert "no tool id" in lines[3] and "tool0, tool1" in lines[3], lines
 
 
@@ -269,11 +272,13 @@ def test_a_start_that_is_refused_leaves_nothing():
     """Nor does it touch an earlier recording, tool ids, or leave a recorder that waits."""
     with tempfile.TemporaryDirectory() as temp:
         done = python(WORK + """
-import os, sys
+import os, sys, warnings
 from ocular import monitor
 def told(f, *args, **kwargs):
     try:
-        f(*args, **kwargs)
+        with warnings.catch_warnings(record=True) as found:
+            f(*args, **kwargs)
+        for w in found: print(w.category.__name__, w.message)
     except Exception as e:
         print(type(e).__name__, e)
 with ocular.tracing(perfetto=False, console=False):
@@ -290,33 +295,32 @@ print(os.listdir("."))
 """, cwd=temp, OCULAR_BACKEND="software")
         rec.equal(done.returncode, 0, done.stderr)
         opcodes, direct, *patterns, exclude, free, tools, left = done.stdout.splitlines()
-        for line in opcodes, direct:
-            assert line.startswith("ValueError ocular: mode opcodes needs a processor trace"), line
+        for line, how in (opcodes, "OcularWarning ocular: this is not traced: "), (direct, "ValueError ocular: "):
+            assert line.startswith(how + "mode opcodes needs a processor trace"), line
         rec.equal(patterns, ["TypeError ocular: include is a str or a list of them, not " + wrong
                              for wrong in ("[1]", "None", "b'json'", "('json', None)")])
         rec.equal(exclude, "TypeError ocular: exclude is a str or a list of them, not 7")
         rec.equal(free, str([None] * 6) + " ['ocular.data']")
-        assert tools.startswith("RuntimeError ocular: no tool id"), tools
+        assert tools.startswith("OcularWarning ocular: this is not traced: no tool id"), tools
         rec.equal(left, "['ocular.data']")
 
 
 def test_a_start_that_fails_ends_its_recorder():
     with tempfile.TemporaryDirectory() as temp:
         done = python(WORK + """
-import os, sys
+import os, sys, warnings
 from ocular import calibrate
 measured = calibrate.measure
 def fail(*args): raise OSError(5, "not now")
 calibrate.measure = fail
-try:
+with warnings.catch_warnings(record=True) as told:
     ocular.start_tracing(perfetto=False, console=False)
-except OSError as e:
-    print(e.strerror, os.path.exists("ocular.data/.ocular.sock"), ocular.is_tracing())
+print(*(w.message for w in told), os.path.exists("ocular.data/.ocular.sock"), ocular.is_tracing())
 calibrate.measure = measured
 with ocular.tracing(perfetto=False, console=False):
     work(3)
 """, cwd=temp)
-        rec.equal((done.returncode, done.stdout), (0, "not now False False\n"), done.stderr)
+        rec.equal((done.returncode, done.stdout), (0, "ocular: this is not traced: not now False False\n"), done.stderr)
         rec.equal(sum(e.name == "JUMP" for e in rec.Recording(temp + "/ocular.data", done).events("work")), 3)
 
 
@@ -534,7 +538,7 @@ again = "import ocular, sys; ocular.start_tracing(output=sys.argv[1])"
 with ocular.tracing(output="o\\udcff", perfetto=False):
     work(3)
     other = subprocess.run([sys.executable, "-c", again, "o\\udcff"], stderr=subprocess.PIPE, text=True)
-    print(other.stderr.splitlines()[-1])
+    print(other.stderr.splitlines()[0])
 """, cwd=temp)
         rec.equal(done.returncode, 0, done.stderr)
         assert "/o\\xff is being recorded into" in done.stdout and "Trace Disassembly" in done.stdout, done.stdout

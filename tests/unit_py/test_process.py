@@ -310,15 +310,15 @@ def test_a_sub_interpreter_that_starts_itself():
         done = subprocess.run([sys.executable, "-c", WORK + SUBINTERPRETER % True + """
 import ocular, os
 code = '''
-import ocular
+import ocular, warnings
 def inner(n):
     for i in range(n):
         pass
-try:
-    with ocular.tracing(output=%r, perfetto=False, console=False):
+with warnings.catch_warnings(record=True) as told, ocular.tracing(output=%r, perfetto=False, console=False):
+    if ocular.is_tracing():
         inner(7)
-except RuntimeError as e:
-    print(e, flush=True)
+for w in told:
+    print(w.message, flush=True)
 '''
 i = make()
 with ocular.tracing(output="a", perfetto=False, console=False):
@@ -330,7 +330,7 @@ print(os.listdir("."), flush=True)
 interpreters.run_string(i, code % "b")
 """], cwd=temp, env=dict(os.environ, PYTHONPATH=os.path.dirname(rec.HOOK)), capture_output=True, text=True, timeout=120)
         folder = os.path.realpath(temp) + "/"
-        rec.equal((done.returncode, done.stdout), (0, "ocular: already tracing into %sa\n['a']\n" % folder), done.stderr)
+        rec.equal((done.returncode, done.stdout), (0, "ocular: this is not traced: already tracing into %sa\n['a']\n" % folder), done.stderr)
         for name, jumps in ("a", {"work": 6, "inner": 7}), ("b", {"inner": 7}):
             r = rec.Recording(folder + name, done)
             for function, n in jumps.items():

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""What @traced makes of a function: one of the same kind, so that whoever asks what it is (asyncio, frameworks) is told the same.
+
+The kind is in the flags of the code object: inspect would tell, but takes ten times as long to import as all of this.
+"""
+
+import functools
+
+from .session import tracing
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Generator
+    from typing import Any
+    from .session import F, Options
+
+# Of code objects (inspect.CO_*).
+GENERATOR, COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x200
+
+
+def wrap(function: "F", options: "Options") -> "F":
+    """The function, each call of which is a block of tracing(**options). TypeError if it is none."""
+    if isinstance(function, (staticmethod, classmethod)):
+        return type(function)(wrap(function.__func__, options))  # type: ignore[return-value]
+    if not callable(function) or isinstance(function, type):
+        raise TypeError("ocular: @traced is for functions, not for %r" % (function,))
+    flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
+    for flag, make in KINDS.items():
+        if flags & flag:
+            return functools.wraps(function)(make(function, options))  # type: ignore[return-value]
+    return functools.wraps(function)(_function(function, options))  # type: ignore[return-value]
+
+
+def _function(function: "Callable[..., Any]", options: "Options") -> "Callable[..., Any]":
+    def call(*args: "Any", **kwargs: "Any") -> "Any":
+        with tracing(**options):
+            return function(*args, **kwargs)
+    return call
+
+
+def _generator(function: "Callable[..., Any]", options: "Options") -> "Callable[..., Any]":
+    def call(*args: "Any", **kwargs: "Any") -> "Generator[Any, Any, Any]":
+        with tracing(**options):
+            return (yield from function(*args, **kwargs))
+    return call
+
+
+def _coroutine(function: "Callable[..., Any]", options: "Options") -> "Callable[..., Any]":
+    async def call(*args: "Any", **kwargs: "Any") -> "Any":
+        with tracing(**options):
+            return await function(*args, **kwargs)
+    return call
+
+
+def _async_generator(function: "Callable[..., Any]", options: "Options") -> "Callable[..., Any]":
+    """Hands on what is sent and thrown, which `async for` would not."""
+    async def call(*args: "Any", **kwargs: "Any") -> "AsyncGenerator[Any, Any]":
+        with tracing(**options):
+            inner = function(*args, **kwargs)
+            step = inner.__anext__()
+            while True:
+                try:
+                    value = await step
+                except StopAsyncIteration:
+                    return
+                try:
+                    sent = yield value
+                except GeneratorExit:
+                    await inner.aclose()
+                    raise
+                except BaseException as e:
+                    step = inner.athrow(e)
+                else:
+                    step = inner.asend(sent)
+    return call
+
+
+KINDS = {GENERATOR: _generator, COROUTINE: _coroutine, ASYNC_GENERATOR: _async_generator}
