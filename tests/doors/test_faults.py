@@ -231,6 +231,33 @@ def as_under_python(python, kind, name, folder):
     return problems
 
 
+# Starts twice, forks in between, and goes on in the child.
+TWICE = """
+import ocular, os, sys
+quiet = {"perfetto": False, "console": False}
+ocular.start_tracing(**quiet)
+ocular.start_tracing(**quiet)
+pid = os.fork()
+if pid:
+    print("child", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+ocular.stop_tracing()
+ocular.stop_tracing()
+if not pid:
+    os._exit(3)
+print("after", ocular.is_tracing(), flush=True)
+sys.exit(7)
+"""
+
+
+def starts_twice(python, kind, folder):
+    """Inside a recording of the whole program it nests: nothing is raised, and the recording goes on."""
+    command = [recording.WRAPPER, kind, "-q", "--python", python, "-o", os.path.join(folder, "data"), "-c", TWICE]
+    env = recording.plain_environment(PYTHONPATH=os.path.join(recording.BUILD, "python"))
+    done = recording.run(command, env=env, cwd=folder)
+    told = done.stdout.startswith("child 3\nafter True\n") and done.returncode == 7 and not done.stderr
+    return [] if told else [f"{done.returncode} {done.stdout[:200]!r} {done.stderr!r}"]
+
+
 # --- attach: the same, to a program that runs already --------------------------------------------------------
 
 
@@ -362,6 +389,8 @@ def main():
                     continue
                 with recording.scratch() as folder:
                     plan.case(f"{kind}: {name}", as_under_python, python, kind, name, folder)
+            with recording.scratch() as folder:
+                plan.case(f"{kind}: starts twice and forks", starts_twice, python, kind, folder)
         for name in ATTACHED:
             with recording.scratch() as folder:
                 plan.case(f"attach: {name}", attached, python, name, folder)
