@@ -228,6 +228,10 @@ static int find_parts(struct parts *p)
 				"ocular-qemu-pt.so and ocular-qemu-guest.so are not beside "
 				"this program: run make",
 				"");
+	if (strpbrk(p->guest, " :,")) /* LD_PRELOAD and -plugin have no way to quote them */
+		return complain(EXIT_FAILURE,
+				"cannot run from a path with a blank, colon or comma: install Ocular elsewhere than ",
+				p->guest);
 	return OPTIONS_RUN;
 }
 

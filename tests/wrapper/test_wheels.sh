@@ -38,6 +38,11 @@ foreign_libraries() {
 		readelf -d "$file" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
 	done | sort -u | grep -v -x -e 'libc\.so\.6' -e 'libm\.so\.6' -e 'libpthread\.so\.0' -e 'libdl\.so\.2' -e 'ld-linux.*' || :
 }
+# What the plugin defines for others, but for perf's dlfilter API: perf may have a library with functions of the same names.
+names_of_plugin() {
+	nm -D --defined-only inside/ocular/lib/perf/ocular.so | awk '{ print $3 }' |
+		grep -v -x -e filter_event -e filter_event_early -e start -e stop -e filter_description -e perf_dlfilter_fns || :
+}
 programs() { python3 -m zipfile -l "$1" | grep -c -e '/bin/ocular-' -e '/perf/ocular\.so'; }
 licences() {
 	python3 -m zipfile -l "$1" >listed
@@ -47,6 +52,7 @@ for wheel in "$dist"/*.whl; do
 	whl=${wheel##*/ocular_trace-}
 	ok "$whl: no more than 2 MB" [ "$(wc -c <"$wheel")" -le 2000000 ]
 	ok "$whl: no library but the C library's" silent foreign_libraries "$wheel"
+	ok "$whl: the plugin has no names but perf's API" silent names_of_plugin
 	ok "$whl: all programs" [ "$(programs "$wheel")" = 8 ]
 	ok "$whl: all licences" silent licences "$wheel"
 	ok "$whl: for glibc 2.28" says 0 'manylinux_2_28_x86_64' "$tools/auditwheel" show "$wheel"
@@ -79,6 +85,16 @@ site=$(echo "$venv"/lib/python3*/site-packages)
 listed "$site/ocular" >wanted
 ok "the sources build the same" from_sources "$site"
 ok "... and record" says 3 '^here$' alone ocular record -o rec -c 'print("here"); raise SystemExit(3)'
+
+# The commands that README and docs/ show; with this environment's Python.
+# Not in a path with a blank, from which the emulator cannot run.
+blocks() {
+	env -u PYTHONPATH "$python" -m venv "$sources/venv" || return
+	"$sources/venv/bin/pip" -q install --no-index "$dist"/*-"$tag"-*.whl || return
+	python3 "$root/tests/wrapper/blocks.py" "$sources/venv/bin" >blocks 2>&1 || { grep -v '^ok' blocks && return 1; }
+}
+ok "README's and the docs' commands, word for word" blocks
+ok "... and there are some" says 0 '^ok .*README.md, line [0-9]*: pip install ocular-trace$' cat blocks
 
 # A CPython of which nothing is known yet.
 mkdir "$sources/include" && sed 's/\(#define PY_MINOR_VERSION\).*/\1 16/' \

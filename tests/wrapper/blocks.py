@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""blocks.py BIN: runs the commands that README and docs/ show in blocks, word for word, and prints TAP.
+
+BIN is the bin folder of an environment with Ocular. Each block begins in a new folder that has the programs which the docs
+call theirs. What a user must replace is in PLACEHOLDERS; what is not run here, and why, in NOT_HERE.
+"""
+
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BIN = os.path.abspath(sys.argv[1])
+TIME_LIMIT = 120  # seconds for one command
+
+with open(os.path.join(ROOT, "README.md")) as text:
+    PRIMES = re.search(r"```python\n(def is_prime.*?)```", text.read(), re.S)[1]
+APP = "def total(n):\n    s = 0\n    for i in range(n):\n        s += i\n    return s\n\nprint(total(1000))\n"
+SERVICE = "for i in range(9_500_000): pass\n"  # 114 MB
+VIEWS = "import time\ndef search():\n    time.sleep(0.06)\n"
+TARGET = "import time\nfrom app import views\nend = time.monotonic() + 60\nwhile time.monotonic() < end:\n    views.search()\n"
+
+# By the first command of a block.
+NOT_HERE = {
+    "git clone": "CI's first step is make demo in a fresh clone; tests/wrapper/test_install.sh installs",
+    "make": "CI runs each of these",
+    "perf record": "needs Intel PT: tests/hardware/test_intel_pt.py",
+}
+# A command may end like this, too: a difference was found; Ctrl-C.
+STATUSES = {"ocular diff": (0, 1), "ocular attach 4711 --flight": (0, -signal.SIGINT)}
+CTRL_C = {"ocular attach 4711 --flight": 3}  # after so many seconds
+COMMANDS = "ocular", "ocular-qemu", "perf", "pip", "git", "make"
+
+
+def emulator():
+    """QEMU that takes plugins: Debian 12's."""
+    path = shutil.which("qemu-x86_64")
+    return path and "-plugin" in subprocess.run([path, "-help"], capture_output=True, text=True).stdout
+
+
+def blocks():
+    """(file, line, [command]) of each block of commands; a block with prompts has output, too."""
+    for path in [os.path.join(ROOT, "README.md"), *sorted(glob.glob(os.path.join(ROOT, "docs/*.md")))]:
+        with open(path) as page:
+            text = page.read()
+        for block in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.S | re.M):
+            lines = block[2].splitlines() if block[1] in ("", "sh") else [""]
+            prompted = [line[2:] for line in lines if line.startswith("$ ")]
+            if prompted or lines[0].split(" ")[0] in COMMANDS:
+                yield os.path.relpath(path, ROOT), text[:block.start()].count("\n") + 1, prompted or lines
+
+
+class World:
+    """The folder in which a block runs, and what runs in it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.target = None
+        files = {"primes.py": PRIMES, "app.py": APP, "myservice.py": SERVICE}
+        for name, source in files.items():
+            with open(os.path.join(folder, name), "w") as program:
+                program.write(source)
+        shutil.copy("/bin/true", os.path.join(folder, "program"))
+        os.symlink(os.environ.get("OCULAR_BUILD") or os.path.join(ROOT, "build"), os.path.join(folder, "build"))
+        lib, = glob.glob(os.path.join(os.path.dirname(BIN), "lib/python*/site-packages/ocular/lib/bin"))
+        self.env = {"PATH": ":".join([BIN, os.environ["PATH"], lib]), "HOME": folder, "PIP_NO_INDEX": "1",
+                    "PIP_FIND_LINKS": os.path.join(os.environ.get("OCULAR_BUILD") or os.path.join(ROOT, "build"), "wheels/dist"),
+                    "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+        self.shell("ocular record -q -o ocular.data primes.py")
+        shutil.copytree(os.path.join(folder, "ocular.data"), os.path.join(folder, "DIR"))
+
+    def shell(self, command, seconds=None):
+        """(exit status, output); Ctrl-C after so many seconds."""
+        with open(os.path.join(self.folder, ".said"), "w+") as said:
+            running = subprocess.Popen(["sh", "-c", command], cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL,
+                                       stdout=said, stderr=said, start_new_session=True)
+            try:
+                running.wait(seconds or TIME_LIMIT)
+            except subprocess.TimeoutExpired:
+                os.killpg(running.pid, signal.SIGINT if seconds else signal.SIGKILL)
+                running.wait()
+            said.seek(0)
+            return running.returncode, said.read()
+
+    def pid(self):
+        """A program to attach to."""
+        if not self.target:
+            app = os.path.join(self.folder, "target/app")
+            os.makedirs(app)
+            for name, source in (("__init__.py", ""), ("views.py", VIEWS), ("../main.py", TARGET)):
+                with open(os.path.join(app, name), "w") as program:
+                    program.write(source)
+            self.target = subprocess.Popen([os.path.join(BIN, "python"), "-m", "ocular", "--listen", "main.py"],
+                                           cwd=os.path.join(self.folder, "target"), env=self.env)
+        return str(self.target.pid)
+
+    def replaced(self, command):
+        """The command with what a user has to replace."""
+        older = sorted(glob.glob(os.path.join(self.folder, "ocular.data/perf.data.[0-9]*")))
+        for placeholder, value in (("4711", self.pid), ("2026112118104512", lambda: older[0].rpartition(".")[2])):
+            if placeholder in command:
+                command = command.replace(placeholder, value())
+        return command
+
+    def end(self):
+        if self.target:
+            self.target.kill()
+            self.target.wait()
+
+
+def of(table, command, otherwise):
+    """The entry of a table whose key the command begins with."""
+    return next((value for key, value in table.items() if command.startswith(key)), otherwise)
+
+
+def problems(commands):
+    """What went wrong in a block."""
+    found = []
+    with tempfile.TemporaryDirectory(prefix="ocular-blocks.") as folder:
+        world = World(folder)
+        if commands[0].startswith("pip install"):
+            world.shell("pip uninstall -y ocular-trace")
+        for command in commands:
+            status, said = world.shell(world.replaced(command), of(CTRL_C, command, None))
+            if status not in of(STATUSES, command, (0,)):
+                found += ["%s: exit status %s" % (command, status), *said.splitlines()[-10:]]
+        world.end()
+    return found
+
+
+def python_block():
+    """README's calls, around a function that it calls `work`."""
+    with open(os.path.join(ROOT, "README.md")) as page:
+        source = re.search(r"```python\n(import ocular.*?)```", page.read(), re.S)[1]
+    with tempfile.TemporaryDirectory(prefix="ocular-blocks.") as folder:
+        world = World(folder)
+        with open(os.path.join(folder, "calls.py"), "w") as program:
+            program.write("def work():\n    for i in range(1000): pass\n" + source)
+        status, said = world.shell("python calls.py")
+        made = os.path.exists(os.path.join(folder, "ocular_trace.json"))
+    return [] if status == 0 and made and "work" in said else ["exit status %s" % status, *said.splitlines()[-10:]]
+
+
+def main():
+    number = failures = 0
+    for path, line, commands in blocks():
+        number += 1
+        why = of(NOT_HERE, commands[0], "")
+        if not why and re.search("qemu", " ".join(commands)) and not emulator():
+            why = "no qemu-x86_64 with plugins"
+        name = "%s, line %d: %s" % (path, line, commands[0].partition("#")[0].strip())
+        found = [] if why else problems(commands)
+        failures += bool(found)
+        print("%s %d - %s%s" % ("not ok" if found else "ok", number, name, " # SKIP " + why if why else ""), flush=True)
+        print("".join("# %s\n" % each for each in found), end="")
+    found = python_block()
+    print("%s %d - README.md: import ocular" % ("not ok" if found else "ok", number + 1))
+    print("".join("# %s\n" % each for each in found), end="")
+    print("1..%d" % (number + 1))
+    return bool(failures or found or number < 12)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
