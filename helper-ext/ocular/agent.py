@@ -8,7 +8,9 @@ or root, according to the kernel (SO_PEERCRED).
 
 import _socket
 import _thread
+import atexit
 import os
+import sys
 
 SO_PEERCRED = 17  # asm-generic/socket.h; struct ucred {pid, uid, gid}
 LIMIT = 65536     # bytes of an order
@@ -39,7 +41,8 @@ def _serve(fd: int) -> None:
         text = sock.recv(LIMIT)
         import json
         from . import attached
-        sock.sendall((attached.obey(json.loads(text)) or "ok").encode("utf-8", "backslashreplace"))
+        with _obeying:
+            sock.sendall((attached.obey(json.loads(text)) or "ok").encode("utf-8", "backslashreplace"))
     except (OSError, ValueError):
         pass  # the other end has gone, or is not ours
     finally:
@@ -62,10 +65,23 @@ def start() -> None:
     sock.listen(4)
     _thread.start_new_thread(_listen, (sock,))
     _open.append(sock)
+    atexit.unregister(_ends)
+    atexit.register(_ends)
+
+
+def _ends() -> None:
+    """The program ends. A thread that CPython ends in the middle of an order may keep a lock of CPython's for good, and a
+    free-threaded one waits for that lock. So an order under way is waited for, and there is no other."""
+    if _obeying.acquire(timeout=10):
+        monitor = sys.modules.get("ocular.monitor")
+        if monitor:
+            monitor.stop()
 
 
 def _forked() -> None:
     """The child has a copy of the parent's socket and no thread."""
+    global _obeying
+    _obeying = _thread.allocate_lock()
     if not _open:
         return
     while _open:
@@ -77,4 +93,5 @@ def _forked() -> None:
 
 
 _open: list[_socket.socket] = []
+_obeying = _thread.allocate_lock()  # while an order is carried out
 os.register_at_fork(after_in_child=_forked)

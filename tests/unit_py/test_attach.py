@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import stat
 import struct
 import subprocess
@@ -784,6 +785,28 @@ while time.monotonic() < end:
             assert "ocular: " in done.stderr
         equal(run.wait(60), 0)
         equal((done.returncode, done.stderr), (1, "ocular: process %d has ended\n" % run.pid))
+
+
+def test_the_program_ends_in_the_middle_of_an_order():
+    """It is carried out first: a thread that CPython ends may hold what the program's end waits for."""
+    source = """
+import threading, time
+from ocular import attached
+inside = threading.Event()
+def obey(order):
+    inside.set()
+    time.sleep(0.5)
+    return "carried out"
+attached.obey = obey
+print("ready", flush=True)
+inside.wait()
+"""
+    with target(source, listen=True) as run, scratch():
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as sock:
+            sock.connect("\0ocular-agent-%d-%d" % (os.stat("/proc/self/ns/pid").st_ino, run.pid))
+            sock.send(b'{"do": "stop"}')
+            equal(run.wait(60), 0)
+            equal(sock.recv(100), b"carried out")
 
 
 def test_what_it_makes_is_the_users_alone():
