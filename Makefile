@@ -274,7 +274,7 @@ test-newest:
 
 # With a CPython without a GIL, which is built first. Of the emulated processor only what needs no specialization.
 FREE     := $(filter-out tests/unit_py/test_options.py,$(wildcard tests/unit_py/test_*.py)) \
-	    $(addprefix tests/doors/test_,truth.py free_threads.py numbers.py strikes.py transparency.py losses.py badinput.py cut.py regression.py)
+	    $(addprefix tests/doors/test_,truth.py free_threads.py strikes.py transparency.py losses.py regression.py)
 test-free-threaded:
 	+python=$$(scripts/free-threaded) && $(MAKE) PYTHON="$$python" all $B/tests/ptwrite-catch.so && \
 		$(MAKE) PYTHON="$$python" run-free-threaded
