@@ -213,7 +213,7 @@ cp "$build/record-options" half-built
 for OCULAR_BUILD in "$scratch/no-build" "$scratch/half-built"; do
 	export OCULAR_BUILD
 	for words in ps "ps 1" "attach $$" "attach $$ --for 1s" "record -- app.py" "run app.py" "run --mode calls app.py" \
-		"record --trigger ? app.py" "report r0" "report --decoder libipt r0" "stat app.py" "diff r0 r0"; do
+		"record --trigger ? app.py" "report r0" "report --decoder libipt r0" "view r0" "stat app.py" "diff r0 r0"; do
 		# shellcheck disable=SC2086 # words
 		ok "$words, ${OCULAR_BUILD##*/}" says_not_built $words
 	done
@@ -319,7 +319,7 @@ ok "check tells all and succeeds" says 0 'can record and report' "$ocular" check
 ok "check tells how well clocks agree" says 0 'clocks  .*processor' "$ocular" check
 ok "a Python in a folder with a blank" says 0 'extension.*v env/bin/python3' check_blank
 ok "the reader of a report may leave early" report_to_head
-ok "completion of commands" completes 'run record report diff stat snapshot attach ps check help' ocular ''
+ok "completion of commands" completes 'run record report view diff stat snapshot attach ps check help' ocular ''
 ok "of modes, as modes.py has them" completes 'calls adaptive lines precise opcodes full' ocular run --mode ''
 ok "of what an option takes" completes 'perf libipt both' ocular report --decoder ''
 ok "of options by their beginning" completes '--pstats --perfetto --python --pt-buffer' ocular run --p

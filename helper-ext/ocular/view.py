@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""What `ocular view` ends with: open a page, or serve a trace to Perfetto, which fetches it from this machine itself.
+
+python -m ocular.view page|trace FILE UI [no-browser]
+
+Perfetto's page may load from one address of the user's machine, http://127.0.0.1:9001 (its content security policy; the
+link is in its document "Deep linking to the Perfetto UI"). Whoever else asks there must not get the trace: other users of
+this machine do not know the path, and browsers tell other pages nothing that this page's origin is not allowed to see.
+"""
+
+import http.server
+import os
+import secrets
+import shutil
+import sys
+import threading
+import urllib.parse
+import webbrowser
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+HOST, PORT = "127.0.0.1", 9001
+SECONDS = 60  # until somebody must have asked for it
+
+
+class Server(http.server.ThreadingHTTPServer):  # browsers hold connections open that they do not use
+    """Serves one file at one path to pages of one origin. OSError if the port is taken."""
+
+    daemon_threads = True
+
+    def __init__(self, file: str, origin: str) -> None:
+        self.file, self.origin = file, origin
+        self.path = "/%s/ocular%s" % (secrets.token_urlsafe(16), os.path.splitext(file)[1])
+        self.sending = 0
+        self.fetched = threading.Event()
+        super().__init__((HOST, PORT), Handler)
+
+    def wait(self) -> bool:
+        """Until the file has been fetched, or nobody fetches it; whether it has."""
+        while not self.fetched.wait(SECONDS) and self.sending:
+            pass
+        return self.fetched.is_set()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """One request."""
+
+    server: Server
+    timeout = 30  # s, of a connection that says nothing
+
+    def answer(self, status: int, **headers: object) -> None:
+        """A head without a body."""
+        self.send_response_only(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), str(value))
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("Connection", "close")
+        self.end_headers()
+
+    def refuse(self) -> None:
+        """Anything else is not there."""
+        self.answer(404, Content_Length=0)
+
+    def do_GET(self) -> None:
+        """The file, for who knows the path."""
+        if self.path != self.server.path or self.headers.get("Host") != "%s:%d" % (HOST, PORT):
+            self.refuse()
+            return
+        self.server.sending += 1
+        try:
+            with open(self.server.file, "rb") as file:
+                self.answer(200, Content_Type="application/octet-stream", Content_Length=os.fstat(file.fileno()).st_size,
+                            Access_Control_Allow_Origin=self.server.origin)
+                shutil.copyfileobj(file, self.wfile)
+            self.server.fetched.set()
+        except OSError:  # the page was closed: it may come again
+            pass
+        finally:
+            self.server.sending -= 1
+
+    def do_OPTIONS(self) -> None:
+        """Browsers ask before a page of the internet may reach this machine."""
+        if self.path != self.server.path:
+            self.refuse()
+            return
+        self.answer(204, Access_Control_Allow_Origin=self.server.origin, Access_Control_Allow_Methods="GET",
+                    Access_Control_Allow_Private_Network="true")
+
+    do_HEAD = do_POST = do_PUT = do_DELETE = do_PATCH = refuse
+
+    def log_message(self, *args: object) -> None:
+        """Nothing: the terminal is the user's."""
+
+
+def fail(text: str) -> "NoReturn":
+    """End with one line on stderr and status 1."""
+    sys.exit("ocular: " + text)
+
+
+def show(link: str, browser: bool) -> None:
+    """Open it, or print it where there is no browser to open it."""
+    graphical = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
+    if not browser or not graphical or not webbrowser.open(link):
+        print(link, flush=True)
+
+
+def serve(file: str, ui: str, browser: bool) -> None:
+    """Until Perfetto has the trace. Exits with status 1 if it does not get it."""
+    parts = urllib.parse.urlsplit(ui)
+    try:
+        server = Server(file, "%s://%s" % (parts.scheme, parts.netloc))
+    except OSError as e:
+        fail("cannot serve the trace on port %d, the only one that Perfetto loads from: %s. End what listens there, or open "
+             "%s in %s by hand" % (PORT, e.strerror, file, ui))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    link = "%s/#!/?url=http://%s:%d%s" % (ui.rstrip("/"), HOST, PORT, server.path)
+    threading.Thread(target=show, args=(link, browser), daemon=True).start()  # some browsers return when they end
+    if not server.wait():
+        fail("no browser has fetched the trace within %d s; it is in %s" % (SECONDS, file))
+
+
+def main(kind: str, file: str, ui: str, *rest: str) -> None:
+    """Show the file, as scripts/commands/view.sh says."""
+    try:
+        if kind == "trace":
+            serve(file, ui, not rest)
+        else:
+            show("file://" + urllib.parse.quote(os.fsencode(os.path.abspath(file))), not rest)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
