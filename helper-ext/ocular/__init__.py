@@ -75,3 +75,13 @@ else:
     def is_tracing():
         # type: () -> bool
         return False
+
+
+def load_ipython_extension(shell):
+    # type: (object) -> None
+    """%load_ext ocular: gives IPython the magic %%ocular, which traces a cell and shows the report below it."""
+    if UNSUPPORTED:
+        start_tracing()
+        return
+    from . import notebook
+    notebook.load(shell)
