@@ -95,7 +95,7 @@ def start_tracing(mode: str = "adaptive", perfetto: "bool | Path | None" = True,
                   console: bool = True) -> bool:
     """Trace this process, its threads and forked children from here on; starts a recorder if there is none.
 
-    mode      calls, adaptive, lines or precise, or full
+    mode      calls, adaptive, lines, precise or full
     perfetto  True: stop_tracing() leaves ocular_trace.json here; a path: there (protobuf if it ends in .pftrace);
               False: no trace file
     output    folder of the recording (ocular.data); an existing recording is renamed to output.old
@@ -259,7 +259,7 @@ def stop_tracing() -> bool:
 
 
 class tracing:
-    """with tracing(**options): start_tracing(**options) around a block, and stop_tracing() at its end.
+    """A block under `with` that is traced: start_tracing(**options) before it, and stop_tracing() behind it.
 
     Inside of a recording, in whatever thread that began, a block joins it, and its own options do not count; the
     recording ends with the last block that is inside. Warnings are those of start_tracing() and stop_tracing(); an
