@@ -1,6 +1,6 @@
 """make bench: what Ocular costs, as ratios of interleaved runs.
 
-    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only start,emission,marker,program,pieces,flight,analysis,opcodes,memory]
+    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only start,emission,marker,program,threads,pieces,flight,analysis,opcodes,memory]
                                  [--programs NAME,...]
 
 Every figure is the median over rounds; within a round all variants run one after another, so that a
@@ -51,6 +51,12 @@ SINKS = {
 
 # Short runs of whole programs in one round of --rounds: the machine's speed changes within seconds.
 PROGRAM_ROUNDS = 5
+
+# Threads at once, and what each of them computes: fib of that.
+THREADS = (1, 2, 4)
+FIB = 27
+
+FIB_CALLS = 635_621  # calls(n) = 1 + calls(n - 1) + calls(n - 2)
 
 # Slices of programs: processes, seconds of each. An idle flight recorder: the same, of each variant.
 START_ROUNDS = 11
@@ -151,6 +157,41 @@ def event_costs(measured, name, full):
     return dict(costs, empty=-costs["nothing"])
 
 
+def varint(data, at):
+    """A number of a protocol buffer, and where the next begins."""
+    value = shift = 0
+    while data[at] & 128:
+        value |= (data[at] & 127) << shift
+        at, shift = at + 1, shift + 7
+    return value | data[at] << shift, at + 1
+
+
+def fields(data, at, end):
+    """(number, value) of a message; of a field with a length the value is (begin, end)."""
+    while at < end:
+        tag, at = varint(data, at)
+        if tag & 7 == 2:
+            size, at = varint(data, at)
+            yield tag >> 3, (at, at + size)
+            at += size
+        elif tag & 7 == 0:
+            value, at = varint(data, at)
+            yield tag >> 3, value
+        else:
+            at += 8 if tag & 7 == 1 else 4
+
+
+PACKET, TRACK_EVENT, TYPE, SLICE_BEGIN = 1, 11, 9, 1  # of Perfetto's Trace, TracePacket and TrackEvent
+
+
+def begun(path):
+    """Slices that begin in a Perfetto trace."""
+    data = path.read_bytes()
+    packets = (span for number, span in fields(data, 0, len(data)) if number == PACKET)
+    events = (span for packet in packets for number, span in fields(data, *packet) if number == TRACK_EVENT)
+    return sum((TYPE, SLICE_BEGIN) in fields(data, *event) for event in events)
+
+
 class Bench:
     def __init__(self, build, rounds, workloads=WORKLOADS, sinks=SINKS):
         self.build = build
@@ -178,30 +219,39 @@ class Bench:
              folder / ("ocular_empty" + suffix), *objects, HERE / "ocular_empty.c"])
         return folder
 
-    def viztracer(self, python):
-        """A folder with viztracer in it, from the package index; None where it cannot be had."""
-        folder = self.build / ("viztracer-" + run([python, "-c", "import sys; print(sys.implementation.cache_tag)"]).strip())
+    def package(self, python, name):
+        """A folder with a package in it, from the package index; None where it cannot be had."""
+        folder = self.build / (name + "-" + run([python, "-c", "import sysconfig; print(sysconfig.get_config_var('SOABI'))"]).strip())
         if not folder.exists():
-            done = subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check",
-                                   "--target", str(folder), "viztracer==1.1.1"], stderr=subprocess.PIPE, text=True)
+            done = subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--only-binary=:all:",
+                                   "--target", str(folder), name], stderr=subprocess.PIPE, text=True)
             if done.returncode:
                 shutil.rmtree(folder, ignore_errors=True)
-                print("bench: no viztracer:", done.stderr.strip().splitlines()[-1], file=sys.stderr)
+                print("bench: no %s:" % name, done.stderr.strip().splitlines()[-1], file=sys.stderr)
                 return None
         return folder
 
-    def seconds(self, python, workload, tool, path):
-        """One run of a workload under a tool: the seconds that its body took."""
+    def viztracer(self, python):
+        return self.package(python, "viztracer==1.1.1")
+
+    def seconds(self, python, workload, tool, path, *more, read=None):
+        """One run of a workload under a tool: the seconds that its body took, in threads (seconds, processor time of a thread);
+        or what read() finds in the recording."""
+        def took(out):
+            return tuple(map(float, out.split())) if more else float(out)
+
         program = [HERE / "workloads.py", workload]
         env = dict(os.environ, PYTHONPATH=os.pathsep.join(str(p) for p in path if p), PYTHONHASHSEED="0")
         if not tool.startswith("ocular-"):
-            return float(run([python] + program + [tool], env=env))
+            out = run([python] + program + [tool, *more], env=env, cwd=self.work)
+            return read(self.work / (tool + ".pb")) if read else took(out)
         data = self.work / "data"
         out = run([ROOT / "scripts/ocular", "record", "-o", data, "--mode", tool[7:],
-                   "--python", python, "--"] + program + ["plain"], env=env)
+                   "--python", python, "--"] + program + ["plain", *more], env=env)
+        found = read(data) if read else took(out)
         shutil.rmtree(data, ignore_errors=True)
         shutil.rmtree(str(data) + ".old", ignore_errors=True)
-        return float(out)
+        return found
 
     def slowdowns(self, python, workload):
         path = [self.empty_module(python), self.viztracer(python)]
@@ -226,6 +276,70 @@ class Bench:
                    "**adaptive**", "cProfile"] + (["viztracer"] if len(rows[0]) == 9 else []) +
                   ["calls / empty", "adaptive / empty"], rows)
             print("\n(%d rounds; load average %s at the start)" % (self.rounds * PROGRAM_ROUNDS, self.load))
+
+    def threads(self):
+        """Threads that each compute the same: with a GIL they take turns, without one they run at once."""
+        paths = {python: [self.empty_module(python), self.package(python, "trace0==0.1.16")] for python in self.pythons}
+        cases = [(python, tool, n) for python in self.pythons for tool in ("plain", "empty-calls", "ocular-calls", "trace0")
+                 for n in THREADS if tool != "trace0" or paths[python][1]]
+        rounds = [{case: self.computed(paths, *case) for case in random.sample(cases, len(cases))}
+                  for _ in range(self.rounds * PROGRAM_ROUNDS)]
+        rows = [(python, n) for python in self.pythons for n in THREADS]
+        table("Threads: processor time of a thread over that of one that runs plainly; calls that are not in the recording",
+              ["", "plain, ms", "empty callbacks", "**calls**", "trace0", "calls / empty", "lost: calls", "trace0"],
+              [[self.threads_name(*row), *self.threads_costs(rounds, paths, *row)] for row in rows])
+        rows = [row for row in rows if row[1] > 1 and self.without_gil(row[0])]
+        for title, choose in (("processor time, medians", median), ("the clock, fastest runs", min)):
+            table("Threads: how many times as much they do in the time of one, by " + title,
+                  ["", "plain", "empty callbacks", "**calls**", "trace0", "calls / empty", "M markers/s"],
+                  [[self.threads_name(*row), *self.threads_faster(rounds, choose, *row)] for row in rows])
+        print("\n(%d rounds; load average %s at the start)" % (len(rounds), self.load))
+
+    @staticmethod
+    def without_gil(python):
+        """`t`, or nothing."""
+        return run([python, "-c", "import sysconfig; print('t' * bool(sysconfig.get_config_var('Py_GIL_DISABLED')))"]).strip()
+
+    def threads_name(self, python, n):
+        return "%s%s, %d thread%s" % (self.version(python), self.without_gil(python), n, "s" * (n > 1))
+
+    def computed(self, paths, python, tool, n, read=None):
+        return self.seconds(python, "recursion", tool, paths[python], FIB, n, read=read)
+
+    def threads_costs(self, rounds, paths, python, n):
+        """By processor time, on which what else runs on the machine has the least effect."""
+        def over(tool, other):
+            return [r[python, tool, n][1] / r[python, other, n][1] for r in rounds if (python, tool, n) in r]
+
+        slower = [over(tool, "plain") for tool in ("empty-calls", "ocular-calls", "trace0")]
+        return ["%.0f" % median(1000 * r[python, "plain", n][1] for r in rounds),
+                *("%.2f" % median(ratios) if ratios else "-" for ratios in slower),
+                "**%.2f** (%.2f to %.2f)" % quartiles(over("ocular-calls", "empty-calls")),
+                *(self.lost(paths, python, tool, n) for tool in ("ocular-calls", "trace0"))]
+
+    def threads_faster(self, rounds, choose, python, n):
+        """By the clock (the fastest runs: what else runs only makes threads slower) or by processor time (medians)."""
+        def took(tool, threads):
+            return choose([r[python, tool, threads][choose is median] for r in rounds if (python, tool, threads) in r] or [0])
+
+        def faster(tool):
+            return n * took(tool, 1) / took(tool, n) if took(tool, n) else 0
+
+        found = [faster(tool) for tool in ("plain", "empty-calls", "ocular-calls", "trace0")]
+        return [*("%.2f" % times if times else "-" for times in found), "**%.2f**" % (found[2] / found[1]),
+                "%.0f" % (2 * n * FIB_CALLS / took("ocular-calls", n) / 1e6)]
+
+    def lost(self, paths, python, tool, n):
+        """The share of the calls that is not in a recording."""
+        def calls(data):
+            out = self.work / "summary.json"
+            self.ocular_pt(data, "console=never", "summary=%s" % out)
+            return sum(f["calls"] for f in json.loads(out.read_text())["functions"] if f["qualname"] == "fib")
+
+        if tool == "trace0" and not paths[python][1]:
+            return "-"
+        found = self.computed(paths, python, tool, n, read=begun if tool == "trace0" else calls)
+        return "%.1f %%" % max(0, 100 - 100 * found / (n * FIB_CALLS))
 
     def started(self, python, command):
         """ms from a command to the first statement of its program, and from there to its end."""
@@ -600,11 +714,11 @@ def main():
     p.add_argument("--programs", default=",".join(WORKLOADS))
     p.add_argument("--sinks", default=";".join(SINKS), help="rows of the table of sinks, ';' between them")
     p.add_argument("--python", action="append", help="only this one; may be repeated")
-    p.add_argument("--only", default="start,emission,marker,program,pieces,flight,analysis,opcodes,memory")
+    p.add_argument("--only", default="start,emission,marker,program,threads,pieces,flight,analysis,opcodes,memory")
     o = p.parse_args()
     b = Bench(o.build.resolve(), o.rounds, o.programs.split(","), o.sinks.split(";"))
     b.pythons = o.python or b.pythons
-    sections = {"start": b.start, "emission": b.emission, "marker": b.markers, "program": b.programs, "pieces": b.pieces, "analysis": b.analysis, "memory": b.memory, "flight": b.flight,
+    sections = {"start": b.start, "emission": b.emission, "marker": b.markers, "program": b.programs, "threads": b.threads, "pieces": b.pieces, "analysis": b.analysis, "memory": b.memory, "flight": b.flight,
                 "opcodes": b.opcodes}
     print("## %s\n" % time.strftime("%Y-%m-%d"))
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")

@@ -1,10 +1,11 @@
 """Five programs to slow down: what Python services and tools spend their time on.
 
-    python workloads.py NAME TOOL [SCALE]    runs one and prints the seconds of its body
+    python workloads.py NAME TOOL [SCALE [THREADS]]    runs one and prints the seconds it took; in each of so many
+                                                       threads: and the processor time of a thread (mean)
     python workloads.py --list
 
-TOOL: plain, empty-calls, empty-adaptive (sys.monitoring with callbacks that do nothing: the floor), cprofile, viztracer.
-Ocular traces from outside, with TOOL plain.
+TOOL: plain, empty-calls, empty-adaptive (sys.monitoring with callbacks that do nothing: the floor), cprofile, viztracer,
+trace0 (leaves trace0.pb here). Ocular traces from outside, with TOOL plain.
 """
 import ast
 import inspect
@@ -12,6 +13,7 @@ import json
 import json.decoder
 import json.scanner
 import sys
+import threading
 import time
 
 
@@ -121,6 +123,13 @@ def viztracer():
     return v.stop
 
 
+def trace0():
+    from trace0 import Tracer
+    t = Tracer("trace0.pb")
+    t.__enter__()
+    return lambda: t.__exit__(None, None, None)
+
+
 CALLS = "PY_START PY_RESUME PY_THROW PY_RETURN PY_YIELD PY_UNWIND".split()
 TOOLS = {
     "plain": lambda: lambda: None,
@@ -128,7 +137,25 @@ TOOLS = {
     "empty-adaptive": lambda: empty(CALLS + ["JUMP"]),
     "cprofile": cprofile,
     "viztracer": viztracer,
+    "trace0": trace0,
 }
+
+
+def together(body, argument, threads):
+    """Mean processor time of the threads."""
+    used = []
+
+    def one():
+        begin = time.thread_time()
+        body(argument)
+        used.append(time.thread_time() - begin)
+
+    pool = [threading.Thread(target=one) for _ in range(threads)]
+    for thread in pool:
+        thread.start()
+    for thread in pool:
+        thread.join()
+    return sum(used) / threads
 
 
 def main(argv):
@@ -140,10 +167,10 @@ def main(argv):
         argument = int(argv[2])
     stop = TOOLS[argv[1]]()
     begin = time.perf_counter()
-    body(argument)
+    used = together(body, argument, int(argv[3])) if len(argv) > 3 else body(argument)
     seconds = time.perf_counter() - begin
     stop()
-    print(seconds)
+    print(seconds, *[used] * (len(argv) > 3))
 
 
 if __name__ == "__main__":
