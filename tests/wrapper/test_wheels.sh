@@ -74,6 +74,19 @@ for python in $("$root/scripts/find-pythons"); do
 	ok "$tag: python -m ocular" says 0 '^ocular [0-9]' alone python -m ocular --version
 done
 
+# One command from nothing, by what people install commands with.
+if "$tools/pip" install -q --disable-pip-version-check uv==0.13.9 pipx==1.18.4 >said 2>&1; then
+	nothing() { env -i PATH=/usr/bin:/bin HOME="$scratch/home" XDG_CACHE_HOME="$scratch/cache" "$@"; }
+	ok "uvx records" says 3 '^here$' nothing "$tools/uvx" -q --python "$python" --no-index --find-links "$dist" \
+		--from ocular-trace ocular record -q -o rec -c 'print("here"); raise SystemExit(3)'
+	ok "pipx installs it" nothing PIPX_HOME="$sources/pipx" "$tools/pipx" install -q --python "$python" \
+		--pip-args="--no-index --find-links $dist" ocular-trace
+	ok "... and the command records, by a link" says 3 '^here$' nothing "$scratch/home/.local/bin/ocular" \
+		record -q -o rec -c 'print("here"); raise SystemExit(3)'
+else
+	skip "uvx and pipx" "not to be had: $(tail -n 1 said)"
+fi
+
 # The published sources in an environment that has nothing: the same files as in the wheel.
 listed() { (cd "$1" && find . -type f ! -name '*.pyc' ! -path './*dist-info/*' | sort); }
 from_sources() {
