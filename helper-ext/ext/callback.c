@@ -54,10 +54,15 @@ static void put_event(struct lane *l, struct callback *cb, uint64_t value, struc
 	lane_write(l, cb->head | value | (place_bits(at) & (CODE_READY - 1)));
 }
 
-/* Without a GIL, what calls Python may be stopped, and another thread may end tracing meanwhile, and begin anew. */
+/* While a callback calls Python, another thread may run, end tracing, and begin anew. */
+static bool is_over(const struct callback *cb)
+{
+	return cb->session != cb->codes->session;
+}
+
 static struct lane *open_lane(const struct callback *cb, unsigned int words)
 {
-	if (cb->session != cb->codes->session)
+	if (is_over(cb))
 		return NULL;
 	return lane_open(cb->interpreter, cb->codes->view, cb->codes->window, words);
 }
@@ -92,7 +97,7 @@ static PyObject *see_event(struct callback *cb, PyObject *const *args)
 	if (cb->shape == EMIT_BACKWARD && at.dist > 0)
 		return Py_NewRef(cb->disable);
 	value = codes_value(cb->codes, args[0], cb->session);
-	if (!value || cb->session != cb->codes->session)
+	if (!value || is_over(cb))
 		Py_RETURN_NONE;
 	if (value == CODE_NO_ID) {
 		lanes_drop(1);
