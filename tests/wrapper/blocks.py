@@ -25,6 +25,14 @@ SERVICE = "for i in range(9_500_000): pass\n"  # 114 MB
 VIEWS = "import time\ndef search():\n    time.sleep(0.06)\n"
 TARGET = "import time\nfrom app import views\nend = time.monotonic() + 60\nwhile time.monotonic() < end:\n    views.search()\n"
 
+# A browser that fetches what the page behind a link would fetch.
+BROWSER = """#!/bin/sh
+exec "%s/python" -c 'import sys, urllib.parse, urllib.request
+link = sys.argv[1]
+url = urllib.parse.parse_qs(link.partition("?")[2]).get("url", [link])[0]
+urllib.request.urlopen(urllib.request.Request(url, headers={"Origin": "https://ui.perfetto.dev"})).read()' "$1"
+""" % BIN
+
 # By the first command of a block.
 NOT_HERE = {
     "git clone": "CI's first step is make demo in a fresh clone; tests/wrapper/test_install.sh installs",
@@ -61,16 +69,17 @@ class World:
     def __init__(self, folder):
         self.folder = folder
         self.target = None
-        files = {"primes.py": PRIMES, "app.py": APP, "myservice.py": SERVICE}
+        files = {"primes.py": PRIMES, "app.py": APP, "myservice.py": SERVICE, "browser": BROWSER}
         for name, source in files.items():
             with open(os.path.join(folder, name), "w") as program:
                 program.write(source)
+        os.chmod(os.path.join(folder, "browser"), 0o755)
         shutil.copy("/bin/true", os.path.join(folder, "program"))
         os.symlink(os.environ.get("OCULAR_BUILD") or os.path.join(ROOT, "build"), os.path.join(folder, "build"))
         lib, = glob.glob(os.path.join(os.path.dirname(BIN), "lib/python*/site-packages/ocular/lib/bin"))
         self.env = {"PATH": ":".join([BIN, os.environ["PATH"], lib]), "HOME": folder, "PIP_NO_INDEX": "1",
                     "PIP_FIND_LINKS": os.path.join(os.environ.get("OCULAR_BUILD") or os.path.join(ROOT, "build"), "wheels/dist"),
-                    "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+                    "PIP_DISABLE_PIP_VERSION_CHECK": "1", "BROWSER": os.path.join(folder, "browser") + " %s"}
         self.shell("ocular record -q -o ocular.data primes.py")
         shutil.copytree(os.path.join(folder, "ocular.data"), os.path.join(folder, "DIR"))
 
