@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         console: bool
 
 TRACE_FILE = "ocular_trace.json"
+LAST = 1 << 16  # bytes of a code table, where the recorder says why it ends
 HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -62,8 +63,8 @@ def _load() -> None:
 
 def _warn(text: str) -> None:
     """One warning, at the program's own line. A program that makes warnings errors wants it to raise."""
-    import warnings
     try:
+        import warnings  # not at the interpreter's end
         warnings.warn(text, OcularWarning, skip_file_prefixes=(HERE,))
     except OcularWarning:
         raise
@@ -183,9 +184,25 @@ def _finish(folder: str) -> list[str]:
     """End the recorder; what went wrong."""
     try:
         monitor.finish(folder)
+    except (FileNotFoundError, ConnectionRefusedError):  # its socket
+        return ["its recorder ended early" + _why_early(folder)]
     except Exception as e:
-        return ["its recorder ended early (%s)" % _reason(e)]
+        return ["its recorder could not complete it: " + _reason(e)]
     return []
+
+
+def _why_early(folder: str) -> str:
+    """": " and the reason, if the recorder left one; it has none when it was killed."""
+    try:
+        for name in os.listdir(folder):
+            if name.startswith("codes-"):
+                with open(os.path.join(folder, name), "rb") as table:
+                    table.seek(max(0, os.fstat(table.fileno()).st_size - LAST))
+                    if b'{"kind":"limit"' in table.read():
+                        return ": the recording has its maximum size, a tenth of the free disk and at most 4 GB"
+    except OSError:
+        pass
+    return ""
 
 
 def _report(recording: _Recording) -> list[str]:
@@ -200,12 +217,11 @@ def _report(recording: _Recording) -> list[str]:
     return []
 
 
-def _complete(recording: _Recording) -> bool:
-    """The process that began it ends it, and reports."""
-    if not recording.serving or recording.pid != os.getpid():
-        return True
-    wrong = _finish(recording.folder)
-    wrong += _report(recording)
+def _complete(recording: _Recording, wrong: list[str]) -> bool:
+    """The process that began it ends it, and reports; then says what went wrong, if something did before this, too."""
+    if recording.serving and recording.pid == os.getpid():
+        wrong += _finish(recording.folder)
+        wrong += _report(recording)
     if wrong:
         _warn("ocular: the recording in %s: %s" % (recording.folder, "; ".join(wrong)))
     return not wrong
@@ -227,17 +243,15 @@ def _end(begun: "_Recording | int | None") -> bool:
             return True
         _recording = None
         wrong = _switch_off()
-    if wrong:
-        _warn(wrong)
-    return _complete(begun) and not wrong
+    return _complete(begun, wrong)
 
 
-def _switch_off() -> str | None:
+def _switch_off() -> list[str]:
     try:
         monitor.stop()
     except Exception as e:
-        return "ocular: tracing did not stop as it should: " + _reason(e)
-    return None
+        return ["tracing did not stop as it should: " + _reason(e)]
+    return []
 
 
 def stop_tracing() -> bool:

@@ -47,6 +47,13 @@ def kill(signal):
     os.kill(pid, signal)
     while recorder() == pid:  # a zombie has no command line
         time.sleep(0.01)
+def fill():
+    with open("full/theirs", "wb", 0) as f:
+        try:
+            while True:
+                f.write(bytes(4096))
+        except OSError:
+            pass
 def forked(body):
     pid = os.fork()
     if not pid:
@@ -73,7 +80,7 @@ NOT = "this is not traced: "
 FAULTS = {
     "nothing is wrong": ("", {}, "", []),
     "recorder killed": ("", {}, "kill(signal.SIGKILL)", ["its recorder ended early"]),
-    "recorder ended": ("", {}, "kill(signal.SIGTERM)", None),
+    "recorder ended": ("", {}, "kill(signal.SIGTERM)", ["its recorder ended early"]),
     "folder removed": ("", {}, "import shutil; shutil.rmtree('ocular.data')", ["no recording"]),
     "folder moved": ("", {}, "os.rename('ocular.data', 'other')", ["no recording"]),
     "folder closed": ("drop()", {}, "os.chmod('ocular.data', 0)", ["the recording in"]),
@@ -85,6 +92,11 @@ FAULTS = {
     "no current folder": ("os.mkdir('x'); os.chdir('x'); os.rmdir('../x')", {}, "", [NOT + "No such file or directory"]),
     "trace on a full disk": ("", {"perfetto": "/dev/full"}, "", ["cannot report on it"]),
     "trace where there is no folder": ("", {"perfetto": "/nowhere/t.json"}, "", ["/nowhere/t.json"]),
+    "maximum size": ("full_disk(b'size=20m')", {"output": "full/ocular.data"}, "work(300000)", ["maximum size, a tenth of the free disk"]),
+    "disk full": ("full_disk(b'size=8m')", {"output": "full/ocular.data"},
+                  "fill(); work(50000)", ["its recorder could not complete it: No space left on device"]),
+    "disk full for the trace": ("full_disk()", {"perfetto": "full/t.json"}, "work(100000)", ["No space left on device"]),
+    "stopping fails": ("", {}, "from ocular import calibrate; calibrate.measure = None", ["tracing did not stop as it should"]),
     "no disk for files of this size": ("import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); "
                                        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)", {}, "", None),
     "stdout full": ("sys.stdout = open('/dev/full', 'w')", {"console": True}, "", []),
@@ -133,9 +145,23 @@ def drop():  # rights of files count for root, too
 """
 
 
+MOUNT = """
+def full_disk(size=b"size=400k"):  # in a mount namespace of its own
+    import ctypes
+    libc = ctypes.CDLL(None, use_errno=True)
+    os.mkdir("full")
+    root = os.geteuid() == 0
+    for done in (libc.unshare(0x20000 | (0 if root else 0x10000000)),  # CLONE_NEWNS, CLONE_NEWUSER
+                 root and libc.mount(None, b"/", None, 1 << 14 | 1 << 18, None),  # MS_REC | MS_PRIVATE
+                 libc.mount(b"tmpfs", b"full", b"tmpfs", 0, size)):
+        if done:
+            raise SystemExit("no namespace of mounts here: %d" % ctypes.get_errno())
+"""
+
+
 def run(row, path=PACKAGE):
     before, options, within, wanted = row
-    source = PROGRAM.replace("BEFORE", DROP + before).replace("OPTIONS", repr(options)).replace("WITHIN", within)
+    source = PROGRAM.replace("BEFORE", DROP + MOUNT + before).replace("OPTIONS", repr(options)).replace("WITHIN", within)
     with tempfile.TemporaryDirectory(prefix="ocular-guest-") as temp:
         with open(temp + "/program.py", "w") as f:
             f.write(source)
