@@ -220,5 +220,9 @@ PyMODINIT_FUNC PyInit_ocular_empty(void)
 
 	if (m && PyModule_AddObject(m, "_type", PyType_FromSpec(&spec)))
 		Py_CLEAR(m);
+#ifdef Py_GIL_DISABLED
+	if (m)
+		PyUnstable_Module_SetGIL(m, Py_MOD_GIL_NOT_USED); /* else the import switches the GIL on */
+#endif
 	return m;
 }
