@@ -118,11 +118,11 @@ def recorder(data):
     """The recorder's process id."""
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open(f"/proc/{pid}/cmdline", "rb") as file, open(f"/proc/{pid}/comm", encoding="utf-8") as name:
+            with open(f"/proc/{pid}/cmdline", "rb") as file, open(f"/proc/{pid}/comm", "rb") as name:
                 words, name = file.read().split(b"\0"), name.read().strip()
         except OSError:
             continue
-        if data.encode() in words and name == "ocular-record":
+        if data.encode() in words and name == b"ocular-record":
             return int(pid)
     raise RuntimeError("there is no recorder")
 

@@ -36,7 +36,7 @@ def work(n):
 def recorder():
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open("/proc/" + pid + "/cmdline") as f:
+            with open("/proc/" + pid + "/cmdline", errors="replace") as f:  # of any program
                 words = f.read().split("\\0")
         except OSError:
             continue

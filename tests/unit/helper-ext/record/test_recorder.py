@@ -292,7 +292,7 @@ def children(pid):
     found = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open(f"/proc/{name}/stat", encoding="utf-8") as f:
+            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as f:
                 comm, rest = f.read().rsplit(")", 1)
         except OSError:
             continue
