@@ -136,6 +136,13 @@ double profile_own_share(const struct profile *p, const struct loop *loop)
 	return p->traced_ns ? (double)loop->own_time / p->traced_ns : 0;
 }
 
+bool profile_specializes(const struct profile *p)
+{
+	const struct process *root = profile_root(p);
+
+	return !root || !root->unspecialized;
+}
+
 bool profile_jit(const struct profile *p)
 {
 	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));)

@@ -67,6 +67,9 @@ const struct process **profile_processes(const struct profile *p, size_t *n);
  */
 bool profile_instrumented(const struct profile *p);
 
+/* Does the program's interpreter specialize bytecode? (Free-threaded CPython 3.13 does not.) */
+bool profile_specializes(const struct profile *p);
+
 /* Does an interpreter compile hot loops (CPython's JIT)? */
 bool profile_jit(const struct profile *p);
 

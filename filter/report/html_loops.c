@@ -87,9 +87,10 @@ static double hottest(const struct body_row *rows, size_t n)
 static void write_legend(struct page *page, const struct loop *loop, const struct body_row *rows)
 {
 	if (rows->measured && !profile_instrumented(page->p))
-		fputs("<p class=note>Cycles run to the thread's next instruction, through calls. Nothing was "
-		      "instrumented for it: specialization was left on.</p>\n",
-		      page->f);
+		fprintf(page->f,
+			"<p class=note>Cycles run to the thread's next instruction, through calls. Nothing was "
+			"instrumented for it%s.</p>\n",
+			profile_specializes(page->p) ? ": specialization was left on" : "");
 	else if (rows->measured)
 		fputs("<p class=note>Cycles run to the thread's next instruction, one callback included. "
 		      "Base opcodes ran: INSTRUCTION events prevent specialization.</p>\n",

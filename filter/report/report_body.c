@@ -81,9 +81,10 @@ static void write_legend(const struct report *r, const struct loop *loop, const 
 	const struct callback *jump = &code->process->callbacks[OP_JUMP];
 
 	if (rows->measured && !profile_instrumented(r->p)) {
-		fputs("Cycles run to the thread's next instruction, through calls. Nothing was\n"
-		      "instrumented for it: specialization was left on.\n",
-		      r->f);
+		fprintf(r->f,
+			"Cycles run to the thread's next instruction, through calls. Nothing was\ninstrumented for "
+			"it%s.\n",
+			profile_specializes(r->p) ? ": specialization was left on" : "");
 		return;
 	}
 	if (rows->measured) {

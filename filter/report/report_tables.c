@@ -67,11 +67,15 @@ void report_meaning(const struct report *r)
 	      "included. The first trip after entering a loop is counted but not timed.",
 	      r->f);
 	if (r->p->events[OP_INSTRUCTION] && !profile_instrumented(r->p))
-		fprintf(r->f, "\nBytecodes were read from branch packets: specialization was left on, and the\n%s\n",
+		fprintf(r->f, "\nBytecodes were read from branch packets: %sthe\n%s\n",
+			profile_specializes(r->p) ? "specialization was left on, and " : "",
 			root && root->program_only ? "numbers have nothing that runs only because of tracing."
 						   : "only callbacks in these numbers are those of calls.");
 	else if (r->p->events[OP_INSTRUCTION])
 		write_one_callback(r, "\nEach bytecode adds a callback", OP_INSTRUCTION, INSTRUMENTED, INSTRUMENTED);
+	else if (!profile_specializes(r->p))
+		write_one_callback(r, "\nEach trip contains one callback", OP_JUMP, " (a call has two).\n",
+				   " (a call has two).\n");
 	else
 		write_one_callback(r, "\nEach trip contains one callback", OP_JUMP,
 				   " (a call has two); specialization\nwas left on.\n",
