@@ -151,8 +151,11 @@ def full_disk(size=b"size=400k"):  # in a mount namespace of its own
     libc = ctypes.CDLL(None, use_errno=True)
     os.mkdir("full")
     root = os.geteuid() == 0
+    around = os.getcwd()
+    while not os.path.ismount(around):  # of a chroot "/" is none
+        around = os.path.dirname(around)
     for done in (libc.unshare(0x20000 | (0 if root else 0x10000000)),  # CLONE_NEWNS, CLONE_NEWUSER
-                 root and libc.mount(None, b"/", None, 1 << 14 | 1 << 18, None),  # MS_REC | MS_PRIVATE
+                 root and libc.mount(None, os.fsencode(around), None, 1 << 18, None),  # MS_PRIVATE
                  libc.mount(b"tmpfs", b"full", b"tmpfs", 0, size)):
         if done:
             raise SystemExit("no namespace of mounts here: %d" % ctypes.get_errno())
