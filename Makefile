@@ -3,7 +3,7 @@
 #   make            recorder, plugin, and the extension for every CPython >= 3.12 found (PYTHON=… for one)
 #   make demo       set up, build, record a real program, show its loops, write a Perfetto trace
 #   make test       set up, build, run all tests; also: unit sanitize fuzz test-generic test-newest
-#                   test-free-threaded bench
+#                   test-free-threaded test-bare bench
 #   make one T=stat build and run the tests of that name: tests/**/test_stat.*, or the golden case tests/golden/stat
 #   make types      check the type hints of the Python package (mypy --strict)
 #   make format     format C files by .clang-format; check-format lists those that need it
@@ -76,7 +76,7 @@ ONLY     = $(if $(findstring command,$(origin PYTHON)),$(PYTHON))
 say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 
 .SECONDEXPANSION:
-.PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-free-threaded run-free-threaded test-generic test-hardware
+.PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-bare test-free-threaded run-free-threaded test-generic test-hardware
 .PHONY: types format check-format man release wheels deb parts install uninstall clean
 all: tools ext $B/tables.sh
 
@@ -271,6 +271,10 @@ test-generic:
 
 test-newest:
 	scripts/newest
+
+# The wheels in trees of Debian 12, 13 and sid that have nothing but a Python.
+test-bare:
+	scripts/bare
 
 # With a CPython without a GIL, which is built first. Of the emulated processor only what needs no specialization.
 FREE     := $(filter-out tests/unit_py/test_options.py,$(wildcard tests/unit_py/test_*.py)) \

@@ -6,29 +6,23 @@ Each row of FAULTS is one thing that fails, for `ocular record`, `ocular run` an
 goes on, and one line says what the recording lacks). Mounts are made in a mount namespace of the command's own.
 """
 
-import ctypes
 import os
 import re
 import resource
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import threading
 import time
 
 import recording
+from seccomp import ENOSYS, EPERM, MEMFD_CREATE, NARROW, NEW_CALLS, SOCKET, call, forbids
 from tap import Plan
 
 SECONDS = 60
-CLONE_NEWNS, PR_SET_CHILD_SUBREAPER, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP = 0x20000, 36, 24, 38, 22
+CLONE_NEWNS, PR_SET_CHILD_SUBREAPER, PR_CAPBSET_DROP = 0x20000, 36, 24
 CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 1, 2
-# System calls of x86-64, by which a container's profile may be narrower than a machine.
-PTRACE, PROCESS_VM_READV, PROCESS_VM_WRITEV, PERF_EVENT_OPEN, MEMFD_CREATE, SOCKET = 101, 310, 311, 298, 319, 41
-PIDFD_SEND_SIGNAL, PIDFD_OPEN, CLOSE_RANGE, PIDFD_GETFD, EPOLL_PWAIT2 = 424, 434, 436, 438, 441
-EPERM, ENOSYS = 1, 38
-libc = ctypes.CDLL(None, use_errno=True)
 
 # In two halves: the second one begins threads, forks, a Python of its own, and an exception.
 PROGRAM = """
@@ -61,36 +55,11 @@ sys.exit(7)
 # --- what fails from the beginning: in the process that becomes the command ---------------------------------
 
 
-def call(name, *arguments):
-    if getattr(libc, name)(*arguments) < 0:
-        raise OSError(ctypes.get_errno(), name)
-
-
 def without_privileges():
     """Rights of files count for root, too."""
     if os.geteuid() == 0:
         for capability in CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH:
             call("prctl", PR_CAPBSET_DROP, capability, 0, 0, 0)
-
-
-class Program(ctypes.Structure):
-    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
-
-
-def forbids(error, *numbers):
-    """A seccomp filter: these system calls fail with that error."""
-    def step(code, yes, no, value):
-        return struct.pack("HBBI", code, yes, no, value)
-
-    def act():
-        steps = [step(0x20, 0, 0, 0)]  # the number
-        for number in numbers:
-            steps += [step(0x15, 0, 1, number), step(0x06, 0, 0, 0x50000 | error)]
-        code = b"".join([*steps, step(0x06, 0, 0, 0x7FFF0000)])
-        text = ctypes.create_string_buffer(code, len(code))
-        call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        call("prctl", PR_SET_SECCOMP, 2, ctypes.byref(Program(len(steps) + 1, ctypes.cast(text, ctypes.c_void_p))), 0, 0)
-    return act
 
 
 def limits(kind, most):
@@ -142,8 +111,6 @@ def nothing(_):
 
 
 SMALL = "mount -t tmpfs -o size=%s none ."
-NARROW = (PTRACE, PROCESS_VM_READV, PROCESS_VM_WRITEV, PERF_EVENT_OPEN)
-NEW_CALLS = PIDFD_SEND_SIGNAL, PIDFD_OPEN, CLOSE_RANGE, PIDFD_GETFD, EPOLL_PWAIT2
 
 # name: (before the start, in the middle, words of the one line (None: there is no line), does the program start)
 FAULTS = {

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""blocks.py BIN: runs the commands that README and docs/ show in blocks, word for word, and prints TAP.
+"""blocks.py BIN [HOME]: runs the commands that README and docs/ show in blocks, word for word, and prints TAP.
 
-BIN is the bin folder of an environment with Ocular. Each block begins in a new folder that has the programs which the docs
-call theirs. What a user must replace is in PLACEHOLDERS; what is not run here, and why, in NOT_HERE.
+BIN is the bin folder of an environment with Ocular. HOME is the folder of the block if none is named. Each block
+begins in a new folder that has the programs which the docs call theirs. What a user must replace is in `replaced`;
+what is not run here, and why, in NOT_HERE and `lacking`.
 """
 
 import glob
@@ -16,6 +17,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.path.abspath(sys.argv[1])
+HOME = sys.argv[2] if len(sys.argv) > 2 else None
 TIME_LIMIT = 120  # seconds for one command
 
 with open(os.path.join(ROOT, "README.md")) as text:
@@ -51,6 +53,13 @@ def emulator():
     return path and "-plugin" in subprocess.run([path, "-help"], capture_output=True, text=True).stdout
 
 
+def lacking(commands):
+    """What a block needs and this machine does not have."""
+    if any("qemu" in command for command in commands) and not emulator():
+        return "no qemu-x86_64 with plugins"
+    return "no perf" if any(command.startswith("perf ") for command in commands) and not shutil.which("perf") else ""
+
+
 def blocks():
     """(file, line, [command]) of each block of commands; a block with prompts has output, too."""
     for path in [os.path.join(ROOT, "README.md"), *sorted(glob.glob(os.path.join(ROOT, "docs/*.md")))]:
@@ -77,7 +86,7 @@ class World:
         shutil.copy("/bin/true", os.path.join(folder, "program"))
         os.symlink(os.environ.get("OCULAR_BUILD") or os.path.join(ROOT, "build"), os.path.join(folder, "build"))
         lib, = glob.glob(os.path.join(os.path.dirname(BIN), "lib/python*/site-packages/ocular/lib/bin"))
-        self.env = {"PATH": ":".join([BIN, os.environ["PATH"], lib]), "HOME": folder, "PIP_NO_INDEX": "1",
+        self.env = {"PATH": ":".join([BIN, os.environ["PATH"], lib]), "HOME": HOME or folder, "PIP_NO_INDEX": "1",
                     "PIP_FIND_LINKS": os.path.join(os.environ.get("OCULAR_BUILD") or os.path.join(ROOT, "build"), "wheels/dist"),
                     "PIP_DISABLE_PIP_VERSION_CHECK": "1", "BROWSER": os.path.join(folder, "browser") + " %s"}
         self.shell("ocular record -q -o ocular.data primes.py")
@@ -159,9 +168,7 @@ def main():
     number = failures = 0
     for path, line, commands in blocks():
         number += 1
-        why = of(NOT_HERE, commands[0], "")
-        if not why and re.search("qemu", " ".join(commands)) and not emulator():
-            why = "no qemu-x86_64 with plugins"
+        why = of(NOT_HERE, commands[0], "") or lacking(commands)
         name = "%s, line %d: %s" % (path, line, commands[0].partition("#")[0].strip())
         found = [] if why else problems(commands)
         failures += bool(found)
