@@ -75,7 +75,7 @@ def blocks():
 class World:
     """The folder in which a block runs, and what runs in it."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, besides=False):
         self.folder = folder
         self.target = None
         files = {"primes.py": PRIMES, "app.py": APP, "myservice.py": SERVICE, "browser": BROWSER}
@@ -86,7 +86,8 @@ class World:
         shutil.copy("/bin/true", os.path.join(folder, "program"))
         os.symlink(os.environ.get("OCULAR_BUILD") or os.path.join(ROOT, "build"), os.path.join(folder, "build"))
         lib, = glob.glob(os.path.join(os.path.dirname(BIN), "lib/python*/site-packages/ocular/lib/bin"))
-        self.env = {"PATH": ":".join([BIN, os.environ["PATH"], lib]), "HOME": HOME or folder, "PIP_NO_INDEX": "1",
+        path = [BIN, os.environ["PATH"], *([lib] if besides else [])]
+        self.env = {"PATH": ":".join(path), "HOME": HOME or folder, "PIP_NO_INDEX": "1",
                     "PIP_FIND_LINKS": os.path.join(os.environ.get("OCULAR_BUILD") or os.path.join(ROOT, "build"), "wheels/dist"),
                     "PIP_DISABLE_PIP_VERSION_CHECK": "1", "BROWSER": os.path.join(folder, "browser") + " %s"}
         self.shell("ocular record -q -o ocular.data primes.py")
@@ -140,7 +141,8 @@ def problems(commands):
     """What went wrong in a block."""
     found = []
     with tempfile.TemporaryDirectory(prefix="ocular-blocks.") as folder:
-        world = World(folder)
+        # docs/emulator.md says that this one is not on PATH, and where it is.
+        world = World(folder, besides=any(command.startswith("ocular-qemu") for command in commands))
         if commands[0].startswith("pip install"):
             world.shell("pip uninstall -y ocular-trace")
         for command in commands:
