@@ -1,6 +1,8 @@
 # shellcheck shell=sh
 # debian.sh - trees of a Debian suite, from the mirror that this machine itself uses. Sourced, with $root set.
 
+PATH=$PATH:/usr/sbin:/sbin # mmdebstrap and chroot; su may leave these out
+
 debian_mirror() {
 	# shellcheck disable=SC2016 # apt's own placeholder
 	apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Label: Debian' 2>/dev/null | head -n 1

@@ -354,7 +354,7 @@ static int open_recording(struct recording *r, const char *dir)
 	if (folder_refusal(err))
 		return complain(EXIT_FAILURE, dir, folder_refusal(err));
 	if (err)
-		return complain(EXIT_FAILURE, "cannot make the folder: ", strerror(-err));
+		return complain(EXIT_FAILURE, "cannot make the folder, choose another one with -o: ", strerror(-err));
 	return OPTIONS_RUN;
 }
 

@@ -558,7 +558,10 @@ int recorder_folder(struct folder *f, const char *dir)
 	if (why)
 		fprintf(stderr, "ocular-record: %s%s\n", dir, why);
 	else if (err)
-		fail("make the folder", dir, err);
+		fprintf(stderr,
+			"ocular-record: cannot make the folder %s: %s; choose another folder with -o (output= in "
+			"Python)\n",
+			dir, strerror(-err));
 	return err;
 }
 

@@ -33,6 +33,7 @@ END
 # make_view KEY FILE: unless it is there, and newer than the recording.
 make_view() {
 	[ -z "$(find "$2" -newer "$file" 2>/dev/null)" ] || return 0
+	[ -w "$folder" ] || die "cannot write into $folder; write it elsewhere: ocular report $recording --$1 FILE"
 	by_best console=never "$1=$2" || exit
 }
 

@@ -176,6 +176,27 @@ stat_refused() {
 	[ $got = 1 ] && ! grep -q 'Functions\|my app.py' said.txt
 }
 
+# in_proc COMMAND...: in a folder in which nobody can make one.
+in_proc() { (cd /proc && "$@"); }
+
+# The rights of files count for root, too.
+without_privileges() {
+	if [ "$(id -u)" = 0 ]; then setpriv --bounding-set=-all --inh-caps=-all "$@"; else "$@"; fi
+}
+
+# A recording in a folder that cannot be written: one line, which says where else; what is there already is shown.
+view_unwritable() {
+	[ -d fixed ] || cp -R r1 fixed
+	chmod 555 fixed
+	without_privileges "$ocular" view --no-browser "$@" fixed >said.txt 2>&1 && return 1
+	cat said.txt
+	[ "$(wc -l <said.txt)" = 1 ]
+}
+view_made() {
+	chmod 755 fixed && "$ocular" report fixed -q --html fixed/report.html && chmod 555 fixed
+	without_privileges "$ocular" view --no-browser fixed
+}
+
 report_to_head() { "$ocular" report r1 --events - | head -n 1; }
 
 # --- help and wrong usage: nothing runs, one line says why ---
@@ -287,6 +308,17 @@ ok "run: no program starts for a decoder that is none" says 2 'decoder is' "$ocu
 ok "and nothing is recorded" [ ! -e none ]
 ok "run: a report that is wrong is the exit status" says 1 'no/such' "$ocular" run -q -o r7 --perfetto no/such/t.json 'a folder/my app.py' 0
 ok "stat: a recording that cannot begin is not reported" stat_refused
+ok "where no folder can be made: what to do" says 1 'cannot make the folder ocular.data: .*; choose another folder with -o' \
+	in_proc "$ocular" record -q -c pass
+if qemu-x86_64 -help 2>&1 | grep -q '^-plugin'; then
+	ok "... on the emulated processor" says 1 'cannot make the folder.* -o' in_proc "$ocular" stat -c pass
+else
+	skip "... on the emulated processor" "no qemu-x86_64 with plugins"
+fi
+ok "view: a folder that cannot be written" says 0 'report fixed --html FILE' view_unwritable
+ok "... for the trace" says 0 'report fixed --perfetto FILE' view_unwritable --perfetto
+ok "view: ... and has the page" says 0 '^file://.*/fixed/report.html$' view_made
+chmod 755 fixed
 ok "a span of time in perf's clock" says 0 'my app.py' report_half
 ok "in seconds since the first event" spans_alike perf
 ok "and by the other decoder" spans_alike libipt
