@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 
 from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
@@ -47,6 +48,8 @@ def run(command, **options):
 
 def check_requirements():
     """scripts/setup has the table of them; here it only says what it would install."""
+    if (sysconfig.get_config_var("SOABI") or "").endswith("musl"):
+        raise SetupError("ocular cannot be built here: it needs glibc, and this Python is one for musl")
     command = run(["scripts/setup", "--for", "wheel", "--dry-run"], env=dict(os.environ, PYTHON=PYTHON)).strip()
     if command:
         raise SetupError("ocular cannot be built here: packages are missing. Install them with: " + command)

@@ -23,6 +23,8 @@ def unfit(name):
         return "this Ocular does not know the internals of Python " + sys.version.split()[0] + ": use a newer Ocular"
     import os
     import sysconfig
+    if (sysconfig.get_config_var("SOABI") or "").endswith("musl"):
+        return "ocular needs glibc; this Python is one for musl"
     if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
         return "its headers are not installed"
     print("builds %s %s" % (sysconfig.get_config_var("SOABI"), sys.executable))

@@ -122,4 +122,19 @@ END
 chmod +x next
 ok "... and before that" says 1 'does not know the internals of Python' "$root/scripts/find-pythons" "$scratch/next"
 ok "... and by pip" grep -q '^requires-python = ">=3.12,<3.16"$' "$root/pyproject.toml"
+
+# A Python for another C library.
+cat >musl <<END
+import runpy, sys, sysconfig
+sysconfig.get_config_vars()["SOABI"] = "cpython-313-x86_64-linux-musl"
+sys.argv.pop(0)
+runpy.run_path(sys.argv[0], run_name="__main__")
+END
+printf '#!/bin/sh\nshift\nexec "%s" "%s/musl" "$@"\n' "$python" "$scratch" >musl-python
+chmod +x musl-python
+refused_by_setup() {
+	cd "$root" && "$tools/python" "$scratch/musl" setup.py build_ext --build-lib "$sources/for-musl" --build-temp "$sources/for-musl"
+}
+ok "a Python for musl is refused" says 1 'needs glibc; this Python is one for musl' "$root/scripts/find-pythons" "$scratch/musl-python"
+ok "... and by pip, before packages are asked for" says 1 '^error: ocular cannot be built here: it needs glibc' refused_by_setup
 done_testing
