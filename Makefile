@@ -314,7 +314,7 @@ demo:
 
 # --- installation ------------------------------------------------------------------------------------
 
-# What the command ocular needs around it, into LIB: for `make install` and for pip (setup.py).
+# What the command ocular needs around it, into LIB: for `make install` and for pip (scripts/pip_build.py).
 parts: tools $B/tables.sh
 	install -d $(LIB)/commands $(LIB)/bin $(LIB)/perf
 	install -m 755 scripts/ocular scripts/find-pythons $(LIB)

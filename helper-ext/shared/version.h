@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * version.h - `--version` of every program. OCULAR_VERSION is ocular.__version__ (helper-ext/ocular/__init__.py), the
- * one place for it: the Makefile and setup.py read it there and define it for the files that have a main().
+ * one place for it: the Makefile defines it for the files that have a main(), and pyproject.toml reads it there, too.
  */
 #pragma once
 

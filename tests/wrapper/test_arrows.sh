@@ -65,4 +65,11 @@ gone() {
 }
 none() { [ -z "$("$1")" ]; }
 ok "docs/architecture.md names no file that is not there" none gone
+
+# Beside them dot files, and what a build makes.
+strange() {
+	find . -mindepth 1 -maxdepth 1 ! -name '.*' ! -name build ! -name dist ! -name '*.egg-info' | sed 's|^\./||' | LC_ALL=C sort |
+		grep -vxE 'LICENSE|Makefile|README\.md|docs|filter|helper-ext|pyproject\.toml|scripts|tests'
+}
+ok "nothing new at the top" none strange
 done_testing

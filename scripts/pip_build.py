@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """pip install .: the package, its extension, and in ocular/lib/ all that the command ocular needs.
 
-The Makefile builds everything, here as for `make install`: this file only says where it goes. What the build lacks is
+pyproject.toml names this module as what builds for pip, and its classes for setuptools' commands. The Makefile builds
+everything, here as for `make install`: this file only says where it goes. What the build lacks is
 one line, before anything is compiled. For `make wheels`, scripts/wheels has built it, perhaps for another CPython than
 the one that runs this.
 """
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import sysconfig
 
-from setuptools import Extension, setup
+from setuptools.build_meta import *  # noqa: F403 # what pip calls is setuptools' own
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
@@ -26,6 +27,14 @@ from distutils.command.build_scripts import build_scripts  # setuptools' own, wh
 # Of a virtual environment, whose path may have blanks in it, the Python behind it: make cannot have blanks in a name.
 PYTHON = getattr(sys, "_base_executable", sys.executable)
 NAME = "python%d.%d%s" % (*sys.version_info[:2], getattr(sys, "abiflags", ""))
+# In the words of MANIFEST.in, which would have to be beside pyproject.toml.
+SOURCES = (
+    "include Makefile .clang-format .ci/run",
+    *("graft " + folder for folder in ("filter", "helper-ext", "scripts", "docs", "tests")),
+    "prune helper-ext/ocular/lib",
+    "prune tests/viewers/node_modules",
+    "global-exclude *.pyc *.so",
+)
 # Of scripts/wheels: a folder with _core.ABI.so and lib/, and the tag of the wheel.
 PREBUILT, TAG = os.environ.get("OCULAR_PREBUILT"), os.environ.get("OCULAR_TAG", "")
 if PREBUILT:
@@ -100,7 +109,12 @@ class BuildScripts(build_scripts):
 
 
 class EggInfo(egg_info):
-    """The licences of what scripts/wheels linked into it, too."""
+    """What belongs to the sources; and in a wheel the licences of what scripts/wheels linked into it."""
+
+    def find_sources(self):
+        super().find_sources()
+        for line in SOURCES:
+            self.filelist.process_template_line(line)
 
     def run(self):
         if PREBUILT:
@@ -115,11 +129,3 @@ class BdistWheel(bdist_wheel):
 
     def get_tag(self):
         return tuple(TAG.split("-")) if PREBUILT else super().get_tag()
-
-
-setup(
-    ext_modules=[Extension("ocular._core", [])],
-    scripts=["scripts/ocular"],
-    cmdclass={"build_ext": BuildExt, "build_py": BuildPy, "build_scripts": BuildScripts, "egg_info": EggInfo,
-              "bdist_wheel": BdistWheel},
-)
