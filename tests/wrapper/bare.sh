@@ -24,7 +24,7 @@ ok "nothing but a Python" lacks gcc cc make git perf qemu-x86_64 gdb strace curl
 case $restriction in
 none)
 	ok "shared memory" touch /dev/shm/mine
-	ok "nothing is forbidden" fails forbidden
+	! forbidden || skip "without restriction" "this machine itself forbids ptrace and perf_event_open"
 	;;
 read-only-home)
 	home=$HOME
