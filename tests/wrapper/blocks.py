@@ -25,7 +25,7 @@ with open(os.path.join(ROOT, "README.md")) as text:
 APP = "def total(n):\n    s = 0\n    for i in range(n):\n        s += i\n    return s\n\nprint(total(1000))\n"
 SERVICE = "for i in range(9_500_000): pass\n"  # 114 MB
 VIEWS = "import time\ndef search():\n    time.sleep(0.06)\n"
-TARGET = "import time\nfrom app import views\nend = time.monotonic() + 60\nwhile time.monotonic() < end:\n    views.search()\n"
+TARGET = "import time\nfrom app import views\nprint('begun', flush=True)\nend = time.monotonic() + 60\nwhile time.monotonic() < end:\n    views.search()\n"
 
 # A browser that fetches what the page behind a link would fetch.
 BROWSER = """#!/bin/sh
@@ -115,7 +115,8 @@ class World:
                 with open(os.path.join(app, name), "w") as program:
                     program.write(source)
             self.target = subprocess.Popen([os.path.join(BIN, "python"), "-m", "ocular", "--listen", "main.py"],
-                                           cwd=os.path.join(self.folder, "target"), env=self.env)
+                                           cwd=os.path.join(self.folder, "target"), env=self.env, stdout=subprocess.PIPE)
+            self.target.stdout.readline()  # it listens before it begins
         return str(self.target.pid)
 
     def replaced(self, command):
