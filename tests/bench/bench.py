@@ -491,7 +491,7 @@ class Bench:
         space = top / "pad.o"
         run(["cc", "-x", "assembler", "-c", "-o", space, "-"],
             input=".text\n.skip %d\n.section .note.GNU-stack,\"\"\n" % pad)
-        objects = sorted((self.build / "obj" / soabi / "helper-ext/ext").glob("*.o"))
+        objects = sorted((self.build / "obj" / soabi / "helper-ext/ext").rglob("*.o"))
         run(["cc", "-shared", "-o", package / ("_core.%s.so" % soabi), space, *objects])
         shutil.copytree(self.empty_module(python, space), top / "empty")
         return [top / "python", top / "empty"]

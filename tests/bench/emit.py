@@ -77,8 +77,7 @@ def main(seconds):
     with tempfile.TemporaryDirectory(prefix="ocular-bench-") as temp:
         folder = os.path.join(temp, "data")
         tools.serve(folder)
-        session = monitor._Session(folder, "full", "software")
-        session.whole = True
+        session = monitor._Session(folder, "full", "software", whole=True)
         _core.join()
         monitor._begin(session, (), (), None, False)
         _core.set_filter((), (), ())  # the package's own code is what is measured
