@@ -6,6 +6,7 @@ that are wrong on every machine raise. Under `ocular run` the whole program is a
 inside that recording and change nothing, and the report comes at its end.
 """
 
+import atexit
 import os
 import sys
 
@@ -177,7 +178,15 @@ def _start(block: bool, mode: str, trace: str | None, output: str | None, includ
         from . import stderr
         stderr.say(warning)
     _recording = _Recording(folder, serving, trace, console)
+    atexit.register(_forgotten, _recording)
     return _recording
+
+
+def _forgotten(recording: _Recording) -> None:
+    """At the end of the program: a report that nobody has asked for yet could still be had."""
+    if recording.serving and recording.pid == os.getpid():
+        from . import stderr
+        stderr.say("ocular: stop_tracing() was not called. To see what was recorded: ocular report " + recording.folder)
 
 
 def _finish(folder: str) -> list[str]:
@@ -219,6 +228,7 @@ def _report(recording: _Recording) -> list[str]:
 
 def _complete(recording: _Recording, wrong: list[str]) -> bool:
     """The process that began it ends it, and reports; then says what went wrong, if something did before this, too."""
+    atexit.unregister(_forgotten)
     if recording.serving and recording.pid == os.getpid():
         wrong += _finish(recording.folder)
         wrong += _report(recording)
@@ -304,6 +314,12 @@ def traced(function: "F | None" = None, /, **options: "Unpack[Options]") -> "F |
 
     A coroutine is traced from its first step to its end, and so are generators of both kinds: with what runs between
     their steps. Calls at the same time, in threads or tasks, or of the function by itself, share one recording.
+
+    Each recording starts a recorder of its own, which takes some 20 ms, and only the last two are kept (output and
+    output.old): it is for what is called seldom. A service that handles many requests is traced as a whole, by
+    `ocular run --include` with the modules of interest, or by one start_tracing(); and processes that trace at the
+    same time need an output each.
+
     TypeError if it is applied to something that cannot be called.
     """
     from . import decorator

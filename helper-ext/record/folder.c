@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -65,14 +66,32 @@ static enum content look_into(const char *dir)
 	return content;
 }
 
-static bool is_under_way(const char *dir)
+/*
+ * A recorder has the lock of its folder from before it writes there until it ends, however it ends. So of several that
+ * begin at once one gets the folder, and nobody moves it. A file system without locks has but the socket, later.
+ */
+static bool is_alone(int fd, const char *dir)
 {
-	int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	bool heard = fd >= 0 && socket_is_heard(fd);
+	struct stat opened, there;
 
-	if (fd >= 0)
-		close(fd);
-	return heard;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return false;
+	/* Another one may have moved it away meanwhile. */
+	return fstat(fd, &opened) == 0 && stat(dir, &there) == 0 && opened.st_dev == there.st_dev &&
+	       opened.st_ino == there.st_ino;
+}
+
+/* The folder, locked, so that it can be moved or removed; -EBUSY: a recorder is at work in it. */
+static int claim(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return -errno;
+	if (is_alone(fd, dir) && !socket_is_heard(fd))
+		return fd;
+	close(fd);
+	return -EBUSY;
 }
 
 /* perf record makes files of that name, too: a recording has code tables, or the recorder wrote its perf.data. */
@@ -111,27 +130,41 @@ static int remove_recording(const char *dir)
 	return rmdir(dir) < 0 ? -errno : 0;
 }
 
-/* Moves the recording in `dir` to dir.old. */
-static int move_away(const char *dir)
+static int remove_old(const char *old)
 {
-	char old[PATH_MAX];
-	int err = 0;
+	int fd, err;
 
-	if (is_under_way(dir))
-		return -EBUSY;
-	if (snprintf(old, sizeof(old), "%s.old", dir) >= (int)sizeof(old))
-		return -ENAMETOOLONG;
 	switch (look_into(old)) {
 	case NOTHING_THERE:
-		break;
+		return 0;
 	case ANOTHERS:
 	case SOMETHING_ELSE:
 	case UNREADABLE:
 		return -ENOTEMPTY;
 	default:
-		err = is_under_way(old) ? -ETXTBSY : remove_recording(old);
+		break;
 	}
-	return !err && rename(dir, old) < 0 ? -errno : err;
+	fd = claim(old);
+	if (fd < 0)
+		return fd == -EBUSY ? -ETXTBSY : -ENOTEMPTY;
+	err = remove_recording(old);
+	close(fd);
+	return err;
+}
+
+/* Moves the recording in `dir` to dir.old. */
+static int move_away(const char *dir)
+{
+	char old[PATH_MAX];
+	int fd = claim(dir), err;
+
+	if (fd < 0)
+		return fd;
+	err = snprintf(old, sizeof(old), "%s.old", dir) >= (int)sizeof(old) ? -ENAMETOOLONG : remove_old(old);
+	if (!err && rename(dir, old) < 0)
+		err = -errno;
+	close(fd);
+	return err;
 }
 
 static int open_folder(struct folder *f, const char *dir)
@@ -139,7 +172,9 @@ static int open_folder(struct folder *f, const char *dir)
 	f->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (f->fd < 0 || (f->made && fchmod(f->fd, 0700) < 0) || !realpath(dir, f->path))
 		return -errno;
-	return is_anothers(f->fd) ? -EPERM : 0; /* it may have changed since it was checked */
+	if (is_anothers(f->fd)) /* it may have changed since it was checked */
+		return -EPERM;
+	return is_alone(f->fd, dir) ? 0 : -EBUSY;
 }
 
 int folder_create(struct folder *f, const char *dir)

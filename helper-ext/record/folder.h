@@ -16,7 +16,7 @@
 #define FOLDER_DATA "perf.data"
 
 struct folder {
-	int fd;
+	int fd;		     /* holds the lock of the folder (flock) as long as it is open */
 	bool made;	     /* by folder_create(): it did not exist */
 	char path[PATH_MAX]; /* absolute */
 };
@@ -24,7 +24,7 @@ struct folder {
 /*
  * Makes the folder, mode 0700; an existing empty one keeps its mode. Returns 0, or a negative errno: -EEXIST: DIR holds
  * something other than a recording; -ENOTEMPTY: DIR.old does (such as a perf.data that Ocular did not make, without
- * code tables), is another user's, or cannot be inspected; -EBUSY, -ETXTBSY: a recorder listens in DIR, in DIR.old;
+ * code tables), is another user's, or cannot be inspected; -EBUSY, -ETXTBSY: a recorder is at work in DIR, in DIR.old;
  * -EPERM: DIR is another user's, or writable for others.
  */
 int folder_create(struct folder *f, const char *dir);

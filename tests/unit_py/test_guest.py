@@ -196,6 +196,26 @@ def test_fault_matrix():
     assert not failed, "\n".join("%s: %s" % each for each in failed.items())
 
 
+FORGOTTEN = """
+import ocular, os
+ocular.start_tracing(perfetto=False, console=False)
+ocular.stop_tracing()
+ocular.start_tracing()
+if not os.fork():
+    raise SystemExit
+os.wait()
+"""
+
+
+def test_a_forgotten_stop_is_told():
+    with tempfile.TemporaryDirectory() as temp:
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORGOTTEN], cwd=temp, capture_output=True, text=True,
+                              timeout=120, env=dict(os.environ, PYTHONPATH=PACKAGE))
+        folder = os.path.join(os.path.realpath(temp), "ocular.data")
+        rec.equal((done.returncode, done.stdout), (0, ""))
+        rec.equal(done.stderr, "ocular: stop_tracing() was not called. To see what was recorded: ocular report %s\n" % folder)
+
+
 STEPS = """
 import asyncio, inspect, json, os, sys, warnings
 warnings.simplefilter("error")

@@ -162,6 +162,30 @@ static void test_a_recording_under_way_stays(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* It has the folder before it listens there: whoever begins at the same time neither shares nor moves it. */
+static void test_a_recording_that_begins(void **state)
+{
+	char top[] = "/tmp/test_folder.XXXXXX", command[64];
+	struct folder first, second;
+
+	(void)state;
+	assert_non_null(mkdtemp(top));
+	assert_int_equal(chdir(top), 0);
+	assert_int_equal(folder_create(&first, "rec"), 0);
+	assert_int_equal(folder_create(&second, "rec"), -EBUSY);
+	make("rec/perf.data");
+	assert_int_equal(folder_create(&second, "rec"), -EBUSY);
+	assert_int_equal(rename("rec", "rec.old"), 0);
+	make("rec/perf.data");
+	assert_int_equal(folder_create(&second, "rec"), -ETXTBSY);
+	close(first.fd);
+	assert_int_equal(folder_create(&second, "rec"), 0);
+	check("both have ended", "rec.old/perf.data");
+	close(second.fd);
+	snprintf(command, sizeof(command), "rm -r %s", top);
+	assert_int_equal(system(command), 0);
+}
+
 /* What moves is the folder; the link leads to the new one. */
 static void test_a_link_to_a_folder(void **state)
 {
@@ -274,6 +298,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_case),
 		cmocka_unit_test(test_a_recording_under_way_stays),
+		cmocka_unit_test(test_a_recording_that_begins),
 		cmocka_unit_test(test_a_link_to_a_folder),
 		cmocka_unit_test(test_folder_is_private_and_absolute),
 		cmocka_unit_test(test_a_folder_that_is_there_keeps_its_mode),
