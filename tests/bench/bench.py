@@ -301,7 +301,7 @@ class Bench:
         return run([python, "-c", "import sysconfig; print('t' * bool(sysconfig.get_config_var('Py_GIL_DISABLED')))"]).strip()
 
     def threads_name(self, python, n):
-        return "%s%s, %d thread%s" % (self.version(python), self.without_gil(python), n, "s" * (n > 1))
+        return "%s, %d thread%s" % (self.version(python), n, "s" * (n > 1))
 
     def computed(self, paths, python, tool, n, read=None):
         return self.seconds(python, "recursion", tool, paths[python], FIB, n, read=read)
@@ -377,7 +377,7 @@ class Bench:
                                   {v + " / empty": (v, "empty callbacks") for v in ("RDTSC", "least", "marker")})
 
     def version(self, python):
-        return run([python, "-c", "import platform; print('CPython', platform.python_version())"]).strip()
+        return run([python, "-c", "import platform, sys; print('CPython', platform.python_version() + sys.abiflags)"]).strip()
 
     # --- flight recorder, duty cycle ---------------------------------------------------------------
 
@@ -512,6 +512,9 @@ class Bench:
             for name in measured[0]["events"]:
                 places = [event_costs(m, name, full) for m in measured]
                 places = [p for p in places if p]
+                if not places:  # the machine was hardly ever at full speed
+                    rows.append([name] + ["-"] * 6)
+                    continue
                 rows.append([name] + ["%.1f" % median(p["empty"] for p in places)] +
                             ["%+.1f" % median(p[v] for p in places) for v in ("stamp", "record", "least")] +
                             ["**%+.1f** (%+.1f to %+.1f)" % spread([p[v] for p in places]) for v in ("marker", "ring")])
