@@ -266,8 +266,6 @@ ready_to_record() {
 	[ -x "$parts/bin/ocular-record" ] || die "$(not_built)"
 	check_mode
 	check_python
-	# Python would say so itself, when the last recording has been replaced by one of its own start.
-	case $1 in -*) ;; *) [ -e "$1" ] || usage_error "there is no program $1" ;; esac
 	pick_triggers "$@"
 }
 

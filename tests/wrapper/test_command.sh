@@ -217,8 +217,6 @@ for backend in ptwrite emulated qemu; do
 	ok "--flight of $backend is a size" says 2 "takes a size" "$ocular" record --backend $backend --flight 1s app.py
 done
 ok "no program" says 2 "nothing to record" "$ocular" record -o here
-ok "a program that is not there" says 2 "there is no program nothere.py" "$ocular" run -o here nothere.py
-ok "... leaves no recording" [ ! -e here ]
 ok "two recordings" says 2 "one recording at a time" "$ocular" report one two
 ok "no such recording" says 1 "no recording 'nowhere'" "$ocular" report nowhere
 mkdir empty
