@@ -6,7 +6,6 @@ that are wrong on every machine raise. Under `ocular run` the whole program is a
 inside that recording and change nothing, and the report comes at its end.
 """
 
-import atexit
 import os
 import sys
 
@@ -16,6 +15,7 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into tra
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypedDict, TypeVar, Unpack, overload
+    import atexit
     from . import backends, monitor, tools
     F = TypeVar("F", bound="Callable[..., Any]")
     Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
@@ -47,14 +47,15 @@ _recording: _Recording | None = None
 _nested = 0     # starts inside the recording of the environment
 _refused = 0    # starts that failed, each with a warning: their stops need none
 if not TYPE_CHECKING:
-    backends = monitor = tools = None  # until _load()
+    atexit = backends = monitor = tools = None  # until _load()
 
 
 def _load() -> None:
     """Import the rest, once: not with the package, which must be importable even if it is not built."""
-    global backends, monitor, tools
+    global atexit, backends, monitor, tools
     if monitor:
         return
+    import atexit
     try:
         from . import backends, monitor, tools
     except ImportError as e:
