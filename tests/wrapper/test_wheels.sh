@@ -133,7 +133,9 @@ END
 printf '#!/bin/sh\nshift\nexec "%s" "%s/musl" "$@"\n' "$python" "$scratch" >musl-python
 chmod +x musl-python
 refused_by_setup() {
-	cd "$root" && "$tools/python" "$scratch/musl" setup.py build_ext --build-lib "$sources/for-musl" --build-temp "$sources/for-musl"
+	echo 'import setuptools; setuptools.setup()' >"$scratch/setup"
+	cd "$root" && PYTHONPATH=scripts "$tools/python" "$scratch/musl" "$scratch/setup" build_ext \
+		--build-lib "$sources/for-musl" --build-temp "$sources/for-musl"
 }
 ok "a Python for musl is refused" says 1 'needs glibc; this Python is one for musl' "$root/scripts/find-pythons" "$scratch/musl-python"
 ok "... and by pip, before packages are asked for" says 1 '^error: ocular cannot be built here: it needs glibc' refused_by_setup
