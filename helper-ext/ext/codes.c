@@ -134,7 +134,7 @@ static void code_dies(void *extra)
 }
 
 #ifdef Py_GIL_DISABLED
-#define SPARE 8 /* slots for tools that come later */
+#define SPARE 8 /* slots for tools that come later, as far as CPython can have so many (pystate.h) */
 
 /*
  * Room for our slot. PyUnstable_Code_SetExtra() of CPython 3.13 reallocates the array that other threads' callbacks are
@@ -144,7 +144,7 @@ static void code_dies(void *extra)
 static int make_room(const struct codes *c, PyObject *code)
 {
 	struct code_extra *had = codes_extra(code), *e;
-	Py_ssize_t size = c->direct + 1 + SPARE;
+	Py_ssize_t size = Py_MIN(c->direct + 1 + SPARE, MAX_CO_EXTRA_USERS);
 
 	if (had && had->size > c->direct)
 		return 0;
