@@ -8,6 +8,7 @@
 
 #include "shared/array.h"
 #include "text.h"
+#include "world.h"
 
 static char *text_room(struct text *t, size_t n)
 {
@@ -142,7 +143,10 @@ bool text_key(struct text *t, PyObject *key)
 	return true;
 }
 
-/* The repr() of a key runs the user's code, which may change any container: those in use are held. */
+/*
+ * The repr() of a key runs the user's code, which may change any container: those in use are held. While it runs, other
+ * threads may, too: the container's critical section is left meanwhile.
+ */
 static void text_sequence(struct text *t, PyObject *fast)
 {
 	bool more = true;
@@ -188,7 +192,9 @@ static void text_container(struct text *t, PyObject *container, void (*write)(st
 		return;
 	}
 	t->depth++;
+	Py_BEGIN_CRITICAL_SECTION(container);
 	write(t, container);
+	Py_END_CRITICAL_SECTION();
 	t->depth--;
 }
 

@@ -407,6 +407,40 @@ def check_other_slot(python, folder):
     return Run(folder, python, OTHER_SLOT, PYTHONMALLOC="debug").compared()
 
 
+# What is freed is overwritten with PYTHONMALLOC=debug, so that who still reads it fails.
+CHANGING = """
+import ocular, threading
+rows, names = [], {}
+go_on = True
+
+def change(i):
+    while go_on:
+        rows[:] = [f"row {n}" for n in range(i, i + 40)]
+        rows.clear()
+        for n in range(40):
+            names[n] = [n, f"name {n}"]
+        names.clear()
+
+pool = [threading.Thread(target=change, args=(i,)) for i in range(4)]
+for thread in pool:
+    thread.start()
+for _ in range(10000):
+    ocular.take_snapshot("now", rows=rows, names=names)
+go_on = False
+for thread in pool:
+    thread.join()
+print("done")
+"""
+
+
+def check_changing(python, folder):
+    """A snapshot is taken of a list and a dict that other threads are changing."""
+    done = recording.record(os.path.join(folder, "data"), [python, "-c", CHANGING],
+                            recording.traced_environment("calls", OCULAR_EXCLUDE="*.py", PYTHONMALLOC="debug"),
+                            "--flight", "1s", "--max-snapshots", "10")
+    return [] if (done.returncode, done.stdout) == (0, "done\n") else [f"{done.returncode}: {done.stdout}{done.stderr}"]
+
+
 FORKS = COUNTED.replace("run(work)", "") + """
 class Main(threading.Thread):
     def run(self):
@@ -545,6 +579,7 @@ def cases(python, _):
     yield f"{version} somebody attaches 10 times", check_attach, python, free, 10
     yield f"{version} a callback outlives its session", check_stale, python
     yield f"{version} another tool's slot in code objects", check_other_slot, python
+    yield f"{version} a snapshot of what others change", check_changing, python
     yield f"{version} forks", check_forks, python
     yield f"{version} interpreters", check_interpreters, python
     for ending in ENDINGS:
