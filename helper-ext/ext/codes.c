@@ -214,15 +214,30 @@ static const char *text_of(PyObject *object)
 	return object && PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : NULL;
 }
 
+/* The value of a global, or NULL; a new reference: without a GIL another thread may be replacing it. */
+static PyObject *global_of(PyObject *globals, const char *name)
+{
+	PyObject *value;
+
+#if PY_VERSION_HEX >= 0x030d0000
+	if (PyDict_GetItemStringRef(globals, name, &value) < 0)
+		PyErr_Clear();
+#else
+	value = Py_XNewRef(PyDict_GetItemString(globals, name));
+#endif
+	return value;
+}
+
 #define ALIAS_MAX 256
 
 /* The main module's name if it were imported: from its spec (python -m), else from its file. */
 static const char *alias_of(PyObject *globals, char alias[ALIAS_MAX])
 {
 	static const char package[] = ".__main__", source[] = ".py";
-	PyObject *spec = PyDict_GetItemString(globals, "__spec__");
+	PyObject *spec = global_of(globals, "__spec__");
 	PyObject *name = spec && spec != Py_None ? PyObject_GetAttrString(spec, "name") : NULL;
-	const char *text = text_of(name ? name : PyDict_GetItemString(globals, "__file__"));
+	PyObject *from = name ? name : global_of(globals, "__file__");
+	const char *text = text_of(from);
 	const char *slash = !name && text ? strrchr(text, '/') : NULL, *end = name ? package : source;
 	size_t length, more = strlen(end);
 
@@ -230,18 +245,15 @@ static const char *alias_of(PyObject *globals, char alias[ALIAS_MAX])
 	length = strlen(alias);
 	if (length > more && !strcmp(alias + length - more, end))
 		alias[length - more] = '\0';
-	Py_XDECREF(name);
+	Py_XDECREF(from);
+	Py_XDECREF(spec);
 	return alias;
 }
 
-/*
- * The module comes from the globals of the frame that runs the code now. multiprocessing calls the main module of its
- * children __mp_main__.
- */
-static struct module_names module_names(char alias[ALIAS_MAX])
+/* As long as `name` and `alias` live. multiprocessing calls the main module of its children __mp_main__. */
+static struct module_names module_names(PyObject *globals, PyObject *name, char alias[ALIAS_MAX])
 {
-	PyObject *globals = PyEval_GetGlobals();
-	struct module_names m = { .name = globals ? text_of(PyDict_GetItemString(globals, "__name__")) : NULL };
+	struct module_names m = { .name = text_of(name) };
 
 	if (m.name && (!strcmp(m.name, "__main__") || !strcmp(m.name, "__mp_main__"))) {
 		m.main = "__main__";
@@ -385,13 +397,16 @@ static uint64_t add(struct codes *c, PyCodeObject *code, uint64_t triggers, bool
 	return value;
 }
 
+/* Its module comes from the globals of the frame that runs the code now. */
 static uint64_t first_sight(struct codes *c, PyCodeObject *code, uint32_t session)
 {
+	PyObject *globals = PyEval_GetGlobals(), *name = globals ? global_of(globals, "__name__") : NULL;
 	char alias[ALIAS_MAX];
-	struct module_names module = module_names(alias);
+	struct module_names module = module_names(globals, name, alias);
 	uint64_t triggers = triggers_of(&module, code);
 	bool wanted = is_wanted(code, &module);
 
+	Py_XDECREF(name);
 	return add(c, code, triggers, triggers || wanted, session);
 }
 

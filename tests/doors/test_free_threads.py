@@ -441,6 +441,36 @@ def check_changing(python, folder):
     return [] if (done.returncode, done.stdout) == (0, "done\n") else [f"{done.returncode}: {done.stdout}{done.stderr}"]
 
 
+RENAMED = """
+import threading
+space = {}
+go_on = True
+
+def rename(i):
+    n = 0
+    while go_on:
+        n += 1
+        space["__name__"] = f"module_{i}_{n}"
+
+pool = [threading.Thread(target=rename, args=(i,)) for i in range(2)]
+for thread in pool:
+    thread.start()
+for _ in range(50000):
+    exec(compile("def f(): pass\\nf()", "file.py", "exec"), space)
+go_on = False
+for thread in pool:
+    thread.join()
+print("done")
+"""
+
+
+def check_renamed(python, folder):
+    """New code runs in a module whose name other threads are changing."""
+    done = recording.record(os.path.join(folder, "data"), [python, "-c", RENAMED],
+                            recording.traced_environment("calls", OCULAR_INCLUDE="none:of:these", PYTHONMALLOC="debug"))
+    return [] if (done.returncode, done.stdout) == (0, "done\n") else [f"{done.returncode}: {done.stdout}{done.stderr}"]
+
+
 FORKS = COUNTED.replace("run(work)", "") + """
 class Main(threading.Thread):
     def run(self):
@@ -580,6 +610,7 @@ def cases(python, _):
     yield f"{version} a callback outlives its session", check_stale, python
     yield f"{version} another tool's slot in code objects", check_other_slot, python
     yield f"{version} a snapshot of what others change", check_changing, python
+    yield f"{version} modules are renamed", check_renamed, python
     yield f"{version} forks", check_forks, python
     yield f"{version} interpreters", check_interpreters, python
     for ending in ENDINGS:
