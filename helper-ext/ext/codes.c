@@ -497,8 +497,8 @@ static void empty_slot(const struct codes *c, PyCodeObject *code)
 /* A chunk's code objects that a session saw and that are alive, with a reference to each: so none dies meanwhile. */
 struct held {
 	struct codes *codes;
-	uint32_t first; /* id */
-	struct entry entries[CHUNK];
+	uint32_t first;	       /* id */
+	struct entry *entries; /* [CHUNK]; NULL: no memory, none is held */
 };
 
 /*
@@ -508,21 +508,19 @@ struct held {
 static void hold(void *held)
 {
 	struct held *h = held;
-	struct entry *chunk;
+	struct entry *chunk, was;
 
 	process_lock();
 	chunk = entries[h->first >> CHUNK_BITS];
 	for (uint32_t i = 0; chunk && i < CHUNK; i++) {
-		PyCodeObject *code = chunk[i].code;
-
-		if (!code || chunk[i].interpreter != h->codes->interpreter)
+		if (!chunk[i].code || chunk[i].interpreter != h->codes->interpreter)
 			continue;
-		empty_slot(h->codes, code);
-		h->entries[i] = entry_take(&chunk[i]);
-		if (Py_REFCNT(code) > 0)
-			Py_INCREF(code);
-		else
-			h->entries[i].code = NULL;
+		empty_slot(h->codes, chunk[i].code);
+		was = entry_take(&chunk[i]);
+		if (h->entries && Py_REFCNT(was.code) > 0) {
+			Py_INCREF(was.code);
+			h->entries[i] = was;
+		}
 	}
 	process_unlock();
 }
@@ -531,8 +529,6 @@ static void forget(struct codes *c, uint32_t id, const struct entry *entry)
 {
 	PyObject *code = (PyObject *)entry->code;
 
-	if (!code)
-		return;
 	if (entry->traced)
 		write_opcodes("specialized", id, entry->code, "stop");
 	if (c->direct == PY_SSIZE_T_MAX && codes_set(c, code, 0))
@@ -540,21 +536,30 @@ static void forget(struct codes *c, uint32_t id, const struct entry *entry)
 	Py_DECREF(code);
 }
 
-/* Without memory the last lines of its code objects are missing, and their slots keep what is in them. */
+static void forget_held(const struct held *h)
+{
+	for (uint32_t i = 0; i < CHUNK; i++) {
+		struct entry entry = h->entries[i];
+
+		h->entries[i] = (struct entry){ 0 };
+		if (entry.code)
+			forget(h->codes, h->first + i, &entry);
+	}
+}
+
+/* Without memory nothing is held: the last lines of its code objects are missing. */
 void codes_close(struct codes *c)
 {
-	for (uint32_t id = 0; id <= MARKER_CODE_MAX; id += CHUNK) {
-		struct held *h = entries[id >> CHUNK_BITS] ? calloc(1, sizeof(*h)) : NULL;
+	struct held h = { .codes = c, .entries = calloc(CHUNK, sizeof(*h.entries)) };
 
-		if (!h)
+	for (; h.first <= MARKER_CODE_MAX; h.first += CHUNK) {
+		if (!entries[h.first >> CHUNK_BITS])
 			continue;
-		h->codes = c;
-		h->first = id;
-		world_stop(hold, h);
-		for (uint32_t i = 0; i < CHUNK; i++)
-			forget(c, id + i, &h->entries[i]);
-		free(h);
+		world_stop(hold, &h);
+		if (h.entries)
+			forget_held(&h);
 	}
+	free(h.entries);
 }
 
 void codes_free(void)

@@ -211,6 +211,38 @@ print("done")
         rec.equal(sum(e.name == "PY_START" for e in r.events("f")), 400)
 
 
+def test_no_memory_when_tracing_ends():
+    """Then code objects lose their ids all the same: what the next session gives them is what its table says."""
+    with tempfile.TemporaryDirectory() as temp:
+        done = python("""
+import ocular, resource
+from ocular import _core
+def f(): pass
+def others(n):
+    space = {}
+    for i in range(n):
+        exec("def g%d(): pass\\ng%d()" % (i, i), space)
+close = _core.close
+def without_memory():
+    with open("/proc/self/statm") as statm:
+        pages = int(statm.read().split()[0])
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize(), resource.RLIM_INFINITY))
+    close()
+    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+for i in range(2):
+    with ocular.tracing(mode="calls", output="ab"[i], perfetto=False, console=False):
+        others(10 * i)
+        f()
+        _core.close = without_memory
+    _core.close = close
+""", cwd=temp)
+        rec.equal((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        for name in "ab":
+            r = rec.Recording(os.path.join(temp, name), done)
+            rec.equal([e.name for e in r.events("f")], ["PY_START", "PY_RETURN"])
+        rec.equal([[e.name for e in r.events("g%d" % i)] for i in range(10)], [["PY_START", "PY_RETURN"]] * 10)
+
+
 TAKEN = """
 import sys
 from sys import monitoring
