@@ -109,12 +109,28 @@ static int add(struct trigger_set *set, PyObject *row)
 		return -1;
 	*t = (struct trigger){ strdup(kind), strdup(module), strdup(qualname), ticks, copy_names(names) };
 	set->n++;
-	return 0;
+	if (t->kind && t->module && t->qualname && t->names)
+		return 0;
+	PyErr_NoMemory();
+	return -1;
+}
+
+/* From now on, instead of those before: of their calls none is open any more. NULL: none. */
+static void use(struct trigger_set *set)
+{
+	struct trigger_set *had;
+
+	process_lock();
+	had = triggers.now;
+	triggers.now = set;
+	triggers.nopen = 0;
+	process_unlock();
+	give_back(had);
 }
 
 PyObject *trigger_set(PyObject *module, PyObject *args)
 {
-	struct trigger_set *set, *had;
+	struct trigger_set *set;
 	unsigned long long tsc_hz;
 	PyObject *list;
 	int err = 0;
@@ -128,12 +144,12 @@ PyObject *trigger_set(PyObject *module, PyObject *args)
 	set->ticks_per_ms = (double)tsc_hz / 1000;
 	for (Py_ssize_t i = 0; !err && i < PyList_GET_SIZE(list); i++)
 		err = add(set, PyList_GET_ITEM(list, i));
-	process_lock();
-	had = triggers.now;
-	triggers.now = set;
-	process_unlock();
-	give_back(had);
-	return err ? NULL : Py_NewRef(Py_None);
+	if (err) {
+		give_back(set);
+		return NULL;
+	}
+	use(set);
+	Py_RETURN_NONE;
 }
 
 uint64_t triggers_of(const struct module_names *module, PyCodeObject *code)
@@ -310,7 +326,5 @@ void triggers_see(uint64_t named, enum marker_op op)
 
 void trigger_stop(void)
 {
-	process_lock();
-	triggers.nopen = 0;
-	process_unlock();
+	use(NULL);
 }

@@ -29,5 +29,5 @@ int triggers_unmatched(PyObject *list);
 /* An event of code that these triggers name has been written. */
 void triggers_see(uint64_t named, enum marker_op op);
 
-/* Tracing stops: no call is open any more. */
+/* Tracing stops: there are no triggers any more. */
 void trigger_stop(void);

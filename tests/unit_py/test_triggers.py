@@ -3,6 +3,7 @@
 
 import json
 import os
+import subprocess
 
 import rec
 from rec import equal
@@ -67,6 +68,28 @@ a.other(); wanted(); a.wanted(3); a.wanted(n="x")
     assert got[0][2]["self"].startswith("<__main__.A object") and got[0][2]["nothing"] is None
     got, _ = fired(source, "call __main__:A.absent", "call other:wanted", "call */program.py:wanted")
     equal(got, [("call", "*/program.py:wanted", {})])
+
+
+def test_triggers_end_with_their_session():
+    """What comes later in the same process neither traces for their sake what is left out, nor reports them."""
+    source = """
+import os
+import ocular
+from ocular import monitor
+def f(): pass
+f()
+monitor.stop()
+for name in [n for n in os.environ if n.startswith("OCULAR")]:
+    del os.environ[name]
+with ocular.tracing(mode="calls", output=os.path.dirname(__file__) + "/later", exclude="__main__", perfetto=False, console=False):
+    f()
+"""
+    with rec.recording(source, recorder=["--flight", "1s"], OCULAR_TRIGGER="call __main__:f\ncall __main__:absent") as r:
+        equal((r.code, r.err), (0, ""))
+        equal([(s["trigger"], s["label"]) for s in snapshots(r)], [("call", "__main__:f")])
+        later = rec.Recording(os.path.join(os.path.dirname(r.folder), "later"), subprocess.CompletedProcess([], 0, "", ""))
+        equal(later.events("f"), [])
+        equal([x for x in later.lines("unmatched") if x["option"] == "trigger"], [])
 
 
 def test_several_for_one_function():
