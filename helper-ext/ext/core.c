@@ -201,9 +201,15 @@ static PyObject *core_listen(PyObject *module, PyObject *args)
 	return err ? NULL : PyBool_FromLong(begun);
 }
 
-static PyObject *core_fork(PyObject *module, PyObject *before)
+static PyObject *core_fork_begins(PyObject *module, PyObject *unused)
 {
-	duty_python_forks(before == Py_True);
+	duty_python_forks(true);
+	Py_RETURN_NONE;
+}
+
+static PyObject *core_fork_ends(PyObject *module, PyObject *unused)
+{
+	duty_python_forks(false);
 	Py_RETURN_NONE;
 }
 
@@ -394,9 +400,12 @@ static PyMethodDef methods[] = {
 	  "True if the recorder wants a duty cycle, which then switches the events (bits of\n"
 	  "sys.monitoring.events) of tool on and off until unlisten(); False if switching them on is the\n"
 	  "caller's task. OSError." },
-	{ "fork", core_fork, METH_O,
-	  "fork($module, before, /)\n--\n\n"
-	  "Free-threaded Python with a duty cycle: os.fork() begins (True), or has returned in the parent." },
+	{ "fork_begins", core_fork_begins, METH_NOARGS,
+	  "fork_begins($module, /)\n--\n\n"
+	  "For os.register_at_fork(), as fork_ends(): free-threaded Python with a duty cycle calls os.fork()." },
+	{ "fork_ends", core_fork_ends, METH_NOARGS,
+	  "fork_ends($module, /)\n--\n\n"
+	  "In the parent, after the fork." },
 	{ "unlisten", core_unlisten, METH_NOARGS,
 	  "unlisten($module, /)\n--\n\n"
 	  "The first step of stopping: what the JIT has compiled goes into the code table, and the duty\n"

@@ -188,6 +188,23 @@ static struct part *add_part(struct codes *codes, int tool, int events)
 	return p;
 }
 
+static bool ticking; /* before the fork */
+static int forking;  /* threads between duty_python_forks(true) and its other half; with parts_lock */
+
+/* From now on the time is kept; if threads are inside os.fork(), by the last of them to leave. False: no thread. */
+static bool tick(void)
+{
+	bool ticks = true;
+
+	pthread_mutex_lock(&parts_lock);
+	if (forking)
+		ticking = true;
+	else if (parts)
+		ticks = timer_start(duty(), ask_all);
+	pthread_mutex_unlock(&parts_lock);
+	return ticks;
+}
+
 bool duty_begin(struct codes *codes, int tool, int events, int *err)
 {
 	struct part *p;
@@ -196,7 +213,7 @@ bool duty_begin(struct codes *codes, int tool, int events, int *err)
 	if (lanes_backend() != BACKEND_SOFTWARE || !duty()->period_ns)
 		return false;
 	p = add_part(codes, tool, events);
-	if (!p || !timer_start(duty(), ask_all)) {
+	if (!p || !tick()) {
 		duty_end(codes);
 		PyErr_SetString(PyExc_RuntimeError, "ocular: no thread for the duty cycle");
 		*err = -1;
@@ -243,9 +260,6 @@ void duty_end(struct codes *codes)
 		timer_stop();
 }
 
-static bool ticking; /* before the fork */
-static int forking;  /* threads between duty_python_forks(true) and its other half; with parts_lock */
-
 void duty_before_fork(void)
 {
 	ticking |= timer_stop();
@@ -253,12 +267,7 @@ void duty_before_fork(void)
 
 static int tick_again(void *unused)
 {
-	pthread_mutex_lock(&parts_lock);
-	if (forking)
-		ticking = true; /* the last of them will tick */
-	else if (parts)
-		timer_start(duty(), ask_all);
-	pthread_mutex_unlock(&parts_lock);
+	tick();
 	return 0;
 }
 
@@ -281,7 +290,10 @@ void duty_after_fork(void)
 void duty_python_forks(bool before)
 {
 	pthread_mutex_lock(&parts_lock);
-	forking += before ? 1 : -1;
+	if (before)
+		forking++;
+	else if (forking) /* else its first half came before there was a hook */
+		forking--;
 	if (!forking)
 		tick_soon();
 	pthread_mutex_unlock(&parts_lock);

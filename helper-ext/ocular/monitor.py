@@ -95,10 +95,11 @@ _forks_watched = False
 
 
 def _watch_forks() -> None:
-    """os.fork() must not meet the thread of a duty cycle (helper-ext/ext/duty.h)."""
+    """os.fork() must not meet the thread of a duty cycle (helper-ext/ext/duty.h). Pending calls run in Python functions, and one
+    of them makes that thread anew: so what is called here is none."""
     global _forks_watched
     if not _forks_watched:
-        os.register_at_fork(before=lambda: _core.fork(True), after_in_parent=lambda: _core.fork(False))
+        os.register_at_fork(before=_core.fork_begins, after_in_parent=_core.fork_ends)
     _forks_watched = True
 
 

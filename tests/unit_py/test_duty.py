@@ -133,6 +133,57 @@ work()
         equal(r.out, "[(False,), (True,)] True 1\n[None, None, None, None, None, None] True\n")
 
 
+def test_forks_are_not_warned_of():
+    """CPython counts threads after the hooks of os.fork(), and would warn of the one that keeps the time. Not with
+    -W error: fork() discards that error."""
+    source = """
+import os, time
+for _ in range(30):
+    pid = os.fork()
+    if not pid:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    time.sleep(0.01)
+"""
+    with rec.recording(source, recorder=DUTY, python=["-W", "always"]) as r:
+        equal((r.code, r.err), (0, ""))
+
+
+def test_it_begins_inside_a_fork():
+    """Another thread is between the hooks of os.fork(): the thread that keeps the time comes when it has left."""
+    source = STEADY + """
+from ocular import _core, monitor
+def threads():
+    return len(os.listdir("/proc/self/task"))
+steady(2)
+monitor.stop()
+_core.fork_begins()
+monitor.start(folder, "calls", backend="software")
+print(threads())
+_core.fork_ends()
+steady(told(1) + 2)
+print(threads())
+"""
+    with rec.recording(source, recorder=DUTY) as r:
+        equal((r.code, r.out, r.err), (0, "1\n2\n", ""))
+
+
+def test_a_fork_began_before_it():
+    """Then only the hook after the fork is called; windows come all the same, after this fork and the next one."""
+    source = STEADY + """
+from ocular import _core
+_core.fork_ends()
+steady(2)
+pid = os.fork()
+if not pid:
+    os._exit(0)
+os.waitpid(pid, 0)
+steady(told(1) + 2)
+"""
+    with rec.recording(source, recorder=DUTY) as r:
+        equal((r.code, r.err), (0, ""))
+
+
 def test_whichever_thread_runs():
     """The main thread waits in C all the time; the windows come all the same, also to threads of their own."""
     source = STEADY + """
@@ -204,7 +255,7 @@ steady(5, 4)
 for pid in pids:
     os.waitpid(pid, 0)
 """
-    with rec.recording(source, recorder=["--duty", "50%"], python=["-W", "error"]) as r:
+    with rec.recording(source, recorder=["--duty", "50%"], python=["-W", "always"]) as r:
         equal((r.code, r.err), (0, ""))
         tables = r.tables()
         equal(len(tables), 4)
