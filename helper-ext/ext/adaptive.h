@@ -16,16 +16,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Numbers of the code object's copies are below that. */
+/* The numbers of the code object's copies are less than this. */
 Py_ssize_t adaptive_copies(PyCodeObject *code);
 
 /*
- * A copy's bytecode, or NULL. Others' may be freed while the world is stopped: it is valid until the calling thread
- * next calls into Python.
+ * A copy's bytecode; NULL: there is no such copy. Valid until the calling thread next calls into Python, because other
+ * threads' copies are freed only while the world is stopped.
  */
 const uint8_t *adaptive_copy(PyCodeObject *code, Py_ssize_t copy);
 
-/* The number of the calling thread's copies; -1: there are none but copy 0. */
+/* The number of the calling thread's copies; -1: threads have no copies here. */
 int adaptive_own_copy(void);
 
 /* The opcode byte that the interpreter would run at code unit i of a copy, whose thread may be running it. */

@@ -34,8 +34,8 @@ struct codes {
 	Py_ssize_t direct; /* the same for codes_peek(), or beyond every size: do not peek */
 	enum lane_view view;
 	_Atomic uint32_t window; /* of a duty cycle, or LANE_ALWAYS, LANE_SHUT (lane.h) */
-	_Atomic uint32_t
-		session; /* how often tracing has ended: a callback that called Python looks at it afterwards */
+	/* How often tracing has ended: a callback that has called Python looks at it afterwards. */
+	_Atomic uint32_t session;
 };
 
 /* CPython's private storage behind co_extra; codes_open() checks it against the API. */
@@ -44,7 +44,7 @@ struct code_extra {
 	uint64_t values[];
 };
 
-/* A load that other threads' stores may meet: without a GIL; the same instruction. */
+/* Without a GIL other threads may be storing what is loaded. On x86-64 both are the same instruction. */
 #ifdef Py_GIL_DISABLED
 #define CODES_LOAD(place) __atomic_load_n(&(place), __ATOMIC_ACQUIRE)
 #else
@@ -64,8 +64,7 @@ static inline uint64_t codes_peek(PyObject *code, Py_ssize_t direct)
 	return e && e->size > direct ? CODES_LOAD(e->values[direct]) : 0;
 }
 
-/* codes_peek(code, 0) of a slot that is the interpreter's first: any array has room for that one.
- */
+/* codes_peek(code, 0) of a slot that is the interpreter's first: any array has room for that one. */
 static inline uint64_t codes_peek_first(PyObject *code)
 {
 	struct code_extra *e = codes_extra(code);

@@ -10,12 +10,11 @@ static long generation_of(PyObject *info)
 	return generation >= 0 && generation < COLLECTOR_GENERATIONS ? generation : 0;
 }
 
-/* The first of two threads makes it. */
+/* If two threads make it at once, the first one's is used. */
 static PyObject *code_of(struct collector *c, long generation)
 {
-	char name[48];
-
 	PyObject *code = atomic_load(&c->codes[generation]), *none = NULL;
+	char name[48];
 
 	if (code)
 		return code;

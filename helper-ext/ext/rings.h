@@ -11,8 +11,7 @@
 
 #include "shared/ring.h"
 
-/* Rings from now on have config->nrecords records and are announced in folder dir (copied).
- * -ENOMEM. */
+/* Rings from now on have config->nrecords records and are announced in folder dir (copied). -ENOMEM. */
 int rings_start(const struct ring_config *config, const char *dir);
 
 /* The start's folder, a copy to free(); NULL before the first. Without the process lock. */

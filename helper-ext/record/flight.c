@@ -19,8 +19,8 @@
 
 /*
  * Memory for copies is allocated in advance: getting it from the kernel, page by page, takes ten times as long as
- * copying. Threads that share the GIL together fill one ring within the window, and a baseline takes as much again.
- * More than RESERVE is allocated when needed, and freed.
+ * copying. Threads that share a GIL together fill one ring within the window, and a baseline takes as much again.
+ * More than RESERVE, as threads without a GIL may fill, is allocated when needed, and freed.
  */
 #define RESERVE (8u << 20)
 #define PAGE	4096u
