@@ -10,6 +10,9 @@ view_table() {
 END
 }
 
+table_options view_table
+view_options=$options
+
 view_help() {
 	cat <<'END'
 usage: ocular view [options] [DIR]
@@ -40,7 +43,7 @@ make_view() {
 view() {
 	recording='' timeline='' silently='' ui=''
 	while [ $# -gt 0 ]; do
-		parse '--perfetto:timeline! --no-browser:silently! --ui:ui' "$@"
+		parse "$view_options" "$@"
 		shift "$took"
 		[ $# -gt 0 ] || break
 		[ -z "$recording" ] || usage_error "one recording at a time, not also '$1'"
