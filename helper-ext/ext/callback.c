@@ -79,19 +79,31 @@ static struct lane *name_thread(const struct callback *cb, struct lane *l, unsig
 	return open_lane(cb, words);
 }
 
+/* The event of code with that value (codes.h), after whatever must come before it. */
+static void write_event(struct callback *cb, uint64_t value, struct place at)
+{
+	bool wide = place_is_far(at) || at.offset > MARKER_OFFSET_MAX;
+	struct lane *l = open_lane(cb, 1 + wide);
+
+	if (l && !l->named)
+		l = name_thread(cb, l, 1 + wide);
+	if (!l)
+		return;
+	put_event(l, cb, value, at, wide);
+	if (value < CODE_READY && value & CODE_TRIGGER)
+		triggers_see(codes_triggers(value), marker_op(cb->head));
+}
+
 static PyObject *see_event(struct callback *cb, PyObject *const *args)
 {
 	struct place at;
 	uint64_t value;
-	struct lane *l;
-	bool wide;
 
 	if (!PyCode_Check(args[0])) { /* callback_is_code() */
 		lanes_drop(1);
 		Py_RETURN_NONE;
 	}
 	at = place_exactly(cb->shape, args);
-	wide = place_is_far(at) || at.offset > MARKER_OFFSET_MAX;
 	if (scratch_wrap(cb->codes->view))
 		return cb->call((PyObject *)cb, args, 0, NULL);
 	if (cb->shape == EMIT_BACKWARD && at.dist > 0)
@@ -99,20 +111,12 @@ static PyObject *see_event(struct callback *cb, PyObject *const *args)
 	value = codes_value(cb->codes, args[0], cb->session);
 	if (!value || is_over(cb))
 		Py_RETURN_NONE;
-	if (value == CODE_NO_ID) {
-		lanes_drop(1);
-		Py_RETURN_NONE;
-	}
 	if (value < CODE_READY && value & CODE_FILTERED)
 		return Py_NewRef(cb->disable);
-	l = open_lane(cb, 1 + wide);
-	if (l && !l->named)
-		l = name_thread(cb, l, 1 + wide);
-	if (!l)
-		Py_RETURN_NONE;
-	put_event(l, cb, value, at, wide);
-	if (value < CODE_READY && value & CODE_TRIGGER)
-		triggers_see(codes_triggers(value), marker_op(cb->head));
+	if (value == CODE_NO_ID)
+		lanes_drop(1);
+	else
+		write_event(cb, value, at);
 	Py_RETURN_NONE;
 }
 
