@@ -118,6 +118,7 @@ struct process {
 	int killed;		/* by this signal, and the recorder has all that it wrote; 0: not known to be */
 	bool stopped;		/* a `stop` line was seen: `emitted` and `lost` are complete */
 	uint64_t received;	/* words that arrived, counted by decode.c */
+	uint64_t added;		/* of these, by the recorder: CPU words */
 	uint64_t missing;	/* words missing in gaps, counted by decode.c */
 	struct process *before; /* the same pid before it exec'ed an interpreter with other opcodes; NULL: none */
 	struct code **codes;	/* [id - base] */

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "loop.h"
+
 /* The time since the running instruction began, or since none is known. */
 static void charge(struct charged *c, uint64_t ns, uint64_t cycles, struct profile *p)
 {
@@ -94,4 +96,23 @@ void charge_last(struct charged *c, uint64_t ns, uint64_t cycles, struct profile
 {
 	charge(c, ns, cycles, p);
 	c->instr = NULL;
+}
+
+static void charge_frame(struct frame *f, struct off d)
+{
+	off_add(&f->a.off, d);
+	if (!f->recursive)
+		off_add(&f->a.code->function->total_off, d);
+}
+
+void charge_off(struct stack *stacks, const struct stack *inner, struct off d)
+{
+	if (inner)
+		off_add(&stack_top(inner)->a.code->function->self_off, d);
+	for (struct stack *s = stacks; s; s = s->next) {
+		for (uint32_t i = 0; i < s->nframes; i++)
+			charge_frame(&s->frames[i], d);
+		for (uint32_t i = 0; i < s->nloops; i++)
+			off_add(&s->loops[i].off, d);
+	}
 }

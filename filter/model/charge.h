@@ -30,6 +30,12 @@ int charge_next(struct charged *c, const struct sample *s, struct profile *p);
 /* What is running is charged up to there, and nothing is known to run after it. */
 void charge_last(struct charged *c, uint64_t ns, uint64_t cycles, struct profile *p);
 
+/*
+ * The thread is off for that time, or, if it is negative, was not: charged to all that is open on its stacks. A
+ * function's self time is that of the innermost activation, on the stack `inner`.
+ */
+void charge_off(struct stack *stacks, const struct stack *inner, struct off d);
+
 /* The frame's running line ends at `cycles`, and `next` begins. NULL: none is known to run. */
 static inline void charge_line(struct frame *f, uint64_t cycles, struct line_cost *next)
 {

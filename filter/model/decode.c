@@ -182,9 +182,10 @@ static int feed_wide(struct decoder *d, struct word_stream *l, const struct word
 	return 0;
 }
 
-/* Only NUMBER is used here. All other kinds are passed on and counted. */
+/* Only NUMBER is used here. All other kinds are passed on and counted. The process did not write its CPU words. */
 static int feed_extension(struct decoder *d, struct word_stream *l, const struct word *w)
 {
+	l->process->added += marker_kind(w->bits) == KIND_CPU;
 	if (marker_kind(w->bits) == KIND_NUMBER) {
 		l->number = marker_number(w->bits);
 		l->prefixed = true;
@@ -314,7 +315,7 @@ static bool is_plausible(struct decoder *d, const struct word_stream *l, uint64_
 	if (marker_is_event(bits))
 		return is_known_code(d, l, bits);
 	if (marker_is_frames(bits) || is_later(l, bits))
-		return l->open;
+		return l->open || marker_is_cpu(bits);
 	return (marker_op(bits) == OP_LOST || marker_op(bits) == OP_WIDE) && l->open;
 }
 

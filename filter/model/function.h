@@ -12,6 +12,7 @@
 
 #include "code/code.h"
 #include "code/extent.h"
+#include "cpu.h"
 #include "stat.h"
 
 struct form_counts; /* forms.h */
@@ -21,17 +22,18 @@ struct stack;	    /* stack.h */
 /* One loop of the source (heads.h). */
 struct loop {
 	const struct code *code;
-	int64_t head;		/* bytes */
-	int32_t line;		/* of its `while` or `for`; 0: unknown */
-	struct extent extent;	/* as far as the code table or the trace shows it */
-	uint64_t entries;	/* times it was entered and took a back-edge */
-	uint64_t iterations;	/* back-edges taken */
-	uint64_t time;		/* ns of timed trips, without those inside an outer activation */
-	uint64_t own_time;	/* ns of timed trips without timed trips of loops inside them, callees' too */
-	uint64_t uops;		/* bytecodes of all timed trips: counted, or those of the block */
-	struct paths *paths;	/* the paths of its trips, NULL unless asked for (sink_bridges.h) */
-	struct stat_sum cycles; /* of timed trips: back-edge to back-edge within one entry */
-	struct stat_sum trips;	/* back-edges of each entry whose end was seen */
+	int64_t head;		 /* bytes */
+	int32_t line;		 /* of its `while` or `for`; 0: unknown */
+	struct extent extent;	 /* as far as the code table or the trace shows it */
+	uint64_t entries;	 /* times it was entered and took a back-edge */
+	uint64_t iterations;	 /* back-edges taken */
+	uint64_t time;		 /* ns of timed trips, without those inside an outer activation */
+	uint64_t own_time;	 /* ns of timed trips without timed trips of loops inside them, callees' too */
+	struct off off, own_off; /* of these */
+	uint64_t uops;		 /* bytecodes of all timed trips: counted, or those of the block */
+	struct paths *paths;	 /* the paths of its trips, NULL unless asked for (sink_bridges.h) */
+	struct stat_sum cycles;	 /* of timed trips: back-edge to back-edge within one entry */
+	struct stat_sum trips;	 /* back-edges of each entry whose end was seen */
 };
 
 /* What ran next on the thread: the pair of an instruction, in the form that ran, and this one. */
@@ -76,8 +78,10 @@ struct function {
 	uint64_t unfinished; /* activations whose end was not seen */
 	uint64_t total_ns, self_ns;
 	uint64_t total_cycles, self_cycles;
-	struct spread self_spread; /* of the cycles of each activation, without called functions */
-	struct loop **loops;	   /* ascending heads */
+	struct off total_off, self_off; /* of total_ns, self_ns */
+	bool cpu_unknown;		/* it also ran in threads without CPU words: those say too little */
+	struct spread self_spread;	/* of the cycles of each activation, without called functions */
+	struct loop **loops;		/* ascending heads */
 	uint32_t nloops;
 	struct instr_cost *costs;  /* [code->ninstrs], NULL until an INSTRUCTION event was seen */
 	const struct stack *stack; /* where it ran last, */

@@ -11,13 +11,21 @@
 #include "stack.h"
 #include "shared/array.h"
 
-/* Time in trips. Those of an inner activation wait for the outer one, whose own trip may turn out to be around them. */
-static void add_time(struct stack *s, const struct open_loop *o, uint64_t ns)
+static void took_add(struct took *to, struct took more)
 {
-	if (o->outer)
-		s->loops[o->outer - 1].nested_ns += ns;
-	else
-		o->loop->time += ns;
+	to->ns += more.ns;
+	off_add(&to->off, more.off);
+}
+
+/* Time in trips. Those of an inner activation wait for the outer one, whose own trip may turn out to be around them. */
+static void add_time(struct stack *s, const struct open_loop *o, struct took took)
+{
+	if (o->outer) {
+		took_add(&s->loops[o->outer - 1].nested, took);
+		return;
+	}
+	o->loop->time += took.ns;
+	off_add(&o->loop->off, took.off);
 }
 
 /*
@@ -28,9 +36,9 @@ static int leave(struct stack *s, const struct frame *f, bool whole)
 {
 	const struct open_loop *o = &s->loops[--s->nloops];
 
-	add_time(s, o, o->nested_ns);
+	add_time(s, o, o->nested);
 	if (s->nloops)
-		s->loops[s->nloops - 1].inner_ns += o->inner_ns;
+		took_add(&s->loops[s->nloops - 1].inner, o->inner);
 	if (s->nloops > f->loops)
 		s->loops[s->nloops - 1].inner_body_ns += o->inner_body_ns;
 	return whole ? stat_add(&o->loop->trips, o->trips) : 0;
@@ -135,8 +143,8 @@ static int account(struct stack *s, struct open_loop *o, const struct trip *t)
 	if (!t->timed)
 		return 0;
 	loop->uops += t->uops;
-	add_time(s, o, t->ns);
-	o->nested_ns = 0;
+	add_time(s, o, (struct took){ t->ns, t->off });
+	o->nested = (struct took){ 0 };
 	return stat_add(&loop->cycles, t->cycles);
 }
 
@@ -156,11 +164,13 @@ static void time_body(const struct stack *s, const struct frame *f, struct open_
 /* Entering a loop leaves the one before it: what an inner trip took is not the outer one's own. */
 static void account_own(struct stack *s, struct open_loop *o, const struct trip *t)
 {
-	if (t->timed)
-		o->loop->own_time += t->ns - o->inner_ns;
-	o->inner_ns = 0;
+	if (t->timed) {
+		o->loop->own_time += t->ns - o->inner.ns;
+		off_add(&o->loop->own_off, off_minus(t->off, o->inner.off));
+	}
+	o->inner = (struct took){ 0 };
 	if (o > s->loops)
-		o[-1].inner_ns += t->ns;
+		took_add(&o[-1].inner, (struct took){ t->ns, t->off });
 }
 
 /* The last jump's loop if it is the same jump; if the bytecode is not known, the loop at the jump's target. */
@@ -204,7 +214,9 @@ int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip
 	if (trip->timed) {
 		trip->ns = jump->time - o->last_ns;
 		trip->cycles = jump->cycles - o->last_cycles;
+		trip->off = o->off;
 	}
+	o->off = (struct off){ 0 };
 	o->last_ns = jump->time;
 	o->last_cycles = jump->cycles;
 	o->last_instrs = f->instrs;

@@ -12,18 +12,25 @@
 
 struct stack;
 
+/* A time, and how much of it was not on a CPU. */
+struct took {
+	uint64_t ns;
+	struct off off;
+};
+
 struct open_loop {
 	struct loop *loop;
 	uint64_t trips;		       /* back-edges of this entry */
 	uint64_t last_ns, last_cycles; /* when the last one was taken */
-	uint64_t inner_ns;	       /* since then, in timed trips of loops inside it */
+	struct off off;		       /* since then */
+	struct took inner;	       /* since then, in timed trips of loops inside it */
 	uint64_t inner_body_ns;	       /* of those in the same frame, without callees' */
 	uint64_t callee_ns;	       /* the frame's, until then */
 	uint64_t last_instrs;	       /* the frame's INSTRUCTION events until then */
 	int64_t began;		       /* bytes: where the current trip began */
 	int64_t from, source;	       /* of a trip: where it began and ended; these determine its static uops */
 	uint64_t uops;
-	uint64_t nested_ns; /* since the last back-edge: trips of this loop in inner activations, not counted yet */
+	struct took nested; /* since the last back-edge: trips of this loop in inner activations, not counted yet */
 	uint32_t outer;	    /* index + 1 of the same loop in the next outer activation that has it open; 0: none */
 };
 

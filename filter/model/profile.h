@@ -14,6 +14,13 @@
 
 struct chains; /* chains.h */
 
+struct thread_total {
+	int32_t pid, tid;
+	uint64_t wall_ns; /* its part of traced_ns */
+	struct off off;	  /* of that */
+	bool cpu_known;	  /* there were CPU words */
+};
+
 struct profile {
 	struct codes *codes;
 	uint64_t events[OP_COUNT]; /* samples by op: names from sample_op_name */
@@ -28,11 +35,15 @@ struct profile {
 	uint64_t traced_ns;	   /* sum over threads of last minus first sample */
 	uint64_t traced_cycles;
 	uint64_t outside_ns, outside_cycles; /* of these: when no activation was known */
+	struct off traced_off, outside_off;  /* of these */
+	uint64_t switches;		     /* CPU words */
+	uint64_t unseen;		     /* threads without any: when they were on a CPU is not known */
 	struct instr_cost no_opcode;	     /* of these: before a first INSTRUCTION, or beside gaps */
 	struct instr_cost unknown_opcode;    /* INSTRUCTIONs of code whose bytecode is in no table */
 	struct forms forms;		     /* over time, mode opcodes */
 	struct chains *chains;		     /* of opcodes; NULL: they are not counted */
 	uint64_t threads, processes;
+	struct thread_total *thread_totals; /* `threads` of them, by pid and tid; owned by the trace */
 	struct {
 		uint64_t window_ns, period_ns; /* 0: there is none */
 		uint64_t windows;	       /* as in the process with most of them */
@@ -48,6 +59,12 @@ struct profile {
 	const char *mode;	/* of the first process whose table has it; NULL: unknown */
 	bool zoomed;		/* a time window was asked for: what is known of the whole alone does not fit */
 };
+
+/* EXTENSION words of kinds that nothing here reads. */
+static inline uint64_t profile_skipped(const struct profile *p)
+{
+	return p->events[OP_EXTENSION] - p->switches;
+}
 
 /* All code objects that ran, most self time first. *n of them, in one malloc'ed array; NULL: no memory. */
 struct code **profile_functions(const struct profile *p, size_t *n);

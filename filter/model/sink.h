@@ -41,6 +41,7 @@ struct activation {
 	uint8_t op; /* OP_PY_START, OP_PY_RESUME or OP_PY_THROW */
 	uint64_t start_ns, start_cycles;
 	uint64_t callee_ns, callee_cycles; /* spent in callees; complete at leave */
+	struct off off;			   /* of its time, callees' too; complete at leave */
 };
 
 /* One trip through a loop's body: a back-edge was taken. */
@@ -52,6 +53,7 @@ struct trip {
 	bool timed;	     /* false for number 1: when the body began is not known */
 	uint64_t end_ns;     /* when the back-edge was taken */
 	uint64_t ns, cycles; /* length of the trip; 0 unless timed */
+	struct off off;	     /* of them */
 	uint64_t own_ns;     /* of it, neither in callees nor in timed trips of loops inside it */
 	uint64_t uops;	     /* bytecodes of the trip: counted, or from head to back-edge (static) */
 	bool counted;	     /* uops were counted (INSTRUCTION events), not read off the bytecode */

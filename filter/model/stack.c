@@ -50,6 +50,7 @@ static void begin(struct frame *f, const struct stack *s, const struct sample *s
 	f->a.start_cycles = sample->cycles;
 	f->a.callee_ns = 0;
 	f->a.callee_cycles = 0;
+	f->a.off = (struct off){ 0 };
 	f->activity = activity;
 	f->outer = activity->top;
 	f->recursive = activity->depth > 0;

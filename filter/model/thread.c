@@ -151,6 +151,7 @@ static int enter(struct thread *t, struct stack *st, const struct sample *s, boo
 
 	if (!fn || !f)
 		return -ENOMEM;
+	fn->cpu_unknown |= !t->cpu.known;
 	end_outside(t, s->time, s->cycles, to->profile);
 	t->depth++;
 	f->adopted = adopted;
@@ -315,11 +316,36 @@ static int act(struct thread *t, const struct sample *s, const struct subscriber
 	return 0;
 }
 
-/* The running instruction's end, or what ran after it, is not known. */
+/* A time of the thread that was off, charged where the thread is. */
+static void add_off(struct thread *t, struct off d, struct profile *p)
+{
+	const struct stack *inner = d.ns ? innermost_stack(t) : NULL;
+
+	if (!d.ns)
+		return;
+	off_add(&t->off, d);
+	if (!inner)
+		off_add(&p->outside_off, d);
+	charge_off(t->stacks, inner, d);
+}
+
+static void take_back(struct thread *t, struct off d, struct profile *p)
+{
+	add_off(t, off_minus((struct off){ 0 }, d), p);
+}
+
+/*
+ * The running instruction's end, or what ran after it, is not known. Activations end with the last event before it;
+ * what the thread was off since is outside of them.
+ */
 static int gap(struct thread *t, const struct sample *s, const struct subscribers *to)
 {
-	int err = leave_all(t, LEAVE_GAP, to);
+	struct off tail = cpu_tail(&t->cpu, t->last_ns);
+	int err;
 
+	take_back(t, tail, to->profile);
+	err = leave_all(t, LEAVE_GAP, to);
+	add_off(t, tail, to->profile);
 	t->charged.instr = NULL;
 	return err ? err : report_gap(s, to);
 }
@@ -330,6 +356,16 @@ static void stand_at(struct thread *t, const struct sample *s)
 	t->last_cycles = s->cycles;
 }
 
+/* The thread's time ends with its last event; switches after it are not in it. */
+static void end_time(struct thread *t, struct profile *p)
+{
+	take_back(t, cpu_tail(&t->cpu, t->last_ns), p);
+	cpu_restart(&t->cpu);
+	t->wall_ns += t->last_ns - t->first_ns;
+	p->traced_ns += t->last_ns - t->first_ns;
+	p->traced_cycles += t->last_cycles - t->first_cycles;
+}
+
 /*
  * The thread's tracing ended at its last sample and begins again at this one: the time in between counts for nothing.
  */
@@ -337,11 +373,10 @@ static int restart(struct thread *t, const struct sample *s, const struct subscr
 {
 	int err;
 
+	end_time(t, to->profile);
 	charge_last(&t->charged, t->last_ns, t->last_cycles, to->profile);
 	err = leave_all(t, LEAVE_END, to);
 	end_outside(t, t->last_ns, t->last_cycles, to->profile);
-	to->profile->traced_ns += t->last_ns - t->first_ns;
-	to->profile->traced_cycles += t->last_cycles - t->first_cycles;
 	stand_at(t, s);
 	t->first_ns = t->empty_ns = t->charged.ns = s->time;
 	t->first_cycles = t->empty_cycles = t->charged.cycles = s->cycles;
@@ -356,10 +391,20 @@ static int segment(struct thread *t, const struct sample *s, const struct subscr
 {
 	int err;
 
-	if (s->ends)
+	if (s->ends) {
+		add_off(t, cpu_until(&t->cpu, s->time, t->last_ns), to->profile);
 		stand_at(t, s);
+	}
 	err = restart(t, s, to);
 	return err ? err : SUBSCRIBERS_CALL(to, segment, s);
+}
+
+static void extension(struct thread *t, const struct sample *s, struct profile *p)
+{
+	if (s->kind != KIND_CPU)
+		return;
+	p->switches++;
+	add_off(t, cpu_word(&t->cpu, s->payload, s->time, t->last_ns), p);
 }
 
 /* Anything but an event of code. Foreign words and those of unknown kinds say nothing about the thread. */
@@ -369,6 +414,8 @@ static COLD int feed_other(struct thread *t, const struct sample *s, const struc
 
 	if (s->op == SAMPLE_FOREIGN)
 		to->profile->foreign += s->count;
+	if (s->op == OP_EXTENSION)
+		extension(t, s, to->profile);
 	if (s->op == SAMPLE_FOREIGN || s->op == OP_EXTENSION)
 		return 0;
 	if (s->op == OP_SNAPSHOT)
@@ -411,8 +458,9 @@ int thread_feed(struct thread *t, const struct sample *s, const struct subscribe
 
 int thread_finish(struct thread *t, const struct subscribers *to)
 {
-	to->profile->traced_ns += t->last_ns - t->first_ns;
-	to->profile->traced_cycles += t->last_cycles - t->first_cycles;
+	end_time(t, to->profile);
+	off_add(&to->profile->traced_off, t->off);
+	to->profile->unseen += !t->cpu.known;
 	end_outside(t, t->last_ns, t->last_cycles, to->profile);
 	charge_last(&t->charged, t->last_ns, t->last_cycles, to->profile);
 	return leave_all(t, LEAVE_END, to);

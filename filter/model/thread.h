@@ -21,6 +21,9 @@ struct thread {
 	uint32_t depth;			 /* activations on all its stacks */
 	uint64_t empty_ns, empty_cycles; /* if 0, since when */
 	struct charged charged;		 /* the running instruction */
+	struct cpu cpu;
+	uint64_t wall_ns; /* before first_ns, without what was not traced */
+	struct off off;	  /* of all its time */
 };
 
 /* 0, -ENOMEM, or what a sink returned. */

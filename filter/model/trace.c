@@ -102,7 +102,7 @@ int trace_feed(void *trace, const struct sample *s)
 		t->started = true;
 		p->start_ns = s->time;
 	}
-	if (s->time > p->end_ns)
+	if (s->time > p->end_ns && s->op != OP_EXTENSION)
 		p->end_ns = s->time;
 	p->events[s->op]++;
 	return thread_feed(th, s, &t->to);
@@ -138,7 +138,7 @@ static int lost_at_end(struct trace *t, struct process *p)
 
 	if (!p->stopped || p->flight || c->switched || c->limited || c->trimmed)
 		return 0; /* `stop` counts more than this recording has, on purpose */
-	return add_gap(t, p, p->emitted + p->lost, p->received + p->missing);
+	return add_gap(t, p, p->emitted + p->lost, p->received - p->added + p->missing);
 }
 
 /*
@@ -213,14 +213,31 @@ static int finish_processes(struct trace *t, bool counted)
 	return err || !counted ? err : lost_of_file(t);
 }
 
+static int compare_threads(const void *one, const void *other)
+{
+	const struct thread_total *a = one, *b = other;
+
+	return a->pid != b->pid ? (a->pid > b->pid) - (a->pid < b->pid) : (a->tid > b->tid) - (a->tid < b->tid);
+}
+
+static struct thread_total total_of(const struct thread *th)
+{
+	return (struct thread_total){ th->pid, th->tid, th->wall_ns, th->off, th->cpu.known };
+}
+
 static int finish_threads(struct trace *t)
 {
+	struct profile *p = &t->profile;
 	int err = 0;
 
+	p->thread_totals = calloc(t->threads.used + 1, sizeof(*p->thread_totals));
+	if (!p->thread_totals)
+		return -ENOMEM;
 	for (struct map_slot *s = NULL; !err && (s = map_next(&t->threads, s));) {
-		t->profile.threads++;
 		err = thread_finish(s->value, &t->to);
+		p->thread_totals[p->threads++] = total_of(s->value);
 	}
+	qsort(p->thread_totals, p->threads, sizeof(*p->thread_totals), compare_threads);
 	return err;
 }
 
@@ -258,4 +275,5 @@ void trace_free(struct trace *t)
 	for (struct map_slot *s = NULL; (s = map_next(&t->threads, s));)
 		thread_free(s->value);
 	map_free(&t->threads);
+	free(t->profile.thread_totals);
 }

@@ -130,7 +130,7 @@ static void write_losses(FILE *f, const struct profile *p)
 {
 	struct loss rows[LOSSES];
 
-	write_skipped(f, p->events[OP_EXTENSION]);
+	write_skipped(f, profile_skipped(p));
 	write_unmatched(f, p);
 
 	if (!losses_of(p, rows)) {

@@ -141,7 +141,7 @@ static void write_untraced(const struct report *r)
 
 static void write_skipped(const struct report *r)
 {
-	uint64_t n = r->p->events[OP_EXTENSION];
+	uint64_t n = profile_skipped(r->p);
 
 	if (n)
 		fprintf(r->f, "%8" PRIu64 "  %s\n", n, losses_skipped(n));

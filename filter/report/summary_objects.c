@@ -332,8 +332,8 @@ json_t *summary_losses(const struct profile *p)
 	for (int i = 0; i < LOSSES; i++)
 		if (i < LOSSES_ALWAYS || rows[i].count)
 			json_object_set_new(o, rows[i].key, json_integer(rows[i].count));
-	if (p->events[OP_EXTENSION])
-		json_object_set_new(o, "skipped", json_integer(p->events[OP_EXTENSION]));
+	if (profile_skipped(p))
+		json_object_set_new(o, "skipped", json_integer(profile_skipped(p)));
 	return o;
 }
 

@@ -52,6 +52,12 @@
 #define MARKER_KIND_MASK   0xfu
 #define MARKER_PAYLOAD_MAX ((1ull << 48) - 1)
 
+/* Payload of KIND_CPU; its other bits are 0, except for the number of the CPU. */
+#define MARKER_CPU_IN	     (1ull << 47)
+#define MARKER_CPU_PREEMPTED (1ull << 46)
+#define MARKER_CPU_LOST	     (1ull << 45)
+#define MARKER_CPU_UNKNOWN   0xffffu
+
 #define MARKER_SHORT	       0x16u /* distinguishes our payloads of 32 bits from small numbers of other software */
 #define MARKER_SHORT_SHIFT     20
 #define MARKER_SHORT_MASK      0x1fu
@@ -98,6 +104,14 @@ static inline uint64_t marker_frames(uint64_t seq, uint32_t open, bool traced)
 static inline uint64_t marker_extension(uint64_t seq, enum marker_kind kind, uint64_t payload)
 {
 	return marker_head(OP_EXTENSION, seq) | (uint64_t)kind << MARKER_KIND_SHIFT | (payload & MARKER_PAYLOAD_MAX);
+}
+
+/* The thread is switched in (it runs from here on) or out; preempted: although it could run. */
+static inline uint64_t marker_cpu(bool in, bool preempted, bool lost, uint16_t cpu)
+{
+	return marker_extension(0, KIND_CPU,
+				(in ? MARKER_CPU_IN : 0) | (preempted ? MARKER_CPU_PREEMPTED : 0) |
+					(lost ? MARKER_CPU_LOST : 0) | cpu);
 }
 
 static inline uint64_t marker_numbered(uint64_t seq, uint32_t number)
@@ -186,6 +200,13 @@ static inline uint64_t marker_of_short(uint64_t word)
 static inline bool marker_is_extension(uint64_t word)
 {
 	return marker_op(word) == OP_EXTENSION && marker_kind(word);
+}
+
+/* So many bits are fixed that it need not continue a sequence. */
+static inline bool marker_is_cpu(uint64_t word)
+{
+	return marker_is_extension(word) && marker_kind(word) == KIND_CPU &&
+	       !(marker_payload(word) & ~(MARKER_CPU_IN | MARKER_CPU_PREEMPTED | MARKER_CPU_LOST | MARKER_CPU_UNKNOWN));
 }
 
 static inline bool marker_is_numbered(uint64_t word)

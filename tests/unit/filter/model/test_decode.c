@@ -38,6 +38,7 @@
 #define HELLO2(seq)	       (HELLO(seq, 0) + 1)
 #define EXTENSION(seq, kind, payload) \
 	((uint64_t)29 << 59 | (uint64_t)(seq) << 52 | (uint64_t)(kind) << 48 | (uint64_t)(payload))
+#define CPU(seq, in, n)	 EXTENSION(seq, 5, (uint64_t)(in) << 47 | (n))
 #define NUMBER(seq, n)	 EXTENSION(seq, 1, n)
 #define NUMBERED(seq, n) ((uint64_t)30 << 59 | (uint64_t)(seq) << 52 | (n))
 #define SHORT(seq, n)	 ((uint64_t)(seq) << 25 | 0x16 << 20 | (n)) /* a payload of 32 bits */
@@ -328,13 +329,16 @@ static void test_newer_version_is_refused(void **state)
 	codes_free(&codes);
 }
 
-/* A trace that begins in the middle: the version is the code table's. */
+/* A trace that begins in the middle: the version is the code table's. A CPU word may be the first, no other extension. */
 static void test_no_hello(void **state)
 {
-	static const uint64_t words[] = { START(5), EXTENSION(6, 4, 9), NUMBER(7, 5), START(8), SHORT(9, 5) };
+	static const uint64_t words[] = { EXTENSION(1, 4, 9), EXTENSION(2, 5, 1 << 16),
+					  CPU(4, 0, 2),	      START(5),
+					  EXTENSION(6, 4, 9), NUMBER(7, 5),
+					  START(8),	      SHORT(9, 5) };
 	static const char *const expected[] = {
-		[1] = "PY_START:1@0 FOREIGNx1 FOREIGNx1 GAPx2 PY_START:1@0 FOREIGNx1",
-		[2] = "PY_START:1@0 EXTENSION4x9 PY_START:1@0 PY_START:1@0",
+		[1] = "FOREIGNx1 FOREIGNx1 FOREIGNx1 PY_START:1@0 FOREIGNx1 FOREIGNx1 GAPx2 PY_START:1@0 FOREIGNx1",
+		[2] = "FOREIGNx1 FOREIGNx1 EXTENSION5x2 PY_START:1@0 EXTENSION4x9 PY_START:1@0 PY_START:1@0",
 	};
 
 	(void)state;

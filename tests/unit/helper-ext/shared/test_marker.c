@@ -67,6 +67,18 @@ static void test_what_is_what(void **state)
 	}
 }
 
+static void test_cpu(void **state)
+{
+	(void)state;
+	assert_int_equal(marker_cpu(true, false, false, 7), 0xe805800000000007);
+	assert_int_equal(marker_cpu(false, true, false, 0xfffe), 0xe80540000000fffe);
+	assert_int_equal(marker_cpu(false, false, true, 0), 0xe805200000000000);
+	for (int bit = 0; bit < 48; bit++)
+		assert_int_equal(marker_is_cpu(marker_extension(5, KIND_CPU, 1ull << bit)), bit < 16 || bit > 44);
+	assert_false(marker_is_cpu(marker_extension(5, KIND_WAIT, 0)));
+	assert_false(marker_is_cpu(marker_numbered(5, 1)));
+}
+
 static void test_kinds(void **state)
 {
 	unsigned all = 0, n = 0;
@@ -84,9 +96,8 @@ static void test_kinds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bits),
-		cmocka_unit_test(test_fields_come_back),
-		cmocka_unit_test(test_what_is_what),
+		cmocka_unit_test(test_bits),	     cmocka_unit_test(test_fields_come_back),
+		cmocka_unit_test(test_what_is_what), cmocka_unit_test(test_cpu),
 		cmocka_unit_test(test_kinds),
 	};
 
