@@ -53,9 +53,9 @@ static PyObject *core_ask(PyObject *module, PyObject *arg)
 	Py_DECREF(dir);
 	if (err)
 		return setup_error(err);
-	return Py_BuildValue("IIIKI(KKK)", c.nrecords, c.wait_ms, c.recorder_pid, (unsigned long long)c.tsc_hz,
+	return Py_BuildValue("IIIKI(KKK)I", c.nrecords, c.wait_ms, c.recorder_pid, (unsigned long long)c.tsc_hz,
 			     c.flight, (unsigned long long)c.duty.start_ns, (unsigned long long)c.duty.window_ns,
-			     (unsigned long long)c.duty.period_ns);
+			     (unsigned long long)c.duty.period_ns, c.meet);
 }
 
 static PyObject *core_where(PyObject *module, PyObject *unused)
@@ -166,9 +166,9 @@ static PyObject *core_begin(PyObject *module, PyObject *args)
 	PyObject *dir, *header;
 	int err, guest;
 
-	if (!PyArg_ParseTuple(args, "O&(IIIKI(KKK))O!p", PyUnicode_FSConverter, &dir, &c.nrecords, &c.wait_ms,
-			      &c.recorder_pid, &tsc_hz, &c.flight, &duty[0], &duty[1], &duty[2], &PyDict_Type, &header,
-			      &guest))
+	if (!PyArg_ParseTuple(args, "O&(IIIKI(KKK)I)O!p", PyUnicode_FSConverter, &dir, &c.nrecords, &c.wait_ms,
+			      &c.recorder_pid, &tsc_hz, &c.flight, &duty[0], &duty[1], &duty[2], &c.meet, &PyDict_Type,
+			      &header, &guest))
 		return NULL;
 	c.tsc_hz = tsc_hz;
 	c.duty = (struct ring_duty){ duty[0], duty[1], duty[2] };

@@ -114,6 +114,14 @@ int recorder_add(const char *dir, uint32_t tid, int memfd)
 	return exchange(dir, &msg, memfd, RECORDER_PATIENCE_S, &config);
 }
 
+int recorder_meet(const char *dir, uint32_t tid)
+{
+	struct ring_message msg = { RING_MAGIC, RING_VERSION, RING_MEET, tid, 0 };
+	struct ring_config config;
+
+	return exchange(dir, &msg, -1, RECORDER_PATIENCE_S, &config);
+}
+
 int recorder_snapshot(const char *dir, uint64_t tsc, const char *text, size_t length)
 {
 	struct ring_message msg = { RING_MAGIC, RING_VERSION, RING_SNAPSHOT, (uint32_t)syscall(SYS_gettid), tsc };

@@ -18,6 +18,9 @@ int recorder_ask(const char *dir, struct ring_config *config);
 /* A new ring for thread tid; memfd stays the caller's. */
 int recorder_add(const char *dir, uint32_t tid, int memfd);
 
+/* Thread tid takes over a ring of an ended one. */
+int recorder_meet(const char *dir, uint32_t tid);
+
 /*
  * Flight mode: something happened at `tsc`. text: members of a JSON object that describe it, cut at RING_TEXT_MAX. Does
  * not wait for the recorder: -EAGAIN if its queue is full.

@@ -138,7 +138,11 @@ bool rings_deserted(struct ring *r)
 struct ring *rings_take(uint32_t tid, bool *used)
 {
 	*used = rings.nidle > 0;
-	return *used ? rings.idle[--rings.nidle] : make_ring(tid);
+	if (!*used)
+		return make_ring(tid);
+	if (rings.config.meet && recorder_meet(rings.dir, tid))
+		rings.config.meet = 0; /* it is in trouble, or gone: one wait is enough */
+	return rings.idle[--rings.nidle];
 }
 
 void rings_give(struct ring *r)

@@ -4,7 +4,7 @@ from types import CodeType
 from typing import Any, TypedDict
 
 # ask(): records a ring, ms, pid, Hz, flight, (start, window, period) in ns.
-Config = tuple[int, int, int, int, int, tuple[int, int, int]]
+Config = tuple[int, int, int, int, int, tuple[int, int, int], int]
 
 class Processor(TypedDict):
     pt: bool

@@ -219,7 +219,7 @@ def _config(session: _Session) -> "_core.Config":
     """The configuration for begin(). Words for Intel PT need no rings and no recorder."""
     if session.backend == "software":
         return _core.ask(session.folder)
-    return 0, 0, 0, backends.processor()["tsc_hz"], 0, (0, 0, 0)
+    return 0, 0, 0, backends.processor()["tsc_hz"], 0, (0, 0, 0), 0
 
 
 def _begin(session: _Session, include: tuple[str, ...], exclude: tuple[str, ...],

@@ -99,12 +99,12 @@ static int copy_all(struct copies *c, struct recorder *r, uint64_t from, uint64_
 /*
  * Copying is done in one go; writing whenever there is time, because whoever asked for the snapshot may need this core.
  */
-static void write_all(struct copies *c, struct recorder *r, uint64_t until)
+static void write_all(struct copies *c, const struct histories *h, struct recorder *r, uint64_t until)
 {
 	size_t i = 0;
 
 	for (struct ring_map *m = r->rings.first; m; m = m->next, i++)
-		window_write(&c->windows[i], &r->rings, m, r->flight.taken, until, &r->flight.timeslice);
+		window_write(&c->windows[i], &r->rings, m, h, r->flight.taken, until, &r->flight.timeslice);
 }
 
 /* What is older than `from` goes into `older`. */
@@ -194,13 +194,14 @@ static bool wants_baseline(const struct recorder *r)
 	return !r->flight.based && r->flight.window_ns;
 }
 
-static void keep(struct recorder *r, struct copies *c, const struct trigger *t, uint64_t until)
+static void keep(struct recorder *r, struct copies *c, const struct histories *h, const struct trigger *t,
+		 uint64_t until)
 {
 	const struct trace_out before = r->out;
 
 	r->flight.taken++;
 	r->flight.holding |= c->records != 0;
-	write_all(c, r, until);
+	write_all(c, h, r, until);
 	report(r, t, c, until, &before);
 }
 
@@ -208,7 +209,8 @@ static void keep(struct recorder *r, struct copies *c, const struct trigger *t, 
  * Separates the time before `from` from the copies, and saves it if there is any. If the trigger knows its thread, only
  * that thread's part will be compared.
  */
-static int keep_baseline(struct recorder *r, struct copies *c, const struct trigger *t, uint64_t from)
+static int keep_baseline(struct recorder *r, struct copies *c, const struct histories *h, const struct trigger *t,
+			 uint64_t from)
 {
 	const struct trigger baseline = {
 		.members = "\"trigger\":\"baseline\",\"label\":\"before the first one\"",
@@ -219,7 +221,7 @@ static int keep_baseline(struct recorder *r, struct copies *c, const struct trig
 	int err = split_all(c, r, &older, from);
 
 	if (!err && older.records) { /* what is written from it comes before what is written from *c */
-		keep(r, &older, &baseline, from - 1);
+		keep(r, &older, h, &baseline, from - 1);
 		r->flight.based = true;
 	}
 	free_all(&older);
@@ -230,6 +232,7 @@ int flight_take(struct recorder *r, const struct trigger *t)
 {
 	uint64_t now = ticks_now(), until = t->tsc && t->tsc < now ? t->tsc : now, from = 0, back;
 	uint64_t began = clock_monotonic_ns(), took;
+	struct histories h;
 	struct copies c;
 	int err;
 
@@ -246,13 +249,15 @@ int flight_take(struct recorder *r, const struct trigger *t)
 		from = until - back;
 	back = wants_baseline(r) && back < from ? back : 0;
 	err = copy_all(&c, r, from - back, until);
+	err = histories_copy(&h, r->rings.met) ?: err;
 	took = clock_monotonic_ns() - began;
 	if (took > r->flight.stall_ns)
 		r->flight.stall_ns = took;
 	if (!err && back)
-		err = keep_baseline(r, &c, t, from);
+		err = keep_baseline(r, &c, &h, t, from);
 	if (!err)
-		keep(r, &c, t, until);
+		keep(r, &c, &h, t, until);
+	histories_free(&h);
 	free_all(&c);
 	return err;
 }
@@ -381,6 +386,19 @@ static void report_symbols(const struct recorder *r)
 			fprintf(stderr, "ocular-record: no traced process had a function %s\n", r->options->symbols[i]);
 }
 
+/* How long what has ended is of interest for a later snapshot. */
+static uint64_t keep_ns(const struct recorder *r)
+{
+	return r->flight.window_ns > KEEP_NS ? r->flight.window_ns : KEEP_NS;
+}
+
+static void forget_threads(struct recorder *r)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	met_forget(&r->rings.met, now, now - keep_ns(r));
+}
+
 void flight_round(struct recorder *r)
 {
 	uint64_t now = ticks_now(), keep;
@@ -389,7 +407,8 @@ void flight_round(struct recorder *r)
 	set_all_breakpoints(r);
 	if (!r->rings.first) /* there may be no clock either */
 		return;
-	keep = ticks(r, r->flight.window_ns > KEEP_NS ? r->flight.window_ns : KEEP_NS);
+	keep = ticks(r, keep_ns(r));
+	forget_threads(r);
 	timeslice_begin(&r->flight.timeslice);
 	for (struct ring_map *m = r->rings.first; m; m = next) {
 		next = m->next;

@@ -14,6 +14,12 @@ static double megabytes(const struct trace_out *out)
 	return (out->before + perfdata_size(&out->file)) / 1e6;
 }
 
+/* Those of the traced threads. */
+static uint64_t markers(const struct trace_out *out)
+{
+	return out->markers - out->added;
+}
+
 static const char *plural(uint64_t n, const char *one, const char *many)
 {
 	return n == 1 ? one : many;
@@ -58,7 +64,7 @@ void progress_show(struct progress *p, const struct figures *f, uint64_t now_ns)
 	p->shown = true;
 	fprintf(stderr,
 		"\r\033[K[ ocular: %" PRIu64 " markers, %.1f MB, %.1f MB/s, %.0f s, %u %s in %u %s, %" PRIu64 " lost ]",
-		f->out->markers, megabytes(f->out), rate(p, megabytes(f->out), now_ns), (now_ns - p->start_ns) / 1e9,
+		markers(f->out), megabytes(f->out), rate(p, megabytes(f->out), now_ns), (now_ns - p->start_ns) / 1e9,
 		f->threads, plural(f->threads, "thread", "threads"), f->processes,
 		plural(f->processes, "process", "processes"), f->out->lost + f->out->discarded);
 }
@@ -86,7 +92,7 @@ void progress_end(struct progress *p, const struct figures *f)
 
 	progress_clear(p);
 	if (!p->quiet)
-		fprintf(stderr, "[ ocular: %" PRIu64 " markers of %u %s in %u %s, %.3f MB in %s ]\n", out->markers,
+		fprintf(stderr, "[ ocular: %" PRIu64 " markers of %u %s in %u %s, %.3f MB in %s ]\n", markers(out),
 			f->threads, plural(f->threads, "thread", "threads"), f->processes,
 			plural(f->processes, "process", "processes"), megabytes(out), f->path);
 	if (f->flight)

@@ -443,8 +443,18 @@ static uint64_t take_rings(struct recorder *r)
 	return r->rings.first || fullest > BUSY ? pace(r, fullest) : IDLE_NS;
 }
 
+/* While the target, if there is one, is starting: the first takes as long as a Python does. */
+static void look_for_switches(struct recorder *r)
+{
+	r->rings.flight = r->flight.on;
+	r->warm = switches_warm();
+	if (r->warm >= 0)
+		r->rings.clock = &r->clock;
+}
+
 void recorder_run(struct recorder *r)
 {
+	look_for_switches(r);
 	while (!is_over(r)) {
 		uint64_t ns = take_rings(r);
 
@@ -507,6 +517,8 @@ int recorder_close(struct recorder *r)
 		processes_remove(&r->processes, r->processes.first);
 	f = figures(r);
 	progress_end(&r->progress, &f);
+	if (r->warm >= 0)
+		close(r->warm);
 	rotation_free(&r->rotation);
 	return r->out.file.error ?: err;
 }
@@ -569,8 +581,9 @@ int recorder_open(struct recorder *r, const struct options *options, int starter
 {
 	int err;
 
-	*r = (struct recorder){ .options = options, .finisher = -1, .starter = starter, .nap_ns = NAP_NS };
+	*r = (struct recorder){ .options = options, .finisher = -1, .warm = -1, .starter = starter, .nap_ns = NAP_NS };
 	r->rings.out = &r->out;
+	r->rings.windows = options->duty_period_ns;
 	r->control.fd = -1;
 	r->flight = (struct flight){
 		.on = options->flight,

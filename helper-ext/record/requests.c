@@ -62,6 +62,8 @@ static int take_request(struct recorder *r, const struct request *rq)
 	p = meet_process(r, rq->pid);
 	if (!p)
 		return -ENOMEM;
+	if (rq->message.request == RING_MEET)
+		rings_meet(&r->rings, rq->pid, rq->message.tid);
 	if (rq->message.request == RING_ADD)
 		err = rings_add(&r->rings, rq->fd, rq->pid, rq->message.tid);
 	if (process_ended(p))
@@ -81,6 +83,7 @@ void requests_answer(struct recorder *r, int client, int err)
 		.wait_ms = r->options->wait_ms,
 		.recorder_pid = getpid(),
 		.flight = r->flight.on,
+		.meet = r->rings.clock != NULL,
 		.duty = {
 			.window_ns = r->options->duty_window_ns,
 			.period_ns = r->options->duty_period_ns,

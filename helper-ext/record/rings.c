@@ -8,12 +8,16 @@
 
 #include "procfs.h"
 #include "rings.h"
+#include "shared/ticks.h"
 
 /* Records between two stores of tail: few stores, but room for the producer soon. */
 #define BATCH 4096u
 
+/* Ticks, a microsecond or less, for which a record may be on its way to the memory that we read it from. */
+#define ON_THE_WAY 2000u
+
 /* Ops that need more than being passed on. */
-#define SPECIAL_OPS (1u << OP_RING_THREAD | 1u << OP_LOST)
+#define SPECIAL_OPS (1u << OP_RING_THREAD | 1u << OP_LOST | 1u << OP_HELLO | 1u << OP_SNAPSHOT)
 
 static int check_geometry(const struct ring *shared, off_t size)
 {
@@ -45,13 +49,30 @@ static int map_ring(int fd, struct ring **shared)
 	return n;
 }
 
-static void switch_thread(struct rings *rs, struct stream *s, uint32_t pid, uint32_t tid)
+void rings_meet(struct rings *rs, uint32_t pid, uint32_t tid)
+{
+	if (rs->clock)
+		met_add(&rs->met, pid, tid, rs->flight);
+}
+
+static void switch_thread(struct rings *rs, struct ring_map *r, uint32_t pid, uint32_t tid)
 {
 	char comm[PROCFS_COMM];
 
 	procfs_comm(pid, tid, comm);
 	rs->out->threads++;
-	stream_open(s, rs->out, pid, tid, comm);
+	stream_open(&r->stream, rs->out, pid, tid, comm);
+	switches_close(&r->switches);
+	if (!rs->flight)
+		r->switches = met_take(&rs->met, pid, tid);
+}
+
+/* After exec a thread has a new ring: its switches do not go into the stream of the old one, too. */
+static void leave_ring(struct rings *rs, uint32_t pid, uint32_t tid)
+{
+	for (struct ring_map *r = rs->first; r; r = r->next)
+		if (r->stream.pid == pid && r->stream.tid == tid)
+			switches_close(&r->switches);
 }
 
 int rings_add(struct rings *rs, int fd, uint32_t pid, uint32_t tid)
@@ -69,45 +90,70 @@ int rings_add(struct rings *rs, int fd, uint32_t pid, uint32_t tid)
 	r->nrecords = n;
 	r->origin = r->shared->first;
 	r->prepared = false;
+	r->switches = (struct switches){ 0 };
 	r->tail = atomic_load_explicit(&r->shared->tail, memory_order_relaxed);
+	leave_ring(rs, pid, tid);
 	r->next = rs->first;
 	rs->first = r;
-	switch_thread(rs, &r->stream, pid, tid);
+	rings_meet(rs, pid, tid);
+	switch_thread(rs, r, pid, tid);
 	return 0;
 }
 
 void rings_thread(struct rings *rs, struct ring_map *r, uint32_t tid)
 {
 	if (r->stream.tid != tid)
-		switch_thread(rs, &r->stream, r->stream.pid, tid);
+		switch_thread(rs, r, r->stream.pid, tid);
 }
 
-static void take_special(struct rings *rs, struct stream *s, uint64_t tsc, uint64_t word)
+/* After a HELLO the thread is said to run. In a duty cycle, where a window begins; between windows nothing is. */
+static void take_beginning(const struct rings *rs, struct ring_map *r, uint64_t tsc, uint64_t word)
 {
+	bool snapshot = marker_is_snapshot(word);
+
+	stream_put(&r->stream, tsc, word);
+	if (snapshot && word & 1)
+		r->stream.cpu = 0;
+	else if (r->switches.page && snapshot == rs->windows)
+		stream_cpu(&r->stream, tsc, marker_cpu(true, false, false, MARKER_CPU_UNKNOWN));
+}
+
+static void take_special(struct rings *rs, struct ring_map *r, uint64_t tsc, uint64_t word)
+{
+	struct stream *s = &r->stream;
+
 	if (marker_op(word) == OP_RING_THREAD) {
 		stream_flush(s);
-		switch_thread(rs, s, s->pid, (uint32_t)word);
-		return;
+		switch_thread(rs, r, s->pid, (uint32_t)word);
+	} else if (marker_op(word) == OP_LOST) {
+		stream_lost(s, tsc, marker_lost_count(word));
+	} else {
+		take_beginning(rs, r, tsc, word);
 	}
-	stream_lost(s, tsc, marker_lost_count(word));
 }
 
-/* Takes n records, for which the stream has room. Each field is read once: it may change. */
-static void take_records(struct rings *rs, struct ring_map *r, uint32_t n)
+/*
+ * Takes up to n records, for which the stream has room, at least one. A special one is the last, because the room, and
+ * the thread, are others after it. Returns how many. Each field is read once: it may change.
+ */
+static uint32_t take_records(struct rings *rs, struct ring_map *r, uint32_t n)
 {
 	struct ring_record *records = ring_records(r->shared);
+	uint64_t from = r->tail;
 
-	for (; n; n--, r->tail++) {
-		struct ring_record *rec = &records[r->tail & (r->nrecords - 1)];
+	for (; n; n--) {
+		struct ring_record *rec = &records[r->tail++ & (r->nrecords - 1)];
 		uint64_t tsc = __atomic_load_n(&rec->tsc, __ATOMIC_RELAXED);
 		uint64_t word = __atomic_load_n(&rec->word, __ATOMIC_RELAXED);
 
-		if (__builtin_expect(SPECIAL_OPS >> marker_op(word) & 1, 0))
-			take_special(rs, &r->stream, tsc, word);
-		else
-			stream_put(&r->stream, tsc, word);
+		if (__builtin_expect(SPECIAL_OPS >> marker_op(word) & 1, 0)) {
+			take_special(rs, r, tsc, word);
+			break;
+		}
+		stream_put(&r->stream, tsc, word);
 	}
 	atomic_store_explicit(&r->shared->tail, r->tail, memory_order_release);
+	return (uint32_t)(r->tail - from);
 }
 
 /* Is the last of n records half of an event? Its other half, which follows at once, must be in the same chunk. */
@@ -118,26 +164,103 @@ static bool ends_in_wide(struct ring_map *r, uint64_t n)
 	return n && marker_op(__atomic_load_n(&last->word, __ATOMIC_RELAXED)) == OP_WIDE;
 }
 
-/* Takes what was in the ring when we looked. Returns the number, or UINT64_MAX: damaged. */
+/* How many of the next n records were written before tsc. */
+static uint32_t count_before(const struct ring_map *r, uint32_t n, uint64_t tsc)
+{
+	uint32_t low = 0, high = n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		struct ring_record *rec = &ring_records(r->shared)[(r->tail + middle) & (r->nrecords - 1)];
+
+		if (__atomic_load_n(&rec->tsc, __ATOMIC_RELAXED) < tsc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* When the switch was, by the clock of the records: exact within some 50 ns, once a round. */
+static uint64_t switch_tsc(struct rings *rs, const struct switched *sw)
+{
+	if (!rs->fresh)
+		clock_update(rs->clock);
+	rs->fresh = true;
+	return clock_tsc(rs->clock, sw->ns);
+}
+
+/* The end of a window has the time of that, whenever it was written; other words that of when the thread ran. */
+static bool ends_window(const struct ring_map *r)
+{
+	const struct ring_record *next = &ring_records(r->shared)[r->tail & (r->nrecords - 1)];
+
+	return marker_is_snapshot(__atomic_load_n(&next->word, __ATOMIC_RELAXED));
+}
+
+/*
+ * How many of the next n records come before the thread's next switch. Once it is out, nothing comes before it is in.
+ * The two halves of an event stay together.
+ */
+static uint32_t until_switch(struct rings *rs, struct ring_map *r, uint32_t n)
+{
+	const struct switched *sw = switches_peek(&r->switches);
+
+	if (!sw)
+		return n;
+	if (sw->in && r->stream.cpu && !(r->stream.cpu & MARKER_CPU_IN) && !ends_window(r))
+		return 0;
+	n = count_before(r, n, switch_tsc(rs, sw));
+	return n - ends_in_wide(r, n);
+}
+
+/* Before the thread's first word, and between windows, its switches are of no interest. */
+static void take_switch(struct rings *rs, struct ring_map *r)
+{
+	const struct switched *sw = switches_peek(&r->switches);
+
+	if (r->stream.cpu)
+		stream_cpu(&r->stream, switch_tsc(rs, sw), marker_cpu(sw->in, sw->preempted, sw->lost, sw->cpu));
+	switches_take(&r->switches);
+}
+
+/* What a thread that does nothing else has: no record from before `now` is still to come, but for a window's end. */
+static void take_switches(struct rings *rs, struct ring_map *r, uint64_t now)
+{
+	const struct switched *sw;
+
+	while (!(rs->windows && r->stream.cpu) && (sw = switches_peek(&r->switches)) &&
+	       switch_tsc(rs, sw) + ON_THE_WAY < now)
+		take_switch(rs, r);
+}
+
+/*
+ * Takes what was in the ring when we looked, and the switches up to there. Those before a record can be seen if it can:
+ * the same thread wrote them. Returns the number of records, or UINT64_MAX: damaged.
+ */
 static uint64_t drain_ring(struct rings *rs, struct ring_map *r)
 {
-	uint64_t n = rings_head(r) - r->tail;
+	uint64_t now = r->switches.page ? ticks_now() : 0, n = rings_head(r) - r->tail;
 
 	if (n > r->nrecords)
 		return UINT64_MAX;
 	n -= ends_in_wide(r, n);
 	for (uint64_t left = n; left;) {
-		uint32_t batch = left < BATCH ? left : BATCH, room = stream_room(&r->stream);
+		uint32_t batch = until_switch(rs, r, left < BATCH ? left : BATCH), room = stream_room(&r->stream);
 
+		if (!batch) {
+			take_switch(rs, r);
+			continue;
+		}
 		if (batch > room)
 			batch = room;
 		batch -= ends_in_wide(r, batch); /* any chunk may become the first that is kept */
 		if (batch)
-			take_records(rs, r, batch);
+			left -= take_records(rs, r, batch);
 		else
 			stream_flush(&r->stream);
-		left -= batch;
 	}
+	take_switches(rs, r, now);
 	return n;
 }
 
@@ -150,6 +273,7 @@ static void end_ring(struct ring_map **at)
 	if (lost)
 		stream_lost(&r->stream, r->stream.clock, lost);
 	stream_flush(&r->stream);
+	switches_close(&r->switches);
 	munmap(r->shared, ring_size(r->nrecords));
 	*at = r->next;
 	free(r);
@@ -160,6 +284,7 @@ unsigned int rings_drain(struct rings *rs)
 	struct ring_map **at = &rs->first, *r;
 	uint64_t fullest = 0;
 
+	rs->fresh = false;
 	while ((r = *at)) {
 		/* Before the head: a producer sets it after its last record. */
 		uint32_t finished = atomic_load_explicit(&r->shared->finished, memory_order_acquire);
@@ -199,7 +324,7 @@ uint64_t rings_pending(const struct rings *rs)
 static void reopen(struct rings *rs, struct ring_map *r, bool hello)
 {
 	uint64_t last = atomic_load_explicit(&r->shared->hello, memory_order_relaxed);
-	uint64_t clock = r->stream.clock;
+	uint64_t clock = r->stream.clock, cpu = r->stream.cpu;
 	char comm[PROCFS_COMM];
 
 	procfs_comm(r->stream.pid, r->stream.tid, comm);
@@ -207,7 +332,10 @@ static void reopen(struct rings *rs, struct ring_map *r, bool hello)
 	/* At or after tail it comes by itself. */
 	if (hello && clock && last >> 20 < r->tail)
 		stream_put(&r->stream, clock, marker_hello(0, last & 0xfffff));
-	r->stream.markers = 0; /* not the program's: a file with nothing else is empty, and stays the newest */
+	if (r->stream.words && cpu)
+		stream_cpu(&r->stream, clock, cpu);
+	r->stream.markers = r->stream.added =
+		0; /* not the program's: a file with nothing else is empty, and stays the newest */
 }
 
 void rings_reopen(struct rings *rs, bool hello)
@@ -242,6 +370,7 @@ void rings_drop(struct rings *rs, uint32_t pid)
 		else
 			at = &(*at)->next;
 	}
+	met_drop(&rs->met, pid);
 }
 
 void rings_close(struct rings *rs)
@@ -254,6 +383,5 @@ void rings_finish(struct rings *rs)
 {
 	rings_close(rs);
 	rings_drain(rs);
-	while (rs->first)
-		end_ring(&rs->first);
+	rings_drop(rs, 0);
 }

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "clock.h"
+#include "met.h"
 #include "shared/ring.h"
 #include "stream.h"
 
@@ -19,13 +21,19 @@ struct ring_map {
 	uint32_t nrecords;
 	uint64_t origin; /* ring.first as it was announced */
 	uint64_t tail;
-	bool prepared;	      /* for a snapshot: window.h */
-	struct stream stream; /* of the thread that writes into the ring now */
+	bool prepared;		  /* for a snapshot: window.h */
+	struct stream stream;	  /* of the thread that writes into the ring now */
+	struct switches switches; /* of the same */
 };
 
 struct rings {
 	struct trace_out *out;
 	struct ring_map *first;
+	struct clock *clock; /* of the switches' times; NULL: they are not recorded */
+	struct met *met;
+	bool windows;	  /* a duty cycle: switches outside of its windows are of no interest */
+	bool flight;	  /* switches are kept as history.h has them */
+	bool fresh;	  /* the clock was read in this round */
 	uint32_t damaged; /* rings whose head was out of range */
 };
 
@@ -34,6 +42,9 @@ struct rings {
  * seals allow it to shrink; or mmap(2)'s error.
  */
 int rings_add(struct rings *rs, int fd, uint32_t pid, uint32_t tid);
+
+/* Thread tid of that process will write into one of its rings that had another thread before. */
+void rings_meet(struct rings *rs, uint32_t pid, uint32_t tid);
 
 /* Records ever written into it. */
 static inline uint64_t rings_head(const struct ring_map *r)

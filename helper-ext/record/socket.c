@@ -99,7 +99,7 @@ static int check_message(const struct ring_message *m)
 {
 	if (m->magic != RING_MAGIC || m->version != RING_VERSION)
 		return -EPROTO;
-	return m->request >= RING_ASK && m->request <= RING_SNAPSHOT ? 0 : -EPROTO;
+	return m->request >= RING_ASK && m->request <= RING_MEET ? 0 : -EPROTO;
 }
 
 /* Only a snapshot has text, and it must not break the one line of JSON that it is pasted into. */

@@ -63,6 +63,7 @@ struct recorder {
 	struct target target;
 	int epoll, listener, signals;
 	int finisher; /* client that requested the end and waits for it, or -1 */
+	int warm;     /* switches_warm(), or -1 */
 	int starter;  /* pidfd of the process that started a server, or -1 */
 	bool starter_ended;
 	int interrupts;		 /* SIGINT and SIGTERM so far */

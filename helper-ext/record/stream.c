@@ -8,9 +8,15 @@ void stream_open(struct stream *s, struct trace_out *out, uint32_t pid, uint32_t
 	s->idx = out->streams++;
 	s->pid = pid;
 	s->tid = tid;
-	s->clock = s->words = s->written = s->reference = 0;
-	s->markers = s->used = 0;
+	s->clock = s->words = s->written = s->reference = s->cpu = 0;
+	s->markers = s->added = s->used = 0;
 	perfdata_comm(&out->file, pid, tid, comm);
+}
+
+static void add(struct stream *s, uint64_t tsc, uint64_t word)
+{
+	stream_append(s, tsc, word);
+	s->added++;
 }
 
 void stream_begin(struct stream *s, uint64_t tsc)
@@ -27,6 +33,8 @@ void stream_begin(struct stream *s, uint64_t tsc)
 		s->out->file.error = size;
 	else
 		s->used = size;
+	if (s->cpu)
+		add(s, tsc, s->cpu);
 }
 
 /* PAD is a packet of one zero byte: this keeps packets complete and records at multiples of 8. */
@@ -53,10 +61,21 @@ void stream_flush(struct stream *s)
 	if (perfdata_aux(&s->out->file, &chunk) == 0) {
 		s->written += chunk.size;
 		s->out->markers += s->markers;
+		s->out->added += s->added;
 	} else {
 		s->out->discarded += s->markers;
 	}
-	s->markers = s->used = 0;
+	s->markers = s->added = s->used = 0;
+}
+
+void stream_cpu(struct stream *s, uint64_t tsc, uint64_t word)
+{
+	if (!stream_room(s))
+		stream_flush(s);
+	if (!s->used)
+		stream_begin(s, tsc);
+	add(s, tsc, word);
+	s->cpu = word & ~MARKER_CPU_LOST;
 }
 
 void stream_lost(struct stream *s, uint64_t tsc, uint64_t count)

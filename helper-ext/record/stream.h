@@ -23,6 +23,7 @@ struct trace_out {
 	uint32_t threads;   /* seen */
 	uint64_t before;    /* bytes of files before this one */
 	uint64_t markers;   /* written */
+	uint64_t added;	    /* of these, CPU words: the threads did not write them */
 	uint64_t lost;	    /* dropped by the traced threads, as they report */
 	uint64_t discarded; /* not written, because the file has an error */
 };
@@ -34,7 +35,9 @@ struct stream {
 	uint64_t words;	    /* of the thread so far, including dropped ones: the next one's seq */
 	uint64_t written;   /* bytes of this stream in the file */
 	uint64_t reference; /* clock at the beginning of the chunk */
+	uint64_t cpu;	    /* the last CPU word; 0: not known. A later chunk begins with it: it may become the first */
 	uint32_t markers;   /* in the chunk */
+	uint32_t added;	    /* of these, CPU words */
 	uint32_t used;	    /* bytes of the chunk */
 	uint8_t chunk[STREAM_CHUNK];
 };
@@ -65,9 +68,16 @@ static inline uint64_t stream_advance(struct stream *s, uint64_t tsc)
 /* How many markers fit into the chunk; 8 bytes are reserved for padding. */
 static inline uint32_t stream_room(const struct stream *s)
 {
-	uint32_t used = s->used ? s->used : PTFRAME_PSB_MAX;
+	uint32_t used = s->used ? s->used : PTFRAME_PSB_MAX + PTFRAME_MARKER_MAX;
 
 	return (STREAM_CHUNK - 8 - used) / PTFRAME_MARKER_MAX;
+}
+
+static inline void stream_append(struct stream *s, uint64_t tsc, uint64_t word)
+{
+	word |= marker_head(0, s->words++);
+	s->used = ptframe_marker(s->chunk + s->used, stream_advance(s, tsc), word) - s->chunk;
+	s->markers++;
 }
 
 /* Appends a marker, whose seq is still 0 (docs/marker.md); there must be room. */
@@ -75,13 +85,14 @@ static inline void stream_put(struct stream *s, uint64_t tsc, uint64_t word)
 {
 	if (!s->used)
 		stream_begin(s, tsc);
-	word |= marker_head(0, s->words++);
-	s->used = ptframe_marker(s->chunk + s->used, stream_advance(s, tsc), word) - s->chunk;
-	s->markers++;
+	stream_append(s, tsc, word);
 }
 
 /* Writes the chunk, if there is one. */
 void stream_flush(struct stream *s);
+
+/* Appends a CPU word (marker_cpu()), after a HELLO. */
+void stream_cpu(struct stream *s, uint64_t tsc, uint64_t word);
 
 /* Appends a LOST marker for words that the thread dropped at this point, and counts them. */
 void stream_lost(struct stream *s, uint64_t tsc, uint64_t count);

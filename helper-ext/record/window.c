@@ -103,6 +103,9 @@ struct writer {
 	struct rings *rs;
 	struct stream *stream;
 	struct timeslice *timeslice;
+	const struct histories *histories;
+	const struct history *history; /* of this thread; NULL: not known */
+	size_t nswitches;	       /* of these, so many are over */
 	uint32_t number;
 	int64_t interpreter; /* -1: not known, words are left out until a HELLO */
 	bool open;
@@ -115,22 +118,65 @@ static void put(struct stream *s, uint64_t tsc, uint64_t word)
 	stream_put(s, tsc, word);
 }
 
+/* The next switch; NULL: there is none, or it is not known. */
+static const struct switched *next_switch(const struct writer *w)
+{
+	return w->history && w->nswitches < w->history->n ? &w->history->list[w->nswitches] : NULL;
+}
+
+/* The thread runs where it writes. Before the oldest switch of a history that is not whole, nothing is known. */
+static void begin_switches(struct writer *w, uint64_t tsc)
+{
+	const struct switched *s;
+	uint16_t cpu = MARKER_CPU_UNKNOWN;
+
+	w->history = histories_find(w->histories, w->stream->pid, w->stream->tid);
+	w->nswitches = 0;
+	while ((s = next_switch(w)) && clock_tsc(w->rs->clock, s->ns) <= tsc) {
+		cpu = s->cpu;
+		w->nswitches++;
+	}
+	if (w->nswitches || (w->history && w->history->whole))
+		stream_cpu(w->stream, tsc, marker_cpu(true, false, false, cpu));
+}
+
+/* Those before tsc. runs: the thread writes a word then, so it is not out, whatever two clocks say. */
+static void write_switches(struct writer *w, uint64_t tsc, bool runs)
+{
+	const struct switched *s;
+
+	while ((s = next_switch(w))) {
+		uint64_t at = clock_tsc(w->rs->clock, s->ns);
+		bool out = w->stream->cpu && !(w->stream->cpu & MARKER_CPU_IN);
+
+		if (at >= tsc && !(runs && out && s->in))
+			break;
+		stream_cpu(w->stream, at, marker_cpu(s->in, s->preempted, s->lost, s->cpu));
+		w->nswitches++;
+	}
+}
+
 static void segment_begin(struct writer *w, uint64_t tsc)
 {
 	put(w->stream, tsc, marker_snapshot(0, w->number, false));
 	put(w->stream, tsc, marker_hello(0, (uint32_t)w->interpreter));
+	begin_switches(w, tsc);
 	w->open = true;
 }
 
 static void segment_end(struct writer *w, uint64_t tsc)
 {
-	if (w->open)
+	if (w->open) {
+		write_switches(w, tsc, false);
 		put(w->stream, tsc, marker_snapshot(0, w->number, true));
+	}
 	stream_flush(w->stream);
+	w->stream->cpu = 0;
 	w->open = false;
 }
 
-static void write_word(struct writer *w, uint64_t tsc, uint64_t word)
+/* before: switches before that time come before it. */
+static void write_word(struct writer *w, uint64_t tsc, uint64_t word, uint64_t before)
 {
 	if (marker_is_hello(word))
 		w->interpreter = marker_offset(word);
@@ -138,6 +184,7 @@ static void write_word(struct writer *w, uint64_t tsc, uint64_t word)
 		return;
 	if (!w->open)
 		segment_begin(w, tsc);
+	write_switches(w, before, true);
 	if (marker_op(word) == OP_LOST)
 		stream_lost(w->stream, tsc, marker_lost_count(word));
 	else
@@ -198,10 +245,24 @@ static uint32_t torn(const struct window *w)
 	return marker_op(w->records[0].word) == OP_WIDE ? 2 : 1;
 }
 
-void window_write(const struct window *w, struct rings *rs, struct ring_map *r, uint32_t number, uint64_t until_tsc,
-		  struct timeslice *timeslice)
+/* Nothing comes between a word and its prefix. */
+static uint64_t time_of(const struct window *w, uint32_t i)
 {
-	struct writer writer = { .rs = rs, .stream = &r->stream, .timeslice = timeslice, .number = number };
+	bool prefix = marker_op(w->records[i].word) == OP_WIDE && i + 1 < w->n;
+
+	return w->records[i + prefix].tsc;
+}
+
+void window_write(const struct window *w, struct rings *rs, struct ring_map *r, const struct histories *histories,
+		  uint32_t number, uint64_t until_tsc, struct timeslice *timeslice)
+{
+	struct writer writer = {
+		.rs = rs,
+		.stream = &r->stream,
+		.histories = histories,
+		.timeslice = timeslice,
+		.number = number,
+	};
 	uint64_t tsc = 0;
 
 	if (!w->n)
@@ -221,7 +282,7 @@ void window_write(const struct window *w, struct rings *rs, struct ring_map *r, 
 			continue;
 		}
 		tsc = rec->tsc;
-		write_word(&writer, tsc, rec->word);
+		write_word(&writer, tsc, rec->word, time_of(w, i));
 	}
 	segment_end(&writer, until_tsc == UINT64_MAX ? tsc : max(tsc, until_tsc));
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "history.h"
 #include "rings.h"
 #include "timeslice.h"
 
@@ -38,10 +39,11 @@ int window_split(struct window *w, struct window *older, uint64_t tsc);
 
 /*
  * Writes the window into the streams of its threads, a segment each: SNAPSHOT, HELLO, the words, and SNAPSHOT again,
- * with the time until_tsc. Words of an unknown interpreter are left out. In stretches: see timeslice.h.
+ * with the time until_tsc; among them CPU words where the thread's history has switches. Words of an unknown
+ * interpreter are left out. In stretches: see timeslice.h.
  */
-void window_write(const struct window *w, struct rings *rs, struct ring_map *r, uint32_t number, uint64_t until_tsc,
-		  struct timeslice *timeslice);
+void window_write(const struct window *w, struct rings *rs, struct ring_map *r, const struct histories *histories,
+		  uint32_t number, uint64_t until_tsc, struct timeslice *timeslice);
 
 /* So that the first copy does not wait for the kernel to map page by page. */
 void window_prepare(struct ring_map *r);

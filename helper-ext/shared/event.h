@@ -37,15 +37,15 @@
 	X(22, EXCEPTION_HANDLED, STACK_KEEP,   FAR_NONE)
 
 /*
- * Kinds of EXTENSION words: X(kind, name), 1 to 14. docs/marker.md defines their payloads. Nothing writes any of them
- * yet. 15 is reserved: a later version may continue the kind in the payload.
+ * Kinds of EXTENSION words: X(kind, name), 1 to 14. docs/marker.md defines their payloads. So far only the recorder
+ * writes any: CPU. 15 is reserved: a later version may continue the kind in the payload.
  */
 #define OCULAR_KINDS(X) \
 	X(1, NUMBER)     /* gives the next event word a number, for NUMBERED words */ \
 	X(2, OBJECT)     /* the next event is of this generator, coroutine or asynchronous generator */ \
 	X(3, CALLEE)     /* the next CALL, C_RETURN or C_RAISE calls this */ \
 	X(4, WAIT)       /* a wait begins or ends */ \
-	X(5, CPU)        /* the thread is switched in or out */ \
+	X(5, CPU)        /* the thread is switched in or out: marker_cpu() */ \
 	X(6, COLLECTION) /* a garbage collection begins or ends */ \
 	X(7, LABEL)      /* a span, instant or counter of the program's own */
 

@@ -123,13 +123,14 @@ enum ring_request {
 	RING_ADD = 2,	   /* a new ring; its memfd comes along (SCM_RIGHTS) */
 	RING_FINISH = 3,   /* end the recording now; the answer comes when perf.data is complete */
 	RING_SNAPSHOT = 4, /* flight mode: take a snapshot now. There is no answer */
+	RING_MEET = 5,	   /* a thread takes over a ring of another one, if ring_config.meet */
 };
 
 struct ring_message {
 	uint32_t magic;	  /* RING_MAGIC */
 	uint32_t version; /* RING_VERSION */
 	uint32_t request; /* enum ring_request */
-	uint32_t tid;	  /* RING_ADD: the first thread to write into it; RING_SNAPSHOT: the sender's */
+	uint32_t tid;	  /* RING_ADD: the first thread to write into it; RING_MEET, RING_SNAPSHOT: the sender's */
 	uint64_t tsc;	  /* RING_SNAPSHOT: when */
 };
 
@@ -153,6 +154,6 @@ struct ring_config {
 	uint32_t recorder_pid; /* to notice that the recorder is gone */
 	uint64_t tsc_hz;       /* the recorder's calibration at its start */
 	uint32_t flight;       /* 1: overwrite, do not wait */
-	uint32_t reserved;
+	uint32_t meet;	       /* 1: the recorder wants to see every thread before it writes */
 	struct ring_duty duty;
 };

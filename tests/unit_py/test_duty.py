@@ -40,7 +40,8 @@ def segments(r):
         rows = found.setdefault((e.pid, e.tid), [])
         if e.name != "SNAPSHOT":
             assert rows and rows[-1][2] is None, "%r is in no window" % (e,)
-            rows[-1][3].append(e)
+            if e.name != "EXTENSION":  # the recorder's CPU words
+                rows[-1][3].append(e)
         elif rows and rows[-1][2] is None:
             equal(int(e.offset), rows[-1][0])
             rows[-1][2] = e.time

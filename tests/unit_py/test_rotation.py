@@ -31,14 +31,14 @@ def pieces(folder):
 
 
 def read(path):
-    """Counts of events by (pid, tid, name, qualname), and the losses, by both decoders."""
+    """Counts of events by (pid, tid, name, qualname), without CPU words, and the losses, by both decoders."""
     perf = ["perf", "script", "-i", path, "--itrace=we", "--dlfilter", rec.PLUGIN, "--dlarg", "events=-"]
     texts = [subprocess.run(command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL).stdout
              for command in (perf, [PT, "events=-", path])]
     equal(texts[0], texts[1])
     rows = [line.split("\t") for line in texts[0].splitlines()[1:]]
     summary = subprocess.run([PT, "summary=-", path], capture_output=True, text=True, check=True).stdout
-    return (collections.Counter((int(r[1]), int(r[2]), r[3], r[5]) for r in rows),
+    return (collections.Counter((int(r[1]), int(r[2]), r[3], r[5]) for r in rows if r[3] != "EXTENSION"),
             {k: v for k, v in json.loads(summary)["losses"].items() if v})
 
 

@@ -8,11 +8,12 @@ import struct
 from collections import namedtuple
 
 Marker = namedtuple("Marker", "tsc op seq code offset low52")
-Queue = namedtuple("Queue", "tid markers")
+Queue = namedtuple("Queue", "tid words markers")  # all of them; without those that the recorder adds
 
 AUXTRACE = 71
 COMM = 3
 LOST = 2
+EXTENSION = 29
 
 
 def records(path):
@@ -78,9 +79,11 @@ def queues(path):
             continue
         size, _, reference, idx, tid = struct.unpack_from("<QQQII", record, 8)
         assert size == len(payload) and reference
-        queue = found.setdefault(idx, Queue(tid, []))
+        queue = found.setdefault(idx, Queue(tid, [], []))
         assert queue.tid == tid
-        queue.markers.extend(marker(*p) for p in packets(payload))
+        words = [marker(*p) for p in packets(payload)]
+        queue.words.extend(words)
+        queue.markers.extend(m for m in words if m.op != EXTENSION)
     return list(found.values())
 
 

@@ -6,13 +6,17 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "switch_write.h" /* first: shared/perf_format.h has macros of the kernel's names */
+
 #include "ring_write.h"
+#include "stream_read.h"
 #include "record/rings.h"
 
 #define N 256u
@@ -20,6 +24,8 @@
 struct fixture {
 	struct trace_out out;
 	struct rings rings;
+	struct clock clock;
+	uint64_t base_ns; /* of times in the tests of switches: a while ago */
 	struct ring *ring;
 	int fd;
 };
@@ -244,6 +250,194 @@ static void test_a_wide_waits_for_its_word(void **state)
 	assert_int_equal(f->out.markers, 3);
 }
 
+/* From here on switches are read, from a buffer of our own. Times are in units of 10 us, more than clocks differ by. */
+static void add_switches(struct fixture *f)
+{
+	clock_start(&f->clock);
+	clock_update(&f->clock);
+	f->base_ns = f->clock.first.ns;
+	add(f);
+	f->rings.clock = &f->clock;
+	f->rings.first->switches = switch_buffer();
+}
+
+static void put_at(struct fixture *f, uint64_t time, uint64_t word)
+{
+	ring_write(f->ring, clock_tsc(&f->clock, f->base_ns + time * 10000), word);
+}
+
+static void put_line(struct fixture *f, uint64_t time)
+{
+	put_at(f, time, marker_event(OP_LINE, 0, 1, (uint32_t)time, 0));
+}
+
+static void put_switch(struct fixture *f, uint64_t time, bool in)
+{
+	switch_write(&f->rings.first->switches, f->base_ns + time * 10000, in, time % 8);
+}
+
+/* The words of the open chunk: H, S, time of a line, < time and > time of a switch out and in, W; "*": it just runs. */
+static void assert_words(struct fixture *f, const char *expected)
+{
+	uint64_t tsc[64], word[64];
+	char text[512] = "", *to = text;
+	size_t n = stream_read(&f->rings.first->stream, tsc, word, 64);
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t ns = (tsc[i] - f->clock.first.tsc) * 1000000000 / clock_hz(&f->clock);
+
+		if (marker_is_hello(word[i]))
+			to += sprintf(to, " H");
+		else if (marker_is_snapshot(word[i]))
+			to += sprintf(to, " S");
+		else if (marker_op(word[i]) == OP_WIDE)
+			to += sprintf(to, " W");
+		else if (!marker_is_cpu(word[i]))
+			to += sprintf(to, " %u", marker_offset(word[i]));
+		else if ((word[i] & 0xffff) == MARKER_CPU_UNKNOWN)
+			to += sprintf(to, " *");
+		else
+			to += sprintf(to, " %c%lu", word[i] & MARKER_CPU_IN ? '>' : '<', (ns + 5000) / 10000);
+		if (i)
+			assert_true(tsc[i] >= tsc[i - 1]);
+		assert_int_equal(marker_seq(word[i]), i);
+	}
+	assert_string_equal(text, expected);
+}
+
+static void test_switches_come_in_order_of_time(void **state)
+{
+	struct fixture *f = *state;
+
+	add_switches(f);
+	put_switch(f, 1, false); /* before the thread's first word */
+	put_switch(f, 2, true);
+	put_at(f, 3, marker_hello(0, 0));
+	put_line(f, 3);
+	put_switch(f, 4, false);
+	put_switch(f, 6, true);
+	put_line(f, 7);
+	put_line(f, 8);
+	put_switch(f, 9, false);
+	put_switch(f, 10, true);
+	put_switch(f, 11, false);
+	put_switch(f, 12, true);
+	put_line(f, 13);
+	rings_drain(&f->rings);
+	assert_words(f, " H * 3 <4 >6 7 8 <9 >10 <11 >12 13");
+	put_switch(f, 14, false); /* nothing else is to come before it: it was long ago */
+	rings_drain(&f->rings);
+	assert_words(f, " H * 3 <4 >6 7 8 <9 >10 <11 >12 13 <14");
+	put_switch(f, 16, true);
+	put_line(f, 17);
+	put_switch(f, 10000000, false); /* it may have been before records that are not to be seen yet */
+	rings_drain(&f->rings);
+	assert_words(f, " H * 3 <4 >6 7 8 <9 >10 <11 >12 13 <14 >16 17");
+}
+
+/* A thread that is out writes nothing, whatever two clocks say; a prefix stays with its word. */
+static void test_nothing_comes_between(void **state)
+{
+	struct fixture *f = *state;
+
+	add_switches(f);
+	put_at(f, 1, marker_hello(0, 0));
+	put_switch(f, 2, false);
+	put_switch(f, 5, true);
+	put_line(f, 4);
+	put_at(f, 6, marker_wide(0, 1 << 20, 0));
+	put_switch(f, 7, false);
+	put_switch(f, 8, true);
+	put_line(f, 9);
+	rings_drain(&f->rings);
+	assert_words(f, " H * <2 >5 4 <7 >8 W 9");
+}
+
+/* All hellos are followed by whether the thread runs: a piece, and a chunk, may begin there. */
+static void test_every_seam_says_who_runs(void **state)
+{
+	struct fixture *f = *state;
+
+	add_switches(f);
+	put_at(f, 1, marker_hello(0, 0));
+	put_at(f, 2, marker_hello(0, 1));
+	put_switch(f, 3, false);
+	f->ring->hello = ring_hello(1, 1);
+	rings_drain(&f->rings);
+	assert_words(f, " H * H * <3");
+	rings_reopen(&f->rings, true);
+	assert_words(f, " H <3");
+	rings_flush(&f->rings);
+	assert_int_equal(f->out.markers, 0);
+}
+
+/* A hand-over ends what is known: of the next thread it is what was seen since it was met. */
+static void test_switches_of_the_next_thread(void **state)
+{
+	struct fixture *f = *state;
+	struct met *m = calloc(1, sizeof(*m));
+
+	add_switches(f);
+	put_at(f, 1, marker_hello(0, 0));
+	put_switch(f, 2, false);
+	m->pid = (uint32_t)getpid();
+	m->tid = 4242;
+	m->switches = switch_buffer();
+	f->rings.met = m;
+	switch_write(&m->switches, f->base_ns + 40000, false, 1);
+	switch_write(&m->switches, f->base_ns + 60000, true, 1);
+	put_at(f, 3, marker_head(OP_RING_THREAD, 0) | 4242);
+	put_at(f, 5, marker_hello(0, 0));
+	put_line(f, 7);
+	switch_write(&m->switches, f->base_ns + 80000, false, 1);
+	rings_drain(&f->rings);
+	assert_null(f->rings.met);
+	assert_words(f, " H * >6 7 <8");
+	put_at(f, 9, marker_head(OP_RING_THREAD, 0) | 4243); /* never met */
+	put_at(f, 10, marker_hello(0, 0));
+	rings_drain(&f->rings);
+	assert_words(f, " H");
+}
+
+/* Between windows of a duty cycle the thread is not traced. */
+static void test_no_switches_between_windows(void **state)
+{
+	struct fixture *f = *state;
+
+	add_switches(f);
+	f->rings.windows = true;
+	put_at(f, 1, marker_hello(0, 0));
+	put_at(f, 1, marker_snapshot(0, 1, false));
+	put_at(f, 1, marker_hello(0, 1));
+	put_switch(f, 2, false);
+	put_switch(f, 3, true);
+	put_at(f, 4, marker_snapshot(0, 1, true));
+	put_switch(f, 5, false);
+	put_switch(f, 6, true);
+	put_at(f, 7, marker_snapshot(0, 2, false));
+	put_line(f, 8);
+	put_switch(f, 9, false);
+	put_switch(f, 11, true);
+	rings_drain(&f->rings);
+	assert_words(f, " H S * H <2 >3 S S * 8");
+	put_at(f, 10, marker_snapshot(0, 2, true)); /* when the thread woke up */
+	rings_drain(&f->rings);
+	assert_words(f, " H S * H <2 >3 S S * 8 <9 S");
+	assert_int_equal(f->rings.first->stream.clock, clock_tsc(&f->clock, f->base_ns + 100000));
+}
+
+static void test_a_thread_is_in_one_ring(void **state)
+{
+	struct fixture *f = *state;
+	struct ring_map *old;
+
+	add_switches(f);
+	old = f->rings.first;
+	add(f);
+	assert_ptr_not_equal(f->rings.first, old);
+	assert_null(old->switches.page);
+}
+
 static const struct {
 	const char *name;
 	size_t size;
@@ -300,6 +494,12 @@ int main(void)
 		TEST(test_finish_closes_and_takes_the_rest),
 		TEST(test_a_seam_s_hello_is_no_marker),
 		TEST(test_a_wide_waits_for_its_word),
+		TEST(test_switches_come_in_order_of_time),
+		TEST(test_nothing_comes_between),
+		TEST(test_every_seam_says_who_runs),
+		TEST(test_switches_of_the_next_thread),
+		TEST(test_no_switches_between_windows),
+		TEST(test_a_thread_is_in_one_ring),
 		TEST(test_strangers_are_refused),
 	};
 

@@ -9,10 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include <intel-pt.h>
 
 #include "shared/perf_format.h"
-#include "record/stream.h"
+#include "stream_read.h"
 
 struct fixture {
 	struct trace_out out;
@@ -43,32 +42,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Decodes what is in the chunk now: the TSC of each PTW, by PSB+'s TSC and the cycles since. */
-static size_t decode(const struct stream *s, uint64_t *tsc, uint64_t *word, size_t max)
-{
-	struct pt_config config;
-	struct pt_packet_decoder *dec;
-	struct pt_packet p;
-	uint64_t clock = 0;
-	size_t n = 0;
-
-	pt_config_init(&config);
-	config.begin = (uint8_t *)s->chunk;
-	config.end = (uint8_t *)s->chunk + s->used;
-	dec = pt_pkt_alloc_decoder(&config);
-	assert_int_equal(pt_pkt_sync_forward(dec), 0);
-	while (pt_pkt_next(dec, &p, sizeof(p)) > 0) {
-		if (p.type == ppt_tsc)
-			clock = p.payload.tsc.tsc;
-		else if (p.type == ppt_cyc)
-			clock += p.payload.cyc.value;
-		else if (p.type == ppt_ptw && n < max)
-			tsc[n] = clock, word[n++] = p.payload.ptw.payload;
-	}
-	pt_pkt_free_decoder(dec);
-	return n;
-}
-
 static const struct {
 	uint64_t tsc, clock;
 } times[] = {
@@ -92,7 +65,7 @@ static void test_clock_never_goes_back(void **state)
 
 	for (size_t i = 0; i < COUNT(times); i++)
 		stream_put(&f->stream, times[i].tsc, i + 1);
-	assert_int_equal(decode(&f->stream, tsc, word, COUNT(times)), COUNT(times));
+	assert_int_equal(stream_read(&f->stream, tsc, word, COUNT(times)), COUNT(times));
 	for (size_t i = 0; i < COUNT(times); i++) {
 		assert_int_equal(tsc[i], times[i].clock);
 		assert_int_equal(word[i], marker_head(0, i) | (i + 1));
@@ -106,7 +79,7 @@ static void test_each_chunk_has_its_time(void **state)
 
 	for (uint64_t i = 0; i < 3; i++) {
 		stream_put(&f->stream, 5000 + i * 100, i);
-		assert_int_equal(decode(&f->stream, &tsc, &word, 1), 1);
+		assert_int_equal(stream_read(&f->stream, &tsc, &word, 1), 1);
 		assert_int_equal(tsc, 5000 + i * 100);
 		assert_int_equal(f->stream.reference, tsc);
 		stream_flush(&f->stream);
@@ -120,6 +93,7 @@ static void test_chunk_takes_what_room_says(void **state)
 	struct fixture *f = *state;
 	uint64_t tsc = 1, room, n = 0;
 
+	f->stream.cpu = marker_cpu(true, false, false, 0); /* the chunk begins with it */
 	/* The longest CYC each time: nothing may be larger. */
 	while ((room = stream_room(&f->stream))) {
 		for (uint64_t i = 0; i < room; i++, n++)
@@ -127,8 +101,35 @@ static void test_chunk_takes_what_room_says(void **state)
 		assert_in_range(f->stream.used, 1, STREAM_CHUNK - 8);
 	}
 	stream_flush(&f->stream);
-	assert_int_equal(f->out.markers, n);
+	assert_int_equal(f->out.markers, n + 1);
 	assert_in_range(f->stream.written, STREAM_CHUNK - 64, STREAM_CHUNK);
+}
+
+/* Any chunk may become the first that is kept: it says by itself whether the thread is on a CPU. */
+static void test_a_later_chunk_begins_with_the_cpu(void **state)
+{
+	const uint64_t out = marker_cpu(false, true, true, 3);
+	struct fixture *f = *state;
+	uint64_t tsc[4], word[4];
+
+	stream_put(&f->stream, 1000, marker_hello(0, 0));
+	stream_cpu(&f->stream, 1000, marker_cpu(true, false, false, MARKER_CPU_UNKNOWN));
+	stream_cpu(&f->stream, 2000, out);
+	assert_int_equal(stream_read(&f->stream, tsc, word, COUNT(word)), 3);
+	assert_int_equal(word[1], 0xe815800000000000 | MARKER_CPU_UNKNOWN);
+	assert_int_equal(word[2], out | marker_head(0, 2));
+	stream_flush(&f->stream);
+	stream_cpu(&f->stream, 3000, marker_cpu(true, false, false, 4));
+	assert_int_equal(stream_read(&f->stream, tsc, word, COUNT(word)), 2);
+	assert_int_equal(word[0], marker_cpu(false, true, false, 3) | marker_head(0, 3)); /* lost ones are lost once */
+	assert_int_equal(word[1], marker_cpu(true, false, false, 4) | marker_head(0, 4));
+	assert_int_equal(tsc[0], 3000);
+	assert_int_equal(tsc[1], 3000);
+	stream_open(&f->stream, &f->out, 10, 12, "another"); /* nothing is known of it */
+	stream_put(&f->stream, 4000, marker_hello(0, 0));
+	stream_flush(&f->stream);
+	stream_put(&f->stream, 5000, 1);
+	assert_int_equal(stream_read(&f->stream, tsc, word, COUNT(word)), 1);
 }
 
 /* How many words go before a loss, how many are lost, and the seq of LOST and of the word behind it. */
@@ -153,7 +154,7 @@ static void test_lost_continues_the_sequence(void **state)
 			stream_put(&f->stream, 1, marker_head(OP_LINE, 0));
 		stream_lost(&f->stream, 1, losses[i].lost);
 		stream_put(&f->stream, 1, marker_head(OP_LINE, 0));
-		assert_int_equal(decode(&f->stream, tsc, word, COUNT(word)), n + 2);
+		assert_int_equal(stream_read(&f->stream, tsc, word, COUNT(word)), n + 2);
 		assert_int_equal(word[n], marker_lost(losses[i].seq, losses[i].lost));
 		assert_int_equal(marker_seq(word[n + 1]), losses[i].next);
 		lost += losses[i].lost;
@@ -180,11 +181,9 @@ static void test_markers_that_cannot_be_written_are_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_clock_never_goes_back),
-		TEST(test_each_chunk_has_its_time),
-		TEST(test_chunk_takes_what_room_says),
-		TEST(test_lost_continues_the_sequence),
-		TEST(test_markers_that_cannot_be_written_are_counted),
+		TEST(test_clock_never_goes_back),	TEST(test_each_chunk_has_its_time),
+		TEST(test_chunk_takes_what_room_says),	TEST(test_a_later_chunk_begins_with_the_cpu),
+		TEST(test_lost_continues_the_sequence), TEST(test_markers_that_cannot_be_written_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

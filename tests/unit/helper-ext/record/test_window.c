@@ -7,12 +7,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "ring_write.h"
+#include "stream_read.h"
 #include "record/window.h"
 
 #define N 256u
@@ -114,6 +116,72 @@ static void test_a_window_in_two(void **state)
 	window_free(&w);
 }
 
+/* What window_write() wrote of a window that fits a chunk: S snapshot, H hello, W wide, L line, > in, < out, its CPU. */
+static void assert_written(struct fixture *f, const struct histories *h, const char *expected)
+{
+	struct timeslice timeslice;
+	struct window w;
+	uint64_t tsc[64], word[64];
+	char text[256] = "", *to = text;
+	size_t n;
+
+	timeslice_begin(&timeslice);
+	f->map->tail = 0;
+	f->map->stream.written = 0;
+	assert_int_equal(window_copy(&w, f->map, 0, UINT64_MAX), 0);
+	window_write(&w, &f->rings, f->map, h, 1, 1060, &timeslice);
+	window_free(&w);
+	assert_int_equal(f->map->stream.used, 0);
+	f->map->stream.used = (uint32_t)f->map->stream.written; /* the bytes are still there */
+	n = stream_read(&f->map->stream, tsc, word, 64);
+	f->map->stream.used = 0;
+	for (size_t i = 0; i < n; i++) {
+		static const char letters[OP_COUNT] = {
+			[OP_SNAPSHOT] = 'S', [OP_HELLO] = 'H', [OP_WIDE] = 'W', [OP_LINE] = 'L'
+		};
+
+		if (marker_is_cpu(word[i]))
+			to += sprintf(to, "%c%lu", word[i] & MARKER_CPU_IN ? '>' : '<', word[i] & 0xffff);
+		else
+			*to++ = letters[marker_op(word[i])];
+	}
+	assert_string_equal(text, expected);
+}
+
+/* A history that begins before the window, one that is whole, one that is not; one of another thread; none. */
+static void test_switches_in_a_window(void **state)
+{
+	struct switched list[] = {
+		{ 980, 1, false, false, false },  { 990, 2, true, false, false },  { 1012, 3, false, false, false },
+		{ 1018, 4, true, false, false },  { 1032, 5, false, true, false }, { 1034, 6, true, false, false },
+		{ 1050, 7, false, false, false }, { 1061, 8, true, false, false },
+	};
+	struct fixture *f = *state;
+	struct history history = { (uint32_t)getpid(), 11, false, 8, list };
+	struct histories h = { &history, 1 };
+	struct clock clock = { .last = { 1000000000, 1000000000 } };
+
+	f->rings.clock = &clock;
+	f->ring->hello = ring_hello(0, 0);
+	ring_write(f->ring, 1000, marker_hello(0, 0));
+	ring_write(f->ring, 1010, marker_event(OP_LINE, 0, 1, 1, 0));
+	ring_write(f->ring, 1020, marker_event(OP_LINE, 0, 1, 2, 0));
+	ring_write(f->ring, 1030, marker_wide(0, 1 << 20, 0));
+	ring_write(f->ring, 1040, marker_event(OP_LINE, 0, 1, 3, 0));
+	assert_written(f, &h, "SH>2HL<3>4L<5>6WL<7S");
+	history.list += 2;
+	history.n = 1; /* the end of the wait is missing */
+	assert_written(f, &h, "SHHL<3LWLS");
+	history.n = 5;
+	history.whole = true;
+	assert_written(f, &h, "SH>65535HL<3>4L<5>6WL<7S");
+	history.n = 0;
+	assert_written(f, &h, "SH>65535HLLWLS");
+	history.tid = 12;
+	assert_written(f, &h, "SHHLLWLS");
+	assert_written(f, NULL, "SHHLLWLS");
+}
+
 /* Times asked for, and what of a ring after 1000 records is had. */
 static void test_times(void **state)
 {
@@ -173,7 +241,7 @@ static uint64_t written(struct fixture *f, uint64_t from)
 
 	assert_int_equal(window_copy(&w, f->map, from, UINT64_MAX), 0);
 	timeslice_begin(&timeslice);
-	window_write(&w, &f->rings, f->map, 1, UINT64_MAX, &timeslice);
+	window_write(&w, &f->rings, f->map, NULL, 1, UINT64_MAX, &timeslice);
 	window_free(&w);
 	return f->out.markers - before;
 }
@@ -269,6 +337,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_prefix_is_not_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_threads_that_share_a_ring, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_window_in_two, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_switches_in_a_window, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_writer_at_full_speed, setup, teardown),
 	};
 
