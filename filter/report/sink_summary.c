@@ -91,6 +91,7 @@ static const struct {
 	{ "duty", .object = summary_duty },
 	{ "snapshots", .object = summary_snapshots },
 	{ "processes", .object = summary_processes },
+	{ "threads", .object = summary_threads },
 	{ "events", .object = summary_events },
 	{ "event_rates", .object = summary_event_rates },
 	{ "opcodes", .object = summary_opcodes },

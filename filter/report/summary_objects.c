@@ -117,6 +117,24 @@ static json_t *specialization(const struct code *code)
 }
 /* clang-format on */
 
+/* CPU and waiting time of a whole; null where threads did not say when they were on a CPU. */
+static json_t *cpu_times(bool known, const char *prefix, uint64_t ns, struct off off)
+{
+	char cpu[32], waiting[32];
+	const struct json_number rows[] = { { cpu, ns - off.ns }, { waiting, off.waiting_ns } };
+
+	snprintf(cpu, sizeof(cpu), "%scpu_ns", prefix);
+	snprintf(waiting, sizeof(waiting), "%swaiting_ns", prefix);
+	if (known)
+		return JSON_NUMBERS(rows);
+	return json_pack("{s:n, s:n}", cpu, waiting);
+}
+
+static json_t *own_and_total(bool known, uint64_t own_ns, struct off own, uint64_t ns, struct off off)
+{
+	return json_join(cpu_times(known, "self_", own_ns, own), cpu_times(known, "total_", ns, off));
+}
+
 static json_t *function(const struct code *code)
 {
 	const struct function *f = code->function;
@@ -134,7 +152,8 @@ static json_t *function(const struct code *code)
 		{ "pid", code->process->pid },
 	};
 
-	return json_join(json_join(place(code), JSON_NUMBERS(totals)),
+	return json_join(json_join(json_join(place(code), JSON_NUMBERS(totals)),
+				   own_and_total(!f->cpu_unknown, f->self_ns, f->self_off, f->total_ns, f->total_off)),
 			 json_pack("{s:f, s:o, s:o}", "self_cycles_deviation", spread_deviation(&f->self_spread),
 				   "events", events(f->events), "specialization", specialization(code)));
 }
@@ -233,6 +252,9 @@ static json_t *loop_object(const struct profile *p, const struct loop *loop)
 				 "uops", timed ? (double)loop->uops / timed : 0.0,
 				 "instructions", instructions(loop));
 
+	rest = json_join(own_and_total(!loop->code->function->cpu_unknown, loop->own_time, loop->own_off, loop->time,
+				       loop->off),
+			 rest);
 	return json_join(json_join(place(loop->code), JSON_NUMBERS(counts)), rest);
 }
 /* clang-format on */
@@ -372,7 +394,28 @@ json_t *summary_trace(const struct profile *p)
 		{ "outside_ns", p->outside_ns }, { "outside_cycles", p->outside_cycles },
 	};
 
-	return JSON_NUMBERS(rows);
+	return json_join(JSON_NUMBERS(rows),
+			 json_join(cpu_times(!p->unseen, "", p->traced_ns, p->traced_off),
+				   cpu_times(!p->unseen, "outside_", p->outside_ns, p->outside_off)));
+}
+
+static json_t *thread(const struct profile *p, const struct thread_total *t)
+{
+	struct process *process = map_get(&p->codes->processes, (uint32_t)t->pid);
+	const char *name = process ? map_get(&process->threads, (uint32_t)t->tid) : NULL;
+	const struct json_number numbers[] = { { "pid", t->pid }, { "tid", t->tid }, { "wall_ns", t->wall_ns } };
+
+	return json_join(json_join(JSON_NUMBERS(numbers), json_pack("{s:o}", "name", json_text(name))),
+			 cpu_times(t->cpu_known, "", t->wall_ns, t->off));
+}
+
+json_t *summary_threads(const struct profile *p)
+{
+	json_t *array = json_array();
+
+	for (uint64_t i = 0; i < p->threads; i++)
+		array = json_append(array, thread(p, &p->thread_totals[i]));
+	return array;
 }
 
 json_t *summary_duty(const struct profile *p)

@@ -11,6 +11,7 @@ json_t *summary_clock(const struct profile *p);
 json_t *summary_trace(const struct profile *p);
 json_t *summary_snapshots(const struct profile *p);
 json_t *summary_duty(const struct profile *p); /* null: no duty cycle */
+json_t *summary_threads(const struct profile *p);
 json_t *summary_processes(const struct profile *p);
 json_t *summary_events(const struct profile *p);
 json_t *summary_event_rates(const struct profile *p);
