@@ -409,6 +409,8 @@ void flight_round(struct recorder *r)
 		return;
 	keep = ticks(r, keep_ns(r));
 	forget_threads(r);
+	if (r->rings.wakeup)
+		wakeup_measure(r->rings.wakeup);
 	timeslice_begin(&r->flight.timeslice);
 	for (struct ring_map *m = r->rings.first; m; m = next) {
 		next = m->next;

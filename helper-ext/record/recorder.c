@@ -447,9 +447,10 @@ static uint64_t take_rings(struct recorder *r)
 static void look_for_switches(struct recorder *r)
 {
 	r->rings.flight = r->flight.on;
-	r->warm = switches_warm();
-	if (r->warm >= 0)
-		r->rings.clock = &r->clock;
+	if (wakeup_open(&r->wakeup))
+		return;
+	r->rings.clock = &r->clock;
+	r->rings.wakeup = &r->wakeup;
 }
 
 void recorder_run(struct recorder *r)
@@ -517,8 +518,7 @@ int recorder_close(struct recorder *r)
 		processes_remove(&r->processes, r->processes.first);
 	f = figures(r);
 	progress_end(&r->progress, &f);
-	if (r->warm >= 0)
-		close(r->warm);
+	wakeup_close(&r->wakeup);
 	rotation_free(&r->rotation);
 	return r->out.file.error ?: err;
 }
@@ -581,7 +581,7 @@ int recorder_open(struct recorder *r, const struct options *options, int starter
 {
 	int err;
 
-	*r = (struct recorder){ .options = options, .finisher = -1, .warm = -1, .starter = starter, .nap_ns = NAP_NS };
+	*r = (struct recorder){ .options = options, .finisher = -1, .starter = starter, .nap_ns = NAP_NS };
 	r->rings.out = &r->out;
 	r->rings.windows = options->duty_period_ns;
 	r->control.fd = -1;

@@ -181,13 +181,20 @@ static uint32_t count_before(const struct ring_map *r, uint32_t n, uint64_t tsc)
 	return low;
 }
 
-/* When the switch was, by the clock of the records: exact within some 50 ns, once a round. */
+uint64_t rings_tsc(const struct rings *rs, const struct switched *sw)
+{
+	return clock_tsc(rs->clock, sw->ns - (sw->woken ? rs->wakeup->ns : 0));
+}
+
+/* The same by clocks that were read once a round. */
 static uint64_t switch_tsc(struct rings *rs, const struct switched *sw)
 {
-	if (!rs->fresh)
+	if (!rs->fresh) {
 		clock_update(rs->clock);
+		wakeup_measure(rs->wakeup);
+	}
 	rs->fresh = true;
-	return clock_tsc(rs->clock, sw->ns);
+	return rings_tsc(rs, sw);
 }
 
 /* The end of a window has the time of that, whenever it was written; other words that of when the thread ran. */

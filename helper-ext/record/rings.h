@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "met.h"
 #include "shared/ring.h"
+#include "wakeup.h"
 #include "stream.h"
 
 struct ring_map {
@@ -29,11 +30,12 @@ struct ring_map {
 struct rings {
 	struct trace_out *out;
 	struct ring_map *first;
-	struct clock *clock; /* of the switches' times; NULL: they are not recorded */
+	struct clock *clock;   /* of the switches' times; NULL: they are not recorded */
+	struct wakeup *wakeup; /* the same */
 	struct met *met;
 	bool windows;	  /* a duty cycle: switches outside of its windows are of no interest */
 	bool flight;	  /* switches are kept as history.h has them */
-	bool fresh;	  /* the clock was read in this round */
+	bool fresh;	  /* clock and wakeup are those of this round */
 	uint32_t damaged; /* rings whose head was out of range */
 };
 
@@ -54,6 +56,9 @@ static inline uint64_t rings_head(const struct ring_map *r)
 
 /* From here on this ring has words of thread tid: opens a stream for it unless that is the open one. */
 void rings_thread(struct rings *rs, struct ring_map *r, uint32_t tid);
+
+/* When the thread began, or ceased, to be on a CPU, by the clock of the rings: exact within some 50 ns. */
+uint64_t rings_tsc(const struct rings *rs, const struct switched *sw);
 
 /* Takes what is in the rings. Returns how full the fullest was, in percent. */
 unsigned int rings_drain(struct rings *rs);

@@ -51,6 +51,7 @@ struct recorder {
 	const struct options *options;
 	struct folder folder;
 	struct clock clock;
+	struct wakeup wakeup;
 	struct trace_out out;
 	struct rings rings;
 	struct flight flight;
@@ -63,7 +64,6 @@ struct recorder {
 	struct target target;
 	int epoll, listener, signals;
 	int finisher; /* client that requested the end and waits for it, or -1 */
-	int warm;     /* switches_warm(), or -1 */
 	int starter;  /* pidfd of the process that started a server, or -1 */
 	bool starter_ended;
 	int interrupts;		 /* SIGINT and SIGTERM so far */

@@ -58,11 +58,6 @@ static int open_event(uint32_t tid, bool overwritten)
 	return fd < 0 ? -errno : fd;
 }
 
-int switches_warm(void)
-{
-	return open_event(0, false);
-}
-
 /* The mapping keeps the event when its descriptor is closed. */
 static int map(struct switches *s, int fd, int prot)
 {
@@ -155,6 +150,7 @@ const struct switched *switches_peek(struct switches *s)
 		s->peeked = r.header.type == PERF_RECORD_SWITCH && s->size == sizeof(r);
 		s->next = switched_of(&r);
 		s->next.lost = s->lost;
+		s->next.woken = s->next.in && s->waits && !s->lost;
 		if (!s->peeked)
 			skip(s, s->size);
 	}
@@ -164,6 +160,7 @@ const struct switched *switches_peek(struct switches *s)
 void switches_take(struct switches *s)
 {
 	s->peeked = s->lost = false;
+	s->waits = !s->next.in && !s->next.preempted;
 	skip(s, s->size);
 }
 
@@ -198,7 +195,8 @@ static int read_all(const uint8_t *bytes, uint64_t size, struct switched *list)
 	return n;
 }
 
-static void reverse(struct switched *list, int n)
+/* Oldest first. */
+static void put_in_order(struct switched *list, int n)
 {
 	for (int i = 0; i < n / 2; i++) {
 		struct switched other = list[i];
@@ -206,6 +204,8 @@ static void reverse(struct switched *list, int n)
 		list[i] = list[n - 1 - i];
 		list[n - 1 - i] = other;
 	}
+	for (int i = 1; i < n; i++)
+		list[i].woken = list[i].in && !list[i - 1].in && !list[i - 1].preempted;
 }
 
 int switches_copy(const struct switches *s, struct switched **list, bool *whole)
@@ -218,7 +218,7 @@ int switches_copy(const struct switches *s, struct switched **list, bool *whole)
 	if (bytes && *list) {
 		n = read_all(bytes, copy_all(s->page, bytes, &written), *list);
 		*whole = n * sizeof(struct record) == written;
-		reverse(*list, n);
+		put_in_order(*list, n);
 	}
 	free(bytes);
 	if (n <= 0) {

@@ -18,6 +18,7 @@ struct switched {
 	uint16_t cpu;
 	bool in;	/* it runs from here on; else it does not */
 	bool preempted; /* it does not, although it could */
+	bool woken;	/* it runs, and had not by its own will */
 	bool lost;	/* before this one others were dropped */
 };
 
@@ -25,16 +26,11 @@ struct switched {
 struct switches {
 	struct perf_event_mmap_page *page; /* NULL: not known */
 	bool lost;			   /* some were dropped, for lack of room, before the next one */
+	bool waits;			   /* the last one that was taken: out, by its own will */
 	bool peeked;			   /* `next` is the oldest record, */
 	uint32_t size;			   /* of so many bytes */
 	struct switched next;
 };
-
-/*
- * The first event on a machine takes 10 ms or more to open, the others some 20 us: this one costs nothing and stays.
- * A descriptor, or a negative errno: there are none to be had (perf_event_paranoid, seccomp).
- */
-int switches_warm(void);
 
 /*
  * From here on those of a thread of process pid. 0 or a negative errno: -EACCES, -EPERM not allowed, or too many of

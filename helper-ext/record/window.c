@@ -132,7 +132,7 @@ static void begin_switches(struct writer *w, uint64_t tsc)
 
 	w->history = histories_find(w->histories, w->stream->pid, w->stream->tid);
 	w->nswitches = 0;
-	while ((s = next_switch(w)) && clock_tsc(w->rs->clock, s->ns) <= tsc) {
+	while ((s = next_switch(w)) && rings_tsc(w->rs, s) <= tsc) {
 		cpu = s->cpu;
 		w->nswitches++;
 	}
@@ -146,7 +146,7 @@ static void write_switches(struct writer *w, uint64_t tsc, bool runs)
 	const struct switched *s;
 
 	while ((s = next_switch(w))) {
-		uint64_t at = clock_tsc(w->rs->clock, s->ns);
+		uint64_t at = rings_tsc(w->rs, s);
 		bool out = w->stream->cpu && !(w->stream->cpu & MARKER_CPU_IN);
 
 		if (at >= tsc && !(runs && out && s->in))

@@ -25,6 +25,7 @@ struct fixture {
 	struct trace_out out;
 	struct rings rings;
 	struct clock clock;
+	struct wakeup wakeup;
 	uint64_t base_ns; /* of times in the tests of switches: a while ago */
 	struct ring *ring;
 	int fd;
@@ -258,6 +259,7 @@ static void add_switches(struct fixture *f)
 	f->base_ns = f->clock.first.ns;
 	add(f);
 	f->rings.clock = &f->clock;
+	f->rings.wakeup = &f->wakeup;
 	f->rings.first->switches = switch_buffer();
 }
 

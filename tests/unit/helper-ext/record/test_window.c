@@ -152,16 +152,23 @@ static void assert_written(struct fixture *f, const struct histories *h, const c
 static void test_switches_in_a_window(void **state)
 {
 	struct switched list[] = {
-		{ 980, 1, false, false, false },  { 990, 2, true, false, false },  { 1012, 3, false, false, false },
-		{ 1018, 4, true, false, false },  { 1032, 5, false, true, false }, { 1034, 6, true, false, false },
-		{ 1050, 7, false, false, false }, { 1061, 8, true, false, false },
+		{ .ns = 980, .cpu = 1, .in = false, .preempted = false },
+		{ .ns = 990, .cpu = 2, .in = true, .preempted = false },
+		{ .ns = 1012, .cpu = 3, .in = false, .preempted = false },
+		{ .ns = 1018, .cpu = 4, .in = true, .preempted = false },
+		{ .ns = 1032, .cpu = 5, .in = false, .preempted = true },
+		{ .ns = 1034, .cpu = 6, .in = true, .preempted = false },
+		{ .ns = 1050, .cpu = 7, .in = false, .preempted = false },
+		{ .ns = 1061, .cpu = 8, .in = true, .preempted = false },
 	};
 	struct fixture *f = *state;
 	struct history history = { (uint32_t)getpid(), 11, false, 8, list };
 	struct histories h = { &history, 1 };
 	struct clock clock = { .last = { 1000000000, 1000000000 } };
+	struct wakeup wakeup = { 0 };
 
 	f->rings.clock = &clock;
+	f->rings.wakeup = &wakeup;
 	f->ring->hello = ring_hello(0, 0);
 	ring_write(f->ring, 1000, marker_hello(0, 0));
 	ring_write(f->ring, 1010, marker_event(OP_LINE, 0, 1, 1, 0));
