@@ -18,12 +18,25 @@ const char *figure_brief(char text[static FIGURE], double n)
 	return text;
 }
 
+static const struct {
+	uint64_t ns;
+	const char *name;
+} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" } };
+
+const char *figure_span(char text[static FIGURE], uint64_t ns)
+{
+	unsigned i = 0;
+	double n;
+
+	while (i < 3 && ns < units[i].ns - units[i + 1].ns / 2)
+		i++;
+	n = (double)ns / units[i].ns;
+	snprintf(text, FIGURE, "%.*f %s", i == 3 ? 0 : n < 9.995 ? 2 : n < 99.95 ? 1 : 0, n, units[i].name);
+	return text;
+}
+
 const char *figure_duration(char text[static FIGURE], uint64_t ns)
 {
-	static const struct {
-		uint64_t ns;
-		const char *name;
-	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" } };
 	unsigned i = 0;
 
 	/* what would round up to 1000 of a unit is shown as 1 of the next */

@@ -9,5 +9,8 @@
 /* Six characters at most: 999999, 1.50M, 12.3G. Returns text. */
 const char *figure_brief(char text[static FIGURE], double n);
 
+/* Seven characters at most up to 1000 s, three digits: 1.23 s, 999 us, 17 ns. Returns text. */
+const char *figure_span(char text[static FIGURE], uint64_t ns);
+
 /* Ten characters at most up to 1000 s: 1.234 s, 999.999 us, 17 ns. Returns text. */
 const char *figure_duration(char text[static FIGURE], uint64_t ns);

@@ -237,7 +237,7 @@ int opcodes_add_loop(struct opcodes *o, const struct loop *loop)
 int opcodes_add_program(struct opcodes *o, const struct profile *p)
 {
 	size_t n = 0;
-	struct code **all = profile_functions(p, &n);
+	struct code **all = profile_functions(p, &n, RANK_TIME);
 	int err = all ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && !err; i++)

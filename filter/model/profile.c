@@ -5,18 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_self_time(const void *left, const void *right)
+static uint64_t ranked(enum rank rank, uint64_t ns, struct off off)
+{
+	return rank == RANK_TIME ? ns : rank == RANK_CPU ? ns - off.ns : off.waiting_ns;
+}
+
+static int by_self_time(const void *left, const void *right, void *rank)
 {
 	const struct code *a = *(struct code *const *)left, *b = *(struct code *const *)right;
-	uint64_t x = a->function->self_ns, y = b->function->self_ns;
+	uint64_t x = ranked(*(enum rank *)rank, a->function->self_ns, a->function->self_off);
+	uint64_t y = ranked(*(enum rank *)rank, b->function->self_ns, b->function->self_off);
 
 	return x == y ? code_order(a, b) : x < y ? 1 : -1;
 }
 
-static int by_time(const void *left, const void *right)
+static int by_time(const void *left, const void *right, void *rank)
 {
 	const struct loop *a = *(struct loop *const *)left, *b = *(struct loop *const *)right;
-	int order = (a->time < b->time) - (a->time > b->time);
+	uint64_t x = ranked(*(enum rank *)rank, a->time, a->off), y = ranked(*(enum rank *)rank, b->time, b->off);
+	int order = (x < y) - (x > y);
 
 	order = order ?: (a->iterations < b->iterations) - (a->iterations > b->iterations);
 	order = order ?: code_order(a->code, b->code);
@@ -62,7 +69,7 @@ static void add_loops(struct code *code, void *to)
 		*(*end)++ = code->function->loops[i];
 }
 
-struct code **profile_functions(const struct profile *p, size_t *n)
+struct code **profile_functions(const struct profile *p, size_t *n, enum rank rank)
 {
 	struct count c = { 0 };
 	struct code **all, **end;
@@ -73,11 +80,11 @@ struct code **profile_functions(const struct profile *p, size_t *n)
 		return NULL;
 	each_function(p, add_function, &end);
 	*n = c.functions;
-	qsort(all, *n, sizeof(*all), by_self_time);
+	qsort_r(all, *n, sizeof(*all), by_self_time, &rank);
 	return all;
 }
 
-struct loop **profile_loops(const struct profile *p, size_t *n)
+struct loop **profile_loops(const struct profile *p, size_t *n, enum rank rank)
 {
 	struct count c = { 0 };
 	struct loop **all, **end;
@@ -88,7 +95,7 @@ struct loop **profile_loops(const struct profile *p, size_t *n)
 		return NULL;
 	each_function(p, add_loops, &end);
 	*n = c.loops;
-	qsort(all, *n, sizeof(*all), by_time);
+	qsort_r(all, *n, sizeof(*all), by_time, &rank);
 	return all;
 }
 
@@ -124,6 +131,16 @@ const struct process *profile_root(const struct profile *p)
 			root = at;
 	}
 	return root;
+}
+
+bool profile_has_cpu(const struct profile *p)
+{
+	return p->threads && !p->unseen;
+}
+
+enum rank profile_rank(const struct profile *p)
+{
+	return profile_has_cpu(p) ? RANK_CPU : RANK_TIME;
 }
 
 double profile_share(const struct profile *p, const struct loop *loop)

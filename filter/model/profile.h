@@ -66,11 +66,20 @@ static inline uint64_t profile_skipped(const struct profile *p)
 	return p->events[OP_EXTENSION] - p->switches;
 }
 
-/* All code objects that ran, most self time first. *n of them, in one malloc'ed array; NULL: no memory. */
-struct code **profile_functions(const struct profile *p, size_t *n);
+/* Is it known of all threads when they were on a CPU? Not before the end. */
+bool profile_has_cpu(const struct profile *p);
 
-/* All loops, most time first. Likewise. */
-struct loop **profile_loops(const struct profile *p, size_t *n);
+/* By which time: all of it, that on a CPU, or that of waiting. */
+enum rank { RANK_TIME, RANK_CPU, RANK_WAITING };
+
+/* What people are shown first: who uses the CPU, if that is known, or else the time. */
+enum rank profile_rank(const struct profile *p);
+
+/* All code objects that ran, most self time first. *n of them, in one malloc'ed array; NULL: no memory. */
+struct code **profile_functions(const struct profile *p, size_t *n, enum rank rank);
+
+/* All loops, most time first; likewise. */
+struct loop **profile_loops(const struct profile *p, size_t *n, enum rank rank);
 
 /* The process that started the others, as far as the tables say: without a parent, smallest pid. NULL: none. */
 const struct process *profile_root(const struct profile *p);

@@ -18,8 +18,10 @@ static void write_row(struct page *page, const void *of, size_t i)
 	FILE *f = page->f;
 
 	fputs("<tr>", f);
-	html_share(f, profile_share(page->p, loop));
-	html_share(f, profile_own_share(page->p, loop));
+	html_share(f, report_share(page->p, loop));
+	html_share(f, report_own_share(page->p, loop));
+	if (profile_has_cpu(page->p))
+		html_duration(f, loop->off.waiting_ns);
 	html_number(f, loop->iterations);
 	html_number(f, loop->entries);
 	for (size_t j = 0; j < sizeof(timed) / sizeof(timed[0]); j++)
@@ -164,7 +166,7 @@ static void write_distributions(struct page *page, const struct loop *loop)
 
 static int write_body(struct page *page, const struct loop *loop, size_t number)
 {
-	double share = profile_share(page->p, loop);
+	double share = report_share(page->p, loop);
 	bool open = number == 1 || (number <= 3 && share >= 0.01);
 	int err;
 
@@ -178,11 +180,14 @@ static int write_body(struct page *page, const struct loop *loop, size_t number)
 	return err;
 }
 
+#define LOOP_HEAD(times) \
+	"<th>share</th><th>own</th>" times "<th>trips</th><th>entries</th><th>mean</th><th>median</th>" \
+	"<th>p99</th><th>min</th><th>max</th><th class=t>loop</th>"
+
 static int write_loops(struct page *page, struct loop *const *all, size_t n)
 {
 	const struct page_table t = {
-		.head = "<th>share</th><th>own</th><th>trips</th><th>entries</th><th>mean</th><th>median</th>"
-			"<th>p99</th><th>min</th><th>max</th><th class=t>loop</th>",
+		.head = profile_has_cpu(page->p) ? LOOP_HEAD("<th>waiting</th>") : LOOP_HEAD(""),
 		.what = "loops",
 		.n = n,
 		.most = PAGE_LOOPS,
@@ -204,7 +209,7 @@ static int write_loops(struct page *page, struct loop *const *all, size_t n)
 int page_loops(struct page *page)
 {
 	size_t n = 0;
-	struct loop **all = profile_loops(page->p, &n);
+	struct loop **all = profile_loops(page->p, &n, profile_rank(page->p));
 	int err = 0;
 
 	if (!all)

@@ -83,6 +83,11 @@ static void write_facts(FILE *f, const struct profile *p, const struct process *
 	}
 	write_time(f, "Wall time", p->end_ns - p->start_ns);
 	write_time(f, "All threads", p->traced_ns);
+	if (profile_has_cpu(p)) {
+		write_time(f, "On a CPU", p->traced_ns - p->traced_off.ns);
+		write_time(f, "Waiting", p->traced_off.waiting_ns);
+		write_time(f, "Preempted", p->traced_off.ns - p->traced_off.waiting_ns);
+	}
 	if (p->duty.period_ns)
 		write_time(f, "Traced in windows, of", p->duty.lived_ns);
 	write_count(f, "Events", events);
@@ -173,8 +178,12 @@ static void write_function(struct page *page, const void *of, size_t i)
 	FILE *f = page->f;
 
 	fputs("<tr>", f);
-	html_share(f, page->p->traced_ns ? (double)fn->self_ns / page->p->traced_ns : 0);
+	html_share(f, report_self_share(page->p, code));
 	html_duration(f, fn->self_ns);
+	if (profile_has_cpu(page->p)) {
+		html_duration(f, fn->self_ns - fn->self_off.ns);
+		html_duration(f, fn->self_off.waiting_ns);
+	}
 	html_duration(f, fn->total_ns);
 	html_number(f, fn->calls);
 	html_number(f, fn->recursive_calls);
@@ -187,21 +196,25 @@ static void write_function(struct page *page, const void *of, size_t i)
 	fputs("</td></tr>\n", f);
 }
 
+#define FUNCTION_HEAD(times) \
+	"<th>share</th><th>self</th>" times "<th>total</th><th>calls</th><th>recursive</th>" \
+	"<th>self, each</th><th class=t>function</th>"
+
 int page_functions(struct page *page)
 {
+	bool cpu = profile_has_cpu(page->p);
 	struct page_table t = {
-		.head = "<th>share</th><th>self</th><th>total</th><th>calls</th><th>recursive</th>"
-			"<th>self, each</th><th class=t>function</th>",
+		.head = cpu ? FUNCTION_HEAD("<th>on a CPU</th><th>waiting</th>") : FUNCTION_HEAD(""),
 		.what = "functions",
 		.most = PAGE_FUNCTIONS,
 		.row = write_function,
 	};
-	struct code **all = profile_functions(page->p, &t.n);
+	struct code **all = profile_functions(page->p, &t.n, profile_rank(page->p));
 
 	if (!all)
 		return -ENOMEM;
 	t.of = all;
-	fputs("<section id=functions>\n<h2>Functions by self time</h2>\n", page->f);
+	fprintf(page->f, "<section id=functions>\n<h2>Functions by self%s time</h2>\n", cpu ? " CPU" : "");
 	if (t.n)
 		page_table(page, &t);
 	else

@@ -95,7 +95,7 @@ static int write_source(struct page *page, const struct code *code, bool open)
 int page_sources(struct page *page)
 {
 	size_t n = 0, i;
-	struct code **all = profile_functions(page->p, &n);
+	struct code **all = profile_functions(page->p, &n, RANK_TIME);
 	int err = 0;
 
 	if (!all)

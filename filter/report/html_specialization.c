@@ -76,7 +76,7 @@ static void write_section(struct page *page, const struct row *rows, size_t n, b
 int page_specialization(struct page *page)
 {
 	size_t n = 0;
-	struct code **all = profile_functions(page->p, &n);
+	struct code **all = profile_functions(page->p, &n, RANK_TIME);
 	struct row *rows = calloc(PAGE_FUNCTIONS, sizeof(*rows));
 	int err = all && rows ? 0 : -ENOMEM;
 

@@ -99,6 +99,22 @@ static void write_duty(const struct report *r)
 		figure_duration(period, p->duty.period_ns));
 }
 
+/* Where the threads' time went, as far as it is known. */
+static void write_cpu(const struct report *r)
+{
+	const struct profile *p = r->p;
+	const struct off *off = &p->traced_off;
+	char cpu[FIGURE], waiting[FIGURE], preempted[FIGURE];
+
+	if (profile_has_cpu(p))
+		fprintf(r->f, "CPU      %s on a CPU, %s waiting, %s preempted\n",
+			figure_duration(cpu, p->traced_ns - off->ns), figure_duration(waiting, off->waiting_ns),
+			figure_duration(preempted, off->ns - off->waiting_ns));
+	else
+		fprintf(r->f, "CPU      not known of %" PRIu64 " thread%s: times are wall times, with all waiting\n",
+			p->unseen, plural(p->unseen, "s"));
+}
+
 void report_head(const struct report *r)
 {
 	const struct process *root = profile_root(r->p);
@@ -122,6 +138,8 @@ void report_head(const struct report *r)
 		fputs("Trace    no event\n", r->f);
 	else
 		write_trace(r, n);
+	if (n)
+		write_cpu(r);
 	if (r->p->duty.period_ns)
 		write_duty(r);
 }

@@ -13,6 +13,14 @@ void report_head(const struct report *r);
 /* What a trip is, and what tracing cost it, in the mode of the recording. */
 void report_meaning(const struct report *r);
 
+/*
+ * The part of the time, 0..1, of a loop, of a loop without inner ones, and of a function without what it called: of that
+ * on a CPU, if it is known of all threads (profile_has_cpu()).
+ */
+double report_share(const struct profile *p, const struct loop *loop);
+double report_own_share(const struct profile *p, const struct loop *loop);
+double report_self_share(const struct profile *p, const struct code *code);
+
 /* The table of loops: the first n of them. And what its numbers mean in this mode. */
 void report_loops(const struct report *r, struct loop *const *loops, size_t n);
 
@@ -24,6 +32,9 @@ int report_body(struct report *r, const struct loop *loop);
 
 /* The table of functions: the first n of them. */
 void report_functions(const struct report *r, struct code *const *functions, size_t n);
+
+/* Those that wait longest, if it is known and there is something to tell. 0 or -ENOMEM. */
+int report_waiting(const struct report *r, size_t most);
 
 /* How base opcodes were specialized: in all code that ran, and in the first n functions. */
 void report_specialization(const struct report *r, struct code *const *functions, size_t n, size_t all);

@@ -122,7 +122,7 @@ static void write_events_of(const struct report *r, const struct counted *c)
 int report_events_by_code(const struct report *r, size_t most)
 {
 	size_t n = 0;
-	struct code **codes = profile_functions(r->p, &n);
+	struct code **codes = profile_functions(r->p, &n, RANK_TIME);
 	struct counted *all = codes ? calloc(n + 1, sizeof(*all)) : NULL;
 
 	for (size_t i = 0; all && i < n; i++)

@@ -98,7 +98,7 @@ int report_forms(const struct report *r)
 
 	if (!r->p->forms.known)
 		return 0;
-	all = profile_functions(r->p, &n);
+	all = profile_functions(r->p, &n, RANK_TIME);
 	if (!all)
 		return -ENOMEM;
 	write_title(r, "Specialization over time: runs of instructions that can specialize, and changes");

@@ -1,29 +1,78 @@
 // SPDX-License-Identifier: MIT
 /* Loops and functions: numbers first, in columns as wide as they can get, names last. */
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "report.h"
 #include "report_write.h"
 
 #define SHARE  6
+#define SPAN   8
 #define NUMBER 7
 #define TIME   11
 
-static void write_loop(const struct report *r, const struct loop *loop)
+/* What waits less than this part of the time is left out. */
+#define SHARE_WAITING 0.01
+
+static double share(const struct profile *p, uint64_t ns, struct off off)
+{
+	bool cpu = profile_has_cpu(p);
+	uint64_t all = p->traced_ns - (cpu ? p->traced_off.ns : 0);
+
+	return all ? (double)(ns - (cpu ? off.ns : 0)) / all : 0;
+}
+
+double report_share(const struct profile *p, const struct loop *loop)
+{
+	return share(p, loop->time, loop->off);
+}
+
+double report_own_share(const struct profile *p, const struct loop *loop)
+{
+	return share(p, loop->own_time, loop->own_off);
+}
+
+double report_self_share(const struct profile *p, const struct code *code)
+{
+	return share(p, code->function->self_ns, code->function->self_off);
+}
+
+/* How long a trip takes at the least is what gives way to how long the loop waits. */
+static unsigned write_trips(const struct report *r, const struct loop *loop, bool least)
 {
 	const struct stat_sum *s = &loop->cycles;
 	const double columns[] = {
 		loop->iterations, stat_mean(s), stat_quantile(s, 0.5), stat_quantile(s, 0.99), s->min, s->max,
 	};
-	size_t i, all = sizeof(columns) / sizeof(columns[0]), n = s->n ? all : 1;
+	unsigned used = 0;
 
-	write_share(r, profile_share(r->p, loop), 1);
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		if (&columns[i] == &columns[4] && !least)
+			continue;
+		if (s->n || !i)
+			write_number(r, columns[i]);
+		else
+			fprintf(r->f, " %6s", "-");
+		used += NUMBER;
+	}
+	return used;
+}
+
+static void write_loop(const struct report *r, const struct loop *loop)
+{
+	bool cpu = profile_has_cpu(r->p);
+	unsigned used = 2 * SHARE + 1;
+
+	write_share(r, report_share(r->p, loop), 1);
 	fputc(' ', r->f);
-	write_share(r, profile_own_share(r->p, loop), 1);
-	for (i = 0; i < n; i++)
-		write_number(r, columns[i]);
-	for (; i < all; i++)
-		fprintf(r->f, " %6s", "-");
-	write_place(r, loop->code, loop->line, loop->head, 2 * SHARE + 1 + all * NUMBER);
+	write_share(r, report_own_share(r->p, loop), 1);
+	if (cpu) {
+		write_span(r, loop->off.waiting_ns);
+		used += SPAN;
+	}
+	used += write_trips(r, loop, !cpu);
+	write_place(r, loop->code, loop->line, loop->head, used);
 }
 
 /* A callback of this kind, in any process. */
@@ -66,6 +115,8 @@ void report_meaning(const struct report *r)
 	fputs("Own: the share minus time spent in inner loops. A trip is one iteration, calls\n"
 	      "included. The first trip after entering a loop is counted but not timed.",
 	      r->f);
+	if (profile_has_cpu(r->p))
+		fputs("\nShares are of the CPU time; cycles of a trip include waiting.", r->f);
 	if (r->p->events[OP_INSTRUCTION] && !profile_instrumented(r->p))
 		fprintf(r->f, "\nBytecodes were read from branch packets: %sthe\n%s\n",
 			profile_specializes(r->p) ? "specialization was left on, and " : "",
@@ -99,13 +150,31 @@ void report_loops(const struct report *r, struct loop *const *loops, size_t n)
 		      r->f);
 		return;
 	}
-	write_title(r, "Hottest loops          cycles of a trip");
-	fputs(" share    own  trips   mean median    p99    min    max  loop\n", r->f);
+	if (profile_has_cpu(r->p)) {
+		write_title(r, "Hottest loops by CPU time      cycles of a trip");
+		fputs(" share    own    wait  trips   mean median    p99    max  loop\n", r->f);
+	} else {
+		write_title(r, "Hottest loops          cycles of a trip");
+		fputs(" share    own  trips   mean median    p99    min    max  loop\n", r->f);
+	}
 	for (size_t i = 0; i < n; i++)
 		write_loop(r, loops[i]);
 	report_meaning(r);
 	if (!all_exact(loops, n))
 		fputs("With more than 32 distinct values, median and p99 are approximate (within 1/16).\n", r->f);
+}
+
+static void write_busy_function(const struct report *r, const struct code *code)
+{
+	const struct function *fn = code->function;
+
+	write_share(r, report_self_share(r->p, code), 1);
+	write_span(r, fn->self_ns);
+	write_span(r, fn->self_ns - fn->self_off.ns);
+	write_span(r, fn->self_off.waiting_ns);
+	write_span(r, fn->total_ns);
+	write_number(r, fn->calls);
+	write_place(r, code, code->firstlineno, SAMPLE_NOWHERE, SHARE + 4 * SPAN + NUMBER);
 }
 
 static void write_function(const struct report *r, const struct code *code)
@@ -123,8 +192,44 @@ void report_functions(const struct report *r, struct code *const *functions, siz
 {
 	if (!n)
 		return;
-	write_title(r, "Functions by self time");
-	fputs(" share       self      total  calls  function\n", r->f);
+	if (profile_has_cpu(r->p)) {
+		write_title(r, "Functions by self CPU time");
+		fputs(" share    wall     cpu    wait   total  calls  function\n", r->f);
+	} else {
+		write_title(r, "Functions by self time");
+		fputs(" share       self      total  calls  function\n", r->f);
+	}
 	for (size_t i = 0; i < n; i++)
-		write_function(r, functions[i]);
+		(profile_has_cpu(r->p) ? write_busy_function : write_function)(r, functions[i]);
+}
+
+static void write_waiting(const struct report *r, const struct code *code)
+{
+	const struct function *fn = code->function;
+
+	write_share(r, fn->self_off.waiting_ns, r->p->traced_ns);
+	write_span(r, fn->self_off.waiting_ns);
+	write_number(r, fn->calls);
+	write_place(r, code, code->firstlineno, SAMPLE_NOWHERE, SHARE + SPAN + NUMBER);
+}
+
+int report_waiting(const struct report *r, size_t most)
+{
+	size_t n, i;
+	struct code **all = profile_functions(r->p, &n, RANK_WAITING);
+	double least = SHARE_WAITING * r->p->traced_ns;
+
+	if (!all)
+		return -ENOMEM;
+	for (i = 0; profile_has_cpu(r->p) && i < n && i < most; i++) {
+		if (all[i]->function->self_off.waiting_ns < least)
+			break;
+		if (!i) {
+			write_title(r, "Functions by waiting time, of the time of all threads");
+			fputs(" share    wait  calls  function\n", r->f);
+		}
+		write_waiting(r, all[i]);
+	}
+	free(all);
+	return 0;
 }

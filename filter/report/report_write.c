@@ -27,6 +27,13 @@ void write_duration(const struct report *r, uint64_t ns)
 	fprintf(r->f, " %10s", figure_duration(text, ns));
 }
 
+void write_span(const struct report *r, uint64_t ns)
+{
+	char text[FIGURE];
+
+	fprintf(r->f, " %7s", figure_span(text, ns));
+}
+
 void write_callback(const struct report *r, const struct callback *c)
 {
 	if (c->least == c->most)

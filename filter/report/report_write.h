@@ -23,9 +23,10 @@ struct report {
 /* After an empty line. */
 void write_title(const struct report *r, const char *title);
 
-/* In seven columns, beginning with a blank; in eleven. */
+/* In seven columns, beginning with a blank; in eleven; in eight, with three digits. */
 void write_number(const struct report *r, double n);
 void write_duration(const struct report *r, uint64_t ns);
+void write_span(const struct report *r, uint64_t ns);
 
 /* "~33 cycles", or "33 to 45 cycles" where it differs. */
 void write_callback(const struct report *r, const struct callback *c);

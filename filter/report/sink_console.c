@@ -8,7 +8,8 @@
 #include "report.h"
 #include "model/sink_file.h"
 
-#define FUNCTIONS   10 /* rows of the table of functions */
+#define FUNCTIONS   10 /* rows of the table of functions, */
+#define WAITING	    5  /* and of those that wait */
 #define WIDTH_LEAST 80 /* columns */
 #define OPCODES	    10 /* default rows of a table of opcodes, and of pairs */
 
@@ -31,7 +32,7 @@ static size_t worth(const struct profile *p, struct loop *const *loops, size_t n
 {
 	size_t i = 0;
 
-	while (i < n && i < most && (i == 0 || profile_share(p, loops[i]) >= share))
+	while (i < n && i < most && (i == 0 || report_share(p, loops[i]) >= share))
 		i++;
 	return i;
 }
@@ -39,7 +40,7 @@ static size_t worth(const struct profile *p, struct loop *const *loops, size_t n
 static int write_loops(struct report *r, const struct console *c)
 {
 	size_t n = 0, bodies;
-	struct loop **loops = profile_loops(r->p, &n);
+	struct loop **loops = profile_loops(r->p, &n, profile_rank(r->p));
 	int err = loops ? 0 : -ENOMEM;
 
 	if (err)
@@ -59,14 +60,16 @@ static int write_loops(struct report *r, const struct console *c)
 static int write_functions(struct report *r, const struct console *c)
 {
 	size_t n = 0, rows = 0;
-	struct code **functions = profile_functions(r->p, &n);
+	struct code **functions = profile_functions(r->p, &n, profile_rank(r->p));
 	int err = functions ? 0 : -ENOMEM;
 
-	while (rows < n && rows < FUNCTIONS &&
-	       (!rows || functions[rows]->function->self_ns >= SHARE_ROW * r->p->traced_ns))
+	while (rows < n && rows < FUNCTIONS && (!rows || report_self_share(r->p, functions[rows]) >= SHARE_ROW))
 		rows++;
 	if (!err) {
 		report_functions(r, functions, rows);
+		err = report_waiting(r, WAITING);
+	}
+	if (!err) {
 		report_specialization(r, functions, rows, n);
 		report_copies(r, functions, n);
 	}

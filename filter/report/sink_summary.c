@@ -49,7 +49,7 @@ static int put_json(struct summary *m, json_t *value)
 static int put_functions(struct summary *m, const struct profile *p)
 {
 	size_t n = 0;
-	struct code **all = profile_functions(p, &n);
+	struct code **all = profile_functions(p, &n, RANK_TIME);
 	int err = all ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && !err; i++) {
@@ -63,7 +63,7 @@ static int put_functions(struct summary *m, const struct profile *p)
 static int put_loops(struct summary *m, const struct profile *p)
 {
 	size_t n = 0;
-	struct loop **all = profile_loops(p, &n);
+	struct loop **all = profile_loops(p, &n, RANK_TIME);
 	int err = all ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && !err; i++) {

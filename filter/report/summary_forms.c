@@ -68,7 +68,7 @@ static int add_instructions(json_t *array, const struct code *code)
 static json_t *instructions(const struct profile *p)
 {
 	size_t n = 0;
-	struct code **all = profile_functions(p, &n);
+	struct code **all = profile_functions(p, &n, RANK_TIME);
 	json_t *array = all ? json_array() : NULL;
 	int err = !array;
 

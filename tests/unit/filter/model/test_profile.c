@@ -58,7 +58,7 @@ static void test_functions(void **state)
 
 	(void)state;
 	make(&codes);
-	all = profile_functions(&p, &n);
+	all = profile_functions(&p, &n, RANK_TIME);
 	for (size_t i = 0; i < n; i++)
 		append(text, all[i]);
 	assert_string_equal(text, "hot7 early7 also7 also8 same7 late7 idle7 ");
@@ -76,7 +76,7 @@ static void test_loops(void **state)
 
 	(void)state;
 	make(&codes);
-	all = profile_loops(&p, &n);
+	all = profile_loops(&p, &n, RANK_TIME);
 	for (size_t i = 0; i < n; i++)
 		append(text, all[i]->code);
 	assert_string_equal(text, "early7 hot7 same7 also8 late7 ");
@@ -93,8 +93,8 @@ static void test_nothing_ran(void **state)
 
 	(void)state;
 	codes_init(&codes, NULL);
-	f = profile_functions(&p, &functions);
-	l = profile_loops(&p, &loops);
+	f = profile_functions(&p, &functions, RANK_TIME);
+	l = profile_loops(&p, &loops, RANK_TIME);
 	assert_non_null(f);
 	assert_non_null(l);
 	assert_int_equal(functions + loops, 0);

@@ -366,7 +366,7 @@ static void test_all_time_is_somebodys(void **state)
 		trace_init(&t, &codes, NULL);
 		assert_int_equal(*events ? feed(&t, &codes, events) : 0, 0);
 		assert_int_equal(trace_finish(&t, false), 0);
-		all = profile_functions(&t.profile, &n);
+		all = profile_functions(&t.profile, &n, RANK_TIME);
 		while (n--) {
 			ns += all[n]->function->self_ns;
 			cycles += all[n]->function->self_cycles;
