@@ -19,6 +19,7 @@ struct thread_total {
 	uint64_t wall_ns; /* its part of traced_ns */
 	struct off off;	  /* of that */
 	bool cpu_known;	  /* there were CPU words */
+	uint64_t used_ns; /* of wall_ns on a CPU, if not by those then by CPU_TIME words; 0: not known */
 };
 
 struct profile {
@@ -36,8 +37,10 @@ struct profile {
 	uint64_t traced_cycles;
 	uint64_t outside_ns, outside_cycles; /* of these: when no activation was known */
 	struct off traced_off, outside_off;  /* of these */
-	uint64_t switches;		     /* CPU words */
-	uint64_t unseen;		     /* threads without any: when they were on a CPU is not known */
+	uint64_t known_kinds;		     /* EXTENSION words that are read here */
+	uint64_t unseen;		     /* threads without CPU words: when they were on a CPU is not known, */
+	uint64_t untold;		     /* and of so many of these not even how long */
+	uint64_t cpu_ns;		     /* of traced_ns on a CPU, as far as it is known */
 	struct instr_cost no_opcode;	     /* of these: before a first INSTRUCTION, or beside gaps */
 	struct instr_cost unknown_opcode;    /* INSTRUCTIONs of code whose bytecode is in no table */
 	struct forms forms;		     /* over time, mode opcodes */
@@ -63,7 +66,7 @@ struct profile {
 /* EXTENSION words of kinds that nothing here reads. */
 static inline uint64_t profile_skipped(const struct profile *p)
 {
-	return p->events[OP_EXTENSION] - p->switches;
+	return p->events[OP_EXTENSION] - p->known_kinds;
 }
 
 /* Is it known of all threads when they were on a CPU? Not before the end. */

@@ -361,6 +361,9 @@ static void end_time(struct thread *t, struct profile *p)
 {
 	take_back(t, cpu_tail(&t->cpu, t->last_ns), p);
 	cpu_restart(&t->cpu);
+	t->used.ns += t->used.last_ns - t->used.first_ns;
+	t->used.begun = false;
+	t->used.first_ns = t->used.last_ns = 0;
 	t->wall_ns += t->last_ns - t->first_ns;
 	p->traced_ns += t->last_ns - t->first_ns;
 	p->traced_cycles += t->last_cycles - t->first_cycles;
@@ -399,12 +402,22 @@ static int segment(struct thread *t, const struct sample *s, const struct subscr
 	return err ? err : SUBSCRIBERS_CALL(to, segment, s);
 }
 
+/* How much CPU time the thread has used: the first such word, and the last one so far. */
+static void take_used(struct thread *t, uint64_t ns)
+{
+	if (!t->used.begun)
+		t->used.first_ns = ns;
+	t->used.begun = true;
+	t->used.last_ns = ns > t->used.last_ns ? ns : t->used.last_ns;
+}
+
 static void extension(struct thread *t, const struct sample *s, struct profile *p)
 {
-	if (s->kind != KIND_CPU)
-		return;
-	p->switches++;
-	add_off(t, cpu_word(&t->cpu, s->payload, s->time, t->last_ns), p);
+	p->known_kinds += s->kind == KIND_CPU || s->kind == KIND_CPU_TIME;
+	if (s->kind == KIND_CPU_TIME)
+		take_used(t, s->payload);
+	if (s->kind == KIND_CPU)
+		add_off(t, cpu_word(&t->cpu, s->payload, s->time, t->last_ns), p);
 }
 
 /* Anything but an event of code. Foreign words and those of unknown kinds say nothing about the thread. */
@@ -460,7 +473,6 @@ int thread_finish(struct thread *t, const struct subscribers *to)
 {
 	end_time(t, to->profile);
 	off_add(&to->profile->traced_off, t->off);
-	to->profile->unseen += !t->cpu.known;
 	end_outside(t, t->last_ns, t->last_cycles, to->profile);
 	charge_last(&t->charged, t->last_ns, t->last_cycles, to->profile);
 	return leave_all(t, LEAVE_END, to);

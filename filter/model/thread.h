@@ -24,6 +24,11 @@ struct thread {
 	struct cpu cpu;
 	uint64_t wall_ns; /* before first_ns, without what was not traced */
 	struct off off;	  /* of all its time */
+	struct {
+		bool begun;
+		uint64_t first_ns, last_ns; /* CPU_TIME words since first_ns: CPU time */
+		uint64_t ns;		    /* between such words, in all */
+	} used;
 };
 
 /* 0, -ENOMEM, or what a sink returned. */

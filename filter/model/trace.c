@@ -222,7 +222,18 @@ static int compare_threads(const void *one, const void *other)
 
 static struct thread_total total_of(const struct thread *th)
 {
-	return (struct thread_total){ th->pid, th->tid, th->wall_ns, th->off, th->cpu.known };
+	uint64_t used = th->used.ns < th->wall_ns ? th->used.ns : th->wall_ns;
+
+	if (th->cpu.known)
+		used = th->wall_ns - th->off.ns;
+	return (struct thread_total){ th->pid, th->tid, th->wall_ns, th->off, th->cpu.known, used };
+}
+
+static void add_total(struct profile *p, const struct thread_total *t)
+{
+	p->cpu_ns += t->used_ns;
+	p->unseen += !t->cpu_known;
+	p->untold += !t->cpu_known && !t->used_ns;
 }
 
 static int finish_threads(struct trace *t)
@@ -235,7 +246,8 @@ static int finish_threads(struct trace *t)
 		return -ENOMEM;
 	for (struct map_slot *s = NULL; !err && (s = map_next(&t->threads, s));) {
 		err = thread_finish(s->value, &t->to);
-		p->thread_totals[p->threads++] = total_of(s->value);
+		p->thread_totals[p->threads] = total_of(s->value);
+		add_total(p, &p->thread_totals[p->threads++]);
 	}
 	qsort(p->thread_totals, p->threads, sizeof(*p->thread_totals), compare_threads);
 	return err;

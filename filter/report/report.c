@@ -110,9 +110,12 @@ static void write_cpu(const struct report *r)
 		fprintf(r->f, "CPU      %s on a CPU, %s waiting, %s preempted\n",
 			figure_duration(cpu, p->traced_ns - off->ns), figure_duration(waiting, off->waiting_ns),
 			figure_duration(preempted, off->ns - off->waiting_ns));
+	else if (!p->untold)
+		fprintf(r->f, "CPU      %s on a CPU; in which functions is not known\n",
+			figure_duration(cpu, p->cpu_ns));
 	else
 		fprintf(r->f, "CPU      not known of %" PRIu64 " thread%s: times are wall times, with all waiting\n",
-			p->unseen, plural(p->unseen, "s"));
+			p->untold, plural(p->untold, "s"));
 }
 
 void report_head(const struct report *r)

@@ -38,7 +38,7 @@ static json_t *event_rates(const struct profile *p, const uint64_t counts[OP_COU
 	return o;
 }
 
-static json_t *number_or_null(bool known, uint32_t n)
+static json_t *number_or_null(bool known, uint64_t n)
 {
 	return known ? json_integer(n) : json_null();
 }
@@ -394,9 +394,11 @@ json_t *summary_trace(const struct profile *p)
 		{ "outside_ns", p->outside_ns }, { "outside_cycles", p->outside_cycles },
 	};
 
+	json_t *cpu = json_pack("{s:o, s:o}", "cpu_ns", number_or_null(!p->untold, p->cpu_ns), "waiting_ns",
+				number_or_null(!p->unseen, p->traced_off.waiting_ns));
+
 	return json_join(JSON_NUMBERS(rows),
-			 json_join(cpu_times(!p->unseen, "", p->traced_ns, p->traced_off),
-				   cpu_times(!p->unseen, "outside_", p->outside_ns, p->outside_off)));
+			 json_join(cpu, cpu_times(!p->unseen, "outside_", p->outside_ns, p->outside_off)));
 }
 
 static json_t *thread(const struct profile *p, const struct thread_total *t)
@@ -404,9 +406,11 @@ static json_t *thread(const struct profile *p, const struct thread_total *t)
 	struct process *process = map_get(&p->codes->processes, (uint32_t)t->pid);
 	const char *name = process ? map_get(&process->threads, (uint32_t)t->tid) : NULL;
 	const struct json_number numbers[] = { { "pid", t->pid }, { "tid", t->tid }, { "wall_ns", t->wall_ns } };
+	json_t *cpu = json_pack("{s:o, s:o, s:o}", "name", json_text(name), "cpu_ns",
+				number_or_null(t->cpu_known || t->used_ns, t->used_ns), "waiting_ns",
+				number_or_null(t->cpu_known, t->off.waiting_ns));
 
-	return json_join(json_join(JSON_NUMBERS(numbers), json_pack("{s:o}", "name", json_text(name))),
-			 cpu_times(t->cpu_known, "", t->wall_ns, t->off));
+	return json_join(JSON_NUMBERS(numbers), cpu);
 }
 
 json_t *summary_threads(const struct profile *p)

@@ -18,16 +18,18 @@
 #include "rings.h"
 #include "shared/array.h"
 
-/* Room that lane_open() reserves: RING_THREAD, SNAPSHOT, HELLO, LOST, and WIDE with its word. */
+/* Room that lane_open() reserves: RING_THREAD, SNAPSHOT, HELLO, LOST, CPU_TIME, and WIDE with its word. */
 #define LANE_BURST 8
 /* Yields before sleeping: the recorder is usually awake and needs microseconds. */
 #define LANE_YIELDS    64
 #define LANE_NAP_NS    50000
 #define DESERTED_CHECK 1024 /* words dropped between two checks of the recorder */
 /* Minimum number of records between two checks whether anybody would read them: a system call each. */
-#define FLIGHT_CHECK   (1u << 20)
-#define NOT_STALLED    UINT64_MAX
-#define NO_INTERPRETER UINT64_MAX
+#define FLIGHT_CHECK (1u << 20)
+#define NOT_STALLED  UINT64_MAX
+/* CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED of the kernel (posix-timers.h), and of clock_getcpuclockid(3): a thread's. */
+#define CLOCK_OF_THREAD 6u
+#define NO_INTERPRETER	UINT64_MAX
 
 static _Atomic uint64_t nothing_written;
 #define CURSOR_FULL \
@@ -227,6 +229,29 @@ static void lane_end_window(struct lane *l, uint64_t tsc, bool room)
 	lane_hide(l);
 }
 
+/* Has it written, and is there room for one word more? */
+static bool lane_is_open(struct lane *l)
+{
+	return l->at.interpreter != NO_INTERPRETER && (!l->ring || lane_refresh(l, 1));
+}
+
+/*
+ * How much CPU time its thread has used so far: where the kernel shows nobody's switches, that is all there is. Not in
+ * windows and snapshots, of which nobody sees both ends, nor on an emulated processor. The thread itself writes it, or,
+ * into its ring, whoever stops.
+ */
+static void lane_put_used(struct lane *l)
+{
+	const struct ring_config *config = rings_config();
+	clockid_t clock = (clockid_t)(~l->tid << 3 | CLOCK_OF_THREAD);
+	struct timespec ts;
+
+	if (config->duty.period_ns || config->flight || lanes.backend == BACKEND_EMULATED)
+		return;
+	if (!clock_gettime(clock, &ts))
+		lane_write(l, marker_extension(0, KIND_CPU_TIME, (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec));
+}
+
 /* The thread ends. A ring with an unreported loss is not passed on: the loss would count for another thread. */
 static void lane_end(void *arg)
 {
@@ -235,6 +260,8 @@ static void lane_end(void *arg)
 	process_lock();
 	if (l->ring && l->window != LANE_ALWAYS)
 		lane_end_window(l, ticks_now(), lane_refresh(l, LANE_BURST));
+	else if (lane_is_open(l))
+		lane_put_used(l);
 	lane_settle(l);
 	if (l->ring && (l->dropped || l->announce))
 		rings_finish(l->ring);
@@ -361,6 +388,8 @@ static void lane_put_thread(struct lane *l)
 /* What must come before the next event word. HELLO is a thread's first word, so LOST follows it. */
 static void lane_preface(struct lane *l, uint64_t interpreter, uint32_t window)
 {
+	bool begins = false;
+
 	if (l->announce)
 		lane_put_thread(l);
 	if (l->window != window) {
@@ -372,10 +401,13 @@ static void lane_preface(struct lane *l, uint64_t interpreter, uint32_t window)
 			atomic_store_explicit(&l->ring->hello, ring_hello(lane_words(l), interpreter),
 					      memory_order_relaxed);
 		lane_write(l, marker_hello(0, (uint32_t)interpreter));
+		begins = l->at.interpreter == NO_INTERPRETER;
 		l->at.interpreter = interpreter;
 	}
 	if (l->dropped)
 		lane_put_lost(l);
+	if (begins)
+		lane_put_used(l);
 }
 
 /*
@@ -503,6 +535,8 @@ size_t lanes_stop(struct lane_total **totals, uint64_t *lost)
 	for (l = lanes.all; l; l = l->next) {
 		uint32_t tid = l->tid;
 
+		if (lane_is_open(l) && (l->ring || l == lane_own))
+			lane_put_used(l);
 		lane_settle(l);
 		if (l->ring)
 			rings_finish(l->ring);

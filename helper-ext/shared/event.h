@@ -37,8 +37,8 @@
 	X(22, EXCEPTION_HANDLED, STACK_KEEP,   FAR_NONE)
 
 /*
- * Kinds of EXTENSION words: X(kind, name), 1 to 14. docs/marker.md defines their payloads. So far only the recorder
- * writes any: CPU. 15 is reserved: a later version may continue the kind in the payload.
+ * Kinds of EXTENSION words: X(kind, name), 1 to 14. docs/marker.md defines their payloads. So far CPU,
+ * which the recorder writes, and CPU_TIME are written. 15 is reserved: a later version may continue the kind in the payload.
  */
 #define OCULAR_KINDS(X) \
 	X(1, NUMBER)     /* gives the next event word a number, for NUMBERED words */ \
@@ -47,7 +47,8 @@
 	X(4, WAIT)       /* a wait begins or ends */ \
 	X(5, CPU)        /* the thread is switched in or out: marker_cpu() */ \
 	X(6, COLLECTION) /* a garbage collection begins or ends */ \
-	X(7, LABEL)      /* a span, instant or counter of the program's own */
+	X(7, LABEL)      /* a span, instant or counter of the program's own */ \
+	X(8, CPU_TIME)   /* how much CPU time the thread has used so far */
 
 /* clang-format on */
 

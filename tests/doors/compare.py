@@ -25,7 +25,6 @@ import itertools
 import sys
 
 HEADER = "# ocular events 1"
-CPU_WORD = "5"  # the kind of EXTENSION: the thread was switched
 CLOCK_ERROR_NS = 1_000_000  # the maximum error of the TSC's calibration in one run
 
 Event = collections.namedtuple("Event", "event file qualname firstlineno where destination time")
@@ -56,7 +55,7 @@ def read(lines):
         if len(fields) != 9:
             raise ValueError(f"line {number} has {len(fields)} fields: {line!r}")
         time, pid, tid, *what = fields
-        if what[0] == "EXTENSION" and what[4] == CPU_WORD:  # the kernel's
+        if what[0] == "EXTENSION":  # when, and how long, the thread was on a CPU
             continue
         streams[int(pid), int(tid)].append(Event(*what, int(time)))
     return streams

@@ -155,7 +155,7 @@ def trace_that_is_no_file(good):
 NAMES = r"""
 def f():
     pass
-f.__code__ = f.__code__.replace(co_qualname="a\x1b[2J\x9b\u202eb\u2066c\u061c\x07", co_filename="/d\u202e\x1b]0;/e.py")
+f.__code__ = f.__code__.replace(co_qualname="a\u202eb\x1b[2J\x9b\u2066c\u061c\x07", co_filename="/d\u202e\x1b]0;/e.py")
 for i in range(30000):
     f()
 """

@@ -208,17 +208,33 @@ for i in range(3):
     return sums(found) + close("both in three processes", cpu, truth["both"][0], 1_000_000)
 
 
-def test_forbidden(python, folder):
-    """No figure is better than a wrong one."""
-    forbid = seccomp.forbids(seccomp.EPERM, seccomp.PERF_EVENT_OPEN)
-    truth, found = recorded(python, folder, program("both"), before=forbid)
-    row, (thread,) = functions(found)["both"], found["threads"]
-    known = [row[k] for k in row if k.endswith(("cpu_ns", "waiting_ns"))] + [thread["cpu_ns"], thread["waiting_ns"]]
-    problems = [f"known without the kernel: {known}"] if any(n is not None for n in known) else []
+def forbidden(python, folder, source):
+    """(measured, summary, the report's line) without the kernel's help; functions must know nothing: that is better than wrong."""
+    truth, found = recorded(python, folder, source, before=seccomp.forbids(seccomp.EPERM, seccomp.PERF_EVENT_OPEN))
+    known = {row["qualname"] for row in found["functions"] for k in row
+             if k.endswith(("cpu_ns", "waiting_ns")) and row["total_ns"] and row[k] is not None}
+    assert not known, known
     console = recording.report(os.path.join(folder, "rec"), "console=always", "color=never")
-    if "CPU      not known of 1 thread" not in console:
-        problems.append(f"the report does not say so: {console[:600]}")
-    return problems + close("wall time", row["total_ns"], truth["both"][1], 1_000_000)
+    return truth, found, next(line for line in console.splitlines() if line.startswith("CPU "))
+
+
+def test_forbidden(python, folder):
+    """Each thread says itself how much it used."""
+    truth, found, said = forbidden(python, folder, program("threads"))
+    told = sum(t["cpu_ns"] for t in found["threads"] if t["tid"] != t["pid"])
+    problems = close("threads", told, truth["both"][0], 1_000_000)
+    if found["trace"]["cpu_ns"] != sum(t["cpu_ns"] for t in found["threads"]):
+        problems.append(f"the whole is not its parts: {found['trace']} {found['threads']}")
+    return problems if said.endswith(" on a CPU; in which functions is not known") else [*problems, said]
+
+
+def test_killed(python, folder):
+    """Then nobody is left to say it."""
+    end = END + "sys.stdout.flush(), os._exit(0)"
+    truth, found, said = forbidden(python, folder, PRELUDE + "both(5)" + end)
+    told = [t["cpu_ns"] for t in found["threads"]] + [found["trace"]["cpu_ns"]]
+    problems = [] if told == [None, None] else [f"told {told}"]
+    return problems if said.startswith("CPU      not known of 1 thread") else [*problems, said]
 
 
 def test_console(python, folder):
@@ -241,6 +257,7 @@ def cases(python, options):
     yield f"{version} the process", test_process, python
     yield f"{version} forks", test_forks, python
     yield f"{version} forbidden", test_forbidden, python
+    yield f"{version} forbidden and killed", test_killed, python
     yield f"{version} the report", test_console, python
 
 

@@ -51,7 +51,7 @@ def threads_of(path, names):
     last = {}
     with open(path, encoding="utf-8", newline="\n") as file:
         for line in file:
-            if line.startswith("#"):
+            if line.startswith("#") or "\tEXTENSION\t" in line:
                 continue
             ns, pid, tid, event, _, qualname, first, offset = line.rstrip("\n").split("\t")[:8]
             last[pid, tid] = int(ns)
