@@ -57,3 +57,18 @@ void cpu_restart(struct cpu *c)
 {
 	*c = (struct cpu){ .known = c->known };
 }
+
+void used_word(struct used *u, uint64_t ns)
+{
+	if (!u->begun)
+		u->first_ns = ns;
+	u->begun = true;
+	u->last_ns = later(ns, u->last_ns);
+}
+
+void used_end(struct used *u)
+{
+	u->ns += u->last_ns - u->first_ns;
+	u->begun = false;
+	u->first_ns = u->last_ns = 0;
+}

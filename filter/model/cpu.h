@@ -36,6 +36,17 @@ struct cpu {
 	uint64_t tail_ns;  /* which was then */
 };
 
+/* What CPU_TIME words say. */
+struct used {
+	bool begun;
+	uint64_t first_ns, last_ns; /* the first and the last one since the thread began */
+	uint64_t ns;		    /* between those of all its beginnings */
+};
+
+/* A CPU_TIME word; the thread ends, and may begin anew. */
+void used_word(struct used *u, uint64_t ns);
+void used_end(struct used *u);
+
 /* A CPU word at ns, after the thread's event at last_ns: how long the thread was off before it, not counted yet. */
 struct off cpu_word(struct cpu *c, uint64_t payload, uint64_t ns, uint64_t last_ns);
 

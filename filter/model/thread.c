@@ -321,7 +321,7 @@ static void add_off(struct thread *t, struct off d, struct profile *p)
 {
 	const struct stack *inner = d.ns ? innermost_stack(t) : NULL;
 
-	if (!d.ns)
+	if (!d.ns || t->early)
 		return;
 	off_add(&t->off, d);
 	if (!inner)
@@ -361,12 +361,18 @@ static void end_time(struct thread *t, struct profile *p)
 {
 	take_back(t, cpu_tail(&t->cpu, t->last_ns), p);
 	cpu_restart(&t->cpu);
-	t->used.ns += t->used.last_ns - t->used.first_ns;
-	t->used.begun = false;
-	t->used.first_ns = t->used.last_ns = 0;
+	used_end(&t->used);
 	t->wall_ns += t->last_ns - t->first_ns;
 	p->traced_ns += t->last_ns - t->first_ns;
 	p->traced_cycles += t->last_cycles - t->first_cycles;
+}
+
+void thread_begin(struct thread *t, const struct sample *s)
+{
+	stand_at(t, s);
+	t->early = false;
+	t->first_ns = t->empty_ns = t->charged.ns = s->time;
+	t->first_cycles = t->empty_cycles = t->charged.cycles = s->cycles;
 }
 
 /*
@@ -380,9 +386,7 @@ static int restart(struct thread *t, const struct sample *s, const struct subscr
 	charge_last(&t->charged, t->last_ns, t->last_cycles, to->profile);
 	err = leave_all(t, LEAVE_END, to);
 	end_outside(t, t->last_ns, t->last_cycles, to->profile);
-	stand_at(t, s);
-	t->first_ns = t->empty_ns = t->charged.ns = s->time;
-	t->first_cycles = t->empty_cycles = t->charged.cycles = s->cycles;
+	thread_begin(t, s);
 	return err;
 }
 
@@ -402,20 +406,11 @@ static int segment(struct thread *t, const struct sample *s, const struct subscr
 	return err ? err : SUBSCRIBERS_CALL(to, segment, s);
 }
 
-/* How much CPU time the thread has used: the first such word, and the last one so far. */
-static void take_used(struct thread *t, uint64_t ns)
-{
-	if (!t->used.begun)
-		t->used.first_ns = ns;
-	t->used.begun = true;
-	t->used.last_ns = ns > t->used.last_ns ? ns : t->used.last_ns;
-}
-
 static void extension(struct thread *t, const struct sample *s, struct profile *p)
 {
 	p->known_kinds += s->kind == KIND_CPU || s->kind == KIND_CPU_TIME;
 	if (s->kind == KIND_CPU_TIME)
-		take_used(t, s->payload);
+		used_word(&t->used, s->payload);
 	if (s->kind == KIND_CPU)
 		add_off(t, cpu_word(&t->cpu, s->payload, s->time, t->last_ns), p);
 }

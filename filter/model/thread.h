@@ -14,6 +14,7 @@
 
 struct thread {
 	int32_t pid, tid;
+	bool early; /* there were only extensions, which say something of it, but are no events: its time has not begun */
 	uint64_t first_ns, last_ns;
 	uint64_t first_cycles, last_cycles;
 	struct stack *stacks;		 /* one for each interpreter, in order of appearance */
@@ -24,12 +25,11 @@ struct thread {
 	struct cpu cpu;
 	uint64_t wall_ns; /* before first_ns, without what was not traced */
 	struct off off;	  /* of all its time */
-	struct {
-		bool begun;
-		uint64_t first_ns, last_ns; /* CPU_TIME words since first_ns: CPU time */
-		uint64_t ns;		    /* between such words, in all */
-	} used;
+	struct used used;
 };
+
+/* Its time begins with this sample. */
+void thread_begin(struct thread *t, const struct sample *s);
 
 /* 0, -ENOMEM, or what a sink returned. */
 int thread_feed(struct thread *t, const struct sample *s, const struct subscribers *to);

@@ -22,34 +22,49 @@ void trace_window(struct trace *t, const struct time_span *window, const struct 
 	t->wall = *wall;
 }
 
-static COLD struct thread *make_thread(struct trace *t, const struct sample *s, uint64_t key)
+static struct thread *make_thread(struct map *threads, const struct sample *s, uint64_t key)
 {
-	struct thread *th = map_add(&t->threads, key, sizeof(*th));
+	struct thread *th = map_add(threads, key, sizeof(*th));
 
 	if (!th)
 		return NULL;
-	*th = (struct thread){
-		.pid = s->pid,
-		.tid = s->tid,
-		.first_ns = s->time,
-		.last_ns = s->time,
-		.first_cycles = s->cycles,
-		.last_cycles = s->cycles,
-		.empty_ns = s->time,
-		.empty_cycles = s->cycles,
-		.charged = { .ns = s->time, .cycles = s->cycles },
-	};
+	th->pid = s->pid;
+	th->tid = s->tid;
+	thread_begin(th, s);
+	return th;
+}
+
+/* It stays in t->early, too, but is not early any more. */
+static struct thread *begin_thread(struct trace *t, const struct sample *s, uint64_t key)
+{
+	struct thread *th = map_get(&t->early, key);
+
+	if (!th)
+		return make_thread(&t->threads, s, key);
+	if (map_put(&t->threads, key, th))
+		return NULL;
+	thread_begin(th, s);
+	return th;
+}
+
+static struct thread *early_thread(struct trace *t, const struct sample *s, uint64_t key)
+{
+	struct thread *th = map_get(&t->early, key);
+
+	th = th ? th : make_thread(&t->early, s, key);
+	if (th)
+		th->early = true;
 	return th;
 }
 
 static COLD struct thread *find_thread(struct trace *t, const struct sample *s)
 {
 	uint64_t key = map_pair(s->pid, s->tid);
+	struct thread *th = map_get(&t->threads, key);
 
-	t->last = map_get(&t->threads, key);
-	if (!t->last)
-		t->last = make_thread(t, s, key);
-	return t->last;
+	if (!th && s->op == OP_EXTENSION)
+		return early_thread(t, s, key);
+	return t->last = th ? th : begin_thread(t, s, key);
 }
 
 static inline struct thread *thread_of(struct trace *t, const struct sample *s)
@@ -73,14 +88,27 @@ static int begin(struct trace *t, uint64_t ns)
 	return err;
 }
 
-/* For a sample outside the window as far as it was known: 1: leave it out; 0: take it; or a negative errno. */
-static COLD int look_outside(struct trace *t, uint64_t ns)
+/* Whether a thread is on a CPU when the window begins is said before it. 1, or -ENOMEM. */
+static int hear_outside(struct trace *t, const struct sample *s)
 {
-	int err = t->begun ? 0 : begin(t, ns);
+	struct thread *th = s->time < t->from_ns ? early_thread(t, s, map_pair(s->pid, s->tid)) : NULL;
 
-	if (ns > t->last_ns)
-		t->last_ns = ns;
-	return err ? err : ns < t->from_ns || ns >= t->until_ns;
+	if (th && s->kind == KIND_CPU)
+		cpu_word(&th->cpu, s->payload, s->time, 0);
+	return s->time < t->from_ns && !th ? -ENOMEM : 1;
+}
+
+/* For a sample outside the window as far as it was known: 1: leave it out; 0: take it; or a negative errno. */
+static COLD int look_outside(struct trace *t, const struct sample *s)
+{
+	int err;
+
+	if (s->op == OP_EXTENSION)
+		return t->begun || t->profile.zoomed ? hear_outside(t, s) : 0;
+	err = t->begun ? 0 : begin(t, s->time);
+	if (s->time > t->last_ns)
+		t->last_ns = s->time;
+	return err ? err : s->time < t->from_ns || s->time >= t->until_ns;
 }
 
 int trace_feed(void *trace, const struct sample *s)
@@ -90,7 +118,7 @@ int trace_feed(void *trace, const struct sample *s)
 	struct thread *th;
 
 	if (s->time < t->from_ns || s->time >= t->until_ns) {
-		int out = look_outside(t, s->time);
+		int out = look_outside(t, s);
 
 		if (out)
 			return out < 0 ? out : 0;
@@ -98,7 +126,7 @@ int trace_feed(void *trace, const struct sample *s)
 	th = thread_of(t, s);
 	if (!th)
 		return -ENOMEM;
-	if (!t->started) {
+	if (!t->started && !th->early) {
 		t->started = true;
 		p->start_ns = s->time;
 	}
@@ -284,8 +312,12 @@ void trace_free(struct trace *t)
 		next = k->next;
 		k->ops->free(k);
 	}
+	for (struct map_slot *s = NULL; (s = map_next(&t->early, s));)
+		if (((struct thread *)s->value)->early)
+			thread_free(s->value);
 	for (struct map_slot *s = NULL; (s = map_next(&t->threads, s));)
 		thread_free(s->value);
 	map_free(&t->threads);
+	map_free(&t->early);
 	free(t->profile.thread_totals);
 }

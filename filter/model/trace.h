@@ -23,6 +23,7 @@ struct trace {
 	uint64_t from_ns, until_ns; /* the window, known with the first sample; before it nothing is inside */
 	uint64_t last_ns;	    /* latest sample outside the window */
 	struct map threads;	    /* (pid, tid) -> struct thread */
+	struct map early;	    /* the same: those that were early (thread.h), and may still be */
 	struct thread *last;
 	bool begun, started;	 /* there was a sample; there was one in the window */
 	char error[TRACE_ERROR]; /* one line, if the window is at fault */
