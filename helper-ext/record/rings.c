@@ -8,13 +8,9 @@
 
 #include "procfs.h"
 #include "rings.h"
-#include "shared/ticks.h"
 
 /* Records between two stores of tail: few stores, but room for the producer soon. */
 #define BATCH 4096u
-
-/* Ticks, a microsecond or less, for which a record may be on its way to the memory that we read it from. */
-#define ON_THE_WAY 2000u
 
 /* Ops that need more than being passed on. */
 #define SPECIAL_OPS (1u << OP_RING_THREAD | 1u << OP_LOST | 1u << OP_HELLO | 1u << OP_SNAPSHOT)
@@ -231,13 +227,13 @@ static void take_switch(struct rings *rs, struct ring_map *r)
 	switches_take(&r->switches);
 }
 
-/* What a thread that does nothing else has: no record from before `now` is still to come, but for a window's end. */
-static void take_switches(struct rings *rs, struct ring_map *r, uint64_t now)
+/*
+ * Those after the last record wait for the next one: a thread tells afterwards what it waited for, at the times when it
+ * did. Only if there would be no room for them any more they do not.
+ */
+static void take_crowd(struct rings *rs, struct ring_map *r)
 {
-	const struct switched *sw;
-
-	while (!(rs->windows && r->stream.cpu) && (sw = switches_peek(&r->switches)) &&
-	       switch_tsc(rs, sw) + ON_THE_WAY < now)
+	while (switches_crowded(&r->switches) && switches_peek(&r->switches))
 		take_switch(rs, r);
 }
 
@@ -247,7 +243,7 @@ static void take_switches(struct rings *rs, struct ring_map *r, uint64_t now)
  */
 static uint64_t drain_ring(struct rings *rs, struct ring_map *r)
 {
-	uint64_t now = r->switches.page ? ticks_now() : 0, n = rings_head(r) - r->tail;
+	uint64_t n = rings_head(r) - r->tail;
 
 	if (n > r->nrecords)
 		return UINT64_MAX;
@@ -267,7 +263,7 @@ static uint64_t drain_ring(struct rings *rs, struct ring_map *r)
 		else
 			stream_flush(&r->stream);
 	}
-	take_switches(rs, r, now);
+	take_crowd(rs, r);
 	return n;
 }
 

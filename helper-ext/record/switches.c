@@ -228,6 +228,13 @@ int switches_copy(const struct switches *s, struct switched **list, bool *whole)
 	return n;
 }
 
+bool switches_crowded(const struct switches *s)
+{
+	const struct perf_event_mmap_page *page = s->page;
+
+	return page && __atomic_load_n(&page->data_head, __ATOMIC_RELAXED) - page->data_tail > page->data_size / 2;
+}
+
 void switches_close(struct switches *s)
 {
 	if (s->page)

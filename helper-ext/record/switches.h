@@ -51,4 +51,7 @@ int switches_copy(const struct switches *s, struct switched **list, bool *whole)
 const struct switched *switches_peek(struct switches *s);
 void switches_take(struct switches *s);
 
+/* Is there hardly any room for more? */
+bool switches_crowded(const struct switches *s);
+
 void switches_close(struct switches *s);
