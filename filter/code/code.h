@@ -105,6 +105,7 @@ struct process {
 	bool starts_late;   /* its interpreter checks signals before PY_START (CPython 3.13 and later) */
 	bool unspecialized; /* its interpreter specialises nothing: free-threaded before CPython 3.14 */
 	bool jit;	    /* its interpreter compiles hot loops */
+	bool waits;	    /* its threads tell what they wait for */
 	bool program_only;  /* what runs only because it is traced was not counted */
 	char *opnames[256];
 	bool able[256];		   /* by base opcode: the interpreter has specialised forms of it */

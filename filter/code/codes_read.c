@@ -220,6 +220,7 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	free(p->argv);
 	p->whole = json_is_true(json_object_get(line, "whole"));
 	p->jit = json_is_true(json_object_get(line, "jit"));
+	p->waits = get_int(line, "waits", 0) > 0;
 	p->program_only = json_is_true(json_object_get(line, "program_only"));
 	p->argv = join_strings(json_object_get(line, "argv"));
 	p->tsc_hz = get_int(line, "tsc_hz", 0);

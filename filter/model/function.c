@@ -158,6 +158,7 @@ void function_free(struct code *code)
 	}
 	for (uint32_t i = 0; i < f->nloops; i++)
 		loop_free(f->loops[i]);
+	free(f->waits);
 	free(f->loops);
 	free(f->costs);
 	free(f->lines);

@@ -14,6 +14,7 @@
 #include "code/extent.h"
 #include "cpu.h"
 #include "stat.h"
+#include "waits.h"
 
 struct form_counts; /* forms.h */
 struct paths;	    /* paths.h */
@@ -81,6 +82,7 @@ struct function {
 	struct off total_off, self_off; /* of total_ns, self_ns */
 	bool cpu_unknown;		/* it also ran in threads without CPU words: those say too little */
 	struct spread self_spread;	/* of the cycles of each activation, without called functions */
+	struct waits *waits;		/* NULL: none */
 	struct loop **loops;		/* ascending heads */
 	uint32_t nloops;
 	struct instr_cost *costs;  /* [code->ninstrs], NULL until an INSTRUCTION event was seen */

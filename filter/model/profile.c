@@ -16,6 +16,10 @@ static int by_self_time(const void *left, const void *right, void *rank)
 	uint64_t x = ranked(*(enum rank *)rank, a->function->self_ns, a->function->self_off);
 	uint64_t y = ranked(*(enum rank *)rank, b->function->self_ns, b->function->self_off);
 
+	if (*(enum rank *)rank == RANK_WAITS) {
+		x = a->function->waits ? waits_ns(a->function->waits) : 0;
+		y = b->function->waits ? waits_ns(b->function->waits) : 0;
+	}
 	return x == y ? code_order(a, b) : x < y ? 1 : -1;
 }
 
@@ -136,6 +140,28 @@ const struct process *profile_root(const struct profile *p)
 bool profile_has_cpu(const struct profile *p)
 {
 	return p->threads && !p->unseen;
+}
+
+bool profile_has_waits(const struct profile *p)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));)
+		if (((const struct process *)s->value)->waits)
+			return true;
+	return false;
+}
+
+static void add_waits(struct code *code, void *to)
+{
+	if (code->function->waits)
+		waits_join(to, code->function->waits);
+}
+
+struct waits profile_waits(const struct profile *p)
+{
+	struct waits all = p->outside_waits;
+
+	each_function(p, add_waits, &all);
+	return all;
 }
 
 enum rank profile_rank(const struct profile *p)

@@ -20,6 +20,7 @@ struct thread_total {
 	struct off off;	  /* of that */
 	bool cpu_known;	  /* there were CPU words */
 	uint64_t used_ns; /* of wall_ns on a CPU, if not by those then by CPU_TIME words; 0: not known */
+	uint64_t gil_ns;  /* waiting for the GIL */
 };
 
 struct profile {
@@ -37,6 +38,7 @@ struct profile {
 	uint64_t traced_cycles;
 	uint64_t outside_ns, outside_cycles; /* of these: when no activation was known */
 	struct off traced_off, outside_off;  /* of these */
+	struct waits outside_waits;	     /* of these */
 	uint64_t known_kinds;		     /* EXTENSION words that are read here */
 	uint64_t unseen;		     /* threads without CPU words: when they were on a CPU is not known, */
 	uint64_t untold;		     /* and of so many of these not even how long */
@@ -72,8 +74,14 @@ static inline uint64_t profile_skipped(const struct profile *p)
 /* Is it known of all threads when they were on a CPU? Not before the end. */
 bool profile_has_cpu(const struct profile *p);
 
-/* By which time: all of it, that on a CPU, or that of waiting. */
-enum rank { RANK_TIME, RANK_CPU, RANK_WAITING };
+/* Does the program tell what it waits for? */
+bool profile_has_waits(const struct profile *p);
+
+/* All waits of all functions and outside of them. */
+struct waits profile_waits(const struct profile *p);
+
+/* By which time: all of it, that on a CPU, that of waiting, or that of waits the program tells of (functions only). */
+enum rank { RANK_TIME, RANK_CPU, RANK_WAITING, RANK_WAITS };
 
 /* What people are shown first: who uses the CPU, if that is known, or else the time. */
 enum rank profile_rank(const struct profile *p);

@@ -346,6 +346,7 @@ static int gap(struct thread *t, const struct sample *s, const struct subscriber
 	take_back(t, tail, to->profile);
 	err = leave_all(t, LEAVE_GAP, to);
 	add_off(t, tail, to->profile);
+	t->wait = (struct wait){ 0 };
 	t->charged.instr = NULL;
 	return err ? err : report_gap(s, to);
 }
@@ -362,6 +363,7 @@ static void end_time(struct thread *t, struct profile *p)
 	take_back(t, cpu_tail(&t->cpu, t->last_ns), p);
 	cpu_restart(&t->cpu);
 	used_end(&t->used);
+	t->wait = (struct wait){ 0 };
 	t->wall_ns += t->last_ns - t->first_ns;
 	p->traced_ns += t->last_ns - t->first_ns;
 	p->traced_cycles += t->last_cycles - t->first_cycles;
@@ -406,13 +408,33 @@ static int segment(struct thread *t, const struct sample *s, const struct subscr
 	return err ? err : SUBSCRIBERS_CALL(to, segment, s);
 }
 
-static void extension(struct thread *t, const struct sample *s, struct profile *p)
+/* The innermost activation waited. */
+static int take_wait(struct thread *t, const struct sample *s, struct profile *p)
 {
-	p->known_kinds += s->kind == KIND_CPU || s->kind == KIND_CPU_TIME;
+	const struct stack *inner = innermost_stack(t);
+	struct function *fn = inner ? stack_top(inner)->a.code->function : NULL;
+	uint64_t ns;
+	enum wait_kind kind = wait_word(&t->wait, s->payload, s->time, &ns);
+
+	if (!kind || t->early)
+		return 0;
+	if (fn && !fn->waits)
+		fn->waits = calloc(1, sizeof(*fn->waits));
+	if (fn && !fn->waits)
+		return -ENOMEM;
+	waits_add(fn ? fn->waits : &p->outside_waits, kind, ns);
+	t->gil_ns += kind == WAIT_FOR_GIL ? ns : 0;
+	return 0;
+}
+
+static int extension(struct thread *t, const struct sample *s, struct profile *p)
+{
+	p->known_kinds += s->kind == KIND_CPU || s->kind == KIND_CPU_TIME || s->kind == KIND_WAIT;
 	if (s->kind == KIND_CPU_TIME)
 		used_word(&t->used, s->payload);
 	if (s->kind == KIND_CPU)
 		add_off(t, cpu_word(&t->cpu, s->payload, s->time, t->last_ns), p);
+	return s->kind == KIND_WAIT ? take_wait(t, s, p) : 0;
 }
 
 /* Anything but an event of code. Foreign words and those of unknown kinds say nothing about the thread. */
@@ -423,8 +445,8 @@ static COLD int feed_other(struct thread *t, const struct sample *s, const struc
 	if (s->op == SAMPLE_FOREIGN)
 		to->profile->foreign += s->count;
 	if (s->op == OP_EXTENSION)
-		extension(t, s, to->profile);
-	if (s->op == SAMPLE_FOREIGN || s->op == OP_EXTENSION)
+		return extension(t, s, to->profile);
+	if (s->op == SAMPLE_FOREIGN)
 		return 0;
 	if (s->op == OP_SNAPSHOT)
 		err = segment(t, s, to);

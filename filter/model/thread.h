@@ -26,6 +26,8 @@ struct thread {
 	uint64_t wall_ns; /* before first_ns, without what was not traced */
 	struct off off;	  /* of all its time */
 	struct used used;
+	struct wait wait;
+	uint64_t gil_ns; /* waiting for the GIL */
 };
 
 /* Its time begins with this sample. */

@@ -254,7 +254,7 @@ static struct thread_total total_of(const struct thread *th)
 
 	if (th->cpu.known)
 		used = th->wall_ns - th->off.ns;
-	return (struct thread_total){ th->pid, th->tid, th->wall_ns, th->off, th->cpu.known, used };
+	return (struct thread_total){ th->pid, th->tid, th->wall_ns, th->off, th->cpu.known, used, th->gil_ns };
 }
 
 static void add_total(struct profile *p, const struct thread_total *t)

@@ -118,6 +118,24 @@ static void write_cpu(const struct report *r)
 			p->untold, plural(p->untold, "s"));
 }
 
+/* What was waited for, most first; what is less than a hundredth of it is left out. */
+static void write_waits(const struct report *r)
+{
+	struct waits all = profile_waits(r->p);
+	uint64_t least = waits_ns(&all) / 100;
+	const char *before = "Waits    ";
+	enum wait_kind kind;
+	char text[FIGURE];
+
+	while ((kind = waits_most(&all)) && all.of[kind].ns >= least) {
+		fprintf(r->f, "%s%s %s", before, wait_name(kind), figure_span(text, all.of[kind].ns));
+		all.of[kind].ns = 0;
+		before = ", ";
+	}
+	if (*before == ',')
+		fputc('\n', r->f);
+}
+
 void report_head(const struct report *r)
 {
 	const struct process *root = profile_root(r->p);
@@ -143,6 +161,7 @@ void report_head(const struct report *r)
 		write_trace(r, n);
 	if (n)
 		write_cpu(r);
+	write_waits(r);
 	if (r->p->duty.period_ns)
 		write_duty(r);
 }

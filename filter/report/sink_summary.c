@@ -74,6 +74,32 @@ static int put_loops(struct summary *m, const struct profile *p)
 	return err;
 }
 
+/* Those of one function; rows were put before. */
+static int put_waits_of(struct summary *m, const struct code *code, const struct waits *w, size_t *rows)
+{
+	int err = 0;
+
+	for (int kind = 1; kind < WAIT_KINDS && !err; kind++) {
+		if (!w->of[kind].n)
+			continue;
+		put(m, (*rows)++ ? ",\n  " : "\n  ");
+		err = put_json(m, summary_wait(code, (enum wait_kind)kind, &w->of[kind]));
+	}
+	return err;
+}
+
+static int put_waits(struct summary *m, const struct profile *p)
+{
+	size_t n = 0, rows = 0;
+	struct code **all = profile_functions(p, &n, RANK_WAITS);
+	int err = all ? put_waits_of(m, NULL, &p->outside_waits, &rows) : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err && all[i]->function->waits; i++)
+		err = put_waits_of(m, all[i], all[i]->function->waits, &rows);
+	free(all);
+	return err;
+}
+
 static bool any_unmatched(const struct profile *p)
 {
 	return codes_unmatched(p->codes, NULL);
@@ -98,6 +124,7 @@ static const struct {
 	{ "forms", .object = summary_forms },
 	{ "functions", .array = put_functions },
 	{ "loops", .array = put_loops },
+	{ "waits", profile_has_waits, .array = put_waits },
 	{ "losses", .object = summary_losses },
 	{ "compiled", profile_jit, .object = summary_compiled },
 	{ "matched_nothing", any_unmatched, .object = summary_unmatched },

@@ -410,7 +410,24 @@ static json_t *thread(const struct profile *p, const struct thread_total *t)
 				number_or_null(t->cpu_known || t->used_ns, t->used_ns), "waiting_ns",
 				number_or_null(t->cpu_known, t->off.waiting_ns));
 
-	return json_join(JSON_NUMBERS(numbers), cpu);
+	return json_join(json_join(JSON_NUMBERS(numbers), cpu),
+			 json_pack("{s:o}", "gil_ns", number_or_null(process && process->waits, t->gil_ns)));
+}
+
+json_t *summary_wait(const struct code *code, enum wait_kind kind, const struct wait_total *total)
+{
+	const struct json_number numbers[] = {
+		{ "line", code ? code->firstlineno : 0 },
+		{ "pid", code ? code->process->pid : 0 },
+		{ "count", total->n },
+		{ "ns", total->ns },
+		{ "longest_ns", total->longest_ns },
+	};
+
+	return json_join(json_pack("{s:s, s:o, s:o}", "kind", wait_name(kind), "file",
+				   json_text(code ? code->file : NULL), "qualname",
+				   json_text(code ? code->qualname : NULL)),
+			 JSON_NUMBERS(numbers));
 }
 
 json_t *summary_threads(const struct profile *p)

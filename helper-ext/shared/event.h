@@ -52,6 +52,27 @@
 
 /* clang-format on */
 
+/* What a thread waits for, in KIND_WAIT words: W(number, name), 1 to 127. */
+#define OCULAR_WAITS(W) \
+	W(1, GIL, "gil") \
+	W(2, LOCK, "lock") \
+	W(3, POLL, "poll") \
+	W(4, READ, "read") \
+	W(5, WRITE, "write") \
+	W(6, CONNECT, "connect") \
+	W(7, ACCEPT, "accept") \
+	W(8, SLEEP, "sleep") \
+	W(9, PROCESS, "process") \
+	W(10, RING, "ring") /* room in its ring, for markers */ \
+	W(11, OTHER, "other")
+
+enum wait_kind {
+#define W(number, name, text) WAIT_FOR_##name = number,
+	OCULAR_WAITS(W)
+#undef W
+		WAIT_KINDS
+};
+
 enum marker_kind {
 #define X(kind, name) KIND_##name = kind,
 	OCULAR_KINDS(X)

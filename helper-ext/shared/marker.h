@@ -52,6 +52,11 @@
 #define MARKER_KIND_MASK   0xfu
 #define MARKER_PAYLOAD_MAX ((1ull << 48) - 1)
 
+/* Payload of KIND_WAIT: 46..40 the kind. */
+#define MARKER_WAIT_BEGINS (1ull << 47)
+#define MARKER_WAIT_SHIFT  40
+#define MARKER_WAIT_MASK   0x7fu
+
 /* Payload of KIND_CPU; its other bits are 0, except for the number of the CPU. */
 #define MARKER_CPU_IN	     (1ull << 47)
 #define MARKER_CPU_PREEMPTED (1ull << 46)
@@ -112,6 +117,12 @@ static inline uint64_t marker_cpu(bool in, bool preempted, bool lost, uint16_t c
 	return marker_extension(0, KIND_CPU,
 				(in ? MARKER_CPU_IN : 0) | (preempted ? MARKER_CPU_PREEMPTED : 0) |
 					(lost ? MARKER_CPU_LOST : 0) | cpu);
+}
+
+/* A wait begins, or ends. */
+static inline uint64_t marker_wait(enum wait_kind kind, bool begins)
+{
+	return marker_extension(0, KIND_WAIT, (begins ? MARKER_WAIT_BEGINS : 0) | (uint64_t)kind << MARKER_WAIT_SHIFT);
 }
 
 static inline uint64_t marker_numbered(uint64_t seq, uint32_t number)

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "waits.h"
+
+#include "shared/marker.h"
+
+const char *wait_name(enum wait_kind kind)
+{
+	static const char *const names[WAIT_KINDS] = {
+#define W(number, name, text) [number] = text,
+		OCULAR_WAITS(W)
+#undef W
+	};
+
+	return kind < WAIT_KINDS && names[kind] ? names[kind] : names[WAIT_FOR_OTHER];
+}
+
+void waits_add(struct waits *w, enum wait_kind kind, uint64_t ns)
+{
+	struct wait_total *t = &w->of[kind];
+
+	t->n++;
+	t->ns += ns;
+	if (ns > t->longest_ns)
+		t->longest_ns = ns;
+}
+
+void waits_join(struct waits *to, const struct waits *more)
+{
+	for (int kind = 0; kind < WAIT_KINDS; kind++) {
+		to->of[kind].n += more->of[kind].n;
+		to->of[kind].ns += more->of[kind].ns;
+		if (more->of[kind].longest_ns > to->of[kind].longest_ns)
+			to->of[kind].longest_ns = more->of[kind].longest_ns;
+	}
+}
+
+uint64_t waits_ns(const struct waits *w)
+{
+	uint64_t ns = 0;
+
+	for (int kind = 0; kind < WAIT_KINDS; kind++)
+		ns += w->of[kind].ns;
+	return ns;
+}
+
+enum wait_kind waits_most(const struct waits *w)
+{
+	int most = 0;
+
+	for (int kind = 1; kind < WAIT_KINDS; kind++)
+		if (w->of[kind].ns > w->of[most].ns)
+			most = kind;
+	return (enum wait_kind)most;
+}
+
+enum wait_kind wait_word(struct wait *w, uint64_t payload, uint64_t ns, uint64_t *took)
+{
+	unsigned kind = payload >> MARKER_WAIT_SHIFT & MARKER_WAIT_MASK;
+	struct wait was = *w;
+
+	if (!kind || kind >= WAIT_KINDS)
+		kind = WAIT_FOR_OTHER;
+	*w = (struct wait){ payload & MARKER_WAIT_BEGINS ? kind : 0, ns };
+	*took = ns > was.since_ns ? ns - was.since_ns : 0;
+	return w->kind || was.kind != kind ? 0 : (enum wait_kind)kind;
+}
