@@ -51,7 +51,7 @@ HALVES     := filter record ext qemu
 SRC_shared := $(wildcard helper-ext/shared/*.c)
 SRC_filter := $(filter-out filter/front_% filter/main%,$(wildcard filter/*.c filter/*/*.c)) $(SRC_shared)
 SRC_record := $(filter-out helper-ext/record/main%,$(wildcard helper-ext/record/*.c)) $(SRC_shared)
-SRC_ext    := $(addprefix helper-ext/ext/,processor.c dispatch.c image.c) \
+SRC_ext    := $(addprefix helper-ext/ext/,processor.c dispatch.c got.c image.c) \
 	$(filter-out %/emit.c,$(wildcard helper-ext/ext/arch/$(ARCH)/*.c))# what of it needs no Python
 SRC_qemu   := $(filter-out %/plugin.c %/guest.c %/main.c,$(wildcard helper-ext/qemu/*.c))
 LIB_filter := -ljansson -lz -lipt -lzstd -lm -pthread
@@ -191,7 +191,7 @@ $B/tests/ptwrite-catch.so: tests/unit/helper-ext/ext/ptwrite_catch.c tests/unit/
 # --- tests: every one prints TAP, tests/run adds them up ---------------------------------------------
 
 PYTHONS  = $(shell scripts/find-pythons $(ONLY))
-DOORS   := $(addprefix tests/doors/test_,truth.py free_threads.py cpu.py numbers.py strikes.py loops.py transparency.py regression.py losses.py badinput.py exports.py ocular_stat.py cut.py repaired.py opcode_tables.py pypylog.py qemu_python.py jit.py opcodes.py opcode_analyses.py)
+DOORS   := $(addprefix tests/doors/test_,truth.py free_threads.py cpu.py waits.py numbers.py strikes.py loops.py transparency.py regression.py losses.py badinput.py exports.py ocular_stat.py cut.py repaired.py opcode_tables.py pypylog.py qemu_python.py jit.py opcodes.py opcode_analyses.py)
 # Only with a Python without a GIL: make test-free-threaded.
 RACES   := tests/doors/test_races.py
 # Unit tests in Python and the doors run with each interpreter, everything else runs once.

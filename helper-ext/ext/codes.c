@@ -11,6 +11,7 @@
 #include "setup.h"
 #include "table.h"
 #include "trigger.h"
+#include "waits.h"
 #include "world.h"
 
 #define CHUNK_BITS 12
@@ -407,6 +408,7 @@ static uint64_t first_sight(struct codes *c, PyCodeObject *code, uint32_t sessio
 	bool wanted = is_wanted(code, &module);
 
 	Py_XDECREF(name);
+	waits_look();
 	return add(c, code, triggers, triggers || wanted, session);
 }
 

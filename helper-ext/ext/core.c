@@ -28,6 +28,7 @@
 #include "snapshot.h"
 #include "table.h"
 #include "trigger.h"
+#include "waits.h"
 
 struct state {
 	struct codes codes;
@@ -140,6 +141,14 @@ static int stop_tracing(void *unused)
 static void deserted(void)
 {
 	_PyEval_AddPendingCall(PyInterpreterState_Get(), stop_tracing, NULL, 0);
+}
+
+/* hz: of the clock of rings. How many calls that may wait are seen from now on, until close(). */
+static PyObject *core_see_waits(PyObject *module, PyObject *arg)
+{
+	uint64_t hz = PyLong_AsUnsignedLongLong(arg);
+
+	return PyErr_Occurred() ? NULL : PyLong_FromLong(waits_start(hz));
 }
 
 static int begin(struct state *state, const char *dir, const struct ring_config *c, PyObject *header, bool guest)
@@ -261,6 +270,7 @@ static PyObject *core_close(PyObject *module, PyObject *unused)
 	codes_end(&state->codes);
 	codes_close(&state->codes);
 	if (process_leave()) {
+		waits_stop();
 		write_stop();
 		codes_free();
 	}
@@ -356,6 +366,9 @@ static PyMethodDef methods[] = {
 	  "join($module, /)\n--\n\n"
 	  "This interpreter begins to trace. True if it is the first of its process: then choose(), the\n"
 	  "set_ functions and begin() follow. Each join() needs a close()." },
+	{ "see_waits", core_see_waits, METH_O,
+	  "see_waits($module, hz, /)\n--\n\n"
+	  "Notice what threads wait for, until close(); hz: of the clock of rings. How many calls are seen." },
 	{ "choose", core_choose, METH_O,
 	  "choose($module, backend, /)\n--\n\n"
 	  "How words leave the process, a BACKEND_ number: for each callback() and begin() from now on.\n"

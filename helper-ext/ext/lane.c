@@ -18,8 +18,11 @@
 #include "rings.h"
 #include "shared/array.h"
 
-/* Room that lane_open() reserves: RING_THREAD, SNAPSHOT, HELLO, LOST, CPU_TIME, and WIDE with its word. */
-#define LANE_BURST 8
+/* Waits that are kept until the thread's next event; and ticks between two that are one. */
+#define WAITS	   16
+#define WAITS_NEAR 20000
+/* Room that lane_open() reserves: RING_THREAD, SNAPSHOT, HELLO, LOST, CPU_TIME, waits, and WIDE with its word. */
+#define LANE_BURST (8 + 2 * WAITS)
 /* Yields before sleeping: the recorder is usually awake and needs microseconds. */
 #define LANE_YIELDS    64
 #define LANE_NAP_NS    50000
@@ -38,6 +41,16 @@ static _Atomic uint64_t nothing_written;
 	}
 _Thread_local struct cursor lane_cursor[LANE_VIEWS] = { CURSOR_FULL, CURSOR_FULL };
 static _Thread_local struct lane *lane_own __attribute__((tls_model("initial-exec")));
+
+/* Only the thread itself touches them, because it may wait while the world is stopped. */
+struct waited {
+	unsigned int n;
+	struct {
+		enum wait_kind kind;
+		uint64_t begin, end;
+	} all[WAITS];
+};
+static _Thread_local struct waited *lane_waits __attribute__((tls_model("initial-exec")));
 
 static struct {
 	pthread_once_t once;
@@ -274,6 +287,8 @@ static void lane_end(void *arg)
 	lane_own = NULL;
 	lane_hide(l);
 	free(l);
+	free(lane_waits);
+	lane_waits = NULL;
 }
 
 static struct lane *lane_begin(void)
@@ -293,6 +308,7 @@ static struct lane *lane_begin(void)
 	process_unlock();
 	pthread_setspecific(lanes.key, l);
 	lane_own = l;
+	lane_waits = calloc(1, sizeof(*lane_waits)); /* without memory they are not told */
 	return l;
 }
 
@@ -353,7 +369,8 @@ static bool lane_wait(struct lane *l, uint32_t wait_ms)
 static bool lane_room(struct lane *l)
 {
 	uint32_t wait_ms = rings_config()->wait_ms;
-	uint64_t tail;
+	uint64_t tail, begin;
+	bool room;
 
 	if (atomic_load_explicit(&l->ring->closed, memory_order_acquire))
 		return false;
@@ -362,10 +379,12 @@ static bool lane_room(struct lane *l)
 	tail = atomic_load_explicit(&l->ring->tail, memory_order_acquire);
 	if (!wait_ms || tail == l->stalled || rings_config()->flight)
 		return false;
-	if (lane_wait(l, wait_ms))
-		return true;
-	l->stalled = tail;
-	return false;
+	begin = ticks_now();
+	room = lane_wait(l, wait_ms);
+	lane_waited(WAIT_FOR_RING, begin, ticks_now());
+	if (!room)
+		l->stalled = tail;
+	return room;
 }
 
 static bool lane_ready(struct lane *l)
@@ -383,6 +402,41 @@ static void lane_put_thread(struct lane *l)
 	l->announce = false;
 	atomic_store_explicit(&l->ring->tid, l->tid, memory_order_relaxed);
 	lane_put_at(l, ticks_now(), (uint64_t)OP_RING_THREAD << MARKER_OP_SHIFT | before << 32 | l->tid);
+}
+
+/* Whatever the thread wrote meanwhile comes after what it waited for, so only the next event's slow way shows it. */
+void lane_waited(enum wait_kind kind, uint64_t begin, uint64_t end)
+{
+	struct waited *w = lane_waits;
+
+	if (!w)
+		return;
+	if (w->n && w->all[w->n - 1].kind == kind && begin - w->all[w->n - 1].end < WAITS_NEAR)
+		w->n--;
+	else if (w->n == WAITS)
+		return;
+	else
+		w->all[w->n].begin = begin;
+	w->all[w->n].kind = kind;
+	w->all[w->n++].end = end;
+	for (int view = 0; view < LANE_VIEWS; view++)
+		lane_cursor[view] = (struct cursor)CURSOR_FULL;
+}
+
+/* They were before whatever is written now, and after what was written before; if nothing was, they are of no interest. */
+static void lane_put_waits(struct lane *l, bool continues)
+{
+	struct waited *w = lane_waits;
+
+	for (unsigned int i = 0; i < w->n && l->ring && continues; i++) {
+		uint64_t last = lane_last_tsc(l);
+
+		if (w->all[i].begin < last) /* tracing began meanwhile */
+			continue;
+		lane_put_at(l, w->all[i].begin, marker_wait(w->all[i].kind, true));
+		lane_put_at(l, w->all[i].end, marker_wait(w->all[i].kind, false));
+	}
+	w->n = 0;
 }
 
 /* What must come before the next event word. HELLO is a thread's first word, so LOST follows it. */
@@ -447,6 +501,8 @@ struct lane *lane_open(uint64_t interpreter, enum lane_view view, uint32_t windo
 			report_deserted();
 		return NULL;
 	}
+	if (lane_waits && lane_waits->n)
+		lane_put_waits(l, l->at.interpreter == interpreter && l->window == window);
 	lane_preface(l, interpreter, window);
 	lane_hide(l);
 	l->shown[view] = l->at;

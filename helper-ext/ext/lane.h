@@ -102,6 +102,12 @@ static inline void lane_put_emulated(const struct cursor *c, uint64_t head, uint
 	atomic_store_explicit(c->head, head + 1, memory_order_relaxed);
 }
 
+/*
+ * The calling thread has waited, from one time to another; it may do so without the GIL. Told with its next event, at
+ * those times: a few waits one after another are kept, and such of one kind that follow at once are one.
+ */
+void lane_waited(enum wait_kind kind, uint64_t begin, uint64_t end);
+
 /* The one of these three that lanes_start() chose: for words outside the hot path. */
 void lane_write(struct lane *l, uint64_t word);
 

@@ -8,6 +8,8 @@
  *             arch_stamp(&ticks)         ticks_now() (shared/ticks.h) into memory that is read meanwhile: never less
  *             arch_trace(word)           a word into the trace, by an instruction; only where ARCH_TRACES
  *             arch_trace_branches(word)  the same by branches
+ *             arch_calls_by(type)        does a relocation of this type give the address of a function? Never where the
+ *                                        types are not known: then no calls are seen (got.h)
  * emit.c      emitters_software          the callbacks whose words go into rings (emit_path.h)
  * processor.c arch_look()
  * others      sites_find(), sites_dispatches(), tails_next(): machine code, read (sites.h, tails.h)

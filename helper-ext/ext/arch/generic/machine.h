@@ -3,6 +3,7 @@
 #ifndef OCULAR_MACHINE_H
 #define OCULAR_MACHINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define ARCH_TRACES 0
@@ -10,6 +11,12 @@
 static inline void arch_prefetch(const void *p)
 {
 	__builtin_prefetch(p, 1);
+}
+
+static inline bool arch_calls_by(uint32_t type)
+{
+	(void)type;
+	return false;
 }
 
 static inline void arch_stamp(uint64_t *ticks)

@@ -3,6 +3,8 @@
 #ifndef OCULAR_MACHINE_H
 #define OCULAR_MACHINE_H
 
+#include <elf.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ptwrite.h"
@@ -13,6 +15,11 @@
 static inline void arch_prefetch(const void *p)
 {
 	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)p));
+}
+
+static inline bool arch_calls_by(uint32_t type)
+{
+	return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT;
 }
 
 /* RDTSC has the time in two registers. The upper half goes first, so that a reader never sees less. */

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * waits.c - see waits.h.
+ *
+ * CPython takes its GIL by pthread_cond_timedwait(3), and waits for nothing else by it; its locks are semaphores. All
+ * these functions have up to six arguments, integers or pointers, and pass through here in registers, however many they
+ * are. No Python is called, and no lock taken: the thread may or may not hold the GIL.
+ */
+#include <Python.h>
+#include <dlfcn.h>
+#include <string.h>
+
+#include "got.h"
+#include "lane.h"
+#include "process.h"
+#include "waits.h"
+
+#define LEAST_A_SECOND 1000000u /* 1 us */
+#define MODULES	       "/lib-dynload/"
+
+/* clang-format off */
+#define CALLS(X) \
+	X(GIL, pthread_cond_timedwait) X(GIL, pthread_cond_clockwait) X(GIL, pthread_cond_wait) X(GIL, pthread_mutex_lock) \
+	X(LOCK, sem_wait) X(LOCK, sem_timedwait) X(LOCK, sem_clockwait) \
+	X(SLEEP, clock_nanosleep) X(SLEEP, nanosleep) X(SLEEP, usleep) \
+	X(POLL, poll) X(POLL, ppoll) X(POLL, select) X(POLL, pselect) X(POLL, epoll_wait) X(POLL, epoll_pwait) \
+	X(READ, read) X(READ, readv) X(READ, pread64) X(READ, recv) X(READ, recvfrom) X(READ, recvmsg) \
+	X(WRITE, write) X(WRITE, writev) X(WRITE, pwrite64) X(WRITE, send) X(WRITE, sendto) X(WRITE, sendmsg) \
+	X(WRITE, sendfile64) X(WRITE, fsync) X(WRITE, fdatasync) \
+	X(CONNECT, connect) X(ACCEPT, accept) X(ACCEPT, accept4) \
+	X(PROCESS, waitpid) X(PROCESS, waitid) X(PROCESS, wait4) X(PROCESS, wait3) X(PROCESS, wait) \
+	X(OTHER, flock) X(OTHER, lockf64) X(OTHER, sigtimedwait) X(OTHER, sigwaitinfo) X(OTHER, sigwait) X(OTHER, pause)
+/* clang-format on */
+
+typedef long (*call_fn)(long, long, long, long, long, long);
+
+static struct {
+	struct got got;
+	uint64_t least;	 /* ticks */
+	uint64_t loaded; /* objects, when we last looked */
+	_Atomic bool on;
+} waits;
+
+#define X(kind, name) \
+	static call_fn real_##name; \
+	static long wait_##name(long a, long b, long c, long d, long e, long f) \
+	{ \
+		uint64_t begin = ticks_now(), end; \
+		long result = real_##name(a, b, c, d, e, f); \
+\
+		end = ticks_now(); \
+		if (end - begin >= waits.least) \
+			lane_waited(WAIT_FOR_##kind, begin, end); \
+		return result; \
+	}
+CALLS(X)
+#undef X
+
+static const struct {
+	const char *name;
+	void *to;
+	void **real;
+} rows[] = {
+#define X(kind, name) { #name, (void *)wait_##name, (void **)&real_##name },
+	CALLS(X)
+#undef X
+};
+
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+/* The interpreter, in a library or the program itself, and the extension modules that came with it. */
+static bool is_wanted(const struct dl_phdr_info *object)
+{
+	return got_has(object, (uintptr_t)PyEval_SaveThread) || strstr(object->dlpi_name, MODULES);
+}
+
+/* Those functions that this C library has. */
+static int take(void)
+{
+	struct got_call calls[ROWS];
+	size_t n = 0;
+
+	for (size_t i = 0; i < ROWS; i++) {
+		*rows[i].real = *rows[i].real ? *rows[i].real : dlsym(RTLD_DEFAULT, rows[i].name);
+		if (*rows[i].real)
+			calls[n++] = (struct got_call){ rows[i].name, rows[i].to };
+	}
+	return got_take(&waits.got, calls, n, is_wanted);
+}
+
+/* How many objects were ever loaded. */
+static int read_loaded(struct dl_phdr_info *object, size_t size, void *loaded)
+{
+	(void)size;
+	*(uint64_t *)loaded = object->dlpi_adds;
+	return 1;
+}
+
+void waits_look(void)
+{
+	uint64_t loaded = 0;
+
+	if (!atomic_load_explicit(&waits.on, memory_order_relaxed))
+		return;
+	dl_iterate_phdr(read_loaded, &loaded);
+	process_lock();
+	if (waits.on && loaded != waits.loaded)
+		take();
+	waits.loaded = loaded;
+	process_unlock();
+}
+
+int waits_start(uint64_t hz)
+{
+	int n;
+
+	process_lock();
+	waits.least = hz / LEAST_A_SECOND;
+	waits.on = true;
+	n = take();
+	process_unlock();
+	return n > 0 ? n : 0;
+}
+
+void waits_stop(void)
+{
+	process_lock();
+	waits.on = false;
+	got_give_back(&waits.got);
+	process_unlock();
+}

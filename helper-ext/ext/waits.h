@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * waits.h - what threads wait for: calls of the interpreter, and of its own extension modules, that may block.
+ *
+ * They are seen by the global offset tables (got.h), from a start to its stop. A call that took a microsecond or more
+ * is noted by its thread (lane_waited()); one that did not block costs two readings of the clock.
+ */
+#pragma once
+
+#include <stdint.h>
+
+/*
+ * Begins; hz: of the clock of ring records. Returns how many calls are seen: none of a static program, or on a processor
+ * whose relocations are not known. With the GIL, or one thread at a time.
+ */
+int waits_start(uint64_t hz);
+void waits_stop(void);
+
+/* New code runs: an extension module may have been loaded with it. */
+void waits_look(void);

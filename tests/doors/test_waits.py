@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+"""What threads wait for, and how long, is what they measure themselves.
+
+    test_waits.py [--python PY]... [--only TEXT]
+
+Each program waits for one kind of thing, in a function of its own, and measures each call. What is told of a call may be
+shorter by what comes before and after it in the interpreter, and longer by nothing.
+"""
+
+import json
+import os
+import signal
+import sys
+
+import recording
+
+PRELUDE = """
+import fcntl, json, os, select, signal, socket, subprocess, sys, threading, time
+truth = {"n": 0, "ns": 0}
+def timed(function, *arguments):
+    begin = time.perf_counter_ns()
+    result = function(*arguments)
+    truth["ns"] += time.perf_counter_ns() - begin
+    truth["n"] += 1
+    return result
+def later(function, *arguments):
+    def run():
+        for row in arguments:
+            time.sleep(0.02)
+            function(*row)
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+"""
+END = """
+json.dump(truth, sys.stdout)
+"""
+
+# kind: (program, the function that waits)
+PROGRAMS = {
+    "sleep": """
+def waits():
+    for i in range(10):
+        timed(time.sleep, 0.02)
+waits()
+""",
+    "lock": """
+lock = threading.Lock()
+def waits():
+    for i in range(10):
+        timed(lock.acquire)
+lock.acquire()
+thread = later(lambda: lock.release(), *[()] * 10)
+waits()
+thread.join()
+""",
+    "lock, with a timeout": """
+lock = threading.Lock()
+lock.acquire()
+def waits():
+    for i in range(10):
+        timed(lock.acquire, True, 0.02)
+waits()
+""",
+    "poll": """
+read, write = os.pipe()
+def waits():
+    for i in range(10):
+        timed(select.select, [read], [], [], 0.02)
+waits()
+""",
+    "poll, by epoll": """
+read, write = os.pipe()
+poll = select.epoll()
+poll.register(read)
+def waits():
+    for i in range(10):
+        timed(poll.poll, 0.02)
+waits()
+""",
+    "read": """
+read, write = os.pipe()
+def waits():
+    for i in range(10):
+        timed(os.read, read, 1)
+thread = later(os.write, *[(write, b"x")] * 10)
+waits()
+thread.join()
+""",
+    "read, from a socket": """
+one, other = socket.socketpair()
+def waits():
+    for i in range(10):
+        timed(one.recv, 1)
+thread = later(other.send, *[(b"x",)] * 10)
+waits()
+thread.join()
+""",
+    "write": """
+read, write = os.pipe()
+size = fcntl.fcntl(write, 1031, 4096) # F_SETPIPE_SZ
+os.write(write, bytes(size))
+def waits():
+    for i in range(10):
+        timed(os.write, write, bytes(size))
+thread = later(os.read, *[(read, size)] * 10)
+waits()
+thread.join()
+""",
+    "accept": """
+server = socket.socket(socket.AF_UNIX)
+server.bind("\\0ocular-%d" % os.getpid())
+server.listen()
+def waits():
+    for i in range(10):
+        os.close(timed(server._accept)[0])
+thread = later(lambda: socket.socket(socket.AF_UNIX).connect(server.getsockname()), *[()] * 10)
+waits()
+thread.join()
+""",
+    "connect": """
+server = socket.socket(socket.AF_UNIX)
+server.bind("\\0ocular-%d" % os.getpid())
+server.listen(0)
+clients = [socket.socket(socket.AF_UNIX) for i in range(11)]
+clients[10].connect(server.getsockname())
+def waits():
+    for i in range(10):
+        timed(clients[i].connect, server.getsockname())
+thread = later(lambda: server.accept()[0].close(), *[()] * 10)
+waits()
+thread.join()
+""",
+    "process": """
+def waits():
+    for i in range(10):
+        pid = os.posix_spawn("/bin/sleep", ["sleep", "0.02"], {})
+        timed(os.waitpid, pid, 0)
+waits()
+""",
+}
+
+
+def recorded(python, folder, source, *options, mode="adaptive", **kw):
+    """(what the program measured, its summary)"""
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, "program.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(source)
+    done = recording.record(os.path.join(folder, "rec"), [python, path], recording.traced_environment(mode), *options, **kw)
+    if done.returncode:
+        raise RuntimeError(f"exit status {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout or "null"), recording.summary(os.path.join(folder, "rec"))
+
+
+def told(found, qualname="timed"):
+    """{kind: [count, ns]} of a function of the program."""
+    rows = [w for w in found["waits"] if w["qualname"] == qualname and w["file"].endswith("program.py")]
+    return {w["kind"]: (w["count"], w["ns"], w["longest_ns"]) for w in rows}
+
+
+def test_kind(name, python, folder):
+    truth, found = recorded(python, folder, PRELUDE + PROGRAMS[name] + END)
+    count, ns, longest = told(found).get(name.split(",")[0], (0, 0, 0))
+    problems = [] if count == truth["n"] else [f"{count} waits, not {truth['n']}: {told(found)}"]
+    if not truth["ns"] * 0.98 - 2_000_000 <= ns <= truth["ns"]:
+        problems.append(f"{ns / 1e6:.3f} ms of {truth['ns'] / 1e6:.3f}: {told(found)}")
+    if not ns / 10 <= longest <= ns:
+        problems.append(f"the longest of {ns} ns is {longest}")
+    return problems
+
+
+GIL = PRELUDE + """
+def fight(s):
+    # Pauses in which another thread ran, or another process.
+    paused, last = 0, time.perf_counter_ns()
+    until = last + s * 1000000000
+    while last < until:
+        now = time.perf_counter_ns()
+        if now - last > 200000:
+            paused += now - last
+        last = now
+    truth[threading.current_thread().name] = paused
+threads = [threading.Thread(target=fight, args=(1,), name=name) for name in "ab"]
+for t in threads: t.start()
+for t in threads: t.join()
+""" + END
+
+
+def test_gil(python, folder):
+    """Of two threads that only compute, the pauses of each are the other's turns, or those of another process."""
+    truth, found = recorded(python, folder, GIL)
+    problems = []
+    for thread in found["threads"]:
+        if thread["name"] not in truth:
+            continue
+        paused, preempted = truth[thread["name"]], thread["wall_ns"] - thread["cpu_ns"] - thread["waiting_ns"]
+        if not (paused - preempted) * 0.98 <= thread["gil_ns"] <= paused * 1.02 + 5_000_000:
+            problems.append(f"{thread}: paused {paused}, preempted {preempted}")
+    (function,) = [f for f in found["functions"] if f["qualname"] == "fight"]
+    count, ns, longest = told(found, "fight")["gil"]
+    if sum(t["gil_ns"] for t in found["threads"] if t["name"] in truth) != ns:
+        problems.append(f"threads have another sum than their function: {ns}")
+    if not function["self_waiting_ns"] * 0.98 <= ns:
+        problems.append(f"the kernel saw {function['self_waiting_ns']} of waiting, they {ns}")
+    return problems
+
+
+def test_nothing(python, folder):
+    """What does not block is not told, however often it is done."""
+    source = PRELUDE + """
+lock = threading.Lock()
+zero = os.open("/dev/zero", os.O_RDONLY)
+def quick():
+    for i in range(20000):
+        with lock:
+            os.read(zero, 1)
+        select.select([zero], [], [], 0)
+quick()
+""" + END
+    _, found = recorded(python, folder, source)
+    rows = told(found, "quick")
+    return [f"{rows}"] if sum(ns for _, ns, _ in rows.values()) > 0.2 * sum(
+        f["self_ns"] for f in found["functions"] if f["qualname"] == "quick") or rows.get("lock") else []
+
+
+def test_forks(python, folder):
+    """A child tells its own."""
+    source = PRELUDE + """
+def naps(n):
+    for i in range(n):
+        time.sleep(0.01)
+for i in range(3):
+    if not os.fork():
+        naps(i + 1)
+        os._exit(0)
+    os.wait()
+""" + END
+    _, found = recorded(python, folder, source)
+    counts = sorted(w["count"] for w in found["waits"] if w["qualname"] == "naps" and w["kind"] == "sleep")
+    total = sum(w["ns"] for w in found["waits"] if w["qualname"] == "naps" and w["kind"] == "sleep")
+    return [] if sum(counts) == 6 and 60_000_000 <= total else [f"{counts} {total}"]
+
+
+def test_sessions(python, folder):
+    """Tracing comes and goes while threads wait: they go on, and nothing is left behind."""
+    source = """
+import os, sys, threading, time
+sys.path.insert(0, %r)
+import ocular
+lock, done = threading.Lock(), []
+def waits(n):
+    for i in range(n):
+        with lock:
+            time.sleep(0.001)
+    done.append(n)
+threads = [threading.Thread(target=waits, args=(60,)) for i in range(3)]
+for t in threads: t.start()
+for i in range(4):
+    ocular.start_tracing(output=%r + "/rec%%d" %% i)
+    waits(10)
+    time.sleep(0.05)
+    ocular.stop_tracing()
+    time.sleep(0.02)
+for t in threads: t.join()
+print(sorted(done))
+""" % (os.path.join(recording.BUILD, "python"), folder)
+    path = os.path.join(folder, "program.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(source)
+    done = recording.run([python, path], env=recording.plain_environment())
+    problems = [] if done.returncode == 0 and "[10, 10, 10, 10, 60, 60, 60]" in done.stdout else [f"{done}"[-2000:]]
+    for i in range(4):
+        found = recording.summary(os.path.join(folder, f"rec{i}"))
+        if not told(found, "waits").get("sleep"):
+            problems.append(f"session {i}: no sleep in {told(found, 'waits')}")
+        if found["losses"]["markers"] or found["losses"]["foreign"]:
+            problems.append(f"session {i}: {found['losses']}")
+    return problems
+
+
+def test_killed(python, folder):
+    """A thread that waits for ever when its process is killed."""
+    source = PRELUDE + """
+def hang():
+    timed(time.sleep, 0.01)
+    lock = threading.Lock()
+    lock.acquire()
+    threading.Timer(0.1, os.kill, (os.getpid(), 9)).start()
+    lock.acquire()
+hang()
+"""
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, "program.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(source)
+    done = recording.record(os.path.join(folder, "rec"), [python, path], recording.traced_environment("adaptive"))
+    found = recording.summary(os.path.join(folder, "rec"))
+    rows = told(found)
+    return [] if done.returncode == -signal.SIGKILL and set(rows) == {"sleep"} else [f"{done} {rows}"]
+
+
+def cases(python, options):
+    version = recording.version(python)
+    for name in PROGRAMS:
+        yield f"{version} {name}", test_kind, name, python
+    if not recording.is_free(python):
+        yield f"{version} the gil", test_gil, python
+    yield f"{version} nothing", test_nothing, python
+    yield f"{version} forks", test_forks, python
+    yield f"{version} sessions", test_sessions, python
+    yield f"{version} killed", test_killed, python
+
+
+if __name__ == "__main__":
+    recording.run_cases(cases)
