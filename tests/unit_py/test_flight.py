@@ -46,11 +46,11 @@ def all_events(r):
 
 
 def split(r):
-    """[(number, pid, tid, [events])] in the order of their beginnings."""
+    """[(number, pid, tid, [events])] in the order of their beginnings; without words about CPU times, which are inside, too."""
     open_, found = {}, []
     for e in all_events(r):
         if e.name != "SNAPSHOT":
-            open_[e.tid][3].append(e)
+            open_[e.tid][3].extend([e] if e.name != "EXTENSION" else [])
         elif e.tid in open_:
             equal(open_.pop(e.tid)[0], int(e.offset))
         else:

@@ -379,7 +379,7 @@ def test_file_limit_stands_for_a_full_disk():
 
 def test_recorder_killed():
     run = start(PRODUCER, "-n", "100000", "-p", "100000")
-    wait_for(lambda: is_written(20000))
+    wait_for(lambda: is_written(80000))  # it sleeps before each marker: two more words
     target = children(run.pid)["producer"]
     run.kill()
     run.wait()
