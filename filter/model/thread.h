@@ -14,7 +14,7 @@
 
 struct thread {
 	int32_t pid, tid;
-	bool early; /* there were only extensions, which say something of it, but are no events: its time has not begun */
+	bool early; /* there were only extensions, which are no events: its time has not begun */
 	uint64_t first_ns, last_ns;
 	uint64_t first_cycles, last_cycles;
 	struct stack *stacks;		 /* one for each interpreter, in order of appearance */

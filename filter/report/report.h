@@ -14,8 +14,8 @@ void report_head(const struct report *r);
 void report_meaning(const struct report *r);
 
 /*
- * The part of the time, 0..1, of a loop, of a loop without inner ones, and of a function without what it called: of that
- * on a CPU, if it is known of all threads (profile_has_cpu()).
+ * The part of the time, 0..1, of a loop, of a loop without inner ones, and of a function without what it called: of
+ * the CPU time, if that is known of all threads (profile_has_cpu()).
  */
 double report_share(const struct profile *p, const struct loop *loop);
 double report_own_share(const struct profile *p, const struct loop *loop);

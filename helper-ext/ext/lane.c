@@ -30,7 +30,7 @@
 /* Minimum number of records between two checks whether anybody would read them: a system call each. */
 #define FLIGHT_CHECK (1u << 20)
 #define NOT_STALLED  UINT64_MAX
-/* CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED of the kernel (posix-timers.h), and of clock_getcpuclockid(3): a thread's. */
+/* CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED of the kernel (posix-timers.h): the CPU clock of a thread. */
 #define CLOCK_OF_THREAD 6u
 #define NO_INTERPRETER	UINT64_MAX
 
@@ -242,16 +242,16 @@ static void lane_end_window(struct lane *l, uint64_t tsc, bool room)
 	lane_hide(l);
 }
 
-/* Has it written, and is there room for one word more? */
+/* Has it written into a ring, and is there room for one word more? */
 static bool lane_is_open(struct lane *l)
 {
-	return l->at.interpreter != NO_INTERPRETER && (!l->ring || lane_refresh(l, 1));
+	return l->at.interpreter != NO_INTERPRETER && l->ring && lane_refresh(l, 1);
 }
 
 /*
  * How much CPU time its thread has used so far: where the kernel shows nobody's switches, that is all there is. Not in
- * windows and snapshots, of which nobody sees both ends, nor on an emulated processor. The thread itself writes it, or,
- * into its ring, whoever stops.
+ * windows and snapshots, of which nobody sees both ends. The thread itself writes it, or, into its ring, whoever stops;
+ * beside the processor's trace perf records switches.
  */
 static void lane_put_used(struct lane *l)
 {
@@ -259,7 +259,7 @@ static void lane_put_used(struct lane *l)
 	clockid_t clock = (clockid_t)(~l->tid << 3 | CLOCK_OF_THREAD);
 	struct timespec ts;
 
-	if (config->duty.period_ns || config->flight || lanes.backend == BACKEND_EMULATED)
+	if (config->duty.period_ns || config->flight || !l->ring)
 		return;
 	if (!clock_gettime(clock, &ts))
 		lane_write(l, marker_extension(0, KIND_CPU_TIME, (uint64_t)ts.tv_sec * 1000000000 + ts.tv_nsec));
@@ -420,10 +420,11 @@ void lane_waited(enum wait_kind kind, uint64_t begin, uint64_t end)
 	w->all[w->n].kind = kind;
 	w->all[w->n++].end = end;
 	for (int view = 0; view < LANE_VIEWS; view++)
-		lane_cursor[view] = (struct cursor)CURSOR_FULL;
+		if (lane_cursor[view].head == lane_own->at.head) /* not the scratch lane's (scratch.h) */
+			lane_cursor[view] = (struct cursor)CURSOR_FULL;
 }
 
-/* They were before whatever is written now, and after what was written before; if nothing was, they are of no interest. */
+/* They come before what is written now, and after what was written before; if nothing was, they do not matter. */
 static void lane_put_waits(struct lane *l, bool continues)
 {
 	struct waited *w = lane_waits;
@@ -591,7 +592,7 @@ size_t lanes_stop(struct lane_total **totals, uint64_t *lost)
 	for (l = lanes.all; l; l = l->next) {
 		uint32_t tid = l->tid;
 
-		if (lane_is_open(l) && (l->ring || l == lane_own))
+		if (lane_is_open(l))
 			lane_put_used(l);
 		lane_settle(l);
 		if (l->ring)

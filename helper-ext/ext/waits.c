@@ -20,7 +20,8 @@
 
 /* clang-format off */
 #define CALLS(X) \
-	X(GIL, pthread_cond_timedwait) X(GIL, pthread_cond_clockwait) X(GIL, pthread_cond_wait) X(GIL, pthread_mutex_lock) \
+	X(GIL, pthread_cond_timedwait) X(GIL, pthread_cond_clockwait) X(GIL, pthread_cond_wait) \
+	X(GIL, pthread_mutex_lock) \
 	X(LOCK, sem_wait) X(LOCK, sem_timedwait) X(LOCK, sem_clockwait) \
 	X(SLEEP, clock_nanosleep) X(SLEEP, nanosleep) X(SLEEP, usleep) \
 	X(POLL, poll) X(POLL, ppoll) X(POLL, select) X(POLL, pselect) X(POLL, epoll_wait) X(POLL, epoll_pwait) \

@@ -17,8 +17,8 @@ struct met {
 };
 
 /*
- * Meets a thread; with switches that newer ones overwrite, or with some that are to be taken. 0 or a negative errno: they
- * cannot be seen (switches_open()).
+ * Meets a thread; with switches that newer ones overwrite, or with some that are to be taken. 0 or a negative errno:
+ * they cannot be seen (switches_open()).
  */
 int met_add(struct met **all, uint32_t pid, uint32_t tid, bool overwritten);
 

@@ -165,8 +165,8 @@ void switches_take(struct switches *s)
 }
 
 /*
- * All that is in an overwritten buffer, the newest record first, into `bytes`: the kernel fills it downwards. Returns how
- * much of it is intact; *written: how much there ever was.
+ * All that is in an overwritten buffer, the newest record first, into `bytes`: the kernel fills it downwards. Returns
+ * how much of it is intact; *written: how much there ever was.
  */
 static uint64_t copy_all(const struct perf_event_mmap_page *page, uint8_t *bytes, uint64_t *written)
 {

@@ -3,8 +3,8 @@
  * wakeup.h - how long a thread that wakes up has been on its CPU when the kernel records that it was switched in.
  *
  * The kernel counts CPU time from when it chooses the thread, and records the switch when it is done: after 1 us, in a
- * virtual machine 10. It is the same for all threads, so the recorder measures it on itself, which wakes up all the time:
- * by its own switches it was on a CPU for less time than its CPU clock says.
+ * virtual machine 10. It is the same for all threads, so the recorder, which wakes up all the time, measures it on
+ * itself: by its own switches it was on a CPU for less time than its CPU clock says.
  */
 #pragma once
 

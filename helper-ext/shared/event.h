@@ -37,8 +37,8 @@
 	X(22, EXCEPTION_HANDLED, STACK_KEEP,   FAR_NONE)
 
 /*
- * Kinds of EXTENSION words: X(kind, name), 1 to 14. docs/marker.md defines their payloads. So far CPU,
- * which the recorder writes, and CPU_TIME are written. 15 is reserved: a later version may continue the kind in the payload.
+ * Kinds of EXTENSION words: X(kind, name), 1 to 14. docs/marker.md defines their payloads. So far WAIT, CPU_TIME, and
+ * CPU, by the recorder, are written. 15 is reserved: a later version may continue the kind in the payload.
  */
 #define OCULAR_KINDS(X) \
 	X(1, NUMBER)     /* gives the next event word a number, for NUMBERED words */ \

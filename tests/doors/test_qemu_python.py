@@ -30,10 +30,13 @@ def environment(**more):
 
 
 def threads_of(path):
-    """Events of each thread, without what differs from run to run: sorted, for threads come in any order."""
+    """Events of each thread, without what differs from run to run: sorted, for threads come in any order. Only rings say
+    when a thread was on a CPU."""
     threads = {}
     for line in read(path).split("\n")[1:-1]:
         _, pid, tid, *what = line.split("\t")
+        if what[0] == "EXTENSION":
+            continue
         threads.setdefault((pid, tid), []).append(what)
     return sorted(threads.values())
 

@@ -329,7 +329,7 @@ static void test_newer_version_is_refused(void **state)
 	codes_free(&codes);
 }
 
-/* A trace that begins in the middle: the version is the code table's. A CPU word may be the first, no other extension. */
+/* A trace that begins in the middle: the version is the code table's. Of extensions a CPU word alone may be first. */
 static void test_no_hello(void **state)
 {
 	static const uint64_t words[] = { EXTENSION(1, 4, 9), EXTENSION(2, 5, 1 << 16),

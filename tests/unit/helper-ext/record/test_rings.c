@@ -422,6 +422,7 @@ static void test_switches_of_the_next_thread(void **state)
 static void test_no_switches_between_windows(void **state)
 {
 	struct fixture *f = *state;
+	uint64_t end;
 
 	add_switches(f);
 	f->rings.windows = true;
@@ -439,10 +440,11 @@ static void test_no_switches_between_windows(void **state)
 	put_switch(f, 11, true);
 	rings_drain(&f->rings);
 	assert_words(f, " H S * H <2 >3 S S * 8");
+	end = clock_tsc(&f->clock, f->base_ns + 100000); /* the next drain may correct the clock */
 	put_at(f, 10, marker_snapshot(0, 2, true)); /* when the thread woke up */
 	rings_drain(&f->rings);
 	assert_words(f, " H S * H <2 >3 S S * 8 <9 S");
-	assert_int_equal(f->rings.first->stream.clock, clock_tsc(&f->clock, f->base_ns + 100000));
+	assert_int_equal(f->rings.first->stream.clock, end);
 }
 
 static void test_a_thread_is_in_one_ring(void **state)

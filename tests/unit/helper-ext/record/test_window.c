@@ -116,7 +116,7 @@ static void test_a_window_in_two(void **state)
 	window_free(&w);
 }
 
-/* What window_write() wrote of a window that fits a chunk: S snapshot, H hello, W wide, L line, > in, < out, its CPU. */
+/* What window_write() wrote of a window that fits a chunk: S snapshot, H hello, W wide, L line, > in, < out, CPU. */
 static void assert_written(struct fixture *f, const struct histories *h, const char *expected)
 {
 	struct timeslice timeslice;
