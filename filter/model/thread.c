@@ -413,10 +413,11 @@ static int take_wait(struct thread *t, const struct sample *s, struct profile *p
 {
 	const struct stack *inner = innermost_stack(t);
 	struct function *fn = inner ? stack_top(inner)->a.code->function : NULL;
-	uint64_t ns;
-	enum wait_kind kind = wait_word(&t->wait, s->payload, s->time, &ns);
+	struct wait_time took;
+	enum wait_kind kind = wait_word(&t->wait, s->payload, s->time, t->off.waiting_ns, &took);
+	uint64_t ns = t->cpu.known && kind != WAIT_FOR_RING ? took.waiting_ns : took.ns;
 
-	if (!kind || t->early)
+	if (!kind || !ns || t->early)
 		return 0;
 	if (fn && !fn->waits)
 		fn->waits = calloc(1, sizeof(*fn->waits));

@@ -53,14 +53,15 @@ enum wait_kind waits_most(const struct waits *w)
 	return (enum wait_kind)most;
 }
 
-enum wait_kind wait_word(struct wait *w, uint64_t payload, uint64_t ns, uint64_t *took)
+enum wait_kind wait_word(struct wait *w, uint64_t payload, uint64_t ns, uint64_t waiting_ns, struct wait_time *t)
 {
 	unsigned kind = payload >> MARKER_WAIT_SHIFT & MARKER_WAIT_MASK;
 	struct wait was = *w;
 
 	if (!kind || kind >= WAIT_KINDS)
 		kind = WAIT_FOR_OTHER;
-	*w = (struct wait){ payload & MARKER_WAIT_BEGINS ? kind : 0, ns };
-	*took = ns > was.since_ns ? ns - was.since_ns : 0;
+	*w = (struct wait){ payload & MARKER_WAIT_BEGINS ? kind : 0, ns, waiting_ns };
+	t->ns = ns > was.since_ns ? ns - was.since_ns : 0;
+	t->waiting_ns = waiting_ns - was.waiting_ns;
 	return w->kind || was.kind != kind ? 0 : (enum wait_kind)kind;
 }

@@ -2,8 +2,9 @@
 /*
  * waits.h - what was waited for, how often and how long.
  *
- * A thread tells when a call that blocks began and ended (WAIT words, docs/marker.md). It is charged to the innermost
- * activation. Times are those of the call, which may have been on a CPU for some of it, or preempted.
+ * A thread tells when a call that may block began and ended (WAIT words, docs/marker.md). What is charged to the
+ * innermost activation is how long the thread was off a CPU by its own will meanwhile, and nothing if it was not; where
+ * its switches are not known, and of a wait for room in its ring, which yields first, the time of the call.
  */
 #pragma once
 
@@ -35,7 +36,13 @@ enum wait_kind waits_most(const struct waits *w);
 struct wait {
 	uint8_t kind;
 	uint64_t since_ns;
+	uint64_t waiting_ns; /* of the thread, until then */
 };
 
-/* A WAIT word at ns. Returns the kind of the wait that it ends, which took *took; 0: none. */
-enum wait_kind wait_word(struct wait *w, uint64_t payload, uint64_t ns, uint64_t *took);
+struct wait_time {
+	uint64_t ns;	     /* of the call */
+	uint64_t waiting_ns; /* of that */
+};
+
+/* A WAIT word at ns; the thread waited for waiting_ns in all. Returns the kind of the wait that it ends; 0: none. */
+enum wait_kind wait_word(struct wait *w, uint64_t payload, uint64_t ns, uint64_t waiting_ns, struct wait_time *t);

@@ -411,7 +411,7 @@ void lane_waited(enum wait_kind kind, uint64_t begin, uint64_t end)
 
 	if (!w)
 		return;
-	if (w->n && w->all[w->n - 1].kind == kind && begin - w->all[w->n - 1].end < WAITS_NEAR)
+	if (w->n && w->all[w->n - 1].kind == kind && (begin - w->all[w->n - 1].end < WAITS_NEAR || w->n == WAITS))
 		w->n--;
 	else if (w->n == WAITS)
 		return;

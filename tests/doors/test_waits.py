@@ -220,8 +220,7 @@ quick()
 """ + END
     _, found = recorded(python, folder, source)
     rows = told(found, "quick")
-    return [f"{rows}"] if sum(ns for _, ns, _ in rows.values()) > 0.2 * sum(
-        f["self_ns"] for f in found["functions"] if f["qualname"] == "quick") or rows.get("lock") else []
+    return [f"{rows}"] if rows else []
 
 
 def test_forks(python, folder):

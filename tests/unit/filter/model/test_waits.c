@@ -10,31 +10,32 @@
 #include "model/waits.h"
 #include "shared/marker.h"
 
-static enum wait_kind word(struct wait *w, unsigned kind, bool begins, uint64_t ns, uint64_t *took)
+static enum wait_kind word(struct wait *w, unsigned kind, bool begins, uint64_t ns, struct wait_time *took)
 {
-	return wait_word(w, marker_payload(marker_wait(kind, begins)), ns, took);
+	return wait_word(w, marker_payload(marker_wait(kind, begins)), ns, ns / 5, took);
 }
 
 static void test_words(void **state)
 {
 	struct wait w = { 0 };
-	uint64_t took;
+	struct wait_time took;
 
 	(void)state;
 	assert_int_equal(word(&w, WAIT_FOR_GIL, false, 5, &took), 0); /* nothing had begun */
 	assert_int_equal(word(&w, WAIT_FOR_GIL, true, 10, &took), 0);
 	assert_int_equal(word(&w, WAIT_FOR_GIL, false, 25, &took), WAIT_FOR_GIL);
-	assert_int_equal(took, 15);
+	assert_int_equal(took.ns, 15);
+	assert_int_equal(took.waiting_ns, 3);			       /* from 10 / 5 to 25 / 5 */
 	assert_int_equal(word(&w, WAIT_FOR_GIL, false, 30, &took), 0); /* once */
 	assert_int_equal(word(&w, WAIT_FOR_LOCK, true, 40, &took), 0);
 	assert_int_equal(word(&w, WAIT_FOR_GIL, false, 50, &took), 0); /* the end of another one */
 	assert_int_equal(word(&w, WAIT_FOR_LOCK, true, 60, &took), 0);
 	assert_int_equal(word(&w, WAIT_FOR_READ, true, 70, &took), 0); /* the first one's end is missing */
 	assert_int_equal(word(&w, WAIT_FOR_READ, false, 65, &took), WAIT_FOR_READ);
-	assert_int_equal(took, 0);			     /* times go back */
+	assert_int_equal(took.ns, 0);			     /* times go back */
 	assert_int_equal(word(&w, 100, true, 80, &took), 0); /* of a later version */
 	assert_int_equal(word(&w, 100, false, 90, &took), WAIT_FOR_OTHER);
-	assert_int_equal(took, 10);
+	assert_int_equal(took.ns, 10);
 	assert_int_equal(word(&w, 0, true, 100, &took), 0);
 	assert_int_equal(word(&w, 0, false, 101, &took), WAIT_FOR_OTHER);
 }

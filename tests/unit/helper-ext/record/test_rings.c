@@ -441,7 +441,7 @@ static void test_no_switches_between_windows(void **state)
 	rings_drain(&f->rings);
 	assert_words(f, " H S * H <2 >3 S S * 8");
 	end = clock_tsc(&f->clock, f->base_ns + 100000); /* the next drain may correct the clock */
-	put_at(f, 10, marker_snapshot(0, 2, true)); /* when the thread woke up */
+	put_at(f, 10, marker_snapshot(0, 2, true));	 /* when the thread woke up */
 	rings_drain(&f->rings);
 	assert_words(f, " H S * H <2 >3 S S * 8 <9 S");
 	assert_int_equal(f->rings.first->stream.clock, end);
