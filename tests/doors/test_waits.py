@@ -267,7 +267,7 @@ print(sorted(done))
     path = os.path.join(folder, "program.py")
     with open(path, "w", encoding="utf-8") as file:
         file.write(source)
-    done = recording.run([python, path], env=recording.plain_environment())
+    done = recording.run([python, path], env=recording.plain_environment(), cwd=folder)
     problems = [] if done.returncode == 0 and "[10, 10, 10, 10, 60, 60, 60]" in done.stdout else [f"{done}"[-2000:]]
     for i in range(4):
         found = recording.summary(os.path.join(folder, f"rec{i}"))
