@@ -95,6 +95,8 @@ static void write_facts(FILE *f, const struct profile *p, const struct process *
 	write_count(f, "Processes", p->processes);
 	if (root)
 		write_fact(f, "Python", root->python);
+	if (p->events[OP_CALL])
+		write_fact(f, "Calls", "CALL events kept them from being specialized");
 	fputs("</dl>\n", f);
 }
 
@@ -192,7 +194,10 @@ static void write_function(struct page *page, const void *of, size_t i)
 	else
 		html_dash(f);
 	fputs("<td>", f);
-	page_place(page, code, code->firstlineno);
+	if (code->c)
+		html_elided(f, code->qualname, PAGE_NAME);
+	else
+		page_place(page, code, code->firstlineno);
 	fputs("</td></tr>\n", f);
 }
 
@@ -200,26 +205,48 @@ static void write_function(struct page *page, const void *of, size_t i)
 	"<th>share</th><th>self</th>" times "<th>total</th><th>calls</th><th>recursive</th>" \
 	"<th>self, each</th><th class=t>function</th>"
 
-int page_functions(struct page *page)
+static void write_functions(struct page *page, const char *id, const char *title, const char *what,
+			    struct code *const *all, size_t n)
 {
 	bool cpu = profile_has_cpu(page->p);
 	struct page_table t = {
 		.head = cpu ? FUNCTION_HEAD("<th>on a CPU</th><th>waiting</th>") : FUNCTION_HEAD(""),
-		.what = "functions",
+		.what = what,
 		.most = PAGE_FUNCTIONS,
 		.row = write_function,
+		.of = all,
+		.n = n,
 	};
-	struct code **all = profile_functions(page->p, &t.n, profile_rank(page->p));
 
-	if (!all)
-		return -ENOMEM;
-	t.of = all;
-	fprintf(page->f, "<section id=functions>\n<h2>Functions by self%s time</h2>\n", cpu ? " CPU" : "");
-	if (t.n)
+	fprintf(page->f, "<section id=%s>\n<h2>%s by self%s time</h2>\n", id, title, cpu ? " CPU" : "");
+	if (n)
 		page_table(page, &t);
 	else
 		fputs("<p class=note>No function ran.</p>\n", page->f);
 	fputs("</section>\n", page->f);
+}
+
+int page_functions(struct page *page)
+{
+	size_t n;
+	struct code **all = profile_functions(page->p, &n, profile_rank(page->p));
+
+	if (!all)
+		return -ENOMEM;
+	write_functions(page, "functions", "Functions", "functions", all, n);
+	free(all);
+	return 0;
+}
+
+int page_c_functions(struct page *page)
+{
+	size_t n;
+	struct code **all = profile_c_functions(page->p, &n, profile_rank(page->p));
+
+	if (!all)
+		return -ENOMEM;
+	if (n)
+		write_functions(page, "c-functions", "C functions", "C functions", all, n);
 	free(all);
 	return 0;
 }

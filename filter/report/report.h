@@ -35,6 +35,11 @@ void report_functions(const struct report *r, struct code *const *functions, siz
 
 /* Those that wait longest, if it is known and there is something to tell. 0 or -ENOMEM. */
 int report_waiting(const struct report *r, size_t most);
+/* The same of C functions. */
+void report_c_functions(const struct report *r, struct code *const *functions, size_t n);
+
+/* What the events of calls cost, if there were any. For the head. */
+void report_calls(const struct report *r);
 
 /* How base opcodes were specialized: in all code that ran, and in the first n functions. */
 void report_specialization(const struct report *r, struct code *const *functions, size_t n, size_t all);

@@ -189,15 +189,16 @@ static void write_function(const struct report *r, const struct code *code)
 	write_place(r, code, code->firstlineno, SAMPLE_NOWHERE, SHARE + 2 * TIME + NUMBER);
 }
 
-void report_functions(const struct report *r, struct code *const *functions, size_t n)
+/* title: without and with CPU times. */
+static void write_functions(const struct report *r, const char *const title[2], struct code *const *functions, size_t n)
 {
 	if (!n)
 		return;
 	if (profile_has_cpu(r->p)) {
-		write_title(r, "Functions by self CPU time");
+		write_title(r, title[1]);
 		fputs(" share    wall     cpu    wait   total  calls  function\n", r->f);
 	} else {
-		write_title(r, "Functions by self time");
+		write_title(r, title[0]);
 		fputs(" share       self      total  calls  function\n", r->f);
 	}
 	for (size_t i = 0; i < n; i++)
@@ -225,7 +226,7 @@ static void write_waiting(const struct report *r, const struct code *code)
 int report_waiting(const struct report *r, size_t most)
 {
 	size_t n, i;
-	struct code **all = profile_functions(r->p, &n, profile_has_cpu(r->p) ? RANK_WAITING : RANK_WAITS);
+	struct code **all = profile_all_functions(r->p, &n, profile_has_cpu(r->p) ? RANK_WAITING : RANK_WAITS);
 	double least = SHARE_WAITING * r->p->traced_ns;
 
 	if (!all)
@@ -243,4 +244,33 @@ int report_waiting(const struct report *r, size_t most)
 	}
 	free(all);
 	return 0;
+}
+
+void report_functions(const struct report *r, struct code *const *functions, size_t n)
+{
+	static const char *const title[] = { "Functions by self time", "Functions by self CPU time" };
+
+	write_functions(r, title, functions, n);
+}
+
+void report_c_functions(const struct report *r, struct code *const *functions, size_t n)
+{
+	static const char *const title[] = { "C functions by self time", "C functions by self CPU time" };
+
+	write_functions(r, title, functions, n);
+}
+
+void report_calls(const struct report *r)
+{
+	struct callback call = callback_of(r->p, OP_CALL);
+
+	if (!r->p->events[OP_CALL])
+		return;
+	fputs("Calls    CALL events kept calls from being specialized", r->f);
+	if (call.most) {
+		fputs("; each added ", r->f);
+		write_callback(r, &call);
+		fputs(",\n         as did each C_RETURN", r->f);
+	}
+	fputc('\n', r->f);
 }

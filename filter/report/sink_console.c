@@ -57,18 +57,40 @@ static int write_loops(struct report *r, const struct console *c)
 	return err;
 }
 
+/* How many of the n functions, which are sorted, to show. */
+static size_t worth_a_row(const struct profile *p, struct code *const *functions, size_t n)
+{
+	size_t rows = 0;
+
+	while (rows < n && rows < FUNCTIONS && (!rows || report_self_share(p, functions[rows]) >= SHARE_ROW))
+		rows++;
+	return rows;
+}
+
+static int write_c_functions(const struct report *r)
+{
+	size_t n = 0;
+	struct code **functions = profile_c_functions(r->p, &n, profile_rank(r->p));
+
+	if (!functions)
+		return -ENOMEM;
+	report_c_functions(r, functions, worth_a_row(r->p, functions, n));
+	free(functions);
+	return 0;
+}
+
 static int write_functions(struct report *r, const struct console *c)
 {
-	size_t n = 0, rows = 0;
+	size_t n = 0, rows;
 	struct code **functions = profile_functions(r->p, &n, profile_rank(r->p));
 	int err = functions ? 0 : -ENOMEM;
 
-	while (rows < n && rows < FUNCTIONS && (!rows || report_self_share(r->p, functions[rows]) >= SHARE_ROW))
-		rows++;
+	rows = err ? 0 : worth_a_row(r->p, functions, n);
 	if (!err) {
 		report_functions(r, functions, rows);
-		err = report_waiting(r, WAITING);
+		err = write_c_functions(r);
 	}
+	err = err ? err : report_waiting(r, WAITING);
 	if (!err) {
 		report_specialization(r, functions, rows, n);
 		report_copies(r, functions, n);
