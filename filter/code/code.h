@@ -44,13 +44,11 @@ struct code {
 	bool known;	   /* false: its line was missing; file is "?" and qualname "code ID" */
 	bool excluded;	   /* mode opcodes: recorded so that recovery can follow it, not for sinks */
 	bool generator;	   /* its activations can be resumed */
-	bool c;		   /* a C function: in file CODE_C_FILE; has no bytecode */
-	bool profiled;	   /* the same: cProfile has a row for it, called `name` */
 	bool final;	   /* a `specialized` line was seen: adaptive opcodes are what ran */
 	int32_t final_pid; /* the process whose line that is: the code's own, else the lowest of forks */
 	char *file;
 	char *qualname;
-	char *name; /* co_name, if the table has it: code_name(); of a C function what cProfile writes */
+	char *name; /* co_name, if the table has it: code_name() */
 	int64_t firstlineno;
 	uint64_t address; /* in the traced process; 0: unknown */
 	uint32_t units;	  /* length in code units; 0: unknown */
@@ -64,9 +62,6 @@ struct code {
 	struct function *function;	    /* owned by function.c, */
 	void (*release)(struct code *code); /* which sets this to free it; else NULL */
 };
-
-/* The file of C functions, as in cProfile. */
-#define CODE_C_FILE "~"
 
 /* A thread, and which copies it runs (copies.h). */
 struct copier {
@@ -87,6 +82,12 @@ struct callback {
 	uint64_t least, most;
 };
 
+/* Where the program's files lie (origin.h). NULL: the header does not say. */
+struct program {
+	char *folder; /* the current one at its start */
+	char *stdlib;
+};
+
 /*
  * The contents of a table's header; of several headers the last one's, except `before`. Strings are NULL if the header
  * lacks them.
@@ -98,7 +99,8 @@ struct process {
 	char *python;
 	char *mode;
 	char *backend;
-	char *argv;	/* joined by blanks */
+	char *argv; /* joined by blanks */
+	struct program program;
 	char *untraced; /* why this process could not be traced; NULL: it could */
 	uint64_t tsc_hz;
 	int64_t realtime_ns; /* wall clock at its start, since the epoch; 0: unknown */

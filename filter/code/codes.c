@@ -58,6 +58,8 @@ static void process_free(struct process *p)
 	free(p->mode);
 	free(p->backend);
 	free(p->argv);
+	free(p->program.folder);
+	free(p->program.stdlib);
 	free(p->untraced);
 	compiled_free(&p->compiled);
 	free(p->dispatch);
@@ -154,6 +156,9 @@ void codes_free(struct codes *c)
 	snapshots_free(c);
 	unmatched_free(c);
 	pieces_free(c);
+	while (c->npackages)
+		free(c->packages[--c->npackages]);
+	free(c->packages);
 	free(c->dir);
 	*c = (struct codes){ 0 };
 }

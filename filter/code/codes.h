@@ -55,6 +55,8 @@ struct codes {
 	bool read_all;		     /* same */
 	struct piece *pieces;	     /* those that were completed, in any order */
 	size_t npieces;
+	char **packages; /* what the processes' command lines started: once each, in any order */
+	size_t npackages;
 	uint32_t switched; /* how often another file was begun; the tables cover all of them */
 	bool trimmed;	   /* the beginning of the recording was dropped */
 	bool limited;	   /* the recording ended at its maximum size, before the program */

@@ -109,6 +109,7 @@ static int begin_anew(struct process *p)
 			p->codes[i]->process = before;
 	p->before = before;
 	p->python = p->mode = p->backend = p->argv = p->untraced = NULL;
+	p->program = (struct program){ 0 };
 	memset(p->opnames, 0, sizeof(p->opnames));
 	memset(p->able, 0, sizeof(p->able));
 	p->ables = false;
@@ -199,6 +200,31 @@ static struct wall read_wall(const struct process *p, json_t *line)
 	return (struct wall){ p->realtime_ns, ours ? get_int(json_object_get(line, "clock"), "monotonic_ns", 0) : 0 };
 }
 
+static bool has_package(const struct codes *c, const char *name)
+{
+	for (size_t i = 0; i < c->npackages; i++)
+		if (!strcmp(c->packages[i], name))
+			return true;
+	return false;
+}
+
+static int read_packages(struct codes *c, json_t *names)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach (names, i, v) {
+		const char *name = json_string_value(v);
+
+		if (!name || !*name || has_package(c, name))
+			continue;
+		if (!ARRAY_ONE_MORE(c->packages, c->npackages) || !(c->packages[c->npackages] = strdup(name)))
+			return -ENOMEM;
+		c->npackages++;
+	}
+	return 0;
+}
+
 static int read_header(struct codes *c, struct process *p, json_t *line)
 {
 	int64_t version = get_int(line, "ocular", 0), markers = get_int(line, "markers", 1);
@@ -223,6 +249,8 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	p->waits = get_int(line, "waits", 0) > 0;
 	p->program_only = json_is_true(json_object_get(line, "program_only"));
 	p->argv = join_strings(json_object_get(line, "argv"));
+	set_string(&p->program.folder, line, "folder");
+	set_string(&p->program.stdlib, line, "stdlib");
 	p->tsc_hz = get_int(line, "tsc_hz", 0);
 	p->realtime_ns = get_int(json_object_get(line, "clock"), "realtime_ns", 0);
 	if (!p->found) { /* ids only ever grow: those below the first header's are the parent's */
@@ -238,6 +266,8 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	read_callback_cycles(p, json_object_get(line, "callback_cycles"));
 	p->found = true;
 	p->stopped = false;
+	if (read_packages(c, json_object_get(line, "packages")))
+		return -ENOMEM;
 	return dispatch_read(&p->dispatch, json_object_get(line, "dispatch"), p->opnames, &c->handlers);
 }
 
@@ -314,34 +344,6 @@ static int read_code(struct codes *c, struct process *p, json_t *line)
 		return -EINVAL;
 	mark_instrs(p, code);
 	return heads_mark(p, code);
-}
-
-/* "zlib.compress", but "len". NULL: no memory. */
-static char *join_module(const char *module, const char *qualname)
-{
-	char *name = NULL;
-
-	if (!module || !strcmp(module, "builtins"))
-		return strdup(qualname);
-	return asprintf(&name, "%s.%s", module, qualname) < 0 ? NULL : name;
-}
-
-static int read_c_function(struct codes *c, struct process *p, json_t *line)
-{
-	const char *qualname = json_string_value(json_object_get(line, "qualname"));
-	struct code *code = qualname ? codes_add(p, get_int(line, "id", 0)) : NULL;
-
-	(void)c;
-	if (!code || code->known)
-		return -EINVAL;
-	set_string(&code->name, line, "name");
-	free(code->file);
-	free(code->qualname);
-	code->file = strdup(CODE_C_FILE);
-	code->qualname = join_module(json_string_value(json_object_get(line, "module")), qualname);
-	code->known = code->c = true;
-	code->profiled = json_is_true(json_object_get(line, "profiled"));
-	return code->file && code->qualname ? 0 : -ENOMEM;
 }
 
 /* Calls set for each instruction in a line's opcodes. `copy`: copies.h; NULL where threads have none. */
@@ -640,26 +642,13 @@ static const struct {
 	const char *kind;
 	line_reader read;
 } readers[] = {
-	{ "header", read_header },
-	{ "code", read_code },
-	{ "specialized", read_specialized },
-	{ "thread", read_thread },
-	{ "stop", read_stop },
-	{ "before", read_before },
-	{ "untraced", read_untraced },
-	{ "snapshot", read_snapshot },
-	{ "window", read_window },
-	{ "switch", read_switch },
-	{ "limit", read_limit },
-	{ "unmatched", read_unmatched },
-	{ "killed", read_killed },
-	{ "piece", read_piece },
-	{ "callbacks", read_callbacks },
-	{ "executor", read_executor },
-	{ "compiled", read_compiled },
-	{ "jit", read_jit },
+	{ "header", read_header },     { "code", read_code },	      { "specialized", read_specialized },
+	{ "thread", read_thread },     { "stop", read_stop },	      { "before", read_before },
+	{ "untraced", read_untraced }, { "snapshot", read_snapshot }, { "window", read_window },
+	{ "switch", read_switch },     { "limit", read_limit },	      { "unmatched", read_unmatched },
+	{ "killed", read_killed },     { "piece", read_piece },	      { "callbacks", read_callbacks },
+	{ "executor", read_executor }, { "compiled", read_compiled }, { "jit", read_jit },
 	{ "copy", read_copy },
-	{ "c_function", read_c_function },
 };
 
 static int read_line(struct codes *c, struct process *p, const char *text, size_t length)

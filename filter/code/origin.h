@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * origin.h - whose code a code object is: the program's own, or a library's.
+ *
+ * Own is what the user wrote or ran: all code that lies neither in the standard library nor in site-packages, and of
+ * those the packages that the command line started (`python -m black`, bin/pytest), with what was installed together
+ * with them. The header of a code table names these packages and the standard library's folder (docs/marker.md); so do
+ * the names of folders: site-packages, lib/python3.13.
+ */
+#pragma once
+
+#include "codes.h"
+
+enum origin {
+	ORIGIN_OWN,
+	ORIGIN_STDLIB,
+	ORIGIN_SITE,	/* site-packages, dist-packages */
+	ORIGIN_IMPORTS, /* import machinery, and bodies of library modules, which run once, when they are imported */
+	ORIGINS
+};
+
+enum origin origin_of(const struct codes *c, const struct code *code);
+
+/* In the summary: "own", "stdlib", "site", "imports". For people: "the standard library". */
+const char *origin_key(enum origin origin);
+const char *origin_name(enum origin origin);
+
+/*
+ * The end of the code's file name that people need: from the standard library's folder, site-packages or the program's
+ * current folder on; of other files all.
+ */
+const char *origin_path(const struct code *code);
