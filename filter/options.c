@@ -13,7 +13,6 @@
 #include "report/sink_console.h"
 #include "export/sink_snapshots.h"
 
-#define LOOPS_DEFAULT  5
 #define MAX_SIZE_LEAST 16384 /* bytes: room for the marks and names at the end */
 
 typedef bool (*setter)(void *field, const char *value);
@@ -142,7 +141,14 @@ static const struct {
 	KEY(bridges, set_yes, "yes|no",
 	    "show which paths iterations took through loop bodies (modes precise and full):\nconsole, summary, PYPYLOG",
 	    FOR_USERS),
-	KEY(loops, set_number, "N", "show the N hottest loops instruction by instruction (default: 5)", FOR_USERS),
+	KEY(loops, set_number, "N",
+	    "show the N hottest loops instruction by instruction (default: the hottest one, if\n"
+	    "10 per cent of the time are its own, and the first 40 instructions of it)",
+	    FOR_USERS),
+	KEY(all, set_yes, "yes|no",
+	    "show functions and loops of libraries as those of the program: without, the\n"
+	    "standard library, site-packages and imports are one row each",
+	    FOR_USERS),
 	KEY(opcodes, set_opcodes, "SORT[:RESTRICT]",
 	    "tables of opcodes and of what follows what: whole program, hottest loops and\n"
 	    "functions, console and summary. SORT: time, calls, percall or name; RESTRICT as\n"
@@ -264,7 +270,7 @@ int options_parse(struct options *o, int argc, char **argv, char *error)
 {
 	int err = 0;
 
-	*o = (struct options){ .loops = LOOPS_DEFAULT, .status = -1 };
+	*o = (struct options){ .loops = LOOPS_AUTO, .status = -1 };
 	for (int i = 0; i < argc && !err; i++)
 		err = parse_word(o, argv[i], error);
 	return err ? err : check_files(o, error);
@@ -279,11 +285,15 @@ static bool wants_console(const struct options *o)
 	return o->console == WHEN_ALWAYS || (o->console == WHEN_AUTO && !other);
 }
 
-/* 0 if it is not a terminal, or does not say. */
+/* $COLUMNS, or what the terminal says; 0 if it is none. */
 static unsigned columns_of(int fd)
 {
+	const char *wanted = getenv("COLUMNS");
 	struct winsize size;
+	unsigned n;
 
+	if (wanted && set_number(&n, wanted))
+		return n;
 	return ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_col;
 }
 
@@ -293,6 +303,7 @@ static int append(struct sink ***end, sink_maker make, const char *path, const s
 	struct sink_options so = {
 		.path = path,
 		.loops = o->loops,
+		.unfold = o->all,
 		.color = options_when(o->color, STDOUT_FILENO),
 		.width = columns_of(STDOUT_FILENO),
 		.opcodes = &o->opcodes,

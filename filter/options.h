@@ -30,6 +30,7 @@ struct options {
 		const char *files[OPTIONS_FILES];
 	};
 	bool bridges; /* paths through loops */
+	bool all;     /* libraries unfolded */
 	enum when console, color, progress;
 	unsigned loops, events_by_code;
 	struct opcodes_view opcodes;

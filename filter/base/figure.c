@@ -3,18 +3,26 @@
 
 #include <stdio.h>
 
-const char *figure_brief(char text[static FIGURE], double n)
+const char *figure_three(char text[static FIGURE], double n)
 {
 	static const char units[] = "kMGTPE";
 	unsigned unit = 0;
 
-	if (n < 999999.5) {
+	if (n < 999.5) {
 		snprintf(text, FIGURE, "%.0f", n);
 		return text;
 	}
 	for (n /= 1000; n >= 999.5; n /= 1000)
 		unit++;
 	snprintf(text, FIGURE, "%.*f%c", n < 9.995 ? 2 : n < 99.95 ? 1 : 0, n, units[unit]);
+	return text;
+}
+
+const char *figure_brief(char text[static FIGURE], double n)
+{
+	if (n >= 999999.5)
+		return figure_three(text, n);
+	snprintf(text, FIGURE, "%.0f", n);
 	return text;
 }
 

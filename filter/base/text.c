@@ -171,22 +171,39 @@ static const char *tail_of(const char *s, size_t all, size_t most)
 	return s;
 }
 
-void text_elided(FILE *f, const char *s, size_t most)
+/* As text_plain() writes it, in malloc'ed memory; NULL: there is none. */
+static char *plain_copy(const char *s)
 {
 	char *text = NULL;
-	size_t size, all, head = (most - 3) / 2;
+	size_t size;
 	FILE *m = open_memstream(&text, &size);
 
-	if (m)
-		text_plain(m, s);
-	if (!m || fclose(m)) {
-		free(text);
-		return;
-	}
-	all = width(text);
-	if (all <= most)
+	if (!m)
+		return NULL;
+	text_plain(m, s);
+	if (!fclose(m))
+		return text;
+	free(text);
+	return NULL;
+}
+
+size_t text_columns(const char *s)
+{
+	char *text = plain_copy(s);
+	size_t n = text ? width(text) : 0;
+
+	free(text);
+	return n;
+}
+
+void text_elided(FILE *f, const char *s, size_t most)
+{
+	char *text = plain_copy(s);
+	size_t all = text ? width(text) : 0, head = (most - 3) / 2;
+
+	if (text && all <= most)
 		fputs(text, f);
-	else
+	else if (text)
 		fprintf(f, "%.*s...%s", head_of(text, head), text, tail_of(text, all, most - 3 - head));
 	free(text);
 }

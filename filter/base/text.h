@@ -32,6 +32,9 @@ size_t text_control(const char *s, uint32_t *c);
  */
 void text_elided(FILE *f, const char *s, size_t most);
 
+/* The columns that text_plain() takes for s; 0 if there is no memory. */
+size_t text_columns(const char *s);
+
 /* A line of source, likewise: a tab goes on at the next multiple of 8 characters, as Python counts it. */
 void text_source(FILE *f, const char *s, size_t most);
 

@@ -39,11 +39,9 @@ static void render_name(FILE *f, const void *of)
 
 	if (m) {
 		text_plain(m, code->qualname);
-		if (!code->c) {
-			fputs(" (", m);
-			text_plain(m, code->file);
-			fprintf(m, ":%" PRId64 ")", code->firstlineno);
-		}
+		fputs(" (", m);
+		text_plain(m, code->file);
+		fprintf(m, ":%" PRId64 ")", code->firstlineno);
 	}
 	if (m && !fclose(m))
 		for (const char *c = text; *c; c++)

@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -95,10 +96,14 @@ struct sink {
 /* How trips of loops are shown on a timeline. */
 enum iterations { ITERATIONS_INSTANTS, ITERATIONS_SLICES, ITERATIONS_NONE };
 
+/* The hottest loop, if it is hot enough. */
+#define LOOPS_AUTO UINT_MAX
+
 /* The parameters of a new sink: it ignores those that it does not need. */
 struct sink_options {
 	const char *path;		    /* where it writes; "-": standard output */
-	unsigned loops;			    /* console: how many loops to disassemble */
+	unsigned loops;			    /* console: how many loops to disassemble, or LOOPS_AUTO */
+	bool unfold;			    /* console: libraries as the program's own code */
 	bool color;			    /* console: escape sequences allowed */
 	unsigned width;			    /* console: columns of the terminal; 0: not known */
 	const struct opcodes_view *opcodes; /* console, summary: also tables for functions and loops */

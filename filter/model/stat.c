@@ -45,6 +45,19 @@ void spread_add(struct spread *s, uint64_t value)
 	s->squares += distance * distance;
 }
 
+/* Distances from another origin: each is larger by the same. */
+void spread_join(struct spread *to, const struct spread *more)
+{
+	double further;
+
+	if (!to->n)
+		to->origin = more->origin;
+	further = (double)(int64_t)(more->origin - to->origin);
+	to->n += more->n;
+	to->squares += more->squares + further * (2 * more->sum + further * more->n);
+	to->sum += more->sum + further * more->n;
+}
+
 double spread_deviation(const struct spread *s)
 {
 	double mean = s->n ? s->sum / s->n : 0, squares = s->squares - mean * s->sum;
@@ -64,7 +77,7 @@ static int make_buckets(struct stat_sum *s)
 }
 
 /* Is it one of the few, or can it become one? */
-static bool add_to_few(struct stat_sum *s, uint64_t value)
+static bool add_to_few(struct stat_sum *s, uint64_t value, uint64_t n)
 {
 	struct stat_value *v = s->few, *end = s->few + s->nfew;
 
@@ -77,13 +90,13 @@ static bool add_to_few(struct stat_sum *s, uint64_t value)
 		*v = (struct stat_value){ value, 0 };
 		s->nfew++;
 	}
-	v->n++;
+	v->n += n;
 	return true;
 }
 
 int stat_add(struct stat_sum *s, uint64_t value)
 {
-	if (!s->buckets && !add_to_few(s, value) && make_buckets(s))
+	if (!s->buckets && !add_to_few(s, value, 1) && make_buckets(s))
 		return -ENOMEM;
 	if (s->buckets)
 		s->buckets[stat_bucket(value)]++;
@@ -94,6 +107,30 @@ int stat_add(struct stat_sum *s, uint64_t value)
 	s->n++;
 	s->sum += value;
 	spread_add(&s->spread, value);
+	return 0;
+}
+
+int stat_join(struct stat_sum *to, const struct stat_sum *more)
+{
+	if (more->buckets && !to->buckets && make_buckets(to))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < more->nfew && !more->buckets; i++) {
+		uint64_t value = more->few[i].value, n = more->few[i].n;
+
+		if (!to->buckets && !add_to_few(to, value, n) && make_buckets(to))
+			return -ENOMEM;
+		if (to->buckets)
+			to->buckets[stat_bucket(value)] += n;
+	}
+	for (unsigned i = 0; i < STAT_BUCKETS && more->buckets; i++)
+		to->buckets[i] += more->buckets[i];
+	if (more->n && (!to->n || more->min < to->min))
+		to->min = more->min;
+	if (more->max > to->max)
+		to->max = more->max;
+	to->n += more->n;
+	to->sum += more->sum;
+	spread_join(&to->spread, &more->spread);
 	return 0;
 }
 

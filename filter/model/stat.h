@@ -27,6 +27,8 @@ struct spread {
 
 void spread_add(struct spread *s, uint64_t value);
 
+void spread_join(struct spread *to, const struct spread *more);
+
 /* The standard deviation of a sample (n - 1); 0 while n is less than 2. */
 double spread_deviation(const struct spread *s);
 
@@ -45,6 +47,9 @@ struct stat_sum {
 
 /* 0 or -ENOMEM. */
 int stat_add(struct stat_sum *s, uint64_t value);
+
+/* Adds all values of another one. 0 or -ENOMEM. */
+int stat_join(struct stat_sum *to, const struct stat_sum *more);
 
 /* Frees what is in it. */
 void stat_free(struct stat_sum *s);

@@ -12,17 +12,19 @@
 
 static void write_row(struct page *page, const void *of, size_t i)
 {
-	const struct loop *loop = ((struct loop *const *)of)[i];
-	const struct stat_sum *s = &loop->cycles;
+	const struct summed *sum = &((const struct summed *)of)[i];
+	const struct loop *loop = sum->loop;
+	const struct stat_sum *s = &sum->cycles;
+	const struct report r = { .p = page->p };
 	const double timed[] = { stat_mean(s), stat_quantile(s, 0.5), stat_quantile(s, 0.99), s->min, s->max };
 	FILE *f = page->f;
 
 	fputs("<tr>", f);
-	html_share(f, report_share(page->p, loop));
-	html_share(f, report_own_share(page->p, loop));
+	html_share(f, report_share(&r, sum));
+	html_share(f, report_total_share(&r, sum));
 	if (profile_has_cpu(page->p))
-		html_duration(f, loop->off.waiting_ns);
-	html_number(f, loop->iterations);
+		html_duration(f, sum->off.waiting_ns);
+	html_number(f, sum->n);
 	html_number(f, loop->entries);
 	for (size_t j = 0; j < sizeof(timed) / sizeof(timed[0]); j++)
 		if (s->n)
@@ -164,9 +166,11 @@ static void write_distributions(struct page *page, const struct loop *loop)
 	fputs("</div>\n", f);
 }
 
-static int write_body(struct page *page, const struct loop *loop, size_t number)
+static int write_body(struct page *page, const struct summed *sum, size_t number)
 {
-	double share = report_share(page->p, loop);
+	const struct report r = { .p = page->p };
+	const struct loop *loop = sum->loop;
+	double share = report_share(&r, sum);
 	bool open = number == 1 || (number <= 3 && share >= 0.01);
 	int err;
 
@@ -181,10 +185,10 @@ static int write_body(struct page *page, const struct loop *loop, size_t number)
 }
 
 #define LOOP_HEAD(times) \
-	"<th>share</th><th>own</th>" times "<th>trips</th><th>entries</th><th>mean</th><th>median</th>" \
+	"<th>share</th><th>total</th>" times "<th>trips</th><th>entries</th><th>mean</th><th>median</th>" \
 	"<th>p99</th><th>min</th><th>max</th><th class=t>loop</th>"
 
-static int write_loops(struct page *page, struct loop *const *all, size_t n)
+static int write_loops(struct page *page, const struct summed *all, size_t n)
 {
 	const struct page_table t = {
 		.head = profile_has_cpu(page->p) ? LOOP_HEAD("<th>waiting</th>") : LOOP_HEAD(""),
@@ -202,14 +206,14 @@ static int write_loops(struct page *page, struct loop *const *all, size_t n)
 	report_meaning(&r);
 	fputs("</p>\n", page->f);
 	for (size_t i = 0; i < n && i < PAGE_BODIES && !err; i++)
-		err = write_body(page, all[i], i + 1);
+		err = write_body(page, &all[i], i + 1);
 	return err;
 }
 
 int page_loops(struct page *page)
 {
 	size_t n = 0;
-	struct loop **all = profile_loops(page->p, &n, profile_rank(page->p));
+	struct summed *all = summed_loops(page->p, &n, true);
 	int err = 0;
 
 	if (!all)

@@ -95,8 +95,6 @@ static void write_facts(FILE *f, const struct profile *p, const struct process *
 	write_count(f, "Processes", p->processes);
 	if (root)
 		write_fact(f, "Python", root->python);
-	if (p->events[OP_CALL])
-		write_fact(f, "Calls", "CALL events kept them from being specialized");
 	fputs("</dl>\n", f);
 }
 
@@ -175,78 +173,57 @@ void page_head(struct page *page)
 
 static void write_function(struct page *page, const void *of, size_t i)
 {
-	const struct code *code = ((struct code *const *)of)[i];
-	const struct function *fn = code->function;
+	const struct summed *s = &((const struct summed *)of)[i];
+	const struct function *fn = s->code->function;
+	const struct report r = { .p = page->p };
 	FILE *f = page->f;
 
-	fputs("<tr>", f);
-	html_share(f, report_self_share(page->p, code));
-	html_duration(f, fn->self_ns);
+	fprintf(f, "<tr data-of=%s>", origin_key(s->origin));
+	html_share(f, report_share(&r, s));
+	html_duration(f, s->own_ns);
 	if (profile_has_cpu(page->p)) {
-		html_duration(f, fn->self_ns - fn->self_off.ns);
-		html_duration(f, fn->self_off.waiting_ns);
+		html_duration(f, s->own_ns - s->own_off.ns);
+		html_duration(f, s->own_off.waiting_ns);
 	}
-	html_duration(f, fn->total_ns);
-	html_number(f, fn->calls);
+	html_duration(f, s->ns);
+	html_number(f, s->n);
 	html_number(f, fn->recursive_calls);
 	if (fn->self_spread.n)
 		html_duration(f, fn->self_ns / fn->self_spread.n);
 	else
 		html_dash(f);
-	fputs("<td>", f);
-	if (code->c)
-		html_elided(f, code->qualname, PAGE_NAME);
-	else
-		page_place(page, code, code->firstlineno);
+	fprintf(f, "<td>%s</td><td>", origin_name(s->origin));
+	page_place(page, s->code, s->code->firstlineno);
+	if (s->processes > 1)
+		fprintf(f, " <span class=file>in %" PRIu32 " processes</span>", s->processes);
 	fputs("</td></tr>\n", f);
 }
 
 #define FUNCTION_HEAD(times) \
 	"<th>share</th><th>self</th>" times "<th>total</th><th>calls</th><th>recursive</th>" \
-	"<th>self, each</th><th class=t>function</th>"
+	"<th>self, each</th><th class=t>of</th><th class=t>function</th>"
 
-static void write_functions(struct page *page, const char *id, const char *title, const char *what,
-			    struct code *const *all, size_t n)
+int page_functions(struct page *page)
 {
 	bool cpu = profile_has_cpu(page->p);
 	struct page_table t = {
 		.head = cpu ? FUNCTION_HEAD("<th>on a CPU</th><th>waiting</th>") : FUNCTION_HEAD(""),
-		.what = what,
+		.what = "functions",
 		.most = PAGE_FUNCTIONS,
 		.row = write_function,
-		.of = all,
-		.n = n,
 	};
+	struct summed *all = summed_functions(page->p, &t.n, true);
 
-	fprintf(page->f, "<section id=%s>\n<h2>%s by self%s time</h2>\n", id, title, cpu ? " CPU" : "");
-	if (n)
+	if (!all)
+		return -ENOMEM;
+	t.of = all;
+	fprintf(page->f, "<section id=functions>\n<h2>Functions by self%s time</h2>\n", cpu ? " CPU" : "");
+	fputs("<p class=note>The program's own come first, then those of libraries.</p>\n", page->f);
+	if (t.n)
 		page_table(page, &t);
 	else
 		fputs("<p class=note>No function ran.</p>\n", page->f);
 	fputs("</section>\n", page->f);
-}
-
-int page_functions(struct page *page)
-{
-	size_t n;
-	struct code **all = profile_functions(page->p, &n, profile_rank(page->p));
-
-	if (!all)
-		return -ENOMEM;
-	write_functions(page, "functions", "Functions", "functions", all, n);
-	free(all);
-	return 0;
-}
-
-int page_c_functions(struct page *page)
-{
-	size_t n;
-	struct code **all = profile_c_functions(page->p, &n, profile_rank(page->p));
-
-	if (!all)
-		return -ENOMEM;
-	if (n)
-		write_functions(page, "c-functions", "C functions", "C functions", all, n);
-	free(all);
+	summed_free(all, t.n);
 	return 0;
 }

@@ -13,6 +13,8 @@
 
 #define FIELD 9 /* columns of a name in the head */
 
+#define VERSION 160 /* bytes */
+
 #define UNMATCHED_COLUMNS 60 /* of each name */
 
 static void write_field(const struct report *r, const char *name, const char *value)
@@ -75,13 +77,9 @@ static const char *plural(uint64_t n, const char *ending)
 static void write_trace(const struct report *r, uint64_t n)
 {
 	const struct profile *p = r->p;
-	char span[FIGURE], sum[FIGURE];
 
-	fprintf(r->f,
-		"Trace    %" PRIu64 " event%s, %" PRIu64 " thread%s, %" PRIu64 " process%s\n"
-		"Time     %s wall time, %s summed over threads\n",
-		n, plural(n, "s"), p->threads, plural(p->threads, "s"), p->processes, plural(p->processes, "es"),
-		figure_duration(span, p->end_ns - p->start_ns), figure_duration(sum, p->traced_ns));
+	fprintf(r->f, "Trace    %" PRIu64 " event%s, %" PRIu64 " thread%s, %" PRIu64 " process%s\n", n, plural(n, "s"),
+		p->threads, plural(p->threads, "s"), p->processes, plural(p->processes, "es"));
 }
 
 /* The share of the time that the figures cover: processes were traced in windows only. */
@@ -100,22 +98,22 @@ static void write_duty(const struct report *r)
 }
 
 /* Where the threads' time went, as far as it is known. */
-static void write_cpu(const struct report *r)
+static void write_time(const struct report *r)
 {
 	const struct profile *p = r->p;
 	const struct off *off = &p->traced_off;
-	char cpu[FIGURE], waiting[FIGURE], preempted[FIGURE];
+	char span[FIGURE], sum[FIGURE], cpu[FIGURE], waiting[FIGURE], preempted[FIGURE];
 
+	fprintf(r->f, "Time     %s wall; %s: ", figure_span(span, p->end_ns - p->start_ns),
+		p->threads == 1 ? "thread" : "threads");
 	if (profile_has_cpu(p))
-		fprintf(r->f, "CPU      %s on a CPU, %s waiting, %s preempted\n",
-			figure_duration(cpu, p->traced_ns - off->ns), figure_duration(waiting, off->waiting_ns),
-			figure_duration(preempted, off->ns - off->waiting_ns));
+		fprintf(r->f, "%s CPU, %s waiting, %s preempted\n", figure_span(cpu, p->traced_ns - off->ns),
+			figure_span(waiting, off->waiting_ns), figure_span(preempted, off->ns - off->waiting_ns));
 	else if (!p->untold)
-		fprintf(r->f, "CPU      %s on a CPU; in which functions is not known\n",
-			figure_duration(cpu, p->cpu_ns));
+		fprintf(r->f, "%s, %s CPU, not known of functions\n", figure_span(sum, p->traced_ns),
+			figure_span(cpu, p->cpu_ns));
 	else
-		fprintf(r->f, "CPU      not known of %" PRIu64 " thread%s: times are wall times, with all waiting\n",
-			p->untold, plural(p->untold, "s"));
+		fprintf(r->f, "%s with waiting; CPU time is not known\n", figure_span(sum, p->traced_ns));
 }
 
 /* What was waited for, most first; what is less than a hundredth of it is left out. */
@@ -136,6 +134,17 @@ static void write_waits(const struct report *r)
 		fputc('\n', r->f);
 }
 
+/* "3.13.0; mode adaptive, markers software": of the version what comes before the date of the build. */
+static void write_python(const struct report *r, const struct process *root)
+{
+	const char *python = root->python ? root->python : "not known", *end = strstr(python, " (");
+	char text[VERSION];
+
+	snprintf(text, sizeof(text), "%.*s; mode %s, markers %s", end ? (int)(end - python) : VERSION / 2, python,
+		 root->mode ? root->mode : "not known", root->backend ? root->backend : "not known");
+	write_field(r, "Python", text);
+}
+
 void report_head(const struct report *r)
 {
 	const struct process *root = profile_root(r->p);
@@ -143,15 +152,13 @@ void report_head(const struct report *r)
 
 	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
 		n += r->p->events[op];
-	fprintf(r->f, "%sOcular%s\n", r->c->title, r->c->plain);
-	if (root) {
-		write_field(r, "Program", root->argv);
-		write_field(r, "Python", root->python);
-		write_field(r, "Mode", root->mode);
-		if (root->jit)
-			write_jit(r, root->python);
-		write_field(r, "Markers", root->backend);
-	}
+	fputs(r->c->title, r->f);
+	write_field(r, "Program", root ? root->argv : NULL);
+	fputs(r->c->plain, r->f);
+	if (root)
+		write_python(r, root);
+	if (root && root->jit)
+		write_jit(r, root->python);
 	fputs("Clock    ", r->f);
 	report_clock(r->f, r->p);
 	fputc('\n', r->f);
@@ -160,11 +167,10 @@ void report_head(const struct report *r)
 	else
 		write_trace(r, n);
 	if (n)
-		write_cpu(r);
+		write_time(r);
 	write_waits(r);
 	if (r->p->duty.period_ns)
 		write_duty(r);
-	report_calls(r);
 }
 
 static void write_untraced(const struct report *r)

@@ -6,40 +6,38 @@
 
 #include "model/opcodes_view.h"
 #include "report_write.h"
+#include "summed.h"
 
 /* What ran, for how long, and what a cycle is. */
 void report_head(const struct report *r);
 
+/* What is ranked: own code first, unless the report is unfolded. */
+struct report_top {
+	struct summed *functions, *loops;
+	size_t nfunctions, nloops;
+};
+
+/*
+ * The tables of functions and loops, as much of them as fits on a screen of 24 lines below `lines` lines; all that is
+ * worth a row if unfolded. loops: at least so many, LOOPS_AUTO: any number; 0: no table of them. 0 or -ENOMEM.
+ */
+int report_first(const struct report *r, const struct report_top *top, unsigned lines, unsigned loops);
+
 /* What a trip is, and what tracing cost it, in the mode of the recording. */
 void report_meaning(const struct report *r);
 
-/*
- * The part of the time, 0..1, of a loop, of a loop without inner ones, and of a function without what it called: of
- * the CPU time, if that is known of all threads (profile_has_cpu()).
- */
-double report_share(const struct profile *p, const struct loop *loop);
-double report_own_share(const struct profile *p, const struct loop *loop);
-double report_self_share(const struct profile *p, const struct code *code);
-
-/* The table of loops: the first n of them. And what its numbers mean in this mode. */
-void report_loops(const struct report *r, struct loop *const *loops, size_t n);
+/* The part of the time, 0..1, that is its own, and with all in it: of what summed.h ranks by. */
+double report_share(const struct report *r, const struct summed *s);
+double report_total_share(const struct report *r, const struct summed *s);
 
 /* The paths through a loop's body, if they were asked for. */
 void report_paths(const struct report *r, const struct loop *loop);
 
-/* One loop: its source, trips of its entries, instructions. 0 or -ENOMEM. */
-int report_body(struct report *r, const struct loop *loop);
-
-/* The table of functions: the first n of them. */
-void report_functions(const struct report *r, struct code *const *functions, size_t n);
+/* One loop: its source, trips of its entries, at most so many instructions. 0 or -ENOMEM. */
+int report_body(struct report *r, const struct loop *loop, size_t most);
 
 /* Those that wait longest, if it is known and there is something to tell. 0 or -ENOMEM. */
 int report_waiting(const struct report *r, size_t most);
-/* The same of C functions. */
-void report_c_functions(const struct report *r, struct code *const *functions, size_t n);
-
-/* What the events of calls cost, if there were any. For the head. */
-void report_calls(const struct report *r);
 
 /* How base opcodes were specialized: in all code that ran, and in the first n functions. */
 void report_specialization(const struct report *r, struct code *const *functions, size_t n, size_t all);

@@ -105,21 +105,33 @@ static void write_legend(const struct report *r, const struct loop *loop, const 
 		fputs("  specialized opcodes are not known: they are read at an orderly stop\n", r->f);
 }
 
-/* "entered 9996 times, trips of each: mean 28.1, median 3, p99 141, min 1, max 141" */
+/* "mean 28.1, median 3, p99 141, min 1, max 141" */
+static void write_stat(FILE *f, const struct stat_sum *s)
+{
+	fprintf(f, "mean %.1f, median %" PRIu64 ", p99 %" PRIu64 ", min %" PRIu64 ", max %" PRIu64, stat_mean(s),
+		stat_quantile(s, 0.5), stat_quantile(s, 0.99), s->min, s->max);
+}
+
+/* "entered 9996 times, trips of each: mean 28.1, ...", and how long trips took. */
 static void write_trips(const struct report *r, const struct loop *loop)
 {
 	const struct stat_sum *s = &loop->trips;
 
 	fprintf(r->f, "entered %" PRIu64 " time%s", loop->entries, loop->entries == 1 ? "" : "s");
-	if (s->n)
-		fprintf(r->f,
-			", trips of each: mean %.1f, median %" PRIu64 ", p99 %" PRIu64 ", min %" PRIu64
-			", max %" PRIu64,
-			stat_mean(s), stat_quantile(s, 0.5), stat_quantile(s, 0.99), s->min, s->max);
+	if (s->n) {
+		fputs(", trips of each: ", r->f);
+		write_stat(r->f, s);
+	}
 	if (s->n < loop->entries)
 		fprintf(r->f, "%s%" PRIu64 " of them %s not seen to end", s->n ? "\n" : ", ", loop->entries - s->n,
 			loop->entries - s->n == 1 ? "was" : "were");
 	fputc('\n', r->f);
+	if (!loop->cycles.n)
+		return;
+	fputs("cycles of a trip: ", r->f);
+	write_stat(r->f, &loop->cycles);
+	fputs(stat_exact(&loop->cycles) ? "\n" : "\n  median and p99 within 1/16: there are more than 32 values\n",
+	      r->f);
 }
 
 static void write_loop_title(const struct report *r, const struct loop *loop)
@@ -182,11 +194,12 @@ static int write_source(struct report *r, const struct loop *loop, const struct 
 	return 0;
 }
 
-static void write_rows(const struct report *r, const struct loop *loop, const struct body_row *rows, size_t n)
+static void write_rows(const struct report *r, const struct loop *loop, const struct body_row *rows, size_t n,
+		       size_t most)
 {
 	fprintf(r->f, "%s[Ocular] Trace Disassembly with Hardware CPU Cycles (Base -> Specialized):%s\n", r->c->title,
 		r->c->plain);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && i < most; i++) {
 		fprintf(r->f, "[%03zu] offset %u : ", i, rows[i].instr->offset);
 		write_name(r, loop, rows[i].instr);
 		fputs(" | ", r->f);
@@ -195,10 +208,12 @@ static void write_rows(const struct report *r, const struct loop *loop, const st
 		write_changes(r, &rows[i]);
 		fputc('\n', r->f);
 	}
+	if (n > most)
+		fprintf(r->f, "%zu more instructions: --loops 1, or the HTML page, shows them all\n", n - most);
 	write_legend(r, loop, rows);
 }
 
-int report_body(struct report *r, const struct loop *loop)
+int report_body(struct report *r, const struct loop *loop, size_t most)
 {
 	struct body_row *rows = calloc(loop->code->ninstrs + 1, sizeof(*rows));
 	size_t n;
@@ -212,7 +227,7 @@ int report_body(struct report *r, const struct loop *loop)
 	report_paths(r, loop);
 	if (n) {
 		err = write_source(r, loop, rows, n);
-		write_rows(r, loop, rows, n);
+		write_rows(r, loop, rows, n, most);
 	} else {
 		fputs("Its bytecode is in no code table.\n", r->f);
 	}

@@ -1,276 +1,398 @@
 // SPDX-License-Identifier: MIT
-/* Loops and functions: numbers first, in columns as wide as they can get, names last. */
+/*
+ * The first screen: the program's own functions and loops, and one row for all the rest of a kind. What a column needs
+ * to be known is in its row of a table here, and so is how wide a terminal must be for it.
+ */
+#include "report.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "report.h"
-#include "report_write.h"
+#include "base/figure.h"
+#include "model/sink.h"
+#include "model/stat.h"
+#include "summed.h"
+#include "table.h"
 
-#define SHARE  6
-#define SPAN   8
-#define NUMBER 7
-#define TIME   11
-#define KIND   9
+#define SCREEN		24 /* lines */
+#define HEADS		4  /* of these: heads of the tables, and empty lines before them */
+#define FUNCTIONS_LEAST 4  /* of the program's own, whatever else there is to tell */
+#define LOOPS_SURE	3
+#define LOOPS_LEAST	1
+#define FOLDS		(ORIGINS + 2) /* rows of what is not own */
+#define LABEL		80	      /* bytes of the text of one */
 
-/* What waits less than this part of the time is left out. */
-#define SHARE_WAITING 0.01
+/* What takes less of the time than this is left out. */
+#define SHARE_OUTSIDE 0.01
 
-static double share(const struct profile *p, uint64_t ns, struct off off)
+/* What must be known, or else a column is left out. */
+enum need { ALWAYS = 0, NEED_CPU = 1, NEED_WAITS = 2, NEED_PROCESSES = 4 };
+
+struct figure_column {
+	struct table_column column;
+	unsigned from_many; /* column.from where processes have a column, too */
+	unsigned needs;
+	double (*of)(const struct report *r, const struct summed *s);
+};
+
+double report_share(const struct report *r, const struct summed *s)
 {
-	bool cpu = profile_has_cpu(p);
-	uint64_t all = p->traced_ns - (cpu ? p->traced_off.ns : 0);
+	uint64_t all = summed_all_busy(r->p);
 
-	return all ? (double)(ns - (cpu ? off.ns : 0)) / all : 0;
+	return all ? (double)summed_own_busy(r->p, s) / all : 0;
 }
 
-double report_share(const struct profile *p, const struct loop *loop)
+double report_total_share(const struct report *r, const struct summed *s)
 {
-	return share(p, loop->time, loop->off);
+	uint64_t all = summed_all_busy(r->p);
+
+	return all ? (double)summed_busy(r->p, s->ns, s->off, 0) / all : 0;
 }
 
-double report_own_share(const struct profile *p, const struct loop *loop)
+static double wall(const struct report *r, const struct summed *s)
 {
-	return share(p, loop->own_time, loop->own_off);
+	(void)r;
+	return s->own_ns;
 }
 
-double report_self_share(const struct profile *p, const struct code *code)
+static double cpu(const struct report *r, const struct summed *s)
 {
-	return share(p, code->function->self_ns, code->function->self_off);
+	(void)r;
+	return s->own_ns - s->own_off.ns;
 }
 
-/* How long a trip takes at the least is what gives way to how long the loop waits. */
-static unsigned write_trips(const struct report *r, const struct loop *loop, bool least)
+static double wait(const struct report *r, const struct summed *s)
 {
-	const struct stat_sum *s = &loop->cycles;
-	const double columns[] = {
-		loop->iterations, stat_mean(s), stat_quantile(s, 0.5), stat_quantile(s, 0.99), s->min, s->max,
-	};
-	unsigned used = 0;
+	return profile_has_cpu(r->p) ? s->own_off.waiting_ns : s->waits_ns;
+}
 
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-		if (&columns[i] == &columns[4] && !least)
+static double total(const struct report *r, const struct summed *s)
+{
+	(void)r;
+	return s->ns;
+}
+
+static double number(const struct report *r, const struct summed *s)
+{
+	(void)r;
+	return s->n;
+}
+
+static double processes(const struct report *r, const struct summed *s)
+{
+	(void)r;
+	return s->processes;
+}
+
+static double timed(const struct summed *s, double value)
+{
+	return s->cycles.n ? value : NAN;
+}
+
+static double trip_cycles(const struct report *r, const struct summed *s)
+{
+	(void)r;
+	return timed(s, stat_mean(&s->cycles));
+}
+
+/* Cycles of the core say nothing of time; those of recursive activations are in no sum of times. */
+static double trip_ns(const struct report *r, const struct summed *s)
+{
+	if (r->p->clock_hz || !strcmp(r->p->clock, "ns"))
+		return timed(s, stat_mean(&s->cycles) * 1e9 / (r->p->clock_hz ? r->p->clock_hz : 1000000000));
+	return timed(s, (double)s->ns / s->cycles.n);
+}
+
+static double trip_median(const struct report *r, const struct summed *s)
+{
+	(void)r;
+	return timed(s, stat_quantile(&s->cycles, 0.5));
+}
+
+static double trip_p99(const struct report *r, const struct summed *s)
+{
+	(void)r;
+	return timed(s, stat_quantile(&s->cycles, 0.99));
+}
+
+static double trip_most(const struct report *r, const struct summed *s)
+{
+	(void)r;
+	return timed(s, s->cycles.max);
+}
+
+/* clang-format off */
+static const struct figure_column function_columns[] = {
+	{ { "share", COLUMN_SHARE, 0 }, 0, ALWAYS, report_share },
+	{ { "wall", COLUMN_SPAN, 0 }, 0, ALWAYS, wall },
+	{ { "cpu", COLUMN_SPAN, 0 }, 0, NEED_CPU, cpu },
+	{ { "wait", COLUMN_SPAN, 0 }, 0, NEED_WAITS, wait },
+	{ { "total", COLUMN_SPAN, 0 }, 90, ALWAYS, total },
+	{ { "calls", COLUMN_COUNT, 0 }, 0, ALWAYS, number },
+	{ { "procs", COLUMN_COUNT, 0 }, 0, NEED_PROCESSES, processes },
+};
+
+static const struct figure_column loop_columns[] = {
+	{ { "share", COLUMN_SHARE, 0 }, 0, ALWAYS, report_share },
+	{ { "wall", COLUMN_SPAN, 0 }, 90, ALWAYS, wall },
+	{ { "cpu", COLUMN_SPAN, 0 }, 0, NEED_CPU, cpu },
+	{ { "wait", COLUMN_SPAN, 0 }, 0, NEED_CPU, wait },
+	{ { "trips", COLUMN_COUNT, 0 }, 0, ALWAYS, number },
+	{ { "a trip", COLUMN_SPAN, 0 }, 0, ALWAYS, trip_ns },
+	{ { "cycles", COLUMN_COUNT, 0 }, 0, ALWAYS, trip_cycles },
+	{ { "median", COLUMN_COUNT, 110 }, 110, ALWAYS, trip_median },
+	{ { "p99", COLUMN_COUNT, 110 }, 110, ALWAYS, trip_p99 },
+	{ { "max", COLUMN_COUNT, 110 }, 110, ALWAYS, trip_most },
+	{ { "total", COLUMN_SHARE, 110 }, 110, ALWAYS, report_total_share },
+	{ { "procs", COLUMN_COUNT, 0 }, 0, NEED_PROCESSES, processes },
+};
+/* clang-format on */
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+_Static_assert(COUNT(loop_columns) <= TABLE_COLUMNS, "a table's row has room for that many");
+
+static unsigned known(const struct profile *p)
+{
+	return (profile_has_cpu(p) ? NEED_CPU | NEED_WAITS : 0) | (profile_has_waits(p) ? NEED_WAITS : 0) |
+	       (p->processes > 1 ? NEED_PROCESSES : 0);
+}
+
+/* The columns whose needs are met, and rows of them. */
+struct sheet {
+	const struct figure_column *all;
+	const struct figure_column *shown[TABLE_COLUMNS];
+	struct table_column columns[TABLE_COLUMNS];
+	size_t n;
+};
+
+static struct sheet sheet_of(const struct report *r, const struct figure_column *all, size_t n)
+{
+	struct sheet s = { .all = all };
+
+	for (size_t i = 0; i < n; i++) {
+		if (all[i].needs & ~known(r->p))
 			continue;
-		if (s->n || !i)
-			write_number(r, columns[i]);
-		else
-			fprintf(r->f, " %6s", "-");
-		used += NUMBER;
+		s.columns[s.n] = all[i].column;
+		if (known(r->p) & NEED_PROCESSES)
+			s.columns[s.n].from = all[i].from_many;
+		s.shown[s.n++] = &all[i];
 	}
-	return used;
+	return s;
 }
 
-static void write_loop(const struct report *r, const struct loop *loop)
+static void fill(const struct report *r, const struct sheet *sheet, const struct summed *s, struct table_row *row)
 {
-	bool cpu = profile_has_cpu(r->p);
-	unsigned used = 2 * SHARE + 1;
-
-	write_share(r, report_share(r->p, loop), 1);
-	fputc(' ', r->f);
-	write_share(r, report_own_share(r->p, loop), 1);
-	if (cpu) {
-		write_span(r, loop->off.waiting_ns);
-		used += SPAN;
-	}
-	used += write_trips(r, loop, !cpu);
-	write_place(r, loop->code, loop->line, loop->head, used);
+	for (size_t i = 0; i < sheet->n; i++)
+		row->of[i] = sheet->shown[i]->of(r, s);
 }
 
-/* A callback of this kind, in any process. */
-static struct callback callback_of(const struct profile *p, unsigned op)
+static struct table_row row_of(const struct report *r, const struct sheet *sheet, const struct summed *s)
 {
-	struct callback all = { 0 };
+	struct table_row row = { .name.code = s->code };
 
-	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
-		const struct callback *c = &((const struct process *)s->value)->callbacks[op];
-
-		if (c->least && (!all.least || c->least < all.least))
-			all.least = c->least;
-		if (c->most > all.most)
-			all.most = c->most;
-	}
-	return all;
+	row.name.line = s->loop ? s->loop->line : s->code->firstlineno;
+	row.name.offset = s->loop ? s->loop->head : SAMPLE_NOWHERE;
+	fill(r, sheet, s, &row);
+	return row;
 }
 
-/* `narrow`: what follows a single number, `wide`: what follows a range, which takes more of the line. */
-static void write_one_callback(const struct report *r, const char *before, unsigned op, const char *narrow,
-			       const char *wide)
-{
-	struct callback c = callback_of(r->p, op);
+/* A sum of functions: what they call is not added up, since they call each other. */
+struct fold {
+	struct summed sum;
+	size_t functions;
+	char label[LABEL];
+};
 
-	fputs(before, r->f);
-	if (c.most) {
-		fputs(" of ", r->f);
-		write_callback(r, &c);
-	}
-	fputs(c.least == c.most ? narrow : wide, r->f);
+static void fold_add(struct fold *f, const struct summed *s)
+{
+	f->functions++;
+	f->sum.n += s->n;
+	f->sum.own_ns += s->own_ns;
+	off_add(&f->sum.own_off, s->own_off);
+	f->sum.waits_ns += s->waits_ns;
 }
 
-#define INSTRUMENTED \
-	", and base opcodes\nran: these numbers show where trips spend their cycles, not how many they need.\n"
-
-void report_meaning(const struct report *r)
+static double not_for_folds(const struct figure_column *c, const struct fold *f, double value)
 {
-	const struct process *root = profile_root(r->p);
+	return c->of == total || c->of == processes || (c->of == number && !f->functions) ? NAN : value;
+}
 
-	fputs("Own: the share minus time spent in inner loops. A trip is one iteration, calls\n"
-	      "included. The first trip after entering a loop is counted but not timed.",
-	      r->f);
-	if (profile_has_cpu(r->p))
-		fputs("\nShares are of the CPU time; cycles of a trip include waiting.", r->f);
-	if (r->p->events[OP_INSTRUCTION] && !profile_instrumented(r->p))
-		fprintf(r->f, "\nBytecodes were read from branch packets: %sthe\n%s\n",
-			profile_specializes(r->p) ? "specialization was left on, and " : "",
-			root && root->program_only ? "numbers have nothing that runs only because of tracing."
-						   : "only callbacks in these numbers are those of calls.");
-	else if (r->p->events[OP_INSTRUCTION])
-		write_one_callback(r, "\nEach bytecode adds a callback", OP_INSTRUCTION, INSTRUMENTED, INSTRUMENTED);
-	else if (!profile_specializes(r->p))
-		write_one_callback(r, "\nEach trip contains one callback", OP_JUMP, " (a call has two).\n",
-				   " (a call has two).\n");
+static struct table_row folded(const struct report *r, const struct sheet *sheet, struct fold *f)
+{
+	struct table_row row = { .name.text = f->label };
+
+	fill(r, sheet, &f->sum, &row);
+	for (size_t i = 0; i < sheet->n; i++)
+		row.of[i] = not_for_folds(sheet->shown[i], f, row.of[i]);
+	return row;
+}
+
+/* The row of all waiting: in no share, since shares are of what does not wait. */
+static struct table_row waiting(const struct report *r, const struct sheet *sheet)
+{
+	struct waits all = profile_waits(r->p);
+	uint64_t ns = profile_has_cpu(r->p) ? r->p->traced_off.waiting_ns : waits_ns(&all);
+	struct table_row row = { .name.text = (char *)"waiting" };
+
+	for (size_t i = 0; i < sheet->n; i++)
+		row.of[i] = sheet->shown[i]->of == wall || sheet->shown[i]->of == wait ? (double)ns : NAN;
+	return row;
+}
+
+struct folds {
+	struct fold of[ORIGINS], outside;
+};
+
+/* What is not among the rows. */
+static struct folds fold_all(const struct report *r, const struct summed *all, size_t n)
+{
+	struct folds f = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		fold_add(&f.of[r->unfold ? ORIGIN_OWN : all[i].origin], &all[i]);
+	f.outside.sum.own_ns = r->p->outside_ns;
+	f.outside.sum.own_off = r->p->outside_off;
+	f.outside.sum.waits_ns = waits_ns(&r->p->outside_waits);
+	return f;
+}
+
+static void fold_label(const struct report *r, struct fold *f, enum origin origin)
+{
+	const char *more = origin == ORIGIN_OWN ? "more " : "";
+
+	if (r->unfold)
+		snprintf(f->label, LABEL, "%zu more", f->functions);
 	else
-		write_one_callback(r, "\nEach trip contains one callback", OP_JUMP,
-				   " (a call has two); specialization\nwas left on.\n",
-				   " (a call has two);\nspecialization was left on.\n");
+		snprintf(f->label, LABEL, "%zu %sin %s", f->functions, more, origin_name(origin));
 }
 
-static bool all_exact(struct loop *const *loops, size_t n)
+/* The rows below the functions, at most FOLDS. Returns how many. */
+static size_t fold_rows(const struct report *r, const struct sheet *sheet, struct folds *f, struct table_row *rows)
 {
-	bool exact = true;
+	size_t n = 0;
 
-	for (size_t i = 0; i < n; i++)
-		exact &= stat_exact(&loops[i]->cycles);
-	return exact;
-}
+	for (int i = 0; i < ORIGINS; i++) {
+		struct fold *of = &f->of[i];
 
-void report_loops(const struct report *r, struct loop *const *loops, size_t n)
-{
-	if (!n) {
-		fputs("\nNo loops: no back-edge was seen "
-		      "(modes adaptive, precise and full record them).\n",
-		      r->f);
-		return;
+		if (!of->functions)
+			continue;
+		fold_label(r, of, (enum origin)i);
+		rows[n++] = folded(r, sheet, of);
 	}
-	if (profile_has_cpu(r->p)) {
-		write_title(r, "Hottest loops by CPU time      cycles of a trip");
-		fputs(" share    own    wait  trips   mean median    p99    max  loop\n", r->f);
-	} else {
-		write_title(r, "Hottest loops          cycles of a trip");
-		fputs(" share    own  trips   mean median    p99    min    max  loop\n", r->f);
-	}
-	for (size_t i = 0; i < n; i++)
-		write_loop(r, loops[i]);
-	report_meaning(r);
-	if (!all_exact(loops, n))
-		fputs("With more than 32 distinct values, median and p99 are approximate (within 1/16).\n", r->f);
+	snprintf(f->outside.label, LABEL, "outside of functions");
+	if (report_share(r, &f->outside.sum) >= SHARE_OUTSIDE)
+		rows[n++] = folded(r, sheet, &f->outside);
+	if (known(r->p) & NEED_WAITS)
+		rows[n++] = waiting(r, sheet);
+	return n;
 }
 
-static void write_busy_function(const struct report *r, const struct code *code)
+static const char *functions_head(const struct profile *p)
 {
-	const struct function *fn = code->function;
-
-	write_share(r, report_self_share(r->p, code), 1);
-	write_span(r, fn->self_ns);
-	write_span(r, fn->self_ns - fn->self_off.ns);
-	write_span(r, fn->self_off.waiting_ns);
-	write_span(r, fn->total_ns);
-	write_number(r, fn->calls);
-	write_place(r, code, code->firstlineno, SAMPLE_NOWHERE, SHARE + 4 * SPAN + NUMBER);
+	return profile_has_cpu(p)     ? "function, by self CPU time"
+	       : profile_has_waits(p) ? "function, by self time without waiting"
+				      : "function, by self time";
 }
 
-static void write_function(const struct report *r, const struct code *code)
+static const char *loops_head(const struct profile *p)
 {
-	const struct function *fn = code->function;
-
-	write_share(r, fn->self_ns, r->p->traced_ns);
-	write_duration(r, fn->self_ns);
-	write_duration(r, fn->total_ns);
-	write_number(r, fn->calls);
-	write_place(r, code, code->firstlineno, SAMPLE_NOWHERE, SHARE + 2 * TIME + NUMBER);
+	return profile_has_cpu(p) ? "loop, by CPU time" : "loop, by time";
 }
 
-/* title: without and with CPU times. */
-static void write_functions(const struct report *r, const char *const title[2], struct code *const *functions, size_t n)
+/* How many come first and are worth a row: one at least, if there is any. */
+static size_t count_worth(const struct summed *all, size_t n)
 {
-	if (!n)
-		return;
-	if (profile_has_cpu(r->p)) {
-		write_title(r, title[1]);
-		fputs(" share    wall     cpu    wait   total  calls  function\n", r->f);
-	} else {
-		write_title(r, title[0]);
-		fputs(" share       self      total  calls  function\n", r->f);
-	}
-	for (size_t i = 0; i < n; i++)
-		(profile_has_cpu(r->p) ? write_busy_function : write_function)(r, functions[i]);
+	size_t i = 0;
+
+	while (i < n && (all[i].first || !i))
+		i++;
+	return i;
 }
 
-/* How long a function waited: by the kernel, or else as the program tells. */
-static uint64_t waiting_ns(const struct profile *p, const struct function *fn)
+/* The first `own` of the n; of the others a row of each kind. */
+static int write_functions(const struct report *r, const struct summed *all, size_t n, size_t own)
 {
-	return profile_has_cpu(p) ? fn->self_off.waiting_ns : fn->waits ? waits_ns(fn->waits) : 0;
-}
+	struct sheet sheet = sheet_of(r, function_columns, COUNT(function_columns));
+	struct table t = { sheet.columns, sheet.n, functions_head(r->p) };
+	struct table_row *rows = calloc(own + FOLDS, sizeof(*rows));
+	struct folds folds = fold_all(r, all + own, n - own);
+	int err;
 
-static void write_waiting(const struct report *r, const struct code *code)
-{
-	const struct function *fn = code->function;
-	enum wait_kind most = fn->waits ? waits_most(fn->waits) : 0;
-
-	write_share(r, waiting_ns(r->p, fn), r->p->traced_ns);
-	write_span(r, waiting_ns(r->p, fn));
-	write_number(r, fn->calls);
-	fprintf(r->f, "  %-7s", most ? wait_name(most) : "-");
-	write_place(r, code, code->firstlineno, SAMPLE_NOWHERE, SHARE + SPAN + NUMBER + KIND);
-}
-
-int report_waiting(const struct report *r, size_t most)
-{
-	size_t n, i;
-	struct code **all = profile_all_functions(r->p, &n, profile_has_cpu(r->p) ? RANK_WAITING : RANK_WAITS);
-	double least = SHARE_WAITING * r->p->traced_ns;
-
-	if (!all)
+	if (!rows)
 		return -ENOMEM;
-	for (i = 0; i < n && i < most; i++) {
-		uint64_t ns = waiting_ns(r->p, all[i]->function);
-
-		if (!ns || ns < least)
-			break;
-		if (!i) {
-			write_title(r, "Functions by waiting time, of the time of all threads");
-			fputs(" share    wait  calls  for      function\n", r->f);
-		}
-		write_waiting(r, all[i]);
-	}
-	free(all);
-	return 0;
-}
-
-void report_functions(const struct report *r, struct code *const *functions, size_t n)
-{
-	static const char *const title[] = { "Functions by self time", "Functions by self CPU time" };
-
-	write_functions(r, title, functions, n);
-}
-
-void report_c_functions(const struct report *r, struct code *const *functions, size_t n)
-{
-	static const char *const title[] = { "C functions by self time", "C functions by self CPU time" };
-
-	write_functions(r, title, functions, n);
-}
-
-void report_calls(const struct report *r)
-{
-	struct callback call = callback_of(r->p, OP_CALL);
-
-	if (!r->p->events[OP_CALL])
-		return;
-	fputs("Calls    CALL events kept calls from being specialized", r->f);
-	if (call.most) {
-		fputs("; each added ", r->f);
-		write_callback(r, &call);
-		fputs(",\n         as did each C_RETURN", r->f);
-	}
+	for (size_t i = 0; i < own; i++)
+		rows[i] = row_of(r, &sheet, &all[i]);
 	fputc('\n', r->f);
+	err = table_write(r, &t, rows, own + fold_rows(r, &sheet, &folds, rows + own));
+	free(rows);
+	return err;
+}
+
+static int write_loops(const struct report *r, const struct summed *all, size_t n)
+{
+	struct sheet sheet = sheet_of(r, loop_columns, COUNT(loop_columns));
+	struct table t = { sheet.columns, sheet.n, loops_head(r->p) };
+	struct table_row *rows = calloc(n + 1, sizeof(*rows));
+	int err;
+
+	if (!rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		rows[i] = row_of(r, &sheet, &all[i]);
+	fputc('\n', r->f);
+	err = table_write(r, &t, rows, n);
+	free(rows);
+	return err;
+}
+
+struct shown {
+	size_t functions, loops;
+};
+
+static size_t between(size_t least, long n, size_t most)
+{
+	size_t at_least = n < (long)least ? least : (size_t)n;
+
+	return at_least < most ? at_least : most;
+}
+
+/*
+ * How many rows of each fit on the screen, below so many lines: LOOPS_SURE loops, then functions, then again loops;
+ * and as many loops as were asked for.
+ */
+static struct shown divide(const struct report *r, const struct report_top *top, unsigned lines, unsigned wanted)
+{
+	struct sheet sheet = sheet_of(r, function_columns, COUNT(function_columns));
+	struct folds folds = fold_all(r, top->functions, top->nfunctions);
+	struct table_row unused[FOLDS];
+	struct shown n = { count_worth(top->functions, top->nfunctions), count_worth(top->loops, top->nloops) };
+	long rows = SCREEN - HEADS - (long)lines - (long)fold_rows(r, &sheet, &folds, unused);
+	size_t loops = n.loops;
+
+	if (r->unfold)
+		return n;
+	n.functions = between(FUNCTIONS_LEAST, rows - (long)between(0, LOOPS_SURE, loops), n.functions);
+	n.loops = between(LOOPS_LEAST, rows - (long)n.functions, loops);
+	if (wanted != LOOPS_AUTO && wanted > n.loops)
+		n.loops = between(wanted, 0, loops);
+	return n;
+}
+
+int report_first(const struct report *r, const struct report_top *top, unsigned lines, unsigned loops)
+{
+	struct shown n = divide(r, top, lines, loops);
+	int err = top->nfunctions ? write_functions(r, top->functions, top->nfunctions, n.functions) : 0;
+
+	if (err || (!loops && top->nloops))
+		return err;
+	if (!top->nloops)
+		fputs("\nNo loops: no back-edge was seen (modes adaptive, precise and full record them).\n", r->f);
+	else
+		err = write_loops(r, top->loops, n.loops);
+	if (top->nloops && !err)
+		report_meaning(r);
+	return err;
 }

@@ -16,6 +16,7 @@ struct report {
 	FILE *f;
 	const struct profile *p;
 	const struct paint *c;
+	bool unfold;	/* libraries are shown as the program's own code is */
 	unsigned width; /* columns of a line: 80 or more. Disassembly and names in full may be longer */
 	struct sources sources;
 };

@@ -4,18 +4,22 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report.h"
 #include "model/sink_file.h"
 
-#define FUNCTIONS   10 /* rows of the table of functions, */
-#define WAITING	    5  /* and of those that wait */
-#define WIDTH_LEAST 80 /* columns */
-#define OPCODES	    10 /* default rows of a table of opcodes, and of pairs */
+#define SPECIALIZED  10 /* rows of the table of specialization */
+#define WAITING	     5	/* of the functions that wait */
+#define WIDTH_LEAST  80 /* columns */
+#define OPCODES	     10 /* default rows of a table of opcodes, and of pairs, */
+#define DETAILS	     5	/* which are those of so many loops and functions */
+#define INSTRUCTIONS 40 /* of the one loop that is disassembled unless more are asked for */
 
 struct console {
 	struct sink_file file;
 	unsigned loops, width, events_by_code;
+	bool unfold;
 	struct opcodes_view opcodes;
 	const struct paint *paint;
 };
@@ -23,82 +27,59 @@ struct console {
 static const struct paint colors = { "\033[1m", "\033[32m", "\033[2m", "\033[0m" };
 static const struct paint no_colors = { "", "", "", "" };
 
-/* What takes less of the traced time than this is left out, unless there is nothing larger. */
-#define SHARE_ROW  0.001
-#define SHARE_BODY 0.01
+/* What share of its own a loop has that is disassembled: of its own accord, and if it was asked for. */
+#define SHARE_BODY  0.1
+#define SHARE_ASKED 0.01
 
-/* How many of the n loops, which are sorted, to show: at most `most`. */
-static size_t worth(const struct profile *p, struct loop *const *loops, size_t n, size_t most, double share)
+/* How many of the n loops, which are sorted, to disassemble. */
+static size_t count_bodies(const struct report *r, const struct console *c, const struct report_top *top)
 {
-	size_t i = 0;
+	bool asked = c->loops != LOOPS_AUTO;
+	size_t most = asked ? c->loops : 1, i = 0;
 
-	while (i < n && i < most && (i == 0 || report_share(p, loops[i]) >= share))
+	while (i < top->nloops && i < most &&
+	       report_share(r, &top->loops[i]) >= (asked ? i ? SHARE_ASKED : 0 : SHARE_BODY))
 		i++;
 	return i;
 }
 
-static int write_loops(struct report *r, const struct console *c)
+static int write_bodies(struct report *r, const struct console *c, const struct report_top *top)
 {
-	size_t n = 0, bodies;
-	struct loop **loops = profile_loops(r->p, &n, profile_rank(r->p));
-	int err = loops ? 0 : -ENOMEM;
+	size_t bodies = count_bodies(r, c, top);
+	int err = 0;
 
-	if (err)
-		return err;
-	if (c->loops || !n)
-		report_loops(r, loops, worth(r->p, loops, n, 2 * c->loops, SHARE_ROW));
-	bodies = worth(r->p, loops, n, c->loops, SHARE_BODY);
-	for (size_t i = 0; i < bodies && !err; i++) {
-		err = report_body(r, loops[i]);
-		if (!err && c->opcodes.wanted)
-			err = report_loop_opcodes(r, &c->opcodes, OPCODES, loops[i]);
-	}
-	free(loops);
+	for (size_t i = 0; i < bodies && !err; i++)
+		err = report_body(r, top->loops[i].loop, c->loops == LOOPS_AUTO ? INSTRUCTIONS : SIZE_MAX);
 	return err;
 }
 
-/* How many of the n functions, which are sorted, to show. */
-static size_t worth_a_row(const struct profile *p, struct code *const *functions, size_t n)
+static unsigned details(const struct console *c)
 {
-	size_t rows = 0;
-
-	while (rows < n && rows < FUNCTIONS && (!rows || report_self_share(p, functions[rows]) >= SHARE_ROW))
-		rows++;
-	return rows;
+	return c->loops == LOOPS_AUTO ? DETAILS : c->loops;
 }
 
-static int write_c_functions(const struct report *r)
+static int write_opcodes_of(const struct report *r, const struct console *c, const struct report_top *top)
+{
+	int err = 0;
+
+	for (size_t i = 0; c->opcodes.wanted && i < top->nloops && i < details(c) && !err; i++)
+		err = report_loop_opcodes(r, &c->opcodes, OPCODES, top->loops[i].loop);
+	for (size_t i = 0; c->opcodes.wanted && i < top->nfunctions && i < details(c) && !err; i++)
+		err = report_function_opcodes(r, &c->opcodes, OPCODES, top->functions[i].code);
+	return err;
+}
+
+static int write_specialization(const struct report *r)
 {
 	size_t n = 0;
-	struct code **functions = profile_c_functions(r->p, &n, profile_rank(r->p));
+	struct code **functions = profile_functions(r->p, &n, profile_rank(r->p));
 
 	if (!functions)
 		return -ENOMEM;
-	report_c_functions(r, functions, worth_a_row(r->p, functions, n));
+	report_specialization(r, functions, n < SPECIALIZED ? n : SPECIALIZED, n);
+	report_copies(r, functions, n);
 	free(functions);
 	return 0;
-}
-
-static int write_functions(struct report *r, const struct console *c)
-{
-	size_t n = 0, rows;
-	struct code **functions = profile_functions(r->p, &n, profile_rank(r->p));
-	int err = functions ? 0 : -ENOMEM;
-
-	rows = err ? 0 : worth_a_row(r->p, functions, n);
-	if (!err) {
-		report_functions(r, functions, rows);
-		err = write_c_functions(r);
-	}
-	err = err ? err : report_waiting(r, WAITING);
-	if (!err) {
-		report_specialization(r, functions, rows, n);
-		report_copies(r, functions, n);
-	}
-	for (size_t i = 0; c->opcodes.wanted && i < rows && i < c->loops && !err; i++)
-		err = report_function_opcodes(r, &c->opcodes, OPCODES, functions[i]);
-	free(functions);
-	return err;
 }
 
 /* People make a precise recording for its measured opcodes. */
@@ -115,20 +96,59 @@ static int write_events(const struct report *r, const struct console *c)
 	return c->events_by_code ? report_events_by_code(r, c->events_by_code) : 0;
 }
 
+/* The head, and how many lines it has. 0 or -ENOMEM. */
+static int write_head(const struct report *r, unsigned *lines)
+{
+	struct report head = *r;
+	char *text = NULL;
+	size_t size;
+
+	head.f = open_memstream(&text, &size);
+	if (!head.f)
+		return -ENOMEM;
+	report_head(&head);
+	if (fclose(head.f)) {
+		free(text);
+		return -ENOMEM;
+	}
+	fputs(text, r->f);
+	*lines = 0;
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		++*lines;
+	free(text);
+	return 0;
+}
+
+static int write_parts(struct report *r, const struct console *c, const struct report_top *top)
+{
+	unsigned lines;
+	int err = write_head(r, &lines);
+
+	err = err ?: report_first(r, top, lines, c->loops);
+	err = err ?: report_waiting(r, WAITING);
+	err = err ?: write_bodies(r, c, top);
+	err = err ?: write_opcodes_of(r, c, top);
+	err = err ?: write_specialization(r);
+	err = err ?: report_compiled(r);
+	err = err ?: report_forms(r);
+	err = err ?: write_opcodes(r, c);
+	return err ?: write_events(r, c);
+}
+
 static int write_report(FILE *f, struct sink *s, const struct profile *p)
 {
 	const struct console *c = (struct console *)s;
-	struct report r = { .f = f, .p = p, .c = c->paint, .width = c->width };
-	int err;
+	struct report r = { .f = f, .p = p, .c = c->paint, .unfold = c->unfold, .width = c->width };
+	struct report_top top = { 0 };
+	int err = -ENOMEM;
 
-	report_head(&r);
-	err = write_loops(&r, c);
-	err = err ?: write_functions(&r, c);
-	err = err ?: report_compiled(&r);
-	err = err ?: report_forms(&r);
-	err = err ?: write_opcodes(&r, c);
-	err = err ?: write_events(&r, c);
+	top.functions = summed_functions(p, &top.nfunctions, !c->unfold);
+	top.loops = summed_loops(p, &top.nloops, !c->unfold);
+	if (top.functions && top.loops)
+		err = write_parts(&r, c, &top);
 	report_losses(&r);
+	summed_free(top.functions, top.nfunctions);
+	summed_free(top.loops, top.nloops);
 	sources_free(&r.sources);
 	return err;
 }
@@ -148,6 +168,7 @@ int sink_console_open(struct sink **out, const struct sink_options *o, char *err
 		return err;
 	c = (struct console *)*out;
 	c->loops = o->loops;
+	c->unfold = o->unfold;
 	c->width = o->width > WIDTH_LEAST ? o->width : WIDTH_LEAST;
 	c->events_by_code = o->events_by_code;
 	if (o->opcodes)

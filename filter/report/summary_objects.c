@@ -3,12 +3,12 @@
 #include "summary_objects.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "model/body.h"
 #include "base/json.h"
 #include "model/losses.h"
 #include "code/copies.h"
+#include "code/origin.h"
 #include "code/specialization.h"
 #include "summary_opcodes.h"
 #include "summary_paths.h"
@@ -159,50 +159,20 @@ static json_t *function(const struct code *code)
 				   "events", events(f->events), "specialization", specialization(code)));
 }
 
+static json_t *origin(const struct profile *p, const struct code *code)
+{
+	return json_pack("{s:s}", "origin", origin_key(origin_of(p->codes, code)));
+}
+
 json_t *summary_function(const struct profile *p, const struct code *code, bool tables)
 {
 	json_t *o = json_join(function(code),
 			      json_pack("{s:o}", "event_rates", event_rates(p, code->function->events)));
 
+	o = json_join(o, origin(p, code));
 	if (!tables)
 		return o;
 	return json_join(o, json_pack("{s:o}", "opcodes", summary_function_opcodes(p, code)));
-}
-
-/* As pstats prints it: in braces where it is in angle brackets. */
-static json_t *c_name(const struct code *code)
-{
-	size_t n = strlen(code_name(code));
-	json_t *text;
-	char *name;
-
-	if (!code->name || *code->name != '<' || code->name[n - 1] != '>')
-		return json_text(code_name(code));
-	if (asprintf(&name, "{%.*s}", (int)n - 2, code->name + 1) < 0)
-		return NULL;
-	text = json_text(name);
-	free(name);
-	return text;
-}
-
-json_t *summary_c_function(const struct profile *p, const struct code *code, bool tables)
-{
-	const struct function *f = code->function;
-	const struct json_number totals[] = {
-		{ "calls", f->calls },
-		{ "recursive_calls", f->recursive_calls },
-		{ "total_ns", f->total_ns },
-		{ "self_ns", f->self_ns },
-		{ "total_cycles", f->total_cycles },
-		{ "self_cycles", f->self_cycles },
-		{ "unfinished", f->unfinished },
-		{ "pid", code->process->pid },
-	};
-
-	(void)p, (void)tables;
-	return json_join(json_pack("{s:o, s:o}", "name", c_name(code), "qualname", json_text(code->qualname)),
-			 json_join(JSON_NUMBERS(totals),
-				   own_and_total(!f->cpu_unknown, f->self_ns, f->self_off, f->total_ns, f->total_off)));
 }
 
 static json_t *distribution(const struct stat_sum *s)
@@ -298,7 +268,7 @@ static json_t *loop_object(const struct profile *p, const struct loop *loop)
 
 json_t *summary_loop(const struct profile *p, const struct loop *loop, bool tables)
 {
-	json_t *o = loop_object(p, loop);
+	json_t *o = json_join(loop_object(p, loop), origin(p, loop->code));
 
 	if (!tables)
 		return o;

@@ -4,12 +4,11 @@
 def of_summary(summary):
     """Lines that say what is wrong in one."""
     trace, functions, loops = summary["trace"], summary["functions"], summary["loops"]
-    everything = functions + summary["c_functions"]
     for unit in ("ns", "cycles"):
-        total = sum(f[f"self_{unit}"] for f in everything) + trace[f"outside_{unit}"]
+        total = sum(f[f"self_{unit}"] for f in functions) + trace[f"outside_{unit}"]
         if total != trace[f"traced_{unit}"]:
             yield f"self times and outside are {total} {unit} of {trace[f'traced_{unit}']}"
-        for f in everything:
+        for f in functions:
             if not 0 <= f[f"self_{unit}"] <= f[f"total_{unit}"]:
                 yield f"{f['qualname']}: self {f[f'self_{unit}']} of total {f[f'total_{unit}']} {unit}"
     for f in functions:

@@ -11,6 +11,7 @@
 # test_golden.sh [-u] [CASE...]: all cases, or these. -u writes what comes out as what is expected: to be read before it
 # is committed.
 set -u
+unset COLUMNS
 here=$(dirname "$0")
 feed=${OCULAR_BUILD:-$here/../../build}/bin/ocular-feed
 out=$(mktemp -d) || exit 1

@@ -90,14 +90,14 @@ def check_stop(folder):
 def check_no_loops(folder):
     """That loops are not to be shown does not mean that there were none; where there were none, it is said."""
     said = "No loops: no back-edge was seen"
-    return missing(report(folder, "precise", "loops=0")[0], "Functions", unwanted=(said, "loop\n", "Disassembly")) + (
+    return missing(report(folder, "precise", "loops=0")[0], "function, by self time", unwanted=(said, "loop, by time\n", "Disassembly")) + (
         missing(report(folder, "lines", "loops=0")[0], said))
 
 
 
 def check_tabs(folder):
     """A line of source looks as in an editor."""
-    console = report(folder, "nested_loops", source=SOURCE.replace("    ", "\t"))[0]
+    console = report(folder, "nested_loops", "loops=2", source=SOURCE.replace("    ", "\t"))[0]
     return missing(console, "     4          for i in range(9):\n", "     5                  i += 1\n", unwanted=("x09",))
 
 

@@ -23,7 +23,7 @@ by_name() {
 for i in range(9): work()' && cd / && staged_perf -i "$scratch/rec/perf.data" --itrace=we --dlfilter ocular.so "$@"
 }
 ok "perf lists it" says 0 '^ *ocular\.so  *Ocular: ' staged_perf --list-dlfilters
-ok "perf finds it by its name" says 0 '^Markers  *software' by_name
+ok "perf finds it by its name" says 0 '; mode adaptive, markers software$' by_name
 ok "it tells its arguments" says 0 '^ *summary=FILE ' by_name --dlarg help
 mv "$stage/opt/ocular" "$scratch/a prefix"
 cd "$scratch" || exit 1

@@ -20,7 +20,7 @@ PROGRAM = re.search(r"```python\n(def is_prime.*?)```", README, re.S)[1]
 def shape(line):
     """A line without what differs from run to run: numbers, where the recording is, how columns are filled."""
     line = re.sub(r"in \S+/ocular\.data", "in ocular.data", line)
-    return re.sub(r"\d[\d.]*[MG]?%?", "N", re.sub(r" +", " ", line)).strip()
+    return re.sub(r"\d[\d.]*[kMG]?(%| (ns|us|ms|s)\b)?", "N", re.sub(r" +", " ", line)).strip()
 
 
 def output():

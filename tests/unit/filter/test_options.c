@@ -36,7 +36,7 @@ static void test_defaults(void **state)
 	assert_int_equal(o.console, WHEN_AUTO);
 	assert_int_equal(o.color, WHEN_AUTO);
 	assert_int_equal(o.progress, WHEN_AUTO);
-	assert_int_equal(o.loops, 5);
+	assert_int_equal(o.loops, LOOPS_AUTO);
 	assert_true(time_span_is_all(&o.time));
 	assert_int_equal(o.status, -1);
 	assert_false(o.help);

@@ -24,6 +24,14 @@ static const struct {
 };
 
 static const struct {
+	double n;
+	const char *text;
+} threes[] = {
+	{ 0, "0" },	    { 999, "999" },	{ 999.6, "1.00k" },  { 1234, "1.23k" },
+	{ 12345, "12.3k" }, { 999499, "999k" }, { 999500, "1.00M" }, { 123e9, "123G" },
+};
+
+static const struct {
 	uint64_t ns;
 	const char *text;
 } durations[] = {
@@ -44,8 +52,12 @@ static void test_brief(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(numbers); i++)
 		assert_string_equal(figure_brief(text, numbers[i].n), numbers[i].text);
-	for (double n = 1; n < 1.8e19; n *= 1.37)
+	for (size_t i = 0; i < COUNT(threes); i++)
+		assert_string_equal(figure_three(text, threes[i].n), threes[i].text);
+	for (double n = 1; n < 1.8e19; n *= 1.37) {
 		assert_true(strlen(figure_brief(text, n)) <= 6);
+		assert_true(strlen(figure_three(text, n)) <= 5);
+	}
 }
 
 static void test_duration(void **state)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_stat.c - sums are exact; so are quantiles of few values; those of many are within 1/16. */
 #include <setjmp.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -212,10 +213,40 @@ static void test_ranges_hold_all_values(void **state)
 	stat_free(&s);
 }
 
+/* Few and few, few and many, many and few, nothing and anything: as if all had been added to one. */
+static void test_joined(void **state)
+{
+	static const unsigned sizes[] = { 0, 1, 20, 30, 1000 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(sizes) * COUNT(sizes); i++) {
+		unsigned a = sizes[i / COUNT(sizes)], b = sizes[i % COUNT(sizes)];
+		struct stat_sum one = { 0 }, two = { 0 }, all = { 0 };
+
+		for (uint64_t v = 0; v < a + b; v++) {
+			assert_int_equal(stat_add(v < a ? &one : &two, 1000 + v * v), 0);
+			assert_int_equal(stat_add(&all, 1000 + v * v), 0);
+		}
+		assert_int_equal(stat_join(&one, &two), 0);
+		assert_int_equal(one.n, all.n);
+		assert_int_equal(one.sum, all.sum);
+		assert_int_equal(one.min, all.min);
+		assert_int_equal(one.max, all.max);
+		for (double share = 0; share <= 1; share += 0.125)
+			assert_int_equal(stat_quantile(&one, share), stat_quantile(&all, share));
+		assert_true(fabs(spread_deviation(&one.spread) - spread_deviation(&all.spread)) <=
+			    1e-9 * spread_deviation(&all.spread));
+		stat_free(&one);
+		stat_free(&two);
+		stat_free(&all);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_joined),
 		cmocka_unit_test(test_one_value_is_exact),
 		cmocka_unit_test(test_quantiles_are_near),
 		cmocka_unit_test(test_nearest_rank),

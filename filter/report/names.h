@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * names.h - the places that a table lists, "QUALNAME, FILE:LINE", as short as it needs them.
+ *
+ * A name that is too long loses the middle of its path first, then all folders, then the middle of its qualname. Two
+ * places never look alike: where they would, as much of their paths is shown as tells them apart, even past the end of
+ * the line.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "code/code.h"
+
+struct name {
+	const struct code *code;
+	int64_t line;	  /* 0: not known; then */
+	int64_t offset;	  /* is shown; negative: neither */
+	bool exact;	  /* names_make()'s: the offset, too, */
+	unsigned folders; /* and so many more folders than needed */
+	char *text; /* made by names_make(); freed by names_free(). May have control characters: for text_plain() */
+};
+
+/* Sets the text of all n names, each in at most `most` columns where possible. 0 or -ENOMEM. */
+int names_make(struct name *names, size_t n, size_t most);
+void names_free(struct name *names, size_t n);

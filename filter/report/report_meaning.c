@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+/* What the numbers of loops mean, by the mode of the recording. */
+#include "report.h"
+#include "report_write.h"
+
+/* A callback of this kind, in any process. */
+static struct callback callback_of(const struct profile *p, unsigned op)
+{
+	struct callback all = { 0 };
+
+	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
+		const struct callback *c = &((const struct process *)s->value)->callbacks[op];
+
+		if (c->least && (!all.least || c->least < all.least))
+			all.least = c->least;
+		if (c->most > all.most)
+			all.most = c->most;
+	}
+	return all;
+}
+
+/* `narrow`: what follows a single number, `wide`: what follows a range, which takes more of the line. */
+static void write_one_callback(const struct report *r, const char *before, unsigned op, const char *narrow,
+			       const char *wide)
+{
+	struct callback c = callback_of(r->p, op);
+
+	fputs(before, r->f);
+	if (c.most) {
+		fputs(" of ", r->f);
+		write_callback(r, &c);
+	}
+	fputs(c.least == c.most ? narrow : wide, r->f);
+}
+
+#define INSTRUMENTED \
+	", and base opcodes\nran: these numbers show where trips spend their cycles, not how many they need.\n"
+
+void report_meaning(const struct report *r)
+{
+	const struct process *root = profile_root(r->p);
+
+	fputs("Loops have the time of what they call, not that of inner loops. A trip is one\n"
+	      "iteration, with its calls, inner loops and waiting. The first trip after\n"
+	      "entering a loop is counted but not timed.",
+	      r->f);
+	if (r->p->events[OP_INSTRUCTION] && !profile_instrumented(r->p))
+		fprintf(r->f, "\nBytecodes were read from branch packets: %sthe\n%s\n",
+			profile_specializes(r->p) ? "specialization was left on, and " : "",
+			root && root->program_only ? "numbers have nothing that runs only because of tracing."
+						   : "only callbacks in these numbers are those of calls.");
+	else if (r->p->events[OP_INSTRUCTION])
+		write_one_callback(r, "\nEach bytecode adds a callback", OP_INSTRUCTION, INSTRUMENTED, INSTRUMENTED);
+	else if (!profile_specializes(r->p))
+		write_one_callback(r, "\nEach trip contains one callback", OP_JUMP, " (a call has two).\n",
+				   " (a call has two).\n");
+	else
+		write_one_callback(r, "\nEach trip contains one callback", OP_JUMP,
+				   " (a call has two); specialization\nwas left on.\n",
+				   " (a call has two);\nspecialization was left on.\n");
+}

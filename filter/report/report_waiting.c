@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+/* Which functions wait, and for what. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "report.h"
+#include "report_write.h"
+
+#define SHARE  6
+#define SPAN   8
+#define NUMBER 7
+#define KIND   9
+
+/* What waits less than this part of the time is left out. */
+#define SHARE_WAITING 0.01
+
+/* How long a function waited: by the kernel, or else as the program tells. */
+static uint64_t waiting_ns(const struct profile *p, const struct function *fn)
+{
+	return profile_has_cpu(p) ? fn->self_off.waiting_ns : fn->waits ? waits_ns(fn->waits) : 0;
+}
+
+static void write_waiting(const struct report *r, const struct code *code)
+{
+	const struct function *fn = code->function;
+	enum wait_kind most = fn->waits ? waits_most(fn->waits) : 0;
+
+	write_share(r, waiting_ns(r->p, fn), r->p->traced_ns);
+	write_span(r, waiting_ns(r->p, fn));
+	write_number(r, fn->calls);
+	fprintf(r->f, "  %-7s", most ? wait_name(most) : "-");
+	write_place(r, code, code->firstlineno, SAMPLE_NOWHERE, SHARE + SPAN + NUMBER + KIND);
+}
+
+int report_waiting(const struct report *r, size_t most)
+{
+	size_t n, i;
+	struct code **all = profile_functions(r->p, &n, profile_has_cpu(r->p) ? RANK_WAITING : RANK_WAITS);
+	double least = SHARE_WAITING * r->p->traced_ns;
+
+	if (!all)
+		return -ENOMEM;
+	for (i = 0; i < n && i < most; i++) {
+		uint64_t ns = waiting_ns(r->p, all[i]->function);
+
+		if (!ns || ns < least)
+			break;
+		if (!i) {
+			write_title(r, "Functions by waiting time, of the time of all threads");
+			fputs(" share    wait  calls  for      function\n", r->f);
+		}
+		write_waiting(r, all[i]);
+	}
+	free(all);
+	return 0;
+}

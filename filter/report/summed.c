@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+/* Sorted by place, so that those of one place are neighbours; joined; sorted by time. */
+#include "summed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What takes less of the time is not worth a row, or no row of its own if it is a library's. */
+#define SHARE_ROW     0.001
+#define SHARE_LIBRARY 0.1
+
+static struct summed of_function(const struct profile *p, const struct code *code)
+{
+	const struct function *f = code->function;
+
+	return (struct summed){
+		.code = code,
+		.origin = origin_of(p->codes, code),
+		.processes = 1,
+		.n = f->calls,
+		.ns = f->total_ns,
+		.own_ns = f->self_ns,
+		.off = f->total_off,
+		.own_off = f->self_off,
+		.waits_ns = f->waits ? waits_ns(f->waits) : 0,
+	};
+}
+
+static struct summed of_loop(const struct profile *p, const struct loop *loop)
+{
+	return (struct summed){
+		.code = loop->code,
+		.loop = loop,
+		.origin = origin_of(p->codes, loop->code),
+		.processes = 1,
+		.n = loop->iterations,
+		.ns = loop->time,
+		.own_ns = loop->own_time,
+		.off = loop->off,
+		.own_off = loop->own_off,
+	};
+}
+
+static int compare(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_place(const void *left, const void *right)
+{
+	const struct summed *a = left, *b = right;
+	int order = strcmp(a->code->file, b->code->file);
+
+	order = order ?: compare(a->code->firstlineno, b->code->firstlineno);
+	order = order ?: strcmp(a->code->qualname, b->code->qualname);
+	return order ? order : a->loop ? compare(a->loop->head, b->loop->head) : 0;
+}
+
+/* Then by process and id, so that the order never depends on the sort. */
+static int by_place_and_code(const void *left, const void *right)
+{
+	const struct summed *a = left, *b = right;
+
+	return by_place(a, b) ?: code_order(a->code, b->code);
+}
+
+static int join(struct summed *to, const struct summed *more)
+{
+	to->processes += more->code->process->pid != to->code->process->pid;
+	if (more->own_ns > to->own_ns) {
+		to->code = more->code;
+		to->loop = more->loop;
+	}
+	to->n += more->n;
+	to->ns += more->ns;
+	to->own_ns += more->own_ns;
+	off_add(&to->off, more->off);
+	off_add(&to->own_off, more->own_off);
+	to->waits_ns += more->waits_ns;
+	return more->loop ? stat_join(&to->cycles, &more->loop->cycles) : 0;
+}
+
+/* Joins neighbours of one place. Returns how many are left, or -ENOMEM. */
+static ssize_t join_all(struct summed *all, size_t n)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int err = 0;
+
+		if (left && !by_place(&all[left - 1], &all[i])) {
+			err = join(&all[left - 1], &all[i]);
+		} else {
+			all[left++] = all[i];
+			err = all[i].loop ? stat_join(&all[left - 1].cycles, &all[i].loop->cycles) : 0;
+		}
+		if (err)
+			return err;
+	}
+	return left;
+}
+
+uint64_t summed_busy(const struct profile *p, uint64_t ns, struct off off, uint64_t waits_ns)
+{
+	uint64_t less = profile_has_cpu(p) ? off.ns : waits_ns;
+
+	return ns > less ? ns - less : 0;
+}
+
+uint64_t summed_own_busy(const struct profile *p, const struct summed *s)
+{
+	return summed_busy(p, s->own_ns, s->own_off, s->waits_ns);
+}
+
+uint64_t summed_all_busy(const struct profile *p)
+{
+	struct waits all = profile_waits(p);
+
+	return summed_busy(p, p->traced_ns, p->traced_off, waits_ns(&all));
+}
+
+static int by_busy(const void *left, const void *right, void *profile)
+{
+	const struct summed *a = left, *b = right;
+	uint64_t x = summed_own_busy(profile, a), y = summed_own_busy(profile, b);
+	int order = (a->first < b->first) - (a->first > b->first);
+
+	order = order ?: (x < y) - (x > y);
+	order = order ?: (a->ns < b->ns) - (a->ns > b->ns);
+	order = order ?: (a->n < b->n) - (a->n > b->n);
+	return order ? order : by_place_and_code(a, b);
+}
+
+static void rank(const struct profile *p, struct summed *all, size_t n, bool own_first)
+{
+	double whole = summed_all_busy(p);
+
+	for (size_t i = 0; i < n; i++) {
+		double busy = summed_own_busy(p, &all[i]);
+
+		if (busy < SHARE_ROW * whole || !whole)
+			continue;
+		if (!own_first || all[i].origin == ORIGIN_OWN)
+			all[i].first = 2;
+		else
+			all[i].first = busy >= SHARE_LIBRARY * whole;
+	}
+}
+
+static struct summed *finish(const struct profile *p, struct summed *all, size_t *n, bool own_first)
+{
+	ssize_t left;
+
+	if (!all)
+		return NULL;
+	qsort(all, *n, sizeof(*all), by_place_and_code);
+	left = join_all(all, *n);
+	if (left < 0) {
+		summed_free(all, *n);
+		return NULL;
+	}
+	*n = left;
+	rank(p, all, *n, own_first);
+	qsort_r(all, *n, sizeof(*all), by_busy, (void *)p);
+	return all;
+}
+
+struct summed *summed_functions(const struct profile *p, size_t *n, bool own_first)
+{
+	struct code **codes = profile_functions(p, n, RANK_TIME);
+	struct summed *all = codes ? calloc(*n + 1, sizeof(*all)) : NULL;
+
+	for (size_t i = 0; all && i < *n; i++)
+		all[i] = of_function(p, codes[i]);
+	free(codes);
+	return finish(p, all, n, own_first);
+}
+
+struct summed *summed_loops(const struct profile *p, size_t *n, bool own_first)
+{
+	struct loop **loops = profile_loops(p, n, RANK_TIME);
+	struct summed *all = loops ? calloc(*n + 1, sizeof(*all)) : NULL;
+
+	for (size_t i = 0; all && i < *n; i++)
+		all[i] = of_loop(p, loops[i]);
+	free(loops);
+	return finish(p, all, n, own_first);
+}
+
+void summed_free(struct summed *all, size_t n)
+{
+	for (size_t i = 0; all && i < n; i++)
+		stat_free(&all[i].cycles);
+	free(all);
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/figure.h"
+#include "base/text.h"
+
+static const unsigned widths[] = { [COLUMN_SHARE] = 6, [COLUMN_SPAN] = 8, [COLUMN_COUNT] = 7 };
+
+#define COUNT_MOST 999999.5 /* what is larger has a letter */
+
+static bool is_shown(const struct report *r, const struct table_column *c)
+{
+	return r->width >= c->from;
+}
+
+static void write_head(const struct report *r, const struct table *t)
+{
+	fputs(r->c->title, r->f);
+	for (size_t i = 0; i < t->ncolumns; i++)
+		if (is_shown(r, &t->columns[i]))
+			fprintf(r->f, "%*s", (int)widths[t->columns[i].kind], t->columns[i].head);
+	fprintf(r->f, "  %s%s\n", t->last, r->c->plain);
+}
+
+/* Has a column counts that are too large to be written in full? Then none of them is. */
+static bool needs_letters(const struct table_row *rows, size_t n, size_t column)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].of[column] >= COUNT_MOST)
+			return true;
+	return false;
+}
+
+static void write_cell(const struct report *r, enum column_kind kind, double value, bool letters)
+{
+	char text[FIGURE] = "-";
+
+	if (!isnan(value) && kind == COLUMN_SHARE)
+		snprintf(text, sizeof(text), "%.1f%%", 100 * value);
+	else if (!isnan(value) && kind == COLUMN_SPAN)
+		figure_span(text, value);
+	else if (!isnan(value))
+		(letters ? figure_three : figure_brief)(text, value);
+	fprintf(r->f, "%*s", (int)widths[kind], text);
+}
+
+static unsigned room_of(const struct report *r, const struct table *t)
+{
+	unsigned used = 2;
+
+	for (size_t i = 0; i < t->ncolumns; i++)
+		if (is_shown(r, &t->columns[i]))
+			used += widths[t->columns[i].kind];
+	return r->width - used;
+}
+
+static void write_row(const struct report *r, const struct table *t, const struct table_row *row, const bool *letters)
+{
+	for (size_t i = 0; i < t->ncolumns; i++)
+		if (is_shown(r, &t->columns[i]))
+			write_cell(r, t->columns[i].kind, row->of[i], letters[i]);
+	fputs("  ", r->f);
+	if (row->name.code)
+		text_plain(r->f, row->name.text);
+	else
+		text_elided(r->f, row->name.text, room_of(r, t));
+	fputc('\n', r->f);
+}
+
+/* Of those rows that are places. */
+static int make_names(struct table_row *rows, struct name *names, size_t n, unsigned room)
+{
+	size_t places = 0, at = 0;
+	int err;
+
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].name.code)
+			names[places++] = rows[i].name;
+	err = names_make(names, places, room);
+	for (size_t i = 0; i < n && !err; i++)
+		if (rows[i].name.code)
+			rows[i].name.text = names[at++].text;
+	if (err)
+		names_free(names, places);
+	return err;
+}
+
+int table_write(const struct report *r, const struct table *t, struct table_row *rows, size_t n)
+{
+	struct name *names = calloc(n + 1, sizeof(*names));
+	bool letters[TABLE_COLUMNS];
+	int err = names ? make_names(rows, names, n, room_of(r, t)) : -ENOMEM;
+
+	if (!err) {
+		for (size_t i = 0; i < t->ncolumns; i++)
+			letters[i] = needs_letters(rows, n, i);
+		write_head(r, t);
+		for (size_t i = 0; i < n; i++) {
+			write_row(r, t, &rows[i], letters);
+			if (rows[i].name.code)
+				free(rows[i].name.text);
+		}
+	}
+	free(names);
+	return err;
+}
