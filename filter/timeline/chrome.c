@@ -253,6 +253,33 @@ static int chrome_mark(struct timeline *v, struct track *t, uint64_t ns, const s
 	return close_event(v, to);
 }
 
+static char *put_stretch(char *to, const struct stretch *s)
+{
+	to = stpcpy(to, "\"cat\":\"state\",\"name\":\"");
+	to = s->name ? stpcpy(to, s->name) : out_dec(stpcpy(to, "thread "), s->tid);
+	return stpcpy(to, "\",\"args\":{");
+}
+
+/* Not an X: speedscope would take one that ends where the next begins, in doubles, for one around it. */
+static int chrome_stretch(struct timeline *v, struct track *t, const struct stretch *s, uint64_t from, uint64_t ns)
+{
+	char *to;
+	int err;
+
+	v->reserved += 2 * EVENT_ROOM;
+	err = open_event(v, "B", t, from, EVENT_ROOM, &to);
+	v->reserved -= 2 * EVENT_ROOM;
+	if (err)
+		return err;
+	to = put_stretch(to, s);
+	if (s->name && s->cpu != STATES_NO_CPU)
+		to = out_dec(stpcpy(to, "\"cpu\":"), s->cpu);
+	*to++ = '}';
+	close_event(v, to);
+	err = open_event(v, "E", t, ns, EVENT_ROOM, &to);
+	return err ? err : close_event(v, stpcpy(put_stretch(to, s), "}"));
+}
+
 static int write_flow(struct timeline *v, const char *phase, struct track *t, uint64_t ns)
 {
 	char *to;
@@ -383,6 +410,7 @@ const struct timeline_format chrome_format = {
 	.trip = chrome_trip,
 	.opcode = chrome_opcode,
 	.mark = chrome_mark,
+	.stretch = chrome_stretch,
 	.flow = chrome_flow,
 	.counter = chrome_counter,
 	.snapshot = chrome_snapshot,

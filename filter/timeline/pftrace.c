@@ -243,6 +243,28 @@ static int pftrace_mark(struct timeline *v, struct track *t, uint64_t ns, const 
 	return pftrace_close_event(v, &e);
 }
 
+/* Names as text: a thread is switched some thousand times a second at most. */
+static int pftrace_stretch(struct timeline *v, struct track *t, const struct stretch *s, uint64_t from, uint64_t ns)
+{
+	struct pftrace_event e;
+	char thread[32];
+	int err;
+
+	snprintf(thread, sizeof(thread), "thread %d", s->tid);
+	v->reserved += PFTRACE_ROOM;
+	err = open_event(v, t, from, TYPE_BEGIN, PFTRACE_ROOM, &e);
+	v->reserved -= PFTRACE_ROOM;
+	if (err)
+		return err;
+	pftrace_put_text(&e, EVENT_CATEGORY_TEXT, "state");
+	pftrace_put_text(&e, EVENT_NAME_TEXT, s->name ? s->name : thread);
+	if (s->name && s->cpu != STATES_NO_CPU)
+		pftrace_put_keyed_arg(&e, "cpu", s->cpu);
+	pftrace_close_event(v, &e);
+	err = open_event(v, t, ns, TYPE_END, 0, &e);
+	return err ? err : pftrace_close_event(v, &e);
+}
+
 /* As events of the older kind: with the current ones a flow can only start where a slice begins. */
 static int write_flow(struct timeline *v, char phase, struct track *t, const struct track *on, uint64_t ns)
 {
@@ -382,6 +404,7 @@ const struct timeline_format pftrace_format = {
 	.trip = pftrace_trip,
 	.opcode = pftrace_opcode,
 	.mark = pftrace_mark,
+	.stretch = pftrace_stretch,
 	.flow = pftrace_flow,
 	.counter = pftrace_counter,
 	.snapshot = pftrace_snapshot,

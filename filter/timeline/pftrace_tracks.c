@@ -161,7 +161,7 @@ int pftrace_begin_sequence(struct timeline *v, struct track *t)
 	err = t->sequence ? write_first(v, t) : pftrace_no_memory(v);
 	err = err ?: describe_process(v, t);
 	err = err ?: pftrace_write_thread(v, t, NULL);
-	for (unsigned i = 0; i < TIMELINE_COUNTERS && !err && !t->thread && t->pid != TIMELINE_NOBODY; i++)
+	for (unsigned i = 0; i < TIMELINE_COUNTERS && !err && !*t->title && t->pid != TIMELINE_NOBODY; i++)
 		err = write_counter(v, t, i);
 	if (err) { /* as if it had never begun: the mark of a full file may come on this track */
 		pftrace_sequence_free(t->sequence);

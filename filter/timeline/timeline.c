@@ -2,6 +2,7 @@
 #include "timeline.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/profile.h"
 
@@ -321,26 +322,131 @@ static int lose(struct timeline *v, const struct sample *sample)
 	if (!v->zoomed || sample->op == SAMPLE_FOREIGN || sample->op == OP_EXTENSION)
 		return 0;
 	t = track_of(v, sample->pid, sample->tid);
-	if (t && t->opcodes) /* when the activations there ended was not seen */
-		t->opcodes->running.code = NULL;
+	if (t && t->lines[LINE_OPCODES]) /* when the activations there ended was not seen */
+		t->lines[LINE_OPCODES]->running.code = NULL;
 	return 0;
 }
 
-/* --- instructions ------------------------------------------------------------------------------------- */
+/* --- other lines ---------------------------------------------------------------------------------------- */
 
-/* The thread's second line, because slices of one line must nest, and calls do not begin where instructions do. */
-static struct track *opcodes_of(struct timeline *v, struct track *t)
+/* The track of that number, which is no thread's; v->last stays what it is. NULL: no memory. */
+static struct track *titled(struct timeline *v, int32_t pid, int32_t tid, const char *what, int32_t number)
 {
-	struct track *last = v->last;
+	struct track *last = v->last, *t = track_of(v, pid, tid);
 
-	if (t->opcodes || t->tid < 0)
-		return t->opcodes;
-	t->opcodes = track_of(v, t->pid, t->tid | TIMELINE_SECOND);
 	v->last = last;
-	if (t->opcodes)
-		t->opcodes->thread = t;
-	return t->opcodes;
+	if (t && !*t->title)
+		snprintf(t->title, sizeof(t->title), what, number);
+	return t;
 }
+
+static struct track *line_of(struct timeline *v, struct track *t, enum track_line line)
+{
+	static const char *const titles[TRACK_LINES] = {
+		[LINE_OPCODES] = "opcodes of thread %d",
+		[LINE_STATE] = "state of thread %d",
+	};
+
+	if (!t->lines[line] && t->tid >= 0)
+		t->lines[line] = titled(v, t->pid, t->tid | TIMELINE_LINE(line), titles[line], t->tid);
+	return t->lines[line];
+}
+
+/* --- states of threads, CPUs and the GIL ------------------------------------------------------------------ */
+
+static int write_stretch(struct timeline *v, struct track *t, const struct stretch *s)
+{
+	uint64_t from, ns = since_start(v, s->until);
+
+	if (s->until - s->from < v->min_ns) {
+		v->shorter.others++;
+		return 0;
+	}
+	from = track_at(t, since_start(v, s->from));
+	return WRITE(v, t, v->beyond.others, stretch, s, from, track_at(t, ns));
+}
+
+/* The CPU on which the thread ran then. */
+static int write_cpu(struct timeline *v, int32_t tid, struct stretch s)
+{
+	struct track *t = titled(v, TIMELINE_CPUS, TIMELINE_CPUS + s.cpu, "CPU %d", s.cpu);
+
+	s.name = NULL;
+	s.tid = tid;
+	return t ? write_stretch(v, t, &s) : sink_file_no_memory(&v->file.sink);
+}
+
+static int write_state(struct timeline *v, struct track *thread, const struct stretch *s)
+{
+	struct track *t = line_of(v, thread, LINE_STATE);
+	int err = t ? write_stretch(v, t, s) : sink_file_no_memory(&v->file.sink);
+
+	return err || s->cpu == STATES_NO_CPU ? err : write_cpu(v, thread->tid, *s);
+}
+
+static int write_holder(struct timeline *v, struct timeline_process *l, const struct stretch *s)
+{
+	if (!l->gil)
+		l->gil = titled(v, l->pid, l->pid | TIMELINE_GIL, "GIL of process %d", l->pid);
+	return l->gil ? write_stretch(v, l->gil, s) : sink_file_no_memory(&v->file.sink);
+}
+
+/* The thread's tracing ends with its last event. */
+static int end_state(struct timeline *v, struct track *t)
+{
+	struct stretch done;
+
+	return states_end(&t->states, t->seen_ns, &done) ? write_state(v, t, &done) : 0;
+}
+
+/* What a thread does, from its CPU and WAIT words; who waits does not have the GIL. */
+static int show_state(struct timeline *v, const struct sample *s)
+{
+	struct track *t = track_of(v, s->pid, s->tid);
+	struct stretch done;
+	bool over;
+	int err;
+
+	if (!t)
+		return sink_file_no_memory(&v->file.sink);
+	over = (s->kind == KIND_CPU ? states_cpu : states_wait)(&t->states, s->payload, s->time, &done);
+	err = over && t->seen_ns ? write_state(v, t, &done) : 0;
+	if (!err && s->kind == KIND_WAIT && holder_waits(&t->process->holder, s->tid, s->time, &done))
+		err = write_holder(v, t->process, &done);
+	return err;
+}
+
+/* No event of code. */
+static int show_other(struct timeline *v, const struct sample *s)
+{
+	bool ends = s->op == SAMPLE_RESTART || (s->op == OP_SNAPSHOT && s->ends);
+	struct track *t;
+	int err;
+
+	if (s->tid < 0)
+		return 0;
+	if (s->op == OP_EXTENSION)
+		return s->kind == KIND_CPU || s->kind == KIND_WAIT ? show_state(v, s) : 0;
+	t = ends ? track_of(v, s->pid, s->tid) : NULL;
+	err = t ? end_state(v, t) : 0;
+	if (t)
+		t->seen_ns = 0;
+	return err;
+}
+
+/* Threads that have no GIL, or do not tell when they let it go, say nothing about who has it. */
+static int show_holder(struct timeline *v, struct timeline_process *l, const struct sample *s)
+{
+	const struct process *p = s->code->process;
+	struct stretch done;
+
+	if (!l->begun)
+		l->has_gil = p && p->waits && p->python && !strstr(p->python, "free-threading build");
+	l->begun = true;
+	return l->has_gil && holder_event(&l->holder, s->tid, s->time, &done) ? write_holder(v, l, &done) : 0;
+}
+
+/* --- instructions ------------------------------------------------------------------------------------- */
 
 /* The running instruction has ended. */
 static int write_opcode(struct timeline *v, struct track *t, uint64_t ns, uint64_t cycles)
@@ -371,7 +477,7 @@ static int write_opcode(struct timeline *v, struct track *t, uint64_t ns, uint64
 
 static int show_opcode(struct timeline *v, struct track *thread, const struct sample *s)
 {
-	struct track *t = opcodes_of(v, thread);
+	struct track *t = line_of(v, thread, LINE_OPCODES);
 	uint64_t ns = since_start(v, s->time);
 	uint32_t i = code_index(s->code, s->offset);
 	int err;
@@ -394,12 +500,18 @@ static int timeline_sample(struct sink *s, const struct sample *sample)
 	struct track *t;
 	int err = settle_yield(v);
 
+	if (!err && !sample->code)
+		err = show_other(v, sample);
 	if (err || !sample->code)
 		return err ? err : lose(v, sample);
 	t = track_of(v, sample->pid, sample->tid);
 	if (!t)
 		return sink_file_no_memory(s);
-	if (v->zoomed && sample->op == OP_INSTRUCTION && sample->opcode)
+	if (!t->seen_ns)
+		states_begin(&t->states, sample->time);
+	t->seen_ns = sample->time;
+	err = show_holder(v, t->process, sample);
+	if (!err && v->zoomed && sample->op == OP_INSTRUCTION && sample->opcode)
 		err = show_opcode(v, t, sample);
 	if (err)
 		return err;
@@ -470,32 +582,52 @@ static int write_name(struct timeline *v, struct track *t, const struct process 
 	return settle(v, t, v->format->name(v, t, thread, process), &none);
 }
 
-static int name_opcodes(struct timeline *v, struct track *t)
+static int write_title(struct timeline *v, struct track *t)
 {
+	const char *process = t->pid == TIMELINE_CPUS && !t->process->named ? "CPUs" : NULL;
 	uint64_t none = 0;
-	char name[48];
 
-	snprintf(name, sizeof(name), "opcodes of thread %d", t->thread->tid);
-	return settle(v, t, v->format->name(v, t, name, NULL), &none);
+	t->process->named |= process != NULL;
+	return t->last_ns ? settle(v, t, v->format->name(v, t, t->title, process), &none) : 0;
 }
 
 static int finish_track(struct timeline *v, struct track *t, struct codes *codes)
 {
-	const struct process *p = codes_process(codes, t->pid);
+	const struct process *p = *t->title ? NULL : codes_process(codes, t->pid);
 	struct reading readings[2];
 	int err;
 
-	if (t->thread)
-		return name_opcodes(v, t);
+	if (*t->title)
+		return write_title(v, t);
 	err = write_readings(v, t, readings, meter_finish(&t->meter, t->last_ns, readings));
 
 	return err || !p ? err : write_name(v, t, p);
+}
+
+/* What is still going on. Lines may be new: they must not be added to what is walked. */
+static int end_states(struct timeline *v)
+{
+	struct track **all = calloc(v->tracks.used + 1, sizeof(*all));
+	struct stretch done;
+	size_t n = 0;
+	int err = all ? 0 : sink_file_no_memory(&v->file.sink);
+
+	for (struct map_slot *s = NULL; all && (s = map_next(&v->tracks, s));)
+		all[n++] = s->value;
+	for (size_t i = 0; i < n && !err; i++)
+		err = end_state(v, all[i]);
+	for (size_t i = 0; i < n && !err; i++)
+		if (all[i]->seen_ns && holder_waits(&all[i]->process->holder, all[i]->tid, all[i]->seen_ns, &done))
+			err = write_holder(v, all[i]->process, &done);
+	free(all);
+	return err;
 }
 
 static int finish_tracks(struct timeline *v, struct codes *codes)
 {
 	int err = settle_yield(v);
 
+	err = err ?: end_states(v);
 	for (struct map_slot *s = NULL; !err && (s = map_next(&v->tracks, s));)
 		err = finish_track(v, s->value, codes);
 	return err;

@@ -17,6 +17,9 @@ struct timeline_process {
 	int32_t pid;
 	struct resumptions resumptions;
 	bool named;
+	bool begun, has_gil; /* there was an event; threads take turns, and tell what they wait for */
+	struct holder holder;
+	struct track *gil; /* NULL: none yet */
 };
 
 /* Something at one point of a track. */
@@ -31,6 +34,7 @@ struct mark {
 
 /* For the track of snapshots, which cover all threads and processes: larger than Linux's largest (PID_MAX_LIMIT). */
 #define TIMELINE_NOBODY 4194304
+#define TIMELINE_CPUS	(TIMELINE_NOBODY + 1) /* the same of CPUs; CPU n is thread TIMELINE_CPUS + n */
 
 enum timeline_counter { TIMELINE_EVENTS, TIMELINE_DEPTH, TIMELINE_COUNTERS };
 
@@ -40,8 +44,10 @@ enum timeline_counter { TIMELINE_EVENTS, TIMELINE_DEPTH, TIMELINE_COUNTERS };
  */
 #define TIMELINE_OPCODES 100000
 
-/* The tid of a thread's second line: larger than any of Linux (PID_MAX_LIMIT, include/linux/threads.h). */
-#define TIMELINE_SECOND (1 << 22)
+/* With a tid, that of the thread's other line: larger than any of Linux (PID_MAX_LIMIT, include/linux/threads.h). */
+#define TIMELINE_LINE(line) ((line) << 22)
+/* With a pid, the tid of the line of the process's GIL. */
+#define TIMELINE_GIL TIMELINE_LINE(TRACK_LINES)
 
 /* "thread TID" and these name a counter. */
 extern const char *const timeline_counters[TIMELINE_COUNTERS][2];
@@ -98,6 +104,8 @@ struct timeline_format {
 	/* An instruction ran on t->thread until `ns`. */
 	int (*opcode)(struct timeline *v, struct track *t, const struct running *r, uint64_t ns, uint64_t cycles);
 	int (*mark)(struct timeline *v, struct track *t, uint64_t ns, const struct mark *mark);
+	/* A slice from `from` to `ns`. */
+	int (*stretch)(struct timeline *v, struct track *t, const struct stretch *s, uint64_t from, uint64_t ns);
 	/* span has begun, and continues span->from; it is flow number v->flows. */
 	int (*flow)(struct timeline *v, struct track *t, const struct span *span);
 	int (*counter)(struct timeline *v, struct track *t, enum timeline_counter which, uint64_t ns, uint64_t value);

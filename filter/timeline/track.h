@@ -12,6 +12,7 @@
 #include "meter.h"
 #include "base/rendered.h"
 #include "model/sink.h"
+#include "states.h"
 
 /* An activation on the track. Times of the timeline are ns since its start. */
 struct span {
@@ -41,6 +42,11 @@ struct running {
 	uint64_t cycles; /* as in the sample */
 };
 
+/* A thread has more than one, because slices of one line must nest. */
+enum track_line { LINE_CALLS, LINE_OPCODES, LINE_STATE, TRACK_LINES };
+
+#define TRACK_TITLE 48
+
 struct track {
 	int32_t pid, tid;
 	uint32_t number;  /* 1, 2, ... in order of appearance */
@@ -51,11 +57,13 @@ struct track {
 	struct edge *edges;
 	size_t nedges, edges_size;
 	struct meter meter;
-	struct track *opcodes;	/* the thread's other line, of its instructions; NULL: none yet */
-	struct track *thread;	/* whose other line this is; NULL: it is a thread's first */
-	struct running running; /* of the other line */
-	struct rendered ids;	/* of the JSON: pid and tid */
-	void *sequence;		/* of the protobuf */
+	struct track *lines[TRACK_LINES]; /* a thread's other lines; NULL: none yet */
+	char title[TRACK_TITLE];	  /* "" of a thread's first line, which has its name */
+	struct running running;		  /* LINE_OPCODES */
+	struct states states;		  /* of the thread */
+	uint64_t seen_ns;		  /* its last event, as in the sample */
+	struct rendered ids;		  /* of the JSON: pid and tid */
+	void *sequence;			  /* of the protobuf */
 };
 
 /* A span that is innermost from now on, beginning at `shown`. NULL: no memory. */

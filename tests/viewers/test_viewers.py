@@ -137,7 +137,7 @@ with open(os.path.join(os.environ["TRUTH_DIR"], "addresses"), "w") as file:
 """
 
 PUSH, POP = ("PY_START", "PY_RESUME", "PY_THROW"), ("PY_RETURN", "PY_YIELD", "PY_UNWIND")
-INSTANTS = "('loop', 'exception', 'code', 'loss', 'limit')"  # categories; all other slices are calls
+INSTANTS = "('loop', 'exception', 'code', 'loss', 'limit', 'state')"  # categories; all other slices are calls
 OF_THREAD = ("from slice s join thread_track t on s.track_id = t.id join thread using (utid) "
              "where thread.name like 'worker-%'")
 ADDRESSES = ("select s.name, string_value as address, count(*) from slice s "
@@ -160,6 +160,8 @@ QUERIES = {
     "loops": "select count(*) from slice where category = 'loop'",
     "slices": f"select tid, count(*) {OF_THREAD} group by 1",
     "order": f"select s.id, tid, s.name {OF_THREAD} and ifnull(s.category, '') not in {INSTANTS} order by s.ts, s.id",
+    "states": "select thread.name, s.name, sum(s.dur) from slice s join thread_track t on s.track_id = t.id "
+              "join thread using (utid) where s.category = 'state' group by 1, 2",
     "arrows": "select slice_out, slice_in from flow",
 }
 
@@ -307,7 +309,7 @@ def addresses(trace):
 
 def names(trace):
     threads = [name for tid, name in trace.perfetto["threads"] if tid in trace.truth]
-    processes = [pid for pid, _ in trace.perfetto["process"]]
+    processes = [pid for pid, name in trace.perfetto["process"] if name != "CPUs"]
     return differs((threads, processes), ([f"worker-{n}" for n in range(4)] + ["worker-waiting"], [trace.pid]))
 
 
@@ -344,6 +346,21 @@ def resumptions(trace):
     missing = [f"not there: {pair}" for pair in sorted(single - found)]
     few = [f"only {len(single)} to be found"] if len(single) < 30 + 1 + 9 else []
     return (wrong + missing + few)[:20]
+
+
+def states(trace):
+    """What threads did: in all as in the summary, on their lines and on those of CPUs."""
+    found = collections.Counter()
+    for line, name, ns in trace.perfetto["states"]:
+        found[line.split()[0], name.split(":")[0].split(" ")[0]] += ns
+    told = recording.summary(trace.data)["threads"]
+    if any(t["cpu_ns"] is None for t in told):
+        return []  # the kernel tells nothing here: test_cpu.py
+    ran, waited = (sum(t[key] for t in told) for key in ("cpu_ns", "waiting_ns"))
+    least = {("state", "running"): ran, ("state", "waiting"): waited}
+    wrong = [f"{key}: {found[key]} ns, {ns} in the summary" for key, ns in least.items() if abs(found[key] - ns) > ns / 100 + 1000000]
+    return wrong + ([] if 0.9 * ran < found["CPU", "thread"] <= found["state", "running"] and found["GIL", "thread"]
+                    else [f"{dict(found)}"])
 
 
 def same_answers(way):
@@ -512,6 +529,7 @@ CASES = {
     "speedscope opens it without complaint": Trace.ask_speedscope,
     "speedscope: calls and depth of threads": speedscope_threads,
     "all notice a broken trace": broken,
+    "Perfetto: what threads did": states,
     "Perfetto: arrows from yields to resumptions": resumptions,
 }
 # These do not depend on the Python that was recorded.

@@ -462,7 +462,7 @@ static void test_instructions_of_a_window(void **state)
 	assert_int_equal(ns_of(slice, "ts"), 0);
 	assert_int_equal(argument(slice, "cycles"), 3);
 	assert_int_equal(argument(slice, "line"), 5);
-	assert_int_equal(json_integer_value(json_object_get(slice, "tid")), 2 | TIMELINE_SECOND);
+	assert_int_equal(json_integer_value(json_object_get(slice, "tid")), 2 | TIMELINE_LINE(LINE_OPCODES));
 	json_decref(events);
 	s = open_sink("t.json", (struct sink_options){ .whole = true });
 	run_instructions(s, 4);
