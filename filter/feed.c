@@ -9,7 +9,7 @@
 #include "export/sink_events.h"
 #include "shared/marker.h"
 
-enum column { TIME, PID, TID, EVENT, FILENAME, QUALNAME, FIRSTLINE, OFFSET, TARGET, OPCODE, COLUMNS };
+enum column { TIME, PID, TID, EVENT, FILENAME, QUALNAME, FIRSTLINE, OFFSET, TARGET, WHAT, COLUMNS };
 
 /*
  * The character that \x and two digits, or \u and four, stand for at *s, which moves to the last one; 0: it is neither.
@@ -61,10 +61,10 @@ static bool split(char *line, char *column[COLUMNS])
 {
 	int n = 0;
 
-	column[OPCODE] = NULL; /* may be absent */
+	column[WHAT] = NULL; /* may be absent */
 	while (n < COLUMNS && line)
 		column[n++] = strsep(&line, "\t");
-	return n >= OPCODE && !line;
+	return n >= WHAT && !line;
 }
 
 static bool to_int(const char *text, int64_t *n)
@@ -116,6 +116,20 @@ static int feed_extension(struct sample *s, sample_fn feed, void *to)
 	return feed(to, s);
 }
 
+/* A CALL's C function, or the opcode that ran. False: no memory. */
+static bool read_what(char *what, struct process *p, struct sample *s)
+{
+	unescape(what);
+	if (s->op != OP_CALL) {
+		s->opcode = process_opcode(p, what);
+		return true;
+	}
+	s->callee = codes_intern(p, CODE_C_FILE, what, 0);
+	if (s->callee && !s->callee->c)
+		s->callee->c = s->callee->profiled = true;
+	return s->callee;
+}
+
 /* One line without its newline, split in place. 0, -EINVAL, -ENOMEM, or what feed returned. */
 static int feed_line(char *line, struct codes *codes, sample_fn feed, void *to)
 {
@@ -147,10 +161,8 @@ static int feed_line(char *line, struct codes *codes, sample_fn feed, void *to)
 		return -EINVAL;
 	unescape(column[FILENAME]);
 	unescape(column[QUALNAME]);
-	if (column[OPCODE]) {
-		unescape(column[OPCODE]);
-		s.opcode = process_opcode(p, column[OPCODE]);
-	}
+	if (column[WHAT] && !read_what(column[WHAT], p, &s))
+		return -ENOMEM;
 	s.code = codes_intern(p, column[FILENAME], column[QUALNAME], firstlineno);
 	return s.code ? feed(to, &s) : -ENOMEM;
 }

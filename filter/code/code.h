@@ -44,11 +44,13 @@ struct code {
 	bool known;	   /* false: its line was missing; file is "?" and qualname "code ID" */
 	bool excluded;	   /* mode opcodes: recorded so that recovery can follow it, not for sinks */
 	bool generator;	   /* its activations can be resumed */
+	bool c;		   /* a C function: in file CODE_C_FILE; has no bytecode */
+	bool profiled;	   /* the same: cProfile has a row for it, called `name` */
 	bool final;	   /* a `specialized` line was seen: adaptive opcodes are what ran */
 	int32_t final_pid; /* the process whose line that is: the code's own, else the lowest of forks */
 	char *file;
 	char *qualname;
-	char *name; /* co_name, if the table has it: code_name() */
+	char *name; /* co_name, if the table has it: code_name(); of a C function what cProfile writes */
 	int64_t firstlineno;
 	uint64_t address; /* in the traced process; 0: unknown */
 	uint32_t units;	  /* length in code units; 0: unknown */
@@ -62,6 +64,9 @@ struct code {
 	struct function *function;	    /* owned by function.c, */
 	void (*release)(struct code *code); /* which sets this to free it; else NULL */
 };
+
+/* The file of C functions, as in cProfile. */
+#define CODE_C_FILE "~"
 
 /* A thread, and which copies it runs (copies.h). */
 struct copier {

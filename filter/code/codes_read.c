@@ -346,6 +346,34 @@ static int read_code(struct codes *c, struct process *p, json_t *line)
 	return heads_mark(p, code);
 }
 
+/* "zlib.compress", but "len". NULL: no memory. */
+static char *join_module(const char *module, const char *qualname)
+{
+	char *name = NULL;
+
+	if (!module || !strcmp(module, "builtins"))
+		return strdup(qualname);
+	return asprintf(&name, "%s.%s", module, qualname) < 0 ? NULL : name;
+}
+
+static int read_c_function(struct codes *c, struct process *p, json_t *line)
+{
+	const char *qualname = json_string_value(json_object_get(line, "qualname"));
+	struct code *code = qualname ? codes_add(p, get_int(line, "id", 0)) : NULL;
+
+	(void)c;
+	if (!code || code->known)
+		return -EINVAL;
+	set_string(&code->name, line, "name");
+	free(code->file);
+	free(code->qualname);
+	code->file = strdup(CODE_C_FILE);
+	code->qualname = join_module(json_string_value(json_object_get(line, "module")), qualname);
+	code->known = code->c = true;
+	code->profiled = json_is_true(json_object_get(line, "profiled"));
+	return code->file && code->qualname ? 0 : -ENOMEM;
+}
+
 /* Calls set for each instruction in a line's opcodes. `copy`: copies.h; NULL where threads have none. */
 static int read_opcodes(struct code *code, json_t *line, struct copy *copy,
 			void (*set)(struct code *code, struct copy *copy, uint32_t i, uint8_t opcode))
@@ -642,13 +670,26 @@ static const struct {
 	const char *kind;
 	line_reader read;
 } readers[] = {
-	{ "header", read_header },     { "code", read_code },	      { "specialized", read_specialized },
-	{ "thread", read_thread },     { "stop", read_stop },	      { "before", read_before },
-	{ "untraced", read_untraced }, { "snapshot", read_snapshot }, { "window", read_window },
-	{ "switch", read_switch },     { "limit", read_limit },	      { "unmatched", read_unmatched },
-	{ "killed", read_killed },     { "piece", read_piece },	      { "callbacks", read_callbacks },
-	{ "executor", read_executor }, { "compiled", read_compiled }, { "jit", read_jit },
+	{ "header", read_header },
+	{ "code", read_code },
+	{ "specialized", read_specialized },
+	{ "thread", read_thread },
+	{ "stop", read_stop },
+	{ "before", read_before },
+	{ "untraced", read_untraced },
+	{ "snapshot", read_snapshot },
+	{ "window", read_window },
+	{ "switch", read_switch },
+	{ "limit", read_limit },
+	{ "unmatched", read_unmatched },
+	{ "killed", read_killed },
+	{ "piece", read_piece },
+	{ "callbacks", read_callbacks },
+	{ "executor", read_executor },
+	{ "compiled", read_compiled },
+	{ "jit", read_jit },
 	{ "copy", read_copy },
+	{ "c_function", read_c_function },
 };
 
 static int read_line(struct codes *c, struct process *p, const char *text, size_t length)

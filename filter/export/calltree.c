@@ -108,6 +108,19 @@ int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_
 	return 0;
 }
 
+int calltree_pass(struct calltree *t, const struct activation *a, uint64_t end_ns, uint64_t end_cycles)
+{
+	struct call_root *r = root_of(t, a);
+	struct call_node *n;
+
+	if (!r)
+		return -ENOMEM;
+	n = &t->nodes[r->current];
+	n->self_ns += end_ns - a->start_ns - a->callee_ns;
+	n->self_cycles += end_cycles - a->start_cycles - a->callee_cycles;
+	return 0;
+}
+
 /* Leaves `at` and what ends with it, and finds the next node. */
 static int go_on(const struct calltree *t, uint32_t root, uint32_t *at, calltree_visit leave, void *to)
 {

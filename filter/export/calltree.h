@@ -44,6 +44,9 @@ struct calltree {
 int calltree_enter(struct calltree *t, const struct activation *a);
 int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_ns, uint64_t end_cycles);
 
+/* Instead of both, at leave: its own time is its caller's, and so is what it called. 0 or -ENOMEM. */
+int calltree_pass(struct calltree *t, const struct activation *a, uint64_t end_ns, uint64_t end_cycles);
+
 /* Called for a node. Anything but 0 ends the walk, which returns it. */
 typedef int (*calltree_visit)(void *to, uint32_t node);
 

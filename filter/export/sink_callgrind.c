@@ -168,7 +168,9 @@ static void write_names(FILE *f, const struct listing *l)
 		}
 		fprintf(f, "fn=(%" PRIu32 ") ", i + 1);
 		text_plain(f, code->qualname);
-		fprintf(f, ":%" PRId64 "\n", code->firstlineno);
+		if (!code->c)
+			fprintf(f, ":%" PRId64, code->firstlineno);
+		fputc('\n', f);
 	}
 }
 

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "sink_calls.h"
 
+static bool is_passed(const struct sink_calls *c, const struct code *code)
+{
+	return c->profiled && code->c && !code->profiled;
+}
+
 static int calls_enter(struct sink *s, const struct activation *a)
 {
-	int err = calltree_enter(&((struct sink_calls *)s)->tree, a);
+	struct sink_calls *c = (struct sink_calls *)s;
+	int err = is_passed(c, a->code) ? 0 : calltree_enter(&c->tree, a);
 
 	return err ? sink_file_no_memory(s) : 0;
 }
@@ -11,7 +17,8 @@ static int calls_enter(struct sink *s, const struct activation *a)
 static int calls_leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
 		       uint64_t end_cycles)
 {
-	int err = calltree_leave(&((struct sink_calls *)s)->tree, a, end_ns, end_cycles);
+	struct sink_calls *c = (struct sink_calls *)s;
+	int err = (is_passed(c, a->code) ? calltree_pass : calltree_leave)(&c->tree, a, end_ns, end_cycles);
 
 	(void)how;
 	return err ? sink_file_no_memory(s) : 0;

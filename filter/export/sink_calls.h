@@ -12,6 +12,7 @@
 struct sink_calls {
 	struct sink_file file;
 	struct calltree tree;
+	bool profiled; /* without C functions that cProfile has no row for */
 	/* Writes the tree to file.out. 0 or -ENOMEM. */
 	int (*write)(struct sink_calls *s, const struct profile *p);
 };

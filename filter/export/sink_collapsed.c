@@ -39,9 +39,11 @@ static void render_name(FILE *f, const void *of)
 
 	if (m) {
 		text_plain(m, code->qualname);
-		fputs(" (", m);
-		text_plain(m, code->file);
-		fprintf(m, ":%" PRId64 ")", code->firstlineno);
+		if (!code->c) {
+			fputs(" (", m);
+			text_plain(m, code->file);
+			fprintf(m, ":%" PRId64 ")", code->firstlineno);
+		}
 	}
 	if (m && !fclose(m))
 		for (const char *c = text; *c; c++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Columns: time in ns, pid, tid, event, file, qualname, first line, offset, destination, and the opcode that ran, if
- * known. Tabs, newlines, backslashes and what a terminal would interpret are escaped in names, so that cut, diff and
- * less work.
+ * Columns: time in ns, pid, tid, event, file, qualname, first line, offset, destination, and the opcode that ran, or
+ * the C function that is called, if known. Tabs, newlines, backslashes and what a terminal would interpret are escaped
+ * in names, so that cut, diff and less work.
  */
 #include "sink_events.h"
 
@@ -55,15 +55,17 @@ static char *put_escaped(char *to, const char *s)
 	return to;
 }
 
-/* Of any length, like everything read from a code table. */
-static const char *opname(const struct sample *s)
+/* What it is that ran or is called. Of any length, like everything read from a code table. */
+static const char *what(const struct sample *s)
 {
+	if (s->op == OP_CALL && s->callee)
+		return s->callee->qualname;
 	return s->opcode ? process_opname(s->code->process, s->opcode) : "";
 }
 
 static size_t names_length(const struct sample *s)
 {
-	return s->code ? strlen(s->code->file) + strlen(s->code->qualname) + strlen(opname(s)) : 0;
+	return s->code ? strlen(s->code->file) + strlen(s->code->qualname) + strlen(what(s)) : 0;
 }
 
 static char *put_place(char *to, const struct sample *s)
@@ -77,10 +79,10 @@ static char *put_place(char *to, const struct sample *s)
 	to = put_int(to, s->op == OP_LINE ? s->line : s->offset);
 	*to++ = '\t';
 	to = s->target == SAMPLE_NOWHERE ? to : put_int(to, s->target);
-	if (!s->opcode)
+	if (!*what(s))
 		return to;
 	*to++ = '\t';
-	return put_escaped(to, opname(s));
+	return put_escaped(to, what(s));
 }
 
 /*

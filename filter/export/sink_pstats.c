@@ -183,5 +183,9 @@ static int write_pstats(struct sink_calls *s, const struct profile *p)
 
 int sink_pstats_open(struct sink **out, const struct sink_options *o, char *error)
 {
-	return sink_calls_open(out, o, error, write_pstats);
+	int err = sink_calls_open(out, o, error, write_pstats);
+
+	if (!err)
+		((struct sink_calls *)*out)->profiled = true;
+	return err;
 }

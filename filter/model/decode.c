@@ -23,7 +23,7 @@ struct word_stream {
 		struct {
 			bool open;     /* the sequence is known: `next` counts */
 			bool holding;  /* `held` waits for the next word */
-			bool prefixed; /* `wide` or `number` belong to the next event word */
+			bool prefixed; /* `wide`, `callee` or `number` belong to the next event word */
 			bool gap;      /* the front end reported a gap: the next word is after it */
 		};
 		uint32_t state; /* all four, to test at once */
@@ -32,6 +32,7 @@ struct word_stream {
 	uint8_t version;    /* of the markers: from the HELLO; until then from the code table */
 	uint8_t next;	    /* sequence number of the next word */
 	uint64_t wide;	    /* the word, 0: none */
+	uint32_t callee;    /* what the next CALL calls, 0: not known */
 	uint32_t number;    /* for the next event word, 0: none */
 	struct map numbers; /* -> the event word with that number, as a pointer */
 	struct word held;
@@ -107,11 +108,9 @@ static int no_memory(struct decoder *d)
 	return -ENOMEM;
 }
 
-static inline int feed_code(struct decoder *d, const struct word_stream *l, const struct word *w, struct code *code,
-			    int64_t offset, int64_t target)
+static inline int feed_code(struct decoder *d, const struct word_stream *l, const struct word *w, enum marker_op op,
+			    struct code *code, int64_t offset, int64_t target, struct code *callee)
 {
-	enum marker_op op = marker_op(w->bits);
-
 	*d->room = (struct sample){
 		.op = op,
 		.pid = w->pid,
@@ -122,21 +121,26 @@ static inline int feed_code(struct decoder *d, const struct word_stream *l, cons
 		.code = code,
 		.offset = op == OP_LINE ? offset : offset * 2,
 		.target = op >= OP_JUMP && op <= OP_BRANCH_RIGHT ? target * 2 : SAMPLE_NOWHERE,
+		.callee = callee,
 	};
 	return d->feed(d->to, d->room);
 }
 
 static void forget_prefixes(struct word_stream *l)
 {
-	l->wide = l->number = 0;
+	l->wide = l->number = l->callee = 0;
 	l->prefixed = false;
 }
 
 /* An event word with a WIDE prefix takes no number. */
 static int take_prefixes(struct decoder *d, struct word_stream *l, const struct word *w, int64_t *offset,
-			 int64_t *target)
+			 int64_t *target, struct code **callee)
 {
 	uint32_t number = l->wide ? 0 : l->number;
+
+	if (l->callee && marker_op(w->bits) == OP_CALL &&
+	    !(*callee = codes_find_or_make(d->codes, l->process, l->callee)))
+		return no_memory(d);
 
 	if (l->wide) {
 		*offset |= marker_wide_offset(l->wide);
@@ -148,14 +152,26 @@ static int take_prefixes(struct decoder *d, struct word_stream *l, const struct 
 
 static int feed_event(struct decoder *d, struct word_stream *l, const struct word *w)
 {
-	struct code *code = codes_find_or_make(d->codes, l->process, marker_code(w->bits));
+	struct code *code = codes_find_or_make(d->codes, l->process, marker_code(w->bits)), *callee = NULL;
 	int64_t offset = marker_offset(w->bits), target = offset + marker_dist(w->bits);
 
 	if (!code)
 		return no_memory(d);
-	if (l->prefixed && take_prefixes(d, l, w, &offset, &target))
+	if (l->prefixed && take_prefixes(d, l, w, &offset, &target, &callee))
 		return -ENOMEM;
-	return feed_code(d, l, w, code, offset, target);
+	return feed_code(d, l, w, marker_op(w->bits), code, offset, target, callee);
+}
+
+/* A CALL with its callee, in one word. */
+static int feed_c_call(struct decoder *d, struct word_stream *l, const struct word *w)
+{
+	struct code *code = codes_find_or_make(d->codes, l->process, marker_c_caller(w->bits));
+	struct code *callee = codes_find_or_make(d->codes, l->process, marker_c_callee(w->bits));
+
+	forget_prefixes(l);
+	if (!code || !callee)
+		return no_memory(d);
+	return feed_code(d, l, w, OP_CALL, code, marker_c_offset(w->bits), 0, callee);
 }
 
 static int feed_hello(struct decoder *d, struct word_stream *l, const struct word *w)
@@ -182,14 +198,25 @@ static int feed_wide(struct decoder *d, struct word_stream *l, const struct word
 	return 0;
 }
 
-/* Only NUMBER is used here. All other kinds are passed on and counted. The process did not write its CPU words. */
+/* Other kinds than these are passed on and counted. The process did not write its CPU words. */
 static int feed_extension(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	l->process->added += marker_kind(w->bits) == KIND_CPU;
-	if (marker_kind(w->bits) == KIND_NUMBER) {
+	switch (marker_kind(w->bits)) {
+	case KIND_C_CALL:
+		if (marker_c_caller(w->bits) && marker_c_callee(w->bits))
+			return feed_c_call(d, l, w);
+		break;
+	case KIND_NUMBER:
 		l->number = marker_number(w->bits);
 		l->prefixed = true;
 		return 0;
+	case KIND_CALLEE:
+		l->callee = w->bits & MARKER_CODE_MAX;
+		l->prefixed = true;
+		return 0;
+	default:
+		break;
 	}
 	make_bare(d, l, w, OP_EXTENSION, marker_payload(w->bits));
 	d->room->kind = marker_kind(w->bits);
@@ -307,6 +334,15 @@ static bool is_later(const struct word_stream *l, uint64_t bits)
 	return l->version >= MARKER_EXTENSIONS && (marker_is_extension(bits) || marker_is_numbered(bits));
 }
 
+/* A C_CALL between codes that are in the table is one of those that need no word before them. */
+static bool is_known_call(struct decoder *d, const struct word_stream *l, uint64_t bits)
+{
+	const struct code *code = codes_find(d->codes, l->process, marker_c_caller(bits));
+
+	return marker_kind(bits) == KIND_C_CALL && code && (!code->units || marker_c_offset(bits) < code->units) &&
+	       codes_find(d->codes, l->process, marker_c_callee(bits));
+}
+
 /* Could these bits be ours, apart from the sequence? */
 static bool is_plausible(struct decoder *d, const struct word_stream *l, uint64_t bits)
 {
@@ -315,7 +351,7 @@ static bool is_plausible(struct decoder *d, const struct word_stream *l, uint64_
 	if (marker_is_event(bits))
 		return is_known_code(d, l, bits);
 	if (marker_is_frames(bits) || is_later(l, bits))
-		return l->open || marker_is_cpu(bits);
+		return l->open || marker_is_cpu(bits) || is_known_call(d, l, bits);
 	return (marker_op(bits) == OP_LOST || marker_op(bits) == OP_WIDE) && l->open;
 }
 
@@ -420,7 +456,7 @@ int decode_word(struct decoder *d, const struct word *w)
 	d->words++;
 	l->process->received++;
 	l->next = (l->next + 1) & MARKER_SEQ_MASK;
-	return feed_code(d, l, w, code, offset, offset + marker_dist(w->bits));
+	return feed_code(d, l, w, marker_op(w->bits), code, offset, offset + marker_dist(w->bits), NULL);
 }
 
 int decode_gap(struct decoder *d, int32_t pid, int32_t tid)

@@ -58,11 +58,23 @@ static void count(struct code *code, void *to)
 	c->loops += code->function->nloops;
 }
 
-static void add_function(struct code *code, void *to)
+static void add_any_function(struct code *code, void *to)
 {
 	struct code ***end = to;
 
 	*(*end)++ = code;
+}
+
+static void add_function(struct code *code, void *to)
+{
+	if (!code->c)
+		add_any_function(code, to);
+}
+
+static void add_c_function(struct code *code, void *to)
+{
+	if (code->c)
+		add_any_function(code, to);
 }
 
 static void add_loops(struct code *code, void *to)
@@ -73,7 +85,8 @@ static void add_loops(struct code *code, void *to)
 		*(*end)++ = code->function->loops[i];
 }
 
-struct code **profile_functions(const struct profile *p, size_t *n, enum rank rank)
+static struct code **ranked_functions(const struct profile *p, size_t *n, enum rank rank,
+				      void (*add)(struct code *code, void *to))
 {
 	struct count c = { 0 };
 	struct code **all, **end;
@@ -82,10 +95,25 @@ struct code **profile_functions(const struct profile *p, size_t *n, enum rank ra
 	all = end = calloc(c.functions + 1, sizeof(*all));
 	if (!all)
 		return NULL;
-	each_function(p, add_function, &end);
-	*n = c.functions;
+	each_function(p, add, &end);
+	*n = end - all;
 	qsort_r(all, *n, sizeof(*all), by_self_time, &rank);
 	return all;
+}
+
+struct code **profile_functions(const struct profile *p, size_t *n, enum rank rank)
+{
+	return ranked_functions(p, n, rank, add_function);
+}
+
+struct code **profile_c_functions(const struct profile *p, size_t *n, enum rank rank)
+{
+	return ranked_functions(p, n, rank, add_c_function);
+}
+
+struct code **profile_all_functions(const struct profile *p, size_t *n, enum rank rank)
+{
+	return ranked_functions(p, n, rank, add_any_function);
 }
 
 struct loop **profile_loops(const struct profile *p, size_t *n, enum rank rank)

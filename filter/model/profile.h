@@ -89,6 +89,10 @@ enum rank profile_rank(const struct profile *p);
 /* All code objects that ran, most self time first. *n of them, in one malloc'ed array; NULL: no memory. */
 struct code **profile_functions(const struct profile *p, size_t *n, enum rank rank);
 
+/* All C functions that were called; both together. Likewise. */
+struct code **profile_c_functions(const struct profile *p, size_t *n, enum rank rank);
+struct code **profile_all_functions(const struct profile *p, size_t *n, enum rank rank);
+
 /* All loops, most time first; likewise. */
 struct loop **profile_loops(const struct profile *p, size_t *n, enum rank rank);
 

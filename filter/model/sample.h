@@ -53,10 +53,11 @@ struct sample {
 		int64_t address; /* TIP */
 	};
 	union {
-		uint64_t count;	  /* GAP, FOREIGN: how many words; at least 1 */
-		uint64_t number;  /* SNAPSHOT: its number, or its window's */
-		uint64_t open;	  /* FRAMES: how many are open */
-		uint64_t payload; /* EXTENSION: its 48 bits */
+		uint64_t count;	     /* GAP, FOREIGN: how many words; at least 1 */
+		uint64_t number;     /* SNAPSHOT: its number, or its window's */
+		uint64_t open;	     /* FRAMES: how many are open */
+		uint64_t payload;    /* EXTENSION: its 48 bits */
+		struct code *callee; /* CALL: the C function that is called; NULL: not known to be one */
 	};
 };
 

@@ -55,6 +55,7 @@ static void begin(struct frame *f, const struct stack *s, const struct sample *s
 	f->outer = activity->top;
 	f->recursive = activity->depth > 0;
 	f->adopted = false;
+	f->called_at = -1;
 	f->loops = s->nloops;
 	f->instrs = 0;
 	f->line = NULL;
@@ -93,6 +94,18 @@ bool stack_has(const struct stack *s, const struct code *code)
 	const struct activity *a = map_get(&s->activities, (uintptr_t)code);
 
 	return a && a->depth;
+}
+
+struct frame *stack_c_call(const struct stack *s, const struct code *code, int64_t offset)
+{
+	struct frame *f = s->top;
+	const struct activity *a;
+
+	if (s->nframes > 1 && f->called_at == offset && f[-1].a.code == code)
+		return f;
+	a = map_get(&s->activities, (uintptr_t)code);
+	f = a && a->depth && a->top + 1 < s->nframes ? &s->frames[a->top + 1] : NULL;
+	return f && f->called_at == offset ? f : NULL;
 }
 
 void stack_free(struct stack *s)

@@ -25,6 +25,7 @@ struct frame {
 	uint32_t outer; /* index of the next frame of the same code further out, if recursive */
 	bool recursive;
 	bool adopted;		     /* its beginning was not seen */
+	int64_t called_at;	     /* a C function: the CALL's offset in the caller's code; else -1 */
 	uint32_t loops;		     /* index of its first open loop in stack.loops */
 	uint64_t instrs;	     /* INSTRUCTION events in this frame so far */
 	struct line_cost *line;	     /* the running one, NULL if not known */
@@ -60,5 +61,8 @@ struct frame *stack_pop(struct stack *s);
 
 /* Is there a frame of this code? */
 bool stack_has(const struct stack *s, const struct code *code);
+
+/* The frame of the C function that the innermost frame of this code called at the offset. NULL: none is open. */
+struct frame *stack_c_call(const struct stack *s, const struct code *code, int64_t offset);
 
 void stack_free(struct stack *s);

@@ -278,6 +278,36 @@ static __attribute__((noinline)) int step(struct thread *t, struct stack *st, co
 	return err;
 }
 
+/* What is not written in Python has no events of its own: its activation is from the CALL to what ends it. */
+static int enter_c(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to)
+{
+	struct sample begun = *s;
+	int err;
+
+	begun.op = OP_PY_START;
+	begun.code = s->callee;
+	err = enter(t, st, &begun, false, to);
+	if (!err)
+		stack_top(st)->called_at = s->offset;
+	return err;
+}
+
+/* C_RETURN, C_RAISE. Without a CALL that is known to be of a C function it is an event of its caller, as any other. */
+static int leave_c(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to)
+{
+	const struct frame *f = stack_c_call(st, s->code, s->offset);
+	uint64_t closed = 0;
+	int err = 0;
+
+	if (!f)
+		return align(t, st, s, to);
+	for (; !err && stack_top(st) != f; closed++)
+		err = leave(t, st, s->time, s->cycles, LEAVE_GAP, to);
+	if (!err && closed)
+		err = report_unmatched(s, closed, to);
+	return err ? err : end(t, st, s->time, s->cycles, s->op == OP_C_RETURN ? LEAVE_RETURN : LEAVE_UNWIND, to);
+}
+
 static int keep(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to)
 {
 	int err;
@@ -290,7 +320,11 @@ static int keep(struct thread *t, struct stack *st, const struct sample *s, cons
 	}
 	if (s->op == OP_RAISE && is_struck(s))
 		return 0;
+	if (s->op == OP_C_RETURN || s->op == OP_C_RAISE)
+		return leave_c(t, st, s, to);
 	err = align(t, st, s, to);
+	if (!err && s->op == OP_CALL && s->callee)
+		return enter_c(t, st, s, to);
 	if (err || s->op != OP_JUMP || s->target > s->offset)
 		return err;
 	stack_top(st)->jumping = NULL;

@@ -95,6 +95,8 @@ static void write_facts(FILE *f, const struct profile *p, const struct process *
 	write_count(f, "Processes", p->processes);
 	if (root)
 		write_fact(f, "Python", root->python);
+	if (p->events[OP_CALL])
+		write_fact(f, "Calls", "CALL events kept them from being specialized");
 	fputs("</dl>\n", f);
 }
 
@@ -192,8 +194,11 @@ static void write_function(struct page *page, const void *of, size_t i)
 		html_duration(f, fn->self_ns / fn->self_spread.n);
 	else
 		html_dash(f);
-	fprintf(f, "<td>%s</td><td>", origin_name(s->origin));
-	page_place(page, s->code, s->code->firstlineno);
+	fprintf(f, "<td>%s</td><td>", s->code->c ? "C" : origin_name(s->origin));
+	if (s->code->c)
+		html_elided(f, s->code->qualname, PAGE_NAME);
+	else
+		page_place(page, s->code, s->code->firstlineno);
 	if (s->processes > 1)
 		fprintf(f, " <span class=file>in %" PRIu32 " processes</span>", s->processes);
 	fputs("</td></tr>\n", f);
@@ -203,27 +208,52 @@ static void write_function(struct page *page, const void *of, size_t i)
 	"<th>share</th><th>self</th>" times "<th>total</th><th>calls</th><th>recursive</th>" \
 	"<th>self, each</th><th class=t>of</th><th class=t>function</th>"
 
-int page_functions(struct page *page)
+static void write_functions(struct page *page, const char *id, const char *what, struct summed *all, size_t n,
+			    const char *note)
 {
 	bool cpu = profile_has_cpu(page->p);
 	struct page_table t = {
 		.head = cpu ? FUNCTION_HEAD("<th>on a CPU</th><th>waiting</th>") : FUNCTION_HEAD(""),
-		.what = "functions",
+		.what = what,
 		.most = PAGE_FUNCTIONS,
 		.row = write_function,
+		.of = all,
+		.n = n,
 	};
-	struct summed *all = summed_functions(page->p, &t.n, true);
 
-	if (!all)
-		return -ENOMEM;
-	t.of = all;
-	fprintf(page->f, "<section id=functions>\n<h2>Functions by self%s time</h2>\n", cpu ? " CPU" : "");
-	fputs("<p class=note>The program's own come first, then those of libraries.</p>\n", page->f);
-	if (t.n)
+	fprintf(page->f, "<section id=%s>\n<h2>%s by self%s time</h2>\n", id, *what == 'f' ? "Functions" : what,
+		cpu ? " CPU" : "");
+	fputs(note, page->f);
+	if (n)
 		page_table(page, &t);
 	else
 		fputs("<p class=note>No function ran.</p>\n", page->f);
 	fputs("</section>\n", page->f);
-	summed_free(all, t.n);
+	summed_free(all, n);
+}
+
+int page_functions(struct page *page)
+{
+	size_t n;
+	struct summed *all = summed_functions(page->p, &n, true);
+
+	if (!all)
+		return -ENOMEM;
+	write_functions(page, "functions", "functions", all, n,
+			"<p class=note>The program's own come first, then those of libraries.</p>\n");
+	return 0;
+}
+
+int page_c_functions(struct page *page)
+{
+	size_t n;
+	struct summed *all = summed_c_functions(page->p, &n);
+
+	if (!all)
+		return -ENOMEM;
+	if (n)
+		write_functions(page, "c-functions", "C functions", all, n, "");
+	else
+		summed_free(all, n);
 	return 0;
 }

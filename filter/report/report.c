@@ -171,6 +171,7 @@ void report_head(const struct report *r)
 	write_waits(r);
 	if (r->p->duty.period_ns)
 		write_duty(r);
+	report_calls(r);
 }
 
 static void write_untraced(const struct report *r)

@@ -13,8 +13,8 @@ void report_head(const struct report *r);
 
 /* What is ranked: own code first, unless the report is unfolded. */
 struct report_top {
-	struct summed *functions, *loops;
-	size_t nfunctions, nloops;
+	struct summed *functions, *loops, *c_functions;
+	size_t nfunctions, nloops, nc_functions;
 };
 
 /*
@@ -38,6 +38,12 @@ int report_body(struct report *r, const struct loop *loop, size_t most);
 
 /* Those that wait longest, if it is known and there is something to tell. 0 or -ENOMEM. */
 int report_waiting(const struct report *r, size_t most);
+
+/* The table of C functions, if any was recorded. 0 or -ENOMEM. */
+int report_c_functions(const struct report *r, const struct report_top *top);
+
+/* What the events of calls cost, if there were any. For the head. */
+void report_calls(const struct report *r);
 
 /* How base opcodes were specialized: in all code that ran, and in the first n functions. */
 void report_specialization(const struct report *r, struct code *const *functions, size_t n, size_t all);

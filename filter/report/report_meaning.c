@@ -59,3 +59,17 @@ void report_meaning(const struct report *r)
 				   " (a call has two); specialization\nwas left on.\n",
 				   " (a call has two);\nspecialization was left on.\n");
 }
+
+void report_calls(const struct report *r)
+{
+	struct callback call = callback_of(r->p, OP_CALL);
+
+	if (!r->p->events[OP_CALL])
+		return;
+	fputs("Calls    unspecialized (CALL events)", r->f);
+	if (call.most) {
+		fputs("; each CALL and C_RETURN adds ", r->f);
+		write_callback(r, &call);
+	}
+	fputc('\n', r->f);
+}

@@ -21,7 +21,8 @@
 #define FUNCTIONS_LEAST 4  /* of the program's own, whatever else there is to tell */
 #define LOOPS_SURE	3
 #define LOOPS_LEAST	1
-#define FOLDS		(ORIGINS + 2) /* rows of what is not own */
+#define FOLDS		(ORIGINS + 3) /* rows of what is not own */
+#define C_FUNCTIONS	20	      /* rows of these, below the screen */
 #define LABEL		80	      /* bytes of the text of one */
 
 /* What takes less of the time than this is left out. */
@@ -243,13 +244,16 @@ static struct table_row waiting(const struct report *r, const struct sheet *shee
 }
 
 struct folds {
-	struct fold of[ORIGINS], outside;
+	struct fold of[ORIGINS], c, outside;
 };
 
 /* What is not among the rows. */
-static struct folds fold_all(const struct report *r, const struct summed *all, size_t n)
+static struct folds fold_all(const struct report *r, const struct report_top *top, const struct summed *all, size_t n)
 {
 	struct folds f = { 0 };
+
+	for (size_t i = 0; i < top->nc_functions; i++)
+		fold_add(&f.c, &top->c_functions[i]);
 
 	for (size_t i = 0; i < n; i++)
 		fold_add(&f.of[r->unfold ? ORIGIN_OWN : all[i].origin], &all[i]);
@@ -282,6 +286,9 @@ static size_t fold_rows(const struct report *r, const struct sheet *sheet, struc
 		fold_label(r, of, (enum origin)i);
 		rows[n++] = folded(r, sheet, of);
 	}
+	snprintf(f->c.label, LABEL, "%zu C functions", f->c.functions);
+	if (f->c.functions)
+		rows[n++] = folded(r, sheet, &f->c);
 	snprintf(f->outside.label, LABEL, "outside of functions");
 	if (report_share(r, &f->outside.sum) >= SHARE_OUTSIDE)
 		rows[n++] = folded(r, sheet, &f->outside);
@@ -313,12 +320,13 @@ static size_t count_worth(const struct summed *all, size_t n)
 }
 
 /* The first `own` of the n; of the others a row of each kind. */
-static int write_functions(const struct report *r, const struct summed *all, size_t n, size_t own)
+static int write_functions(const struct report *r, const struct report_top *top, size_t own)
 {
+	const struct summed *all = top->functions;
 	struct sheet sheet = sheet_of(r, function_columns, COUNT(function_columns));
 	struct table t = { sheet.columns, sheet.n, functions_head(r->p) };
 	struct table_row *rows = calloc(own + FOLDS, sizeof(*rows));
-	struct folds folds = fold_all(r, all + own, n - own);
+	struct folds folds = fold_all(r, top, all + own, top->nfunctions - own);
 	int err;
 
 	if (!rows)
@@ -366,7 +374,7 @@ static size_t between(size_t least, long n, size_t most)
 static struct shown divide(const struct report *r, const struct report_top *top, unsigned lines, unsigned wanted)
 {
 	struct sheet sheet = sheet_of(r, function_columns, COUNT(function_columns));
-	struct folds folds = fold_all(r, top->functions, top->nfunctions);
+	struct folds folds = fold_all(r, top, top->functions, top->nfunctions);
 	struct table_row unused[FOLDS];
 	struct shown n = { count_worth(top->functions, top->nfunctions), count_worth(top->loops, top->nloops) };
 	long rows = SCREEN - HEADS - (long)lines - (long)fold_rows(r, &sheet, &folds, unused);
@@ -384,7 +392,7 @@ static struct shown divide(const struct report *r, const struct report_top *top,
 int report_first(const struct report *r, const struct report_top *top, unsigned lines, unsigned loops)
 {
 	struct shown n = divide(r, top, lines, loops);
-	int err = top->nfunctions ? write_functions(r, top->functions, top->nfunctions, n.functions) : 0;
+	int err = top->nfunctions ? write_functions(r, top, n.functions) : 0;
 
 	if (err || (!loops && top->nloops))
 		return err;
@@ -394,5 +402,27 @@ int report_first(const struct report *r, const struct report_top *top, unsigned 
 		err = write_loops(r, top->loops, n.loops);
 	if (top->nloops && !err)
 		report_meaning(r);
+	return err;
+}
+
+int report_c_functions(const struct report *r, const struct report_top *top)
+{
+	struct sheet sheet = sheet_of(r, function_columns, COUNT(function_columns));
+	struct table t = { sheet.columns, sheet.n,
+			   profile_has_cpu(r->p) ? "C function, by self CPU time" : "C function, by self time" };
+	size_t n = r->unfold ? top->nc_functions
+			     : between(0, C_FUNCTIONS, count_worth(top->c_functions, top->nc_functions));
+	struct table_row *rows = calloc(n + 1, sizeof(*rows));
+	int err = rows ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && rows; i++) {
+		rows[i].name.text = top->c_functions[i].code->qualname;
+		fill(r, &sheet, &top->c_functions[i], &rows[i]);
+	}
+	if (n && !err) {
+		fputc('\n', r->f);
+		err = table_write(r, &t, rows, n);
+	}
+	free(rows);
 	return err;
 }

@@ -35,7 +35,7 @@ static void write_waiting(const struct report *r, const struct code *code)
 int report_waiting(const struct report *r, size_t most)
 {
 	size_t n, i;
-	struct code **all = profile_functions(r->p, &n, profile_has_cpu(r->p) ? RANK_WAITING : RANK_WAITS);
+	struct code **all = profile_all_functions(r->p, &n, profile_has_cpu(r->p) ? RANK_WAITING : RANK_WAITS);
 	double least = SHARE_WAITING * r->p->traced_ns;
 
 	if (!all)

@@ -61,6 +61,10 @@ static void write_name(FILE *f, const struct code *code, int64_t line, int64_t o
 {
 	const char *slash = strrchr(code->file, '/');
 
+	if (code->c) {
+		fputs(code->qualname, f);
+		return;
+	}
 	fprintf(f, "%s, %s", code->qualname, slash ? slash + 1 : code->file);
 	if (line > 0)
 		fprintf(f, ":%" PRId64, line);

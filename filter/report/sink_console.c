@@ -125,6 +125,7 @@ static int write_parts(struct report *r, const struct console *c, const struct r
 	int err = write_head(r, &lines);
 
 	err = err ?: report_first(r, top, lines, c->loops);
+	err = err ?: report_c_functions(r, top);
 	err = err ?: report_waiting(r, WAITING);
 	err = err ?: write_bodies(r, c, top);
 	err = err ?: write_opcodes_of(r, c, top);
@@ -144,11 +145,13 @@ static int write_report(FILE *f, struct sink *s, const struct profile *p)
 
 	top.functions = summed_functions(p, &top.nfunctions, !c->unfold);
 	top.loops = summed_loops(p, &top.nloops, !c->unfold);
-	if (top.functions && top.loops)
+	top.c_functions = summed_c_functions(p, &top.nc_functions);
+	if (top.functions && top.loops && top.c_functions)
 		err = write_parts(&r, c, &top);
 	report_losses(&r);
 	summed_free(top.functions, top.nfunctions);
 	summed_free(top.loops, top.nloops);
+	summed_free(top.c_functions, top.nc_functions);
 	sources_free(&r.sources);
 	return err;
 }

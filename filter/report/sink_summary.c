@@ -46,18 +46,30 @@ static int put_json(struct summary *m, json_t *value)
 	return err ? -ENOMEM : m->file.out.err;
 }
 
-static int put_functions(struct summary *m, const struct profile *p)
+static int put_codes(struct summary *m, const struct profile *p,
+		     struct code **(*list)(const struct profile *p, size_t *n, enum rank rank),
+		     json_t *(*object)(const struct profile *p, const struct code *code, bool tables))
 {
 	size_t n = 0;
-	struct code **all = profile_functions(p, &n, RANK_TIME);
+	struct code **all = list(p, &n, RANK_TIME);
 	int err = all ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && !err; i++) {
 		put(m, i ? ",\n  " : "\n  ");
-		err = put_json(m, summary_function(p, all[i], m->tables));
+		err = put_json(m, object(p, all[i], m->tables));
 	}
 	free(all);
 	return err;
+}
+
+static int put_functions(struct summary *m, const struct profile *p)
+{
+	return put_codes(m, p, profile_functions, summary_function);
+}
+
+static int put_c_functions(struct summary *m, const struct profile *p)
+{
+	return put_codes(m, p, profile_c_functions, summary_c_function);
 }
 
 static int put_loops(struct summary *m, const struct profile *p)
@@ -91,7 +103,7 @@ static int put_waits_of(struct summary *m, const struct code *code, const struct
 static int put_waits(struct summary *m, const struct profile *p)
 {
 	size_t n = 0, rows = 0;
-	struct code **all = profile_functions(p, &n, RANK_WAITS);
+	struct code **all = profile_all_functions(p, &n, RANK_WAITS);
 	int err = all ? put_waits_of(m, NULL, &p->outside_waits, &rows) : -ENOMEM;
 
 	for (size_t i = 0; i < n && !err && all[i]->function->waits; i++)
@@ -123,6 +135,7 @@ static const struct {
 	{ "opcodes", .object = summary_opcodes },
 	{ "forms", .object = summary_forms },
 	{ "functions", .array = put_functions },
+	{ "c_functions", .array = put_c_functions },
 	{ "loops", .array = put_loops },
 	{ "waits", profile_has_waits, .array = put_waits },
 	{ "losses", .object = summary_losses },

@@ -3,6 +3,7 @@
 #include "summary_objects.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/body.h"
 #include "base/json.h"
@@ -173,6 +174,42 @@ json_t *summary_function(const struct profile *p, const struct code *code, bool 
 	if (!tables)
 		return o;
 	return json_join(o, json_pack("{s:o}", "opcodes", summary_function_opcodes(p, code)));
+}
+
+/* As pstats prints it: in braces where it is in angle brackets. */
+static json_t *c_name(const struct code *code)
+{
+	size_t n = strlen(code_name(code));
+	json_t *text;
+	char *name;
+
+	if (!code->name || *code->name != '<' || code->name[n - 1] != '>')
+		return json_text(code_name(code));
+	if (asprintf(&name, "{%.*s}", (int)n - 2, code->name + 1) < 0)
+		return NULL;
+	text = json_text(name);
+	free(name);
+	return text;
+}
+
+json_t *summary_c_function(const struct profile *p, const struct code *code, bool tables)
+{
+	const struct function *f = code->function;
+	const struct json_number totals[] = {
+		{ "calls", f->calls },
+		{ "recursive_calls", f->recursive_calls },
+		{ "total_ns", f->total_ns },
+		{ "self_ns", f->self_ns },
+		{ "total_cycles", f->total_cycles },
+		{ "self_cycles", f->self_cycles },
+		{ "unfinished", f->unfinished },
+		{ "pid", code->process->pid },
+	};
+
+	(void)p, (void)tables;
+	return json_join(json_pack("{s:o, s:o}", "name", c_name(code), "qualname", json_text(code->qualname)),
+			 json_join(JSON_NUMBERS(totals),
+				   own_and_total(!f->cpu_unknown, f->self_ns, f->self_off, f->total_ns, f->total_off)));
 }
 
 static json_t *distribution(const struct stat_sum *s)

@@ -23,4 +23,5 @@ json_t *summary_compiled(const struct profile *p);
 
 /* tables: also the opcodes of each. */
 json_t *summary_function(const struct profile *p, const struct code *code, bool tables);
+json_t *summary_c_function(const struct profile *p, const struct code *code, bool tables); /* has no tables */
 json_t *summary_loop(const struct profile *p, const struct loop *loop, bool tables);

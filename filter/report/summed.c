@@ -165,15 +165,24 @@ static struct summed *finish(const struct profile *p, struct summed *all, size_t
 	return all;
 }
 
-struct summed *summed_functions(const struct profile *p, size_t *n, bool own_first)
+static struct summed *sum(const struct profile *p, struct code **codes, size_t *n, bool own_first)
 {
-	struct code **codes = profile_functions(p, n, RANK_TIME);
 	struct summed *all = codes ? calloc(*n + 1, sizeof(*all)) : NULL;
 
 	for (size_t i = 0; all && i < *n; i++)
 		all[i] = of_function(p, codes[i]);
 	free(codes);
 	return finish(p, all, n, own_first);
+}
+
+struct summed *summed_functions(const struct profile *p, size_t *n, bool own_first)
+{
+	return sum(p, profile_functions(p, n, RANK_TIME), n, own_first);
+}
+
+struct summed *summed_c_functions(const struct profile *p, size_t *n)
+{
+	return sum(p, profile_c_functions(p, n, RANK_TIME), n, false);
 }
 
 struct summed *summed_loops(const struct profile *p, size_t *n, bool own_first)

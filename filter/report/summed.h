@@ -26,6 +26,7 @@ struct summed {
 
 /* *n of them in one array for summed_free(). NULL: no memory. */
 struct summed *summed_functions(const struct profile *p, size_t *n, bool own_first);
+struct summed *summed_c_functions(const struct profile *p, size_t *n);
 struct summed *summed_loops(const struct profile *p, size_t *n, bool own_first);
 void summed_free(struct summed *all, size_t n);
 

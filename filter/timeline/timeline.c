@@ -99,10 +99,10 @@ static uint64_t since_start(struct timeline *v, uint64_t ns)
 
 /* --- slices ------------------------------------------------------------------------------------------ */
 
-/* Describes a code object when it is first seen. */
+/* Describes a code object when it is first seen. Of a C function there is nothing to say but its name. */
 static int describe_code(struct timeline *v, struct track *t, uint64_t ns, const struct code *code)
 {
-	if (map_get(&v->described, (uintptr_t)code))
+	if (code->c || map_get(&v->described, (uintptr_t)code))
 		return 0;
 	if (map_put(&v->described, (uintptr_t)code, (void *)code))
 		return sink_file_no_memory(&v->file.sink);

@@ -43,12 +43,13 @@
 #define OCULAR_KINDS(X) \
 	X(1, NUMBER)     /* gives the next event word a number, for NUMBERED words */ \
 	X(2, OBJECT)     /* the next event is of this generator, coroutine or asynchronous generator */ \
-	X(3, CALLEE)     /* the next CALL, C_RETURN or C_RAISE calls this */ \
+	X(3, CALLEE)     /* the next CALL is one of this, which is not written in Python */ \
 	X(4, WAIT)       /* a wait begins or ends */ \
 	X(5, CPU)        /* the thread is switched in or out: marker_cpu() */ \
 	X(6, COLLECTION) /* a garbage collection begins or ends */ \
 	X(7, LABEL)      /* a span, instant or counter of the program's own */ \
-	X(8, CPU_TIME)   /* how much CPU time the thread has used so far */
+	X(8, CPU_TIME)   /* how much CPU time the thread has used so far */ \
+	X(9, C_CALL)     /* a CALL and its CALLEE in one word, if they fit: marker_c_call() */
 
 /* clang-format on */
 

@@ -63,6 +63,12 @@
 #define MARKER_CPU_LOST	     (1ull << 45)
 #define MARKER_CPU_UNKNOWN   0xffffu
 
+/* Payload of KIND_C_CALL: callee, caller, and from MARKER_C_OFFSET_MAX down the offset. */
+#define MARKER_CALLEE_SHIFT 31
+#define MARKER_CALLER_SHIFT 14
+#define MARKER_C_CODE_MAX   0x1ffffu
+#define MARKER_C_OFFSET_MAX 0x3fffu
+
 #define MARKER_SHORT	       0x16u /* distinguishes our payloads of 32 bits from small numbers of other software */
 #define MARKER_SHORT_SHIFT     20
 #define MARKER_SHORT_MASK      0x1fu
@@ -125,6 +131,14 @@ static inline uint64_t marker_wait(enum wait_kind kind, bool begins)
 	return marker_extension(0, KIND_WAIT, (begins ? MARKER_WAIT_BEGINS : 0) | (uint64_t)kind << MARKER_WAIT_SHIFT);
 }
 
+/* Only of codes and an offset that fit. */
+static inline uint64_t marker_c_call(uint64_t seq, uint32_t callee, uint32_t caller, uint32_t offset)
+{
+	return marker_extension(seq, KIND_C_CALL,
+				(uint64_t)callee << MARKER_CALLEE_SHIFT | (uint64_t)caller << MARKER_CALLER_SHIFT |
+					offset);
+}
+
 static inline uint64_t marker_numbered(uint64_t seq, uint32_t number)
 {
 	return marker_head(OP_NUMBERED, seq) | (number & MARKER_NUMBER_MAX);
@@ -184,6 +198,21 @@ static inline enum marker_kind marker_kind(uint64_t word)
 static inline uint64_t marker_payload(uint64_t word)
 {
 	return word & MARKER_PAYLOAD_MAX;
+}
+
+static inline uint32_t marker_c_callee(uint64_t word)
+{
+	return word >> MARKER_CALLEE_SHIFT & MARKER_C_CODE_MAX;
+}
+
+static inline uint32_t marker_c_caller(uint64_t word)
+{
+	return word >> MARKER_CALLER_SHIFT & MARKER_C_CODE_MAX;
+}
+
+static inline uint32_t marker_c_offset(uint64_t word)
+{
+	return word & MARKER_C_OFFSET_MAX;
 }
 
 static inline uint32_t marker_number(uint64_t word)

@@ -4,11 +4,12 @@
 def of_summary(summary):
     """Lines that say what is wrong in one."""
     trace, functions, loops = summary["trace"], summary["functions"], summary["loops"]
+    everything = functions + summary["c_functions"]
     for unit in ("ns", "cycles"):
-        total = sum(f[f"self_{unit}"] for f in functions) + trace[f"outside_{unit}"]
+        total = sum(f[f"self_{unit}"] for f in everything) + trace[f"outside_{unit}"]
         if total != trace[f"traced_{unit}"]:
             yield f"self times and outside are {total} {unit} of {trace[f'traced_{unit}']}"
-        for f in functions:
+        for f in everything:
             if not 0 <= f[f"self_{unit}"] <= f[f"total_{unit}"]:
                 yield f"{f['qualname']}: self {f[f'self_{unit}']} of total {f[f'total_{unit}']} {unit}"
     for f in functions:

@@ -557,10 +557,54 @@ static void test_the_only_piece(void **state)
 	unlink(table_path(7));
 }
 
+#define C_FUNCTION(id, more) "{\"kind\":\"c_function\",\"id\":" #id more "}\n"
+
+static void test_c_functions(void **state)
+{
+	static const struct {
+		const char *qualname, *name;
+		bool profiled;
+	} rows[] = {
+		{ "zlib.compress", "<built-in method zlib.compress>", true },
+		{ "len", "<built-in method builtins.len>", true },
+		{ "Point", "Point", false },
+		{ "a.b.__call__", "__call__", false },
+	};
+	struct codes c;
+	struct process *p;
+
+	(void)state;
+	write_table(7, HEADER("") C_FUNCTION(1, ",\"type\":\"function\",\"module\":\"zlib\",\"qualname\":\"compress\","
+						"\"name\":\"<built-in method zlib.compress>\",\"profiled\":true")
+			       C_FUNCTION(2, ",\"module\":\"builtins\",\"qualname\":\"len\","
+					     "\"name\":\"<built-in method builtins.len>\",\"profiled\":true")
+				       C_FUNCTION(3, ",\"qualname\":\"Point\"")
+					       C_FUNCTION(4, ",\"module\":\"a\",\"qualname\":\"b.__call__\",\"name\":7")
+						       C_FUNCTION(5, ",\"module\":\"a\"")
+							       C_FUNCTION(4, ",\"qualname\":\"again\""));
+	assert_int_equal(codes_init(&c, dir), 0);
+	p = codes_process(&c, 7);
+	assert_non_null(p);
+	for (uint32_t id = 1; id <= COUNT(rows); id++) {
+		const struct code *code = codes_find(&c, p, id);
+
+		assert_true(code && code->known && code->c);
+		assert_string_equal(code->file, CODE_C_FILE);
+		assert_string_equal(code->qualname, rows[id - 1].qualname);
+		assert_string_equal(code_name(code), rows[id - 1].name);
+		assert_int_equal(code->profiled, rows[id - 1].profiled);
+	}
+	assert_null(codes_find(&c, p, 5));
+	assert_int_equal(c.damaged, 2);
+	codes_free(&c);
+	unlink(table_path(7));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_everything_is_read),
+		cmocka_unit_test(test_c_functions),
 		cmocka_unit_test(test_damage_is_counted_and_left_out),
 		cmocka_unit_test(test_cut_at_every_byte),
 		cmocka_unit_test(test_forks_share_ids),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_decode.c - words in, samples out, both as rows of a table. Samples are written as
- * OP[:CODE[@OFFSET[>TARGET]]][xCOUNT], and of an extension EXTENSIONKIND[xPAYLOAD].
+ * OP[:CODE[@OFFSET[>TARGET]]][xCOUNT], of a call of a C function CALL:CODE@OFFSET=CALLEE, and of an extension
+ * EXTENSIONKIND[xPAYLOAD].
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,8 +39,11 @@
 #define HELLO2(seq)	       (HELLO(seq, 0) + 1)
 #define EXTENSION(seq, kind, payload) \
 	((uint64_t)29 << 59 | (uint64_t)(seq) << 52 | (uint64_t)(kind) << 48 | (uint64_t)(payload))
-#define CPU(seq, in, n)	 EXTENSION(seq, 5, (uint64_t)(in) << 47 | (n))
-#define NUMBER(seq, n)	 EXTENSION(seq, 1, n)
+#define CPU(seq, in, n)	  EXTENSION(seq, 5, (uint64_t)(in) << 47 | (n))
+#define NUMBER(seq, n)	  EXTENSION(seq, 1, n)
+#define CALLEE(seq, code) EXTENSION(seq, 3, code)
+#define C_CALL(seq, callee, caller, at) \
+	EXTENSION(seq, 9, (uint64_t)(callee) << 31 | (uint64_t)(caller) << 14 | (uint64_t)(at))
 #define NUMBERED(seq, n) ((uint64_t)30 << 59 | (uint64_t)(seq) << 52 | (n))
 #define SHORT(seq, n)	 ((uint64_t)(seq) << 25 | 0x16 << 20 | (n)) /* a payload of 32 bits */
 #define OTHER(n)	 (0x123450000ull + (n))			    /* op 0: not ours */
@@ -147,6 +151,21 @@ static const struct {
 	{ "an extension between a prefix and its event",
 	  { HELLO2(0), WIDE(1, 0, 12), EXTENSION(2, 4, 5), JUMP(3, 20, 0) },
 	  "EXTENSION4x5 JUMP:1@40>24", 4, 0 },
+	{ "calls of C functions, in one word and in two",
+	  { HELLO2(0), C_CALL(1, 2, 1, 0x3fff), EVENT(11, 2, 1, 0x3fff, 0), CALLEE(3, 2), EVENT(10, 4, 1, 20, 0),
+	    EVENT(10, 5, 1, 20, 0) },
+	  "CALL:1@32766=2 C_RETURN:1@32766 CALL:1@40=2 CALL:1@40", 6, 0 },
+	{ "the largest codes of one word", { HELLO2(0), C_CALL(1, 0x1ffff, 0x1fffe, 0) },
+	  "CALL:131070@0=131071", 2, 0 },
+	{ "a callee is of a call alone, and of the next event",
+	  { HELLO2(0), CALLEE(1, 2), START(2), EVENT(10, 3, 1, 20, 0), CALLEE(4, 2), WIDE(5, 1, 0),
+	    EVENT(10, 6, 1, 20, 0) },
+	  "PY_START:1@0 CALL:1@40 CALL:1@2097192=2", 7, 0 },
+	{ "a lost callee, and one before a gap",
+	  { HELLO2(0), EVENT(10, 2, 1, 20, 0), CALLEE(3, 2), EVENT(10, 6, 1, 20, 0), RETURN(7) },
+	  "GAPx1 CALL:1@40 GAPx2 CALL:1@40 PY_RETURN:1@16", 5, 3 },
+	{ "a call between no codes is told by itself", { HELLO2(0), C_CALL(1, 0, 1, 3), C_CALL(2, 1, 0, 3) },
+	  "EXTENSION9x16387 EXTENSION9x2147483651", 3, 0 },
 	{ "an event word by its number, as 32 bits and as 64",
 	  { HELLO2(0), NUMBER(1, 5), JUMP(2, 20, -2), SHORT(3, 5), NUMBERED(4, 5), NUMBER(5, 0xfffff),
 	    START(6), SHORT(7, 0xfffff), SHORT(8, 5) },
@@ -187,7 +206,9 @@ static void write_sample(FILE *f, const struct sample *s)
 		fprintf(f, ":%u@%" PRId64, s->code->id, s->offset);
 	if (s->target != SAMPLE_NOWHERE)
 		fprintf(f, ">%" PRId64, s->target);
-	if (s->count)
+	if (s->op == OP_CALL && s->callee)
+		fprintf(f, "=%u", s->callee->id);
+	else if (s->count)
 		fprintf(f, "x%" PRIu64, s->count);
 }
 
@@ -329,33 +350,42 @@ static void test_newer_version_is_refused(void **state)
 	codes_free(&codes);
 }
 
-/* A trace that begins in the middle: the version is the code table's. Of extensions a CPU word alone may be first. */
+/* A trace that begins in the middle: the version is the code table's. CPU words and C calls may be the first. */
+static const struct {
+	unsigned version;
+	uint64_t words[9];
+	const char *samples;
+} beginnings[] = {
+	{ 1,
+	  { EXTENSION(1, 4, 9), EXTENSION(2, 5, 1 << 16), CPU(4, 0, 2), START(5), EXTENSION(6, 4, 9), NUMBER(7, 5),
+	    START(8), SHORT(9, 5) },
+	  "FOREIGNx1 FOREIGNx1 FOREIGNx1 PY_START:1@0 FOREIGNx1 FOREIGNx1 GAPx2 PY_START:1@0 FOREIGNx1" },
+	{ 2,
+	  { EXTENSION(1, 4, 9), EXTENSION(2, 5, 1 << 16), CPU(4, 0, 2), START(5), EXTENSION(6, 4, 9), NUMBER(7, 5),
+	    START(8), SHORT(9, 5) },
+	  "FOREIGNx1 FOREIGNx1 EXTENSION5x2 PY_START:1@0 EXTENSION4x9 PY_START:1@0 PY_START:1@0" },
+	{ 2, { C_CALL(9, 2, 1, 0), RETURN(10) }, "CALL:1@0=2 PY_RETURN:1@16" },
+	{ 2, { C_CALL(9, 3, 1, 0), C_CALL(9, 1, 2, UNITS), RETURN(10) }, "FOREIGNx1 FOREIGNx1 PY_RETURN:1@16" },
+	{ 1, { C_CALL(9, 2, 1, 0), RETURN(10) }, "FOREIGNx1 PY_RETURN:1@16" },
+};
+
 static void test_no_hello(void **state)
 {
-	static const uint64_t words[] = { EXTENSION(1, 4, 9), EXTENSION(2, 5, 1 << 16),
-					  CPU(4, 0, 2),	      START(5),
-					  EXTENSION(6, 4, 9), NUMBER(7, 5),
-					  START(8),	      SHORT(9, 5) };
-	static const char *const expected[] = {
-		[1] = "FOREIGNx1 FOREIGNx1 FOREIGNx1 PY_START:1@0 FOREIGNx1 FOREIGNx1 GAPx2 PY_START:1@0 FOREIGNx1",
-		[2] = "FOREIGNx1 FOREIGNx1 EXTENSION5x2 PY_START:1@0 EXTENSION4x9 PY_START:1@0 PY_START:1@0",
-	};
-
 	(void)state;
-	for (unsigned version = 1; version <= 2; version++) {
+	for (size_t row = 0; row < COUNT(beginnings); row++) {
 		char text[512] = "";
 		FILE *f = fmemopen(text, sizeof(text), "w");
 		struct codes codes;
 		struct decoder d;
 
 		make_codes(&codes, 7);
-		codes_process(&codes, 7)->markers = version;
+		codes_process(&codes, 7)->markers = beginnings[row].version;
 		decode_init(&d, &codes, take, f);
-		for (size_t i = 0; i < COUNT(words); i++)
-			assert_int_equal(decode_word(&d, &(struct word){ .pid = 7, .tid = 8, .bits = words[i] }), 0);
+		for (const uint64_t *w = beginnings[row].words; *w; w++)
+			assert_int_equal(decode_word(&d, &(struct word){ .pid = 7, .tid = 8, .bits = *w }), 0);
 		assert_int_equal(decode_finish(&d), 0);
 		fclose(f);
-		assert_string_equal(text, expected[version]);
+		assert_string_equal(text, beginnings[row].samples);
 		decode_free(&d);
 		codes_free(&codes);
 	}

@@ -17,6 +17,8 @@ static void test_bits(void **state)
 	assert_int_equal(marker_hello(3, 5), 0x0834f434c0000502);
 	assert_int_equal(marker_extension(0x7f, KIND_WAIT, 0x123456789abc), 0xeff4123456789abc);
 	assert_int_equal(marker_extension(0, 14, UINT64_MAX), 0xe80effffffffffff);
+	assert_int_equal(marker_c_call(1, 0x1ffff, 1, 2), 0xe819ffff80004002);
+	assert_int_equal(marker_c_call(0, 1, 0x1ffff, 0x3fff), 0xe8090000ffffffff);
 	assert_int_equal(marker_numbered(1, 0xfffff), 0xf0100000000fffff);
 	assert_int_equal(marker_short(marker_numbered(0x7f, 1)), 0xff600001);
 	assert_int_equal(marker_short(marker_numbered(1, 0xabcde)), 0x036abcde);
@@ -35,6 +37,20 @@ static void test_fields_come_back(void **state)
 		assert_int_equal(marker_number(n), 1 + 8191 * seq);
 		assert_true(marker_is_short(marker_short(n)));
 		assert_int_equal(marker_of_short(marker_short(n)), n);
+	}
+}
+
+static void test_c_calls_come_back(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 14; i++) {
+		uint64_t w = marker_c_call(i, MARKER_C_CODE_MAX >> i, MARKER_C_CODE_MAX - i, MARKER_C_OFFSET_MAX >> i);
+
+		assert_int_equal(marker_kind(w), KIND_C_CALL);
+		assert_int_equal(marker_seq(w), i);
+		assert_int_equal(marker_c_callee(w), MARKER_C_CODE_MAX >> i);
+		assert_int_equal(marker_c_caller(w), MARKER_C_CODE_MAX - i);
+		assert_int_equal(marker_c_offset(w), MARKER_C_OFFSET_MAX >> i);
 	}
 }
 
@@ -96,8 +112,11 @@ static void test_kinds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bits),	     cmocka_unit_test(test_fields_come_back),
-		cmocka_unit_test(test_what_is_what), cmocka_unit_test(test_cpu),
+		cmocka_unit_test(test_bits),
+		cmocka_unit_test(test_fields_come_back),
+		cmocka_unit_test(test_c_calls_come_back),
+		cmocka_unit_test(test_what_is_what),
+		cmocka_unit_test(test_cpu),
 		cmocka_unit_test(test_kinds),
 	};
 
