@@ -94,6 +94,14 @@ static uint8_t opcode_below(const struct opcode_tables *ops, PyCodeObject *code,
 	return op;
 }
 
+uint8_t bytecode_opcode(const struct opcode_tables *ops, PyCodeObject *code, Py_ssize_t i)
+{
+	int copy = adaptive_own_copy();
+	const uint8_t *own = adaptive_copy(code, copy < 0 ? 0 : copy);
+
+	return own && i < Py_SIZE(code) ? opcode_below(ops, code, own, i) : 0;
+}
+
 static long write_specialized(const struct opcode_tables *ops, PyCodeObject *code, PyObject *bytes, const uint8_t *copy,
 			      struct text *t)
 {

@@ -20,7 +20,11 @@ struct opcode_tables {
 	uint8_t instrumented[256]; /* 1: stands for an instruction that sys.monitoring watches */
 	uint8_t extended_arg;
 	uint8_t instrumented_line, instrumented_instruction;
+	uint8_t call_function_ex; /* f(*args) where sys.monitoring watches it */
 };
+
+/* What the calling thread runs at code unit i, below the events for lines and instructions. */
+uint8_t bytecode_opcode(const struct opcode_tables *ops, PyCodeObject *code, Py_ssize_t i);
 
 /* [[offset, line, opcode, target], ...] for docs/marker.md. Returns the largest line, or -1. */
 long bytecode_instructions(const struct opcode_tables *ops, PyCodeObject *code, struct text *t);

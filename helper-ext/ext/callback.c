@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* callback.c - see callback.h. */
 #include "callback.h"
+#include "callee.h"
 #include "scratch.h"
 #include "table.h"
 #include "threads.h"
@@ -54,6 +55,23 @@ static void put_event(struct lane *l, struct callback *cb, uint64_t value, struc
 	lane_write(l, cb->head | value | (place_bits(at) & (CODE_READY - 1)));
 }
 
+/* Does a call of a C function fit into one word? */
+static bool is_short_call(uint64_t value, uint64_t callee, struct place at)
+{
+	return value - CODE_READY <= CODE_C_LAST - CODE_READY && callee <= CALLEE_LAST &&
+	       at.offset <= MARKER_C_OFFSET_MAX;
+}
+
+static void put_c_call(struct lane *l, struct callback *cb, uint64_t value, uint64_t callee, struct place at, bool wide)
+{
+	if (is_short_call(value, callee, at)) {
+		lane_write(l, marker_c_call(0, 0, (uint32_t)(value >> MARKER_CODE_SHIFT), at.offset) | callee);
+		return;
+	}
+	lane_write(l, marker_extension(0, KIND_CALLEE, callee >> MARKER_CALLEE_SHIFT));
+	put_event(l, cb, value, at, wide);
+}
+
 /* While a callback calls Python, another thread may run, end tracing, and begin anew. */
 static bool is_over(const struct callback *cb)
 {
@@ -79,17 +97,26 @@ static struct lane *name_thread(const struct callback *cb, struct lane *l, unsig
 	return open_lane(cb, words);
 }
 
+static bool is_call(const struct callback *cb)
+{
+	return cb->shape == EMIT_CALL || cb->shape == EMIT_C_CALL;
+}
+
 /* The event of code with that value (codes.h), after whatever must come before it. */
-static void write_event(struct callback *cb, uint64_t value, struct place at)
+static void write_event(struct callback *cb, uint64_t value, uint64_t callee, struct place at)
 {
 	bool wide = place_is_far(at) || at.offset > MARKER_OFFSET_MAX;
-	struct lane *l = open_lane(cb, 1 + wide);
+	unsigned int words = 1 + wide + (callee >= CALLEE_READY && !is_short_call(value, callee, at));
+	struct lane *l = open_lane(cb, words);
 
 	if (l && !l->named)
-		l = name_thread(cb, l, 1 + wide);
+		l = name_thread(cb, l, words);
 	if (!l)
 		return;
-	put_event(l, cb, value, at, wide);
+	if (callee >= CALLEE_READY)
+		put_c_call(l, cb, value, callee, at, wide);
+	else
+		put_event(l, cb, value, at, wide);
 	if (value < CODE_READY && value & CODE_TRIGGER)
 		triggers_see(codes_triggers(value), marker_op(cb->head));
 }
@@ -97,7 +124,7 @@ static void write_event(struct callback *cb, uint64_t value, struct place at)
 static PyObject *see_event(struct callback *cb, PyObject *const *args)
 {
 	struct place at;
-	uint64_t value;
+	uint64_t value, callee = CALLEE_PYTHON;
 
 	if (!PyCode_Check(args[0])) { /* callback_is_code() */
 		lanes_drop(1);
@@ -113,10 +140,14 @@ static PyObject *see_event(struct callback *cb, PyObject *const *args)
 		Py_RETURN_NONE;
 	if (value < CODE_READY && value & CODE_FILTERED)
 		return Py_NewRef(cb->disable);
+	if (is_call(cb))
+		callee = callees_value(cb->codes, args, cb->session);
+	if (!callee || (callee == CALLEE_PYTHON && cb->shape == EMIT_C_CALL))
+		Py_RETURN_NONE;
 	if (value == CODE_NO_ID)
 		lanes_drop(1);
 	else
-		write_event(cb, value, at);
+		write_event(cb, value, callee, at);
 	Py_RETURN_NONE;
 }
 

@@ -18,9 +18,12 @@ enum emit_shape {
 	EMIT_BACKWARD,	  /* as EMIT_DEST; forward ones are disabled instead */
 	EMIT_UNSURE,	  /* as EMIT_OFFSET, of an exception: may be outside the code (callback_is_inside) */
 	EMIT_INSTRUCTION, /* as EMIT_OFFSET, for the most frequent event */
+	EMIT_CALL,	  /* instruction offset, callable, first argument: with the C function that is called, if any */
+	EMIT_C_CALL,	  /* the same; calls of Python functions are of no interest */
 	EMIT_SHAPES,
 	EMIT_AMBIGUOUS =
 		EMIT_SHAPES, /* as EMIT_DEST; branches that opcodes decide (ambiguous.h) are disabled instead */
+	EMIT_LAST = EMIT_AMBIGUOUS,
 };
 
 struct callback {

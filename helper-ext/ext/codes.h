@@ -25,6 +25,7 @@
 #define CODE_FILTERED (1ull << 24)
 #define CODE_NO_ID    (1ull << 25)
 #define CODE_TRIGGER  (1ull << 26)
+#define CODE_C_LAST   ((uint64_t)MARKER_C_CODE_MAX << MARKER_CODE_SHIFT) /* up to here it fits into a C_CALL */
 #define CODE_SCRATCH  MARKER_SCRATCH /* calibration: emits, but belongs to no code object */
 
 /* An interpreter's slot. */

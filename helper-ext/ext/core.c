@@ -9,6 +9,8 @@
 #include <Python.h>
 #include <errno.h>
 
+#include "callee.h"
+#include "callee_name.h"
 #include "clock.h"
 #include "codes.h"
 #include "collector.h"
@@ -194,7 +196,7 @@ static PyObject *core_callback(PyObject *module, PyObject *args)
 
 	if (!PyArg_ParseTuple(args, "iiO", &op, &shape, &disable))
 		return NULL;
-	if (op < OP_EVENT_FIRST || op > OP_EVENT_LAST || shape < 0 || shape > EMIT_AMBIGUOUS)
+	if (op < OP_EVENT_FIRST || op > OP_EVENT_LAST || shape < 0 || shape > EMIT_LAST)
 		return setup_error(-EINVAL);
 	return emit_new(state->callback, &state->codes, op, shape, disable);
 }
@@ -273,6 +275,7 @@ static PyObject *core_close(PyObject *module, PyObject *unused)
 		waits_stop();
 		write_stop();
 		codes_free();
+		callees_free();
 	}
 	Py_RETURN_NONE;
 }
@@ -385,9 +388,10 @@ static PyMethodDef methods[] = {
 	  "note($module, line, /)\n--\n\n"
 	  "Write a dict as a line of the code table, if this process has one. Call it before close()." },
 	{ "set_opcodes", setup_opcodes, METH_VARARGS,
-	  "set_opcodes($module, caches, jump, instrumented, extended_arg, line, instruction, /)\n--\n\n"
+	  "set_opcodes($module, caches, jump, instrumented, extended_arg, line, instruction, call_function_ex,\n"
+	  "            /)\n--\n\n"
 	  "The interpreter's opcodes: three tables of 256 bytes by opcode (inline cache units; direction of\n"
-	  "a relative jump: 1, 255 for back, or 0; whether sys.monitoring put it there), and three opcodes.\n"
+	  "a relative jump: 1, 255 for back, or 0; whether sys.monitoring put it there), and four opcodes.\n"
 	  "OSError (EINVAL) for tables of another size." },
 	{ "set_flow", setup_flow, METH_VARARGS,
 	  "set_flow($module, flow, for_skips, /)\n--\n\n"
@@ -453,7 +457,8 @@ static int add_numbers(PyObject *module)
 	       PyModule_AddIntMacro(module, BACKEND_EMULATED) || PyModule_AddIntMacro(module, EMIT_OFFSET) ||
 	       PyModule_AddIntMacro(module, EMIT_LINE) || PyModule_AddIntMacro(module, EMIT_DEST) ||
 	       PyModule_AddIntMacro(module, EMIT_BACKWARD) || PyModule_AddIntMacro(module, EMIT_UNSURE) ||
-	       PyModule_AddIntMacro(module, EMIT_AMBIGUOUS);
+	       PyModule_AddIntMacro(module, EMIT_AMBIGUOUS) || PyModule_AddIntMacro(module, EMIT_CALL) ||
+	       PyModule_AddIntMacro(module, EMIT_C_CALL);
 }
 
 /* ops: {event name: marker op}; far: names of the events whose marker holds a destination. */
@@ -489,7 +494,7 @@ static int core_exec(PyObject *module)
 	struct state *state = state_of(module);
 
 	state->callback = (PyTypeObject *)PyType_FromModuleAndSpec(module, &emit_spec, NULL);
-	if (!state->callback || codes_open(&state->codes) || add_numbers(module) || add_events(module))
+	if (!state->callback || codes_open(&state->codes) || callee_open() || add_numbers(module) || add_events(module))
 		return -1;
 	return 0;
 }

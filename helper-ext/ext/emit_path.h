@@ -10,6 +10,7 @@
 #define OCULAR_EMIT_PATH_H
 
 #include "callback.h"
+#include "callee.h"
 #include "lane.h"
 
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -40,6 +41,35 @@ static inline __attribute__((always_inline)) PyObject *emit(struct callback *cb,
 	return none;
 }
 
+/* A CALL. What is called decides which word it becomes: a C function's has both codes and the offset, if they fit. */
+static inline __attribute__((always_inline)) PyObject *emit_call(struct callback *cb, PyObject *const *args,
+								 bool c_only, bool plain, put_fn put)
+{
+	uint64_t value = plain ? codes_peek_first(args[0]) : codes_peek(args[0], cb->direct), callee;
+	const struct cursor *c = &lane_cursor[plain ? LANE_FIRST : LANE_OTHERS];
+	uint64_t head = cursor_head(c);
+	uint32_t offset = callback_number(args[1]);
+	PyObject *none = Py_None;
+
+	callee = callees_peek(args[2], args[0], offset);
+	if (callee == CALLEE_PYTHON) {
+		if (c_only && value >= CODE_READY)
+			return none;
+		return emit(cb, args, (uint64_t)offset << (MARKER_OFFSET_SHIFT - 1), false, plain, put);
+	}
+	if (unlikely(value - CODE_READY > CODE_C_LAST - CODE_READY ||
+		     callee - CALLEE_READY > CALLEE_LAST - CALLEE_READY || offset > 2 * MARKER_C_OFFSET_MAX ||
+		     head >= c->limit || (!plain && c->interpreter != cb->interpreter))) {
+		if (value == CODE_SCRATCH)
+			return emit(cb, args, 0, false, plain, put);
+		return callback_slow(cb, args);
+	}
+	__asm__ volatile("" : "+r"(none));
+	put(c, head,
+	    marker_c_call(0, 0, 0, 0) | callee | value >> (MARKER_CODE_SHIFT - MARKER_CALLER_SHIFT) | offset / 2);
+	return none;
+}
+
 /* The place, in the bits of the word. Offsets are bytes and even: half of them are code units. */
 static inline __attribute__((always_inline)) PyObject *emit_shape(struct callback *cb, PyObject *const *args,
 								  enum emit_shape shape, bool plain, put_fn put)
@@ -66,6 +96,9 @@ static inline __attribute__((always_inline)) PyObject *emit_shape(struct callbac
 		dist = callback_number(args[2]) - first;
 		place |= (uint8_t)(dist / 2);
 		return emit(cb, args, place, dist + DIST_MAX > DIST_MAX, plain, put);
+	case EMIT_CALL:
+	case EMIT_C_CALL:
+		return emit_call(cb, args, shape == EMIT_C_CALL, plain, put);
 	case EMIT_AMBIGUOUS: /* has a callable of its own (EMIT_SHAPES) */
 		break;
 	}
@@ -88,10 +121,15 @@ static inline __attribute__((always_inline)) PyObject *emit_shape(struct callbac
 	EMITTER(any_dest, EMIT_DEST, false, put) \
 	EMITTER(any_backward, EMIT_BACKWARD, false, put) \
 	EMITTER(any_unsure, EMIT_UNSURE, false, put) \
+	EMITTER(plain_call, EMIT_CALL, true, put) \
+	EMITTER(plain_c_call, EMIT_C_CALL, true, put) \
+	EMITTER(any_call, EMIT_CALL, false, put) \
+	EMITTER(any_c_call, EMIT_C_CALL, false, put) \
 	emitters table = { \
 		[LANE_FIRST] = { plain_offset, plain_line, plain_dest, plain_backward, plain_unsure, \
-				 plain_instruction }, \
-		[LANE_OTHERS] = { any_offset, any_line, any_dest, any_backward, any_unsure, any_offset }, \
+				 plain_instruction, plain_call, plain_c_call }, \
+		[LANE_OTHERS] = { any_offset, any_line, any_dest, any_backward, any_unsure, any_offset, any_call, \
+				  any_c_call }, \
 	}
 
 #endif

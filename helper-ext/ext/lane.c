@@ -21,7 +21,7 @@
 /* Waits that are kept until the thread's next event; and ticks between two that are one. */
 #define WAITS	   16
 #define WAITS_NEAR 20000
-/* Room that lane_open() reserves: RING_THREAD, SNAPSHOT, HELLO, LOST, CPU_TIME, waits, and WIDE with its word. */
+/* Room that lane_open() reserves: RING_THREAD, SNAPSHOT, HELLO, LOST, CPU_TIME, waits, CALLEE, WIDE with its word. */
 #define LANE_BURST (8 + 2 * WAITS)
 /* Yields before sleeping: the recorder is usually awake and needs microseconds. */
 #define LANE_YIELDS    64

@@ -107,8 +107,8 @@ PyObject *setup_opcodes(PyObject *module, PyObject *args)
 	Py_buffer caches, jump, instrumented;
 	int fits;
 
-	if (!PyArg_ParseTuple(args, "y*y*y*bbb", &caches, &jump, &instrumented, &ops.extended_arg,
-			      &ops.instrumented_line, &ops.instrumented_instruction))
+	if (!PyArg_ParseTuple(args, "y*y*y*bbbb", &caches, &jump, &instrumented, &ops.extended_arg,
+			      &ops.instrumented_line, &ops.instrumented_instruction, &ops.call_function_ex))
 		return NULL;
 	fits = caches.len == 256 && jump.len == 256 && instrumented.len == 256;
 	if (fits) {

@@ -38,7 +38,10 @@ PyObject *setup_filter(PyObject *module, PyObject *args);
 /* Adds ("include" or "exclude", pattern) for each of set_filter() that no code has matched. 0, or -1 with an error. */
 int setup_unmatched(PyObject *list);
 
-/* set_opcodes(caches, jump, instrumented, extended_arg, line, instruction): fills struct opcode_tables. */
+/*
+ * set_opcodes(caches, jump, instrumented, extended_arg, line, instruction, call_function_ex): fills struct
+ * opcode_tables.
+ */
 PyObject *setup_opcodes(PyObject *module, PyObject *args);
 
 /*

@@ -44,6 +44,12 @@ static int open_table(int flags)
 	return fd;
 }
 
+static bool has_id(const char *line, uint32_t *id)
+{
+	return sscanf(line, "{\"kind\":\"code\",\"id\":%u", id) == 1 ||
+	       sscanf(line, "{\"kind\":\"c_function\",\"id\":%u", id) == 1;
+}
+
 /* The file exists after exec, a second start, or pid reuse: ids must go on beyond those in it. */
 static uint32_t first_free_id(void)
 {
@@ -60,7 +66,7 @@ static uint32_t first_free_id(void)
 	}
 	while (getline(&line, &room, f) > 0) {
 		first = strstr(line, "\"first_id\":");
-		if (sscanf(line, "{\"kind\":\"code\",\"id\":%u", &id) == 1 && id >= next)
+		if (has_id(line, &id) && id >= next)
 			next = id + 1;
 		else if (!strncmp(line, "{\"kind\":\"header\"", 16) && first &&
 			 sscanf(first, "\"first_id\":%u", &id) == 1 && id > next)

@@ -21,7 +21,7 @@ int table_start(const char *dir, struct text *common);
 /* Where lines go now: a copy to free(), or NULL: nowhere. */
 char *table_where(void);
 
-/* An id for one more code object, or 0: there are none left. */
+/* An id for one more code object or C function, or 0: there are none left. */
 uint32_t table_next_id(void);
 
 /* This process has markers: a forked child's file begins now, even if all its code is its parent's. */

@@ -66,6 +66,7 @@ def parse(args: "list[str]") -> "tuple[dict[str, list[str]], list[str]]":
     """({variable of options.RECORD: [values]}, command line of the program). `recorder` has options and values."""
     values = {}
     known = {name: row.variable for row in options.rows("m") for name in row.names}
+    plain = {name for row in options.rows("m") for name in row.names if row.value == "-"}
     while args and args[0].startswith("-") and args[0] not in ("-m", "-c", "-"):
         option, given, value = args.pop(0).partition("=")
         if option in ("-h", "--help"):
@@ -79,6 +80,9 @@ def parse(args: "list[str]") -> "tuple[dict[str, list[str]], list[str]]":
             continue
         if option not in known:
             fail("unknown option %s; see python -m ocular --help" % option)
+        if option in plain:
+            values[known[option].rstrip("!")] = ["1"]
+            continue
         if not given and not args:
             fail("%s needs a value" % option)
         value = value if given else args.pop(0)
@@ -124,6 +128,10 @@ def environment(values: "dict[str, list[str]]", tools: "ModuleType") -> "dict[st
     for name, given in values.items():
         if name in ENVIRONMENT:
             env[ENVIRONMENT[name]] = ":".join(given)
+    from ocular import modes
+    also = [key for key in modes.ALSO if key in values]
+    if also:
+        env["OCULAR_ALSO"] = " ".join(also)
     triggers = [kind + " " + value for kind in options.triggers() for value in values.get(kind, ())]
     if triggers:
         env["OCULAR_TRIGGER"] = "\n".join(triggers)
@@ -154,8 +162,8 @@ def plan(values: "dict[str, list[str]]", program: "list[str]") -> "tuple[list[st
     """(command, environment): what this process becomes."""
     from ocular import backends, monitor, tools
     wanted = values.get("backend", ["auto"])[0]
-    monitor.check(values.get("mode", ["adaptive"])[0], wanted)
     command, env = interpreter() + program, environment(values, tools)
+    monitor.check(values.get("mode", ["adaptive"])[0], wanted, env.get("OCULAR_ALSO", "").split())
     output = values.get("recording", [None])[0]
     if "listen" in values:
         return command, dict(env, OCULAR_LISTEN="1")

@@ -434,12 +434,13 @@ def recorder_options(o: argparse.Namespace) -> list[str]:
 def start_order(o: argparse.Namespace, folder: str) -> "dict[str, Any]":
     """What the target is asked to do; ValueError if that is not possible."""
     wanted = [kind + " " + value for kind in triggers.KINDS for value in getattr(o, kind)]
-    monitor.check(o.mode, "software")
+    also = [key for key in modes.ALSO if getattr(o, key)]
+    monitor.check(o.mode, "software", also)
     triggers.Triggers(wanted)
     if wanted and not o.flight:
         raise ValueError("ocular: triggers need --flight")
     return {"do": "start", "folder": folder, "mode": o.mode, "include": o.include, "exclude": o.exclude,
-            "backend": "software", "trigger": wanted}
+            "backend": "software", "trigger": wanted, "also": also}
 
 
 def wait_end(target: Target, length: float | None, folder: str) -> bool:

@@ -32,6 +32,12 @@ def _calls(n: int) -> None:
         f()
 
 
+def _c_calls(n: int) -> None:
+    f, x = len, ()
+    for _ in range(n):
+        f(x)
+
+
 def _callee() -> None:
     pass
 
@@ -55,13 +61,14 @@ def _lines(n: int) -> None:
         x
 
 
-# event: (code that has it, function that runs the code)
+# event: (code that has it, function that runs the code). CALL and C_RETURN come together: the figure is their mean.
 PROGRAMS = {
     "PY_START": (_callee.__code__, _calls),
     "PY_RETURN": (_callee.__code__, _calls),
     "PY_RESUME": (_generator.__code__, _generate),
     "PY_YIELD": (_generator.__code__, _generate),
-    "CALL": (_calls.__code__, _calls),
+    "CALL": (_c_calls.__code__, _c_calls),
+    "C_RETURN": (_c_calls.__code__, _c_calls),
     "LINE": (_lines.__code__, _lines),
     "INSTRUCTION": (_lines.__code__, _lines),
     "JUMP": (_calls.__code__, _calls),
@@ -81,8 +88,9 @@ def _pass(core: "ModuleType", tool: int, events: "Iterable[str]", rounds: int) -
     found = {}
     for name in events:
         code, function = PROGRAMS[name]
+        event = getattr(monitoring.events, "CALL" if name == "C_RETURN" else name)
         without, _ = _runs(core, code, function, rounds)
-        monitoring.set_local_events(tool, code, getattr(monitoring.events, name))
+        monitoring.set_local_events(tool, code, event)
         found[name] = without, *_runs(core, code, function, rounds)
         monitoring.set_local_events(tool, code, 0)
     return found

@@ -11,6 +11,9 @@ MODES: "dict[str, list[str]]" = {}  # none: every kind that the interpreter has
 for _name, _, _words in options.table("modes"):
     MODES[_name] = [name for word in _words.replace("*", "").split() for name in MODES.get(word, [word])]
 
+ALSO = {name: words.split() for name, _, words in options.table("also")}
+ABOUT = {name: text for name, text, _ in options.table("also")}
+
 DEFAULT = "adaptive"
 
 # From any other kind, returning DISABLE raises ValueError in the traced program (3.12 to 3.14).
@@ -23,9 +26,10 @@ EXCEPTIONS = frozenset((
     "PY_UNWIND", "PY_THROW", "STOP_ITERATION", "RAISE", "RERAISE", "EXCEPTION_HANDLED"))
 
 
-def events_of(mode: str, known: "Iterable[str]", available: object) -> list[str]:
-    """The names to switch on: those of `mode` that have an op and exist in the interpreter."""
-    names = MODES[mode] or known
+def events_of(mode: str, also: "Iterable[str]", known: "Iterable[str]", available: object) -> list[str]:
+    """The names to switch on: those of `mode` and of keys of ALSO that have an op and exist in the interpreter."""
+    names = [*(MODES[mode] or known)]
+    names += [n for key in also for n in ALSO[key] if n not in names]
     names = [n for n in names if hasattr(available, n)]
     if "BRANCH_LEFT" in names:
         names.remove("BRANCH")  # 3.14: BRANCH is these two in one

@@ -33,11 +33,12 @@ os.register_at_fork(after_in_child=turn._at_fork_reinit)
 class _Session:
     """One interpreter's registration with sys.monitoring."""
 
-    def __init__(self, folder: str, mode: str, backend: str, whole: bool) -> None:
+    def __init__(self, folder: str, mode: str, also: "Sequence[str]", backend: str, whole: bool) -> None:
         self.folder = folder
         self.mode = mode
+        self.also = also
         self.backend = backend
-        self.events = modes.events_of(mode, _core.ops, sys.monitoring.events)
+        self.events = modes.events_of(mode, also, _core.ops, sys.monitoring.events)
         self.tool = _take_tool_id("ocular")
         self.whole = whole
         self.first = False  # of this process's interpreters
@@ -110,6 +111,8 @@ def _shape(name: str, mode: str) -> int:
         return _core.EMIT_BACKWARD
     if name.startswith("BRANCH") and mode == "opcodes":
         return _core.EMIT_AMBIGUOUS
+    if name == "CALL":
+        return _core.EMIT_CALL if mode == "full" else _core.EMIT_C_CALL
     if name in modes.EXCEPTIONS:
         return _core.EMIT_UNSURE
     return _core.EMIT_DEST if name in _core.far else _core.EMIT_OFFSET
@@ -202,6 +205,7 @@ def _header(session: _Session, config: "_core.Config", include: tuple[str, ...],
         "jit": _jit(),
         "whole": session.whole and not config[5][2],
         "mode": session.mode,
+        "also": session.also,
         "backend": session.backend,
         "events": session.events,
         "include": include,
@@ -239,8 +243,8 @@ def _begin(session: _Session, include: tuple[str, ...], exclude: tuple[str, ...]
     return flight
 
 
-def check(mode: str, backend: str) -> None:
-    """ValueError unless both exist, and the backend can record the mode."""
+def check(mode: str, backend: str, also: "Sequence[str]" = ()) -> None:
+    """ValueError unless they exist, and the backend can record the mode, and the mode what else is wanted."""
     if mode not in modes.MODES:
         raise ValueError("ocular: unknown mode %r; choose one of: %s" % (mode, ", ".join(modes.MODES)))
     if backend not in backends.NAMES:
@@ -248,6 +252,12 @@ def check(mode: str, backend: str) -> None:
     if mode == "opcodes" and backend in ("software", "emulated"):
         raise ValueError("ocular: mode opcodes needs a processor trace with branches; backend %s leaves none: "
                          "use --backend ptwrite, or ocular stat" % backend)
+    for key in also:
+        if key not in modes.ALSO:
+            raise ValueError("ocular: unknown %r; choose of: %s" % (key, ", ".join(modes.ALSO)))
+        if mode == "opcodes":
+            raise ValueError("ocular: mode opcodes does not record %s: leave out --%s, or choose another mode"
+                             % (modes.ABOUT[key], key.replace("_", "-")))
 
 
 def patterns(name: str, given: "str | Iterable[str]") -> tuple[str, ...]:
@@ -275,18 +285,18 @@ def prepare(folder: str, mode: str, backend: str) -> bool:
 
 def start(folder: str, mode: str = modes.DEFAULT, include: "str | Iterable[str]" = (),
           exclude: "str | Iterable[str]" = (), backend: str = "auto", trigger: "Sequence[str]" = (),
-          whole: bool = False, guest: bool = False) -> None:
+          whole: bool = False, guest: bool = False, also: "Sequence[str]" = ()) -> None:
     """Trace this interpreter into `folder`; whole: before any of the program runs; guest: stop by itself when
-    the recorder has gone, instead of counting what is lost.
+    the recorder has gone, instead of counting what is lost; also: keys of modes.ALSO.
 
     RuntimeError, ValueError, TypeError or OSError; then nothing is on.
     """
     with turn:
-        _start(folder, mode, include, exclude, backend, trigger, whole, guest)
+        _start(folder, mode, include, exclude, backend, trigger, whole, guest, also)
 
 
 def _start(folder: str, mode: str, include: "str | Iterable[str]", exclude: "str | Iterable[str]", backend: str,
-           trigger: "Sequence[str]", whole: bool, guest: bool) -> None:
+           trigger: "Sequence[str]", whole: bool, guest: bool, also: "Sequence[str]") -> None:
     global _session
     include, exclude = patterns("include", include), patterns("exclude", exclude)
     if _session:
@@ -294,8 +304,8 @@ def _start(folder: str, mode: str, include: "str | Iterable[str]", exclude: "str
     prepare(folder, mode, backend)
     wanted = _triggers().Triggers(trigger) if trigger else None
     backend = backends.choose(backend, folder).name
-    check(mode, backend)
-    session = _Session(folder, mode, backend, whole)
+    check(mode, backend, also)
+    session = _Session(folder, mode, also, backend, whole)
     session.first = first = _core.join()
     try:
         if first:
@@ -350,7 +360,8 @@ def start_from_environment() -> None:
     env = os.environ
     start(env["OCULAR_DIR"], env.get("OCULAR_MODE") or modes.DEFAULT,
           _patterns(env.get("OCULAR_INCLUDE")), _patterns(env.get("OCULAR_EXCLUDE")),
-          env.get("OCULAR_BACKEND") or "auto", (env.get("OCULAR_TRIGGER") or "").splitlines(), whole=True)
+          env.get("OCULAR_BACKEND") or "auto", (env.get("OCULAR_TRIGGER") or "").splitlines(), whole=True,
+          also=(env.get("OCULAR_ALSO") or "").split())
 
 
 def _patterns(joined: str | None) -> list[str]:
@@ -359,7 +370,7 @@ def _patterns(joined: str | None) -> list[str]:
 
 if __name__ == "__main__":  # MODE BACKEND: check whether that, with OCULAR_TRIGGER, can be recorded
     try:
-        check(*sys.argv[1:])
+        check(sys.argv[1], sys.argv[2], (os.environ.get("OCULAR_ALSO") or "").split())
         _triggers().Triggers((os.environ.get("OCULAR_TRIGGER") or "").splitlines())
     except ValueError as e:
         sys.exit(str(e))

@@ -53,7 +53,7 @@ def _specializable(opcode: "Any") -> list[int]:
                   if any("__" not in form for form in forms))
 
 
-def tables() -> tuple[list[str | None], list[int], tuple[bytes, bytes, bytes, int, int, int]]:
+def tables() -> tuple[list[str | None], list[int], tuple[bytes, bytes, bytes, int, int, int, int]]:
     """(names, numbers of those that specialize, arguments of _core.set_opcodes)."""
     opcode = _opcode()
     numbers = {name: op for name, op in opcode.opmap.items() if op < 256}
@@ -64,7 +64,8 @@ def tables() -> tuple[list[str | None], list[int], tuple[bytes, bytes, bytes, in
     instrumented = bytes(n is not None and n.startswith("INSTRUMENTED_") for n in names)
     return names, _specializable(opcode), (
         _caches(opcode), _jump(opcode, names), instrumented, opcode.EXTENDED_ARG,
-        names.index("INSTRUMENTED_LINE"), names.index("INSTRUMENTED_INSTRUCTION"))
+        names.index("INSTRUMENTED_LINE"), names.index("INSTRUMENTED_INSTRUCTION"),
+        names.index("INSTRUMENTED_CALL_FUNCTION_EX"))
 
 
 # Handlers that run the next instruction too; 3.12's super-instructions have both names joined by "__".

@@ -15,6 +15,7 @@ RECORD = """\
 --include	PATTERN	include+	ma	trace only this: a module or package (json.decoder), or, with a slash or .py, a pattern
 	of file names ('*/site-packages/*'); may be repeated
 --exclude	PATTERN	exclude+	ma	trace all but this; may be repeated
+--c-calls	-	c_calls!	ma	record calls of C functions, too, each by its name; mode full always does
 --python	PYTHON	python	-	the interpreter (default: $PYTHON, else python3)
 --backend	@backends	backend	m	how markers get into the trace (default auto):
 --ring-records	N	recorder^	mr	size of a thread's ring in markers, a power of two from 256 to 16777216
@@ -71,6 +72,10 @@ precise	calls and every instruction	calls INSTRUCTION
 opcodes	every instruction as it ran, from the branches (backend ptwrite, or ocular stat)	PY_START PY_RESUME \
 PY_UNWIND PY_THROW RAISE RERAISE EXCEPTION_HANDLED BRANCH BRANCH_LEFT BRANCH_RIGHT
 full	every event of sys.monitoring	*
+""",
+    # What else may be asked for, by the variables of the options that do: its events.
+    "also": """\
+c_calls	calls of C functions	CALL C_RETURN C_RAISE
 """,
     "backends": """\
 auto	the first of ptwrite, emulated and software that works here; says which and why

@@ -6,7 +6,7 @@ record_table() { cat "$parts/record-options" 2>/dev/null || :; }
 modes() { cat "$parts/modes" 2>/dev/null || :; }
 backends() { cat "$parts/backends" 2>/dev/null || :; }
 
-for kind in $trigger_kinds; do eval "$kind=''"; done
+for kind in $trigger_kinds $also_names; do eval "$kind=''"; done
 
 recording=ocular.data mode=adaptive include='' exclude='' python=${PYTHON:-$own} backend=auto
 pt_buffer='' no_filter='' quiet='' flight='' settings='' recorder='' passed=''
@@ -147,6 +147,8 @@ check_one() {
 check_mode() {
 	check_one mode "$mode" "$mode_names"
 	check_one backend "$backend" "$backend_names"
+	take_also
+	[ "$mode" != opcodes ] || [ -z "$also" ] || usage_error "mode opcodes records no more than it says: leave out --c-calls"
 	take_triggers
 	[ -n "$flight" ] || [ -z "$triggers" ] || usage_error "triggers need --flight"
 	case $backend in
@@ -167,6 +169,14 @@ take_triggers() {
 			triggers=${triggers:+$triggers$newline}"$kind ${left%%"$newline"*}"
 			case $left in *"$newline"*) left=${left#*"$newline"} ;; *) left='' ;; esac
 		done
+	done
+}
+
+# Sets $also: what else than the mode's events is wanted.
+take_also() {
+	also=''
+	for kind in $also_names; do
+		eval "[ -z \"\$$kind\" ] || also=\"\$also \$kind\""
 	done
 }
 
@@ -220,7 +230,7 @@ pick_triggers() {
 
 # The program's own process would refuse it, but by then a new recording has replaced the last one.
 check_by_python() {
-	[ -n "$OCULAR_TRIGGER" ] || [ "$mode" = opcodes ] || return 0
+	[ -n "$OCULAR_TRIGGER$OCULAR_ALSO" ] || [ "$mode" = opcodes ] || return 0
 	(own_module ocular.monitor "$mode" "$backend") || exit 2
 }
 
@@ -245,7 +255,7 @@ start_recorder() {
 	[ "$backend" = qemu ] || pt_choose
 	[ "$asked" != auto ] || [ -n "$quiet" ] || warn "backend $backend: $why"
 	export OCULAR_MODE="$mode" OCULAR_INCLUDE="$include" OCULAR_EXCLUDE="$exclude"
-	export OCULAR_BACKEND="$backend" OCULAR_MAIN=1
+	export OCULAR_BACKEND="$backend" OCULAR_ALSO="$also" OCULAR_MAIN=1
 	export PYTHONPATH="$hook${PYTHONPATH:+:$PYTHONPATH}"
 	[ "$backend" != qemu ] || start_emulator "$python" "$@"
 	[ "$backend" = software ] || pt_record "$python" "$@"

@@ -16,6 +16,8 @@ take_record_options() {
 	record_options=$options
 	# Triggers that the traced process itself watches for: one variable each, made of lines.
 	trigger_kinds=$(record_table | sed -n 's/^--trigger[^	]*	[^	]*	\([a-z]*\)@	.*/\1/p' | paste -sd' ' -)
+	# What else than the mode's events the program records.
+	also_names=$(record_table | sed -n 's/^--[^	]*	-	\([a-z_]*\)!	ma	.*/\1/p' | paste -sd' ' -)
 	mode_names=$(first_words modes) backend_names=$(first_words backends)
 }
 
@@ -36,5 +38,5 @@ END
 make_tables() {
 	take_record_options
 	take_report_options
-	assign record_options trigger_kinds mode_names backend_names report_options report_files report_others report_flags
+	assign record_options trigger_kinds also_names mode_names backend_names report_options report_files report_others report_flags
 }

@@ -27,7 +27,7 @@ import sys
 HEADER = "# ocular events 1"
 CLOCK_ERROR_NS = 1_000_000  # the maximum error of the TSC's calibration in one run
 
-Event = collections.namedtuple("Event", "event file qualname firstlineno where destination time")
+Event = collections.namedtuple("Event", "event file qualname firstlineno where destination callee time")
 
 
 class Owner:
@@ -52,9 +52,9 @@ def read(lines):
         if line.startswith("#"):
             continue
         fields = line.rstrip("\n").split("\t")
-        if len(fields) != 9:
+        if len(fields) not in (9, 10):
             raise ValueError(f"line {number} has {len(fields)} fields: {line!r}")
-        time, pid, tid, *what = fields
+        time, pid, tid, *what = fields + [""] * (len(fields) == 9)
         if what[0] == "EXTENSION":  # when, and how long, the thread was on a CPU
             continue
         streams[int(pid), int(tid)].append(Event(*what, int(time)))

@@ -1,15 +1,20 @@
-"""profiled.py OUT PROGRAM: runs PROGRAM as __main__ under cProfile and writes what it counted to OUT.
+"""profiled.py OUT PROGRAM C: runs PROGRAM as __main__ under cProfile and writes what it counted to OUT; C: 1: C
+functions, too; 0: only those in Python, so that the caller of what C calls is the Python function that called it.
 
 The stats are those of cProfile.Profile.dump_stats, except for code objects that share file, line and name
 (lambdas of one line): there each row would replace the previous one, here they are added up.
 """
 
+import builtins
 import cProfile
 import marshal
 import sys
+import types
 
 
 def label(code):
+    if isinstance(code, str):
+        return "~", 0, code
     return code.co_filename, code.co_firstlineno, code.co_name
 
 
@@ -31,15 +36,16 @@ def summed(entries):
     return {key: (*row, {k: tuple(v) for k, v in callers.get(key, {}).items()}) for key, row in functions.items()}
 
 
-def main(out, program):
+def main(out, program, c):
     sys.argv = [program]
     with open(program, encoding="utf-8") as file:
         code = compile(file.read(), program, "exec")
-    # Calls of C functions are left out: Ocular has no rows for them, so their callers are also those of their callees.
-    profile = cProfile.Profile(builtins=False)
+    # Not by exec(): the program may call that, too.
+    run = types.FunctionType(code, {"__name__": "__main__", "__file__": program, "__builtins__": builtins})
+    profile = cProfile.Profile(builtins=c == "1")
     profile.enable()
     try:
-        exec(code, {"__name__": "__main__", "__file__": program})
+        run()
     finally:
         profile.disable()
         with open(out, "wb") as file:

@@ -8,6 +8,7 @@ import contextlib
 import glob
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,7 @@ FSCK = os.path.join(BUILD, "bin", "ocular-fsck")
 PLUGIN = os.path.join(BUILD, "perf", "ocular.so")
 HOOK = os.path.join(BUILD, "python", "hook")
 WRAPPER = os.path.join(ROOT, "scripts", "ocular")
+SMALL = os.path.join(HERE, "opcodes", "small")  # of a pyperf that runs pyperformance's benchmarks once
 WITNESS_HOOK = os.path.join(HERE, "hook")
 MODES = ("calls", "adaptive", "lines", "precise", "full")
 LIMIT = 120  # seconds for one command
@@ -93,6 +95,30 @@ def plain_environment(**more):
 def traced_environment(mode, *hooks, **more):
     """What makes a Python under ocular-record trace itself."""
     return plain_environment(OCULAR_MODE=mode, PYTHONPATH=os.pathsep.join((HOOK, *hooks)), **more)
+
+
+def venv(python, *packages):
+    """An interpreter that has them, fetched once. None: a distribution's Python may have no venv, and pip may be offline."""
+    folder = os.path.join(BUILD, "-".join((*packages, version(python) + "t" * is_free(python))))
+    if not os.path.exists(os.path.join(folder, "fetched")):
+        for command in ([python, "-m", "venv", "--clear", folder],
+                        [os.path.join(folder, "bin", "pip"), "install", "-q", "--disable-pip-version-check", *packages]):
+            if run(command, env=plain_environment()).returncode:
+                return None
+        with open(os.path.join(folder, "fetched"), "w", encoding="utf-8"):
+            pass
+    return os.path.join(folder, "bin", "python")
+
+
+def benchmarks(folder):
+    """(name, file) of those of pyperformance's benchmarks, anywhere below it, that SMALL has a size for."""
+    paths = glob.glob(os.path.join(os.path.abspath(folder), "**", "bm_*", "run_benchmark.py"), recursive=True)
+    with open(os.path.join(SMALL, "pyperf.py"), encoding="utf-8") as file:
+        known = re.findall('^    "(bm_.*?)":', file.read(), re.MULTILINE)
+    found = {os.path.basename(os.path.dirname(path)): path for path in paths}
+    if not found.keys() & set(known):
+        raise SystemExit(f"'{folder}' has none of pyperformance's benchmarks")
+    return [(name, found[name]) for name in known if name in found]
 
 
 def run(command, **kw):

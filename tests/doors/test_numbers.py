@@ -249,8 +249,9 @@ def differences(what, ours, truth):
 def sums(summary):
     """Sums that must be exact: name, value, expected value."""
     trace, opcodes, functions = summary["trace"], summary["opcodes"], summary["functions"]
-    yield "ns of functions", sum(f["self_ns"] for f in functions) + trace["outside_ns"], trace["traced_ns"]
-    yield "cycles of functions", sum(f["self_cycles"] for f in functions) + trace["outside_cycles"], \
+    everything = functions + summary["c_functions"]
+    yield "ns of functions", sum(f["self_ns"] for f in everything) + trace["outside_ns"], trace["traced_ns"]
+    yield "cycles of functions", sum(f["self_cycles"] for f in everything) + trace["outside_cycles"], \
         trace["traced_cycles"]
     for name, n in summary["events"].items():
         yield f"{name} by function", sum(f["events"].get(name, 0) for f in functions), n

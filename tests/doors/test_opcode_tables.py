@@ -263,19 +263,6 @@ def check_unknown(_, option, folder):
     return []
 
 
-def python_with_numpy(python, version):
-    """A venv's, fetched once. None: a distribution's Python may have no venv, and pip may be offline."""
-    venv = os.path.join(recording.BUILD, f"numpy-{version}")
-    if not os.path.exists(os.path.join(venv, "fetched")):
-        for command in ([python, "-m", "venv", "--clear", venv],
-                        [os.path.join(venv, "bin", "pip"), "install", "-q", "--disable-pip-version-check", "numpy"]):
-            if recording.run(command, env=recording.plain_environment()).returncode:
-                return None
-        with open(os.path.join(venv, "fetched"), "w", encoding="utf-8"):
-            pass
-    return os.path.join(venv, "bin", "python")
-
-
 def check_numpy(python, case, folder):
     """numpy loads the same as the code above."""
     assert not feed(folder, case, "opcode_arrays=arrays").returncode
@@ -289,7 +276,7 @@ def cases(python):
         yield f"{version} {program}", check, python, program
     for case in ("forms", "opcodes_derived"):
         yield f"{version} golden {case}", check_golden, python, case
-        yield f"{version} numpy {case}", check_numpy, python_with_numpy(python, version), case
+        yield f"{version} numpy {case}", check_numpy, recording.venv(python, "numpy"), case
     yield f"{version} chains of forms", check_forms, python
     for option in ("opcode_pstats", "opcode_arrays"):
         yield f"{version} no {option}", check_unknown, python, option

@@ -26,7 +26,6 @@ QEMU = os.path.join(recording.BUILD, "bin", "ocular-qemu")
 PT = os.path.join(recording.BUILD, "bin", "ocular-pt")
 FOLDER = os.path.join(recording.HERE, "opcodes")
 PLAY = os.path.join(FOLDER, "play.py")
-SMALL = os.path.join(FOLDER, "small")  # of a pyperf that runs pyperformance's benchmarks once
 IN_CHILDREN = os.path.join(FOLDER, "in_children.py")
 
 # CPython instruments a code object from its first RESUME on; an instruction that is instrumented for another event, or
@@ -208,7 +207,7 @@ def check(python, names, settings, folder):
 
 
 def check_benchmark(python, path, folder):
-    found, count = compared(python, ["--path", SMALL, path], ("noretcomp=1",), folder)
+    found, count = compared(python, ["--path", recording.SMALL, path], ("noretcomp=1",), folder)
     print(f"# {count} instructions, calls and returns were heard")
     return found
 
@@ -581,21 +580,10 @@ def long_cases(python, version):
     yield f"{version} interpreters in threads", check_interpreters, python, "subinterpreters", ["<string>", "<script>"]
 
 
-def benchmarks(folder):
-    """(name, file) of those of pyperformance's benchmarks, anywhere below it, that SMALL has a size for."""
-    paths = glob.glob(os.path.join(os.path.abspath(folder), "**", "bm_*", "run_benchmark.py"), recursive=True)
-    with open(os.path.join(SMALL, "pyperf.py"), encoding="utf-8") as file:
-        known = re.findall('^    "(bm_.*?)":', file.read(), re.MULTILINE)
-    found = {os.path.basename(os.path.dirname(path)): path for path in paths}
-    if not found.keys() & set(known):
-        raise SystemExit(f"test_opcodes.py: '{folder}' has none of pyperformance's benchmarks")
-    return [(name, found[name]) for name in known if name in found]
-
-
 def cases(python, options):
     version = recording.version(python)
     if options.pyperformance:
-        for name, path in benchmarks(options.pyperformance):
+        for name, path in recording.benchmarks(options.pyperformance):
             yield f"{version} {name}", check_benchmark, python, path
         return
     if options.program:

@@ -6,18 +6,20 @@ nothing of Ocular but the meaning of the modes in docs/, restated here.
 Each event becomes one line of truth-PID.txt in $TRUTH_DIR, written at once with one write(2) to an O_APPEND
 file, so that os._exit, SIGKILL and fork lose nothing. The columns are those of Ocular's events text:
 
-    time ns  pid  tid  event  file  qualname  first line  offset (LINE: line)  destination
+    time ns  pid  tid  event  file  qualname  first line  offset (LINE: line)  destination  [C function that is called]
 
 `begin` is called, and so seen by every tool, when the witness has begun in an interpreter, `end` before it
 ends: compare.py aligns on them.
 """
 
 import atexit
+import dis
 import fcntl
 import os
 import sys
 import threading
 import time
+import types
 
 from escapes import ESCAPES
 
@@ -70,16 +72,64 @@ def text_of(name):
     return name.encode("utf-8", "backslashreplace").decode().translate(ESCAPES)
 
 
+def inherited(kind, name):
+    """[(base, attribute)] of a type and its bases that have an attribute of that name, as it is."""
+    bases = type.__dict__["__mro__"].__get__(kind)
+    return [(base, there[name]) for base in bases if name in (there := type.__dict__["__dict__"].__get__(base))]
+
+
+def full_name(kind, *more):
+    module, names = type.__getattribute__(kind, "__module__"), [type.__getattribute__(kind, "__qualname__"), *more]
+    return ".".join(names if module == "builtins" else [module, *names])
+
+
+def method_name(function):
+    """Of a bound C function: the type that defines it, not the one that it is bound to, which may have another one."""
+    name, bound = function.__name__, function.__self__
+    for base, there in inherited(type(bound), name):
+        if isinstance(there, types.MethodDescriptorType) and there.__get__(bound, type(bound)) == function:
+            return full_name(base, name)
+    for base, there in inherited(bound, name) if isinstance(bound, type) else ():
+        if isinstance(there, types.ClassMethodDescriptorType) and there.__get__(None, bound) == function:
+            return full_name(base, name)
+    module = function.__module__
+    return name if module in (None, "builtins") else module + "." + name
+
+
+def callee_of(code, where, callable):
+    """What the reports call a C function; None: a function in Python, or CPython will not say when it ends."""
+    if type(callable) is types.MethodType:
+        if dis.opname[code.co_code[where]] == "CALL_FUNCTION_EX":
+            return None
+        callable = callable.__func__
+    if type(callable) is types.FunctionType:
+        return None
+    if isinstance(callable, type):
+        return full_name(callable)
+    if isinstance(callable, types.BuiltinFunctionType):
+        return method_name(callable)
+    if isinstance(callable, (types.MethodDescriptorType, types.ClassMethodDescriptorType, types.WrapperDescriptorType,
+                             types.MethodWrapperType)):
+        return full_name(callable.__objclass__, callable.__name__)
+    if type(inherited(type(callable), "__call__")[0][1]) is types.FunctionType:
+        return None
+    return full_name(type(callable), "__call__")
+
+
 def callback_of(event, mode, log):
     has_destination = event in WITH_DESTINATION
     backward_only = mode == "adaptive"
+
+    def callee(code, where, rest):
+        name = callee_of(code, where, rest[0]) if event == "CALL" else None
+        return "\t" + text_of(name) if name else ""
 
     def callback(code, where, *rest):
         destination = rest[0] if has_destination else ""
         if has_destination and backward_only and destination > where:
             return sys.monitoring.DISABLE
         log.write(f"{event}\t{text_of(code.co_filename)}\t{text_of(code.co_qualname)}\t{code.co_firstlineno}"
-                  f"\t{where}\t{destination}")
+                  f"\t{where}\t{destination}{callee(code, where, rest)}")
 
     return callback
 
