@@ -191,7 +191,7 @@ $B/tests/ptwrite-catch.so: tests/unit/helper-ext/ext/ptwrite_catch.c tests/unit/
 # --- tests: every one prints TAP, tests/run adds them up ---------------------------------------------
 
 PYTHONS  = $(shell scripts/find-pythons $(ONLY))
-DOORS   := $(addprefix tests/doors/test_,truth.py free_threads.py cpu.py waits.py first_screen.py numbers.py strikes.py loops.py transparency.py regression.py losses.py badinput.py exports.py ocular_stat.py cut.py repaired.py opcode_tables.py pypylog.py qemu_python.py jit.py opcodes.py opcode_analyses.py)
+DOORS   := $(addprefix tests/doors/test_,truth.py free_threads.py c_functions.py cpu.py waits.py first_screen.py numbers.py strikes.py loops.py transparency.py regression.py losses.py badinput.py exports.py ocular_stat.py cut.py repaired.py opcode_tables.py pypylog.py qemu_python.py jit.py opcodes.py opcode_analyses.py)
 # Only with a Python without a GIL: make test-free-threaded.
 RACES   := tests/doors/test_races.py
 # Unit tests in Python and the doors run with each interpreter, everything else runs once.
@@ -278,7 +278,7 @@ test-bare:
 
 # With a CPython without a GIL, which is built first. Of the emulated processor only what needs no specialization.
 FREE     := $(filter-out tests/unit_py/test_options.py,$(wildcard tests/unit_py/test_*.py)) \
-	    $(addprefix tests/doors/test_,truth.py free_threads.py strikes.py transparency.py losses.py regression.py)
+	    $(addprefix tests/doors/test_,truth.py free_threads.py c_functions.py strikes.py transparency.py losses.py regression.py)
 test-free-threaded:
 	+python=$$(scripts/free-threaded) && $(MAKE) PYTHON="$$python" all $B/tests/ptwrite-catch.so && \
 		$(MAKE) PYTHON="$$python" run-free-threaded

@@ -99,27 +99,29 @@ def core_of(python):
     return os.path.join(recording.BUILD, "python", "ocular", "_core" + suffix)
 
 
-def ways(python, every):
+def ways(python, every, **more):
     """(name, settings, environment, decoders) of each way to record under the emulator."""
-    yield "ptwrite", ("branch=0",), environment(), ("perf", "pt")
+    yield "ptwrite", ("branch=0",), environment(**more), ("perf", "pt")
     if every:
         core = core_of(python)
-        yield "ptwrite, branches", ("branch=1", "fup_on_ptw=1"), environment(), ("pt",)
-        yield ("ptwrite, branches of the extension", ("branch=1", f"filter=0/100000@{core}"), environment(), ("perf", "pt"))
-        yield ("emulated", ("branch=1", f"filter=0/100000@{core}"), environment(OCULAR_BACKEND="emulated"), ("perf",))
+        yield "ptwrite, branches", ("branch=1", "fup_on_ptw=1"), environment(**more), ("pt",)
+        yield ("ptwrite, branches of the extension", ("branch=1", f"filter=0/100000@{core}"), environment(**more),
+               ("perf", "pt"))
+        yield ("emulated", ("branch=1", f"filter=0/100000@{core}"), environment(OCULAR_BACKEND="emulated", **more),
+               ("perf",))
 
 
-def same_events(python, program, every):
+def same_events(python, program, every, **more):
     """By rings, by PTWRITE and by emulated PTWRITE: the same events in each thread, calls and loops."""
     command = [python, os.path.join(recording.PROGRAMS, program)]
     with recording.scratch() as folder:
         data = os.path.join(folder, "rings")
-        recording.record(data, command, environment())
+        recording.record(data, command, environment(**more))
         expected, summary, problems = decoded(data, ("perf", "pt"))
         expected_counts = counts(summary)
         if sum(len(events) for events in expected) < 10:
             problems.append("hardly any event")
-        for name, settings, env, decoders in ways(python, every):
+        for name, settings, env, decoders in ways(python, every, **more):
             shutil.rmtree(os.path.join(folder, "data"), ignore_errors=True)
             data, truth, done = emulate(folder, settings, command, env=env)
             same_cycles = program not in WAITING and not any(setting.startswith("filter=") for setting in settings)
@@ -131,6 +133,10 @@ def same_events(python, program, every):
             if truth.surprises():
                 problems.append(f"{name}: {truth.surprises()} surprises")
     return problems
+
+
+def c_functions(python):
+    return same_events(python, "from_c.py", True, OCULAR_ALSO="c_calls")
 
 
 def differences(found, expected):
@@ -382,6 +388,7 @@ def main():
             version = recording.version(python)
             for program in ALL_WAYS:
                 plan.case(f"{version}, {program}: every way tells the same", same_events, python, program, True)
+            plan.case(f"{version}, C functions: every way tells the same", c_functions, python)
             for program in PROGRAMS:
                 plan.case(f"{version}, {program}: rings and PTWRITE tell the same", same_events, python, program, False)
             plan.case(f"{version}: cycles are instructions", exact_cycles, python, MANY, False)
