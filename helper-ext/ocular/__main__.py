@@ -42,6 +42,7 @@ examples:
   python -m ocular app.py --size 10
   python -m ocular --mode precise --include app -o /tmp/rec app.py
   python -m ocular -m json.tool data.json
+  python -m ocular --mode calls --c-calls app.py
   python -m ocular --exclude 'importlib' -c 'import app; app.main()'
   python -m ocular --flight 50ms -m http.server
   python -m ocular --duty 5%% --duty-window 50ms -m http.server

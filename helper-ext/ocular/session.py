@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         include: str | Iterable[str]
         exclude: str | Iterable[str]
         console: bool
+        c_calls: bool
 
 TRACE_FILE = "ocular_trace.json"
 LAST = 1 << 16  # bytes of a code table, where the recorder says why it ends
@@ -95,7 +96,7 @@ def is_tracing() -> bool:
 
 def start_tracing(mode: str = "adaptive", perfetto: "bool | Path | None" = True, output: "Path | None" = None,
                   include: "str | Iterable[str]" = (), exclude: "str | Iterable[str]" = (),
-                  console: bool = True) -> bool:
+                  console: bool = True, c_calls: bool = False) -> bool:
     """Trace this process, its threads and forked children from here on; starts a recorder if there is none.
 
     mode      calls, adaptive, lines, precise or full
@@ -104,6 +105,7 @@ def start_tracing(mode: str = "adaptive", perfetto: "bool | Path | None" = True,
     output    folder of the recording (ocular.data); an existing recording is renamed to output.old
     include, exclude  a list of modules, packages, or globs of files ("app", "*/site-packages/*"), or one
     console   stop_tracing() prints the hottest loops to sys.stdout
+    c_calls   record calls of C functions, too, each by its name; mode full always does
 
     Where another interpreter of this process traces into that folder already, this one joins in; the
     other's stop_tracing() ends the recording and reports.
@@ -115,12 +117,12 @@ def start_tracing(mode: str = "adaptive", perfetto: "bool | Path | None" = True,
     there is one OcularWarning, and the program goes on as it was. ValueError for an unknown mode and TypeError for
     arguments of other types, before anything has happened.
     """
-    return _begin(False, mode, perfetto, output, include, exclude, console) is not None
+    return _begin(False, mode, perfetto, output, include, exclude, console, c_calls) is not None
 
 
 def _begin(block: bool, mode: str = "adaptive", perfetto: "bool | Path | None" = True, output: "Path | None" = None,
            include: "str | Iterable[str]" = (), exclude: "str | Iterable[str]" = (),
-           console: bool = True) -> "_Recording | int | None":
+           console: bool = True, c_calls: bool = False) -> "_Recording | int | None":
     """What _end() of a block takes: the recording that it is in, the depth inside that of the environment, or None."""
     global _refused
     try:
@@ -129,13 +131,14 @@ def _begin(block: bool, mode: str = "adaptive", perfetto: "bool | Path | None" =
         _refused += not block
         _warn(str(e))
         return None
-    monitor.check(mode, "auto")
+    also = ("c_calls",) if c_calls else ()
+    monitor.check(mode, "auto", also)
     include, exclude = monitor.patterns("include", include), monitor.patterns("exclude", exclude)
     trace = TRACE_FILE if perfetto is True else os.fsdecode(perfetto) if perfetto else None
     name = os.fsdecode(output) if output else None
     try:
         with monitor.turn:
-            return _start(block, mode, trace, name, include, exclude, console)
+            return _start(block, mode, trace, name, include, exclude, console, also)
     except Exception as e:
         # One of ours that is on already ends with its own stop.
         _refused += not block and not isinstance(e, _AlreadyTracing)
@@ -149,7 +152,7 @@ class _AlreadyTracing(RuntimeError):
 
 
 def _start(block: bool, mode: str, trace: str | None, output: str | None, include: tuple[str, ...],
-           exclude: tuple[str, ...], console: bool) -> "_Recording | int":
+           exclude: tuple[str, ...], console: bool, also: tuple[str, ...]) -> "_Recording | int":
     global _recording, _nested
     if monitor.folder() and not _recording:
         _nested += 1
@@ -169,7 +172,7 @@ def _start(block: bool, mode: str, trace: str | None, output: str | None, includ
     elif not outer:
         os.makedirs(folder, 0o700, exist_ok=True)
     try:
-        monitor.start(folder, mode, include, exclude, choice.name)
+        monitor.start(folder, mode, include, exclude, choice.name, also=also)
     except BaseException:
         if serving:
             _finish(folder)

@@ -317,6 +317,25 @@ def check_flight(python, folder):
     return [] if found.get("zlib.crc32", 0) >= 1000 and not any("code " in name for name in found) else [str(found)]
 
 
+def check_commands(python, folder):
+    """Each command takes the option, and its report has the table and says what the events cost."""
+    env = recording.plain_environment(PYTHON=python, PYTHONPATH=os.path.join(recording.BUILD, "python"))
+    problems = []
+    for number, command in enumerate(([recording.WRAPPER, "record"], [recording.WRAPPER, "run"], [python, "-m", "ocular"])):
+        data = os.path.join(folder, f"data{number}")
+        done = recording.run([*command, "--c-calls", "--mode", "calls", "--backend", "software", "-o", data, "-c",
+                              "import zlib; zlib.crc32(bytes(10**8))"], env=env)
+        report = recording.run([recording.WRAPPER, "report", data], env=env)
+        missing = [text for text in (" C function, by self", "  zlib.crc32\n", "unspecialized (CALL events); each CALL and C_RETURN adds ")
+                   if text not in report.stdout]
+        problems += [f"{command}: {done.returncode}, {done.stderr}", *missing] if done.returncode or missing else []
+    done = recording.run([recording.WRAPPER, "record", "--c-calls", "--mode", "opcodes", "--backend", "qemu", "-o", data, "-c",
+                          "1"], env=env)
+    if not done.returncode or "mode opcodes records no more than it says: leave out --c-calls" not in done.stderr:
+        problems.append(f"opcodes: {done.returncode}, {done.stderr}")
+    return problems
+
+
 def cases(python):
     version = recording.version(python)
     for mode in ("calls", "full"):
@@ -324,6 +343,7 @@ def cases(python):
         yield f"{version} threads, tasks, processes, exceptions, {mode}", check_threads, python, mode
     yield f"{version} on the timeline", check_slices, python
     yield f"{version} nothing is kept", check_nothing_is_kept, python
+    yield f"{version} by command", check_commands, python
     yield f"{version} in pieces", check_pieces, python
     yield f"{version} in flight", check_flight, python
     yield f"{version} Cython and pybind11", check_bindings, recording.venv(python, "cython", "pybind11")

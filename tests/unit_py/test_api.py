@@ -395,6 +395,23 @@ with ocular.tracing(include="json", perfetto=False, console=False):
         rec.equal((len(r.code_of("loads")), r.code_of("work"), r.lines("header")[0]["include"]), (1, [], ["json"]))
 
 
+def test_c_functions_are_asked_for():
+    with tempfile.TemporaryDirectory() as temp:
+        done = python(WORK + """
+with ocular.tracing(perfetto=False, console=False, c_calls=True):
+    work(3)
+    sorted([])
+try:
+    ocular.start_tracing("opcodes", c_calls=True)
+except ValueError as e:
+    print(e)
+""", cwd=temp)
+        rec.equal((done.returncode, done.stderr), (0, ""))
+        assert "does not record calls of C functions" in done.stdout, done.stdout
+        found = [line["qualname"] for line in rec.Recording(temp + "/ocular.data", done).lines("c_function")]
+        assert "sorted" in found, found
+
+
 def test_calls_inside_a_recording_nest():
     with rec.recording(WORK + """
 work(1)
