@@ -179,8 +179,9 @@ def check_slices(python, folder):
     recording.report(data, f"perfetto={path}")
     with open(path, encoding="utf-8") as file:
         trace = json.load(file)
-    names, stack = [], []
+    names, stacks = [], {}
     for event in trace["traceEvents"] if isinstance(trace, dict) else trace:
+        stack = stacks.setdefault((event.get("pid"), event.get("tid")), [])
         if event["ph"] in ("B", "X"):
             stack.append(event["name"])
             if "work" in stack:
