@@ -33,6 +33,7 @@ int analysis_open_sinks(struct analysis *a, const struct options *o)
 	recover_init(&a->recover, &a->codes, trace_feed, &a->trace);
 	wall = codes_wall(&a->codes);
 	trace_window(&a->trace, &o->time, &wall);
+	trace_select(&a->trace, &o->select);
 	decode_init(&a->decoder, &a->codes, a->recovers ? recover_sample : trace_feed,
 		    a->recovers ? (void *)&a->recover : &a->trace);
 	return 0;

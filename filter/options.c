@@ -116,6 +116,9 @@ enum reader {
 	FOR_PERF,  /* those who call perf or ocular-pt directly */
 };
 
+/* Instead of patterns of file names: of an option that may be repeated, and then has its values with ':' between. */
+#define LIST ":"
+
 static const struct {
 	const char *key;
 	size_t field;
@@ -127,6 +130,10 @@ static const struct {
 	{ #name, offsetof(struct options, name), set_string, "FILE", patterns, help, FOR_USERS },
 	SINKS(X)
 #undef X
+#define SELECT(key, value, help) \
+	{ \
+#key, offsetof(struct options, select.key), set_string, value, LIST, help, FOR_USERS \
+	}
 #define KEY(key, set, value, help, whom) \
 	{ \
 #key, offsetof(struct options, key), set, value, NULL, help, whom \
@@ -162,6 +169,18 @@ static const struct {
 	    "(1.5,2), wall clock (14:03:02,14:04 or 2026-11-23T14:03,), or, with @, perf's\n"
 	    "clock (@8123.4,@8123.5); FROM or TO may be omitted",
 	    FOR_USERS),
+	SELECT(include, "PATTERN",
+	       "only this code: a module or package (json.decoder), or, with a slash or .py, a\n"
+	       "pattern of file names ('*/site-packages/*'); may be repeated. Its time outside\n"
+	       "of that is its caller's, as if it had been recorded so"),
+	SELECT(exclude, "PATTERN", "all but this code; may be repeated"),
+	SELECT(thread, "NAME", "only threads of that name or number; may be repeated, and may have *"),
+	{ "function", offsetof(struct options, select.function), set_string, "[WHERE:]NAME", NULL,
+	  "only what runs in that function, and in what it calls: search, 'Flask.*',\n"
+	  "shop.web:search; WHERE as --include has it",
+	  FOR_USERS },
+	{ "task", offsetof(struct options, select.task), set_string, "[WHERE:]NAME", NULL,
+	  "only tasks of that name: their outermost coroutine's", FOR_USERS },
 	KEY(codes, set_string, "DIR", "folder of codes-PID.jsonl (default: that of the perf.data)", FOR_PERF),
 	KEY(console, set_when, "auto|always|never", "report (default: when no other is asked for)", FOR_PERF),
 	KEY(color, set_when, "auto|always|never", "colours (default: on a terminal)", FOR_PERF),
@@ -170,6 +189,7 @@ static const struct {
 	KEY(leave_to_perf, set_yes, "yes|no",
 	    "ocular-pt: where perf must read the recording, say why and end with status 3", FOR_PERF),
 #undef KEY
+#undef SELECT
 };
 
 #define NKEYS (sizeof(keys) / sizeof(keys[0]))
@@ -199,10 +219,12 @@ void options_table(FILE *f)
 		if (keys[i].whom != FOR_USERS)
 			continue;
 		fprintf(f, "%s\t%s\t%s\t%s\t", keys[i].key, keys[i].value,
-			keys[i].patterns	 ? "file"
-			: keys[i].set == set_yes ? "flag"
-						 : "value",
-			keys[i].patterns && *keys[i].patterns ? keys[i].patterns : "-");
+			keys[i].patterns && !strcmp(keys[i].patterns, LIST) ? "list"
+			: keys[i].patterns				    ? "file"
+			: keys[i].set == set_yes			    ? "flag"
+									    : "value",
+			keys[i].patterns && *keys[i].patterns && strcmp(keys[i].patterns, LIST) ? keys[i].patterns
+												: "-");
 		print_lines(f, keys[i].help, "\\n");
 	}
 }

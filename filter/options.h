@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "model/opcodes_view.h"
+#include "model/selection.h"
 #include "model/sink.h"
 #include "base/time_span.h"
 #include "sinks.h"
@@ -38,7 +39,8 @@ struct options {
 	uint64_t min_duration; /* ns */
 	uint64_t max_size;     /* bytes; 0: any */
 	struct time_span time;
-	int status; /* descriptor for the closing line, -1: none */
+	struct select select; /* what the report is of */
+	int status;	      /* descriptor for the closing line, -1: none */
 	bool leave_to_perf;
 	bool help;
 };
@@ -59,7 +61,8 @@ void options_help(FILE *f, const char *usage);
 
 /*
  * The same for scripts: those for users of `ocular report`. One line each, separated by tabs: key, value, kind (`file`:
- * an output; `flag`: it means key=yes; `value`), patterns of file names or "-", help with \n between its lines.
+ * an output; `flag`: it means key=yes; `list`: it may be repeated, and its values are joined by ':'; `value`), patterns
+ * of file names or "-", help with \n between its lines.
  */
 void options_table(FILE *f);
 

@@ -46,6 +46,7 @@ struct code {
 	bool generator;	   /* its activations can be resumed */
 	bool c;		   /* a C function: in file CODE_C_FILE; has no bytecode */
 	bool profiled;	   /* the same: cProfile has a row for it, called `name` */
+	uint8_t selected;  /* of selection.c; 0: not asked yet */
 	bool final;	   /* a `specialized` line was seen: adaptive opcodes are what ran */
 	int32_t final_pid; /* the process whose line that is: the code's own, else the lowest of forks */
 	char *file;

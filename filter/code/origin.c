@@ -98,6 +98,11 @@ enum origin origin_of(const struct codes *c, const struct code *code)
 	return site ? ORIGIN_SITE : ORIGIN_STDLIB;
 }
 
+bool origin_is_library(const struct code *code)
+{
+	return in_site(code->file) || in_stdlib(code->process, code->file);
+}
+
 static const struct {
 	const char *key, *name;
 } names[ORIGINS] = {

@@ -21,6 +21,9 @@ enum origin {
 
 enum origin origin_of(const struct codes *c, const struct code *code);
 
+/* Does its file lie in the standard library's folder or in site-packages, whosever code it is? */
+bool origin_is_library(const struct code *code);
+
 /* In the summary: "own", "stdlib", "site", "imports". For people: "the standard library". */
 const char *origin_key(enum origin origin);
 const char *origin_name(enum origin origin);

@@ -22,6 +22,12 @@ void trace_window(struct trace *t, const struct time_span *window, const struct 
 	t->wall = *wall;
 }
 
+void trace_select(struct trace *t, const struct select *by)
+{
+	t->selects = !select_all(by);
+	selection_init(&t->selection, by, t->profile.codes);
+}
+
 static struct thread *make_thread(struct map *threads, const struct sample *s, uint64_t key)
 {
 	struct thread *th = map_add(threads, key, sizeof(*th));
@@ -111,6 +117,19 @@ static COLD int look_outside(struct trace *t, const struct sample *s)
 	return err ? err : s->time < t->from_ns || s->time >= t->until_ns;
 }
 
+/* 1: leave it out; 0: take it; or a negative errno. */
+static COLD int select_sample(struct trace *t, const struct sample *s)
+{
+	int selected = selection_take(&t->selection, s);
+	struct sample anew = *s;
+
+	if (selected != SELECTED_ANEW)
+		return selected < 0 ? selected : selected == SELECTED_NOT;
+	anew.op = SAMPLE_RESTART;
+	anew.code = NULL;
+	return thread_feed(thread_of(t, s), &anew, &t->to);
+}
+
 int trace_feed(void *trace, const struct sample *s)
 {
 	struct trace *t = trace;
@@ -119,6 +138,12 @@ int trace_feed(void *trace, const struct sample *s)
 
 	if (s->time < t->from_ns || s->time >= t->until_ns) {
 		int out = look_outside(t, s);
+
+		if (out)
+			return out < 0 ? out : 0;
+	}
+	if (t->selects) {
+		int out = select_sample(t, s);
 
 		if (out)
 			return out < 0 ? out : 0;
@@ -292,11 +317,23 @@ static int fail_empty(struct trace *t)
 	return -ERANGE;
 }
 
+static int fail_selected(struct trace *t)
+{
+	char by[TRACE_ERROR / 2];
+
+	selection_describe(&t->selection.by, by, sizeof(by));
+	snprintf(t->error, sizeof(t->error),
+		 "nothing in this recording fits %s: see the names in a report of all of it", by);
+	return -ERANGE;
+}
+
 int trace_finish(struct trace *t, bool counted)
 {
 	bool whole = time_span_is_all(&t->window);
 	int err = whole || t->started ? finish_processes(t, counted && whole) : fail_empty(t);
 
+	if (!err && t->selects && !t->started)
+		err = fail_selected(t);
 	if (!t->profile.clock)
 		t->profile.clock = "ns";
 	err = err ?: finish_threads(t);
@@ -320,4 +357,5 @@ void trace_free(struct trace *t)
 	map_free(&t->threads);
 	map_free(&t->early);
 	free(t->profile.thread_totals);
+	selection_free(&t->selection);
 }

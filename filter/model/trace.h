@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "profile.h"
 #include "sample.h"
+#include "selection.h"
 #include "sink.h"
 #include "thread.h"
 #include "base/time_span.h"
@@ -22,8 +23,10 @@ struct trace {
 	struct wall wall;
 	uint64_t from_ns, until_ns; /* the window, known with the first sample; before it nothing is inside */
 	uint64_t last_ns;	    /* latest sample outside the window */
-	struct map threads;	    /* (pid, tid) -> struct thread */
-	struct map early;	    /* the same: those that were early (thread.h), and may still be */
+	struct selection selection;
+	bool selects;	    /* not all is wanted */
+	struct map threads; /* (pid, tid) -> struct thread */
+	struct map early;   /* the same: those that were early (thread.h), and may still be */
 	struct thread *last;
 	bool begun, started;	 /* there was a sample; there was one in the window */
 	char error[TRACE_ERROR]; /* one line, if the window is at fault */
@@ -35,13 +38,16 @@ void trace_init(struct trace *t, struct codes *codes, struct sink *sinks);
 /* Leaves out what is not in the window. Call it before the first sample. */
 void trace_window(struct trace *t, const struct time_span *window, const struct wall *wall);
 
+/* Leaves out what is not selected: no code, thread, function or task. Likewise. The patterns must outlive the trace. */
+void trace_select(struct trace *t, const struct select *by);
+
 /* A sample_fn (decode.h) whose `to` is a struct trace. 0, -ENOMEM, or what a sink or time_span_resolve() returned. */
 int trace_feed(void *trace, const struct sample *s);
 
 /*
  * The end: closes what is open, sums up, tells the sinks to finish. The first error, if any. counted: decode.c counted
  * the words of each process, so that words missing at the end are known; not with a time window, because perf skips
- * what is outside. -ERANGE: nothing was in the window.
+ * what is outside. -ERANGE: nothing was in the window, or selected.
  */
 int trace_finish(struct trace *t, bool counted);
 

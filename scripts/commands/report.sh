@@ -8,7 +8,7 @@ report_table() {
 		name = key = $1
 		gsub(/_/, "-", name)
 		gsub(/\\n/, "\n\t", $5)
-		print "--" name, $3 == "flag" ? "-" : $2, key ($3 == "flag" ? "!" : ""), $3, $5
+		print "--" name, $3 == "flag" ? "-" : $2, key ($3 == "flag" ? "!" : $3 == "list" ? "+" : ""), $3, $5
 	}' "$parts/options" 2>/dev/null
 	cat <<'END'
 --decoder	perf|libipt|both	decoder	-	libipt: ocular-pt, which reads the packets itself, without perf and faster (default; perf where only
@@ -36,6 +36,8 @@ END
   ocular report precise.data --opcodes calls:LOAD_
   ocular report precise.data --opcodes chains:3
   ocular report --perfetto fib.pftrace --min-duration 1us --max-size 500M
+  ocular report --function search --loops 3
+  ocular report --task 'handle_*' --exclude asyncio
   ocular report --events - | less
 
 '-' as FILE is standard output, and takes the place of the console report. A recording that was cut

@@ -32,6 +32,8 @@ then_report() {
 	[ ! -S "$recording/.ocular.sock" ] ||
 		warn "the recorder was killed: the program goes on, but what it does from here on is not recorded"
 	has_run $ended || exit $ended
+	# shellcheck disable=SC2034 # the recording has nothing else
+	include='' exclude=''
 	(check_report && report_now) || reported=$?
 	[ $ended -ne 0 ] || ended=$reported
 	exit $ended

@@ -28,7 +28,7 @@ take_report_options() {
 		case $kind in
 		file) report_files="$report_files $variable" ;;
 		flag) report_flags="$report_flags ${variable%!}" ;;
-		value) report_others="$report_others $variable" ;;
+		value | list) report_others="$report_others ${variable%+}" ;;
 		esac
 	done <<END
 $(report_table)

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""A report of a part of a recording: by code, thread, function, task.
+
+    test_selection.py [--python PY]... [--only TEXT]
+
+What is selected must be what the whole recording says of it: calls as the source makes them, a function's total time as the time of
+a report of that function. Both decoders must select the same events.
+"""
+
+import json
+import os
+
+import recording
+
+SOURCE = """
+import asyncio, threading
+import helper
+def leaf(n):
+    return sum(range(n))
+def busy(n):
+    return [leaf(100) for _ in range(n)] and helper.help(leaf)
+def work(n):
+    for _ in range(n):
+        busy(5)
+async def inner():
+    await asyncio.sleep(0)
+    busy(2)
+async def first():
+    await inner()
+async def second():
+    busy(7)
+    await asyncio.sleep(0)
+async def main():
+    await asyncio.gather(first(), second(), first())
+busy(1)
+threads = [threading.Thread(target=work, args=(n,), name="worker-%d" % n) for n in (3, 4)]
+for t in threads: t.start()
+for t in threads: t.join()
+asyncio.run(main())
+"""
+HELPER = "def help(function):\n    return function(1)\n"
+
+
+def by_source(*numbers):
+    """Calls of busy, leaf and help that busy(n) for each of the numbers makes."""
+    return len(numbers), sum(numbers) + len(numbers), len(numbers)
+
+
+THREADS, TASKS = (5,) * 7, (2, 2, 7)
+CALLS = {
+    "thread=worker-3": by_source(5, 5, 5),
+    "thread=worker-*": by_source(*THREADS),
+    "function=work": by_source(*THREADS),
+    "function=app.py:busy": by_source(1, *THREADS, *TASKS),
+    "task=first": by_source(2, 2),
+    "task=second": by_source(7),
+    "task=main": (0, 0, 0),
+    "include=app": (*by_source(1, *THREADS, *TASKS)[:2], 0),
+    "exclude=helper": (*by_source(1, *THREADS, *TASKS)[:2], 0),
+    "include=helper.py": (0, 0, by_source(1, *THREADS, *TASKS)[2]),
+}
+
+
+def recorded(python, folder):
+    for name, text in (("app.py", SOURCE), ("helper.py", HELPER)):
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+            f.write(text)
+    done = recording.record(os.path.join(folder, "rec"), [python, "app.py"], recording.traced_environment("adaptive"), cwd=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def by_ocular_pt(folder, *words):
+    done = recording.run([os.path.join(recording.BUILD, "bin", "ocular-pt"), *words, os.path.join(folder, "rec", "perf.data")])
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def summary(folder, *words):
+    return json.loads(by_ocular_pt(folder, "summary=-", *words))
+
+
+def function(found, name):
+    rows = [row for row in found["functions"] if row["qualname"] == name]
+    assert len(rows) <= 1, rows
+    return rows[0] if rows else {"calls": 0}
+
+
+def test_calls(python, folder):
+    recorded(python, folder)
+    problems = []
+    for word, wanted in CALLS.items():
+        found = summary(folder, word)
+        told = tuple(function(found, name)["calls"] for name in ("busy", "leaf", "help"))
+        if told != wanted:
+            problems.append(f"{word}: {told}, by the source {wanted}")
+    return problems
+
+
+def test_times(python, folder):
+    """A function's own report has its total time, and its CPU time; and it has nothing else."""
+    recorded(python, folder)
+    whole = summary(folder)
+    problems = []
+    for name in ("busy", "work", "leaf"):
+        row, part = function(whole, name), summary(folder, f"function={name}")
+        if part["trace"]["traced_ns"] != row["total_ns"] or part["trace"]["cpu_ns"] != row["total_cpu_ns"]:
+            problems.append(f"{name}: {part['trace']} of {row}")
+        if part["trace"]["outside_ns"] or part["losses"]["gaps"]:
+            problems.append(f"{name}: {part['trace']} {part['losses']}")
+    return problems
+
+
+def test_decoders(python, folder):
+    recorded(python, folder)
+    problems = []
+    for word in ("function=busy", "task=first", "thread=worker-4", "exclude=helper"):
+        words = ("events=-", "console=never", word)
+        if recording.report(os.path.join(folder, "rec"), *words) != by_ocular_pt(folder, *words):
+            problems.append(word)
+    return problems
+
+
+def test_nothing(python, folder):
+    """One line says that nothing fits; a report of nothing would look like a program that did nothing."""
+    recorded(python, folder)
+    done = recording.run([recording.WRAPPER, "report", "--function", "none", "rec"], cwd=folder, env=recording.plain_environment())
+    said = "ocular-pt: nothing in this recording fits function=none: see the names in a report of all of it\n"
+    return [] if (done.returncode, done.stdout, done.stderr) == (1, "", said) else [done.returncode, done.stdout, done.stderr]
+
+
+def test_commands(python, folder):
+    """Options of `run` for both: recorded so, then reported; those of `report` may be repeated."""
+    recorded(python, folder)
+    environment = recording.plain_environment()
+    done = recording.run([recording.WRAPPER, "run", "-q", "--python", python, "--include", "helper", "--include", "app.py", "--function",
+                          "work", "--summary", "run.json", "-o", "again", "app.py"], cwd=folder, env=environment)
+    twice = recording.run([recording.WRAPPER, "report", "--include", "helper", "--include", "app.py", "--function", "work",
+                           "--summary", "report.json", "rec"], cwd=folder, env=environment)
+    assert done.returncode == twice.returncode == 0, done.stderr + twice.stderr
+    told = []
+    for name in "run.json", "report.json":
+        with open(os.path.join(folder, name), encoding="utf-8") as f:
+            found = json.load(f)
+        told.append({row["qualname"]: row["calls"] for row in found["functions"] if row["calls"]})
+    wanted = {"work": 2, "busy": 7, "leaf": 42, "help": 7}
+    return [each for each in told if {name: n for name, n in each.items() if "<" not in name} != wanted]
+
+
+def cases(python, options):
+    version = recording.version(python)
+    yield f"{version} calls", test_calls, python
+    yield f"{version} times", test_times, python
+    yield f"{version} both decoders", test_decoders, python
+    yield f"{version} nothing", test_nothing, python
+    yield f"{version} run and report", test_commands, python
+
+
+if __name__ == "__main__":
+    recording.run_cases(cases)
