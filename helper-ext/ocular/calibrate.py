@@ -83,12 +83,17 @@ def _runs(core: "ModuleType", code: "CodeType", function: "Callable[[int], objec
     return found
 
 
+def switch_of(name: str) -> int:
+    """What to switch on to get the event: C_RETURN comes with CALL."""
+    return int(getattr(sys.monitoring.events, "CALL" if name == "C_RETURN" else name))
+
+
 def _pass(core: "ModuleType", tool: int, events: "Iterable[str]", rounds: int) -> "Found":
     monitoring = sys.monitoring
     found = {}
     for name in events:
         code, function = PROGRAMS[name]
-        event = getattr(monitoring.events, "CALL" if name == "C_RETURN" else name)
+        event = switch_of(name)
         without, _ = _runs(core, code, function, rounds)
         monitoring.set_local_events(tool, code, event)
         found[name] = without, *_runs(core, code, function, rounds)

@@ -368,10 +368,10 @@ class Bench:
         """What takes 20 to 400 us of the same programs: the machine's speed matters less."""
         variants = {"plain": "off", "empty callbacks": "empty", "RDTSC": "stamp", "least": "least", "marker": "marker"}
         for python in self.pythons:
-            for mode in ("calls", "adaptive"):
+            for mode in ("calls", "adaptive", "calls --c-calls"):
                 turns = []
                 for _ in range(PIECES_TURNS):
-                    measured = self.sliced(python, PIECES_SECONDS, ["--mode", mode], *variants.values())
+                    measured = self.sliced(python, PIECES_SECONDS, ["--mode", *mode.split()], *variants.values())
                     turns.append({name: measured[v] for name, v in variants.items()})
                 self.sliced_table("Slowdown of slices of programs, mode %s" % mode, python, turns, list(variants)[1:],
                                   {v + " / empty": (v, "empty callbacks") for v in ("RDTSC", "least", "marker")})

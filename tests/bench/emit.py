@@ -50,7 +50,7 @@ class Event:
     def set(self, variant):
         callback = self.callbacks[variant]
         sys.monitoring.register_callback(self.session.tool, self.event, callback)
-        sys.monitoring.set_local_events(self.session.tool, self.code, self.event if callback else 0)
+        sys.monitoring.set_local_events(self.session.tool, self.code, calibrate.switch_of(self.name) if callback else 0)
         self.function(WARM)
 
     def ticks(self, variant):
@@ -77,7 +77,7 @@ def main(seconds):
     with tempfile.TemporaryDirectory(prefix="ocular-bench-") as temp:
         folder = os.path.join(temp, "data")
         tools.serve(folder)
-        session = monitor._Session(folder, "full", "software", whole=True)
+        session = monitor._Session(folder, "full", (), "software", whole=True)
         _core.join()
         monitor._begin(session, (), (), None, False)
         _core.set_filter((), (), ())  # the package's own code is what is measured
