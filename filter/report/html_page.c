@@ -153,6 +153,14 @@ static void write_losses(FILE *f, const struct profile *p)
 	fputs("</ul>\n</div>\n", f);
 }
 
+static bool has_c_functions(const struct profile *p)
+{
+	size_t n = 0;
+
+	free(profile_c_functions(p, &n, RANK_TIME));
+	return n;
+}
+
 void page_head(struct page *page)
 {
 	const struct process *root = profile_root(page->p);
@@ -167,9 +175,10 @@ void page_head(struct page *page)
 	write_losses(page->f, page->p);
 	write_facts(page->f, page->p, root);
 	fprintf(page->f,
-		"<nav><a href=#loops>Loops</a> <a href=#functions>Functions</a> %s"
+		"<nav><a href=#loops>Loops</a> <a href=#functions>Functions</a> %s%s"
 		"<a href=#source>Source</a> <a href=#opcodes>Opcodes</a> "
 		"<a href=#specialization>Specialization</a> <a href=#events>Events</a></nav>\n",
+		has_c_functions(page->p) ? "<a href=#c-functions>C functions</a> " : "",
 		profile_jit(page->p) ? "<a href=#compiled>Compiled code</a> " : "");
 }
 

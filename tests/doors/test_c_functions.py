@@ -300,6 +300,26 @@ def check_pieces(python, folder):
         [] if len(summaries) > 2 and found == 200_000 else [f"{found} calls in {len(summaries)} pieces"])
 
 
+LOST = """
+import math, zlib
+def work(n):
+    for _ in range(n): zlib.crc32(b""), math.floor(1.5)
+work(300_000)
+"""
+
+
+def check_lost(python, folder):
+    """What a ring has no room for is counted, and what is left of it has its names."""
+    data, _ = record(python, folder, LOST, options=("--wait-ms", "0", "--ring-records", "256"), OCULAR_INCLUDE="*/program.py")
+    summary = both_decoders(data)
+    found, events = rows(summary), sum(summary["events"].values())
+    other = sorted(found.keys() - {"zlib.crc32", "math.floor", "range", "exec", "__import__"})
+    every = summary["losses"]["markers"] + events
+    return [f"{other} was called"] * bool(other) + (
+        [] if summary["losses"]["markers"] > 1000 and 1_200_000 <= every <= 1_200_100 and found["zlib.crc32"] > 100 else
+        [f"{summary['losses']['markers']} lost of {every}, {found}"])
+
+
 FLIGHT = """
 import ocular, zlib
 def work(n):
@@ -346,6 +366,7 @@ def cases(python):
     yield f"{version} nothing is kept", check_nothing_is_kept, python
     yield f"{version} by command", check_commands, python
     yield f"{version} in pieces", check_pieces, python
+    yield f"{version} with losses", check_lost, python
     yield f"{version} in flight", check_flight, python
     yield f"{version} Cython and pybind11", check_bindings, recording.venv(python, "cython", "pybind11")
 

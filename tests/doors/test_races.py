@@ -69,6 +69,13 @@ def collections():
     while going():
         gc.collect()
         time.sleep(.02)
+def c_functions():
+    "Definitions that several threads see first at once, and types that die."
+    kinds = [list, dict, set, str, bytes, tuple, int, float]
+    while going():
+        for i in range(50):
+            kind = type("T%d" % i, (list,), {})
+            kind().append(random.choice(kinds)())
 def other_tool():
     monitoring = sys.monitoring
     monitoring.use_tool_id(1, "other")
@@ -110,7 +117,8 @@ def starts():
         ocular.start_tracing(perfetto=False, console=False)
         time.sleep(.02)
         ocular.stop_tracing()
-ALL = [calls, calls, new_code, shared_code, shared_code, generators, threads, exceptions, collections, other_tool]
+ALL = [calls, calls, new_code, shared_code, shared_code, generators, threads, exceptions, collections, other_tool,
+       c_functions, c_functions]
 more = [globals()[name] for name in sys.argv[2:]]
 if starts in more:  # short of nothing but time: the less they do, the more often it begins and ends
     def calls():
