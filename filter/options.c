@@ -48,6 +48,15 @@ static bool set_iterations(void *field, const char *value)
 	return find_name(names, value, field);
 }
 
+static bool set_by(void *field, const char *value)
+{
+	static const char *const names[] = {
+		[BY_NOTHING] = "nothing", [BY_PROCESS] = "process", [BY_THREAD] = "thread", [BY_TASK] = "task", NULL,
+	};
+
+	return find_name(names, value, field);
+}
+
 struct unit {
 	const char *name;
 	uint64_t factor;
@@ -152,6 +161,8 @@ static const struct {
 	    "show the N hottest loops instruction by instruction (default: the hottest one, if\n"
 	    "10 per cent of the time are its own, and the first 40 instructions of it)",
 	    FOR_USERS),
+	KEY(by, set_by, "process|thread|task",
+	    "take functions apart by process, thread or task, instead of summing them", FOR_USERS),
 	KEY(all, set_yes, "yes|no",
 	    "show functions and loops of libraries as those of the program: without, the\n"
 	    "standard library, site-packages and imports are one row each",
@@ -325,6 +336,7 @@ static int append(struct sink ***end, sink_maker make, const char *path, const s
 	struct sink_options so = {
 		.path = path,
 		.loops = o->loops,
+		.by = o->by,
 		.unfold = o->all,
 		.color = options_when(o->color, STDOUT_FILENO),
 		.width = columns_of(STDOUT_FILENO),

@@ -31,7 +31,8 @@ struct options {
 		const char *files[OPTIONS_FILES];
 	};
 	bool bridges; /* paths through loops */
-	bool all;     /* libraries unfolded */
+	enum by by;
+	bool all; /* libraries unfolded */
 	enum when console, color, progress;
 	unsigned loops, events_by_code;
 	struct opcodes_view opcodes;

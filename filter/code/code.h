@@ -44,6 +44,7 @@ struct code {
 	bool known;	   /* false: its line was missing; file is "?" and qualname "code ID" */
 	bool excluded;	   /* mode opcodes: recorded so that recovery can follow it, not for sinks */
 	bool generator;	   /* its activations can be resumed */
+	bool coroutine;	   /* the same, and its table says that it is one */
 	bool c;		   /* a C function: in file CODE_C_FILE; has no bytecode */
 	bool profiled;	   /* the same: cProfile has a row for it, called `name` */
 	uint8_t selected;  /* of selection.c; 0: not asked yet */

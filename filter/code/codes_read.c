@@ -335,6 +335,7 @@ static int read_code(struct codes *c, struct process *p, json_t *line)
 	}
 	code->known = true;
 	code->excluded = json_is_true(json_object_get(line, "excluded"));
+	code->coroutine = json_is_true(json_object_get(line, "coroutine"));
 	code->firstlineno = get_int(line, "firstlineno", 0);
 	code->units = get_int(line, "units", 0);
 	address = get_string(line, "address");

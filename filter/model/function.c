@@ -46,6 +46,21 @@ static struct loop *insert_loop(struct function *f, struct code *code, uint32_t 
 	return f->loops[at] = loop;
 }
 
+int pids_add(struct pids *p, int32_t pid)
+{
+	uint32_t i = 0;
+
+	while (i < p->n && p->all[i] < pid)
+		i++;
+	if (i < p->n && p->all[i] == pid)
+		return 0;
+	if (!ARRAY_ONE_MORE(p->all, p->n))
+		return -ENOMEM;
+	memmove(p->all + i + 1, p->all + i, (p->n++ - i) * sizeof(*p->all));
+	p->all[i] = pid;
+	return 0;
+}
+
 uint32_t function_loops_before(const struct function *f, int64_t offset)
 {
 	uint32_t low = 0, high = f->nloops;
@@ -159,6 +174,7 @@ void function_free(struct code *code)
 	for (uint32_t i = 0; i < f->nloops; i++)
 		loop_free(f->loops[i]);
 	free(f->waits);
+	free(f->pids.all);
 	free(f->loops);
 	free(f->costs);
 	free(f->lines);

@@ -65,6 +65,15 @@ struct instr_cost {
 	struct instr_form *forms;    /* NULL: samples do not have it; what ran is the code table's adaptive opcode */
 };
 
+/* Some processes, each once, ascending. */
+struct pids {
+	int32_t *all;
+	uint32_t n;
+};
+
+/* 0 or -ENOMEM. */
+int pids_add(struct pids *p, int32_t pid);
+
 /* The cost of one line, from its LINE event to the activation's next one, without called functions. */
 struct line_cost {
 	uint64_t n;
@@ -86,6 +95,7 @@ struct function {
 	struct loop **loops;		/* ascending heads */
 	uint32_t nloops;
 	struct instr_cost *costs;  /* [code->ninstrs], NULL until an INSTRUCTION event was seen */
+	struct pids pids;	   /* processes it ran in: its code may be a parent's */
 	const struct stack *stack; /* where it ran last, */
 	struct activity *activity; /* and its frames there (stack.c) */
 	struct line_cost *lines;   /* [nlines], NULL until a LINE event was seen */

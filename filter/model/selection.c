@@ -16,7 +16,7 @@ struct selected_thread {
 	bool left;	  /* and what was asked for has ended since */
 	bool task;	  /* the outermost coroutine is one that was asked for */
 	uint32_t depth;	  /* activations of functions that were */
-	uint32_t resumed; /* activations of generators and coroutines */
+	uint32_t resumed; /* activations of coroutines */
 };
 
 /* What is known of a code object, in code->selected. */
@@ -107,7 +107,7 @@ static uint8_t verdict(const struct select *by, const struct code *code)
 		v |= WANTED;
 	if (by->function && function_fits(by->function, code))
 		v |= FUNCTION;
-	if (by->task && code->generator && function_fits(by->task, code))
+	if (by->task && code->coroutine && function_fits(by->task, code))
 		v |= TASK;
 	return v;
 }
@@ -149,14 +149,14 @@ static bool is_in(const struct selection *s, const struct selected_thread *t)
 static void push(struct selected_thread *t, const struct code *code)
 {
 	t->depth += !!(code->selected & FUNCTION);
-	if (code->generator && !t->resumed++)
+	if (code->coroutine && !t->resumed++)
 		t->task = code->selected & TASK;
 }
 
 static void pop(struct selected_thread *t, const struct code *code)
 {
 	t->depth -= t->depth && code->selected & FUNCTION;
-	t->resumed -= t->resumed && code->generator;
+	t->resumed -= t->resumed && code->coroutine;
 	t->task &= t->resumed > 0;
 }
 

@@ -96,6 +96,9 @@ struct sink {
 /* How trips of loops are shown on a timeline. */
 enum iterations { ITERATIONS_INSTANTS, ITERATIONS_SLICES, ITERATIONS_NONE };
 
+/* What functions are taken apart by. */
+enum by { BY_NOTHING, BY_PROCESS, BY_THREAD, BY_TASK };
+
 /* The hottest loop, if it is hot enough. */
 #define LOOPS_AUTO UINT_MAX
 
@@ -103,6 +106,7 @@ enum iterations { ITERATIONS_INSTANTS, ITERATIONS_SLICES, ITERATIONS_NONE };
 struct sink_options {
 	const char *path;		    /* where it writes; "-": standard output */
 	unsigned loops;			    /* console: how many loops to disassemble, or LOOPS_AUTO */
+	enum by by;			    /* console */
 	bool unfold;			    /* console: libraries as the program's own code */
 	bool color;			    /* console: escape sequences allowed */
 	unsigned width;			    /* console: columns of the terminal; 0: not known */

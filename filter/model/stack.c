@@ -10,21 +10,23 @@
 #include "base/cold.h"
 #include "shared/array.h"
 
-static COLD struct activity *find_activity(struct stack *s, const struct code *code)
+static COLD struct activity *find_activity(struct stack *s, const struct code *code, int32_t pid)
 {
 	struct activity *a = map_get(&s->activities, (uintptr_t)code);
 
+	if (!a && pids_add(&code->function->pids, pid))
+		return NULL;
 	return a ? a : map_add(&s->activities, (uintptr_t)code, sizeof(*a));
 }
 
 /* The one on the stack where the code last ran is found without a search. */
-static inline struct activity *activity_of(struct stack *s, const struct code *code)
+static inline struct activity *activity_of(struct stack *s, const struct code *code, int32_t pid)
 {
 	struct function *fn = code->function;
 
 	if (fn->stack == s)
 		return fn->activity;
-	fn->activity = find_activity(s, code);
+	fn->activity = find_activity(s, code, pid);
 	fn->stack = fn->activity ? s : NULL;
 	return fn->activity;
 }
@@ -65,7 +67,7 @@ static void begin(struct frame *f, const struct stack *s, const struct sample *s
 
 struct frame *stack_push(struct stack *s, const struct sample *sample)
 {
-	struct activity *activity = activity_of(s, sample->code);
+	struct activity *activity = activity_of(s, sample->code, sample->pid);
 	struct frame *f;
 
 	if (!activity || (s->nframes == s->frames_size && make_room(s)))

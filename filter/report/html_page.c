@@ -208,8 +208,8 @@ static void write_function(struct page *page, const void *of, size_t i)
 		html_elided(f, s->code->qualname, PAGE_NAME);
 	else
 		page_place(page, s->code, s->code->firstlineno);
-	if (s->processes > 1)
-		fprintf(f, " <span class=file>in %" PRIu32 " processes</span>", s->processes);
+	if (s->pids.n > 1)
+		fprintf(f, " <span class=file>in %" PRIu32 " processes</span>", s->pids.n);
 	fputs("</td></tr>\n", f);
 }
 

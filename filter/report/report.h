@@ -23,6 +23,9 @@ struct report_top {
  */
 int report_first(const struct report *r, const struct report_top *top, unsigned lines, unsigned loops);
 
+/* Functions by process, thread or task (r->by), instead of the first table of report_first(). 0 or -ENOMEM. */
+int report_parts(const struct report *r, const struct parts *parts);
+
 /* What a trip is, and what tracing cost it, in the mode of the recording. */
 void report_meaning(const struct report *r);
 

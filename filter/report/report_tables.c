@@ -23,13 +23,14 @@
 #define LOOPS_LEAST	1
 #define FOLDS		(ORIGINS + 3) /* rows of what is not own */
 #define C_FUNCTIONS	20	      /* rows of these, below the screen */
+#define PARTS		10	      /* rows of functions, and of what they are taken apart by */
 #define LABEL		80	      /* bytes of the text of one */
 
 /* What takes less of the time than this is left out. */
 #define SHARE_OUTSIDE 0.01
 
 /* What must be known, or else a column is left out. */
-enum need { ALWAYS = 0, NEED_CPU = 1, NEED_WAITS = 2, NEED_PROCESSES = 4 };
+enum need { ALWAYS = 0, NEED_CPU = 1, NEED_WAITS = 2, NEED_PROCESSES = 4, NEED_WHOLE = 8 };
 
 struct figure_column {
 	struct table_column column;
@@ -84,7 +85,7 @@ static double number(const struct report *r, const struct summed *s)
 static double processes(const struct report *r, const struct summed *s)
 {
 	(void)r;
-	return s->processes;
+	return s->pids.n;
 }
 
 static double timed(const struct summed *s, double value)
@@ -130,7 +131,7 @@ static const struct figure_column function_columns[] = {
 	{ { "wall", COLUMN_SPAN, 0 }, 0, ALWAYS, wall },
 	{ { "cpu", COLUMN_SPAN, 0 }, 0, NEED_CPU, cpu },
 	{ { "wait", COLUMN_SPAN, 0 }, 0, NEED_WAITS, wait },
-	{ { "total", COLUMN_SPAN, 0 }, 90, ALWAYS, total },
+	{ { "total", COLUMN_SPAN, 0 }, 90, NEED_WHOLE, total },
 	{ { "calls", COLUMN_COUNT, 0 }, 0, ALWAYS, number },
 	{ { "procs", COLUMN_COUNT, 0 }, 0, NEED_PROCESSES, processes },
 };
@@ -155,10 +156,15 @@ static const struct figure_column loop_columns[] = {
 
 _Static_assert(COUNT(loop_columns) <= TABLE_COLUMNS, "a table's row has room for that many");
 
-static unsigned known(const struct profile *p)
+/* What is taken apart has neither total times nor the waits that the program tells of. */
+static unsigned known(const struct report *r)
 {
-	return (profile_has_cpu(p) ? NEED_CPU | NEED_WAITS : 0) | (profile_has_waits(p) ? NEED_WAITS : 0) |
-	       (p->processes > 1 ? NEED_PROCESSES : 0);
+	const struct profile *p = r->p;
+	unsigned cpu = profile_has_cpu(p) ? NEED_CPU | NEED_WAITS : 0;
+
+	if (r->by)
+		return cpu;
+	return cpu | NEED_WHOLE | (profile_has_waits(p) ? NEED_WAITS : 0) | (p->processes > 1 ? NEED_PROCESSES : 0);
 }
 
 /* The columns whose needs are met, and rows of them. */
@@ -174,10 +180,10 @@ static struct sheet sheet_of(const struct report *r, const struct figure_column 
 	struct sheet s = { .all = all };
 
 	for (size_t i = 0; i < n; i++) {
-		if (all[i].needs & ~known(r->p))
+		if (all[i].needs & ~known(r))
 			continue;
 		s.columns[s.n] = all[i].column;
-		if (known(r->p) & NEED_PROCESSES)
+		if (known(r) & NEED_PROCESSES)
 			s.columns[s.n].from = all[i].from_many;
 		s.shown[s.n++] = &all[i];
 	}
@@ -292,7 +298,7 @@ static size_t fold_rows(const struct report *r, const struct sheet *sheet, struc
 	snprintf(f->outside.label, LABEL, "outside of functions");
 	if (report_share(r, &f->outside.sum) >= SHARE_OUTSIDE)
 		rows[n++] = folded(r, sheet, &f->outside);
-	if (known(r->p) & NEED_WAITS)
+	if (known(r) & NEED_WAITS)
 		rows[n++] = waiting(r, sheet);
 	return n;
 }
@@ -319,12 +325,51 @@ static size_t count_worth(const struct summed *all, size_t n)
 	return i;
 }
 
+/* "4711", "4711/4712 worker-1", the name of a coroutine. */
+static void group_label(const struct report *r, const struct group *g, char label[LABEL])
+{
+	const struct process *p = map_get(&r->p->codes->processes, (uint32_t)g->pid);
+	const char *name = p ? process_thread_name(p, g->tid) : NULL;
+
+	if (r->by == BY_PROCESS)
+		snprintf(label, LABEL, "%" PRId32, g->pid);
+	else if (r->by == BY_THREAD)
+		snprintf(label, LABEL, "%" PRId32 " %s", g->tid, name ? name : "");
+	else
+		snprintf(label, LABEL, "%s", g->task ? g->task->qualname : "no task");
+}
+
+static const char *const by_names[] = { [BY_PROCESS] = "pid", [BY_THREAD] = "thread", [BY_TASK] = "task" };
+
+/* The first n, each with its group. */
+static int write_grouped(const struct report *r, const struct summed *all, size_t n)
+{
+	struct sheet sheet = sheet_of(r, function_columns, COUNT(function_columns));
+	struct table t = { sheet.columns, sheet.n, functions_head(r->p), by_names[r->by] };
+	struct table_row *rows = calloc(n + 1, sizeof(*rows));
+	char(*labels)[LABEL] = calloc(n + 1, LABEL);
+	int err = rows && labels ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		rows[i] = row_of(r, &sheet, &all[i]);
+		group_label(r, all[i].group, labels[i]);
+		rows[i].group = labels[i];
+	}
+	if (!err) {
+		fputc('\n', r->f);
+		err = table_write(r, &t, rows, n);
+	}
+	free(rows);
+	free(labels);
+	return err;
+}
+
 /* The first `own` of the n; of the others a row of each kind. */
 static int write_functions(const struct report *r, const struct report_top *top, size_t own)
 {
 	const struct summed *all = top->functions;
 	struct sheet sheet = sheet_of(r, function_columns, COUNT(function_columns));
-	struct table t = { sheet.columns, sheet.n, functions_head(r->p) };
+	struct table t = { sheet.columns, sheet.n, functions_head(r->p), NULL };
 	struct table_row *rows = calloc(own + FOLDS, sizeof(*rows));
 	struct folds folds = fold_all(r, top, all + own, top->nfunctions - own);
 	int err;
@@ -342,7 +387,7 @@ static int write_functions(const struct report *r, const struct report_top *top,
 static int write_loops(const struct report *r, const struct summed *all, size_t n)
 {
 	struct sheet sheet = sheet_of(r, loop_columns, COUNT(loop_columns));
-	struct table t = { sheet.columns, sheet.n, loops_head(r->p) };
+	struct table t = { sheet.columns, sheet.n, loops_head(r->p), NULL };
 	struct table_row *rows = calloc(n + 1, sizeof(*rows));
 	int err;
 
@@ -392,7 +437,7 @@ static struct shown divide(const struct report *r, const struct report_top *top,
 int report_first(const struct report *r, const struct report_top *top, unsigned lines, unsigned loops)
 {
 	struct shown n = divide(r, top, lines, loops);
-	int err = top->nfunctions ? write_functions(r, top, n.functions) : 0;
+	int err = r->by ? 0 : top->nfunctions ? write_functions(r, top, n.functions) : 0;
 
 	if (err || (!loops && top->nloops))
 		return err;
@@ -405,11 +450,78 @@ int report_first(const struct report *r, const struct report_top *top, unsigned 
 	return err;
 }
 
+/* What groups have in all. */
+static size_t sum_groups(const struct summed *all, size_t n, struct fold *groups)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t at = 0;
+
+		while (at < found && groups[at].sum.group != all[i].group)
+			at++;
+		found += at == found;
+		groups[at].sum.group = all[i].group;
+		fold_add(&groups[at], &all[i]);
+	}
+	return found;
+}
+
+static int by_own_busy(const void *left, const void *right, void *profile)
+{
+	const struct fold *a = left, *b = right;
+	uint64_t x = summed_own_busy(profile, &a->sum), y = summed_own_busy(profile, &b->sum);
+
+	return x == y  ? (a->sum.group->number > b->sum.group->number) - (a->sum.group->number < b->sum.group->number)
+	       : x < y ? 1
+		       : -1;
+}
+
+static int write_groups(const struct report *r, struct fold *groups, size_t n)
+{
+	struct sheet sheet = sheet_of(r, function_columns, COUNT(function_columns));
+	struct table t = { sheet.columns, sheet.n, by_names[r->by], NULL };
+	size_t shown = n < PARTS || r->unfold ? n : PARTS;
+	struct table_row *rows = calloc(shown + 1, sizeof(*rows));
+	int err = rows ? 0 : -ENOMEM;
+
+	qsort_r(groups, n, sizeof(*groups), by_own_busy, (void *)r->p);
+	for (size_t i = 0; i < shown && !err; i++) {
+		group_label(r, groups[i].sum.group, groups[i].label);
+		rows[i] = folded(r, &sheet, &groups[i]);
+	}
+	if (!err) {
+		fputc('\n', r->f);
+		err = table_write(r, &t, rows, shown);
+	}
+	if (!err && shown < n)
+		fprintf(r->f, "and %zu more: --all shows them\n", n - shown);
+	free(rows);
+	return err;
+}
+
+int report_parts(const struct report *r, const struct parts *parts)
+{
+	size_t n = 0, worth;
+	struct summed *all = summed_parts(r->p, parts, &n, !r->unfold);
+	struct fold *groups = calloc(parts->groups.used + 1, sizeof(*groups));
+	int err = all && groups ? 0 : -ENOMEM;
+
+	if (!err && n) {
+		worth = count_worth(all, n);
+		err = write_groups(r, groups, sum_groups(all, n, groups));
+		err = err ?: write_grouped(r, all, r->unfold ? worth : between(0, PARTS, worth));
+	}
+	summed_free(all, n);
+	free(groups);
+	return err;
+}
+
 int report_c_functions(const struct report *r, const struct report_top *top)
 {
 	struct sheet sheet = sheet_of(r, function_columns, COUNT(function_columns));
 	struct table t = { sheet.columns, sheet.n,
-			   profile_has_cpu(r->p) ? "C function, by self CPU time" : "C function, by self time" };
+			   profile_has_cpu(r->p) ? "C function, by self CPU time" : "C function, by self time", NULL };
 	size_t n = r->unfold ? top->nc_functions
 			     : between(0, C_FUNCTIONS, count_worth(top->c_functions, top->nc_functions));
 	struct table_row *rows = calloc(n + 1, sizeof(*rows));

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "model/profile.h"
+#include "model/sink.h"
 #include "base/source.h"
 
 /* Escape sequences, or empty strings. */
@@ -16,6 +17,7 @@ struct report {
 	FILE *f;
 	const struct profile *p;
 	const struct paint *c;
+	enum by by;	/* what functions are taken apart by, */
 	bool unfold;	/* libraries are shown as the program's own code is */
 	unsigned width; /* columns of a line: 80 or more. Disassembly and names in full may be longer */
 	struct sources sources;

@@ -20,6 +20,7 @@ struct console {
 	struct sink_file file;
 	unsigned loops, width, events_by_code;
 	bool unfold;
+	struct parts parts;
 	struct opcodes_view opcodes;
 	const struct paint *paint;
 };
@@ -124,6 +125,8 @@ static int write_parts(struct report *r, const struct console *c, const struct r
 	unsigned lines;
 	int err = write_head(r, &lines);
 
+	if (!err && r->by)
+		err = report_parts(r, &c->parts);
 	err = err ?: report_first(r, top, lines, c->loops);
 	err = err ?: report_c_functions(r, top);
 	err = err ?: report_waiting(r, WAITING);
@@ -139,7 +142,7 @@ static int write_parts(struct report *r, const struct console *c, const struct r
 static int write_report(FILE *f, struct sink *s, const struct profile *p)
 {
 	const struct console *c = (struct console *)s;
-	struct report r = { .f = f, .p = p, .c = c->paint, .unfold = c->unfold, .width = c->width };
+	struct report r = { .f = f, .p = p, .c = c->paint, .by = c->parts.by, .unfold = c->unfold, .width = c->width };
 	struct report_top top = { 0 };
 	int err = -ENOMEM;
 
@@ -156,15 +159,42 @@ static int write_report(FILE *f, struct sink *s, const struct profile *p)
 	return err;
 }
 
+static int enter(struct sink *s, const struct activation *a)
+{
+	return parts_enter(&((struct console *)s)->parts, a);
+}
+
+static int leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns, uint64_t end_cycles)
+{
+	(void)how;
+	(void)end_cycles;
+	return parts_leave(&((struct console *)s)->parts, a, end_ns);
+}
+
+static void console_free(struct sink *s)
+{
+	parts_free(&((struct console *)s)->parts);
+	sink_file_free(s);
+}
+
 static const struct sink_ops console_ops = {
 	.finish = sink_file_finish,
 	.render = write_report,
 	.free = sink_file_free,
 };
 
+/* Only for --by: it takes time for each activation. */
+static const struct sink_ops parts_ops = {
+	.enter = enter,
+	.leave = leave,
+	.finish = sink_file_finish,
+	.render = write_report,
+	.free = console_free,
+};
+
 int sink_console_open(struct sink **out, const struct sink_options *o, char *error)
 {
-	int err = sink_file_open(out, sizeof(struct console), &console_ops, o, error);
+	int err = sink_file_open(out, sizeof(struct console), o->by ? &parts_ops : &console_ops, o, error);
 	struct console *c;
 
 	if (err)
@@ -172,6 +202,7 @@ int sink_console_open(struct sink **out, const struct sink_options *o, char *err
 	c = (struct console *)*out;
 	c->loops = o->loops;
 	c->unfold = o->unfold;
+	c->parts.by = o->by;
 	c->width = o->width > WIDTH_LEAST ? o->width : WIDTH_LEAST;
 	c->events_by_code = o->events_by_code;
 	if (o->opcodes)

@@ -16,7 +16,6 @@ static struct summed of_function(const struct profile *p, const struct code *cod
 	return (struct summed){
 		.code = code,
 		.origin = origin_of(p->codes, code),
-		.processes = 1,
 		.n = f->calls,
 		.ns = f->total_ns,
 		.own_ns = f->self_ns,
@@ -32,7 +31,6 @@ static struct summed of_loop(const struct profile *p, const struct loop *loop)
 		.code = loop->code,
 		.loop = loop,
 		.origin = origin_of(p->codes, loop->code),
-		.processes = 1,
 		.n = loop->iterations,
 		.ns = loop->time,
 		.own_ns = loop->own_time,
@@ -53,6 +51,7 @@ static int by_place(const void *left, const void *right)
 
 	order = order ?: compare(a->code->firstlineno, b->code->firstlineno);
 	order = order ?: strcmp(a->code->qualname, b->code->qualname);
+	order = order ?: compare(a->group ? a->group->number : 0, b->group ? b->group->number : 0);
 	return order ? order : a->loop ? compare(a->loop->head, b->loop->head) : 0;
 }
 
@@ -64,9 +63,20 @@ static int by_place_and_code(const void *left, const void *right)
 	return by_place(a, b) ?: code_order(a->code, b->code);
 }
 
+static int add_pids(struct summed *to, const struct summed *from)
+{
+	const struct pids *pids = &from->code->function->pids;
+	int err = 0;
+
+	for (uint32_t i = 0; i < pids->n && !err; i++)
+		err = pids_add(&to->pids, pids->all[i]);
+	return err ?: from->loop ? stat_join(&to->cycles, &from->loop->cycles) : 0;
+}
+
 static int join(struct summed *to, const struct summed *more)
 {
-	to->processes += more->code->process->pid != to->code->process->pid;
+	int err = add_pids(to, more);
+
 	if (more->own_ns > to->own_ns) {
 		to->code = more->code;
 		to->loop = more->loop;
@@ -77,7 +87,7 @@ static int join(struct summed *to, const struct summed *more)
 	off_add(&to->off, more->off);
 	off_add(&to->own_off, more->own_off);
 	to->waits_ns += more->waits_ns;
-	return more->loop ? stat_join(&to->cycles, &more->loop->cycles) : 0;
+	return err;
 }
 
 /* Joins neighbours of one place. Returns how many are left, or -ENOMEM. */
@@ -92,7 +102,7 @@ static ssize_t join_all(struct summed *all, size_t n)
 			err = join(&all[left - 1], &all[i]);
 		} else {
 			all[left++] = all[i];
-			err = all[i].loop ? stat_join(&all[left - 1].cycles, &all[i].loop->cycles) : 0;
+			err = add_pids(&all[left - 1], &all[i]);
 		}
 		if (err)
 			return err;
@@ -185,6 +195,33 @@ struct summed *summed_c_functions(const struct profile *p, size_t *n)
 	return sum(p, profile_c_functions(p, n, RANK_TIME), n, false);
 }
 
+static struct summed of_part(const struct profile *p, const struct part *part)
+{
+	return (struct summed){
+		.code = part->code,
+		.origin = origin_of(p->codes, part->code),
+		.group = part->group,
+		.n = part->n,
+		.own_ns = part->own_ns,
+		.own_off = part->own_off,
+	};
+}
+
+struct summed *summed_parts(const struct profile *p, const struct parts *parts, size_t *n, bool own_first)
+{
+	struct summed *all;
+	size_t size = 1;
+
+	for (struct map_slot *s = NULL; (s = map_next(&parts->groups, s));)
+		size += ((const struct group *)s->value)->functions.used;
+	all = calloc(size, sizeof(*all));
+	*n = 0;
+	for (struct map_slot *s = NULL; all && (s = map_next(&parts->groups, s));)
+		for (struct map_slot *k = NULL; (k = map_next(&((const struct group *)s->value)->functions, k));)
+			all[(*n)++] = of_part(p, k->value);
+	return finish(p, all, n, own_first);
+}
+
 struct summed *summed_loops(const struct profile *p, size_t *n, bool own_first)
 {
 	struct loop **loops = profile_loops(p, n, RANK_TIME);
@@ -199,6 +236,6 @@ struct summed *summed_loops(const struct profile *p, size_t *n, bool own_first)
 void summed_free(struct summed *all, size_t n)
 {
 	for (size_t i = 0; all && i < n; i++)
-		stat_free(&all[i].cycles);
+		stat_free(&all[i].cycles), free(all[i].pids.all);
 	free(all);
 }

@@ -9,6 +9,7 @@
 
 static const unsigned widths[] = { [COLUMN_SHARE] = 6, [COLUMN_SPAN] = 8, [COLUMN_COUNT] = 7 };
 
+#define GROUP	   22	    /* columns at most, with the two blanks behind it */
 #define COUNT_MOST 999999.5 /* what is larger has a letter */
 
 static bool is_shown(const struct report *r, const struct table_column *c)
@@ -16,12 +17,37 @@ static bool is_shown(const struct report *r, const struct table_column *c)
 	return r->width >= c->from;
 }
 
-static void write_head(const struct report *r, const struct table *t)
+/* As wide as it must be; at the end of the line, for the numbers come first in every table. */
+static unsigned group_width(const struct table *t, const struct table_row *rows, size_t n)
+{
+	size_t width = t->group ? text_columns(t->group) + 2 : 0;
+
+	for (size_t i = 0; i < n && t->group; i++)
+		if (rows[i].group && text_columns(rows[i].group) + 2 > width)
+			width = text_columns(rows[i].group) + 2;
+	return width < GROUP ? width : GROUP;
+}
+
+static void write_group(const struct report *r, const char *group, unsigned width)
+{
+	size_t used = group ? text_columns(group) : 0;
+
+	if (!width)
+		return;
+	fputs("  ", r->f);
+	if (group)
+		text_elided(r->f, group, width - 2);
+	for (; used + 2 < width; used++)
+		fputc(' ', r->f);
+}
+
+static void write_head(const struct report *r, const struct table *t, unsigned group)
 {
 	fputs(r->c->title, r->f);
 	for (size_t i = 0; i < t->ncolumns; i++)
 		if (is_shown(r, &t->columns[i]))
 			fprintf(r->f, "%*s", (int)widths[t->columns[i].kind], t->columns[i].head);
+	write_group(r, t->group, group);
 	fprintf(r->f, "  %s%s\n", t->last, r->c->plain);
 }
 
@@ -47,9 +73,9 @@ static void write_cell(const struct report *r, enum column_kind kind, double val
 	fprintf(r->f, "%*s", (int)widths[kind], text);
 }
 
-static unsigned room_of(const struct report *r, const struct table *t)
+static unsigned room_of(const struct report *r, const struct table *t, unsigned group)
 {
-	unsigned used = 2;
+	unsigned used = 2 + group;
 
 	for (size_t i = 0; i < t->ncolumns; i++)
 		if (is_shown(r, &t->columns[i]))
@@ -57,16 +83,18 @@ static unsigned room_of(const struct report *r, const struct table *t)
 	return r->width - used;
 }
 
-static void write_row(const struct report *r, const struct table *t, const struct table_row *row, const bool *letters)
+static void write_row(const struct report *r, const struct table *t, const struct table_row *row, const bool *letters,
+		      unsigned group)
 {
 	for (size_t i = 0; i < t->ncolumns; i++)
 		if (is_shown(r, &t->columns[i]))
 			write_cell(r, t->columns[i].kind, row->of[i], letters[i]);
+	write_group(r, row->group, group);
 	fputs("  ", r->f);
 	if (row->name.code)
 		text_plain(r->f, row->name.text);
 	else
-		text_elided(r->f, row->name.text, room_of(r, t));
+		text_elided(r->f, row->name.text, room_of(r, t, group));
 	fputc('\n', r->f);
 }
 
@@ -91,15 +119,16 @@ static int make_names(struct table_row *rows, struct name *names, size_t n, unsi
 int table_write(const struct report *r, const struct table *t, struct table_row *rows, size_t n)
 {
 	struct name *names = calloc(n + 1, sizeof(*names));
+	unsigned group = group_width(t, rows, n);
 	bool letters[TABLE_COLUMNS];
-	int err = names ? make_names(rows, names, n, room_of(r, t)) : -ENOMEM;
+	int err = names ? make_names(rows, names, n, room_of(r, t, group)) : -ENOMEM;
 
 	if (!err) {
 		for (size_t i = 0; i < t->ncolumns; i++)
 			letters[i] = needs_letters(rows, n, i);
-		write_head(r, t);
+		write_head(r, t, group);
 		for (size_t i = 0; i < n; i++) {
-			write_row(r, t, &rows[i], letters);
+			write_row(r, t, &rows[i], letters, group);
 			if (rows[i].name.code)
 				free(rows[i].name.text);
 		}

@@ -28,6 +28,7 @@ struct table_column {
 };
 
 struct table_row {
+	const char *group;	  /* a first column, NULL: the table has none. Owned by the caller */
 	double of[TABLE_COLUMNS]; /* NAN: "-" */
 	struct name name;	  /* without code, its text is set, and static or owned by the caller */
 };
@@ -35,7 +36,8 @@ struct table_row {
 struct table {
 	const struct table_column *columns;
 	size_t ncolumns;
-	const char *last; /* head of the names */
+	const char *last;  /* head of the names */
+	const char *group; /* head of the groups; NULL: there are none */
 };
 
 /* The head, and the rows. 0 or -ENOMEM. */

@@ -300,6 +300,8 @@ static long describe(PyCodeObject *code, bool excluded, struct text *t)
 	}
 	if (excluded)
 		text_printf(t, ",\"excluded\":true");
+	if (code->co_flags & (CO_COROUTINE | CO_ITERABLE_COROUTINE))
+		text_printf(t, ",\"coroutine\":true");
 	text_printf(t, ",\"firstlineno\":%d,\"address\":\"%p\"", code->co_firstlineno, (void *)code);
 	text_printf(t, ",\"units\":%zd,\"instructions\":", Py_SIZE(code));
 	last_line = bytecode_instructions(&setup.ops, code, t);

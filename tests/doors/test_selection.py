@@ -9,6 +9,7 @@ a report of that function. Both decoders must select the same events.
 
 import json
 import os
+import re
 
 import recording
 
@@ -146,11 +147,67 @@ def test_commands(python, folder):
     return [each for each in told if {name: n for name, n in each.items() if "<" not in name} != wanted]
 
 
+FORKS = """
+import os, sys
+def work():
+    return sum(range(20000))
+work()
+for n in (2, 3):
+    pid = os.fork()
+    if not pid:
+        for _ in range(n):
+            work()
+        os._exit(0)
+    print(pid, n)
+    os.waitpid(pid, 0)
+print(os.getpid(), 1)
+"""
+
+
+def rows_of(text, head, name):
+    """{label: calls} of a function's rows in the table whose head ends so."""
+    lines = text.partition(head + "\n")[2].splitlines()
+    found = {}
+    for line in lines[:next((i for i, each in enumerate(lines) if not each), len(lines))]:
+        numbers = re.match(r" *(?:[\d.]+%|-)(?: +(?:[\d.]+ [mun]?s|-))+ +([\d.]+[kM]?)  +(.*?)  +" + re.escape(name) + ", ", line)
+        if numbers:
+            found[numbers[2]] = numbers[1]
+    return found
+
+
+def test_by_process(python, folder):
+    """Forks run code that is in their parent's table. Summed it is one row of three processes."""
+    with open(os.path.join(folder, "app.py"), "w", encoding="utf-8") as f:
+        f.write(FORKS)
+    done = recording.record(os.path.join(folder, "rec"), [python, "app.py"], recording.traced_environment("adaptive"), cwd=folder)
+    wanted = dict(line.split() for line in done.stdout.splitlines())
+    report = by_ocular_pt(folder, "console=always", "color=never", "by=process")
+    found = rows_of(report, "pid    function, by self CPU time", "work")
+    summed = by_ocular_pt(folder, "console=always", "color=never")
+    one = re.search(r" 6 +3  work, app.py:3$", summed, re.M)
+    return [] if found == wanted and one else [f"{found}, forked {wanted}", report[:2500], summed[:2500]]
+
+
+def test_by_thread_and_task(python, folder):
+    recorded(python, folder)
+    problems = []
+    for by, part, wanted in (("thread", "function=busy", {"worker-3": 3, "worker-4": 4, "": 4}),
+                             ("task", "task=*", {"first": 2, "second": 1})):
+        report = by_ocular_pt(folder, "console=always", "color=never", f"by={by}", part, "all=yes")
+        head = re.search(rf"{by} +function, by self .*time$", report, re.M)
+        found = rows_of(report, head[0], "busy")
+        if {re.sub(r"^\d+ ?", "", label): int(calls) for label, calls in found.items()} != wanted:
+            problems += [f"{by}: {found}, by the source {wanted}", report[:3000]]
+    return problems
+
+
 def cases(python, options):
     version = recording.version(python)
     yield f"{version} calls", test_calls, python
     yield f"{version} times", test_times, python
     yield f"{version} both decoders", test_decoders, python
+    yield f"{version} by process", test_by_process, python
+    yield f"{version} by thread and task", test_by_thread_and_task, python
     yield f"{version} nothing", test_nothing, python
     yield f"{version} run and report", test_commands, python
 

@@ -17,7 +17,7 @@ static struct process process = { .pid = 1, .program = { (char *)"/home/me/shop"
 
 #define CODE(path, name, gen) \
 	{ \
-		.file = (char *)(path), .qualname = (char *)(name), .generator = gen, .process = &process \
+		.file = (char *)(path), .qualname = (char *)(name), .coroutine = gen, .process = &process \
 	}
 
 static const struct code codes_in[] = {

@@ -44,6 +44,7 @@ static void make(struct codes *codes, struct profile *p)
 		f->self_ns = f->total_ns = codes_in[i].self_ns;
 		f->self_off.ns = f->total_off.ns = codes_in[i].off_ns;
 		f->calls = 1;
+		assert_int_equal(pids_add(&f->pids, codes_in[i].pid), 0);
 		p->traced_ns += f->self_ns;
 		p->traced_off.ns += codes_in[i].off_ns;
 		if (!codes_in[i].head)
@@ -61,7 +62,7 @@ static void describe(char *text, const struct summed *all, size_t n)
 	*text = 0;
 	for (size_t i = 0; i < n; i++)
 		sprintf(text + strlen(text), "%s:%d %s*%u=%d%s ", strrchr(all[i].code->file, '/') + 1,
-			(int)all[i].code->firstlineno, origin_key(all[i].origin), all[i].processes,
+			(int)all[i].code->firstlineno, origin_key(all[i].origin), all[i].pids.n,
 			(int)(all[i].own_ns - all[i].own_off.ns), all[i].first ? "" : "-");
 }
 
@@ -103,7 +104,7 @@ static void test_loops(void **state)
 	make(&codes, &p);
 	all = summed_loops(&p, &n, true);
 	assert_int_equal(n, 3);
-	assert_int_equal(all[0].processes, 2);
+	assert_int_equal(all[0].pids.n, 2);
 	assert_int_equal(all[0].loop->head, 10);
 	assert_int_equal(all[0].n, 4);
 	assert_int_equal(all[0].cycles.n, 2);
