@@ -50,7 +50,7 @@ PAGES    = ocular ocular-pt ocular-record
 HALVES     := filter record ext qemu
 SRC_shared := $(wildcard helper-ext/shared/*.c)
 SRC_filter := $(filter-out filter/front_% filter/main%,$(wildcard filter/*.c filter/*/*.c)) $(SRC_shared)
-SRC_record := $(filter-out helper-ext/record/main%,$(wildcard helper-ext/record/*.c)) $(SRC_shared)
+SRC_record := $(filter-out helper-ext/record/main%,$(wildcard helper-ext/record/*.c helper-ext/native/*.c)) $(SRC_shared)
 SRC_ext    := $(addprefix helper-ext/ext/,processor.c dispatch.c got.c image.c) \
 	$(filter-out %/emit.c,$(wildcard helper-ext/ext/arch/$(ARCH)/*.c))# what of it needs no Python
 SRC_qemu   := $(filter-out %/plugin.c %/guest.c %/main.c,$(wildcard helper-ext/qemu/*.c))
@@ -63,7 +63,7 @@ OBJ        = $(patsubst %.c,$B/obj/%.o,$1)
 PACKAGE  := $(patsubst helper-ext/%,$B/python/%,$(wildcard helper-ext/ocular/*.py helper-ext/ocular/py.typed \
 	    helper-ext/ocular/*.pyi helper-ext/hook/*.py))
 # tests/unit/ mirrors the folders of the tested files; the first names say which half that is.
-half      = $(or $(filter filter,$(firstword $1)),$(patsubst shared,record,$(word 2,$1)))
+half      = $(or $(filter filter,$(firstword $1)),$(patsubst native,record,$(patsubst shared,record,$(word 2,$1))))
 half_of   = $(call half,$(subst /, ,$1))
 UNIT     := $(patsubst tests/unit/%.c,$B/tests/%,$(shell find tests/unit -name 'test_*.c' | sort))
 MAINS    := $(call OBJ,$(addprefix filter/,main_pt.c main_diff.c front_feed.c) \

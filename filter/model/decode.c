@@ -198,10 +198,10 @@ static int feed_wide(struct decoder *d, struct word_stream *l, const struct word
 	return 0;
 }
 
-/* Other kinds than these are passed on and counted. The process did not write its CPU words. */
+/* Other kinds than these are passed on and counted. The process did not write its CPU words and samples. */
 static int feed_extension(struct decoder *d, struct word_stream *l, const struct word *w)
 {
-	l->process->added += marker_kind(w->bits) == KIND_CPU;
+	l->process->added += marker_kind(w->bits) == KIND_CPU || marker_kind(w->bits) == KIND_NATIVE;
 	switch (marker_kind(w->bits)) {
 	case KIND_C_CALL:
 		if (marker_c_caller(w->bits) && marker_c_callee(w->bits))

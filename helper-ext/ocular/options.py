@@ -18,6 +18,8 @@ RECORD = """\
 --c-calls	-	c_calls!	ma	record calls of C functions, too, each by its name; mode full always does
 --python	PYTHON	python	-	the interpreter (default: $PYTHON, else python3)
 --backend	@backends	backend	m	how markers get into the trace (default auto):
+--native	HZ	recorder^	mar	also sample the C functions that threads run, so often in a second of CPU time
+	(999); shown for each Python function, as samples
 --ring-records	N	recorder^	mr	size of a thread's ring in markers, a power of two from 256 to 16777216
 	(default 131072)
 --wait-ms	N	recorder^	mr	how long a thread waits for room in its ring before it drops markers and counts them

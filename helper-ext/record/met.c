@@ -7,7 +7,16 @@
 
 #include "met.h"
 
-int met_add(struct met **all, uint32_t pid, uint32_t tid, bool overwritten)
+static int open_for(struct met *m, bool overwritten, uint32_t hz)
+{
+	if (overwritten)
+		return switches_open_overwritten(&m->switches, m->pid, m->tid);
+	if (hz && !switches_open_sampled(&m->switches, m->pid, m->tid, hz))
+		return 0;
+	return switches_open(&m->switches, m->pid, m->tid);
+}
+
+int met_add(struct met **all, uint32_t pid, uint32_t tid, bool overwritten, uint32_t hz)
 {
 	struct met *m = malloc(sizeof(*m));
 	int err = m ? 0 : -ENOMEM;
@@ -15,7 +24,7 @@ int met_add(struct met **all, uint32_t pid, uint32_t tid, bool overwritten)
 	if (err)
 		return err;
 	*m = (struct met){ .next = *all, .pid = pid, .tid = tid };
-	err = (overwritten ? switches_open_overwritten : switches_open)(&m->switches, pid, tid);
+	err = open_for(m, overwritten, hz);
 	if (err)
 		free(m);
 	else

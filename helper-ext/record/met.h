@@ -17,10 +17,10 @@ struct met {
 };
 
 /*
- * Meets a thread; with switches that newer ones overwrite, or with some that are to be taken. 0 or a negative errno:
- * they cannot be seen (switches_open()).
+ * Meets a thread; with switches that newer ones overwrite, or with some that are to be taken, and hz samples, 0: none, a
+ * second; without these if only they cannot be had. 0 or a negative errno: they cannot be seen (switches_open()).
  */
-int met_add(struct met **all, uint32_t pid, uint32_t tid, bool overwritten);
+int met_add(struct met **all, uint32_t pid, uint32_t tid, bool overwritten, uint32_t hz);
 
 /* Takes it out. Its switches, zeroed if it was not met or they cannot be seen; the caller closes them. */
 struct switches met_take(struct met **all, uint32_t pid, uint32_t tid);

@@ -241,6 +241,8 @@ static int set_keep_last(const char *arg, struct options *o)
 	{ \
 		return parse_number(arg, min, max, &o->field); \
 	}
+#define NATIVE_MAX 10000u /* a sample takes some 10 us */
+NUMBER(native, native_hz, 1, NATIVE_MAX)
 NUMBER(wait_ms, wait_ms, 0, WAIT_MS_MAX)
 NUMBER(max_snapshots, max_snapshots, 1, MARKER_OFFSET_MAX)
 NUMBER(switch_max_files, rotation.files, 1, SWITCH_FILES_MAX)
@@ -315,6 +317,8 @@ static int settle(struct options *o)
 		o->ring_records = o->flight ? o->flight_records : DEFAULT_RECORDS;
 	if (o->symbols[0] && !o->flight)
 		return usage("--trigger-symbol needs --flight", "");
+	if (o->native_hz && o->flight)
+		return usage("--native and --flight cannot be combined", "");
 	if (o->duty_percent > 0 && o->flight)
 		return usage("--duty and --flight cannot be combined", "");
 	if (o->rotation.files && !o->rotation.bytes && !o->rotation.ns && !o->rotation.signal)

@@ -25,6 +25,7 @@ struct options {
 	bool until_main;     /* do not wait for processes that outlive the command */
 	double duty_percent; /* of the time that is traced, in windows; 0: all of it */
 	uint64_t duty_window_ns, duty_period_ns;
+	uint32_t native_hz;		      /* samples of C stacks a second; 0: none */
 	const char *symbols[OPTIONS_SYMBOLS]; /* [OBJECT:]SYMBOL: triggers; then NULL */
 	char **command;			      /* NULL with --serve, --folder, --clocks */
 };

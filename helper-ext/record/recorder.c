@@ -249,6 +249,17 @@ static void end_dead(struct recorder *r)
 	}
 }
 
+static void append_natives(const struct recorder *r)
+{
+	const struct natives *n = &r->rings.natives;
+
+	if (n->hz)
+		append(r,
+		       "{\"kind\":\"native\",\"hz\":%u,\"samples\":%" PRIu64 ",\"lost\":%" PRIu64
+		       ",\"threads_without\":%" PRIu64 ",\"error\":\"%s\"}\n",
+		       n->hz, n->samples, n->dropped, n->unseen, n->error ? strerror(-n->error) : "");
+}
+
 /* Everything emitted is in the file, and the file is complete; idempotent. */
 static void complete(struct recorder *r)
 {
@@ -262,6 +273,7 @@ static void complete(struct recorder *r)
 		rings_finish(&r->rings);
 	recorder_update_clock(r);
 	perfdata_close(&r->out.file);
+	append_natives(r);
 	append_piece(r, r->rotation.number, FOLDER_DATA, r->rotation.words);
 	r->complete = true;
 }
@@ -443,11 +455,31 @@ static uint64_t take_rings(struct recorder *r)
 	return r->rings.first || fullest > BUSY ? pace(r, fullest) : IDLE_NS;
 }
 
+static void write_table(void *recorder, uint32_t pid, const char *line, size_t length)
+{
+	flight_append(recorder, pid, line, length);
+}
+
+static void complain_of_natives(struct recorder *r, int err)
+{
+	r->rings.natives.error = err;
+	progress_clear(&r->progress);
+	fprintf(stderr,
+		"ocular-record: cannot sample C functions (--native): perf_event_open: %s%s; recording without\n",
+		strerror(-err),
+		err == -EACCES || err == -EPERM ? " (see /proc/sys/kernel/perf_event_paranoid; containers forbid it)" :
+						  "");
+}
+
 /* While the target, if there is one, is starting: the first takes as long as a Python does. */
 static void look_for_switches(struct recorder *r)
 {
+	int err = wakeup_open(&r->wakeup);
+
 	r->rings.flight = r->flight.on;
-	if (wakeup_open(&r->wakeup))
+	if (err && r->rings.natives.hz)
+		complain_of_natives(r, err);
+	if (err)
 		return;
 	r->rings.clock = &r->clock;
 	r->rings.wakeup = &r->wakeup;
@@ -519,6 +551,7 @@ int recorder_close(struct recorder *r)
 	f = figures(r);
 	progress_end(&r->progress, &f);
 	wakeup_close(&r->wakeup);
+	natives_free(&r->rings.natives);
 	rotation_free(&r->rotation);
 	return r->out.file.error ?: err;
 }
@@ -584,6 +617,7 @@ int recorder_open(struct recorder *r, const struct options *options, int starter
 	*r = (struct recorder){ .options = options, .finisher = -1, .starter = starter, .nap_ns = NAP_NS };
 	r->rings.out = &r->out;
 	r->rings.windows = options->duty_period_ns;
+	r->rings.natives = (struct natives){ .hz = options->native_hz, .write = write_table, .to = r };
 	r->control.fd = -1;
 	r->flight = (struct flight){
 		.on = options->flight,

@@ -14,6 +14,7 @@ void requests_end_process(struct recorder *r, struct process *p)
 		flight_process_ended(r, p->pid);
 	else
 		rings_end_process(&r->rings, p->pid);
+	natives_forget(&r->rings.natives, p->pid);
 	rotation_ended(&r->rotation, p->pid);
 	processes_remove(&r->processes, p);
 }

@@ -48,7 +48,14 @@ static int map_ring(int fd, struct ring **shared)
 void rings_meet(struct rings *rs, uint32_t pid, uint32_t tid)
 {
 	if (rs->clock)
-		met_add(&rs->met, pid, tid, rs->flight);
+		met_add(&rs->met, pid, tid, rs->flight, rs->natives.hz);
+}
+
+/* The thread has ended, or has another ring. */
+static void close_switches(struct rings *rs, struct ring_map *r)
+{
+	rs->natives.dropped += r->switches.samples ? r->switches.dropped : 0;
+	switches_close(&r->switches);
 }
 
 static void switch_thread(struct rings *rs, struct ring_map *r, uint32_t pid, uint32_t tid)
@@ -58,9 +65,10 @@ static void switch_thread(struct rings *rs, struct ring_map *r, uint32_t pid, ui
 	procfs_comm(pid, tid, comm);
 	rs->out->threads++;
 	stream_open(&r->stream, rs->out, pid, tid, comm);
-	switches_close(&r->switches);
+	close_switches(rs, r);
 	if (!rs->flight)
 		r->switches = met_take(&rs->met, pid, tid);
+	rs->natives.unseen += rs->natives.hz && !r->switches.samples;
 }
 
 /* After exec a thread has a new ring: its switches do not go into the stream of the old one, too. */
@@ -68,7 +76,8 @@ static void leave_ring(struct rings *rs, uint32_t pid, uint32_t tid)
 {
 	for (struct ring_map *r = rs->first; r; r = r->next)
 		if (r->stream.pid == pid && r->stream.tid == tid)
-			switches_close(&r->switches);
+			close_switches(rs, r);
+	natives_exec(&rs->natives, pid);
 }
 
 int rings_add(struct rings *rs, int fd, uint32_t pid, uint32_t tid)
@@ -217,12 +226,22 @@ static uint32_t until_switch(struct rings *rs, struct ring_map *r, uint32_t n)
 	return n - ends_in_wide(r, n);
 }
 
+static void take_sample(struct rings *rs, struct ring_map *r, const struct switched *sw)
+{
+	uint32_t stack = natives_take(&rs->natives, r->stream.pid, &r->switches);
+
+	if (stack)
+		stream_added(&r->stream, switch_tsc(rs, sw), marker_extension(0, KIND_NATIVE, stack));
+}
+
 /* Before the thread's first word, and between windows, its switches are of no interest. */
 static void take_switch(struct rings *rs, struct ring_map *r)
 {
 	const struct switched *sw = switches_peek(&r->switches);
 
-	if (r->stream.cpu)
+	if (r->stream.cpu && sw->sample)
+		take_sample(rs, r, sw);
+	else if (r->stream.cpu)
 		stream_cpu(&r->stream, switch_tsc(rs, sw), marker_cpu(sw->in, sw->preempted, sw->lost, sw->cpu));
 	switches_take(&r->switches);
 }
@@ -268,7 +287,7 @@ static uint64_t drain_ring(struct rings *rs, struct ring_map *r)
 }
 
 /* Releases a drained ring. Its thread can no longer report what it dropped last, so this does. */
-static void end_ring(struct ring_map **at)
+static void end_ring(struct rings *rs, struct ring_map **at)
 {
 	struct ring_map *r = *at;
 	uint64_t lost = atomic_load_explicit(&r->shared->lost, memory_order_relaxed);
@@ -276,7 +295,7 @@ static void end_ring(struct ring_map **at)
 	if (lost)
 		stream_lost(&r->stream, r->stream.clock, lost);
 	stream_flush(&r->stream);
-	switches_close(&r->switches);
+	close_switches(rs, r);
 	munmap(r->shared, ring_size(r->nrecords));
 	*at = r->next;
 	free(r);
@@ -302,7 +321,7 @@ unsigned int rings_drain(struct rings *rs)
 		if (n * 100 / r->nrecords > fullest)
 			fullest = n * 100 / r->nrecords;
 		if (finished)
-			end_ring(at);
+			end_ring(rs, at);
 		else
 			at = &r->next;
 	}
@@ -360,7 +379,7 @@ void rings_let_go(struct rings *rs, struct ring_map *r)
 
 	while (*at != r)
 		at = &(*at)->next;
-	end_ring(at);
+	end_ring(rs, at);
 }
 
 void rings_drop(struct rings *rs, uint32_t pid)
@@ -369,7 +388,7 @@ void rings_drop(struct rings *rs, uint32_t pid)
 
 	while (*at) {
 		if (!pid || (*at)->stream.pid == pid)
-			end_ring(at);
+			end_ring(rs, at);
 		else
 			at = &(*at)->next;
 	}

@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "met.h"
+#include "natives.h"
 #include "shared/ring.h"
 #include "wakeup.h"
 #include "stream.h"
@@ -33,6 +34,7 @@ struct rings {
 	struct clock *clock;   /* of the switches' times; NULL: they are not recorded */
 	struct wakeup *wakeup; /* the same */
 	struct met *met;
+	struct natives natives; /* samples between the switches */
 	bool windows;	  /* a duty cycle: switches outside of its windows are of no interest */
 	bool flight;	  /* switches are kept as history.h has them */
 	bool fresh;	  /* clock and wakeup are those of this round */

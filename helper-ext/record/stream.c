@@ -68,13 +68,18 @@ void stream_flush(struct stream *s)
 	s->markers = s->added = s->used = 0;
 }
 
-void stream_cpu(struct stream *s, uint64_t tsc, uint64_t word)
+void stream_added(struct stream *s, uint64_t tsc, uint64_t word)
 {
 	if (!stream_room(s))
 		stream_flush(s);
 	if (!s->used)
 		stream_begin(s, tsc);
 	add(s, tsc, word);
+}
+
+void stream_cpu(struct stream *s, uint64_t tsc, uint64_t word)
+{
+	stream_added(s, tsc, word);
 	s->cpu = word & ~MARKER_CPU_LOST;
 }
 

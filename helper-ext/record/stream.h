@@ -23,7 +23,7 @@ struct trace_out {
 	uint32_t threads;   /* seen */
 	uint64_t before;    /* bytes of files before this one */
 	uint64_t markers;   /* written */
-	uint64_t added;	    /* of these, CPU words: the threads did not write them */
+	uint64_t added;	    /* of these, CPU words and samples: the threads did not write them */
 	uint64_t lost;	    /* dropped by the traced threads, as they report */
 	uint64_t discarded; /* not written, because the file has an error */
 };
@@ -37,7 +37,7 @@ struct stream {
 	uint64_t reference; /* clock at the beginning of the chunk */
 	uint64_t cpu;	    /* the last CPU word; 0: not known. A later chunk begins with it: it may become the first */
 	uint32_t markers;   /* in the chunk */
-	uint32_t added;	    /* of these, CPU words */
+	uint32_t added;	    /* of these, CPU words and samples */
 	uint32_t used;	    /* bytes of the chunk */
 	uint8_t chunk[STREAM_CHUNK];
 };
@@ -91,7 +91,10 @@ static inline void stream_put(struct stream *s, uint64_t tsc, uint64_t word)
 /* Writes the chunk, if there is one. */
 void stream_flush(struct stream *s);
 
-/* Appends a CPU word (marker_cpu()), after a HELLO. */
+/* Appends a word of the recorder's own, after a HELLO. */
+void stream_added(struct stream *s, uint64_t tsc, uint64_t word);
+
+/* Likewise a CPU word (marker_cpu()). */
 void stream_cpu(struct stream *s, uint64_t tsc, uint64_t word);
 
 /* Appends a LOST marker for words that the thread dropped at this point, and counts them. */

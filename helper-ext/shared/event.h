@@ -37,8 +37,8 @@
 	X(22, EXCEPTION_HANDLED, STACK_KEEP,   FAR_NONE)
 
 /*
- * Kinds of EXTENSION words: X(kind, name), 1 to 14. docs/marker.md defines their payloads. So far WAIT, CPU_TIME, and
- * CPU, by the recorder, are written. 15 is reserved: a later version may continue the kind in the payload.
+ * Kinds of EXTENSION words: X(kind, name), 1 to 14. docs/marker.md defines their payloads. So far WAIT and CPU_TIME
+ * are written, CPU and NATIVE by the recorder. 15 is reserved: a later version may continue the kind in the payload.
  */
 #define OCULAR_KINDS(X) \
 	X(1, NUMBER)     /* gives the next event word a number, for NUMBERED words */ \
@@ -49,7 +49,8 @@
 	X(6, COLLECTION) /* a garbage collection begins or ends */ \
 	X(7, LABEL)      /* a span, instant or counter of the program's own */ \
 	X(8, CPU_TIME)   /* how much CPU time the thread has used so far */ \
-	X(9, C_CALL)     /* a CALL and its CALLEE in one word, if they fit: marker_c_call() */
+	X(9, C_CALL)     /* a CALL and its CALLEE in one word, if they fit: marker_c_call() */ \
+	X(14, NATIVE)    /* a sample: the C functions that the thread is in, by number */
 
 /* clang-format on */
 
