@@ -159,6 +159,7 @@ void codes_free(struct codes *c)
 	while (c->npackages)
 		free(c->packages[--c->npackages]);
 	free(c->packages);
+	natives_free(&c->natives);
 	free(c->dir);
 	*c = (struct codes){ 0 };
 }

@@ -14,6 +14,7 @@
 
 #include "code.h"
 #include "base/map.h"
+#include "natives.h"
 
 #define CODES_VERSION 1 /* of the table format */
 
@@ -63,6 +64,7 @@ struct codes {
 	uint64_t damaged;  /* lines that are not JSON or lack required keys */
 	uint64_t missing;  /* processes without a table */
 	uint64_t unknown;  /* code ids without a line */
+	struct natives natives;
 	uint64_t handlers; /* mode opcodes: handlers without room, or of another CPython */
 	char error[256];   /* why codes_process returned NULL */
 };

@@ -667,6 +667,24 @@ static int read_snapshot(struct codes *c, struct process *p, json_t *line)
 	return 0;
 }
 
+static int read_native_function(struct codes *c, struct process *p, json_t *line)
+{
+	(void)p;
+	return natives_read_function(&c->natives, line);
+}
+
+static int read_native_stack(struct codes *c, struct process *p, json_t *line)
+{
+	(void)p;
+	return natives_read_stack(&c->natives, line);
+}
+
+static int read_native(struct codes *c, struct process *p, json_t *line)
+{
+	(void)p;
+	return natives_read_totals(&c->natives, line);
+}
+
 static const struct {
 	const char *kind;
 	line_reader read;
@@ -691,6 +709,9 @@ static const struct {
 	{ "jit", read_jit },
 	{ "copy", read_copy },
 	{ "c_function", read_c_function },
+	{ "native", read_native },
+	{ "native_function", read_native_function },
+	{ "native_stack", read_native_stack },
 };
 
 static int read_line(struct codes *c, struct process *p, const char *text, size_t length)

@@ -175,6 +175,9 @@ void function_free(struct code *code)
 		loop_free(f->loops[i]);
 	free(f->waits);
 	free(f->pids.all);
+	if (f->sampled)
+		sampled_free(f->sampled);
+	free(f->sampled);
 	free(f->loops);
 	free(f->costs);
 	free(f->lines);

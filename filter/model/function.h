@@ -14,6 +14,7 @@
 #include "code/extent.h"
 #include "cpu.h"
 #include "stat.h"
+#include "sampled.h"
 #include "waits.h"
 
 struct form_counts; /* forms.h */
@@ -92,6 +93,7 @@ struct function {
 	bool cpu_unknown;		/* it also ran in threads without CPU words: those say too little */
 	struct spread self_spread;	/* of the cycles of each activation, without called functions */
 	struct waits *waits;		/* NULL: none */
+	struct sampled *sampled;	/* the same */
 	struct loop **loops;		/* ascending heads */
 	uint32_t nloops;
 	struct instr_cost *costs;  /* [code->ninstrs], NULL until an INSTRUCTION event was seen */

@@ -39,6 +39,8 @@ struct profile {
 	uint64_t outside_ns, outside_cycles; /* of these: when no activation was known */
 	struct off traced_off, outside_off;  /* of these */
 	struct waits outside_waits;	     /* of these */
+	uint64_t samples;		     /* of C functions, */
+	uint64_t outside_samples;	     /* of these when no activation was known */
 	uint64_t known_kinds;		     /* EXTENSION words that are read here */
 	uint64_t unseen;		     /* threads without CPU words: when they were on a CPU is not known, */
 	uint64_t untold;		     /* and of so many of these not even how long */
@@ -73,6 +75,12 @@ static inline uint64_t profile_skipped(const struct profile *p)
 
 /* Is it known of all threads when they were on a CPU? Not before the end. */
 bool profile_has_cpu(const struct profile *p);
+
+/* Were C functions to be sampled? */
+static inline bool profile_is_sampled(const struct profile *p)
+{
+	return p->samples || p->codes->natives.asked;
+}
 
 /* Does the program tell what it waits for? */
 bool profile_has_waits(const struct profile *p);

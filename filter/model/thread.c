@@ -462,13 +462,31 @@ static int take_wait(struct thread *t, const struct sample *s, struct profile *p
 	return 0;
 }
 
+/* The innermost activation was in these C functions. */
+static int take_native(struct thread *t, const struct sample *s, struct profile *p)
+{
+	const struct stack *inner = innermost_stack(t);
+	struct function *fn = inner ? stack_top(inner)->a.code->function : NULL;
+
+	p->samples++;
+	p->outside_samples += !fn;
+	if (fn && !fn->sampled)
+		fn->sampled = calloc(1, sizeof(*fn->sampled));
+	if (fn && !fn->sampled)
+		return -ENOMEM;
+	return fn ? sampled_add(fn->sampled, (uint32_t)s->payload) : 0;
+}
+
 static int extension(struct thread *t, const struct sample *s, struct profile *p)
 {
-	p->known_kinds += s->kind == KIND_CPU || s->kind == KIND_CPU_TIME || s->kind == KIND_WAIT;
+	p->known_kinds += s->kind == KIND_CPU || s->kind == KIND_CPU_TIME || s->kind == KIND_WAIT ||
+			  s->kind == KIND_NATIVE;
 	if (s->kind == KIND_CPU_TIME)
 		used_word(&t->used, s->payload);
 	if (s->kind == KIND_CPU)
 		add_off(t, cpu_word(&t->cpu, s->payload, s->time, t->last_ns), p);
+	if (s->kind == KIND_NATIVE)
+		return take_native(t, s, p);
 	return s->kind == KIND_WAIT ? take_wait(t, s, p) : 0;
 }
 

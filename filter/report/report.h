@@ -48,6 +48,9 @@ int report_c_functions(const struct report *r, const struct report_top *top);
 /* What the events of calls cost, if there were any. For the head. */
 void report_calls(const struct report *r);
 
+/* In which C functions they were, by samples, if there are some. 0 or -ENOMEM. */
+int report_native(const struct report *r);
+
 /* How base opcodes were specialized: in all code that ran, and in the first n functions. */
 void report_specialization(const struct report *r, struct code *const *functions, size_t n, size_t all);
 

@@ -112,6 +112,32 @@ static int put_waits(struct summary *m, const struct profile *p)
 	return err;
 }
 
+static int put_native_of(struct summary *m, const struct profile *p, const struct code *code, size_t *rows)
+{
+	size_t n = 0;
+	struct sampled_row *all = sampled_rows(code->function->sampled, &p->codes->natives, &n);
+	int err = all ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		put(m, (*rows)++ ? ",\n  " : "\n  ");
+		err = put_json(m, summary_native(code, &all[i]));
+	}
+	free(all);
+	return err;
+}
+
+static int put_native(struct summary *m, const struct profile *p)
+{
+	size_t n = 0, rows = 0;
+	struct code **all = sampled_functions(p, &n);
+	int err = all ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = put_native_of(m, p, all[i], &rows);
+	free(all);
+	return err;
+}
+
 static bool any_unmatched(const struct profile *p)
 {
 	return codes_unmatched(p->codes, NULL);
@@ -138,6 +164,8 @@ static const struct {
 	{ "c_functions", .array = put_c_functions },
 	{ "loops", .array = put_loops },
 	{ "waits", profile_has_waits, .array = put_waits },
+	{ "sampling", profile_is_sampled, .object = summary_sampling },
+	{ "native", profile_is_sampled, .array = put_native },
 	{ "losses", .object = summary_losses },
 	{ "compiled", profile_jit, .object = summary_compiled },
 	{ "matched_nothing", any_unmatched, .object = summary_unmatched },

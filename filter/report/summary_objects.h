@@ -13,6 +13,8 @@ json_t *summary_snapshots(const struct profile *p);
 json_t *summary_duty(const struct profile *p); /* null: no duty cycle */
 /* code NULL: outside of all functions. */
 json_t *summary_wait(const struct code *code, enum wait_kind kind, const struct wait_total *total);
+json_t *summary_native(const struct code *code, const struct sampled_row *row);
+json_t *summary_sampling(const struct profile *p);
 json_t *summary_threads(const struct profile *p);
 json_t *summary_processes(const struct profile *p);
 json_t *summary_events(const struct profile *p);
