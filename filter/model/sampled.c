@@ -45,25 +45,26 @@ static bool is_repeated(const struct native_stack *k, size_t i)
 	return false;
 }
 
-static int count(struct map *rows, const struct native_function *f, uint64_t n, bool self)
+static int count(struct map *rows, const struct native_function *f, uint64_t n, size_t depth)
 {
 	struct sampled_row *row = row_of(rows, f);
 
 	if (!row)
 		return -ENOMEM;
+	row->depth = row->n && row->depth < depth ? row->depth : depth;
 	row->n += n;
-	row->self += self ? n : 0;
+	row->self += depth ? 0 : n;
 	return 0;
 }
 
 /* A recursive function counts once. */
 static int count_stack(struct map *rows, const struct native_stack *k, uint64_t n)
 {
-	int err = k ? 0 : count(rows, NULL, n, true);
+	int err = k ? 0 : count(rows, NULL, n, 0);
 
 	for (size_t i = 0; k && i < k->n && !err; i++)
 		if (!is_repeated(k, i) && (!i || !k->functions[i]->interpreter))
-			err = count(rows, k->functions[i], n, !i);
+			err = count(rows, k->functions[i], n, i);
 	return err;
 }
 
@@ -75,7 +76,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
 static int compare_rows(const void *a, const void *b)
 {
 	const struct sampled_row *x = a, *y = b;
-	int by = compare_numbers(x->n, y->n) ?: compare_numbers(x->self, y->self);
+	int by = compare_numbers(x->n, y->n) ?: compare_numbers(x->self, y->self) ?: compare_numbers(y->depth, x->depth);
 
 	if (by || !x->function || !y->function)
 		return by ? by : !x->function - !y->function;

@@ -26,6 +26,7 @@ struct sampled_row {
 	const struct native_function *function; /* NULL: no table says what it is */
 	uint64_t n;				/* it ran, or what it called */
 	uint64_t self;				/* it ran itself */
+	size_t depth;				/* how many ran inside it, at the least */
 };
 
 /*

@@ -21,15 +21,34 @@ static void write_row(const struct report *r, const struct sampled_row *row, uin
 	const char *last = f ? strrchr(f->object, '/') : NULL;
 
 	write_share(r, row->n, all);
-	fprintf(r->f, " ±%4.1f%%", 100 * sampled_error(row->n, all));
+	fprintf(r->f, "  ±%4.1f%% ", 100 * sampled_error(row->n, all));
 	write_share(r, row->self, all);
-	fputs("      ", r->f);
+	fputs("    ", r->f);
 	text_elided(r->f, f ? f->name : "[unknown]", SYMBOL);
 	if (last) {
 		fputs(", ", r->f);
 		text_elided(r->f, last + 1, OBJECT);
 	}
 	putc('\n', r->f);
+}
+
+/* The innermost of those that call one another and nothing else says it all, if it has a name. */
+static bool says_more(const struct sampled_row *row, const struct sampled_row *before)
+{
+	return row->self || row->n != before->n || (before->function && strchr(before->function->name, '+'));
+}
+
+static void write_rows(const struct report *r, const struct sampled_row *rows, size_t n, uint64_t all)
+{
+	size_t written = 0, last = 0;
+
+	for (size_t i = 0; i < n && written < SYMBOLS && rows[i].n >= SHARE_LEAST * all; i++) {
+		if (i && !says_more(&rows[i], &rows[last]))
+			continue;
+		write_row(r, &rows[i], all);
+		written++;
+		last = i;
+	}
 }
 
 static int write_function(const struct report *r, const struct code *code)
@@ -43,8 +62,7 @@ static int write_function(const struct report *r, const struct code *code)
 	write_share(r, s->n, r->p->samples);
 	write_number(r, s->n);
 	write_place(r, code, code->firstlineno, SAMPLE_NOWHERE, 13);
-	for (size_t i = 0; i < n && i < SYMBOLS && (!i || rows[i].n >= SHARE_LEAST * s->n); i++)
-		write_row(r, &rows[i], s->n);
+	write_rows(r, rows, n, s->n);
 	free(rows);
 	return 0;
 }
@@ -61,7 +79,7 @@ static void write_head(const struct report *r)
 	}
 	if (r->p->samples)
 		fputs(" share samples  Python function\n"
-		      " in it  error   self      C function\n",
+		      " in it   error    self    C function\n",
 		      r->f);
 }
 

@@ -12,7 +12,7 @@
 #define STACKS_MAX (1u << 17)
 
 /* How often the mappings of a process are read at most, if it runs code that is in none that are known. */
-#define AGAIN_NS 100000000ull
+#define AGAIN_NS 10000000ull
 
 struct native_process {
 	struct native_process *next;
@@ -44,7 +44,8 @@ static struct native_process *process_of(struct natives *n, uint32_t pid)
 static void read_space(struct native_process *p)
 {
 	p->read_ns = clock_monotonic_ns();
-	p->stale = space_read(&p->space, p->space.pid) != 0 && !p->space.n;
+	space_read(&p->space, p->space.pid); /* if it has ended, what is known has to do */
+	p->stale = false;
 }
 
 /* Anything but printable ASCII, and what JSON or an output would not take as it is, becomes '?'. */
@@ -161,7 +162,7 @@ uint32_t natives_take(struct natives *n, uint32_t pid, const struct switches *s)
 
 	if (!p || !switches_sample(s, &n->sample))
 		return 0;
-	if (p->stale || s->next.mapped)
+	if (p->stale)
 		read_space(p);
 	count = unwind(&n->objects, &p->space, n->sample.registers, &n->sample.stack, places, &misses);
 	if (misses && may_read_again(p)) {
@@ -172,7 +173,7 @@ uint32_t natives_take(struct natives *n, uint32_t pid, const struct switches *s)
 	return number_stack(n, pid, places, count);
 }
 
-void natives_exec(struct natives *n, uint32_t pid)
+void natives_remapped(struct natives *n, uint32_t pid)
 {
 	for (struct native_process *p = n->processes; p; p = p->next)
 		p->stale |= p->space.pid == pid;

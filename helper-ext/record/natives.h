@@ -36,8 +36,8 @@ struct natives {
 /* The number of the sample that was peeked at; 0: it tells nothing, or there is no memory. */
 uint32_t natives_take(struct natives *n, uint32_t pid, const struct switches *s);
 
-/* The process maps other files from here on, after exec. */
-void natives_exec(struct natives *n, uint32_t pid);
+/* The process has mapped other files: a library, or its image by exec. */
+void natives_remapped(struct natives *n, uint32_t pid);
 
 /* It has ended; pid 0: all have. */
 void natives_forget(struct natives *n, uint32_t pid);

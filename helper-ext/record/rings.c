@@ -77,7 +77,7 @@ static void leave_ring(struct rings *rs, uint32_t pid, uint32_t tid)
 	for (struct ring_map *r = rs->first; r; r = r->next)
 		if (r->stream.pid == pid && r->stream.tid == tid)
 			close_switches(rs, r);
-	natives_exec(&rs->natives, pid);
+	natives_remapped(&rs->natives, pid);
 }
 
 int rings_add(struct rings *rs, int fd, uint32_t pid, uint32_t tid)
@@ -239,6 +239,8 @@ static void take_switch(struct rings *rs, struct ring_map *r)
 {
 	const struct switched *sw = switches_peek(&r->switches);
 
+	if (sw->mapped)
+		natives_remapped(&rs->natives, r->stream.pid);
 	if (r->stream.cpu && sw->sample)
 		take_sample(rs, r, sw);
 	else if (r->stream.cpu)
