@@ -13,9 +13,9 @@
 
 struct native_function {
 	uint32_t id;
-	char *name;	/* "deflate", "libz.so.1+0x4a20", "[unknown]" */
-	char *object;	/* path; "": none */
-	char *build_id; /* "": none, or not known */
+	char *name;	  /* "deflate", "libz.so.1+0x4a20", "[unknown]" */
+	char *object;	  /* path; "": none */
+	char *build_id;	  /* "": none, or not known */
 	bool interpreter; /* it evaluates bytecode: whoever runs is a Python function itself */
 };
 
@@ -28,9 +28,9 @@ struct natives {
 	struct map functions, stacks;
 	bool asked; /* samples were asked for */
 	uint64_t hz;
-	uint64_t lost;	       /* records that the kernel dropped */
+	uint64_t lost; /* records that the kernel dropped */
 	uint64_t threads_without;
-	char *error;	       /* why there are none; NULL: there may be some */
+	char *error; /* why there are none; NULL: there may be some */
 };
 
 /* A line of a table. 0; -EINVAL: it is damaged; -ENOMEM. */

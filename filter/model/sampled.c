@@ -76,8 +76,9 @@ static int compare_numbers(uint64_t a, uint64_t b)
 static int compare_rows(const void *a, const void *b)
 {
 	const struct sampled_row *x = a, *y = b;
-	int by = compare_numbers(x->n, y->n) ?: compare_numbers(x->self, y->self) ?: compare_numbers(y->depth, x->depth);
+	int by = compare_numbers(x->n, y->n) ?: compare_numbers(x->self, y->self);
 
+	by = by ?: compare_numbers(y->depth, x->depth);
 	if (by || !x->function || !y->function)
 		return by ? by : !x->function - !y->function;
 	return strcmp(x->function->name, y->function->name) ?: strcmp(x->function->object, y->function->object);

@@ -462,11 +462,21 @@ static int take_wait(struct thread *t, const struct sample *s, struct profile *p
 	return 0;
 }
 
-/* The innermost activation was in these C functions. */
+/* The innermost activation of a Python function; NULL: none is known. */
+static const struct code *python_code(const struct stack *inner)
+{
+	const struct frame *f = inner ? stack_top(inner) : NULL;
+
+	while (f && f->a.code->c)
+		f = f > inner->frames ? f - 1 : NULL;
+	return f ? f->a.code : NULL;
+}
+
+/* It was in these C functions. */
 static int take_native(struct thread *t, const struct sample *s, struct profile *p)
 {
-	const struct stack *inner = innermost_stack(t);
-	struct function *fn = inner ? stack_top(inner)->a.code->function : NULL;
+	const struct code *code = python_code(innermost_stack(t));
+	struct function *fn = code ? code->function : NULL;
 
 	p->samples++;
 	p->outside_samples += !fn;

@@ -8,11 +8,8 @@ json_t *summary_native(const struct code *code, const struct sampled_row *row)
 {
 	uint64_t all = code->function->sampled->n;
 	const struct json_number numbers[] = {
-		{ "line", code->firstlineno },
-		{ "pid", code->process->pid },
-		{ "samples", row->n },
-		{ "self_samples", row->self },
-		{ "of_samples", all },
+		{ "line", code->firstlineno }, { "pid", code->process->pid }, { "samples", row->n },
+		{ "self_samples", row->self }, { "of_samples", all },
 	};
 	const struct native_function *f = row->function;
 	json_t *names = json_pack("{s:o, s:o, s:o, s:o, s:f, s:f}", "file", json_text(code->file), "qualname",

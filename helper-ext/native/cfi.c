@@ -370,7 +370,7 @@ enum rule_kind { SAME, UNDEFINED, AT_OFFSET, IS_OFFSET, IN_REGISTER, AT_EXPRESSI
 
 struct rule {
 	enum rule_kind kind;
-	int64_t value;		  /* offset from the CFA, or register */
+	int64_t value; /* offset from the CFA, or register */
 	struct reader expression;
 };
 

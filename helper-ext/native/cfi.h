@@ -39,7 +39,7 @@ void cfi_free(struct cfi *c);
 bool cfi_bounds(const struct cfi *c, uint64_t address, uint64_t *start, uint64_t *end);
 
 /*
- * The registers of the caller of what runs at `address` (as in the file; r->value[CFI_RETURN] - bias is that address, or
- * the one after it, behind a call). False: it cannot be known.
+ * The registers of the caller of what runs at `address`, as in the file; r->value[CFI_RETURN] - bias is that, or the
+ * address after it, behind a call. False: it cannot be known.
  */
 bool cfi_step(const struct cfi *c, uint64_t address, uint64_t bias, const struct stack_copy *s, struct registers *r);

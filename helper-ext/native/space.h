@@ -7,8 +7,8 @@
 struct mapping {
 	uint64_t start, end, offset; /* offset: in the file */
 	uint64_t inode;
-	char *path;		     /* "" for memory of no file */
-	struct object *object;	     /* NULL: not asked for yet */
+	char *path;	       /* "" for memory of no file */
+	struct object *object; /* NULL: not asked for yet */
 };
 
 struct space {

@@ -60,7 +60,8 @@ static void take(struct symbols *s, const Elf64_Sym *table, size_t n, uint64_t n
 		const Elf64_Sym *y = &table[i];
 
 		if (is_function(y, names))
-			s->all[s->n++] = (struct symbol){ y->st_value, y->st_value + y->st_size, s->names + y->st_name };
+			s->all[s->n++] = (struct symbol){ y->st_value, y->st_value + y->st_size,
+							  s->names + y->st_name };
 	}
 	sort(s);
 }

@@ -12,8 +12,8 @@
 #define UNWIND_MOST 64u /* functions */
 
 /*
- * Innermost first, in `places`; the function that evaluates bytecode is the last one. Returns how many, at least 1: where
- * code is in no file, one without object. *misses: an address that the space did not know was met.
+ * Innermost first, in `places`; the function that evaluates bytecode is the last one. Returns how many, at least 1: of
+ * code that is in no file, one without object. *misses: an address that the space did not know was met.
  */
 size_t unwind(struct objects *all, const struct space *s, struct registers r, const struct stack_copy *stack,
 	      struct place places[UNWIND_MOST], bool *misses);

@@ -26,10 +26,10 @@ struct natives {
 	struct objects objects;
 	struct intern places, stacks;
 	struct native_process *processes;
-	uint64_t samples;	/* in the traces */
-	uint64_t dropped;	/* by the kernel, for lack of room, switches among them */
-	uint64_t unseen;	/* threads that could not be sampled, */
-	int error;		/* for this reason, negative */
+	uint64_t samples;	       /* in the traces */
+	uint64_t dropped;	       /* by the kernel, for lack of room, switches among them */
+	uint64_t unseen;	       /* threads that could not be sampled, */
+	int error;		       /* for this reason, negative */
 	struct switches_sample sample; /* the one that is being taken */
 };
 

@@ -467,8 +467,8 @@ static void complain_of_natives(struct recorder *r, int err)
 	fprintf(stderr,
 		"ocular-record: cannot sample C functions (--native): perf_event_open: %s%s; recording without\n",
 		strerror(-err),
-		err == -EACCES || err == -EPERM ? " (see /proc/sys/kernel/perf_event_paranoid; containers forbid it)" :
-						  "");
+		err == -EACCES || err == -EPERM ? " (see /proc/sys/kernel/perf_event_paranoid; containers forbid it)"
+						: "");
 }
 
 /* While the target, if there is one, is starting: the first takes as long as a Python does. */

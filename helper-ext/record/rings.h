@@ -35,10 +35,10 @@ struct rings {
 	struct wakeup *wakeup; /* the same */
 	struct met *met;
 	struct natives natives; /* samples between the switches */
-	bool windows;	  /* a duty cycle: switches outside of its windows are of no interest */
-	bool flight;	  /* switches are kept as history.h has them */
-	bool fresh;	  /* clock and wakeup are those of this round */
-	uint32_t damaged; /* rings whose head was out of range */
+	bool windows;		/* a duty cycle: switches outside of its windows are of no interest */
+	bool flight;		/* switches are kept as history.h has them */
+	bool fresh;		/* clock and wakeup are those of this round */
+	uint32_t damaged;	/* rings whose head was out of range */
 };
 
 /*

@@ -48,13 +48,13 @@ struct record {
 
 #define SWITCH_SIZE (sizeof(struct perf_event_header) + sizeof(((struct record *)0)->at))
 
-/* The registers that unwinding needs: by their bits in sample_regs_user (asm/perf_regs.h), in order, their DWARF numbers. */
+/* The registers that unwinding needs: their bits in sample_regs_user (asm/perf_regs.h), their DWARF numbers. */
 #ifdef __x86_64__
 #define REGISTERS 0xff01ffull
 static const uint8_t numbers[] = { 0, 3, 2, 1, 4, 5, 6, 7, CFI_RETURN, 8, 9, 10, 11, 12, 13, 14, 15 };
 #define STACK_TYPES (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 #else
-#define REGISTERS 0ull
+#define REGISTERS   0ull
 static const uint8_t numbers[] = { CFI_RETURN };
 #define STACK_TYPES 0
 #endif

@@ -22,6 +22,7 @@ END
   ocular record -o fib.data --mode calls fib.py 27
   ocular record --include myapp -- -m myapp serve --port 8000
   ocular record --mode calls --c-calls app.py
+  ocular record --native 999 app.py
   ocular record --flight 50ms --mode calls -- -m http.server
   ocular record --duty 5% -- -m myapp serve --port 8000
   ocular record --backend qemu --set branch=1 app.py

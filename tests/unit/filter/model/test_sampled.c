@@ -95,9 +95,12 @@ static void test_error(void **state)
 static void test_damaged_lines(void **state)
 {
 	static const char *const damaged[] = {
-		"{\"k\":\"f\",\"name\":\"leaf\"}",	 "{\"k\":\"f\",\"id\":9}",
-		"{\"k\":\"f\",\"id\":-1,\"name\":\"x\"}", "{\"k\":\"s\",\"id\":9,\"functions\":[]}",
-		"{\"k\":\"s\",\"id\":9}",		 "{\"k\":\"s\",\"functions\":[1]}",
+		"{\"k\":\"f\",\"name\":\"leaf\"}",
+		"{\"k\":\"f\",\"id\":9}",
+		"{\"k\":\"f\",\"id\":-1,\"name\":\"x\"}",
+		"{\"k\":\"s\",\"id\":9,\"functions\":[]}",
+		"{\"k\":\"s\",\"id\":9}",
+		"{\"k\":\"s\",\"functions\":[1]}",
 		"{\"k\":\"s\",\"id\":8,\"functions\":[1,1234]}",
 	};
 	struct natives n = names();

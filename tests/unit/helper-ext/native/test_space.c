@@ -26,8 +26,8 @@ static void test_what_is_covered_goes(void **state)
 		uint64_t address;
 		const char *path; /* NULL: nothing */
 	} expected[] = {
-		{ 9, NULL }, { 10, "a" }, { 19, "a" }, { 20, NULL }, { 24, NULL },  { 25, "e" },
-		{ 44, "e" }, { 45, NULL }, { 49, NULL }, { 60, "d" },	 { 69, "d" }, { 70, NULL },
+		{ 9, NULL }, { 10, "a" },  { 19, "a" },	 { 20, NULL }, { 24, NULL }, { 25, "e" },
+		{ 44, "e" }, { 45, NULL }, { 49, NULL }, { 60, "d" },  { 69, "d" },  { 70, NULL },
 	};
 	struct space s = { 0 };
 
