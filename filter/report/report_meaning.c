@@ -66,10 +66,12 @@ void report_calls(const struct report *r)
 
 	if (!r->p->events[OP_CALL])
 		return;
-	fputs("Calls    unspecialized (CALL events)", r->f);
+	fputs("Calls    unspecialized", r->f);
 	if (call.most) {
 		fputs("; each CALL and C_RETURN adds ", r->f);
 		write_callback(r, &call);
+	} else {
+		fputs(" by CALL events", r->f);
 	}
 	fputc('\n', r->f);
 }

@@ -21,13 +21,15 @@
 #define FUNCTIONS_LEAST 4  /* of the program's own, whatever else there is to tell */
 #define LOOPS_SURE	3
 #define LOOPS_LEAST	1
-#define FOLDS		(ORIGINS + 3) /* rows of what is not own */
-#define C_FUNCTIONS	20	      /* rows of these, below the screen */
-#define PARTS		10	      /* rows of functions, and of what they are taken apart by */
-#define LABEL		80	      /* bytes of the text of one */
+#define C_LARGE		3			/* C functions that are shown by name, because they have SHARE_C */
+#define FOLDS		(ORIGINS + 3 + C_LARGE) /* rows of what is not own */
+#define C_FUNCTIONS	20			/* rows of these, below the screen */
+#define PARTS		10			/* rows of functions, and of what they are taken apart by */
+#define LABEL		80			/* bytes of the text of one */
 
 /* What takes less of the time than this is left out. */
 #define SHARE_OUTSIDE 0.01
+#define SHARE_C	      0.1
 
 /* What must be known, or else a column is left out. */
 enum need { ALWAYS = 0, NEED_CPU = 1, NEED_WAITS = 2, NEED_PROCESSES = 4, NEED_WHOLE = 8 };
@@ -253,20 +255,37 @@ struct folds {
 	struct fold of[ORIGINS], c, outside;
 };
 
+/* C functions that have a row by name. */
+static size_t count_large(const struct report *r, const struct report_top *top)
+{
+	size_t n = 0;
+
+	while (n < top->nc_functions && n < C_LARGE && report_share(r, &top->c_functions[n]) >= SHARE_C)
+		n++;
+	return n;
+}
+
 /* What is not among the rows. */
 static struct folds fold_all(const struct report *r, const struct report_top *top, const struct summed *all, size_t n)
 {
 	struct folds f = { 0 };
 
-	for (size_t i = 0; i < top->nc_functions; i++)
+	for (size_t i = count_large(r, top); i < top->nc_functions; i++)
 		fold_add(&f.c, &top->c_functions[i]);
-
 	for (size_t i = 0; i < n; i++)
 		fold_add(&f.of[r->unfold ? ORIGIN_OWN : all[i].origin], &all[i]);
 	f.outside.sum.own_ns = r->p->outside_ns;
 	f.outside.sum.own_off = r->p->outside_off;
 	f.outside.sum.waits_ns = waits_ns(&r->p->outside_waits);
 	return f;
+}
+
+static struct table_row c_row(const struct report *r, const struct sheet *sheet, const struct summed *s)
+{
+	struct table_row row = { .name.text = s->code->qualname };
+
+	fill(r, sheet, s, &row);
+	return row;
 }
 
 static void fold_label(const struct report *r, struct fold *f, enum origin origin)
@@ -280,10 +299,13 @@ static void fold_label(const struct report *r, struct fold *f, enum origin origi
 }
 
 /* The rows below the functions, at most FOLDS. Returns how many. */
-static size_t fold_rows(const struct report *r, const struct sheet *sheet, struct folds *f, struct table_row *rows)
+static size_t fold_rows(const struct report *r, const struct report_top *top, const struct sheet *sheet,
+			struct folds *f, struct table_row *rows)
 {
 	size_t n = 0;
 
+	for (size_t i = 0; i < count_large(r, top); i++)
+		rows[n++] = c_row(r, sheet, &top->c_functions[i]);
 	for (int i = 0; i < ORIGINS; i++) {
 		struct fold *of = &f->of[i];
 
@@ -379,7 +401,7 @@ static int write_functions(const struct report *r, const struct report_top *top,
 	for (size_t i = 0; i < own; i++)
 		rows[i] = row_of(r, &sheet, &all[i]);
 	fputc('\n', r->f);
-	err = table_write(r, &t, rows, own + fold_rows(r, &sheet, &folds, rows + own));
+	err = table_write(r, &t, rows, own + fold_rows(r, top, &sheet, &folds, rows + own));
 	free(rows);
 	return err;
 }
@@ -422,7 +444,7 @@ static struct shown divide(const struct report *r, const struct report_top *top,
 	struct folds folds = fold_all(r, top, top->functions, top->nfunctions);
 	struct table_row unused[FOLDS];
 	struct shown n = { count_worth(top->functions, top->nfunctions), count_worth(top->loops, top->nloops) };
-	long rows = SCREEN - HEADS - (long)lines - (long)fold_rows(r, &sheet, &folds, unused);
+	long rows = SCREEN - HEADS - (long)lines - (long)fold_rows(r, top, &sheet, &folds, unused);
 	size_t loops = n.loops;
 
 	if (r->unfold)
@@ -527,10 +549,8 @@ int report_c_functions(const struct report *r, const struct report_top *top)
 	struct table_row *rows = calloc(n + 1, sizeof(*rows));
 	int err = rows ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < n && rows; i++) {
-		rows[i].name.text = top->c_functions[i].code->qualname;
-		fill(r, &sheet, &top->c_functions[i], &rows[i]);
-	}
+	for (size_t i = 0; i < n && rows; i++)
+		rows[i] = c_row(r, &sheet, &top->c_functions[i]);
 	if (n && !err) {
 		fputc('\n', r->f);
 		err = table_write(r, &t, rows, n);

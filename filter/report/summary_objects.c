@@ -160,6 +160,17 @@ static json_t *function(const struct code *code)
 				   "events", events(f->events), "specialization", specialization(code)));
 }
 
+/* Forks run code that is in their parent's table. */
+static json_t *pids(const struct code *code)
+{
+	const struct pids *p = &code->function->pids;
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < p->n; i++)
+		array = json_append(array, json_integer(p->all[i]));
+	return json_pack("{s:o}", "pids", array);
+}
+
 static json_t *origin(const struct profile *p, const struct code *code)
 {
 	return json_pack("{s:s}", "origin", origin_key(origin_of(p->codes, code)));
@@ -170,7 +181,7 @@ json_t *summary_function(const struct profile *p, const struct code *code, bool 
 	json_t *o = json_join(function(code),
 			      json_pack("{s:o}", "event_rates", event_rates(p, code->function->events)));
 
-	o = json_join(o, origin(p, code));
+	o = json_join(json_join(o, origin(p, code)), pids(code));
 	if (!tables)
 		return o;
 	return json_join(o, json_pack("{s:o}", "opcodes", summary_function_opcodes(p, code)));

@@ -173,6 +173,16 @@ def test_module(python, folder):
     return [] if any(", tokenize.py:" in row for row in tables(text)[0][:5]) else [text[:3000]]
 
 
+def test_c_function(python, folder):
+    """What takes the time may be a function of C: if calls of these are recorded, its name is in the first five rows."""
+    with open(os.path.join(folder, "app.py"), "w", encoding="utf-8") as f:
+        f.write("import os, zlib\ndef pack(data):\n    return zlib.compress(data, 9)\nprint(len(pack(bytes(range(256)) * 20000)))\n")
+    done = recording.run([recording.WRAPPER, "run", "-q", "--c-calls", "--python", python, "-o", "rec", "app.py"], cwd=folder,
+                         env=recording.plain_environment())
+    functions, _, _ = tables(done.stdout)
+    return fits(done.stdout) + ([] if "zlib.compress" in functions[:5] else [done.stdout[:3000]])
+
+
 def test_all(python, folder):
     """--all unfolds; nothing is said of folded rows then."""
     with open(os.path.join(folder, "app.py"), "w", encoding="utf-8") as f:
@@ -190,6 +200,7 @@ def cases(python, options):
     yield f"{version} -m of an installed package", test_installed, python, ["-m", "tool"]
     yield f"{version} a script that pip installed", test_installed, python, ["bin/tool"]
     yield f"{version} -m of the standard library", test_module, python
+    yield f"{version} a C function", test_c_function, python
     yield f"{version} all", test_all, python
 
 

@@ -48,6 +48,14 @@ check_width()
 	check "$1 console is 80 columns wide" $?
 }
 
+# So does what it begins with: the tables of functions and loops.
+check_first_screen()
+{
+	awk '/^(No loops|Loops have the time)/ { end = NR - 1; exit } /^Functions by waiting|^Events  / { end = end ? end : NR - 2 }
+		END { if (end > 24) print FILENAME ": " end " lines"; exit end > 24 }' "$out/console.txt" >"$out/diff"
+	check "$1 console's first screen has 24 lines" $?
+}
+
 # The events come out as they went in, but for comments.
 compare_events()
 {
@@ -82,6 +90,7 @@ run_case()
 		[ ! -e "$here/$case/$expected" ] || compare "$case" "$expected"
 	done
 	check_width "$case"
+	check_first_screen "$case"
 	compare_events "$case"
 }
 
