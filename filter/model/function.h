@@ -94,6 +94,7 @@ struct function {
 	struct spread self_spread;	/* of the cycles of each activation, without called functions */
 	struct waits *waits;		/* NULL: none */
 	struct sampled *sampled;	/* the same */
+	uint64_t gil_held_ns;		/* it ran with the GIL while other threads waited for it; for each of them */
 	struct loop **loops;		/* ascending heads */
 	uint32_t nloops;
 	struct instr_cost *costs;  /* [code->ninstrs], NULL until an INSTRUCTION event was seen */

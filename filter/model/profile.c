@@ -20,6 +20,10 @@ static int by_self_time(const void *left, const void *right, void *rank)
 		x = a->function->waits ? waits_ns(a->function->waits) : 0;
 		y = b->function->waits ? waits_ns(b->function->waits) : 0;
 	}
+	if (*(enum rank *)rank == RANK_GIL) {
+		x = a->function->gil_held_ns;
+		y = b->function->gil_held_ns;
+	}
 	return x == y ? code_order(a, b) : x < y ? 1 : -1;
 }
 

@@ -16,11 +16,12 @@ struct chains; /* chains.h */
 
 struct thread_total {
 	int32_t pid, tid;
-	uint64_t wall_ns; /* its part of traced_ns */
-	struct off off;	  /* of that */
-	bool cpu_known;	  /* there were CPU words */
-	uint64_t used_ns; /* of wall_ns on a CPU, if not by those then by CPU_TIME words; 0: not known */
-	uint64_t gil_ns;  /* waiting for the GIL */
+	uint64_t wall_ns;     /* its part of traced_ns */
+	struct off off;	      /* of that */
+	bool cpu_known;	      /* there were CPU words */
+	uint64_t used_ns;     /* of wall_ns on a CPU, if not by those then by CPU_TIME words; 0: not known */
+	uint64_t gil_ns;      /* waiting for the GIL */
+	uint64_t gil_held_ns; /* it had the GIL while others waited; for each of them */
 };
 
 struct profile {
@@ -88,8 +89,11 @@ bool profile_has_waits(const struct profile *p);
 /* All waits of all functions and outside of them. */
 struct waits profile_waits(const struct profile *p);
 
-/* By which time: all of it, that on a CPU, that of waiting, or that of waits the program tells of (functions only). */
-enum rank { RANK_TIME, RANK_CPU, RANK_WAITING, RANK_WAITS };
+/*
+ * By which time: all of it, that on a CPU, that of waiting; of functions only: that of waits which the program tells
+ * of, and that with the GIL while others waited.
+ */
+enum rank { RANK_TIME, RANK_CPU, RANK_WAITING, RANK_WAITS, RANK_GIL };
 
 /* What people are shown first: who uses the CPU, if that is known, or else the time. */
 enum rank profile_rank(const struct profile *p);

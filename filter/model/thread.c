@@ -487,6 +487,15 @@ static int take_native(struct thread *t, const struct sample *s, struct profile 
 	return fn ? sampled_add(fn->sampled, (uint32_t)s->payload) : 0;
 }
 
+void thread_held_gil(struct thread *t, uint64_t ns)
+{
+	const struct code *code = python_code(innermost_stack(t));
+
+	t->gil_held_ns += ns;
+	if (code)
+		code->function->gil_held_ns += ns;
+}
+
 static int extension(struct thread *t, const struct sample *s, struct profile *p)
 {
 	p->known_kinds += s->kind == KIND_CPU || s->kind == KIND_CPU_TIME || s->kind == KIND_WAIT ||

@@ -27,8 +27,14 @@ struct thread {
 	struct off off;	  /* of all its time */
 	struct used used;
 	struct wait wait;
-	uint64_t gil_ns; /* waiting for the GIL */
+	uint64_t gil_ns;	   /* waiting for the GIL */
+	struct gil *gil;	   /* the process's, owned by the trace */
+	bool holds_gil, wants_gil; /* of gil.c */
+	uint64_t gil_held_ns;	   /* it had it while others waited; for each of them */
 };
+
+/* It had the GIL for that time, while others waited: so had its innermost function that is written in Python. */
+void thread_held_gil(struct thread *t, uint64_t ns);
 
 /* Its time begins with this sample. */
 void thread_begin(struct thread *t, const struct sample *s);

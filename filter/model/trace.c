@@ -28,14 +28,23 @@ void trace_select(struct trace *t, const struct select *by)
 	selection_init(&t->selection, by, t->profile.codes);
 }
 
-static struct thread *make_thread(struct map *threads, const struct sample *s, uint64_t key)
+static struct gil *gil_of(struct trace *t, int32_t pid)
 {
-	struct thread *th = map_add(threads, key, sizeof(*th));
+	struct gil *g = map_get(&t->gils, (uint32_t)pid);
+
+	return g ? g : map_add(&t->gils, (uint32_t)pid, sizeof(*g));
+}
+
+static struct thread *make_thread(struct trace *t, struct map *threads, const struct sample *s, uint64_t key)
+{
+	struct gil *gil = gil_of(t, s->pid);
+	struct thread *th = gil ? map_add(threads, key, sizeof(*th)) : NULL;
 
 	if (!th)
 		return NULL;
 	th->pid = s->pid;
 	th->tid = s->tid;
+	th->gil = gil;
 	thread_begin(th, s);
 	return th;
 }
@@ -46,7 +55,7 @@ static struct thread *begin_thread(struct trace *t, const struct sample *s, uint
 	struct thread *th = map_get(&t->early, key);
 
 	if (!th)
-		return make_thread(&t->threads, s, key);
+		return make_thread(t, &t->threads, s, key);
 	if (map_put(&t->threads, key, th))
 		return NULL;
 	thread_begin(th, s);
@@ -57,7 +66,7 @@ static struct thread *early_thread(struct trace *t, const struct sample *s, uint
 {
 	struct thread *th = map_get(&t->early, key);
 
-	th = th ? th : make_thread(&t->early, s, key);
+	th = th ? th : make_thread(t, &t->early, s, key);
 	if (th)
 		th->early = true;
 	return th;
@@ -130,6 +139,19 @@ static COLD int select_sample(struct trace *t, const struct sample *s)
 	return thread_feed(thread_of(t, s), &anew, &t->to);
 }
 
+/* What it says of the GIL, before the thread's stack changes. */
+static inline void follow_gil(struct thread *th, const struct sample *s)
+{
+	if (s->code && !th->holds_gil)
+		gil_take(th->gil, th, s->time);
+	else if (th->gil->waiting)
+		gil_until(th->gil, s->time);
+	if (s->op == OP_EXTENSION && s->kind == KIND_WAIT && !th->early)
+		gil_word(th->gil, th, s->payload, s->time);
+	if (s->op == SAMPLE_GAP || s->op == SAMPLE_RESTART)
+		gil_lose(th->gil, th);
+}
+
 int trace_feed(void *trace, const struct sample *s)
 {
 	struct trace *t = trace;
@@ -158,6 +180,7 @@ int trace_feed(void *trace, const struct sample *s)
 	if (s->time > p->end_ns && s->op != OP_EXTENSION)
 		p->end_ns = s->time;
 	p->events[s->op]++;
+	follow_gil(th, s);
 	return thread_feed(th, s, &t->to);
 }
 
@@ -279,7 +302,8 @@ static struct thread_total total_of(const struct thread *th)
 
 	if (th->cpu.known)
 		used = th->wall_ns - th->off.ns;
-	return (struct thread_total){ th->pid, th->tid, th->wall_ns, th->off, th->cpu.known, used, th->gil_ns };
+	return (struct thread_total){ th->pid,	     th->tid, th->wall_ns, th->off,
+				      th->cpu.known, used,    th->gil_ns,  th->gil_held_ns };
 }
 
 static void add_total(struct profile *p, const struct thread_total *t)
@@ -354,6 +378,9 @@ void trace_free(struct trace *t)
 			thread_free(s->value);
 	for (struct map_slot *s = NULL; (s = map_next(&t->threads, s));)
 		thread_free(s->value);
+	for (struct map_slot *s = NULL; (s = map_next(&t->gils, s));)
+		free(s->value);
+	map_free(&t->gils);
 	map_free(&t->threads);
 	map_free(&t->early);
 	free(t->profile.thread_totals);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/map.h"
+#include "gil.h"
 #include "profile.h"
 #include "sample.h"
 #include "selection.h"
@@ -27,6 +28,7 @@ struct trace {
 	bool selects;	    /* not all is wanted */
 	struct map threads; /* (pid, tid) -> struct thread */
 	struct map early;   /* the same: those that were early (thread.h), and may still be */
+	struct map gils;    /* pid -> struct gil */
 	struct thread *last;
 	bool begun, started;	 /* there was a sample; there was one in the window */
 	char error[TRACE_ERROR]; /* one line, if the window is at fault */

@@ -116,6 +116,8 @@ static void write_time(const struct report *r)
 		fprintf(r->f, "%s with waiting; CPU time is not known\n", figure_span(sum, p->traced_ns));
 }
 
+#define KINDS 4 /* of waits: "process 99.9 ms, " of each, in 80 columns */
+
 /* What was waited for, most first; what is less than a hundredth of it is left out. */
 static void write_waits(const struct report *r)
 {
@@ -125,7 +127,7 @@ static void write_waits(const struct report *r)
 	enum wait_kind kind;
 	char text[FIGURE];
 
-	while ((kind = waits_most(&all)) && all.of[kind].ns >= least) {
+	for (int n = 0; n < KINDS && (kind = waits_most(&all)) && all.of[kind].ns >= least; n++) {
 		fprintf(r->f, "%s%s %s", before, wait_name(kind), figure_span(text, all.of[kind].ns));
 		all.of[kind].ns = 0;
 		before = ", ";

@@ -42,6 +42,9 @@ int report_body(struct report *r, const struct loop *loop, size_t most);
 /* Those that wait longest, if it is known and there is something to tell. 0 or -ENOMEM. */
 int report_waiting(const struct report *r, size_t most);
 
+/* Those that had the GIL longest while other threads waited for it, if they waited for long. 0 or -ENOMEM. */
+int report_gil(const struct report *r, size_t most);
+
 /* The table of C functions, if any was recorded. 0 or -ENOMEM. */
 int report_c_functions(const struct report *r, const struct report_top *top);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which functions wait, and for what. */
+/* Which functions wait, and for what; and which had the GIL while others waited for it. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -52,5 +52,36 @@ int report_waiting(const struct report *r, size_t most)
 		write_waiting(r, all[i]);
 	}
 	free(all);
+	return 0;
+}
+
+static void write_holder(const struct report *r, const struct code *code, uint64_t all)
+{
+	write_share(r, code->function->gil_held_ns, all);
+	write_span(r, code->function->gil_held_ns);
+	write_number(r, code->function->calls);
+	write_place(r, code, code->firstlineno, SAMPLE_NOWHERE, SHARE + SPAN + NUMBER);
+}
+
+int report_gil(const struct report *r, size_t most)
+{
+	uint64_t all = 0;
+	size_t n, i;
+	struct code **codes = profile_functions(r->p, &n, RANK_GIL);
+
+	for (i = 0; i < r->p->threads; i++)
+		all += r->p->thread_totals[i].gil_ns;
+	if (!codes)
+		return -ENOMEM;
+	for (i = 0; i < n && i < most && all >= SHARE_WAITING * r->p->traced_ns; i++) {
+		if (codes[i]->function->gil_held_ns < SHARE_WAITING * all)
+			break;
+		if (!i) {
+			write_title(r, "Functions with the GIL, of the time that others waited for it");
+			fputs(" share    time  calls  function\n", r->f);
+		}
+		write_holder(r, codes[i], all);
+	}
+	free(codes);
 	return 0;
 }

@@ -130,6 +130,7 @@ static int write_parts(struct report *r, const struct console *c, const struct r
 	err = err ?: report_first(r, top, lines, c->loops);
 	err = err ?: report_c_functions(r, top);
 	err = err ?: report_waiting(r, WAITING);
+	err = err ?: report_gil(r, WAITING);
 	err = err ?: report_native(r);
 	err = err ?: write_bodies(r, c, top);
 	err = err ?: write_opcodes_of(r, c, top);

@@ -179,7 +179,9 @@ static json_t *origin(const struct profile *p, const struct code *code)
 json_t *summary_function(const struct profile *p, const struct code *code, bool tables)
 {
 	json_t *o = json_join(function(code),
-			      json_pack("{s:o}", "event_rates", event_rates(p, code->function->events)));
+			      json_pack("{s:o, s:o}", "event_rates", event_rates(p, code->function->events),
+					"gil_held_ns",
+					number_or_null(code->process->waits, code->function->gil_held_ns)));
 
 	o = json_join(json_join(o, origin(p, code)), pids(code));
 	if (!tables)
@@ -466,7 +468,8 @@ static json_t *thread(const struct profile *p, const struct thread_total *t)
 				number_or_null(t->cpu_known, t->off.waiting_ns));
 
 	return json_join(json_join(JSON_NUMBERS(numbers), cpu),
-			 json_pack("{s:o}", "gil_ns", number_or_null(process && process->waits, t->gil_ns)));
+			 json_pack("{s:o, s:o}", "gil_ns", number_or_null(process && process->waits, t->gil_ns),
+				   "gil_held_ns", number_or_null(process && process->waits, t->gil_held_ns)));
 }
 
 json_t *summary_wait(const struct code *code, enum wait_kind kind, const struct wait_total *total)

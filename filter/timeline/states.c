@@ -69,6 +69,11 @@ bool states_end(struct states *s, uint64_t ns, struct stretch *done)
 	return over;
 }
 
+bool states_lets_go(uint64_t payload)
+{
+	return payload & MARKER_WAIT_BEGINS && (payload >> MARKER_WAIT_SHIFT & MARKER_WAIT_MASK) != WAIT_FOR_RING;
+}
+
 static bool let_go(struct holder *h, uint64_t ns, struct stretch *done)
 {
 	bool over = h->held && h->many && ns > h->from_ns;

@@ -36,6 +36,9 @@ static inline void states_begin(struct states *s, uint64_t ns)
 bool states_cpu(struct states *s, uint64_t payload, uint64_t ns, struct stretch *done);
 bool states_wait(struct states *s, uint64_t payload, uint64_t ns, struct stretch *done);
 
+/* Does a thread that begins to wait so let its GIL go? */
+bool states_lets_go(uint64_t payload);
+
 /* What it does ends at ns, as far as it is known; nothing is known any more. */
 bool states_end(struct states *s, uint64_t ns, struct stretch *done);
 

@@ -411,7 +411,8 @@ static int show_state(struct timeline *v, const struct sample *s)
 		return sink_file_no_memory(&v->file.sink);
 	over = (s->kind == KIND_CPU ? states_cpu : states_wait)(&t->states, s->payload, s->time, &done);
 	err = over && t->seen_ns ? write_state(v, t, &done) : 0;
-	if (!err && s->kind == KIND_WAIT && holder_waits(&t->process->holder, s->tid, s->time, &done))
+	if (!err && s->kind == KIND_WAIT && states_lets_go(s->payload) &&
+	    holder_waits(&t->process->holder, s->tid, s->time, &done))
 		err = write_holder(v, t->process, &done);
 	return err;
 }

@@ -89,6 +89,15 @@ static void test_unknown_kinds_are_other(void **state)
 	assert_string_equal(done.name, "waiting: other");
 }
 
+static void test_who_lets_go(void **state)
+{
+	(void)state;
+	assert_true(states_lets_go(marker_payload(marker_wait(WAIT_FOR_SLEEP, true))));
+	assert_true(states_lets_go(marker_payload(marker_wait(WAIT_FOR_GIL, true))));
+	assert_false(states_lets_go(marker_payload(marker_wait(WAIT_FOR_GIL, false))));
+	assert_false(states_lets_go(marker_payload(marker_wait(WAIT_FOR_RING, true))));
+}
+
 static void test_holder(void **state)
 {
 	struct holder h = { 0 };
@@ -114,6 +123,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_unknown_kinds_are_other),
+		cmocka_unit_test(test_who_lets_go),
 		cmocka_unit_test(test_holder),
 	};
 
