@@ -88,6 +88,11 @@ static void write_facts(FILE *f, const struct profile *p, const struct process *
 		write_time(f, "Waiting", p->traced_off.waiting_ns);
 		write_time(f, "Preempted", p->traced_off.ns - p->traced_off.waiting_ns);
 	}
+	if (profile_has_waits(p)) {
+		fputs("<div><dt>Waits</dt><dd>", f);
+		report_waits(f, p);
+		fputs("</dd></div>\n", f);
+	}
 	if (p->duty.period_ns)
 		write_time(f, "Traced in windows, of", p->duty.lived_ns);
 	write_count(f, "Events", events);
@@ -175,7 +180,7 @@ void page_head(struct page *page)
 	write_losses(page->f, page->p);
 	write_facts(page->f, page->p, root);
 	fprintf(page->f,
-		"<nav><a href=#loops>Loops</a> <a href=#functions>Functions</a> %s%s"
+		"<nav><a href=#functions>Functions</a> <a href=#loops>Loops</a> %s%s"
 		"<a href=#source>Source</a> <a href=#opcodes>Opcodes</a> "
 		"<a href=#specialization>Specialization</a> <a href=#events>Events</a></nav>\n",
 		has_c_functions(page->p) ? "<a href=#c-functions>C functions</a> " : "",

@@ -27,6 +27,7 @@ struct page {
 
 /* Each: 0 or -ENOMEM. */
 int page_loops(struct page *page);
+int page_origins(struct page *page);
 int page_functions(struct page *page);
 int page_c_functions(struct page *page); /* nothing if there are none */
 int page_sources(struct page *page);

@@ -118,22 +118,21 @@ static void write_time(const struct report *r)
 
 #define KINDS 4 /* of waits: "process 99.9 ms, " of each, in 80 columns */
 
-/* What was waited for, most first; what is less than a hundredth of it is left out. */
-static void write_waits(const struct report *r)
+void report_waits(FILE *f, const struct profile *p)
 {
-	struct waits all = profile_waits(r->p);
+	struct waits all = profile_waits(p);
 	uint64_t least = waits_ns(&all) / 100;
-	const char *before = "Waits    ";
+	const char *before = "";
 	enum wait_kind kind;
 	char text[FIGURE];
 
 	for (int n = 0; n < KINDS && (kind = waits_most(&all)) && all.of[kind].ns >= least; n++) {
-		fprintf(r->f, "%s%s %s", before, wait_name(kind), figure_span(text, all.of[kind].ns));
+		fprintf(f, "%s%s %s", before, wait_name(kind), figure_span(text, all.of[kind].ns));
 		all.of[kind].ns = 0;
 		before = ", ";
 	}
-	if (*before == ',')
-		fputc('\n', r->f);
+	if (!*before)
+		fputs("none", f);
 }
 
 /* "3.13.0; mode adaptive, markers software": of the version what comes before the date of the build. */
@@ -170,7 +169,11 @@ void report_head(const struct report *r)
 		write_trace(r, n);
 	if (n)
 		write_time(r);
-	write_waits(r);
+	if (profile_has_waits(r->p)) {
+		fputs("Waits    ", r->f);
+		report_waits(r->f, r->p);
+		fputc('\n', r->f);
+	}
 	if (r->p->duty.period_ns)
 		write_duty(r);
 	report_calls(r);

@@ -81,6 +81,9 @@ int report_function_opcodes(const struct report *r, const struct opcodes_view *v
 			    const struct code *code);
 int report_loop_opcodes(const struct report *r, const struct opcodes_view *v, uint32_t most, const struct loop *loop);
 
+/* What was waited for, most first; what is less than a hundredth of it is left out. Likewise a text. */
+void report_waits(FILE *f, const struct profile *p);
+
 /* The clock of the cycles, as text without a line of its own. */
 void report_clock(FILE *f, const struct profile *p);
 
