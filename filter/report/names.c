@@ -130,7 +130,7 @@ static char *short_form(const struct name *n, const char *path, size_t most)
 	return form(n, most - used, path, 0, "", file_of(path));
 }
 
-static char *make(const struct name *n, size_t most)
+static char *make_in_file(const struct name *n, size_t most)
 {
 	unsigned folders = n->folders;
 	const char *path = *origin_path(n->code) == '/' && !folders ? file_of(n->code->file) : origin_path(n->code);
@@ -149,6 +149,12 @@ static char *make(const struct name *n, size_t most)
 	if (folders || fits(&text, most))
 		return text;
 	return short_form(n, path, most);
+}
+
+/* A C function is in no file. */
+static char *make(const struct name *n, size_t most)
+{
+	return n->code->c ? elide(strdup(n->code->qualname), most) : make_in_file(n, most);
 }
 
 struct shown {

@@ -280,14 +280,6 @@ static struct folds fold_all(const struct report *r, const struct report_top *to
 	return f;
 }
 
-static struct table_row c_row(const struct report *r, const struct sheet *sheet, const struct summed *s)
-{
-	struct table_row row = { .name.text = s->code->qualname };
-
-	fill(r, sheet, s, &row);
-	return row;
-}
-
 static void fold_label(const struct report *r, struct fold *f, enum origin origin)
 {
 	const char *more = origin == ORIGIN_OWN ? "more " : "";
@@ -305,7 +297,7 @@ static size_t fold_rows(const struct report *r, const struct report_top *top, co
 	size_t n = 0;
 
 	for (size_t i = 0; i < count_large(r, top); i++)
-		rows[n++] = c_row(r, sheet, &top->c_functions[i]);
+		rows[n++] = row_of(r, sheet, &top->c_functions[i]);
 	for (int i = 0; i < ORIGINS; i++) {
 		struct fold *of = &f->of[i];
 
@@ -550,7 +542,7 @@ int report_c_functions(const struct report *r, const struct report_top *top)
 	int err = rows ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && rows; i++)
-		rows[i] = c_row(r, &sheet, &top->c_functions[i]);
+		rows[i] = row_of(r, &sheet, &top->c_functions[i]);
 	if (n && !err) {
 		fputc('\n', r->f);
 		err = table_write(r, &t, rows, n);

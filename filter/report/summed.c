@@ -150,7 +150,7 @@ static void rank(const struct profile *p, struct summed *all, size_t n, bool own
 
 		if (busy < SHARE_ROW * whole || !whole)
 			continue;
-		if (!own_first || all[i].origin == ORIGIN_OWN)
+		if (!own_first || (all[i].origin == ORIGIN_OWN && !all[i].code->c))
 			all[i].first = 2;
 		else
 			all[i].first = busy >= SHARE_LIBRARY * whole;

@@ -158,6 +158,12 @@ def check_times(python, mode, folder):
             problems.append(f"{name}: {row['total_ns']} ns in all, of {sleeps} times {SLEEP}, of {out}")
         if name != "time.sleep" and row["self_ns"] > row["total_ns"] - sleeps * SLEEP:
             problems.append(f"{name}: {row['self_ns']} ns its own of {row['total_ns']}")
+    if summary["trace"]["cpu_ns"] is not None:
+        own = sum(row["self_cpu_ns"] for row in summary["functions"] + summary["c_functions"])
+        if own + summary["trace"]["outside_cpu_ns"] != summary["trace"]["cpu_ns"]:
+            problems.append(f"{own} ns on a CPU in functions, of {summary['trace']['cpu_ns']}")
+        if found["time.sleep"]["self_waiting_ns"] < 11 * SLEEP:
+            problems.append(f"time.sleep waited {found['time.sleep']['self_waiting_ns']} ns")
     if found["time.sleep"]["self_ns"] != found["time.sleep"]["total_ns"]:
         problems.append("time.sleep has callees")
     return problems

@@ -55,6 +55,15 @@ static void leave(int32_t tid, uint32_t interpreter, int c, uint64_t ns, uint64_
 	assert_int_equal(calltree_leave(&tree, &a, 1000 + ns, 5000 + 2 * ns), 0);
 }
 
+/* The same of one that has no place in the tree. */
+static void pass(int32_t tid, uint64_t ns, uint64_t callee_ns)
+{
+	struct activation a = { .pid = 7, .tid = tid, .code = code[3], .callee_ns = callee_ns };
+
+	a.callee_cycles = 2 * callee_ns;
+	assert_int_equal(calltree_pass(&tree, &a, ns, 2 * ns), 0);
+}
+
 static int write_enter(void *to, uint32_t node)
 {
 	const struct call_node *n = &tree.nodes[node];
@@ -110,6 +119,19 @@ static void test_paths(void **state)
 	enter(1, 0, 3, OP_JUMP); /* was open before the trace: adopted */
 	leave(1, 0, 3, 7, 0);
 	check("1/0 a1+0:100-38(b2+0:60-40(c1+1:20-20())c0+2:2-2())d0+0:7-7()");
+}
+
+/* Its own time is its caller's, and so are its callees. */
+static void test_passed(void **state)
+{
+	(void)state;
+	enter(1, 0, 0, OP_PY_START);
+	enter(1, 0, 1, OP_PY_START);
+	leave(1, 0, 1, 10, 0);
+	pass(1, 15, 10);
+	pass(1, 4, 0);
+	leave(1, 0, 0, 30, 19);
+	check("1/0 a1+0:30-20(b1+0:10-10())");
 }
 
 static void test_threads_and_interpreters(void **state)
@@ -221,7 +243,7 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(test_empty),	   TEST(test_paths), TEST(test_threads_and_interpreters),
+		TEST(test_empty),	   TEST(test_paths), TEST(test_passed),	 TEST(test_threads_and_interpreters),
 		TEST(test_walk_that_ends), TEST(test_many),  TEST(test_callers),
 	};
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <stdio.h>
 #include <cmocka.h>
 
@@ -43,6 +44,9 @@ static const struct {
 		{ "/opt/work/__main__.py", "main", 7, -1, "main, work/__main__.py:7" } } },
 	{ 26, { { "<frozen importlib._bootstrap>", "_call_with_frames_removed", 480, -1,
 		  "_call_with_...otstrap>:480" } } },
+	{ 30, { { CODE_C_FILE, "zlib.compress", 0, -1, "zlib.compress" },
+		{ CODE_C_FILE, "_ssl._SSLContext.set_default_verify_paths", 0, -1,
+		  "_ssl._SSLCont...t_verify_paths" } } },
 	/* Alike: as many folders as it takes, though it may not fit. */
 	{ 30, { { "/srv/one/util.py", "f", 3, -1, "f, /srv/one/util.py:3" },
 		{ "/srv/two/util.py", "f", 3, -1, "f, /srv/two/util.py:3" },
@@ -71,7 +75,8 @@ static void test_cut(void **state)
 		for (; n < MOST && cases[i].names[n].file; n++) {
 			codes[n] = (struct code){ .file = (char *)cases[i].names[n].file,
 						  .qualname = (char *)cases[i].names[n].qualname,
-						  .process = &process };
+						  .process = &process,
+						  .c = !strcmp(cases[i].names[n].file, CODE_C_FILE) };
 			names[n] = (struct name){ .code = &codes[n],
 						  .line = cases[i].names[n].line,
 						  .offset = cases[i].names[n].offset };

@@ -93,6 +93,36 @@ static void test_functions(void **state)
 	codes_free(&codes);
 }
 
+/* C functions are apart, and one place, whatever the process. */
+static void test_c_functions(void **state)
+{
+	struct codes codes;
+	struct profile p = { 0 };
+	struct summed *all;
+	size_t before, n;
+
+	(void)state;
+	make(&codes, &p);
+	all = summed_functions(&p, &before, true);
+	summed_free(all, before);
+	for (int32_t pid = 7; pid < 9; pid++) {
+		struct code *code = codes_intern(codes_process(&codes, pid), CODE_C_FILE, "zlib.compress", 0);
+
+		code->c = true;
+		assert_int_equal(pids_add(&function_of(code)->pids, pid), 0);
+		function_of(code)->self_ns = function_of(code)->total_ns = 10 * pid;
+		function_of(code)->calls = 1;
+	}
+	all = summed_functions(&p, &n, true);
+	assert_int_equal(n, before);
+	summed_free(all, n);
+	all = summed_c_functions(&p, &n);
+	assert_int_equal(n, 1);
+	assert_true(all[0].pids.n == 2 && all[0].n == 2 && all[0].own_ns == 150);
+	summed_free(all, n);
+	codes_free(&codes);
+}
+
 static void test_loops(void **state)
 {
 	struct codes codes;
@@ -135,6 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_c_functions),
 		cmocka_unit_test(test_loops),
 		cmocka_unit_test(test_ranked_by),
 	};
