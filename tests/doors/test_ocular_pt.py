@@ -78,7 +78,7 @@ def every_output(python, mode):
     table = [row.split("\t") for row in recording.run([PT, "options"]).stdout.splitlines()]
     coarse = mode in ("calls", "lines")
     sinks = [row[0] for row in table if row[2] == "file" and not (coarse and row[0].startswith("opcode_"))]
-    words = ["console=always", "color=never", "counts=5", "loops=9", "iterations=slices"]
+    words = ["console=always", "color=never", "counts=5", "loops=9", "by=thread", "all=yes", "iterations=slices"]
     words += [] if coarse else ["opcodes=calls:9", "opcodes=chains:3"]
     with recording.scratch() as folder:
         data, out = os.path.join(folder, "data"), {}
