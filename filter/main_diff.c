@@ -137,6 +137,10 @@ static bool comparable(const struct diff_side *a, const struct diff_side *b, cha
 	else if (strcmp(a->mode, b->mode))
 		snprintf(error, DIFF_ERROR, "cannot compare: they were recorded in different modes, %s and %s", a->mode,
 			 b->mode);
+	else if (!a->c_functions != !b->c_functions)
+		snprintf(error, DIFF_ERROR,
+			 "cannot compare: %s alone was recorded with C functions: record both with --c-calls",
+			 a->c_functions ? a->name : b->name);
 	else
 		return true;
 	return false;

@@ -21,6 +21,8 @@ struct number_field {
 		object, key, offsetof(struct diff_item, field), needed \
 	}
 
+#define C_FUNCTIONS "c_functions"
+
 static const struct number_field loop_numbers[] = {
 	NUMBER(NULL, "iterations", times, true),
 	NUMBER(NULL, "share", share, true),
@@ -98,7 +100,7 @@ static const char *read_numbers(struct diff_item *item, json_t *o, const struct 
 static const char *read_item(struct diff_item *item, json_t *o, enum diff_kind kind)
 {
 	*item = (struct diff_item){
-		.file = string(o, "file"),
+		.file = json_object_get(o, "file") ? string(o, "file") : DIFF_C_FILE,
 		.qualname = string(o, "qualname"),
 		.firstlineno = integer(o, "firstlineno"),
 		.line = integer(o, kind == DIFF_LOOPS ? "line" : "firstlineno"),
@@ -156,27 +158,43 @@ static size_t merge_all(struct diff_item *items, size_t n)
 	return used;
 }
 
-static int read_kind(struct diff_side *s, enum diff_kind kind, char *error)
+/* Those of an array, from items[kind][*n] on. */
+static int read_array(struct diff_side *s, enum diff_kind kind, const char *key, size_t *n, char *error)
 {
-	json_t *array = json_object_get(s->json, kinds[kind].array), *o;
+	json_t *o;
 	size_t i;
 
-	s->items[kind] = calloc(json_array_size(array) + 1, sizeof(struct diff_item));
-	if (!s->items[kind])
-		return -ENOMEM;
-	json_array_foreach (array, i, o) {
-		const char *lacks = read_item(&s->items[kind][i], o, kind);
+	json_array_foreach (json_object_get(s->json, key), i, o) {
+		struct diff_item *item = &s->items[kind][(*n)++];
+		const char *lacks = read_item(item, o, kind);
 
 		if (lacks) {
 			snprintf(error, DIFF_ERROR, "%s: its %s have no \"%s\": made by another version of Ocular",
-				 s->name, kinds[kind].array, lacks);
+				 s->name, key, lacks);
 			return -EINVAL;
 		}
 		if (kind == DIFF_FUNCTIONS)
-			finish_function(&s->items[kind][i], s->traced_ns);
+			finish_function(item, s->traced_ns);
 	}
-	s->n[kind] = merge_all(s->items[kind], json_array_size(array));
 	return 0;
+}
+
+/* C functions are among the functions, in the file that stands for none. */
+static int read_kind(struct diff_side *s, enum diff_kind kind, char *error)
+{
+	size_t n = 0, c = kind == DIFF_FUNCTIONS ? json_array_size(json_object_get(s->json, C_FUNCTIONS)) : 0;
+	int err;
+
+	s->items[kind] = calloc(json_array_size(json_object_get(s->json, kinds[kind].array)) + c + 1,
+				sizeof(struct diff_item));
+	if (!s->items[kind])
+		return -ENOMEM;
+	err = read_array(s, kind, kinds[kind].array, &n, error);
+	if (!err && c)
+		err = read_array(s, kind, C_FUNCTIONS, &n, error);
+	if (!err)
+		s->n[kind] = merge_all(s->items[kind], n);
+	return err;
 }
 
 /* The first process with a mode: those that could not be traced have none, and may come first. */
@@ -202,6 +220,7 @@ static void read_head(struct diff_side *s)
 	s->traced_ns = json_number_value(json_object_get(trace, "traced_ns"));
 	s->traced_cycles = json_number_value(json_object_get(trace, "traced_cycles"));
 	s->mode = string(process, "mode");
+	s->c_functions = json_array_size(json_object_get(s->json, C_FUNCTIONS));
 	s->python = string(process, "python");
 	s->argv = string(process, "argv");
 	json_object_foreach (json_object_get(s->json, "losses"), key, v)

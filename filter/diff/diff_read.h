@@ -12,6 +12,9 @@
 
 enum diff_kind { DIFF_LOOPS, DIFF_FUNCTIONS, DIFF_KINDS };
 
+/* The file of C functions. */
+#define DIFF_C_FILE "~"
+
 /* A loop, or a function. The same one in several processes is one. Strings are the JSON's. */
 struct diff_item {
 	const char *file, *qualname;
@@ -33,7 +36,8 @@ struct diff_side {
 	json_t *json;
 	const char *clock, *mode, *python, *argv; /* "?" if the summary does not have it */
 	double hz, traced_ns, traced_cycles;
-	uint64_t losses; /* sum over all kinds */
+	uint64_t losses;  /* sum over all kinds */
+	bool c_functions; /* it has some */
 	struct diff_item *items[DIFF_KINDS];
 	size_t n[DIFF_KINDS];
 };

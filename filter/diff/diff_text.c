@@ -22,7 +22,9 @@ static void write_name(FILE *f, const struct diff_item *i)
 {
 	const char *slash = strrchr(i->file, '/');
 
-	fprintf(f, "%s, %s", i->qualname, slash ? slash + 1 : i->file);
+	fputs(i->qualname, f);
+	if (strcmp(i->file, DIFF_C_FILE))
+		fprintf(f, ", %s", slash ? slash + 1 : i->file);
 	if (i->line > 0)
 		fprintf(f, ":%" PRId64, i->line);
 }

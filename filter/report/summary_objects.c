@@ -215,12 +215,14 @@ json_t *summary_c_function(const struct profile *p, const struct code *code, boo
 		{ "self_ns", f->self_ns },
 		{ "total_cycles", f->total_cycles },
 		{ "self_cycles", f->self_cycles },
+		{ "activations", f->self_spread.n },
 		{ "unfinished", f->unfinished },
 		{ "pid", code->process->pid },
 	};
 
 	(void)p, (void)tables;
-	return json_join(json_pack("{s:o, s:o}", "name", c_name(code), "qualname", json_text(code->qualname)),
+	return json_join(json_pack("{s:o, s:o, s:f}", "name", c_name(code), "qualname", json_text(code->qualname),
+				   "self_cycles_deviation", spread_deviation(&f->self_spread)),
 			 json_join(JSON_NUMBERS(totals),
 				   own_and_total(!f->cpu_unknown, f->self_ns, f->self_off, f->total_ns, f->total_off)));
 }

@@ -123,6 +123,10 @@ ok "a file that is no JSON" says 2 'text.json' "$ocular" diff text.json fast
 ok "a JSON that is no summary" says 2 'half.json is not a summary' "$ocular" diff fast half.json
 ok "a newer summary" says 2 'schema 99' "$ocular" diff fast newer.json
 ok "a summary that lacks numbers" says 2 'have no "iterations"' "$ocular" diff fast bare.json
+ok "recorded: C functions, fast and slow" eval 'record c_fast --c-calls app.py 1 1 && record c_slow --c-calls app.py 1000 1'
+ok "a C function that got slower" says 0 '  sum$' "$ocular" diff c_fast c_slow
+ok "only one with C functions" says 2 'c_slow alone was recorded with C functions: record both with --c-calls' \
+	"$ocular" diff fast c_slow
 ok "different modes" says 2 'different modes, adaptive and calls' "$ocular" diff fast calls
 ok "one recording" says 2 'two recordings' "$ocular" diff fast
 ok "three recordings" says 2 'two recordings at a time' "$ocular" diff fast slow fast

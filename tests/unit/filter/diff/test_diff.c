@@ -221,6 +221,33 @@ static void test_processes_are_added_up(void **state)
 	diff_side_free(&s);
 }
 
+/* Among the functions, in a file of their own. */
+static void test_c_functions(void **state)
+{
+	char error[DIFF_ERROR];
+	struct diff_side s;
+
+	(void)state;
+	assert_int_equal(read_text(&s, SUMMARY(FUNCTION(3, 12, 2)), error), 0);
+	assert_false(s.c_functions);
+	diff_side_free(&s);
+	assert_int_equal(
+		read_text(&s,
+			  "{\"schema\": 1, \"loops\": [], \"trace\": {\"traced_ns\": 100}, \"functions\": [" FUNCTION(
+				  3, 12, 2) "], \"c_functions\": [{\"name\": \"{x}\", \"qualname\": \"zlib.crc32\","
+					    " \"activations\": 4, \"self_cycles\": 20, \"self_ns\": 30,"
+					    " \"self_cycles_deviation\": 1}]}",
+			  error),
+		0);
+	assert_true(s.c_functions);
+	assert_int_equal(s.n[DIFF_FUNCTIONS], 2);
+	assert_string_equal(s.items[DIFF_FUNCTIONS][1].qualname, "zlib.crc32");
+	assert_string_equal(s.items[DIFF_FUNCTIONS][1].file, DIFF_C_FILE);
+	assert_true(s.items[DIFF_FUNCTIONS][1].n == 4);
+	assert_float_equal(s.items[DIFF_FUNCTIONS][1].mean, 5, 1e-9);
+	diff_side_free(&s);
+}
+
 #define PROCESSES(list) "{\"schema\": 1, \"loops\": [], \"functions\": [], \"processes\": [" list "]}"
 #define UNTRACED	"{\"pid\": 8, \"argv\": null, \"python\": \"3.11\", \"mode\": null}"
 #define TRACED		"{\"pid\": 9, \"argv\": \"app.py\", \"python\": \"3.13\", \"mode\": \"calls\"}"
@@ -523,6 +550,7 @@ int main(void)
 		cmocka_unit_test(test_judging),
 		cmocka_unit_test(test_another_frequency),
 		cmocka_unit_test(test_processes_are_added_up),
+		cmocka_unit_test(test_c_functions),
 		cmocka_unit_test(test_new_is_no_percentage),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_full_disk),
