@@ -40,9 +40,9 @@ static double all_cycles(const struct loop *loop)
 	return loop->cycles.sum + (double)untimed * stat_quantile(&loop->cycles, 0.5);
 }
 
-/* Cycles of a mean trip that were not spent in trips of inner loops. */
-static double own_cycles(const struct function *f, const struct loop *loop)
+double body_block_cycles(const struct loop *loop)
 {
+	const struct function *f = loop->code->function;
 	double cycles = stat_mean(&loop->cycles);
 
 	for (uint32_t i = function_loops_before(f, loop->head + 1);
@@ -51,22 +51,6 @@ static double own_cycles(const struct function *f, const struct loop *loop)
 			cycles -= all_cycles(f->loops[i]) / loop->iterations;
 	return cycles > 0 ? cycles : 0;
 }
-
-static uint32_t block_size(const struct function *f, const struct loop *loop)
-{
-	const struct code *code = loop->code;
-	uint32_t n = 0;
-
-	for (uint32_t i = code_index(code, loop->head);
-	     i < code->ninstrs && code->instrs[i].offset <= loop->extent.body; i++)
-		n += body_block(f, code->instrs[i].offset) == loop;
-	return n;
-}
-
-struct average {
-	const struct loop *block;
-	double cycles;
-};
 
 static struct body_row measured_row(const struct instr *instr, const struct instr_cost *cost)
 {
@@ -80,24 +64,9 @@ static struct body_row measured_row(const struct instr *instr, const struct inst
 	};
 }
 
-/* The average of the block that offset is in. Neighbours share a block: *last keeps it. */
-static struct body_row average_row(const struct instr *instr, const struct function *f, struct average *last)
-{
-	const struct loop *block = body_block(f, instr->offset);
-
-	if (!block)
-		return (struct body_row){ .instr = instr };
-	if (block != last->block)
-		*last = (struct average){ block, own_cycles(f, block) / block_size(f, block) };
-	return (struct body_row){
-		.instr = instr, .known = block->cycles.n, .times = block->iterations, .cycles = last->cycles
-	};
-}
-
 static size_t rows_between(const struct code *code, int64_t from, int64_t to, struct body_row *rows, size_t size)
 {
 	const struct function *f = code->function;
-	struct average last = { 0 };
 	size_t n = 0;
 
 	for (uint32_t i = code_index(code, from); i < code->ninstrs && n < size; i++) {
@@ -106,7 +75,9 @@ static size_t rows_between(const struct code *code, int64_t from, int64_t to, st
 		if (instr->offset > to)
 			break;
 		if (from <= instr->offset)
-			rows[n++] = f->costs ? measured_row(instr, &f->costs[i]) : average_row(instr, f, &last);
+			rows[n++] = f->costs ? measured_row(instr, &f->costs[i])
+					     : (struct body_row){ .instr = instr,
+								  .block = body_block(f, instr->offset) };
 	}
 	return n;
 }
@@ -119,4 +90,25 @@ size_t body_rows(const struct loop *loop, struct body_row *rows, size_t size)
 size_t body_code(const struct code *code, struct body_row *rows, size_t size)
 {
 	return rows_between(code, 0, INT64_MAX, rows, size);
+}
+
+static bool is_first(const struct body_row *rows, size_t i)
+{
+	size_t before = 0;
+
+	while (before < i && rows[before].block != rows[i].block)
+		before++;
+	return rows[i].block && before == i;
+}
+
+struct body_place body_place(const struct body_row *rows, size_t i)
+{
+	struct body_place place = { .first = is_first(rows, i) };
+
+	for (size_t k = 0; k <= i; k++) {
+		place.number += is_first(rows, k);
+		if (rows[k].block == rows[i].block)
+			break;
+	}
+	return place;
 }

@@ -24,14 +24,38 @@ static void add_lines(struct heat *h, const struct function *f)
 			add(h, f->first_line + i, f->lines[i].cycles);
 }
 
+/* Once, at the line of its loop. */
+static void add_block(struct heat *h, const struct loop *block, int32_t line)
+{
+	if (block->line >= h->first && block->line <= h->last)
+		line = block->line;
+	add(h, line, body_block_cycles(block) * block->iterations);
+}
+
+static void add_row(struct heat *h, const struct body_row *rows, size_t i)
+{
+	const struct body_row *row = &rows[i];
+	struct heat_line *line = &h->lines[row->instr->line - h->first];
+	double block;
+
+	if (row->known)
+		add(h, row->instr->line, row->cycles * row->times);
+	if (!row->block || !row->block->cycles.n)
+		return;
+	if (body_place(rows, i).first)
+		add_block(h, row->block, row->instr->line);
+	block = body_block_cycles(row->block) * row->block->iterations;
+	line->block = block > line->block ? block : line->block;
+}
+
 static int add_instructions(struct heat *h, const struct code *code)
 {
 	struct body_row *rows = calloc(code->ninstrs + 1, sizeof(*rows));
 	size_t n = rows ? body_code(code, rows, code->ninstrs) : 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (rows[i].known && rows[i].instr->line >= h->first)
-			add(h, rows[i].instr->line, rows[i].cycles * rows[i].times);
+		if (rows[i].instr->line >= h->first)
+			add_row(h, rows, i);
 	free(rows);
 	return rows ? 0 : -ENOMEM;
 }
@@ -57,7 +81,7 @@ int heat_of(const struct code *code, struct heat *h)
 	if (!h->lines)
 		return -ENOMEM;
 	mark_code(h, code);
-	h->source = f->costs ? HEAT_INSTRUCTIONS : f->lines ? HEAT_LINES : HEAT_AVERAGES;
+	h->source = f->costs ? HEAT_INSTRUCTIONS : f->lines ? HEAT_LINES : HEAT_BLOCKS;
 	if (h->source != HEAT_LINES)
 		return add_instructions(h, code);
 	add_lines(h, f);

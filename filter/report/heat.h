@@ -3,15 +3,15 @@
  * heat.h - what the lines of a function cost.
  *
  * Where INSTRUCTION events were recorded, a line's cycles are those of its instructions; where LINE events were, those
- * from line to line, without calls. Elsewhere only lines of loops are known: a trip's cycles, calls included, over the
- * instructions of its block (body.h).
+ * from line to line, without calls. Elsewhere only blocks are known (body.h): the loop's line has the cycles of all its
+ * trips, calls included, and the block's other lines have none of their own.
  */
 #pragma once
 
 #include "model/function.h"
 
 enum heat_source {
-	HEAT_AVERAGES,	   /* of loops */
+	HEAT_BLOCKS,	   /* of loops */
 	HEAT_INSTRUCTIONS, /* sums of measured ones */
 	HEAT_LINES,	   /* measured from line to line */
 };
@@ -19,7 +19,8 @@ enum heat_source {
 struct heat_line {
 	bool code;     /* it has instructions */
 	bool known;    /* cycles mean something */
-	double cycles; /* of all its executions */
+	double cycles; /* of all its executions, or of its block's */
+	double block;  /* of the block it is in, if others have that one's cycles; 0: in none */
 };
 
 struct heat {

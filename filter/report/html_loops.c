@@ -52,17 +52,38 @@ static void write_line(struct page *page, const struct loop *loop, int32_t line)
 	fputs("</code></td></tr>\n", page->f);
 }
 
-static void write_cycles(FILE *f, const struct body_row *row, double most)
+static void write_bar(FILE *f, double cycles, double most, const char *behind)
 {
-	if (row->known)
-		fprintf(f, "<td class=share style=\"--part:%.1f%%\">~%.0f%s</td>",
-			most > 0 ? 100 * row->cycles / most : 0, row->cycles, row->measured ? "" : " *");
-	else
-		fprintf(f, "<td class=n>%s</td>", row->measured ? "no event" : "not timed");
+	fprintf(f, "<td class=share style=\"--part:%.1f%%\">~%.0f%s</td>", most > 0 ? 100 * cycles / most : 0, cycles,
+		behind);
 }
 
-static void write_instruction(struct page *page, const struct loop *loop, const struct body_row *row, double most)
+static bool is_timed(const struct body_row *row)
 {
+	return row->block && row->block->cycles.n;
+}
+
+/* A block has one bar, at its first instruction. */
+static void write_cycles(FILE *f, const struct body_row *rows, size_t i, double most)
+{
+	struct body_place block = body_place(rows, i);
+	char behind[48];
+
+	snprintf(behind, sizeof(behind), " a trip: block %u", block.number);
+	if (rows[i].known)
+		write_bar(f, rows[i].cycles, most, "");
+	else if (is_timed(&rows[i]) && block.first)
+		write_bar(f, body_block_cycles(rows[i].block), most, behind);
+	else if (is_timed(&rows[i]))
+		fprintf(f, "<td class=n>block %u</td>", block.number);
+	else
+		fprintf(f, "<td class=n>%s</td>", rows[i].measured ? "no event" : "not timed");
+}
+
+static void write_instruction(struct page *page, const struct loop *loop, const struct body_row *rows, size_t i,
+			      double most)
+{
+	const struct body_row *row = &rows[i];
 	const struct process *p = loop->code->process;
 
 	fprintf(page->f, "<tr><td class=n>%u</td><td><code>", row->instr->offset);
@@ -74,7 +95,7 @@ static void write_instruction(struct page *page, const struct loop *loop, const 
 		fputs("</code>", page->f);
 	}
 	fputs("</td>", page->f);
-	write_cycles(page->f, row, most);
+	write_cycles(page->f, rows, i, most);
 	fputs("</tr>\n", page->f);
 }
 
@@ -82,9 +103,13 @@ static double hottest(const struct body_row *rows, size_t n)
 {
 	double most = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].known && rows[i].cycles > most)
-			most = rows[i].cycles;
+	for (size_t i = 0; i < n; i++) {
+		double cycles = rows[i].known	     ? rows[i].cycles
+				: is_timed(&rows[i]) ? body_block_cycles(rows[i].block)
+						     : 0;
+
+		most = cycles > most ? cycles : most;
+	}
 	return most;
 }
 
@@ -100,8 +125,8 @@ static void write_legend(struct page *page, const struct loop *loop, const struc
 		      "Base opcodes ran: INSTRUCTION events prevent specialization.</p>\n",
 		      page->f);
 	else
-		fputs("<p class=note>* average over the block: a trip's cycles, calls included, over its "
-		      "instructions.</p>\n",
+		fputs("<p class=note>Blocks were timed as a whole, with their calls and without inner loops; no "
+		      "instruction was.</p>\n",
 		      page->f);
 	if (!rows->measured && !specialization_known(loop->code))
 		fputs("<p class=note>Specialized opcodes are not known: they are read at an orderly "
@@ -127,7 +152,7 @@ static int write_listing(struct page *page, const struct loop *loop)
 	for (size_t i = 0; i < n; i++) {
 		if (rows[i].instr->line != line)
 			write_line(page, loop, line = rows[i].instr->line);
-		write_instruction(page, loop, &rows[i], most);
+		write_instruction(page, loop, rows, i, most);
 	}
 	if (n) {
 		fputs("</tbody>\n</table>\n", page->f);

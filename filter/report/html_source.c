@@ -13,11 +13,12 @@
 static void write_line(struct page *page, const struct heat *h, int32_t number, const char *text)
 {
 	const struct heat_line *line = &h->lines[number - h->first];
-	double part = h->most > 0 ? line->cycles / h->most : 0;
+	double cycles = line->cycles > line->block ? line->cycles : line->block;
+	double part = h->most > 0 ? cycles / h->most : 0;
 	char brief[FIGURE];
 
-	fprintf(page->f, "<tr class=h%d><td class=n>%d</td>", line->known ? (int)(part * (WARMTHS - 0.01)) + 1 : 0,
-		number);
+	fprintf(page->f, "<tr class=h%d><td class=n>%d</td>",
+		line->known || line->block > 0 ? (int)(part * (WARMTHS - 0.01)) + 1 : 0, number);
 	if (line->known && h->sum > 0)
 		fprintf(page->f, "<td class=n>%s</td><td class=n>%.1f%%</td>", figure_brief(brief, line->cycles),
 			100 * line->cycles / h->sum);
@@ -50,7 +51,8 @@ static void write_lines(struct page *page, const struct source *source, const st
 static const char *meaning(const struct profile *p, const struct heat *h)
 {
 	static const char *const meanings[] = {
-		[HEAT_AVERAGES] = "Averages of loops, calls included; lines outside of loops were not timed.",
+		[HEAT_BLOCKS] = "Loops were timed as a whole, calls included: what a loop took stands at its line, and "
+				"all lines of it have its colour. Lines outside of loops were not timed.",
 		[HEAT_INSTRUCTIONS] = "Measured from instruction to instruction, one callback included in each.",
 		[HEAT_LINES] = "Measured from line to line, without calls; one callback included in each.",
 	};

@@ -38,17 +38,28 @@ static void write_stayed(const struct report *r, const struct loop *loop, const 
 		fprintf(r->f, " %s(stayed base)%s", r->c->faint, r->c->plain);
 }
 
+/* What is known of it as a whole stands at its first instruction. */
+static void write_block(FILE *f, const struct body_row *rows, size_t i)
+{
+	struct body_place block = body_place(rows, i);
+
+	if (!rows[i].block || !rows[i].block->cycles.n)
+		fputs("not timed", f);
+	else if (!block.first)
+		fprintf(f, "block %u", block.number);
+	else
+		fprintf(f, "block %u: ~%.0f cycles a trip", block.number, body_block_cycles(rows[i].block));
+}
+
 static void write_cycles(FILE *f, const struct loop *loop, const struct body_row *row)
 {
 	const struct callback *callback = &loop->code->process->callbacks[OP_INSTRUCTION];
 
 	if (!row->known)
-		fputs(row->measured ? "no event" : "not timed", f);
+		fputs("no event", f);
 	else
 		fprintf(f, "~%.0f cycles", row->cycles);
-	if (row->known && !row->measured)
-		fputs(" *", f);
-	if (!row->known || !row->measured || !callback->most)
+	if (!row->known || !callback->most)
 		return;
 	if (callback->least == callback->most)
 		fprintf(f, " (callback ~%" PRIu64 ")", callback->most);
@@ -95,14 +106,15 @@ static void write_legend(const struct report *r, const struct loop *loop, const 
 			loop->cycles.n ? (double)loop->uops / loop->cycles.n : 0);
 		return;
 	}
-	fputs("* average over the block: a trip's cycles, calls included, over its instructions\n", r->f);
+	fputs("Blocks were timed as a whole, with their calls and without inner loops; no\ninstruction was.", r->f);
 	if (jump->most) {
-		fputs("  a trip contains one JUMP callback of ", r->f);
+		fputs(" A trip contains one JUMP callback of ", r->f);
 		write_callback(r, jump);
-		fputc('\n', r->f);
+		fputc('.', r->f);
 	}
+	fputc('\n', r->f);
 	if (!specialization_known(code))
-		fputs("  specialized opcodes are not known: they are read at an orderly stop\n", r->f);
+		fputs("Specialized opcodes are not known: they are read at an orderly stop.\n", r->f);
 }
 
 /* "mean 28.1, median 3, p99 141, min 1, max 141" */
@@ -203,7 +215,10 @@ static void write_rows(const struct report *r, const struct loop *loop, const st
 		fprintf(r->f, "[%03zu] offset %u : ", i, rows[i].instr->offset);
 		write_name(r, loop, rows[i].instr);
 		fputs(" | ", r->f);
-		write_cycles(r->f, loop, &rows[i]);
+		if (rows[i].measured)
+			write_cycles(r->f, loop, &rows[i]);
+		else
+			write_block(r->f, rows, i);
 		write_stayed(r, loop, rows[i].instr);
 		write_changes(r, &rows[i]);
 		fputc('\n', r->f);

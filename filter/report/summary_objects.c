@@ -273,6 +273,8 @@ static json_t *instruction(const struct process *p, const struct body_row *row)
 				 "cycles", row->known ? json_real(row->cycles) : json_null(),
 				 "measured", row->measured);
 
+	what = json_join(what, json_pack("{s:o}", "block",
+					 number_or_null(row->block, row->block ? row->block->head : 0)));
 	return json_join(JSON_NUMBERS(where), what);
 }
 /* clang-format on */
@@ -302,8 +304,9 @@ static json_t *loop_object(const struct profile *p, const struct loop *loop)
 		{ "iterations", loop->iterations },
 		{ "timed", timed },
 	};
-	json_t *rest = json_pack("{s:o, s:o, s:o, s:f, s:f, s:f, s:o}",
+	json_t *rest = json_pack("{s:o, s:o, s:o, s:o, s:f, s:f, s:f, s:o}",
 				 "cycles", distribution(&loop->cycles),
+				 "block_cycles", timed ? json_real(body_block_cycles(loop)) : json_null(),
 				 "trips", trips(loop),
 				 "paths", summary_paths(p, loop),
 				 "share", profile_share(p, loop),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_body.c - a loop's instructions and their shares of its cycles, averaged and measured. */
+/* test_body.c - a loop's instructions, the blocks they are in, and what was measured of both. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,6 +39,7 @@ static struct loop *make_loop(struct code *code, int64_t head, uint64_t entries,
 	return loop;
 }
 
+/* cycles: of the instruction if it was measured, else of its block; -1: not known. */
 static void assert_rows(const struct loop *loop, const unsigned *offsets, const double *cycles, size_t n)
 {
 	struct body_row rows[COUNT(instrs)];
@@ -46,9 +47,25 @@ static void assert_rows(const struct loop *loop, const unsigned *offsets, const 
 	assert_int_equal(body_rows(loop, rows, COUNT(rows)), n);
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(rows[i].instr->offset, offsets[i]);
-		assert_int_equal(rows[i].known, cycles[i] >= 0);
-		if (rows[i].known)
-			assert_true(rows[i].cycles == cycles[i]);
+		assert_true(rows[i].measured || (!rows[i].known && !rows[i].cycles && !rows[i].times));
+		if (rows[i].measured)
+			assert_int_equal(rows[i].known, cycles[i] >= 0);
+		else
+			assert_int_equal(rows[i].block && rows[i].block->cycles.n, cycles[i] >= 0);
+		if (cycles[i] >= 0)
+			assert_true((rows[i].known ? rows[i].cycles : body_block_cycles(rows[i].block)) == cycles[i]);
+	}
+}
+
+/* x: the first of its block. */
+static void assert_places(const struct loop *loop, const unsigned *numbers, const char *first)
+{
+	struct body_row rows[COUNT(instrs)];
+	size_t n = body_rows(loop, rows, COUNT(rows));
+
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(body_place(rows, i).number, numbers[i]);
+		assert_int_equal(body_place(rows, i).first, first[i] == 'x');
 	}
 }
 
@@ -57,7 +74,7 @@ static void test_one_block(void **state)
 	struct code code = make_code();
 
 	(void)state;
-	assert_rows(make_loop(&code, 24, 1, 10, 30), (unsigned[]){ 24, 26 }, (double[]){ 15, 15 }, 2);
+	assert_rows(make_loop(&code, 24, 1, 10, 30), (unsigned[]){ 24, 26 }, (double[]){ 30, 30 }, 2);
 	function_free(&code);
 }
 
@@ -68,9 +85,9 @@ static void test_inner_trips_are_not_the_outer_loop_s(void **state)
 	struct loop *outer = make_loop(&code, 4, 1, 9, 1000), *inner = make_loop(&code, 8, 10, 90, 60);
 
 	(void)state;
-	assert_rows(inner, (unsigned[]){ 8, 10, 12 }, (double[]){ 20, 20, 20 }, 3);
-	assert_rows(outer, (unsigned[]){ 4, 8, 10, 12, 16, 20 }, (double[]){ 400 / 3., 20, 20, 20, 400 / 3., 400 / 3. },
-		    6);
+	assert_rows(inner, (unsigned[]){ 8, 10, 12 }, (double[]){ 60, 60, 60 }, 3);
+	assert_rows(outer, (unsigned[]){ 4, 8, 10, 12, 16, 20 }, (double[]){ 400, 60, 60, 60, 400, 400 }, 6);
+	assert_places(outer, (unsigned[]){ 1, 2, 2, 2, 1, 1 }, "xx....");
 	function_free(&code);
 }
 
@@ -81,7 +98,7 @@ static void test_no_block_costs_less_than_nothing(void **state)
 
 	(void)state;
 	make_loop(&code, 8, 10, 90, 60);
-	assert_rows(outer, (unsigned[]){ 4, 8, 10, 12, 16, 20 }, (double[]){ 0, 20, 20, 20, 0, 0 }, 6);
+	assert_rows(outer, (unsigned[]){ 4, 8, 10, 12, 16, 20 }, (double[]){ 0, 60, 60, 60, 0, 0 }, 6);
 	function_free(&code);
 }
 
@@ -135,9 +152,9 @@ static void test_handlers_are_apart(void **state)
 	struct loop *in_handler = make_loop(&code, 44, 10, 10, 10);
 
 	(void)state;
-	assert_rows(first, (unsigned[]){ 4, 8, 12 }, (double[]){ 70 / 3., 70 / 3., 70 / 3. }, 3);
-	assert_rows(next, (unsigned[]){ 20, 24 }, (double[]){ 2500, 2500 }, 2);
-	assert_rows(in_handler, (unsigned[]){ 44, 46 }, (double[]){ 5, 5 }, 2);
+	assert_rows(first, (unsigned[]){ 4, 8, 12 }, (double[]){ 70, 70, 70 }, 3);
+	assert_rows(next, (unsigned[]){ 20, 24 }, (double[]){ 5000, 5000 }, 2);
+	assert_rows(in_handler, (unsigned[]){ 44, 46 }, (double[]){ 10, 10 }, 2);
 	assert_null(body_block(code.function, 30));
 	assert_null(body_block(code.function, 40));
 	assert_null(body_block(code.function, 48));

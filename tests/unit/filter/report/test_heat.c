@@ -37,12 +37,14 @@ static void test_lines_of_a_loop(void **state)
 	assert_int_equal(heat_of(&code, &h), 0);
 	assert_int_equal(h.first, 11);
 	assert_int_equal(h.last, 15);
-	assert_int_equal(h.source, HEAT_AVERAGES);
+	assert_int_equal(h.source, HEAT_BLOCKS);
 	assert_false(h.lines[0].known);
-	assert_true(h.lines[1].cycles == 220 && h.lines[2].cycles == 220);
+	assert_true(h.lines[1].cycles == 440 && h.lines[1].block == 440);
+	assert_true(!h.lines[2].known && h.lines[2].block == 440);
 	assert_false(h.lines[3].code);
 	assert_true(h.lines[4].code && !h.lines[4].known);
-	assert_true(h.most == 220 && h.sum == 440);
+	assert_true(h.lines[4].block == 0);
+	assert_true(h.most == 440 && h.sum == 440);
 	heat_free(&h);
 	function_free(&code);
 }
