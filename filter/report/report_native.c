@@ -95,8 +95,8 @@ static void write_notes(const struct report *r)
 	if (n->lost)
 		fprintf(r->f, "The kernel dropped %" PRIu64 " samples or switches, for lack of room.\n", n->lost);
 	if (n->threads_without && !n->error)
-		fprintf(r->f, "%" PRIu64 " threads could not be sampled (perf_event_mlock_kb, open files).\n",
-			n->threads_without);
+		fprintf(r->f, "%" PRIu64 " %s not sampled: no room for their buffers (ulimit -l).\n",
+			n->threads_without, n->threads_without == 1 ? "thread was" : "threads were");
 }
 
 int report_native(const struct report *r)

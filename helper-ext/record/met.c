@@ -7,16 +7,16 @@
 
 #include "met.h"
 
-static int open_for(struct met *m, bool overwritten, uint32_t hz)
+static int open_for(struct met *m, bool overwritten, uint32_t hz, bool roomy)
 {
 	if (overwritten)
 		return switches_open_overwritten(&m->switches, m->pid, m->tid);
-	if (hz && !switches_open_sampled(&m->switches, m->pid, m->tid, hz))
+	if (hz && !switches_open_sampled(&m->switches, m->pid, m->tid, hz, roomy))
 		return 0;
 	return switches_open(&m->switches, m->pid, m->tid);
 }
 
-int met_add(struct met **all, uint32_t pid, uint32_t tid, bool overwritten, uint32_t hz)
+int met_add(struct met **all, uint32_t pid, uint32_t tid, bool overwritten, uint32_t hz, bool roomy)
 {
 	struct met *m = malloc(sizeof(*m));
 	int err = m ? 0 : -ENOMEM;
@@ -24,7 +24,7 @@ int met_add(struct met **all, uint32_t pid, uint32_t tid, bool overwritten, uint
 	if (err)
 		return err;
 	*m = (struct met){ .next = *all, .pid = pid, .tid = tid };
-	err = open_for(m, overwritten, hz);
+	err = open_for(m, overwritten, hz, roomy);
 	if (err)
 		free(m);
 	else

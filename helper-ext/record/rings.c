@@ -45,10 +45,13 @@ static int map_ring(int fd, struct ring **shared)
 	return n;
 }
 
+/* Most programs have no more threads. What an ordinary user's buffers may take is 2 to 10 MB, for all of them. */
+#define ROOMY 4u
+
 void rings_meet(struct rings *rs, uint32_t pid, uint32_t tid)
 {
 	if (rs->clock)
-		met_add(&rs->met, pid, tid, rs->flight, rs->natives.hz);
+		met_add(&rs->met, pid, tid, rs->flight, rs->natives.hz, rs->out->threads < ROOMY);
 }
 
 /* The thread has ended, or has another ring. */

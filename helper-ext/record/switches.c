@@ -18,8 +18,9 @@
  */
 static const unsigned int pages[] = { 8, 1, 0 };
 
-/* For 31, or 7, samples with their stacks. */
-static const unsigned int sampled_pages[] = { 64, 16, 0 };
+/* Samples with their stacks take two pages. */
+static const unsigned int roomy_pages[] = { 64, 16, 0 };
+static const unsigned int sampled_pages[] = { 16, 0 };
 
 /* What the kernel may be writing before it moves the head; two records. */
 #define BEING_WRITTEN 64u
@@ -49,7 +50,7 @@ struct record {
 #define SWITCH_SIZE (sizeof(struct perf_event_header) + sizeof(((struct record *)0)->at))
 
 /* The registers that unwinding needs: their bits in sample_regs_user (asm/perf_regs.h), their DWARF numbers. */
-#ifdef __x86_64__
+#if defined(__x86_64__) && !defined(ARCH_GENERIC)
 #define REGISTERS 0xff01ffull
 static const uint8_t numbers[] = { 0, 3, 2, 1, 4, 5, 6, 7, CFI_RETURN, 8, 9, 10, 11, 12, 13, 14, 15 };
 #define STACK_TYPES (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
@@ -101,7 +102,8 @@ static int map(struct switches *s, int fd, int prot, const unsigned int *pages_o
 	return err;
 }
 
-static int open_switches(struct switches *s, uint32_t pid, uint32_t tid, struct perf_event_attr attr)
+static int open_switches(struct switches *s, uint32_t pid, uint32_t tid, struct perf_event_attr attr,
+			 const unsigned int *pages_of)
 {
 	int fd, err;
 
@@ -114,19 +116,19 @@ static int open_switches(struct switches *s, uint32_t pid, uint32_t tid, struct 
 		return -errno;
 	s->samples = attr.sample_period;
 	err = map(s, fd, attr.write_backward ? PROT_READ : PROT_READ | PROT_WRITE, /* that is how the kernel knows */
-		  s->samples ? sampled_pages : pages);
+		  pages_of);
 	close(fd);
 	return err;
 }
 
 int switches_open(struct switches *s, uint32_t pid, uint32_t tid)
 {
-	return open_switches(s, pid, tid, switches_only);
+	return open_switches(s, pid, tid, switches_only, pages);
 }
 
-int switches_open_sampled(struct switches *s, uint32_t pid, uint32_t tid, uint32_t hz)
+int switches_open_sampled(struct switches *s, uint32_t pid, uint32_t tid, uint32_t hz, bool roomy)
 {
-	return open_switches(s, pid, tid, sampled(hz));
+	return open_switches(s, pid, tid, sampled(hz), roomy ? roomy_pages : sampled_pages);
 }
 
 int switches_open_overwritten(struct switches *s, uint32_t pid, uint32_t tid)
@@ -134,7 +136,7 @@ int switches_open_overwritten(struct switches *s, uint32_t pid, uint32_t tid)
 	struct perf_event_attr attr = switches_only;
 
 	attr.write_backward = 1;
-	return open_switches(s, pid, tid, attr);
+	return open_switches(s, pid, tid, attr, pages);
 }
 
 static struct switched switched_of(const struct record *r)

@@ -57,8 +57,8 @@ struct switches {
  */
 int switches_open(struct switches *s, uint32_t pid, uint32_t tid);
 
-/* With so many samples a second of its CPU time. */
-int switches_open_sampled(struct switches *s, uint32_t pid, uint32_t tid, uint32_t hz);
+/* With so many samples a second of its CPU time, and room for 31 of them, else 7. */
+int switches_open_sampled(struct switches *s, uint32_t pid, uint32_t tid, uint32_t hz, bool roomy);
 
 /* Likewise, but nobody takes them: newer ones overwrite the oldest. */
 int switches_open_overwritten(struct switches *s, uint32_t pid, uint32_t tid);

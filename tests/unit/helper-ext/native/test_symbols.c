@@ -17,14 +17,14 @@
 
 static void test_exported_functions(void **state)
 {
-	static const char *const names[] = { "strtol", "qsort", "getenv", "opendir", "printf" };
+	static const char *const names[] = { "getppid", "lfind", "hcreate", "insque", "l64a" };
 	struct link_map *map;
 	struct symbols s;
 	struct elf_file e;
 	Dl_info info;
 
 	(void)state;
-	assert_int_not_equal(dladdr1((void *)(uintptr_t)strtol, &info, (void **)&map, RTLD_DL_LINKMAP), 0);
+	assert_int_not_equal(dladdr1((void *)(uintptr_t)getppid, &info, (void **)&map, RTLD_DL_LINKMAP), 0);
 	assert_int_equal(elf_open(&e, info.dli_fname), 0);
 	symbols_read(&s, &e);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

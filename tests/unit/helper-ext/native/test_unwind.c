@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_unwind.c - our own stack, taken in the middle of a comparison of qsort(3), against the compiler's unwinder; and
+ * test_unwind.c - our own stack, taken in the middle of a comparison of lfind(3), against the compiler's unwinder; and
  * that damaged files end a stack and nothing else.
  */
 #include <execinfo.h>
+#include <search.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,33 +66,43 @@ static __attribute__((noinline)) int compare_and_take(const void *a, const void 
 	return *(const int *)a - *(const int *)b;
 }
 
+/* Where the compiler's unwinder was after so many functions. */
+static struct place witness(const struct space *s, int i)
+{
+	uint64_t pc = (uint64_t)(uintptr_t)taken.witness[i] - 1, address;
+	struct mapping *m = space_find(s, pc);
+
+	if (!m || !m->object || !elf_address(&m->object->elf, pc - m->start + m->offset, &address))
+		return (struct place){ 0 };
+	return object_place(m->object, address);
+}
+
 static void test_like_the_compilers(void **state)
 {
 	struct place places[UNWIND_MOST];
 	struct objects objects = { 0 };
 	struct space s = { 0 };
 	int numbers[] = { 3, 1, 2 };
+	size_t size = 3;
 	bool misses = false;
+	int first = 0;
 	size_t n;
 
 	(void)state;
-	qsort(numbers, 3, sizeof(int), compare_and_take);
+	assert_ptr_equal(lfind(&numbers[2], numbers, &size, sizeof(int), compare_and_take), &numbers[2]);
 	assert_int_equal(space_read(&s, (uint32_t)getpid()), 0);
 	n = unwind(&objects, &s, taken.registers, &taken.stack, places, &misses);
 	assert_false(misses);
 	assert_true(n >= 5 && n <= (size_t)taken.n);
 	assert_string_equal(places[0].name, "take");
 	assert_string_equal(places[1].name, "compare_and_take");
-	for (size_t i = 1; i < n; i++) { /* every one in the same function as the compiler's */
-		uint64_t pc = (uint64_t)(uintptr_t)taken.witness[i] - 1;
-		struct mapping *m = space_find(&s, pc);
-		struct place there;
-		uint64_t address;
+	while (first < taken.n &&
+	       witness(&s, first).start != places[1].start) /* a sanitizer's own function is before */
+		first++;
+	for (size_t i = 1; i < n; i++) {
+		struct place there = witness(&s, first + (int)i - 1);
 
-		assert_non_null(m);
-		assert_ptr_equal(m->object, places[i].object);
-		assert_true(elf_address(&m->object->elf, pc - m->start + m->offset, &address));
-		there = object_place(m->object, address);
+		assert_ptr_equal(there.object, places[i].object);
 		assert_int_equal(there.start, places[i].start);
 	}
 	space_free(&s);

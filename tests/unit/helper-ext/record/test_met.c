@@ -67,7 +67,7 @@ static void test_who_cannot_be_seen_is_not_kept(void **state)
 	struct met *all = NULL;
 
 	(void)state;
-	assert_int_equal(met_add(&all, (uint32_t)getpid(), (uint32_t)getppid(), false, 0), -ESRCH);
+	assert_int_equal(met_add(&all, (uint32_t)getpid(), (uint32_t)getppid(), false, 0, false), -ESRCH);
 	assert_null(all);
 }
 
