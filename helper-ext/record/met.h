@@ -18,8 +18,8 @@ struct met {
 
 /*
  * Meets a thread; with switches that newer ones overwrite, or with some that are to be taken, and with hz samples a
- * second (0: none), or without if only these cannot be had; roomy: as in switches_open_sampled(). 0 or a negative errno: they cannot be seen
- * (switches_open()).
+ * second (0: none), or without if only these cannot be had; roomy: as in switches_open_sampled(). 0 or a negative
+ * errno: they cannot be seen (switches_open()).
  */
 int met_add(struct met **all, uint32_t pid, uint32_t tid, bool overwritten, uint32_t hz, bool roomy);
 

@@ -1,6 +1,6 @@
 """make bench: what Ocular costs, as ratios of interleaved runs.
 
-    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only start,emission,marker,program,threads,pieces,flight,analysis,opcodes,memory]
+    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only start,emission,marker,program,threads,pieces,native,flight,analysis,opcodes,memory]
                                  [--programs NAME,...]
 
 Every figure is the median over rounds; within a round all variants run one after another, so that a
@@ -376,6 +376,22 @@ class Bench:
                 self.sliced_table("Slowdown of slices of programs, mode %s" % mode, python, turns, list(variants)[1:],
                                   {v + " / empty": (v, "empty callbacks") for v in ("RDTSC", "least", "marker")})
 
+    def native(self):
+        """What samples of C functions take of a program that is in C, and of one in Python: CPU time of the program, by itself."""
+        programs = {"zlib": "import os, zlib\nd = os.urandom(1 << 20)\nfor i in range(25): zlib.compress(d)",
+                    "sorted": "import random\nrandom.seed(1)\nl = [random.random() for i in range(150000)]\n"
+                              "for i in range(4): sorted(l, key=lambda x: -x)"}
+        ways = {"without": (), "99 Hz": ("--native", "99"), "999 Hz": ("--native", "999"), "4999 Hz": ("--native", "4999")}
+        for python in self.pythons:
+            rows = []
+            for name, source in programs.items():
+                source += "\nimport time\nprint(time.process_time())"
+                rounds = [{way: float(self.ocular_run(python, ["-c", source], *options)) for way, options in ways.items()}
+                          for _ in range(3 * self.rounds)]
+                rows.append([name] + ["%.3f (%.3f to %.3f)" % quartiles([r[way] / r["without"] for r in rounds])
+                                      for way in list(ways)[1:]])
+            table("Slowdown by samples of C functions, %s" % self.version(python), ["program", *list(ways)[1:]], rows)
+
     def version(self, python):
         return run([python, "-c", "import platform, sys; print('CPython', platform.python_version() + sys.abiflags)"]).strip()
 
@@ -721,7 +737,7 @@ def main():
     o = p.parse_args()
     b = Bench(o.build.resolve(), o.rounds, o.programs.split(","), o.sinks.split(";"))
     b.pythons = o.python or b.pythons
-    sections = {"start": b.start, "emission": b.emission, "marker": b.markers, "program": b.programs, "threads": b.threads, "pieces": b.pieces, "analysis": b.analysis, "memory": b.memory, "flight": b.flight,
+    sections = {"start": b.start, "emission": b.emission, "marker": b.markers, "program": b.programs, "threads": b.threads, "pieces": b.pieces, "native": b.native, "analysis": b.analysis, "memory": b.memory, "flight": b.flight,
                 "opcodes": b.opcodes}
     print("## %s\n" % time.strftime("%Y-%m-%d"))
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")
