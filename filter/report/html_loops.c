@@ -26,6 +26,10 @@ static void write_row(struct page *page, const void *of, size_t i)
 		html_duration(f, sum->off.waiting_ns);
 	html_number(f, sum->n);
 	html_number(f, loop->entries);
+	if (s->n)
+		html_duration(f, report_trip_ns(&r, sum));
+	else
+		html_dash(f);
 	for (size_t j = 0; j < sizeof(timed) / sizeof(timed[0]); j++)
 		if (s->n)
 			html_number(f, timed[j]);
@@ -210,7 +214,8 @@ static int write_body(struct page *page, const struct summed *sum, size_t number
 }
 
 #define LOOP_HEAD(times) \
-	"<th>share</th><th>total</th>" times "<th>trips</th><th>entries</th><th>mean</th><th>median</th>" \
+	"<th>share</th><th>total</th>" times \
+	"<th>trips</th><th>entries</th><th>a trip</th><th>mean</th><th>median</th>" \
 	"<th>p99</th><th>min</th><th>max</th><th class=t>loop</th>"
 
 static int write_loops(struct page *page, const struct summed *all, size_t n)

@@ -149,6 +149,7 @@ static void write_python(const struct report *r, const struct process *root)
 void report_head(const struct report *r)
 {
 	const struct process *root = profile_root(r->p);
+	struct waits all = profile_waits(r->p);
 	uint64_t n = 0;
 
 	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
@@ -169,7 +170,7 @@ void report_head(const struct report *r)
 		write_trace(r, n);
 	if (n)
 		write_time(r);
-	if (profile_has_waits(r->p)) {
+	if (waits_ns(&all)) {
 		fputs("Waits    ", r->f);
 		report_waits(r->f, r->p);
 		fputc('\n', r->f);

@@ -39,6 +39,9 @@ void report_paths(const struct report *r, const struct loop *loop);
 /* One loop: its source, trips of its entries, at most so many instructions. 0 or -ENOMEM. */
 int report_body(struct report *r, const struct loop *loop, size_t most);
 
+/* The mean of a loop's timed trips, ns; NAN: none was. */
+double report_trip_ns(const struct report *r, const struct summed *s);
+
 /* Those that wait longest, if it is known and there is something to tell. 0 or -ENOMEM. */
 int report_waiting(const struct report *r, size_t most);
 

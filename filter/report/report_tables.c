@@ -102,7 +102,7 @@ static double trip_cycles(const struct report *r, const struct summed *s)
 }
 
 /* Cycles of the core say nothing of time; those of recursive activations are in no sum of times. */
-static double trip_ns(const struct report *r, const struct summed *s)
+double report_trip_ns(const struct report *r, const struct summed *s)
 {
 	if (r->p->clock_hz || !strcmp(r->p->clock, "ns"))
 		return timed(s, stat_mean(&s->cycles) * 1e9 / (r->p->clock_hz ? r->p->clock_hz : 1000000000));
@@ -144,7 +144,7 @@ static const struct figure_column loop_columns[] = {
 	{ { "cpu", COLUMN_SPAN, 0 }, 0, NEED_CPU, cpu },
 	{ { "wait", COLUMN_SPAN, 0 }, 0, NEED_CPU, wait },
 	{ { "trips", COLUMN_COUNT, 0 }, 0, ALWAYS, number },
-	{ { "a trip", COLUMN_SPAN, 0 }, 0, ALWAYS, trip_ns },
+	{ { "a trip", COLUMN_SPAN, 0 }, 0, ALWAYS, report_trip_ns },
 	{ { "cycles", COLUMN_COUNT, 0 }, 0, ALWAYS, trip_cycles },
 	{ { "median", COLUMN_COUNT, 110 }, 110, ALWAYS, trip_median },
 	{ { "p99", COLUMN_COUNT, 110 }, 110, ALWAYS, trip_p99 },

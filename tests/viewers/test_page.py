@@ -217,7 +217,7 @@ class Recorded:
 
     def numbers(self):
         """Trips and entries of all loops, calls of all functions: titles of cells are exact."""
-        loops = sorted(tuple(map(int, row[2][-8:-6])) for row in self.page.rows if row[0] == "loops" and len(row[2]) >= 10)
+        loops = sorted(tuple(map(int, row[2][-9:-7])) for row in self.page.rows if row[0] == "loops" and len(row[2]) >= 11)
         wanted = sorted((loop["iterations"], loop["entries"]) for loop in self.summary["loops"])
         problems = [] if loops == wanted else [f"loops {loops}", f"wanted {wanted}"]
         calls = sorted(int(row[2][-5]) for row in self.page.rows if row[0] == "functions" and len(row[2]) >= 8)
