@@ -24,9 +24,11 @@
 /* Room that lane_open() reserves: RING_THREAD, SNAPSHOT, HELLO, LOST, CPU_TIME, waits, CALLEE, WIDE with its word. */
 #define LANE_BURST (8 + 2 * WAITS)
 /* Yields before sleeping: the recorder is usually awake and needs microseconds. */
-#define LANE_YIELDS    64
-#define LANE_NAP_NS    50000
-#define DESERTED_CHECK 1024 /* words dropped between two checks of the recorder */
+#define LANE_YIELDS	 64
+#define LANE_NAP_NS	 50000
+#define LANE_NAP_PART	 32 /* of the time waited so far */
+#define LANE_NAP_MOST_NS 100000000u
+#define DESERTED_CHECK	 1024 /* words dropped between two checks of the recorder */
 /* Minimum number of records between two checks whether anybody would read them: a system call each. */
 #define FLIGHT_CHECK (1u << 20)
 #define NOT_STALLED  UINT64_MAX
@@ -346,11 +348,19 @@ static bool lane_attach_trace(struct lane *l)
 	return l->at.limit == UINT64_MAX;
 }
 
+/* Whoever has waited long naps long: each nap is a switch, and a recorder that does not read has room for few. */
+static void lane_nap(uint64_t waited_ns)
+{
+	uint64_t ns = waited_ns / LANE_NAP_PART;
+
+	ns = ns < LANE_NAP_NS ? LANE_NAP_NS : ns;
+	nanosleep(&(struct timespec){ .tv_nsec = (long)(ns < LANE_NAP_MOST_NS ? ns : LANE_NAP_MOST_NS) }, NULL);
+}
+
 /* Wait until a quarter is free, so that there are few, long waits; LANE_BURST is enough. */
 static bool lane_wait(struct lane *l, uint32_t wait_ms)
 {
-	uint64_t deadline = clock_ns(CLOCK_MONOTONIC) + wait_ms * 1000000ull;
-	struct timespec nap = { .tv_nsec = LANE_NAP_NS };
+	uint64_t begin = clock_ns(CLOCK_MONOTONIC), waited;
 	unsigned int i;
 
 	for (i = 0; !lane_refresh(l, l->ring->nrecords / 4); i++) {
@@ -358,9 +368,10 @@ static bool lane_wait(struct lane *l, uint32_t wait_ms)
 			sched_yield();
 			continue;
 		}
-		if (clock_ns(CLOCK_MONOTONIC) >= deadline || rings_deserted(l->ring))
+		waited = clock_ns(CLOCK_MONOTONIC) - begin;
+		if (waited >= wait_ms * 1000000ull || rings_deserted(l->ring))
 			break;
-		nanosleep(&nap, NULL);
+		lane_nap(waited);
 	}
 	return lane_refresh(l, LANE_BURST);
 }

@@ -138,6 +138,27 @@ def waits():
         timed(os.waitpid, pid, 0)
 waits()
 """,
+    "other": """
+files = [os.open(__file__, os.O_RDONLY) for i in range(2)]
+turns = [threading.Semaphore(0) for i in range(2)]
+def keep():
+    for i in range(10):
+        fcntl.flock(files[0], fcntl.LOCK_EX)
+        turns[0].release()
+        time.sleep(0.02)
+        fcntl.flock(files[0], fcntl.LOCK_UN)
+        turns[1].acquire()
+def waits():
+    for i in range(10):
+        turns[0].acquire()
+        timed(fcntl.flock, files[1], fcntl.LOCK_EX)
+        fcntl.flock(files[1], fcntl.LOCK_UN)
+        turns[1].release()
+thread = threading.Thread(target=keep)
+thread.start()
+waits()
+thread.join()
+""",
 }
 
 
@@ -231,6 +252,40 @@ thread.join()
     # On a busy machine there are times when nobody has it, because who has got it waits for a CPU.
     return problems + ([] if held > 10_000_000 and held >= 0.95 * all_held and waited / 2 <= held <= waited * 1.02 + 1_000_000 else
                        [f"{held} of {waited} waiting, {all_held} by all"])
+
+
+RING = PRELUDE + """
+def work():
+    pass
+def fills(s):
+    # Pauses longer than any other: nobody reads the ring, because the recorder is stopped.
+    last = time.perf_counter_ns()
+    until = last + s * 1000000000
+    while last < until:
+        work()
+        now = time.perf_counter_ns()
+        if now - last > 50000000:
+            truth["n"] += 1
+            truth["ns"] += now - last
+        last = now
+    truth["cpu"] = time.thread_time_ns()
+fills(0)
+recorder = os.getppid()
+subprocess.Popen(["/bin/sh", "-c", "kill -STOP %d; sleep 0.8; kill -CONT %d" % (recorder, recorder)])
+fills(1)
+""" + END
+
+
+def test_ring(python, folder):
+    """A program that is faster than its recorder waits for room, and so is it told; it uses no CPU time meanwhile."""
+    truth, found = recorded(python, folder, RING)
+    longest = max((w["longest_ns"] for w in found["waits"] if w["kind"] == "ring"), default=0)
+    if truth["n"] != 1:
+        return [f"{truth['n']} pauses, not one"]
+    problems = [] if truth["ns"] * 0.98 - 2_000_000 <= longest <= truth["ns"] else [f"{longest} of {truth['ns']}"]
+    (thread,) = found["threads"]
+    known = thread["cpu_ns"] is not None
+    return [*problems, f"{thread}, {truth}"] if known and thread["cpu_ns"] > truth["cpu"] * 1.02 + 5_000_000 else problems
 
 
 def test_nothing(python, folder):
@@ -333,6 +388,7 @@ def cases(python, options):
     if not recording.is_free(python):
         yield f"{version} the gil", test_gil, python
         yield f"{version} who has the gil", test_holder, python
+    yield f"{version} ring", test_ring, python
     yield f"{version} nothing", test_nothing, python
     yield f"{version} forks", test_forks, python
     yield f"{version} sessions", test_sessions, python
