@@ -177,9 +177,7 @@ def test_waiting(python, folder):
     return problems
 
 
-def test_process(python, folder):
-    """getrusage(2) of the whole process; its threads' start and end are outside of their first and last event."""
-    source = PRELUDE + """
+PROCESS = PRELUDE + """
 def main():
     before = usage()
     threads = [threading.Thread(target=function, args=(n,)) for function, n in ((spins, 80), (both, 20), (sleeps, 20))]
@@ -191,9 +189,16 @@ truth["main"] = 0
 main()
 truth = truth["main"]
 """ + END
-    true, found = recorded(python, folder, source)
-    told = functions(found)["main"]["total_cpu_ns"] + sum(t["cpu_ns"] for t in found["threads"] if t["tid"] != t["pid"])
-    return sums(found) + close("the process", told, true, 1_000_000)
+
+
+def process_cpu(found):
+    return functions(found)["main"]["total_cpu_ns"] + sum(t["cpu_ns"] for t in found["threads"] if t["tid"] != t["pid"])
+
+
+def test_process(python, folder):
+    """getrusage(2) of the whole process; its threads' start and end are outside of their first and last event."""
+    true, found = recorded(python, folder, PROCESS)
+    return sums(found) + close("the process", process_cpu(found), true, 1_000_000)
 
 
 def test_forks(python, folder):
