@@ -180,10 +180,11 @@ void page_head(struct page *page)
 	write_losses(page->f, page->p);
 	write_facts(page->f, page->p, root);
 	fprintf(page->f,
-		"<nav><a href=#functions>Functions</a> <a href=#loops>Loops</a> %s%s"
+		"<nav><a href=#functions>Functions</a> <a href=#loops>Loops</a> %s%s%s"
 		"<a href=#source>Source</a> <a href=#opcodes>Opcodes</a> "
 		"<a href=#specialization>Specialization</a> <a href=#events>Events</a></nav>\n",
 		has_c_functions(page->p) ? "<a href=#c-functions>C functions</a> " : "",
+		profile_is_sampled(page->p) ? "<a href=#native>Sampled C functions</a> " : "",
 		profile_jit(page->p) ? "<a href=#compiled>Compiled code</a> " : "");
 }
 

@@ -13,7 +13,7 @@
 #define SYMBOLS	    5
 #define SHARE_LEAST 0.01 /* of the samples */
 #define SYMBOL	    34	 /* columns */
-#define OBJECT	    20
+#define OBJECT	    18
 
 static void write_row(const struct report *r, const struct sampled_row *row, uint64_t all)
 {

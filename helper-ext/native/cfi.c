@@ -132,28 +132,45 @@ static bool read_header(struct cfi *c)
 	/* Every linker sorts them, in this form. */
 	if (version != 1 || table != (PE_DATAREL | 0x0b) || count == PE_OMIT)
 		return false;
-	read_pointer(&r, frame);
+	c->frames = read_pointer(&r, frame);
 	c->entries = (uint32_t)read_pointer(&r, count);
 	c->table = r.at;
 	return !r.bad && c->entries <= (c->size - c->table) / 8;
 }
 
-/* Linkers put .eh_frame behind .eh_frame_hdr, in the same segment. */
+/* So many bytes of a loaded segment. */
+static bool read_part(struct cfi *c, const struct elf_file *e, const Elf64_Phdr *in, uint64_t address, uint64_t size)
+{
+	free(c->bytes);
+	c->address = address;
+	c->size = size;
+	c->bytes = elf_read(e, in->p_offset + (address - in->p_vaddr), size);
+	return c->bytes && read_header(c);
+}
+
+/* .eh_frame is in the same segment, behind .eh_frame_hdr or, by gold and BOLT, before it. */
+static bool read_all(struct cfi *c, const struct elf_file *e, const Elf64_Phdr *header)
+{
+	const Elf64_Phdr *in = elf_segment(e, header->p_vaddr);
+	uint64_t end = header->p_vaddr + header->p_filesz;
+
+	c->header = header->p_vaddr;
+	if (!in || !read_part(c, e, in, c->header, header->p_filesz) || elf_segment(e, c->frames) != in)
+		return false;
+	if (c->frames < c->header)
+		return read_part(c, e, in, c->frames, end - c->frames);
+	return read_part(c, e, in, c->header, in->p_vaddr + in->p_filesz - c->header);
+}
+
 void cfi_read(struct cfi *c, const struct elf_file *e)
 {
-	const Elf64_Phdr *header = NULL, *in;
+	const Elf64_Phdr *header = NULL;
 
 	*c = (struct cfi){ 0 };
 	for (size_t i = 0; i < e->nsegments; i++)
 		if (e->segments[i].p_type == PT_GNU_EH_FRAME)
 			header = &e->segments[i];
-	in = header ? elf_segment(e, header->p_vaddr) : NULL;
-	if (!in)
-		return;
-	c->address = c->header = header->p_vaddr;
-	c->size = in->p_filesz - (header->p_vaddr - in->p_vaddr);
-	c->bytes = elf_read(e, header->p_offset, c->size);
-	if (c->bytes && !read_header(c))
+	if (header && !read_all(c, e, header))
 		cfi_free(c);
 }
 

@@ -26,8 +26,8 @@ bool stack_copy_word(const struct stack_copy *s, uint64_t address, uint64_t *wor
 struct cfi {
 	uint8_t *bytes; /* .eh_frame_hdr and .eh_frame; NULL: there are none */
 	uint64_t address, size;
-	uint64_t table; /* its entries: pairs of int32_t, relative to `header` */
-	uint64_t header;
+	uint64_t table;		 /* its entries: pairs of int32_t, relative to `header` */
+	uint64_t header, frames; /* where the two are */
 	uint32_t entries;
 };
 

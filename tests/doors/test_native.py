@@ -9,6 +9,7 @@ Samples are random: what is compared may differ by five standard deviations, and
 import json
 import math
 import os
+import shutil
 import subprocess
 
 import recording
@@ -126,6 +127,16 @@ def test_frame_pointers(python, folder):
           "-mno-omit-leaf-frame-pointer", "-Wl,--no-eh-frame-hdr")
     _, found = recorded(python, folder, PLAIN)
     return parts(found)
+
+
+def test_linkers(python, folder):
+    """They put the tables in different places."""
+    problems = []
+    for linker in "gold", "lld":
+        if shutil.which("ld." + linker):
+            build(folder, "-fuse-ld=" + linker)
+            problems += [f"{linker}: {p}" for p in parts(recorded(python, folder, PLAIN)[1])]
+    return problems
 
 
 def test_neither(python, folder):
@@ -270,6 +281,7 @@ CASES = {
     "both decoders": (test_both_decoders,),
     "a stripped library": (test_stripped,),
     "frame pointers": (test_frame_pointers,),
+    "other linkers": (test_linkers,),
     "neither tables nor frame pointers": (test_neither,),
     "threads and processes": (test_threads_and_processes,),
     "code of no file": (test_unknown,),
