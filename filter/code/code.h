@@ -54,9 +54,10 @@ struct code {
 	char *qualname;
 	char *name; /* co_name, if the table has it: code_name(); of a C function what cProfile writes */
 	int64_t firstlineno;
-	uint64_t address; /* in the traced process; 0: unknown */
-	uint32_t units;	  /* length in code units; 0: unknown */
-	int64_t entry;	  /* bytes: the first RESUME, where PY_START fires; -1: unknown */
+	uint64_t address;	 /* in the traced process; 0: unknown */
+	uint32_t units;		 /* length in code units; 0: unknown */
+	uint32_t line_lookup_ns; /* what the interpreter takes to look up a LINE event's line at its end; 0: nothing */
+	int64_t entry;		 /* bytes: the first RESUME, where PY_START fires; -1: unknown */
 	uint32_t ninstrs;
 	struct instr *instrs;		    /* ascending offsets */
 	uint32_t ncopies;		    /* 0: threads have no copies of their own, */

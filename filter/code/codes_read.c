@@ -338,6 +338,7 @@ static int read_code(struct codes *c, struct process *p, json_t *line)
 	code->coroutine = json_is_true(json_object_get(line, "coroutine"));
 	code->firstlineno = get_int(line, "firstlineno", 0);
 	code->units = get_int(line, "units", 0);
+	code->line_lookup_ns = get_int(line, "line_lookup_ns", 0);
 	address = get_string(line, "address");
 	code->address = address ? strtoull(address, NULL, 16) : 0;
 	free(address);

@@ -121,6 +121,37 @@ struct line_cost *function_line(struct code *code, int64_t line)
 	return &f->lines[line - f->first_line];
 }
 
+/*
+ * CPython keeps a line as its distance from the first one, less one for 16 code units, in eight bits. What that has no
+ * room for is looked up from the beginning of the line table, which has about as many bytes for each code unit.
+ */
+static bool is_looked_up(const struct code *code, const struct instr *in)
+{
+	int64_t delta = in->line - code->firstlineno - in->offset / 32;
+
+	return delta > INT8_MAX || delta <= INT8_MIN + 1;
+}
+
+uint64_t function_lookup_ns(const struct code *code)
+{
+	const struct function *f = code->function;
+	bool *seen = f->nlines && code->units && code->line_lookup_ns ? calloc(f->nlines, sizeof(*seen)) : NULL;
+	double ns = 0;
+
+	for (uint32_t i = 0; i < code->ninstrs && seen; i++) {
+		const struct instr *in = &code->instrs[i];
+		int64_t line = (int64_t)in->line - f->first_line;
+
+		if (line < 0 || line >= f->nlines || seen[line])
+			continue;
+		seen[line] = true;
+		if (is_looked_up(code, in))
+			ns += (double)f->lines[line].n * code->line_lookup_ns * in->offset / (2.0 * code->units);
+	}
+	free(seen);
+	return ns < f->self_ns ? (uint64_t)ns : f->self_ns;
+}
+
 static bool is_pair(const struct follower *a, const struct follower *b)
 {
 	return a->from == b->from && a->base == b->base && a->adaptive == b->adaptive;

@@ -128,5 +128,11 @@ struct instr_form *instr_cost_form(struct instr_cost *cost, uint8_t opcode);
 /* The cost of a line, made on first use. NULL: no memory, no such line, too many lines to be believed. */
 struct line_cost *function_line(struct code *code, int64_t line);
 
+/*
+ * An estimate of how much of a function's self time CPython looked up the lines of its LINE events: in some versions
+ * that takes longer, the further they are from its first one. At most self_ns.
+ */
+uint64_t function_lookup_ns(const struct code *code);
+
 /* Frees what code->function points to. */
 void function_free(struct code *code);

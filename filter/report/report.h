@@ -26,6 +26,13 @@ int report_first(const struct report *r, const struct report_top *top, unsigned 
 /* Functions by process, thread or task (r->by), instead of the first table of report_first(). 0 or -ENOMEM. */
 int report_parts(const struct report *r, const struct parts *parts);
 
+/*
+ * The part of a function's self time, 0..1, that CPython took to find the lines of LINE events; 0: too little to be
+ * told. And a list of those with such a part.
+ */
+double report_lookups_share(const struct report *r, const struct summed *s);
+void report_lookups(const struct report *r, const struct report_top *top);
+
 /* What a trip is, and what tracing cost it, in the mode of the recording. */
 void report_meaning(const struct report *r);
 

@@ -128,6 +128,8 @@ static int write_parts(struct report *r, const struct console *c, const struct r
 	if (!err && r->by)
 		err = report_parts(r, &c->parts);
 	err = err ?: report_first(r, top, lines, c->loops);
+	if (!err)
+		report_lookups(r, top);
 	err = err ?: report_c_functions(r, top);
 	err = err ?: report_waiting(r, WAITING);
 	err = err ?: report_gil(r, WAITING);

@@ -178,12 +178,15 @@ static json_t *origin(const struct profile *p, const struct code *code)
 
 json_t *summary_function(const struct profile *p, const struct code *code, bool tables)
 {
+	uint64_t lookups = function_lookup_ns(code);
 	json_t *o = json_join(function(code),
 			      json_pack("{s:o, s:o}", "event_rates", event_rates(p, code->function->events),
 					"gil_held_ns",
 					number_or_null(code->process->waits, code->function->gil_held_ns)));
 
 	o = json_join(json_join(o, origin(p, code)), pids(code));
+	if (lookups)
+		o = json_join(o, json_pack("{s:I}", "line_lookup_ns", (json_int_t)lookups));
 	if (!tables)
 		return o;
 	return json_join(o, json_pack("{s:o}", "opcodes", summary_function_opcodes(p, code)));

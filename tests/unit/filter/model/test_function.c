@@ -63,12 +63,36 @@ static void test_too_many_lines(void **state)
 	function_free(&code);
 }
 
+/* Lines 3 to 402, two code units each: a line needs more than 127 once it is 145 below the first. */
+static void test_lookups(void **state)
+{
+	struct instr instrs[400];
+	struct code code = { .instrs = instrs, .ninstrs = COUNT(instrs), .firstlineno = 2, .units = 800 };
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT(instrs); i++)
+		instrs[i] = (struct instr){ .offset = 4 * i, .line = (int32_t)i + 3 };
+	assert_non_null(function_line(&code, 3));
+	code.function->self_ns = 1000;
+	function_line(&code, 3 + 100)->n = 50; /* at hand */
+	function_line(&code, 3 + 200)->n = 3;
+	assert_int_equal(function_lookup_ns(&code), 0); /* not measured, or nothing */
+	code.line_lookup_ns = 80;
+	assert_int_equal(function_lookup_ns(&code), 3 * 80 / 2);
+	function_line(&code, 3 + 144)->n = 1; /* 145 below the first, less 18 for 288 units: 127 */
+	assert_int_equal(function_lookup_ns(&code), 120);
+	function_line(&code, 3 + 300)->n = 1000;
+	assert_int_equal(function_lookup_ns(&code), 1000);
+	function_free(&code);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loops_are_sorted_and_stay),
 		cmocka_unit_test(test_costs),
 		cmocka_unit_test(test_too_many_lines),
+		cmocka_unit_test(test_lookups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
