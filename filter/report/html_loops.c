@@ -256,6 +256,6 @@ int page_loops(struct page *page)
 		      "them).</p>\n",
 		      page->f);
 	fputs("</section>\n", page->f);
-	free(all);
+	summed_free(all, n);
 	return err;
 }

@@ -235,7 +235,9 @@ struct summed *summed_loops(const struct profile *p, size_t *n, bool own_first)
 
 void summed_free(struct summed *all, size_t n)
 {
-	for (size_t i = 0; all && i < n; i++)
-		stat_free(&all[i].cycles), free(all[i].pids.all);
+	for (size_t i = 0; all && i < n; i++) {
+		stat_free(&all[i].cycles);
+		free(all[i].pids.all);
+	}
 	free(all);
 }

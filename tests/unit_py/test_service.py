@@ -136,7 +136,7 @@ def sections(r):
     text = subprocess.run([PT, "console=always", r.folder], capture_output=True, text=True, check=True,
                           stdin=subprocess.DEVNULL).stdout
     found, rows = {}, None
-    for line in text.split("\nOcular\n")[0].splitlines():
+    for line in text.split("\nProgram  ")[0].splitlines():
         title = re.match(r"Snapshot (\d+)", line)
         if title:
             rows = found.setdefault(int(title[1]), [])
