@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "code/origin.h"
+#include "shared/array.h"
 
 #define QUALNAME_LEAST 8
 
@@ -261,4 +262,38 @@ void names_free(struct name *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		free(names[i].text);
+}
+
+static const struct name *find_like(const struct names_seen *s, const struct name *n)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (!strcmp(s->all[i].text, n->text) && !same_place(&s->all[i], n))
+			return &s->all[i];
+	return NULL;
+}
+
+const char *names_next(struct names_seen *s, const struct name *n, size_t most)
+{
+	const struct name *like;
+	struct name *made;
+
+	if (!ARRAY_ROOM(s->all, s->n, s->room))
+		return NULL;
+	made = &s->all[s->n];
+	*made = *n;
+	made->text = make(made, most);
+	for (unsigned tries = most_folders(made, 1) + 1; made->text && tries && (like = find_like(s, made)); tries--) {
+		tell_apart(made, same_line(made, like));
+		free(made->text);
+		made->text = make(made, most);
+	}
+	s->n += made->text != NULL;
+	return made->text;
+}
+
+void names_forget(struct names_seen *s)
+{
+	names_free(s->all, s->n);
+	free(s->all);
+	*s = (struct names_seen){ 0 };
 }

@@ -24,3 +24,15 @@ struct name {
 /* Sets the text of all n names, each in at most `most` columns where possible. 0 or -ENOMEM. */
 int names_make(struct name *names, size_t n, size_t most);
 void names_free(struct name *names, size_t n);
+
+/* Of a table that is written row by row. Zeroed: none yet. */
+struct names_seen {
+	struct name *all;
+	size_t n, room;
+};
+
+/* The text of one more place, unlike those of the others before it; valid until names_forget(). NULL: no memory. */
+const char *names_next(struct names_seen *s, const struct name *n, size_t most);
+
+/* The table has ended. */
+void names_forget(struct names_seen *s);

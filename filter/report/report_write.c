@@ -10,6 +10,7 @@
 
 void write_title(const struct report *r, const char *title)
 {
+	names_forget(r->seen);
 	fprintf(r->f, "\n%s%s%s\n", r->c->title, title, r->c->plain);
 }
 
@@ -57,32 +58,15 @@ void write_form(const struct report *r, const char *base, const char *specialize
 	fputs(r->c->plain, r->f);
 }
 
-static void write_name(FILE *f, const struct code *code, int64_t line, int64_t offset)
-{
-	const char *slash = strrchr(code->file, '/');
-
-	if (code->c) {
-		fputs(code->qualname, f);
-		return;
-	}
-	fprintf(f, "%s, %s", code->qualname, slash ? slash + 1 : code->file);
-	if (line > 0)
-		fprintf(f, ":%" PRId64, line);
-	else if (offset >= 0)
-		fprintf(f, ", offset %" PRId64, offset);
-}
-
 void write_place(const struct report *r, const struct code *code, int64_t line, int64_t offset, unsigned used)
 {
-	char *name = NULL;
-	size_t size;
-	FILE *m = open_memstream(&name, &size);
+	const struct name name = { .code = code, .line = line, .offset = offset };
+	const char *text = code->c ? code->qualname : names_next(r->seen, &name, r->width - used - 2);
 
-	if (m)
-		write_name(m, code, line, offset);
 	fputs("  ", r->f);
-	if (m && !fclose(m))
-		text_elided(r->f, name, r->width - used - 2);
+	if (code->c)
+		text_elided(r->f, text, r->width - used - 2);
+	else if (text)
+		text_plain(r->f, text);
 	fputc('\n', r->f);
-	free(name);
 }

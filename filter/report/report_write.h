@@ -7,6 +7,7 @@
 #include "model/profile.h"
 #include "model/sink.h"
 #include "base/source.h"
+#include "names.h"
 
 /* Escape sequences, or empty strings. */
 struct paint {
@@ -21,6 +22,7 @@ struct report {
 	bool unfold;	/* libraries are shown as the program's own code is */
 	unsigned width; /* columns of a line: 80 or more. Disassembly and names in full may be longer */
 	struct sources sources;
+	struct names_seen *seen; /* of the table that is being written: write_title() begins another one */
 };
 
 /* After an empty line. */
@@ -42,6 +44,6 @@ void write_form(const struct report *r, const char *base, const char *specialize
 
 /*
  * The last column, two blanks and "QUALNAME, FILE:LINE", and the end of the line; without a line "QUALNAME,
- * FILE, offset N". `used` columns of the line are taken: what does not fit loses its middle.
+ * FILE, offset N". `used` columns of the line are taken; names.h says what becomes of a name that does not fit.
  */
 void write_place(const struct report *r, const struct code *code, int64_t line, int64_t offset, unsigned used);

@@ -147,9 +147,11 @@ static int write_report(FILE *f, struct sink *s, const struct profile *p)
 {
 	const struct console *c = (struct console *)s;
 	struct report r = { .f = f, .p = p, .c = c->paint, .by = c->parts.by, .unfold = c->unfold, .width = c->width };
+	struct names_seen seen = { 0 };
 	struct report_top top = { 0 };
 	int err = -ENOMEM;
 
+	r.seen = &seen;
 	top.functions = summed_functions(p, &top.nfunctions, !c->unfold);
 	top.loops = summed_loops(p, &top.nloops, !c->unfold);
 	top.c_functions = summed_c_functions(p, &top.nc_functions);
@@ -160,6 +162,7 @@ static int write_report(FILE *f, struct sink *s, const struct profile *p)
 	summed_free(top.loops, top.nloops);
 	summed_free(top.c_functions, top.nc_functions);
 	sources_free(&r.sources);
+	names_forget(&seen);
 	return err;
 }
 

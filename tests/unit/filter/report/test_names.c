@@ -88,9 +88,32 @@ static void test_cut(void **state)
 	}
 }
 
+/* Row by row the first keeps its short name; the same place twice is one. */
+static void test_one_by_one(void **state)
+{
+	struct code codes[] = {
+		{ .file = (char *)"/srv/one/util.py", .qualname = (char *)"f", .process = &process },
+		{ .file = (char *)"/srv/two/util.py", .qualname = (char *)"f", .process = &process },
+	};
+	struct names_seen seen = { 0 };
+
+	(void)state;
+	for (int table = 0; table < 2; table++) {
+		for (int i = 0; i < 2; i++) {
+			assert_string_equal(names_next(&seen, &(struct name){ .code = &codes[0], .line = 3 }, 30),
+					    "f, util.py:3");
+			assert_string_equal(names_next(&seen, &(struct name){ .code = &codes[1], .line = 3 }, 30),
+					    "f, /srv/two/util.py:3");
+		}
+		assert_string_equal(names_next(&seen, &(struct name){ .code = &codes[1], .line = 3, .offset = 8 }, 30),
+				    "f, .../two/util.py:3, offset 8");
+		names_forget(&seen);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_cut) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_cut), cmocka_unit_test(test_one_by_one) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
