@@ -172,7 +172,8 @@ static int give_back_object(struct dl_phdr_info *info, size_t size, void *arg)
 	(void)size;
 	if (!read_object(&o, info))
 		return 0;
-	for (size_t i = 0; i < g->n; i++) {
+	/* The newest first: an older one at that place is of an object that was there before. */
+	for (size_t i = g->n; i--;) {
 		struct got_slot *s = &g->slots[i];
 
 		if (got_has(info, (uintptr_t)s->at) && __atomic_load_n(s->at, __ATOMIC_ACQUIRE) == s->is)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_got.c - calls of this program itself are seen, as long as that is asked for, and of no other object. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -7,7 +8,11 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -135,13 +140,201 @@ static void test_addresses(void **state)
 	dl_iterate_phdr(check_object, (void *)test_addresses);
 }
 
+/* Objects as they are linked elsewhere; the program loads them while it runs. */
+static char folder[] = "/tmp/ocular-got-XXXXXX", path[64];
+
+static const char *const links[] = {
+	"-Wl,-z,norelro",
+	"-Wl,-z,relro,-z,lazy",
+	"-Wl,-z,relro,-z,now",
+	"-fno-plt -Wl,-z,relro,-z,lazy",
+	"-fno-plt -Wl,-z,relro,-z,now",
+	"-O2 -flto -Wl,-z,relro,-z,now",
+	"-Wl,-z,relro,-z,now,-z,max-page-size=65536",
+	"-Wl,-z,relro,-z,now,-z,separate-code,--hash-style=sysv",
+};
+
+static void link_object(const char *how)
+{
+	char command[512];
+
+	snprintf(path, sizeof(path), "%s/object.so", folder);
+	snprintf(command, sizeof(command),
+		 "echo 'int nice(int); int other = 1; int call(int by) { return nice(by) + other; }' | "
+		 "${CC:-cc} -x c -shared -fPIC %s -o %s -",
+		 how, path);
+	assert_int_equal(system(command), 0);
+}
+
+static bool is_object(const struct dl_phdr_info *object)
+{
+	return !strcmp(object->dlpi_name, path);
+}
+
+/* All of the object that may be written, or could once. */
+struct written {
+	const void *at;
+	size_t size;
+	char bytes[1 << 16];
+	char maps[4096]; /* its lines in /proc/self/maps: what may be written now */
+};
+
+static int read_written(struct dl_phdr_info *object, size_t size, void *arg)
+{
+	struct written *w = arg;
+
+	(void)size;
+	for (int i = 0; is_object(object) && i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &object->dlpi_phdr[i];
+
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_W))
+			continue;
+		w->at = (const void *)(object->dlpi_addr + p->p_vaddr);
+		w->size = p->p_memsz;
+		assert_in_range(w->size, 1, sizeof(w->bytes));
+		memcpy(w->bytes, w->at, w->size);
+	}
+	return 0;
+}
+
+static void look(struct written *w)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	char line[512];
+
+	*w = (struct written){ 0 };
+	dl_iterate_phdr(read_written, w);
+	assert_non_null(w->at);
+	while (fgets(line, sizeof(line), f))
+		if (strstr(line, path))
+			strncat(w->maps, line, sizeof(w->maps) - strlen(w->maps) - 1);
+	fclose(f);
+}
+
+static void look_same(const struct written *before)
+{
+	static struct written now;
+
+	look(&now);
+	assert_int_equal(now.size, before->size);
+	assert_memory_equal(now.bytes, before->bytes, now.size);
+	assert_string_equal(now.maps, before->maps);
+}
+
+typedef int (*call_fn)(int);
+
+static void take_a_thousand_times(call_fn call)
+{
+	static struct written before;
+	struct got got = { 0 };
+
+	look(&before);
+	for (int i = 0; i < 1000; i++) {
+		assert_int_equal(got_take(&got, calls, 2, is_object), 1);
+		assert_int_equal(call(7), 1008);
+		got_give_back(&got);
+	}
+	look_same(&before);
+}
+
+/* However it was linked: seen from when it is loaded, bit for bit as before when it is given back. */
+static void test_links(void **state)
+{
+	(void)state;
+	if (!is_known())
+		skip();
+	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++) {
+		struct got got = { 0 };
+		void *object;
+		call_fn call;
+
+		link_object(links[i]);
+		assert_int_equal(got_take(&got, calls, 2, is_object), 0); /* not yet */
+		object = dlopen(path, RTLD_LAZY);
+		call = (call_fn)dlsym(object, "call");
+		take_a_thousand_times(call); /* not resolved yet, where that is lazy */
+		assert_true(call(0) < 1000);
+		take_a_thousand_times(call);
+		dlclose(object);
+	}
+}
+
+/* One that is loaded where another was, whose words were never given back. */
+static void test_loaded_again(void **state)
+{
+	static struct written before;
+	struct got got = { 0 };
+	void *object;
+
+	(void)state;
+	if (!is_known())
+		skip();
+	link_object("-Wl,-z,relro,-z,lazy");
+	object = dlopen(path, RTLD_LAZY);
+	assert_int_equal(got_take(&got, calls, 2, is_object), 1);
+	dlclose(object);
+	object = dlopen(path, RTLD_NOW); /* the word has another value than before */
+	look(&before);
+	assert_int_equal(got_take(&got, calls, 2, is_object), 2);
+	got_give_back(&got);
+	look_same(&before);
+	dlclose(object);
+}
+
+static bool forbidden;
+
+/* That of the C library, for got.c. */
+int mprotect(void *at, size_t size, int prot)
+{
+	if (!forbidden)
+		return (int)syscall(SYS_mprotect, at, size, prot);
+	errno = EACCES;
+	return -1;
+}
+
+/* What may not be written is left as it is, and that is said. */
+static void test_forbidden(void **state)
+{
+	static struct written before;
+	struct got got = { 0 };
+	void *object;
+
+	(void)state;
+	if (!is_known())
+		skip();
+	link_object("-Wl,-z,relro,-z,now");
+	object = dlopen(path, RTLD_NOW);
+	look(&before);
+	forbidden = true;
+	assert_int_equal(got_take(&got, calls, 2, is_object), -EACCES);
+	forbidden = false;
+	assert_int_equal(got.n, 0);
+	look_same(&before);
+	got_give_back(&got);
+	dlclose(object);
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	unlink(path);
+	return rmdir(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_thousand_times),  cmocka_unit_test(test_other_objects),
 		cmocka_unit_test(test_while_others_call), cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_not_ours_any_more),
+		cmocka_unit_test(test_not_ours_any_more), cmocka_unit_test(test_links),
+		cmocka_unit_test(test_loaded_again),	  cmocka_unit_test(test_forbidden),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
