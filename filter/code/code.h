@@ -121,6 +121,7 @@ struct process {
 	bool unspecialized; /* its interpreter specialises nothing: free-threaded before CPython 3.14 */
 	bool jit;	    /* its interpreter compiles hot loops */
 	bool waits;	    /* its threads tell what they wait for */
+	bool waits_unseen;  /* they would, but its calls could not be seen */
 	bool program_only;  /* what runs only because it is traced was not counted */
 	char *opnames[256];
 	bool able[256];		   /* by base opcode: the interpreter has specialised forms of it */

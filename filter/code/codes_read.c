@@ -247,6 +247,7 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	p->whole = json_is_true(json_object_get(line, "whole"));
 	p->jit = json_is_true(json_object_get(line, "jit"));
 	p->waits = get_int(line, "waits", 0) > 0;
+	p->waits_unseen = get_int(line, "waits", -1) == 0;
 	p->program_only = json_is_true(json_object_get(line, "program_only"));
 	p->argv = join_strings(json_object_get(line, "argv"));
 	set_string(&p->program.folder, line, "folder");

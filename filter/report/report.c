@@ -174,6 +174,8 @@ void report_head(const struct report *r)
 		fputs("Waits    ", r->f);
 		report_waits(r->f, r->p);
 		fputc('\n', r->f);
+	} else if (root && root->waits_unseen) {
+		write_field(r, "Waits", "not known: the interpreter's calls are not seen (docs/waits.md)");
 	}
 	if (r->p->duty.period_ns)
 		write_duty(r);

@@ -119,6 +119,9 @@ int waits_start(uint64_t hz)
 	waits.least = hz / LEAST_A_SECOND;
 	waits.on = true;
 	n = take();
+	if (n < 0) /* all or nothing: half of the waits would be read as all */
+		got_give_back(&waits.got);
+	waits.on = n > 0;
 	process_unlock();
 	return n > 0 ? n : 0;
 }

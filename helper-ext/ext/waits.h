@@ -10,8 +10,9 @@
 #include <stdint.h>
 
 /*
- * Begins; hz: of the clock of ring records. Returns how many calls are seen: none of a static program, or on a
- * processor whose relocations are not known. With the GIL, or one thread at a time.
+ * Begins; hz: of the clock of ring records. Returns how many calls are seen: none of a static program, on a processor
+ * whose relocations are not known, or if the kernel does not let their words be written. With the GIL, or one thread at
+ * a time.
  */
 int waits_start(uint64_t hz);
 void waits_stop(void);

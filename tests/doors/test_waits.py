@@ -360,6 +360,30 @@ print(sorted(done))
     return problems
 
 
+def words(path):
+    """{tid: lines} of an events text, and how many words tell of waits and of CPUs."""
+    with open(path, encoding="utf-8", newline="\n") as file:
+        rows = [line.split("\t") for line in file if not line.startswith("#")]
+    threads = {}
+    for row in rows:
+        threads.setdefault(row[2], []).append(row)
+    return threads, [sum(row[3] == "EXTENSION" and row[-2] == kind for row in rows) for kind in "45"]
+
+
+def test_decoders(python, *options):
+    """perf and ocular-pt find the words at the same places."""
+    *options, folder = options
+    recorded(python, folder, PRELUDE + PROGRAMS["lock"] + END, *options)
+    rec, by_perf, by_pt = (os.path.join(folder, name) for name in ("rec", "perf.txt", "pt.txt"))
+    recording.report(rec, f"events={by_perf}")
+    pt = os.path.join(recording.BUILD, "bin", "ocular-pt")
+    done = recording.run([pt, "console=never", f"events={by_pt}", os.path.join(rec, "perf.data")])
+    (one, counts), (other, others) = words(by_perf), words(by_pt)
+    if done.returncode or one != other or counts != others:
+        return [f"{done.returncode} {done.stderr[-500:]} {counts} {others}"]
+    return [] if counts[0] >= 2 * 20 and counts[1] >= 2 * 20 else [f"too few words: {counts}"]
+
+
 def test_killed(python, folder):
     """A thread that waits for ever when its process is killed."""
     source = PRELUDE + """
@@ -392,6 +416,8 @@ def cases(python, options):
     yield f"{version} nothing", test_nothing, python
     yield f"{version} forks", test_forks, python
     yield f"{version} sessions", test_sessions, python
+    yield f"{version} both decoders", test_decoders, python
+    yield f"{version} both decoders, in a flight recorder", test_decoders, python, "--flight", "20s"
     yield f"{version} killed", test_killed, python
 
 
