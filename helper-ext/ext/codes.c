@@ -18,6 +18,8 @@
 #define CHUNK_BITS 12
 #define CHUNK	   (1u << CHUNK_BITS)
 #define LOOKUPS	   3
+/* ns: less is the clock's. Reading a table takes several times as long. */
+#define LOOKUP_LEAST 100
 
 struct entry {
 	PyCodeObject *code; /* NULL: dead */
@@ -316,7 +318,7 @@ static void describe_lookup(PyCodeObject *code, long last_line, struct text *t)
 		return;
 	none = lookup_ns(code, 0);
 	all = lookup_ns(code, last);
-	if (all > none)
+	if (all > none + LOOKUP_LEAST)
 		text_printf(t, ",\"line_lookup_ns\":%llu",
 			    (unsigned long long)(all - none) * (Py_Version < 0x030c0400 ? 2 : 1));
 }

@@ -71,6 +71,8 @@ def test_lines(python, folder):
     excess, rest = (sum(e[i] - usual for lines, e in each.items() if lines >= 200) for i in (0, 1))
     if excess > usual and not abs(rest) < excess / 2:
         problems.append(f"{rest / excess:.0%} of what is too much is not told: {each}")
+    if excess < usual and any(lookup for _, lookup in told.values()):
+        problems.append(f"of a CPython that need not look them up: {told}")
     if (excess > usual) != ("to find the lines of LINE events" in text):
         problems.append(f"the report: {text[:2500]}")
     return problems
