@@ -143,3 +143,76 @@ struct code **sampled_functions(const struct profile *p, size_t *n)
 	*n = with;
 	return functions;
 }
+
+static const char *text_or_none(const char *text)
+{
+	return text ? text : "";
+}
+
+static bool is_same_place(const struct code *a, const struct code *b)
+{
+	return a->firstlineno == b->firstlineno && !strcmp(text_or_none(a->qualname), text_or_none(b->qualname)) &&
+	       !strcmp(text_or_none(a->file), text_or_none(b->file));
+}
+
+static int sampled_join(struct sampled *to, const struct sampled *more)
+{
+	for (struct map_slot *k = NULL; (k = map_next(&more->stacks, k));) {
+		uint64_t *count = map_get(&to->stacks, k->key);
+
+		if (!count && !(count = map_add(&to->stacks, k->key, sizeof(*count))))
+			return -ENOMEM;
+		*count += *(uint64_t *)k->value;
+		to->n += *(uint64_t *)k->value;
+	}
+	return 0;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct sampled_place *x = a, *y = b;
+	int by = compare_numbers(x->all.n, y->all.n);
+
+	by = by ?: strcmp(text_or_none(x->code->file), text_or_none(y->code->file));
+	return by ?: compare_numbers((uint64_t)y->code->firstlineno, (uint64_t)x->code->firstlineno);
+}
+
+/* The place of a function among the first n; n: it is a new one. */
+static size_t find_place(const struct sampled_place *all, size_t n, const struct code *code)
+{
+	size_t i = 0;
+
+	while (i < n && !is_same_place(all[i].code, code))
+		i++;
+	return i;
+}
+
+struct sampled_place *sampled_places(const struct profile *p, size_t *n)
+{
+	size_t functions = 0;
+	struct code **from = sampled_functions(p, &functions);
+	struct sampled_place *all = from ? calloc(functions + 1, sizeof(*all)) : NULL;
+	int err = all ? 0 : -ENOMEM;
+
+	*n = 0;
+	for (size_t i = 0; i < functions && !err; i++) {
+		size_t at = find_place(all, *n, from[i]);
+
+		if (at == *n)
+			all[(*n)++].code = from[i];
+		err = sampled_join(&all[at].all, from[i]->function->sampled);
+	}
+	free(from);
+	if (!err)
+		qsort(all, *n, sizeof(*all), compare_places);
+	if (err && all)
+		sampled_places_free(all, *n);
+	return err ? NULL : all;
+}
+
+void sampled_places_free(struct sampled_place *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sampled_free(&all[i].all);
+	free(all);
+}

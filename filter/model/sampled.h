@@ -40,3 +40,13 @@ double sampled_error(uint64_t k, uint64_t n);
 
 /* The Python functions with samples, most first; likewise. */
 struct code **sampled_functions(const struct profile *p, size_t *n);
+
+/* The same place in all processes: equal file, qualname and first line. */
+struct sampled_place {
+	const struct code *code; /* of one of them */
+	struct sampled all;
+};
+
+/* Likewise, for sampled_places_free(). */
+struct sampled_place *sampled_places(const struct profile *p, size_t *n);
+void sampled_places_free(struct sampled_place *all, size_t n);

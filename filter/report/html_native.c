@@ -9,7 +9,7 @@
 #include "model/sampled.h"
 
 struct row {
-	const struct code *code;
+	const struct sampled_place *place;
 	struct sampled_row of;
 };
 
@@ -17,30 +17,31 @@ static void write_row(struct page *page, const void *of, size_t i)
 {
 	const struct row *row = (const struct row *)of + i;
 	const struct native_function *f = row->of.function;
-	uint64_t all = row->code->function->sampled->n;
+	const struct code *code = row->place->code;
+	uint64_t all = row->place->all.n;
 
 	fputs("<tr><td>", page->f);
-	page_place(page, row->code, row->code->firstlineno);
+	page_place(page, code, code->firstlineno);
 	fputs("</td>", page->f);
 	html_share(page->f, (double)row->of.n / all);
 	fprintf(page->f, "<td>&#177;%.1f%%</td>", 100 * sampled_error(row->of.n, all));
 	html_share(page->f, (double)row->of.self / all);
 	html_number(page->f, row->of.n);
 	fputs("<td>", page->f);
-	html_elided(page->f, f ? f->name : "[unknown]", PAGE_NAME);
+	html_elided(page->f, f ? f->name : "[not in a code table]", PAGE_NAME);
 	fputs("</td><td>", page->f);
 	html_elided(page->f, f ? f->object : "", PAGE_NAME);
 	fputs("</td></tr>\n", page->f);
 }
 
 /* Those of one function, up to PAGE_FUNCTIONS in all; *n are there. */
-static int add_rows(struct row *rows, size_t *n, const struct profile *p, const struct code *code)
+static int add_rows(struct row *rows, size_t *n, const struct profile *p, const struct sampled_place *place)
 {
 	size_t more = 0;
-	struct sampled_row *all = sampled_rows(code->function->sampled, &p->codes->natives, &more);
+	struct sampled_row *all = sampled_rows(&place->all, &p->codes->natives, &more);
 
 	for (size_t i = 0; all && i < more && *n < PAGE_FUNCTIONS; i++)
-		rows[(*n)++] = (struct row){ code, all[i] };
+		rows[(*n)++] = (struct row){ place, all[i] };
 	free(all);
 	return all ? 0 : -ENOMEM;
 }
@@ -85,18 +86,19 @@ int page_native(struct page *page)
 {
 	struct row *rows = calloc(PAGE_FUNCTIONS, sizeof(*rows));
 	size_t n = 0, used = 0;
-	struct code **all = NULL;
+	struct sampled_place *all = NULL;
 	int err = rows ? 0 : -ENOMEM;
 
 	if (!err && profile_is_sampled(page->p)) {
-		all = sampled_functions(page->p, &n);
+		all = sampled_places(page->p, &n);
 		err = all ? 0 : -ENOMEM;
 		for (size_t i = 0; i < n && !err; i++)
-			err = add_rows(rows, &used, page->p, all[i]);
+			err = add_rows(rows, &used, page->p, &all[i]);
 		if (!err)
 			write_section(page, rows, used);
 	}
-	free(all);
+	if (all)
+		sampled_places_free(all, n);
 	free(rows);
 	return err;
 }

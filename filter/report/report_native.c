@@ -24,7 +24,7 @@ static void write_row(const struct report *r, const struct sampled_row *row, uin
 	fprintf(r->f, "  ±%4.1f%% ", 100 * sampled_error(row->n, all));
 	write_share(r, row->self, all);
 	fputs("    ", r->f);
-	text_elided(r->f, f ? f->name : "[unknown]", SYMBOL);
+	text_elided(r->f, f ? f->name : "[not in a code table]", SYMBOL);
 	if (last) {
 		fputs(", ", r->f);
 		text_elided(r->f, last + 1, OBJECT);
@@ -51,9 +51,10 @@ static void write_rows(const struct report *r, const struct sampled_row *rows, s
 	}
 }
 
-static int write_function(const struct report *r, const struct code *code)
+static int write_function(const struct report *r, const struct sampled_place *place)
 {
-	const struct sampled *s = code->function->sampled;
+	const struct code *code = place->code;
+	const struct sampled *s = &place->all;
 	size_t n = 0;
 	struct sampled_row *rows = sampled_rows(s, &r->p->codes->natives, &n);
 
@@ -102,19 +103,19 @@ static void write_notes(const struct report *r)
 int report_native(const struct report *r)
 {
 	size_t n = 0;
-	struct code **all;
+	struct sampled_place *all;
 	int err = 0;
 
 	if (!profile_is_sampled(r->p))
 		return 0;
-	all = sampled_functions(r->p, &n);
+	all = sampled_places(r->p, &n);
 	if (!all)
 		return -ENOMEM;
 	write_head(r);
 	for (size_t i = 0; i < n && i < FUNCTIONS && !err; i++)
-		if (!i || all[i]->function->sampled->n >= SHARE_LEAST * r->p->samples)
-			err = write_function(r, all[i]);
+		if (!i || all[i].all.n >= SHARE_LEAST * r->p->samples)
+			err = write_function(r, &all[i]);
 	write_notes(r);
-	free(all);
+	sampled_places_free(all, n);
 	return err;
 }
