@@ -169,6 +169,7 @@ static bool has_c_functions(const struct profile *p)
 void page_head(struct page *page)
 {
 	const struct process *root = profile_root(page->p);
+	struct waits waits = profile_waits(page->p);
 
 	fputs("<header>\n<h1>Ocular</h1>\n", page->f);
 	if (root && root->argv) {
@@ -180,9 +181,10 @@ void page_head(struct page *page)
 	write_losses(page->f, page->p);
 	write_facts(page->f, page->p, root);
 	fprintf(page->f,
-		"<nav><a href=#functions>Functions</a> <a href=#loops>Loops</a> %s%s%s"
+		"<nav><a href=#functions>Functions</a> <a href=#loops>Loops</a> %s%s%s%s"
 		"<a href=#source>Source</a> <a href=#opcodes>Opcodes</a> "
 		"<a href=#specialization>Specialization</a> <a href=#events>Events</a></nav>\n",
+		waits_ns(&waits) ? "<a href=#waits>Waiting</a> " : "",
 		has_c_functions(page->p) ? "<a href=#c-functions>C functions</a> " : "",
 		profile_is_sampled(page->p) ? "<a href=#native>Sampled C functions</a> " : "",
 		profile_jit(page->p) ? "<a href=#compiled>Compiled code</a> " : "");

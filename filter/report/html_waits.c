@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+/* Which functions waited, and for what. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "html.h"
+#include "html_page.h"
+#include "model/waits.h"
+#include "shared/array.h"
+
+struct row {
+	const struct code *code; /* NULL: outside of all functions */
+	enum wait_kind kind;
+	struct wait_total of;
+};
+
+struct rows {
+	struct row *all;
+	size_t n;
+	uint64_t ns;
+};
+
+static int add_rows(struct rows *rows, const struct code *code, const struct waits *w)
+{
+	for (enum wait_kind kind = 0; w && kind < WAIT_KINDS; kind++) {
+		if (!w->of[kind].n)
+			continue;
+		if (!ARRAY_ONE_MORE(rows->all, rows->n))
+			return -ENOMEM;
+		rows->all[rows->n++] = (struct row){ code, kind, w->of[kind] };
+		rows->ns += w->of[kind].ns;
+	}
+	return 0;
+}
+
+/* Most time first; what has the same stays in the order of functions. */
+static int by_time(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	if (a->of.ns != b->of.ns)
+		return a->of.ns < b->of.ns ? 1 : -1;
+	if (!a->code || !b->code)
+		return !!b->code - !!a->code;
+	return code_order(a->code, b->code) ?: (int)a->kind - (int)b->kind;
+}
+
+static void write_row(struct page *page, const void *of, size_t i)
+{
+	const struct rows *rows = of;
+	const struct row *row = &rows->all[i];
+
+	fputs("<tr>", page->f);
+	html_share(page->f, rows->ns ? (double)row->of.ns / rows->ns : 0);
+	html_duration(page->f, row->of.ns);
+	html_number(page->f, row->of.n);
+	html_duration(page->f, row->of.longest_ns);
+	fprintf(page->f, "<td>%s</td><td>", wait_name(row->kind));
+	if (row->code)
+		page_place(page, row->code, row->code->firstlineno);
+	else
+		fputs("outside of functions", page->f);
+	fputs("</td></tr>\n", page->f);
+}
+
+static void write_section(struct page *page, struct rows *rows)
+{
+	const struct page_table t = {
+		.head = "<th>share</th><th>waited</th><th>times</th><th>longest</th><th class=t>for</th>"
+			"<th class=t>function</th>",
+		.what = "waits",
+		.n = rows->n,
+		.most = PAGE_FUNCTIONS,
+		.row = write_row,
+		.of = rows,
+	};
+
+	qsort(rows->all, rows->n, sizeof(*rows->all), by_time);
+	fputs("<section id=waits>\n<h2>What was waited for</h2>\n"
+	      "<p class=note>As the program tells: waits in extension modules and libraries are missing. Threads wait "
+	      "at the same time, so the times may add up to more than the wall time.</p>\n",
+	      page->f);
+	page_table(page, &t);
+	fputs("</section>\n", page->f);
+}
+
+int page_waits(struct page *page)
+{
+	size_t n;
+	struct code **all = profile_all_functions(page->p, &n, RANK_WAITS);
+	struct rows rows = { 0 };
+	int err = all ? add_rows(&rows, NULL, &page->p->outside_waits) : -ENOMEM;
+
+	for (size_t i = 0; i < n && all && !err; i++)
+		err = add_rows(&rows, all[i], all[i]->function->waits);
+	if (!err && rows.n)
+		write_section(page, &rows);
+	free(rows.all);
+	free(all);
+	return err;
+}
