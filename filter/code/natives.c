@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INTERPRETER "_PyEval_EvalFrameDefault"
-#define MOST	    1024u /* functions of a stack */
+#define MOST 1024u /* functions of a stack */
 
 static uint32_t get_id(json_t *line)
 {
@@ -29,6 +28,17 @@ static void free_function(struct native_function *f)
 	free(f->build_id);
 }
 
+/* As the recorder has it, which ends stacks with it. */
+static bool is_interpreter(const char *name)
+{
+	static const char *const names[] = { "_PyEval_EvalFrameDefault", "_TAIL_CALL_", "_PyEval_Vector" };
+	bool is = false;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		is |= !strncmp(name, names[i], strlen(names[i]));
+	return is;
+}
+
 int natives_read_function(struct natives *n, json_t *line)
 {
 	uint32_t id = get_id(line);
@@ -47,7 +57,7 @@ int natives_read_function(struct natives *n, json_t *line)
 	f->build_id = get_text(line, "build_id");
 	if (!f->name || !f->object || !f->build_id)
 		return -ENOMEM;
-	f->interpreter = !strncmp(f->name, INTERPRETER, strlen(INTERPRETER));
+	f->interpreter = is_interpreter(f->name);
 	return 0;
 }
 

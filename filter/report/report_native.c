@@ -89,10 +89,12 @@ static void write_notes(const struct report *r)
 	const struct natives *n = &r->p->codes->natives;
 
 	if (r->p->samples)
-		fprintf(r->f,
-			"%" PRIu64 " samples, at %" PRIu64 " Hz of the CPU time outside of the kernel; %" PRIu64
-			" in no function.\n",
-			r->p->samples, n->hz, r->p->outside_samples);
+		fprintf(r->f, "%" PRIu64 " samples", r->p->samples);
+	if (r->p->samples && n->hz) /* else the recorder was killed */
+		fprintf(r->f, ", at %" PRIu64 " Hz", n->hz);
+	if (r->p->samples)
+		fprintf(r->f, " of the CPU time outside of the kernel; %" PRIu64 " in no function.\n",
+			r->p->outside_samples);
 	if (n->lost)
 		fprintf(r->f, "The kernel dropped %" PRIu64 " samples or switches, for lack of room.\n", n->lost);
 	if (n->threads_without && !n->error)

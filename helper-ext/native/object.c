@@ -102,5 +102,10 @@ struct place object_place(const struct object *o, uint64_t address)
 
 bool place_is_interpreter(const struct place *p)
 {
-	return p->name && !strncmp(p->name, "_PyEval_EvalFrameDefault", strlen("_PyEval_EvalFrameDefault"));
+	static const char *const names[] = { "_PyEval_EvalFrameDefault", "_TAIL_CALL_", "_PyEval_Vector" };
+	bool is = false;
+
+	for (size_t i = 0; p->name && i < sizeof(names) / sizeof(names[0]); i++)
+		is |= !strncmp(p->name, names[i], strlen(names[i]));
+	return is;
 }

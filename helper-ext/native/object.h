@@ -33,5 +33,8 @@ struct place {
 /* What is at an address (as in the file). Without a symbol it begins where the unwind tables say. */
 struct place object_place(const struct object *o, uint64_t address);
 
-/* The function that evaluates Python's bytecode: what is below it belongs to other Python functions. */
+/*
+ * The function that evaluates Python's bytecode, or one of those that it is made of where they call each other by
+ * jumps, or what calls these: the callers belong to other Python functions.
+ */
 bool place_is_interpreter(const struct place *p);
