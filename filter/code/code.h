@@ -117,6 +117,7 @@ struct process {
 	uint32_t first_id;
 	int32_t parent;	    /* -1: none */
 	bool whole;	    /* traced from before its program began */
+	bool looks_twice;   /* its interpreter looks up the line before, too, for a LINE event: CPython up to 3.12.3 */
 	bool starts_late;   /* its interpreter checks signals before PY_START (CPython 3.13 and later) */
 	bool unspecialized; /* its interpreter specialises nothing: free-threaded before CPython 3.14 */
 	bool jit;	    /* its interpreter compiles hot loops */

@@ -184,6 +184,14 @@ static bool is_since(const char *version, int major, int minor)
 	       (is[0] > major || (is[0] == major && is[1] >= minor));
 }
 
+/* The 3 of "3.12.3 (main, ..."; 0: it has none. */
+static int patch_of(const char *version)
+{
+	int patch = 0;
+
+	return version && sscanf(version, "%*d.%*d.%d", &patch) == 1 ? patch : 0;
+}
+
 static int refuse_newer(struct codes *c, const struct process *p, const char *what, int64_t version, unsigned newest)
 {
 	snprintf(c->error, sizeof(c->error),
@@ -240,6 +248,7 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 		return -ENOMEM;
 	set_string(&p->python, line, "python");
 	p->starts_late = is_since(p->python, 3, 13);
+	p->looks_twice = !p->starts_late && patch_of(p->python) < 4;
 	p->unspecialized = json_is_true(json_object_get(line, "free_threaded")) && !is_since(p->python, 3, 14);
 	set_string(&p->mode, line, "mode");
 	set_string(&p->backend, line, "backend");

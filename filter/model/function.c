@@ -132,13 +132,31 @@ static bool is_looked_up(const struct code *code, const struct instr *in)
 	return delta > INT8_MAX || delta <= INT8_MIN + 1;
 }
 
-uint64_t function_lookup_ns(const struct code *code)
+/* To be freed; of each instruction: it is reached by a jump or an exception. NULL: no memory. */
+static bool *jumped_to(const struct code *code)
+{
+	bool *is = calloc(code->ninstrs + 1, sizeof(*is));
+
+	for (uint32_t i = 0; i < code->ninstrs && is; i++) {
+		is[i] |= code->instrs[i].handler;
+		if (code->instrs[i].target >= 0)
+			is[code_index(code, code->instrs[i].target)] = true;
+	}
+	return is;
+}
+
+/* Also the line before it, where that may be the same one. */
+static unsigned int lookups(const struct code *code, bool jumped)
+{
+	return jumped || (code->process && code->process->looks_twice) ? 2 : 1;
+}
+
+static double sum_lookups(const struct code *code, const bool *jumped, bool *seen)
 {
 	const struct function *f = code->function;
-	bool *seen = f->nlines && code->units && code->line_lookup_ns ? calloc(f->nlines, sizeof(*seen)) : NULL;
 	double ns = 0;
 
-	for (uint32_t i = 0; i < code->ninstrs && seen; i++) {
+	for (uint32_t i = 0; i < code->ninstrs; i++) {
 		const struct instr *in = &code->instrs[i];
 		int64_t line = (int64_t)in->line - f->first_line;
 
@@ -146,9 +164,26 @@ uint64_t function_lookup_ns(const struct code *code)
 			continue;
 		seen[line] = true;
 		if (is_looked_up(code, in))
-			ns += (double)f->lines[line].n * code->line_lookup_ns * in->offset / (2.0 * code->units);
+			ns += (double)f->lines[line].n * lookups(code, jumped[i]) * code->line_lookup_ns * in->offset /
+			      (2.0 * code->units);
 	}
+	return ns;
+}
+
+uint64_t function_lookup_ns(const struct code *code)
+{
+	const struct function *f = code->function;
+	bool *seen, *jumped;
+	double ns = 0;
+
+	if (!f->nlines || !code->units || !code->line_lookup_ns)
+		return 0;
+	seen = calloc(f->nlines, sizeof(*seen));
+	jumped = jumped_to(code);
+	if (seen && jumped)
+		ns = sum_lookups(code, jumped, seen);
 	free(seen);
+	free(jumped);
 	return ns < f->self_ns ? (uint64_t)ns : f->self_ns;
 }
 

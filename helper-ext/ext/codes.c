@@ -17,7 +17,7 @@
 
 #define CHUNK_BITS 12
 #define CHUNK	   (1u << CHUNK_BITS)
-#define LOOKUPS	   3
+#define LOOKUPS	   8
 /* ns: less is the clock's. Reading a table takes several times as long. */
 #define LOOKUP_LEAST 100
 
@@ -306,8 +306,7 @@ static uint64_t lookup_ns(PyCodeObject *code, int offset)
 
 /*
  * In code of more than some 127 lines CPython 3.12, and 3.13 at first, read the line table from its beginning for each
- * LINE event, until 3.12.4 twice: for the line of the instruction before, too (python/cpython#107674). Later ones have
- * what is looked up here at hand.
+ * LINE event (python/cpython#107674). Later ones have what is looked up here at hand.
  */
 static void describe_lookup(PyCodeObject *code, long last_line, struct text *t)
 {
@@ -319,8 +318,7 @@ static void describe_lookup(PyCodeObject *code, long last_line, struct text *t)
 	none = lookup_ns(code, 0);
 	all = lookup_ns(code, last);
 	if (all > none + LOOKUP_LEAST)
-		text_printf(t, ",\"line_lookup_ns\":%llu",
-			    (unsigned long long)(all - none) * (Py_Version < 0x030c0400 ? 2 : 1));
+		text_printf(t, ",\"line_lookup_ns\":%llu", (unsigned long long)(all - none));
 }
 
 /* The table's line, all but its beginning, which has the id. Returns the largest line number. */

@@ -71,7 +71,7 @@ static void test_lookups(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(instrs); i++)
-		instrs[i] = (struct instr){ .offset = 4 * i, .line = (int32_t)i + 3 };
+		instrs[i] = (struct instr){ .offset = 4 * i, .line = (int32_t)i + 3, .target = -1 };
 	assert_non_null(function_line(&code, 3));
 	code.function->self_ns = 1000;
 	function_line(&code, 3 + 100)->n = 50; /* at hand */
@@ -81,6 +81,11 @@ static void test_lookups(void **state)
 	assert_int_equal(function_lookup_ns(&code), 3 * 80 / 2);
 	function_line(&code, 3 + 144)->n = 1; /* 145 below the first, less 18 for 288 units: 127 */
 	assert_int_equal(function_lookup_ns(&code), 120);
+	instrs[0].target = 4 * 200; /* the line before may be the same */
+	assert_int_equal(function_lookup_ns(&code), 240);
+	instrs[0].target = -1;
+	code.process = &(const struct process){ .looks_twice = true };
+	assert_int_equal(function_lookup_ns(&code), 240);
 	function_line(&code, 3 + 300)->n = 1000;
 	assert_int_equal(function_lookup_ns(&code), 1000);
 	function_free(&code);
