@@ -4,6 +4,7 @@
  * that damaged files end a stack and nothing else.
  */
 #include <execinfo.h>
+#include <pthread.h>
 #include <search.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,10 +35,23 @@ static struct {
 static const int greg[] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
 			    REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
 
+/* main() may be near the end of its stack. */
+static uint64_t stack_end(void)
+{
+	pthread_attr_t attr;
+	size_t size;
+	void *start;
+
+	assert_int_equal(pthread_getattr_np(pthread_self(), &attr), 0);
+	pthread_attr_getstack(&attr, &start, &size);
+	pthread_attr_destroy(&attr);
+	return (uint64_t)(uintptr_t)start + size;
+}
+
 /* A sanitizer knows that not all of it belongs to us. */
 static __attribute__((noinline, no_sanitize_address)) void copy_stack(void)
 {
-	for (size_t i = 0; i < STACK; i++)
+	for (size_t i = 0; i < taken.stack.size; i++)
 		taken.bytes[i] = ((const volatile uint8_t *)taken.stack.address)[i];
 }
 
@@ -50,6 +64,8 @@ static __attribute__((noinline)) void take(void)
 	for (int i = 0; i < CFI_REGISTERS; i++)
 		taken.registers.value[i] = (uint64_t)u.uc_mcontext.gregs[greg[i]];
 	taken.stack = (struct stack_copy){ taken.registers.value[CFI_RSP], taken.bytes, STACK };
+	if (taken.stack.size > stack_end() - taken.stack.address)
+		taken.stack.size = stack_end() - taken.stack.address;
 	copy_stack();
 }
 #else
