@@ -173,6 +173,7 @@ static double sum_lookups(const struct code *code, const bool *jumped, bool *see
 uint64_t function_lookup_ns(const struct code *code)
 {
 	const struct function *f = code->function;
+	uint64_t busy = f->self_ns - f->self_off.ns;
 	bool *seen, *jumped;
 	double ns = 0;
 
@@ -184,7 +185,7 @@ uint64_t function_lookup_ns(const struct code *code)
 		ns = sum_lookups(code, jumped, seen);
 	free(seen);
 	free(jumped);
-	return ns < f->self_ns ? (uint64_t)ns : f->self_ns;
+	return ns < busy ? (uint64_t)ns : busy;
 }
 
 static bool is_pair(const struct follower *a, const struct follower *b)

@@ -130,7 +130,8 @@ struct line_cost *function_line(struct code *code, int64_t line);
 
 /*
  * An estimate of how much of a function's self time CPython looked up the lines of its LINE events: in some versions
- * that takes longer, the further they are from its first one. At most self_ns.
+ * that takes longer, the further they are from its first one. At most self_ns, without what it was off
+ * a CPU.
  */
 uint64_t function_lookup_ns(const struct code *code);
 

@@ -27,8 +27,8 @@ int report_first(const struct report *r, const struct report_top *top, unsigned 
 int report_parts(const struct report *r, const struct parts *parts);
 
 /*
- * The part of a function's self time, 0..1, that CPython took to find the lines of LINE events; 0: too little to be
- * told. And a list of those with such a part.
+ * The part of a function's self time on a CPU, 0..1, that CPython took to find the lines of LINE events; 0: too
+ * little to be told. And a list of those with such a part.
  */
 double report_lookups_share(const struct report *r, const struct summed *s);
 void report_lookups(const struct report *r, const struct report_top *top);

@@ -11,9 +11,10 @@
 
 double report_lookups_share(const struct report *r, const struct summed *s)
 {
-	uint64_t self = s->code->function->self_ns, ns = function_lookup_ns(s->code);
+	const struct function *f = s->code->function;
+	uint64_t busy = f->self_ns - f->self_off.ns, ns = function_lookup_ns(s->code);
 
-	return self && ns >= SHARE_TOLD * self && report_share(r, s) >= SHARE_OF_TIME ? (double)ns / self : 0;
+	return busy && ns >= SHARE_TOLD * busy && report_share(r, s) >= SHARE_OF_TIME ? (double)ns / busy : 0;
 }
 
 void report_lookups(const struct report *r, const struct report_top *top)

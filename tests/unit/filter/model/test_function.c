@@ -88,6 +88,8 @@ static void test_lookups(void **state)
 	assert_int_equal(function_lookup_ns(&code), 240);
 	function_line(&code, 3 + 300)->n = 1000;
 	assert_int_equal(function_lookup_ns(&code), 1000);
+	code.function->self_off.ns = 400;
+	assert_int_equal(function_lookup_ns(&code), 600);
 	function_free(&code);
 }
 
