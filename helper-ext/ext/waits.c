@@ -2,9 +2,10 @@
 /*
  * waits.c - see waits.h.
  *
- * CPython takes its GIL by pthread_cond_timedwait(3), and waits for nothing else by it; its locks are semaphores. All
- * these functions have up to six arguments, integers or pointers, and pass through here in registers, however many they
- * are. No Python is called, and no lock taken: the thread may or may not hold the GIL.
+ * CPython takes its GIL by pthread_cond_timedwait(3), and waits for nothing else by it; its locks are semaphores.
+ * What an extension module of others waits for by a condition is its own business: kind other. All these functions
+ * have up to six arguments, integers or pointers, and pass through here in registers, however many they are. No
+ * Python is called, and no lock taken: the thread may or may not hold the GIL.
  */
 #include <Python.h>
 #include <dlfcn.h>
@@ -19,9 +20,12 @@
 #define MODULES	       "/lib-dynload/"
 
 /* clang-format off */
-#define CALLS(X) \
+#define GILS(X) \
 	X(GIL, pthread_cond_timedwait) X(GIL, pthread_cond_clockwait) X(GIL, pthread_cond_wait) \
-	X(GIL, pthread_mutex_lock) \
+	X(GIL, pthread_mutex_lock)
+#define OTHERS(X) \
+	X(OTHER, pthread_cond_timedwait) X(OTHER, pthread_cond_clockwait) X(OTHER, pthread_cond_wait)
+#define CALLS(X) \
 	X(LOCK, sem_wait) X(LOCK, sem_timedwait) X(LOCK, sem_clockwait) \
 	X(SLEEP, clock_nanosleep) X(SLEEP, nanosleep) X(SLEEP, usleep) \
 	X(POLL, poll) X(POLL, ppoll) X(POLL, select) X(POLL, pselect) X(POLL, epoll_wait) X(POLL, epoll_pwait) \
@@ -42,9 +46,13 @@ static struct {
 	_Atomic bool on;
 } waits;
 
+#define REAL(kind, name) static call_fn real_##name;
+GILS(REAL)
+CALLS(REAL)
+#undef REAL
+
 #define X(kind, name) \
-	static call_fn real_##name; \
-	static long wait_##name(long a, long b, long c, long d, long e, long f) \
+	static long kind##_##name(long a, long b, long c, long d, long e, long f) \
 	{ \
 		uint64_t begin = ticks_now(), end; \
 		long result = real_##name(a, b, c, d, e, f); \
@@ -54,39 +62,57 @@ static struct {
 			lane_waited(WAIT_FOR_##kind, begin, end); \
 		return result; \
 	}
+GILS(X)
 CALLS(X)
+OTHERS(X)
 #undef X
 
-static const struct {
+struct row {
 	const char *name;
 	void *to;
 	void **real;
-} rows[] = {
-#define X(kind, name) { #name, (void *)wait_##name, (void **)&real_##name },
-	CALLS(X)
-#undef X
 };
 
-#define ROWS (sizeof(rows) / sizeof(rows[0]))
+/* What the interpreter calls, and what others do. */
+#define X(kind, name) { #name, (void *)kind##_##name, (void **)&real_##name },
+static const struct row own[] = { GILS(X) CALLS(X) };
+static const struct row others[] = { OTHERS(X) CALLS(X) };
+#undef X
+
+#define ROWS (sizeof(own) / sizeof(own[0]))
 
 /* The interpreter, in a library or the program itself, and the extension modules that came with it. */
-static bool is_wanted(const struct dl_phdr_info *object)
+static bool is_own(const struct dl_phdr_info *object)
 {
 	return got_has(object, (uintptr_t)PyEval_SaveThread) || strstr(object->dlpi_name, MODULES);
 }
 
+/* Extension modules of others, by the names that CPython looks for; not Ocular's. */
+static bool is_others(const struct dl_phdr_info *object)
+{
+	return (strstr(object->dlpi_name, ".cpython-") || strstr(object->dlpi_name, ".abi3.so")) && !is_own(object) &&
+	       !got_has(object, (uintptr_t)is_own);
+}
+
 /* Those functions that this C library has. */
-static int take(void)
+static int take_rows(const struct row *rows, size_t rows_n, bool (*wanted)(const struct dl_phdr_info *))
 {
 	struct got_call calls[ROWS];
 	size_t n = 0;
 
-	for (size_t i = 0; i < ROWS; i++) {
+	for (size_t i = 0; i < rows_n; i++) {
 		*rows[i].real = *rows[i].real ? *rows[i].real : dlsym(RTLD_DEFAULT, rows[i].name);
 		if (*rows[i].real)
 			calls[n++] = (struct got_call){ rows[i].name, rows[i].to };
 	}
-	return got_take(&waits.got, calls, n, is_wanted);
+	return got_take(&waits.got, calls, n, wanted);
+}
+
+static int take(void)
+{
+	int n = take_rows(own, ROWS, is_own);
+
+	return n > 0 ? take_rows(others, sizeof(others) / sizeof(others[0]), is_others) : n;
 }
 
 /* How many objects were ever loaded. */

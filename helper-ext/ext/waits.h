@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waits.h - what threads wait for: calls of the interpreter, and of its own extension modules, that may block.
+ * waits.h - what threads wait for: calls of the interpreter, and of extension modules, that may block.
  *
  * They are seen by the global offset tables (got.h), from a start to its stop. A call that took a microsecond or more
  * is noted by its thread (lane_waited()); one that did not block costs two readings of the clock.

@@ -13,6 +13,7 @@ import signal
 import sys
 
 import recording
+import seccomp
 
 PRELUDE = """
 import fcntl, json, os, resource, select, signal, socket, subprocess, sys, threading, time
@@ -191,6 +192,57 @@ def test_kind(name, python, folder):
     return problems
 
 
+def test_forbidden(python, folder):
+    """Where the kernel tells nothing of switches, a wait lasts as long as its call; the parts of a thread's time are not known."""
+    before = seccomp.forbids(seccomp.EPERM, seccomp.PERF_EVENT_OPEN)
+    truth, found = recorded(python, folder, PRELUDE + PROGRAMS["read"] + END, preexec_fn=before)
+    count, ns, _ = told(found).get("read", (0, 0, 0))
+    problems = [] if count == truth["n"] and truth["ns"] * 0.98 - 2_000_000 <= ns <= truth["ns"] else [f"{count}, {ns} of {truth}"]
+    known = [f["qualname"] for f in found["functions"] if f["total_ns"] and f["self_waiting_ns"] is not None]
+    return problems + ([f"waiting time of {known}"] if known else [])
+
+
+MODULE = """
+#include <pthread.h>
+#include <time.h>
+int wait_for(long ns)
+{
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+    struct timespec until;
+    int err = 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (until.tv_nsec + ns) / 1000000000;
+    until.tv_nsec = (until.tv_nsec + ns) % 1000000000;
+    pthread_mutex_lock(&mutex);
+    while (!err)
+        err = pthread_cond_timedwait(&cond, &mutex, &until);
+    pthread_mutex_unlock(&mutex);
+    return err;
+}
+"""
+
+
+def test_module(python, folder):
+    """An extension module that comes later, and waits by a condition of its own. Its functions are called by ctypes."""
+    source, module = os.path.join(folder, "module.c"), os.path.join(folder, "module.cpython-any.so")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(MODULE)
+    done = recording.run(["cc", "-shared", "-fPIC", "-pthread", "-o", module, source])
+    if done.returncode:
+        return [done.stderr]
+    truth, found = recorded(python, folder, PRELUDE + """
+import ctypes
+module = ctypes.CDLL(%r)
+def waits():
+    for i in range(10):
+        timed(module.wait_for, 20000000)
+waits()
+""" % module + END)
+    count, ns, _ = told(found).get("other", (0, 0, 0))
+    return [] if count == 10 and truth["ns"] * 0.98 - 2_000_000 <= ns <= truth["ns"] else [f"{count}, {ns} of {truth}: {told(found)}"]
+
+
 GIL = PRELUDE + """
 def fight(s):
     # Pauses in which another thread ran, or another process.
@@ -360,6 +412,58 @@ print(sorted(done))
     return problems
 
 
+# Prints how many words of the tables differ while tracing is on, and after it was on and off so many times.
+TABLES = """
+import os, struct, sys, time, select, socket, fcntl
+sys.path.insert(0, %r)
+import ocular
+def sections(file):
+    # (address, size) of .got and .got.plt
+    data = open(file, "rb").read()
+    at, = struct.unpack_from("<Q", data, 40)
+    size, n, names = struct.unpack_from("<HHH", data, 58)
+    rows = [struct.unpack_from("<IIQQQQ", data, at + i * size) for i in range(n)]
+    for row in rows:
+        name = data[rows[names][4] + row[0]:].partition(b"\\0")[0]
+        if name in (b".got", b".got.plt"):
+            yield row[3], row[5]
+def base(data):
+    # The lowest address at which it wants to be.
+    at, = struct.unpack_from("<Q", data, 32)
+    size, n = struct.unpack_from("<HH", data, 54)
+    rows = [struct.unpack_from("<IIQQ", data, at + i * size) for i in range(n)]
+    return min(row[3] for row in rows if row[0] == 1) & -4096
+places = {}
+for line in open("/proc/self/maps"):
+    row = line.split()
+    if len(row) == 6 and row[5].startswith("/") and ".so" in row[5] or row[5:] == [os.path.realpath(sys.executable)]:
+        places.setdefault(row[5], int(row[0].partition("-")[0], 16))
+places = {f: at for f, at in places.items() if "python" in f and "ocular" not in f}
+words = [(places[f] - base(open(f, "rb").read()) + at, size) for f in places for at, size in sections(f)]
+memory = open("/proc/self/mem", "rb", buffering=0)
+def read():
+    return [os.pread(memory.fileno(), size, at) for at, size in words]
+def differ(one, other):
+    return sum(a[i:i + 8] != b[i:i + 8] for a, b in zip(one, other) for i in range(0, len(a), 8))
+before, seen = read(), set()
+for i in range(%d):
+    ocular.start_tracing(output=%r + "/rec%%d" %% i, perfetto=False, console=False)
+    seen.add(differ(before, read()))
+    ocular.stop_tracing()
+print(len(words), differ(before, read()), *sorted(seen))
+"""
+
+
+def test_tables(times, python, folder):
+    """The tables are bit for bit as before, however often tracing came and went. All is bound at the start, so that nothing else changes."""
+    path = os.path.join(folder, "program.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(TABLES % (os.path.join(recording.BUILD, "python"), times, folder))
+    done = recording.run([python, path], env=recording.plain_environment(LD_BIND_NOW="1"), cwd=folder)
+    found = [int(n) for n in done.stdout.split()] if done.returncode == 0 else [0, 0, 0]
+    return [] if found[0] and found[1] == 0 and found[2] > 10 else [f"{done}"[-2000:]]
+
+
 def words(path):
     """{tid: lines} of an events text, and how many words tell of waits and of CPUs."""
     with open(path, encoding="utf-8", newline="\n") as file:
@@ -412,10 +516,13 @@ def cases(python, options):
     if not recording.is_free(python):
         yield f"{version} the gil", test_gil, python
         yield f"{version} who has the gil", test_holder, python
+    yield f"{version} an extension module", test_module, python
+    yield f"{version} switches forbidden", test_forbidden, python
     yield f"{version} ring", test_ring, python
     yield f"{version} nothing", test_nothing, python
     yield f"{version} forks", test_forks, python
     yield f"{version} sessions", test_sessions, python
+    yield f"{version} the tables", test_tables, 30, python
     yield f"{version} both decoders", test_decoders, python
     yield f"{version} both decoders, in a flight recorder", test_decoders, python, "--flight", "20s"
     yield f"{version} killed", test_killed, python
