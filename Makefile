@@ -191,7 +191,7 @@ $B/tests/ptwrite-catch.so: tests/unit/helper-ext/ext/ptwrite_catch.c tests/unit/
 # --- tests: every one prints TAP, tests/run adds them up ---------------------------------------------
 
 PYTHONS  = $(shell scripts/find-pythons $(ONLY))
-DOORS   := $(addprefix tests/doors/test_,truth.py free_threads.py c_functions.py cpu.py waits.py first_screen.py selection.py numbers.py strikes.py loops.py transparency.py regression.py losses.py badinput.py exports.py ocular_stat.py cut.py repaired.py opcode_tables.py pypylog.py qemu_python.py jit.py opcodes.py opcode_analyses.py)
+DOORS   := $(addprefix tests/doors/test_,truth.py free_threads.py c_functions.py collections.py cpu.py waits.py first_screen.py selection.py numbers.py strikes.py loops.py transparency.py regression.py losses.py badinput.py exports.py ocular_stat.py cut.py repaired.py opcode_tables.py pypylog.py qemu_python.py jit.py opcodes.py opcode_analyses.py)
 # Only with a Python without a GIL: make test-free-threaded.
 RACES   := tests/doors/test_races.py
 # Unit tests in Python and the doors run with each interpreter, everything else runs once.

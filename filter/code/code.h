@@ -41,11 +41,13 @@ static inline int64_t instr_head(const struct instr *in)
 
 struct code {
 	uint32_t id;
-	bool known;	   /* false: its line was missing; file is "?" and qualname "code ID" */
-	bool excluded;	   /* mode opcodes: recorded so that recovery can follow it, not for sinks */
-	bool generator;	   /* its activations can be resumed */
-	bool coroutine;	   /* the same, and its table says that it is one */
-	bool c;		   /* a C function: in file CODE_C_FILE; has no bytecode */
+	bool known;	/* false: its line was missing; file is "?" and qualname "code ID" */
+	bool excluded;	/* mode opcodes: recorded so that recovery can follow it, not for sinks */
+	bool generator; /* its activations can be resumed */
+	bool coroutine; /* the same, and its table says that it is one */
+	bool c;		/* a C function: in file CODE_C_FILE; has no bytecode */
+	bool collects;	/* the same: garbage collections of `generation`, in file CODE_GC_FILE */
+	uint8_t generation;
 	bool profiled;	   /* the same: cProfile has a row for it, called `name` */
 	uint8_t selected;  /* of selection.c; 0: not asked yet */
 	bool final;	   /* a `specialized` line was seen: adaptive opcodes are what ran */
@@ -70,6 +72,8 @@ struct code {
 
 /* The file of C functions, as in cProfile. */
 #define CODE_C_FILE "~"
+/* The same of garbage collections. */
+#define CODE_GC_FILE "<gc>"
 
 /* A thread, and which copies it runs (copies.h). */
 struct copier {

@@ -412,3 +412,18 @@ struct code *codes_intern(struct process *p, const char *file, const char *qualn
 	code->known = true;
 	return code->file && code->qualname ? code : NULL;
 }
+
+struct code *codes_collection(struct codes *c, int32_t pid, unsigned generation)
+{
+	struct process *p = codes_process(c, pid);
+	struct code *code;
+	char name[48];
+
+	snprintf(name, sizeof(name), "garbage collection, generation %u", generation);
+	code = p ? codes_intern(p, CODE_GC_FILE, name, 0) : NULL;
+	if (!code)
+		return NULL;
+	code->c = code->collects = true;
+	code->generation = (uint8_t)generation;
+	return code;
+}

@@ -112,6 +112,9 @@ struct code *codes_find(struct codes *c, struct process *p, uint32_t id);
 /* The same, but makes an unknown one where there is none. NULL: no memory. */
 struct code *codes_find_or_make(struct codes *c, struct process *p, uint32_t id);
 
+/* What stands for garbage collections of a generation: no Python function, named so. NULL: no memory. */
+struct code *codes_collection(struct codes *c, int32_t pid, unsigned generation);
+
 /* A code object by its names, as the events text has them: found or made. NULL: no memory. */
 struct code *codes_intern(struct process *p, const char *file, const char *qualname, int64_t firstlineno);
 

@@ -77,8 +77,25 @@ static void add_function(struct code *code, void *to)
 
 static void add_c_function(struct code *code, void *to)
 {
-	if (code->c)
+	if (code->c && !code->collects)
 		add_any_function(code, to);
+}
+
+static void add_collections(struct code *code, void *to)
+{
+	struct collections_own *own = to;
+
+	if (!code->collects)
+		return;
+	own[code->generation].ns += code->function->self_ns;
+	own[code->generation].cycles += code->function->self_cycles;
+	off_add(&own[code->generation].off, code->function->self_off);
+}
+
+void profile_collections(const struct profile *p, struct collections_own own[GENERATIONS])
+{
+	memset(own, 0, GENERATIONS * sizeof(*own));
+	each_function(p, add_collections, own);
 }
 
 static void add_loops(struct code *code, void *to)

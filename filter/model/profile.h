@@ -8,6 +8,7 @@
 #pragma once
 
 #include "code/codes.h"
+#include "collections.h"
 #include "forms.h"
 #include "function.h"
 #include "sample.h"
@@ -51,6 +52,7 @@ struct profile {
 	struct forms forms;		     /* over time, mode opcodes */
 	struct chains *chains;		     /* of opcodes; NULL: they are not counted */
 	uint64_t threads, processes;
+	struct collections collections;
 	struct thread_total *thread_totals; /* `threads` of them, by pid and tid; owned by the trace */
 	struct {
 		uint64_t window_ns, period_ns; /* 0: there is none */
@@ -104,6 +106,13 @@ struct code **profile_functions(const struct profile *p, size_t *n, enum rank ra
 /* All C functions that were called; both together. Likewise. */
 struct code **profile_c_functions(const struct profile *p, size_t *n, enum rank rank);
 struct code **profile_all_functions(const struct profile *p, size_t *n, enum rank rank);
+
+/* The time of collections of each generation, without what ran in them (finalizers). */
+struct collections_own {
+	uint64_t ns, cycles;
+	struct off off;
+};
+void profile_collections(const struct profile *p, struct collections_own own[GENERATIONS]);
 
 /* All loops, most time first; likewise. */
 struct loop **profile_loops(const struct profile *p, size_t *n, enum rank rank);

@@ -496,8 +496,57 @@ void thread_held_gil(struct thread *t, uint64_t ns)
 		code->function->gil_held_ns += ns;
 }
 
-static int extension(struct thread *t, const struct sample *s, struct profile *p)
+static int begin_collection(struct thread *t, struct stack *st, struct code *code, const struct sample *s,
+			    const struct subscribers *to)
 {
+	struct sample begun = *s;
+
+	begun.op = OP_PY_START;
+	begun.code = code;
+	begun.offset = 0;
+	return enter(t, st, &begun, false, to);
+}
+
+/* Finalizers have run in it: the end of some may not have been seen. */
+static int end_collection(struct thread *t, struct stack *st, const struct code *code, const struct sample *s,
+			  const struct subscribers *to)
+{
+	struct collection c = collection_of(s->payload);
+	uint64_t closed = 0;
+	int err = 0;
+
+	if (!stack_has(st, code)) /* it began before the trace */
+		return 0;
+	for (; !err && stack_top(st)->a.code != code; closed++)
+		err = leave(t, st, s->time, s->cycles, LEAVE_GAP, to);
+	if (!err && closed)
+		err = report_unmatched(s, closed, to);
+	if (err)
+		return err;
+	collections_add(&to->profile->collections, &c, s->time - stack_top(st)->a.start_ns);
+	return end(t, st, s->time, s->cycles, LEAVE_RETURN, to);
+}
+
+/* A collection is an activation of its own, of no Python function. */
+static int collect(struct thread *t, const struct sample *s, const struct subscribers *to)
+{
+	struct collection c = collection_of(s->payload);
+	struct stack *st = stack_of(t, s->interpreter);
+	struct code *code = codes_collection(to->profile->codes, s->pid, c.generation);
+	int err;
+
+	if (!st || !code)
+		return -ENOMEM;
+	err = c.begins ? begin_collection(t, st, code, s, to) : end_collection(t, st, code, s, to);
+	stand_at(t, s);
+	return err;
+}
+
+static int extension(struct thread *t, const struct sample *s, const struct subscribers *to)
+{
+	struct profile *p = to->profile;
+
+	p->known_kinds += s->kind == KIND_COLLECTION;
 	p->known_kinds += s->kind == KIND_CPU || s->kind == KIND_CPU_TIME || s->kind == KIND_WAIT ||
 			  s->kind == KIND_NATIVE;
 	if (s->kind == KIND_CPU_TIME)
@@ -506,6 +555,8 @@ static int extension(struct thread *t, const struct sample *s, struct profile *p
 		add_off(t, cpu_word(&t->cpu, s->payload, s->time, t->last_ns), p);
 	if (s->kind == KIND_NATIVE)
 		return take_native(t, s, p);
+	if (s->kind == KIND_COLLECTION)
+		return t->early ? 0 : collect(t, s, to);
 	return s->kind == KIND_WAIT ? take_wait(t, s, p) : 0;
 }
 
@@ -517,7 +568,7 @@ static COLD int feed_other(struct thread *t, const struct sample *s, const struc
 	if (s->op == SAMPLE_FOREIGN)
 		to->profile->foreign += s->count;
 	if (s->op == OP_EXTENSION)
-		return extension(t, s, to->profile);
+		return extension(t, s, to);
 	if (s->op == SAMPLE_FOREIGN)
 		return 0;
 	if (s->op == OP_SNAPSHOT)

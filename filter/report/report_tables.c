@@ -22,7 +22,7 @@
 #define LOOPS_SURE	3
 #define LOOPS_LEAST	1
 #define C_LARGE		3			/* C functions that are shown by name, because they have SHARE_C */
-#define FOLDS		(ORIGINS + 3 + C_LARGE) /* rows of what is not own */
+#define FOLDS		(ORIGINS + 4 + C_LARGE) /* rows of what is not own */
 #define C_FUNCTIONS	20			/* rows of these, below the screen */
 #define PARTS		10			/* rows of functions, and of what they are taken apart by */
 #define LABEL		80			/* bytes of the text of one */
@@ -252,7 +252,7 @@ static struct table_row waiting(const struct report *r, const struct sheet *shee
 }
 
 struct folds {
-	struct fold of[ORIGINS], c, outside;
+	struct fold of[ORIGINS], c, collections, outside;
 };
 
 /* C functions that have a row by name. */
@@ -265,6 +265,19 @@ static size_t count_large(const struct report *r, const struct report_top *top)
 	return n;
 }
 
+static void fold_collections(const struct profile *p, struct fold *f)
+{
+	struct collections_own own[GENERATIONS];
+
+	profile_collections(p, own);
+	f->functions = collections_all(&p->collections).n > 0;
+	for (unsigned i = 0; i < GENERATIONS; i++) {
+		f->sum.n += p->collections.of[i].n;
+		f->sum.own_ns += own[i].ns;
+		off_add(&f->sum.own_off, own[i].off);
+	}
+}
+
 /* What is not among the rows. */
 static struct folds fold_all(const struct report *r, const struct report_top *top, const struct summed *all, size_t n)
 {
@@ -274,6 +287,7 @@ static struct folds fold_all(const struct report *r, const struct report_top *to
 		fold_add(&f.c, &top->c_functions[i]);
 	for (size_t i = 0; i < n; i++)
 		fold_add(&f.of[r->unfold ? ORIGIN_OWN : all[i].origin], &all[i]);
+	fold_collections(r->p, &f.collections);
 	f.outside.sum.own_ns = r->p->outside_ns;
 	f.outside.sum.own_off = r->p->outside_off;
 	f.outside.sum.waits_ns = waits_ns(&r->p->outside_waits);
@@ -309,6 +323,9 @@ static size_t fold_rows(const struct report *r, const struct report_top *top, co
 	snprintf(f->c.label, LABEL, "%zu C functions", f->c.functions);
 	if (f->c.functions)
 		rows[n++] = folded(r, sheet, &f->c);
+	snprintf(f->collections.label, LABEL, "garbage collections");
+	if (f->collections.functions)
+		rows[n++] = folded(r, sheet, &f->collections);
 	snprintf(f->outside.label, LABEL, "outside of functions");
 	if (report_share(r, &f->outside.sum) >= SHARE_OUTSIDE)
 		rows[n++] = folded(r, sheet, &f->outside);

@@ -72,6 +72,20 @@ static int put_c_functions(struct summary *m, const struct profile *p)
 	return put_codes(m, p, profile_c_functions, summary_c_function);
 }
 
+/* Of those generations that were collected. */
+static int put_collections(struct summary *m, const struct profile *p)
+{
+	int err = 0, rows = 0;
+
+	for (unsigned i = 0; i < GENERATIONS && !err; i++) {
+		if (!p->collections.of[i].n)
+			continue;
+		put(m, rows++ ? ",\n  " : "\n  ");
+		err = put_json(m, summary_collection(p, i));
+	}
+	return err;
+}
+
 static int put_loops(struct summary *m, const struct profile *p)
 {
 	size_t n = 0;
@@ -162,6 +176,7 @@ static const struct {
 	{ "forms", .object = summary_forms },
 	{ "functions", .array = put_functions },
 	{ "c_functions", .array = put_c_functions },
+	{ "collections", .array = put_collections },
 	{ "loops", .array = put_loops },
 	{ "waits", profile_has_waits, .array = put_waits },
 	{ "sampling", profile_is_sampled, .object = summary_sampling },

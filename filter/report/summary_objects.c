@@ -566,3 +566,20 @@ json_t *summary_event_rates(const struct profile *p)
 {
 	return event_rates(p, p->events);
 }
+
+json_t *summary_collection(const struct profile *p, unsigned generation)
+{
+	const struct collection_total *c = &p->collections.of[generation];
+	struct collections_own own[GENERATIONS];
+	const struct json_number numbers[] = {
+		{ "generation", generation },  { "count", c->n }, { "ns", c->ns }, { "longest_ns", c->longest_ns },
+		{ "collected", c->collected },
+	};
+	json_t *self;
+
+	profile_collections(p, own);
+	self = json_pack("{s:I, s:I}", "self_ns", (json_int_t)own[generation].ns, "self_cycles",
+			 (json_int_t)own[generation].cycles);
+	return json_join(JSON_NUMBERS(numbers),
+			 json_join(self, cpu_times(!p->unseen, "self_", own[generation].ns, own[generation].off)));
+}

@@ -35,7 +35,6 @@
 struct state {
 	struct codes codes;
 	PyTypeObject *callback;
-	struct collector collector;
 	bool counted; /* its frames: emit_frames() */
 };
 
@@ -343,7 +342,7 @@ static PyObject *core_collector(PyObject *module, PyObject *args)
 {
 	struct state *state = state_of(module);
 
-	return collector_event(&state->collector, &state->codes, args);
+	return collector_event(&state->codes, args);
 }
 
 /* _core.pyi has types for what Python reads of them. */
@@ -502,16 +501,12 @@ static int core_exec(PyObject *module)
 static int core_traverse(PyObject *module, visitproc visit, void *arg)
 {
 	Py_VISIT(state_of(module)->callback);
-	for (int i = 0; i < COLLECTOR_GENERATIONS; i++)
-		Py_VISIT(atomic_load(&state_of(module)->collector.codes[i]));
 	return 0;
 }
 
 static int core_clear(PyObject *module)
 {
 	Py_CLEAR(state_of(module)->callback);
-	for (int i = 0; i < COLLECTOR_GENERATIONS; i++)
-		Py_XDECREF(atomic_exchange(&state_of(module)->collector.codes[i], NULL));
 	return 0;
 }
 

@@ -6,7 +6,7 @@ import atexit
 import os
 import sys
 
-from . import _core, backends, calibrate, modes, opcodes, program
+from . import _core, backends, calibrate, collector, modes, opcodes, program
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
@@ -66,9 +66,12 @@ class _Session:
             sys.monitoring.set_events(self.tool, bits)
         elif FREE_THREADED:
             _watch_forks()
+        if self.mode != "opcodes":  # which has nothing but what the program does
+            collector.listen()
 
     def unregister(self, again: bool = False) -> None:
         """Switch off everything of ours. again: first measure once more what a callback costs."""
+        collector.unlisten()
         _core.unlisten()
         if self.watch:
             left = self.watch.stop()

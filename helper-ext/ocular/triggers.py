@@ -80,8 +80,6 @@ class Watch:
         self.tool = tool  # an id of sys.monitoring, taken for exceptions, or None
         self.raised: set[tuple[str, str]] = set()  # of triggers.exceptions
         self.running = True
-        import gc  # not with the module: other recordings do not need it
-        gc.callbacks.append(_core.collector)
         if tool is not None:
             sys.monitoring.register_callback(tool, sys.monitoring.events.RAISE, self._raised)
             sys.monitoring.set_events(tool, sys.monitoring.events.RAISE)
@@ -93,10 +91,7 @@ class Watch:
 
     def stop(self) -> "dict[str, Callable[..., object]]":
         """The tool's callbacks: {event: callback}."""
-        import gc
         self.running = False
-        if _core.collector in gc.callbacks:
-            gc.callbacks.remove(_core.collector)
         return {"RAISE": self._raised}
 
     def unmatched(self) -> list[tuple[str, str]]:

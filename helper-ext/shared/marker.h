@@ -63,6 +63,12 @@
 #define MARKER_CPU_LOST	     (1ull << 45)
 #define MARKER_CPU_UNKNOWN   0xffffu
 
+/* Payload of KIND_COLLECTION: the generation, and at its end how many objects were collected. */
+#define MARKER_COLLECTION_BEGINS (1ull << 47)
+#define MARKER_GENERATION_SHIFT	 40
+#define MARKER_GENERATION_MAX	 0x7fu
+#define MARKER_COLLECTED_MAX	 0xffffffffffull
+
 /* Payload of KIND_C_CALL: callee, caller, and from MARKER_C_OFFSET_MAX down the offset. */
 #define MARKER_CALLEE_SHIFT 31
 #define MARKER_CALLER_SHIFT 14
@@ -129,6 +135,18 @@ static inline uint64_t marker_cpu(bool in, bool preempted, bool lost, uint16_t c
 static inline uint64_t marker_wait(enum wait_kind kind, bool begins)
 {
 	return marker_extension(0, KIND_WAIT, (begins ? MARKER_WAIT_BEGINS : 0) | (uint64_t)kind << MARKER_WAIT_SHIFT);
+}
+
+/* A garbage collection begins, or ends. What does not fit is the most that does. */
+static inline uint64_t marker_collection(bool begins, uint64_t generation, uint64_t collected)
+{
+	if (generation > MARKER_GENERATION_MAX)
+		generation = MARKER_GENERATION_MAX;
+	if (collected > MARKER_COLLECTED_MAX)
+		collected = MARKER_COLLECTED_MAX;
+	return marker_extension(0, KIND_COLLECTION,
+				(begins ? MARKER_COLLECTION_BEGINS : 0) | generation << MARKER_GENERATION_SHIFT |
+					collected);
 }
 
 /* Only of codes and an offset that fit. */

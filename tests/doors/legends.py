@@ -6,7 +6,7 @@ def of_summary(summary):
     trace, functions, loops = summary["trace"], summary["functions"], summary["loops"]
     everything = functions + summary["c_functions"]
     for unit in ("ns", "cycles"):
-        total = sum(f[f"self_{unit}"] for f in everything) + trace[f"outside_{unit}"]
+        total = sum(f[f"self_{unit}"] for f in everything + summary["collections"]) + trace[f"outside_{unit}"]
         if total != trace[f"traced_{unit}"]:
             yield f"self times and outside are {total} {unit} of {trace[f'traced_{unit}']}"
         for f in everything:

@@ -131,7 +131,7 @@ def sums(found):
     problems = []
     for name in "cpu_ns", "waiting_ns":
         whole = found["trace"][name]
-        parts = sum(f[f"self_{name}"] for f in found["functions"]) + found["trace"][f"outside_{name}"]
+        parts = sum(f[f"self_{name}"] for f in found["functions"] + found["collections"]) + found["trace"][f"outside_{name}"]
         threads = sum(t[name] for t in found["threads"])
         if not whole == parts == threads:
             problems.append(f"{name}: {whole} in all, {parts} of functions and outside, {threads} of threads")

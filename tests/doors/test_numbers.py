@@ -249,7 +249,7 @@ def differences(what, ours, truth):
 def sums(summary):
     """Sums that must be exact: name, value, expected value."""
     trace, opcodes, functions = summary["trace"], summary["opcodes"], summary["functions"]
-    everything = functions + summary["c_functions"]
+    everything = functions + summary["c_functions"] + summary["collections"]
     yield "ns of functions", sum(f["self_ns"] for f in everything) + trace["outside_ns"], trace["traced_ns"]
     yield "cycles of functions", sum(f["self_cycles"] for f in everything) + trace["outside_cycles"], \
         trace["traced_cycles"]

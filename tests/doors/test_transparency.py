@@ -27,7 +27,8 @@ print(sys.excepthook, sys.displayhook, sys.unraisablehook)
 print([sys.monitoring.get_tool(i) for i in (0, 1, 2, 5)], hasattr(sys, "ps1"), sys.getdefaultencoding())
 import threading, signal, gc, os
 print(threading.active_count(), [signal.getsignal(s) for s in sorted(signal.valid_signals())])
-print(signal.pthread_sigmask(signal.SIG_BLOCK, ()), gc.get_threshold(), gc.isenabled(), gc.callbacks, os.getcwd())
+print(signal.pthread_sigmask(signal.SIG_BLOCK, ()), gc.get_threshold(), gc.isenabled(),
+      [c for c in gc.callbacks if getattr(c, "__module__", "") != "ocular._core"], os.getcwd())
 """
 # Tracing needs its package, and atexit (built in) for an orderly stop; nothing else is imported before the program.
 MODULES = "import sys; print(sorted(m for m in sys.modules if m.split('.')[0] not in ('ocular', 'atexit')))"
