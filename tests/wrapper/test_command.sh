@@ -38,11 +38,16 @@ same_options() {
 	command diff shown offered && [ "$(wc -l <shown)" -gt 3 ]
 }
 
+# What the program did: the words between say only when it was on a CPU, and may come before its first event.
+events_of() {
+	"$ocular" report r1 "$@" --events - | grep -v "$(printf '\tEXTENSION\t')"
+}
+
 # The first half of the recording in its own seconds, and in perf's.
 spans_alike() {
-	"$ocular" report r1 -q --events all.txt
+	events_of -q >all.txt
 	middle=$(awk -F'\t' 'NR > 1 { t[++n] = $1 } END { printf "%.0f", t[int(n / 2)] - t[1] }' all.txt)
-	"$ocular" report r1 --decoder "$1" -q --time "0,$(seconds "$middle")" --events first.txt
+	events_of --decoder "$1" -q --time "0,$(seconds "$middle")" >first.txt
 	awk -F'\t' -v to="$middle" 'NR == 2 { from = $1 } NR == 1 || $1 - from < to' all.txt >wanted.txt
 	[ "$(wc -l <wanted.txt)" -gt 2 ] && [ "$(wc -l <wanted.txt)" -lt "$(wc -l <all.txt)" ] && cmp wanted.txt first.txt
 }
