@@ -188,6 +188,7 @@ static int report(struct arguments *args, struct diff_side *a, struct diff_side 
 		return -EINVAL;
 	r->rules.exact = !strcmp(a->clock, "emulated");
 	r->scale = scale_of(a, b);
+	r->cpu = diff_to_cpu(a, b);
 	err = diff_compare(&diff, a, b, r->scale, &r->rules);
 	r->totals_over = diff_totals(a, b, r->scale, &r->rules, r->totals);
 	r->counts = diff_counts(a, b, &r->ncounts);

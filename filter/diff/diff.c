@@ -235,6 +235,7 @@ static void rescale(struct diff_side *s, double scale)
 			struct diff_item *item = &s->items[kind][i];
 
 			item->mean *= scale;
+			item->wall_mean *= scale;
 			item->deviation *= scale;
 			item->median *= item->median > 0 ? scale : 1;
 			item->p99 *= item->p99 > 0 ? scale : 1;

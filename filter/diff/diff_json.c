@@ -31,7 +31,7 @@ static json_t *item(const struct diff_item *i)
 {
 	if (!i)
 		return json_null();
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:o, s:o}",
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:o, s:o}",
 			 "file", i->file,
 			 "qualname", i->qualname,
 			 "firstlineno", (json_int_t)i->firstlineno,
@@ -41,6 +41,7 @@ static json_t *item(const struct diff_item *i)
 			 "timed", whole(i->n),
 			 "share", i->share,
 			 "mean", i->mean,
+			 "wall_mean", i->wall_mean > 0 ? i->wall_mean : i->mean,
 			 "deviation", i->deviation,
 			 "median", i->median < 0 ? json_null() : json_real(i->median),
 			 "p99", i->p99 < 0 ? json_null() : json_real(i->p99));
@@ -144,11 +145,12 @@ static json_t *pairs(const struct diff *d, enum diff_kind kind)
 int diff_json(FILE *f, const struct diff_report *r)
 {
 	/* clang-format off */
-	json_t *o = json_pack("{s:i, s:o, s:o, s:s, s:f, s:f, s:f, s:I, s:o, s:o, s:o, s:s?, s:o}",
+	json_t *o = json_pack("{s:i, s:o, s:o, s:s, s:b, s:f, s:f, s:f, s:I, s:o, s:o, s:o, s:s?, s:o}",
 			      "schema", DIFF_SCHEMA,
 			      "a", side(r->a),
 			      "b", side(r->b),
 			      "clock", r->a->clock,
+			      "cpu", r->cpu,
 			      "scale", r->scale,
 			      "fail_over", r->rules.fail_over,
 			      "share", r->rules.share,

@@ -18,6 +18,7 @@ struct diff_report {
 	struct diff_count *counts;
 	size_t ncounts;
 	double scale;  /* cycles of A that equal one of B */
+	bool cpu;      /* cycles are those on a CPU (diff_to_cpu()) */
 	bool all;      /* text: also noise and equal ones */
 	unsigned rows; /* text: maximum rows of a table */
 };

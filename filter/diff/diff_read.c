@@ -31,6 +31,7 @@ static const struct number_field loop_numbers[] = {
 	NUMBER("cycles", "deviation", deviation, true),
 	NUMBER("cycles", "median", median, true),
 	NUMBER("cycles", "p99", p99, true),
+	NUMBER(NULL, "total_cpu_ns", cpu_ns, false),
 };
 
 /* The mean and the share of a function are computed: a summary has the sums. */
@@ -40,6 +41,7 @@ static const struct number_field function_numbers[] = {
 	NUMBER(NULL, "self_cycles", mean, true),
 	NUMBER(NULL, "self_ns", share, true),
 	NUMBER(NULL, "self_cycles_deviation", deviation, true),
+	NUMBER(NULL, "self_cpu_ns", cpu_ns, false),
 };
 
 static const struct {
@@ -107,6 +109,7 @@ static const char *read_item(struct diff_item *item, json_t *o, enum diff_kind k
 		.head = integer(o, "head_offset"),
 		.median = -1,
 		.p99 = -1,
+		.cpu_ns = -1,
 		.instructions = json_object_get(o, "instructions"),
 		.specialization = json_object_get(o, "specialization"),
 	};
@@ -115,6 +118,7 @@ static const char *read_item(struct diff_item *item, json_t *o, enum diff_kind k
 
 static void finish_function(struct diff_item *item, double traced_ns)
 {
+	item->wall_ns = item->share;
 	item->mean = item->n > 0 ? item->mean / item->n : 0;
 	item->share = traced_ns > 0 ? item->share / traced_ns : 0;
 }
@@ -143,6 +147,8 @@ static void merge(struct diff_item *to, const struct diff_item *from)
 	to->n = n;
 	to->times += from->times;
 	to->share += from->share;
+	to->wall_ns += from->wall_ns;
+	to->cpu_ns = to->cpu_ns < 0 || from->cpu_ns < 0 ? -1 : to->cpu_ns + from->cpu_ns;
 }
 
 static size_t merge_all(struct diff_item *items, size_t n)
@@ -175,6 +181,8 @@ static int read_array(struct diff_side *s, enum diff_kind kind, const char *key,
 		}
 		if (kind == DIFF_FUNCTIONS)
 			finish_function(item, s->traced_ns);
+		else
+			item->wall_ns = item->share * s->traced_ns;
 	}
 	return 0;
 }
@@ -218,6 +226,8 @@ static void read_head(struct diff_side *s)
 	s->clock = string(clock, "cycles");
 	s->hz = json_number_value(json_object_get(clock, "hz"));
 	s->traced_ns = json_number_value(json_object_get(trace, "traced_ns"));
+	v = json_object_get(trace, "waiting_ns"); /* null if CPU time is not known of all threads */
+	s->cpu_ns = json_is_number(v) ? json_number_value(json_object_get(trace, "cpu_ns")) : -1;
 	s->traced_cycles = json_number_value(json_object_get(trace, "traced_cycles"));
 	s->mode = string(process, "mode");
 	s->c_functions = json_array_size(json_object_get(s->json, C_FUNCTIONS));
@@ -262,6 +272,42 @@ int diff_read(struct diff_side *s, const char *path, const char *name, char *err
 	if (err)
 		diff_side_free(s);
 	return err;
+}
+
+static bool knows_cpu(const struct diff_side *s)
+{
+	bool knows = s->cpu_ns > 0;
+
+	for (int kind = 0; kind < DIFF_KINDS; kind++)
+		for (size_t i = 0; i < s->n[kind] && knows; i++)
+			knows = s->items[kind][i].cpu_ns >= 0;
+	return knows;
+}
+
+static void item_to_cpu(struct diff_item *item, double all)
+{
+	double part = item->wall_ns > 0 ? item->cpu_ns / item->wall_ns : 1;
+
+	item->wall_mean = item->mean;
+	if (part < 1) {
+		item->mean *= part;
+		item->deviation *= part;
+		item->median = item->p99 = -1;
+	}
+	item->share = item->cpu_ns / all;
+}
+
+bool diff_to_cpu(struct diff_side *a, struct diff_side *b)
+{
+	struct diff_side *sides[] = { a, b };
+
+	if (!knows_cpu(a) || !knows_cpu(b))
+		return false;
+	for (int side = 0; side < 2; side++)
+		for (int kind = 0; kind < DIFF_KINDS; kind++)
+			for (size_t i = 0; i < sides[side]->n[kind]; i++)
+				item_to_cpu(&sides[side]->items[kind][i], sides[side]->cpu_ns);
+	return true;
 }
 
 void diff_side_free(struct diff_side *s)

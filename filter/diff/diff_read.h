@@ -25,7 +25,9 @@ struct diff_item {
 	/* Cycles of a trip; of an activation, without what it called: */
 	double n; /* how many of them were timed */
 	double mean, deviation;
+	double wall_mean;	/* the mean with waiting; that, unless diff_to_cpu() changed the mean */
 	double median, p99;	/* negative: not known */
+	double cpu_ns, wall_ns; /* of what was timed: on a CPU, and in all; cpu_ns is negative if it is not known */
 	json_t *instructions;	/* of a loop; NULL: not known */
 	json_t *specialization; /* of a function; NULL: not known */
 	bool matched;
@@ -34,10 +36,10 @@ struct diff_item {
 struct diff_side {
 	const char *name; /* as the user named it */
 	json_t *json;
-	const char *clock, *mode, *python, *argv; /* "?" if the summary does not have it */
-	double hz, traced_ns, traced_cycles;
-	uint64_t losses;  /* sum over all kinds */
-	bool c_functions; /* it has some */
+	const char *clock, *mode, *python, *argv;    /* "?" if the summary does not have it */
+	double hz, traced_ns, traced_cycles, cpu_ns; /* cpu_ns: of traced_ns on a CPU; negative: not known */
+	uint64_t losses;			     /* sum over all kinds */
+	bool c_functions;			     /* it has some */
 	struct diff_item *items[DIFF_KINDS];
 	size_t n[DIFF_KINDS];
 };
@@ -49,6 +51,13 @@ struct diff_side {
  * nothing is left to free.
  */
 int diff_read(struct diff_side *s, const char *path, const char *name, char *error);
+
+/*
+ * From wall time to CPU time, if it is known of all of both sides: means and deviations in proportion to the part of
+ * the place's time that was on a CPU, shares of the CPU time. How trips differ in CPU time alone is not known. True if
+ * it was done.
+ */
+bool diff_to_cpu(struct diff_side *a, struct diff_side *b);
 
 void diff_side_free(struct diff_side *s);
 

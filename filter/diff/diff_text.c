@@ -324,7 +324,7 @@ void diff_text(FILE *f, const struct diff_report *r)
 	write_side(f, 'B', r->b);
 	fputs("Cycles   of the ", f);
 	text_plain(f, r->a->clock);
-	fputs(" clock", f);
+	fputs(r->cpu ? " clock, on a CPU: waiting is left out" : " clock, with waiting", f);
 	if (r->scale != 1)
 		fprintf(f, ", those of B times %.4f: its clock has another frequency", r->scale);
 	fputc('\n', f);

@@ -15,6 +15,7 @@ static const struct {
 	{ "instructions", "bytecodes", "opcodes", "count", false, true },
 	{ "calls", "calls", "events", "PY_START", false, false },
 	{ "jumps", "jumps", "events", "JUMP", false, false },
+	{ "cpu_ns", "ns on a CPU", "trace", "cpu_ns", false, false },
 };
 
 const char *diff_counts_source(const struct diff_side *a, const struct diff_side *b)

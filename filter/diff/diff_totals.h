@@ -9,7 +9,7 @@
 
 #include "diff.h"
 
-#define DIFF_TOTALS 4
+#define DIFF_TOTALS 5
 
 struct diff_total {
 	const char *key;  /* in the JSON */

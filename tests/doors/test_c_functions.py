@@ -159,7 +159,7 @@ def check_times(python, mode, folder):
         if name != "time.sleep" and row["self_ns"] > row["total_ns"] - sleeps * SLEEP:
             problems.append(f"{name}: {row['self_ns']} ns its own of {row['total_ns']}")
     if summary["trace"]["cpu_ns"] is not None:
-        own = sum(row["self_cpu_ns"] for row in summary["functions"] + summary["c_functions"])
+        own = sum(row["self_cpu_ns"] for row in summary["functions"] + summary["c_functions"] + summary["collections"])
         if own + summary["trace"]["outside_cpu_ns"] != summary["trace"]["cpu_ns"]:
             problems.append(f"{own} ns on a CPU in functions, of {summary['trace']['cpu_ns']}")
         if found["time.sleep"]["self_waiting_ns"] < 11 * SLEEP:

@@ -109,7 +109,7 @@ def test_windows():
         equal((duty["windows"], duty["traced_ns"]), by_schedule(header["duty"], *lived))
         assert len(lines) <= duty["windows"]
         trace = both[0]["trace"]
-        equal(sum(f["self_ns"] for f in both[0]["functions"]) + trace["outside_ns"], trace["traced_ns"])
+        equal(sum(f["self_ns"] for f in both[0]["functions"] + both[0]["collections"]) + trace["outside_ns"], trace["traced_ns"])
         said = subprocess.run([PT, "console=always", r.folder], capture_output=True, text=True, check=True).stdout
         assert "\nDuty     %.3g %% of the time" % (100 * duty["share"]) in said, said
         assert "Snapshot" not in said, said

@@ -69,7 +69,25 @@ ok "trips and calls are the same" about slower.json \
 	'all(p["a"]["times"] == p["b"]["times"] for p in (loop("work"), function("work"), loop("steady")))
 	and loop("work")["a"]["times"] == 40000 and function("work")["a"]["times"] == 20'
 ok "the numbers are those of the summaries" about slower.json \
-	'any(l["cycles"]["mean"] == loop("work")["b"]["mean"] for l in json.load(open("slow.json"))["loops"])'
+	'any(l["cycles"]["mean"] == loop("work")["b"]["wall_mean"] for l in json.load(open("slow.json"))["loops"])'
+cat >sleepy.py <<'END'
+import sys, time
+def naps(ms):
+    time.sleep(ms / 1000)
+    sum(range(20000))
+for i in range(30):
+    naps(float(sys.argv[1]))
+END
+"$ocular" record -q -o nap sleepy.py 1
+"$ocular" record -q -o sleep sleepy.py 6
+"$ocular" report -q nap --summary nap.json
+if grep -q '"waiting_ns": null' nap.json; then
+	skip "who only waits longer is not slower" "the kernel does not say when threads are on a CPU"
+else
+	ok "what only waits longer" compare 0 naps.json nap sleep
+	ok "is not slower on a CPU" about naps.json \
+		'd["cpu"] and function("naps")["change"] < 0.8 and function("naps")["b"]["wall_mean"] > 3 * function("naps")["a"]["wall_mean"]'
+fi
 ok "the other way round it is faster, and fails nothing that takes long" compare 0 faster.json slow fast --fail-over 0% --share 30
 ok "by the same factor" about faster.json 'loop("work")["verdict"] == "faster"
 	and abs((1 + loop("work")["change"]) * (1 + [p["change"] for p in json.load(open("slower.json"))["loops"] if p["a"]["qualname"] == "work"][0]) - 1) < 1e-6'

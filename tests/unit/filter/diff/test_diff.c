@@ -146,6 +146,30 @@ static struct diff_item item_of(size_t i, double mean)
 				   .share = judged[i].share };
 }
 
+/* Half of A's time was waiting and three quarters of B's; where one side does not know, nothing is changed. */
+static void test_cpu(void **state)
+{
+	struct diff_item one = { .mean = 100, .deviation = 10, .n = 50, .cpu_ns = 50, .wall_ns = 100, .p99 = 150 };
+	struct diff_item other = { .mean = 200, .deviation = 20, .n = 50, .cpu_ns = 50, .wall_ns = 200, .p99 = 250 };
+	struct diff_side a = side_of(&one, 1), b = side_of(&other, 1);
+
+	(void)state;
+	a.cpu_ns = b.cpu_ns = 500;
+	other.cpu_ns = -1;
+	assert_false(diff_to_cpu(&a, &b));
+	assert_true(one.mean == 100 && other.mean == 200);
+	other.cpu_ns = 50;
+	b.cpu_ns = -1;
+	assert_false(diff_to_cpu(&a, &b));
+	b.cpu_ns = 500;
+	assert_true(diff_to_cpu(&a, &b));
+	assert_true(one.mean == 50 && other.mean == 50);
+	assert_true(one.deviation == 5 && other.deviation == 5);
+	assert_true(one.wall_mean == 100 && other.wall_mean == 200);
+	assert_true(one.p99 < 0 && other.p99 < 0);
+	assert_true(one.share == 0.1 && other.share == 0.1);
+}
+
 static void test_judging(void **state)
 {
 	(void)state;
@@ -547,6 +571,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_matching),
+		cmocka_unit_test(test_cpu),
 		cmocka_unit_test(test_judging),
 		cmocka_unit_test(test_another_frequency),
 		cmocka_unit_test(test_processes_are_added_up),
