@@ -58,6 +58,10 @@ class _Session:
             self.callbacks[name] = callback
 
     def listen(self) -> None:
+        # First: recovery of opcodes must follow what runs here after the events are on. Mode opcodes has nothing but
+        # what the program does.
+        if self.mode != "opcodes":
+            collector.listen()
         # An earlier session's DISABLEs are in force until this; other tools must expect it (PEP 669).
         if _closed:
             sys.monitoring.restart_events()
@@ -66,13 +70,12 @@ class _Session:
             sys.monitoring.set_events(self.tool, bits)
         elif FREE_THREADED:
             _watch_forks()
-        if self.mode != "opcodes":  # which has nothing but what the program does
-            collector.listen()
 
     def unregister(self, again: bool = False) -> None:
         """Switch off everything of ours. again: first measure once more what a callback costs."""
-        collector.unlisten()
         _core.unlisten()
+        if self.mode != "opcodes":
+            collector.unlisten()
         if self.watch:
             left = self.watch.stop()
             if self.watch.tool is not None:
