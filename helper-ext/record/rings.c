@@ -214,8 +214,9 @@ static bool ends_window(const struct ring_map *r)
 }
 
 /*
- * How many of the next n records come before the thread's next switch. Once it is out, nothing comes before it is in.
- * The two halves of an event stay together.
+ * How many of the next n records come before the thread's next switch. Once it is out, nothing comes before it is in,
+ * unless switches were lost: among them it was in, and its words of then must not be as late as what follows. The two
+ * halves of an event stay together.
  */
 static uint32_t until_switch(struct rings *rs, struct ring_map *r, uint32_t n)
 {
@@ -223,7 +224,7 @@ static uint32_t until_switch(struct rings *rs, struct ring_map *r, uint32_t n)
 
 	if (!sw)
 		return n;
-	if (sw->in && r->stream.cpu && !(r->stream.cpu & MARKER_CPU_IN) && !ends_window(r))
+	if (sw->in && !sw->lost && r->stream.cpu && !(r->stream.cpu & MARKER_CPU_IN) && !ends_window(r))
 		return 0;
 	n = count_before(r, n, switch_tsc(rs, sw));
 	return n - ends_in_wide(r, n);

@@ -339,6 +339,26 @@ static void test_switches_come_in_order_of_time(void **state)
 }
 
 /* Without records they are taken when the kernel has hardly any room for more: it would drop them. */
+/* What a thread wrote while its switches were lost is not as late as the next one. */
+static void test_lost_switches(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t end;
+
+	add_switches(f);
+	put_at(f, 1, marker_hello(0, 0));
+	put_switch(f, 4, false);
+	switch_record(&f->rings.first->switches, PERF_RECORD_LOST, 0, 24, 0, 2);
+	put_line(f, 5);
+	put_line(f, 6);
+	put_switch(f, 8, true);
+	end = clock_tsc(&f->clock, f->base_ns + 90000);
+	put_line(f, 9);
+	rings_drain(&f->rings);
+	assert_words(f, " H * <4 5 6 >8 9");
+	assert_int_equal(f->rings.first->stream.clock, end);
+}
+
 static void test_many_switches(void **state)
 {
 	struct fixture *f = *state;
@@ -516,6 +536,7 @@ int main(void)
 		TEST(test_a_seam_s_hello_is_no_marker),
 		TEST(test_a_wide_waits_for_its_word),
 		TEST(test_switches_come_in_order_of_time),
+		TEST(test_lost_switches),
 		TEST(test_many_switches),
 		TEST(test_nothing_comes_between),
 		TEST(test_every_seam_says_who_runs),
