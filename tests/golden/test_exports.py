@@ -104,7 +104,7 @@ def check(folder, events, codes=None, more=()):
     paths = feed(folder, events, codes, more)
     with open(paths["summary"], encoding="utf-8") as file:
         summary = json.load(file)
-    wanted = sum(row["self_ns"] for row in summary["functions"])
+    wanted = sum(row["self_ns"] for row in summary["functions"] + summary["c_functions"] + summary["collections"])
     readers = {"collapsed": collapsed, "speedscope": speedscope, "pstats": pstats, "callgrind": callgrind}
     found = {kind: read(paths[kind]) for kind, read in readers.items()}
     problems = [f"{kind}: {ns} ns, the functions have {wanted}" for kind, ns in found.items() if ns != wanted]

@@ -185,7 +185,7 @@ def check_callbacks_of_trips(folder):
     with open(path, encoding="utf-8") as file:
         (process,) = json.load(file)["processes"]
     problems = missing(wide, "Each trip contains one callback of 44 to 1144 cycles (a call has two);\nspecialization was",
-                       "a trip contains one JUMP callback of 44 to 1144 cycles\n", unwanted=("~44",))
+                       "A trip contains one JUMP callback of 44 to 1144 cycles.\n", unwanted=("~44",))
     if same != once or "callback_cycles_most" in process:
         problems.append(f"the same twice: {process}")
     return problems + [f"too long: {line}" for line in wide.splitlines() if len(line) > 80 and folder not in line]

@@ -71,7 +71,8 @@ def threads_of(text):
     threads = {}
     for line in (line for line in text.splitlines()[1:] if "\t" in line):
         _, pid, tid, *event = line.split("\t")
-        threads.setdefault((pid, tid), []).append(event)
+        if event[0] != "EXTENSION":  # rings say when a thread was on a CPU
+            threads.setdefault((pid, tid), []).append(event)
     return sorted(threads.values())
 
 

@@ -70,7 +70,7 @@ def names(made):
 def folded(made):
     """One profile, whose length is the time of all functions."""
     profiles, said = made.ask(made.collapsed)
-    own = sum(row["self_ns"] for row in made.summary["functions"])
+    own = sum(row["self_ns"] for row in made.summary["functions"] + made.summary["collections"])
     deepest = max(len(path) for taken in made.truth.values() for path in taken)
     return said + differs([(row["weight"], row["depth"] >= deepest) for row in profiles], [(own, True)])
 

@@ -23,9 +23,12 @@ from tap import Plan  # noqa: E402
 
 PROGRAM = """
 import asyncio
+import gc
 import os
 import sys
 import threading
+
+gc.disable()  # a collection is a slice, too
 
 # Who goes on? A generator's frame object is the same one as long as it lives, and its id is nobody else's.
 running, suspended, numbers_of, arrows, addresses = {}, {}, {}, [], {}

@@ -23,7 +23,7 @@ ok "the demo runs" demo
 ok "the program's own line" shown '^5000 days, energy '
 ok "its loops with their trips: 1000 steps" shown '^ *[0-9.]+% .* 1000 .* steps, (scripts/)?demo.py:'
 ok "and the loop inside it: 10 pairs a step" shown '^ *[0-9.]+% .* 10000 .* kick, (scripts/)?demo.py:'
-ok "the disassembly, specialised" shown 'FOR_ITER -> FOR_ITER_RANGE \| ~[0-9]+ cycles'
+ok "the disassembly, specialised" shown 'FOR_ITER -> FOR_ITER_RANGE \| block [0-9]+(: ~[0-9]+ cycles a trip)?'
 ok "nothing was lost" shown '^Nothing was lost\.$'
 ok "a trace with each call" calls
 

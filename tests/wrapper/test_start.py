@@ -93,7 +93,7 @@ def by_links(python, folder):
                     ["sh", "ocular"], [python, "-m", "ocular"]):
         done = recording.run([*command, "run", "-q", "--python", python, "-o", data, "-c", "print('it ran')"], cwd=folder,
                              env=recording.plain_environment(PYTHONPATH=PACKAGE))
-        if done.returncode or not done.stdout.startswith("it ran\nOcular\n"):
+        if done.returncode or not done.stdout.startswith("it ran\nProgram "):
             problems.append(f"{' '.join(command)}: {done.returncode} {done.stdout[:200]} {done.stderr}")
     return problems
 
