@@ -501,6 +501,7 @@ def test_a_death_and_the_wish_for_the_end_at_once():
     deadline = time.monotonic() + TIMEOUT
     while "memfd:ring" not in open(f"/proc/{recorder}/maps").read():
         assert time.monotonic() < deadline
+    ask("rec", message(1))  # one after the other: it has answered the producer
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
         os.kill(recorder, signal.SIGSTOP)
         try:
