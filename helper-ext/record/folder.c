@@ -210,6 +210,11 @@ int folder_create(struct folder *f, const char *dir)
 	return err ? err : open_folder(f, name);
 }
 
+void folder_leave(const struct folder *f)
+{
+	flock(f->fd, LOCK_UN);
+}
+
 void folder_cancel(const struct folder *f)
 {
 	if (f->made)

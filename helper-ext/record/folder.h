@@ -16,7 +16,7 @@
 #define FOLDER_DATA "perf.data"
 
 struct folder {
-	int fd;		     /* holds the lock of the folder (flock) as long as it is open */
+	int fd;		     /* holds the lock of the folder (flock) until folder_leave(), or it is closed */
 	bool made;	     /* by folder_create(): it did not exist */
 	char path[PATH_MAX]; /* absolute */
 };
@@ -28,6 +28,9 @@ struct folder {
  * -EPERM: DIR is another user's, or writable for others.
  */
 int folder_create(struct folder *f, const char *dir);
+
+/* Others may take the folder from now on: all is written. */
+void folder_leave(const struct folder *f);
 
 /* Removes a folder that was made, if it is empty; one that existed before stays. */
 void folder_cancel(const struct folder *f);

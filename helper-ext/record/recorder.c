@@ -326,6 +326,7 @@ static void leave_folder(struct recorder *r)
 {
 	control_close(&r->control, r->folder.fd);
 	socket_remove(r->folder.fd);
+	folder_leave(&r->folder);
 }
 
 /* The end was requested, though there may still be something to wait for. */
