@@ -3,13 +3,12 @@
 
     test_slow.py [--python PY]... [--only TEXT]
 
-The witnesses: the same functions run without tracing, by the program's own clock; and how long the recorder was stopped.
+The witnesses: how long the functions are; and how long the recorder was stopped.
 """
 
 import json
 import os
 import re
-import shutil
 
 import recording
 
@@ -53,40 +52,23 @@ def times(found):
 
 
 def test_lines(python, folder):
-    """Of time that a function took longer in mode lines than others do, most is told, and nothing else.
-
-    A look-up is measured once, and may then be slower, or faster, for whatever else the machine does: one of three runs is enough.
+    """Look-ups are told of the functions that are long enough to need them, and of no others: on 3.12 always, from 3.14 on
+    never, on 3.13 it depends. What they took is an estimate (docs/limits.md): printed, not judged.
     """
-    for _ in range(3):
-        problems = lines_of_one_run(python, folder)
-        if not problems:
-            break
-        shutil.rmtree(os.path.join(folder, "rec"), ignore_errors=True)
-    return problems
-
-
-def lines_of_one_run(python, folder):
-    path = os.path.join(folder, "program.py")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(LONG)
-    plain = recording.run([python, path], env=recording.plain_environment())
-    truth = {int(lines): ns for lines, ns in json.loads(plain.stdout).items()}
     _, found = recorded(python, folder, LONG, "lines")
+    plain = recording.run([python, os.path.join(folder, "program.py")], env=recording.plain_environment())
+    truth = {int(lines): ns for lines, ns in json.loads(plain.stdout).items()}
     told = times(found)
-    each = {lines: (ns / truth[lines], (ns - lookup) / truth[lines]) for lines, (ns, lookup) in told.items()}
-    usual = each[100][0]
+    for lines, (ns, lookup) in told.items():
+        print(f"# {lines} lines: {ns / truth[lines]:.2f} of the time without tracing, {(ns - lookup) / truth[lines]:.2f} after the note")
+    version = tuple(map(int, recording.version(python).split(".")))
+    looks_up = sorted(lines for lines, (_, lookup) in told.items() if lookup)
+    wanted = [lines for lines in LINES if lines >= 200]
+    may = [wanted] if version < (3, 13) else [wanted, []] if version < (3, 14) else [[]]
+    problems = [] if looks_up in may else [f"told of functions of {looks_up} lines: {told}"]
+    problems += [f"{lines} lines: more than all: {row}" for lines, row in told.items() if row[1] > row[0]]
     text = recording.report(os.path.join(folder, "rec"))
-    problems = []
-    for lines, (with_it, without) in each.items():
-        print(f"# {recording.version(python)} {lines}: {with_it / usual:.2f} of the usual, {without / usual:.2f} after the note")
-        if lines <= 130 and told[lines][1]:
-            problems.append(f"{lines} lines: {told[lines]}")
-    excess, rest = (sum(e[i] - usual for lines, e in each.items() if lines >= 200) for i in (0, 1))
-    if excess > usual and not abs(rest) < excess / 2:
-        problems.append(f"{rest / excess:.0%} of what is too much is not told: {each}")
-    if excess < usual and any(lookup for _, lookup in told.values()):
-        problems.append(f"of a CPython that need not look them up: {told}")
-    if (excess > usual) != ("to find the lines of LINE events" in text):
+    if bool(looks_up) != ("to find the lines of LINE events" in text):
         problems.append(f"the report: {text[:2500]}")
     return problems
 
