@@ -68,6 +68,14 @@ static void write_time(FILE *f, const char *name, uint64_t ns)
 	fprintf(f, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, figure_duration(text, ns));
 }
 
+static void write_text(FILE *f, const char *what, void (*write)(FILE *f, const struct profile *p),
+		       const struct profile *p)
+{
+	fprintf(f, "<div><dt>%s</dt><dd>", what);
+	write(f, p);
+	fputs("</dd></div>\n", f);
+}
+
 static void write_facts(FILE *f, const struct profile *p, const struct process *root)
 {
 	uint64_t events = 0;
@@ -88,11 +96,10 @@ static void write_facts(FILE *f, const struct profile *p, const struct process *
 		write_time(f, "Waiting", p->traced_off.waiting_ns);
 		write_time(f, "Preempted", p->traced_off.ns - p->traced_off.waiting_ns);
 	}
-	if (profile_has_waits(p)) {
-		fputs("<div><dt>Waits</dt><dd>", f);
-		report_waits(f, p);
-		fputs("</dd></div>\n", f);
-	}
+	if (profile_has_waits(p))
+		write_text(f, "Waits", report_waits, p);
+	if (collections_all(&p->collections).n)
+		write_text(f, "Garbage collection", report_collections, p);
 	if (p->duty.period_ns)
 		write_time(f, "Traced in windows, of", p->duty.lived_ns);
 	write_count(f, "Events", events);

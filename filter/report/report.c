@@ -116,16 +116,13 @@ static void write_time(const struct report *r)
 		fprintf(r->f, "%s with waiting; CPU time is not known\n", figure_span(sum, p->traced_ns));
 }
 
-/* Garbage collections, if there were any. */
-static void write_collections(const struct report *r)
+void report_collections(FILE *f, const struct profile *p)
 {
-	struct collection_total c = collections_all(&r->p->collections);
+	struct collection_total c = collections_all(&p->collections);
 	char ns[FIGURE], longest[FIGURE];
 
-	if (c.n)
-		fprintf(r->f, "GC       %" PRIu64 " collection%s, %s, longest %s; %" PRIu64 " object%s collected\n",
-			c.n, plural(c.n, "s"), figure_span(ns, c.ns), figure_span(longest, c.longest_ns), c.collected,
-			plural(c.collected, "s"));
+	fprintf(f, "%" PRIu64 " collection%s, %s, longest %s; %" PRIu64 " object%s collected", c.n, plural(c.n, "s"),
+		figure_span(ns, c.ns), figure_span(longest, c.longest_ns), c.collected, plural(c.collected, "s"));
 }
 
 #define KINDS 4 /* of waits: "process 99.9 ms, " of each, in 80 columns */
@@ -189,7 +186,11 @@ void report_head(const struct report *r)
 	} else if (root && root->waits_unseen) {
 		write_field(r, "Waits", "not known: the interpreter's calls are not seen (docs/waits.md)");
 	}
-	write_collections(r);
+	if (collections_all(&r->p->collections).n) {
+		fputs("GC       ", r->f);
+		report_collections(r->f, r->p);
+		fputc('\n', r->f);
+	}
 	if (r->p->duty.period_ns)
 		write_duty(r);
 	report_calls(r);

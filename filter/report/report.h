@@ -94,6 +94,9 @@ int report_loop_opcodes(const struct report *r, const struct opcodes_view *v, ui
 /* What was waited for, most first; what is less than a hundredth of it is left out. Likewise a text. */
 void report_waits(FILE *f, const struct profile *p);
 
+/* How many garbage collections, and how long; the same. */
+void report_collections(FILE *f, const struct profile *p);
+
 /* The clock of the cycles, as text without a line of its own. */
 void report_clock(FILE *f, const struct profile *p);
 
