@@ -166,7 +166,7 @@ print(os.getpid(), 1)
 
 def rows_of(text, head, name):
     """{label: calls} of a function's rows in the table whose head ends so."""
-    lines = text.partition(head + "\n")[2].splitlines()
+    lines = re.split(re.sub(" +", " +", head) + "\n", text, maxsplit=1)[-1].splitlines()
     found = {}
     for line in lines[:next((i for i, each in enumerate(lines) if not each), len(lines))]:
         numbers = re.match(r" *(?:[\d.]+%|-)(?: +(?:[\d.]+ [mun]?s|-))+ +([\d.]+[kM]?)  +(.*?)  +" + re.escape(name) + ", ", line)
