@@ -51,8 +51,8 @@ def body(n):
 
 def slow():
     total = 0
-    for i in range(3000):
-        for j in range(10):
+    for i in range(300):
+        for j in range(100):
             total += i * j
     return total
 
