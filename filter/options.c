@@ -162,7 +162,7 @@ static const struct {
 	    "10 per cent of the time are its own, and the first 40 instructions of it)",
 	    FOR_USERS),
 	KEY(by, set_by, "process|thread|task",
-	    "take functions apart by process, thread or task, instead of summing them", FOR_USERS),
+	    "take functions and loops apart by process, thread or task, instead of summing them", FOR_USERS),
 	KEY(all, set_yes, "yes|no",
 	    "show functions and loops of libraries as those of the program: without, the\n"
 	    "standard library, site-packages and imports are one row each",

@@ -162,11 +162,13 @@ static void time_body(const struct stack *s, const struct frame *f, struct open_
 }
 
 /* Entering a loop leaves the one before it: what an inner trip took is not the outer one's own. */
-static void account_own(struct stack *s, struct open_loop *o, const struct trip *t)
+static void account_own(struct stack *s, struct open_loop *o, struct trip *t)
 {
 	if (t->timed) {
-		o->loop->own_time += t->ns - o->inner.ns;
-		off_add(&o->loop->own_off, off_minus(t->off, o->inner.off));
+		t->self_ns = t->ns - o->inner.ns;
+		t->self_off = off_minus(t->off, o->inner.off);
+		o->loop->own_time += t->self_ns;
+		off_add(&o->loop->own_off, t->self_off);
 	}
 	o->inner = (struct took){ 0 };
 	if (o > s->loops)

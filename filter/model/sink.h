@@ -56,6 +56,8 @@ struct trip {
 	uint64_t ns, cycles; /* length of the trip; 0 unless timed */
 	struct off off;	     /* of them */
 	uint64_t own_ns;     /* of it, neither in callees nor in timed trips of loops inside it */
+	uint64_t self_ns;    /* of it, not in timed trips of loops inside it, callees' either */
+	struct off self_off; /* of that */
 	uint64_t uops;	     /* bytecodes of the trip: counted, or from head to back-edge (static) */
 	bool counted;	     /* uops were counted (INSTRUCTION events), not read off the bytecode */
 };

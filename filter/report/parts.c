@@ -42,15 +42,20 @@ static struct group *group_of(struct parts *p, const struct activation *a, const
 	return g;
 }
 
-static struct part *part_of(struct parts *p, const struct activation *a, const struct place *at)
+/* The function that is active, or a loop in it. */
+static struct part *part_of(struct parts *p, const struct activation *a, const struct place *at,
+			    const struct loop *loop)
 {
 	struct group *g = group_of(p, a, at);
-	struct part *part = g ? map_get(&g->functions, (uintptr_t)a->code) : NULL;
+	struct map *parts = !g ? NULL : loop ? &g->loops : &g->functions;
+	uint64_t key = loop ? (uintptr_t)loop : (uintptr_t)a->code;
+	struct part *part = g ? map_get(parts, key) : NULL;
 
-	if (!g || part || !(part = map_add(&g->functions, (uintptr_t)a->code, sizeof(*part))))
+	if (!g || part || !(part = map_add(parts, key, sizeof(*part))))
 		return part;
 	part->group = g;
 	part->code = a->code;
+	part->loop = loop;
 	return part;
 }
 
@@ -73,7 +78,7 @@ int parts_enter(struct parts *p, const struct activation *a)
 int parts_leave(struct parts *p, const struct activation *a, uint64_t end_ns)
 {
 	struct place *at = place_of(p, a);
-	struct part *part = at ? part_of(p, a, at) : NULL;
+	struct part *part = at ? part_of(p, a, at, NULL) : NULL;
 
 	if (!part)
 		return -ENOMEM;
@@ -87,6 +92,31 @@ int parts_leave(struct parts *p, const struct activation *a, uint64_t end_ns)
 	return 0;
 }
 
+int parts_iterate(struct parts *p, const struct trip *t)
+{
+	struct place *at = place_of(p, t->in);
+	struct part *part = at ? part_of(p, t->in, at, t->loop) : NULL;
+
+	if (!part)
+		return -ENOMEM;
+	part->n++;
+	if (!t->timed)
+		return 0;
+	part->ns += t->ns;
+	off_add(&part->off, t->off);
+	part->own_ns += t->self_ns;
+	off_add(&part->own_off, t->self_off);
+	return stat_add(&part->cycles, t->cycles);
+}
+
+static void free_group(struct group *g)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&g->loops, s));)
+		stat_free(&((struct part *)s->value)->cycles);
+	map_free_all(&g->loops);
+	map_free_all(&g->functions);
+}
+
 static void release(struct tstate *tstate)
 {
 	free(((struct place *)tstate)->callees);
@@ -95,7 +125,7 @@ static void release(struct tstate *tstate)
 void parts_free(struct parts *p)
 {
 	for (struct map_slot *s = NULL; (s = map_next(&p->groups, s));)
-		map_free_all(&((struct group *)s->value)->functions);
+		free_group(s->value);
 	map_free_all(&p->groups);
 	tstates_free(&p->threads, release);
 }

@@ -23,8 +23,8 @@ struct report_top {
  */
 int report_first(const struct report *r, const struct report_top *top, unsigned lines, unsigned loops);
 
-/* Functions by process, thread or task (r->by), instead of the first table of report_first(). 0 or -ENOMEM. */
-int report_parts(const struct report *r, const struct parts *parts);
+/* Functions, and loops if wanted, by process, thread or task (r->by): instead of report_first()'s. 0 or -ENOMEM. */
+int report_parts(const struct report *r, const struct parts *parts, bool loops);
 
 /*
  * The part of a function's self time on a CPU, 0..1, that CPython took to find the lines of LINE events; 0: too

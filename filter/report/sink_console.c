@@ -126,7 +126,7 @@ static int write_parts(struct report *r, const struct console *c, const struct r
 	int err = write_head(r, &lines);
 
 	if (!err && r->by)
-		err = report_parts(r, &c->parts);
+		err = report_parts(r, &c->parts, c->loops > 0);
 	err = err ?: report_first(r, top, lines, c->loops);
 	if (!err)
 		report_lookups(r, top);
@@ -178,6 +178,11 @@ static int leave(struct sink *s, const struct activation *a, enum leave_how how,
 	return parts_leave(&((struct console *)s)->parts, a, end_ns);
 }
 
+static int iterate(struct sink *s, const struct trip *t)
+{
+	return parts_iterate(&((struct console *)s)->parts, t);
+}
+
 static void console_free(struct sink *s)
 {
 	parts_free(&((struct console *)s)->parts);
@@ -194,6 +199,7 @@ static const struct sink_ops console_ops = {
 static const struct sink_ops parts_ops = {
 	.enter = enter,
 	.leave = leave,
+	.iterate = iterate,
 	.finish = sink_file_finish,
 	.render = write_report,
 	.free = console_free,

@@ -36,6 +36,7 @@ static struct summed of_loop(const struct profile *p, const struct loop *loop)
 		.own_ns = loop->own_time,
 		.off = loop->off,
 		.own_off = loop->own_off,
+		.more = &loop->cycles,
 	};
 }
 
@@ -70,7 +71,7 @@ static int add_pids(struct summed *to, const struct summed *from)
 
 	for (uint32_t i = 0; i < pids->n && !err; i++)
 		err = pids_add(&to->pids, pids->all[i]);
-	return err ?: from->loop ? stat_join(&to->cycles, &from->loop->cycles) : 0;
+	return err ?: from->more ? stat_join(&to->cycles, from->more) : 0;
 }
 
 static int join(struct summed *to, const struct summed *more)
@@ -199,25 +200,36 @@ static struct summed of_part(const struct profile *p, const struct part *part)
 {
 	return (struct summed){
 		.code = part->code,
+		.loop = part->loop,
 		.origin = origin_of(p->codes, part->code),
 		.group = part->group,
 		.n = part->n,
+		.ns = part->ns,
 		.own_ns = part->own_ns,
+		.off = part->off,
 		.own_off = part->own_off,
+		.more = part->loop ? &part->cycles : NULL,
 	};
 }
 
-struct summed *summed_parts(const struct profile *p, const struct parts *parts, size_t *n, bool own_first)
+static const struct map *parts_in(const struct map_slot *group, bool loops)
+{
+	const struct group *g = group->value;
+
+	return loops ? &g->loops : &g->functions;
+}
+
+struct summed *summed_parts(const struct profile *p, const struct parts *parts, bool loops, size_t *n, bool own_first)
 {
 	struct summed *all;
 	size_t size = 1;
 
 	for (struct map_slot *s = NULL; (s = map_next(&parts->groups, s));)
-		size += ((const struct group *)s->value)->functions.used;
+		size += parts_in(s, loops)->used;
 	all = calloc(size, sizeof(*all));
 	*n = 0;
 	for (struct map_slot *s = NULL; all && (s = map_next(&parts->groups, s));)
-		for (struct map_slot *k = NULL; (k = map_next(&((const struct group *)s->value)->functions, k));)
+		for (struct map_slot *k = NULL; (k = map_next(parts_in(s, loops), k));)
 			all[(*n)++] = of_part(p, k->value);
 	return finish(p, all, n, own_first);
 }

@@ -16,20 +16,21 @@ struct summed {
 	const struct code *code; /* of the process with most of it */
 	const struct loop *loop; /* of that; NULL: a function */
 	enum origin origin;
-	unsigned first;		   /* what has more comes first; 0: not worth a row */
-	struct pids pids;	   /* in which the function ran */
-	const struct group *group; /* of parts.h; NULL: it is not taken apart */
-	uint64_t n;		   /* calls, or trips */
-	uint64_t ns, own_ns;	   /* with what it calls, of loops also inner ones; without */
-	struct off off, own_off;   /* of these */
-	uint64_t waits_ns;	   /* of own_ns in calls that block, as the program tells; 0 for loops */
-	struct stat_sum cycles;	   /* of a loop's timed trips */
+	unsigned first;		     /* what has more comes first; 0: not worth a row */
+	struct pids pids;	     /* in which the function ran */
+	const struct group *group;   /* of parts.h; NULL: it is not taken apart */
+	uint64_t n;		     /* calls, or trips */
+	uint64_t ns, own_ns;	     /* with what it calls, of loops also inner ones; without */
+	struct off off, own_off;     /* of these */
+	uint64_t waits_ns;	     /* of own_ns in calls that block, as the program tells; 0 for loops */
+	struct stat_sum cycles;	     /* of a loop's timed trips */
+	const struct stat_sum *more; /* those that are still to be added to it; NULL: none */
 };
 
 /* *n of them in one array for summed_free(). NULL: no memory. */
 struct summed *summed_functions(const struct profile *p, size_t *n, bool own_first);
 struct summed *summed_c_functions(const struct profile *p, size_t *n);
-struct summed *summed_parts(const struct profile *p, const struct parts *parts, size_t *n, bool own_first);
+struct summed *summed_parts(const struct profile *p, const struct parts *parts, bool loops, size_t *n, bool own_first);
 struct summed *summed_loops(const struct profile *p, size_t *n, bool own_first);
 void summed_free(struct summed *all, size_t n);
 

@@ -109,9 +109,51 @@ static void test_parts(void **state)
 	}
 }
 
+/* A loop's first trip is counted, not timed; the same loop is another one in another process. */
+static void test_loops(void **state)
+{
+	struct loop loop = { .code = &codes[3] };
+	struct activation here = { .pid = 1, .tid = 1, .code = &codes[3] },
+			  there = { .pid = 2, .tid = 5, .code = &codes[3] };
+	const struct trip trips[] = {
+		{ .loop = &loop, .in = &here },
+		{ .loop = &loop,
+		  .in = &here,
+		  .timed = true,
+		  .ns = 9,
+		  .cycles = 18,
+		  .off = { 4, 3 },
+		  .self_ns = 7,
+		  .self_off = { 2, 1 } },
+		{ .loop = &loop, .in = &there, .timed = true, .ns = 5, .cycles = 10, .self_ns = 5 },
+		{ .loop = &loop, .in = &here, .timed = true, .ns = 1, .cycles = 2, .self_ns = 1 },
+	};
+	struct parts p = { .by = BY_PROCESS };
+	const struct part *part;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(trips); i++)
+		assert_int_equal(parts_iterate(&p, &trips[i]), 0);
+	assert_int_equal(p.groups.used, 2);
+	for (struct map_slot *s = NULL; (s = map_next(&p.groups, s));) {
+		bool first = ((struct group *)s->value)->pid == 1;
+
+		part = map_get(&((struct group *)s->value)->loops, (uintptr_t)&loop);
+		assert_non_null(part);
+		assert_int_equal(part->n, first ? 3 : 1);
+		assert_int_equal(part->ns, first ? 10 : 5);
+		assert_int_equal(part->own_ns, first ? 8 : 5);
+		assert_int_equal(part->off.ns, first ? 4 : 0);
+		assert_int_equal(part->own_off.waiting_ns, first ? 1 : 0);
+		assert_int_equal(part->cycles.n, first ? 2 : 1);
+		assert_int_equal(part->cycles.sum, first ? 20 : 10);
+	}
+	parts_free(&p);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_parts) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_parts), cmocka_unit_test(test_loops) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
