@@ -167,6 +167,8 @@ static const struct {
 	    "show functions and loops of libraries as those of the program: without, the\n"
 	    "standard library, site-packages and imports are one row each",
 	    FOR_USERS),
+	KEY(imports, set_yes, "yes|no", "the tree of imports, as -X importtime has it, and what took longest in each",
+	    FOR_USERS),
 	KEY(opcodes, set_opcodes, "SORT[:RESTRICT]",
 	    "tables of opcodes and of what follows what: whole program, hottest loops and\n"
 	    "functions, console and summary. SORT: time, calls, percall or name; RESTRICT as\n"
@@ -338,6 +340,7 @@ static int append(struct sink ***end, sink_maker make, const char *path, const s
 		.loops = o->loops,
 		.by = o->by,
 		.unfold = o->all,
+		.imports = o->imports,
 		.color = options_when(o->color, STDOUT_FILENO),
 		.width = columns_of(STDOUT_FILENO),
 		.opcodes = &o->opcodes,

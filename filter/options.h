@@ -33,6 +33,7 @@ struct options {
 	bool bridges; /* paths through loops */
 	enum by by;
 	bool all; /* libraries unfolded */
+	bool imports;
 	enum when console, color, progress;
 	unsigned loops, events_by_code;
 	struct opcodes_view opcodes;

@@ -75,6 +75,9 @@ struct code {
 /* The same of garbage collections. */
 #define CODE_GC_FILE "<gc>"
 
+/* And of names of imports, which are no code. */
+#define CODE_IMPORT_FILE "<import>"
+
 /* A thread, and which copies it runs (copies.h). */
 struct copier {
 	uint32_t tid, copy;

@@ -386,6 +386,23 @@ static int read_c_function(struct codes *c, struct process *p, json_t *line)
 	return code->file && code->qualname ? 0 : -ENOMEM;
 }
 
+/* What an import is of. */
+static int read_import(struct codes *c, struct process *p, json_t *line)
+{
+	const char *name = json_string_value(json_object_get(line, "name"));
+	struct code *code = name ? codes_add(p, get_int(line, "id", 0)) : NULL;
+
+	(void)c;
+	if (!code || code->known)
+		return -EINVAL;
+	free(code->file);
+	free(code->qualname);
+	code->file = strdup(CODE_IMPORT_FILE);
+	code->qualname = strdup(name);
+	code->known = true;
+	return code->file && code->qualname ? 0 : -ENOMEM;
+}
+
 /* Calls set for each instruction in a line's opcodes. `copy`: copies.h; NULL where threads have none. */
 static int read_opcodes(struct code *code, json_t *line, struct copy *copy,
 			void (*set)(struct code *code, struct copy *copy, uint32_t i, uint8_t opcode))
@@ -720,6 +737,7 @@ static const struct {
 	{ "jit", read_jit },
 	{ "copy", read_copy },
 	{ "c_function", read_c_function },
+	{ "import", read_import },
 	{ "native", read_native },
 	{ "native_function", read_native_function },
 	{ "native_stack", read_native_stack },

@@ -11,6 +11,7 @@
 #include "collections.h"
 #include "forms.h"
 #include "function.h"
+#include "imports.h"
 #include "sample.h"
 
 struct chains; /* chains.h */
@@ -53,6 +54,7 @@ struct profile {
 	struct chains *chains;		     /* of opcodes; NULL: they are not counted */
 	uint64_t threads, processes;
 	struct collections collections;
+	struct imports imports;
 	struct thread_total *thread_totals; /* `threads` of them, by pid and tid; owned by the trace */
 	struct {
 		uint64_t window_ns, period_ns; /* 0: there is none */

@@ -110,6 +110,7 @@ struct sink_options {
 	unsigned loops;			    /* console: how many loops to disassemble, or LOOPS_AUTO */
 	enum by by;			    /* console */
 	bool unfold;			    /* console: libraries as the program's own code */
+	bool imports;			    /* console: their tree */
 	bool color;			    /* console: escape sequences allowed */
 	unsigned width;			    /* console: columns of the terminal; 0: not known */
 	const struct opcodes_view *opcodes; /* console, summary: also tables for functions and loops */

@@ -62,6 +62,7 @@ static void begin(struct frame *f, const struct stack *s, const struct sample *s
 	f->instrs = 0;
 	f->line = NULL;
 	f->line_cycles = 0;
+	f->import = NULL;
 	f->jumping = NULL;
 }
 

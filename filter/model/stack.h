@@ -12,6 +12,7 @@
 #include "sink.h"
 
 struct open_loop; /* loop.h */
+struct import;	  /* imports.h */
 
 /* A code object's frames on this stack. */
 struct activity {
@@ -30,6 +31,7 @@ struct frame {
 	uint64_t instrs;	     /* INSTRUCTION events in this frame so far */
 	struct line_cost *line;	     /* the running one, NULL if not known */
 	uint64_t line_cycles;	     /* cycles of its own that the activation had when the line began */
+	struct import *import;	     /* that it is (imports.h); NULL: none */
 	const struct instr *jumping; /* a back-edge whose INSTRUCTION came, and no JUMP yet */
 };
 
@@ -39,6 +41,7 @@ struct stack {
 	struct frame *top; /* the innermost, NULL if none is known */
 	struct frame *frames;
 	uint32_t nframes, frames_size;
+	struct import *import;	 /* the innermost one that is open, or NULL */
 	struct open_loop *loops; /* of all frames, outermost first */
 	uint32_t nloops, loops_size;
 	struct map activities; /* struct code * -> struct activity */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/cold.h"
+#include "shared/marker.h"
 #include "loop.h"
 
 static COLD struct stack *find_stack(struct thread *t, uint32_t interpreter)
@@ -82,6 +83,18 @@ static void charge_caller(const struct thread *t, const struct stack *s, const s
 	caller->a.callee_cycles += cycles - later(f->a.start_cycles, caller->a.start_cycles);
 }
 
+/* An activation ends in an import, or is the import's own. */
+static COLD int end_in_import(struct stack *s, const struct frame *f, uint64_t ns, enum leave_how how)
+{
+	int err = import_ran(s->import, f->a.code, ns - f->a.callee_ns);
+
+	if (f->import) {
+		import_ends(f->import, ns, how == LEAVE_UNWIND);
+		s->import = f->import->parent;
+	}
+	return err;
+}
+
 /* Ends the innermost activation. */
 static inline int end(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
 		      const struct subscribers *to)
@@ -90,6 +103,8 @@ static inline int end(struct thread *t, struct stack *s, uint64_t ns, uint64_t c
 	struct frame *f = stack_pop(s);
 
 	charge_line(f, cycles, NULL);
+	if (s->import)
+		err = err ?: end_in_import(s, f, ns - f->a.start_ns, how);
 	add_totals(f, ns - f->a.start_ns, cycles - f->a.start_cycles, how);
 	charge_caller(t, s, f, ns, cycles);
 	if (!--t->depth) {
@@ -153,6 +168,8 @@ static int enter(struct thread *t, struct stack *st, const struct sample *s, boo
 		return -ENOMEM;
 	fn->cpu_unknown |= !t->cpu.known;
 	end_outside(t, s->time, s->cycles, to->profile);
+	if (st->import)
+		import_begins(st->import, s->code);
 	t->depth++;
 	f->adopted = adopted;
 	if (adopted)
@@ -462,6 +479,24 @@ static int take_wait(struct thread *t, const struct sample *s, struct profile *p
 	return 0;
 }
 
+/* The innermost activation, which has just begun, is an import. */
+static int take_import(struct thread *t, const struct sample *s, struct profile *p)
+{
+	struct stack *st = stack_of(t, s->interpreter);
+	struct frame *f = st ? stack_top(st) : NULL;
+	struct process *process = codes_process(p->codes, s->pid);
+	const struct code *name;
+
+	if (!f || f->import || !import_is_of(f->a.code)) /* its beginning was not seen, or is left out */
+		return 0;
+	name = process ? codes_find_or_make(p->codes, process, s->payload & MARKER_CODE_MAX) : NULL;
+	f->import = name ? imports_find(&p->imports, st->import, name->qualname) : NULL;
+	if (!f->import)
+		return -ENOMEM;
+	st->import = f->import;
+	return 0;
+}
+
 /* The innermost activation of a Python function; NULL: none is known. */
 static const struct code *python_code(const struct stack *inner)
 {
@@ -546,7 +581,7 @@ static int extension(struct thread *t, const struct sample *s, const struct subs
 {
 	struct profile *p = to->profile;
 
-	p->known_kinds += s->kind == KIND_COLLECTION;
+	p->known_kinds += s->kind == KIND_COLLECTION || s->kind == KIND_IMPORT;
 	p->known_kinds += s->kind == KIND_CPU || s->kind == KIND_CPU_TIME || s->kind == KIND_WAIT ||
 			  s->kind == KIND_NATIVE;
 	if (s->kind == KIND_CPU_TIME)
@@ -557,6 +592,8 @@ static int extension(struct thread *t, const struct sample *s, const struct subs
 		return take_native(t, s, p);
 	if (s->kind == KIND_COLLECTION)
 		return t->early ? 0 : collect(t, s, to);
+	if (s->kind == KIND_IMPORT)
+		return t->early ? 0 : take_import(t, s, p);
 	return s->kind == KIND_WAIT ? take_wait(t, s, p) : 0;
 }
 

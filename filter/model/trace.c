@@ -384,5 +384,6 @@ void trace_free(struct trace *t)
 	map_free(&t->threads);
 	map_free(&t->early);
 	free(t->profile.thread_totals);
+	imports_free(&t->profile.imports);
 	selection_free(&t->selection);
 }

@@ -97,6 +97,12 @@ void report_waits(FILE *f, const struct profile *p);
 /* How many garbage collections, and how long; the same. */
 void report_collections(FILE *f, const struct profile *p);
 
+/* How many modules were imported, and how long that took; the same. */
+void report_imports(FILE *f, const struct profile *p);
+
+/* The tree of imports, each with its own time and what took most of it. 0 or -ENOMEM. */
+int report_imports_tree(const struct report *r);
+
 /* The clock of the cycles, as text without a line of its own. */
 void report_clock(FILE *f, const struct profile *p);
 

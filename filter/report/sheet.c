@@ -263,7 +263,7 @@ void sheet_group(const struct report *r, const struct group *g, char label[SHEET
 
 int sheet_write_rows(const struct report *r, const struct sheet *sheet, struct table_row *rows, size_t n)
 {
-	struct table t = { sheet->columns, sheet->n, sheet->head, n && rows->group ? sheet->by : NULL };
+	struct table t = { sheet->columns, sheet->n, sheet->head, n && rows->group ? sheet->by : NULL, 0 };
 
 	fputc('\n', r->f);
 	return table_write(r, &t, rows, n);

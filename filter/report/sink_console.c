@@ -19,7 +19,7 @@
 struct console {
 	struct sink_file file;
 	unsigned loops, width, events_by_code;
-	bool unfold;
+	bool unfold, imports;
 	struct parts parts;
 	struct opcodes_view opcodes;
 	const struct paint *paint;
@@ -134,6 +134,7 @@ static int write_parts(struct report *r, const struct console *c, const struct r
 	err = err ?: report_waiting(r, WAITING);
 	err = err ?: report_gil(r, WAITING);
 	err = err ?: report_native(r);
+	err = err ?: c->imports ? report_imports_tree(r) : 0;
 	err = err ?: write_bodies(r, c, top);
 	err = err ?: write_opcodes_of(r, c, top);
 	err = err ?: write_specialization(r);
@@ -215,6 +216,7 @@ int sink_console_open(struct sink **out, const struct sink_options *o, char *err
 	c = (struct console *)*out;
 	c->loops = o->loops;
 	c->unfold = o->unfold;
+	c->imports = o->imports;
 	c->parts.by = o->by;
 	c->width = o->width > WIDTH_LEAST ? o->width : WIDTH_LEAST;
 	c->events_by_code = o->events_by_code;

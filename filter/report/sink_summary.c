@@ -86,6 +86,17 @@ static int put_collections(struct summary *m, const struct profile *p)
 	return err;
 }
 
+static int put_imports(struct summary *m, const struct profile *p)
+{
+	int err = 0, rows = 0;
+
+	for (const struct import *i = NULL; !err && (i = imports_next(&p->imports, i));) {
+		put(m, rows++ ? ",\n  " : "\n  ");
+		err = put_json(m, summary_import(i));
+	}
+	return err;
+}
+
 static int put_loops(struct summary *m, const struct profile *p)
 {
 	size_t n = 0;
@@ -177,6 +188,7 @@ static const struct {
 	{ "functions", .array = put_functions },
 	{ "c_functions", .array = put_c_functions },
 	{ "collections", .array = put_collections },
+	{ "imports", .array = put_imports },
 	{ "loops", .array = put_loops },
 	{ "waits", profile_has_waits, .array = put_waits },
 	{ "sampling", profile_is_sampled, .object = summary_sampling },

@@ -583,3 +583,22 @@ json_t *summary_collection(const struct profile *p, unsigned generation)
 	return json_join(JSON_NUMBERS(numbers),
 			 json_join(self, cpu_times(!p->unseen, "self_", own[generation].ns, own[generation].off)));
 }
+
+json_t *summary_import(const struct import *i)
+{
+	uint64_t ns;
+	const struct code *most = import_most(i, &ns);
+	const struct json_number of_most[] = { { "line", most ? most->firstlineno : 0 }, { "ns", ns } };
+	const struct json_number numbers[] = {
+		{ "depth", i->depth },	     { "count", i->n },		{ "failed", i->failed },
+		{ "total_ns", i->total_ns }, { "self_ns", i->self_ns },
+	};
+	json_t *place = most ? json_pack("{s:o, s:o}", "file", json_text(most->file), "qualname",
+					 json_text(most->qualname))
+			     : json_null();
+
+	place = most ? json_join(place, JSON_NUMBERS(of_most)) : place;
+	return json_join(json_pack("{s:o, s:o, s:o}", "name", json_text(i->name), "file",
+				   json_text(i->module ? i->module->file : NULL), "most", place),
+			 JSON_NUMBERS(numbers));
+}

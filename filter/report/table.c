@@ -9,7 +9,6 @@
 
 static const unsigned widths[] = { [COLUMN_SHARE] = 6, [COLUMN_SPAN] = 8, [COLUMN_COUNT] = 7 };
 
-#define GROUP	   22	    /* columns at most, with the two blanks behind it */
 #define COUNT_MOST 999999.5 /* what is larger has a letter */
 
 static bool is_shown(const struct report *r, const struct table_column *c)
@@ -21,11 +20,12 @@ static bool is_shown(const struct report *r, const struct table_column *c)
 static unsigned group_width(const struct table *t, const struct table_row *rows, size_t n)
 {
 	size_t width = t->group ? text_columns(t->group) + 2 : 0;
+	unsigned most = t->group_most ? t->group_most : TABLE_GROUP;
 
 	for (size_t i = 0; i < n && t->group; i++)
 		if (rows[i].group && text_columns(rows[i].group) + 2 > width)
 			width = text_columns(rows[i].group) + 2;
-	return width < GROUP ? width : GROUP;
+	return width < most ? width : most;
 }
 
 static void write_group(const struct report *r, const char *group, unsigned width)

@@ -13,6 +13,7 @@
 #include "report_write.h"
 
 #define TABLE_COLUMNS 12
+#define TABLE_GROUP   22
 
 /* What the numbers of a column are, and how wide it is. */
 enum column_kind {
@@ -36,8 +37,9 @@ struct table_row {
 struct table {
 	const struct table_column *columns;
 	size_t ncolumns;
-	const char *last;  /* head of the names */
-	const char *group; /* head of the groups; NULL: there are none */
+	const char *last;    /* head of the names */
+	const char *group;   /* head of the groups; NULL: there are none */
+	unsigned group_most; /* columns of theirs, with the two blanks behind them; 0: TABLE_GROUP */
 };
 
 /* The head, and the rows. 0 or -ENOMEM. */

@@ -2,6 +2,7 @@
 /* callback.c - see callback.h. */
 #include "callback.h"
 #include "callee.h"
+#include "imports.h"
 #include "scratch.h"
 #include "table.h"
 #include "threads.h"
@@ -102,6 +103,25 @@ static bool is_call(const struct callback *cb)
 	return cb->shape == EMIT_CALL || cb->shape == EMIT_C_CALL;
 }
 
+/* An import has begun: of what. */
+static void write_import(const struct callback *cb)
+{
+	uint32_t id = imports_id(cb->codes, cb->session);
+	struct lane *l = id ? open_lane(cb, 1) : NULL;
+
+	if (l)
+		lane_write(l, marker_extension(0, KIND_IMPORT, id));
+}
+
+/* After an event of code whose events all come here. */
+static void follow_up(const struct callback *cb, uint64_t value)
+{
+	if (value & CODE_IMPORTS && marker_op(cb->head) == OP_PY_START)
+		write_import(cb);
+	if (value & CODE_TRIGGER)
+		triggers_see(codes_triggers(value), marker_op(cb->head));
+}
+
 /* The event of code with that value (codes.h), after whatever must come before it. */
 static void write_event(struct callback *cb, uint64_t value, uint64_t callee, struct place at)
 {
@@ -117,8 +137,8 @@ static void write_event(struct callback *cb, uint64_t value, uint64_t callee, st
 		put_c_call(l, cb, value, callee, at, wide);
 	else
 		put_event(l, cb, value, at, wide);
-	if (value < CODE_READY && value & CODE_TRIGGER)
-		triggers_see(codes_triggers(value), marker_op(cb->head));
+	if (value < CODE_READY)
+		follow_up(cb, value);
 }
 
 static PyObject *see_event(struct callback *cb, PyObject *const *args)

@@ -8,6 +8,7 @@
 #include "adaptive.h"
 #include "clock.h"
 #include "codes.h"
+#include "imports.h"
 #include "process.h"
 #include "setup.h"
 #include "table.h"
@@ -351,6 +352,7 @@ struct sight {
 	struct entry entry;
 	struct text line; /* describe()'s; empty: it is left out */
 	bool large;	  /* needs WIDE words */
+	bool imports;	  /* imports.h */
 	uint32_t id;	  /* once it has one */
 };
 
@@ -367,10 +369,14 @@ static void write_code(uint32_t id, const struct text *rest)
 
 static uint64_t value_of(uint32_t id, const struct sight *s)
 {
+	uint64_t imports = s->imports ? CODE_IMPORTS : 0;
+
 	if (s->entry.triggers)
-		return id | CODE_TRIGGER;
+		return id | CODE_TRIGGER | imports;
 	if (!s->line.length)
 		return id | CODE_FILTERED;
+	if (imports)
+		return id | imports;
 	return s->large ? id : (uint64_t)id << MARKER_CODE_SHIFT;
 }
 
@@ -425,6 +431,7 @@ static uint64_t add(struct codes *c, PyCodeObject *code, uint64_t triggers, bool
 	if (wanted || setup.flow.wanted)
 		s.large = describe(code, !wanted, &s.line) > (long)MARKER_OFFSET_MAX ||
 			  Py_SIZE(code) > (Py_ssize_t)MARKER_OFFSET_MAX;
+	s.imports = !setup.flow.wanted && imports_are_of(code);
 	if (setup.flow.wanted)
 		s.entry.ambiguous = ambiguous_find(&setup.ops, &setup.flow, code);
 	Py_BEGIN_CRITICAL_SECTION(code);

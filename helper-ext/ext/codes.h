@@ -11,6 +11,7 @@
  *   id | CODE_FILTERED     left out
  *   id                     needs WIDE words (more than 2^20 lines or code units): the slow path's
  *   id | CODE_TRIGGER      traced, and a trigger names it (trigger.h): the slow path's
+ *   id | CODE_IMPORTS      traced, and it imports (imports.h): likewise; may come with CODE_TRIGGER
  *   CODE_NO_ID             all ids are used up: its markers are counted as lost
  */
 #pragma once
@@ -25,6 +26,7 @@
 #define CODE_FILTERED (1ull << 24)
 #define CODE_NO_ID    (1ull << 25)
 #define CODE_TRIGGER  (1ull << 26)
+#define CODE_IMPORTS  (1ull << 27)
 #define CODE_C_LAST   ((uint64_t)MARKER_C_CODE_MAX << MARKER_CODE_SHIFT) /* up to here it fits into a C_CALL */
 #define CODE_SCRATCH  MARKER_SCRATCH /* calibration: emits, but belongs to no code object */
 
@@ -37,6 +39,7 @@ struct codes {
 	_Atomic uint32_t window; /* of a duty cycle, or LANE_ALWAYS, LANE_SHUT (lane.h) */
 	/* How often tracing has ended: a callback that has called Python looks at it afterwards. */
 	_Atomic uint32_t session;
+	PyObject *imports; /* dict: the ids of names (imports.h) */
 };
 
 /* CPython's private storage behind co_extra; codes_open() checks it against the API. */

@@ -270,6 +270,7 @@ static PyObject *core_close(PyObject *module, PyObject *unused)
 	state->counted = false;
 	codes_end(&state->codes);
 	codes_close(&state->codes);
+	PyDict_Clear(state->codes.imports);
 	if (process_leave()) {
 		waits_stop();
 		write_stop();
@@ -492,8 +493,10 @@ static int core_exec(PyObject *module)
 {
 	struct state *state = state_of(module);
 
+	state->codes.imports = PyDict_New();
 	state->callback = (PyTypeObject *)PyType_FromModuleAndSpec(module, &emit_spec, NULL);
-	if (!state->callback || codes_open(&state->codes) || callee_open() || add_numbers(module) || add_events(module))
+	if (!state->codes.imports || !state->callback || codes_open(&state->codes) || callee_open() ||
+	    add_numbers(module) || add_events(module))
 		return -1;
 	return 0;
 }
@@ -501,12 +504,14 @@ static int core_exec(PyObject *module)
 static int core_traverse(PyObject *module, visitproc visit, void *arg)
 {
 	Py_VISIT(state_of(module)->callback);
+	Py_VISIT(state_of(module)->codes.imports);
 	return 0;
 }
 
 static int core_clear(PyObject *module)
 {
 	Py_CLEAR(state_of(module)->callback);
+	Py_CLEAR(state_of(module)->codes.imports);
 	return 0;
 }
 

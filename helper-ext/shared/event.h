@@ -50,6 +50,7 @@
 	X(7, LABEL)      /* a span, instant or counter of the program's own */ \
 	X(8, CPU_TIME)   /* how much CPU time the thread has used so far */ \
 	X(9, C_CALL)     /* a CALL and its CALLEE in one word, if they fit: marker_c_call() */ \
+	X(10, IMPORT)    /* the activation that has just begun is the import of this */ \
 	X(14, NATIVE)    /* a sample: the C functions that the thread is in, by number */
 
 /* clang-format on */
