@@ -284,9 +284,10 @@ static bool knows_cpu(const struct diff_side *s)
 	return knows;
 }
 
-static void item_to_cpu(struct diff_item *item, double all)
+/* Those of the core are only counted while a thread is on a CPU. */
+static void item_to_cpu(struct diff_item *item, const struct diff_side *s)
 {
-	double part = item->wall_ns > 0 ? item->cpu_ns / item->wall_ns : 1;
+	double part = item->wall_ns > 0 && strcmp(s->clock, "core") ? item->cpu_ns / item->wall_ns : 1;
 
 	item->wall_mean = item->mean;
 	if (part < 1) {
@@ -294,7 +295,7 @@ static void item_to_cpu(struct diff_item *item, double all)
 		item->deviation *= part;
 		item->median = item->p99 = -1;
 	}
-	item->share = item->cpu_ns / all;
+	item->share = item->cpu_ns / s->cpu_ns;
 }
 
 bool diff_to_cpu(struct diff_side *a, struct diff_side *b)
@@ -306,7 +307,7 @@ bool diff_to_cpu(struct diff_side *a, struct diff_side *b)
 	for (int side = 0; side < 2; side++)
 		for (int kind = 0; kind < DIFF_KINDS; kind++)
 			for (size_t i = 0; i < sides[side]->n[kind]; i++)
-				item_to_cpu(&sides[side]->items[kind][i], sides[side]->cpu_ns);
+				item_to_cpu(&sides[side]->items[kind][i], sides[side]);
 	return true;
 }
 

@@ -170,6 +170,21 @@ static void test_cpu(void **state)
 	assert_true(one.share == 0.1 && other.share == 0.1);
 }
 
+/* Core cycles leave waiting out by themselves. */
+static void test_cpu_of_core(void **state)
+{
+	struct diff_item one = { .mean = 100, .deviation = 10, .n = 50, .cpu_ns = 50, .wall_ns = 100, .p99 = 150 };
+	struct diff_item other = one;
+	struct diff_side a = side_of(&one, 1), b = side_of(&other, 1);
+
+	(void)state;
+	a.cpu_ns = b.cpu_ns = 500;
+	a.clock = b.clock = "core";
+	assert_true(diff_to_cpu(&a, &b));
+	assert_true(one.mean == 100 && one.wall_mean == 100 && one.deviation == 10 && one.p99 == 150);
+	assert_true(one.share == 0.1 && other.share == 0.1);
+}
+
 static void test_judging(void **state)
 {
 	(void)state;
@@ -572,6 +587,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_matching),
 		cmocka_unit_test(test_cpu),
+		cmocka_unit_test(test_cpu_of_core),
 		cmocka_unit_test(test_judging),
 		cmocka_unit_test(test_another_frequency),
 		cmocka_unit_test(test_processes_are_added_up),
