@@ -37,7 +37,12 @@ struct off cpu_word(struct cpu *c, uint64_t payload, uint64_t ns, uint64_t last_
 	bool in = payload & MARKER_CPU_IN;
 	struct off d = { 0 };
 
-	c->known = true;
+	c->lost |= payload == MARKER_CPU_ENDS;
+	c->known = !c->lost;
+	if (c->lost) {
+		c->out = false;
+		return d;
+	}
 	if (in && !(payload & MARKER_CPU_LOST))
 		d = cpu_until(c, ns, last_ns);
 	if (in || !is_still_out(c, payload, last_ns)) {
@@ -55,7 +60,7 @@ struct off cpu_tail(const struct cpu *c, uint64_t last_ns)
 
 void cpu_restart(struct cpu *c)
 {
-	*c = (struct cpu){ .known = c->known };
+	*c = (struct cpu){ .known = c->known, .lost = c->lost };
 }
 
 void used_word(struct used *u, uint64_t ns)

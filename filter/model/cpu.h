@@ -4,7 +4,7 @@
  *
  * Its CPU words say when it was switched out and in (docs/marker.md). A thread without any may have been on one all the
  * time or not: that is not known. When a word is missing, the thread was on a CPU at its last event: nothing is ever
- * taken for more than it can have been.
+ * taken for more than it can have been. Behind MARKER_CPU_ENDS it is not known any more.
  */
 #pragma once
 
@@ -29,7 +29,8 @@ static inline struct off off_minus(struct off from, struct off less)
 }
 
 struct cpu {
-	bool known; /* there was a word */
+	bool known; /* there was a word, */
+	bool lost;  /* and MARKER_CPU_ENDS: nothing is known from there on */
 	bool out, preempted;
 	uint64_t since_ns; /* it is out, and that is added up to here */
 	struct off tail;   /* added since the thread's last event, */

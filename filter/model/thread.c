@@ -380,6 +380,22 @@ static void add_off(struct thread *t, struct off d, struct profile *p)
 	charge_off(t->stacks, inner, d);
 }
 
+/* What is open went on after switches were lost. */
+static COLD void forget_cpu(const struct thread *t)
+{
+	for (const struct stack *s = t->stacks; s; s = s->next)
+		for (uint32_t i = 0; i < s->nframes; i++)
+			s->frames[i].a.code->function->cpu_unknown = true;
+}
+
+static int take_cpu(struct thread *t, const struct sample *s, struct profile *p)
+{
+	add_off(t, cpu_word(&t->cpu, s->payload, s->time, t->last_ns), p);
+	if (t->cpu.lost)
+		forget_cpu(t);
+	return 0;
+}
+
 static void take_back(struct thread *t, struct off d, struct profile *p)
 {
 	add_off(t, off_minus((struct off){ 0 }, d), p);
@@ -587,7 +603,7 @@ static int extension(struct thread *t, const struct sample *s, const struct subs
 	if (s->kind == KIND_CPU_TIME)
 		used_word(&t->used, s->payload);
 	if (s->kind == KIND_CPU)
-		add_off(t, cpu_word(&t->cpu, s->payload, s->time, t->last_ns), p);
+		return take_cpu(t, s, p);
 	if (s->kind == KIND_NATIVE)
 		return take_native(t, s, p);
 	if (s->kind == KIND_COLLECTION)

@@ -26,17 +26,18 @@ static struct stretch until(const struct states *s, uint64_t ns)
 	};
 }
 
-/* After switches were lost, it is not known when what it did before them ended. */
+/* After switches were lost, it is not known when what it did before them ended; but where they end, it did so. */
 bool states_cpu(struct states *s, uint64_t payload, uint64_t ns, struct stretch *done)
 {
 	bool in = payload & MARKER_CPU_IN, lost = payload & MARKER_CPU_LOST;
-	bool over = s->known && !lost && s->in != in && ns > s->since_ns;
+	bool ends = payload == MARKER_CPU_ENDS;
+	bool over = s->known && (ends || (!lost && s->in != in)) && ns > s->since_ns;
 
 	if (s->known && !lost && s->in == in) /* the beginning of a chunk repeats the last one */
 		return false;
 	if (over)
 		*done = until(s, ns);
-	s->known = true;
+	s->known = !ends;
 	s->in = in;
 	s->preempted = payload & MARKER_CPU_PREEMPTED;
 	s->cpu = (uint16_t)payload;

@@ -57,11 +57,12 @@
 #define MARKER_WAIT_SHIFT  40
 #define MARKER_WAIT_MASK   0x7fu
 
-/* Payload of KIND_CPU; its other bits are 0, except for the number of the CPU. */
+/* Payload of KIND_CPU; its other bits are 0, except for the number of the CPU. ENDS: from here on it is not known. */
 #define MARKER_CPU_IN	     (1ull << 47)
 #define MARKER_CPU_PREEMPTED (1ull << 46)
 #define MARKER_CPU_LOST	     (1ull << 45)
 #define MARKER_CPU_UNKNOWN   0xffffu
+#define MARKER_CPU_ENDS	     (MARKER_CPU_LOST | MARKER_CPU_UNKNOWN)
 
 /* Payload of KIND_COLLECTION: the generation, and at its end how many objects were collected. */
 #define MARKER_COLLECTION_BEGINS (1ull << 47)

@@ -13,7 +13,7 @@
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 /* A thread's life: event at `n`, switched out, preempted, in, the segment's end (until). */
-enum what { END, EVENT, OUT, PREEMPTED, IN, LOST_OUT, LOST_IN, UNTIL };
+enum what { END, EVENT, OUT, PREEMPTED, IN, LOST_OUT, LOST_IN, ENDS, UNTIL };
 
 /* clang-format off */
 static const struct {
@@ -41,6 +41,9 @@ static const struct {
 	  10, 10, 0 },
 	{ "words are lost while it is out", { { EVENT, 10 }, { OUT, 20 }, { LOST_OUT, 60 }, { IN, 70 }, { EVENT, 80 } },
 	  10, 10, 0 },
+	{ "switches are missing from there on",
+	  { { EVENT, 10 }, { OUT, 20 }, { IN, 30 }, { OUT, 40 }, { ENDS, 50 }, { IN, 60 }, { OUT, 70 }, { IN, 80 },
+	    { EVENT, 90 } }, 10, 10, 0 },
 	{ "times that go back", { { EVENT, 50 }, { OUT, 20 }, { IN, 30 }, { OUT, 60 }, { IN, 40 }, { EVENT, 70 } },
 	  0, 0, 0 },
 	{ "a wait that began before the event it is after", { { EVENT, 50 }, { OUT, 20 }, { IN, 60 }, { EVENT, 70 } },
@@ -56,6 +59,7 @@ static struct off step(struct cpu *c, enum what what, uint64_t ns, uint64_t last
 		[IN] = MARKER_CPU_IN,
 		[LOST_OUT] = MARKER_CPU_LOST,
 		[LOST_IN] = MARKER_CPU_IN | MARKER_CPU_LOST,
+		[ENDS] = MARKER_CPU_ENDS,
 	};
 
 	return what == UNTIL ? cpu_until(c, ns, last) : cpu_word(c, payloads[what], ns, last);
@@ -96,11 +100,28 @@ static void test_restart(void **state)
 	assert_int_equal(cpu_tail(&c, 10).ns, 0);
 }
 
+/* When it is on a CPU is not known any more, whatever comes. */
+static void test_ends(void **state)
+{
+	struct cpu c = { 0 };
+
+	(void)state;
+	cpu_word(&c, MARKER_CPU_IN, 20, 10);
+	cpu_word(&c, MARKER_CPU_ENDS, 30, 10);
+	assert_false(c.known);
+	cpu_word(&c, MARKER_CPU_IN, 40, 10);
+	assert_false(c.known);
+	cpu_restart(&c);
+	cpu_word(&c, MARKER_CPU_IN, 50, 50);
+	assert_false(c.known);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,10 @@ static void add(char *text, bool over, const struct stretch *s)
 	strcpy(text, "; ");
 }
 
-/* > in, < out, ! preempted, ? in after a loss; G and g: a wait for the GIL begins and ends, S and s: a sleep. */
+/*
+ * > in, < out, ! preempted, ? in after a loss, e not known from here on; G and g: a wait for the GIL begins and ends,
+ * S and s: a sleep.
+ */
 static void feed(struct states *st, char what, uint64_t ns, char *text)
 {
 	struct stretch done;
@@ -38,7 +41,7 @@ static void feed(struct states *st, char what, uint64_t ns, char *text)
 		add(text, states_wait(st, marker_payload(word), ns, &done), &done);
 		return;
 	}
-	word = marker_cpu(strchr(">?", what), what == '!', what == '?', 3);
+	word = what == 'e' ? MARKER_CPU_ENDS : marker_cpu(strchr(">?", what), what == '!', what == '?', 3);
 	add(text, states_cpu(st, marker_payload(word), ns, &done), &done);
 }
 
@@ -57,6 +60,9 @@ static const struct {
 	{ ">><<>", "running 10..30@3; waiting 30..50; running 50..99@3; " },
 	/* Words are missing: it is not known until when it ran. */
 	{ "><?", "running 10..20@3; running 30..99@3; " },
+	/* Switches are not known any more. */
+	{ ">e", "running 10..20@3; " },
+	{ "><eGg", "running 10..20@3; waiting 20..30; waiting: gil 40..50; " },
 	/* Switches are not known. */
 	{ "GgSs", "waiting: gil 10..20; waiting: sleep 30..40; " },
 	{ "gGSs", "waiting: sleep 30..40; " },
