@@ -83,6 +83,14 @@ static int put_enter(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_
 	return failed(f, recover_enter(&f->analysis->recover, &w));
 }
 
+static int put_cpu(void *front, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits)
+{
+	struct front_ipt *f = front;
+	struct word w = word_of(f, pid, tid, ns, cycles, bits);
+
+	return failed(f, decode_cpu(&f->analysis->decoder, &w));
+}
+
 static int put_row(struct front_ipt *f, int32_t pid, int32_t tid, const struct rows *rows, const struct row *row)
 {
 	static const pt_word_fn put[] = { [ROW_WORD] = put_word, [ROW_BRANCH] = put_branch, [ROW_ENTER] = put_enter };
@@ -193,8 +201,8 @@ static void send_to_trace(struct analysis *a)
 
 int front_ipt_decode(struct front_ipt *f, struct analysis *a)
 {
-	const struct pt_feed words = { put_word, put_gap, .to = f };
-	const struct pt_feed all = { put_word, put_gap, put_branch, put_enter, put_overflow, put_rows, f };
+	const struct pt_feed words = { put_word, put_gap, .cpu = f->as_perf ? NULL : put_cpu, .to = f };
+	const struct pt_feed all = { put_word, put_gap, put_branch, put_enter, put_overflow, put_rows, .to = f };
 
 	f->analysis = a;
 	return pt_trace_read(&f->trace, a->recovers ? &all : &words);

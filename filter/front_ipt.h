@@ -19,7 +19,8 @@ struct front_ipt {
 	struct analysis *analysis;
 	struct progress *progress;
 	struct pt_pipe *pipe;
-	int err; /* of the thread that decodes */
+	bool as_perf; /* leave out what perf does not tell: the caller's wish, after opening */
+	int err;      /* of the thread that decodes */
 	struct ticks ticks;
 	int32_t pid;  /* the process `by_core` is of */
 	bool by_core; /* its cycles are core cycles */

@@ -123,6 +123,7 @@ static int analyse(struct front_ipt *f, const struct options *o, const char *dir
 	a.trace.profile.cut = f->trace.file.check.cut;
 	a.trace.profile.file = file;
 	progress_init(&progress, options_when(o->progress, STDERR_FILENO), size / BYTES_PER_MARKER);
+	f->as_perf = o->as_perf;
 	err = front_ipt_feed(f, &a, &progress);
 	err = err ? analysis_fail(&a, err) : analysis_finish(&a, true);
 	progress_end(&progress);

@@ -201,6 +201,8 @@ static const struct {
 	KEY(status, set_number, "FD", "write \"ok\" or \"error: ...\" there at the end", FOR_PERF),
 	KEY(leave_to_perf, set_yes, "yes|no",
 	    "ocular-pt: where perf must read the recording, say why and end with status 3", FOR_PERF),
+	KEY(as_perf, set_yes, "yes|no", "ocular-pt: leave out the kernel's switch records, which perf does not tell",
+	    FOR_PERF),
 #undef KEY
 #undef SELECT
 };

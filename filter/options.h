@@ -44,6 +44,7 @@ struct options {
 	struct select select; /* what the report is of */
 	int status;	      /* descriptor for the closing line, -1: none */
 	bool leave_to_perf;
+	bool as_perf;
 	bool help;
 };
 

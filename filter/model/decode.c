@@ -198,6 +198,14 @@ static int feed_wide(struct decoder *d, struct word_stream *l, const struct word
 	return 0;
 }
 
+static int feed_kind(struct decoder *d, const struct word_stream *l, const struct word *w, enum marker_kind kind,
+		     uint64_t payload)
+{
+	make_bare(d, l, w, OP_EXTENSION, payload);
+	d->room->kind = kind;
+	return d->feed(d->to, d->room);
+}
+
 /* Other kinds than these are passed on and counted. The process did not write its CPU words and samples. */
 static int feed_extension(struct decoder *d, struct word_stream *l, const struct word *w)
 {
@@ -218,9 +226,7 @@ static int feed_extension(struct decoder *d, struct word_stream *l, const struct
 	default:
 		break;
 	}
-	make_bare(d, l, w, OP_EXTENSION, marker_payload(w->bits));
-	d->room->kind = marker_kind(w->bits);
-	return d->feed(d->to, d->room);
+	return feed_kind(d, l, w, marker_kind(w->bits), marker_payload(w->bits));
 }
 
 /* The word that defined this number was lost, so this one is, too. */
@@ -477,6 +483,17 @@ int decode_settle(struct decoder *d, int32_t pid, int32_t tid)
 	struct word_stream *l = stream_of(d, pid, tid);
 
 	return l && l->holding ? settle_held(d, l, NULL) : 0;
+}
+
+int decode_cpu(struct decoder *d, const struct word *w)
+{
+	struct word_stream *l = stream_of(d, w->pid, w->tid);
+	int err;
+
+	if (!l)
+		return d->codes->error[0] ? -EPROTO : -ENOMEM;
+	err = l->holding ? settle_held(d, l, NULL) : 0;
+	return err ?: feed_kind(d, l, w, KIND_CPU, w->bits);
 }
 
 int decode_finish(struct decoder *d)

@@ -55,6 +55,9 @@ int decode_gap(struct decoder *d, int32_t pid, int32_t tid);
 /* Something other than a word comes on this thread: a waiting word counts as ours, after a gap. */
 int decode_settle(struct decoder *d, int32_t pid, int32_t tid);
 
+/* The thread comes to a CPU or leaves it: w->bits is a payload of KIND_CPU. Returns what decode_word does. */
+int decode_cpu(struct decoder *d, const struct word *w);
+
 /* The end of the trace: settles words still held. */
 int decode_finish(struct decoder *d);
 

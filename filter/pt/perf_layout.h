@@ -56,6 +56,8 @@ enum perf_read_type {
 
 #define PERF_AUX_TRUNCATED 1u
 
+#define PERF_MISC_SWITCH_OUT_PREEMPT (1u << 14) /* with PERF_MISC_SWITCH_OUT; since Linux 4.17 */
+
 struct perf_aux {
 	struct perf_record header;
 	uint64_t offset, size, flags;

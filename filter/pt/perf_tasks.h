@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/map.h"
@@ -16,6 +17,7 @@ struct task {
 	int32_t tid;
 	int32_t cpu;	    /* where it was last seen running, -1: unknown */
 	uint64_t cycles;    /* core cycles of its trace so far */
+	bool followed;	    /* a word of it came (pt_merge.h) */
 	struct task *older; /* all that were ever made */
 };
 

@@ -34,6 +34,16 @@ static bool some_sample_trace(const struct perf_file *f)
 	return false;
 }
 
+/* The emulator tells when threads migrate, but not when they wait. */
+static bool has_switches(const struct perf_file *f, uint32_t pmu)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < f->nattrs; i++)
+		found |= f->attrs[i].flags & PERF_ATTR_CONTEXT_SWITCH;
+	return found && pmu != PT_PMU_NONE;
+}
+
 /* "Maximum non-turbo ratio is TSC freq / 100 MHz" if the file does not have it. */
 static unsigned guess_ratio(const struct pt_clocks *c)
 {
@@ -80,6 +90,7 @@ int pt_config_read(struct pt_config *c, const struct perf_file *f, const struct 
 		.per_cpu = priv[PT_PER_CPU_MMAPS],
 		.sampled = some_sample_trace(f),
 		.emulated = priv[PT_PMU_TYPE] == PT_PMU_NONE,
+		.switched = has_switches(f, priv[PT_PMU_TYPE]),
 		.may_overlap = priv[PT_SNAPSHOT_MODE] || some_sample_trace(f),
 		.branches = !(config & PT_CONFIG_PT) || config & PT_CONFIG_BRANCH,
 		.ptwrite = config & PT_CONFIG_PTW,

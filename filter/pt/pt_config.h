@@ -26,6 +26,7 @@ struct pt_config {
 	bool sampled;			/* traces in samples */
 	bool packed;			/* compressed records were seen */
 	bool emulated;			/* not written by a processor: by Ocular's recorder, or its emulator */
+	bool switched;			/* the kernel was asked for a record of each thread switch */
 	bool branches, ptwrite, cycles; /* which packets were asked for */
 	bool compressed;		/* returns within traced code leave no TIP, but a bit of a TNT */
 	uint32_t cycles_apart;		/* a CYC only after this many cycles; 0: with every packet */

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cold.h"
 #include "shared/array.h"
+#include "shared/marker.h"
 
 #define QUEUES_MAX (1u << 20)
 
@@ -173,14 +175,27 @@ static void hold(struct pt_queue *q, int step)
 	q->held = step;
 }
 
+static int tell_cpu(struct pt_merge *m, const struct task *task, uint64_t ns, uint64_t payload)
+{
+	return m->feed.cpu(m->feed.to, task->pid, task->tid, ns, task->cycles, payload);
+}
+
+/* Its first word: it is on a CPU. */
+static COLD int follow(struct pt_merge *m, const struct pt_queue *q, uint64_t ns)
+{
+	q->task->followed = true;
+	return tell_cpu(m, q->task, ns, MARKER_CPU_IN | (q->cpu < 0 ? MARKER_CPU_UNKNOWN : (uint16_t)q->cpu));
+}
+
 static inline int deliver(struct pt_merge *m, struct pt_queue *q)
 {
 	const struct pt_feed *f = &m->feed;
 	pt_word_fn put = q->held == STEP_WORD ? f->word : q->held == STEP_BRANCH ? f->branch : f->enter;
+	uint64_t ns = tsc_ns(&m->clocks->conv, q->walk.stamp);
+	int err = m->switches && q->task && !q->task->followed ? follow(m, q, ns) : 0;
 
 	q->holds = false;
-	return put(f->to, pid_of(q), q->tid, tsc_ns(&m->clocks->conv, q->walk.stamp),
-		   q->task ? q->task->cycles : q->counted, q->walk.word);
+	return err ?: put(f->to, pid_of(q), q->tid, ns, q->task ? q->task->cycles : q->counted, q->walk.word);
 }
 
 /* All the cycles are the thread's, if it is there. */
@@ -268,6 +283,23 @@ int pt_merge_come(struct pt_merge *m, uint64_t time, int32_t cpu, int32_t pid, i
 {
 	change_at(m, time, cpu, false);
 	return tasks_run(&m->tasks, cpu, pid, tid);
+}
+
+int pt_merge_switch(struct pt_merge *m, uint64_t ns, int32_t tid, uint64_t payload)
+{
+	const struct task *task = m->switches ? tasks_find(&m->tasks, tid) : NULL;
+
+	return task && task->followed ? tell_cpu(m, task, ns, payload) : 0;
+}
+
+int pt_merge_lose_switches(struct pt_merge *m, uint64_t ns)
+{
+	int err = 0;
+
+	for (const struct task *k = m->tasks.newest; k && m->switches && !err; k = k->older)
+		err = k->followed ? tell_cpu(m, k, ns, MARKER_CPU_ENDS) : 0;
+	m->switches = false;
+	return err;
 }
 
 static int start_queue(struct pt_merge *m, struct pt_queue *q)

@@ -22,6 +22,7 @@ struct pt_feed {
 	int (*overflow)(void *to, int32_t pid, int32_t tid);
 	/* Many branches, beginnings and words at once; NULL: one by one. */
 	int (*rows)(void *to, int32_t pid, int32_t tid, const struct rows *rows);
+	pt_word_fn cpu; /* a thread comes to a CPU or leaves it: payload of KIND_CPU (marker.h); NULL: not wanted */
 	void *to;
 };
 
@@ -39,6 +40,7 @@ struct pt_merge {
 	uint32_t nheap;
 	bool started;
 	uint64_t shared; /* core cycles that belong to one of two threads */
+	bool switches;	 /* feed.cpu is told when threads are on a CPU, as none of their switches is missing */
 	struct pt_feed feed;
 };
 
@@ -53,6 +55,15 @@ struct pt_queue *pt_merge_queue(struct pt_merge *m, uint32_t idx);
  */
 void pt_merge_leave(struct pt_merge *m, uint64_t time, int32_t cpu);
 int pt_merge_come(struct pt_merge *m, uint64_t time, int32_t cpu, int32_t pid, int32_t tid);
+
+/*
+ * A thread comes to a CPU or leaves it, at ns: feed.cpu is told if a word of it came. With its first word it is on one.
+ * 0 or what feed returned; so is the next one.
+ */
+int pt_merge_switch(struct pt_merge *m, uint64_t ns, int32_t tid, uint64_t payload);
+
+/* After ns switches are missing: of no thread it is known any more when it is on a CPU. */
+int pt_merge_lose_switches(struct pt_merge *m, uint64_t ns);
 
 /* Delivers what is before `until` (TSC). All queues must be complete. 0, -errno, or what feed returned. */
 int pt_merge_run(struct pt_merge *m, uint64_t until);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "only_perf.h"
+#include "shared/marker.h"
 
 static int fail(struct pt_trace *t, int err)
 {
@@ -165,7 +166,37 @@ int pt_trace_open(struct pt_trace *t, const char *path)
 	return err;
 }
 
-/* --- the second pass: the records beside them ---------------------------------------------------------- */
+/* --- the pass between: whether there are all switches ------------------------------------------------------ */
+
+/* Of each CPU, or each thread, there is a buffer. */
+static int look_at(struct pt_trace *t, const struct perf_record *rec, uint64_t at)
+{
+	struct perf_sample id;
+	int32_t buffer;
+
+	(void)at;
+	if (rec->type == PERF_FINISHED_ROUND)
+		pt_losses_round(&t->losses);
+	if (rec->type >= PERF_KERNEL_TYPES || rec->type == PERF_SAMPLE)
+		return 0;
+	if (!perf_sample_read(&t->file, rec, &id))
+		id.time = id.cpu = id.tid = -1;
+	buffer = t->config.per_cpu ? id.cpu : id.tid;
+	if (rec->type == PERF_LOST)
+		pt_losses_add(&t->losses, buffer);
+	return pt_losses_record(&t->losses, buffer, id.time == UINT64_MAX ? 0 : id.time);
+}
+
+static int look_for_losses(struct pt_trace *t)
+{
+	int err = each_record(t, true, look_at);
+
+	if (t->file.check.cut)
+		pt_losses_cut(&t->losses);
+	return err;
+}
+
+/* --- the last pass: the records beside them ---------------------------------------------------------- */
 
 static uint64_t tsc_of(const struct pt_trace *t, const struct perf_side *s)
 {
@@ -183,12 +214,16 @@ static int come(struct pt_trace *t, const struct perf_side *s, int32_t pid, int3
 static int apply_switch(struct pt_trace *t, const struct perf_side *s)
 {
 	bool wide = t->config.switches == SWITCHES_WIDE && s->type == PERF_SWITCH_CPU_WIDE;
+	bool out = s->misc & PERF_MISC_SWITCH_OUT, preempted = out && s->misc & PERF_MISC_SWITCH_OUT_PREEMPT;
+	int err = 0;
 
-	if (s->misc & PERF_MISC_SWITCH_OUT) {
+	if (out)
 		pt_merge_leave(&t->merge, tsc_of(t, s), s->cpu);
-		return wide ? come(t, s, s->ppid, s->ptid) : 0;
-	}
-	return come(t, s, s->pid, s->tid);
+	if (!out || wide)
+		err = come(t, s, out ? s->ppid : s->pid, out ? s->ptid : s->tid);
+	if (err || !s->time)
+		return err;
+	return pt_merge_switch(&t->merge, s->time, s->tid, marker_payload(marker_cpu(!out, preempted, false, s->cpu)));
 }
 
 /* The buffer was full: what the thread did after this, up to its next trace, is missing. */
@@ -200,14 +235,21 @@ static int cut(struct pt_trace *t, const struct perf_side *s)
 	return !err && s->time && feed->overflow ? feed->overflow(feed->to, s->pid, s->tid) : err;
 }
 
+/* The words before ns; but where switches are missing, that comes first: a record of that time was applied. */
+static int run_until(struct pt_trace *t, uint64_t ns)
+{
+	bool lost = t->losses.lost && t->merge.switches && ns > t->losses.until;
+	int err = lost ? pt_merge_lose_switches(&t->merge, t->losses.until) : 0;
+
+	return err ?: pt_merge_run(&t->merge, ns == UINT64_MAX ? ns : tsc_of_ns(&t->config.clocks.conv, ns));
+}
+
 static int apply(void *to, const struct perf_side *s)
 {
 	struct pt_trace *t = to;
 	struct tasks *tasks = &t->merge.tasks;
-	int err = 0;
+	int err = s->time ? run_until(t, s->time) : 0;
 
-	if (s->time)
-		err = pt_merge_run(&t->merge, tsc_of(t, s));
 	if (err)
 		return err;
 	switch (s->type) {
@@ -302,8 +344,9 @@ static int side_record(struct pt_trace *t, const struct perf_record *rec, uint64
 
 static int read_side(struct pt_trace *t)
 {
-	int err = each_record(t, true, side_record);
+	int err = t->merge.switches ? look_for_losses(t) : 0;
 
+	err = err ?: each_record(t, true, side_record);
 	if (err == -EBADMSG)
 		snprintf(t->error, sizeof(t->error), "its compressed records are damaged");
 	return err ? err : perf_order_end(&t->order);
@@ -328,10 +371,11 @@ int pt_trace_read(struct pt_trace *t, const struct pt_feed *feed)
 	int err;
 
 	t->merge.feed = *feed;
+	t->merge.switches = feed->cpu && t->config.switched;
 	t->order.deliver = apply;
 	t->order.to = t;
 	err = read_side(t);
-	err = err ?: pt_merge_run(&t->merge, UINT64_MAX);
+	err = err ?: run_until(t, UINT64_MAX);
 	sum_faults(t);
 	return err ? fail(t, err) : 0;
 }
@@ -340,6 +384,7 @@ void pt_trace_close(struct pt_trace *t)
 {
 	map_free_all(&t->by_id);
 	perf_order_free(&t->order);
+	pt_losses_free(&t->losses);
 	pt_merge_free(&t->merge);
 	perf_file_close(&t->file);
 }

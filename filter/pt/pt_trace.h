@@ -2,8 +2,9 @@
 /*
  * pt_trace.h - a perf.data with Intel PT: all its words in the order of time, each with its thread.
  *
- * Two passes over the file's records: the first finds the traces, the second the kernel's records beside them (threads,
- * switches), which are applied when the traces have come to their time.
+ * Two passes over the file's records: the first finds the traces, the last the kernel's records beside them (threads,
+ * switches), which are applied when the traces have come to their time. If there are switches, one between the two
+ * finds out whether some are missing.
  */
 #pragma once
 
@@ -12,6 +13,7 @@
 #include "perf_sample.h"
 #include "pt_config.h"
 #include "pt_merge.h"
+#include "pt_losses.h"
 
 /* What is missing according to the file. How many words that cost follows from their sequence numbers. */
 struct pt_faults {
@@ -28,6 +30,7 @@ struct pt_trace {
 	struct pt_config config;
 	struct pt_merge merge;
 	struct perf_order order;
+	struct pt_losses losses;
 	struct map by_id; /* sample id -> struct perf_id_entry, for traces in samples */
 	struct pt_faults faults;
 	char error[PERF_FILE_ERROR];

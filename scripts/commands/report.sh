@@ -163,7 +163,7 @@ compare() {
 	pipes=$(mktemp -d) || exit 1
 	trap 'rm -r "$pipes"' EXIT
 	mkfifo "$pipes/perf" "$pipes/ocular-pt" || exit 1
-	set -- console=never events=- "time=${time:-,}"
+	set -- console=never events=- as_perf=yes "time=${time:-,}"
 	by_perf "$@" >"$pipes/perf" &
 	"$parts/bin/ocular-pt" "$@" "$file" >"$pipes/ocular-pt" &
 	same=0

@@ -55,7 +55,7 @@ def compare(folder, least=1, summaries=True):
     """Both decoders' events of a recording and, if the clock is the same, its summary."""
     out = {name: os.path.join(folder, name) for name in ("events.perf", "events.pt", "summary.perf", "summary.pt")}
     recording.report(folder, f"events={out['events.perf']}", f"summary={out['summary.perf']}")
-    done = ocular_pt(folder, f"events={out['events.pt']}", f"summary={out['summary.pt']}")
+    done = ocular_pt(folder, "as_perf=yes", f"events={out['events.pt']}", f"summary={out['summary.pt']}")
     if done.returncode:
         return [f"ocular-pt: exit status {done.returncode}: {done.stderr}"]
     problems = difference(read(out["events.perf"]), read(out["events.pt"]))

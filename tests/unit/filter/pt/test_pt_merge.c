@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "pt/pt_merge.h"
+#include "shared/marker.h"
 
 #define PSB	    "\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82"
 #define TSC(c)	    "\x19" c "\0\0\0\0\0\0"
@@ -26,6 +27,7 @@ struct log {
 	int32_t tids[32];
 	uint64_t ns[32], cycles[32];
 	unsigned n, gaps;
+	char cpu[128];
 };
 
 static int word(void *to, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits)
@@ -246,6 +248,54 @@ static void test_waits(void **state)
 	}
 }
 
+/* A payload in short: i in, o out, p preempted, e the end; with the thread and the time. */
+static int note_cpu(void *to, int32_t pid, int32_t tid, uint64_t ns, uint64_t cycles, uint64_t bits)
+{
+	bool in = bits & MARKER_CPU_IN, preempted = bits & MARKER_CPU_PREEMPTED;
+	struct log *log = to;
+	size_t n = strlen(log->cpu);
+
+	(void)pid;
+	(void)cycles;
+	snprintf(log->cpu + n, sizeof(log->cpu) - n, "%d%c%d ", tid,
+		 bits == MARKER_CPU_ENDS ? 'e'
+		 : in			 ? 'i'
+		 : preempted		 ? 'p'
+					 : 'o',
+		 (int)ns);
+	return bits == 0xbad ? -7 : 0;
+}
+
+/* A thread is told of from its first word on, where it is on a CPU; and of all until switches are missing. */
+static void test_switches(void **state)
+{
+	struct pt_merge m;
+	struct log log;
+
+	(void)state;
+	init(&m, &log);
+	m.feed.cpu = note_cpu;
+	m.switches = true;
+	ADD(&m, 0, 0, -1, BEGIN("\x10") AT("\x14", "a") AT("\x1a", "b"));
+	ADD(&m, 1, 1, -1, BEGIN("\x10") AT("\x18", "c"));
+	tasks_run(&m.tasks, 0, 5, 7);
+	tasks_run(&m.tasks, 1, 5, 8);
+	assert_int_equal(pt_merge_switch(&m, 0x12, 7, 0), 0); /* before its first word */
+	assert_int_equal(pt_merge_run(&m, 0x15), 0);
+	assert_int_equal(pt_merge_switch(&m, 0x15, 7, MARKER_CPU_PREEMPTED), 0);
+	assert_int_equal(pt_merge_switch(&m, 0x15, 8, MARKER_CPU_IN), 0);
+	assert_int_equal(pt_merge_switch(&m, 0x15, 99, MARKER_CPU_IN), 0); /* that nobody named */
+	assert_int_equal(pt_merge_run(&m, 0x19), 0);
+	assert_int_equal(pt_merge_switch(&m, 0x19, 8, 0xbad), -7);
+	assert_int_equal(pt_merge_lose_switches(&m, 0x19), 0);
+	assert_int_equal(pt_merge_lose_switches(&m, 0x19), 0);
+	assert_int_equal(pt_merge_switch(&m, 0x19, 7, MARKER_CPU_IN), 0);
+	assert_int_equal(pt_merge_run(&m, UINT64_MAX), 0);
+	assert_string_equal(log.words, "acb");
+	assert_string_equal(log.cpu, "7i20 7p21 8i24 8o25 8e25 7e25 ");
+	done(&m);
+}
+
 static void test_unknown_thread(void **state)
 {
 	struct pt_merge m;
@@ -351,11 +401,17 @@ static void test_maps_of_threads_that_run(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_threads),	       cmocka_unit_test(test_cpus),
-		cmocka_unit_test(test_leave_and_come), cmocka_unit_test(test_leave_at_a_word),
-		cmocka_unit_test(test_waits),	       cmocka_unit_test(test_unknown_thread),
-		cmocka_unit_test(test_damage),	       cmocka_unit_test(test_stops),
-		cmocka_unit_test(test_far_index),      cmocka_unit_test(test_maps_of_threads_that_run),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_cpus),
+		cmocka_unit_test(test_leave_and_come),
+		cmocka_unit_test(test_leave_at_a_word),
+		cmocka_unit_test(test_waits),
+		cmocka_unit_test(test_switches),
+		cmocka_unit_test(test_unknown_thread),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_stops),
+		cmocka_unit_test(test_far_index),
+		cmocka_unit_test(test_maps_of_threads_that_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
