@@ -82,6 +82,8 @@ static void report_faults(const struct pt_faults *f)
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
 		if (faults[i].count)
 			fprintf(stderr, "ocular-pt: %" PRIu64 " %s\n", faults[i].count, faults[i].what);
+	if (f->switches)
+		say("switches of threads are missing: from there on CPU times are not known");
 }
 
 /* Where a program was traced, the report tells what is missing. */

@@ -364,6 +364,7 @@ static void sum_faults(struct pt_trace *t)
 		t->faults.untimed += q->walk.untimed;
 	}
 	t->faults.shared = t->merge.shared;
+	t->faults.switches = t->losses.lost;
 }
 
 int pt_trace_read(struct pt_trace *t, const struct pt_feed *feed)

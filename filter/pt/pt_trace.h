@@ -23,6 +23,7 @@ struct pt_faults {
 	uint64_t lost;	    /* records beside the trace that the kernel dropped */
 	uint64_t untimed;   /* PTWRITEs before the first time in their trace */
 	uint64_t shared;    /* core cycles that were divided by time between threads (pt_merge.h) */
+	bool switches;	    /* some are missing: from there on it is not known when threads were on a CPU */
 };
 
 struct pt_trace {

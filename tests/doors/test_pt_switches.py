@@ -20,6 +20,13 @@ START, RETURN, JUMP = 4, 6, 15
 HELLO = 1 << 59 | 0x4F434C << 28 | 2
 
 
+def by_ocular_pt(folder, *arguments):
+    done = recording.run([PT, *arguments, folder], env=recording.plain_environment())
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return done
+
+
 def ns_of(step):
     return ptmade.ns(int(step * TICK))
 
@@ -77,13 +84,15 @@ class Made:
         with open(os.path.join(folder, f"codes-{PID}.jsonl"), "w", encoding="utf-8") as table:
             table.write(ptmade.code_table().replace('"ocular": 1', '"ocular": 1, "markers": 2'))
 
-    def summary(self, *arguments):
+    def summary(self):
         with recording.scratch() as folder:
             self.write(folder)
-            done = recording.run([PT, *arguments, "summary=-", folder], env=recording.plain_environment())
-            if done.returncode:
-                raise RuntimeError(done.stderr)
-            return recording.json.loads(done.stdout)
+            return recording.json.loads(by_ocular_pt(folder, "summary=-").stdout)
+
+    def said(self, *arguments):
+        with recording.scratch() as folder:
+            self.write(folder)
+            return by_ocular_pt(folder, *arguments).stderr
 
 
 def ns(*spans):
@@ -191,7 +200,14 @@ def case(name):
         found = of(steps, known, switches=switches, **how)
         found += [f"{key} is there" for key in expected.keys() - known if key in figures(Made(steps, **how).summary())]
         problems += [f"switch records of kind {switches}: {line}" for line in found]
+    said = Made(steps, **how).said("summary=/dev/null")
+    if ("CPU times are not known" in said) != (None in expected.values()):
+        problems.append(f"stderr: {said}")
     return problems
+
+
+def kind_of(record):
+    return struct.unpack_from("<I", record)[0]
 
 
 WAITS = CASES["a wait, of its own will"][0]
@@ -209,7 +225,7 @@ def as_perf():
         Made(WAITS).write(folder)
         text, summary = os.path.join(folder, "events"), os.path.join(folder, "summary")
         recording.report(folder, f"events={text}", f"summary={summary}")
-        done = recording.run([PT, "as_perf=yes", "events=-", folder], env=recording.plain_environment())
+        done = by_ocular_pt(folder, "as_perf=yes", "events=-")
         problems = [] if done.stdout == open(text, encoding="utf-8").read() else [done.stdout]
         found = figures(recording.json.load(open(summary, encoding="utf-8")))
         problems += [] if found["1"] == (None, None) == found["all"] else [str(found)]
@@ -221,7 +237,7 @@ def events():
     """The events text has them as it has those of rings, at their times."""
     with recording.scratch() as folder:
         Made(CASES["it goes to another CPU"][0]).write(folder)
-        done = recording.run([PT, "events=-", folder], env=recording.plain_environment())
+        done = by_ocular_pt(folder, "events=-")
     found = [(int(row[0]), *map(int, row[7:9])) for row in (line.split("\t") for line in done.stdout.splitlines()) if len(row) > 8
              and row[3] == "EXTENSION"]
     switched_in = 1 << 47
@@ -242,16 +258,22 @@ def in_the_report():
 
 
 def cut_short():
-    """In a file that was cut, only what two rounds of reading have confirmed is known."""
+    """In a file that was cut, only what perf had read two rounds before is known."""
+    made = Made([*BEGIN, (3, 0, 100, "+2"), (4, 0, 100, "out"), (5, 0, 100, "in"), (5.5, 0, 100, "-2"), (6, 0, 100, "out"),
+                 (7, 0, 100, "in"), (8, 0, 100, "+3"), (9, 0, 100, "-3"), (11, 0, 100, "out"), (12, 0, 100, "in"), *END])
+    *head, trace = [record for record in made.file.body if kind_of(record) not in (ptmade.SWITCH, ptmade.FINISHED_ROUND)]
+    sides = [record for record in made.file.body if kind_of(record) == ptmade.SWITCH]
+    done = [record for record in made.file.body if kind_of(record) == ptmade.FINISHED_ROUND]
+    made.file.body = [*head, trace, *sides[:5], *done, sides[5], *done, sides[6]]
     with recording.scratch() as folder:
-        Made(WAITS).write(folder)
+        made.write(folder)
         path = os.path.join(folder, "perf.data")
-        whole = open(path, "rb").read()
-        with open(path, "wb") as file:
-            file.write(whole[:-8])
-        done = recording.run([PT, "summary=-", folder], env=recording.plain_environment())
-        found = figures(recording.json.loads(done.stdout))
-        return [] if "was cut" in done.stderr and found.get("100", (None, None)) == (None, None) else [done.stderr, str(found)]
+        os.truncate(path, os.path.getsize(path) - 8)
+        done = by_ocular_pt(folder, "summary=-")
+    found = figures(recording.json.loads(done.stdout))
+    problems = [] if "was cut" in done.stderr and "CPU times are not known" in done.stderr else [done.stderr]
+    expected = {"2": (ns((3, 4), (5, 5.5)), ns((4, 5))), "3": (None, None), "1": (None, None), "100": (None, None)}
+    return problems + [f"{name}: {found[name]}, not {figure}" for name, figure in expected.items() if found[name] != figure]
 
 
 def main():
