@@ -75,8 +75,9 @@ struct code {
 /* The same of garbage collections. */
 #define CODE_GC_FILE "<gc>"
 
-/* And of names of imports, which are no code. */
-#define CODE_IMPORT_FILE "<import>"
+/* And of names of imports and of types of exceptions, which are no code. */
+#define CODE_IMPORT_FILE    "<import>"
+#define CODE_EXCEPTION_FILE "<exception>"
 
 /* A thread, and which copies it runs (copies.h). */
 struct copier {

@@ -386,21 +386,33 @@ static int read_c_function(struct codes *c, struct process *p, json_t *line)
 	return code->file && code->qualname ? 0 : -ENOMEM;
 }
 
-/* What an import is of. */
-static int read_import(struct codes *c, struct process *p, json_t *line)
+/* The name of something that is no code. */
+static int read_name(struct process *p, json_t *line, const char *file, const char *name)
 {
-	const char *name = json_string_value(json_object_get(line, "name"));
 	struct code *code = name ? codes_add(p, get_int(line, "id", 0)) : NULL;
 
-	(void)c;
 	if (!code || code->known)
 		return -EINVAL;
 	free(code->file);
 	free(code->qualname);
-	code->file = strdup(CODE_IMPORT_FILE);
-	code->qualname = strdup(name);
+	code->file = strdup(file);
+	code->qualname = join_module(json_string_value(json_object_get(line, "module")), name);
 	code->known = true;
 	return code->file && code->qualname ? 0 : -ENOMEM;
+}
+
+/* What an import is of. */
+static int read_import(struct codes *c, struct process *p, json_t *line)
+{
+	(void)c;
+	return read_name(p, line, CODE_IMPORT_FILE, json_string_value(json_object_get(line, "name")));
+}
+
+/* A type of exceptions. */
+static int read_exception(struct codes *c, struct process *p, json_t *line)
+{
+	(void)c;
+	return read_name(p, line, CODE_EXCEPTION_FILE, json_string_value(json_object_get(line, "qualname")));
 }
 
 /* Calls set for each instruction in a line's opcodes. `copy`: copies.h; NULL where threads have none. */
@@ -738,6 +750,7 @@ static const struct {
 	{ "copy", read_copy },
 	{ "c_function", read_c_function },
 	{ "import", read_import },
+	{ "exception", read_exception },
 	{ "native", read_native },
 	{ "native_function", read_native_function },
 	{ "native_stack", read_native_stack },

@@ -9,6 +9,7 @@
 
 #include "code/codes.h"
 #include "collections.h"
+#include "exceptions.h"
 #include "forms.h"
 #include "function.h"
 #include "imports.h"
@@ -55,6 +56,7 @@ struct profile {
 	uint64_t threads, processes;
 	struct collections collections;
 	struct imports imports;
+	struct exceptions exceptions;
 	struct thread_total *thread_totals; /* `threads` of them, by pid and tid; owned by the trace */
 	struct {
 		uint64_t window_ns, period_ns; /* 0: there is none */

@@ -21,6 +21,7 @@
 #include "sample.h"
 
 struct opcodes_view;
+struct raised;
 struct profile;
 struct sink;
 
@@ -62,6 +63,16 @@ struct trip {
 	bool counted;	     /* uops were counted (INSTRUCTION events), not read off the bytecode */
 };
 
+/* An exception was raised, or handled in Python, in the innermost frame. */
+struct exception_mark {
+	const struct activation *in;
+	const struct raised *of; /* exceptions.h */
+	uint64_t time_ns;
+	int64_t line; /* 0: not known */
+	bool handled;
+	uint32_t frames; /* that it has left until then */
+};
+
 struct sink_ops {
 	/* Every sample, before the analysis acts on it. */
 	int (*sample)(struct sink *s, const struct sample *sample);
@@ -69,6 +80,7 @@ struct sink_ops {
 	int (*leave)(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
 		     uint64_t end_cycles);
 	int (*iterate)(struct sink *s, const struct trip *t);
+	int (*exception)(struct sink *s, const struct exception_mark *m);
 	int (*gap)(struct sink *s, const struct sample *gap);
 	/* A flight recorder's segment of the thread begins, or has ended: OP_SNAPSHOT. */
 	int (*segment)(struct sink *s, const struct sample *edge);
@@ -84,7 +96,7 @@ struct sink_ops {
 
 /* For each callback: the next sink that has it (subscribers.h). */
 struct sink_links {
-	struct sink *sample, *enter, *leave, *iterate, *gap, *segment;
+	struct sink *sample, *enter, *leave, *iterate, *exception, *gap, *segment;
 };
 
 struct sink {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/cold.h"
+#include "exceptions.h"
 #include "shared/array.h"
 
 static COLD struct activity *find_activity(struct stack *s, const struct code *code, int32_t pid)
@@ -116,4 +117,5 @@ void stack_free(struct stack *s)
 	map_free_all(&s->activities);
 	free(s->frames);
 	free(s->loops);
+	flights_free(s->flights);
 }

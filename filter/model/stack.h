@@ -13,6 +13,7 @@
 
 struct open_loop; /* loop.h */
 struct import;	  /* imports.h */
+struct flights;	  /* exceptions.h */
 
 /* A code object's frames on this stack. */
 struct activity {
@@ -42,6 +43,7 @@ struct stack {
 	struct frame *frames;
 	uint32_t nframes, frames_size;
 	struct import *import;	 /* the innermost one that is open, or NULL */
+	struct flights *flights; /* NULL: no exception yet */
 	struct open_loop *loops; /* of all frames, outermost first */
 	uint32_t nloops, loops_size;
 	struct map activities; /* struct code * -> struct activity */

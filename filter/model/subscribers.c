@@ -30,6 +30,7 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 	LINK(leave);
 	LINK(iterate);
 	LINK(gap);
+	LINK(exception);
 	LINK(segment);
 #undef LINK
 	return a;

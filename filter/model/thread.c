@@ -12,6 +12,8 @@
 #include "shared/marker.h"
 #include "loop.h"
 
+#define RAISES (1ull << 63) /* no payload has that */
+
 static COLD struct stack *find_stack(struct thread *t, uint32_t interpreter)
 {
 	struct stack **at = &t->stacks;
@@ -95,6 +97,19 @@ static COLD int end_in_import(struct stack *s, const struct frame *f, uint64_t n
 	return err;
 }
 
+/* What was on its way in the activation that ends. */
+static COLD void end_flights(struct stack *s, const struct frame *f, enum leave_how how)
+{
+	uint32_t depth = s->nframes + 1;
+
+	if (how == LEAVE_UNWIND)
+		flights_unwind(s->flights, depth, f->a.code);
+	else if (how == LEAVE_GAP || how == LEAVE_END)
+		flights_lose(s->flights, depth);
+	else
+		flights_return(s->flights, depth);
+}
+
 /* Ends the innermost activation. */
 static inline int end(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
 		      const struct subscribers *to)
@@ -105,6 +120,8 @@ static inline int end(struct thread *t, struct stack *s, uint64_t ns, uint64_t c
 	charge_line(f, cycles, NULL);
 	if (s->import)
 		err = err ?: end_in_import(s, f, ns - f->a.start_ns, how);
+	if (s->flights)
+		end_flights(s, f, how);
 	add_totals(f, ns - f->a.start_ns, cycles - f->a.start_cycles, how);
 	charge_caller(t, s, f, ns, cycles);
 	if (!--t->depth) {
@@ -325,6 +342,63 @@ static int leave_c(struct thread *t, struct stack *st, const struct sample *s, c
 	return err ? err : end(t, st, s->time, s->cycles, s->op == OP_C_RETURN ? LEAVE_RETURN : LEAVE_UNWIND, to);
 }
 
+#define LINELESS 4 /* instructions at the beginning of a handler that may have no line */
+
+/* Of the instruction there, in whose inline cache the offset may be; a handler's first one has no line. */
+static int64_t line_at(const struct code *code, int64_t offset)
+{
+	uint32_t i = code_index(code, offset);
+
+	if (offset >= 2 * (int64_t)code->units)
+		return 0;
+	for (uint32_t k = i; k < code->ninstrs && k < i + LINELESS; k++)
+		if (code->instrs[k].line > 0)
+			return code->instrs[k].line;
+	return 0;
+}
+
+static int mark_exception(const struct stack *st, const struct sample *s, struct flight x, bool handled,
+			  const struct subscribers *to)
+{
+	const struct exception_mark m = { .in = &stack_top(st)->a,
+					  .of = x.row,
+					  .time_ns = s->time,
+					  .line = line_at(s->code, s->offset),
+					  .handled = handled,
+					  .frames = x.frames };
+
+	return SUBSCRIBERS_CALL(to, exception, &m);
+}
+
+/* The exception that the last EXCEPTION word told of. */
+static int raise_here(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to)
+{
+	struct process *process = codes_process(to->profile->codes, s->pid);
+	uint32_t type = t->raises & MARKER_CODE_MAX;
+	struct raise at = { .first = s->op == OP_RAISE && t->raises & MARKER_EXCEPTION_FIRST,
+			    .object = t->raises >> MARKER_EXCEPTION_SHIFT & MARKER_EXCEPTION_MAX,
+			    .code = s->code,
+			    .line = line_at(s->code, s->offset),
+			    .depth = st->nframes };
+	bool begun;
+
+	t->raises = 0;
+	st->flights = st->flights ?: calloc(1, sizeof(*st->flights));
+	at.type = process && type ? codes_find_or_make(to->profile->codes, process, type) : NULL;
+	if (!st->flights || flights_raise(st->flights, &to->profile->exceptions, &at, &begun))
+		return -ENOMEM;
+	return begun ? mark_exception(st, s, st->flights->on_way[st->flights->n - 1], false, to) : 0;
+}
+
+static int handle_here(struct stack *st, const struct sample *s, const struct subscribers *to)
+{
+	struct flight ended;
+
+	if (flights_handle(st->flights, s->code, line_at(s->code, s->offset), st->nframes, &ended))
+		return -ENOMEM;
+	return ended.row ? mark_exception(st, s, ended, true, to) : 0;
+}
+
 static int keep(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to)
 {
 	int err;
@@ -342,6 +416,10 @@ static int keep(struct thread *t, struct stack *st, const struct sample *s, cons
 	err = align(t, st, s, to);
 	if (!err && s->op == OP_CALL && s->callee)
 		return enter_c(t, st, s, to);
+	if (!err && t->raises && (s->op == OP_RAISE || s->op == OP_RERAISE))
+		return raise_here(t, st, s, to);
+	if (!err && st->flights && s->op == OP_EXCEPTION_HANDLED)
+		return handle_here(st, s, to);
 	if (err || s->op != OP_JUMP || s->target > s->offset)
 		return err;
 	stack_top(st)->jumping = NULL;
@@ -414,6 +492,7 @@ static int gap(struct thread *t, const struct sample *s, const struct subscriber
 	err = leave_all(t, LEAVE_GAP, to);
 	add_off(t, tail, to->profile);
 	t->wait = (struct wait){ 0 };
+	t->raises = 0;
 	t->charged.instr = NULL;
 	return err ? err : report_gap(s, to);
 }
@@ -597,7 +676,7 @@ static int extension(struct thread *t, const struct sample *s, const struct subs
 {
 	struct profile *p = to->profile;
 
-	p->known_kinds += s->kind == KIND_COLLECTION || s->kind == KIND_IMPORT;
+	p->known_kinds += s->kind == KIND_COLLECTION || s->kind == KIND_IMPORT || s->kind == KIND_EXCEPTION;
 	p->known_kinds += s->kind == KIND_CPU || s->kind == KIND_CPU_TIME || s->kind == KIND_WAIT ||
 			  s->kind == KIND_NATIVE;
 	if (s->kind == KIND_CPU_TIME)
@@ -608,6 +687,8 @@ static int extension(struct thread *t, const struct sample *s, const struct subs
 		return take_native(t, s, p);
 	if (s->kind == KIND_COLLECTION)
 		return t->early ? 0 : collect(t, s, to);
+	if (s->kind == KIND_EXCEPTION)
+		t->raises = s->payload | RAISES;
 	if (s->kind == KIND_IMPORT)
 		return t->early ? 0 : take_import(t, s, p);
 	return s->kind == KIND_WAIT ? take_wait(t, s, p) : 0;
@@ -664,11 +745,17 @@ int thread_feed(struct thread *t, const struct sample *s, const struct subscribe
 
 int thread_finish(struct thread *t, const struct subscribers *to)
 {
+	int err;
+
 	end_time(t, to->profile);
 	off_add(&to->profile->traced_off, t->off);
 	end_outside(t, t->last_ns, t->last_cycles, to->profile);
 	charge_last(&t->charged, t->last_ns, t->last_cycles, to->profile);
-	return leave_all(t, LEAVE_END, to);
+	err = leave_all(t, LEAVE_END, to);
+	for (struct stack *st = t->stacks; st; st = st->next)
+		if (st->flights)
+			flights_end(st->flights);
+	return err;
 }
 
 void thread_free(struct thread *t)

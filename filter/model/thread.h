@@ -27,6 +27,7 @@ struct thread {
 	struct off off;	  /* of all its time */
 	struct used used;
 	struct wait wait;
+	uint64_t raises;	   /* the last EXCEPTION word's payload and RAISES, until its RAISE; else 0 */
 	uint64_t gil_ns;	   /* waiting for the GIL */
 	struct gil *gil;	   /* the process's, owned by the trace */
 	bool holds_gil, wants_gil; /* of gil.c */

@@ -361,6 +361,7 @@ int trace_finish(struct trace *t, bool counted)
 	if (!t->profile.clock)
 		t->profile.clock = "ns";
 	err = err ?: finish_threads(t);
+	exceptions_rank(&t->profile.exceptions);
 	for (struct sink *k = t->to.sinks; k; k = k->next)
 		if (!err && k->ops->finish)
 			err = k->ops->finish(k, &t->profile);
@@ -385,5 +386,6 @@ void trace_free(struct trace *t)
 	map_free(&t->early);
 	free(t->profile.thread_totals);
 	imports_free(&t->profile.imports);
+	exceptions_free(&t->profile.exceptions);
 	selection_free(&t->selection);
 }

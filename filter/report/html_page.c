@@ -100,6 +100,8 @@ static void write_facts(FILE *f, const struct profile *p, const struct process *
 		write_text(f, "Waits", report_waits, p);
 	if (collections_all(&p->collections).n)
 		write_text(f, "Garbage collection", report_collections, p);
+	if (p->exceptions.n)
+		write_text(f, "Exceptions", report_exceptions, p);
 	if (p->imports.first)
 		write_text(f, "Imports", report_imports, p);
 	if (p->duty.period_ns)

@@ -33,6 +33,7 @@ int page_c_functions(struct page *page); /* nothing if there are none */
 int page_waits(struct page *page);	 /* the same */
 int page_gil(struct page *page);	 /* the same */
 int page_imports(struct page *page);	 /* the same */
+int page_exceptions(struct page *page);	 /* the same */
 int page_sources(struct page *page);
 int page_compiled(struct page *page);
 int page_native(struct page *page);

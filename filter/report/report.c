@@ -191,6 +191,11 @@ void report_head(const struct report *r)
 		report_collections(r->f, r->p);
 		fputc('\n', r->f);
 	}
+	if (r->p->exceptions.n) {
+		fputs("Raised   ", r->f);
+		report_exceptions(r->f, r->p);
+		fputc('\n', r->f);
+	}
 	if (r->p->imports.first) {
 		fputs("Imports  ", r->f);
 		report_imports(r->f, r->p);

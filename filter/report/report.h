@@ -100,6 +100,12 @@ void report_collections(FILE *f, const struct profile *p);
 /* How many modules were imported, and how long that took; the same. */
 void report_imports(FILE *f, const struct profile *p);
 
+/* How many exceptions, and how they ended; the same. */
+void report_exceptions(FILE *f, const struct profile *p);
+
+/* Where most were raised, how far they went, and where they were handled, if any was recorded. 0 or -ENOMEM. */
+int report_raised(const struct report *r, size_t most);
+
 /* The tree of imports, each with its own time and what took most of it. 0 or -ENOMEM. */
 int report_imports_tree(const struct report *r);
 

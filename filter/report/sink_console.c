@@ -11,6 +11,7 @@
 
 #define SPECIALIZED  10 /* rows of the table of specialization */
 #define WAITING	     5	/* of the functions that wait */
+#define RAISED	     10 /* of the places where exceptions were raised */
 #define WIDTH_LEAST  80 /* columns */
 #define OPCODES	     10 /* default rows of a table of opcodes, and of pairs, */
 #define DETAILS	     5	/* which are those of so many loops and functions */
@@ -134,6 +135,7 @@ static int write_parts(struct report *r, const struct console *c, const struct r
 	err = err ?: report_waiting(r, WAITING);
 	err = err ?: report_gil(r, WAITING);
 	err = err ?: report_native(r);
+	err = err ?: report_raised(r, c->unfold ? SIZE_MAX : RAISED);
 	err = err ?: c->imports ? report_imports_tree(r) : 0;
 	err = err ?: write_bodies(r, c, top);
 	err = err ?: write_opcodes_of(r, c, top);

@@ -97,6 +97,17 @@ static int put_imports(struct summary *m, const struct profile *p)
 	return err;
 }
 
+static int put_exceptions(struct summary *m, const struct profile *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < p->exceptions.n && !err; i++) {
+		put(m, i ? ",\n  " : "\n  ");
+		err = put_json(m, summary_exception(p->exceptions.in_order[i]));
+	}
+	return err;
+}
+
 static int put_loops(struct summary *m, const struct profile *p)
 {
 	size_t n = 0;
@@ -189,6 +200,7 @@ static const struct {
 	{ "c_functions", .array = put_c_functions },
 	{ "collections", .array = put_collections },
 	{ "imports", .array = put_imports },
+	{ "exceptions", .array = put_exceptions },
 	{ "loops", .array = put_loops },
 	{ "waits", profile_has_waits, .array = put_waits },
 	{ "sampling", profile_is_sampled, .object = summary_sampling },

@@ -602,3 +602,29 @@ json_t *summary_import(const struct import *i)
 				   json_text(i->module ? i->module->file : NULL), "most", place),
 			 JSON_NUMBERS(numbers));
 }
+
+static json_t *handler(const struct handler *h)
+{
+	const struct json_number numbers[] = { { "line", h ? h->line : 0 }, { "count", h ? h->n : 0 } };
+
+	return h ? json_join(place(h->code), JSON_NUMBERS(numbers)) : json_null();
+}
+
+json_t *summary_exception(const struct raised *r)
+{
+	uint32_t handlers = 0;
+
+	for (uint32_t i = 0; i < r->nhandlers; i++)
+		handlers += r->handlers[i].n > 0;
+
+	const struct json_number numbers[] = {
+		{ "line", r->line },	   { "pid", r->code->process->pid },  { "count", r->n },
+		{ "handled", r->handled }, { "dropped", r->dropped },	      { "left", r->left },
+		{ "frames", r->frames },   { "most_frames", r->frames_most }, { "handlers", handlers },
+	};
+
+	return json_join(
+		json_pack("{s:o}", "type", json_text(r->type ? r->type->qualname : NULL)),
+		json_join(place(r->code),
+			  json_join(JSON_NUMBERS(numbers), json_pack("{s:o}", "handler", handler(raised_handler(r))))));
+}

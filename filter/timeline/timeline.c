@@ -283,6 +283,39 @@ static int timeline_gap(struct sink *s, const struct sample *gap)
 	return t ? write_mark(v, t, gap->time, &mark) : sink_file_no_memory(s);
 }
 
+/* Bytes of a name of the program's in the name of a mark. */
+#define MARK_NAME 96
+
+/* What a string of JSON may have as it is, and no more than fits. */
+static void put_plain(char to[MARK_NAME], const char *verb, const char *name)
+{
+	size_t n = snprintf(to, MARK_NAME, "%s %s", verb, name);
+
+	for (char *c = to; *c; c++)
+		if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	if (n >= MARK_NAME) /* no half of a character */
+		for (char *c = to + MARK_NAME - 2; c > to && (*c & 0x80); *c-- = 0)
+			if ((*c & 0xc0) == 0xc0) {
+				*c = 0;
+				break;
+			}
+}
+
+static int timeline_exception(struct sink *s, const struct exception_mark *m)
+{
+	struct timeline *v = (struct timeline *)s;
+	struct track *t = track_of(v, m->in->pid, m->in->tid);
+	char name[MARK_NAME];
+	struct mark mark = { .category = "exception",
+			     .name = name,
+			     .n = 1 + m->handled,
+			     .args = { { "line", m->line }, { "frames", m->frames } } };
+
+	put_plain(name, m->handled ? "caught" : "raised", m->of->type ? m->of->type->qualname : "an exception");
+	return t ? write_mark(v, t, m->time_ns, &mark) : sink_file_no_memory(s);
+}
+
 /* --- counters ----------------------------------------------------------------------------------------- */
 
 static int write_readings(struct timeline *v, struct track *t, const struct reading *readings, unsigned n)
@@ -714,6 +747,7 @@ static const struct sink_ops timeline_ops = {
 	.enter = timeline_enter,
 	.leave = timeline_leave,
 	.iterate = timeline_iterate,
+	.exception = timeline_exception,
 	.gap = timeline_gap,
 	.segment = timeline_segment,
 	.finish = timeline_finish,

@@ -24,7 +24,7 @@ struct timeline_process {
 
 /* Something at one point of a track. */
 struct mark {
-	const char *category, *name; /* constants of timeline_marks */
+	const char *category, *name; /* ASCII without quotes, or of timeline_plain() */
 	unsigned n;
 	struct {
 		const char *key;

@@ -37,7 +37,7 @@ static struct place place_exactly(enum emit_shape shape, PyObject *const *args)
 {
 	uint32_t at;
 
-	if (shape == EMIT_UNSURE && !callback_is_inside(args[0], args[1]))
+	if ((shape == EMIT_UNSURE || shape == EMIT_RAISE) && !callback_is_inside(args[0], args[1]))
 		return (struct place){ MARKER_OFFSET_MAX, 0 };
 	at = (uint32_t)PyLong_AsLong(args[1]);
 	if (shape == EMIT_LINE)
@@ -63,14 +63,17 @@ static bool is_short_call(uint64_t value, uint64_t callee, struct place at)
 	       at.offset <= MARKER_C_OFFSET_MAX;
 }
 
-static void put_c_call(struct lane *l, struct callback *cb, uint64_t value, uint64_t callee, struct place at, bool wide)
+/*
+ * Of an exception, which one: CPython has put the frame that it is raised in first into its traceback, which has no
+ * second one if it comes from there.
+ */
+static uint64_t exception_word(const struct callback *cb, PyObject *exception)
 {
-	if (is_short_call(value, callee, at)) {
-		lane_write(l, marker_c_call(0, 0, (uint32_t)(value >> MARKER_CODE_SHIFT), at.offset) | callee);
-		return;
-	}
-	lane_write(l, marker_extension(0, KIND_CALLEE, callee >> MARKER_CALLEE_SHIFT));
-	put_event(l, cb, value, at, wide);
+	PyObject *trace = PyExceptionInstance_Check(exception) ? ((PyBaseExceptionObject *)exception)->traceback : NULL;
+	bool fresh = !trace || !PyTraceBack_Check(trace) || !((PyTracebackObject *)trace)->tb_next;
+	uint32_t type = callees_exception(cb->codes, Py_TYPE(exception), cb->session);
+
+	return marker_exception(fresh, (uintptr_t)exception, type);
 }
 
 /* While a callback calls Python, another thread may run, end tracing, and begin anew. */
@@ -122,23 +125,46 @@ static void follow_up(const struct callback *cb, uint64_t value)
 		triggers_see(codes_triggers(value), marker_op(cb->head));
 }
 
-/* The event of code with that value (codes.h), after whatever must come before it. */
-static void write_event(struct callback *cb, uint64_t value, uint64_t callee, struct place at)
+/* The event of code with that value (codes.h), after the word `before`, if it is not 0, and whatever else must come. */
+static void write_event(struct callback *cb, uint64_t value, uint64_t before, struct place at)
 {
 	bool wide = place_is_far(at) || at.offset > MARKER_OFFSET_MAX;
-	unsigned int words = 1 + wide + (callee >= CALLEE_READY && !is_short_call(value, callee, at));
+	unsigned int words = 1 + wide + !!before;
 	struct lane *l = open_lane(cb, words);
 
 	if (l && !l->named)
 		l = name_thread(cb, l, words);
 	if (!l)
 		return;
-	if (callee >= CALLEE_READY)
-		put_c_call(l, cb, value, callee, at, wide);
-	else
-		put_event(l, cb, value, at, wide);
+	if (before)
+		lane_write(l, before);
+	put_event(l, cb, value, at, wide);
 	if (value < CODE_READY)
 		follow_up(cb, value);
+}
+
+static void write_short_call(struct callback *cb, uint64_t value, uint64_t callee, struct place at)
+{
+	struct lane *l = open_lane(cb, 1);
+
+	if (l && !l->named)
+		l = name_thread(cb, l, 1);
+	if (l)
+		lane_write(l, marker_c_call(0, 0, (uint32_t)(value >> MARKER_CODE_SHIFT), at.offset) | callee);
+}
+
+static void write_any(struct callback *cb, PyObject *const *args, uint64_t value, uint64_t callee, struct place at)
+{
+	if (value == CODE_NO_ID)
+		lanes_drop(1);
+	else if (cb->shape == EMIT_RAISE)
+		write_event(cb, value, exception_word(cb, args[2]), at);
+	else if (callee < CALLEE_READY)
+		write_event(cb, value, 0, at);
+	else if (is_short_call(value, callee, at))
+		write_short_call(cb, value, callee, at);
+	else
+		write_event(cb, value, marker_extension(0, KIND_CALLEE, callee >> MARKER_CALLEE_SHIFT), at);
 }
 
 static PyObject *see_event(struct callback *cb, PyObject *const *args)
@@ -164,10 +190,7 @@ static PyObject *see_event(struct callback *cb, PyObject *const *args)
 		callee = callees_value(cb->codes, args, cb->session);
 	if (!callee || (callee == CALLEE_PYTHON && cb->shape == EMIT_C_CALL))
 		Py_RETURN_NONE;
-	if (value == CODE_NO_ID)
-		lanes_drop(1);
-	else
-		write_event(cb, value, callee, at);
+	write_any(cb, args, value, callee, at);
 	Py_RETURN_NONE;
 }
 

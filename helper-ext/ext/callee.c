@@ -18,8 +18,9 @@ static struct {
 } nothing = { .head = { .shift = 63 } };
 struct callees *_Atomic callees = &nothing.head;
 
-/* What stands for an object of this type is the type, in another role than when it is called itself. */
-#define OBJECT_OF 1u
+/* Roles of a type when it is not called itself: it stands for its objects; it is that of an exception. */
+#define OBJECT_OF    1u
+#define EXCEPTION_OF 2u
 
 /* Another type may come to lie where one was. Its name tells them apart, by its hash, which is kept with it. */
 static uint64_t check_of(PyTypeObject *type)
@@ -148,14 +149,14 @@ static uint64_t publish(struct definition d, uint64_t value)
 	return there ? there : value;
 }
 
-static uint64_t write_line(struct text *rest)
+static uint64_t write_line(const char *kind, struct text *rest)
 {
 	uint32_t id = table_next_id();
 	struct text t = { 0 };
 
 	if (!id)
 		return CALLEE_NO_ID;
-	text_printf(&t, "{\"kind\":\"c_function\",\"id\":%u", id);
+	text_printf(&t, "{\"kind\":\"%s\",\"id\":%u", kind, id);
 	text_add(&t, rest->bytes, rest->length);
 	t.failed |= rest->failed;
 	table_write(&t);
@@ -186,9 +187,23 @@ uint64_t callees_value(struct codes *c, PyObject *const *args, uint32_t session)
 	if (c->session != session)
 		value = 0;
 	else
-		value = publish(d, value ? value : write_line(&line));
+		value = publish(d, value ? value : write_line("c_function", &line));
 	text_free(&line);
 	return value;
+}
+
+uint32_t callees_exception(struct codes *c, PyTypeObject *type, uint32_t session)
+{
+	struct definition d = definition_of_type(type, EXCEPTION_OF);
+	uint64_t value = callees_find(d);
+	struct text line = { 0 };
+
+	if (!value) {
+		callee_describe_type(type, &line);
+		value = c->session == session ? publish(d, write_line("exception", &line)) : CALLEE_NO_ID;
+		text_free(&line);
+	}
+	return value == CALLEE_NO_ID ? 0 : value >> MARKER_CALLEE_SHIFT;
 }
 
 void callees_free(void)

@@ -95,5 +95,11 @@ static inline uint64_t callees_peek(PyObject *callable, PyObject *code, uint32_t
  */
 uint64_t callees_value(struct codes *c, PyObject *const *args, uint32_t session);
 
+/*
+ * The id of a type of exceptions, in the same way: with a line of its own, `exception`, in the code table. 0: all ids
+ * are used up, or since `session` tracing has ended. May end tracing, as anything that makes objects.
+ */
+uint32_t callees_exception(struct codes *c, PyTypeObject *type, uint32_t session);
+
 /* No interpreter traces any more. */
 void callees_free(void);

@@ -311,3 +311,17 @@ bool callee_describe(PyObject *callable, PyObject *first, struct text *line)
 	Py_XDECREF(n.label);
 	return c;
 }
+
+void callee_describe_type(PyTypeObject *type, struct text *line)
+{
+	struct naming n = { 0 };
+
+	name_type(&n, type);
+	PyErr_Clear();
+	add(line, "module", n.module);
+	add(line, "qualname", n.qualname);
+	text_add(line, "}", 1);
+	Py_XDECREF(n.module);
+	Py_XDECREF(n.qualname);
+	Py_XDECREF(n.label);
+}

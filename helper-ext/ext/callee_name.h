@@ -23,3 +23,6 @@ bool callee_is_like_builtin(PyTypeObject *type);
  * May call Python. False: what is called is written in Python after all.
  */
 bool callee_describe(PyObject *callable, PyObject *first, struct text *line);
+
+/* The same of a type: its module and qualname. */
+void callee_describe_type(PyTypeObject *type, struct text *line);

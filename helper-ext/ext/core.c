@@ -458,7 +458,7 @@ static int add_numbers(PyObject *module)
 	       PyModule_AddIntMacro(module, EMIT_LINE) || PyModule_AddIntMacro(module, EMIT_DEST) ||
 	       PyModule_AddIntMacro(module, EMIT_BACKWARD) || PyModule_AddIntMacro(module, EMIT_UNSURE) ||
 	       PyModule_AddIntMacro(module, EMIT_AMBIGUOUS) || PyModule_AddIntMacro(module, EMIT_CALL) ||
-	       PyModule_AddIntMacro(module, EMIT_C_CALL);
+	       PyModule_AddIntMacro(module, EMIT_C_CALL) || PyModule_AddIntMacro(module, EMIT_RAISE);
 }
 
 /* ops: {event name: marker op}; far: names of the events whose marker holds a destination. */

@@ -25,6 +25,13 @@ static PyObject *emit_ambiguous(PyObject *self, PyObject *const *args, size_t na
 	return cb->dest(self, args, nargsf, kwnames);
 }
 
+/* Nor is this: an exception costs more than its marker. */
+static PyObject *emit_raise(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+	(void)nargsf, (void)kwnames;
+	return callback_slow((struct callback *)self, args);
+}
+
 /* What the interpreter calls. */
 static vectorcallfunc emitter(enum marker_op op, enum lane_view view, enum emit_shape shape)
 {
@@ -32,6 +39,8 @@ static vectorcallfunc emitter(enum marker_op op, enum lane_view view, enum emit_
 
 	if (shape == EMIT_AMBIGUOUS)
 		return emit_ambiguous;
+	if (shape == EMIT_RAISE)
+		return emit_raise;
 	if (op == OP_INSTRUCTION)
 		shape = EMIT_INSTRUCTION;
 	return (*table)[view][shape];

@@ -99,7 +99,8 @@ static inline __attribute__((always_inline)) PyObject *emit_shape(struct callbac
 	case EMIT_CALL:
 	case EMIT_C_CALL:
 		return emit_call(cb, args, shape == EMIT_C_CALL, plain, put);
-	case EMIT_AMBIGUOUS: /* has a callable of its own (EMIT_SHAPES) */
+	case EMIT_AMBIGUOUS: /* these have callables of their own (EMIT_SHAPES) */
+	case EMIT_RAISE:
 		break;
 	}
 	__builtin_unreachable();

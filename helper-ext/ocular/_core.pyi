@@ -31,6 +31,7 @@ EMIT_UNSURE: int
 EMIT_AMBIGUOUS: int
 EMIT_CALL: int
 EMIT_C_CALL: int
+EMIT_RAISE: int
 ops: dict[str, int]
 far: list[str]
 

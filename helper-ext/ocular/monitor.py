@@ -119,6 +119,8 @@ def _shape(name: str, mode: str) -> int:
         return _core.EMIT_AMBIGUOUS
     if name == "CALL":
         return _core.EMIT_CALL if mode == "full" else _core.EMIT_C_CALL
+    if name in ("RAISE", "RERAISE") and mode != "opcodes":
+        return _core.EMIT_RAISE
     if name in modes.EXCEPTIONS:
         return _core.EMIT_UNSURE
     return _core.EMIT_DEST if name in _core.far else _core.EMIT_OFFSET

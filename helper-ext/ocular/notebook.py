@@ -39,6 +39,7 @@ def _parser() -> _Parser:
     parser.add_argument("--include", action="append", default=[])
     parser.add_argument("--exclude", action="append", default=[])
     parser.add_argument("--c-calls", action="store_true")
+    parser.add_argument("--exceptions", action="store_true")
     parser.add_argument("-o", "--output")
     parser.add_argument("--perfetto")
     return parser
@@ -53,7 +54,7 @@ def load(shell: "Any") -> None:
 
 
 def cell_magic(line: str, cell: str) -> None:
-    """%%ocular [--mode MODE] [--include PATTERN] [--exclude PATTERN] [--c-calls] [-o DIR] [--perfetto FILE]
+    """%%ocular [--mode MODE] [--include PATTERN] [--exclude PATTERN] [--c-calls] [--exceptions] [-o DIR] [--perfetto FILE]
 
     Traces the cell, and shows the report's page below it. The recording is in ./ocular.data or DIR: `!ocular view` opens it in
     a window of its own. --perfetto also writes a trace for https://ui.perfetto.dev. Code of IPython and Jupyter is left out.
@@ -65,7 +66,7 @@ def _run(shell: "Any", line: str, cell: str) -> None:
     wanted = _parser().parse_args(shlex.split(line))
     with _source(shell, cell):
         begun = session._begin(True, wanted.mode, wanted.perfetto, wanted.output, wanted.include,
-                               [*MACHINERY, *wanted.exclude], False, wanted.c_calls)
+                               [*MACHINERY, *wanted.exclude], False, wanted.c_calls, wanted.exceptions)
         try:
             result = shell.run_cell(cell)
         finally:

@@ -16,6 +16,7 @@ RECORD = """\
 	of file names ('*/site-packages/*'); may be repeated
 --exclude	PATTERN	exclude+	ma	trace all but this; may be repeated
 --c-calls	-	c_calls!	ma	record calls of C functions, too, each by its name; mode full always does
+--exceptions	-	exceptions!	ma	record exceptions, too: where each was raised, how far it went; mode full always does
 --python	PYTHON	python	-	the interpreter (default: $PYTHON, else python3)
 --backend	@backends	backend	m	how markers get into the trace (default auto):
 --native	HZ	recorder^	mar	also sample the C functions that threads run, so often in a second of CPU time
@@ -78,6 +79,7 @@ full	every event of sys.monitoring	*
     # What else may be asked for, by the variables of the options that do: its events.
     "also": """\
 c_calls	calls of C functions	CALL C_RETURN C_RAISE
+exceptions	exceptions	RAISE RERAISE EXCEPTION_HANDLED PY_UNWIND
 """,
     "backends": """\
 auto	the first of ptwrite, emulated and software that works here; says which and why

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         exclude: str | Iterable[str]
         console: bool
         c_calls: bool
+        exceptions: bool
 
 TRACE_FILE = "ocular_trace.json"
 LAST = 1 << 16  # bytes of a code table, where the recorder says why it ends
@@ -96,7 +97,7 @@ def is_tracing() -> bool:
 
 def start_tracing(mode: str = "adaptive", perfetto: "bool | Path | None" = True, output: "Path | None" = None,
                   include: "str | Iterable[str]" = (), exclude: "str | Iterable[str]" = (),
-                  console: bool = True, c_calls: bool = False) -> bool:
+                  console: bool = True, c_calls: bool = False, exceptions: bool = False) -> bool:
     """Trace this process, its threads and forked children from here on; starts a recorder if there is none.
 
     mode      calls, adaptive, lines, precise or full
@@ -106,6 +107,7 @@ def start_tracing(mode: str = "adaptive", perfetto: "bool | Path | None" = True,
     include, exclude  a list of modules, packages, or globs of files ("app", "*/site-packages/*"), or one
     console   stop_tracing() prints the hottest loops to sys.stdout
     c_calls   record calls of C functions, too, each by its name; mode full always does
+    exceptions  record exceptions, too: where each was raised, how far it went; mode full always does
 
     Where another interpreter of this process traces into that folder already, this one joins in; the
     other's stop_tracing() ends the recording and reports.
@@ -117,12 +119,12 @@ def start_tracing(mode: str = "adaptive", perfetto: "bool | Path | None" = True,
     there is one OcularWarning, and the program goes on as it was. ValueError for an unknown mode and TypeError for
     arguments of other types, before anything has happened.
     """
-    return _begin(False, mode, perfetto, output, include, exclude, console, c_calls) is not None
+    return _begin(False, mode, perfetto, output, include, exclude, console, c_calls, exceptions) is not None
 
 
 def _begin(block: bool, mode: str = "adaptive", perfetto: "bool | Path | None" = True, output: "Path | None" = None,
            include: "str | Iterable[str]" = (), exclude: "str | Iterable[str]" = (),
-           console: bool = True, c_calls: bool = False) -> "_Recording | int | None":
+           console: bool = True, c_calls: bool = False, exceptions: bool = False) -> "_Recording | int | None":
     """What _end() of a block takes: the recording that it is in, the depth inside that of the environment, or None."""
     global _refused
     try:
@@ -131,7 +133,7 @@ def _begin(block: bool, mode: str = "adaptive", perfetto: "bool | Path | None" =
         _refused += not block
         _warn(str(e))
         return None
-    also = ("c_calls",) if c_calls else ()
+    also = ("c_calls",) * bool(c_calls) + ("exceptions",) * bool(exceptions)
     monitor.check(mode, "auto", also)
     include, exclude = monitor.patterns("include", include), monitor.patterns("exclude", exclude)
     trace = TRACE_FILE if perfetto is True else os.fsdecode(perfetto) if perfetto else None

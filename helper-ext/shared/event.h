@@ -51,6 +51,7 @@
 	X(8, CPU_TIME)   /* how much CPU time the thread has used so far */ \
 	X(9, C_CALL)     /* a CALL and its CALLEE in one word, if they fit: marker_c_call() */ \
 	X(10, IMPORT)    /* the activation that has just begun is the import of this */ \
+	X(11, EXCEPTION) /* which one the next RAISE or RERAISE is about */ \
 	X(14, NATIVE)    /* a sample: the C functions that the thread is in, by number */
 
 /* clang-format on */

@@ -70,6 +70,12 @@
 #define MARKER_GENERATION_MAX	 0x7fu
 #define MARKER_COLLECTED_MAX	 0xffffffffffull
 
+/* Payload of KIND_EXCEPTION: raised first here; which object, by bits of its address; id of its type. */
+#define MARKER_EXCEPTION_FIRST	 (1ull << 47)
+#define MARKER_EXCEPTION_SHIFT	 24
+#define MARKER_EXCEPTION_MAX	 0x7fffffu
+#define MARKER_EXCEPTION_ALIGNED 4 /* low bits of an address that are 0 */
+
 /* Payload of KIND_C_CALL: callee, caller, and from MARKER_C_OFFSET_MAX down the offset. */
 #define MARKER_CALLEE_SHIFT 31
 #define MARKER_CALLER_SHIFT 14
@@ -148,6 +154,16 @@ static inline uint64_t marker_collection(bool begins, uint64_t generation, uint6
 	return marker_extension(0, KIND_COLLECTION,
 				(begins ? MARKER_COLLECTION_BEGINS : 0) | generation << MARKER_GENERATION_SHIFT |
 					collected);
+}
+
+/* type: 0 if it is not known. */
+static inline uint64_t marker_exception(bool first, uint64_t address, uint32_t type)
+{
+	uint64_t object = address >> MARKER_EXCEPTION_ALIGNED & MARKER_EXCEPTION_MAX;
+
+	return marker_extension(0, KIND_EXCEPTION,
+				(first ? MARKER_EXCEPTION_FIRST : 0) | object << MARKER_EXCEPTION_SHIFT |
+					(type & MARKER_CODE_MAX));
 }
 
 /* Only of codes and an offset that fit. */

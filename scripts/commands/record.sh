@@ -150,7 +150,7 @@ check_mode() {
 	check_one mode "$mode" "$mode_names"
 	check_one backend "$backend" "$backend_names"
 	take_also
-	[ "$mode" != opcodes ] || [ -z "$also" ] || usage_error "mode opcodes records no more than it says: leave out --c-calls"
+	[ "$mode" != opcodes ] || [ -z "$also" ] || usage_error "mode opcodes records no more than it says: leave out --c-calls and --exceptions"
 	take_triggers
 	[ -n "$flight" ] || [ -z "$triggers" ] || usage_error "triggers need --flight"
 	case $backend in
