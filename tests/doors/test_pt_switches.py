@@ -276,12 +276,32 @@ def cut_short():
     return problems + [f"{name}: {found[name]}, not {figure}" for name, figure in expected.items() if found[name] != figure]
 
 
+def add_up():
+    """Made at random, with overflows and words of a wrong thread: CPU times add up, and none is more than its time."""
+    problems = []
+    for seed in range(8):
+        with recording.scratch() as folder:
+            ptmade.cpus(seed, count=1000, faults=seed % 2 / 20).write(os.path.join(folder, "perf.data"))
+            with open(os.path.join(folder, f"codes-{PID}.jsonl"), "w", encoding="utf-8") as table:
+                table.write(ptmade.code_table())
+            summary = recording.json.loads(by_ocular_pt(folder, "summary=-").stdout)
+        trace, functions = summary["trace"], summary["functions"]
+        for key in ("cpu_ns", "waiting_ns"):
+            of_all = sum(f["self_" + key] for f in functions) + trace["outside_" + key]
+            if not of_all == trace[key] == sum(t[key] for t in summary["threads"]) > 0:
+                problems.append(f"seed {seed}: {key}: {of_all} of functions, {trace[key]} of all")
+        problems += [f"seed {seed}: {f['qualname']}" for f in functions for of in ("self", "total")
+                     if min(f[of + "_cpu_ns"], f[of + "_waiting_ns"]) < 0
+                     or f[of + "_cpu_ns"] + f[of + "_waiting_ns"] > f[of + "_ns"]]
+    return problems
+
+
 def main():
     recording.need_built()
     with Plan() as plan:
         for name in CASES:
             plan.case(name, case, name)
-        for function in (not_asked_for, as_perf, events, in_the_report, cut_short):
+        for function in (not_asked_for, as_perf, events, in_the_report, cut_short, add_up):
             plan.case((function.__doc__ or "").split("\n")[0], function)
 
 

@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[32];
 	uint64_t sum = 0;
-	const struct pt_feed feed = { word, gap, word, word, gap, rows, &sum };
+	const struct pt_feed feed = { word, gap, word, word, gap, rows, word, &sum };
 	struct pt_trace t;
 	int fd = memfd_create("perf.data", 0);
 
