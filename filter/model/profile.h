@@ -13,6 +13,7 @@
 #include "forms.h"
 #include "function.h"
 #include "imports.h"
+#include "locks.h"
 #include "sample.h"
 
 struct chains; /* chains.h */
@@ -57,6 +58,7 @@ struct profile {
 	struct collections collections;
 	struct imports imports;
 	struct exceptions exceptions;
+	struct locks locks;
 	struct thread_total *thread_totals; /* `threads` of them, by pid and tid; owned by the trace */
 	struct {
 		uint64_t window_ns, period_ns; /* 0: there is none */

@@ -554,6 +554,17 @@ static int segment(struct thread *t, const struct sample *s, const struct subscr
 	return err ? err : SUBSCRIBERS_CALL(to, segment, s);
 }
 
+/* Where the lock was made is known. */
+static int wait_for_lock(const struct sample *s, uint64_t place, uint64_t ns, struct profile *p)
+{
+	struct process *process = codes_process(p->codes, s->pid);
+	const struct code *code = process ? codes_find_or_make(p->codes, process,
+							       (uint32_t)(place >> MARKER_PLACE_SHIFT))
+					  : NULL;
+
+	return code ? locks_add(&p->locks, code, place & MARKER_PLACE_LINES, ns) : -ENOMEM;
+}
+
 /* The innermost activation waited. */
 static int take_wait(struct thread *t, const struct sample *s, struct profile *p)
 {
@@ -571,7 +582,7 @@ static int take_wait(struct thread *t, const struct sample *s, struct profile *p
 		return -ENOMEM;
 	waits_add(fn ? fn->waits : &p->outside_waits, kind, ns);
 	t->gil_ns += kind == WAIT_FOR_GIL ? ns : 0;
-	return 0;
+	return took.place >> MARKER_PLACE_SHIFT ? wait_for_lock(s, took.place, ns, p) : 0;
 }
 
 /* The innermost activation, which has just begun, is an import. */

@@ -387,5 +387,6 @@ void trace_free(struct trace *t)
 	free(t->profile.thread_totals);
 	imports_free(&t->profile.imports);
 	exceptions_free(&t->profile.exceptions);
+	locks_free(&t->profile.locks);
 	selection_free(&t->selection);
 }

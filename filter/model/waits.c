@@ -14,14 +14,17 @@ const char *wait_name(enum wait_kind kind)
 	return kind < WAIT_KINDS && names[kind] ? names[kind] : names[WAIT_FOR_OTHER];
 }
 
-void waits_add(struct waits *w, enum wait_kind kind, uint64_t ns)
+void wait_total_add(struct wait_total *t, uint64_t ns)
 {
-	struct wait_total *t = &w->of[kind];
-
 	t->n++;
 	t->ns += ns;
 	if (ns > t->longest_ns)
 		t->longest_ns = ns;
+}
+
+void waits_add(struct waits *w, enum wait_kind kind, uint64_t ns)
+{
+	wait_total_add(&w->of[kind], ns);
 }
 
 void waits_join(struct waits *to, const struct waits *more)
@@ -60,8 +63,9 @@ enum wait_kind wait_word(struct wait *w, uint64_t payload, uint64_t ns, uint64_t
 
 	if (!kind || kind >= WAIT_KINDS)
 		kind = WAIT_FOR_OTHER;
-	*w = (struct wait){ payload & MARKER_WAIT_BEGINS ? kind : 0, ns, waiting_ns };
+	*w = (struct wait){ payload & MARKER_WAIT_BEGINS ? kind : 0, ns, waiting_ns, payload & MARKER_PLACE_MAX };
 	t->ns = ns > was.since_ns ? ns - was.since_ns : 0;
 	t->waiting_ns = waiting_ns - was.waiting_ns;
+	t->place = payload & MARKER_PLACE_MAX;
 	return w->kind || was.kind != kind ? 0 : (enum wait_kind)kind;
 }

@@ -25,6 +25,7 @@ struct waits {
 /* A kind's name in the summary, "gil"; one that is not known is "other". */
 const char *wait_name(enum wait_kind kind);
 
+void wait_total_add(struct wait_total *t, uint64_t ns);
 void waits_add(struct waits *w, enum wait_kind kind, uint64_t ns);
 void waits_join(struct waits *to, const struct waits *more);
 
@@ -37,11 +38,13 @@ struct wait {
 	uint8_t kind;
 	uint64_t since_ns;
 	uint64_t waiting_ns; /* of the thread, until then */
+	uint64_t place;	     /* where what it waits for was made (docs/marker.md); 0: not known */
 };
 
 struct wait_time {
 	uint64_t ns;	     /* of the call */
 	uint64_t waiting_ns; /* of that */
+	uint64_t place;	     /* as in struct wait */
 };
 
 /* A WAIT word at ns; the thread waited for waiting_ns in all. Returns the kind of the wait that it ends; 0: none. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which functions waited, and for what. */
+/* Which functions waited, and for what; and for which locks. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -98,4 +98,52 @@ int page_waits(struct page *page)
 	free(rows.all);
 	free(all);
 	return err;
+}
+
+struct lock_rows {
+	const struct lock **all;
+	uint64_t ns;
+};
+
+static void write_lock(struct page *page, const void *of, size_t i)
+{
+	const struct lock_rows *rows = of;
+	const struct lock *l = rows->all[i];
+
+	fputs("<tr>", page->f);
+	html_share(page->f, rows->ns ? (double)l->waited.ns / rows->ns : 0);
+	html_duration(page->f, l->waited.ns);
+	html_number(page->f, l->waited.n);
+	html_duration(page->f, l->waited.longest_ns);
+	fputs("<td>", page->f);
+	page_place(page, l->code, l->line);
+	fputs("</td></tr>\n", page->f);
+}
+
+int page_locks(struct page *page)
+{
+	struct page_table t = {
+		.head = "<th>share</th><th>waited</th><th>times</th><th>longest</th><th class=t>made in</th>",
+		.what = "locks",
+		.most = PAGE_FUNCTIONS,
+		.row = write_lock,
+	};
+	struct lock_rows rows = { .all = locks_ranked(&page->p->locks, &t.n) };
+
+	if (!rows.all)
+		return -ENOMEM;
+	for (size_t i = 0; i < t.n; i++)
+		rows.ns += rows.all[i]->waited.ns;
+	t.of = &rows;
+	if (t.n) {
+		fputs("<section id=locks>\n<h2>Which locks</h2>\n"
+		      "<p class=note>By the line that made them: a lock, or the condition, queue or event that it is "
+		      "in."
+		      "</p>\n",
+		      page->f);
+		page_table(page, &t);
+		fputs("</section>\n", page->f);
+	}
+	free(rows.all);
+	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which functions wait, and for what; and which had the GIL while others waited for it. */
+/* Which functions wait, and for what; for which locks; and which had the GIL while others waited for it. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -50,6 +50,32 @@ int report_waiting(const struct report *r, size_t most)
 			fputs(" share    wait  calls  for      function\n", r->f);
 		}
 		write_waiting(r, all[i]);
+	}
+	free(all);
+	return 0;
+}
+
+static void write_lock(const struct report *r, const struct lock *l)
+{
+	write_share(r, l->waited.ns, r->p->traced_ns);
+	write_span(r, l->waited.ns);
+	write_number(r, l->waited.n);
+	write_place(r, l->code, l->line, SAMPLE_NOWHERE, SHARE + SPAN + NUMBER);
+}
+
+int report_locks(const struct report *r, size_t most)
+{
+	size_t n;
+	const struct lock **all = locks_ranked(&r->p->locks, &n);
+
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && i < most && all[i]->waited.ns >= SHARE_WAITING * r->p->traced_ns; i++) {
+		if (!i) {
+			write_title(r, "Locks by waiting time, of the time of all threads");
+			fputs(" share    wait  times  made in\n", r->f);
+		}
+		write_lock(r, all[i]);
 	}
 	free(all);
 	return 0;

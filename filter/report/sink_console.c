@@ -133,6 +133,7 @@ static int write_parts(struct report *r, const struct console *c, const struct r
 		report_lookups(r, top);
 	err = err ?: report_c_functions(r, top);
 	err = err ?: report_waiting(r, WAITING);
+	err = err ?: report_locks(r, WAITING);
 	err = err ?: report_gil(r, WAITING);
 	err = err ?: report_native(r);
 	err = err ?: report_raised(r, c->unfold ? SIZE_MAX : RAISED);

@@ -108,6 +108,20 @@ static int put_exceptions(struct summary *m, const struct profile *p)
 	return err;
 }
 
+static int put_locks(struct summary *m, const struct profile *p)
+{
+	size_t n = 0;
+	const struct lock **all = locks_ranked(&p->locks, &n);
+	int err = all ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		put(m, i ? ",\n  " : "\n  ");
+		err = put_json(m, summary_lock(all[i]));
+	}
+	free(all);
+	return err;
+}
+
 static int put_loops(struct summary *m, const struct profile *p)
 {
 	size_t n = 0;
@@ -203,6 +217,7 @@ static const struct {
 	{ "exceptions", .array = put_exceptions },
 	{ "loops", .array = put_loops },
 	{ "waits", profile_has_waits, .array = put_waits },
+	{ "locks", profile_has_waits, .array = put_locks },
 	{ "sampling", profile_is_sampled, .object = summary_sampling },
 	{ "native", profile_is_sampled, .array = put_native },
 	{ "losses", .object = summary_losses },

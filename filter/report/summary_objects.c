@@ -628,3 +628,13 @@ json_t *summary_exception(const struct raised *r)
 		json_join(place(r->code),
 			  json_join(JSON_NUMBERS(numbers), json_pack("{s:o}", "handler", handler(raised_handler(r))))));
 }
+
+json_t *summary_lock(const struct lock *l)
+{
+	const struct json_number numbers[] = {
+		{ "line", l->line },	{ "pid", l->code->process->pid },	{ "count", l->waited.n },
+		{ "ns", l->waited.ns }, { "longest_ns", l->waited.longest_ns },
+	};
+
+	return json_join(place(l->code), JSON_NUMBERS(numbers));
+}

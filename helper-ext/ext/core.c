@@ -20,6 +20,7 @@
 #include "frames.h"
 #include "lane.h"
 #include "pending.h"
+#include "locks.h"
 #include "process.h"
 #include "processor.h"
 #include "recorder.h"
@@ -72,6 +73,7 @@ static PyObject *core_where(PyObject *module, PyObject *unused)
 /* The duty cycle's thread takes the lock: it ends before a fork. */
 static const struct process_fork forks[] = {
 	{ .child = lanes_forked },
+	{ .child = locks_forked },
 	{ .child = table_forked },
 	{ .before = duty_before_fork, .after = duty_after_fork, .child = duty_forked },
 	{ 0 },
@@ -149,7 +151,7 @@ static PyObject *core_see_waits(PyObject *module, PyObject *arg)
 {
 	uint64_t hz = PyLong_AsUnsignedLongLong(arg);
 
-	return PyErr_Occurred() ? NULL : PyLong_FromLong(waits_start(hz));
+	return PyErr_Occurred() ? NULL : PyLong_FromLong(waits_start(hz, state_of(module)->codes.direct));
 }
 
 static int begin(struct state *state, const char *dir, const struct ring_config *c, PyObject *header, bool guest)

@@ -49,7 +49,7 @@ struct waited {
 	unsigned int n;
 	struct {
 		enum wait_kind kind;
-		uint64_t begin, end;
+		uint64_t place, begin, end;
 	} all[WAITS];
 };
 static _Thread_local struct waited *lane_waits __attribute__((tls_model("initial-exec")));
@@ -392,7 +392,7 @@ static bool lane_room(struct lane *l)
 		return false;
 	begin = ticks_now();
 	room = lane_wait(l, wait_ms);
-	lane_waited(WAIT_FOR_RING, begin, ticks_now());
+	lane_waited(WAIT_FOR_RING, 0, begin, ticks_now());
 	if (!room)
 		l->stalled = tail;
 	return room;
@@ -416,19 +416,21 @@ static void lane_put_thread(struct lane *l)
 }
 
 /* Whatever the thread wrote meanwhile comes after what it waited for, so only the next event's slow way shows it. */
-void lane_waited(enum wait_kind kind, uint64_t begin, uint64_t end)
+void lane_waited(enum wait_kind kind, uint64_t place, uint64_t begin, uint64_t end)
 {
 	struct waited *w = lane_waits;
 
 	if (!w)
 		return;
-	if (w->n && w->all[w->n - 1].kind == kind && (begin - w->all[w->n - 1].end < WAITS_NEAR || w->n == WAITS))
+	if (w->n && w->all[w->n - 1].kind == kind && w->all[w->n - 1].place == place &&
+	    (begin - w->all[w->n - 1].end < WAITS_NEAR || w->n == WAITS))
 		w->n--;
 	else if (w->n == WAITS)
 		return;
 	else
 		w->all[w->n].begin = begin;
 	w->all[w->n].kind = kind;
+	w->all[w->n].place = place;
 	w->all[w->n++].end = end;
 	for (int view = 0; view < LANE_VIEWS; view++)
 		if (lane_cursor[view].head == lane_own->at.head) /* not the scratch lane's (scratch.h) */
@@ -445,8 +447,8 @@ static void lane_put_waits(struct lane *l, bool continues)
 
 		if (w->all[i].begin < last) /* tracing began meanwhile */
 			continue;
-		lane_put_at(l, w->all[i].begin, marker_wait(w->all[i].kind, true));
-		lane_put_at(l, w->all[i].end, marker_wait(w->all[i].kind, false));
+		lane_put_at(l, w->all[i].begin, marker_wait(w->all[i].kind, true) | w->all[i].place);
+		lane_put_at(l, w->all[i].end, marker_wait(w->all[i].kind, false) | w->all[i].place);
 	}
 	w->n = 0;
 }

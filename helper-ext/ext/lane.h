@@ -104,9 +104,10 @@ static inline void lane_put_emulated(const struct cursor *c, uint64_t head, uint
 
 /*
  * The calling thread has waited, from one time to another; it may do so without the GIL. Told with its next event, at
- * those times: a few waits one after another are kept, and such of one kind that follow at once are one.
+ * those times: a few waits one after another are kept, and such for the same that follow at once are one. place:
+ * locks_place(), or 0.
  */
-void lane_waited(enum wait_kind kind, uint64_t begin, uint64_t end);
+void lane_waited(enum wait_kind kind, uint64_t place, uint64_t begin, uint64_t end);
 
 /* The one of these three that lanes_start() chose: for words outside the hot path. */
 void lane_write(struct lane *l, uint64_t word);

@@ -2,17 +2,21 @@
 /*
  * waits.c - see waits.h.
  *
- * CPython takes its GIL by pthread_cond_timedwait(3), and waits for nothing else by it; its locks are semaphores.
- * What an extension module of others waits for by a condition is its own business: kind other. All these functions
- * have up to six arguments, integers or pointers, and pass through here in registers, however many they are. No
- * Python is called, and no lock taken: the thread may or may not hold the GIL.
+ * CPython takes its GIL by pthread_cond_timedwait(3), and waits for nothing else by it; its locks are semaphores. A
+ * lock that is free is taken without a look at the clock. What an extension module of others waits for by a condition
+ * is its own business: kind other. All these functions have up to six arguments, integers or pointers, and pass through
+ * here in registers, however many they are. No Python is called, and no lock taken, but where a lock is made (locks.c):
+ * the thread may or may not hold the GIL.
  */
 #include <Python.h>
 #include <dlfcn.h>
+#include <errno.h>
+#include <semaphore.h>
 #include <string.h>
 
 #include "got.h"
 #include "lane.h"
+#include "locks.h"
 #include "process.h"
 #include "waits.h"
 
@@ -20,13 +24,13 @@
 #define MODULES	       "/lib-dynload/"
 
 /* clang-format off */
-#define GILS(X) \
-	X(GIL, pthread_cond_timedwait) X(GIL, pthread_cond_clockwait) X(GIL, pthread_cond_wait) \
-	X(GIL, pthread_mutex_lock)
+#define GILS(X) X(GIL, pthread_cond_timedwait) X(GIL, pthread_cond_clockwait) X(GIL, pthread_cond_wait)
+#define MUTEXES(X) X(GIL, pthread_mutex_lock)
+#define SEMAPHORES(X) X(LOCK, sem_wait) X(LOCK, sem_timedwait) X(LOCK, sem_clockwait)
+#define MAKERS(X) X(MADE, sem_init) X(GONE, sem_destroy)
 #define OTHERS(X) \
 	X(OTHER, pthread_cond_timedwait) X(OTHER, pthread_cond_clockwait) X(OTHER, pthread_cond_wait)
 #define CALLS(X) \
-	X(LOCK, sem_wait) X(LOCK, sem_timedwait) X(LOCK, sem_clockwait) \
 	X(SLEEP, clock_nanosleep) X(SLEEP, nanosleep) X(SLEEP, usleep) \
 	X(POLL, poll) X(POLL, ppoll) X(POLL, select) X(POLL, pselect) X(POLL, epoll_wait) X(POLL, epoll_pwait) \
 	X(READ, read) X(READ, readv) X(READ, pread64) X(READ, recv) X(READ, recvfrom) X(READ, recvmsg) \
@@ -48,24 +52,97 @@ static struct {
 
 #define REAL(kind, name) static call_fn real_##name;
 GILS(REAL)
+MUTEXES(REAL)
+SEMAPHORES(REAL)
+MAKERS(REAL)
 CALLS(REAL)
 #undef REAL
+
+static inline void tell(enum wait_kind kind, uint64_t place, uint64_t begin)
+{
+	uint64_t end = ticks_now();
+
+	if (end - begin >= waits.least)
+		lane_waited(kind, place, begin, end);
+}
 
 #define X(kind, name) \
 	static long kind##_##name(long a, long b, long c, long d, long e, long f) \
 	{ \
-		uint64_t begin = ticks_now(), end; \
+		uint64_t begin = ticks_now(); \
 		long result = real_##name(a, b, c, d, e, f); \
 \
-		end = ticks_now(); \
-		if (end - begin >= waits.least) \
-			lane_waited(WAIT_FOR_##kind, begin, end); \
+		tell(WAIT_FOR_##kind, 0, begin); \
 		return result; \
 	}
 GILS(X)
 CALLS(X)
 OTHERS(X)
 #undef X
+
+/* Is it taken without waiting? Then no clock is read. What else is wrong with it, the call itself will say. */
+static bool mutex_is_taken(pthread_mutex_t *mutex, long *result)
+{
+	*result = pthread_mutex_trylock(mutex);
+	return !*result || *result == EOWNERDEAD;
+}
+
+static bool semaphore_is_taken(sem_t *semaphore)
+{
+	int before = errno;
+	bool taken = !sem_trywait(semaphore);
+
+	errno = before;
+	return taken;
+}
+
+#define X(kind, name) \
+	static long kind##_##name(long a, long b, long c, long d, long e, long f) \
+	{ \
+		uint64_t begin; \
+		long result; \
+\
+		if (mutex_is_taken((pthread_mutex_t *)a, &result)) \
+			return result; \
+		begin = ticks_now(); \
+		result = real_##name(a, b, c, d, e, f); \
+		tell(WAIT_FOR_##kind, 0, begin); \
+		return result; \
+	}
+MUTEXES(X)
+#undef X
+
+#define X(kind, name) \
+	static long kind##_##name(long a, long b, long c, long d, long e, long f) \
+	{ \
+		uint64_t begin; \
+		long result; \
+\
+		if (semaphore_is_taken((sem_t *)a)) \
+			return 0; \
+		begin = ticks_now(); \
+		result = real_##name(a, b, c, d, e, f); \
+		tell(WAIT_FOR_##kind, locks_place((const void *)a), begin); \
+		return result; \
+	}
+SEMAPHORES(X)
+#undef X
+
+/* A lock that is free at first; those that are not are what threads of CPython 3.13 and later wait on themselves. */
+static long MADE_sem_init(long a, long b, long c, long d, long e, long f)
+{
+	long result = real_sem_init(a, b, c, d, e, f);
+
+	if (!(int)result && (unsigned int)c == 1)
+		locks_made((const void *)a);
+	return result;
+}
+
+static long GONE_sem_destroy(long a, long b, long c, long d, long e, long f)
+{
+	locks_gone((const void *)a);
+	return real_sem_destroy(a, b, c, d, e, f);
+}
 
 struct row {
 	const char *name;
@@ -75,8 +152,8 @@ struct row {
 
 /* What the interpreter calls, and what others do. */
 #define X(kind, name) { #name, (void *)kind##_##name, (void **)&real_##name },
-static const struct row own[] = { GILS(X) CALLS(X) };
-static const struct row others[] = { OTHERS(X) CALLS(X) };
+static const struct row own[] = { GILS(X) MUTEXES(X) SEMAPHORES(X) MAKERS(X) CALLS(X) };
+static const struct row others[] = { OTHERS(X) SEMAPHORES(X) CALLS(X) };
 #undef X
 
 #define ROWS (sizeof(own) / sizeof(own[0]))
@@ -137,7 +214,7 @@ void waits_look(void)
 	process_unlock();
 }
 
-int waits_start(uint64_t hz)
+int waits_start(uint64_t hz, Py_ssize_t direct)
 {
 	int n;
 
@@ -149,6 +226,8 @@ int waits_start(uint64_t hz)
 		got_give_back(&waits.got);
 	waits.on = n > 0;
 	process_unlock();
+	if (n > 0)
+		locks_start(direct);
 	return n > 0 ? n : 0;
 }
 
@@ -158,4 +237,5 @@ void waits_stop(void)
 	waits.on = false;
 	got_give_back(&waits.got);
 	process_unlock();
+	locks_stop();
 }

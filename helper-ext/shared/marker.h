@@ -56,6 +56,10 @@
 #define MARKER_WAIT_BEGINS (1ull << 47)
 #define MARKER_WAIT_SHIFT  40
 #define MARKER_WAIT_MASK   0x7fu
+/* And where what it waits for was made: the code's id, and how many lines after its first one; all 0: not known. */
+#define MARKER_PLACE_SHIFT 16
+#define MARKER_PLACE_LINES 0xffffu
+#define MARKER_PLACE_MAX   0xffffffffffull
 
 /* Payload of KIND_CPU; its other bits are 0, except for the number of the CPU. ENDS: from here on it is not known. */
 #define MARKER_CPU_IN	     (1ull << 47)

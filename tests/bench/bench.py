@@ -1,6 +1,6 @@
 """make bench: what Ocular costs, as ratios of interleaved runs.
 
-    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only start,emission,marker,program,threads,pieces,native,flight,analysis,opcodes,memory]
+    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only start,emission,marker,program,threads,pieces,native,waits,flight,analysis,opcodes,memory]
                                  [--programs NAME,...]
 
 Every figure is the median over rounds; within a round all variants run one after another, so that a
@@ -392,6 +392,42 @@ class Bench:
                                       for way in list(ways)[1:]])
             table("Slowdown by samples of C functions, %s" % self.version(python), ["program", *list(ways)[1:]], rows)
 
+    def waits(self):
+        """What calls cost that might wait and do not. The program has no events in its loops: what is more is their price."""
+        source = """
+import json, os, select, sys, threading, time
+lock, zero, null, poll = threading.Lock(), os.open("/dev/zero", os.O_RDONLY), os.open("/dev/null", os.O_WRONLY), select.poll()
+def best(loop, n=20000, turns=25):
+    took = []
+    for _ in range(turns):
+        begin = time.perf_counter_ns()
+        loop(n)
+        took.append((time.perf_counter_ns() - begin) / n)
+    return min(took)
+def locks(n):
+    for _ in range(n):
+        with lock: pass
+def reads(n):
+    for _ in range(n): os.read(zero, 1)
+def writes(n):
+    for _ in range(n): os.write(null, b"x")
+def polls(n):
+    for _ in range(n): poll.poll(0)
+def makes(n):
+    for _ in range(n): threading.Lock()
+poll.register(zero)
+loops = {"with lock, free": locks, "os.read(), 1 byte": reads, "os.write(), 1 byte": writes, "poll(0)": polls, "Lock()": makes}
+print(json.dumps({name: best(loop) for name, loop in loops.items()}))
+"""
+        for python in self.pythons:
+            rounds = [(json.loads(run([python, "-c", source])), json.loads(self.ocular_run(python, ["-c", source], "--mode", "calls")))
+                      for _ in range(2 * self.rounds)]
+            rows = []
+            for name in rounds[0][0]:
+                plain, more = (median([r[0][name] for r in rounds]), spread([r[1][name] - r[0][name] for r in rounds]))
+                rows.append([name, "%.0f" % plain, "%.0f" % median([r[1][name] for r in rounds]), "%+.0f (%+.0f to %+.0f)" % more])
+            table("Calls that might wait and do not, ns, %s" % self.version(python), ["call", "without", "while recording", "more"], rows)
+
     def version(self, python):
         return run([python, "-c", "import platform, sys; print('CPython', platform.python_version() + sys.abiflags)"]).strip()
 
@@ -737,7 +773,7 @@ def main():
     o = p.parse_args()
     b = Bench(o.build.resolve(), o.rounds, o.programs.split(","), o.sinks.split(";"))
     b.pythons = o.python or b.pythons
-    sections = {"start": b.start, "emission": b.emission, "marker": b.markers, "program": b.programs, "threads": b.threads, "pieces": b.pieces, "native": b.native, "analysis": b.analysis, "memory": b.memory, "flight": b.flight,
+    sections = {"start": b.start, "emission": b.emission, "marker": b.markers, "program": b.programs, "threads": b.threads, "pieces": b.pieces, "native": b.native, "waits": b.waits, "analysis": b.analysis, "memory": b.memory, "flight": b.flight,
                 "opcodes": b.opcodes}
     print("## %s\n" % time.strftime("%Y-%m-%d"))
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")
