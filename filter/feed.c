@@ -2,6 +2,8 @@
 /* Splits a line at its tabs, looks up the names, and passes the sample on. Cycles are the ns. */
 #include "feed.h"
 
+#include "model/named.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,16 +106,15 @@ static int feed_segment(struct sample *s, const struct process *p, sample_fn fee
 }
 
 /* Likewise: kind and payload. */
-static int feed_extension(struct sample *s, sample_fn feed, void *to)
+static int feed_extension(struct sample *s, struct codes *codes, struct process *p, sample_fn feed, void *to)
 {
 	if (s->offset < 1 || s->offset > (int64_t)MARKER_KIND_MASK || s->target < 0 ||
 	    s->target > (int64_t)MARKER_PAYLOAD_MAX)
 		return -EINVAL;
 	s->kind = s->offset;
 	s->payload = s->target;
-	s->offset = 0;
 	s->target = SAMPLE_NOWHERE;
-	return feed(to, s);
+	return named_find(codes, p, s) ?: feed(to, s);
 }
 
 /* A CALL's C function, or the opcode that ran. False: no memory. */
@@ -151,7 +152,7 @@ static int feed_line(char *line, struct codes *codes, sample_fn feed, void *to)
 	if (s.op == OP_SNAPSHOT)
 		return feed_segment(&s, p, feed, to);
 	if (s.op == OP_EXTENSION)
-		return feed_extension(&s, feed, to);
+		return feed_extension(&s, codes, p, feed, to);
 	if (s.op >= SAMPLE_GAP) {
 		s.count = s.offset;
 		s.offset = 0;

@@ -91,7 +91,12 @@ def from_outside(program):
 def stub_names():
     with open(os.path.join(TOP, "ocular/_core.pyi")) as source:
         tree = ast.parse(source.read())
-    return {node.name: ast.unparse(node.args) for node in tree.body if isinstance(node, ast.FunctionDef)}, {
+    functions = {node.name: ast.unparse(node.args) for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for node in tree.body:
+        for each in node.body if isinstance(node, ast.ClassDef) else ():
+            if isinstance(each, ast.FunctionDef) and each.name == "__init__":
+                functions[node.name] = ast.unparse(each.args).removeprefix("self, ")
+    return functions, {
         node.target.id for node in tree.body if isinstance(node, ast.AnnAssign)}
 
 

@@ -25,6 +25,13 @@ static inline char *proto_number(char *to, unsigned field, uint64_t n)
 	return proto_varint(proto_varint(to, field << 3), n);
 }
 
+static inline char *proto_double(char *to, unsigned field, double n)
+{
+	to = proto_varint(to, field << 3 | 1);
+	memcpy(to, &n, sizeof(n)); /* little endian, as the processors that this runs on */
+	return to + sizeof(n);
+}
+
 static inline char *proto_string(char *to, unsigned field, const char *s, size_t length)
 {
 	to = proto_varint(proto_varint(to, field << 3 | 2), length);

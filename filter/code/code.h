@@ -48,7 +48,8 @@ struct code {
 	bool c;		/* a C function: in file CODE_C_FILE; has no bytecode */
 	bool collects;	/* the same: garbage collections of `generation`, in file CODE_GC_FILE */
 	uint8_t generation;
-	bool profiled;	   /* the same: cProfile has a row for it, called `name` */
+	bool label;	   /* a name of the program's own (ocular.span), in file CODE_LABEL_FILE */
+	bool profiled;	   /* a C function: cProfile has a row for it, called `name` */
 	uint8_t selected;  /* of selection.c; 0: not asked yet */
 	bool final;	   /* a `specialized` line was seen: adaptive opcodes are what ran */
 	int32_t final_pid; /* the process whose line that is: the code's own, else the lowest of forks */
@@ -73,11 +74,15 @@ struct code {
 /* The file of C functions, as in cProfile. */
 #define CODE_C_FILE "~"
 /* The same of garbage collections. */
-#define CODE_GC_FILE "<gc>"
+#define CODE_GC_FILE	 "<gc>"
+#define CODE_GENERATIONS 3
 
 /* And of names of imports and of types of exceptions, which are no code. */
 #define CODE_IMPORT_FILE    "<import>"
 #define CODE_EXCEPTION_FILE "<exception>"
+/* The same of names that the program gives itself, and of their data. */
+#define CODE_LABEL_FILE "<label>"
+#define CODE_DATA_FILE	"<data>"
 
 /* A thread, and which copies it runs (copies.h). */
 struct copier {
@@ -149,6 +154,7 @@ struct process {
 	struct process *before; /* the same pid before it exec'ed an interpreter with other opcodes; NULL: none */
 	struct code **codes;	/* [id - base] */
 	uint32_t base, ncodes;
+	struct code *collections[CODE_GENERATIONS]; /* stand for garbage collections; NULL: none yet */
 	struct compiled compiled;
 	struct map threads; /* tid -> char *name */
 	struct copier *copiers;

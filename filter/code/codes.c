@@ -21,7 +21,7 @@
 
 int codes_init(struct codes *c, const char *dir)
 {
-	*c = (struct codes){ 0 };
+	*c = (struct codes){ .lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP };
 	if (dir && !(c->dir = strdup(dir)))
 		return -ENOMEM;
 	return 0;
@@ -48,6 +48,8 @@ static void process_free(struct process *p)
 		process_free(p->before);
 	for (uint32_t i = 0; i < p->ncodes; i++)
 		code_free(p->codes[i]);
+	for (int i = 0; i < CODE_GENERATIONS; i++)
+		code_free(p->collections[i]);
 	map_free_all(&p->threads);
 	map_free(&p->names);
 	free(p->copiers);
@@ -164,7 +166,7 @@ void codes_free(struct codes *c)
 	*c = (struct codes){ 0 };
 }
 
-struct process *codes_process(struct codes *c, int32_t pid)
+static struct process *process_of(struct codes *c, int32_t pid)
 {
 	struct process *p = map_get(&c->processes, (uint32_t)pid);
 
@@ -179,6 +181,16 @@ struct process *codes_process(struct codes *c, int32_t pid)
 	p->parent = -1;
 	p->err = codes_read(c, p);
 	return p->err ? NULL : p;
+}
+
+struct process *codes_process(struct codes *c, int32_t pid)
+{
+	struct process *p;
+
+	pthread_mutex_lock(&c->lock);
+	p = process_of(c, pid);
+	pthread_mutex_unlock(&c->lock);
+	return p;
 }
 
 int codes_read_all(struct codes *c)
@@ -413,17 +425,19 @@ struct code *codes_intern(struct process *p, const char *file, const char *qualn
 	return code->file && code->qualname ? code : NULL;
 }
 
-struct code *codes_collection(struct codes *c, int32_t pid, unsigned generation)
+/* Of a table that may come later, no id is known to be free. */
+struct code *codes_collection(struct process *p, unsigned generation)
 {
-	struct process *p = codes_process(c, pid);
-	struct code *code;
-	char name[48];
+	struct code **at = &p->collections[generation];
 
-	snprintf(name, sizeof(name), "garbage collection, generation %u", generation);
-	code = p ? codes_intern(p, CODE_GC_FILE, name, 0) : NULL;
-	if (!code)
-		return NULL;
-	code->c = code->collects = true;
-	code->generation = (uint8_t)generation;
-	return code;
+	if (*at || !(*at = calloc(1, sizeof(**at))))
+		return *at;
+	(*at)->process = p;
+	(*at)->entry = -1;
+	(*at)->known = (*at)->c = (*at)->collects = true;
+	(*at)->generation = (uint8_t)generation;
+	(*at)->file = strdup(CODE_GC_FILE);
+	if (asprintf(&(*at)->qualname, "garbage collection, generation %u", generation) < 0)
+		(*at)->qualname = NULL;
+	return (*at)->file && (*at)->qualname ? *at : NULL;
 }

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,6 +50,8 @@ struct piece {
 struct codes {
 	char *dir; /* NULL: no tables, every code is unknown */
 	struct map processes;
+	pthread_mutex_t lock;	    /* of codes_process(): one thread may decode while another one analyses */
+	uint32_t ndata;		    /* `data` lines that are kept */
 	struct snapshot *snapshots; /* ascending numbers, once each */
 	size_t nsnapshots;
 	struct unmatched *unmatched; /* use codes_unmatched() */
@@ -112,8 +115,8 @@ struct code *codes_find(struct codes *c, struct process *p, uint32_t id);
 /* The same, but makes an unknown one where there is none. NULL: no memory. */
 struct code *codes_find_or_make(struct codes *c, struct process *p, uint32_t id);
 
-/* What stands for garbage collections of a generation: no Python function, named so. NULL: no memory. */
-struct code *codes_collection(struct codes *c, int32_t pid, unsigned generation);
+/* What stands for garbage collections of a generation: no Python function, named so, without an id. NULL: no memory. */
+struct code *codes_collection(struct process *p, unsigned generation);
 
 /* A code object by its names, as the events text has them: found or made. NULL: no memory. */
 struct code *codes_intern(struct process *p, const char *file, const char *qualname, int64_t firstlineno);

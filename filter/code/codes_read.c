@@ -99,6 +99,7 @@ static int begin_anew(struct process *p)
 	*before = *p;
 	before->dispatch = NULL;
 	before->codes = NULL;
+	memset(before->collections, 0, sizeof(before->collections));
 	before->ncodes = 0;
 	before->compiled = (struct compiled){ 0 };
 	before->threads = before->names = (struct map){ 0 };
@@ -413,6 +414,36 @@ static int read_exception(struct codes *c, struct process *p, json_t *line)
 {
 	(void)c;
 	return read_name(p, line, CODE_EXCEPTION_FILE, json_string_value(json_object_get(line, "qualname")));
+}
+
+#define DATA_MOST 10000 /* `data` lines are kept: memory does not grow with the recording */
+
+/* A name of the program's own. */
+static int read_label(struct codes *c, struct process *p, json_t *line)
+{
+	const char *name = json_string_value(json_object_get(line, "name"));
+	int err = read_name(p, line, CODE_LABEL_FILE, name);
+
+	(void)c;
+	if (!err)
+		codes_add(p, get_int(line, "id", 0))->label = true;
+	return err;
+}
+
+/* What goes with one span or instant, as text of JSON. */
+static int read_data(struct codes *c, struct process *p, json_t *line)
+{
+	json_t *data = json_object_get(line, "data");
+	char *text;
+	int err;
+
+	if (c->ndata >= DATA_MOST)
+		return 0;
+	text = json_is_object(data) ? json_dumps(data, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+	err = read_name(p, line, CODE_DATA_FILE, text);
+	c->ndata += !err;
+	free(text);
+	return err;
 }
 
 /* Calls set for each instruction in a line's opcodes. `copy`: copies.h; NULL where threads have none. */
@@ -751,6 +782,8 @@ static const struct {
 	{ "c_function", read_c_function },
 	{ "import", read_import },
 	{ "exception", read_exception },
+	{ "label", read_label },
+	{ "data", read_data },
 	{ "native", read_native },
 	{ "native_function", read_native_function },
 	{ "native_stack", read_native_stack },

@@ -5,8 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "code/code.h"
+
 /* As CPython numbers them: 0 to 2; larger ones count as the last. */
-#define GENERATIONS 3
+#define GENERATIONS CODE_GENERATIONS
 
 struct collections {
 	struct collection_total {

@@ -8,6 +8,7 @@
  * lost, the NUMBERED one stays as it is and counts as lost.
  */
 #include "decode.h"
+#include "named.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -203,6 +204,8 @@ static int feed_kind(struct decoder *d, const struct word_stream *l, const struc
 {
 	make_bare(d, l, w, OP_EXTENSION, payload);
 	d->room->kind = kind;
+	if (named_find(d->codes, l->process, d->room))
+		return no_memory(d);
 	return d->feed(d->to, d->room);
 }
 

@@ -100,11 +100,14 @@ static int push(struct flights *f, const struct flight *x)
 	return 0;
 }
 
-/* The one that was handled, newest first; FLIGHTS_KEPT: none. */
+/* The one that was handled, newest first; FLIGHTS_KEPT: none. What is left of a group is another object. */
 static uint32_t find_kept(const struct flights *f, const struct raise *at)
 {
 	for (uint32_t i = f->nkept; i-- > 0;)
 		if (f->kept[i].object == at->object && f->kept[i].type == at->type)
+			return i;
+	for (uint32_t i = f->nkept; i-- > 0 && at->again;)
+		if (f->kept[i].depth == at->depth && f->kept[i].type == at->type)
 			return i;
 	return FLIGHTS_KEPT;
 }
@@ -144,6 +147,7 @@ int flights_raise(struct flights *f, struct exceptions *all, const struct raise 
 	if (kept < FLIGHTS_KEPT && !at->first) {
 		again = f->kept[kept];
 		again.depth = at->depth;
+		again.object = at->object;
 		take_back(f, kept);
 		return push(f, &again);
 	}

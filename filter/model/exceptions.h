@@ -64,6 +64,7 @@ struct flights {
 /* An EXCEPTION word's payload (docs/marker.md), and where the RAISE or RERAISE after it is. */
 struct raise {
 	bool first; /* of a RAISE */
+	bool again; /* a RERAISE: of one that was handled in this frame, or of what `except*` left of it */
 	uint32_t object;
 	const struct code *type, *code;
 	int64_t line;

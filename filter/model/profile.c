@@ -47,6 +47,9 @@ static void each_function(const struct profile *p, void (*visit)(struct code *co
 		for (uint32_t i = 0; i < process->ncodes; i++)
 			if (process->codes[i] && process->codes[i]->function)
 				visit(process->codes[i], to);
+		for (uint32_t i = 0; i < CODE_GENERATIONS; i++)
+			if (process->collections[i] && process->collections[i]->function)
+				visit(process->collections[i], to);
 	}
 }
 

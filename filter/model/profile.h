@@ -15,6 +15,7 @@
 #include "imports.h"
 #include "locks.h"
 #include "sample.h"
+#include "spans.h"
 
 struct chains; /* chains.h */
 
@@ -59,6 +60,7 @@ struct profile {
 	struct imports imports;
 	struct exceptions exceptions;
 	struct locks locks;
+	struct spans spans;
 	struct thread_total *thread_totals; /* `threads` of them, by pid and tid; owned by the trace */
 	struct {
 		uint64_t window_ns, period_ns; /* 0: there is none */

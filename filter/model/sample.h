@@ -43,10 +43,11 @@ struct sample {
 	uint64_t cycles;      /* absolute, of this thread; codes.h says of which clock */
 	struct code *code;    /* NULL unless it is an event of PEP 669; owned by the code table */
 	union {
-		int64_t offset; /* bytes, as in PEP 669 */
-		int64_t line;	/* LINE: the line */
-		bool ends;	/* SNAPSHOT: it ends here; else it begins */
-		bool traced;	/* FRAMES: the interpreter is traced from here on; else it is not */
+		int64_t offset;	    /* bytes, as in PEP 669 */
+		int64_t line;	    /* LINE: the line */
+		bool ends;	    /* SNAPSHOT: it ends here; else it begins */
+		struct code *named; /* EXTENSION: what its payload names (named.h), or NULL */
+		bool traced;	    /* FRAMES: the interpreter is traced from here on; else it is not */
 	};
 	union {
 		int64_t target;	 /* bytes; SAMPLE_NOWHERE unless the event has a destination */

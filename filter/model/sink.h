@@ -73,6 +73,16 @@ struct exception_mark {
 	uint32_t frames; /* that it has left until then */
 };
 
+/* What the program said itself. */
+struct label_mark {
+	int32_t pid, tid;
+	enum label_what what;
+	const struct code *name;
+	const struct code *data; /* what goes with it: its qualname is JSON; NULL: nothing */
+	double value;		 /* of a counter */
+	uint64_t ns, cycles;
+};
+
 struct sink_ops {
 	/* Every sample, before the analysis acts on it. */
 	int (*sample)(struct sink *s, const struct sample *sample);
@@ -81,6 +91,7 @@ struct sink_ops {
 		     uint64_t end_cycles);
 	int (*iterate)(struct sink *s, const struct trip *t);
 	int (*exception)(struct sink *s, const struct exception_mark *m);
+	int (*label)(struct sink *s, const struct label_mark *m);
 	int (*gap)(struct sink *s, const struct sample *gap);
 	/* A flight recorder's segment of the thread begins, or has ended: OP_SNAPSHOT. */
 	int (*segment)(struct sink *s, const struct sample *edge);
@@ -96,7 +107,7 @@ struct sink_ops {
 
 /* For each callback: the next sink that has it (subscribers.h). */
 struct sink_links {
-	struct sink *sample, *enter, *leave, *iterate, *exception, *gap, *segment;
+	struct sink *sample, *enter, *leave, *iterate, *exception, *label, *gap, *segment;
 };
 
 struct sink {

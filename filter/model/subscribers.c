@@ -31,6 +31,7 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 	LINK(iterate);
 	LINK(gap);
 	LINK(exception);
+	LINK(label);
 	LINK(segment);
 #undef LINK
 	return a;

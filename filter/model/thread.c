@@ -7,12 +7,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cold.h"
 #include "shared/marker.h"
 #include "loop.h"
 
-#define RAISES (1ull << 63) /* no payload has that */
+#define RAISES	  (1ull << 63) /* no payload has these */
+#define HAS_VALUE (1ull << 63)
 
 static COLD struct stack *find_stack(struct thread *t, uint32_t interpreter)
 {
@@ -373,10 +375,10 @@ static int mark_exception(const struct stack *st, const struct sample *s, struct
 /* The exception that the last EXCEPTION word told of. */
 static int raise_here(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to)
 {
-	struct process *process = codes_process(to->profile->codes, s->pid);
-	uint32_t type = t->raises & MARKER_CODE_MAX;
 	struct raise at = { .first = s->op == OP_RAISE && t->raises & MARKER_EXCEPTION_FIRST,
+			    .again = s->op == OP_RERAISE,
 			    .object = t->raises >> MARKER_EXCEPTION_SHIFT & MARKER_EXCEPTION_MAX,
+			    .type = t->raised_type,
 			    .code = s->code,
 			    .line = line_at(s->code, s->offset),
 			    .depth = st->nframes };
@@ -384,7 +386,6 @@ static int raise_here(struct thread *t, struct stack *st, const struct sample *s
 
 	t->raises = 0;
 	st->flights = st->flights ?: calloc(1, sizeof(*st->flights));
-	at.type = process && type ? codes_find_or_make(to->profile->codes, process, type) : NULL;
 	if (!st->flights || flights_raise(st->flights, &to->profile->exceptions, &at, &begun))
 		return -ENOMEM;
 	return begun ? mark_exception(st, s, st->flights->on_way[st->flights->n - 1], false, to) : 0;
@@ -493,7 +494,9 @@ static int gap(struct thread *t, const struct sample *s, const struct subscriber
 	add_off(t, tail, to->profile);
 	t->wait = (struct wait){ 0 };
 	t->raises = 0;
+	t->value = 0;
 	t->charged.instr = NULL;
+	err = err ?: spans_lose(&t->spans, &to->profile->spans);
 	return err ? err : report_gap(s, to);
 }
 
@@ -554,17 +557,6 @@ static int segment(struct thread *t, const struct sample *s, const struct subscr
 	return err ? err : SUBSCRIBERS_CALL(to, segment, s);
 }
 
-/* Where the lock was made is known. */
-static int wait_for_lock(const struct sample *s, uint64_t place, uint64_t ns, struct profile *p)
-{
-	struct process *process = codes_process(p->codes, s->pid);
-	const struct code *code = process ? codes_find_or_make(p->codes, process,
-							       (uint32_t)(place >> MARKER_PLACE_SHIFT))
-					  : NULL;
-
-	return code ? locks_add(&p->locks, code, place & MARKER_PLACE_LINES, ns) : -ENOMEM;
-}
-
 /* The innermost activation waited. */
 static int take_wait(struct thread *t, const struct sample *s, struct profile *p)
 {
@@ -582,7 +574,7 @@ static int take_wait(struct thread *t, const struct sample *s, struct profile *p
 		return -ENOMEM;
 	waits_add(fn ? fn->waits : &p->outside_waits, kind, ns);
 	t->gil_ns += kind == WAIT_FOR_GIL ? ns : 0;
-	return took.place >> MARKER_PLACE_SHIFT ? wait_for_lock(s, took.place, ns, p) : 0;
+	return s->named ? locks_add(&p->locks, s->named, took.place & MARKER_PLACE_LINES, ns) : 0;
 }
 
 /* The innermost activation, which has just begun, is an import. */
@@ -590,13 +582,10 @@ static int take_import(struct thread *t, const struct sample *s, struct profile 
 {
 	struct stack *st = stack_of(t, s->interpreter);
 	struct frame *f = st ? stack_top(st) : NULL;
-	struct process *process = codes_process(p->codes, s->pid);
-	const struct code *name;
 
 	if (!f || f->import || !import_is_of(f->a.code)) /* its beginning was not seen, or is left out */
 		return 0;
-	name = process ? codes_find_or_make(p->codes, process, s->payload & MARKER_CODE_MAX) : NULL;
-	f->import = name ? imports_find(&p->imports, st->import, name->qualname) : NULL;
+	f->import = s->named ? imports_find(&p->imports, st->import, s->named->qualname) : NULL;
 	if (!f->import)
 		return -ENOMEM;
 	st->import = f->import;
@@ -673,14 +662,61 @@ static int collect(struct thread *t, const struct sample *s, const struct subscr
 {
 	struct collection c = collection_of(s->payload);
 	struct stack *st = stack_of(t, s->interpreter);
-	struct code *code = codes_collection(to->profile->codes, s->pid, c.generation);
 	int err;
 
-	if (!st || !code)
+	if (!st || !s->named)
 		return -ENOMEM;
-	err = c.begins ? begin_collection(t, st, code, s, to) : end_collection(t, st, code, s, to);
+	err = c.begins ? begin_collection(t, st, s->named, s, to) : end_collection(t, st, s->named, s, to);
 	stand_at(t, s);
 	return err;
+}
+
+/* A counter's number, whose high bits the VALUE word has. */
+static double counter_of(uint64_t value, uint64_t payload)
+{
+	uint64_t bits = (value & MARKER_PAYLOAD_MAX) << MARKER_LABEL_LOW | (payload & ((1u << MARKER_LABEL_LOW) - 1));
+	double number;
+
+	memcpy(&number, &bits, sizeof(number));
+	return number;
+}
+
+/* What the program says itself. */
+static int take_label(struct thread *t, const struct sample *s, const struct subscribers *to)
+{
+	struct label_mark m = { .pid = s->pid,
+				.tid = s->tid,
+				.what = (enum label_what)(s->payload >> MARKER_LABEL_SHIFT & MARKER_LABEL_MASK),
+				.name = s->named,
+				.ns = s->time,
+				.cycles = s->cycles };
+	uint32_t which = s->payload & ((1u << MARKER_LABEL_LOW) - 1);
+	int err = 0;
+
+	if (m.what == LABEL_COUNTER)
+		m.value = counter_of(t->value, s->payload);
+	else if (t->value && t->data && !strcmp(t->data->file, CODE_DATA_FILE))
+		m.data = t->data;
+	t->value = 0;
+	if (!m.name) /* its id is 0 */
+		return 0;
+	if (m.what == LABEL_BEGIN)
+		err = spans_begin(&t->spans, m.name, which, s->time);
+	if (m.what == LABEL_END)
+		err = spans_end(&t->spans, &to->profile->spans, m.name, which, s->time);
+	return err ?: SUBSCRIBERS_CALL(to, label, &m);
+}
+
+static void take_value(struct thread *t, const struct sample *s)
+{
+	t->value = s->payload | HAS_VALUE;
+	t->data = s->named;
+}
+
+static void take_exception(struct thread *t, const struct sample *s)
+{
+	t->raises = s->payload | RAISES;
+	t->raised_type = s->named;
 }
 
 static int extension(struct thread *t, const struct sample *s, const struct subscribers *to)
@@ -698,8 +734,13 @@ static int extension(struct thread *t, const struct sample *s, const struct subs
 		return take_native(t, s, p);
 	if (s->kind == KIND_COLLECTION)
 		return t->early ? 0 : collect(t, s, to);
+	p->known_kinds += s->kind == KIND_LABEL || s->kind == KIND_VALUE;
+	if (s->kind == KIND_VALUE)
+		take_value(t, s);
+	if (s->kind == KIND_LABEL)
+		return take_label(t, s, to);
 	if (s->kind == KIND_EXCEPTION)
-		t->raises = s->payload | RAISES;
+		take_exception(t, s);
 	if (s->kind == KIND_IMPORT)
 		return t->early ? 0 : take_import(t, s, p);
 	return s->kind == KIND_WAIT ? take_wait(t, s, p) : 0;
@@ -766,11 +807,12 @@ int thread_finish(struct thread *t, const struct subscribers *to)
 	for (struct stack *st = t->stacks; st; st = st->next)
 		if (st->flights)
 			flights_end(st->flights);
-	return err;
+	return err ?: spans_lose(&t->spans, &to->profile->spans);
 }
 
 void thread_free(struct thread *t)
 {
+	open_spans_free(&t->spans);
 	for (struct stack *s = t->stacks, *next; s; s = next) {
 		next = s->next;
 		stack_free(s);

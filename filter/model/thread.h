@@ -27,11 +27,15 @@ struct thread {
 	struct off off;	  /* of all its time */
 	struct used used;
 	struct wait wait;
-	uint64_t raises;	   /* the last EXCEPTION word's payload and RAISES, until its RAISE; else 0 */
-	uint64_t gil_ns;	   /* waiting for the GIL */
-	struct gil *gil;	   /* the process's, owned by the trace */
-	bool holds_gil, wants_gil; /* of gil.c */
-	uint64_t gil_held_ns;	   /* it had it while others waited; for each of them */
+	struct open_spans spans;
+	uint64_t value;			/* the last VALUE word's payload and HAS_VALUE, until its LABEL; else 0 */
+	const struct code *data;	/* that it names, or NULL */
+	uint64_t raises;		/* the last EXCEPTION word's payload and RAISES, until its RAISE; else 0 */
+	const struct code *raised_type; /* that it names, or NULL */
+	uint64_t gil_ns;		/* waiting for the GIL */
+	struct gil *gil;		/* the process's, owned by the trace */
+	bool holds_gil, wants_gil;	/* of gil.c */
+	uint64_t gil_held_ns;		/* it had it while others waited; for each of them */
 };
 
 /* It had the GIL for that time, while others waited: so had its innermost function that is written in Python. */

@@ -77,7 +77,7 @@ static COLD struct thread *find_thread(struct trace *t, const struct sample *s)
 	uint64_t key = map_pair(s->pid, s->tid);
 	struct thread *th = map_get(&t->threads, key);
 
-	if (!th && s->op == OP_EXTENSION)
+	if (!th && s->op == OP_EXTENSION && s->kind != KIND_LABEL) /* which the program says itself */
 		return early_thread(t, s, key);
 	return t->last = th ? th : begin_thread(t, s, key);
 }
@@ -388,5 +388,6 @@ void trace_free(struct trace *t)
 	imports_free(&t->profile.imports);
 	exceptions_free(&t->profile.exceptions);
 	locks_free(&t->profile.locks);
+	spans_free(&t->profile.spans);
 	selection_free(&t->selection);
 }

@@ -31,6 +31,7 @@ int page_origins(struct page *page);
 int page_functions(struct page *page);
 int page_c_functions(struct page *page); /* nothing if there are none */
 int page_waits(struct page *page);	 /* the same */
+int page_spans(struct page *page);	 /* the same */
 int page_locks(struct page *page);	 /* the same */
 int page_gil(struct page *page);	 /* the same */
 int page_imports(struct page *page);	 /* the same */

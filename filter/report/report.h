@@ -55,6 +55,9 @@ int report_waiting(const struct report *r, size_t most);
 /* The locks that were waited for longest, where they were made, if they were waited for for long. 0 or -ENOMEM. */
 int report_locks(const struct report *r, size_t most);
 
+/* The program's own spans, if there are any. 0 or -ENOMEM. */
+int report_spans(const struct report *r, size_t most);
+
 /* Those that had the GIL longest while other threads waited for it, if they waited for long. 0 or -ENOMEM. */
 int report_gil(const struct report *r, size_t most);
 

@@ -10,6 +10,7 @@
 #include "model/sink_file.h"
 
 #define SPECIALIZED  10 /* rows of the table of specialization */
+#define SPANS	     10 /* of the program's own */
 #define WAITING	     5	/* of the functions that wait */
 #define RAISED	     10 /* of the places where exceptions were raised */
 #define WIDTH_LEAST  80 /* columns */
@@ -132,6 +133,7 @@ static int write_parts(struct report *r, const struct console *c, const struct r
 	if (!err)
 		report_lookups(r, top);
 	err = err ?: report_c_functions(r, top);
+	err = err ?: report_spans(r, c->unfold ? SIZE_MAX : SPANS);
 	err = err ?: report_waiting(r, WAITING);
 	err = err ?: report_locks(r, WAITING);
 	err = err ?: report_gil(r, WAITING);

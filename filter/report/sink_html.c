@@ -22,9 +22,9 @@ static const char end[] = "<footer>Written by Ocular. This page is complete in i
 static int render(FILE *f, struct sink *s, const struct profile *p)
 {
 	static int (*const sections[])(struct page * page) = {
-		page_origins, page_functions,	page_loops,   page_waits,	   page_locks,
-		page_gil,     page_c_functions, page_native,  page_compiled,	   page_exceptions,
-		page_imports, page_sources,	page_opcodes, page_specialization, page_events,
+		page_origins, page_functions,	page_loops,	     page_spans,    page_waits,	     page_locks,
+		page_gil,     page_c_functions, page_native,	     page_compiled, page_exceptions, page_imports,
+		page_sources, page_opcodes,	page_specialization, page_events,
 	};
 	struct page page = { .f = f, .p = p };
 	int err = 0;

@@ -122,6 +122,20 @@ static int put_locks(struct summary *m, const struct profile *p)
 	return err;
 }
 
+static int put_spans(struct summary *m, const struct profile *p)
+{
+	size_t n = 0;
+	const struct span_total **all = spans_ranked(&p->spans, &n);
+	int err = all ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		put(m, i ? ",\n  " : "\n  ");
+		err = put_json(m, summary_span(all[i]));
+	}
+	free(all);
+	return err;
+}
+
 static int put_loops(struct summary *m, const struct profile *p)
 {
 	size_t n = 0;
@@ -215,6 +229,7 @@ static const struct {
 	{ "collections", .array = put_collections },
 	{ "imports", .array = put_imports },
 	{ "exceptions", .array = put_exceptions },
+	{ "spans", .array = put_spans },
 	{ "loops", .array = put_loops },
 	{ "waits", profile_has_waits, .array = put_waits },
 	{ "locks", profile_has_waits, .array = put_locks },

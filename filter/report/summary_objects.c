@@ -638,3 +638,15 @@ json_t *summary_lock(const struct lock *l)
 
 	return json_join(place(l->code), JSON_NUMBERS(numbers));
 }
+
+json_t *summary_span(const struct span_total *t)
+{
+	const struct json_number numbers[] = {
+		{ "count", t->n },
+		{ "total_ns", t->ns },
+		{ "longest_ns", t->longest_ns },
+		{ "unfinished", t->unfinished },
+	};
+
+	return json_join(json_pack("{s:o}", "name", json_text(t->name->qualname)), JSON_NUMBERS(numbers));
+}

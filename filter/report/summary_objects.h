@@ -28,6 +28,7 @@ json_t *summary_function(const struct profile *p, const struct code *code, bool 
 /* NULL: no memory. */
 json_t *summary_collection(const struct profile *p, unsigned generation);
 json_t *summary_import(const struct import *i);
+json_t *summary_span(const struct span_total *t);
 json_t *summary_lock(const struct lock *l);
 json_t *summary_exception(const struct raised *r);
 json_t *summary_c_function(const struct profile *p, const struct code *code, bool tables); /* has no tables */

@@ -17,6 +17,7 @@
 #include "chrome.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,8 +249,22 @@ static int chrome_mark(struct timeline *v, struct track *t, uint64_t ns, const s
 		to = stpcpy(stpcpy(to, i ? ",\"" : ",\"args\":{\""), mark->args[i].key);
 		to = out_dec(stpcpy(to, "\":"), mark->args[i].value);
 	}
-	if (mark->n)
+	if (mark->text)
+		to = stpcpy(stpcpy(stpcpy(to, mark->n ? ",\"data\":\"" : ",\"args\":{\"data\":\""), mark->text), "\"");
+	if (mark->n || mark->text)
 		*to++ = '}';
+	return close_event(v, to);
+}
+
+static int chrome_value(struct timeline *v, struct track *t, uint64_t ns, const char *name, double value)
+{
+	char *to;
+	int err = open_event(v, "C", t, ns, EVENT_ROOM, &to);
+
+	if (err)
+		return err;
+	to = stpcpy(stpcpy(stpcpy(to, "\"name\":\""), name), "\",\"args\":{\"value\":");
+	to += sprintf(to, isfinite(value) ? "%.17g}" : "null}", value);
 	return close_event(v, to);
 }
 
@@ -413,6 +428,7 @@ const struct timeline_format chrome_format = {
 	.stretch = chrome_stretch,
 	.flow = chrome_flow,
 	.counter = chrome_counter,
+	.value = chrome_value,
 	.snapshot = chrome_snapshot,
 	.name = chrome_name,
 	.finish = chrome_finish,

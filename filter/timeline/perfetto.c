@@ -20,8 +20,8 @@ char *perfetto_place(const struct code *code)
 	const char *slash = strrchr(code->file, '/');
 	char *place;
 
-	if (code->c)
-		return strdup("C function");
+	if (code->c || code->label)
+		return strdup(code->c ? "C function" : "span");
 	if (asprintf(&place, "%s:%" PRId64, slash ? slash + 1 : code->file, code->firstlineno) < 0)
 		return NULL;
 	return place;

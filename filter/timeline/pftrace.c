@@ -240,6 +240,8 @@ static int pftrace_mark(struct timeline *v, struct track *t, uint64_t ns, const 
 	pftrace_put_text(&e, EVENT_NAME_TEXT, mark->name);
 	for (unsigned i = 0; i < mark->n; i++)
 		pftrace_put_keyed_arg(&e, mark->args[i].key, mark->args[i].value);
+	if (mark->text)
+		pftrace_put_string_arg(&e, "data", mark->text);
 	return pftrace_close_event(v, &e);
 }
 
@@ -307,6 +309,21 @@ static int pftrace_counter(struct timeline *v, struct track *t, enum timeline_co
 		return err;
 	pftrace_put(&e, EVENT_TRACK, pftrace_counter_uuid(t, which));
 	pftrace_put(&e, EVENT_COUNTER, value);
+	return pftrace_close_event(v, &e);
+}
+
+static int pftrace_value(struct timeline *v, struct track *t, uint64_t ns, const char *name, double value)
+{
+	struct pftrace_event e;
+	uint64_t uuid;
+	int err = pftrace_begin_sequence(v, t);
+
+	err = err ?: pftrace_value_track(v, t, name, &uuid);
+	err = err ?: open_event(v, t, ns, TYPE_COUNTER, 0, &e);
+	if (err)
+		return err;
+	pftrace_put(&e, EVENT_TRACK, uuid);
+	e.packet.to = proto_double(e.packet.to, EVENT_COUNTER_DOUBLE, value);
 	return pftrace_close_event(v, &e);
 }
 
@@ -392,6 +409,7 @@ static void pftrace_free(struct timeline *v)
 	if (w) {
 		pftrace_names_free(&w->names);
 		map_free(&w->processes);
+		map_free(&w->values);
 	}
 	free(w);
 }
@@ -407,6 +425,7 @@ const struct timeline_format pftrace_format = {
 	.stretch = pftrace_stretch,
 	.flow = pftrace_flow,
 	.counter = pftrace_counter,
+	.value = pftrace_value,
 	.snapshot = pftrace_snapshot,
 	.name = pftrace_name,
 	.finish = pftrace_finish,

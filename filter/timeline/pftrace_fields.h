@@ -35,6 +35,7 @@ enum {
 	EVENT_CATEGORY_TEXT = 22,
 	EVENT_NAME_TEXT = 23,
 	EVENT_COUNTER = 30,
+	EVENT_COUNTER_DOUBLE = 44,
 };
 enum { TYPE_LEGACY, TYPE_BEGIN, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
 enum { ARG_KEY = 1, ARG_INT = 4, ARG_STRING = 6, ARG_JSON = 9, ARG_KEY_TEXT = 10 };
@@ -51,7 +52,7 @@ enum { CATEGORY_LOOP = 1, CATEGORY_CODE, CATEGORY_RESUME, CATEGORIES };
 enum { NAME_RESUME = 1 };
 
 /* A track's number on the wire: which kind of thing, and which one. */
-enum uuid { UUID_PROCESS = 1, UUID_THREAD, UUID_COUNTERS };
+enum uuid { UUID_PROCESS = 1, UUID_THREAD, UUID_COUNTERS, UUID_VALUES };
 
 static inline uint64_t pftrace_uuid(enum uuid kind, uint64_t number)
 {

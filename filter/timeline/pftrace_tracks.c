@@ -125,20 +125,47 @@ int pftrace_write_thread(struct timeline *v, const struct track *t, const char *
 	return close_description(v, &d);
 }
 
+static int write_counter_track(struct timeline *v, const struct track *t, uint64_t uuid, const char *name)
+{
+	struct description d;
+	int err = open_description(v, t, strlen(name), uuid, &d);
+
+	if (err)
+		return err;
+	d.p.to = put_name(put_parent(d.p.to, t), TRACK_NAME, name);
+	d.p.to = proto_string(d.p.to, TRACK_COUNTER, "", 0);
+	return close_description(v, &d);
+}
+
 /* Counters belong to the process, as in the JSON, whose format has none for threads. */
 static int write_counter(struct timeline *v, const struct track *t, enum timeline_counter which)
 {
 	const char *const *words = timeline_counters[which];
 	char name[64];
-	struct description d;
-	int err = open_description(v, t, 0, pftrace_counter_uuid(t, which), &d);
 
-	if (err)
-		return err;
 	snprintf(name, sizeof(name), "thread %d: %s %s", pftrace_known(t->tid), words[0], words[1]);
-	d.p.to = put_name(put_parent(d.p.to, t), TRACK_NAME, name);
-	d.p.to = proto_string(d.p.to, TRACK_COUNTER, "", 0);
-	return close_description(v, &d);
+	return write_counter_track(v, t, pftrace_counter_uuid(t, which), name);
+}
+
+/* 40 bits, as pftrace_uuid() has room for. FNV-1a, folded. */
+static uint64_t value_number(int32_t pid, const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325 ^ (uint32_t)pid;
+
+	for (; *name; name++)
+		hash = (hash ^ (uint8_t)*name) * 0x100000001b3;
+	return (hash >> 40 ^ hash) & 0xffffffffff;
+}
+
+int pftrace_value_track(struct timeline *v, const struct track *t, const char *name, uint64_t *uuid)
+{
+	struct pftrace *w = v->own;
+	uint64_t number = value_number(pftrace_known(t->pid), name);
+
+	*uuid = pftrace_uuid(UUID_VALUES, number);
+	if (map_get(&w->values, number))
+		return 0;
+	return map_put(&w->values, number, w) ? pftrace_no_memory(v) : write_counter_track(v, t, *uuid, name);
 }
 
 static int describe_process(struct timeline *v, const struct track *t)

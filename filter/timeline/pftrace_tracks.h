@@ -9,6 +9,7 @@
 struct pftrace {
 	struct pftrace_names names;
 	struct map processes; /* pid + 1 -> itself: its track is described */
+	struct map values;    /* the same of counters of the program's own, by their tracks' numbers */
 };
 
 /* The track's sequence, begun with its first event. All three: 0, TIMELINE_FULL or an error, its text set. */
@@ -17,6 +18,9 @@ int pftrace_begin_sequence(struct timeline *v, struct track *t);
 /* Names are UTF-8, or NULL. */
 int pftrace_write_process(struct timeline *v, const struct track *t, const char *name);
 int pftrace_write_thread(struct timeline *v, const struct track *t, const char *name);
+
+/* The track of a process's counter of that name, described when it is new: *uuid. 0, TIMELINE_FULL or an error. */
+int pftrace_value_track(struct timeline *v, const struct track *t, const char *name, uint64_t *uuid);
 
 static inline uint64_t pftrace_counter_uuid(const struct track *t, enum timeline_counter which)
 {

@@ -102,7 +102,7 @@ static uint64_t since_start(struct timeline *v, uint64_t ns)
 /* Describes a code object when it is first seen. Of a C function there is nothing to say but its name. */
 static int describe_code(struct timeline *v, struct track *t, uint64_t ns, const struct code *code)
 {
-	if (code->c || map_get(&v->described, (uintptr_t)code))
+	if (code->c || code->label || map_get(&v->described, (uintptr_t)code))
 		return 0;
 	if (map_put(&v->described, (uintptr_t)code, (void *)code))
 		return sink_file_no_memory(&v->file.sink);
@@ -212,17 +212,12 @@ static int yielded(struct timeline *v, struct track *t, const struct span *span,
 	return err ? sink_file_no_memory(&v->file.sink) : 0;
 }
 
-static int timeline_leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
-			  uint64_t end_cycles)
+static int leave_span(struct timeline *v, struct track *t, struct span *span, enum leave_how how, uint64_t end_ns,
+		      uint64_t end_cycles)
 {
-	struct timeline *v = (struct timeline *)s;
-	struct track *t = track_of(v, a->pid, a->tid);
-	struct span *span = t ? track_find(t, a->code) : NULL;
 	bool written;
 	int err = 0;
 
-	if (!span)
-		return 0;
 	if (end_ns - span->start_ns >= v->min_ns)
 		err = write_begins(v, t);
 	written = track_is_written(t, span);
@@ -235,6 +230,44 @@ static int timeline_leave(struct sink *s, const struct activation *a, enum leave
 	track_take(t, span);
 	meter_depth(&t->meter, t->nspans);
 	return err;
+}
+
+static struct span *innermost(const struct track *t)
+{
+	return t->nspans ? &t->spans[t->nspans - 1] : NULL;
+}
+
+/* Spans of the program's own that are over, where nothing inside them is open any more. */
+static int leave_over(struct timeline *v, struct track *t, uint64_t ns, uint64_t cycles)
+{
+	int err = 0;
+
+	while (!err && innermost(t) && innermost(t)->over)
+		err = leave_span(v, t, innermost(t), LEAVE_RETURN, ns, cycles);
+	return err;
+}
+
+/* A span of the program's own is shown until the activation that it is in ends, or is suspended. */
+static int leave_labels(struct timeline *v, struct track *t, const struct span *in, uint64_t ns, uint64_t cycles)
+{
+	int err = 0;
+
+	while (!err && innermost(t) > in && innermost(t)->code->label)
+		err = leave_span(v, t, innermost(t), LEAVE_RETURN, ns, cycles);
+	return err;
+}
+
+static int timeline_leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
+			  uint64_t end_cycles)
+{
+	struct timeline *v = (struct timeline *)s;
+	struct track *t = track_of(v, a->pid, a->tid);
+	struct span *span = t ? track_find(t, a->code) : NULL;
+	int err = span ? leave_labels(v, t, span, end_ns, end_cycles) : 0;
+
+	if (err || !span)
+		return err;
+	return leave_span(v, t, span, how, end_ns, end_cycles) ?: leave_over(v, t, end_ns, end_cycles);
 }
 
 /* --- loops, gaps -------------------------------------------------------------------------------------- */
@@ -289,10 +322,12 @@ static int timeline_gap(struct sink *s, const struct sample *gap)
 /* What a string of JSON may have as it is, and no more than fits. */
 static void put_plain(char to[MARK_NAME], const char *verb, const char *name)
 {
-	size_t n = snprintf(to, MARK_NAME, "%s %s", verb, name);
+	size_t n = snprintf(to, MARK_NAME, "%s%s", verb, name);
 
 	for (char *c = to; *c; c++)
-		if (*c == '"' || *c == '\\' || (unsigned char)*c < ' ' || *c == 0x7f)
+		if (*c == '"')
+			*c = '\'';
+		else if (*c == '\\' || (unsigned char)*c < ' ' || *c == 0x7f)
 			*c = '?';
 	if (n >= MARK_NAME) /* no half of a character */
 		for (char *c = to + MARK_NAME - 2; c > to && (*c & 0x80); *c-- = 0)
@@ -312,8 +347,64 @@ static int timeline_exception(struct sink *s, const struct exception_mark *m)
 			     .n = 1 + m->handled,
 			     .args = { { "line", m->line }, { "frames", m->frames } } };
 
-	put_plain(name, m->handled ? "caught" : "raised", m->of->type ? m->of->type->qualname : "an exception");
+	put_plain(name, m->handled ? "caught " : "raised ", m->of->type ? m->of->type->qualname : "an exception");
 	return t ? write_mark(v, t, m->time_ns, &mark) : sink_file_no_memory(s);
+}
+
+static int mark_label(struct timeline *v, struct track *t, const struct label_mark *m)
+{
+	char name[MARK_NAME], data[MARK_NAME];
+	struct mark mark = { .category = "label", .name = name, .text = m->data ? data : NULL };
+
+	put_plain(name, "", m->name->qualname);
+	if (m->data)
+		put_plain(data, "", m->data->qualname);
+	return write_mark(v, t, m->ns, &mark);
+}
+
+static int begin_label(struct timeline *v, struct track *t, const struct label_mark *m)
+{
+	const struct activation a = { .pid = m->pid,
+				      .tid = m->tid,
+				      .code = (struct code *)m->name,
+				      .op = OP_PY_START,
+				      .start_ns = m->ns,
+				      .start_cycles = m->cycles };
+	int err = timeline_enter(&v->file.sink, &a);
+
+	return err || !m->data ? err : mark_label(v, t, m);
+}
+
+static int count_label(struct timeline *v, struct track *t, const struct label_mark *m)
+{
+	char name[MARK_NAME];
+
+	put_plain(name, "", m->name->qualname);
+	return WRITE(v, t, v->beyond.others, value, track_at(t, since_start(v, m->ns)), name, m->value);
+}
+
+static int timeline_label(struct sink *s, const struct label_mark *m)
+{
+	struct timeline *v = (struct timeline *)s;
+	struct track *t = track_of(v, m->pid, m->tid);
+	struct span *span;
+
+	if (!t)
+		return sink_file_no_memory(s);
+	switch (m->what) {
+	case LABEL_BEGIN:
+		return begin_label(v, t, m);
+	case LABEL_END:
+		span = track_find(t, m->name);
+		if (span)
+			span->over = true;
+		return leave_over(v, t, m->ns, m->cycles);
+	case LABEL_COUNTER:
+		return count_label(v, t, m);
+	case LABEL_INSTANT:
+		break;
+	}
+	return mark_label(v, t, m);
 }
 
 /* --- counters ----------------------------------------------------------------------------------------- */
@@ -748,6 +839,7 @@ static const struct sink_ops timeline_ops = {
 	.leave = timeline_leave,
 	.iterate = timeline_iterate,
 	.exception = timeline_exception,
+	.label = timeline_label,
 	.gap = timeline_gap,
 	.segment = timeline_segment,
 	.finish = timeline_finish,

@@ -30,6 +30,7 @@ struct mark {
 		const char *key;
 		uint64_t value;
 	} args[4];
+	const char *text; /* one more, "data", as the name; NULL: none */
 };
 
 /* For the track of snapshots, which cover all threads and processes: larger than Linux's largest (PID_MAX_LIMIT). */
@@ -109,6 +110,8 @@ struct timeline_format {
 	/* span has begun, and continues span->from; it is flow number v->flows. */
 	int (*flow)(struct timeline *v, struct track *t, const struct span *span);
 	int (*counter)(struct timeline *v, struct track *t, enum timeline_counter which, uint64_t ns, uint64_t value);
+	/* A counter of the program's own, of the thread. name: as a mark's. */
+	int (*value)(struct timeline *v, struct track *t, uint64_t ns, const char *name, double value);
 	/* A snapshot, a slice of the track from `from` to `ns`. */
 	int (*snapshot)(struct timeline *v, struct track *t, const struct snapshot *s, uint64_t from, uint64_t ns);
 	/* Either may be NULL. */

@@ -21,6 +21,7 @@ struct span {
 	uint64_t shown;			 /* on the timeline */
 	uint64_t calls;			 /* activations that it started itself */
 	uint64_t reserved;		 /* bytes reserved for its end */
+	bool over;			 /* of the program's own: it ends with what is still open inside it */
 	bool tied;			 /* another event has the same time, after its beginning */
 	const struct track *from;	 /* it continues a slice there that began at from_shown; or NULL */
 	uint64_t from_shown;

@@ -69,10 +69,11 @@ static bool is_short_call(uint64_t value, uint64_t callee, struct place at)
  */
 static uint64_t exception_word(const struct callback *cb, PyObject *exception)
 {
-	PyObject *trace = PyExceptionInstance_Check(exception) ? ((PyBaseExceptionObject *)exception)->traceback : NULL;
+	PyObject *trace = PyExceptionInstance_Check(exception) ? PyException_GetTraceback(exception) : NULL;
 	bool fresh = !trace || !PyTraceBack_Check(trace) || !((PyTracebackObject *)trace)->tb_next;
 	uint32_t type = callees_exception(cb->codes, Py_TYPE(exception), cb->session);
 
+	Py_XDECREF(trace);
 	return marker_exception(fresh, (uintptr_t)exception, type);
 }
 

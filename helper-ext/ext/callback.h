@@ -23,7 +23,7 @@ enum emit_shape {
 	EMIT_SHAPES,
 	EMIT_AMBIGUOUS =
 		EMIT_SHAPES, /* as EMIT_DEST; branches that opcodes decide (ambiguous.h) are disabled instead */
-	EMIT_RAISE,	     /* as EMIT_UNSURE, exception: with what it is (raised.h); always the slow path */
+	EMIT_RAISE,	     /* as EMIT_UNSURE, exception: with which one it is (callback.c); always the slow path */
 	EMIT_LAST = EMIT_RAISE,
 };
 

@@ -40,6 +40,7 @@ struct codes {
 	/* How often tracing has ended: a callback that has called Python looks at it afterwards. */
 	_Atomic uint32_t session;
 	PyObject *imports; /* dict: the ids of names (imports.h) */
+	bool listening;	   /* events are on: from core's listen() to unlisten() */
 };
 
 /* CPython's private storage behind co_extra; codes_open() checks it against the API. */

@@ -18,6 +18,7 @@
 #include "duty.h"
 #include "emit.h"
 #include "frames.h"
+#include "labels.h"
 #include "lane.h"
 #include "pending.h"
 #include "locks.h"
@@ -34,6 +35,7 @@
 #include "waits.h"
 
 struct state {
+	struct labels labels; /* first: labels.c has it from its type */
 	struct codes codes;
 	PyTypeObject *callback;
 	bool counted; /* its frames: emit_frames() */
@@ -73,7 +75,7 @@ static PyObject *core_where(PyObject *module, PyObject *unused)
 /* The duty cycle's thread takes the lock: it ends before a fork. */
 static const struct process_fork forks[] = {
 	{ .child = lanes_forked },
-	{ .child = locks_forked },
+	{ .before = locks_before_fork, .after = locks_after_fork, .child = locks_forked },
 	{ .child = table_forked },
 	{ .before = duty_before_fork, .after = duty_after_fork, .child = duty_forked },
 	{ 0 },
@@ -210,6 +212,7 @@ static PyObject *core_listen(PyObject *module, PyObject *args)
 	if (!PyArg_ParseTuple(args, "ii", &tool, &events))
 		return NULL;
 	begun = duty_begin(&state_of(module)->codes, tool, events, &err);
+	state_of(module)->codes.listening = !err;
 	return err ? NULL : PyBool_FromLong(begun);
 }
 
@@ -227,6 +230,7 @@ static PyObject *core_fork_ends(PyObject *module, PyObject *unused)
 
 static PyObject *core_unlisten(PyObject *module, PyObject *unused)
 {
+	state_of(module)->codes.listening = false;
 	codes_write_compiled(&state_of(module)->codes);
 	duty_end(&state_of(module)->codes);
 	Py_RETURN_NONE;
@@ -273,6 +277,7 @@ static PyObject *core_close(PyObject *module, PyObject *unused)
 	codes_end(&state->codes);
 	codes_close(&state->codes);
 	PyDict_Clear(state->codes.imports);
+	PyDict_Clear(state->labels.ids);
 	if (process_leave()) {
 		waits_stop();
 		write_stop();
@@ -348,6 +353,16 @@ static PyObject *core_collector(PyObject *module, PyObject *args)
 	return collector_event(&state->codes, args);
 }
 
+static PyObject *core_instant(PyObject *module, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+	return labels_instant(&state_of(module)->labels, args, n, names);
+}
+
+static PyObject *core_counter(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+	return labels_counter(&state_of(module)->labels, args, n);
+}
+
 /* _core.pyi has types for what Python reads of them. */
 /* clang-format off */
 static PyMethodDef methods[] = {
@@ -355,6 +370,12 @@ static PyMethodDef methods[] = {
 	  "collector($module, phase, info, /)\n--\n\n"
 	  "For gc.callbacks: a collection is recorded as a call of a function of its own, garbage\n"
 	  "collection. phase: 'start' or 'stop'; info: gc's dict, of which only 'generation' is used." },
+	{ "instant", (PyCFunction)(void (*)(void))core_instant, METH_FASTCALL | METH_KEYWORDS,
+	  "instant($module, name, /, **data)\n--\n\n"
+	  "A moment of the program's own: a mark on the thread's track, with data as of a span." },
+	{ "counter", (PyCFunction)(void (*)(void))core_counter, METH_FASTCALL,
+	  "counter($module, name, value, /)\n--\n\n"
+	  "A number of the program's own, from here on: a counter's track of the process, by its name." },
 	{ "ask", core_ask, METH_O,
 	  "ask($module, dir, /)\n--\n\n"
 	  "The configuration of the recorder that listens in folder dir: (records a ring, ms that a full\n"
@@ -498,7 +519,7 @@ static int core_exec(PyObject *module)
 	state->codes.imports = PyDict_New();
 	state->callback = (PyTypeObject *)PyType_FromModuleAndSpec(module, &emit_spec, NULL);
 	if (!state->codes.imports || !state->callback || codes_open(&state->codes) || callee_open() ||
-	    add_numbers(module) || add_events(module))
+	    add_numbers(module) || add_events(module) || labels_open(module, &state->labels, &state->codes))
 		return -1;
 	return 0;
 }
@@ -507,13 +528,14 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
 {
 	Py_VISIT(state_of(module)->callback);
 	Py_VISIT(state_of(module)->codes.imports);
-	return 0;
+	return labels_traverse(&state_of(module)->labels, visit, arg);
 }
 
 static int core_clear(PyObject *module)
 {
 	Py_CLEAR(state_of(module)->callback);
 	Py_CLEAR(state_of(module)->codes.imports);
+	labels_clear(&state_of(module)->labels);
 	return 0;
 }
 

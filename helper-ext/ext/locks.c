@@ -26,6 +26,9 @@ static struct {
 	size_t used;
 	PyInterpreterState *_Atomic interpreter; /* NULL: it has not begun */
 	Py_ssize_t direct;
+	PyObject *library;	     /* str: the standard library's folder; NULL: not known */
+	const PyCodeObject *forking; /* only compared: the code that calls fork(), and where */
+	int fork_at;
 } locks = { .busy = ATOMIC_FLAG_INIT };
 
 static void hold(void)
@@ -101,17 +104,31 @@ static void take_out(size_t free_entry)
 	locks.used--;
 }
 
+static PyThreadState *current(void)
+{
+#if PY_VERSION_HEX >= 0x030d0000
+	return PyThreadState_GetUnchecked();
+#else
+	return _PyThreadState_UncheckedGet();
+#endif
+}
+
 void locks_start(Py_ssize_t direct)
 {
 	if (locks.interpreter)
 		return;
 	locks.direct = direct;
+	locks.library = PySys_GetObject("_stdlib_dir"); /* since CPython 3.11 */
+	if (locks.library && !PyUnicode_Check(locks.library))
+		locks.library = NULL;
+	Py_XINCREF(locks.library);
 	locks.interpreter = PyInterpreterState_Get();
 }
 
 void locks_stop(void)
 {
 	locks.interpreter = NULL;
+	Py_CLEAR(locks.library);
 	hold();
 	free(locks.all);
 	locks.all = NULL;
@@ -119,36 +136,54 @@ void locks_stop(void)
 	release();
 }
 
+void locks_before_fork(void)
+{
+	PyThreadState *thread = locks.interpreter ? current() : NULL;
+	PyFrameObject *frame = thread ? PyThreadState_GetFrame(thread) : NULL;
+	PyCodeObject *code = frame ? PyFrame_GetCode(frame) : NULL;
+
+	locks.forking = code;
+	locks.fork_at = frame ? PyFrame_GetLasti(frame) : 0;
+	Py_XDECREF(code);
+	Py_XDECREF(frame);
+}
+
+void locks_after_fork(void)
+{
+	locks.forking = NULL;
+}
+
+/* A thread that is gone may have been changing it: then it is lost, with its memory. */
 void locks_forked(void)
 {
+	if (atomic_flag_test_and_set(&locks.busy)) {
+		locks.all = NULL;
+		locks.used = 0;
+	}
 	release();
 }
 
-static bool ends_with(PyObject *name, const char *end)
-{
-	Py_ssize_t length = 0, n = (Py_ssize_t)strlen(end);
-	const char *text = PyUnicode_AsUTF8AndSize(name, &length);
-
-	PyErr_Clear();
-	return text && length >= n && !memcmp(text + length - n, end, (size_t)n);
-}
-
-/* Does it make locks for those who call it? */
+/* Does it make locks for those who call it? Of the standard library, not of the program's own files of these names. */
 static bool is_maker(PyCodeObject *code)
 {
 	static const char *const files[] = { "/threading.py", "/queue.py", "/concurrent/futures/_base.py",
 					     "/concurrent/futures/thread.py" };
+	Py_ssize_t length, prefix;
+	const char *name = PyUnicode_AsUTF8AndSize(code->co_filename, &length);
+	const char *folder = locks.library ? PyUnicode_AsUTF8AndSize(locks.library, &prefix) : NULL;
 
+	PyErr_Clear();
+	if (!name || !folder || length <= prefix || memcmp(name, folder, (size_t)prefix))
+		return false;
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
-		if (ends_with(code->co_filename, files[i]))
+		if (!strcmp(name + prefix, files[i]))
 			return true;
 	return false;
 }
 
 static bool is_wait(PyCodeObject *code)
 {
-	return !PyUnicode_CompareWithASCIIString(code->co_qualname, "Condition.wait") &&
-	       ends_with(code->co_filename, "/threading.py");
+	return !PyUnicode_CompareWithASCIIString(code->co_qualname, "Condition.wait") && is_maker(code);
 }
 
 /* The objects of _thread.lock and RLock (Modules/_threadmodule.c). */
@@ -176,46 +211,57 @@ static uint64_t place_of_condition(PyFrameObject *frame)
 	return place;
 }
 
-/* 0: it is not traced. */
+#define LEFT_OUT UINT64_MAX /* of code that is not traced: who called it counts */
+
+/* 0: not known, because it has not run an event yet, or is further from the first line than a word can say. */
 static uint64_t place_in(PyFrameObject *frame, PyCodeObject *code)
 {
 	uint64_t value = codes_peek((PyObject *)code, locks.direct);
 	uint64_t id = value >= CODE_READY ? value >> MARKER_CODE_SHIFT & MARKER_CODE_MAX : value & MARKER_CODE_MAX;
 	int line = PyFrame_GetLineNumber(frame) - code->co_firstlineno;
 
-	if (value < CODE_READY && value & (CODE_FILTERED | CODE_NO_ID))
+	if (value < CODE_READY && value & CODE_FILTERED)
+		return LEFT_OUT;
+	if (!id || (value < CODE_READY && value & CODE_NO_ID) || line < 0 || line > (int)MARKER_PLACE_LINES)
 		return 0;
-	return id ? id << MARKER_PLACE_SHIFT | (line < 0 ? 0 : Py_MIN(line, (int)MARKER_PLACE_LINES)) : 0;
+	return id << MARKER_PLACE_SHIFT | (uint64_t)line;
 }
+
+/* In a child, what os.fork() calls makes locks anew, and nobody's line has made them. */
+static bool is_forking(PyFrameObject *frame, PyCodeObject *code)
+{
+	return code == locks.forking && PyFrame_GetLasti(frame) == locks.fork_at;
+}
+
+static uint64_t place_of_frame(PyFrameObject *frame, PyCodeObject *code)
+{
+	if (is_forking(frame, code))
+		return 0;
+	if (is_wait(code))
+		return place_of_condition(frame);
+	return is_maker(code) ? LEFT_OUT : place_in(frame, code);
+}
+
+#define FRAMES_MOST 16 /* that are looked at: each costs 60 ns */
 
 /* Of the innermost frame that has a place; of a condition's lock, the condition's. */
 static uint64_t place_now(PyThreadState *thread)
 {
 	PyFrameObject *frame = PyThreadState_GetFrame(thread);
-	uint64_t place = 0;
+	uint64_t place = LEFT_OUT;
 
-	while (frame) {
+	for (int i = 0; frame && i < FRAMES_MOST && place == LEFT_OUT; i++) {
 		PyCodeObject *code = PyFrame_GetCode(frame);
-		PyFrameObject *back = PyFrame_GetBack(frame);
-		bool waits = is_wait(code);
+		PyFrameObject *back;
 
-		place = waits ? place_of_condition(frame) : is_maker(code) ? 0 : place_in(frame, code);
+		place = place_of_frame(frame, code);
+		back = place == LEFT_OUT ? PyFrame_GetBack(frame) : NULL;
 		Py_DECREF(code);
 		Py_DECREF(frame);
-		if (waits || place)
-			Py_CLEAR(back);
 		frame = back;
 	}
-	return place;
-}
-
-static PyThreadState *current(void)
-{
-#if PY_VERSION_HEX >= 0x030d0000
-	return PyThreadState_GetUnchecked();
-#else
-	return _PyThreadState_UncheckedGet();
-#endif
+	Py_XDECREF(frame);
+	return place == LEFT_OUT ? 0 : place;
 }
 
 void locks_made(const void *lock)

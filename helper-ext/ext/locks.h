@@ -13,15 +13,17 @@
 
 /* Begins, for the locks of this interpreter, unless another one has; direct: of its codes (codes.h). */
 void locks_start(Py_ssize_t direct);
-/* Forgets all. */
+/* Forgets all. With the GIL of that interpreter. */
 void locks_stop(void);
-/* In a forked child, whose other threads are gone. */
+/* Around a fork: before it, in the parent after it, and in the child, whose other threads are gone. */
+void locks_before_fork(void);
+void locks_after_fork(void);
 void locks_forked(void);
 
 /*
  * The thread has made it, or it is gone. A place is a line of the innermost function that is traced and not part of
- * what makes locks for others: threading, queue, concurrent.futures. Any thread, with the GIL or without; may make
- * objects, but runs no code of the program.
+ * what makes locks for others: threading, queue, concurrent.futures; it is not known if there is none near by. Any
+ * thread, with the GIL or without; may make objects, but runs no code of the program.
  */
 void locks_made(const void *lock);
 void locks_gone(const void *lock);

@@ -12,12 +12,16 @@
     @ocular.traced                    # functions, coroutines, generators
     def handle(request): ...
 
+    with ocular.span("parse"):        # what the program itself calls things: no more than a call while nobody records
+        ocular.counter("queue", 7)
+
 From the shell: python -m ocular --help
 """
 
 import sys
 
-__all__ = ["start_tracing", "stop_tracing", "tracing", "traced", "is_tracing", "take_snapshot", "OcularWarning"]
+__all__ = ["start_tracing", "stop_tracing", "tracing", "traced", "is_tracing", "take_snapshot", "span", "instant",
+           "counter", "LogHandler", "OcularWarning"]
 # Set only here: the builds of C and pip read this line, too.
 __version__ = "0.1.0"
 
@@ -31,12 +35,11 @@ if sys.version_info >= (3, 12) and sys.implementation.name == "cpython":
     from .session import is_tracing, start_tracing, stop_tracing, traced, tracing
     UNSUPPORTED = None
     try:
-        from ._core import take_snapshot
-    except ImportError:  # not built: there can be no flight recorder either
-        def take_snapshot(label, **data):
-            # type: (object, **object) -> bool
-            return False
+        from ._core import counter, instant, span, take_snapshot
+    except ImportError:  # not built: nobody can record
+        from .nothing import counter, instant, span, take_snapshot  # type: ignore[assignment]
 else:
+    from .nothing import counter, instant, span, take_snapshot  # type: ignore[assignment]
     UNSUPPORTED = "ocular needs CPython 3.12 or newer; this is %s %s" % (
         getattr(getattr(sys, "implementation", None), "name", "python"), sys.version.split()[0])
 
@@ -68,13 +71,18 @@ else:
         start_tracing()
         return function or (lambda each: each)
 
-    def take_snapshot(label, **data):
-        # type: (object, **object) -> bool
-        return False
-
     def is_tracing():
         # type: () -> bool
         return False
+
+
+def __getattr__(name):
+    # type: (str) -> object
+    """LogHandler needs logging, which a program may not want."""
+    if name == "LogHandler" and not UNSUPPORTED:
+        from .logs import LogHandler
+        return LogHandler
+    raise AttributeError("module 'ocular' has no attribute %r" % name)
 
 
 def load_ipython_extension(shell):

@@ -12,7 +12,10 @@ TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into tra
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Generator
     from typing import Any
+    from contextlib import AbstractContextManager
+    from . import _core
     from .session import F, Options
+    Block = Callable[[], AbstractContextManager[object]]
 
 # Of code objects (inspect.CO_*).
 GENERATOR, COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x200
@@ -20,42 +23,51 @@ GENERATOR, COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x200
 
 def wrap(function: "F", options: "Options") -> "F":
     """The function, each call of which is a block of tracing(**options). TypeError if it is none."""
+    return _wrap("@traced", function, lambda: tracing(**options))
+
+
+def within(span: "_core.span", function: "F") -> "F":
+    """The function, each call of which is in a span like that one."""
+    return _wrap("a span", function, span._anew)
+
+
+def _wrap(what: str, function: "F", block: "Block") -> "F":
     if isinstance(function, (staticmethod, classmethod)):
-        return type(function)(wrap(function.__func__, options))  # type: ignore[return-value]
+        return type(function)(_wrap(what, function.__func__, block))  # type: ignore[return-value]
     if not callable(function) or isinstance(function, type):
-        raise TypeError("ocular: @traced is for functions, not for %r" % (function,))
+        raise TypeError("ocular: %s is for functions, not for %r" % (what, function))
     flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
     for flag, make in KINDS.items():
         if flags & flag:
-            return functools.wraps(function)(make(function, options))  # type: ignore[return-value]
-    return functools.wraps(function)(_function(function, options))  # type: ignore[return-value]
+            return functools.wraps(function)(make(function, block))  # type: ignore[return-value]
+    return functools.wraps(function)(_function(function, block))  # type: ignore[return-value]
 
 
-def _function(function: "Callable[..., Any]", options: "Options") -> "Callable[..., Any]":
+def _function(function: "Callable[..., Any]", block: "Block") -> "Callable[..., Any]":
     def call(*args: "Any", **kwargs: "Any") -> "Any":
-        with tracing(**options):
+        with block():
             return function(*args, **kwargs)
     return call
 
 
-def _generator(function: "Callable[..., Any]", options: "Options") -> "Callable[..., Any]":
+def _generator(function: "Callable[..., Any]", block: "Block") -> "Callable[..., Any]":
     def call(*args: "Any", **kwargs: "Any") -> "Generator[Any, Any, Any]":
-        with tracing(**options):
+        with block():
             return (yield from function(*args, **kwargs))
     return call
 
 
-def _coroutine(function: "Callable[..., Any]", options: "Options") -> "Callable[..., Any]":
+def _coroutine(function: "Callable[..., Any]", block: "Block") -> "Callable[..., Any]":
     async def call(*args: "Any", **kwargs: "Any") -> "Any":
-        with tracing(**options):
+        with block():
             return await function(*args, **kwargs)
     return call
 
 
-def _async_generator(function: "Callable[..., Any]", options: "Options") -> "Callable[..., Any]":
+def _async_generator(function: "Callable[..., Any]", block: "Block") -> "Callable[..., Any]":
     """Hands on what is sent and thrown, which `async for` would not."""
     async def call(*args: "Any", **kwargs: "Any") -> "AsyncGenerator[Any, Any]":
-        with tracing(**options):
+        with block():
             inner = function(*args, **kwargs)
             step = inner.__anext__()
             while True:

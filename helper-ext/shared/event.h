@@ -52,6 +52,7 @@
 	X(9, C_CALL)     /* a CALL and its CALLEE in one word, if they fit: marker_c_call() */ \
 	X(10, IMPORT)    /* the activation that has just begun is the import of this */ \
 	X(11, EXCEPTION) /* which one the next RAISE or RERAISE is about */ \
+	X(12, VALUE)     /* the rest of the next LABEL */ \
 	X(14, NATIVE)    /* a sample: the C functions that the thread is in, by number */
 
 /* clang-format on */
@@ -69,6 +70,9 @@
 	W(9, PROCESS, "process") \
 	W(10, RING, "ring") /* room in its ring, for markers */ \
 	W(11, OTHER, "other")
+
+/* What a LABEL word is. */
+enum label_what { LABEL_INSTANT, LABEL_BEGIN, LABEL_END, LABEL_COUNTER };
 
 enum wait_kind {
 #define W(number, name, text) WAIT_FOR_##name = number,

@@ -80,6 +80,15 @@
 #define MARKER_EXCEPTION_MAX	 0x7fffffu
 #define MARKER_EXCEPTION_ALIGNED 4 /* low bits of an address that are 0 */
 
+/*
+ * Payload of KIND_LABEL: what it is, id of its name, and of a counter the low bits of its value, a double, whose others
+ * are in the VALUE word before it. Of others that has the id of a `data` line, and they say which of that name it is.
+ */
+#define MARKER_LABEL_SHIFT    44
+#define MARKER_LABEL_MASK     0xfu
+#define MARKER_LABEL_ID_SHIFT 20
+#define MARKER_LABEL_LOW      16
+
 /* Payload of KIND_C_CALL: callee, caller, and from MARKER_C_OFFSET_MAX down the offset. */
 #define MARKER_CALLEE_SHIFT 31
 #define MARKER_CALLER_SHIFT 14
@@ -168,6 +177,14 @@ static inline uint64_t marker_exception(bool first, uint64_t address, uint32_t t
 	return marker_extension(0, KIND_EXCEPTION,
 				(first ? MARKER_EXCEPTION_FIRST : 0) | object << MARKER_EXCEPTION_SHIFT |
 					(type & MARKER_CODE_MAX));
+}
+
+/* value: bits of a counter's; which one. */
+static inline uint64_t marker_label(enum label_what what, uint32_t id, uint64_t value)
+{
+	return marker_extension(0, KIND_LABEL,
+				(uint64_t)what << MARKER_LABEL_SHIFT | (uint64_t)id << MARKER_LABEL_ID_SHIFT |
+					(value & ((1u << MARKER_LABEL_LOW) - 1)));
 }
 
 /* Only of codes and an offset that fit. */

@@ -154,6 +154,15 @@ def grouped():
     except* KeyError:
         pass
 
+def star_rest():
+    try:
+        try:
+            raise ExceptionGroup("three", [ValueError(1), KeyError(2), Own(3)])
+        except* ValueError:
+            len("one of them")
+    except ExceptionGroup as e:
+        note(e)
+
 class Lacks:
     def __getattr__(self, name):
         raise AttributeError(name)
@@ -220,6 +229,7 @@ def main():
     managed()
     asyncio.run(awaits())
     grouped()
+    star_rest()
     dropped_in_c()
     nested()
     many_types()

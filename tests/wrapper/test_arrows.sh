@@ -66,6 +66,13 @@ gone() {
 none() { [ -z "$("$1")" ]; }
 ok "docs/architecture.md names no file that is not there" none gone
 
+# One thread decodes while another one analyses: only what makes samples may add to the code tables.
+adders() {
+	grep -lE 'codes_(add|find_or_make|intern|collection)\(' -r filter --include='*.c' | LC_ALL=C sort |
+		grep -vxE 'filter/(code/.*|feed|model/(decode|named)|pt/.*)\.c'
+}
+ok "the analysis adds to no code table" none adders
+
 # Beside them dot files, and what a build makes.
 strange() {
 	find . -mindepth 1 -maxdepth 1 ! -name '.*' ! -name build ! -name dist ! -name '*.egg-info' | sed 's|^\./||' | LC_ALL=C sort |

@@ -25,7 +25,7 @@ static struct code import = {
 	.file = (char *)"<frozen importlib._bootstrap>", .qualname = (char *)"g", .id = 5, .process = &process
 };
 
-enum what { END, FIRST, RAISE, HANDLE, UNWIND, UNWIND_C, UNWIND_IMPORT, RETURN, LOSE, OTHER_TYPE };
+enum what { END, FIRST, RAISE, RERAISE, HANDLE, UNWIND, UNWIND_C, UNWIND_IMPORT, RETURN, LOSE, OTHER_TYPE };
 
 struct step {
 	enum what what;
@@ -158,6 +158,16 @@ static const struct {
 	  1,
 	  1,
 	  6 },
+	{ "except* raises what is left of a group",
+	  { { FIRST, 2, 7 }, { HANDLE, 2, 4 }, { RERAISE, 2, 9 }, { UNWIND, 2, 0 }, { RAISE, 1, 9 }, { HANDLE, 1, 5 } },
+	  1,
+	  1,
+	  1,
+	  0,
+	  0,
+	  1,
+	  1,
+	  5 },
 	{ "its end is not seen", { { FIRST, 2, 7 }, { LOSE, 2, 0 } }, 1, 1, 0, 0, 0, 0, 0, 0 },
 	{ "raised elsewhere, long ago", { { RAISE, 2, 7 }, { HANDLE, 2, 5 } }, 1, 1, 1, 0, 0, 0, 0, 5 },
 	{ "types of one name",
@@ -174,7 +184,8 @@ static const struct {
 
 static int take(struct flights *f, struct exceptions *all, const struct step *s)
 {
-	struct raise at = { .first = s->what != RAISE,
+	struct raise at = { .first = s->what == FIRST || s->what == OTHER_TYPE,
+			    .again = s->what == RERAISE,
 			    .object = s->line_or_object,
 			    .type = &type,
 			    .code = &code,
@@ -189,6 +200,7 @@ static int take(struct flights *f, struct exceptions *all, const struct step *s)
 		return flights_raise(f, all, &at, &begun);
 	case FIRST:
 	case RAISE:
+	case RERAISE:
 		return flights_raise(f, all, &at, &begun);
 	case HANDLE:
 		return flights_handle(f, &code, s->line_or_object, s->depth, &ended);

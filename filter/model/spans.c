@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "spans.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/array.h"
+
+int spans_begin(struct open_spans *o, const struct code *name, uint32_t which, uint64_t ns)
+{
+	if (!ARRAY_ONE_MORE(o->all, o->n))
+		return -ENOMEM;
+	o->all[o->n++] = (struct open_span){ name, which, ns };
+	return 0;
+}
+
+/* FNV-1a. Processes have codes of their own for one name. */
+static uint64_t key_of(const char *name)
+{
+	uint64_t key = 0xcbf29ce484222325;
+
+	for (; *name; name++)
+		key = (key ^ (uint8_t)*name) * 0x100000001b3;
+	return key;
+}
+
+static struct span_total *total_of(struct spans *all, const struct code *name)
+{
+	uint64_t key = key_of(name->qualname);
+	struct span_total *t;
+
+	while ((t = map_get(&all->all, key)) && strcmp(t->name->qualname, name->qualname))
+		key++;
+	if (!t && (t = map_add(&all->all, key, sizeof(*t))))
+		t->name = name;
+	return t;
+}
+
+int spans_end(struct open_spans *o, struct spans *all, const struct code *name, uint32_t which, uint64_t ns)
+{
+	struct span_total *t;
+	size_t i = o->n;
+
+	while (i && (o->all[i - 1].name != name || o->all[i - 1].which != which))
+		i--;
+	if (!i)
+		return 0;
+	t = total_of(all, name);
+	if (!t)
+		return -ENOMEM;
+	ns -= o->all[i - 1].since_ns;
+	memmove(&o->all[i - 1], &o->all[i], (o->n-- - i) * sizeof(*o->all));
+	t->n++;
+	t->ns += ns;
+	if (ns > t->longest_ns)
+		t->longest_ns = ns;
+	return 0;
+}
+
+int spans_lose(struct open_spans *o, struct spans *all)
+{
+	for (; o->n; o->n--) {
+		struct span_total *t = total_of(all, o->all[o->n - 1].name);
+
+		if (!t)
+			return -ENOMEM;
+		t->unfinished++;
+	}
+	return 0;
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct span_total *a = *(const struct span_total *const *)left;
+	const struct span_total *b = *(const struct span_total *const *)right;
+	int order = (a->ns < b->ns) - (a->ns > b->ns);
+
+	return order ? order : strcmp(a->name->qualname, b->name->qualname);
+}
+
+const struct span_total **spans_ranked(const struct spans *s, size_t *n)
+{
+	const struct span_total **all = calloc(s->all.used + 1, sizeof(*all));
+
+	*n = 0;
+	for (struct map_slot *m = NULL; all && (m = map_next(&s->all, m));)
+		all[(*n)++] = m->value;
+	if (all)
+		qsort(all, *n, sizeof(*all), by_time);
+	return all;
+}
+
+void open_spans_free(struct open_spans *o)
+{
+	free(o->all);
+}
+
+void spans_free(struct spans *s)
+{
+	map_free_all(&s->all);
+}

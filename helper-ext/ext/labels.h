@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * labels.h - what the program itself says: spans, instants and counters, as LABEL words (docs/marker.md).
+ *
+ * While nobody records they cost a call and a test. Where and when they are used is the thread's own track.
+ */
+#pragma once
+
+#include <Python.h>
+
+#include "codes.h"
+
+/* Of a module, zeroed. */
+struct labels {
+	struct codes *codes; /* borrowed; its interpreter's */
+	PyObject *ids;	     /* dict: names.h */
+	PyTypeObject *type;  /* span */
+};
+
+/* With an exception: -1. */
+int labels_open(PyObject *module, struct labels *l, struct codes *codes);
+int labels_traverse(struct labels *l, visitproc visit, void *arg);
+void labels_clear(struct labels *l);
+
+#define LABELS_DATA_MAX 1024 /* bytes of a span's data in the table, about */
+
+/* Of the module's methods. */
+PyObject *labels_instant(struct labels *l, PyObject *const *args, Py_ssize_t n, PyObject *names);
+PyObject *labels_counter(struct labels *l, PyObject *const *args, Py_ssize_t n);

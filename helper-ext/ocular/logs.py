@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""What a program logs, as moments of its trace."""
+
+import logging
+
+from . import instant
+
+
+class LogHandler(logging.Handler):
+    """A handler of `logging` that puts each record on the timeline, as an instant `log: NAME OF THE LOGGER` with level and message.
+
+    logging.getLogger().addHandler(ocular.LogHandler())
+
+    Does nothing while nobody records.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Of `logging`: its filters and level have let the record through."""
+        try:
+            instant("log: " + record.name, level=record.levelname, message=record.getMessage())
+        except Exception:
+            self.handleError(record)

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What the program says itself (ocular.span, instant, counter): counts as the program counts, times as its own clock has them, slices
+in the functions that they are in; nothing at all while nobody records."""
+
+import collections
+import json
+import os
+
+import recording
+
+PROGRAM = """
+import asyncio, json, os, sys, threading, time
+sys.path.insert(0, FOLDER)
+import ocular
+clock, told, lock = time.perf_counter_ns, {}, threading.Lock()
+def note(name, ns):
+    with lock:
+        told.setdefault(name, []).append(ns)
+class around:
+    '''Measured outside of the span: never shorter.'''
+    def __init__(self, name): self.name = name
+    def __enter__(self): self.begin = clock()
+    def __exit__(self, *e): note(self.name, clock() - self.begin)
+def spin(ns):
+    end = clock() + ns
+    while clock() < end: pass
+def nested():
+    for i in range(20):
+        with around("outer"), ocular.span("outer", i=i, text="a\\"b\\\\c\\u00e9"):
+            with around("inner"), ocular.span("inner"): spin(100000)
+            ocular.instant("half", i=i)
+            ocular.counter("level", i / 4)
+@ocular.span("decorated")
+def fact(n):
+    return n * fact(n - 1) if n else 1
+def recursion():
+    with around("decorated, all"): fact(10)
+def fails():
+    try:
+        with around("fails"), ocular.span("fails"): 1 / 0
+    except ZeroDivisionError: pass
+def on_threads():
+    def work():
+        for _ in range(10):
+            with around("thread"), ocular.span("thread"): spin(50000)
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads: t.start()
+    for t in threads: t.join()
+async def job(n):
+    with around("job"), ocular.span("job"): await asyncio.sleep(0.002)
+@ocular.span("coroutine")
+async def coroutine(): await asyncio.sleep(0)
+async def tasks(): await asyncio.gather(*[job(n) for n in range(5)], coroutine())
+@ocular.span("generator")
+def generate(): yield from range(3)
+def other_order():
+    a, b = ocular.span("a"), ocular.span("b")
+    a.__enter__(); b.__enter__(); a.__exit__(None, None, None); b.__exit__(None, None, None)
+def unmatched():
+    ocular.span("never").__enter__()
+    ocular.span("only its end").__exit__(None, None, None)
+def large():
+    with ocular.span("large", data=["x" * 400] * 20, deep=told): pass
+def logs():
+    import logging
+    log = logging.getLogger("shop")
+    log.addHandler(ocular.LogHandler())
+    for i in range(3): log.warning("number %d of %s", i, "three")
+    log.debug("not wanted")
+def wrong():
+    for call in (lambda: ocular.span(1), lambda: ocular.span(), lambda: ocular.instant("a", "b"), lambda: ocular.counter("c", "d"),
+                 lambda: ocular.span("x")(3)):
+        try: call()
+        except TypeError: told["errors"] = told.get("errors", 0) + 1
+def all_of_them():
+    for f in nested, recursion, fails, on_threads, other_order, unmatched, large, logs: f()
+    asyncio.run(tasks())
+    list(generate())
+"""
+MAIN = PROGRAM + """
+all_of_them()
+wrong()
+pid = os.fork()
+if not pid:
+    with ocular.span("child"): pass
+    os._exit(0)
+os.waitpid(pid, 0)
+json.dump(told, sys.stdout)
+"""
+# Spans that were made before, begun before, and are used in two sessions.
+SESSIONS = PROGRAM + """
+made = ocular.span("made before")
+made.__enter__()
+for n in 1, 2:
+    ocular.start_tracing(output=OUTPUT + str(n), perfetto=None, console=False)
+    made.__exit__(None, None, None)
+    with made: pass
+    fact(3)
+    ocular.stop_tracing()
+    with made: pass
+all_of_them()
+json.dump(told, sys.stdout)
+"""
+
+
+def source(text, folder):
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, "app.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text.replace("FOLDER", repr(os.path.join(recording.BUILD, "python"))).replace("OUTPUT", repr(folder + "/rec")))
+    return path
+
+
+# That the program does not time itself: how many.
+COUNTS = {"decorated": 11, "coroutine": 1, "generator": 1, "a": 1, "b": 1, "never": 0, "large": 1, "child": 1}
+
+
+def record(python, folder, mode="calls"):
+    done = recording.record(folder + "/rec", [python, source(MAIN, folder)], recording.traced_environment(mode))
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return json.loads(done.stdout)
+
+
+def test_summary(python, folder):
+    told = record(python, folder)
+    found = {row["name"]: row for row in recording.summary(folder + "/rec")["spans"]}
+    problems = [f"{told.pop('errors', 0)} errors, not 5"] if told.get("errors") != 5 else []
+    told.pop("errors", None)
+    most = told.pop("decorated, all")
+    for name, times in told.items():
+        row = found.get(name, {})
+        if row.get("count") != len(times) or row["total_ns"] > sum(times) or row["longest_ns"] > max(times) or row["unfinished"]:
+            problems.append(f"{name}: {row}, not {len(times)} times, {sum(times)} ns")
+        if name != "fails" and 2 * row["total_ns"] < sum(times):
+            problems.append(f"{name}: {row['total_ns']} ns, the program measured {sum(times)}")
+    problems += [f"{name}: {found.get(name)}, not {n} times" for name, n in COUNTS.items() if found.get(name, {}).get("count") != n]
+    if found["never"]["unfinished"] != 1 or found["decorated"]["longest_ns"] > most[0]:
+        problems.append(f"{found['never']}, {found['decorated']}")
+    return problems + [f"{name}: told" for name in found.keys() - told.keys() - COUNTS.keys()]
+
+
+def test_timeline(python, folder):
+    """Slices nest with functions: each E closes the innermost open B, and a span is in the function that it is written in."""
+    record(python, folder)
+    out = os.path.join(folder, "trace.json")
+    done = recording.run([recording.WRAPPER, "report", "--perfetto", out, folder + "/rec"], env=recording.plain_environment())
+    with open(out, encoding="utf-8") as file:
+        events = json.load(file)
+    problems, stacks, inside = [done.stderr] * bool(done.returncode), collections.defaultdict(list), collections.Counter()
+    for e in events:
+        stack = stacks[e["pid"], e.get("tid")]
+        if e["ph"] == "B":
+            inside[stack[-1] if stack else None, e["name"]] += 1
+            stack.append(e["name"])
+        elif e["ph"] == "E" and (not stack or stack.pop() != e["name"]):
+            problems.append(f"{e} closes another slice")
+    wanted = {("nested", "outer"): 20, ("outer", "inner"): 20, ("work", "thread"): 40, ("job", "job"): 5, ("fails", "fails"): 1}
+    found = {pair: sum(n for (a, b), n in inside.items() if a and a.split(".")[-1] == pair[0] and b == pair[1]) for pair in wanted}
+    marks = [e["args"]["data"] for e in events if e["ph"] == "i" and e["name"] == "half"]
+    logged = [e["args"]["data"] for e in events if e["name"] == "log: shop"]
+    if logged != [f"{{'level':'WARNING','message':'number {i} of three'}}" for i in range(3)]:
+        problems.append(f"{logged}")
+    levels = [e["args"]["value"] for e in events if e["ph"] == "C" and e["name"] == "level"]
+    if found != wanted or marks != [f"{{'i':{i}}}" for i in range(20)] or levels != [i / 4 for i in range(20)]:
+        problems.append(f"{found}, {marks[:3]}, {levels[:5]}")
+    return problems[:5]
+
+
+def test_sessions(python, folder):
+    done = recording.run([python, source(SESSIONS, folder)], env=recording.plain_environment())
+    if done.returncode:
+        return [done.stderr]
+    told = []
+    for n in "12":
+        told.append({row["name"]: row["count"] for row in recording.summary(folder + "/rec" + n)["spans"]})
+    return [f"{told}"] * (told != [{"made before": 1, "decorated": 4}] * 2)
+
+
+def cases(python, _):
+    version = recording.version(python) + "t" * recording.is_free(python)
+    yield f"{version} counts and times", test_summary, python
+    yield f"{version} on the timeline", test_timeline, python
+    yield f"{version} sessions", test_sessions, python
+
+
+if __name__ == "__main__":
+    recording.run_cases(cases)
