@@ -192,13 +192,16 @@ void page_head(struct page *page)
 	write_losses(page->f, page->p);
 	write_facts(page->f, page->p, root);
 	fprintf(page->f,
-		"<nav><a href=#functions>Functions</a> <a href=#loops>Loops</a> %s%s%s%s"
+		"<nav><a href=#functions>Functions</a> <a href=#loops>Loops</a> %s%s%s%s%s%s%s"
 		"<a href=#source>Source</a> <a href=#opcodes>Opcodes</a> "
 		"<a href=#specialization>Specialization</a> <a href=#events>Events</a></nav>\n",
+		page->p->spans.all.used ? "<a href=#spans>Spans</a> " : "",
 		waits_ns(&waits) ? "<a href=#waits>Waiting</a> " : "",
 		has_c_functions(page->p) ? "<a href=#c-functions>C functions</a> " : "",
 		profile_is_sampled(page->p) ? "<a href=#native>Sampled C functions</a> " : "",
-		profile_jit(page->p) ? "<a href=#compiled>Compiled code</a> " : "");
+		profile_jit(page->p) ? "<a href=#compiled>Compiled code</a> " : "",
+		page->p->exceptions.n ? "<a href=#exceptions>Exceptions</a> " : "",
+		page->p->imports.first ? "<a href=#imports>Imports</a> " : "");
 }
 
 static void write_function(struct page *page, const void *of, size_t i)
