@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "codes_read.h"
 #include "copies.h"
 #include "shared/marker.h"
@@ -358,16 +359,9 @@ static bool is_named(const struct code *code, const char *file, const char *qual
 	return code && code->firstlineno == line && !strcmp(code->qualname, qualname) && !strcmp(code->file, file);
 }
 
-/* FNV-1a, over all three. */
 static uint64_t hash_of(const char *file, const char *qualname, int64_t line)
 {
-	uint64_t hash = 0xcbf29ce484222325 ^ line;
-
-	for (const char *c = file; *c; c++)
-		hash = (hash ^ (uint8_t)*c) * 0x100000001b3;
-	for (const char *c = qualname; *c; c++)
-		hash = (hash ^ (uint8_t)*c) * 0x100000001b3;
-	return hash;
+	return hash_text(hash_text(HASH_START ^ line, file), qualname);
 }
 
 /* The code object of those names; if there is none, NULL, and *key is where it belongs. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "shared/array.h"
 
 #define IMPORTLIB "<frozen importlib"
@@ -13,9 +14,7 @@ static uint64_t key_of(const struct raise *at)
 {
 	uint64_t key = (uintptr_t)at->code ^ (uint64_t)at->line << 48;
 
-	for (const char *c = at->type ? at->type->qualname : ""; *c; c++)
-		key = (key ^ (uint8_t)*c) * 0x100000001b3; /* FNV-1a */
-	return key;
+	return hash_text(key, at->type ? at->type->qualname : "");
 }
 
 static bool is_same_type(const struct code *a, const struct code *b)

@@ -5,19 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 bool import_is_of(const struct code *code)
 {
 	return !strcmp(code->qualname, "_find_and_load");
 }
 
-/* FNV-1a, over the parent's number and the name. */
 static uint64_t hash_of(const struct import *parent, const char *name)
 {
-	uint64_t hash = 0xcbf29ce484222325 ^ (parent ? parent->number : 0);
-
-	for (const char *c = name; *c; c++)
-		hash = (hash ^ (uint8_t)*c) * 0x100000001b3;
-	return hash;
+	return hash_text(HASH_START ^ (parent ? parent->number : 0), name);
 }
 
 /* NULL: there is none yet, and *key is where it belongs. */

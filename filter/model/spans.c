@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "shared/array.h"
 
 int spans_begin(struct open_spans *o, const struct code *name, uint32_t which, uint64_t ns)
@@ -15,19 +16,10 @@ int spans_begin(struct open_spans *o, const struct code *name, uint32_t which, u
 	return 0;
 }
 
-/* FNV-1a. Processes have codes of their own for one name. */
-static uint64_t key_of(const char *name)
-{
-	uint64_t key = 0xcbf29ce484222325;
-
-	for (; *name; name++)
-		key = (key ^ (uint8_t)*name) * 0x100000001b3;
-	return key;
-}
-
+/* Processes have codes of their own for one name. */
 static struct span_total *total_of(struct spans *all, const struct code *name)
 {
-	uint64_t key = key_of(name->qualname);
+	uint64_t key = hash_text(HASH_START, name->qualname);
 	struct span_total *t;
 
 	while ((t = map_get(&all->all, key)) && strcmp(t->name->qualname, name->qualname))

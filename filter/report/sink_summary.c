@@ -46,6 +46,13 @@ static int put_json(struct summary *m, json_t *value)
 	return err ? -ENOMEM : m->file.out.err;
 }
 
+/* One more object of an array that has so many already. 0 or -ENOMEM. */
+static int put_row(struct summary *m, size_t rows, json_t *object)
+{
+	put(m, rows ? ",\n  " : "\n  ");
+	return put_json(m, object);
+}
+
 static int put_codes(struct summary *m, const struct profile *p,
 		     struct code **(*list)(const struct profile *p, size_t *n, enum rank rank),
 		     json_t *(*object)(const struct profile *p, const struct code *code, bool tables))
@@ -54,10 +61,8 @@ static int put_codes(struct summary *m, const struct profile *p,
 	struct code **all = list(p, &n, RANK_TIME);
 	int err = all ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < n && !err; i++) {
-		put(m, i ? ",\n  " : "\n  ");
-		err = put_json(m, object(p, all[i], m->tables));
-	}
+	for (size_t i = 0; i < n && !err; i++)
+		err = put_row(m, i, object(p, all[i], m->tables));
 	free(all);
 	return err;
 }
@@ -80,8 +85,7 @@ static int put_collections(struct summary *m, const struct profile *p)
 	for (unsigned i = 0; i < GENERATIONS && !err; i++) {
 		if (!p->collections.of[i].n)
 			continue;
-		put(m, rows++ ? ",\n  " : "\n  ");
-		err = put_json(m, summary_collection(p, i));
+		err = put_row(m, rows++, summary_collection(p, i));
 	}
 	return err;
 }
@@ -90,10 +94,8 @@ static int put_imports(struct summary *m, const struct profile *p)
 {
 	int err = 0, rows = 0;
 
-	for (const struct import *i = NULL; !err && (i = imports_next(&p->imports, i));) {
-		put(m, rows++ ? ",\n  " : "\n  ");
-		err = put_json(m, summary_import(i));
-	}
+	for (const struct import *i = NULL; !err && (i = imports_next(&p->imports, i));)
+		err = put_row(m, rows++, summary_import(i));
 	return err;
 }
 
@@ -101,10 +103,8 @@ static int put_exceptions(struct summary *m, const struct profile *p)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < p->exceptions.n && !err; i++) {
-		put(m, i ? ",\n  " : "\n  ");
-		err = put_json(m, summary_exception(p->exceptions.in_order[i]));
-	}
+	for (size_t i = 0; i < p->exceptions.n && !err; i++)
+		err = put_row(m, i, summary_exception(p->exceptions.in_order[i]));
 	return err;
 }
 
@@ -114,10 +114,8 @@ static int put_locks(struct summary *m, const struct profile *p)
 	const struct lock **all = locks_ranked(&p->locks, &n);
 	int err = all ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < n && !err; i++) {
-		put(m, i ? ",\n  " : "\n  ");
-		err = put_json(m, summary_lock(all[i]));
-	}
+	for (size_t i = 0; i < n && !err; i++)
+		err = put_row(m, i, summary_lock(all[i]));
 	free(all);
 	return err;
 }
@@ -128,10 +126,8 @@ static int put_spans(struct summary *m, const struct profile *p)
 	const struct span_total **all = spans_ranked(&p->spans, &n);
 	int err = all ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < n && !err; i++) {
-		put(m, i ? ",\n  " : "\n  ");
-		err = put_json(m, summary_span(all[i]));
-	}
+	for (size_t i = 0; i < n && !err; i++)
+		err = put_row(m, i, summary_span(all[i]));
 	free(all);
 	return err;
 }
@@ -142,10 +138,8 @@ static int put_loops(struct summary *m, const struct profile *p)
 	struct loop **all = profile_loops(p, &n, RANK_TIME);
 	int err = all ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < n && !err; i++) {
-		put(m, i ? ",\n  " : "\n  ");
-		err = put_json(m, summary_loop(p, all[i], m->tables));
-	}
+	for (size_t i = 0; i < n && !err; i++)
+		err = put_row(m, i, summary_loop(p, all[i], m->tables));
 	free(all);
 	return err;
 }
@@ -158,8 +152,7 @@ static int put_waits_of(struct summary *m, const struct code *code, const struct
 	for (int kind = 1; kind < WAIT_KINDS && !err; kind++) {
 		if (!w->of[kind].n)
 			continue;
-		put(m, (*rows)++ ? ",\n  " : "\n  ");
-		err = put_json(m, summary_wait(code, (enum wait_kind)kind, &w->of[kind]));
+		err = put_row(m, (*rows)++, summary_wait(code, (enum wait_kind)kind, &w->of[kind]));
 	}
 	return err;
 }
@@ -182,10 +175,8 @@ static int put_native_of(struct summary *m, const struct profile *p, const struc
 	struct sampled_row *all = sampled_rows(code->function->sampled, &p->codes->natives, &n);
 	int err = all ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < n && !err; i++) {
-		put(m, (*rows)++ ? ",\n  " : "\n  ");
-		err = put_json(m, summary_native(code, &all[i]));
-	}
+	for (size_t i = 0; i < n && !err; i++)
+		err = put_row(m, (*rows)++, summary_native(code, &all[i]));
 	free(all);
 	return err;
 }

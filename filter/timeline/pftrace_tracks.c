@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/proto.h"
 
 static const char *const keys[] = { "calls", "cycles", "uOps", "Hardware Cycles", "trip", "code_ptr" };
@@ -147,13 +148,11 @@ static int write_counter(struct timeline *v, const struct track *t, enum timelin
 	return write_counter_track(v, t, pftrace_counter_uuid(t, which), name);
 }
 
-/* 40 bits, as pftrace_uuid() has room for. FNV-1a, folded. */
+/* 40 bits, as pftrace_uuid() has room for. */
 static uint64_t value_number(int32_t pid, const char *name)
 {
-	uint64_t hash = 0xcbf29ce484222325 ^ (uint32_t)pid;
+	uint64_t hash = hash_text(HASH_START ^ (uint32_t)pid, name);
 
-	for (; *name; name++)
-		hash = (hash ^ (uint8_t)*name) * 0x100000001b3;
 	return (hash >> 40 ^ hash) & 0xffffffffff;
 }
 
