@@ -248,6 +248,8 @@ doors: all $B/tests/ptwrite-catch.so
 
 sanitize:
 	+$(MAKE) B=$B/sanitize LTO= CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined' unit
+	+$(MAKE) B=$B/tsan-reader LTO= CFLAGS='-O1 -g -fsanitize=thread' $B/tsan-reader/bin/ocular-pt
+	tests/run 'tests/doors/test_reader_races.py $(addprefix --python ,$(lastword $(PYTHONS)))'
 
 fuzz: all $(FUZZ)
 	tests/run tests/fuzz/run

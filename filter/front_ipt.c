@@ -204,7 +204,8 @@ int front_ipt_decode(struct front_ipt *f, struct analysis *a)
 	const struct pt_feed words = { put_word, put_gap, .cpu = f->as_perf ? NULL : put_cpu, .to = f };
 	const struct pt_feed all = { put_word, put_gap, put_branch, put_enter, put_overflow, put_rows, .to = f };
 
-	f->analysis = a;
+	if (f->analysis != a) /* another thread may be reading it */
+		f->analysis = a;
 	return pt_trace_read(&f->trace, a->recovers ? &all : &words);
 }
 

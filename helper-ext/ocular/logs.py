@@ -11,8 +11,13 @@ class LogHandler(logging.Handler):
 
     logging.getLogger().addHandler(ocular.LogHandler())
 
+    level     records below it are left out, as with any handler
+
     Does nothing while nobody records.
     """
+
+    def __init__(self, level: int = logging.NOTSET) -> None:
+        super().__init__(level)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Of `logging`: its filters and level have let the record through."""

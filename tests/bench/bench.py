@@ -1,6 +1,6 @@
 """make bench: what Ocular costs, as ratios of interleaved runs.
 
-    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only start,emission,marker,program,threads,pieces,native,waits,flight,analysis,opcodes,memory]
+    python3 tests/bench/bench.py [--build DIR] [--rounds N] [--only start,emission,marker,program,threads,pieces,native,waits,labels,flight,analysis,opcodes,memory]
                                  [--programs NAME,...]
 
 Every figure is the median over rounds; within a round all variants run one after another, so that a
@@ -428,6 +428,51 @@ print(json.dumps({name: best(loop) for name, loop in loops.items()}))
                 rows.append([name, "%.0f" % plain, "%.0f" % median([r[1][name] for r in rounds]), "%+.0f (%+.0f to %+.0f)" % more])
             table("Calls that might wait and do not, ns, %s" % self.version(python), ["call", "without", "while recording", "more"], rows)
 
+    def labels(self):
+        """What spans, instants and counters cost, while nobody records and while somebody does; beside a `with` that does nothing."""
+        source = """
+import json, sys, time
+sys.path.insert(0, %r)
+import ocular
+class Nothing:
+    def __enter__(self): return self
+    def __exit__(self, *e): pass
+span, instant, counter = ocular.span, ocular.instant, ocular.counter
+def best(loop, n=20000, turns=25):
+    took = []
+    for _ in range(turns):
+        begin = time.perf_counter_ns()
+        loop(n)
+        took.append((time.perf_counter_ns() - begin) / n)
+    return min(took)
+made = span("made")
+def nothing(n):
+    for _ in range(n): pass
+def spans(n):
+    for _ in range(n):
+        with span("parse"): pass
+def again(n):
+    for _ in range(n):
+        with made: pass
+def instants(n):
+    for _ in range(n): instant("half")
+def counters(n):
+    for _ in range(n): counter("queue", 7)
+def data(n):
+    for _ in range(n // 20):
+        with span("parse", number=7): pass
+empty = best(nothing)
+loops = {'with span("parse")': spans, "with a span made before": again, 'instant("half")': instants, 'counter("queue", 7)': counters}
+took = {name: best(loop) - empty for name, loop in loops.items()}
+took["with span(..., number=7)"] = best(data, 2000, 5) * 20
+print(json.dumps(took))
+""" % str(self.build / "python")
+        for python in self.pythons:
+            rounds = [(json.loads(run([python, "-c", source])), json.loads(self.ocular_run(python, ["-c", source], "--mode", "calls")))
+                      for _ in range(2 * self.rounds)]
+            table("What the program says itself, ns, %s" % self.version(python), ["", "nobody records", "recorded"],
+                  [[name, *("%.0f (%.0f to %.0f)" % spread([r[i][name] for r in rounds]) for i in (0, 1))] for name in rounds[0][0]])
+
     def version(self, python):
         return run([python, "-c", "import platform, sys; print('CPython', platform.python_version() + sys.abiflags)"]).strip()
 
@@ -773,7 +818,7 @@ def main():
     o = p.parse_args()
     b = Bench(o.build.resolve(), o.rounds, o.programs.split(","), o.sinks.split(";"))
     b.pythons = o.python or b.pythons
-    sections = {"start": b.start, "emission": b.emission, "marker": b.markers, "program": b.programs, "threads": b.threads, "pieces": b.pieces, "native": b.native, "waits": b.waits, "analysis": b.analysis, "memory": b.memory, "flight": b.flight,
+    sections = {"start": b.start, "emission": b.emission, "marker": b.markers, "program": b.programs, "threads": b.threads, "pieces": b.pieces, "native": b.native, "waits": b.waits, "labels": b.labels, "analysis": b.analysis, "memory": b.memory, "flight": b.flight,
                 "opcodes": b.opcodes}
     print("## %s\n" % time.strftime("%Y-%m-%d"))
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "?")
