@@ -191,14 +191,16 @@ $B/tests/ptwrite-catch.so: tests/unit/helper-ext/ext/ptwrite_catch.c tests/unit/
 # --- tests: every one prints TAP, tests/run adds them up ---------------------------------------------
 
 PYTHONS  = $(shell scripts/find-pythons $(ONLY))
-DOORS   := $(addprefix tests/doors/test_,truth.py free_threads.py c_functions.py collections.py cpu.py waits.py first_screen.py selection.py numbers.py strikes.py loops.py transparency.py regression.py losses.py badinput.py exports.py ocular_stat.py cut.py repaired.py opcode_tables.py pypylog.py qemu_python.py jit.py opcodes.py opcode_analyses.py)
+DOORS   := $(addprefix tests/doors/test_,truth.py free_threads.py c_functions.py collections.py imports.py exceptions.py spans.py cpu.py waits.py locks.py first_screen.py selection.py numbers.py strikes.py loops.py transparency.py regression.py losses.py badinput.py exports.py ocular_stat.py cut.py repaired.py opcode_tables.py pypylog.py qemu_python.py jit.py opcodes.py opcode_analyses.py)
 # Only with a Python without a GIL: make test-free-threaded.
 RACES   := tests/doors/test_races.py
+# Needs a reader of its own: make sanitize.
+READER  := tests/doors/test_reader_races.py
 # Unit tests in Python and the doors run with each interpreter, everything else runs once.
 each     = $(foreach p,$(PYTHONS),$(foreach t,$(filter tests/unit_py/%,$1),'$p $t') \
 	   $(foreach t,$(filter $(DOORS),$1),'$t --python $p'))
 EACH     = $(call each,$(wildcard tests/unit_py/test_*.py $(DOORS)))
-ONCE    := $(filter-out tests/unit_py/% $(DOORS) $(RACES),$(shell find tests -name 'test_*.py' -o -name 'test_*.sh' | sort))
+ONCE    := $(filter-out tests/unit_py/% $(DOORS) $(RACES) $(READER),$(shell find tests -name 'test_*.py' -o -name 'test_*.sh' | sort))
 EMULATED := 'tests/hardware/test_intel_pt.py --emulated'
 
 # `make one`: T is a test's name with or without test_, its path, or the name of a golden case. Names that several
@@ -249,7 +251,7 @@ doors: all $B/tests/ptwrite-catch.so
 sanitize:
 	+$(MAKE) B=$B/sanitize LTO= CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined' unit
 	+$(MAKE) B=$B/tsan-reader LTO= CFLAGS='-O1 -g -fsanitize=thread' $B/tsan-reader/bin/ocular-pt
-	tests/run 'tests/doors/test_reader_races.py $(addprefix --python ,$(lastword $(PYTHONS)))'
+	tests/run '$(READER) $(addprefix --python ,$(lastword $(PYTHONS)))'
 
 fuzz: all $(FUZZ)
 	tests/run tests/fuzz/run
