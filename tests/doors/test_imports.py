@@ -42,8 +42,8 @@ BY_NAME = """
 import importlib, json, sys
 import begins
 def modules():
-    "Without those that another module puts there itself, as 3.15's math does."
-    return {name for name, module in list(sys.modules.items()) if getattr(module, "__spec__", None)}
+    "Without those that another module, no package, puts there itself, as os does, and 3.15's math."
+    return {name for name in sys.modules if "." not in name or hasattr(sys.modules[name.rpartition(".")[0]], "__path__")}
 before = modules()
 importlib.import_module("http.cookiejar")
 importlib.import_module("http.cookiejar")
