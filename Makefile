@@ -61,11 +61,13 @@ LIB_qemu   := $B/lib/record.a -lipt -ljansson
 SRC_plugin := $(filter-out filter/pt/% filter/diff/% helper-ext/%,$(SRC_filter))
 OBJ        = $(patsubst %.c,$B/obj/%.o,$1)
 PACKAGE  := $(patsubst helper-ext/%,$B/python/%,$(wildcard helper-ext/ocular/*.py helper-ext/ocular/py.typed \
-	    helper-ext/ocular/*.pyi helper-ext/hook/*.py))
+	    helper-ext/ocular/*.pyi helper-ext/ocular/include/*.h helper-ext/hook/*.py))
 # tests/unit/ mirrors the folders of the tested files; the first names say which half that is.
 half      = $(or $(filter filter,$(firstword $1)),$(patsubst native,record,$(patsubst shared,record,$(word 2,$1))))
 half_of   = $(call half,$(subst /, ,$1))
 UNIT     := $(patsubst tests/unit/%.c,$B/tests/%,$(shell find tests/unit -name 'test_*.c' | sort))
+# A front end, in parts.
+FRONT_IPT := $(call OBJ,$(wildcard filter/front_ipt*.c))
 MAINS    := $(call OBJ,$(addprefix filter/,main_pt.c main_diff.c front_feed.c) \
 	    $(addprefix helper-ext/,record/main.c record/main_fsck.c qemu/main.c))
 FUZZ     := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -114,7 +116,7 @@ $B/bin/ocular-feed: $B/obj/filter/front_feed.o $B/lib/filter.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link) $(LIB_filter)
 
-$B/bin/ocular-pt: $B/obj/filter/main_pt.o $B/obj/filter/front_ipt.o $B/lib/filter.a
+$B/bin/ocular-pt: $B/obj/filter/main_pt.o $(FRONT_IPT) $B/obj/filter/front_live.o $B/lib/filter.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link) $(LIB_filter)
 
@@ -163,8 +165,12 @@ $(PACKAGE): $B/python/%: helper-ext/%
 $B/gen/%.css.inc: filter/report/%.css
 	@mkdir -p $(@D)
 	$(call say,GEN)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< >$@
-$B/obj/filter/report/html.o: $B/gen/report.css.inc
-$(FUZZ): | $B/gen/report.css.inc
+# Its script likewise, and the script's hash.
+$B/gen/report.js.inc: scripts/page-script $(wildcard filter/report/*.js)
+	@mkdir -p $(@D)
+	$(call say,GEN)$$(scripts/find-pythons $(ONLY) | head -n 1) -I $^ >$@.part && mv $@.part $@
+$B/obj/filter/report/html.o: $B/gen/report.css.inc $B/gen/report.js.inc
+$(FUZZ): | $B/gen/report.css.inc $B/gen/report.js.inc
 
 $B/obj/filter/%.o $B/obj/helper-ext/shared/%.o: override CFLAGS += $(LTO)
 $(MAINS): override CFLAGS += -DOCULAR_VERSION='"$(VERSION)"'
@@ -191,7 +197,7 @@ $B/tests/ptwrite-catch.so: tests/unit/helper-ext/ext/ptwrite_catch.c tests/unit/
 # --- tests: every one prints TAP, tests/run adds them up ---------------------------------------------
 
 PYTHONS  = $(shell scripts/find-pythons $(ONLY))
-DOORS   := $(addprefix tests/doors/test_,truth.py free_threads.py c_functions.py collections.py imports.py exceptions.py spans.py cpu.py waits.py locks.py first_screen.py selection.py numbers.py strikes.py loops.py transparency.py regression.py losses.py badinput.py exports.py ocular_stat.py cut.py repaired.py opcode_tables.py pypylog.py qemu_python.py jit.py opcodes.py opcode_analyses.py)
+DOORS   := $(addprefix tests/doors/test_,truth.py free_threads.py c_functions.py collections.py imports.py exceptions.py spans.py identity.py tasks.py greenlets.py cpu.py waits.py locks.py first_screen.py selection.py numbers.py strikes.py loops.py transparency.py regression.py losses.py badinput.py exports.py ocular_stat.py cut.py repaired.py opcode_tables.py pypylog.py qemu_python.py jit.py opcodes.py opcode_analyses.py)
 # Only with a Python without a GIL: make test-free-threaded.
 RACES   := tests/doors/test_races.py
 # Needs a reader of its own: make sanitize.
@@ -295,7 +301,7 @@ bench:
 	python3 tests/bench/bench.py --build $R
 
 # Recovery without the stages after it, for the bench.
-$B/bench-recover: $B/obj/tests/bench/recover.o $B/obj/filter/front_ipt.o $B/lib/filter.a
+$B/bench-recover: $B/obj/tests/bench/recover.o $(FRONT_IPT) $B/lib/filter.a
 	$(call say,LINK)$(link) $(LIB_filter)
 
 # Manual pages, from the programs' --help.

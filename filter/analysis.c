@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int analysis_open_codes(struct analysis *a, const char *dir)
+int analysis_open_codes(struct analysis *a, const char *dir, bool grows)
 {
 	int err;
 
@@ -13,6 +13,7 @@ int analysis_open_codes(struct analysis *a, const char *dir)
 	err = codes_init(&a->codes, dir);
 	if (err)
 		return analysis_fail(a, err);
+	a->codes.grows = grows;
 	a->recovers = codes_have_dispatch(&a->codes);
 	return 0;
 }
@@ -41,7 +42,7 @@ int analysis_open_sinks(struct analysis *a, const struct options *o)
 
 int analysis_open(struct analysis *a, const struct options *o, const char *dir)
 {
-	return analysis_open_codes(a, dir) ?: analysis_open_sinks(a, o);
+	return analysis_open_codes(a, dir, false) ?: analysis_open_sinks(a, o);
 }
 
 int analysis_feed(void *analysis, const struct sample *s)

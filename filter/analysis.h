@@ -30,8 +30,11 @@ struct analysis {
 /* dir: the folder of the code tables, NULL for none. 0 or a negative errno; then nothing is open. */
 int analysis_open(struct analysis *a, const struct options *o, const char *dir);
 
-/* The same in two steps: no output exists before the second. Each 0 or a negative errno; then nothing is open. */
-int analysis_open_codes(struct analysis *a, const char *dir);
+/*
+ * The same in two steps: no output exists before the second. grows: the recording is still being written. Each 0 or a
+ * negative errno; then nothing is open.
+ */
+int analysis_open_codes(struct analysis *a, const char *dir, bool grows);
 int analysis_open_sinks(struct analysis *a, const struct options *o);
 
 /* A decoded sample, from a front end without words. A sample_fn; to is a struct analysis. */

@@ -11,7 +11,7 @@
 #include "export/sink_events.h"
 #include "shared/marker.h"
 
-enum column { TIME, PID, TID, EVENT, FILENAME, QUALNAME, FIRSTLINE, OFFSET, TARGET, WHAT, COLUMNS };
+enum column { TIME, PID, TID, EVENT, FILENAME, QUALNAME, FIRSTLINE, OFFSET, TARGET, WHAT, OBJECT, TASK, COLUMNS };
 
 /*
  * The character that \x and two digits, or \u and four, stand for at *s, which moves to the last one; 0: it is neither.
@@ -63,7 +63,7 @@ static bool split(char *line, char *column[COLUMNS])
 {
 	int n = 0;
 
-	column[WHAT] = NULL; /* may be absent */
+	column[WHAT] = column[OBJECT] = NULL; /* may be absent */
 	while (n < COLUMNS && line)
 		column[n++] = strsep(&line, "\t");
 	return n >= WHAT && !line;
@@ -131,6 +131,20 @@ static bool read_what(char *what, struct process *p, struct sample *s)
 	return s->callee;
 }
 
+/* The number of what the event is about, for its address: no two that live have the same. */
+static bool read_object(const char *number, struct sample *s)
+{
+	int64_t n;
+
+	if (!*number)
+		return true;
+	if (!to_int(number, &n) || n < 1 || s->op < OP_PY_START || s->op > OP_PY_THROW)
+		return false;
+	s->code->generator = true;
+	s->whose = n;
+	return true;
+}
+
 /* One line without its newline, split in place. 0, -EINVAL, -ENOMEM, or what feed returned. */
 static int feed_line(char *line, struct codes *codes, sample_fn feed, void *to)
 {
@@ -162,10 +176,14 @@ static int feed_line(char *line, struct codes *codes, sample_fn feed, void *to)
 		return -EINVAL;
 	unescape(column[FILENAME]);
 	unescape(column[QUALNAME]);
-	if (column[WHAT] && !read_what(column[WHAT], p, &s))
+	if (column[WHAT] && *column[WHAT] && !read_what(column[WHAT], p, &s))
 		return -ENOMEM;
 	s.code = codes_intern(p, column[FILENAME], column[QUALNAME], firstlineno);
-	return s.code ? feed(to, &s) : -ENOMEM;
+	if (!s.code)
+		return -ENOMEM;
+	if (column[OBJECT] && !read_object(column[OBJECT], &s))
+		return -EINVAL;
+	return feed(to, &s);
 }
 
 int feed_file(FILE *f, struct codes *codes, sample_fn feed, void *to, char *error, size_t size)

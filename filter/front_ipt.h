@@ -13,14 +13,17 @@
 #include "model/ticks.h"
 
 struct pt_pipe;
+struct words;
 
 struct front_ipt {
 	struct pt_trace trace;
 	struct analysis *analysis;
 	struct progress *progress;
-	struct pt_pipe *pipe;
+	struct pt_pipe *pipe; /* NULL: one thread does all */
+	struct words *room;   /* where words are put */
+	uint64_t taken;
 	bool as_perf; /* leave out what perf does not tell: the caller's wish, after opening */
-	int err;      /* of the thread that decodes */
+	int err;      /* what the analysis said, or the thread that decodes */
 	struct ticks ticks;
 	int32_t pid;  /* the process `by_core` is of */
 	bool by_core; /* its cycles are core cycles */
@@ -36,5 +39,13 @@ int front_ipt_feed(struct front_ipt *f, struct analysis *a, struct progress *p);
 
 /* Decodes the whole trace in this thread: samples go where the analysis sends them. 0 or a negative errno. */
 int front_ipt_decode(struct front_ipt *f, struct analysis *a);
+
+/*
+ * The same in parts, for another reader of the trace: *feed takes its words, which the analysis has when they have been
+ * passed on. 0 or a negative errno; after begin comes end, whatever it returned.
+ */
+int front_ipt_begin(struct front_ipt *f, struct analysis *a, struct pt_feed *feed);
+int front_ipt_pass(struct front_ipt *f);
+void front_ipt_end(struct front_ipt *f);
 
 void front_ipt_close(struct front_ipt *f);

@@ -24,7 +24,7 @@ struct arguments {
 	const char *path[2], *name[2];
 	unsigned paths;
 	struct diff_report report;
-	bool json;
+	bool json, markdown;
 };
 
 static int fail(const char *why)
@@ -81,6 +81,7 @@ static const struct {
 	{ "--name-a", set_name, offsetof(struct arguments, name[0]), "a name", "name to show for A.json" },
 	{ "--name-b", set_name, offsetof(struct arguments, name[1]), "a name", "name to show for B.json" },
 	{ "--all", set_flag, offsetof(struct arguments, report.all), NULL, "show what differs within the noise, too" },
+	{ "--markdown", set_flag, offsetof(struct arguments, markdown), NULL, "for a comment on a pull request" },
 	{ "--json", set_flag, offsetof(struct arguments, json), NULL, "for programs (docs/diff.md)" },
 };
 
@@ -124,8 +125,8 @@ static bool parse(struct arguments *a, char **argv, char *error)
 			return false;
 		argv += took;
 	}
-	snprintf(error, DIFF_ERROR, USAGE);
-	return a->paths == 2;
+	snprintf(error, DIFF_ERROR, "%s", a->json && a->markdown ? "--json or --markdown, not both" : USAGE);
+	return a->paths == 2 && !(a->json && a->markdown);
 }
 
 /* Numbers of different clocks, or of runs under different callback loads, cannot be compared. */
@@ -198,6 +199,8 @@ static int report(struct arguments *args, struct diff_side *a, struct diff_side 
 	r->diff = &diff;
 	if (!err && args->json)
 		err = diff_json(stdout, r);
+	else if (!err && args->markdown)
+		err = diff_markdown(stdout, r);
 	else if (!err)
 		diff_text(stdout, r);
 	if (!err && (fflush(stdout) || ferror(stdout)))

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "front_ipt.h"
+#include "front_live.h"
 #include "pt/only_perf.h"
 #include "shared/version.h"
 
@@ -111,7 +112,8 @@ static int analyse(struct front_ipt *f, const struct options *o, const char *dir
 	struct progress progress;
 	struct analysis a;
 	const char *why;
-	int err = analysis_open_codes(&a, dir);
+	bool ended = true;
+	int err = analysis_open_codes(&a, dir, o->follow);
 
 	why = err || !o->leave_to_perf ? NULL : perf_knows_more(f, &a);
 	if (why) {
@@ -126,8 +128,8 @@ static int analyse(struct front_ipt *f, const struct options *o, const char *dir
 	a.trace.profile.file = file;
 	progress_init(&progress, options_when(o->progress, STDERR_FILENO), size / BYTES_PER_MARKER);
 	f->as_perf = o->as_perf;
-	err = front_ipt_feed(f, &a, &progress);
-	err = err ? analysis_fail(&a, err) : analysis_finish(&a, true);
+	err = o->follow ? front_live_feed(f, &a, dir, &ended) : front_ipt_feed(f, &a, &progress);
+	err = err ? analysis_fail(&a, err) : analysis_finish(&a, ended);
 	progress_end(&progress);
 	report_faults(&f->trace.faults);
 	if (!err && a.recovers)
@@ -144,6 +146,18 @@ static int analyse(struct front_ipt *f, const struct options *o, const char *dir
 	return err ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+/* Ctrl-C stops following, in order. */
+static int follow(struct front_ipt *f, const char *file)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return front_live_open(f, file);
+}
+
 static int run(const struct options *o, const char *arg)
 {
 	struct front_ipt f;
@@ -152,12 +166,12 @@ static int run(const struct options *o, const char *arg)
 
 	if (!find(&place, arg))
 		return fail(o, strerror(ENAMETOOLONG));
-	err = front_ipt_open(&f, place.file);
+	err = o->follow ? follow(&f, place.file) : front_ipt_open(&f, place.file);
 	if (err == -EOPNOTSUPP && o->leave_to_perf)
 		return leave_to_perf(f.trace.error);
 	if (err)
 		return fail(o, f.trace.error);
-	if (f.trace.file.check.finding[0])
+	if (f.trace.file.check.finding[0] && !o->follow)
 		fprintf(stderr, "ocular-pt: %s %s\n", place.file, f.trace.file.check.finding);
 	status = analyse(&f, o, o->codes ? o->codes : place.dir, basename(place.file));
 	front_ipt_close(&f);

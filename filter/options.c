@@ -12,6 +12,7 @@
 #include "export/sink_bridges.h"
 #include "report/sink_console.h"
 #include "export/sink_snapshots.h"
+#include "report/sink_live.h"
 
 #define MAX_SIZE_LEAST 16384 /* bytes: room for the marks and names at the end */
 
@@ -152,7 +153,7 @@ static const struct {
 	KEY(min_duration, set_duration, "N{ns|us|ms|s}",
 	    "leave slices shorter than that out of it: 500ns, 10us, 2ms, 1s", FOR_USERS),
 	KEY(max_size, set_size, "N[K|M|G]",
-	    "its maximum size, e.g. 200M, at least 16K; later events are left out, and the\ntrace says where",
+	    "its maximum size, e.g. 200M, at least 16K; the shortest slices are left out, and\nthe trace says how many",
 	    FOR_USERS),
 	KEY(bridges, set_yes, "yes|no",
 	    "show which paths iterations took through loop bodies (modes precise and full):\nconsole, summary, PYPYLOG",
@@ -168,6 +169,10 @@ static const struct {
 	    "standard library, site-packages and imports are one row each",
 	    FOR_USERS),
 	KEY(imports, set_yes, "yes|no", "the tree of imports, as -X importtime has it, and what took longest in each",
+	    FOR_USERS),
+	KEY(request, set_string, "slowest|N|NAME",
+	    "where the time of that request went, in full: its number, or the slowest of a name\n"
+	    "(ocular.request); without, the slowest one, shortened",
 	    FOR_USERS),
 	KEY(opcodes, set_opcodes, "SORT[:RESTRICT]",
 	    "tables of opcodes and of what follows what: whole program, hottest loops and\n"
@@ -194,6 +199,10 @@ static const struct {
 	  FOR_USERS },
 	{ "task", offsetof(struct options, select.task), set_string, "[WHERE:]NAME", NULL,
 	  "only tasks of that name: their outermost coroutine's", FOR_USERS },
+	KEY(follow, set_yes, "yes|no",
+	    "while the recording is being written, and until it ends: one JSON object a second,\n"
+	    "of the functions that ran in it (Ctrl-C stops following, not the program)",
+	    FOR_USERS),
 	KEY(codes, set_string, "DIR", "folder of codes-PID.jsonl (default: that of the perf.data)", FOR_PERF),
 	KEY(console, set_when, "auto|always|never", "report (default: when no other is asked for)", FOR_PERF),
 	KEY(color, set_when, "auto|always|never", "colours (default: on a terminal)", FOR_PERF),
@@ -315,7 +324,7 @@ int options_parse(struct options *o, int argc, char **argv, char *error)
 
 static bool wants_console(const struct options *o)
 {
-	bool other = false;
+	bool other = o->follow;
 
 	for (size_t i = 0; i < OPTIONS_FILES; i++)
 		other |= o->files[i] != NULL;
@@ -343,6 +352,7 @@ static int append(struct sink ***end, sink_maker make, const char *path, const s
 		.by = o->by,
 		.unfold = o->all,
 		.imports = o->imports,
+		.request = o->request,
 		.color = options_when(o->color, STDOUT_FILENO),
 		.width = columns_of(STDOUT_FILENO),
 		.opcodes = &o->opcodes,
@@ -369,6 +379,8 @@ int options_sinks(const struct options *o, struct sink **sinks, char *error)
 	err = append(&end, sink_bridges_open, o->bridges ? "" : NULL, o, error);
 	for (size_t i = 0; i < OPTIONS_FILES && !err; i++)
 		err = append(&end, files[i].make, o->files[i], o, error);
+	if (!err)
+		err = append(&end, sink_live_open, o->follow ? "-" : NULL, o, error);
 	if (!err)
 		err = append(&end, sink_snapshots_open, wants_console(o) ? "-" : NULL, o, error);
 	if (!err)

@@ -34,6 +34,7 @@ struct options {
 	enum by by;
 	bool all; /* libraries unfolded */
 	bool imports;
+	const char *request;
 	enum when console, color, progress;
 	unsigned loops, events_by_code;
 	struct opcodes_view opcodes;
@@ -45,6 +46,7 @@ struct options {
 	int status;	      /* descriptor for the closing line, -1: none */
 	bool leave_to_perf;
 	bool as_perf;
+	bool follow; /* the recording is being written */
 	bool help;
 };
 

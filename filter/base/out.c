@@ -225,6 +225,11 @@ bool out_fits(struct out *o, uint64_t more, uint64_t most)
 	return gzip_at_most(o->zip, more) <= most;
 }
 
+void out_flush(struct out *o)
+{
+	flush(o, GZIP_SYNC);
+}
+
 static void release(struct out *o)
 {
 	gzip_free(o->zip);

@@ -63,6 +63,9 @@ bool out_fits(struct out *o, uint64_t more, uint64_t most);
 /* o->err; if it is not 0, also "cannot write PATH: REASON" into `error`. */
 int out_position(const struct out *o, char *error, size_t size);
 
+/* Writes what is buffered: somebody waits for it. */
+void out_flush(struct out *o);
+
 /*
  * Writes what is buffered and gives the file its name. Returns 0, or the first error, with its text in `error`, and
  * leaves no file. Frees everything.

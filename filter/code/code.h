@@ -80,6 +80,8 @@ struct code {
 /* And of names of imports and of types of exceptions, which are no code. */
 #define CODE_IMPORT_FILE    "<import>"
 #define CODE_EXCEPTION_FILE "<exception>"
+/* And of tasks and requests. */
+#define CODE_SUBJECT_FILE "<subject>"
 /* The same of names that the program gives itself, and of their data. */
 #define CODE_LABEL_FILE "<label>"
 #define CODE_DATA_FILE	"<data>"
@@ -115,14 +117,16 @@ struct program {
  */
 struct process {
 	int32_t pid;
-	bool found; /* a table exists and has a header */
-	int err;    /* its table could not be read: codes_process refuses it */
+	int64_t read; /* bytes of its table that were read, of codes that grow */
+	bool found;   /* a table exists and has a header */
+	int err;      /* its table could not be read: codes_process refuses it */
 	char *python;
 	char *mode;
 	char *backend;
 	char *argv; /* joined by blanks */
 	struct program program;
-	char *untraced; /* why this process could not be traced; NULL: it could */
+	char *untraced;	       /* why this process could not be traced; NULL: it could */
+	bool greenlets_untold; /* it has greenlets, whose switches are not told */
 	uint64_t tsc_hz;
 	int64_t realtime_ns; /* wall clock at its start, since the epoch; 0: unknown */
 	struct wall began;   /* of its first header */
@@ -133,6 +137,7 @@ struct process {
 	bool looks_twice;   /* its interpreter looks up the line before, too, for a LINE event: CPython up to 3.12.3 */
 	bool starts_late;   /* its interpreter checks signals before PY_START (CPython 3.13 and later) */
 	bool unspecialized; /* its interpreter specialises nothing: free-threaded before CPython 3.14 */
+	bool identity;	    /* its markers tell which generator is resumed */
 	bool jit;	    /* its interpreter compiles hot loops */
 	bool waits;	    /* its threads tell what they wait for */
 	bool waits_unseen;  /* they would, but its calls could not be seen */

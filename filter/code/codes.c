@@ -211,6 +211,15 @@ int codes_read_all(struct codes *c)
 	return err;
 }
 
+int codes_more(struct codes *c)
+{
+	int err = 0;
+
+	for (struct map_slot *s = NULL; !err && (s = map_next(&c->processes, s));)
+		err = codes_read_more(c, s->value);
+	return err;
+}
+
 /* The lowest pid's among all that have one, so that the folder's order does not matter. */
 static uint64_t some_tsc_hz(struct codes *c)
 {

@@ -57,6 +57,7 @@ struct codes {
 	struct unmatched *unmatched; /* use codes_unmatched() */
 	uint64_t tsc_hz;	     /* of some process, once it was needed */
 	bool read_all;		     /* same */
+	bool grows;		     /* the tables are still being written: codes_more() */
 	struct piece *pieces;	     /* those that were completed, in any order */
 	size_t npieces;
 	char **packages; /* what the processes' command lines started: once each, in any order */
@@ -81,6 +82,12 @@ struct process *codes_process(struct codes *c, int32_t pid);
 
 /* Reads the tables of all processes of the folder, those without a single event too. 0 or negative. */
 int codes_read_all(struct codes *c);
+
+/*
+ * Reads what was added to the tables since they were read; a line that is half there waits. c->grows must have been set
+ * before the first was read. 0 or negative, with c->error.
+ */
+int codes_more(struct codes *c);
 
 /*
  * Ticks of the TSC a second, for this process: from its table, else from another one, since all are of one machine. 0:

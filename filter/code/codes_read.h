@@ -14,5 +14,8 @@
  */
 int codes_read(struct codes *c, struct process *p);
 
+/* Reads on where the last time ended. Likewise. */
+int codes_read_more(struct codes *c, struct process *p);
+
 /* A slot for id, empty if it is new. NULL: no memory, or no id that a marker can hold. (codes.c) */
 struct code *codes_add(struct process *p, uint32_t id);

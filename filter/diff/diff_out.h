@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* diff_out.h - a comparison as text of 80 columns, and as JSON (docs/diff.md). */
+/* diff_out.h - a comparison as text of 80 columns, as Markdown, and as JSON (docs/diff.md). */
 #pragma once
 
 #include <stdio.h>
@@ -24,6 +24,9 @@ struct diff_report {
 };
 
 void diff_text(FILE *f, const struct diff_report *r);
+
+/* The three lines that matter, then the rest. 0 or -ENOMEM. */
+int diff_markdown(FILE *f, const struct diff_report *r);
 
 /* 0, -ENOMEM, or -EIO: f could not be written. */
 int diff_json(FILE *f, const struct diff_report *r);

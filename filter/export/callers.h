@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "calltree.h"
+#include "model/calltree.h"
 
 struct call_sum {
 	uint64_t calls, recursive; /* all, and the recursive ones among them */

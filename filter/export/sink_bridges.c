@@ -209,12 +209,12 @@ static int bridges_leave(struct sink *sink, const struct activation *a, enum lea
 	return 0;
 }
 
-/* Was the trip's path seen from its beginning? */
+/* Was the trip's path seen from its beginning? That before a suspension is forgotten. */
 static bool is_whole(const struct trail_frame *f, int32_t i, const struct trip *t)
 {
 	if (f->stepped)
 		return f->ways[i].steps && f->ways[i].start == f->nest->loops[i].start;
-	return t->number > 1 || f->whole;
+	return t->number > 1 ? !t->suspensions : f->whole;
 }
 
 static int bridges_iterate(struct sink *sink, const struct trip *t)

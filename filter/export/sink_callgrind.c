@@ -42,9 +42,8 @@ static int callgrind_enter(struct sink *s, const struct activation *a)
 static int callgrind_leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
 			   uint64_t end_cycles)
 {
-	int err = costs_leave(&((struct callgrind *)s)->costs, a, end_ns, end_cycles);
+	int err = costs_leave(&((struct callgrind *)s)->costs, a, how, end_ns, end_cycles);
 
-	(void)how;
 	return err ? sink_file_no_memory(s) : 0;
 }
 

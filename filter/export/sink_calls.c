@@ -24,6 +24,19 @@ static int calls_leave(struct sink *s, const struct activation *a, enum leave_ho
 	return err ? sink_file_no_memory(s) : 0;
 }
 
+/* Beside functions, in files that may have anything in a stack. */
+static int calls_label(struct sink *s, const struct label_mark *m)
+{
+	struct sink_calls *c = (struct sink_calls *)s;
+	int err = 0;
+
+	if (c->with_spans && m->what == LABEL_BEGIN)
+		err = calltree_begin_span(&c->tree, m);
+	else if (c->with_spans && m->what == LABEL_END)
+		err = calltree_end_span(&c->tree, m);
+	return err ? sink_file_no_memory(s) : 0;
+}
+
 static int calls_finish(struct sink *s, const struct profile *p)
 {
 	struct sink_calls *c = (struct sink_calls *)s;
@@ -41,6 +54,7 @@ static void calls_free(struct sink *s)
 static const struct sink_ops calls_ops = {
 	.enter = calls_enter,
 	.leave = calls_leave,
+	.label = calls_label,
 	.finish = calls_finish,
 	.free = calls_free,
 };

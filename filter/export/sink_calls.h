@@ -6,13 +6,14 @@
  */
 #pragma once
 
-#include "calltree.h"
+#include "model/calltree.h"
 #include "model/sink_file.h"
 
 struct sink_calls {
 	struct sink_file file;
 	struct calltree tree;
-	bool profiled; /* without C functions that cProfile has no row for */
+	bool profiled;	 /* without C functions that cProfile has no row for */
+	bool with_spans; /* of the program's own, as frames */
 	/* Writes the tree to file.out. 0 or -ENOMEM. */
 	int (*write)(struct sink_calls *s, const struct profile *p);
 };

@@ -14,6 +14,7 @@
 #include "model/profile.h"
 #include "sink_calls.h"
 #include "base/text.h"
+#include "code/origin.h"
 #include "shared/array.h"
 
 #define DEPTH 1000 /* Python's own limit of recursion, unless it is raised */
@@ -39,9 +40,9 @@ static void render_name(FILE *f, const void *of)
 
 	if (m) {
 		text_plain(m, code->qualname);
-		if (!code->c) {
+		if (!code->c && !code->label) {
 			fputs(" (", m);
-			text_plain(m, code->file);
+			text_plain(m, origin_path(code));
 			fprintf(m, ":%" PRId64 ")", code->firstlineno);
 		}
 	}
@@ -150,6 +151,6 @@ int sink_collapsed_open(struct sink **out, const struct sink_options *o, char *e
 	int err = sink_calls_open(out, o, error, write_collapsed);
 
 	if (!err)
-		((struct sink_calls *)*out)->tree.by_process = true;
+		((struct sink_calls *)*out)->tree.by_process = ((struct sink_calls *)*out)->with_spans = true;
 	return err;
 }

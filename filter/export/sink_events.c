@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Columns: time in ns, pid, tid, event, file, qualname, first line, offset, destination, and the opcode that ran, or
- * the C function that is called, if known. Tabs, newlines, backslashes and what a terminal would interpret are escaped
- * in names, so that cut, diff and less work.
+ * Columns: time in ns, pid, tid, event, file, qualname, first line, offset, destination; the opcode that ran, or
+ * the C function that is called, if known; the generator's or coroutine's number, likewise. Tabs, newlines, backslashes
+ * and what a terminal would interpret are escaped in names, so that cut, diff and less work.
  */
 #include "sink_events.h"
 
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "model/objects.h"
 #include "model/sink_file.h"
 
 /* Room for the numbers, tabs and event name of one line. */
@@ -65,7 +66,24 @@ static const char *what(const struct sample *s)
 
 static size_t names_length(const struct sample *s)
 {
-	return s->code ? strlen(s->code->file) + strlen(s->code->qualname) + strlen(what(s)) : 0;
+	return s->code ? strlen(s->code->file) + strlen(s->code->qualname) + strlen(what(s)) + CALLED_TEXT : 0;
+}
+
+/* Of an event that begins, resumes, suspends or ends an activation of generator code. */
+static const struct object *object_of(const struct sample *s)
+{
+	return s->op >= OP_PY_START && s->op <= OP_PY_THROW && s->code->generator ? s->generator : NULL;
+}
+
+static char *put_object(char *to, const struct object *o)
+{
+	char name[CALLED_TEXT];
+
+	to = put_int(to, (int64_t)o->serial);
+	if (!*called_text(&o->called, name))
+		return to;
+	*to++ = '\t';
+	return put_escaped(to, name);
 }
 
 static char *put_place(char *to, const struct sample *s)
@@ -79,10 +97,14 @@ static char *put_place(char *to, const struct sample *s)
 	to = put_int(to, s->op == OP_LINE ? s->line : s->offset);
 	*to++ = '\t';
 	to = s->target == SAMPLE_NOWHERE ? to : put_int(to, s->target);
-	if (!*what(s))
+	if (!*what(s) && !object_of(s))
 		return to;
 	*to++ = '\t';
-	return put_escaped(to, what(s));
+	to = put_escaped(to, what(s));
+	if (!object_of(s))
+		return to;
+	*to++ = '\t';
+	return put_object(to, object_of(s));
 }
 
 /*

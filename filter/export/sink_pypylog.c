@@ -25,7 +25,8 @@
 
 struct logged_loop {
 	const struct loop *loop;
-	uint32_t frame;	  /* depth of its activation */
+	uint32_t depth;	  /* of the trip (sink.h) */
+	uint32_t frame;	  /* of its activation */
 	uint64_t last_ns; /* its last back-edge */
 };
 
@@ -86,12 +87,16 @@ static char *put_loop(struct pypylog *l, char *to, const struct loop *loop)
 	return out_dec(to, number_of(l, loop)); /* it has a number because it was entered */
 }
 
+/* It was in it before; it was, until its generator was suspended. */
+#define AGAIN	"again\n"
+#define RESUMED "resumed\n"
+
 /*
- * A section for the loop that the thread is in now, or was in last; `again`: it was in it before. open[keep] and those
- * above were left, innermost last.
+ * A section for the loop that the thread is in now, or was in last. open[keep] and those above were left, innermost
+ * last.
  */
-static int section(struct pypylog *l, const char *name, const struct loop *loop, bool again, const struct log_stack *s,
-		   uint32_t keep, uint64_t ns)
+static int section(struct pypylog *l, const char *name, const struct loop *loop, const char *again,
+		   const struct log_stack *s, uint32_t keep, uint64_t ns)
 {
 	char *to = out_reserve(&l->file.out, SECTION_ROOM + LINE_ROOM * (s->nopen - keep));
 
@@ -104,8 +109,7 @@ static int section(struct pypylog *l, const char *name, const struct loop *loop,
 	to = put_loop(l, to, loop);
 	to = stpcpy(to, "\nthread ");
 	to += sprintf(to, "%" PRId32 "\n", s->tstate.tid);
-	if (again)
-		to = stpcpy(to, "again\n");
+	to = stpcpy(to, again);
 	for (uint32_t i = s->nopen; i-- > keep;) {
 		to = put_loop(l, stpcpy(to, "left "), s->open[i].loop);
 		to = put_hex(stpcpy(to, " at "), s->open[i].last_ns);
@@ -122,7 +126,7 @@ static int push(struct pypylog *l, struct log_stack *s, const struct trip *t)
 {
 	if (!ARRAY_ROOM(s->open, s->nopen, s->size))
 		return sink_file_no_memory(&l->file.sink);
-	s->open[s->nopen++] = (struct logged_loop){ t->loop, t->in->depth, t->end_ns };
+	s->open[s->nopen++] = (struct logged_loop){ t->loop, t->depth, t->in->depth, t->end_ns };
 	return 0;
 }
 
@@ -143,19 +147,31 @@ static int bridge(struct pypylog *l, const struct log_stack *s, const struct tri
 	return sink_file_status(&l->file.sink);
 }
 
+/* How many of the open loops are around one at that depth. A loop that was suspended is open again at its back-edge. */
+static uint32_t around(const struct log_stack *s, uint32_t depth)
+{
+	uint32_t n = s->nopen;
+
+	while (n && s->open[n - 1].depth >= depth)
+		n--;
+	return n;
+}
+
 static int pypylog_iterate(struct sink *sink, const struct trip *t)
 {
 	struct pypylog *l = (struct pypylog *)sink;
 	struct log_stack *s = stack_of(l, t->in);
-	uint32_t keep = t->depth + (t->number > 1);
+	uint32_t keep = s ? around(s, t->depth) : 0;
+	bool open = s && t->number > 1 && keep < s->nopen && s->open[keep].depth == t->depth;
 	int err = 0;
 
 	if (!s || number_of(l, t->loop) < 0)
 		return sink_file_no_memory(sink);
-	if (t->number == 1 || keep < s->nopen)
-		err = section(l, ENTER, t->loop, t->number > 1, s, keep, t->end_ns);
-	s->nopen = keep < s->nopen ? keep : s->nopen;
-	if (t->number == 1)
+	keep += open;
+	if (!open || keep < s->nopen)
+		err = section(l, ENTER, t->loop, open ? AGAIN : t->number > 1 ? RESUMED : "", s, keep, t->end_ns);
+	s->nopen = keep;
+	if (!open)
 		return err ? err : push(l, s, t);
 	s->open[s->nopen - 1].last_ns = t->end_ns;
 	return err ? err : bridge(l, s, t);
@@ -176,8 +192,8 @@ static int pypylog_leave(struct sink *sink, const struct activation *a, enum lea
 	for (keep = s->nopen; keep && s->open[keep - 1].frame >= a->depth; keep--)
 		;
 	if (keep < s->nopen)
-		err = section(l, keep ? ENTER : EXIT, s->open[keep ? keep - 1 : s->nopen - 1].loop, keep, s, keep,
-			      end_ns);
+		err = section(l, keep ? ENTER : EXIT, s->open[keep ? keep - 1 : s->nopen - 1].loop, keep ? AGAIN : "",
+			      s, keep, end_ns);
 	s->nopen = keep;
 	return err;
 }

@@ -144,8 +144,10 @@ static int print_frames(FILE *f, const struct writing *w)
 
 		fprintf(f, "%s\n{\"name\":", i ? "," : "");
 		text_json(f, code->qualname);
-		fputs(",\"file\":", f);
-		text_json(f, code->file);
+		if (!code->label) {
+			fputs(",\"file\":", f);
+			text_json(f, code->file);
+		}
 		if (code->firstlineno > 0)
 			fprintf(f, ",\"line\":%" PRId64, code->firstlineno);
 		fputc('}', f);
@@ -203,5 +205,9 @@ static int write_speedscope(struct sink_calls *s, const struct profile *p)
 
 int sink_speedscope_open(struct sink **out, const struct sink_options *o, char *error)
 {
-	return sink_calls_open(out, o, error, write_speedscope);
+	int err = sink_calls_open(out, o, error, write_speedscope);
+
+	if (!err)
+		((struct sink_calls *)*out)->with_spans = true;
+	return err;
 }

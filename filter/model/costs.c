@@ -28,7 +28,23 @@ struct cost_stack {
 	struct cost_frame *frames;
 	uint32_t nframes, size;
 	struct map open; /* struct code -> how many frames */
+	struct map away; /* by away_key() -> struct away */
 };
+
+/* A frame of a greenlet that is away: it goes on where it was. */
+struct away {
+	uint64_t greenlet;
+	struct code *code;
+	uint32_t place, calls;
+	bool stepped;
+};
+
+#define AWAY_GREENLETS 4096 /* of so many with a stack each; of more, some go on as if they began */
+
+static uint64_t away_key(const struct activation *a)
+{
+	return map_pair(a->greenlet % AWAY_GREENLETS, a->depth);
+}
 
 /* Keys: code numbers have 24 bits, like ids, and there are no more distinct ones. */
 #define CODE_BITS  24
@@ -212,6 +228,29 @@ static int note_call(struct costs *c, struct cost_frame *caller, const struct ac
 	return 0;
 }
 
+static int put_away(struct cost_stack *s, const struct activation *a, const struct cost_frame *f)
+{
+	uint64_t key = away_key(a);
+	struct away *away = map_get(&s->away, key);
+
+	away = away ? away : map_add(&s->away, key, sizeof(*away));
+	if (!away)
+		return -ENOMEM;
+	*away = (struct away){ a->greenlet, a->code, f->place, f->calls, f->stepped };
+	return 0;
+}
+
+static void bring_back(const struct cost_stack *s, const struct activation *a, struct cost_frame *f)
+{
+	const struct away *away = map_get(&s->away, away_key(a));
+
+	if (!away || away->greenlet != a->greenlet || away->code != a->code)
+		return;
+	f->place = away->place;
+	f->calls = away->calls;
+	f->stepped = away->stepped;
+}
+
 int costs_enter(struct costs *c, const struct activation *a)
 {
 	struct cost_stack *s = stack_of(c, a->pid, a->tid, a->interpreter);
@@ -227,6 +266,8 @@ int costs_enter(struct costs *c, const struct activation *a)
 
 	if (place < 0 || open < 0 || !ARRAY_ROOM(s->frames, s->nframes, s->size))
 		return -ENOMEM;
+	if (a->op == OP_EXTENSION)
+		bring_back(s, a, &f);
 	if (s->nframes)
 		go_back(top_of(s), a);
 	running = innermost(c, s);
@@ -250,7 +291,7 @@ static void add_inclusive(struct costs *c, const struct cost_frame *f, uint64_t 
 	calls->instructions += f->instructions;
 }
 
-int costs_leave(struct costs *c, const struct activation *a, uint64_t end_ns, uint64_t end_cycles)
+int costs_leave(struct costs *c, const struct activation *a, enum leave_how how, uint64_t end_ns, uint64_t end_cycles)
 {
 	struct cost_stack *s = stack_of(c, a->pid, a->tid, a->interpreter);
 	struct cost_frame *f = s ? top_of(s) : NULL, *next;
@@ -259,6 +300,8 @@ int costs_leave(struct costs *c, const struct activation *a, uint64_t end_ns, ui
 		return -ENOMEM;
 	charge(c, f, end_ns, end_cycles);
 	add_inclusive(c, f, end_ns - a->start_ns, end_cycles - a->start_cycles);
+	if (how == LEAVE_AWAY && put_away(s, a, f))
+		return -ENOMEM;
 	s->nframes--;
 	next = innermost(c, s);
 	if (next) {
@@ -274,6 +317,7 @@ static void release(struct tstate *tstate)
 	struct cost_stack *s = (struct cost_stack *)tstate;
 
 	map_free(&s->open);
+	map_free_all(&s->away);
 	free(s->frames);
 }
 

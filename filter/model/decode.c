@@ -34,6 +34,7 @@ struct word_stream {
 	uint8_t next;	    /* sequence number of the next word */
 	uint64_t wide;	    /* the word, 0: none */
 	uint32_t callee;    /* what the next CALL calls, 0: not known */
+	uint64_t object;    /* what PY_RESUME, PY_YIELD and PY_THROW are about from here on, 0: not known */
 	uint32_t number;    /* for the next event word, 0: none */
 	struct map numbers; /* -> the event word with that number, as a pointer */
 	struct word held;
@@ -41,15 +42,7 @@ struct word_stream {
 
 void decode_init(struct decoder *d, struct codes *codes, sample_fn feed, void *to)
 {
-	*d = (struct decoder){ .codes = codes };
-	decode_redirect(d, feed, to, NULL);
-}
-
-void decode_redirect(struct decoder *d, sample_fn feed, void *to, struct sample *room)
-{
-	d->feed = feed;
-	d->to = to;
-	d->room = room ? room : &d->own;
+	*d = (struct decoder){ .codes = codes, .feed = feed, .to = to };
 }
 
 static struct word_stream *make_stream(struct decoder *d, int32_t pid, uint64_t key)
@@ -85,7 +78,7 @@ static inline struct word_stream *stream_of(struct decoder *d, int32_t pid, int3
 /* A sample without a code object. */
 static void make_bare(struct decoder *d, const struct word_stream *l, const struct word *w, unsigned op, uint64_t count)
 {
-	*d->room = (struct sample){
+	d->made = (struct sample){
 		.op = op,
 		.pid = w->pid,
 		.tid = w->tid,
@@ -100,7 +93,7 @@ static void make_bare(struct decoder *d, const struct word_stream *l, const stru
 static int feed_bare(struct decoder *d, const struct word_stream *l, const struct word *w, unsigned op, uint64_t count)
 {
 	make_bare(d, l, w, op, count);
-	return d->feed(d->to, d->room);
+	return d->feed(d->to, &d->made);
 }
 
 static int no_memory(struct decoder *d)
@@ -109,22 +102,34 @@ static int no_memory(struct decoder *d)
 	return -ENOMEM;
 }
 
+/*
+ * more: the sample's callee or address, if its op has one. Member by member: what is stored in pieces of another size
+ * than it is read in is read only when all of it has left the processor's store buffer.
+ */
 static inline int feed_code(struct decoder *d, const struct word_stream *l, const struct word *w, enum marker_op op,
-			    struct code *code, int64_t offset, int64_t target, struct code *callee)
+			    struct code *code, int64_t offset, int64_t target, uint64_t more)
 {
-	*d->room = (struct sample){
-		.op = op,
-		.pid = w->pid,
-		.tid = w->tid,
-		.interpreter = l->interpreter,
-		.time = w->time,
-		.cycles = w->cycles,
-		.code = code,
-		.offset = op == OP_LINE ? offset : offset * 2,
-		.target = op >= OP_JUMP && op <= OP_BRANCH_RIGHT ? target * 2 : SAMPLE_NOWHERE,
-		.callee = callee,
-	};
-	return d->feed(d->to, d->room);
+	struct sample *s = &d->made;
+
+	s->op = op;
+	s->kind = 0;
+	s->before = 0;
+	s->passed = false;
+	s->pid = w->pid;
+	s->tid = w->tid;
+	s->interpreter = l->interpreter;
+	s->time = w->time;
+	s->cycles = w->cycles;
+	s->code = code;
+	s->offset = op == OP_LINE ? offset : offset * 2;
+	s->target = op >= OP_JUMP && op <= OP_BRANCH_RIGHT ? target * 2 : SAMPLE_NOWHERE;
+	s->count = more;
+	return d->feed(d->to, s);
+}
+
+static inline uint64_t object_of(const struct word_stream *l, enum marker_op op)
+{
+	return op == OP_PY_RESUME || op == OP_PY_YIELD || op == OP_PY_THROW ? l->object : 0;
 }
 
 static void forget_prefixes(struct word_stream *l)
@@ -133,16 +138,22 @@ static void forget_prefixes(struct word_stream *l)
 	l->prefixed = false;
 }
 
+/* Words are missing, or the thread begins anew. */
+static void forget(struct word_stream *l)
+{
+	forget_prefixes(l);
+	l->object = 0;
+}
+
 /* An event word with a WIDE prefix takes no number. */
 static int take_prefixes(struct decoder *d, struct word_stream *l, const struct word *w, int64_t *offset,
-			 int64_t *target, struct code **callee)
+			 int64_t *target, uint64_t *more)
 {
 	uint32_t number = l->wide ? 0 : l->number;
 
 	if (l->callee && marker_op(w->bits) == OP_CALL &&
-	    !(*callee = codes_find_or_make(d->codes, l->process, l->callee)))
+	    !(*more = (uintptr_t)codes_find_or_make(d->codes, l->process, l->callee)))
 		return no_memory(d);
-
 	if (l->wide) {
 		*offset |= marker_wide_offset(l->wide);
 		*target = marker_wide_dest(l->wide);
@@ -153,14 +164,15 @@ static int take_prefixes(struct decoder *d, struct word_stream *l, const struct 
 
 static int feed_event(struct decoder *d, struct word_stream *l, const struct word *w)
 {
-	struct code *code = codes_find_or_make(d->codes, l->process, marker_code(w->bits)), *callee = NULL;
+	struct code *code = codes_find_or_make(d->codes, l->process, marker_code(w->bits));
 	int64_t offset = marker_offset(w->bits), target = offset + marker_dist(w->bits);
+	uint64_t more = object_of(l, marker_op(w->bits));
 
 	if (!code)
 		return no_memory(d);
-	if (l->prefixed && take_prefixes(d, l, w, &offset, &target, &callee))
+	if (l->prefixed && take_prefixes(d, l, w, &offset, &target, &more))
 		return -ENOMEM;
-	return feed_code(d, l, w, marker_op(w->bits), code, offset, target, callee);
+	return feed_code(d, l, w, marker_op(w->bits), code, offset, target, more);
 }
 
 /* A CALL with its callee, in one word. */
@@ -172,7 +184,7 @@ static int feed_c_call(struct decoder *d, struct word_stream *l, const struct wo
 	forget_prefixes(l);
 	if (!code || !callee)
 		return no_memory(d);
-	return feed_code(d, l, w, OP_CALL, code, marker_c_offset(w->bits), 0, callee);
+	return feed_code(d, l, w, OP_CALL, code, marker_c_offset(w->bits), 0, (uintptr_t)callee);
 }
 
 static int feed_hello(struct decoder *d, struct word_stream *l, const struct word *w)
@@ -203,10 +215,10 @@ static int feed_kind(struct decoder *d, const struct word_stream *l, const struc
 		     uint64_t payload)
 {
 	make_bare(d, l, w, OP_EXTENSION, payload);
-	d->room->kind = kind;
-	if (named_find(d->codes, l->process, d->room))
+	d->made.kind = kind;
+	if (named_find(d->codes, l->process, &d->made))
 		return no_memory(d);
-	return d->feed(d->to, d->room);
+	return d->feed(d->to, &d->made);
 }
 
 /* Other kinds than these are passed on and counted. The process did not write its CPU words and samples. */
@@ -218,6 +230,9 @@ static int feed_extension(struct decoder *d, struct word_stream *l, const struct
 		if (marker_c_caller(w->bits) && marker_c_callee(w->bits))
 			return feed_c_call(d, l, w);
 		break;
+	case KIND_OBJECT:
+		l->object = marker_payload(w->bits);
+		return 0;
 	case KIND_NUMBER:
 		l->number = marker_number(w->bits);
 		l->prefixed = true;
@@ -246,6 +261,7 @@ static int feed_lost(struct decoder *d, struct word_stream *l, const struct word
 
 	l->next = (l->next + count) & MARKER_SEQ_MASK;
 	l->process->missing += count;
+	forget(l);
 	return feed_bare(d, l, w, SAMPLE_GAP, count);
 }
 
@@ -255,22 +271,22 @@ static int feed_frames(struct decoder *d, struct word_stream *l, const struct wo
 	if (!l->process->dispatch)
 		return 0;
 	make_bare(d, l, w, OP_FRAMES, marker_offset(w->bits));
-	d->room->traced = w->bits & 1;
-	return d->feed(d->to, d->room);
+	d->made.traced = w->bits & 1;
+	return d->feed(d->to, &d->made);
 }
 
 /* A segment begins or ends: the sequence continues from here, whatever it was before. */
 static int accept_snapshot(struct decoder *d, struct word_stream *l, const struct word *w)
 {
 	make_bare(d, l, w, OP_SNAPSHOT, marker_offset(w->bits));
-	d->room->window = l->process->duty.period_ns != 0;
-	d->room->ends = w->bits & 1;
+	d->made.window = l->process->duty.period_ns != 0;
+	d->made.ends = w->bits & 1;
 	l->open = true;
 	l->gap = false;
-	forget_prefixes(l);
+	forget(l);
 	l->process->received++;
 	l->next = (marker_seq(w->bits) + 1) & MARKER_SEQ_MASK;
-	return d->feed(d->to, d->room);
+	return d->feed(d->to, &d->made);
 }
 
 /* The word is ours and in its place. */
@@ -294,7 +310,7 @@ static int accept_after_gap(struct decoder *d, struct word_stream *l, const stru
 	uint64_t missing = (marker_seq(w->bits) - l->next) & MARKER_SEQ_MASK;
 	int err;
 
-	forget_prefixes(l);
+	forget(l);
 	/*
 	 * A gap that the front end saw, of no word or a multiple of 128: the sequence cannot show it, so one is
 	 * reported.
@@ -321,7 +337,7 @@ static int accept_restart(struct decoder *d, struct word_stream *l, const struct
 {
 	int err = feed_bare(d, l, w, SAMPLE_RESTART, 1);
 
-	forget_prefixes(l);
+	forget(l);
 	map_free(&l->numbers);
 	l->numbers = (struct map){ 0 };
 	return err ? err : accept(d, l, w);
@@ -451,11 +467,12 @@ static COLD int decode_other(struct decoder *d, struct word_stream *l, struct wo
 	return err ? err : place_word(d, l, &w);
 }
 
-int decode_word(struct decoder *d, const struct word *w)
+/* Inlined, as the word then lies in registers. */
+static inline __attribute__((always_inline)) int decode_one(struct decoder *d, struct word_stream *l,
+							    const struct word *w)
 {
-	struct word_stream *l = stream_of(d, w->pid, w->tid);
-	struct code *code;
 	int64_t offset = marker_offset(w->bits);
+	struct code *code;
 
 	if (!l || !is_plain(l, w->bits))
 		return decode_other(d, l, *w);
@@ -465,7 +482,26 @@ int decode_word(struct decoder *d, const struct word *w)
 	d->words++;
 	l->process->received++;
 	l->next = (l->next + 1) & MARKER_SEQ_MASK;
-	return feed_code(d, l, w, marker_op(w->bits), code, offset, offset + marker_dist(w->bits), NULL);
+	return feed_code(d, l, w, marker_op(w->bits), code, offset, offset + marker_dist(w->bits),
+			 object_of(l, marker_op(w->bits)));
+}
+
+int decode_word(struct decoder *d, const struct word *w)
+{
+	return decode_one(d, stream_of(d, w->pid, w->tid), w);
+}
+
+int decode_words(struct decoder *d, const struct word_run *run, const struct words *w, uint32_t from, uint64_t in_ns)
+{
+	struct word_stream *l = stream_of(d, run->pid, run->tid);
+	int err = 0;
+
+	for (uint32_t i = from; i < from + run->n && !err; i++) {
+		uint64_t cycles = in_ns ? (__uint128_t)w->ns[i] * in_ns >> 32 : w->cycles[i];
+
+		err = decode_one(d, l, &(struct word){ run->pid, run->tid, w->ns[i], cycles, w->bits[i] });
+	}
+	return err;
 }
 
 int decode_gap(struct decoder *d, int32_t pid, int32_t tid)

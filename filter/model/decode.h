@@ -10,6 +10,7 @@
 
 #include "code/codes.h"
 #include "base/map.h"
+#include "base/words.h"
 #include "sample.h"
 
 /* Where samples go. A negative return ends the analysis. */
@@ -21,8 +22,7 @@ struct decoder {
 	struct codes *codes;
 	sample_fn feed;
 	void *to;
-	struct sample *room; /* where samples are made: `own`, or what feed set */
-	struct sample own;
+	struct sample made;
 	struct map streams;	  /* (pid, tid) -> struct word_stream */
 	struct word_stream *last; /* markers of one thread come in runs: they need no look-up */
 	uint64_t last_key;
@@ -40,11 +40,14 @@ struct word {
 
 void decode_init(struct decoder *d, struct codes *codes, sample_fn feed, void *to);
 
-/* Samples go elsewhere from now on, and are made in *room, which feed may change; NULL: in the decoder. */
-void decode_redirect(struct decoder *d, sample_fn feed, void *to, struct sample *room);
-
 /* 0; -ENOMEM; -EPROTO: marker or table of a newer version (d->error); or what feed returned. */
 int decode_word(struct decoder *d, const struct word *w);
+
+/*
+ * A run of words, from the index `from` of w on; the same. in_ns: their cycles are ticks of a clock, that many in a
+ * nanosecond (32 fractional bits); 0: w has them.
+ */
+int decode_words(struct decoder *d, const struct word_run *run, const struct words *w, uint32_t from, uint64_t in_ns);
 
 /*
  * Words are missing at this point of the thread for a reason the front end knows (overflow, truncated

@@ -31,6 +31,7 @@ struct loop {
 	uint64_t iterations;	 /* back-edges taken */
 	uint64_t time;		 /* ns of timed trips, without those inside an outer activation */
 	uint64_t own_time;	 /* ns of timed trips without timed trips of loops inside them, callees' too */
+	uint64_t suspended_ns;	 /* in timed trips, in which the generator was suspended; in none of these times */
 	struct off off, own_off; /* of these */
 	uint64_t uops;		 /* bytecodes of all timed trips: counted, or those of the block */
 	struct paths *paths;	 /* the paths of its trips, NULL unless asked for (sink_bridges.h) */
@@ -86,8 +87,13 @@ struct function {
 	uint64_t calls;
 	uint64_t resumes; /* of generators and coroutines: PY_RESUME, PY_THROW */
 	uint64_t recursive_calls;
-	uint64_t unfinished; /* activations whose end was not seen */
+	uint64_t objects, older_objects; /* generators and coroutines of it; of these, begun before the trace */
+	uint64_t suspended_ns;		 /* from their yields to their resumptions */
+	uint64_t ended_objects;		 /* those whose beginning and end were seen, */
+	uint64_t lifetime_ns;		 /* from the one to the other */
+	uint64_t unfinished;		 /* activations whose end was not seen */
 	uint64_t total_ns, self_ns;
+	uint64_t open_ns; /* self time of activations that are open: during sink_ops.second */
 	uint64_t total_cycles, self_cycles;
 	struct off total_off, self_off; /* of total_ns, self_ns */
 	bool cpu_unknown;		/* it also ran in threads without CPU words: those say too little */
@@ -134,6 +140,19 @@ struct line_cost *function_line(struct code *code, int64_t line);
  * a CPU.
  */
 uint64_t function_lookup_ns(const struct code *code);
+
+/* An activation of it, or a part of one, took so long, with and without what it called. */
+static inline void function_ran(struct function *f, uint64_t ns, uint64_t cycles, uint64_t callee_ns,
+				uint64_t callee_cycles, bool recursive)
+{
+	f->self_ns += ns - callee_ns;
+	f->self_cycles += cycles - callee_cycles;
+	spread_add(&f->self_spread, cycles - callee_cycles);
+	if (recursive)
+		return;
+	f->total_ns += ns;
+	f->total_cycles += cycles;
+}
 
 /* Frees what code->function points to. */
 void function_free(struct code *code);

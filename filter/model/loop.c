@@ -17,6 +17,11 @@ static void took_add(struct took *to, struct took more)
 	off_add(&to->off, more.off);
 }
 
+static struct took took_minus(struct took from, struct took less)
+{
+	return (struct took){ from.ns - less.ns, off_minus(from.off, less.off) };
+}
+
 /* Time in trips. Those of an inner activation wait for the outer one, whose own trip may turn out to be around them. */
 static void add_time(struct stack *s, const struct open_loop *o, struct took took)
 {
@@ -38,7 +43,7 @@ static int leave(struct stack *s, const struct frame *f, bool whole)
 
 	add_time(s, o, o->nested);
 	if (s->nloops)
-		took_add(&s->loops[s->nloops - 1].inner, o->inner);
+		took_add(&s->loops[s->nloops - 1].inner, took_minus(o->inner, o->inner_given));
 	if (s->nloops > f->loops)
 		s->loops[s->nloops - 1].inner_body_ns += o->inner_body_ns;
 	return whole ? stat_add(&o->loop->trips, o->trips) : 0;
@@ -98,6 +103,26 @@ static uint32_t open_outside(const struct stack *s, const struct frame *f, const
 	return found;
 }
 
+/* Member by member: assigned as one value it would first be zeroed by a loop, which takes longer than a trip's rest. */
+static inline void begin_loop(struct open_loop *o, struct loop *loop, uint32_t outer)
+{
+	const struct took none = { 0 };
+
+	o->loop = loop;
+	o->trips = 0;
+	o->last_ns = o->last_cycles = o->last_instrs = 0;
+	o->off = none.off;
+	o->inner = o->nested = none;
+	o->given = o->inner_given = o->shared = none;
+	o->inner_body_ns = o->callee_ns = 0;
+	o->began = loop->head;
+	o->source = SAMPLE_NOWHERE;
+	o->from = 0;
+	o->uops = o->suspended_ns = 0;
+	o->suspensions = 0;
+	o->outer = outer;
+}
+
 static struct open_loop *enter(struct stack *s, const struct frame *f, int64_t head)
 {
 	struct loop *loop = function_loop(f->a.code, head);
@@ -106,8 +131,7 @@ static struct open_loop *enter(struct stack *s, const struct frame *f, int64_t h
 	if (!loop || !ARRAY_ROOM(s->loops, s->nloops, s->loops_size))
 		return NULL;
 	loop->entries++;
-	s->loops[s->nloops] =
-		(struct open_loop){ .loop = loop, .source = SAMPLE_NOWHERE, .began = loop->head, .outer = outer };
+	begin_loop(&s->loops[s->nloops], loop, outer);
 	return &s->loops[s->nloops++];
 }
 
@@ -143,7 +167,9 @@ static int account(struct stack *s, struct open_loop *o, const struct trip *t)
 	if (!t->timed)
 		return 0;
 	loop->uops += t->uops;
-	add_time(s, o, (struct took){ t->ns, t->off });
+	loop->suspended_ns += t->suspended_ns;
+	add_time(s, o, took_minus((struct took){ t->ns, t->off }, o->shared));
+	o->shared = (struct took){ 0 };
 	o->nested = (struct took){ 0 };
 	return stat_add(&loop->cycles, t->cycles);
 }
@@ -170,9 +196,10 @@ static void account_own(struct stack *s, struct open_loop *o, struct trip *t)
 		o->loop->own_time += t->self_ns;
 		off_add(&o->loop->own_off, t->self_off);
 	}
-	o->inner = (struct took){ 0 };
+	o->inner = o->inner_given = (struct took){ 0 };
 	if (o > s->loops)
-		took_add(&o[-1].inner, (struct took){ t->ns, t->off });
+		took_add(&o[-1].inner, took_minus((struct took){ t->ns, t->off }, o->given));
+	o->given = (struct took){ 0 };
 }
 
 /* The last jump's loop if it is the same jump; if the bytecode is not known, the loop at the jump's target. */
@@ -189,6 +216,28 @@ static int64_t head_of(const struct stack *s, const struct frame *f, const struc
 	return jump->target;
 }
 
+/* The same of a trip. */
+static inline void begin_trip(struct trip *t, const struct stack *s, struct open_loop *o, const struct sample *jump)
+{
+	const struct frame *f = stack_top(s);
+
+	t->loop = o->loop;
+	t->in = &f->a;
+	t->depth = o - s->loops;
+	t->number = ++o->trips;
+	t->timed = o->trips > 1;
+	t->end_ns = jump->time;
+	t->ns = t->timed ? jump->time - o->last_ns : 0;
+	t->cycles = t->timed ? jump->cycles - o->last_cycles : 0;
+	t->suspended_ns = t->timed ? o->suspended_ns : 0;
+	t->suspensions = o->suspensions;
+	t->off = t->timed ? o->off : (struct off){ 0 };
+	t->own_ns = t->self_ns = 0;
+	t->self_off = (struct off){ 0 };
+	t->uops = trip_uops(o, f, jump);
+	t->counted = f->instrs > 0;
+}
+
 int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip)
 {
 	const struct frame *f = stack_top(s);
@@ -203,21 +252,9 @@ int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip
 	if (!o)
 		return -ENOMEM;
 	extent_reach(&o->loop->extent, jump->offset);
-	*trip = (struct trip){
-		.loop = o->loop,
-		.in = &f->a,
-		.depth = o - s->loops,
-		.number = ++o->trips,
-		.timed = o->trips > 1,
-		.end_ns = jump->time,
-		.uops = trip_uops(o, f, jump),
-		.counted = f->instrs > 0,
-	};
-	if (trip->timed) {
-		trip->ns = jump->time - o->last_ns;
-		trip->cycles = jump->cycles - o->last_cycles;
-		trip->off = o->off;
-	}
+	begin_trip(trip, s, o, jump);
+	o->suspensions = 0;
+	o->suspended_ns = 0;
 	o->off = (struct off){ 0 };
 	o->last_ns = jump->time;
 	o->last_cycles = jump->cycles;
@@ -226,4 +263,77 @@ int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip
 	time_body(s, f, o, trip);
 	account_own(s, o, trip);
 	return account(s, o, trip);
+}
+
+/* As much of its trip as was in this activation counts for the loops around it now: the next one may have others. */
+static void give(struct stack *s, const struct frame *f, struct open_loop *o, uint64_t ns)
+{
+	struct took ran = { ns - o->last_ns, o->off };
+
+	if (o->outer) {
+		took_add(&s->loops[o->outer - 1].nested, took_minus(ran, o->shared));
+		o->shared = ran;
+	}
+	if (o != &s->loops[f->loops])
+		return;
+	if (o > s->loops)
+		took_add(&o[-1].inner, took_minus(ran, o->given));
+	o->given = ran;
+	o->inner_given = o->inner;
+}
+
+int loop_hold_frame(struct stack *s, struct held *to, uint64_t ns, uint64_t cycles)
+{
+	const struct frame *f = stack_top(s);
+
+	to->instrs = f->instrs;
+	to->n = 0;
+	for (uint32_t i = f->loops; i < s->nloops; i++) {
+		struct open_loop *o = &s->loops[i];
+
+		if (!ARRAY_ROOM(to->loops, to->n, to->size))
+			return -ENOMEM;
+		give(s, f, o, ns);
+		o->last_ns = ns - o->last_ns;
+		o->last_cycles = cycles - o->last_cycles;
+		o->callee_ns -= f->a.callee_ns;
+		to->loops[to->n++] = *o;
+	}
+	s->nloops = f->loops;
+	return 0;
+}
+
+int loop_resume_frame(struct stack *s, struct held *from, uint64_t ns, uint64_t cycles, uint64_t suspended_ns)
+{
+	struct frame *f = stack_top(s);
+
+	f->instrs = from->instrs;
+	for (uint32_t i = 0; i < from->n; i++) {
+		struct open_loop *o;
+
+		if (!ARRAY_ROOM(s->loops, s->nloops, s->loops_size))
+			return -ENOMEM;
+		o = &s->loops[s->nloops++];
+		*o = from->loops[i];
+		o->outer = open_outside(s, f, o->loop);
+		o->last_ns = ns - o->last_ns;
+		o->last_cycles = cycles - o->last_cycles;
+		o->suspended_ns += suspended_ns;
+		o->suspensions++;
+	}
+	from->n = 0;
+	return 0;
+}
+
+void loop_drop(struct held *h, bool whole)
+{
+	while (h->n) {
+		const struct open_loop *o = &h->loops[--h->n];
+
+		o->loop->time += o->nested.ns;
+		off_add(&o->loop->off, o->nested.off);
+		if (whole)
+			stat_add(&o->loop->trips, o->trips);
+	}
+	free(h->loops);
 }

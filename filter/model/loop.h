@@ -30,8 +30,20 @@ struct open_loop {
 	int64_t began;		       /* bytes: where the current trip began */
 	int64_t from, source;	       /* of a trip: where it began and ended; these determine its static uops */
 	uint64_t uops;
+	uint64_t suspended_ns;	 /* since the last back-edge */
+	uint32_t suspensions;	 /* likewise */
+	struct took given;	 /* of the running trip, in activations before: callers' loops have it already, */
+	struct took inner_given; /* and of `inner`; of the frame's outermost loop only */
+	struct took shared;	 /* likewise: in `nested` of the outer one */
 	struct took nested; /* since the last back-edge: trips of this loop in inner activations, not counted yet */
 	uint32_t outer;	    /* index + 1 of the same loop in the next outer activation that has it open; 0: none */
+};
+
+/* The open loops of a suspended activation, outermost first; what began at a time counts from the yield backwards. */
+struct held {
+	struct open_loop *loops;
+	uint32_t n, size;
+	uint64_t instrs; /* the frame's */
 };
 
 /*
@@ -46,3 +58,12 @@ int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip
  * -ENOMEM.
  */
 int loop_leave_frame(struct stack *s, bool whole);
+
+/* It is suspended: its loops are held, in the middle of their trips. 0 or -ENOMEM. */
+int loop_hold_frame(struct stack *s, struct held *to, uint64_t ns, uint64_t cycles);
+
+/* The innermost frame has just begun: it goes on with these, which were held for so long. Likewise. */
+int loop_resume_frame(struct stack *s, struct held *from, uint64_t ns, uint64_t cycles, uint64_t suspended_ns);
+
+/* They will not be resumed. whole: they ended where they were held. Frees them. */
+void loop_drop(struct held *h, bool whole);

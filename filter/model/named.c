@@ -17,6 +17,10 @@ static uint32_t id_of(const struct sample *s)
 		return s->payload >> MARKER_PLACE_SHIFT & MARKER_CODE_MAX;
 	case KIND_LABEL:
 		return s->payload >> MARKER_LABEL_ID_SHIFT & MARKER_CODE_MAX;
+	case KIND_SUBJECT:
+		if (marker_subject_what(s->payload) != SUBJECT_NAME || s->payload & MARKER_NUMBERED_TASK)
+			return 0;
+		return s->payload & MARKER_CODE_MAX;
 	default:
 		return 0;
 	}

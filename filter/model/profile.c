@@ -246,6 +246,14 @@ bool profile_jit(const struct profile *p)
 	return false;
 }
 
+bool profile_has_untold(const struct profile *p)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));)
+		if (((const struct process *)s->value)->greenlets_untold)
+			return true;
+	return false;
+}
+
 bool profile_instrumented(const struct profile *p)
 {
 	return p->events[OP_INSTRUCTION] && !(p->mode && !strcmp(p->mode, "opcodes"));

@@ -12,10 +12,14 @@
 #include "exceptions.h"
 #include "forms.h"
 #include "function.h"
+#include "greenlets.h"
 #include "imports.h"
 #include "locks.h"
+#include "requests.h"
 #include "sample.h"
 #include "spans.h"
+#include "steps.h"
+#include "async_tasks.h"
 
 struct chains; /* chains.h */
 
@@ -61,6 +65,10 @@ struct profile {
 	struct exceptions exceptions;
 	struct locks locks;
 	struct spans spans;
+	struct steps steps;
+	struct async_tasks tasks;
+	struct requests requests;
+	struct greenlet_totals greenlets;
 	struct thread_total *thread_totals; /* `threads` of them, by pid and tid; owned by the trace */
 	struct {
 		uint64_t window_ns, period_ns; /* 0: there is none */
@@ -139,6 +147,9 @@ bool profile_instrumented(const struct profile *p);
 
 /* Does the program's interpreter specialize bytecode? (Free-threaded CPython 3.13 does not.) */
 bool profile_specializes(const struct profile *p);
+
+/* Has a process greenlets whose switches are not told? */
+bool profile_has_untold(const struct profile *p);
 
 /* Does an interpreter compile hot loops (CPython's JIT)? */
 bool profile_jit(const struct profile *p);

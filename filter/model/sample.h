@@ -26,6 +26,7 @@ enum sample_op {
 #define SAMPLE_NOWHERE (-1)
 
 struct code;
+struct object; /* objects.h */
 
 struct sample {
 	uint8_t op; /* enum marker_op or enum sample_op */
@@ -59,6 +60,8 @@ struct sample {
 		uint64_t open;	     /* FRAMES: how many are open */
 		uint64_t payload;    /* EXTENSION: its 48 bits */
 		struct code *callee; /* CALL: the C function that is called; NULL: not known to be one */
+		uint64_t whose;	     /* PY_START to PY_THROW of generator code: KIND_OBJECT's payload, 0: not told; */
+		struct object *generator; /* from thread.c on: that object, NULL: not known */
 	};
 };
 

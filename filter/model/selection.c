@@ -8,15 +8,24 @@
 #include <string.h>
 
 #include "code/origin.h"
+#include "shared/marker.h"
 
-/* A thread, and what of those that were asked for is open on its stacks. */
-struct selected_thread {
-	bool wanted;
-	bool begun;	  /* a sample was taken, */
-	bool left;	  /* and what was asked for has ended since */
+/* What of those that were asked for is open on a stack. */
+struct selected_stack {
 	bool task;	  /* the outermost coroutine is one that was asked for */
 	uint32_t depth;	  /* activations of functions that were */
 	uint32_t resumed; /* activations of coroutines */
+};
+
+/* A thread; its stacks that are not the running greenlet's. */
+struct selected_thread {
+	bool wanted;
+	bool begun; /* a sample was taken, */
+	bool left;  /* and what was asked for has ended since */
+	struct selected_stack on;
+	uint64_t greenlet; /* 0: not known */
+	struct map away;   /* greenlet -> struct selected_stack */
+	size_t open;	   /* of these, so many have what was asked for */
 };
 
 /* What is known of a code object, in code->selected. */
@@ -141,19 +150,19 @@ static struct selected_thread *thread_of(struct selection *s, const struct sampl
 	return t;
 }
 
-static bool is_in(const struct selection *s, const struct selected_thread *t)
+static bool is_in(const struct selection *s, const struct selected_stack *t)
 {
 	return (!s->by.function || t->depth) && (!s->by.task || t->task);
 }
 
-static void push(struct selected_thread *t, const struct code *code)
+static void push(struct selected_stack *t, const struct code *code)
 {
 	t->depth += !!(code->selected & FUNCTION);
 	if (code->coroutine && !t->resumed++)
 		t->task = code->selected & TASK;
 }
 
-static void pop(struct selected_thread *t, const struct code *code)
+static void pop(struct selected_stack *t, const struct code *code)
 {
 	t->depth -= t->depth && code->selected & FUNCTION;
 	t->resumed -= t->resumed && code->coroutine;
@@ -161,7 +170,7 @@ static void pop(struct selected_thread *t, const struct code *code)
 }
 
 /* An event of a code object. An activation that was open before the trace began shows when it first does something. */
-static bool take_event(struct selection *s, struct selected_thread *t, const struct sample *sample)
+static bool take_event(struct selection *s, struct selected_stack *t, const struct sample *sample)
 {
 	struct code *code = sample->code;
 	enum stack_effect effect = sample_op_effect(sample->op);
@@ -180,8 +189,42 @@ static bool take_event(struct selection *s, struct selected_thread *t, const str
 /* All that was open is closed. */
 static void forget(struct selected_thread *t)
 {
-	t->depth = t->resumed = 0;
-	t->task = false;
+	t->on = (struct selected_stack){ 0 };
+	t->greenlet = t->open = 0;
+	map_free_all(&t->away);
+}
+
+/* Another greenlet runs from here on; the first one that is told of has run until then. 0 or -ENOMEM. */
+static int run_greenlet(const struct selection *s, struct selected_thread *t, uint64_t to)
+{
+	struct selected_stack *from, *back;
+
+	if (t->greenlet && t->greenlet != to) {
+		from = map_get(&t->away, t->greenlet);
+		from = from ? from : map_add(&t->away, t->greenlet, sizeof(*from));
+		if (!from)
+			return -ENOMEM;
+		*from = t->on;
+		t->open += is_in(s, from);
+		back = map_get(&t->away, to);
+		t->on = back ? *back : (struct selected_stack){ 0 };
+		t->open -= is_in(s, &t->on) && t->open;
+	}
+	t->greenlet = to;
+	return 0;
+}
+
+/* A word about greenlets; what has ended has nothing open, and its address may be another's. */
+static int hear(const struct selection *s, struct selected_thread *t, const struct sample *sample)
+{
+	enum subject what = sample->kind == KIND_SUBJECT ? marker_subject_what(sample->payload) : 0;
+	uint64_t whom = sample->payload & MARKER_SUBJECT_MAX;
+
+	if (what != SUBJECT_GREENLET && what != SUBJECT_GREENLET_ENDED)
+		return 0;
+	if (!whom)
+		forget(t);
+	return whom ? run_greenlet(s, t, whom) : 0;
 }
 
 int selection_take(struct selection *s, const struct sample *sample)
@@ -193,15 +236,17 @@ int selection_take(struct selection *s, const struct sample *sample)
 		return -ENOMEM;
 	if (!t->wanted)
 		return SELECTED_NOT;
+	if (sample->op == OP_EXTENSION && hear(s, t, sample))
+		return -ENOMEM;
 	if (sample->op == OP_EXTENSION) /* whether it is on a CPU must be known when it comes back */
-		return sample->kind != KIND_WAIT || is_in(s, t) ? SELECTED : SELECTED_NOT;
-	taken = sample->code ? take_event(s, t, sample) : is_in(s, t);
+		return sample->kind != KIND_WAIT || is_in(s, &t->on) ? SELECTED : SELECTED_NOT;
+	taken = sample->code ? take_event(s, &t->on, sample) : is_in(s, &t->on);
 	if (!sample->code)
 		forget(t);
 	left = taken && t->left;
 	t->left &= !taken;
 	t->begun |= taken && sample->code;
-	t->left |= t->begun && !is_in(s, t);
+	t->left |= t->begun && !t->open && !is_in(s, &t->on);
 	return left ? SELECTED_ANEW : taken ? SELECTED : SELECTED_NOT;
 }
 
@@ -212,6 +257,8 @@ void selection_init(struct selection *s, const struct select *by, struct codes *
 
 void selection_free(struct selection *s)
 {
+	for (struct map_slot *m = NULL; (m = map_next(&s->threads, m));)
+		map_free_all(&((struct selected_thread *)m->value)->away);
 	map_free_all(&s->threads);
 }
 

@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "code/codes.h"
+#include "critical.h"
 #include "function.h"
 #include "sample.h"
 
@@ -32,15 +33,18 @@ enum leave_how {
 	LEAVE_UNWIND, /* PY_UNWIND: by an exception */
 	LEAVE_GAP,    /* markers are missing: its end was not seen */
 	LEAVE_END,    /* the trace, or the process, ended with it open */
+	LEAVE_AWAY,   /* its greenlet was switched away; it goes on when that runs again */
 };
 
 /* One activation of a code object on one stack. */
 struct activation {
 	int32_t pid, tid;
 	uint32_t interpreter;
-	uint32_t depth; /* activations below it on its stack */
+	uint32_t depth;	   /* activations below it on its stack */
+	uint64_t greenlet; /* its number (greenlets.h); 0: the thread's first, or not known */
 	struct code *code;
-	uint8_t op; /* OP_PY_START, OP_PY_RESUME or OP_PY_THROW */
+	uint8_t op;	       /* OP_PY_START, OP_PY_RESUME or OP_PY_THROW; OP_EXTENSION: its greenlet is back */
+	struct object *object; /* of generator code: which one (objects.h); NULL: not known */
 	uint64_t start_ns, start_cycles;
 	uint64_t callee_ns, callee_cycles; /* spent in callees; complete at leave */
 	struct off off;			   /* of its time, callees' too; complete at leave */
@@ -50,17 +54,19 @@ struct activation {
 struct trip {
 	struct loop *loop;
 	const struct activation *in;
-	uint32_t depth;	     /* loops open around it on its stack, callers' among them */
-	uint64_t number;     /* 1: the first back-edge since the loop was entered */
-	bool timed;	     /* false for number 1: when the body began is not known */
-	uint64_t end_ns;     /* when the back-edge was taken */
-	uint64_t ns, cycles; /* length of the trip; 0 unless timed */
-	struct off off;	     /* of them */
-	uint64_t own_ns;     /* of it, neither in callees nor in timed trips of loops inside it */
-	uint64_t self_ns;    /* of it, not in timed trips of loops inside it, callees' either */
-	struct off self_off; /* of that */
-	uint64_t uops;	     /* bytecodes of the trip: counted, or from head to back-edge (static) */
-	bool counted;	     /* uops were counted (INSTRUCTION events), not read off the bytecode */
+	uint32_t depth;	       /* loops open around it on its stack, callers' among them */
+	uint64_t number;       /* 1: the first back-edge since the loop was entered */
+	bool timed;	       /* false for number 1: when the body began is not known */
+	uint64_t end_ns;       /* when the back-edge was taken */
+	uint64_t ns, cycles;   /* length of the trip; 0 unless timed */
+	uint64_t suspended_ns; /* beside these: its generator was suspended, */
+	uint32_t suspensions;  /* so often */
+	struct off off;	       /* of them */
+	uint64_t own_ns;       /* of it, neither in callees nor in timed trips of loops inside it */
+	uint64_t self_ns;      /* of it, not in timed trips of loops inside it, callees' either */
+	struct off self_off;   /* of that */
+	uint64_t uops;	       /* bytecodes of the trip: counted, or from head to back-edge (static) */
+	bool counted;	       /* uops were counted (INSTRUCTION events), not read off the bytecode */
 };
 
 /* An exception was raised, or handled in Python, in the innermost frame. */
@@ -73,14 +79,42 @@ struct exception_mark {
 	uint32_t frames; /* that it has left until then */
 };
 
-/* What the program said itself. */
+/* What the program said itself. Begins and ends of spans nest with enter and leave (nested.h). */
 struct label_mark {
 	int32_t pid, tid;
+	uint32_t interpreter;
+	uint64_t greenlet; /* as an activation's */
 	enum label_what what;
 	const struct code *name;
 	const struct code *data; /* what goes with it: its qualname is JSON; NULL: nothing */
 	double value;		 /* of a counter */
 	uint64_t ns, cycles;
+};
+
+/* A span of a task's begins, or ends: as a whole, however often its coroutine is suspended meanwhile. */
+struct span_mark {
+	int32_t pid;
+	uint64_t task;	      /* as in struct task_mark */
+	struct called called; /* at its beginning */
+	bool begins;
+	bool lost;	 /* it ends without an end: the trace of its thread is over, or its words are missing */
+	uint64_t number; /* 1, 2, ..., of all spans */
+	const struct code *name;
+	const struct code *data; /* as a label's, at its beginning */
+	uint64_t ns, cycles;
+};
+
+/* A task ran for this time, or could have, or waited. */
+struct task_mark {
+	int32_t pid;
+	uint64_t task; /* its number in the recording: 1, 2, ... in order of appearance */
+	struct called called;
+	enum critical_kind kind; /* RUNNING, READY or AWAITING */
+	const struct code *what; /* its coroutine; AWAITING: where, NULL: not known */
+	uint64_t from_ns, until_ns;
+	int32_t tid;	   /* RUNNING: of the thread, */
+	uint64_t ready_ns; /* when it was let begin; 0: not known, */
+	int32_t by_tid;	   /* and by which thread; 0: not known */
 };
 
 struct sink_ops {
@@ -92,9 +126,13 @@ struct sink_ops {
 	int (*iterate)(struct sink *s, const struct trip *t);
 	int (*exception)(struct sink *s, const struct exception_mark *m);
 	int (*label)(struct sink *s, const struct label_mark *m);
+	int (*span)(struct sink *s, const struct span_mark *m);
+	int (*task)(struct sink *s, const struct task_mark *m);
 	int (*gap)(struct sink *s, const struct sample *gap);
 	/* A flight recorder's segment of the thread begins, or has ended: OP_SNAPSHOT. */
 	int (*segment)(struct sink *s, const struct sample *edge);
+	/* Only while a recording is followed: a second of its clock is over, up to ns. function.h has open_ns. */
+	int (*second)(struct sink *s, const struct profile *p, uint64_t ns);
 	/* The trace is over; everything open has been left. */
 	int (*finish)(struct sink *s, const struct profile *p);
 	/* For sink_file_finish(): prints what the file has. 0, or there is no memory. */
@@ -107,7 +145,7 @@ struct sink_ops {
 
 /* For each callback: the next sink that has it (subscribers.h). */
 struct sink_links {
-	struct sink *sample, *enter, *leave, *iterate, *exception, *label, *gap, *segment;
+	struct sink *sample, *enter, *leave, *iterate, *exception, *label, *span, *task, *gap, *segment, *second;
 };
 
 struct sink {
@@ -134,6 +172,7 @@ struct sink_options {
 	enum by by;			    /* console */
 	bool unfold;			    /* console: libraries as the program's own code */
 	bool imports;			    /* console: their tree */
+	const char *request;		    /* console: whose path; NULL: the slowest, shortened. Outlives the sink */
 	bool color;			    /* console: escape sequences allowed */
 	unsigned width;			    /* console: columns of the terminal; 0: not known */
 	const struct opcodes_view *opcodes; /* console, summary: also tables for functions and loops */

@@ -8,11 +8,11 @@
 #include "base/hash.h"
 #include "shared/array.h"
 
-int spans_begin(struct open_spans *o, const struct code *name, uint32_t which, uint64_t ns)
+int spans_begin(struct open_spans *o, const struct open_span *span)
 {
 	if (!ARRAY_ONE_MORE(o->all, o->n))
 		return -ENOMEM;
-	o->all[o->n++] = (struct open_span){ name, which, ns };
+	o->all[o->n++] = *span;
 	return 0;
 }
 
@@ -29,20 +29,23 @@ static struct span_total *total_of(struct spans *all, const struct code *name)
 	return t;
 }
 
-int spans_end(struct open_spans *o, struct spans *all, const struct code *name, uint32_t which, uint64_t ns)
+struct open_span *spans_find(const struct open_spans *o, const struct code *name, uint32_t which)
 {
-	struct span_total *t;
 	size_t i = o->n;
 
 	while (i && (o->all[i - 1].name != name || o->all[i - 1].which != which))
 		i--;
-	if (!i)
-		return 0;
-	t = total_of(all, name);
+	return i ? &o->all[i - 1] : NULL;
+}
+
+int spans_end(struct open_spans *o, struct spans *all, struct open_span *span, uint64_t ns)
+{
+	struct span_total *t = total_of(all, span->name);
+
 	if (!t)
 		return -ENOMEM;
-	ns -= o->all[i - 1].since_ns;
-	memmove(&o->all[i - 1], &o->all[i], (o->n-- - i) * sizeof(*o->all));
+	ns -= span->since_ns;
+	memmove(span, span + 1, (o->all + o->n-- - (span + 1)) * sizeof(*span));
 	t->n++;
 	t->ns += ns;
 	if (ns > t->longest_ns)

@@ -19,6 +19,7 @@ struct span_total {
 /* Zeroed: none. */
 struct spans {
 	struct map all; /* struct span_total, by the text of the name */
+	uint64_t begun; /* so many have */
 };
 
 /* Those of a thread that are open. Zeroed: none. */
@@ -27,15 +28,20 @@ struct open_spans {
 		const struct code *name;
 		uint32_t which; /* of those of that name */
 		uint64_t since_ns;
+		uint64_t number; /* of all that have begun: 1, 2, ... */
+		uint64_t task;	 /* whose it is (sink.h); 0: no task's */
 	} * all;
 	size_t n;
 };
 
 /* 0 or -ENOMEM. */
-int spans_begin(struct open_spans *o, const struct code *name, uint32_t which, uint64_t ns);
+int spans_begin(struct open_spans *o, const struct open_span *span);
 
-/* The newest of that name and `which` ends; one that began before the trace is none. 0 or -ENOMEM. */
-int spans_end(struct open_spans *o, struct spans *all, const struct code *name, uint32_t which, uint64_t ns);
+/* The newest of that name and `which`; valid until one begins or ends. NULL: none, it began before the trace. */
+struct open_span *spans_find(const struct open_spans *o, const struct code *name, uint32_t which);
+
+/* It ends. 0 or -ENOMEM. */
+int spans_end(struct open_spans *o, struct spans *all, struct open_span *span, uint64_t ns);
 
 /* The thread's trace has ended, or its words are missing. 0 or -ENOMEM. */
 int spans_lose(struct open_spans *o, struct spans *all);

@@ -9,6 +9,7 @@
 
 #include "base/cold.h"
 #include "exceptions.h"
+#include "nested.h"
 #include "shared/array.h"
 
 static COLD struct activity *find_activity(struct stack *s, const struct code *code, int32_t pid)
@@ -46,9 +47,11 @@ static void begin(struct frame *f, const struct stack *s, const struct sample *s
 	f->a.pid = sample->pid;
 	f->a.tid = sample->tid;
 	f->a.interpreter = s->interpreter;
+	f->a.greenlet = s->greenlet;
 	f->a.depth = s->nframes;
 	f->a.code = sample->code;
 	f->a.op = sample->op;
+	f->a.object = NULL;
 	f->a.start_ns = sample->time;
 	f->a.start_cycles = sample->cycles;
 	f->a.callee_ns = 0;
@@ -64,6 +67,8 @@ static void begin(struct frame *f, const struct stack *s, const struct sample *s
 	f->line = NULL;
 	f->line_cycles = 0;
 	f->import = NULL;
+	f->step = f->outer_step = 0;
+	f->spans = NULL;
 	f->jumping = NULL;
 }
 
@@ -114,6 +119,8 @@ struct frame *stack_c_call(const struct stack *s, const struct code *code, int64
 
 void stack_free(struct stack *s)
 {
+	for (uint32_t i = 0; i < s->nframes; i++)
+		nested_free(&s->frames[i].spans);
 	map_free_all(&s->activities);
 	free(s->frames);
 	free(s->loops);

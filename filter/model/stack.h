@@ -14,6 +14,7 @@
 struct open_loop; /* loop.h */
 struct import;	  /* imports.h */
 struct flights;	  /* exceptions.h */
+struct nested;	  /* nested.h */
 
 /* A code object's frames on this stack. */
 struct activity {
@@ -33,12 +34,15 @@ struct frame {
 	struct line_cost *line;	     /* the running one, NULL if not known */
 	uint64_t line_cycles;	     /* cycles of its own that the activation had when the line began */
 	struct import *import;	     /* that it is (imports.h); NULL: none */
+	uint64_t step, outer_step;   /* of a task or job, if it is one's (subjects.h), and the one around it */
+	struct nested *spans;	     /* that began in it and are not over */
 	const struct instr *jumping; /* a back-edge whose INSTRUCTION came, and no JUMP yet */
 };
 
 struct stack {
 	struct stack *next; /* of the thread */
 	uint32_t interpreter;
+	uint64_t greenlet; /* of its activations */
 	struct frame *top; /* the innermost, NULL if none is known */
 	struct frame *frames;
 	uint32_t nframes, frames_size;

@@ -32,7 +32,10 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 	LINK(gap);
 	LINK(exception);
 	LINK(label);
+	LINK(span);
+	LINK(task);
 	LINK(segment);
+	LINK(second);
 #undef LINK
 	return a;
 }

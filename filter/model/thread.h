@@ -7,9 +7,12 @@
  */
 #pragma once
 
+#include "base/cold.h"
 #include "charge.h"
+#include "greenlets.h"
 #include "profile.h"
 #include "stack.h"
+#include "subjects.h"
 #include "subscribers.h"
 
 struct thread {
@@ -28,18 +31,25 @@ struct thread {
 	struct used used;
 	struct wait wait;
 	struct open_spans spans;
+	struct nested *outside_spans; /* in no activation that is known */
+	struct greenlets greenlets;
 	uint64_t value;			/* the last VALUE word's payload and HAS_VALUE, until its LABEL; else 0 */
 	const struct code *data;	/* that it names, or NULL */
 	uint64_t raises;		/* the last EXCEPTION word's payload and RAISES, until its RAISE; else 0 */
 	const struct code *raised_type; /* that it names, or NULL */
 	uint64_t gil_ns;		/* waiting for the GIL */
-	struct gil *gil;		/* the process's, owned by the trace */
+	struct gil *gil;		/* the process's, owned by the trace; */
+	struct objects *objects;	/* likewise */
 	bool holds_gil, wants_gil;	/* of gil.c */
-	uint64_t gil_held_ns;		/* it had it while others waited; for each of them */
+	struct doing doing;
+	uint64_t gil_held_ns; /* it had it while others waited; for each of them */
 };
 
 /* It had the GIL for that time, while others waited: so had its innermost function that is written in Python. */
 void thread_held_gil(struct thread *t, uint64_t ns);
+
+/* Its stack of that interpreter, made if there is none yet. NULL: no memory. */
+COLD struct stack *thread_stack(struct thread *t, uint32_t interpreter);
 
 /* Its time begins with this sample. */
 void thread_begin(struct thread *t, const struct sample *s);

@@ -13,8 +13,8 @@ struct ticks {
 	uint64_t in_ns; /* 32 fractional bits; 0: no pid yet */
 };
 
-/* Ticks of the TSC at `ns`; the nanoseconds themselves if no table of the recording has a frequency. */
-static inline uint64_t ticks_at(struct ticks *t, struct codes *codes, int32_t pid, uint64_t ns)
+/* Ticks of a nanosecond, with 32 fractional bits; 1 if no table of the recording has a frequency. */
+static inline uint64_t ticks_in_ns(struct ticks *t, struct codes *codes, int32_t pid)
 {
 	if (pid != t->pid || !t->in_ns) {
 		uint64_t hz = codes_tsc_hz(codes, pid);
@@ -22,5 +22,11 @@ static inline uint64_t ticks_at(struct ticks *t, struct codes *codes, int32_t pi
 		t->pid = pid;
 		t->in_ns = hz ? ((__uint128_t)hz << 32) / 1000000000 : 1ull << 32;
 	}
-	return (__uint128_t)ns * t->in_ns >> 32;
+	return t->in_ns;
+}
+
+/* Ticks of the TSC at `ns`; the nanoseconds themselves if no table of the recording has a frequency. */
+static inline uint64_t ticks_at(struct ticks *t, struct codes *codes, int32_t pid, uint64_t ns)
+{
+	return (__uint128_t)ns * ticks_in_ns(t, codes, pid) >> 32;
 }

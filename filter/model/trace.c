@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/cold.h"
+#include "objects.h"
 
 void trace_init(struct trace *t, struct codes *codes, struct sink *sinks)
 {
@@ -28,23 +29,26 @@ void trace_select(struct trace *t, const struct select *by)
 	selection_init(&t->selection, by, t->profile.codes);
 }
 
-static struct gil *gil_of(struct trace *t, int32_t pid)
+/* Of a process; made on first use. NULL: no memory. */
+static void *of_process(struct map *m, int32_t pid, size_t size)
 {
-	struct gil *g = map_get(&t->gils, (uint32_t)pid);
+	void *found = map_get(m, (uint32_t)pid);
 
-	return g ? g : map_add(&t->gils, (uint32_t)pid, sizeof(*g));
+	return found ? found : map_add(m, (uint32_t)pid, size);
 }
 
 static struct thread *make_thread(struct trace *t, struct map *threads, const struct sample *s, uint64_t key)
 {
-	struct gil *gil = gil_of(t, s->pid);
-	struct thread *th = gil ? map_add(threads, key, sizeof(*th)) : NULL;
+	struct gil *gil = of_process(&t->gils, s->pid, sizeof(*gil));
+	struct objects *objects = of_process(&t->objects, s->pid, sizeof(*objects));
+	struct thread *th = gil && objects ? map_add(threads, key, sizeof(*th)) : NULL;
 
 	if (!th)
 		return NULL;
 	th->pid = s->pid;
 	th->tid = s->tid;
 	th->gil = gil;
+	th->objects = objects;
 	thread_begin(th, s);
 	return th;
 }
@@ -146,6 +150,8 @@ static inline void follow_gil(struct thread *th, const struct sample *s)
 		gil_take(th->gil, th, s->time);
 	else if (th->gil->waiting)
 		gil_until(th->gil, s->time);
+	if (s->op <= OP_EVENT_LAST)
+		return;
 	if (s->op == OP_EXTENSION && s->kind == KIND_WAIT && !th->early)
 		gil_word(th->gil, th, s->payload, s->time);
 	if (s->op == SAMPLE_GAP || s->op == SAMPLE_RESTART)
@@ -182,6 +188,41 @@ int trace_feed(void *trace, const struct sample *s)
 	p->events[s->op]++;
 	follow_gil(th, s);
 	return thread_feed(th, s, &t->to);
+}
+
+/* What its functions have of their own up to its last sample, beside self_ns: all that is open is still theirs. */
+static void add_open(const struct thread *th, bool add)
+{
+	for (const struct stack *st = th->stacks; st; st = st->next) {
+		uint64_t end = th->last_ns;
+
+		for (uint32_t i = st->nframes; i--;) {
+			const struct activation *a = &st->frames[i].a;
+			uint64_t ns = end > a->start_ns ? end - a->start_ns : 0;
+
+			if (add && ns > a->callee_ns)
+				a->code->function->open_ns += ns - a->callee_ns;
+			else if (!add)
+				a->code->function->open_ns = 0;
+			end = a->start_ns;
+		}
+	}
+}
+
+static void set_open(struct trace *t, bool add)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&t->threads, s));)
+		add_open(s->value, add);
+}
+
+int trace_second(struct trace *t, uint64_t ns)
+{
+	int err;
+
+	set_open(t, true);
+	err = SUBSCRIBERS_CALL(&t->to, second, &t->profile, ns);
+	set_open(t, false);
+	return err;
 }
 
 /* Fewer than the process's `made` words have arrived or are known to be missing. */
@@ -326,6 +367,8 @@ static int finish_threads(struct trace *t)
 		p->thread_totals[p->threads] = total_of(s->value);
 		add_total(p, &p->thread_totals[p->threads++]);
 	}
+	for (struct map_slot *s = NULL; (s = map_next(&t->objects, s));)
+		objects_free(s->value);
 	qsort(p->thread_totals, p->threads, sizeof(*p->thread_totals), compare_threads);
 	return err;
 }
@@ -362,6 +405,9 @@ int trace_finish(struct trace *t, bool counted)
 		t->profile.clock = "ns";
 	err = err ?: finish_threads(t);
 	exceptions_rank(&t->profile.exceptions);
+	err = err ?: async_tasks_finish(&t->profile.tasks, t->profile.end_ns);
+	err = err ?: requests_finish(&t->profile.requests);
+	greenlets_rank(&t->profile.greenlets);
 	for (struct sink *k = t->to.sinks; k; k = k->next)
 		if (!err && k->ops->finish)
 			err = k->ops->finish(k, &t->profile);
@@ -374,14 +420,15 @@ void trace_free(struct trace *t)
 		next = k->next;
 		k->ops->free(k);
 	}
+	for (struct map_slot *s = NULL; (s = map_next(&t->objects, s));)
+		objects_free(s->value);
 	for (struct map_slot *s = NULL; (s = map_next(&t->early, s));)
 		if (((struct thread *)s->value)->early)
 			thread_free(s->value);
 	for (struct map_slot *s = NULL; (s = map_next(&t->threads, s));)
 		thread_free(s->value);
-	for (struct map_slot *s = NULL; (s = map_next(&t->gils, s));)
-		free(s->value);
-	map_free(&t->gils);
+	map_free_all(&t->objects);
+	map_free_all(&t->gils);
 	map_free(&t->threads);
 	map_free(&t->early);
 	free(t->profile.thread_totals);
@@ -389,5 +436,9 @@ void trace_free(struct trace *t)
 	exceptions_free(&t->profile.exceptions);
 	locks_free(&t->profile.locks);
 	spans_free(&t->profile.spans);
+	steps_free(&t->profile.steps);
+	async_tasks_free(&t->profile.tasks);
+	requests_free(&t->profile.requests);
+	free(t->profile.greenlets.rows);
 	selection_free(&t->selection);
 }

@@ -29,6 +29,7 @@ struct trace {
 	struct map threads; /* (pid, tid) -> struct thread */
 	struct map early;   /* the same: those that were early (thread.h), and may still be */
 	struct map gils;    /* pid -> struct gil */
+	struct map objects; /* pid -> struct objects */
 	struct thread *last;
 	bool begun, started;	 /* there was a sample; there was one in the window */
 	char error[TRACE_ERROR]; /* one line, if the window is at fault */
@@ -45,6 +46,9 @@ void trace_select(struct trace *t, const struct select *by);
 
 /* A sample_fn (decode.h) whose `to` is a struct trace. 0, -ENOMEM, or what a sink or time_span_resolve() returned. */
 int trace_feed(void *trace, const struct sample *s);
+
+/* A second is over, up to ns: tells the sinks. 0 or what one returned. */
+int trace_second(struct trace *t, uint64_t ns);
 
 /*
  * The end: closes what is open, sums up, tells the sinks to finish. The first error, if any. counted: decode.c counted

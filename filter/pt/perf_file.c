@@ -173,6 +173,23 @@ int perf_records_next(struct perf_records *r, const struct perf_record **rec)
 	}
 }
 
+/* --keep-last drops the beginning: what was not read of it is lost. The cache may have old bytes behind the old end. */
+int perf_records_more(struct perf_records *r)
+{
+	struct perf_header h;
+	int err = read_at(r->file->fd, &h, sizeof(h), 0);
+
+	if (err)
+		return err;
+	r->ncached = 0;
+	r->end = h.data.offset + h.data.size;
+	if (r->at + r->payload < h.data.offset) {
+		r->at = h.data.offset;
+		r->payload = 0;
+	}
+	return 0;
+}
+
 void perf_records_free(struct perf_records *r)
 {
 	perf_unzip_free(&r->zip);

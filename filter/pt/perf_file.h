@@ -50,4 +50,7 @@ void perf_records_init(struct perf_records *r, const struct perf_file *f, bool u
  */
 int perf_records_next(struct perf_records *r, const struct perf_record **rec);
 
+/* The file has grown: takes its new end from its header. 0 or -errno. */
+int perf_records_more(struct perf_records *r);
+
 void perf_records_free(struct perf_records *r);

@@ -208,20 +208,33 @@ static int deliver_rows(struct pt_merge *m, struct pt_queue *q)
 	return m->feed.rows(m->feed.to, pid_of(q), q->tid, rows);
 }
 
+/* All at once, if each of them would be told alike. */
+static inline void gather(const struct pt_merge *m, struct pt_queue *q)
+{
+	bool alike = !q->walk.branches && (!q->task || (!q->away && (q->task->followed || !m->switches)));
+
+	q->walk.words = alike ? *m->feed.room : NULL;
+	q->walk.thread = q->task ? q->task->cycles - q->counted : 0;
+}
+
 /* The queue's next step; steps that nobody needs are skipped. */
 static inline int next_step(struct pt_merge *m, struct pt_queue *q)
 {
 	int step, err = 0;
 
 	do {
+		if (m->feed.words)
+			gather(m, q);
 		step = pt_queue_next(q);
 		if (step == STEP_ROWS)
 			err = deliver_rows(m, q);
+		if (step == STEP_WORDS)
+			err = m->feed.words(m->feed.to, pid_of(q), q->tid, q->walk.gathered);
 		if (q->walk.passed.stamp) {
 			count_cycles_to(q, q->walk.passed.core, q->walk.passed.stamp);
 			q->walk.passed.stamp = 0;
 		}
-	} while (step == STEP_ROWS && !err);
+	} while ((step == STEP_ROWS || step == STEP_WORDS) && !err);
 	return err ? err : step;
 }
 
@@ -306,7 +319,7 @@ static int start_queue(struct pt_merge *m, struct pt_queue *q)
 {
 	int step;
 
-	if (q->follows_cpu)
+	if (q->follows_cpu && !q->walk.breaks)
 		q->walk.breaks = calloc(PT_BREAKS, sizeof(*q->walk.breaks));
 	if (q->follows_cpu && !q->walk.breaks)
 		return -ENOMEM;
@@ -318,35 +331,48 @@ static int start_queue(struct pt_merge *m, struct pt_queue *q)
 	return step;
 }
 
-/* Each queue goes to its first step with a time, and rests there until that time comes. */
-static int start(struct pt_merge *m)
+/* A queue goes to its next step with a time, and rests there until that time comes. */
+static int enqueue(struct pt_merge *m, uint32_t i)
 {
-	int step;
+	struct pt_queue *q = m->queues[i];
+	int step = start_queue(m, q);
+
+	if (step < 0)
+		return step;
+	hold(q, step);
+	count_cycles(q);
+	pt_queue_rest(q);
+	q->queued = step != STEP_END;
+	if (q->queued)
+		push(m, i, q->walk.stamp);
+	return 0;
+}
+
+int pt_merge_more(struct pt_merge *m)
+{
+	int err = ARRAY_RESIZE(m->heap, m->nqueues + 1) ? 0 : -ENOMEM;
 
 	m->started = true;
-	m->heap = calloc(m->nqueues + 1, sizeof(*m->heap));
-	if (!m->heap)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < m->nqueues; i++) {
+	for (uint32_t i = 0; i < m->nqueues && !err; i++) {
 		struct pt_queue *q = m->queues[i];
 
 		if (!q)
 			continue;
-		step = start_queue(m, q);
-		if (step < 0)
-			return step;
-		hold(q, step);
-		count_cycles(q);
-		pt_queue_rest(q);
-		if (step != STEP_END)
-			push(m, i, q->walk.stamp);
+		pt_queue_forget(q);
+		if (!q->queued && q->next < q->nchunks)
+			err = enqueue(m, i);
 	}
-	return 0;
+	return err;
+}
+
+uint64_t pt_merge_next(const struct pt_merge *m)
+{
+	return m->nheap ? m->heap[0].time : UINT64_MAX;
 }
 
 int pt_merge_run(struct pt_merge *m, uint64_t until)
 {
-	int err = m->started ? 0 : start(m);
+	int err = m->started ? 0 : pt_merge_more(m);
 
 	while (err >= 0 && m->nheap && m->heap[0].time < until) {
 		uint32_t idx = pop(m).queue;
@@ -357,6 +383,7 @@ int pt_merge_run(struct pt_merge *m, uint64_t until)
 		find_task(m, m->queues[idx]);
 		err = pt_queue_wake(m->queues[idx]);
 		err = err ?: run_queue(m, m->queues[idx], &time);
+		m->queues[idx]->queued = !err;
 		if (!err)
 			push(m, idx, time);
 	}

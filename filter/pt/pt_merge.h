@@ -22,6 +22,9 @@ struct pt_feed {
 	int (*overflow)(void *to, int32_t pid, int32_t tid);
 	/* Many branches, beginnings and words at once; NULL: one by one. */
 	int (*rows)(void *to, int32_t pid, int32_t tid, const struct rows *rows);
+	/* So many words were put into *room, which is never full; NULL: one by one. */
+	int (*words)(void *to, int32_t pid, int32_t tid, uint32_t n);
+	struct words *const *room;
 	pt_word_fn cpu; /* a thread comes to a CPU or leaves it: payload of KIND_CPU (marker.h); NULL: not wanted */
 	void *to;
 };
@@ -67,5 +70,11 @@ int pt_merge_lose_switches(struct pt_merge *m, uint64_t ns);
 
 /* Delivers what is before `until` (TSC). All queues must be complete. 0, -errno, or what feed returned. */
 int pt_merge_run(struct pt_merge *m, uint64_t until);
+
+/* Queues have new chunks, or are new. 0 or -errno. */
+int pt_merge_more(struct pt_merge *m);
+
+/* The time (TSC) of the next word; UINT64_MAX: there is none yet. All up to some time must have been run. */
+uint64_t pt_merge_next(const struct pt_merge *m);
 
 void pt_merge_free(struct pt_merge *m);

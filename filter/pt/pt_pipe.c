@@ -1,51 +1,94 @@
 // SPDX-License-Identifier: MIT
-/* Two semaphores count the blocks; each side owns its index. */
+/*
+ * Two counters of blocks under a lock, which is taken once a block. Whoever must wait sleeps until half of the ring is
+ * there, or free: to be woken for each block costs more than the block.
+ */
 #include "pt_pipe.h"
 
-void pt_pipe_init(struct pt_pipe *p)
+#define HALF (PIPE_BLOCKS / 2)
+
+int pt_pipe_init(struct pt_pipe *p)
 {
-	sem_init(&p->empty, 0, PIPE_BLOCKS - 1); /* one is being written from the start */
-	sem_init(&p->full, 0, 0);
+	int err = -pthread_mutex_init(&p->lock, NULL);
+
+	p->writing = p->blocks;
+	err = err ?: -pthread_cond_init(&p->filled, NULL);
+	return err ?: -pthread_cond_init(&p->emptied, NULL);
 }
 
-static void wait_for(sem_t *s)
+void pt_pipe_free(struct pt_pipe *p)
 {
-	while (sem_wait(s)) /* interrupted by a signal */
-		;
+	pthread_mutex_destroy(&p->lock);
+	pthread_cond_destroy(&p->filled);
+	pthread_cond_destroy(&p->emptied);
+}
+
+/* The reader's are those that were passed on and not given back; one is the writer's. */
+static uint32_t passed(const struct pt_pipe *p)
+{
+	return p->wrote - p->taken;
+}
+
+/* The lock is held. */
+static void wait_for_room(struct pt_pipe *p)
+{
+	if (passed(p) < PIPE_BLOCKS - 1)
+		return;
+	while (passed(p) > HALF && !p->closed)
+		pthread_cond_wait(&p->emptied, &p->lock);
 }
 
 bool pt_pipe_turn(struct pt_pipe *p)
 {
-	struct pt_block *b;
+	bool more;
 
-	sem_post(&p->full);
-	wait_for(&p->empty);
-	p->writing = (p->writing + 1) % PIPE_BLOCKS;
-	b = &p->blocks[p->writing];
-	b->n = 0;
-	return !atomic_load(&p->closed);
+	pthread_mutex_lock(&p->lock);
+	if (++p->wrote - p->taken >= HALF)
+		pthread_cond_signal(&p->filled);
+	wait_for_room(p);
+	p->writing = &p->blocks[p->wrote % PIPE_BLOCKS];
+	more = !p->closed;
+	pthread_mutex_unlock(&p->lock);
+	p->writing->n = p->writing->words.n = p->writing->words.nruns = 0;
+	return more;
 }
 
 void pt_pipe_end(struct pt_pipe *p)
 {
-	p->blocks[p->writing].last = true;
-	sem_post(&p->full);
+	pthread_mutex_lock(&p->lock);
+	p->wrote++;
+	p->ended = true;
+	pthread_cond_signal(&p->filled);
+	pthread_mutex_unlock(&p->lock);
+}
+
+/* The lock is held. */
+static void give_back(struct pt_pipe *p)
+{
+	p->taken += p->reading;
+	p->reading = false;
+	if (passed(p) <= HALF)
+		pthread_cond_signal(&p->emptied);
 }
 
 struct pt_block *pt_pipe_get(struct pt_pipe *p)
 {
-	if (p->read && p->read->last)
-		return NULL;
-	if (p->read)
-		sem_post(&p->empty);
-	wait_for(&p->full);
-	if (!p->read || ++p->read == p->blocks + PIPE_BLOCKS)
-		p->read = p->blocks;
-	return p->read;
+	pthread_mutex_lock(&p->lock);
+	give_back(p);
+	while (!p->ended && (p->waits ? passed(p) < HALF : !passed(p))) {
+		p->waits = true;
+		pthread_cond_wait(&p->filled, &p->lock);
+	}
+	p->waits = false;
+	p->reading = passed(p);
+	pthread_mutex_unlock(&p->lock);
+	return p->reading ? &p->blocks[p->taken % PIPE_BLOCKS] : NULL;
 }
 
 void pt_pipe_close(struct pt_pipe *p)
 {
-	atomic_store(&p->closed, true);
-	sem_post(&p->empty);
+	pthread_mutex_lock(&p->lock);
+	p->closed = true;
+	pthread_cond_signal(&p->emptied);
+	pthread_mutex_unlock(&p->lock);
 }

@@ -1,39 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pt_pipe.h - samples from the thread that decodes to the thread that analyses them.
+ * pt_pipe.h - words, or samples, from the thread that decodes packets to the thread that analyses them.
  *
- * Turning packets into samples and samples into totals costs about the same, and the two share only the samples, so
- * each has a thread. Blocks of samples go around in a ring; neither side waits for a single sample.
+ * Blocks of them go around in a ring; neither side waits for a single one. A word is 16 or 24 bytes and a sample 64, so
+ * samples are made behind the pipe, except where recovering instructions from branches (recover.h) takes as long as all
+ * the rest.
  */
 #pragma once
 
-#include <semaphore.h>
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/words.h"
 #include "model/sample.h"
 
-/* All blocks together fit into the second-level cache of processors with Intel PT. */
-#define PIPE_BLOCKS  4
+/* A sleep of either side lasts half of these, so that waking it costs next to nothing. */
+#define PIPE_BLOCKS  32
 #define PIPE_SAMPLES 1024
 
 struct pt_block {
-	uint32_t n;
-	bool last;
-	struct sample samples[PIPE_SAMPLES];
+	uint32_t n; /* samples */
+	union {
+		struct sample samples[PIPE_SAMPLES];
+		struct words words;
+	};
 };
 
 struct pt_pipe {
-	sem_t empty, full;     /* blocks */
-	atomic_bool closed;    /* set by the reader: it wants no more */
-	uint32_t writing;      /* index of the writer's block */
-	struct pt_block *read; /* the reader's, NULL before the first */
+	pthread_mutex_t lock;		/* of the next ones */
+	pthread_cond_t filled, emptied; /* half of the blocks */
+	uint32_t wrote, taken;		/* blocks passed on, and given back */
+	bool ended, closed;		/* by the writer; by the reader, who wants no more */
+	bool reading, waits;		/* the reader's: it has a block; it waits until half of them are there */
+	struct pt_block *writing;	/* the writer's */
 	struct pt_block blocks[PIPE_BLOCKS];
 };
 
-/* p must be zeroed: it is too large for a stack. */
-void pt_pipe_init(struct pt_pipe *p);
+/* p must be zeroed: it is too large for a stack. 0 or a negative errno. */
+int pt_pipe_init(struct pt_pipe *p);
+void pt_pipe_free(struct pt_pipe *p);
 
 /* The writer: passes a full block on. False: no more is wanted. */
 bool pt_pipe_turn(struct pt_pipe *p);
@@ -41,30 +47,32 @@ bool pt_pipe_turn(struct pt_pipe *p);
 /* The writer: where its next sample goes. */
 static inline struct sample *pt_pipe_room(struct pt_pipe *p)
 {
-	struct pt_block *b = &p->blocks[p->writing];
-
-	return &b->samples[b->n];
+	return &p->writing->samples[p->writing->n];
 }
 
 /* The writer: that sample is there. False: no more is wanted. */
 static inline bool pt_pipe_put(struct pt_pipe *p)
 {
-	return ++p->blocks[p->writing].n < PIPE_SAMPLES || pt_pipe_turn(p);
+	return ++p->writing->n < PIPE_SAMPLES || pt_pipe_turn(p);
 }
 
 /* The writer: the end of the room for its next samples. */
 static inline struct sample *pt_pipe_end_of_room(struct pt_pipe *p)
 {
-	return p->blocks[p->writing].samples + PIPE_SAMPLES;
+	return p->writing->samples + PIPE_SAMPLES;
 }
 
 /* The writer: there are samples up to here. False: no more is wanted. */
 static inline bool pt_pipe_put_up_to(struct pt_pipe *p, const struct sample *end)
 {
-	struct pt_block *b = &p->blocks[p->writing];
+	p->writing->n = end - p->writing->samples;
+	return p->writing->n < PIPE_SAMPLES || pt_pipe_turn(p);
+}
 
-	b->n = end - b->samples;
-	return b->n < PIPE_SAMPLES || pt_pipe_turn(p);
+/* The writer: the room for its next words, instead of samples; it turns when that is full. */
+static inline struct words *pt_pipe_words(struct pt_pipe *p)
+{
+	return &p->writing->words;
 }
 
 /* The writer: no more will come. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -99,7 +100,7 @@ int pt_queue_next(struct pt_queue *q)
 {
 	int step = pt_walk_next(&q->walk);
 
-	return step == STEP_WORD || step == STEP_ROWS ? step : go_on(q, step);
+	return step == STEP_WORD || step == STEP_ROWS || step == STEP_WORDS ? step : go_on(q, step);
 }
 
 void pt_queue_rest(struct pt_queue *q)
@@ -123,6 +124,16 @@ int pt_queue_wake(struct pt_queue *q)
 	q->walk.end = q->walk.p + q->rests_for;
 	q->rests = false;
 	return 0;
+}
+
+/* The last one stays: a queue that rests returns to it. */
+void pt_queue_forget(struct pt_queue *q)
+{
+	if (q->next < 2 || q->may_overlap)
+		return;
+	q->nchunks -= q->next - 1;
+	memmove(q->chunks, q->chunks + q->next - 1, q->nchunks * sizeof(*q->chunks));
+	q->next = 1;
 }
 
 void pt_queue_free(struct pt_queue *q)

@@ -35,8 +35,9 @@ struct pt_queue {
 	ptrdiff_t rests_at; /* while it rests: where the walk is in the map, */
 	size_t rests_for;   /* and how much is left */
 	struct pt_walk walk;
-	bool holds; /* the last step was a word or a branch that is not delivered yet */
-	int held;   /* that step */
+	bool queued; /* in the heap of pt_merge.h */
+	bool holds;  /* the last step was a word or a branch that is not delivered yet */
+	int held;    /* that step */
 	uint64_t overflows, damages;
 };
 
@@ -51,5 +52,8 @@ void pt_queue_rest(struct pt_queue *q);
 
 /* 0, also if it does not rest, or -errno. */
 int pt_queue_wake(struct pt_queue *q);
+
+/* Forgets the chunks that were read, of a trace that grows. */
+void pt_queue_forget(struct pt_queue *q);
 
 void pt_queue_free(struct pt_queue *q);

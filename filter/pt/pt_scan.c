@@ -5,10 +5,6 @@
 #include "pt_common.h"
 #include "base/cold.h"
 
-#define MOST   0x1p52	    /* cycles: doubles hold them exactly */
-#define LATEST (1ull << 62) /* ticks: far from what a clock can count */
-#define MARGIN (1 - 0x1p-10)
-
 /* Kept in registers while packets come: pass its address only to inlined functions. */
 struct scan {
 	const uint8_t *p, *reported; /* after the last packet with an ip, or PTW; NULL: there was none */
@@ -22,25 +18,6 @@ struct scan {
 #define TIP_2  0x2d
 #define PGD_4  0x41
 #define PGE_4  0x51
-
-/* How many cycles since the clock's base are certainly before the time up to which steps are not reported. */
-static uint64_t cycles_before(const struct pt_walk *w)
-{
-	const struct pt_time *t = &w->time;
-	uint64_t until = w->quiet_until < LATEST ? w->quiet_until : LATEST;
-	double ratio = pt_time_ratio(t), room;
-
-	if (w->stamp > t->now || t->now >= until)
-		return 0;
-	if (!(ratio > 0))
-		return UINT64_MAX;
-	room = ((double)until - (double)t->base) / ratio * MARGIN;
-	if (!(room > 1))
-		return 0;
-	if (room > MOST)
-		room = MOST;
-	return pt_time_at(t, (uint64_t)room, t->now) < until ? (uint64_t)room : 0;
-}
 
 INLINE bool add_cycles(struct scan *s, uint64_t cycles, unsigned size)
 {
@@ -301,7 +278,7 @@ __attribute__((noinline)) bool pt_scan(struct pt_walk *w)
 	struct scan s = { .p = w->p,
 			  .ip = w->ip,
 			  .cycles = w->time.cycles,
-			  .most = cycles_before(w),
+			  .most = w->stamp > w->time.now ? 0 : pt_time_cycles_before(&w->time, w->quiet_until),
 			  .core = w->core,
 			  .counts = w->enabled ? ~0ull : 0,
 			  .row = w->rows.at };

@@ -7,8 +7,10 @@
 
 #define TSC_WRAP     (1ull << 56)
 #define TSC_UPPER    (0xffull << 56)
-#define TSC_SLIP     0x10000 /* ticks by which perf accepts a late TSC */
-#define RATIO_EXCESS 1.25    /* a measured ratio this far above CBR's is a mistake */
+#define TSC_SLIP     0x10000	  /* ticks by which perf accepts a late TSC */
+#define RATIO_EXCESS 1.25	  /* a measured ratio this far above CBR's is a mistake */
+#define MOST	     0x1p52	  /* cycles: doubles hold them exactly */
+#define LATEST	     (1ull << 62) /* ticks: far from what a clock can count */
 
 /* The TSC whose lower 56 bits are given, next to `reference`. */
 static uint64_t near(uint64_t tsc, uint64_t reference)
@@ -194,4 +196,23 @@ void pt_time_mtc(struct pt_time *t, uint32_t mtc, bool after_cyc, const uint8_t 
 	rebase(t);
 	t->measured = false;
 	measure(t, rest, end);
+}
+
+/* The first guess is too high by rounding at most. */
+uint64_t pt_time_cycles_before(const struct pt_time *t, uint64_t until)
+{
+	double ratio = pt_time_ratio(t), room;
+	uint64_t most, less = 1;
+
+	until = until < LATEST ? until : LATEST;
+	if (t->now >= until)
+		return 0;
+	if (!(ratio > 0))
+		return UINT64_MAX;
+	room = ((double)until - (double)t->base) / ratio;
+	if (!(room > 1))
+		return 0;
+	for (most = room < MOST ? room : MOST; most && pt_time_at(t, most, t->now) >= until; less *= 2)
+		most -= most < less ? most : less;
+	return most;
 }

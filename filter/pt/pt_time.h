@@ -75,6 +75,12 @@ static inline uint64_t pt_time_at(const struct pt_time *t, uint64_t cycles, uint
 	return then >= 0 && then < 0x1p63 && (int64_t)then > (int64_t)since ? (uint64_t)then : since;
 }
 
+/*
+ * How many cycles since `base` are certainly before `until`, and nearly as many as there are: 0: perhaps none. While it
+ * is not exceeded, the time is linear in them.
+ */
+uint64_t pt_time_cycles_before(const struct pt_time *t, uint64_t until);
+
 static inline void pt_time_cyc(struct pt_time *t, uint64_t cycles)
 {
 	t->cycles += cycles;

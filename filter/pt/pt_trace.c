@@ -141,7 +141,7 @@ static const struct finder {
 	{ PERF_COMPRESSED2, sizeof(struct perf_record), add_packed },
 };
 
-static int find_record(struct pt_trace *t, const struct perf_record *rec, uint64_t at)
+int pt_trace_find(struct pt_trace *t, const struct perf_record *rec, uint64_t at)
 {
 	for (size_t i = 0; i < sizeof(finders) / sizeof(finders[0]); i++)
 		if (finders[i].type == rec->type && rec->size >= finders[i].size)
@@ -158,7 +158,7 @@ int pt_trace_open(struct pt_trace *t, const char *path)
 	if (err)
 		return fail(t, err);
 	err = tasks_init(&t->merge.tasks);
-	err = err ?: each_record(t, false, find_record);
+	err = err ?: each_record(t, false, pt_trace_find);
 	if (err) {
 		fail(t, err);
 		pt_trace_close(t);
@@ -236,7 +236,7 @@ static int cut(struct pt_trace *t, const struct perf_side *s)
 }
 
 /* The words before ns; but where switches are missing, that comes first: a record of that time was applied. */
-static int run_until(struct pt_trace *t, uint64_t ns)
+int pt_trace_until(struct pt_trace *t, uint64_t ns)
 {
 	bool lost = t->losses.lost && t->merge.switches && ns > t->losses.until;
 	int err = lost ? pt_merge_lose_switches(&t->merge, t->losses.until) : 0;
@@ -248,7 +248,7 @@ static int apply(void *to, const struct perf_side *s)
 {
 	struct pt_trace *t = to;
 	struct tasks *tasks = &t->merge.tasks;
-	int err = s->time ? run_until(t, s->time) : 0;
+	int err = s->time ? pt_trace_until(t, s->time) : 0;
 
 	if (err)
 		return err;
@@ -334,7 +334,7 @@ static int add_side(struct pt_trace *t, const struct perf_record *rec)
 	return perf_order_add(&t->order, &s);
 }
 
-static int side_record(struct pt_trace *t, const struct perf_record *rec, uint64_t at)
+int pt_trace_side(struct pt_trace *t, const struct perf_record *rec, uint64_t at)
 {
 	(void)at;
 	if (rec->type == PERF_FINISHED_ROUND)
@@ -346,7 +346,7 @@ static int read_side(struct pt_trace *t)
 {
 	int err = t->merge.switches ? look_for_losses(t) : 0;
 
-	err = err ?: each_record(t, true, side_record);
+	err = err ?: each_record(t, true, pt_trace_side);
 	if (err == -EBADMSG)
 		snprintf(t->error, sizeof(t->error), "its compressed records are damaged");
 	return err ? err : perf_order_end(&t->order);
@@ -367,18 +367,27 @@ static void sum_faults(struct pt_trace *t)
 	t->faults.switches = t->losses.lost;
 }
 
-int pt_trace_read(struct pt_trace *t, const struct pt_feed *feed)
+void pt_trace_begin(struct pt_trace *t, const struct pt_feed *feed)
 {
-	int err;
-
 	t->merge.feed = *feed;
 	t->merge.switches = feed->cpu && t->config.switched;
 	t->order.deliver = apply;
 	t->order.to = t;
-	err = read_side(t);
-	err = err ?: run_until(t, UINT64_MAX);
+}
+
+int pt_trace_end(struct pt_trace *t, int err)
+{
 	sum_faults(t);
 	return err ? fail(t, err) : 0;
+}
+
+int pt_trace_read(struct pt_trace *t, const struct pt_feed *feed)
+{
+	int err;
+
+	pt_trace_begin(t, feed);
+	err = read_side(t);
+	return pt_trace_end(t, err ?: pt_trace_until(t, UINT64_MAX));
 }
 
 void pt_trace_close(struct pt_trace *t)

@@ -46,4 +46,11 @@ int pt_trace_open(struct pt_trace *t, const char *path);
 /* Passes all words to feed. 0, a negative errno with a line in t->error, or what feed returned. */
 int pt_trace_read(struct pt_trace *t, const struct pt_feed *feed);
 
+/* For pt_follow.h, which reads a file that grows: the parts of pt_trace_read(). `at`: where the record ends. */
+void pt_trace_begin(struct pt_trace *t, const struct pt_feed *feed);
+int pt_trace_find(struct pt_trace *t, const struct perf_record *rec, uint64_t at);
+int pt_trace_side(struct pt_trace *t, const struct perf_record *rec, uint64_t at);
+int pt_trace_until(struct pt_trace *t, uint64_t ns);
+int pt_trace_end(struct pt_trace *t, int err);
+
 void pt_trace_close(struct pt_trace *t);

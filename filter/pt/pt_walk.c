@@ -4,6 +4,7 @@
 
 #include "pt_common.h"
 #include "pt_scan.h"
+#include "pt_words.h"
 
 #define CBR_NONE UINT32_MAX
 
@@ -387,6 +388,8 @@ enum pt_step pt_walk_next(struct pt_walk *w)
 
 	if (w->plain && w->gathers && pt_scan(w))
 		return STEP_ROWS;
+	if (w->plain && w->words && pt_words(w))
+		return STEP_WORDS;
 	what = w->plain ? run(w) : STEP_END;
 	if (what != STEP_END)
 		return what;

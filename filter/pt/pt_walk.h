@@ -17,6 +17,7 @@ enum pt_step {
 	STEP_BRANCH,   /* an indirect branch to walk->word; only if they are wanted, */
 	STEP_ENTER,    /* or tracing that begins at walk->word */
 	STEP_ROWS,     /* many of these: walk->rows; only if they are collected */
+	STEP_WORDS,    /* the same of PTWRITEs: walk->gathered of them are in walk->words */
 	STEP_QUIET,    /* something else that perf stops at */
 	STEP_OVERFLOW, /* the processor dropped packets (OVF) */
 	STEP_DAMAGE,   /* bytes that are not a packet, or a packet where it cannot be */

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/rows.h"
+#include "base/words.h"
 #include "pt_packet.h"
 #include "pt_time.h"
 
@@ -30,14 +31,17 @@ struct pt_walk {
 		uint64_t stamp, core;
 	} passed; /* the last one that was not quiet; stamp 0: all were */
 	const uint8_t *p, *end;
-	uint64_t ip;	/* the last one in a packet */
-	bool tips;	/* indirect branches are wanted: otherwise they are STEP_QUIET */
-	bool gathers;	/* and many may be returned at once, where that makes no difference */
-	bool branches;	/* recorded with branch=1: there are TNT and TIP */
-	bool started;	/* a time is known: words before that have no time */
-	bool plain;	/* the most common packets have their usual meaning */
-	bool synced;	/* otherwise it looks for a PSB */
-	bool first_psb; /* inside the PSB+ that synchronised it */
+	uint64_t ip;	     /* the last one in a packet */
+	bool tips;	     /* indirect branches are wanted: otherwise they are STEP_QUIET */
+	bool gathers;	     /* and many may be returned at once, where that makes no difference */
+	struct words *words; /* the same of words alone: put there; NULL: one by one */
+	uint32_t gathered;   /* so many were, */
+	uint64_t thread;     /* whose cycles are these and `core` */
+	bool branches;	     /* recorded with branch=1: there are TNT and TIP */
+	bool started;	     /* a time is known: words before that have no time */
+	bool plain;	     /* the most common packets have their usual meaning */
+	bool synced;	     /* otherwise it looks for a PSB */
+	bool first_psb;	     /* inside the PSB+ that synchronised it */
 	bool in_psb;
 	bool after_cyc;	 /* the last packet was a CYC */
 	bool wants_fup;	 /* the last packet was a PTW whose FUP must come next */

@@ -13,6 +13,19 @@ static const char style[] =
 #include "report.css.inc"
 	;
 
+/* SCRIPT_HASH, and the text that has it. */
+#include "report.js.inc"
+
+void html_script(FILE *f)
+{
+	fputs(script, f);
+}
+
+const char *html_script_hash(void)
+{
+	return SCRIPT_HASH;
+}
+
 void html_style(FILE *f)
 {
 	fputs(style, f);
@@ -106,6 +119,34 @@ void html_elided(FILE *f, const char *s, size_t most)
 	}
 	free(brief);
 	free(full);
+}
+
+void html_text_most(FILE *f, const char *s)
+{
+	char *text = elided(s, TOOLTIP_MOST);
+
+	if (text)
+		html_text(f, text);
+	free(text);
+}
+
+/* A "<" could begin the end of the element, or a comment. */
+void html_json(FILE *f, const char *s, size_t most)
+{
+	char *brief = elided(s, most), *quoted = NULL;
+	size_t size;
+	FILE *m = open_memstream(&quoted, &size);
+
+	if (m) {
+		text_json(m, brief ? brief : "");
+		if (fclose(m))
+			fputs("\"\"", f);
+		else
+			for (const char *c = quoted; *c; c++)
+				*c == '<' ? fputs("\\u003c", f) : fputc(*c, f);
+	}
+	free(quoted);
+	free(brief);
 }
 
 void html_source(FILE *f, const char *s, size_t most)

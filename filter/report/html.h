@@ -18,6 +18,12 @@ void html_text(FILE *f, const char *s);
 /* The same in at most `most` columns (text.h); the tooltip has what was left out. */
 void html_elided(FILE *f, const char *s, size_t most);
 
+/* Text for a tooltip: at most 1000 characters. */
+void html_text_most(FILE *f, const char *s);
+
+/* A JSON string of at most `most` columns (text.h), which may stand in an element <script>. */
+void html_json(FILE *f, const char *s, size_t most);
+
 /* A line of source: complete up to `most` bytes. */
 void html_source(FILE *f, const char *s, size_t most);
 
@@ -30,5 +36,7 @@ void html_dash(FILE *f);
 /* A histogram of the distribution, with its median and 99th percentile; `what` says what was counted. */
 void html_histogram(FILE *f, const struct stat_sum *s, const char *what);
 
-/* The page's style: report.css. */
+/* The page's style: report.css; its script: the .js files, and its hash as a content security policy names it. */
 void html_style(FILE *f);
+void html_script(FILE *f);
+const char *html_script_hash(void);

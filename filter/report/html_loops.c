@@ -36,10 +36,8 @@ static void write_row(struct page *page, const void *of, size_t i)
 		else
 			html_dash(f);
 	fputs("<td>", f);
-	if (i < PAGE_BODIES)
-		fprintf(f, "<a href=#loop%zu>", i + 1);
-	page_place(page, loop->code, loop->line);
-	fputs(i < PAGE_BODIES ? "</a></td></tr>\n" : "</td></tr>\n", f);
+	page_link(page, sum, "loop", i, PAGE_BODIES);
+	fputs("</td></tr>\n", f);
 }
 
 /* The source line of the instructions below it, where it changes. */
@@ -218,8 +216,10 @@ static int write_body(struct page *page, const struct summed *sum, size_t number
 	"<th>trips</th><th>entries</th><th>a trip</th><th>mean</th><th>median</th>" \
 	"<th>p99</th><th>min</th><th>max</th><th class=t>loop</th>"
 
-static int write_loops(struct page *page, const struct summed *all, size_t n)
+static int write_loops(struct page *page, const struct page_list *list)
 {
+	const struct summed *all = list->all;
+	const size_t n = list->kept;
 	const struct page_table t = {
 		.head = profile_has_cpu(page->p) ? LOOP_HEAD("<th>waiting</th>") : LOOP_HEAD(""),
 		.what = "loops",
@@ -232,6 +232,7 @@ static int write_loops(struct page *page, const struct summed *all, size_t n)
 	int err = 0;
 
 	page_table(page, &t);
+	page_left_out(page, list, t.what);
 	fputs("<p class=note>", page->f);
 	report_meaning(&r);
 	fputs("</p>\n", page->f);
@@ -242,20 +243,15 @@ static int write_loops(struct page *page, const struct summed *all, size_t n)
 
 int page_loops(struct page *page)
 {
-	size_t n = 0;
-	struct summed *all = summed_loops(page->p, &n, true);
 	int err = 0;
 
-	if (!all)
-		return -ENOMEM;
 	fputs("<section id=loops>\n<h2>Hottest loops</h2>\n", page->f);
-	if (n)
-		err = write_loops(page, all, n);
+	if (page->loops.n)
+		err = write_loops(page, &page->loops);
 	else
 		fputs("<p class=note>No loops: no back-edge was seen (modes adaptive, precise and full record "
 		      "them).</p>\n",
 		      page->f);
 	fputs("</section>\n", page->f);
-	summed_free(all, n);
 	return err;
 }

@@ -5,29 +5,50 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/figure.h"
 #include "html.h"
 #include "model/losses.h"
 #include "report.h"
 
-void page_place(struct page *page, const struct code *code, int64_t line)
+void page_name(struct page *page, const struct code *code)
 {
 	fputs("<code class=name>", page->f);
 	html_elided(page->f, code->qualname, PAGE_NAME);
-	fputs("</code> <span class=file>", page->f);
-	html_elided(page->f, code->file, PAGE_NAME);
+	fputs("</code>", page->f);
+}
+
+void page_file(struct page *page, const struct code *code, int64_t line)
+{
+	const char *brief = origin_path(code);
+
+	fputs("<span class=file", page->f);
+	if (strcmp(brief, code->file)) {
+		fputs(" title=\"", page->f);
+		html_text_most(page->f, code->file);
+		fputc('"', page->f);
+	}
+	fputc('>', page->f);
+	html_elided(page->f, brief, PAGE_NAME);
 	if (line > 0)
 		fprintf(page->f, ":%" PRId64, line);
 	fputs("</span>", page->f);
 }
 
+void page_place(struct page *page, const struct code *code, int64_t line)
+{
+	page_name(page, code);
+	fputc(' ', page->f);
+	page_file(page, code, line);
+}
+
 static void write_rows(struct page *page, const struct page_table *t, size_t from, size_t to)
 {
-	fprintf(page->f, "<table>\n<thead><tr>%s</tr></thead>\n<tbody>\n", t->head);
+	fprintf(page->f, "<div class=scroll>\n<table>\n<thead><tr>%s</tr></thead>\n<tbody>\n", t->head);
 	for (size_t i = from; i < to; i++)
 		t->row(page, t->of, i);
-	fputs("</tbody>\n</table>\n", page->f);
+	fputs("</tbody>\n</table>\n</div>\n", page->f);
 }
 
 void page_table(struct page *page, const struct page_table *t)
@@ -111,6 +132,8 @@ static void write_facts(FILE *f, const struct profile *p, const struct process *
 	write_count(f, "Processes", p->processes);
 	if (root)
 		write_fact(f, "Python", root->python);
+	if (profile_has_untold(p))
+		write_fact(f, "Switches", GREENLETS_UNTOLD);
 	if (p->events[OP_CALL])
 		write_fact(f, "Calls", "CALL events kept them from being specialized");
 	fputs("</dl>\n", f);
@@ -190,18 +213,26 @@ void page_head(struct page *page)
 	}
 	fputs("</header>\n", page->f);
 	write_losses(page->f, page->p);
-	write_facts(page->f, page->p, root);
 	fprintf(page->f,
-		"<nav><a href=#functions>Functions</a> <a href=#loops>Loops</a> %s%s%s%s%s%s%s"
+		"<nav>%s<a href=#functions>Functions</a> <a href=#loops>Loops</a> %s%s%s%s%s%s%s%s%s%s"
 		"<a href=#source>Source</a> <a href=#opcodes>Opcodes</a> "
 		"<a href=#specialization>Specialization</a> <a href=#events>Events</a></nav>\n",
+		page->flame.nnodes > 1 ? "<a href=#flame>Flame graph</a> " : "",
 		page->p->spans.all.used ? "<a href=#spans>Spans</a> " : "",
+		page->p->tasks.totals.used ? "<a href=#tasks>Tasks</a> " : "",
+		page->p->requests.begun ? "<a href=#requests>Requests</a> " : "",
+		page->p->greenlets.n ? "<a href=#greenlets>Greenlets</a> " : "",
 		waits_ns(&waits) ? "<a href=#waits>Waiting</a> " : "",
 		has_c_functions(page->p) ? "<a href=#c-functions>C functions</a> " : "",
 		profile_is_sampled(page->p) ? "<a href=#native>Sampled C functions</a> " : "",
 		profile_jit(page->p) ? "<a href=#compiled>Compiled code</a> " : "",
 		page->p->exceptions.n ? "<a href=#exceptions>Exceptions</a> " : "",
 		page->p->imports.first ? "<a href=#imports>Imports</a> " : "");
+}
+
+void page_facts(struct page *page)
+{
+	write_facts(page->f, page->p, profile_root(page->p));
 }
 
 static void write_function(struct page *page, const void *of, size_t i)
@@ -230,7 +261,7 @@ static void write_function(struct page *page, const void *of, size_t i)
 	if (s->code->c)
 		html_elided(f, s->code->qualname, PAGE_NAME);
 	else
-		page_place(page, s->code, s->code->firstlineno);
+		page_link(page, s, "source", i, PAGE_SOURCES);
 	if (s->pids.n > 1)
 		fprintf(f, " <span class=file>in %" PRIu32 " processes</span>", s->pids.n);
 	if (lookups)
@@ -243,7 +274,7 @@ static void write_function(struct page *page, const void *of, size_t i)
 	"<th>share</th><th>self</th>" times "<th>total</th><th>calls</th><th>recursive</th>" \
 	"<th>self, each</th><th class=t>of</th><th class=t>function</th>"
 
-static void write_functions(struct page *page, const char *id, const char *what, struct summed *all, size_t n,
+static void write_functions(struct page *page, const char *id, const char *what, const struct page_list *list,
 			    const char *note)
 {
 	bool cpu = profile_has_cpu(page->p);
@@ -252,43 +283,38 @@ static void write_functions(struct page *page, const char *id, const char *what,
 		.what = what,
 		.most = PAGE_FUNCTIONS,
 		.row = write_function,
-		.of = all,
-		.n = n,
+		.of = list->all,
+		.n = list->kept,
 	};
 
 	fprintf(page->f, "<section id=%s>\n<h2>%s by self%s time</h2>\n", id, *what == 'f' ? "Functions" : what,
 		cpu ? " CPU" : "");
 	fputs(note, page->f);
-	if (n)
+	if (list->n)
 		page_table(page, &t);
 	else
 		fputs("<p class=note>No function ran.</p>\n", page->f);
+	page_left_out(page, list, what);
 	fputs("</section>\n", page->f);
-	summed_free(all, n);
 }
 
 int page_functions(struct page *page)
 {
-	size_t n;
-	struct summed *all = summed_functions(page->p, &n, true);
-
-	if (!all)
-		return -ENOMEM;
-	write_functions(page, "functions", "functions", all, n,
+	write_functions(page, "functions", "functions", &page->functions,
 			"<p class=note>The program's own come first, then those of libraries.</p>\n");
 	return 0;
 }
 
 int page_c_functions(struct page *page)
 {
-	size_t n;
-	struct summed *all = summed_c_functions(page->p, &n);
+	struct page_list list = { 0 };
 
-	if (!all)
+	list.all = summed_c_functions(page->p, &list.n);
+	list.kept = list.n;
+	if (!list.all)
 		return -ENOMEM;
-	if (n)
-		write_functions(page, "c-functions", "C functions", all, n, "");
-	else
-		summed_free(all, n);
+	if (list.n)
+		write_functions(page, "c-functions", "C functions", &list, "");
+	summed_free(list.all, list.n);
 	return 0;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 /* The source of the functions with most self time, each line coloured by its cost. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/figure.h"
 #include "heat.h"
 #include "html.h"
 #include "html_page.h"
+#include "report.h"
 
 #define WARMTHS 9 /* classes h1 to h9 of report.css */
 
@@ -65,8 +67,10 @@ static const char *meaning(const struct profile *p, const struct heat *h)
 	return meanings[h->source];
 }
 
-static int write_source(struct page *page, const struct code *code, bool open)
+static int write_source(struct page *page, const struct summed *s, size_t number)
 {
+	const struct report r = { .p = page->p };
+	const struct code *code = s->code;
 	const struct source *source = sources_get(&page->sources, code->file, code->process->realtime_ns);
 	struct heat h;
 	int err = heat_of(code, &h);
@@ -75,8 +79,9 @@ static int write_source(struct page *page, const struct code *code, bool open)
 		heat_free(&h);
 		return -ENOMEM;
 	}
-	fprintf(page->f, "<details%s>\n<summary><span class=rank>%.1f%%</span> ", open && !source->why ? " open" : "",
-		page->p->traced_ns ? 100.0 * code->function->self_ns / page->p->traced_ns : 0);
+	fprintf(page->f, "<details id=source%zu data-function=%" PRId64 "%s>\n<summary><span class=rank>%.1f%%</span> ",
+		number, flame_place_shown(&page->flame, code), number <= 3 && !source->why ? " open" : "",
+		100 * report_share(&r, s));
 	page_place(page, code, code->firstlineno);
 	fputs("</summary>\n", page->f);
 	if (source->why)
@@ -94,18 +99,14 @@ static int write_source(struct page *page, const struct code *code, bool open)
 	return 0;
 }
 
+/* In the order of the table, whose first rows lead here. */
 int page_sources(struct page *page)
 {
-	size_t n = 0, i;
-	struct code **all = profile_functions(page->p, &n, RANK_TIME);
 	int err = 0;
 
-	if (!all)
-		return -ENOMEM;
 	fputs("<section id=source>\n<h2>Source</h2>\n", page->f);
-	for (i = 0; i < n && i < PAGE_SOURCES && !err; i++)
-		err = write_source(page, all[i], i < 3);
+	for (size_t i = 0; i < page->functions.n && i < PAGE_SOURCES && !err; i++)
+		err = write_source(page, &page->functions.all[i], i + 1);
 	fputs("</section>\n", page->f);
-	free(all);
 	return err;
 }

@@ -186,6 +186,8 @@ void report_head(const struct report *r)
 	} else if (root && root->waits_unseen) {
 		write_field(r, "Waits", "not known: the interpreter's calls are not seen (docs/waits.md)");
 	}
+	if (profile_has_untold(r->p))
+		write_field(r, "Switches", GREENLETS_UNTOLD);
 	if (collections_all(&r->p->collections).n) {
 		fputs("GC       ", r->f);
 		report_collections(r->f, r->p);

@@ -58,6 +58,18 @@ int report_locks(const struct report *r, size_t most);
 /* The program's own spans, if there are any. 0 or -ENOMEM. */
 int report_spans(const struct report *r, size_t most);
 
+/* Likewise greenlets, by what they run. */
+int report_greenlets(const struct report *r, size_t most);
+
+/* Tasks by their coroutines, if there are any. 0 or -ENOMEM. */
+int report_tasks(const struct report *r, size_t most);
+
+/*
+ * Requests, if there are any, and where the time of one went: the slowest, or the `wanted` one: "slowest", its number,
+ * or the slowest of a name. 0 or -ENOMEM.
+ */
+int report_requests(const struct report *r, const char *wanted, size_t most);
+
 /* Those that had the GIL longest while other threads waited for it, if they waited for long. 0 or -ENOMEM. */
 int report_gil(const struct report *r, size_t most);
 

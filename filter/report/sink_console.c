@@ -10,7 +10,7 @@
 #include "model/sink_file.h"
 
 #define SPECIALIZED  10 /* rows of the table of specialization */
-#define SPANS	     10 /* of the program's own */
+#define SPANS	     10 /* of the program's own; and of tasks and requests */
 #define WAITING	     5	/* of the functions that wait */
 #define RAISED	     10 /* of the places where exceptions were raised */
 #define WIDTH_LEAST  80 /* columns */
@@ -22,6 +22,7 @@ struct console {
 	struct sink_file file;
 	unsigned loops, width, events_by_code;
 	bool unfold, imports;
+	const char *request;
 	struct parts parts;
 	struct opcodes_view opcodes;
 	const struct paint *paint;
@@ -134,6 +135,9 @@ static int write_parts(struct report *r, const struct console *c, const struct r
 		report_lookups(r, top);
 	err = err ?: report_c_functions(r, top);
 	err = err ?: report_spans(r, c->unfold ? SIZE_MAX : SPANS);
+	err = err ?: report_requests(r, c->request, c->unfold ? SIZE_MAX : SPANS);
+	err = err ?: report_tasks(r, c->unfold ? SIZE_MAX : SPANS);
+	err = err ?: report_greenlets(r, c->unfold ? SIZE_MAX : SPANS);
 	err = err ?: report_waiting(r, WAITING);
 	err = err ?: report_locks(r, WAITING);
 	err = err ?: report_gil(r, WAITING);
@@ -222,6 +226,7 @@ int sink_console_open(struct sink **out, const struct sink_options *o, char *err
 	c->loops = o->loops;
 	c->unfold = o->unfold;
 	c->imports = o->imports;
+	c->request = o->request;
 	c->parts.by = o->by;
 	c->width = o->width > WIDTH_LEAST ? o->width : WIDTH_LEAST;
 	c->events_by_code = o->events_by_code;

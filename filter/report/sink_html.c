@@ -1,53 +1,96 @@
 // SPDX-License-Identifier: MIT
-/* Everything is written at the end, from the profile, like the console report. */
+/*
+ * Written at the end, from the profile, like the console report; and from the call tree, which grows with the number of
+ * different call paths while the trace is read.
+ */
 #include "sink_html.h"
 
 #include "html.h"
 #include "html_page.h"
+#include "model/calltree.h"
 #include "model/sink_file.h"
 
-/* No script may run and nothing may be fetched, in case a name gets past html_text. */
-static const char begin[] = "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
-			    "<meta http-equiv=Content-Security-Policy "
-			    "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-			    "form-action 'none'\">\n"
-			    "<meta name=viewport content=\"width=device-width\">\n"
-			    "<meta name=color-scheme content=\"light dark\">\n"
-			    "<link rel=icon href=\"data:,\">\n"
-			    "<title>Ocular</title>\n<style>\n";
+struct sink_html {
+	struct sink_file file;
+	struct calltree tree;
+};
 
-static const char end[] = "<footer>Written by Ocular. This page is complete in itself: it runs no script "
-			  "and loads nothing.</footer>\n</main>\n</body>\n</html>\n";
+/* No script but the page's own may run, and nothing be fetched, in case a name gets past html_text. */
+static void begin(FILE *f)
+{
+	fprintf(f,
+		"<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+		"<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; script-src '%s'; "
+		"style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
+		"<meta name=viewport content=\"width=device-width\">\n"
+		"<meta name=color-scheme content=\"light dark\">\n<link rel=icon href=\"data:,\">\n"
+		"<title>Ocular</title>\n<style>\n",
+		html_script_hash());
+	html_style(f);
+	fputs("</style>\n</head>\n<body>\n<main>\n", f);
+}
+
+/* The script is between its tags exactly as it was hashed. */
+static void end(FILE *f)
+{
+	fputs("<footer>Written by Ocular. This page is complete in itself: it loads nothing, and runs no script but "
+	      "its "
+	      "own.</footer>\n</main>\n<script>",
+	      f);
+	html_script(f);
+	fputs("</script>\n</body>\n</html>\n", f);
+}
 
 static int render(FILE *f, struct sink *s, const struct profile *p)
 {
 	static int (*const sections[])(struct page * page) = {
-		page_origins, page_functions,	page_loops,	     page_spans,    page_waits,	     page_locks,
-		page_gil,     page_c_functions, page_native,	     page_compiled, page_exceptions, page_imports,
-		page_sources, page_opcodes,	page_specialization, page_events,
+		page_flame,	  page_functions, page_loops,	       page_spans,	page_tasks,
+		page_requests,	  page_greenlets, page_waits,	       page_locks,	page_gil,
+		page_c_functions, page_native,	  page_compiled,       page_exceptions, page_imports,
+		page_sources,	  page_opcodes,	  page_specialization, page_events,
 	};
 	struct page page = { .f = f, .p = p };
-	int err = 0;
+	int err = flame_make(&page.flame, &((struct sink_html *)s)->tree);
 
-	(void)s;
-	fputs(begin, f);
-	html_style(f);
-	fputs("</style>\n</head>\n<body>\n<main>\n", f);
+	begin(f);
 	page_head(&page);
+	err = err ?: page_lists(&page) ?: page_first(&page);
+	page_facts(&page);
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]) && !err; i++)
 		err = sections[i](&page);
-	fputs(end, f);
+	end(f);
 	sources_free(&page.sources);
+	flame_free(&page.flame);
+	page_lists_free(&page);
 	return err;
 }
 
+static int enter(struct sink *s, const struct activation *a)
+{
+	return calltree_enter(&((struct sink_html *)s)->tree, a) ? sink_file_no_memory(s) : 0;
+}
+
+static int leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns, uint64_t end_cycles)
+{
+	(void)how;
+	return calltree_leave(&((struct sink_html *)s)->tree, a, end_ns, end_cycles) ? sink_file_no_memory(s) : 0;
+}
+
+static void free_html(struct sink *s)
+{
+	calltree_free(&((struct sink_html *)s)->tree);
+	sink_file_free(s);
+}
+
 static const struct sink_ops html_ops = {
+	.enter = enter,
+	.leave = leave,
 	.finish = sink_file_finish,
 	.render = render,
-	.free = sink_file_free,
+	.free = free_html,
 };
 
 int sink_html_open(struct sink **out, const struct sink_options *o, char *error)
 {
-	return sink_file_open(out, sizeof(struct sink_file), &html_ops, o, error);
+	return sink_file_open(out, sizeof(struct sink_html), &html_ops, o, error);
 }

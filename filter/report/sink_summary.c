@@ -132,6 +132,53 @@ static int put_spans(struct summary *m, const struct profile *p)
 	return err;
 }
 
+static int put_tasks(struct summary *m, const struct profile *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < p->tasks.n && !err; i++)
+		err = put_row(m, i, summary_task(p, p->tasks.rows[i]));
+	return err;
+}
+
+static int put_task_groups(struct summary *m, const struct profile *p)
+{
+	size_t n = 0;
+	const struct task_total **all = async_tasks_ranked(&p->tasks, &n);
+	int err = all ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = put_row(m, i, summary_task_group(all[i]));
+	free(all);
+	return err;
+}
+
+static int put_requests(struct summary *m, const struct profile *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < p->requests.n && !err; i++)
+		err = put_row(m, i, summary_request(p->requests.slowest[i]));
+	return err;
+}
+
+static bool has_greenlets(const struct profile *p)
+{
+	return p->greenlets.n > 0;
+}
+
+static int put_greenlets(struct summary *m, const struct profile *p)
+{
+	const struct greenlet_totals *g = &p->greenlets;
+	int err = 0;
+
+	for (size_t i = 0; i < g->n && !err; i++)
+		err = put_row(m, i, summary_greenlet(&g->rows[i]));
+	if (!err && g->others.count)
+		err = put_row(m, g->n, summary_greenlet(&g->others));
+	return err;
+}
+
 static int put_loops(struct summary *m, const struct profile *p)
 {
 	size_t n = 0;
@@ -221,6 +268,10 @@ static const struct {
 	{ "imports", .array = put_imports },
 	{ "exceptions", .array = put_exceptions },
 	{ "spans", .array = put_spans },
+	{ "tasks", .array = put_tasks },
+	{ "task_groups", .array = put_task_groups },
+	{ "requests", .array = put_requests },
+	{ "greenlets", has_greenlets, .array = put_greenlets },
 	{ "loops", .array = put_loops },
 	{ "waits", profile_has_waits, .array = put_waits },
 	{ "locks", profile_has_waits, .array = put_locks },

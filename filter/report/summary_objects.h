@@ -25,10 +25,13 @@ json_t *summary_compiled(const struct profile *p);
 
 /* tables: also the opcodes of each. */
 json_t *summary_function(const struct profile *p, const struct code *code, bool tables);
-/* NULL: no memory. */
 json_t *summary_collection(const struct profile *p, unsigned generation);
 json_t *summary_import(const struct import *i);
 json_t *summary_span(const struct span_total *t);
+json_t *summary_greenlet(const struct greenlet_total *g);
+json_t *summary_task(const struct profile *p, const struct async_task *t);
+json_t *summary_task_group(const struct task_total *t);
+json_t *summary_request(const struct request *q);
 json_t *summary_lock(const struct lock *l);
 json_t *summary_exception(const struct raised *r);
 json_t *summary_c_function(const struct profile *p, const struct code *code, bool tables); /* has no tables */

@@ -27,8 +27,8 @@
 /* Numbers and constant text of one event at most. */
 #define EVENT_ROOM 256
 
-/* The same for an E, for which room may be kept many times: three numbers of 20 digits, and 70 bytes around them. */
-#define END_ROOM 144
+/* The same for an E, for which room may be kept many times: five numbers of 20 digits, and 110 bytes around them. */
+#define END_ROOM 232
 
 #define HERMES \
 	"\"name\":\"process_labels\",\"args\":{\"labels\":\"Ocular\",\"name\":\"\",\"category\":\"\"," \
@@ -147,8 +147,8 @@ static int chrome_code(struct timeline *v, struct track *t, uint64_t ns, const s
 static int chrome_begin(struct timeline *v, struct track *t, struct span *span)
 {
 	struct chrome *c = v->own;
-	const struct rendered *begin = rendered_get(&c->begins, span->code, perfetto_begin);
-	const struct rendered *end = rendered_get(&c->ends, span->code, perfetto_end);
+	const struct rendered *begin = rendered_get(&c->begins, span_of(span), perfetto_begin);
+	const struct rendered *end = rendered_get(&c->ends, span_of(span), perfetto_end);
 
 	int err = begin && end ? identify(v, t) : no_memory(v);
 
@@ -162,12 +162,16 @@ static int chrome_begin(struct timeline *v, struct track *t, struct span *span)
 	return err;
 }
 
-static char *put_args(char *to, uint64_t calls, uint64_t cycles)
+static char *put_args(char *to, const struct span *span, uint64_t ns, uint64_t cycles)
 {
 	to = stpcpy(to, ",\"args\":{");
-	if (calls)
-		to = stpcpy(out_dec(stpcpy(to, "\"calls\":"), calls), ",");
+	if (span->calls)
+		to = stpcpy(out_dec(stpcpy(to, "\"calls\":"), span->calls), ",");
 	to = out_dec(stpcpy(to, "\"cycles\":"), cycles);
+	if (span->off.ns) {
+		to = out_dec(stpcpy(to, ",\"cpu_ns\":"), span_cpu(span, ns));
+		to = out_dec(stpcpy(to, ",\"waiting_ns\":"), span->off.waiting_ns);
+	}
 	*to++ = '}';
 	return to;
 }
@@ -176,13 +180,13 @@ static char *put_args(char *to, uint64_t calls, uint64_t cycles)
 static int chrome_end(struct timeline *v, struct track *t, const struct span *span, uint64_t ns, uint64_t cycles)
 {
 	struct chrome *c = v->own;
-	const struct rendered *end = rendered_get(&c->ends, span->code, perfetto_end);
+	const struct rendered *end = rendered_get(&c->ends, span_of(span), perfetto_end);
 	char *to = end ? out_reserve(&v->file.out, END_ROOM + t->ids.length + end->length) : NULL;
 
 	if (!to)
 		return no_memory(v);
 	to = rendered_put(put_head(v, to, "E", t, ns), end);
-	return close_event(v, put_args(to, span->calls, cycles));
+	return close_event(v, put_args(to, span, ns, cycles));
 }
 
 /* A tenth of a ns more: engines that compute in doubles would otherwise truncate it half the time. */
@@ -193,25 +197,51 @@ static char *put_duration(char *to, uint64_t ns)
 	return to;
 }
 
-static int chrome_trip(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from, uint64_t ns)
+static char *put_trip(char *to, const struct rendered *piece, const struct trip *trip)
 {
-	struct chrome *c = v->own;
-	const struct rendered *piece = rendered_get(&c->trips, trip->loop, perfetto_trip);
-	bool slice = v->iterations == ITERATIONS_SLICES;
-	char *to;
-	int err = piece ? open_event(v, slice ? "X" : "i", t, from, piece->length, &to) : no_memory(v);
-
-	if (err)
-		return err;
-	to = slice ? put_duration(to, ns - from) : stpcpy(to, "\"s\":\"t\"");
-	*to++ = ',';
 	to = rendered_put(to, piece);
 	if (trip->uops) /* 0: the bytecode is not known */
 		to = stpcpy(out_dec(stpcpy(to, "\"uOps\":"), trip->uops), ",");
 	to = out_dec(stpcpy(to, "\"Hardware Cycles\":"), trip->cycles);
 	to = out_dec(stpcpy(to, ",\"trip\":"), trip->number);
 	*to++ = '}';
-	return close_event(v, to);
+	return to;
+}
+
+/* Not an X, as in chrome_stretch(). */
+static int write_loop_trip(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from, uint64_t ns,
+			   const struct rendered *piece)
+{
+	size_t end = EVENT_ROOM + t->ids.length + piece->length;
+	char *to;
+	int err;
+
+	v->reserved += end;
+	err = open_event(v, "B", t, from, piece->length, &to);
+	v->reserved -= end;
+	if (err)
+		return err;
+	close_event(v, put_trip(to, piece, trip));
+	err = open_event(v, "E", t, ns, piece->length, &to);
+	return err ? err : close_event(v, stpcpy(rendered_put(to, piece), "}"));
+}
+
+static int chrome_trip(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from, uint64_t ns)
+{
+	struct chrome *c = v->own;
+	const struct rendered *piece = rendered_get(&c->trips, trip->loop, perfetto_trip);
+	bool slice = v->iterations == ITERATIONS_SLICES;
+	char *to;
+	int err = piece ? identify(v, t) : no_memory(v);
+
+	if (!err && t->of_loop)
+		return write_loop_trip(v, t, trip, from, ns, piece);
+	err = err ?: open_event(v, slice ? "X" : "i", t, from, piece->length, &to);
+	if (err)
+		return err;
+	to = slice ? put_duration(to, ns - from) : stpcpy(to, "\"s\":\"t\"");
+	*to++ = ',';
+	return close_event(v, put_trip(to, piece, trip));
 }
 
 static int chrome_opcode(struct timeline *v, struct track *t, const struct running *r, uint64_t ns, uint64_t cycles)

@@ -6,13 +6,72 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "code/origin.h"
+
+static bool ends_in(const char *text, size_t length, const char *end)
+{
+	size_t n = strlen(end);
+
+	return length >= n && !strncmp(text + length - n, end, n);
+}
+
+/* From a folder of sys.path on: "asyncio/events.py" -> "asyncio.events". NULL: no memory. */
+static char *dotted(const char *path, size_t length)
+{
+	char *title = strndup(path, length);
+
+	for (char *c = title; c && (c = strchr(c, '/'));)
+		*c = '.';
+	return title;
+}
+
+/* Of a file that is in no known folder: its name, with the package's if that is all that it says. */
+static const char *last_name(const char *path, size_t length)
+{
+	unsigned names = ends_in(path, length, "/__init__.py") ? 2 : 1;
+
+	for (const char *c = path + length; c > path; c--)
+		if (c[-1] == '/' && !--names)
+			return c;
+	return path;
+}
+
+static char *module_title(const struct code *code)
+{
+	const char *path = origin_path(code);
+	size_t n = strlen(path);
+
+	if (!ends_in(path, n, ".py"))
+		return strdup(code->qualname);
+	if (*path == '/')
+		return strdup(last_name(path, n));
+	n -= strlen(".py");
+	return dotted(path, ends_in(path, n, "/__init__") ? n - strlen("/__init__") : n);
+}
+
+static bool is_import(const struct code *code)
+{
+	return !strcmp(code->file, CODE_IMPORT_FILE);
+}
+
+char *perfetto_title(const struct code *code)
+{
+	char *title;
+
+	if (is_import(code))
+		return asprintf(&title, "import %s", code->qualname) < 0 ? NULL : title;
+	return strcmp(code->qualname, "<module>") ? strdup(code->qualname) : module_title(code);
+}
 
 void perfetto_end(FILE *f, const void *of)
 {
-	const struct code *code = of;
+	char *title = perfetto_title(of);
 
+	if (!title)
+		return;
 	fputs("\"name\":", f);
-	text_json(f, code->qualname);
+	text_json(f, title);
+	free(title);
 }
 
 char *perfetto_place(const struct code *code)
@@ -22,6 +81,8 @@ char *perfetto_place(const struct code *code)
 
 	if (code->c || code->label)
 		return strdup(code->c ? "C function" : "span");
+	if (is_import(code))
+		return strdup("import");
 	if (asprintf(&place, "%s:%" PRId64, slash ? slash + 1 : code->file, code->firstlineno) < 0)
 		return NULL;
 	return place;
@@ -66,11 +127,12 @@ void perfetto_code(FILE *f, const void *of)
 
 char *perfetto_loop(const struct loop *loop)
 {
+	char *title = perfetto_title(loop->code), *name = NULL;
 	int32_t line = loop->line;
-	char *name;
 
-	if (asprintf(&name, "loop %s%c%" PRId64, loop->code->qualname, line ? ':' : '+', line ? line : loop->head) < 0)
-		return NULL;
+	if (title && asprintf(&name, "loop %s%c%" PRId64, title, line ? ':' : '+', line ? line : loop->head) < 0)
+		name = NULL;
+	free(title);
 	return name;
 }
 

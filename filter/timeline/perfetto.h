@@ -2,6 +2,8 @@
 /*
  * perfetto.h - the parts of a timeline event that depend on its code object or loop alone: members
  * of a JSON object, without braces. They are of type render_fn (rendered.h).
+ *
+ * What a slice is of is a code object, or of an import the code object that stands for its name (CODE_IMPORT_FILE).
  */
 #pragma once
 
@@ -32,6 +34,12 @@ void perfetto_stack(FILE *f, const struct snapshot *s);
 /* Of a struct snapshot: the B, whose args are empty, and the E. */
 void perfetto_snapshot_begin(FILE *f, const void *snapshot);
 void perfetto_snapshot_end(FILE *f, const void *snapshot);
+
+/*
+ * What a slice is called: a function by its qualified name, the body of a module by the module, an import by what is
+ * imported. malloc'ed; NULL: no memory.
+ */
+char *perfetto_title(const struct code *code);
 
 /*
  * The category of an activation, "FILE:LINE", which viewers show where a slice is clicked, and the name

@@ -17,8 +17,8 @@
 #include "base/proto.h"
 #include "base/text.h"
 
-/* Numbers of the end of a slice, for which room may be kept many times: three lengths, five numbers, two args. */
-#define END_ROOM 80
+/* Numbers of the end of a slice, for which room may be kept many times: three lengths, five numbers, four args. */
+#define END_ROOM 120
 
 static struct pftrace_names *names_of(struct timeline *v)
 {
@@ -47,9 +47,18 @@ static int pftrace_open(struct timeline *v)
 	return w && !out_frames(&v->file.out, put_frame) ? 0 : pftrace_no_memory(v);
 }
 
+static char *put_source(char *to, const struct pftrace_name *n)
+{
+	char *body = proto_open(to, INTERNED_SOURCE);
+
+	to = proto_number(body, INTERNED_IID, n->number);
+	to = proto_string(to, SOURCE_FILE, n->file, strlen(n->file));
+	return proto_close(body, proto_number(to, SOURCE_LINE, n->line > 0 ? n->line : 0));
+}
+
 static int write_names(struct timeline *v, const struct track *t, const struct pftrace_name *n)
 {
-	size_t lengths = strlen(n->name) + (n->category ? strlen(n->category) : 0);
+	size_t lengths = strlen(n->name) + (n->category ? strlen(n->category) : 0) + (n->file ? strlen(n->file) : 0);
 	struct pftrace_packet p;
 	int err = pftrace_open_packet(v, t, lengths, &p);
 	char *body;
@@ -60,6 +69,8 @@ static int write_names(struct timeline *v, const struct track *t, const struct p
 	p.to = pftrace_put_name(body, INTERNED_NAME, n->number, n->name);
 	if (n->category)
 		p.to = pftrace_put_name(p.to, INTERNED_CATEGORY, n->number, n->category);
+	if (n->file)
+		p.to = put_source(p.to, n);
 	p.to = proto_close(body, p.to);
 	return pftrace_close_packet(v, &p);
 }
@@ -108,7 +119,7 @@ static void put_address(struct pftrace_event *e, const struct code *code)
 
 static int pftrace_begin(struct timeline *v, struct track *t, struct span *span)
 {
-	const struct pftrace_name *n = pftrace_code_name(names_of(v), span->code);
+	const struct pftrace_name *n = pftrace_code_name(names_of(v), span_of(span));
 	struct pftrace_event e;
 	int err = introduce(v, t, n);
 
@@ -123,6 +134,8 @@ static int pftrace_begin(struct timeline *v, struct track *t, struct span *span)
 	pftrace_put(&e, EVENT_CATEGORY, n->number);
 	pftrace_put(&e, EVENT_NAME, n->number);
 	put_address(&e, span->code);
+	if (n->file)
+		pftrace_put(&e, EVENT_SOURCE, n->number);
 	return pftrace_close_event(v, &e);
 }
 
@@ -138,6 +151,10 @@ static int pftrace_end(struct timeline *v, struct track *t, const struct span *s
 	if (span->calls)
 		pftrace_put_arg(&e, KEY_CALLS, span->calls);
 	pftrace_put_arg(&e, KEY_CYCLES, cycles);
+	if (span->off.ns) {
+		pftrace_put_arg(&e, KEY_CPU, span_cpu(span, ns));
+		pftrace_put_arg(&e, KEY_WAITING, span->off.waiting_ns);
+	}
 	return pftrace_close_event(v, &e);
 }
 
@@ -150,7 +167,7 @@ static int pftrace_code(struct timeline *v, struct track *t, uint64_t ns, const 
 
 	err = err ?: open_event(v, t, ns, TYPE_INSTANT, strlen(file), &e);
 	if (!err) {
-		pftrace_put(&e, EVENT_TRACK, pftrace_uuid(UUID_PROCESS, pftrace_known(t->pid)));
+		pftrace_put(&e, EVENT_TRACK, pftrace_uuid(UUID_CODES, pftrace_known(t->pid)));
 		pftrace_put(&e, EVENT_CATEGORY, CATEGORY_CODE);
 		pftrace_put(&e, EVENT_NAME, n->number);
 		put_address(&e, code);
@@ -185,7 +202,7 @@ static void put_trip_args(struct pftrace_event *e, const struct trip *trip)
 static int pftrace_trip(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from, uint64_t ns)
 {
 	const struct pftrace_name *n = pftrace_loop_name(names_of(v), trip->loop);
-	bool slice = v->iterations == ITERATIONS_SLICES;
+	bool slice = t->of_loop || v->iterations == ITERATIONS_SLICES;
 	struct pftrace_event e;
 	int err = introduce(v, t, n);
 

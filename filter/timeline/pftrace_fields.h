@@ -24,7 +24,15 @@ enum {
 enum { FLAG_STATE_CLEARED = 1 };
 enum { SNAPSHOT_CLOCK = 1, CLOCK_ID = 1, CLOCK_TIMESTAMP = 2, CLOCK_INCREMENTAL = 3 };
 enum { DEFAULTS_EVENT = 11, DEFAULTS_CLOCK = 58 };
-enum { INTERNED_CATEGORY = 1, INTERNED_NAME = 2, INTERNED_KEY = 3, INTERNED_IID = 1, INTERNED_TEXT = 2 };
+enum {
+	INTERNED_CATEGORY = 1,
+	INTERNED_NAME = 2,
+	INTERNED_KEY = 3,
+	INTERNED_SOURCE = 4,
+	INTERNED_IID = 1,
+	INTERNED_TEXT = 2
+};
+enum { SOURCE_FILE = 2, SOURCE_LINE = 4 };
 enum {
 	EVENT_CATEGORY = 3,
 	EVENT_ARG = 4,
@@ -35,6 +43,7 @@ enum {
 	EVENT_CATEGORY_TEXT = 22,
 	EVENT_NAME_TEXT = 23,
 	EVENT_COUNTER = 30,
+	EVENT_SOURCE = 34,
 	EVENT_COUNTER_DOUBLE = 44,
 };
 enum { TYPE_LEGACY, TYPE_BEGIN, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
@@ -47,12 +56,12 @@ enum { PROCESS_PID = 1, PROCESS_NAME = 6, THREAD_PID = 1, THREAD_TID = 2, THREAD
 enum { CLOCK_TRACE = 6, CLOCK_SEQUENCE = 64 };
 
 /* The definitions at the beginning of every sequence (pftrace_tracks.c): keys of args, some categories and names. */
-enum { KEY_CALLS = 1, KEY_CYCLES, KEY_UOPS, KEY_HARDWARE_CYCLES, KEY_TRIP, KEY_CODE_PTR };
+enum { KEY_CALLS = 1, KEY_CYCLES, KEY_UOPS, KEY_HARDWARE_CYCLES, KEY_TRIP, KEY_CODE_PTR, KEY_CPU, KEY_WAITING };
 enum { CATEGORY_LOOP = 1, CATEGORY_CODE, CATEGORY_RESUME, CATEGORIES };
 enum { NAME_RESUME = 1 };
 
 /* A track's number on the wire: which kind of thing, and which one. */
-enum uuid { UUID_PROCESS = 1, UUID_THREAD, UUID_COUNTERS, UUID_VALUES };
+enum uuid { UUID_PROCESS = 1, UUID_THREAD, UUID_COUNTERS, UUID_VALUES, UUID_CODES };
 
 static inline uint64_t pftrace_uuid(enum uuid kind, uint64_t number)
 {

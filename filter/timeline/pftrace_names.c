@@ -3,6 +3,7 @@
 #include "pftrace_names.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "perfetto.h"
 #include "base/text.h"
@@ -13,7 +14,9 @@ static struct pftrace_name *make_name(struct pftrace_names *names, const void *o
 	struct pftrace_name *n = calloc(1, sizeof(*n));
 
 	if (n && name && (category || !has_category)) {
-		*n = (struct pftrace_name){ names->first + names->map.used, name, category };
+		*n = (struct pftrace_name){ .number = names->first + names->map.used,
+					    .name = name,
+					    .category = category };
 		if (!map_put(&names->map, (uintptr_t)of, n))
 			return n;
 	}
@@ -23,17 +26,29 @@ static struct pftrace_name *make_name(struct pftrace_names *names, const void *o
 	return NULL;
 }
 
+static bool has_source(const struct code *code)
+{
+	return code->known && !code->c && !code->label && strcmp(code->file, CODE_IMPORT_FILE);
+}
+
 const struct pftrace_name *pftrace_code_name(struct pftrace_names *names, const struct code *code)
 {
-	struct pftrace_name *n = map_get(&names->map, (uintptr_t)code);
-	char *place, *category;
+	const struct pftrace_name *n = map_get(&names->map, (uintptr_t)code);
+	char *place, *title, *category, *name;
+	struct pftrace_name *made;
 
 	if (n)
 		return n;
 	place = perfetto_place(code);
+	title = perfetto_title(code);
 	category = place ? text_utf8(place) : NULL;
+	name = title ? text_utf8(title) : NULL;
 	free(place);
-	return make_name(names, code, text_utf8(code->qualname), category, true);
+	free(title);
+	made = make_name(names, code, name, category, true);
+	if (made)
+		made->line = code->firstlineno;
+	return made && has_source(code) && !(made->file = text_utf8(code->file)) ? NULL : made;
 }
 
 const struct pftrace_name *pftrace_loop_name(struct pftrace_names *names, const struct loop *loop)
@@ -56,6 +71,7 @@ void pftrace_names_free(struct pftrace_names *names)
 
 		free(n->name);
 		free(n->category);
+		free(n->file);
 		free(n);
 	}
 	map_free(&names->map);

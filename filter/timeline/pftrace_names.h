@@ -9,6 +9,8 @@
 struct pftrace_name {
 	uint64_t number;
 	char *name, *category; /* NULL: a fixed one */
+	char *file;	       /* of a function; NULL: there is none */
+	int64_t line;
 };
 
 /* struct code or struct loop -> struct pftrace_name; numbers begin with `first`. */

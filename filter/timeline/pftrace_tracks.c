@@ -8,7 +8,8 @@
 #include "base/hash.h"
 #include "base/proto.h"
 
-static const char *const keys[] = { "calls", "cycles", "uOps", "Hardware Cycles", "trip", "code_ptr" };
+static const char *const keys[] = { "calls", "cycles",	 "uOps",   "Hardware Cycles",
+				    "trip",  "code_ptr", "cpu_ns", "waiting_ns" };
 static const char *const categories[] = { "loop", "code", "resume" };
 static const char *const names[] = { "resume" };
 
@@ -167,6 +168,19 @@ int pftrace_value_track(struct timeline *v, const struct track *t, const char *n
 	return map_put(&w->values, number, w) ? pftrace_no_memory(v) : write_counter_track(v, t, *uuid, name);
 }
 
+/* What is told of a process as a whole: viewers would call its own track by the whole command line. */
+static int write_codes_track(struct timeline *v, const struct track *t)
+{
+	static const char name[] = "code objects, when first seen";
+	struct description d;
+	int err = open_description(v, t, sizeof(name), pftrace_uuid(UUID_CODES, pftrace_known(t->pid)), &d);
+
+	if (err)
+		return err;
+	d.p.to = put_name(put_parent(d.p.to, t), TRACK_NAME, name);
+	return close_description(v, &d);
+}
+
 static int describe_process(struct timeline *v, const struct track *t)
 {
 	struct pftrace *w = v->own;
@@ -174,7 +188,9 @@ static int describe_process(struct timeline *v, const struct track *t)
 
 	if (map_get(&w->processes, key))
 		return 0;
-	return map_put(&w->processes, key, w) ? pftrace_no_memory(v) : pftrace_write_process(v, t, NULL);
+	if (map_put(&w->processes, key, w))
+		return pftrace_no_memory(v);
+	return pftrace_write_process(v, t, NULL) ?: write_codes_track(v, t);
 }
 
 int pftrace_begin_sequence(struct timeline *v, struct track *t)

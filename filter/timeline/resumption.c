@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "model/objects.h"
+
 #define UNIT 2
 
 static struct resumption *find(const struct resumptions *w, const struct code *code, int64_t offset)
@@ -59,6 +61,24 @@ bool resumptions_resume(struct resumptions *w, const struct code *code, int64_t 
 	return from->sure && from->suspended == 1 && !w->lost;
 }
 
+int resumptions_yield_object(struct resumptions *w, const struct object *o, const struct track *track, uint64_t shown)
+{
+	struct resumption *k = map_get(&w->objects, o->address);
+
+	k = k ? k : map_add(&w->objects, o->address, sizeof(*k));
+	if (!k)
+		return -ENOMEM;
+	*k = (struct resumption){ .serial = o->serial, .track = track, .shown = shown };
+	return 0;
+}
+
+const struct resumption *resumptions_resume_object(const struct resumptions *w, const struct object *o)
+{
+	const struct resumption *k = map_get(&w->objects, o->address);
+
+	return k && k->serial == o->serial ? k : NULL;
+}
+
 void resumptions_free(struct resumptions *w)
 {
 	for (struct map_slot *s = NULL; (s = map_next(&w->by_code, s));)
@@ -67,4 +87,5 @@ void resumptions_free(struct resumptions *w)
 			free(k);
 		}
 	map_free(&w->by_code);
+	map_free_all(&w->objects);
 }

@@ -20,6 +20,7 @@ struct timeline_process {
 	bool begun, has_gil; /* there was an event; threads take turns, and tell what they wait for */
 	struct holder holder;
 	struct track *gil; /* NULL: none yet */
+	struct map tasks;  /* number of a task -> struct track: rows of their own, the first TIMELINE_TASKS */
 };
 
 /* Something at one point of a track. */
@@ -29,13 +30,19 @@ struct mark {
 	struct {
 		const char *key;
 		uint64_t value;
-	} args[4];
+	} args[5];
 	const char *text; /* one more, "data", as the name; NULL: none */
 };
 
 /* For the track of snapshots, which cover all threads and processes: larger than Linux's largest (PID_MAX_LIMIT). */
 #define TIMELINE_NOBODY 4194304
 #define TIMELINE_CPUS	(TIMELINE_NOBODY + 1) /* the same of CPUs; CPU n is thread TIMELINE_CPUS + n */
+
+/* Tasks of process P are threads of process TIMELINE_NOBODY + 1 + P, from this one on; the rest is one row a thread. */
+#define TIMELINE_TASKS	   500
+#define TIMELINE_TASK_ROWS (1 << 26)
+/* So many threads for each: its own, and of its spans those that are in none, in one, in two ... of the others. */
+#define TIMELINE_SPAN_ROWS 16
 
 enum timeline_counter { TIMELINE_EVENTS, TIMELINE_DEPTH, TIMELINE_COUNTERS };
 
@@ -45,10 +52,22 @@ enum timeline_counter { TIMELINE_EVENTS, TIMELINE_DEPTH, TIMELINE_COUNTERS };
  */
 #define TIMELINE_OPCODES 100000
 
+/*
+ * Loops whose trips are dense (dense.h) have tracks of their own, so many: of process P they are threads of process
+ * TIMELINE_LOOPS_OF + P, behind those of tasks, which viewers can fold. Their tids are behind those of greenlets.
+ */
+#define TIMELINE_LOOP	  TIMELINE_LINE(9)
+#define TIMELINE_LOOPS	  500
+#define TIMELINE_LOOPS_OF (2 * TIMELINE_NOBODY + 2)
+
 /* With a tid, that of the thread's other line: larger than any of Linux (PID_MAX_LIMIT, include/linux/threads.h). */
 #define TIMELINE_LINE(line) ((line) << 22)
 /* With a pid, the tid of the line of the process's GIL. */
 #define TIMELINE_GIL TIMELINE_LINE(TRACK_LINES)
+
+/* The same of a greenlet, with its number: so many have tracks. */
+#define TIMELINE_GREENLET  TIMELINE_LINE(8)
+#define TIMELINE_GREENLETS 500
 
 /* "thread TID" and these name a counter. */
 extern const char *const timeline_counters[TIMELINE_COUNTERS][2];
@@ -63,6 +82,8 @@ struct timeline {
 	enum iterations iterations;
 	uint64_t min_ns;   /* leave out shorter slices and trips */
 	uint64_t max_size; /* bytes of the file; 0: any */
+	uint64_t floor_ns; /* what is shorter is left out so that what is longer has room; min_ns at first */
+	unsigned halvings; /* so often half of the room that was left was used up */
 	bool whole;	   /* no time window: processes are seen from their start */
 	bool zoomed;	   /* a time window: instructions are shown, */
 	uint64_t opcodes;  /* how many so far, */
@@ -74,6 +95,9 @@ struct timeline {
 	struct track *last;
 	struct map processes; /* pid -> struct timeline_process */
 	struct map described; /* struct code: it has its instant */
+	struct map awaiting;  /* struct code -> what a slice is called while a task waits there */
+	uint32_t task_rows;   /* so many */
+	uint32_t loop_rows;
 	struct map snapshots; /* numbers of the snapshots that were seen in it */
 	uint64_t flows;
 	int64_t offset; /* of the sample */
@@ -100,7 +124,8 @@ struct timeline_format {
 	int (*begin)(struct timeline *v, struct track *t, struct span *span);
 	int (*end)(struct timeline *v, struct track *t, const struct span *span, uint64_t ns, uint64_t cycles);
 	int (*code)(struct timeline *v, struct track *t, uint64_t ns, const struct code *code);
-	/* A trip from `from` to `ns`: a slice; an instant at `ns` where they are the same. */
+	/* A trip from `from` to `ns`: a slice on the track of a loop, or with --iterations slices; else an instant
+	 * at `ns`. */
 	int (*trip)(struct timeline *v, struct track *t, const struct trip *trip, uint64_t from, uint64_t ns);
 	/* An instruction ran on t->thread until `ns`. */
 	int (*opcode)(struct timeline *v, struct track *t, const struct running *r, uint64_t ns, uint64_t cycles);

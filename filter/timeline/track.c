@@ -97,6 +97,7 @@ void track_free(struct track *t)
 {
 	free(t->spans);
 	free(t->edges);
+	map_free_all(&t->loopings);
 	free(t->ids.text);
 	free(t);
 }

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "dense.h"
 #include "meter.h"
 #include "base/rendered.h"
 #include "model/sink.h"
@@ -17,11 +18,13 @@
 /* An activation on the track. Times of the timeline are ns since its start. */
 struct span {
 	const struct code *code;
+	const struct code *import;	 /* the name of what it imports; NULL: it imports nothing */
 	uint64_t start_ns, start_cycles; /* as in the sample */
 	uint64_t shown;			 /* on the timeline */
+	uint64_t number;		 /* of the program's own, as a whole (sink.h); 0: it is none */
 	uint64_t calls;			 /* activations that it started itself */
+	struct off off;			 /* of its time it was not on a CPU; complete when it is left */
 	uint64_t reserved;		 /* bytes reserved for its end */
-	bool over;			 /* of the program's own: it ends with what is still open inside it */
 	bool tied;			 /* another event has the same time, after its beginning */
 	const struct track *from;	 /* it continues a slice there that began at from_shown; or NULL */
 	uint64_t from_shown;
@@ -32,6 +35,12 @@ struct edge {
 	const struct loop *loop;
 	size_t depth;	/* of the activation it belongs to */
 	uint64_t shown; /* its last back-edge on the timeline */
+};
+
+/* A loop whose trips were seen on the track. */
+struct looping {
+	struct dense dense;
+	struct track *row; /* on which its trips are since it is dense; NULL: none */
 };
 
 /* A running instruction, mode opcodes. */
@@ -46,7 +55,7 @@ struct running {
 /* A thread has more than one, because slices of one line must nest. */
 enum track_line { LINE_CALLS, LINE_OPCODES, LINE_STATE, TRACK_LINES };
 
-#define TRACK_TITLE 48
+#define TRACK_TITLE 96
 
 struct track {
 	int32_t pid, tid;
@@ -57,7 +66,10 @@ struct track {
 	size_t nspans, nwritten, spans_size;
 	struct edge *edges;
 	size_t nedges, edges_size;
+	struct map loopings; /* struct loop -> struct looping */
+	bool of_loop;	     /* it has the trips of one */
 	struct meter meter;
+	struct track *importing;	  /* of a thread: where its newest import may still wait for its name */
 	struct track *lines[TRACK_LINES]; /* a thread's other lines; NULL: none yet */
 	char title[TRACK_TITLE];	  /* "" of a thread's first line, which has its name */
 	struct running running;		  /* LINE_OPCODES */
@@ -69,6 +81,20 @@ struct track {
 
 /* A span that is innermost from now on, beginning at `shown`. NULL: no memory. */
 struct span *track_push(struct track *t, const struct activation *a, uint64_t shown);
+
+/* What it is shown as. */
+static inline const struct code *span_of(const struct span *span)
+{
+	return span->import ? span->import : span->code;
+}
+
+/* Its CPU time if it ends at `ns` on the timeline. */
+static inline uint64_t span_cpu(const struct span *span, uint64_t ns)
+{
+	uint64_t length = ns - span->shown;
+
+	return length > span->off.ns ? length - span->off.ns : 0;
+}
 
 /* The innermost span of this code, NULL if there is none. */
 struct span *track_find(struct track *t, const struct code *code);

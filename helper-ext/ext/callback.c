@@ -2,7 +2,9 @@
 /* callback.c - see callback.h. */
 #include "callback.h"
 #include "callee.h"
-#include "imports.h"
+#include "greenlets.h"
+#include "identity.h"
+#include "hooks.h"
 #include "scratch.h"
 #include "table.h"
 #include "threads.h"
@@ -37,7 +39,8 @@ static struct place place_exactly(enum emit_shape shape, PyObject *const *args)
 {
 	uint32_t at;
 
-	if ((shape == EMIT_UNSURE || shape == EMIT_RAISE) && !callback_is_inside(args[0], args[1]))
+	if ((shape == EMIT_UNSURE || shape == EMIT_RAISE || shape == EMIT_OBJECT) &&
+	    !callback_is_inside(args[0], args[1]))
 		return (struct place){ MARKER_OFFSET_MAX, 0 };
 	at = (uint32_t)PyLong_AsLong(args[1]);
 	if (shape == EMIT_LINE)
@@ -77,6 +80,12 @@ static uint64_t exception_word(const struct callback *cb, PyObject *exception)
 	return marker_exception(fresh, (uintptr_t)exception, type);
 }
 
+/* Of an event of a generator or coroutine, which one, or that it is not known. */
+static uint64_t object_word(PyObject *code)
+{
+	return marker_extension(0, KIND_OBJECT, identity_running(code));
+}
+
 /* While a callback calls Python, another thread may run, end tracing, and begin anew. */
 static bool is_over(const struct callback *cb)
 {
@@ -85,20 +94,22 @@ static bool is_over(const struct callback *cb)
 
 static struct lane *open_lane(const struct callback *cb, unsigned int words)
 {
-	if (is_over(cb))
-		return NULL;
-	return lane_open(cb->interpreter, cb->codes->view, cb->codes->window, words);
+	return codes_lane(cb->codes, cb->session, words);
 }
 
 /*
  * A thread's first word: its name goes into the table. The name may be a property, which runs arbitrary code. So the
  * lane is opened again; NULL, too, if the property stopped tracing.
  */
-static struct lane *name_thread(const struct callback *cb, struct lane *l, unsigned int words)
+static struct lane *meet_thread(const struct callback *cb, struct lane *l, unsigned int words)
 {
-	l->named = true;
+	bool named = l->named;
+
+	l->named = l->met = true;
 	table_begin();
-	threads_record(l->tid);
+	if (!named)
+		threads_record(l->tid);
+	greenlets_follow(cb->codes, named);
 	return open_lane(cb, words);
 }
 
@@ -107,65 +118,90 @@ static bool is_call(const struct callback *cb)
 	return cb->shape == EMIT_CALL || cb->shape == EMIT_C_CALL;
 }
 
-/* An import has begun: of what. */
-static void write_import(const struct callback *cb)
+/* Is it the event that the code's hook is for? */
+static const struct hook *hook_of(const struct callback *cb, uint64_t value)
 {
-	uint32_t id = imports_id(cb->codes, cb->session);
-	struct lane *l = id ? open_lane(cb, 1) : NULL;
+	const struct hook *hook = value & CODE_HOOK ? codes_hook(value) : NULL;
 
-	if (l)
-		lane_write(l, marker_extension(0, KIND_IMPORT, id));
+	return hook && hook->op == marker_op(cb->head) ? hook : NULL;
+}
+
+static void follow_hook(const struct callback *cb, const struct hook *hook, PyObject *const *args, bool shown)
+{
+	PyObject *value = Py_NewRef(hook->op == OP_PY_RETURN ? args[2] : identity_argument(hook->at));
+
+	hook->follow(cb->codes, cb->session, value, shown);
+	Py_DECREF(value);
 }
 
 /* After an event of code whose events all come here. */
-static void follow_up(const struct callback *cb, uint64_t value)
+static void follow_up(const struct callback *cb, PyObject *const *args, uint64_t value)
 {
-	if (value & CODE_IMPORTS && marker_op(cb->head) == OP_PY_START)
-		write_import(cb);
+	const struct hook *hook = hook_of(cb, value);
+
+	if (hook && hook->follow)
+		follow_hook(cb, hook, args, true);
 	if (value & CODE_TRIGGER)
 		triggers_see(codes_triggers(value), marker_op(cb->head));
 }
 
 /* The event of code with that value (codes.h), after the word `before`, if it is not 0, and whatever else must come. */
-static void write_event(struct callback *cb, uint64_t value, uint64_t before, struct place at)
+static void write_event(struct callback *cb, PyObject *const *args, uint64_t value, uint64_t before, struct place at)
 {
 	bool wide = place_is_far(at) || at.offset > MARKER_OFFSET_MAX;
 	unsigned int words = 1 + wide + !!before;
 	struct lane *l = open_lane(cb, words);
 
-	if (l && !l->named)
-		l = name_thread(cb, l, words);
+	if (l && !l->met)
+		l = meet_thread(cb, l, words);
 	if (!l)
 		return;
 	if (before)
 		lane_write(l, before);
 	put_event(l, cb, value, at, wide);
 	if (value < CODE_READY)
-		follow_up(cb, value);
+		follow_up(cb, args, value);
 }
 
 static void write_short_call(struct callback *cb, uint64_t value, uint64_t callee, struct place at)
 {
 	struct lane *l = open_lane(cb, 1);
 
-	if (l && !l->named)
-		l = name_thread(cb, l, 1);
+	if (l && !l->met)
+		l = meet_thread(cb, l, 1);
 	if (l)
 		lane_write(l, marker_c_call(0, 0, (uint32_t)(value >> MARKER_CODE_SHIFT), at.offset) | callee);
 }
 
 static void write_any(struct callback *cb, PyObject *const *args, uint64_t value, uint64_t callee, struct place at)
 {
+	const struct hook *hook = value < CODE_READY ? hook_of(cb, value) : NULL;
+
+	if (hook && hook->before)
+		hook->before(cb->codes, cb->session, args[0]);
 	if (value == CODE_NO_ID)
 		lanes_drop(1);
 	else if (cb->shape == EMIT_RAISE)
-		write_event(cb, value, exception_word(cb, args[2]), at);
+		write_event(cb, args, value, exception_word(cb, args[2]), at);
+	else if (cb->shape == EMIT_OBJECT)
+		write_event(cb, args, value, object_word(args[0]), at);
 	else if (callee < CALLEE_READY)
-		write_event(cb, value, 0, at);
+		write_event(cb, args, value, 0, at);
 	else if (is_short_call(value, callee, at))
 		write_short_call(cb, value, callee, at);
 	else
-		write_event(cb, value, marker_extension(0, KIND_CALLEE, callee >> MARKER_CALLEE_SHIFT), at);
+		write_event(cb, args, value, marker_extension(0, KIND_CALLEE, callee >> MARKER_CALLEE_SHIFT), at);
+}
+
+/* It is left out; its hook is not. */
+static PyObject *see_filtered(struct callback *cb, PyObject *const *args, uint64_t value)
+{
+	const struct hook *hook = hook_of(cb, value);
+
+	if (!hook || !hook->follow)
+		return Py_NewRef(cb->disable);
+	follow_hook(cb, hook, args, false);
+	Py_RETURN_NONE;
 }
 
 static PyObject *see_event(struct callback *cb, PyObject *const *args)
@@ -186,7 +222,7 @@ static PyObject *see_event(struct callback *cb, PyObject *const *args)
 	if (!value || is_over(cb))
 		Py_RETURN_NONE;
 	if (value < CODE_READY && value & CODE_FILTERED)
-		return Py_NewRef(cb->disable);
+		return see_filtered(cb, args, value);
 	if (is_call(cb))
 		callee = callees_value(cb->codes, args, cb->session);
 	if (!callee || (callee == CALLEE_PYTHON && cb->shape == EMIT_C_CALL))

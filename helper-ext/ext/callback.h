@@ -20,6 +20,7 @@ enum emit_shape {
 	EMIT_INSTRUCTION, /* as EMIT_OFFSET, for the most frequent event */
 	EMIT_CALL,	  /* instruction offset, callable, first argument: with the C function that is called, if any */
 	EMIT_C_CALL,	  /* the same; calls of Python functions are of no interest */
+	EMIT_OBJECT,	  /* as EMIT_OFFSET, with the generator or coroutine (identity.h); PY_THROW: as EMIT_UNSURE */
 	EMIT_SHAPES,
 	EMIT_AMBIGUOUS =
 		EMIT_SHAPES, /* as EMIT_DEST; branches that opcodes decide (ambiguous.h) are disabled instead */

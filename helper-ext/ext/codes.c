@@ -8,10 +8,12 @@
 #include "adaptive.h"
 #include "clock.h"
 #include "codes.h"
-#include "imports.h"
+#include "greenlets.h"
+#include "hooks.h"
 #include "process.h"
 #include "setup.h"
 #include "table.h"
+#include "tasks.h"
 #include "trigger.h"
 #include "waits.h"
 #include "world.h"
@@ -26,8 +28,9 @@ struct entry {
 	PyCodeObject *code; /* NULL: dead */
 	uint64_t interpreter;
 	int traced;
-	uint8_t *ambiguous; /* ambiguous.h; NULL: none */
-	uint64_t triggers;  /* trigger.h */
+	uint8_t *ambiguous;	 /* ambiguous.h; NULL: none */
+	uint64_t triggers;	 /* trigger.h */
+	const struct hook *hook; /* hooks.h; NULL: none */
 };
 
 /* Changed with the process lock. A code object that runs keeps its entry as it is: that may be read without. */
@@ -352,7 +355,6 @@ struct sight {
 	struct entry entry;
 	struct text line; /* describe()'s; empty: it is left out */
 	bool large;	  /* needs WIDE words */
-	bool imports;	  /* imports.h */
 	uint32_t id;	  /* once it has one */
 };
 
@@ -369,14 +371,14 @@ static void write_code(uint32_t id, const struct text *rest)
 
 static uint64_t value_of(uint32_t id, const struct sight *s)
 {
-	uint64_t imports = s->imports ? CODE_IMPORTS : 0;
+	uint64_t hook = s->entry.hook ? CODE_HOOK : 0;
 
 	if (s->entry.triggers)
-		return id | CODE_TRIGGER | imports;
+		return id | CODE_TRIGGER | hook;
 	if (!s->line.length)
-		return id | CODE_FILTERED;
-	if (imports)
-		return id | imports;
+		return id | CODE_FILTERED | hook;
+	if (hook)
+		return id | hook;
 	return s->large ? id : (uint64_t)id << MARKER_CODE_SHIFT;
 }
 
@@ -424,14 +426,16 @@ static uint64_t publish(struct codes *c, struct sight *s, uint32_t session)
 
 static uint64_t add(struct codes *c, PyCodeObject *code, uint64_t triggers, bool wanted, uint32_t session)
 {
-	struct sight s = { .entry = { code, c->interpreter, wanted, NULL, triggers } };
+	struct sight s = { .entry = { code, c->interpreter, wanted, NULL, triggers, NULL } };
 	uint64_t value;
 
 	/* Recovery of opcodes must see what is called and left, even if excluded (docs/opcodes.md). */
 	if (wanted || setup.flow.wanted)
 		s.large = describe(code, !wanted, &s.line) > (long)MARKER_OFFSET_MAX ||
 			  Py_SIZE(code) > (Py_ssize_t)MARKER_OFFSET_MAX;
-	s.imports = !setup.flow.wanted && imports_are_of(code);
+	s.entry.hook = setup.flow.wanted ? NULL : hooks_find(c, code);
+	if (wanted && !setup.flow.wanted && !s.entry.hook)
+		s.entry.hook = hooks_coroutine(c, code);
 	if (setup.flow.wanted)
 		s.entry.ambiguous = ambiguous_find(&setup.ops, &setup.flow, code);
 	Py_BEGIN_CRITICAL_SECTION(code);
@@ -444,10 +448,10 @@ static uint64_t add(struct codes *c, PyCodeObject *code, uint64_t triggers, bool
 	return value;
 }
 
-/* Its module comes from the globals of the frame that runs the code now. */
-static uint64_t first_sight(struct codes *c, PyCodeObject *code, uint32_t session)
+/* Its module comes from the globals. */
+static uint64_t first_sight(struct codes *c, PyCodeObject *code, PyObject *globals, uint32_t session)
 {
-	PyObject *globals = PyEval_GetGlobals(), *name = globals ? global_of(globals, "__name__") : NULL;
+	PyObject *name = globals ? global_of(globals, "__name__") : NULL;
 	char alias[ALIAS_MAX];
 	struct module_names module = module_names(globals, name, alias);
 	uint64_t triggers = triggers_of(&module, code);
@@ -455,6 +459,10 @@ static uint64_t first_sight(struct codes *c, PyCodeObject *code, uint32_t sessio
 
 	Py_XDECREF(name);
 	waits_look();
+	if (!setup.flow.wanted)
+		greenlets_look(c);
+	if (c->identified)
+		tasks_look(c);
 	return add(c, code, triggers, triggers || wanted, session);
 }
 
@@ -463,11 +471,23 @@ uint64_t codes_triggers(uint64_t value)
 	return entry_of(value_id(value))->triggers;
 }
 
+const struct hook *codes_hook(uint64_t value)
+{
+	return entry_of(value_id(value))->hook;
+}
+
 uint64_t codes_value(struct codes *c, PyObject *code, uint32_t session)
 {
 	uint64_t value = stored(c, code);
 
-	return value ? value : first_sight(c, (PyCodeObject *)code, session);
+	return value ? value : first_sight(c, (PyCodeObject *)code, PyEval_GetGlobals(), session);
+}
+
+uint64_t codes_value_in(struct codes *c, PyObject *code, PyObject *globals, uint32_t session)
+{
+	uint64_t value = stored(c, code);
+
+	return value ? value : first_sight(c, (PyCodeObject *)code, globals, session);
 }
 
 uint64_t codes_value_ours(struct codes *c, PyObject *code, uint32_t session)

@@ -11,7 +11,7 @@
  *   id | CODE_FILTERED     left out
  *   id                     needs WIDE words (more than 2^20 lines or code units): the slow path's
  *   id | CODE_TRIGGER      traced, and a trigger names it (trigger.h): the slow path's
- *   id | CODE_IMPORTS      traced, and it imports (imports.h): likewise; may come with CODE_TRIGGER
+ *   id | CODE_HOOK         its events say more (hooks.h): likewise; may come with CODE_TRIGGER or CODE_FILTERED
  *   CODE_NO_ID             all ids are used up: its markers are counted as lost
  */
 #pragma once
@@ -21,14 +21,41 @@
 
 #include "lane.h"
 #include "shared/marker.h"
+#include "told.h"
 
 #define CODE_READY    (1ull << MARKER_CODE_SHIFT)
 #define CODE_FILTERED (1ull << 24)
 #define CODE_NO_ID    (1ull << 25)
 #define CODE_TRIGGER  (1ull << 26)
-#define CODE_IMPORTS  (1ull << 27)
+#define CODE_HOOK     (1ull << 27)
 #define CODE_C_LAST   ((uint64_t)MARKER_C_CODE_MAX << MARKER_CODE_SHIFT) /* up to here it fits into a C_CALL */
 #define CODE_SCRATCH  MARKER_SCRATCH /* calibration: emits, but belongs to no code object */
+
+struct hook;
+
+/* What is asked of tasks and of what runs them, W(name, text) (tasks.c). */
+#define TASK_ATTRIBUTES(W) \
+	W(CALLBACK, "_callback") \
+	W(SELF, "__self__") \
+	W(GET_CORO, "get_coro") \
+	W(CORO, "coro") \
+	W(GET_NAME, "get_name") \
+	W(NAME, "name") \
+	W(FUTURE, "future") \
+	W(SPAN_NAME, "_name") \
+	W(PARENT, "_parent") \
+	W(IS_REMOTE, "is_remote") \
+	W(UVLOOP, "uvloop") \
+	W(ASYNCIO, "_asyncio") \
+	W(CURRENT_TASK, "current_task") \
+	W(WHEN, "_when")
+
+enum task_word {
+#define W(name, text) WORD_##name,
+	TASK_ATTRIBUTES(W)
+#undef W
+		TASK_WORDS
+};
 
 /* An interpreter's slot. */
 struct codes {
@@ -39,8 +66,14 @@ struct codes {
 	_Atomic uint32_t window; /* of a duty cycle, or LANE_ALWAYS, LANE_SHUT (lane.h) */
 	/* How often tracing has ended: a callback that has called Python looks at it afterwards. */
 	_Atomic uint32_t session;
-	PyObject *imports; /* dict: the ids of names (imports.h) */
-	bool listening;	   /* events are on: from core's listen() to unlisten() */
+	PyObject *imports;	     /* dict: the ids of names (imports.h) */
+	struct told_map tasks;	     /* those that are told (tasks.h) */
+	PyObject *names;	     /* dict: the ids of names of tasks and requests */
+	PyObject *words[TASK_WORDS]; /* interned (tasks.h) */
+	bool identified;	     /* callbacks tell which coroutine is resumed (identity.h): so tasks can be told */
+	bool untold;		     /* an event loop may run tasks of which no Python code tells (tasks.h) */
+	bool listening;		     /* events are on: from core's listen() to unlisten() */
+	struct greenlets *greenlets; /* the module's */
 };
 
 /* CPython's private storage behind co_extra; codes_open() checks it against the API. */
@@ -86,6 +119,9 @@ int codes_open(struct codes *c);
  */
 uint64_t codes_value(struct codes *c, PyObject *code, uint32_t session);
 
+/* The same for code that does not run yet, but will, with these globals. */
+uint64_t codes_value_in(struct codes *c, PyObject *code, PyObject *globals, uint32_t session);
+
 /* The same for code that Ocular made: it belongs to no module, whatever runs now, and no filter applies. */
 uint64_t codes_value_ours(struct codes *c, PyObject *code, uint32_t session);
 
@@ -94,6 +130,15 @@ bool codes_is_ambiguous(uint64_t value, uint32_t unit);
 
 /* The triggers of a value with CODE_TRIGGER. */
 uint64_t codes_triggers(uint64_t value);
+
+/* The hook of a value with CODE_HOOK. */
+const struct hook *codes_hook(uint64_t value);
+
+/* The calling thread's lane (lane_open), for words outside the hot path. NULL, too: `session` is over. */
+static inline struct lane *codes_lane(struct codes *c, uint32_t session, unsigned int words)
+{
+	return c->session == session ? lane_open(c->interpreter, c->view, c->window, words) : NULL;
+}
 
 /*
  * If the JIT is on, write that, and what it has compiled of live code objects. While events are on: CPython discards it

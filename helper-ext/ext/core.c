@@ -17,7 +17,9 @@
 #include "dispatch_python.h"
 #include "duty.h"
 #include "emit.h"
+#include "identity.h"
 #include "frames.h"
+#include "greenlets.h"
 #include "labels.h"
 #include "lane.h"
 #include "pending.h"
@@ -31,12 +33,14 @@
 #include "shared/ticks.h"
 #include "snapshot.h"
 #include "table.h"
+#include "tasks.h"
 #include "trigger.h"
 #include "waits.h"
 
 struct state {
 	struct labels labels; /* first: labels.c has it from its type */
 	struct codes codes;
+	struct greenlets greenlets;
 	PyTypeObject *callback;
 	bool counted; /* its frames: emit_frames() */
 };
@@ -90,6 +94,7 @@ static PyObject *core_join(PyObject *module, PyObject *unused)
 	first = process_join();
 	codes->view = first && codes->direct == 0 ? LANE_FIRST : LANE_OTHERS;
 	codes_begin(codes);
+	greenlets_begin(codes->greenlets);
 	return PyBool_FromLong(first);
 }
 
@@ -201,6 +206,7 @@ static PyObject *core_callback(PyObject *module, PyObject *args)
 		return NULL;
 	if (op < OP_EVENT_FIRST || op > OP_EVENT_LAST || shape < 0 || shape > EMIT_LAST)
 		return setup_error(-EINVAL);
+	state->codes.identified |= shape == EMIT_OBJECT;
 	return emit_new(state->callback, &state->codes, op, shape, disable);
 }
 
@@ -230,6 +236,7 @@ static PyObject *core_fork_ends(PyObject *module, PyObject *unused)
 
 static PyObject *core_unlisten(PyObject *module, PyObject *unused)
 {
+	greenlets_end(&state_of(module)->codes);
 	state_of(module)->codes.listening = false;
 	codes_write_compiled(&state_of(module)->codes);
 	duty_end(&state_of(module)->codes);
@@ -277,6 +284,9 @@ static PyObject *core_close(PyObject *module, PyObject *unused)
 	codes_end(&state->codes);
 	codes_close(&state->codes);
 	PyDict_Clear(state->codes.imports);
+	told_forget_all(&state->codes.tasks);
+	state->codes.identified = false;
+	PyDict_Clear(state->codes.names);
 	PyDict_Clear(state->labels.ids);
 	if (process_leave()) {
 		waits_stop();
@@ -435,6 +445,10 @@ static PyMethodDef methods[] = {
 	  "A callable for sys.monitoring.register_callback() that writes markers. op: of ops; shape: an\n"
 	  "EMIT_ number, what else the marker has; disable: what it returns for code that is left out\n"
 	  "(DISABLE or None). OSError (EINVAL)." },
+	{ "identity", identity_of_caller, METH_NOARGS,
+	  "identity($module, /)\n--\n\n"
+	  "What callbacks of shape EMIT_OBJECT would record of the caller: id() // 16 of the generator,\n"
+	  "coroutine or asynchronous generator that calls this; 0 if it is none." },
 	{ "listen", core_listen, METH_VARARGS,
 	  "listen($module, tool, events, /)\n--\n\n"
 	  "True if the recorder wants a duty cycle, which then switches the events (bits of\n"
@@ -481,7 +495,8 @@ static int add_numbers(PyObject *module)
 	       PyModule_AddIntMacro(module, EMIT_LINE) || PyModule_AddIntMacro(module, EMIT_DEST) ||
 	       PyModule_AddIntMacro(module, EMIT_BACKWARD) || PyModule_AddIntMacro(module, EMIT_UNSURE) ||
 	       PyModule_AddIntMacro(module, EMIT_AMBIGUOUS) || PyModule_AddIntMacro(module, EMIT_CALL) ||
-	       PyModule_AddIntMacro(module, EMIT_C_CALL) || PyModule_AddIntMacro(module, EMIT_RAISE);
+	       PyModule_AddIntMacro(module, EMIT_OBJECT) || PyModule_AddIntMacro(module, EMIT_C_CALL) ||
+	       PyModule_AddIntMacro(module, EMIT_RAISE);
 }
 
 /* ops: {event name: marker op}; far: names of the events whose marker holds a destination. */
@@ -517,9 +532,14 @@ static int core_exec(PyObject *module)
 	struct state *state = state_of(module);
 
 	state->codes.imports = PyDict_New();
+	state->codes.names = PyDict_New();
+	state->codes.greenlets = &state->greenlets;
+	if (tasks_open(&state->codes) || told_open(module, &state->codes.tasks))
+		return -1;
 	state->callback = (PyTypeObject *)PyType_FromModuleAndSpec(module, &emit_spec, NULL);
-	if (!state->codes.imports || !state->callback || codes_open(&state->codes) || callee_open() ||
-	    add_numbers(module) || add_events(module) || labels_open(module, &state->labels, &state->codes))
+	if (!state->codes.imports || !state->codes.names || !state->callback || codes_open(&state->codes) ||
+	    callee_open() || add_numbers(module) || add_events(module) ||
+	    labels_open(module, &state->labels, &state->codes) || greenlets_open(module, &state->greenlets))
 		return -1;
 	return 0;
 }
@@ -528,14 +548,21 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
 {
 	Py_VISIT(state_of(module)->callback);
 	Py_VISIT(state_of(module)->codes.imports);
-	return labels_traverse(&state_of(module)->labels, visit, arg);
+	Py_VISIT(state_of(module)->codes.names);
+	return told_traverse(&state_of(module)->codes.tasks, visit, arg)
+		       ?: greenlets_traverse(&state_of(module)->greenlets, visit, arg)
+		       ?: labels_traverse(&state_of(module)->labels, visit, arg);
 }
 
 static int core_clear(PyObject *module)
 {
 	Py_CLEAR(state_of(module)->callback);
 	Py_CLEAR(state_of(module)->codes.imports);
+	told_clear(&state_of(module)->codes.tasks);
+	Py_CLEAR(state_of(module)->codes.names);
+	tasks_close(&state_of(module)->codes);
 	labels_clear(&state_of(module)->labels);
+	greenlets_clear(&state_of(module)->greenlets);
 	return 0;
 }
 

@@ -25,7 +25,7 @@ static PyObject *emit_ambiguous(PyObject *self, PyObject *const *args, size_t na
 	return cb->dest(self, args, nargsf, kwnames);
 }
 
-/* Nor is this: an exception costs more than its marker. */
+/* Nor is this, of RAISE, RERAISE and PY_THROW: an exception costs more than its marker. */
 static PyObject *emit_raise(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
 	(void)nargsf, (void)kwnames;
@@ -39,7 +39,7 @@ static vectorcallfunc emitter(enum marker_op op, enum lane_view view, enum emit_
 
 	if (shape == EMIT_AMBIGUOUS)
 		return emit_ambiguous;
-	if (shape == EMIT_RAISE)
+	if (shape == EMIT_RAISE || (shape == EMIT_OBJECT && op == OP_PY_THROW))
 		return emit_raise;
 	if (op == OP_INSTRUCTION)
 		shape = EMIT_INSTRUCTION;

@@ -11,6 +11,7 @@
 
 #include "callback.h"
 #include "callee.h"
+#include "identity.h"
 #include "lane.h"
 
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -21,6 +22,7 @@ typedef const vectorcallfunc emitters[LANE_VIEWS][EMIT_SHAPES];
 extern emitters emitters_software, emitters_ptwrite, emitters_emulated;
 
 typedef void (*put_fn)(const struct cursor *, uint64_t head, uint64_t word);
+typedef void (*put_pair_fn)(const struct cursor *, uint64_t head, uint64_t first, uint64_t second);
 
 /*
  * `plain`: the interpreter that traced first in the process and the first slot of co_extra, as in nearly every program.
@@ -70,6 +72,39 @@ static inline __attribute__((always_inline)) PyObject *emit_call(struct callback
 	return none;
 }
 
+/*
+ * A PY_RESUME or PY_YIELD, after the word that says of which generator or coroutine, unless that is the same as before.
+ * The slow path forgets which it was, so what a reader has missed is told again.
+ */
+static inline __attribute__((always_inline)) PyObject *emit_object(struct callback *cb, PyObject *const *args,
+								   bool plain, put_fn put, put_pair_fn put_pair)
+{
+	uint64_t place = (uint64_t)callback_number(args[1]) << (MARKER_OFFSET_SHIFT - 1), value, head, object;
+	struct cursor *c = &lane_cursor[plain ? LANE_FIRST : LANE_OTHERS];
+	PyObject *none = Py_None;
+
+	if (unlikely(!callback_is_code(cb, args[0])))
+		return callback_slow(cb, args);
+	value = plain ? codes_peek_first(args[0]) : codes_peek(args[0], cb->direct);
+	if (unlikely(value == CODE_SCRATCH))
+		return emit(cb, args, place, false, plain, put);
+	head = cursor_head(c);
+	if (unlikely(value < CODE_READY || head + sizeof(struct ring_record) >= c->limit ||
+		     (!plain && c->interpreter != cb->interpreter)))
+		return callback_slow(cb, args);
+	object = identity_running(args[0]);
+	if (unlikely(!object))
+		return callback_slow(cb, args);
+	__asm__ volatile("" : "+r"(none));
+	if (object == c->told) {
+		put(c, head, cb->head | value | place);
+		return none;
+	}
+	c->told = object;
+	put_pair(c, head, marker_extension(0, KIND_OBJECT, object), cb->head | value | place);
+	return none;
+}
+
 /* The place, in the bits of the word. Offsets are bytes and even: half of them are code units. */
 static inline __attribute__((always_inline)) PyObject *emit_shape(struct callback *cb, PyObject *const *args,
 								  enum emit_shape shape, bool plain, put_fn put)
@@ -99,6 +134,7 @@ static inline __attribute__((always_inline)) PyObject *emit_shape(struct callbac
 	case EMIT_CALL:
 	case EMIT_C_CALL:
 		return emit_call(cb, args, shape == EMIT_C_CALL, plain, put);
+	case EMIT_OBJECT:
 	case EMIT_AMBIGUOUS: /* these have callables of their own (EMIT_SHAPES) */
 	case EMIT_RAISE:
 		break;
@@ -111,6 +147,12 @@ static inline __attribute__((always_inline)) PyObject *emit_shape(struct callbac
 	static PyObject *name(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) \
 	{ \
 		return emit_shape((struct callback *)self, args, shape, plain, put); \
+	}
+
+#define OBJECT_EMITTER(name, plain, put, put_pair) \
+	static PyObject *name(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) \
+	{ \
+		return emit_object((struct callback *)self, args, plain, put, put_pair); \
 	}
 
 /* The callables of a backend, `table`, whose words are written by `put`; these four already exist. */
@@ -126,11 +168,13 @@ static inline __attribute__((always_inline)) PyObject *emit_shape(struct callbac
 	EMITTER(plain_c_call, EMIT_C_CALL, true, put) \
 	EMITTER(any_call, EMIT_CALL, false, put) \
 	EMITTER(any_c_call, EMIT_C_CALL, false, put) \
+	OBJECT_EMITTER(plain_object, true, put, put##_pair) \
+	OBJECT_EMITTER(any_object, false, put, put##_pair) \
 	emitters table = { \
 		[LANE_FIRST] = { plain_offset, plain_line, plain_dest, plain_backward, plain_unsure, \
-				 plain_instruction, plain_call, plain_c_call }, \
+				 plain_instruction, plain_call, plain_c_call, plain_object }, \
 		[LANE_OTHERS] = { any_offset, any_line, any_dest, any_backward, any_unsure, any_offset, any_call, \
-				  any_c_call }, \
+				  any_c_call, any_object }, \
 	}
 
 #endif

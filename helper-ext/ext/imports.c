@@ -4,12 +4,6 @@
 
 #include "names.h"
 
-bool imports_are_of(PyCodeObject *code)
-{
-	return !PyUnicode_CompareWithASCIIString(code->co_qualname, "_find_and_load") &&
-	       !PyUnicode_CompareWithASCIIString(code->co_filename, "<frozen importlib._bootstrap>");
-}
-
 /* importlib.import_module() calls it for modules, too, that are there. None in sys.modules is for one that is not. */
 static bool is_loaded(PyObject *name)
 {
@@ -21,26 +15,15 @@ static bool is_loaded(PyObject *name)
 	return loaded;
 }
 
-/* A new reference, or NULL: an exact str, so that looking it up runs no code of the program. */
-static PyObject *name_of_frame(void)
+void imports_begun(struct codes *c, uint32_t session, PyObject *name, bool shown)
 {
-	PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get());
-	PyObject *name = frame ? PyFrame_GetVarString(frame, "name") : NULL;
-
-	PyErr_Clear();
-	Py_XDECREF(frame);
-	if (name && !PyUnicode_CheckExact(name))
-		Py_CLEAR(name);
-	return name;
-}
-
-uint32_t imports_id(struct codes *c, uint32_t session)
-{
-	PyObject *name = name_of_frame();
 	uint32_t id = 0;
+	struct lane *l;
 
-	if (name && !is_loaded(name) && c->session == session)
+	/* Of an exact str, looking it up runs no code of the program. */
+	if (PyUnicode_CheckExact(name) && !is_loaded(name) && c->session == session)
 		id = names_id(c->imports, "import", name, session);
-	Py_XDECREF(name);
-	return id;
+	l = id ? codes_lane(c, session, 1) : NULL;
+	if (l)
+		lane_write(l, marker_extension(0, KIND_IMPORT, id));
 }

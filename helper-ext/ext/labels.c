@@ -5,9 +5,11 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "c_api.h"
 #include "lane.h"
 #include "names.h"
 #include "table.h"
+#include "trigger.h"
 
 #define ALIGNED 4 /* low bits of an object's address that are 0 */
 
@@ -16,6 +18,7 @@ struct span {
 	struct labels *labels; /* the module's, which the type keeps alive */
 	PyObject *name;
 	PyObject *data; /* dict, or NULL */
+	uint64_t begun; /* a request's, by the clock; 0: it has not */
 };
 
 static bool is_heard(const struct labels *l)
@@ -24,16 +27,23 @@ static bool is_heard(const struct labels *l)
 }
 
 /* Words that may have another before them, which belongs to them. */
-static void write_words(const struct labels *l, uint32_t session, bool two, uint64_t value, uint64_t word)
+void labels_write(const struct labels *l, uint32_t session, bool two, uint64_t value, uint64_t word)
 {
-	struct codes *c = l->codes;
-	struct lane *lane = c->session == session ? lane_open(c->interpreter, c->view, c->window, two ? 2 : 1) : NULL;
+	struct lane *lane = codes_lane(l->codes, session, two ? 2 : 1);
 
 	if (!lane)
 		return;
 	if (two)
 		lane_write(lane, marker_extension(0, KIND_VALUE, value));
 	lane_write(lane, word);
+}
+
+void labels_write_counter(const struct labels *l, uint32_t session, uint32_t id, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	labels_write(l, session, true, bits >> MARKER_LABEL_LOW, marker_label(LABEL_COUNTER, id, bits));
 }
 
 /* The id of a line with the data; 0: there is none. */
@@ -58,7 +68,31 @@ static void say(const struct labels *l, enum label_what what, PyObject *name, Py
 	uint32_t id = names_id(l->ids, "label", name, session), more = write_data(data);
 
 	if (id)
-		write_words(l, session, more > 0, more, marker_label(what, id, (uintptr_t)which >> ALIGNED));
+		labels_write(l, session, more > 0, more, marker_label(what, id, (uintptr_t)which >> ALIGNED));
+}
+
+/* A request is known by its object. */
+static void say_request(const struct labels *l, enum subject what, PyObject *name, const void *which)
+{
+	uint32_t session = l->codes->session, id = 0;
+	struct lane *lane;
+
+	if (what == SUBJECT_REQUEST_BEGUN)
+		id = names_id(l->codes->names, "subject", name, session);
+	lane = codes_lane(l->codes, session, 2);
+	if (!lane)
+		return;
+	if (what == SUBJECT_REQUEST_BEGUN)
+		lane_write(lane, marker_subject(SUBJECT_NAME, id));
+	lane_write(lane, marker_subject(what, (uintptr_t)which >> ALIGNED));
+}
+
+/* A snapshot of it has its end, too. */
+static void end_request(struct span *s)
+{
+	say_request(s->labels, SUBJECT_REQUEST_ENDED, s->name, s);
+	if (s->begun)
+		triggers_task(s->name, ticks_now() - s->begun);
 }
 
 static bool is_name(PyObject *name)
@@ -108,7 +142,6 @@ PyObject *labels_counter(struct labels *l, PyObject *const *args, Py_ssize_t n)
 {
 	uint32_t session = l->codes->session, id;
 	double value;
-	uint64_t bits;
 
 	if (!check("counter()", args, n, 2))
 		return NULL;
@@ -117,10 +150,9 @@ PyObject *labels_counter(struct labels *l, PyObject *const *args, Py_ssize_t n)
 	value = PyFloat_AsDouble(args[1]);
 	if (value == -1 && PyErr_Occurred())
 		return NULL;
-	memcpy(&bits, &value, sizeof(bits));
 	id = names_id(l->ids, "label", args[0], session);
 	if (id)
-		write_words(l, session, true, bits >> MARKER_LABEL_LOW, marker_label(LABEL_COUNTER, id, bits));
+		labels_write_counter(l, session, id, value);
 	Py_RETURN_NONE;
 }
 
@@ -129,12 +161,13 @@ static PyObject *span_new(PyObject *type, PyObject *const *args, size_t nargsf, 
 	Py_ssize_t n = PyVectorcall_NARGS(nargsf);
 	struct span *s;
 
-	if (!check("span()", args, n, 1))
+	if (!check(strrchr(((PyTypeObject *)type)->tp_name, '.') + 1, args, n, 1))
 		return NULL;
 	s = PyObject_New(struct span, (PyTypeObject *)type);
 	if (!s)
 		return NULL;
 	s->labels = PyType_GetModuleState((PyTypeObject *)type);
+	s->begun = 0;
 	s->name = Py_NewRef(args[0]);
 	s->data = names ? dict_of(args + n, names) : NULL;
 	if (names && !s->data)
@@ -146,8 +179,14 @@ static PyObject *span_enter(PyObject *self, PyObject *unused)
 {
 	struct span *s = (struct span *)self;
 
-	if (is_heard(s->labels))
+	if (!is_heard(s->labels))
+		return Py_NewRef(self);
+	if (Py_TYPE(self) != s->labels->request) {
 		say(s->labels, LABEL_BEGIN, s->name, s->data, s);
+	} else {
+		s->begun = ticks_now();
+		say_request(s->labels, SUBJECT_REQUEST_BEGUN, s->name, s);
+	}
 	return Py_NewRef(self);
 }
 
@@ -156,7 +195,11 @@ static PyObject *span_exit(PyObject *self, PyObject *const *args, Py_ssize_t n)
 {
 	struct span *s = (struct span *)self;
 
-	if (is_heard(s->labels))
+	if (!is_heard(s->labels))
+		Py_RETURN_FALSE;
+	if (Py_TYPE(self) == s->labels->request)
+		end_request(s);
+	else
 		say(s->labels, LABEL_END, s->name, NULL, s);
 	Py_RETURN_FALSE;
 }
@@ -169,6 +212,7 @@ static PyObject *span_anew(PyObject *self, PyObject *unused)
 
 	if (!anew)
 		return NULL;
+	anew->begun = 0;
 	anew->labels = s->labels;
 	anew->name = Py_NewRef(s->name);
 	anew->data = Py_XNewRef(s->data);
@@ -185,7 +229,7 @@ static PyObject *span_call(PyObject *self, PyObject *args, PyObject *options)
 	if (within && PyArg_ParseTuple(args, "O", &function) && !options)
 		made = PyObject_CallFunctionObjArgs(within, self, function, NULL);
 	else if (within && options)
-		PyErr_SetString(PyExc_TypeError, "ocular: a span decorates a function");
+		PyErr_Format(PyExc_TypeError, "ocular: %s decorates a function", Py_TYPE(self)->tp_name);
 	Py_XDECREF(within);
 	Py_XDECREF(module);
 	return made;
@@ -224,11 +268,32 @@ static PyType_Slot span_slots[] = {
 	{ 0, NULL },
 };
 
+static PyType_Slot request_slots[] = {
+	{ Py_tp_doc, (void *)
+	  "request(name, /)\n--\n\n"
+	  "What is done for one request: a `with` block, or each call of a function that it decorates; async, too.\n\n"
+	  "with ocular.request(\"GET /users\"):\n"
+	  "    await respond()\n\n"
+	  "The report says of the slowest ones where their time went: their own work, that of tasks and threads that\n"
+	  "they waited for, and what they awaited. While nobody records it takes no more than `with` itself." },
+	{ Py_tp_call, span_call },
+	{ Py_tp_dealloc, span_dealloc },
+	{ Py_tp_methods, span_methods },
+	{ 0, NULL },
+};
+
 static PyType_Spec span_spec = {
 	.name = "ocular.span",
 	.basicsize = sizeof(struct span),
 	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
 	.slots = span_slots,
+};
+
+static PyType_Spec request_spec = {
+	.name = "ocular.request",
+	.basicsize = sizeof(struct span),
+	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+	.slots = request_slots,
 };
 /* clang-format on */
 
@@ -237,21 +302,29 @@ int labels_open(PyObject *module, struct labels *l, struct codes *codes)
 	l->codes = codes;
 	l->ids = PyDict_New();
 	l->type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &span_spec, NULL);
-	if (!l->ids || !l->type)
+	l->request = (PyTypeObject *)PyType_FromModuleAndSpec(module, &request_spec, NULL);
+	l->c_api = c_api_open(module, l);
+	if (!l->ids || !l->type || !l->request || !l->c_api)
 		return -1;
-	l->type->tp_vectorcall = span_new; /* a slot for that is only in CPython 3.14 and later */
-	return PyModule_AddObjectRef(module, "span", (PyObject *)l->type);
+	/* a slot for that is only in CPython 3.14 and later */
+	l->type->tp_vectorcall = l->request->tp_vectorcall = span_new;
+	return PyModule_AddObjectRef(module, "span", (PyObject *)l->type)
+		       ?: PyModule_AddObjectRef(module, "request", (PyObject *)l->request);
 }
 
 int labels_traverse(struct labels *l, visitproc visit, void *arg)
 {
 	Py_VISIT(l->type);
+	Py_VISIT(l->request);
 	Py_VISIT(l->ids);
 	return 0;
 }
 
 void labels_clear(struct labels *l)
 {
+	c_api_close(l->c_api);
+	l->c_api = NULL;
 	Py_CLEAR(l->type);
+	Py_CLEAR(l->request);
 	Py_CLEAR(l->ids);
 }

@@ -21,7 +21,10 @@
 /* Waits that are kept until the thread's next event; and ticks between two that are one. */
 #define WAITS	   16
 #define WAITS_NEAR 20000
-/* Room that lane_open() reserves: RING_THREAD, SNAPSHOT, HELLO, LOST, CPU_TIME, waits, CALLEE, WIDE with its word. */
+/*
+ * Room that lane_open() reserves: RING_THREAD, SNAPSHOT, HELLO, LOST, CPU_TIME, waits, CALLEE or OBJECT, WIDE with its
+ * word.
+ */
 #define LANE_BURST (8 + 2 * WAITS)
 /* Yields before sleeping: the recorder is usually awake and needs microseconds. */
 #define LANE_YIELDS	 64
@@ -529,6 +532,18 @@ void lanes_shut(uint64_t interpreter, uint64_t tsc)
 	for (struct lane *l = lanes.all; l; l = l->next)
 		if (l->ring && l->at.interpreter == interpreter)
 			lane_end_window(l, tsc, l->window != LANE_ALWAYS && lane_room(l));
+	process_unlock();
+}
+
+void lanes_meet(uint64_t interpreter)
+{
+	process_lock();
+	for (struct lane *l = lanes.all; l; l = l->next) {
+		if (l->at.interpreter != interpreter)
+			continue;
+		l->met = false;
+		lane_hide(l);
+	}
 	process_unlock();
 }
 

@@ -22,6 +22,7 @@
 #include "backend.h"
 #include "shared/marker.h"
 #include "shared/ring.h"
+#include "shared/ticks.h"
 
 /* What the hot path reads of a lane: all but *head is constant from one lane_open() to the next. */
 struct cursor {
@@ -29,6 +30,7 @@ struct cursor {
 	uint64_t limit;		/* head at which to check for room again: the ring's end or before it */
 	uint64_t interpreter;	/* the last HELLO's */
 	uint64_t skew;		/* without a ring: words dropped */
+	uint64_t told;		/* the object that the next event is about if no KIND_OBJECT says else; 0: none */
 };
 
 struct lane {
@@ -47,6 +49,7 @@ struct lane {
 	uint32_t window; /* of a duty cycle, for its newest words; LANE_ALWAYS: none */
 	bool announce;	 /* the ring had another thread before: RING_THREAD comes first */
 	bool named;	 /* the thread's name is in the code table */
+	bool met;	 /* so is all that is to be known of it: lanes_meet() */
 	struct lane *next, **link;
 };
 
@@ -83,6 +86,21 @@ static inline void lane_put(const struct cursor *c, uint64_t head, uint64_t word
 	atomic_store_explicit(published, (uintptr_t)(r + 1), memory_order_release);
 }
 
+/* Append two words of one time, likewise: reading it once more would take longer than all the rest. */
+static inline void lane_put_pair(const struct cursor *c, uint64_t head, uint64_t first, uint64_t second)
+{
+	struct ring_record *r = (struct ring_record *)head;
+	_Atomic uint64_t *published = c->head;
+	uint64_t now;
+
+	arch_prefetch(r + LANE_AHEAD);
+	__asm__ volatile("" : "+r"(first), "+r"(second), "+r"(r), "+r"(published));
+	now = ticks_now();
+	r[0] = (struct ring_record){ now, first };
+	r[1] = (struct ring_record){ now, second };
+	atomic_store_explicit(published, (uintptr_t)(r + 2), memory_order_release);
+}
+
 /* Only the thread numbers the words that go into the processor's trace. */
 static inline uint64_t lane_sequenced(const struct cursor *c, uint64_t head, uint64_t word)
 {
@@ -100,6 +118,18 @@ static inline void lane_put_emulated(const struct cursor *c, uint64_t head, uint
 {
 	arch_trace_branches(lane_sequenced(c, head, word));
 	atomic_store_explicit(c->head, head + 1, memory_order_relaxed);
+}
+
+static inline void lane_put_ptwrite_pair(const struct cursor *c, uint64_t head, uint64_t first, uint64_t second)
+{
+	lane_put_ptwrite(c, head, first);
+	lane_put_ptwrite(c, head + 1, second);
+}
+
+static inline void lane_put_emulated_pair(const struct cursor *c, uint64_t head, uint64_t first, uint64_t second)
+{
+	lane_put_emulated(c, head, first);
+	lane_put_emulated(c, head + 1, second);
 }
 
 /*
@@ -128,6 +158,9 @@ struct lane *lane_open(uint64_t interpreter, enum lane_view view, uint32_t windo
  * full. The world is stopped, so none of them is being written.
  */
 void lanes_shut(uint64_t interpreter, uint64_t tsc);
+
+/* Each thread's next event in the interpreter goes the slow way, as its first one did. The world is stopped. */
+void lanes_meet(uint64_t interpreter);
 
 /* Will nobody read any more? Then it also calls lanes_start()'s deserted(). */
 bool lanes_deserted(void);

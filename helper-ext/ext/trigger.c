@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* trigger.c - see trigger.h. */
+#include <fnmatch.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,9 @@
 #define TRIGGERS_MAX 64 /* bits of a set of triggers */
 
 struct trigger {
-	char *kind;   /* "call", "slow call", "lag": the snapshot's trigger */
-	char *module; /* or a glob of file names (filter.h) */
-	char *qualname;
+	char *kind;	/* "call", "slow call", "lag", "slow task": the snapshot's trigger */
+	char *module;	/* or a glob of file names (filter.h) */
+	char *qualname; /* or, of tasks, a glob of names */
 	uint64_t ticks; /* 0: on the call */
 	char **names;	/* of the requested arguments and locals; ends with NULL */
 	atomic_bool matched;
@@ -152,6 +153,11 @@ PyObject *trigger_set(PyObject *module, PyObject *args)
 	Py_RETURN_NONE;
 }
 
+static bool is_of_tasks(const struct trigger *t)
+{
+	return !strcmp(t->kind, "slow task");
+}
+
 uint64_t triggers_of(const struct module_names *module, PyCodeObject *code)
 {
 	struct trigger_set *now = borrow();
@@ -166,7 +172,7 @@ uint64_t triggers_of(const struct module_names *module, PyCodeObject *code)
 	for (unsigned int i = 0; qualname && i < now->n; i++) {
 		struct trigger *t = &now->all[i];
 
-		if (strcmp(t->qualname, qualname) || !filter_is(t->module, file ? file : "", module))
+		if (is_of_tasks(t) || strcmp(t->qualname, qualname) || !filter_is(t->module, file ? file : "", module))
 			continue;
 		t->matched = true;
 		set |= 1ull << i;
@@ -183,7 +189,10 @@ static int add_unmatched(const struct trigger_set *set, PyObject *list)
 
 		if (t->matched || !strcmp(t->kind, "lag")) /* no trigger names that function */
 			continue;
-		row = Py_BuildValue("(sN)", "trigger", PyUnicode_FromFormat("%s:%s", t->module, t->qualname));
+		if (is_of_tasks(t))
+			row = Py_BuildValue("(ss)", "trigger-task", t->qualname);
+		else
+			row = Py_BuildValue("(sN)", "trigger", PyUnicode_FromFormat("%s:%s", t->module, t->qualname));
 		if (!row || PyList_Append(list, row)) {
 			Py_XDECREF(row);
 			return -1;
@@ -321,6 +330,34 @@ void triggers_see(uint64_t named, enum marker_op op)
 
 	if (set)
 		see(set, named, op);
+	give_back(set);
+}
+
+static void fire_task(const struct trigger_set *set, const struct trigger *t, PyObject *name, uint64_t ticks)
+{
+	struct text text = { 0 };
+	uint64_t tsc = ticks_now();
+
+	snapshot_begin(&text, t->kind, name);
+	text_printf(&text, "\"ms\":%.3f", (double)ticks / set->ticks_per_ms);
+	snapshot_send(&text, tsc);
+}
+
+void triggers_task(PyObject *name, uint64_t ticks)
+{
+	struct trigger_set *set = snapshot_listening() ? borrow() : NULL;
+	const char *text = set ? PyUnicode_AsUTF8(name) : NULL;
+
+	PyErr_Clear();
+	for (unsigned int i = 0; text && i < set->n; i++) {
+		struct trigger *t = &set->all[i];
+
+		if (!is_of_tasks(t) || fnmatch(t->qualname, text, 0))
+			continue;
+		t->matched = true;
+		if (ticks >= t->ticks)
+			fire_task(set, t, name, ticks);
+	}
 	give_back(set);
 }
 

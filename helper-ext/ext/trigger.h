@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trigger.h - functions whose call, or whose long call, makes the flight recorder take a snapshot.
+ * trigger.h - functions whose call, or whose long call, makes the flight recorder take a snapshot; and tasks and
+ * requests that take long.
  *
  * A code object that a trigger names has no ready id (codes.h), so its events, and no others, take the slow path, which
  * calls this: other code pays nothing.
@@ -28,6 +29,9 @@ int triggers_unmatched(PyObject *list);
 
 /* An event of code that these triggers name has been written. */
 void triggers_see(uint64_t named, enum marker_op op);
+
+/* A task or request of that name, an exact str, has ended after so many ticks of the clock. */
+void triggers_task(PyObject *name, uint64_t ticks);
 
 /* Tracing stops: there are no triggers any more. */
 void trigger_stop(void);

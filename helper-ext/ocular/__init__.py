@@ -15,13 +15,16 @@
     with ocular.span("parse"):        # what the program itself calls things: no more than a call while nobody records
         ocular.counter("queue", 7)
 
+    with ocular.request("GET /"):     # of the slowest the report says where their time went
+        ...
+
 From the shell: python -m ocular --help
 """
 
 import sys
 
 __all__ = ["start_tracing", "stop_tracing", "tracing", "traced", "is_tracing", "take_snapshot", "span", "instant",
-           "counter", "LogHandler", "OcularWarning"]
+           "counter", "request", "LogHandler", "get_include", "OcularWarning"]
 # Set only here: the builds of C and pip read this line, too.
 __version__ = "0.1.0"
 
@@ -30,16 +33,28 @@ class OcularWarning(UserWarning):
     """What Ocular could not do; the program goes on. warnings.filterwarnings() silences it, or makes it an error."""
 
 
+def get_include():
+    # type: () -> str
+    """The folder of ocular.h, with which extensions in C or C++ say their spans, instants and counters.
+
+    cc $(python3 -c "import ocular; print('-I' + ocular.get_include())") ...
+
+    The header needs no library, and a copy of it will do; it says what is to be called when (docs/c-api.md).
+    """
+    import os.path
+    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
+
+
 # Old Pythons, 2.7 too, must get as far as being told so: nothing in this file needs a new one, nor have types a syntax.
 if sys.version_info >= (3, 12) and sys.implementation.name == "cpython":
     from .session import is_tracing, start_tracing, stop_tracing, traced, tracing
     UNSUPPORTED = None
     try:
-        from ._core import counter, instant, span, take_snapshot
+        from ._core import counter, instant, request, span, take_snapshot
     except ImportError:  # not built: nobody can record
-        from .nothing import counter, instant, span, take_snapshot  # type: ignore[assignment]
+        from .nothing import counter, instant, request, span, take_snapshot  # type: ignore[assignment]
 else:
-    from .nothing import counter, instant, span, take_snapshot  # type: ignore[assignment]
+    from .nothing import counter, instant, request, span, take_snapshot  # type: ignore[assignment]
     UNSUPPORTED = "ocular needs CPython 3.12 or newer; this is %s %s" % (
         getattr(getattr(sys, "implementation", None), "name", "python"), sys.version.split()[0])
 

@@ -11,7 +11,7 @@ MODES: "dict[str, list[str]]" = {}  # none: every kind that the interpreter has
 for _name, _, _words in options.table("modes"):
     MODES[_name] = [name for word in _words.replace("*", "").split() for name in MODES.get(word, [word])]
 
-ALSO = {name: words.split() for name, _, words in options.table("also")}
+ALSO = {name: words.replace("-", "").split() for name, _, words in options.table("also")}
 ABOUT = {name: text for name, text, _ in options.table("also")}
 
 DEFAULT = "adaptive"

@@ -10,7 +10,7 @@ from . import _core, backends, calibrate, collector, modes, opcodes, program
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import ModuleType
     from typing import Any
     from .triggers import Triggers, Watch
@@ -24,6 +24,10 @@ OWN_FOLDERS = (PACKAGE, os.path.join(os.path.dirname(PACKAGE), "hook"))
 
 
 FREE_THREADED = "t" in sys.abiflags
+
+# Events that only generators, coroutines and asynchronous generators have: they tell which one. A PY_START needs no telling,
+# what it begins is new; what ends is what was resumed or begun.
+OF_OBJECTS = ("PY_RESUME", "PY_YIELD", "PY_THROW")
 
 # Held by whoever starts or stops, in any thread; one that stops may be inside start().
 turn = _thread.RLock()  # type: ignore[attr-defined]
@@ -39,6 +43,7 @@ class _Session:
         self.also = also
         self.backend = backend
         self.events = modes.events_of(mode, also, _core.ops, sys.monitoring.events)
+        self.told = () if mode == "opcodes" or "no_identity" in also or not _identifies() else OF_OBJECTS
         self.tool = _take_tool_id("ocular")
         self.whole = whole
         self.first = False  # of this process's interpreters
@@ -53,7 +58,8 @@ class _Session:
         monitoring = sys.monitoring
         for name in self.events:
             disable = monitoring.DISABLE if name in modes.CAN_DISABLE else None
-            callback = _core.callback(_core.ops[name], _shape(name, self.mode), disable)
+            shape = _core.EMIT_OBJECT if name in self.told else _shape(name, self.mode)
+            callback = _core.callback(_core.ops[name], shape, disable)
             monitoring.register_callback(self.tool, getattr(monitoring.events, name), callback)
             self.callbacks[name] = callback
 
@@ -108,6 +114,14 @@ def _watch_forks() -> None:
     if not _forks_watched:
         os.register_at_fork(before=_core.fork_begins, after_in_parent=_core.fork_ends)
     _forks_watched = True
+
+
+def _identifies() -> bool:
+    """Is the object that runs where the extension was compiled to look for it?"""
+    def generator() -> "Iterator[int]":
+        yield _core.identity()
+    probe = generator()
+    return next(probe) == id(probe) // 16
 
 
 def _shape(name: str, mode: str) -> int:
@@ -214,6 +228,7 @@ def _header(session: _Session, config: "_core.Config", include: tuple[str, ...],
         "whole": session.whole and not config[5][2],
         "mode": session.mode,
         "also": session.also,
+        "identity": bool(session.told),
         "backend": session.backend,
         "events": session.events,
         "include": include,

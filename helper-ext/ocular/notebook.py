@@ -115,5 +115,5 @@ def _show(folder: str) -> None:
             session._warn("ocular: no page of the recording in %s: %s" % (folder, session._reason(e)))
             return
     page = page.replace("<head>", '<head><base href="about:srcdoc">', 1)
-    display(HTML('<div><iframe sandbox="" style="width: 100%%; height: %dpx; border: 0; background: white" srcdoc="%s">'
+    display(HTML('<div><iframe sandbox="allow-scripts" style="width: 100%%; height: %dpx; border: 0; background: white" srcdoc="%s">'
                  "</iframe></div>" % (HEIGHT, html.escape(page))))

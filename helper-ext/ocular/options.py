@@ -17,6 +17,7 @@ RECORD = """\
 --exclude	PATTERN	exclude+	ma	trace all but this; may be repeated
 --c-calls	-	c_calls!	ma	record calls of C functions, too, each by its name; mode full always does
 --exceptions	-	exceptions!	ma	record exceptions, too: where each was raised, how far it went; mode full always does
+--no-identity	-	no_identity!	ma	do not record which generator or coroutine is resumed, only of which function
 --python	PYTHON	python	-	the interpreter (default: $PYTHON, else python3)
 --backend	@backends	backend	m	how markers get into the trace (default auto):
 --native	HZ	recorder^	mar	also sample the C functions that threads run, so often in a second of CPU time
@@ -32,6 +33,8 @@ RECORD = """\
 	one (by fzf, if it is there), '?sea > 50ms' among those with sea in their name; so
 	for --trigger-symbol
 --trigger-exception	TYPE	exception@	ma	when one is raised: ValueError, pkg.mod:Error; subclasses too
+--trigger-task	NAME	task@	ma	when a task, or a request (ocular.request), of that name took longer:
+	'GET /users > 200ms', 'worker-* > 1s'
 --trigger-lag	TIME	lag@	ma	when an asyncio callback takes, or a thread waits to run, longer than 20ms
 --trigger-symbol	S	recorder^	mar	take one when a thread comes to a C function: libc.so.6:fsync (hardware
 	breakpoint; up to 4)
@@ -80,6 +83,7 @@ full	every event of sys.monitoring	*
     "also": """\
 c_calls	calls of C functions	CALL C_RETURN C_RAISE
 exceptions	exceptions	RAISE RERAISE EXCEPTION_HANDLED PY_UNWIND
+no_identity	which generator is resumed	-
 """,
     "backends": """\
 auto	the first of ptwrite, emulated and software that works here; says which and why

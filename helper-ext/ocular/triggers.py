@@ -67,6 +67,12 @@ class Triggers:
         module, colon, name = text.rpartition(":")
         self.exceptions.add((module if colon else "builtins", name))
 
+    def _add_task(self, text: str) -> None:
+        name, above, least = text.rpartition(">")
+        if not above or not name.strip():
+            raise ValueError("ocular: not a task to trigger on: %r (say 'GET /* > 200ms')" % text)
+        self.calls.append(("slow task", "", name.strip(), seconds(least), ()))
+
     def _add_lag(self, text: str) -> None:
         self.lag = seconds(text)
         self.calls.append(("lag", *HANDLE, self.lag, ()))

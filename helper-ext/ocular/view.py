@@ -9,6 +9,7 @@ this machine do not know the path, and browsers tell other pages nothing that th
 """
 
 import http.server
+import json
 import os
 import secrets
 import shutil
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 HOST, PORT = "127.0.0.1", 9001
+# What Perfetto does when it has loaded the trace ("Commands Automation Reference" of its documentation): it unfolds processes,
+# but not what only shows the same in another way. Versions without them open the trace as it is.
+FOLDED = "^(loops|tasks) of process |^CPUs |^snapshots "
+STARTUP = json.dumps([{"id": "dev.perfetto.ExpandTracksByRegex", "args": ["."]},
+                      {"id": "dev.perfetto.CollapseTracksByRegex", "args": [FOLDED]}], separators=(",", ":"))
+LARGE = 50 << 20  # of a .pftrace: 10 million events of 5 bytes, 1 GB as JSON, which browsers open (docs/perfetto.md)
 SECONDS = 60  # until somebody must have asked for it
 
 
@@ -106,8 +113,17 @@ def show(link: str, browser: bool) -> None:
         print(link, flush=True)
 
 
+def warn_of_size(file: str) -> None:
+    """Before it is opened: the page itself would only run out of memory."""
+    size = os.path.getsize(file)
+    if size > LARGE:
+        print("ocular: %s has %d MB, and a browser may have no room for more than %d MB; make a smaller one with ocular report "
+              "--perfetto %s --max-size %dM" % (file, size >> 20, LARGE >> 20, file, LARGE >> 20), file=sys.stderr)
+
+
 def serve(file: str, ui: str, browser: bool) -> None:
     """Until Perfetto has the trace. Exits with status 1 if it does not get it."""
+    warn_of_size(file)
     parts = urllib.parse.urlsplit(ui)
     try:
         server = Server(file, "%s://%s" % (parts.scheme, parts.netloc))
@@ -115,7 +131,7 @@ def serve(file: str, ui: str, browser: bool) -> None:
         fail("cannot serve the trace on port %d, the only one that Perfetto loads from: %s. End what listens there, or open "
              "%s in %s by hand" % (PORT, e.strerror, file, ui))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    link = "%s/#!/?url=http://%s:%d%s" % (ui.rstrip("/"), HOST, PORT, server.path)
+    link = "%s/#!/?url=http://%s:%d%s&startupCommands=%s" % (ui.rstrip("/"), HOST, PORT, server.path, urllib.parse.quote(STARTUP, safe=""))
     threading.Thread(target=show, args=(link, browser), daemon=True).start()  # some browsers return when they end
     if not server.wait():
         fail("no browser has fetched the trace within %d s; it is in %s" % (SECONDS, file))

@@ -138,12 +138,14 @@ static void free_all(struct copies *c)
 	free(c->windows);
 }
 
-/* The first time in any copy, and no later than `until`. */
+/* The first time of a word that is written from any copy, and no later than `until`. */
 static uint64_t first_tsc(const struct copies *c, uint64_t until)
 {
-	for (size_t i = 0; i < c->n; i++)
-		if (c->windows[i].n && c->windows[i].records[0].tsc < until)
-			until = c->windows[i].records[0].tsc;
+	for (size_t i = 0; i < c->n; i++) {
+		uint64_t tsc = window_first_tsc(&c->windows[i]);
+
+		until = tsc < until ? tsc : until;
+	}
 	return until;
 }
 

@@ -287,6 +287,15 @@ void window_write(const struct window *w, struct rings *rs, struct ring_map *r, 
 	segment_end(&writer, until_tsc == UINT64_MAX ? tsc : max(tsc, until_tsc));
 }
 
+uint64_t window_first_tsc(const struct window *w)
+{
+	uint32_t i = torn(w);
+
+	while (i < w->n && marker_op(w->records[i].word) == OP_RING_THREAD)
+		i++;
+	return i < w->n ? w->records[i].tsc : UINT64_MAX;
+}
+
 void window_prepare(struct ring_map *r)
 {
 #ifdef MADV_POPULATE_READ /* Linux 5.14; an older kernel refuses, and the first copy takes longer */

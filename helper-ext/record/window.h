@@ -45,6 +45,9 @@ int window_split(struct window *w, struct window *older, uint64_t tsc);
 void window_write(const struct window *w, struct rings *rs, struct ring_map *r, const struct histories *histories,
 		  uint32_t number, uint64_t until_tsc, struct timeslice *timeslice);
 
+/* When the first word was written that window_write() writes; UINT64_MAX if there is none. */
+uint64_t window_first_tsc(const struct window *w);
+
 /* So that the first copy does not wait for the kernel to map page by page. */
 void window_prepare(struct ring_map *r);
 

@@ -42,7 +42,7 @@
  */
 #define OCULAR_KINDS(X) \
 	X(1, NUMBER)     /* gives the next event word a number, for NUMBERED words */ \
-	X(2, OBJECT)     /* the next event is of this generator, coroutine or asynchronous generator */ \
+	X(2, OBJECT)     /* which generator, coroutine or asynchronous generator is resumed or yields from here on */ \
 	X(3, CALLEE)     /* the next CALL is one of this, which is not written in Python */ \
 	X(4, WAIT)       /* a wait begins or ends */ \
 	X(5, CPU)        /* the thread is switched in or out: marker_cpu() */ \
@@ -53,6 +53,7 @@
 	X(10, IMPORT)    /* the activation that has just begun is the import of this */ \
 	X(11, EXCEPTION) /* which one the next RAISE or RERAISE is about */ \
 	X(12, VALUE)     /* the rest of the next LABEL */ \
+	X(13, SUBJECT)   /* for whom the thread works: tasks, jobs, requests, greenlets */ \
 	X(14, NATIVE)    /* a sample: the C functions that the thread is in, by number */
 
 /* clang-format on */
@@ -71,6 +72,25 @@
 	W(10, RING, "ring") /* room in its ring, for markers */ \
 	W(11, OTHER, "other")
 
+/* What a SUBJECT word says, S(number, name), 1 to 31. docs/marker.md says of whom. */
+#define OCULAR_SUBJECTS(S) \
+	S(1, NAME) \
+	S(2, TASK_MADE) \
+	S(3, TASK_OLDER) \
+	S(4, TASK_BEGUN) \
+	S(5, TASK_WOKEN) \
+	S(6, JOB_MADE) \
+	S(7, JOB_BEGUN) \
+	S(8, JOB_DROPPED) \
+	S(9, REQUEST_BEGUN) \
+	S(10, REQUEST_ENDED) \
+	S(11, GREENLET) \
+	S(12, GREENLET_ENDED) \
+	S(13, TASK_UNSEEN) \
+	S(14, JOB_UNSEEN) \
+	S(15, TASK_STARTED) \
+	S(16, DUE)
+
 /* What a LABEL word is. */
 enum label_what { LABEL_INSTANT, LABEL_BEGIN, LABEL_END, LABEL_COUNTER };
 
@@ -79,6 +99,12 @@ enum wait_kind {
 	OCULAR_WAITS(W)
 #undef W
 		WAIT_KINDS
+};
+
+enum subject {
+#define S(number, name) SUBJECT_##name = number,
+	OCULAR_SUBJECTS(S)
+#undef S
 };
 
 enum marker_kind {

@@ -89,6 +89,11 @@
 #define MARKER_LABEL_ID_SHIFT 20
 #define MARKER_LABEL_LOW      16
 
+/* Payload of KIND_SUBJECT: what it says, and of whom: a number, or an address / 16. */
+#define MARKER_SUBJECT_SHIFT 43
+#define MARKER_SUBJECT_MAX   0x7ffffffffffull
+#define MARKER_NUMBERED_TASK (1ull << 42) /* of NAME: it is Task- and the number that the other bits are */
+
 /* Payload of KIND_C_CALL: callee, caller, and from MARKER_C_OFFSET_MAX down the offset. */
 #define MARKER_CALLEE_SHIFT 31
 #define MARKER_CALLER_SHIFT 14
@@ -185,6 +190,16 @@ static inline uint64_t marker_label(enum label_what what, uint32_t id, uint64_t 
 	return marker_extension(0, KIND_LABEL,
 				(uint64_t)what << MARKER_LABEL_SHIFT | (uint64_t)id << MARKER_LABEL_ID_SHIFT |
 					(value & ((1u << MARKER_LABEL_LOW) - 1)));
+}
+
+static inline uint64_t marker_subject(enum subject what, uint64_t whom)
+{
+	return marker_extension(0, KIND_SUBJECT, (uint64_t)what << MARKER_SUBJECT_SHIFT | (whom & MARKER_SUBJECT_MAX));
+}
+
+static inline enum subject marker_subject_what(uint64_t payload)
+{
+	return (enum subject)(payload >> MARKER_SUBJECT_SHIFT);
 }
 
 /* Only of codes and an offset that fit. */

@@ -8,6 +8,7 @@ diff_table() {
 --share	P	share	-	ignore what takes less than P per cent of the time (default 1)
 --all	-	all!	-	show what differs within the noise, is the same, or is in one of them only, too
 --rows	N	rows	-	rows of a table (default 20)
+--markdown	-	markdown!	-	for a comment on a pull request: the three lines that matter first
 --json	-	json!	-	for programs (docs/diff.md)
 --decoder	perf|libipt	decoder	-	libipt (default, but where only perf can read all of a recording) or perf
 END
@@ -15,7 +16,7 @@ END
 table_options diff_table
 diff_options=$options
 
-for option in fail_over share rows all json; do eval "$option="; done
+for option in fail_over share rows all markdown json; do eval "$option="; done
 
 diff_help() {
 	cat <<'END'
@@ -28,6 +29,7 @@ END
 
   ocular diff before.data after.data
   ocular diff before.json after.data --fail-over 2%
+  ocular diff before.data after.data --markdown | gh pr comment -F -
 
 A difference counts when it is larger than 4 standard errors of it; what is smaller is called noise.
 Exit status: 0, 1 slower than --fail-over allows, 2 wrong usage or bad input.
@@ -70,6 +72,7 @@ diff() {
 	[ -z "$share" ] || set -- --share "$share" "$@"
 	[ -z "$rows" ] || set -- --rows "$rows" "$@"
 	[ -z "$all" ] || set -- --all "$@"
+	[ -z "$markdown" ] || set -- --markdown "$@"
 	[ -z "$as_json" ] || set -- --json "$@"
 	"$parts/bin/ocular-diff" "$@"
 }

@@ -17,7 +17,7 @@ report_table() {
 END
 }
 
-decoder='' silent=''
+decoder='' silent='' follow=''
 for option in $report_files $report_others $report_flags; do eval "$option=''"; done
 
 report_help() {
@@ -39,6 +39,7 @@ END
   ocular report --function search --loops 3
   ocular report --task 'handle_*' --exclude asyncio
   ocular report --events - | less
+  ocular report --follow | jq -c '[.time_ns, .events, .functions[0].qualname]'
 
 '-' as FILE is standard output, and takes the place of the console report. A recording that was cut
 off is repaired first, and that is said. Exit status: 0 complete, 1 failed, 2 wrong usage.
@@ -54,6 +55,7 @@ check_recording() {
 	[ -f "$file" ] || die "'$recording' is not a recording: it has no perf.data"
 	[ -r "$file" ] || die "cannot read '$file'"
 	if [ -w "$file" ]; then dry=''; else dry=-n; fi
+	[ -z "$follow" ] || return 0 # it is being written: nothing is to be repaired
 	fsck=0
 	"$parts/bin/ocular-fsck" $dry "$file" || fsck=$?
 	case $dry:$fsck in
@@ -74,6 +76,7 @@ ready_to_report() {
 	'' | perf | libipt | both) ;;
 	*) usage_error "--decoder is perf, libipt or both" ;;
 	esac
+	case $follow:$decoder in *:perf | *:both) [ -z "$follow" ] || usage_error "--follow reads with libipt" ;; esac
 	[ -e "$parts/bin/ocular-pt" ] || die "bin/ocular-pt: $(not_built)"
 	case $decoder in perf | both) need_perf ;; esac
 }
@@ -90,6 +93,7 @@ report_now() {
 	for option in $report_files; do
 		eval "[ \"\$$option\" != - ]" || set -- console=never
 	done
+	[ -z "$follow" ] || set -- console=never
 	[ "$1" != console= ] || set -- console=always
 	for option in $report_files $report_others; do
 		eval "value=\$$option"
@@ -99,8 +103,9 @@ report_now() {
 		eval "value=\$$option"
 		[ -z "$value" ] || set -- "$@" "$option=yes"
 	done
-	case $decoder in
+	case ${follow:+follow}$decoder in
 	'') by_best "$@" ;;
+	follow*) become "$parts/bin/ocular-pt" "$@" "$file" ;;
 	libipt) "$parts/bin/ocular-pt" "$@" "$file" ;;
 	perf) by_perf "$@" ;;
 	both) by_perf "$@" && compare ;;

@@ -23,6 +23,7 @@ import instructions
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+OF_OBJECTS = ("PY_RESUME", "PY_YIELD", "PY_THROW")  # monitor.py
 WORKLOADS = "recursion methods generators json unparse".split()
 
 # What each sink is asked for by; {null} is a name that leads to /dev/null, for the name's end chooses a format.
@@ -429,11 +430,12 @@ print(json.dumps({name: best(loop) for name, loop in loops.items()}))
             table("Calls that might wait and do not, ns, %s" % self.version(python), ["call", "without", "while recording", "more"], rows)
 
     def labels(self):
-        """What spans, instants and counters cost, while nobody records and while somebody does; beside a `with` that does nothing."""
+        """What spans, instants and counters cost, of Python and of C (labels.c), while nobody records and while somebody does; loops
+        without them subtracted."""
         source = """
 import json, sys, time
-sys.path.insert(0, %r)
-import ocular
+sys.path[:0] = %r
+import labels, ocular
 class Nothing:
     def __enter__(self): return self
     def __exit__(self, *e): pass
@@ -465,13 +467,26 @@ empty = best(nothing)
 loops = {'with span("parse")': spans, "with a span made before": again, 'instant("half")': instants, 'counter("queue", 7)': counters}
 took = {name: best(loop) - empty for name, loop in loops.items()}
 took["with span(..., number=7)"] = best(data, 2000, 5) * 20
+empty = best(labels.nothing)
+loops = {"ocular_begin() and ocular_end()": labels.span, "ocular_instant()": labels.instant, "ocular_counter()": labels.counter}
+took.update((name, best(loop) - empty) for name, loop in loops.items())
 print(json.dumps(took))
-""" % str(self.build / "python")
+"""
         for python in self.pythons:
-            rounds = [(json.loads(run([python, "-c", source])), json.loads(self.ocular_run(python, ["-c", source], "--mode", "calls")))
-                      for _ in range(2 * self.rounds)]
+            source_of = source % [str(self.build / "python"), str(self.labels_of(python))]
+            rounds = [(json.loads(run([python, "-c", source_of])),
+                       json.loads(self.ocular_run(python, ["-c", source_of], "--mode", "calls"))) for _ in range(2 * self.rounds)]
             table("What the program says itself, ns, %s" % self.version(python), ["", "nobody records", "recorded"],
-                  [[name, *("%.0f (%.0f to %.0f)" % spread([r[i][name] for r in rounds]) for i in (0, 1))] for name in rounds[0][0]])
+                  [[name, *("%.1f (%.1f to %.1f)" % spread([r[i][name] for r in rounds]) for i in (0, 1))] for name in rounds[0][0]])
+
+    def labels_of(self, python):
+        """The folder of labels.c's module for that Python."""
+        folder = self.work / ("labels" + str(python).replace("/", "-"))
+        folder.mkdir(exist_ok=True)
+        include = run([python, "-c", "import sysconfig; print(sysconfig.get_path('include'))"]).strip()
+        run(["cc", "-O2", "-shared", "-fPIC", "-I%s" % (self.build / "python/ocular/include"), "-I" + include, "-o", folder / "labels.so",
+             HERE / "labels.c"])
+        return folder
 
     def version(self, python):
         return run([python, "-c", "import platform, sys; print('CPython', platform.python_version() + sys.abiflags)"]).strip()
@@ -610,15 +625,16 @@ print(json.dumps(took))
                 places = [event_costs(m, name, full) for m in measured]
                 places = [p for p in places if p]
                 if not places:  # the machine was hardly ever at full speed
-                    rows.append([name] + ["-"] * 6)
+                    rows.append([name] + ["-"] * 7)
                     continue
                 rows.append([name] + ["%.1f" % median(p["empty"] for p in places)] +
                             ["%+.1f" % median(p[v] for p in places) for v in ("stamp", "record", "least")] +
-                            ["**%+.1f** (%+.1f to %+.1f)" % spread([p[v] for p in places]) for v in ("marker", "ring")])
+                            ["**%+.1f** (%+.1f to %+.1f)" % spread([p[v] for p in places]) for v in ("marker", "ring")] +
+                            ["**%+.1f** (%+.1f to %+.1f)" % spread([p["told"] for p in places]) if name in OF_OBJECTS else ""])
             table("One marker over an empty vectorcall callback, ns, %s" % self.version(python),
                   ["event", "empty callback", "RDTSC over it", "{time, constant} over it",
                    "least over it", "marker over it",
-                   "marker in a drained ring over it"], rows)
+                   "marker in a drained ring over it", "the same, with the generator"], rows)
             print("\n(%d places of the code; %.0f %% of %d slices ran at full speed; load average %s at the start)" %
                   (len(measured), 100 * share, len(slices), self.load))
 
@@ -718,7 +734,26 @@ print(json.dumps(took))
         table("Sinks: %.1f M markers of two threads, M markers/s" % (n / 1e6),
               ["sink", "ocular.so in perf", "of the do-nothing filter's", "ocular-pt", "of the do-nothing filter's",
                "of ocular.so's"], rows)
+        self.floors(data)
         shutil.rmtree(data)
+
+    def floors(self, data):
+        """How far ocular-pt is from what the bytes allow: processor time, and the console's time on one CPU and on all."""
+        floor, pt = self.work / "floor", [self.build / "bin/ocular-pt", "console=always", "color=never", data]
+        run(["cc", "-O2", "-std=gnu11", "-D_GNU_SOURCE", "-I" + str(ROOT / "helper-ext"), "-o", floor, HERE / "floor.c"])
+        names = ["memory sum", "packet walk", "walk + stack", "ocular-pt, one CPU", "ocular-pt, all CPUs",
+                 "the same, by the clock"]
+        rounds = []
+        for _ in range(self.rounds):
+            n, *least, _ = run([floor, data / "perf.data"]).split()
+            one = used(lambda: self.timed(["taskset", "-c", min(os.sched_getaffinity(0)), *pt]))
+            both = []
+            every = used(lambda: both.append(self.timed(pt)[0]))
+            rounds.append([*map(float, least), *(seconds * 1e9 / int(n) for seconds in (one, every, both[0]))])
+        table("Distance to the limit: console, %.1f M markers, ns a marker, load %.1f" % (int(n) / 1e6, os.getloadavg()[0]),
+              ["", "median (range)", "of walk + stack"],
+              [[name, "%.1f (%.1f to %.1f)" % spread(column), "%.1f (%.1f to %.1f)" % spread([r[i] / r[2] for r in rounds])]
+               for i, (name, column) in enumerate(zip(names, zip(*rounds)))])
 
     # --- mode opcodes -----------------------------------------------------------------------------------
 

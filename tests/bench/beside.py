@@ -23,7 +23,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 
 # Those that need no package, and the words of their command lines.
 BENCHMARKS = {name: "" for name in (
-    "chaos comprehensions coroutines deepcopy deltablue fannkuch float generators go hexiom json_dumps mdp nbody nqueens "
+    "async_generators asyncio_tcp chaos comprehensions coroutines deepcopy deltablue fannkuch float generators go hexiom json_dumps mdp nbody nqueens "
     "raytrace regex_compile richards spectral_norm").split()} | {
     "async_tree": "none", "logging": "format", "scimark": "fft"}
 

@@ -24,14 +24,16 @@ EVENTS = 900    # a slice, more or less
 WARM = 60       # turns, after another callback has been set
 SLICES = 3      # in a row
 
-# name: whose callback; None: the event is off. A marker goes to memory that nobody reads, or to a drained ring.
-VARIANTS = ("nothing", "empty", "stamp", "record", "least", "marker", "ring")
+# name: whose callback; None: the event is off. A marker goes to memory that nobody reads, or to a drained ring; "told": the same
+# with the generator that is resumed or yields, where the event has one.
+VARIANTS = ("nothing", "empty", "stamp", "record", "least", "marker", "ring", "told")
 
 
 def callbacks(session, name):
     marker = _core.callback(_core.ops[name], monitor._shape(name, session.mode), None)
     return {"nothing": None, "empty": ocular_empty.callback(), "stamp": ocular_empty.stamp(),
-            "record": ocular_empty.record(), "least": ocular_empty.least(), "marker": marker, "ring": marker}
+            "record": ocular_empty.record(), "least": ocular_empty.least(), "marker": marker, "ring": marker,
+            "told": _core.callback(_core.ops[name], _core.EMIT_OBJECT, None) if name in monitor.OF_OBJECTS else marker}
 
 
 class Event:

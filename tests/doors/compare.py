@@ -52,9 +52,9 @@ def read(lines):
         if line.startswith("#"):
             continue
         fields = line.rstrip("\n").split("\t")
-        if len(fields) not in (9, 10):
+        if len(fields) not in (9, 10, 11, 12):
             raise ValueError(f"line {number} has {len(fields)} fields: {line!r}")
-        time, pid, tid, *what = fields + [""] * (len(fields) == 9)
+        time, pid, tid, *what = (fields + [""])[:10]
         if what[0] == "EXTENSION":  # when, and how long, the thread was on a CPU
             continue
         streams[int(pid), int(tid)].append(Event(*what, int(time)))

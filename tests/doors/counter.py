@@ -25,6 +25,8 @@ import zlib
 import tracer
 
 TOOL = 1
+# CO_GENERATOR, CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_GENERATOR; the import of inspect is the program's own.
+SUSPENDS = 0x20 | 0x80 | 0x100 | 0x200
 BEGIN = ("PY_START", "PY_RESUME", "PY_THROW")
 END = ("PY_RETURN", "PY_YIELD", "PY_UNWIND")
 
@@ -150,6 +152,7 @@ class Counter:
         self.codes = {}
         self.wanted = {}
         self.thread = Thread()
+        self.open = {}  # loops of suspended generators, by their frame objects, which they keep as long as they live
         self.lock = threading.Lock()
 
     def wants(self, file):
@@ -157,13 +160,13 @@ class Counter:
             self.wanted[file] = any(file == f or file.startswith(f + "/") for f in self.files)
         return self.wanted[file]
 
-    def see(self, name, code, where, destination):
+    def see(self, name, code, where, destination, frame):
         if not self.wants(code.co_filename) or self.backward_only and destination and destination > where:
             return
         with self.lock:
-            self.count(name, code, where, destination)
+            self.count(name, code, where, destination, frame)
 
-    def count(self, name, code, where, destination):
+    def count(self, name, code, where, destination, frame):
         at = self.codes.get(id(code))
         if not at:
             at = self.codes[id(code)] = Code(code)
@@ -171,11 +174,16 @@ class Counter:
         stack = self.thread.stack
         if name in BEGIN:
             self.begin(at, name, stack)
+            if frame:
+                kept = self.open.pop(frame, set())
+                stack[-1][2] = kept if name != "PY_START" else set()
         elif name == "INSTRUCTION":
             self.instruction(at, where, stack)
         elif name in END and any(frame[0] is at for frame in stack):
-            while stack.pop()[0] is not at:
+            while (left := stack.pop())[0] is not at:
                 pass
+            if frame and name == "PY_YIELD":
+                self.open[frame] = left[2]
         elif name == "JUMP" and destination <= where:
             self.trip(at, where, stack)
 
@@ -222,7 +230,8 @@ class Counter:
         has_destination = name in tracer.WITH_DESTINATION
 
         def called(code, where, *rest):
-            self.see(name, code, where, rest[0] if has_destination else None)
+            frame = id(sys._getframe(1)) if code.co_flags & SUSPENDS else None
+            self.see(name, code, where, rest[0] if has_destination else None, frame)
 
         return called
 

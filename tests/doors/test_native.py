@@ -17,9 +17,15 @@ import recording
 import seccomp
 
 HZ = 999
+# Each step waits for the result of the one before, so both loops take the same time a step wherever the compiler puts them; with
+# a counter in memory one of them may take three times as long as the other.
 LIBRARY = r"""
-static __attribute__((noinline)) void spin(long n) { for (volatile long i = 0; i < n; i++); }
-__attribute__((noinline)) void thirty(long n) { for (volatile long i = 0; i < 3 * n; i++); __asm__ volatile(""); }
+#define LOOP(n) \
+	unsigned long x = 1; \
+	for (long i = 0; i < (n); i++) { x = x * 6364136223846793005ul + 1; __asm__ volatile("" : "+r"(x)); } \
+	volatile unsigned long result __attribute__((unused)) = x; /* so that each function has a frame */
+static __attribute__((noinline)) void spin(long n) { LOOP(n) }
+__attribute__((noinline)) void thirty(long n) { LOOP(3 * n) __asm__ volatile(""); }
 __attribute__((noinline)) void seventy(long n) { spin(7 * n); __asm__ volatile(""); }
 void split(long n) { for (int i = 0; i < 10; i++) { thirty(n); seventy(n); __asm__ volatile(""); } }
 """
@@ -30,7 +36,7 @@ split.argtypes = [ctypes.c_long]
 def work(n=%d):
     split(n)
 """
-N = 8_000_000  # a quarter of a second
+N = 3_000_000  # some 0.4 s
 PLAIN = (HEAD % N) + "work()\n"
 
 

@@ -120,8 +120,8 @@ class Thread:
     def section(self, section):
         name, _, *rest = section.lines
         self.passed(section.start)
-        again = rest[:1] == ["again"]
-        for line in rest[again:]:
+        again, resumed = (rest[:1] == [word] for word in ("again", "resumed"))
+        for line in rest[again or resumed:]:
             _, loop, _, at = line.split(" ")
             self.left(loop, int(at, 16))
         if section.name == "jit-profile-exit":
@@ -147,10 +147,10 @@ def own_times(sections):
     return times
 
 
-def record(python, mode, folder):
+def record(python, mode, folder, also=""):
     """(sections but the last, {loopN: its fields}, summary) of a run."""
     data, log = os.path.join(folder, "data"), os.path.join(folder, "log")
-    done = recording.record(data, [python, "-c", PROGRAM], recording.traced_environment(mode))
+    done = recording.record(data, [python, "-c", PROGRAM], recording.traced_environment(mode, OCULAR_ALSO=also))
     if done.returncode:
         raise RuntimeError(done.stderr)
     recording.report(data, f"pypylog={log}")
@@ -160,8 +160,23 @@ def record(python, mode, folder):
     return sections, loops, recording.summary(data)
 
 
+def entered(sections):
+    return collections.Counter(section.lines[0] for section in sections if section.name == "jit-profile-enter"
+                               and not {"again", "resumed"} & {*section.lines})
+
+
+def check_resumed(python, mode, folder):
+    """A trip in which a generator was suspended is not in the log; but its loop is, from then on, and it is no new entry."""
+    sections, loops, _ = record(python, mode, folder)
+    times, found = own_times(sections), entered(sections)
+    wanted = {name: int(row["entries"]) for name, row in loops.items()}
+    resumed = sum("resumed" in section.lines for section in sections)
+    problems = [] if found == wanted else [f"entered {found}, wanted {wanted}"]
+    return problems + ([] if resumed and times else [f"{resumed} resumed, {times}"])
+
+
 def check(python, mode, folder):
-    sections, loops, summary = record(python, mode, folder)
+    sections, loops, summary = record(python, mode, folder, "no_identity")
     traced = summary["trace"]["traced_ns"]
     found = own_times(sections)
     problems = [f"{name}: {found[name]} ns in the log, {float(row['own']) * traced} told" for name, row in loops.items()
@@ -175,10 +190,8 @@ def check(python, mode, folder):
         problems.append(f"more of its own than all: {told}")
     if sum(row[1] for row in told) > 1 + 1e-9:
         problems.append(f"more than the whole: {told}")
-    entered = collections.Counter(section.lines[0] for section in sections
-                                  if section.name == "jit-profile-enter" and "again" not in section.lines)
-    wanted = {name: int(row["entries"]) for name, row in loops.items()}
-    return problems + ([] if entered == wanted else [f"entered {entered}, wanted {wanted}"])
+    wanted, found = {name: int(row["entries"]) for name, row in loops.items()}, entered(sections)
+    return problems + ([] if found == wanted else [f"entered {found}, wanted {wanted}"])
 
 
 WAYS = """
@@ -254,6 +267,8 @@ def main():
             for mode in ("adaptive", "precise"):
                 with recording.scratch() as folder:
                     plan.case(f"{recording.version(python)} {mode}, own times from the log", check, python, mode, folder)
+                with recording.scratch() as folder:
+                    plan.case(f"{recording.version(python)} {mode}, resumed loops", check_resumed, python, mode, folder)
 
 
 if __name__ == "__main__":

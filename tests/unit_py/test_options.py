@@ -37,7 +37,7 @@ def test_what_is_handed_to_the_recorder():
 
 
 def test_triggers():
-    equal(triggers.KINDS, ("call", "exception", "lag"))
+    equal(triggers.KINDS, ("call", "exception", "task", "lag"))
     for kind in triggers.KINDS:
         assert hasattr(triggers.Triggers, "_add_" + kind)
 

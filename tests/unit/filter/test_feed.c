@@ -57,6 +57,8 @@ static const struct {
 	{ "5\t1\t2\tLINE\ta.py\tf\t3\t4711\t", OP_LINE, "a.py", "f", 4711, -1, 0 },
 	{ "5\t1\t2\tPY_START\ta\\tb\\nc\\rd\\\\e.py\t\\x\t3\t0\t", OP_PY_START, "a\tb\nc\rd\\e.py", "\\x", 0, -1, 0 },
 	{ "5\t1\t2\tPY_START\t\t\t0\t0\t", OP_PY_START, "", "", 0, -1, 0 },
+	{ "5\t1\t2\tPY_YIELD\ta.py\tf\t3\t8\t\t\t12", OP_PY_YIELD, "a.py", "f", 8, -1, 12 },
+	{ "5\t1\t2\tPY_RESUME\ta.py\tf\t3\t8\t\t\t12\ttask", OP_PY_RESUME, "a.py", "f", 8, -1, 12 },
 	{ "5\t1\t2\tGAP\t\t\t\t42\t", SAMPLE_GAP, NULL, NULL, 0, -1, 42 },
 	{ "5\t1\t2\tFOREIGN\t\t\t\t1\t", SAMPLE_FOREIGN, NULL, NULL, 0, -1, 1 },
 	{ "5\t1\t2\tSNAPSHOT\t\t\t\t7\t0", OP_SNAPSHOT, NULL, NULL, 0, -1, 7 },
@@ -95,8 +97,11 @@ static void test_good_lines(void **state)
 
 static const char *const bad[] = {
 	"nonsense",
-	"5\t1\t2\tPY_START\ta.py\tf\t3\t0",	  /* a column short */
-	"5\t1\t2\tPY_START\ta.py\tf\t3\t0\t\t\t", /* one too many, besides the opcode */
+	"5\t1\t2\tPY_START\ta.py\tf\t3\t0",	      /* a column short */
+	"5\t1\t2\tPY_START\ta.py\tf\t3\t0\t\t\t\t\t", /* one too many, besides opcode, object and task */
+	"5\t1\t2\tPY_START\ta.py\tf\t3\t0\t\t\t0",
+	"5\t1\t2\tPY_START\ta.py\tf\t3\t0\t\t\tone",
+	"5\t1\t2\tJUMP\ta.py\tf\t3\t40\t20\t\t1", /* not of an activation */
 	"x\t1\t2\tPY_START\ta.py\tf\t3\t0\t",
 	"-5\t1\t2\tPY_START\ta.py\tf\t3\t0\t",
 	"5\t\t2\tPY_START\ta.py\tf\t3\t0\t",

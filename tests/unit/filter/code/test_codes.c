@@ -600,6 +600,42 @@ static void test_c_functions(void **state)
 	unlink(table_path(7));
 }
 
+static void append_table(int pid, const char *text)
+{
+	FILE *f = fopen(table_path(pid), "a");
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* While the table is being written a line may be half there, and a process may have no table yet. */
+static void test_tables_that_grow(void **state)
+{
+	struct codes c;
+	struct process *p;
+
+	(void)state;
+	assert_int_equal(codes_init(&c, dir), 0);
+	c.grows = true;
+	p = codes_process(&c, 7);
+	assert_non_null(p);
+	assert_int_equal(c.missing, 1);
+	write_table(7, HEADER("") "{\"kind\":\"code\",\"id\":1,\"file\":\"a.py\",\"qualname\":\"first\"" INSTRUCTIONS(
+			       "") "}\n{\"kind\":\"code\",\"id\":2,\"fi");
+	assert_int_equal(codes_more(&c), 0);
+	assert_int_equal(c.missing, 0);
+	assert_string_equal(codes_find(&c, p, 1)->qualname, "first");
+	assert_null(codes_find(&c, p, 2));
+	append_table(7, "le\":\"a.py\",\"qualname\":\"second\"" INSTRUCTIONS("") "}\n");
+	assert_int_equal(codes_more(&c), 0);
+	assert_int_equal(codes_more(&c), 0);
+	assert_string_equal(codes_find(&c, p, 2)->qualname, "second");
+	assert_int_equal(c.damaged, 0);
+	codes_free(&c);
+	unlink(table_path(7));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -620,6 +656,7 @@ int main(void)
 		cmocka_unit_test(test_callbacks_at_several_times),
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_the_only_piece),
+		cmocka_unit_test(test_tables_that_grow),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

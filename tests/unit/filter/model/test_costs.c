@@ -42,6 +42,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+#define AWAY OP_HELLO /* the greenlet is switched away; OP_EXTENSION: back */
+
 struct event {
 	uint8_t op;
 	int code;
@@ -50,6 +52,7 @@ struct event {
 	uint64_t start; /* PY_RETURN: when the activation began */
 	int32_t tid;
 	uint32_t interpreter;
+	uint32_t greenlet, depth;
 };
 
 /* Cycles are twice the ns. */
@@ -59,9 +62,11 @@ static void feed(const struct event *e, size_t n)
 		struct activation a = { .pid = 7,
 					.tid = e->tid,
 					.interpreter = e->interpreter,
+					.greenlet = e->greenlet,
+					.depth = e->depth,
 					.code = code[e->code],
 					.op = e->op,
-					.start_ns = e->op == OP_PY_RETURN ? e->start : e->ns };
+					.start_ns = e->op == OP_PY_RETURN || e->op == AWAY ? e->start : e->ns };
 		struct sample s = { .op = e->op,
 				    .pid = 7,
 				    .tid = e->tid,
@@ -74,7 +79,9 @@ static void feed(const struct event *e, size_t n)
 		a.start_cycles = 2 * a.start_ns;
 		assert_int_equal(costs_sample(&costs, &s), 0);
 		if (e->op == OP_PY_RETURN)
-			assert_int_equal(costs_leave(&costs, &a, e->ns, 2 * e->ns), 0);
+			assert_int_equal(costs_leave(&costs, &a, LEAVE_RETURN, e->ns, 2 * e->ns), 0);
+		else if (e->op == AWAY)
+			assert_int_equal(costs_leave(&costs, &a, LEAVE_AWAY, e->ns, 2 * e->ns), 0);
 		else if (e->op != OP_LINE && e->op != OP_INSTRUCTION)
 			assert_int_equal(costs_enter(&costs, &a), 0);
 	}
@@ -213,12 +220,35 @@ static void test_stacks(void **state)
 	check("a*0:19/0 b*0:6/0 a*0>b*1:2/0 "); /* interpreters nest, but do not call */
 }
 
+/* A greenlet goes on in its lines, in the call that it was in; another one's frames are its own. */
+static void test_away(void **state)
+{
+	static const struct event events[] = {
+		{ OP_PY_START, 0, 0, .greenlet = 1 },
+		{ OP_LINE, 0, 0, 2, .greenlet = 1 },
+		{ OP_PY_START, 1, 10, .greenlet = 1, .depth = 1 },
+		{ OP_LINE, 1, 10, 2, .greenlet = 1, .depth = 1 },
+		{ AWAY, 1, 15, .start = 10, .greenlet = 1, .depth = 1 },
+		{ AWAY, 0, 15, .start = 0, .greenlet = 1 },
+		{ OP_PY_START, 1, 20, .greenlet = 2 },
+		{ OP_PY_RETURN, 1, 50, .start = 20, .greenlet = 2 },
+		{ OP_EXTENSION, 0, 60, .greenlet = 1 },
+		{ OP_EXTENSION, 1, 60, .greenlet = 1, .depth = 1 },
+		{ OP_PY_RETURN, 1, 67, .start = 60, .greenlet = 1, .depth = 1 },
+		{ OP_PY_RETURN, 0, 70, .start = 60, .greenlet = 1 },
+	};
+
+	(void)state;
+	FEED(events);
+	check("a*0:0/0 aL2:13/0 b*0:30/0 bL2:12/0 aL2>b*1:12/0 ");
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(test_whole),	 TEST(test_lines),  TEST(test_back_in_the_first_line),
-		TEST(test_instructions), TEST(test_stacks),
+		TEST(test_instructions), TEST(test_stacks), TEST(test_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

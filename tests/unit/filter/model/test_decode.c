@@ -42,6 +42,7 @@
 #define CPU(seq, in, n)	  EXTENSION(seq, 5, (uint64_t)(in) << 47 | (n))
 #define NUMBER(seq, n)	  EXTENSION(seq, 1, n)
 #define CALLEE(seq, code) EXTENSION(seq, 3, code)
+#define OBJECT(seq, at)	  EXTENSION(seq, 2, at)
 #define C_CALL(seq, callee, caller, at) \
 	EXTENSION(seq, 9, (uint64_t)(callee) << 31 | (uint64_t)(caller) << 14 | (uint64_t)(at))
 #define NUMBERED(seq, n) ((uint64_t)30 << 59 | (uint64_t)(seq) << 52 | (n))
@@ -140,8 +141,17 @@ static const struct {
 	  { HELLO(0, 0), START(1), EXTENSION(2, 9, 1), NUMBERED(2, 1), SHORT(2, 1), RETURN(2) },
 	  "PY_START:1@0 FOREIGNx1 FOREIGNx1 FOREIGNx1 PY_RETURN:1@16", 3, 0 },
 	{ "kinds that are not known are told by themselves",
-	  { HELLO2(0), START(1), EXTENSION(2, 14, 0xffffffffffff), EXTENSION(3, 2, 0), RETURN(4) },
-	  "PY_START:1@0 EXTENSION14x281474976710655 EXTENSION2 PY_RETURN:1@16", 5, 0 },
+	  { HELLO2(0), START(1), EXTENSION(2, 14, 0xffffffffffff), EXTENSION(3, 13, 0), RETURN(4) },
+	  "PY_START:1@0 EXTENSION14x281474976710655 EXTENSION13 PY_RETURN:1@16", 5, 0 },
+	{ "an object is of all resumptions, yields and throws up to the next one",
+	  { HELLO2(0), OBJECT(1, 0xffffffffffff), EVENT(5, 2, 1, 20, 0), EVENT(7, 3, 1, 21, 0), START(4),
+	    OBJECT(5, 7), EXTENSION(6, 13, 5), EVENT(9, 7, 1, 20, 0), RETURN(8), OBJECT(9, 0), EVENT(7, 10, 1, 21, 0) },
+	  "PY_RESUME:1@40x281474976710655 PY_YIELD:1@42x281474976710655 PY_START:1@0 EXTENSION13x5 PY_THROW:1@40x7 "
+	  "PY_RETURN:1@16 PY_YIELD:1@42", 11, 0 },
+	{ "a lost object, and ones before a gap, a loss, a segment",
+	  { HELLO2(0), EVENT(5, 2, 1, 20, 0), OBJECT(3, 7), EVENT(7, 6, 1, 20, 0), OBJECT(7, 7), LOST(8, 1),
+	    EVENT(5, 10, 1, 20, 0), OBJECT(11, 7), SNAPSHOT(12, 1, 0), EVENT(7, 13, 1, 20, 0) },
+	  "GAPx1 PY_RESUME:1@40 GAPx2 PY_YIELD:1@40 GAPx1 PY_RESUME:1@40 SNAPSHOTx1 PY_YIELD:1@40", 10, 4 },
 	{ "there is no kind 0", { HELLO2(0), START(1), EXTENSION(2, 0, 7), RETURN(2) },
 	  "PY_START:1@0 FOREIGNx1 PY_RETURN:1@16", 3, 0 },
 	{ "a lost extension is missing", { HELLO2(0), EXTENSION(1, 4, 5), EXTENSION(3, 4, 6), RETURN(4) },

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "model/selection.h"
+#include "shared/marker.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 #define LIB	 "/opt/lib/python3.13/"
@@ -62,6 +63,10 @@ static const struct {
 	{ { .thread = "1" }, "1+m 2+m 1-m 2-m", "y n y n" },
 	{ { .thread = "3:worker-2" }, "1+m 2+m 3-m", "n y y" },
 	{ { .function = "View.find" }, "1+f 2+m 2+f 1-f 2-f 2-m 1+f", "y n y y y n R" },
+	/* Greenlets: what others run while a call is away is no part of it. */
+	{ { .function = "View.find" }, "G1 +f +m G1 G2 +m -m G2 G1 -m -f +m", "y y y y y n n y y y y n" },
+	{ { .function = "View.find" }, "+m G1 G2 +f G2 G1 -m +m G1 G2 -f", "n y y y y y n n y y y" },
+	{ { .function = "View.find" }, "G1 +f G0 +m G1 +m", "y y y n y n" },
 };
 
 static struct sample parse(const char *word, struct code *codes)
@@ -70,6 +75,12 @@ static struct sample parse(const char *word, struct code *codes)
 
 	if (!strncmp(word, "GAP", 3)) {
 		s.op = SAMPLE_GAP;
+		return s;
+	}
+	if (*word == 'G') {
+		s.op = OP_EXTENSION;
+		s.kind = KIND_SUBJECT;
+		s.payload = marker_subject(SUBJECT_GREENLET, word[1] - '0') & MARKER_PAYLOAD_MAX;
 		return s;
 	}
 	s.op = *word == '+' ? OP_PY_START : *word == '-' ? OP_PY_RETURN : OP_JUMP;

@@ -13,6 +13,21 @@ static struct code a = { .qualname = (char *)"a", .label = true }, b = { .qualna
 /* The same name in another process. */
 static struct code other = { .qualname = (char *)"a", .label = true };
 
+static void begin(struct open_spans *o, const struct code *name, uint32_t which, uint64_t ns)
+{
+	assert_int_equal(spans_begin(o, &(struct open_span){ name, which, ns, .task = ns }), 0);
+}
+
+static void end(struct open_spans *o, struct spans *all, const struct code *name, uint32_t which, uint64_t ns,
+		uint64_t began)
+{
+	struct open_span *span = spans_find(o, name, which);
+
+	assert_non_null(span);
+	assert_int_equal(span->task, began);
+	assert_int_equal(spans_end(o, all, span, ns), 0);
+}
+
 static void test_spans(void **state)
 {
 	struct open_spans o = { 0 };
@@ -21,18 +36,18 @@ static void test_spans(void **state)
 	size_t n;
 
 	(void)state;
-	assert_int_equal(spans_end(&o, &all, &a, 1, 5), 0); /* began before the trace */
-	assert_int_equal(spans_begin(&o, &a, 1, 10), 0);
-	assert_int_equal(spans_begin(&o, &b, 2, 20), 0);
-	assert_int_equal(spans_begin(&o, &a, 3, 30), 0);
-	assert_int_equal(spans_end(&o, &all, &a, 1, 110), 0); /* not the newest: 100 */
-	assert_int_equal(spans_end(&o, &all, &a, 3, 40), 0);
-	assert_int_equal(spans_begin(&o, &a, 1, 50), 0);
-	assert_int_equal(spans_begin(&o, &a, 1, 60), 0); /* recurs */
-	assert_int_equal(spans_end(&o, &all, &a, 1, 61), 0);
-	assert_int_equal(spans_end(&o, &all, &a, 1, 70), 0);
-	assert_int_equal(spans_begin(&o, &other, 1, 200), 0);
-	assert_int_equal(spans_end(&o, &all, &other, 1, 205), 0);
+	assert_null(spans_find(&o, &a, 1)); /* began before the trace */
+	begin(&o, &a, 1, 10);
+	begin(&o, &b, 2, 20);
+	begin(&o, &a, 3, 30);
+	end(&o, &all, &a, 1, 110, 10); /* not the newest: 100 */
+	end(&o, &all, &a, 3, 40, 30);
+	begin(&o, &a, 1, 50);
+	begin(&o, &a, 1, 60); /* recurs */
+	end(&o, &all, &a, 1, 61, 60);
+	end(&o, &all, &a, 1, 70, 50);
+	begin(&o, &other, 1, 200);
+	end(&o, &all, &other, 1, 205, 200);
 	assert_int_equal(o.n, 1);
 	assert_int_equal(spans_lose(&o, &all), 0);
 	assert_int_equal(o.n, 0);

@@ -41,13 +41,14 @@ static void test_order(void **state)
 		pthread_t thread;
 		uint64_t read = 0;
 
-		pt_pipe_init(w.pipe);
+		assert_int_equal(pt_pipe_init(w.pipe), 0);
 		assert_int_equal(pthread_create(&thread, NULL, write_all, &w), 0);
 		while ((b = pt_pipe_get(w.pipe)))
 			for (uint32_t k = 0; k < b->n; k++)
 				assert_int_equal(b->samples[k].count, read++);
 		assert_int_equal(read, counts[i]);
 		pthread_join(thread, NULL);
+		pt_pipe_free(w.pipe);
 		free(w.pipe);
 	}
 }
@@ -58,11 +59,12 @@ static void test_closed(void **state)
 	pthread_t thread;
 
 	(void)state;
-	pt_pipe_init(w.pipe);
+	assert_int_equal(pt_pipe_init(w.pipe), 0);
 	assert_int_equal(pthread_create(&thread, NULL, write_all, &w), 0);
 	assert_non_null(pt_pipe_get(w.pipe));
 	pt_pipe_close(w.pipe);
 	pthread_join(thread, NULL); /* the writer comes to an end */
+	pt_pipe_free(w.pipe);
 	free(w.pipe);
 }
 

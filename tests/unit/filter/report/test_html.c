@@ -55,6 +55,16 @@ static void test_text(void **state)
 	}
 }
 
+/* In a script's data neither its end nor a comment can begin. */
+static void test_json(void **state)
+{
+	char *text = WRITTEN(html_json(f, "</script><!--\"\x1b", 40));
+
+	(void)state;
+	assert_string_equal(text, "\"\\u003c/script>\\u003c!--\\\"\\\\x1b\"");
+	free(text);
+}
+
 /* A name of 10 kB, all of it to be escaped: neither the cell nor its tooltip is longer than promised. */
 static void test_elided(void **state)
 {
@@ -143,11 +153,9 @@ static void test_no_histogram_of_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_elided),
-		cmocka_unit_test(test_source),
-		cmocka_unit_test(test_histogram),
-		cmocka_unit_test(test_no_histogram_of_nothing),
+		cmocka_unit_test(test_text),	  cmocka_unit_test(test_json),
+		cmocka_unit_test(test_elided),	  cmocka_unit_test(test_source),
+		cmocka_unit_test(test_histogram), cmocka_unit_test(test_no_histogram_of_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

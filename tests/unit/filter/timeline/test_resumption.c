@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "model/objects.h"
 #include "timeline/resumption.h"
 
 static const struct code *const gen = (const struct code *)0x1000;
@@ -27,6 +28,24 @@ static void test_one_is_sure(void **state)
 	assert_true(resumptions_resume(&w, other, 36, &from)); /* 3.12: PY_THROW is at the yield itself */
 	assert_ptr_equal(from.track, t2);
 	assert_false(resumptions_resume(&w, gen, 38, &from)); /* nobody is left */
+	resumptions_free(&w);
+}
+
+/* Each goes on from its own latest yield; what has an address after it does not. */
+static void test_objects(void **state)
+{
+	const struct object a = { .serial = 1, .address = 70 }, b = { .serial = 2, .address = 71 };
+	const struct object after = { .serial = 3, .address = 70 };
+	struct resumptions w = { 0 };
+
+	(void)state;
+	resumptions_yield_object(&w, &a, t1, 500);
+	resumptions_yield_object(&w, &b, t1, 600);
+	resumptions_yield_object(&w, &a, t2, 700);
+	assert_int_equal(resumptions_resume_object(&w, &a)->shown, 700);
+	assert_ptr_equal(resumptions_resume_object(&w, &a)->track, t2);
+	assert_int_equal(resumptions_resume_object(&w, &b)->shown, 600);
+	assert_null(resumptions_resume_object(&w, &after));
 	resumptions_free(&w);
 }
 
@@ -90,11 +109,9 @@ static void test_nothing_is_sure_after_a_loss(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_is_sure),
-		cmocka_unit_test(test_two_are_not),
-		cmocka_unit_test(test_places_tell_apart),
-		cmocka_unit_test(test_unknown_ones_count),
-		cmocka_unit_test(test_nothing_is_sure_after_a_loss),
+		cmocka_unit_test(test_one_is_sure),	   cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_two_are_not),	   cmocka_unit_test(test_places_tell_apart),
+		cmocka_unit_test(test_unknown_ones_count), cmocka_unit_test(test_nothing_is_sure_after_a_loss),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

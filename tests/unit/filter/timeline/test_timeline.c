@@ -407,6 +407,30 @@ static void test_size_is_kept(void **state)
 	keeps_within("t.pftrace.gz", 20000, false);
 }
 
+/* 20,000 short calls fill ten such files; a long one behind them is there, and what is not is told. */
+static void test_the_longest_are_kept(void **state)
+{
+	struct sink *s = open_sink("t.json", (struct sink_options){ .max_size = 200000 });
+	struct thread t = { s, 2, { { 0 } }, 0 };
+	json_t *events, *left_out;
+
+	(void)state;
+	for (unsigned i = 0; i < 20000; i++) {
+		enter(&t, g, 1000 + 200 * i);
+		leave(&t, 1100 + 200 * i);
+	}
+	enter(&t, f, 5000000);
+	leave(&t, 9000000);
+	assert_true(close_sink(s) <= 200000);
+	events = read_events();
+	left_out = find(events, "i", "LEFT OUT: --max-size");
+	assert_non_null(find(events, "B", "f"));
+	assert_non_null(find(events, "E", "f"));
+	assert_int_equal(argument(left_out, "slices") + count(events, "B", NULL), 20001);
+	assert_int_equal(argument(left_out, "shorter_than_ns"), 1000);
+	json_decref(events);
+}
+
 static void test_nothing_is_left_out_where_all_fits(void **state)
 {
 	struct sink *s = open_sink("t.json", (struct sink_options){ .max_size = 64 << 20 });
@@ -568,6 +592,90 @@ static void test_snapshots(void **state)
 	json_decref(events);
 }
 
+/* --- spans of tasks ----------------------------------------------------------------------------------- */
+
+static void span(struct sink *s, uint64_t task, uint64_t number, bool begins, struct code *name, uint64_t ns)
+{
+	/* "spans of" it is cut; no half of a character is left. */
+	static struct code called = {
+		.qualname = (char *)"a task of a long name, so xxxxxxxxxxxxxxxxxxxxxxx and ééééééééééééééééé"
+	};
+	const struct span_mark m = { .pid = 1,
+				     .task = task,
+				     .called = { &called, 0 },
+				     .begins = begins,
+				     .lost = ns == 999,
+				     .number = number,
+				     .name = name,
+				     .ns = ns };
+
+	assert_int_equal(s->ops->span(s, &m), 0);
+}
+
+static int64_t row_of(const json_t *event)
+{
+	return json_integer_value(json_object_get(event, "tid")) - TIMELINE_TASK_ROWS;
+}
+
+/* f is over before g, which is in it; then one more takes its row. No row, or task 501: not shown. */
+static void test_spans_of_tasks(void **state)
+{
+	struct thread t = { open_sink("t.json", (struct sink_options){ 0 }), 2, { { 0 } }, 0 };
+	struct code h = { .qualname = (char *)"h", .file = (char *)"", .label = true };
+	struct code many = { .qualname = (char *)"m", .file = (char *)"", .label = true };
+	json_t *events;
+
+	(void)state;
+	sample(&t, OP_PY_START, f, 0, 10);
+	span(t.s, 1, 1, true, f, 20);
+	span(t.s, 1, 2, true, g, 30);
+	span(t.s, 1, 1, false, f, 40);
+	span(t.s, 1, 3, true, &h, 50);
+	span(t.s, 1, 2, false, g, 60);
+	span(t.s, 1, 3, false, &h, 999);
+	for (unsigned n = 0; n < 2 * TIMELINE_SPAN_ROWS; n++)
+		span(t.s, 1, 10 + n, true, &many, 1000 + n);
+	for (unsigned n = 0; n < 2 * TIMELINE_SPAN_ROWS; n++)
+		span(t.s, 1, 10 + n, false, &many, 2000 + n);
+	span(t.s, TIMELINE_TASKS + 1, 100, true, f, 3000);
+	span(t.s, TIMELINE_TASKS + 1, 100, false, f, 3001);
+	close_sink(t.s);
+	events = read_events();
+	assert_int_equal(row_of(find(events, "B", "f")), 1);
+	assert_int_equal(ns_of(find(events, "B", "f"), "ts"), 10);
+	assert_int_equal(ns_of(find(events, "E", "f"), "ts"), 30);
+	assert_int_equal(row_of(find(events, "B", "g")), 2);
+	assert_int_equal(ns_of(find(events, "E", "g"), "ts"), 50);
+	assert_int_equal(row_of(find(events, "B", "h")), 1);
+	assert_int_equal(ns_of(find(events, "E", "h"), "ts"), 989);
+	assert_int_equal(row_of(find(events, "i", "NO END")), 1);
+	assert_int_equal(count(events, "i", "NO END"), 1);
+	assert_int_equal(count(events, "B", "f"), 1);
+	assert_int_equal(count(events, "B", "m"), TIMELINE_SPAN_ROWS - 1);
+	assert_int_equal(count(events, "E", "m"), TIMELINE_SPAN_ROWS - 1);
+	assert_int_equal(count(events, "M", "thread_name"), TIMELINE_SPAN_ROWS - 1);
+	json_decref(events);
+}
+
+static void test_short_spans_are_left_out(void **state)
+{
+	struct thread t = { open_sink("t.json", (struct sink_options){ .min_ns = 10 }), 2, { { 0 } }, 0 };
+	json_t *events;
+
+	(void)state;
+	sample(&t, OP_PY_START, f, 0, 10);
+	span(t.s, 1, 1, true, f, 20);
+	span(t.s, 1, 2, true, g, 21);
+	span(t.s, 1, 2, false, g, 30);
+	span(t.s, 1, 1, false, f, 31);
+	close_sink(t.s);
+	events = read_events();
+	assert_non_null(find(events, "E", "f"));
+	assert_null(find(events, "B", "g"));
+	assert_int_equal(argument(find(events, "i", "LEFT OUT: --min-duration"), "slices"), 1);
+	json_decref(events);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -578,10 +686,13 @@ int main(void)
 		cmocka_unit_test(test_resumptions),
 		cmocka_unit_test(test_unseen_activations_count),
 		cmocka_unit_test(test_snapshots),
+		cmocka_unit_test(test_spans_of_tasks),
+		cmocka_unit_test(test_short_spans_are_left_out),
 		cmocka_unit_test(test_size_is_kept),
 		cmocka_unit_test(test_instructions_of_a_window),
 		cmocka_unit_test(test_a_gap_ends_an_instruction),
 		cmocka_unit_test(test_too_many_instructions),
+		cmocka_unit_test(test_the_longest_are_kept),
 		cmocka_unit_test(test_nothing_is_left_out_where_all_fits),
 	};
 

@@ -116,6 +116,35 @@ static void test_a_window_in_two(void **state)
 	window_free(&w);
 }
 
+/* A word that may lack its prefix is not written, and a RING_THREAD is none: they are not when a window begins. */
+static void test_when_it_begins(void **state)
+{
+	struct fixture *f = *state;
+	struct window w;
+
+	put_thread(f, 12);
+	put_hello(f, 0); /* at 1001 */
+	put_lines(f, 4);
+	put(f, marker_wide(0, 1 << 20, 0)); /* at 1006 */
+	put_lines(f, 1);
+	put_thread(f, 13);
+	put_hello(f, 0); /* at 1009 */
+	const struct {
+		uint64_t from, until, first;
+	} rows[] = {
+		{ 0, 1002, 1001 },
+		{ 1003, 1005, 1004 },
+		{ 1006, 1012, 1009 },
+		{ 1011, 1012, UINT64_MAX },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_int_equal(window_copy(&w, f->map, rows[i].from, rows[i].until), 0);
+		assert_int_equal(window_first_tsc(&w), rows[i].first);
+		window_free(&w);
+	}
+}
+
 /* What window_write() wrote of a window that fits a chunk: S snapshot, H hello, W wide, L line, > in, < out, CPU. */
 static void assert_written(struct fixture *f, const struct histories *h, const char *expected)
 {
@@ -344,6 +373,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_prefix_is_not_left_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_threads_that_share_a_ring, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_window_in_two, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_when_it_begins, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_switches_in_a_window, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_writer_at_full_speed, setup, teardown),
 	};

@@ -9,8 +9,8 @@
 #pragma once
 
 #include "base/map.h"
-#include "model/sink.h"
-#include "model/tstate.h"
+#include "sink.h"
+#include "tstate.h"
 
 /* No node: the root's parent, the last child's next. */
 #define CALLTREE_NONE 0
@@ -23,12 +23,22 @@ struct call_node {
 	uint64_t resumes;		    /* PY_RESUME, PY_THROW */
 	uint64_t ns, cycles;		    /* from enter to leave: sums over activations, nested ones included */
 	uint64_t self_ns, self_cycles;	    /* without what it called */
+	struct off off;			    /* of ns */
+};
+
+/* A span of the program's own that is open: a node, too. */
+struct call_span {
+	uint32_t node;
+	uint64_t start_ns, start_cycles;
+	uint64_t inner_ns, inner_cycles; /* of functions and spans in it that have ended */
 };
 
 /* One stack. */
 struct call_root {
 	struct tstate tstate;
-	uint32_t root, current; /* nodes */
+	uint32_t root, current;	 /* nodes */
+	struct call_span *spans; /* outermost first */
+	uint32_t nspans, spans_size;
 };
 
 struct calltree {
@@ -46,6 +56,16 @@ int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_
 
 /* Instead of both, at leave: its own time is its caller's, and so is what it called. 0 or -ENOMEM. */
 int calltree_pass(struct calltree *t, const struct activation *a, uint64_t end_ns, uint64_t end_cycles);
+
+/*
+ * A span begins, or ends: of the time in it, what is not in functions that are called in it is its own, and not its
+ * function's any more. It nests with activations (model/nested.h). Likewise.
+ */
+int calltree_begin_span(struct calltree *t, const struct label_mark *m);
+int calltree_end_span(struct calltree *t, const struct label_mark *m);
+
+/* The part of self_ns that was not on a CPU: what its children were not is theirs. In a tree without spans. */
+struct off calltree_self_off(const struct calltree *t, uint32_t node);
 
 /* Called for a node. Anything but 0 ends the walk, which returns it. */
 typedef int (*calltree_visit)(void *to, uint32_t node);

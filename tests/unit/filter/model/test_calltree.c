@@ -121,6 +121,50 @@ static void test_paths(void **state)
 	check("1/0 a1+0:100-38(b2+0:60-40(c1+1:20-20())c0+2:2-2())d0+0:7-7()");
 }
 
+static void span(int c, bool begins, uint64_t ns)
+{
+	struct label_mark m = { .pid = 7, .tid = 1, .name = code[c], .ns = ns, .cycles = 2 * ns };
+
+	assert_int_equal((begins ? calltree_begin_span : calltree_end_span)(&tree, &m), 0);
+}
+
+/* a from 0 to 100; in it span d from 10 to 60, in that b for 20, and span c for 10. */
+static void test_spans(void **state)
+{
+	(void)state;
+	code[3]->label = code[2]->label = true;
+	span(2, false, 5); /* began before the trace */
+	enter(1, 0, 0, OP_PY_START);
+	span(3, true, 10);
+	enter(1, 0, 1, OP_PY_START);
+	leave(1, 0, 1, 20, 0);
+	span(2, true, 40);
+	span(2, false, 50);
+	span(3, false, 60);
+	enter(1, 0, 1, OP_PY_START);
+	leave(1, 0, 1, 5, 0);
+	leave(1, 0, 0, 100, 25);
+	check("1/0 a1+0:100-45(d0+0:50-20(b1+0:20-20()c0+0:10-10())b1+0:5-5())");
+}
+
+/* A path is off a CPU without what it calls. */
+static void test_off(void **state)
+{
+	struct activation outer = { .pid = 7, .tid = 1, .code = code[0], .op = OP_PY_START, .off = { 60, 50 } };
+	struct activation inner = { .pid = 7, .tid = 1, .code = code[1], .op = OP_PY_START, .off = { 20, 15 } };
+	struct off self;
+
+	(void)state;
+	assert_int_equal(calltree_enter(&tree, &outer), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(calltree_enter(&tree, &inner), 0);
+		assert_int_equal(calltree_leave(&tree, &inner, 25, 25), 0);
+	}
+	assert_int_equal(calltree_leave(&tree, &outer, 100, 100), 0);
+	self = calltree_self_off(&tree, tree.nodes[1].first);
+	assert_true(self.ns == 20 && self.waiting_ns == 20);
+}
+
 /* Its own time is its caller's, and so are its callees. */
 static void test_passed(void **state)
 {
@@ -243,8 +287,15 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(test_empty),	   TEST(test_paths), TEST(test_passed),	 TEST(test_threads_and_interpreters),
-		TEST(test_walk_that_ends), TEST(test_many),  TEST(test_callers),
+		TEST(test_empty),
+		TEST(test_paths),
+		TEST(test_passed),
+		TEST(test_off),
+		TEST(test_threads_and_interpreters),
+		TEST(test_walk_that_ends),
+		TEST(test_many),
+		TEST(test_callers),
+		TEST(test_spans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "shared/array.h"
+
 /* Node and code id in one key: ids have 24 bits (marker.h), and are unique below one root. */
 #define CODE_BITS 24
 
@@ -57,31 +59,31 @@ static uint32_t child_of(struct calltree *t, uint32_t parent, struct code *code)
 }
 
 /* A root of its own, or that of the process. CALLTREE_NONE: no memory. */
-static uint32_t root_node(struct calltree *t, const struct activation *a)
+static uint32_t root_node(struct calltree *t, int32_t pid)
 {
-	uint32_t node = (uintptr_t)map_get(&t->processes, (uint32_t)a->pid);
+	uint32_t node = (uintptr_t)map_get(&t->processes, (uint32_t)pid);
 
 	if (node)
 		return node;
 	node = add_node(t, CALLTREE_NONE, NULL);
-	if (t->by_process && node && map_put(&t->processes, (uint32_t)a->pid, (void *)(uintptr_t)node))
+	if (t->by_process && node && map_put(&t->processes, (uint32_t)pid, (void *)(uintptr_t)node))
 		return CALLTREE_NONE;
 	return node;
 }
 
 /* Made together with its node. NULL: no memory. */
-static struct call_root *root_of(struct calltree *t, const struct activation *a)
+static struct call_root *root_of(struct calltree *t, int32_t pid, int32_t tid, uint32_t interpreter)
 {
-	struct call_root *r = tstate_of(&t->roots, a->pid, a->tid, a->interpreter, sizeof(*r));
+	struct call_root *r = tstate_of(&t->roots, pid, tid, interpreter, sizeof(*r));
 
 	if (r && !r->root)
-		r->root = r->current = root_node(t, a);
+		r->root = r->current = root_node(t, pid);
 	return r && r->root ? r : NULL;
 }
 
 int calltree_enter(struct calltree *t, const struct activation *a)
 {
-	struct call_root *r = root_of(t, a);
+	struct call_root *r = root_of(t, a->pid, a->tid, a->interpreter);
 	uint32_t n = r ? child_of(t, r->current, a->code) : CALLTREE_NONE;
 
 	if (!n)
@@ -92,25 +94,91 @@ int calltree_enter(struct calltree *t, const struct activation *a)
 	return 0;
 }
 
+/* What has ended was called in a span, if the innermost open one is where the thread is now. */
+static void add_inner(struct call_root *r, uint64_t ns, uint64_t cycles)
+{
+	struct call_span *in = r->nspans ? &r->spans[r->nspans - 1] : NULL;
+
+	if (!in || in->node != r->current)
+		return;
+	in->inner_ns += ns;
+	in->inner_cycles += cycles;
+}
+
+int calltree_begin_span(struct calltree *t, const struct label_mark *m)
+{
+	struct call_root *r = root_of(t, m->pid, m->tid, m->interpreter);
+	uint32_t n = r ? child_of(t, r->current, (struct code *)m->name) : CALLTREE_NONE;
+
+	if (!n || !ARRAY_ROOM(r->spans, r->nspans, r->spans_size))
+		return -ENOMEM;
+	r->spans[r->nspans++] = (struct call_span){ .node = n, .start_ns = m->ns, .start_cycles = m->cycles };
+	r->current = n;
+	return 0;
+}
+
+/* The innermost function that the node is in; 0: none. */
+static uint32_t function_around(const struct calltree *t, uint32_t node)
+{
+	while (t->nodes[node].code && t->nodes[node].code->label)
+		node = t->nodes[node].parent;
+	return node;
+}
+
+int calltree_end_span(struct calltree *t, const struct label_mark *m)
+{
+	struct call_root *r = root_of(t, m->pid, m->tid, m->interpreter);
+	struct call_span s;
+	struct call_node *n, *in;
+
+	if (!r)
+		return -ENOMEM;
+	if (!r->nspans || r->spans[r->nspans - 1].node != r->current || t->nodes[r->current].code != m->name)
+		return 0; /* its beginning was not passed on */
+	s = r->spans[--r->nspans];
+	n = &t->nodes[s.node];
+	in = &t->nodes[function_around(t, s.node)];
+	r->current = n->parent;
+	add_inner(r, m->ns - s.start_ns, m->cycles - s.start_cycles);
+	n->ns += m->ns - s.start_ns;
+	n->cycles += m->cycles - s.start_cycles;
+	n->self_ns += m->ns - s.start_ns - s.inner_ns;
+	n->self_cycles += m->cycles - s.start_cycles - s.inner_cycles;
+	in->self_ns -= m->ns - s.start_ns - s.inner_ns; /* it gets all of that when it ends */
+	in->self_cycles -= m->cycles - s.start_cycles - s.inner_cycles;
+	return 0;
+}
+
 int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_ns, uint64_t end_cycles)
 {
-	struct call_root *r = root_of(t, a);
+	struct call_root *r = root_of(t, a->pid, a->tid, a->interpreter);
 	struct call_node *n;
 
 	if (!r)
 		return -ENOMEM;
 	n = &t->nodes[r->current];
 	r->current = n->parent;
+	add_inner(r, end_ns - a->start_ns, end_cycles - a->start_cycles);
 	n->ns += end_ns - a->start_ns;
 	n->cycles += end_cycles - a->start_cycles;
 	n->self_ns += end_ns - a->start_ns - a->callee_ns;
 	n->self_cycles += end_cycles - a->start_cycles - a->callee_cycles;
+	off_add(&n->off, a->off);
 	return 0;
+}
+
+struct off calltree_self_off(const struct calltree *t, uint32_t node)
+{
+	struct off self = t->nodes[node].off;
+
+	for (uint32_t i = t->nodes[node].first; i; i = t->nodes[i].next)
+		self = off_minus(self, t->nodes[i].off);
+	return self;
 }
 
 int calltree_pass(struct calltree *t, const struct activation *a, uint64_t end_ns, uint64_t end_cycles)
 {
-	struct call_root *r = root_of(t, a);
+	struct call_root *r = root_of(t, a->pid, a->tid, a->interpreter);
 	struct call_node *n;
 
 	if (!r)
@@ -197,9 +265,14 @@ const struct call_root **calltree_roots(const struct calltree *t, size_t *n)
 	return roots;
 }
 
+static void free_root(struct tstate *s)
+{
+	free(((struct call_root *)s)->spans);
+}
+
 void calltree_free(struct calltree *t)
 {
-	tstates_free(&t->roots, NULL);
+	tstates_free(&t->roots, free_root);
 	map_free(&t->processes);
 	map_free(&t->children);
 	free(t->nodes);

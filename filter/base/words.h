@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * words.h - words of some threads, in arrays: what the decoder of packets passes on in batches.
+ *
+ * 16 bytes a word are read, and 8 more where its thread's cycles are not those of a clock. Whose they are is said once
+ * a run.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define WORDS_MAX     1024
+#define WORD_RUNS_MAX 256
+
+enum word_run_kind {
+	RUN_WORDS,
+	RUN_CPU, /* `bits` is a payload of KIND_CPU (marker.h): the thread comes to a CPU or leaves it */
+	RUN_GAP, /* of no words: here words may be missing */
+};
+
+/* Consecutive words of one thread. */
+struct word_run {
+	int32_t pid, tid; /* -1: not known */
+	uint32_t n;
+	enum word_run_kind kind;
+};
+
+struct words {
+	uint32_t n, nruns;
+	struct word_run runs[WORD_RUNS_MAX];
+	uint64_t bits[WORDS_MAX], ns[WORDS_MAX];
+	uint64_t cycles[WORDS_MAX]; /* core cycles of the thread until then */
+};
+
+static inline int words_full(const struct words *w)
+{
+	return w->n == WORDS_MAX || w->nruns == WORD_RUNS_MAX;
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Lines that give an id to what is no Python code, but has a name as code has: C functions, imports, types of
+ * exceptions, what the program calls its spans and tasks, and the data that goes with those.
+ */
+#include "codes_read_parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "zlib.compress", but "len". NULL: no memory. */
+static char *join_module(const char *module, const char *qualname)
+{
+	char *name = NULL;
+
+	if (!module || !strcmp(module, "builtins"))
+		return strdup(qualname);
+	return asprintf(&name, "%s.%s", module, qualname) < 0 ? NULL : name;
+}
+
+static int read_c_function(struct codes *c, struct process *p, json_t *line)
+{
+	const char *qualname = json_string_value(json_object_get(line, "qualname"));
+	struct code *code = qualname ? codes_add(p, get_int(line, "id", 0)) : NULL;
+
+	(void)c;
+	if (!code || code->known)
+		return -EINVAL;
+	set_string(&code->name, line, "name");
+	free(code->file);
+	free(code->qualname);
+	code->file = strdup(CODE_C_FILE);
+	code->qualname = join_module(json_string_value(json_object_get(line, "module")), qualname);
+	code->known = code->c = true;
+	code->profiled = json_is_true(json_object_get(line, "profiled"));
+	return code->file && code->qualname ? 0 : -ENOMEM;
+}
+
+/* The name of something that is no code. */
+static int read_name(struct process *p, json_t *line, const char *file, const char *name)
+{
+	struct code *code = name ? codes_add(p, get_int(line, "id", 0)) : NULL;
+
+	if (!code || code->known)
+		return -EINVAL;
+	free(code->file);
+	free(code->qualname);
+	code->file = strdup(file);
+	code->qualname = join_module(json_string_value(json_object_get(line, "module")), name);
+	code->known = true;
+	return code->file && code->qualname ? 0 : -ENOMEM;
+}
+
+/* What an import is of. */
+static int read_import(struct codes *c, struct process *p, json_t *line)
+{
+	(void)c;
+	return read_name(p, line, CODE_IMPORT_FILE, json_string_value(json_object_get(line, "name")));
+}
+
+/* A type of exceptions. */
+static int read_exception(struct codes *c, struct process *p, json_t *line)
+{
+	(void)c;
+	return read_name(p, line, CODE_EXCEPTION_FILE, json_string_value(json_object_get(line, "qualname")));
+}
+
+/* What a task or a request is called. */
+static int read_subject(struct codes *c, struct process *p, json_t *line)
+{
+	(void)c;
+	return read_name(p, line, CODE_SUBJECT_FILE, json_string_value(json_object_get(line, "name")));
+}
+
+#define DATA_MOST 10000 /* `data` lines are kept: memory does not grow with the recording */
+
+/* A name of the program's own. */
+static int read_label(struct codes *c, struct process *p, json_t *line)
+{
+	const char *name = json_string_value(json_object_get(line, "name"));
+	int err = read_name(p, line, CODE_LABEL_FILE, name);
+
+	(void)c;
+	if (!err)
+		codes_add(p, get_int(line, "id", 0))->label = true;
+	return err;
+}
+
+/* What goes with one span or instant, as text of JSON. */
+static int read_data(struct codes *c, struct process *p, json_t *line)
+{
+	json_t *data = json_object_get(line, "data");
+	char *text;
+	int err;
+
+	if (c->ndata >= DATA_MOST)
+		return 0;
+	text = json_is_object(data) ? json_dumps(data, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+	err = read_name(p, line, CODE_DATA_FILE, text);
+	c->ndata += !err;
+	free(text);
+	return err;
+}
+
+const struct line_kind codes_read_names[] = {
+	{ "c_function", read_c_function },
+	{ "import", read_import },
+	{ "exception", read_exception },
+	{ "subject", read_subject },
+	{ "label", read_label },
+	{ "data", read_data },
+	{ 0 },
+};

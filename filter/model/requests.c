@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "requests.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+static uint64_t key_of(int32_t pid, uint64_t object)
+{
+	return object ^ (uint64_t)(uint32_t)pid << 43; /* above its 43 bits */
+}
+
+static struct request_total *total_of(struct requests *r, const struct called *called)
+{
+	char name[CALLED_TEXT], other[CALLED_TEXT];
+	uint64_t key = hash_text(HASH_START, called_text(called, name));
+	struct request_total *t;
+
+	while ((t = map_get(&r->names, key)) && strcmp(called_text(&t->called, other), name))
+		key++;
+	if (!t && (t = map_add(&r->names, key, sizeof(*t))))
+		t->called = *called;
+	return t;
+}
+
+static int lose(struct requests *r, struct request *q)
+{
+	struct request_total *t = q->begun_ns ? total_of(r, &q->called) : NULL;
+
+	if (q->begun_ns && !t)
+		return -ENOMEM;
+	if (t)
+		t->unfinished++;
+	q->begun_ns = 0;
+	return 0;
+}
+
+int requests_begin(struct requests *r, int32_t pid, uint64_t object, const struct called *called, uint64_t ns)
+{
+	uint64_t key = key_of(pid, object);
+	struct request *q = map_get(&r->open, key);
+
+	q = q ? q : map_add(&r->open, key, sizeof(*q));
+	if (!q || lose(r, q))
+		return -ENOMEM;
+	*q = (struct request){ .called = *called, .pid = pid, .number = ++r->begun, .begun_ns = ns };
+	return 0;
+}
+
+/* Where it belongs among the slowest; REQUESTS_KEPT: it is none of them. */
+static size_t rank_of(const struct requests *r, uint64_t ns)
+{
+	size_t at = r->n;
+
+	while (at && r->slowest[at - 1]->ended_ns - r->slowest[at - 1]->begun_ns < ns)
+		at--;
+	return at;
+}
+
+static void request_free(struct request *q)
+{
+	critical_free(&q->path);
+	free(q);
+}
+
+static void insert(struct requests *r, size_t at, struct request *q)
+{
+	if (r->n == REQUESTS_KEPT)
+		request_free(r->slowest[--r->n]);
+	memmove(&r->slowest[at + 1], &r->slowest[at], (r->n++ - at) * sizeof(*r->slowest));
+	r->slowest[at] = q;
+}
+
+/* With its path, if it is one of the slowest. */
+static int keep(struct requests *r, const struct request *q, const struct steps *steps, uint64_t step)
+{
+	size_t at = rank_of(r, q->ended_ns - q->begun_ns);
+	struct request *kept = at < REQUESTS_KEPT ? malloc(sizeof(*kept)) : NULL;
+
+	if (at == REQUESTS_KEPT)
+		return 0;
+	if (!kept)
+		return -ENOMEM;
+	*kept = *q;
+	if (critical_find(&kept->path, steps, step, q->begun_ns, q->ended_ns)) {
+		request_free(kept);
+		return -ENOMEM;
+	}
+	insert(r, at, kept);
+	return 0;
+}
+
+int requests_end(struct requests *r, int32_t pid, uint64_t object, uint64_t ns, const struct steps *steps,
+		 uint64_t step)
+{
+	struct request *q = map_get(&r->open, key_of(pid, object));
+	struct request_total *t = q && q->begun_ns ? total_of(r, &q->called) : NULL;
+	int err;
+
+	if (!q || !q->begun_ns)
+		return 0;
+	if (!t)
+		return -ENOMEM;
+	q->ended_ns = ns;
+	t->n++;
+	t->ns += ns - q->begun_ns;
+	if (ns - q->begun_ns > t->longest_ns)
+		t->longest_ns = ns - q->begun_ns;
+	err = keep(r, q, steps, step);
+	q->begun_ns = 0;
+	return err;
+}
+
+int requests_finish(struct requests *r)
+{
+	int err = 0;
+
+	for (struct map_slot *s = NULL; !err && (s = map_next(&r->open, s));)
+		err = lose(r, s->value);
+	return err;
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct request_total *a = *(const struct request_total *const *)left;
+	const struct request_total *b = *(const struct request_total *const *)right;
+	char one[CALLED_TEXT], other[CALLED_TEXT];
+	int order = (a->ns < b->ns) - (a->ns > b->ns);
+
+	return order ? order : strcmp(called_text(&a->called, one), called_text(&b->called, other));
+}
+
+const struct request_total **requests_ranked(const struct requests *r, size_t *n)
+{
+	const struct request_total **all = calloc(r->names.used + 1, sizeof(*all));
+
+	*n = 0;
+	for (struct map_slot *m = NULL; all && (m = map_next(&r->names, m));)
+		all[(*n)++] = m->value;
+	if (all)
+		qsort(all, *n, sizeof(*all), by_time);
+	return all;
+}
+
+void requests_free(struct requests *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		request_free(r->slowest[i]);
+	map_free_all(&r->open);
+	map_free_all(&r->names);
+	*r = (struct requests){ 0 };
+}

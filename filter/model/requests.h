@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * requests.h - requests of the program's own (ocular.request): how many, how long, and of the slowest where their time
+ * went.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "critical.h"
+
+#define REQUESTS_KEPT 100 /* with their paths: the slowest */
+
+struct request {
+	struct called called;
+	int32_t pid;
+	uint64_t number; /* in order of their beginnings: 1, 2, ... */
+	uint64_t begun_ns, ended_ns;
+	struct critical path;
+};
+
+/* Of a name. */
+struct request_total {
+	struct called called;
+	uint64_t n, ns, longest_ns;
+	uint64_t unfinished; /* not in n */
+};
+
+/* Of all processes. Zeroed: none. */
+struct requests {
+	struct map open;			/* struct request, by pid and object; an ended one has no beginning */
+	struct map names;			/* struct request_total, by the text of the name */
+	struct request *slowest[REQUESTS_KEPT]; /* slowest first */
+	size_t n;
+	uint64_t begun;
+};
+
+/* 0 or -ENOMEM. */
+int requests_begin(struct requests *r, int32_t pid, uint64_t object, const struct called *called, uint64_t ns);
+
+/* It ends in this step; one that began before the trace is none. Likewise. */
+int requests_end(struct requests *r, int32_t pid, uint64_t object, uint64_t ns, const struct steps *steps,
+		 uint64_t step);
+
+/* The trace is over: what is open has not ended. Likewise. */
+int requests_finish(struct requests *r);
+
+/* Of all names, most time first: *n in an array for free(). NULL: no memory. */
+const struct request_total **requests_ranked(const struct requests *r, size_t *n);
+
+void requests_free(struct requests *r);

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "steps.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "shared/array.h"
+
+const char *called_text(const struct called *c, char text[CALLED_TEXT])
+{
+	if (c->name)
+		snprintf(text, CALLED_TEXT, "%s", c->name->qualname);
+	else
+		snprintf(text, CALLED_TEXT, c->number ? "Task-%llu" : "", (unsigned long long)c->number);
+	return text;
+}
+
+uint64_t steps_add(struct steps *s, const struct step *step)
+{
+	if (s->last < STEPS_KEPT && !ARRAY_ROOM(s->all, s->last, s->room))
+		return 0;
+	s->all[s->last % STEPS_KEPT] = *step;
+	return ++s->last;
+}
+
+struct step *steps_get(const struct steps *s, uint64_t number)
+{
+	if (!number || number > s->last || s->last - number >= STEPS_KEPT)
+		return NULL;
+	return &s->all[(number - 1) % STEPS_KEPT];
+}
+
+void steps_free(struct steps *s)
+{
+	free(s->all);
+	*s = (struct steps){ 0 };
+}

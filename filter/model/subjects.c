@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: MIT
+/* Steps are told apart where a task's own coroutine, or a job's function, begins and ends: those inside are part. */
+#include "subjects.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "objects.h"
+#include "profile.h"
+#include "shared/marker.h"
+#include "thread.h"
+
+/* A frame's step while it runs a task's: what it does after that is still for the task. */
+#define RUNS_TASK UINT64_MAX
+
+/* The step that the thread works in. 0: no memory. */
+static uint64_t current_step(struct thread *t, struct profile *p)
+{
+	const struct step own = { .kind = STEP_THREAD, .pid = t->pid, .tid = t->tid, .begun_ns = t->first_ns };
+
+	if (t->doing.step || t->doing.unseen)
+		return t->doing.step ?: t->doing.unseen;
+	if (!t->doing.own)
+		t->doing.own = steps_add(&p->steps, &own);
+	return t->doing.own;
+}
+
+#define HANDED_ON 16 /* at most: jobs that make jobs */
+
+const struct step *subject_task(const struct thread *t, const struct profile *p)
+{
+	const struct step *s = steps_get(&p->steps, t->doing.step ?: t->doing.unseen);
+
+	for (unsigned n = 0; s && s->kind == STEP_JOB && n < HANDED_ON; n++)
+		s = steps_get(&p->steps, s->ready_by);
+	return s && s->kind == STEP_TASK ? s : NULL;
+}
+
+static struct called current_task(const struct thread *t, const struct profile *p)
+{
+	const struct step *s = subject_task(t, p);
+
+	return s ? s->called : (struct called){ 0 };
+}
+
+/* The step of an activation begins: those inside it belong to it. 0 or -ENOMEM. */
+static int begin_step(struct thread *t, struct frame *f, const struct step *step, struct profile *p)
+{
+	f->step = steps_add(&p->steps, step);
+	f->outer_step = t->doing.step;
+	t->doing.step = f->step;
+	return f->step ? 0 : -ENOMEM;
+}
+
+/* The task whose coroutine the object is, or NULL. */
+static struct async_task *task_of(const struct thread *t, struct object *o, struct profile *p)
+{
+	if (o->asked || !o->address)
+		return o->task;
+	o->asked = true;
+	return o->task = async_tasks_find(&p->tasks, t->pid, o->address);
+}
+
+void subject_name(const struct thread *t, struct object *o, struct profile *p)
+{
+	const struct async_task *task = task_of(t, o, p);
+
+	o->called = task ? task->called : current_task(t, p);
+}
+
+/* A part of the life of a task. */
+static int mark(const struct step *s, enum critical_kind kind, const struct code *what, uint64_t from, uint64_t until,
+		const struct subscribers *to)
+{
+	const struct step *by = kind == CRITICAL_RUNNING ? steps_get(&to->profile->steps, s->ready_by) : NULL;
+	const struct task_mark m = { .pid = s->pid,
+				     .task = s->task,
+				     .called = s->called,
+				     .kind = kind,
+				     .what = what,
+				     .from_ns = from,
+				     .until_ns = until,
+				     .tid = s->tid,
+				     .ready_ns = by && by->begun_ns > s->ready_ns ? by->begun_ns : s->ready_ns,
+				     .by_tid = by ? by->tid : 0 };
+
+	return from < until ? SUBSCRIBERS_CALL(to, task, &m) : 0;
+}
+
+/* What it did since its step before, or since it was made. */
+static int mark_wait(const struct step *s, uint64_t since, const struct subscribers *to)
+{
+	uint64_t ready = s->ready_ns > since && s->ready_ns < s->begun_ns ? s->ready_ns : s->begun_ns;
+	int err = 0;
+
+	if (!s->suspended_ns) /* it has not begun: nothing keeps it from that */
+		ready = since;
+	err = mark(s, CRITICAL_AWAITING, s->where, since, ready, to);
+	return err ?: mark(s, CRITICAL_READY, s->what, ready, s->begun_ns, to);
+}
+
+static int run_task(struct thread *t, struct frame *f, struct async_task *task, uint64_t ns,
+		    const struct subscribers *to)
+{
+	struct profile *p = to->profile;
+	const struct step step = {
+		.kind = STEP_TASK,
+		.pid = t->pid,
+		.tid = t->tid,
+		.called = task->called,
+		.task = task->number,
+		.what = f->a.code,
+		.begun_ns = ns,
+		.ready_ns = task->ready_ns,
+		.ready_by = task->ready_by,
+		.before = task->step,
+		.suspended_ns = task->suspended_ns,
+		.where = task->where,
+	};
+	int err = begin_step(t, f, &step, p);
+
+	task->coroutine = f->a.code;
+	err = err ?: mark_wait(&step, step.suspended_ns ? step.suspended_ns : task->made_ns, to);
+	return err ?: async_tasks_run(&p->tasks, task, f->step, ns);
+}
+
+static int tell_task(struct thread *t, const struct sample *s, enum subject what, uint64_t address, struct profile *p)
+{
+	struct async_task task = {
+		.called = t->doing.called, .pid = t->pid, .older = what == SUBJECT_TASK_OLDER, .made_ns = s->time
+	};
+	struct object *o = objects_find(t->objects, address);
+	int err;
+
+	if (what == SUBJECT_TASK_MADE) {
+		task.by = current_task(t, p);
+		task.ready_ns = s->time;
+		task.ready_by = current_step(t, p);
+	}
+	err = async_tasks_tell(&p->tasks, &task, address);
+	if (o && !o->task) /* it has begun before it was told */
+		o->asked = false;
+	return err;
+}
+
+/* Does the event loop itself, which works for nobody, let the task go on? Of a timer or a socket. */
+static bool is_loops_own(const struct thread *t, const struct async_task *task, const struct profile *p)
+{
+	const struct step *last = steps_get(&p->steps, task->step);
+
+	return !t->doing.step && !t->doing.unseen && last && last->tid == t->tid;
+}
+
+/*
+ * Since when: the event loop is late where one of its timers lets a task go on later than that was due, and only a
+ * function of asyncio's own (that of sleep(), timeout()) did it.
+ */
+static uint64_t could_go_on(const struct thread *t, uint64_t ns, const struct profile *p)
+{
+	const struct step *s = steps_get(&p->steps, t->doing.step);
+	bool timer = s && s->kind == STEP_JOB && s->ready_ns && !s->ready_by;
+
+	return timer && s->what && strstr(s->what->file, "/asyncio/") && s->ready_ns < ns ? s->ready_ns : ns;
+}
+
+/* The first that lets it go on is what counts. */
+static int wake_task(struct thread *t, const struct sample *s, uint64_t address, struct profile *p)
+{
+	struct async_task *task = async_tasks_find(&p->tasks, t->pid, address);
+
+	if (!task || task->ready_ns)
+		return 0;
+	task->ready_ns = could_go_on(t, s->time, p);
+	if (is_loops_own(t, task, p))
+		return 0;
+	task->ready_by = current_step(t, p);
+	return task->ready_by ? 0 : -ENOMEM;
+}
+
+static int make_job(struct thread *t, const struct sample *s, uint64_t address, struct profile *p)
+{
+	struct job *j = async_tasks_job(&p->tasks, t->pid, address);
+
+	if (!j)
+		return -ENOMEM;
+	*j = (struct job){ s->time + t->doing.due_ns, t->doing.due_ns ? 0 : current_step(t, p) };
+	t->doing.due_ns = 0;
+	return j->ready_by || j->ready_ns > s->time ? 0 : -ENOMEM;
+}
+
+/* The innermost activation does it. One that was never handed over as a whole (a reader of a socket) is its own. */
+static int begin_job(struct thread *t, const struct sample *s, uint64_t address, bool seen, struct profile *p)
+{
+	struct stack *st = thread_stack(t, s->interpreter);
+	struct frame *f = st ? stack_top(st) : NULL;
+	struct job *j = async_tasks_job(&p->tasks, t->pid, address);
+	struct step step = { .kind = STEP_JOB, .pid = t->pid, .tid = t->tid, .begun_ns = s->time };
+	int err;
+
+	if (!j)
+		return -ENOMEM;
+	step.ready_ns = j->ready_ns;
+	step.ready_by = j->ready_by;
+	*j = (struct job){ 0 };
+	t->doing.task_unseen = false;
+	if (!seen) {
+		t->doing.unnamed = t->doing.unseen = steps_add(&p->steps, &step);
+		return t->doing.unseen ? 0 : -ENOMEM;
+	}
+	if (!f || f->step)
+		return 0;
+	step.what = f->a.code;
+	err = begin_step(t, f, &step, p);
+	t->doing.unnamed = f->step;
+	return err;
+}
+
+/* The innermost activation runs a task's step. */
+static int begin_task(struct thread *t, const struct sample *s, uint64_t address, bool seen, struct profile *p)
+{
+	struct stack *st = thread_stack(t, s->interpreter);
+	struct frame *f = st ? stack_top(st) : NULL;
+	const struct async_task *task = async_tasks_find(&p->tasks, t->pid, address);
+
+	if (!st)
+		return -ENOMEM;
+	t->doing.unseen = 0;
+	t->doing.task_unseen = !seen;
+	t->doing.beginning = 0;
+	if (!task || !seen || !f || f->step)
+		return 0;
+	f->step = RUNS_TASK;
+	f->outer_step = t->doing.step;
+	return 0;
+}
+
+static int drop_job(struct thread *t, uint64_t address, struct profile *p)
+{
+	struct job *j = async_tasks_job(&p->tasks, t->pid, address);
+
+	if (j)
+		*j = (struct job){ 0 };
+	return j ? 0 : -ENOMEM;
+}
+
+static void take_name(struct thread *t, const struct sample *s)
+{
+	bool numbered = s->payload & MARKER_NUMBERED_TASK;
+
+	t->doing.called = (struct called){ s->named, numbered ? s->payload & (MARKER_NUMBERED_TASK - 1) : 0 };
+}
+
+static int take_request(struct thread *t, const struct sample *s, enum subject what, uint64_t object, struct profile *p)
+{
+	uint64_t step = current_step(t, p);
+
+	if (!step)
+		return -ENOMEM;
+	if (what == SUBJECT_REQUEST_BEGUN)
+		return requests_begin(&p->requests, t->pid, object, &t->doing.called, s->time);
+	return requests_end(&p->requests, t->pid, object, s->time, &p->steps, step);
+}
+
+int subject_word(struct thread *t, const struct sample *s, struct profile *p)
+{
+	enum subject what = marker_subject_what(s->payload);
+	uint64_t whom = s->payload & MARKER_SUBJECT_MAX;
+
+	switch (what) {
+	case SUBJECT_NAME:
+		take_name(t, s);
+		return 0;
+	case SUBJECT_TASK_MADE:
+	case SUBJECT_TASK_OLDER:
+		return tell_task(t, s, what, whom, p);
+	case SUBJECT_TASK_BEGUN:
+	case SUBJECT_TASK_UNSEEN:
+		return begin_task(t, s, whom, what == SUBJECT_TASK_BEGUN, p);
+	case SUBJECT_TASK_STARTED:
+		t->doing.beginning = whom;
+		return 0;
+	case SUBJECT_TASK_WOKEN:
+		return wake_task(t, s, whom, p);
+	case SUBJECT_DUE:
+		t->doing.due_ns = whom;
+		return 0;
+	case SUBJECT_JOB_MADE:
+		return make_job(t, s, whom, p);
+	case SUBJECT_JOB_BEGUN:
+	case SUBJECT_JOB_UNSEEN:
+		return begin_job(t, s, whom, what == SUBJECT_JOB_BEGUN, p);
+	case SUBJECT_JOB_DROPPED:
+		return drop_job(t, whom, p);
+	case SUBJECT_REQUEST_BEGUN:
+	case SUBJECT_REQUEST_ENDED:
+		return take_request(t, s, what, whom, p);
+	case SUBJECT_GREENLET: /* thread_greenlets.c has these */
+	case SUBJECT_GREENLET_ENDED:
+		break;
+	}
+	return 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), more = strlen(end);
+
+	return length >= more && !strcmp(text + length - more, end);
+}
+
+/* Is it the function that a job is about? What does jobs calls some of its own before. */
+static bool is_jobs_own(const struct step *job, const struct code *code)
+{
+	return (!job->what || strcmp(job->what->file, code->file)) &&
+	       !ends_with(code->file, "/concurrent/futures/_base.py") && !ends_with(code->file, "/threading.py");
+}
+
+static void name_job(struct thread *t, const struct code *code, const struct profile *p)
+{
+	struct step *job = steps_get(&p->steps, t->doing.unnamed);
+
+	if (job && !is_jobs_own(job, code))
+		return;
+	if (job)
+		job->what = code;
+	t->doing.unnamed = 0;
+}
+
+int subject_begins(struct thread *t, struct stack *st, struct object *o, uint64_t ns, const struct subscribers *to)
+{
+	struct profile *p = to->profile;
+	struct frame *f = stack_top(st);
+	struct async_task *task = o ? task_of(t, o, p) : NULL;
+
+	if (t->doing.unnamed)
+		name_job(t, f->a.code, p);
+	if (task && f->a.op == OP_PY_START)
+		async_tasks_begun(task, ns);
+	return task ? run_task(t, f, task, ns, to) : 0;
+}
+
+/* A step ends: of a task, for which the frame around it may still work, or of a job, or a frame that runs steps. */
+static void end_step(struct thread *t, const struct stack *st, const struct frame *f)
+{
+	const struct frame *around = f > st->frames ? f - 1 : NULL;
+
+	if (around && around->step == RUNS_TASK)
+		return;
+	if (f->step != RUNS_TASK && t->doing.task_unseen)
+		t->doing.unseen = f->step;
+	if (f->step == t->doing.unnamed)
+		t->doing.unnamed = 0;
+	if (f->step == RUNS_TASK)
+		t->doing.beginning = 0;
+	t->doing.step = f->outer_step;
+}
+
+/* In which coroutine a task is suspended: the first of those that yield together, without what trio is made of. */
+static void note_yield(struct doing *d, const struct frame *f, const struct object *o, enum leave_how how)
+{
+	const struct code *code = f->a.code;
+
+	if (o && how == LEAVE_YIELD && code->coroutine && !d->yielded && !strstr(code->file, "/trio/_core/"))
+		d->yielded = code;
+}
+
+/* Since when it works for its task. A greenlet that it waits for works for that, too. */
+static uint64_t begun_ns(const struct frame *f, const struct profile *p)
+{
+	const struct step *s = f->step ? steps_get(&p->steps, f->step) : NULL;
+
+	return s && f->a.op == OP_EXTENSION ? s->begun_ns : f->a.start_ns;
+}
+
+/* A task's step ends. */
+static int mark_run(const struct frame *f, uint64_t ns, const struct subscribers *to)
+{
+	const struct step *s = steps_get(&to->profile->steps, f->step);
+
+	return s ? mark(s, CRITICAL_RUNNING, s->what, s->begun_ns, ns, to) : 0;
+}
+
+/* Is it awaited by another coroutine? Then it is no task's, but has the address of one that ended in its first step. */
+static bool is_awaited(const struct stack *st, const struct frame *f)
+{
+	return f > st->frames && (f - 1)->a.code->coroutine;
+}
+
+int subject_ends(struct thread *t, struct stack *st, struct object *o, uint64_t ns, enum leave_how how,
+		 const struct subscribers *to)
+{
+	struct profile *p = to->profile;
+	struct frame *f = stack_top(st);
+	struct async_task *task = o ? task_of(t, o, p) : NULL;
+	int err = 0;
+
+	note_yield(&t->doing, f, o, how);
+	if (task && !f->step && !task->step && is_awaited(st, f)) {
+		err = async_tasks_end(&p->tasks, task, o->address, 0, ns);
+		o->task = task = NULL;
+	}
+	if (task && !f->step) /* its first yield tells which one it is */
+		err = run_task(t, f, task, f->a.op == OP_EXTENSION && !o->older ? o->begun_ns : f->a.start_ns, to);
+	if (task)
+		err = err ?: mark_run(f, ns, to);
+	if (f->step)
+		end_step(t, st, f);
+	if (err || !task)
+		return err;
+	if (how == LEAVE_RETURN || how == LEAVE_UNWIND) {
+		o->task = NULL;
+		return async_tasks_end(&p->tasks, task, o->address, ns - begun_ns(f, p), ns);
+	}
+	async_tasks_suspend(task, ns - begun_ns(f, p), ns, how == LEAVE_YIELD ? t->doing.yielded : NULL);
+	return 0;
+}
+
+bool subject_of_stack(const struct stack *st)
+{
+	uint32_t i = 0;
+
+	while (i < st->nframes && !st->frames[i].step)
+		i++;
+	return i < st->nframes;
+}

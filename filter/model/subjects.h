@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * subjects.h - for whom a thread works: what SUBJECT words say, and which step of which task or job its activations
+ * are.
+ */
+#pragma once
+
+#include "sample.h"
+#include "stack.h"
+#include "steps.h"
+
+struct object;
+struct profile;
+struct subscribers;
+struct thread;
+
+/* Of a thread. */
+struct doing {
+	uint64_t step;	  /* the running one; 0: the thread's own */
+	uint64_t own;	  /* the thread's own; 0: nobody has asked for it yet */
+	uint64_t unseen;  /* beside `step`: of functions that are left out, until the next word says else; 0: none */
+	bool task_unseen; /* what runs a task's steps is left out: what it does after one is for the task */
+	uint64_t due_ns;  /* of the timer that is made next; 0: it is none */
+	struct called called;	    /* by the last NAME word */
+	uint64_t beginning;	    /* address of the coroutine that begins next, of a task; 0: none */
+	uint64_t unnamed;	    /* a job whose own function is still to come; 0: none */
+	const struct code *yielded; /* in which coroutine what yields was suspended; NULL: nothing yields */
+};
+
+/* A SUBJECT word. 0 or -ENOMEM. */
+int subject_word(struct thread *t, const struct sample *s, struct profile *p);
+
+/* A step of the task that the thread works for: also if its work has been handed on. NULL: none. */
+const struct step *subject_task(const struct thread *t, const struct profile *p);
+
+/* Sets o->called, when an event of it comes. */
+void subject_name(const struct thread *t, struct object *o, struct profile *p);
+
+/* The innermost activation has begun: of this object, or NULL. Or what a sink returned. */
+int subject_begins(struct thread *t, struct stack *st, struct object *o, uint64_t ns, const struct subscribers *to);
+
+/* It ends, and is still innermost. Likewise. */
+int subject_ends(struct thread *t, struct stack *st, struct object *o, uint64_t ns, enum leave_how how,
+		 const struct subscribers *to);
+
+/* Is an activation on the stack the step of a task or job? */
+bool subject_of_stack(const struct stack *st);
+
+/* Is any of these two to be called? The test of nearly all that have nothing to do with it. */
+static inline bool subject_is_concerned(const struct doing *d, const struct object *o)
+{
+	return o || d->unnamed;
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Words that are no events of code: what the thread waited for, imported or collected, and in which C functions it
+ * was. All of it is the innermost activation's.
+ */
+#include "thread_parts.h"
+
+#include <stdlib.h>
+
+/* The innermost activation waited. */
+static int take_wait(struct thread *t, const struct sample *s, struct profile *p)
+{
+	const struct stack *inner = thread_innermost_stack(t);
+	struct function *fn = inner ? stack_top(inner)->a.code->function : NULL;
+	struct wait_time took;
+	enum wait_kind kind = wait_word(&t->wait, s->payload, s->time, t->off.waiting_ns, &took);
+	uint64_t ns = t->cpu.known && kind != WAIT_FOR_RING ? took.waiting_ns : took.ns;
+
+	if (!kind || !ns || t->early)
+		return 0;
+	if (fn && !fn->waits)
+		fn->waits = calloc(1, sizeof(*fn->waits));
+	if (fn && !fn->waits)
+		return -ENOMEM;
+	waits_add(fn ? fn->waits : &p->outside_waits, kind, ns);
+	t->gil_ns += kind == WAIT_FOR_GIL ? ns : 0;
+	return s->named ? locks_add(&p->locks, s->named, took.place & MARKER_PLACE_LINES, ns) : 0;
+}
+
+/* The innermost activation, which has just begun, is an import. */
+static int take_import(struct thread *t, const struct sample *s, struct profile *p)
+{
+	struct stack *st = stack_of(t, s->interpreter);
+	struct frame *f = st ? stack_top(st) : NULL;
+
+	if (!f || f->import || !import_is_of(f->a.code)) /* its beginning was not seen, or is left out */
+		return 0;
+	f->import = s->named ? imports_find(&p->imports, st->import, s->named->qualname) : NULL;
+	if (!f->import)
+		return -ENOMEM;
+	st->import = f->import;
+	return 0;
+}
+
+/* The innermost activation of a Python function; NULL: none is known. */
+static const struct code *python_code(const struct stack *inner)
+{
+	const struct frame *f = inner ? stack_top(inner) : NULL;
+
+	while (f && f->a.code->c)
+		f = f > inner->frames ? f - 1 : NULL;
+	return f ? f->a.code : NULL;
+}
+
+/* It was in these C functions. */
+static int take_native(struct thread *t, const struct sample *s, struct profile *p)
+{
+	const struct code *code = python_code(thread_innermost_stack(t));
+	struct function *fn = code ? code->function : NULL;
+
+	p->samples++;
+	p->outside_samples += !fn;
+	if (fn && !fn->sampled)
+		fn->sampled = calloc(1, sizeof(*fn->sampled));
+	if (fn && !fn->sampled)
+		return -ENOMEM;
+	return fn ? sampled_add(fn->sampled, (uint32_t)s->payload) : 0;
+}
+
+void thread_held_gil(struct thread *t, uint64_t ns)
+{
+	const struct code *code = python_code(thread_innermost_stack(t));
+
+	t->gil_held_ns += ns;
+	if (code)
+		code->function->gil_held_ns += ns;
+}
+
+static int begin_collection(struct thread *t, struct stack *st, struct code *code, const struct sample *s,
+			    const struct subscribers *to)
+{
+	struct sample begun = *s;
+
+	begun.op = OP_PY_START;
+	begun.code = code;
+	begun.offset = 0;
+	return thread_enter(t, st, &begun, false, to);
+}
+
+/* Finalizers have run in it: the end of some may not have been seen. */
+static int end_collection(struct thread *t, struct stack *st, const struct code *code, const struct sample *s,
+			  const struct subscribers *to)
+{
+	struct collection c = collection_of(s->payload);
+	uint64_t closed = 0;
+	int err = 0;
+
+	if (!stack_has(st, code)) /* it began before the trace */
+		return 0;
+	for (; !err && stack_top(st)->a.code != code; closed++)
+		err = thread_close(t, st, s->time, s->cycles, LEAVE_GAP, to);
+	if (!err && closed)
+		err = thread_report_unmatched(s, closed, to);
+	if (err)
+		return err;
+	collections_add(&to->profile->collections, &c, s->time - stack_top(st)->a.start_ns);
+	return thread_leave(t, st, s->time, s->cycles, LEAVE_RETURN, to);
+}
+
+/* A collection is an activation of its own, of no Python function. */
+static int collect(struct thread *t, const struct sample *s, const struct subscribers *to)
+{
+	struct collection c = collection_of(s->payload);
+	struct stack *st = stack_of(t, s->interpreter);
+	int err;
+
+	if (!st || !s->named)
+		return -ENOMEM;
+	err = c.begins ? begin_collection(t, st, s->named, s, to) : end_collection(t, st, s->named, s, to);
+	stand_at(t, s);
+	return err;
+}
+
+int thread_extension(struct thread *t, const struct sample *s, const struct subscribers *to)
+{
+	struct profile *p = to->profile;
+
+	p->known_kinds += s->kind == KIND_COLLECTION || s->kind == KIND_IMPORT || s->kind == KIND_EXCEPTION;
+	p->known_kinds += s->kind == KIND_CPU || s->kind == KIND_CPU_TIME || s->kind == KIND_WAIT ||
+			  s->kind == KIND_NATIVE;
+	if (s->kind == KIND_CPU_TIME)
+		used_word(&t->used, s->payload);
+	if (s->kind == KIND_CPU)
+		thread_take_cpu(t, s, p);
+	if (s->kind == KIND_NATIVE)
+		return take_native(t, s, p);
+	if (s->kind == KIND_COLLECTION)
+		return t->early ? 0 : collect(t, s, to);
+	p->known_kinds += s->kind == KIND_LABEL || s->kind == KIND_VALUE;
+	if (s->kind == KIND_VALUE)
+		thread_take_value(t, s);
+	if (s->kind == KIND_LABEL)
+		return thread_take_label(t, s, to);
+	p->known_kinds += s->kind == KIND_SUBJECT;
+	if (s->kind == KIND_SUBJECT)
+		return thread_take_subject(t, s, to);
+	if (s->kind == KIND_EXCEPTION)
+		thread_take_exception(t, s);
+	if (s->kind == KIND_IMPORT)
+		return t->early ? 0 : take_import(t, s, p);
+	return s->kind == KIND_WAIT ? take_wait(t, s, p) : 0;
+}

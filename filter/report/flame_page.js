@@ -1,0 +1,169 @@
+/* The flame graph of this page: which values, of which threads, folded how; search; and the function that is chosen. */
+const FLAME_NAMES = { wall: "wall time", cpu: "CPU time", waiting: "waiting", preempted: "preempted", calls: "calls", cycles: "cycles" };
+const FLAME_WHOSE = { own: "the program", stdlib: "the standard library", site: "site-packages", imports: "imports", c: "C functions" };
+
+class FlamePage {
+	constructor(section, data) {
+		this.data = data;
+		this.value = "wall";
+		this.matches = () => false;
+		this.controls(section);
+		this.view = new FlameView(this.graph, {
+			width: node => node.total[this.value] || 0,
+			kind: node => node.place === FLAME_CUT ? "of-cut" : node.parent ? "of-" + node.of : "of-all",
+			shade: node => node.place >= 0 ? node.place * 0.618 % 1 * 2 - 1 : 0,
+			label: node => this.label(node),
+			describe: (node, share) => this.describe(node, share),
+			matches: node => node.place >= 0 && this.matches(node.place),
+			shown: node => this.show(node),
+			chosen: node => { this.search(); node.place >= 0 && this.choose(node.place); },
+		});
+		this.rebuild();
+	}
+
+	values() {
+		const all = Object.keys(FLAME_NAMES), has = new Set(this.data.values);
+		return all.filter(name => has.has(name) || name === "cpu" && has.has("waiting"));
+	}
+
+	/* The whole, its processes if there are several, its threads. */
+	views() {
+		const [whole, ...threads] = this.data.views, pids = [...new Set(threads.map(view => view.pid))];
+		const all = [["whole run", [whole]]];
+		if (pids.length > 1)
+			for (const pid of pids)
+				all.push(["process " + pid, threads.filter(view => view.pid === pid)]);
+		for (const view of threads)
+			all.push([(pids.length > 1 ? view.pid + "/" : "") + view.tid + " " + view.name, [view]]);
+		return all;
+	}
+
+	controls(section) {
+		const change = () => this.rebuild(), option = (text, i) => element("option", { value: i }, text);
+		this.which = element("select", { change, id: "flame-of" }, ...this.views().map(([name], i) => option(name, i)));
+		this.by = element("select", { change, id: "flame-by" }, ...this.values().map(name => option(FLAME_NAMES[name], name)));
+		this.fold = element("input", { type: "checkbox", change, id: "flame-fold" });
+		this.merge = element("input", { type: "checkbox", change, id: "flame-merge" });
+		this.find = element("input", { type: "search", id: "flame-find", placeholder: "regular expression", spellcheck: "false",
+					       autocomplete: "off", input: () => { this.search(); this.view.draw(); } });
+		this.found = element("output", { id: "flame-found", for: "flame-find" });
+		this.graph = element("div", { class: "flame", id: "flame-graph", "aria-label": "Flame graph" });
+		this.line = element("p", { class: "flame-line", "aria-hidden": "true" }, "\u00a0");
+		this.cut = element("p", { class: "note", id: "flame-cut" });
+		this.chosen = element("div", { id: "flame-function", "aria-live": "polite" });
+		section.append(
+			element("div", { class: "controls" },
+				element("label", {}, "Width ", this.by),
+				this.which.length > 1 ? element("label", {}, "of ", this.which) : "",
+				element("label", {}, this.fold, " fold libraries"),
+				element("label", {}, this.merge, " merge recursion"),
+				element("label", {}, "Search ", this.find), this.found,
+				element("button", { type: "button", click: () => this.view.goBack() }, "Back")),
+			this.legend(), this.graph, this.line, this.cut, this.chosen);
+	}
+
+	legend() {
+		const of = new Set(this.data.places.map(place => place[3]));
+		const all = Object.entries(FLAME_WHOSE).filter(([key]) => of.has(key));
+		return element("p", { class: "legend" },
+			       ...all.map(([key, name]) => element("span", {}, element("i", { class: "of-" + key }), name)));
+	}
+
+	rebuild() {
+		const [, views] = this.views()[this.which.value || 0];
+		this.value = this.by.value;
+		this.plain = flameTree(this.data, views);
+		let nodes = this.plain;
+		if (this.merge.checked)
+			nodes = flameRecursion(nodes);
+		if (this.fold.checked)
+			nodes = flameFolded(nodes);
+		this.nodes = nodes;
+		this.view.root = this.view.top = nodes[0];
+		this.search();
+		this.view.set(nodes[0]);
+		this.tellCut();
+		this.show(nodes[0]);
+		this.choose(this.place);
+	}
+
+	tellCut() {
+		let sum = 0;
+		for (const node of this.plain)
+			sum += node.place === FLAME_CUT ? node.own[this.value] || 0 : 0;
+		const shown = this.data.parents.length - 1, part = sum / (this.plain[0].total[this.value] || 1);
+		const cut = this.data.paths - shown;
+		this.cut.textContent = (cut ? `${plural(cut, "call path")} of ${numberText(this.data.paths)}, each less than ` +
+			`1/${numberText(this.data.parts)} of the run, are cut: ${shareText(part)} of the ${FLAME_NAMES[this.value]} here, hatched. ` :
+			`All ${plural(shown, "call path")} are here. `) +
+			(this.data.threads_left_out ? `${plural(this.data.threads_left_out, "thread")} are in the whole run only. ` : "") +
+			"Click or Enter zooms, Escape goes back, arrows go from function to function.";
+	}
+
+	placeText(place) {
+		const [name, file, line] = this.data.places[place], brief = this.data.files[file][0];
+		return [name, brief ? brief + (line > 0 ? ":" + line : "") : "", this.data.files[file][1] || brief];
+	}
+
+	name(node) {
+		if (node.place >= 0)
+			return this.data.places[node.place][0];
+		if (node.place === FLAME_FOLD)
+			return FLAME_WHOSE[node.of];
+		return node.place === FLAME_CUT ? "too small to show" : "all";
+	}
+
+	/* A module's body is named by its file. */
+	label(node) {
+		const name = this.name(node);
+		return name === "<module>" && node.place >= 0 ? "<module> " + this.placeText(node.place)[1] : name;
+	}
+
+	figure(name, n) {
+		return name === "calls" || name === "cycles" ? numberText(n) : durationText(n);
+	}
+
+	describe(node, share) {
+		const where = node.place >= 0 ? this.placeText(node.place)[1] : "", total = node.total[this.value] || 0;
+		return `${this.name(node)}${where ? ", " + where : ""}: ${this.figure(this.value, total)}, ${shareText(share)} of all`;
+	}
+
+	show(node) {
+		const all = this.view.root.total[this.value] || 1;
+		const others = this.values().filter(name => name !== this.value && node.total[name])
+			.map(name => `${FLAME_NAMES[name]} ${this.figure(name, node.total[name])}`);
+		this.line.textContent = `${this.describe(node, (node.total[this.value] || 0) / all)}; ` +
+			`its own ${this.figure(this.value, node.own[this.value] || 0)}; ${others.join(", ")}`;
+	}
+
+	/* A text that is no regular expression is searched for as it stands. */
+	search() {
+		const text = this.find.value;
+		let pattern = null;
+		try {
+			pattern = new RegExp(text, "i");
+		} catch {
+			pattern = { test: of => of.includes(text) };
+		}
+		const hits = this.data.places.map((_, i) => text !== "" && pattern.test(this.placeText(i).slice(0, 2).join(" ")));
+		this.matches = place => hits[place];
+		if (!text) {
+			this.found.textContent = "";
+			return;
+		}
+		const top = this.view.top, { sum, n } = flameMatches(top, this.value, node => node.place >= 0 && hits[node.place]);
+		this.found.textContent = `${shareText(sum / (top.total[this.value] || 1))} in ${plural(n, "match").replace("matchs", "matches")}`;
+	}
+
+	/* Searches for exactly this name. */
+	mark(name) {
+		this.find.value = "^" + name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") + " ";
+		this.search();
+		this.view.draw();
+	}
+
+	choose(place) {
+		this.place = place;
+		this.chosen.replaceChildren(...(place >= 0 ? flameFunctionTable(this, place) : []));
+	}
+}

@@ -1,0 +1,17 @@
+/* What the page's script begins with: each part finds its section, and is nothing where there is none. */
+function unfold() {
+	const to = document.getElementById(location.hash.slice(1));
+	if (to && "open" in to)
+		to.open = true;
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+	for (const note of document.querySelectorAll("[data-needs-script]"))
+		note.remove();
+	addEventListener("hashchange", unfold);
+	unfold();
+	sourceKeys();
+	const data = document.getElementById("flame-data");
+	if (data)
+		new FlamePage(data.parentElement, JSON.parse(data.textContent));
+});

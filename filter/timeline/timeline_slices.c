@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The slices of activations: when their beginnings are written, their ends, and the flows between those that yield and
+ * those that go on.
+ *
+ * A beginning waits on its track (track.h) until its slice is long enough to be shown. Who goes on where another
+ * yielded is resumption.h's to say.
+ */
+#include "timeline_parts.h"
+
+#include "model/imports.h"
+
+/* Describes a code object when it is first seen. Of a C function there is nothing to say but its name. */
+static int describe_code(struct timeline *v, struct track *t, uint64_t ns, const struct code *code)
+{
+	if (code->c || code->label || map_get(&v->described, (uintptr_t)code))
+		return 0;
+	if (map_put(&v->described, (uintptr_t)code, (void *)code))
+		return sink_file_no_memory(&v->file.sink);
+	return timeline_settle(v, t, v->format->code(v, t, ns, code), &v->beyond.others);
+}
+
+int timeline_write_flow(struct timeline *v, struct track *t, const struct span *span)
+{
+	v->flows++;
+	return timeline_settle(v, t, v->format->flow(v, t, span), &v->beyond.others);
+}
+
+static int write_begin(struct timeline *v, struct track *t, struct span *span)
+{
+	uint64_t none = 0;
+	int err;
+
+	err = describe_code(v, t, span->shown, span->code);
+	if (!err && !v->full)
+		err = timeline_settle(v, t, v->format->begin(v, t, span), &none);
+	if (err || v->full)
+		return err;
+	v->reserved += span->reserved;
+	t->nwritten++;
+	return span->from ? timeline_write_flow(v, t, span) : 0;
+}
+
+int timeline_write_begins(struct timeline *v, struct track *t)
+{
+	int err = 0;
+
+	while (!err && !v->full && t->nwritten < t->nspans)
+		err = write_begin(v, t, &t->spans[t->nwritten]);
+	return err;
+}
+
+int timeline_write_mark(struct timeline *v, struct track *t, uint64_t ns, const struct mark *mark)
+{
+	int err = timeline_write_begins(v, t);
+
+	return err ?: WRITE(v, t, v->beyond.others, mark, track_at(t, timeline_since_start(v, ns)), mark);
+}
+
+static int write_unwind(struct timeline *v, struct track *t, uint64_t ns)
+{
+	static const struct mark unwind = { .category = "exception", .name = "PY_UNWIND" };
+
+	return timeline_write_mark(v, t, ns, &unwind);
+}
+
+/* --- enter --------------------------------------------------------------------------------------------------- */
+
+/* Where this activation continues from. */
+static void resume_object(struct track *t, struct span *span, const struct object *o)
+{
+	const struct resumption *from = resumptions_resume_object(&t->process->resumptions, o);
+
+	if (from) {
+		span->from = from->track;
+		span->from_shown = from->shown;
+	}
+}
+
+/* The same where its object is not known, if it is certain. */
+static void resume(struct timeline *v, struct track *t, struct span *span, const struct activation *a)
+{
+	const struct process *p = a->code->process;
+	struct resumption from;
+	bool sure = resumptions_resume(&t->process->resumptions, a->code, v->offset, &from);
+
+	if (sure && p && p->whole && p->pid == a->pid) {
+		span->from = from.track;
+		span->from_shown = from.shown;
+	}
+}
+
+/* What an import is of is told right after its beginning, which waits for that. */
+static int hold_import(struct timeline *v, struct track *t, const struct activation *a)
+{
+	struct track *thread = timeline_track_of(v, a->pid, a->tid);
+
+	if (!thread)
+		return sink_file_no_memory(&v->file.sink);
+	thread->importing = t;
+	return 0;
+}
+
+int timeline_name_import(struct timeline *v, const struct sample *s)
+{
+	struct track *thread = timeline_track_of(v, s->pid, s->tid);
+	struct track *t = thread ? thread->importing : NULL;
+	struct span *span = t && t->nspans ? &t->spans[t->nspans - 1] : NULL;
+
+	if (!thread)
+		return sink_file_no_memory(&v->file.sink);
+	thread->importing = NULL;
+	if (!span || track_is_written(t, span) || !import_is_of(span->code))
+		return 0;
+	span->import = s->named;
+	return v->floor_ns ? 0 : timeline_write_begins(v, t);
+}
+
+int timeline_enter(struct sink *s, const struct activation *a)
+{
+	struct timeline *v = (struct timeline *)s;
+	struct track *t = timeline_activation_track(v, a);
+	struct span *span = t ? track_push(t, a, track_at(t, timeline_since_start(v, a->start_ns))) : NULL;
+
+	if (!span)
+		return sink_file_no_memory(s);
+	meter_depth(&t->meter, t->nspans);
+	if (a->object && a->op != OP_EXTENSION)
+		resume_object(t, span, a->object);
+	else if (a->op == OP_PY_RESUME || a->op == OP_PY_THROW)
+		resume(v, t, span, a);
+	if (a->op == OP_PY_START && import_is_of(a->code))
+		return hold_import(v, t, a);
+	timeline_raise_floor(v, t);
+	return v->floor_ns ? 0 : timeline_write_begins(v, t);
+}
+
+/* --- leave --------------------------------------------------------------------------------------------------- */
+
+static int leave_unwritten(struct timeline *v, uint64_t ns)
+{
+	if (ns < v->min_ns)
+		v->shorter.slices++;
+	else
+		v->beyond.slices++;
+	return 0;
+}
+
+static int leave_written(struct timeline *v, struct track *t, struct span *span, enum leave_how how, uint64_t ns,
+			 uint64_t cycles)
+{
+	int err = how == LEAVE_UNWIND ? write_unwind(v, t, ns) : 0;
+
+	if (err)
+		return err;
+	v->reserved -= span->reserved;
+	err = v->format->end(v, t, span, track_at(t, timeline_since_start(v, ns)), cycles - span->start_cycles);
+	return err ? err : sink_file_status(&v->file.sink);
+}
+
+static int yielded(struct timeline *v, struct track *t, const struct span *span, bool shown, const struct object *o)
+{
+	struct resumptions *w = &t->process->resumptions;
+	const struct track *on = shown && !span->tied ? t : NULL;
+	int err = o ? resumptions_yield_object(w, o, on, span->shown)
+		    : resumptions_yield(w, span->code, v->offset, on, span->shown);
+
+	v->yield.code = NULL;
+	return err ? sink_file_no_memory(&v->file.sink) : 0;
+}
+
+int timeline_leave_span(struct timeline *v, struct track *t, struct span *span, const struct object *o,
+			enum leave_how how, uint64_t end_ns, uint64_t end_cycles)
+{
+	bool written;
+	int err = 0;
+
+	if (end_ns - span->start_ns >= v->floor_ns)
+		err = timeline_write_begins(v, t);
+	written = track_is_written(t, span);
+	if (!err && written)
+		err = leave_written(v, t, span, how, end_ns, end_cycles);
+	else if (!err)
+		err = leave_unwritten(v, end_ns - span->start_ns);
+	if (!err && how == LEAVE_YIELD)
+		err = yielded(v, t, span, written, o);
+	track_take(t, span);
+	meter_depth(&t->meter, t->nspans);
+	return err;
+}
+
+int timeline_leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns, uint64_t end_cycles)
+{
+	struct timeline *v = (struct timeline *)s;
+	struct track *t = timeline_activation_track(v, a);
+	struct span *span = t ? track_find(t, a->code) : NULL;
+
+	if (!span)
+		return 0;
+	span->off = a->off;
+	return timeline_leave_span(v, t, span, a->object, how, end_ns, end_cycles);
+}
+
+int timeline_settle_yield(struct timeline *v)
+{
+	int err = 0;
+
+	if (v->yield.code)
+		err = resumptions_yield(&v->yield.in->resumptions, v->yield.code, v->yield.offset, NULL, 0);
+	v->yield.code = NULL;
+	return err ? sink_file_no_memory(&v->file.sink) : 0;
+}

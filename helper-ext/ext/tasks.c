@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* tasks.c - see tasks.h. */
+#include "tasks.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "identity.h"
+#include "names.h"
+
+int tasks_open(struct codes *c)
+{
+	static const char *const texts[] = {
+#define W(name, text) [WORD_##name] = text,
+		TASK_ATTRIBUTES(W)
+#undef W
+	};
+	int err = 0;
+
+	for (int i = 0; i < TASK_WORDS && !err; i++)
+		err = !(c->words[i] = PyUnicode_InternFromString(texts[i]));
+	return err ? -1 : 0;
+}
+
+void tasks_close(struct codes *c)
+{
+	for (int i = 0; i < TASK_WORDS; i++)
+		Py_CLEAR(c->words[i]);
+}
+
+/*
+ * All these are new references or NULL, without an exception. Most callbacks are no task's: what they lack must not be
+ * an AttributeError first, whose text alone takes a microsecond.
+ */
+static PyObject *attribute(const struct codes *c, PyObject *object, enum task_word name)
+{
+	PyObject *found = NULL;
+
+#if PY_VERSION_HEX >= 0x030d0000
+	if (object && PyObject_GetOptionalAttr(object, c->words[name], &found) < 0)
+#else
+	if (object && _PyObject_LookupAttr(object, c->words[name], &found) < 0)
+#endif
+		PyErr_Clear();
+	return found;
+}
+
+/* Does its type have what asyncio's tasks have? Looks at types only, which runs nothing of an object's. */
+static bool is_task(const struct codes *c, PyObject *object)
+{
+	return object && _PyType_Lookup(Py_TYPE(object), c->words[WORD_GET_CORO]);
+}
+
+/* Those have methods for what trio's have attributes for. */
+static PyObject *ask(const struct codes *c, PyObject *task, enum task_word method, enum task_word name)
+{
+	PyObject *found = is_task(c, task) ? PyObject_CallMethodNoArgs(task, c->words[method])
+					   : attribute(c, task, name);
+
+	PyErr_Clear();
+	return found;
+}
+
+static PyObject *coroutine_of(const struct codes *c, PyObject *task)
+{
+	return ask(c, task, WORD_GET_CORO, WORD_CORO);
+}
+
+static PyObject *name_of(const struct codes *c, PyObject *task)
+{
+	PyObject *name = ask(c, task, WORD_GET_NAME, WORD_NAME);
+
+	if (name && !PyUnicode_CheckExact(name))
+		Py_CLEAR(name);
+	return name;
+}
+
+static void write_word(struct codes *c, uint32_t session, enum subject what, uint64_t whom)
+{
+	struct lane *l = codes_lane(c, session, 1);
+
+	if (l)
+		lane_write(l, marker_subject(what, whom));
+}
+
+static void write_address(struct codes *c, uint32_t session, enum subject what, const void *address)
+{
+	write_word(c, session, what, (uintptr_t)address >> IDENTITY_ADDRESS);
+}
+
+/* N of Task-N, the name that asyncio gives a task that has none; 0: it is another one. */
+static uint64_t default_number(PyObject *name)
+{
+	static const char prefix[] = "Task-";
+	const char *text = PyUnicode_AsUTF8(name), *digits = text ? text + strlen(prefix) : NULL;
+	char *end;
+	unsigned long long n;
+
+	PyErr_Clear();
+	if (!text || strncmp(text, prefix, strlen(prefix)) || *digits < '1' || *digits > '9')
+		return 0;
+	n = strtoull(digits, &end, 10);
+	return *end || n >= MARKER_NUMBERED_TASK ? 0 : n;
+}
+
+/* Its name, or 0, as the word wants it. */
+static uint64_t name_number(struct codes *c, uint32_t session, PyObject *name)
+{
+	uint64_t n = name ? default_number(name) : 0;
+
+	if (n)
+		return MARKER_NUMBERED_TASK | n;
+	return name ? names_id(c->names, "subject", name, session) : 0;
+}
+
+static void tell(struct codes *c, uint32_t session, enum subject what, uint64_t coroutine, PyObject *name)
+{
+	uint64_t number = name_number(c, session, name);
+	struct lane *l = codes_lane(c, session, 2);
+
+	if (!l)
+		return;
+	lane_write(l, marker_subject(SUBJECT_NAME, number));
+	lane_write(l, marker_subject(what, coroutine));
+}
+
+/* A task that is seen for the first time. Returns as see(). */
+static uint64_t tell_new(struct codes *c, uint32_t session, PyObject *task)
+{
+	PyObject *coroutine = coroutine_of(c, task), *name = name_of(c, task);
+	bool begun = true;
+	uint64_t address = coroutine ? identity_of(coroutine, &begun) : 0;
+
+	if (address && c->session == session) {
+		told_put(&c->tasks, task, address, name, ticks_now());
+		tell(c, session, begun ? SUBJECT_TASK_OLDER : SUBJECT_TASK_MADE, address, name);
+	}
+	Py_XDECREF(coroutine);
+	Py_XDECREF(name);
+	return begun ? address : 0;
+}
+
+static bool is_other(PyObject *name, PyObject *before)
+{
+	return name && name != before && (!before || PyUnicode_Compare(name, before));
+}
+
+/* One that is known; has its name changed? */
+static uint64_t tell_again(struct codes *c, uint32_t session, PyObject *task, const struct told *t)
+{
+	PyObject *name = name_of(c, task);
+
+	if (is_other(name, t->name) && c->session == session) {
+		told_put(&c->tasks, task, t->coroutine, name, t->seen);
+		tell(c, session, SUBJECT_TASK_OLDER, t->coroutine, name);
+	}
+	PyErr_Clear();
+	Py_XDECREF(name);
+	return t->coroutine;
+}
+
+/* Tells what is not told of a task yet. The payload for its coroutine, if it was known or has begun before; else 0. */
+static uint64_t see(struct codes *c, uint32_t session, PyObject *task)
+{
+	PyObject *row = told_find(&c->tasks, task);
+	uint64_t address = row ? tell_again(c, session, task, told_get(&c->tasks, row)) : tell_new(c, session, task);
+
+	Py_XDECREF(row);
+	return address;
+}
+
+/* Whose method, bound or built in, a Handle calls: a new reference, or NULL. */
+static PyObject *handled_by(const struct codes *c, PyObject *handle)
+{
+	PyObject *callback = attribute(c, handle, WORD_CALLBACK), *self = attribute(c, callback, WORD_SELF);
+
+	Py_XDECREF(callback);
+	return self;
+}
+
+void tasks_look(struct codes *c)
+{
+	PyObject *module = c->untold ? NULL : PyImport_GetModule(c->words[WORD_UVLOOP]);
+
+	if (module)
+		c->untold = true;
+	PyErr_Clear();
+	Py_XDECREF(module);
+}
+
+/* Which task runs in this thread, or NULL. By asyncio's function in C: there are no events of that. */
+static PyObject *current_task(const struct codes *c)
+{
+	PyObject *module = PyImport_GetModule(c->words[WORD_ASYNCIO]);
+	PyObject *function = attribute(c, module, WORD_CURRENT_TASK);
+	PyObject *task = function && PyCFunction_Check(function) ? PyObject_CallNoArgs(function) : NULL;
+
+	PyErr_Clear(); /* no loop runs in this thread */
+	Py_XDECREF(function);
+	Py_XDECREF(module);
+	return task;
+}
+
+void tasks_beginning(struct codes *c, uint32_t session, PyObject *code)
+{
+	PyObject *task = current_task(c), *coroutine = is_task(c, task) ? coroutine_of(c, task) : NULL;
+	bool begun;
+	uint64_t address = coroutine ? identity_of(coroutine, &begun) : 0;
+
+	if (address && address == identity_running(code)) {
+		see(c, session, task);
+		write_word(c, session, SUBJECT_TASK_STARTED, address);
+	}
+	Py_XDECREF(coroutine);
+	Py_XDECREF(task);
+}
+
+void tasks_handle_made(struct codes *c, uint32_t session, PyObject *handle, bool shown)
+{
+	PyObject *self = handled_by(c, handle);
+
+	if (is_task(c, self)) {
+		uint64_t coroutine = see(c, session, self);
+
+		if (coroutine)
+			write_word(c, session, SUBJECT_TASK_WOKEN, coroutine);
+	} else {
+		write_address(c, session, SUBJECT_JOB_MADE, handle);
+	}
+	Py_XDECREF(self);
+}
+
+/* In ns from now, by CLOCK_MONOTONIC, which loop.time() reads unless a loop has a clock of its own. */
+static double time_to(double when)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (when - (double)now.tv_sec) * 1e9 - (double)now.tv_nsec;
+}
+
+/* One that is late already was made with a delay of 0. */
+void tasks_timer_made(struct codes *c, uint32_t session, PyObject *handle, bool shown)
+{
+	PyObject *when = attribute(c, handle, WORD_WHEN);
+	double ns = when && PyFloat_CheckExact(when) ? time_to(PyFloat_AS_DOUBLE(when)) : -1e9;
+
+	if (ns > -1e9 && ns < (double)MARKER_SUBJECT_MAX) {
+		if (ns > 0)
+			write_word(c, session, SUBJECT_DUE, (uint64_t)ns);
+		write_address(c, session, SUBJECT_JOB_MADE, handle);
+	}
+	Py_XDECREF(when);
+}
+
+/* Will PY_START tell that this coroutine starts? Not if its code is left out, or uses up the ids. */
+static bool start_is_told(struct codes *c, uint32_t session, PyObject *coroutine)
+{
+	PyObject *code, *globals;
+	uint64_t value;
+
+	if (!identity_to_come(coroutine, &code, &globals))
+		return false;
+	value = codes_value_in(c, code, globals, session);
+	return value >= CODE_READY || (value && !(value & (CODE_FILTERED | CODE_NO_ID)));
+}
+
+/* A step of a task. */
+static void begin(struct codes *c, uint32_t session, PyObject *task, bool shown)
+{
+	PyObject *coroutine = coroutine_of(c, task);
+	bool begun = true;
+	uint64_t address = coroutine ? identity_of(coroutine, &begun) : 0;
+
+	if (address)
+		write_word(c, session, shown ? SUBJECT_TASK_BEGUN : SUBJECT_TASK_UNSEEN, address);
+	if (address && !begun && start_is_told(c, session, coroutine))
+		write_word(c, session, SUBJECT_TASK_STARTED, address);
+	Py_XDECREF(coroutine);
+}
+
+void tasks_handle_run(struct codes *c, uint32_t session, PyObject *handle, bool shown)
+{
+	PyObject *self = handled_by(c, handle);
+
+	if (is_task(c, self))
+		begin(c, session, self, shown);
+	else
+		write_address(c, session, shown ? SUBJECT_JOB_BEGUN : SUBJECT_JOB_UNSEEN, handle);
+	Py_XDECREF(self);
+}
+
+void tasks_handle_cancelled(struct codes *c, uint32_t session, PyObject *handle, bool shown)
+{
+	write_address(c, session, SUBJECT_JOB_DROPPED, handle);
+}
+
+void tasks_made(struct codes *c, uint32_t session, PyObject *task, bool shown)
+{
+	bool is = is_task(c, task);
+	PyObject *coroutine = is ? NULL : attribute(c, task, WORD_CORO); /* trio's */
+
+	if (is || coroutine)
+		see(c, session, task);
+	Py_XDECREF(coroutine);
+}
+
+void tasks_rescheduled(struct codes *c, uint32_t session, PyObject *task, bool shown)
+{
+	uint64_t coroutine = see(c, session, task);
+
+	if (coroutine)
+		write_word(c, session, SUBJECT_TASK_WOKEN, coroutine);
+}
+
+void tasks_job_made(struct codes *c, uint32_t session, PyObject *future, bool shown)
+{
+	write_address(c, session, SUBJECT_JOB_MADE, future);
+}
+
+/* A job is known by its future: submit() gives nothing else away. */
+void tasks_job_run(struct codes *c, uint32_t session, PyObject *item, bool shown)
+{
+	PyObject *future = attribute(c, item, WORD_FUTURE);
+
+	if (future)
+		write_address(c, session, shown ? SUBJECT_JOB_BEGUN : SUBJECT_JOB_UNSEEN, future);
+	Py_XDECREF(future);
+}
+
+void tasks_self_made(struct codes *c, uint32_t session, PyObject *thread, bool shown)
+{
+	write_address(c, session, SUBJECT_JOB_MADE, thread);
+}
+
+void tasks_self_run(struct codes *c, uint32_t session, PyObject *thread, bool shown)
+{
+	write_address(c, session, shown ? SUBJECT_JOB_BEGUN : SUBJECT_JOB_UNSEEN, thread);
+}
+
+/* Is what it belongs to in another process, or nowhere? */
+static bool is_root(const struct codes *c, PyObject *span)
+{
+	PyObject *parent = attribute(c, span, WORD_PARENT), *remote = NULL;
+	bool is = parent == Py_None;
+
+	if (parent && !is) {
+		remote = attribute(c, parent, WORD_IS_REMOTE);
+		is = remote == Py_True;
+	}
+	Py_XDECREF(remote);
+	Py_XDECREF(parent);
+	return is;
+}
+
+void tasks_span_begun(struct codes *c, uint32_t session, PyObject *span, bool shown)
+{
+	PyObject *name = is_root(c, span) ? attribute(c, span, WORD_SPAN_NAME) : NULL;
+
+	if (name && PyUnicode_CheckExact(name))
+		tell(c, session, SUBJECT_REQUEST_BEGUN, (uintptr_t)span >> IDENTITY_ADDRESS, name);
+	Py_XDECREF(name);
+}
+
+void tasks_span_ended(struct codes *c, uint32_t session, PyObject *span, bool shown)
+{
+	if (is_root(c, span))
+		write_address(c, session, SUBJECT_REQUEST_ENDED, span);
+}

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""`ocular report --follow`: while a recording is being written, what happened in each second, and nothing twice or never.
+
+    test_follow.py [--python PY]... [--only TEXT]
+
+No second is awaited: the program goes on when the follower has told of its first phase, so its later functions,
+threads and processes, and their lines in the code tables, come while it is followed. What they add up to is compared
+with the summary of the finished recording.
+"""
+
+import collections
+import json
+import os
+import signal
+import subprocess
+import time
+
+import recording
+
+PROGRAM = """
+import multiprocessing, os, sys, threading, time
+folder = sys.argv[1]
+def wait_for(name):
+    while not os.path.exists(os.path.join(folder, name)):
+        early()
+        time.sleep(0.01)
+        if not os.path.isdir(folder):  # the test is over
+            os._exit(1)
+def early():
+    pass
+wait_for("go")
+def many(n):  # more than a chunk of the recorder's
+    for _ in range(n):
+        late()
+def late():
+    pass
+def child():
+    many(1000)
+if __name__ == "__main__":
+    thread = threading.Thread(target=many, args=(50000,))
+    thread.start()
+    many(50000)
+    thread.join()
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+"""
+
+
+def start(python, folder):
+    """The recorder of a program that waits for a file `go`."""
+    path = os.path.join(folder, "program.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(PROGRAM)
+    command = [recording.WRAPPER, "record", "-q", "--mode", "adaptive", "-o", os.path.join(folder, "rec"), "--",
+               python, path, folder]
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, env=recording.plain_environment())
+
+
+def follow(folder, *options):
+    while not os.path.exists(os.path.join(folder, "rec", "perf.data")):
+        time.sleep(0.01)
+    return subprocess.Popen([recording.WRAPPER, "report", "--follow", *options, os.path.join(folder, "rec")],
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def let_go(folder):
+    with open(os.path.join(folder, "go"), "w", encoding="utf-8"):
+        pass
+
+
+def until_early(follower):
+    """The first objects, up to one that has a call of `early`."""
+    seconds = []
+    for line in follower.stdout:
+        seconds.append(json.loads(line))
+        if any(row["qualname"] == "early" and row["calls"] for row in seconds[-1]["functions"]):
+            return seconds
+    raise RuntimeError(f"it ended without one: {follower.stderr.read()}")
+
+
+def totals(rows, line):
+    calls, self_ns = collections.Counter(), collections.Counter()
+    for row in rows:
+        place = row["file"], row["qualname"], row[line]
+        calls[place] += row["calls"]
+        self_ns[place] += row["self_ns"]
+    return calls, self_ns
+
+
+def compare(seconds, summary):
+    """Counts are exact. Times are of the clock's rate as it was known when following began (docs/live.md)."""
+    calls, self_ns = totals((row for second in seconds for row in second["functions"]), "line")
+    right_calls, right_ns = totals(summary["functions"], "firstlineno")
+    events = sum(second["events"] for second in seconds)
+    problems = [f"{place}: {calls[place]} calls, the summary has {right_calls[place]}"
+                for place in calls.keys() | right_calls.keys() if calls[place] != right_calls[place]]
+    if events != sum(summary["events"].values()):
+        problems.append(f"{events} events, the summary has {summary['events']}")
+    if sum(second["lost"] for second in seconds):
+        problems.append("words are lost")
+    if abs(sum(self_ns.values()) - sum(right_ns.values())) > sum(right_ns.values()) / 1000:
+        problems.append(f"self time {sum(self_ns.values())}, the summary has {sum(right_ns.values())}")
+    times = [second["time_ns"] for second in seconds]
+    return problems + ["time runs backwards"] * (times != sorted(times))
+
+
+def adds_up(python, folder):
+    with start(python, folder) as recorder, follow(folder) as follower:
+        seconds = until_early(follower)
+        let_go(folder)
+        seconds += [json.loads(line) for line in follower.stdout]
+        errors = follower.stderr.read()
+    again = recording.run([recording.WRAPPER, "report", "--follow", os.path.join(folder, "rec")])
+    summary = recording.summary(folder + "/rec")
+    problems = compare(seconds, summary) + compare([json.loads(line) for line in again.stdout.splitlines()], summary)
+    late = sum(row["calls"] for row in summary["functions"] if row["qualname"] == "late")
+    if late != 101000:
+        problems.append(f"{late} calls of late()")
+    if recorder.returncode or follower.returncode or errors:
+        problems.append(f"exit {recorder.returncode}, {follower.returncode}: {errors}")
+    return problems
+
+
+def interrupted(python, folder):
+    with start(python, folder) as recorder, follow(folder, "--summary", os.path.join(folder, "part.json")) as follower:
+        seconds = until_early(follower)
+        follower.send_signal(signal.SIGINT)
+        seconds += [json.loads(line) for line in follower.stdout]
+        errors = follower.stderr.read()
+        let_go(folder)
+    with open(os.path.join(folder, "part.json"), encoding="utf-8") as file:
+        problems = compare(seconds, json.load(file))
+    if recorder.returncode or follower.returncode or errors:
+        problems.append(f"exit {recorder.returncode}, {follower.returncode}: {errors}")
+    return problems
+
+
+def recorder_killed(python, folder):
+    """Its socket stays, so that cannot be what a follower waits for."""
+    rec = os.path.join(folder, "rec")
+    path = os.path.join(folder, "program.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(PROGRAM)
+    command = [recording.RECORDER, "-q", "-o", rec, "--", python, path, folder]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, env=recording.traced_environment("calls")) as recorder, \
+            follow(folder) as follower:
+        until_early(follower)
+        recorder.kill()
+        follower.communicate(timeout=recording.LIMIT)
+        let_go(folder)
+    return [] if follower.returncode == 0 else [f"exit {follower.returncode}"]
+
+
+def refused(folder):
+    problems = []
+    for arguments, status, words in (([os.path.join(folder, "none")], 1, "no recording"),
+                                     (["--decoder", "perf", folder], 2, "--follow")):
+        done = recording.run([recording.WRAPPER, "report", "--follow", *arguments])
+        if done.returncode != status or words not in done.stderr or done.stdout:
+            problems.append(f"{arguments}: exit {done.returncode}: {done.stdout}{done.stderr}")
+    return problems
+
+
+def cases(python, chosen):
+    version = recording.version(python)
+    yield f"{version} the seconds add up to the summary", adds_up, python
+    if python == recording.pythons(chosen)[-1]:
+        yield "Ctrl-C ends following, not the program", interrupted, python
+        yield "following ends when the recorder was killed", recorder_killed, python
+        yield "what cannot be followed is refused in a line", refused
+
+
+if __name__ == "__main__":
+    recording.run_cases(cases)

@@ -1,0 +1,559 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tasks are those that the program itself counts, and a request's time went where the program planted it.
+
+The witness of tasks is a sys.monitoring tool in the program that asks asyncio.current_task() whenever a coroutine runs, and a context
+variable, which a new task inherits from the one that makes it. That of requests is the program's own clock."""
+
+import collections
+import json
+import os
+
+import recording
+
+COMMON = """
+import asyncio, contextvars, functools, json, random, sys, threading, time
+rnd = random.Random(int(sys.argv[1]))
+parent = contextvars.ContextVar("parent", default=None)
+rows = []  # of each task: coroutine, resumptions, whether it ended, names of the task and of the one that made it
+running = {}  # frame of a task's coroutine -> row
+
+def started(code, offset):
+    begin(code, sys._getframe(1))
+
+def begin(code, frame):
+    task = code.co_flags & 0x80 and current()
+    if task and task.get_coro().cr_frame is frame:
+        running[id(frame)] = row = [code.co_qualname, 0, False, task, parent.get()]
+        rows.append(row)
+        parent.set(row)
+
+def current():
+    try:
+        return asyncio.current_task()
+    except RuntimeError:  # no loop runs here
+        return None
+
+def resumed(code, offset, *rest):
+    row = running.get(id(sys._getframe(1)))
+    if row:
+        row[1] += 1
+
+def thrown(code, offset, exception):
+    row = running.get(id(sys._getframe(1)))
+    if row:
+        row[1] += 1
+    else:  # cancelled before it has begun
+        begin(code, sys._getframe(1))
+
+def ended(code, offset, *rest):
+    row = running.pop(id(sys._getframe(1)), None)
+    if row:
+        row[2] = True
+
+events = sys.monitoring.events
+sys.monitoring.use_tool_id(3, "witness")
+for name, function in (("PY_START", started), ("PY_RESUME", resumed), ("PY_THROW", thrown), ("PY_RETURN", ended),
+                       ("PY_UNWIND", ended)):
+    sys.monitoring.register_callback(3, getattr(events, name), function)
+sys.monitoring.set_events(3, events.PY_START | events.PY_RESUME | events.PY_THROW | events.PY_RETURN | events.PY_UNWIND)
+
+async def leaf(n):
+    for i in range(n):
+        await asyncio.sleep(rnd.choice((0, 0, .0005)))
+    return n
+
+async def fails():
+    await asyncio.sleep(0)
+    raise KeyError
+"""
+
+ENDING = """
+def text(row):
+    return row and row[3].get_name()
+sys.monitoring.set_events(3, 0)
+json.dump([row[:3] + [text(row), text(row[4])] for row in rows], open(sys.argv[2], "w"))
+"""
+
+# Tasks that make tasks, have names and new names, fail, are cancelled, wait for each other by all that asyncio has.
+CROWD = """
+async def consumer(queue, n):
+    asyncio.current_task().set_name("consumer of %d" % n)
+    for i in range(n):
+        await queue.get()
+
+async def producer(queue, n):
+    for i in range(n):
+        await asyncio.sleep(0)
+        queue.put_nowait(i)
+
+async def parent_of(n, lock, gate):
+    async with lock:
+        await asyncio.sleep(0)
+    await gate.wait()
+    made = [asyncio.create_task(leaf(rnd.randrange(4)), name=rnd.choice((None, "leaf", "own name"))) for i in range(n)]
+    if rnd.random() < .2:
+        made[0].cancel()
+    if rnd.random() < .2:
+        await asyncio.sleep(0)
+        made[-1].cancel()
+    await asyncio.gather(*made, fails(), return_exceptions=True)
+
+async def group(n):
+    async with asyncio.TaskGroup() as tasks:
+        for i in range(n):
+            tasks.create_task(leaf(i), name="in group %d" % i)
+    try:
+        await asyncio.wait_for(asyncio.sleep(9), .001)
+    except TimeoutError:
+        pass
+
+async def main():
+    queue, lock, gate = asyncio.Queue(), asyncio.Lock(), asyncio.Event()
+    first = [asyncio.create_task(parent_of(1 + i % 4, lock, gate), name="parent %d" % i) for i in range(40)]
+    second = asyncio.gather(consumer(queue, 30), producer(queue, 30), *(group(i % 5) for i in range(10)))
+    await asyncio.sleep(0)
+    gate.set()
+    await asyncio.gather(*first)
+    await second
+    loop = asyncio.get_running_loop()
+    await asyncio.gather(*(asyncio.to_thread(time.sleep, .001) for i in range(5)), loop.run_in_executor(None, sum, (1, 2)))
+asyncio.run(main())
+"""
+
+# The same with tasks of asyncio that are written in Python.
+PYTHON = """
+if sys.version_info >= (3, 14):  # asyncio's own answers for tasks in C only
+    asyncio.current_task = asyncio.tasks.current_task = asyncio.tasks._py_current_task
+_old = asyncio.run
+def run(main):
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        loop.set_task_factory(lambda loop, coro, **more: asyncio.tasks._PyTask(coro, loop=loop, **more))
+        runner.run(main)
+asyncio.run = run
+"""
+
+# Two loops in two threads, which hand each other coroutines and calls.
+THREADS = """
+async def asks(other, n):
+    for i in range(n):
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(leaf(i % 3), other))
+
+async def serve(ready, done):
+    ready.set_result(asyncio.get_running_loop())
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    done.append(lambda: loop.call_soon_threadsafe(stop.set))
+    await stop.wait()
+
+async def main():
+    import concurrent.futures
+    ready, done = concurrent.futures.Future(), []
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(lambda: asyncio.run(serve(ready, done)),))
+    thread.start()
+    other = ready.result()
+    await asyncio.gather(*(asks(other, 8) for i in range(4)))
+    done[0]()
+    thread.join()
+asyncio.run(main())
+"""
+
+PROGRAMS = {"crowd": CROWD, "tasks in Python": PYTHON + CROWD, "two loops": THREADS}
+
+# One request, whose parts are timed by the program. What has the lock sleeps.
+REQUEST = """
+import asyncio, json, sys, threading, time
+import ocular
+parts = []
+
+def part(name, since):
+    parts.append((name, since - begun, time.perf_counter_ns() - begun))
+
+def burn(seconds):
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+async def child(seconds):
+    await asyncio.sleep(seconds)
+
+async def holds(lock):
+    async with lock:
+        await asyncio.sleep(.08)
+
+async def handler(lock):
+    global begun
+    with ocular.request("GET /"):
+        begun = since = time.perf_counter_ns()
+        await asyncio.sleep(.03)
+        part("sleep", since); since = time.perf_counter_ns()
+        async with lock:
+            part("lock", since)
+        since = time.perf_counter_ns()
+        await asyncio.to_thread(time.sleep, .04)
+        part("thread", since); since = time.perf_counter_ns()
+        burn(.02)
+        part("burn", since); since = time.perf_counter_ns()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(child(.01), name="short")
+            tasks.create_task(child(.025), name="long")
+        part("group", since); since = time.perf_counter_ns()
+        await asyncio.get_running_loop().run_in_executor(None, burn, .015)
+        part("executor", since)
+    parts.append(("all", 0, time.perf_counter_ns() - begun))
+
+async def main():
+    lock = asyncio.Lock()
+    holder = asyncio.create_task(holds(lock), name="holder")
+    await asyncio.sleep(0)
+    await asyncio.create_task(handler(lock), name="handler")
+    await holder
+    with ocular.request("POST /"):
+        pass
+asyncio.run(main())
+json.dump(parts, open(sys.argv[2], "w"))
+"""
+
+# Of each part: what its time must have gone to, and the least of it, ns.
+PLANTED = {
+    "sleep": (("awaiting", "sleep", "handler"), 30e6),
+    "lock": (("awaiting", "sleep", "holder"), 45e6),
+    "thread": (("running", None, None), 40e6),
+    "burn": (("running", "handler", "handler"), 20e6),
+    "group": (("awaiting", "sleep", "long"), 24e6),
+    "executor": (("running", "burn", None), 15e6),
+}
+
+
+def recorded(python, folder, source, *options, seed=1, **more):
+    path, record, truth = (os.path.join(folder, name) for name in ("program.py", "rec", "truth.json"))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(source)
+    env = dict(recording.traced_environment("calls", **more))
+    done = recording.record(record, [python, path, str(seed), truth], env, *options)
+    if done.returncode:
+        raise RuntimeError(f"exit status {done.returncode}: {done.stderr}")
+    with open(truth, encoding="utf-8") as file:
+        return json.load(file), recording.summary(record)
+
+
+def compare(rows, told):
+    """Names, coroutines, resumptions, ends and makers of all tasks that began."""
+    names = ("coroutine", "resumptions", "ended", "name", "created_by")
+    wanted = collections.Counter(tuple(row) for row in rows)
+    found = collections.Counter(tuple(t[name] for name in names) for t in told if t["running_ns"])
+    problems = [f"not there: {row}, {n} times" for row, n in (wanted - found).items()]
+    return (problems + [f"never was: {row}, {n} times" for row, n in (found - wanted).items()])[:20]
+
+
+# An event loop that is no Python code; of tasks made by its own create_task() asyncio's functions tell nothing.
+UVLOOP = """
+import uvloop
+async def worker(n):
+    for i in range(n):
+        await leaf(1 + i % 3)
+    await asyncio.sleep(0)
+
+async def main():
+    loop = asyncio.get_running_loop()
+    first = [loop.create_task(worker(i % 5), name=rnd.choice((None, "own name"))) for i in range(150)]
+    async with asyncio.TaskGroup() as tasks:
+        for i in range(5):
+            tasks.create_task(leaf(2), name="in group %d" % i)
+    await asyncio.gather(*first, fails(), return_exceptions=True)
+    loop.create_task(worker(1)).set_name("renamed")
+    at_once = [loop.create_task(leaf(0), name="at once") for i in range(20)]
+    await asyncio.sleep(.05)
+uvloop.run(main())
+"""
+
+
+def test_uvloop(python, folder):
+    """Who makes tasks is not known where the loop does it."""
+    rows, summary = recorded(python, folder, COMMON + UVLOOP + ENDING)
+    told = [{**t, "created_by": None} for t in summary["tasks"] if is_own(t["coroutine"], False)]
+    rows = [row[:4] + [None] for row in rows if is_own(row[0], False)]
+    print(f"# tasks compared {len(rows)}, resumptions {sum(row[1] for row in rows)}")
+    older = sum(t["older"] for t in told)
+    return compare(rows, told) + [f"{older} older ones"] * bool(older) + ([] if len(rows) > 150 else [f"only {len(rows)} tasks"])
+
+
+def is_own(coroutine, filtered):
+    """asyncio.run() makes tasks after the program has ended; of functions that are left out there is no event."""
+    return coroutine and not coroutine.startswith("BaseEventLoop.") and not (filtered and coroutine == "to_thread")
+
+
+def test_tasks(python, source, seed, more, folder):
+    rows, summary = recorded(python, folder, COMMON + source + ENDING, seed=seed, **more)
+    told, rows = [t for t in summary["tasks"] if is_own(t["coroutine"], more)], [r for r in rows if is_own(r[0], more)]
+    print(f"# tasks compared {len(rows)}, resumptions {sum(row[1] for row in rows)}")
+    problems = compare(rows, told) + ([] if len(rows) > 30 else [f"only {len(rows)} tasks"])
+    for t in told:
+        if t["running_ns"] + t["waiting_ns"] != t["end_ns"] - t["start_ns"]:
+            problems.append(f"does not add up: {t}")
+    for group in summary["task_groups"]:
+        same = [t for t in summary["tasks"] if (t["coroutine"], t["file"]) == (group["coroutine"], group["file"])]
+        for key in ("running_ns", "waiting_ns", "resumptions"):
+            if sum(t[key] for t in same) != group[key] or len(same) != group["tasks"]:
+                problems.append(f"{group['coroutine']}: {group}")
+    return problems[:20]
+
+
+def spent(path, since, until):
+    """{(kind, what, task): ns} of a part of a path."""
+    found, at = collections.Counter(), 0
+    for piece in path:
+        ns = min(at + piece["ns"], until) - max(at, since)
+        at += piece["ns"]
+        if ns > 0:
+            found[piece["kind"], piece["what"], piece["task"]] += ns
+    return found
+
+
+def test_request(python, folder):
+    parts, summary = recorded(python, folder, REQUEST)
+    requests = summary["requests"]
+    if [r["name"] for r in requests] != ["GET /", "POST /"]:
+        return [str(requests)]
+    path, wall = requests[0]["path"], requests[0]["end_ns"] - requests[0]["start_ns"]
+    problems = [] if sum(p["ns"] for p in path) == wall else ["the pieces do not add up"]
+    for name, since, until in parts:
+        if name == "all":
+            if abs(wall - until) > .01 * until:
+                problems.append(f"{wall} ns, by the program's clock {until}")
+            continue
+        (kind, what, task), least = PLANTED[name]
+        found = spent(path, since, until)
+        # On a busy machine a job may begin while the handler is still starting its thread.
+        whose = (task, "handler") if name == "thread" else (task,)
+        ns = sum(n for key, n in found.items() if key[0] == kind and what in (None, key[1]) and key[2] in whose)
+        if ns < .95 * min(least, until - since):  # the lock is held until a time; who comes late waits less
+            problems.append(f"{name}: {ns} ns of {until - since}: {found}")
+    return problems
+
+
+TRIO = """
+import json, sys, trio
+class Counts(trio.abc.Instrument):
+    tasks = steps = 0
+    def task_spawned(self, task):
+        self.tasks += 1
+    def after_task_step(self, task):
+        self.steps += 1
+async def leaf(n):
+    for i in range(n):
+        await trio.sleep(0)
+async def main():
+    async with trio.open_nursery() as nursery:
+        for i in range(300):
+            nursery.start_soon(leaf, i % 7)
+counts = Counts()
+trio.run(main, instruments=[counts])
+json.dump([counts.tasks, counts.steps], open(sys.argv[2], "w"))
+"""
+
+
+def test_trio(python, folder):
+    """As many tasks and steps as trio itself counts. Of what ends in its first step the coroutine is not known."""
+    (tasks, steps), summary = recorded(python, folder, TRIO)
+    found = collections.Counter((t["coroutine"] or "").rsplit(".")[-1] for t in summary["tasks"])
+    ran = len(summary["tasks"]) + sum(t["resumptions"] for t in summary["tasks"])
+    good = (len(summary["tasks"]), ran) == (tasks, steps) and found == {"leaf": 257, "": 43, "main": 1, "init": 1, "task": 1}
+    return [] if good else [f"{tasks} tasks, {steps} steps: {ran}, {found}"]
+
+
+LATE = """
+import asyncio, json, sys, time
+import ocular
+async def handler():
+    with ocular.request("GET /"):
+        await asyncio.sleep(.01)
+async def main():
+    task = asyncio.create_task(handler(), name="handler")
+    await asyncio.sleep(0)
+    until = time.perf_counter() + .05
+    while time.perf_counter() < until:
+        pass
+    await task
+asyncio.run(main())
+json.dump([], open(sys.argv[2], "w"))
+"""
+
+
+def test_late(python, folder):
+    """A timer is due while the loop is busy: from there on the request could go on. However busy this machine is."""
+    _, summary = recorded(python, folder, LATE)
+    path = summary["requests"][0]["path"]
+    found = {kind: sum(p["ns"] for p in path if p["kind"] == kind) for kind in ("awaiting", "ready")}
+    task, = (t for t in summary["tasks"] if t["name"] == "handler")
+    good = 0 < found["awaiting"] < 25e6 < found["ready"] and task["waiting_ns"] > 49.8e6
+    return [] if good else [f"{found}, {task}, {path}"]
+
+
+def test_kept(python, folder):
+    """The summary of many tasks: 10,000 have rows, all are in their coroutine's."""
+    source = """
+import asyncio, json, sys
+async def child(i):
+    await asyncio.sleep(0)
+async def main():
+    for i in range(12):
+        await asyncio.gather(*(child(n) for n in range(1000)))
+asyncio.run(main())
+json.dump([], open(sys.argv[2], "w"))
+"""
+    _, summary = recorded(python, folder, source)
+    groups = {g["coroutine"]: g for g in summary["task_groups"]}
+    child = groups["child"]
+    if (len(summary["tasks"]), child["tasks"], child["resumptions"], child["unfinished"]) != (10000, 12000, 12000, 0):
+        return [f"{len(summary['tasks'])} rows, {child}"]
+    rest = sum(g["count"] for g in groups.values())
+    return [] if rest == sum(g["tasks"] for g in groups.values()) - 10000 else [f"{rest} without rows"]
+
+
+OLDER = """
+import asyncio, sys, json
+sys.path.insert(0, {path!r})
+import ocular
+async def worker():
+    for i in range(8):
+        await asyncio.sleep(0)
+async def starter():
+    await asyncio.sleep(0)
+    ocular.start_tracing(output={record!r}, mode="calls", perfetto=None, console=False)
+async def main():
+    await asyncio.gather(starter(), *(asyncio.create_task(worker(), name="older %d" % i) for i in range(3)))
+    await asyncio.create_task(worker(), name="new")
+    ocular.stop_tracing()
+asyncio.run(main())
+"""
+
+
+def test_older(python, folder):
+    """Tasks that are older than the recording are told when they are woken; nothing is taken for them."""
+    record = os.path.join(folder, "rec")
+    source = OLDER.format(path=os.path.join(recording.BUILD, "python"), record=record)
+    done = recording.run([python, "-c", source], env=recording.plain_environment())
+    if done.returncode:
+        return [done.stderr]
+    summary = recording.summary(record)
+    found = {t["name"]: (t["coroutine"], t["older"], t["ended"], t["created_by"]) for t in summary["tasks"]}
+    new, main = found.pop("new", None), found.pop("Task-1", None)
+    older = {name: row for name, row in found.items() if name.startswith("older")}
+    groups = {g["coroutine"] for g in summary["task_groups"]}
+    good = (new == ("worker", False, True, "Task-1") and main and main[1]
+            and older == {f"older {i}": ("worker", True, True, None) for i in range(3)}
+            and groups <= {"worker", "starter", "main", None})
+    return [] if good else [f"{found}, new {new}, main {main}, {groups}"]
+
+
+def test_unidentified(python, folder):
+    """Where nothing tells which coroutine is resumed there are no tasks, and a request is as long as it was."""
+    _, summary = recorded(python, folder, REQUEST, OCULAR_ALSO="no_identity")
+    requests = summary["requests"]
+    walls = [r["end_ns"] - r["start_ns"] for r in requests]
+    sums = [sum(p["ns"] for p in r["path"]) for r in requests]
+    return [] if not summary["tasks"] and len(walls) == 2 and walls == sums else [f"{summary['tasks']}, {requests}"]
+
+
+# As much of OpenTelemetry's SDK as is looked at.
+TELEMETRY = """
+class Span:
+    def __init__(self, name, parent):
+        self._name, self._parent = name, parent
+    def start(self, start_time=None, parent_context=None):
+        pass
+    def end(self, end_time=None):
+        pass
+"""
+TELLS = """
+import asyncio, json, os, sys, types
+from opentelemetry.sdk.trace import Span
+async def handler(i):
+    root = Span("GET /%d" % i, (None, types.SimpleNamespace(is_remote=True))[i % 2])
+    inner = Span("inner", types.SimpleNamespace(is_remote=False))
+    root.start()
+    inner.start()
+    await asyncio.sleep(.001)
+    inner.end()
+    root.end()
+async def main():
+    await asyncio.gather(*(handler(i) for i in range(4)))
+asyncio.run(main())
+json.dump([], open(sys.argv[2], "w"))
+"""
+
+
+def test_telemetry(python, folder):
+    """Spans of OpenTelemetry that begin in this process are requests."""
+    package = os.path.join(folder, "opentelemetry", "sdk", "trace")
+    os.makedirs(package)
+    with open(os.path.join(package, "__init__.py"), "w", encoding="utf-8") as file:
+        file.write(TELEMETRY)
+    _, summary = recorded(python, folder, TELLS)
+    found = sorted(r["name"] for r in summary["requests"])
+    if found != [f"GET /{i}" for i in range(4)]:
+        return [str(found)]
+    return [f"{r}" for r in summary["requests"] if r["end_ns"] - r["start_ns"] < 1e6
+            or sum(p["ns"] for p in r["path"]) != r["end_ns"] - r["start_ns"]]
+
+
+FLIGHT = """
+import asyncio, json, sys, time
+import ocular
+def job():
+    time.sleep(.04)
+async def handler(i):
+    with ocular.request("GET /%d" % i):
+        await asyncio.sleep(0)
+        if i == 30:
+            await asyncio.to_thread(job)
+async def slow():
+    await asyncio.sleep(.05)
+async def main():
+    for i in range(60):
+        await handler(i)
+    await asyncio.create_task(slow(), name="worker-7")
+asyncio.run(main())
+json.dump([], open(sys.argv[2], "w"))
+"""
+
+
+def test_snapshot(python, folder):
+    """The slow request, and the slow task, make a snapshot each; all of the request is in it, in both threads."""
+    trigger = "task GET * > 30ms\ntask worker-? > 40ms\ntask GET /4 > 10s\ntask nobody > 1ms"
+    _, summary = recorded(python, folder, FLIGHT, "--flight", "5s", OCULAR_TRIGGER=trigger)
+    labels = [(s["trigger"], s["label"]) for s in summary["snapshots"]]
+    slowest = summary["requests"][0]
+    wall = slowest["end_ns"] - slowest["start_ns"]
+    # On a busy machine the job may begin while the main thread is still starting its thread.
+    job, running = (sum(p["ns"] for p in slowest["path"] if p["kind"] == "running" and p["what"] in of)
+                    for of in (("job",), ("job", "main")))
+    problems = [] if sum(p["ns"] for p in slowest["path"]) == wall else ["the pieces do not add up"]
+    if labels != [("slow task", "GET /30"), ("slow task", "worker-7")] or slowest["name"] != "GET /30" or not job or running < 39e6:
+        problems.append(f"{labels}, {slowest}")
+    if [m["pattern"] for m in summary.get("matched_nothing", ())] != ["nobody"]:
+        problems.append(str(summary.get("matched_nothing")))
+    return problems
+
+
+def cases(python, _):
+    version = recording.version(python)
+    for name, source in PROGRAMS.items():
+        for seed in (1, 2):
+            yield f"{version} {name}, {seed}", test_tasks, python, source, seed, {}
+    yield f"{version} crowd, only the program's own code", test_tasks, python, CROWD, 3, {"OCULAR_INCLUDE": "__main__"}
+    yield f"{version} a request, part by part", test_request, python
+    yield f"{version} a timer is late", test_late, python
+    for name, test, *packages in (("trio, as it counts itself", test_trio, "trio", "anyio"), ("uvloop", test_uvloop, "uvloop")):
+        fetched = recording.venv(python, *packages)
+        yield f"{version} {name}", *((test, fetched) if fetched else (recording.NO_VENV,))
+    yield f"{version} tasks older than the recording", test_older, python
+    yield f"{version} without identity", test_unidentified, python
+    yield f"{version} requests of OpenTelemetry", test_telemetry, python
+    yield f"{version} snapshots of slow ones", test_snapshot, python
+    yield f"{version} more tasks than have rows", test_kept, python
+
+
+if __name__ == "__main__":
+    recording.run_cases(cases)

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* test_critical.c - critical paths of made up steps: they add up, whatever is known of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "model/critical.h"
+
+static struct code a = { .qualname = (char *)"a" }, b = { .qualname = (char *)"b" },
+		   sleeps = { .qualname = (char *)"s" };
+
+/* What the path is like, as KIND what ns. */
+struct wanted {
+	enum critical_kind kind;
+	const struct code *what;
+	uint64_t ns;
+};
+
+static void expect(const struct steps *s, uint64_t step, uint64_t since, uint64_t until, const struct wanted *w,
+		   size_t n)
+{
+	struct critical c = { 0 };
+	uint64_t sum = 0;
+
+	assert_int_equal(critical_find(&c, s, step, since, until), 0);
+	assert_int_equal(c.n, n);
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(c.pieces[i].kind, w[i].kind);
+		assert_ptr_equal(c.pieces[i].what, w[i].what);
+		assert_int_equal(c.pieces[i].ns, w[i].ns);
+		sum += c.pieces[i].ns;
+	}
+	assert_int_equal(sum, until - since);
+	critical_free(&c);
+}
+
+#define EXPECT(s, step, since, until, ...) \
+	expect(s, step, since, until, (const struct wanted[]){ __VA_ARGS__ }, \
+	       sizeof((const struct wanted[]){ __VA_ARGS__ }) / sizeof(struct wanted))
+
+/* Task a runs 100 to 110, waits in s until 150, runs from 160 to 200. Task b, which lets it go on, runs 140 to 155. */
+static void test_waits(void **state)
+{
+	struct steps s = { 0 };
+
+	(void)state;
+	steps_add(&s, &(struct step){ .kind = STEP_TASK, .what = &a, .tid = 1, .begun_ns = 100 });
+	steps_add(&s, &(struct step){ .kind = STEP_TASK, .what = &b, .tid = 1, .begun_ns = 140, .where = &sleeps });
+	steps_add(&s, &(struct step){ .kind = STEP_TASK,
+				      .what = &a,
+				      .tid = 1,
+				      .begun_ns = 160,
+				      .ready_ns = 150,
+				      .ready_by = 2,
+				      .before = 1,
+				      .suspended_ns = 110,
+				      .where = &sleeps });
+	EXPECT(&s, 3, 100, 200, { CRITICAL_RUNNING, &a, 10 }, { CRITICAL_AWAITING, &sleeps, 30 },
+	       { CRITICAL_RUNNING, &b, 10 }, { CRITICAL_READY, &a, 10 }, { CRITICAL_RUNNING, &a, 40 });
+	/* Parts of it. */
+	EXPECT(&s, 3, 170, 180, { CRITICAL_RUNNING, &a, 10 });
+	EXPECT(&s, 3, 145, 165, { CRITICAL_RUNNING, &b, 5 }, { CRITICAL_READY, &a, 10 }, { CRITICAL_RUNNING, &a, 5 });
+	/* It began before what is known of it. */
+	EXPECT(&s, 3, 90, 165, { CRITICAL_UNKNOWN, NULL, 10 }, { CRITICAL_RUNNING, &a, 10 },
+	       { CRITICAL_AWAITING, &sleeps, 30 }, { CRITICAL_RUNNING, &b, 10 }, { CRITICAL_READY, &a, 10 },
+	       { CRITICAL_RUNNING, &a, 5 });
+	steps_free(&s);
+}
+
+/* What nobody lets go on is awaited where the waiter is; what is not known to be ready waits until it runs. */
+static void test_nobody(void **state)
+{
+	struct steps s = { 0 };
+
+	(void)state;
+	steps_add(&s, &(struct step){ .kind = STEP_TASK, .what = &a, .begun_ns = 100 });
+	steps_add(&s, &(struct step){ .kind = STEP_JOB, .what = &b, .begun_ns = 150 });
+	steps_add(&s, &(struct step){ .kind = STEP_TASK,
+				      .what = &a,
+				      .begun_ns = 155,
+				      .ready_ns = 152,
+				      .ready_by = 2,
+				      .before = 1,
+				      .suspended_ns = 110,
+				      .where = &sleeps });
+	steps_add(&s, &(struct step){ .kind = STEP_TASK,
+				      .what = &a,
+				      .begun_ns = 190,
+				      .before = 3,
+				      .suspended_ns = 160,
+				      .where = &b });
+	EXPECT(&s, 4, 110, 200, { CRITICAL_AWAITING, &sleeps, 40 }, { CRITICAL_RUNNING, &b, 2 },
+	       { CRITICAL_READY, &a, 3 }, { CRITICAL_RUNNING, &a, 5 }, { CRITICAL_AWAITING, &b, 30 },
+	       { CRITICAL_RUNNING, &a, 10 });
+	EXPECT(&s, 0, 10, 20, { CRITICAL_UNKNOWN, NULL, 10 });
+	steps_free(&s);
+}
+
+/* One lets the next go on, from all of whom the first waits; nobody lets the last one go on. */
+static void test_long(void **state)
+{
+	struct steps s = { 0 };
+	struct wanted wanted[3000] = { { CRITICAL_AWAITING, &sleeps, 2 } };
+
+	(void)state;
+	for (uint64_t n = 1; n < 3000; n++) {
+		steps_add(&s, &(struct step){ .kind = STEP_TASK,
+					      .what = n % 2 ? &a : &b,
+					      .begun_ns = 2 * n + 2,
+					      .ready_ns = n > 1 ? 2 * n + 2 : 0,
+					      .ready_by = n - 1,
+					      .suspended_ns = 1,
+					      .where = &sleeps });
+		wanted[n] = (struct wanted){ CRITICAL_RUNNING, n % 2 ? &a : &b, 2 };
+	}
+	expect(&s, 2999, 2, 6002, wanted, 3000);
+	steps_free(&s);
+}
+
+/* Damaged ones: each of two lets the other go on, and begins before it was ready. */
+static void test_circle(void **state)
+{
+	struct steps s = { 0 };
+
+	(void)state;
+	steps_add(&s, &(struct step){ .kind = STEP_JOB, .what = &a, .begun_ns = 150, .ready_ns = 149, .ready_by = 2 });
+	steps_add(&s, &(struct step){ .kind = STEP_JOB, .what = &b, .begun_ns = 140, .ready_ns = 999, .ready_by = 1 });
+	EXPECT(&s, 1, 100, 160, { CRITICAL_UNKNOWN, NULL, 49 }, { CRITICAL_READY, &a, 1 },
+	       { CRITICAL_RUNNING, &a, 10 });
+	EXPECT(&s, 2, 100, 160, { CRITICAL_UNKNOWN, NULL, 40 }, { CRITICAL_RUNNING, &b, 20 });
+	steps_free(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_waits), cmocka_unit_test(test_nobody),
+					    cmocka_unit_test(test_long), cmocka_unit_test(test_circle) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+/* test_pt_words.c - words that are gathered are those that are told one by one, with the same time and cycles. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pt/pt_walk.h"
+
+#define BEGIN \
+	"\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x19\0\x10\0\0\0\0\0\x02\x03\x1c\0\x02\x23"
+/* A TSC packet that doubles do not count one by one any more. */
+#define LATE \
+	"\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x02\x82\x19\x03\x10\0\0\0\0\x40\x02\x03\x1c\0\x02" \
+	"\x23"
+#define PACKETS 5000
+#define MOST	(PACKETS * 32)
+#define THREAD	1000 /* cycles of the thread before the trace */
+
+struct told {
+	uint64_t bits, ns, cycles;
+};
+
+struct log {
+	unsigned n, gathered, full;
+	struct told at[PACKETS];
+};
+
+static const struct pt_clocks clocks = {
+	.conv.shift = 1, .conv.mult = 3, .max_ratio = 28, .mtc_shift = 3, .ctc_num = 7, .ctc_den = 2
+};
+
+static const struct {
+	const char *bytes;
+	uint8_t size;
+} packets[] = {
+#define P(text) \
+	{ \
+		text, sizeof(text) - 1 \
+	}
+	P("\x0b\x02\x32"
+	  "abcdefgh"),
+	P("\x57\x02\x02\x32"
+	  "12345678"),
+	P("\x02\x32"
+	  "ijklmnop"),
+	P("\xff\xfe\x02\x32"
+	  "87654321"),
+	P("\x07\x03\x04\x02\x32"
+	  "longcycl"),
+	P("\x03\x02\x32"
+	  "nocycles"),
+	P("\x07\0\x02\x32"
+	  "nocycle2"),
+	P("\0"),
+	P("\0\0\0\0\0\0"),
+	P("\x0b"),
+	P("\x03"),
+	P("\x02\x12"
+	  "abcd"),
+	P("\x06"),
+	P("\x02\x03\x10\0"),
+	P("\x02\x03\x20\0"),
+	P("\x02\x73\x05\0\0\x02\0"),
+	P("\x59\x07"),
+	P("\x59\x09"),
+	P("\x19\0\x20\0\0\0\0\0"),
+	P("\x02\xb2"
+	  "qrstuvwx"
+	  "\x3d\x05\x06"),
+	P("\x02\xf3"),
+	P(BEGIN),
+#undef P
+};
+#define KINDS (sizeof(packets) / sizeof(packets[0]))
+#define PLAIN 4 /* are gathered */
+
+static size_t write_trace(uint8_t *to, unsigned seed, bool late)
+{
+	size_t n = sizeof(BEGIN) - 1;
+
+	memcpy(to, late ? LATE : BEGIN, n);
+	srandom(seed);
+	for (unsigned i = 0; i < PACKETS - 1; i++) {
+		unsigned k = random() % (random() % (seed % 2 ? 2000 : 20) ? PLAIN : KINDS);
+
+		memcpy(to + n, packets[k].bytes, packets[k].size);
+		n += packets[k].size;
+	}
+	return n;
+}
+
+static void add(struct log *log, uint64_t bits, uint64_t ns, uint64_t cycles)
+{
+	log->at[log->n++] = (struct told){ bits, ns, cycles };
+}
+
+static void add_gathered(struct log *log, struct words *w, unsigned n)
+{
+	for (unsigned i = w->n; i < w->n + n; i++)
+		add(log, w->bits[i], w->ns[i], w->cycles[i]);
+	log->gathered += n;
+	log->full += w->n + n == WORDS_MAX;
+}
+
+/* A step as early as `until` ticks behind the last one may be told together with it. */
+static void walk(const uint8_t *bytes, size_t size, struct words *room, uint64_t until, struct log *log)
+{
+	struct pt_walk *w = calloc(1, sizeof(*w));
+	enum pt_step step;
+
+	pt_walk_init(w, &clocks, false);
+	w->words = room;
+	w->thread = THREAD;
+	log->n = log->gathered = log->full = 0;
+	pt_walk_chunk(w, bytes, bytes + size, 0x1000, true);
+	while ((step = pt_walk_next(w)) != STEP_END) {
+		if (step == STEP_WORDS) {
+			assert_true(w->stamp < w->quiet_until);
+			assert_int_equal(w->passed.stamp, w->stamp);
+			add_gathered(log, room, w->gathered);
+		}
+		if (step == STEP_WORD)
+			add(log, w->word, tsc_ns(&clocks.conv, w->stamp), w->core + THREAD);
+		if (room)
+			room->n = log->n % 2 ? 0 : WORDS_MAX / 2;
+		w->passed.stamp = 0;
+		w->quiet_until = w->stamp + until;
+	}
+	free(w);
+}
+
+static void test_equal(void **state)
+{
+	static struct log one, many;
+	static struct words room;
+	static uint8_t bytes[MOST];
+	static const uint64_t until[] = { 0, 1, 50, 4000, 1 << 30, 1ull << 62 };
+	unsigned gathered = 0, full = 0;
+
+	(void)state;
+	for (unsigned seed = 0; seed < 40; seed++) {
+		size_t size = write_trace(bytes, seed, seed % 8 > 3);
+
+		walk(bytes, size, NULL, 0, &one);
+		assert_true(one.n > PACKETS / 2);
+		assert_int_equal(one.gathered, 0);
+		for (size_t i = 0; i < sizeof(until) / sizeof(until[0]); i++) {
+			walk(bytes, size, &room, until[i], &many);
+			assert_int_equal(many.n, one.n);
+			assert_memory_equal(many.at, one.at, one.n * sizeof(one.at[0]));
+			gathered += many.gathered;
+			full += many.full;
+		}
+	}
+	assert_true(gathered > 40 * PACKETS * 2);
+	assert_true(full > 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_equal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
