@@ -202,20 +202,6 @@ bool profile_has_waits(const struct profile *p)
 	return false;
 }
 
-static void add_waits(struct code *code, void *to)
-{
-	if (code->function->waits)
-		waits_join(to, code->function->waits);
-}
-
-struct waits profile_waits(const struct profile *p)
-{
-	struct waits all = p->outside_waits;
-
-	each_function(p, add_waits, &all);
-	return all;
-}
-
 enum rank profile_rank(const struct profile *p)
 {
 	return profile_has_cpu(p) ? RANK_CPU : RANK_TIME;

@@ -49,6 +49,7 @@ struct profile {
 	uint64_t outside_ns, outside_cycles; /* of these: when no activation was known */
 	struct off traced_off, outside_off;  /* of these */
 	struct waits outside_waits;	     /* of these */
+	struct waits all_waits;		     /* of all functions, and outside of them */
 	uint64_t samples;		     /* of C functions, */
 	uint64_t outside_samples;	     /* of these when no activation was known */
 	uint64_t known_kinds;		     /* EXTENSION words that are read here */
@@ -103,9 +104,6 @@ static inline bool profile_is_sampled(const struct profile *p)
 
 /* Does the program tell what it waits for? */
 bool profile_has_waits(const struct profile *p);
-
-/* All waits of all functions and outside of them. */
-struct waits profile_waits(const struct profile *p);
 
 /*
  * By which time: all of it, that on a CPU, that of waiting; of functions only: that of waits which the program tells

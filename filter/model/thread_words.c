@@ -23,6 +23,7 @@ static int take_wait(struct thread *t, const struct sample *s, struct profile *p
 	if (fn && !fn->waits)
 		return -ENOMEM;
 	waits_add(fn ? fn->waits : &p->outside_waits, kind, ns);
+	waits_add(&p->all_waits, kind, ns);
 	t->gil_ns += kind == WAIT_FOR_GIL ? ns : 0;
 	return s->named ? locks_add(&p->locks, s->named, took.place & MARKER_PLACE_LINES, ns) : 0;
 }

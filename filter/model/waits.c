@@ -27,16 +27,6 @@ void waits_add(struct waits *w, enum wait_kind kind, uint64_t ns)
 	wait_total_add(&w->of[kind], ns);
 }
 
-void waits_join(struct waits *to, const struct waits *more)
-{
-	for (int kind = 0; kind < WAIT_KINDS; kind++) {
-		to->of[kind].n += more->of[kind].n;
-		to->of[kind].ns += more->of[kind].ns;
-		if (more->of[kind].longest_ns > to->of[kind].longest_ns)
-			to->of[kind].longest_ns = more->of[kind].longest_ns;
-	}
-}
-
 uint64_t waits_ns(const struct waits *w)
 {
 	uint64_t ns = 0;

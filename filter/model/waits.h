@@ -27,7 +27,6 @@ const char *wait_name(enum wait_kind kind);
 
 void wait_total_add(struct wait_total *t, uint64_t ns);
 void waits_add(struct waits *w, enum wait_kind kind, uint64_t ns);
-void waits_join(struct waits *to, const struct waits *more);
 
 /* All kinds together, and the one with most time: 0, there is none. */
 uint64_t waits_ns(const struct waits *w);

@@ -149,11 +149,14 @@ static uint32_t count_wide(const struct flame *f, const struct flame_values *all
 
 static void show(struct flame *f, uint32_t node)
 {
-	struct flame_place *place = &f->places[f->nodes[node].place];
+	struct flame_place *place;
 
 	f->shown[f->nshown++] = node;
 	f->nodes[node].shown = f->nshown;
-	if (node && !place->shown) {
+	if (!node) /* the root is no place; a recording without calls has none */
+		return;
+	place = &f->places[f->nodes[node].place];
+	if (!place->shown) {
 		f->shown_places[f->nshown_places++] = f->nodes[node].place;
 		place->shown = f->nshown_places;
 	}

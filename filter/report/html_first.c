@@ -105,13 +105,13 @@ static int write_busy(struct page *page)
 /* What no call tells of is the rest: time off a CPU where the program says nothing. */
 static void write_waiting(struct page *page)
 {
-	struct waits waits = profile_waits(page->p);
+	const struct waits *waits = &page->p->all_waits;
 	struct bar_piece pieces[WAIT_KINDS + 1] = { 0 };
-	uint64_t told = waits_ns(&waits), all = page->p->traced_off.waiting_ns;
+	uint64_t told = waits_ns(waits), all = page->p->traced_off.waiting_ns;
 
 	for (int i = 1; i < WAIT_KINDS; i++)
 		pieces[i] = (struct bar_piece){ wait_name((enum wait_kind)i), wait_name((enum wait_kind)i),
-						waits.of[i].ns };
+						waits->of[i].ns };
 	pieces[WAIT_KINDS] = (struct bar_piece){ "outside", "not told", all > told ? all - told : 0 };
 	write_bar(page->f, "Waiting", pieces, WAIT_KINDS + 1);
 }

@@ -8,12 +8,11 @@
 #include "html_page.h"
 #include "report.h"
 
-/* whole: summed_all_busy(), which looks at all functions. */
-static bool is_worth(const struct profile *p, const struct summed *s, uint64_t whole)
+static bool is_worth(const struct profile *p, const struct summed *s)
 {
 	uint64_t waiting = s->own_off.waiting_ns, busy = summed_own_busy(p, s);
 
-	return (busy && busy >= PAGE_SHARE * whole) ||
+	return (busy && busy >= PAGE_SHARE * summed_all_busy(p)) ||
 	       (profile_has_cpu(p) && waiting && waiting >= PAGE_SHARE * p->traced_off.waiting_ns);
 }
 
@@ -21,13 +20,12 @@ static bool is_worth(const struct profile *p, const struct summed *s, uint64_t w
 static int keep(struct page_list *list, const struct profile *p)
 {
 	struct summed *rest = calloc(list->n + 1, sizeof(*rest));
-	uint64_t whole = summed_all_busy(p);
 	size_t n = 0;
 
 	if (!rest)
 		return -ENOMEM;
 	for (size_t i = 0; i < list->n; i++)
-		if (is_worth(p, &list->all[i], whole))
+		if (is_worth(p, &list->all[i]))
 			list->all[list->kept++] = list->all[i];
 		else
 			rest[n++] = list->all[i];

@@ -203,7 +203,7 @@ static bool has_c_functions(const struct profile *p)
 void page_head(struct page *page)
 {
 	const struct process *root = profile_root(page->p);
-	struct waits waits = profile_waits(page->p);
+	const struct waits *waits = &page->p->all_waits;
 
 	fputs("<header>\n<h1>Ocular</h1>\n", page->f);
 	if (root && root->argv) {
@@ -222,7 +222,7 @@ void page_head(struct page *page)
 		page->p->tasks.totals.used ? "<a href=#tasks>Tasks</a> " : "",
 		page->p->requests.begun ? "<a href=#requests>Requests</a> " : "",
 		page->p->greenlets.n ? "<a href=#greenlets>Greenlets</a> " : "",
-		waits_ns(&waits) ? "<a href=#waits>Waiting</a> " : "",
+		waits_ns(waits) ? "<a href=#waits>Waiting</a> " : "",
 		has_c_functions(page->p) ? "<a href=#c-functions>C functions</a> " : "",
 		profile_is_sampled(page->p) ? "<a href=#native>Sampled C functions</a> " : "",
 		profile_jit(page->p) ? "<a href=#compiled>Compiled code</a> " : "",

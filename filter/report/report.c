@@ -129,7 +129,7 @@ void report_collections(FILE *f, const struct profile *p)
 
 void report_waits(FILE *f, const struct profile *p)
 {
-	struct waits all = profile_waits(p);
+	struct waits all = p->all_waits;
 	uint64_t least = waits_ns(&all) / 100;
 	const char *before = "";
 	enum wait_kind kind;
@@ -158,7 +158,7 @@ static void write_python(const struct report *r, const struct process *root)
 void report_head(const struct report *r)
 {
 	const struct process *root = profile_root(r->p);
-	struct waits all = profile_waits(r->p);
+	const struct waits *all = &r->p->all_waits;
 	uint64_t n = 0;
 
 	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
@@ -179,7 +179,7 @@ void report_head(const struct report *r)
 		write_trace(r, n);
 	if (n)
 		write_time(r);
-	if (waits_ns(&all)) {
+	if (waits_ns(all)) {
 		fputs("Waits    ", r->f);
 		report_waits(r->f, r->p);
 		fputc('\n', r->f);

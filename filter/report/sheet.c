@@ -230,8 +230,7 @@ struct table_row sheet_fold(const struct report *r, const struct sheet *sheet, s
 
 bool sheet_waiting(const struct report *r, const struct sheet *sheet, struct table_row *row)
 {
-	struct waits all = profile_waits(r->p);
-	uint64_t ns = profile_has_cpu(r->p) ? r->p->traced_off.waiting_ns : waits_ns(&all);
+	uint64_t ns = profile_has_cpu(r->p) ? r->p->traced_off.waiting_ns : waits_ns(&r->p->all_waits);
 
 	*row = (struct table_row){ .name.text = (char *)"waiting" };
 	for (size_t i = 0; i < sheet->n; i++)

@@ -125,9 +125,7 @@ uint64_t summed_own_busy(const struct profile *p, const struct summed *s)
 
 uint64_t summed_all_busy(const struct profile *p)
 {
-	struct waits all = profile_waits(p);
-
-	return summed_busy(p, p->traced_ns, p->traced_off, waits_ns(&all));
+	return summed_busy(p, p->traced_ns, p->traced_off, waits_ns(&p->all_waits));
 }
 
 static int by_busy(const void *left, const void *right, void *profile)

@@ -9,6 +9,7 @@ what is not run here, and why, in NOT_HERE and `lacking`.
 import glob
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -78,6 +79,7 @@ class World:
     def __init__(self, folder, besides=False):
         self.folder = folder
         self.target = None
+        self.ended, self.held = os.pipe()  # held open by whatever a command starts, until it ends
         files = {"primes.py": PRIMES, "app.py": APP, "myservice.py": SERVICE, "browser": BROWSER}
         for name, source in files.items():
             with open(os.path.join(folder, name), "w") as program:
@@ -97,7 +99,7 @@ class World:
         """(exit status, output); Ctrl-C after so many seconds."""
         with open(os.path.join(self.folder, ".said"), "w+") as said:
             running = subprocess.Popen(["sh", "-c", command], cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL,
-                                       stdout=said, stderr=said, start_new_session=True)
+                                       stdout=said, stderr=said, start_new_session=True, pass_fds=[self.held])
             try:
                 running.wait(seconds or TIME_LIMIT)
             except subprocess.TimeoutExpired:
@@ -128,9 +130,13 @@ class World:
         return command
 
     def end(self):
+        """Waits for what commands have left in the background (`&`): it still writes into the folder."""
         if self.target:
             self.target.kill()
             self.target.wait()
+        os.close(self.held)
+        select.select([self.ended], [], [], TIME_LIMIT)
+        os.close(self.ended)
 
 
 def of(table, command, otherwise):
@@ -163,6 +169,7 @@ def python_block():
         with open(os.path.join(folder, "calls.py"), "w") as program:
             program.write("def work():\n    for i in range(1000): pass\n" + source)
         status, said = world.shell("python calls.py")
+        world.end()
         made = os.path.exists(os.path.join(folder, "ocular_trace.json"))
     return [] if status == 0 and made and "work" in said else ["exit status %s" % status, *said.splitlines()[-10:]]
 
