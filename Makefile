@@ -170,7 +170,6 @@ $B/gen/report.js.inc: scripts/page-script $(wildcard filter/report/*.js)
 	@mkdir -p $(@D)
 	$(call say,GEN)$$(scripts/find-pythons $(ONLY) | head -n 1) -I $^ >$@.part && mv $@.part $@
 $B/obj/filter/report/html.o: $B/gen/report.css.inc $B/gen/report.js.inc
-$(FUZZ): | $B/gen/report.css.inc $B/gen/report.js.inc
 
 $B/obj/filter/%.o $B/obj/helper-ext/shared/%.o: override CFLAGS += $(LTO)
 $(MAINS): override CFLAGS += -DOCULAR_VERSION='"$(VERSION)"'
@@ -262,11 +261,18 @@ sanitize:
 fuzz: all $(FUZZ)
 	tests/run tests/fuzz/run
 
-# Compiled from source: libFuzzer is guided by the coverage of the code under test.
-$B/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(SRC_filter)
+# A library of its own: libFuzzer is guided by the coverage of the code under test.
+FUZZED   := $(patsubst %.c,$B/fuzz/obj/%.o,$(SRC_filter))
+fuzzing   = clang $(CFLAGS) -fsanitize=fuzzer$1,address,undefined -fno-sanitize-recover=undefined -MMD -MP
+$(FUZZED): $B/fuzz/obj/%.o: %.c | $B/gen/report.css.inc $B/gen/report.js.inc
 	@mkdir -p $(@D)
-	$(call say,FUZZ)clang $(CFLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-		-o $@ $^ $(LIB_filter)
+	$(call say,CC)$(call fuzzing,-no-link) -c -o $@ $<
+
+$B/fuzz/fuzzed.a: $(FUZZED)
+	$(call say,AR)rm -f $@ && $(AR) rcs $@ $^
+
+$(FUZZ): $B/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $B/fuzz/fuzzed.a
+	$(call say,FUZZ)$(call fuzzing) -MF $B/fuzz/obj/$(*F).d -o $@ $< $B/fuzz/fuzzed.a $(LIB_filter)
 
 test-hardware: all
 	tests/run 'tests/hardware/test_intel_pt.py $(addprefix --python ,$(lastword $(PYTHONS)))'
@@ -351,4 +357,4 @@ uninstall:
 clean:
 	rm -rf $B
 
--include $(shell find $B/obj -name '*.d' 2>/dev/null)
+-include $(shell find $B/obj $B/fuzz/obj -name '*.d' 2>/dev/null)

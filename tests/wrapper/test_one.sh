@@ -4,6 +4,7 @@
 . "$(dirname "$0")/tap.sh"
 cd "$root" || exit 1
 python=$(scripts/find-pythons | tail -n 1)
+unset T # of `make one T=one`
 
 one() { make -s B="$build" PYTHON="$python" one "$@"; }
 # What it would run, as one line.
