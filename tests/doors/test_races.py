@@ -173,7 +173,7 @@ def check(python, case, seconds, folder):
     with open(program, "w", encoding="utf-8") as file:
         file.write(PROGRAM)
     command = [python, program, str(seconds), *case.more]
-    told = f"log_path={folder}/log halt_on_error=0 exitcode=0 suppressions={SUPPRESSIONS}"
+    told = f"log_path={folder}/log halt_on_error=0 exitcode=0 history_size=7 suppressions={SUPPRESSIONS}"
     environment = dict(recording.plain_environment(), TSAN_OPTIONS=told, PYTHONPATH=os.path.join(TSAN, "python"))
     if case.mode:
         environment.update(PYTHONPATH=os.path.join(TSAN, "python", "hook"), OCULAR_MAIN="1", OCULAR_MODE=case.mode)
