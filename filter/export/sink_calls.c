@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "sink_calls.h"
 
+#include <inttypes.h>
+
+#include "model/profile.h"
+
 static bool is_passed(const struct sink_calls *c, const struct code *code)
 {
 	return c->profiled && code->c && !code->profiled;
@@ -67,4 +71,17 @@ int sink_calls_open(struct sink **out, const struct sink_options *o, char *error
 	if (!err)
 		((struct sink_calls *)*out)->write = write;
 	return err;
+}
+
+void sink_calls_thread(FILE *f, const struct profile *p, const struct call_root *r)
+{
+	const struct process *process = codes_process(p->codes, r->tstate.pid);
+	const char *name = process ? process_thread_name(process, r->tstate.tid) : NULL;
+
+	if (!name)
+		name = r->tstate.pid == r->tstate.tid ? "main" : "thread";
+	fprintf(f, "%s (pid %d, tid %d", name, r->tstate.pid, r->tstate.tid);
+	if (r->tstate.interpreter)
+		fprintf(f, ", interpreter %" PRIu32, r->tstate.interpreter);
+	fputc(')', f);
 }

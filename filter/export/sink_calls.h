@@ -27,6 +27,12 @@ int sink_collapsed_open(struct sink **out, const struct sink_options *o, char *e
 /* https://www.speedscope.app. */
 int sink_speedscope_open(struct sink **out, const struct sink_options *o, char *error);
 
+/* go tool pprof, and what else reads its format. */
+int sink_pprof_open(struct sink **out, const struct sink_options *o, char *error);
+
 /* For use in those makers. */
 int sink_calls_open(struct sink **out, const struct sink_options *o, char *error,
 		    int (*write)(struct sink_calls *s, const struct profile *p));
+
+/* Prints "NAME (pid 1, tid 2)", with the interpreter if it is not the main one. */
+void sink_calls_thread(FILE *f, const struct profile *p, const struct call_root *r);

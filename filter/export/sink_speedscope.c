@@ -82,20 +82,6 @@ static int leave(void *to, uint32_t node)
 	return put_event(w, "C", w->sink->tree.nodes[node].code);
 }
 
-/* "NAME (pid 1, tid 2)", with the interpreter if it is not the main one. */
-static void print_thread(FILE *f, const struct profile *p, const struct call_root *r)
-{
-	const struct process *process = codes_process(p->codes, r->tstate.pid);
-	const char *name = process ? process_thread_name(process, r->tstate.tid) : NULL;
-
-	if (!name)
-		name = r->tstate.pid == r->tstate.tid ? "main" : "thread";
-	fprintf(f, "%s (pid %d, tid %d", name, r->tstate.pid, r->tstate.tid);
-	if (r->tstate.interpreter)
-		fprintf(f, ", interpreter %" PRIu32, r->tstate.interpreter);
-	fputc(')', f);
-}
-
 /* Writes what `print` prints as a JSON string. 0 or -ENOMEM. */
 static int put_thread(struct writing *w, const struct profile *p, const struct call_root *r)
 {
@@ -104,7 +90,7 @@ static int put_thread(struct writing *w, const struct profile *p, const struct c
 	FILE *f = open_memstream(&name, &size), *quoted = NULL;
 
 	if (f) {
-		print_thread(f, p, r);
+		sink_calls_thread(f, p, r);
 		if (fclose(f))
 			name[0] = '\0';
 		quoted = open_memstream(&text, &size);

@@ -53,8 +53,9 @@ static void write_lines(struct page *page, const struct source *source, const st
 static const char *meaning(const struct profile *p, const struct heat *h)
 {
 	static const char *const meanings[] = {
-		[HEAT_BLOCKS] = ("Loops were timed as a whole, calls included: what a loop took stands at its line, and "
-				 "all lines of it have its colour. Lines outside of loops were not timed."),
+		[HEAT_BLOCKS] =
+			("Loops were timed as a whole, calls included: what a loop took stands at its line, and "
+			 "all lines of it have its colour. Lines outside of loops were not timed."),
 		[HEAT_INSTRUCTIONS] = "Measured from instruction to instruction, one callback included in each.",
 		[HEAT_LINES] = "Measured from line to line, without calls; one callback included in each.",
 	};

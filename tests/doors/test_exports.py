@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Files other tools open, against those tools: pstats and what cProfile counted in the same run, callgrind files
-and callgrind_annotate.
+and callgrind_annotate, pprof's files and go tool pprof.
 
     test_exports.py [--python PY]... [--only TEXT] [--pyperformance FOLDER]
 
@@ -9,10 +9,11 @@ equal; among the functions that take at least 5 % of the time, one that takes cl
 so for both.
 """
 
-import json
+import gzip
 import marshal
 import os
 import re
+import shutil
 import tempfile
 
 import recording
@@ -227,6 +228,113 @@ def check_callgrind(python, mode, folder):
     return problems
 
 
+THREADS = """
+import sys, threading, time
+def leaf(n):
+    return sum(i * i for i in range(n))
+def job(n):
+    for i in range(n):
+        leaf(50)
+    time.sleep(.01)
+def deep(n):
+    return n and deep(n - 1)
+threads = [threading.Thread(target=job, args=(20,)) for _ in range(3)]
+for thread in threads:
+    thread.start()
+job(30)
+for thread in threads:
+    thread.join()
+sys.setrecursionlimit(5000)
+deep(1500)
+"""
+
+
+def varints(data):
+    value = shift = 0
+    for byte in data:
+        value |= (byte & 0x7f) << shift
+        shift += 7
+        if byte < 0x80:
+            yield value
+            value = shift = 0
+
+
+def message(data):
+    """{field: [number or bytes]} of protobuf's wire format."""
+    fields, at = {}, 0
+
+    def number():
+        nonlocal at
+        start = at
+        while data[at] >= 0x80:
+            at += 1
+        at += 1
+        return next(varints(data[start:at]))
+
+    while at < len(data):
+        key = number()
+        value = number()
+        if key & 7 == 2:
+            at += value
+            value = data[at - value:at]
+        else:
+            assert key & 7 == 0, key
+        fields.setdefault(key >> 3, []).append(value)
+    return fields
+
+
+def pprof(path):
+    """({(file, function, line): [value of each type]} of what each sample's own function cost, names of the types)."""
+    with gzip.open(path) as file:
+        profile = message(file.read())
+    texts = [text.decode() for text in profile[6]]
+    functions = {row[1][0]: row for row in map(message, profile[5])}
+    lines = {row[1][0]: message(row[4][0]) for row in map(message, profile[4])}
+    found = {}
+    for sample in map(message, profile[2]):
+        line = lines[next(varints(sample[1][0]))]
+        function = functions[line[1][0]]
+        assert line.get(2) == function.get(5), "a location is its function's first line"
+        key = texts[function.get(4, [0])[0]], texts[function[2][0]], line.get(2, [0])[0]
+        values = list(varints(sample[2][0]))
+        found[key] = [a + b for a, b in zip(found.get(key, [0] * len(values)), values)]
+    return found, [texts[message(kind)[1][0]] for kind in profile[1]]
+
+
+def check_pprof(python, mode, folder):
+    """Calls and times of each function are the summary's, and go tool pprof says the same of all together."""
+    program, data, out = (os.path.join(folder, name) for name in ("program.py", "data", "out"))
+    with open(program, "w", encoding="utf-8") as file:
+        file.write(THREADS)
+    recording.record(data, [python, program], recording.traced_environment(mode))
+    recording.report(data, f"pprof={out}")
+    summary = recording.summary(data)
+    found, types = pprof(out)
+    assert types == ["calls", "wall", "cpu", "waiting"], types
+    problems, wanted = [], {}
+    for row in summary["functions"]:
+        values = [row["calls"], row["self_ns"], row["self_cpu_ns"], row["self_waiting_ns"]]
+        key = row["file"], row["qualname"], row["firstlineno"]
+        wanted[key] = [a + b for a, b in zip(wanted.get(key, [0] * 4), values)]
+    deeper = found.pop(("", "...", 0))
+    deep, = (key for key in wanted if key[1] == "deep")
+    found[deep] = [a + b for a, b in zip(found[deep], deeper)]
+    for key, values in wanted.items():
+        if any(values[:2]) and found.get(key) != values:
+            problems.append(f"{key}: {found.get(key)}, the summary has {values}")
+    whole = sum(values[1] for values in found.values())
+    told = sum(row["self_ns"] for kind in ("functions", "c_functions", "collections") for row in summary[kind])
+    if whole != told:
+        problems.append(f"{whole} ns together, the summary has {told}")
+    if shutil.which("go"):
+        done = recording.run(["go", "tool", "pprof", "-unit=ns", "-sample_index=wall", "-top", "-nodecount=100000",
+                              "-nodefraction=0", out])
+        told = re.search(r"(\d+)ns, 100% of (\d+)ns total", done.stdout)
+        if done.returncode or not told or int(told[1]) != whole:
+            problems.append(f"go tool pprof: {done.stderr}{done.stdout[:300]}, wanted {whole}ns")
+    return problems
+
+
 def sources(folder, pyperformance):
     """(name, path) of all programs."""
     if pyperformance:
@@ -260,6 +368,10 @@ def main():
                 if options.only in case:
                     with recording.scratch() as folder:
                         plan.case(case, check_callgrind, python, mode, folder)
+                case = f"{recording.version(python)} pprof, {mode}"
+                if options.only in case:
+                    with recording.scratch() as folder:
+                        plan.case(case, check_pprof, python, mode, folder)
 
 
 if __name__ == "__main__":

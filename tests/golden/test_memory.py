@@ -37,6 +37,7 @@ SINKS = {
     "pstats": ("pstats={}",),
     "collapsed": ("collapsed={}",),
     "speedscope": ("speedscope={}",),
+    "pprof": ("pprof={}",),
     "callgrind": ("callgrind={}",),
     "events": ("events={}",),
     "pypylog": ("pypylog={}",),
