@@ -69,7 +69,9 @@ static int copy(void *counter, const struct sample *s)
 
 static int walk(struct front_ipt *f, struct analysis *a)
 {
-	const struct pt_feed feed = { none, no_gap, none, none, no_gap, no_rows, NULL };
+	const struct pt_feed feed = {
+		.word = none, .gap = no_gap, .branch = none, .enter = none, .overflow = no_gap, .rows = no_rows
+	};
 
 	(void)a;
 	return pt_trace_read(&f->trace, &feed);

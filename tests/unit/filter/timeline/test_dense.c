@@ -36,7 +36,7 @@ static void test_once_is_always(void **state)
 	for (unsigned i = 0; i < DENSE_TRIPS; i++)
 		assert_false(dense_trip(&d, i));
 	assert_true(dense_trip(&d, DENSE_TRIPS));
-	assert_true(dense_trip(&d, 1000 * DENSE_NS));
+	assert_true(dense_trip(&d, 1000ull * DENSE_NS));
 }
 
 int main(void)
