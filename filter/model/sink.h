@@ -95,7 +95,8 @@ struct label_mark {
 struct span_mark {
 	int32_t pid;
 	uint64_t task;	      /* as in struct task_mark */
-	struct called called; /* at its beginning */
+	struct called called; /* at its beginning, */
+	int32_t tid;	      /* of the thread that then ran the task */
 	bool begins;
 	bool lost;	 /* it ends without an end: the trace of its thread is over, or its words are missing */
 	uint64_t number; /* 1, 2, ..., of all spans */

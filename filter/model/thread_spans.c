@@ -102,6 +102,7 @@ static int begin_whole(struct thread *t, const struct label_mark *m, uint32_t wh
 	if (err || !o.task)
 		return err;
 	whole.called = task->called;
+	whole.tid = task->tid;
 	return SUBSCRIBERS_CALL(to, span, &whole);
 }
 

@@ -21,6 +21,11 @@ struct timeline_process {
 	struct holder holder;
 	struct track *gil; /* NULL: none yet */
 	struct map tasks;  /* number of a task -> struct track: rows of their own, the first TIMELINE_TASKS */
+	uint32_t loops;	   /* threads whose event loops have run tasks */
+	struct {
+		const struct timeline_process *of; /* whose tasks it shows; NULL: it shows no tasks */
+		int32_t tid;			   /* of the thread that runs them */
+	} group;
 };
 
 /* Something at one point of a track. */
@@ -38,7 +43,11 @@ struct mark {
 #define TIMELINE_NOBODY 4194304
 #define TIMELINE_CPUS	(TIMELINE_NOBODY + 1) /* the same of CPUs; CPU n is thread TIMELINE_CPUS + n */
 
-/* Tasks of process P are threads of process TIMELINE_NOBODY + 1 + P, from this one on; the rest is one row a thread. */
+/*
+ * Tasks of process P are threads of process TIMELINE_CPUS + 1 + P, from this one on; the rest is one row a thread. If
+ * a second thread of P runs an event loop, its tasks are threads of process TIMELINE_MORE_LOOPS, of the next one the
+ * one after it, and so on.
+ */
 #define TIMELINE_TASKS	   500
 #define TIMELINE_TASK_ROWS (1 << 26)
 /* So many threads for each: its own, and of its spans those that are in none, in one, in two ... of the others. */
@@ -56,9 +65,10 @@ enum timeline_counter { TIMELINE_EVENTS, TIMELINE_DEPTH, TIMELINE_COUNTERS };
  * Loops whose trips are dense (dense.h) have tracks of their own, so many: of process P they are threads of process
  * TIMELINE_LOOPS_OF + P, behind those of tasks, which viewers can fold. Their tids are behind those of greenlets.
  */
-#define TIMELINE_LOOP	  TIMELINE_LINE(9)
-#define TIMELINE_LOOPS	  500
-#define TIMELINE_LOOPS_OF (2 * TIMELINE_NOBODY + 2)
+#define TIMELINE_LOOP	    TIMELINE_LINE(9)
+#define TIMELINE_LOOPS	    500
+#define TIMELINE_LOOPS_OF   (2 * TIMELINE_NOBODY + 2)
+#define TIMELINE_MORE_LOOPS (TIMELINE_LOOPS_OF + TIMELINE_NOBODY + 1)
 
 /* With a tid, that of the thread's other line: larger than any of Linux (PID_MAX_LIMIT, include/linux/threads.h). */
 #define TIMELINE_LINE(line) ((line) << 22)
@@ -97,6 +107,8 @@ struct timeline {
 	struct map described; /* struct code: it has its instant */
 	struct map awaiting;  /* struct code -> what a slice is called while a task waits there */
 	uint32_t task_rows;   /* so many */
+	struct map groups;    /* (pid, tid) -> struct timeline_process: of the tasks that the thread runs */
+	uint32_t more_loops;  /* groups that are not the first of their process */
 	uint32_t loop_rows;
 	struct map snapshots; /* numbers of the snapshots that were seen in it */
 	uint64_t flows;

@@ -47,7 +47,7 @@ struct track *timeline_line_of(struct timeline *v, struct track *t, enum track_l
 /* ns since the first event of the trace, even if a window leaves it out: times are the same in all windows. */
 uint64_t timeline_since_start(struct timeline *v, uint64_t ns);
 
-/* Tasks of that process are threads of this one. */
+/* Tasks of that process's first event loop are threads of this one. */
 #define TASKS_OF(pid) (TIMELINE_CPUS + 1 + (pid))
 
 /* At the end: a thread's track has its thread's name, any other its title. A process is named on its first track. */

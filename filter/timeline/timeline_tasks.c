@@ -8,13 +8,31 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A new row, of the tasks of that process. NULL: no memory. */
-static struct track *new_row(struct timeline *v, int32_t pid, struct map *rows, uint64_t key)
+/* What viewers show as the process of the tasks that this thread runs, in its event loop. NULL: no memory. */
+static struct timeline_process *group_of(struct timeline *v, struct timeline_process *of, int32_t tid)
 {
-	int32_t tid = TIMELINE_TASK_ROWS + (int32_t)(TIMELINE_SPAN_ROWS * v->task_rows++);
-	struct track *t = timeline_titled(v, TASKS_OF(pid), tid, "task row %d", 0);
+	uint64_t key = map_pair(of->pid, tid);
+	struct timeline_process *group = map_get(&v->groups, key);
 
-	return t && !map_put(rows, key, t) ? t : NULL;
+	if (group)
+		return group;
+	group = timeline_process_of(v, of->loops ? TIMELINE_MORE_LOOPS + (int32_t)v->more_loops++ : TASKS_OF(of->pid));
+	if (!group || map_put(&v->groups, key, group))
+		return NULL;
+	of->loops++;
+	group->group.of = of;
+	group->group.tid = tid;
+	return group;
+}
+
+/* A new row, of the tasks of that process. NULL: no memory. */
+static struct track *new_row(struct timeline *v, struct timeline_process *of, int32_t by_tid, uint64_t key)
+{
+	struct timeline_process *group = group_of(v, of, by_tid);
+	int32_t tid = TIMELINE_TASK_ROWS + (int32_t)(TIMELINE_SPAN_ROWS * v->task_rows++);
+	struct track *t = group ? timeline_titled(v, group->pid, tid, "task row %d", 0) : NULL;
+
+	return t && !map_put(&of->tasks, key, t) ? t : NULL;
 }
 
 /* No half of a character. */
@@ -46,7 +64,7 @@ static struct track *row_of(struct timeline *v, const struct task_mark *m)
 
 	if (!l || t)
 		return t;
-	t = new_row(v, m->pid, &l->tasks, key);
+	t = new_row(v, l, m->tid, key);
 	if (t && m->task <= TIMELINE_TASKS)
 		set_title(t, m);
 	else if (t)
@@ -163,7 +181,7 @@ static int end_whole(struct timeline *v, struct track *t, const struct span_mark
 int timeline_span(struct sink *s, const struct span_mark *m)
 {
 	struct timeline *v = (struct timeline *)s;
-	const struct task_mark of = { .pid = m->pid, .task = m->task, .called = m->called };
+	const struct task_mark of = { .pid = m->pid, .task = m->task, .called = m->called, .tid = m->tid };
 	struct track *row, *t;
 	int32_t n;
 

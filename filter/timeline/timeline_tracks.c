@@ -117,23 +117,27 @@ int timeline_write_name(struct timeline *v, struct track *t, const struct proces
 }
 
 /* Of the tracks of no process; NULL: it is one's. */
-static const char *process_title(int32_t pid, char title[TRACK_TITLE])
+static const char *process_title(const struct timeline_process *l, char title[TRACK_TITLE])
 {
-	if (pid < TIMELINE_CPUS)
+	const struct timeline_process *of = l->group.of;
+
+	if (l->pid < TIMELINE_CPUS)
 		return NULL;
-	if (pid == TIMELINE_CPUS)
+	if (l->pid == TIMELINE_CPUS)
 		return "CPUs";
-	if (pid < TIMELINE_LOOPS_OF)
-		snprintf(title, TRACK_TITLE, "tasks of process %d", pid - TASKS_OF(0));
+	if (!of)
+		snprintf(title, TRACK_TITLE, "loops of process %d", l->pid - TIMELINE_LOOPS_OF);
+	else if (of->loops > 1)
+		snprintf(title, TRACK_TITLE, "tasks of thread %d of process %d", l->group.tid, of->pid);
 	else
-		snprintf(title, TRACK_TITLE, "loops of process %d", pid - TIMELINE_LOOPS_OF);
+		snprintf(title, TRACK_TITLE, "tasks of process %d", of->pid);
 	return title;
 }
 
 int timeline_write_title(struct timeline *v, struct track *t)
 {
 	char title[TRACK_TITLE];
-	const char *process = t->process->named ? NULL : process_title(t->pid, title);
+	const char *process = t->process->named ? NULL : process_title(t->process, title);
 	uint64_t none = 0;
 
 	t->process->named |= process != NULL;

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 HOST, PORT = "127.0.0.1", 9001
 # What Perfetto does when it has loaded the trace ("Commands Automation Reference" of its documentation): it unfolds processes,
 # but not what only shows the same in another way. Versions without them open the trace as it is.
-FOLDED = "^(loops|tasks) of process |^CPUs |^snapshots "
+FOLDED = "^(loops|tasks) of (process|thread) |^CPUs |^snapshots "
 STARTUP = json.dumps([{"id": "dev.perfetto.ExpandTracksByRegex", "args": ["."]},
                       {"id": "dev.perfetto.CollapseTracksByRegex", "args": [FOLDED]}], separators=(",", ":"))
 LARGE = 50 << 20  # of a .pftrace: 10 million events of 5 bytes, 1 GB as JSON, which browsers open (docs/perfetto.md)

@@ -144,7 +144,7 @@ INSTANTS = "('loop', 'exception', 'code', 'loss', 'limit', 'state')"  # categori
 OF_THREAD = ("from slice s join thread_track t on s.track_id = t.id join thread using (utid) "
              "where thread.name like 'worker-%'")
 OF_TASK = ("from slice s join thread_track t on s.track_id = t.id join thread using (utid) "
-           "join process using (upid) where process.name like 'tasks of process %'")
+           "join process using (upid) where process.name like 'tasks of %'")
 ADDRESSES = ("select s.name, string_value as address, count(*) from slice s "
              "join args using (arg_set_id) where category is not 'code' and flat_key like '%.code_ptr' "
              "group by 1, 2 order by 1, 2")

@@ -612,6 +612,92 @@ static void span(struct sink *s, uint64_t task, uint64_t number, bool begins, st
 	assert_int_equal(s->ops->span(s, &m), 0);
 }
 
+static void task(struct sink *s, uint64_t number, int32_t tid, uint64_t from_ns, uint64_t until_ns)
+{
+	const struct task_mark m = {
+		.pid = 1, .task = number, .kind = CRITICAL_RUNNING, .from_ns = from_ns, .until_ns = until_ns, .tid = tid
+	};
+
+	assert_int_equal(s->ops->task(s, &m), 0);
+}
+
+static const char *text_of(const json_t *event)
+{
+	return json_string_value(json_object_get(json_object_get(event, "args"), "name"));
+}
+
+static json_int_t pid_of(const json_t *event)
+{
+	return json_integer_value(json_object_get(event, "pid"));
+}
+
+/* Of the process whose name that is; 0: there is none, or more than one. */
+static json_int_t process_named(const json_t *events, const char *name)
+{
+	json_int_t pid = 0;
+	unsigned found = 0;
+	const json_t *event;
+	size_t i;
+
+	json_array_foreach (events, i, event)
+		if (!strcmp(json_string_value(json_object_get(event, "name")), "process_name") &&
+		    !strcmp(text_of(event), name)) {
+			pid = pid_of(event);
+			found++;
+		}
+	return found == 1 ? pid : 0;
+}
+
+/* Slices of tasks in the group of that name. */
+static unsigned slices_in(const json_t *events, const char *group)
+{
+	json_int_t pid = process_named(events, group);
+	unsigned n = 0;
+	const json_t *event;
+	size_t i;
+
+	json_array_foreach (events, i, event)
+		n += pid && pid_of(event) == pid && !strcmp(json_string_value(json_object_get(event, "ph")), "B");
+	return n;
+}
+
+static void test_tasks_are_grouped_by_their_loop(void **state)
+{
+	struct thread t = { open_sink("t.json", (struct sink_options){ 0 }), 2, { { 0 } }, 0 };
+	json_t *events;
+
+	(void)state;
+	sample(&t, OP_PY_START, f, 0, 10);
+	task(t.s, 1, 2, 20, 30);
+	task(t.s, 2, 3, 25, 35);
+	task(t.s, 3, 2, 40, 50);
+	task(t.s, 4, 4, 41, 51);
+	task(t.s, 1, 2, 60, 70);
+	task(t.s, TIMELINE_TASKS + 1, 3, 80, 90);
+	close_sink(t.s);
+	events = read_events();
+	assert_int_equal(slices_in(events, "tasks of thread 2 of process 1"), 3);
+	assert_int_equal(slices_in(events, "tasks of thread 3 of process 1"), 2);
+	assert_int_equal(slices_in(events, "tasks of thread 4 of process 1"), 1);
+	assert_int_equal(process_named(events, "tasks of process 1"), 0);
+	json_decref(events);
+}
+
+static void test_tasks_of_one_loop_are_the_process_s(void **state)
+{
+	struct thread t = { open_sink("t.json", (struct sink_options){ 0 }), 2, { { 0 } }, 0 };
+	json_t *events;
+
+	(void)state;
+	sample(&t, OP_PY_START, f, 0, 10);
+	task(t.s, 1, 3, 20, 30);
+	task(t.s, 2, 3, 40, 50);
+	close_sink(t.s);
+	events = read_events();
+	assert_int_equal(slices_in(events, "tasks of process 1"), 2);
+	json_decref(events);
+}
+
 static int64_t row_of(const json_t *event)
 {
 	return json_integer_value(json_object_get(event, "tid")) - TIMELINE_TASK_ROWS;
@@ -686,6 +772,8 @@ int main(void)
 		cmocka_unit_test(test_resumptions),
 		cmocka_unit_test(test_unseen_activations_count),
 		cmocka_unit_test(test_snapshots),
+		cmocka_unit_test(test_tasks_are_grouped_by_their_loop),
+		cmocka_unit_test(test_tasks_of_one_loop_are_the_process_s),
 		cmocka_unit_test(test_spans_of_tasks),
 		cmocka_unit_test(test_short_spans_are_left_out),
 		cmocka_unit_test(test_size_is_kept),
