@@ -48,7 +48,7 @@ struct code {
 	bool c;		/* a C function: in file CODE_C_FILE; has no bytecode */
 	bool collects;	/* the same: garbage collections of `generation`, in file CODE_GC_FILE */
 	uint8_t generation;
-	bool label;	   /* a name of the program's own (ocular.span), in file CODE_LABEL_FILE */
+	bool label;	   /* a name of the program's own (ocular.span, ocular.request), or of a task */
 	bool profiled;	   /* a C function: cProfile has a row for it, called `name` */
 	uint8_t selected;  /* of selection.c; 0: not asked yet */
 	bool final;	   /* a `specialized` line was seen: adaptive opcodes are what ran */

@@ -67,11 +67,21 @@ static int read_exception(struct codes *c, struct process *p, json_t *line)
 	return read_name(p, line, CODE_EXCEPTION_FILE, json_string_value(json_object_get(line, "qualname")));
 }
 
+/* A name that no code has. */
+static int read_own_name(struct process *p, json_t *line, const char *file)
+{
+	int err = read_name(p, line, file, json_string_value(json_object_get(line, "name")));
+
+	if (!err)
+		codes_add(p, get_int(line, "id", 0))->label = true;
+	return err;
+}
+
 /* What a task or a request is called. */
 static int read_subject(struct codes *c, struct process *p, json_t *line)
 {
 	(void)c;
-	return read_name(p, line, CODE_SUBJECT_FILE, json_string_value(json_object_get(line, "name")));
+	return read_own_name(p, line, CODE_SUBJECT_FILE);
 }
 
 #define DATA_MOST 10000 /* `data` lines are kept: memory does not grow with the recording */
@@ -79,13 +89,8 @@ static int read_subject(struct codes *c, struct process *p, json_t *line)
 /* A name of the program's own. */
 static int read_label(struct codes *c, struct process *p, json_t *line)
 {
-	const char *name = json_string_value(json_object_get(line, "name"));
-	int err = read_name(p, line, CODE_LABEL_FILE, name);
-
 	(void)c;
-	if (!err)
-		codes_add(p, get_int(line, "id", 0))->label = true;
-	return err;
+	return read_own_name(p, line, CODE_LABEL_FILE);
 }
 
 /* What goes with one span or instant, as text of JSON. */

@@ -49,6 +49,13 @@ int requests_begin(struct requests *r, int32_t pid, uint64_t object, const struc
 	return 0;
 }
 
+struct request *requests_open(const struct requests *r, int32_t pid, uint64_t object)
+{
+	struct request *q = map_get(&r->open, key_of(pid, object));
+
+	return q && q->begun_ns ? q : NULL;
+}
+
 /* Where it belongs among the slowest; REQUESTS_KEPT: it is none of them. */
 static size_t rank_of(const struct requests *r, uint64_t ns)
 {

@@ -15,6 +15,8 @@ struct request {
 	int32_t pid;
 	uint64_t number; /* in order of their beginnings: 1, 2, ... */
 	uint64_t begun_ns, ended_ns;
+	uint64_t task, span; /* on whose row it is shown, and as which span (sink.h); 0: on none */
+	int32_t tid;	     /* then, of the thread in which it began */
 	struct critical path;
 };
 
@@ -36,6 +38,9 @@ struct requests {
 
 /* 0 or -ENOMEM. */
 int requests_begin(struct requests *r, int32_t pid, uint64_t object, const struct called *called, uint64_t ns);
+
+/* The one that is open there; valid until the next one begins. NULL: there is none. */
+struct request *requests_open(const struct requests *r, int32_t pid, uint64_t object);
 
 /* It ends in this step; one that began before the trace is none. Likewise. */
 int requests_end(struct requests *r, int32_t pid, uint64_t object, uint64_t ns, const struct steps *steps,

@@ -60,5 +60,8 @@ int thread_feed(struct thread *t, const struct sample *s, const struct subscribe
 /* Closes what is open, at the time of the thread's last sample. */
 int thread_finish(struct thread *t, const struct subscribers *to);
 
+/* The trace is over, and it has not ended: it began in this thread. Likewise. */
+int thread_lose_request(const struct thread *t, const struct request *q, const struct subscribers *to);
+
 /* Frees the thread itself, too. */
 void thread_free(struct thread *t);

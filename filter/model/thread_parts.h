@@ -107,6 +107,9 @@ void thread_take_value(struct thread *t, const struct sample *s);
 /* What the program says itself. */
 int thread_take_label(struct thread *t, const struct sample *s, const struct subscribers *to);
 
+/* A SUBJECT word of a request: it is shown as a span is. */
+COLD int thread_take_request(struct thread *t, const struct sample *s, bool begins, const struct subscribers *to);
+
 /* The spans of the innermost activation, which ends or is suspended. */
 COLD int thread_leave_spans(const struct thread *t, struct stack *st, uint64_t ns, uint64_t cycles,
 			    const struct subscribers *to);

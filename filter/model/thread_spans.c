@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the program says itself: labels and counters, and spans. A span is nested in the activations that it runs in
- * (nested.c), and told to sinks as a part of each; the whole of it is counted (spans.c), and told if it is a task's.
+ * What the program says itself: labels and counters, spans and requests. A span is nested in the activations that it
+ * runs in (nested.c), and told to sinks as a part of each; the whole of it is counted (spans.c), and told if it is a
+ * task's. So is a request, which is counted elsewhere (requests.c).
  */
 #include "thread_parts.h"
 
@@ -9,6 +10,8 @@
 
 #include "nested.h"
 #include "objects.h"
+#include "requests.h"
+#include "shared/marker.h"
 
 #define HAS_VALUE (1ull << 63) /* no payload has it */
 
@@ -151,6 +154,77 @@ static int end_span(struct thread *t, const struct label_mark *m, uint32_t which
 	find_over(t, m->name, which);
 	return end_whole(t, m, which, to) ?: thread_end_spans(t, m->ns, m->cycles, to);
 }
+
+/* --- requests ---------------------------------------------------------------------------------------------- */
+
+/* OpenTelemetry's own functions begin and end a span of it: they are not what it is about. */
+static bool is_telemetry(const struct stack *st)
+{
+	return st && stack_top(st) && strstr(stack_top(st)->a.code->file, "/opentelemetry/");
+}
+
+static int begin_request(struct thread *t, struct request *q, const struct sample *s, const struct subscribers *to)
+{
+	struct stack *st = thread_innermost_stack(t);
+	const struct step *task = subject_task(t, to->profile);
+	struct label_mark m = mark_at(t, st, s->time, s->cycles);
+	struct span_mark whole = {
+		.pid = t->pid, .begins = true, .name = q->called.name, .ns = s->time, .cycles = s->cycles
+	};
+	int err = 0;
+
+	m.name = q->called.name;
+	if (!m.name)
+		return 0;
+	if (!is_telemetry(st))
+		err = nested_begin(st ? &stack_top(st)->spans : &t->outside_spans, &m, (uint32_t)s->payload, to);
+	if (err || !task)
+		return err;
+	whole.called = task->called;
+	whole.tid = task->tid;
+	q->tid = t->tid;
+	whole.task = q->task = task->task;
+	whole.number = q->span = ++to->profile->spans.begun;
+	return SUBSCRIBERS_CALL(to, span, &whole);
+}
+
+/* lost: its end was not seen. */
+static int tell_request_end(const struct request *q, uint64_t ns, uint64_t cycles, bool lost,
+			    const struct subscribers *to)
+{
+	const struct span_mark whole = { .pid = q->pid,
+					 .task = q->task,
+					 .lost = lost,
+					 .number = q->span,
+					 .name = q->called.name,
+					 .ns = ns,
+					 .cycles = cycles };
+
+	return q->span ? SUBSCRIBERS_CALL(to, span, &whole) : 0;
+}
+
+int thread_take_request(struct thread *t, const struct sample *s, bool begins, const struct subscribers *to)
+{
+	struct requests *all = &to->profile->requests;
+	uint64_t object = s->payload & MARKER_SUBJECT_MAX;
+	struct request *q = requests_open(all, t->pid, object);
+	int err = q ? tell_request_end(q, s->time, s->cycles, begins, to) : 0;
+
+	if (q && q->called.name && !err) {
+		find_over(t, q->called.name, (uint32_t)s->payload);
+		err = thread_end_spans(t, s->time, s->cycles, to);
+	}
+	err = err ?: subject_word(t, s, to->profile);
+	q = begins && !err ? requests_open(all, t->pid, object) : NULL;
+	return q ? begin_request(t, q, s, to) : err;
+}
+
+int thread_lose_request(const struct thread *t, const struct request *q, const struct subscribers *to)
+{
+	return tell_request_end(q, t->last_ns, t->last_cycles, true, to);
+}
+
+/* --- labels ------------------------------------------------------------------------------------------------ */
 
 void thread_take_value(struct thread *t, const struct sample *s)
 {

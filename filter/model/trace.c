@@ -373,6 +373,21 @@ static int finish_threads(struct trace *t)
 	return err;
 }
 
+/* Requests that have not ended. */
+static int lose_requests(struct trace *t)
+{
+	struct requests *all = &t->profile.requests;
+	int err = 0;
+
+	for (struct map_slot *s = NULL; !err && (s = map_next(&all->open, s));) {
+		const struct request *q = s->value;
+		const struct thread *th = map_get(&t->threads, map_pair(q->pid, q->tid));
+
+		err = q->begun_ns && th ? thread_lose_request(th, q, &t->to) : 0;
+	}
+	return err ?: requests_finish(all);
+}
+
 /* An empty report would look like that of a program that did nothing. */
 static int fail_empty(struct trace *t)
 {
@@ -406,7 +421,7 @@ int trace_finish(struct trace *t, bool counted)
 	err = err ?: finish_threads(t);
 	exceptions_rank(&t->profile.exceptions);
 	err = err ?: async_tasks_finish(&t->profile.tasks, t->profile.end_ns);
-	err = err ?: requests_finish(&t->profile.requests);
+	err = err ?: lose_requests(t);
 	greenlets_rank(&t->profile.greenlets);
 	for (struct sink *k = t->to.sinks; k; k = k->next)
 		if (!err && k->ops->finish)

@@ -79,8 +79,10 @@ char *perfetto_place(const struct code *code)
 	const char *slash = strrchr(code->file, '/');
 	char *place;
 
-	if (code->c || code->label)
-		return strdup(code->c ? "C function" : "span");
+	if (code->c)
+		return strdup("C function");
+	if (code->label)
+		return strdup(strcmp(code->file, CODE_SUBJECT_FILE) ? "span" : "request");
 	if (is_import(code))
 		return strdup("import");
 	if (asprintf(&place, "%s:%" PRId64, slash ? slash + 1 : code->file, code->firstlineno) < 0)

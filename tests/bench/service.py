@@ -45,7 +45,7 @@ app = FastAPI(lifespan=lifespan)
 @app.middleware("http")
 async def recorded(request, call_next):
     name = f"{request.method} {request.url.path}"
-    with ocular.request(name), ocular.span(name):
+    with ocular.request(name):
         return await call_next(request)
 
 def burn(seconds):

@@ -332,6 +332,76 @@ def test_request(python, folder):
     return problems
 
 
+def slices_of(record, name):
+    """Of the time line, those of that name: {(process, thread): [(begin, end)]}, ns."""
+    path = os.path.join(record, "trace.json")
+    recording.report(record, f"perfetto={path}")
+    with open(path, encoding="utf-8") as file:
+        events = json.load(file)
+    named = {(e["name"], e["pid"], e["tid"]): e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] in ("process_name", "thread_name")}
+    processes = {pid: text for (what, pid, _), text in named.items() if what == "process_name"}
+    threads = {(pid, tid): text for (what, pid, tid), text in named.items() if what == "thread_name"}
+    found = collections.defaultdict(list)
+    for e in events:
+        if e["ph"] in ("B", "E") and e["name"] == name:
+            found[processes.get(e["pid"]), threads.get((e["pid"], e["tid"]))].append(round(e["ts"] * 1000))
+    return {where: list(zip(times[::2], times[1::2])) for where, times in found.items()}
+
+
+SHOWN = """
+import asyncio, json, os, sys
+import ocular
+def work():
+    pass
+async def handler(i):
+    with ocular.request("GET /%d" % i):
+        for n in range(i):
+            await asyncio.sleep(0)
+        if i == 4:
+            os._exit(0)
+async def main():
+    await asyncio.gather(*(asyncio.create_task(handler(i), name="task %d" % i) for i in range(4)))
+    with ocular.request("in main"):
+        work()
+    await asyncio.create_task(handler(4), name="task 4")
+open(sys.argv[2], "w").write("[]")
+with ocular.request("of no task"):
+    work()
+asyncio.run(main())
+"""
+
+
+def test_shown(python, folder):
+    """Below its task's row a request is as long as the summary says; in the thread it has a slice for each time its coroutine ran."""
+    _, summary = recorded(python, folder, SHOWN)
+    record, problems = os.path.join(folder, "rec"), []
+    wall = {r["name"]: r["end_ns"] - r["start_ns"] for r in summary["requests"]}
+    for name, task, times in (*((f"GET /{i}", f"task {i}", i + 1) for i in range(5)), ("in main", "Task-1", 1), ("of no task", None, 1)):
+        rows = slices_of(record, name)
+        whole = [row for (process, thread), row in rows.items() if process and process.startswith("tasks of") and thread == f"spans of {task}"]
+        parts = [row for (process, _), row in rows.items() if not (process or "").startswith("tasks of")]
+        if len(parts) != 1 or len(parts[0]) != times or len(rows) != 1 + bool(task):
+            problems.append(f"{name}: {rows}")
+        elif task and (len(whole) != 1 or len(whole[0]) != 1 or not whole[0][0][0] == parts[0][0][0] <= parts[0][-1][1] <= whole[0][0][1]):
+            problems.append(f"{name}: {rows}")
+        elif task and name in wall and whole[0][0][1] - whole[0][0][0] != wall[name]:
+            problems.append(f"{name}: {wall[name]} ns, {rows}")
+    if sorted(wall) != ["GET /0", "GET /1", "GET /2", "GET /3", "in main", "of no task"] or summary["spans"]:
+        problems.append(f"{wall}, {summary['spans']}")
+    path = os.path.join(folder, "collapsed.txt")
+    recording.report(record, f"collapsed={path}")
+    with open(path, encoding="utf-8") as file:
+        frames = [line.rpartition(" ")[0].split(";") for line in file]
+    if not any(a.startswith("main ") and b == "in main" and c.startswith("work ") for f in frames for a, b, c in zip(f, f[1:], f[2:])):
+        problems.append(f"not in a stack: {frames}")
+    return problems + ([] if slices_of(record, "GET /4") and is_marked(record) else ["no mark of an end that is missing"])
+
+
+def is_marked(record):
+    with open(os.path.join(record, "trace.json"), encoding="utf-8") as file:
+        return [e["name"] for e in json.load(file) if e["ph"] == "i" and e.get("cat") == "loss"] == ["NO END"]
+
+
 TRIO = """
 import json, sys, trio
 class Counts(trio.abc.Instrument):
@@ -492,8 +562,9 @@ def test_telemetry(python, folder):
         file.write(TELEMETRY)
     _, summary = recorded(python, folder, TELLS)
     found = sorted(r["name"] for r in summary["requests"])
-    if found != [f"GET /{i}" for i in range(4)]:
-        return [str(found)]
+    rows = slices_of(os.path.join(folder, "rec"), "GET /0")
+    if found != [f"GET /{i}" for i in range(4)] or [thread for _, thread in rows] != ["spans of Task-2"]:
+        return [str(found), str(rows)]
     return [f"{r}" for r in summary["requests"] if r["end_ns"] - r["start_ns"] < 1e6
             or sum(p["ns"] for p in r["path"]) != r["end_ns"] - r["start_ns"]]
 
@@ -544,6 +615,7 @@ def cases(python, _):
             yield f"{version} {name}, {seed}", test_tasks, python, source, seed, {}
     yield f"{version} crowd, only the program's own code", test_tasks, python, CROWD, 3, {"OCULAR_INCLUDE": "__main__"}
     yield f"{version} a request, part by part", test_request, python
+    yield f"{version} requests are shown", test_shown, python
     yield f"{version} a timer is late", test_late, python
     for name, test, *packages in (("trio, as it counts itself", test_trio, "trio", "anyio"), ("uvloop", test_uvloop, "uvloop")):
         fetched = recording.venv(python, *packages)
