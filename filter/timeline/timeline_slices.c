@@ -120,7 +120,8 @@ int timeline_enter(struct sink *s, const struct activation *a)
 {
 	struct timeline *v = (struct timeline *)s;
 	struct track *t = timeline_activation_track(v, a);
-	struct span *span = t ? track_push(t, a, track_at(t, timeline_since_start(v, a->start_ns))) : NULL;
+	uint64_t ns = timeline_since_start(v, a->start_ns);
+	struct span *span = t ? track_push(t, a, (a->code->label ? track_inside : track_at)(t, ns)) : NULL;
 
 	if (!span)
 		return sink_file_no_memory(s);

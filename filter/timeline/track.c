@@ -62,6 +62,15 @@ uint64_t track_at(struct track *t, uint64_t ns)
 	return t->last_ns = ns;
 }
 
+uint64_t track_inside(struct track *t, uint64_t ns)
+{
+	const struct span *top = t->nspans ? &t->spans[t->nspans - 1] : NULL;
+
+	if (top && !top->code->label && ns <= top->shown)
+		ns = top->shown + 1;
+	return track_at(t, ns);
+}
+
 /* The loop's edge, the loops inside it left; a new one has no time yet. */
 static struct edge *edge_of(struct track *t, const struct loop *loop)
 {

@@ -111,6 +111,12 @@ bool track_is_written(const struct track *t, const struct span *span);
 uint64_t track_at(struct track *t, uint64_t ns);
 
 /*
+ * The same of a span of the program's own that begins: 1 ns after the function that it is in, if that has just begun or
+ * gone on. So that is not tied, and an arrow can begin there.
+ */
+uint64_t track_inside(struct track *t, uint64_t ns);
+
+/*
  * A back-edge of a loop in the innermost span, shown at `ns`: leaves the loops inside it. Returns where on the timeline
  * its last back-edge is, UINT64_MAX if this is the first of the entry. Later events are shown after `ns`, so that none
  * appears to come before the back-edge. -ENOMEM or 0 in *err.

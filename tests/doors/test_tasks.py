@@ -382,7 +382,7 @@ def test_shown(python, folder):
         parts = [row for (process, _), row in rows.items() if not (process or "").startswith("tasks of")]
         if len(parts) != 1 or len(parts[0]) != times or len(rows) != 1 + bool(task):
             problems.append(f"{name}: {rows}")
-        elif task and (len(whole) != 1 or len(whole[0]) != 1 or not whole[0][0][0] == parts[0][0][0] <= parts[0][-1][1] <= whole[0][0][1]):
+        elif task and (len(whole) != 1 or len(whole[0]) != 1 or not whole[0][0][0] <= parts[0][0][0] <= parts[0][-1][1] <= whole[0][0][1] + 1):
             problems.append(f"{name}: {rows}")
         elif task and name in wall and whole[0][0][1] - whole[0][0][0] != wall[name]:
             problems.append(f"{name}: {wall[name]} ns, {rows}")

@@ -60,6 +60,26 @@ static void test_times(void **state)
 	track_free(t);
 }
 
+/* A span that begins with its function does not tie it, one inside that span comes with it. */
+static void test_spans_inside(void **state)
+{
+	struct code of = { .qualname = (char *)"f" }, label = { .qualname = (char *)"l", .label = true };
+	struct track *t = new_track();
+
+	(void)state;
+	push(t, &of, 10);
+	assert_int_equal(track_inside(t, 10), 11);
+	assert_false(t->spans[0].tied);
+	push(t, &label, 11);
+	assert_int_equal(track_inside(t, 10), 11);
+	assert_false(t->spans[0].tied);
+	assert_int_equal(track_inside(t, 15), 15);
+	track_take(t, &t->spans[1]);
+	assert_int_equal(track_inside(t, 20), 20);
+	assert_false(t->spans[0].tied);
+	track_free(t);
+}
+
 /* Two loops, one in the other, in an activation and one that it calls. */
 static void test_loops(void **state)
 {
@@ -107,6 +127,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_spans),
 		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_spans_inside),
 		cmocka_unit_test(test_loops),
 		cmocka_unit_test(test_back_edges_are_told_apart),
 	};
