@@ -29,6 +29,7 @@ int analysis_open_sinks(struct analysis *a, const struct options *o)
 		return err;
 	}
 	trace_init(&a->trace, &a->codes, sinks);
+	a->trace.profile.requests.wanted = o->request;
 	a->chains.length = o->opcodes.chains;
 	a->trace.profile.chains = a->chains.length ? &a->chains : NULL;
 	recover_init(&a->recover, &a->codes, trace_feed, &a->trace);

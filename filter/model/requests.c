@@ -80,23 +80,58 @@ static void insert(struct requests *r, size_t at, struct request *q)
 	r->slowest[at] = q;
 }
 
-/* With its path, if it is one of the slowest. */
+static bool has_number(const struct request *q, const char *wanted)
+{
+	char *end;
+	uint64_t number = strtoull(wanted, &end, 10);
+
+	return end != wanted && !*end && q->number == number;
+}
+
+/* More so than the one that was found so far? */
+static bool is_wanted(const struct requests *r, const struct request *q)
+{
+	const struct request *f = r->found;
+	char text[CALLED_TEXT];
+
+	if (!r->wanted || (f && has_number(f, r->wanted)))
+		return false;
+	if (has_number(q, r->wanted))
+		return true;
+	return !strcmp(called_text(&q->called, text), r->wanted) &&
+	       (!f || q->ended_ns - q->begun_ns > f->ended_ns - f->begun_ns);
+}
+
+/* It has ended in this step. NULL: no memory. */
+static struct request *with_path(const struct request *q, const struct steps *steps, uint64_t step)
+{
+	struct request *kept = malloc(sizeof(*kept));
+
+	if (!kept)
+		return NULL;
+	*kept = *q;
+	if (!critical_find(&kept->path, steps, step, q->begun_ns, q->ended_ns))
+		return kept;
+	request_free(kept);
+	return NULL;
+}
+
+/* With its path, if it is one of the slowest, or wanted. */
 static int keep(struct requests *r, const struct request *q, const struct steps *steps, uint64_t step)
 {
 	size_t at = rank_of(r, q->ended_ns - q->begun_ns);
-	struct request *kept = at < REQUESTS_KEPT ? malloc(sizeof(*kept)) : NULL;
+	struct request *kept = at < REQUESTS_KEPT ? with_path(q, steps, step) : NULL;
 
-	if (at == REQUESTS_KEPT)
+	if (kept)
+		insert(r, at, kept);
+	else if (at < REQUESTS_KEPT)
+		return -ENOMEM;
+	if (!is_wanted(r, q))
 		return 0;
-	if (!kept)
-		return -ENOMEM;
-	*kept = *q;
-	if (critical_find(&kept->path, steps, step, q->begun_ns, q->ended_ns)) {
-		request_free(kept);
-		return -ENOMEM;
-	}
-	insert(r, at, kept);
-	return 0;
+	if (r->found)
+		request_free(r->found);
+	r->found = with_path(q, steps, step);
+	return r->found ? 0 : -ENOMEM;
 }
 
 int requests_end(struct requests *r, int32_t pid, uint64_t object, uint64_t ns, const struct steps *steps,
@@ -155,6 +190,8 @@ void requests_free(struct requests *r)
 {
 	for (size_t i = 0; i < r->n; i++)
 		request_free(r->slowest[i]);
+	if (r->found)
+		request_free(r->found);
 	map_free_all(&r->open);
 	map_free_all(&r->names);
 	*r = (struct requests){ 0 };

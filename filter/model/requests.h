@@ -29,10 +29,13 @@ struct request_total {
 
 /* Of all processes. Zeroed: none. */
 struct requests {
-	struct map open;			/* struct request, by pid and object; an ended one has no beginning */
-	struct map names;			/* struct request_total, by the text of the name */
+	const char
+		*wanted;  /* a number or a name: which one is asked for; NULL: none. Set before the first one begins */
+	struct map open;  /* struct request, by pid and object; an ended one has no beginning */
+	struct map names; /* struct request_total, by the text of the name */
 	struct request *slowest[REQUESTS_KEPT]; /* slowest first */
 	size_t n;
+	struct request *found; /* the wanted one: of those of a name the slowest, with its path; NULL: none has ended */
 	uint64_t begun;
 };
 

@@ -221,22 +221,6 @@ static int write_path(const struct report *r, const struct request *q, bool whol
 	return err;
 }
 
-/* The one that is asked for: by number, by name the slowest of that; NULL: there is none with a path. */
-static const struct request *find_request(const struct requests *all, const char *wanted)
-{
-	char text[CALLED_TEXT], *end;
-	uint64_t number = strtoull(wanted, &end, 10);
-
-	for (size_t i = 0; i < all->n; i++) {
-		const struct request *q = all->slowest[i];
-
-		if (!strcmp(wanted, "slowest") || (!*end && q->number == number) ||
-		    !strcmp(called_text(&q->called, text), wanted))
-			return q;
-	}
-	return NULL;
-}
-
 static int write_request(const struct report *r, const struct request *q, bool whole)
 {
 	char text[CALLED_TEXT], ns[FIGURE];
@@ -253,13 +237,13 @@ static int write_request(const struct report *r, const struct request *q, bool w
 int report_requests(const struct report *r, const char *wanted, size_t most)
 {
 	const struct requests *all = &r->p->requests;
-	const struct request *q = find_request(all, wanted ? wanted : "slowest");
+	bool slowest = !wanted || !strcmp(wanted, "slowest");
+	const struct request *q = !slowest ? all->found : all->n ? all->slowest[0] : NULL;
 	int err = write_requests(r, most);
 
 	if (!err && q)
 		err = write_request(r, q, wanted);
 	if (!err && !q && wanted)
-		fprintf(r->f, "\nNo request %s has a path: the %zu slowest of %" PRIu64 " have one.\n", wanted, all->n,
-			all->begun);
+		fprintf(r->f, "\nNo request %s has ended, of %" PRIu64 " that began.\n", wanted, all->begun);
 	return err;
 }

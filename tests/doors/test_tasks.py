@@ -8,6 +8,7 @@ variable, which a new task inherits from the one that makes it. That of requests
 import collections
 import json
 import os
+import re
 
 import recording
 
@@ -402,6 +403,40 @@ def is_marked(record):
         return [e["name"] for e in json.load(file) if e["ph"] == "i" and e.get("cat") == "loss"] == ["NO END"]
 
 
+# One is longer than another because it is around it, however busy the machine is.
+RARE = """
+import asyncio, json, sys
+import ocular
+async def often(gate):
+    with ocular.request("often"):
+        await gate.wait()
+async def main():
+    gate = asyncio.Event()
+    tasks = [asyncio.create_task(often(gate)) for i in range(150)]
+    await asyncio.sleep(0)
+    with ocular.request("rare"):
+        with ocular.request("rare"):
+            await asyncio.sleep(0)
+    gate.set()
+    await asyncio.gather(*tasks)
+asyncio.run(main())
+json.dump([], open(sys.argv[2], "w"))
+"""
+
+
+def test_any(python, folder):
+    """Of any request the path can be asked for, by number and by name; not only of the 100 slowest."""
+    _, summary = recorded(python, folder, RARE)
+    problems = [f"{r}" for r in summary["requests"] if r["name"] != "often"]
+    for wanted, titles in (("rare", ["request 151: rare"]), ("152", ["request 152: rare"]), ("7", ["request 7: often"]),
+                           ("slowest", [f"request {summary['requests'][0]['number']}: often"]), ("never", [])):
+        said = recording.report(os.path.join(folder, "rec"), f"request={wanted}")
+        found = re.findall(r"(?m)^[\d.]+ \ws, (request \d+: \w+)$", said)
+        if found != titles or ("No request never has ended, of 152 that began." in said) != (not titles):
+            problems.append(f"{wanted}: {said}")
+    return problems
+
+
 TRIO = """
 import json, sys, trio
 class Counts(trio.abc.Instrument):
@@ -616,6 +651,7 @@ def cases(python, _):
     yield f"{version} crowd, only the program's own code", test_tasks, python, CROWD, 3, {"OCULAR_INCLUDE": "__main__"}
     yield f"{version} a request, part by part", test_request, python
     yield f"{version} requests are shown", test_shown, python
+    yield f"{version} any request can be asked for", test_any, python
     yield f"{version} a timer is late", test_late, python
     for name, test, *packages in (("trio, as it counts itself", test_trio, "trio", "anyio"), ("uvloop", test_uvloop, "uvloop")):
         fetched = recording.venv(python, *packages)

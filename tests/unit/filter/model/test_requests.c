@@ -68,9 +68,70 @@ static void test_slowest(void **state)
 	requests_free(&r);
 }
 
+static void run_one(struct requests *r, const struct called *called, uint64_t ns)
+{
+	struct steps s = { 0 };
+
+	assert_int_equal(requests_begin(r, 1, 5, called, 1000), 0);
+	assert_int_equal(requests_end(r, 1, 5, 1000 + ns, &s, 0), 0);
+}
+
+/* Three short ones, of two names, then many that are longer: number and length of the wanted one. */
+static void check_wanted(const char *wanted, uint64_t number, uint64_t ns)
+{
+	struct requests r = { .wanted = wanted };
+
+	run_one(&r, &gets, 2);
+	run_one(&r, &gets, 7);
+	run_one(&r, &others, 7);
+	for (unsigned int i = 0; i < 2 * REQUESTS_KEPT; i++)
+		run_one(&r, &posts, 100);
+	assert_int_equal(r.slowest[r.n - 1]->ended_ns - r.slowest[r.n - 1]->begun_ns, 100);
+	if (number) {
+		assert_int_equal(r.found->number, number);
+		assert_int_equal(r.found->ended_ns - r.found->begun_ns, ns);
+		assert_int_equal(r.found->path.pieces[0].ns, ns);
+	} else {
+		assert_null(r.found);
+	}
+	requests_free(&r);
+}
+
+static void test_wanted(void **state)
+{
+	(void)state;
+	check_wanted("GET", 2, 7); /* of two that took as long the first */
+	check_wanted("POST", 4, 100);
+	check_wanted("1", 1, 2);
+	check_wanted("200", 200, 100);
+	check_wanted("1000", 0, 0);
+	check_wanted("PUT", 0, 0);
+	check_wanted(NULL, 0, 0);
+}
+
+/* A number is one, whatever has that name, and whichever came first. */
+static void test_numbers_come_first(void **state)
+{
+	struct code three = { .qualname = (char *)"3" };
+	const struct called threes = { .name = &three };
+	struct requests r = { .wanted = "3" };
+
+	(void)state;
+	run_one(&r, &threes, 50);
+	assert_int_equal(r.found->number, 1);
+	run_one(&r, &threes, 60);
+	assert_int_equal(r.found->number, 2);
+	run_one(&r, &gets, 5);
+	assert_int_equal(r.found->number, 3);
+	run_one(&r, &threes, 70);
+	assert_int_equal(r.found->number, 3);
+	requests_free(&r);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_totals), cmocka_unit_test(test_slowest) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_totals), cmocka_unit_test(test_slowest),
+					    cmocka_unit_test(test_wanted), cmocka_unit_test(test_numbers_come_first) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
