@@ -19,6 +19,12 @@ struct code;
 struct async_task;
 struct nested;
 
+/* Of an object, at a yield of it. */
+struct awaiter {
+	uint64_t address, serial; /* 0: none is known */
+	uint64_t since_ns;
+};
+
 struct object {
 	uint64_t serial; /* 1, 2, ... in order of appearance */
 	struct code *code;
@@ -32,6 +38,7 @@ struct object {
 	bool suspended;		 /* it has yielded, */
 	uint64_t since_ns;	 /* then, */
 	uint32_t epoch;		 /* in this one of objects, */
+	struct awaiter awaiter;	 /* and so did what awaits it, */
 	struct held held;	 /* with these loops open, */
 	struct nested *spans;	 /* and in these spans (nested.h) */
 };

@@ -61,6 +61,7 @@ static void begin(struct frame *f, const struct stack *s, const struct sample *s
 	f->outer = activity->top;
 	f->recursive = activity->depth > 0;
 	f->adopted = false;
+	f->awaits = false;
 	f->called_at = -1;
 	f->loops = s->nloops;
 	f->instrs = 0;

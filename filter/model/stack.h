@@ -28,6 +28,7 @@ struct frame {
 	uint32_t outer; /* index of the next frame of the same code further out, if recursive */
 	bool recursive;
 	bool adopted;		     /* its beginning was not seen */
+	bool awaits;		     /* it is in what it awaits, and no event has told that it runs (thread_thrown.c) */
 	int64_t called_at;	     /* a C function: the CALL's offset in the caller's code; else -1 */
 	uint32_t loops;		     /* index of its first open loop in stack.loops */
 	uint64_t instrs;	     /* INSTRUCTION events in this frame so far */

@@ -227,6 +227,8 @@ static int begin_task(struct thread *t, const struct sample *s, uint64_t address
 	t->doing.unseen = 0;
 	t->doing.task_unseen = !seen;
 	t->doing.beginning = 0;
+	t->doing.stepping = address;
+	t->doing.step_depth = t->depth;
 	if (!task || !seen || !f || f->step)
 		return 0;
 	f->step = RUNS_TASK;

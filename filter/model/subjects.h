@@ -21,8 +21,13 @@ struct doing {
 	uint64_t unseen;  /* beside `step`: of functions that are left out, until the next word says else; 0: none */
 	bool task_unseen; /* what runs a task's steps is left out: what it does after one is for the task */
 	uint64_t due_ns;  /* of the timer that is made next; 0: it is none */
-	struct called called;	    /* by the last NAME word */
-	uint64_t beginning;	    /* address of the coroutine that begins next, of a task; 0: none */
+	struct called called; /* by the last NAME word */
+	uint64_t beginning;   /* address of the coroutine that begins next, of a task; 0: none */
+	uint64_t stepping;    /* likewise of the task whose step has begun, until something of generators runs; */
+	uint32_t step_depth;  /* then there were so many activations */
+	struct last_yield {
+		uint64_t address, serial; /* of what has just yielded (objects.h); 0: nothing has */
+	} last;
 	uint64_t unnamed;	    /* a job whose own function is still to come; 0: none */
 	const struct code *yielded; /* in which coroutine what yields was suspended; NULL: nothing yields */
 };

@@ -70,6 +70,14 @@ static bool is_others(const struct stack *st, const struct object *o)
 	return o && top && top->a.object && top->a.object != o && top->a.code == o->code;
 }
 
+static int yield(struct thread *t, struct stack *st, const struct object *o, const struct sample *s,
+		 const struct subscribers *to)
+{
+	uint64_t address = o->address;
+
+	return thread_leave(t, st, s->time, s->cycles, LEAVE_YIELD, to) ?: thread_yielded(t, st, address, s, to);
+}
+
 static int pop(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to)
 {
 	static const enum leave_how hows[OP_COUNT] = {
@@ -86,6 +94,9 @@ static int pop(struct thread *t, struct stack *st, const struct sample *s, const
 		return err;
 	if (o && !stack_top(st)->a.object)
 		err = thread_run_object(st, o, s);
+	if (o && s->op == OP_PY_YIELD)
+		return err ?: yield(t, st, o, s, to);
+	t->doing.last.address = 0;
 	return err ? err : thread_leave(t, st, s->time, s->cycles, hows[s->op], to);
 }
 
@@ -191,6 +202,21 @@ static int keep(struct thread *t, struct stack *st, const struct sample *s, cons
 	return back_edge(st, s, to);
 }
 
+/* What awaited the innermost goes on when that has ended: it is on the stack. */
+static COLD int throw_into(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to)
+{
+	struct frame *f = stack_top(st);
+	int err;
+
+	if (f && f->awaits && f->a.object == object_of(s)) {
+		f->awaits = false;
+		s->code->function->resumes++;
+		return 0;
+	}
+	err = thread_thrown(t, st, s, to);
+	return err ?: thread_enter(t, st, s, false, to);
+}
+
 static int act(struct thread *t, const struct sample *s, const struct subscribers *to)
 {
 	struct stack *st = stack_of(t, s->interpreter);
@@ -201,7 +227,7 @@ static int act(struct thread *t, const struct sample *s, const struct subscriber
 	fn->events[s->op]++;
 	switch (sample_op_effect(s->op)) {
 	case STACK_PUSH:
-		return thread_enter(t, st, s, false, to);
+		return s->op == OP_PY_THROW ? throw_into(t, st, s, to) : thread_enter(t, st, s, false, to);
 	case STACK_POP:
 		return pop(t, st, s, to);
 	case STACK_KEEP:

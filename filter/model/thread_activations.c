@@ -169,6 +169,7 @@ int thread_enter(struct thread *t, struct stack *st, const struct sample *s, boo
 	if (!fn || !f || (o && thread_run_object(st, o, s)))
 		return -ENOMEM;
 	t->doing.yielded = NULL;
+	t->doing.last.address = 0;
 	err = subject_is_concerned(&t->doing, o) ? subject_begins(t, st, o, s->time, to) : 0;
 	if (err)
 		return err;

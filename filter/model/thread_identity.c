@@ -28,12 +28,19 @@ static struct object *yielding(struct thread *t, const struct sample *s)
 	return objects_at(t->objects, s->code, s->whose, s->time);
 }
 
-/* What is thrown into before it has begun ends there. */
+/* What is thrown into before it has begun ends there; what was put on the stack goes on there. */
 static struct object *resumed(struct thread *t, const struct sample *s)
 {
+	struct stack *st = stack_of(t, s->interpreter);
+	const struct frame *top = st ? stack_top(st) : NULL;
+
 	t->doing.beginning = 0; /* it has begun before */
+	if (s->op != OP_PY_THROW)
+		t->doing.stepping = 0;
 	if (!s->whose)
 		return NULL;
+	if (top && top->awaits && top->a.code == s->code && top->a.object->address == s->whose)
+		return top->a.object;
 	if (s->op == OP_PY_THROW && s->offset < s->code->entry) {
 		struct object *o = objects_begin(t->objects, s->code, s->time);
 
@@ -51,6 +58,7 @@ static struct object *beginning(struct thread *t, const struct sample *s)
 		return NULL;
 	if (s->code->coroutine)
 		t->doing.beginning = 0;
+	t->doing.stepping = 0;
 	return o;
 }
 

@@ -85,6 +85,15 @@ int thread_report_unmatched(const struct sample *s, uint64_t count, const struct
  */
 const struct sample *thread_identify(struct thread *t, const struct sample *s, struct sample *copy, struct profile *p);
 
+/* --- thread_thrown.c */
+
+/* A PY_THROW: what awaits its object is put on the stack, where that is known. */
+int thread_thrown(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to);
+
+/* What is at that address has yielded; so has what was put on the stack for it, and has not gone on. */
+int thread_yielded(struct thread *t, struct stack *st, uint64_t address, const struct sample *s,
+		   const struct subscribers *to);
+
 /* --- thread_exceptions.c */
 
 /* Did an exception strike at a RESUME, in an activation that no event has begun? */
