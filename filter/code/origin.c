@@ -98,6 +98,13 @@ enum origin origin_of(const struct codes *c, const struct code *code)
 	return site ? ORIGIN_SITE : ORIGIN_STDLIB;
 }
 
+unsigned origin_rank(const struct codes *c, struct code *code)
+{
+	if (!code->rank)
+		code->rank = 1 + (origin_of(c, code) == ORIGIN_OWN) * (origin_is_library(code) ? 1 : 2);
+	return code->rank - 1;
+}
+
 bool origin_is_library(const struct code *code)
 {
 	return in_site(code->file) || in_stdlib(code->process, code->file);

@@ -21,6 +21,12 @@ enum origin {
 
 enum origin origin_of(const struct codes *c, const struct code *code);
 
+/*
+ * How much it is what the user wrote: 2 in no library, 1 of a package that the command line started, 0 a library's. Of
+ * two, the one that a person looks for is the higher one.
+ */
+unsigned origin_rank(const struct codes *c, struct code *code);
+
 /* Does its file lie in the standard library's folder or in site-packages, whosever code it is? */
 bool origin_is_library(const struct code *code);
 

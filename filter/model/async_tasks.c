@@ -136,11 +136,13 @@ int async_tasks_run(struct async_tasks *t, struct async_task *task, uint64_t ste
 	return 0;
 }
 
-void async_tasks_suspend(struct async_task *task, uint64_t ran_ns, uint64_t ns, const struct code *where)
+void async_tasks_suspend(struct async_task *task, uint64_t ran_ns, uint64_t ns, const struct code *where,
+			 const struct code *by)
 {
 	task->running_ns += ran_ns;
 	task->suspended_ns = ns;
 	task->where = where;
+	task->awaited_by = by;
 }
 
 int async_tasks_end(struct async_tasks *t, struct async_task *task, uint64_t address, uint64_t ran_ns, uint64_t ns)

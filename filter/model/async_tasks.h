@@ -26,10 +26,11 @@ struct async_task {
 	uint64_t made_ns;
 	uint64_t ended_ns; /* 0: it has not */
 	uint64_t running_ns, resumptions;
-	uint64_t ready_ns, ready_by; /* since when it can go on, and by which step; 0: it cannot, or not known */
-	uint64_t step;		     /* its last one (steps.h); 0: none */
-	uint64_t suspended_ns;	     /* when that ended; 0: it has not */
-	const struct code *where;    /* and in which coroutine */
+	uint64_t ready_ns, ready_by;   /* since when it can go on, and by which step; 0: it cannot, or not known */
+	uint64_t step;		       /* its last one (steps.h); 0: none */
+	uint64_t suspended_ns;	       /* when that ended; 0: it has not */
+	const struct code *where;      /* and in which coroutine, */
+	const struct code *awaited_by; /* by which of the program's own (steps.h) */
 };
 
 /* All tasks of one coroutine. */
@@ -74,8 +75,9 @@ void async_tasks_begun(struct async_task *task, uint64_t ns);
 /* It begins, or goes on, with the step of this number. Likewise. */
 int async_tasks_run(struct async_tasks *t, struct async_task *task, uint64_t step, uint64_t ns);
 
-/* That ends: it is suspended in this coroutine. */
-void async_tasks_suspend(struct async_task *task, uint64_t ran_ns, uint64_t ns, const struct code *where);
+/* That ends: it is suspended in this coroutine, which that one of the program's own awaits. */
+void async_tasks_suspend(struct async_task *task, uint64_t ran_ns, uint64_t ns, const struct code *where,
+			 const struct code *by);
 
 /* It ends for good. Frees it, if it has no row. 0 or -ENOMEM. */
 int async_tasks_end(struct async_tasks *t, struct async_task *task, uint64_t address, uint64_t ran_ns, uint64_t ns);

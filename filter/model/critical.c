@@ -34,7 +34,7 @@ struct search {
 
 static bool is_same(const struct critical_piece *a, const struct critical_piece *b)
 {
-	return a->kind == b->kind && a->of == b->of && a->what == b->what && a->tid == b->tid &&
+	return a->kind == b->kind && a->of == b->of && a->what == b->what && a->by == b->by && a->tid == b->tid &&
 	       a->called.name == b->called.name && a->called.number == b->called.number;
 }
 
@@ -52,12 +52,24 @@ static int add(struct critical *c, const struct critical_piece *p)
 	return 0;
 }
 
-static int add_of(const struct search *f, const struct step *s, enum critical_kind kind, const struct code *what,
-		  uint64_t ns)
+static int add_of(const struct search *f, const struct step *s, enum critical_kind kind, uint64_t ns)
 {
 	const struct critical_piece p = {
-		.kind = kind, .of = s->kind, .called = s->called, .what = what, .tid = s->tid, .ns = ns
+		.kind = kind, .of = s->kind, .called = s->called, .what = s->what, .tid = s->tid, .ns = ns
 	};
+
+	return add(f->out, &p);
+}
+
+static int add_awaiting(const struct search *f, const struct step *s, uint64_t ns)
+{
+	const struct critical_piece p = { .kind = CRITICAL_AWAITING,
+					  .of = s->kind,
+					  .called = s->called,
+					  .what = s->where,
+					  .by = s->by,
+					  .tid = s->tid,
+					  .ns = ns };
 
 	return add(f->out, &p);
 }
@@ -86,14 +98,13 @@ static int add_wait(struct search *f, const struct step *s, const struct part *i
 {
 	uint64_t ready = s->ready_ns ? within(s->ready_ns, since, until) : until;
 	const struct step *who = s->where || !in->waiter ? s : in->waiter;
-	int err = add_of(f, s, CRITICAL_READY, s->what, until - ready);
+	int err = add_of(f, s, CRITICAL_READY, until - ready);
 
 	if (err || ready == since)
 		return err;
 	if (s->ready_by && s->ready_by < in->number) /* else it is damaged */
 		return look_at(f, s->ready_by, who, since, ready);
-	return who->where ? add_of(f, who, CRITICAL_AWAITING, who->where, ready - since)
-			  : add_unknown(f, ready - since);
+	return who->where ? add_awaiting(f, who, ready - since) : add_unknown(f, ready - since);
 }
 
 /* The last step of a part; the rest of it, and what the step waited for, are left. */
@@ -107,7 +118,7 @@ static int go_back(struct search *f, struct part in)
 		return add_unknown(f, in.until - in.since);
 	begun = within(s->begun_ns, in.since, in.until);
 	from = within(s->suspended_ns, in.since, begun);
-	err = add_of(f, s, CRITICAL_RUNNING, s->what, in.until - begun);
+	err = add_of(f, s, CRITICAL_RUNNING, in.until - begun);
 	if (!err && from > in.since)
 		err = look_at(f, s->before, in.waiter, in.since, from);
 	return err ?: add_wait(f, s, &in, from, begun);

@@ -29,6 +29,7 @@ struct critical_piece {
 	enum step_kind of;
 	struct called called;	 /* the task */
 	const struct code *what; /* RUNNING, READY: what runs; AWAITING: where; NULL: not known */
+	const struct code *by;	 /* AWAITING: by which coroutine of the program's own (steps.h), or NULL */
 	int32_t tid;
 	uint64_t ns;
 };

@@ -12,7 +12,7 @@
 
 #include "code/code.h"
 
-#define STEPS_KEPT (1u << 18) /* a power of two; some 22 MB */
+#define STEPS_KEPT (1u << 18) /* a power of two; some 27 MB */
 
 /* What a task or a request is called: by a line of the table, or Task- and a number. Zeroed: it has no name. */
 struct called {
@@ -30,15 +30,16 @@ enum step_kind { STEP_THREAD, STEP_TASK, STEP_JOB };
 struct step {
 	enum step_kind kind;
 	int32_t pid, tid;
-	struct called called;	 /* of a task, */
-	uint64_t task;		 /* and its number */
-	const struct code *what; /* a task's coroutine, or the function of a job; NULL: not known */
+	struct called called; /* of a task, */
+	uint64_t task;	      /* and its number */
+	struct code *what;    /* a coroutine of a task (subjects.c), or the function of a job; NULL: not known */
 	uint64_t begun_ns;
 	uint64_t ready_ns;	  /* since when it could begin; 0: not known */
 	uint64_t ready_by;	  /* the step that let it; 0: none, or not known */
 	uint64_t before;	  /* the task's step before; 0: it is the first, or that is not known */
 	uint64_t suspended_ns;	  /* when that ended; 0: likewise */
 	const struct code *where; /* and in which coroutine it was suspended then; NULL: not known */
+	const struct code *by;	  /* and the program's own one that awaited that; NULL: none, or it is `where` */
 };
 
 /* Zeroed: none. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "code/origin.h"
 #include "objects.h"
 #include "profile.h"
 #include "shared/marker.h"
@@ -116,6 +117,7 @@ static int run_task(struct thread *t, struct frame *f, struct async_task *task, 
 		.before = task->step,
 		.suspended_ns = task->suspended_ns,
 		.where = task->where,
+		.by = task->awaited_by,
 	};
 	int err = begin_step(t, f, &step, p);
 
@@ -317,7 +319,7 @@ static bool is_jobs_own(const struct step *job, const struct code *code)
 	       !ends_with(code->file, "/concurrent/futures/_base.py") && !ends_with(code->file, "/threading.py");
 }
 
-static void name_job(struct thread *t, const struct code *code, const struct profile *p)
+static void name_job(struct thread *t, struct code *code, const struct profile *p)
 {
 	struct step *job = steps_get(&p->steps, t->doing.unnamed);
 
@@ -328,17 +330,36 @@ static void name_job(struct thread *t, const struct code *code, const struct pro
 	t->doing.unnamed = 0;
 }
 
+#define RANK_MOST 2
+
+/* A task's step is named by the first of its coroutines that are most the program's own: the outermost one. */
+static void name_step(struct doing *d, struct code *code, const struct profile *p)
+{
+	struct step *s = code->coroutine ? steps_get(&p->steps, d->step) : NULL;
+
+	if (!s || s->kind != STEP_TASK || !s->what)
+		return;
+	if (origin_rank(p->codes, code) > origin_rank(p->codes, s->what))
+		s->what = code;
+	if (origin_rank(p->codes, s->what) == RANK_MOST)
+		d->named = d->step;
+}
+
 int subject_begins(struct thread *t, struct stack *st, struct object *o, uint64_t ns, const struct subscribers *to)
 {
 	struct profile *p = to->profile;
 	struct frame *f = stack_top(st);
 	struct async_task *task = o ? task_of(t, o, p) : NULL;
+	int err;
 
 	if (t->doing.unnamed)
 		name_job(t, f->a.code, p);
 	if (task && f->a.op == OP_PY_START)
 		async_tasks_begun(task, ns);
-	return task ? run_task(t, f, task, ns, to) : 0;
+	err = task ? run_task(t, f, task, ns, to) : 0;
+	if (o && t->doing.named != t->doing.step)
+		name_step(&t->doing, f->a.code, p);
+	return err;
 }
 
 /* A step ends: of a task, for which the frame around it may still work, or of a job, or a frame that runs steps. */
@@ -358,12 +379,26 @@ static void end_step(struct thread *t, const struct stack *st, const struct fram
 }
 
 /* In which coroutine a task is suspended: the first of those that yield together, without what trio is made of. */
-static void note_yield(struct doing *d, const struct frame *f, const struct object *o, enum leave_how how)
+static void note_yield(struct doing *d, const struct frame *f, enum leave_how how, const struct codes *codes)
 {
-	const struct code *code = f->a.code;
+	struct code *code = f->a.code;
 
-	if (o && how == LEAVE_YIELD && code->coroutine && !d->yielded && !strstr(code->file, "/trio/_core/"))
-		d->yielded = code;
+	if (how != LEAVE_YIELD || !code->coroutine)
+		return;
+	if (!d->yielded && strstr(code->file, "/trio/_core/"))
+		return;
+	if (!d->yielded)
+		d->yielded = d->yielded_by = code;
+	else if (origin_rank(codes, code) > origin_rank(codes, d->yielded_by))
+		d->yielded_by = code;
+}
+
+/* The program's own coroutine that awaits where the task is suspended; NULL: it is that one, or there is none. */
+static const struct code *awaited_by(const struct doing *d, const struct codes *codes)
+{
+	bool own = d->yielded && d->yielded_by != d->yielded && origin_rank(codes, d->yielded_by);
+
+	return own ? d->yielded_by : NULL;
 }
 
 /* Since when it works for its task. A greenlet that it waits for works for that, too. */
@@ -396,7 +431,8 @@ int subject_ends(struct thread *t, struct stack *st, struct object *o, uint64_t 
 	struct async_task *task = o ? task_of(t, o, p) : NULL;
 	int err = 0;
 
-	note_yield(&t->doing, f, o, how);
+	if (o)
+		note_yield(&t->doing, f, how, p->codes);
 	if (task && !f->step && !task->step && is_awaited(st, f)) {
 		err = async_tasks_end(&p->tasks, task, o->address, 0, ns);
 		o->task = task = NULL;
@@ -413,7 +449,8 @@ int subject_ends(struct thread *t, struct stack *st, struct object *o, uint64_t 
 		o->task = NULL;
 		return async_tasks_end(&p->tasks, task, o->address, ns - begun_ns(f, p), ns);
 	}
-	async_tasks_suspend(task, ns - begun_ns(f, p), ns, how == LEAVE_YIELD ? t->doing.yielded : NULL);
+	async_tasks_suspend(task, ns - begun_ns(f, p), ns, how == LEAVE_YIELD ? t->doing.yielded : NULL,
+			    how == LEAVE_YIELD ? awaited_by(&t->doing, p->codes) : NULL);
 	return 0;
 }
 

@@ -28,8 +28,10 @@ struct doing {
 	struct last_yield {
 		uint64_t address, serial; /* of what has just yielded (objects.h); 0: nothing has */
 	} last;
-	uint64_t unnamed;	    /* a job whose own function is still to come; 0: none */
-	const struct code *yielded; /* in which coroutine what yields was suspended; NULL: nothing yields */
+	uint64_t unnamed;	 /* a job whose own function is still to come; 0: none */
+	struct code *yielded;	 /* in which coroutine what yields was suspended; NULL: nothing yields */
+	struct code *yielded_by; /* then, the innermost one that is most the program's own (origin_rank()) */
+	uint64_t named;		 /* the step whose `what` can be no better */
 };
 
 /* A SUBJECT word. 0 or -ENOMEM. */

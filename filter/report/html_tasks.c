@@ -76,6 +76,7 @@ static void write_piece(struct page *page, const void *of, size_t i)
 	html_duration(page->f, c->ns);
 	fprintf(page->f, "<td>%s</td>", critical_kind_name(c->kind));
 	write_name(page, c->what ? c->what->qualname : "-");
+	write_name(page, c->by ? c->by->qualname : "");
 	write_name(page, called_text(&c->called, text));
 	fprintf(page->f, "<td>%d</td></tr>\n", c->tid);
 }
@@ -83,7 +84,7 @@ static void write_piece(struct page *page, const void *of, size_t i)
 static void write_slowest(struct page *page, const struct request *q)
 {
 	const struct page_table t = {
-		.head = "<th>time</th><th class=t>how</th><th class=t>function</th><th "
+		.head = "<th>time</th><th class=t>how</th><th class=t>function</th><th class=t>awaited by</th><th "
 			"class=t>task</th><th>thread</th>",
 		.what = "pieces",
 		.most = PAGE_FUNCTIONS,

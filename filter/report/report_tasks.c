@@ -129,7 +129,7 @@ static void add_alike(struct alike *all, size_t *n, const struct critical_piece 
 {
 	size_t i = 0;
 
-	while (i < *n && (all[i].piece.kind != c->kind || all[i].piece.what != c->what))
+	while (i < *n && (all[i].piece.kind != c->kind || all[i].piece.what != c->what || all[i].piece.by != c->by))
 		i++;
 	if (i == *n) {
 		all[(*n)++] = (struct alike){ *c, 1, true };
@@ -167,6 +167,8 @@ static int write_piece(const struct report *r, const struct alike *a, uint64_t a
 
 	if (!f)
 		return -ENOMEM;
+	if (a->piece.by)
+		fprintf(f, "%s: ", a->piece.by->qualname);
 	fputs(a->piece.what ? a->piece.what->qualname : "-", f);
 	if (a->one)
 		write_whose(f, &a->piece);

@@ -57,9 +57,9 @@ json_t *summary_task_group(const struct task_total *t)
 
 static json_t *piece(const struct critical_piece *c)
 {
-	return json_pack("{s:s, s:o, s:o, s:i, s:I}", "kind", critical_kind_name(c->kind), "what",
-			 qualname_or_null(c->what), "task", called_or_null(&c->called), "tid", c->tid, "ns",
-			 (json_int_t)c->ns);
+	return json_pack("{s:s, s:o, s:o, s:o, s:i, s:I}", "kind", critical_kind_name(c->kind), "what",
+			 qualname_or_null(c->what), "awaited_by", qualname_or_null(c->by), "task",
+			 called_or_null(&c->called), "tid", c->tid, "ns", (json_int_t)c->ns);
 }
 
 json_t *summary_request(const struct request *q)

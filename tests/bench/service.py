@@ -206,7 +206,7 @@ def wanted(truth, n, name, since, until):
 
 def of_middleware(path, since, until):
     """How long the path was in the task that the request began in: the handler is another one's, and may sleep meanwhile."""
-    return sum(ns for (_, what), ns in spent(path, since, until).items() if what == "RequestResponseCycle.run_asgi")
+    return sum(ns for (_, what), ns in spent(path, since, until).items() if what == "recorded")
 
 
 def compared(truth, request):

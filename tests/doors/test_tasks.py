@@ -226,6 +226,37 @@ PLANTED = {
 }
 
 
+# What another library would: it runs the program's coroutines in some of its own, and has one that it awaits.
+LIBRARY = """
+import asyncio
+async def drive(f, *args):
+    return await inside(f, *args)
+async def inside(f, *args):
+    return await f(*args)
+async def waits():
+    await asyncio.sleep(.03)
+"""
+NAMED = """
+import asyncio, json, os, sys
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "site-packages"))
+import library
+import ocular
+async def helper():
+    await library.waits()
+async def other(handle):
+    await library.waits()
+    await helper()
+async def handler():
+    with ocular.request("GET"):
+        await library.drive(library.waits)
+        await helper()
+        await asyncio.create_task(library.drive(other, 1), name="other")
+        await asyncio.create_task(library.waits(), name="nobody's")
+asyncio.run(library.drive(handler))
+json.dump([], open(sys.argv[2], "w"))
+"""
+
+
 def recorded(python, folder, source, *options, seed=1, **more):
     path, record, truth = (os.path.join(folder, name) for name in ("program.py", "rec", "truth.json"))
     with open(path, "w", encoding="utf-8") as file:
@@ -331,6 +362,27 @@ def test_request(python, folder):
         if ns < .95 * min(least, until - since):  # the lock is held until a time; who comes late waits less
             problems.append(f"{name}: {ns} ns of {until - since}: {found}")
     return problems
+
+
+def test_named(python, folder):
+    """Pieces have the names of the program's own coroutines: the outermost one where it runs, the innermost one where it waits."""
+    os.mkdir(os.path.join(folder, "site-packages"))
+    with open(os.path.join(folder, "site-packages", "library.py"), "w", encoding="utf-8") as file:
+        file.write(LIBRARY)
+    _, summary = recorded(python, folder, NAMED)
+    path = summary["requests"][0]["path"]
+    found = {(p["task"], p["kind"], p["what"], p["awaited_by"]) for p in path if p["task"]}
+    waits = [(p["task"], p["what"], p["awaited_by"]) for p in path if p["kind"] == "awaiting"]
+    main = "Task-1"
+    wanted = {(main, "running", "handler", None), (main, "ready", "handler", None), (main, "awaiting", "sleep", "handler"),
+              (main, "awaiting", "sleep", "helper"), ("other", "running", "other", None), ("other", "ready", "other", None),
+              ("other", "awaiting", "sleep", "other"), ("other", "awaiting", "sleep", "helper"), ("nobody's", "running", "waits", None),
+              ("nobody's", "ready", "waits", None), ("nobody's", "awaiting", "sleep", None)}
+    order = [(main, "sleep", "handler"), (main, "sleep", "helper"), ("other", "sleep", "other"), ("other", "sleep", "helper"),
+             ("nobody's", "sleep", None)]
+    said = recording.report(os.path.join(folder, "rec"), "request=GET")
+    problems = [f"not so: {row}" for row in sorted(found ^ wanted, key=str)] + ([] if waits == order else [f"{waits}"])
+    return problems + ([] if "awaiting  helper: sleep in other" in said and "running   handler in Task-1" in said else [said])
 
 
 def slices_of(record, name):
@@ -651,6 +703,7 @@ def cases(python, _):
     yield f"{version} crowd, only the program's own code", test_tasks, python, CROWD, 3, {"OCULAR_INCLUDE": "__main__"}
     yield f"{version} a request, part by part", test_request, python
     yield f"{version} requests are shown", test_shown, python
+    yield f"{version} the program's own coroutines are named", test_named, python
     yield f"{version} any request can be asked for", test_any, python
     yield f"{version} a timer is late", test_late, python
     for name, test, *packages in (("trio, as it counts itself", test_trio, "trio", "anyio"), ("uvloop", test_uvloop, "uvloop")):

@@ -56,6 +56,27 @@ static const struct row {
 };
 /* clang-format on */
 
+/* Of a library, of what the command line started there, of neither. */
+static void test_rank(void **state)
+{
+	struct process process = { 0 };
+	struct codes codes = { 0 };
+	struct code site = { .file = (char *)"/x/site-packages/six.py", .qualname = (char *)"f", .process = &process };
+	struct code started = { .file = (char *)"/x/site-packages/b.py", .qualname = (char *)"f", .process = &process };
+	struct code own = { .file = (char *)"/x/app.py", .qualname = (char *)"f", .process = &process };
+	char *started_packages[] = { "b" };
+
+	(void)state;
+	codes.packages = started_packages;
+	codes.npackages = 1;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(origin_rank(&codes, &site), 0);
+		assert_int_equal(origin_rank(&codes, &started), 1);
+		assert_int_equal(origin_rank(&codes, &own), 2);
+		codes.npackages = 0; /* it is asked once */
+	}
+}
+
 static char *packages[] = { "black", "blib2to3", "http" };
 
 static void test_whose(void **state)
@@ -77,7 +98,7 @@ static void test_whose(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_whose) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_whose), cmocka_unit_test(test_rank) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

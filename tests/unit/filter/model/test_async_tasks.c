@@ -36,11 +36,11 @@ static void test_life(void **state)
 	task->coroutine = &f;
 	assert_int_equal(async_tasks_run(&t, task, 3, 110), 0); /* 10 ready */
 	assert_int_equal(task->ready_ns, 0);
-	async_tasks_suspend(task, 20, 130, &sleeps);
+	async_tasks_suspend(task, 20, 130, &sleeps, NULL);
 	task->ready_ns = 170;
 	assert_int_equal(async_tasks_tell(&t, &other, 5), 0);	/* another name */
 	assert_int_equal(async_tasks_run(&t, task, 4, 175), 0); /* 40 in s, 5 ready */
-	async_tasks_suspend(task, 1, 176, &locks);
+	async_tasks_suspend(task, 1, 176, &locks, NULL);
 	assert_int_equal(async_tasks_run(&t, task, 5, 180), 0); /* 4 in l: when it was ready is not known */
 	assert_int_equal(async_tasks_end(&t, task, 5, 7, 190), 0);
 	assert_null(async_tasks_find(&t, 1, 5));
@@ -108,7 +108,7 @@ static void test_waits(void **state)
 	(void)state;
 	task->coroutine = &f;
 	for (uint64_t i = 0; i < TASK_WAITS + 5; i++) {
-		async_tasks_suspend(task, 0, 100 * i + 1, &places[i]);
+		async_tasks_suspend(task, 0, 100 * i + 1, &places[i], NULL);
 		assert_int_equal(async_tasks_run(&t, task, 1, 100 * i + 51), 0);
 	}
 	assert_int_equal(async_tasks_finish(&t, 9999), 0);

@@ -134,10 +134,41 @@ static void test_circle(void **state)
 	steps_free(&s);
 }
 
+/* Waits in one place, for two coroutines: pieces of their own. */
+static void test_by_whom(void **state)
+{
+	struct steps s = { 0 };
+	struct critical c = { 0 };
+	static const struct code *const by[] = { NULL, &a, &b };
+	size_t n = 0;
+
+	(void)state;
+	for (uint64_t i = 0; i < 3; i++)
+		steps_add(&s, &(struct step){ .kind = STEP_TASK,
+					      .what = &a,
+					      .tid = 1,
+					      .begun_ns = 100 * i + 100,
+					      .before = i,
+					      .suspended_ns = i ? 100 * i : 0, /* it ran for no time */
+					      .where = i ? &sleeps : NULL,
+					      .by = by[i] });
+	assert_int_equal(critical_find(&c, &s, 3, 100, 300), 0);
+	for (size_t i = 0; i < c.n; i++)
+		if (c.pieces[i].kind == CRITICAL_AWAITING) {
+			assert_ptr_equal(c.pieces[i].what, &sleeps);
+			assert_ptr_equal(c.pieces[i].by, by[++n]);
+			assert_int_equal(c.pieces[i].ns, 100);
+		}
+	assert_int_equal(n, 2);
+	critical_free(&c);
+	steps_free(&s);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_waits), cmocka_unit_test(test_nobody),
-					    cmocka_unit_test(test_long), cmocka_unit_test(test_circle) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_waits), cmocka_unit_test(test_by_whom),
+					    cmocka_unit_test(test_nobody), cmocka_unit_test(test_long),
+					    cmocka_unit_test(test_circle) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
