@@ -619,6 +619,68 @@ def dense(trace):
     return found + trace.ask("catapult.js", path=os.path.join(trace.folder, "dense.json"))["warnings"]
 
 
+TWO_LOOPS = """
+import asyncio, sys, threading
+import ocular
+async def step(n):
+    for i in range(n):
+        with ocular.span("step", i=i):
+            await asyncio.sleep(0)
+async def handler(n):
+    with ocular.request("GET /%d" % n):
+        await step(n)
+        await asyncio.gather(*(asyncio.create_task(step(2), name="child of %d" % n) for i in range(2)))
+async def main(numbers, tids):
+    tids.append(threading.get_native_id())
+    await asyncio.gather(*(asyncio.create_task(handler(n), name="handler %d" % n) for n in numbers))
+tids = []
+thread = threading.Thread(target=lambda: asyncio.run(main((4, 5, 6), tids)))
+asyncio.run(main((1, 2, 3), tids))
+thread.start()
+thread.join()
+print(*tids, file=sys.stderr)
+"""
+
+
+def loops(trace):
+    """Tasks are grouped by the thread that runs their loop; below them are their requests and spans; the same in both formats."""
+    data = os.path.join(trace.folder, "two_loops")
+    done = recording.record(data, [trace.python, "-c", TWO_LOOPS], recording.traced_environment("calls", OCULAR_INCLUDE="__main__"))
+    if done.returncode:
+        return [done.stderr]
+    main, thread = map(int, done.stderr.split())
+    of = "from slice s join thread_track t on s.track_id = t.id join thread using (utid) join process using (upid)"
+    whole = f"{of} where process.name like 'tasks of thread %' and thread.name like 'spans%'"
+    sql = trace.write_queries("of_loops.json", {
+        **SAME, "handlers": f"select distinct process.name, thread.name {of} where thread.name like 'handler %' order by 2",
+        "groups": f"select process.name, count(distinct thread.name) {of} where process.name like 'tasks of %' and thread.name like '%child of%' "
+                  "and thread.name not like 'spans%' group by 1 order by 1",
+        "requests": f"select s.name, thread.name, s.category, count(*) {whole} and s.name like 'GET%' group by 1, 2, 3 order by 1",
+        "steps": f"select thread.name, count(*) {whole} and s.name = 'step' and s.category = 'span' and thread.name not like '% of child%' group by 1 order by 1",
+        "whole": f"select s.name, s.dur {whole} and s.name like 'GET%' order by 1",
+        # Arrows from slices of a coroutine that has a request in it: all of its resumptions but the first have one.
+        "arrows": "select b.name, count(*) from flow f join slice a on f.slice_out = a.id join slice b on f.slice_in = b.id "
+                  "where a.name = 'handler' and b.name = 'handler' group by 1"})
+    answers, found = [], []
+    for end in (".json", ".pftrace"):
+        path = os.path.join(trace.folder, "two_loops" + end)
+        recording.report(data, f"perfetto={path}")
+        answers.append(trace.ask("perfetto.js", sql, path=path))
+    summary = recording.summary(data)
+    group = {n: f"tasks of thread {thread if n > 3 else main} of process {main}" for n in range(1, 7)}
+    handlers = [t["resumptions"] for t in summary["tasks"] if t["coroutine"] == "handler"]
+    for answer in answers:
+        found += differs(answer["handlers"], [[group[n], f"handler {n}"] for n in group])
+        found += differs(sorted(answer["groups"]), sorted([name, 3] for name in set(group.values())))
+        found += differs(answer["requests"], [[f"GET /{n}", f"spans of handler {n}", "request", 1] for n in group])
+        found += differs(answer["steps"], [[f"spans 2 of handler {n}", n] for n in group])
+        found += differs(answer["whole"], sorted([r["name"], r["end_ns"] - r["start_ns"]] for r in summary["requests"]))
+        found += differs(answer["arrows"], [["handler", sum(handlers)]])
+    found += [f"differs: {name}: {answers[0][name]} is not {answers[1][name]}"[:500] for name in SAME if answers[0][name] != answers[1][name]]
+    found += [str(r) for a in answers for r in a["trouble"]] + ([] if main != thread else ["one thread"])
+    return found + trace.ask("catapult.js", path=os.path.join(trace.folder, "two_loops.json"))["warnings"]
+
+
 def damaged(trace, change):
     """A copy of the trace with one E of a worker thread changed."""
     with open(trace.path, encoding="utf-8") as file:
@@ -669,6 +731,7 @@ ONCE = {
     "greenlets have tracks": greenlets,
     "modules and imports by name": imports,
     "dense loops have tracks": dense,
+    "tasks are grouped by loop": loops,
 }
 
 
