@@ -66,6 +66,8 @@ void subject_name(const struct thread *t, struct object *o, struct profile *p)
 {
 	const struct async_task *task = task_of(t, o, p);
 
+	if (!task && t->doing.stepping) /* what it awaits is thrown into */
+		task = async_tasks_find(&p->tasks, t->pid, t->doing.stepping);
 	o->called = task ? task->called : current_task(t, p);
 }
 
