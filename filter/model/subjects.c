@@ -53,11 +53,11 @@ static int begin_step(struct thread *t, struct frame *f, const struct step *step
 	return f->step ? 0 : -ENOMEM;
 }
 
-/* The task whose coroutine the object is, or NULL. */
+/* The task whose coroutine the object is, or NULL. It may have ended with another object, which had the address. */
 static struct async_task *task_of(const struct thread *t, struct object *o, struct profile *p)
 {
-	if (o->asked || !o->address)
-		return o->task;
+	if (!o->address || (o->asked && !o->task))
+		return o->task = NULL;
 	o->asked = true;
 	return o->task = async_tasks_find(&p->tasks, t->pid, o->address);
 }
