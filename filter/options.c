@@ -170,6 +170,10 @@ static const struct {
 	    FOR_USERS),
 	KEY(imports, set_yes, "yes|no", "the tree of imports, as -X importtime has it, and what took longest in each",
 	    FOR_USERS),
+	KEY(for_diff, set_yes, "yes|no",
+	    "the summary also has the call tree, distributions of iterations and source lines,\n"
+	    "for ocular diff --html: made right after recording, it keeps what the source was",
+	    FOR_USERS),
 	KEY(request, set_string, "slowest|N|NAME",
 	    "where the time of that request went, in full: its number, or the slowest of a name\n"
 	    "(ocular.request); without, the slowest one, shortened",
@@ -356,6 +360,7 @@ static int append(struct sink ***end, sink_maker make, const char *path, const s
 		.color = options_when(o->color, STDOUT_FILENO),
 		.width = columns_of(STDOUT_FILENO),
 		.opcodes = &o->opcodes,
+		.for_diff = o->for_diff,
 		.events_by_code = o->events_by_code,
 		.whole = o->time.from.kind == TIME_NONE,
 		.zoomed = !time_span_is_all(&o->time),

@@ -13,6 +13,8 @@
 #include "model/opcodes_view.h"
 #include "model/profile.h"
 #include "model/sink_file.h"
+#include "base/json.h"
+#include "summary_diff.h"
 #include "summary_forms.h"
 #include "summary_objects.h"
 #include "summary_opcodes.h"
@@ -21,7 +23,11 @@
 
 struct summary {
 	struct sink_file file;
-	bool tables; /* also for each function and loop its opcodes */
+	bool tables;   /* also for each function and loop its opcodes */
+	bool for_diff; /* also what summary_diff.h has: */
+	struct calltree tree;
+	struct sources sources;
+	unsigned nsources;
 };
 
 static void put(struct summary *m, const char *text)
@@ -53,6 +59,12 @@ static int put_row(struct summary *m, size_t rows, json_t *object)
 	return put_json(m, object);
 }
 
+/* Takes the object. */
+static json_t *with_source(struct summary *m, const struct profile *p, const struct code *code, json_t *object)
+{
+	return m->for_diff ? json_join(object, summary_source(&m->sources, p, code, &m->nsources)) : object;
+}
+
 static int put_codes(struct summary *m, const struct profile *p,
 		     struct code **(*list)(const struct profile *p, size_t *n, enum rank rank),
 		     json_t *(*object)(const struct profile *p, const struct code *code, bool tables))
@@ -62,7 +74,7 @@ static int put_codes(struct summary *m, const struct profile *p,
 	int err = all ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = put_row(m, i, object(p, all[i], m->tables));
+		err = put_row(m, i, with_source(m, p, all[i], object(p, all[i], m->tables)));
 	free(all);
 	return err;
 }
@@ -179,6 +191,13 @@ static int put_greenlets(struct summary *m, const struct profile *p)
 	return err;
 }
 
+static json_t *loop_object(const struct summary *m, const struct profile *p, const struct loop *loop)
+{
+	json_t *o = summary_loop(p, loop, m->tables);
+
+	return m->for_diff ? json_join(o, summary_cycles(loop)) : o;
+}
+
 static int put_loops(struct summary *m, const struct profile *p)
 {
 	size_t n = 0;
@@ -186,7 +205,7 @@ static int put_loops(struct summary *m, const struct profile *p)
 	int err = all ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = put_row(m, i, summary_loop(p, all[i], m->tables));
+		err = put_row(m, i, loop_object(m, p, all[i]));
 	free(all);
 	return err;
 }
@@ -308,22 +327,57 @@ static int summary_finish(struct sink *s, const struct profile *p)
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && !err; i++)
 		if (!members[i].wanted || members[i].wanted(p))
 			err = put_member(m, p, i);
+	if (m->for_diff && !err) {
+		put(m, ",\n \"call_tree\": ");
+		err = put_json(m, summary_call_tree(p, &m->tree));
+	}
 	put(m, "}\n");
 	if (err == -ENOMEM)
 		return sink_file_no_memory(s);
 	return sink_file_close(s);
 }
 
+static void summary_free(struct sink *s)
+{
+	struct summary *m = (struct summary *)s;
+
+	calltree_free(&m->tree);
+	sources_free(&m->sources);
+	sink_file_free(s);
+}
+
+static int enter(struct sink *s, const struct activation *a)
+{
+	return calltree_enter(&((struct summary *)s)->tree, a) ? sink_file_no_memory(s) : 0;
+}
+
+static int leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns, uint64_t end_cycles)
+{
+	(void)how;
+	return calltree_leave(&((struct summary *)s)->tree, a, end_ns, end_cycles) ? sink_file_no_memory(s) : 0;
+}
+
 static const struct sink_ops summary_ops = {
 	.finish = summary_finish,
-	.free = sink_file_free,
+	.free = summary_free,
+};
+
+/* Without a call tree the analysis need not call it for each activation. */
+static const struct sink_ops for_diff_ops = {
+	.enter = enter,
+	.leave = leave,
+	.finish = summary_finish,
+	.free = summary_free,
 };
 
 int sink_summary_open(struct sink **out, const struct sink_options *o, char *error)
 {
-	int err = sink_file_open(out, sizeof(struct summary), &summary_ops, o, error);
+	const struct sink_ops *ops = o->for_diff ? &for_diff_ops : &summary_ops;
+	int err = sink_file_open(out, sizeof(struct summary), ops, o, error);
 
-	if (!err)
-		((struct summary *)*out)->tables = o->opcodes && o->opcodes->wanted;
-	return err;
+	if (err)
+		return err;
+	((struct summary *)*out)->tables = o->opcodes && o->opcodes->wanted;
+	((struct summary *)*out)->for_diff = o->for_diff;
+	return 0;
 }

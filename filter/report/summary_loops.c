@@ -24,8 +24,7 @@ static json_t *distribution(const struct stat_sum *s)
 			 JSON_NUMBERS(rest));
 }
 
-/* [[LOW, HIGH, N], ...] */
-static json_t *ranges(const struct stat_sum *s)
+json_t *summary_ranges(const struct stat_sum *s)
 {
 	json_t *array = json_array();
 	struct stat_range r;
@@ -38,9 +37,9 @@ static json_t *ranges(const struct stat_sum *s)
 
 static json_t *trips(const struct loop *loop)
 {
-	return json_join(
-		json_pack("{s:I, s:o}", "entries", (json_int_t)loop->trips.n, "distribution", ranges(&loop->trips)),
-		distribution(&loop->trips));
+	return json_join(json_pack("{s:I, s:o}", "entries", (json_int_t)loop->trips.n, "distribution",
+				   summary_ranges(&loop->trips)),
+			 distribution(&loop->trips));
 }
 
 /* clang-format off */

@@ -13,6 +13,9 @@ json_t *summary_place(const struct code *code);
 /* "origin": whose code it is. */
 json_t *summary_origin(const struct profile *p, const struct code *code);
 
+/* [[LOW, HIGH, N], ...] */
+json_t *summary_ranges(const struct stat_sum *s);
+
 /* By the events' names, those that there were. */
 json_t *summary_counts(const uint64_t counts[OP_COUNT]);
 

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "summary_diff.h"
+
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "code/origin.h"
+#include "summary_parts.h"
+
+static const char *const value_names[FLAME_VALUES] = { "wall", "waiting", "preempted", "calls", "cycles" };
+
+static json_t *values(const struct profile *p)
+{
+	json_t *array = json_array();
+
+	for (int i = 0; i < FLAME_VALUES; i++)
+		if (profile_has_cpu(p) || (i != FLAME_WAITING && i != FLAME_PREEMPTED))
+			array = json_append(array, json_string(value_names[i]));
+	return array;
+}
+
+static json_t *places(const struct profile *p, const struct flame *f)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < f->nshown_places; i++) {
+		const struct code *code = f->places[f->shown_places[i]].code;
+		const struct json_number line[] = { { "firstlineno", code->c ? 0 : code->firstlineno } };
+		json_t *o = json_join(summary_place(code), JSON_NUMBERS(line));
+
+		o = json_join(o, json_pack("{s:s}", "origin", code->c ? "c" : origin_key(origin_of(p->codes, code))));
+		array = json_append(array, o);
+	}
+	return array;
+}
+
+/* [caller, function, ...]; of the first path, the whole run, both are 0. */
+static json_t *paths(const struct flame *f, const struct flame_view *v)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < f->nshown; i++) {
+		const struct flame_node *n = &f->nodes[f->shown[i]];
+		json_int_t caller = i ? f->nodes[n->parent].shown - 1 : 0,
+			   place = i ? f->places[n->place].shown - 1 : 0;
+		json_t *row = json_pack("[I, I]", caller, place);
+
+		for (int k = 0; k < FLAME_VALUES; k++)
+			row = json_append(row, json_integer(v->own[i].of[k]));
+		array = json_append(array, row);
+	}
+	return array;
+}
+
+static bool is_none(const struct flame_values *v)
+{
+	uint64_t any = 0;
+
+	for (int k = 0; k < FLAME_VALUES; k++)
+		any |= v->of[k];
+	return !any;
+}
+
+/* [path, ...]: what was cut below it. */
+static json_t *cut(const struct flame *f, const struct flame_view *v)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < f->nshown; i++) {
+		json_t *row;
+
+		if (is_none(&v->cut[i]))
+			continue;
+		row = json_pack("[I]", (json_int_t)i);
+		for (int k = 0; k < FLAME_VALUES; k++)
+			row = json_append(row, json_integer(v->cut[i].of[k]));
+		array = json_append(array, row);
+	}
+	return array;
+}
+
+static int add_all(struct flame_view *v, const struct flame *f, const struct profile *p)
+{
+	struct flame_values all = flame_all(p);
+	size_t n = 0;
+	const struct call_root **roots = calltree_roots(f->tree, &n);
+	int err = roots ? 0 : -1;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = flame_view_add(v, f, roots[i]->root);
+	free(roots);
+	flame_view_outside(v, f, &all);
+	return err;
+}
+
+/* clang-format off */
+json_t *summary_call_tree(const struct profile *p, const struct calltree *tree)
+{
+	struct flame f;
+	struct flame_view v = { 0 };
+	json_t *o = NULL;
+
+	if (!flame_make(&f, tree) && !flame_view_make(&v, &f) && !add_all(&v, &f, p))
+		o = json_pack("{s:o, s:I, s:I, s:o, s:o, s:o}",
+			      "values", values(p),
+			      "parts", (json_int_t)f.parts,
+			      "all_paths", (json_int_t)f.nnodes - 1,
+			      "functions", places(p, &f),
+			      "paths", paths(&f, &v),
+			      "cut", cut(&f, &v));
+	flame_view_free(&v);
+	flame_free(&f);
+	return o;
+}
+/* clang-format on */
+
+json_t *summary_cycles(const struct loop *loop)
+{
+	return json_pack("{s:o}", "cycles_distribution", summary_ranges(&loop->cycles));
+}
+
+static int64_t last_line(const struct code *code)
+{
+	int64_t last = 0;
+
+	for (uint32_t i = 0; i < code->ninstrs; i++)
+		last = code->instrs[i].line > last ? code->instrs[i].line : last;
+	return last;
+}
+
+static json_t *lines(const struct source *s, int64_t first, int64_t last)
+{
+	json_t *array = json_array();
+
+	for (int64_t i = first; i <= last && i - first < SUMMARY_SOURCE_LINES && source_line(s, i); i++)
+		array = json_append(array, json_text(source_line(s, i)));
+	return array;
+}
+
+json_t *summary_source(struct sources *sources, const struct profile *p, const struct code *code, unsigned *n)
+{
+	enum origin origin = origin_of(p->codes, code);
+	int64_t last = last_line(code);
+	const struct source *s;
+
+	if (code->c || (origin != ORIGIN_OWN && origin != ORIGIN_SITE) || last < code->firstlineno ||
+	    *n >= SUMMARY_SOURCES)
+		return json_object();
+	s = sources_get(sources, code->file, code->process->realtime_ns);
+	if (!s)
+		return NULL;
+	if (s->why)
+		return json_pack("{s:{s:s}}", "source", "why", s->why);
+	++*n;
+	return json_pack("{s:{s:o, s:b}}", "source", "lines", lines(s, code->firstlineno, last), "whole",
+			 last - code->firstlineno < SUMMARY_SOURCE_LINES);
+}
