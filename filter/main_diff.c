@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/out.h"
 #include "base/text.h"
 #include "diff/diff_out.h"
 #include "shared/version.h"
@@ -25,6 +26,7 @@ struct arguments {
 	unsigned paths;
 	struct diff_report report;
 	bool json, markdown;
+	const char *html; /* a file; NULL: not asked for */
 };
 
 static int fail(const char *why)
@@ -82,6 +84,7 @@ static const struct {
 	{ "--name-b", set_name, offsetof(struct arguments, name[1]), "a name", "name to show for B.json" },
 	{ "--all", set_flag, offsetof(struct arguments, report.all), NULL, "show what differs within the noise, too" },
 	{ "--markdown", set_flag, offsetof(struct arguments, markdown), NULL, "for a comment on a pull request" },
+	{ "--html", set_name, offsetof(struct arguments, html), "a file", "a page to look at (docs/diff.md)" },
 	{ "--json", set_flag, offsetof(struct arguments, json), NULL, "for programs (docs/diff.md)" },
 };
 
@@ -110,8 +113,20 @@ static int take_option(struct arguments *a, char **argv, char *error)
 	return 0;
 }
 
+/* Why not, or NULL: standard output has one form. */
+static const char *two_at_once(const struct arguments *a)
+{
+	if (a->json && a->markdown)
+		return "--json or --markdown, not both";
+	return a->html && !strcmp(a->html, "-") && (a->json || a->markdown)
+		       ? "--html - writes to standard output, and so do --json and --markdown: name a file"
+		       : NULL;
+}
+
 static bool parse(struct arguments *a, char **argv, char *error)
 {
+	const char *both;
+
 	while (*argv) {
 		int took = 1;
 
@@ -125,8 +140,9 @@ static bool parse(struct arguments *a, char **argv, char *error)
 			return false;
 		argv += took;
 	}
-	snprintf(error, DIFF_ERROR, "%s", a->json && a->markdown ? "--json or --markdown, not both" : USAGE);
-	return a->paths == 2 && !(a->json && a->markdown);
+	both = two_at_once(a);
+	snprintf(error, DIFF_ERROR, "%s", both ? both : USAGE);
+	return a->paths == 2 && !both;
 }
 
 /* Numbers of different clocks, or of runs under different callback loads, cannot be compared. */
@@ -179,6 +195,42 @@ static double scale_of(const struct diff_side *a, const struct diff_side *b)
 	return fabs(scale - 1) < SAME_CLOCK ? 1 : scale;
 }
 
+/* 0; -ENOMEM; another error and why. */
+static int write_html(const char *path, const struct diff_report *r, char *error)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	struct out out;
+	int err = f ? diff_html(f, r) : -ENOMEM;
+
+	if (f && fclose(f))
+		err = -ENOMEM;
+	err = err ?: out_open(&out, path, error, DIFF_ERROR) ? -EIO : 0;
+	if (!err) {
+		out_put(&out, text, size);
+		err = out_close(&out, error, DIFF_ERROR) ? -EIO : 0;
+	}
+	free(text);
+	return err;
+}
+
+/* What standard output gets: with a page nothing, unless it was asked for. */
+static int write_stdout(const struct arguments *args, const struct diff_report *r)
+{
+	int err = 0;
+
+	if (args->json)
+		err = diff_json(stdout, r);
+	else if (args->markdown)
+		err = diff_markdown(stdout, r);
+	else if (!args->html)
+		diff_text(stdout, r);
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		err = -EIO;
+	return err;
+}
+
 static int report(struct arguments *args, struct diff_side *a, struct diff_side *b, char *error)
 {
 	struct diff_report *r = &args->report;
@@ -197,15 +249,11 @@ static int report(struct arguments *args, struct diff_side *a, struct diff_side 
 	r->a = a;
 	r->b = b;
 	r->diff = &diff;
-	if (!err && args->json)
-		err = diff_json(stdout, r);
-	else if (!err && args->markdown)
-		err = diff_markdown(stdout, r);
-	else if (!err)
-		diff_text(stdout, r);
-	if (!err && (fflush(stdout) || ferror(stdout)))
-		err = -EIO;
-	snprintf(error, DIFF_ERROR, err == -EIO ? "cannot write to standard output" : "no memory");
+	snprintf(error, DIFF_ERROR, "no memory");
+	if (!err && args->html)
+		err = write_html(args->html, r, error);
+	if (!err && (err = write_stdout(args, r)) == -EIO)
+		snprintf(error, DIFF_ERROR, "cannot write to standard output");
 	err = err ? err : diff.over + r->totals_over > 0;
 	if (err > 0)
 		report_over(r);

@@ -318,3 +318,10 @@ bool diff_specialized(const struct diff_pair *pair, struct diff_specialized *s)
 	return s->a >= 0 && s->b >= 0 && known(a, "instructions") == known(b, "instructions") &&
 	       (s->a != s->b || s->base_a != s->base_b);
 }
+
+bool diff_is_otherwise(const struct diff_pair *pair, enum diff_kind kind)
+{
+	struct diff_specialized s;
+
+	return kind == DIFF_LOOPS ? diff_opcodes(pair, NULL, NULL) > 0 : diff_specialized(pair, &s);
+}

@@ -80,3 +80,6 @@ struct diff_specialized {
 };
 
 bool diff_specialized(const struct diff_pair *pair, struct diff_specialized *s);
+
+/* Is there anything of it that was specialised differently? */
+bool diff_is_otherwise(const struct diff_pair *pair, enum diff_kind kind);

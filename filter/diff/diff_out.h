@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* diff_out.h - a comparison as text of 80 columns, as Markdown, and as JSON (docs/diff.md). */
+/* diff_out.h - a comparison as text of 80 columns, as Markdown, as JSON, and as a page (docs/diff.md). */
 #pragma once
 
 #include <stdio.h>
@@ -23,10 +23,29 @@ struct diff_report {
 	unsigned rows; /* text: maximum rows of a table */
 };
 
+/* What is said of a kind, and of a verdict, for people. */
+struct diff_words {
+	const char *title, *unit, *times, *name, *names;
+};
+
+extern const struct diff_words diff_words[DIFF_KINDS];
+extern const char *const diff_verdict_titles[DIFF_VERDICTS];
+
+size_t diff_count(const struct diff *d, enum diff_kind kind, enum diff_verdict v);
+
+/* Six characters: "+12.5%", " +104%", "  12x"; from nothing to something has no percentage: "   new". */
+void diff_write_change(FILE *f, double change, double a, double b);
+
+/* How many of a kind are not in tables of slower and faster ones, in one line. */
+void diff_write_rest(FILE *f, const struct diff_report *r, enum diff_kind kind);
+
 void diff_text(FILE *f, const struct diff_report *r);
 
 /* The three lines that matter, then the rest. 0 or -ENOMEM. */
 int diff_markdown(FILE *f, const struct diff_report *r);
+
+/* A page that is complete in itself. 0 or -ENOMEM. */
+int diff_html(FILE *f, const struct diff_report *r);
 
 /* 0, -ENOMEM, or -EIO: f could not be written. */
 int diff_json(FILE *f, const struct diff_report *r);

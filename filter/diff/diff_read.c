@@ -112,6 +112,8 @@ static const char *read_item(struct diff_item *item, json_t *o, enum diff_kind k
 		.cpu_ns = -1,
 		.instructions = json_object_get(o, "instructions"),
 		.specialization = json_object_get(o, "specialization"),
+		.distribution = json_object_get(o, "cycles_distribution"),
+		.source = json_object_get(o, "source"),
 	};
 	return read_numbers(item, o, kinds[kind].numbers, kinds[kind].n);
 }
@@ -140,6 +142,8 @@ static void merge(struct diff_item *to, const struct diff_item *from)
 		to->p99 = from->p99;
 		to->instructions = from->instructions;
 		to->specialization = from->specialization;
+		to->distribution = from->distribution;
+		to->source = from->source;
 	}
 	to->mean = n > 0 ? (to->mean * to->n + from->mean * from->n) / n : 0;
 	variance = n > 1 ? (sum - n * to->mean * to->mean) / (n - 1) : 0;

@@ -30,6 +30,8 @@ struct diff_item {
 	double cpu_ns, wall_ns; /* of what was timed: on a CPU, and in all; cpu_ns is negative if it is not known */
 	json_t *instructions;	/* of a loop; NULL: not known */
 	json_t *specialization; /* of a function; NULL: not known */
+	json_t *distribution;	/* of a loop: [[low, high, n], ...], cycles of trips with waiting; NULL: not known */
+	json_t *source;		/* of a function; NULL: not known */
 	bool matched;
 };
 

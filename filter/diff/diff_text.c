@@ -11,9 +11,7 @@
 
 #define NAME_COLUMNS 32
 
-static const struct {
-	const char *title, *unit, *times, *name, *names;
-} words[DIFF_KINDS] = {
+const struct diff_words diff_words[DIFF_KINDS] = {
 	[DIFF_LOOPS] = { "Loops", "cycles of a trip", "trips", "loop", "loops" },
 	[DIFF_FUNCTIONS] = { "Functions", "self cycles of a call", "calls", "function", "functions" },
 };
@@ -56,8 +54,7 @@ static void write_change(FILE *f, double change)
 	fprintf(f, "%6s", text);
 }
 
-/* From nothing to something has no percentage. */
-static void write_change_of(FILE *f, double change, double a, double b)
+void diff_write_change(FILE *f, double change, double a, double b)
 {
 	if (a > 0 || b <= 0)
 		write_change(f, change);
@@ -74,7 +71,7 @@ static void write_number(FILE *f, double n)
 
 static void write_pair(FILE *f, const struct diff_pair *p)
 {
-	write_change_of(f, p->change, p->a->mean, p->b->mean);
+	diff_write_change(f, p->change, p->a->mean, p->b->mean);
 	if (p->a->mean > 0)
 		fprintf(f, " %5.*f%%", p->error < 0.1 ? 1 : 0, 100 * (p->error < 9.99 ? p->error : 9.99));
 	else
@@ -90,7 +87,7 @@ static void write_pair(FILE *f, const struct diff_pair *p)
 	fputc('\n', f);
 }
 
-static size_t count(const struct diff *d, enum diff_kind kind, enum diff_verdict v)
+size_t diff_count(const struct diff *d, enum diff_kind kind, enum diff_verdict v)
 {
 	size_t n = 0;
 
@@ -99,22 +96,25 @@ static size_t count(const struct diff *d, enum diff_kind kind, enum diff_verdict
 	return n;
 }
 
+const char *const diff_verdict_titles[DIFF_VERDICTS] = {
+	[DIFF_SLOWER] = "slower",
+	[DIFF_FASTER] = "faster",
+	[DIFF_NOISE] = "within the noise",
+	[DIFF_SAME] = "the same",
+	[DIFF_FEW] = "not judged: timed too rarely",
+	[DIFF_GONE] = "only in A",
+	[DIFF_NEW] = "only in B",
+};
+
 static void write_verdict(FILE *f, const struct diff_report *r, enum diff_kind kind, enum diff_verdict v)
 {
-	static const char *const titles[DIFF_VERDICTS] = {
-		[DIFF_SLOWER] = "slower",
-		[DIFF_FASTER] = "faster",
-		[DIFF_NOISE] = "within the noise",
-		[DIFF_SAME] = "the same",
-		[DIFF_FEW] = "not judged: timed too rarely",
-	};
-	size_t n = count(r->diff, kind, v), shown = 0;
+	size_t n = diff_count(r->diff, kind, v), shown = 0;
 
 	if (!n)
 		return;
-	fprintf(f, "\n%s %s, %s\n", words[kind].title, titles[v], words[kind].unit);
-	fprintf(f, "change     +-       A       B %6sA %6sB   %s\n", words[kind].times, words[kind].times,
-		words[kind].name);
+	fprintf(f, "\n%s %s, %s\n", diff_words[kind].title, diff_verdict_titles[v], diff_words[kind].unit);
+	fprintf(f, "change     +-       A       B %6sA %6sB   %s\n", diff_words[kind].times, diff_words[kind].times,
+		diff_words[kind].name);
 	for (size_t i = 0; i < r->diff->n[kind] && shown < r->rows; i++)
 		if (r->diff->pairs[kind][i].verdict == v) {
 			write_pair(f, &r->diff->pairs[kind][i]);
@@ -126,11 +126,11 @@ static void write_verdict(FILE *f, const struct diff_report *r, enum diff_kind k
 
 static void write_lone(FILE *f, const struct diff_report *r, enum diff_kind kind, enum diff_verdict v)
 {
-	size_t n = count(r->diff, kind, v), shown = 0;
+	size_t n = diff_count(r->diff, kind, v), shown = 0;
 
 	if (!n || !r->all)
 		return;
-	fprintf(f, "\n%s only in %c\n", words[kind].title, v == DIFF_GONE ? 'A' : 'B');
+	fprintf(f, "\n%s only in %c\n", diff_words[kind].title, v == DIFF_GONE ? 'A' : 'B');
 	for (size_t i = 0; i < r->diff->n[kind] && shown < r->rows; i++) {
 		const struct diff_pair *p = &r->diff->pairs[kind][i];
 
@@ -145,8 +145,7 @@ static void write_lone(FILE *f, const struct diff_report *r, enum diff_kind kind
 		fprintf(f, "and %zu more\n", n - shown);
 }
 
-/* What is in no table, in one line. */
-static void write_rest(FILE *f, const struct diff_report *r, enum diff_kind kind)
+void diff_write_rest(FILE *f, const struct diff_report *r, enum diff_kind kind)
 {
 	static const struct {
 		enum diff_verdict verdict;
@@ -161,7 +160,7 @@ static void write_rest(FILE *f, const struct diff_report *r, enum diff_kind kind
 	const char *before = "";
 
 	for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++) {
-		size_t n = count(r->diff, kind, rest[i].verdict);
+		size_t n = diff_count(r->diff, kind, rest[i].verdict);
 
 		if (n)
 			fprintf(f, "%s%zu %s", before, n, rest[i].what);
@@ -173,7 +172,7 @@ static void write_rest(FILE *f, const struct diff_report *r, enum diff_kind kind
 static void write_kind(FILE *f, const struct diff_report *r, enum diff_kind kind)
 {
 	if (!r->diff->n[kind]) {
-		fprintf(f, "\nNo %s in either.\n", words[kind].names);
+		fprintf(f, "\nNo %s in either.\n", diff_words[kind].names);
 		return;
 	}
 	write_verdict(f, r, kind, DIFF_SLOWER);
@@ -182,9 +181,9 @@ static void write_kind(FILE *f, const struct diff_report *r, enum diff_kind kind
 		write_verdict(f, r, kind, v);
 	write_lone(f, r, kind, DIFF_GONE);
 	write_lone(f, r, kind, DIFF_NEW);
-	fprintf(f, "\nOf %zu %s %zu got slower, %zu faster.\n", r->diff->n[kind], words[kind].names,
-		count(r->diff, kind, DIFF_SLOWER), count(r->diff, kind, DIFF_FASTER));
-	write_rest(f, r, kind);
+	fprintf(f, "\nOf %zu %s %zu got slower, %zu faster.\n", r->diff->n[kind], diff_words[kind].names,
+		diff_count(r->diff, kind, DIFF_SLOWER), diff_count(r->diff, kind, DIFF_FASTER));
+	diff_write_rest(f, r, kind);
 }
 
 static void write_opcode(const struct diff_opcode *o, void *to)
@@ -217,13 +216,6 @@ static void write_function_opcodes(FILE *f, const struct diff_pair *p)
 	fputc('\n', f);
 }
 
-static bool is_otherwise(const struct diff_pair *p, enum diff_kind kind)
-{
-	struct diff_specialized s;
-
-	return kind == DIFF_LOOPS ? diff_opcodes(p, NULL, NULL) > 0 : diff_specialized(p, &s);
-}
-
 static void write_specialized(FILE *f, const struct diff_report *r)
 {
 	static void (*const write[DIFF_KINDS])(FILE * f, const struct diff_pair *p) = {
@@ -235,10 +227,10 @@ static void write_specialized(FILE *f, const struct diff_report *r)
 		size_t n = 0;
 
 		for (size_t i = 0; i < r->diff->n[kind]; i++) {
-			if (!is_otherwise(&r->diff->pairs[kind][i], kind))
+			if (!diff_is_otherwise(&r->diff->pairs[kind][i], kind))
 				continue;
 			if (!n++)
-				fprintf(f, "\n%s specialized differently, A -> B\n", words[kind].title);
+				fprintf(f, "\n%s specialized differently, A -> B\n", diff_words[kind].title);
 			if (n <= r->rows)
 				write[kind](f, &r->diff->pairs[kind][i]);
 		}
@@ -256,7 +248,7 @@ static void write_totals(FILE *f, const struct diff_report *r)
 		if (!t->known)
 			continue;
 		fprintf(f, "%-16s ", t->name);
-		write_change_of(f, t->change, t->a, t->b);
+		diff_write_change(f, t->change, t->a, t->b);
 		write_number(f, t->a);
 		write_number(f, t->b);
 		fputs(t->over ? " !\n" : t->exact ? "\n" : "   not judged\n", f);
@@ -275,7 +267,7 @@ static void write_counts(FILE *f, const struct diff_report *r)
 				diff_counts_source(r->a, r->b));
 		if (i >= r->rows)
 			continue;
-		write_change_of(f, c->a > 0 ? c->b / c->a - 1 : 0, c->a, c->b);
+		diff_write_change(f, c->a > 0 ? c->b / c->a - 1 : 0, c->a, c->b);
 		write_number(f, c->a);
 		write_number(f, c->b);
 		fputs("   ", f);

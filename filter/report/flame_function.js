@@ -27,13 +27,14 @@ function flameFunctionTable(page, place) {
 	const sum = flameFunction(page.plain, place), [name, where, whole] = page.placeText(place);
 	const all = sum.total[page.value] || 1, source = document.querySelector(`[data-function="${place}"]`);
 	const figures = page.values().map(value =>
-		element("div", {}, element("dt", {}, FLAME_NAMES[value]),
+		element("div", {}, element("dt", {}, page.names[value]),
 			element("dd", {}, page.figure(value, sum.total[value] || 0), element("span", { class: "file" },
 				` own ${page.figure(value, sum.own[value] || 0)}`))));
 	return [element("h3", { class: "chosen" }, element("code", { class: "name" }, name), " ",
 			element("span", { class: "file", title: whole }, where), " ",
 			source ? element("a", { href: "#" + source.id }, "source") : "", " ",
 			element("button", { type: "button", click: () => page.mark(name) }, "mark in the graph")),
+		page.judgement(place),
 		element("dl", { class: "facts" }, ...figures),
 		element("div", { class: "pair" }, flameRelatives(page, "Called by", sum.callers, all),
 			flameRelatives(page, "Calls", sum.callees, all))];

@@ -5,12 +5,13 @@ const FLAME_WHOSE = { own: "the program", stdlib: "the standard library", site: 
 class FlamePage {
 	constructor(section, data) {
 		this.data = data;
+		this.names = this.valueNames();
 		this.value = "wall";
 		this.matches = () => false;
 		this.controls(section);
 		this.view = new FlameView(this.graph, {
 			width: node => node.total[this.value] || 0,
-			kind: node => node.place === FLAME_CUT ? "of-cut" : node.parent ? "of-" + node.of : "of-all",
+			kind: node => node.place === FLAME_CUT ? "of-cut" : node.parent ? this.kind(node) : "of-all",
 			shade: node => node.place >= 0 ? node.place * 0.618 % 1 * 2 - 1 : 0,
 			label: node => this.label(node),
 			describe: (node, share) => this.describe(node, share),
@@ -21,9 +22,17 @@ class FlamePage {
 		this.rebuild();
 	}
 
+	valueNames() {
+		return FLAME_NAMES;
+	}
+
+	kind(node) {
+		return "of-" + node.of;
+	}
+
 	values() {
-		const all = Object.keys(FLAME_NAMES), has = new Set(this.data.values);
-		return all.filter(name => has.has(name) || name === "cpu" && has.has("waiting"));
+		const has = new Set(this.data.values);
+		return Object.keys(this.names).filter(name => has.has(name) || name.endsWith("cpu") && has.has(name.replace("cpu", "waiting")));
 	}
 
 	/* The whole, its processes if there are several, its threads. */
@@ -41,7 +50,7 @@ class FlamePage {
 	controls(section) {
 		const change = () => this.rebuild(), option = (text, i) => element("option", { value: i }, text);
 		this.which = element("select", { change, id: "flame-of" }, ...this.views().map(([name], i) => option(name, i)));
-		this.by = element("select", { change, id: "flame-by" }, ...this.values().map(name => option(FLAME_NAMES[name], name)));
+		this.by = element("select", { change, id: "flame-by" }, ...this.values().map(name => option(this.names[name], name)));
 		this.fold = element("input", { type: "checkbox", change, id: "flame-fold" });
 		this.merge = element("input", { type: "checkbox", change, id: "flame-merge" });
 		this.find = element("input", { type: "search", id: "flame-find", placeholder: "regular expression", spellcheck: "false",
@@ -58,8 +67,13 @@ class FlamePage {
 				element("label", {}, this.fold, " fold libraries"),
 				element("label", {}, this.merge, " merge recursion"),
 				element("label", {}, "Search ", this.find), this.found,
+				...this.moreControls(),
 				element("button", { type: "button", click: () => this.view.goBack() }, "Back")),
 			this.legend(), this.graph, this.line, this.cut, this.chosen);
+	}
+
+	moreControls() {
+		return [];
 	}
 
 	legend() {
@@ -94,7 +108,7 @@ class FlamePage {
 		const shown = this.data.parents.length - 1, part = sum / (this.plain[0].total[this.value] || 1);
 		const cut = this.data.paths - shown;
 		this.cut.textContent = (cut ? `${plural(cut, "call path")} of ${numberText(this.data.paths)}, each less than ` +
-			`1/${numberText(this.data.parts)} of the run, are cut: ${shareText(part)} of the ${FLAME_NAMES[this.value]} here, hatched. ` :
+			`1/${numberText(this.data.parts)} of the run, are cut: ${shareText(part)} of the ${this.names[this.value]} here, hatched. ` :
 			`All ${plural(shown, "call path")} are here. `) +
 			(this.data.threads_left_out ? `${plural(this.data.threads_left_out, "thread")} are in the whole run only. ` : "") +
 			"Click or Enter zooms, Escape goes back, arrows go from function to function.";
@@ -119,8 +133,13 @@ class FlamePage {
 		return name === "<module>" && node.place >= 0 ? "<module> " + this.placeText(node.place)[1] : name;
 	}
 
+	/* What was found out about a function elsewhere. */
+	judgement() {
+		return "";
+	}
+
 	figure(name, n) {
-		return name === "calls" || name === "cycles" ? numberText(n) : durationText(n);
+		return name.endsWith("calls") || name.endsWith("cycles") ? numberText(n) : durationText(n);
 	}
 
 	describe(node, share) {
@@ -131,7 +150,7 @@ class FlamePage {
 	show(node) {
 		const all = this.view.root.total[this.value] || 1;
 		const others = this.values().filter(name => name !== this.value && node.total[name])
-			.map(name => `${FLAME_NAMES[name]} ${this.figure(name, node.total[name])}`);
+			.map(name => `${this.names[name]} ${this.figure(name, node.total[name])}`);
 		this.line.textContent = `${this.describe(node, (node.total[this.value] || 0) / all)}; ` +
 			`its own ${this.figure(this.value, node.own[this.value] || 0)}; ${others.join(", ")}`;
 	}

@@ -42,8 +42,9 @@ function flameValues(view, names, i) {
 	const own = {};
 	for (const name of names)
 		own[name] = view[name][i];
-	if ("waiting" in own)
-		own.cpu = own.wall - own.waiting - own.preempted;
+	for (const of of ["", "a_"]) /* in a comparison A's are beside B's */
+		if (of + "waiting" in own)
+			own[of + "cpu"] = own[of + "wall"] - own[of + "waiting"] - own[of + "preempted"];
 	return own;
 }
 

@@ -14,4 +14,7 @@ document.addEventListener("DOMContentLoaded", () => {
 	const data = document.getElementById("flame-data");
 	if (data)
 		new FlamePage(data.parentElement, JSON.parse(data.textContent));
+	const both = document.getElementById("diff-data");
+	if (both)
+		new DiffPage(both.parentElement, JSON.parse(both.textContent));
 });

@@ -5,7 +5,7 @@
  */
 #include "sink_html.h"
 
-#include "html.h"
+#include "html_frame.h"
 #include "html_page.h"
 #include "model/calltree.h"
 #include "model/sink_file.h"
@@ -14,32 +14,6 @@ struct sink_html {
 	struct sink_file file;
 	struct calltree tree;
 };
-
-/* No script but the page's own may run, and nothing be fetched, in case a name gets past html_text. */
-static void begin(FILE *f)
-{
-	fprintf(f,
-		"<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
-		"<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; script-src '%s'; "
-		"style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
-		"<meta name=viewport content=\"width=device-width\">\n"
-		"<meta name=color-scheme content=\"light dark\">\n<link rel=icon href=\"data:,\">\n"
-		"<title>Ocular</title>\n<style>\n",
-		html_script_hash());
-	html_style(f);
-	fputs("</style>\n</head>\n<body>\n<main>\n", f);
-}
-
-/* The script is between its tags exactly as it was hashed. */
-static void end(FILE *f)
-{
-	fputs("<footer>Written by Ocular. This page is complete in itself: it loads nothing, and runs no script but "
-	      "its "
-	      "own.</footer>\n</main>\n<script>",
-	      f);
-	html_script(f);
-	fputs("</script>\n</body>\n</html>\n", f);
-}
 
 static int render(FILE *f, struct sink *s, const struct profile *p)
 {
@@ -52,13 +26,13 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 	struct page page = { .f = f, .p = p };
 	int err = flame_make(&page.flame, &((struct sink_html *)s)->tree);
 
-	begin(f);
+	html_begin(f);
 	page_head(&page);
 	err = err ?: page_lists(&page) ?: page_first(&page);
 	page_facts(&page);
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]) && !err; i++)
 		err = sections[i](&page);
-	end(f);
+	html_end(f);
 	sources_free(&page.sources);
 	flame_free(&page.flame);
 	page_lists_free(&page);

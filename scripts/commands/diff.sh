@@ -9,6 +9,7 @@ diff_table() {
 --all	-	all!	-	show what differs within the noise, is the same, or is in one of them only, too
 --rows	N	rows	-	rows of a table (default 20)
 --markdown	-	markdown!	-	for a comment on a pull request: the three lines that matter first
+--html	FILE	html	file	write a page to look at: flame graph, distributions, source that changed
 --json	-	json!	-	for programs (docs/diff.md)
 --decoder	perf|libipt	decoder	-	libipt (default, but where only perf can read all of a recording) or perf
 END
@@ -16,7 +17,7 @@ END
 table_options diff_table
 diff_options=$options
 
-for option in fail_over share rows all markdown json; do eval "$option="; done
+for option in fail_over share rows all markdown html json; do eval "$option="; done
 
 diff_help() {
 	cat <<'END'
@@ -30,6 +31,7 @@ END
   ocular diff before.data after.data
   ocular diff before.json after.data --fail-over 2%
   ocular diff before.data after.data --markdown | gh pr comment -F -
+  ocular diff before.data after.data --html diff.html
 
 A difference counts when it is larger than 4 standard errors of it; what is smaller is called noise.
 Exit status: 0, 1 slower than --fail-over allows, 2 wrong usage or bad input.
@@ -46,12 +48,12 @@ summary_of() {
 	esac
 	recording=$1 json=$2
 	for option in $report_files $report_others $report_flags; do eval "$option="; done
-	silent=1 summary=$2
+	silent=1 summary=$2 for_diff=$as_html
 	(check_report && report_now) >&2 || exit 2
 }
 
 diff() {
-	a='' b='' decoder='' as_json=
+	a='' b='' decoder='' as_json='' as_html=
 	while [ $# -gt 0 ]; do
 		parse "$diff_options" "$@"
 		shift "$took"
@@ -61,7 +63,7 @@ diff() {
 		shift
 	done
 	[ -n "$b" ] || usage_error "two recordings, please"
-	as_json=$json
+	as_json=$json as_html=$html
 	made=$(mktemp -d) || exit 2
 	trap 'rm -rf "$made"' EXIT
 	summary_of "$a" "$made/a.json"
@@ -73,6 +75,7 @@ diff() {
 	[ -z "$rows" ] || set -- --rows "$rows" "$@"
 	[ -z "$all" ] || set -- --all "$@"
 	[ -z "$markdown" ] || set -- --markdown "$@"
+	[ -z "$as_html" ] || set -- --html "$as_html" "$@"
 	[ -z "$as_json" ] || set -- --json "$@"
 	"$parts/bin/ocular-diff" "$@"
 }
