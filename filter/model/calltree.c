@@ -167,6 +167,19 @@ int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_
 	return 0;
 }
 
+uint32_t calltree_at(const struct calltree *t, const struct activation *a)
+{
+	const struct tstate *s = t->roots.at;
+	const struct call_root *r;
+
+	/* That of the last event, mostly. */
+	if (!s || s->pid != a->pid || s->tid != a->tid || s->interpreter != a->interpreter)
+		for (s = tstate_thread(&t->roots, a->pid, a->tid); s && s->interpreter != a->interpreter;)
+			s = s->other;
+	r = (const struct call_root *)s;
+	return r && r->current != r->root ? r->current : CALLTREE_NONE;
+}
+
 struct off calltree_self_off(const struct calltree *t, uint32_t node)
 {
 	struct off self = t->nodes[node].off;

@@ -64,6 +64,9 @@ int calltree_pass(struct calltree *t, const struct activation *a, uint64_t end_n
 int calltree_begin_span(struct calltree *t, const struct label_mark *m);
 int calltree_end_span(struct calltree *t, const struct label_mark *m);
 
+/* Where the activation's stack is: a node, CALLTREE_NONE outside of functions. */
+uint32_t calltree_at(const struct calltree *t, const struct activation *a);
+
 /* The part of self_ns that was not on a CPU: what its children were not is theirs. In a tree without spans. */
 struct off calltree_self_off(const struct calltree *t, uint32_t node);
 

@@ -4,7 +4,7 @@ const FLAME_WHOSE = { own: "the program", stdlib: "the standard library", site: 
 
 class FlamePage {
 	constructor(section, data) {
-		this.data = data;
+		this.data = this.whole = data;
 		this.names = this.valueNames();
 		this.value = "wall";
 		this.matches = () => false;
@@ -101,12 +101,27 @@ class FlamePage {
 		this.choose(this.place);
 	}
 
+	/* Of a part of the run only, of which wall time is known; null: of all again. */
+	setSpan(view) {
+		if (!view && this.data === this.whole)
+			return;
+		this.data = view ? { ...this.whole, values: ["wall"], views: [view], span: true } : this.whole;
+		this.which.value = 0;
+		this.by.value = "wall";
+		this.which.disabled = this.by.disabled = Boolean(view);
+		this.rebuild();
+	}
+
 	tellCut() {
 		let sum = 0;
 		for (const node of this.plain)
 			sum += node.place === FLAME_CUT ? node.own[this.value] || 0 : 0;
 		const shown = this.data.parents.length - 1, part = sum / (this.plain[0].total[this.value] || 1);
 		const cut = this.data.paths - shown;
+		if (this.data.span) {
+			this.cut.textContent = `Of the span that is marked on the timeline. ${shareText(part)} is too small to show, hatched.`;
+			return;
+		}
 		this.cut.textContent = (cut ? `${plural(cut, "call path")} of ${numberText(this.data.paths)}, each less than ` +
 			`1/${numberText(this.data.parts)} of the run, are cut: ${shareText(part)} of the ${this.names[this.value]} here, hatched. ` :
 			`All ${plural(shown, "call path")} are here. `) +

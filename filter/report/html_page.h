@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "columns.h"
 #include "flame.h"
 #include "model/profile.h"
 #include "base/source.h"
@@ -21,6 +22,7 @@ struct page {
 	const struct profile *p;
 	struct sources sources;
 	struct flame flame;
+	const struct columns *columns; /* finished */
 	struct page_list functions, loops;
 };
 
@@ -38,8 +40,9 @@ struct page {
 
 /* Each: 0 or -ENOMEM. */
 int page_loops(struct page *page);
-int page_first(struct page *page); /* nothing if no function ran */
-int page_flame(struct page *page); /* nothing if no function ran */
+int page_first(struct page *page);    /* nothing if no function ran */
+int page_flame(struct page *page);    /* nothing if no function ran */
+int page_timeline(struct page *page); /* the same */
 int page_functions(struct page *page);
 int page_c_functions(struct page *page); /* nothing if there are none */
 int page_waits(struct page *page);	 /* the same */

@@ -12,8 +12,10 @@ document.addEventListener("DOMContentLoaded", () => {
 	unfold();
 	sourceKeys();
 	const data = document.getElementById("flame-data");
-	if (data)
-		new FlamePage(data.parentElement, JSON.parse(data.textContent));
+	const flame = data && new FlamePage(data.parentElement, JSON.parse(data.textContent));
+	const over = document.getElementById("timeline-data");
+	if (flame && over)
+		new Timeline(over.parentElement, JSON.parse(over.textContent), flame);
 	const both = document.getElementById("diff-data");
 	if (both)
 		new DiffPage(both.parentElement, JSON.parse(both.textContent));

@@ -13,18 +13,20 @@
 struct sink_html {
 	struct sink_file file;
 	struct calltree tree;
+	struct columns columns;
 };
 
 static int render(FILE *f, struct sink *s, const struct profile *p)
 {
 	static int (*const sections[])(struct page * page) = {
-		page_flame,	  page_functions, page_loops,	       page_spans,	page_tasks,
-		page_requests,	  page_greenlets, page_waits,	       page_locks,	page_gil,
-		page_c_functions, page_native,	  page_compiled,       page_exceptions, page_imports,
-		page_sources,	  page_opcodes,	  page_specialization, page_events,
+		page_timeline, page_flame,	 page_functions, page_loops,	      page_spans,
+		page_tasks,    page_requests,	 page_greenlets, page_waits,	      page_locks,
+		page_gil,      page_c_functions, page_native,	 page_compiled,	      page_exceptions,
+		page_imports,  page_sources,	 page_opcodes,	 page_specialization, page_events,
 	};
-	struct page page = { .f = f, .p = p };
-	int err = flame_make(&page.flame, &((struct sink_html *)s)->tree);
+	struct sink_html *html = (struct sink_html *)s;
+	struct page page = { .f = f, .p = p, .columns = &html->columns };
+	int err = flame_make(&page.flame, &html->tree) ?: columns_finish(&html->columns);
 
 	html_begin(f);
 	page_head(&page);
@@ -39,20 +41,33 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 	return err;
 }
 
+/* The thread went to another function at ns, which the tree knows already. */
+static int went(struct sink_html *h, const struct activation *a, uint64_t ns)
+{
+	struct columns_row *row = columns_row(&h->columns, a->pid, a->tid);
+
+	return row ? columns_go(&h->columns, row, ns, calltree_at(&h->tree, a)) : -1;
+}
+
 static int enter(struct sink *s, const struct activation *a)
 {
-	return calltree_enter(&((struct sink_html *)s)->tree, a) ? sink_file_no_memory(s) : 0;
+	struct sink_html *h = (struct sink_html *)s;
+
+	return calltree_enter(&h->tree, a) || went(h, a, a->start_ns) ? sink_file_no_memory(s) : 0;
 }
 
 static int leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns, uint64_t end_cycles)
 {
+	struct sink_html *h = (struct sink_html *)s;
+
 	(void)how;
-	return calltree_leave(&((struct sink_html *)s)->tree, a, end_ns, end_cycles) ? sink_file_no_memory(s) : 0;
+	return calltree_leave(&h->tree, a, end_ns, end_cycles) || went(h, a, end_ns) ? sink_file_no_memory(s) : 0;
 }
 
 static void free_html(struct sink *s)
 {
 	calltree_free(&((struct sink_html *)s)->tree);
+	columns_free(&((struct sink_html *)s)->columns);
 	sink_file_free(s);
 }
 

@@ -268,7 +268,7 @@ def source(browser, folder):
                 return [done.stderr]
     recording.run([ocular, "diff", kept, b, "--html", page_path])
     page = Page(browser, folder, None, page_path)
-    rows = page.run("[...document.querySelectorAll('.sides')].slice(0, 1).flatMap(t => [...t.tBodies[0].rows].map(r => [r.className, "
+    rows = page.run("[...document.querySelectorAll('#source details')].filter(d => d.querySelector('.name').textContent === 'f').flatMap(d => [...d.querySelectorAll('.sides')]).flatMap(t => [...t.tBodies[0].rows].map(r => [r.className, "
                     "r.cells[1].textContent, r.cells[3].textContent]))")
     changed = [row for row in rows if row[0] == "changed"]
     recording.run([ocular, "diff", a, b, "--html", page_path])

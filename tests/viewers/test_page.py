@@ -69,7 +69,7 @@ slow()
 VOID = {"meta", "link", "line", "rect", "input"}
 ALLOWED = VOID | set("html head title style body main header footer section nav h1 h2 h3 p b ul li dl dt dd div span a "
                      "code table thead tbody tr th td details summary figure figcaption svg text "
-                     "script select option output button label i".split())
+                     "script select option output button label i canvas".split())
 
 
 class Page(html.parser.HTMLParser):
@@ -130,10 +130,10 @@ class Page(html.parser.HTMLParser):
     def text(self):
         return "".join(self.texts)
 
-    def data(self):
-        """What the flame graph is made of; None: there is none."""
+    def data(self, key="views"):
+        """What the flame graph is made of, or, with `rows`, the timeline; None: there is none."""
         found = [json.loads(text) for kind, text in self.scripts if kind == "application/json"]
-        return found[0] if found else None
+        return next((data for data in found if key in data), None)
 
     def foreign_scripts(self):
         """Those that are not the one that the policy allows, and not data."""
@@ -289,6 +289,14 @@ class Recorded:
         wanted = [trace["traced_ns"], trace["waiting_ns"]]
         return problems + ([] if [sum(whole["wall"]), sum(whole["waiting"])] == wanted else [f"sums {got}, {wanted}"])
 
+    def timeline(self):
+        """Each level of each thread adds up to the same, all threads to the self time of all functions."""
+        data, summary = self.raw.data("rows"), self.summary
+        sums = [{sum(level["ns"]) for level in row["levels"]} for row in data["rows"]]
+        wanted = sum(f["self_ns"] for kind in ("functions", "c_functions", "collections") for f in summary[kind])
+        got = sum(max(levels) for levels in sums)
+        return ([] if all(len(levels) == 1 for levels in sums) else [str(sums)]) + ([] if got == wanted else [f"{got}, wanted {wanted}"])
+
     def changed(self):
         """A file that was changed since is not shown as though it had run."""
         write(self.program, "# other\n" * 30)
@@ -372,6 +380,7 @@ CASES = {
     "trips, entries, calls are the summary's": Recorded.numbers,
     "source: the hottest line is the inner loop's": Recorded.source,
     "flame graph: its sums are the summary's": Recorded.flame,
+    "timeline: its sums are the summary's": Recorded.timeline,
     "losses and clock come first": Recorded.first,
     "a changed source is not shown": Recorded.changed,
 }

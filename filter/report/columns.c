@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+/* Most events are in the column of the one before, and in one of a few nodes: those are added in the row first. */
+#include "columns.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int add(struct map *cells, uint64_t key, uint64_t ns)
+{
+	uint64_t before = (uintptr_t)map_get(cells, key);
+
+	return map_put(cells, key, (void *)(uintptr_t)(before + ns));
+}
+
+static int add_recent(struct columns *c, struct columns_row *row)
+{
+	int err = 0;
+
+	for (int i = 0; i < COLUMNS_RECENT && !err; i++) {
+		if (!row->recent[i].ns)
+			continue;
+		err = add(&c->cells, columns_key(row->number, row->column, row->recent[i].node), row->recent[i].ns);
+		row->recent[i].ns = 0;
+	}
+	return err;
+}
+
+int columns_finish(struct columns *c)
+{
+	int err = 0;
+
+	for (struct tstate *s = c->rows.all; s && !err; s = s->next)
+		err = add_recent(c, (struct columns_row *)s);
+	return err;
+}
+
+/* Columns become twice as wide. */
+static int widen(struct columns *c)
+{
+	struct map merged = { 0 };
+	int err = columns_finish(c);
+
+	for (struct map_slot *s = NULL; !err && (s = map_next(&c->cells, s));)
+		err = add(&merged,
+			  columns_key(columns_number(s->key), columns_column(s->key) / 2, columns_node(s->key)),
+			  (uintptr_t)s->value);
+	if (err) {
+		map_free(&merged);
+		return err;
+	}
+	map_free(&c->cells);
+	c->cells = merged;
+	c->width_ns *= 2;
+	for (struct tstate *s = c->rows.all; s; s = s->next)
+		((struct columns_row *)s)->column /= 2;
+	return 0;
+}
+
+/* Makes room for what is at ns. */
+static int reach(struct columns *c, uint64_t ns)
+{
+	int err = 0;
+
+	while (!err && ((ns - c->origin_ns) / c->width_ns >= COLUMNS_MOST ||
+			(c->cells.used > COLUMNS_CELLS && c->width_ns < UINT64_MAX / 4)))
+		err = widen(c);
+	return err;
+}
+
+/* Time of one column. */
+static int add_to_column(struct columns *c, struct columns_row *row, uint32_t column, uint64_t ns)
+{
+	unsigned at = row->node % COLUMNS_RECENT;
+	int err = 0;
+
+	if (row->column != column || (row->recent[at].ns && row->recent[at].node != row->node))
+		err = add_recent(c, row);
+	row->column = column;
+	row->recent[at].node = row->node;
+	row->recent[at].ns += ns;
+	row->ns += ns;
+	return err;
+}
+
+static int add_span(struct columns *c, struct columns_row *row, uint64_t from, uint64_t until)
+{
+	int err = reach(c, until);
+
+	while (from < until && !err) {
+		uint32_t column = (from - c->origin_ns) / c->width_ns;
+		uint64_t end = c->origin_ns + (column + 1) * c->width_ns;
+
+		end = end < until ? end : until;
+		err = add_to_column(c, row, column, end - from);
+		from = end;
+	}
+	return err;
+}
+
+struct columns_row *columns_row(struct columns *c, int32_t pid, int32_t tid)
+{
+	struct columns_row *row = tstate_of(&c->rows, pid, tid, 0, sizeof(*row));
+
+	if (row && !row->numbered) {
+		row->number = c->nrows++;
+		row->numbered = true;
+	}
+	return row;
+}
+
+int columns_go(struct columns *c, struct columns_row *row, uint64_t ns, uint32_t node)
+{
+	uint64_t from = row->since_ns < c->origin_ns ? c->origin_ns : row->since_ns;
+	int err = 0;
+
+	if (!c->begun) {
+		c->begun = true;
+		c->origin_ns = ns;
+		c->width_ns = COLUMNS_WIDTH;
+	}
+	if (row->node && ns > from)
+		err = add_span(c, row, from, ns);
+	row->node = node;
+	row->since_ns = ns > row->since_ns ? ns : row->since_ns;
+	return err;
+}
+
+void columns_free(struct columns *c)
+{
+	tstates_free(&c->rows, NULL);
+	map_free(&c->cells);
+	*c = (struct columns){ 0 };
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * columns.h - which node of a call tree a thread was in, over time: the time of each in each column.
+ *
+ * All threads have the same columns. When the trace outgrows COLUMNS_MOST of them, each becomes twice as wide and
+ * neighbours merge; the same when there are more than COLUMNS_CELLS nodes in columns. So memory does not grow with the
+ * length of the trace, and sums stay exact.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/map.h"
+#include "model/tstate.h"
+
+#define COLUMNS_MOST   2048
+#define COLUMNS_CELLS  (1u << 19)
+#define COLUMNS_WIDTH  1024 /* ns: of the first ones */
+#define COLUMNS_RECENT 32
+
+/* Of one thread. */
+struct columns_row {
+	struct tstate tstate; /* of interpreter 0, whichever it runs */
+	bool numbered;
+	uint32_t number; /* 0, 1, 2, ... */
+	uint32_t node;	 /* where it is; 0: in no function */
+	uint64_t since_ns;
+	uint64_t ns; /* in functions, in all */
+	/* What has not been added yet, all of one column. */
+	uint32_t column;
+	struct {
+		uint32_t node;
+		uint64_t ns;
+	} recent[COLUMNS_RECENT];
+};
+
+/* Zeroed: nothing was seen. */
+struct columns {
+	struct tstates rows; /* struct columns_row */
+	uint32_t nrows;
+	bool begun;
+	uint64_t origin_ns; /* of column 0 */
+	uint64_t width_ns;
+	struct map cells; /* columns_key() -> ns */
+};
+
+/* The row of a thread. NULL: no memory. */
+struct columns_row *columns_row(struct columns *c, int32_t pid, int32_t tid);
+
+/* Until ns it was where it was; from then on in `node`. 0 or -ENOMEM. */
+int columns_go(struct columns *c, struct columns_row *row, uint64_t ns, uint32_t node);
+
+/* Everything is in `cells` after that. 0 or -ENOMEM. */
+int columns_finish(struct columns *c);
+
+/* A cell's key: columns_column() and so on take it apart. */
+static inline uint64_t columns_key(uint32_t row, uint32_t column, uint32_t node)
+{
+	return (uint64_t)node << 32 | (row & 0xfffff) << 12 | column;
+}
+
+static inline uint32_t columns_column(uint64_t key)
+{
+	return key & 0xfff;
+}
+
+static inline uint32_t columns_number(uint64_t key)
+{
+	return key >> 12 & 0xfffff;
+}
+
+static inline uint32_t columns_node(uint64_t key)
+{
+	return key >> 32;
+}
+
+void columns_free(struct columns *c);

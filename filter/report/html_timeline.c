@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+/* The timeline: its data, which the page's script draws (page_timeline.js) with the functions of the flame graph. */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "html.h"
+#include "html_page.h"
+#include "pyramid.h"
+
+enum what { BLOCKS, COUNTS, PATHS, TIMES };
+
+static const char *const names[] = { "blocks", "counts", "paths", "ns" };
+
+static void write_number(FILE *f, size_t i, int64_t n)
+{
+	fprintf(f, i ? ",%" PRId64 : "%" PRId64, n);
+}
+
+/* Blocks that have something, each as its distance from the one before; and how many entries each has. */
+static void write_blocks(FILE *f, const struct pyramid_level *l, enum what what)
+{
+	int64_t before = -1;
+
+	for (size_t i = 0, next, n = 0; i < l->n; i = next, n++) {
+		for (next = i + 1; next < l->n && l->entries[next].block == l->entries[i].block;)
+			next++;
+		write_number(f, n, what == BLOCKS ? l->entries[i].block - before : (int64_t)(next - i));
+		before = l->entries[i].block;
+	}
+}
+
+static void write_entries(FILE *f, const struct pyramid_level *l, enum what what)
+{
+	for (size_t i = 0; i < l->n; i++)
+		write_number(f, i, what == PATHS ? l->entries[i].path : (int64_t)l->entries[i].ns);
+}
+
+static void write_level(FILE *f, const struct pyramid_level *l)
+{
+	for (int what = BLOCKS; what <= TIMES; what++) {
+		fprintf(f, "%s\"%s\":[", what ? "],\n" : "{", names[what]);
+		(what < PATHS ? write_blocks : write_entries)(f, l, what);
+	}
+	fputs("]}", f);
+}
+
+static void write_name(FILE *f, const struct page *page, const struct pyramid *p, const struct pyramid_row *row)
+{
+	const struct tstate *t = row->of ? &row->of->tstate : NULL;
+	const struct process *process = t ? codes_process(page->p->codes, t->pid) : NULL;
+	const char *name = process ? process_thread_name(process, t->tid) : NULL;
+
+	if (!t) {
+		fprintf(f, "\"%" PRIu32 " other threads\",\"pid\":0,\"tid\":0", p->others);
+		return;
+	}
+	html_json(f, name ? name : t->pid == t->tid ? "main" : "thread", PAGE_NAME);
+	fprintf(f, ",\"pid\":%d,\"tid\":%d", t->pid, t->tid);
+}
+
+static void write_row(FILE *f, const struct page *page, const struct pyramid *p, const struct pyramid_row *row)
+{
+	fputs("{\"name\":", f);
+	write_name(f, page, p, row);
+	fputs(",\"levels\":[\n", f);
+	for (uint32_t i = 0; i < p->nlevels; i++) {
+		fputs(i ? ",\n" : "", f);
+		write_level(f, &row->levels[i]);
+	}
+	fputs("]}", f);
+}
+
+static void write_data(FILE *f, const struct page *page, const struct pyramid *p)
+{
+	uint64_t first_ns = page->p->first_ns;
+
+	fprintf(f,
+		"<script type=\"application/json\" id=timeline-data>\n"
+		"{\"start\":%" PRIu64 ",\"width\":%" PRIu64 ",\"columns\":%" PRIu32 ",\"parts\":%" PRIu32
+		",\"rows\":[\n",
+		p->origin_ns > first_ns ? p->origin_ns - first_ns : 0, p->width_ns, p->ncolumns, p->parts);
+	for (uint32_t i = 0; i < p->nrows; i++) {
+		fputs(i ? ",\n" : "", f);
+		write_row(f, page, p, &p->rows[i]);
+	}
+	fputs("]}\n</script>\n", f);
+}
+
+int page_timeline(struct page *page)
+{
+	struct pyramid p;
+	int err;
+
+	if (!page->columns->cells.used)
+		return 0;
+	err = pyramid_make(&p, page->columns, &page->flame);
+	if (err) {
+		pyramid_free(&p);
+		return err;
+	}
+	fputs("<section id=timeline>\n<h2>Timeline</h2>\n"
+	      "<p class=note data-needs-script>This needs the page's script, which the browser did not run.</p>\n",
+	      page->f);
+	write_data(page->f, page, &p);
+	fputs("</section>\n", page->f);
+	pyramid_free(&p);
+	return 0;
+}

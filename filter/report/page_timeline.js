@@ -1,0 +1,229 @@
+/*
+ * Threads over time: each column has the colour of the function that took most of it, as high as the part of the column
+ * that was in functions. A span that is marked, by pointer or keys, is what the flame graph and the table are of.
+ */
+const TIMELINE_HEIGHT = 24, TIMELINE_ROWS = 15, TIMELINE_TICKS = 4;
+
+class Timeline {
+	constructor(section, data, flame) {
+		this.data = data;
+		this.flame = flame;
+		this.rows = data.rows.map(row => ({ row, pyramid: new Pyramid(row, data.columns), chosen: true }));
+		this.rows.forEach(row => { row.most = this.most(row.pyramid); });
+		this.build(section);
+		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+		this.draw();
+		this.mark(null);
+	}
+
+	/* Of each column: [the function with most of its time, or -1, its time, all time in functions]. */
+	most(pyramid) {
+		const all = [];
+		for (const block of pyramid.places[0].keys()) {
+			const of = new Map();
+			let sum = 0;
+			pyramid.block(0, block, (path, ns) => {
+				const place = path < 0 ? -1 : this.flame.data.functions[path];
+				of.set(place, (of.get(place) || 0) + ns);
+				sum += ns;
+			});
+			const [place, ns] = [...of].reduce((a, b) => b[1] > a[1] ? b : a);
+			all[block] = [place, ns, sum];
+		}
+		return all;
+	}
+
+	build(section) {
+		const { columns, width, parts } = this.data;
+		this.said = element("output", { id: "timeline-said", class: "flame-line" });
+		this.under = element("p", { class: "note", "aria-hidden": "true" }, "\u00a0");
+		this.all = element("button", { type: "button", id: "timeline-all", click: () => this.mark(null) }, "Whole run");
+		this.table = element("div", { id: "timeline-functions" });
+		this.area = element("div", { class: "timeline", id: "timeline-area", role: "group", tabindex: 0, keydown: event => this.key(event),
+					     "aria-label": "Timeline of threads", "aria-describedby": "timeline-keys" },
+				    ...this.rows.map(row => this.buildRow(row)), this.axis());
+		section.append(
+			element("p", { class: "note", id: "timeline-keys" }, `${plural(this.rows.length, "thread")}, ${numberText(columns)} columns of ` +
+				`${durationText(width)}: what took most of each, waiting included; empty: in no function. Drag to mark a span, or: arrows ` +
+				"move it, with Shift its end, + and \u2212 narrow and widen it, Escape shows all. A click on a thread's name leaves it out of the span."),
+			element("div", { class: "controls" }, this.all, this.said), this.area, this.under, this.table,
+			element("p", { class: "note" }, `What has less than 1/${parts} of each part of a span is not apart.`));
+	}
+
+	buildRow(row) {
+		const { name, pid, tid } = row.row, several = new Set(this.data.rows.map(each => each.pid)).size > 1;
+		row.button = element("button", { type: "button", class: "link", "aria-pressed": "true", click: () => this.choose(row) },
+				     (tid ? (several ? pid + "/" : "") + tid + " " : "") + name);
+		row.canvas = element("canvas", { width: this.data.columns, height: TIMELINE_HEIGHT, role: "img", "aria-label": this.describe(row) });
+		row.track = element("div", { class: "track", pointerdown: event => this.begin(event, row), pointermove: event => this.move(event, row),
+					     pointerup: event => this.end(event, row) },
+				    row.canvas, element("i", { class: "mark" }));
+		return element("div", { class: "row" }, row.button, row.track);
+	}
+
+	axis() {
+		const ticks = [];
+		for (let i = 0; i <= TIMELINE_TICKS; i++)
+			ticks.push(element("span", {}, durationText(this.time(this.data.columns * i / TIMELINE_TICKS))));
+		return element("div", { class: "row axis", "aria-hidden": "true" }, element("span", {}), element("div", { class: "ticks" }, ...ticks));
+	}
+
+	/* Since the first event. */
+	time(column) {
+		return this.data.start + column * this.data.width;
+	}
+
+	/* In words: the three that took most columns. */
+	describe(row) {
+		const of = new Map();
+		let all = 0;
+		for (const column of row.most) {
+			if (column) {
+				of.set(column[0], (of.get(column[0]) || 0) + column[1]);
+				all += column[2];
+			}
+		}
+		const most = [...of].sort((a, b) => b[1] - a[1]).slice(0, 3).map(([place]) => this.name(place));
+		return `${row.row.name}: ${durationText(all)} in functions; most columns: ${most.join(", ")}`;
+	}
+
+	name(place) {
+		return place < 0 ? "many small ones" : this.flame.placeText(place).slice(0, 2).filter(text => text).join(" ");
+	}
+
+	/* As in the flame graph: of a kind of code, lighter or darker by function. */
+	colours() {
+		const style = (name, of) => getComputedStyle(of).getPropertyValue(name).trim(), kinds = new Map();
+		const light = parseFloat(style("--flame-light", document.documentElement));
+		return place => {
+			if (place < 0)
+				return `hsl(30 8% ${light}%)`;
+			const kind = this.flame.data.places[place][3];
+			if (!kinds.has(kind)) {
+				const probe = element("i", { class: "of-" + kind });
+				this.area.append(probe);
+				kinds.set(kind, [style("--hue", probe), style("--full", probe)]);
+				probe.remove();
+			}
+			const [hue, full] = kinds.get(kind), shade = place * 0.618 % 1 * 2 - 1;
+			return `hsl(${hue} ${full} ${light + 5 * shade}%)`;
+		};
+	}
+
+	draw() {
+		const colour = this.colours();
+		for (const { canvas, most } of this.rows) {
+			const to = canvas.getContext("2d");
+			to.clearRect(0, 0, canvas.width, canvas.height);
+			most.forEach(([place, , sum], column) => {
+				const high = Math.max(1, TIMELINE_HEIGHT * Math.min(1, sum / this.data.width));
+				to.fillStyle = colour(place);
+				to.fillRect(column, TIMELINE_HEIGHT - high, 1, high);
+			});
+		}
+	}
+
+	column(event, row) {
+		const box = row.track.getBoundingClientRect();
+		return Math.max(0, Math.min(this.data.columns, (event.clientX - box.left) / box.width * this.data.columns));
+	}
+
+	begin(event, row) {
+		if (event.button)
+			return;
+		this.from = this.column(event, row);
+		row.track.setPointerCapture(event.pointerId);
+		event.preventDefault();
+		this.area.focus({ preventScroll: true });
+	}
+
+	move(event, row) {
+		const at = this.column(event, row);
+		if (this.from === undefined) {
+			this.tell(row, Math.floor(at));
+			return;
+		}
+		this.wanted = [Math.min(this.from, at), Math.max(this.from, at)];
+		this.soon ||= requestAnimationFrame(() => { this.soon = 0; this.mark(this.wanted); });
+	}
+
+	/* A click without a drag shows all. */
+	end(event, row) {
+		const from = this.from, at = this.column(event, row);
+		this.from = undefined;
+		cancelAnimationFrame(this.soon);
+		this.soon = 0;
+		if (from !== undefined)
+			this.mark(Math.abs(at - from) * row.track.clientWidth < 2 * this.data.columns ? null : [Math.min(from, at), Math.max(from, at)]);
+	}
+
+	tell(row, column) {
+		const at = row.most[column], { width } = this.data;
+		this.under.textContent = `${durationText(this.time(column))}, ${row.row.name}: ` +
+			(at ? `${this.name(at[0])} ${shareText(at[1] / width)} of ${durationText(width)}` : "in no function");
+	}
+
+	choose(row) {
+		row.chosen = !row.chosen;
+		row.button.setAttribute("aria-pressed", row.chosen);
+		row.track.classList.toggle("out", !row.chosen);
+		this.mark(this.span);
+	}
+
+	/* Whole columns; null: everything, of all threads if none is left out. */
+	mark(span) {
+		const { columns } = this.data, out = this.rows.some(row => !row.chosen);
+		this.span = span && [Math.min(columns - 1, Math.round(span[0])), Math.max(Math.round(span[0]) + 1, Math.round(span[1]))];
+		const [from, until] = this.span || [0, columns];
+		this.area.style.setProperty("--from", from / columns);
+		this.area.style.setProperty("--part", this.span ? (until - from) / columns : 0);
+		this.all.disabled = !this.span;
+		this.flame.setSpan(this.span || out ? this.view(from, until) : null);
+		this.said.textContent = (this.span ? `${durationText(this.time(from))} to ${durationText(this.time(until))}: ` +
+			durationText((until - from) * this.data.width) : "Whole run") + (out ? `, ${this.rows.filter(row => row.chosen).length} of ` +
+			plural(this.rows.length, "thread") : "");
+		this.table.replaceChildren(...(this.span || out ? this.functions() : []));
+	}
+
+	view(from, until) {
+		const sums = new Map();
+		for (const row of this.rows)
+			if (row.chosen)
+				row.pyramid.add(sums, from, until);
+		return pyramidView(sums);
+	}
+
+	functions() {
+		const all = treeFunctions(this.flame.plain), whole = this.flame.plain[0].total.wall || 1;
+		const rows = all.slice(0, TIMELINE_ROWS).map(([place, own, total]) => element("tr", {},
+			element("td", { class: "share", style: `--part:${100 * own / whole}%` }, shareText(own / whole)),
+			element("td", { class: "n" }, durationText(own)), element("td", { class: "n" }, durationText(total)),
+			element("td", {}, flameLinkName(this.flame, place))));
+		const head = ["share", "self", "total", "function"].map((text, i) => element("th", { class: i > 2 ? "t" : "" }, text));
+		return [element("h3", {}, `In this span: ${durationText(whole)} in functions`),
+			element("table", {}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)),
+			all.length > TIMELINE_ROWS ? element("p", { class: "note" }, `and ${plural(all.length - TIMELINE_ROWS, "function")} more`) : ""];
+	}
+
+	/* The span that a key leads to. */
+	next(key, shift) {
+		const { columns } = this.data, [from, until] = this.span || [0, Math.max(1, columns / 10)];
+		const wide = until - from, step = Math.max(1, Math.round(wide / 10)), fit = (a, b) => [Math.max(0, a), Math.min(columns, b)];
+		const moved = by => [Math.max(0, Math.min(columns - wide, from + by)), Math.max(wide, Math.min(columns, until + by))];
+		if (!this.span && key.startsWith("Arrow"))
+			return [from, until];
+		return { ArrowRight: () => shift ? fit(from, until + step) : moved(step), ArrowLeft: () => shift ? fit(from, Math.max(from + 1, until - step)) : moved(-step),
+			 "+": () => fit(from + wide / 4, until - wide / 4), "-": () => fit(from - wide / 2, until + wide / 2),
+			 Home: () => moved(-columns), End: () => moved(columns) }[key]?.();
+	}
+
+	key(event) {
+		if (event.target !== this.area || event.ctrlKey || event.altKey || event.metaKey)
+			return;
+		const span = event.key === "Escape" ? null : this.next(event.key, event.shiftKey);
+		if (span === undefined)
+			return;
+		this.mark(span);
+		event.preventDefault();
+	}
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pyramid.h - columns.h made small enough for a page: what a thread did in each column, in each pair of columns, in
+ * each four, and so on. The time of any span is the sum of a few blocks of it.
+ *
+ * A block has the paths of flame.h that are at least one of `parts` of its time, each with its own; what is smaller is
+ * added up below the nearest caller that is there. So the sum of each block is exact, and wide spans show more than
+ * narrow ones.
+ */
+#pragma once
+
+#include "columns.h"
+#include "flame.h"
+
+#define PYRAMID_PARTS	64
+#define PYRAMID_LEAST	8      /* parts, where the limit asks for fewer */
+#define PYRAMID_ENTRIES 100000 /* in all: the page is to stay below 3 MB */
+#define PYRAMID_ROWS	48     /* threads; the time of others is one more row */
+
+struct pyramid_entry {
+	uint32_t block;
+	int32_t path; /* its number on the page; ~path: what is smaller, below it */
+	uint64_t ns;
+};
+
+struct pyramid_level {
+	struct pyramid_entry *entries; /* [n], by block */
+	size_t n;
+};
+
+#define PYRAMID_LEVELS 12 /* 2048 columns are 1 << 11 */
+
+struct pyramid_row {
+	const struct columns_row *of; /* NULL: all others */
+	uint64_t ns;
+	struct pyramid_level levels[PYRAMID_LEVELS];
+};
+
+struct pyramid {
+	struct pyramid_row *rows; /* [nrows]; most time first */
+	uint32_t nrows, others;	  /* how many threads are in the last row */
+	uint64_t origin_ns, width_ns;
+	uint32_t ncolumns, nlevels; /* used */
+	uint32_t parts;
+};
+
+/* After columns_finish(). 0 or -ENOMEM; pyramid_free() either way. */
+int pyramid_make(struct pyramid *p, const struct columns *c, const struct flame *f);
+void pyramid_free(struct pyramid *p);

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* test_columns.c - what columns hold is what was put in, however wide they became; there are never too many. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "report/columns.h"
+
+#define NODES 50
+
+static uint64_t cell(const struct columns *c, uint32_t row, uint32_t column, uint32_t node)
+{
+	return (uintptr_t)map_get(&c->cells, columns_key(row, column, node));
+}
+
+/* Two threads, times that are whole columns of the first width. */
+static void test_narrow(void **state)
+{
+	struct columns c = { 0 };
+	struct columns_row *a = columns_row(&c, 1, 1), *b = columns_row(&c, 1, 2);
+
+	(void)state;
+	assert_int_equal(columns_go(&c, a, 5000, 7), 0);
+	assert_int_equal(columns_go(&c, b, 5000 + 100, 9), 0);
+	assert_int_equal(columns_go(&c, a, 5000 + 1024 + 24, 8), 0); /* 1048 ns of 7 */
+	assert_int_equal(columns_go(&c, a, 5000 + 2 * 1024, 0), 0);  /* 1000 ns of 8 */
+	assert_int_equal(columns_go(&c, a, 5000 + 3 * 1024, 7), 0);  /* in no function */
+	assert_int_equal(columns_go(&c, a, 5000 + 3 * 1024 + 1, 0), 0);
+	assert_int_equal(columns_go(&c, b, 5000 + 3 * 1024 + 50, 0), 0);
+	assert_int_equal(columns_finish(&c), 0);
+	assert_int_equal(cell(&c, 0, 0, 7), 1024);
+	assert_int_equal(cell(&c, 0, 1, 7), 24);
+	assert_int_equal(cell(&c, 0, 1, 8), 1000);
+	assert_int_equal(cell(&c, 0, 3, 7), 1);
+	assert_int_equal(cell(&c, 1, 0, 9), 1024 - 100);
+	assert_int_equal(cell(&c, 1, 2, 9), 1024);
+	assert_int_equal(cell(&c, 1, 3, 9), 50);
+	assert_int_equal(c.cells.used, 8);
+	columns_free(&c);
+}
+
+/* What is before the first event of all threads, or goes back, is not negative. */
+static void test_backwards(void **state)
+{
+	struct columns c = { 0 };
+	struct columns_row *a = columns_row(&c, 1, 1), *b = columns_row(&c, 1, 2);
+
+	(void)state;
+	assert_int_equal(columns_go(&c, a, 5000, 7), 0);
+	assert_int_equal(columns_go(&c, b, 4000, 9), 0);
+	assert_int_equal(columns_go(&c, b, 4500, 9), 0);
+	assert_int_equal(columns_go(&c, b, 5010, 0), 0);
+	assert_int_equal(columns_go(&c, a, 5100, 8), 0);
+	assert_int_equal(columns_go(&c, a, 5050, 0), 0);
+	assert_int_equal(columns_finish(&c), 0);
+	assert_int_equal(cell(&c, 1, 0, 9), 10);
+	assert_int_equal(cell(&c, 0, 0, 7), 100);
+	assert_int_equal(c.cells.used, 2);
+	columns_free(&c);
+}
+
+/* The sums of nodes over all columns, and the last column. */
+static uint32_t add_up(const struct columns *c, uint64_t sums[NODES])
+{
+	uint32_t last = 0;
+
+	memset(sums, 0, NODES * sizeof(*sums));
+	for (struct map_slot *s = NULL; (s = map_next(&c->cells, s));) {
+		sums[columns_node(s->key)] += (uintptr_t)s->value;
+		last = columns_column(s->key) > last ? columns_column(s->key) : last;
+	}
+	return last;
+}
+
+/* A long trace: columns widen, nothing is lost, and the table is no larger than for a tenth of it. */
+static void test_long(void **state)
+{
+	struct columns c = { 0 };
+	struct columns_row *row = columns_row(&c, 1, 1);
+	uint64_t wanted[NODES] = { 0 }, sums[NODES], now = 77;
+	size_t early = 0;
+	uint32_t node = 0;
+
+	(void)state;
+	srand(1);
+	for (int i = 0; i < 1000000; i++) {
+		uint64_t ns = i % 1000 ? (uint64_t)rand() % 5000 : 3000000;
+		uint32_t next = rand() % NODES;
+
+		wanted[node] += i && node ? ns : 0;
+		now += i ? ns : 0;
+		assert_int_equal(columns_go(&c, row, now, next), 0);
+		node = next;
+		if (i == 100000)
+			early = c.cells.size;
+	}
+	assert_int_equal(columns_finish(&c), 0);
+	assert_true(add_up(&c, sums) < COLUMNS_MOST);
+	assert_memory_equal(sums, wanted, sizeof(sums));
+	assert_true((now - 77) / c.width_ns >= COLUMNS_MOST / 2 - 1);
+	assert_true(c.cells.size <= 2 * early);
+	columns_free(&c);
+}
+
+/* More nodes in columns than there is room for: columns widen before the trace outgrows them. */
+static void test_many_nodes(void **state)
+{
+	struct columns c = { 0 };
+	struct columns_row *row = columns_row(&c, 1, 1);
+	uint64_t sum = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3 * COLUMNS_CELLS; i++)
+		assert_int_equal(columns_go(&c, row, i, i % 5000 + 1), 0);
+	assert_int_equal(columns_go(&c, row, (uint64_t)3 * COLUMNS_CELLS, 0), 0);
+	assert_int_equal(columns_finish(&c), 0);
+	for (struct map_slot *s = NULL; (s = map_next(&c.cells, s));)
+		sum += (uintptr_t)s->value;
+	assert_int_equal(sum, 3 * COLUMNS_CELLS);
+	assert_true(c.cells.used <= COLUMNS_CELLS + COLUMNS_RECENT);
+	columns_free(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_narrow),
+		cmocka_unit_test(test_backwards),
+		cmocka_unit_test(test_long),
+		cmocka_unit_test(test_many_nodes),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""The page's timeline in a real browser: what a span is made of, by pointer and by keys, equals sums that are done by hand.
+
+The traces are text whose times are whole columns. Without Chromium: skipped, but not in CI.
+"""
+
+import json
+import os
+import random
+import re
+import shutil
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
+import recording  # noqa: E402
+from chromium import Chromium  # noqa: E402
+from tap import Plan  # noqa: E402
+from test_flame import FEED, Page, equal, trace  # noqa: E402
+
+COLUMN = 1024  # ns: of a trace that is shorter than 2048 of them
+APP = "/src/app.py"
+LIBRARY = "/usr/lib/python3.12/json/decoder.py"
+
+
+def call(name, begin, end, callees=(), file=APP):
+    """From and until those columns."""
+    return (name, file, begin * COLUMN, end * COLUMN, list(callees))
+
+
+# 1000 columns: main is in f from 100 to 500, in g from 500 to 600, which calls h from 550 on; work from 200 to 400.
+MAIN = call("main", 0, 1000, [call("f", 100, 500), call("g", 500, 600, [call("h", 550, 600, file=LIBRARY)])])
+WORK = call("work", 200, 400)
+WHOLE = {("all", 1): 1200, ("main", 2): 1000, ("work", 2): 200, ("f", 3): 400, ("g", 3): 100, ("h", 4): 50}
+
+
+def data_of(text):
+    found = re.search(r"id=timeline-data>\n(.*?)</script>", text, re.DOTALL)
+    return json.loads(found[1])
+
+
+def page_of(folder, text):
+    """The page's text, and its timeline's data."""
+    path = os.path.join(folder, "made.html")
+    with open(path + ".txt", "w") as file:
+        file.write(text)
+    done = recording.run([FEED, f"html={path}", path + ".txt"])
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    with open(path) as file:
+        page = file.read()
+    return page, data_of(page)
+
+
+def widths(page, columns):
+    """{(name, level): columns}, of a flame graph that is of so many."""
+    return {key: round(width * columns / 100) for key, (width, _) in page.rectangles().items()}
+
+
+def box(page, row=0):
+    return page.run("(b => [b.left, b.top, b.width, b.height])(document.querySelectorAll('#timeline .track')"
+                    f"[{row}].getBoundingClientRect())")
+
+
+def drag(page, from_part, until_part, row=0):
+    page.run("document.getElementById('timeline-area').scrollIntoView({block: 'center', behavior: 'instant'})")
+    left, top, width, height = box(page, row)
+    spots = [("mousePressed", from_part, 1), ("mouseMoved", until_part, 1), ("mouseReleased", until_part, 0)]
+    for kind, part, buttons in spots:
+        page.browser.call("Input.dispatchMouseEvent", page.session, type=kind, x=left + width * part, y=top + height / 2,
+                          button="left", buttons=buttons, clickCount=1)
+
+
+def rows_of_table(page):
+    """{function: [share, self, total]}"""
+    return {row[3].split()[0]: row[:3] for row in page.run(
+        "[...document.querySelectorAll('#timeline-functions tbody tr')].map(r => [...r.cells].map(c => c.innerText))")}
+
+
+def reset(page):
+    page.run("(() => { for (const b of document.querySelectorAll('#timeline [aria-pressed=false]')) b.click(); "
+             "document.getElementById('timeline-all').click(); })()")
+
+
+def whole(page):
+    """Without a span everything is as it was."""
+    return equal(page.widths(1200 * COLUMN), {key: n * COLUMN for key, n in WHOLE.items()}) + equal(
+        page.text("timeline-functions"), "") + equal(page.text("timeline-said"), "Whole run")
+
+
+def span(page):
+    """Columns 300 to 600 of both threads: main and what it called, 300; work, 100."""
+    drag(page, 0.3, 0.6)
+    said = page.text("timeline-said")
+    wanted = {("all", 1): 400, ("main", 2): 300, ("work", 2): 100, ("f", 3): 200, ("g", 3): 100, ("h", 4): 50}
+    table = rows_of_table(page)
+    return equal(widths(page, 400), wanted) + equal(said, "307.2 us to 614.4 us: 307.2 us") + equal(
+        {name: table[name] for name in ("f", "work", "g", "h")},
+        {"f": ["50.0 %", "204.8 us", "204.8 us"], "work": ["25.0 %", "102.4 us", "102.4 us"],
+         "g": ["12.5 %", "51.20 us", "102.4 us"], "h": ["12.5 %", "51.20 us", "51.20 us"]})
+
+
+def click(page):
+    """A click shows everything again."""
+    drag(page, 0.3, 0.6)
+    drag(page, 0.5, 0.5)
+    return whole(page)
+
+
+def without_a_thread(page):
+    """Of one thread alone, whose name is pressed; the other one's is not."""
+    page.run("document.querySelectorAll('#timeline .row button')[1].click()")
+    drag(page, 0.3, 0.6)
+    pressed = page.run("[...document.querySelectorAll('#timeline .row button')].map(b => b.ariaPressed)")
+    return equal(widths(page, 300), {("all", 1): 300, ("main", 2): 300, ("f", 3): 200, ("g", 3): 100, ("h", 4): 50}) + equal(
+        pressed, ["true", "false"])
+
+
+def keyboard(page):
+    """The first tenth, a tenth of that on, its end further, half of it, everything."""
+    page.run("document.getElementById('timeline-area').focus()")
+    said = []
+    for key, modifiers in (("ArrowRight", 0), ("ArrowRight", 0), ("ArrowRight", 8), ("End", 0), ("+", 0), ("Escape", 0)):
+        for kind in ("keyDown", "keyUp"):
+            page.browser.call("Input.dispatchKeyEvent", page.session, type=kind, key=key, modifiers=modifiers)
+        said.append(page.text("timeline-said"))
+    column = [[0, 100], [10, 110], [10, 120], [890, 1000], [918, 973]]
+    starts = [re.match(r"([\d.]+) (ns|us|ms) to ([\d.]+) (ns|us|ms)", text) for text in said[:-1]]
+    unit = {"ns": 1, "us": 1e3, "ms": 1e6}
+    got = [[round(float(m[1]) * unit[m[2]] / COLUMN), round(float(m[3]) * unit[m[4]] / COLUMN)] for m in starts]
+    return equal(got, column) + equal(said[-1], "Whole run")
+
+
+def drawn(page):
+    """Each column has its function's colour, and none where the thread was in no function."""
+    got = page.run("(() => { const all = document.querySelectorAll('#timeline canvas'), at = (row, x) => "
+                   "[...all[row].getContext('2d').getImageData(x, 20, 1, 1).data].join(); "
+                   "return [50, 300, 520, 580, 800].map(x => at(0, x)).concat([100, 300].map(x => at(1, x))); })()")
+    main, f, g, h, later, none, work = got
+    return equal(main, later) + equal(none, "0,0,0,0") + ([] if len({main, f, g, h, work}) == 5 else [str(got)])
+
+
+def in_words(page):
+    return equal(page.run("document.querySelector('#timeline canvas').ariaLabel"),
+                 "main: 1.024 ms in functions; most columns: main src/app.py:1, f src/app.py:1, g src/app.py:1".replace("src/", "/src/"))
+
+
+def narrow(page):
+    problems = []
+    for width in (360, 1280, 3840):
+        page.browser.size(page.session, width, 900)
+        needs = page.run("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        problems += [f"{width}: {needs} more"] if needs > 0 else []
+        drag(page, 0.3, 0.6)
+        problems += equal(widths(page, 400).get(("f", 3)), 200)
+        reset(page)
+    page.browser.call("Emulation.clearDeviceMetricsOverride", page.session)
+    return problems
+
+
+def sums_of(row):
+    return [sum(level["ns"]) for level in row["levels"]]
+
+
+def many_events(folder):
+    """A trace of 300 ms of 400 functions: columns are wider, and each level of each thread adds up to its time, exactly."""
+    chosen, calls, wanted = random.Random(1), [], []
+    for tid in (10, 11, 12):
+        now, callees = 0, []
+        while now < 300_000_000:
+            ns = chosen.randrange(1000, 60_000)
+            callees.append((f"f{chosen.randrange(400)}", APP, now, now + ns, [(f"g{chosen.randrange(9)}", APP, now + ns // 3, now + ns // 2, [])]))
+            now += ns
+        calls.append((tid, ("main", APP, 0, now, callees)))
+        wanted.append(now)
+    page, data = page_of(folder, trace(calls))
+    entries = sum(len(level["ns"]) for row in data["rows"] for level in row["levels"])
+    problems = equal(sorted(sums_of(row)[0] for row in data["rows"]), sorted(wanted)) + equal(
+        [len(set(sums_of(row))) for row in data["rows"]], [1, 1, 1])
+    problems += [] if entries <= 100_000 and len(page) < 3 << 20 else [f"{entries} entries, {len(page)} bytes"]
+    return problems + ([] if 500 < data["columns"] <= 2048 else [f"{data['columns']} columns"])
+
+
+def many_threads(folder):
+    """Of 100 threads 48 have a row; the others are one, and nothing is missing."""
+    calls = [(100 + i, ("run", APP, 0, 1000 * (i + 1), [])) for i in range(100)]
+    _, data = page_of(folder, trace(calls))
+    return equal(len(data["rows"]), 49) + equal(data["rows"][-1]["name"], "52 other threads") + equal(
+        sum(sums_of(row)[0] for row in data["rows"]), 1000 * 5050) + equal(sums_of(data["rows"][0])[0], 100_000)
+
+
+CASES = {
+    "the whole run": whole,
+    "a span": span,
+    "a click": click,
+    "without a thread": without_a_thread,
+    "keyboard": keyboard,
+    "drawn": drawn,
+    "in words": in_words,
+    "360 pixels to 4K": narrow,
+}
+
+
+def main():
+    recording.need_built()
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not program:
+        print("no chromium here: scripts/setup --for test installs it")
+        sys.exit(1 if os.environ.get("CI") else 77)
+    with Plan() as plan, recording.scratch() as folder:
+        browser = Chromium(program, folder, "about:blank")
+        try:
+            page = Page(browser, folder, trace([(10, MAIN), (11, WORK)]))
+            for name, case in CASES.items():
+                reset(page)
+                plan.case(name, case, page)
+        finally:
+            browser.end()
+        plan.case("many events", many_events, folder)
+        plan.case("many threads", many_threads, folder)
+
+
+if __name__ == "__main__":
+    main()
