@@ -110,8 +110,9 @@ struct task_mark {
 	int32_t pid;
 	uint64_t task; /* its number in the recording: 1, 2, ... in order of appearance */
 	struct called called;
-	enum critical_kind kind; /* RUNNING, READY or AWAITING */
-	const struct code *what; /* its coroutine; AWAITING: where, NULL: not known */
+	enum critical_kind kind;      /* RUNNING, READY or AWAITING */
+	const struct code *coroutine; /* NULL: not known */
+	const struct code *what;      /* its coroutine; AWAITING: where, NULL: not known */
 	uint64_t from_ns, until_ns;
 	int32_t tid;	   /* RUNNING: of the thread, */
 	uint64_t ready_ns; /* when it was let begin; 0: not known, */

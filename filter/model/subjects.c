@@ -80,6 +80,7 @@ static int mark(const struct step *s, enum critical_kind kind, const struct code
 				     .task = s->task,
 				     .called = s->called,
 				     .kind = kind,
+				     .coroutine = s->what,
 				     .what = what,
 				     .from_ns = from,
 				     .until_ns = until,

@@ -82,15 +82,22 @@ static int add_to_column(struct columns *c, struct columns_row *row, uint32_t co
 	return err;
 }
 
+/* Where the column ends, or what comes first. */
+static uint64_t column_end(const struct columns *c, uint32_t column, uint64_t until)
+{
+	uint64_t end = c->origin_ns + (column + 1) * c->width_ns;
+
+	return end < until ? end : until;
+}
+
 static int add_span(struct columns *c, struct columns_row *row, uint64_t from, uint64_t until)
 {
 	int err = reach(c, until);
 
 	while (from < until && !err) {
 		uint32_t column = (from - c->origin_ns) / c->width_ns;
-		uint64_t end = c->origin_ns + (column + 1) * c->width_ns;
+		uint64_t end = column_end(c, column, until);
 
-		end = end < until ? end : until;
 		err = add_to_column(c, row, column, end - from);
 		from = end;
 	}
@@ -108,16 +115,60 @@ struct columns_row *columns_row(struct columns *c, int32_t pid, int32_t tid)
 	return row;
 }
 
+/* No thread has such a number. */
+static int32_t group_number(uint32_t of)
+{
+	return -1 - (int32_t)of;
+}
+
+struct columns_row *columns_group(struct columns *c, int32_t pid, uint32_t of)
+{
+	struct columns_row *row = columns_row(c, pid, group_number(of));
+
+	if (row)
+		row->group = true;
+	return row;
+}
+
+const struct columns_row *columns_find_group(const struct columns *c, int32_t pid, uint32_t of)
+{
+	return (const struct columns_row *)tstate_thread(&c->rows, pid, group_number(of));
+}
+
+static void begin(struct columns *c, uint64_t ns)
+{
+	if (c->begun)
+		return;
+	c->begun = true;
+	c->origin_ns = ns;
+	c->width_ns = COLUMNS_WIDTH;
+}
+
+/* Not by way of `recent`: what is added next is in any column. */
+int columns_add(struct columns *c, struct columns_row *row, uint32_t node, uint64_t from, uint64_t until)
+{
+	int err;
+
+	begin(c, from);
+	from = from < c->origin_ns ? c->origin_ns : from;
+	err = from < until ? reach(c, until) : 0;
+	while (from < until && !err) {
+		uint32_t column = (from - c->origin_ns) / c->width_ns;
+		uint64_t end = column_end(c, column, until);
+
+		err = add(&c->cells, columns_key(row->number, column, node), end - from);
+		row->ns += end - from;
+		from = end;
+	}
+	return err;
+}
+
 int columns_go(struct columns *c, struct columns_row *row, uint64_t ns, uint32_t node)
 {
 	uint64_t from = row->since_ns < c->origin_ns ? c->origin_ns : row->since_ns;
 	int err = 0;
 
-	if (!c->begun) {
-		c->begun = true;
-		c->origin_ns = ns;
-		c->width_ns = COLUMNS_WIDTH;
-	}
+	begin(c, ns);
 	if (row->node && ns > from)
 		err = add_span(c, row, from, ns);
 	row->node = node;

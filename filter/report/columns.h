@@ -26,6 +26,7 @@ struct columns_row {
 	uint32_t node;	 /* where it is; 0: in no function */
 	uint64_t since_ns;
 	uint64_t ns; /* in functions, in all */
+	bool group;  /* no thread: what was added by columns_add() */
 	/* What has not been added yet, all of one column. */
 	uint32_t column;
 	struct {
@@ -49,6 +50,16 @@ struct columns_row *columns_row(struct columns *c, int32_t pid, int32_t tid);
 
 /* Until ns it was where it was; from then on in `node`. 0 or -ENOMEM. */
 int columns_go(struct columns *c, struct columns_row *row, uint64_t ns, uint32_t node);
+
+/*
+ * A row of another kind, whose nodes mean something else: of what happens at once in a process, number `of` of it.
+ * NULL: no memory. And time of it, in any order.
+ */
+struct columns_row *columns_group(struct columns *c, int32_t pid, uint32_t of);
+int columns_add(struct columns *c, struct columns_row *row, uint32_t node, uint64_t from, uint64_t until);
+
+/* The group, or NULL: there is none. */
+const struct columns_row *columns_find_group(const struct columns *c, int32_t pid, uint32_t of);
 
 /* Everything is in `cells` after that. 0 or -ENOMEM. */
 int columns_finish(struct columns *c);

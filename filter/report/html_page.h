@@ -61,6 +61,9 @@ int page_opcodes(struct page *page);
 int page_specialization(struct page *page);
 int page_events(struct page *page);
 
+/* The rows of tasks of the timeline, `columns` of `width_ns`. */
+void page_task_rows(struct page *page, uint32_t columns, uint64_t width_ns);
+
 /* What it ran, what is missing, and links to the sections. */
 void page_head(struct page *page);
 

@@ -70,7 +70,7 @@ static void write_row(FILE *f, const struct page *page, const struct pyramid *p,
 	fputs("]}", f);
 }
 
-static void write_data(FILE *f, const struct page *page, const struct pyramid *p)
+static void write_data(FILE *f, struct page *page, const struct pyramid *p)
 {
 	uint64_t first_ns = page->p->first_ns;
 
@@ -83,6 +83,8 @@ static void write_data(FILE *f, const struct page *page, const struct pyramid *p
 		fputs(i ? ",\n" : "", f);
 		write_row(f, page, p, &p->rows[i]);
 	}
+	fputs("],\n\"tasks\":[", f);
+	page_task_rows(page, p->ncolumns, p->width_ns);
 	fputs("]}\n</script>\n", f);
 }
 

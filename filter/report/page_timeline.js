@@ -10,6 +10,7 @@ class Timeline {
 		this.flame = flame;
 		this.rows = data.rows.map(row => ({ row, pyramid: new Pyramid(row, data.columns), chosen: true }));
 		this.rows.forEach(row => { row.most = this.most(row.pyramid); });
+		this.tasks = new TimelineTasks(this, data.tasks);
 		this.build(section);
 		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
 		this.draw();
@@ -41,12 +42,12 @@ class Timeline {
 		this.table = element("div", { id: "timeline-functions" });
 		this.area = element("div", { class: "timeline", id: "timeline-area", role: "group", tabindex: 0, keydown: event => this.key(event),
 					     "aria-label": "Timeline of threads", "aria-describedby": "timeline-keys" },
-				    ...this.rows.map(row => this.buildRow(row)), this.axis());
+				    ...this.rows.map(row => this.buildRow(row)), ...this.tasks.build(), this.axis());
 		section.append(
 			element("p", { class: "note", id: "timeline-keys" }, `${plural(this.rows.length, "thread")}, ${numberText(columns)} columns of ` +
 				`${durationText(width)}: what took most of each, waiting included; empty: in no function. Drag to mark a span, or: arrows ` +
 				"move it, with Shift its end, + and \u2212 narrow and widen it, Escape shows all. A click on a thread's name leaves it out of the span."),
-			element("div", { class: "controls" }, this.all, this.said), this.area, this.under, this.table,
+			element("div", { class: "controls" }, this.all, this.said), this.area, this.tasks.legend(), this.under, this.table,
 			element("p", { class: "note" }, `What has less than 1/${parts} of each part of a span is not apart.`));
 	}
 
@@ -55,10 +56,14 @@ class Timeline {
 		row.button = element("button", { type: "button", class: "link", "aria-pressed": "true", click: () => this.choose(row) },
 				     (tid ? (several ? pid + "/" : "") + tid + " " : "") + name);
 		row.canvas = element("canvas", { width: this.data.columns, height: TIMELINE_HEIGHT, role: "img", "aria-label": this.describe(row) });
-		row.track = element("div", { class: "track", pointerdown: event => this.begin(event, row), pointermove: event => this.move(event, row),
-					     pointerup: event => this.end(event, row) },
-				    row.canvas, element("i", { class: "mark" }));
+		row.tell = column => this.describeColumn(row, column);
+		row.track = this.buildTrack(row, row.canvas);
 		return element("div", { class: "row" }, row.button, row.track);
+	}
+
+	buildTrack(row, canvas) {
+		return element("div", { class: "track", pointerdown: event => this.begin(event, row), pointermove: event => this.move(event, row),
+					pointerup: event => this.end(event, row) }, canvas, element("i", { class: "mark" }));
 	}
 
 	axis() {
@@ -91,33 +96,35 @@ class Timeline {
 		return place < 0 ? "many small ones" : this.flame.placeText(place).slice(0, 2).filter(text => text).join(" ");
 	}
 
-	/* As in the flame graph: of a kind of code, lighter or darker by function. */
+	/* As in the flame graph: of a class of report.css, lighter or darker. */
 	colours() {
 		const style = (name, of) => getComputedStyle(of).getPropertyValue(name).trim(), kinds = new Map();
 		const light = parseFloat(style("--flame-light", document.documentElement));
-		return place => {
-			if (place < 0)
-				return `hsl(30 8% ${light}%)`;
-			const kind = this.flame.data.places[place][3];
+		return (kind, shade = 0) => {
 			if (!kinds.has(kind)) {
-				const probe = element("i", { class: "of-" + kind });
+				const probe = element("i", { class: kind });
 				this.area.append(probe);
 				kinds.set(kind, [style("--hue", probe), style("--full", probe)]);
 				probe.remove();
 			}
-			const [hue, full] = kinds.get(kind), shade = place * 0.618 % 1 * 2 - 1;
+			const [hue, full] = kinds.get(kind);
 			return `hsl(${hue} ${full} ${light + 5 * shade}%)`;
 		};
 	}
 
+	colour(place, of) {
+		return place < 0 ? of("of-all") : of("of-" + this.flame.data.places[place][3], place * 0.618 % 1 * 2 - 1);
+	}
+
 	draw() {
-		const colour = this.colours();
+		const of = this.colours();
+		this.tasks.draw(of);
 		for (const { canvas, most } of this.rows) {
 			const to = canvas.getContext("2d");
 			to.clearRect(0, 0, canvas.width, canvas.height);
 			most.forEach(([place, , sum], column) => {
 				const high = Math.max(1, TIMELINE_HEIGHT * Math.min(1, sum / this.data.width));
-				to.fillStyle = colour(place);
+				to.fillStyle = this.colour(place, of);
 				to.fillRect(column, TIMELINE_HEIGHT - high, 1, high);
 			});
 		}
@@ -157,10 +164,13 @@ class Timeline {
 			this.mark(Math.abs(at - from) * row.track.clientWidth < 2 * this.data.columns ? null : [Math.min(from, at), Math.max(from, at)]);
 	}
 
-	tell(row, column) {
+	describeColumn(row, column) {
 		const at = row.most[column], { width } = this.data;
-		this.under.textContent = `${durationText(this.time(column))}, ${row.row.name}: ` +
-			(at ? `${this.name(at[0])} ${shareText(at[1] / width)} of ${durationText(width)}` : "in no function");
+		return `${row.row.name}: ` + (at ? `${this.name(at[0])} ${shareText(at[1] / width)} of ${durationText(width)}` : "in no function");
+	}
+
+	tell(row, column) {
+		this.under.textContent = `${durationText(this.time(column))}, ${row.tell(Math.min(column, this.data.columns - 1))}`;
 	}
 
 	choose(row) {

@@ -77,26 +77,34 @@ static int by_time(const void *left, const void *right)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Which row of the page a thread's is. */
+static uint32_t threads(const struct columns *c, struct columns_row **all)
+{
+	uint32_t n = 0;
+
+	for (struct tstate *s = c->rows.all; s; s = s->next)
+		if (!((struct columns_row *)s)->group)
+			all[n++] = (struct columns_row *)s;
+	return n;
+}
+
+/* Which row of the page a thread's is; + 1. */
 static int choose_rows(struct pyramid *p, const struct columns *c, uint32_t *row_of)
 {
 	struct columns_row **all = calloc(c->nrows + 1, sizeof(*all));
-	uint32_t n = 0;
+	uint32_t n = all ? threads(c, all) : 0;
 
-	p->nrows = c->nrows > PYRAMID_ROWS ? PYRAMID_ROWS + 1 : c->nrows;
-	p->others = c->nrows > PYRAMID_ROWS ? c->nrows - PYRAMID_ROWS : 0;
+	p->nrows = n > PYRAMID_ROWS ? PYRAMID_ROWS + 1 : n;
+	p->others = n > PYRAMID_ROWS ? n - PYRAMID_ROWS : 0;
 	p->rows = calloc(p->nrows + 1, sizeof(*p->rows));
 	if (!all || !p->rows) {
 		free(all);
 		return -ENOMEM;
 	}
-	for (struct tstate *s = c->rows.all; s; s = s->next)
-		all[n++] = (struct columns_row *)s;
 	qsort(all, n, sizeof(struct columns_row *), by_time);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t row = i < PYRAMID_ROWS ? i : PYRAMID_ROWS;
 
-		row_of[all[i]->number] = row;
+		row_of[all[i]->number] = row + 1;
 		p->rows[row].of = row < PYRAMID_ROWS ? all[i] : NULL;
 		p->rows[row].ns += all[i]->ns;
 	}
@@ -113,12 +121,13 @@ static int collect(struct making *m, const struct columns *c)
 	m->merged = calloc(c->cells.used + 1, sizeof(*m->merged));
 	err = err ?: m->cells && m->merged ? 0 : -ENOMEM;
 	for (struct map_slot *s = NULL; !err && (s = map_next(&c->cells, s));)
-		m->cells[m->ncells++] = (struct cell){
-			.row = row_of[columns_number(s->key)],
-			.column = columns_column(s->key),
-			.path = path_of(m->f, columns_node(s->key)),
-			.ns = (uintptr_t)s->value,
-		};
+		if (row_of[columns_number(s->key)])
+			m->cells[m->ncells++] = (struct cell){
+				.row = row_of[columns_number(s->key)] - 1,
+				.column = columns_column(s->key),
+				.path = path_of(m->f, columns_node(s->key)),
+				.ns = (uintptr_t)s->value,
+			};
 	m->ncells = join(m->cells, m->ncells);
 	free(row_of);
 	return err;

@@ -64,6 +64,17 @@ static int leave(struct sink *s, const struct activation *a, enum leave_how how,
 	return calltree_leave(&h->tree, a, end_ns, end_cycles) || went(h, a, end_ns) ? sink_file_no_memory(s) : 0;
 }
 
+/* Tasks of one coroutine are a row of the timeline. */
+static int task(struct sink *s, const struct task_mark *m)
+{
+	struct columns *c = &((struct sink_html *)s)->columns;
+	struct columns_row *row = m->coroutine ? columns_group(c, m->coroutine->process->pid, m->coroutine->id) : NULL;
+
+	if (!m->coroutine)
+		return 0;
+	return !row || columns_add(c, row, m->kind + 1, m->from_ns, m->until_ns) ? sink_file_no_memory(s) : 0;
+}
+
 static void free_html(struct sink *s)
 {
 	calltree_free(&((struct sink_html *)s)->tree);
@@ -74,6 +85,7 @@ static void free_html(struct sink *s)
 static const struct sink_ops html_ops = {
 	.enter = enter,
 	.leave = leave,
+	.task = task,
 	.finish = sink_file_finish,
 	.render = render,
 	.free = free_html,

@@ -189,6 +189,46 @@ def many_threads(folder):
         sum(sums_of(row)[0] for row in data["rows"]), 1000 * 5050) + equal(sums_of(data["rows"][0])[0], 100_000)
 
 
+TASKS = """
+import asyncio
+async def handle(i):
+    for k in range(5):
+        await asyncio.sleep(0.0005 * (i % 7))
+        sum(range(3000))
+async def main():
+    await asyncio.gather(*(asyncio.create_task(handle(i)) for i in range(60)))
+asyncio.run(main())
+"""
+
+
+def tasks(browser, folder):
+    """Of each coroutine: as much running and ready as the summary has, but for what is rounded; drawn, and told."""
+    program, data, path, summed = (os.path.join(folder, name) for name in ("tasks.py", "data", "tasks.html", "tasks.json"))
+    with open(program, "w") as file:
+        file.write(TASKS)
+    done = recording.record(data, [recording.pythons()[-1], program], recording.traced_environment("adaptive"))
+    if done.returncode:
+        return [done.stderr]
+    recording.report(data, f"html={path}", f"summary={summed}")
+    with open(path) as file:
+        made = data_of(file.read())
+    with open(summed) as file:
+        groups = {group["coroutine"]: group for group in json.load(file)["task_groups"]}
+    rows = {row["name"]: row for row in made["tasks"]}
+    problems = equal({name: rows[name]["tasks"] for name in ("handle", "main")}, {"handle": 60, "main": 1})
+    for name in ("handle", "main"):
+        for kind in ("running", "ready"):
+            got, wanted = sum(rows[name][kind]) * made["width"] / 1000, groups[name][kind + "_ns"]
+            rounded = made["columns"] * made["width"] / 2000
+            problems += [] if abs(got - wanted) <= rounded else [f"{name} {kind}: {got}, wanted {wanted}"]
+    page = Page(browser, folder, None, path)
+    label = page.run("document.querySelector('#timeline .tasks canvas').ariaLabel")
+    some = page.run("(c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(n => n))(document.querySelector('#timeline .tasks canvas'))")
+    drag(page, 0.2, 0.9, 1)
+    return problems + equal(some, True) + ([] if re.match(r"Tasks of handle: 60 tasks, up to \d+\.\d at once", label) else [label]) + (
+        [] if " to " in page.text("timeline-said") else ["a drag on a row of tasks marks nothing"])
+
+
 CASES = {
     "the whole run": whole,
     "a span": span,
@@ -214,6 +254,7 @@ def main():
             for name, case in CASES.items():
                 reset(page)
                 plan.case(name, case, page)
+            plan.case("tasks", tasks, browser, folder)
         finally:
             browser.end()
         plan.case("many events", many_events, folder)

@@ -125,13 +125,34 @@ static void test_many_nodes(void **state)
 	columns_free(&c);
 }
 
+/* A group: times that overlap, in any order, over columns; no thread's row is one. */
+static void test_group(void **state)
+{
+	struct columns c = { 0 };
+	struct columns_row *a = columns_row(&c, 1, 1), *group = columns_group(&c, 1, 0);
+
+	(void)state;
+	assert_int_equal(columns_go(&c, a, 5000, 7), 0);
+	assert_int_equal(columns_add(&c, group, 2, 5000 + 1024, 5000 + 3 * 1024), 0);
+	assert_int_equal(columns_add(&c, group, 2, 4000, 5000 + 2 * 1024), 0); /* before the first column */
+	assert_int_equal(columns_add(&c, group, 3, 5010, 5010), 0);
+	assert_int_equal(columns_go(&c, a, 5010, 0), 0);
+	assert_int_equal(columns_finish(&c), 0);
+	assert_ptr_equal(columns_find_group(&c, 1, 0), group);
+	assert_null(columns_find_group(&c, 1, 1));
+	assert_int_equal(cell(&c, group->number, 0, 2), 1024);
+	assert_int_equal(cell(&c, group->number, 1, 2), 2 * 1024);
+	assert_int_equal(cell(&c, group->number, 2, 2), 1024);
+	assert_int_equal(cell(&c, a->number, 0, 7), 10);
+	assert_int_equal(c.cells.used, 4);
+	columns_free(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_narrow),
-		cmocka_unit_test(test_backwards),
-		cmocka_unit_test(test_long),
-		cmocka_unit_test(test_many_nodes),
+		cmocka_unit_test(test_narrow),	   cmocka_unit_test(test_backwards), cmocka_unit_test(test_long),
+		cmocka_unit_test(test_many_nodes), cmocka_unit_test(test_group),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
