@@ -40,6 +40,12 @@ static double all_cycles(const struct loop *loop)
 	return loop->cycles.sum + (double)untimed * stat_quantile(&loop->cycles, 0.5);
 }
 
+/* Is the i-th loop in this one, and in no other between? */
+static bool is_inner(const struct function *f, uint32_t i, const struct loop *loop)
+{
+	return extent_has(&loop->extent, f->loops[i]->head) && around(f, i) == loop;
+}
+
 double body_block_cycles(const struct loop *loop)
 {
 	const struct function *f = loop->code->function;
@@ -47,9 +53,21 @@ double body_block_cycles(const struct loop *loop)
 
 	for (uint32_t i = function_loops_before(f, loop->head + 1);
 	     i < f->nloops && f->loops[i]->head <= loop->extent.end; i++)
-		if (extent_has(&loop->extent, f->loops[i]->head) && around(f, i) == loop)
+		if (is_inner(f, i, loop))
 			cycles -= all_cycles(f->loops[i]) / loop->iterations;
 	return cycles > 0 ? cycles : 0;
+}
+
+uint64_t body_block_waiting(const struct loop *loop)
+{
+	const struct function *f = loop->code->function;
+	uint64_t inner = 0;
+
+	for (uint32_t i = function_loops_before(f, loop->head + 1);
+	     i < f->nloops && f->loops[i]->head <= loop->extent.end; i++)
+		if (is_inner(f, i, loop))
+			inner += f->loops[i]->off.waiting_ns;
+	return loop->off.waiting_ns > inner ? loop->off.waiting_ns - inner : 0;
 }
 
 static struct body_row measured_row(const struct instr *instr, const struct instr_cost *cost)

@@ -36,6 +36,9 @@ struct body_place body_place(const struct body_row *rows, size_t i);
 /* Cycles of a mean trip that were not spent in trips of inner loops. Only if trips of the loop were timed. */
 double body_block_cycles(const struct loop *block);
 
+/* How long its timed trips waited, not in those of inner loops: ns, where it is known when threads were on a CPU. */
+uint64_t body_block_waiting(const struct loop *block);
+
 /*
  * The instructions from head to the end of its body (extent.h), up to `size` of them. How many; no more than
  * loop->code->ninstrs, and none if the bytecode is not known.

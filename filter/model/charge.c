@@ -107,8 +107,11 @@ static void charge_frame(struct frame *f, struct off d)
 
 void charge_off(struct stack *stacks, const struct stack *inner, struct off d)
 {
-	if (inner)
+	if (inner) {
 		off_add(&stack_top(inner)->a.code->function->self_off, d);
+		if (stack_top(inner)->line)
+			stack_top(inner)->line->waiting_ns += d.waiting_ns;
+	}
 	for (struct stack *s = stacks; s; s = s->next) {
 		for (uint32_t i = 0; i < s->nframes; i++)
 			charge_frame(&s->frames[i], d);

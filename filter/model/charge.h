@@ -32,7 +32,7 @@ void charge_last(struct charged *c, uint64_t ns, uint64_t cycles, struct profile
 
 /*
  * The thread is off for that time, or, if it is negative, was not: charged to all that is open on its stacks. A
- * function's self time is that of the innermost activation, on the stack `inner`.
+ * function's self time is that of the innermost activation, on the stack `inner`; and so is its line's.
  */
 void charge_off(struct stack *stacks, const struct stack *inner, struct off d);
 

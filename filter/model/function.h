@@ -59,6 +59,7 @@ struct instr_cost {
 	uint64_t n;		    /* INSTRUCTION events */
 	uint64_t timed;		    /* of these: the end was seen, no gap in between */
 	uint64_t ns, cycles;	    /* of the timed ones, calls and the callback included */
+	uint64_t waiting_ns;	    /* of these, as far as it is known when the thread was on a CPU */
 	struct follower *followers; /* in order of first appearance */
 	uint32_t nfollowers;
 	uint16_t nforms;
@@ -80,6 +81,7 @@ int pids_add(struct pids *p, int32_t pid);
 struct line_cost {
 	uint64_t n;
 	uint64_t cycles;
+	uint64_t waiting_ns; /* of its time, as far as it is known when the thread was on a CPU */
 };
 
 struct function {

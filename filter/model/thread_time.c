@@ -17,6 +17,8 @@ static void add_off(struct thread *t, struct off d, struct profile *p)
 	off_add(&t->off, d);
 	if (!inner)
 		off_add(&p->outside_off, d);
+	if (t->charged.instr)
+		t->charged.instr->waiting_ns += d.waiting_ns;
 	charge_off(t->stacks, inner, d);
 }
 

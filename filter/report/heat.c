@@ -6,7 +6,7 @@
 
 #include "model/body.h"
 
-static void add(struct heat *h, int32_t number, double cycles)
+static void add(struct heat *h, int32_t number, double cycles, uint64_t waiting_ns)
 {
 	struct heat_line *line = &h->lines[number - h->first];
 
@@ -15,13 +15,16 @@ static void add(struct heat *h, int32_t number, double cycles)
 	h->sum += cycles;
 	if (line->cycles > h->most)
 		h->most = line->cycles;
+	line->waiting_ns += waiting_ns;
+	if (line->waiting_ns > h->most_waiting)
+		h->most_waiting = line->waiting_ns;
 }
 
 static void add_lines(struct heat *h, const struct function *f)
 {
 	for (uint32_t i = 0; i < f->nlines; i++)
 		if (f->lines[i].n)
-			add(h, f->first_line + i, f->lines[i].cycles);
+			add(h, f->first_line + i, f->lines[i].cycles, f->lines[i].waiting_ns);
 }
 
 /* Once, at the line of its loop. */
@@ -29,7 +32,7 @@ static void add_block(struct heat *h, const struct loop *block, int32_t line)
 {
 	if (block->line >= h->first && block->line <= h->last)
 		line = block->line;
-	add(h, line, body_block_cycles(block) * block->iterations);
+	add(h, line, body_block_cycles(block) * block->iterations, body_block_waiting(block));
 }
 
 static void add_row(struct heat *h, const struct body_row *rows, size_t i)
@@ -39,7 +42,7 @@ static void add_row(struct heat *h, const struct body_row *rows, size_t i)
 	double block;
 
 	if (row->known)
-		add(h, row->instr->line, row->cycles * row->times);
+		add(h, row->instr->line, row->cycles * row->times, row->cost ? row->cost->waiting_ns : 0);
 	if (!row->block || !row->block->cycles.n)
 		return;
 	if (body_place(rows, i).first)

@@ -17,10 +17,11 @@ enum heat_source {
 };
 
 struct heat_line {
-	bool code;     /* it has instructions */
-	bool known;    /* cycles mean something */
-	double cycles; /* of all its executions, or of its block's */
-	double block;  /* of the block it is in, if others have that one's cycles; 0: in none */
+	bool code;	     /* it has instructions */
+	bool known;	     /* cycles mean something */
+	double cycles;	     /* of all its executions, or of its block's */
+	uint64_t waiting_ns; /* the part of these in which the thread waited; of a block in timed trips */
+	double block;	     /* of the block it is in, if others have that one's cycles; 0: in none */
 };
 
 struct heat {
@@ -29,6 +30,7 @@ struct heat {
 	bool many;		 /* or more than CODE_LINES_MOST */
 	double most;		 /* cycles of the hottest line; 0: no line is known */
 	double sum;		 /* of all lines */
+	uint64_t most_waiting;	 /* ns of the line that waited most */
 	struct heat_line *lines; /* [last - first + 1] */
 };
 

@@ -12,6 +12,19 @@
 
 #define WARMTHS 9 /* classes h1 to h9 of report.css */
 
+/* Heat by wait, beside the line's by all of its time. line NULL: there is no code on it. */
+static void write_waiting(FILE *f, const struct heat *h, const struct heat_line *line)
+{
+	char text[FIGURE];
+	double part = line && h->most_waiting ? (double)line->waiting_ns / h->most_waiting : 0;
+
+	if (part > 0)
+		fprintf(f, "<td class=\"n w%d\">%s</td>", (int)(part * (WARMTHS - 0.01)) + 1,
+			figure_span(text, line->waiting_ns));
+	else if (h->most_waiting)
+		fputs("<td></td>", f);
+}
+
 static void write_line(struct page *page, const struct heat *h, int32_t number, const char *text)
 {
 	const struct heat_line *line = &h->lines[number - h->first];
@@ -26,6 +39,7 @@ static void write_line(struct page *page, const struct heat *h, int32_t number, 
 			100 * line->cycles / h->sum);
 	else
 		fputs("<td></td><td></td>", page->f);
+	write_waiting(page->f, h, line);
 	fputs("<td><code>", page->f);
 	html_source(page->f, text, PAGE_LINE);
 	fputs("</code></td></tr>\n", page->f);
@@ -35,11 +49,14 @@ static void write_lines(struct page *page, const struct source *source, const st
 {
 	int32_t from = first > 0 && first < h->first ? first : h->first, number = from;
 
-	fputs("<table class=source>\n<thead><tr><th>line</th><th>cycles</th><th></th><th></th></tr></thead>\n"
-	      "<tbody>\n",
-	      page->f);
+	fprintf(page->f,
+		"<table class=source>\n<thead><tr><th>line</th><th>cycles</th><th></th>%s<th></th></tr></thead>\n"
+		"<tbody>\n",
+		h->most_waiting ? "<th>waiting</th>" : "");
 	for (; number < h->first && number - from < PAGE_LINES; number++) {
-		fprintf(page->f, "<tr class=h0><td class=n>%d</td><td></td><td></td><td><code>", number);
+		fprintf(page->f, "<tr class=h0><td class=n>%d</td><td></td><td></td>", number);
+		write_waiting(page->f, h, NULL);
+		fputs("<td><code>", page->f);
 		html_source(page->f, source_line(source, number) ?: "", PAGE_LINE);
 		fputs("</code></td></tr>\n", page->f);
 	}
@@ -80,6 +97,8 @@ static int write_source(struct page *page, const struct summed *s, size_t number
 		heat_free(&h);
 		return -ENOMEM;
 	}
+	if (!profile_has_cpu(page->p) || code->function->cpu_unknown)
+		h.most_waiting = 0;
 	fprintf(page->f, "<details id=source%zu data-function=%" PRId64 "%s>\n<summary><span class=rank>%.1f%%</span> ",
 		number, flame_place_shown(&page->flame, code), number <= 3 && !source->why ? " open" : "",
 		100 * report_share(&r, s));

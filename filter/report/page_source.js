@@ -1,8 +1,9 @@
-/* The source: n and p go to the next and the previous hot line, in whatever function it is, and unfold that. */
+/* The source: n and p go to the next and the previous line that is hot by time or by waiting, in whatever function it is, and unfold that. */
 const SOURCE_HOT = 4; /* of the nine classes of report.css */
 
 function sourceHotLines() {
-	return [...document.querySelectorAll(".source tbody tr")].filter(row => row.className.slice(1) >= SOURCE_HOT);
+	const hot = text => Number(/\b[hw]([0-9])\b/.exec(text)?.[1]) >= SOURCE_HOT;
+	return [...document.querySelectorAll(".source tbody tr")].filter(row => hot(row.className) || hot(row.cells[3].className));
 }
 
 function sourceGo(step) {

@@ -227,6 +227,26 @@ def hot_lines(browser, folder):
     return problems + ([] if seen[0] in ("3", "4") and seen[1] not in (None, "", seen[0]) else [f"lines {seen}"])
 
 
+def waiting_lines(browser, folder):
+    """In each mode that knows lines the one that slept, and no other, is hot by waiting: as long as it slept at least."""
+    python, problems = recording.pythons()[-1], []
+    program, data, path = (os.path.join(folder, name) for name in ("slept.py", "slept", "slept.html"))
+    with open(program, "w") as file:
+        file.write("import time\ndef f():\n    for i in range(15):\n        sum(range(3000))\n        time.sleep(0.002)\nf()\n")
+    for mode, line in (("lines", "time.sleep(0.002)"), ("precise", "time.sleep(0.002)"), ("adaptive", "for i in range(15):")):
+        done = recording.record(data + mode, [python, program], recording.traced_environment(mode))
+        if done.returncode:
+            return [done.stderr]
+        recording.report(data + mode, f"html={path}")
+        page = Page(browser, folder, None, path)
+        rows = page.run("[...document.querySelector('#source details').querySelectorAll('td.w9')].map(c => [c.textContent, "
+                        "c.parentElement.lastElementChild.textContent.trim()])")
+        number, unit = rows[0][0].split() if rows else ("0", "ms")
+        problems += equal([code for _, code in rows], [line])
+        problems += [] if unit == "s" or unit == "ms" and float(number) >= (14 if mode == "adaptive" else 15) * 2 - 0.1 else [f"{mode}: {rows}"]
+    return problems
+
+
 def links_open(page):
     """A link to what is folded unfolds it."""
     page.run("document.querySelector('#functions a').click()")
@@ -262,6 +282,7 @@ def main():
                 page.reset()
                 plan.case(name, case, page)
             plan.case("hot lines by key", hot_lines, browser, folder)
+            plan.case("hot lines by waiting", waiting_lines, browser, folder)
             plan.case("360 pixels to 4K", narrow, browser, folder)
             plan.case("20,000 functions", many, browser, folder)
         finally:

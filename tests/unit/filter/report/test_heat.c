@@ -89,6 +89,44 @@ static void test_lines_by_their_events(void **state)
 	function_free(&code);
 }
 
+/* Of lines, of instructions, and of a loop without what its inner one waited. */
+static void test_waiting(void **state)
+{
+	static struct instr nested[] = {
+		{ .offset = 0, .line = 1 },
+		{ .offset = 2, .line = 2 },
+		{ .offset = 4, .line = 3 },
+		{ .offset = 6, .line = 3, .target = 4 },
+		{ .offset = 8, .line = 2, .target = 2 },
+	};
+	struct code code = make_code(), other = make_code(), loops = { .instrs = nested, .ninstrs = COUNT(nested) };
+	struct loop *outer = function_loop(&loops, 2), *inner = function_loop(&loops, 4);
+	struct heat h;
+
+	(void)state;
+	*function_line(&code, 11) = (struct line_cost){ 1, 7, 5 };
+	*function_line(&code, 15) = (struct line_cost){ 2, 30, 6 };
+	assert_int_equal(heat_of(&code, &h), 0);
+	assert_true(h.lines[0].waiting_ns == 5 && h.lines[4].waiting_ns == 6 && h.most_waiting == 6);
+	heat_free(&h);
+	*function_cost(&other, 4) = (struct instr_cost){ .n = 1, .timed = 1, .cycles = 30, .waiting_ns = 8 };
+	*function_cost(&other, 10) = (struct instr_cost){ .n = 1, .timed = 1, .cycles = 10, .waiting_ns = 1 };
+	assert_int_equal(heat_of(&other, &h), 0);
+	assert_true(h.lines[1].waiting_ns == 9 && h.most_waiting == 9);
+	heat_free(&h);
+	outer->iterations = inner->iterations = 2;
+	stat_add(&outer->cycles, 400);
+	stat_add(&inner->cycles, 100);
+	outer->off.waiting_ns = 50;
+	inner->off.waiting_ns = 20;
+	assert_int_equal(heat_of(&loops, &h), 0);
+	assert_true(h.lines[0].waiting_ns == 0 && h.lines[1].waiting_ns == 30 && h.lines[2].waiting_ns == 20);
+	heat_free(&h);
+	function_free(&code);
+	function_free(&other);
+	function_free(&loops);
+}
+
 static void test_no_lines(void **state)
 {
 	struct instr far[] = { { .offset = 0, .line = 1 }, { .offset = 2, .line = INT32_MAX } };
@@ -114,6 +152,7 @@ int main(void)
 		cmocka_unit_test(test_lines_of_a_loop),
 		cmocka_unit_test(test_measured_lines),
 		cmocka_unit_test(test_lines_by_their_events),
+		cmocka_unit_test(test_waiting),
 		cmocka_unit_test(test_no_lines),
 	};
 
