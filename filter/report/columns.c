@@ -176,6 +176,15 @@ int columns_go(struct columns *c, struct columns_row *row, uint64_t ns, uint32_t
 	return err;
 }
 
+uint64_t columns_sum(const struct columns *c, const struct columns_row *row, uint32_t node, uint32_t column, uint32_t n)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = column; i < column + n && i < COLUMNS_MOST; i++)
+		sum += (uintptr_t)map_get(&c->cells, columns_key(row->number, i, node));
+	return sum;
+}
+
 void columns_free(struct columns *c)
 {
 	tstates_free(&c->rows, NULL);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "base/map.h"
+#include "model/cpu.h"
 #include "model/tstate.h"
 
 #define COLUMNS_MOST   2048
@@ -27,6 +28,8 @@ struct columns_row {
 	uint64_t since_ns;
 	uint64_t ns; /* in functions, in all */
 	bool group;  /* no thread: what was added by columns_add() */
+	struct cpu cpu;
+	const struct columns_row *waits; /* a group: when it waited; NULL: it never did, or that is not known */
 	/* What has not been added yet, all of one column. */
 	uint32_t column;
 	struct {
@@ -60,6 +63,10 @@ int columns_add(struct columns *c, struct columns_row *row, uint32_t node, uint6
 
 /* The group, or NULL: there is none. */
 const struct columns_row *columns_find_group(const struct columns *c, int32_t pid, uint32_t of);
+
+/* What is in so many columns of a row, from one on, of a node. After columns_finish(). */
+uint64_t columns_sum(const struct columns *c, const struct columns_row *row, uint32_t node, uint32_t column,
+		     uint32_t n);
 
 /* Everything is in `cells` after that. 0 or -ENOMEM. */
 int columns_finish(struct columns *c);

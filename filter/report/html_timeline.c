@@ -58,10 +58,32 @@ static void write_name(FILE *f, const struct page *page, const struct pyramid *p
 	fprintf(f, ",\"pid\":%d,\"tid\":%d", t->pid, t->tid);
 }
 
+/* Of each column, in thousandths: [how much, how many columns in a row, ...]. */
+static void write_waiting(FILE *f, const struct page *page, const struct pyramid *p, const struct columns_row *waits)
+{
+	uint32_t per = p->width_ns / page->columns->width_ns, run = 0;
+	uint64_t before = 0;
+
+	fputs(",\"waiting\":[", f);
+	for (uint32_t i = 0; i <= p->ncolumns; i++, run++) {
+		uint64_t ns = i < p->ncolumns ? columns_sum(page->columns, waits, 1, i * per, per) : 0;
+		uint64_t part = (1000 * ns + p->width_ns / 2) / p->width_ns;
+
+		if (run && (part != before || i == p->ncolumns)) {
+			fprintf(f, i > run ? ",%" PRIu64 ",%" PRIu32 : "%" PRIu64 ",%" PRIu32, before, run);
+			run = 0;
+		}
+		before = part;
+	}
+	fputs("]", f);
+}
+
 static void write_row(FILE *f, const struct page *page, const struct pyramid *p, const struct pyramid_row *row)
 {
 	fputs("{\"name\":", f);
 	write_name(f, page, p, row);
+	if (profile_has_cpu(page->p) && row->of && row->of->waits)
+		write_waiting(f, page, p, row->of->waits);
 	fputs(",\"levels\":[\n", f);
 	for (uint32_t i = 0; i < p->nlevels; i++) {
 		fputs(i ? ",\n" : "", f);

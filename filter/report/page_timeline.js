@@ -1,15 +1,18 @@
 /*
  * Threads over time: each column has the colour of the function that took most of it, as high as the part of the column
- * that was in functions. A span that is marked, by pointer or keys, is what the flame graph and the table are of.
+ * that was in functions, and pale at the top as far as the thread waited. A span that is marked, by pointer or keys, is what the flame graph and the table are of.
  */
-const TIMELINE_HEIGHT = 24, TIMELINE_ROWS = 15, TIMELINE_TICKS = 4;
+const TIMELINE_HEIGHT = 24, TIMELINE_ROWS = 15, TIMELINE_TICKS = 4, TIMELINE_PALE = 0.35;
 
 class Timeline {
 	constructor(section, data, flame) {
 		this.data = data;
 		this.flame = flame;
 		this.rows = data.rows.map(row => ({ row, pyramid: new Pyramid(row, data.columns), chosen: true }));
-		this.rows.forEach(row => { row.most = this.most(row.pyramid); });
+		this.rows.forEach(row => {
+			row.most = this.most(row.pyramid);
+			row.waiting = this.waiting(row.row.waiting || []);
+		});
 		this.tasks = new TimelineTasks(this, data.tasks);
 		this.build(section);
 		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
@@ -34,6 +37,15 @@ class Timeline {
 		return all;
 	}
 
+	/* Of each column the part in which the thread waited. */
+	waiting(runs) {
+		const all = [];
+		for (let i = 0; i < runs.length; i += 2)
+			for (let n = 0; n < runs[i + 1]; n++)
+				all.push(runs[i] / 1000);
+		return all;
+	}
+
 	build(section) {
 		const { columns, width, parts } = this.data;
 		this.said = element("output", { id: "timeline-said", class: "flame-line" });
@@ -45,7 +57,7 @@ class Timeline {
 				    ...this.rows.map(row => this.buildRow(row)), ...this.tasks.build(), this.axis());
 		section.append(
 			element("p", { class: "note", id: "timeline-keys" }, `${plural(this.rows.length, "thread")}, ${numberText(columns)} columns of ` +
-				`${durationText(width)}: what took most of each, waiting included; empty: in no function. Drag to mark a span, or: arrows ` +
+				`${durationText(width)}: what took most of each, pale as far as it waited; empty: in no function. Drag to mark a span, or: arrows ` +
 				"move it, with Shift its end, + and \u2212 narrow and widen it, Escape shows all. A click on a thread's name leaves it out of the span."),
 			element("div", { class: "controls" }, this.all, this.said), this.area, this.tasks.legend(), this.under, this.table,
 			element("p", { class: "note" }, `What has less than 1/${parts} of each part of a span is not apart.`));
@@ -119,13 +131,17 @@ class Timeline {
 	draw() {
 		const of = this.colours();
 		this.tasks.draw(of);
-		for (const { canvas, most } of this.rows) {
+		for (const { canvas, most, waiting } of this.rows) {
 			const to = canvas.getContext("2d");
 			to.clearRect(0, 0, canvas.width, canvas.height);
 			most.forEach(([place, , sum], column) => {
 				const high = Math.max(1, TIMELINE_HEIGHT * Math.min(1, sum / this.data.width));
+				const pale = Math.min(high, TIMELINE_HEIGHT * (waiting[column] || 0));
 				to.fillStyle = this.colour(place, of);
-				to.fillRect(column, TIMELINE_HEIGHT - high, 1, high);
+				to.fillRect(column, TIMELINE_HEIGHT - high + pale, 1, high - pale);
+				to.globalAlpha = TIMELINE_PALE;
+				to.fillRect(column, TIMELINE_HEIGHT - high, 1, pale);
+				to.globalAlpha = 1;
 			});
 		}
 	}
@@ -166,7 +182,8 @@ class Timeline {
 
 	describeColumn(row, column) {
 		const at = row.most[column], { width } = this.data;
-		return `${row.row.name}: ` + (at ? `${this.name(at[0])} ${shareText(at[1] / width)} of ${durationText(width)}` : "in no function");
+		return `${row.row.name}: ` + (at ? `${this.name(at[0])} ${shareText(at[1] / width)} of ${durationText(width)}` +
+			(row.waiting[column] ? `, waiting ${shareText(row.waiting[column])}` : "") : "in no function");
 	}
 
 	tell(row, column) {

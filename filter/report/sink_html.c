@@ -64,6 +64,32 @@ static int leave(struct sink *s, const struct activation *a, enum leave_how how,
 	return calltree_leave(&h->tree, a, end_ns, end_cycles) || went(h, a, end_ns) ? sink_file_no_memory(s) : 0;
 }
 
+/* Groups that are no coroutine's, whose ids have 24 bits (marker.h): what each thread waited. */
+#define WAITS_OF(tid) (0x40000000u | (uint32_t)(tid))
+
+/* What the thread was off its CPU by its own will, in functions. */
+static int take_cpu(struct sink_html *h, const struct sample *s)
+{
+	struct columns_row *row = columns_row(&h->columns, s->pid, s->tid), *waits;
+	struct off off;
+
+	if (!row)
+		return -1;
+	off = cpu_word(&row->cpu, s->payload, s->time, row->since_ns);
+	if (!off.waiting_ns || !row->node)
+		return 0;
+	waits = columns_group(&h->columns, s->pid, WAITS_OF(s->tid));
+	row->waits = waits;
+	return waits ? columns_add(&h->columns, waits, 1, s->time - off.waiting_ns, s->time) : -1;
+}
+
+static int sample(struct sink *s, const struct sample *of)
+{
+	if (of->op != OP_EXTENSION || of->kind != KIND_CPU)
+		return 0;
+	return take_cpu((struct sink_html *)s, of) ? sink_file_no_memory(s) : 0;
+}
+
 /* Tasks of one coroutine are a row of the timeline. */
 static int task(struct sink *s, const struct task_mark *m)
 {
@@ -83,6 +109,7 @@ static void free_html(struct sink *s)
 }
 
 static const struct sink_ops html_ops = {
+	.sample = sample,
 	.enter = enter,
 	.leave = leave,
 	.task = task,

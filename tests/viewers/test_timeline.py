@@ -229,6 +229,50 @@ def tasks(browser, folder):
         [] if " to " in page.text("timeline-said") else ["a drag on a row of tasks marks nothing"])
 
 
+WAITS = """
+import threading, time
+def nap(): time.sleep(0.004)
+def crunch(): sum(range(20000))
+def work():
+    for i in range(10):
+        nap()
+        crunch()
+thread = threading.Thread(target=work)
+thread.start()
+work()
+thread.join()
+"""
+
+
+def waiting(browser, folder):
+    """What threads waited in functions is the summary's, but for what is rounded; a column of it is pale, not empty."""
+    program, data, path, summed = (os.path.join(folder, name) for name in ("waits.py", "waits", "waits.html", "waits.json"))
+    with open(program, "w") as file:
+        file.write(WAITS)
+    done = recording.record(data, [recording.pythons()[-1], program], recording.traced_environment("adaptive"))
+    if done.returncode:
+        return [done.stderr]
+    recording.report(data, f"html={path}", f"summary={summed}")
+    with open(path) as file:
+        made = data_of(file.read())
+    with open(summed) as file:
+        functions = json.load(file)["functions"]
+    if functions[0]["self_waiting_ns"] is None:
+        return []  # this kernel tells nobody
+    runs = [list(zip(row["waiting"][::2], row["waiting"][1::2])) for row in made["rows"]]
+    got = sum(part * n for each in runs for part, n in each) * made["width"] / 1000
+    wanted = sum(f["self_waiting_ns"] for f in functions)
+    rounded = len(runs) * made["columns"] * made["width"] / 2000
+    problems = equal([sum(n for _, n in each) for each in runs], [made["columns"]] * len(runs))
+    problems += [] if abs(got - wanted) <= rounded else [f"{got}, wanted {wanted} within {rounded}"]
+    page = Page(browser, folder, None, path)
+    column = next((i for i, part in enumerate(part for part, n in runs[0] for _ in range(n)) if part == 1000), None)
+    if column is None:
+        return problems  # columns are wider than what it waits: a slow machine
+    pale = page.run(f"document.querySelector('#timeline canvas').getContext('2d').getImageData({column}, 12, 1, 1).data[3]")
+    return problems + ([] if 60 < pale < 120 else [f"alpha {pale}"])
+
+
 CASES = {
     "the whole run": whole,
     "a span": span,
@@ -254,6 +298,7 @@ def main():
             for name, case in CASES.items():
                 reset(page)
                 plan.case(name, case, page)
+            plan.case("waiting", waiting, browser, folder)
             plan.case("tasks", tasks, browser, folder)
         finally:
             browser.end()

@@ -145,6 +145,10 @@ static void test_group(void **state)
 	assert_int_equal(cell(&c, group->number, 2, 2), 1024);
 	assert_int_equal(cell(&c, a->number, 0, 7), 10);
 	assert_int_equal(c.cells.used, 4);
+	assert_int_equal(columns_sum(&c, group, 2, 0, 2), 3 * 1024);
+	assert_int_equal(columns_sum(&c, group, 2, 1, 4), 3 * 1024);
+	assert_int_equal(columns_sum(&c, group, 1, 0, 4), 0);
+	assert_int_equal(columns_sum(&c, group, 2, 2, UINT32_MAX / 2), 1024);
 	columns_free(&c);
 }
 

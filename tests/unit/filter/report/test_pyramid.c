@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_pyramid.c - every block adds up to what the columns have; what is large enough is apart, the rest below the
+ * nearest caller that is.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "report/pyramid.h"
+
+/* main calls f1 to f20, and each of them g. */
+#define KIDS  20
+#define NODES (1 + 2 * KIDS)
+
+static struct codes codes;
+static struct calltree tree;
+static struct columns columns;
+static struct flame flame;
+static uint32_t nodes[NODES]; /* main; then each f and its g */
+
+static void visit(struct code *code, bool enters, uint32_t *node)
+{
+	struct activation a = { .pid = 7, .tid = 7, .code = code, .op = OP_PY_START, .start_ns = 0 };
+
+	if (enters)
+		assert_int_equal(calltree_enter(&tree, &a), 0);
+	if (enters && node)
+		*node = calltree_at(&tree, &a);
+	if (!enters)
+		assert_int_equal(calltree_leave(&tree, &a, 1000, 1000), 0);
+}
+
+static struct code *code_of(const char *name, int line)
+{
+	return codes_intern(codes_process(&codes, 7), "m.py", name, line);
+}
+
+static int set_up(void **state)
+{
+	struct code *main_code, *g;
+
+	(void)state;
+	codes_init(&codes, NULL);
+	tree = (struct calltree){ 0 };
+	columns = (struct columns){ 0 };
+	main_code = code_of("main", 1);
+	g = code_of("g", 2);
+	visit(main_code, true, &nodes[0]);
+	for (int i = 0; i < KIDS; i++) {
+		struct code *f = code_of("f", 10 + i);
+
+		visit(f, true, &nodes[1 + 2 * i]);
+		visit(g, true, &nodes[2 + 2 * i]);
+		visit(g, false, NULL);
+		visit(f, false, NULL);
+	}
+	visit(main_code, false, NULL);
+	return flame_make(&flame, &tree);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	flame_free(&flame);
+	columns_free(&columns);
+	calltree_free(&tree);
+	codes_free(&codes);
+	return 0;
+}
+
+static uint64_t block_sum(const struct pyramid_level *l, uint32_t block)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		sum += l->entries[i].block == block ? l->entries[i].ns : 0;
+	return sum;
+}
+
+/* All nodes, of columns from `column` on. */
+static uint64_t columns_of(const struct columns_row *row, uint32_t column, uint32_t n)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < NODES; i++)
+		sum += columns_sum(&columns, row, nodes[i], column, n);
+	return sum;
+}
+
+static void check(const struct pyramid *p, uint32_t row)
+{
+	for (uint32_t level = 0; level < p->nlevels; level++)
+		for (uint32_t block = 0; block << level < p->ncolumns; block++)
+			assert_int_equal(block_sum(&p->rows[row].levels[level], block),
+					 columns_of(p->rows[row].of, block << level, 1u << level));
+}
+
+static void test_sums(void **state)
+{
+	struct columns_row *rows[2] = { columns_row(&columns, 7, 7), columns_row(&columns, 7, 8) };
+	struct pyramid p;
+
+	(void)state;
+	srand(1);
+	for (uint64_t now = 0; now < 3000000; now += rand() % 900)
+		assert_int_equal(
+			columns_go(&columns, rows[rand() % 4 == 0], now, rand() % 9 ? nodes[rand() % NODES] : 0), 0);
+	assert_int_equal(columns_finish(&columns), 0);
+	assert_int_equal(pyramid_make(&p, &columns, &flame), 0);
+	assert_int_equal(p.nrows, 2);
+	assert_int_equal(p.width_ns, columns.width_ns);
+	assert_true(p.ncolumns > COLUMNS_MOST / 2);
+	check(&p, 0);
+	check(&p, 1);
+	pyramid_free(&p);
+}
+
+static const struct pyramid_entry *entry(const struct pyramid_level *l, int32_t path)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->entries[i].path == path)
+			return &l->entries[i];
+	return NULL;
+}
+
+/* One column: f1 has most of it; f2 and its g together more than one of 64, but neither alone; f3 too little. */
+static void test_small_ones(void **state)
+{
+	struct columns_row *row = columns_row(&columns, 7, 7);
+	uint64_t times[NODES] = { [0] = 50, [1] = 900, [3] = 9, [4] = 8, [5] = 5 }, now = 10;
+	const struct pyramid_level *l;
+	struct pyramid p;
+
+	(void)state;
+	for (int i = 0; i < NODES; i++) {
+		assert_int_equal(columns_go(&columns, row, now, nodes[i]), 0);
+		now += times[i];
+	}
+	assert_int_equal(columns_go(&columns, row, now, 0), 0);
+	assert_int_equal(columns_finish(&columns), 0);
+	assert_int_equal(pyramid_make(&p, &columns, &flame), 0);
+	assert_int_equal(p.parts, PYRAMID_PARTS);
+	assert_int_equal(p.nlevels, 1);
+	l = &p.rows[0].levels[0];
+	/* Paths of the page: 0 is the whole, then in order of appearance. */
+	assert_int_equal(entry(l, 1)->ns, 50);
+	assert_int_equal(entry(l, 2)->ns, 900);
+	assert_int_equal(entry(l, 4)->ns, 9);
+	assert_int_equal(entry(l, ~4)->ns, 8);
+	assert_int_equal(entry(l, ~1)->ns, 5);
+	assert_int_equal(l->n, 5);
+	pyramid_free(&p);
+}
+
+/* No function ran for any time. */
+static void test_nothing(void **state)
+{
+	struct pyramid p;
+
+	(void)state;
+	assert_int_equal(pyramid_make(&p, &columns, &flame), 0);
+	assert_int_equal(p.nrows, 0);
+	assert_int_equal(p.ncolumns, 0);
+	pyramid_free(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_sums, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_small_ones, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_nothing, set_up, tear_down),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
