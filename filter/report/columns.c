@@ -85,9 +85,9 @@ static int add_to_column(struct columns *c, struct columns_row *row, uint32_t co
 /* Where the column ends, or what comes first. */
 static uint64_t column_end(const struct columns *c, uint32_t column, uint64_t until)
 {
-	uint64_t end = c->origin_ns + (column + 1) * c->width_ns;
+	uint64_t begin_ns = c->origin_ns + column * c->width_ns;
 
-	return end < until ? end : until;
+	return until - begin_ns > c->width_ns ? begin_ns + c->width_ns : until;
 }
 
 static int add_span(struct columns *c, struct columns_row *row, uint64_t from, uint64_t until)

@@ -33,6 +33,7 @@ SINKS = {
     "protobuf, from 1 us": ("perfetto={}.pftrace", "min_duration=1us", "iterations=slices"),
     "a full file": ("perfetto={}.pftrace", "max_size=32K"),
     "summary": ("summary={}",),
+    "summary for diff --html": ("summary={}", "for_diff=yes"),
     "html": ("html={}",),
     "pstats": ("pstats={}",),
     "collapsed": ("collapsed={}",),

@@ -125,6 +125,23 @@ static void test_many_nodes(void **state)
 	columns_free(&c);
 }
 
+/* The last of all times: no column ends behind it. */
+static void test_far(void **state)
+{
+	struct columns c = { 0 };
+	struct columns_row *row = columns_row(&c, 1, 1);
+	uint64_t sum = 0;
+
+	(void)state;
+	assert_int_equal(columns_go(&c, row, 0, 7), 0);
+	assert_int_equal(columns_go(&c, row, UINT64_MAX, 0), 0);
+	assert_int_equal(columns_finish(&c), 0);
+	for (uint32_t i = 0; i < COLUMNS_MOST; i++)
+		sum += columns_sum(&c, row, 7, i, 1);
+	assert_true(sum == UINT64_MAX);
+	columns_free(&c);
+}
+
 /* A group: times that overlap, in any order, over columns; no thread's row is one. */
 static void test_group(void **state)
 {
@@ -156,7 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_narrow),	   cmocka_unit_test(test_backwards), cmocka_unit_test(test_long),
-		cmocka_unit_test(test_many_nodes), cmocka_unit_test(test_group),
+		cmocka_unit_test(test_many_nodes), cmocka_unit_test(test_group),     cmocka_unit_test(test_far),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
