@@ -207,6 +207,10 @@ static const struct {
 	    "while the recording is being written, and until it ends: one JSON object a second,\n"
 	    "of the functions that ran in it (Ctrl-C stops following, not the program)",
 	    FOR_USERS),
+	KEY(callers, set_yes, "yes|no",
+	    "with --follow: also who calls one function, which a line of standard input names:\n"
+	    "{\"file\": ..., \"qualname\": ..., \"line\": ...}, as the object of each second has it",
+	    FOR_USERS),
 	KEY(codes, set_string, "DIR", "folder of codes-PID.jsonl (default: that of the perf.data)", FOR_PERF),
 	KEY(console, set_when, "auto|always|never", "report (default: when no other is asked for)", FOR_PERF),
 	KEY(color, set_when, "auto|always|never", "colours (default: on a terminal)", FOR_PERF),
@@ -323,6 +327,10 @@ int options_parse(struct options *o, int argc, char **argv, char *error)
 	*o = (struct options){ .loops = LOOPS_AUTO, .status = -1 };
 	for (int i = 0; i < argc && !err; i++)
 		err = parse_word(o, argv[i], error);
+	if (!err && o->callers && !o->follow) {
+		snprintf(error, OPTIONS_ERROR, "callers are told by follow: ask for both");
+		err = -EINVAL;
+	}
 	return err ? err : check_files(o, error);
 }
 
@@ -365,6 +373,7 @@ static int append(struct sink ***end, sink_maker make, const char *path, const s
 		.whole = o->time.from.kind == TIME_NONE,
 		.zoomed = !time_span_is_all(&o->time),
 		.iterations = o->iterations,
+		.callers = o->callers,
 		.min_ns = o->min_duration,
 		.max_size = o->max_size,
 	};

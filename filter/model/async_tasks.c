@@ -29,13 +29,18 @@ struct job *async_tasks_job(struct async_tasks *t, int32_t pid, uint64_t address
 	return j ? j : map_add(&t->jobs, key_of(pid, address), sizeof(*j));
 }
 
-static struct task_total *total_of(struct async_tasks *t, const struct code *coroutine)
+static struct task_total *total_in(struct map *totals, const struct code *coroutine)
 {
-	struct task_total *total = map_get(&t->totals, (uintptr_t)coroutine);
+	struct task_total *total = map_get(totals, (uintptr_t)coroutine);
 
-	if (!total && (total = map_add(&t->totals, (uintptr_t)coroutine, sizeof(*total))))
+	if (!total && (total = map_add(totals, (uintptr_t)coroutine, sizeof(*total))))
 		total->coroutine = coroutine;
 	return total;
+}
+
+static struct task_total *total_of(struct async_tasks *t, const struct code *coroutine)
+{
+	return total_in(&t->totals, coroutine);
 }
 
 static void add_total(struct task_total *to, const struct async_task *task, uint64_t ns)
@@ -196,6 +201,27 @@ const struct task_total **async_tasks_ranked(const struct async_tasks *t, size_t
 	if (all)
 		qsort(all, *n, sizeof(*all), by_running);
 	return all;
+}
+
+int async_tasks_now(const struct async_tasks *t, struct map *totals)
+{
+	for (struct map_slot *s = NULL; (s = map_next(&t->totals, s));) {
+		struct task_total *total = map_add(totals, s->key, sizeof(*total));
+
+		if (!total)
+			return -ENOMEM;
+		*total = *(const struct task_total *)s->value;
+	}
+	for (struct map_slot *s = NULL; (s = map_next(&t->by_coroutine, s));) {
+		const struct async_task *task = s->value;
+		struct task_total *total = task->coroutine ? total_in(totals, task->coroutine) : NULL;
+
+		if (total)
+			add_total(total, task, task->made_ns);
+		else if (task->coroutine)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 void async_tasks_free(struct async_tasks *t)

@@ -91,4 +91,10 @@ int async_tasks_finish(struct async_tasks *t, uint64_t ns);
 /* All totals, most running time first: *n in an array for free(). NULL: no memory. */
 const struct task_total **async_tasks_ranked(const struct async_tasks *t, size_t *n);
 
+/*
+ * The totals until now, with those of tasks that have not ended, in a map for map_free_all(): struct task_total, by
+ * coroutine. Of tasks that have not begun: once they have ended. 0 or -ENOMEM.
+ */
+int async_tasks_now(const struct async_tasks *t, struct map *totals);
+
 void async_tasks_free(struct async_tasks *t);

@@ -215,16 +215,6 @@ static void set_open(struct trace *t, bool add)
 		add_open(s->value, add);
 }
 
-int trace_second(struct trace *t, uint64_t ns)
-{
-	int err;
-
-	set_open(t, true);
-	err = SUBSCRIBERS_CALL(&t->to, second, &t->profile, ns);
-	set_open(t, false);
-	return err;
-}
-
 /* Fewer than the process's `made` words have arrived or are known to be missing. */
 static int add_gap(struct trace *t, struct process *p, uint64_t made, uint64_t seen)
 {
@@ -337,14 +327,15 @@ static int compare_threads(const void *one, const void *other)
 	return a->pid != b->pid ? (a->pid > b->pid) - (a->pid < b->pid) : (a->tid > b->tid) - (a->tid < b->tid);
 }
 
-static struct thread_total total_of(const struct thread *th)
+static struct thread_total total_of(const struct thread *th, uint64_t wall_ns, struct off off)
 {
-	uint64_t used = th->used.ns < th->wall_ns ? th->used.ns : th->wall_ns;
+	uint64_t used = th->used.ns < wall_ns ? th->used.ns : wall_ns;
 
 	if (th->cpu.known)
-		used = th->wall_ns - th->off.ns;
-	return (struct thread_total){ th->pid,	     th->tid, th->wall_ns, th->off,
-				      th->cpu.known, used,    th->gil_ns,  th->gil_held_ns };
+		used = wall_ns - off.ns;
+	return (struct thread_total){
+		th->pid, th->tid, wall_ns, off, th->cpu.known, used, th->gil_ns, th->gil_held_ns
+	};
 }
 
 static void add_total(struct profile *p, const struct thread_total *t)
@@ -357,6 +348,7 @@ static void add_total(struct profile *p, const struct thread_total *t)
 static int finish_threads(struct trace *t)
 {
 	struct profile *p = &t->profile;
+	const struct thread *th;
 	int err = 0;
 
 	p->thread_totals = calloc(t->threads.used + 1, sizeof(*p->thread_totals));
@@ -364,7 +356,8 @@ static int finish_threads(struct trace *t)
 		return -ENOMEM;
 	for (struct map_slot *s = NULL; !err && (s = map_next(&t->threads, s));) {
 		err = thread_finish(s->value, &t->to);
-		p->thread_totals[p->threads] = total_of(s->value);
+		th = s->value;
+		p->thread_totals[p->threads] = total_of(th, th->wall_ns, th->off);
 		add_total(p, &p->thread_totals[p->threads++]);
 	}
 	for (struct map_slot *s = NULL; (s = map_next(&t->objects, s));)
@@ -386,6 +379,34 @@ static int lose_requests(struct trace *t)
 		err = q->begun_ns && th ? thread_lose_request(th, q, &t->to) : 0;
 	}
 	return err ?: requests_finish(all);
+}
+
+/* The threads, up to the last event of each. 0 or -ENOMEM. */
+static int sum_threads(struct trace *t)
+{
+	struct profile *p = &t->profile;
+
+	p->thread_totals = calloc(t->threads.used + 1, sizeof(*p->thread_totals));
+	for (struct map_slot *s = NULL; p->thread_totals && (s = map_next(&t->threads, s));) {
+		const struct thread *th = s->value;
+
+		p->thread_totals[p->threads++] = total_of(th, th->wall_ns + th->last_ns - th->first_ns,
+							  off_minus(th->off, cpu_tail(&th->cpu, th->last_ns)));
+	}
+	return p->thread_totals ? 0 : -ENOMEM;
+}
+
+int trace_second(struct trace *t, uint64_t ns)
+{
+	int err = sum_threads(t);
+
+	set_open(t, true);
+	err = err ?: SUBSCRIBERS_CALL(&t->to, second, &t->profile, ns);
+	set_open(t, false);
+	free(t->profile.thread_totals);
+	t->profile.thread_totals = NULL;
+	t->profile.threads = 0;
+	return err;
 }
 
 /* An empty report would look like that of a program that did nothing. */

@@ -1,117 +1,26 @@
 // SPDX-License-Identifier: MIT
 /*
  * A second is what the totals have more than was told before. So the sums of all lines are the totals, whatever the
- * time of an event was, and nothing is kept but what was told of each function.
+ * time of an event was, and nothing is kept but what was told of each function, loop, thread ...
  */
 #include "sink_live.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "base/map.h"
-#include "model/profile.h"
+#include "live_callers.h"
+#include "live_parts.h"
 #include "model/sink_file.h"
-
-struct told {
-	uint64_t calls, self_ns;
-};
 
 struct live {
 	struct sink_file file;
-	struct map told; /* struct code * -> struct told */
+	struct live_told told;
+	struct live_callers *callers; /* NULL: nobody asks for any */
 	uint64_t events, lost;
 	uint64_t ns; /* up to when */
 };
-
-struct row {
-	const struct code *code;
-	struct told more;
-};
-
-/* What it has more than `*told`, which becomes all of it. What a gap ends may have less than when open. */
-static struct told take(struct told *told, const struct function *f)
-{
-	struct told now = { f->calls, f->self_ns + f->open_ns }, before = *told;
-
-	if (now.self_ns < before.self_ns)
-		now.self_ns = before.self_ns;
-	*told = now;
-	return (struct told){ now.calls - before.calls, now.self_ns - before.self_ns };
-}
-
-static int place_order(const struct code *a, const struct code *b)
-{
-	int order = strcmp(a->file, b->file) ?: strcmp(a->qualname, b->qualname);
-
-	return order ?: (a->firstlineno > b->firstlineno) - (a->firstlineno < b->firstlineno);
-}
-
-static int by_place(const void *a, const void *b)
-{
-	return place_order(((const struct row *)a)->code, ((const struct row *)b)->code);
-}
-
-static int by_self(const void *x, const void *y)
-{
-	const struct row *a = x, *b = y;
-
-	if (a->more.self_ns != b->more.self_ns)
-		return a->more.self_ns > b->more.self_ns ? -1 : 1;
-	return by_place(x, y);
-}
-
-/* The same place in several processes is one row. */
-static size_t merge(struct row *rows, size_t n)
-{
-	size_t to = 0;
-
-	qsort(rows, n, sizeof(*rows), by_place);
-	for (size_t i = 1; i < n; i++) {
-		if (by_place(&rows[to], &rows[i])) {
-			rows[++to] = rows[i];
-			continue;
-		}
-		rows[to].more.calls += rows[i].more.calls;
-		rows[to].more.self_ns += rows[i].more.self_ns;
-	}
-	n = n ? to + 1 : 0;
-	qsort(rows, n, sizeof(*rows), by_self);
-	return n;
-}
-
-/* Those with anything to tell; NULL: no memory. */
-static struct row *rows_of(struct live *l, const struct profile *p, size_t *n)
-{
-	size_t all, used = 0;
-	struct code **codes = profile_functions(p, &all, RANK_TIME);
-	struct row *rows = codes ? calloc(all + 1, sizeof(*rows)) : NULL;
-
-	for (size_t i = 0; rows && i < all; i++) {
-		uint64_t key = (uintptr_t)codes[i];
-		struct told *told = map_get(&l->told, key) ?: map_add(&l->told, key, sizeof(*told));
-
-		if (!told) {
-			free(rows);
-			rows = NULL;
-			break;
-		}
-		rows[used] = (struct row){ codes[i], take(told, codes[i]->function) };
-		used += rows[used].more.calls || rows[used].more.self_ns;
-	}
-	free(codes);
-	*n = rows ? merge(rows, used) : 0;
-	return rows;
-}
-
-static json_t *json_of(const struct row *r)
-{
-	return json_pack("{s:o?,s:o?,s:I,s:I,s:I}", "file", json_text(r->code->file), "qualname",
-			 json_text(r->code->qualname), "line", (json_int_t)r->code->firstlineno, "calls",
-			 (json_int_t)r->more.calls, "self_ns", (json_int_t)r->more.self_ns);
-}
 
 static uint64_t events_of(const struct profile *p)
 {
@@ -131,26 +40,13 @@ static json_int_t since(uint64_t *told, uint64_t now)
 	return now - before;
 }
 
-static json_t *functions_of(struct live *l, const struct profile *p)
-{
-	size_t n;
-	struct row *rows = rows_of(l, p, &n);
-	json_t *functions = rows ? json_array() : NULL;
-
-	for (size_t i = 0; functions && i < n; i++)
-		functions = json_append(functions, json_of(&rows[i]));
-	free(rows);
-	return functions;
-}
-
 static json_t *line_of(struct live *l, const struct profile *p, uint64_t ns)
 {
-	json_t *functions = functions_of(l, p);
+	json_t *line = json_pack("{s:I,s:I,s:I}", "time_ns", (json_int_t)ns, "events", since(&l->events, events_of(p)),
+				 "lost", since(&l->lost, p->lost_markers));
 
-	return functions ? json_pack("{s:I,s:I,s:I,s:o}", "time_ns", (json_int_t)ns, "events",
-				     since(&l->events, events_of(p)), "lost", since(&l->lost, p->lost_markers),
-				     "functions", functions)
-			 : NULL;
+	line = json_join(line, live_parts(&l->told, p));
+	return l->callers ? json_join(line, json_pack("{s:o}", "callers", live_callers_json(l->callers))) : line;
 }
 
 static int live_second(struct sink *s, const struct profile *p, uint64_t ns)
@@ -166,6 +62,8 @@ static int live_second(struct sink *s, const struct profile *p, uint64_t ns)
 	out_put(&l->file.out, "\n", 1);
 	free(text);
 	out_flush(&l->file.out);
+	if (l->callers && live_callers_hear(l->callers))
+		return sink_file_no_memory(s);
 	return sink_file_status(s);
 }
 
@@ -180,13 +78,38 @@ static int live_finish(struct sink *s, const struct profile *p)
 
 static void live_free(struct sink *s)
 {
-	map_free_all(&((struct live *)s)->told);
+	struct live *l = (struct live *)s;
+
+	live_told_free(&l->told);
+	if (l->callers)
+		live_callers_free(l->callers);
+	free(l->callers);
 	sink_file_free(s);
 }
 
 static const struct sink_ops live_ops = { .second = live_second, .finish = live_finish, .free = live_free };
 
+static int live_leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
+		      uint64_t end_cycles)
+{
+	(void)how;
+	(void)end_cycles;
+	return live_callers_leave(((struct live *)s)->callers, a, end_ns) ? sink_file_no_memory(s) : 0;
+}
+
+/* Costs time for each call. */
+static const struct sink_ops callers_ops = {
+	.leave = live_leave, .second = live_second, .finish = live_finish, .free = live_free
+};
+
 int sink_live_open(struct sink **out, const struct sink_options *o, char *error)
 {
-	return sink_file_open(out, sizeof(struct live), &live_ops, o, error);
+	struct live_callers *callers = o->callers ? calloc(1, sizeof(*callers)) : NULL;
+	int err = sink_file_open(out, sizeof(struct live), callers ? &callers_ops : &live_ops, o, error);
+
+	if (err)
+		free(callers);
+	else
+		((struct live *)*out)->callers = callers;
+	return err;
 }

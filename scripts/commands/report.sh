@@ -46,9 +46,19 @@ off is repaired first, and that is said. Exit status: 0 complete, 1 failed, 2 wr
 END
 }
 
+# A recorder that was started just now makes its folder, and then the file in it.
+await_recording() {
+	looks=0
+	until [ -f "$recording" ] || [ -f "$recording/perf.data" ] || [ $((looks += 1)) -gt 100 ]; do
+		[ $looks -ne 20 ] || warn "waiting for a recorder to begin '$recording'"
+		sleep 0.1
+	done
+}
+
 # perf reads past the end of a file shorter than its header says, so this comes before perf.
 check_recording() {
 	case $recording in -*) recording=./$recording ;; esac
+	[ -z "$follow" ] || await_recording
 	[ -e "$recording" ] || die "no recording '$recording': make one with ocular record"
 	file=$recording
 	[ ! -d "$recording" ] || file=$recording/perf.data

@@ -18,7 +18,7 @@ import time
 import recording
 
 PROGRAM = """
-import multiprocessing, os, sys, threading, time
+import asyncio, gc, multiprocessing, os, sys, threading, time
 folder = sys.argv[1]
 def wait_for(name):
     while not os.path.exists(os.path.join(folder, name)):
@@ -36,6 +36,11 @@ def late():
     pass
 def child():
     many(1000)
+async def step():
+    for _ in range(3):
+        await asyncio.sleep(0.001)
+async def together():
+    await asyncio.gather(*[step() for _ in range(5)])
 if __name__ == "__main__":
     thread = threading.Thread(target=many, args=(50000,))
     thread.start()
@@ -45,7 +50,18 @@ if __name__ == "__main__":
     process.start()
     process.join()
     assert process.exitcode == 0
+    asyncio.run(together())
+    gc.collect()
 """
+# What else a second has: its array, what names a row; where the summary has it, and what names a row there; the same
+# numbers of both.
+PARTS = (
+    ("loops", ("file", "qualname", "line"), "loops", ("file", "qualname", "line"), {"entries": "entries", "iterations": "iterations"}),
+    ("tasks", ("file", "qualname"), "task_groups", ("file", "coroutine"), {"made": "tasks", "resumptions": "resumptions"}),
+    ("waits", ("kind",), "waits", ("kind",), {"count": "count"}),
+    ("gc", ("generation",), "collections", ("generation",), {"count": "count", "collected": "collected"}),
+    ("threads", ("pid", "tid"), "threads", ("pid", "tid"), {}),
+)
 
 
 def start(python, folder):
@@ -58,11 +74,11 @@ def start(python, folder):
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, env=recording.plain_environment())
 
 
-def follow(folder, *options):
+def follow(folder, *options, ask=False):
     while not os.path.exists(os.path.join(folder, "rec", "perf.data")):
         time.sleep(0.01)
     return subprocess.Popen([recording.WRAPPER, "report", "--follow", *options, os.path.join(folder, "rec")],
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                            stdin=subprocess.PIPE if ask else subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def let_go(folder):
@@ -87,6 +103,27 @@ def totals(rows, line):
         calls[place] += row["calls"]
         self_ns[place] += row["self_ns"]
     return calls, self_ns
+
+
+def added(rows, names, fields):
+    """{name: [sum of each field]}"""
+    sums = collections.defaultdict(lambda: [0] * len(fields))
+    for row in rows:
+        total = sums[tuple(row[name] for name in names)]
+        total[:] = [one + row[field] for one, field in zip(total, fields)]
+    return dict(sums)
+
+
+def compare_parts(seconds, summary):
+    problems = []
+    for part, names, theirs, their_names, fields in PARTS:
+        told = added((row for second in seconds for row in second[part]), names, fields)
+        right = added(summary[theirs], their_names, fields.values())
+        problems += [f"{part} {name}: {told.get(name)}, the summary has {right.get(name)}"
+                     for name in told.keys() | right.keys() if told.get(name) != right.get(name)]
+        if not right:
+            problems.append(f"the program has no {part}")
+    return problems
 
 
 def compare(seconds, summary):
@@ -115,12 +152,34 @@ def adds_up(python, folder):
     again = recording.run([recording.WRAPPER, "report", "--follow", os.path.join(folder, "rec")])
     summary = recording.summary(folder + "/rec")
     problems = compare(seconds, summary) + compare([json.loads(line) for line in again.stdout.splitlines()], summary)
+    problems += compare_parts(seconds, summary)
     late = sum(row["calls"] for row in summary["functions"] if row["qualname"] == "late")
     if late != 101000:
         problems.append(f"{late} calls of late()")
     if recorder.returncode or follower.returncode or errors:
         problems.append(f"exit {recorder.returncode}, {follower.returncode}: {errors}")
     return problems
+
+
+def callers(python, folder):
+    """Asked for while the program waits, those of late() are told from its next call on; then those of nothing."""
+    with start(python, folder) as recorder, follow(folder, "--callers", ask=True) as follower:
+        first = until_early(follower)
+        lines = PROGRAM.splitlines()
+        asked = {"file": os.path.join(folder, "program.py"), "qualname": "late", "line": lines.index("def late():") + 1}
+        print('{"qualname":\nno JSON at all\n' + json.dumps(asked), file=follower.stdin, flush=True)
+        while json.loads(follower.stdout.readline())["callers"] is None:
+            pass
+        let_go(folder)
+        seconds = [json.loads(line) for line in follower.stdout]
+    calls, self_ns = totals((row for second in seconds for row in second["callers"]), "line")
+    own = sum(row["self_ns"] for second in seconds for row in second["functions"] if row["qualname"] == "late")
+    many = next(number for number, line in enumerate(lines, 1) if line.startswith("def many("))
+    right = {(asked["file"], "many", many): 101000}
+    problems = [] if calls == right else [f"callers: {calls}, not {right}"]
+    problems += ["callers without a question"] * any(second["callers"] is not None for second in first)
+    problems += [f"self time {self_ns}, not {own}"] * (sum(self_ns.values()) != own)
+    return problems + [f"exit {recorder.returncode}, {follower.returncode}"] * (recorder.returncode or follower.returncode)
 
 
 def interrupted(python, folder):
@@ -167,6 +226,7 @@ def cases(python, chosen):
     version = recording.version(python)
     yield f"{version} the seconds add up to the summary", adds_up, python
     if python == recording.pythons(chosen)[-1]:
+        yield "--callers: who calls what standard input asks for", callers, python
         yield "Ctrl-C ends following, not the program", interrupted, python
         yield "following ends when the recorder was killed", recorder_killed, python
         yield "what cannot be followed is refused in a line", refused
