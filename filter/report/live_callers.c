@@ -123,7 +123,7 @@ int live_callers_leave(struct live_callers *c, const struct activation *a, uint6
 	return 0;
 }
 
-json_t *live_callers_json(struct live_callers *c)
+static json_t *rows_of(struct live_callers *c)
 {
 	static const struct live_names names = { { "calls", "total_ns", "self_ns" }, TOTAL_NS };
 	static const struct code nobody = { .file = "", .qualname = "" };
@@ -131,8 +131,6 @@ json_t *live_callers_json(struct live_callers *c)
 	json_t *array;
 	int err = 0;
 
-	if (!c->qualname)
-		return json_null();
 	for (struct map_slot *s = NULL; !err && (s = map_next(&c->calls, s));) {
 		const struct live_calls *calls = s->value;
 		const struct code *caller = calls->caller ? calls->caller : &nobody;
@@ -144,6 +142,14 @@ json_t *live_callers_json(struct live_callers *c)
 	array = err ? NULL : live_rows_json(&rows, &names);
 	live_rows_free(&rows);
 	return array;
+}
+
+json_t *live_callers_json(struct live_callers *c)
+{
+	if (!c->qualname)
+		return json_pack("{s:n, s:n}", "callers_of", "callers");
+	return json_pack("{s:{s:o, s:o, s:I}, s:o}", "callers_of", "file", json_text(c->file), "qualname",
+			 json_text(c->qualname), "line", (json_int_t)c->line, "callers", rows_of(c));
 }
 
 void live_callers_free(struct live_callers *c)

@@ -31,7 +31,9 @@ int live_callers_hear(struct live_callers *c);
 /* Of each activation that ends. Likewise. */
 int live_callers_leave(struct live_callers *c, const struct activation *a, uint64_t end_ns);
 
-/* An array, ranked by total_ns; null: of no function. NULL: no memory. */
+/*
+ * An object: "callers_of", as asked for, and "callers", ranked by total_ns; both null: of no function. NULL: no memory.
+ */
 json_t *live_callers_json(struct live_callers *c);
 
 void live_callers_free(struct live_callers *c);

@@ -7,9 +7,15 @@
 #include "live_rows.h"
 #include "summary_parts.h"
 
+/* The part of it on a CPU. What it was off since the thread's last event is not in ns yet. */
+static uint64_t on_cpu(uint64_t ns, struct off off)
+{
+	return ns > off.ns ? ns - off.ns : 0;
+}
+
 static json_t *functions(struct map *told, const struct profile *p)
 {
-	static const struct live_names names = { { "calls", "self_ns" }, 1 };
+	static const struct live_names names = { { "calls", "self_ns", "self_cpu_ns", "self_waiting_ns" }, 1 };
 	struct live_rows rows = { 0 };
 	size_t n = 0;
 	struct code **all = profile_functions(p, &n, RANK_TIME);
@@ -18,7 +24,11 @@ static json_t *functions(struct map *told, const struct profile *p)
 
 	for (size_t i = 0; i < n && !err; i++) {
 		const struct function *f = all[i]->function;
-		struct live_row row = { all[i], all[i]->firstlineno, { f->calls, f->self_ns + f->open_ns } };
+		uint64_t self_ns = f->self_ns + f->open_ns;
+		struct live_row row = { all[i],
+					all[i]->firstlineno,
+					{ f->calls, self_ns, on_cpu(self_ns, f->self_off), f->self_off.waiting_ns },
+					f->cpu_unknown ? 1 << 2 | 1 << 3 : 0 };
 
 		err = live_rows_add(&rows, told, (uintptr_t)all[i], row);
 	}
@@ -31,7 +41,7 @@ static json_t *functions(struct map *told, const struct profile *p)
 
 static json_t *loops(struct map *told, const struct profile *p)
 {
-	static const struct live_names names = { { "entries", "iterations", "own_ns" }, 2 };
+	static const struct live_names names = { { "entries", "iterations", "own_ns", "own_cpu_ns" }, 2 };
 	struct live_rows rows = { 0 };
 	size_t n = 0;
 	struct loop **all = profile_loops(p, &n, RANK_TIME);
@@ -40,7 +50,12 @@ static json_t *loops(struct map *told, const struct profile *p)
 
 	for (size_t i = 0; i < n && !err; i++) {
 		const struct loop *l = all[i];
-		struct live_row row = { l->code, l->line, { l->entries, l->iterations, l->own_time } };
+		struct live_row row = {
+			l->code,
+			l->line,
+			{ l->entries, l->iterations, l->own_time, on_cpu(l->own_time, l->own_off) },
+			l->code->function->cpu_unknown ? 1 << 3 : 0,
+		};
 
 		err = live_rows_add(&rows, told, (uintptr_t)l, row);
 	}

@@ -67,6 +67,7 @@ static void merge(struct live_rows *r)
 		}
 		for (unsigned k = 0; k < LIVE_NUMBERS; k++)
 			r->all[to].numbers[k] += r->all[i].numbers[k];
+		r->all[to].unknown |= r->all[i].unknown;
 	}
 	r->n = to + 1;
 }
@@ -77,7 +78,8 @@ static json_t *row_json(const struct live_row *row, const struct live_names *nam
 			      json_text(row->code->qualname), "line", (json_int_t)row->line);
 
 	for (unsigned i = 0; o && i < LIVE_NUMBERS && names->name[i]; i++)
-		json_object_set_new(o, names->name[i], json_integer((json_int_t)row->numbers[i]));
+		json_object_set_new(o, names->name[i],
+				    row->unknown >> i & 1 ? json_null() : json_integer((json_int_t)row->numbers[i]));
 	return o;
 }
 

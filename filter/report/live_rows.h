@@ -23,6 +23,7 @@ struct live_row {
 	const struct code *code;
 	int64_t line;
 	uint64_t numbers[LIVE_NUMBERS];
+	unsigned unknown; /* a bit for each of them that is not known: null */
 };
 
 struct live_rows {

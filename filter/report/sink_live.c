@@ -46,7 +46,7 @@ static json_t *line_of(struct live *l, const struct profile *p, uint64_t ns)
 				 "lost", since(&l->lost, p->lost_markers));
 
 	line = json_join(line, live_parts(&l->told, p));
-	return l->callers ? json_join(line, json_pack("{s:o}", "callers", live_callers_json(l->callers))) : line;
+	return l->callers ? json_join(line, live_callers_json(l->callers)) : line;
 }
 
 static int live_second(struct sink *s, const struct profile *p, uint64_t ns)

@@ -139,6 +139,11 @@ def compare(seconds, summary):
         problems.append("words are lost")
     if abs(sum(self_ns.values()) - sum(right_ns.values())) > sum(right_ns.values()) / 1000:
         problems.append(f"self time {sum(self_ns.values())}, the summary has {sum(right_ns.values())}")
+    for key in ("self_cpu_ns", "self_waiting_ns"):
+        told = sum(row[key] for second in seconds for row in second["functions"])
+        right = sum(row[key] for row in summary["functions"])
+        if abs(told - right) > sum(right_ns.values()) / 1000:
+            problems.append(f"{key} {told}, the summary has {right}")
     times = [second["time_ns"] for second in seconds]
     return problems + ["time runs backwards"] * (times != sorted(times))
 
@@ -177,6 +182,7 @@ def callers(python, folder):
     many = next(number for number, line in enumerate(lines, 1) if line.startswith("def many("))
     right = {(asked["file"], "many", many): 101000}
     problems = [] if calls == right else [f"callers: {calls}, not {right}"]
+    problems += [f"{seconds[-1]['callers_of']}, not {asked}"] * (seconds[-1]["callers_of"] != asked)
     problems += ["callers without a question"] * any(second["callers"] is not None for second in first)
     problems += [f"self time {self_ns}, not {own}"] * (sum(self_ns.values()) != own)
     return problems + [f"exit {recorder.returncode}, {follower.returncode}"] * (recorder.returncode or follower.returncode)

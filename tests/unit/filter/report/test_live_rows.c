@@ -67,11 +67,26 @@ static void test_the_same_place_is_one_row(void **state)
 	map_free_all(&told);
 }
 
+static void test_what_is_not_known_is_null(void **state)
+{
+	struct live_rows rows = { 0 };
+	struct map told = { 0 };
+	struct live_row row = { .code = &f_of_a_child, .line = 1, .numbers = { 3, 7 }, .unknown = 1 << 1 };
+
+	(void)state;
+	add(&rows, &told, &f, 2, 100);
+	live_rows_add(&rows, &told, (uintptr_t)&f_of_a_child, row);
+	has(&rows, "[{\"file\":\"a.py\",\"qualname\":\"f\",\"line\":1,\"calls\":5,\"ns\":null}]");
+	live_rows_free(&rows);
+	map_free_all(&told);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_only_what_is_more_is_told),
 		cmocka_unit_test(test_the_same_place_is_one_row),
+		cmocka_unit_test(test_what_is_not_known_is_null),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
