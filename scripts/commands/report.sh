@@ -58,7 +58,6 @@ await_recording() {
 # perf reads past the end of a file shorter than its header says, so this comes before perf.
 check_recording() {
 	case $recording in -*) recording=./$recording ;; esac
-	[ -z "$follow" ] || await_recording
 	[ -e "$recording" ] || die "no recording '$recording': make one with ocular record"
 	file=$recording
 	[ ! -d "$recording" ] || file=$recording/perf.data
@@ -199,6 +198,8 @@ report() {
 		shift
 	done
 	recording=${recording:-ocular.data}
-	check_report
+	ready_to_report
+	[ -z "$follow" ] || await_recording
+	check_recording
 	report_now
 }

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""What ocular top makes of the lines that it is told, and how it writes names and numbers. Its screen: tests/wrapper/test_top.py."""
+
+import os
+import re
+import sys
+
+import rec
+from rec import equal
+
+sys.path.insert(0, os.path.join(rec.BUILD, "python"))
+from ocular import top_rows, top_screen  # noqa: E402
+from ocular.top_rows import CALLERS, VIEWS, Totals  # noqa: E402
+
+FUNCTIONS = VIEWS[0]
+
+
+def function(qualname, calls, self_ns, cpu_ns):
+    return {"file": "/shop/app.py", "qualname": qualname, "line": 7, "calls": calls, "self_ns": self_ns, "self_cpu_ns": cpu_ns}
+
+
+def line(time_ns, *functions, **more):
+    return {"time_ns": time_ns, "events": 10, "lost": 0, "functions": functions, "loops": (), "tasks": (), "threads": (),
+            "waits": None, "gc": (), "callers_of": None, "callers": None, **more}
+
+
+def shown(totals, view, column=0, pattern=None):
+    return [(row.name[0], [row.value(key, latest) for key, _, latest in view.columns()])
+            for row in totals.ranked(view, column, pattern)]
+
+
+def test_the_last_second_and_all():
+    totals = Totals()
+    totals.add(line(5 * 10 ** 9, function("f", 2, 100, 90), function("g", 1, 300, 80)))
+    totals.add(line(6 * 10 ** 9, function("f", 3, 50, 50)))
+    equal(shown(totals, FUNCTIONS), [("f", [50, 140, 50, 150, 3, 5]), ("g", [0, 80, 0, 300, 0, 1])])
+    equal([name for name, _ in shown(totals, FUNCTIONS, 3)], ["g", "f"])
+    equal([name for name, _ in shown(totals, FUNCTIONS, 0, re.compile("g .*app"))], ["g"])
+    equal((totals.events, totals.time_ns - totals.began_ns), (20, 2 * 10 ** 9))
+
+
+def test_less_than_a_second_is_scaled():
+    totals = Totals()
+    totals.add(line(5 * 10 ** 9))
+    totals.add(line(5 * 10 ** 9 + 250 * 10 ** 6, events=100))
+    equal(totals.per_second(totals.latest_events), 400)
+    totals.add(line(5 * 10 ** 9 + 250 * 10 ** 6, events=0))  # a line of no time at all
+    equal(totals.per_second(0), 0)
+
+
+def test_what_is_not_known():
+    totals = Totals()
+    thread = {"pid": 1, "tid": 1, "name": None, "argv": "app", "cpu_ns": None, "waiting_ns": None, "gil_ns": 4}
+    totals.add(line(10 ** 9, threads=[thread]))
+    equal(shown(totals, VIEWS[2]), [(None, [None, None, None, None, 4, 4])])
+    equal((totals.latest("threads", "cpu_ns"), totals.latest("threads", "gil_ns"), totals.latest("waits", "ns")), (None, 4, None))
+    totals.add(line(2 * 10 ** 9, threads=[{**thread, "cpu_ns": 7, "waiting_ns": 0}]))
+    equal(shown(totals, VIEWS[2]), [(None, [7, 7, 0, 0, 4, 8])])
+
+
+def test_callers_of_another_function_are_not_taken():
+    totals = Totals()
+    asked = {"qualname": "f", "file": "/shop/app.py", "line": 7}
+    caller = {"file": "/shop/app.py", "qualname": "main", "line": 1, "calls": 4, "total_ns": 9, "self_ns": 8}
+    totals.ask(("f", "/shop/app.py", 7))
+    totals.add(line(10 ** 9, callers_of={**asked, "qualname": "before"}, callers=[caller]))
+    equal(shown(totals, CALLERS), [])
+    totals.add(line(2 * 10 ** 9, callers_of=asked, callers=[caller]))
+    equal(shown(totals, CALLERS), [("main", [9, 9, 8, 8, 4, 4])])
+    totals.ask(None)
+    equal(shown(totals, CALLERS), [])
+
+
+def test_numbers_fit_their_columns():
+    for n in [0, 1, 9999999] + [10 ** k - 1 for k in range(20)] + [10 ** k for k in range(20)]:
+        for text in (top_screen.figure(n), top_screen.duration(n)):
+            assert len(text) < top_screen.NUMBER or n >= 10 ** 13, (n, text)
+    equal([top_screen.figure(n) for n in (0, 9999999, 12345678, 4560000000)], ["0", "9999999", "12.3M", "4.56G"])
+    equal([top_screen.duration(n) for n in (0, 999, 1500, 2_500_000, 12_000_000_000)], ["0", "999 ns", "1.50 us", "2.50 ms", "12.0 s"])
+    for view in (*VIEWS, CALLERS):
+        assert all(len(heading) < top_screen.NUMBER for _, heading, _ in view.columns()), view.title
+
+
+def test_names_fit_and_are_no_commands():
+    equal(top_screen.plain("f\x1b[2J\u202eg\n"), "f?[2J?g?")
+    equal([top_screen.cut(text, 5) for text in ("price", "prices", "日本", "日本語")], ["price", "pric~", "日本", "日本~"])
+    equal(top_screen.cut("price", 0), "")
+    equal(top_rows.Row(("f", "/a/b.py", 3)).text(), "f  b.py:3")
+
+
+rec.run(globals())
