@@ -188,6 +188,8 @@ def show(title: str, program: Program) -> None:
     finally:
         follower.terminate()
         follower.communicate()
+    with open(program.errors, errors="replace") as file:  # what the recording lacks
+        sys.stderr.write(file.read())
 
 
 def top(kind: str, own: str, folder: str, words: "list[str]", title: str) -> None:

@@ -40,6 +40,7 @@ urllib.request.urlopen(urllib.request.Request(url, headers={"Origin": "https://u
 NOT_HERE = {
     "git clone": "CI's first step is make demo in a fresh clone; tests/wrapper/test_install.sh installs",
     "make": "CI runs each of these",
+    "ocular top": "needs a terminal: tests/wrapper/test_top.py",
     "perf record": "needs Intel PT: tests/hardware/test_intel_pt.py",
 }
 # A command may end like this, too: a difference was found; Ctrl-C.
