@@ -123,6 +123,7 @@ static int run_to(struct live *l, uint64_t limit)
 		err = err ?: front_ipt_pass(l->front);
 		if (err || !is_over(l, limit))
 			return err;
+		l->analysis->trace.profile.damaged = pt_trace_damages(&l->front->trace);
 		err = trace_second(&l->analysis->trace, l->next);
 		if (err)
 			return err;
@@ -185,6 +186,7 @@ int front_live_feed(struct front_ipt *f, struct analysis *a, const char *dir, bo
 	err = l->signals < 0 ? -errno : front_ipt_begin(f, a, &words);
 	pt_follow_begin(&l->follow, &f->trace, &words);
 	err = pt_follow_end(&l->follow, err ?: follow(l, ended));
+	a->trace.profile.damaged = f->trace.faults.damages;
 	front_ipt_end(f);
 	close(l->signals);
 	free(l);

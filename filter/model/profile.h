@@ -83,6 +83,7 @@ struct profile {
 	uint64_t clock_hz;	/* 0: unknown */
 	const char *file;	/* name of the file that is read; NULL: unknown */
 	bool cut;		/* the file ends before its records did */
+	uint64_t damaged;	/* places in it that could not be read, while it is followed */
 	const char *mode;	/* of the first process whose table has it; NULL: unknown */
 	bool zoomed;		/* a time window was asked for: what is known of the whole alone does not fit */
 };

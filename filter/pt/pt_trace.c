@@ -352,6 +352,15 @@ static int read_side(struct pt_trace *t)
 	return err ? err : perf_order_end(&t->order);
 }
 
+uint64_t pt_trace_damages(const struct pt_trace *t)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < t->merge.nqueues; i++)
+		n += t->merge.queues[i] ? t->merge.queues[i]->damages : 0;
+	return n;
+}
+
 static void sum_faults(struct pt_trace *t)
 {
 	for (uint32_t i = 0; i < t->merge.nqueues; i++) {
@@ -360,9 +369,9 @@ static void sum_faults(struct pt_trace *t)
 		if (!q)
 			continue;
 		t->faults.overflows += q->overflows;
-		t->faults.damages += q->damages;
 		t->faults.untimed += q->walk.untimed;
 	}
+	t->faults.damages = pt_trace_damages(t);
 	t->faults.shared = t->merge.shared;
 	t->faults.switches = t->losses.lost;
 }

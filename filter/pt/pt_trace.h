@@ -51,6 +51,10 @@ void pt_trace_begin(struct pt_trace *t, const struct pt_feed *feed);
 int pt_trace_find(struct pt_trace *t, const struct perf_record *rec, uint64_t at);
 int pt_trace_side(struct pt_trace *t, const struct perf_record *rec, uint64_t at);
 int pt_trace_until(struct pt_trace *t, uint64_t ns);
+
+/* pt_faults.damages until now; at the end they are in the faults. */
+uint64_t pt_trace_damages(const struct pt_trace *t);
+
 int pt_trace_end(struct pt_trace *t, int err);
 
 void pt_trace_close(struct pt_trace *t);

@@ -18,7 +18,7 @@ struct live {
 	struct sink_file file;
 	struct live_told told;
 	struct live_callers *callers; /* NULL: nobody asks for any */
-	uint64_t events, lost;
+	uint64_t events, lost, damaged;
 	uint64_t ns; /* up to when */
 };
 
@@ -42,8 +42,9 @@ static json_int_t since(uint64_t *told, uint64_t now)
 
 static json_t *line_of(struct live *l, const struct profile *p, uint64_t ns)
 {
-	json_t *line = json_pack("{s:I,s:I,s:I}", "time_ns", (json_int_t)ns, "events", since(&l->events, events_of(p)),
-				 "lost", since(&l->lost, p->lost_markers));
+	json_t *line = json_pack("{s:I,s:I,s:I,s:I}", "time_ns", (json_int_t)ns, "events",
+				 since(&l->events, events_of(p)), "lost", since(&l->lost, p->lost_markers), "damaged",
+				 since(&l->damaged, p->damaged));
 
 	line = json_join(line, live_parts(&l->told, p));
 	return l->callers ? json_join(line, live_callers_json(l->callers)) : line;

@@ -86,7 +86,7 @@ class Totals:
         self.rows: dict[str, dict[tuple[Any, ...], Row]] = {view.title: {} for view in (*VIEWS, CALLERS)}
         self.asked: dict[str, Any] | None = None  # whose callers
         self.untold: set[str] = set()  # titles of what the program does not tell
-        self.events = self.lost = self.latest_events = self.most_events = 0
+        self.events = self.lost = self.damaged = self.latest_events = self.most_events = 0
         self.began_ns = self.time_ns = 0
         self.length_ns = SECOND  # of the last line
 
@@ -101,6 +101,7 @@ class Totals:
             self.most_events = max(self.most_events, self.per_second(line["events"]))
         self.events += line["events"]
         self.lost += line["lost"]
+        self.damaged += line["damaged"]
         for view in VIEWS:
             self._add(view, line[view.source])
         if line["callers_of"] == self.asked:

@@ -217,9 +217,10 @@ class Screen:
         seconds = (totals.time_ns - totals.began_ns) // SECOND
         self._line(0, "ocular top  %d s  %s%s%s" % (seconds, self.words and self.words + "  ", "held still  " if self.held else "",
                                                    self.title), curses.A_BOLD)
-        self._line(1, "%s events/s (most %s/s), %s in all, %s lost" % (
-            figure(totals.per_second(totals.latest_events)), figure(totals.most_events), figure(totals.events),
-            figure(totals.lost)), curses.A_BOLD if totals.lost else 0)
+        lost = figure(totals.lost) + " lost" + ", %s places unreadable" % figure(totals.damaged) * bool(totals.damaged)
+        self._line(1, "%s events/s (most %s/s), %s in all, %s" % (
+            figure(totals.per_second(totals.latest_events)), figure(totals.most_events), figure(totals.events), lost),
+                   curses.A_BOLD if totals.lost or totals.damaged else 0)
         self._line(2, "each second: CPU %s, waiting %s, for the GIL %s, gc %s" % tuple(
             "-" if ns is None else duration(ns) for ns in (
                 totals.latest("threads", "cpu_ns"), totals.latest("threads", "waiting_ns"), totals.latest("threads", "gil_ns"),

@@ -135,7 +135,7 @@ def compare(seconds, summary):
                 for place in calls.keys() | right_calls.keys() if calls[place] != right_calls[place]]
     if events != sum(summary["events"].values()):
         problems.append(f"{events} events, the summary has {summary['events']}")
-    if sum(second["lost"] for second in seconds):
+    if sum(second["lost"] + second["damaged"] for second in seconds):
         problems.append("words are lost")
     if abs(sum(self_ns.values()) - sum(right_ns.values())) > sum(right_ns.values()) / 1000:
         problems.append(f"self time {sum(self_ns.values())}, the summary has {sum(right_ns.values())}")

@@ -4,12 +4,13 @@
 import os
 import re
 import sys
+import types
 
 import rec
 from rec import equal
 
 sys.path.insert(0, os.path.join(rec.BUILD, "python"))
-from ocular import top_rows, top_screen  # noqa: E402
+from ocular import top, top_rows, top_screen  # noqa: E402
 from ocular.top_rows import CALLERS, VIEWS, Totals  # noqa: E402
 
 FUNCTIONS = VIEWS[0]
@@ -20,7 +21,7 @@ def function(qualname, calls, self_ns, cpu_ns):
 
 
 def line(time_ns, *functions, **more):
-    return {"time_ns": time_ns, "events": 10, "lost": 0, "functions": functions, "loops": (), "tasks": (), "threads": (),
+    return {"time_ns": time_ns, "events": 10, "lost": 0, "damaged": 0, "functions": functions, "loops": (), "tasks": (), "threads": (),
             "waits": None, "gc": (), "callers_of": None, "callers": None, **more}
 
 
@@ -69,6 +70,21 @@ def test_callers_of_another_function_are_not_taken():
     equal(shown(totals, CALLERS), [("main", [9, 9, 8, 8, 4, 4])])
     totals.ask(None)
     equal(shown(totals, CALLERS), [])
+
+
+def test_a_python_without_curses():
+    class Terminal:
+        isatty = staticmethod(lambda: True)
+    top.sys, kept = types.SimpleNamespace(stdin=Terminal, stdout=Terminal, executable="/opt/python3"), sys.modules.pop("curses")
+    sys.modules["curses"] = None
+    try:
+        top.need_terminal()
+    except top.Failed as e:
+        assert re.match("top needs Python's module curses, which /opt/python3 does not have: set PYTHON .*report --follow", str(e)), e
+    else:
+        raise AssertionError("it goes on")
+    finally:
+        top.sys, sys.modules["curses"] = sys, kept
 
 
 def test_numbers_fit_their_columns():
