@@ -25,10 +25,12 @@ static json_t *functions(struct map *told, const struct profile *p)
 	for (size_t i = 0; i < n && !err; i++) {
 		const struct function *f = all[i]->function;
 		uint64_t self_ns = f->self_ns + f->open_ns;
-		struct live_row row = { all[i],
-					all[i]->firstlineno,
-					{ f->calls, self_ns, on_cpu(self_ns, f->self_off), f->self_off.waiting_ns },
-					f->cpu_unknown ? 1 << 2 | 1 << 3 : 0 };
+		struct live_row row = {
+			.code = all[i],
+			.line = all[i]->firstlineno,
+			.numbers = { f->calls, self_ns, on_cpu(self_ns, f->self_off), f->self_off.waiting_ns },
+			.unknown = f->cpu_unknown ? 1 << 2 | 1 << 3 : 0,
+		};
 
 		err = live_rows_add(&rows, told, (uintptr_t)all[i], row);
 	}
@@ -51,10 +53,10 @@ static json_t *loops(struct map *told, const struct profile *p)
 	for (size_t i = 0; i < n && !err; i++) {
 		const struct loop *l = all[i];
 		struct live_row row = {
-			l->code,
-			l->line,
-			{ l->entries, l->iterations, l->own_time, on_cpu(l->own_time, l->own_off) },
-			l->code->function->cpu_unknown ? 1 << 3 : 0,
+			.code = l->code,
+			.line = l->line,
+			.numbers = { l->entries, l->iterations, l->own_time, on_cpu(l->own_time, l->own_off) },
+			.unknown = l->code->function->cpu_unknown ? 1 << 3 : 0,
 		};
 
 		err = live_rows_add(&rows, told, (uintptr_t)l, row);
