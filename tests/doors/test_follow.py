@@ -13,7 +13,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 
 import recording
 
@@ -75,8 +74,7 @@ def start(python, folder):
 
 
 def follow(folder, *options, ask=False):
-    while not os.path.exists(os.path.join(folder, "rec", "perf.data")):
-        time.sleep(0.01)
+    """It waits itself for a recorder that has not begun yet, and fails if none does."""
     return subprocess.Popen([recording.WRAPPER, "report", "--follow", *options, os.path.join(folder, "rec")],
                             stdin=subprocess.PIPE if ask else subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
