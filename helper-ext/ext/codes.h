@@ -131,6 +131,9 @@ bool codes_is_ambiguous(uint64_t value, uint32_t unit);
 /* The triggers of a value with CODE_TRIGGER. */
 uint64_t codes_triggers(uint64_t value);
 
+/* From here on code that is left out, and has no hook, has this one. Its events may be disabled where it has run. */
+void codes_follow(struct codes *c, PyObject *code, const struct hook *hook);
+
 /* The hook of a value with CODE_HOOK. */
 const struct hook *codes_hook(uint64_t value);
 

@@ -29,6 +29,8 @@ static const struct hook hooks[] = {
 	{ "opentelemetry/sdk/trace/__init__.py", "Span.start", OP_PY_START, tasks_span_begun, "self", 0,
 	  .anyway = true },
 	{ "opentelemetry/sdk/trace/__init__.py", "Span.end", OP_PY_START, tasks_span_ended, "self", 0, .anyway = true },
+	/* What @ocular.request and @ocular.span make of a coroutine function: a task's own coroutine may be one. */
+	{ "ocular/decorator.py", "_coroutine.<locals>.call", .each = tasks_own },
 	{ "trio/_core/_run.py", "Runner.spawn_impl", OP_PY_RETURN, tasks_made },
 	{ "trio/_core/_run.py", "Runner.reschedule", OP_PY_START, tasks_rescheduled, "task", 1 },
 };
@@ -71,6 +73,13 @@ const struct hook *hooks_find(const struct codes *c, PyCodeObject *code)
 	}
 	PyErr_Clear();
 	return NULL;
+}
+
+const struct hook *hooks_own(void)
+{
+	static const struct hook own = { .each = tasks_own };
+
+	return &own;
 }
 
 const struct hook *hooks_coroutine(const struct codes *c, const PyCodeObject *code)

@@ -124,6 +124,27 @@ static void tell(struct codes *c, uint32_t session, enum subject what, uint64_t 
 	lane_write(l, marker_subject(what, coroutine));
 }
 
+/* Will PY_START tell that this coroutine starts? Not if its code is left out, or uses up the ids. */
+static bool start_is_told(struct codes *c, uint32_t session, PyObject *coroutine)
+{
+	PyObject *code, *globals;
+	uint64_t value;
+
+	if (!identity_to_come(coroutine, &code, &globals))
+		return false;
+	value = codes_value_in(c, code, globals, session);
+	return value >= CODE_READY || (value && !(value & (CODE_FILTERED | CODE_NO_ID)));
+}
+
+/* Of what is left out there are no events: but when a task runs is known from those of its own coroutine. */
+static void follow_own(struct codes *c, uint32_t session, PyObject *coroutine)
+{
+	PyObject *code, *globals;
+
+	if (!start_is_told(c, session, coroutine) && identity_to_come(coroutine, &code, &globals))
+		codes_follow(c, code, hooks_own());
+}
+
 /* A task that is seen for the first time. Returns as see(). */
 static uint64_t tell_new(struct codes *c, uint32_t session, PyObject *task)
 {
@@ -131,6 +152,8 @@ static uint64_t tell_new(struct codes *c, uint32_t session, PyObject *task)
 	bool begun = true;
 	uint64_t address = coroutine ? identity_of(coroutine, &begun) : 0;
 
+	if (address && !begun)
+		follow_own(c, session, coroutine);
 	if (address && c->session == session) {
 		told_put(&c->tasks, task, address, name, ticks_now());
 		tell(c, session, begun ? SUBJECT_TASK_OLDER : SUBJECT_TASK_MADE, address, name);
@@ -215,6 +238,25 @@ void tasks_beginning(struct codes *c, uint32_t session, PyObject *code)
 	Py_XDECREF(task);
 }
 
+void tasks_own(struct codes *c, uint32_t session, PyObject *code, enum marker_op op)
+{
+	static const enum subject what[] = {
+		[OP_PY_START] = SUBJECT_TASK_RUNS,  [OP_PY_RESUME] = SUBJECT_TASK_RUNS,
+		[OP_PY_THROW] = SUBJECT_TASK_RUNS,  [OP_PY_YIELD] = SUBJECT_TASK_RESTS,
+		[OP_PY_RETURN] = SUBJECT_TASK_ENDS, [OP_PY_UNWIND] = SUBJECT_TASK_ENDS,
+	};
+	uint64_t address = identity_running(code);
+	PyObject *task = address && op == OP_PY_START && c->untold ? current_task(c) : NULL;
+
+	if (is_task(c, task))
+		see(c, session, task);
+	if (address && op == OP_PY_START)
+		write_word(c, session, SUBJECT_TASK_STARTED, address);
+	if (address)
+		write_word(c, session, what[op], address);
+	Py_XDECREF(task);
+}
+
 void tasks_handle_made(struct codes *c, uint32_t session, PyObject *handle, bool shown)
 {
 	PyObject *self = handled_by(c, handle);
@@ -251,18 +293,6 @@ void tasks_timer_made(struct codes *c, uint32_t session, PyObject *handle, bool 
 		write_address(c, session, SUBJECT_JOB_MADE, handle);
 	}
 	Py_XDECREF(when);
-}
-
-/* Will PY_START tell that this coroutine starts? Not if its code is left out, or uses up the ids. */
-static bool start_is_told(struct codes *c, uint32_t session, PyObject *coroutine)
-{
-	PyObject *code, *globals;
-	uint64_t value;
-
-	if (!identity_to_come(coroutine, &code, &globals))
-		return false;
-	value = codes_value_in(c, code, globals, session);
-	return value >= CODE_READY || (value && !(value & (CODE_FILTERED | CODE_NO_ID)));
 }
 
 /* A step of a task. */

@@ -22,6 +22,9 @@ void tasks_look(struct codes *c);
 /* If there is, a coroutine of this code begins: is it the one of a task that asyncio says is running? */
 void tasks_beginning(struct codes *c, uint32_t session, PyObject *code);
 
+/* A coroutine of this code, which is left out, begins, goes on, is suspended, or ends: it may be a task's own. */
+void tasks_own(struct codes *c, uint32_t session, PyObject *code, enum marker_op op);
+
 /* Hooks (hooks.h). */
 void tasks_handle_made(struct codes *c, uint32_t session, PyObject *value, bool shown);
 void tasks_timer_made(struct codes *c, uint32_t session, PyObject *value, bool shown);
