@@ -48,7 +48,9 @@ struct hook;
 	W(UVLOOP, "uvloop") \
 	W(ASYNCIO, "_asyncio") \
 	W(CURRENT_TASK, "current_task") \
-	W(WHEN, "_when")
+	W(WHEN, "_when") \
+	W(CALLBACKS, "_callbacks") \
+	W(WAITERS, "_waiters")
 
 enum task_word {
 #define W(name, text) WORD_##name,

@@ -30,6 +30,7 @@ struct hook {
 	int at;		       /* which one that is, from 0 on */
 	bool anyway;	       /* also where nothing tells which coroutine is resumed (--no-identity) */
 	hook_before_fn before; /* before the event's words; or NULL */
+	hook_before_fn ending; /* the same before PY_RETURN and PY_UNWIND; or NULL */
 	hook_each_fn each;     /* instead of the others; or NULL */
 };
 

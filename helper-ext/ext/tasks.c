@@ -335,6 +335,96 @@ void tasks_made(struct codes *c, uint32_t session, PyObject *task, bool shown)
 	Py_XDECREF(coroutine);
 }
 
+/* A future is about to be set: by its callbacks it lets tasks go on. One that is set has none. Are there any? */
+static bool wake_waiting(struct codes *c, uint32_t session, PyObject *future)
+{
+	PyObject *callbacks = attribute(c, future, WORD_CALLBACKS);
+	Py_ssize_t n = callbacks && PyList_CheckExact(callbacks) ? PyList_GET_SIZE(callbacks) : 0;
+
+	for (Py_ssize_t i = 0; i < n; i++) {
+		PyObject *pair = PyList_GET_ITEM(callbacks, i);
+		PyObject *first = PyTuple_CheckExact(pair) && PyTuple_GET_SIZE(pair) ? PyTuple_GET_ITEM(pair, 0) : NULL;
+		PyObject *self = first && PyCFunction_Check(first) ? attribute(c, first, WORD_SELF) : NULL;
+
+		if (is_task(c, self))
+			tasks_rescheduled(c, session, self, true);
+		Py_XDECREF(self);
+	}
+	Py_XDECREF(callbacks);
+	return n > 0;
+}
+
+/* Up to so many of them, from the first on; pending: those that are set already do not count. */
+static void wake_some(struct codes *c, uint32_t session, PyObject *futures, Py_ssize_t most, bool pending)
+{
+	PyObject *all = c->untold && futures && futures != Py_None ? PySequence_List(futures) : NULL;
+
+	for (Py_ssize_t i = 0; all && most && i < PyList_GET_SIZE(all); i++)
+		most -= wake_waiting(c, session, PyList_GET_ITEM(all, i)) || !pending;
+	PyErr_Clear();
+	Py_XDECREF(all);
+}
+
+static void wake_waiters(struct codes *c, uint32_t session, PyObject *lock, Py_ssize_t most)
+{
+	PyObject *waiters = attribute(c, lock, WORD_WAITERS);
+
+	wake_some(c, session, waiters, most, false);
+	Py_XDECREF(waiters);
+}
+
+void tasks_waiters_woken(struct codes *c, uint32_t session, PyObject *event, bool shown)
+{
+	wake_waiters(c, session, event, PY_SSIZE_T_MAX);
+}
+
+void tasks_waiter_woken(struct codes *c, uint32_t session, PyObject *lock, bool shown)
+{
+	wake_waiters(c, session, lock, 1);
+}
+
+void tasks_next_woken(struct codes *c, uint32_t session, PyObject *waiters, bool shown)
+{
+	wake_some(c, session, waiters, 1, true);
+}
+
+void tasks_future_set(struct codes *c, uint32_t session, PyObject *future, bool shown)
+{
+	if (c->untold)
+		wake_waiting(c, session, future);
+}
+
+void tasks_registered(struct codes *c, uint32_t session, PyObject *task, bool shown)
+{
+	if (c->untold && is_task(c, task))
+		see(c, session, task);
+}
+
+void tasks_ending(struct codes *c, uint32_t session, PyObject *code)
+{
+	PyObject *task = current_task(c), *coroutine = is_task(c, task) ? coroutine_of(c, task) : NULL;
+	bool begun;
+	uint64_t address = coroutine ? identity_of(coroutine, &begun) : 0;
+
+	if (address && address == identity_running(code))
+		wake_waiting(c, session, task);
+	Py_XDECREF(coroutine);
+	Py_XDECREF(task);
+}
+
+/* Known by the future of the pool, whose own job is over. */
+void tasks_chained(struct codes *c, uint32_t session, PyObject *source, bool shown)
+{
+	if (c->untold)
+		write_address(c, session, SUBJECT_JOB_MADE, source);
+}
+
+void tasks_chain_run(struct codes *c, uint32_t session, PyObject *other, bool shown)
+{
+	if (c->untold)
+		write_address(c, session, shown ? SUBJECT_JOB_BEGUN : SUBJECT_JOB_UNSEEN, other);
+}
+
 void tasks_rescheduled(struct codes *c, uint32_t session, PyObject *task, bool shown)
 {
 	uint64_t coroutine = see(c, session, task);

@@ -25,6 +25,18 @@ void tasks_beginning(struct codes *c, uint32_t session, PyObject *code);
 /* A coroutine of this code, which is left out, begins, goes on, is suspended, or ends: it may be a task's own. */
 void tasks_own(struct codes *c, uint32_t session, PyObject *code, enum marker_op op);
 
+/* Likewise, it ends: which tasks wait for the one that it is the coroutine of? */
+void tasks_ending(struct codes *c, uint32_t session, PyObject *code);
+
+/* Where there is such an event loop: a task is made, futures are about to be set, a thread hands its result over. */
+void tasks_registered(struct codes *c, uint32_t session, PyObject *value, bool shown);
+void tasks_waiters_woken(struct codes *c, uint32_t session, PyObject *value, bool shown);
+void tasks_waiter_woken(struct codes *c, uint32_t session, PyObject *value, bool shown);
+void tasks_next_woken(struct codes *c, uint32_t session, PyObject *value, bool shown);
+void tasks_future_set(struct codes *c, uint32_t session, PyObject *value, bool shown);
+void tasks_chained(struct codes *c, uint32_t session, PyObject *value, bool shown);
+void tasks_chain_run(struct codes *c, uint32_t session, PyObject *value, bool shown);
+
 /* Hooks (hooks.h). */
 void tasks_handle_made(struct codes *c, uint32_t session, PyObject *value, bool shown);
 void tasks_timer_made(struct codes *c, uint32_t session, PyObject *value, bool shown);
