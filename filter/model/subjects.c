@@ -198,6 +198,20 @@ static int make_job(struct thread *t, const struct sample *s, uint64_t address, 
 	return j->ready_by || j->ready_ns > s->time ? 0 : -ENOMEM;
 }
 
+/* Does the activation do one job after another? */
+static bool is_next_job(const struct thread *t, const struct frame *f, const struct profile *p)
+{
+	const struct step *s = f->step == t->doing.step ? steps_get(&p->steps, f->step) : NULL;
+
+	return s && s->kind == STEP_JOB;
+}
+
+static int begin_next(struct thread *t, struct frame *f, const struct step *step, struct profile *p)
+{
+	f->step = t->doing.step = steps_add(&p->steps, step);
+	return f->step ? 0 : -ENOMEM;
+}
+
 /* The innermost activation does it. One that was never handed over as a whole (a reader of a socket) is its own. */
 static int begin_job(struct thread *t, const struct sample *s, uint64_t address, bool seen, struct profile *p)
 {
@@ -217,10 +231,10 @@ static int begin_job(struct thread *t, const struct sample *s, uint64_t address,
 		t->doing.unnamed = t->doing.unseen = steps_add(&p->steps, &step);
 		return t->doing.unseen ? 0 : -ENOMEM;
 	}
-	if (!f || f->step)
+	if (!f || (f->step && !is_next_job(t, f, p)))
 		return 0;
 	step.what = f->a.code;
-	err = begin_step(t, f, &step, p);
+	err = f->step ? begin_next(t, f, &step, p) : begin_step(t, f, &step, p);
 	t->doing.unnamed = f->step;
 	return err;
 }
@@ -416,7 +430,8 @@ static bool ends_with(const char *text, const char *end)
 static bool is_jobs_own(const struct step *job, const struct code *code)
 {
 	return (!job->what || strcmp(job->what->file, code->file)) &&
-	       !ends_with(code->file, "/concurrent/futures/_base.py") && !ends_with(code->file, "/threading.py");
+	       !ends_with(code->file, "/concurrent/futures/_base.py") && !ends_with(code->file, "/threading.py") &&
+	       !ends_with(code->file, "/asyncio/base_events.py") && !ends_with(code->file, "/queue.py");
 }
 
 static void name_job(struct thread *t, struct code *code, const struct profile *p)

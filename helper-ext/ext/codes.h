@@ -50,7 +50,8 @@ struct hook;
 	W(CURRENT_TASK, "current_task") \
 	W(WHEN, "_when") \
 	W(CALLBACKS, "_callbacks") \
-	W(WAITERS, "_waiters")
+	W(WAITERS, "_waiters") \
+	W(GET_LOOP, "get_loop")
 
 enum task_word {
 #define W(name, text) WORD_##name,

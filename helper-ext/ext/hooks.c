@@ -24,6 +24,9 @@ static const struct hook hooks[] = {
 	{ "asyncio/events.py", "_ThreadSafeHandle.__init__", OP_PY_START, tasks_self_made, "self", 0 },
 	{ "concurrent/futures/thread.py", "ThreadPoolExecutor.submit", OP_PY_RETURN, tasks_job_made },
 	{ "concurrent/futures/thread.py", "_WorkItem.run", OP_PY_START, tasks_job_run, "self", 0 },
+	/* anyio's threads take jobs from a queue. */
+	{ "/queue.py", "Queue.put_nowait", OP_PY_START, tasks_item_put, "item", 1 },
+	{ "/queue.py", "Queue.get", OP_PY_RETURN, tasks_item_got },
 	{ "threading.py", "Thread.start", OP_PY_START, tasks_self_made, "self", 0 },
 	{ "threading.py", "Thread._bootstrap_inner", OP_PY_START, tasks_self_run, "self", 0 },
 	{ "opentelemetry/sdk/trace/__init__.py", "Span.start", OP_PY_START, tasks_span_begun, "self", 0,

@@ -448,6 +448,33 @@ void tasks_job_run(struct codes *c, uint32_t session, PyObject *item, bool shown
 	Py_XDECREF(future);
 }
 
+/* The future of a job for anyio's WorkerThread: (context, function, arguments, future, scope); borrowed, or NULL. */
+static PyObject *job_of(const struct codes *c, PyObject *item)
+{
+	PyObject *future = PyTuple_CheckExact(item) && PyTuple_GET_SIZE(item) == 5 ? PyTuple_GET_ITEM(item, 3) : NULL;
+
+	if (!future || !PyContext_CheckExact(PyTuple_GET_ITEM(item, 0)))
+		return NULL;
+	return _PyType_Lookup(Py_TYPE(future), c->words[WORD_GET_LOOP]) ? future : NULL;
+}
+
+void tasks_item_put(struct codes *c, uint32_t session, PyObject *item, bool shown)
+{
+	PyObject *future = job_of(c, item);
+
+	if (future)
+		write_address(c, session, SUBJECT_JOB_MADE, future);
+}
+
+/* What called get() does it from here on. */
+void tasks_item_got(struct codes *c, uint32_t session, PyObject *item, bool shown)
+{
+	PyObject *future = job_of(c, item);
+
+	if (future)
+		write_address(c, session, shown ? SUBJECT_JOB_BEGUN : SUBJECT_JOB_UNSEEN, future);
+}
+
 void tasks_self_made(struct codes *c, uint32_t session, PyObject *thread, bool shown)
 {
 	write_address(c, session, SUBJECT_JOB_MADE, thread);

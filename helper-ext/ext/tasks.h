@@ -49,5 +49,8 @@ void tasks_span_begun(struct codes *c, uint32_t session, PyObject *span, bool sh
 void tasks_span_ended(struct codes *c, uint32_t session, PyObject *span, bool shown);
 void tasks_job_made(struct codes *c, uint32_t session, PyObject *value, bool shown);
 void tasks_job_run(struct codes *c, uint32_t session, PyObject *value, bool shown);
+/* Of a queue: is it a job for one of anyio's threads? */
+void tasks_item_put(struct codes *c, uint32_t session, PyObject *value, bool shown);
+void tasks_item_got(struct codes *c, uint32_t session, PyObject *value, bool shown);
 void tasks_self_made(struct codes *c, uint32_t session, PyObject *value, bool shown);
 void tasks_self_run(struct codes *c, uint32_t session, PyObject *value, bool shown);

@@ -594,6 +594,44 @@ def planted_behind(notes):
             for kind, what, task, ns in planted(notes) if task != "long"]
 
 
+# Jobs of anyio's threads, one after another in each: of each, its name, and how long it took.
+WORKERS = """
+import anyio, asyncio, json, sys, time
+import ocular
+took = {}
+def job_a(n): work(n, .005)
+def job_b(n): work(n, .01)
+def work(n, seconds):
+    since = time.perf_counter_ns()
+    time.sleep(seconds)
+    took[n] = time.perf_counter_ns() - since
+async def handler(n):
+    with ocular.request("GET /%d" % n):
+        await anyio.to_thread.run_sync((job_a, job_b)[n % 2], n)
+async def main():
+    for n in range(6):
+        await handler(n)
+    async with anyio.create_task_group() as group:
+        for n in range(6, 12):
+            group.start_soon(handler, n)
+asyncio.run(main())
+json.dump(took, open(sys.argv[2], "w"))
+"""
+
+
+def test_workers(python, folder):
+    """Each request's job is its own, in a thread that does many."""
+    took, summary = recorded(python, folder, WORKERS)
+    problems = [] if len(summary["requests"]) == len(took) == 12 else [f"{len(summary['requests'])} requests, {len(took)} jobs"]
+    for r in summary["requests"]:
+        n = r["name"].removeprefix("GET /")
+        found = {what: sum(p["ns"] for p in r["path"] if p["kind"] == "running" and p["what"] == what) for what in ("job_a", "job_b")}
+        mine, other = ("job_b", "job_a") if int(n) % 2 else ("job_a", "job_b")
+        if found[mine] < took[n] or found[other] or sum(p["ns"] for p in r["path"]) != r["end_ns"] - r["start_ns"]:
+            problems.append(f"{r['name']}: {found}, by its own clock {took[n]}: {r['path']}")
+    return problems
+
+
 TRIO = """
 import json, sys, trio
 class Counts(trio.abc.Instrument):
@@ -823,7 +861,8 @@ def cases(python, _):
     yield f"{version} the program's own coroutines are named", test_named, python
     yield f"{version} any request can be asked for", test_any, python
     yield f"{version} a timer is late", test_late, python
-    for name, test, *packages in (("trio, as it counts itself", test_trio, "trio", "anyio"), ):
+    for name, test, *packages in (("trio, as it counts itself", test_trio, "trio", "anyio"),
+                                  ("threads of anyio", test_workers, "trio", "anyio"), ):
         fetched = recording.venv(python, *packages)
         yield f"{version} {name}", *((test, fetched) if fetched else (recording.NO_VENV,))
     fetched = recording.venv(python, "uvloop")
