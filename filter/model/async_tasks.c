@@ -52,6 +52,7 @@ static void add_total(struct task_total *to, const struct async_task *task, uint
 	to->wall_ns += wall;
 	to->running_ns += task->running_ns;
 	to->resumptions += task->resumptions;
+	to->ready_ns += task->ready_total_ns;
 	if (wall < to->longest_ns)
 		return;
 	to->longest_ns = wall;
@@ -128,14 +129,14 @@ int async_tasks_run(struct async_tasks *t, struct async_task *task, uint64_t ste
 {
 	uint64_t since = task->suspended_ns ? task->suspended_ns : task->made_ns;
 	uint64_t ready = task->ready_ns > since && task->ready_ns < ns ? task->ready_ns : ns;
-	struct task_total *total = total_of(t, task->coroutine);
+	struct task_total *total = task->coroutine ? total_of(t, task->coroutine) : NULL;
 
-	if (!total)
+	if (task->coroutine && !total)
 		return -ENOMEM;
 	task->resumptions += task->suspended_ns != 0;
-	if (task->suspended_ns && ready > since)
+	if (total && task->suspended_ns && ready > since)
 		wait_of(total, task->where)->ns += ready - since;
-	total->ready_ns += task->suspended_ns ? ns - ready : ns - since;
+	*(total ? &total->ready_ns : &task->ready_total_ns) += task->suspended_ns ? ns - ready : ns - since;
 	task->step = step;
 	task->ready_ns = task->ready_by = 0;
 	return 0;

@@ -103,17 +103,15 @@ static int mark_wait(const struct step *s, uint64_t since, const struct subscrib
 	return err ?: mark(s, CRITICAL_READY, s->what, ready, s->begun_ns, to);
 }
 
-static int run_task(struct thread *t, struct frame *f, struct async_task *task, uint64_t ns,
-		    const struct subscribers *to)
+static struct step step_of(const struct thread *t, const struct async_task *task, struct code *what, uint64_t ns)
 {
-	struct profile *p = to->profile;
-	const struct step step = {
+	return (struct step){
 		.kind = STEP_TASK,
 		.pid = t->pid,
 		.tid = t->tid,
 		.called = task->called,
 		.task = task->number,
-		.what = f->a.code,
+		.what = what,
 		.begun_ns = ns,
 		.ready_ns = task->ready_ns,
 		.ready_by = task->ready_by,
@@ -122,6 +120,13 @@ static int run_task(struct thread *t, struct frame *f, struct async_task *task, 
 		.where = task->where,
 		.by = task->awaited_by,
 	};
+}
+
+static int run_task(struct thread *t, struct frame *f, struct async_task *task, uint64_t ns,
+		    const struct subscribers *to)
+{
+	struct profile *p = to->profile;
+	const struct step step = step_of(t, task, f->a.code, ns);
 	int err = begin_step(t, f, &step, p);
 
 	task->coroutine = f->a.code;
@@ -193,6 +198,20 @@ static int make_job(struct thread *t, const struct sample *s, uint64_t address, 
 	return j->ready_by || j->ready_ns > s->time ? 0 : -ENOMEM;
 }
 
+/* Does the activation do one job after another? */
+static bool is_next_job(const struct thread *t, const struct frame *f, const struct profile *p)
+{
+	const struct step *s = f->step == t->doing.step ? steps_get(&p->steps, f->step) : NULL;
+
+	return s && s->kind == STEP_JOB;
+}
+
+static int begin_next(struct thread *t, struct frame *f, const struct step *step, struct profile *p)
+{
+	f->step = t->doing.step = steps_add(&p->steps, step);
+	return f->step ? 0 : -ENOMEM;
+}
+
 /* The innermost activation does it. One that was never handed over as a whole (a reader of a socket) is its own. */
 static int begin_job(struct thread *t, const struct sample *s, uint64_t address, bool seen, struct profile *p)
 {
@@ -212,10 +231,10 @@ static int begin_job(struct thread *t, const struct sample *s, uint64_t address,
 		t->doing.unnamed = t->doing.unseen = steps_add(&p->steps, &step);
 		return t->doing.unseen ? 0 : -ENOMEM;
 	}
-	if (!f || f->step)
+	if (!f || (f->step && !is_next_job(t, f, p)))
 		return 0;
 	step.what = f->a.code;
-	err = begin_step(t, f, &step, p);
+	err = f->step ? begin_next(t, f, &step, p) : begin_step(t, f, &step, p);
 	t->doing.unnamed = f->step;
 	return err;
 }
@@ -268,8 +287,95 @@ static int take_request(struct thread *t, const struct sample *s, enum subject w
 	return requests_end(&p->requests, t->pid, object, s->time, &p->steps, step);
 }
 
-int subject_word(struct thread *t, const struct sample *s, struct profile *p)
+/* The program's own coroutine that awaits where the task is suspended; NULL: it is that one, or there is none. */
+static const struct code *awaited_by(const struct doing *d, const struct codes *codes)
 {
+	bool own = d->yielded && d->yielded_by != d->yielded && origin_rank(codes, d->yielded_by);
+
+	return own ? d->yielded_by : NULL;
+}
+
+/* The task works from here on; its own coroutine is left out. */
+static int begin_hidden(struct thread *t, struct async_task *task, uint64_t address, uint64_t ns, struct profile *p)
+{
+	const struct step step = step_of(t, task, NULL, ns);
+	uint64_t number = steps_add(&p->steps, &step);
+
+	if (!number)
+		return -ENOMEM;
+	task->outer_step = t->doing.step;
+	t->doing.step = number;
+	t->doing.hidden = address;
+	t->doing.yielded = NULL;
+	return async_tasks_run(&p->tasks, task, number, ns);
+}
+
+/* Such a coroutine begins or goes on. One that another coroutine awaits is no task's, as in is_awaited(). */
+static int run_hidden(struct thread *t, const struct sample *s, uint64_t address, struct profile *p)
+{
+	struct stack *st = thread_stack(t, s->interpreter);
+	struct async_task *task = async_tasks_find(&p->tasks, t->pid, address);
+	const struct frame *top = st ? stack_top(st) : NULL;
+	bool starts = t->doing.beginning == address;
+
+	if (!st)
+		return -ENOMEM;
+	t->doing.beginning = 0;
+	if (task && starts && (t->doing.hidden || (top && top->a.code->coroutine)))
+		return async_tasks_end(&p->tasks, task, address, 0, s->time);
+	if (task && starts)
+		async_tasks_begun(task, s->time);
+	return task ? begin_hidden(t, task, address, s->time, p) : 0;
+}
+
+/* The frame around it may still work for the task. */
+static void leave_hidden(struct thread *t, const struct frame *top, const struct async_task *task)
+{
+	t->doing.hidden = 0;
+	if (t->doing.task_unseen)
+		t->doing.unseen = task->step;
+	if (!top || top->step != RUNS_TASK)
+		t->doing.step = task->outer_step;
+}
+
+/* It is suspended, or ends. What the step is called is known only now. */
+static int rest_hidden(struct thread *t, const struct sample *s, uint64_t address, bool ends,
+		       const struct subscribers *to)
+{
+	struct profile *p = to->profile;
+	struct stack *st = thread_stack(t, s->interpreter);
+	struct async_task *task = async_tasks_find(&p->tasks, t->pid, address);
+	const struct step *step = task && t->doing.hidden == address ? steps_get(&p->steps, task->step) : NULL;
+	int err;
+
+	if (!st)
+		return -ENOMEM;
+	if (!step)
+		return 0;
+	err = mark_wait(step, step->suspended_ns ? step->suspended_ns : task->made_ns, to);
+	err = err ?: mark(step, CRITICAL_RUNNING, step->what, step->begun_ns, s->time, to);
+	leave_hidden(t, stack_top(st), task);
+	if (!err && ends)
+		return async_tasks_end(&p->tasks, task, address, s->time - step->begun_ns, s->time);
+	async_tasks_suspend(task, s->time - step->begun_ns, s->time, t->doing.yielded, awaited_by(&t->doing, p->codes));
+	return err;
+}
+
+/* The outermost coroutine that is seen in a step of a task whose own is not. */
+static void name_hidden(struct thread *t, struct code *code, struct profile *p)
+{
+	struct async_task *task = async_tasks_find(&p->tasks, t->pid, t->doing.hidden);
+	struct step *step = task ? steps_get(&p->steps, task->step) : NULL;
+
+	if (!step || step->what || !code->coroutine)
+		return;
+	step->what = code;
+	task->coroutine = task->coroutine ? task->coroutine : code;
+}
+
+int subject_word(struct thread *t, const struct sample *s, const struct subscribers *to)
+{
+	struct profile *p = to->profile;
 	enum subject what = marker_subject_what(s->payload);
 	uint64_t whom = s->payload & MARKER_SUBJECT_MAX;
 
@@ -301,6 +407,11 @@ int subject_word(struct thread *t, const struct sample *s, struct profile *p)
 	case SUBJECT_REQUEST_BEGUN:
 	case SUBJECT_REQUEST_ENDED:
 		return take_request(t, s, what, whom, p);
+	case SUBJECT_TASK_RUNS:
+		return run_hidden(t, s, whom, p);
+	case SUBJECT_TASK_RESTS:
+	case SUBJECT_TASK_ENDS:
+		return rest_hidden(t, s, whom, what == SUBJECT_TASK_ENDS, to);
 	case SUBJECT_GREENLET: /* thread_greenlets.c has these */
 	case SUBJECT_GREENLET_ENDED:
 		break;
@@ -319,7 +430,8 @@ static bool ends_with(const char *text, const char *end)
 static bool is_jobs_own(const struct step *job, const struct code *code)
 {
 	return (!job->what || strcmp(job->what->file, code->file)) &&
-	       !ends_with(code->file, "/concurrent/futures/_base.py") && !ends_with(code->file, "/threading.py");
+	       !ends_with(code->file, "/concurrent/futures/_base.py") && !ends_with(code->file, "/threading.py") &&
+	       !ends_with(code->file, "/asyncio/base_events.py") && !ends_with(code->file, "/queue.py");
 }
 
 static void name_job(struct thread *t, struct code *code, const struct profile *p)
@@ -357,6 +469,8 @@ int subject_begins(struct thread *t, struct stack *st, struct object *o, uint64_
 
 	if (t->doing.unnamed)
 		name_job(t, f->a.code, p);
+	if (t->doing.hidden && o)
+		name_hidden(t, f->a.code, p);
 	if (task && f->a.op == OP_PY_START)
 		async_tasks_begun(task, ns);
 	err = task ? run_task(t, f, task, ns, to) : 0;
@@ -394,14 +508,6 @@ static void note_yield(struct doing *d, const struct frame *f, enum leave_how ho
 		d->yielded = d->yielded_by = code;
 	else if (origin_rank(codes, code) > origin_rank(codes, d->yielded_by))
 		d->yielded_by = code;
-}
-
-/* The program's own coroutine that awaits where the task is suspended; NULL: it is that one, or there is none. */
-static const struct code *awaited_by(const struct doing *d, const struct codes *codes)
-{
-	bool own = d->yielded && d->yielded_by != d->yielded && origin_rank(codes, d->yielded_by);
-
-	return own ? d->yielded_by : NULL;
 }
 
 /* Since when it works for its task. A greenlet that it waits for works for that, too. */

@@ -146,5 +146,5 @@ int thread_take_subject(struct thread *t, const struct sample *s, const struct s
 		return 0;
 	if (what == SUBJECT_REQUEST_BEGUN || what == SUBJECT_REQUEST_ENDED)
 		return thread_take_request(t, s, what == SUBJECT_REQUEST_BEGUN, to);
-	return subject_word(t, s, to->profile);
+	return subject_word(t, s, to);
 }

@@ -214,7 +214,7 @@ int thread_take_request(struct thread *t, const struct sample *s, bool begins, c
 		find_over(t, q->called.name, (uint32_t)s->payload);
 		err = thread_end_spans(t, s->time, s->cycles, to);
 	}
-	err = err ?: subject_word(t, s, to->profile);
+	err = err ?: subject_word(t, s, to);
 	q = begins && !err ? requests_open(all, t->pid, object) : NULL;
 	return q ? begin_request(t, q, s, to) : err;
 }

@@ -173,12 +173,21 @@ static void write_short_call(struct callback *cb, uint64_t value, uint64_t calle
 		lane_write(l, marker_c_call(0, 0, (uint32_t)(value >> MARKER_CODE_SHIFT), at.offset) | callee);
 }
 
+static bool is_ending(const struct callback *cb, uint64_t value)
+{
+	enum marker_op op = marker_op(cb->head);
+
+	return value & CODE_HOOK && (op == OP_PY_RETURN || op == OP_PY_UNWIND) && codes_hook(value)->ending;
+}
+
 static void write_any(struct callback *cb, PyObject *const *args, uint64_t value, uint64_t callee, struct place at)
 {
 	const struct hook *hook = value < CODE_READY ? hook_of(cb, value) : NULL;
 
 	if (hook && hook->before)
 		hook->before(cb->codes, cb->session, args[0]);
+	if (value < CODE_READY && is_ending(cb, value))
+		codes_hook(value)->ending(cb->codes, cb->session, args[0]);
 	if (value == CODE_NO_ID)
 		lanes_drop(1);
 	else if (cb->shape == EMIT_RAISE)
@@ -193,11 +202,23 @@ static void write_any(struct callback *cb, PyObject *const *args, uint64_t value
 		write_event(cb, args, value, marker_extension(0, KIND_CALLEE, callee >> MARKER_CALLEE_SHIFT), at);
 }
 
+/* Of a coroutine that is left out: is it an event that its hook is for? */
+static bool is_each(const struct callback *cb, uint64_t value)
+{
+	enum marker_op op = marker_op(cb->head);
+
+	return value & CODE_HOOK && codes_hook(value)->each && op >= OP_PY_START && op <= OP_PY_THROW;
+}
+
 /* It is left out; its hook is not. */
 static PyObject *see_filtered(struct callback *cb, PyObject *const *args, uint64_t value)
 {
 	const struct hook *hook = hook_of(cb, value);
 
+	if (is_each(cb, value)) {
+		codes_hook(value)->each(cb->codes, cb->session, args[0], marker_op(cb->head));
+		Py_RETURN_NONE;
+	}
 	if (!hook || !hook->follow)
 		return Py_NewRef(cb->disable);
 	follow_hook(cb, hook, args, false);

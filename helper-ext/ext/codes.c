@@ -471,6 +471,30 @@ uint64_t codes_triggers(uint64_t value)
 	return entry_of(value_id(value))->triggers;
 }
 
+static void set_hook(uint32_t id, const struct hook *hook)
+{
+	struct entry *entry;
+
+	process_lock();
+	entry = entry_of(id);
+	if (entry)
+		entry->hook = hook;
+	process_unlock();
+}
+
+void codes_follow(struct codes *c, PyObject *code, const struct hook *hook)
+{
+	uint64_t value;
+
+	Py_BEGIN_CRITICAL_SECTION(code);
+	value = stored(c, code);
+	if (value < CODE_READY && value & CODE_FILTERED && !(value & CODE_HOOK) && c->direct != PY_SSIZE_T_MAX) {
+		set_hook(value_id(value), hook);
+		set_value(c, code, value | CODE_HOOK);
+	}
+	Py_END_CRITICAL_SECTION();
+}
+
 const struct hook *codes_hook(uint64_t value)
 {
 	return entry_of(value_id(value))->hook;

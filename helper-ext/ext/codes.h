@@ -48,7 +48,10 @@ struct hook;
 	W(UVLOOP, "uvloop") \
 	W(ASYNCIO, "_asyncio") \
 	W(CURRENT_TASK, "current_task") \
-	W(WHEN, "_when")
+	W(WHEN, "_when") \
+	W(CALLBACKS, "_callbacks") \
+	W(WAITERS, "_waiters") \
+	W(GET_LOOP, "get_loop")
 
 enum task_word {
 #define W(name, text) WORD_##name,
@@ -130,6 +133,9 @@ bool codes_is_ambiguous(uint64_t value, uint32_t unit);
 
 /* The triggers of a value with CODE_TRIGGER. */
 uint64_t codes_triggers(uint64_t value);
+
+/* From here on code that is left out, and has no hook, has this one. Its events may be disabled where it has run. */
+void codes_follow(struct codes *c, PyObject *code, const struct hook *hook);
 
 /* The hook of a value with CODE_HOOK. */
 const struct hook *codes_hook(uint64_t value);

@@ -24,11 +24,25 @@ static const struct hook hooks[] = {
 	{ "asyncio/events.py", "_ThreadSafeHandle.__init__", OP_PY_START, tasks_self_made, "self", 0 },
 	{ "concurrent/futures/thread.py", "ThreadPoolExecutor.submit", OP_PY_RETURN, tasks_job_made },
 	{ "concurrent/futures/thread.py", "_WorkItem.run", OP_PY_START, tasks_job_run, "self", 0 },
+	/* anyio's threads take jobs from a queue. */
+	{ "/queue.py", "Queue.put_nowait", OP_PY_START, tasks_item_put, "item", 1 },
+	{ "/queue.py", "Queue.get", OP_PY_RETURN, tasks_item_got },
 	{ "threading.py", "Thread.start", OP_PY_START, tasks_self_made, "self", 0 },
 	{ "threading.py", "Thread._bootstrap_inner", OP_PY_START, tasks_self_run, "self", 0 },
 	{ "opentelemetry/sdk/trace/__init__.py", "Span.start", OP_PY_START, tasks_span_begun, "self", 0,
 	  .anyway = true },
 	{ "opentelemetry/sdk/trace/__init__.py", "Span.end", OP_PY_START, tasks_span_ended, "self", 0, .anyway = true },
+	/* What @ocular.request and @ocular.span make of a coroutine function: a task's own coroutine may be one. */
+	{ "ocular/decorator.py", "_coroutine.<locals>.call", .each = tasks_own },
+	/* What lets go on where the event loop is no Python code. */
+	{ "_weakrefset.py", "WeakSet.add", OP_PY_START, tasks_registered, "item", 1 },
+	{ "asyncio/locks.py", "Event.set", OP_PY_START, tasks_waiters_woken, "self", 0 },
+	{ "asyncio/locks.py", "Lock._wake_up_first", OP_PY_START, tasks_waiter_woken, "self", 0 },
+	{ "asyncio/queues.py", "Queue._wakeup_next", OP_PY_START, tasks_next_woken, "waiters", 1 },
+	{ "asyncio/futures.py", "_set_result_unless_cancelled", OP_PY_START, tasks_future_set, "fut", 0 },
+	{ "asyncio/futures.py", "_copy_future_state", OP_PY_START, tasks_future_set, "dest", 1 },
+	{ "asyncio/futures.py", "_chain_future.<locals>._call_set_state", OP_PY_START, tasks_chained, "source", 0 },
+	{ "asyncio/futures.py", "_chain_future.<locals>._set_state", OP_PY_START, tasks_chain_run, "other", 1 },
 	{ "trio/_core/_run.py", "Runner.spawn_impl", OP_PY_RETURN, tasks_made },
 	{ "trio/_core/_run.py", "Runner.reschedule", OP_PY_START, tasks_rescheduled, "task", 1 },
 };
@@ -73,9 +87,16 @@ const struct hook *hooks_find(const struct codes *c, PyCodeObject *code)
 	return NULL;
 }
 
+const struct hook *hooks_own(void)
+{
+	static const struct hook own = { .each = tasks_own };
+
+	return &own;
+}
+
 const struct hook *hooks_coroutine(const struct codes *c, const PyCodeObject *code)
 {
-	static const struct hook begins = { .op = OP_PY_START, .before = tasks_beginning };
+	static const struct hook begins = { .op = OP_PY_START, .before = tasks_beginning, .ending = tasks_ending };
 
 	return c->untold && code->co_flags & CO_COROUTINE ? &begins : NULL;
 }

@@ -18,6 +18,8 @@
  */
 typedef void (*hook_fn)(struct codes *c, uint32_t session, PyObject *value, bool shown);
 typedef void (*hook_before_fn)(struct codes *c, uint32_t session, PyObject *code);
+/* Of a coroutine that is left out: each of its activations begins, and ends. */
+typedef void (*hook_each_fn)(struct codes *c, uint32_t session, PyObject *code, enum marker_op op);
 
 struct hook {
 	const char *file; /* the file's name ends so */
@@ -28,10 +30,15 @@ struct hook {
 	int at;		       /* which one that is, from 0 on */
 	bool anyway;	       /* also where nothing tells which coroutine is resumed (--no-identity) */
 	hook_before_fn before; /* before the event's words; or NULL */
+	hook_before_fn ending; /* the same before PY_RETURN and PY_UNWIND; or NULL */
+	hook_each_fn each;     /* instead of the others; or NULL */
 };
 
 /* The row of that code, or NULL. */
 const struct hook *hooks_find(const struct codes *c, PyCodeObject *code);
+
+/* That of a task's own coroutine, where a filter leaves that out. */
+const struct hook *hooks_own(void);
 
 /* That of coroutines, if this is one's and the event loop does not tell of its tasks (codes.h); or NULL. */
 const struct hook *hooks_coroutine(const struct codes *c, const PyCodeObject *code);

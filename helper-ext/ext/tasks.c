@@ -124,6 +124,27 @@ static void tell(struct codes *c, uint32_t session, enum subject what, uint64_t 
 	lane_write(l, marker_subject(what, coroutine));
 }
 
+/* Will PY_START tell that this coroutine starts? Not if its code is left out, or uses up the ids. */
+static bool start_is_told(struct codes *c, uint32_t session, PyObject *coroutine)
+{
+	PyObject *code, *globals;
+	uint64_t value;
+
+	if (!identity_to_come(coroutine, &code, &globals))
+		return false;
+	value = codes_value_in(c, code, globals, session);
+	return value >= CODE_READY || (value && !(value & (CODE_FILTERED | CODE_NO_ID)));
+}
+
+/* Of what is left out there are no events: but when a task runs is known from those of its own coroutine. */
+static void follow_own(struct codes *c, uint32_t session, PyObject *coroutine)
+{
+	PyObject *code, *globals;
+
+	if (!start_is_told(c, session, coroutine) && identity_to_come(coroutine, &code, &globals))
+		codes_follow(c, code, hooks_own());
+}
+
 /* A task that is seen for the first time. Returns as see(). */
 static uint64_t tell_new(struct codes *c, uint32_t session, PyObject *task)
 {
@@ -131,6 +152,8 @@ static uint64_t tell_new(struct codes *c, uint32_t session, PyObject *task)
 	bool begun = true;
 	uint64_t address = coroutine ? identity_of(coroutine, &begun) : 0;
 
+	if (address && !begun)
+		follow_own(c, session, coroutine);
 	if (address && c->session == session) {
 		told_put(&c->tasks, task, address, name, ticks_now());
 		tell(c, session, begun ? SUBJECT_TASK_OLDER : SUBJECT_TASK_MADE, address, name);
@@ -215,6 +238,25 @@ void tasks_beginning(struct codes *c, uint32_t session, PyObject *code)
 	Py_XDECREF(task);
 }
 
+void tasks_own(struct codes *c, uint32_t session, PyObject *code, enum marker_op op)
+{
+	static const enum subject what[] = {
+		[OP_PY_START] = SUBJECT_TASK_RUNS,  [OP_PY_RESUME] = SUBJECT_TASK_RUNS,
+		[OP_PY_THROW] = SUBJECT_TASK_RUNS,  [OP_PY_YIELD] = SUBJECT_TASK_RESTS,
+		[OP_PY_RETURN] = SUBJECT_TASK_ENDS, [OP_PY_UNWIND] = SUBJECT_TASK_ENDS,
+	};
+	uint64_t address = identity_running(code);
+	PyObject *task = address && op == OP_PY_START && c->untold ? current_task(c) : NULL;
+
+	if (is_task(c, task))
+		see(c, session, task);
+	if (address && op == OP_PY_START)
+		write_word(c, session, SUBJECT_TASK_STARTED, address);
+	if (address)
+		write_word(c, session, what[op], address);
+	Py_XDECREF(task);
+}
+
 void tasks_handle_made(struct codes *c, uint32_t session, PyObject *handle, bool shown)
 {
 	PyObject *self = handled_by(c, handle);
@@ -251,18 +293,6 @@ void tasks_timer_made(struct codes *c, uint32_t session, PyObject *handle, bool 
 		write_address(c, session, SUBJECT_JOB_MADE, handle);
 	}
 	Py_XDECREF(when);
-}
-
-/* Will PY_START tell that this coroutine starts? Not if its code is left out, or uses up the ids. */
-static bool start_is_told(struct codes *c, uint32_t session, PyObject *coroutine)
-{
-	PyObject *code, *globals;
-	uint64_t value;
-
-	if (!identity_to_come(coroutine, &code, &globals))
-		return false;
-	value = codes_value_in(c, code, globals, session);
-	return value >= CODE_READY || (value && !(value & (CODE_FILTERED | CODE_NO_ID)));
 }
 
 /* A step of a task. */
@@ -305,6 +335,96 @@ void tasks_made(struct codes *c, uint32_t session, PyObject *task, bool shown)
 	Py_XDECREF(coroutine);
 }
 
+/* A future is about to be set: by its callbacks it lets tasks go on. One that is set has none. Are there any? */
+static bool wake_waiting(struct codes *c, uint32_t session, PyObject *future)
+{
+	PyObject *callbacks = attribute(c, future, WORD_CALLBACKS);
+	Py_ssize_t n = callbacks && PyList_CheckExact(callbacks) ? PyList_GET_SIZE(callbacks) : 0;
+
+	for (Py_ssize_t i = 0; i < n; i++) {
+		PyObject *pair = PyList_GET_ITEM(callbacks, i);
+		PyObject *first = PyTuple_CheckExact(pair) && PyTuple_GET_SIZE(pair) ? PyTuple_GET_ITEM(pair, 0) : NULL;
+		PyObject *self = first && PyCFunction_Check(first) ? attribute(c, first, WORD_SELF) : NULL;
+
+		if (is_task(c, self))
+			tasks_rescheduled(c, session, self, true);
+		Py_XDECREF(self);
+	}
+	Py_XDECREF(callbacks);
+	return n > 0;
+}
+
+/* Up to so many of them, from the first on; pending: those that are set already do not count. */
+static void wake_some(struct codes *c, uint32_t session, PyObject *futures, Py_ssize_t most, bool pending)
+{
+	PyObject *all = c->untold && futures && futures != Py_None ? PySequence_List(futures) : NULL;
+
+	for (Py_ssize_t i = 0; all && most && i < PyList_GET_SIZE(all); i++)
+		most -= wake_waiting(c, session, PyList_GET_ITEM(all, i)) || !pending;
+	PyErr_Clear();
+	Py_XDECREF(all);
+}
+
+static void wake_waiters(struct codes *c, uint32_t session, PyObject *lock, Py_ssize_t most)
+{
+	PyObject *waiters = attribute(c, lock, WORD_WAITERS);
+
+	wake_some(c, session, waiters, most, false);
+	Py_XDECREF(waiters);
+}
+
+void tasks_waiters_woken(struct codes *c, uint32_t session, PyObject *event, bool shown)
+{
+	wake_waiters(c, session, event, PY_SSIZE_T_MAX);
+}
+
+void tasks_waiter_woken(struct codes *c, uint32_t session, PyObject *lock, bool shown)
+{
+	wake_waiters(c, session, lock, 1);
+}
+
+void tasks_next_woken(struct codes *c, uint32_t session, PyObject *waiters, bool shown)
+{
+	wake_some(c, session, waiters, 1, true);
+}
+
+void tasks_future_set(struct codes *c, uint32_t session, PyObject *future, bool shown)
+{
+	if (c->untold)
+		wake_waiting(c, session, future);
+}
+
+void tasks_registered(struct codes *c, uint32_t session, PyObject *task, bool shown)
+{
+	if (c->untold && is_task(c, task))
+		see(c, session, task);
+}
+
+void tasks_ending(struct codes *c, uint32_t session, PyObject *code)
+{
+	PyObject *task = current_task(c), *coroutine = is_task(c, task) ? coroutine_of(c, task) : NULL;
+	bool begun;
+	uint64_t address = coroutine ? identity_of(coroutine, &begun) : 0;
+
+	if (address && address == identity_running(code))
+		wake_waiting(c, session, task);
+	Py_XDECREF(coroutine);
+	Py_XDECREF(task);
+}
+
+/* Known by the future of the pool, whose own job is over. */
+void tasks_chained(struct codes *c, uint32_t session, PyObject *source, bool shown)
+{
+	if (c->untold)
+		write_address(c, session, SUBJECT_JOB_MADE, source);
+}
+
+void tasks_chain_run(struct codes *c, uint32_t session, PyObject *other, bool shown)
+{
+	if (c->untold)
+		write_address(c, session, shown ? SUBJECT_JOB_BEGUN : SUBJECT_JOB_UNSEEN, other);
+}
+
 void tasks_rescheduled(struct codes *c, uint32_t session, PyObject *task, bool shown)
 {
 	uint64_t coroutine = see(c, session, task);
@@ -326,6 +446,33 @@ void tasks_job_run(struct codes *c, uint32_t session, PyObject *item, bool shown
 	if (future)
 		write_address(c, session, shown ? SUBJECT_JOB_BEGUN : SUBJECT_JOB_UNSEEN, future);
 	Py_XDECREF(future);
+}
+
+/* The future of a job for anyio's WorkerThread: (context, function, arguments, future, scope); borrowed, or NULL. */
+static PyObject *job_of(const struct codes *c, PyObject *item)
+{
+	PyObject *future = PyTuple_CheckExact(item) && PyTuple_GET_SIZE(item) == 5 ? PyTuple_GET_ITEM(item, 3) : NULL;
+
+	if (!future || !PyContext_CheckExact(PyTuple_GET_ITEM(item, 0)))
+		return NULL;
+	return _PyType_Lookup(Py_TYPE(future), c->words[WORD_GET_LOOP]) ? future : NULL;
+}
+
+void tasks_item_put(struct codes *c, uint32_t session, PyObject *item, bool shown)
+{
+	PyObject *future = job_of(c, item);
+
+	if (future)
+		write_address(c, session, SUBJECT_JOB_MADE, future);
+}
+
+/* What called get() does it from here on. */
+void tasks_item_got(struct codes *c, uint32_t session, PyObject *item, bool shown)
+{
+	PyObject *future = job_of(c, item);
+
+	if (future)
+		write_address(c, session, shown ? SUBJECT_JOB_BEGUN : SUBJECT_JOB_UNSEEN, future);
 }
 
 void tasks_self_made(struct codes *c, uint32_t session, PyObject *thread, bool shown)

@@ -22,6 +22,21 @@ void tasks_look(struct codes *c);
 /* If there is, a coroutine of this code begins: is it the one of a task that asyncio says is running? */
 void tasks_beginning(struct codes *c, uint32_t session, PyObject *code);
 
+/* A coroutine of this code, which is left out, begins, goes on, is suspended, or ends: it may be a task's own. */
+void tasks_own(struct codes *c, uint32_t session, PyObject *code, enum marker_op op);
+
+/* Likewise, it ends: which tasks wait for the one that it is the coroutine of? */
+void tasks_ending(struct codes *c, uint32_t session, PyObject *code);
+
+/* Where there is such an event loop: a task is made, futures are about to be set, a thread hands its result over. */
+void tasks_registered(struct codes *c, uint32_t session, PyObject *value, bool shown);
+void tasks_waiters_woken(struct codes *c, uint32_t session, PyObject *value, bool shown);
+void tasks_waiter_woken(struct codes *c, uint32_t session, PyObject *value, bool shown);
+void tasks_next_woken(struct codes *c, uint32_t session, PyObject *value, bool shown);
+void tasks_future_set(struct codes *c, uint32_t session, PyObject *value, bool shown);
+void tasks_chained(struct codes *c, uint32_t session, PyObject *value, bool shown);
+void tasks_chain_run(struct codes *c, uint32_t session, PyObject *value, bool shown);
+
 /* Hooks (hooks.h). */
 void tasks_handle_made(struct codes *c, uint32_t session, PyObject *value, bool shown);
 void tasks_timer_made(struct codes *c, uint32_t session, PyObject *value, bool shown);
@@ -34,5 +49,8 @@ void tasks_span_begun(struct codes *c, uint32_t session, PyObject *span, bool sh
 void tasks_span_ended(struct codes *c, uint32_t session, PyObject *span, bool shown);
 void tasks_job_made(struct codes *c, uint32_t session, PyObject *value, bool shown);
 void tasks_job_run(struct codes *c, uint32_t session, PyObject *value, bool shown);
+/* Of a queue: is it a job for one of anyio's threads? */
+void tasks_item_put(struct codes *c, uint32_t session, PyObject *value, bool shown);
+void tasks_item_got(struct codes *c, uint32_t session, PyObject *value, bool shown);
 void tasks_self_made(struct codes *c, uint32_t session, PyObject *value, bool shown);
 void tasks_self_run(struct codes *c, uint32_t session, PyObject *value, bool shown);

@@ -5,6 +5,7 @@ The kind is in the flags of the code object: inspect would tell, but takes ten t
 """
 
 import functools
+import types
 
 from .session import tracing
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     Block = Callable[[], AbstractContextManager[object]]
 
 # Of code objects (inspect.CO_*).
-GENERATOR, COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x200
+GENERATOR, COROUTINE, ITERABLE_COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x100, 0x200
 
 
 def wrap(function: "F", options: "Options") -> "F":
@@ -57,6 +58,11 @@ def _generator(function: "Callable[..., Any]", block: "Block") -> "Callable[...,
     return call
 
 
+def _iterable_coroutine(function: "Callable[..., Any]", block: "Block") -> "Callable[..., Any]":
+    """Of @types.coroutine: a generator that can be awaited."""
+    return types.coroutine(_generator(function, block))
+
+
 def _coroutine(function: "Callable[..., Any]", block: "Block") -> "Callable[..., Any]":
     async def call(*args: "Any", **kwargs: "Any") -> "Any":
         with block():
@@ -87,4 +93,5 @@ def _async_generator(function: "Callable[..., Any]", block: "Block") -> "Callabl
     return call
 
 
-KINDS = {GENERATOR: _generator, COROUTINE: _coroutine, ASYNC_GENERATOR: _async_generator}
+# A generator that can be awaited has both flags.
+KINDS = {ITERABLE_COROUTINE: _iterable_coroutine, GENERATOR: _generator, COROUTINE: _coroutine, ASYNC_GENERATOR: _async_generator}

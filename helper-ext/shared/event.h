@@ -89,7 +89,10 @@
 	S(13, TASK_UNSEEN) \
 	S(14, JOB_UNSEEN) \
 	S(15, TASK_STARTED) \
-	S(16, DUE)
+	S(16, DUE) \
+	S(17, TASK_RUNS) \
+	S(18, TASK_RESTS) \
+	S(19, TASK_ENDS)
 
 /* What a LABEL word is. */
 enum label_what { LABEL_INSTANT, LABEL_BEGIN, LABEL_END, LABEL_COUNTER };

@@ -25,9 +25,12 @@ def started(code, offset):
 def begin(code, frame):
     task = code.co_flags & 0x80 and current()
     if task and task.get_coro().cr_frame is frame:
-        running[id(frame)] = row = [code.co_qualname, 0, False, task, parent.get()]
+        running[id(frame)] = row = [called(code), 0, False, task, parent.get()]
         rows.append(row)
         parent.set(row)
+
+def called(code):
+    return code.co_qualname
 
 def current():
     try:
@@ -135,6 +138,37 @@ def run(main):
 asyncio.run = run
 """
 
+# The own coroutine of each task is a decorator's, in which the program's own is awaited; or a function's that is left out. Of one that is
+# cancelled before it has begun the program's own coroutine never is.
+DECORATED = """
+{decorator}
+def called(code):
+    qualname = asyncio.current_task().get_coro().__qualname__
+    return None if code.co_name == "call" and sys._getframe(2).f_code is thrown.__code__ else qualname
+leaf, fails = decorate(leaf), decorate(fails)
+"""
+OURS = "import ocular\ndecorate = ocular.span('decorated')"
+ANOTHERS = """
+import types
+outside = types.ModuleType("outside")
+exec('''
+import functools
+def decorate(function):
+    @functools.wraps(function)
+    async def call(*args, **kwargs):
+        return await function(*args, **kwargs)
+    return call
+''', outside.__dict__)
+decorate = outside.decorate
+"""
+
+
+def decorated(decorator, source):
+    for name in ("consumer", "producer", "parent_of", "group", "worker", "main"):
+        source = source.replace(f"async def {name}(", f"@decorate\nasync def {name}(")
+    return DECORATED.format(decorator=decorator) + source
+
+
 # Two loops in two threads, which hand each other coroutines and calls.
 THREADS = """
 async def asks(other, n):
@@ -159,7 +193,8 @@ async def main():
 asyncio.run(main())
 """
 
-PROGRAMS = {"crowd": CROWD, "tasks in Python": PYTHON + CROWD, "two loops": THREADS}
+PROGRAMS = {"decorated": decorated(OURS, CROWD), "decorated, tasks in Python": PYTHON + decorated(OURS, CROWD),
+            "crowd": CROWD, "tasks in Python": PYTHON + CROWD, "two loops": THREADS}
 
 # One request. The program notes both sides of each of its parts, and when its loop first had others to run in it.
 REQUEST = """
@@ -322,11 +357,12 @@ uvloop.run(main())
 """
 
 
-def test_uvloop(python, folder):
-    """Who makes tasks is not known where the loop does it."""
-    rows, summary = recorded(python, folder, COMMON + UVLOOP + ENDING)
-    told = [{**t, "created_by": None} for t in summary["tasks"] if is_own(t["coroutine"], False)]
-    rows = [row[:4] + [None] for row in rows if is_own(row[0], False)]
+def test_uvloop(python, source, folder):
+    """Who makes tasks is not known from CPython 3.14 on where the loop does it."""
+    rows, summary = recorded(python, folder, COMMON + source + ENDING)
+    maker_known = recording.version(python) in ("3.12", "3.13")
+    told = [{**t, "created_by": t["created_by"] if maker_known else None} for t in summary["tasks"] if is_own(t["coroutine"], False)]
+    rows = [row[:4] + [row[4] if maker_known else None] for row in rows if is_own(row[0], False)]
     print(f"# tasks compared {len(rows)}, resumptions {sum(row[1] for row in rows)}")
     older = sum(t["older"] for t in told)
     return compare(rows, told) + [f"{older} older ones"] * bool(older) + ([] if len(rows) > 150 else [f"only {len(rows)} tasks"])
@@ -353,9 +389,29 @@ def test_tasks(python, source, seed, more, folder):
     return problems[:20]
 
 
-def test_request(python, folder):
+# The handler's task has a coroutine that is left out: the decorator's, or any other. The program notes its task's beginning and end.
+DECORATED_REQUEST = REQUEST.replace("""async def handler(lock):
+    note("all before")
+    with ocular.request("GET /"):
+""", """@ocular.request("GET /")
+async def handler(lock):
+    if True:
+""").replace("""    note("all after")
+""", "").replace("""    await asyncio.create_task(handler(lock), name="handler")
+""", """    note("all before")
+    await asyncio.create_task(handler(lock), name="handler")
+    note("all after")
+""").replace("async def main", "@ocular.span('main')\nasync def main").replace("async def holds", "@ocular.span('holds')\nasync def holds")
+
+
+def planted_own(notes):
+    """Where only the program's own code is seen: it awaits what is left out. Nothing tells of asyncio's jobs there."""
+    return [(kind, "sleeps" if what == "sleep" else what, *rest) for kind, what, *rest in planted(notes) if what not in ("nap", "burn")]
+
+
+def test_request(python, source, more, rows_of, folder):
     """Each part of a request has at least the time that it must have had by the program's notes, and no more than all had; in order."""
-    notes, summary = recorded(python, folder, REQUEST)
+    notes, summary = recorded(python, folder, source, **more)
     requests = summary["requests"]
     if [r["name"] for r in requests] != ["GET /", "POST /"]:
         return [str(requests)]
@@ -368,11 +424,11 @@ def test_request(python, folder):
         places[p["kind"], p["what"], p["task"]].append((at, p["ns"]))
         at += p["ns"]
     last = 0
-    for *key, least in planted(notes):
+    for *key, least in rows_of(notes):
         pieces = places[tuple(key)]
         if sum(ns for _, ns in pieces) < DIFFERS[0] * least:
             problems.append(f"{key}: {pieces}, at least {least} ns")
-        if least > 0 and key[1] != "handler":  # that is between all others
+        if least > 0 and key[1] not in ("handler", "answer"):  # that is between all others
             problems += [f"{key} comes too early: {pieces}"] * (pieces[0][0] < last)
             last = pieces[0][0]
     return problems
@@ -500,6 +556,79 @@ def test_any(python, folder):
         found = re.findall(r"(?m)^[\d.]+ \ws, (request \d+: \w+)$", said)
         if found != titles or ("No request never has ended, of 152 that began." in said) != (not titles):
             problems.append(f"{wanted}: {said}")
+    return problems
+
+
+# The same with uvloop, whose create_task() makes the handler's task: the request is another one's, which waits for it, as a middleware does.
+BEHIND = REQUEST.replace("""async def handler(lock):
+    note("all before")
+    with ocular.request("GET /"):
+        note("all begins")
+""", """async def handler(lock):
+    if True:
+""").replace("""        note("all ends")
+    note("all after")
+""", "").replace("async def main():\n", """async def middleware(lock):
+    note("all before")
+    with ocular.request("GET /"):
+        note("all begins")
+        answered = asyncio.Event()
+        task = asyncio.get_running_loop().create_task(answer(lock, answered), name="handler")
+        await answered.wait()
+        await task
+        note("all ends")
+    note("all after")
+
+async def answer(lock, answered):
+    await handler(lock)
+    answered.set()
+
+async def main():
+""").replace('create_task(handler(lock), name="handler")', 'create_task(middleware(lock), name="middleware")').replace(
+    "asyncio.run(main())", "import uvloop\nuvloop.run(main())")
+
+
+def planted_behind(notes):
+    """The outermost coroutine has the handler's name; what a TaskGroup waits for is not told. uvloop's timers know milliseconds only."""
+    return [(kind, "answer" if what == "handler" else what, task, ns - 2_000_000 * (kind == "awaiting"))
+            for kind, what, task, ns in planted(notes) if task != "long"]
+
+
+# Jobs of anyio's threads, one after another in each: of each, its name, and how long it took.
+WORKERS = """
+import anyio, asyncio, json, sys, time
+import ocular
+took = {}
+def job_a(n): work(n, .005)
+def job_b(n): work(n, .01)
+def work(n, seconds):
+    since = time.perf_counter_ns()
+    time.sleep(seconds)
+    took[n] = time.perf_counter_ns() - since
+async def handler(n):
+    with ocular.request("GET /%d" % n):
+        await anyio.to_thread.run_sync((job_a, job_b)[n % 2], n)
+async def main():
+    for n in range(6):
+        await handler(n)
+    async with anyio.create_task_group() as group:
+        for n in range(6, 12):
+            group.start_soon(handler, n)
+asyncio.run(main())
+json.dump(took, open(sys.argv[2], "w"))
+"""
+
+
+def test_workers(python, folder):
+    """Each request's job is its own, in a thread that does many."""
+    took, summary = recorded(python, folder, WORKERS)
+    problems = [] if len(summary["requests"]) == len(took) == 12 else [f"{len(summary['requests'])} requests, {len(took)} jobs"]
+    for r in summary["requests"]:
+        n = r["name"].removeprefix("GET /")
+        found = {what: sum(p["ns"] for p in r["path"] if p["kind"] == "running" and p["what"] == what) for what in ("job_a", "job_b")}
+        mine, other = ("job_b", "job_a") if int(n) % 2 else ("job_a", "job_b")
+        if found[mine] < took[n] or found[other] or sum(p["ns"] for p in r["path"]) != r["end_ns"] - r["start_ns"]:
+            problems.append(f"{r['name']}: {found}, by its own clock {took[n]}: {r['path']}")
     return problems
 
 
@@ -719,15 +848,28 @@ def cases(python, _):
     for name, source in PROGRAMS.items():
         for seed in (1, 2):
             yield f"{version} {name}, {seed}", test_tasks, python, source, seed, {}
+    for seed in (4, 5):
+        yield (f"{version} the tasks' own coroutines are left out, {seed}", test_tasks, python, decorated(ANOTHERS, CROWD), seed,
+               {"OCULAR_EXCLUDE": "outside"})
     yield f"{version} crowd, only the program's own code", test_tasks, python, CROWD, 3, {"OCULAR_INCLUDE": "__main__"}
-    yield f"{version} a request, part by part", test_request, python
+    yield f"{version} a request, part by part", test_request, python, REQUEST, {}, planted
+    yield f"{version} a request, only own code", test_request, python, REQUEST, {"OCULAR_INCLUDE": "__main__"}, planted_own
+    yield f"{version} a request whose handler is decorated", test_request, python, DECORATED_REQUEST, {}, planted
+    yield (f"{version} a decorated request, only the program's own code", test_request, python, DECORATED_REQUEST,
+           {"OCULAR_INCLUDE": "__main__"}, planted_own)
     yield f"{version} requests are shown", test_shown, python
     yield f"{version} the program's own coroutines are named", test_named, python
     yield f"{version} any request can be asked for", test_any, python
     yield f"{version} a timer is late", test_late, python
-    for name, test, *packages in (("trio, as it counts itself", test_trio, "trio", "anyio"), ("uvloop", test_uvloop, "uvloop")):
+    for name, test, *packages in (("trio, as it counts itself", test_trio, "trio", "anyio"),
+                                  ("threads of anyio", test_workers, "trio", "anyio"), ):
         fetched = recording.venv(python, *packages)
         yield f"{version} {name}", *((test, fetched) if fetched else (recording.NO_VENV,))
+    fetched = recording.venv(python, "uvloop")
+    for name, source in (("uvloop", UVLOOP), ("uvloop, decorated", decorated(OURS, UVLOOP))):
+        yield f"{version} {name}", *((test_uvloop, fetched, source) if fetched else (recording.NO_VENV,))
+    yield (f"{version} uvloop, a request behind a middleware",
+           *((test_request, fetched, BEHIND, {}, planted_behind) if fetched else (recording.NO_VENV,)))
     yield f"{version} tasks older than the recording", test_older, python
     yield f"{version} without identity", test_unidentified, python
     yield f"{version} requests of OpenTelemetry", test_telemetry, python

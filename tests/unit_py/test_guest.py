@@ -217,7 +217,7 @@ def test_a_forgotten_stop_is_told():
 
 
 STEPS = """
-import asyncio, inspect, json, os, sys, warnings
+import asyncio, inspect, json, os, sys, types, warnings
 warnings.simplefilter("error")
 import ocular
 def work(n):
@@ -252,6 +252,10 @@ seen["generator"] = through()
 closed = generator()
 next(closed), closed.close()
 seen["closed"] = ocular.is_tracing()
+@ocular.traced(output="awaitable", **quiet)
+@types.coroutine
+def awaitable():
+    return (yield), work(3)
 class Service:
     @ocular.traced(output="coroutine", **quiet)
     async def coroutine(self, n):
@@ -277,6 +281,7 @@ async def main():
     seen["asynchronous"] = await anext(a), await a.asend("sent"), await a.athrow(KeyError(1)), await anext(a, "end")
     b = service.asynchronous()
     await anext(b), await b.aclose()
+    seen["awaitable"] = await awaitable()
     seen["after"] = ocular.is_tracing()
     seen["kinds"] = inspect.iscoroutinefunction(service.coroutine), inspect.isasyncgenfunction(service.asynchronous), \
         inspect.isgeneratorfunction(generator)
@@ -305,7 +310,7 @@ def test_traced_functions_of_every_kind():
         rec.equal(json.loads(done.stdout), {
             "function": [True, "function", "Says what it does.", False],
             "generator": [False, True, "sent", "KeyError(1)", "end", False], "closed": False,
-            "tasks": [True] * 3, "asynchronous": [True, "sent", "KeyError(1)", "end"], "after": False,
+            "tasks": [True] * 3, "asynchronous": [True, "sent", "KeyError(1)", "end"], "awaitable": [None, True], "after": False,
             "kinds": [True] * 3, "methods": [True, ["Service", True]], "fails": ["mine", False], "wrong": 2})
         rec.equal(sum(e.name == "JUMP" for e in rec.Recording(temp + "/function", done).events("work")), 6)
         rec.equal(sum(e.name == "JUMP" for e in rec.Recording(temp + "/coroutine", done).events("work")), 6)
