@@ -39,6 +39,13 @@ static int callgrind_enter(struct sink *s, const struct activation *a)
 	return err ? sink_file_no_memory(s) : 0;
 }
 
+static int callgrind_resume(struct sink *s, const struct activation *a)
+{
+	int err = costs_resume(&((struct callgrind *)s)->costs, a);
+
+	return err ? sink_file_no_memory(s) : 0;
+}
+
 static int callgrind_leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
 			   uint64_t end_cycles)
 {
@@ -292,6 +299,7 @@ static void callgrind_free(struct sink *s)
 static const struct sink_ops callgrind_ops = {
 	.sample = callgrind_sample,
 	.enter = callgrind_enter,
+	.resume = callgrind_resume,
 	.leave = callgrind_leave,
 	.finish = sink_file_finish,
 	.render = render,

@@ -18,6 +18,11 @@ static int calls_enter(struct sink *s, const struct activation *a)
 	return err ? sink_file_no_memory(s) : 0;
 }
 
+static int calls_resume(struct sink *s, const struct activation *a)
+{
+	return calltree_resume(&((struct sink_calls *)s)->tree, a) ? sink_file_no_memory(s) : 0;
+}
+
 static int calls_leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
 		       uint64_t end_cycles)
 {
@@ -57,6 +62,7 @@ static void calls_free(struct sink *s)
 
 static const struct sink_ops calls_ops = {
 	.enter = calls_enter,
+	.resume = calls_resume,
 	.leave = calls_leave,
 	.label = calls_label,
 	.finish = calls_finish,

@@ -94,6 +94,16 @@ int calltree_enter(struct calltree *t, const struct activation *a)
 	return 0;
 }
 
+int calltree_resume(struct calltree *t, const struct activation *a)
+{
+	struct call_root *r = root_of(t, a->pid, a->tid, a->interpreter);
+
+	if (!r)
+		return -ENOMEM;
+	t->nodes[r->current].resumes++;
+	return 0;
+}
+
 /* What has ended was called in a span, if the innermost open one is where the thread is now. */
 static void add_inner(struct call_root *r, uint64_t ns, uint64_t cycles)
 {

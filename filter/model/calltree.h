@@ -50,8 +50,9 @@ struct calltree {
 	struct map processes; /* then: pid -> root */
 };
 
-/* A zeroed calltree is an empty one. Both: 0 or -ENOMEM. */
+/* A zeroed calltree is an empty one. Each: 0 or -ENOMEM. */
 int calltree_enter(struct calltree *t, const struct activation *a);
+int calltree_resume(struct calltree *t, const struct activation *a);
 int calltree_leave(struct calltree *t, const struct activation *a, uint64_t end_ns, uint64_t end_cycles);
 
 /* Instead of both, at leave: its own time is its caller's, and so is what it called. 0 or -ENOMEM. */

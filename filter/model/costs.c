@@ -279,6 +279,15 @@ int costs_enter(struct costs *c, const struct activation *a)
 	return 0;
 }
 
+int costs_resume(struct costs *c, const struct activation *a)
+{
+	struct cost_stack *s = stack_of(c, a->pid, a->tid, a->interpreter);
+
+	if (!s)
+		return -ENOMEM;
+	return s->nframes < 2 ? 0 : note_call(c, &s->frames[s->nframes - 2], a, top_of(s));
+}
+
 static void add_inclusive(struct costs *c, const struct cost_frame *f, uint64_t ns, uint64_t cycles)
 {
 	struct place_calls *calls;

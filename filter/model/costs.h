@@ -50,6 +50,7 @@ struct costs {
 /* A zeroed struct is an empty one. All: 0 or -ENOMEM. */
 int costs_sample(struct costs *c, const struct sample *s);
 int costs_enter(struct costs *c, const struct activation *a);
+int costs_resume(struct costs *c, const struct activation *a);
 int costs_leave(struct costs *c, const struct activation *a, enum leave_how how, uint64_t end_ns, uint64_t end_cycles);
 
 void costs_free(struct costs *c);

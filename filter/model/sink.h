@@ -43,7 +43,11 @@ struct activation {
 	uint32_t depth;	   /* activations below it on its stack */
 	uint64_t greenlet; /* its number (greenlets.h); 0: the thread's first, or not known */
 	struct code *code;
-	uint8_t op;	       /* OP_PY_START, OP_PY_RESUME or OP_PY_THROW; OP_EXTENSION: its greenlet is back */
+	/*
+	 * What it began with: OP_PY_START, OP_PY_RESUME or OP_PY_THROW; OP_EXTENSION: its greenlet is back; 0: it had
+	 * begun before.
+	 */
+	uint8_t op;
 	struct object *object; /* of generator code: which one (objects.h); NULL: not known */
 	uint64_t start_ns, start_cycles;
 	uint64_t callee_ns, callee_cycles; /* spent in callees; complete at leave */
@@ -125,6 +129,8 @@ struct sink_ops {
 	int (*enter)(struct sink *s, const struct activation *a);
 	int (*leave)(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns,
 		     uint64_t end_cycles);
+	/* One that awaits what was thrown into, and was entered for that, goes on itself: an OP_PY_THROW of its own. */
+	int (*resume)(struct sink *s, const struct activation *a);
 	int (*iterate)(struct sink *s, const struct trip *t);
 	int (*exception)(struct sink *s, const struct exception_mark *m);
 	int (*label)(struct sink *s, const struct label_mark *m);
@@ -147,7 +153,8 @@ struct sink_ops {
 
 /* For each callback: the next sink that has it (subscribers.h). */
 struct sink_links {
-	struct sink *sample, *enter, *leave, *iterate, *exception, *label, *span, *task, *gap, *segment, *second;
+	struct sink *sample, *enter, *leave, *resume, *iterate, *exception, *label, *span, *task, *gap, *segment,
+		*second;
 };
 
 struct sink {

@@ -28,6 +28,7 @@ struct subscribers subscribers_of(struct sink *sinks, struct profile *profile)
 	LINK(sample);
 	LINK(enter);
 	LINK(leave);
+	LINK(resume);
 	LINK(iterate);
 	LINK(gap);
 	LINK(exception);

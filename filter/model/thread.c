@@ -210,8 +210,9 @@ static COLD int throw_into(struct thread *t, struct stack *st, const struct samp
 
 	if (f && f->awaits && f->a.object == object_of(s)) {
 		f->awaits = false;
+		f->a.op = OP_PY_THROW;
 		s->code->function->resumes++;
-		return 0;
+		return SUBSCRIBERS_CALL(to, resume, &f->a);
 	}
 	err = thread_thrown(t, st, s, to);
 	return err ?: thread_enter(t, st, s, false, to);

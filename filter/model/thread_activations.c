@@ -180,6 +180,7 @@ int thread_enter(struct thread *t, struct stack *st, const struct sample *s, boo
 		import_begins(st->import, s->code);
 	t->depth++;
 	f->adopted = adopted;
+	f->a.op = adopted ? 0 : f->a.op;
 	if (adopted && t->outside_spans && t->depth == 1)
 		err = thread_adopt_spans(t, st, s, to);
 	if (err || adopted) {
