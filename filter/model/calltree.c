@@ -242,6 +242,73 @@ int calltree_walk(const struct calltree *t, uint32_t root, calltree_visit enter,
 	return err;
 }
 
+struct merging {
+	struct calltree *to;
+	const struct calltree *from;
+	uint32_t at; /* node of `to` */
+	calltree_number number;
+	void *of;
+};
+
+static uint32_t child_numbered(struct calltree *t, uint32_t parent, struct code *code, uint32_t number)
+{
+	uint64_t key = map_pair(parent, number);
+	uint32_t n = (uintptr_t)map_get(&t->children, key);
+
+	return n ? n : add_child(t, parent, code, key);
+}
+
+static void add_costs(struct call_node *to, const struct call_node *from)
+{
+	to->calls += from->calls;
+	to->resumes += from->resumes;
+	to->ns += from->ns;
+	to->cycles += from->cycles;
+	to->self_ns += from->self_ns;
+	to->self_cycles += from->self_cycles;
+	off_add(&to->off, from->off);
+}
+
+static int merge_enter(void *to, uint32_t node)
+{
+	struct merging *m = to;
+	const struct call_node *from = &m->from->nodes[node];
+	int64_t number = m->number(m->of, from->code);
+	uint32_t n;
+
+	if (number == CALLTREE_PASS) {
+		m->to->nodes[m->at].self_ns += from->self_ns;
+		m->to->nodes[m->at].self_cycles += from->self_cycles;
+		return 0;
+	}
+	n = number < 0 ? CALLTREE_NONE : child_numbered(m->to, m->at, from->code, number);
+	if (!n)
+		return -ENOMEM;
+	add_costs(&m->to->nodes[n], from);
+	m->at = n;
+	return 0;
+}
+
+static int merge_leave(void *to, uint32_t node)
+{
+	struct merging *m = to;
+
+	if (m->number(m->of, m->from->nodes[node].code) != CALLTREE_PASS)
+		m->at = m->to->nodes[m->at].parent;
+	return 0;
+}
+
+int calltree_merge(struct calltree *to, uint32_t *to_root, const struct calltree *from, uint32_t root,
+		   calltree_number number, void *of)
+{
+	struct merging m = { .to = to, .from = from, .number = number, .of = of };
+
+	if (!*to_root)
+		*to_root = add_node(to, CALLTREE_NONE, NULL);
+	m.at = *to_root;
+	return *to_root ? calltree_walk(from, root, merge_enter, merge_leave, &m) : -ENOMEM;
+}
+
 static int by_place(const void *left, const void *right)
 {
 	const struct call_root *a = *(struct call_root *const *)left;

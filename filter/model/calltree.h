@@ -80,6 +80,17 @@ typedef int (*calltree_visit)(void *to, uint32_t node);
  */
 int calltree_walk(const struct calltree *t, uint32_t root, calltree_visit enter, calltree_visit leave, void *to);
 
+/* Numbers a code object for a merged tree, where those of one number are one. Or CALLTREE_PASS, or -ENOMEM. */
+#define CALLTREE_PASS -1 /* it has no place there: its own time is its caller's, and so is what it called */
+typedef int64_t (*calltree_number)(void *of, struct code *code);
+
+/*
+ * Adds what is below `root` of another tree, of whatever process, to that of `to`, which only this fills: made where
+ * *to_root is CALLTREE_NONE. 0 or -ENOMEM.
+ */
+int calltree_merge(struct calltree *to, uint32_t *to_root, const struct calltree *from, uint32_t root,
+		   calltree_number number, void *of);
+
 /* The roots by pid, tid and interpreter, shared ones once: *n of them in one malloc'ed array; NULL: no memory. */
 const struct call_root **calltree_roots(const struct calltree *t, size_t *n);
 

@@ -206,10 +206,27 @@ static int write_source(struct report *r, const struct loop *loop, const struct 
 	return 0;
 }
 
+/* What is counted. "Hardware CPU Cycles" are a processor's own, and nothing else. */
+static const char *counted(const struct profile *p)
+{
+	static const struct {
+		const char *clock, *words;
+	} clocks[] = {
+		{ "core", "Hardware CPU Cycles" },
+		{ "tsc", "TSC Cycles" },
+		{ "emulated", "Emulated Cycles" },
+	};
+
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++)
+		if (!strcmp(p->clock, clocks[i].clock))
+			return clocks[i].words;
+	return "Cycles of 1 ns";
+}
+
 static void write_rows(const struct report *r, const struct loop *loop, const struct body_row *rows, size_t n,
 		       size_t most)
 {
-	fprintf(r->f, "%s[Ocular] Trace Disassembly with Hardware CPU Cycles (Base -> Specialized):%s\n", r->c->title,
+	fprintf(r->f, "%s[Ocular] Trace Disassembly with %s (Base -> Specialized):%s\n", r->c->title, counted(r->p),
 		r->c->plain);
 	for (size_t i = 0; i < n && i < most; i++) {
 		fprintf(r->f, "[%03zu] offset %u : ", i, rows[i].instr->offset);

@@ -41,7 +41,7 @@ def collapsed(path):
 
 
 def speedscope(path):
-    """ns of all profiles; frames are opened and closed in order."""
+    """(ns of all threads; kind and ns of the profile of all together, or None); frames are opened and closed in order."""
     with open(path, encoding="utf-8") as file:
         profiles, shared = (lambda made: (made["profiles"], made["shared"]))(json.load(file))
     assert profiles, "no profile"
@@ -55,7 +55,26 @@ def speedscope(path):
             else:
                 assert stack.pop() == event["frame"], event
         assert not stack and last <= profile["endValue"], profile["name"]
-    return sum(profile["endValue"] for profile in profiles)
+    frames = [(frame["name"], frame.get("file"), frame.get("line")) for frame in shared["frames"]]
+    assert len(set(frames)) == len(frames), "a function has several frames"
+    merged = profiles.pop(0) if profiles[0]["name"].startswith("all threads: ") else None
+    threads = [profile["endValue"] for profile in profiles]
+    if merged is None or merged["name"] == "all threads: wall time":
+        assert threads == sorted(threads, reverse=True), "the most active thread is not the first"
+    return sum(threads), merged and (merged["name"], merged["endValue"])
+
+
+def check_merged(merged, summary):
+    """All threads together: their time on a CPU where it is known, else in all."""
+    if not merged:
+        return []
+    kind, ns = merged
+    by = "self_cpu_ns" if kind == "all threads: time on a CPU" else "self_ns"
+    rows = summary["functions"] + summary["c_functions"] + summary["collections"]
+    if None in [row["self_cpu_ns"] for row in rows]:
+        assert by == "self_ns", f"{kind}: not known"
+    wanted = sum(row[by] for row in rows)
+    return [] if ns == wanted else [f"speedscope: {kind}: {ns} ns, the summary has {wanted}"]
 
 
 def pstats(path):
@@ -107,7 +126,9 @@ def check(folder, events, codes=None, more=()):
     wanted = sum(row["self_ns"] for row in summary["functions"] + summary["c_functions"] + summary["collections"])
     readers = {"collapsed": collapsed, "speedscope": speedscope, "pstats": pstats, "callgrind": callgrind}
     found = {kind: read(paths[kind]) for kind, read in readers.items()}
-    problems = [f"{kind}: {ns} ns, the functions have {wanted}" for kind, ns in found.items() if ns != wanted]
+    found["speedscope"], merged = found["speedscope"]
+    problems = check_merged(merged, summary)
+    problems += [f"{kind}: {ns} ns, the functions have {wanted}" for kind, ns in found.items() if ns != wanted]
     own = round(sum(row["own_share"] for row in summary["loops"]) * summary["trace"]["traced_ns"])
     logged = sum(pypylog(paths["pypylog"]).values())
     suspended = any(row.get("suspended_ns") for row in summary["loops"])  # such trips are not in the log

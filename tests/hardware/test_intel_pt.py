@@ -130,8 +130,9 @@ def clock(machine):
         data, out = os.path.join(folder, "data"), os.path.join(folder, "summary.json")
         machine.record(data, "loops.py", "ptwrite")
         done = recording.run([PT, "console=always", f"summary={out}", data])
-        word = "emulated" if machine.emulated else "core"
-        return [] if f'"{word}"' in open(out, encoding="utf-8").read() else [done.stdout]
+        word, counted = ("emulated", "Emulated Cycles") if machine.emulated else ("core", "Hardware CPU Cycles")
+        told = f"Trace Disassembly with {counted} (Base" in done.stdout
+        return [] if told and f'"{word}"' in open(out, encoding="utf-8").read() else [done.stdout]
 
 
 TIMED = '''

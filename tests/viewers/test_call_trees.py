@@ -53,8 +53,17 @@ class Recording:
         return answer["profiles"], said
 
 
+def merged_width(made, name, weight):
+    """(Found, wanted) of the profile of all threads: their time on a CPU if it is known of all."""
+    rows = made.summary["functions"] + made.summary["collections"]
+    if None in [row["self_cpu_ns"] for row in rows]:
+        return (name, weight), ("all threads: wall time", sum(row["self_ns"] for row in rows))
+    return (name, weight), ("all threads: time on a CPU", sum(row["self_cpu_ns"] for row in rows))
+
+
 def own_format(made):
-    profiles, said = made.ask(made.speedscope)
+    (merged, *profiles), said = made.ask(made.speedscope)
+    said += differs(*merged_width(made, merged["name"], merged["weight"]))
     found = {int(row["name"].rpartition("tid ")[2].rstrip(")")): (row["calls"], row["depth"]) for row in profiles}
     found = {tid: row for tid, row in found.items() if tid in made.truth}
     return said + differs(found, {tid: (len(taken), max(map(len, taken))) for tid, taken in made.truth.items()})

@@ -12,6 +12,7 @@ import fcntl
 import itertools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -681,6 +682,81 @@ def loops(trace):
     return found + trace.ask("catapult.js", path=os.path.join(trace.folder, "two_loops.json"))["warnings"]
 
 
+VIEWS = """
+import asyncio, threading, time
+import ocular
+def leaf(n):
+    t = 0
+    for i in range(n):
+        t += i
+    return t
+def nested(n):
+    return n and nested(n - 1) + leaf(20)
+def work():
+    for i in range(300):
+        nested(5)
+    time.sleep(.02)
+async def handler(n):
+    with ocular.request("GET /%d" % n):
+        for i in range(3):
+            await asyncio.sleep(.001)
+            leaf(n)
+async def main():
+    await asyncio.gather(*(handler(n) for n in range(4)))
+threads = [threading.Thread(target=work) for n in range(2)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+asyncio.run(main())
+"""
+
+
+def statements():
+    """{name: SQL} of docs/ocular.sql: this engine runs one at a time, today's viewer all at once."""
+    with open(os.path.join(recording.ROOT, "docs", "ocular.sql"), encoding="utf-8") as file:
+        return dict(re.findall(r"^(create view \w+) (as\n.*?;)$", file.read(), re.MULTILINE | re.DOTALL))
+
+
+def views(trace):
+    """The views of docs/ocular.sql have the summary's figures, in both formats: each is there, and asked."""
+    data = os.path.join(trace.folder, "views")
+    done = recording.record(data, [trace.python, "-c", VIEWS], recording.traced_environment("adaptive", OCULAR_INCLUDE="__main__"))
+    if done.returncode:
+        return [done.stderr]
+    summary = recording.summary(data)
+    rows = {"function": [[f["qualname"], f["activations"], f["self_ns"], f["self_cpu_ns"], f["self_waiting_ns"]]
+                         for f in summary["functions"]],
+            "loop": [[f"{row['qualname']}:{row['line']}", row["timed"]] for row in summary["loops"]],
+            "task": [[t["name"], t["running_ns"], t["waiting_ns"]] for t in summary["tasks"] if t["running_ns"]],
+            "request": [[r["name"], r["end_ns"] - r["start_ns"]] for r in summary["requests"]]}
+    asked = {"function": "select name, calls, self_ns, self_cpu_ns, self_waiting_ns from ocular_function where place <> 'C function'",
+             "loop": "select name, trips from ocular_loop",
+             "task": "select name, running_ns, ready_ns + awaiting_ns from ocular_task",
+             "request": "select name, dur from ocular_request",
+             "call": "select tid, sum(dur) from ocular_call where parent_id is null group by 1",
+             # Each has one caller, and both threads slept.
+             "caller": "select count(distinct id), count(*) from ocular_caller join ocular_call using (id) where ocular_call.name = 'leaf'",
+             "wait": "select count(distinct tid) from ocular_wait where kind = 'waiting: sleep' and longest_ns > 0"}
+    made = {" ".join(("create view", "ocular_" + name)) for name in asked}
+    found = differs(set(statements()), made)
+    sql = trace.write_queries("of_views.json", {**{name: f"{name} {body}" for name, body in statements().items()}, **asked})
+    whole = sum(row["self_ns"] for row in summary["functions"] + summary["collections"])
+    told = None not in [f["self_cpu_ns"] for f in summary["functions"]]  # else the kernel tells nothing here, or not of all threads
+    for end in (".json", ".pftrace"):
+        path = os.path.join(trace.folder, "views" + end)
+        recording.report(data, f"perfetto={path}")
+        answer = trace.ask("perfetto.js", sql, path=path)
+        if not told:
+            answer["function"], rows["function"] = ([row[:3] for row in table] for table in (answer["function"], rows["function"]))
+        for name, wanted in rows.items():
+            found += differs((end, name, sorted(answer[name])), (end, name, sorted(wanted)))
+        calls = 2 * 300 * 5 + 4 * 3
+        found += differs((len(answer["call"]), sum(ns for _, ns in answer["call"])), (3, whole))
+        found += differs(answer["caller"], [[calls, calls]]) + differs(answer["wait"], [[2]])
+    return found
+
+
 def damaged(trace, change):
     """A copy of the trace with one E of a worker thread changed."""
     with open(trace.path, encoding="utf-8") as file:
@@ -732,6 +808,7 @@ ONCE = {
     "modules and imports by name": imports,
     "dense loops have tracks": dense,
     "tasks are grouped by loop": loops,
+    "views of docs/ocular.sql": views,
 }
 
 

@@ -178,6 +178,45 @@ static void test_passed(void **state)
 	check("1/0 a1+0:30-20(b1+0:10-10())");
 }
 
+/* a and b are one; d has no place. */
+static int64_t number(void *of, struct code *c)
+{
+	(void)of;
+	return c == code[3] ? CALLTREE_PASS : c == code[2] ? 2 : 1;
+}
+
+static void test_merged(void **state)
+{
+	struct calltree threads, merged = { 0 };
+	const struct call_root **roots;
+	uint32_t root = CALLTREE_NONE;
+	char text[512] = "";
+	size_t n;
+
+	(void)state;
+	enter(1, 0, 0, OP_PY_START);
+	enter(1, 0, 3, OP_PY_START);
+	enter(1, 0, 2, OP_PY_START);
+	leave(1, 0, 2, 10, 0);
+	leave(1, 0, 3, 15, 10);
+	leave(1, 0, 0, 30, 15);
+	enter(2, 0, 1, OP_PY_RESUME);
+	enter(2, 0, 2, OP_PY_START);
+	leave(2, 0, 2, 3, 0);
+	leave(2, 0, 1, 5, 3);
+	roots = calltree_roots(&tree, &n);
+	assert_int_equal(n, 2);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(calltree_merge(&merged, &root, &tree, roots[i]->root, number, NULL), 0);
+	free(roots);
+	threads = tree; /* the walk's callbacks read that */
+	tree = merged;
+	assert_int_equal(calltree_walk(&tree, root, write_enter, write_leave, text), 0);
+	assert_string_equal(text, "a1+1:35-22(c2+0:13-13())");
+	tree = threads;
+	calltree_free(&merged);
+}
+
 static void test_threads_and_interpreters(void **state)
 {
 	(void)state;
@@ -287,15 +326,11 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(test_empty),
-		TEST(test_paths),
-		TEST(test_passed),
-		TEST(test_off),
-		TEST(test_threads_and_interpreters),
-		TEST(test_walk_that_ends),
-		TEST(test_many),
-		TEST(test_callers),
-		TEST(test_spans),
+		TEST(test_empty),	   TEST(test_paths),
+		TEST(test_passed),	   TEST(test_off),
+		TEST(test_merged),	   TEST(test_threads_and_interpreters),
+		TEST(test_walk_that_ends), TEST(test_many),
+		TEST(test_callers),	   TEST(test_spans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
