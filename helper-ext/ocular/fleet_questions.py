@@ -2,7 +2,6 @@
 """What can be asked of a fleet store: `sql`, `top`, `show`, `slower` (docs/fleet.md)."""
 
 import math
-import statistics
 
 from . import fleet_tables as tables
 from .fleet_store import TRIES, Refused, Store, duckdb, identifier, quoted
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     Answer = tuple[list[str], list[tuple[Any, ...]]]
+    Side = tuple[int, float, float]  # recordings, and the mean and the variance of the logarithms of what they have
 
 FEWEST = 3        # recordings a side, without which there is no spread
 CHANCE = 0.001    # of any false alarm in one question
@@ -109,15 +109,13 @@ def chance_of(t: float, freedom: float) -> float:
     return _beta(freedom / 2, 0.5, freedom / (freedom + t * t))
 
 
-def compared(a: list[float], b: list[float]) -> tuple[float, float, float]:
+def compared(a: "Side", b: "Side") -> tuple[float, float, float]:
     """Welch's test of the logarithms: the change of B as a fraction of A, its standard error, and how likely it is by chance."""
-    logs = [[math.log(value) for value in side] for side in (a, b)]
-    means = [statistics.fmean(side) for side in logs]
-    parts = [statistics.variance(side) / len(side) for side in logs]
-    error, change = math.sqrt(sum(parts)), means[1] - means[0]
+    parts = [side[2] / side[0] for side in (a, b)]
+    error, change = math.sqrt(sum(parts)), b[1] - a[1]
     if error <= 1e-12:  # counted, not timed: the emulated processor
         return math.expm1(change), 0.0, float(abs(change) <= 1e-12)
-    freedom = sum(parts) ** 2 / sum(part ** 2 / (len(side) - 1) for part, side in zip(parts, logs))
+    freedom = sum(parts) ** 2 / sum(part ** 2 / (side[0] - 1) for part, side in zip(parts, (a, b)))
     return math.expm1(change), math.exp(change) * error, chance_of(change / error, freedom)
 
 
@@ -148,23 +146,25 @@ def slower(store: Store, label: str, a: str, b: str, share: float, everything: b
                      sum(activations) AS activations FROM function JOIN ours USING (recording) GROUP BY ALL),
         sums AS (SELECT later, sum(self_ns) AS all_ns FROM each GROUP BY later),
         shares AS (SELECT key, max(ns / all_ns) AS share FROM
-                     (SELECT key, later, sum(self_ns) AS ns FROM each GROUP BY ALL) JOIN sums USING (later) GROUP BY key)
-        SELECT key, later, (CASE WHEN bool_and(known) OVER () THEN cpu ELSE self_ns END / activations)::DOUBLE, bool_and(known) OVER ()
-        FROM each JOIN shares USING (key) WHERE share >= %(share)r AND activations > 0 AND self_ns > 0 ORDER BY key, recording"""
-               % {"column": identifier(column), "a": quoted(a), "b": quoted(b), "share": share / 100})[1]
-    values: dict[str, tuple[list[float], list[float]]] = {}
-    for key, later, value, _ in rows:
-        if value > 0:
-            values.setdefault(key, ([], []))[later].append(value)
-    judged = {key: sides for key, sides in values.items() if min(map(len, sides)) >= FEWEST}
-    unit = "cpu_ns" if rows and rows[0][3] else "self_ns"
+                     (SELECT key, later, sum(self_ns) AS ns FROM each GROUP BY ALL) JOIN sums USING (later) GROUP BY key),
+        hot AS (SELECT * FROM each JOIN shares USING (key) WHERE share >= %(share)r AND activations > 0),
+        clock AS (SELECT bool_and(known) AS by_cpu FROM hot),
+        timed AS (SELECT key, later, by_cpu, CASE WHEN by_cpu THEN cpu ELSE self_ns END / activations AS value FROM hot, clock)
+        SELECT key, later, by_cpu, count(*), avg(ln(value)), var_samp(ln(value)) FROM timed WHERE value > 0 GROUP BY ALL
+        HAVING count(*) >= %(fewest)d ORDER BY key"""
+               % {"column": identifier(column), "a": quoted(a), "b": quoted(b), "share": share / 100, "fewest": FEWEST})[1]
+    values: dict[str, dict[bool, Side]] = {}
+    for key, later, _, *side in rows:
+        values.setdefault(key, {})[later] = (side[0], side[1], side[2])
+    judged = {key: (sides[False], sides[True]) for key, sides in values.items() if len(sides) == 2}
+    unit = "cpu_ns" if rows and rows[0][2] else "self_ns"
     names = ["verdict", "key", "change_percent", "error_percent", "a_" + unit, "b_" + unit, "a_recordings", "b_recordings", "chance"]
     answer = []
-    for key, sides in judged.items():
-        change, error, chance = compared(*sides)
-        beyond = chance * len(judged) < CHANCE
-        verdict = ("slower" if change > 0 else "faster") if beyond else "noise"
+    for key, (one, other) in judged.items():
+        change, error, chance = compared(one, other)
+        chance = min(1.0, chance * len(judged))
+        verdict = "noise" if chance >= CHANCE else "slower" if change > 0 else "faster"
         if everything or verdict == "slower":
-            answer.append((verdict, key, round(100 * change, 2), round(100 * error, 2), round(statistics.geometric_mean(sides[0]), 1),
-                           round(statistics.geometric_mean(sides[1]), 1), len(sides[0]), len(sides[1]), float("%.3g" % min(1.0, chance * len(judged)))))
+            answer.append((verdict, key, round(100 * change, 2), round(100 * error, 2), round(math.exp(one[1]), 1),
+                           round(math.exp(other[1]), 1), one[0], other[0], float("%.3g" % chance)))
     return names, sorted(answer, key=lambda row: (row[0] != "slower", row[0], -abs(row[2])))
