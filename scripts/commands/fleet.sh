@@ -43,7 +43,10 @@ END
 fleet() {
 	for word; do
 		case $word in
-		-h | --help) fleet_help && exit ;;
+		-h | --help)
+			fleet_help
+			exit 0
+			;;
 		esac
 	done
 	[ $# -gt 0 ] || usage_error "add, sql, top, show, slower, trace or compact, please"
