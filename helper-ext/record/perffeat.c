@@ -31,6 +31,15 @@ static void put_string(struct perffeat *f, const char *text)
 	put(f, padded, size);
 }
 
+static void put_hostname(struct perffeat *f, const struct perffeat_of *of)
+{
+	struct utsname host;
+
+	(void)of;
+	uname(&host);
+	put_string(f, host.nodename);
+}
+
 static void put_osrelease(struct perffeat *f, const struct perffeat_of *of)
 {
 	struct utsname host;
@@ -74,10 +83,8 @@ static const struct {
 	enum perf_feature bit;
 	void (*put)(struct perffeat *f, const struct perffeat_of *of);
 } features[] = {
-	{ PERF_FEAT_OSRELEASE, put_osrelease },
-	{ PERF_FEAT_ARCH, put_arch },
-	{ PERF_FEAT_NRCPUS, put_nrcpus },
-	{ PERF_FEAT_EVENT_DESC, put_event_desc },
+	{ PERF_FEAT_HOSTNAME, put_hostname }, { PERF_FEAT_OSRELEASE, put_osrelease },	{ PERF_FEAT_ARCH, put_arch },
+	{ PERF_FEAT_NRCPUS, put_nrcpus },     { PERF_FEAT_EVENT_DESC, put_event_desc },
 };
 
 #define COUNT (sizeof(features) / sizeof(*features))

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""`ocular fleet`: many recordings in one store of Parquet files, and questions of them (docs/fleet.md)."""
+
+import argparse
+import csv
+import datetime
+import json
+import os
+import sys
+
+from . import fleet_add, fleet_compact, fleet_questions, stderr, tools
+from .fleet_store import Refused, Store, duckdb
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, NoReturn
+
+WIDEST = 80  # characters of a table's cell
+
+
+class Parser(argparse.ArgumentParser):
+    """Its errors are one line, as those of the other commands."""
+
+    def error(self, message: str) -> "NoReturn":
+        """End with 2."""
+        stderr.say("ocular: %s (see: ocular fleet --help)" % printable(message))
+        sys.exit(2)
+
+
+def plain(value: object) -> object:
+    """For JSON and CSV."""
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(" ")
+    return value if value is None or isinstance(value, (str, int, float, bool, list, dict)) else str(value)
+
+
+def printable(text: str) -> str:
+    """What a terminal would interpret is shown as '?'."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def cell(value: object) -> str:
+    """Of a table."""
+    text = printable("-" if value is None else str(value))
+    return text if len(text) <= WIDEST else text[:WIDEST - 1] + "…"
+
+
+def print_table(names: "Sequence[str]", rows: "Sequence[Sequence[Any]]") -> None:
+    """Numbers to the right."""
+    cells = [list(map(cell, names))] + [list(map(cell, row)) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    right = [any(isinstance(row[i], (int, float)) for row in rows) for i in range(len(names))]
+    stderr.show("\n".join("  ".join(text.rjust(width) if to_right else text.ljust(width) for text, width, to_right in
+                                    zip(line, widths, right)).rstrip() for line in cells), sys.stdout)
+
+
+def output(answer: "fleet_questions.Answer", options: argparse.Namespace) -> None:
+    """As it was asked for."""
+    names, rows = answer
+    if options.json:
+        print(json.dumps([dict(zip(names, map(plain, row))) for row in rows], indent=1, default=str))
+    elif options.csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(map(plain, row) for row in rows)
+    else:
+        print_table(names, rows)
+
+
+def add(options: argparse.Namespace) -> int:
+    """Every recording that can be added is; 1 if one could not."""
+    duckdb()
+    given = fleet_add.labels(options.label)
+    if not any(map(os.path.exists, options.what)):
+        raise Refused("no recording '%s'" % options.what[0])
+    store = Store.made(options.store)
+    refused = 0
+    for recording in options.what:
+        try:
+            added = fleet_add.add(store, recording, given)
+            stderr.show("%s  %s" % (added[0], recording) if added else "%s  is in the store already" % recording, sys.stdout)
+        except Refused as e:
+            stderr.say("ocular: " + printable(str(e)))
+            refused = 1
+    return refused
+
+
+def sql(options: argparse.Namespace) -> int:
+    """The user's own question."""
+    output(fleet_questions.ask(Store(options.store), one(options, "a SELECT")), options)
+    return 0
+
+
+def top(options: argparse.Namespace) -> int:
+    """The hottest functions."""
+    none(options)
+    output(fleet_questions.top(Store(options.store), options.rows), options)
+    return 0
+
+
+def show(options: argparse.Namespace) -> int:
+    """One function, by recording."""
+    output(fleet_questions.show(Store(options.store), one(options, "a function"), options.rows), options)
+    return 0
+
+
+def slower(options: argparse.Namespace) -> int:
+    """What got slower from one group of recordings to another."""
+    if not options.by or len(options.what) != 2:
+        Parser().error("slower: --by LABEL and two of its values, as: ocular fleet slower STORE --by release 1.3 1.4")
+    a, b = options.what
+    answer = fleet_questions.slower(Store(options.store), options.by, a, b, options.share, options.all)
+    if answer[1] or options.json or options.csv:
+        output(answer, options)
+    else:
+        stderr.show("nothing is slower beyond the noise between recordings (--all shows what was compared)", sys.stdout)
+    return 0
+
+
+def trace(options: argparse.Namespace) -> int:
+    """Opens the one recording, if it is still what was added."""
+    name, path = fleet_questions.recording_at(Store(options.store), one(options, "the id of a recording"))
+    if not os.path.exists(path):
+        raise Refused("recording %s was added from '%s', where it is not any more (or not on this machine)" % (name, path))
+    if fleet_add.content_id(path) != name:
+        raise Refused("'%s' has another recording now than %s" % (path, name))
+    front = tools.front_end()
+    sys.stdout.flush()
+    os.execv(front, [front, "view", "--perfetto", *(["--no-browser"] if options.no_browser else []), path])
+
+
+def compact(options: argparse.Namespace) -> int:
+    """Few files instead of many."""
+    none(options)
+    stderr.show("%d recordings are in packs now that were in files of their own" % fleet_compact.compact(Store(options.store)), sys.stdout)
+    return 0
+
+
+COMMANDS: "dict[str, Callable[[argparse.Namespace], int]]" = {
+    "add": add, "sql": sql, "top": top, "show": show, "slower": slower, "trace": trace, "compact": compact}
+
+
+def one(options: argparse.Namespace, what: str) -> str:
+    """The only further word."""
+    if len(options.what) != 1:
+        Parser().error("%s: %s, please" % (options.question, what))
+    return str(options.what[0])
+
+
+def none(options: argparse.Namespace) -> None:
+    """No further word."""
+    if options.what:
+        Parser().error("%s takes no '%s'" % (options.question, options.what[0]))
+
+
+def main(arguments: list[str]) -> int:
+    """As scripts/commands/fleet.sh says."""
+    parser = Parser(add_help=False, allow_abbrev=False)
+    parser.add_argument("question", choices=COMMANDS, metavar="COMMAND")
+    parser.add_argument("store", metavar="STORE")
+    parser.add_argument("what", nargs="*")
+    parser.add_argument("--label", action="append", default=[])
+    parser.add_argument("--by")
+    parser.add_argument("--share", type=float, default=1.0)
+    parser.add_argument("--rows", type=int, default=20)
+    for flag in ("--all", "--json", "--csv", "--no-browser"):
+        parser.add_argument(flag, action="store_true")
+    options = parser.parse_intermixed_args(arguments)
+    if options.question == "add" and not options.what:
+        parser.error("add: name a recording")
+    try:
+        return COMMANDS[options.question](options)
+    except Refused as e:
+        stderr.say("ocular: " + printable(str(e)))
+    except RuntimeError as e:  # of tools
+        stderr.say(str(e))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 141
+    except KeyboardInterrupt:
+        return 130
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""`ocular fleet add`: the rows of recordings, from their summaries, into a store."""
+
+import datetime
+import glob
+import hashlib
+import json
+import os
+import re
+import struct
+import subprocess
+
+from . import fleet_tables as tables
+from . import tools
+from .fleet_store import NO_DAY, Refused, Store, duckdb, made_of
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+HEADER_MOST = 16 << 20  # of the first line of a code table
+NAME = re.compile(r"[a-z][a-z0-9_]{0,39}", re.ASCII)
+VALUE = re.compile(r"\w[\w.+:@ -]{0,199}", re.ASCII)
+HOSTNAME = 3  # perf's number of that feature
+
+
+def labels(words: "Sequence[str]") -> dict[str, str]:
+    """Of K=V. Refused if one is not a name and a value that are safe anywhere, also as the name of a folder."""
+    found: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not NAME.fullmatch(name):
+            raise Refused("label '%s' is not NAME=VALUE with a NAME of small letters, digits and _" % word)
+        if not VALUE.fullmatch(value) or ".." in value:
+            raise Refused("the value of label '%s' may have letters, digits, blanks and . _ + : @ - only, and no '..'" % word)
+        if found.setdefault(name, value) != value:
+            raise Refused("label '%s' has two values, '%s' and '%s'" % (name, found[name], value))
+    return found
+
+
+def _files(recording: str) -> list[str]:
+    """What the recorder wrote: all else in the folder was made of it."""
+    if not os.path.isdir(recording):
+        recording = os.path.dirname(recording) or "."
+    return sorted(path for pattern in ("perf.data*", "codes-*.jsonl") for path in glob.glob(os.path.join(glob.escape(recording), pattern))
+                  if os.path.isfile(path))
+
+
+def content_id(recording: str) -> str:
+    """The same for the same content, wherever it is. Refused if there is none."""
+    digest = hashlib.sha256()
+    files = _files(recording)
+    if not any(os.path.basename(path) == "perf.data" for path in files):
+        raise Refused("'%s' is not a recording: it has no perf.data" % recording)
+    for path in files:
+        try:
+            with open(path, "rb") as file:
+                inner = hashlib.file_digest(file, "sha256").digest()
+        except OSError as e:
+            raise Refused("cannot read '%s': %s" % (path, e.strerror)) from None
+        digest.update(os.fsencode(os.path.basename(path)) + b"\0" + inner)
+    return digest.hexdigest()[:32]
+
+
+def _summary(recording: str) -> "dict[str, Any]":
+    done = subprocess.run([tools.front_end(), "report", "--quiet", "--summary", "-", recording], stdin=subprocess.DEVNULL, capture_output=True)
+    if done.returncode:
+        said = done.stderr.decode(errors="backslashreplace").strip().splitlines() or ["ocular report ended with %d" % done.returncode]
+        raise Refused("'%s' was not added: %s" % (recording, re.sub("^ocular[a-z-]*: ", "", said[-1])))
+    made = json.loads(done.stdout.decode("utf-8", "replace"))
+    if not isinstance(made, dict) or made.get("schema") != 1:
+        raise Refused("'%s' was not added: its summary has another schema" % recording)
+    return made
+
+
+def _header(recording: str, summary: "dict[str, Any]") -> "dict[str, Any]":
+    """The first line of the first process's code table; empty: not known."""
+    folder = recording if os.path.isdir(recording) else os.path.dirname(recording) or "."
+    for process in summary.get("processes", ())[:1]:
+        try:
+            with open(os.path.join(folder, "codes-%d.jsonl" % process["pid"]), "rb") as file:
+                found = json.loads(file.readline(HEADER_MOST).decode("utf-8", "replace"))
+            if isinstance(found, dict) and found.get("kind") == "header":
+                return found
+        except (OSError, ValueError):
+            pass
+    return {}
+
+
+def host_of(path: str) -> str | None:
+    """What a perf.data says of where it was recorded: perf's feature HOSTNAME. None: it does not."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(104)
+            if head[:8] != b"PERFILE2" or len(head) < 104:
+                return None
+            at, size = struct.unpack_from("<QQ", head, 40)
+            bits = int.from_bytes(head[72:104], "little")
+            if not bits >> HOSTNAME & 1:
+                return None
+            file.seek(at + size + 16 * (bits & (1 << HOSTNAME) - 1).bit_count())
+            where, length = struct.unpack("<QQ", file.read(16))
+            file.seek(where)
+            text = file.read(min(length, 4096))[4:].split(b"\0")[0].decode("utf-8", "replace")
+            return text if text.isprintable() and text else None
+    except (OSError, struct.error, OverflowError):
+        return None
+
+
+def start_of(header: "dict[str, Any]") -> "datetime.datetime | None":
+    """When it began, in UTC; None: not known."""
+    clock = header.get("clock")
+    ns = clock.get("realtime_ns") if isinstance(clock, dict) else None
+    if not isinstance(ns, int) or not 0 < ns < 1 << 62:
+        return None
+    return datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=ns // 1000)
+
+
+def _same_labels(connection: "Any", store: Store, at: tuple[str, str], recording: str, given: dict[str, str], shown: str) -> None:
+    """Refused if the store has it with others."""
+    found = connection.execute("SELECT * FROM read_parquet(?) WHERE recording = ?", [store.path(tables.RECORDING, *at), recording])
+    names = [column[0] for column in found.description]
+    row = dict(zip(names, found.fetchone() or ()))
+    had = {name[len(tables.LABEL):]: value for name, value in row.items() if name.startswith(tables.LABEL) and value is not None}
+    if had != given:
+        raise Refused("'%s' is in the store already, with other labels: %s" % (
+            shown, ", ".join("%s=%s" % each for each in sorted(had.items())) or "none"))
+
+
+def _there(connection: "Any", store: Store, recording: str, given: dict[str, str], shown: str) -> bool:
+    at = store.has(connection, recording)
+    if at:
+        _same_labels(connection, store, at, recording, given, shown)
+    return bool(at)
+
+
+def add(store: Store, recording: str, given: dict[str, str]) -> "tuple[str, int] | None":
+    """One recording: its id and its events. None: it is there already."""
+    connection = duckdb().connect()
+    if not os.path.exists(recording):
+        raise Refused("no recording '%s'" % recording)
+    if _there(connection, store, content_id(recording), given, recording):
+        return None
+    summary = _summary(recording)
+    name = content_id(recording)  # the report repairs what was cut off
+    if _there(connection, store, name, given, recording):
+        return None
+    header = _header(recording, summary)
+    start = start_of(header)
+    day = start.date().isoformat() if start else NO_DAY
+    names = tables.Names(header)
+    for table in tables.TABLES:
+        rows = list(tables.rows(table, name, summary, names))
+        if rows:
+            store.write(connection, made_of(connection, tables.columns(table), tables.as_json(rows)), table, day, name)
+    file = os.path.join(recording, "perf.data") if os.path.isdir(recording) else recording
+    script = tables.program(header)
+    row = tables.recording_row(summary, recording=name, program=script and os.path.basename(script), host=host_of(file),
+                               start=start and start.isoformat(" "), path=os.path.abspath(recording))
+    columns = tables.columns(tables.RECORDING) + [(tables.LABEL + label, "VARCHAR") for label in given]
+    row.update({tables.LABEL + label: value for label, value in given.items()})
+    query = made_of(connection, columns, tables.as_json([row]))
+    store.write(connection, query, tables.RECORDING, day, name)
+    return name, row["events"]

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""`ocular fleet compact`: few large files instead of a file for each recording and table.
+
+A pack has a day's recordings that are in no pack yet. Its rows in the table `recording` are written last, and count from then on;
+only then are the recordings' own files taken away. Whoever adds meanwhile is not in it, and comes into the next one.
+"""
+
+import fcntl
+import hashlib
+import os
+import time
+
+from . import fleet_tables as tables
+from .fleet_store import PACK, Refused, Store, duckdb, quoted
+
+LOCK = ".compact.lock"
+OLD = 24 * 60 * 60  # s: what is still half written then was left by a writer that was killed
+
+
+def compact(store: Store) -> int:
+    """How many recordings came into packs. Refused if somebody else is at it."""
+    connection = duckdb().connect()
+    try:
+        with open(os.path.join(store.folder, LOCK), "w", encoding="utf-8") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise Refused("'%s' is being compacted by somebody else" % store.shown) from None
+            days: dict[str, list[str]] = {}
+            for day, stem in sorted(store.seen(connection)):
+                if not stem.startswith(PACK):
+                    days.setdefault(day, []).append(stem)
+            for day, stems in days.items():
+                _pack(connection, store, day, stems)
+            _sweep(connection, store)
+    except OSError as e:
+        raise Refused("cannot compact '%s': %s" % (store.shown, e.strerror)) from None
+    return sum(map(len, days.values()))
+
+
+def _pack(connection: object, store: Store, day: str, stems: list[str]) -> None:
+    name = PACK + hashlib.sha256("".join(stems).encode()).hexdigest()[:32]
+    for table in tables.all_tables():
+        there = store.files(table)
+        paths = [there[day, stem] for stem in stems if (day, stem) in there]
+        if paths:
+            # Sorted, because what is alike then lies together: smaller, and less to read for one function.
+            order = "key, recording" if any(column == "key" for column, _ in tables.columns(table)) else "recording"
+            store.write(connection, "SELECT * FROM read_parquet([%s], union_by_name = true, hive_partitioning = false) ORDER BY %s"
+                        % (", ".join(map(quoted, paths)), order), table, day, name)
+
+
+def _sweep(connection: object, store: Store) -> None:
+    """Files of recordings that are in packs, and what killed writers left."""
+    packed = store.packed(connection, store.files(tables.RECORDING))
+    for table in [tables.RECORDING, *tables.TABLES]:
+        for (_, stem), path in store.files(table).items():
+            if stem in packed:
+                os.unlink(path)
+        for folder, _, names in os.walk(os.path.join(store.folder, table)):
+            for path in (os.path.join(folder, name) for name in names if name.startswith(".") and name.endswith(".tmp")):
+                if time.time() - os.path.getmtime(path) > OLD:
+                    os.unlink(path)

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""A fleet store: a folder of Parquet files, STORE/TABLE/day=YYYY-MM-DD/RECORDING.parquet, read and written by DuckDB.
+
+Whatever is written gets its name when it is whole. A recording's files count from when its file in the table `recording` is
+there, which is the last one: what was left by a writer that was killed is seen by no question, and replaced when the
+recording is added again. `ocular fleet compact` makes packs of many recordings' files by the same rule, and a recording
+that is in a pack is read from there, whether its own files are still there or not.
+"""
+
+import importlib
+import json
+import os
+import secrets
+import sys
+
+from . import fleet_tables as tables
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+MARK = "ocular-fleet.json"  # what makes a folder a store
+NO_DAY = "__HIVE_DEFAULT_PARTITION__"  # of recordings without a start: null, for Hive, Spark and DuckDB
+PACK = "pack-"
+END = ".parquet"
+TRIES = 5  # of a question while the store is compacted, which takes files away
+
+
+class Refused(Exception):
+    """Bad input or a store that cannot be used: one line for the user."""
+
+
+def duckdb() -> "Any":
+    """The module. Refused if this Python does not have it."""
+    try:
+        return importlib.import_module("duckdb")
+    except ImportError:
+        raise Refused('ocular fleet needs DuckDB, which %s does not have: pip install "ocular-trace[fleet]"' % (sys.executable or "Python")) from None
+
+
+def quoted(text: str) -> str:
+    """As a literal of SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """As a name in SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _sync(path: str) -> None:
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+class Store:
+    """A store that is there. Refused if it is not, or is of another schema version."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = os.path.abspath(folder)
+        self.shown = folder
+        mark = os.path.join(self.folder, MARK)
+        try:
+            with open(mark, encoding="utf-8") as file:
+                found = json.load(file)
+            schema = found["schema"]
+        except FileNotFoundError:
+            raise Refused("there is no fleet store '%s': make one with ocular fleet add" % folder) from None
+        except NotADirectoryError:
+            raise Refused("'%s' is not a folder" % folder) from None
+        except OSError as e:
+            raise Refused("cannot read '%s': %s" % (mark, e.strerror)) from None
+        except (ValueError, KeyError, TypeError):
+            raise Refused("'%s' is damaged: it does not say which schema version the store has" % mark) from None
+        if schema != tables.SCHEMA:
+            raise Refused("'%s' has schema version %s, and this Ocular knows version %d: use the Ocular that made it, or another store"
+                          % (folder, json.dumps(schema), tables.SCHEMA))
+
+    @classmethod
+    def made(cls, folder: str) -> "Store":
+        """The same, and makes it if there is nothing, or an empty folder."""
+        mark = os.path.join(folder, MARK)
+        try:
+            if not os.path.exists(mark):
+                os.makedirs(folder, exist_ok=True)
+                there = [name for name in os.listdir(folder) if name != MARK and not name.startswith("." + MARK)]
+                if there and not os.path.exists(mark):
+                    raise Refused("'%s' is not a fleet store, and not empty: name another folder" % folder)
+                beside = os.path.join(folder, ".%s.%s" % (MARK, secrets.token_hex(8)))
+                with open(beside, "w", encoding="utf-8") as file:
+                    json.dump({"schema": tables.SCHEMA}, file)
+                os.rename(beside, mark)  # all who do so at the same time write the same
+        except OSError as e:
+            raise Refused("cannot make the store '%s': %s" % (folder, e.strerror)) from None
+        return cls(folder)
+
+    def path(self, table: str, day: str, stem: str) -> str:
+        """Of a file."""
+        return os.path.join(self.folder, table, "%s=%s" % (tables.DAY, day), stem + END)
+
+    def files(self, table: str) -> dict[tuple[str, str], str]:
+        """(day, stem): path of all files that are whole."""
+        found = {}
+        top = os.path.join(self.folder, table)
+        try:
+            days = os.listdir(top) if os.path.isdir(top) else []
+            for name in days:
+                if name.startswith(tables.DAY + "="):
+                    for file in os.listdir(os.path.join(top, name)):
+                        if file.endswith(END) and not file.startswith("."):
+                            found[name[len(tables.DAY) + 1:], file[:-len(END)]] = os.path.join(top, name, file)
+        except OSError as e:
+            raise Refused("cannot read the store '%s': %s" % (self.shown, e.strerror)) from None
+        return found
+
+    def packed(self, connection: "Any", there: dict[tuple[str, str], str]) -> set[str]:
+        """The recordings in packs, of what `files` of the table `recording` found."""
+        packs = [path for (_, stem), path in there.items() if stem.startswith(PACK)]
+        if not packs:
+            return set()
+        return {row[0] for row in connection.execute("SELECT recording FROM read_parquet(?)", [packs]).fetchall()}
+
+    def seen(self, connection: "Any") -> set[tuple[str, str]]:
+        """(day, stem) of the files that questions read: those that have a row in `recording`, each recording once."""
+        there = self.files(tables.RECORDING)
+        packed = self.packed(connection, there)
+        single: dict[str, tuple[str, str]] = {}
+        for day, stem in there:
+            if not stem.startswith(PACK) and stem not in packed:
+                single[stem] = max(single.get(stem, (day, stem)), (day, stem))
+        return {at for at in there if at[1].startswith(PACK)} | set(single.values())
+
+    def has(self, connection: "Any", recording: str) -> "tuple[str, str] | None":
+        """Where it is: day and stem, or None."""
+        there = self.files(tables.RECORDING)
+        for at in there:
+            if at[1] == recording:
+                return at
+        for at, path in there.items():
+            if at[1].startswith(PACK) and connection.execute(
+                    "SELECT 1 FROM read_parquet(?) WHERE recording = ?", [path, recording]).fetchall():
+                return at
+        return None
+
+    def write(self, connection: "Any", query: str, table: str, day: str, stem: str) -> None:
+        """A file with the answer to a query. It has its name when it is whole."""
+        path = self.path(table, day, stem)
+        beside = os.path.join(os.path.dirname(path), ".%s.%s.tmp" % (stem, secrets.token_hex(8)))
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            connection.execute("COPY (%s) TO %s (FORMAT parquet, COMPRESSION zstd, KV_METADATA {ocular_fleet_schema: '%d'})"
+                               % (query, quoted(beside), tables.SCHEMA))
+            _sync(beside)
+            os.rename(beside, path)
+            _sync(os.path.dirname(path))
+        except BaseException:
+            if os.path.exists(beside):
+                os.unlink(beside)
+            raise
+
+    def reader(self) -> "Any":
+        """A connection with a view of each table; it can read the store and nothing else, and write nothing."""
+        connection = duckdb().connect()
+        seen = self.seen(connection)
+        for table in tables.all_tables():
+            there = self.files(table)
+            _view(connection, table, [there[at] for at in sorted(seen) if at in there])
+        connection.execute("SET allowed_directories = [%s]" % quoted(self.folder + "/"))
+        connection.execute("SET enable_external_access = false")
+        return connection
+
+
+def _view(connection: "Any", table: str, paths: "list[str]") -> None:
+    """Of some of a table's files. Columns that none of them has are null."""
+    columns = tables.columns(table)
+    nothing = "SELECT %s, NULL::DATE AS %s WHERE false" % (
+        ", ".join("NULL::%s AS %s" % (kind, identifier(name)) for name, kind in columns), tables.DAY)
+    if paths:
+        nothing += (" UNION ALL BY NAME SELECT * FROM read_parquet([%s], union_by_name = true, hive_partitioning = true,"
+                    " hive_types = {'%s': DATE})" % (", ".join(map(quoted, paths)), tables.DAY))
+    connection.execute("CREATE VIEW %s AS %s" % (identifier(table), nothing))
+
+
+def made_of(connection: "Any", columns: "Iterable[tuple[str, str]]", text: str) -> str:
+    """A query of the rows that a JSON list has; it is good until the next one on this connection."""
+    shape = json.dumps([dict(columns)])
+    connection.execute("CREATE OR REPLACE TEMP TABLE made AS SELECT unnest(from_json(?, ?), max_depth := 2)", [text, shape])
+    return "SELECT * FROM made"

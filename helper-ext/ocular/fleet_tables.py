@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""The tables of a fleet store (docs/fleet.md): their columns, and the rows that a recording has in them.
+
+A column is its name, its type in Parquet, and the field of the summary's row that it is (docs/summary.md); a field of an object in
+there has a dot. A change of these tables that is more than a further column makes SCHEMA one more.
+"""
+
+import json
+import os
+import re
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    Row = dict[str, Any]
+
+SCHEMA = 1
+LABEL = "label_"
+DAY = "day"  # the partition: STORE/TABLE/day=YYYY-MM-DD/
+
+_WHERE = (("key", "VARCHAR", "key"), ("file", "VARCHAR", "file"), ("qualname", "VARCHAR", "qualname"))
+_TIMES = tuple((name, "BIGINT", name) for name in (
+    "self_ns", "total_ns", "self_cycles", "total_cycles", "self_cpu_ns", "total_cpu_ns", "self_waiting_ns", "total_waiting_ns", "gil_held_ns"))
+_COUNTS = tuple((name, "BIGINT", name) for name in ("calls", "recursive_calls", "resumes", "activations", "unfinished"))
+_DEVIATION = (("self_cycles_deviation", "DOUBLE", "self_cycles_deviation"),)
+_PID = (("pid", "BIGINT", "pid"),)
+
+# Of each row of the summary's list of that name.
+TABLES = {
+    "function": ("functions", _WHERE + (("line", "BIGINT", "firstlineno"),) + _PID + (("origin", "VARCHAR", "origin"),)
+                 + _COUNTS + _TIMES + _DEVIATION),
+    "c_function": ("c_functions", (("name", "VARCHAR", "name"), ("qualname", "VARCHAR", "qualname")) + _PID + _COUNTS + _TIMES + _DEVIATION),
+    "loops": ("loops", _WHERE + (("line", "BIGINT", "line"), ("head_offset", "BIGINT", "head_offset")) + _PID + (
+        ("origin", "VARCHAR", "origin"), ("entries", "BIGINT", "entries"), ("iterations", "BIGINT", "iterations"),
+        ("timed", "BIGINT", "timed"), ("cycles_mean", "DOUBLE", "cycles.mean"), ("cycles_deviation", "DOUBLE", "cycles.deviation"),
+        ("cycles_median", "BIGINT", "cycles.median"), ("cycles_p99", "BIGINT", "cycles.p99"), ("cycles_min", "BIGINT", "cycles.min"),
+        ("cycles_max", "BIGINT", "cycles.max"), ("cycles_exact", "BOOLEAN", "cycles.exact"), ("share", "DOUBLE", "share"),
+        ("own_share", "DOUBLE", "own_share"), ("self_cpu_ns", "BIGINT", "self_cpu_ns"), ("total_cpu_ns", "BIGINT", "total_cpu_ns"),
+        ("self_waiting_ns", "BIGINT", "self_waiting_ns"), ("total_waiting_ns", "BIGINT", "total_waiting_ns"))),
+    "waits": ("waits", (("kind", "VARCHAR", "kind"),) + _WHERE + (("line", "BIGINT", "line"),) + _PID + (
+        ("count", "BIGINT", "count"), ("ns", "BIGINT", "ns"), ("longest_ns", "BIGINT", "longest_ns"))),
+    "tasks": ("tasks", (("name", "VARCHAR", "name"), ("coroutine", "VARCHAR", "coroutine"), ("file", "VARCHAR", "file")) + _PID + (
+        ("created_by", "VARCHAR", "created_by"), ("start_ns", "BIGINT", "start_ns"), ("end_ns", "BIGINT", "end_ns"),
+        ("ended", "BOOLEAN", "ended"), ("running_ns", "BIGINT", "running_ns"), ("waiting_ns", "BIGINT", "waiting_ns"),
+        ("resumptions", "BIGINT", "resumptions"))),
+    "requests": ("requests", (("number", "BIGINT", "number"), ("name", "VARCHAR", "name")) + _PID + (
+        ("start_ns", "BIGINT", "start_ns"), ("end_ns", "BIGINT", "end_ns"),
+        ("path", "STRUCT(kind VARCHAR, what VARCHAR, task VARCHAR, tid BIGINT, ns BIGINT)[]", "path"))),
+    "snapshots": ("snapshots", (("number", "BIGINT", "number"), ("from_ns", "BIGINT", "from_ns"), ("at_ns", "BIGINT", "at_ns")) + _PID + (
+        ("tid", "BIGINT", "tid"), ("trigger", "VARCHAR", "trigger"), ("label", "VARCHAR", "label"))),
+}
+
+# The one row of the recording itself, which is written last. More columns: label_NAME.
+RECORDING = "recording"
+RECORDING_COLUMNS = (
+    ("recording", "VARCHAR"), ("program", "VARCHAR"), ("argv", "VARCHAR"), ("host", "VARCHAR"), ("start", "TIMESTAMP"), ("python", "VARCHAR"),
+    ("mode", "VARCHAR"), ("backend", "VARCHAR"), ("clock", "VARCHAR"), ("clock_hz", "BIGINT"), ("wall_ns", "BIGINT"), ("traced_ns", "BIGINT"),
+    ("outside_ns", "BIGINT"), ("cpu_ns", "BIGINT"), ("waiting_ns", "BIGINT"), ("processes", "BIGINT"), ("threads", "BIGINT"),
+    ("events", "BIGINT"), ("lost", "BIGINT"), ("complete", "BOOLEAN"), ("summary_revision", "BIGINT"), ("path", "VARCHAR"))
+
+
+def columns(table: str) -> list[tuple[str, str]]:
+    """Names and types, without the partition's and the labels'."""
+    if table == RECORDING:
+        return list(RECORDING_COLUMNS)
+    return [("recording", "VARCHAR")] + [(name, kind) for name, kind, _ in TABLES[table][1]]
+
+
+def all_tables() -> list[str]:
+    """In the order in which they are written."""
+    return [*TABLES, RECORDING]
+
+
+def _within(file: str, folder: str | None) -> str | None:
+    """The rest of a path below a folder, or None."""
+    folder = (folder or "").rstrip("/")
+    return file[len(folder) + 1:] if folder and file.startswith(folder + "/") else None
+
+
+class Names:
+    """Names files as they are called wherever the program is installed, by the header of a code table."""
+
+    def __init__(self, header: "Row") -> None:
+        self.stdlib = header.get("stdlib")
+        script = program(header)
+        self.folders = [header.get("folder")]
+        if script and script.endswith(".py"):
+            self.folders.append(os.path.dirname(os.path.join(header.get("folder") or "", script)))
+
+    def file(self, file: str) -> str:
+        """From the folder on that its package is in; what lies nowhere known keeps its path."""
+        site = re.search(r"/(?:site|dist)-packages/(.+)$", file)
+        if site:
+            return site[1]
+        library = _within(file, self.stdlib)
+        if library is not None:
+            return library
+        rests = [rest for rest in (_within(file, folder) for folder in self.folders) if rest is not None]
+        return min(rests, key=len) if rests else file
+
+    def key(self, file: str | None, qualname: str | None) -> str | None:
+        """Of a function; None outside of all functions."""
+        return None if file is None or qualname is None else self.file(file) + ":" + qualname
+
+
+def program(header: "Row") -> str | None:
+    """What was run: its script as it was named, or the module; None: the header does not tell."""
+    words = iter([str(word) for word in header.get("argv") or ()][1:])
+    for word in words:
+        if word == "-m":
+            return next(words, None)
+        if word in ("-X", "-W"):
+            next(words, None)
+        elif word == "-c" or not word.startswith("-") or word == "-":
+            return word
+    return None
+
+
+def _field(row: "Row", path: str) -> "Any":
+    value: Any = row
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def rows(table: str, recording: str, summary: "Row", names: Names) -> "Iterator[Row]":
+    """Of one of TABLES."""
+    field, described = TABLES[table]
+    for row in summary.get(field) or ():
+        made = {**row, "key": names.key(row.get("file"), row.get("qualname"))}
+        yield {"recording": recording, **{name: _field(made, path) for name, _, path in described}}
+
+
+def recording_row(summary: "Row", **known: "Any") -> "Row":
+    """The row of the recording; what the summary does not say is given: recording, program, host, start, path."""
+    trace, clock, losses = summary["trace"], summary["clock"], summary["losses"]
+    first = (summary.get("processes") or [{}])[0]
+    ends = trace.get("start_ns"), trace.get("end_ns")
+    return {
+        **known,
+        **{name: trace.get(name) for name in ("traced_ns", "outside_ns", "cpu_ns", "waiting_ns", "processes", "threads")},
+        **{name: first.get(name) for name in ("argv", "python", "mode", "backend")},
+        "clock": clock.get("cycles"), "clock_hz": clock.get("hz"),
+        "wall_ns": None if None in ends else ends[1] - ends[0],
+        "events": sum(summary["events"].values()), "lost": losses["markers"], "complete": not any(losses.values()),
+        "summary_revision": summary.get("revision", 1)}
+
+
+def as_json(made: "list[Row]") -> str:
+    """For DuckDB, which makes columns of it."""
+    return json.dumps(made, ensure_ascii=True, separators=(",", ":"))

@@ -1,0 +1,56 @@
+# shellcheck shell=sh disable=SC2034,SC2154 # sourced by scripts/ocular, which sets and reads variables
+# fleet - many recordings in one store of Parquet files, and questions of them. DuckDB does the work, in a Python that has it.
+
+# For help and completion; ocular/fleet.py reads the options.
+fleet_table() {
+	cat <<'END'
+--label	NAME=VALUE	label	-	add: a column of the recording, label_NAME; may be repeated
+--by	LABEL	by	-	slower: which label says to which side a recording belongs
+--share	P	share	-	slower: ignore functions with less than P per cent of the self time (default 1)
+--all	-	all!	-	slower: show what was compared, also what is noise or faster
+--rows	N	rows	-	top, show: rows of the table (default 20)
+--json	-	json!	-	for programs
+--csv	-	csv!	-	for spreadsheets
+--no-browser	-	silently!	-	trace: print the link and open nothing
+END
+}
+
+fleet_help() {
+	cat <<'END'
+usage: ocular fleet add STORE DIR... [--label NAME=VALUE]...
+       ocular fleet sql STORE 'SELECT ...'
+       ocular fleet top STORE
+       ocular fleet show STORE FUNCTION
+       ocular fleet slower STORE --by LABEL A B
+       ocular fleet trace STORE RECORDING
+       ocular fleet compact STORE
+
+  STORE               a folder; add makes it
+
+END
+	table_help fleet_table
+	cat <<'END'
+
+  ocular fleet add runs ocular.data --label release=1.4 --label host=web1
+  ocular fleet slower runs --by release 1.3 1.4
+  ocular fleet sql runs 'SELECT key, sum(self_ns) FROM function GROUP BY key ORDER BY 2 DESC LIMIT 9'
+
+It needs DuckDB: pip install "ocular-trace[fleet]". The tables are in docs/fleet.md.
+Exit status: 0 done, 1 failed, 2 wrong usage.
+END
+}
+
+fleet() {
+	for word; do
+		case $word in
+		-h | --help)
+			fleet_help
+			exit 0
+			;;
+		esac
+	done
+	[ $# -gt 0 ] || usage_error "add, sql, top, show, slower, trace or compact, please"
+	python=${PYTHON:-$own}
+	command -v "$python" >/dev/null || die "there is no $python for it: set PYTHON"
+	own_module ocular.fleet "$@"
+}

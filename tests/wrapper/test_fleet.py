@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+"""ocular fleet: sums as the summary has them, each recording once whoever adds it and whoever is killed, bad input refused, and
+which function got slower. DuckDB comes from PyPI.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
+import recording  # noqa: E402
+
+WRITERS = 8
+# price() does `work` steps; all else is the same in every release.
+PROGRAM = """
+import sys, threading, time
+def price(work):
+    total = 0
+    for i in range(work):
+        total += i
+    return total
+def search(n):
+    return sum([i * i for i in range(n)])
+def serve(work):
+    for _ in range(300):
+        price(work)
+        search(200)
+serve(int(sys.argv[1]))
+thread = threading.Thread(target=time.sleep, args=(0.01,))
+thread.start()
+thread.join()
+"""
+# Of which table's column is which sum of the summary.
+SUMS = (("function", "functions", ("calls", "self_ns", "total_ns", "activations", "self_cycles", "self_cpu_ns")),
+        ("loops", "loops", ("entries", "iterations", "timed")), ("waits", "waits", ("count", "ns")))
+
+
+class Fleet:
+    """A folder with recordings and a store, and a Python that has DuckDB."""
+
+    def __init__(self, python, duck, folder):
+        self.python, self.duck, self.folder = python, duck, folder
+        self.store = os.path.join(folder, "store")
+        with open(os.path.join(folder, "app.py"), "w", encoding="utf-8") as file:
+            file.write(PROGRAM)
+
+    def record(self, name, work=200):
+        done = recording.run([recording.WRAPPER, "record", "-q", "-o", name, "--python", self.python, "--", "app.py", str(work)],
+                             cwd=self.folder, env=recording.plain_environment())
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+        return name
+
+    def command(self, *words):
+        return [recording.WRAPPER, "fleet", *words]
+
+    def environment(self):
+        return recording.plain_environment(PYTHON=self.duck)
+
+    def run(self, *words, **kw):
+        return recording.run(self.command(*words), cwd=self.folder, **{"env": self.environment(), **kw})
+
+    def must(self, *words):
+        done = self.run(*words)
+        if done.returncode:
+            raise RuntimeError(f"{words}: {done.stderr}")
+        return done.stdout
+
+    def sql(self, query, store="store"):
+        return json.loads(self.must("sql", store, query, "--json"))
+
+    def value(self, query):
+        (row,), = [list(row.values()) for row in self.sql(query)]
+        return row
+
+    def files(self):
+        return sorted(os.path.join(at, name) for at, _, names in os.walk(self.store) for name in names)
+
+
+def wrong_sums(fleet, name):
+    """What the store says of the only recording that it has, beside the summary."""
+    summary = recording.summary(os.path.join(fleet.folder, name))
+    problems = []
+    for table, field, columns in SUMS:
+        for column in columns:
+            wanted, found = sum(row[column] for row in summary[field]), fleet.value(f"SELECT sum({column})::BIGINT FROM {table}")
+            if wanted != found:
+                problems.append(f"{table}.{column} adds up to {found}, the summary's to {wanted}")
+        wanted, found = len(summary[field]), fleet.value(f"SELECT count(*) FROM {table}")
+        problems += [f"{table} has {found} rows of {wanted}"] * (wanted != found)
+    row, = fleet.sql("SELECT events, lost, wall_ns, program, complete, label_release FROM recording")
+    wanted = {"events": sum(summary["events"].values()), "lost": 0, "program": "app.py", "complete": True, "label_release": "1.3",
+              "wall_ns": summary["trace"]["end_ns"] - summary["trace"]["start_ns"]}
+    return problems + [f"the recording's row is {row}, not {wanted}"] * (row != wanted)
+
+
+def sums(python, duck, folder):
+    """Before and after compact; and what was there stays as it was when it is added again."""
+    fleet = Fleet(python, duck, folder)
+    fleet.record("a")
+    fleet.must("add", "store", "a", "--label", "release=1.3")
+    problems = wrong_sums(fleet, "a")
+    before = fleet.files()
+    shutil.copytree(os.path.join(folder, "a"), os.path.join(folder, "copy"))
+    said = fleet.must("add", "store", "copy", "a", "--label", "release=1.3")
+    if fleet.files() != before or said.count("in the store already") != 2:
+        problems.append(f"adding it again: {said}")
+    fleet.must("compact", "store")
+    problems += wrong_sums(fleet, "a")
+    said = fleet.must("add", "store", "copy", "--label", "release=1.3")
+    problems += ["added again after compact"] * ("in the store already" not in said)
+    for key in fleet.sql("SELECT key FROM function WHERE key LIKE 'app.py:%' ORDER BY key"):
+        if key["key"] not in ("app.py:<module>", "app.py:price", "app.py:search", "app.py:serve", "app.py:search.<locals>.<listcomp>"):
+            problems.append(f"key {key}")
+    start, day = fleet.sql("SELECT epoch(start) AS start, day::VARCHAR AS day FROM recording")[0].values()
+    made = os.path.getmtime(os.path.join(folder, "a", "perf.data"))
+    problems += [f"it began at {start}, and its file is of {made}"] * (not 0 <= made - start < recording.LIMIT)
+    return problems + [f"day {day}"] * (day != time.strftime("%Y-%m-%d", time.gmtime(start)))
+
+
+def writers(python, duck, folder):
+    """Different recordings and the same one, by WRITERS processes at the same time, into a store that is not there yet."""
+    fleet = Fleet(python, duck, folder)
+    names = [fleet.record(f"r{n}") for n in range(WRITERS)]
+    running = [subprocess.Popen(fleet.command("add", "store", name, names[0]), cwd=folder, env=fleet.environment(), stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for name in names]
+    problems = []
+    for process in running:
+        said = process.communicate(timeout=recording.LIMIT)[1]
+        problems += [f"exit {process.returncode}: {said}"] * (process.returncode != 0 or said != "")
+    wanted = sum(sum(row["calls"] for row in recording.summary(os.path.join(folder, name))["functions"]) for name in names)
+    for what in ("before", "after"):
+        found = fleet.value("SELECT count(*) FROM recording"), fleet.value("SELECT sum(calls)::BIGINT FROM function")
+        problems += [f"{what} compact: {found}, not {(WRITERS, wanted)}"] * (found != (WRITERS, wanted))
+        fleet.must("compact", "store")
+    packed = [path for path in fleet.files() if "/recording/" in path]
+    return problems + [f"left: {packed}"] * (len(packed) > 2)  # two, if it became midnight meanwhile
+
+
+def killed(python, duck, folder):
+    """With kill -9 as soon as each further file is there: what is not whole is not seen, and comes when it is added again."""
+    fleet = Fleet(python, duck, folder)
+    fleet.must("add", "store", fleet.record("first"))
+    name = fleet.record("a")
+    first, problems, halves = fleet.value("SELECT sum(calls)::BIGINT FROM function"), [], 0
+    before = fleet.files()
+    for more in range(1, 5):
+        process = subprocess.Popen(fleet.command("add", "store", name), cwd=folder, env=fleet.environment(), start_new_session=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None and len(fleet.files()) < len(before) + more:
+            time.sleep(0.0005)
+        os.killpg(process.pid, signal.SIGKILL) if process.poll() is None else None
+        process.wait()
+        there = any("/recording/" in path and not os.path.basename(path).startswith(".") for path in set(fleet.files()) - set(before))
+        halves += not there
+        found = fleet.value("SELECT count(*) FROM recording"), fleet.value("SELECT sum(calls)::BIGINT FROM function") == first
+        problems += [f"{more} files: {found}"] * (found != (1 + there, not there))
+        if there:
+            break
+    problems += ["no run was killed in the middle"] * (not halves)
+    fleet.must("add", "store", name)
+    wanted = sum(sum(row["calls"] for row in recording.summary(os.path.join(folder, each))["functions"]) for each in ("first", "a"))
+    found = fleet.value("SELECT sum(calls)::BIGINT FROM function")
+    return problems + [f"added again: {found} calls of {wanted}"] * (found != wanted)
+
+
+def half_compacted(python, duck, folder):
+    """A compact that was killed before it took the single files away: each recording counts once. The next one takes them away."""
+    fleet = Fleet(python, duck, folder)
+    fleet.must("add", "store", fleet.record("a"), fleet.record("b"))
+    shutil.copytree(fleet.store, os.path.join(folder, "before"))
+    wanted = fleet.value("SELECT sum(calls)::BIGINT FROM function")
+    fleet.must("compact", "store")
+    shutil.copytree(os.path.join(folder, "before"), fleet.store, dirs_exist_ok=True)
+    problems = [f"{found} calls of {wanted}" for found in [fleet.value("SELECT sum(calls)::BIGINT FROM function")] if found != wanted]
+    fleet.must("compact", "store")
+    left = [path for path in fleet.files() if path.endswith(".parquet") and "/pack-" not in path]
+    return problems + [f"left: {left}"] * bool(left)
+
+
+def releases(python, duck, folder):
+    """price() got slower in release 1.4, and nothing from 1.2 to 1.3."""
+    fleet = Fleet(python, duck, folder)
+    for n in range(6):  # in turn, so that the machine's other load meets all
+        for release, work in (("1.2", 200), ("1.3", 200), ("1.4", 800)):
+            fleet.must("add", "store", fleet.record(f"{release}-{n}", work), "--label", f"release={release}", "--label", f"host=web{n % 4}")
+    slower = json.loads(fleet.must("slower", "store", "--by", "release", "1.3", "1.4", "--json"))
+    same = json.loads(fleet.must("slower", "store", "--by", "release", "1.2", "1.3", "--json"))
+    problems = [f"1.3 to 1.4: {slower}"] * ("app.py:price" not in [row["key"] for row in slower])
+    problems += [f"1.2 to 1.3: {same}"] * ("app.py:price" in [row["key"] for row in same])
+    shown = json.loads(fleet.must("show", "store", "price", "--json"))
+    problems += [f"show: {shown[:2]}"] * (len(shown) != 18 or shown[0]["label_release"] != "1.4")
+    found = fleet.sql("SELECT label_host, count(*) AS n FROM recording GROUP BY 1 ORDER BY 1")
+    return problems + [f"hosts: {found}"] * ([row["n"] for row in found] != [6, 6, 3, 3])
+
+
+def refused(python, duck, folder):
+    """One line, not 0, and nothing else touched."""
+    fleet = Fleet(python, duck, folder)
+    fleet.must("add", "store", fleet.record("a"), "--label", "release=1.3")
+    for name, data in (("damaged", b"PERFILE2" + b"\xff" * 5000), ("text", b"hello")):
+        os.mkdir(os.path.join(folder, name))
+        with open(os.path.join(folder, name, "perf.data"), "wb") as file:
+            file.write(data)
+    for name, text in (("newer", '{"schema": 2}'), ("odd", '{"schema":'), ("other", None)):
+        os.mkdir(os.path.join(folder, name))
+        with open(os.path.join(folder, name, "ocular-fleet.json" if text else "file"), "w", encoding="utf-8") as file:
+            file.write(text or "mine")
+    rows = (
+        (("add", "store", "damaged"), 1, "'damaged' was not added"),
+        (("add", "store", "text"), 1, "'text' was not added"),
+        (("add", "store", "none"), 1, "no recording 'none'"),
+        (("add", "fresh", "none"), 1, "no recording 'none'"),
+        (("add", "store", "other"), 1, "it has no perf.data"),
+        (("add", "store"), 2, "name a recording"),
+        (("add", "other", "a"), 1, "not a fleet store, and not empty"),
+        (("add", "newer", "a"), 1, "schema version 2"),
+        (("add", "app.py", "a"), 1, "app.py"),
+        (("add", "store", "a", "--label", "host=../up"), 1, "the value of label"),
+        (("add", "store", "a", "--label", "../host=up"), 1, "is not NAME=VALUE"),
+        (("add", "store", "a", "--label", "host=a\nb"), 1, "the value of label"),
+        (("add", "store", "a", "--label", "host"), 1, "is not NAME=VALUE"),
+        (("add", "store", "a", "--label", "release=1.4"), 1, "already, with other labels: release=1.3"),
+        (("sql", "newer", "SELECT 1"), 1, "schema version 2"),
+        (("sql", "odd", "SELECT 1"), 1, "is damaged"),
+        (("sql", "none", "SELECT 1"), 1, "no fleet store 'none'"),
+        (("sql", "store", "SELECT nothing FROM recording"), 1, "nothing"),
+        (("sql", "store", "COPY recording TO 'out.csv'"), 1, "one SELECT"),
+        (("sql", "store", "SELECT * FROM read_text('app.py')"), 1, "app.py"),
+        (("slower", "store", "--by", "release", "1.3", "1.4"), 1, "3 a side"),
+        (("slower", "store", "--by", "hosts", "1.3", "1.4"), 1, "has a label 'hosts'"),
+        (("slower", "store", "1.3", "1.4"), 2, "--by LABEL"),
+        (("show", "store", "nothing"), 1, "has a function 'nothing'"),
+        (("trace", "store", "zzz"), 1, "begins with 'zzz'"),
+        (("nonsense", "store"), 2, "nonsense"),
+        ((), 2, "please"))
+    before, problems = tree(folder), []
+    for words, status, text in rows:
+        done = fleet.run(*words)
+        if done.returncode != status or text not in done.stderr or done.stderr.count("\n") != 1 or done.stdout:
+            problems.append(f"{words}: exit {done.returncode}: {done.stdout}{done.stderr}")
+    done = fleet.run("top", "store", env=recording.plain_environment(PYTHON=python))
+    if done.returncode != 1 or 'pip install "ocular-trace[fleet]"' not in done.stderr or done.stderr.count("\n") != 1:
+        problems.append(f"without DuckDB: exit {done.returncode}: {done.stderr}")
+    return problems + [f"touched: {each}" for each in sorted(set(before.items()) ^ set(tree(folder).items()))]
+
+
+def tree(folder):
+    """Path and size of what is there."""
+    return {os.path.join(at, name): os.path.getsize(os.path.join(at, name)) for at, folders, names in os.walk(folder) for name in names + folders
+            if not os.path.isdir(os.path.join(at, name)) or name == "fresh"}
+
+
+def cases(python, chosen):
+    if python != recording.pythons(chosen)[-1]:
+        return
+    duck = recording.venv(python, "duckdb")
+    for name, function in (("sums are the summary's; adding again changes nothing", sums), ("8 writers at a time", writers),
+                           ("kill -9 in the middle", killed), ("a compact that was killed", half_compacted),
+                           ("a planted regression of one release is found", releases), ("bad input is refused in a line", refused)):
+        if duck:
+            yield name, function, python, duck
+        else:
+            yield name, recording.NO_VENV
+
+
+if __name__ == "__main__":
+    recording.run_cases(cases)
