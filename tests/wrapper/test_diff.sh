@@ -75,12 +75,12 @@ cat >sleepy.py <<'END'
 import sys, time
 def naps(ms):
     time.sleep(ms / 1000)
-    sum(range(20000))
+    sum(range(100000))
 for i in range(30):
     naps(float(sys.argv[1]))
 END
 "$ocular" record -q -o nap sleepy.py 1
-"$ocular" record -q -o sleep sleepy.py 6
+"$ocular" record -q -o sleep sleepy.py 40
 "$ocular" report -q nap --summary nap.json
 if grep -q '"waiting_ns": null' nap.json; then
 	skip "who only waits longer is not slower" "the kernel does not say when threads are on a CPU"
