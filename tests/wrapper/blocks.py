@@ -59,6 +59,8 @@ def lacking(commands):
     """What a block needs and this machine does not have."""
     if any("qemu" in command for command in commands) and not emulator():
         return "no qemu-x86_64 with plugins"
+    if any(command.startswith("ocular fleet") for command in commands):
+        return "needs DuckDB: tests/wrapper/test_fleet.py"
     return "no perf" if any(command.startswith("perf ") for command in commands) and not shutil.which("perf") else ""
 
 
