@@ -21,9 +21,15 @@ struct columns {
 	double most;
 };
 
+/* By functions that are not newer than the glibc of the wheels: log2() and exp2() are of 2.29. */
 static double power(double cycles)
 {
-	return log2(cycles < 1 ? 1 : cycles);
+	return log10(cycles < 1 ? 1 : cycles) / log10(2);
+}
+
+static double cycles_of(double power)
+{
+	return expm1(power * M_LN2) + 1;
 }
 
 static double real(json_t *range, size_t i)
@@ -125,7 +131,7 @@ static void begin(FILE *f, const struct axis *x, const char *what)
 	fprintf(f,
 		"<svg class=overlay viewBox=\"0 0 %.0f %.0f\" role=img aria-label=\"%s of A and B, cycles from %s to "
 		"%s\">",
-		WIDTH, HEIGHT, what, figure_brief(from, exp2(x->from)), figure_brief(until, exp2(x->until)));
+		WIDTH, HEIGHT, what, figure_brief(from, cycles_of(x->from)), figure_brief(until, cycles_of(x->until)));
 	fprintf(f, "<line class=axis x1=\"0\" x2=\"%.0f\" y1=\"%.0f\" y2=\"%.0f\"/>", WIDTH, HEIGHT - FOOT,
 		HEIGHT - FOOT);
 }
@@ -135,7 +141,8 @@ static void end(FILE *f, const struct axis *x)
 	char from[FIGURE], until[FIGURE];
 
 	fprintf(f, "<text x=\"0\" y=\"%.0f\">%s</text><text x=\"%.0f\" y=\"%.0f\" class=end>%s</text></svg>",
-		HEIGHT - 2, figure_brief(from, exp2(x->from)), WIDTH, HEIGHT - 2, figure_brief(until, exp2(x->until)));
+		HEIGHT - 2, figure_brief(from, cycles_of(x->from)), WIDTH, HEIGHT - 2,
+		figure_brief(until, cycles_of(x->until)));
 }
 
 static void write_distributions(FILE *f, const struct diff_pair *p, double scale)
