@@ -66,8 +66,9 @@ struct code {
 	struct instr *instrs;		    /* ascending offsets */
 	uint32_t ncopies;		    /* 0: threads have no copies of their own, */
 	struct copy *copies;		    /* else those whose opcodes are known */
-	const struct process *process;	    /* the names from its interpreter's header: after exec one of `before` */
+	struct process *process;	    /* the names from its interpreter's header: after exec one of `before` */
 	struct walk *walk;		    /* owned by recover.c, freed with the code; NULL: not needed yet */
+	struct code *ran_before;	    /* in the list of those of its process that ran (process.ran) */
 	struct function *function;	    /* owned by function.c, */
 	void (*release)(struct code *code); /* which sets this to free it; else NULL */
 };
@@ -160,6 +161,7 @@ struct process {
 	struct process *before; /* the same pid before it exec'ed an interpreter with other opcodes; NULL: none */
 	struct code **codes;	/* [id - base] */
 	uint32_t base, ncodes;
+	struct code *ran; /* those with a function, the last that began to run first: few of many ids may be used */
 	struct code *collections[CODE_GENERATIONS]; /* stand for garbage collections; NULL: none yet */
 	struct compiled compiled;
 	struct map threads; /* tid -> char *name */

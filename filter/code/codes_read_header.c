@@ -71,6 +71,7 @@ static int begin_anew(struct process *p)
 	*before = *p;
 	before->dispatch = NULL;
 	before->codes = NULL;
+	before->ran = NULL;
 	memset(before->collections, 0, sizeof(before->collections));
 	before->ncodes = 0;
 	before->compiled = (struct compiled){ 0 };

@@ -13,9 +13,10 @@
 
 struct function *function_of(struct code *code)
 {
-	if (!code->function) {
-		code->function = calloc(1, sizeof(*code->function));
+	if (!code->function && (code->function = calloc(1, sizeof(*code->function)))) {
 		code->release = function_free;
+		code->ran_before = code->process->ran;
+		code->process->ran = code;
 	}
 	return code->function;
 }

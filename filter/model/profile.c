@@ -42,14 +42,10 @@ static int by_time(const void *left, const void *right, void *rank)
 static void each_function(const struct profile *p, void (*visit)(struct code *code, void *to), void *to)
 {
 	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
-		const struct process *process = s->value;
-
-		for (uint32_t i = 0; i < process->ncodes; i++)
-			if (process->codes[i] && process->codes[i]->function)
-				visit(process->codes[i], to);
-		for (uint32_t i = 0; i < CODE_GENERATIONS; i++)
-			if (process->collections[i] && process->collections[i]->function)
-				visit(process->collections[i], to);
+		/* Before it exec'ed another interpreter, too. */
+		for (const struct process *process = s->value; process; process = process->before)
+			for (struct code *code = process->ran; code; code = code->ran_before)
+				visit(code, to);
 	}
 }
 

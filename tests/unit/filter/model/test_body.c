@@ -12,6 +12,8 @@
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 /* for (head 4, back-edge 20) { for (head 8, back-edge 12) { } } then a loop at 24 of its own */
+static struct process process;
+
 static struct instr instrs[] = {
 	{ .offset = 0, .line = 1 },   { .offset = 2, .line = 2 },
 	{ .offset = 4, .line = 2 },   { .offset = 8, .line = 3 },
@@ -23,7 +25,7 @@ static struct instr instrs[] = {
 
 static struct code make_code(void)
 {
-	return (struct code){ .instrs = instrs, .ninstrs = COUNT(instrs) };
+	return (struct code){ .process = &process, .instrs = instrs, .ninstrs = COUNT(instrs) };
 }
 
 /* A loop with `timed` trips of `cycles` each in `entries` entries. */
@@ -147,7 +149,7 @@ static struct instr handled[] = {
 /* Each trip of the first one takes 90 cycles, 20 of them in its handler's loop. */
 static void test_handlers_are_apart(void **state)
 {
-	struct code code = { .instrs = handled, .ninstrs = COUNT(handled) };
+	struct code code = { .process = &process, .instrs = handled, .ninstrs = COUNT(handled) };
 	struct loop *first = make_loop(&code, 4, 1, 9, 90), *next = make_loop(&code, 20, 1, 9, 5000);
 	struct loop *in_handler = make_loop(&code, 44, 10, 10, 10);
 
@@ -163,7 +165,7 @@ static void test_handlers_are_apart(void **state)
 
 static void test_what_only_a_handler_repeats(void **state)
 {
-	struct code code = { .instrs = handled, .ninstrs = COUNT(handled) };
+	struct code code = { .process = &process, .instrs = handled, .ninstrs = COUNT(handled) };
 	struct loop *loop = make_loop(&code, 4, 1, 9, 90), *target = make_loop(&code, 8, 5, 0, 0);
 
 	(void)state;
@@ -176,7 +178,7 @@ static void test_what_only_a_handler_repeats(void **state)
 
 static void test_lines(void **state)
 {
-	struct code code = make_code(), none = { 0 };
+	struct code code = make_code(), none = { .process = &process };
 
 	(void)state;
 	assert_int_equal(function_loop(&code, 4)->line, 2);
@@ -188,7 +190,7 @@ static void test_lines(void **state)
 
 static void test_unknown_bytecode_has_no_rows(void **state)
 {
-	struct code none = { 0 };
+	struct code none = { .process = &process };
 	struct body_row row;
 
 	(void)state;

@@ -11,11 +11,13 @@
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
+static struct process process;
+
 static void test_loops_are_sorted_and_stay(void **state)
 {
 	static const int64_t heads[] = { 50, 10, 90, 30, 10, 70, 0, 50, 100 };
 	struct loop *loops[COUNT(heads)];
-	struct code code = { 0 };
+	struct code code = { .process = &process };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(heads); i++) {
@@ -35,7 +37,8 @@ static void test_loops_are_sorted_and_stay(void **state)
 static void test_costs(void **state)
 {
 	struct instr instrs[] = { { .offset = 2 }, { .offset = 4 }, { .offset = 12 } };
-	struct code code = { .instrs = instrs, .ninstrs = COUNT(instrs) }, none = { 0 };
+	struct code code = { .process = &process, .instrs = instrs, .ninstrs = COUNT(instrs) },
+		    none = { .process = &process };
 
 	(void)state;
 	function_cost(&code, 4)->n = 7;
@@ -52,7 +55,7 @@ static void test_costs(void **state)
 static void test_too_many_lines(void **state)
 {
 	struct instr instrs[] = { { .offset = 2, .line = 1 }, { .offset = 4, .line = CODE_LINES_MOST + 1 } };
-	struct code code = { .instrs = instrs, .ninstrs = COUNT(instrs) };
+	struct code code = { .process = &process, .instrs = instrs, .ninstrs = COUNT(instrs) };
 
 	(void)state;
 	assert_null(function_line(&code, 1));
@@ -67,7 +70,9 @@ static void test_too_many_lines(void **state)
 static void test_lookups(void **state)
 {
 	struct instr instrs[400];
-	struct code code = { .instrs = instrs, .ninstrs = COUNT(instrs), .firstlineno = 2, .units = 800 };
+	struct code code = {
+		.process = &process, .instrs = instrs, .ninstrs = COUNT(instrs), .firstlineno = 2, .units = 800
+	};
 
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(instrs); i++)

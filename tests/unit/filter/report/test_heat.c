@@ -12,6 +12,8 @@
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 /* Line 11 begins, lines 12 and 13 are a loop (head 4, back-edge 10), line 15 ends; 14 has no code. */
+static struct process process;
+
 static struct instr instrs[] = {
 	{ .offset = 0, .line = -1 },  { .offset = 2, .line = 11 }, { .offset = 4, .line = 12 },
 	{ .offset = 6, .line = 13 },  { .offset = 8, .line = 13 }, { .offset = 10, .line = 12, .target = 4 },
@@ -20,7 +22,7 @@ static struct instr instrs[] = {
 
 static struct code make_code(void)
 {
-	return (struct code){ .instrs = instrs, .ninstrs = COUNT(instrs) };
+	return (struct code){ .process = &process, .instrs = instrs, .ninstrs = COUNT(instrs) };
 }
 
 static void test_lines_of_a_loop(void **state)
@@ -99,7 +101,8 @@ static void test_waiting(void **state)
 		{ .offset = 6, .line = 3, .target = 4 },
 		{ .offset = 8, .line = 2, .target = 2 },
 	};
-	struct code code = make_code(), other = make_code(), loops = { .instrs = nested, .ninstrs = COUNT(nested) };
+	struct code code = make_code(), other = make_code(),
+		    loops = { .process = &process, .instrs = nested, .ninstrs = COUNT(nested) };
 	struct loop *outer = function_loop(&loops, 2), *inner = function_loop(&loops, 4);
 	struct heat h;
 
@@ -131,7 +134,9 @@ static void test_no_lines(void **state)
 {
 	struct instr far[] = { { .offset = 0, .line = 1 }, { .offset = 2, .line = INT32_MAX } };
 	struct instr bare[] = { { .offset = 0, .line = -1 } };
-	struct code codes[] = { { 0 }, { .instrs = far, .ninstrs = 2 }, { .instrs = bare, .ninstrs = 1 } };
+	struct code codes[] = { { .process = &process },
+				{ .process = &process, .instrs = far, .ninstrs = 2 },
+				{ .process = &process, .instrs = bare, .ninstrs = 1 } };
 	struct heat h;
 
 	(void)state;
