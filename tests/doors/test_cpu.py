@@ -98,17 +98,28 @@ def program(name):
     return PRELUDE + PROGRAMS[name] + END
 
 
+def stolen_ns():
+    """
+    What the hypervisor took so far: the kernel's CPU clocks leave it out (PARAVIRT_TIME_ACCOUNTING), its records of switches do
+    not. Measured on such a machine: 8.6 ms of 200 too much where 8 ticks were stolen, less than 0.6 ms off where none was.
+    """
+    with open("/proc/stat", encoding="ascii") as file:
+        return int(file.readline().split()[8]) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+
 def recorded(python, folder, source, *options, before=None):
-    """(what the program measured, its summary)"""
+    """(what the program measured, its summary; there "stolen_ns" is what the hypervisor took meanwhile)"""
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, "program.py")
     with open(path, "w", encoding="utf-8") as file:
         file.write(source)
     record = os.path.join(folder, "rec")
+    stolen = stolen_ns()
     done = recording.record(record, [python, path], recording.traced_environment("adaptive"), *options, preexec_fn=before)
+    stolen = stolen_ns() - stolen
     if done.returncode:
         raise RuntimeError(f"exit status {done.returncode}: {done.stderr}")
-    return json.loads(done.stdout), recording.summary(record)
+    return json.loads(done.stdout), {**recording.summary(record), "stolen_ns": stolen}
 
 
 def functions(found):
@@ -147,7 +158,7 @@ def compared(truth, found):
     for qualname, (cpu, wall, calls, switches) in truth.items():
         row = rows[qualname]
         problems += close(f"{qualname}'s wall time", row["total_ns"], wall, 100_000 * calls)
-        problems += close(f"{qualname}'s CPU time", row["total_cpu_ns"], cpu, 100_000 * calls + SWITCH * switches)
+        problems += close(f"{qualname}'s CPU time", row["total_cpu_ns"], cpu, 100_000 * calls + SWITCH * switches + found["stolen_ns"])
         if row["total_cpu_ns"] + row["total_waiting_ns"] > row["total_ns"]:
             problems.append(f"{qualname}: more CPU and waiting time than time: {row}")
     return problems
@@ -159,8 +170,8 @@ def test_truth(name, python, folder, *options):
 
 
 def test_flight(python, folder):
-    """Its rings hold all of it."""
-    truth, found = recorded(python, folder, program("both").replace("spin(4)", "spin(1)"), "--flight", "20s")
+    """Rings that hold all of it: fewer calls of spin() would not do, what a switch is off by is not known better than to 20 us."""
+    truth, found = recorded(python, folder, program("both"), "--flight", "20s", "--ring-records", str(1 << 23))
     return compared(truth, found)
 
 
@@ -198,7 +209,7 @@ def process_cpu(found):
 def test_process(python, folder):
     """getrusage(2) of the whole process; its threads' start and end are outside of their first and last event."""
     true, found = recorded(python, folder, PROCESS)
-    return sums(found) + close("the process", process_cpu(found), true, 1_000_000)
+    return sums(found) + close("the process", process_cpu(found), true, 1_000_000 + found["stolen_ns"])
 
 
 def test_forks(python, folder):
@@ -217,7 +228,7 @@ for i in range(3):
 """ + END
     truth, found = recorded(python, folder, source)
     cpu = sum(f["total_cpu_ns"] for f in found["functions"] if f["qualname"] == "both")
-    return sums(found) + close("both in three processes", cpu, truth["both"][0], 1_000_000)
+    return sums(found) + close("both in three processes", cpu, truth["both"][0], 1_000_000 + found["stolen_ns"])
 
 
 def forbidden(python, folder, source):
@@ -234,7 +245,7 @@ def test_forbidden(python, folder):
     """Each thread says itself how much it used."""
     truth, found, said = forbidden(python, folder, program("threads"))
     told = sum(t["cpu_ns"] for t in found["threads"] if t["tid"] != t["pid"])
-    problems = close("threads", told, truth["both"][0], 1_000_000)
+    problems = close("threads", told, truth["both"][0], 1_000_000 + found["stolen_ns"])
     if found["trace"]["cpu_ns"] != sum(t["cpu_ns"] for t in found["threads"]):
         problems.append(f"the whole is not its parts: {found['trace']} {found['threads']}")
     return problems if said.endswith(" CPU, not known of functions") else [*problems, said]
