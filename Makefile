@@ -135,7 +135,7 @@ $B/bin/ocular-diff: $B/obj/filter/main_diff.o $B/lib/filter.a
 
 $B/perf/ocular.so: $B/obj/filter/front_perf.o $(call OBJ,$(SRC_plugin))
 	@mkdir -p $(@D)
-	$(call say,LINK)$(link) -shared -ljansson -lz -lm
+	$(call say,LINK)$(link) -shared -ljansson -lz -lm -pthread
 
 # The options of recording, for scripts/ocular.
 LISTS := $(addprefix $B/,record-options modes backends)

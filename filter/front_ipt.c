@@ -7,9 +7,9 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 
+#include "base/cpus.h"
 #include "front_ipt_parts.h"
 #include "pt/pt_pipe.h"
 
@@ -98,21 +98,13 @@ static int read_by_two(struct front_ipt *f, struct analysis *a)
 	return err;
 }
 
-/* There is one CPU, or the rest are not for this process. */
-static bool is_alone(void)
-{
-	cpu_set_t set;
-
-	return !sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) == 1;
-}
-
 int front_ipt_feed(struct front_ipt *f, struct analysis *a, struct progress *p)
 {
 	int err;
 
 	f->analysis = a;
 	f->progress = p;
-	err = is_alone() && !a->recovers ? front_ipt_read_alone(f) : read_by_two(f, a);
+	err = cpus() == 1 && !a->recovers ? front_ipt_read_alone(f) : read_by_two(f, a);
 	a->trace.profile.shared_cycles = f->some_by_core ? f->trace.faults.shared : 0;
 	if (f->some_by_core)
 		a->trace.profile.clock = f->trace.config.emulated ? "emulated" : "core";

@@ -3,7 +3,9 @@
  * gzip.h - compressed bytes into a file descriptor: one gzip stream (RFC 1952), as viewers and tools expect of a name
  * that ends in .gz, or separate blocks, each in a frame of the file format.
  *
- * The level is the fastest: it already saves an order of magnitude, and the analysis waits for it.
+ * Other threads compress, if there are CPUs for them (ordered.h): what is given is copied, and written when a later
+ * call finds it done. The bytes of the file are the same with any number of threads. The level is the fastest: it
+ * already saves an order of magnitude.
  */
 #pragma once
 
@@ -26,10 +28,19 @@ enum gzip_how {
 	GZIP_END,  /* everything, and the end of the stream */
 };
 
-/* In blocks: each call is a block, whatever `how`. 0 or a negative errno. */
+/*
+ * In blocks: each call is a block, whatever `how`. Other than with GZIP_MORE, all is written when it returns. 0 or a
+ * negative errno, which may be that of an earlier call's bytes.
+ */
 int gzip_write(struct gzip *z, int fd, const void *bytes, size_t size, enum gzip_how how);
 
-/* An upper limit of the file's bytes if `more` bytes are written and the stream is ended. */
+/* Waits until all is done that was given, and writes it. 0 or a negative errno. */
+int gzip_settle(struct gzip *z, int fd);
+
+/*
+ * An upper limit of the file's bytes if `more` bytes are written and the stream is ended: a closer one after
+ * gzip_settle().
+ */
 uint64_t gzip_at_most(const struct gzip *z, size_t more);
 
 /* NULL is harmless. */

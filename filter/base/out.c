@@ -214,12 +214,22 @@ void out_number(struct out *o, uint64_t n, size_t size)
 	out_put(o, bytes, size);
 }
 
+/* What is still being compressed is known when that is done. */
+static bool fits_as_it_is(struct out *o, uint64_t more, uint64_t most)
+{
+	if (gzip_at_most(o->zip, o->used + more) <= most)
+		return true;
+	if (!o->err)
+		o->err = gzip_settle(o->zip, o->fd);
+	return gzip_at_most(o->zip, o->used + more) <= most;
+}
+
 /* zlib may hold back any amount: if that might not fit, it is made to output it. */
 bool out_fits(struct out *o, uint64_t more, uint64_t most)
 {
 	if (!o->zip)
 		return o->written + o->used + more <= most;
-	if (gzip_at_most(o->zip, o->used + more) <= most)
+	if (fits_as_it_is(o, more, most))
 		return true;
 	flush(o, GZIP_SYNC);
 	return gzip_at_most(o->zip, more) <= most;

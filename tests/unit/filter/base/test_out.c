@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -342,6 +344,18 @@ static void test_pieces_of_all_sizes(void **state)
 	unlink(path);
 }
 
+static int all_cpus = 2;
+
+/* Instead of the C library's: what is compressed by others is to be tested on any machine. */
+int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
+{
+	(void)pid;
+	memset(set, 0, size);
+	for (int i = 0; i < all_cpus; i++)
+		CPU_SET(i, set);
+	return 0;
+}
+
 /* What does not compress and what does, read back by zlib; out_fits promises are kept by the file. */
 static void compressed_holds(const char *name, uint64_t most, unsigned noise)
 {
@@ -384,6 +398,63 @@ static void test_compressed(void **state)
 	compressed_holds("plain.gz", 5000000, 2);
 	compressed_holds("plain.gz", 20000, 2);
 	compressed_holds("plain", 20000, 256);
+}
+
+static char *framed(char *to, size_t size)
+{
+	return mempcpy(to, &size, sizeof(size));
+}
+
+/* In blocks or as one stream, with or without a limit: the contents of the file, which the caller frees. */
+static char *made_on(int n, bool frames, uint64_t most, size_t *size)
+{
+	struct out o;
+	char error[256], line[4000], *bytes;
+	struct stat st;
+	FILE *f;
+
+	all_cpus = n;
+	assert_int_equal(out_open(&o, file(frames ? "frames" : "stream.gz"), error, sizeof(error)), 0);
+	assert_int_equal(frames ? out_frames(&o, framed) : 0, 0);
+	srand(1);
+	for (int i = 0; i < 2500 && out_fits(&o, sizeof(line), most); i++) {
+		for (size_t k = 0; k < sizeof(line); k++)
+			line[k] = i % 3 ? 'a' + rand() % 8 : 'z';
+		out_put(&o, line, sizeof(line));
+		if (i == 1000)
+			out_flush(&o);
+	}
+	assert_int_equal(out_close(&o, error, sizeof(error)), 0);
+	assert_int_equal(stat(path, &st), 0);
+	bytes = malloc(st.st_size);
+	f = fopen(path, "r");
+	*size = fread(bytes, 1, st.st_size, f);
+	fclose(f);
+	unlink(path);
+	return bytes;
+}
+
+/* With as many threads as there are CPUs for. */
+static void test_same_bytes_on_any_machine(void **state)
+{
+	static const uint64_t limits[] = { UINT64_MAX / 2, 2000000, 100000 };
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		size_t size, other;
+		char *alone = made_on(1, i % 2, limits[i / 2], &size);
+
+		assert_in_range(size, limits[i / 2] < 2500000 ? limits[i / 2] * 9 / 10 : 2200000, limits[i / 2]);
+		for (int n = 2; n < 7; n += 2) {
+			char *bytes = made_on(n, i % 2, limits[i / 2], &other);
+
+			assert_int_equal(other, size);
+			assert_memory_equal(bytes, alone, size);
+			free(bytes);
+		}
+		free(alone);
+	}
+	all_cpus = 2;
 }
 
 static void test_numbers(void **state)
@@ -437,6 +508,7 @@ int main(void)
 		cmocka_unit_test(test_a_full_disk_sticks),
 		cmocka_unit_test(test_pieces_of_all_sizes),
 		cmocka_unit_test(test_compressed),
+		cmocka_unit_test(test_same_bytes_on_any_machine),
 		cmocka_unit_test(test_numbers),
 	};
 
