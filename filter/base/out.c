@@ -288,6 +288,15 @@ char *out_dec(char *to, uint64_t n)
 	return mempcpy(to, at, digits + sizeof(digits) - at);
 }
 
+char *out_hex(char *to, uint64_t n)
+{
+	unsigned digits = n ? (67 - __builtin_clzll(n)) / 4 : 1;
+
+	for (unsigned i = digits; i--; n >>= 4)
+		to[i] = "0123456789abcdef"[n & 15];
+	return to + digits;
+}
+
 char *out_us(char *to, uint64_t ns)
 {
 	unsigned rest = ns % 1000;

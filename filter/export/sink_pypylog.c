@@ -76,11 +76,6 @@ static int64_t number_of(struct pypylog *l, const struct loop *loop)
 	       "way " NUMBER " since " TIME "\n[" TIME "] " BRIDGE "}\n")
 #define LINE_ROOM sizeof("left loop" NUMBER " at " TIME "\n")
 
-static char *put_hex(char *to, uint64_t n)
-{
-	return to + sprintf(to, "%" PRIx64, n);
-}
-
 static char *put_loop(struct pypylog *l, char *to, const struct loop *loop)
 {
 	to = stpcpy(to, "loop");
@@ -103,7 +98,7 @@ static int section(struct pypylog *l, const char *name, const struct loop *loop,
 	if (!to)
 		return sink_file_status(&l->file.sink);
 	*to++ = '[';
-	to = put_hex(to, ns);
+	to = out_hex(to, ns);
 	to = stpcpy(stpcpy(to, "] {"), name);
 	*to++ = '\n';
 	to = put_loop(l, to, loop);
@@ -112,11 +107,11 @@ static int section(struct pypylog *l, const char *name, const struct loop *loop,
 	to = stpcpy(to, again);
 	for (uint32_t i = s->nopen; i-- > keep;) {
 		to = put_loop(l, stpcpy(to, "left "), s->open[i].loop);
-		to = put_hex(stpcpy(to, " at "), s->open[i].last_ns);
+		to = out_hex(stpcpy(to, " at "), s->open[i].last_ns);
 		*to++ = '\n';
 	}
 	*to++ = '[';
-	to = put_hex(to, ns);
+	to = out_hex(to, ns);
 	to = stpcpy(stpcpy(stpcpy(to, "] "), name), "}\n");
 	out_commit(&l->file.out, to);
 	return sink_file_status(&l->file.sink);

@@ -7,7 +7,6 @@
  */
 #include "pftrace.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,12 +106,15 @@ static int open_event(struct timeline *v, struct track *t, uint64_t ns, unsigned
 	return err;
 }
 
-/* As text: the engine in browsers keeps 32 bits of a pointer. Compressed it takes next to nothing. */
+/*
+ * As text: the engine in browsers keeps 32 bits of a pointer. Each time: older engines do not know texts by number.
+ * Compressed it takes next to nothing.
+ */
 static void put_address(struct pftrace_event *e, const struct code *code)
 {
-	char address[32];
+	char address[] = "0x0123456789abcdef";
 
-	snprintf(address, sizeof(address), "0x%" PRIx64, code->address);
+	*out_hex(address + 2, code->address) = '\0';
 	if (code->address)
 		pftrace_put_text_arg(e, KEY_CODE_PTR, address);
 }

@@ -483,6 +483,9 @@ static void test_numbers(void **state)
 		*out_dec(got, numbers[i]) = '\0';
 		snprintf(expected, sizeof(expected), "%" PRIu64, numbers[i]);
 		assert_string_equal(got, expected);
+		*out_hex(got, numbers[i]) = '\0';
+		snprintf(expected, sizeof(expected), "%" PRIx64, numbers[i]);
+		assert_string_equal(got, expected);
 		*out_us(got, numbers[i]) = '\0';
 		snprintf(expected, sizeof(expected), "%" PRIu64 ".%03u", numbers[i] / 1000,
 			 (unsigned)(numbers[i] % 1000));
