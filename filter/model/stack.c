@@ -106,6 +106,17 @@ bool stack_has(const struct stack *s, const struct code *code)
 	return a && a->depth;
 }
 
+struct frame *stack_innermost(const struct stack *s, const struct code *code)
+{
+	struct frame *f = s->top;
+
+	if (!stack_has(s, code))
+		return NULL;
+	while (f->a.code != code)
+		f--;
+	return f;
+}
+
 struct frame *stack_c_call(const struct stack *s, const struct code *code, int64_t offset)
 {
 	struct frame *f = s->top;

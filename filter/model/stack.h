@@ -72,6 +72,9 @@ struct frame *stack_pop(struct stack *s);
 /* Is there a frame of this code? */
 bool stack_has(const struct stack *s, const struct code *code);
 
+/* The innermost frame of `code`. NULL: there is none. */
+struct frame *stack_innermost(const struct stack *s, const struct code *code);
+
 /* The frame of the C function that the innermost frame of this code called at the offset. NULL: none is open. */
 struct frame *stack_c_call(const struct stack *s, const struct code *code, int64_t offset);
 

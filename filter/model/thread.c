@@ -35,21 +35,11 @@ static bool began_unreported(const struct stack *st, const struct sample *s)
  */
 static COLD int realign(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to)
 {
-	struct frame *top = stack_top(st);
-	bool below;
-	uint64_t closed = 0;
-	int err = 0;
+	int err;
 
-	if (top && began_unreported(st, s))
+	if (stack_top(st) && began_unreported(st, s))
 		return thread_enter(t, st, s, true, to);
-	if (top) {
-		below = stack_has(st, s->code);
-		while (!err && (top = stack_top(st)) && !(below && top->a.code == s->code)) {
-			err = thread_close(t, st, s->time, s->cycles, LEAVE_GAP, to);
-			closed++;
-		}
-		err = err ?: thread_report_unmatched(s, closed, to);
-	}
+	err = thread_close_above(t, st, stack_innermost(st, s->code), s, to);
 	if (!err && !stack_top(st) && sample_op_effect(s->op) == STACK_KEEP)
 		err = thread_enter(t, st, s, true, to);
 	return err;
@@ -162,15 +152,11 @@ static int enter_c(struct thread *t, struct stack *st, const struct sample *s, c
 static int leave_c(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to)
 {
 	const struct frame *f = stack_c_call(st, s->code, s->offset);
-	uint64_t closed = 0;
-	int err = 0;
+	int err;
 
 	if (!f)
 		return align(t, st, s, to);
-	for (; !err && stack_top(st) != f; closed++)
-		err = thread_close(t, st, s->time, s->cycles, LEAVE_GAP, to);
-	if (!err && closed)
-		err = thread_report_unmatched(s, closed, to);
+	err = stack_top(st) != f ? thread_close_above(t, st, f, s, to) : 0;
 	return err ? err
 		   : thread_leave(t, st, s->time, s->cycles, s->op == OP_C_RETURN ? LEAVE_RETURN : LEAVE_UNWIND, to);
 }

@@ -120,7 +120,7 @@ int thread_close_all(struct thread *t, enum leave_how how, const struct subscrib
 	return err;
 }
 
-int thread_report_unmatched(const struct sample *s, uint64_t count, const struct subscribers *to)
+static int report_unmatched(const struct sample *s, uint64_t count, const struct subscribers *to)
 {
 	struct sample gap = *s;
 
@@ -131,6 +131,17 @@ int thread_report_unmatched(const struct sample *s, uint64_t count, const struct
 	gap.target = SAMPLE_NOWHERE;
 	gap.count = count;
 	return SUBSCRIBERS_CALL(to, gap, &gap);
+}
+
+int thread_close_above(struct thread *t, struct stack *st, const struct frame *keep, const struct sample *s,
+		       const struct subscribers *to)
+{
+	uint64_t closed = 0;
+	int err = 0;
+
+	for (; !err && stack_top(st) != keep; closed++)
+		err = thread_close(t, st, s->time, s->cycles, LEAVE_GAP, to);
+	return err || !closed ? err : report_unmatched(s, closed, to);
 }
 
 /* What was open before is further out than what was seen to begin. */

@@ -96,13 +96,8 @@ static int run_greenlet(struct thread *t, struct greenlet *g, const struct sampl
 static int end_greenlet(struct thread *t, struct greenlet *g, const struct sample *s, const struct subscribers *to)
 {
 	struct stack *st = stack_of(t, s->interpreter);
-	uint64_t closed = 0;
-	int err = st ? 0 : -ENOMEM;
+	int err = st ? thread_close_above(t, st, NULL, s, to) : -ENOMEM;
 
-	for (; !err && stack_top(st); closed++)
-		err = thread_close(t, st, s->time, s->cycles, LEAVE_GAP, to);
-	if (!err && closed)
-		err = thread_report_unmatched(s, closed, to);
 	greenlets_until(&t->greenlets, s->time);
 	t->greenlets.between = true;
 	return err ?: greenlets_end(&t->greenlets, &to->profile->greenlets, g);

@@ -74,8 +74,12 @@ COLD int thread_close(struct thread *t, struct stack *s, uint64_t ns, uint64_t c
 /* Of all stacks, at the time of the last sample. */
 int thread_close_all(struct thread *t, enum leave_how how, const struct subscribers *to);
 
-/* `count` activations were closed whose ends were not seen. No marker is missing: only the sequence can show that. */
-int thread_report_unmatched(const struct sample *s, uint64_t count, const struct subscribers *to);
+/*
+ * Activations above `keep`, or all if it is NULL, ended before the sample, and that was not seen: they are closed, and
+ * reported if there are any. No marker is missing: only the sequence can show that.
+ */
+COLD int thread_close_above(struct thread *t, struct stack *st, const struct frame *keep, const struct sample *s,
+			    const struct subscribers *to);
 
 /* --- thread_identity.c */
 

@@ -93,15 +93,11 @@ static int end_collection(struct thread *t, struct stack *st, const struct code 
 			  const struct subscribers *to)
 {
 	struct collection c = collection_of(s->payload);
-	uint64_t closed = 0;
-	int err = 0;
+	int err;
 
 	if (!stack_has(st, code)) /* it began before the trace */
 		return 0;
-	for (; !err && stack_top(st)->a.code != code; closed++)
-		err = thread_close(t, st, s->time, s->cycles, LEAVE_GAP, to);
-	if (!err && closed)
-		err = thread_report_unmatched(s, closed, to);
+	err = thread_close_above(t, st, stack_innermost(st, code), s, to);
 	if (err)
 		return err;
 	collections_add(&to->profile->collections, &c, s->time - stack_top(st)->a.start_ns);
