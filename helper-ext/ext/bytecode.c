@@ -56,7 +56,7 @@ static long write_instructions(const struct opcode_tables *ops, PyObject *bytes,
 		line = line_walk_at(lines, 2 * i);
 		last = line > last ? line : last;
 		text_comma(t);
-		text_printf(t, "[%zd,%ld,%d,%ld]", 2 * i, line, op, jump_target(ops, op, i, arg));
+		text_numbers(t, (long[]){ 2 * i, line, op, jump_target(ops, op, i, arg) }, 4);
 		if (op != ops->extended_arg)
 			arg = 0;
 	}
@@ -115,7 +115,7 @@ static long write_specialized(const struct opcode_tables *ops, PyCodeObject *cod
 		if (op == base || !op || ops->instrumented[op])
 			continue;
 		text_comma(t);
-		text_printf(t, "[%zd,%d]", 2 * i, op);
+		text_numbers(t, (long[]){ 2 * i, op }, 2);
 		n++;
 	}
 	return n;

@@ -10,6 +10,8 @@
 #include "text.h"
 #include "world.h"
 
+#define NUMBER_ROOM sizeof("-9223372036854775808")
+
 static char *text_room(struct text *t, size_t n)
 {
 	size_t room = t->room ? t->room : 1024;
@@ -51,6 +53,33 @@ void text_printf(struct text *t, const char *format, ...)
 		text_add(t, some, (size_t)n);
 }
 
+static char *put_number(char *to, long number)
+{
+	unsigned long rest = number < 0 ? -(unsigned long)number : (unsigned long)number;
+	char digits[NUMBER_ROOM], *at = digits + sizeof(digits);
+
+	do
+		*--at = (char)('0' + rest % 10);
+	while (rest /= 10);
+	if (number < 0)
+		*--at = '-';
+	return mempcpy(to, at, digits + sizeof(digits) - at);
+}
+
+void text_numbers(struct text *t, const long *numbers, size_t n)
+{
+	char *to = text_room(t, 2 + n * (NUMBER_ROOM + 1));
+
+	if (!to)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		*to++ = i ? ',' : '[';
+		to = put_number(to, numbers[i]);
+	}
+	*to++ = ']';
+	t->length = to - t->bytes;
+}
+
 void text_free(struct text *t)
 {
 	free(t->bytes);
@@ -63,17 +92,24 @@ void text_comma(struct text *t)
 		text_add(t, ",", 1);
 }
 
+static bool is_escaped(char c)
+{
+	return (unsigned char)c < 0x20 || c == 0x7f || c == '"' || c == '\\';
+}
+
 static void text_escaped(struct text *t, const char *s, Py_ssize_t n)
 {
+	const char *plain = s, *end = s + n;
+
 	text_add(t, "\"", 1);
-	for (const char *end = s + n; s < end; s++) {
-		if ((unsigned char)*s < 0x20 || *s == 0x7f)
-			text_printf(t, "\\u%04x", *s);
-		else if (*s == '"' || *s == '\\')
-			text_printf(t, "\\%c", *s);
-		else
-			text_add(t, s, 1);
+	for (; s < end; s++) {
+		if (!is_escaped(*s))
+			continue;
+		text_add(t, plain, s - plain);
+		text_printf(t, *s == '"' || *s == '\\' ? "\\%c" : "\\u%04x", *s);
+		plain = s + 1;
 	}
+	text_add(t, plain, end - plain);
 	text_add(t, "\"", 1);
 }
 
