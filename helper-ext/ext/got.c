@@ -29,7 +29,9 @@ struct visit {
 	struct got *got;
 	const struct got_call *calls;
 	size_t n;
-	bool (*wanted)(const struct dl_phdr_info *object);
+	got_wanted wanted;
+	size_t skipped;	  /* that many objects more */
+	uint32_t letters; /* with which the names begin, by their lowest 5 bits */
 	int err;
 };
 
@@ -94,6 +96,8 @@ static int write_word(const struct object *o, void **at, void *value)
 
 static const struct got_call *call_named(const struct visit *v, const char *name)
 {
+	if (!(v->letters >> (*name & 31) & 1))
+		return NULL;
 	for (size_t i = 0; i < v->n; i++)
 		if (!strcmp(v->calls[i].name, name))
 			return &v->calls[i];
@@ -136,6 +140,10 @@ static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
 	struct object o;
 
 	(void)size;
+	if (v->skipped) {
+		v->skipped--;
+		return 0;
+	}
 	if (!v->wanted(info) || !read_object(&o, info))
 		return 0;
 	for (int i = 0; i < 2; i++)
@@ -144,10 +152,13 @@ static int take_object(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-int got_take(struct got *g, const struct got_call *calls, size_t n, bool (*wanted)(const struct dl_phdr_info *object))
+/* The linker appends what it loads. */
+int got_take(struct got *g, const struct got_call *calls, size_t n, got_wanted wanted, size_t skipped)
 {
-	struct visit v = { g, calls, n, wanted, 0 };
+	struct visit v = { g, calls, n, wanted, skipped, 0, 0 };
 
+	for (size_t i = 0; i < n; i++)
+		v.letters |= 1u << (*calls[i].name & 31);
 	dl_iterate_phdr(take_object, &v);
 	return v.err ? v.err : (int)g->n;
 }

@@ -45,8 +45,12 @@ typedef long (*call_fn)(long, long, long, long, long, long);
 
 static struct {
 	struct got got;
-	uint64_t least;	 /* ticks */
-	uint64_t loaded; /* objects, when we last looked */
+	uint64_t least; /* ticks */
+	struct loaded {
+		uint64_t ever, gone; /* how many objects were loaded and unloaded */
+		size_t n;
+	} loaded;     /* when we last looked */
+	size_t known; /* so many were there the last time but one, too */
 	_Atomic bool on;
 } waits;
 
@@ -172,7 +176,7 @@ static bool is_others(const struct dl_phdr_info *object)
 }
 
 /* Those functions that this C library has. */
-static int take_rows(const struct row *rows, size_t rows_n, bool (*wanted)(const struct dl_phdr_info *))
+static int take_rows(const struct row *rows, size_t rows_n, got_wanted wanted)
 {
 	struct got_call calls[ROWS];
 	size_t n = 0;
@@ -182,35 +186,54 @@ static int take_rows(const struct row *rows, size_t rows_n, bool (*wanted)(const
 		if (*rows[i].real)
 			calls[n++] = (struct got_call){ rows[i].name, rows[i].to };
 	}
-	return got_take(&waits.got, calls, n, wanted);
+	return got_take(&waits.got, calls, n, wanted, waits.known);
 }
 
-static int take(void)
-{
-	int n = take_rows(own, ROWS, is_own);
-
-	return n > 0 ? take_rows(others, sizeof(others) / sizeof(others[0]), is_others) : n;
-}
-
-/* How many objects were ever loaded. */
 static int read_loaded(struct dl_phdr_info *object, size_t size, void *loaded)
 {
+	struct loaded *l = loaded;
+
 	(void)size;
-	*(uint64_t *)loaded = object->dlpi_adds;
+	l->ever = object->dlpi_adds;
+	l->gone = object->dlpi_subs;
+	l->n++;
+	return 0;
+}
+
+/*
+ * pandas loads 150 objects, one by one: each time only the newest are read. Those of the time before, too: another thread
+ * may have been loading them. When some are gone, the others have other places.
+ */
+static int take(void)
+{
+	struct loaded now = { 0 };
+	int n;
+
+	dl_iterate_phdr(read_loaded, &now);
+	waits.known = now.gone == waits.loaded.gone ? waits.known : 0;
+	n = take_rows(own, ROWS, is_own);
+	n = n > 0 ? take_rows(others, sizeof(others) / sizeof(others[0]), is_others) : n;
+	waits.known = now.gone == waits.loaded.gone ? waits.loaded.n : 0;
+	waits.loaded = now;
+	return n;
+}
+
+static int read_first(struct dl_phdr_info *object, size_t size, void *loaded)
+{
+	read_loaded(object, size, loaded);
 	return 1;
 }
 
 void waits_look(void)
 {
-	uint64_t loaded = 0;
+	struct loaded now = { 0 };
 
 	if (!atomic_load_explicit(&waits.on, memory_order_relaxed))
 		return;
-	dl_iterate_phdr(read_loaded, &loaded);
+	dl_iterate_phdr(read_first, &now);
 	process_lock();
-	if (waits.on && loaded != waits.loaded)
+	if (waits.on && now.ever != waits.loaded.ever)
 		take();
-	waits.loaded = loaded;
 	process_unlock();
 }
 
@@ -221,6 +244,8 @@ int waits_start(uint64_t hz, Py_ssize_t direct)
 	process_lock();
 	waits.least = hz / LEAST_A_SECOND;
 	waits.on = true;
+	waits.loaded = (struct loaded){ 0 };
+	waits.known = 0;
 	n = take();
 	if (n < 0) /* all or nothing: half of the waits would be read as all */
 		got_give_back(&waits.got);
