@@ -50,6 +50,7 @@ struct profile {
 	struct off traced_off, outside_off;  /* of these */
 	struct waits outside_waits;	     /* of these */
 	struct waits all_waits;		     /* of all functions, and outside of them */
+	struct waits idle_waits;	     /* of these: of workers of a pool for a job (idle.h) */
 	uint64_t samples;		     /* of C functions, */
 	uint64_t outside_samples;	     /* of these when no activation was known */
 	uint64_t known_kinds;		     /* EXTENSION words that are read here */

@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+#include "idle.h"
+
 /* The innermost activation waited. */
 static int take_wait(struct thread *t, const struct sample *s, struct profile *p)
 {
@@ -24,6 +26,8 @@ static int take_wait(struct thread *t, const struct sample *s, struct profile *p
 		return -ENOMEM;
 	waits_add(fn ? fn->waits : &p->outside_waits, kind, ns);
 	waits_add(&p->all_waits, kind, ns);
+	if (inner && kind != WAIT_FOR_GIL && kind != WAIT_FOR_RING && idle_is_worker(inner))
+		waits_add(&p->idle_waits, kind, ns);
 	t->gil_ns += kind == WAIT_FOR_GIL ? ns : 0;
 	return s->named ? locks_add(&p->locks, s->named, took.place & MARKER_PLACE_LINES, ns) : 0;
 }

@@ -27,6 +27,17 @@ void waits_add(struct waits *w, enum wait_kind kind, uint64_t ns)
 	wait_total_add(&w->of[kind], ns);
 }
 
+struct waits waits_minus(const struct waits *from, const struct waits *less)
+{
+	struct waits left = *from;
+
+	for (int kind = 0; kind < WAIT_KINDS; kind++) {
+		left.of[kind].n -= less->of[kind].n;
+		left.of[kind].ns -= less->of[kind].ns;
+	}
+	return left;
+}
+
 uint64_t waits_ns(const struct waits *w)
 {
 	uint64_t ns = 0;

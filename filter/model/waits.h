@@ -28,6 +28,9 @@ const char *wait_name(enum wait_kind kind);
 void wait_total_add(struct wait_total *t, uint64_t ns);
 void waits_add(struct waits *w, enum wait_kind kind, uint64_t ns);
 
+/* What is left of each kind without those; the longest may be one of those. */
+struct waits waits_minus(const struct waits *from, const struct waits *less);
+
 /* All kinds together, and the one with most time: 0, there is none. */
 uint64_t waits_ns(const struct waits *w);
 enum wait_kind waits_most(const struct waits *w);

@@ -129,19 +129,21 @@ void report_collections(FILE *f, const struct profile *p)
 
 void report_waits(FILE *f, const struct profile *p)
 {
-	struct waits all = p->all_waits;
-	uint64_t least = waits_ns(&all) / 100;
+	struct waits all = waits_minus(&p->all_waits, &p->idle_waits);
+	uint64_t least = waits_ns(&all) / 100, idle = waits_ns(&p->idle_waits);
 	const char *before = "";
 	enum wait_kind kind;
 	char text[FIGURE];
 
-	for (int n = 0; n < KINDS && (kind = waits_most(&all)) && all.of[kind].ns >= least; n++) {
+	for (int n = 0; n < KINDS - !!idle && (kind = waits_most(&all)) && all.of[kind].ns >= least; n++) {
 		fprintf(f, "%s%s %s", before, wait_name(kind), figure_span(text, all.of[kind].ns));
 		all.of[kind].ns = 0;
 		before = ", ";
 	}
-	if (!*before)
+	if (!*before && !idle)
 		fputs("none", f);
+	if (idle)
+		fprintf(f, "%sidle workers %s", *before ? "; " : "", figure_span(text, idle));
 }
 
 /* "3.13.0; mode adaptive, markers software": of the version what comes before the date of the build. */

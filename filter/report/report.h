@@ -109,7 +109,10 @@ int report_function_opcodes(const struct report *r, const struct opcodes_view *v
 			    const struct code *code);
 int report_loop_opcodes(const struct report *r, const struct opcodes_view *v, uint32_t most, const struct loop *loop);
 
-/* What was waited for, most first; what is less than a hundredth of it is left out. Likewise a text. */
+/*
+ * What was waited for, most first; what is less than a hundredth of it is left out. Workers of pools that wait for a
+ * job are told apart, behind them. Likewise a text.
+ */
 void report_waits(FILE *f, const struct profile *p);
 
 /* How many garbage collections, and how long; the same. */
