@@ -17,10 +17,13 @@ static int add_recent(struct columns *c, struct columns_row *row)
 	int err = 0;
 
 	for (int i = 0; i < COLUMNS_RECENT && !err; i++) {
-		if (!row->recent[i].ns)
-			continue;
-		err = add(&c->cells, columns_key(row->number, row->column, row->recent[i].node), row->recent[i].ns);
-		row->recent[i].ns = 0;
+		uint64_t key = columns_key(row->number, row->column, row->recent[i].node);
+
+		if (row->recent[i].ns)
+			err = add(&c->cells, key, row->recent[i].ns);
+		if (row->recent[i].calls && !err)
+			err = add(&c->more[COLUMNS_CALLS], key, row->recent[i].calls);
+		row->recent[i].ns = row->recent[i].calls = 0;
 	}
 	return err;
 }
@@ -34,13 +37,12 @@ int columns_finish(struct columns *c)
 	return err;
 }
 
-/* Columns become twice as wide. */
-static int widen(struct columns *c)
+static int merge(struct map *cells)
 {
 	struct map merged = { 0 };
-	int err = columns_finish(c);
+	int err = 0;
 
-	for (struct map_slot *s = NULL; !err && (s = map_next(&c->cells, s));)
+	for (struct map_slot *s = NULL; !err && (s = map_next(cells, s));)
 		err = add(&merged,
 			  columns_key(columns_number(s->key), columns_column(s->key) / 2, columns_node(s->key)),
 			  (uintptr_t)s->value);
@@ -48,12 +50,33 @@ static int widen(struct columns *c)
 		map_free(&merged);
 		return err;
 	}
-	map_free(&c->cells);
-	c->cells = merged;
+	map_free(cells);
+	*cells = merged;
+	return 0;
+}
+
+/* Columns become twice as wide. */
+static int widen(struct columns *c)
+{
+	int err = columns_finish(c) ?: merge(&c->cells);
+
+	for (int i = 0; i < COLUMNS_MORE && !err; i++)
+		err = merge(&c->more[i]);
+	if (err)
+		return err;
 	c->width_ns *= 2;
 	for (struct tstate *s = c->rows.all; s; s = s->next)
 		((struct columns_row *)s)->column /= 2;
 	return 0;
+}
+
+static bool is_full(const struct columns *c)
+{
+	size_t most = c->cells.used;
+
+	for (int i = 0; i < COLUMNS_MORE; i++)
+		most = c->more[i].used > most ? c->more[i].used : most;
+	return most > COLUMNS_CELLS && c->width_ns < UINT64_MAX / 4;
 }
 
 /* Makes room for what is at ns. */
@@ -61,23 +84,24 @@ static int reach(struct columns *c, uint64_t ns)
 {
 	int err = 0;
 
-	while (!err && ((ns - c->origin_ns) / c->width_ns >= COLUMNS_MOST ||
-			(c->cells.used > COLUMNS_CELLS && c->width_ns < UINT64_MAX / 4)))
+	while (!err && ((ns - c->origin_ns) / c->width_ns >= COLUMNS_MOST || is_full(c)))
 		err = widen(c);
 	return err;
 }
 
-/* Time of one column. */
-static int add_to_column(struct columns *c, struct columns_row *row, uint32_t column, uint64_t ns)
+/* What is of one column. */
+static int add_to_column(struct columns *c, struct columns_row *row, uint32_t column, uint32_t node, uint64_t ns,
+			 uint32_t calls)
 {
-	unsigned at = row->node % COLUMNS_RECENT;
+	unsigned at = node % COLUMNS_RECENT;
 	int err = 0;
 
-	if (row->column != column || (row->recent[at].ns && row->recent[at].node != row->node))
+	if (row->column != column || ((row->recent[at].ns || row->recent[at].calls) && row->recent[at].node != node))
 		err = add_recent(c, row);
 	row->column = column;
-	row->recent[at].node = row->node;
+	row->recent[at].node = node;
 	row->recent[at].ns += ns;
+	row->recent[at].calls += calls;
 	row->ns += ns;
 	return err;
 }
@@ -98,7 +122,7 @@ static int add_span(struct columns *c, struct columns_row *row, uint64_t from, u
 		uint32_t column = (from - c->origin_ns) / c->width_ns;
 		uint64_t end = column_end(c, column, until);
 
-		err = add_to_column(c, row, column, end - from);
+		err = add_to_column(c, row, column, row->node, end - from, 0);
 		from = end;
 	}
 	return err;
@@ -145,22 +169,79 @@ static void begin(struct columns *c, uint64_t ns)
 }
 
 /* Not by way of `recent`: what is added next is in any column. */
-int columns_add(struct columns *c, struct columns_row *row, uint32_t node, uint64_t from, uint64_t until)
+static int add_each(struct columns *c, struct map *cells, const struct columns_row *row, uint32_t node, uint64_t from,
+		    uint64_t until)
 {
 	int err;
 
-	begin(c, from);
 	from = from < c->origin_ns ? c->origin_ns : from;
 	err = from < until ? reach(c, until) : 0;
 	while (from < until && !err) {
 		uint32_t column = (from - c->origin_ns) / c->width_ns;
 		uint64_t end = column_end(c, column, until);
 
-		err = add(&c->cells, columns_key(row->number, column, node), end - from);
-		row->ns += end - from;
+		err = add(cells, columns_key(row->number, column, node), end - from);
 		from = end;
 	}
 	return err;
+}
+
+int columns_add(struct columns *c, struct columns_row *row, uint32_t node, uint64_t from, uint64_t until)
+{
+	begin(c, from);
+	from = from < c->origin_ns ? c->origin_ns : from;
+	row->ns += from < until ? until - from : 0;
+	return add_each(c, &c->cells, row, node, from, until);
+}
+
+int columns_call(struct columns *c, struct columns_row *row, uint64_t ns, uint32_t node)
+{
+	uint64_t at = ns < c->origin_ns ? 0 : ns - c->origin_ns;
+	int err = reach(c, c->origin_ns + at);
+
+	return err ? err : add_to_column(c, row, at / c->width_ns, node, 0, 1);
+}
+
+/* More of them without an event between are taken for the thread's time. */
+static int put_off(struct columns *c, struct columns_row *row, enum columns_more kind, uint64_t from, uint64_t until)
+{
+	int err = row->naway == COLUMNS_AWAY ? columns_event(c, row, row->last_ns) : 0;
+
+	if (from < until && row->node) {
+		row->away[row->naway].node = row->node;
+		row->away[row->naway].kind = kind;
+		row->away[row->naway].from = from;
+		row->away[row->naway++].until = until;
+	}
+	return err;
+}
+
+int columns_off(struct columns *c, struct columns_row *row, uint64_t ns, struct off off)
+{
+	uint64_t from = ns - off.waiting_ns;
+
+	begin(c, row->since_ns);
+	return put_off(c, row, COLUMNS_WAITING, from, ns)
+		       ?: put_off(c, row, COLUMNS_PREEMPTED, from - (off.ns - off.waiting_ns), from);
+}
+
+int columns_event(struct columns *c, struct columns_row *row, uint64_t ns)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < row->naway && !err; i++)
+		err = add_each(c, &c->more[row->away[i].kind], row, row->away[i].node, row->away[i].from,
+			       row->away[i].until);
+	row->naway = 0;
+	row->last_ns = ns > row->last_ns ? ns : row->last_ns;
+	return err;
+}
+
+void columns_end(struct columns_row *row, bool of_all)
+{
+	row->naway = 0;
+	if (of_all)
+		cpu_restart(&row->cpu);
 }
 
 int columns_go(struct columns *c, struct columns_row *row, uint64_t ns, uint32_t node)
@@ -189,5 +270,7 @@ void columns_free(struct columns *c)
 {
 	tstates_free(&c->rows, NULL);
 	map_free(&c->cells);
+	for (int i = 0; i < COLUMNS_MORE; i++)
+		map_free(&c->more[i]);
 	*c = (struct columns){ 0 };
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * columns.h - which node of a call tree a thread was in, over time: the time of each in each column.
+ * columns.h - which node of a call tree a thread was in, over time: the time of each in each column, how much of it was
+ * not on a CPU, and how often it was called there.
  *
  * All threads have the same columns. When the trace outgrows COLUMNS_MOST of them, each becomes twice as wide and
  * neighbours merge; the same when there are more than COLUMNS_CELLS nodes in columns. So memory does not grow with the
@@ -18,6 +19,10 @@
 #define COLUMNS_CELLS  (1u << 19)
 #define COLUMNS_WIDTH  1024 /* ns: of the first ones */
 #define COLUMNS_RECENT 32
+#define COLUMNS_AWAY   8
+
+/* What is known of a cell beside its time. */
+enum columns_more { COLUMNS_WAITING, COLUMNS_PREEMPTED, COLUMNS_CALLS, COLUMNS_MORE };
 
 /* Of one thread. */
 struct columns_row {
@@ -33,9 +38,17 @@ struct columns_row {
 	/* What has not been added yet, all of one column. */
 	uint32_t column;
 	struct {
-		uint32_t node;
+		uint32_t node, calls;
 		uint64_t ns;
 	} recent[COLUMNS_RECENT];
+	/* When it was off its CPU since its last event: it is no time of the thread if that was the last of all. */
+	uint32_t naway;
+	struct {
+		uint32_t node;
+		enum columns_more kind;
+		uint64_t from, until;
+	} away[COLUMNS_AWAY];
+	uint64_t last_ns; /* its last event */
 };
 
 /* Zeroed: nothing was seen. */
@@ -45,7 +58,8 @@ struct columns {
 	bool begun;
 	uint64_t origin_ns; /* of column 0 */
 	uint64_t width_ns;
-	struct map cells; /* columns_key() -> ns */
+	struct map cells;	       /* columns_key() -> ns */
+	struct map more[COLUMNS_MORE]; /* the same -> ns, ns, and how often */
 };
 
 /* The row of a thread. NULL: no memory. */
@@ -53,6 +67,18 @@ struct columns_row *columns_row(struct columns *c, int32_t pid, int32_t tid);
 
 /* Until ns it was where it was; from then on in `node`. 0 or -ENOMEM. */
 int columns_go(struct columns *c, struct columns_row *row, uint64_t ns, uint32_t node);
+
+/* The node was called at ns, once. 0 or -ENOMEM. */
+int columns_call(struct columns *c, struct columns_row *row, uint64_t ns, uint32_t node);
+
+/*
+ * It was off its CPU where it is, for so long until ns. It counts when the thread's next event comes, or
+ * never: where markers are missing, or its time ends (of_all).
+ * 0 or -ENOMEM.
+ */
+int columns_off(struct columns *c, struct columns_row *row, uint64_t ns, struct off off);
+int columns_event(struct columns *c, struct columns_row *row, uint64_t ns);
+void columns_end(struct columns_row *row, bool of_all);
 
 /*
  * A row of another kind, whose nodes mean something else: of what happens at once in a process, number `of` of it.

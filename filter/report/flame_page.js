@@ -1,10 +1,13 @@
 /* The flame graph of this page: which values, of which threads, folded how; search; and the function that is chosen. */
 const FLAME_NAMES = { wall: "wall time", cpu: "CPU time", waiting: "waiting", preempted: "preempted", calls: "calls", cycles: "cycles" };
+const FLAME_TASKS = 50; /* coroutines to choose from */
 const FLAME_WHOSE = { own: "the program", stdlib: "the standard library", site: "site-packages", imports: "imports", c: "C functions" };
 
 class FlamePage {
 	constructor(section, data) {
-		this.data = this.whole = data;
+		this.data = this.whole = flameData(data);
+		this.tasks = new Set((data.tasks || []).map(([place]) => place));
+		this.rebuilt = () => {};
 		this.names = this.valueNames();
 		this.value = "wall";
 		this.matches = () => false;
@@ -35,21 +38,41 @@ class FlamePage {
 		return Object.keys(this.names).filter(name => has.has(name) || name.endsWith("cpu") && has.has(name.replace("cpu", "waiting")));
 	}
 
-	/* The whole, its processes if there are several, its threads. */
+	/* The whole, its processes if there are several, its threads, and coroutines of tasks: { group, name, views, place }. */
 	views() {
-		const [whole, ...threads] = this.data.views, pids = [...new Set(threads.map(view => view.pid))];
-		const all = [["whole run", [whole]]];
+		const [whole, ...threads] = this.whole.views, pids = [...new Set(threads.map(view => view.pid))];
+		const all = [{ group: "", name: "whole run", views: [whole] }];
 		if (pids.length > 1)
 			for (const pid of pids)
-				all.push(["process " + pid, threads.filter(view => view.pid === pid)]);
+				all.push({ group: "Processes", name: "process " + pid, views: threads.filter(view => view.pid === pid) });
 		for (const view of threads)
-			all.push([(pids.length > 1 ? view.pid + "/" : "") + view.tid + " " + view.name, [view]]);
-		return all;
+			all.push({ group: "Threads", name: `${view.name} ${pids.length > 1 ? view.pid + "/" : ""}${view.tid}`, views: [view] });
+		return all.concat(this.taskViews(whole));
+	}
+
+	/* Most tasks first; those of several processes together. */
+	taskViews(whole) {
+		const counts = new Map();
+		for (const [place, n] of this.whole.tasks || [])
+			counts.set(place, (counts.get(place) || 0) + n);
+		return [...counts].sort((a, b) => b[1] - a[1]).slice(0, FLAME_TASKS).map(([place, n]) =>
+			({ group: "Tasks by coroutine", name: `${this.placeText(place)[0]}: ${plural(n, "task")}`, views: [whole], place }));
+	}
+
+	/* Options under the names of their groups. */
+	options() {
+		const groups = new Map([["", []]]);
+		this.views().forEach(({ group, name }, i) => {
+			if (!groups.has(group))
+				groups.set(group, []);
+			groups.get(group).push(element("option", { value: i }, name));
+		});
+		return [...groups].flatMap(([name, options]) => name ? [element("optgroup", { label: name }, ...options)] : options);
 	}
 
 	controls(section) {
 		const change = () => this.rebuild(), option = (text, i) => element("option", { value: i }, text);
-		this.which = element("select", { change, id: "flame-of" }, ...this.views().map(([name], i) => option(name, i)));
+		this.which = element("select", { change, id: "flame-of" }, ...this.options());
 		this.by = element("select", { change, id: "flame-by" }, ...this.values().map(name => option(this.names[name], name)));
 		this.fold = element("input", { type: "checkbox", change, id: "flame-fold" });
 		this.merge = element("input", { type: "checkbox", change, id: "flame-merge" });
@@ -84,9 +107,11 @@ class FlamePage {
 	}
 
 	rebuild() {
-		const [, views] = this.views()[this.which.value || 0];
+		const { views, place } = this.views()[this.which.value || 0];
 		this.value = this.by.value;
-		this.plain = flameTree(this.data, views);
+		this.plain = flameTree(this.data, this.data.span ? this.data.views : views);
+		if (place !== undefined)
+			this.plain = flameTasks(this.plain, place, this.tasks);
 		let nodes = this.plain;
 		if (this.merge.checked)
 			nodes = flameRecursion(nodes);
@@ -99,16 +124,23 @@ class FlamePage {
 		this.tellCut();
 		this.show(nodes[0]);
 		this.choose(this.place);
+		this.rebuilt();
 	}
 
-	/* Of a part of the run only, of which wall time is known; null: of all again. */
-	setSpan(view) {
+	/* Of a part of the run only, of which these values are known; null: of all again. Threads are chosen on the timeline. */
+	setSpan(view, values) {
 		if (!view && this.data === this.whole)
 			return;
-		this.data = view ? { ...this.whole, values: ["wall"], views: [view], span: true } : this.whole;
-		this.which.value = 0;
-		this.by.value = "wall";
-		this.which.disabled = this.by.disabled = Boolean(view);
+		this.data = view ? { ...this.whole, values, views: [view], span: true } : this.whole;
+		const views = this.views(), has = this.values();
+		for (const option of this.which.querySelectorAll("option"))
+			option.disabled = Boolean(view) && option.value !== "0" && views[option.value].place === undefined;
+		for (const option of this.by.querySelectorAll("option"))
+			option.disabled = !has.includes(option.value);
+		if (this.which.selectedOptions[0].disabled)
+			this.which.value = 0;
+		if (this.by.selectedOptions[0].disabled)
+			this.by.value = "wall";
 		this.rebuild();
 	}
 

@@ -48,6 +48,13 @@ function flameValues(view, names, i) {
 	return own;
 }
 
+/* The page's data with its packed numbers as lists. */
+function flameData(data) {
+	const values = view => Object.fromEntries(data.values.map(name => [name, numbersOf(view[name])]));
+	return { ...data, parents: numbersOf(data.parents), functions: numbersOf(data.functions),
+		 views: data.views.map(view => ({ ...view, paths: signedOf(view.paths), ...values(view) })) };
+}
+
 /* The tree of some views together. Paths that have no value in them are left out. */
 function flameTree(data, views) {
 	const sums = new Map();
@@ -110,6 +117,25 @@ function flameFolded(nodes) {
 			return parent;
 		return flameChild(out, parent, node.of, FLAME_FOLD, node.of);
 	});
+}
+
+/*
+ * What tasks of one coroutine did, wherever it was: a task's coroutine is the outermost one on a path, `tasks` has the
+ * functions of all of them.
+ */
+function flameTasks(nodes, place, tasks) {
+	const made = new Map(), inside = new Set(), out = [flameNode(null, FLAME_ROOT, "")];
+	for (const node of nodes) {
+		const begins = node.place === place && !inside.has(node.parent), above = begins ? out[0] : made.get(node.parent);
+		if (inside.has(node.parent) || tasks.has(node.place))
+			inside.add(node);
+		if (!above)
+			continue;
+		const at = flameChild(out, above, node.place, node.place, node.of);
+		made.set(node, at);
+		flameAdd(at.own, node.own);
+	}
+	return flameTotals(out);
 }
 
 /* The sum of `value` over nodes that match, without those below another that matches, and how many there are. */

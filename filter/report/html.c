@@ -179,6 +179,21 @@ void html_share(FILE *f, double share)
 	fprintf(f, "<td class=share style=\"--part:%.1f%%\">%.1f%%</td>", 100 * share, 100 * share);
 }
 
+/* Five bits a character, the lowest first; more follow where the sixth is set. */
+void html_packed(FILE *f, uint64_t n)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+	for (; n >= 32; n /= 32)
+		fputc(digits[32 | n % 32], f);
+	fputc(digits[n], f);
+}
+
+void html_packed_signed(FILE *f, int64_t n)
+{
+	html_packed(f, n < 0 ? ~(uint64_t)n * 2 + 1 : (uint64_t)n * 2);
+}
+
 void html_dash(FILE *f)
 {
 	fputs("<td class=n>&ndash;</td>", f);

@@ -33,6 +33,10 @@ void html_duration(FILE *f, uint64_t ns);
 void html_share(FILE *f, double share); /* 0..1, with a bar */
 void html_dash(FILE *f);
 
+/* Numbers for the script, next to each other: page_numbers.js reads them. Small ones are short. */
+void html_packed(FILE *f, uint64_t n);
+void html_packed_signed(FILE *f, int64_t n);
+
 /* A histogram of the distribution, with its median and 99th percentile; `what` says what was counted. */
 void html_histogram(FILE *f, const struct stat_sum *s, const char *what);
 

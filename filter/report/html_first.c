@@ -47,7 +47,7 @@ static void write_wall(struct page *page)
 	const struct bar_piece pieces[] = {
 		{ "cpu", "on a CPU", p->traced_ns - p->traced_off.ns },
 		{ "waiting", "waiting", p->traced_off.waiting_ns },
-		{ "preempted", "preempted: could run, and another thread had the CPU",
+		{ "preempted", "preempted: could run, but the CPU was given to something else",
 		  p->traced_off.ns - p->traced_off.waiting_ns },
 	};
 
@@ -102,18 +102,20 @@ static int write_busy(struct page *page)
 	return err;
 }
 
-/* What no call tells of is the rest: time off a CPU where the program says nothing. */
+/* What no call tells of is the rest: time off a CPU where the program says nothing. Nobody waits for an idle worker. */
 static void write_waiting(struct page *page)
 {
-	const struct waits *waits = &page->p->all_waits;
-	struct bar_piece pieces[WAIT_KINDS + 1] = { 0 };
-	uint64_t told = waits_ns(waits), all = page->p->traced_off.waiting_ns;
+	const struct profile *p = page->p;
+	struct waits waits = waits_minus(&p->all_waits, &p->idle_waits);
+	struct bar_piece pieces[WAIT_KINDS + 2] = { 0 };
+	uint64_t told = waits_ns(&p->all_waits), all = p->traced_off.waiting_ns;
 
 	for (int i = 1; i < WAIT_KINDS; i++)
-		pieces[i] = (struct bar_piece){ wait_name((enum wait_kind)i), wait_name((enum wait_kind)i),
-						waits->of[i].ns };
-	pieces[WAIT_KINDS] = (struct bar_piece){ "outside", "not told", all > told ? all - told : 0 };
-	write_bar(page->f, "Waiting", pieces, WAIT_KINDS + 1);
+		pieces[i] = (struct bar_piece){ wait_name((enum wait_kind)i), page_wait((enum wait_kind)i),
+						waits.of[i].ns };
+	pieces[WAIT_KINDS] = (struct bar_piece){ "idle", "for work: idle workers of pools", waits_ns(&p->idle_waits) };
+	pieces[WAIT_KINDS + 1] = (struct bar_piece){ "untold", "not told", all > told ? all - told : 0 };
+	write_bar(page->f, "Waiting", pieces, WAIT_KINDS + 2);
 }
 
 static bool is_own(const struct summed *s)

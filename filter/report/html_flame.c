@@ -98,13 +98,13 @@ static void write_paths(const struct writing *w)
 {
 	const struct flame *f = w->f;
 
-	fputs("\"parents\":[0", w->page->f);
+	fputs("\"parents\":\"A", w->page->f);
 	for (uint32_t i = 1; i < f->nshown; i++)
-		fprintf(w->page->f, ",%" PRIu32, f->nodes[f->nodes[f->shown[i]].parent].shown - 1);
-	fputs("],\n\"functions\":[-1", w->page->f);
+		html_packed(w->page->f, f->nodes[f->nodes[f->shown[i]].parent].shown - 1);
+	fputs("\",\n\"functions\":\"A", w->page->f); /* of the whole: none */
 	for (uint32_t i = 1; i < f->nshown; i++)
-		fprintf(w->page->f, ",%" PRIu32, f->places[f->nodes[f->shown[i]].place].shown - 1);
-	fputs("],\n", w->page->f);
+		html_packed(w->page->f, f->places[f->nodes[f->shown[i]].place].shown - 1);
+	fputs("\",\n", w->page->f);
 }
 
 static bool is_none(const struct flame_values *v)
@@ -128,7 +128,6 @@ static size_t count_numbers(const struct writing *w, const struct flame_view *v)
 static void write_column(const struct writing *w, const struct flame_view *v, int what)
 {
 	FILE *f = w->page->f;
-	const char *comma = "";
 
 	for (uint32_t i = 0; i < w->f->nshown; i++)
 		for (int cut = 0; cut < 2; cut++) {
@@ -137,23 +136,22 @@ static void write_column(const struct writing *w, const struct flame_view *v, in
 			if (is_none(values))
 				continue;
 			if (what < 0)
-				fprintf(f, "%s%" PRId64, comma, cut ? ~(int64_t)i : (int64_t)i);
+				html_packed_signed(f, cut ? ~(int64_t)i : (int64_t)i);
 			else
-				fprintf(f, "%s%" PRIu64, comma, values->of[what]);
-			comma = ",";
+				html_packed(f, values->of[what]);
 		}
 }
 
 static void write_view(struct writing *w, const struct flame_view *v)
 {
-	fputs("\"paths\":[", w->page->f);
+	fputs("\"paths\":\"", w->page->f);
 	write_column(w, v, -1);
 	for (int i = 0; i < FLAME_VALUES; i++)
 		if (w->has[i]) {
-			fprintf(w->page->f, "],\n\"%s\":[", value_names[i]);
+			fprintf(w->page->f, "\",\n\"%s\":\"", value_names[i]);
 			write_column(w, v, i);
 		}
-	fputs("]}", w->page->f);
+	fputs("\"}", w->page->f);
 	w->numbers += count_numbers(w, v);
 }
 
@@ -242,6 +240,27 @@ static int write_views(struct writing *w)
 	return err;
 }
 
+/* Coroutines of tasks, each by its function's number, and how many tasks it had: those of several processes apart. */
+static int write_tasks(const struct writing *w)
+{
+	size_t n = 0;
+	const struct task_total **all = async_tasks_ranked(&w->page->p->tasks, &n);
+	const char *comma = "\n";
+
+	fputs("\"tasks\":[", w->page->f);
+	for (size_t i = 0; all && i < n; i++) {
+		int64_t place = all[i]->coroutine ? flame_place_shown(w->f, all[i]->coroutine) : -1;
+
+		if (place < 0)
+			continue;
+		fprintf(w->page->f, "%s[%" PRId64 ",%" PRIu64 "]", comma, place, all[i]->n);
+		comma = ",";
+	}
+	fputs("],\n", w->page->f);
+	free(all);
+	return all ? 0 : -ENOMEM;
+}
+
 static int write_data(struct writing *w)
 {
 	const char *comma = "";
@@ -256,7 +275,7 @@ static int write_data(struct writing *w)
 	fputs("],\n", w->page->f);
 	err = write_places(w);
 	write_paths(w);
-	err = err ?: write_views(w);
+	err = err ?: write_tasks(w) ?: write_views(w);
 	fprintf(w->page->f,
 		"\"parts\":%" PRIu32 ",\"paths\":%" PRIu32 ",\"threads_left_out\":%" PRIu32 "}\n</script>\n",
 		w->f->parts, w->f->nnodes - 1, w->left_out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The top of the page, the table of functions, and what the sections share. */
+/* The top of the page, and what the sections share. */
 #include "html_page.h"
 
 #include <errno.h>
@@ -234,88 +234,4 @@ void page_head(struct page *page)
 void page_facts(struct page *page)
 {
 	write_facts(page->f, page->p, profile_root(page->p));
-}
-
-static void write_function(struct page *page, const void *of, size_t i)
-{
-	const struct summed *s = &((const struct summed *)of)[i];
-	const struct function *fn = s->code->function;
-	const struct report r = { .p = page->p };
-	double lookups = report_lookups_share(&r, s);
-	FILE *f = page->f;
-
-	fprintf(f, "<tr data-of=%s>", origin_key(s->origin));
-	html_share(f, report_share(&r, s));
-	html_duration(f, s->own_ns);
-	if (profile_has_cpu(page->p)) {
-		html_duration(f, s->own_ns - s->own_off.ns);
-		html_duration(f, s->own_off.waiting_ns);
-	}
-	html_duration(f, s->ns);
-	html_number(f, s->n);
-	html_number(f, fn->recursive_calls);
-	if (fn->self_spread.n)
-		html_duration(f, fn->self_ns / fn->self_spread.n);
-	else
-		html_dash(f);
-	fprintf(f, "<td>%s</td><td>", s->code->c ? "C" : origin_name(s->origin));
-	if (s->code->c)
-		html_elided(f, s->code->qualname, PAGE_NAME);
-	else
-		page_link(page, s, "source", i, PAGE_SOURCES);
-	if (s->pids.n > 1)
-		fprintf(f, " <span class=file>in %" PRIu32 " processes</span>", s->pids.n);
-	if (lookups)
-		fprintf(f, " <span class=file>~%.0f%% of self: this CPython finds the lines of LINE events</span>",
-			100 * lookups);
-	fputs("</td></tr>\n", f);
-}
-
-#define FUNCTION_HEAD(times) \
-	"<th>share</th><th>self</th>" times "<th>total</th><th>calls</th><th>recursive</th>" \
-	"<th>self, each</th><th class=t>of</th><th class=t>function</th>"
-
-static void write_functions(struct page *page, const char *id, const char *what, const struct page_list *list,
-			    const char *note)
-{
-	bool cpu = profile_has_cpu(page->p);
-	struct page_table t = {
-		.head = cpu ? FUNCTION_HEAD("<th>on a CPU</th><th>waiting</th>") : FUNCTION_HEAD(""),
-		.what = what,
-		.most = PAGE_FUNCTIONS,
-		.row = write_function,
-		.of = list->all,
-		.n = list->kept,
-	};
-
-	fprintf(page->f, "<section id=%s>\n<h2>%s by self%s time</h2>\n", id, *what == 'f' ? "Functions" : what,
-		cpu ? " CPU" : "");
-	fputs(note, page->f);
-	if (list->n)
-		page_table(page, &t);
-	else
-		fputs("<p class=note>No function ran.</p>\n", page->f);
-	page_left_out(page, list, what);
-	fputs("</section>\n", page->f);
-}
-
-int page_functions(struct page *page)
-{
-	write_functions(page, "functions", "functions", &page->functions,
-			"<p class=note>The program's own come first, then those of libraries.</p>\n");
-	return 0;
-}
-
-int page_c_functions(struct page *page)
-{
-	struct page_list list = { 0 };
-
-	list.all = summed_c_functions(page->p, &list.n);
-	list.kept = list.n;
-	if (!list.all)
-		return -ENOMEM;
-	if (list.n)
-		write_functions(page, "c-functions", "C functions", &list, "");
-	summed_free(list.all, list.n);
-	return 0;
 }

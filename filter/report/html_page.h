@@ -74,6 +74,9 @@ void page_facts(struct page *page);
 int page_lists(struct page *page);
 void page_lists_free(struct page *page);
 
+/* What a kind of wait is called on the page. */
+const char *page_wait(enum wait_kind kind);
+
 /* How many are not worth a row, if there are any. */
 void page_left_out(struct page *page, const struct page_list *list, const char *what);
 

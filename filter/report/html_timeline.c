@@ -7,24 +7,27 @@
 #include "html_page.h"
 #include "pyramid.h"
 
-enum what { BLOCKS, COUNTS, PATHS, TIMES };
+enum what { BLOCKS, COUNTS, PATHS, TIMES, MORE, WHATS = MORE + COLUMNS_MORE };
 
-static const char *const names[] = { "blocks", "counts", "paths", "ns" };
-
-static void write_number(FILE *f, size_t i, int64_t n)
-{
-	fprintf(f, i ? ",%" PRId64 : "%" PRId64, n);
-}
+static const char *const names[WHATS] = {
+	[BLOCKS] = "blocks",
+	[COUNTS] = "counts",
+	[PATHS] = "paths",
+	[TIMES] = "wall",
+	[MORE + COLUMNS_WAITING] = "waiting",
+	[MORE + COLUMNS_PREEMPTED] = "preempted",
+	[MORE + COLUMNS_CALLS] = "calls",
+};
 
 /* Blocks that have something, each as its distance from the one before; and how many entries each has. */
 static void write_blocks(FILE *f, const struct pyramid_level *l, enum what what)
 {
 	int64_t before = -1;
 
-	for (size_t i = 0, next, n = 0; i < l->n; i = next, n++) {
+	for (size_t i = 0, next; i < l->n; i = next) {
 		for (next = i + 1; next < l->n && l->entries[next].block == l->entries[i].block;)
 			next++;
-		write_number(f, n, what == BLOCKS ? l->entries[i].block - before : (int64_t)(next - i));
+		html_packed(f, what == BLOCKS ? l->entries[i].block - before : (int64_t)(next - i));
 		before = l->entries[i].block;
 	}
 }
@@ -32,16 +35,26 @@ static void write_blocks(FILE *f, const struct pyramid_level *l, enum what what)
 static void write_entries(FILE *f, const struct pyramid_level *l, enum what what)
 {
 	for (size_t i = 0; i < l->n; i++)
-		write_number(f, i, what == PATHS ? l->entries[i].path : (int64_t)l->entries[i].ns);
+		if (what == PATHS)
+			html_packed_signed(f, l->entries[i].path);
+		else
+			html_packed(f, what == TIMES ? l->entries[i].ns : l->entries[i].more[what - MORE]);
 }
 
-static void write_level(FILE *f, const struct pyramid_level *l)
+static bool is_known(const struct profile *p, enum what what)
 {
-	for (int what = BLOCKS; what <= TIMES; what++) {
-		fprintf(f, "%s\"%s\":[", what ? "],\n" : "{", names[what]);
+	return (what != MORE + COLUMNS_WAITING && what != MORE + COLUMNS_PREEMPTED) || profile_has_cpu(p);
+}
+
+static void write_level(FILE *f, const struct profile *p, const struct pyramid_level *l)
+{
+	for (int what = BLOCKS; what < WHATS; what++) {
+		if (!is_known(p, what))
+			continue;
+		fprintf(f, "%s\"%s\":\"", what ? "\",\n" : "{", names[what]);
 		(what < PATHS ? write_blocks : write_entries)(f, l, what);
 	}
-	fputs("]}", f);
+	fputs("\"}", f);
 }
 
 static void write_name(FILE *f, const struct page *page, const struct pyramid *p, const struct pyramid_row *row)
@@ -64,18 +77,19 @@ static void write_waiting(FILE *f, const struct page *page, const struct pyramid
 	uint32_t per = p->width_ns / page->columns->width_ns, run = 0;
 	uint64_t before = 0;
 
-	fputs(",\"waiting\":[", f);
+	fputs(",\"waiting\":\"", f);
 	for (uint32_t i = 0; i <= p->ncolumns; i++, run++) {
 		uint64_t ns = i < p->ncolumns ? columns_sum(page->columns, waits, 1, i * per, per) : 0;
 		uint64_t part = (1000 * ns + p->width_ns / 2) / p->width_ns;
 
 		if (run && (part != before || i == p->ncolumns)) {
-			fprintf(f, i > run ? ",%" PRIu64 ",%" PRIu32 : "%" PRIu64 ",%" PRIu32, before, run);
+			html_packed(f, before);
+			html_packed(f, run);
 			run = 0;
 		}
 		before = part;
 	}
-	fputs("]", f);
+	fputs("\"", f);
 }
 
 static void write_row(FILE *f, const struct page *page, const struct pyramid *p, const struct pyramid_row *row)
@@ -87,7 +101,7 @@ static void write_row(FILE *f, const struct page *page, const struct pyramid *p,
 	fputs(",\"levels\":[\n", f);
 	for (uint32_t i = 0; i < p->nlevels; i++) {
 		fputs(i ? ",\n" : "", f);
-		write_level(f, &row->levels[i]);
+		write_level(f, page->p, &row->levels[i]);
 	}
 	fputs("]}", f);
 }
@@ -99,8 +113,8 @@ static void write_data(FILE *f, struct page *page, const struct pyramid *p)
 	fprintf(f,
 		"<script type=\"application/json\" id=timeline-data>\n"
 		"{\"start\":%" PRIu64 ",\"width\":%" PRIu64 ",\"columns\":%" PRIu32 ",\"parts\":%" PRIu32
-		",\"rows\":[\n",
-		p->origin_ns > first_ns ? p->origin_ns - first_ns : 0, p->width_ns, p->ncolumns, p->parts);
+		",\"others\":%" PRIu32 ",\"rows\":[\n",
+		p->origin_ns > first_ns ? p->origin_ns - first_ns : 0, p->width_ns, p->ncolumns, p->parts, p->others);
 	for (uint32_t i = 0; i < p->nrows; i++) {
 		fputs(i ? ",\n" : "", f);
 		write_row(f, page, p, &p->rows[i]);

@@ -25,10 +25,10 @@ struct lane {
 
 static void write_times(FILE *f, const struct lane *l, int kind, uint32_t columns, uint64_t width_ns)
 {
-	fprintf(f, ",\n\"%s\":[", kinds[kind].name);
+	fprintf(f, ",\n\"%s\":\"", kinds[kind].name);
 	for (uint32_t i = 0; i < columns; i++)
-		fprintf(f, i ? ",%.0f" : "%.0f", 1000.0 * l->ns[i * KINDS + kind] / width_ns);
-	fputs("]", f);
+		html_packed(f, (1000 * l->ns[i * KINDS + kind] + width_ns / 2) / width_ns);
+	fputs("\"", f);
 }
 
 static void write_lane(FILE *f, const struct lane *l, uint32_t columns, uint64_t width_ns)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/figure.h"
 #include "html.h"
 #include "html_page.h"
 #include "model/waits.h"
@@ -19,6 +20,18 @@ struct rows {
 	size_t n;
 	uint64_t ns;
 };
+
+const char *page_wait(enum wait_kind kind)
+{
+	static const char *const names[WAIT_KINDS] = {
+		[WAIT_FOR_GIL] = "the GIL",
+		[WAIT_FOR_POLL] = "poll, for sockets or pipes",
+		[WAIT_FOR_PROCESS] = "a child process",
+		[WAIT_FOR_RING] = "room for markers: Ocular's recorder was behind",
+	};
+
+	return names[kind] ? names[kind] : wait_name(kind);
+}
 
 static int add_rows(struct rows *rows, const struct code *code, const struct waits *w)
 {
@@ -55,7 +68,7 @@ static void write_row(struct page *page, const void *of, size_t i)
 	html_duration(page->f, row->of.ns);
 	html_number(page->f, row->of.n);
 	html_duration(page->f, row->of.longest_ns);
-	fprintf(page->f, "<td>%s</td><td>", wait_name(row->kind));
+	fprintf(page->f, "<td>%s</td><td>", page_wait(row->kind));
 	if (row->code)
 		page_place(page, row->code, row->code->firstlineno);
 	else
@@ -75,11 +88,18 @@ static void write_section(struct page *page, struct rows *rows)
 		.of = rows,
 	};
 
+	char text[FIGURE];
+
 	qsort(rows->all, rows->n, sizeof(*rows->all), by_time);
 	fputs("<section id=waits>\n<h2>What was waited for</h2>\n"
 	      "<p class=note>As the program tells: waits in extension modules and libraries are missing. Threads wait "
 	      "at the same time, so the times may add up to more than the wall time.</p>\n",
 	      page->f);
+	if (waits_ns(&page->p->idle_waits))
+		fprintf(page->f,
+			"<p class=note>%s of it are workers of pools that had nothing to do and waited for a "
+			"job.</p>\n",
+			figure_duration(text, waits_ns(&page->p->idle_waits)));
 	page_table(page, &t);
 	fputs("</section>\n", page->f);
 }

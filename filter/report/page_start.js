@@ -5,12 +5,19 @@ function unfold() {
 		to.open = true;
 }
 
+/* What a link leads to stands below the navigation, in however many lines that is. */
+function navHeight() {
+	const nav = document.querySelector("nav");
+	new ResizeObserver(() => document.documentElement.style.setProperty("--nav", nav.offsetHeight + "px")).observe(nav);
+}
+
 document.addEventListener("DOMContentLoaded", () => {
 	for (const note of document.querySelectorAll("[data-needs-script]"))
 		note.remove();
 	addEventListener("hashchange", unfold);
 	unfold();
 	sourceKeys();
+	navHeight();
 	const data = document.getElementById("flame-data");
 	const flame = data && new FlamePage(data.parentElement, JSON.parse(data.textContent));
 	const over = document.getElementById("timeline-data");

@@ -2,18 +2,21 @@
  * Threads over time: each column has the colour of the function that took most of it, as high as the part of the column
  * that was in functions, and pale at the top as far as the thread waited. A span that is marked, by pointer or keys, is what the flame graph and the table are of.
  */
-const TIMELINE_HEIGHT = 24, TIMELINE_ROWS = 15, TIMELINE_TICKS = 4, TIMELINE_PALE = 0.35;
+const TIMELINE_HEIGHT = 24, TIMELINE_TICKS = 4, TIMELINE_PALE = 0.35;
 
 class Timeline {
 	constructor(section, data, flame) {
 		this.data = data;
 		this.flame = flame;
 		this.rows = data.rows.map(row => ({ row, pyramid: new Pyramid(row, data.columns), chosen: true }));
+		this.names = this.rows.length ? this.rows[0].pyramid.names : [];
 		this.rows.forEach(row => {
 			row.most = this.most(row.pyramid);
-			row.waiting = this.waiting(row.row.waiting || []);
+			row.waiting = this.waiting(numbersOf(row.row.waiting));
 		});
 		this.tasks = new TimelineTasks(this, data.tasks);
+		this.functions = new TimelineTable(flame);
+		flame.rebuilt = () => this.tabulate();
 		this.build(section);
 		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
 		this.draw();
@@ -27,7 +30,7 @@ class Timeline {
 			const of = new Map();
 			let sum = 0;
 			pyramid.block(0, block, (path, ns) => {
-				const place = path < 0 ? -1 : this.flame.data.functions[path];
+				const place = path > 0 ? this.flame.data.functions[path] : -1;
 				of.set(place, (of.get(place) || 0) + ns);
 				sum += ns;
 			});
@@ -56,17 +59,25 @@ class Timeline {
 					     "aria-label": "Timeline of threads", "aria-describedby": "timeline-keys" },
 				    ...this.rows.map(row => this.buildRow(row)), ...this.tasks.build(), this.axis());
 		section.append(
-			element("p", { class: "note", id: "timeline-keys" }, `${plural(this.rows.length, "thread")}, ${numberText(columns)} columns of ` +
+			element("p", { class: "note", id: "timeline-keys" }, `${this.howMany()}, ${numberText(columns)} columns of ` +
 				`${durationText(width)}: what took most of each, pale as far as it waited; empty: in no function. Drag to mark a span, or: arrows ` +
 				"move it, with Shift its end, + and \u2212 narrow and widen it, Escape shows all. A click on a thread's name leaves it out of the span."),
 			element("div", { class: "controls" }, this.all, this.said), this.area, this.tasks.legend(), this.under, this.table,
 			element("p", { class: "note" }, `What has less than 1/${parts} of each part of a span is not apart.`));
 	}
 
+	/* The last row has all threads that have none of their own. */
+	howMany() {
+		const { others } = this.data, n = this.rows.length;
+		return others ? `${plural(n - 1 + others, "thread")}, the ${n - 1} with most time in a row each, the other ${numberText(others)} in the last row` :
+			plural(n, "thread");
+	}
+
 	buildRow(row) {
-		const { name, pid, tid } = row.row, several = new Set(this.data.rows.map(each => each.pid)).size > 1;
-		row.button = element("button", { type: "button", class: "link", "aria-pressed": "true", click: () => this.choose(row) },
-				     (tid ? (several ? pid + "/" : "") + tid + " " : "") + name);
+		const { name, pid, tid } = row.row, several = new Set(this.data.rows.filter(each => each.tid).map(each => each.pid)).size > 1;
+		const number = tid ? (several ? pid + "/" : "") + tid : "";
+		row.button = element("button", { type: "button", class: "link", "aria-pressed": "true", click: () => this.choose(row), title: `${name} ${number}` },
+				     name, " ", element("span", { class: "file" }, number));
 		row.canvas = element("canvas", { width: this.data.columns, height: TIMELINE_HEIGHT, role: "img", "aria-label": this.describe(row) });
 		row.tell = column => this.describeColumn(row, column);
 		row.track = this.buildTrack(row, row.canvas);
@@ -111,16 +122,16 @@ class Timeline {
 	/* As in the flame graph: of a class of report.css, lighter or darker. */
 	colours() {
 		const style = (name, of) => getComputedStyle(of).getPropertyValue(name).trim(), kinds = new Map();
-		const light = parseFloat(style("--flame-light", document.documentElement));
+		const light = parseFloat(style("--flame-light", document.documentElement)), by = parseFloat(style("--lift-by", document.documentElement));
 		return (kind, shade = 0) => {
 			if (!kinds.has(kind)) {
 				const probe = element("i", { class: kind });
 				this.area.append(probe);
-				kinds.set(kind, [style("--hue", probe), style("--full", probe)]);
+				kinds.set(kind, [style("--hue", probe), style("--full", probe), light + by * (Number(style("--lift", probe)) || 0)]);
 				probe.remove();
 			}
-			const [hue, full] = kinds.get(kind);
-			return `hsl(${hue} ${full} ${light + 5 * shade}%)`;
+			const [hue, full, lifted] = kinds.get(kind);
+			return `hsl(${hue} ${full} ${lifted + 5 * shade}%)`;
 		};
 	}
 
@@ -205,11 +216,15 @@ class Timeline {
 		this.area.style.setProperty("--from", from / columns);
 		this.area.style.setProperty("--part", this.span ? (until - from) / columns : 0);
 		this.all.disabled = !this.span;
-		this.flame.setSpan(this.span || out ? this.view(from, until) : null);
+		this.flame.setSpan(this.span || out ? this.view(from, until) : null, this.names);
 		this.said.textContent = (this.span ? `${durationText(this.time(from))} to ${durationText(this.time(until))}: ` +
 			durationText((until - from) * this.data.width) : "Whole run") + (out ? `, ${this.rows.filter(row => row.chosen).length} of ` +
 			plural(this.rows.length, "thread") : "");
-		this.table.replaceChildren(...(this.span || out ? this.functions() : []));
+		this.tabulate();
+	}
+
+	tabulate() {
+		this.table.replaceChildren(...(this.flame.data.span ? this.functions.build() : []));
 	}
 
 	view(from, until) {
@@ -217,19 +232,7 @@ class Timeline {
 		for (const row of this.rows)
 			if (row.chosen)
 				row.pyramid.add(sums, from, until);
-		return pyramidView(sums);
-	}
-
-	functions() {
-		const all = treeFunctions(this.flame.plain), whole = this.flame.plain[0].total.wall || 1;
-		const rows = all.slice(0, TIMELINE_ROWS).map(([place, own, total]) => element("tr", {},
-			element("td", { class: "share", style: `--part:${100 * own / whole}%` }, shareText(own / whole)),
-			element("td", { class: "n" }, durationText(own)), element("td", { class: "n" }, durationText(total)),
-			element("td", {}, flameLinkName(this.flame, place))));
-		const head = ["share", "self", "total", "function"].map((text, i) => element("th", { class: i > 2 ? "t" : "" }, text));
-		return [element("h3", {}, `In this span: ${durationText(whole)} in functions`),
-			element("table", {}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)),
-			all.length > TIMELINE_ROWS ? element("p", { class: "note" }, `and ${plural(all.length - TIMELINE_ROWS, "function")} more`) : ""];
+		return pyramidView(sums, this.names);
 	}
 
 	/* The span that a key leads to. */

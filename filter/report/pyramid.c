@@ -6,21 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pyramid_cells.h"
 #include "shared/array.h"
-
-/* A cell of a row, in the numbers of the page: ~path for a path that the page does not have. */
-struct cell {
-	uint32_t row, column;
-	int32_t path;
-	uint64_t ns;
-};
 
 struct making {
 	struct pyramid *p;
 	const struct flame *f;
 	struct cell *cells, *merged; /* by row, column, path */
 	size_t ncells;
-	uint64_t *total, *cut; /* [shown paths]: of the block at hand */
+	uint64_t *total;  /* [shown paths]: of the block at hand */
+	struct cell *cut; /* [shown paths], of that, too */
+	bool *seen;	  /* [shown paths]: it is in touched */
 	uint32_t *touched;
 	uint32_t ntouched;
 	size_t entries;
@@ -32,40 +28,6 @@ struct making {
 static uint32_t caller(const struct flame *f, uint32_t path)
 {
 	return f->nodes[f->nodes[f->shown[path]].parent].shown - 1;
-}
-
-static int32_t path_of(const struct flame *f, uint32_t node)
-{
-	uint32_t at = f->node_of[node], shown = at;
-
-	while (!f->nodes[shown].shown)
-		shown = f->nodes[shown].parent;
-	return shown == at ? (int32_t)(f->nodes[shown].shown - 1) : ~(int32_t)(f->nodes[shown].shown - 1);
-}
-
-static int by_place(const void *left, const void *right)
-{
-	const struct cell *a = left, *b = right;
-
-	if (a->row != b->row)
-		return a->row < b->row ? -1 : 1;
-	if (a->column != b->column)
-		return a->column < b->column ? -1 : 1;
-	return (a->path > b->path) - (a->path < b->path);
-}
-
-/* Sorts and adds up those of one place. */
-static size_t join(struct cell *cells, size_t n)
-{
-	size_t used = 0;
-
-	qsort(cells, n, sizeof(*cells), by_place);
-	for (size_t i = 0; i < n; i++)
-		if (used && !by_place(&cells[used - 1], &cells[i]))
-			cells[used - 1].ns += cells[i].ns;
-		else
-			cells[used++] = cells[i];
-	return used;
 }
 
 static int by_time(const void *left, const void *right)
@@ -114,21 +76,14 @@ static int choose_rows(struct pyramid *p, const struct columns *c, uint32_t *row
 
 static int collect(struct making *m, const struct columns *c)
 {
+	size_t n = cells_count(c);
 	uint32_t *row_of = calloc(c->nrows + 1, sizeof(*row_of));
 	int err = row_of ? choose_rows(m->p, c, row_of) : -ENOMEM;
 
-	m->cells = calloc(c->cells.used + 1, sizeof(*m->cells));
-	m->merged = calloc(c->cells.used + 1, sizeof(*m->merged));
+	m->cells = calloc(n + 1, sizeof(*m->cells));
+	m->merged = calloc(n + 1, sizeof(*m->merged));
 	err = err ?: m->cells && m->merged ? 0 : -ENOMEM;
-	for (struct map_slot *s = NULL; !err && (s = map_next(&c->cells, s));)
-		if (row_of[columns_number(s->key)])
-			m->cells[m->ncells++] = (struct cell){
-				.row = row_of[columns_number(s->key)] - 1,
-				.column = columns_column(s->key),
-				.path = path_of(m->f, columns_node(s->key)),
-				.ns = (uintptr_t)s->value,
-			};
-	m->ncells = join(m->cells, m->ncells);
+	m->ncells = err ? 0 : cells_join(m->cells, cells_collect(m->cells, c, m->f, row_of));
 	free(row_of);
 	return err;
 }
@@ -136,8 +91,9 @@ static int collect(struct making *m, const struct columns *c)
 static void add_total(struct making *m, int32_t path, uint64_t ns)
 {
 	for (uint32_t at = path < 0 ? ~path : path;; at = caller(m->f, at)) {
-		if (!m->total[at])
+		if (!m->seen[at])
 			m->touched[m->ntouched++] = at;
+		m->seen[at] = true;
 		m->total[at] += ns;
 		if (!at)
 			break;
@@ -149,11 +105,15 @@ static bool is_kept(const struct making *m, uint32_t path)
 	return !path || m->total[path] >= m->total[0] / m->p->parts;
 }
 
-static int put(struct making *m, struct pyramid_level *l, uint32_t block, int32_t path, uint64_t ns)
+static int put(struct making *m, struct pyramid_level *l, uint32_t block, int32_t path, const struct cell *of)
 {
+	struct pyramid_entry *e;
+
 	if (!(l->n & (l->n - 1)) && !ARRAY_RESIZE(l->entries, l->n ? 2 * l->n : 1))
 		return -ENOMEM;
-	l->entries[l->n++] = (struct pyramid_entry){ block, path, ns };
+	e = &l->entries[l->n++];
+	*e = (struct pyramid_entry){ .block = block, .path = path, .ns = of->ns };
+	memcpy(e->more, of->more, sizeof(e->more));
 	m->entries++;
 	return 0;
 }
@@ -170,19 +130,21 @@ static int put_block(struct making *m, struct pyramid_level *l, const struct cel
 		uint32_t at = cells[i].path < 0 ? ~cells[i].path : cells[i].path;
 
 		if (cells[i].path >= 0 && is_kept(m, at)) {
-			err = put(m, l, cells[i].column, cells[i].path, cells[i].ns);
+			err = put(m, l, cells[i].column, cells[i].path, &cells[i]);
 			continue;
 		}
 		while (!is_kept(m, at))
 			at = caller(m->f, at);
-		m->cut[at] += cells[i].ns;
+		cell_add(&m->cut[at], &cells[i]);
 	}
 	for (uint32_t i = 0; i < m->ntouched; i++) {
 		uint32_t at = m->touched[i];
 
-		if (m->cut[at] && !err)
-			err = put(m, l, cells->column, ~(int32_t)at, m->cut[at]);
-		m->cut[at] = m->total[at] = 0;
+		if (cell_has_values(&m->cut[at]) && !err)
+			err = put(m, l, cells->column, ~(int32_t)at, &m->cut[at]);
+		m->cut[at] = (struct cell){ 0 };
+		m->total[at] = 0;
+		m->seen[at] = false;
 	}
 	return err;
 }
@@ -224,7 +186,7 @@ static int build(struct making *m, unsigned narrowest)
 			err = put_level(m, m->p->nlevels++, m->merged, n);
 		for (size_t i = 0; i < n; i++)
 			m->merged[i].column /= 2;
-		n = join(m->merged, n);
+		n = cells_join(m->merged, n);
 	}
 	return err;
 }
@@ -267,7 +229,8 @@ int pyramid_make(struct pyramid *p, const struct columns *c, const struct flame 
 	m.total = calloc(f->nshown + 1, sizeof(*m.total));
 	m.cut = calloc(f->nshown + 1, sizeof(*m.cut));
 	m.touched = calloc(f->nshown + 1, sizeof(*m.touched));
-	err = m.total && m.cut && m.touched ? collect(&m, c) : -ENOMEM;
+	m.seen = calloc(f->nshown + 1, sizeof(*m.seen));
+	err = m.total && m.cut && m.touched && m.seen ? collect(&m, c) : -ENOMEM;
 	if (!err) {
 		count_columns(&m);
 		err = build_within(&m);
@@ -277,6 +240,7 @@ int pyramid_make(struct pyramid *p, const struct columns *c, const struct flame 
 	free(m.total);
 	free(m.cut);
 	free(m.touched);
+	free(m.seen);
 	return err;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pyramid.h - columns.h made small enough for a page: what a thread did in each column, in each pair of columns, in
- * each four, and so on. The time of any span is the sum of a few blocks of it.
+ * each four, and so on. What is known of any span is the sum of a few blocks of it.
  *
- * A block has the paths of flame.h that are at least one of `parts` of its time, each with its own; what is smaller is
- * added up below the nearest caller that is there. So the sum of each block is exact, and wide spans show more than
- * narrow ones.
+ * A block has the paths of flame.h that are at least one of `parts` of its time, each with its own values; what is
+ * smaller is added up below the nearest caller that is there. So the sum of each block is exact, and wide spans show
+ * more than narrow ones.
  */
 #pragma once
 
@@ -20,7 +20,7 @@
 struct pyramid_entry {
 	uint32_t block;
 	int32_t path; /* its number on the page; ~path: what is smaller, below it */
-	uint64_t ns;
+	uint64_t ns, more[COLUMNS_MORE];
 };
 
 struct pyramid_level {

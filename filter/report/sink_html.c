@@ -49,18 +49,28 @@ static int went(struct sink_html *h, const struct activation *a, uint64_t ns)
 	return row ? columns_go(&h->columns, row, ns, calltree_at(&h->tree, a)) : -1;
 }
 
+static int called(struct sink_html *h, const struct activation *a)
+{
+	struct columns_row *row = columns_row(&h->columns, a->pid, a->tid);
+
+	return row ? columns_call(&h->columns, row, a->start_ns, calltree_at(&h->tree, a)) : -1;
+}
+
 static int enter(struct sink *s, const struct activation *a)
 {
 	struct sink_html *h = (struct sink_html *)s;
+	int err = calltree_enter(&h->tree, a) || went(h, a, a->start_ns);
 
-	return calltree_enter(&h->tree, a) || went(h, a, a->start_ns) ? sink_file_no_memory(s) : 0;
+	return err || (a->op == OP_PY_START && called(h, a)) ? sink_file_no_memory(s) : 0;
 }
 
 static int leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns, uint64_t end_cycles)
 {
 	struct sink_html *h = (struct sink_html *)s;
+	struct columns_row *row = columns_row(&h->columns, a->pid, a->tid);
 
-	(void)how;
+	if (row && (how == LEAVE_END || how == LEAVE_GAP))
+		columns_end(row, how == LEAVE_END);
 	return calltree_leave(&h->tree, a, end_ns, end_cycles) || went(h, a, end_ns) ? sink_file_no_memory(s) : 0;
 }
 
@@ -75,19 +85,34 @@ static int take_cpu(struct sink_html *h, const struct sample *s)
 
 	if (!row)
 		return -1;
-	off = cpu_word(&row->cpu, s->payload, s->time, row->since_ns);
-	if (!off.waiting_ns || !row->node)
+	off = cpu_word(&row->cpu, s->payload, s->time, row->last_ns);
+	if (!row->node)
+		return 0;
+	if (columns_off(&h->columns, row, s->time, off))
+		return -1;
+	if (!off.waiting_ns)
 		return 0;
 	waits = columns_group(&h->columns, s->pid, WAITS_OF(s->tid));
 	row->waits = waits;
 	return waits ? columns_add(&h->columns, waits, 1, s->time - off.waiting_ns, s->time) : -1;
 }
 
+static int take_event(struct sink_html *h, const struct sample *s)
+{
+	struct columns_row *row = columns_row(&h->columns, s->pid, s->tid);
+
+	return row ? columns_event(&h->columns, row, s->time) : -1;
+}
+
 static int sample(struct sink *s, const struct sample *of)
 {
+	struct sink_html *h = (struct sink_html *)s;
+
+	if (of->op <= OP_EVENT_LAST)
+		return take_event(h, of) ? sink_file_no_memory(s) : 0;
 	if (of->op != OP_EXTENSION || of->kind != KIND_CPU)
 		return 0;
-	return take_cpu((struct sink_html *)s, of) ? sink_file_no_memory(s) : 0;
+	return take_cpu(h, of) ? sink_file_no_memory(s) : 0;
 }
 
 /* Tasks of one coroutine are a row of the timeline. */

@@ -7,6 +7,7 @@ const TASK_KINDS = [["running", "of-cpu"], ["ready", "of-preempted"], ["awaiting
 class TimelineTasks {
 	constructor(timeline, rows) {
 		this.timeline = timeline;
+		rows = rows.map(row => ({ ...row, ...Object.fromEntries(TASK_KINDS.map(([kind]) => [kind, numbersOf(row[kind])])) }));
 		this.rows = rows.map(row => ({ row, most: Math.max(1, ...row.running.map((_, i) => this.sum(row, i))) }));
 	}
 

@@ -14,6 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
 import recording  # noqa: E402
 from chromium import Chromium  # noqa: E402
+from colours import alike  # noqa: E402
 from tap import Plan  # noqa: E402
 from test_flame import FEED, Page, equal  # noqa: E402
 
@@ -277,6 +278,24 @@ def source(browser, folder):
     return equal(changed, [["changed", "        total += i", "        total += i * i * i"]]) + equal(len(rows), 5) + equal(said, True)
 
 
+def legend(both):
+    """Each colour of it is another one, light and dark; and what is chosen for colours is not cut."""
+    page, problems = both.page, []
+    for scheme in ("light", "dark"):
+        page.browser.call("Emulation.setEmulatedMedia", page.session, features=[{"name": "prefers-color-scheme", "value": scheme}])
+        colours = page.run("Object.fromEntries([...document.querySelectorAll('#flame .legend i')].map(i => "
+                           "[i.className, getComputedStyle(i).backgroundColor]))")
+        problems += [f"{scheme}: {pair}" for pair in alike(colours, 12)] + equal(len(colours), 9)
+    for width in (360, 1040):
+        page.browser.size(page.session, width, 900)
+        needs, has = page.run("(select => { const to = document.createElement('canvas').getContext('2d'); to.font = getComputedStyle(select).font; "
+                              "return [to.measureText(select.selectedOptions[0].text).width + 20, select.clientWidth]; })("
+                              "document.getElementById('flame-colour'))")
+        problems += [f"{width}: {has} pixels for {needs}"] if has < needs else []
+    page.browser.call("Emulation.clearDeviceMetricsOverride", page.session)
+    return problems
+
+
 CASES = {
     "sums are the summaries'": sums,
     "as wide as in B": by_b,
@@ -289,6 +308,7 @@ CASES = {
     "a function that is chosen": chosen,
     "from the table to the graph": from_the_table,
     "safe": safe,
+    "the legend": legend,
     "360 pixels to 4K, light and dark": narrow,
 }
 

@@ -22,6 +22,7 @@ import threading
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
 import recording  # noqa: E402
+from page_data import unpacked  # noqa: E402
 from tap import Plan  # noqa: E402
 
 FEED = os.path.join(recording.BUILD, "bin", "ocular-feed")
@@ -132,7 +133,7 @@ class Page(html.parser.HTMLParser):
 
     def data(self, key="views"):
         """What the flame graph is made of, or, with `rows`, the timeline; None: there is none."""
-        found = [json.loads(text) for kind, text in self.scripts if kind == "application/json"]
+        found = [unpacked(json.loads(text)) for kind, text in self.scripts if kind == "application/json"]
         return next((data for data in found if key in data), None)
 
     def foreign_scripts(self):
@@ -290,12 +291,18 @@ class Recorded:
         return problems + ([] if [sum(whole["wall"]), sum(whole["waiting"])] == wanted else [f"sums {got}, {wanted}"])
 
     def timeline(self):
-        """Each level of each thread adds up to the same, all threads to the self time of all functions."""
-        data, summary = self.raw.data("rows"), self.summary
-        sums = [{sum(level["ns"]) for level in row["levels"]} for row in data["rows"]]
-        wanted = sum(f["self_ns"] for kind in ("functions", "c_functions", "collections") for f in summary[kind])
-        got = sum(max(levels) for levels in sums)
-        return ([] if all(len(levels) == 1 for levels in sums) else [str(sums)]) + ([] if got == wanted else [f"{got}, wanted {wanted}"])
+        """Each level of each thread adds up to the same; all threads to time, waiting, preemption and calls of all functions."""
+        data, summary, problems = self.raw.data("rows"), self.summary, []
+        rows = [f for kind in ("functions", "c_functions", "collections") for f in summary[kind]]
+        off = [(f["self_ns"] - f["self_cpu_ns"], f["self_waiting_ns"]) for f in rows if f["self_cpu_ns"] is not None]
+        wanted = {"wall": sum(f["self_ns"] for f in rows), "calls": sum(f.get("calls") or 0 for f in rows),
+                  "waiting": sum(waiting for _, waiting in off), "preempted": sum(ns - waiting for ns, waiting in off)}
+        for value, all_of_it in wanted.items():
+            sums = [{sum(level[value]) for level in row["levels"]} for row in data["rows"]]
+            got = sum(max(levels) for levels in sums)
+            problems += [] if all(len(levels) == 1 for levels in sums) else [f"{value}: {sums}"]
+            problems += [] if got == all_of_it else [f"{value}: {got}, wanted {all_of_it}"]
+        return problems
 
     def changed(self):
         """A file that was changed since is not shown as though it had run."""

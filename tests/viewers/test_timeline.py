@@ -15,6 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
 import recording  # noqa: E402
 from chromium import Chromium  # noqa: E402
+from page_data import page_data  # noqa: E402
 from tap import Plan  # noqa: E402
 from test_flame import FEED, Page, equal, trace  # noqa: E402
 
@@ -25,18 +26,13 @@ LIBRARY = "/usr/lib/python3.12/json/decoder.py"
 
 def call(name, begin, end, callees=(), file=APP):
     """From and until those columns."""
-    return (name, file, begin * COLUMN, end * COLUMN, list(callees))
+    return (name, file, int(begin * COLUMN), int(end * COLUMN), list(callees))
 
 
 # 1000 columns: main is in f from 100 to 500, in g from 500 to 600, which calls h from 550 on; work from 200 to 400.
 MAIN = call("main", 0, 1000, [call("f", 100, 500), call("g", 500, 600, [call("h", 550, 600, file=LIBRARY)])])
 WORK = call("work", 200, 400)
 WHOLE = {("all", 1): 1200, ("main", 2): 1000, ("work", 2): 200, ("f", 3): 400, ("g", 3): 100, ("h", 4): 50}
-
-
-def data_of(text):
-    found = re.search(r"id=timeline-data>\n(.*?)</script>", text, re.DOTALL)
-    return json.loads(found[1])
 
 
 def page_of(folder, text):
@@ -49,7 +45,7 @@ def page_of(folder, text):
         raise RuntimeError(done.stderr)
     with open(path) as file:
         page = file.read()
-    return page, data_of(page)
+    return page, page_data(page, "timeline")
 
 
 def widths(page, columns):
@@ -72,9 +68,9 @@ def drag(page, from_part, until_part, row=0):
 
 
 def rows_of_table(page):
-    """{function: [share, self, total]}"""
-    return {row[3].split()[0]: row[:3] for row in page.run(
-        "[...document.querySelectorAll('#timeline-functions tbody tr')].map(r => [...r.cells].map(c => c.innerText))")}
+    """{function: [share, self wall time, calls, total wall time]}"""
+    return {row[-1]: row[:-1] for row in page.run(
+        "[...document.querySelectorAll('#timeline-functions tbody tr')].map(r => [...r.cells].map(c => (c.querySelector('button') || c).innerText))")}
 
 
 def reset(page):
@@ -96,8 +92,24 @@ def span(page):
     table = rows_of_table(page)
     return equal(widths(page, 400), wanted) + equal(said, "307.2 us to 614.4 us: 307.2 us") + equal(
         {name: table[name] for name in ("f", "work", "g", "h")},
-        {"f": ["50.0 %", "204.8 us", "204.8 us"], "work": ["25.0 %", "102.4 us", "102.4 us"],
-         "g": ["12.5 %", "51.20 us", "102.4 us"], "h": ["12.5 %", "51.20 us", "51.20 us"]})
+        {"f": ["50.0 %", "204.8 us", "0", "204.8 us"], "work": ["25.0 %", "102.4 us", "0", "102.4 us"],
+         "g": ["12.5 %", "51.20 us", "1", "102.4 us"], "h": ["12.5 %", "51.20 us", "1", "51.20 us"]})
+
+
+def span_by_calls(page):
+    """The calls that began in columns 50 to 530: f, g, work; the table is of them, too."""
+    drag(page, 0.05, 0.53)
+    page.set("flame-by", "calls")
+    seen = widths(page, 3)
+    shares = {name: cells[0] for name, cells in rows_of_table(page).items()}
+    page.set("flame-by", "wall")
+    return equal(seen, {("all", 1): 3, ("main", 2): 2, ("f", 3): 1, ("g", 3): 1, ("work", 2): 1}) + equal(
+        {name: shares[name] for name in ("main", "f", "g", "work")}, {"main": "0.0 %", "f": "33.3 %", "g": "33.3 %", "work": "33.3 %"})
+
+
+def labels(page):
+    """A row begins with the thread's name."""
+    return equal(page.run("[...document.querySelectorAll('#timeline .row button')].map(b => b.textContent)"), ["main 10", "thread 11"])
 
 
 def click(page):
@@ -153,13 +165,15 @@ def narrow(page):
         problems += [f"{width}: {needs} more"] if needs > 0 else []
         drag(page, 0.3, 0.6)
         problems += equal(widths(page, 400).get(("f", 3)), 200)
+        beyond = page.run("(t => t.scrollWidth - t.clientWidth)(document.querySelector('#timeline-functions .scroll'))")
+        problems += [f"{width}: the table needs {beyond} more"] if beyond > 0 else []
         reset(page)
     page.browser.call("Emulation.clearDeviceMetricsOverride", page.session)
     return problems
 
 
 def sums_of(row):
-    return [sum(level["ns"]) for level in row["levels"]]
+    return [sum(level["wall"]) for level in row["levels"]]
 
 
 def many_events(folder):
@@ -174,7 +188,7 @@ def many_events(folder):
         calls.append((tid, ("main", APP, 0, now, callees)))
         wanted.append(now)
     page, data = page_of(folder, trace(calls))
-    entries = sum(len(level["ns"]) for row in data["rows"] for level in row["levels"])
+    entries = sum(len(level["wall"]) for row in data["rows"] for level in row["levels"])
     problems = equal(sorted(sums_of(row)[0] for row in data["rows"]), sorted(wanted)) + equal(
         [len(set(sums_of(row))) for row in data["rows"]], [1, 1, 1])
     problems += [] if entries <= 100_000 and len(page) < 3 << 20 else [f"{entries} entries, {len(page)} bytes"]
@@ -187,6 +201,26 @@ def many_threads(folder):
     _, data = page_of(folder, trace(calls))
     return equal(len(data["rows"]), 49) + equal(data["rows"][-1]["name"], "52 other threads") + equal(
         sum(sums_of(row)[0] for row in data["rows"]), 1000 * 5050) + equal(sums_of(data["rows"][0])[0], 100_000)
+
+
+def many_rows(browser, folder):
+    """It is said that there are more threads than rows; a thread whose pid is not known is no second process."""
+    page = Page(browser, folder, trace([(100 + i, ("run", APP, 0, 1000 * (i + 1), [])) for i in range(100)]))
+    said = page.text("timeline-keys")
+    wanted = "100 threads, the 48 with most time in a row each, the other 52 in the last row, "
+    first = page.run("document.querySelector('#timeline .row button').textContent")
+    return ([] if said.startswith(wanted) else [said]) + equal(first, "thread 199")
+
+
+def rest(browser, folder):
+    """The table of a span has all of it: what has no row of its own is in two that tell so."""
+    calls = [call(f"f{i}", 10 * i, 10 * i + 10) for i in range(40)] + [call("small", 400, 401, [call("s", 400, 400.25)])]
+    page = Page(browser, folder, trace([(10, call("main", 0, 1000, calls))]))
+    drag(page, 0, 0.5)
+    table = rows_of_table(page)
+    shares = [float(cells[0].split()[0]) for cells in table.values()]
+    problems = [] if abs(sum(shares) - 100) < 0.1 * len(shares) else [f"{sum(shares)} % in all"]
+    return problems + equal(len(table), 17) + [f"no row of {text}" for text in ("other functions", "too small") if not any(text in name for name in table)]
 
 
 TASKS = """
@@ -211,7 +245,7 @@ def tasks(browser, folder):
         return [done.stderr]
     recording.report(data, f"html={path}", f"summary={summed}")
     with open(path) as file:
-        made = data_of(file.read())
+        made = page_data(file.read(), "timeline")
     with open(summed) as file:
         groups = {group["coroutine"]: group for group in json.load(file)["task_groups"]}
     rows = {row["name"]: row for row in made["tasks"]}
@@ -254,7 +288,7 @@ def waiting(browser, folder):
         return [done.stderr]
     recording.report(data, f"html={path}", f"summary={summed}")
     with open(path) as file:
-        made = data_of(file.read())
+        made = page_data(file.read(), "timeline")
     with open(summed) as file:
         functions = json.load(file)["functions"]
     if functions[0]["self_waiting_ns"] is None:
@@ -276,6 +310,8 @@ def waiting(browser, folder):
 CASES = {
     "the whole run": whole,
     "a span": span,
+    "a span by calls": span_by_calls,
+    "names of rows": labels,
     "a click": click,
     "without a thread": without_a_thread,
     "keyboard": keyboard,
@@ -300,6 +336,8 @@ def main():
                 plan.case(name, case, page)
             plan.case("waiting", waiting, browser, folder)
             plan.case("tasks", tasks, browser, folder)
+            plan.case("more threads than rows", many_rows, browser, folder)
+            plan.case("the rest of a span", rest, browser, folder)
         finally:
             browser.end()
         plan.case("many events", many_events, folder)

@@ -169,11 +169,71 @@ static void test_group(void **state)
 	columns_free(&c);
 }
 
+static uint64_t more(const struct columns *c, enum columns_more kind, uint32_t column, uint32_t node)
+{
+	return (uintptr_t)map_get(&c->more[kind], columns_key(0, column, node));
+}
+
+/* Calls are where they began, also one that took no time; they stay when columns widen. */
+static void test_calls(void **state)
+{
+	struct columns c = { 0 };
+	struct columns_row *a = columns_row(&c, 1, 1);
+
+	(void)state;
+	assert_int_equal(columns_go(&c, a, 5000, 7), 0);
+	assert_int_equal(columns_call(&c, a, 5000, 7), 0);
+	assert_int_equal(columns_go(&c, a, 5000 + 1024, 8), 0);
+	assert_int_equal(columns_call(&c, a, 5000 + 1024, 8), 0);
+	assert_int_equal(columns_call(&c, a, 5000 + 1024, 8), 0);
+	assert_int_equal(columns_go(&c, a, 5000 + 1024, 9), 0);
+	assert_int_equal(columns_call(&c, a, 5000 + 1024, 9), 0);
+	assert_int_equal(columns_go(&c, a, 5000 + 1024, 7), 0);
+	assert_int_equal(columns_go(&c, a, 5000 + 1024 * COLUMNS_MOST + 1, 0), 0); /* twice as wide */
+	assert_int_equal(columns_finish(&c), 0);
+	assert_int_equal(c.width_ns, 2048);
+	assert_int_equal(more(&c, COLUMNS_CALLS, 0, 7), 1);
+	assert_int_equal(more(&c, COLUMNS_CALLS, 0, 8), 2);
+	assert_int_equal(more(&c, COLUMNS_CALLS, 0, 9), 1);
+	assert_int_equal(cell(&c, 0, 0, 8), 0);
+	columns_free(&c);
+}
+
+/* What a thread is off counts when its next event comes, in the columns where it was; the last time never does. */
+static void test_off(void **state)
+{
+	struct columns c = { 0 };
+	struct columns_row *a = columns_row(&c, 1, 1);
+
+	(void)state;
+	assert_int_equal(columns_go(&c, a, 5000, 7), 0);
+	assert_int_equal(columns_event(&c, a, 5000), 0);
+	assert_int_equal(columns_off(&c, a, 5000 + 1024 + 100, (struct off){ 200, 200 }), 0);
+	assert_int_equal(columns_off(&c, a, 5000 + 1024 + 400, (struct off){ 50, 0 }), 0);
+	assert_int_equal(more(&c, COLUMNS_WAITING, 0, 7), 0);
+	assert_int_equal(columns_event(&c, a, 5000 + 2048), 0);
+	assert_int_equal(columns_go(&c, a, 5000 + 2048, 8), 0);
+	assert_int_equal(columns_off(&c, a, 5000 + 2048 + 100, (struct off){ 60, 60 }), 0);
+	columns_end(a, true);
+	assert_int_equal(columns_go(&c, a, 5000 + 2048, 0), 0);
+	assert_int_equal(columns_event(&c, a, 5000 + 4096), 0);
+	assert_int_equal(columns_off(&c, a, 5000 + 4096, (struct off){ 60, 60 }), 0); /* in no function */
+	assert_int_equal(columns_event(&c, a, 5000 + 4096), 0);
+	assert_int_equal(columns_finish(&c), 0);
+	assert_int_equal(more(&c, COLUMNS_WAITING, 0, 7), 100);
+	assert_int_equal(more(&c, COLUMNS_WAITING, 1, 7), 100);
+	assert_int_equal(more(&c, COLUMNS_PREEMPTED, 1, 7), 50);
+	assert_int_equal(c.more[COLUMNS_WAITING].used, 2);
+	assert_int_equal(c.more[COLUMNS_PREEMPTED].used, 1);
+	columns_free(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_narrow),	   cmocka_unit_test(test_backwards), cmocka_unit_test(test_long),
 		cmocka_unit_test(test_many_nodes), cmocka_unit_test(test_group),     cmocka_unit_test(test_far),
+		cmocka_unit_test(test_calls),	   cmocka_unit_test(test_off),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

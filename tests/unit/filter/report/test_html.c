@@ -66,6 +66,33 @@ static void test_json(void **state)
 }
 
 /* A name of 10 kB, all of it to be escaped: neither the cell nor its tooltip is longer than promised. */
+static void pack(FILE *f, size_t n, const uint64_t *numbers)
+{
+	for (size_t i = 0; i < n; i++)
+		html_packed(f, numbers[i]);
+}
+
+static void pack_signed(FILE *f, size_t n, const int64_t *numbers)
+{
+	for (size_t i = 0; i < n; i++)
+		html_packed_signed(f, numbers[i]);
+}
+
+/* Five bits a character, the lowest first; no character of them could end a script or a text of JSON. */
+static void test_packed(void **state)
+{
+	static const uint64_t large[] = { 0, 31, 32, UINT64_MAX };
+	static const int64_t around[] = { 0, -1, 1, ~(int64_t)16 };
+	char *text = WRITTEN(pack(f, COUNT(large), large));
+	char *below = WRITTEN(pack_signed(f, COUNT(around), around));
+
+	(void)state;
+	assert_string_equal(text, "AfgB____________P");
+	assert_string_equal(below, "ABChB");
+	free(text);
+	free(below);
+}
+
 static void test_elided(void **state)
 {
 	char name[10001], *text;
@@ -153,9 +180,13 @@ static void test_no_histogram_of_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),	  cmocka_unit_test(test_json),
-		cmocka_unit_test(test_elided),	  cmocka_unit_test(test_source),
-		cmocka_unit_test(test_histogram), cmocka_unit_test(test_no_histogram_of_nothing),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_packed),
+		cmocka_unit_test(test_elided),
+		cmocka_unit_test(test_source),
+		cmocka_unit_test(test_histogram),
+		cmocka_unit_test(test_no_histogram_of_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
