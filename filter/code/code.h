@@ -107,10 +107,11 @@ struct callback {
 	uint64_t least, most;
 };
 
-/* Where the program's files lie (origin.h). NULL: the header does not say. */
+/* What was run, and where its files lie (origin.h). NULL: the header does not say. */
 struct program {
 	char *folder; /* the current one at its start */
 	char *stdlib;
+	char *name; /* command_line.h */
 };
 
 /*

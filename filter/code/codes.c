@@ -61,6 +61,7 @@ static void process_free(struct process *p)
 	free(p->mode);
 	free(p->backend);
 	free(p->argv);
+	free(p->program.name);
 	free(p->program.folder);
 	free(p->program.stdlib);
 	free(p->untraced);

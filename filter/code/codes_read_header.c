@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_line.h"
 #include "dispatch_read.h"
 #include "shared/array.h"
 #include "shared/marker.h"
@@ -234,6 +235,8 @@ static int read_header(struct codes *c, struct process *p, json_t *line)
 	p->waits_unseen = get_int(line, "waits", -1) == 0;
 	p->program_only = json_is_true(json_object_get(line, "program_only"));
 	p->argv = join_strings(json_object_get(line, "argv"));
+	free(p->program.name);
+	p->program.name = command_line_program(json_object_get(line, "argv"));
 	set_string(&p->program.folder, line, "folder");
 	set_string(&p->program.stdlib, line, "stdlib");
 	p->tsc_hz = get_int(line, "tsc_hz", 0);

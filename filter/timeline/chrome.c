@@ -393,7 +393,7 @@ static int chrome_snapshot(struct timeline *v, struct track *t, const struct sna
 	return err;
 }
 
-static int write_name(struct timeline *v, struct track *t, const char *what, const char *name)
+static int write_name(struct timeline *v, struct track *t, const char *what, const char *key, const char *name)
 {
 	struct rendered piece = { NULL, 0 };
 	FILE *f = open_memstream(&piece.text, &piece.length);
@@ -401,7 +401,7 @@ static int write_name(struct timeline *v, struct track *t, const char *what, con
 	int err = f ? identify(v, t) : -ENOMEM;
 
 	if (f && !err)
-		perfetto_name(f, what, name);
+		perfetto_name(f, what, key, name);
 	if (f && fclose(f))
 		err = -ENOMEM;
 	if (err)
@@ -413,11 +413,13 @@ static int write_name(struct timeline *v, struct track *t, const char *what, con
 	return err;
 }
 
-static int chrome_name(struct timeline *v, struct track *t, const char *thread, const char *process)
+static int chrome_name(struct timeline *v, struct track *t, const char *thread, const char *process,
+		       const char *command)
 {
-	int err = thread ? write_name(v, t, "thread_name", thread) : 0;
+	int err = thread ? write_name(v, t, "thread_name", "name", thread) : 0;
 
-	return err || !process ? err : write_name(v, t, "process_name", process);
+	err = err || !process ? err : write_name(v, t, "process_name", "name", process);
+	return err || !command ? err : write_name(v, t, "process_labels", "labels", command);
 }
 
 /* An array without an event is not a trace to engines. */

@@ -203,9 +203,9 @@ void perfetto_snapshot_end(FILE *f, const void *of)
 	fputc('}', f);
 }
 
-void perfetto_name(FILE *f, const char *what, const char *name)
+void perfetto_name(FILE *f, const char *what, const char *key, const char *name)
 {
-	fprintf(f, "\"name\":\"%s\",\"args\":{\"name\":", what);
+	fprintf(f, "\"name\":\"%s\",\"args\":{\"%s\":", what, key);
 	text_json(f, name);
 	fputc('}', f);
 }

@@ -24,8 +24,8 @@ void perfetto_trip(FILE *f, const void *loop);
 void perfetto_opcode(FILE *f, const void *name);
 void perfetto_function(FILE *f, const void *code);
 
-/* What names a thread or process: what is "thread_name" or "process_name". */
-void perfetto_name(FILE *f, const char *what, const char *name);
+/* What names a thread or process: "thread_name" or "process_name", key "name"; or "process_labels", "labels". */
+void perfetto_name(FILE *f, const char *what, const char *key, const char *name);
 
 /* The values of a trigger: the data of take_snapshot(), and the stack, innermost first. A JSON object and an array. */
 const char *perfetto_data(const struct snapshot *s);

@@ -13,6 +13,7 @@
 
 #include "perfetto.h"
 #include "pftrace_tracks.h"
+#include "timeline_parts.h"
 #include "base/proto.h"
 #include "base/text.h"
 
@@ -397,7 +398,18 @@ static int pftrace_snapshot(struct timeline *v, struct track *t, const struct sn
 	return err ? err : pftrace_close_event(v, &e);
 }
 
-static int pftrace_name(struct timeline *v, struct track *t, const char *thread, const char *process)
+static int name_process(struct timeline *v, struct track *t, const char *process, const char *command)
+{
+	char *name = text_utf8(process), *label = text_utf8(command ? command : "");
+	int err = name && label ? pftrace_write_process(v, t, name, command ? label : NULL) : pftrace_no_memory(v);
+
+	free(name);
+	free(label);
+	return err;
+}
+
+static int pftrace_name(struct timeline *v, struct track *t, const char *thread, const char *process,
+			const char *command)
 {
 	char *text = text_utf8(thread ? thread : "");
 	int err = text ? pftrace_begin_sequence(v, t) : pftrace_no_memory(v);
@@ -405,17 +417,27 @@ static int pftrace_name(struct timeline *v, struct track *t, const char *thread,
 	if (!err && thread)
 		err = pftrace_write_thread(v, t, text);
 	free(text);
-	text = !err && process ? text_utf8(process) : NULL;
-	if (!err && process)
-		err = text ? pftrace_write_process(v, t, text) : pftrace_no_memory(v);
-	free(text);
-	return err;
+	return err || !process ? err : name_process(v, t, process, command);
 }
 
 /* A trace is a sequence of packets: nothing closes it. */
+/* What is to be seen at first, for viewers, and for `ocular view`: it is the last packet. A full file has none. */
 static int pftrace_finish(struct timeline *v)
 {
-	(void)v;
+	uint64_t from, until;
+	char *to, *packet, *body;
+	int err = 0;
+
+	if (v->full || !opening_span(&v->opening, &from, &until))
+		return 0;
+	to = timeline_room(v, PFTRACE_ROOM, &err);
+	if (!to)
+		return err == TIMELINE_FULL ? 0 : err;
+	packet = proto_open(to, TRACE_PACKET);
+	body = proto_open(packet, PACKET_UI_STATE);
+	to = proto_number(body, UI_FROM, timeline_since_start(v, from));
+	to = proto_number(to, UI_UNTIL, timeline_since_start(v, until));
+	out_commit(&v->file.out, proto_close(packet, proto_close(body, to)));
 	return 0;
 }
 

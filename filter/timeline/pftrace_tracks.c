@@ -97,18 +97,19 @@ static char *put_name(char *to, unsigned field, const char *name)
 	return name ? proto_string(to, field, name, strlen(name)) : to;
 }
 
-int pftrace_write_process(struct timeline *v, const struct track *t, const char *name)
+int pftrace_write_process(struct timeline *v, const struct track *t, const char *name, const char *label)
 {
 	uint64_t uuid = pftrace_uuid(UUID_PROCESS, pftrace_known(t->pid));
 	struct description d;
-	int err = open_description(v, t, name ? strlen(name) : 0, uuid, &d);
+	int err = open_description(v, t, (name ? strlen(name) : 0) + (label ? strlen(label) : 0), uuid, &d);
 	char *body;
 
 	if (err)
 		return err;
 	body = proto_open(d.p.to, TRACK_PROCESS);
 	d.p.to = proto_number(body, PROCESS_PID, pftrace_known(t->pid));
-	d.p.to = proto_close(body, put_name(d.p.to, PROCESS_NAME, name));
+	d.p.to = put_name(d.p.to, PROCESS_NAME, name);
+	d.p.to = proto_close(body, put_name(d.p.to, PROCESS_LABELS, label));
 	return close_description(v, &d);
 }
 
@@ -190,7 +191,7 @@ static int describe_process(struct timeline *v, const struct track *t)
 		return 0;
 	if (map_put(&w->processes, key, w))
 		return pftrace_no_memory(v);
-	return pftrace_write_process(v, t, NULL) ?: write_codes_track(v, t);
+	return pftrace_write_process(v, t, NULL, NULL) ?: write_codes_track(v, t);
 }
 
 int pftrace_begin_sequence(struct timeline *v, struct track *t)

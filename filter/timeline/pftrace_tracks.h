@@ -15,8 +15,8 @@ struct pftrace {
 /* The track's sequence, begun with its first event. All three: 0, TIMELINE_FULL or an error, its text set. */
 int pftrace_begin_sequence(struct timeline *v, struct track *t);
 
-/* Names are UTF-8, or NULL. */
-int pftrace_write_process(struct timeline *v, const struct track *t, const char *name);
+/* Names are UTF-8, or NULL. A label is shown beside a name. */
+int pftrace_write_process(struct timeline *v, const struct track *t, const char *name, const char *label);
 int pftrace_write_thread(struct timeline *v, const struct track *t, const char *name);
 
 /* The track of a process's counter of that name, described when it is new: *uuid. 0, TIMELINE_FULL or an error. */

@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "model/sink_file.h"
+#include "opening.h"
 #include "track.h"
 #include "resumption.h"
 
@@ -123,6 +124,7 @@ struct timeline {
 	uint64_t unshown_ns;
 	struct track *full_track;
 	uint64_t full_ns;
+	struct opening opening;
 	void *own; /* of the format */
 };
 
@@ -151,8 +153,8 @@ struct timeline_format {
 	int (*value)(struct timeline *v, struct track *t, uint64_t ns, const char *name, double value);
 	/* A snapshot, a slice of the track from `from` to `ns`. */
 	int (*snapshot)(struct timeline *v, struct track *t, const struct snapshot *s, uint64_t from, uint64_t ns);
-	/* Either may be NULL. */
-	int (*name)(struct timeline *v, struct track *t, const char *thread, const char *process);
+	/* Each may be NULL. `command`: a process's whole command line, beside its name. */
+	int (*name)(struct timeline *v, struct track *t, const char *thread, const char *process, const char *command);
 	int (*finish)(struct timeline *v);
 	void (*free)(struct timeline *v);
 };

@@ -9,6 +9,7 @@
 #include "timeline_parts.h"
 
 #include "model/imports.h"
+#include "model/profile.h"
 
 /* Describes a code object when it is first seen. Of a C function there is nothing to say but its name. */
 static int describe_code(struct timeline *v, struct track *t, uint64_t ns, const struct code *code)
@@ -123,6 +124,8 @@ int timeline_enter(struct sink *s, const struct activation *a)
 	uint64_t ns = timeline_since_start(v, a->start_ns);
 	struct span *span = t ? track_push(t, a, (a->code->label ? track_inside : track_at)(t, ns)) : NULL;
 
+	if (s->profile)
+		opening_enter(&v->opening, s->profile->codes, a);
 	if (!span)
 		return sink_file_no_memory(s);
 	meter_depth(&t->meter, t->nspans);
@@ -196,6 +199,8 @@ int timeline_leave(struct sink *s, const struct activation *a, enum leave_how ho
 	struct track *t = timeline_activation_track(v, a);
 	struct span *span = t ? track_find(t, a->code) : NULL;
 
+	if (s->profile)
+		opening_leave(&v->opening, s->profile->codes, a, end_ns);
 	if (!span)
 		return 0;
 	span->off = a->off;

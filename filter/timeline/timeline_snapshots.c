@@ -40,6 +40,6 @@ int timeline_write_snapshots(struct timeline *v, const struct codes *codes)
 		err = write_snapshot(v, t, &codes->snapshots[i]);
 	}
 	if (t && !err && !v->full)
-		err = timeline_settle(v, t, v->format->name(v, t, "snapshots", "snapshots"), &none);
+		err = timeline_settle(v, t, v->format->name(v, t, "snapshots", "snapshots", NULL), &none);
 	return err;
 }

@@ -103,17 +103,19 @@ uint64_t timeline_since_start(struct timeline *v, uint64_t ns)
 
 int timeline_write_name(struct timeline *v, struct track *t, const struct process *p)
 {
-	const char *thread = process_thread_name(p, t->tid), *process = NULL;
+	const char *thread = process_thread_name(p, t->tid), *process = NULL, *command = NULL;
 	uint64_t none = 0;
 
 	if (!thread && t->tid == t->pid) /* Linux: the first thread's id is the process's */
 		thread = "MainThread";
-	if (!t->process->named)
-		process = p->argv;
+	if (!t->process->named) { /* viewers cut names at their last slash */
+		process = p->program.name;
+		command = p->argv;
+	}
 	t->process->named = true;
 	if (!thread && !process)
 		return 0;
-	return timeline_settle(v, t, v->format->name(v, t, thread, process), &none);
+	return timeline_settle(v, t, v->format->name(v, t, thread, process, command), &none);
 }
 
 /* Of the tracks of no process; NULL: it is one's. */
@@ -141,5 +143,5 @@ int timeline_write_title(struct timeline *v, struct track *t)
 	uint64_t none = 0;
 
 	t->process->named |= process != NULL;
-	return t->last_ns ? timeline_settle(v, t, v->format->name(v, t, t->title, process), &none) : 0;
+	return t->last_ns ? timeline_settle(v, t, v->format->name(v, t, t->title, process, NULL), &none) : 0;
 }

@@ -17,9 +17,11 @@ import sys
 import threading
 import urllib.parse
 import webbrowser
+import zlib
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import NoReturn
 
 HOST, PORT = "127.0.0.1", 9001
@@ -30,6 +32,75 @@ STARTUP = json.dumps([{"id": "dev.perfetto.ExpandTracksByRegex", "args": ["."]},
                       {"id": "dev.perfetto.CollapseTracksByRegex", "args": [FOLDED]}], separators=(",", ":"))
 LARGE = 50 << 20  # of a .pftrace: 10 million events of 5 bytes, 1 GB as JSON, which browsers open (docs/perfetto.md)
 SECONDS = 60  # until somebody must have asked for it
+
+
+TRACE_PACKET = 1 << 3 | 2  # what each packet of a trace begins with
+PACKETS, UI_STATE = 50, 78  # fields of a packet
+MARGIN = 20  # 1/20 of what is to be seen at first is seen before it
+
+
+def fields(data: bytes) -> "Iterator[tuple[int, int | bytes]]":
+    """(number, value) of each field of a protobuf message: integers and bytes, which is all that Ocular's traces have there."""
+    at = 0
+
+    def varint() -> int:
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        key, value = varint(), varint()
+        if key & 7 == 2:
+            at += value
+            yield key >> 3, data[at - value:at]
+        else:
+            yield key >> 3, value
+
+
+def last_packet(file: str) -> bytes:
+    """The trace's last field: a packet of compressed ones, or one by itself."""
+    with open(file, "rb") as trace:
+        last = b""
+        while (head := trace.read(11)) and head[0] == TRACE_PACKET:
+            length = shift = used = 0
+            for used, byte in enumerate(head[1:], 2):
+                length |= (byte & 127) << shift
+                shift += 7
+                if byte < 128:
+                    break
+            trace.seek(used - len(head), os.SEEK_CUR)
+            last = trace.read(length) if trace.tell() + length >= os.fstat(trace.fileno()).st_size else b""
+            if not last:
+                trace.seek(length, os.SEEK_CUR)
+        return last
+
+
+def opening(file: str) -> "tuple[int, int] | None":
+    """From when until when the program's main function ran, ns; None: the trace does not tell (filter/timeline/opening.h)."""
+    try:
+        for number, packets in fields(last_packet(file)):
+            if number == PACKETS and isinstance(packets, bytes):
+                *_, (_, packet) = fields(zlib.decompress(packets))
+                state = dict(fields(dict(fields(packet))[UI_STATE]))  # type: ignore[arg-type]
+                return int(state.get(1, 0)), int(state[2])
+    except (LookupError, ValueError, TypeError, zlib.error):
+        pass
+    return None
+
+
+def at_first(file: str) -> str:
+    """What the link says of the part that is seen at first: its two documented parameters, or nothing."""
+    span = opening(file)
+    if not span:
+        return ""
+    margin = (span[1] - span[0]) // MARGIN
+    return "&visStart=%d&visEnd=%d" % (max(0, span[0] - margin), span[1])
 
 
 class Server(http.server.ThreadingHTTPServer):  # browsers hold connections open that they do not use
@@ -131,7 +202,8 @@ def serve(file: str, ui: str, browser: bool) -> None:
         fail("cannot serve the trace on port %d, the only one that Perfetto loads from: %s. End what listens there, or open "
              "%s in %s by hand" % (PORT, e.strerror, file, ui))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    link = "%s/#!/?url=http://%s:%d%s&startupCommands=%s" % (ui.rstrip("/"), HOST, PORT, server.path, urllib.parse.quote(STARTUP, safe=""))
+    link = "%s/#!/?url=http://%s:%d%s%s&startupCommands=%s" % (ui.rstrip("/"), HOST, PORT, server.path, at_first(file),
+                                                              urllib.parse.quote(STARTUP, safe=""))
     threading.Thread(target=show, args=(link, browser), daemon=True).start()  # some browsers return when they end
     if not server.wait():
         fail("no browser has fetched the trace within %d s; it is in %s" % (SECONDS, file))

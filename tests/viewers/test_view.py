@@ -129,7 +129,9 @@ class Served:
     def __init__(self, folder, ui="https://ui.perfetto.dev"):
         self.process = view(folder, "--perfetto", "--no-browser", "--ui", ui)
         self.link = self.process.stdout.readline().strip()
-        self.path = re.fullmatch(re.escape(ui) + r"/#!/\?url=http://127\.0\.0\.1:9001(/[\w-]{22}/ocular\.pftrace)&startupCommands=[%\w.-]+", self.link)[1]
+        found = re.fullmatch(re.escape(ui) + r"/#!/\?url=http://127\.0\.0\.1:9001(/[\w-]{22}/ocular\.pftrace)"
+                             r"&visStart=(\d+)&visEnd=(\d+)&startupCommands=[%\w.-]+", self.link)
+        self.path, self.seen = found[1], [int(found[2]), int(found[3])]
 
     def ask(self, method, path, host="127.0.0.1:9001"):
         """(status, headers, body)"""
@@ -207,6 +209,11 @@ def perfetto_loads_it(folder, ui, program):
         text = browser.shows(wanted)
         problems = ["not shown: %s, but: %s" % (word, text[:1500]) for word in wanted if word not in text]
         problems += ["not folded: " + text[:1500]] if "loop inner_of" in text.replace("\n", "") else []
+        seen = browser.run(browser.page(), "(span => [Number(span.start), Number(span.end)])(app.trace.timeline.visibleWindow.toTimeSpan())")
+        label = browser.run(browser.page(), "app.trace.engine.query(\"select string_value as s from process join args using (arg_set_id) where key like "
+                                            "'chrome.process_label%'\").then(rows => rows.firstRow({s: 'str'}).s)")
+        problems += [] if label.endswith("python3 app.py") or label.endswith("/python3.13 app.py") else ["the process is labelled %r" % label]
+        problems += [] if all(abs(got - wanted) < 1000 for got, wanted in zip(seen, served.seen)) else ["%r is seen, not %r" % (seen, served.seen)]
         return problems + equal(served.end() if not problems else 0, 0)
     finally:
         browser.end()

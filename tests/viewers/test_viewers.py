@@ -336,8 +336,8 @@ def addresses(trace):
 
 def names(trace):
     threads = [name for tid, name in trace.perfetto["threads"] if tid in trace.truth]
-    processes = [pid for pid, name in trace.perfetto["process"] if name != "CPUs"]
-    return differs((threads, processes), ([f"worker-{n}" for n in range(4)] + ["worker-waiting"], [trace.pid]))
+    processes = [[pid, name] for pid, name in trace.perfetto["process"] if name != "CPUs"]
+    return differs((threads, processes), ([f"worker-{n}" for n in range(4)] + ["worker-waiting"], [[trace.pid, "-c"]]))
 
 
 def catapult_threads(trace):
