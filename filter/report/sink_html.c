@@ -41,27 +41,23 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 	return err;
 }
 
-/* The thread went to another function at ns, which the tree knows already. */
-static int went(struct sink_html *h, const struct activation *a, uint64_t ns)
+/* The thread went to another function at ns, which the tree knows already: it began there, or goes on. */
+static int went(struct sink_html *h, struct columns_row *row, const struct activation *a, uint64_t ns, bool called)
 {
-	struct columns_row *row = columns_row(&h->columns, a->pid, a->tid);
+	uint32_t node = row ? calltree_at(&h->tree, a) : CALLTREE_NONE;
+	int err = row ? columns_go(&h->columns, row, ns, node) : -1;
 
-	return row ? columns_go(&h->columns, row, ns, calltree_at(&h->tree, a)) : -1;
-}
-
-static int called(struct sink_html *h, const struct activation *a)
-{
-	struct columns_row *row = columns_row(&h->columns, a->pid, a->tid);
-
-	return row ? columns_call(&h->columns, row, a->start_ns, calltree_at(&h->tree, a)) : -1;
+	return err || !called ? err : columns_call(&h->columns, row, ns, node);
 }
 
 static int enter(struct sink *s, const struct activation *a)
 {
 	struct sink_html *h = (struct sink_html *)s;
-	int err = calltree_enter(&h->tree, a) || went(h, a, a->start_ns);
+	struct columns_row *row = columns_row(&h->columns, a->pid, a->tid);
 
-	return err || (a->op == OP_PY_START && called(h, a)) ? sink_file_no_memory(s) : 0;
+	return calltree_enter(&h->tree, a) || went(h, row, a, a->start_ns, a->op == OP_PY_START)
+		       ? sink_file_no_memory(s)
+		       : 0;
 }
 
 static int leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns, uint64_t end_cycles)
@@ -71,7 +67,9 @@ static int leave(struct sink *s, const struct activation *a, enum leave_how how,
 
 	if (row && (how == LEAVE_END || how == LEAVE_GAP))
 		columns_end(row, how == LEAVE_END);
-	return calltree_leave(&h->tree, a, end_ns, end_cycles) || went(h, a, end_ns) ? sink_file_no_memory(s) : 0;
+	return calltree_leave(&h->tree, a, end_ns, end_cycles) || went(h, row, a, end_ns, false)
+		       ? sink_file_no_memory(s)
+		       : 0;
 }
 
 /* Groups that are no coroutine's, whose ids have 24 bits (marker.h): what each thread waited. */
