@@ -30,9 +30,10 @@ struct got {
 typedef bool (*got_wanted)(const struct dl_phdr_info *object);
 
 /*
- * Replaces the calls of all objects that are loaded and wanted(), but for the first `skipped` in the order in which they
- * were loaded. Words that were replaced before stay as they are, so it may be called again when there are new objects.
- * Returns how many words are replaced now, or a negative errno: of the first that could not be; some others were.
+ * Replaces the calls of all objects that are loaded and wanted(), but for the first `skipped` in the order in which
+ * they were loaded. Words that were replaced before stay as they are, so it may be called again when there are new
+ * objects. Returns how many words are replaced now, or a negative errno: of the first that could not be; some others
+ * were.
  */
 int got_take(struct got *g, const struct got_call *calls, size_t n, got_wanted wanted, size_t skipped);
 
