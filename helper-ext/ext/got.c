@@ -119,6 +119,42 @@ static int take_word(struct visit *v, const struct object *o, void **at, void *t
 	return err;
 }
 
+static bool could_write(const struct dl_phdr_info *info, uintptr_t at)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t start = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && p->p_flags & PF_W && at >= start && at - start < p->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+struct one {
+	struct visit visit;
+	void **at, *to;
+};
+
+static int take_one(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct one *one = arg;
+	struct object o;
+
+	(void)size;
+	if (!could_write(info, (uintptr_t)one->at) || !read_object(&o, info))
+		return 0;
+	one->visit.err = take_word(&one->visit, &o, one->at, one->to);
+	return 1;
+}
+
+int got_take_at(struct got *g, void **at, void *to)
+{
+	struct one one = { { .got = g }, at, to };
+
+	return dl_iterate_phdr(take_one, &one) ? one.visit.err : -ENOENT;
+}
+
 static void take_table(struct visit *v, const struct object *o, const ElfW(Rela) * r, size_t bytes)
 {
 	for (const ElfW(Rela) *end = r + bytes / sizeof(*r); r < end; r++) {

@@ -37,6 +37,9 @@ typedef bool (*got_wanted)(const struct dl_phdr_info *object);
  */
 int got_take(struct got *g, const struct got_call *calls, size_t n, got_wanted wanted, size_t skipped);
 
+/* The same of one word in a loaded object's data. 0, or a negative errno; -ENOENT: no object could write there. */
+int got_take_at(struct got *g, void **at, void *to);
+
 /* Is that address in one of the object's segments? */
 bool got_has(const struct dl_phdr_info *object, uintptr_t address);
 

@@ -341,6 +341,30 @@ static void test_forbidden(void **state)
 	dlclose(object);
 }
 
+static int (*word)(int) = nice;
+static int (*const sealed)(int) = nice; /* read-only from when the program is linked on */
+
+/* Any word of an object's data, and no other. */
+static void test_one_word(void **state)
+{
+	struct got got = { 0 };
+	void *was = (void *)word, *heap = NULL;
+
+	(void)state;
+	assert_int_equal(got_take_at(&got, (void **)&word, (void *)seen_nice), 0);
+	assert_int_equal(got_take_at(&got, (void **)&word, (void *)seen_nice), 0); /* it is already */
+	assert_int_equal(got_take_at(&got, (void **)&sealed, (void *)seen_nice), 0);
+	assert_int_equal(got.n, 2);
+	assert_int_equal(word(1), 1001);
+	assert_int_equal((*(int (*const volatile *)(int)) & sealed)(2), 1002);
+	got_give_back(&got);
+	assert_ptr_equal(word, was);
+	assert_ptr_equal(*(int (*const volatile *)(int)) & sealed, was);
+	assert_int_equal(got_take_at(&got, &heap, (void *)seen_nice), -ENOENT);
+	assert_int_equal(got_take_at(&got, (void **)(uintptr_t)test_one_word, (void *)seen_nice), -ENOENT);
+	assert_null(heap);
+}
+
 static int make_folder(void **state)
 {
 	(void)state;
@@ -361,7 +385,7 @@ int main(void)
 		cmocka_unit_test(test_while_others_call), cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_not_ours_any_more), cmocka_unit_test(test_links),
 		cmocka_unit_test(test_skipped),		  cmocka_unit_test(test_loaded_again),
-		cmocka_unit_test(test_forbidden),
+		cmocka_unit_test(test_forbidden),	  cmocka_unit_test(test_one_word),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
