@@ -14,13 +14,25 @@
 /* A frame's step while it runs a task's: what it does after that is still for the task. */
 #define RUNS_TASK UINT64_MAX
 
-/* The step that the thread works in. 0: no memory. */
+/* Is it in no step of those that have begun since a word told of functions that are left out? */
+static bool is_around(const struct doing *d)
+{
+	return d->step == d->around;
+}
+
+/* The step that the thread works in; 0: its own. */
+static uint64_t working(const struct doing *d)
+{
+	return d->unseen && is_around(d) ? d->unseen : d->step;
+}
+
+/* The same, which there is. 0: no memory. */
 static uint64_t current_step(struct thread *t, struct profile *p)
 {
 	const struct step own = { .kind = STEP_THREAD, .pid = t->pid, .tid = t->tid, .begun_ns = t->first_ns };
 
-	if (t->doing.step || t->doing.unseen)
-		return t->doing.step ?: t->doing.unseen;
+	if (working(&t->doing))
+		return working(&t->doing);
 	if (!t->doing.own)
 		t->doing.own = steps_add(&p->steps, &own);
 	return t->doing.own;
@@ -30,7 +42,7 @@ static uint64_t current_step(struct thread *t, struct profile *p)
 
 const struct step *subject_task(const struct thread *t, const struct profile *p)
 {
-	const struct step *s = steps_get(&p->steps, t->doing.step ?: t->doing.unseen);
+	const struct step *s = steps_get(&p->steps, working(&t->doing));
 
 	for (unsigned n = 0; s && s->kind == STEP_JOB && n < HANDED_ON; n++)
 		s = steps_get(&p->steps, s->ready_by);
@@ -157,8 +169,9 @@ static int tell_task(struct thread *t, const struct sample *s, enum subject what
 static bool is_loops_own(const struct thread *t, const struct async_task *task, const struct profile *p)
 {
 	const struct step *last = steps_get(&p->steps, task->step);
+	bool nobodys = !t->doing.unseen && (!t->doing.step || (t->doing.task_unseen && is_around(&t->doing)));
 
-	return !t->doing.step && !t->doing.unseen && last && last->tid == t->tid;
+	return nobodys && last && last->tid == t->tid;
 }
 
 /*
@@ -167,7 +180,7 @@ static bool is_loops_own(const struct thread *t, const struct async_task *task, 
  */
 static uint64_t could_go_on(const struct thread *t, uint64_t ns, const struct profile *p)
 {
-	const struct step *s = steps_get(&p->steps, t->doing.step);
+	const struct step *s = steps_get(&p->steps, working(&t->doing));
 	bool timer = s && s->kind == STEP_JOB && s->ready_ns && !s->ready_by;
 
 	return timer && s->what && strstr(s->what->file, "/asyncio/") && s->ready_ns < ns ? s->ready_ns : ns;
@@ -228,6 +241,7 @@ static int begin_job(struct thread *t, const struct sample *s, uint64_t address,
 	*j = (struct job){ 0 };
 	t->doing.task_unseen = false;
 	if (!seen) {
+		t->doing.around = t->doing.step;
 		t->doing.unnamed = t->doing.unseen = steps_add(&p->steps, &step);
 		return t->doing.unseen ? 0 : -ENOMEM;
 	}
@@ -248,7 +262,8 @@ static int begin_task(struct thread *t, const struct sample *s, uint64_t address
 
 	if (!st)
 		return -ENOMEM;
-	t->doing.unseen = 0;
+	t->doing.unseen = t->doing.unnamed = 0;
+	t->doing.around = t->doing.step;
 	t->doing.task_unseen = !seen;
 	t->doing.beginning = 0;
 	t->doing.stepping = address;

@@ -16,11 +16,12 @@ struct thread;
 
 /* Of a thread. */
 struct doing {
-	uint64_t step;	  /* the running one; 0: the thread's own */
-	uint64_t own;	  /* the thread's own; 0: nobody has asked for it yet */
-	uint64_t unseen;  /* beside `step`: of functions that are left out, until the next word says else; 0: none */
-	bool task_unseen; /* what runs a task's steps is left out: what it does after one is for the task */
-	uint64_t due_ns;  /* of the timer that is made next; 0: it is none */
+	uint64_t step;	 /* the running one; 0: the thread's own */
+	uint64_t own;	 /* the thread's own; 0: nobody has asked for it yet */
+	uint64_t unseen; /* instead of `step`: of functions that are left out, until the next word says else; 0: none */
+	uint64_t around; /* the one in which that began: what began after it is inside */
+	bool task_unseen;     /* what runs a task's steps is left out: what it does after one is for the task */
+	uint64_t due_ns;      /* of the timer that is made next; 0: it is none */
 	struct called called; /* by the last NAME word */
 	uint64_t beginning;   /* address of the coroutine that begins next, of a task; 0: none */
 	uint64_t stepping;    /* likewise of the task whose step has begun, until something of generators runs; */

@@ -173,21 +173,12 @@ static void write_short_call(struct callback *cb, uint64_t value, uint64_t calle
 		lane_write(l, marker_c_call(0, 0, (uint32_t)(value >> MARKER_CODE_SHIFT), at.offset) | callee);
 }
 
-static bool is_ending(const struct callback *cb, uint64_t value)
-{
-	enum marker_op op = marker_op(cb->head);
-
-	return value & CODE_HOOK && (op == OP_PY_RETURN || op == OP_PY_UNWIND) && codes_hook(value)->ending;
-}
-
 static void write_any(struct callback *cb, PyObject *const *args, uint64_t value, uint64_t callee, struct place at)
 {
 	const struct hook *hook = value < CODE_READY ? hook_of(cb, value) : NULL;
 
 	if (hook && hook->before)
 		hook->before(cb->codes, cb->session, args[0]);
-	if (value < CODE_READY && is_ending(cb, value))
-		codes_hook(value)->ending(cb->codes, cb->session, args[0]);
 	if (value == CODE_NO_ID)
 		lanes_drop(1);
 	else if (cb->shape == EMIT_RAISE)

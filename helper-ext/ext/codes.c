@@ -13,8 +13,8 @@
 #include "process.h"
 #include "setup.h"
 #include "table.h"
-#include "tasks.h"
 #include "trigger.h"
+#include "uvloop.h"
 #include "waits.h"
 #include "world.h"
 
@@ -434,8 +434,6 @@ static uint64_t add(struct codes *c, PyCodeObject *code, uint64_t triggers, bool
 		s.large = describe(code, !wanted, &s.line) > (long)MARKER_OFFSET_MAX ||
 			  Py_SIZE(code) > (Py_ssize_t)MARKER_OFFSET_MAX;
 	s.entry.hook = setup.flow.wanted ? NULL : hooks_find(c, code);
-	if (wanted && !setup.flow.wanted && !s.entry.hook)
-		s.entry.hook = hooks_coroutine(c, code);
 	if (setup.flow.wanted)
 		s.entry.ambiguous = ambiguous_find(&setup.ops, &setup.flow, code);
 	Py_BEGIN_CRITICAL_SECTION(code);
@@ -462,7 +460,7 @@ static uint64_t first_sight(struct codes *c, PyCodeObject *code, PyObject *globa
 	if (!setup.flow.wanted)
 		greenlets_look(c);
 	if (c->identified)
-		tasks_look(c);
+		uvloop_look(c);
 	return add(c, code, triggers, triggers || wanted, session);
 }
 
@@ -488,9 +486,9 @@ void codes_follow(struct codes *c, PyObject *code, const struct hook *hook)
 
 	Py_BEGIN_CRITICAL_SECTION(code);
 	value = stored(c, code);
-	if (value < CODE_READY && value & CODE_FILTERED && !(value & CODE_HOOK) && c->direct != PY_SSIZE_T_MAX) {
+	if (value && !(value < CODE_READY && value & (CODE_HOOK | CODE_NO_ID)) && c->direct != PY_SSIZE_T_MAX) {
 		set_hook(value_id(value), hook);
-		set_value(c, code, value | CODE_HOOK);
+		set_value(c, code, (value < CODE_READY ? value : value_id(value)) | CODE_HOOK);
 	}
 	Py_END_CRITICAL_SECTION();
 }

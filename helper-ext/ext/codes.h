@@ -45,12 +45,14 @@ struct hook;
 	W(SPAN_NAME, "_name") \
 	W(PARENT, "_parent") \
 	W(IS_REMOTE, "is_remote") \
-	W(UVLOOP, "uvloop") \
+	W(UVLOOP, "uvloop.loop") \
+	W(LOOP, "Loop") \
+	W(SPEC, "__spec__") \
+	W(LOADING, "_initializing") \
+	W(CONTEXT, "context") \
 	W(ASYNCIO, "_asyncio") \
 	W(CURRENT_TASK, "current_task") \
 	W(WHEN, "_when") \
-	W(CALLBACKS, "_callbacks") \
-	W(WAITERS, "_waiters") \
 	W(GET_LOOP, "get_loop")
 
 enum task_word {
@@ -71,10 +73,11 @@ struct codes {
 	_Atomic uint32_t session;
 	PyObject *imports;	     /* dict: the ids of names (imports.h) */
 	struct told_map tasks;	     /* those that are told (tasks.h) */
+	struct told_map contexts;    /* and what begins where one is entered (contexts.h) */
 	PyObject *names;	     /* dict: the ids of names of tasks and requests */
 	PyObject *words[TASK_WORDS]; /* interned (tasks.h) */
 	bool identified;	     /* callbacks tell which coroutine is resumed (identity.h): so tasks can be told */
-	bool untold;		     /* an event loop may run tasks of which no Python code tells (tasks.h) */
+	bool loop_seen;		     /* there is one of C code: its functions are replaced, if they can be (uvloop.h) */
 	bool listening;		     /* events are on: from core's listen() to unlisten() */
 	struct greenlets *greenlets; /* the module's */
 };
@@ -134,7 +137,7 @@ bool codes_is_ambiguous(uint64_t value, uint32_t unit);
 /* The triggers of a value with CODE_TRIGGER. */
 uint64_t codes_triggers(uint64_t value);
 
-/* From here on code that is left out, and has no hook, has this one. Its events may be disabled where it has run. */
+/* From here on code that has no hook has this one. If it is left out, its events may be disabled where it has run. */
 void codes_follow(struct codes *c, PyObject *code, const struct hook *hook);
 
 /* The hook of a value with CODE_HOOK. */

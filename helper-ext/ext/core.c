@@ -35,6 +35,7 @@
 #include "table.h"
 #include "tasks.h"
 #include "trigger.h"
+#include "uvloop.h"
 #include "waits.h"
 
 struct state {
@@ -284,7 +285,9 @@ static PyObject *core_close(PyObject *module, PyObject *unused)
 	codes_end(&state->codes);
 	codes_close(&state->codes);
 	PyDict_Clear(state->codes.imports);
+	uvloop_stop(&state->codes);
 	told_forget_all(&state->codes.tasks);
+	told_forget_all(&state->codes.contexts);
 	state->codes.identified = false;
 	PyDict_Clear(state->codes.names);
 	PyDict_Clear(state->labels.ids);
@@ -534,7 +537,8 @@ static int core_exec(PyObject *module)
 	state->codes.imports = PyDict_New();
 	state->codes.names = PyDict_New();
 	state->codes.greenlets = &state->greenlets;
-	if (tasks_open(&state->codes) || told_open(module, &state->codes.tasks))
+	if (tasks_open(&state->codes) || told_open(module, &state->codes.tasks) ||
+	    told_open(module, &state->codes.contexts))
 		return -1;
 	state->callback = (PyTypeObject *)PyType_FromModuleAndSpec(module, &emit_spec, NULL);
 	if (!state->codes.imports || !state->codes.names || !state->callback || codes_open(&state->codes) ||
@@ -550,6 +554,7 @@ static int core_traverse(PyObject *module, visitproc visit, void *arg)
 	Py_VISIT(state_of(module)->codes.imports);
 	Py_VISIT(state_of(module)->codes.names);
 	return told_traverse(&state_of(module)->codes.tasks, visit, arg)
+		       ?: told_traverse(&state_of(module)->codes.contexts, visit, arg)
 		       ?: greenlets_traverse(&state_of(module)->greenlets, visit, arg)
 		       ?: labels_traverse(&state_of(module)->labels, visit, arg);
 }
@@ -559,6 +564,7 @@ static int core_clear(PyObject *module)
 	Py_CLEAR(state_of(module)->callback);
 	Py_CLEAR(state_of(module)->codes.imports);
 	told_clear(&state_of(module)->codes.tasks);
+	told_clear(&state_of(module)->codes.contexts);
 	Py_CLEAR(state_of(module)->codes.names);
 	tasks_close(&state_of(module)->codes);
 	labels_clear(&state_of(module)->labels);

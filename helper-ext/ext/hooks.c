@@ -34,15 +34,6 @@ static const struct hook hooks[] = {
 	{ "opentelemetry/sdk/trace/__init__.py", "Span.end", OP_PY_START, tasks_span_ended, "self", 0, .anyway = true },
 	/* What @ocular.request and @ocular.span make of a coroutine function: a task's own coroutine may be one. */
 	{ "ocular/decorator.py", "_coroutine.<locals>.call", .each = tasks_own },
-	/* What lets go on where the event loop is no Python code. */
-	{ "_weakrefset.py", "WeakSet.add", OP_PY_START, tasks_registered, "item", 1 },
-	{ "asyncio/locks.py", "Event.set", OP_PY_START, tasks_waiters_woken, "self", 0 },
-	{ "asyncio/locks.py", "Lock._wake_up_first", OP_PY_START, tasks_waiter_woken, "self", 0 },
-	{ "asyncio/queues.py", "Queue._wakeup_next", OP_PY_START, tasks_next_woken, "waiters", 1 },
-	{ "asyncio/futures.py", "_set_result_unless_cancelled", OP_PY_START, tasks_future_set, "fut", 0 },
-	{ "asyncio/futures.py", "_copy_future_state", OP_PY_START, tasks_future_set, "dest", 1 },
-	{ "asyncio/futures.py", "_chain_future.<locals>._call_set_state", OP_PY_START, tasks_chained, "source", 0 },
-	{ "asyncio/futures.py", "_chain_future.<locals>._set_state", OP_PY_START, tasks_chain_run, "other", 1 },
 	{ "trio/_core/_run.py", "Runner.spawn_impl", OP_PY_RETURN, tasks_made },
 	{ "trio/_core/_run.py", "Runner.reschedule", OP_PY_START, tasks_rescheduled, "task", 1 },
 };
@@ -94,9 +85,9 @@ const struct hook *hooks_own(void)
 	return &own;
 }
 
-const struct hook *hooks_coroutine(const struct codes *c, const PyCodeObject *code)
+const struct hook *hooks_beginning(void)
 {
-	static const struct hook begins = { .op = OP_PY_START, .before = tasks_beginning, .ending = tasks_ending };
+	static const struct hook begins = { .op = OP_PY_START, .before = tasks_beginning };
 
-	return c->untold && code->co_flags & CO_COROUTINE ? &begins : NULL;
+	return &begins;
 }

@@ -30,7 +30,6 @@ struct hook {
 	int at;		       /* which one that is, from 0 on */
 	bool anyway;	       /* also where nothing tells which coroutine is resumed (--no-identity) */
 	hook_before_fn before; /* before the event's words; or NULL */
-	hook_before_fn ending; /* the same before PY_RETURN and PY_UNWIND; or NULL */
 	hook_each_fn each;     /* instead of the others; or NULL */
 };
 
@@ -40,5 +39,5 @@ const struct hook *hooks_find(const struct codes *c, PyCodeObject *code);
 /* That of a task's own coroutine, where a filter leaves that out. */
 const struct hook *hooks_own(void);
 
-/* That of coroutines, if this is one's and the event loop does not tell of its tasks (codes.h); or NULL. */
-const struct hook *hooks_coroutine(const struct codes *c, const PyCodeObject *code);
+/* That of one of which nothing else tells when a task begins with it (contexts.h). */
+const struct hook *hooks_beginning(void);

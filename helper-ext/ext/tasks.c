@@ -61,7 +61,7 @@ static PyObject *ask(const struct codes *c, PyObject *task, enum task_word metho
 	return found;
 }
 
-static PyObject *coroutine_of(const struct codes *c, PyObject *task)
+PyObject *tasks_coroutine(const struct codes *c, PyObject *task)
 {
 	return ask(c, task, WORD_GET_CORO, WORD_CORO);
 }
@@ -75,7 +75,7 @@ static PyObject *name_of(const struct codes *c, PyObject *task)
 	return name;
 }
 
-static void write_word(struct codes *c, uint32_t session, enum subject what, uint64_t whom)
+void tasks_write(struct codes *c, uint32_t session, enum subject what, uint64_t whom)
 {
 	struct lane *l = codes_lane(c, session, 1);
 
@@ -85,7 +85,7 @@ static void write_word(struct codes *c, uint32_t session, enum subject what, uin
 
 static void write_address(struct codes *c, uint32_t session, enum subject what, const void *address)
 {
-	write_word(c, session, what, (uintptr_t)address >> IDENTITY_ADDRESS);
+	tasks_write(c, session, what, (uintptr_t)address >> IDENTITY_ADDRESS);
 }
 
 /* N of Task-N, the name that asyncio gives a task that has none; 0: it is another one. */
@@ -124,8 +124,8 @@ static void tell(struct codes *c, uint32_t session, enum subject what, uint64_t 
 	lane_write(l, marker_subject(what, coroutine));
 }
 
-/* Will PY_START tell that this coroutine starts? Not if its code is left out, or uses up the ids. */
-static bool start_is_told(struct codes *c, uint32_t session, PyObject *coroutine)
+/* Not if its code is left out, or uses up the ids. */
+bool tasks_start_is_told(struct codes *c, uint32_t session, PyObject *coroutine)
 {
 	PyObject *code, *globals;
 	uint64_t value;
@@ -141,14 +141,14 @@ static void follow_own(struct codes *c, uint32_t session, PyObject *coroutine)
 {
 	PyObject *code, *globals;
 
-	if (!start_is_told(c, session, coroutine) && identity_to_come(coroutine, &code, &globals))
+	if (!tasks_start_is_told(c, session, coroutine) && identity_to_come(coroutine, &code, &globals))
 		codes_follow(c, code, hooks_own());
 }
 
-/* A task that is seen for the first time. Returns as see(). */
+/* A task that is seen for the first time. Returns as tasks_see(). */
 static uint64_t tell_new(struct codes *c, uint32_t session, PyObject *task)
 {
-	PyObject *coroutine = coroutine_of(c, task), *name = name_of(c, task);
+	PyObject *coroutine = tasks_coroutine(c, task), *name = name_of(c, task);
 	bool begun = true;
 	uint64_t address = coroutine ? identity_of(coroutine, &begun) : 0;
 
@@ -182,8 +182,7 @@ static uint64_t tell_again(struct codes *c, uint32_t session, PyObject *task, co
 	return t->coroutine;
 }
 
-/* Tells what is not told of a task yet. The payload for its coroutine, if it was known or has begun before; else 0. */
-static uint64_t see(struct codes *c, uint32_t session, PyObject *task)
+uint64_t tasks_see(struct codes *c, uint32_t session, PyObject *task)
 {
 	PyObject *row = told_find(&c->tasks, task);
 	uint64_t address = row ? tell_again(c, session, task, told_get(&c->tasks, row)) : tell_new(c, session, task);
@@ -201,14 +200,13 @@ static PyObject *handled_by(const struct codes *c, PyObject *handle)
 	return self;
 }
 
-void tasks_look(struct codes *c)
+PyObject *tasks_called(const struct codes *c, PyObject *callback)
 {
-	PyObject *module = c->untold ? NULL : PyImport_GetModule(c->words[WORD_UVLOOP]);
+	PyObject *self = attribute(c, callback, WORD_SELF);
 
-	if (module)
-		c->untold = true;
-	PyErr_Clear();
-	Py_XDECREF(module);
+	if (self && !is_task(c, self))
+		Py_CLEAR(self);
+	return self;
 }
 
 /* Which task runs in this thread, or NULL. By asyncio's function in C: there are no events of that. */
@@ -226,13 +224,13 @@ static PyObject *current_task(const struct codes *c)
 
 void tasks_beginning(struct codes *c, uint32_t session, PyObject *code)
 {
-	PyObject *task = current_task(c), *coroutine = is_task(c, task) ? coroutine_of(c, task) : NULL;
+	PyObject *task = current_task(c), *coroutine = is_task(c, task) ? tasks_coroutine(c, task) : NULL;
 	bool begun;
 	uint64_t address = coroutine ? identity_of(coroutine, &begun) : 0;
 
 	if (address && address == identity_running(code)) {
-		see(c, session, task);
-		write_word(c, session, SUBJECT_TASK_STARTED, address);
+		tasks_see(c, session, task);
+		tasks_write(c, session, SUBJECT_TASK_STARTED, address);
 	}
 	Py_XDECREF(coroutine);
 	Py_XDECREF(task);
@@ -246,15 +244,11 @@ void tasks_own(struct codes *c, uint32_t session, PyObject *code, enum marker_op
 		[OP_PY_RETURN] = SUBJECT_TASK_ENDS, [OP_PY_UNWIND] = SUBJECT_TASK_ENDS,
 	};
 	uint64_t address = identity_running(code);
-	PyObject *task = address && op == OP_PY_START && c->untold ? current_task(c) : NULL;
 
-	if (is_task(c, task))
-		see(c, session, task);
 	if (address && op == OP_PY_START)
-		write_word(c, session, SUBJECT_TASK_STARTED, address);
+		tasks_write(c, session, SUBJECT_TASK_STARTED, address);
 	if (address)
-		write_word(c, session, what[op], address);
-	Py_XDECREF(task);
+		tasks_write(c, session, what[op], address);
 }
 
 void tasks_handle_made(struct codes *c, uint32_t session, PyObject *handle, bool shown)
@@ -262,10 +256,10 @@ void tasks_handle_made(struct codes *c, uint32_t session, PyObject *handle, bool
 	PyObject *self = handled_by(c, handle);
 
 	if (is_task(c, self)) {
-		uint64_t coroutine = see(c, session, self);
+		uint64_t coroutine = tasks_see(c, session, self);
 
 		if (coroutine)
-			write_word(c, session, SUBJECT_TASK_WOKEN, coroutine);
+			tasks_write(c, session, SUBJECT_TASK_WOKEN, coroutine);
 	} else {
 		write_address(c, session, SUBJECT_JOB_MADE, handle);
 	}
@@ -282,30 +276,35 @@ static double time_to(double when)
 }
 
 /* One that is late already was made with a delay of 0. */
+void tasks_timer(struct codes *c, uint32_t session, double ns, const void *job)
+{
+	if (ns <= -1e9 || ns >= (double)MARKER_SUBJECT_MAX)
+		return;
+	if (ns > 0)
+		tasks_write(c, session, SUBJECT_DUE, (uint64_t)ns);
+	write_address(c, session, SUBJECT_JOB_MADE, job);
+}
+
 void tasks_timer_made(struct codes *c, uint32_t session, PyObject *handle, bool shown)
 {
 	PyObject *when = attribute(c, handle, WORD_WHEN);
-	double ns = when && PyFloat_CheckExact(when) ? time_to(PyFloat_AS_DOUBLE(when)) : -1e9;
 
-	if (ns > -1e9 && ns < (double)MARKER_SUBJECT_MAX) {
-		if (ns > 0)
-			write_word(c, session, SUBJECT_DUE, (uint64_t)ns);
-		write_address(c, session, SUBJECT_JOB_MADE, handle);
-	}
+	if (when && PyFloat_CheckExact(when))
+		tasks_timer(c, session, time_to(PyFloat_AS_DOUBLE(when)), handle);
 	Py_XDECREF(when);
 }
 
 /* A step of a task. */
 static void begin(struct codes *c, uint32_t session, PyObject *task, bool shown)
 {
-	PyObject *coroutine = coroutine_of(c, task);
+	PyObject *coroutine = tasks_coroutine(c, task);
 	bool begun = true;
 	uint64_t address = coroutine ? identity_of(coroutine, &begun) : 0;
 
 	if (address)
-		write_word(c, session, shown ? SUBJECT_TASK_BEGUN : SUBJECT_TASK_UNSEEN, address);
-	if (address && !begun && start_is_told(c, session, coroutine))
-		write_word(c, session, SUBJECT_TASK_STARTED, address);
+		tasks_write(c, session, shown ? SUBJECT_TASK_BEGUN : SUBJECT_TASK_UNSEEN, address);
+	if (address && !begun && tasks_start_is_told(c, session, coroutine))
+		tasks_write(c, session, SUBJECT_TASK_STARTED, address);
 	Py_XDECREF(coroutine);
 }
 
@@ -331,106 +330,16 @@ void tasks_made(struct codes *c, uint32_t session, PyObject *task, bool shown)
 	PyObject *coroutine = is ? NULL : attribute(c, task, WORD_CORO); /* trio's */
 
 	if (is || coroutine)
-		see(c, session, task);
+		tasks_see(c, session, task);
 	Py_XDECREF(coroutine);
-}
-
-/* A future is about to be set: by its callbacks it lets tasks go on. One that is set has none. Are there any? */
-static bool wake_waiting(struct codes *c, uint32_t session, PyObject *future)
-{
-	PyObject *callbacks = attribute(c, future, WORD_CALLBACKS);
-	Py_ssize_t n = callbacks && PyList_CheckExact(callbacks) ? PyList_GET_SIZE(callbacks) : 0;
-
-	for (Py_ssize_t i = 0; i < n; i++) {
-		PyObject *pair = PyList_GET_ITEM(callbacks, i);
-		PyObject *first = PyTuple_CheckExact(pair) && PyTuple_GET_SIZE(pair) ? PyTuple_GET_ITEM(pair, 0) : NULL;
-		PyObject *self = first && PyCFunction_Check(first) ? attribute(c, first, WORD_SELF) : NULL;
-
-		if (is_task(c, self))
-			tasks_rescheduled(c, session, self, true);
-		Py_XDECREF(self);
-	}
-	Py_XDECREF(callbacks);
-	return n > 0;
-}
-
-/* Up to so many of them, from the first on; pending: those that are set already do not count. */
-static void wake_some(struct codes *c, uint32_t session, PyObject *futures, Py_ssize_t most, bool pending)
-{
-	PyObject *all = c->untold && futures && futures != Py_None ? PySequence_List(futures) : NULL;
-
-	for (Py_ssize_t i = 0; all && most && i < PyList_GET_SIZE(all); i++)
-		most -= wake_waiting(c, session, PyList_GET_ITEM(all, i)) || !pending;
-	PyErr_Clear();
-	Py_XDECREF(all);
-}
-
-static void wake_waiters(struct codes *c, uint32_t session, PyObject *lock, Py_ssize_t most)
-{
-	PyObject *waiters = attribute(c, lock, WORD_WAITERS);
-
-	wake_some(c, session, waiters, most, false);
-	Py_XDECREF(waiters);
-}
-
-void tasks_waiters_woken(struct codes *c, uint32_t session, PyObject *event, bool shown)
-{
-	wake_waiters(c, session, event, PY_SSIZE_T_MAX);
-}
-
-void tasks_waiter_woken(struct codes *c, uint32_t session, PyObject *lock, bool shown)
-{
-	wake_waiters(c, session, lock, 1);
-}
-
-void tasks_next_woken(struct codes *c, uint32_t session, PyObject *waiters, bool shown)
-{
-	wake_some(c, session, waiters, 1, true);
-}
-
-void tasks_future_set(struct codes *c, uint32_t session, PyObject *future, bool shown)
-{
-	if (c->untold)
-		wake_waiting(c, session, future);
-}
-
-void tasks_registered(struct codes *c, uint32_t session, PyObject *task, bool shown)
-{
-	if (c->untold && is_task(c, task))
-		see(c, session, task);
-}
-
-void tasks_ending(struct codes *c, uint32_t session, PyObject *code)
-{
-	PyObject *task = current_task(c), *coroutine = is_task(c, task) ? coroutine_of(c, task) : NULL;
-	bool begun;
-	uint64_t address = coroutine ? identity_of(coroutine, &begun) : 0;
-
-	if (address && address == identity_running(code))
-		wake_waiting(c, session, task);
-	Py_XDECREF(coroutine);
-	Py_XDECREF(task);
-}
-
-/* Known by the future of the pool, whose own job is over. */
-void tasks_chained(struct codes *c, uint32_t session, PyObject *source, bool shown)
-{
-	if (c->untold)
-		write_address(c, session, SUBJECT_JOB_MADE, source);
-}
-
-void tasks_chain_run(struct codes *c, uint32_t session, PyObject *other, bool shown)
-{
-	if (c->untold)
-		write_address(c, session, shown ? SUBJECT_JOB_BEGUN : SUBJECT_JOB_UNSEEN, other);
 }
 
 void tasks_rescheduled(struct codes *c, uint32_t session, PyObject *task, bool shown)
 {
-	uint64_t coroutine = see(c, session, task);
+	uint64_t coroutine = tasks_see(c, session, task);
 
 	if (coroutine)
-		write_word(c, session, SUBJECT_TASK_WOKEN, coroutine);
+		tasks_write(c, session, SUBJECT_TASK_WOKEN, coroutine);
 }
 
 void tasks_job_made(struct codes *c, uint32_t session, PyObject *future, bool shown)

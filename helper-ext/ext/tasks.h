@@ -4,9 +4,8 @@
  * lets them go on, as SUBJECT words (docs/marker.md).
  *
  * asyncio runs and wakes everything by a Handle, which BaseEventLoop._call_soon() makes; uvloop has its own, which are
- * no Python code: there a task is known from where it is made, or else from when it begins. A task is told
- * once, with its name; again when a later call finds that the name has changed. Neither the program's code nor its
- * objects are changed; the tasks that live have a weak reference of ours.
+ * no Python code: contexts.h. A task is told once, with its name; again when a later call finds that the name has
+ * changed. Neither the program's code nor its objects are changed; the tasks that live have a weak reference of ours.
  */
 #pragma once
 
@@ -16,26 +15,29 @@
 int tasks_open(struct codes *c);
 void tasks_close(struct codes *c);
 
-/* Is there an event loop that is no Python code? To be asked at the start, and after imports. */
-void tasks_look(struct codes *c);
+/*
+ * For whoever knows of tasks what hooks do not tell. References are new, or NULL without an exception.
+ * The task whose method, bound or built in, a callback is: one of its steps. NULL: it is no task's.
+ */
+PyObject *tasks_called(const struct codes *c, PyObject *callback);
+PyObject *tasks_coroutine(const struct codes *c, PyObject *task);
 
-/* If there is, a coroutine of this code begins: is it the one of a task that asyncio says is running? */
+/* Tells what is not told of a task yet. The payload for its coroutine, if it was known or has begun before; else 0. */
+uint64_t tasks_see(struct codes *c, uint32_t session, PyObject *task);
+
+/* Will PY_START tell that this coroutine starts? */
+bool tasks_start_is_told(struct codes *c, uint32_t session, PyObject *coroutine);
+
+void tasks_write(struct codes *c, uint32_t session, enum subject what, uint64_t whom);
+
+/* A job is made, which a timer begins in so many ns. */
+void tasks_timer(struct codes *c, uint32_t session, double ns, const void *job);
+
+/* A coroutine of this code begins: is it the one of a task that asyncio says is running? */
 void tasks_beginning(struct codes *c, uint32_t session, PyObject *code);
 
 /* A coroutine of this code, which is left out, begins, goes on, is suspended, or ends: it may be a task's own. */
 void tasks_own(struct codes *c, uint32_t session, PyObject *code, enum marker_op op);
-
-/* Likewise, it ends: which tasks wait for the one that it is the coroutine of? */
-void tasks_ending(struct codes *c, uint32_t session, PyObject *code);
-
-/* Where there is such an event loop: a task is made, futures are about to be set, a thread hands its result over. */
-void tasks_registered(struct codes *c, uint32_t session, PyObject *value, bool shown);
-void tasks_waiters_woken(struct codes *c, uint32_t session, PyObject *value, bool shown);
-void tasks_waiter_woken(struct codes *c, uint32_t session, PyObject *value, bool shown);
-void tasks_next_woken(struct codes *c, uint32_t session, PyObject *value, bool shown);
-void tasks_future_set(struct codes *c, uint32_t session, PyObject *value, bool shown);
-void tasks_chained(struct codes *c, uint32_t session, PyObject *value, bool shown);
-void tasks_chain_run(struct codes *c, uint32_t session, PyObject *value, bool shown);
 
 /* Hooks (hooks.h). */
 void tasks_handle_made(struct codes *c, uint32_t session, PyObject *value, bool shown);

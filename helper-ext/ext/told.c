@@ -15,6 +15,11 @@ const struct told *told_get(const struct told_map *m, PyObject *row)
 	return data_of(row, m->type);
 }
 
+void told_set(const struct told_map *m, PyObject *row, uint64_t coroutine)
+{
+	data_of(row, m->type)->coroutine = coroutine;
+}
+
 static int row_traverse(PyObject *row, visitproc visit, void *arg)
 {
 	Py_VISIT(Py_TYPE(row));

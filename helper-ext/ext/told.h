@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * told.h - the tasks that are told, until they die.
+ * told.h - the tasks that are told, until they die; likewise contexts (contexts.h).
  *
  * A task's row is a weak reference to it, of a type of its own: one object, because a program may have ten thousands
  * of tasks and make another one every few microseconds. What is forgotten is forgotten by the callback that all share.
@@ -39,6 +39,9 @@ PyObject *told_find(const struct told_map *m, PyObject *task);
 
 /* What a row says; valid as long as the row is. */
 const struct told *told_get(const struct told_map *m, PyObject *row);
+
+/* Changes its `coroutine`. */
+void told_set(const struct told_map *m, PyObject *row, uint64_t coroutine);
 
 /* A new row for a task, instead of the one that it may have. Fails in silence: then it is told again. */
 void told_put(struct told_map *m, PyObject *task, uint64_t coroutine, PyObject *name, uint64_t seen);

@@ -352,17 +352,17 @@ async def main():
     await asyncio.gather(*first, fails(), return_exceptions=True)
     loop.create_task(worker(1)).set_name("renamed")
     at_once = [loop.create_task(leaf(0), name="at once") for i in range(20)]
+    contexts = [contextvars.copy_context() for i in range(10)]
+    held = [loop.create_task(leaf(0), name="in a context that is held", context=context) for context in contexts]
     await asyncio.sleep(.05)
 uvloop.run(main())
 """
 
 
 def test_uvloop(python, source, folder):
-    """Who makes tasks is not known from CPython 3.14 on where the loop does it."""
     rows, summary = recorded(python, folder, COMMON + source + ENDING)
-    maker_known = recording.version(python) in ("3.12", "3.13")
-    told = [{**t, "created_by": t["created_by"] if maker_known else None} for t in summary["tasks"] if is_own(t["coroutine"], False)]
-    rows = [row[:4] + [row[4] if maker_known else None] for row in rows if is_own(row[0], False)]
+    told = [t for t in summary["tasks"] if is_own(t["coroutine"], False)]
+    rows = [row for row in rows if is_own(row[0], False)]
     print(f"# tasks compared {len(rows)}, resumptions {sum(row[1] for row in rows)}")
     older = sum(t["older"] for t in told)
     return compare(rows, told) + [f"{older} older ones"] * bool(older) + ([] if len(rows) > 150 else [f"only {len(rows)} tasks"])
@@ -494,9 +494,9 @@ asyncio.run(main())
 """
 
 
-def test_shown(python, folder):
+def test_shown(python, source, folder):
     """Below its task's row a request is as long as the summary says; in the thread it has a slice for each time its coroutine ran."""
-    _, summary = recorded(python, folder, SHOWN)
+    _, summary = recorded(python, folder, source)
     record, problems = os.path.join(folder, "rec"), []
     wall = {r["name"]: r["end_ns"] - r["start_ns"] for r in summary["requests"]}
     for name, task, times in (*((f"GET /{i}", f"task {i}", i + 1) for i in range(5)), ("in main", "Task-1", 1), ("of no task", None, 1)):
@@ -589,9 +589,126 @@ async def main():
 
 
 def planted_behind(notes):
-    """The outermost coroutine has the handler's name; what a TaskGroup waits for is not told. uvloop's timers know milliseconds only."""
-    return [(kind, "answer" if what == "handler" else what, task, ns - 2_000_000 * (kind == "awaiting"))
-            for kind, what, task, ns in planted(notes) if task != "long"]
+    """The outermost coroutine has the handler's name."""
+    return [(kind, "answer" if what == "handler" else what, *rest) for kind, what, *rest in planted_on_uvloop(notes)]
+
+
+# Whatever lets a request go on computes first. By all that asyncio has, and by what a program does itself.
+WAYS = """
+import asyncio, contextvars, json, sys, threading, time
+import ocular
+took, kept = {}, []
+def burn(name):
+    since, until = time.perf_counter_ns(), time.thread_time() + .003
+    while time.thread_time() < until:
+        pass
+    took[name] = time.perf_counter_ns() - since
+async def works(name, then=lambda: None):
+    await asyncio.sleep(0)
+    burn(name)
+    then()
+def task(name, *then):
+    kept.append(asyncio.create_task(works(name, *then), name=name))
+    return kept[-1]
+async def notifies(name, condition):
+    async with condition:
+        burn(name)
+        condition.notify()
+def called(future):
+    burn("called")
+    future.set_result(None)
+def called_later(future):
+    burn("called_later")
+    future.set_result(None)
+def called_in_context(future):
+    burn("called_in_context")
+    future.set_result(None)
+def added(future):
+    burn("added")
+    kept[-1].set_result(None)
+def in_thread(loop, future, waits):
+    waits.wait()
+    burn("in_thread")
+    loop.call_soon_threadsafe(future.set_result, None)
+async def tasks():
+    await asyncio.gather(task("gather"))
+    await asyncio.wait([task("wait")])
+    async with asyncio.TaskGroup() as group:
+        group.create_task(works("group"), name="group")
+    async with asyncio.timeout(9):
+        await task("timeout")
+    await asyncio.wait_for(task("wait_for"), 9)
+    await asyncio.shield(task("shield"))
+    for first in asyncio.as_completed([task("as_completed")]):
+        await first
+    await asyncio.get_running_loop().create_task(works("loop's"), name="loop's")
+    await asyncio.create_task(works("own context"), name="own context", context=contextvars.copy_context())
+    shared = contextvars.copy_context()
+    await asyncio.gather(asyncio.create_task(asyncio.sleep(0), context=shared),
+                         asyncio.create_task(works("shared context"), name="shared context", context=shared))
+async def locks():
+    event, lock, queue, semaphore, condition, barrier = (asyncio.Event(), asyncio.Lock(), asyncio.Queue(), asyncio.Semaphore(0),
+                                                         asyncio.Condition(), asyncio.Barrier(2))
+    task("event", event.set)
+    await event.wait()
+    await lock.acquire()
+    task("lock", lock.release)
+    await lock.acquire()
+    task("queue", lambda: queue.put_nowait(1))
+    await queue.get()
+    task("semaphore", semaphore.release)
+    await semaphore.acquire()
+    async with condition:
+        kept.append(asyncio.create_task(notifies("condition", condition), name="condition"))
+        await condition.wait()
+    kept.append(asyncio.create_task(arrives("barrier", barrier), name="barrier"))
+    await barrier.wait()
+async def arrives(name, barrier):
+    await asyncio.sleep(0)
+    burn(name)
+    await barrier.wait()
+async def futures():
+    loop = asyncio.get_running_loop()
+    future = loop.create_future()
+    task("future", lambda: future.set_result(None))
+    await future
+    failed = loop.create_future()
+    task("fails", lambda: failed.set_exception(KeyError()))
+    await asyncio.wait([failed])
+    failed.exception()
+    waits = threading.Event()
+    for call in (lambda f: loop.call_soon(called, f), lambda f: loop.call_later(.002, called_later, f),
+                 lambda f: loop.call_soon(called_in_context, f, context=contextvars.copy_context()),
+                 lambda f: threading.Thread(target=in_thread, args=(loop, f, waits)).start() or loop.call_soon(waits.set)):
+        f = loop.create_future()
+        call(f)
+        await f
+    done = loop.create_future()
+    done.add_done_callback(added)
+    task("callback", lambda: done.set_result(None))
+    kept.append(loop.create_future())
+    await kept[-1]
+async def handler():
+    with ocular.request("GET /"):
+        await tasks()
+        await locks()
+        await futures()
+asyncio.run(handler())
+json.dump(took, open(sys.argv[2], "w"))
+"""
+
+
+def test_ways(python, source, folder):
+    """However the request was let go on: what did it has its time."""
+    took, summary = recorded(python, folder, source)
+    request, = summary["requests"]
+    found = collections.Counter()
+    for p in request["path"]:
+        found[p["task"] or p["what"]] += p["ns"] * (p["kind"] == "running")
+    problems = [f"{name}: {found[name]} ns, at least {ns}" for name, ns in took.items() if found[name] < DIFFERS[0] * ns]
+    if sum(p["ns"] for p in request["path"]) != request["end_ns"] - request["start_ns"] or len(took) != 24:
+        problems.append(f"{len(took)} ways; {request}")
+    return problems
 
 
 # Jobs of anyio's threads, one after another in each: of each, its name, and how long it took.
@@ -619,9 +736,9 @@ json.dump(took, open(sys.argv[2], "w"))
 """
 
 
-def test_workers(python, folder):
+def test_workers(python, source, folder):
     """Each request's job is its own, in a thread that does many."""
-    took, summary = recorded(python, folder, WORKERS)
+    took, summary = recorded(python, folder, source)
     problems = [] if len(summary["requests"]) == len(took) == 12 else [f"{len(summary['requests'])} requests, {len(took)} jobs"]
     for r in summary["requests"]:
         n = r["name"].removeprefix("GET /")
@@ -680,9 +797,9 @@ json.dump([], open(sys.argv[2], "w"))
 """
 
 
-def test_late(python, folder):
+def test_late(python, source, folder):
     """A timer is due while the loop is busy: from there on the request could go on. However busy this machine is."""
-    _, summary = recorded(python, folder, LATE)
+    _, summary = recorded(python, folder, source)
     path = summary["requests"][0]["path"]
     found = {kind: sum(p["ns"] for p in path if p["kind"] == kind) for kind in ("awaiting", "ready")}
     task, = (t for t in summary["tasks"] if t["name"] == "handler")
@@ -843,6 +960,31 @@ def test_snapshot(python, folder):
     return problems
 
 
+ON_UVLOOP = """
+import asyncio, functools, uvloop
+asyncio.run = functools.partial(asyncio.run, loop_factory=uvloop.new_event_loop)
+asyncio.Runner = functools.partial(asyncio.Runner, loop_factory=uvloop.new_event_loop)
+"""
+
+
+def planted_on_uvloop(notes):
+    """Its timers know milliseconds only."""
+    return [(kind, what, task, ns - 2_000_000 * (kind == "awaiting")) for kind, what, task, ns in planted(notes)]
+
+
+def uvloop_cases(python, anyio):
+    for name, source in PROGRAMS.items():
+        yield f"{name} on uvloop", test_tasks, python, ON_UVLOOP + source, 1, {}
+    yield ("the tasks' own coroutines are left out on uvloop", test_tasks, python,
+           ON_UVLOOP + decorated(ANOTHERS, CROWD), 4, {"OCULAR_EXCLUDE": "outside"})
+    yield "uvloop, a request, part by part", test_request, python, ON_UVLOOP + REQUEST, {}, planted_on_uvloop
+    yield "uvloop, a request whose handler is decorated", test_request, python, ON_UVLOOP + DECORATED_REQUEST, {}, planted_on_uvloop
+    yield "uvloop, whatever lets a request go on", test_ways, python, ON_UVLOOP + WAYS
+    yield "uvloop, a timer is late", test_late, python, ON_UVLOOP + LATE
+    yield "uvloop, requests are shown", test_shown, python, ON_UVLOOP + SHOWN
+    yield "uvloop, threads of anyio", test_workers, anyio, ON_UVLOOP + WORKERS
+
+
 def cases(python, _):
     version = recording.version(python)
     for name, source in PROGRAMS.items():
@@ -857,19 +999,27 @@ def cases(python, _):
     yield f"{version} a request whose handler is decorated", test_request, python, DECORATED_REQUEST, {}, planted
     yield (f"{version} a decorated request, only the program's own code", test_request, python, DECORATED_REQUEST,
            {"OCULAR_INCLUDE": "__main__"}, planted_own)
-    yield f"{version} requests are shown", test_shown, python
+    yield f"{version} requests are shown", test_shown, python, SHOWN
     yield f"{version} the program's own coroutines are named", test_named, python
     yield f"{version} any request can be asked for", test_any, python
-    yield f"{version} a timer is late", test_late, python
-    for name, test, *packages in (("trio, as it counts itself", test_trio, "trio", "anyio"),
-                                  ("threads of anyio", test_workers, "trio", "anyio"), ):
-        fetched = recording.venv(python, *packages)
-        yield f"{version} {name}", *((test, fetched) if fetched else (recording.NO_VENV,))
+    yield f"{version} a timer is late", test_late, python, LATE
+    yield f"{version} whatever lets a request go on", test_ways, python, WAYS
+    fetched = recording.venv(python, "trio", "anyio")
+    for name, test, *source in (("trio, as it counts itself", test_trio), ("threads of anyio", test_workers, WORKERS)):
+        yield f"{version} {name}", *((test, fetched, *source) if fetched else (recording.NO_VENV,))
     fetched = recording.venv(python, "uvloop")
     for name, source in (("uvloop", UVLOOP), ("uvloop, decorated", decorated(OURS, UVLOOP))):
         yield f"{version} {name}", *((test_uvloop, fetched, source) if fetched else (recording.NO_VENV,))
+    anyio = recording.venv(python, "anyio", "uvloop")
+    for name, *case in uvloop_cases(fetched, anyio):
+        yield f"{version} {name}", *(case if fetched and anyio else (recording.NO_VENV,))
     yield (f"{version} uvloop, a request behind a middleware",
            *((test_request, fetched, BEHIND, {}, planted_behind) if fetched else (recording.NO_VENV,)))
+    if version == "3.12":  # its methods are of another kind
+        old = recording.venv(python, "uvloop==0.20.0")
+        for name, *case in (("crowd on an old uvloop", test_tasks, old, ON_UVLOOP + CROWD, 1, {}),
+                            ("an old uvloop, whatever lets a request go on", test_ways, old, ON_UVLOOP + WAYS)):
+            yield f"{version} {name}", *(case if old else (recording.NO_VENV,))
     yield f"{version} tasks older than the recording", test_older, python
     yield f"{version} without identity", test_unidentified, python
     yield f"{version} requests of OpenTelemetry", test_telemetry, python

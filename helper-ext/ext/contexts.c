@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* contexts.c - see contexts.h. */
+#include "contexts.h"
+
+#include "hooks.h"
+#include "identity.h"
+#include "tasks.h"
+#include "uvloop.h"
+
+/* What a context's row (told.h) says beside the payload of its words; 0: a job that has begun. */
+#define OF_JOB (1ull << 62)
+#define STARTS (1ull << 61) /* of a task, whose coroutine starts when it is entered */
+
+static uint64_t job_of(const PyObject *context)
+{
+	return (uintptr_t)context >> IDENTITY_ADDRESS;
+}
+
+static void expect_job(struct codes *c, PyObject *context)
+{
+	told_put(&c->contexts, context, job_of(context) | OF_JOB, NULL, 0);
+}
+
+/* A task that has not begun. */
+static void expect_start(struct codes *c, uint32_t session, PyObject *task, PyObject *context, bool own)
+{
+	PyObject *coroutine = tasks_coroutine(c, task), *code, *globals;
+	bool begun = true, told = coroutine && tasks_start_is_told(c, session, coroutine);
+	uint64_t address = coroutine ? identity_of(coroutine, &begun) : 0;
+
+	if (address && !begun && own && uvloop_enters())
+		told_put(&c->contexts, context, address | (told ? STARTS : 0), NULL, 0);
+	else if (told && identity_to_come(coroutine, &code, &globals))
+		codes_follow(c, code, hooks_beginning());
+	Py_XDECREF(coroutine);
+}
+
+void contexts_scheduled(struct codes *c, uint32_t session, PyObject *callback, PyObject *context, bool own)
+{
+	PyObject *task = tasks_called(c, callback);
+	uint64_t coroutine = task ? tasks_see(c, session, task) : 0;
+
+	if (coroutine) {
+		tasks_write(c, session, SUBJECT_TASK_WOKEN, coroutine);
+	} else if (task) {
+		expect_start(c, session, task, context, own);
+	} else if (own && uvloop_enters()) {
+		expect_job(c, context);
+		tasks_write(c, session, SUBJECT_JOB_MADE, job_of(context));
+	}
+	Py_XDECREF(task);
+}
+
+/* uvloop's timers know whole milliseconds, those of none are no timers. They may come up to one too early. */
+static double rounded_ns(double seconds)
+{
+	double ms = seconds * 1e3;
+
+	return ms > .5 && ms < 1e9 ? (double)(uint64_t)(ms + .5) * 1e6 : 0;
+}
+
+void contexts_timed(struct codes *c, uint32_t session, PyObject *delay, PyObject *context, bool own)
+{
+	double ns = PyFloat_Check(delay) || PyLong_Check(delay) ? rounded_ns(PyFloat_AsDouble(delay)) : 0;
+
+	PyErr_Clear();
+	if (!own || !uvloop_enters())
+		return;
+	expect_job(c, context);
+	tasks_timer(c, session, ns, context);
+}
+
+static void begin(struct codes *c, uint32_t session, PyObject *row)
+{
+	uint64_t what = told_get(&c->contexts, row)->coroutine, whom = what & MARKER_SUBJECT_MAX;
+
+	tasks_write(c, session, what & OF_JOB ? SUBJECT_JOB_UNSEEN : SUBJECT_TASK_UNSEEN, whom);
+	if (what & STARTS)
+		tasks_write(c, session, SUBJECT_TASK_STARTED, whom);
+	told_set(&c->contexts, row, what & OF_JOB ? 0 : whom);
+}
+
+void contexts_entered(struct codes *c, uint32_t session, PyObject *context)
+{
+	PyObject *row = told_find(&c->contexts, context);
+
+	if (row)
+		begin(c, session, row);
+	else
+		tasks_write(c, session, SUBJECT_TASK_UNSEEN, 0);
+	Py_XDECREF(row);
+}
