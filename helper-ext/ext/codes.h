@@ -50,8 +50,6 @@ struct hook;
 	W(SPEC, "__spec__") \
 	W(LOADING, "_initializing") \
 	W(CONTEXT, "context") \
-	W(ASYNCIO, "_asyncio") \
-	W(CURRENT_TASK, "current_task") \
 	W(WHEN, "_when") \
 	W(GET_LOOP, "get_loop")
 

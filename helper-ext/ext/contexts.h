@@ -16,13 +16,16 @@
 struct codes;
 
 /*
- * It is to call `callback` in `context`, which is its own, or else may be others', too: the step of a task, which can
- * go on, or a job. Calls Python; leaves no exception.
+ * It is to call `callback` in `context`, to which so many have a reference: the step of a task, which can go on, or a
+ * job. Calls Python; leaves no exception.
  */
-void contexts_scheduled(struct codes *c, uint32_t session, PyObject *callback, PyObject *context, bool own);
+void contexts_scheduled(struct codes *c, uint32_t session, PyObject *callback, PyObject *context, Py_ssize_t holders);
 
 /* Likewise, not a task's step, in so many seconds. */
-void contexts_timed(struct codes *c, uint32_t session, PyObject *delay, PyObject *context, bool own);
+void contexts_timed(struct codes *c, uint32_t session, PyObject *delay, PyObject *context, Py_ssize_t holders);
+
+/* A coroutine of this code begins, one of which no context tells it. */
+void contexts_beginning(struct codes *c, uint32_t session, PyObject *code);
 
 /* It has entered a context. */
 void contexts_entered(struct codes *c, uint32_t session, PyObject *context);

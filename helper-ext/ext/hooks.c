@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "contexts.h"
 #include "greenlets.h"
 #include "imports.h"
 #include "tasks.h"
@@ -87,7 +88,7 @@ const struct hook *hooks_own(void)
 
 const struct hook *hooks_beginning(void)
 {
-	static const struct hook begins = { .op = OP_PY_START, .before = tasks_beginning };
+	static const struct hook begins = { .op = OP_PY_START, .before = contexts_beginning };
 
 	return &begins;
 }

@@ -209,33 +209,6 @@ PyObject *tasks_called(const struct codes *c, PyObject *callback)
 	return self;
 }
 
-/* Which task runs in this thread, or NULL. By asyncio's function in C: there are no events of that. */
-static PyObject *current_task(const struct codes *c)
-{
-	PyObject *module = PyImport_GetModule(c->words[WORD_ASYNCIO]);
-	PyObject *function = attribute(c, module, WORD_CURRENT_TASK);
-	PyObject *task = function && PyCFunction_Check(function) ? PyObject_CallNoArgs(function) : NULL;
-
-	PyErr_Clear(); /* no loop runs in this thread */
-	Py_XDECREF(function);
-	Py_XDECREF(module);
-	return task;
-}
-
-void tasks_beginning(struct codes *c, uint32_t session, PyObject *code)
-{
-	PyObject *task = current_task(c), *coroutine = is_task(c, task) ? tasks_coroutine(c, task) : NULL;
-	bool begun;
-	uint64_t address = coroutine ? identity_of(coroutine, &begun) : 0;
-
-	if (address && address == identity_running(code)) {
-		tasks_see(c, session, task);
-		tasks_write(c, session, SUBJECT_TASK_STARTED, address);
-	}
-	Py_XDECREF(coroutine);
-	Py_XDECREF(task);
-}
-
 void tasks_own(struct codes *c, uint32_t session, PyObject *code, enum marker_op op)
 {
 	static const enum subject what[] = {

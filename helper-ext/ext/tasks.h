@@ -33,9 +33,6 @@ void tasks_write(struct codes *c, uint32_t session, enum subject what, uint64_t 
 /* A job is made, which a timer begins in so many ns. */
 void tasks_timer(struct codes *c, uint32_t session, double ns, const void *job);
 
-/* A coroutine of this code begins: is it the one of a task that asyncio says is running? */
-void tasks_beginning(struct codes *c, uint32_t session, PyObject *code);
-
 /* A coroutine of this code, which is left out, begins, goes on, is suspended, or ends: it may be a task's own. */
 void tasks_own(struct codes *c, uint32_t session, PyObject *code, enum marker_op op);
 

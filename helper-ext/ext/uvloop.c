@@ -95,12 +95,12 @@ static bool is_heard(const struct codes *c)
 	return c && c->listening;
 }
 
-typedef void (*tell_fn)(struct codes *c, uint32_t session, PyObject *what, PyObject *context, bool own);
+typedef void (*tell_fn)(struct codes *c, uint32_t session, PyObject *what, PyObject *context, Py_ssize_t holders);
 
-/* References to one that is given, beside those of whoever may enter it: ours, and that of the call's own dict. */
-static Py_ssize_t references(const struct method *m)
+/* References to a context, without ours, and that of the call's own dict. */
+static Py_ssize_t holders(const struct method *m, const PyObject *given, PyObject *context)
 {
-	return 1 + !m->real;
+	return given ? Py_REFCNT(context) - 1 - !m->real : 1;
 }
 
 /* Told before the call, because another thread may do it meanwhile. */
@@ -114,7 +114,7 @@ static PyObject *tell_and_call(const struct method *m, const struct call *l, tel
 		return call(m, l);
 	context = given ? Py_NewRef(given) : PyContext_CopyCurrent();
 	if (context) {
-		tell(c, c->session, l->args[0], context, !given || Py_REFCNT(context) == 1 + references(m));
+		tell(c, c->session, l->args[0], context, holders(m, given, context));
 		result = given ? call(m, l) : call_in(m, l, context);
 	}
 	Py_XDECREF(context);
