@@ -21,6 +21,7 @@ struct async_task {
 	struct called by;	      /* the task that made it */
 	uint64_t ready_total_ns;      /* that it was ready before its coroutine was known */
 	uint64_t outer_step;	      /* of its thread, while it runs and its own coroutine is left out */
+	bool hidden;		      /* its own coroutine is left out */
 	const struct code *coroutine; /* NULL: it has not begun */
 	uint64_t number;	      /* 1, 2, ... in order of appearance */
 	int32_t pid;

@@ -318,11 +318,25 @@ static int begin_hidden(struct thread *t, struct async_task *task, uint64_t addr
 
 	if (!number)
 		return -ENOMEM;
+	task->hidden = true;
 	task->outer_step = t->doing.step;
 	t->doing.step = number;
 	t->doing.hidden = address;
+	t->doing.thrown_depth = 0;
 	t->doing.yielded = NULL;
 	return async_tasks_run(&p->tasks, task, number, ns);
+}
+
+int subject_thrown(struct thread *t, uint64_t address, uint64_t ns, struct profile *p)
+{
+	struct async_task *task = async_tasks_find(&p->tasks, t->pid, address);
+	int err;
+
+	if (!task || !task->hidden || !task->suspended_ns || t->doing.hidden)
+		return 0;
+	err = begin_hidden(t, task, address, ns, p);
+	t->doing.thrown_depth = t->depth + 1;
+	return err;
 }
 
 /* Such a coroutine begins or goes on. One that another coroutine awaits is no task's, as in is_awaited(). */
@@ -336,6 +350,10 @@ static int run_hidden(struct thread *t, const struct sample *s, uint64_t address
 	if (!st)
 		return -ENOMEM;
 	t->doing.beginning = 0;
+	if (t->doing.hidden == address && t->doing.thrown_depth) { /* what was thrown into what it awaits comes out */
+		t->doing.thrown_depth = 0;
+		return 0;
+	}
 	if (task && starts && (t->doing.hidden || (top && top->a.code->coroutine)))
 		return async_tasks_end(&p->tasks, task, address, 0, s->time);
 	if (task && starts)
@@ -353,36 +371,42 @@ static void leave_hidden(struct thread *t, const struct frame *top, const struct
 		t->doing.step = task->outer_step;
 }
 
-/* It is suspended, or ends. What the step is called is known only now. */
-static int rest_hidden(struct thread *t, const struct sample *s, uint64_t address, bool ends,
+/* It is suspended, or ends, in the frame `top` or none. What the step is called is known only now. */
+static int rest_hidden(struct thread *t, const struct frame *top, uint64_t address, uint64_t ns, bool ends,
 		       const struct subscribers *to)
 {
 	struct profile *p = to->profile;
-	struct stack *st = thread_stack(t, s->interpreter);
 	struct async_task *task = async_tasks_find(&p->tasks, t->pid, address);
 	const struct step *step = task && t->doing.hidden == address ? steps_get(&p->steps, task->step) : NULL;
 	int err;
 
-	if (!st)
-		return -ENOMEM;
 	if (!step)
 		return 0;
 	err = mark_wait(step, step->suspended_ns ? step->suspended_ns : task->made_ns, to);
-	err = err ?: mark(step, CRITICAL_RUNNING, step->what, step->begun_ns, s->time, to);
-	leave_hidden(t, stack_top(st), task);
+	err = err ?: mark(step, CRITICAL_RUNNING, step->what, step->begun_ns, ns, to);
+	leave_hidden(t, top, task);
 	if (!err && ends)
-		return async_tasks_end(&p->tasks, task, address, s->time - step->begun_ns, s->time);
-	async_tasks_suspend(task, s->time - step->begun_ns, s->time, t->doing.yielded, awaited_by(&t->doing, p->codes));
+		return async_tasks_end(&p->tasks, task, address, ns - step->begun_ns, ns);
+	async_tasks_suspend(task, ns - step->begun_ns, ns, t->doing.yielded, awaited_by(&t->doing, p->codes));
 	return err;
 }
 
-/* The outermost coroutine that is seen in a step of a task whose own is not. */
+static int rest_by_word(struct thread *t, const struct sample *s, uint64_t address, bool ends,
+			const struct subscribers *to)
+{
+	struct stack *st = thread_stack(t, s->interpreter);
+
+	return st ? rest_hidden(t, stack_top(st), address, s->time, ends, to) : -ENOMEM;
+}
+
+/* Of a task whose own coroutine is not seen: the outermost one that is, of those that are most the program's own. */
 static void name_hidden(struct thread *t, struct code *code, struct profile *p)
 {
 	struct async_task *task = async_tasks_find(&p->tasks, t->pid, t->doing.hidden);
 	struct step *step = task ? steps_get(&p->steps, task->step) : NULL;
 
-	if (!step || step->what || !code->coroutine)
+	if (!step || !code->coroutine ||
+	    (step->what && origin_rank(p->codes, code) <= origin_rank(p->codes, step->what)))
 		return;
 	step->what = code;
 	task->coroutine = task->coroutine ? task->coroutine : code;
@@ -426,7 +450,7 @@ int subject_word(struct thread *t, const struct sample *s, const struct subscrib
 		return run_hidden(t, s, whom, p);
 	case SUBJECT_TASK_RESTS:
 	case SUBJECT_TASK_ENDS:
-		return rest_hidden(t, s, whom, what == SUBJECT_TASK_ENDS, to);
+		return rest_by_word(t, s, whom, what == SUBJECT_TASK_ENDS, to);
 	case SUBJECT_GREENLET: /* thread_greenlets.c has these */
 	case SUBJECT_GREENLET_ENDED:
 		break;
@@ -547,6 +571,16 @@ static bool is_awaited(const struct stack *st, const struct frame *f)
 	return f > st->frames && (f - 1)->a.code->coroutine;
 }
 
+/* What a hidden task awaits is suspended again, after something was thrown into it: so is the task. */
+static int rest_thrown(struct thread *t, const struct stack *st, const struct frame *f, uint64_t ns, enum leave_how how,
+		       const struct subscribers *to)
+{
+	if (!t->doing.hidden || t->depth != t->doing.thrown_depth || how != LEAVE_YIELD)
+		return 0;
+	t->doing.thrown_depth = 0;
+	return rest_hidden(t, f > st->frames ? f - 1 : NULL, t->doing.hidden, ns, false, to);
+}
+
 int subject_ends(struct thread *t, struct stack *st, struct object *o, uint64_t ns, enum leave_how how,
 		 const struct subscribers *to)
 {
@@ -555,13 +589,15 @@ int subject_ends(struct thread *t, struct stack *st, struct object *o, uint64_t 
 	struct async_task *task = o ? task_of(t, o, p) : NULL;
 	int err = 0;
 
-	if (o)
+	if (o) {
 		note_yield(&t->doing, f, how, p->codes);
-	if (task && !f->step && !task->step && is_awaited(st, f)) {
+		err = rest_thrown(t, st, f, ns, how, to);
+	}
+	if (!err && task && !f->step && !task->step && is_awaited(st, f)) {
 		err = async_tasks_end(&p->tasks, task, o->address, 0, ns);
 		o->task = task = NULL;
 	}
-	if (task && !f->step) /* its first yield tells which one it is */
+	if (!err && task && !f->step) /* its first yield tells which one it is */
 		err = run_task(t, f, task, f->a.op == OP_EXTENSION && !o->older ? o->begun_ns : f->a.start_ns, to);
 	if (task)
 		err = err ?: mark_run(f, ns, to);

@@ -31,6 +31,7 @@ struct doing {
 	} last;
 	uint64_t unnamed;	 /* a job whose own function is still to come; 0: none */
 	uint64_t hidden;	 /* address of the running task's own coroutine, if that is left out; 0: none */
+	uint32_t thrown_depth;	 /* that of what it awaits, which was thrown into and goes on; else 0 */
 	struct code *yielded;	 /* in which coroutine what yields was suspended; NULL: nothing yields */
 	struct code *yielded_by; /* then, the innermost one that is most the program's own (origin_rank()) */
 	uint64_t named;		 /* the step whose `what` can be no better */
@@ -38,6 +39,9 @@ struct doing {
 
 /* A SUBJECT word. 0, -ENOMEM, or what a sink returned. */
 int subject_word(struct thread *t, const struct sample *s, const struct subscribers *to);
+
+/* A step of the task with this coroutine throws into something: also if the coroutine is left out. 0 or -ENOMEM. */
+int subject_thrown(struct thread *t, uint64_t address, uint64_t ns, struct profile *p);
 
 /* A step of the task that the thread works for: also if its work has been handed on. NULL: none. */
 const struct step *subject_task(const struct thread *t, const struct profile *p);

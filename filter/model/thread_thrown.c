@@ -107,9 +107,12 @@ static bool is_by_step(const struct thread *t, const struct stack *st)
 int thread_thrown(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to)
 {
 	const struct object *o = object_of(s);
-	struct object *root = t->doing.stepping ? objects_find(t->objects, t->doing.stepping) : NULL;
+	uint64_t stepping = t->doing.stepping;
+	struct object *root = stepping ? objects_find(t->objects, stepping) : NULL;
 
 	t->doing.stepping = 0;
+	if (o && stepping && !root && is_by_step(t, st))
+		return subject_thrown(t, stepping, s->time, to->profile);
 	if (!o || o == root || !is_suspended(t->objects, root) || !is_by_step(t, st) || !leads_to(t->objects, o, root))
 		return 0;
 	return put_back(t, st, awaiter_of(t->objects, o), root, s, to);

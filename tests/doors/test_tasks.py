@@ -779,6 +779,41 @@ def test_trio(python, folder):
     return [] if good else [f"{tasks} tasks, {steps} steps: {ran}, {found}"]
 
 
+# Tasks that are cancelled while what they await catches that and goes on, or ends; their own coroutine may be left out.
+CATCHES = """
+import asyncio, json, sys
+{decorator}
+async def inner(n, ends):
+    try:
+        await asyncio.sleep(9)
+    except asyncio.CancelledError:
+        if ends:
+            return
+    for i in range(n):
+        await asyncio.sleep(0)
+@decorate
+async def outer(n, ends):
+    await inner(n, ends)
+    return n
+async def main():
+    tasks = [asyncio.create_task(outer(i % 4, i < 4), name=f"{{i}}") for i in range(8)]
+    await asyncio.sleep(0)
+    for task in tasks:
+        task.cancel()
+    assert await asyncio.gather(*tasks) == [0, 1, 2, 3] * 2
+asyncio.run(main())
+json.dump([], open(sys.argv[2], "w"))
+"""
+
+
+def test_catches(python, source, more, folder):
+    """Each of these tasks ends, and its own steps are the first one, that of the cancellation, and those of the sleeps after it."""
+    _, summary = recorded(python, folder, source, **more)
+    found = {t["name"]: (t["ended"], t["resumptions"]) for t in summary["tasks"] if t["name"].isdigit()}
+    wanted = {f"{i}": (True, 1 + (0 if i < 4 else i % 4)) for i in range(8)}
+    return [] if found == wanted else [f"{found}, not {wanted}"]
+
+
 LATE = """
 import asyncio, json, sys, time
 import ocular
@@ -980,6 +1015,9 @@ def uvloop_cases(python, anyio):
     yield "uvloop, a request, part by part", test_request, python, ON_UVLOOP + REQUEST, {}, planted_on_uvloop
     yield "uvloop, a request whose handler is decorated", test_request, python, ON_UVLOOP + DECORATED_REQUEST, {}, planted_on_uvloop
     yield "uvloop, whatever lets a request go on", test_ways, python, ON_UVLOOP + WAYS
+    for how, decorator, more in (("", "decorate = lambda f: f", {}), (", decorated", OURS, {}),
+                                 (", left out", ANOTHERS, {"OCULAR_EXCLUDE": "outside"})):
+        yield f"uvloop, what is cancelled goes on{how}", test_catches, python, ON_UVLOOP + CATCHES.format(decorator=decorator), more
     yield "uvloop, a timer is late", test_late, python, ON_UVLOOP + LATE
     yield "uvloop, requests are shown", test_shown, python, ON_UVLOOP + SHOWN
     yield "uvloop, threads of anyio", test_workers, anyio, ON_UVLOOP + WORKERS
@@ -1003,6 +1041,9 @@ def cases(python, _):
     yield f"{version} the program's own coroutines are named", test_named, python
     yield f"{version} any request can be asked for", test_any, python
     yield f"{version} a timer is late", test_late, python, LATE
+    for how, decorator, more in (("", "decorate = lambda f: f", {}), (", decorated", OURS, {}),
+                                 (", left out", ANOTHERS, {"OCULAR_EXCLUDE": "outside"})):
+        yield f"{version} what is cancelled goes on{how}", test_catches, python, CATCHES.format(decorator=decorator), more
     yield f"{version} whatever lets a request go on", test_ways, python, WAYS
     fetched = recording.venv(python, "trio", "anyio")
     for name, test, *source in (("trio, as it counts itself", test_trio), ("threads of anyio", test_workers, WORKERS)):
