@@ -105,6 +105,18 @@ def show(options: argparse.Namespace) -> int:
     return 0
 
 
+def durations(options: argparse.Namespace) -> int:
+    """How long one function's calls took, by label."""
+    output(fleet_questions.durations(Store(options.store), one(options, "a function"), options.by), options)
+    return 0
+
+
+def callers(options: argparse.Namespace) -> int:
+    """Who called one function."""
+    output(fleet_questions.callers(Store(options.store), one(options, "a function"), options.rows), options)
+    return 0
+
+
 def slower(options: argparse.Namespace) -> int:
     """What got slower from one group of recordings to another."""
     if not options.by or len(options.what) != 2:
@@ -138,7 +150,7 @@ def compact(options: argparse.Namespace) -> int:
 
 
 COMMANDS: "dict[str, Callable[[argparse.Namespace], int]]" = {
-    "add": add, "sql": sql, "top": top, "show": show, "slower": slower, "trace": trace, "compact": compact}
+    "add": add, "sql": sql, "top": top, "show": show, "durations": durations, "callers": callers, "slower": slower, "trace": trace, "compact": compact}
 
 
 def one(options: argparse.Namespace, what: str) -> str:

@@ -64,14 +64,14 @@ def content_id(recording: str) -> str:
 
 
 def _summary(recording: str) -> "dict[str, Any]":
-    done = subprocess.run([tools.front_end(), "report", "--quiet", "--summary", "-", recording], stdin=subprocess.DEVNULL, capture_output=True)
+    done = subprocess.run([tools.front_end(), "report", "--quiet", "--summary", "-", "--for-fleet", recording], stdin=subprocess.DEVNULL, capture_output=True)
     if done.returncode:
         said = done.stderr.decode(errors="backslashreplace").strip().splitlines() or ["ocular report ended with %d" % done.returncode]
         raise Refused("'%s' was not added: %s" % (recording, re.sub("^ocular[a-z-]*: ", "", said[-1])))
     made = json.loads(done.stdout.decode("utf-8", "replace"))
     if not isinstance(made, dict) or made.get("schema") != 1:
         raise Refused("'%s' was not added: its summary has another schema" % recording)
-    return made
+    return tables.with_waiting(made)
 
 
 def _header(recording: str, summary: "dict[str, Any]") -> "dict[str, Any]":
@@ -117,6 +117,19 @@ def start_of(header: "dict[str, Any]") -> "datetime.datetime | None":
     return datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=ns // 1000)
 
 
+def commit_of(folder: "str | None", host: "str | None", start: "datetime.datetime | None") -> "str | None":
+    """Which commit the repository of a folder was at then, by its reflog. None: not known, or it is another machine's."""
+    if not folder or not start or host != os.uname().nodename or not os.path.isdir(folder):
+        return None
+    try:
+        done = subprocess.run(["git", "-C", folder, "rev-parse", "--verify", "--end-of-options", "HEAD@{%s +0000}" % start.isoformat(" ", "seconds")],
+                              stdin=subprocess.DEVNULL, capture_output=True, env={**os.environ, "LC_ALL": "C"})
+    except OSError:  # there is no git
+        return None
+    said = done.stdout.decode(errors="replace").strip()
+    return said if not done.returncode and not done.stderr and said.isalnum() else None
+
+
 def _same_labels(connection: "Any", store: Store, at: tuple[str, str], recording: str, given: dict[str, str], shown: str) -> None:
     """Refused if the store has it with others."""
     found = connection.execute("SELECT * FROM read_parquet(?) WHERE recording = ?", [store.path(tables.RECORDING, *at), recording])
@@ -154,10 +167,11 @@ def add(store: Store, recording: str, given: dict[str, str]) -> "tuple[str, int]
         rows = list(tables.rows(table, name, summary, names))
         if rows:
             store.write(connection, made_of(connection, tables.columns(table), tables.as_json(rows)), table, day, name)
-    file = os.path.join(recording, "perf.data") if os.path.isdir(recording) else recording
+    host = host_of(os.path.join(recording, "perf.data") if os.path.isdir(recording) else recording)
     script = tables.program(header)
-    row = tables.recording_row(summary, recording=name, program=script and os.path.basename(script), host=host_of(file),
-                               start=start and start.isoformat(" "), path=os.path.abspath(recording))
+    row = tables.recording_row(summary, recording=name, program=script and os.path.basename(script), host=host,
+                               start=start and start.isoformat(" "), path=os.path.abspath(recording),
+                               commit=commit_of(names.folders[-1], host, start))
     columns = tables.columns(tables.RECORDING) + [(tables.LABEL + label, "VARCHAR") for label in given]
     row.update({tables.LABEL + label: value for label, value in given.items()})
     query = made_of(connection, columns, tables.as_json([row]))

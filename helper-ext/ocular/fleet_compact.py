@@ -45,7 +45,7 @@ def _pack(connection: object, store: Store, day: str, stems: list[str]) -> None:
         paths = [there[day, stem] for stem in stems if (day, stem) in there]
         if paths:
             # Sorted, because what is alike then lies together: smaller, and less to read for one function.
-            order = "key, recording" if any(column == "key" for column, _ in tables.columns(table)) else "recording"
+            order = ", ".join([column for column, _ in tables.columns(table) if column.endswith("key")] + ["recording"])
             store.write(connection, "SELECT * FROM read_parquet([%s], union_by_name = true, hive_partitioning = false) ORDER BY %s"
                         % (", ".join(map(quoted, paths)), order), table, day, name)
 

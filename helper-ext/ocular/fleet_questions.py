@@ -67,7 +67,53 @@ def show(store: Store, function: str, rows: int) -> "Answer":
         GROUP BY f.key, f.recording ORDER BY self_ns_per_activation DESC NULLS LAST, f.key, f.recording LIMIT %d"""
                 % (labels, quoted(function), quoted(function), rows))
     if not found[1]:
-        raise Refused("no recording in '%s' has a function '%s': give a qualname, or a key as `ocular fleet top` prints it" % (store.shown, function))
+        raise _no_function(store, function)
+    return found
+
+
+SHARES = (("median_ns", 0.5), ("p90_ns", 0.9), ("p99_ns", 0.99), ("p999_ns", 0.999))
+
+
+def _middle(low: str) -> str:
+    """Of the bucket that begins there (filter/model/stat.h)."""
+    return "%s + CASE WHEN %s < 16 THEN 0 ELSE ((1::BIGINT << (floor(log2(%s))::INTEGER - 3)) - 1) // 2 END" % (low, low, low)
+
+
+def durations(store: Store, function: str, label: str | None) -> "Answer":
+    """How long its activations took, by the label's values, or by recording: of all their buckets together."""
+    by = tables.LABEL + label if label else "recording"
+    if label and by not in labels_of(store):
+        raise Refused("no recording in '%s' has a label '%s'" % (store.shown, label))
+    found = ask(store, """
+        WITH ours AS (SELECT f.key, r.%(by)s AS side, r.recording AS recording, unnest(f.durations, max_depth := 2)
+                      FROM function f JOIN recording r USING (recording) WHERE f.key = %(function)s OR f.qualname = %(function)s),
+        buckets AS (SELECT key, side, low, sum(n) AS n FROM ours GROUP BY ALL),
+        seen AS (SELECT *, sum(n) OVER (PARTITION BY key, side ORDER BY low) AS seen, sum(n) OVER (PARTITION BY key, side) AS everything FROM buckets),
+        recordings AS (SELECT key, side, count(DISTINCT recording) AS recordings FROM ours GROUP BY ALL)
+        SELECT key, side AS %(by)s%(recordings)s, any_value(everything)::BIGINT AS activations, %(shares)s,
+            %(most)s AS longest_ns
+        FROM seen JOIN recordings USING (key, side) GROUP BY key, side, recordings ORDER BY key, side"""
+                % {"by": identifier(by), "function": quoted(function), "recordings": ", recordings" if label else "", "most": _middle("max(low)"),
+                   "shares": ", ".join("%s AS %s" % (_middle("(min(low) FILTER (seen >= ceil(%r * everything)))" % share), name)
+                                       for name, share in SHARES)})
+    if not found[1]:
+        raise _no_function(store, function)
+    return found
+
+
+def _no_function(store: Store, function: str) -> Refused:
+    return Refused("no recording in '%s' has a function '%s': give a qualname, or a key as `ocular fleet top` prints it" % (store.shown, function))
+
+
+def callers(store: Store, function: str, rows: int) -> "Answer":
+    """Who called one function, in all recordings. Refused if no recording has it."""
+    found = ask(store, """
+        SELECT caller_key, callee_key, count(DISTINCT recording) AS recordings, sum(calls)::BIGINT AS calls, sum(recursive_calls)::BIGINT AS recursive_calls,
+            sum(self_ns)::BIGINT AS self_ns, sum(total_ns)::BIGINT AS total_ns
+        FROM edges WHERE callee_key = %(function)s OR ends_with(callee_key, ':' || %(function)s)
+        GROUP BY ALL ORDER BY total_ns DESC, calls DESC, caller_key LIMIT %(rows)d""" % {"function": quoted(function), "rows": rows})
+    if not found[1]:
+        raise _no_function(store, function)
     return found
 
 

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """ocular fleet without DuckDB: which difference is more than noise, how functions are called wherever they are installed, labels."""
 
+import datetime
 import math
 import os
 import random
+import shutil
 import statistics
 import struct
+import subprocess
 import sys
 import tempfile
 
@@ -84,6 +87,28 @@ def test_host():
             with open(os.path.join(folder, "perf.data"), "wb") as made:
                 made.write(data)
             equal(fleet_add.host_of(made.name), wanted)
+
+
+def test_commit():
+    """The one that was checked out then, here; and none of before the repository, of another machine, or of no folder."""
+    if not shutil.which("git"):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        def git(*words, at="2026-01-02T03:04:05+0000"):
+            who = {"GIT_%s_%s" % (role, what): "a@b" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+            dates = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
+            return subprocess.run(["git", "-C", folder, *words], env={**os.environ, **who, **dates}, check=True, capture_output=True, text=True).stdout
+        git("init")
+        commits = []
+        for day in (2, 4):
+            git("commit", "--allow-empty", "-m", "x", at="2026-01-%02dT03:04:05+0000" % day)
+            commits.append(git("rev-parse", "HEAD").strip())
+        here = os.uname().nodename
+        for host, day, wanted in ((here, 1, None), (here, 3, commits[0]), (here, 5, commits[1]), ("other" + here, 3, None), (None, 3, None)):
+            equal(fleet_add.commit_of(folder, host, datetime.datetime(2026, 1, day)), wanted)
+        equal(fleet_add.commit_of(folder + "/none", here, datetime.datetime(2026, 1, 3)), None)
+        equal(fleet_add.commit_of("/", here, datetime.datetime(2026, 1, 3)), None)
+        equal(fleet_add.commit_of(folder, here, None), None)
 
 
 rec.run(globals())

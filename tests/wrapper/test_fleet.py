@@ -4,6 +4,7 @@ which function got slower. DuckDB comes from PyPI.
 """
 
 import json
+import math
 import os
 import shutil
 import signal
@@ -37,7 +38,7 @@ thread.join()
 """
 # Of which table's column is which sum of the summary.
 SUMS = (("function", "functions", ("calls", "self_ns", "total_ns", "activations", "self_cycles", "self_cpu_ns")),
-        ("loops", "loops", ("entries", "iterations", "timed")), ("waits", "waits", ("count", "ns")))
+        ("edges", "edges", ("calls", "recursive_calls", "self_ns", "total_ns")), ("loops", "loops", ("entries", "iterations", "timed")), ("waits", "waits", ("count", "ns")))
 
 
 class Fleet:
@@ -82,10 +83,30 @@ class Fleet:
         return sorted(os.path.join(at, name) for at, _, names in os.walk(self.store) for name in names)
 
 
+def wrong_parts(fleet, summary):
+    """What one table says must be what another one does: callers' parts of a function, its distribution, its waits by kind."""
+    trace, problems = summary["trace"], []
+    for query, wanted in (
+            ("SELECT sum(self_ns)::BIGINT FROM edges", trace["traced_ns"] - trace["outside_ns"]),
+            ("SELECT sum(calls)::BIGINT FROM edges WHERE callee_key = 'app.py:price' AND caller_key = 'app.py:serve'", 300),
+            ("SELECT count(*) FROM edges WHERE callee_key = 'app.py:serve' AND caller_key <> 'app.py:<module>'", 0),
+            ("SELECT sum(list_sum([each.n FOR each IN durations]))::BIGINT FROM function WHERE key = 'app.py:price'", 300),
+            ("SELECT count(*) FROM function WHERE list_sum([each.n * each.low FOR each IN durations]) > total_ns AND NOT recursive_calls", 0),
+            ("SELECT sum(list_sum(map_values(waiting_by_kind)))::BIGINT FROM function",
+             sum(row["ns"] for row in summary["waits"] if row["file"] is not None)),
+            ("SELECT sum(waiting_by_kind['lock'])::BIGINT FROM function", sum(row["ns"] for row in summary["waits"] if row["kind"] == "lock")),
+            ("SELECT sum(list_sum([each.n FOR each IN cycles_buckets]))::BIGINT FROM loops", sum(row["timed"] for row in summary["loops"])),
+            ("SELECT bytecode FROM function WHERE key = 'app.py:price'",
+             next(row["bytecode"] for row in summary["functions"] if row["qualname"] == "price"))):
+        found = fleet.value(query)
+        problems += [f"{query}: {found}, not {wanted}"] * (found != wanted)
+    return problems
+
+
 def wrong_sums(fleet, name):
     """What the store says of the only recording that it has, beside the summary."""
-    summary = recording.summary(os.path.join(fleet.folder, name))
-    problems = []
+    summary = recording.summary(os.path.join(fleet.folder, name), "for_fleet=yes")
+    problems = wrong_parts(fleet, summary)
     for table, field, columns in SUMS:
         for column in columns:
             wanted, found = sum(row[column] for row in summary[field]), fleet.value(f"SELECT sum({column})::BIGINT FROM {table}")
@@ -183,6 +204,24 @@ def half_compacted(python, duck, folder):
     return problems + [f"left: {left}"] * bool(left)
 
 
+def durations_of(folder):
+    """Of price(), which calls nothing, by the list of events."""
+    for events in recording.events(folder).values():
+        times = [int(each.time) for each in events if each.qualname == "price" and each.event in ("PY_START", "PY_RETURN")]
+        yield from (end - begin for begin, end in zip(times[::2], times[1::2]))
+
+
+def wrong_durations(fleet, names):
+    """Quantiles of the calls of all recordings of release 1.3 together, where a bucket is exact to a 16th."""
+    wanted = sorted(each for name in names for each in durations_of(os.path.join(fleet.folder, name)))
+    row = next(row for row in json.loads(fleet.must("durations", "store", "price", "--by", "release", "--json")) if row["label_release"] == "1.3")
+    problems = [f"{len(wanted)} calls: {row}"] * ((row["activations"], row["recordings"]) != (len(wanted), len(names)))
+    for name, share in (("median_ns", 0.5), ("p90_ns", 0.9), ("p99_ns", 0.99), ("p999_ns", 0.999), ("longest_ns", 1)):
+        exact = wanted[math.ceil(len(wanted) * share) - 1]
+        problems += [f"{name} is {exact}: {row}"] * (abs(row[name] - exact) > exact / 16)
+    return problems
+
+
 def releases(python, duck, folder):
     """price() got slower in release 1.4, and nothing from 1.2 to 1.3."""
     fleet = Fleet(python, duck, folder)
@@ -195,6 +234,10 @@ def releases(python, duck, folder):
     problems += [f"1.2 to 1.3: {same}"] * ("app.py:price" in [row["key"] for row in same])
     shown = json.loads(fleet.must("show", "store", "price", "--json"))
     problems += [f"show: {shown[:2]}"] * (len(shown) != 18 or shown[0]["label_release"] != "1.4")
+    problems += wrong_durations(fleet, [f"1.3-{n}" for n in range(6)])
+    callers, = json.loads(fleet.must("callers", "store", "price", "--json"))
+    found = callers["caller_key"], callers["callee_key"], callers["recordings"], callers["calls"], callers["recursive_calls"]
+    problems += [f"callers: {callers}"] * (found != ("app.py:serve", "app.py:price", 18, 18 * 300, 0))
     found = fleet.sql("SELECT label_host, count(*) AS n FROM recording GROUP BY 1 ORDER BY 1")
     return problems + [f"hosts: {found}"] * ([row["n"] for row in found] != [6, 6, 3, 3])
 
@@ -236,6 +279,9 @@ def refused(python, duck, folder):
         (("slower", "store", "--by", "hosts", "1.3", "1.4"), 1, "has a label 'hosts'"),
         (("slower", "store", "1.3", "1.4"), 2, "--by LABEL"),
         (("show", "store", "nothing"), 1, "has a function 'nothing'"),
+        (("durations", "store", "nothing"), 1, "has a function 'nothing'"),
+        (("durations", "store", "price", "--by", "hosts"), 1, "has a label 'hosts'"),
+        (("callers", "store", "nothing"), 1, "has a function 'nothing'"),
         (("trace", "store", "zzz"), 1, "begins with 'zzz'"),
         (("nonsense", "store"), 2, "nonsense"),
         ((), 2, "please"))
