@@ -24,7 +24,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> "NoReturn":
         """End with 2."""
-        stderr.say("ocular: %s (see: ocular fleet --help)" % printable(message))
+        stderr.say("ocular: %s (see: ocular fleet --help)" % stderr.printable(message))
         sys.exit(2)
 
 
@@ -35,14 +35,9 @@ def plain(value: object) -> object:
     return value if value is None or isinstance(value, (str, int, float, bool, list, dict)) else str(value)
 
 
-def printable(text: str) -> str:
-    """What a terminal would interpret is shown as '?'."""
-    return "".join(c if c.isprintable() else "?" for c in text)
-
-
 def cell(value: object) -> str:
     """Of a table."""
-    text = printable("-" if value is None else str(value))
+    text = stderr.printable("-" if value is None else str(value))
     return text if len(text) <= WIDEST else text[:WIDEST - 1] + "…"
 
 
@@ -81,7 +76,7 @@ def add(options: argparse.Namespace) -> int:
             added = fleet_add.add(store, recording, given)
             stderr.show("%s  %s" % (added[0], recording) if added else "%s  is in the store already" % recording, sys.stdout)
         except Refused as e:
-            stderr.say("ocular: " + printable(str(e)))
+            stderr.say("ocular: " + stderr.printable(str(e)))
             refused = 1
     return refused
 
@@ -184,7 +179,7 @@ def main(arguments: list[str]) -> int:
     try:
         return COMMANDS[options.question](options)
     except Refused as e:
-        stderr.say("ocular: " + printable(str(e)))
+        stderr.say("ocular: " + stderr.printable(str(e)))
     except RuntimeError as e:  # of tools
         stderr.say(str(e))
     except BrokenPipeError:

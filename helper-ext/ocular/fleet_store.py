@@ -7,6 +7,7 @@ recording is added again. `ocular fleet compact` makes packs of many recordings'
 that is in a pack is read from there, whether its own files are still there or not.
 """
 
+import contextlib
 import importlib
 import json
 import os
@@ -24,6 +25,7 @@ MARK = "ocular-fleet.json"  # what makes a folder a store
 NO_DAY = "__HIVE_DEFAULT_PARTITION__"  # of recordings without a start: null, for Hive, Spark and DuckDB
 PACK = "pack-"
 END = ".parquet"
+NO_DUCKDB = 'ocular fleet needs DuckDB, which %s does not have: pip install "ocular-trace[fleet]"' % (sys.executable or "Python")
 TRIES = 5  # of a question while the store is compacted, which takes files away
 
 
@@ -36,7 +38,7 @@ def duckdb() -> "Any":
     try:
         return importlib.import_module("duckdb")
     except ImportError:
-        raise Refused('ocular fleet needs DuckDB, which %s does not have: pip install "ocular-trace[fleet]"' % (sys.executable or "Python")) from None
+        raise Refused(NO_DUCKDB) from None
 
 
 def quoted(text: str) -> str:
@@ -147,7 +149,7 @@ class Store:
         return None
 
     def write(self, connection: "Any", query: str, table: str, day: str, stem: str) -> None:
-        """A file with the answer to a query. It has its name when it is whole."""
+        """A file with the answer to a query. It has its name when it is whole. Refused if it cannot be written."""
         path = self.path(table, day, stem)
         beside = os.path.join(os.path.dirname(path), ".%s.%s.tmp" % (stem, secrets.token_hex(8)))
         try:
@@ -157,10 +159,11 @@ class Store:
             _sync(beside)
             os.rename(beside, path)
             _sync(os.path.dirname(path))
-        except BaseException:
-            if os.path.exists(beside):
+        except (OSError, duckdb().Error) as e:
+            raise Refused("cannot write '%s': %s" % (path, getattr(e, "strerror", None) or str(e).strip().splitlines()[0])) from None
+        finally:
+            with contextlib.suppress(OSError):
                 os.unlink(beside)
-            raise
 
     def reader(self) -> "Any":
         """A connection with a view of each table; it can read the store and nothing else, and write nothing."""

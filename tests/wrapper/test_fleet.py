@@ -66,6 +66,10 @@ class Fleet:
     def run(self, *words, **kw):
         return recording.run(self.command(*words), cwd=self.folder, **{"env": self.environment(), **kw})
 
+    def traced(self, command, *words):
+        """ocular record --fleet, or run; the program is last."""
+        return recording.run([recording.WRAPPER, command, "--python", self.python, *words], cwd=self.folder, env=self.environment())
+
     def must(self, *words):
         done = self.run(*words)
         if done.returncode:
@@ -296,6 +300,61 @@ def refused(python, duck, folder):
     return problems + [f"touched: {each}" for each in sorted(set(before.items()) ^ set(tree(folder).items()))]
 
 
+def recorded(python, duck, folder):
+    """record --fleet and run --fleet: output, status and signals are the program's, and the recording is in the store."""
+    fleet = Fleet(python, duck, folder)
+    problems, rows = [], (
+        ("record", "print('out'); exit(3)", 3, "out\n"),
+        ("record", "import os; os.kill(os.getpid(), 9)", 128 + 9, ""),
+        ("run", "print('out')", 0, None))
+    for n, (command, code, status, out) in enumerate(rows):
+        done = fleet.traced(command, "-q", "--fleet", "store", "--label", "release=1.4", "--label", f"n={n}", "-o", f"r{n}", "--", "-c", code)
+        found = fleet.value("SELECT count(*) FROM recording WHERE label_release = '1.4' AND program = '-c'")
+        status = status if status < 128 or done.returncode > 0 else 128 - status  # as the kernel says it, or the shell
+        if (done.returncode, found) != (status, n + 1) or done.stderr or out not in (None, done.stdout) or not done.stdout.startswith(out or ""):
+            problems.append(f"{command} {code}: exit {done.returncode}, {found} recordings: {done.stdout[-500:]}{done.stderr}")
+    return problems
+
+
+def passed_on(python, duck, folder):
+    """A signal to ocular record alone reaches the program."""
+    fleet = Fleet(python, duck, folder)
+    problems = []
+    for name, wanted, said in (("SIGINT", 5, "interrupted\n"), ("SIGTERM", -signal.SIGTERM, "")):
+        code = "import time\nprint('ready', flush=True)\ntry: time.sleep(600)\nexcept KeyboardInterrupt: print('interrupted'); exit(5)"
+        process = subprocess.Popen([recording.WRAPPER, "record", "-q", "--python", python, "--fleet", "store", "--label", f"by={name}", "-o", name,
+                                    "--", "-c", code], cwd=folder, env=fleet.environment(), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process.stdout.readline()
+        process.send_signal(getattr(signal, name))
+        out, err = process.communicate(timeout=recording.LIMIT)
+        found = fleet.value(f"SELECT count(*) FROM recording WHERE label_by = '{name}'")
+        problems += [f"{name}: exit {process.returncode}, {found} recordings: {out}{err}"] * ((process.returncode, out, err, found) != (wanted, said, "", 1))
+    return problems
+
+
+def not_added(python, duck, folder):
+    """What can be known before the program runs is said before; a recording that cannot be added is kept, and that is said."""
+    fleet = Fleet(python, duck, folder)
+    fleet.must("add", "store", fleet.record("old"))
+    before, problems = tree(folder), []
+    for words, status, text in (
+            (("--fleet", "store", "--label", "host=../up"), 1, "the value of label"), (("--fleet", "app.py"), 1, "app.py"),
+            (("--fleet", "old"), 1, "not a fleet store, and not empty"), (("--label", "host=a"), 2, "--label needs --fleet")):
+        done = fleet.traced("record", "-q", *words, "-o", "old", "--", "-c", "open('ran', 'w')")
+        if done.returncode != status or text not in done.stderr or done.stderr.count("\n") != 1:
+            problems.append(f"{words}: exit {done.returncode}: {done.stdout}{done.stderr}")
+    problems += [f"touched: {each}" for each in sorted(set(before.items()) ^ set(tree(folder).items()))]
+    code = "import shutil; shutil.rmtree('store/function'); open('store/function', 'w')"
+    for status in (0, 3):
+        done = fleet.traced("record", "-q", "--fleet", "store", "-o", "kept", "--", "-c", f"{code}; exit({status})")
+        code = "0"
+        if done.returncode != (status or 1) or done.stderr.count("\n") != 1 or "the recording is 'kept'" not in done.stderr:
+            problems.append(f"a store that cannot be written: exit {done.returncode}: {done.stderr}")
+    os.unlink(os.path.join(fleet.store, "function"))
+    return problems + [f"added later: {said}" for said in [fleet.must("add", "store", "kept")] if "kept" not in said]
+
+
 def tree(folder):
     """Path and size of what is there."""
     return {os.path.join(at, name): os.path.getsize(os.path.join(at, name)) for at, folders, names in os.walk(folder) for name in names + folders
@@ -308,7 +367,9 @@ def cases(python, chosen):
     duck = recording.venv(python, "duckdb")
     for name, function in (("sums are the summary's; adding again changes nothing", sums), ("8 writers at a time", writers),
                            ("kill -9 in the middle", killed), ("a compact that was killed", half_compacted),
-                           ("a planted regression of one release is found", releases), ("bad input is refused in a line", refused)):
+                           ("a planted regression of one release is found", releases), ("bad input is refused in a line", refused),
+                           ("record --fleet adds what it recorded", recorded), ("record --fleet passes signals on", passed_on),
+                           ("record --fleet keeps what cannot be added", not_added)):
         if duck:
             yield name, function, python, duck
         else:
