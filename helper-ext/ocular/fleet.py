@@ -37,7 +37,7 @@ def plain(value: object) -> object:
 
 def cell(value: object) -> str:
     """Of a table."""
-    text = stderr.printable("-" if value is None else str(value))
+    text = stderr.printable("-" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value))
     return text if len(text) <= WIDEST else text[:WIDEST - 1] + "…"
 
 
@@ -117,7 +117,7 @@ def slower(options: argparse.Namespace) -> int:
     if not options.by or len(options.what) != 2:
         Parser().error("slower: --by LABEL and two of its values, as: ocular fleet slower STORE --by release 1.3 1.4")
     a, b = options.what
-    answer = fleet_questions.slower(Store(options.store), options.by, a, b, options.share, options.all)
+    answer = fleet_questions.slower(Store(options.store), options.by, a, b, options.share, options.all, options.each)
     if answer[1] or options.json or options.csv:
         output(answer, options)
     else:
@@ -169,6 +169,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("what", nargs="*")
     parser.add_argument("--label", action="append", default=[])
     parser.add_argument("--by")
+    parser.add_argument("--each")
     parser.add_argument("--share", type=float, default=1.0)
     parser.add_argument("--rows", type=int, default=20)
     for flag in ("--all", "--json", "--csv", "--no-browser"):

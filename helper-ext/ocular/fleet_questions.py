@@ -3,6 +3,7 @@
 
 import math
 
+from . import fleet_slower
 from . import fleet_tables as tables
 from .fleet_store import TRIES, Refused, Store, duckdb, identifier, quoted
 
@@ -11,10 +12,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     Answer = tuple[list[str], list[tuple[Any, ...]]]
-    Side = tuple[int, float, float]  # recordings, and the mean and the variance of the logarithms of what they have
 
-FEWEST = 3        # recordings a side, without which there is no spread
-CHANCE = 0.001    # of any false alarm in one question
+ALL = "(all)"  # no label's value
 READS = ("SELECT", "EXPLAIN")
 
 
@@ -125,46 +124,6 @@ def recording_at(store: Store, beginning: str) -> tuple[str, str]:
     return found[0][0], found[0][1]
 
 
-def _fraction(a: float, b: float, x: float) -> float:
-    """The continued fraction of the incomplete beta function, by Lentz's method (Abramowitz and Stegun 26.5.8)."""
-    tiny = 1e-300
-    c, d = 1.0, 1 / max(abs(1 - (a + b) * x / (a + 1)), tiny)
-    value = d
-    for m in range(1, 1000):
-        for term in (m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))):
-            d = 1 / ((1 + term * d) or tiny)
-            c = (1 + term / c) or tiny
-            value *= c * d
-        if abs(c * d - 1) < 1e-14:
-            break
-    return value
-
-
-def _beta(a: float, b: float, x: float) -> float:
-    """The regularized incomplete beta function."""
-    if x <= 0 or x >= 1:
-        return float(x >= 1)
-    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
-    if x < (a + 1) / (a + b + 2):
-        return front * _fraction(a, b, x) / a
-    return 1 - front * _fraction(b, a, 1 - x) / b
-
-
-def chance_of(t: float, freedom: float) -> float:
-    """How likely a value of Student's t at least that far from 0 is, where there is no difference."""
-    return _beta(freedom / 2, 0.5, freedom / (freedom + t * t))
-
-
-def compared(a: "Side", b: "Side") -> tuple[float, float, float]:
-    """Welch's test of the logarithms: the change of B as a fraction of A, its standard error, and how likely it is by chance."""
-    parts = [side[2] / side[0] for side in (a, b)]
-    error, change = math.sqrt(sum(parts)), b[1] - a[1]
-    if error <= 1e-12:  # counted, not timed: the emulated processor
-        return math.expm1(change), 0.0, float(abs(change) <= 1e-12)
-    freedom = sum(parts) ** 2 / sum(part ** 2 / (side[0] - 1) for part, side in zip(parts, (a, b)))
-    return math.expm1(change), math.exp(change) * error, chance_of(change / error, freedom)
-
-
 def _sides(store: Store, label: str, sides: tuple[str, str]) -> str:
     """The label's column. Refused if these sides cannot be compared."""
     column = tables.LABEL + label
@@ -172,8 +131,8 @@ def _sides(store: Store, label: str, sides: tuple[str, str]) -> str:
         raise Refused("no recording in '%s' has a label '%s'" % (store.shown, label))
     for side in sides:
         found = ask(store, "SELECT mode, clock FROM recording WHERE %s = %s" % (identifier(column), quoted(side)))[1]
-        if len(found) < FEWEST:
-            raise Refused("%s=%s has %d recordings in '%s', and a comparison needs %d a side" % (label, side, len(found), store.shown, FEWEST))
+        if len(found) < fleet_slower.FEWEST:
+            raise Refused("%s=%s has %d recordings in '%s', and a comparison needs %d a side" % (label, side, len(found), store.shown, fleet_slower.FEWEST))
     kinds = ask(store, "SELECT DISTINCT mode, clock FROM recording WHERE %s IN (%s)" % (identifier(column), ", ".join(map(quoted, sides))))[1]
     if len(kinds) != 1:
         raise Refused("these recordings are of different modes or clocks, whose times cannot be compared: %s" % ", ".join(
@@ -181,36 +140,56 @@ def _sides(store: Store, label: str, sides: tuple[str, str]) -> str:
     return column
 
 
-def slower(store: Store, label: str, a: str, b: str, share: float, everything: bool) -> "Answer":
-    """Functions whose self time per activation is larger in the recordings of side B, by more than the noise between recordings."""
-    if a == b:
-        raise Refused("'%s' is compared with itself" % a)
-    column = _sides(store, label, (a, b))
-    rows = ask(store, """
-        WITH ours AS (SELECT recording, %(column)s = %(b)s AS later FROM recording WHERE %(column)s IN (%(a)s, %(b)s)),
-        each AS (SELECT key, recording, later, sum(self_ns) AS self_ns, sum(self_cpu_ns) AS cpu, count(self_cpu_ns) = count(*) AS known,
+def _host(store: Store, each: str | None) -> str:
+    """What says on which host a recording was made, in SQL: a label, or what the recording says itself."""
+    there = labels_of(store)
+    column = tables.LABEL + (each or "host")
+    if each and column not in there:
+        raise Refused("no recording in '%s' has a label '%s'" % (store.shown, each))
+    if each:
+        return identifier(column)
+    return "coalesce(%s)" % ", ".join([identifier(name) for name in (column,) if name in there] + ["host"])
+
+
+def _cells(store: Store, sides: "tuple[str, str, str]", host: str, share: float) -> "Answer":
+    """Self time of an activation: key, host, later (side B), by CPU time, and the cell (fleet_slower.py), of functions with that share."""
+    label, a, b = sides
+    return ask(store, """
+        WITH ours AS (SELECT recording, %(label)s = %(b)s AS later, coalesce(%(host)s, '') AS host FROM recording WHERE %(label)s IN (%(a)s, %(b)s)),
+        each AS (SELECT key, recording, later, ours.host, sum(self_ns) AS self_ns, sum(self_cpu_ns) AS cpu, count(self_cpu_ns) = count(*) AS known,
                      sum(activations) AS activations FROM function JOIN ours USING (recording) GROUP BY ALL),
         sums AS (SELECT later, sum(self_ns) AS all_ns FROM each GROUP BY later),
         shares AS (SELECT key, max(ns / all_ns) AS share FROM
                      (SELECT key, later, sum(self_ns) AS ns FROM each GROUP BY ALL) JOIN sums USING (later) GROUP BY key),
         hot AS (SELECT * FROM each JOIN shares USING (key) WHERE share >= %(share)r AND activations > 0),
         clock AS (SELECT bool_and(known) AS by_cpu FROM hot),
-        timed AS (SELECT key, later, by_cpu, CASE WHEN by_cpu THEN cpu ELSE self_ns END / activations AS value FROM hot, clock)
-        SELECT key, later, by_cpu, count(*), avg(ln(value)), var_samp(ln(value)) FROM timed WHERE value > 0 GROUP BY ALL
-        HAVING count(*) >= %(fewest)d ORDER BY key"""
-               % {"column": identifier(column), "a": quoted(a), "b": quoted(b), "share": share / 100, "fewest": FEWEST})[1]
-    values: dict[str, dict[bool, Side]] = {}
-    for key, later, _, *side in rows:
-        values.setdefault(key, {})[later] = (side[0], side[1], side[2])
-    judged = {key: (sides[False], sides[True]) for key, sides in values.items() if len(sides) == 2}
-    unit = "cpu_ns" if rows and rows[0][2] else "self_ns"
-    names = ["verdict", "key", "change_percent", "error_percent", "a_" + unit, "b_" + unit, "a_recordings", "b_recordings", "chance"]
-    answer = []
-    for key, (one, other) in judged.items():
-        change, error, chance = compared(one, other)
-        chance = min(1.0, chance * len(judged))
-        verdict = "noise" if chance >= CHANCE else "slower" if change > 0 else "faster"
-        if everything or verdict == "slower":
-            answer.append((verdict, key, round(100 * change, 2), round(100 * error, 2), round(math.exp(one[1]), 1),
-                           round(math.exp(other[1]), 1), one[0], other[0], float("%.3g" % chance)))
-    return names, sorted(answer, key=lambda row: (row[0] != "slower", row[0], -abs(row[2])))
+        timed AS (SELECT key, host, later, by_cpu, CASE WHEN by_cpu THEN cpu ELSE self_ns END / activations AS value FROM hot, clock)
+        SELECT key, host, later, by_cpu, count(*), avg(ln(value)), coalesce(var_samp(ln(value)), 0) FROM timed WHERE value > 0 GROUP BY ALL
+        ORDER BY ALL""" % {"label": identifier(label), "host": host, "a": quoted(a), "b": quoted(b), "share": share / 100})
+
+
+def slower(store: Store, label: str, a: str, b: str, share: float, everything: bool, each: str | None) -> "Answer":
+    """Functions whose self time per activation is larger in the recordings of side B, by more than the noise between recordings."""
+    if a == b:
+        raise Refused("'%s' is compared with itself" % a)
+    rows = _cells(store, (_sides(store, label, (a, b)), a, b), _host(store, each), share)[1]
+    cells: dict[str, dict[str, list[fleet_slower.Side | None]]] = {}
+    for key, host, later, _, *cell in rows:
+        cells.setdefault(key, {}).setdefault(host, [None, None])[later] = (cell[0], cell[1], cell[2])
+    found = fleet_slower.findings(cells)
+    on: dict[str, list[str]] = {}  # hosts
+    for one in found:
+        if one.host is not None and one.verdict == "slower":
+            on.setdefault(one.key, []).append(one.host)
+    # A host by itself only if its function is not slower on the whole.
+    told = {one.key for one in found if one.host is None and one.verdict == "slower"}
+    shown = [one for one in found if everything or one.verdict == "slower" and (one.host is None or one.key not in told)]
+    unit = "cpu_ns" if rows and rows[0][3] else "self_ns"
+    return ["verdict", "key", each or "host", "change_percent", "error_percent", "a_" + unit, "b_" + unit, "a_recordings", "b_recordings", "chance",
+            "slower_on"], [_row(one, on) for one in sorted(shown, key=lambda one: one.order)]
+
+
+def _row(one: fleet_slower.Finding, on: dict[str, list[str]]) -> "tuple[Any, ...]":
+    return (one.verdict, one.key, ALL if one.host is None else one.host, round(100 * one.change, 2), round(100 * one.error, 2),
+            round(math.exp(one.a[1]), 1), round(math.exp(one.b[1]), 1), one.a[0], one.b[0], float("%.3g" % one.chance),
+            on.get(one.key, []) if one.host is None else [])

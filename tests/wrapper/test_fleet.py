@@ -16,6 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
 import recording  # noqa: E402
 
+GENERATOR = os.path.join(os.path.dirname(HERE), "bench", "fleet.py")
 WRITERS = 8
 # price() does `work` steps; all else is the same in every release.
 PROGRAM = """
@@ -300,6 +301,40 @@ def refused(python, duck, folder):
     return problems + [f"touched: {each}" for each in sorted(set(before.items()) ^ set(tree(folder).items()))]
 
 
+def made_up(python, duck, folder):
+    """5,000 recordings of a generator that keeps their truth: 2 % of one function on one host of 50 is found, and where there is none, nothing."""
+    fleet = Fleet(python, duck, folder)
+    problems = []
+    for name, words, wanted in (("slow", ("--slower", "7,31,2"), [("shop/f7.py:f7", "h31", 50, 50)]), ("same", (), [])):
+        done = recording.run([duck, GENERATOR, os.path.join(folder, name), "--recordings", "5000", "--releases", "2", "--functions", "20", *words],
+                             env=recording.plain_environment())
+        truth = json.loads(done.stdout)
+        found = json.loads(fleet.must("slower", name, "--by", "release", "1.0", "1.1", "--json"))
+        if [(row["key"], row["host"], row["a_recordings"], row["b_recordings"]) for row in found] != wanted:
+            problems.append(f"{name}: {found}")
+        shown = json.loads(fleet.must("slower", name, "--by", "release", "1.0", "1.1", "--json", "--all"))
+        problems += [f"{name}: {len(shown)} comparisons"] * (len(shown) != 18 * 51)  # f0 and f1 have less than 1 %
+        found, = fleet.sql("SELECT sum(self_ns)::BIGINT AS self_ns, count(DISTINCT recording) AS recordings FROM function", name)
+        problems += [f"{name}: {found}, not {truth}"] * (found != {key: truth[key] for key in found})
+        for row in json.loads(fleet.must("durations", name, "f0", "--by", "release", "--json")):
+            problems += [f"{name}: {row}"] * (row["p99_ns"] != middle(at_share(truth["buckets"][row["label_release"]], 0.99)))
+    return problems
+
+
+def at_share(buckets, share):
+    """The bucket that so many are in or below."""
+    left = math.ceil(share * sum(buckets.values()))
+    for low in sorted(map(int, buckets)):
+        left -= buckets[str(low)]
+        if left <= 0:
+            return low
+    raise AssertionError(buckets)
+
+
+def middle(low):
+    return low + ((1 << max(0, low.bit_length() - 4)) - 1) // 2
+
+
 def recorded(python, duck, folder):
     """record --fleet and run --fleet: output, status and signals are the program's, and the recording is in the store."""
     fleet = Fleet(python, duck, folder)
@@ -368,6 +403,7 @@ def cases(python, chosen):
     for name, function in (("sums are the summary's; adding again changes nothing", sums), ("8 writers at a time", writers),
                            ("kill -9 in the middle", killed), ("a compact that was killed", half_compacted),
                            ("a planted regression of one release is found", releases), ("bad input is refused in a line", refused),
+                           ("2 % on one host of 50 is found", made_up),
                            ("record --fleet adds what it recorded", recorded), ("record --fleet passes signals on", passed_on),
                            ("record --fleet keeps what cannot be added", not_added)):
         if duck:
