@@ -10,8 +10,7 @@ fleet_table() {
 --share	P	share	-	slower: ignore functions with less than P per cent of the self time (default 1)
 --all	-	all!	-	slower: show what was compared, also what is noise or faster
 --rows	N	rows	-	top, show, callers: rows of the table (default 20)
---json	-	json!	-	for programs
---csv	-	csv!	-	for spreadsheets
+--format	table|json|csv|html	format	-	of an answer (default table); html: one page, on standard output
 --no-browser	-	silently!	-	trace: print the link and open nothing
 END
 }

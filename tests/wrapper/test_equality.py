@@ -155,7 +155,7 @@ def check(python, duck, source, options, folder):
     equal("callgrind", exports.callgrind(path["callgrind"]), whole)
 
     def ask(query):
-        return json.loads(run(recording.WRAPPER, "fleet", "sql", "store", query, "--json", cwd=folder, env=environment))
+        return json.loads(run(recording.WRAPPER, "fleet", "sql", "store", query, "--format", "json", cwd=folder, env=environment))
     both = ", ".join(f"sum({name})::BIGINT AS {name}" for name in SUMS)
     found, = ask(f"SELECT {both} FROM (SELECT {', '.join(SUMS)} FROM function UNION ALL SELECT {', '.join(SUMS)} FROM c_function)")
     equal("DuckDB", found, wanted)

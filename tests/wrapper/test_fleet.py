@@ -3,6 +3,9 @@
 which function got slower. DuckDB comes from PyPI.
 """
 
+import csv
+import html.parser
+import io
 import json
 import math
 import os
@@ -78,7 +81,7 @@ class Fleet:
         return done.stdout
 
     def sql(self, query, store="store"):
-        return json.loads(self.must("sql", store, query, "--json"))
+        return json.loads(self.must("sql", store, query, "--format", "json"))
 
     def value(self, query):
         (row,), = [list(row.values()) for row in self.sql(query)]
@@ -219,7 +222,7 @@ def durations_of(folder):
 def wrong_durations(fleet, names):
     """Quantiles of the calls of all recordings of release 1.3 together, where a bucket is exact to a 16th."""
     wanted = sorted(each for name in names for each in durations_of(os.path.join(fleet.folder, name)))
-    row = next(row for row in json.loads(fleet.must("durations", "store", "price", "--by", "release", "--json")) if row["label_release"] == "1.3")
+    row = next(row for row in json.loads(fleet.must("durations", "store", "price", "--by", "release", "--format", "json")) if row["label_release"] == "1.3")
     problems = [f"{len(wanted)} calls: {row}"] * ((row["activations"], row["recordings"]) != (len(wanted), len(names)))
     for name, share in (("median_ns", 0.5), ("p90_ns", 0.9), ("p99_ns", 0.99), ("p999_ns", 0.999), ("longest_ns", 1)):
         exact = wanted[math.ceil(len(wanted) * share) - 1]
@@ -233,14 +236,14 @@ def releases(python, duck, folder):
     for n in range(6):  # in turn, so that the machine's other load meets all
         for release, work in (("1.2", 200), ("1.3", 200), ("1.4", 800)):
             fleet.must("add", "store", fleet.record(f"{release}-{n}", work), "--label", f"release={release}", "--label", f"host=web{n % 4}")
-    slower = json.loads(fleet.must("slower", "store", "--by", "release", "1.3", "1.4", "--json"))
-    same = json.loads(fleet.must("slower", "store", "--by", "release", "1.2", "1.3", "--json"))
+    slower = json.loads(fleet.must("slower", "store", "--by", "release", "1.3", "1.4", "--format", "json"))
+    same = json.loads(fleet.must("slower", "store", "--by", "release", "1.2", "1.3", "--format", "json"))
     problems = [f"1.3 to 1.4: {slower}"] * ("app.py:price" not in [row["key"] for row in slower])
     problems += [f"1.2 to 1.3: {same}"] * ("app.py:price" in [row["key"] for row in same])
-    shown = json.loads(fleet.must("show", "store", "price", "--json"))
+    shown = json.loads(fleet.must("show", "store", "price", "--format", "json"))
     problems += [f"show: {shown[:2]}"] * (len(shown) != 18 or shown[0]["label_release"] != "1.4")
     problems += wrong_durations(fleet, [f"1.3-{n}" for n in range(6)])
-    callers, = json.loads(fleet.must("callers", "store", "price", "--json"))
+    callers, = json.loads(fleet.must("callers", "store", "price", "--format", "json"))
     found = callers["caller_key"], callers["callee_key"], callers["recordings"], callers["calls"], callers["recursive_calls"]
     problems += [f"callers: {callers}"] * (found != ("app.py:serve", "app.py:price", 18, 18 * 300, 0))
     found = fleet.sql("SELECT label_host, count(*) AS n FROM recording GROUP BY 1 ORDER BY 1")
@@ -289,6 +292,7 @@ def refused(python, duck, folder):
         (("callers", "store", "nothing"), 1, "has a function 'nothing'"),
         (("trace", "store", "zzz"), 1, "begins with 'zzz'"),
         (("nonsense", "store"), 2, "nonsense"),
+        (("top", "store", "--format", "xml"), 2, "xml"),
         ((), 2, "please"))
     before, problems = tree(folder), []
     for words, status, text in rows:
@@ -301,6 +305,48 @@ def refused(python, duck, folder):
     return problems + [f"touched: {each}" for each in sorted(set(before.items()) ^ set(tree(folder).items()))]
 
 
+ODD = "SELECT 1 AS n, '<b>&\"' AS odd, NULL AS nothing, [1, 2] AS list, 'a' || chr(10) || 'b' || chr(27) AS lines"
+
+
+class Cells(html.parser.HTMLParser):
+    """The text of each th and td."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found, self.inside = [], False
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        if tag in ("th", "td"):
+            self.found.append("")
+        self.inside = tag in ("th", "td")
+
+    def handle_endtag(self, tag):
+        self.inside = False
+
+    def handle_data(self, data):
+        if self.inside:
+            self.found[-1] += data.rstrip("\n")
+
+
+def formats(python, duck, folder):
+    """The same answer in all four; a terminal gets no escape sequences, a page no markup."""
+    fleet = Fleet(python, duck, folder)
+    fleet.must("add", "store", fleet.record("a"))
+    names = ["n", "odd", "nothing", "list", "lines"]
+    table, made, sheet, page = (fleet.must("sql", "store", ODD, "--format", form) for form in ("table", "json", "csv", "html"))
+    problems = [f"table: {table!r}"] * (table.splitlines()[1].split() != ["1", '<b>&"', "-", "1,", "2", "a?b?"])
+    problems += [f"json: {made}"] * (json.loads(made) != [dict(zip(names, [1, '<b>&"', None, [1, 2], "a\nb\x1b"]))])
+    problems += [f"csv: {sheet}"] * (list(csv.reader(io.StringIO(sheet))) != [names, ["1", '<b>&"', "", "1, 2", "a\nb\x1b"]])
+    problems += [f"html: {page}"] * (Cells(page).found != [*names, "1", '<b>&"', "", "1, 2", "a?b?"])
+    problems += ["html has another file"] * ("src=" in page or "href=" in page or "url(" in page)
+    functions = {form: fleet.must("top", "store", "--format", form) for form in ("json", "csv", "html")}
+    rows = json.loads(functions["json"])
+    cells = [str(value) for row in rows for value in row.values()]
+    problems += ["top: csv"] * ([value for row in list(csv.reader(io.StringIO(functions["csv"])))[1:] for value in row] != cells)
+    return problems + ["top: html"] * (Cells(functions["html"]).found[len(rows[0]):] != cells)
+
+
 def made_up(python, duck, folder):
     """5,000 recordings of a generator that keeps their truth: 2 % of one function on one host of 50 is found, and where there is none, nothing."""
     fleet = Fleet(python, duck, folder)
@@ -309,14 +355,14 @@ def made_up(python, duck, folder):
         done = recording.run([duck, GENERATOR, os.path.join(folder, name), "--recordings", "5000", "--releases", "2", "--functions", "20", *words],
                              env=recording.plain_environment())
         truth = json.loads(done.stdout)
-        found = json.loads(fleet.must("slower", name, "--by", "release", "1.0", "1.1", "--json"))
+        found = json.loads(fleet.must("slower", name, "--by", "release", "1.0", "1.1", "--format", "json"))
         if [(row["key"], row["host"], row["a_recordings"], row["b_recordings"]) for row in found] != wanted:
             problems.append(f"{name}: {found}")
-        shown = json.loads(fleet.must("slower", name, "--by", "release", "1.0", "1.1", "--json", "--all"))
+        shown = json.loads(fleet.must("slower", name, "--by", "release", "1.0", "1.1", "--format", "json", "--all"))
         problems += [f"{name}: {len(shown)} comparisons"] * (len(shown) != 18 * 51)  # f0 and f1 have less than 1 %
         found, = fleet.sql("SELECT sum(self_ns)::BIGINT AS self_ns, count(DISTINCT recording) AS recordings FROM function", name)
         problems += [f"{name}: {found}, not {truth}"] * (found != {key: truth[key] for key in found})
-        for row in json.loads(fleet.must("durations", name, "f0", "--by", "release", "--json")):
+        for row in json.loads(fleet.must("durations", name, "f0", "--by", "release", "--format", "json")):
             problems += [f"{name}: {row}"] * (row["p99_ns"] != middle(at_share(truth["buckets"][row["label_release"]], 0.99)))
     return problems
 
@@ -403,6 +449,7 @@ def cases(python, chosen):
     for name, function in (("sums are the summary's; adding again changes nothing", sums), ("8 writers at a time", writers),
                            ("kill -9 in the middle", killed), ("a compact that was killed", half_compacted),
                            ("a planted regression of one release is found", releases), ("bad input is refused in a line", refused),
+                           ("answers as a table, JSON, CSV and a page", formats),
                            ("2 % on one host of 50 is found", made_up),
                            ("record --fleet adds what it recorded", recorded), ("record --fleet passes signals on", passed_on),
                            ("record --fleet keeps what cannot be added", not_added)):
