@@ -40,7 +40,8 @@ def add(options: argparse.Namespace) -> int:
     for recording in options.what:
         try:
             added = fleet_add.add(store, recording, given)
-            stderr.show("%s  %s" % (added[0], recording) if added else "%s  is in the store already" % recording, sys.stdout)
+            for said in ["%s  %s%s" % (row["recording"], recording, fleet_add.lacks(row)) for row in added] or ["%s  is in the store already" % recording]:
+                stderr.show(stderr.printable(said), sys.stdout)
         except Refused as e:
             stderr.say("ocular: " + stderr.printable(str(e)))
             refused = 1

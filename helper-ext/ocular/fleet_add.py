@@ -39,21 +39,24 @@ def labels(words: "Sequence[str]") -> dict[str, str]:
     return found
 
 
-def _files(recording: str) -> list[str]:
-    """What the recorder wrote: all else in the folder was made of it."""
-    if not os.path.isdir(recording):
-        recording = os.path.dirname(recording) or "."
-    return sorted(path for pattern in ("perf.data*", "codes-*.jsonl") for path in glob.glob(os.path.join(glob.escape(recording), pattern))
-                  if os.path.isfile(path))
+def _glob(folder: str, pattern: str) -> list[str]:
+    return sorted(path for path in glob.glob(os.path.join(glob.escape(folder), pattern)) if os.path.isfile(path))
+
+
+def parts(recording: str) -> list[str]:
+    """Itself, or the files of --switch-output, oldest first: each of them is a recording of its own."""
+    older = _glob(recording, "perf.data.[0-9]*")
+    return older + _glob(recording, "perf.data") if older else [recording]
 
 
 def content_id(recording: str) -> str:
-    """The same for the same content, wherever it is. Refused if there is none."""
+    """The same for the same content, wherever it is: of what the recorder wrote, because all else was made of it. Refused if there is none."""
     digest = hashlib.sha256()
-    files = _files(recording)
-    if not any(os.path.basename(path) == "perf.data" for path in files):
+    folder = recording if os.path.isdir(recording) else os.path.dirname(recording) or "."
+    data = os.path.join(folder, "perf.data") if folder == recording else recording
+    if not os.path.isfile(data):
         raise Refused("'%s' is not a recording: it has no perf.data" % recording)
-    for path in files:
+    for path in [*_glob(folder, "codes-*.jsonl"), data]:
         try:
             with open(path, "rb") as file:
                 inner = hashlib.file_digest(file, "sha256").digest()
@@ -132,9 +135,7 @@ def commit_of(folder: "str | None", host: "str | None", start: "datetime.datetim
 
 def _same_labels(connection: "Any", store: Store, at: tuple[str, str], recording: str, given: dict[str, str], shown: str) -> None:
     """Refused if the store has it with others."""
-    found = connection.execute("SELECT * FROM read_parquet(?) WHERE recording = ?", [store.path(tables.RECORDING, *at), recording])
-    names = [column[0] for column in found.description]
-    row = dict(zip(names, found.fetchone() or ()))
+    row = (store.rows(connection, "SELECT * FROM read_parquet(?) WHERE recording = ?", store.path(tables.RECORDING, *at), recording) or [{}])[0]
     had = {name[len(tables.LABEL):]: value for name, value in row.items() if name.startswith(tables.LABEL) and value is not None}
     if had != given:
         raise Refused("'%s' is in the store already, with other labels: %s" % (
@@ -148,11 +149,21 @@ def _there(connection: "Any", store: Store, recording: str, given: dict[str, str
     return bool(at)
 
 
-def add(store: Store, recording: str, given: dict[str, str]) -> "tuple[str, int] | None":
-    """One recording: its id and its events. None: it is there already."""
-    connection = duckdb().connect()
+def add(store: Store, recording: str, given: dict[str, str]) -> "list[dict[str, Any]]":
+    """One recording: the rows of what was not there already, one for each of its parts."""
     if not os.path.exists(recording):
         raise Refused("no recording '%s'" % recording)
+    return [row for row in (_add(store, part, given) for part in parts(recording)) if row]
+
+
+def lacks(row: "dict[str, Any]") -> str:
+    """What a recording that was added says of its losses; empty: it has none."""
+    return "; %d of its events are missing" % row["lost"] if row["lost"] else ""
+
+
+def _add(store: Store, recording: str, given: dict[str, str]) -> "dict[str, Any] | None":
+    """One part. None: it is there already."""
+    connection = duckdb().connect()
     if _there(connection, store, content_id(recording), given, recording):
         return None
     summary = _summary(recording)
@@ -176,4 +187,4 @@ def add(store: Store, recording: str, given: dict[str, str]) -> "tuple[str, int]
     row.update({tables.LABEL + label: value for label, value in given.items()})
     query = made_of(connection, columns, tables.as_json([row]))
     store.write(connection, query, tables.RECORDING, day, name)
-    return name, row["events"]
+    return row

@@ -5,7 +5,7 @@ import math
 
 from . import fleet_slower
 from . import fleet_tables as tables
-from .fleet_store import TRIES, Refused, Store, duckdb, identifier, quoted
+from .fleet_store import TRIES, Refused, Store, duckdb, identifier, quoted, reason
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
@@ -30,14 +30,10 @@ def ask(store: Store, query: str) -> "Answer":
             return [column[0] for column in found.description], found.fetchall()
         except module.IOException as e:  # it was compacted meanwhile: its files are others
             if not left:
-                raise Refused("cannot read the store '%s': %s" % (store.shown, _line(e))) from None
+                raise Refused("cannot read the store '%s': %s" % (store.shown, reason(e))) from None
         except module.Error as e:
-            raise Refused(_line(e)) from None
+            raise Refused(reason(e)) from None
     raise AssertionError
-
-
-def _line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]
 
 
 def labels_of(store: Store) -> list[str]:

@@ -61,8 +61,8 @@ def add(store: Store, recording: str, given: dict[str, str], quiet: bool) -> boo
     """False: it could not be added, which was said."""
     try:
         added = fleet_add.add(store, recording, given)
-        if added and not quiet:
-            stderr.say("ocular: added to '%s' as %s" % (store.shown, added[0]))
+        for row in () if quiet else added:
+            stderr.say("ocular: added to '%s' as %s%s" % (stderr.printable(store.shown), row["recording"], fleet_add.lacks(row)))
         return True
     except (Refused, RuntimeError) as e:
         reason = str(e)

@@ -51,6 +51,13 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def reason(error: Exception) -> str:
+    """DuckDB's, in a line, and what to do about a file that is no Parquet file, or not all of one."""
+    line = str(error).strip().splitlines()[0]
+    damaged = END in line and isinstance(error, (duckdb().InvalidInputException, duckdb().SerializationException))
+    return line + (": take that file out of the store, and add its recordings again" if damaged else "")
+
+
 def _sync(path: str) -> None:
     number = os.open(path, os.O_RDONLY)
     try:
@@ -124,7 +131,16 @@ class Store:
         packs = [path for (_, stem), path in there.items() if stem.startswith(PACK)]
         if not packs:
             return set()
-        return {row[0] for row in connection.execute("SELECT recording FROM read_parquet(?)", [packs]).fetchall()}
+        return {row["recording"] for row in self.rows(connection, "SELECT recording FROM read_parquet(?)", packs)}
+
+    def rows(self, connection: "Any", query: str, *values: object) -> "list[dict[str, Any]]":
+        """The answer to a query that reads some of the store's files. Refused if they cannot be read."""
+        try:
+            found = connection.execute(query, values)
+            names = [column[0] for column in found.description]
+            return [dict(zip(names, row)) for row in found.fetchall()]
+        except duckdb().Error as e:
+            raise Refused("cannot read the store '%s': %s" % (self.shown, reason(e))) from None
 
     def seen(self, connection: "Any") -> set[tuple[str, str]]:
         """(day, stem) of the files that questions read: those that have a row in `recording`, each recording once."""
@@ -143,8 +159,7 @@ class Store:
             if at[1] == recording:
                 return at
         for at, path in there.items():
-            if at[1].startswith(PACK) and connection.execute(
-                    "SELECT 1 FROM read_parquet(?) WHERE recording = ?", [path, recording]).fetchall():
+            if at[1].startswith(PACK) and self.rows(connection, "SELECT 1 FROM read_parquet(?) WHERE recording = ?", path, recording):
                 return at
         return None
 
@@ -160,7 +175,7 @@ class Store:
             os.rename(beside, path)
             _sync(os.path.dirname(path))
         except (OSError, duckdb().Error) as e:
-            raise Refused("cannot write '%s': %s" % (path, getattr(e, "strerror", None) or str(e).strip().splitlines()[0])) from None
+            raise Refused("cannot write '%s': %s" % (path, e.strerror if isinstance(e, OSError) else reason(e))) from None
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(beside)

@@ -6,6 +6,7 @@ which function got slower. DuckDB comes from PyPI.
 import csv
 import html.parser
 import io
+import itertools
 import json
 import math
 import os
@@ -436,6 +437,73 @@ def not_added(python, duck, folder):
     return problems + [f"added later: {said}" for said in [fleet.must("add", "store", "kept")] if "kept" not in said]
 
 
+def damaged_store(python, duck, folder):
+    """A file that is not a whole Parquet file: whoever needs it says so in a line, and all that is there stays."""
+    fleet = Fleet(python, duck, folder)
+    fleet.must("add", "store", fleet.record("a"), fleet.record("b"))
+    fleet.record("c")
+    shutil.copytree(fleet.store, os.path.join(folder, "single"))
+    fleet.must("compact", "store")
+    os.rename(fleet.store, os.path.join(folder, "packed"))
+    problems = []
+    for kind, table, how in itertools.product(("single", "packed"), ("function", "recording"), (b"", b"text" * 99, None)):
+        shutil.rmtree(fleet.store, ignore_errors=True)
+        shutil.copytree(os.path.join(folder, kind), fleet.store)
+        path = next(path for path in fleet.files() if f"/{table}/" in path)
+        with open(path, "r+b") as file:
+            file.truncate(len(how) if how is not None else os.path.getsize(path) // 2)
+            file.write(how or b"")
+        before = tree(fleet.store)
+        for words, statuses in ((("top", "store"), {1}), (("compact", "store"), {0, 1} if kind == "packed" else {1}), (("add", "store", "c"), {0, 1})):
+            done = fleet.run(*words)
+            if done.returncode not in statuses or done.stderr.count("\n") != done.returncode or \
+                    done.returncode and "take that file out of the store" not in done.stderr:
+                problems.append(f"{kind} {table} {how}: {words[0]}: exit {done.returncode}: {done.stderr}")
+        problems += [f"{kind} {table} {how}: touched: {each}" for each in sorted(set(before.items()) - set(tree(fleet.store).items()))]
+    return problems
+
+
+def kinds(python, duck, folder):
+    """A flight recording, a duty cycle, several files; cut off, damaged, without code tables, in the end with nothing: events as the summary has them."""
+    fleet = Fleet(python, duck, folder)
+    for name, words in (("flight", ("--flight", "50ms")), ("duty", ("--duty", "50%", "--duty-window", "10ms")), ("files", ("--switch-output", "100K")),
+                        ("whole", ())):
+        done = fleet.traced("record", "-q", "-o", name, *words, "--", "app.py", "200")
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+    older = len(os.listdir(os.path.join(folder, "files"))) - 2  # codes and perf.data
+    for name in ("cut", "damaged", "tableless"):
+        shutil.copytree(os.path.join(folder, "whole"), os.path.join(folder, name))
+    os.truncate(os.path.join(folder, "cut", "perf.data"), os.path.getsize(os.path.join(folder, "whole", "perf.data")) - 50000)
+    with open(os.path.join(folder, "damaged", "perf.data"), "r+b") as file:
+        file.seek(os.path.getsize(file.name) // 2)
+        file.write(b"\xa5" * 999)
+    os.unlink(next(entry.path for entry in os.scandir(os.path.join(folder, "tableless")) if entry.name.startswith("codes-")))
+    os.mkfifo(os.path.join(folder, "fifo"))
+    names = ("flight", "duty", "files", "cut", "damaged", "tableless")
+    problems = [f"{older} files"] * (older < 2)
+    for name in names:
+        done = fleet.run("add", "store", name, "--label", f"kind={name}")
+        lost = name in ("cut", "damaged")
+        problems += [f"{name}: {done.stdout}{done.stderr}"] * (done.returncode != 0 or done.stderr != "" or lost != ("are missing" in done.stdout))
+    problems += [f"a FIFO: {done.stderr}" for done in [fleet.run("add", "store", "fifo")] if done.returncode != 1 or done.stderr.count("\n") != 1]
+    found = {row["kind"]: row for row in fleet.sql("SELECT label_kind AS kind, sum(events)::BIGINT AS events, bool_and(complete) AS complete, count(*) AS n"
+                                                  " FROM recording GROUP BY 1")}
+    problems += [f"several files: {found['files']}, not {older + 1}"] * (found["files"]["n"] != older + 1)
+    for name in names:
+        each = [entry.path for entry in os.scandir(os.path.join(folder, name)) if entry.name.startswith("perf.data")]
+        wanted = sum(sum(events_of(path).values()) for path in each)
+        problems += [f"{name}: {found[name]}, the summary has {wanted}"] * (found[name]["events"] != wanted)
+        problems += [f"{name}: {found[name]}"] * (found[name]["complete"] and name in ("cut", "damaged", "tableless"))
+    problems += ["no snapshot"] * (not fleet.value("SELECT count(*) FROM snapshots"))
+    return problems
+
+
+def events_of(path):
+    done = recording.run([recording.WRAPPER, "report", "-q", "--summary", "-", path])
+    return json.loads(done.stdout)["events"]
+
+
 def tree(folder):
     """Path and size of what is there."""
     return {os.path.join(at, name): os.path.getsize(os.path.join(at, name)) for at, folders, names in os.walk(folder) for name in names + folders
@@ -451,6 +519,7 @@ def cases(python, chosen):
                            ("a planted regression of one release is found", releases), ("bad input is refused in a line", refused),
                            ("answers as a table, JSON, CSV and a page", formats),
                            ("2 % on one host of 50 is found", made_up),
+                           ("a damaged store", damaged_store), ("recordings of all kinds, also damaged", kinds),
                            ("record --fleet adds what it recorded", recorded), ("record --fleet passes signals on", passed_on),
                            ("record --fleet keeps what cannot be added", not_added)):
         if duck:
