@@ -138,7 +138,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--by")
     parser.add_argument("--each")
     parser.add_argument("--format", choices=fleet_output.FORMATS, default="table")
-    parser.add_argument("--share", type=float, default=1.0)
+    parser.add_argument("--share", type=float, default=0.1)
     parser.add_argument("--rows", type=int, default=20)
     for flag in ("--all", "--no-browser"):
         parser.add_argument(flag, action="store_true")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     Answer = tuple[list[str], list[tuple[Any, ...]]]
 
 ALL = "(all)"  # no label's value
+CPU = "CASE WHEN count(f.self_cpu_ns) = count(*) THEN sum(f.self_cpu_ns) END"  # null where one of them is not known
 READS = ("SELECT", "EXPLAIN")
 
 
@@ -45,10 +46,9 @@ def top(store: Store, rows: int) -> "Answer":
     """Functions by self time in all recordings."""
     return ask(store, """
         SELECT key, count(DISTINCT recording) AS recordings, sum(calls)::BIGINT AS calls, sum(self_ns)::BIGINT AS self_ns,
-            sum(total_ns)::BIGINT AS total_ns,
-            CASE WHEN count(self_cpu_ns) = count(*) THEN sum(self_cpu_ns)::BIGINT END AS self_cpu_ns,
+            sum(total_ns)::BIGINT AS total_ns, %s::BIGINT AS self_cpu_ns,
             round(sum(self_ns) / nullif(sum(activations), 0), 1) AS self_ns_per_activation
-        FROM function GROUP BY key ORDER BY self_ns DESC, key LIMIT %d""" % rows)
+        FROM function f GROUP BY key ORDER BY self_ns DESC, key LIMIT %d""" % (CPU, rows))
 
 
 def show(store: Store, function: str, rows: int) -> "Answer":
@@ -57,10 +57,11 @@ def show(store: Store, function: str, rows: int) -> "Answer":
     found = ask(store, """
         SELECT f.key, f.recording, any_value(r.start) AS start, any_value(r.host) AS host%s, sum(f.calls)::BIGINT AS calls,
             sum(f.self_ns)::BIGINT AS self_ns, sum(f.total_ns)::BIGINT AS total_ns,
-            round(sum(f.self_ns) / nullif(sum(f.activations), 0), 1) AS self_ns_per_activation
+            %s::BIGINT AS self_cpu_ns, round(sum(f.self_ns) / nullif(sum(f.activations), 0), 1) AS self_ns_per_activation,
+            round(%s / nullif(sum(f.activations), 0), 1) AS self_cpu_ns_per_activation
         FROM function f JOIN recording r USING (recording) WHERE f.key = %s OR f.qualname = %s
-        GROUP BY f.key, f.recording ORDER BY self_ns_per_activation DESC NULLS LAST, f.key, f.recording LIMIT %d"""
-                % (labels, quoted(function), quoted(function), rows))
+        GROUP BY f.key, f.recording ORDER BY coalesce(self_cpu_ns_per_activation, self_ns_per_activation) DESC NULLS LAST, f.key, f.recording LIMIT %d"""
+                % (labels, CPU, CPU, quoted(function), quoted(function), rows))
     if not found[1]:
         raise _no_function(store, function)
     return found
@@ -154,13 +155,13 @@ def _cells(store: Store, sides: "tuple[str, str, str]", host: str, share: float)
         WITH ours AS (SELECT recording, %(label)s = %(b)s AS later, coalesce(%(host)s, '') AS host FROM recording WHERE %(label)s IN (%(a)s, %(b)s)),
         each AS (SELECT key, recording, later, ours.host, sum(self_ns) AS self_ns, sum(self_cpu_ns) AS cpu, count(self_cpu_ns) = count(*) AS known,
                      sum(activations) AS activations FROM function JOIN ours USING (recording) GROUP BY ALL),
-        sums AS (SELECT later, sum(self_ns) AS all_ns FROM each GROUP BY later),
+        clock AS (SELECT coalesce(sum(self_ns) FILTER (NOT known), 0) < %(share)r * sum(self_ns) AS by_cpu FROM each),
+        timed AS (SELECT *, CASE WHEN by_cpu THEN cpu ELSE self_ns END AS ns FROM each, clock),
+        sums AS (SELECT later, sum(ns) AS all_ns FROM timed GROUP BY later),
         shares AS (SELECT key, max(ns / all_ns) AS share FROM
-                     (SELECT key, later, sum(self_ns) AS ns FROM each GROUP BY ALL) JOIN sums USING (later) GROUP BY key),
-        hot AS (SELECT * FROM each JOIN shares USING (key) WHERE share >= %(share)r AND activations > 0),
-        clock AS (SELECT bool_and(known) AS by_cpu FROM hot),
-        timed AS (SELECT key, host, later, by_cpu, CASE WHEN by_cpu THEN cpu ELSE self_ns END / activations AS value FROM hot, clock)
-        SELECT key, host, later, by_cpu, count(*), avg(ln(value)), coalesce(var_samp(ln(value)), 0) FROM timed WHERE value > 0 GROUP BY ALL
+                     (SELECT key, later, sum(ns) AS ns FROM timed GROUP BY ALL) JOIN sums USING (later) GROUP BY key)
+        SELECT key, host, later, by_cpu, count(*), avg(ln(ns / activations)), coalesce(var_samp(ln(ns / activations)), 0)
+        FROM timed JOIN shares USING (key) WHERE share >= %(share)r AND ns > 0 AND activations > 0 GROUP BY ALL
         ORDER BY ALL""" % {"label": identifier(label), "host": host, "a": quoted(a), "b": quoted(b), "share": share / 100})
 
 

@@ -26,6 +26,7 @@ NO_DAY = "__HIVE_DEFAULT_PARTITION__"  # of recordings without a start: null, fo
 PACK = "pack-"
 END = ".parquet"
 NO_DUCKDB = 'ocular fleet needs DuckDB, which %s does not have: pip install "ocular-trace[fleet]"' % (sys.executable or "Python")
+LEVEL = 9  # of zstd: a twelfth less than DuckDB's own, and 10 ms more a recording
 TRIES = 5  # of a question while the store is compacted, which takes files away
 
 
@@ -169,8 +170,8 @@ class Store:
         beside = os.path.join(os.path.dirname(path), ".%s.%s.tmp" % (stem, secrets.token_hex(8)))
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            connection.execute("COPY (%s) TO %s (FORMAT parquet, COMPRESSION zstd, KV_METADATA {ocular_fleet_schema: '%d'})"
-                               % (query, quoted(beside), tables.SCHEMA))
+            connection.execute("COPY (%s) TO %s (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL %d, KV_METADATA {ocular_fleet_schema: '%d'})"
+                               % (query, quoted(beside), LEVEL, tables.SCHEMA))
             _sync(beside)
             os.rename(beside, path)
             _sync(os.path.dirname(path))

@@ -7,7 +7,7 @@ fleet_table() {
 --label	NAME=VALUE	label	-	add: a column of the recording, label_NAME; may be repeated
 --by	LABEL	by	-	slower: which label says to which side a recording belongs; durations: take them apart by it
 --each	LABEL	each	-	slower: compare within each value of it, and on the whole (default: host, the label or the recording's own)
---share	P	share	-	slower: ignore functions with less than P per cent of the self time (default 1)
+--share	P	share	-	slower: ignore functions with less than P per cent of the self time (default 0.1)
 --all	-	all!	-	slower: show what was compared, also what is noise or faster
 --rows	N	rows	-	top, show, callers: rows of the table (default 20)
 --format	table|json|csv|html	format	-	of an answer (default table); html: one page, on standard output

@@ -22,6 +22,7 @@ sys.path.insert(0, os.path.join(os.environ.get("OCULAR_BUILD") or os.path.join(o
 from ocular import fleet_compact, fleet_store, fleet_tables  # noqa: E402
 
 DAY = datetime.datetime(2026, 1, 1)
+WAITING = 10 ** 11  # ns that each recording waits in a function of its own: more than all else takes
 SHARES = (0.3, 0.25, 0.2, 0.1, 0.07, 0.05, 0.02, 0.01)  # of the calls, bucket after bucket
 
 
@@ -58,13 +59,17 @@ class Fleet:
         for n in range(options.functions):
             mean = 1000 * (1 + n) * math.exp(self.bias[host] + self.draw.gauss(0, options.spread)) * self.slower(n, host, release)
             own = round(mean * options.calls)
-            row = {"recording": name, "key": f"shop/f{n}.py:f{n}", "file": f"/srv/shop/f{n}.py", "qualname": f"f{n}", "line": 1, "pid": 7, "origin": "own",
-                   "calls": options.calls, "activations": options.calls, "self_ns": own, "total_ns": own, "self_cpu_ns": own, "total_cpu_ns": own,
-                   "durations": durations(self.draw, mean, options.calls)}
-            self.truth["self_ns"] += own
+            row = self.row(name, f"f{n}", options.calls, own, own, durations(self.draw, mean, options.calls))
             if n == 0:
                 buckets.update({each["low"]: each["n"] for each in row["durations"]})
             yield row
+        yield self.row(name, "wait", 1, WAITING, 1000, [])
+
+    def row(self, name, function, calls, own, cpu, buckets):
+        self.truth["self_ns"] += own
+        return {"recording": name, "key": f"shop/{function}.py:{function}", "file": f"/srv/shop/{function}.py", "qualname": function, "line": 1, "pid": 7,
+                "origin": "own", "calls": calls, "activations": calls, "self_ns": own, "total_ns": own, "self_cpu_ns": cpu, "total_cpu_ns": cpu,
+                "durations": buckets}
 
     def recordings(self):
         options = self.options
