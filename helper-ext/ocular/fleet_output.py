@@ -88,10 +88,10 @@ class _Lines(list[str]):
 
 def _csv(names: "Sequence[str]", rows: "Rows", title: str) -> str:
     lines = _Lines()
-    writer = csv.writer(lines, lineterminator="")
+    writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(names)
     writer.writerows(["" if value is None else _text(value) for value in row] for row in rows)
-    return "\n".join(lines)
+    return "".join(lines)
 
 
 def _html(names: "Sequence[str]", rows: "Rows", title: str) -> str:
