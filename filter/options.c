@@ -174,6 +174,10 @@ static const struct {
 	    "the summary also has the call tree, distributions of iterations and source lines,\n"
 	    "for ocular diff --html: made right after recording, it keeps what the source was",
 	    FOR_USERS),
+	KEY(for_fleet, set_yes, "yes|no",
+	    "the summary also has callers, distributions of calls and iterations, and hashes of\n"
+	    "bytecode, for ocular fleet",
+	    FOR_USERS),
 	KEY(request, set_string, "slowest|N|NAME",
 	    "where the time of that request went, in full: its number, or the slowest of a name\n"
 	    "(ocular.request); without, the slowest one, shortened",
@@ -369,6 +373,7 @@ static int append(struct sink ***end, sink_maker make, const char *path, const s
 		.width = columns_of(STDOUT_FILENO),
 		.opcodes = &o->opcodes,
 		.for_diff = o->for_diff,
+		.for_fleet = o->for_fleet,
 		.events_by_code = o->events_by_code,
 		.whole = o->time.from.kind == TIME_NONE,
 		.zoomed = !time_span_is_all(&o->time),

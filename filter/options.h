@@ -34,7 +34,7 @@ struct options {
 	enum by by;
 	bool all; /* libraries unfolded */
 	bool imports;
-	bool for_diff;
+	bool for_diff, for_fleet;
 	const char *request;
 	enum when console, color, progress;
 	unsigned loops, events_by_code;

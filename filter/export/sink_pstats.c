@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "callers.h"
 #include "marshal.h"
+#include "model/callers.h"
 #include "sink_calls.h"
 
 /* Functions in the order of their labels; those of one label share its number. */

@@ -185,7 +185,8 @@ struct sink_options {
 	bool color;			    /* console: escape sequences allowed */
 	unsigned width;			    /* console: columns of the terminal; 0: not known */
 	const struct opcodes_view *opcodes; /* console, summary: also tables for functions and loops */
-	bool for_diff;			    /* summary: also what only ocular diff --html needs */
+	bool for_diff;			    /* summary: also what only ocular diff --html needs, */
+	bool for_fleet;			    /* and ocular fleet */
 	unsigned events_by_code;	    /* console: how many rows of events by code object */
 	bool whole;			    /* no time window cuts off the beginning */
 	bool zoomed;			    /* there is a time window */

@@ -188,3 +188,13 @@ unsigned stat_next(const struct stat_sum *s, unsigned from, struct stat_range *r
 	r->n = s->buckets[from];
 	return from + 1;
 }
+
+unsigned stat_next_bucket(const struct stat_sum *s, unsigned from, struct stat_range *r)
+{
+	if (s->buckets || from >= s->nfew)
+		return stat_next(s, from, r);
+	*r = range_of(stat_bucket(s->few[from].value));
+	while (from < s->nfew && s->few[from].value <= r->high)
+		r->n += s->few[from++].n;
+	return from;
+}

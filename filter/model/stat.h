@@ -78,5 +78,8 @@ struct stat_range {
  */
 unsigned stat_next(const struct stat_sum *s, unsigned from, struct stat_range *r);
 
+/* The same by buckets, also of exact values: what merges with that of any other, by `low`. */
+unsigned stat_next_bucket(const struct stat_sum *s, unsigned from, struct stat_range *r);
+
 /* The smallest value that at least `share` (0..1) of all do not exceed (nearest rank); 0 if n is 0. */
 uint64_t stat_quantile(const struct stat_sum *s, double share);

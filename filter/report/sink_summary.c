@@ -15,6 +15,7 @@
 #include "model/sink_file.h"
 #include "base/json.h"
 #include "summary_diff.h"
+#include "summary_fleet.h"
 #include "summary_forms.h"
 #include "summary_objects.h"
 #include "summary_opcodes.h"
@@ -23,11 +24,13 @@
 
 struct summary {
 	struct sink_file file;
-	bool tables;   /* also for each function and loop its opcodes */
-	bool for_diff; /* also what summary_diff.h has: */
-	struct calltree tree;
+	bool tables;	      /* also for each function and loop its opcodes */
+	bool for_diff;	      /* also what summary_diff.h has, */
+	bool for_fleet;	      /* and summary_fleet.h: */
+	struct calltree tree; /* both */
 	struct sources sources;
 	unsigned nsources;
+	struct durations durations;
 };
 
 static void put(struct summary *m, const char *text)
@@ -59,10 +62,12 @@ static int put_row(struct summary *m, size_t rows, json_t *object)
 	return put_json(m, object);
 }
 
-/* Takes the object. */
-static json_t *with_source(struct summary *m, const struct profile *p, const struct code *code, json_t *object)
+/* What it also has if that was asked for. Takes the object. */
+static json_t *with_more(struct summary *m, const struct profile *p, const struct code *code, json_t *object)
 {
-	return m->for_diff ? json_join(object, summary_source(&m->sources, p, code, &m->nsources)) : object;
+	if (m->for_diff)
+		object = json_join(object, summary_source(&m->sources, p, code, &m->nsources));
+	return m->for_fleet ? json_join(object, summary_fleet_function(&m->durations, code)) : object;
 }
 
 static int put_codes(struct summary *m, const struct profile *p,
@@ -74,7 +79,7 @@ static int put_codes(struct summary *m, const struct profile *p,
 	int err = all ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = put_row(m, i, with_source(m, p, all[i], object(p, all[i], m->tables)));
+		err = put_row(m, i, with_more(m, p, all[i], object(p, all[i], m->tables)));
 	free(all);
 	return err;
 }
@@ -195,7 +200,8 @@ static json_t *loop_object(const struct summary *m, const struct profile *p, con
 {
 	json_t *o = summary_loop(p, loop, m->tables);
 
-	return m->for_diff ? json_join(o, summary_cycles(loop)) : o;
+	o = m->for_diff ? json_join(o, summary_cycles(loop)) : o;
+	return m->for_fleet ? json_join(o, summary_fleet_loop(loop)) : o;
 }
 
 static int put_loops(struct summary *m, const struct profile *p)
@@ -316,6 +322,22 @@ static int put_member(struct summary *m, const struct profile *p, size_t i)
 	return err;
 }
 
+/* 0 or an error. */
+static int put_trees(struct summary *m, const struct profile *p)
+{
+	int err = 0;
+
+	if (m->for_diff) {
+		put(m, ",\n \"call_tree\": ");
+		err = put_json(m, summary_call_tree(p, &m->tree));
+	}
+	if (m->for_fleet && !err) {
+		put(m, ",\n \"edges\": ");
+		err = put_json(m, summary_edges(&m->tree));
+	}
+	return err;
+}
+
 static int summary_finish(struct sink *s, const struct profile *p)
 {
 	struct summary *m = (struct summary *)s;
@@ -327,10 +349,7 @@ static int summary_finish(struct sink *s, const struct profile *p)
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]) && !err; i++)
 		if (!members[i].wanted || members[i].wanted(p))
 			err = put_member(m, p, i);
-	if (m->for_diff && !err) {
-		put(m, ",\n \"call_tree\": ");
-		err = put_json(m, summary_call_tree(p, &m->tree));
-	}
+	err = err ?: put_trees(m, p);
 	put(m, "}\n");
 	if (err == -ENOMEM)
 		return sink_file_no_memory(s);
@@ -342,6 +361,7 @@ static void summary_free(struct sink *s)
 	struct summary *m = (struct summary *)s;
 
 	calltree_free(&m->tree);
+	durations_free(&m->durations);
 	sources_free(&m->sources);
 	sink_file_free(s);
 }
@@ -353,8 +373,17 @@ static int enter(struct sink *s, const struct activation *a)
 
 static int leave(struct sink *s, const struct activation *a, enum leave_how how, uint64_t end_ns, uint64_t end_cycles)
 {
-	(void)how;
-	return calltree_leave(&((struct summary *)s)->tree, a, end_ns, end_cycles) ? sink_file_no_memory(s) : 0;
+	struct summary *m = (struct summary *)s;
+	int err = calltree_leave(&m->tree, a, end_ns, end_cycles);
+
+	if (m->for_fleet && !err)
+		err = durations_add(&m->durations, a, how, end_ns);
+	return err ? sink_file_no_memory(s) : 0;
+}
+
+static int resume(struct sink *s, const struct activation *a)
+{
+	return calltree_resume(&((struct summary *)s)->tree, a) ? sink_file_no_memory(s) : 0;
 }
 
 static const struct sink_ops summary_ops = {
@@ -363,21 +392,23 @@ static const struct sink_ops summary_ops = {
 };
 
 /* Without a call tree the analysis need not call it for each activation. */
-static const struct sink_ops for_diff_ops = {
+static const struct sink_ops tree_ops = {
 	.enter = enter,
 	.leave = leave,
+	.resume = resume,
 	.finish = summary_finish,
 	.free = summary_free,
 };
 
 int sink_summary_open(struct sink **out, const struct sink_options *o, char *error)
 {
-	const struct sink_ops *ops = o->for_diff ? &for_diff_ops : &summary_ops;
+	const struct sink_ops *ops = o->for_diff || o->for_fleet ? &tree_ops : &summary_ops;
 	int err = sink_file_open(out, sizeof(struct summary), ops, o, error);
 
 	if (err)
 		return err;
 	((struct summary *)*out)->tables = o->opcodes && o->opcodes->wanted;
 	((struct summary *)*out)->for_diff = o->for_diff;
+	((struct summary *)*out)->for_fleet = o->for_fleet;
 	return 0;
 }

@@ -2,21 +2,17 @@
 """`ocular fleet`: many recordings in one store of Parquet files, and questions of them (docs/fleet.md)."""
 
 import argparse
-import csv
-import datetime
-import json
 import os
+import shlex
 import sys
 
-from . import fleet_add, fleet_compact, fleet_questions, stderr, tools
+from . import fleet_add, fleet_compact, fleet_output, fleet_questions, stderr, tools
 from .fleet_store import Refused, Store, duckdb
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, NoReturn
-
-WIDEST = 80  # characters of a table's cell
+    from collections.abc import Callable
+    from typing import NoReturn
 
 
 class Parser(argparse.ArgumentParser):
@@ -24,48 +20,13 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> "NoReturn":
         """End with 2."""
-        stderr.say("ocular: %s (see: ocular fleet --help)" % printable(message))
+        stderr.say("ocular: %s (see: ocular fleet --help)" % stderr.printable(message))
         sys.exit(2)
-
-
-def plain(value: object) -> object:
-    """For JSON and CSV."""
-    if isinstance(value, datetime.datetime):
-        return value.isoformat(" ")
-    return value if value is None or isinstance(value, (str, int, float, bool, list, dict)) else str(value)
-
-
-def printable(text: str) -> str:
-    """What a terminal would interpret is shown as '?'."""
-    return "".join(c if c.isprintable() else "?" for c in text)
-
-
-def cell(value: object) -> str:
-    """Of a table."""
-    text = printable("-" if value is None else str(value))
-    return text if len(text) <= WIDEST else text[:WIDEST - 1] + "…"
-
-
-def print_table(names: "Sequence[str]", rows: "Sequence[Sequence[Any]]") -> None:
-    """Numbers to the right."""
-    cells = [list(map(cell, names))] + [list(map(cell, row)) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells)]
-    right = [any(isinstance(row[i], (int, float)) for row in rows) for i in range(len(names))]
-    stderr.show("\n".join("  ".join(text.rjust(width) if to_right else text.ljust(width) for text, width, to_right in
-                                    zip(line, widths, right)).rstrip() for line in cells), sys.stdout)
 
 
 def output(answer: "fleet_questions.Answer", options: argparse.Namespace) -> None:
     """As it was asked for."""
-    names, rows = answer
-    if options.json:
-        print(json.dumps([dict(zip(names, map(plain, row))) for row in rows], indent=1, default=str))
-    elif options.csv:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows(map(plain, row) for row in rows)
-    else:
-        print_table(names, rows)
+    fleet_output.show(*answer, options.format, "ocular fleet " + options.asked)
 
 
 def add(options: argparse.Namespace) -> int:
@@ -79,9 +40,10 @@ def add(options: argparse.Namespace) -> int:
     for recording in options.what:
         try:
             added = fleet_add.add(store, recording, given)
-            stderr.show("%s  %s" % (added[0], recording) if added else "%s  is in the store already" % recording, sys.stdout)
+            for said in ["%s  %s%s" % (row["recording"], recording, fleet_add.lacks(row)) for row in added] or ["%s  is in the store already" % recording]:
+                stderr.show(stderr.printable(said), sys.stdout)
         except Refused as e:
-            stderr.say("ocular: " + printable(str(e)))
+            stderr.say("ocular: " + stderr.printable(str(e)))
             refused = 1
     return refused
 
@@ -105,13 +67,25 @@ def show(options: argparse.Namespace) -> int:
     return 0
 
 
+def durations(options: argparse.Namespace) -> int:
+    """How long one function's calls took, by label."""
+    output(fleet_questions.durations(Store(options.store), one(options, "a function"), options.by), options)
+    return 0
+
+
+def callers(options: argparse.Namespace) -> int:
+    """Who called one function."""
+    output(fleet_questions.callers(Store(options.store), one(options, "a function"), options.rows), options)
+    return 0
+
+
 def slower(options: argparse.Namespace) -> int:
     """What got slower from one group of recordings to another."""
     if not options.by or len(options.what) != 2:
         Parser().error("slower: --by LABEL and two of its values, as: ocular fleet slower STORE --by release 1.3 1.4")
     a, b = options.what
-    answer = fleet_questions.slower(Store(options.store), options.by, a, b, options.share, options.all)
-    if answer[1] or options.json or options.csv:
+    answer = fleet_questions.slower(Store(options.store), options.by, a, b, options.share, options.all, options.each)
+    if answer[1] or options.format != "table":
         output(answer, options)
     else:
         stderr.show("nothing is slower beyond the noise between recordings (--all shows what was compared)", sys.stdout)
@@ -138,7 +112,7 @@ def compact(options: argparse.Namespace) -> int:
 
 
 COMMANDS: "dict[str, Callable[[argparse.Namespace], int]]" = {
-    "add": add, "sql": sql, "top": top, "show": show, "slower": slower, "trace": trace, "compact": compact}
+    "add": add, "sql": sql, "top": top, "show": show, "durations": durations, "callers": callers, "slower": slower, "trace": trace, "compact": compact}
 
 
 def one(options: argparse.Namespace, what: str) -> str:
@@ -162,17 +136,20 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("what", nargs="*")
     parser.add_argument("--label", action="append", default=[])
     parser.add_argument("--by")
-    parser.add_argument("--share", type=float, default=1.0)
+    parser.add_argument("--each")
+    parser.add_argument("--format", choices=fleet_output.FORMATS, default="table")
+    parser.add_argument("--share", type=float, default=0.1)
     parser.add_argument("--rows", type=int, default=20)
-    for flag in ("--all", "--json", "--csv", "--no-browser"):
+    for flag in ("--all", "--no-browser"):
         parser.add_argument(flag, action="store_true")
     options = parser.parse_intermixed_args(arguments)
+    options.asked = shlex.join(arguments)
     if options.question == "add" and not options.what:
         parser.error("add: name a recording")
     try:
         return COMMANDS[options.question](options)
     except Refused as e:
-        stderr.say("ocular: " + printable(str(e)))
+        stderr.say("ocular: " + stderr.printable(str(e)))
     except RuntimeError as e:  # of tools
         stderr.say(str(e))
     except BrokenPipeError:

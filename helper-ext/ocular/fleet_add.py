@@ -39,21 +39,24 @@ def labels(words: "Sequence[str]") -> dict[str, str]:
     return found
 
 
-def _files(recording: str) -> list[str]:
-    """What the recorder wrote: all else in the folder was made of it."""
-    if not os.path.isdir(recording):
-        recording = os.path.dirname(recording) or "."
-    return sorted(path for pattern in ("perf.data*", "codes-*.jsonl") for path in glob.glob(os.path.join(glob.escape(recording), pattern))
-                  if os.path.isfile(path))
+def _glob(folder: str, pattern: str) -> list[str]:
+    return sorted(path for path in glob.glob(os.path.join(glob.escape(folder), pattern)) if os.path.isfile(path))
+
+
+def parts(recording: str) -> list[str]:
+    """Itself, or the files of --switch-output, oldest first: each of them is a recording of its own."""
+    older = _glob(recording, "perf.data.[0-9]*")
+    return older + _glob(recording, "perf.data") if older else [recording]
 
 
 def content_id(recording: str) -> str:
-    """The same for the same content, wherever it is. Refused if there is none."""
+    """The same for the same content, wherever it is: of what the recorder wrote, because all else was made of it. Refused if there is none."""
     digest = hashlib.sha256()
-    files = _files(recording)
-    if not any(os.path.basename(path) == "perf.data" for path in files):
+    folder = recording if os.path.isdir(recording) else os.path.dirname(recording) or "."
+    data = os.path.join(folder, "perf.data") if folder == recording else recording
+    if not os.path.isfile(data):
         raise Refused("'%s' is not a recording: it has no perf.data" % recording)
-    for path in files:
+    for path in [*_glob(folder, "codes-*.jsonl"), data]:
         try:
             with open(path, "rb") as file:
                 inner = hashlib.file_digest(file, "sha256").digest()
@@ -64,14 +67,14 @@ def content_id(recording: str) -> str:
 
 
 def _summary(recording: str) -> "dict[str, Any]":
-    done = subprocess.run([tools.front_end(), "report", "--quiet", "--summary", "-", recording], stdin=subprocess.DEVNULL, capture_output=True)
+    done = subprocess.run([tools.front_end(), "report", "--quiet", "--summary", "-", "--for-fleet", recording], stdin=subprocess.DEVNULL, capture_output=True)
     if done.returncode:
         said = done.stderr.decode(errors="backslashreplace").strip().splitlines() or ["ocular report ended with %d" % done.returncode]
         raise Refused("'%s' was not added: %s" % (recording, re.sub("^ocular[a-z-]*: ", "", said[-1])))
     made = json.loads(done.stdout.decode("utf-8", "replace"))
     if not isinstance(made, dict) or made.get("schema") != 1:
         raise Refused("'%s' was not added: its summary has another schema" % recording)
-    return made
+    return tables.with_waiting(made)
 
 
 def _header(recording: str, summary: "dict[str, Any]") -> "dict[str, Any]":
@@ -117,11 +120,22 @@ def start_of(header: "dict[str, Any]") -> "datetime.datetime | None":
     return datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=ns // 1000)
 
 
+def commit_of(folder: "str | None", host: "str | None", start: "datetime.datetime | None") -> "str | None":
+    """Which commit the repository of a folder was at then, by its reflog. None: not known, or it is another machine's."""
+    if not folder or not start or host != os.uname().nodename or not os.path.isdir(folder):
+        return None
+    try:
+        done = subprocess.run(["git", "-C", folder, "rev-parse", "--verify", "--end-of-options", "HEAD@{%s +0000}" % start.isoformat(" ", "seconds")],
+                              stdin=subprocess.DEVNULL, capture_output=True, env={**os.environ, "LC_ALL": "C"})
+    except OSError:  # there is no git
+        return None
+    said = done.stdout.decode(errors="replace").strip()
+    return said if not done.returncode and not done.stderr and said.isalnum() else None
+
+
 def _same_labels(connection: "Any", store: Store, at: tuple[str, str], recording: str, given: dict[str, str], shown: str) -> None:
     """Refused if the store has it with others."""
-    found = connection.execute("SELECT * FROM read_parquet(?) WHERE recording = ?", [store.path(tables.RECORDING, *at), recording])
-    names = [column[0] for column in found.description]
-    row = dict(zip(names, found.fetchone() or ()))
+    row = (store.rows(connection, "SELECT * FROM read_parquet(?) WHERE recording = ?", store.path(tables.RECORDING, *at), recording) or [{}])[0]
     had = {name[len(tables.LABEL):]: value for name, value in row.items() if name.startswith(tables.LABEL) and value is not None}
     if had != given:
         raise Refused("'%s' is in the store already, with other labels: %s" % (
@@ -135,11 +149,21 @@ def _there(connection: "Any", store: Store, recording: str, given: dict[str, str
     return bool(at)
 
 
-def add(store: Store, recording: str, given: dict[str, str]) -> "tuple[str, int] | None":
-    """One recording: its id and its events. None: it is there already."""
-    connection = duckdb().connect()
+def add(store: Store, recording: str, given: dict[str, str]) -> "list[dict[str, Any]]":
+    """One recording: the rows of what was not there already, one for each of its parts."""
     if not os.path.exists(recording):
         raise Refused("no recording '%s'" % recording)
+    return [row for row in (_add(store, part, given) for part in parts(recording)) if row]
+
+
+def lacks(row: "dict[str, Any]") -> str:
+    """What a recording that was added says of its losses; empty: it has none."""
+    return "; %d of its events are missing" % row["lost"] if row["lost"] else ""
+
+
+def _add(store: Store, recording: str, given: dict[str, str]) -> "dict[str, Any] | None":
+    """One part. None: it is there already."""
+    connection = duckdb().connect()
     if _there(connection, store, content_id(recording), given, recording):
         return None
     summary = _summary(recording)
@@ -154,12 +178,13 @@ def add(store: Store, recording: str, given: dict[str, str]) -> "tuple[str, int]
         rows = list(tables.rows(table, name, summary, names))
         if rows:
             store.write(connection, made_of(connection, tables.columns(table), tables.as_json(rows)), table, day, name)
-    file = os.path.join(recording, "perf.data") if os.path.isdir(recording) else recording
+    host = host_of(os.path.join(recording, "perf.data") if os.path.isdir(recording) else recording)
     script = tables.program(header)
-    row = tables.recording_row(summary, recording=name, program=script and os.path.basename(script), host=host_of(file),
-                               start=start and start.isoformat(" "), path=os.path.abspath(recording))
+    row = tables.recording_row(summary, recording=name, program=script and os.path.basename(script), host=host,
+                               start=start and start.isoformat(" "), path=os.path.abspath(recording),
+                               commit=commit_of(names.folders[-1], host, start))
     columns = tables.columns(tables.RECORDING) + [(tables.LABEL + label, "VARCHAR") for label in given]
     row.update({tables.LABEL + label: value for label, value in given.items()})
     query = made_of(connection, columns, tables.as_json([row]))
     store.write(connection, query, tables.RECORDING, day, name)
-    return name, row["events"]
+    return row

@@ -38,16 +38,19 @@ def compact(store: Store) -> int:
     return sum(map(len, days.values()))
 
 
+def order(table: str) -> str:
+    """Of a pack's rows: what is alike lies together, which is smaller, and less to read for one function."""
+    return ", ".join([column for column, _ in tables.columns(table) if column.endswith("key")] + ["recording"])
+
+
 def _pack(connection: object, store: Store, day: str, stems: list[str]) -> None:
     name = PACK + hashlib.sha256("".join(stems).encode()).hexdigest()[:32]
     for table in tables.all_tables():
         there = store.files(table)
         paths = [there[day, stem] for stem in stems if (day, stem) in there]
         if paths:
-            # Sorted, because what is alike then lies together: smaller, and less to read for one function.
-            order = "key, recording" if any(column == "key" for column, _ in tables.columns(table)) else "recording"
             store.write(connection, "SELECT * FROM read_parquet([%s], union_by_name = true, hive_partitioning = false) ORDER BY %s"
-                        % (", ".join(map(quoted, paths)), order), table, day, name)
+                        % (", ".join(map(quoted, paths)), order(table)), table, day, name)
 
 
 def _sweep(connection: object, store: Store) -> None:

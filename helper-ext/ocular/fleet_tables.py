@@ -2,7 +2,7 @@
 """The tables of a fleet store (docs/fleet.md): their columns, and the rows that a recording has in them.
 
 A column is its name, its type in Parquet, and the field of the summary's row that it is (docs/summary.md); a field of an object in
-there has a dot. A change of these tables that is more than a further column makes SCHEMA one more.
+there has a dot, and `key` is that of what has `file` and `qualname`. A change of these tables that is more than a further column makes SCHEMA one more.
 """
 
 import json
@@ -20,25 +20,37 @@ SCHEMA = 1
 LABEL = "label_"
 DAY = "day"  # the partition: STORE/TABLE/day=YYYY-MM-DD/
 
+BUCKETS = "STRUCT(low BIGINT, n BIGINT)[]"  # of a summary's [[low, n], ...]
+KINDS = "MAP(VARCHAR, BIGINT)"
+
 _WHERE = (("key", "VARCHAR", "key"), ("file", "VARCHAR", "file"), ("qualname", "VARCHAR", "qualname"))
 _TIMES = tuple((name, "BIGINT", name) for name in (
     "self_ns", "total_ns", "self_cycles", "total_cycles", "self_cpu_ns", "total_cpu_ns", "self_waiting_ns", "total_waiting_ns", "gil_held_ns"))
 _COUNTS = tuple((name, "BIGINT", name) for name in ("calls", "recursive_calls", "resumes", "activations", "unfinished"))
 _DEVIATION = (("self_cycles_deviation", "DOUBLE", "self_cycles_deviation"),)
+_DURATIONS = (("durations", BUCKETS, "durations"),)
 _PID = (("pid", "BIGINT", "pid"),)
 
 # Of each row of the summary's list of that name.
 TABLES = {
     "function": ("functions", _WHERE + (("line", "BIGINT", "firstlineno"),) + _PID + (("origin", "VARCHAR", "origin"),)
-                 + _COUNTS + _TIMES + _DEVIATION),
-    "c_function": ("c_functions", (("name", "VARCHAR", "name"), ("qualname", "VARCHAR", "qualname")) + _PID + _COUNTS + _TIMES + _DEVIATION),
+                 + _COUNTS + _TIMES + _DEVIATION + _DURATIONS + (
+                     ("waiting_by_kind", KINDS, "waiting_by_kind"), ("bytecode", "BIGINT", "bytecode"))),
+    "c_function": ("c_functions", (("name", "VARCHAR", "name"), ("qualname", "VARCHAR", "qualname")) + _PID + _COUNTS + _TIMES + _DEVIATION
+                   + _DURATIONS),
+    "edges": ("edges", (
+        ("caller_key", "VARCHAR", "caller.key"), ("caller_line", "BIGINT", "caller.firstlineno"), ("caller_pid", "BIGINT", "caller.pid"),
+        ("callee_key", "VARCHAR", "callee.key"), ("callee_line", "BIGINT", "callee.firstlineno"), ("callee_pid", "BIGINT", "callee.pid"),
+        ("calls", "BIGINT", "calls"), ("recursive_calls", "BIGINT", "recursive_calls"), ("self_ns", "BIGINT", "self_ns"),
+        ("total_ns", "BIGINT", "total_ns"))),
     "loops": ("loops", _WHERE + (("line", "BIGINT", "line"), ("head_offset", "BIGINT", "head_offset")) + _PID + (
         ("origin", "VARCHAR", "origin"), ("entries", "BIGINT", "entries"), ("iterations", "BIGINT", "iterations"),
         ("timed", "BIGINT", "timed"), ("cycles_mean", "DOUBLE", "cycles.mean"), ("cycles_deviation", "DOUBLE", "cycles.deviation"),
         ("cycles_median", "BIGINT", "cycles.median"), ("cycles_p99", "BIGINT", "cycles.p99"), ("cycles_min", "BIGINT", "cycles.min"),
         ("cycles_max", "BIGINT", "cycles.max"), ("cycles_exact", "BOOLEAN", "cycles.exact"), ("share", "DOUBLE", "share"),
         ("own_share", "DOUBLE", "own_share"), ("self_cpu_ns", "BIGINT", "self_cpu_ns"), ("total_cpu_ns", "BIGINT", "total_cpu_ns"),
-        ("self_waiting_ns", "BIGINT", "self_waiting_ns"), ("total_waiting_ns", "BIGINT", "total_waiting_ns"))),
+        ("self_waiting_ns", "BIGINT", "self_waiting_ns"), ("total_waiting_ns", "BIGINT", "total_waiting_ns"),
+        ("cycles_buckets", BUCKETS, "cycles_buckets"))),
     "waits": ("waits", (("kind", "VARCHAR", "kind"),) + _WHERE + (("line", "BIGINT", "line"),) + _PID + (
         ("count", "BIGINT", "count"), ("ns", "BIGINT", "ns"), ("longest_ns", "BIGINT", "longest_ns"))),
     "tasks": ("tasks", (("name", "VARCHAR", "name"), ("coroutine", "VARCHAR", "coroutine"), ("file", "VARCHAR", "file")) + _PID + (
@@ -58,7 +70,7 @@ RECORDING_COLUMNS = (
     ("recording", "VARCHAR"), ("program", "VARCHAR"), ("argv", "VARCHAR"), ("host", "VARCHAR"), ("start", "TIMESTAMP"), ("python", "VARCHAR"),
     ("mode", "VARCHAR"), ("backend", "VARCHAR"), ("clock", "VARCHAR"), ("clock_hz", "BIGINT"), ("wall_ns", "BIGINT"), ("traced_ns", "BIGINT"),
     ("outside_ns", "BIGINT"), ("cpu_ns", "BIGINT"), ("waiting_ns", "BIGINT"), ("processes", "BIGINT"), ("threads", "BIGINT"),
-    ("events", "BIGINT"), ("lost", "BIGINT"), ("complete", "BOOLEAN"), ("summary_revision", "BIGINT"), ("path", "VARCHAR"))
+    ("events", "BIGINT"), ("lost", "BIGINT"), ("complete", "BOOLEAN"), ("summary_revision", "BIGINT"), ("path", "VARCHAR"), ("commit", "VARCHAR"))
 
 
 def columns(table: str) -> list[tuple[str, str]]:
@@ -118,19 +130,34 @@ def program(header: "Row") -> str | None:
     return None
 
 
-def _field(row: "Row", path: str) -> "Any":
+def _field(row: "Row", path: str, names: Names) -> "Any":
     value: Any = row
     for name in path.split("."):
-        value = value.get(name) if isinstance(value, dict) else None
+        if not isinstance(value, dict):
+            return None
+        value = names.key(value.get("file"), value.get("qualname")) if name == "key" else value.get(name)
     return value
+
+
+def _shaped(value: "Any", kind: str) -> "Any":
+    return [{"low": low, "n": n} for low, n in value or ()] if kind == BUCKETS else value
+
+
+def with_waiting(summary: "Row") -> "Row":
+    """Its functions also have how long they waited, by kind; null: not known."""
+    found: dict[tuple[Any, ...], dict[str, int]] = {}
+    for wait in summary.get("waits") or ():
+        found.setdefault((wait["file"], wait["qualname"], wait["line"], wait["pid"]), {})[wait["kind"]] = wait["ns"]
+    for row in summary.get("functions") or () if "waits" in summary else ():
+        row["waiting_by_kind"] = found.get((row["file"], row["qualname"], row["firstlineno"], row["pid"]), {})
+    return summary
 
 
 def rows(table: str, recording: str, summary: "Row", names: Names) -> "Iterator[Row]":
     """Of one of TABLES."""
     field, described = TABLES[table]
     for row in summary.get(field) or ():
-        made = {**row, "key": names.key(row.get("file"), row.get("qualname"))}
-        yield {"recording": recording, **{name: _field(made, path) for name, _, path in described}}
+        yield {"recording": recording, **{name: _shaped(_field(row, path, names), kind) for name, kind, path in described}}
 
 
 def recording_row(summary: "Row", **known: "Any") -> "Row":

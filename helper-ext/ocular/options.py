@@ -51,6 +51,8 @@ RECORD = """\
 --until-exit	main|all	recorder^	mr	record until the program has ended, or all that it started too (default: all)
 --set	NAME=N	settings@	m	how the processor of --backend qemu traces (ocular-qemu --help); may be repeated
 --no-filter	-	no_filter!	-	mode opcodes: record all branches, not only those of the interpreter's evaluation function
+--fleet	STORE	fleet	-	add the recording to that store when it has ended (docs/fleet.md)
+--label	NAME=VALUE	labels@	-	with --fleet: say so of the recording (release=1.4); may be repeated
 --pt-buffer	SIZE	pt_buffer	-	perf's trace buffer for each CPU (default: what your rights allow, up to 16M)
 -q --quiet	-	quiet!	ar	no progress and no closing line
 """

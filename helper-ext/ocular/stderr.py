@@ -31,3 +31,8 @@ def show(text: str, stream: "TextIO | None") -> None:
             data = data[os.write(stream.fileno(), data):]
     except (OSError, ValueError):
         pass
+
+
+def printable(text: str) -> str:
+    """What a terminal would interpret is shown as '?'."""
+    return "".join(c if c.isprintable() else "?" for c in text)

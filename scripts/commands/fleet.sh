@@ -5,12 +5,12 @@
 fleet_table() {
 	cat <<'END'
 --label	NAME=VALUE	label	-	add: a column of the recording, label_NAME; may be repeated
---by	LABEL	by	-	slower: which label says to which side a recording belongs
---share	P	share	-	slower: ignore functions with less than P per cent of the self time (default 1)
+--by	LABEL	by	-	slower: which label says to which side a recording belongs; durations: take them apart by it
+--each	LABEL	each	-	slower: compare within each value of it, and on the whole (default: host, the label or the recording's own)
+--share	P	share	-	slower: ignore functions with less than P per cent of the self time (default 0.1)
 --all	-	all!	-	slower: show what was compared, also what is noise or faster
---rows	N	rows	-	top, show: rows of the table (default 20)
---json	-	json!	-	for programs
---csv	-	csv!	-	for spreadsheets
+--rows	N	rows	-	top, show, callers: rows of the table (default 20)
+--format	table|json|csv|html	format	-	of an answer (default table); html: one page, on standard output
 --no-browser	-	silently!	-	trace: print the link and open nothing
 END
 }
@@ -21,6 +21,8 @@ usage: ocular fleet add STORE DIR... [--label NAME=VALUE]...
        ocular fleet sql STORE 'SELECT ...'
        ocular fleet top STORE
        ocular fleet show STORE FUNCTION
+       ocular fleet durations STORE FUNCTION [--by LABEL]
+       ocular fleet callers STORE FUNCTION
        ocular fleet slower STORE --by LABEL A B
        ocular fleet trace STORE RECORDING
        ocular fleet compact STORE
@@ -49,7 +51,7 @@ fleet() {
 			;;
 		esac
 	done
-	[ $# -gt 0 ] || usage_error "add, sql, top, show, slower, trace or compact, please"
+	[ $# -gt 0 ] || usage_error "add, sql, top, show, durations, callers, slower, trace or compact, please"
 	python=${PYTHON:-$own}
 	command -v "$python" >/dev/null || die "there is no $python for it: set PYTHON"
 	own_module ocular.fleet "$@"

@@ -214,6 +214,6 @@ pt_record() {
 	pt_snapshots='' pt_control=''
 	filter=$(pt_filter)
 	[ -z "$flight" ] || pt_flight
-	become "$(command -v perf)" record ${quiet:+-q} -m "${pt_data_kib}K,${pt_buffer:-$(pt_aux_kib)K}" -e "$(pt_event "$backend")" \
+	become_recorder "$(command -v perf)" record ${quiet:+-q} -m "${pt_data_kib}K,${pt_buffer:-$(pt_aux_kib)K}" -e "$(pt_event "$backend")" \
 		${filter:+--filter "$filter"} ${pt_snapshots:+"$pt_snapshots"} ${pt_control:+--control "$pt_control"} -o "$OCULAR_DIR/perf.data" -- "$@"
 }

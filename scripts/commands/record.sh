@@ -9,7 +9,7 @@ backends() { cat "$parts/backends" 2>/dev/null || :; }
 for kind in $trigger_kinds $also_names; do eval "$kind=''"; done
 
 recording=ocular.data mode=adaptive include='' exclude='' python=${PYTHON:-$own} backend=auto
-pt_buffer='' no_filter='' quiet='' flight='' settings='' recorder='' passed=''
+pt_buffer='' no_filter='' quiet='' flight='' settings='' recorder='' passed='' fleet='' labels=''
 
 record_help() {
 	cat <<'END'
@@ -159,6 +159,7 @@ check_mode() {
 		[ -z "$passed" ] || usage_error "$passed: for --backend software"
 		;;
 	esac
+	[ -n "$fleet" ] || [ -z "$labels" ] || usage_error "--label needs --fleet"
 	[ "$backend" = qemu ] || [ -z "$settings" ] || usage_error "--set is for --backend qemu"
 }
 
@@ -236,6 +237,22 @@ check_by_python() {
 	(own_module ocular.monitor "$mode" "$backend") || exit 2
 }
 
+# With --fleet, what waits for the recorder, and adds what it has recorded, takes this process's place.
+become_recorder() {
+	[ -n "$fleet" ] || become "$@"
+	set -- -- "$@"
+	while [ -n "$labels" ]; do
+		set -- "--label=${labels##*"$newline"}" "$@"
+		case $labels in *"$newline"*) labels=${labels%"$newline"*} ;; *) labels='' ;; esac
+	done
+	case $fleet in -*) fleet=./$fleet ;; esac
+	case $recording in -*) recording=./$recording ;; esac
+	python=${PYTHON:-$own}
+	command -v "$python" >/dev/null || die "there is no $python for --fleet: set PYTHON"
+	PATH=$users_path
+	own_module ocular.fleet_record "$fleet" "$recording" ${quiet:+--quiet} "$@"
+}
+
 # Likewise, on an emulated processor, which reports itself what it lacks. Of two settings the later one counts.
 start_emulator() {
 	set -- -- "$@"
@@ -248,7 +265,7 @@ start_emulator() {
 		set -- -s "filter=$range" "$@"
 	done
 	[ -z "$flight" ] || set -- -s "snapshot=$(pt_flight_bytes)" "$@"
-	become "$parts/bin/ocular-qemu" -o "$recording" ${quiet:+-q} "$@"
+	become_recorder "$parts/bin/ocular-qemu" -o "$recording" ${quiet:+-q} "$@"
 }
 
 # Does not return: the recorder takes this process's place, so that signals and status are its own.
@@ -269,7 +286,7 @@ start_recorder() {
 		set -- "${recorder##*"$newline"}" "$@"
 		case $recorder in *"$newline"*) recorder=${recorder%"$newline"*} ;; *) recorder='' ;; esac
 	done
-	become "$parts/bin/ocular-record" -o "$recording" ${flight:+--flight "$flight"} ${quiet:+-q} "$@"
+	become_recorder "$parts/bin/ocular-record" -o "$recording" ${flight:+--flight "$flight"} ${quiet:+-q} "$@"
 }
 
 # Everything that can be wrong before the program starts.

@@ -34,6 +34,7 @@ SINKS = {
     "a full file": ("perfetto={}.pftrace", "max_size=32K"),
     "summary": ("summary={}",),
     "summary for diff --html": ("summary={}", "for_diff=yes"),
+    "summary for a fleet": ("summary={}", "for_fleet=yes"),
     "html": ("html={}",),
     "pstats": ("pstats={}",),
     "collapsed": ("collapsed={}",),

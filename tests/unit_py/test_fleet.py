@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """ocular fleet without DuckDB: which difference is more than noise, how functions are called wherever they are installed, labels."""
 
+import datetime
 import math
 import os
 import random
+import shutil
 import statistics
 import struct
+import subprocess
 import sys
 import tempfile
 
@@ -13,16 +16,16 @@ import rec
 from rec import equal
 
 sys.path.insert(0, os.path.join(rec.BUILD, "python"))
-from ocular import fleet_add, fleet_questions, fleet_store, fleet_tables  # noqa: E402
+from ocular import fleet_add, fleet_slower, fleet_store, fleet_tables  # noqa: E402
 
 # Two-sided limits of Student's t, from its printed tables.
 LIMITS = ((12.706, 1, 0.05), (2.228, 10, 0.05), (4.587, 10, 0.001), (2.042, 30, 0.05), (63.657, 1, 0.01), (3.390, 100, 0.001))
-FUNCTIONS, REPETITIONS = 20, 100
+FUNCTIONS, HOSTS, REPETITIONS = 20, 50, 100
 
 
 def test_limits():
     for t, freedom, chance in LIMITS:  # rounded to 0.001
-        assert abs(fleet_questions.chance_of(t, freedom) / chance - 1) < 3e-3, (t, freedom)
+        assert abs(fleet_slower.chance_of(t, freedom) / chance - 1) < 3e-3, (t, freedom)
 
 
 def side(values):
@@ -30,24 +33,72 @@ def side(values):
     return len(logs), statistics.fmean(logs), statistics.variance(logs)
 
 
-def slower(draw, recordings, spread, factor):
-    sides = [[1000 * by * draw.lognormvariate(0, spread) for _ in range(recordings)] for by in (1, factor)]
-    return fleet_questions.compared(*map(side, sides))[2] * FUNCTIONS < fleet_questions.CHANCE
+def cell(draw, mean, spread, n):
+    """Of n normal logarithms, without drawing each: Student (1908)."""
+    return n, draw.gauss(mean, spread / math.sqrt(n)), spread ** 2 * 2 * draw.gammavariate((n - 1) / 2, 1) / (n - 1)
+
+
+def fleet(draw, hosts, n, spread, slower=()):
+    """n recordings of each host and release; hosts differ by 5 %. slower: functions and hosts that take 2 % longer in release B."""
+    bias = [draw.gauss(7, 0.05) for _ in range(hosts)]
+    return {f"f{f}": {f"h{h}": [cell(draw, bias[h] + later * math.log(1.02) * ((f, h) in slower), spread, n) for later in (0, 1)]
+                      for h in range(hosts)} for f in range(FUNCTIONS)}
+
+
+def judged(cells):
+    return [(one.key, one.host, one.verdict) for one in fleet_slower.findings(cells) if one.verdict != "noise"]
+
+
+def test_one_host():
+    """2 % in one function on one host of 50 is found each time, and nothing else is."""
+    draw = random.Random(22)
+    for _ in range(REPETITIONS):
+        equal(judged(fleet(draw, HOSTS, 50, 0.01, {(7, 31)})), [("f7", "h31", "slower")])
 
 
 def test_alarms():
-    """50 recordings a side that differ by 1 %: 2 % in one function is found each time, and where there is nothing, nothing."""
-    draw = random.Random(22)
-    equal(sum(slower(draw, 50, 0.01, 1.02) for _ in range(REPETITIONS)), REPETITIONS)
-    equal(sum(slower(draw, 50, 0.01, 1) for _ in range(REPETITIONS * FUNCTIONS)), 0)
-    equal(sum(slower(draw, 3, 0.2, 1) for _ in range(REPETITIONS * FUNCTIONS)), 0)
+    """Where there is nothing, nothing is found: much alike or not at all, many recordings or the fewest."""
+    draw = random.Random(23)
+    for hosts, n, spread in ((HOSTS, 50, 0.01), (4, 3, 0.2), (1, 50, 0.01)):
+        equal([found for _ in range(REPETITIONS) for found in judged(fleet(draw, hosts, n, spread))], [])
+
+
+def test_all_hosts():
+    """2 % everywhere is found with 4 recordings a side on each of 50 hosts, though hosts differ by 5 %."""
+    draw = random.Random(24)
+    for _ in range(REPETITIONS):
+        found = judged(fleet(draw, HOSTS, 4, 0.01, {(7, h) for h in range(HOSTS)}))
+        assert ("f7", None, "slower") in found and {key for key, _, _ in found} == {"f7"}, found
+
+
+def test_outliers():
+    """One recording of 20 takes 3 times as long, and one side of a host differs more than the other: no alarms."""
+    draw = random.Random(25)
+
+    def values(spread):
+        return side([draw.lognormvariate(7, spread) * (3 if draw.random() < 0.05 else 1) for _ in range(10)])
+    for _ in range(REPETITIONS):
+        cells = {f"f{f}": {f"h{h}": [values(0.01), values(0.05)] for h in range(4)} for f in range(FUNCTIONS)}
+        equal(judged(cells), [])
 
 
 def test_counted():
     """Where nothing varies, any difference counts."""
-    equal(fleet_questions.compared(side([5.0] * 3), side([5.0] * 3))[2], 1.0)
-    change, error, chance = fleet_questions.compared(side([100.0] * 3), side([101.0] * 3))
+    equal(fleet_slower.compared([(side([5.0] * 3), side([5.0] * 3))])[2], 1.0)
+    change, error, chance = fleet_slower.compared([(side([100.0] * 3), side([101.0] * 3))])
     equal((round(change, 6), error, chance), (0.01, 0.0, 0.0))
+
+
+def test_cells():
+    """A host that has one side only, or a single recording, is no stratum: then all are compared as they are."""
+    a, b = side([100.0, 101, 102]), side([110.0, 111, 112])
+    equal([one.host for one in fleet_slower.findings({"f": {"h": [a, b], "g": [a, None]}})], [None, "h"])
+    equal([one.host for one in fleet_slower.findings({"f": {"h": [a, None], "g": [None, b]}})], [None])
+    equal([one.host for one in fleet_slower.findings({"f": {"h": [a, b]}})], [None])
+    equal(fleet_slower.findings({"f": {"h": [a, None]}, "g": {"h": [side([1.0, 2]), side([1.0, 2])]}}), [])
+    values = [100.0, 101, 102, 110, 111]
+    together = fleet_slower.together([side(values[:2]), (1, math.log(102.0), 0.0), side(values[3:])])
+    assert all(abs(x - y) < 1e-12 for x, y in zip(together, side(values))), together
 
 
 def test_names():
@@ -84,6 +135,28 @@ def test_host():
             with open(os.path.join(folder, "perf.data"), "wb") as made:
                 made.write(data)
             equal(fleet_add.host_of(made.name), wanted)
+
+
+def test_commit():
+    """The one that was checked out then, here; and none of before the repository, of another machine, or of no folder."""
+    if not shutil.which("git"):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        def git(*words, at="2026-01-02T03:04:05+0000"):
+            who = {"GIT_%s_%s" % (role, what): "a@b" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+            dates = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
+            return subprocess.run(["git", "-C", folder, *words], env={**os.environ, **who, **dates}, check=True, capture_output=True, text=True).stdout
+        git("init")
+        commits = []
+        for day in (2, 4):
+            git("commit", "--allow-empty", "-m", "x", at="2026-01-%02dT03:04:05+0000" % day)
+            commits.append(git("rev-parse", "HEAD").strip())
+        here = os.uname().nodename
+        for host, day, wanted in ((here, 1, None), (here, 3, commits[0]), (here, 5, commits[1]), ("other" + here, 3, None), (None, 3, None)):
+            equal(fleet_add.commit_of(folder, host, datetime.datetime(2026, 1, day)), wanted)
+        equal(fleet_add.commit_of(folder + "/none", here, datetime.datetime(2026, 1, 3)), None)
+        equal(fleet_add.commit_of("/", here, datetime.datetime(2026, 1, 3)), None)
+        equal(fleet_add.commit_of(folder, here, None), None)
 
 
 rec.run(globals())

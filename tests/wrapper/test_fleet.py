@@ -3,7 +3,12 @@
 which function got slower. DuckDB comes from PyPI.
 """
 
+import csv
+import html.parser
+import io
+import itertools
 import json
+import math
 import os
 import shutil
 import signal
@@ -15,6 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
 import recording  # noqa: E402
 
+GENERATOR = os.path.join(os.path.dirname(HERE), "bench", "fleet.py")
 WRITERS = 8
 # price() does `work` steps; all else is the same in every release.
 PROGRAM = """
@@ -37,7 +43,7 @@ thread.join()
 """
 # Of which table's column is which sum of the summary.
 SUMS = (("function", "functions", ("calls", "self_ns", "total_ns", "activations", "self_cycles", "self_cpu_ns")),
-        ("loops", "loops", ("entries", "iterations", "timed")), ("waits", "waits", ("count", "ns")))
+        ("edges", "edges", ("calls", "recursive_calls", "self_ns", "total_ns")), ("loops", "loops", ("entries", "iterations", "timed")), ("waits", "waits", ("count", "ns")))
 
 
 class Fleet:
@@ -65,6 +71,10 @@ class Fleet:
     def run(self, *words, **kw):
         return recording.run(self.command(*words), cwd=self.folder, **{"env": self.environment(), **kw})
 
+    def traced(self, command, *words):
+        """ocular record --fleet, or run; the program is last."""
+        return recording.run([recording.WRAPPER, command, "--python", self.python, *words], cwd=self.folder, env=self.environment())
+
     def must(self, *words):
         done = self.run(*words)
         if done.returncode:
@@ -72,7 +82,7 @@ class Fleet:
         return done.stdout
 
     def sql(self, query, store="store"):
-        return json.loads(self.must("sql", store, query, "--json"))
+        return json.loads(self.must("sql", store, query, "--format", "json"))
 
     def value(self, query):
         (row,), = [list(row.values()) for row in self.sql(query)]
@@ -82,10 +92,30 @@ class Fleet:
         return sorted(os.path.join(at, name) for at, _, names in os.walk(self.store) for name in names)
 
 
+def wrong_parts(fleet, summary):
+    """What one table says must be what another one does: callers' parts of a function, its distribution, its waits by kind."""
+    trace, problems = summary["trace"], []
+    for query, wanted in (
+            ("SELECT sum(self_ns)::BIGINT FROM edges", trace["traced_ns"] - trace["outside_ns"]),
+            ("SELECT sum(calls)::BIGINT FROM edges WHERE callee_key = 'app.py:price' AND caller_key = 'app.py:serve'", 300),
+            ("SELECT count(*) FROM edges WHERE callee_key = 'app.py:serve' AND caller_key <> 'app.py:<module>'", 0),
+            ("SELECT sum(list_sum([each.n FOR each IN durations]))::BIGINT FROM function WHERE key = 'app.py:price'", 300),
+            ("SELECT count(*) FROM function WHERE list_sum([each.n * each.low FOR each IN durations]) > total_ns AND NOT recursive_calls", 0),
+            ("SELECT sum(list_sum(map_values(waiting_by_kind)))::BIGINT FROM function",
+             sum(row["ns"] for row in summary["waits"] if row["file"] is not None)),
+            ("SELECT sum(waiting_by_kind['lock'])::BIGINT FROM function", sum(row["ns"] for row in summary["waits"] if row["kind"] == "lock")),
+            ("SELECT sum(list_sum([each.n FOR each IN cycles_buckets]))::BIGINT FROM loops", sum(row["timed"] for row in summary["loops"])),
+            ("SELECT bytecode FROM function WHERE key = 'app.py:price'",
+             next(row["bytecode"] for row in summary["functions"] if row["qualname"] == "price"))):
+        found = fleet.value(query)
+        problems += [f"{query}: {found}, not {wanted}"] * (found != wanted)
+    return problems
+
+
 def wrong_sums(fleet, name):
     """What the store says of the only recording that it has, beside the summary."""
-    summary = recording.summary(os.path.join(fleet.folder, name))
-    problems = []
+    summary = recording.summary(os.path.join(fleet.folder, name), "for_fleet=yes")
+    problems = wrong_parts(fleet, summary)
     for table, field, columns in SUMS:
         for column in columns:
             wanted, found = sum(row[column] for row in summary[field]), fleet.value(f"SELECT sum({column})::BIGINT FROM {table}")
@@ -183,18 +213,40 @@ def half_compacted(python, duck, folder):
     return problems + [f"left: {left}"] * bool(left)
 
 
+def durations_of(folder):
+    """Of price(), which calls nothing, by the list of events."""
+    for events in recording.events(folder).values():
+        times = [int(each.time) for each in events if each.qualname == "price" and each.event in ("PY_START", "PY_RETURN")]
+        yield from (end - begin for begin, end in zip(times[::2], times[1::2]))
+
+
+def wrong_durations(fleet, names):
+    """Quantiles of the calls of all recordings of release 1.3 together, where a bucket is exact to a 16th."""
+    wanted = sorted(each for name in names for each in durations_of(os.path.join(fleet.folder, name)))
+    row = next(row for row in json.loads(fleet.must("durations", "store", "price", "--by", "release", "--format", "json")) if row["label_release"] == "1.3")
+    problems = [f"{len(wanted)} calls: {row}"] * ((row["activations"], row["recordings"]) != (len(wanted), len(names)))
+    for name, share in (("median_ns", 0.5), ("p90_ns", 0.9), ("p99_ns", 0.99), ("p999_ns", 0.999), ("longest_ns", 1)):
+        exact = wanted[math.ceil(len(wanted) * share) - 1]
+        problems += [f"{name} is {exact}: {row}"] * (abs(row[name] - exact) > exact / 16)
+    return problems
+
+
 def releases(python, duck, folder):
     """price() got slower in release 1.4, and nothing from 1.2 to 1.3."""
     fleet = Fleet(python, duck, folder)
     for n in range(6):  # in turn, so that the machine's other load meets all
         for release, work in (("1.2", 200), ("1.3", 200), ("1.4", 800)):
             fleet.must("add", "store", fleet.record(f"{release}-{n}", work), "--label", f"release={release}", "--label", f"host=web{n % 4}")
-    slower = json.loads(fleet.must("slower", "store", "--by", "release", "1.3", "1.4", "--json"))
-    same = json.loads(fleet.must("slower", "store", "--by", "release", "1.2", "1.3", "--json"))
+    slower = json.loads(fleet.must("slower", "store", "--by", "release", "1.3", "1.4", "--format", "json"))
+    same = json.loads(fleet.must("slower", "store", "--by", "release", "1.2", "1.3", "--format", "json"))
     problems = [f"1.3 to 1.4: {slower}"] * ("app.py:price" not in [row["key"] for row in slower])
     problems += [f"1.2 to 1.3: {same}"] * ("app.py:price" in [row["key"] for row in same])
-    shown = json.loads(fleet.must("show", "store", "price", "--json"))
+    shown = json.loads(fleet.must("show", "store", "price", "--format", "json"))
     problems += [f"show: {shown[:2]}"] * (len(shown) != 18 or shown[0]["label_release"] != "1.4")
+    problems += wrong_durations(fleet, [f"1.3-{n}" for n in range(6)])
+    callers, = json.loads(fleet.must("callers", "store", "price", "--format", "json"))
+    found = callers["caller_key"], callers["callee_key"], callers["recordings"], callers["calls"], callers["recursive_calls"]
+    problems += [f"callers: {callers}"] * (found != ("app.py:serve", "app.py:price", 18, 18 * 300, 0))
     found = fleet.sql("SELECT label_host, count(*) AS n FROM recording GROUP BY 1 ORDER BY 1")
     return problems + [f"hosts: {found}"] * ([row["n"] for row in found] != [6, 6, 3, 3])
 
@@ -236,8 +288,12 @@ def refused(python, duck, folder):
         (("slower", "store", "--by", "hosts", "1.3", "1.4"), 1, "has a label 'hosts'"),
         (("slower", "store", "1.3", "1.4"), 2, "--by LABEL"),
         (("show", "store", "nothing"), 1, "has a function 'nothing'"),
+        (("durations", "store", "nothing"), 1, "has a function 'nothing'"),
+        (("durations", "store", "price", "--by", "hosts"), 1, "has a label 'hosts'"),
+        (("callers", "store", "nothing"), 1, "has a function 'nothing'"),
         (("trace", "store", "zzz"), 1, "begins with 'zzz'"),
         (("nonsense", "store"), 2, "nonsense"),
+        (("top", "store", "--format", "xml"), 2, "xml"),
         ((), 2, "please"))
     before, problems = tree(folder), []
     for words, status, text in rows:
@@ -248,6 +304,204 @@ def refused(python, duck, folder):
     if done.returncode != 1 or 'pip install "ocular-trace[fleet]"' not in done.stderr or done.stderr.count("\n") != 1:
         problems.append(f"without DuckDB: exit {done.returncode}: {done.stderr}")
     return problems + [f"touched: {each}" for each in sorted(set(before.items()) ^ set(tree(folder).items()))]
+
+
+ODD = "SELECT 1 AS n, '<b>&\"' AS odd, NULL AS nothing, [1, 2] AS list, 'a' || chr(10) || 'b' || chr(27) AS lines"
+
+
+class Cells(html.parser.HTMLParser):
+    """The text of each th and td."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found, self.inside = [], False
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        if tag in ("th", "td"):
+            self.found.append("")
+        self.inside = tag in ("th", "td")
+
+    def handle_endtag(self, tag):
+        self.inside = False
+
+    def handle_data(self, data):
+        if self.inside:
+            self.found[-1] += data.rstrip("\n")
+
+
+def formats(python, duck, folder):
+    """The same answer in all four; a terminal gets no escape sequences, a page no markup."""
+    fleet = Fleet(python, duck, folder)
+    fleet.must("add", "store", fleet.record("a"))
+    names = ["n", "odd", "nothing", "list", "lines"]
+    table, made, sheet, page = (fleet.must("sql", "store", ODD, "--format", form) for form in ("table", "json", "csv", "html"))
+    problems = [f"table: {table!r}"] * (table.splitlines()[1].split() != ["1", '<b>&"', "-", "1,", "2", "a?b?"])
+    problems += [f"json: {made}"] * (json.loads(made) != [dict(zip(names, [1, '<b>&"', None, [1, 2], "a\nb\x1b"]))])
+    problems += [f"csv: {sheet}"] * (list(csv.reader(io.StringIO(sheet))) != [names, ["1", '<b>&"', "", "1, 2", "a\nb\x1b"]])
+    problems += [f"html: {page}"] * (Cells(page).found != [*names, "1", '<b>&"', "", "1, 2", "a?b?"])
+    problems += ["html has another file"] * ("src=" in page or "href=" in page or "url(" in page)
+    functions = {form: fleet.must("top", "store", "--format", form) for form in ("json", "csv", "html")}
+    rows = json.loads(functions["json"])
+    cells = [str(value) for row in rows for value in row.values()]
+    problems += ["top: csv"] * ([value for row in list(csv.reader(io.StringIO(functions["csv"])))[1:] for value in row] != cells)
+    return problems + ["top: html"] * (Cells(functions["html"]).found[len(rows[0]):] != cells)
+
+
+def made_up(python, duck, folder):
+    """5,000 recordings of a generator that keeps their truth: 2 % of one function on one host of 50 is found, and where there is none, nothing."""
+    fleet = Fleet(python, duck, folder)
+    problems = []
+    for name, words, wanted in (("slow", ("--slower", "7,31,2"), [("shop/f7.py:f7", "h31", 50, 50)]), ("same", (), [])):
+        done = recording.run([duck, GENERATOR, os.path.join(folder, name), "--recordings", "5000", "--releases", "2", "--functions", "20", *words],
+                             env=recording.plain_environment())
+        truth = json.loads(done.stdout)
+        found = json.loads(fleet.must("slower", name, "--by", "release", "1.0", "1.1", "--format", "json"))
+        if [(row["key"], row["host"], row["a_recordings"], row["b_recordings"]) for row in found] != wanted:
+            problems.append(f"{name}: {found}")
+        shown = json.loads(fleet.must("slower", name, "--by", "release", "1.0", "1.1", "--format", "json", "--all"))
+        problems += [f"{name}: {len(shown)} comparisons"] * (len(shown) != 20 * 51)
+        found, = fleet.sql("SELECT sum(self_ns)::BIGINT AS self_ns, count(DISTINCT recording) AS recordings FROM function", name)
+        problems += [f"{name}: {found}, not {truth}"] * (found != {key: truth[key] for key in found})
+        for row in json.loads(fleet.must("durations", name, "f0", "--by", "release", "--format", "json")):
+            problems += [f"{name}: {row}"] * (row["p99_ns"] != middle(at_share(truth["buckets"][row["label_release"]], 0.99)))
+    return problems
+
+
+def at_share(buckets, share):
+    """The bucket that so many are in or below."""
+    left = math.ceil(share * sum(buckets.values()))
+    for low in sorted(map(int, buckets)):
+        left -= buckets[str(low)]
+        if left <= 0:
+            return low
+    raise AssertionError(buckets)
+
+
+def middle(low):
+    return low + ((1 << max(0, low.bit_length() - 4)) - 1) // 2
+
+
+def recorded(python, duck, folder):
+    """record --fleet and run --fleet: output, status and signals are the program's, and the recording is in the store."""
+    fleet = Fleet(python, duck, folder)
+    problems, rows = [], (
+        ("record", "print('out'); exit(3)", 3, "out\n"),
+        ("record", "import os; os.kill(os.getpid(), 9)", 128 + 9, ""),
+        ("run", "print('out')", 0, None))
+    for n, (command, code, status, out) in enumerate(rows):
+        done = fleet.traced(command, "-q", "--fleet", "store", "--label", "release=1.4", "--label", f"n={n}", "-o", f"r{n}", "--", "-c", code)
+        found = fleet.value("SELECT count(*) FROM recording WHERE label_release = '1.4' AND program = '-c'")
+        status = status if status < 128 or done.returncode > 0 else 128 - status  # as the kernel says it, or the shell
+        if (done.returncode, found) != (status, n + 1) or done.stderr or out not in (None, done.stdout) or not done.stdout.startswith(out or ""):
+            problems.append(f"{command} {code}: exit {done.returncode}, {found} recordings: {done.stdout[-500:]}{done.stderr}")
+    return problems
+
+
+def passed_on(python, duck, folder):
+    """A signal to ocular record alone reaches the program."""
+    fleet = Fleet(python, duck, folder)
+    problems = []
+    for name, wanted, said in (("SIGINT", 5, "interrupted\n"), ("SIGTERM", -signal.SIGTERM, "")):
+        code = "import time\nprint('ready', flush=True)\ntry: time.sleep(600)\nexcept KeyboardInterrupt: print('interrupted'); exit(5)"
+        process = subprocess.Popen([recording.WRAPPER, "record", "-q", "--python", python, "--fleet", "store", "--label", f"by={name}", "-o", name,
+                                    "--", "-c", code], cwd=folder, env=fleet.environment(), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process.stdout.readline()
+        process.send_signal(getattr(signal, name))
+        out, err = process.communicate(timeout=recording.LIMIT)
+        found = fleet.value(f"SELECT count(*) FROM recording WHERE label_by = '{name}'")
+        problems += [f"{name}: exit {process.returncode}, {found} recordings: {out}{err}"] * ((process.returncode, out, err, found) != (wanted, said, "", 1))
+    return problems
+
+
+def not_added(python, duck, folder):
+    """What can be known before the program runs is said before; a recording that cannot be added is kept, and that is said."""
+    fleet = Fleet(python, duck, folder)
+    fleet.must("add", "store", fleet.record("old"))
+    before, problems = tree(folder), []
+    for words, status, text in (
+            (("--fleet", "store", "--label", "host=../up"), 1, "the value of label"), (("--fleet", "app.py"), 1, "app.py"),
+            (("--fleet", "old"), 1, "not a fleet store, and not empty"), (("--label", "host=a"), 2, "--label needs --fleet")):
+        done = fleet.traced("record", "-q", *words, "-o", "old", "--", "-c", "open('ran', 'w')")
+        if done.returncode != status or text not in done.stderr or done.stderr.count("\n") != 1:
+            problems.append(f"{words}: exit {done.returncode}: {done.stdout}{done.stderr}")
+    problems += [f"touched: {each}" for each in sorted(set(before.items()) ^ set(tree(folder).items()))]
+    code = "import shutil; shutil.rmtree('store/function'); open('store/function', 'w')"
+    for status in (0, 3):
+        done = fleet.traced("record", "-q", "--fleet", "store", "-o", "kept", "--", "-c", f"{code}; exit({status})")
+        code = "0"
+        if done.returncode != (status or 1) or done.stderr.count("\n") != 1 or "the recording is 'kept'" not in done.stderr:
+            problems.append(f"a store that cannot be written: exit {done.returncode}: {done.stderr}")
+    os.unlink(os.path.join(fleet.store, "function"))
+    return problems + [f"added later: {said}" for said in [fleet.must("add", "store", "kept")] if "kept" not in said]
+
+
+def damaged_store(python, duck, folder):
+    """A file that is not a whole Parquet file: whoever needs it says so in a line, and all that is there stays."""
+    fleet = Fleet(python, duck, folder)
+    fleet.must("add", "store", fleet.record("a"), fleet.record("b"))
+    fleet.record("c")
+    shutil.copytree(fleet.store, os.path.join(folder, "single"))
+    fleet.must("compact", "store")
+    os.rename(fleet.store, os.path.join(folder, "packed"))
+    problems = []
+    for kind, table, how in itertools.product(("single", "packed"), ("function", "recording"), (b"", b"text" * 99, None)):
+        shutil.rmtree(fleet.store, ignore_errors=True)
+        shutil.copytree(os.path.join(folder, kind), fleet.store)
+        path = next(path for path in fleet.files() if f"/{table}/" in path)
+        with open(path, "r+b") as file:
+            file.truncate(len(how) if how is not None else os.path.getsize(path) // 2)
+            file.write(how or b"")
+        before = tree(fleet.store)
+        for words, statuses in ((("top", "store"), {1}), (("compact", "store"), {0, 1} if kind == "packed" else {1}), (("add", "store", "c"), {0, 1})):
+            done = fleet.run(*words)
+            if done.returncode not in statuses or done.stderr.count("\n") != done.returncode or \
+                    done.returncode and "take that file out of the store" not in done.stderr:
+                problems.append(f"{kind} {table} {how}: {words[0]}: exit {done.returncode}: {done.stderr}")
+        problems += [f"{kind} {table} {how}: touched: {each}" for each in sorted(set(before.items()) - set(tree(fleet.store).items()))]
+    return problems
+
+
+def kinds(python, duck, folder):
+    """A flight recording, a duty cycle, several files; cut off, damaged, without code tables, in the end with nothing: events as the summary has them."""
+    fleet = Fleet(python, duck, folder)
+    for name, words in (("flight", ("--flight", "50ms")), ("duty", ("--duty", "50%", "--duty-window", "10ms")), ("files", ("--switch-output", "100K")),
+                        ("whole", ())):
+        done = fleet.traced("record", "-q", "-o", name, *words, "--", "app.py", "200")
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+    older = len(os.listdir(os.path.join(folder, "files"))) - 2  # codes and perf.data
+    for name in ("cut", "damaged", "tableless"):
+        shutil.copytree(os.path.join(folder, "whole"), os.path.join(folder, name))
+    os.truncate(os.path.join(folder, "cut", "perf.data"), os.path.getsize(os.path.join(folder, "whole", "perf.data")) - 50000)
+    with open(os.path.join(folder, "damaged", "perf.data"), "r+b") as file:
+        file.seek(os.path.getsize(file.name) // 2)
+        file.write(b"\xa5" * 999)
+    os.unlink(next(entry.path for entry in os.scandir(os.path.join(folder, "tableless")) if entry.name.startswith("codes-")))
+    os.mkfifo(os.path.join(folder, "fifo"))
+    names = ("flight", "duty", "files", "cut", "damaged", "tableless")
+    problems = [f"{older} files"] * (older < 2)
+    for name in names:
+        done = fleet.run("add", "store", name, "--label", f"kind={name}")
+        lost = name in ("cut", "damaged")
+        problems += [f"{name}: {done.stdout}{done.stderr}"] * (done.returncode != 0 or done.stderr != "" or lost != ("are missing" in done.stdout))
+    problems += [f"a FIFO: {done.stderr}" for done in [fleet.run("add", "store", "fifo")] if done.returncode != 1 or done.stderr.count("\n") != 1]
+    found = {row["kind"]: row for row in fleet.sql("SELECT label_kind AS kind, sum(events)::BIGINT AS events, bool_and(complete) AS complete, count(*) AS n"
+                                                  " FROM recording GROUP BY 1")}
+    problems += [f"several files: {found['files']}, not {older + 1}"] * (found["files"]["n"] != older + 1)
+    for name in names:
+        each = [entry.path for entry in os.scandir(os.path.join(folder, name)) if entry.name.startswith("perf.data")]
+        wanted = sum(sum(events_of(path).values()) for path in each)
+        problems += [f"{name}: {found[name]}, the summary has {wanted}"] * (found[name]["events"] != wanted)
+        problems += [f"{name}: {found[name]}"] * (found[name]["complete"] and name in ("cut", "damaged", "tableless"))
+    problems += ["no snapshot"] * (not fleet.value("SELECT count(*) FROM snapshots"))
+    return problems
+
+
+def events_of(path):
+    done = recording.run([recording.WRAPPER, "report", "-q", "--summary", "-", path])
+    return json.loads(done.stdout)["events"]
 
 
 def tree(folder):
@@ -262,7 +516,12 @@ def cases(python, chosen):
     duck = recording.venv(python, "duckdb")
     for name, function in (("sums are the summary's; adding again changes nothing", sums), ("8 writers at a time", writers),
                            ("kill -9 in the middle", killed), ("a compact that was killed", half_compacted),
-                           ("a planted regression of one release is found", releases), ("bad input is refused in a line", refused)):
+                           ("a planted regression of one release is found", releases), ("bad input is refused in a line", refused),
+                           ("answers as a table, JSON, CSV and a page", formats),
+                           ("2 % on one host of 50 is found", made_up),
+                           ("a damaged store", damaged_store), ("recordings of all kinds, also damaged", kinds),
+                           ("record --fleet adds what it recorded", recorded), ("record --fleet passes signals on", passed_on),
+                           ("record --fleet keeps what cannot be added", not_added)):
         if duck:
             yield name, function, python, duck
         else:

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/callers.h"
+#include "model/callers.h"
 
 static struct codes codes;
 static struct calltree tree;

@@ -213,6 +213,17 @@ static void test_ranges_hold_all_values(void **state)
 	stat_free(&s);
 }
 
+/* Adds the sum's buckets to n; each begins where its first value has the bucket's number. */
+static void add_buckets(const struct stat_sum *s, int64_t n[STAT_BUCKETS], int64_t sign)
+{
+	struct stat_range r;
+
+	for (unsigned at = 0; (at = stat_next_bucket(s, at, &r));) {
+		assert_true(!r.low || stat_bucket(r.low - 1) < stat_bucket(r.low));
+		n[stat_bucket(r.low)] += sign * (int64_t)r.n;
+	}
+}
+
 /* Few and few, few and many, many and few, nothing and anything: as if all had been added to one. */
 static void test_joined(void **state)
 {
@@ -222,11 +233,17 @@ static void test_joined(void **state)
 	for (size_t i = 0; i < COUNT(sizes) * COUNT(sizes); i++) {
 		unsigned a = sizes[i / COUNT(sizes)], b = sizes[i % COUNT(sizes)];
 		struct stat_sum one = { 0 }, two = { 0 }, all = { 0 };
+		int64_t buckets[STAT_BUCKETS] = { 0 };
 
 		for (uint64_t v = 0; v < a + b; v++) {
 			assert_int_equal(stat_add(v < a ? &one : &two, 1000 + v * v), 0);
 			assert_int_equal(stat_add(&all, 1000 + v * v), 0);
 		}
+		add_buckets(&one, buckets, 1);
+		add_buckets(&two, buckets, 1);
+		add_buckets(&all, buckets, -1);
+		for (unsigned at = 0; at < STAT_BUCKETS; at++)
+			assert_int_equal(buckets[at], 0);
 		assert_int_equal(stat_join(&one, &two), 0);
 		assert_int_equal(one.n, all.n);
 		assert_int_equal(one.sum, all.sum);

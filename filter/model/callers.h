@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "model/calltree.h"
+#include "calltree.h"
 
 struct call_sum {
 	uint64_t calls, recursive; /* all, and the recursive ones among them */
@@ -27,6 +27,7 @@ struct call_edge {
 struct call_function {
 	struct code *code;
 	struct call_sum sum;
+	struct call_sum uncalled; /* the part of it that no function called: there is no edge for it */
 };
 
 struct callers {

@@ -112,6 +112,11 @@ static int places_of(struct summing *s, const struct call_node *n, struct place 
 	return place_of(s, first_of(s, n->code), caller ? first_of(s, caller) : NULL, first);
 }
 
+static struct call_sum *by_caller(struct callers *c, const struct place *at)
+{
+	return at->called ? &c->edges[at->edge].sum : &c->functions[at->function].uncalled;
+}
+
 static int enter(void *to, uint32_t node)
 {
 	struct summing *s = to;
@@ -122,8 +127,7 @@ static int enter(void *to, uint32_t node)
 	if (err)
 		return err;
 	open_sum(&s->c->functions[at.function].sum, &s->c->functions[first.function].sum, n);
-	if (at.called)
-		open_sum(&s->c->edges[at.edge].sum, &s->c->edges[first.edge].sum, n);
+	open_sum(by_caller(s->c, &at), by_caller(s->c, &first), n);
 	return 0;
 }
 
@@ -137,8 +141,7 @@ static int leave(void *to, uint32_t node)
 	if (err)
 		return err;
 	close_sum(&s->c->functions[at.function].sum, &s->c->functions[first.function].sum);
-	if (at.called)
-		close_sum(&s->c->edges[at.edge].sum, &s->c->edges[first.edge].sum);
+	close_sum(by_caller(s->c, &at), by_caller(s->c, &first));
 	return 0;
 }
 

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""One recording, many formats: the summary, pprof's file, folded stacks, speedscope, pstats, callgrind, and a fleet store read by DuckDB
+and by pyarrow have the same calls and times, of five programs, in all and of each function. DuckDB and pyarrow come from PyPI.
+"""
+
+import collections
+import importlib.util
+import json
+import marshal
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TESTS = os.path.dirname(HERE)
+sys.path.insert(0, os.path.join(TESTS, "doors"))
+import recording  # noqa: E402
+
+ATREE = "import ast, sys, json.decoder as m\nfor _ in range(3): ast.unparse(ast.parse(open(m.__file__).read()))\n"
+TEXT = """
+import gc, json
+text = json.dumps([{'a': [1, 2, {'b': str(n)}], 'c': n / 7} for n in range(500)], indent=1)
+assert len(json.loads(text)) == 500
+gc.collect()
+"""
+THREADS = """
+import threading, time
+lock = threading.Lock()
+def job(n):
+    with lock:
+        time.sleep(.002)
+    return sum(i * i for i in range(n))
+threads = [threading.Thread(target=job, args=(300,)) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+TASKS = """
+import asyncio
+async def leaf(n):
+    await asyncio.sleep(.001)
+    return n and await leaf(n - 1)
+async def main():
+    await asyncio.gather(*(leaf(n) for n in range(12)))
+asyncio.run(main())
+"""
+FORKS = """
+import os
+def work(n):
+    return n and work(n - 1) + 1
+for n in range(3):
+    if not os.fork():
+        work(50 + n)
+        os._exit(0)
+    os.wait()
+work(20)
+"""
+# Name: source, options of recording. A call is a start or a resumption in pstats and edges, a start elsewhere.
+PROGRAMS = {"parser": (ATREE, ()), "json, with C functions": (TEXT, ("--c-calls",)), "threads": (THREADS, ()), "tasks": (TASKS, ()),
+            "forks": (FORKS, ())}
+FILES = ("summary", "pprof", "collapsed", "speedscope", "pstats", "callgrind")
+SUMS = ("calls", "self_ns", "self_cpu_ns", "self_waiting_ns")
+# Prints the same of a store as json; no engine, only its files.
+ARROW = """
+import json, sys
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+def table(name):
+    return ds.dataset(sys.argv[1] + "/" + name, format="parquet", partitioning="hive").to_table()
+function = table("function")
+both = [function] + [table(name) for name in sys.argv[2:]]
+found = {name: sum(pc.sum(each[name]).as_py() or 0 for each in both) for name in ("calls", "self_ns", "self_cpu_ns", "self_waiting_ns")}
+edges = table("edges")
+print(json.dumps({**found, "edges": pc.sum(edges["self_ns"]).as_py(), "durations": pc.sum(pc.struct_field(pc.list_flatten(
+    function["durations"]), "n")).as_py(), "rows": sorted(zip(*(function[name].to_pylist() for name in ("file", "qualname", "line", "calls", "self_ns"))))}))
+"""
+
+
+def module(folder, name):
+    """One of those that have their name from what they test."""
+    spec = importlib.util.spec_from_file_location(f"{folder}_{name}", os.path.join(TESTS, folder, name + ".py"))
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+exports, doors = module("golden", "test_exports"), module("doors", "test_exports")
+
+
+def run(*command, **kw):
+    done = recording.run(command, **kw)
+    if done.returncode:
+        raise RuntimeError(f"{command}: {done.stderr}")
+    return done.stdout
+
+
+def record(python, duck, folder, source, options):
+    """A recording, all its files, and its store."""
+    with open(os.path.join(folder, "app.py"), "w", encoding="utf-8") as file:
+        file.write(source)
+    environment = recording.plain_environment(PYTHON=duck)
+    run(recording.WRAPPER, "record", "-q", "--python", python, *options, "--fleet", "store", "-o", "data", "--", "app.py", cwd=folder, env=environment)
+    run(recording.WRAPPER, "report", "-q", *(word for name in FILES for word in (f"--{name}", name)), "data", cwd=folder, env=environment)
+    with open(os.path.join(folder, "summary"), encoding="utf-8") as file:
+        return json.load(file), environment
+
+
+def of_functions(rows):
+    """{(file, qualname, line): [calls, self_ns]}: of all processes."""
+    found = collections.Counter()
+    for file, qualname, line, calls, own in rows:
+        found[file, qualname, line, "calls"] += calls
+        found[file, qualname, line, "self_ns"] += own
+    return +found
+
+
+def from_pprof(path):
+    """Sums by name, with collections; and of functions. Deep stacks are cut there: what they had is in '...'."""
+    rows, types = doors.pprof(path)
+    names = {"calls": "calls", "wall": "self_ns", "cpu": "self_cpu_ns", "waiting": "self_waiting_ns"}
+    return {names[kind]: sum(values[n] for values in rows.values()) for n, kind in enumerate(types)}, \
+        of_functions((*key, *values[:2]) for key, values in rows.items())
+
+
+def entries(path):
+    """Calls and resumptions that pstats has of all functions, and of those that a function called."""
+    with open(path, "rb") as file:
+        stats = marshal.load(file)
+    return sum(row[1] for row in stats.values()), sum(by[0] for row in stats.values() for by in row[4].values())
+
+
+def check(python, duck, source, options, folder):
+    summary, environment = record(python, duck, folder, source, options)
+    path = {name: os.path.join(folder, name) for name in FILES}
+    rows, c = summary["functions"], summary["c_functions"]
+    every = rows + c + summary["collections"]
+    wanted = {name: sum(row[name] for row in rows + c) for name in SUMS}
+    whole = sum(row["self_ns"] for row in every)
+    functions = of_functions((row["file"], row["qualname"], row["firstlineno"], row["calls"], row["self_ns"]) for row in rows)
+    problems = []
+
+    def equal(what, found, wanted):
+        if isinstance(wanted, dict):
+            problems.extend(f"{what}: {key}: {found.get(key)}, not {wanted.get(key)}" for key in sorted(found.keys() | wanted.keys())
+                            if found.get(key) != wanted.get(key))
+        elif found != wanted:
+            problems.append(f"{what}: {found}, not {wanted}")
+
+    pprof, by_pprof = from_pprof(path["pprof"])
+    more = {name: sum(row[name] for row in every if name in row) - n for name, n in wanted.items()}  # of collections
+    more["calls"] += sum(row["count"] for row in summary["collections"])
+    equal("pprof", pprof, {name: n + more[name] for name, n in wanted.items()})
+    equal("pprof, each function", {key: n for key, n in by_pprof.items() if key[:3] in {each[:3] for each in functions}}, functions)
+    equal("collapsed", exports.collapsed(path["collapsed"]), whole)
+    equal("speedscope", exports.speedscope(path["speedscope"])[0], whole)
+    equal("pstats", exports.pstats(path["pstats"]), whole)
+    equal("callgrind", exports.callgrind(path["callgrind"]), whole)
+
+    def ask(query):
+        return json.loads(run(recording.WRAPPER, "fleet", "sql", "store", query, "--format", "json", cwd=folder, env=environment))
+    both = ", ".join(f"sum({name})::BIGINT AS {name}" for name in SUMS)
+    found, = ask(f"SELECT {both} FROM (SELECT {', '.join(SUMS)} FROM function UNION ALL SELECT {', '.join(SUMS)} FROM c_function)")
+    equal("DuckDB", found, wanted)
+    equal("DuckDB, each function", of_functions(row.values() for row in ask("SELECT file, qualname, line, calls, self_ns FROM function")), functions)
+    found, = ask("SELECT sum(self_ns)::BIGINT AS n FROM edges")
+    equal("DuckDB, edges", found["n"], whole)
+    if not options:  # cProfile has no rows for types that are called, nor for collections
+        found, = ask("SELECT sum(calls)::BIGINT AS calls, sum(calls) FILTER (caller_key IS NOT NULL)::BIGINT AS called FROM edges"
+                     " WHERE NOT starts_with(callee_key, '<gc>:')")
+        equal("pstats, calls", entries(path["pstats"]), (found["calls"], found["called"]))
+        equal("DuckDB, calls", found["calls"], sum(row["calls"] + row["resumes"] for row in rows))
+    arrow = json.loads(run(duck, "-c", ARROW, os.path.join(folder, "store"), *["c_function"] * bool(c)))
+    equal("pyarrow", {name: arrow[name] for name in SUMS}, wanted)
+    equal("pyarrow, each function", of_functions(arrow["rows"]), functions)
+    equal("pyarrow, edges", arrow["edges"], whole)
+    counted, = ask("SELECT sum(list_sum([each.n FOR each IN durations]))::BIGINT AS n FROM function")
+    equal("pyarrow, durations", arrow["durations"], counted["n"])
+    return problems
+
+
+def cases(python, chosen):
+    if python != recording.pythons(chosen)[-1]:
+        return
+    duck = recording.venv(python, "duckdb", "pyarrow")
+    for name, (source, options) in PROGRAMS.items():
+        if duck:
+            yield f"equal in all formats: {name}", check, python, duck, source, options
+        else:
+            yield f"equal in all formats: {name}", recording.NO_VENV
+
+
+if __name__ == "__main__":
+    recording.run_cases(cases)
