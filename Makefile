@@ -58,7 +58,7 @@ LIB_filter := -ljansson -lz -lipt -lzstd -lm -pthread
 LIB_record := -lipt
 LIB_qemu   := $B/lib/record.a -lipt -ljansson
 # The plugin has perf's decoder: the second one, and what it links, stay out.
-SRC_plugin := $(filter-out filter/pt/% filter/diff/% helper-ext/%,$(SRC_filter))
+SRC_plugin := $(filter-out filter/pt/% filter/diff/% filter/pack/% helper-ext/%,$(SRC_filter))
 OBJ        = $(patsubst %.c,$B/obj/%.o,$1)
 PACKAGE  := $(patsubst helper-ext/%,$B/python/%,$(wildcard helper-ext/ocular/*.py helper-ext/ocular/py.typed \
 	    helper-ext/ocular/*.pyi helper-ext/ocular/include/*.h helper-ext/hook/*.py))
