@@ -68,7 +68,7 @@ half_of   = $(call half,$(subst /, ,$1))
 UNIT     := $(patsubst tests/unit/%.c,$B/tests/%,$(shell find tests/unit -name 'test_*.c' | sort))
 # A front end, in parts.
 FRONT_IPT := $(call OBJ,$(wildcard filter/front_ipt*.c))
-MAINS    := $(call OBJ,$(addprefix filter/,main_pt.c main_diff.c front_feed.c) \
+MAINS    := $(call OBJ,$(addprefix filter/,main_pt.c main_diff.c main_pack.c front_feed.c) \
 	    $(addprefix helper-ext/,record/main.c record/main_fsck.c qemu/main.c))
 FUZZ     := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -82,7 +82,7 @@ say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 .PHONY: types format check-format man release wheels deb parts install uninstall clean
 all: tools ext $B/tables.sh
 
-tools: $(addprefix $B/bin/ocular-,record fsck feed pt qemu qemu-pt.so qemu-guest.so diff) $B/perf/ocular.so $B/options $B/ocular
+tools: $(addprefix $B/bin/ocular-,record fsck feed pt qemu qemu-pt.so qemu-guest.so diff pack) $B/perf/ocular.so $B/options $B/ocular
 
 $(foreach half,$(HALVES),$B/lib/$(half).a): $B/lib/%.a: $$(call OBJ,$$(SRC_$$*))
 	@mkdir -p $(@D)
@@ -130,6 +130,10 @@ $B/options: $B/bin/ocular-pt
 	$(call say,GEN)$< options >$@
 
 $B/bin/ocular-diff: $B/obj/filter/main_diff.o $B/lib/filter.a
+	@mkdir -p $(@D)
+	$(call say,LINK)$(link) $(LIB_filter)
+
+$B/bin/ocular-pack: $B/obj/filter/main_pack.o $B/lib/filter.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link) $(LIB_filter)
 
