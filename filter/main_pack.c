@@ -17,7 +17,9 @@
 #include "pack/pack.h"
 #include "shared/version.h"
 
-#define USAGE	     "usage: ocular-pack pack [-q] [--force] [--remove] DIR FILE\n       ocular-pack unpack [-q] [--force] FILE DIR"
+#define USAGE \
+	"usage: ocular-pack pack [-q] [--force] [--remove] DIR FILE\n       ocular-pack unpack [-q] [--force] FILE " \
+	"DIR"
 #define STATUS_USAGE 2
 #define STATUS_PART  3
 
@@ -88,8 +90,8 @@ static int pack_it(const struct arguments *a)
 	if (!a->quiet)
 		fprintf(stderr, "[ ocular: %.3f MB of %.3f MB in %s ]\n", p.packed / 1e6, p.size / 1e6, a->to);
 	if (*p.left) {
-		snprintf(line, sizeof(line), "'%s' in the folder is not a file of a recording and was left out%s", p.left,
-			 a->remove ? ", so the folder was not removed" : "");
+		snprintf(line, sizeof(line), "'%s' in the folder is not a file of a recording and was left out%s",
+			 p.left, a->remove ? ", so the folder was not removed" : "");
 		say(line, 0);
 	}
 	if (a->remove && !*p.left && pack_remove(a->from, error))
@@ -107,7 +109,8 @@ static bool make_room(const struct arguments *a, char *line)
 		return true;
 	snprintf(old, sizeof(old), "%s.old", a->to);
 	if (!a->force)
-		snprintf(line, PACK_ERROR, "'%s' is there already: name another folder, or --force moves it to '%s.old'", a->to, a->to);
+		snprintf(line, PACK_ERROR,
+			 "'%s' is there already: name another folder, or --force moves it to '%s.old'", a->to, a->to);
 	else if (!lstat(old, &st))
 		snprintf(line, PACK_ERROR, "'%s' and '%s' are there already: move one away", a->to, old);
 	else if (rename(a->to, old))
@@ -120,8 +123,8 @@ static bool make_room(const struct arguments *a, char *line)
 static int tell_loss(const struct arguments *a, const struct unpacked *u)
 {
 	char line[2 * PACK_ERROR];
-	int n = snprintf(line, sizeof(line), "'%s' is %s: only %.3f of %.3f MB could be unpacked", a->from, u->why, u->had / 1e6,
-			 u->size / 1e6);
+	int n = snprintf(line, sizeof(line), "'%s' is %s: only %.3f of %.3f MB could be unpacked", a->from, u->why,
+			 u->had / 1e6, u->size / 1e6);
 
 	if (*u->cut)
 		n += snprintf(line + n, sizeof(line) - n, "; %s ends early", u->cut);

@@ -18,8 +18,9 @@
 #define HEADER_MOST (16u << 20) /* of the first line of a code table */
 #define FILES_MOST  10000u
 
-static const char read_me[] = "A recording of a Python program, packed by Ocular. `ocular report FILE` reads it; `ocular unpack "
-			      "FILE` makes the folder again. perf.data is in pieces, as docs/pack.md of Ocular describes them.";
+static const char read_me[] =
+	"A recording of a Python program, packed by Ocular. `ocular report FILE` reads it; `ocular unpack "
+	"FILE` makes the folder again. perf.data is in pieces, as docs/pack.md of Ocular describes them.";
 
 /* What `ocular view` makes, and would make again; what recorder and traced program use while they run. */
 static const char *const others[] = { "report.html", "trace.pftrace", ".ocular.*", ".attach*" };
@@ -69,7 +70,8 @@ static int look_at(struct about *a, int folder, const char *name)
 		return 0;
 	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW))
 		return -errno;
-	if (about_is_name(name) && S_ISREG(st.st_mode) && (about_is_data(name) || (uint64_t)st.st_size <= TAR_SIZE_MOST))
+	if (about_is_name(name) && S_ISREG(st.st_mode) &&
+	    (about_is_data(name) || (uint64_t)st.st_size <= TAR_SIZE_MOST))
 		return add(a, name, st.st_size, st.st_mtime);
 	snprintf(a->left, sizeof(a->left), "%s", name);
 	return 0;
@@ -109,7 +111,9 @@ static json_t *header_of(const struct about *a, int folder)
 	size_t room = 0;
 
 	for (size_t i = 0; i < a->n && !header; i++) {
-		int fd = strncmp(a->files[i].name, "codes-", 6) ? -1 : openat(folder, a->files[i].name, O_RDONLY | O_CLOEXEC);
+		int fd = strncmp(a->files[i].name, "codes-", 6)
+				 ? -1
+				 : openat(folder, a->files[i].name, O_RDONLY | O_CLOEXEC);
 		FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 		ssize_t n = f ? getline(&line, &room, f) : -1;
 
@@ -155,8 +159,9 @@ static json_t *machine_of(int folder)
 		bool there = h.features[bit / 64] >> bit % 64 & 1;
 
 		if (bit == texts[next].bit && there)
-			json_object_set_new(machine, texts[next].key,
-					    feature_text(fd, h.data.offset + h.data.size + nth * sizeof(struct perf_section)));
+			json_object_set_new(
+				machine, texts[next].key,
+				feature_text(fd, h.data.offset + h.data.size + nth * sizeof(struct perf_section)));
 		next += bit == texts[next].bit;
 		nth += there;
 	}
@@ -168,15 +173,15 @@ static json_t *machine_of(int folder)
 char *about_text(const struct about *a, int folder, const char *version)
 {
 	json_t *header = header_of(a, folder), *files = json_array();
-	json_t *about = json_pack("{s:s, s:i, s:s, s:O?, s:O?, s:O?, s:o}", "read_me", read_me, "packed", ABOUT_FORMAT, "ocular",
-				  version, "command", json_object_get(header, "argv"), "folder",
-				  json_object_get(header, "folder"), "python", json_object_get(header, "python"), "machine",
-				  machine_of(folder));
+	json_t *about = json_pack("{s:s, s:i, s:s, s:O?, s:O?, s:O?, s:o}", "read_me", read_me, "packed", ABOUT_FORMAT,
+				  "ocular", version, "command", json_object_get(header, "argv"), "folder",
+				  json_object_get(header, "folder"), "python", json_object_get(header, "python"),
+				  "machine", machine_of(folder));
 	char *text;
 
 	for (size_t i = 0; i < a->n; i++)
-		files = json_append(files, json_pack("{s:s%, s:I}", "name", a->files[i].name, strlen(a->files[i].name), "size",
-						     (json_int_t)a->files[i].size));
+		files = json_append(files, json_pack("{s:s%, s:I}", "name", a->files[i].name, strlen(a->files[i].name),
+						     "size", (json_int_t)a->files[i].size));
 	about = files ? json_join(about, json_pack("{s:o}", "files", files)) : NULL;
 	text = about ? json_dumps(about, JSON_INDENT(1)) : NULL;
 	json_decref(about);
@@ -191,8 +196,8 @@ static bool read_file(struct about *a, json_t *file)
 	const char *name = json_string_value(json_object_get(file, "name"));
 	json_t *size = json_object_get(file, "size");
 
-	return name && about_is_name(name) && !about_find(a, name) && json_is_integer(size) && json_integer_value(size) >= 0 &&
-	       !add(a, name, json_integer_value(size), 0);
+	return name && about_is_name(name) && !about_find(a, name) && json_is_integer(size) &&
+	       json_integer_value(size) >= 0 && !add(a, name, json_integer_value(size), 0);
 }
 
 bool about_read(struct about *a, const char *text, size_t n)

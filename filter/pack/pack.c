@@ -267,7 +267,9 @@ int pack_remove(const char *dir, char *error)
 	int folder, err = open_folder(&folder, &about, dir, error);
 
 	for (size_t i = 0; i < about.n && !err; i++)
-		err = unlinkat(folder, about.files[i].name, 0) ? fail(error, -errno, "cannot remove", about.files[i].name) : 0;
+		err = unlinkat(folder, about.files[i].name, 0)
+			      ? fail(error, -errno, "cannot remove", about.files[i].name)
+			      : 0;
 	if (!err && ((err = remove_others(folder)) || (err = rmdir(dir) ? -errno : 0)))
 		fail(error, err, "cannot remove all of", dir);
 	about_free(&about);

@@ -6,7 +6,8 @@
 #include <string.h>
 
 struct head {
-	char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], sum[8], type, link[100], magic[6], version[2], rest[247];
+	char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], sum[8], type, link[100], magic[6], version[2],
+		rest[247];
 };
 
 _Static_assert(sizeof(struct head) == TAR_BLOCK, "a head fills a block");

@@ -169,10 +169,11 @@ static int read_about(struct unpacking *u, const char *path)
 
 	if (n < 0 && n != -EBADMSG && n != -ENODATA)
 		return fail(u->error, n, "cannot read", path);
-	if (n >= (ssize_t)TAR_BLOCK && tar_get(bytes, name, &size) && !strcmp(name, ABOUT_NAME) && size + TAR_BLOCK <= (size_t)n &&
-	    about_read(&u->about, (const char *)bytes + TAR_BLOCK, size))
+	if (n >= (ssize_t)TAR_BLOCK && tar_get(bytes, name, &size) && !strcmp(name, ABOUT_NAME) &&
+	    size + TAR_BLOCK <= (size_t)n && about_read(&u->about, (const char *)bytes + TAR_BLOCK, size))
 		return 0;
-	snprintf(u->error, PACK_ERROR, "'%s' is not a packed recording, or damaged at its beginning: ocular pack makes one", path);
+	snprintf(u->error, PACK_ERROR,
+		 "'%s' is not a packed recording, or damaged at its beginning: ocular pack makes one", path);
 	return -EBADMSG;
 }
 

@@ -136,15 +136,21 @@ def _there(connection: "Any", store: Store, recording: str, given: dict[str, str
 
 
 def add(store: Store, recording: str, given: dict[str, str]) -> "tuple[str, int] | None":
-    """One recording: its id and its events. None: it is there already."""
-    connection = duckdb().connect()
+    """One recording, packed or not: its id and its events. None: it is there already."""
     if not os.path.exists(recording):
         raise Refused("no recording '%s'" % recording)
-    if _there(connection, store, content_id(recording), given, recording):
+    with tools.unpacked(recording) as folder:
+        return _add(store, folder, given, recording)
+
+
+def _add(store: Store, recording: str, given: dict[str, str], shown: str) -> "tuple[str, int] | None":
+    """The same of a folder, which the user knows by another name."""
+    connection = duckdb().connect()
+    if _there(connection, store, content_id(recording), given, shown):
         return None
     summary = _summary(recording)
     name = content_id(recording)  # the report repairs what was cut off
-    if _there(connection, store, name, given, recording):
+    if _there(connection, store, name, given, shown):
         return None
     header = _header(recording, summary)
     start = start_of(header)
@@ -157,7 +163,7 @@ def add(store: Store, recording: str, given: dict[str, str]) -> "tuple[str, int]
     file = os.path.join(recording, "perf.data") if os.path.isdir(recording) else recording
     script = tables.program(header)
     row = tables.recording_row(summary, recording=name, program=script and os.path.basename(script), host=host_of(file),
-                               start=start and start.isoformat(" "), path=os.path.abspath(recording))
+                               start=start and start.isoformat(" "), path=os.path.abspath(shown))
     columns = tables.columns(tables.RECORDING) + [(tables.LABEL + label, "VARCHAR") for label in given]
     row.update({tables.LABEL + label: value for label, value in given.items()})
     query = made_of(connection, columns, tables.as_json([row]))
