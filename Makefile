@@ -340,7 +340,7 @@ parts: tools $B/tables.sh
 	install -m 755 scripts/ocular scripts/find-pythons $(LIB)
 	install -m 644 scripts/probe.py $(LIB)
 	install -m 644 scripts/commands/*.sh $(LIB)/commands
-	install -m 755 $(addprefix $B/bin/ocular-,record fsck pt diff qemu qemu-pt.so qemu-guest.so) $(LIB)/bin
+	install -m 755 $(addprefix $B/bin/ocular-,record fsck pt diff pack qemu qemu-pt.so qemu-guest.so) $(LIB)/bin
 	install -m 644 $B/perf/ocular.so $(LIB)/perf
 	install -m 644 $B/options $(LISTS) $B/tables.sh $(LIB)
 

@@ -17,9 +17,9 @@
 #include "pack/pack.h"
 #include "shared/version.h"
 
-#define USAGE \
-	"usage: ocular-pack pack [-q] [--force] [--remove] DIR FILE\n       ocular-pack unpack [-q] [--force] FILE " \
-	"DIR"
+static const char usage[] = "usage: ocular-pack pack [-q] [--force] [--remove] DIR FILE\n"
+			    "       ocular-pack unpack [-q] [--force] FILE DIR\n";
+
 #define STATUS_USAGE 2
 #define STATUS_PART  3
 
@@ -179,11 +179,14 @@ int main(int argc, char **argv)
 
 	if (version_asked(argc, argv, "ocular-pack"))
 		return EXIT_SUCCESS;
+	if (argc == 2 && !strcmp(argv[1], "--help"))
+		return printf("%s\nThe commands ocular pack and ocular unpack call it; their --help says more.\n",
+			      usage) < 0;
 	a.unpacks = ok && !strcmp(argv[1], "unpack");
 	ok = ok && (a.unpacks || !strcmp(argv[1], "pack"));
 	for (int i = 2; i < argc && ok; i++)
 		ok = take(&a, argv[i]);
 	if (!ok || !a.to)
-		return fputs(USAGE "\n", stderr), STATUS_USAGE;
+		return fputs(usage, stderr), STATUS_USAGE;
 	return a.unpacks ? unpack_it(&a) : pack_it(&a);
 }

@@ -84,6 +84,7 @@ take_names() {
 
 # pack_now VERB: the options are as they were read.
 pack_now() {
+	[ -x "$parts/bin/ocular-pack" ] || die "bin/ocular-pack: $(not_built)"
 	set -- "$1" ${quiet:+-q} ${force:+--force} ${remove:+--remove} "$(not_an_option "$from")" "$(not_an_option "$to")"
 	become "$parts/bin/ocular-pack" "$@"
 }

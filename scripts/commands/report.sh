@@ -61,6 +61,7 @@ is_packed() { [ -f "$1" ] && case $1 in *.ocular) ;; *) false ;; esac }
 take_packed() {
 	is_packed "$recording" || return 0
 	[ -z "$follow" ] || usage_error "--follow is for a recording that is being written; '$recording' is packed"
+	[ -x "$parts/bin/ocular-pack" ] || die "bin/ocular-pack: $(not_built)"
 	unpacked=$(mktemp -d "${TMPDIR:-/var/tmp}/ocular.XXXXXX") || exit 1
 	trap 'exit 129' HUP
 	trap 'exit 130' INT
