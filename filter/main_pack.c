@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * ocular-pack pack|unpack [options] FROM TO: a recording's folder as one file, and back; `ocular pack` and `ocular unpack` in
- * scripts/commands/pack.sh call it.
+ * ocular-pack pack|unpack [options] FROM TO: a recording's folder as one file, and back. `ocular pack` and `ocular
+ * unpack` (scripts/commands/pack.sh) call it.
  */
 #include <errno.h>
 #include <fcntl.h>

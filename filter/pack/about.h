@@ -34,7 +34,7 @@ struct about {
 /* Is it a perf.data, which is packed as columns? A recorder that switches its output makes perf.data.TIMESTAMP. */
 bool about_is_data(const char *name);
 
-/* May a packed recording have a file of that name? No hidden ones, no folders, nothing that a terminal would interpret. */
+/* May a packed recording have a file of that name? Not hidden, in no folder, of characters that a terminal only shows. */
 bool about_is_name(const char *name);
 
 /* Is that in a recording's folder, but no part of the recording: sockets and locks, what `ocular view` made? */

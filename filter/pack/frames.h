@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * frames.h - a file of zstd frames (RFC 8878) with a table of where each begins, in zstd's seekable format
- * (contrib/seekable_format of zstd): any decoder of zstd reads it from beginning to end, and one that knows the table can
- * begin at any frame. Each frame has its content's size and checksum.
+ * (contrib/seekable_format of zstd): any decoder of zstd reads it from beginning to end, and one that knows the table
+ * can begin at any frame. Each frame has its content's size and checksum.
  */
 #pragma once
 
@@ -50,8 +50,9 @@ struct frames_in {
 int frames_in_init(struct frames_in *f, int fd);
 
 /*
- * The next frame's content, at *bytes until the next call, when all of it is there and its checksum is right. Returns its
- * size; 0: the file ends here; -ENODATA: it ends within a frame; -EBADMSG: that is no frame, or a damaged one; -errno.
+ * The next frame's content, at *bytes until the next call, when all of it is there and its checksum is right. Returns
+ * its size; 0: the file ends here; -ENODATA: it ends within a frame; -EBADMSG: that is no frame, or a damaged one;
+ * -errno.
  */
 ssize_t frames_next(struct frames_in *f, const uint8_t **bytes);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack.h - a recording's folder as one file, and back: a tar in zstd frames, about.json first. Each frame is a piece of one
- * file, of at most TRANSPOSE_MOST bytes: `tar --zstd` reads all of it, and who looks for a place in perf.data begins at the
- * frame that has it. A perf.data becomes a tar file for each piece, perf.data.columns/000000 and so on (transpose.h).
+ * pack.h - a recording's folder as one file, and back: a tar in zstd frames, about.json first. Each frame is a piece of
+ * one file, of at most TRANSPOSE_MOST bytes: `tar --zstd` reads all of it, and who looks for a place in perf.data begins
+ * at the frame that has it. A perf.data becomes a tar file for each piece, perf.data.columns/000000 and so on
+ * (transpose.h).
  *
  * Memory does not depend on the length of the recording.
  */
@@ -23,8 +24,8 @@ struct packed {
 };
 
 /*
- * Packs the recording in `dir` into `path`, which is complete or absent, and replaces a file there. Nothing in `dir` changes.
- * 0, or -errno and why in error[PACK_ERROR].
+ * Packs the recording in `dir` into `path`, which is complete or absent, and replaces a file there. Nothing in `dir`
+ * changes. 0, or -errno and why in error[PACK_ERROR].
  */
 int pack(const char *dir, const char *path, const char *version, struct packed *p, struct advance *a, char *error);
 
@@ -39,8 +40,8 @@ struct unpacked {
 };
 
 /*
- * Makes the folder `dir`, which must not exist, of the packed recording `path`: under its name when all is written. Of a
- * damaged one it writes what came before the damage, and u says what is missing. Nothing is written outside of `dir`. 0, or
- * -errno and why in error[PACK_ERROR]: then there is no `dir`.
+ * Makes the folder `dir`, which must not exist, of the packed recording `path`: under its name when all is written. Of
+ * a damaged one it writes what came before the damage, and u says what is missing. Nothing is written outside of `dir`.
+ * 0, or -errno and why in error[PACK_ERROR]: then there is no `dir`.
  */
 int unpack(const char *path, const char *dir, struct unpacked *u, struct advance *a, char *error);

@@ -20,5 +20,5 @@ static inline size_t tar_padding(uint64_t n)
 	return -n % TAR_BLOCK;
 }
 
-/* Name, in name[TAR_NAME_MOST + 1], and size of the file whose head this is. False: it is none, or not of a plain file. */
+/* Name, in name[TAR_NAME_MOST + 1], and size of the file whose head this is. False: it is none of a plain file. */
 bool tar_get(const uint8_t *block, char *name, uint64_t *size);
