@@ -17,14 +17,14 @@
 #include "pack/pack.h"
 #include "shared/version.h"
 
-static const char usage[] = "usage: ocular-pack pack [-q] [--force] [--remove] DIR FILE\n"
+static const char usage[] = "usage: ocular-pack pack [-q] [--force] [--remove] [--no-sources] DIR FILE\n"
 			    "       ocular-pack unpack [-q] [--force] FILE DIR\n";
 
 #define STATUS_USAGE 2
 #define STATUS_PART  3
 
 struct arguments {
-	bool unpacks, quiet, force, remove;
+	bool unpacks, quiet, force, remove, no_sources;
 	const char *from, *to;
 };
 
@@ -74,7 +74,7 @@ static int failed(const char *error)
 static int pack_it(const struct arguments *a)
 {
 	struct advance advance = advance_of(a);
-	struct packed p = { 0 };
+	struct packed p = { .sources = !a->no_sources };
 	char error[PACK_ERROR], line[PACK_ERROR];
 	struct stat st;
 	int err;
@@ -87,8 +87,11 @@ static int pack_it(const struct arguments *a)
 	advance_end(&advance);
 	if (err)
 		return failed(error);
+	if (p.nsources)
+		snprintf(line, sizeof(line), ", with %u source file%s", p.nsources, p.nsources == 1 ? "" : "s");
 	if (!a->quiet)
-		fprintf(stderr, "[ ocular: %.3f MB of %.3f MB in %s ]\n", p.packed / 1e6, p.size / 1e6, a->to);
+		fprintf(stderr, "[ ocular: %.3f MB of %.3f MB in %s%s ]\n", p.packed / 1e6, p.size / 1e6, a->to,
+			p.nsources ? line : "");
 	if (*p.left) {
 		snprintf(line, sizeof(line), "'%s' in the folder is not a file of a recording and was left out%s",
 			 p.left, a->remove ? ", so the folder was not removed" : "");
@@ -163,6 +166,8 @@ static bool take(struct arguments *a, const char *word)
 		a->force = true;
 	else if (!strcmp(word, "--remove") && !a->unpacks)
 		a->remove = true;
+	else if (!strcmp(word, "--no-sources") && !a->unpacks)
+		a->no_sources = true;
 	else if (*word == '-' || a->to)
 		return false;
 	else if (a->from)

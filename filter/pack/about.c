@@ -32,6 +32,11 @@ bool about_is_data(const char *name)
 	return !strncmp(name, ABOUT_DATA, n) && (!name[n] || (name[n] == '.' && name[n + 1] == '2'));
 }
 
+bool about_is_table(const char *name)
+{
+	return !strncmp(name, "codes-", 6);
+}
+
 bool about_is_name(const char *name)
 {
 	for (const char *c = name; *c; c++)
@@ -85,6 +90,15 @@ static int by_kind_and_name(const void *a, const void *b)
 	return kind ? kind : strcmp(one->name, two->name);
 }
 
+int about_add(struct about *a, const char *name, uint64_t size, time_t changed)
+{
+	int err = add(a, name, size, changed);
+
+	if (!err)
+		qsort(a->files, a->n, sizeof(*a->files), by_kind_and_name);
+	return err;
+}
+
 int about_list(struct about *a, int folder)
 {
 	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
@@ -111,9 +125,8 @@ static json_t *header_of(const struct about *a, int folder)
 	size_t room = 0;
 
 	for (size_t i = 0; i < a->n && !header; i++) {
-		int fd = strncmp(a->files[i].name, "codes-", 6)
-				 ? -1
-				 : openat(folder, a->files[i].name, O_RDONLY | O_CLOEXEC);
+		int fd = !about_is_table(a->files[i].name) ? -1
+							   : openat(folder, a->files[i].name, O_RDONLY | O_CLOEXEC);
 		FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 		ssize_t n = f ? getline(&line, &room, f) : -1;
 

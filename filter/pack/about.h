@@ -34,6 +34,9 @@ struct about {
 /* Is it a perf.data, which is packed as columns? A recorder that switches its output makes perf.data.TIMESTAMP. */
 bool about_is_data(const char *name);
 
+/* Is it a code table, codes-PID.jsonl? */
+bool about_is_table(const char *name);
+
 /* May a packed recording have a file of that name? Not hidden, in no folder, of characters that a terminal only shows. */
 bool about_is_name(const char *name);
 
@@ -42,6 +45,9 @@ bool about_is_other(const char *name);
 
 /* The recording's files in a folder, those with traces last. 0 or -errno; about_free in either case. */
 int about_list(struct about *a, int folder);
+
+/* One more file, in its place. 0 or -ENOMEM. */
+int about_add(struct about *a, const char *name, uint64_t size, time_t changed);
 
 /* The text, malloc'ed: version is Ocular's. NULL: no memory. */
 char *about_text(const struct about *a, int folder, const char *version);

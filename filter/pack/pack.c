@@ -13,13 +13,16 @@
 #include <unistd.h>
 
 #include "about.h"
+#include "base/source.h"
 #include "frames.h"
+#include "named.h"
 #include "tar.h"
 #include "transpose.h"
 
 struct packing {
 	int folder;
 	struct about about;
+	FILE *sources; /* SOURCE_FILE, which is not in the folder; NULL: none */
 	struct out out;
 	struct frames_out frames;
 	struct transpose *transpose;
@@ -64,6 +67,25 @@ static int open_folder(int *folder, struct about *a, const char *dir, char *erro
 		return 0;
 	snprintf(error, PACK_ERROR, "'%s' is not a recording: it has no " ABOUT_DATA, dir);
 	return -ENOENT;
+}
+
+/* Adds what the recording of another machine would lack, unless it came with it already. */
+static int add_sources(struct packing *p, const char *dir, struct packed *packed)
+{
+	int n, err = 0;
+
+	if (!packed->sources || about_find(&p->about, SOURCE_FILE))
+		return 0;
+	p->sources = tmpfile();
+	n = p->sources ? named_sources(p->sources, p->folder, &p->about) : -errno;
+	if (n > 0 && (fflush(p->sources) || ferror(p->sources)))
+		n = -EIO;
+	if (n > 0)
+		err = about_add(&p->about, SOURCE_FILE, ftell(p->sources), time(NULL));
+	if (n < 0 || err)
+		return fail(p->error, n < 0 ? n : err, "cannot keep the sources of", dir);
+	packed->nsources = n;
+	return 0;
 }
 
 /* --- writing ----------------------------------------------------------------------------------------------- */
@@ -157,11 +179,16 @@ static int put_pieces(struct packing *p, int fd, const struct about_file *f)
 
 static int put_file(struct packing *p, const struct about_file *f)
 {
-	int fd = openat(p->folder, f->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), err;
+	bool made = p->sources && !strcmp(f->name, SOURCE_FILE);
+	int fd = made ? dup(fileno(p->sources))
+		      : openat(p->folder, f->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
+	int err;
 
 	if (fd < 0)
 		return fail(p->error, -errno, "cannot read", f->name);
+	if (made)
+		lseek(fd, 0, SEEK_SET);
 	err = fstat(fd, &st) ? -errno : (uint64_t)st.st_size == f->size ? 0 : -EBUSY;
 	err = err ? fail(p->error, err, "changed while it was packed:", f->name) : put_pieces(p, fd, f);
 	close(fd);
@@ -233,12 +260,15 @@ int pack(const char *dir, const char *path, const char *version, struct packed *
 	struct packing p = { .advance = a, .error = error };
 	int err = open_folder(&p.folder, &p.about, dir, error);
 
-	packed->size = a->all = about_size(&p.about);
 	snprintf(packed->left, sizeof(packed->left), "%s", p.about.left);
+	err = err ?: add_sources(&p, dir, packed);
+	packed->size = a->all = about_size(&p.about);
 	err = err ?: pack_folder(&p, path, version, packed);
 	if (err == -EINTR)
 		snprintf(error, PACK_ERROR, "interrupted: '%s' was not written", path);
 	about_free(&p.about);
+	if (p.sources)
+		fclose(p.sources);
 	if (p.folder >= 0)
 		close(p.folder);
 	return err;

@@ -19,6 +19,8 @@
 #define PACK_SUFFIX ".ocular"
 
 struct packed {
+	bool sources;	       /* wanted: the program's own source files (named.h) */
+	unsigned nsources;     /* that are in it */
 	uint64_t size, packed; /* bytes, of the files and of the packed one */
 	char left[256];	       /* the name of one that was left out, because it is not a file; "" */
 };

@@ -5,6 +5,7 @@ pack_table() {
 	cat <<'END'
 -o --output	FILE	packed	-	the file (default DIR.ocular)
 --force	-	force!	-	replace a file that is there
+--no-sources	-	no_sources!	-	leave out the program's own source files
 --remove	-	remove!	-	remove DIR when the file is complete and on the disk
 -q --quiet	-	quiet!	-	say nothing but errors
 END
@@ -27,8 +28,8 @@ END
   ocular report fib.data.ocular
 
 Makes one file of a recording, a tenth of its size or less. report, view, diff, top and fleet add take the file
-as they take DIR; ocular unpack makes the folder again, byte for byte. Command line, file names and the names
-of functions are in it as in DIR; look at them before you pass it on (tar --zstd -xf, docs/pack.md).
+as they take DIR; ocular unpack makes the folder again, byte for byte. Command line, names of files and functions,
+and the program's own source files are in it: look before you pass it on (tar --zstd -xf, docs/pack.md).
 Exit status: 0 done, 1 failed, 2 wrong usage.
 END
 }
@@ -65,7 +66,7 @@ not_an_option() { case $1 in -*) printf './%s' "$1" ;; *) printf %s "$1" ;; esac
 
 # take_names MOST WORDS...: sets $from and $to from the words that are no options.
 take_names() {
-	from='' to='' most=$1 force='' remove='' quiet='' packed=''
+	from='' to='' most=$1 force='' remove='' no_sources='' quiet='' packed=''
 	shift
 	while [ $# -gt 0 ]; do
 		parse "$options" "$@"
@@ -85,7 +86,7 @@ take_names() {
 # pack_now VERB: the options are as they were read.
 pack_now() {
 	[ -x "$parts/bin/ocular-pack" ] || die "bin/ocular-pack: $(not_built)"
-	set -- "$1" ${quiet:+-q} ${force:+--force} ${remove:+--remove} "$(not_an_option "$from")" "$(not_an_option "$to")"
+	set -- "$1" ${quiet:+-q} ${force:+--force} ${remove:+--remove} ${no_sources:+--no-sources} "$(not_an_option "$from")" "$(not_an_option "$to")"
 	become "$parts/bin/ocular-pack" "$@"
 }
 

@@ -277,6 +277,35 @@ def cut(p):
     return problems
 
 
+APP = "def total(n):\n    s = 0\n    for i in range(n):\n        s += i  # a remark of its own\n    return s\nimport json\njson.dumps([total(20_000)])\n"
+
+
+def sources(p):
+    """The program's own come with it, and are shown where the file is another one or not there; a library's do not."""
+    app, remark = p.path("app.py"), "# a remark of its own"
+    with open(app, "w", encoding="utf-8") as file:
+        file.write(APP)
+    p.run("record", "-q", "-o", "own", "--python", p.python, "--", "app.py", env=recording.plain_environment())
+    problems = p.says(0, r"MB in own\.ocular, with 1 source file \]", "pack", "own")
+    problems += p.says(0, r"MB in none\.ocular \]", "pack", "--no-sources", "own", "-o", "none.ocular")
+    os.unlink(app)
+    for name, shown in (("own", False), ("none.ocular", False), ("own.ocular", True)):
+        text = p.run("report", "--loops", "1", name).stdout
+        problems += [] if (remark in text) == shown and "total" in text else [name, text]
+    with open(app, "w", encoding="utf-8") as file:
+        file.write(APP.replace("of its own", "of another"))
+    os.utime(app, (1, 1))
+    text = p.run("report", "--loops", "1", "own.ocular").stdout
+    problems += [] if remark in text and "of another" not in text else [text]
+    p.run("unpack", "-q", "own.ocular", "again")
+    kept = contents(p.path("again"))
+    if json.loads(kept.pop("sources.jsonl")) != {"file": app, "text": APP} or kept != contents(p.path("own")):
+        problems.append("other files came back")
+    problems += p.says(0, "MB in again.ocular ", "pack", "again")
+    done = p.run("record", "-q", "-o", "again", "--python", p.python, "--", "-c", "pass", env=recording.plain_environment())
+    return problems + ([] if done.returncode == 0 and os.path.isdir(p.path("again.old")) else [done.stderr])
+
+
 PEAK = "import resource, subprocess, sys\nsubprocess.run(sys.argv[1:], check=True)\nprint(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
 
 
@@ -324,7 +353,7 @@ def main():
         p.make_long()
         plan.case("it packs", p.says, 0, "MB in rec.ocular", "pack", "rec")
         for check in (same_reports, same_in_diff, same_in_view, same_in_fleet, nothing_left, seen_by_tar, found_by_the_table, refused, forced,
-                      removed, cut, flat_memory, shown_on_a_terminal, nothing_left):
+                      removed, cut, sources, flat_memory, shown_on_a_terminal, nothing_left):
             plan.case(check.__name__.replace("_", " "), check, p)
 
 
