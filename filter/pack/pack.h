@@ -27,7 +27,7 @@ struct packed {
 
 /*
  * Packs the recording in `dir` into `path`, which is complete or absent, and replaces a file there. Nothing in `dir`
- * changes. 0, or -errno and why in error[PACK_ERROR].
+ * changes. p->sources is the caller's, the rest is told. 0, or -errno and why in error[PACK_ERROR].
  */
 int pack(const char *dir, const char *path, const char *version, struct packed *p, struct advance *a, char *error);
 

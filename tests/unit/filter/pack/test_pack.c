@@ -163,7 +163,7 @@ static void test_same_bytes(void **unused)
 				    { TRANSPOSE_MOST, TRANSPOSE_MOST },
 				    { TRANSPOSE_MOST + 1, TRANSPOSE_MOST - 1 },
 				    { BIG, BIG } };
-	struct packed p;
+	struct packed p = { 0 };
 	struct unpacked u;
 
 	(void)unused;
@@ -184,7 +184,7 @@ static void test_same_bytes(void **unused)
 /* At every length, and with any bit turned: an error or a loss that is told, and nothing that was not packed. */
 static void test_damage(void **unused)
 {
-	struct packed p;
+	struct packed p = { 0 };
 	struct unpacked u;
 	uint8_t *bytes;
 	size_t n;
@@ -217,7 +217,7 @@ static void test_damage(void **unused)
 
 static void test_cut_is_told(void **unused)
 {
-	struct packed p;
+	struct packed p = { 0 };
 	struct unpacked u;
 	uint8_t *bytes;
 	size_t n;
@@ -355,7 +355,7 @@ static void test_no_packed_file(void **unused)
 
 static void test_refused_folders(void **unused)
 {
-	struct packed p;
+	struct packed p = { 0 };
 	int fd;
 
 	(void)unused;
@@ -375,7 +375,7 @@ static void test_refused_folders(void **unused)
 
 static void test_left_out_and_removed(void **unused)
 {
-	struct packed p;
+	struct packed p = { 0 };
 
 	(void)unused;
 	make_recording(1000, 10);
@@ -392,7 +392,7 @@ static void test_left_out_and_removed(void **unused)
 /* A signal: neither a file nor a folder, nor a part of one. */
 static void test_stopped(void **unused)
 {
-	struct packed p;
+	struct packed p = { 0 };
 	struct unpacked u;
 
 	(void)unused;
