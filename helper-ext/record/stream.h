@@ -99,7 +99,7 @@ void stream_added(struct stream *s, uint64_t tsc, uint64_t word);
 void stream_cpu(struct stream *s, uint64_t tsc, uint64_t word);
 
 /*
- * Appends a LOST marker for words that the thread dropped at this point, and counts them; if the file has an error, only
- * that, as discarded.
+ * Appends a LOST marker for words that the thread dropped at this point, and counts them; if the file has an error, it
+ * only counts them, as discarded.
  */
 void stream_lost(struct stream *s, uint64_t tsc, uint64_t count);
