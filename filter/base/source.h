@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source.h - lines of source files, read at analysis time, if the files have not changed since the run. What came with the
- * recording (SOURCE_FILE: `ocular pack`) comes first: a JSON object for each file, {"file": NAME, "text": TEXT}, one a
- * line.
+ * source.h - lines of source files, read at analysis time, if the files have not changed since the run. What came with
+ * the recording (SOURCE_FILE: `ocular pack`) comes first: a JSON object for each file, {"file": NAME, "text": TEXT},
+ * one a line.
  *
  * File names come from the recording, which is not trusted, and the lines may go into a page that is passed on. So only
  * regular files with an absolute name that look like Python are read, and only up to SOURCE_SIZE_MOST bytes.

@@ -37,7 +37,7 @@ bool about_is_data(const char *name);
 /* Is it a code table, codes-PID.jsonl? */
 bool about_is_table(const char *name);
 
-/* May a packed recording have a file of that name? Not hidden, in no folder, of characters that a terminal only shows. */
+/* May a packed recording have a file of that name? Not hidden, in no folder, of characters that do nothing but show. */
 bool about_is_name(const char *name);
 
 /* Is that in a recording's folder, but no part of the recording: sockets and locks, what `ocular view` made? */

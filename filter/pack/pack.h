@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack.h - a recording's folder as one file, and back: a tar in zstd frames, about.json first. Each frame is a piece of
- * one file, of at most TRANSPOSE_MOST bytes: `tar --zstd` reads all of it, and who looks for a place in perf.data begins
- * at the frame that has it. A perf.data becomes a tar file for each piece, perf.data.columns/000000 and so on
+ * pack.h - a recording's folder as one file, and back: a tar in zstd frames, about.json first. Each frame is a piece
+ * of one file, of at most TRANSPOSE_MOST bytes: `tar --zstd` reads all of it, and who looks for a place in perf.data
+ * begins at the frame that has it. A perf.data becomes a tar file for each piece, perf.data.columns/000000 and so on
  * (transpose.h).
  *
  * Memory does not depend on the length of the recording.
