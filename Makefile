@@ -58,7 +58,7 @@ LIB_filter := -ljansson -lz -lipt -lzstd -lm -pthread
 LIB_record := -lipt
 LIB_qemu   := $B/lib/record.a -lipt -ljansson
 # The plugin has perf's decoder: the second one, and what it links, stay out.
-SRC_plugin := $(filter-out filter/pt/% filter/diff/% helper-ext/%,$(SRC_filter))
+SRC_plugin := $(filter-out filter/pt/% filter/diff/% filter/pack/% helper-ext/%,$(SRC_filter))
 OBJ        = $(patsubst %.c,$B/obj/%.o,$1)
 PACKAGE  := $(patsubst helper-ext/%,$B/python/%,$(wildcard helper-ext/ocular/*.py helper-ext/ocular/py.typed \
 	    helper-ext/ocular/*.pyi helper-ext/ocular/include/*.h helper-ext/hook/*.py))
@@ -68,7 +68,7 @@ half_of   = $(call half,$(subst /, ,$1))
 UNIT     := $(patsubst tests/unit/%.c,$B/tests/%,$(shell find tests/unit -name 'test_*.c' | sort))
 # A front end, in parts.
 FRONT_IPT := $(call OBJ,$(wildcard filter/front_ipt*.c))
-MAINS    := $(call OBJ,$(addprefix filter/,main_pt.c main_diff.c front_feed.c) \
+MAINS    := $(call OBJ,$(addprefix filter/,main_pt.c main_diff.c main_pack.c front_feed.c) \
 	    $(addprefix helper-ext/,record/main.c record/main_fsck.c qemu/main.c))
 FUZZ     := $(patsubst tests/fuzz/%.c,$B/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -82,7 +82,7 @@ say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 .PHONY: types format check-format man release wheels deb parts install uninstall clean
 all: tools ext $B/tables.sh
 
-tools: $(addprefix $B/bin/ocular-,record fsck feed pt qemu qemu-pt.so qemu-guest.so diff) $B/perf/ocular.so $B/options $B/ocular
+tools: $(addprefix $B/bin/ocular-,record fsck feed pt qemu qemu-pt.so qemu-guest.so diff pack) $B/perf/ocular.so $B/options $B/ocular
 
 $(foreach half,$(HALVES),$B/lib/$(half).a): $B/lib/%.a: $$(call OBJ,$$(SRC_$$*))
 	@mkdir -p $(@D)
@@ -130,6 +130,10 @@ $B/options: $B/bin/ocular-pt
 	$(call say,GEN)$< options >$@
 
 $B/bin/ocular-diff: $B/obj/filter/main_diff.o $B/lib/filter.a
+	@mkdir -p $(@D)
+	$(call say,LINK)$(link) $(LIB_filter)
+
+$B/bin/ocular-pack: $B/obj/filter/main_pack.o $B/lib/filter.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link) $(LIB_filter)
 
@@ -336,7 +340,7 @@ parts: tools $B/tables.sh
 	install -m 755 scripts/ocular scripts/find-pythons $(LIB)
 	install -m 644 scripts/probe.py $(LIB)
 	install -m 644 scripts/commands/*.sh $(LIB)/commands
-	install -m 755 $(addprefix $B/bin/ocular-,record fsck pt diff qemu qemu-pt.so qemu-guest.so) $(LIB)/bin
+	install -m 755 $(addprefix $B/bin/ocular-,record fsck pt diff pack qemu qemu-pt.so qemu-guest.so) $(LIB)/bin
 	install -m 644 $B/perf/ocular.so $(LIB)/perf
 	install -m 644 $B/options $(LISTS) $B/tables.sh $(LIB)
 

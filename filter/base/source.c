@@ -4,7 +4,10 @@
 #include "regular.h"
 
 #include <errno.h>
+#include <jansson.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -94,6 +97,17 @@ static const char *read_file(struct source *s, int64_t recorded_ns)
 	return why;
 }
 
+char *source_text(const char *file, int64_t recorded_ns, const char **why)
+{
+	struct source s = { .file = (char *)file };
+
+	*why = read_file(&s, recorded_ns);
+	if (!*why)
+		return s.text;
+	free(s.text);
+	return NULL;
+}
+
 static const char *cut(struct source *s)
 {
 	size_t lines = 1;
@@ -111,24 +125,74 @@ static const char *cut(struct source *s)
 	return NULL;
 }
 
-const struct source *sources_get(struct sources *sources, const char *file, int64_t recorded_ns)
+static struct source *new_source(struct sources *sources, const char *file)
 {
-	struct source *s = sources->first;
+	struct source *s = calloc(1, sizeof(*s));
 
-	while (s && strcmp(s->file, file))
-		s = s->next;
-	if (s)
-		return s;
-	s = calloc(1, sizeof(*s));
 	if (!s || !(s->file = strdup(file))) {
 		free(s);
 		return NULL;
 	}
+	s->next = sources->first;
+	sources->first = s;
+	return s;
+}
+
+/* One line of SOURCE_FILE. What is none, or not of a Python file, is passed over: the file itself may be here. */
+static int keep(struct sources *sources, const char *line, size_t n)
+{
+	json_t *object = json_loadb(line, n, 0, NULL);
+	const char *file = json_string_value(json_object_get(object, "file"));
+	const char *text = json_string_value(json_object_get(object, "text"));
+	struct source *s = NULL;
+	int err = 0;
+
+	if (file && text && strlen(text) <= SOURCE_SIZE_MOST && !refused_name(file) && is_python(file, text)) {
+		s = new_source(sources, file);
+		err = s && (s->text = strdup(text)) && !cut(s) ? 0 : -ENOMEM;
+	}
+	json_decref(object);
+	return err;
+}
+
+/* What came with the recording. 0 or -ENOMEM. */
+static int keep_all(struct sources *sources)
+{
+	char path[PATH_MAX], *line = NULL;
+	size_t room = 0;
+	int fd = -1, err = 0;
+	ssize_t n;
+	FILE *f;
+
+	if (snprintf(path, sizeof(path), "%s/" SOURCE_FILE, sources->dir) < (int)sizeof(path))
+		fd = regular_open(path);
+	sources->dir = NULL;
+	f = fd < 0 ? NULL : fdopen(fd, "r");
+	while (f && !err && (n = getline(&line, &room, f)) > 0)
+		err = keep(sources, line, n);
+	if (f)
+		fclose(f);
+	free(line);
+	return err;
+}
+
+const struct source *sources_get(struct sources *sources, const char *file, int64_t recorded_ns)
+{
+	struct source *s;
+
+	if (sources->dir && keep_all(sources))
+		return NULL;
+	s = sources->first;
+	while (s && strcmp(s->file, file))
+		s = s->next;
+	if (s)
+		return s;
+	s = new_source(sources, file);
+	if (!s)
+		return NULL;
 	s->why = read_file(s, recorded_ns);
 	if (!s->why)
 		s->why = cut(s);
-	s->next = sources->first;
-	sources->first = s;
 	return s;
 }
 

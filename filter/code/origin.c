@@ -50,9 +50,9 @@ static const char *in_lib(const char *path)
 	return NULL;
 }
 
-static const char *in_stdlib(const struct process *p, const char *path)
+static const char *in_stdlib(const char *stdlib, const char *path)
 {
-	const char *lib = inside(path, p->program.stdlib);
+	const char *lib = inside(path, stdlib);
 
 	return lib ? lib : in_lib(path);
 }
@@ -90,7 +90,7 @@ enum origin origin_of(const struct codes *c, const struct code *code)
 	if (!strncmp(code->file, "<frozen ", 8))
 		return frozen(code->file + 8);
 	site = in_site(code->file);
-	lib = site ? NULL : in_stdlib(code->process, code->file);
+	lib = site ? NULL : in_stdlib(code->process->program.stdlib, code->file);
 	if ((!site && !lib) || was_started(c, site ? site : lib))
 		return ORIGIN_OWN;
 	if (!strcmp(code->qualname, "<module>") || (lib && imports(lib)))
@@ -107,7 +107,12 @@ unsigned origin_rank(const struct codes *c, struct code *code)
 
 bool origin_is_library(const struct code *code)
 {
-	return in_site(code->file) || in_stdlib(code->process, code->file);
+	return origin_is_library_path(code->file, code->process->program.stdlib);
+}
+
+bool origin_is_library_path(const char *path, const char *stdlib)
+{
+	return in_site(path) || in_stdlib(stdlib, path);
 }
 
 static const struct {
@@ -133,7 +138,7 @@ const char *origin_path(const struct code *code)
 {
 	const char *path = in_site(code->file);
 
-	path = path ? path : in_stdlib(code->process, code->file);
+	path = path ? path : in_stdlib(code->process->program.stdlib, code->file);
 	path = path ? path : inside(code->file, code->process->program.folder);
 	return path && *path ? path : code->file;
 }

@@ -30,6 +30,9 @@ unsigned origin_rank(const struct codes *c, struct code *code);
 /* Does its file lie in the standard library's folder or in site-packages, whosever code it is? */
 bool origin_is_library(const struct code *code);
 
+/* The same by its name; stdlib: that folder, NULL: not known. */
+bool origin_is_library_path(const char *path, const char *stdlib);
+
 /* In the summary: "own", "stdlib", "site", "imports". For people: "the standard library". */
 const char *origin_key(enum origin origin);
 const char *origin_name(enum origin origin);

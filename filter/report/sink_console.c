@@ -156,7 +156,13 @@ static int write_parts(struct report *r, const struct console *c, const struct r
 static int write_report(FILE *f, struct sink *s, const struct profile *p)
 {
 	const struct console *c = (struct console *)s;
-	struct report r = { .f = f, .p = p, .c = c->paint, .by = c->parts.by, .unfold = c->unfold, .width = c->width };
+	struct report r = { .f = f,
+			    .p = p,
+			    .c = c->paint,
+			    .by = c->parts.by,
+			    .unfold = c->unfold,
+			    .width = c->width,
+			    .sources.dir = p->codes->dir };
 	struct names_seen seen = { 0 };
 	struct report_top top = { 0 };
 	int err = -ENOMEM;

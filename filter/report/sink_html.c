@@ -25,7 +25,7 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 		page_imports,  page_sources,	 page_opcodes,	 page_specialization, page_events,
 	};
 	struct sink_html *html = (struct sink_html *)s;
-	struct page page = { .f = f, .p = p, .columns = &html->columns };
+	struct page page = { .f = f, .p = p, .columns = &html->columns, .sources.dir = p->codes->dir };
 	int err = flame_make(&page.flame, &html->tree) ?: columns_finish(&html->columns);
 
 	html_begin(f);

@@ -146,6 +146,8 @@ json_t *summary_source(struct sources *sources, const struct profile *p, const s
 	if (code->c || (origin != ORIGIN_OWN && origin != ORIGIN_SITE) || last < code->firstlineno ||
 	    *n >= SUMMARY_SOURCES)
 		return json_object();
+	if (!sources->first)
+		sources->dir = p->codes->dir;
 	s = sources_get(sources, code->file, code->process->realtime_ns);
 	if (!s)
 		return NULL;

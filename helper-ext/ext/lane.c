@@ -167,13 +167,13 @@ static void lane_put_lost(struct lane *l)
 		atomic_store_explicit(&l->ring->lost, 0, memory_order_relaxed);
 }
 
-/* Words that come after the recording has ended are not lost from it. */
+/* Words that come after the recording has ended are not lost from it; those that no file has room for are. */
 static void lane_drop(struct lane *l, uint64_t words)
 {
 	l->dropped += words;
 	l->lost += words;
 	lane_hide(l);
-	if (l->ring && !atomic_load_explicit(&l->ring->closed, memory_order_acquire))
+	if (l->ring && atomic_load_explicit(&l->ring->closed, memory_order_acquire) != RING_ENDED)
 		atomic_store_explicit(&l->ring->lost, l->dropped, memory_order_relaxed);
 }
 

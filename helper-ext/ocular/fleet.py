@@ -97,7 +97,9 @@ def trace(options: argparse.Namespace) -> int:
     name, path = fleet_questions.recording_at(Store(options.store), one(options, "the id of a recording"))
     if not os.path.exists(path):
         raise Refused("recording %s was added from '%s', where it is not any more (or not on this machine)" % (name, path))
-    if fleet_add.content_id(path) != name:
+    with tools.unpacked(path) as folder:
+        found = [fleet_add.content_id(part) for part in fleet_add.parts(folder)]
+    if name not in found:
         raise Refused("'%s' has another recording now than %s" % (path, name))
     front = tools.front_end()
     sys.stdout.flush()

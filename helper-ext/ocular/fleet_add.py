@@ -150,10 +150,12 @@ def _there(connection: "Any", store: Store, recording: str, given: dict[str, str
 
 
 def add(store: Store, recording: str, given: dict[str, str]) -> "list[dict[str, Any]]":
-    """One recording: the rows of what was not there already, one for each of its parts."""
+    """One recording, packed or not: the rows of what was not there already, one for each of its parts."""
     if not os.path.exists(recording):
         raise Refused("no recording '%s'" % recording)
-    return [row for row in (_add(store, part, given) for part in parts(recording)) if row]
+    with tools.unpacked(recording) as folder:
+        shown = {part: part if folder == recording else recording for part in parts(folder)}
+        return [row for row in (_add(store, part, given, name) for part, name in shown.items()) if row]
 
 
 def lacks(row: "dict[str, Any]") -> str:
@@ -161,14 +163,14 @@ def lacks(row: "dict[str, Any]") -> str:
     return "; %d of its events are missing" % row["lost"] if row["lost"] else ""
 
 
-def _add(store: Store, recording: str, given: dict[str, str]) -> "dict[str, Any] | None":
-    """One part. None: it is there already."""
+def _add(store: Store, recording: str, given: dict[str, str], shown: str) -> "dict[str, Any] | None":
+    """One part, which the user knows by another name if it was packed. None: it is there already."""
     connection = duckdb().connect()
-    if _there(connection, store, content_id(recording), given, recording):
+    if _there(connection, store, content_id(recording), given, shown):
         return None
     summary = _summary(recording)
     name = content_id(recording)  # the report repairs what was cut off
-    if _there(connection, store, name, given, recording):
+    if _there(connection, store, name, given, shown):
         return None
     header = _header(recording, summary)
     start = start_of(header)
@@ -181,7 +183,7 @@ def _add(store: Store, recording: str, given: dict[str, str]) -> "dict[str, Any]
     host = host_of(os.path.join(recording, "perf.data") if os.path.isdir(recording) else recording)
     script = tables.program(header)
     row = tables.recording_row(summary, recording=name, program=script and os.path.basename(script), host=host,
-                               start=start and start.isoformat(" "), path=os.path.abspath(recording),
+                               start=start and start.isoformat(" "), path=os.path.abspath(shown),
                                commit=commit_of(names.folders[-1], host, start))
     columns = tables.columns(tables.RECORDING) + [(tables.LABEL + label, "VARCHAR") for label in given]
     row.update({tables.LABEL + label: value for label, value in given.items()})

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
 """The programs beside the package: the command ocular, and ocular-record."""
 
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 
 from . import stderr
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 # What `make` leaves in build/ and `make install` in PREFIX/lib/ocular has the package in it; pip has it in the package.
@@ -78,3 +80,24 @@ def report(folder: str, *options: str) -> None:
     if done.stderr:
         stderr.say(done.stderr.rstrip("\n"))
     stderr.show(done.stdout.rstrip("\n"), sys.stdout)
+
+
+PACKED = ".ocular"
+
+
+@contextlib.contextmanager
+def unpacked(recording: str) -> "Iterator[str]":
+    """The recording, or a folder that what `ocular pack` made of one is unpacked into meanwhile. RuntimeError if not all of it is
+    there.
+    """
+    if not recording.endswith(PACKED) or not os.path.isfile(recording):
+        yield recording
+        return
+    with tempfile.TemporaryDirectory(prefix="ocular.", dir=os.environ.get("TMPDIR") or "/var/tmp") as made:
+        folder = os.path.join(made, "data")
+        done = subprocess.run([_program("ocular-pack"), "unpack", "-q", os.path.abspath(recording), folder], stdin=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, errors="backslashreplace")
+        if done.returncode:
+            said = done.stderr.strip().splitlines() or ["ocular-pack ended with %d" % done.returncode]
+            raise RuntimeError("ocular: " + said[-1].replace("ocular-pack: ", "", 1))
+        yield folder

@@ -433,6 +433,6 @@ void flight_end(struct recorder *r)
 		flight_take(r, &t);
 	breakpoints_drop(&r->breakpoints, 0);
 	report_symbols(r);
-	rings_close(&r->rings);
+	rings_close(&r->rings, RING_ENDED);
 	rings_drop(&r->rings, 0);
 }

@@ -20,9 +20,9 @@
 #include "shared/ring.h"
 #include "socket.h"
 
-static const char *const ours[] = {
-	FOLDER_DATA, FOLDER_DATA ".2*", "codes-*.jsonl", RING_SOCKET, CONTROL_FIFO, ".attach*", ".", ".."
-};
+static const char *const ours[] = { FOLDER_DATA, FOLDER_DATA ".2*", "codes-*.jsonl", "sources.jsonl",
+				    RING_SOCKET, CONTROL_FIFO,	    ".attach*",	     ".",
+				    ".." };
 
 static bool is_ours(const char *name)
 {

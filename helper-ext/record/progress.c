@@ -20,6 +20,12 @@ static uint64_t markers(const struct trace_out *out)
 	return out->markers - out->added;
 }
 
+/* Likewise. */
+static uint64_t unwritten(const struct trace_out *out)
+{
+	return out->discarded - out->discarded_added;
+}
+
 static const char *plural(uint64_t n, const char *one, const char *many)
 {
 	return n == 1 ? one : many;
@@ -66,7 +72,7 @@ void progress_show(struct progress *p, const struct figures *f, uint64_t now_ns)
 		"\r\033[K[ ocular: %" PRIu64 " markers, %.1f MB, %.1f MB/s, %.0f s, %u %s in %u %s, %" PRIu64 " lost ]",
 		markers(f->out), megabytes(f->out), rate(p, megabytes(f->out), now_ns), (now_ns - p->start_ns) / 1e9,
 		f->threads, plural(f->threads, "thread", "threads"), f->processes,
-		plural(f->processes, "process", "processes"), f->out->lost + f->out->discarded);
+		plural(f->processes, "process", "processes"), f->out->lost + unwritten(f->out));
 }
 
 void progress_clear(struct progress *p)
@@ -99,8 +105,8 @@ void progress_end(struct progress *p, const struct figures *f)
 		show_flight(p, f);
 	if (out->lost)
 		fprintf(stderr, "[ ocular: %" PRIu64 " markers lost, no room in their ring ]\n", out->lost);
-	if (out->discarded && !p->quiet) /* the error was told when it came */
-		fprintf(stderr, "[ ocular: %" PRIu64 " markers not written ]\n", out->discarded);
+	if (unwritten(out) && !p->quiet) /* the error was told when it came */
+		fprintf(stderr, "[ ocular: %" PRIu64 " markers not written ]\n", unwritten(out));
 	if (f->damaged)
 		fprintf(stderr, "[ ocular: %u %s damaged by the traced program ]\n", f->damaged,
 			plural(f->damaged, "ring was", "rings were"));

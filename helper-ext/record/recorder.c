@@ -57,7 +57,7 @@ static void check_file(struct recorder *r)
 	if (!r->out.file.error || r->error_reported)
 		return;
 	r->error_reported = r->closed = true;
-	rings_close(&r->rings);
+	rings_close(&r->rings, RING_FAILED);
 	progress_clear(&r->progress);
 	fprintf(stderr,
 		"ocular-record: cannot write %s/" FOLDER_DATA

@@ -49,6 +49,22 @@ static int take_snapshot(struct recorder *r, const struct request *rq)
 	return r->flight.on && !r->closed ? flight_take(r, &t) : -ESHUTDOWN;
 }
 
+/*
+ * When the file has an error, a process that is recorded may still add the rings of its new threads: they count what is
+ * not written.
+ */
+static int take_when_closed(struct recorder *r, const struct request *rq)
+{
+	int err = r->out.file.error ? r->out.file.error : -ESHUTDOWN;
+
+	if (rq->message.request != RING_ADD || !r->out.file.error || r->complete || r->flight.on ||
+	    !processes_find(&r->processes, rq->pid))
+		return err;
+	err = rings_add(&r->rings, rq->fd, rq->pid, rq->message.tid);
+	rings_close(&r->rings, RING_FAILED);
+	return err;
+}
+
 static int take_request(struct recorder *r, const struct request *rq)
 {
 	struct process *p;
@@ -59,7 +75,7 @@ static int take_request(struct recorder *r, const struct request *rq)
 	if (rq->message.request == RING_SNAPSHOT)
 		return take_snapshot(r, rq);
 	if (r->closed)
-		return r->out.file.error ? r->out.file.error : -ESHUTDOWN;
+		return take_when_closed(r, rq);
 	p = meet_process(r, rq->pid);
 	if (!p)
 		return -ENOMEM;

@@ -319,7 +319,7 @@ unsigned int rings_drain(struct rings *rs)
 		uint64_t n = drain_ring(rs, r);
 
 		if (n == UINT64_MAX) {
-			atomic_store_explicit(&r->shared->closed, 1, memory_order_release);
+			atomic_store_explicit(&r->shared->closed, RING_ENDED, memory_order_release);
 			rs->damaged++;
 			finished = 1;
 			n = 0;
@@ -401,15 +401,15 @@ void rings_drop(struct rings *rs, uint32_t pid)
 	met_drop(&rs->met, pid);
 }
 
-void rings_close(struct rings *rs)
+void rings_close(struct rings *rs, enum ring_closed why)
 {
 	for (struct ring_map *r = rs->first; r; r = r->next)
-		atomic_store_explicit(&r->shared->closed, 1, memory_order_release);
+		atomic_store_explicit(&r->shared->closed, why, memory_order_release);
 }
 
 void rings_finish(struct rings *rs)
 {
-	rings_close(rs);
+	rings_close(rs, RING_ENDED);
 	rings_drain(rs);
 	rings_drop(rs, 0);
 }

@@ -82,8 +82,8 @@ void rings_end_process(struct rings *rs, uint32_t pid);
 void rings_let_go(struct rings *rs, struct ring_map *r);
 void rings_drop(struct rings *rs, uint32_t pid);
 
-/* Tells all producers that nothing more will be read. */
-void rings_close(struct rings *rs);
+/* Tells all producers that nothing more will be read, and why. */
+void rings_close(struct rings *rs, enum ring_closed why);
 
 /* Closes, takes the rest and releases all rings. */
 void rings_finish(struct rings *rs);

@@ -64,6 +64,7 @@ void stream_flush(struct stream *s)
 		s->out->added += s->added;
 	} else {
 		s->out->discarded += s->markers;
+		s->out->discarded_added += s->added;
 	}
 	s->markers = s->added = s->used = 0;
 }
@@ -85,6 +86,10 @@ void stream_cpu(struct stream *s, uint64_t tsc, uint64_t word)
 
 void stream_lost(struct stream *s, uint64_t tsc, uint64_t count)
 {
+	if (s->out->file.error) { /* that is why they were dropped */
+		s->out->discarded += count;
+		return;
+	}
 	if (!stream_room(s))
 		stream_flush(s);
 	stream_put(s, tsc, marker_lost(0, count));

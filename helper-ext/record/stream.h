@@ -25,7 +25,8 @@ struct trace_out {
 	uint64_t markers;   /* written */
 	uint64_t added;	    /* of these, CPU words and samples: the threads did not write them */
 	uint64_t lost;	    /* dropped by the traced threads, as they report */
-	uint64_t discarded; /* not written, because the file has an error */
+	uint64_t discarded; /* not written, because the file has an error: by the recorder or, later, by the threads */
+	uint64_t discarded_added; /* of these, CPU words and samples */
 };
 
 struct stream {
@@ -97,5 +98,8 @@ void stream_added(struct stream *s, uint64_t tsc, uint64_t word);
 /* Likewise a CPU word (marker_cpu()). */
 void stream_cpu(struct stream *s, uint64_t tsc, uint64_t word);
 
-/* Appends a LOST marker for words that the thread dropped at this point, and counts them. */
+/*
+ * Appends a LOST marker for words that the thread dropped at this point, and counts them; if the file has an error, it
+ * only counts them, as discarded.
+ */
 void stream_lost(struct stream *s, uint64_t tsc, uint64_t count);

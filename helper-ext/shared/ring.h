@@ -40,6 +40,12 @@ struct ring_record {
 	uint64_t word; /* marker.h, its seq 0; for RING_THREAD: op 31, the previous tid (bits 53..32), the tid */
 };
 
+enum ring_closed {
+	RING_OPEN,
+	RING_ENDED,  /* what comes now is no part of the recording */
+	RING_FAILED, /* the file cannot be written: what is dropped from here on is counted in `lost` as before */
+};
+
 struct ring {
 	/* Written once by the producer, before the ring is announced. */
 	uint32_t magic;
@@ -59,7 +65,7 @@ struct ring {
 
 	/* The recorder's line: records ever read. Release store after reading. */
 	_Alignas(64) _Atomic uint64_t tail;
-	_Atomic uint32_t closed; /* 1: the recorder will read no more; do not wait for it */
+	_Atomic uint32_t closed; /* enum ring_closed; not 0: the recorder will read no more; do not wait for it */
 };
 
 static inline struct ring_record *ring_records(struct ring *r)

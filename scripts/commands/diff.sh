@@ -23,7 +23,7 @@ diff_help() {
 	cat <<'END'
 usage: ocular diff [options] A B
 
-  A, B                recordings of the same program, or summaries of them (report --summary A.json)
+  A, B                recordings of the same program, packed or not, or summaries of them (report --summary A.json)
 END
 	table_help diff_table
 	cat <<'END'
@@ -39,11 +39,11 @@ END
 }
 
 # summary_of WHAT FILE: sets $json to the summary of WHAT, made as FILE if WHAT is a recording. A file is a summary, unless
-# it has a recording's name (--switch-output: perf.data.TIMESTAMP).
+# it has a recording's name (--switch-output: perf.data.TIMESTAMP; ocular pack: NAME.ocular).
 summary_of() {
 	json=$1
 	case ${1##*/} in
-	perf.data | perf.data.[0-9]*) ;;
+	perf.data | perf.data.[0-9]* | *.ocular) ;;
 	*) [ ! -f "$1" ] || return 0 ;;
 	esac
 	recording=$1 json=$2

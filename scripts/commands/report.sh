@@ -24,7 +24,7 @@ report_help() {
 	cat <<'END'
 usage: ocular report [options] [DIR]
 
-  DIR                 a recording (default ocular.data)
+  DIR                 a recording (default ocular.data), or what ocular pack made of one
 END
 	table_help report_table
 	cat <<'END'
@@ -55,9 +55,32 @@ await_recording() {
 	done
 }
 
+is_packed() { [ -f "$1" ] && case $1 in *.ocular) ;; *) false ;; esac }
+
+# A packed recording becomes a folder for as long as it is read; what is missing of a damaged one has been told then.
+take_packed() {
+	is_packed "$recording" || return 0
+	[ -z "$follow" ] || usage_error "--follow is for a recording that is being written; '$recording' is packed"
+	[ -x "$parts/bin/ocular-pack" ] || die "bin/ocular-pack: $(not_built)"
+	unpacked=$(mktemp -d "${TMPDIR:-/var/tmp}/ocular.XXXXXX") || exit 1
+	trap 'exit 129' HUP
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	trap drop_unpacked EXIT
+	"$parts/bin/ocular-pack" unpack -q "$recording" "$unpacked/data" || [ $? = 3 ] || exit 1
+	recording=$unpacked/data
+	[ -f "$recording/perf.data" ] || exit 1
+}
+unpacked=''
+drop_unpacked() {
+	[ -z "$unpacked" ] || rm -rf "$unpacked"
+	unpacked=''
+}
+
 # perf reads past the end of a file shorter than its header says, so this comes before perf.
 check_recording() {
 	case $recording in -*) recording=./$recording ;; esac
+	take_packed
 	[ -e "$recording" ] || die "no recording '$recording': make one with ocular record"
 	file=$recording
 	[ ! -d "$recording" ] || file=$recording/perf.data
@@ -175,7 +198,7 @@ by_perf() {
 # Both decoders' events side by side, through pipes: their text may be larger than any disk.
 compare() {
 	pipes=$(mktemp -d) || exit 1
-	trap 'rm -r "$pipes"' EXIT
+	trap 'rm -r "$pipes" && drop_unpacked' EXIT
 	mkfifo "$pipes/perf" "$pipes/ocular-pt" || exit 1
 	set -- console=never events=- as_perf=yes "time=${time:-,}"
 	by_perf "$@" >"$pipes/perf" &

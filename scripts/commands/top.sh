@@ -8,7 +8,7 @@ top_help() {
 	cat <<'END'
 usage: ocular top [options of record] [DIR | PID | [--] app.py [args] | -m … | -c …]
 
-  DIR                 a recording that is being written (default ocular.data), or a finished one
+  DIR                 a recording that is being written (default ocular.data), or a finished one, packed or not
   PID                 a process that is already running: attaches to it, and lets go of it at q
   app.py              a program, which ends at q; what it writes is shown then
 
@@ -24,8 +24,8 @@ gigabyte is on disk ($TMPDIR, else /var/tmp) until q. Without a terminal: ocular
 END
 }
 
-# is_recording PATH: or the perf.data in one.
-is_recording() { [ -f "$1/perf.data" ] || { [ -d "$1" ] && [ ! -f "$1/__main__.py" ]; } || [ "${1##*/}" = perf.data ]; }
+# is_recording PATH: or the perf.data in one, or a packed one.
+is_recording() { is_packed "$1" || [ -f "$1/perf.data" ] || { [ -d "$1" ] && [ ! -f "$1/__main__.py" ]; } || [ "${1##*/}" = perf.data ]; }
 
 # Sets $kind: of the recording $target, the process $target, or what else it may be: a program. $1: a word of its own.
 kind_of_target() {
@@ -50,7 +50,9 @@ check_top() {
 # Shows a recording that is there. $1: how many words of options there were.
 check_top_of_recording() {
 	[ "$1" = 0 ] || usage_error "options are for what is not recorded yet; '$target' is a recording"
-	recording=$target follow=1
+	recording=$target follow=
+	take_packed
+	follow=1
 	check_recording
 }
 
@@ -65,5 +67,6 @@ top() {
 	kind_of_target $alone
 	[ $kind != dir ] || check_top_of_recording "$took"
 	own_python
-	own_module ocular.top "$kind" "$own" "$recording" "$took" "$@"
+	[ -n "$unpacked" ] || own_module ocular.top "$kind" "$own" "$recording" "$took" "$@"
+	(own_module ocular.top "$kind" "$own" "$recording" "$took" "$@")
 }

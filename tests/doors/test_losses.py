@@ -393,6 +393,19 @@ def disk_full(python, folder):
     return problems + told_everywhere(run, streams) + all_in_circle(streams)
 
 
+def disk_full_sums(python, folder):
+    """The recorder's last line has all markers that are missing: of threads that were running, and of those that began later."""
+    program = os.path.join(folder, "program.py")
+    with open(program, "w", encoding="utf-8") as file:
+        file.write(PROGRAM.replace("{body}", "work(2, 100_000); [work(1, 20_000) for _ in range(5)]; work(3, 20_000)"))
+    command = ["sh", "-c", 'ulimit -f 2000; exec "$@"', "sh", recording.RECORDER, "--ring-records", "4096",
+               "-o", os.path.join(folder, "data"), "--", python, program]
+    said = recording.run(command, cwd=folder, env=recording.traced_environment("adaptive")).stderr
+    numbers = [int(n) for n in re.findall(r"\[ ocular: (\d+) markers (?:of|not written)", said)]
+    events = len(CYCLE) * 360_000
+    return [] if len(numbers) == 2 and events < sum(numbers) < 1.05 * events else [said, f"{events} events"]
+
+
 def no_ring(python, folder):
     """If no ring can be made, a child runs on and counts as untraced; the main program does not start."""
     limited = ["sh", "-c", 'ulimit -f 1000; exec "$@"', "sh"]
@@ -417,6 +430,7 @@ CASES = {
     "the target leaves by os._exit": (ends_hard, "os._exit(6)", 6),
     "Ctrl-C to the recorder alone": (interrupted,),
     "the disk is full": (disk_full,),
+    "the disk is full, and it is told how much is missing": (disk_full_sums,),
     "no ring can be made": (no_ring,),
     "a service that exits": (stopped_as_services_are, "sys.exit()", False),
     "a service that ends by its signal": (stopped_as_services_are, AGAIN, False),

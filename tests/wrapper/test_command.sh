@@ -205,12 +205,12 @@ view_made() {
 report_to_head() { "$ocular" report r1 --events - | head -n 1; }
 
 # --- help and wrong usage: nothing runs, one line says why ---
-for command in run record report diff check; do
+for command in run record report diff pack unpack check; do
 	ok "help of $command" says 0 "^usage: ocular $command" "$ocular" $command --help
 	ok "help $command" says 0 "^usage: ocular $command" "$ocular" help $command
 	ok "$command --nonsense" says 2 "unknown option --nonsense" "$ocular" $command --nonsense
 done
-for program in record fsck pt diff qemu feed; do
+for program in record fsck pt diff pack qemu feed; do
 	ok "ocular-$program --help" says 0 "^[Uu]sage: ocular-$program" "$build/bin/ocular-$program" --help
 done
 ok "help of help" says 0 '^usage:' "$ocular" help --help
@@ -239,7 +239,8 @@ cp "$build/record-options" half-built
 for OCULAR_BUILD in "$scratch/no-build" "$scratch/half-built"; do
 	export OCULAR_BUILD
 	for words in ps "ps 1" "attach $$" "attach $$ --for 1s" "record -- app.py" "run app.py" "run --mode calls app.py" \
-		"record --trigger ? app.py" "report r0" "report --decoder libipt r0" "view r0" "stat app.py" "diff r0 r0"; do
+		"record --trigger ? app.py" "report r0" "report --decoder libipt r0" "view r0" "stat app.py" "diff r0 r0" \
+		"pack r0" "unpack r0.ocular"; do
 		# shellcheck disable=SC2086 # words
 		ok "$words, ${OCULAR_BUILD##*/}" says_not_built $words
 	done

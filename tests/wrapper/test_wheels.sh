@@ -53,7 +53,7 @@ for wheel in "$dist"/*.whl; do
 	ok "$whl: no more than 2 MB" [ "$(wc -c <"$wheel")" -le 2000000 ]
 	ok "$whl: no library but the C library's" silent foreign_libraries "$wheel"
 	ok "$whl: the plugin has no names but perf's API" silent names_of_plugin
-	ok "$whl: all programs" [ "$(programs "$wheel")" = 8 ]
+	ok "$whl: all programs" [ "$(programs "$wheel")" = 9 ]
 	ok "$whl: all licences" silent licences "$wheel"
 	ok "$whl: for glibc 2.28" says 0 'manylinux_2_28_x86_64' "$tools/auditwheel" show "$wheel"
 done

@@ -130,12 +130,49 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
+/* Each line is a file, and what it may not be is passed over: the file itself is asked then. */
+static void test_what_came_with_the_recording(void **state)
+{
+	static const struct {
+		const char *line, *file, *first; /* NULL: it has none */
+	} kept[] = {
+		{ "{\"file\": \"/no/where/app.py\", \"text\": \"kept\\ntwo\"}", "/no/where/app.py", "kept" },
+		{ "{\"file\": \"/no/where/secret\", \"text\": \"root:x\"}", "/no/where/secret", NULL },
+		{ "{\"file\": \"app.py\", \"text\": \"x\"}", "app.py", NULL },
+		{ "{\"file\": \"/no/where/a.py\"}", "/no/where/a.py", NULL },
+		{ "no JSON", "/no/where/b.py", NULL },
+		{ "{\"file\": \"/no/where/c.py\", \"text\": \"last\"}", "/no/where/c.py", "last" },
+	};
+	struct sources s = { .dir = folder };
+	char path[200];
+	FILE *f;
+
+	(void)state;
+	path_of(path, sizeof(path), SOURCE_FILE);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	for (size_t i = 0; i < COUNT(kept); i++)
+		fprintf(f, "%s\n", kept[i].line);
+	fclose(f);
+	for (size_t i = 0; i < COUNT(kept); i++) {
+		const struct source *source = sources_get(&s, kept[i].file, 1);
+		const char *line = source_line(source, 1);
+
+		assert_true(!line == !kept[i].first);
+		if (line)
+			assert_string_equal(line, kept[i].first);
+	}
+	sources_free(&s);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_what_is_no_file),
+		cmocka_unit_test(test_what_came_with_the_recording),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -377,6 +377,21 @@ def test_file_limit_stands_for_a_full_disk():
     assert sum(perf_count().values()) > 10000
 
 
+def test_full_disk_tells_all_that_is_missing():
+    """Also what threads did not write any more, because nobody reads it: as many markers as without a limit."""
+    script = f"echo up; read go; exec {PRODUCER} -t 2 -n 500000"
+    sums = []
+    for most in (resource.RLIM_INFINITY, 1 << 20):
+        run = start("sh", "-c", script, stdin=subprocess.PIPE)
+        run.stdout.readline()
+        resource.prlimit(run.pid, resource.RLIMIT_FSIZE, (most, most))
+        out, err = run.communicate("go\n", timeout=TIMEOUT)
+        numbers = [int(n) for n in re.findall(r"\[ ocular: (\d+) markers (?:of|not written)", err)]
+        assert len(numbers) == (1 if most == resource.RLIM_INFINITY else 2) and "lost" not in err, err
+        sums.append(sum(numbers))
+    assert sums[0] == sums[1] >= 1000000, sums
+
+
 def test_recorder_killed():
     run = start(PRODUCER, "-n", "100000", "-p", "100000")
     wait_for(lambda: is_written(80000))  # it sleeps before each marker: two more words

@@ -174,6 +174,10 @@ static void test_markers_that_cannot_be_written_are_counted(void **state)
 	stream_flush(&f->stream);
 	assert_int_equal(f->out.markers, 1);
 	assert_int_equal(f->out.discarded, 7);
+	stream_lost(&f->stream, 3, 1000); /* by the thread, which the recorder does not read any more */
+	assert_int_equal(f->out.discarded, 1007);
+	assert_int_equal(f->out.lost, 0);
+	assert_int_equal(f->stream.used, 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

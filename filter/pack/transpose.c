@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+/* A pair is recognized by its first bytes alone: what merely looks like one comes back as well. */
+#include "transpose.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shared/marker.h"
+
+enum { RUNS, LITERALS, CYCLES, WORDS, COLUMNS };
+
+/* Packets of words (Intel SDM: PTW without FUP). seq_shift: of the sequence number (marker.h). */
+static const struct shape {
+	uint8_t second; /* byte of the packet; the first is 02 */
+	uint8_t size;	/* of the payload */
+	uint8_t seq_shift;
+} shapes[2] = {
+	{ 0x12, 4, MARKER_SHORT_SEQ_SHIFT },
+	{ 0x32, 8, MARKER_SEQ_SHIFT },
+};
+
+#define PTW_HEAD 2
+#define CYC_MOST \
+	15 /* bytes of a CYC packet; without it, bytes that never end one would be looked through again and again */
+
+struct column {
+	uint8_t *p, *end;
+};
+
+/* What the piece needs at most: of runs, of literals, of cycles and of words. */
+struct transpose {
+	uint8_t runs[TRANSPOSE_MOST + 16], literals[TRANSPOSE_MOST], cycles[TRANSPOSE_MOST], words[TRANSPOSE_MOST];
+};
+
+struct transpose *transpose_new(void)
+{
+	return malloc(sizeof(struct transpose));
+}
+
+void transpose_free(struct transpose *t)
+{
+	free(t);
+}
+
+/* --- taking apart ---------------------------------------------------------------------------------------- */
+
+struct pair {
+	const uint8_t *word, *end;
+	const struct shape *shape;
+};
+
+/* Is there a CYC and a PTW at p? */
+static bool is_pair(const uint8_t *p, const uint8_t *end, struct pair *pair)
+{
+	const uint8_t *stop = end - p < CYC_MOST ? end : p + CYC_MOST;
+	bool more = *p & 4;
+
+	if ((*p & 3) != 3)
+		return false;
+	for (p++; more && p < stop; p++)
+		more = *p & 1;
+	if (more || end - p < PTW_HEAD || p[0] != 2)
+		return false;
+	pair->shape = &shapes[p[1] == shapes[1].second];
+	pair->word = p + PTW_HEAD;
+	pair->end = pair->word + pair->shape->size;
+	return p[1] == pair->shape->second && pair->end <= end;
+}
+
+/* Puts the distance in place of the sequence number, and notes that; or the number in place of the distance. */
+static void move_seq(uint8_t *word, const struct shape *s, uint32_t *due, bool back)
+{
+	uint64_t x = 0, mask = (uint64_t)MARKER_SEQ_MASK << s->seq_shift;
+	uint32_t had, gets;
+
+	memcpy(&x, word, s->size);
+	had = x >> s->seq_shift & MARKER_SEQ_MASK;
+	gets = (back ? had + *due : had - *due) & MARKER_SEQ_MASK;
+	*due = (back ? gets : had) + 1;
+	x = (x & ~mask) | (uint64_t)gets << s->seq_shift;
+	memcpy(word, &x, s->size);
+}
+
+static uint8_t *put_varint(uint8_t *p, uint32_t n)
+{
+	for (; n > 0x7f; n >>= 7)
+		*p++ = n | 0x80;
+	*p++ = n;
+	return p;
+}
+
+static uint8_t *append(uint8_t *to, const uint8_t *bytes, size_t n)
+{
+	memcpy(to, bytes, n);
+	return to + n;
+}
+
+/* The pairs of one shape from p on. Returns where they end. */
+static const uint8_t *put_pairs(struct column col[], const uint8_t *p, const uint8_t *end, uint32_t *due)
+{
+	struct pair pair;
+	const struct shape *shape = NULL;
+	uint32_t n = 0;
+
+	for (; p < end && is_pair(p, end, &pair) && (!shape || shape == pair.shape); n++) {
+		shape = pair.shape;
+		col[CYCLES].p = append(col[CYCLES].p, p, pair.word - PTW_HEAD - p);
+		memcpy(col[WORDS].p, pair.word, shape->size);
+		move_seq(col[WORDS].p, shape, due, false);
+		col[WORDS].p += shape->size;
+		p = pair.end;
+	}
+	col[RUNS].p = put_varint(col[RUNS].p, n << 1 | (shape == &shapes[1]));
+	return p;
+}
+
+static const uint8_t *put_literals(struct column col[], const uint8_t *p, const uint8_t *end)
+{
+	const uint8_t *begin = p;
+	struct pair pair;
+
+	while (p < end && !is_pair(p, end, &pair))
+		p++;
+	col[RUNS].p = put_varint(col[RUNS].p, p - begin);
+	col[LITERALS].p = append(col[LITERALS].p, begin, p - begin);
+	return p;
+}
+
+static void put_size(uint8_t *to, size_t i, uint32_t size)
+{
+	memcpy(to + i * sizeof(size), &size, sizeof(size));
+}
+
+size_t transpose_put(struct transpose *t, const uint8_t *bytes, size_t n, uint8_t *to)
+{
+	uint8_t *const begin[COLUMNS] = { t->runs, t->literals, t->cycles, t->words };
+	struct column col[COLUMNS];
+	const uint8_t *p = bytes, *end = bytes + n;
+	uint8_t *out = to + (1 + COLUMNS) * sizeof(uint32_t);
+	uint32_t due = 0;
+
+	for (int i = 0; i < COLUMNS; i++)
+		col[i].p = begin[i];
+	while (p < end) {
+		p = put_literals(col, p, end);
+		p = put_pairs(col, p, end, &due);
+	}
+	put_size(to, 0, n);
+	for (int i = 0; i < COLUMNS; i++) {
+		put_size(to, 1 + i, col[i].p - begin[i]);
+		out = append(out, begin[i], col[i].p - begin[i]);
+	}
+	return out - to;
+}
+
+/* --- putting together ------------------------------------------------------------------------------------ */
+
+static uint32_t size_at(const uint8_t *from, size_t i)
+{
+	uint32_t size;
+
+	memcpy(&size, from + i * sizeof(size), sizeof(size));
+	return size;
+}
+
+int64_t transpose_size(const uint8_t *from, size_t n)
+{
+	uint64_t sum = (1 + COLUMNS) * sizeof(uint32_t);
+
+	if (n < sum || size_at(from, 0) > TRANSPOSE_MOST)
+		return -EBADMSG;
+	for (size_t i = 1; i <= COLUMNS; i++)
+		sum += size_at(from, i);
+	return sum == n ? (int64_t)size_at(from, 0) : -EBADMSG;
+}
+
+/* False: the column is at its end, or the number is larger than any piece. */
+static bool get_varint(struct column *c, uint32_t *n)
+{
+	*n = 0;
+	for (unsigned shift = 0; c->p < c->end && shift < 28; shift += 7) {
+		*n |= (uint32_t)(*c->p & 0x7f) << shift;
+		if (!(*c->p++ & 0x80))
+			return true;
+	}
+	return false;
+}
+
+/* Moves n bytes from the column to the piece, if it has them and that has room. */
+static bool take(struct column *piece, struct column *from, size_t n)
+{
+	if (n > (size_t)(from->end - from->p) || n > (size_t)(piece->end - piece->p))
+		return false;
+	piece->p = append(piece->p, from->p, n);
+	from->p += n;
+	return true;
+}
+
+static bool take_cyc(struct column *piece, struct column *cycles)
+{
+	for (uint8_t more = 4;; more = 1) {
+		if (!take(piece, cycles, 1))
+			return false;
+		if (!(piece->p[-1] & more))
+			return true;
+	}
+}
+
+static bool take_pair(struct column *piece, struct column col[], const struct shape *shape, uint32_t *due)
+{
+	if (!take_cyc(piece, &col[CYCLES]) || piece->end - piece->p < PTW_HEAD)
+		return false;
+	*piece->p++ = 2;
+	*piece->p++ = shape->second;
+	if (!take(piece, &col[WORDS], shape->size))
+		return false;
+	move_seq(piece->p - shape->size, shape, due, true);
+	return true;
+}
+
+static bool take_run(struct column *piece, struct column col[], uint32_t *due)
+{
+	uint32_t literals, pairs;
+
+	if (!get_varint(&col[RUNS], &literals) || !take(piece, &col[LITERALS], literals) ||
+	    !get_varint(&col[RUNS], &pairs))
+		return false;
+	for (uint32_t n = pairs >> 1; n; n--)
+		if (!take_pair(piece, col, &shapes[pairs & 1], due))
+			return false;
+	return literals || pairs >> 1; /* or it would never end */
+}
+
+int transpose_get(const uint8_t *from, size_t n, uint8_t *to)
+{
+	int64_t size = transpose_size(from, n);
+	struct column piece = { to, to + size }, col[COLUMNS];
+	uint8_t *p = (uint8_t *)from + (1 + COLUMNS) * sizeof(uint32_t);
+	uint32_t due = 0;
+
+	if (size < 0)
+		return size;
+	for (size_t i = 0; i < COLUMNS; i++) {
+		col[i] = (struct column){ p, p + size_at(from, 1 + i) };
+		p = col[i].end;
+	}
+	while (piece.p < piece.end)
+		if (!take_run(&piece, col, &due))
+			return -EBADMSG;
+	for (size_t i = 0; i < COLUMNS; i++)
+		if (col[i].p != col[i].end)
+			return -EBADMSG;
+	return 0;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/* test_transpose.c - any bytes come back, markers become small, and damaged columns are refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "pack/transpose.h"
+#include "shared/marker.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+#define ROUNDS	 3000
+#define SIZE	 4096
+
+static struct transpose *tables;
+static uint64_t state = 88172645463325252ull;
+
+static uint32_t any(uint32_t below)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return (state >> 32) % below;
+}
+
+static int make(void **unused)
+{
+	(void)unused;
+	tables = transpose_new();
+	return tables ? 0 : -1;
+}
+
+static int drop(void **unused)
+{
+	(void)unused;
+	transpose_free(tables);
+	return 0;
+}
+
+static uint8_t made[TRANSPOSE_MOST + TRANSPOSE_MOST / 2], back[TRANSPOSE_MOST];
+
+/* In heap blocks of their exact size, so that ASan sees any byte too far. Returns the size as columns. */
+static size_t assert_comes_back(const uint8_t *bytes, size_t n)
+{
+	uint8_t *piece = malloc(n ? n : 1), *whole;
+	size_t size;
+
+	memcpy(piece, bytes, n);
+	size = transpose_put(tables, piece, n, made);
+	assert_true(size <= transpose_bound(n));
+	whole = malloc(size);
+	memcpy(whole, made, size);
+	assert_int_equal(transpose_size(whole, size), n);
+	assert_int_equal(transpose_get(whole, size, piece), 0);
+	assert_memory_equal(piece, bytes, n);
+	free(whole);
+	free(piece);
+	return size;
+}
+
+/* --- what there is in a trace ---------------------------------------------------------------------------- */
+
+static size_t put_cyc(uint8_t *p)
+{
+	size_t n = 1 + any(4);
+
+	for (size_t i = 0; i < n; i++)
+		p[i] = any(256) & (i ? 0xfe : 0xf8);
+	p[0] |= 3 | (n > 1 ? 4 : 0);
+	for (size_t i = 1; i + 1 < n; i++)
+		p[i] |= 1;
+	return n;
+}
+
+static size_t put_ptw(uint8_t *p)
+{
+	static uint32_t seq;
+	uint64_t word = (uint64_t)(1 + any(9)) << MARKER_OP_SHIFT | (uint64_t)any(1 << 24) << MARKER_CODE_SHIFT;
+	bool wide = any(3);
+
+	seq += any(20) ? 1 : any(100);
+	word |= (uint64_t)(seq & 0x7f) << MARKER_SEQ_SHIFT;
+	if (!wide)
+		word = (seq & 0x7f) << MARKER_SHORT_SEQ_SHIFT | any(1000);
+	p[0] = 2;
+	p[1] = wide ? 0x32 : 0x12;
+	memcpy(p + 2, &word, 8);
+	return wide ? 10 : 6;
+}
+
+static size_t put_noise(uint8_t *p)
+{
+	size_t n = any(24);
+
+	for (size_t i = 0; i < n; i++)
+		p[i] = any(256);
+	return n;
+}
+
+/* Runs of pairs, single packets, and bytes that are neither. */
+static size_t put_trace(uint8_t *bytes, size_t most)
+{
+	size_t n = 0;
+
+	while (n + 32 < most)
+		switch (any(4)) {
+		case 0:
+			n += put_noise(bytes + n);
+			break;
+		case 1:
+			n += any(2) ? put_cyc(bytes + n) : put_ptw(bytes + n);
+			break;
+		default:
+			n += put_cyc(bytes + n);
+			n += put_ptw(bytes + n);
+		}
+	return n;
+}
+
+static void damage(uint8_t *bytes, size_t n, uint32_t times)
+{
+	while (n && times--)
+		bytes[any(n)] = any(2) ? any(256) : any(4) ? 2 : 0xff;
+}
+
+/* --- tests ------------------------------------------------------------------------------------------------ */
+
+static void test_edges(void **unused)
+{
+	static const struct {
+		size_t n;
+		uint8_t bytes[24];
+	} cases[] = {
+		{ 0, { 0 } },
+		{ 1, { 3 } },
+		{ 1, { 7 } },								/* another byte would follow */
+		{ 2, { 7, 1 } },							/* and another */
+		{ 3, { 3, 2, 0x32 } },							/* no payload */
+		{ 10, { 3, 2, 0x32, 1, 2, 3, 4, 5, 6, 7 } },				/* nor all of it */
+		{ 11, { 3, 2, 0x32, 1, 2, 3, 4, 5, 6, 7, 8 } },				/* a pair alone */
+		{ 11, { 3, 2, 0x52, 1, 2, 3, 4, 5, 6, 7, 8 } },				/* a PTW that is none */
+		{ 7, { 3, 2, 0x12, 1, 2, 3, 4 } },					/* a short one */
+		{ 18, { 3, 2, 0x12, 1, 2, 3, 4, 3, 2, 0x32, 1, 2, 3, 4, 5, 6, 7, 8 } }, /* two shapes */
+		{ 12, { 3, 3, 2, 0x32, 1, 2, 3, 4, 5, 6, 7, 8 } },			/* a CYC before it */
+		{ 14, { 7, 1, 1, 0, 2, 0x32, 255, 255, 255, 255, 255, 255, 255, 255 } },
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < COUNT(cases); i++)
+		assert_comes_back(cases[i].bytes, cases[i].n);
+}
+
+static void test_any_trace_comes_back(void **unused)
+{
+	uint8_t bytes[SIZE];
+
+	(void)unused;
+	for (int i = 0; i < ROUNDS; i++) {
+		size_t n = put_trace(bytes, 33 + any(SIZE - 33));
+
+		damage(bytes, n, any(3) ? 0 : any(40));
+		assert_comes_back(bytes, any(2) ? n : any(n + 1)); /* cut anywhere */
+	}
+}
+
+static void test_a_whole_piece(void **unused)
+{
+	uint8_t *bytes = calloc(1, TRANSPOSE_MOST);
+
+	(void)unused;
+	put_trace(bytes, TRANSPOSE_MOST);
+	assert_comes_back(bytes, TRANSPOSE_MOST);
+	memset(bytes, 3, TRANSPOSE_MOST); /* no pair ever comes */
+	assert_comes_back(bytes, TRANSPOSE_MOST);
+	memset(bytes, 7, TRANSPOSE_MOST); /* one CYC without an end at each byte */
+	assert_comes_back(bytes, TRANSPOSE_MOST);
+	free(bytes);
+}
+
+/* What it is for: a loop of one place, and a clock that ticks evenly, take next to nothing. */
+static void test_markers_become_small(void **unused)
+{
+	enum { N = 100000 };
+	uint8_t *bytes = malloc(N * 11), *small = malloc(ZSTD_compressBound(2 * N * 11)), *p = bytes;
+	size_t size;
+
+	(void)unused;
+	for (uint32_t i = 0; i < N; i++) {
+		uint64_t word = marker_head(OP_JUMP, i) | 77ull << MARKER_CODE_SHIFT;
+
+		*p++ = 3 | 9 << 3;
+		*p++ = 2;
+		*p++ = 0x32;
+		p = (uint8_t *)memcpy(p, &word, 8) + 8;
+	}
+	size = assert_comes_back(bytes, p - bytes);
+	assert_true(ZSTD_compress(small, ZSTD_compressBound(size), made, size, 3) < N / 100);
+	free(small);
+	free(bytes);
+}
+
+static void test_damaged_columns_are_refused_or_harmless(void **unused)
+{
+	uint8_t bytes[SIZE], *whole;
+
+	(void)unused;
+	for (int i = 0; i < ROUNDS; i++) {
+		size_t n = put_trace(bytes, 33 + any(SIZE - 33)), size = transpose_put(tables, bytes, n, made);
+
+		damage(made, any(2) ? 24 : size, 1 + any(8));
+		size = any(4) ? size : any(size);
+		whole = malloc(size ? size : 1);
+		memcpy(whole, made, size);
+		if (transpose_size(whole, size) >= 0)
+			transpose_get(whole, size, back);
+		free(whole);
+	}
+	assert_int_equal(transpose_size(made, 0), -EBADMSG);
+}
+
+static void test_refused(void **unused)
+{
+	static const struct {
+		uint32_t sizes[5];
+		uint8_t columns[16];
+	} cases[] = {
+		{ { TRANSPOSE_MOST + 1, 16, 0, 0, 0 }, { 0 } },	     /* too large */
+		{ { 4, 15, 0, 0, 0 }, { 0 } },			     /* columns are shorter than what is there */
+		{ { 4, 0xffffffff, 17, 0, 0 }, { 0 } },		     /* or longer, their sum small */
+		{ { 4, 16, 0, 0, 0 }, { 0 } },			     /* runs of nothing */
+		{ { 4, 16, 0, 0, 0 }, { 255, 255, 255, 255, 255 } }, /* a number without an end */
+		{ { 4, 2, 14, 0, 0 }, { 5, 0 } },		     /* more literals than the piece has */
+		{ { 4, 2, 4, 0, 10 }, { 4, 0 } },		     /* columns that nothing took */
+		{ { 11, 2, 0, 1, 13 }, { 0, 2, 3 } },		     /* a short pair, and the piece is not full */
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		int64_t size = transpose_size((const uint8_t *)&cases[i], sizeof(cases[i]));
+
+		assert_int_equal(size < 0 ? size : transpose_get((const uint8_t *)&cases[i], sizeof(cases[i]), back),
+				 -EBADMSG);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_any_trace_comes_back),
+		cmocka_unit_test(test_a_whole_piece),
+		cmocka_unit_test(test_markers_become_small),
+		cmocka_unit_test(test_damaged_columns_are_refused_or_harmless),
+		cmocka_unit_test(test_refused),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, make, drop);
+}
