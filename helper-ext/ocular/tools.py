@@ -85,6 +85,14 @@ def report(folder: str, *options: str) -> None:
 PACKED = ".ocular"
 
 
+def working_folder(prefix: str) -> str:
+    """For as much as a recording, which the caller removes: below $TMPDIR, else /var/tmp, which is on disk; /tmp where that is not to be had."""
+    try:
+        return tempfile.mkdtemp(prefix=prefix, dir=os.environ.get("TMPDIR") or "/var/tmp")
+    except OSError:
+        return tempfile.mkdtemp(prefix=prefix)
+
+
 @contextlib.contextmanager
 def unpacked(recording: str) -> "Iterator[str]":
     """The recording, or a folder that what `ocular pack` made of one is unpacked into meanwhile. RuntimeError if not all of it is
@@ -93,7 +101,8 @@ def unpacked(recording: str) -> "Iterator[str]":
     if not recording.endswith(PACKED) or not os.path.isfile(recording):
         yield recording
         return
-    with tempfile.TemporaryDirectory(prefix="ocular.", dir=os.environ.get("TMPDIR") or "/var/tmp") as made:
+    made = working_folder("ocular.")
+    try:
         folder = os.path.join(made, "data")
         done = subprocess.run([_program("ocular-pack"), "unpack", "-q", os.path.abspath(recording), folder], stdin=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, errors="backslashreplace")
@@ -101,3 +110,5 @@ def unpacked(recording: str) -> "Iterator[str]":
             said = done.stderr.strip().splitlines() or ["ocular-pack ended with %d" % done.returncode]
             raise RuntimeError("ocular: " + said[-1].replace("ocular-pack: ", "", 1))
         yield folder
+    finally:
+        shutil.rmtree(made, ignore_errors=True)

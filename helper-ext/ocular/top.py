@@ -16,7 +16,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 from . import tools
@@ -195,7 +194,7 @@ def show(title: str, program: Program) -> None:
 def top(kind: str, own: str, folder: str, words: "list[str]", title: str) -> None:
     """All of it. Failed, and what the parts raise."""
     need_terminal()
-    work = tempfile.mkdtemp(prefix="ocular-top-", dir=os.environ.get("TMPDIR") or "/var/tmp")
+    work = tools.working_folder("ocular-top-")
     try:
         program = Program(kind, own, folder, words, work)
         try:

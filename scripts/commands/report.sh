@@ -62,7 +62,7 @@ take_packed() {
 	is_packed "$recording" || return 0
 	[ -z "$follow" ] || usage_error "--follow is for a recording that is being written; '$recording' is packed"
 	[ -x "$parts/bin/ocular-pack" ] || die "bin/ocular-pack: $(not_built)"
-	unpacked=$(mktemp -d "${TMPDIR:-/var/tmp}/ocular.XXXXXX") || exit 1
+	unpacked=$(mktemp -d "${TMPDIR:-/var/tmp}/ocular.XXXXXX" 2>/dev/null || mktemp -d) || exit 1 # some have no /var/tmp
 	trap 'exit 129' HUP
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
