@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Four counters under a lock: jobs that were given, begun, are done in a row, and were taken. It is taken some times a
- * job, and a job lasts milliseconds.
+ * A lock on three counters, of jobs that were given, begun and taken, and on which of those in the ring are done. It is
+ * taken some times a job, and a job lasts milliseconds.
  */
 #include "ordered.h"
 

@@ -75,8 +75,8 @@ struct codes {
 	PyObject *names;	     /* dict: the ids of names of tasks and requests */
 	PyObject *words[TASK_WORDS]; /* interned (tasks.h) */
 	bool identified;	     /* callbacks tell which coroutine is resumed (identity.h): so tasks can be told */
-	bool loop_seen;		     /* there is one of C code: its functions are replaced, if they can be (uvloop.h) */
-	bool listening;		     /* events are on: from core's listen() to unlisten() */
+	_Atomic bool loop_seen;	     /* there is one of C code: its functions are replaced, if they can be (uvloop.h) */
+	_Atomic bool listening;	     /* events are on: from core's listen() to unlisten() */
 	struct greenlets *greenlets; /* the module's */
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* labels.c - see labels.h. */
+#include "keywords.h"
 #include "labels.h"
 
 #include <stddef.h>
@@ -103,17 +104,6 @@ static bool is_name(PyObject *name)
 	return false;
 }
 
-/* {name: value} of keyword arguments; NULL with an exception. */
-static PyObject *dict_of(PyObject *const *values, PyObject *names)
-{
-	PyObject *dict = PyDict_New();
-
-	for (Py_ssize_t i = 0; dict && i < PyTuple_GET_SIZE(names); i++)
-		if (PyDict_SetItem(dict, PyTuple_GET_ITEM(names, i), values[i]))
-			Py_CLEAR(dict);
-	return dict;
-}
-
 /* One positional argument, a name. */
 static bool check(const char *function, PyObject *const *args, Py_ssize_t n, Py_ssize_t wanted)
 {
@@ -131,7 +121,7 @@ PyObject *labels_instant(struct labels *l, PyObject *const *args, Py_ssize_t n, 
 		return NULL;
 	if (!is_heard(l))
 		Py_RETURN_NONE;
-	if (names && !(data = dict_of(args + n, names)))
+	if (names && !(data = keywords_dict(args + n, names)))
 		return NULL;
 	say(l, LABEL_INSTANT, args[0], data, NULL);
 	Py_XDECREF(data);
@@ -169,7 +159,7 @@ static PyObject *span_new(PyObject *type, PyObject *const *args, size_t nargsf, 
 	s->labels = PyType_GetModuleState((PyTypeObject *)type);
 	s->begun = 0;
 	s->name = Py_NewRef(args[0]);
-	s->data = names ? dict_of(args + n, names) : NULL;
+	s->data = names ? keywords_dict(args + n, names) : NULL;
 	if (names && !s->data)
 		Py_CLEAR(s);
 	return (PyObject *)s;

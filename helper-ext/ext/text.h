@@ -26,7 +26,10 @@ void text_add(struct text *t, const char *bytes, size_t n);
 void text_printf(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_free(struct text *t);
 
-/* "[1,2]", of one number or more: a table has four for every instruction, and text_printf() takes 20 times as long. */
+/*
+ * "[1,2]", of one number or more: a table has four for every instruction. They take 350 instructions, 1,900 by
+ * text_printf() (callgrind).
+ */
 void text_numbers(struct text *t, const long *numbers, size_t n);
 
 /* A comma unless a '[', '{' or ':' came last. */

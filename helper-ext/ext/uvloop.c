@@ -8,6 +8,7 @@
 #include "codes.h"
 #include "contexts.h"
 #include "got.h"
+#include "keywords.h"
 #include "process.h"
 #include "tasks.h"
 
@@ -30,19 +31,9 @@ struct call {
 	Py_ssize_t n;
 };
 
-static PyObject *dict_of(PyObject *const *values, PyObject *names)
-{
-	PyObject *dict = PyDict_New();
-
-	for (Py_ssize_t i = 0; dict && i < PyTuple_GET_SIZE(names); i++)
-		if (PyDict_SetItem(dict, PyTuple_GET_ITEM(names, i), values[i]))
-			Py_CLEAR(dict);
-	return dict;
-}
-
 static PyObject *call_old(const struct method *m, const struct call *l)
 {
-	PyObject *args = PyTuple_New(l->n), *named = l->names ? dict_of(l->args + l->n, l->names) : NULL,
+	PyObject *args = PyTuple_New(l->n), *named = l->names ? keywords_dict(l->args + l->n, l->names) : NULL,
 		 *result = NULL;
 
 	for (Py_ssize_t i = 0; args && i < l->n; i++)
@@ -301,7 +292,8 @@ void uvloop_look(struct codes *c)
 	PyErr_Clear();
 	while (type && n < ROWS && (definitions[n] = definition_of(type, rows[n].name)))
 		n++;
-	c->loop_seen |= type != NULL;
+	if (type)
+		c->loop_seen = true;
 	if (n == ROWS)
 		take(c, definitions);
 	Py_XDECREF(type);

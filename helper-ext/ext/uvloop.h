@@ -13,7 +13,7 @@
 
 struct codes;
 
-/* Is it there? To be asked at the start, and after imports. With the GIL, or one thread at a time. */
+/* Is it there? To be asked at the start, and after imports; by any thread. */
 void uvloop_look(struct codes *c);
 
 /* Its functions are its own again; calls under way go on. */

@@ -201,7 +201,7 @@ static int read_loaded(struct dl_phdr_info *object, size_t size, void *loaded)
 }
 
 /*
- * pandas loads 150 objects, one by one: each time only the newest are read. Those of the time before, too: another
+ * pandas loads 90 objects, one by one: each time only the newest are read. Those of the time before, too: another
  * thread may have been loading them. When some are gone, the others have other places.
  */
 static int take(void)

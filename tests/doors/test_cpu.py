@@ -101,7 +101,8 @@ def program(name):
 def stolen_ns():
     """
     What the hypervisor took so far: the kernel's CPU clocks leave it out (PARAVIRT_TIME_ACCOUNTING), its records of switches do
-    not. Measured on such a machine: 8.6 ms of 200 too much where 8 ticks were stolen, less than 0.6 ms off where none was.
+    not. Of 24 runs of 200 ms on such a machine one had 8.6 ms too much, and 8 ticks of 10 ms stolen on two CPUs; where none was
+    seen to be stolen 10 of 13 were within 0.7 ms, the others had 1.2 to 4.4 too much.
     """
     with open("/proc/stat", encoding="ascii") as file:
         return int(file.readline().split()[8]) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
@@ -130,9 +131,10 @@ def functions(found):
 SWITCH = 6000
 
 
-def close(what, told, true, slack):
-    """1 %, and what is between two readings."""
-    if abs(told - true) <= true / 100 + slack:
+def close(what, told, true, slack, stolen=0):
+    """1 %, and what is between two readings; more by what was stolen."""
+    margin = true / 100 + slack
+    if -margin <= told - true <= margin + stolen:
         return []
     return [f"{what}: {told / 1e6:.3f} ms told, {true / 1e6:.3f} ms measured"]
 
@@ -158,7 +160,7 @@ def compared(truth, found):
     for qualname, (cpu, wall, calls, switches) in truth.items():
         row = rows[qualname]
         problems += close(f"{qualname}'s wall time", row["total_ns"], wall, 100_000 * calls)
-        problems += close(f"{qualname}'s CPU time", row["total_cpu_ns"], cpu, 100_000 * calls + SWITCH * switches + found["stolen_ns"])
+        problems += close(f"{qualname}'s CPU time", row["total_cpu_ns"], cpu, 100_000 * calls + SWITCH * switches, found["stolen_ns"])
         if row["total_cpu_ns"] + row["total_waiting_ns"] > row["total_ns"]:
             problems.append(f"{qualname}: more CPU and waiting time than time: {row}")
     return problems
@@ -209,7 +211,7 @@ def process_cpu(found):
 def test_process(python, folder):
     """getrusage(2) of the whole process; its threads' start and end are outside of their first and last event."""
     true, found = recorded(python, folder, PROCESS)
-    return sums(found) + close("the process", process_cpu(found), true, 1_000_000 + found["stolen_ns"])
+    return sums(found) + close("the process", process_cpu(found), true, 1_000_000, found["stolen_ns"])
 
 
 def test_forks(python, folder):
@@ -228,7 +230,7 @@ for i in range(3):
 """ + END
     truth, found = recorded(python, folder, source)
     cpu = sum(f["total_cpu_ns"] for f in found["functions"] if f["qualname"] == "both")
-    return sums(found) + close("both in three processes", cpu, truth["both"][0], 1_000_000 + found["stolen_ns"])
+    return sums(found) + close("both in three processes", cpu, truth["both"][0], 1_000_000, found["stolen_ns"])
 
 
 def forbidden(python, folder, source):
@@ -245,7 +247,7 @@ def test_forbidden(python, folder):
     """Each thread says itself how much it used."""
     truth, found, said = forbidden(python, folder, program("threads"))
     told = sum(t["cpu_ns"] for t in found["threads"] if t["tid"] != t["pid"])
-    problems = close("threads", told, truth["both"][0], 1_000_000 + found["stolen_ns"])
+    problems = close("threads", told, truth["both"][0], 1_000_000, found["stolen_ns"])
     if found["trace"]["cpu_ns"] != sum(t["cpu_ns"] for t in found["threads"]):
         problems.append(f"the whole is not its parts: {found['trace']} {found['threads']}")
     return problems if said.endswith(" CPU, not known of functions") else [*problems, said]
