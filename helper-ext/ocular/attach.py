@@ -443,13 +443,18 @@ def start_order(o: argparse.Namespace, folder: str) -> "dict[str, Any]":
             "backend": "software", "trigger": wanted, "also": also}
 
 
-def wait_end(target: Target, length: float | None, folder: str) -> bool:
-    """Until the time is over, Ctrl-C, or one of the two sides is gone. Is the target still there?"""
+def catch_signals() -> int:
+    """From now on a signal that would end us makes this descriptor readable instead."""
     wake, notice = os.pipe()
     os.set_blocking(notice, False)
     signal.set_wakeup_fd(notice)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: None)
+    return wake
+
+
+def wait_end(target: Target, length: float | None, folder: str, wake: int) -> bool:
+    """Until the time is over, a signal, or one of the two sides is gone. Is the target still there?"""
     deadline = time.monotonic() + length if length else None
     while os.path.exists(os.path.join(folder, ".ocular.sock")):
         left = 0.5 if deadline is None else min(0.5, deadline - time.monotonic())
@@ -491,16 +496,15 @@ def attach(o: argparse.Namespace) -> None:
     folder = os.path.abspath(o.recording)
     order = start_order(o, folder)
     tools.serve(folder, recorder_options(o))
-    how = "?"
     try:
-        how = ask(target, folder, order, o.wait)
+        how, wake = ask(target, folder, order, o.wait), catch_signals()  # who is told "attached" may press Ctrl-C
     except BaseException:
         finish(folder)
         raise
     if not o.quiet:
         stderr.say("[ ocular: attached to %d by %s; %s detaches ]" % (
             o.pid, how, "time" if o.length else "Ctrl-C"))
-    there = wait_end(target, o.length, folder)
+    there = wait_end(target, o.length, folder, wake)
     try:
         if there:
             ask(target, folder, {"do": "stop"}, o.wait)

@@ -5,9 +5,11 @@ OCULAR_ROUNDS=200 is the long form; the default keeps the test short.
 """
 
 import contextlib
+import fcntl
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -221,6 +223,36 @@ def test_snapshots_of_a_running_program():
             assert "by its agent" in tool.said
             work_on(run)
         assert check_recording(folder, ["markers"]) > 20  # those between two snapshots
+        equal(ask(run, "same"), True)
+
+
+def catches(pid, number):
+    """Whether a process has a handler for this signal."""
+    with open("/proc/%d/status" % pid) as f:
+        mask = next(int(line.split()[1], 16) for line in f if line.startswith("SigCgt:"))
+    return bool(mask >> (number - 1) & 1)
+
+
+def test_ctrl_c_with_the_first_word():
+    """The tool waits for room to say that it is attached; nobody can have read that before Ctrl-C detaches."""
+    with target(listen=True) as run, scratch() as folder:
+        said, stderr = os.pipe()
+        size = fcntl.fcntl(stderr, fcntl.F_SETPIPE_SZ, 4096)
+        os.write(stderr, b"\n" * size)
+        tool = subprocess.Popen(command(run.pid, folder, "--mode", "calls"), env=dict(os.environ, PYTHONPATH=PACKAGE),
+                                stdin=subprocess.DEVNULL, stderr=stderr)
+        os.close(stderr)
+        try:
+            # Python itself has a handler for SIGINT, but none for SIGTERM.
+            rec.wait_for(lambda: catches(tool.pid, signal.SIGTERM), "the handlers")
+            tool.send_signal(signal.SIGINT)
+            with open(said) as f:
+                text = f.read().strip()
+            tool.wait(60)
+        finally:
+            tool.kill()
+            tool.wait()
+        equal((tool.returncode, re.findall("attached|detached", text)), (0, ["attached", "detached"]), text)
         equal(ask(run, "same"), True)
 
 

@@ -74,6 +74,15 @@ def is_pending(pid, number):
     return any(mask >> (number - 1) & 1 for mask in masks)
 
 
+def has_ended(pid):
+    """Whether a killed process has let go of all that it had open, its sockets too; it may not be reaped yet."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rpartition(")")[2].split()[0] in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
 def has_open(pid, path):
     """Whether a process has a file open: its own trace until that is complete."""
     fds = f"/proc/{pid}/fd"
@@ -578,7 +587,9 @@ def test_a_dead_recorders_folder_is_free():
     serve()
     recorder = ask("rec", message(1))[5]
     os.kill(recorder, signal.SIGKILL)
-    assert record("true").returncode == 0
+    wait_for(lambda: has_ended(recorder))
+    run = record("true")
+    assert run.returncode == 0, run.stderr
     assert os.path.exists("rec.old/.ocular.sock")
 
 
