@@ -20,6 +20,17 @@ ok "fewer lines than planned" counted 1 '1 passed, 1 failed, 0 skipped' 'echo 1.
 ok "no line" counted 1 '0 passed, 1 failed, 0 skipped' 'true'
 ok "an exit status that no line explains" counted 1 '1 passed, 1 failed, 0 skipped' 'echo "ok 1 - a"; echo 1..1; exit 3'
 
+# once STATUS COUNTS FIRST: a test that does this the first time and passes the second.
+once() {
+	rm -f ran
+	counted "$1" "$2" "if [ -e ran ]; then echo 1..1; echo ok 1 - a; exit; fi; touch ran; $3"
+}
+ok "what failed beside others counts as it does alone" once 0 '1 passed, 0 failed, 0 skipped' 'echo 1..1; echo "not ok 1 - a"; exit 1'
+ok "and is shown as failed first" says 0 '^ *not ok 1 - a$' sh -c "rm ran; $root/tests/run ./a_test"
+ok "what a sanitizer reports is not run again" once 1 '0 passed, 1 failed, 0 skipped' 'echo 1..1; echo "not ok 1 - a"; echo "==1==ERROR: AddressSanitizer"; exit 1'
+ok "nor what broke off" once 1 '0 passed, 1 failed, 0 skipped' 'echo 1..1; kill -SEGV $$'
+ok "nor four of them" says 1 '^0 passed, 4 failed' sh -c "printf '#!/bin/sh\necho 1..1; echo not ok 1; exit 1' >a_test; $root/tests/run ./a_test ./a_test ./a_test ./a_test"
+
 # A machine without a Python, until scripts/setup has been there; `all` is not made. make takes no blank in a path.
 fresh=$(mktemp -d "${TMPDIR:-/tmp}/ocular-test.XXXXXX")
 trap 'rm -rf "$scratch" "$fresh"' EXIT
