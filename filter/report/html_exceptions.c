@@ -26,9 +26,8 @@ static void write_row(struct page *page, const void *of, size_t n)
 	html_number(page->f, r->dropped);
 	html_number(page->f, r->left);
 	html_number(page->f, r->frames_most);
+	page_name_cell(page, r->type ? r->type->qualname : "?");
 	fputs("<td>", page->f);
-	html_elided(page->f, r->type ? r->type->qualname : "?", PAGE_NAME);
-	fputs("</td><td>", page->f);
 	page_place(page, r->code, r->line ? r->line : r->code->firstlineno);
 	fputs("</td>", page->f);
 	write_handler(page, raised_handler(r));

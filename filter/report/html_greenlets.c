@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* Greenlets, those of one function together. */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "html.h"
 #include "html_page.h"
 
@@ -14,9 +11,8 @@ static void write_row(struct page *page, const void *of, size_t i)
 	html_duration(page->f, t->running_ns);
 	html_number(page->f, t->count);
 	html_number(page->f, t->switches);
-	fputs("<td>", page->f);
-	html_elided(page->f, t->function ? t->function->qualname : t->number ? "(not known)" : "(others)", PAGE_NAME);
-	fputs("</td></tr>\n", page->f);
+	page_name_cell(page, t->function ? t->function->qualname : t->number ? "(not known)" : "(others)");
+	fputs("</tr>\n", page->f);
 }
 
 int page_greenlets(struct page *page)
@@ -29,14 +25,5 @@ int page_greenlets(struct page *page)
 	};
 	struct greenlet_total *all = greenlets_by_function(&page->p->greenlets, &t.n);
 
-	if (!all)
-		return -ENOMEM;
-	t.of = all;
-	if (t.n) {
-		fputs("<section id=greenlets>\n<h2>Greenlets</h2>\n", page->f);
-		page_table(page, &t);
-		fputs("</section>\n", page->f);
-	}
-	free(all);
-	return 0;
+	return page_section(page, "greenlets", "Greenlets", &t, all);
 }

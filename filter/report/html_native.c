@@ -27,11 +27,9 @@ static void write_row(struct page *page, const void *of, size_t i)
 	fprintf(page->f, "<td>&#177;%.1f%%</td>", 100 * sampled_error(row->of.n, all));
 	html_share(page->f, (double)row->of.self / all);
 	html_number(page->f, row->of.n);
-	fputs("<td>", page->f);
-	html_elided(page->f, f ? f->name : "[not in a code table]", PAGE_NAME);
-	fputs("</td><td>", page->f);
-	html_elided(page->f, f ? f->object : "", PAGE_NAME);
-	fputs("</td></tr>\n", page->f);
+	page_name_cell(page, f ? f->name : "[not in a code table]");
+	page_name_cell(page, f ? f->object : "");
+	fputs("</tr>\n", page->f);
 }
 
 /* Those of one function, up to PAGE_FUNCTIONS in all; *n are there. */

@@ -70,6 +70,29 @@ void page_table(struct page *page, const struct page_table *t)
 			shown, t->n, t->what);
 }
 
+int page_section(struct page *page, const char *id, const char *title, const struct page_table *t, void *of)
+{
+	struct page_table table = *t;
+
+	if (!of)
+		return -ENOMEM;
+	table.of = of;
+	if (t->n) {
+		fprintf(page->f, "<section id=%s>\n<h2>%s</h2>\n", id, title);
+		page_table(page, &table);
+		fputs("</section>\n", page->f);
+	}
+	free(of);
+	return 0;
+}
+
+void page_name_cell(struct page *page, const char *name)
+{
+	fputs("<td>", page->f);
+	html_elided(page->f, name, PAGE_NAME);
+	fputs("</td>", page->f);
+}
+
 static void write_fact(FILE *f, const char *name, const char *value)
 {
 	fprintf(f, "<div><dt>%s</dt><dd>", name);

@@ -100,3 +100,9 @@ struct page_table {
 };
 
 void page_table(struct page *page, const struct page_table *t);
+
+/* A section of one table, unless that has no rows. `of` is freed; if it is NULL: -ENOMEM. */
+int page_section(struct page *page, const char *id, const char *title, const struct page_table *t, void *of);
+
+/* A cell with a name, elided. */
+void page_name_cell(struct page *page, const char *name);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 /* The program's own spans. */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "html.h"
 #include "html_page.h"
 
@@ -16,9 +13,8 @@ static void write_row(struct page *page, const void *of, size_t i)
 	html_duration(page->f, t->n ? t->ns / t->n : 0);
 	html_duration(page->f, t->longest_ns);
 	html_number(page->f, t->unfinished);
-	fputs("<td>", page->f);
-	html_elided(page->f, t->name->qualname, PAGE_NAME);
-	fputs("</td></tr>\n", page->f);
+	page_name_cell(page, t->name->qualname);
+	fputs("</tr>\n", page->f);
 }
 
 int page_spans(struct page *page)
@@ -32,14 +28,5 @@ int page_spans(struct page *page)
 	};
 	const struct span_total **all = spans_ranked(&page->p->spans, &t.n);
 
-	if (!all)
-		return -ENOMEM;
-	t.of = all;
-	if (t.n) {
-		fputs("<section id=spans>\n<h2>The program's own spans</h2>\n", page->f);
-		page_table(page, &t);
-		fputs("</section>\n", page->f);
-	}
-	free(all);
-	return 0;
+	return page_section(page, "spans", "The program's own spans", &t, all);
 }

@@ -6,13 +6,6 @@
 #include "html.h"
 #include "html_page.h"
 
-static void write_name(struct page *page, const char *name)
-{
-	fputs("<td>", page->f);
-	html_elided(page->f, name, PAGE_NAME);
-	fputs("</td>", page->f);
-}
-
 static void write_task(struct page *page, const void *of, size_t i)
 {
 	const struct task_total *t = ((const struct task_total *const *)of)[i];
@@ -25,7 +18,7 @@ static void write_task(struct page *page, const void *of, size_t i)
 	html_number(page->f, t->n);
 	html_number(page->f, t->unfinished);
 	html_number(page->f, t->resumptions);
-	write_name(page, t->coroutine ? t->coroutine->qualname : "(not begun)");
+	page_name_cell(page, t->coroutine ? t->coroutine->qualname : "(not begun)");
 	fputs("</tr>\n", page->f);
 }
 
@@ -40,16 +33,7 @@ int page_tasks(struct page *page)
 	};
 	const struct task_total **all = async_tasks_ranked(&page->p->tasks, &t.n);
 
-	if (!all)
-		return -ENOMEM;
-	t.of = all;
-	if (t.n) {
-		fputs("<section id=tasks>\n<h2>Tasks</h2>\n", page->f);
-		page_table(page, &t);
-		fputs("</section>\n", page->f);
-	}
-	free(all);
-	return 0;
+	return page_section(page, "tasks", "Tasks", &t, all);
 }
 
 static void write_total(struct page *page, const void *of, size_t i)
@@ -63,7 +47,7 @@ static void write_total(struct page *page, const void *of, size_t i)
 	html_duration(page->f, t->n ? t->ns / t->n : 0);
 	html_duration(page->f, t->longest_ns);
 	html_number(page->f, t->unfinished);
-	write_name(page, called_text(&t->called, text));
+	page_name_cell(page, called_text(&t->called, text));
 	fputs("</tr>\n", page->f);
 }
 
@@ -75,9 +59,9 @@ static void write_piece(struct page *page, const void *of, size_t i)
 	fputs("<tr>", page->f);
 	html_duration(page->f, c->ns);
 	fprintf(page->f, "<td>%s</td>", critical_kind_name(c->kind));
-	write_name(page, c->what ? c->what->qualname : "-");
-	write_name(page, c->by ? c->by->qualname : "");
-	write_name(page, called_text(&c->called, text));
+	page_name_cell(page, c->what ? c->what->qualname : "-");
+	page_name_cell(page, c->by ? c->by->qualname : "");
+	page_name_cell(page, called_text(&c->called, text));
 	fprintf(page->f, "<td>%d</td></tr>\n", c->tid);
 }
 
