@@ -21,6 +21,7 @@ between the witness's times of the event before and the event after, give or tak
 """
 
 import collections
+import functools
 import itertools
 import sys
 
@@ -28,6 +29,7 @@ HEADER = "# ocular events 1"
 CLOCK_ERROR_NS = 1_000_000  # the maximum error of the TSC's calibration in one run
 
 Event = collections.namedtuple("Event", "event file qualname firstlineno where destination callee time")
+new = functools.partial(tuple.__new__, Event)
 
 
 class Owner:
@@ -41,8 +43,10 @@ class Owner:
 
     def mark(self, event):
         """`begin`, `end`, or None."""
-        ours = event.event == "PY_START" and event.file.startswith(self.folders[0])
-        return event.qualname if ours and event.qualname in ("begin", "end") else None
+        return event.qualname if self.is_mark(event.event, event.file, event.qualname) else None
+
+    def is_mark(self, event, file, qualname):
+        return event == "PY_START" and qualname in ("begin", "end") and file.startswith(self.folders[0])
 
 
 def read(lines):
@@ -54,11 +58,13 @@ def read(lines):
         fields = line.rstrip("\n").split("\t")
         if len(fields) not in (9, 10, 11, 12):
             raise ValueError(f"line {number} has {len(fields)} fields: {line!r}")
-        time, pid, tid, *what = (fields + [""])[:10]
-        if what[0] == "EXTENSION":  # when, and how long, the thread was on a CPU
+        time, pid, tid, event, file, qualname, firstlineno, where, destination = fields[:9]
+        if event == "EXTENSION":  # when, and how long, the thread was on a CPU
             continue
-        streams[int(pid), int(tid)].append(Event(*what, int(time)))
-    return streams
+        callee = fields[9] if len(fields) > 9 else ""
+        # Event(...) takes twice as long, and there are a hundred thousand of one program.
+        streams[pid, tid].append(new((event, file, qualname, firstlineno, where, destination, callee, int(time))))
+    return {(int(pid), int(tid)): events for (pid, tid), events in streams.items()}
 
 
 def read_ocular(lines):
@@ -78,6 +84,28 @@ def parts(events, owner):
         if mark:
             cut.append([])
     return cut
+
+
+def needed(lines, truth, owner):
+    """Ocular's lines without those that no comparison needs: when a part has as many events as the truth's and a few to
+    show, that is enough. Nearly all of the others are of a start-up, and to read them takes longer than all else.
+    """
+    rooms = {(str(pid), str(tid)): iter([len(part) + 4 for part in parts(events, owner)])
+             for (pid, tid), events in truth.items()}
+    left = {thread: next(room) for thread, room in rooms.items()}
+    for line in lines:
+        thread = tuple(line.split("\t", 3)[1:3])
+        if left.get(thread) == 0 and "\tbegin\t" not in line and "\tend\t" not in line:
+            continue  # not a mark
+        if thread in left:
+            event, file, qualname = line.split("\t", 6)[3:6]
+            if owner.is_mark(event, file, qualname):
+                left[thread] = next(rooms[thread], 4)
+            elif not left[thread] or event == "EXTENSION" or file.startswith(owner.folders):
+                continue
+            else:
+                left[thread] -= 1
+        yield line
 
 
 def aligned(ours, truth, owner):

@@ -173,12 +173,17 @@ def report(folder, *arguments):
     return done.stdout
 
 
-def events(folder):
-    """{(pid, tid): [Event]} of a recording."""
+def events(folder, needed=iter):
+    """{(pid, tid): [Event]} of a recording; `needed`: which of the lines to read."""
     path = os.path.join(folder, "events.txt")
     report(folder, f"events={path}")
     with open(path, encoding="utf-8", newline="\n") as file:
-        return compare.read_ocular(file)
+        return compare.read_ocular(needed(file))
+
+
+def compared(folder, truth):
+    """The problems that compare.py finds in a recording."""
+    return compare.compare(events(folder, lambda lines: compare.needed(lines, truth, owner())), truth, owner())
 
 
 def summary(folder, *arguments):

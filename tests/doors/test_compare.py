@@ -123,6 +123,33 @@ def lives_on(truth, key, owner):
     return [name for name, right in cases.items() if not right]
 
 
+def unread(truth, owner):
+    """What is left out unread is of a start-up: no verdict depends on it, and whatever is too much is found."""
+    key, first, at = next((key, events, i) for key, events in truth.items()
+                          for i, event in enumerate(events) if owner.mark(event) == "begin")
+    of_start_up = [first[at]._replace(file="lib.py", qualname=f"f{i}") for i in range(100)]
+
+    def lines(ours):
+        return [compare.HEADER, *(f"{event.time}\t{pid}\t{tid}\t" + "\t".join(event[:-1])
+                                  for (pid, tid), events in ours.items() for event in events)]
+
+    def read(ours):
+        kept = list(compare.needed(lines(ours), truth, owner))
+        return len(kept), bool(compare.compare(compare.read_ocular(kept), truth, owner))
+
+    whole = {**truth, key: of_start_up + first}
+    own = [first[at]._replace(file=owner.folders[1] + "callback.py")] * 100
+    among = {**truth, key: [*first[:at + 1], *own, *first[at + 1:]]}
+    late = {**truth, key: [*first[:at + 1], *of_start_up, *first[at + 1:]]}
+    never = {**truth, key: of_start_up + first[at + 1:]}
+    unknown = {**truth, (1, 1): of_start_up}
+    most = len(lines(truth)) + 10
+    found = [f"{name}: {kept} lines of {most}, differs: {differs}" for name, ours, wrong in (
+        ("a start-up", whole, False), ("the tools' own files", among, False), ("more behind the start-up", late, True),
+        ("no begin", never, True)) for kept, differs in [read(ours)] if kept > most or differs != wrong]
+    return found + ["an unknown thread is left out"] * (not read(unknown)[1])
+
+
 def malformed():
     bad = (["1\t2\n"], ["# ocular events 2\n"], [], [compare.HEADER + "\n", "x\t1\t1\ta\tb\tc\t1\t2\t\n"])
     accepted = []
@@ -146,6 +173,7 @@ def main():
             plan.case(f"notices: {name}", unnoticed, truth, longest, damage, owner)
         plan.case("notices: a stream lost", lost_stream, truth, owner)
         plan.case("start-up is not compared", start_up, truth, longest, owner)
+        plan.case("what is left out unread", unread, truth, owner)
         plan.case("a process that lives on", lives_on, truth, longest, owner)
         plan.case("refuses what is no events text", malformed)
 

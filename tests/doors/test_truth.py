@@ -43,7 +43,7 @@ def check(python, program, mode, folder):
     truth = recording.truth(folder)
     if not truth:
         return ["the witness wrote nothing", *done.stderr.splitlines()]
-    return compare.compare(recording.events(data), truth, recording.owner())
+    return recording.compared(data, truth)
 
 
 # name: (OCULAR_INCLUDE, OCULAR_EXCLUDE, is the file included?), for programs/from_c.py, which uses json
