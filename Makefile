@@ -205,11 +205,13 @@ DOORS   := $(addprefix tests/doors/test_,truth.py free_threads.py c_functions.py
 RACES   := tests/doors/test_races.py
 # Needs a reader of its own: make sanitize.
 READER  := tests/doors/test_reader_races.py
-# Unit tests in Python and the doors run with each interpreter, everything else runs once.
-each     = $(foreach p,$(PYTHONS),$(foreach t,$(filter tests/unit_py/%,$1),'$p $t') \
-	   $(foreach t,$(filter $(DOORS),$1),'$t --python $p'))
+# Unit tests in Python and the doors run with each interpreter, everything else runs once. What takes long comes first, and
+# what takes moments last: in the end no core is idle for minutes.
+each     = $(foreach p,$(PYTHONS),$(foreach t,$(filter $(DOORS),$1),'$t --python $p') \
+	   $(foreach t,$(filter tests/unit_py/%,$1),'$p $t'))
 EACH     = $(call each,$(wildcard tests/unit_py/test_*.py $(DOORS)))
 ONCE    := $(filter-out tests/unit_py/% $(DOORS) $(RACES) $(READER),$(shell find tests -name 'test_*.py' -o -name 'test_*.sh' | sort))
+LONG     := $(filter $(addprefix tests/wrapper/test_,wheels.sh install.sh pip.sh fleet.py reader.py),$(ONCE))
 EMULATED := 'tests/hardware/test_intel_pt.py --emulated'
 
 # `make one`: T is a test's name with or without test_, its path, or the name of a golden case. Names that several
@@ -237,7 +239,7 @@ one: $(T_UNIT) $(T_NEEDS)
 
 run-tests:
 	@scripts/find-pythons $(ONLY) >/dev/null
-	tests/run $(UNIT) $(EACH) $(ONCE) $(EMULATED)
+	tests/run $(LONG) $(EACH) $(EMULATED) $(filter-out $(LONG),$(ONCE)) $(UNIT)
 
 format:
 	scripts/check-format --fix
@@ -263,7 +265,8 @@ sanitize:
 	tests/run '$(READER) $(addprefix --python ,$(lastword $(PYTHONS)))'
 
 fuzz: all $(FUZZ)
-	tests/run tests/fuzz/run
+	tests/fuzz/run seeds
+	tests/run $(FUZZ:$B/fuzz/%='tests/fuzz/run %')
 
 # A library of its own: libFuzzer is guided by the coverage of the code under test.
 FUZZED   := $(patsubst %.c,$B/fuzz/obj/%.o,$(SRC_filter))
@@ -286,7 +289,7 @@ test-generic:
 	+$(MAKE) ARCH=generic B=$B/generic PYTHON=$(lastword $(PYTHONS)) tools ext
 	! objdump -d $B/generic/python/ocular/*.so $B/generic/bin/ocular-record | grep -wE 'rdtscp?|cpuid|prefetchw|ptwriteq?'
 	! $(CC) -E -DARCH_GENERIC -D_GNU_SOURCE -Ihelper-ext $(wildcard helper-ext/record/*.c) 2>/dev/null | grep PERF_REG_X86
-	ARCH=generic OCULAR_BUILD=$(abspath $B/generic) tests/run $(foreach t,truth,'tests/doors/test_$t.py --python $(lastword $(PYTHONS))') \
+	ARCH=generic OCULAR_BUILD=$(abspath $B/generic) tests/run $(foreach part,1/2 2/2,'tests/doors/test_truth.py --part $(part) --python $(lastword $(PYTHONS))') \
 		$(foreach t,process lane duty flight triggers codes,'$(lastword $(PYTHONS)) tests/unit_py/test_$t.py')
 
 test-newest:
@@ -298,13 +301,13 @@ test-bare:
 
 # With a CPython without a GIL, which is built first. Of the emulated processor only what needs no specialization.
 FREE     := $(filter-out tests/unit_py/test_options.py,$(wildcard tests/unit_py/test_*.py)) \
-	    $(addprefix tests/doors/test_,truth.py free_threads.py c_functions.py strikes.py transparency.py losses.py regression.py)
+	    $(addprefix tests/doors/test_,truth.py regression.py free_threads.py c_functions.py strikes.py transparency.py losses.py)
 test-free-threaded:
 	+python=$$(scripts/free-threaded) && $(MAKE) PYTHON="$$python" all $B/tests/ptwrite-catch.so && \
 		$(MAKE) PYTHON="$$python" run-free-threaded
 
 run-free-threaded:
-	tests/run $(call each,$(FREE)) $(RACES)
+	tests/run $(RACES) $(call each,$(FREE))
 
 bench:
 	+$(MAKE) RELEASE=1 B=$R all $R/bench-recover
