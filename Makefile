@@ -82,7 +82,8 @@ say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 .PHONY: types format check-format man release wheels deb parts install uninstall clean
 all: tools ext $B/tables.sh
 
-tools: $(addprefix $B/bin/ocular-,record fsck feed pt qemu qemu-pt.so qemu-guest.so diff pack) $B/perf/ocular.so $B/options $B/ocular
+# feed is for tests: no release has it, which would take long to optimise it.
+tools: $(addprefix $B/bin/ocular-,record fsck $(if $(RELEASE),,feed) pt qemu qemu-pt.so qemu-guest.so diff pack) $B/perf/ocular.so $B/options $B/ocular
 
 $(foreach half,$(HALVES),$B/lib/$(half).a): $B/lib/%.a: $$(call OBJ,$$(SRC_$$*))
 	@mkdir -p $(@D)

@@ -36,8 +36,8 @@ lacking() {
 	printf '#!/bin/sh\nexec %s -isystem "%s" "$@"\n' "$(command -v cc)" "$scratch/hollow" >lacking/cc
 	chmod +x lacking/cc
 }
-# pip_install [PATH=...]
-pip_install() { env -u PYTHONPATH "$1" "$venv/bin/pip" install --force-reinstall "$sources"; }
+# pip_install [PATH=...]; not optimised at link time, which takes longer than all else, and test_install.sh has it.
+pip_install() { env -u PYTHONPATH MAKEFLAGS=LTO= "$1" "$venv/bin/pip" install --force-reinstall "$sources"; }
 
 # A distribution's Python may have no venv, and pip may be offline.
 if ! env -u PYTHONPATH "$python" -m venv "$venv" >said 2>&1; then
