@@ -15,10 +15,7 @@
 
 static bool shows(const struct diff_page *page, int k)
 {
-	const char *clock = page->r->a->clock;
-
-	return page->tree.has[k] &&
-	       (strcmp(diff_value_names[k], "cycles") || (strcmp(clock, "tsc") && strcmp(clock, "ns")));
+	return page->tree.has[k] && (strcmp(diff_value_names[k], "cycles") || html_cycles(page->r->a->clock));
 }
 
 /* The last two parts of a file's name, and all of it. */
@@ -140,6 +137,8 @@ static void write_names(struct diff_page *page)
 				comma = ",";
 			}
 	fputs("],\n", page->f);
+	if (html_cycles(page->r->a->clock))
+		fprintf(page->f, "\"cycles_of\":\"%s\",\n", html_cycles(page->r->a->clock));
 }
 
 static void write_view(struct diff_page *page)

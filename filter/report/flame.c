@@ -108,7 +108,7 @@ static struct flame_values values_of(const struct calltree *t, uint32_t node)
 	} };
 }
 
-static void add(struct flame_values *to, const struct flame_values *more)
+void flame_add(struct flame_values *to, const struct flame_values *more)
 {
 	for (int i = 0; i < FLAME_VALUES; i++)
 		to->of[i] += more->of[i];
@@ -123,10 +123,10 @@ static struct flame_values *totals(const struct flame *f)
 		if (f->tree->nodes[i].code) {
 			struct flame_values own = values_of(f->tree, i);
 
-			add(&all[f->node_of[i]], &own);
+			flame_add(&all[f->node_of[i]], &own);
 		}
 	for (uint32_t i = f->nnodes; all && --i > 0;)
-		add(&all[f->nodes[i].parent], &all[i]);
+		flame_add(&all[f->nodes[i].parent], &all[i]);
 	return all;
 }
 
@@ -222,16 +222,22 @@ struct adding {
 	const struct flame *f;
 };
 
+void flame_view_put(struct flame_view *v, const struct flame *f, uint32_t node, const struct flame_values *own)
+{
+	uint32_t at = f->node_of[node];
+	bool cut = !f->nodes[at].shown;
+
+	while (!f->nodes[at].shown)
+		at = f->nodes[at].parent;
+	flame_add(&(cut ? v->cut : v->own)[f->nodes[at].shown - 1], own);
+}
+
 static int add_node(void *to, uint32_t node)
 {
 	const struct adding *a = to;
 	struct flame_values own = values_of(a->f->tree, node);
-	uint32_t at = a->f->node_of[node];
-	bool cut = !a->f->nodes[at].shown;
 
-	while (!a->f->nodes[at].shown)
-		at = a->f->nodes[at].parent;
-	add(&(cut ? a->v->cut : a->v->own)[a->f->nodes[at].shown - 1], &own);
+	flame_view_put(a->v, a->f, node, &own);
 	return 0;
 }
 
@@ -248,8 +254,8 @@ void flame_view_outside(struct flame_view *v, const struct flame *f, const struc
 
 	v->own[0] = (struct flame_values){ 0 };
 	for (uint32_t i = 0; i < f->nshown; i++) {
-		add(&inside, &v->own[i]);
-		add(&inside, &v->cut[i]);
+		flame_add(&inside, &v->own[i]);
+		flame_add(&inside, &v->cut[i]);
 	}
 	for (int i = 0; i < FLAME_VALUES; i++)
 		v->own[0].of[i] = all->of[i] > inside.of[i] ? all->of[i] - inside.of[i] : 0;

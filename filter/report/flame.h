@@ -20,6 +20,8 @@ struct flame_values {
 	uint64_t of[FLAME_VALUES];
 };
 
+void flame_add(struct flame_values *to, const struct flame_values *more);
+
 /* A function, in whatever process: the same file, qualname and first line. */
 struct flame_place {
 	const struct code *code; /* the first that was seen */
@@ -63,6 +65,9 @@ void flame_view_free(struct flame_view *v);
 
 /* Adds the paths of one thread in one interpreter. */
 int flame_view_add(struct flame_view *v, const struct flame *f, uint32_t root);
+
+/* Adds values of one node of the call tree: to its path, or to what was cut. */
+void flame_view_put(struct flame_view *v, const struct flame *f, uint32_t node, const struct flame_values *own);
 
 /* The rest of `all` is outside of functions: the own value of the first path. */
 void flame_view_outside(struct flame_view *v, const struct flame *f, const struct flame_values *all);

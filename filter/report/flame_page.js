@@ -8,7 +8,10 @@ class FlamePage {
 		this.data = this.whole = flameData(data);
 		this.tasks = new Set((data.tasks || []).map(([place]) => place));
 		this.rebuilt = () => {};
-		this.names = this.valueNames();
+		this.names = { ...this.valueNames() };
+		if (data.cycles_of)
+			for (const name in this.names)
+				this.names[name] = this.names[name].replace("cycles", data.cycles_of);
 		this.value = "wall";
 		this.matches = () => false;
 		this.controls(section);
@@ -59,6 +62,37 @@ class FlamePage {
 			({ group: "Tasks by coroutine", name: `${this.placeText(place)[0]}: ${plural(n, "task")}`, views: [whole], place }));
 	}
 
+	/* Single tasks of a coroutine, most time first. */
+	singleTasks(place) {
+		return (this.whole.task_views || []).filter(view => place !== undefined && view.coroutine === place);
+	}
+
+	taskName(view) {
+		const several = this.whole.views.some(other => other.pid && other.pid !== view.pid);
+		return `${view.name || "task " + view.number}${several ? " of " + view.pid : ""}: ${durationText(view.wall.reduce((sum, n) => sum + n, 0))}`;
+	}
+
+	/* Where a coroutine of tasks is chosen, and nothing is marked on the timeline: one of its tasks. */
+	offerTasks(place) {
+		const tasks = this.data.span ? [] : this.singleTasks(place), all = this.taskCount(place);
+		this.one.parentElement.hidden = !tasks.length;
+		if (this.oneOf === place && this.one.length > 1 && tasks.length)
+			return;
+		this.oneOf = place;
+		this.one.replaceChildren(element("option", { value: "" }, `all ${plural(all, "task")}`),
+					 ...tasks.map((view, i) => element("option", { value: i }, this.taskName(view))));
+	}
+
+	taskCount(place) {
+		return (this.whole.tasks || []).reduce((sum, [of, n]) => sum + (of === place ? n : 0), 0);
+	}
+
+	/* The task that is chosen of that coroutine; null: all. */
+	chosenTask(place) {
+		this.offerTasks(place);
+		return this.one.parentElement.hidden || this.one.value === "" ? null : this.singleTasks(place)[this.one.value];
+	}
+
 	/* Options under the names of their groups. */
 	options() {
 		const groups = new Map([["", []]]);
@@ -74,6 +108,7 @@ class FlamePage {
 		const change = () => this.rebuild(), option = (text, i) => element("option", { value: i }, text);
 		this.which = element("select", { change, id: "flame-of" }, ...this.options());
 		this.by = element("select", { change, id: "flame-by" }, ...this.values().map(name => option(this.names[name], name)));
+		this.one = element("select", { change, id: "flame-task" });
 		this.fold = element("input", { type: "checkbox", change, id: "flame-fold" });
 		this.merge = element("input", { type: "checkbox", change, id: "flame-merge" });
 		this.find = element("input", { type: "search", id: "flame-find", placeholder: "regular expression", spellcheck: "false",
@@ -87,6 +122,7 @@ class FlamePage {
 			element("div", { class: "controls" },
 				element("label", {}, "Width ", this.by),
 				this.which.length > 1 ? element("label", {}, "of ", this.which) : "",
+				element("label", { hidden: true }, "task ", this.one),
 				element("label", {}, this.fold, " fold libraries"),
 				element("label", {}, this.merge, " merge recursion"),
 				element("label", {}, "Search ", this.find), this.found,
@@ -109,9 +145,10 @@ class FlamePage {
 	rebuild() {
 		const { views, place } = this.views()[this.which.value || 0];
 		this.value = this.by.value;
-		this.plain = flameTree(this.data, this.data.span ? this.data.views : views);
+		this.task = this.chosenTask(place);
+		this.plain = flameTree(this.data, this.task ? [this.task] : this.data.span ? this.data.views : views);
 		if (place !== undefined)
-			this.plain = flameTasks(this.plain, place, this.tasks);
+			this.plain = flameTasks(this.plain, place, this.task ? new Set([place]) : this.tasks);
 		let nodes = this.plain;
 		if (this.merge.checked)
 			nodes = flameRecursion(nodes);
@@ -154,11 +191,17 @@ class FlamePage {
 			this.cut.textContent = `Of the span that is marked on the timeline. ${shareText(part)} is too small to show, hatched.`;
 			return;
 		}
-		this.cut.textContent = (cut ? `${plural(cut, "call path")} of ${numberText(this.data.paths)}, each less than ` +
+		this.cut.textContent = this.tellTasks() + (cut ? `${plural(cut, "call path")} of ${numberText(this.data.paths)}, each less than ` +
 			`1/${numberText(this.data.parts)} of the run, are cut: ${shareText(part)} of the ${this.names[this.value]} here, hatched. ` :
 			`All ${plural(shown, "call path")} are here. `) +
 			(this.data.threads_left_out ? `${plural(this.data.threads_left_out, "thread")} are in the whole run only. ` : "") +
 			"Click or Enter zooms, Escape goes back, arrows go from function to function.";
+	}
+
+	/* How many tasks of the chosen coroutine cannot be chosen. */
+	tellTasks() {
+		const kept = this.singleTasks(this.oneOf).length, all = this.taskCount(this.oneOf);
+		return this.oneOf === undefined || kept >= all ? "" : `${numberText(kept)} of ${plural(all, "task")} can be chosen alone. `;
 	}
 
 	placeText(place) {

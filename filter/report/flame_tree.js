@@ -51,8 +51,8 @@ function flameValues(view, names, i) {
 /* The page's data with its packed numbers as lists. */
 function flameData(data) {
 	const values = view => Object.fromEntries(data.values.map(name => [name, numbersOf(view[name])]));
-	return { ...data, parents: numbersOf(data.parents), functions: numbersOf(data.functions),
-		 views: data.views.map(view => ({ ...view, paths: signedOf(view.paths), ...values(view) })) };
+	const unpacked = views => (views || []).map(view => ({ ...view, paths: signedOf(view.paths), ...values(view) }));
+	return { ...data, parents: numbersOf(data.parents), functions: numbersOf(data.functions), views: unpacked(data.views), task_views: unpacked(data.task_views) };
 }
 
 /* The tree of some views together. Paths that have no value in them are left out. */

@@ -198,3 +198,16 @@ void html_dash(FILE *f)
 {
 	fputs("<td class=n>&ndash;</td>", f);
 }
+
+const char *html_cycles(const char *clock)
+{
+	/* Only a processor's own are a CPU's. */
+	static const struct {
+		const char *clock, *words;
+	} counted[] = { { "core", "CPU cycles" }, { "emulated", "emulated cycles" } };
+
+	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
+		if (clock && !strcmp(clock, counted[i].clock))
+			return counted[i].words;
+	return NULL;
+}

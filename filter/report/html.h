@@ -37,6 +37,9 @@ void html_dash(FILE *f);
 void html_packed(FILE *f, uint64_t n);
 void html_packed_signed(FILE *f, int64_t n);
 
+/* What the cycles of a clock (profile.h) are called; NULL: it only ticks with the time, none were counted. */
+const char *html_cycles(const char *clock);
+
 /* A histogram of the distribution, with its median and 99th percentile; `what` says what was counted. */
 void html_histogram(FILE *f, const struct stat_sum *s, const char *what);
 

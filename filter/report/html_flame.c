@@ -11,27 +11,17 @@
 #include "base/hash.h"
 #include "code/origin.h"
 #include "html.h"
-#include "html_page.h"
-
-#define NUMBERS_MOST 36000 /* paths of all views: what is beyond is in the whole run only */
+#include "html_flame.h"
 
 static const char *const value_names[FLAME_VALUES] = { "wall", "waiting", "preempted", "calls", "cycles" };
 
-struct writing {
-	struct page *page;
-	const struct flame *f;
-	bool has[FLAME_VALUES];
-	size_t numbers;	   /* paths written so far */
-	uint32_t left_out; /* threads that have no view */
-};
-
-static void choose_values(struct writing *w)
+static void choose_values(struct flame_writing *w)
 {
 	const struct profile *p = w->page->p;
 
 	w->has[FLAME_WALL] = w->has[FLAME_CALLS] = true;
 	w->has[FLAME_WAITING] = w->has[FLAME_PREEMPTED] = profile_has_cpu(p);
-	w->has[FLAME_CYCLES] = p->clock && strcmp(p->clock, "tsc") && strcmp(p->clock, "ns");
+	w->has[FLAME_CYCLES] = html_cycles(p->clock) != NULL;
 }
 
 static void write_file(FILE *f, const struct code *code)
@@ -48,7 +38,7 @@ static void write_file(FILE *f, const struct code *code)
 }
 
 /* Files of places next to each other are often the same one. */
-static int write_files(struct writing *w, uint32_t *file_of)
+static int write_files(struct flame_writing *w, uint32_t *file_of)
 {
 	FILE *f = w->page->f;
 	struct map files = { 0 };
@@ -73,7 +63,7 @@ static int write_files(struct writing *w, uint32_t *file_of)
 }
 
 /* Name, number of the file, line, whose it is. */
-static int write_places(struct writing *w)
+static int write_places(struct flame_writing *w)
 {
 	FILE *f = w->page->f;
 	uint32_t *file_of = calloc(w->f->nshown_places + 1, sizeof(*file_of));
@@ -94,7 +84,7 @@ static int write_places(struct writing *w)
 }
 
 /* The caller of each path, and the function; the first one is the whole. */
-static void write_paths(const struct writing *w)
+static void write_paths(const struct flame_writing *w)
 {
 	const struct flame *f = w->f;
 
@@ -115,7 +105,7 @@ static bool is_none(const struct flame_values *v)
 	return true;
 }
 
-static size_t count_numbers(const struct writing *w, const struct flame_view *v)
+static size_t count_numbers(const struct flame_writing *w, const struct flame_view *v)
 {
 	size_t n = 0;
 
@@ -125,7 +115,7 @@ static size_t count_numbers(const struct writing *w, const struct flame_view *v)
 }
 
 /* Of each path that has values: one of them, or, if what is -1, its number, ~number for what is cut below it. */
-static void write_column(const struct writing *w, const struct flame_view *v, int what)
+static void write_column(const struct flame_writing *w, const struct flame_view *v, int what)
 {
 	FILE *f = w->page->f;
 
@@ -142,7 +132,12 @@ static void write_column(const struct writing *w, const struct flame_view *v, in
 		}
 }
 
-static void write_view(struct writing *w, const struct flame_view *v)
+bool flame_view_fits(const struct flame_writing *w, const struct flame_view *v)
+{
+	return w->numbers + count_numbers(w, v) <= FLAME_NUMBERS;
+}
+
+void flame_write_view(struct flame_writing *w, const struct flame_view *v)
 {
 	fputs("\"paths\":\"", w->page->f);
 	write_column(w, v, -1);
@@ -155,7 +150,7 @@ static void write_view(struct writing *w, const struct flame_view *v)
 	w->numbers += count_numbers(w, v);
 }
 
-static int write_whole(struct writing *w, const struct call_root **roots, size_t n)
+static int write_whole(struct flame_writing *w, const struct call_root **roots, size_t n)
 {
 	struct flame_values all = flame_all(w->page->p);
 	struct flame_view v = { 0 };
@@ -166,7 +161,7 @@ static int write_whole(struct writing *w, const struct call_root **roots, size_t
 	if (!err) {
 		flame_view_outside(&v, w->f, &all);
 		fputs("\"views\":[\n{\"name\":\"whole run\",", w->page->f);
-		write_view(w, &v);
+		flame_write_view(w, &v);
 	}
 	flame_view_free(&v);
 	return err;
@@ -180,7 +175,7 @@ static const struct thread_total *thread_of(const struct profile *p, const struc
 	return NULL;
 }
 
-static void write_thread_name(const struct writing *w, const struct tstate *t)
+static void write_thread_name(const struct flame_writing *w, const struct tstate *t)
 {
 	const struct process *process = codes_process(w->page->p->codes, t->pid);
 	const char *name = process ? process_thread_name(process, t->tid) : NULL;
@@ -191,7 +186,7 @@ static void write_thread_name(const struct writing *w, const struct tstate *t)
 }
 
 /* A thread's interpreters are `n` roots next to each other. */
-static int write_thread(struct writing *w, const struct call_root **roots, size_t n)
+static int write_thread(struct flame_writing *w, const struct call_root **roots, size_t n)
 {
 	const struct thread_total *total = thread_of(w->page->p, &roots[0]->tstate);
 	struct flame_values all = total ? flame_thread(total) : (struct flame_values){ 0 };
@@ -201,11 +196,11 @@ static int write_thread(struct writing *w, const struct call_root **roots, size_
 	for (size_t i = 0; i < n && !err; i++)
 		err = flame_view_add(&v, w->f, roots[i]->root);
 	flame_view_outside(&v, w->f, &all);
-	if (!err && w->numbers + count_numbers(w, &v) > NUMBERS_MOST) {
+	if (!err && !flame_view_fits(w, &v)) {
 		w->left_out++;
 	} else if (!err) {
 		write_thread_name(w, &roots[0]->tstate);
-		write_view(w, &v);
+		flame_write_view(w, &v);
 	}
 	flame_view_free(&v);
 	return err;
@@ -216,7 +211,7 @@ static bool same_thread(const struct call_root *a, const struct call_root *b)
 	return a->tstate.pid == b->tstate.pid && a->tstate.tid == b->tstate.tid;
 }
 
-static int write_threads(struct writing *w, const struct call_root **roots, size_t n)
+static int write_threads(struct flame_writing *w, const struct call_root **roots, size_t n)
 {
 	int err = 0;
 
@@ -229,7 +224,7 @@ static int write_threads(struct writing *w, const struct call_root **roots, size
 	return err;
 }
 
-static int write_views(struct writing *w)
+static int write_views(struct flame_writing *w)
 {
 	size_t n = 0;
 	const struct call_root **roots = calltree_roots(w->f->tree, &n);
@@ -240,28 +235,7 @@ static int write_views(struct writing *w)
 	return err;
 }
 
-/* Coroutines of tasks, each by its function's number, and how many tasks it had: those of several processes apart. */
-static int write_tasks(const struct writing *w)
-{
-	size_t n = 0;
-	const struct task_total **all = async_tasks_ranked(&w->page->p->tasks, &n);
-	const char *comma = "\n";
-
-	fputs("\"tasks\":[", w->page->f);
-	for (size_t i = 0; all && i < n; i++) {
-		int64_t place = all[i]->coroutine ? flame_place_shown(w->f, all[i]->coroutine) : -1;
-
-		if (place < 0)
-			continue;
-		fprintf(w->page->f, "%s[%" PRId64 ",%" PRIu64 "]", comma, place, all[i]->n);
-		comma = ",";
-	}
-	fputs("],\n", w->page->f);
-	free(all);
-	return all ? 0 : -ENOMEM;
-}
-
-static int write_data(struct writing *w)
+static int write_data(struct flame_writing *w)
 {
 	const char *comma = "";
 	int err;
@@ -273,9 +247,11 @@ static int write_data(struct writing *w)
 			comma = ",";
 		}
 	fputs("],\n", w->page->f);
+	if (w->has[FLAME_CYCLES])
+		fprintf(w->page->f, "\"cycles_of\":\"%s\",\n", html_cycles(w->page->p->clock));
 	err = write_places(w);
 	write_paths(w);
-	err = err ?: write_tasks(w) ?: write_views(w);
+	err = err ?: flame_write_coroutines(w) ?: write_views(w) ?: flame_write_single(w);
 	fprintf(w->page->f,
 		"\"parts\":%" PRIu32 ",\"paths\":%" PRIu32 ",\"threads_left_out\":%" PRIu32 "}\n</script>\n",
 		w->f->parts, w->f->nnodes - 1, w->left_out);
@@ -284,7 +260,7 @@ static int write_data(struct writing *w)
 
 int page_flame(struct page *page)
 {
-	struct writing w = { .page = page, .f = &page->flame };
+	struct flame_writing w = { .page = page, .f = &page->flame };
 	int err;
 
 	if (page->flame.nnodes < 2)

@@ -9,6 +9,7 @@
 #include "model/profile.h"
 #include "base/source.h"
 #include "summed.h"
+#include "task_trees.h"
 
 /* All functions or loops, the program's own first; the first `kept` are worth a row. */
 struct page_list {
@@ -22,7 +23,8 @@ struct page {
 	const struct profile *p;
 	struct sources sources;
 	struct flame flame;
-	const struct columns *columns; /* finished */
+	const struct columns *columns;	     /* finished */
+	const struct task_trees *task_trees; /* sorted */
 	struct page_list functions, loops;
 };
 

@@ -14,6 +14,7 @@ struct sink_html {
 	struct sink_file file;
 	struct calltree tree;
 	struct columns columns;
+	struct task_trees tasks;
 };
 
 static int render(FILE *f, struct sink *s, const struct profile *p)
@@ -25,9 +26,12 @@ static int render(FILE *f, struct sink *s, const struct profile *p)
 		page_imports,  page_sources,	 page_opcodes,	 page_specialization, page_events,
 	};
 	struct sink_html *html = (struct sink_html *)s;
-	struct page page = { .f = f, .p = p, .columns = &html->columns, .sources.dir = p->codes->dir };
+	struct page page = {
+		.f = f, .p = p, .columns = &html->columns, .task_trees = &html->tasks, .sources.dir = p->codes->dir
+	};
 	int err = flame_make(&page.flame, &html->tree) ?: columns_finish(&html->columns);
 
+	task_trees_sort(&html->tasks);
 	html_begin(f);
 	page_head(&page);
 	err = err ?: page_lists(&page) ?: page_first(&page);
@@ -55,7 +59,8 @@ static int enter(struct sink *s, const struct activation *a)
 	struct sink_html *h = (struct sink_html *)s;
 	struct columns_row *row = columns_row(&h->columns, a->pid, a->tid);
 
-	return calltree_enter(&h->tree, a) || went(h, row, a, a->start_ns, a->op == OP_PY_START)
+	return calltree_enter(&h->tree, a) || task_trees_enter(&h->tasks, a) ||
+			       went(h, row, a, a->start_ns, a->op == OP_PY_START)
 		       ? sink_file_no_memory(s)
 		       : 0;
 }
@@ -67,7 +72,8 @@ static int leave(struct sink *s, const struct activation *a, enum leave_how how,
 
 	if (row && (how == LEAVE_END || how == LEAVE_GAP))
 		columns_end(row, how == LEAVE_END);
-	return calltree_leave(&h->tree, a, end_ns, end_cycles) || went(h, row, a, end_ns, false)
+	return task_trees_leave(&h->tasks, &h->tree, a, calltree_at(&h->tree, a), end_ns, end_cycles) ||
+			       calltree_leave(&h->tree, a, end_ns, end_cycles) || went(h, row, a, end_ns, false)
 		       ? sink_file_no_memory(s)
 		       : 0;
 }
@@ -113,12 +119,14 @@ static int sample(struct sink *s, const struct sample *of)
 	return take_cpu(h, of) ? sink_file_no_memory(s) : 0;
 }
 
-/* Tasks of one coroutine are a row of the timeline. */
+/* Tasks of one coroutine are a row of the timeline; single ones have a flame graph. */
 static int task(struct sink *s, const struct task_mark *m)
 {
-	struct columns *c = &((struct sink_html *)s)->columns;
+	struct sink_html *h = (struct sink_html *)s;
+	struct columns *c = &h->columns;
 	struct columns_row *row = m->coroutine ? columns_group(c, m->coroutine->process->pid, m->coroutine->id) : NULL;
 
+	task_trees_mark(&h->tasks, m);
 	if (!m->coroutine)
 		return 0;
 	return !row || columns_add(c, row, m->kind + 1, m->from_ns, m->until_ns) ? sink_file_no_memory(s) : 0;
@@ -128,6 +136,7 @@ static void free_html(struct sink *s)
 {
 	calltree_free(&((struct sink_html *)s)->tree);
 	columns_free(&((struct sink_html *)s)->columns);
+	task_trees_free(&((struct sink_html *)s)->tasks);
 	sink_file_free(s);
 }
 

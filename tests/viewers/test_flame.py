@@ -12,6 +12,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
+import ptmade  # noqa: E402
 import recording  # noqa: E402
 from chromium import Chromium  # noqa: E402
 from tap import Plan  # noqa: E402
@@ -247,6 +248,34 @@ def waiting_lines(browser, folder):
     return problems
 
 
+def options(page, control):
+    return page.run(f"[...document.getElementById('{control}').options].map(o => o.textContent)")
+
+
+def cpu_cycles(browser, folder):
+    """Where a processor counted cycles widths may be of them, and only there are there such words."""
+    setup = ptmade.Setup(ptmade.random.Random(1), cyc=1, mtc=0, fup_on_ptw=False)
+    file, word = ptmade.File(setup), lambda op, seq: ptmade.ptw(op << 59 | seq << 52 | 100_001 << 28)
+    file.comm(100, 100)
+    packets = [ptmade.PSB, ptmade.tsc(1000000), ptmade.cbr(7), ptmade.PSBEND, ptmade.cyc(1000), ptmade.ptw(1 << 59 | 0x4F434C << 28 | 1),
+               ptmade.cyc(77), word(4, 1), ptmade.cyc(1000), word(4, 2), ptmade.cyc(300), word(6, 3), ptmade.cyc(700), word(6, 4)]
+    file.auxtrace(0, 100, ptmade.ANY, 0, 1000000, b"".join(packets))
+    data, path = (os.path.join(folder, name) for name in ("counted", "counted.html"))
+    os.mkdir(data)
+    with open(os.path.join(data, "perf.data"), "wb") as out:
+        out.write(file.bytes())
+    done = recording.run([os.path.join(recording.BUILD, "bin", "ocular-pt"), f"html={path}", data])
+    if done.returncode:
+        return [done.stderr]
+    page = Page(browser, folder, None, path)
+    page.set("flame-by", "cycles")
+    named = page.run("document.getElementById('flame-by').selectedOptions[0].textContent")
+    widths = sorted(round(width * 2000 / 100) for width, _ in page.rectangles().values())
+    plain = Page(browser, folder, trace([(10, MAIN)]))
+    problems = [f"a page without cycles has {words}" for words in options(plain, "flame-by") if "cycles" in words.lower()]
+    return problems + equal((named, widths), ("CPU cycles", [300, 2000, 2000]))
+
+
 def links_open(page):
     """A link to what is folded unfolds it."""
     page.run("document.querySelector('#functions a').click()")
@@ -283,6 +312,7 @@ def main():
                 plan.case(name, case, page)
             plan.case("hot lines by key", hot_lines, browser, folder)
             plan.case("hot lines by waiting", waiting_lines, browser, folder)
+            plan.case("by CPU cycles, where they were counted", cpu_cycles, browser, folder)
             plan.case("360 pixels to 4K", narrow, browser, folder)
             plan.case("20,000 functions", many, browser, folder)
         finally:

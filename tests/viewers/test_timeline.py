@@ -235,6 +235,26 @@ asyncio.run(main())
 """
 
 
+def single_tasks(page, path, summed):
+    """The flame graph of one task: as wide as the summary says that it ran; of its coroutine and what that called."""
+    with open(path) as file:
+        made = page_data(file.read(), "flame")
+    with open(summed) as file:
+        ran = {task["name"]: task["running_ns"] for task in json.load(file)["tasks"]}
+    problems = equal({view["name"]: sum(view["wall"]) for view in made["task_views"]}, ran)
+    problems += [f"more than all of it: {view['name']}" for view in made["task_views"] if "waiting" in made["values"]
+                 for wall, *off in zip(view["wall"], view["waiting"], view["preempted"]) if wall < sum(off)]
+    for name, all_of_them, n in (("handle", "all 60 tasks", 61), ("main", "all 1 task", 2)):
+        page.set("flame-of", page.run(f"[...document.getElementById('flame-of').options].find(o => o.textContent.startsWith('{name}: ')).value"))
+        together = page.run("document.querySelector('.rect').getAttribute('aria-label')")
+        names = page.run("[...document.getElementById('flame-task').options].map(o => o.textContent)")
+        page.set("flame-task", "0")
+        alone = page.run("document.querySelector('.rect').getAttribute('aria-label')")
+        problems += equal((names[0], len(names)), (all_of_them, n)) + equal(alone.split(",")[0], "all: " + names[1].split(": ")[1])
+        problems += equal(alone == together, n == 2) + equal(page.rectangles()[name, 2][0], 100)
+    return problems
+
+
 def tasks(browser, folder):
     """Of each coroutine: as much running and ready as the summary has, but for what is rounded; drawn, and told."""
     program, data, path, summed = (os.path.join(folder, name) for name in ("tasks.py", "data", "tasks.html", "tasks.json"))
@@ -258,7 +278,9 @@ def tasks(browser, folder):
     page = Page(browser, folder, None, path)
     label = page.run("document.querySelector('#timeline .tasks canvas').ariaLabel")
     some = page.run("(c => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some(n => n))(document.querySelector('#timeline .tasks canvas'))")
+    problems += single_tasks(page, path, summed)
     drag(page, 0.2, 0.9, 1)
+    problems += equal(page.run("document.getElementById('flame-task').parentElement.hidden"), True)  # of a span no task is known
     return problems + equal(some, True) + ([] if re.match(r"Tasks of handle: 60 tasks, up to \d+\.\d at once", label) else [label]) + (
         [] if " to " in page.text("timeline-said") else ["a drag on a row of tasks marks nothing"])
 
