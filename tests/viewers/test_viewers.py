@@ -718,8 +718,41 @@ def statements():
         return dict(re.findall(r"^(create view \w+) (as\n.*?;)$", file.read(), re.MULTILINE | re.DOTALL))
 
 
+def metrics():
+    """[(id, its dimensions, its values, its view)] of docs/ocular-metrics.textproto, which only later engines than this one can read."""
+    with open(os.path.join(recording.ROOT, "docs", "ocular-metrics.textproto"), encoding="utf-8") as file:
+        specs = re.split(r"^metric_(?:template_)?spec \{$", file.read(), flags=re.MULTILINE)[1:]
+    def found(key, spec):
+        return re.findall(rf'\b(?:{key}): "(\w+)"', spec)
+    return [(*found("id|id_prefix", spec), found("dimensions", spec), found("value|value_column_specs: { name", spec), *found("table_name", spec))
+            for spec in specs]
+
+
+def metric_queries():
+    """{id: SQL} that gives the rows of each metric, as an engine that can read the file makes them."""
+    return {f"metric {name}": f"select {', '.join(dimensions + values)} from {view}" for name, dimensions, values, view in metrics()}
+
+
+def metric_problems(answer):
+    """Each has rows, a row for each set of dimensions, and numbers or nothing as values."""
+    found = []
+    for name, dimensions, values, _ in metrics():
+        rows, of = answer[f"metric {name}"], [tuple(row[:len(dimensions)]) for row in answer[f"metric {name}"]]
+        wrong = [row for row in rows for value in row[len(dimensions):] if not isinstance(value, (int, type(None)))]
+        found += [f"no row of {name}"] * (not rows) + [f"{name}: {row}" for row in wrong] + differs((name, len(set(of))), (name, len(of)))
+        found += [f"no values of {name}"] * (not values)
+    return found
+
+
+def examples():
+    """{its beginning: SQL} of each query that docs/perfetto.md shows."""
+    with open(os.path.join(recording.ROOT, "docs", "perfetto.md"), encoding="utf-8") as file:
+        blocks = re.findall(r"^```sql\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
+    return {f"example {n}": query.strip() for n, query in enumerate("".join(blocks).split(";\n")) if query.strip()}
+
+
 def views(trace):
-    """The views of docs/ocular.sql have the summary's figures, in both formats: each is there, and asked."""
+    """The views of docs/ocular.sql have the summary's figures, in both formats: each is there, and asked. So are the metrics of them, and the queries of docs/perfetto.md."""
     data = os.path.join(trace.folder, "views")
     done = recording.record(data, [trace.python, "-c", VIEWS], recording.traced_environment("adaptive", OCULAR_INCLUDE="__main__"))
     if done.returncode:
@@ -739,8 +772,8 @@ def views(trace):
              "caller": "select count(distinct id), count(*) from ocular_caller join ocular_call using (id) where ocular_call.name = 'leaf'",
              "wait": "select count(distinct tid) from ocular_wait where kind = 'waiting: sleep' and longest_ns > 0"}
     made = {" ".join(("create view", "ocular_" + name)) for name in asked}
-    found = differs(set(statements()), made)
-    sql = trace.write_queries("of_views.json", {**{name: f"{name} {body}" for name, body in statements().items()}, **asked})
+    found = differs(set(statements()), made) + differs({view for *_, view in metrics()} - {"ocular_" + name for name in asked}, set())
+    sql = trace.write_queries("of_views.json", {**{name: f"{name} {body}" for name, body in statements().items()}, **asked, **metric_queries(), **examples()})
     whole = sum(row["self_ns"] for row in summary["functions"] + summary["collections"])
     told = None not in [f["self_cpu_ns"] for f in summary["functions"]]  # else the kernel tells nothing here, or not of all threads
     for end in (".json", ".pftrace"):
@@ -751,6 +784,8 @@ def views(trace):
             answer["function"], rows["function"] = ([row[:3] for row in table] for table in (answer["function"], rows["function"]))
         for name, wanted in rows.items():
             found += differs((end, name, sorted(answer[name])), (end, name, sorted(wanted)))
+        found += metric_problems(answer)
+        found += [f"no row: {query}" for name, query in examples().items() if end == ".pftrace" and not answer[name]]
         calls = 2 * 300 * 5 + 4 * 3
         found += differs((len(answer["call"]), sum(ns for _, ns in answer["call"])), (3, whole))
         found += differs(answer["caller"], [[calls, calls]]) + differs(answer["wait"], [[2]])
