@@ -90,7 +90,8 @@ static int open_analysis(struct front *f)
 	err = analysis_open(&f->analysis, &f->options, f->options.codes ? f->options.codes : r->dir);
 	f->analysis.trace.profile.cut = r->cut;
 	f->analysis.trace.profile.file = r->file;
-	progress_init(&f->progress, options_when(f->options.progress, STDERR_FILENO), r->size / BYTES_PER_MARKER);
+	progress_init(&f->progress, options_when(f->options.progress, STDERR_FILENO), r->size / BYTES_PER_MARKER,
+		      f->options.progress_what);
 	return err;
 }
 

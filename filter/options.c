@@ -219,6 +219,7 @@ static const struct {
 	KEY(console, set_when, "auto|always|never", "report (default: when no other is asked for)", FOR_PERF),
 	KEY(color, set_when, "auto|always|never", "colours (default: on a terminal)", FOR_PERF),
 	KEY(progress, set_when, "auto|always|never", "progress on stderr (default: on a terminal)", FOR_PERF),
+	KEY(progress_what, set_string, "TEXT", "what is read, where others are, too: begins that line", FOR_PERF),
 	KEY(status, set_number, "FD", "write \"ok\" or \"error: ...\" there at the end", FOR_PERF),
 	KEY(leave_to_perf, set_yes, "yes|no",
 	    "ocular-pt: where perf must read the recording, say why and end with status 3", FOR_PERF),

@@ -37,6 +37,7 @@ struct options {
 	bool for_diff, for_fleet;
 	const char *request;
 	enum when console, color, progress;
+	const char *progress_what; /* the line begins with it; NULL: nothing */
 	unsigned loops, events_by_code;
 	struct opcodes_view opcodes;
 	enum iterations iterations;

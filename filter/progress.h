@@ -11,10 +11,11 @@ struct progress {
 	bool shown;
 	uint64_t expected; /* words; 0: unknown */
 	uint64_t next;	   /* look at the clock after this many words */
-	struct timespec shown_at;
+	struct timespec begun_at, shown_at;
+	const char *what; /* is read: "A"; NULL: there is only one thing to read */
 };
 
-void progress_init(struct progress *p, bool on, uint64_t expected);
+void progress_init(struct progress *p, bool on, uint64_t expected, const char *what);
 
 /* Call at every word: one comparison except for every 65536th. */
 static inline bool progress_due(const struct progress *p, uint64_t words)

@@ -18,7 +18,7 @@ import signal
 import sys
 import time
 
-from . import agent, debugger, modes, monitor, options, processes, stderr, tools, triggers
+from . import agent, debugger, modes, monitor, options, processes, progress, stderr, tools, triggers
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
@@ -453,13 +453,26 @@ def catch_signals() -> int:
     return wake
 
 
-def wait_end(target: Target, length: float | None, folder: str, wake: int) -> bool:
+def how_far(folder: str, since: float, deadline: float | None) -> str:
+    """How long it has been traced, how large the recording is, and how long it will be."""
+    now, size = time.monotonic(), 0
+    with contextlib.suppress(OSError):
+        size = os.stat(os.path.join(folder, "perf.data")).st_size
+    left = "" if deadline is None else ", %.0f s left" % max(deadline - now, 0)
+    return "[ ocular: %.1f MB in %.0f s%s ]" % (size / 1e6, now - since, left)
+
+
+def wait_end(target: Target, length: float | None, folder: str, wake: int, quiet: bool) -> bool:
     """Until the time is over, a signal, or one of the two sides is gone. Is the target still there?"""
-    deadline = time.monotonic() + length if length else None
+    line, since = progress.Line(), time.monotonic()
+    deadline = since + length if length else None
     while os.path.exists(os.path.join(folder, ".ocular.sock")):
+        if not quiet:
+            line.show(how_far(folder, since, deadline))
         left = 0.5 if deadline is None else min(0.5, deadline - time.monotonic())
         if left <= 0 or select.select([wake, target.fd], [], [], left)[0]:
             break
+    line.clear()
     return not target.ended()
 
 
@@ -504,7 +517,7 @@ def attach(o: argparse.Namespace) -> None:
     if not o.quiet:
         stderr.say("[ ocular: attached to %d by %s; %s detaches ]" % (
             o.pid, how, "time" if o.length else "Ctrl-C"))
-    there = wait_end(target, o.length, folder, wake)
+    there = wait_end(target, o.length, folder, wake, o.quiet)
     try:
         if there:
             ask(target, folder, {"do": "stop"}, o.wait)

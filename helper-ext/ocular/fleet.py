@@ -37,9 +37,9 @@ def add(options: argparse.Namespace) -> int:
         raise Refused("no recording '%s'" % options.what[0])
     store = Store.made(options.store)
     refused = 0
-    for recording in options.what:
+    for number, recording in enumerate(options.what, 1):
         try:
-            added = fleet_add.add(store, recording, given)
+            added = fleet_add.add(store, recording, given, "%d of %d" % (number, len(options.what)))
             for said in ["%s  %s%s" % (row["recording"], recording, fleet_add.lacks(row)) for row in added] or ["%s  is in the store already" % recording]:
                 stderr.show(stderr.printable(said), sys.stdout)
         except Refused as e:

@@ -9,9 +9,10 @@ import os
 import re
 import struct
 import subprocess
+import tempfile
 
 from . import fleet_tables as tables
-from . import tools
+from . import progress, tools
 from .fleet_store import NO_DAY, Refused, Store, duckdb, made_of
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
@@ -66,12 +67,33 @@ def content_id(recording: str) -> str:
     return digest.hexdigest()[:32]
 
 
-def _summary(recording: str) -> "dict[str, Any]":
-    done = subprocess.run([tools.front_end(), "report", "--quiet", "--summary", "-", "--for-fleet", recording], stdin=subprocess.DEVNULL, capture_output=True)
-    if done.returncode:
-        said = done.stderr.decode(errors="backslashreplace").strip().splitlines() or ["ocular report ended with %d" % done.returncode]
+PROGRESS = re.compile(rb"(\r[^\r\n]*?\033\[K)")  # as filter/progress.c writes it
+
+
+def _report(command: list[str], which: str) -> tuple[int, bytes, bytes]:
+    """Exit status, what it writes, and what it says; its progress, as that of `which`, goes to our terminal meanwhile."""
+    line = progress.Line()
+    if not line.on:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True)
+        return done.returncode, done.stdout, done.stderr
+    said = b""
+    with tempfile.TemporaryFile() as file:
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.PIPE, env={**os.environ, "OCULAR_PROGRESS_OF": which}) as process:
+            assert process.stderr
+            while more := os.read(process.stderr.fileno(), 1 << 16):
+                *pieces, rest = PROGRESS.split(said + more)
+                line.write(b"".join(pieces[1::2]))
+                said = b"".join(pieces[::2]) + rest
+        file.seek(0)
+        return process.returncode, file.read(), said
+
+
+def _summary(recording: str, which: str) -> "dict[str, Any]":
+    status, written, errors = _report([tools.front_end(), "report", "--quiet", "--summary", "-", "--for-fleet", recording], which)
+    if status:
+        said = errors.decode(errors="backslashreplace").strip().splitlines() or ["ocular report ended with %d" % status]
         raise Refused("'%s' was not added: %s" % (recording, re.sub("^ocular[a-z-]*: ", "", said[-1])))
-    made = json.loads(done.stdout.decode("utf-8", "replace"))
+    made = json.loads(written.decode("utf-8", "replace"))
     if not isinstance(made, dict) or made.get("schema") != 1:
         raise Refused("'%s' was not added: its summary has another schema" % recording)
     return tables.with_waiting(made)
@@ -149,13 +171,13 @@ def _there(connection: "Any", store: Store, recording: str, given: dict[str, str
     return bool(at)
 
 
-def add(store: Store, recording: str, given: dict[str, str]) -> "list[dict[str, Any]]":
-    """One recording, packed or not: the rows of what was not there already, one for each of its parts."""
+def add(store: Store, recording: str, given: dict[str, str], which: str = "") -> "list[dict[str, Any]]":
+    """One recording, packed or not, `which` ("2 of 5") of several: the rows of what was not there already, one for each of its parts."""
     if not os.path.exists(recording):
         raise Refused("no recording '%s'" % recording)
     with tools.unpacked(recording) as folder:
         shown = {part: part if folder == recording else recording for part in parts(folder)}
-        return [row for row in (_add(store, part, given, name) for part, name in shown.items()) if row]
+        return [row for row in (_add(store, part, given, name, which or "1 of 1") for part, name in shown.items()) if row]
 
 
 def lacks(row: "dict[str, Any]") -> str:
@@ -163,12 +185,12 @@ def lacks(row: "dict[str, Any]") -> str:
     return "; %d of its events are missing" % row["lost"] if row["lost"] else ""
 
 
-def _add(store: Store, recording: str, given: dict[str, str], shown: str) -> "dict[str, Any] | None":
+def _add(store: Store, recording: str, given: dict[str, str], shown: str, which: str) -> "dict[str, Any] | None":
     """One part, which the user knows by another name if it was packed. None: it is there already."""
     connection = duckdb().connect()
     if _there(connection, store, content_id(recording), given, shown):
         return None
-    summary = _summary(recording)
+    summary = _summary(recording, which)
     name = content_id(recording)  # the report repairs what was cut off
     if _there(connection, store, name, given, shown):
         return None

@@ -38,7 +38,7 @@ Exit status: 0, 1 slower than --fail-over allows, 2 wrong usage or bad input.
 END
 }
 
-# summary_of WHAT FILE: sets $json to the summary of WHAT, made as FILE if WHAT is a recording. A file is a summary, unless
+# summary_of WHAT FILE NAME: sets $json to the summary of WHAT, made as FILE if WHAT is a recording, called NAME while it is read. A file is a summary, unless
 # it has a recording's name (--switch-output: perf.data.TIMESTAMP; ocular pack: NAME.ocular).
 summary_of() {
 	json=$1
@@ -48,7 +48,7 @@ summary_of() {
 	esac
 	recording=$1 json=$2
 	for option in $report_files $report_others $report_flags; do eval "$option="; done
-	silent=1 summary=$2 for_diff=$as_html
+	silent=1 summary=$2 for_diff=$as_html one_of=$3
 	(check_report && report_now) >&2 || exit 2
 }
 
@@ -66,9 +66,9 @@ diff() {
 	as_json=$json as_html=$html
 	made=$(mktemp -d) || exit 2
 	trap 'rm -rf "$made"' EXIT
-	summary_of "$a" "$made/a.json"
+	summary_of "$a" "$made/a.json" A
 	a_json=$json
-	summary_of "$b" "$made/b.json"
+	summary_of "$b" "$made/b.json" B
 	set -- --name-a "$a" --name-b "$b" "$a_json" "$json"
 	[ -z "$fail_over" ] || set -- --fail-over "$fail_over" "$@"
 	[ -z "$share" ] || set -- --share "$share" "$@"

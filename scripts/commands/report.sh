@@ -17,7 +17,7 @@ report_table() {
 END
 }
 
-decoder='' silent='' follow=''
+decoder='' silent='' follow='' one_of='' # what is read, where others are, too
 for option in $report_files $report_others $report_flags; do eval "$option=''"; done
 
 report_help() {
@@ -135,6 +135,8 @@ report_now() {
 		eval "value=\$$option"
 		[ -z "$value" ] || set -- "$@" "$option=yes"
 	done
+	[ -z "$one_of" ] || set -- "$@" "progress_what=$one_of"
+	[ -z "${OCULAR_PROGRESS_OF:-}" ] || set -- "$@" progress=always "progress_what=$OCULAR_PROGRESS_OF" # ocular fleet shows it
 	case ${follow:+follow}$decoder in
 	'') by_best "$@" ;;
 	follow*) become "$parts/bin/ocular-pt" "$@" "$file" ;;

@@ -43,7 +43,7 @@ static void test_it_says_how_far_it_is_and_goes(void **state)
 	struct progress p;
 
 	(void)state;
-	progress_init(&p, true, 4000000);
+	progress_init(&p, true, 4000000, NULL);
 	p.shown_at = LONG_AGO;
 	assert_string_equal(written(&p, 1000000), "\r[ ocular: 1.0 M markers, 25% ]\033[K");
 	p.shown_at = LONG_AGO;
@@ -52,12 +52,29 @@ static void test_it_says_how_far_it_is_and_goes(void **state)
 	assert_string_equal(written(&p, 0), "");
 }
 
+/* Begun so long ago that the time of the test does not show. */
+static void test_time_left(void **state)
+{
+	struct progress p;
+	struct timespec now;
+
+	(void)state;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	progress_init(&p, true, 4000000, "2 of 3");
+	p.shown_at = LONG_AGO;
+	p.begun_at = (struct timespec){ .tv_sec = now.tv_sec - 1800 };
+	assert_string_equal(written(&p, 1000000), "\r[ ocular: 2 of 3: 1.0 M markers, 25%, 90 min left ]\033[K");
+	p.shown_at = LONG_AGO;
+	p.begun_at = (struct timespec){ .tv_sec = now.tv_sec - 1800 };
+	assert_string_equal(written(&p, 3999900), "\r[ ocular: 2 of 3: 4.0 M markers, 100%, 0 s left ]\033[K");
+}
+
 static void test_how_much_is_not_always_known(void **state)
 {
 	struct progress p;
 
 	(void)state;
-	progress_init(&p, true, 0);
+	progress_init(&p, true, 0, NULL);
 	p.shown_at = LONG_AGO;
 	assert_string_equal(written(&p, 2500000), "\r[ ocular: 2.5 M markers ]\033[K");
 }
@@ -67,7 +84,7 @@ static void test_the_clock_is_looked_at_seldom(void **state)
 	struct progress p;
 
 	(void)state;
-	progress_init(&p, true, 0);
+	progress_init(&p, true, 0, NULL);
 	assert_false(progress_due(&p, 65535));
 	assert_true(progress_due(&p, 65536));
 	written(&p, 65536);
@@ -80,7 +97,7 @@ static void test_off(void **state)
 	struct progress p;
 
 	(void)state;
-	progress_init(&p, false, 100);
+	progress_init(&p, false, 100, NULL);
 	assert_false(progress_due(&p, UINT64_MAX - 1));
 	assert_string_equal(written(&p, 0), "");
 }
@@ -89,6 +106,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_it_says_how_far_it_is_and_goes),
+		cmocka_unit_test(test_time_left),
 		cmocka_unit_test(test_how_much_is_not_always_known),
 		cmocka_unit_test(test_the_clock_is_looked_at_seldom),
 		cmocka_unit_test(test_off),
