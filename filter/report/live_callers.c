@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The caller of an activation that has ended is what is innermost then, on the stack that it was on. */
+/* The caller of an activation that has ended is what is innermost then, on the stack that it was on. A row is of one code. */
 #include "live_callers.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 enum { CALLS, TOTAL_NS, SELF_NS };
 
 struct live_calls {
-	const struct code *caller;
+	const struct code *code; /* the caller, or the function itself */
 	uint64_t numbers[LIVE_NUMBERS];
 };
 
@@ -26,6 +26,7 @@ static void forget(struct live_callers *c)
 	free(c->file);
 	free(c->qualname);
 	c->file = c->qualname = NULL;
+	c->pid = c->tid = 0;
 	map_free_all(&c->calls);
 	map_free_all(&c->told);
 	c->calls = c->told = (struct map){ 0 };
@@ -45,6 +46,9 @@ static int ask(struct live_callers *c, const char *line)
 		c->qualname = strdup(qualname);
 		c->line = json_integer_value(json_object_get(asked, "line"));
 		err = c->file && c->qualname ? 0 : -ENOMEM;
+	} else {
+		c->pid = json_integer_value(json_object_get(asked, "pid"));
+		c->tid = json_integer_value(json_object_get(asked, "tid"));
 	}
 	json_decref(asked);
 	return err;
@@ -94,12 +98,20 @@ static bool is_it(const struct live_callers *c, const struct code *code)
 	return code->firstlineno == c->line && !strcmp(code->qualname, c->qualname) && !strcmp(code->file, c->file);
 }
 
-static struct live_calls *calls_of(struct live_callers *c, const struct code *caller)
+/* Does it count, of whatever was asked for? */
+static bool is_asked(const struct live_callers *c, const struct activation *a)
 {
-	struct live_calls *calls = map_get(&c->calls, (uintptr_t)caller);
+	if (c->pid)
+		return a->pid == c->pid && (!c->tid || a->tid == c->tid);
+	return c->qualname && is_it(c, a->code);
+}
 
-	if (!calls && (calls = map_add(&c->calls, (uintptr_t)caller, sizeof(*calls))))
-		calls->caller = caller;
+static struct live_calls *calls_of(struct live_callers *c, const struct code *code)
+{
+	struct live_calls *calls = map_get(&c->calls, (uintptr_t)code);
+
+	if (!calls && (calls = map_add(&c->calls, (uintptr_t)code, sizeof(*calls))))
+		calls->code = code;
 	return calls;
 }
 
@@ -110,10 +122,10 @@ int live_callers_leave(struct live_callers *c, const struct activation *a, uint6
 	struct live_calls *calls;
 	uint64_t ns = end_ns - a->start_ns;
 
-	if (!c->qualname || !is_it(c, a->code) || !stack)
+	if (!is_asked(c, a) || !stack)
 		return 0;
 	caller = stack_top(stack);
-	calls = calls_of(c, caller ? caller->a.code : NULL);
+	calls = calls_of(c, c->pid ? a->code : caller ? caller->a.code : NULL);
 	if (!calls)
 		return -ENOMEM;
 	calls->numbers[CALLS] += a->op == OP_PY_START;
@@ -133,8 +145,8 @@ static json_t *rows_of(struct live_callers *c)
 
 	for (struct map_slot *s = NULL; !err && (s = map_next(&c->calls, s));) {
 		const struct live_calls *calls = s->value;
-		const struct code *caller = calls->caller ? calls->caller : &nobody;
-		struct live_row row = { .code = caller, .line = caller->firstlineno };
+		const struct code *code = calls->code ? calls->code : &nobody;
+		struct live_row row = { .code = code, .line = code->firstlineno };
 
 		memcpy(row.numbers, calls->numbers, sizeof(row.numbers));
 		err = live_rows_add(&rows, &c->told, s->key, row);
@@ -146,10 +158,15 @@ static json_t *rows_of(struct live_callers *c)
 
 json_t *live_callers_json(struct live_callers *c)
 {
-	if (!c->qualname)
-		return json_pack("{s:n, s:n}", "callers_of", "callers");
-	return json_pack("{s:{s:o, s:o, s:I}, s:o}", "callers_of", "file", json_text(c->file), "qualname",
-			 json_text(c->qualname), "line", (json_int_t)c->line, "callers", rows_of(c));
+	json_t *of = json_null(), *only = json_null();
+
+	if (c->qualname)
+		of = json_pack("{s:o, s:o, s:I}", "file", json_text(c->file), "qualname", json_text(c->qualname),
+			       "line", (json_int_t)c->line);
+	if (c->pid)
+		only = json_pack("{s:i, s:o}", "pid", c->pid, "tid", c->tid ? json_integer(c->tid) : json_null());
+	return json_pack("{s:o, s:o, s:o, s:o}", "callers_of", of, "callers", c->qualname ? rows_of(c) : json_null(),
+			 "only", only, "only_functions", c->pid ? rows_of(c) : json_null());
 }
 
 void live_callers_free(struct live_callers *c)

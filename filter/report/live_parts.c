@@ -139,16 +139,19 @@ static json_t *threads(struct map *told, const struct profile *p)
 /* null: no program says what it waits for. */
 static json_t *waits(struct map *told, const struct profile *p)
 {
-	const struct waits *all = &p->all_waits;
+	const struct waits *all = &p->all_waits, *idle = &p->idle_waits;
 	json_t *array = profile_has_waits(p) ? json_array() : json_null();
 
 	for (int kind = 0; json_is_array(array) && kind < WAIT_KINDS; kind++) {
-		uint64_t numbers[LIVE_NUMBERS] = { all->of[kind].n, all->of[kind].ns };
+		uint64_t numbers[LIVE_NUMBERS] = { all->of[kind].n, all->of[kind].ns, idle->of[kind].n,
+						   idle->of[kind].ns };
 		int more = live_more(told, kind, numbers);
 
 		if (more > 0)
-			array = json_append(array, json_pack("{s:s, s:I, s:I}", "kind", wait_name(kind), "count",
-							     (json_int_t)numbers[0], "ns", (json_int_t)numbers[1]));
+			array = json_append(
+				array, json_pack("{s:s, s:I, s:I, s:I, s:I}", "kind", wait_name(kind), "count",
+						 (json_int_t)numbers[0], "ns", (json_int_t)numbers[1], "idle_count",
+						 (json_int_t)numbers[2], "idle_ns", (json_int_t)numbers[3]));
 	}
 	return array;
 }

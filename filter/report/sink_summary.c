@@ -241,6 +241,19 @@ static int put_waits(struct summary *m, const struct profile *p)
 	return err;
 }
 
+static bool has_idle_waits(const struct profile *p)
+{
+	return profile_has_waits(p) && waits_ns(&p->idle_waits);
+}
+
+/* Of all of them, those of a pool's workers for their next job. */
+static int put_idle_waits(struct summary *m, const struct profile *p)
+{
+	size_t rows = 0;
+
+	return put_waits_of(m, NULL, &p->idle_waits, &rows);
+}
+
 static int put_native_of(struct summary *m, const struct profile *p, const struct code *code, size_t *rows)
 {
 	size_t n = 0;
@@ -299,6 +312,7 @@ static const struct {
 	{ "greenlets", has_greenlets, .array = put_greenlets },
 	{ "loops", .array = put_loops },
 	{ "waits", profile_has_waits, .array = put_waits },
+	{ "idle_waits", has_idle_waits, .array = put_idle_waits },
 	{ "locks", profile_has_waits, .array = put_locks },
 	{ "sampling", profile_is_sampled, .object = summary_sampling },
 	{ "native", profile_is_sampled, .array = put_native },

@@ -39,7 +39,20 @@ VIEWS = (
     View("waits", "waits", ("kind",), ("ns", "time"), ("count", "count")),
     View("gc", "gc", ("generation",), ("ns", "time"), ("count", "count"), ("collected", "objs")),
 )
-CALLERS = View("callers", "callers", PLACE, ("total_ns", "total"), ("self_ns", "self"), ("calls", "calls"))
+CALLS = ("total_ns", "total"), ("self_ns", "self"), ("calls", "calls")
+CALLERS = View("callers", "callers", PLACE, *CALLS)
+ONLY = View("functions of it", "only_functions", PLACE, *CALLS)  # of one thread or process
+ASKED = {CALLERS.title: "callers_of", ONLY.title: "only"}  # keys of what was asked for, in a line
+IDLE = "idle workers"
+
+
+def apart(waits: "list[dict[str, Any]] | None") -> "list[dict[str, Any]] | None":
+    """Waits of a pool's workers for their next job are no waits for a lock, or whatever they are made of: nobody waits for them."""
+    if waits is None:
+        return None
+    rows = [{"kind": row["kind"], "ns": row["ns"] - row["idle_ns"], "count": row["count"] - row["idle_count"]} for row in waits]
+    idle = {"kind": IDLE, "ns": sum(row["idle_ns"] for row in waits), "count": sum(row["idle_count"] for row in waits)}
+    return [row for row in [*rows, idle] if row["ns"] or row["count"]]
 
 
 class Row:
@@ -83,8 +96,8 @@ class Totals:
     """All rows of all views."""
 
     def __init__(self) -> None:
-        self.rows: dict[str, dict[tuple[Any, ...], Row]] = {view.title: {} for view in (*VIEWS, CALLERS)}
-        self.asked: dict[str, Any] | None = None  # whose callers
+        self.rows: dict[str, dict[tuple[Any, ...], Row]] = {view.title: {} for view in (*VIEWS, CALLERS, ONLY)}
+        self.asked: dict[str, Any] | None = None  # whose callers, or functions
         self.untold: set[str] = set()  # titles of what the program does not tell
         self.events = self.lost = self.damaged = self.latest_events = self.most_events = 0
         self.began_ns = self.time_ns = 0
@@ -103,9 +116,10 @@ class Totals:
         self.lost += line["lost"]
         self.damaged += line["damaged"]
         for view in VIEWS:
-            self._add(view, line[view.source])
-        if line["callers_of"] == self.asked:
-            self._add(CALLERS, line["callers"])
+            self._add(view, apart(line["waits"]) if view.source == "waits" else line[view.source])
+        for view in (CALLERS, ONLY):
+            if self.asked and line[ASKED[view.title]] == self.asked:
+                self._add(view, line[view.source])
 
     def _add(self, view: View, told: "list[dict[str, Any]] | None") -> None:
         rows = self.rows[view.title]
@@ -119,8 +133,16 @@ class Totals:
 
     def ask(self, name: "tuple[Any, ...] | None") -> None:
         """Whose callers are counted from now on: a function's, by its row's name."""
-        self.asked = dict(zip(PLACE, name)) if name else None
-        self.rows[CALLERS.title].clear()
+        self._ask(dict(zip(PLACE, name)) if name else None)
+
+    def ask_only(self, pid: int, tid: "int | None") -> None:
+        """Whose functions are counted from now on: those of a thread, or of a whole process."""
+        self._ask({"pid": pid, "tid": tid})
+
+    def _ask(self, asked: "dict[str, Any] | None") -> None:
+        self.asked = asked
+        for view in (CALLERS, ONLY):
+            self.rows[view.title].clear()
 
     def per_second(self, n: int) -> int:
         """A number of the last line, which may be of less than a second."""

@@ -6,7 +6,7 @@ import curses
 import re
 import unicodedata
 
-from .top_rows import CALLERS, SECOND, VIEWS, Row, Totals, View
+from .top_rows import CALLERS, IDLE, ONLY, SECOND, VIEWS, Row, Totals, View
 
 NUMBER = 9  # columns of one
 NAME = 24  # columns that a row's name has at least: numbers that do not fit then are not shown
@@ -16,7 +16,8 @@ KEYS = (
     ("Tab, 1 to 7", "the next table, or that one"),
     ("<  >", "sort by the column to the left, to the right"),
     ("up down, page up ...", "choose a row; Home: the first one again"),
-    ("Enter", "count who calls the chosen function; Esc ends that"),
+    ("Enter", "count who calls the chosen function, or what the chosen"),
+    ("", "thread or process runs; Esc ends that"),
     ("/", "only rows with a text or regular expression; Esc: all"),
     ("Space", "hold the screen still, or go on; nothing is missed"),
 )
@@ -26,7 +27,7 @@ those beside them of all time since the start.
 Times of all threads are added up, so one second may have more than a second.
 self: functions without what they call; own: loops without loops inside them;
 cpu: of that on a processor; wait: off it by its own will; gil: waiting for it.
-A dash: not known here.
+idle: workers of a pool that wait for their next job. A dash: not known here.
 """.splitlines()
 ENTER = 10, 13, curses.KEY_ENTER
 ESCAPE = 27
@@ -81,7 +82,8 @@ class Screen:
         self.held: Totals | None = None  # as it was then
         self.view, self.first = VIEWS[0], 0
         self.chosen: tuple[object, ...] | None = None  # the name of that row; None: the first one
-        self.columns = {view.title: 0 for view in (*VIEWS, CALLERS)}
+        self.columns = {view.title: 0 for view in (*VIEWS, CALLERS, ONLY)}
+        self.before, self.of = VIEWS[0], ""  # the table that Esc goes back to, and the row of it that was chosen
         self.filter, self.typing, self.helping = "", False, False
         self.words = ""  # about the program: that it has ended
         window.keypad(True)
@@ -162,18 +164,27 @@ class Screen:
             self.chosen = rows[max(0, min(chosen + step, len(rows) - 1))].name
 
     def _ask(self) -> None:
-        """Who calls the chosen function, or the chosen caller."""
+        """Who calls the chosen function, or the chosen caller; or what the chosen thread or process runs."""
         rows, chosen = self._rows()
-        if self.view in (VIEWS[0], CALLERS) and rows and rows[chosen].name[0]:
-            self.held, self.filter = None, ""
-            self.totals.ask(rows[chosen].name)
-            self._show(CALLERS)
+        row = rows[chosen] if rows else None
+        if row and self.view in (VIEWS[0], CALLERS, ONLY) and row.name[0]:
+            self.totals.ask(row.name)
+            self._show_asked(CALLERS, VIEWS[0], row)
+        elif row and self.view.source == "threads":
+            ids = row.name[1:] if self.view is VIEWS[2] else (row.name[0], None)
+            self.totals.ask_only(*ids)
+            self._show_asked(ONLY, self.view, row)
+
+    def _show_asked(self, view: View, before: View, row: Row) -> None:
+        self.held, self.filter = None, ""
+        self.before, self.of = before, row.text()
+        self._show(view)
 
     def _back(self) -> None:
-        """From callers to functions; else all rows are shown again."""
-        if self.view is CALLERS:
+        """From callers to functions, from what a thread runs to threads; else all rows are shown again."""
+        if self.view in (CALLERS, ONLY):
             self.totals.ask(None)
-            self._show(VIEWS[0])
+            self._show(self.before)
         self.filter = ""
 
     # Drawing.
@@ -221,13 +232,15 @@ class Screen:
         self._line(1, "%s events/s (most %s/s), %s in all, %s" % (
             figure(totals.per_second(totals.latest_events)), figure(totals.most_events), figure(totals.events), lost),
                    curses.A_BOLD if totals.lost or totals.damaged else 0)
-        self._line(2, "each second: CPU %s, waiting %s, for the GIL %s, gc %s" % tuple(
-            "-" if ns is None else duration(ns) for ns in (
-                totals.latest("threads", "cpu_ns"), totals.latest("threads", "waiting_ns"), totals.latest("threads", "gil_ns"),
-                totals.latest("gc", "ns"))))
-        if self.view is CALLERS and totals.asked:
-            name = tuple(totals.asked.values())
-            self._line(3, "callers of %s, since they were asked for (Esc: functions)" % Row(name).text())
+        idle = totals.latest("waits", "ns", IDLE)
+        cpu, waiting, gil, gc = ("-" if ns is None else duration(ns) for ns in (
+            totals.latest("threads", "cpu_ns"), totals.latest("threads", "waiting_ns"), totals.latest("threads", "gil_ns"),
+            totals.latest("gc", "ns")))
+        self._line(2, "each second: CPU %s, waiting %s%s, for the GIL %s, gc %s" % (
+            cpu, waiting, idle and " (%s idle)" % duration(idle) or "", gil, gc))
+        if self.view in (CALLERS, ONLY) and totals.asked:
+            what = "callers" if self.view is CALLERS else "functions"
+            self._line(3, "%s of %s, since they were asked for (Esc: %s)" % (what, self.of, self.before.title))
         else:
             self._line(3, "".join(("[%d %s]" if view is self.view else " %d %s ") % (n, view.title) for n, view in enumerate(VIEWS, 1)))
 

@@ -165,22 +165,30 @@ def adds_up(python, folder):
 
 
 def callers(python, folder):
-    """Asked for while the program waits, those of late() are told from its next call on; then those of nothing."""
-    with start(python, folder) as recorder, follow(folder, "--callers", ask=True) as follower:
+    """Asked for while the program waits, those of late() are told from its next call on; and the main thread's functions, without others'."""
+    with start(python, folder) as recorder, follow(folder, "--callers", ask=True) as follower, follow(folder, "--callers", ask=True) as other:
         first = until_early(follower)
+        main = {key: first[-1]["threads"][0][key] for key in ("pid", "tid")}
+        print(json.dumps(main), file=other.stdin, flush=True)
+        while json.loads(other.stdout.readline())["only"] is None:
+            pass
         lines = PROGRAM.splitlines()
         asked = {"file": os.path.join(folder, "program.py"), "qualname": "late", "line": lines.index("def late():") + 1}
         print('{"qualname":\nno JSON at all\n' + json.dumps(asked), file=follower.stdin, flush=True)
         while json.loads(follower.stdout.readline())["callers"] is None:
             pass
         let_go(folder)
-        seconds = [json.loads(line) for line in follower.stdout]
+        seconds, others = ([json.loads(line) for line in each.stdout] for each in (follower, other))
     calls, self_ns = totals((row for second in seconds for row in second["callers"]), "line")
+    of_main = added((row for second in others for row in second["only_functions"]), ("qualname",), ("calls", "self_ns", "total_ns"))
     own = sum(row["self_ns"] for second in seconds for row in second["functions"] if row["qualname"] == "late")
     many = next(number for number, line in enumerate(lines, 1) if line.startswith("def many("))
     right = {(asked["file"], "many", many): 101000}
     problems = [] if calls == right else [f"callers: {calls}, not {right}"]
     problems += [f"{seconds[-1]['callers_of']}, not {asked}"] * (seconds[-1]["callers_of"] != asked)
+    problems += [f"of the main thread: {of_main}"] * (of_main[("late",)][0] != 50000 or of_main[("many",)][0] != 1 or ("child",) in of_main)
+    problems += [f"{name}: self {own_ns} of {all_ns}" for name, (_, own_ns, all_ns) in of_main.items() if not 0 <= own_ns <= all_ns]
+    problems += [f"{others[-1]['only']}, not {main}"] * (others[-1]["only"] != main or others[-1]["callers"] is not None)
     problems += ["callers without a question"] * any(second["callers"] is not None for second in first)
     problems += [f"self time {self_ns}, not {own}"] * (sum(self_ns.values()) != own)
     return problems + [f"exit {recorder.returncode}, {follower.returncode}"] * (recorder.returncode or follower.returncode)

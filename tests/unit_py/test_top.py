@@ -11,7 +11,7 @@ from rec import equal
 
 sys.path.insert(0, os.path.join(rec.BUILD, "python"))
 from ocular import top, top_rows, top_screen  # noqa: E402
-from ocular.top_rows import CALLERS, VIEWS, Totals  # noqa: E402
+from ocular.top_rows import CALLERS, ONLY, VIEWS, Totals  # noqa: E402
 
 FUNCTIONS = VIEWS[0]
 
@@ -22,7 +22,7 @@ def function(qualname, calls, self_ns, cpu_ns):
 
 def line(time_ns, *functions, **more):
     return {"time_ns": time_ns, "events": 10, "lost": 0, "damaged": 0, "functions": functions, "loops": (), "tasks": (), "threads": (),
-            "waits": None, "gc": (), "callers_of": None, "callers": None, **more}
+            "waits": None, "gc": (), "callers_of": None, "callers": None, "only": None, "only_functions": None, **more}
 
 
 def shown(totals, view, column=0, pattern=None):
@@ -70,6 +70,30 @@ def test_callers_of_another_function_are_not_taken():
     equal(shown(totals, CALLERS), [("main", [9, 9, 8, 8, 4, 4])])
     totals.ask(None)
     equal(shown(totals, CALLERS), [])
+
+
+def test_functions_of_a_thread_or_a_process():
+    totals = Totals()
+    row = {"qualname": "f", "file": "/shop/app.py", "line": 7, "calls": 4, "total_ns": 9, "self_ns": 8}
+    for tid, others in ((12, None), (None, 12)):
+        totals.ask_only(11, tid)
+        totals.add(line(10 ** 9, only={"pid": 11, "tid": others}, only_functions=[row]))
+        equal(shown(totals, ONLY), [])
+        totals.add(line(2 * 10 ** 9, only={"pid": 11, "tid": tid}, only_functions=[row]))
+        equal(shown(totals, ONLY), [("f", [9, 9, 8, 8, 4, 4])])
+    totals.ask(("f", "/shop/app.py", 7))
+    equal(shown(totals, ONLY), [])
+
+
+def test_idle_workers_are_apart():
+    totals, waits = Totals(), VIEWS[5]
+    lock = {"kind": "lock", "count": 3, "ns": 100, "idle_count": 2, "idle_ns": 90}
+    read = {"kind": "read", "count": 1, "ns": 50, "idle_count": 1, "idle_ns": 50}
+    totals.add(line(10 ** 9, waits=[lock, read]))
+    equal(shown(totals, waits), [("idle workers", [140, 140, 3, 3]), ("lock", [10, 10, 1, 1])])
+    equal((totals.latest("waits", "ns", top_rows.IDLE), totals.latest("waits", "ns")), (140, 150))
+    totals.add(line(2 * 10 ** 9, waits=[]))
+    equal((totals.latest("waits", "ns", top_rows.IDLE), shown(totals, waits)), (0, [("idle workers", [0, 140, 0, 3]), ("lock", [0, 10, 0, 1])]))
 
 
 def test_a_python_without_curses():

@@ -150,6 +150,13 @@ def of_a_recording(python, folder):
             terminal.until(r"^\[1 functions\]")
             terminal.keys("3")
             terminal.until(r"  worker  \d+ of \d+$")
+            terminal.only("worker")
+            terminal.keys("Enter")
+            terminal.until(r"^functions of worker  \d+ of \d+, since they were asked for \(Esc: threads\)")
+            terminal.until(r" [1-9]\d*  price  shop\.py:4$")
+            others = [*others, *(line for line in terminal.screen().splitlines() if "wait_for" in line)]
+            terminal.keys("Escape")
+            terminal.until(r"\[3 threads\]")
             terminal.keys("q")
             terminal.until("^exit status 0$")
     return [f"the filter shows {others}"] * (len(others) != 1) + left(folder)
