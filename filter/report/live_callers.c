@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The caller of an activation that has ended is what is innermost then, on the stack that it was on. A row is of one code. */
+/* The caller of an activation that has ended is what is innermost then, on the stack that it was on. */
 #include "live_callers.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
  * live_callers.h - who calls one function, or what one thread or process runs, while a recording is followed; asked for
  * on standard input.
  *
- * A line there is a JSON object with "file", "qualname" and "line", as in a line's functions[]; or with "pid", and "tid"
- * for one thread of it. Another one takes its place; {} ends it. What is counted are calls that end from then on.
+ * A line there is a JSON object with "file", "qualname" and "line", as in a line's functions[]; or with "pid", and
+ * "tid" for one thread of it. Another one takes its place; {} ends it. What is counted are calls that end from then on.
  */
 #pragma once
 
@@ -34,8 +34,8 @@ int live_callers_hear(struct live_callers *c);
 int live_callers_leave(struct live_callers *c, const struct activation *a, uint64_t end_ns);
 
 /*
- * An object: "callers_of", as asked for, and "callers", ranked by total_ns; both null: of no function. Likewise "only" and
- * "only_functions": of no thread or process. NULL: no memory.
+ * An object: "callers_of", as asked for, and "callers", ranked by total_ns; both null: of no function. Likewise "only"
+ * and "only_functions": of no thread or process. NULL: no memory.
  */
 json_t *live_callers_json(struct live_callers *c);
 
