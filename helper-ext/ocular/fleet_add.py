@@ -58,14 +58,25 @@ def parts(recording: str) -> list[str]:
     return older + _glob(recording, "perf.data") if older else [recording]
 
 
-def content_id(recording: str) -> str:
-    """The same for the same content, wherever it is: of what the recorder wrote, because all else was made of it. Refused if there is none."""
-    digest = hashlib.sha256()
+def _recorded(recording: str) -> list[str]:
+    """What the recorder wrote. Refused if that is nothing."""
     folder = recording if os.path.isdir(recording) else os.path.dirname(recording) or "."
     data = os.path.join(folder, "perf.data") if folder == recording else recording
     if not os.path.isfile(data):
         raise Refused("'%s' is not a recording: it has no perf.data" % recording)
-    for path in [*_glob(folder, "codes-*.jsonl"), data]:
+    return [*_glob(folder, "codes-*.jsonl"), data]
+
+
+def _versions(recording: str) -> "list[tuple[str, int, int, int]]":
+    """Other ones if a file was changed."""
+    found = [(path, os.stat(path)) for path in _recorded(recording)]
+    return [(path, each.st_ino, each.st_size, each.st_mtime_ns) for path, each in found]
+
+
+def content_id(recording: str) -> str:
+    """The same for the same content, wherever it is: of what the recorder wrote, because all else was made of it. Refused if there is none."""
+    digest = hashlib.sha256()
+    for path in _recorded(recording):
         try:
             with open(path, "rb") as file:
                 inner = hashlib.file_digest(file, "sha256").digest()
@@ -175,11 +186,13 @@ def lacks(row: "dict[str, Any]") -> str:
 def _add(store: Store, recording: str, given: dict[str, str], shown: str, events: bool) -> "dict[str, Any] | None":
     """One part, which the user knows by another name if it was packed. None: it is there already."""
     connection = duckdb().connect()
-    at = _there(connection, store, content_id(recording), given, shown)
-    if at and not (events and _lacks_events(store, at[0], content_id(recording))):
+    versions, name = _versions(recording), content_id(recording)
+    at = _there(connection, store, name, given, shown)
+    if at and not (events and _lacks_events(store, at[0], name)):
         return None
     summary = _summary(recording)
-    name = content_id(recording)  # the report repairs what was cut off
+    if versions != _versions(recording):  # the report repairs what was cut off
+        name = content_id(recording)
     at = _there(connection, store, name, given, shown)
     header = _header(recording, summary)
     start = start_of(header)

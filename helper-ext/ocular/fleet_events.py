@@ -5,6 +5,8 @@ Numbers go from the one to the other as they are: blocks are read into the colum
 looking at single rows in Python.
 """
 
+import contextlib
+import fcntl
 import importlib
 import json
 import os
@@ -188,6 +190,8 @@ def write(file: "BinaryIO", path: str, names: tables.Names, recording: str) -> N
 def from_recording(recording: str, path: str, names: tables.Names, name: str) -> None:
     """Reads the recording, and writes what is in it. Refused with the reason of whoever could not read it."""
     ours, theirs = os.pipe()
+    with contextlib.suppress(OSError):  # beyond what this user may have; it only saves switches between the two
+        fcntl.fcntl(ours, fcntl.F_SETPIPE_SZ, 1 << 20)
     with tempfile.TemporaryFile() as said, open(ours, "rb", buffering=1 << 16) as file:
         command = [tools.front_end(), "report", "--quiet", "--event-columns", "/dev/fd/%d" % theirs, recording]
         try:
