@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 
-from . import fleet_add, fleet_compact, fleet_output, fleet_questions, stderr, tools
+from . import fleet_add, fleet_compact, fleet_events, fleet_output, fleet_questions, stderr, tools
 from .fleet_store import Refused, Store, duckdb
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
@@ -32,14 +32,17 @@ def output(answer: "fleet_questions.Answer", options: argparse.Namespace) -> Non
 def add(options: argparse.Namespace) -> int:
     """Every recording that can be added is; 1 if one could not."""
     duckdb()
+    if options.events:
+        fleet_events.arrow()
     given = fleet_add.labels(options.label)
+    partition = None if options.partition is None else fleet_add.label_names(options.partition)
     if not any(map(os.path.exists, options.what)):
         raise Refused("no recording '%s'" % options.what[0])
-    store = Store.made(options.store)
+    store = Store.made(options.store, partition)
     refused = 0
     for number, recording in enumerate(options.what, 1):
         try:
-            added = fleet_add.add(store, recording, given, "%d of %d" % (number, len(options.what)))
+            added = fleet_add.add(store, recording, given, options.events, "%d of %d" % (number, len(options.what)))
             for said in ["%s  %s%s" % (row["recording"], recording, fleet_add.lacks(row)) for row in added] or ["%s  is in the store already" % recording]:
                 stderr.show(stderr.printable(said), sys.stdout)
         except Refused as e:
@@ -137,12 +140,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("store", metavar="STORE")
     parser.add_argument("what", nargs="*")
     parser.add_argument("--label", action="append", default=[])
+    parser.add_argument("--partition")
     parser.add_argument("--by")
     parser.add_argument("--each")
     parser.add_argument("--format", choices=fleet_output.FORMATS, default="table")
     parser.add_argument("--share", type=float, default=0.1)
     parser.add_argument("--rows", type=int, default=20)
-    for flag in ("--all", "--no-browser"):
+    for flag in ("--all", "--events", "--no-browser"):
         parser.add_argument(flag, action="store_true")
     options = parser.parse_intermixed_args(arguments)
     options.asked = shlex.join(arguments)

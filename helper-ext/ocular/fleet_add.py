@@ -11,8 +11,8 @@ import struct
 import subprocess
 import tempfile
 
+from . import fleet_events, progress, tools
 from . import fleet_tables as tables
-from . import progress, tools
 from .fleet_store import NO_DAY, Refused, Store, duckdb, made_of
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
@@ -40,6 +40,15 @@ def labels(words: "Sequence[str]") -> dict[str, str]:
     return found
 
 
+def label_names(words: str) -> list[str]:
+    """Of A,B. Refused if one is not a label's name."""
+    names = words.split(",")
+    for name in names:
+        if not NAME.fullmatch(name) or names.count(name) > 1:
+            raise Refused("--partition is LABEL,... with different names of labels, not '%s'" % words)
+    return names
+
+
 def _glob(folder: str, pattern: str) -> list[str]:
     return sorted(path for path in glob.glob(os.path.join(glob.escape(folder), pattern)) if os.path.isfile(path))
 
@@ -50,14 +59,25 @@ def parts(recording: str) -> list[str]:
     return older + _glob(recording, "perf.data") if older else [recording]
 
 
-def content_id(recording: str) -> str:
-    """The same for the same content, wherever it is: of what the recorder wrote, because all else was made of it. Refused if there is none."""
-    digest = hashlib.sha256()
+def _recorded(recording: str) -> list[str]:
+    """What the recorder wrote. Refused if that is nothing."""
     folder = recording if os.path.isdir(recording) else os.path.dirname(recording) or "."
     data = os.path.join(folder, "perf.data") if folder == recording else recording
     if not os.path.isfile(data):
         raise Refused("'%s' is not a recording: it has no perf.data" % recording)
-    for path in [*_glob(folder, "codes-*.jsonl"), data]:
+    return [*_glob(folder, "codes-*.jsonl"), data]
+
+
+def _versions(recording: str) -> "list[tuple[str, int, int, int]]":
+    """Other ones if a file was changed."""
+    found = [(path, os.stat(path)) for path in _recorded(recording)]
+    return [(path, each.st_ino, each.st_size, each.st_mtime_ns) for path, each in found]
+
+
+def content_id(recording: str) -> str:
+    """The same for the same content, wherever it is: of what the recorder wrote, because all else was made of it. Refused if there is none."""
+    digest = hashlib.sha256()
+    for path in _recorded(recording):
         try:
             with open(path, "rb") as file:
                 inner = hashlib.file_digest(file, "sha256").digest()
@@ -91,8 +111,7 @@ def _report(command: list[str], which: str) -> tuple[int, bytes, bytes]:
 def _summary(recording: str, which: str) -> "dict[str, Any]":
     status, written, errors = _report([tools.front_end(), "report", "--quiet", "--summary", "-", "--for-fleet", recording], which)
     if status:
-        said = errors.decode(errors="backslashreplace").strip().splitlines() or ["ocular report ended with %d" % status]
-        raise Refused("'%s' was not added: %s" % (recording, re.sub("^ocular[a-z-]*: ", "", said[-1])))
+        raise Refused("'%s' was not added: %s" % (recording, tools.reason(errors, status)))
     made = json.loads(written.decode("utf-8", "replace"))
     if not isinstance(made, dict) or made.get("schema") != 1:
         raise Refused("'%s' was not added: its summary has another schema" % recording)
@@ -157,27 +176,28 @@ def commit_of(folder: "str | None", host: "str | None", start: "datetime.datetim
 
 def _same_labels(connection: "Any", store: Store, at: tuple[str, str], recording: str, given: dict[str, str], shown: str) -> None:
     """Refused if the store has it with others."""
-    row = (store.rows(connection, "SELECT * FROM read_parquet(?) WHERE recording = ?", store.path(tables.RECORDING, *at), recording) or [{}])[0]
+    row = (store.rows(connection, "SELECT * FROM read_parquet(?, hive_partitioning = false) WHERE recording = ?", store.path(tables.RECORDING, *at), recording) or [{}])[0]
     had = {name[len(tables.LABEL):]: value for name, value in row.items() if name.startswith(tables.LABEL) and value is not None}
     if had != given:
         raise Refused("'%s' is in the store already, with other labels: %s" % (
             shown, ", ".join("%s=%s" % each for each in sorted(had.items())) or "none"))
 
 
-def _there(connection: "Any", store: Store, recording: str, given: dict[str, str], shown: str) -> bool:
+def _there(connection: "Any", store: Store, recording: str, given: dict[str, str], shown: str) -> "tuple[str, str] | None":
+    """Where the store has it; None: it has not. Refused if it has it with other labels."""
     at = store.has(connection, recording)
     if at:
         _same_labels(connection, store, at, recording, given, shown)
-    return bool(at)
+    return at
 
 
-def add(store: Store, recording: str, given: dict[str, str], which: str = "") -> "list[dict[str, Any]]":
-    """One recording, packed or not, `which` ("2 of 5") of several: the rows of what was not there already, one for each of its parts."""
+def add(store: Store, recording: str, given: dict[str, str], events: bool = False, which: str = "1 of 1") -> "list[dict[str, Any]]":
+    """One recording, packed or not, `which` of several: the rows of what was not there already, one for each of its parts."""
     if not os.path.exists(recording):
         raise Refused("no recording '%s'" % recording)
     with tools.unpacked(recording) as folder:
         shown = {part: part if folder == recording else recording for part in parts(folder)}
-        return [row for row in (_add(store, part, given, name, which or "1 of 1") for part, name in shown.items()) if row]
+        return [row for row in (_add(store, part, given, name, events, which) for part, name in shown.items()) if row]
 
 
 def lacks(row: "dict[str, Any]") -> str:
@@ -185,30 +205,53 @@ def lacks(row: "dict[str, Any]") -> str:
     return "; %d of its events are missing" % row["lost"] if row["lost"] else ""
 
 
-def _add(store: Store, recording: str, given: dict[str, str], shown: str, which: str) -> "dict[str, Any] | None":
+def _add(store: Store, recording: str, given: dict[str, str], shown: str, events: bool, which: str) -> "dict[str, Any] | None":
     """One part, which the user knows by another name if it was packed. None: it is there already."""
     connection = duckdb().connect()
-    if _there(connection, store, content_id(recording), given, shown):
+    versions, name = _versions(recording), content_id(recording)
+    at = _there(connection, store, name, given, shown)
+    if at and not (events and _lacks_events(store, at[0], name)):
         return None
     summary = _summary(recording, which)
-    name = content_id(recording)  # the report repairs what was cut off
-    if _there(connection, store, name, given, shown):
-        return None
+    if versions != _versions(recording):  # the report repairs what was cut off
+        name = content_id(recording)
+    at = _there(connection, store, name, given, shown)
     header = _header(recording, summary)
     start = start_of(header)
-    day = start.date().isoformat() if start else NO_DAY
+    day = at[0] if at else store.place(start.date().isoformat() if start else NO_DAY, given)
     names = tables.Names(header)
+    if not at:
+        _write_tables(connection, store, (day, name), summary, names)
+    if events and _lacks_events(store, day, name):
+        fleet_events.add(store, recording, (day, name), names)
+    row = _recording_row(recording, summary, name, header, given, shown)
+    if not at:
+        store.write(connection, made_of(connection, _recording_columns(given), tables.as_json([row])), tables.RECORDING, day, name)
+    return row if not at or events else None
+
+
+def _lacks_events(store: Store, day: str, name: str) -> bool:
+    return not os.path.exists(store.path(tables.EVENTS, day, name))
+
+
+def _write_tables(connection: "Any", store: Store, at: tuple[str, str], summary: "dict[str, Any]", names: tables.Names) -> None:
+    """What comes from the summary, but for the row of the recording."""
     for table in tables.TABLES:
-        rows = list(tables.rows(table, name, summary, names))
+        rows = list(tables.rows(table, at[1], summary, names))
         if rows:
-            store.write(connection, made_of(connection, tables.columns(table), tables.as_json(rows)), table, day, name)
+            store.write(connection, made_of(connection, tables.columns(table), tables.as_json(rows)), table, *at)
+
+
+def _recording_columns(given: dict[str, str]) -> list[tuple[str, str]]:
+    return tables.columns(tables.RECORDING) + [(tables.LABEL + label, "VARCHAR") for label in given]
+
+
+def _recording_row(recording: str, summary: "dict[str, Any]", name: str, header: "dict[str, Any]", given: dict[str, str],
+                   shown: str) -> "dict[str, Any]":
     host = host_of(os.path.join(recording, "perf.data") if os.path.isdir(recording) else recording)
-    script = tables.program(header)
+    script, start = tables.program(header), start_of(header)
     row = tables.recording_row(summary, recording=name, program=script and os.path.basename(script), host=host,
                                start=start and start.isoformat(" "), path=os.path.abspath(shown),
-                               commit=commit_of(names.folders[-1], host, start))
-    columns = tables.columns(tables.RECORDING) + [(tables.LABEL + label, "VARCHAR") for label in given]
+                               commit=commit_of(tables.Names(header).folders[-1], host, start))
     row.update({tables.LABEL + label: value for label, value in given.items()})
-    query = made_of(connection, columns, tables.as_json([row]))
-    store.write(connection, query, tables.RECORDING, day, name)
     return row

@@ -40,12 +40,13 @@ def compact(store: Store) -> int:
 
 def order(table: str) -> str:
     """Of a pack's rows: what is alike lies together, which is smaller, and less to read for one function."""
-    return ", ".join([column for column, _ in tables.columns(table) if column.endswith("key")] + ["recording"])
+    alike = [column for column, _ in tables.columns(table) if column == "name" or column.endswith(("key", "line", "head_offset"))]
+    return ", ".join([*sorted(alike, key=lambda column: not column.startswith("callee")), "recording"])
 
 
 def _pack(connection: object, store: Store, day: str, stems: list[str]) -> None:
     name = PACK + hashlib.sha256("".join(stems).encode()).hexdigest()[:32]
-    for table in tables.all_tables():
+    for table in [*tables.TABLES, tables.RECORDING]:  # events stay in files of their own: they are large already
         there = store.files(table)
         paths = [there[day, stem] for stem in stems if (day, stem) in there]
         if paths:
@@ -56,9 +57,9 @@ def _pack(connection: object, store: Store, day: str, stems: list[str]) -> None:
 def _sweep(connection: object, store: Store) -> None:
     """Files of recordings that are in packs, and what killed writers left."""
     packed = store.packed(connection, store.files(tables.RECORDING))
-    for table in [tables.RECORDING, *tables.TABLES]:
+    for table in [tables.RECORDING, *tables.TABLES, tables.EVENTS]:
         for (_, stem), path in store.files(table).items():
-            if stem in packed:
+            if stem in packed and table != tables.EVENTS:
                 os.unlink(path)
         for folder, _, names in os.walk(os.path.join(store.folder, table)):
             for path in (os.path.join(folder, name) for name in names if name.startswith(".") and name.endswith(".tmp")):

@@ -13,12 +13,13 @@ import json
 import os
 import secrets
 import sys
+import urllib.parse
 
 from . import fleet_tables as tables
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
 MARK = "ocular-fleet.json"  # what makes a folder a store
@@ -67,6 +68,18 @@ def _sync(path: str) -> None:
         os.close(number)
 
 
+def _name_once(beside: str, path: str) -> None:
+    """Gives a file its name, unless another writer was the first."""
+    try:
+        os.link(beside, path)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without links
+        os.rename(beside, path)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(beside)
+
+
 class Store:
     """A store that is there. Refused if it is not, or is of another schema version."""
 
@@ -86,13 +99,14 @@ class Store:
             raise Refused("cannot read '%s': %s" % (mark, e.strerror)) from None
         except (ValueError, KeyError, TypeError):
             raise Refused("'%s' is damaged: it does not say which schema version the store has" % mark) from None
+        self.partition = [str(name) for name in found.get("partition", ())]
         if schema != tables.SCHEMA:
             raise Refused("'%s' has schema version %s, and this Ocular knows version %d: use the Ocular that made it, or another store"
                           % (folder, json.dumps(schema), tables.SCHEMA))
 
     @classmethod
-    def made(cls, folder: str) -> "Store":
-        """The same, and makes it if there is nothing, or an empty folder."""
+    def made(cls, folder: str, partition: "list[str] | None" = None) -> "Store":
+        """The same, and makes it if there is nothing, or an empty folder. Refused if it is there and partitioned by other labels than those given."""
         mark = os.path.join(folder, MARK)
         try:
             if not os.path.exists(mark):
@@ -102,11 +116,20 @@ class Store:
                     raise Refused("'%s' is not a fleet store, and not empty: name another folder" % folder)
                 beside = os.path.join(folder, ".%s.%s" % (MARK, secrets.token_hex(8)))
                 with open(beside, "w", encoding="utf-8") as file:
-                    json.dump({"schema": tables.SCHEMA}, file)
-                os.rename(beside, mark)  # all who do so at the same time write the same
+                    json.dump({"schema": tables.SCHEMA, **({"partition": partition} if partition else {})}, file)
+                _name_once(beside, mark)
         except OSError as e:
             raise Refused("cannot make the store '%s': %s" % (folder, e.strerror)) from None
-        return cls(folder)
+        store = cls(folder)
+        if partition is not None and partition != store.partition:
+            raise Refused("'%s' is partitioned by %s, which stays so: leave --partition out, or use another store" % (
+                folder, ", ".join(["day", *store.partition])))
+        return store
+
+    def place(self, day: str, labels: "dict[str, str]") -> str:
+        """Where a recording's files are, below day= of each table."""
+        return "/".join([day, *("%s%s=%s" % (tables.LABEL, name, urllib.parse.quote(labels[name], safe="") if name in labels else NO_DAY)
+                                for name in self.partition)])
 
     def path(self, table: str, day: str, stem: str) -> str:
         """Of a file."""
@@ -120,9 +143,8 @@ class Store:
             days = os.listdir(top) if os.path.isdir(top) else []
             for name in days:
                 if name.startswith(tables.DAY + "="):
-                    for file in os.listdir(os.path.join(top, name)):
-                        if file.endswith(END) and not file.startswith("."):
-                            found[name[len(tables.DAY) + 1:], file[:-len(END)]] = os.path.join(top, name, file)
+                    for day, file in _files(os.path.join(top, name), name[len(tables.DAY) + 1:], len(self.partition)):
+                        found[day, os.path.basename(file)[:-len(END)]] = file
         except OSError as e:
             raise Refused("cannot read the store '%s': %s" % (self.shown, e.strerror)) from None
         return found
@@ -132,7 +154,7 @@ class Store:
         packs = [path for (_, stem), path in there.items() if stem.startswith(PACK)]
         if not packs:
             return set()
-        return {row["recording"] for row in self.rows(connection, "SELECT recording FROM read_parquet(?)", packs)}
+        return {row["recording"] for row in self.rows(connection, "SELECT recording FROM read_parquet(?, hive_partitioning = false)", packs)}
 
     def rows(self, connection: "Any", query: str, *values: object) -> "list[dict[str, Any]]":
         """The answer to a query that reads some of the store's files. Refused if they cannot be read."""
@@ -153,6 +175,14 @@ class Store:
                 single[stem] = max(single.get(stem, (day, stem)), (day, stem))
         return {at for at in there if at[1].startswith(PACK)} | set(single.values())
 
+    def _events_seen(self, connection: "Any", there: "dict[tuple[str, str], str]") -> "set[tuple[str, str]]":
+        """The same in the table `events`, whose files are in no packs: those of recordings that have a row."""
+        if not there:
+            return set()
+        recordings = self.files(tables.RECORDING)
+        stems = self.packed(connection, recordings) | {stem for _, stem in recordings}
+        return {at for at in there if at[1] in stems}
+
     def has(self, connection: "Any", recording: str) -> "tuple[str, str] | None":
         """Where it is: day and stem, or None."""
         there = self.files(tables.RECORDING)
@@ -160,18 +190,23 @@ class Store:
             if at[1] == recording:
                 return at
         for at, path in there.items():
-            if at[1].startswith(PACK) and self.rows(connection, "SELECT 1 FROM read_parquet(?) WHERE recording = ?", path, recording):
+            if at[1].startswith(PACK) and self.rows(connection, "SELECT 1 FROM read_parquet(?, hive_partitioning = false) WHERE recording = ?", path, recording):
                 return at
         return None
 
     def write(self, connection: "Any", query: str, table: str, day: str, stem: str) -> None:
-        """A file with the answer to a query. It has its name when it is whole. Refused if it cannot be written."""
+        """A file with the answer to a query."""
+        self.put(table, day, stem, lambda path: connection.execute(
+            "COPY (%s) TO %s (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL %d, KV_METADATA {ocular_fleet_schema: '%d'})"
+            % (query, quoted(path), LEVEL, tables.SCHEMA)))
+
+    def put(self, table: str, day: str, stem: str, write: "Callable[[str], object]") -> None:
+        """A file that is written under another name, and has its own when it is whole. Refused if it cannot be written."""
         path = self.path(table, day, stem)
         beside = os.path.join(os.path.dirname(path), ".%s.%s.tmp" % (stem, secrets.token_hex(8)))
         try:
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            connection.execute("COPY (%s) TO %s (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL %d, KV_METADATA {ocular_fleet_schema: '%d'})"
-                               % (query, quoted(beside), LEVEL, tables.SCHEMA))
+            write(beside)
             _sync(beside)
             os.rename(beside, path)
             _sync(os.path.dirname(path))
@@ -187,20 +222,32 @@ class Store:
         seen = self.seen(connection)
         for table in tables.all_tables():
             there = self.files(table)
-            _view(connection, table, [there[at] for at in sorted(seen) if at in there])
+            found = self._events_seen(connection, there) if table == tables.EVENTS else seen
+            _view(connection, table, [there[at] for at in sorted(found) if at in there], self.partition)
         connection.execute("SET allowed_directories = [%s]" % quoted(self.folder + "/"))
         connection.execute("SET enable_external_access = false")
         return connection
 
 
-def _view(connection: "Any", table: str, paths: "list[str]") -> None:
+def _files(folder: str, day: str, deeper: int) -> "Iterator[tuple[str, str]]":
+    """Day and labels, and path, of the files in folders that are so much deeper."""
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        if deeper and name.startswith(tables.LABEL) and "=" in name:
+            yield from _files(path, "%s/%s" % (day, name), deeper - 1)
+        elif not deeper and name.endswith(END) and not name.startswith("."):
+            yield day, path
+
+
+def _view(connection: "Any", table: str, paths: "list[str]", partition: "list[str]") -> None:
     """Of some of a table's files. Columns that none of them has are null."""
     columns = tables.columns(table)
     nothing = "SELECT %s, NULL::DATE AS %s WHERE false" % (
         ", ".join("NULL::%s AS %s" % (kind, identifier(name)) for name, kind in columns), tables.DAY)
     if paths:
+        kinds = ["'%s': DATE" % tables.DAY, *("'%s%s': VARCHAR" % (tables.LABEL, name) for name in partition)]
         nothing += (" UNION ALL BY NAME SELECT * FROM read_parquet([%s], union_by_name = true, hive_partitioning = true,"
-                    " hive_types = {'%s': DATE})" % (", ".join(map(quoted, paths)), tables.DAY))
+                    " hive_types = {%s})" % (", ".join(map(quoted, paths)), ", ".join(kinds)))
     connection.execute("CREATE VIEW %s AS %s" % (identifier(table), nothing))
 
 

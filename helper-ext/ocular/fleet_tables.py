@@ -8,6 +8,7 @@ there has a dot, and `key` is that of what has `file` and `qualname`. A change o
 import json
 import os
 import re
+import struct
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
@@ -64,6 +65,12 @@ TABLES = {
         ("tid", "BIGINT", "tid"), ("trigger", "VARCHAR", "trigger"), ("label", "VARCHAR", "label"))),
 }
 
+# A row for each event, on request: fleet_events.py. Names that docs/events.md has mean the same.
+EVENTS = "events"
+EVENTS_COLUMNS = (
+    ("recording", "VARCHAR"), ("time_ns", "BIGINT"), ("pid", "INTEGER"), ("tid", "INTEGER"), ("event", "VARCHAR"), ("key", "VARCHAR"),
+    ("offset", "BIGINT"), ("destination", "BIGINT"), ("what", "VARCHAR"), ("object", "BIGINT"), ("duration_ns", "BIGINT"), ("self_ns", "BIGINT"))
+
 # The one row of the recording itself, which is written last. More columns: label_NAME.
 RECORDING = "recording"
 RECORDING_COLUMNS = (
@@ -72,17 +79,19 @@ RECORDING_COLUMNS = (
     ("outside_ns", "BIGINT"), ("cpu_ns", "BIGINT"), ("waiting_ns", "BIGINT"), ("processes", "BIGINT"), ("threads", "BIGINT"),
     ("events", "BIGINT"), ("lost", "BIGINT"), ("complete", "BOOLEAN"), ("summary_revision", "BIGINT"), ("path", "VARCHAR"), ("commit", "VARCHAR"))
 
+_WHOLE = {EVENTS: EVENTS_COLUMNS, RECORDING: RECORDING_COLUMNS}
+
 
 def columns(table: str) -> list[tuple[str, str]]:
     """Names and types, without the partition's and the labels'."""
-    if table == RECORDING:
-        return list(RECORDING_COLUMNS)
+    if table in _WHOLE:
+        return list(_WHOLE[table])
     return [("recording", "VARCHAR")] + [(name, kind) for name, kind, _ in TABLES[table][1]]
 
 
 def all_tables() -> list[str]:
     """In the order in which they are written."""
-    return [*TABLES, RECORDING]
+    return [*TABLES, EVENTS, RECORDING]
 
 
 def _within(file: str, folder: str | None) -> str | None:
@@ -140,6 +149,8 @@ def _field(row: "Row", path: str, names: Names) -> "Any":
 
 
 def _shaped(value: "Any", kind: str) -> "Any":
+    if kind == "DOUBLE" and value is not None:  # means, deviations and shares: noise that no file can make smaller would follow
+        return struct.unpack("f", struct.pack("f", value))[0]
     return [{"low": low, "n": n} for low, n in value or ()] if kind == BUCKETS else value
 
 

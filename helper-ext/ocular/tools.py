@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -80,6 +81,12 @@ def report(folder: str, *options: str) -> None:
     if done.stderr:
         stderr.say(done.stderr.rstrip("\n"))
     stderr.show(done.stdout.rstrip("\n"), sys.stdout)
+
+
+def reason(said: bytes, status: int) -> str:
+    """Why ocular report ended with that status: its last line."""
+    lines = said.decode(errors="backslashreplace").strip().splitlines() or ["ocular report ended with %d" % status]
+    return re.sub("^ocular[a-z-]*: ", "", lines[-1])
 
 
 PACKED = ".ocular"

@@ -5,6 +5,8 @@
 fleet_table() {
 	cat <<'END'
 --label	NAME=VALUE	label	-	add: a column of the recording, label_NAME; may be repeated
+--events	-	events!	-	add: also each event as a row of the table events; needs pyarrow
+--partition	LABEL,...	partition	-	add: what the store that it makes is partitioned by, beside the day
 --by	LABEL	by	-	slower: which label says to which side a recording belongs; durations: take them apart by it
 --each	LABEL	each	-	slower: compare within each value of it, and on the whole (default: host, the label or the recording's own)
 --share	P	share	-	slower: ignore functions with less than P per cent of the self time (default 0.1)
@@ -17,7 +19,7 @@ END
 
 fleet_help() {
 	cat <<'END'
-usage: ocular fleet add STORE DIR... [--label NAME=VALUE]...
+usage: ocular fleet add STORE DIR... [--label NAME=VALUE]... [--events] [--partition LABEL,...]
        ocular fleet sql STORE 'SELECT ...'
        ocular fleet top STORE
        ocular fleet show STORE FUNCTION
@@ -37,7 +39,7 @@ END
   ocular fleet slower runs --by release 1.3 1.4
   ocular fleet sql runs 'SELECT key, sum(self_ns) FROM function GROUP BY key ORDER BY 2 DESC LIMIT 9'
 
-It needs DuckDB: pip install "ocular-trace[fleet]". The tables are in docs/fleet.md.
+It needs DuckDB: pip install "ocular-trace[fleet]"; --events also pyarrow: pip install "ocular-trace[fleet-events]". The tables are in docs/fleet.md.
 Exit status: 0 done, 1 failed, 2 wrong usage.
 END
 }

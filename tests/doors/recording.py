@@ -107,6 +107,9 @@ def traced_environment(mode, *hooks, **more):
 NO_VENV = "no environment with it here: this Python has no venv, or pip is offline"
 
 
+FLEET = ("duckdb", "pyarrow", "chdb")  # one environment for all that write and read a fleet store
+
+
 def venv(python, *packages):
     """An interpreter that has them, fetched once. None: a distribution's Python may have no venv, and pip may be offline."""
     folder = os.path.join(BUILD, "-".join((*packages, version(python) + "t" * is_free(python))))

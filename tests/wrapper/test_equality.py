@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""One recording, many formats: the summary, pprof's file, folded stacks, speedscope, pstats, callgrind, and a fleet store read by DuckDB
-and by pyarrow have the same calls and times, of five programs, in all and of each function. DuckDB and pyarrow come from PyPI.
+"""One recording, many formats: the summary, pprof's file, folded stacks, speedscope, pstats, callgrind, and a fleet store read by DuckDB,
+by pyarrow and by ClickHouse (chdb) have the same calls and times, of five programs, in all and of each function. These three come from PyPI.
 """
 
 import collections
@@ -68,9 +68,30 @@ def table(name):
 function = table("function")
 both = [function] + [table(name) for name in sys.argv[2:]]
 found = {name: sum(pc.sum(each[name]).as_py() or 0 for each in both) for name in ("calls", "self_ns", "self_cpu_ns", "self_waiting_ns")}
-edges = table("edges")
-print(json.dumps({**found, "edges": pc.sum(edges["self_ns"]).as_py(), "durations": pc.sum(pc.struct_field(pc.list_flatten(
+edges, events = table("edges"), table("events")
+events = events.filter(pc.and_(pc.is_valid(events["key"]), pc.is_null(events["what"])))
+print(json.dumps({**found, "edges": pc.sum(edges["self_ns"]).as_py(),
+    "events": [pc.sum(pc.equal(events["event"], "PY_START")).as_py(), pc.sum(events["self_ns"]).as_py()], "durations": pc.sum(pc.struct_field(pc.list_flatten(
     function["durations"]), "n")).as_py(), "rows": sorted(zip(*(function[name].to_pylist() for name in ("file", "qualname", "line", "calls", "self_ns"))))}))
+"""
+
+# ClickHouse's engine, likewise; it knows no sum of no rows but 0.
+CLICKHOUSE = """
+import json, sys
+import chdb
+def ask(query):
+    found = str(chdb.query(query + " SETTINGS output_format_json_quote_64bit_integers = 0", "JSONCompactEachRow"))
+    return [json.loads(line) for line in found.splitlines()]
+def table(name):
+    return "file('%s/%s/**/*.parquet', Parquet)" % (sys.argv[1], name)
+both = " UNION ALL ".join("SELECT calls, self_ns, self_cpu_ns, self_waiting_ns FROM " + table(name) for name in ["function", *sys.argv[2:]])
+names = ("calls", "self_ns", "self_cpu_ns", "self_waiting_ns")
+(sums,) = ask("SELECT sum(calls), sum(self_ns), sum(self_cpu_ns), sum(self_waiting_ns) FROM (%s)" % both)
+((edges,),) = ask("SELECT sum(self_ns) FROM " + table("edges"))
+((durations,),) = ask("SELECT sum(arraySum(n -> ifNull(n, 0), durations.n)) FROM " + table("function"))
+events = ask("SELECT countIf(event = 'PY_START'), sum(self_ns) FROM %s WHERE key IS NOT NULL AND what IS NULL" % table("events"))
+print(json.dumps({**dict(zip(names, sums)), "edges": edges, "durations": durations, "events": events[0],
+                  "rows": ask("SELECT file, qualname, line, calls, self_ns FROM %s ORDER BY ALL" % table("function"))}))
 """
 
 
@@ -97,7 +118,8 @@ def record(python, duck, folder, source, options):
     with open(os.path.join(folder, "app.py"), "w", encoding="utf-8") as file:
         file.write(source)
     environment = recording.plain_environment(PYTHON=duck)
-    run(recording.WRAPPER, "record", "-q", "--python", python, *options, "--fleet", "store", "-o", "data", "--", "app.py", cwd=folder, env=environment)
+    run(recording.WRAPPER, "record", "-q", "--python", python, *options, "-o", "data", "--", "app.py", cwd=folder, env=environment)
+    run(recording.WRAPPER, "fleet", "add", "store", "data", "--events", cwd=folder, env=environment)
     run(recording.WRAPPER, "report", "-q", *(word for name in FILES for word in (f"--{name}", name)), "data", cwd=folder, env=environment)
     with open(os.path.join(folder, "summary"), encoding="utf-8") as file:
         return json.load(file), environment
@@ -167,19 +189,22 @@ def check(python, duck, source, options, folder):
                      " WHERE NOT starts_with(callee_key, '<gc>:')")
         equal("pstats, calls", entries(path["pstats"]), (found["calls"], found["called"]))
         equal("DuckDB, calls", found["calls"], sum(row["calls"] + row["resumes"] for row in rows))
-    arrow = json.loads(run(duck, "-c", ARROW, os.path.join(folder, "store"), *["c_function"] * bool(c)))
-    equal("pyarrow", {name: arrow[name] for name in SUMS}, wanted)
-    equal("pyarrow, each function", of_functions(arrow["rows"]), functions)
-    equal("pyarrow, edges", arrow["edges"], whole)
     counted, = ask("SELECT sum(list_sum([each.n FOR each IN durations]))::BIGINT AS n FROM function")
-    equal("pyarrow, durations", arrow["durations"], counted["n"])
+    own, = ask("SELECT sum(calls)::BIGINT, sum(self_ns)::BIGINT FROM function")
+    for engine, source in (("pyarrow", ARROW), ("ClickHouse", CLICKHOUSE)):
+        made = json.loads(run(duck, "-c", source, os.path.join(folder, "store"), *["c_function"] * bool(c)))
+        equal(engine, {name: made[name] for name in SUMS}, wanted)
+        equal(f"{engine}, each function", of_functions(made["rows"]), functions)
+        equal(f"{engine}, edges", made["edges"], whole)
+        equal(f"{engine}, durations", made["durations"], counted["n"])
+        equal(f"{engine}, events", made["events"], list(own.values()))
     return problems
 
 
 def cases(python, chosen):
     if python != recording.pythons(chosen)[-1]:
         return
-    duck = recording.venv(python, "duckdb", "pyarrow")
+    duck = recording.venv(python, *recording.FLEET)
     for name, (source, options) in PROGRAMS.items():
         if duck:
             yield f"equal in all formats: {name}", check, python, duck, source, options

@@ -153,12 +153,30 @@ def sums(python, duck, folder):
     return problems + [f"day {day}"] * (day != time.strftime("%Y-%m-%d", time.gmtime(start)))
 
 
+UNEQUAL = """
+    SELECT * FROM
+        (SELECT recording, key, sum(calls) AS calls, sum(self_ns) AS self_ns FROM function WHERE recording IN (SELECT recording FROM events) GROUP BY ALL)
+    FULL JOIN
+        (SELECT recording, key, count(*) FILTER (event = 'PY_START') AS of_events, coalesce(sum(self_ns), 0) AS self_of_events
+         FROM events WHERE key IS NOT NULL AND what IS NULL GROUP BY ALL)
+    USING (recording, key) WHERE calls IS DISTINCT FROM of_events OR self_ns IS DISTINCT FROM self_of_events"""
+
+
+def wrong_events(fleet, wanted, store="store"):
+    """The table `events` has that many recordings, and the same calls and self times as `function`, and as many rows as events."""
+    problems = fleet.sql(UNEQUAL, store)
+    found = fleet.sql("SELECT recording, count(*) FILTER (key IS NOT NULL AND event <> 'LEAVE') AS n FROM events GROUP BY 1", store)
+    events = {row["recording"]: row["events"] for row in fleet.sql("SELECT recording, events FROM recording", store)}
+    problems += [f"{row}, not {events}" for row in found if row["n"] != events.get(row["recording"])]
+    return problems + [f"events of {len(found)} recordings"] * (len(found) != wanted)
+
+
 def writers(python, duck, folder):
     """Different recordings and the same one, by WRITERS processes at the same time, into a store that is not there yet."""
     fleet = Fleet(python, duck, folder)
     names = [fleet.record(f"r{n}") for n in range(WRITERS)]
-    running = [subprocess.Popen(fleet.command("add", "store", name, names[0]), cwd=folder, env=fleet.environment(), stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for name in names]
+    running = [subprocess.Popen(fleet.command("add", "store", name, names[0], *["--events"] * (n % 2 == 0)), cwd=folder, env=fleet.environment(), stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for n, name in enumerate(names)]
     problems = []
     for process in running:
         said = process.communicate(timeout=recording.LIMIT)[1]
@@ -167,6 +185,7 @@ def writers(python, duck, folder):
     for what in ("before", "after"):
         found = fleet.value("SELECT count(*) FROM recording"), fleet.value("SELECT sum(calls)::BIGINT FROM function")
         problems += [f"{what} compact: {found}, not {(WRITERS, wanted)}"] * (found != (WRITERS, wanted))
+        problems += [f"{what} compact: {each}" for each in wrong_events(fleet, WRITERS // 2)]
         fleet.must("compact", "store")
     packed = [path for path in fleet.files() if "/recording/" in path]
     return problems + [f"left: {packed}"] * (len(packed) > 2)  # two, if it became midnight meanwhile
@@ -179,8 +198,8 @@ def killed(python, duck, folder):
     name = fleet.record("a")
     first, problems, halves = fleet.value("SELECT sum(calls)::BIGINT FROM function"), [], 0
     before = fleet.files()
-    for more in range(1, 5):
-        process = subprocess.Popen(fleet.command("add", "store", name), cwd=folder, env=fleet.environment(), start_new_session=True,
+    for more in range(1, 6):
+        process = subprocess.Popen(fleet.command("add", "store", name, "--events"), cwd=folder, env=fleet.environment(), start_new_session=True,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while process.poll() is None and len(fleet.files()) < len(before) + more:
             time.sleep(0.0005)
@@ -190,13 +209,85 @@ def killed(python, duck, folder):
         halves += not there
         found = fleet.value("SELECT count(*) FROM recording"), fleet.value("SELECT sum(calls)::BIGINT FROM function") == first
         problems += [f"{more} files: {found}"] * (found != (1 + there, not there))
+        problems += [f"{more} files: {each}" for each in wrong_events(fleet, int(there))]
         if there:
             break
     problems += ["no run was killed in the middle"] * (not halves)
-    fleet.must("add", "store", name)
+    fleet.must("add", "store", name, "--events")
     wanted = sum(sum(row["calls"] for row in recording.summary(os.path.join(folder, each))["functions"]) for each in ("first", "a"))
     found = fleet.value("SELECT sum(calls)::BIGINT FROM function")
-    return problems + [f"added again: {found} calls of {wanted}"] * (found != wanted)
+    return problems + wrong_events(fleet, 1) + [f"added again: {found} calls of {wanted}"] * (found != wanted)
+
+
+def events(python, duck, folder):
+    """Each event as a row, of a recording that is there already, too, and after compact; once, however often it is asked for."""
+    fleet = Fleet(python, duck, folder)
+    fleet.record("a")
+    fleet.record("b")
+    fleet.must("add", "store", "a", "b")
+    problems = [f"before: {each}" for each in wrong_events(fleet, 0)]
+    fleet.must("add", "store", "a", "--events")
+    problems += wrong_events(fleet, 1)
+    fleet.must("compact", "store")
+    problems += [f"after compact: {each}" for each in wrong_events(fleet, 1)]
+    said, before = fleet.must("add", "store", "b", "--events"), fleet.files()
+    again = fleet.must("add", "store", "b", "--events")
+    problems += wrong_events(fleet, 2) + [f"{said}{again}"] * ("already" in said or "already" not in again or fleet.files() != before)
+    fleet.must("compact", "store")
+    problems += [f"compacted again: {each}" for each in wrong_events(fleet, 2)]
+    found = fleet.value("SELECT count(*) FROM events WHERE key = 'app.py:price' AND duration_ns >= self_ns AND event = 'PY_RETURN'")
+    problems += [f"{found} returns of price"] * (found != 2 * 300)
+    return problems
+
+
+# As docs/fleet.md says for pyarrow and ClickHouse: calls by release, and the recordings' own columns.
+READERS = """
+import json, sys
+import chdb, pyarrow as pa, pyarrow.compute as pc, pyarrow.dataset as ds
+kind = ds.partitioning(pa.schema([("day", pa.date32()), ("label_release", pa.string()), ("label_host", pa.string())]), flavor="hive")
+def table(name):
+    return ds.dataset(sys.argv[1] + "/" + name, format="parquet", partitioning=kind).to_table()
+rows = sorted((row["label_release"], row["calls"]) for row in table("function").to_pylist())
+own = sorted((row["label_release"], row["label_host"] or "") for row in table("recording").to_pylist())
+query = "SELECT sum(calls) FROM file('%s/function/**/*.parquet', Parquet)" % sys.argv[1]
+print(json.dumps([sum(calls for release, calls in rows if release == "14"), own, int(str(chdb.query(query)))]))
+"""
+
+
+def partitioned(python, duck, folder):
+    """By a label as well as by day: the same answers as without, and only files of that label are needed for it."""
+    fleet = Fleet(python, duck, folder)
+    rows = (("a", "1.3", "web1"), ("b", "14", "a b+c:d@e"), ("c", "14", None))
+    for name, release, host in rows:
+        labels = ["--label", f"release={release}", *(["--label", f"host={host}"] if host else [])]
+        fleet.record(name)
+        fleet.must("add", "plain", name, *labels, "--events")
+        fleet.must("add", "store", name, *labels, "--events", "--partition", "release,host")
+    problems = [f"added again: {said}" for said in [fleet.must("add", "store", "c", "--label", "release=14", "--events")] if "already" not in said]
+    for _ in range(2):  # and after compact
+        for query in ("SELECT recording, key, file, qualname, calls, self_ns, total_ns, day FROM function ORDER BY ALL",
+                      "SELECT recording, program, host, start, wall_ns, events, lost, label_release, label_host, day FROM recording ORDER BY ALL",
+                      "SELECT recording, event, key, count(*) AS n, sum(self_ns)::BIGINT AS ns FROM events GROUP BY ALL ORDER BY ALL"):
+            problems += [query] * (fleet.sql(query) != fleet.sql(query, "plain"))
+        problems += wrong_events(fleet, 3)
+        found = fleet.sql("SELECT label_release, label_host, count(DISTINCT recording) AS n FROM function GROUP BY ALL ORDER BY ALL")
+        wanted = [{"label_release": release, "label_host": host, "n": 1} for _, release, host in rows]
+        problems += [f"function: {found}"] * (found != wanted)
+        for table in ("function", "recording", "events"):
+            places = {os.path.relpath(os.path.dirname(path), os.path.join(fleet.store, table)).split("/", 1)[1] for path in fleet.files()
+                      if f"/{table}/" in path}
+            problems += [f"{table}: {places}"] * (places != {
+                "label_release=1.3/label_host=web1", "label_release=14/label_host=a%20b%2Bc%3Ad%40e", "label_release=14/label_host=__HIVE_DEFAULT_PARTITION__"})
+        fleet.must("compact", "store")
+    done = recording.run([duck, "-c", READERS, fleet.store])
+    wanted = [fleet.value("SELECT sum(calls)::BIGINT FROM function WHERE label_release = '14'"), sorted([release, host or ""] for _, release, host in rows),
+              fleet.value("SELECT sum(calls)::BIGINT FROM function")]
+    problems += [f"pyarrow, ClickHouse: {done.stdout}{done.stderr}, not {wanted}"] * (done.returncode != 0 or json.loads(done.stdout) != wanted)
+    for words, text in ((("--partition", "host"), "is partitioned by day, release, host"), (("--partition", "a,../b"), "--partition is LABEL"),
+                        (("--partition", "a,a"), "--partition is LABEL"), (("--partition", ""), "--partition is LABEL")):
+        done = fleet.run("add", "store", "a", *words)
+        problems += [f"{words}: {done.stderr}"] * (done.returncode != 1 or text not in done.stderr or done.stderr.count("\n") != 1)
+    return problems
 
 
 def half_compacted(python, duck, folder):
@@ -513,9 +604,10 @@ def tree(folder):
 def cases(python, chosen):
     if python != recording.pythons(chosen)[-1]:
         return
-    duck = recording.venv(python, "duckdb")
+    duck = recording.venv(python, *recording.FLEET)
     for name, function in (("sums are the summary's; adding again changes nothing", sums), ("8 writers at a time", writers),
                            ("kill -9 in the middle", killed), ("a compact that was killed", half_compacted),
+                           ("each event as a row", events), ("a store that is partitioned by labels", partitioned),
                            ("a planted regression of one release is found", releases), ("bad input is refused in a line", refused),
                            ("answers as a table, JSON, CSV and a page", formats),
                            ("2 % on one host of 50 is found", made_up),

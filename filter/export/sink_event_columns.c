@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A line of JSON says which columns there are. Then come blocks: a line with the number of rows and the code objects
+ * that none before had, and each column's elements; before those of one that may be null, a bit for each row. A block
+ * stays in the processor's cache, and is small enough for a pipe's reader to take it from there.
+ *
+ * What an activation took stands in the row of the event that ended it. Those that end without one have a row of their
+ * own, LEAVE, so that the rows add up to the totals.
+ */
+#include "sink_event_columns.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "model/objects.h"
+#include "model/sink_file.h"
+
+#define BLOCK	    (1 << 16) /* rows */
+#define KNOWN	    (1 << 12) /* code objects in the table of those met lately */
+#define EVENT_LEAVE 31	      /* after all of enum sample_op */
+#define NO_ROW	    UINT32_MAX
+
+enum column { TIME, PID, TID, EVENT, CODE, OFFSET, DESTINATION, WHAT, OBJECT, DURATION, SELF, COLUMNS };
+
+static const struct column_type {
+	const char *name;
+	uint8_t width; /* bytes; all are signed integers of this machine's byte order */
+	bool nullable;
+} types[COLUMNS] = {
+	[TIME] = { "time_ns", 8, false },
+	[PID] = { "pid", 4, false },
+	[TID] = { "tid", 4, false },
+	[EVENT] = { "event", 1, false },
+	[CODE] = { "code", 4, true },
+	[OFFSET] = { "offset", 8, false },
+	[DESTINATION] = { "destination", 8, true },
+	[WHAT] = { "what", 4, true },
+	[OBJECT] = { "object", 8, true },
+	[DURATION] = { "duration_ns", 8, true },
+	[SELF] = { "self_ns", 8, true },
+};
+
+struct known {
+	const void *what;
+	int32_t number;
+};
+
+struct event_columns {
+	struct sink_file file;
+	uint32_t rows;
+	uint32_t latest; /* row of the latest event, unless what it ended is told in it; NO_ROW */
+	const struct code *latest_code;
+	void *cells[COLUMNS];
+	uint64_t *valid[COLUMNS]; /* NULL: never null */
+	struct map numbers;	  /* code objects and names of opcodes -> their number + 1 */
+	int32_t nnumbers;
+	json_t *fresh; /* of them, since the last block */
+	struct known known[KNOWN];
+};
+
+static void put_columns(struct event_columns *e)
+{
+	uint32_t n = e->rows;
+
+	for (unsigned c = 0; c < COLUMNS; c++) {
+		if (e->valid[c])
+			out_put(&e->file.out, (const char *)e->valid[c], (n + 63) / 64 * 8);
+		out_put(&e->file.out, e->cells[c], (size_t)n * types[c].width);
+		if (e->valid[c])
+			memset(e->valid[c], 0, BLOCK / 8);
+	}
+}
+
+/* Takes `line`. 0 or -ENOMEM. */
+static int put_line(struct event_columns *e, json_t *line)
+{
+	char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
+
+	json_decref(line);
+	if (!text)
+		return -ENOMEM;
+	out_put(&e->file.out, text, strlen(text));
+	out_put(&e->file.out, "\n", 1);
+	free(text);
+	return 0;
+}
+
+static int put_block(struct event_columns *e)
+{
+	int err = put_line(e, json_pack("{s:i, s:o}", "rows", (int)e->rows, "codes", e->fresh));
+
+	e->fresh = json_array();
+	if (err || !e->fresh)
+		return sink_file_no_memory(&e->file.sink);
+	put_columns(e);
+	e->rows = 0;
+	e->latest = NO_ROW;
+	return sink_file_status(&e->file.sink);
+}
+
+static json_t *describe(const struct code *code, const char *name)
+{
+	if (!code)
+		return json_pack("[n, o, n]", json_text(name));
+	return json_pack("[o, o, I]", json_text(code->file), json_text(code->qualname), (json_int_t)code->firstlineno);
+}
+
+/* The number of what was not met lately: a code object, or if it is NULL an opcode's name. -1: no memory. */
+static __attribute__((noinline)) int32_t number_of(struct event_columns *e, const struct code *code, const char *name,
+						   struct known *known)
+{
+	const void *what = code ? (const void *)code : name;
+	intptr_t number = (intptr_t)map_get(&e->numbers, (uintptr_t)what);
+
+	if (!number) {
+		number = ++e->nnumbers;
+		if (json_array_append_new(e->fresh, describe(code, name)) ||
+		    map_put(&e->numbers, (uintptr_t)what, (void *)number))
+			return -1;
+	}
+	*known = (struct known){ what, (int32_t)number - 1 };
+	return known->number;
+}
+
+static inline int32_t number(struct event_columns *e, const struct code *code, const char *name)
+{
+	uintptr_t what = (uintptr_t)(code ? (const void *)code : name);
+	struct known *known = &e->known[(what >> 4 ^ what >> 16) % KNOWN];
+
+	return (uintptr_t)known->what == what ? known->number : number_of(e, code, name, known);
+}
+
+static inline void set64(struct event_columns *e, enum column c, uint32_t row, bool valid, int64_t value)
+{
+	((int64_t *)e->cells[c])[row] = value;
+	if (e->valid[c])
+		e->valid[c][row / 64] |= (uint64_t)valid << row % 64;
+}
+
+static inline void set32(struct event_columns *e, enum column c, uint32_t row, bool valid, int32_t value)
+{
+	((int32_t *)e->cells[c])[row] = value;
+	if (e->valid[c])
+		e->valid[c][row / 64] |= (uint64_t)valid << row % 64;
+}
+
+/* What begins, ends or continues an activation of generator code says of which object. */
+static inline const struct object *object_of(const struct sample *s)
+{
+	return s->op >= OP_PY_START && s->op <= OP_PY_THROW && s->code->generator ? s->generator : NULL;
+}
+
+/* Of an event without a place, as in docs/events.md. */
+static void put_other(struct event_columns *e, uint32_t row, const struct sample *s)
+{
+	bool extension = s->op == OP_EXTENSION, edge = s->op == OP_SNAPSHOT;
+
+	set32(e, CODE, row, false, 0);
+	set32(e, WHAT, row, false, 0);
+	set64(e, OFFSET, row, true, (int64_t)(edge ? s->number : extension ? s->kind : s->count));
+	set64(e, DESTINATION, row, edge || extension, (int64_t)(edge ? s->ends : extension ? s->payload : 0));
+	set64(e, OBJECT, row, false, 0);
+}
+
+/* 0 or -ENOMEM. */
+static int put_place(struct event_columns *e, uint32_t row, const struct sample *s)
+{
+	const struct code *callee = s->op == OP_CALL ? s->callee : NULL;
+	const char *opcode = s->op == OP_INSTRUCTION && s->opcode ? process_opname(s->code->process, s->opcode) : NULL;
+	const struct object *o = object_of(s);
+	bool told = callee || (opcode && *opcode), aimed = s->target != SAMPLE_NOWHERE;
+	int32_t code = number(e, s->code, NULL), what = told ? number(e, callee, opcode) : 0;
+
+	set32(e, CODE, row, true, code);
+	set32(e, WHAT, row, told, what);
+	set64(e, OFFSET, row, true, s->op == OP_LINE ? s->line : s->offset);
+	set64(e, DESTINATION, row, aimed, aimed ? s->target : 0);
+	set64(e, OBJECT, row, o, o ? (int64_t)o->serial : 0);
+	return code < 0 || what < 0 ? -ENOMEM : 0;
+}
+
+static inline uint32_t add_row(struct event_columns *e, uint64_t time, int32_t pid, int32_t tid, uint8_t event)
+{
+	uint32_t row = e->rows++;
+
+	set64(e, TIME, row, true, (int64_t)time);
+	set32(e, PID, row, true, pid);
+	set32(e, TID, row, true, tid);
+	((uint8_t *)e->cells[EVENT])[row] = event;
+	set64(e, DURATION, row, false, 0);
+	set64(e, SELF, row, false, 0);
+	return row;
+}
+
+static int columns_sample(struct sink *sink, const struct sample *s)
+{
+	struct event_columns *e = (struct event_columns *)sink;
+	int err = e->rows == BLOCK ? put_block(e) : 0;
+	uint32_t row;
+
+	if (err || s->op == SAMPLE_RESTART) /* which is not an event of the program */
+		return err;
+	row = add_row(e, s->time, s->pid, s->tid, s->op);
+	e->latest = row;
+	e->latest_code = s->code;
+	if (s->code)
+		return put_place(e, row, s) ? sink_file_no_memory(sink) : 0;
+	put_other(e, row, s);
+	return 0;
+}
+
+/* A row for the end of an activation that no event tells. NO_ROW: no memory, or it cannot be written. */
+static uint32_t add_leave(struct event_columns *e, const struct activation *a, uint64_t end_ns)
+{
+	int32_t code = number(e, a->code, NULL);
+	uint32_t row;
+
+	if (code < 0 || (e->rows == BLOCK && put_block(e)))
+		return NO_ROW;
+	row = add_row(e, end_ns, a->pid, a->tid, EVENT_LEAVE);
+	set32(e, CODE, row, true, code);
+	set32(e, WHAT, row, a->code->c, code);
+	set64(e, OFFSET, row, true, 0);
+	set64(e, DESTINATION, row, false, 0);
+	set64(e, OBJECT, row, a->object, a->object ? (int64_t)a->object->serial : 0);
+	return row;
+}
+
+/* Is it the latest event that ended the activation? C_RETURN and C_RAISE are events of the caller's code. */
+static bool is_by_event(const struct event_columns *e, const struct activation *a, enum leave_how how)
+{
+	return (how == LEAVE_RETURN || how == LEAVE_YIELD || how == LEAVE_UNWIND) && e->latest != NO_ROW &&
+	       e->latest_code && (e->latest_code == a->code || a->code->c);
+}
+
+static int name_callee(struct event_columns *e, uint32_t row, const struct code *callee)
+{
+	int32_t what = number(e, callee, NULL);
+
+	set32(e, WHAT, row, true, what);
+	return what < 0 ? sink_file_no_memory(&e->file.sink) : 0;
+}
+
+static int columns_leave(struct sink *sink, const struct activation *a, enum leave_how how, uint64_t end_ns,
+			 uint64_t end_cycles)
+{
+	struct event_columns *e = (struct event_columns *)sink;
+	uint32_t row = is_by_event(e, a, how) ? e->latest : add_leave(e, a, end_ns);
+
+	(void)end_cycles;
+	if (row == NO_ROW)
+		return e->file.out.err ? sink_file_status(sink) : sink_file_no_memory(sink);
+	if (row == e->latest)
+		e->latest = NO_ROW;
+	set64(e, DURATION, row, true, (int64_t)(end_ns - a->start_ns));
+	set64(e, SELF, row, true, (int64_t)(end_ns - a->start_ns - a->callee_ns));
+	return a->code->c ? name_callee(e, row, a->code) : 0;
+}
+
+static int columns_finish(struct sink *sink, const struct profile *p)
+{
+	struct event_columns *e = (struct event_columns *)sink;
+	int err = e->rows ? put_block(e) : 0;
+
+	(void)p;
+	err = err ?: put_line(e, json_pack("{s:i}", "rows", 0)) ? sink_file_no_memory(sink) : 0;
+	return err ?: sink_file_close(sink);
+}
+
+static void columns_free(struct sink *sink)
+{
+	struct event_columns *e = (struct event_columns *)sink;
+
+	for (unsigned c = 0; c < COLUMNS; c++) {
+		free(e->cells[c]);
+		free(e->valid[c]);
+	}
+	map_free(&e->numbers);
+	json_decref(e->fresh);
+	sink_file_free(sink);
+}
+
+static json_t *event_names(void)
+{
+	json_t *names = json_array();
+
+	for (unsigned op = 0; op <= EVENT_LEAVE; op++) {
+		const char *name = op == EVENT_LEAVE ? "LEAVE" : sample_op_name(op);
+
+		json_array_append_new(names, json_string(name ? name : ""));
+	}
+	return names;
+}
+
+static int put_header(struct event_columns *e)
+{
+	json_t *columns = json_array();
+
+	for (unsigned c = 0; c < COLUMNS; c++)
+		json_array_append_new(columns,
+				      json_pack("[s, i, b]", types[c].name, types[c].width, types[c].nullable));
+	return put_line(e, json_pack("{s:i, s:i, s:o, s:o}", "ocular_event_columns", 1, "block", BLOCK, "columns",
+				     columns, "events", event_names()));
+}
+
+/* 0 or -ENOMEM. */
+static int make_columns(struct event_columns *e)
+{
+	e->latest = NO_ROW;
+	e->fresh = json_array();
+	for (unsigned c = 0; c < COLUMNS; c++) {
+		e->cells[c] = malloc((size_t)BLOCK * types[c].width);
+		e->valid[c] = types[c].nullable ? calloc(BLOCK / 64, sizeof(uint64_t)) : NULL;
+		if (!e->cells[c] || (types[c].nullable && !e->valid[c]))
+			return -ENOMEM;
+	}
+	return e->fresh ? put_header(e) : -ENOMEM;
+}
+
+int sink_event_columns_open(struct sink **out, const struct sink_options *o, char *error)
+{
+	static const struct sink_ops ops = {
+		.sample = columns_sample, .leave = columns_leave, .finish = columns_finish, .free = columns_free
+	};
+	int err = sink_file_open(out, sizeof(struct event_columns), &ops, o, error);
+
+	if (err || !make_columns((struct event_columns *)*out))
+		return err;
+	columns_free(*out);
+	snprintf(error, SINK_ERROR, "no memory for %s", o->path);
+	return -ENOMEM;
+}

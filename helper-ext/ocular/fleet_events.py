@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""The table `events` of a fleet store: what `ocular report --event-columns` writes, as Parquet (docs/fleet.md, docs/exports.md).
+
+Numbers go from the one to the other as they are: blocks are read into the columns of a row group, which pyarrow writes without
+looking at single rows in Python.
+"""
+
+import contextlib
+import fcntl
+import importlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from . import fleet_tables as tables
+from . import tools
+from .fleet_store import Refused, Store
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    from typing import Any, BinaryIO
+
+VERSION = 1  # of the columns
+BLOCKS = 8  # of a row group
+LEVEL = 1  # of zstd: events are many, and what is sorted by time is small already
+NO_ARROW = 'ocular fleet add --events needs pyarrow, which %s does not have: pip install "ocular-trace[fleet-events]"' % (sys.executable or "Python")
+DELTAS = ("time_ns", "duration_ns", "self_ns")  # Not of a few values each, as the other columns.
+
+
+def arrow() -> "tuple[Any, Any]":
+    """pyarrow and its writer. Refused if this Python does not have them."""
+    try:
+        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    except ImportError:
+        raise Refused(NO_ARROW) from None
+
+
+class Damaged(Exception):
+    """The columns are not whole: whoever wrote them has ended before the end, and said why."""
+
+
+class Column:
+    """The elements of one column in a row group; `valid`: a bit for each, or None."""
+
+    def __init__(self, name: str, width: int, nullable: bool, rows: int) -> None:
+        self.name, self.width = name, width
+        self.cells = memoryview(bytearray(rows * width))
+        self.valid = memoryview(bytearray(rows // 8)) if nullable else None
+
+    def known(self, rows: int) -> bool:
+        """Is any of them not null?"""
+        return self.valid is None or bytes(self.valid[:(rows + 7) // 8]).count(0) < (rows + 7) // 8
+
+    def places(self, at: int, rows: int) -> "list[memoryview]":
+        """Where a block's bytes belong, in their order; `at` is a multiple of 64."""
+        found = [] if self.valid is None else [self.valid[at // 8:at // 8 + (rows + 63) // 64 * 8]]
+        return [*found, self.cells[at * self.width:(at + rows) * self.width]]
+
+
+class Columns:
+    """What was written, block after block. `rows` of them are there, until the next row group."""
+
+    def __init__(self, file: "BinaryIO") -> None:
+        self.file = file
+        head = self._line()
+        if head.get("ocular_event_columns") != VERSION:
+            raise Damaged
+        self.block = int(head["block"])
+        self.events: list[str] = head["events"]
+        self.columns = {name: Column(name, width, nullable, BLOCKS * self.block) for name, width, nullable in head["columns"]}
+        self.codes: list[tuple[str | None, str, int | None]] = []
+        self.rows = 0
+        self.ended = False
+
+    def _line(self) -> "dict[str, Any]":
+        try:
+            found = json.loads(self.file.readline().decode("utf-8", "replace"))
+        except ValueError:
+            raise Damaged from None
+        if not isinstance(found, dict):
+            raise Damaged
+        return found
+
+    def _fill(self, place: memoryview) -> None:
+        done = 0
+        while done < len(place):
+            n = self.file.readinto(place[done:])  # type: ignore[attr-defined]
+            if not n:
+                raise Damaged
+            done += n
+
+    def group(self) -> bool:
+        """Reads the next row group; False: there is none."""
+        self.rows = 0
+        while not self.ended and self.rows < BLOCKS * self.block:
+            self._block(self._line())
+        return bool(self.rows)
+
+    def _block(self, line: "dict[str, Any]") -> None:
+        """All blocks but the last one are full."""
+        rows = int(line["rows"])
+        self.ended = not rows
+        self.codes += map(tuple, line.get("codes", ()))
+        for column in self.columns.values() if rows else ():
+            for place in column.places(self.rows, rows):
+                self._fill(place)
+        self.rows += rows
+
+
+class Dictionary:
+    """The different texts among those of all code objects so far, and the number of each object's: a Parquet dictionary has each once."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self.of: list[int] = []
+
+    def add(self, text: str) -> None:
+        """The next object's."""
+        self.of.append(self.numbers.setdefault(text, len(self.numbers)))
+
+    def array(self, indices: "Any") -> "Any":
+        """The column, of code objects' numbers."""
+        pa, _ = arrow()
+        if len(self.of) != len(self.numbers):
+            indices = pa.array(self.of, pa.int32()).take(indices)
+        return pa.DictionaryArray.from_arrays(indices, pa.array(self.numbers, pa.string()))
+
+
+class Rows:
+    """A recording's row groups, as Arrow has them."""
+
+    def __init__(self, columns: Columns, names: tables.Names, recording: str) -> None:
+        self.columns, self.names, self.recording = columns, names, recording
+        self.keys, self.whats = Dictionary(), Dictionary()
+        self.events = ["%d" % n if not name else name for n, name in enumerate(columns.events)]
+
+    def _numbers(self, name: str) -> "Any":
+        pa, _ = arrow()
+        column, rows = self.columns.columns[name], self.columns.rows
+        kind = {1: pa.int8(), 4: pa.int32(), 8: pa.int64()}[column.width]
+        if column.valid is None:
+            return pa.Array.from_buffers(kind, rows, [None, pa.py_buffer(column.cells)])
+        if not column.known(rows):
+            return pa.nulls(rows, kind)
+        return pa.Array.from_buffers(kind, rows, [pa.py_buffer(column.valid), pa.py_buffer(column.cells)])
+
+    def _column(self, name: str) -> "Any":
+        pa, _ = arrow()
+        if name == "recording":
+            return pa.DictionaryArray.from_arrays(pa.Array.from_buffers(
+                pa.int8(), self.columns.rows, [None, pa.py_buffer(bytes(self.columns.rows))]), pa.array([self.recording]))
+        if name == "event":
+            return pa.DictionaryArray.from_arrays(self._numbers(name), pa.array(self.events))
+        if name == "key":
+            return self.keys.array(self._numbers("code"))
+        return self.whats.array(self._numbers(name)) if name == "what" else self._numbers(name)
+
+    def group(self) -> "dict[str, Any]":
+        """The columns of the table."""
+        for file, qualname, _ in self.columns.codes[len(self.keys.of):]:
+            self.keys.add(self.names.key(file or "", qualname) or "")
+            self.whats.add(qualname)
+        return {name: self._column(name) for name, _ in tables.EVENTS_COLUMNS}
+
+    def schema(self, group: "dict[str, Any]") -> "Any":
+        """What is never null takes less time to write."""
+        pa, _ = arrow()
+        nullable = {name for name, column in self.columns.columns.items() if column.valid is not None} | {"key"}
+        return pa.schema([pa.field(name, column.type, name in nullable) for name, column in group.items()])
+
+
+def write(file: "BinaryIO", path: str, names: tables.Names, recording: str) -> None:
+    """As a Parquet file. Raises Damaged if the columns end too early."""
+    pa, parquet = arrow()
+    rows = Rows(Columns(file), names, recording)
+    there = rows.columns.group()  # a recording without events has a table without rows
+    group = rows.group()
+    schema = rows.schema(group)
+    few = [name for name in group if name not in DELTAS]
+    with parquet.ParquetWriter(path, schema, compression="zstd", compression_level=LEVEL, use_dictionary=few, write_statistics=["time_ns"],
+                               column_encoding=dict.fromkeys(DELTAS, "DELTA_BINARY_PACKED"), store_schema=False) as writer:
+        while there:
+            writer.write_table(pa.table(list(group.values()), schema=schema), row_group_size=rows.columns.rows)
+            there = rows.columns.group()
+            group = rows.group() if there else group
+
+
+def from_recording(recording: str, path: str, names: tables.Names, name: str) -> None:
+    """Reads the recording, and writes what is in it. Refused with the reason of whoever could not read it."""
+    ours, theirs = os.pipe()
+    with contextlib.suppress(OSError):  # beyond what this user may have; it only saves switches between the two
+        fcntl.fcntl(ours, fcntl.F_SETPIPE_SZ, 1 << 20)
+    with tempfile.TemporaryFile() as said, open(ours, "rb", buffering=1 << 16) as file:
+        command = [tools.front_end(), "report", "--quiet", "--event-columns", "/dev/fd/%d" % theirs, recording]
+        try:
+            running = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, pass_fds=[theirs])
+        finally:
+            os.close(theirs)
+        whole = _written(file, path, names, name)
+        file.close()  # so that it does not wait for a reader
+        if running.wait() or not whole:
+            said.seek(0)
+            raise Refused("the events of '%s' were not added: %s" % (recording, tools.reason(said.read(), running.returncode)))
+
+
+def _written(file: "BinaryIO", path: str, names: tables.Names, name: str) -> bool:
+    """False: not all of it came."""
+    pa, _ = arrow()
+    try:
+        write(file, path, names, name)
+    except Damaged:
+        return False
+    except pa.ArrowException as e:
+        raise Refused("cannot write the events of recording %s: %s" % (name, str(e).splitlines()[0])) from None
+    return True
+
+
+def add(store: Store, recording: str, at: "tuple[str, str]", names: tables.Names) -> None:
+    """The file in `events` of a recording at that place in the store."""
+    arrow()
+    store.put(tables.EVENTS, *at, lambda path: from_recording(recording, path, names, at[1]))
