@@ -131,7 +131,7 @@ def unread(truth, owner):
     of_start_up = [first[at]._replace(file="lib.py", qualname=f"f{i}") for i in range(100)]
 
     def lines(ours):
-        return [compare.HEADER, *(f"{event.time}\t{pid}\t{tid}\t" + "\t".join(event[:compare.EQUAL])
+        return [compare.HEADER, *(f"{event.time}\t{pid}\t{tid}\t" + "\t".join(event[:compare.EQUAL] + event[compare.EQUAL + 1:])
                                   for (pid, tid), events in ours.items() for event in events)]
 
     def read(ours):
