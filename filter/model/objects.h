@@ -25,6 +25,12 @@ struct awaiter {
 	uint64_t since_ns;
 };
 
+/* A coroutine, whose task is not told yet, is suspended for the first time: it began in the step of something else. */
+struct eager {
+	uint64_t step; /* that one (steps.h); 0: it is none */
+	const struct code *where, *by;
+};
+
 struct object {
 	uint64_t serial; /* 1, 2, ... in order of appearance */
 	struct code *code;
@@ -38,6 +44,7 @@ struct object {
 	bool suspended;		 /* it has yielded, */
 	uint64_t since_ns;	 /* then, */
 	uint32_t epoch;		 /* in this one of objects, */
+	struct eager eager;	 /* in this step, */
 	struct awaiter awaiter;	 /* and so did what awaits it, */
 	struct held held;	 /* with these loops open, */
 	struct nested *spans;	 /* and in these spans (nested.h) */

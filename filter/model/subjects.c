@@ -40,13 +40,19 @@ static uint64_t current_step(struct thread *t, struct profile *p)
 
 #define HANDED_ON 16 /* at most: jobs that make jobs */
 
-const struct step *subject_task(const struct thread *t, const struct profile *p)
+/* The task that a step is for, or NULL. */
+static const struct step *task_of_step(uint64_t number, const struct profile *p)
 {
-	const struct step *s = steps_get(&p->steps, working(&t->doing));
+	const struct step *s = steps_get(&p->steps, number);
 
 	for (unsigned n = 0; s && s->kind == STEP_JOB && n < HANDED_ON; n++)
 		s = steps_get(&p->steps, s->ready_by);
 	return s && s->kind == STEP_TASK ? s : NULL;
+}
+
+const struct step *subject_task(const struct thread *t, const struct profile *p)
+{
+	return task_of_step(working(&t->doing), p);
 }
 
 static struct called current_task(const struct thread *t, const struct profile *p)
@@ -146,14 +152,51 @@ static int run_task(struct thread *t, struct frame *f, struct async_task *task, 
 	return err ?: async_tasks_run(&p->tasks, task, f->step, ns);
 }
 
-static int tell_task(struct thread *t, const struct sample *s, enum subject what, uint64_t address, struct profile *p)
+/* An eager task (asyncio, since CPython 3.12) is told once it is suspended: before, it ran in the step that made it. */
+static void made_eagerly(struct async_task *task, const struct object *o, const struct profile *p)
 {
+	const struct step *in = task_of_step(o->eager.step, p);
+
+	task->older = false;
+	task->made_ns = o->begun_ns;
+	task->by = in ? in->called : (struct called){ 0 };
+	task->coroutine = o->code;
+	task->running_ns = o->since_ns - o->begun_ns;
+	task->step = o->eager.step;
+	task->suspended_ns = o->since_ns;
+	task->where = o->eager.where;
+	task->awaited_by = o->eager.by;
+}
+
+static bool is_eager(const struct thread *t, const struct object *o, uint64_t address, const struct profile *p)
+{
+	return o && !o->older && o->suspended && o->eager.step && !async_tasks_find(&p->tasks, t->pid, address);
+}
+
+/* What it ran is shown where it ran, too. */
+static int mark_eager(const struct thread *t, const struct object *o, const struct async_task *task,
+		      const struct subscribers *to)
+{
+	const struct step step = {
+		.pid = t->pid, .tid = t->tid, .called = task->called, .task = task->number, .what = o->code
+	};
+
+	return mark(&step, CRITICAL_RUNNING, o->code, o->begun_ns, o->since_ns, to);
+}
+
+static int tell_task(struct thread *t, const struct sample *s, enum subject what, uint64_t address,
+		     const struct subscribers *to)
+{
+	struct profile *p = to->profile;
 	struct async_task task = {
 		.called = t->doing.called, .pid = t->pid, .older = what == SUBJECT_TASK_OLDER, .made_ns = s->time
 	};
 	struct object *o = objects_find(t->objects, address);
+	bool eager = task.older && is_eager(t, o, address, p);
 	int err;
 
+	if (eager)
+		made_eagerly(&task, o, p);
 	if (what == SUBJECT_TASK_MADE) {
 		task.by = current_task(t, p);
 		task.ready_ns = s->time;
@@ -162,7 +205,7 @@ static int tell_task(struct thread *t, const struct sample *s, enum subject what
 	err = async_tasks_tell(&p->tasks, &task, address);
 	if (o && !o->task) /* it has begun before it was told */
 		o->asked = false;
-	return err;
+	return err || !eager ? err : mark_eager(t, o, async_tasks_find(&p->tasks, t->pid, address), to);
 }
 
 /* Does the event loop itself, which works for nobody, let the task go on? Of a timer or a socket. */
@@ -424,7 +467,7 @@ int subject_word(struct thread *t, const struct sample *s, const struct subscrib
 		return 0;
 	case SUBJECT_TASK_MADE:
 	case SUBJECT_TASK_OLDER:
-		return tell_task(t, s, what, whom, p);
+		return tell_task(t, s, what, whom, to);
 	case SUBJECT_TASK_BEGUN:
 	case SUBJECT_TASK_UNSEEN:
 		return begin_task(t, s, whom, what == SUBJECT_TASK_BEGUN, p);
@@ -473,11 +516,30 @@ static bool is_jobs_own(const struct step *job, const struct code *code)
 	       !ends_with(code->file, "/asyncio/base_events.py") && !ends_with(code->file, "/queue.py");
 }
 
-static void name_job(struct thread *t, struct code *code, const struct profile *p)
+/* Who called the innermost activation, without C functions; NULL: nothing that is known. */
+static const struct code *caller_in(const struct stack *st)
+{
+	const struct frame *f = stack_top(st);
+
+	while (f > st->frames && (f - 1)->a.code->c)
+		f--;
+	return f > st->frames ? (f - 1)->a.code : NULL;
+}
+
+/* What does jobs, if it is seen, calls the function itself: what others call afterwards tells that the job is over. */
+static bool is_handed_over(const struct step *job, const struct stack *st, const struct code *code)
+{
+	const struct code *by = caller_in(st);
+	bool direct = !job->what || by == job->what || (by && ends_with(by->file, "/threading.py"));
+
+	return direct && is_jobs_own(job, code);
+}
+
+static void name_job(struct thread *t, const struct stack *st, struct code *code, const struct profile *p)
 {
 	struct step *job = steps_get(&p->steps, t->doing.unnamed);
 
-	if (job && !is_jobs_own(job, code))
+	if (job && !is_handed_over(job, st, code))
 		return;
 	if (job)
 		job->what = code;
@@ -507,7 +569,7 @@ int subject_begins(struct thread *t, struct stack *st, struct object *o, uint64_
 	int err;
 
 	if (t->doing.unnamed)
-		name_job(t, f->a.code, p);
+		name_job(t, st, f->a.code, p);
 	if (t->doing.hidden && o)
 		name_hidden(t, f->a.code, p);
 	if (task && f->a.op == OP_PY_START)
@@ -581,6 +643,16 @@ static int rest_thrown(struct thread *t, const struct stack *st, const struct fr
 	return rest_hidden(t, f > st->frames ? f - 1 : NULL, t->doing.hidden, ns, false, to);
 }
 
+/* It may be an eager task's, on the stack of what made that. */
+static int note_eager(struct thread *t, const struct frame *f, struct object *o, struct profile *p)
+{
+	bool first = f->a.code->coroutine && f->a.op == OP_PY_START;
+	uint64_t step = first ? current_step(t, p) : 0;
+
+	o->eager = (struct eager){ step, t->doing.yielded, awaited_by(&t->doing, p->codes) };
+	return first && !step ? -ENOMEM : 0;
+}
+
 int subject_ends(struct thread *t, struct stack *st, struct object *o, uint64_t ns, enum leave_how how,
 		 const struct subscribers *to)
 {
@@ -601,6 +673,8 @@ int subject_ends(struct thread *t, struct stack *st, struct object *o, uint64_t 
 		err = run_task(t, f, task, f->a.op == OP_EXTENSION && !o->older ? o->begun_ns : f->a.start_ns, to);
 	if (task)
 		err = err ?: mark_run(f, ns, to);
+	if (!err && o && !task && how == LEAVE_YIELD)
+		err = note_eager(t, f, o, p);
 	if (f->step)
 		end_step(t, st, f);
 	if (err || !task)

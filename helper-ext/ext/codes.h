@@ -38,6 +38,7 @@ struct hook;
 	W(CALLBACK, "_callback") \
 	W(SELF, "__self__") \
 	W(GET_CORO, "get_coro") \
+	W(DONE, "done") \
 	W(CORO, "coro") \
 	W(GET_NAME, "get_name") \
 	W(NAME, "name") \

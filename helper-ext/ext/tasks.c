@@ -61,8 +61,24 @@ static PyObject *ask(const struct codes *c, PyObject *task, enum task_word metho
 	return found;
 }
 
+/*
+ * An eager task that has ended where it was made has no coroutine any more. CPython 3.12.1 crashes when it is asked for
+ * that; later ones answer None.
+ */
+static bool has_coroutine(const struct codes *c, PyObject *task)
+{
+	PyObject *done = is_task(c, task) ? PyObject_CallMethodNoArgs(task, c->words[WORD_DONE]) : NULL;
+	bool has = done != Py_True;
+
+	PyErr_Clear();
+	Py_XDECREF(done);
+	return has;
+}
+
 PyObject *tasks_coroutine(const struct codes *c, PyObject *task)
 {
+	if (PY_VERSION_HEX < 0x030d0000 && !has_coroutine(c, task))
+		return NULL;
 	return ask(c, task, WORD_GET_CORO, WORD_CORO);
 }
 

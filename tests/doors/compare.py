@@ -16,6 +16,9 @@ A GAP or FOREIGN line never equals anything, with one exception: the recording e
 with, so a process that lives on (multiprocessing's resource tracker) is compared up to where its events end,
 with or without a GAP. One at least must be there if it began before.
 
+Objects: which generator, coroutine or asynchronous generator an event is of is a number in both, but not the same one: each of the
+witness's must be one of Ocular's in that process, and no other one.
+
 Times: both tools are called for one event one after the other, so an event's time in Ocular must lie
 between the witness's times of the event before and the event after, give or take CLOCK_ERROR_NS.
 """
@@ -28,7 +31,8 @@ import sys
 HEADER = "# ocular events 1"
 CLOCK_ERROR_NS = 1_000_000  # the maximum error of the TSC's calibration in one run
 
-Event = collections.namedtuple("Event", "event file qualname firstlineno where destination callee time")
+Event = collections.namedtuple("Event", "event file qualname firstlineno where destination callee time object")
+EQUAL = Event._fields.index("time")  # the columns before it
 new = functools.partial(tuple.__new__, Event)
 
 
@@ -61,9 +65,9 @@ def read(lines):
         time, pid, tid, event, file, qualname, firstlineno, where, destination = fields[:9]
         if event == "EXTENSION":  # when, and how long, the thread was on a CPU
             continue
-        callee = fields[9] if len(fields) > 9 else ""
+        callee, number = (fields[9:11] + ["", ""])[:2] if len(fields) > 9 else ("", "")
         # Event(...) takes twice as long, and there are a hundred thousand of one program.
-        streams[pid, tid].append(new((event, file, qualname, firstlineno, where, destination, callee, int(time))))
+        streams[pid, tid].append(new((event, file, qualname, firstlineno, where, destination, callee, int(time), number)))
     return {(int(pid), int(tid)): events for (pid, tid), events in streams.items()}
 
 
@@ -122,11 +126,11 @@ def aligned(ours, truth, owner):
 
 
 def same(ours, truth):
-    return ours[:-1] == truth[:-1]
+    return ours[:EQUAL] == truth[:EQUAL]
 
 
 def show(event):
-    return " ".join(event[:-1]) if event else "(the stream ends here)"
+    return " ".join(event[:EQUAL]) if event else "(the stream ends here)"
 
 
 def context(ours, truth, at):
@@ -158,6 +162,36 @@ def compare_times(ours, truth):
     return []
 
 
+class Objects:
+    """Which number of Ocular's is which of the witness's; how many events were compared, and right; of resumptions the same."""
+
+    def __init__(self):
+        self.theirs, self.ours = {}, {}  # (pid, number) -> number
+        self.events, self.resumptions, self.problems = [0, 0], [0, 0], []
+
+    def add(self, pid, mine, wanted):
+        """Of one event, the number that each has; "": none."""
+        right = bool(mine.object and wanted.object
+                     and self.ours.setdefault((pid, wanted.object), mine.object) == mine.object
+                     and self.theirs.setdefault((pid, mine.object), wanted.object) == wanted.object)
+        for counts in (self.events, self.resumptions)[:1 + (wanted.event in ("PY_RESUME", "PY_THROW"))]:
+            counts[0] += 1
+            counts[1] += right
+        if not right:
+            self.problems.append(f"pid {pid}: the witness's object {wanted.object or 'none'} is {mine.object or 'none'}, not "
+                                 f"{self.ours.get((pid, wanted.object))}, which is {self.theirs.get((pid, mine.object))}: {show(wanted)}")
+
+
+def compare_objects(ours, truth, owner):
+    """Of streams that are equal otherwise."""
+    found = Objects()
+    for key in sorted(ours.keys() & truth.keys()):
+        for mine, wanted in zip(*aligned(ours[key], truth[key], owner)):
+            if mine.object or wanted.object:
+                found.add(key[0], mine, wanted)
+    return found
+
+
 def end_of_program(truth):
     """When the process that began first was seen last."""
     first = min(truth, key=lambda key: truth[key][0].time)[0]
@@ -184,7 +218,7 @@ def compare(ours, truth, owner):
         difference = compare_events(a, b) or compare_times(a, b)
         if difference:
             found += [f"pid {key[0]} tid {key[1]}: {difference[0]}", *difference[1:]]
-    return found
+    return found or compare_objects(ours, truth, owner).problems[:5]
 
 
 def main(argv):

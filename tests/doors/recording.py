@@ -186,9 +186,14 @@ def events(folder, needed=iter):
         return compare.read_ocular(needed(file))
 
 
+def needed(folder, truth):
+    """The events of a recording that compare.py compares."""
+    return events(folder, lambda lines: compare.needed(lines, truth, owner()))
+
+
 def compared(folder, truth):
     """The problems that compare.py finds in a recording."""
-    return compare.compare(events(folder, lambda lines: compare.needed(lines, truth, owner())), truth, owner())
+    return compare.compare(needed(folder, truth), truth, owner())
 
 
 def summary(folder, *arguments):

@@ -47,6 +47,7 @@ DAMAGE = {
     "first line": changed("firstlineno", "99999"),
     "offset": changed("where", "99999"),
     "destination": changed("destination", "99999"),
+    "an object": lambda events, i: events.__setitem__(i, events[i]._replace(object="99999")),
     "gap": changed("event", "GAP"),
     "time": changed("time", 1),
 }
@@ -130,7 +131,7 @@ def unread(truth, owner):
     of_start_up = [first[at]._replace(file="lib.py", qualname=f"f{i}") for i in range(100)]
 
     def lines(ours):
-        return [compare.HEADER, *(f"{event.time}\t{pid}\t{tid}\t" + "\t".join(event[:-1])
+        return [compare.HEADER, *(f"{event.time}\t{pid}\t{tid}\t" + "\t".join(event[:compare.EQUAL] + event[compare.EQUAL + 1:])
                                   for (pid, tid), events in ours.items() for event in events)]
 
     def read(ours):

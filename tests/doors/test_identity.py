@@ -264,6 +264,82 @@ while alive:
 asyncio.run(main())
 """
 
+# Nested loops that yield and await anywhere, in an order that only chance knows; left by break, exception, return, close() and throw().
+# Each counts its own trips. CPython 3.12 and 3.13 copy the test of a `while` to its end: the last one needs no jump back.
+FUZZED = COMMON + """
+counts = {}
+class Counted:
+    def __init__(self, name, tested_twice=False):
+        self.name, self.trips, self.last = name, 0, tested_twice and sys.version_info < (3, 14)
+    def trip(self):
+        self.trips += 1
+    def __enter__(self):
+        return self
+    def __exit__(self, *exception):
+        counts.setdefault(self.name, []).append(self.trips - (self.last and not exception[0]))
+def generates(n):
+    with Counted("generates outer") as outer:
+        for i in range(n):
+            with Counted("generates inner") as inner:
+                for j in range(rnd.randrange(6)):
+                    if rnd.random() < .5:
+                        yield j
+                    if rnd.random() < .05:
+                        break
+                    try:
+                        if rnd.random() < .1:
+                            raise KeyError
+                    except KeyError:
+                        yield None
+                    inner.trip()
+            yield from delegates(rnd.randrange(5))
+            if rnd.random() < .05:
+                return
+            outer.trip()
+def delegates(n):
+    with Counted("delegates", tested_twice=True) as loop:
+        while n:
+            n -= 1
+            yield n
+            loop.trip()
+async def awaits(n):
+    with Counted("awaits outer") as outer:
+        for i in range(n):
+            with Counted("awaits inner") as inner:
+                async for j in produces(rnd.randrange(5)):
+                    await asyncio.sleep(0)
+                    inner.trip()
+            if rnd.random() < .1:
+                raise KeyError
+            outer.trip()
+async def produces(n):
+    with Counted("produces") as loop:
+        for i in range(n):
+            if rnd.random() < .5:
+                await asyncio.sleep(0)
+            yield i
+            loop.trip()
+async def main():
+    await asyncio.gather(*[awaits(rnd.randrange(6)) for i in range(60)], return_exceptions=True)
+alive = [generates(rnd.randrange(1, 8)) for i in range(80)]
+while alive:
+    g = rnd.choice(alive)
+    try:
+        if rnd.random() < .02:
+            g.throw(ValueError)
+        elif rnd.random() < .02:
+            g.close()
+            alive.remove(g)
+        else:
+            next(g)
+    except (StopIteration, ValueError):
+        alive.remove(g)
+asyncio.run(main())
+log = counts
+"""
+LOOPS_OF = {"generates": ("generates outer", "generates inner"), "delegates": ("delegates",), "produces": ("produces",),
+            "awaits": ("awaits outer", "awaits inner")}
+
 PROGRAMS = {"interleaved": INTERLEAVED, "chains": CHAINS, "10,000 tasks": TASKS, "asynchronous generators": ASYNCHRONOUS,
             "between threads": THREADS}
 LIBRARIES = {"trio": TRIO, "anyio": ANYIO}
@@ -358,6 +434,24 @@ def test_loops(python, folder):
             problems.append(f"{name}: it was never suspended")
         if loop["own_share"] > loop["share"] or loop["share"] > 1:
             problems.append(f"{name}: {loop['own_share']} of {loop['share']}")
+    return problems
+
+
+def test_fuzzed(python, seed, folder):
+    """Entries, trips, and how many of one entry, as the program itself counts them. What had none is no entry."""
+    truth, record = recorded(python, folder, FUZZED, seed=seed, mode="adaptive")
+    found, problems = {}, []
+    for loop in recording.summary(record)["loops"]:
+        found.setdefault(loop["qualname"], []).append(loop)
+    for function, names in LOOPS_OF.items():
+        loops = sorted(found[function], key=lambda loop: loop["line"])
+        for name, loop in zip(names, loops, strict=True):
+            wanted = sorted(trips for trips in truth[name] if trips > 0)
+            told = sorted(low for low, high, entries in loop["trips"]["distribution"] for _ in range(entries) if low == high)
+            was = loop["entries"], loop["iterations"], loop["timed"]
+            print(f"# {name}: entries compared {len(wanted)}, trips {sum(wanted)}")
+            if was != (len(wanted), sum(wanted), sum(wanted) - len(wanted)) or told != wanted or not loop["suspended_ns"]:
+                problems.append(f"{name}: {was}, {told}, not {len(wanted)} entries, {sum(wanted)} trips, {wanted}")
     return problems
 
 
@@ -485,6 +579,8 @@ def cases(python, chosen):
         test = (test_resumptions, fetched, source, 1) if fetched else (recording.NO_VENV,)
         yield f"{version} asynchronous generators under {name}", *test
     yield f"{version} loops go on", test_loops, python
+    for seed in range(1, 5):
+        yield f"{version} loops at random, {seed}", test_fuzzed, python, seed
     for name in ("interleaved", "asynchronous generators", "between threads"):
         yield f"{version} times, {name}", test_times, python, PROGRAMS[name]
     yield f"{version} arrows", test_arrows, python, INTERLEAVED

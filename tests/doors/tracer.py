@@ -6,7 +6,9 @@ nothing of Ocular but the meaning of the modes in docs/, restated here.
 Each event becomes one line of truth-PID.txt in $TRUTH_DIR, written at once with one write(2) to an O_APPEND
 file, so that os._exit, SIGKILL and fork lose nothing. The columns are those of Ocular's events text:
 
-    time ns  pid  tid  event  file  qualname  first line  offset (LINE: line)  destination  [C function that is called]
+    time ns  pid  tid  event  file  qualname  first line  offset (LINE: line)  destination  [C function that is called  [object]]
+
+The last one is a number for each generator, coroutine and asynchronous generator (suspended.py).
 
 `begin` is called, and so seen by every tool, when the witness has begun in an interpreter, `end` before it
 ends: compare.py aligns on them.
@@ -22,6 +24,7 @@ import time
 import types
 
 from escapes import ESCAPES
+from suspended import Suspended
 
 TOOL = 1
 CALLS = ("PY_START", "PY_RESUME", "PY_THROW", "PY_RETURN", "PY_YIELD", "PY_UNWIND")
@@ -116,7 +119,7 @@ def callee_of(code, where, callable):
     return full_name(type(callable), "__call__")
 
 
-def callback_of(event, mode, log):
+def callback_of(event, mode, log, suspended):
     has_destination = event in WITH_DESTINATION
     backward_only = mode == "adaptive"
 
@@ -124,12 +127,16 @@ def callback_of(event, mode, log):
         name = callee_of(code, where, rest[0]) if event == "CALL" else None
         return "\t" + text_of(name) if name else ""
 
+    def number(code, frame):
+        found = suspended.number(event, code, frame) if event in CALLS else None
+        return f"\t\t{found}" if found else ""
+
     def callback(code, where, *rest):
         destination = rest[0] if has_destination else ""
         if has_destination and backward_only and destination > where:
             return sys.monitoring.DISABLE
         log.write(f"{event}\t{text_of(code.co_filename)}\t{text_of(code.co_qualname)}\t{code.co_firstlineno}"
-                  f"\t{where}\t{destination}{callee(code, where, rest)}")
+                  f"\t{where}\t{destination}{callee(code, where, rest)}{number(code, sys._getframe(1))}")
 
     return callback
 
@@ -152,12 +159,12 @@ def start(mode, folder, preload):
     atexit.register(stop)
     for name in preload:
         __import__(name)
-    log = Log(folder)
+    log, suspended = Log(folder), Suspended()
     sys.monitoring.use_tool_id(TOOL, "truth")
     mask = 0
     for name in events_of(mode):
         number = getattr(sys.monitoring.events, name)
-        sys.monitoring.register_callback(TOOL, number, callback_of(name, mode, log))
+        sys.monitoring.register_callback(TOOL, number, callback_of(name, mode, log, suspended))
         mask |= number
     sys.monitoring.set_events(TOOL, mask)
     # CPython forgets the first tool that asked for INSTRUCTION in code that it had instrumented for it alone
