@@ -84,9 +84,11 @@ struct code {
 #define CODE_EXCEPTION_FILE "<exception>"
 /* And of tasks and requests. */
 #define CODE_SUBJECT_FILE "<subject>"
-/* The same of names that the program gives itself, and of their data. */
+/* The same of names that the program gives itself, and of their data: all of it, keys (an array), or a text. */
 #define CODE_LABEL_FILE "<label>"
 #define CODE_DATA_FILE	"<data>"
+#define CODE_KEYS_FILE	"<keys>"
+#define CODE_TEXT_FILE	"<text>"
 
 /* A thread, and which copies it runs (copies.h). */
 struct copier {

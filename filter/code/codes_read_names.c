@@ -84,14 +84,44 @@ static int read_subject(struct codes *c, struct process *p, json_t *line)
 	return read_own_name(p, line, CODE_SUBJECT_FILE);
 }
 
-#define DATA_MOST 10000 /* `data` lines are kept: memory does not grow with the recording */
-
 /* A name of the program's own. */
 static int read_label(struct codes *c, struct process *p, json_t *line)
 {
 	(void)c;
 	return read_own_name(p, line, CODE_LABEL_FILE);
 }
+
+/* The keys of such data. */
+static bool are_keys(const json_t *names)
+{
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach (names, i, name)
+		if (!json_is_string(name))
+			return false;
+	return json_is_array(names);
+}
+
+static int read_keys(struct codes *c, struct process *p, json_t *line)
+{
+	json_t *names = json_object_get(line, "name");
+	char *text = are_keys(names) ? json_dumps(names, JSON_COMPACT) : NULL;
+	int err = read_name(p, line, CODE_KEYS_FILE, text);
+
+	(void)c;
+	free(text);
+	return err;
+}
+
+/* A text in it. */
+static int read_text(struct codes *c, struct process *p, json_t *line)
+{
+	(void)c;
+	return read_name(p, line, CODE_TEXT_FILE, json_string_value(json_object_get(line, "name")));
+}
+
+#define DATA_MOST 10000 /* `data` lines are kept: memory does not grow with the recording */
 
 /* What goes with one span or instant, as text of JSON. */
 static int read_data(struct codes *c, struct process *p, json_t *line)
@@ -102,7 +132,7 @@ static int read_data(struct codes *c, struct process *p, json_t *line)
 
 	if (c->ndata >= DATA_MOST)
 		return 0;
-	text = json_is_object(data) ? json_dumps(data, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+	text = json_is_object(data) ? json_dumps(data, JSON_COMPACT) : NULL;
 	err = read_name(p, line, CODE_DATA_FILE, text);
 	c->ndata += !err;
 	free(text);
@@ -116,5 +146,7 @@ const struct line_kind codes_read_names[] = {
 	{ "subject", read_subject },
 	{ "label", read_label },
 	{ "data", read_data },
+	{ "keys", read_keys },
+	{ "text", read_text },
 	{ 0 },
 };

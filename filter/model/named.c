@@ -26,12 +26,19 @@ static uint32_t id_of(const struct sample *s)
 	}
 }
 
+static bool names_data(uint64_t payload)
+{
+	enum value_what what = marker_value_what(payload);
+
+	return what == VALUE_DATA || what == VALUE_KEYS || what == VALUE_NAMED;
+}
+
 int named_find(struct codes *c, struct process *p, struct sample *s)
 {
 	uint32_t id = id_of(s);
 
-	if (s->kind == KIND_VALUE) { /* a number, or the id of data: the LABEL behind it tells */
-		s->named = codes_find(c, p, s->payload & MARKER_CODE_MAX);
+	if (s->kind == KIND_VALUE) { /* of a counter or not: the LABEL behind it tells */
+		s->named = names_data(s->payload) ? codes_find(c, p, s->payload & MARKER_CODE_MAX) : NULL;
 		return 0;
 	}
 	s->named = id ? codes_find_or_make(c, p, id) : NULL;

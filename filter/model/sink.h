@@ -90,8 +90,8 @@ struct label_mark {
 	uint64_t greenlet; /* as an activation's */
 	enum label_what what;
 	const struct code *name;
-	const struct code *data; /* what goes with it: its qualname is JSON; NULL: nothing */
-	double value;		 /* of a counter */
+	const struct label_data *data; /* what goes with it, whole; NULL: nothing, or not all of it */
+	double value;		       /* of a counter */
 	uint64_t ns, cycles;
 };
 
@@ -105,7 +105,7 @@ struct span_mark {
 	bool lost;	 /* it ends without an end: the trace of its thread is over, or its words are missing */
 	uint64_t number; /* 1, 2, ..., of all spans */
 	const struct code *name;
-	const struct code *data; /* as a label's, at its beginning */
+	const struct label_data *data; /* as a label's, at its beginning */
 	uint64_t ns, cycles;
 };
 

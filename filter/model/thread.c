@@ -278,6 +278,7 @@ int thread_feed(struct thread *t, const struct sample *s, const struct subscribe
 void thread_free(struct thread *t)
 {
 	open_spans_free(&t->spans);
+	label_data_free(&t->data);
 	nested_free(&t->outside_spans);
 	thread_free_stacks(t);
 	greenlets_free(&t->greenlets);

@@ -10,6 +10,7 @@
 #include "base/cold.h"
 #include "charge.h"
 #include "greenlets.h"
+#include "label_data.h"
 #include "profile.h"
 #include "stack.h"
 #include "subjects.h"
@@ -33,8 +34,7 @@ struct thread {
 	struct open_spans spans;
 	struct nested *outside_spans; /* in no activation that is known */
 	struct greenlets greenlets;
-	uint64_t value;			/* the last VALUE word's payload and HAS_VALUE, until its LABEL; else 0 */
-	const struct code *data;	/* that it names, or NULL */
+	struct label_data data;
 	uint64_t raises;		/* the last EXCEPTION word's payload and RAISES, until its RAISE; else 0 */
 	const struct code *raised_type; /* that it names, or NULL */
 	uint64_t gil_ns;		/* waiting for the GIL */

@@ -114,9 +114,6 @@ int thread_handle_here(struct stack *st, const struct sample *s, const struct su
 
 /* --- thread_spans.c */
 
-/* Keeps a VALUE word for the LABEL that follows. */
-void thread_take_value(struct thread *t, const struct sample *s);
-
 /* What the program says itself. */
 int thread_take_label(struct thread *t, const struct sample *s, const struct subscribers *to);
 

@@ -13,8 +13,6 @@
 #include "requests.h"
 #include "shared/marker.h"
 
-#define HAS_VALUE (1ull << 63) /* no payload has it */
-
 /* Of the thread's spans, at this time. */
 static struct label_mark mark_at(const struct thread *t, const struct stack *st, uint64_t ns, uint64_t cycles)
 {
@@ -226,20 +224,13 @@ int thread_lose_request(const struct thread *t, const struct request *q, const s
 
 /* --- labels ------------------------------------------------------------------------------------------------ */
 
-void thread_take_value(struct thread *t, const struct sample *s)
+static int tell_label(struct thread *t, struct label_mark *m, uint32_t which, const struct subscribers *to)
 {
-	t->value = s->payload | HAS_VALUE;
-	t->data = s->named;
-}
-
-/* A counter's number, whose high bits the VALUE word has. */
-static double counter_of(uint64_t value, uint64_t payload)
-{
-	uint64_t bits = (value & MARKER_PAYLOAD_MAX) << MARKER_LABEL_LOW | (payload & ((1u << MARKER_LABEL_LOW) - 1));
-	double number;
-
-	memcpy(&number, &bits, sizeof(number));
-	return number;
+	if (m->what == LABEL_BEGIN)
+		return begin_span(t, m, which, to);
+	if (m->what == LABEL_END)
+		return end_span(t, m, which, to);
+	return SUBSCRIBERS_CALL(to, label, m);
 }
 
 int thread_take_label(struct thread *t, const struct sample *s, const struct subscribers *to)
@@ -252,17 +243,13 @@ int thread_take_label(struct thread *t, const struct sample *s, const struct sub
 				.ns = s->time,
 				.cycles = s->cycles };
 	uint32_t which = s->payload & ((1u << MARKER_LABEL_LOW) - 1);
+	int err;
 
 	if (m.what == LABEL_COUNTER)
-		m.value = counter_of(t->value, s->payload);
-	else if (t->value && t->data && !strcmp(t->data->file, CODE_DATA_FILE))
-		m.data = t->data;
-	t->value = 0;
-	if (!m.name) /* its id is 0 */
-		return 0;
-	if (m.what == LABEL_BEGIN)
-		return begin_span(t, &m, which, to);
-	if (m.what == LABEL_END)
-		return end_span(t, &m, which, to);
-	return SUBSCRIBERS_CALL(to, label, &m);
+		m.value = label_data_number(&t->data, s->payload);
+	else if (label_data_is_whole(&t->data))
+		m.data = &t->data;
+	err = m.name ? tell_label(t, &m, which, to) : 0; /* its id is 0 */
+	label_data_forget(&t->data);
+	return err;
 }

@@ -74,7 +74,7 @@ int thread_gap(struct thread *t, const struct sample *s, const struct subscriber
 	add_off(t, tail, to->profile);
 	t->wait = (struct wait){ 0 };
 	t->raises = 0;
-	t->value = 0;
+	label_data_forget(&t->data);
 	t->doing.beginning = t->doing.unnamed = t->doing.stepping = t->doing.last.address = 0;
 	t->doing.hidden = t->doing.step = t->doing.unseen = 0;
 	t->charged.instr = NULL;
@@ -112,6 +112,7 @@ int thread_restart(struct thread *t, const struct sample *s, const struct subscr
 	end_time(t, to->profile);
 	charge_last(&t->charged, t->last_ns, t->last_cycles, to->profile);
 	err = thread_close_all(t, LEAVE_END, to) ?: thread_lose_spans(t, to);
+	label_data_forget(&t->data);
 	objects_lose(t->objects);
 	thread_lose_greenlets(t);
 	thread_end_outside(t, t->last_ns, t->last_cycles, to->profile);

@@ -139,7 +139,7 @@ int thread_extension(struct thread *t, const struct sample *s, const struct subs
 		return t->early ? 0 : collect(t, s, to);
 	p->known_kinds += s->kind == KIND_LABEL || s->kind == KIND_VALUE;
 	if (s->kind == KIND_VALUE)
-		thread_take_value(t, s);
+		return label_data_add(&t->data, s->payload, s->named);
 	if (s->kind == KIND_LABEL)
 		return thread_take_label(t, s, to);
 	p->known_kinds += s->kind == KIND_SUBJECT;

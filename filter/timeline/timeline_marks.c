@@ -6,8 +6,10 @@
 #include "timeline_parts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "model/exceptions.h"
+#include "model/label_data.h"
 
 int timeline_gap(struct sink *s, const struct sample *gap)
 {
@@ -54,12 +56,15 @@ int timeline_exception(struct sink *s, const struct exception_mark *m)
 
 int timeline_mark_label(struct timeline *v, struct track *t, const struct label_mark *m)
 {
-	char name[MARK_NAME], data[MARK_NAME];
-	struct mark mark = { .category = "label", .name = name, .text = m->data ? data : NULL };
+	char name[MARK_NAME], data[MARK_NAME], *text = m->data ? label_data_text(m->data) : NULL;
+	struct mark mark = { .category = "label", .name = name, .text = text ? data : NULL };
 
+	if (m->data && !text)
+		return sink_file_no_memory(&v->file.sink);
 	timeline_plain(name, "", m->name->qualname);
-	if (m->data)
-		timeline_plain(data, "", m->data->qualname);
+	if (text)
+		timeline_plain(data, "", text);
+	free(text);
 	return timeline_write_mark(v, t, m->ns, &mark);
 }
 

@@ -56,13 +56,15 @@ static void say(struct ocular_name *name, enum ocular_what what, unsigned int wh
 	};
 	struct c_name *n = (struct c_name *)name;
 	uint32_t session, id;
+	uint64_t word;
 
 	if (!is_attached(n->api))
 		return;
 	session = n->api->labels->codes->session;
 	id = id_of(n, session);
+	word = marker_label(whats[what], id, which);
 	if (id)
-		labels_write(n->api->labels, session, false, 0, marker_label(whats[what], id, which));
+		labels_write(n->api->labels, session, &word, 1);
 }
 
 static void count(struct ocular_name *name, double value)

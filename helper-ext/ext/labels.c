@@ -15,11 +15,12 @@
 #define ALIGNED 4 /* low bits of an object's address that are 0 */
 
 struct span {
-	PyObject base;
-	struct labels *labels; /* the module's, which the type keeps alive */
+	PyObject_VAR_HEAD struct labels *labels; /* the module's, which the type keeps alive */
 	PyObject *name;
-	PyObject *data; /* dict, or NULL */
-	uint64_t begun; /* a request's, by the clock; 0: it has not */
+	uint64_t begun;	     /* a request's, by the clock; 0: it has not */
+	_Atomic uint64_t id; /* session << 24 | its name's, or 0: what has begun need not look that up to end */
+	PyObject *keys;	     /* tuple, or NULL */
+	PyObject *values[];  /* as many */
 };
 
 static bool is_heard(const struct labels *l)
@@ -27,16 +28,16 @@ static bool is_heard(const struct labels *l)
 	return l->codes->listening;
 }
 
-/* Words that may have another before them, which belongs to them. */
-void labels_write(const struct labels *l, uint32_t session, bool two, uint64_t value, uint64_t word)
+void labels_write(const struct labels *l, uint32_t session, const uint64_t *words, unsigned int n)
 {
-	struct lane *lane = codes_lane(l->codes, session, two ? 2 : 1);
+	struct codes *c = l->codes;
+	struct lane *lane;
 
-	if (!lane)
+	if (c->session == session && c->window == LANE_ALWAYS && lane_append(c->interpreter, c->view, words, n))
 		return;
-	if (two)
-		lane_write(lane, marker_extension(0, KIND_VALUE, value));
-	lane_write(lane, word);
+	lane = codes_lane(c, session, n);
+	for (unsigned int i = 0; lane && i < n; i++)
+		lane_write(lane, words[i]);
 }
 
 void labels_write_counter(const struct labels *l, uint32_t session, uint32_t id, double value)
@@ -44,32 +45,45 @@ void labels_write_counter(const struct labels *l, uint32_t session, uint32_t id,
 	uint64_t bits;
 
 	memcpy(&bits, &value, sizeof(bits));
-	labels_write(l, session, true, bits >> MARKER_LABEL_LOW, marker_label(LABEL_COUNTER, id, bits));
+	labels_write(l, session,
+		     (uint64_t[]){ marker_extension(0, KIND_VALUE, bits >> MARKER_LABEL_LOW),
+				   marker_label(LABEL_COUNTER, id, bits) },
+		     2);
 }
 
-/* The id of a line with the data; 0: there is none. */
-static uint32_t write_data(PyObject *data)
+/* As a line of the table. No id is left, or no memory: nothing. */
+static void take_whole(struct values *v, PyObject *keys, PyObject *const *values)
 {
+	PyObject *data = keywords_dict(values, keys);
 	uint32_t id = data ? table_next_id() : 0;
 	struct text t = { .limit = LABELS_DATA_MAX };
 
-	if (!id)
-		return 0;
-	text_printf(&t, "{\"kind\":\"data\",\"id\":%u,\"data\":", id);
-	text_value(&t, data);
-	text_add(&t, "}", 1);
-	table_write(&t);
-	text_free(&t);
-	return id;
+	v->n = 0;
+	if (id) {
+		text_printf(&t, "{\"kind\":\"data\",\"id\":%u,\"data\":", id);
+		text_value(&t, data);
+		text_add(&t, "}", 1);
+		table_write(&t);
+		text_free(&t);
+		v->words[v->n++] = marker_value(VALUE_DATA, id);
+	}
+	PyErr_Clear();
+	Py_XDECREF(data);
 }
 
-static void say(const struct labels *l, enum label_what what, PyObject *name, PyObject *data, const void *which)
+/* keys: a tuple, or NULL. */
+static void say(struct labels *l, uint32_t session, uint64_t label, PyObject *keys, PyObject *const *values)
 {
-	uint32_t session = l->codes->session;
-	uint32_t id = names_id(l->ids, "label", name, session), more = write_data(data);
+	struct values v;
 
-	if (id)
-		labels_write(l, session, more > 0, more, marker_label(what, id, (uintptr_t)which >> ALIGNED));
+	if (!keys) {
+		labels_write(l, session, &label, 1);
+		return;
+	}
+	if (!values_take(&v, &l->values, keys, values, session))
+		take_whole(&v, keys, values);
+	v.words[v.n++] = label;
+	labels_write(l, session, v.words, v.n);
 }
 
 /* A request is known by its object. */
@@ -104,27 +118,30 @@ static bool is_name(PyObject *name)
 	return false;
 }
 
-/* One positional argument, a name. */
+/* So many positional arguments, a name first. Of a type its whole name is given. */
 static bool check(const char *function, PyObject *const *args, Py_ssize_t n, Py_ssize_t wanted)
 {
+	const char *dot;
+
 	if (n == wanted)
 		return is_name(args[0]);
-	PyErr_Format(PyExc_TypeError, "ocular: %s takes %zd positional arguments, not %zd", function, wanted, n);
+	dot = strrchr(function, '.');
+	PyErr_Format(PyExc_TypeError, "ocular: %s takes %zd positional arguments, not %zd", dot ? dot + 1 : function,
+		     wanted, n);
 	return false;
 }
 
 PyObject *labels_instant(struct labels *l, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
-	PyObject *data = NULL;
+	uint32_t session = l->codes->session, id;
 
 	if (!check("instant()", args, n, 1))
 		return NULL;
 	if (!is_heard(l))
 		Py_RETURN_NONE;
-	if (names && !(data = keywords_dict(args + n, names)))
-		return NULL;
-	say(l, LABEL_INSTANT, args[0], data, NULL);
-	Py_XDECREF(data);
+	id = names_id(l->ids, "label", args[0], session);
+	if (id)
+		say(l, session, marker_label(LABEL_INSTANT, id, 0), names, args + n);
 	Py_RETURN_NONE;
 }
 
@@ -146,23 +163,52 @@ PyObject *labels_counter(struct labels *l, PyObject *const *args, Py_ssize_t n)
 	Py_RETURN_NONE;
 }
 
+/* NULL with an exception. */
+static struct span *make(PyTypeObject *type, struct labels *l, PyObject *name, PyObject *keys, PyObject *const *values)
+{
+	Py_ssize_t n = keys ? PyTuple_GET_SIZE(keys) : 0;
+	struct span *s = PyObject_NewVar(struct span, type, n);
+
+	if (!s)
+		return NULL;
+	s->labels = l;
+	s->name = Py_NewRef(name);
+	s->begun = 0;
+	atomic_init(&s->id, 0);
+	s->keys = Py_XNewRef(keys);
+	for (Py_ssize_t i = 0; i < n; i++)
+		s->values[i] = Py_NewRef(values[i]);
+	return s;
+}
+
 static PyObject *span_new(PyObject *type, PyObject *const *args, size_t nargsf, PyObject *names)
 {
 	Py_ssize_t n = PyVectorcall_NARGS(nargsf);
-	struct span *s;
 
-	if (!check(strrchr(((PyTypeObject *)type)->tp_name, '.') + 1, args, n, 1))
+	if (!check(((PyTypeObject *)type)->tp_name, args, n, 1))
 		return NULL;
-	s = PyObject_New(struct span, (PyTypeObject *)type);
-	if (!s)
-		return NULL;
-	s->labels = PyType_GetModuleState((PyTypeObject *)type);
-	s->begun = 0;
-	s->name = Py_NewRef(args[0]);
-	s->data = names ? keywords_dict(args + n, names) : NULL;
-	if (names && !s->data)
-		Py_CLEAR(s);
-	return (PyObject *)s;
+	return (PyObject *)make((PyTypeObject *)type, PyType_GetModuleState((PyTypeObject *)type), args[0], names,
+				args + n);
+}
+
+/* Two threads that begin the same one may each look it up. 0: there is none. */
+static uint32_t span_id(struct span *s, uint32_t session)
+{
+	uint64_t id = atomic_load_explicit(&s->id, memory_order_relaxed);
+
+	if (!id || id >> 24 != session) {
+		id = (uint64_t)session << 24 | names_id(s->labels->ids, "label", s->name, session);
+		atomic_store_explicit(&s->id, id, memory_order_relaxed);
+	}
+	return id & MARKER_CODE_MAX;
+}
+
+static void span_say(struct span *s, enum label_what what, PyObject *keys)
+{
+	uint32_t session = s->labels->codes->session, id = span_id(s, session);
+
+	if (id)
+		say(s->labels, session, marker_label(what, id, (uintptr_t)s >> ALIGNED), keys, s->values);
 }
 
 static PyObject *span_enter(PyObject *self, PyObject *unused)
@@ -172,7 +218,7 @@ static PyObject *span_enter(PyObject *self, PyObject *unused)
 	if (!is_heard(s->labels))
 		return Py_NewRef(self);
 	if (Py_TYPE(self) != s->labels->request) {
-		say(s->labels, LABEL_BEGIN, s->name, s->data, s);
+		span_say(s, LABEL_BEGIN, s->keys);
 	} else {
 		s->begun = ticks_now();
 		say_request(s->labels, SUBJECT_REQUEST_BEGUN, s->name, s);
@@ -190,7 +236,7 @@ static PyObject *span_exit(PyObject *self, PyObject *const *args, Py_ssize_t n)
 	if (Py_TYPE(self) == s->labels->request)
 		end_request(s);
 	else
-		say(s->labels, LABEL_END, s->name, NULL, s);
+		span_say(s, LABEL_END, NULL);
 	Py_RETURN_FALSE;
 }
 
@@ -198,15 +244,8 @@ static PyObject *span_exit(PyObject *self, PyObject *const *args, Py_ssize_t n)
 static PyObject *span_anew(PyObject *self, PyObject *unused)
 {
 	struct span *s = (struct span *)self;
-	struct span *anew = PyObject_New(struct span, Py_TYPE(self));
 
-	if (!anew)
-		return NULL;
-	anew->begun = 0;
-	anew->labels = s->labels;
-	anew->name = Py_NewRef(s->name);
-	anew->data = Py_XNewRef(s->data);
-	return (PyObject *)anew;
+	return (PyObject *)make(Py_TYPE(self), s->labels, s->name, s->keys, s->values);
 }
 
 /* A decorator. */
@@ -229,8 +268,12 @@ static void span_dealloc(PyObject *self)
 {
 	PyTypeObject *type = Py_TYPE(self);
 
-	Py_XDECREF(((struct span *)self)->name);
-	Py_XDECREF(((struct span *)self)->data);
+	struct span *s = (struct span *)self;
+
+	Py_DECREF(s->name);
+	Py_XDECREF(s->keys);
+	for (Py_ssize_t i = 0; i < Py_SIZE(self); i++)
+		Py_DECREF(s->values[i]);
 	PyObject_Free(self);
 	Py_DECREF(type);
 }
@@ -249,9 +292,9 @@ static PyType_Slot span_slots[] = {
 	  "A part of the program's own: a `with` block, or each call of a function that it decorates.\n\n"
 	  "with ocular.span(\"parse\"):          # or @ocular.span(\"parse\")\n"
 	  "    parse(text)\n\n"
-	  "It has a slice on the thread's track, and a row in the report and the summary. data is written with it,\n"
-	  "as JSON, up to 1 KiB: a line in the recording each time, so leave it out where that is often.\n"
-	  "Without data it takes some 0.1 us; while nobody records, no more than `with` itself." },
+	  "It has a slice on the thread's track, and a row in the report and the summary. data goes with it:\n"
+	  "numbers, texts, True, False and None in some 0.1 us; a list, tuple or dict takes a write to the disk each\n"
+	  "time, so leave it out where that is often. While nobody records it takes no more than `with` itself." },
 	{ Py_tp_call, span_call },
 	{ Py_tp_dealloc, span_dealloc },
 	{ Py_tp_methods, span_methods },
@@ -275,6 +318,7 @@ static PyType_Slot request_slots[] = {
 static PyType_Spec span_spec = {
 	.name = "ocular.span",
 	.basicsize = sizeof(struct span),
+	.itemsize = sizeof(PyObject *),
 	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
 	.slots = span_slots,
 };
@@ -282,6 +326,7 @@ static PyType_Spec span_spec = {
 static PyType_Spec request_spec = {
 	.name = "ocular.request",
 	.basicsize = sizeof(struct span),
+	.itemsize = sizeof(PyObject *),
 	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
 	.slots = request_slots,
 };
@@ -294,7 +339,7 @@ int labels_open(PyObject *module, struct labels *l, struct codes *codes)
 	l->type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &span_spec, NULL);
 	l->request = (PyTypeObject *)PyType_FromModuleAndSpec(module, &request_spec, NULL);
 	l->c_api = c_api_open(module, l);
-	if (!l->ids || !l->type || !l->request || !l->c_api)
+	if (!l->ids || !l->type || !l->request || !l->c_api || value_ids_open(&l->values))
 		return -1;
 	/* a slot for that is only in CPython 3.14 and later */
 	l->type->tp_vectorcall = l->request->tp_vectorcall = span_new;
@@ -307,6 +352,8 @@ int labels_traverse(struct labels *l, visitproc visit, void *arg)
 	Py_VISIT(l->type);
 	Py_VISIT(l->request);
 	Py_VISIT(l->ids);
+	Py_VISIT(l->values.keys);
+	Py_VISIT(l->values.texts);
 	return 0;
 }
 
@@ -317,4 +364,5 @@ void labels_clear(struct labels *l)
 	Py_CLEAR(l->type);
 	Py_CLEAR(l->request);
 	Py_CLEAR(l->ids);
+	value_ids_clear(&l->values);
 }

@@ -10,6 +10,7 @@
 #include <Python.h>
 
 #include "codes.h"
+#include "values.h"
 
 struct c_api;
 
@@ -17,7 +18,8 @@ struct c_api;
 struct labels {
 	struct codes *codes; /* borrowed; its interpreter's */
 	PyObject *ids;	     /* dict: names.h */
-	PyTypeObject *type;  /* span */
+	struct value_ids values;
+	PyTypeObject *type; /* span */
 	PyTypeObject *request;
 	struct c_api *c_api; /* c_api.h */
 };
@@ -27,13 +29,13 @@ int labels_open(PyObject *module, struct labels *l, struct codes *codes);
 int labels_traverse(struct labels *l, visitproc visit, void *arg);
 void labels_clear(struct labels *l);
 
-/* One word, or with a VALUE before it two. The calling thread is attached, and calls no Python meanwhile. */
-void labels_write(const struct labels *l, uint32_t session, bool two, uint64_t value, uint64_t word);
+/* A LABEL, after the words that belong to it. The calling thread is attached, and calls no Python meanwhile. */
+void labels_write(const struct labels *l, uint32_t session, const uint64_t *words, unsigned int n);
 
 /* The value of a counter whose name has this id. Likewise. */
 void labels_write_counter(const struct labels *l, uint32_t session, uint32_t id, double value);
 
-#define LABELS_DATA_MAX 1024 /* bytes of a span's data in the table, about */
+#define LABELS_DATA_MAX 1024 /* bytes of a span's data that is in the table as a whole, about */
 
 /* Of the module's methods. */
 PyObject *labels_instant(struct labels *l, PyObject *const *args, Py_ssize_t n, PyObject *names);

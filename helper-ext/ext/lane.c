@@ -22,10 +22,11 @@
 #define WAITS	   16
 #define WAITS_NEAR 20000
 /*
- * Room that lane_open() reserves: RING_THREAD, SNAPSHOT, HELLO, LOST, CPU_TIME, waits, CALLEE or OBJECT, WIDE with its
- * word.
+ * Room that lane_open() reserves: RING_THREAD, SNAPSHOT, HELLO, LOST, CPU_TIME, waits, CALLEE or OBJECT, WIDE; and the
+ * words themselves.
  */
-#define LANE_BURST (8 + 2 * WAITS)
+#define LANE_BURST (7 + 2 * WAITS + LANE_WORDS_MAX)
+_Static_assert(LANE_BURST <= RING_RECORDS_MIN / 2, "the smallest ring has room while the recorder reads");
 /* Yields before sleeping: the recorder is usually awake and needs microseconds. */
 #define LANE_YIELDS	 64
 #define LANE_NAP_NS	 50000
@@ -133,15 +134,44 @@ static uint64_t lane_words(const struct lane *l)
 	return l->ring ? rings_head(l->ring) : cursor_head(&l->at);
 }
 
+static void (*const put[BACKENDS])(const struct cursor *, uint64_t, uint64_t) = {
+	[BACKEND_SOFTWARE] = lane_put,
+	[BACKEND_PTWRITE] = lane_put_ptwrite,
+	[BACKEND_EMULATED] = lane_put_emulated,
+};
+
 void lane_write(struct lane *l, uint64_t word)
 {
-	static void (*const put[BACKENDS])(const struct cursor *, uint64_t, uint64_t) = {
-		[BACKEND_SOFTWARE] = lane_put,
-		[BACKEND_PTWRITE] = lane_put_ptwrite,
-		[BACKEND_EMULATED] = lane_put_emulated,
-	};
-
 	put[lanes.backend](&l->at, lane_place(l), word);
+}
+
+/* A ring's head is right after each record: its reader counts on that (record/window.c). */
+static void put_stamped(const struct cursor *c, uint64_t head, const uint64_t *words, unsigned int n)
+{
+	struct ring_record *r = (struct ring_record *)head;
+	uint64_t now;
+
+	arch_prefetch(r + LANE_AHEAD);
+	now = ticks_now();
+	for (unsigned int i = 0; i < n; i++) {
+		r[i] = (struct ring_record){ now, words[i] };
+		atomic_store_explicit(c->head, (uintptr_t)(r + i + 1), memory_order_release);
+	}
+}
+
+bool lane_append(uint64_t interpreter, enum lane_view view, const uint64_t *words, unsigned int n)
+{
+	const struct cursor *c = &lane_cursor[view];
+	uint64_t head = cursor_head(c);
+
+	if (c->interpreter != interpreter || c->limit < head + n * sizeof(struct ring_record))
+		return false;
+	if (lanes.backend == BACKEND_SOFTWARE)
+		put_stamped(c, head, words, n);
+	else
+		for (unsigned int i = 0; i < n; i++)
+			put[lanes.backend](c, head + i, words[i]);
+	return true;
 }
 
 static void lane_reset(struct lane *l)
@@ -363,10 +393,11 @@ static void lane_nap(uint64_t waited_ns)
 /* Wait until a quarter is free, so that there are few, long waits; LANE_BURST is enough. */
 static bool lane_wait(struct lane *l, uint32_t wait_ms)
 {
+	uint32_t quarter = l->ring->nrecords / 4, wanted = quarter > LANE_BURST ? quarter : LANE_BURST;
 	uint64_t begin = clock_ns(CLOCK_MONOTONIC), waited;
 	unsigned int i;
 
-	for (i = 0; !lane_refresh(l, l->ring->nrecords / 4); i++) {
+	for (i = 0; !lane_refresh(l, wanted); i++) {
 		if (i < LANE_YIELDS) {
 			sched_yield();
 			continue;

@@ -142,13 +142,21 @@ void lane_waited(enum wait_kind kind, uint64_t place, uint64_t begin, uint64_t e
 /* The one of these three that lanes_start() chose: for words outside the hot path. */
 void lane_write(struct lane *l, uint64_t word);
 
+/*
+ * The calling thread's words, of one time, where there is room for them without lane_open(), whose arguments come
+ * first. False: that must be asked. Not in a duty cycle.
+ */
+bool lane_append(uint64_t interpreter, enum lane_view view, const uint64_t *words, unsigned int n);
+
 /* Instead of a window's number: there is no duty cycle; it is between two windows. */
 #define LANE_ALWAYS 0u
 #define LANE_SHUT   UINT32_MAX
 
+#define LANE_WORDS_MAX (MARKER_VALUES_MAX + 1) /* a LABEL with its values */
+
 /*
- * The calling thread's lane with room for `words` event words, opened with whatever must come before them: a ring,
- * SNAPSHOT of `window`, LOST, HELLO of `interpreter`. NULL: no room, and the words are counted as lost; or LANE_SHUT:
+ * The calling thread's lane with room for `words` event words, LANE_WORDS_MAX at most, opened with whatever must come
+ * before them: a ring, SNAPSHOT of `window`, LOST, HELLO of `interpreter`. NULL: no room, and the words are counted as lost; or LANE_SHUT:
  * late events of the previous window, which are not wanted.
  */
 struct lane *lane_open(uint64_t interpreter, enum lane_view view, uint32_t window, unsigned int words);

@@ -13,7 +13,7 @@ static uint32_t write_name(const char *kind, PyObject *name)
 	if (!id)
 		return 0;
 	text_printf(&t, "{\"kind\":\"%s\",\"id\":%u,\"name\":", kind, id);
-	text_str(&t, name);
+	text_value(&t, name);
 	text_add(&t, "}", 1);
 	table_write(&t);
 	text_free(&t);
@@ -30,11 +30,12 @@ static PyObject *kept_of(PyObject *ids, PyObject *name)
 #else
 	kept = Py_XNewRef(PyDict_GetItemWithError(ids, name));
 #endif
-	PyErr_Clear();
+	if (!kept)
+		PyErr_Clear();
 	return kept;
 }
 
-uint32_t names_id(PyObject *ids, const char *kind, PyObject *name, uint32_t session)
+static uint32_t id_of(PyObject *ids, const char *kind, PyObject *name, uint32_t session, Py_ssize_t most)
 {
 	PyObject *kept = kept_of(ids, name);
 	unsigned long long there = kept ? PyLong_AsUnsignedLongLong(kept) : 0;
@@ -43,6 +44,8 @@ uint32_t names_id(PyObject *ids, const char *kind, PyObject *name, uint32_t sess
 	Py_XDECREF(kept);
 	if (there && there >> 24 == session)
 		return there & MARKER_CODE_MAX;
+	if (most && PyDict_GET_SIZE(ids) >= most)
+		return 0;
 	id = write_name(kind, name);
 	kept = id ? PyLong_FromUnsignedLongLong((unsigned long long)session << 24 | id) : NULL;
 	if (kept)
@@ -50,4 +53,14 @@ uint32_t names_id(PyObject *ids, const char *kind, PyObject *name, uint32_t sess
 	Py_XDECREF(kept);
 	PyErr_Clear();
 	return id;
+}
+
+uint32_t names_id(PyObject *ids, const char *kind, PyObject *name, uint32_t session)
+{
+	return id_of(ids, kind, name, session, 0);
+}
+
+uint32_t names_few(PyObject *ids, const char *kind, PyObject *name, uint32_t session)
+{
+	return id_of(ids, kind, name, session, NAMES_FEW);
 }

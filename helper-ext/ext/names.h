@@ -11,7 +11,11 @@
 #include <stdint.h>
 
 /*
- * The id of a name, an exact str, of that kind of the table's lines. Threads that meet a name at once each write it. 0:
- * all ids are used up, or there is no memory; no exception.
+ * The id of a name, an exact str or a tuple of such, of that kind of the table's lines. Threads that meet a name at
+ * once each write it. 0: all ids are used up, or there is no memory; no exception.
  */
 uint32_t names_id(PyObject *ids, const char *kind, PyObject *name, uint32_t session);
+
+/* The same of names that may be any number: 0, too, if the dict has so many and this one is not among them. */
+#define NAMES_FEW 4096
+uint32_t names_few(PyObject *ids, const char *kind, PyObject *name, uint32_t session);

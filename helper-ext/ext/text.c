@@ -154,11 +154,18 @@ static bool is_full(const struct text *t)
 	return t->limit && t->length >= t->limit;
 }
 
+PyObject *text_cut(PyObject *str, int most)
+{
+	if (PyUnicode_GET_LENGTH(str) <= most)
+		return Py_NewRef(str);
+	return PyUnicode_FromFormat("%.*U%s", most, str, TEXT_CUT);
+}
+
 /* Takes `str`; NULL, with an exception: it could not be made. */
 static void text_within(struct text *t, PyObject *str)
 {
-	if (str && t->limit && PyUnicode_GET_LENGTH(str) > TEXT_STR_MAX)
-		Py_SETREF(str, PyUnicode_FromFormat("%.*U%s", TEXT_STR_MAX, str, TEXT_CUT));
+	if (str && t->limit)
+		Py_SETREF(str, text_cut(str, TEXT_STR_MAX));
 	if (str)
 		text_str(t, str);
 	else

@@ -38,6 +38,9 @@ void text_comma(struct text *t);
 /* A JSON string of a str; what UTF-8 cannot hold (lone surrogates) with backslash escapes. */
 void text_str(struct text *t, PyObject *str);
 
+/* The str, or another one that ends in TEXT_CUT after so many of its characters. NULL with an exception. */
+PyObject *text_cut(PyObject *str, int most);
+
 /*
  * None, bool, int, float, str, list, tuple, dict. Anything else is written as null, as are numbers that JSON lacks
  * (nan, inf) and containers deeper than TEXT_DEPTH_MAX; a key that is not a str as its repr(), or, if that fails, as

@@ -52,7 +52,7 @@
 	X(9, C_CALL)     /* a CALL and its CALLEE in one word, if they fit: marker_c_call() */ \
 	X(10, IMPORT)    /* the activation that has just begun is the import of this */ \
 	X(11, EXCEPTION) /* which one the next RAISE or RERAISE is about */ \
-	X(12, VALUE)     /* the rest of the next LABEL */ \
+	X(12, VALUE)     /* of the next LABEL: the rest of a counter's number, or data */ \
 	X(13, SUBJECT)   /* for whom the thread works: tasks, jobs, requests, greenlets */ \
 	X(14, NATIVE)    /* a sample: the C functions that the thread is in, by number */
 
@@ -96,6 +96,19 @@
 
 /* What a LABEL word is. */
 enum label_what { LABEL_INSTANT, LABEL_BEGIN, LABEL_END, LABEL_COUNTER };
+
+/* What a VALUE word is, unless it is a counter's (docs/marker.md). DATA is 0: earlier releases wrote nothing else. */
+enum value_what {
+	VALUE_DATA,	/* all of it, a `data` line by its id */
+	VALUE_KEYS,	/* the keys of the values before it */
+	VALUE_INT,	/* low bits */
+	VALUE_FLOAT,	/* high bits */
+	VALUE_REST,	/* the others, before it */
+	VALUE_TEXT,	/* some bytes */
+	VALUE_NAMED,	/* a text, by its id */
+	VALUE_CONSTANT, /* one of these: */
+};
+enum value_constant { CONSTANT_NONE, CONSTANT_FALSE, CONSTANT_TRUE, CONSTANT_UNTOLD /* a text */ };
 
 enum wait_kind {
 #define W(number, name, text) WAIT_FOR_##name = number,

@@ -82,12 +82,27 @@
 
 /*
  * Payload of KIND_LABEL: what it is, id of its name, and of a counter the low bits of its value, a double, whose others
- * are in the VALUE word before it. Of others that has the id of a `data` line, and they say which of that name it is.
+ * are in the VALUE word before it. Others say which of that name it is, and their data is in the VALUE words before
+ * them.
  */
 #define MARKER_LABEL_SHIFT    44
 #define MARKER_LABEL_MASK     0xfu
 #define MARKER_LABEL_ID_SHIFT 20
 #define MARKER_LABEL_LOW      16
+
+/*
+ * Payload of KIND_VALUE, but for a counter's: what it is, and that. KEYS come last: how many words of values are before
+ * it. A number takes two words if REST is not 0 (of a double), or its sign does not follow from the other (of an int).
+ */
+#define MARKER_VALUE_SHIFT	44
+#define MARKER_VALUE_MAX	0xfffffffffffull
+#define MARKER_VALUE_REST	20 /* bits: a number has 64 */
+#define MARKER_KEYS_SHIFT	24
+#define MARKER_TEXT_BYTES	5u /* in a word, the first lowest */
+#define MARKER_TEXT_COUNT_SHIFT 40 /* how many of them */
+#define MARKER_TEXT_COUNT_MASK	7u
+#define MARKER_TEXT_CONTINUES	(1ull << 43) /* in the next word */
+#define MARKER_VALUES_MAX	64u	     /* words before a LABEL */
 
 /* Payload of KIND_SUBJECT: what it says, and of whom: a number, or an address / 16. */
 #define MARKER_SUBJECT_SHIFT 43
@@ -190,6 +205,27 @@ static inline uint64_t marker_label(enum label_what what, uint32_t id, uint64_t 
 	return marker_extension(0, KIND_LABEL,
 				(uint64_t)what << MARKER_LABEL_SHIFT | (uint64_t)id << MARKER_LABEL_ID_SHIFT |
 					(value & ((1u << MARKER_LABEL_LOW) - 1)));
+}
+
+static inline uint64_t marker_value(enum value_what what, uint64_t value)
+{
+	return marker_extension(0, KIND_VALUE, (uint64_t)what << MARKER_VALUE_SHIFT | (value & MARKER_VALUE_MAX));
+}
+
+static inline enum value_what marker_value_what(uint64_t payload)
+{
+	return (enum value_what)(payload >> MARKER_VALUE_SHIFT);
+}
+
+/* The names of the values in so many words before it. */
+static inline uint64_t marker_keys(uint32_t words, uint32_t id)
+{
+	return marker_value(VALUE_KEYS, (uint64_t)words << MARKER_KEYS_SHIFT | id);
+}
+
+static inline uint32_t marker_keys_words(uint64_t payload)
+{
+	return payload >> MARKER_KEYS_SHIFT & ((1u << MARKER_VALUE_REST) - 1);
 }
 
 static inline uint64_t marker_subject(enum subject what, uint64_t whom)

@@ -25,10 +25,51 @@ LOOPS(L)
 
 #define L(what, ...) { #what, what, METH_O, NULL },
 static PyMethodDef methods[] = { LOOPS(L){ NULL, NULL, 0, NULL } };
+
+/* A context manager that does nothing: what `with` itself takes. */
+static PyObject *make(PyObject *type, PyObject *const *args, size_t n, PyObject *names)
+{
+	return PyObject_New(PyObject, (PyTypeObject *)type);
+}
+
+static PyObject *enter(PyObject *self, PyObject *unused)
+{
+	return Py_NewRef(self);
+}
+
+static PyObject *leave(PyObject *self, PyObject *const *args, Py_ssize_t n)
+{
+	Py_RETURN_NONE;
+}
+
+static void dealloc(PyObject *self)
+{
+	PyTypeObject *type = Py_TYPE(self);
+
+	PyObject_Free(self);
+	Py_DECREF(type);
+}
+
+static PyMethodDef empty_methods[] = {
+	{ "__enter__", enter, METH_NOARGS, NULL },
+	{ "__exit__", (PyCFunction)(void (*)(void))leave, METH_FASTCALL, NULL },
+	{ NULL, NULL, 0, NULL },
+};
+static PyType_Slot empty_slots[] = { { Py_tp_methods, empty_methods },
+				     { Py_tp_dealloc, (void *)dealloc },
+				     { 0, NULL } };
+static PyType_Spec empty_spec = { "labels.Empty", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+				  empty_slots };
+
 static struct PyModuleDef definition = { .m_base = PyModuleDef_HEAD_INIT, .m_name = "labels", .m_methods = methods };
 
 PyMODINIT_FUNC PyInit_labels(void)
 {
+	PyObject *module = PyModule_Create(&definition);
+	PyTypeObject *empty = (PyTypeObject *)PyType_FromModuleAndSpec(module, &empty_spec, NULL);
+
 	name = ocular_name("parse");
-	return PyModule_Create(&definition);
+	empty->tp_vectorcall = make;
+	PyModule_AddObjectRef(module, "Empty", (PyObject *)empty);
+	return module;
 }

@@ -36,7 +36,7 @@ def new_code():
         exec("def f(n):\\n  for i in range(n): pass\\n", scope)
         for i in range(20):
             scope["f"](3)
-shared = []
+shared, made = [], {}
 def shared_code():
     "Code that several threads meet at once, and that dies while others may be in it."
     while going():
@@ -110,6 +110,16 @@ def snapshots():
     while going():
         ocular.take_snapshot("now", n=1)
         time.sleep(.02)
+def labels():
+    "Spans, one of which all threads are in; keys and texts that several meet first at once."
+    import ocular
+    shared = made.setdefault("span", ocular.span("shared", n=1))
+    while going():
+        for i in range(50):
+            with shared, ocular.span("parse", i=i, long="x" * 101 + str(i % 7)), ocular.span("a list", data=[i]):
+                ocular.counter("n", i)
+            ocular.instant("half", **{"key %d" % (i % 9): random.random(), "text": "t%d" % i})
+        time.sleep(.001)
 def starts():
     "Tracing begins and ends while other threads run."
     import ocular
@@ -145,11 +155,12 @@ class Case:
 
 CASES = [
     Case("all events", "full"),
+    Case("labels", "calls", "labels", "labels", "labels"),
     Case("forks and execs", "calls", "forks", "execs"),
     Case("interpreters", "adaptive", "interpreters"),
     Case("windows", "adaptive", options=("--duty", "20%", "--duty-window", "20ms")),
     Case("flight recorder", "calls", "snapshots", options=("--flight", "10ms", "--max-snapshots", "1000000")),
-    Case("starts and stops", None, "starts"),
+    Case("starts and stops", None, "starts", "labels", "labels"),
 ]
 
 

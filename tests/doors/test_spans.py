@@ -4,9 +4,11 @@
 in the functions that they are in; nothing at all while nobody records."""
 
 import collections
+import glob
 import json
 import os
 import re
+import struct
 
 import recording
 
@@ -137,6 +139,43 @@ all_of_them()
 json.dump(told, sys.stdout)
 """
 
+# What goes with a label: each value is said by itself and between two others, and by which words is up to the extension.
+VALUES = r"""
+import json, sys
+sys.path.insert(0, FOLDER)
+import ocular
+class Name(str):
+    def __hash__(self): raise RuntimeError
+    __eq__ = __hash__
+class Number(int): pass
+values = [0, -1, 1 << 30, (1 << 43) - 1, 1 << 43, -(1 << 43), -(1 << 43) - 1, (1 << 63) - 1, -(1 << 63), 1 << 63, -(1 << 70), Number(7),
+          0.0, -0.0, 0.5, 0.1, -1e300, 5e-324, 2.0**60 + 2**9, float("inf"), float("nan"), True, False, None, object(),
+          "", "abcde", "abcdef", "\0", 'a"b\\c\n', "\u00e9\U0001f40d", "\ud800", Name("own"), "x" * 100, "x" * 101, "\u00e9" * 50,
+          "\u00e9" * 51, "y" * 500, Name("z" * 501), "w" * 5000, [1, {"a": (2,)}], {}]
+def said(name, **data):
+    ocular.instant(name, **data)
+    with ocular.span(name, **data): pass
+for v in values:
+    said("one", v=v)
+    said("three", before=1, v=v, after="x")
+many = {"key %d" % i: "value %d of many" % i for i in range(31)}
+said("many", **many)
+said("too many", **many, last=1)
+print(json.dumps(values, default=lambda _: None))
+"""
+# Words are lost, or overwritten: what is shown says the same three times.
+TORN = """
+import os, sys, time
+sys.path.insert(0, FOLDER)
+import ocular
+for i in range(20000):
+    ocular.instant("torn", a=i, b=i + (1 << 50), c="text %d" % i)
+if len(sys.argv) > 1:
+    assert ocular.take_snapshot("now") is True
+    table = "%s/codes-%d.jsonl" % (os.environ["OCULAR_DIR"], os.getpid())
+    while b'"trigger":"take_snapshot"' not in open(table, "rb").read(): time.sleep(0.02)
+"""
+
 
 def source(text, folder):
     os.makedirs(folder, exist_ok=True)
@@ -260,11 +299,134 @@ def test_sessions(python, folder):
     return [f"{told}"] * (told != [{"made before": 1, "decorated": 4}] * 2)
 
 
+def decoded(words, table):
+    """The object that VALUE words say, by docs/marker.md alone."""
+    *values, last = words
+    what, value = last >> 44, last & (1 << 44) - 1
+    if what == 0:
+        assert not values
+        return table[value]["data"]
+    assert what == 1 and value >> 24 == len(values), words
+    found, rest, text, keys = [], None, b"", table[value & 0xffffff]["name"]
+    for word in values:
+        what, value = word >> 44, word & (1 << 44) - 1
+        if what == 2:
+            found.append(value - (value >> 43 << 44) if rest is None else (rest << 44 | value) - (rest >> 19 << 64))
+        elif what == 3:
+            found.append(struct.unpack("<d", struct.pack("<Q", value << 20 | (rest or 0)))[0])
+        elif what == 5:
+            text += value.to_bytes(6, "little")[:value >> 40 & 7]
+            if not value >> 43:
+                found.append(text.decode())
+                text = b""
+        elif what == 6:
+            found.append(table[value]["name"])
+        elif what == 7:
+            found.append([None, False, True, "\u2026"][value])
+        rest = value if what == 4 else None
+    assert len(found) == len(keys), words
+    return dict(zip(keys, found))
+
+
+def data_of(folder):
+    """[(name, data)] of instants and begins of spans, by the events text; and the table's lines by their kinds."""
+    with open(glob.glob(folder + "/codes-*.jsonl")[0], encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    table, words, found = {line["id"]: line for line in lines if "id" in line and line["kind"] in ("label", "data", "keys", "text")}, [], []
+    recording.report(folder, f"events={folder}/events.txt")
+    with open(folder + "/events.txt", encoding="utf-8", newline="\n") as file:
+        rows = [line.split("\t") for line in file if "\tEXTENSION\t" in line]
+    for row in rows:
+        if row[7] not in ("7", "12"):
+            continue
+        if row[7] == "12":
+            words.append(int(row[8]))
+            continue
+        if int(row[8]) >> 44 < 2 and words:
+            found.append((table[int(row[8]) >> 20 & 0xffffff]["name"], decoded(words, table)))
+        words = []
+    return found, collections.Counter(line["kind"] for line in table.values())
+
+
+def same(a, b):
+    """Equal, of one type, and -0.0 is not 0.0."""
+    if isinstance(a, list):
+        return isinstance(b, list) and len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return isinstance(b, dict) and list(a) == list(b) and all(same(a[key], b[key]) for key in a)
+    return type(a) is type(b) and (struct.pack("<d", a) == struct.pack("<d", b) if isinstance(a, float) else a == b)
+
+
+def as_told(value):
+    if isinstance(value, float) and value - value or isinstance(value, int) and not -1 << 63 <= value < 1 << 63:
+        return None
+    if isinstance(value, str):
+        return (value if len(value) <= 500 else value[:500] + "\u2026").replace("\ud800", "\\ud800")
+    return value
+
+
+def as_shown(value):
+    """The events text has the words' own numbers; the data of a list is a line of JSON."""
+    return None if isinstance(value, float) and value - value else value
+
+
+def test_values(python, folder):
+    done = recording.record(folder + "/rec", [python, source(VALUES, folder)], recording.traced_environment("calls"))
+    if done.returncode:
+        return [done.stderr]
+    values = json.loads(done.stdout)
+    found, kinds = data_of(folder + "/rec")
+    many = {f"key {i}": f"value {i} of many" for i in range(31)}
+    wanted = []
+    for value in map(as_told, values):
+        wanted += 2 * [("one", {"v": value})] + 2 * [("three", {"before": 1, "v": value, "after": "x"})]
+    wanted += 2 * [("many", many)] + 2 * [("too many", {**many, "last": 1})]
+    got = [(name, {key: as_shown(value) for key, value in data.items()}) for name, data in found]
+    problems = [f"{a} {str(b)[:200]}, not {c} {str(d)[:200]}" for (a, b), (c, d) in zip(got, wanted) if a != c or not same(b, d)]
+    if len(got) != len(wanted):
+        problems.append(f"{len(got)} of {len(wanted)}")
+    # A list and a dict, and more than fit, are lines of their own each time; all else is told once, if at all. 19 of the 31 texts
+    # have no room in the words beside the others.
+    lists = 2 * 2 * sum(isinstance(value, (list, dict)) for value in values)
+    texts = sum(isinstance(value, str) and (len(value.encode("utf-8", "replace")) > 100 or value == "\ud800") for value in values)
+    if kinds != {"label": 4, "keys": 3, "text": texts + 19, "data": lists + 2}:
+        problems.append(f"{kinds}, {lists} lists, {texts} texts")
+    return problems[:5]
+
+
+def torn(python, folder, *options, snapshot=()):
+    """(problems, how many marks are shown, with data) of a recording of which parts are missing."""
+    done = recording.record(folder + "/rec", [python, source(TORN, folder), *snapshot], recording.traced_environment("calls"), *options)
+    if done.returncode:
+        return [done.stderr], 0, 0
+    out = os.path.join(folder, "trace.json")
+    done = recording.run([recording.WRAPPER, "report", "--perfetto", out, folder + "/rec"], env=recording.plain_environment())
+    with open(out, encoding="utf-8") as file:
+        marks = [e.get("args", {}).get("data") for e in json.load(file) if e["ph"] == "i" and e["name"] == "torn"]
+    shown = [json.loads(data.replace("'", '"')) for data in marks if data]
+    wrong = [data for data in shown if data != {"a": data.get("a"), "b": data.get("a", 0) + (1 << 50), "c": f"text {data.get('a')}"}]
+    return [done.stderr] * bool(done.returncode) + [f"{data}" for data in wrong[:5]], len(marks), len(shown)
+
+
+def test_lost(python, folder):
+    problems, marks, _ = torn(python, folder, "--wait-ms", "0", "--ring-records", "256")
+    missing = recording.summary(folder + "/rec")["losses"]["markers"]
+    return problems + [f"{marks} marks, no word missing"] * (marks < 20000 and not missing)
+
+
+def test_flight(python, folder):
+    problems, marks, shown = torn(python, folder, "--flight", "64K", snapshot=["snapshot"])
+    return problems + [f"{marks} marks, {shown} with data"] * (not marks > shown - 1 > 0)
+
+
 def cases(python, _):
     version = recording.version(python) + "t" * recording.is_free(python)
     yield f"{version} counts and times", test_summary, python
     yield f"{version} on the timeline", test_timeline, python
     yield f"{version} of tasks", test_tasks, python
+    yield f"{version} values", test_values, python
+    yield f"{version} values of which words are lost", test_lost, python
+    yield f"{version} values in a flight recorder", test_flight, python
     yield f"{version} sessions", test_sessions, python
 
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "model/label_data.h"
 #include "model/nested.h"
 
 static struct code a = { .qualname = (char *)"a", .label = true }, b = { .qualname = (char *)"b", .label = true };
@@ -44,7 +45,8 @@ static int set_up(void **state)
 
 static void begin(struct nested **list, struct code *name, uint32_t which)
 {
-	struct label_mark m = { .name = name, .what = LABEL_BEGIN, .data = name };
+	static const struct label_data data;
+	struct label_mark m = { .name = name, .what = LABEL_BEGIN, .data = &data };
 
 	assert_int_equal(nested_begin(list, &m, which, &to), 0);
 }

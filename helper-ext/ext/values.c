@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* values.c - see values.h. */
+#include "values.h"
+
+#include <endian.h>
+#include <string.h>
+
+#include "names.h"
+#include "text.h"
+
+#define WORDS_OF_NUMBER 2u /* at most; a text's id takes one */
+/* Characters before TEXT_CUT, of 1 byte and of up to 4: VALUES_TEXT_MAX at most. */
+#define CUT_ASCII 97
+#define CUT_WIDE  24
+
+static void put(struct values *v, enum value_what what, uint64_t value)
+{
+	v->words[v->n++] = marker_value(what, value);
+}
+
+static void put_int(struct values *v, int64_t value)
+{
+	int64_t shown = (int64_t)((uint64_t)value << MARKER_VALUE_REST) >> MARKER_VALUE_REST;
+
+	if (shown != value)
+		put(v, VALUE_REST, (uint64_t)value >> MARKER_VALUE_SHIFT);
+	put(v, VALUE_INT, (uint64_t)value);
+}
+
+static void put_float(struct values *v, double value)
+{
+	uint64_t bits, rest;
+
+	memcpy(&bits, &value, sizeof(bits));
+	rest = bits & ((1u << MARKER_VALUE_REST) - 1);
+	if (rest)
+		put(v, VALUE_REST, rest);
+	put(v, VALUE_FLOAT, bits >> MARKER_VALUE_REST);
+}
+
+/* A subclass's own code is not asked. */
+static void put_long(struct values *v, PyObject *value)
+{
+	int overflow;
+	int64_t number;
+
+	if (PyUnstable_Long_IsCompact((PyLongObject *)value)) {
+		put_int(v, PyUnstable_Long_CompactValue((PyLongObject *)value));
+		return;
+	}
+	number = PyLong_AsLongLongAndOverflow(value, &overflow);
+	if (overflow)
+		put(v, VALUE_CONSTANT, CONSTANT_NONE);
+	else
+		put_int(v, number);
+}
+
+static unsigned int text_words(Py_ssize_t n)
+{
+	return n ? (unsigned int)(n + MARKER_TEXT_BYTES - 1) / MARKER_TEXT_BYTES : 1;
+}
+
+/* The first one lowest, whatever the processor's order is. */
+static uint64_t packed(const unsigned char *bytes, size_t n)
+{
+	uint64_t word = 0;
+
+	while (n--)
+		word = word << 8 | bytes[n];
+	return word;
+}
+
+/* All of a word, at once. */
+static uint64_t five(const unsigned char *bytes)
+{
+	uint32_t four;
+
+	memcpy(&four, bytes, sizeof(four));
+	return le32toh(four) | (uint64_t)bytes[4] << 32;
+}
+
+static void put_text(struct values *v, const unsigned char *bytes, size_t n)
+{
+	for (; n > MARKER_TEXT_BYTES; n -= MARKER_TEXT_BYTES, bytes += MARKER_TEXT_BYTES)
+		put(v, VALUE_TEXT,
+		    MARKER_TEXT_CONTINUES | (uint64_t)MARKER_TEXT_BYTES << MARKER_TEXT_COUNT_SHIFT | five(bytes));
+	put(v, VALUE_TEXT, (uint64_t)n << MARKER_TEXT_COUNT_SHIFT | packed(bytes, n));
+}
+
+/* If that leaves room for `left` others. Not if UTF-8 cannot hold it. */
+static bool put_short(struct values *v, PyObject *text, unsigned int left)
+{
+	Py_ssize_t n = PyUnicode_GET_LENGTH(text);
+	const char *bytes = NULL;
+
+	if (n > VALUES_TEXT_MAX)
+		return false;
+	if (PyUnicode_IS_COMPACT_ASCII(text))
+		bytes = PyUnicode_DATA(text);
+	else if (!(bytes = PyUnicode_AsUTF8AndSize(text, &n)))
+		PyErr_Clear();
+	if (!bytes || n > VALUES_TEXT_MAX || v->n + text_words(n) + left * WORDS_OF_NUMBER >= MARKER_VALUES_MAX)
+		return false;
+	put_text(v, (const unsigned char *)bytes, (size_t)n);
+	return true;
+}
+
+/* Without a code of its own: its hash is asked for. NULL: there is no memory. */
+static PyObject *plain(PyObject *text, int most)
+{
+	PyObject *exact = PyUnicode_FromObject(text), *cut = exact ? text_cut(exact, most) : NULL;
+
+	Py_XDECREF(exact);
+	PyErr_Clear();
+	return cut;
+}
+
+/* Of one for which there is no id its beginning. */
+static void put_long_text(struct values *v, struct value_ids *ids, PyObject *text, unsigned int left, uint32_t session)
+{
+	PyObject *told = plain(text, TEXT_STR_MAX);
+	uint32_t id = told ? names_few(ids->texts, "text", told, session) : 0;
+
+	Py_XDECREF(told);
+	if (id) {
+		put(v, VALUE_NAMED, id);
+		return;
+	}
+	told = plain(text, PyUnicode_IS_ASCII(text) ? CUT_ASCII : CUT_WIDE);
+	if (!told || !put_short(v, told, left))
+		put(v, VALUE_CONSTANT, CONSTANT_UNTOLD);
+	Py_XDECREF(told);
+}
+
+static bool take(struct values *v, struct value_ids *ids, PyObject *value, unsigned int left, uint32_t session)
+{
+	if (PyUnicode_Check(value)) {
+		if (!put_short(v, value, left))
+			put_long_text(v, ids, value, left, session);
+	} else if (PyBool_Check(value)) {
+		put(v, VALUE_CONSTANT, value == Py_True ? CONSTANT_TRUE : CONSTANT_FALSE);
+	} else if (PyLong_Check(value)) {
+		put_long(v, value);
+	} else if (PyFloat_Check(value)) {
+		put_float(v, PyFloat_AS_DOUBLE(value));
+	} else if (PyList_Check(value) || PyTuple_Check(value) || PyDict_Check(value)) {
+		return false;
+	} else {
+		put(v, VALUE_CONSTANT, CONSTANT_NONE);
+	}
+	return true;
+}
+
+/* The dicts are forgotten with their session: the next one has room for as many. */
+static void begin(struct value_ids *ids, uint32_t session)
+{
+	if (atomic_load_explicit(&ids->session, memory_order_relaxed) == session)
+		return;
+	atomic_store_explicit(&ids->session, session, memory_order_relaxed);
+	PyDict_Clear(ids->keys);
+	PyDict_Clear(ids->texts);
+}
+
+bool values_take(struct values *v, struct value_ids *ids, PyObject *keys, PyObject *const *values, uint32_t session)
+{
+	unsigned int n = (unsigned int)PyTuple_GET_SIZE(keys);
+	uint32_t id;
+
+	begin(ids, session);
+	v->n = 0;
+	if (n * WORDS_OF_NUMBER >= MARKER_VALUES_MAX)
+		return false;
+	for (unsigned int i = 0; i < n; i++)
+		if (!take(v, ids, values[i], n - 1 - i, session))
+			return false;
+	id = names_few(ids->keys, "keys", keys, session);
+	if (!id)
+		return false;
+	v->words[v->n] = marker_keys(v->n, id);
+	v->n++;
+	return true;
+}
+
+int value_ids_open(struct value_ids *ids)
+{
+	ids->keys = PyDict_New();
+	ids->texts = PyDict_New();
+	return ids->keys && ids->texts ? 0 : -1;
+}
+
+void value_ids_clear(struct value_ids *ids)
+{
+	Py_CLEAR(ids->keys);
+	Py_CLEAR(ids->texts);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * values.h - what goes with a span or an instant, as the words before its LABEL (docs/marker.md: VALUE).
+ *
+ * Numbers, None, True, False and short texts are in the words themselves. A longer text and the keys have ids, which
+ * are told once; so many of them at most, so that neither memory nor the table grows with what the program says.
+ */
+#pragma once
+
+#include <Python.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shared/marker.h"
+
+#define VALUES_TEXT_MAX 100 /* bytes of a text in words */
+
+struct values {
+	unsigned int n;
+	uint64_t words[MARKER_VALUES_MAX + 1]; /* with room for the LABEL */
+};
+
+/* The ids of an interpreter's module, zeroed. */
+struct value_ids {
+	PyObject *keys, *texts; /* dicts: names.h */
+	_Atomic uint32_t session;
+};
+
+/* With an exception: -1. */
+int value_ids_open(struct value_ids *ids);
+void value_ids_clear(struct value_ids *ids);
+
+/*
+ * The words of the values with these keys, a tuple of str. False: there are too many, or a list, tuple or dict is among
+ * them. No exception; the texts' own code is not run.
+ */
+bool values_take(struct values *v, struct value_ids *ids, PyObject *keys, PyObject *const *values, uint32_t session);
