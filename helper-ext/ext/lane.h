@@ -156,8 +156,8 @@ bool lane_append(uint64_t interpreter, enum lane_view view, const uint64_t *word
 
 /*
  * The calling thread's lane with room for `words` event words, LANE_WORDS_MAX at most, opened with whatever must come
- * before them: a ring, SNAPSHOT of `window`, LOST, HELLO of `interpreter`. NULL: no room, and the words are counted as lost; or LANE_SHUT:
- * late events of the previous window, which are not wanted.
+ * before them: a ring, SNAPSHOT of `window`, LOST, HELLO of `interpreter`. NULL: no room, and the words are counted as
+ * lost; or LANE_SHUT: late events of the previous window, which are not wanted.
  */
 struct lane *lane_open(uint64_t interpreter, enum lane_view view, uint32_t window, unsigned int words);
 
