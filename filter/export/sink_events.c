@@ -75,15 +75,17 @@ static const struct object *object_of(const struct sample *s)
 	return s->op >= OP_PY_START && s->op <= OP_PY_THROW && s->code->generator ? s->generator : NULL;
 }
 
-static char *put_object(char *to, const struct object *o)
+/* The last three columns: each is empty where there is none. */
+static char *put_rest(char *to, const char *which, const struct object *o)
 {
 	char name[CALLED_TEXT];
 
-	to = put_int(to, (int64_t)o->serial);
-	if (!*called_text(&o->called, name))
-		return to;
 	*to++ = '\t';
-	return put_escaped(to, name);
+	to = put_escaped(to, which);
+	*to++ = '\t';
+	to = o ? put_int(to, (int64_t)o->serial) : to;
+	*to++ = '\t';
+	return o ? put_escaped(to, called_text(&o->called, name)) : to;
 }
 
 static char *put_place(char *to, const struct sample *s)
@@ -97,14 +99,7 @@ static char *put_place(char *to, const struct sample *s)
 	to = put_int(to, s->op == OP_LINE ? s->line : s->offset);
 	*to++ = '\t';
 	to = s->target == SAMPLE_NOWHERE ? to : put_int(to, s->target);
-	if (!*what(s) && !object_of(s))
-		return to;
-	*to++ = '\t';
-	to = put_escaped(to, what(s));
-	if (!object_of(s))
-		return to;
-	*to++ = '\t';
-	return put_object(to, object_of(s));
+	return put_rest(to, what(s), object_of(s));
 }
 
 /*
@@ -117,8 +112,10 @@ static char *put_count(char *to, const struct sample *s)
 	to = put_int(to, s->op == OP_SNAPSHOT ? s->number : s->op == OP_EXTENSION ? s->kind : s->count);
 	*to++ = '\t';
 	if (s->op == OP_EXTENSION)
-		return put_int(to, s->payload);
-	return s->op == OP_SNAPSHOT ? put_int(to, s->ends) : to;
+		to = put_int(to, s->payload);
+	else if (s->op == OP_SNAPSHOT)
+		to = put_int(to, s->ends);
+	return put_rest(to, "", NULL);
 }
 
 static int events_sample(struct sink *sink, const struct sample *s)

@@ -373,7 +373,7 @@ def events(record):
         for line in file:
             at = line.rstrip("\n").split("\t")
             if len(at) > 5 and at[3] in PUSH + POP:
-                found.append((int(at[0]), at[2], at[3], at[5], int(at[10]) if len(at) > 10 else None))
+                found.append((int(at[0]), at[2], at[3], at[5], int(at[10]) if at[10] else None))
     return found
 
 

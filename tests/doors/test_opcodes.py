@@ -118,7 +118,7 @@ def recover(data, *arguments):
         next(lines)
         for line in lines:
             columns = line.rstrip("\n").split("\t")
-            threads[columns[1], columns[2]].append((*columns[3:8], columns[9] if len(columns) > 9 else ""))
+            threads[columns[1], columns[2]].append((*columns[3:8], columns[9]))
     share = re.search(r"(\d+) of (\d+) instructions recovered", done.stderr)
     return Recovered(threads, (int(share[1]), int(share[2])), done.stderr)
 

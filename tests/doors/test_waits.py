@@ -472,7 +472,7 @@ def words(path):
     threads = {}
     for row in rows:
         threads.setdefault(row[2], []).append(row)
-    return threads, [sum(row[3] == "EXTENSION" and row[-2] == kind for row in rows) for kind in "45"]
+    return threads, [sum(row[3] == "EXTENSION" and row[7] == kind for row in rows) for kind in "45"]
 
 
 def test_decoders(python, *options):

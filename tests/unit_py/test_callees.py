@@ -24,7 +24,7 @@ def rows_of(folder):
 
 def calls_of(folder, caller):
     """[CALL] of that Python function; callee None: Python's."""
-    return [CALL(r[5], int(r[7]), r[9] if len(r) > 9 else None) for r in rows_of(folder) if r[3] == "CALL" and r[5] == caller]
+    return [CALL(r[5], int(r[7]), r[9] or None) for r in rows_of(folder) if r[3] == "CALL" and r[5] == caller]
 
 
 def summary_of(folder):
