@@ -21,6 +21,7 @@
 	X(html, "*.html", "write the report as one page for a browser, with source and distributions") \
 	X(events, "", "write one line for each decoded event") \
 	X(event_columns, "", "write the same as columns of numbers, for programs") \
+	X(objects, "*.tsv", "write one line for each generator and coroutine: how long it ran, waited and lived") \
 	X(pstats, "*.pstats *.prof", "write call counts, times and callers for pstats.Stats, as cProfile counts them") \
 	X(opcode_pstats, "*.pstats *.prof", \
 	  "write counts and times of opcodes for pstats.Stats; an opcode's callers are those\n" \

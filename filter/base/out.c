@@ -288,6 +288,13 @@ char *out_dec(char *to, uint64_t n)
 	return mempcpy(to, at, digits + sizeof(digits) - at);
 }
 
+char *out_int(char *to, int64_t n)
+{
+	if (n < 0)
+		*to++ = '-';
+	return out_dec(to, n < 0 ? -(uint64_t)n : (uint64_t)n);
+}
+
 char *out_hex(char *to, uint64_t n)
 {
 	unsigned digits = n ? (67 - __builtin_clzll(n)) / 4 : 1;

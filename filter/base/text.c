@@ -84,6 +84,27 @@ size_t text_control(const char *s, uint32_t *c)
 	return 0;
 }
 
+char *text_escaped(char *to, const char *s)
+{
+	static const char escapes[256] = { ['\t'] = 't', ['\n'] = 'n', ['\r'] = 'r', ['\\'] = '\\' };
+	uint32_t c;
+	size_t n;
+
+	for (; *s; s += n) {
+		char escape = escapes[(uint8_t)*s];
+
+		n = escape ? 0 : text_control(s, &c);
+		if (escape)
+			*to++ = '\\';
+		if (n)
+			to += sprintf(to, c < 0x100 ? "\\x%02x" : "\\u%04x", c);
+		else
+			*to++ = escape ? escape : *s;
+		n = n ? n : 1;
+	}
+	return to;
+}
+
 static void write_sequence(FILE *f, const uint8_t *s, size_t length, const struct style *style)
 {
 	uint32_t c;

@@ -26,6 +26,12 @@ void text_plain(FILE *f, const char *s);
  */
 size_t text_control(const char *s, uint32_t *c);
 
+/* Bytes at most that text_escaped() makes of one. */
+#define TEXT_ESCAPED 4
+
+/* A field of a line for cut and awk: tab, newline, backslash and what text_control() finds as escapes. The end of it. */
+char *text_escaped(char *to, const char *s);
+
 /*
  * The same in at most `most` columns, 8 or more: in a longer name "..." replaces the middle, because names differ at
  * their ends. Chinese, Japanese and Korean characters and pictographs take two columns.

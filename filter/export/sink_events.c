@@ -17,43 +17,12 @@
 /* Room for the numbers, tabs and event name of one line. */
 #define LINE_NUMBERS 256
 
-static char *put_int(char *to, int64_t n)
-{
-	if (n < 0)
-		*to++ = '-';
-	return out_dec(to, n < 0 ? -(uint64_t)n : (uint64_t)n);
-}
-
 static char *put_text(char *to, const char *s)
 {
 	size_t length = strlen(s);
 
 	memcpy(to, s, length);
 	return to + length;
-}
-
-/* Maximum bytes of one. */
-#define ESCAPED 4
-
-static char *put_escaped(char *to, const char *s)
-{
-	static const char escapes[256] = { ['\t'] = 't', ['\n'] = 'n', ['\r'] = 'r', ['\\'] = '\\' };
-	uint32_t c;
-	size_t n;
-
-	for (; *s; s += n) {
-		char escape = escapes[(uint8_t)*s];
-
-		n = escape ? 0 : text_control(s, &c);
-		if (escape)
-			*to++ = '\\';
-		if (n)
-			to += sprintf(to, c < 0x100 ? "\\x%02x" : "\\u%04x", c);
-		else
-			*to++ = escape ? escape : *s;
-		n = n ? n : 1;
-	}
-	return to;
 }
 
 /* What it is that ran or is called. Of any length, like everything read from a code table. */
@@ -81,24 +50,24 @@ static char *put_rest(char *to, const char *which, const struct object *o)
 	char name[CALLED_TEXT];
 
 	*to++ = '\t';
-	to = put_escaped(to, which);
+	to = text_escaped(to, which);
 	*to++ = '\t';
-	to = o ? put_int(to, (int64_t)o->serial) : to;
+	to = o ? out_int(to, (int64_t)o->serial) : to;
 	*to++ = '\t';
-	return o ? put_escaped(to, called_text(&o->called, name)) : to;
+	return o ? text_escaped(to, called_text(&o->called, name)) : to;
 }
 
 static char *put_place(char *to, const struct sample *s)
 {
-	to = put_escaped(to, s->code->file);
+	to = text_escaped(to, s->code->file);
 	*to++ = '\t';
-	to = put_escaped(to, s->code->qualname);
+	to = text_escaped(to, s->code->qualname);
 	*to++ = '\t';
-	to = put_int(to, s->code->firstlineno);
+	to = out_int(to, s->code->firstlineno);
 	*to++ = '\t';
-	to = put_int(to, s->op == OP_LINE ? s->line : s->offset);
+	to = out_int(to, s->op == OP_LINE ? s->line : s->offset);
 	*to++ = '\t';
-	to = s->target == SAMPLE_NOWHERE ? to : put_int(to, s->target);
+	to = s->target == SAMPLE_NOWHERE ? to : out_int(to, s->target);
 	return put_rest(to, what(s), object_of(s));
 }
 
@@ -109,12 +78,12 @@ static char *put_place(char *to, const struct sample *s)
 static char *put_count(char *to, const struct sample *s)
 {
 	to = put_text(to, "\t\t\t");
-	to = put_int(to, s->op == OP_SNAPSHOT ? s->number : s->op == OP_EXTENSION ? s->kind : s->count);
+	to = out_int(to, s->op == OP_SNAPSHOT ? s->number : s->op == OP_EXTENSION ? s->kind : s->count);
 	*to++ = '\t';
 	if (s->op == OP_EXTENSION)
-		to = put_int(to, s->payload);
+		to = out_int(to, s->payload);
 	else if (s->op == OP_SNAPSHOT)
-		to = put_int(to, s->ends);
+		to = out_int(to, s->ends);
 	return put_rest(to, "", NULL);
 }
 
@@ -125,14 +94,14 @@ static int events_sample(struct sink *sink, const struct sample *s)
 
 	if (s->op == SAMPLE_RESTART) /* not an event of the program */
 		return 0;
-	to = out_reserve(out, LINE_NUMBERS + ESCAPED * names_length(s));
+	to = out_reserve(out, LINE_NUMBERS + TEXT_ESCAPED * names_length(s));
 	if (!to)
 		return sink_file_status(sink);
-	to = put_int(to, s->time);
+	to = out_int(to, s->time);
 	*to++ = '\t';
-	to = put_int(to, s->pid);
+	to = out_int(to, s->pid);
 	*to++ = '\t';
-	to = put_int(to, s->tid);
+	to = out_int(to, s->tid);
 	*to++ = '\t';
 	to = put_text(to, sample_op_name(s->op));
 	*to++ = '\t';

@@ -350,6 +350,7 @@ json.dump(log, open(sys.argv[2], "w"))
 
 PID_MOST = 4194304  # of Linux; tracks of something else have larger ones (docs/perfetto.md)
 PUSH, POP = ("PY_START", "PY_RESUME", "PY_THROW"), ("PY_YIELD", "PY_RETURN", "PY_UNWIND")
+ENDS = {"PY_RETURN": "returned", "PY_UNWIND": "raised"}
 
 
 def recorded(python, folder, source, *options, seed=1, mode="calls"):
@@ -485,6 +486,46 @@ def test_times(python, source, folder):
     return problems
 
 
+def lives(lines):
+    """{number: [begun, ended, how it ended, total, self, suspended, suspensions]} of each object, from the events' times."""
+    stacks, found = {}, {}
+    for ns, tid, event, _, number in lines:
+        stack = stacks.setdefault(tid, [])
+        if event in PUSH:
+            stack.append([ns, 0])
+            life = found.get(number)
+            if number and not life:
+                found[number] = [ns, ns, "suspended", 0, 0, 0, 0]
+            elif number:
+                life[5] += ns - life[1]
+            continue
+        if not stack:
+            continue
+        start, inside = stack.pop()
+        if stack:
+            stack[-1][1] += ns - start
+        if number:
+            life = found[number]
+            life[1:3] = ns, ENDS.get(event, "suspended")
+            life[3] += ns - start
+            life[4] += ns - start - inside
+            life[6] += event == "PY_YIELD"
+    return found
+
+
+def test_objects(python, source, folder):
+    """Each in a line of its own."""
+    _, record = recorded(python, folder, source)
+    path = os.path.join(folder, "objects.tsv")
+    recording.report(record, f"objects={path}")
+    with open(path, encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file][2:]
+    found = {int(row[1]): [int(row[6]), int(row[7]), row[8], *map(int, row[9:13])] for row in rows}
+    wanted = lives(events(record))
+    problems = [f"object {n}: {found.get(n)}, by arithmetic {wanted[n]}" for n in wanted if found.get(n) != wanted[n]][:3]
+    return problems + ([] if len(rows) == len(found) == len(wanted) > 30 else [f"{len(rows)} lines, {len(found)} objects of {len(wanted)}"])
+
+
 def test_arrows(python, source, folder):
     """One to each resumption of something that was seen to yield."""
     _, record = recorded(python, folder, source)
@@ -583,6 +624,7 @@ def cases(python, chosen):
         yield f"{version} loops at random, {seed}", test_fuzzed, python, seed
     for name in ("interleaved", "asynchronous generators", "between threads"):
         yield f"{version} times, {name}", test_times, python, PROGRAMS[name]
+        yield f"{version} each object, {name}", test_objects, python, PROGRAMS[name]
     yield f"{version} arrows", test_arrows, python, INTERLEAVED
     yield f"{version} arrows of asynchronous generators", test_arrows, python, ASYNCHRONOUS
     yield f"{version} what is older", test_older, python
