@@ -29,7 +29,7 @@ size_t text_control(const char *s, uint32_t *c);
 /* Bytes at most that text_escaped() makes of one. */
 #define TEXT_ESCAPED 4
 
-/* A field of a line for cut and awk: tab, newline, backslash and what text_control() finds as escapes. The end of it. */
+/* A field of a line for cut and awk: tab, newline, backslash and what text_control() finds as escapes. Its end. */
 char *text_escaped(char *to, const char *s);
 
 /*
