@@ -179,11 +179,6 @@ static int put_requests(struct summary *m, const struct profile *p)
 	return err;
 }
 
-static bool has_greenlets(const struct profile *p)
-{
-	return p->greenlets.n > 0;
-}
-
 static int put_greenlets(struct summary *m, const struct profile *p)
 {
 	const struct greenlet_totals *g = &p->greenlets;
@@ -309,7 +304,7 @@ static const struct {
 	{ "tasks", .array = put_tasks },
 	{ "task_groups", .array = put_task_groups },
 	{ "requests", .array = put_requests },
-	{ "greenlets", has_greenlets, .array = put_greenlets },
+	{ "greenlets", .array = put_greenlets },
 	{ "loops", .array = put_loops },
 	{ "waits", profile_has_waits, .array = put_waits },
 	{ "idle_waits", has_idle_waits, .array = put_idle_waits },
