@@ -2,7 +2,7 @@
 """Recordings of earlier marker versions: both decoders read them, and tell what was told when they were made.
 
 v1/ holds what Ocular recorded of demo.py (CPython 3.13.0) before there was marker version 2; the events text
-beside each recording is that Ocular's own.
+beside each recording is that Ocular's own, whose lines ended with the last column that was not empty.
 
     software   rings, mode full
     ptwrite    PTWRITE by the emulated processor, mode adaptive
@@ -24,6 +24,7 @@ from tap import Plan  # noqa: E402
 
 PT = os.path.join(recording.BUILD, "bin", "ocular-pt")
 CODE = "home/user/ocular/build/python/ocular"  # where the emulated recording's code was
+COLUMNS = 12  # of the events text
 BOTH = ("perf", "ocular-pt")
 RECORDINGS = (("v1/software", BOTH), ("v1/ptwrite", BOTH), ("v1/middle", BOTH), ("v1/emulated", ("perf",)))
 
@@ -37,7 +38,8 @@ def unpack(name, folder):
         with gzip.open(path) as packed, open(os.path.join(folder, where), "wb") as out:
             out.write(packed.read())
     with open(os.path.join(folder, "events.txt"), encoding="utf-8", newline="\n") as file:
-        return file.read()
+        title, *lines = file.read().splitlines()
+    return "\n".join([title, *(line + "\t" * (COLUMNS - 1 - line.count("\t")) for line in lines), ""])
 
 
 def command(decoder, folder, events):
