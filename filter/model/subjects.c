@@ -526,11 +526,15 @@ static const struct code *caller_in(const struct stack *st)
 	return f > st->frames ? (f - 1)->a.code : NULL;
 }
 
-/* What does jobs, if it is seen, calls the function itself: what others call afterwards tells that the job is over. */
+/*
+ * The module that does jobs, if it is seen, calls the function itself (CPython 3.14 in another method than the one that is
+ * seen first): what others call afterwards tells that the job is over.
+ */
 static bool is_handed_over(const struct step *job, const struct stack *st, const struct code *code)
 {
 	const struct code *by = caller_in(st);
-	bool direct = !job->what || by == job->what || (by && ends_with(by->file, "/threading.py"));
+	bool direct = !job->what ||
+		      (by && (!strcmp(by->file, job->what->file) || ends_with(by->file, "/threading.py")));
 
 	return direct && is_jobs_own(job, code);
 }
