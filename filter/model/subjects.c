@@ -527,8 +527,8 @@ static const struct code *caller_in(const struct stack *st)
 }
 
 /*
- * The module that does jobs, if it is seen, calls the function itself (CPython 3.14 in another method than the one that is
- * seen first): what others call afterwards tells that the job is over.
+ * The module that does jobs, if it is seen, calls the function itself (CPython 3.14 in another method than the one
+ * that is seen first): what others call afterwards tells that the job is over.
  */
 static bool is_handed_over(const struct step *job, const struct stack *st, const struct code *code)
 {
