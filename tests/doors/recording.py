@@ -122,7 +122,7 @@ def venv(python, *packages):
 def fetch(python, folder, packages):
     """Whether they are there now."""
     for command in ([python, "-m", "venv", "--clear", folder],
-                    [os.path.join(folder, "bin", "pip"), "install", "-q", "--disable-pip-version-check", *packages]):
+                    [os.path.join(folder, "bin", "pip"), "install", "-q", "--no-compile", "--disable-pip-version-check", *packages]):
         if run(command, env=plain_environment()).returncode:
             return False
     with open(os.path.join(folder, "fetched"), "w", encoding="utf-8"):
