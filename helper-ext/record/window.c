@@ -58,10 +58,12 @@ static void drop_first(struct window *w, uint64_t n)
 	w->n -= n;
 }
 
-/* The oldest position that cannot have been overwritten when head was read. */
+/* The oldest position that was not being overwritten when head was read. */
 static uint64_t oldest(const struct ring_map *r, uint64_t head)
 {
-	return head < r->nrecords ? 0 : head - r->nrecords + 1;
+	uint64_t written = head + RING_UNPUBLISHED;
+
+	return written < r->nrecords ? 0 : written - r->nrecords;
 }
 
 static uint64_t max(uint64_t a, uint64_t b)

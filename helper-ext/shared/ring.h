@@ -31,6 +31,7 @@
 #define RING_SOCKET	 ".ocular.sock"
 #define RING_HEADER	 4096u /* bytes before the first record: one page */
 #define RING_RECORDS_MIN 256u
+#define RING_UNPUBLISHED 2u /* records that a thread writes before it moves the head, at most (lane_put_pair()) */
 #define RING_RECORDS_MAX (1u << 24)
 #define RING_TRIES \
 	1000u /* of ring_head(): a lap takes longer than one; they run out only if the memory is not a producer's */

@@ -225,10 +225,10 @@ static void test_times(void **state)
 		uint64_t from, until, first, n;
 		bool cut;
 	} rows[] = {
-		{ 0, UINT64_MAX, 745, 255, true }, /* the oldest one may be being overwritten */
+		{ 0, UINT64_MAX, 746, 254, true }, /* the two oldest ones may be being overwritten */
 		{ 1900, UINT64_MAX, 900, 100, false }, { 1900, 1909, 900, 10, false },
-		{ 1745, 1999, 745, 255, true }, /* who knows what was before the first */
-		{ 1746, 1999, 746, 254, false },       { 1000, 1500, 745, 0, true },
+		{ 1746, 1999, 746, 254, true }, /* who knows what was before the first */
+		{ 1747, 1999, 747, 253, false },       { 1000, 1500, 746, 0, true },
 		{ 3000, UINT64_MAX, 1000, 0, false },
 	};
 	struct fixture *f = *state;
