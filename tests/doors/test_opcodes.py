@@ -456,7 +456,7 @@ RECOVERED = ("INSTRUCTION", "PY_RETURN", "PY_YIELD")
 
 def recovered_lines(data):
     with open(os.path.join(data, "events.txt"), encoding="utf-8", newline="\n") as lines:
-        rows = [line.split("\t") for line in lines if "\t" in line]
+        rows = [line.split("\t")[:10] for line in lines if "\t" in line]
     return [row for row in rows if row[3] in RECOVERED]
 
 
