@@ -6,6 +6,7 @@ nbclient and ipykernel come from PyPI, pinned, into an environment below build/,
 
 import fcntl
 import html
+import itertools
 import json
 import os
 import re
@@ -81,7 +82,8 @@ def equal(got, wanted):
 
 
 def kinds(outputs):
-    return [each["output_type"] for each in outputs]
+    """One after another; of a text that came in pieces, as it does when the machine is busy, one."""
+    return [kind for (kind, _), _ in itertools.groupby((each["output_type"], each.get("name")) for each in outputs)]
 
 
 def text(outputs):
