@@ -286,32 +286,32 @@ def test_gil(python, folder):
 def test_holder(python, folder):
     """Of a thread that computes in C without an event, it is known that it had the GIL, and in which function."""
     source = PRELUDE + """
-def delayed():
-    # How long this thread had what it needed, but no CPU.
-    with open("/proc/thread-self/schedstat") as file:
-        truth["delayed"] = truth.get("delayed", 0) + int(file.read().split()[1])
+computed, slept = [], []
 def hogs(n):
     for i in range(n):
+        begin = time.perf_counter_ns()
         sum(range(1000000))
-    delayed()
+        computed.append((begin, time.perf_counter_ns()))
 def waits(n):
     for i in range(n):
+        begin = time.perf_counter_ns()
         time.sleep(0.001)
+        slept.append((begin, time.perf_counter_ns()))
 thread = threading.Thread(target=hogs, args=(20,))
 thread.start()
 waits(15)
 thread.join()
-delayed()
+truth["both"] = sum(max(0, min(a[1], b[1]) - max(a[0], b[0])) for a in computed for b in slept)
 """ + END
     truth, found = recorded(python, folder, source)
     rows = {f["qualname"]: f["gil_held_ns"] for f in found["functions"]}
     held, all_held = rows["hogs"], sum(rows.values())
     waited = sum(t["gil_ns"] for t in found["threads"])
     problems = [] if all_held <= sum(t["gil_held_ns"] for t in found["threads"]) else [f"functions held it longer than threads: {rows}"]
-    # On a busy machine there are times when nobody has it, because who has got it waits for a CPU, maybe beside the other's wait.
-    least = waited / 2 - truth["delayed"]
-    return problems + ([] if held > 10_000_000 and held >= 0.95 * all_held and least <= held <= waited * 1.02 + 1_000_000 else
-                       [f"{held} of {waited} waiting, {all_held} by all, at least {least}"])
+    # How much of the wait somebody had it is a matter of the machine: who gets it may first have to be woken, for milliseconds on a
+    # virtual processor that rests, and nobody has it until then.
+    return problems + ([] if held > 10_000_000 and held >= 0.95 * all_held and held <= min(waited, truth["both"]) * 1.02 + 1_000_000 else
+                       [f"{held} of {waited} waiting, {all_held} by all, {truth['both']} of both"])
 
 
 RING = PRELUDE + """
