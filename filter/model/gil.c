@@ -39,7 +39,7 @@ void gil_word(struct gil *g, struct thread *t, uint64_t payload, uint64_t ns)
 {
 	bool begins = payload & MARKER_WAIT_BEGINS;
 	unsigned kind = payload >> MARKER_WAIT_SHIFT & MARKER_WAIT_MASK;
-	bool is_gil = kind == WAIT_FOR_GIL;
+	bool is_gil = kind == WAIT_FOR_GIL, got = is_gil && !(payload & MARKER_GIL_NOT_GOT);
 
 	gil_until(g, ns);
 	if (kind == WAIT_FOR_RING) /* with the GIL */
@@ -47,7 +47,7 @@ void gil_word(struct gil *g, struct thread *t, uint64_t payload, uint64_t ns)
 	want(g, t, begins && is_gil);
 	if (begins && t->holds_gil)
 		hold(g, NULL);
-	else if (!begins && (is_gil || !g->holder))
+	else if (!begins && (got || (!is_gil && !g->holder)))
 		hold(g, t);
 }
 

@@ -294,7 +294,7 @@ static PyType_Slot span_slots[] = {
 	  "    parse(text)\n\n"
 	  "It has a slice on the thread's track, and a row in the report and the summary. data goes with it:\n"
 	  "numbers, texts, True, False and None in some 0.1 us; a list, tuple or dict takes a write to the disk each\n"
-	  "time, so leave it out where that is often. While nobody records it takes no more than `with` itself." },
+	  "time, so leave it out where that is often. While nobody records it takes little more than `with` itself." },
 	{ Py_tp_call, span_call },
 	{ Py_tp_dealloc, span_dealloc },
 	{ Py_tp_methods, span_methods },
@@ -308,7 +308,7 @@ static PyType_Slot request_slots[] = {
 	  "with ocular.request(\"GET /users\"):\n"
 	  "    await respond()\n\n"
 	  "The report says of the slowest ones where their time went: their own work, that of tasks and threads that\n"
-	  "they waited for, and what they awaited. While nobody records it takes no more than `with` itself." },
+	  "they waited for, and what they awaited. While nobody records it takes little more than `with` itself." },
 	{ Py_tp_call, span_call },
 	{ Py_tp_dealloc, span_dealloc },
 	{ Py_tp_methods, span_methods },

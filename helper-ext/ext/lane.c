@@ -18,9 +18,13 @@
 #include "rings.h"
 #include "shared/array.h"
 
-/* Waits that are kept until the thread's next event; and ticks between two that are one. */
-#define WAITS	   16
-#define WAITS_NEAR 20000
+/*
+ * Waits that are kept until the thread's next event; and ticks between two that are one. A thread that has not got the
+ * GIL yet waits on in some 10 us at most, or on a machine whose processors others use, too, in less than a millisecond.
+ */
+#define WAITS	    16
+#define WAITS_NEAR  20000
+#define WAITS_AGAIN 2000000
 /*
  * Room that lane_open() reserves: RING_THREAD, SNAPSHOT, HELLO, LOST, CPU_TIME, waits, CALLEE or OBJECT, WIDE; and the
  * words themselves.
@@ -449,6 +453,15 @@ static void lane_put_thread(struct lane *l)
 	lane_put_at(l, ticks_now(), (uint64_t)OP_RING_THREAD << MARKER_OP_SHIFT | before << 32 | l->tid);
 }
 
+/* Is a wait that begins now a part of the latest one? */
+static bool is_same_wait(const struct waited *w, enum wait_kind kind, uint64_t place, uint64_t begin)
+{
+	bool again = kind == WAIT_FOR_GIL && w->n && w->all[w->n - 1].place == MARKER_GIL_NOT_GOT;
+
+	return w->n && w->all[w->n - 1].kind == kind && (again || w->all[w->n - 1].place == place) &&
+	       (begin - w->all[w->n - 1].end < (again ? WAITS_AGAIN : WAITS_NEAR) || w->n == WAITS);
+}
+
 /* Whatever the thread wrote meanwhile comes after what it waited for, so only the next event's slow way shows it. */
 void lane_waited(enum wait_kind kind, uint64_t place, uint64_t begin, uint64_t end)
 {
@@ -456,8 +469,7 @@ void lane_waited(enum wait_kind kind, uint64_t place, uint64_t begin, uint64_t e
 
 	if (!w)
 		return;
-	if (w->n && w->all[w->n - 1].kind == kind && w->all[w->n - 1].place == place &&
-	    (begin - w->all[w->n - 1].end < WAITS_NEAR || w->n == WAITS))
+	if (is_same_wait(w, kind, place, begin))
 		w->n--;
 	else if (w->n == WAITS)
 		return;

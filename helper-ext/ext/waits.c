@@ -24,7 +24,8 @@
 #define MODULES	       "/lib-dynload/"
 
 /* clang-format off */
-#define GILS(X) X(GIL, pthread_cond_timedwait) X(GIL, pthread_cond_clockwait) X(GIL, pthread_cond_wait)
+#define GILS(X) X(GIL, pthread_cond_timedwait) X(GIL, pthread_cond_clockwait)
+#define GIVEN(X) X(GIL, pthread_cond_wait)
 #define MUTEXES(X) X(GIL, pthread_mutex_lock)
 #define SEMAPHORES(X) X(LOCK, sem_wait) X(LOCK, sem_timedwait) X(LOCK, sem_clockwait)
 #define MAKERS(X) X(MADE, sem_init) X(GONE, sem_destroy)
@@ -56,6 +57,7 @@ static struct {
 
 #define REAL(kind, name) static call_fn real_##name;
 GILS(REAL)
+GIVEN(REAL)
 MUTEXES(REAL)
 SEMAPHORES(REAL)
 MAKERS(REAL)
@@ -70,16 +72,24 @@ static inline void tell(enum wait_kind kind, uint64_t place, uint64_t begin)
 		lane_waited(kind, place, begin, end);
 }
 
-#define X(kind, name) \
+#define TOLD(kind, name, place) \
 	static long kind##_##name(long a, long b, long c, long d, long e, long f) \
 	{ \
 		uint64_t begin = ticks_now(); \
 		long result = real_##name(a, b, c, d, e, f); \
 \
-		tell(WAIT_FOR_##kind, 0, begin); \
+		tell(WAIT_FOR_##kind, place, begin); \
 		return result; \
 	}
+/* After 5 ms it asks whoever has the GIL to let it go, and waits on (ceval_gil.c). */
+#define X(kind, name) TOLD(kind, name, (int)result == ETIMEDOUT ? MARKER_GIL_NOT_GOT : 0)
 GILS(X)
+#undef X
+/* Who lets it go because another has asked waits until that has got it. */
+#define X(kind, name) TOLD(kind, name, MARKER_GIL_NOT_GOT)
+GIVEN(X)
+#undef X
+#define X(kind, name) TOLD(kind, name, 0)
 CALLS(X)
 OTHERS(X)
 #undef X
@@ -156,7 +166,7 @@ struct row {
 
 /* What the interpreter calls, and what others do. */
 #define X(kind, name) { #name, (void *)kind##_##name, (void **)&real_##name },
-static const struct row own[] = { GILS(X) MUTEXES(X) SEMAPHORES(X) MAKERS(X) CALLS(X) };
+static const struct row own[] = { GILS(X) GIVEN(X) MUTEXES(X) SEMAPHORES(X) MAKERS(X) CALLS(X) };
 static const struct row others[] = { OTHERS(X) SEMAPHORES(X) CALLS(X) };
 #undef X
 

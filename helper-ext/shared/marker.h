@@ -60,6 +60,8 @@
 #define MARKER_PLACE_SHIFT 16
 #define MARKER_PLACE_LINES 0xffffu
 #define MARKER_PLACE_MAX   0xffffffffffull
+/* Instead, of a wait for the GIL: the thread has not got it by this. */
+#define MARKER_GIL_NOT_GOT 1ull
 
 /* Payload of KIND_CPU; its other bits are 0, except for the number of the CPU. ENDS: from here on it is not known. */
 #define MARKER_CPU_IN	     (1ull << 47)

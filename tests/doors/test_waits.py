@@ -286,32 +286,29 @@ def test_gil(python, folder):
 def test_holder(python, folder):
     """Of a thread that computes in C without an event, it is known that it had the GIL, and in which function."""
     source = PRELUDE + """
-computed, slept = [], []
 def hogs(n):
+    # All of its CPU time is with the GIL, and the main thread waits for that whenever it has not got it.
+    begin = time.thread_time_ns()
     for i in range(n):
-        begin = time.perf_counter_ns()
         sum(range(1000000))
-        computed.append((begin, time.perf_counter_ns()))
-def waits(n):
-    for i in range(n):
-        begin = time.perf_counter_ns()
-        time.sleep(0.001)
-        slept.append((begin, time.perf_counter_ns()))
+    truth["used"] = time.thread_time_ns() - begin
+def computes(thread):
+    while thread.is_alive():
+        pass
 thread = threading.Thread(target=hogs, args=(20,))
 thread.start()
-waits(15)
+computes(thread)
 thread.join()
-truth["both"] = sum(max(0, min(a[1], b[1]) - max(a[0], b[0])) for a in computed for b in slept)
 """ + END
     truth, found = recorded(python, folder, source)
     rows = {f["qualname"]: f["gil_held_ns"] for f in found["functions"]}
     held, all_held = rows["hogs"], sum(rows.values())
     waited = sum(t["gil_ns"] for t in found["threads"])
     problems = [] if all_held <= sum(t["gil_held_ns"] for t in found["threads"]) else [f"functions held it longer than threads: {rows}"]
-    # How much of the wait somebody had it is a matter of the machine: who gets it may first have to be woken, for milliseconds on a
-    # virtual processor that rests, and nobody has it until then.
-    return problems + ([] if held > 10_000_000 and held >= 0.95 * all_held and held <= min(waited, truth["both"]) * 1.02 + 1_000_000 else
-                       [f"{held} of {waited} waiting, {all_held} by all, {truth['both']} of both"])
+    # The kernel's clock of its CPU time is the witness: of 16 runs 15 told 99.6 % of it or more, and one 95.7.
+    least = truth["used"] * 0.8
+    return problems + ([] if held > 10_000_000 and least <= held <= waited * 1.02 + 1_000_000 else
+                       [f"{held} of {waited} waiting, {all_held} by all, {truth['used']} of CPU time"])
 
 
 RING = PRELUDE + """

@@ -31,6 +31,10 @@ static const struct {
 	{ "ae bG aR ar bg", "30 0 0" },
 	{ "ae bG aS bg cG bS cg", "10 10 0" },
 	{ "ae bG bg aG ce ae", "10 10 10" },
+	/* It lets another have it, or waited in vain: that one has it still. */
+	{ "ae bG aG bg au aG ag", "10 20 0" },
+	{ "ae bG aG bg au aS bG bg", "10 10 0" },
+	{ "ae bG bu bG ae bg", "30 0 0" },
 	/* Nobody is known to have it. */
 	{ "aG ae", "0 0 0" },
 	{ "ae bG ax ce", "10 0 0" },
@@ -45,7 +49,8 @@ static const struct {
 
 static void happen(struct gil *g, struct thread *t, char what, uint64_t ns)
 {
-	enum wait_kind kind = strchr("Gg", what) ? WAIT_FOR_GIL : strchr("Rr", what) ? WAIT_FOR_RING : WAIT_FOR_SLEEP;
+	enum wait_kind kind = strchr("Ggu", what) ? WAIT_FOR_GIL : strchr("Rr", what) ? WAIT_FOR_RING : WAIT_FOR_SLEEP;
+	uint64_t place = what == 'u' ? MARKER_GIL_NOT_GOT : 0;
 
 	if (what == 'e' && !t->holds_gil)
 		gil_take(g, t, ns);
@@ -54,7 +59,7 @@ static void happen(struct gil *g, struct thread *t, char what, uint64_t ns)
 	else if (what == 'x')
 		gil_lose(g, t);
 	else
-		gil_word(g, t, marker_payload(marker_wait(kind, strchr("GSR", what))), ns);
+		gil_word(g, t, marker_payload(marker_wait(kind, strchr("GSR", what)) | place), ns);
 }
 
 static void test_stories(void **state)
