@@ -50,7 +50,10 @@ static void mark_instrs(const struct process *p, struct code *code)
 		in->back_edge = !strcmp(name, "JUMP_BACKWARD");
 		in->handler = !strcmp(name, "PUSH_EXC_INFO");
 		in->resume = !strcmp(name, "RESUME");
-		code->generator |= !strcmp(name, "RETURN_GENERATOR");
+		if (!strcmp(name, "RETURN_GENERATOR")) {
+			code->generator = true;
+			code->entry = -1; /* what is before it runs when the object is made: 3.15 has a RESUME there */
+		}
 		if (code->entry < 0 && in->resume)
 			code->entry = in->offset;
 	}

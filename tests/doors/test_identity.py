@@ -350,6 +350,7 @@ json.dump(log, open(sys.argv[2], "w"))
 
 PID_MOST = 4194304  # of Linux; tracks of something else have larger ones (docs/perfetto.md)
 PUSH, POP = ("PY_START", "PY_RESUME", "PY_THROW"), ("PY_YIELD", "PY_RETURN", "PY_UNWIND")
+COLLECTION = "6"  # docs/marker.md: the kind of word
 ENDS = {"PY_RETURN": "returned", "PY_UNWIND": "raised"}
 
 
@@ -367,12 +368,14 @@ def recorded(python, folder, source, *options, seed=1, mode="calls"):
 
 
 def events(record):
-    """(ns, tid, event, qualname, object or None) of each event of the program's code."""
+    """(ns, tid, event, qualname, object or None) of each event of the program's code; and of collections, as calls."""
     found, path = [], os.path.join(record, "events.txt")
     recording.report(record, f"events={path}")
     with open(path, encoding="utf-8") as file:
         for line in file:
             at = line.rstrip("\n").split("\t")
+            if len(at) > 8 and at[3] == "EXTENSION" and at[7] == COLLECTION:
+                found.append((int(at[0]), at[2], "PY_START" if int(at[8]) >> 47 else "PY_RETURN", "(collection)", None))
             if len(at) > 5 and at[3] in PUSH + POP:
                 found.append((int(at[0]), at[2], at[3], at[5], int(at[10]) if at[10] else None))
     return found
