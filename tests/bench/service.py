@@ -130,11 +130,11 @@ def free_port():
         return s.getsockname()[1]
 
 
-def wait_until_served(port, process):
-    """Or until it has ended."""
+def wait_until_served(port, process=None):
+    """Or until the process has ended."""
     for _ in range(600):
         with socket.socket() as s:
-            if not s.connect_ex(("127.0.0.1", port)) or process.poll() is not None:
+            if not s.connect_ex(("127.0.0.1", port)) or process and process.poll() is not None:
                 return
         time.sleep(.05)
 
