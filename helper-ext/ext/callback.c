@@ -83,7 +83,7 @@ static uint64_t exception_word(const struct callback *cb, PyObject *exception)
 /* Of an event of a generator or coroutine, which one, or that it is not known. */
 static uint64_t object_word(PyObject *code)
 {
-	return marker_extension(0, KIND_OBJECT, identity_running(code));
+	return marker_extension(0, KIND_OBJECT, identity_in(identity_frame(), code));
 }
 
 /* While a callback calls Python, another thread may run, end tracing, and begin anew. */

@@ -97,7 +97,7 @@ static void begin(struct codes *c, uint32_t session, PyObject *row)
 
 void contexts_beginning(struct codes *c, uint32_t session, PyObject *code)
 {
-	uint64_t address = identity_running(code);
+	uint64_t address = identity_in(identity_frame(), code);
 	PyObject *row = address ? told_find(&c->contexts, (PyObject *)(address << IDENTITY_ADDRESS)) : NULL;
 
 	if (row)

@@ -79,6 +79,7 @@ static inline __attribute__((always_inline)) PyObject *emit_call(struct callback
 static inline __attribute__((always_inline)) PyObject *emit_object(struct callback *cb, PyObject *const *args,
 								   bool plain, put_fn put, put_pair_fn put_pair)
 {
+	const uintptr_t *frame = identity_frame(); /* the only call comes first: little need be kept over it */
 	uint64_t place = (uint64_t)callback_number(args[1]) << (MARKER_OFFSET_SHIFT - 1), value, head, object;
 	struct cursor *c = &lane_cursor[plain ? LANE_FIRST : LANE_OTHERS];
 	PyObject *none = Py_None;
@@ -92,7 +93,7 @@ static inline __attribute__((always_inline)) PyObject *emit_object(struct callba
 	if (unlikely(value < CODE_READY || head + sizeof(struct ring_record) >= c->limit ||
 		     (!plain && c->interpreter != cb->interpreter)))
 		return callback_slow(cb, args);
-	object = identity_running(args[0]);
+	object = identity_in(frame, args[0]);
 	if (unlikely(!object))
 		return callback_slow(cb, args);
 	__asm__ volatile("" : "+r"(none));

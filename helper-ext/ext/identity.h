@@ -28,14 +28,12 @@ static inline const uintptr_t *identity_frame(void)
 }
 
 /*
- * The payload of KIND_OBJECT for the calling thread's running frame, of a PY_RESUME, PY_YIELD or PY_THROW of `code`:
- * the object's address / 16. 0: it runs other code, as when a compiled module (Cython) reports an event. Such events
- * of `code` come from an object's frame only.
+ * The payload of KIND_OBJECT for the calling thread's running frame, identity_frame(), of a PY_RESUME, PY_YIELD or
+ * PY_THROW of `code`: the object's address / 16. 0: it runs other code, as when a compiled module (Cython) reports an
+ * event. Such events of `code` come from an object's frame only.
  */
-static inline uint64_t identity_running(PyObject *code)
+static inline uint64_t identity_in(const uintptr_t *frame, PyObject *code)
 {
-	const uintptr_t *frame = identity_frame();
-
 	if (!frame || (*frame & IDENTITY_CODE) != (uintptr_t)code)
 		return 0;
 	return ((uintptr_t)frame - IDENTITY_FRAME) >> IDENTITY_ADDRESS;

@@ -232,7 +232,7 @@ void tasks_own(struct codes *c, uint32_t session, PyObject *code, enum marker_op
 		[OP_PY_THROW] = SUBJECT_TASK_RUNS,  [OP_PY_YIELD] = SUBJECT_TASK_RESTS,
 		[OP_PY_RETURN] = SUBJECT_TASK_ENDS, [OP_PY_UNWIND] = SUBJECT_TASK_ENDS,
 	};
-	uint64_t address = identity_running(code);
+	uint64_t address = identity_in(identity_frame(), code);
 
 	if (address && op == OP_PY_START)
 		tasks_write(c, session, SUBJECT_TASK_STARTED, address);
