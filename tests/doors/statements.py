@@ -14,6 +14,7 @@ import zlib
 
 # Their position is the whole statement or comprehension, or since 3.13 usually what is iterated over.
 FOR_ITERS = ("FOR_ITER", "GET_ANEXT")
+JUMP_BACKWARD = dis.opmap["JUMP_BACKWARD"]
 # Up to 3.13 the test of a `while` is compiled twice: a jump from its body to its test may lead to either.
 TWO_TESTS = sys.version_info < (3, 14)
 
@@ -74,6 +75,11 @@ class Tree(ast.NodeVisitor):
             self.visit(part)
 
 
+def may_jump_back(code):
+    """False: it has no JUMP_BACKWARD, as most code, and need not be disassembled, which takes the most time by far."""
+    return JUMP_BACKWARD in code.co_code[::2]
+
+
 class Jumps:
     """The back-edges of one code object."""
 
@@ -125,7 +131,7 @@ class Jumps:
 
 
 def loops_of(tree, code):
-    return dict(Jumps(tree, code).all())
+    return dict(Jumps(tree, code).all()) if may_jump_back(code) else {}
 
 
 def codes_of(code):

@@ -29,13 +29,17 @@ def truth_of(loops):
 
 
 def files(paths):
+    """(path, tree, [code object with a jump back]) of files that have any."""
     for path in paths:
         with open(path, "rb") as file:
             source = file.read()
         try:
-            yield path, statements.Tree(source), compile(source, path, "exec")
+            code = compile(source, path, "exec")
         except (SyntaxError, ValueError):
-            pass
+            continue
+        found = list(filter(statements.may_jump_back, statements.codes_of(code)))
+        if found:
+            yield path, statements.Tree(source), found
 
 
 def main(folder, *paths):
@@ -48,12 +52,12 @@ def main(folder, *paths):
     with open(os.path.join(folder, "codes-1.jsonl"), "w") as table, open(os.path.join(folder, "events.txt"), "w") as log:
         table.write(json.dumps({"kind": "header", "ocular": 1, "opnames": names, "python": sys.version}) + "\n")
         log.write("# ocular events 1\n")
-        for path, tree, code in files(paths):
+        for path, tree, codes in files(paths):
             counts["whiles"] += len(tree.whiles)
-            for part in statements.codes_of(code):
-                instructions = [i for i in dis.get_instructions(part) if i.opname != "CACHE"]
+            for part in codes:
+                jumps = statements.Jumps(tree, part)
+                instructions, loops = jumps.instructions, dict(jumps.all())
                 back = [i for i in instructions if i.opname == "JUMP_BACKWARD"]
-                loops = statements.loops_of(tree, part)
                 counts["undecidable"] += len(back) - len(loops)
                 if not back or len(loops) < len(back):
                     continue
