@@ -200,7 +200,8 @@ $B/tests/ptwrite-catch.so: tests/unit/helper-ext/ext/ptwrite_catch.c tests/unit/
 
 # --- tests: every one prints TAP, tests/run adds them up ---------------------------------------------
 
-PYTHONS  = $(shell scripts/find-pythons $(ONLY))
+# Looked for once, when first needed.
+PYTHONS  = $(eval PYTHONS := $(shell scripts/find-pythons $(ONLY)))$(PYTHONS)
 DOORS   := $(addprefix tests/doors/test_,truth.py free_threads.py c_functions.py collections.py imports.py exceptions.py spans.py identity.py tasks.py greenlets.py greenlet_libraries.py cpu.py waits.py locks.py first_screen.py selection.py numbers.py strikes.py loops.py transparency.py regression.py losses.py badinput.py exports.py ocular_stat.py cut.py repaired.py opcode_tables.py pypylog.py qemu_python.py jit.py opcodes.py opcode_analyses.py)
 # Only with a Python without a GIL: make test-free-threaded.
 RACES   := tests/doors/test_races.py
@@ -208,8 +209,17 @@ RACES   := tests/doors/test_races.py
 READER  := tests/doors/test_reader_races.py
 # Unit tests in Python and the doors run with each interpreter, everything else runs once. What takes long comes first, and
 # what takes moments last: in the end no core is idle for minutes.
-each     = $(foreach p,$(PYTHONS),$(foreach t,$(filter $(DOORS),$1),'$t --python $p') \
-	   $(foreach t,$(filter tests/unit_py/%,$1),'$p $t'))
+SLOW    := $(patsubst %,tests/doors/test_%.py,truth opcodes ocular_stat loops regression repaired opcode_analyses free_threads tasks)
+# These test what is made of a recording, or the recorder: of the interpreter they know what the recording says. Versions
+# of CPython record the same (truth.py and others see to that), so that the newest one is enough.
+READERS := $(patsubst %,tests/doors/test_%.py,badinput cut repaired losses ocular_stat selection first_screen opcode_tables pypylog)
+# The interpreter with which truth.py has every program in every mode; with others --sparse.
+WHOLE    = $(lastword $(PYTHONS))
+slowest  = $(foreach t,$(SLOW),$(filter $t,$1)) $(filter-out $(SLOW),$1)
+with     = $(if $(filter $(READERS),$1),$(lastword $(PYTHONS)),$(PYTHONS))
+extent   = $(if $(filter %/test_truth.py,$1),$(if $(filter $(WHOLE),$2),, --sparse))
+each     = $(foreach t,$(call slowest,$(filter $(DOORS),$1)),$(foreach p,$(call with,$t),'$t --python $p$(call extent,$t,$p)')) \
+	   $(foreach p,$(PYTHONS),$(foreach t,$(filter tests/unit_py/%,$1),'$p $t'))
 EACH     = $(call each,$(wildcard tests/unit_py/test_*.py $(DOORS)))
 ONCE    := $(filter-out tests/unit_py/% $(DOORS) $(RACES) $(READER),$(shell find tests -name 'test_*.py' -o -name 'test_*.sh' | sort))
 LONG     := $(filter $(addprefix tests/wrapper/test_,wheels.sh install.sh pip.sh fleet.py reader.py),$(ONCE))
@@ -290,7 +300,7 @@ test-generic:
 	+$(MAKE) ARCH=generic B=$B/generic PYTHON=$(lastword $(PYTHONS)) tools ext
 	! objdump -d $B/generic/python/ocular/*.so $B/generic/bin/ocular-record | grep -wE 'rdtscp?|cpuid|prefetchw|ptwriteq?'
 	! $(CC) -E -DARCH_GENERIC -D_GNU_SOURCE -Ihelper-ext $(wildcard helper-ext/record/*.c) 2>/dev/null | grep PERF_REG_X86
-	ARCH=generic OCULAR_BUILD=$(abspath $B/generic) tests/run $(foreach part,1/2 2/2,'tests/doors/test_truth.py --part $(part) --python $(lastword $(PYTHONS))') \
+	ARCH=generic OCULAR_BUILD=$(abspath $B/generic) tests/run 'tests/doors/test_truth.py --sparse --python $(lastword $(PYTHONS))' \
 		$(foreach t,process lane duty flight triggers codes,'$(lastword $(PYTHONS)) tests/unit_py/test_$t.py')
 
 test-newest:
@@ -307,6 +317,7 @@ test-free-threaded:
 	+python=$$(scripts/free-threaded) && $(MAKE) PYTHON="$$python" all $B/tests/ptwrite-catch.so && \
 		$(MAKE) PYTHON="$$python" run-free-threaded
 
+run-free-threaded: WHOLE =
 run-free-threaded:
 	tests/run $(RACES) $(call each,$(FREE))
 

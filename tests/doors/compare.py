@@ -97,14 +97,18 @@ def needed(lines, truth, owner):
     rooms = {(str(pid), str(tid)): iter([len(part) + 4 for part in parts(events, owner)])
              for (pid, tid), events in truth.items()}
     left = {thread: next(room) for thread, room in rooms.items()}
+    full = "#"  # begins no column; else the columns of a thread that has nothing left, which most lines are of
     for line in lines:
+        if line.startswith(full, line.find("\t")) and "\tbegin\t" not in line and "\tend\t" not in line:
+            continue  # not a mark
         thread = tuple(line.split("\t", 3)[1:3])
         if left.get(thread) == 0 and "\tbegin\t" not in line and "\tend\t" not in line:
-            continue  # not a mark
+            full = "\t".join(("", *thread, ""))
+            continue
         if thread in left:
             event, file, qualname = line.split("\t", 6)[3:6]
             if owner.is_mark(event, file, qualname):
-                left[thread] = next(rooms[thread], 4)
+                left[thread], full = next(rooms[thread], 4), "#"
             elif not left[thread] or event == "EXTENSION" or file.startswith(owner.folders):
                 continue
             else:
