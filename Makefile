@@ -210,9 +210,9 @@ READER  := tests/doors/test_reader_races.py
 # Unit tests in Python and the doors run with each interpreter, everything else runs once. What takes long comes first, and
 # what takes moments last: in the end no core is idle for minutes.
 SLOW    := $(patsubst %,tests/doors/test_%.py,truth opcodes ocular_stat loops regression repaired opcode_analyses free_threads tasks)
-# These test what is made of a recording, or the recorder: of the interpreter they know what the recording says. Versions
+# These test what is made of a recording: of the interpreter they know what the recording says. Versions
 # of CPython record the same (truth.py and others see to that), so that the newest one is enough.
-READERS := $(patsubst %,tests/doors/test_%.py,badinput cut repaired losses ocular_stat selection first_screen opcode_tables pypylog)
+READERS := $(patsubst %,tests/doors/test_%.py,badinput cut repaired ocular_stat selection first_screen opcode_tables pypylog)
 # The interpreter with which truth.py has every program in every mode; with others --sparse.
 WHOLE    = $(lastword $(PYTHONS))
 slowest  = $(foreach t,$(SLOW),$(filter $t,$1)) $(filter-out $(SLOW),$1)
