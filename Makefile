@@ -78,7 +78,7 @@ ONLY     = $(if $(findstring command,$(origin PYTHON)),$(PYTHON))
 say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 
 .SECONDEXPANSION:
-.PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-bare test-free-threaded run-free-threaded test-generic test-hardware
+.PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-bare test-free-threaded run-free-threaded run-newest test-generic test-hardware
 .PHONY: types format check-format man release wheels deb parts install uninstall clean
 all: tools ext $B/tables.sh
 
@@ -270,18 +270,19 @@ types: $B/mypy-$(MYPY)/bin/mypy
 doors: all $B/tests/ptwrite-catch.so
 	tests/run $(EACH)
 
+# Not optimized: what takes long there is to compile.
 sanitize:
-	+$(MAKE) B=$B/sanitize LTO= CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined' unit
-	+$(MAKE) B=$B/tsan-reader LTO= CFLAGS='-O1 -g -fsanitize=thread' $B/tsan-reader/bin/ocular-pt
+	+$(MAKE) B=$B/sanitize LTO= CFLAGS='-O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined' unit
+	+$(MAKE) B=$B/tsan-reader LTO= CFLAGS='-O0 -g1 -fsanitize=thread' $B/tsan-reader/bin/ocular-pt
 	tests/run '$(READER) $(addprefix --python ,$(lastword $(PYTHONS)))'
 
 fuzz: all $(FUZZ)
 	tests/fuzz/run seeds
 	tests/run $(FUZZ:$B/fuzz/%='tests/fuzz/run %')
 
-# A library of its own: libFuzzer is guided by the coverage of the code under test.
+# A library of its own: libFuzzer is guided by the coverage of the code under test. Less optimized: as many runs, built sooner.
 FUZZED   := $(patsubst %.c,$B/fuzz/obj/%.o,$(SRC_filter))
-fuzzing   = clang $(CFLAGS) -fsanitize=fuzzer$1,address,undefined -fno-sanitize-recover=undefined -MMD -MP
+fuzzing   = clang $(CFLAGS) -O1 -g1 -fsanitize=fuzzer$1,address,undefined -fno-sanitize-recover=undefined -MMD -MP
 $(FUZZED): $B/fuzz/obj/%.o: %.c | $B/gen/report.css.inc $B/gen/report.js.inc
 	@mkdir -p $(@D)
 	$(call say,CC)$(call fuzzing,-no-link) -c -o $@ $<
@@ -295,9 +296,12 @@ $(FUZZ): $B/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $B/fuzz/fuzzed.a
 test-hardware: all
 	tests/run 'tests/hardware/test_intel_pt.py $(addprefix --python ,$(lastword $(PYTHONS)))'
 
-# The extension and the recorder as built for a processor without a folder of its own.
-test-generic:
-	+$(MAKE) ARCH=generic B=$B/generic PYTHON=$(lastword $(PYTHONS)) tools ext
+# The extension and the recorder as built for a processor without a folder of its own. What reads is the same for all.
+READING  := $(addprefix bin/ocular-,pt diff pack feed) perf/ocular.so options
+test-generic: tools
+	+$(MAKE) ARCH=generic B=$B/generic PYTHON=$(lastword $(PYTHONS)) $(addprefix $B/generic/,bin/ocular-record bin/ocular-fsck ocular) ext
+	mkdir -p $B/generic/perf
+	$(foreach r,$(READING),ln -sfn $(abspath $B/$r) $B/generic/$r &&) true
 	! objdump -d $B/generic/python/ocular/*.so $B/generic/bin/ocular-record | grep -wE 'rdtscp?|cpuid|prefetchw|ptwriteq?'
 	! $(CC) -E -DARCH_GENERIC -D_GNU_SOURCE -Ihelper-ext $(wildcard helper-ext/record/*.c) 2>/dev/null | grep PERF_REG_X86
 	ARCH=generic OCULAR_BUILD=$(abspath $B/generic) tests/run 'tests/doors/test_truth.py --sparse --python $(lastword $(PYTHONS))' \
@@ -306,12 +310,22 @@ test-generic:
 test-newest:
 	scripts/newest
 
+# What meets CPython, with each of them: scripts/newest adds mode opcodes, where it can be recorded. What meets perf, or is
+# run by whichever Python there is, with one.
+NEWEST   := $(addprefix tests/doors/test_,truth.py identity.py tasks.py losses.py) $(addprefix tests/unit_py/test_,attach.py callees.py \
+	    codes.py lane.py process.py triggers.py prefork.py flight.py api.py duty.py guest.py instruction.py dispatch.py)
+NEWEST1  := $(filter-out $(NEWEST),tests/doors/test_badinput.py $(wildcard tests/unit_py/test_*.py))
+run-newest: all $B/tests/ptwrite-catch.so
+	tests/run $(call each,$(MORE) $(NEWEST)) $(foreach PYTHONS,$(lastword $(PYTHONS)),$(call each,$(NEWEST1)))
+
 # The wheels in trees of Debian 12, 13 and sid that have nothing but a Python.
 test-bare:
 	scripts/bare
 
-# With a CPython without a GIL, which is built first. Of the emulated processor only what needs no specialization.
-FREE     := $(filter-out tests/unit_py/test_options.py,$(wildcard tests/unit_py/test_*.py)) \
+# With a CPython without a GIL, which is built first: what threads may meet there. Of the emulated processor only what needs
+# no specialization.
+FREE     := $(filter-out $(addprefix tests/unit_py/test_,backends.py choices.py dispatch.py fleet.py fleet_events.py options.py \
+	    program.py rotation.py top.py),$(wildcard tests/unit_py/test_*.py)) \
 	    $(addprefix tests/doors/test_,truth.py regression.py free_threads.py c_functions.py strikes.py transparency.py losses.py)
 test-free-threaded:
 	+python=$$(scripts/free-threaded) && $(MAKE) PYTHON="$$python" all $B/tests/ptwrite-catch.so && \
