@@ -17,7 +17,12 @@
 #include "analysis.h"
 #include "code/codes_read.h"
 
+/* All sizes of tables are met with fewer, too; a sanitizer takes a minute for so many. */
+#ifdef __SANITIZE_ADDRESS__
+#define MANY 10000
+#else
 #define MANY 100000
+#endif
 
 struct made {
 	struct analysis a;
