@@ -16,7 +16,7 @@ import recording
 
 TSAN = os.path.join(recording.BUILD, "tsan")
 SUPPRESSIONS = os.path.join(recording.HERE, "races.supp")
-CFLAGS = "-O1 -g -fsanitize=thread -fno-omit-frame-pointer"
+CFLAGS = "-O1 -g1 -fsanitize=thread -fno-omit-frame-pointer"
 
 # Jobs are functions that run until `end`; each of ALL runs in a thread of its own.
 PROGRAM = """
@@ -206,7 +206,9 @@ def build():
             sys.exit(f"{' '.join(command)}: exit status {done.returncode}\n{done.stderr[-2000:]}")
         return done.stdout.strip()
     python = run(os.path.join(recording.ROOT, "scripts", "free-threaded"), "--tsan")
-    run("make", "-s", "ARCH=generic", f"B={TSAN}", f"PYTHON={python}", f"CFLAGS={CFLAGS}", "LTO=", "tools", "ext")
+    # Nothing is read here: of the tools, only the recorder.
+    run("make", "-s", f"-j{os.cpu_count()}", "ARCH=generic", f"B={TSAN}", f"PYTHON={python}", f"CFLAGS={CFLAGS}", "LTO=",
+        os.path.join(os.path.relpath(TSAN, recording.ROOT), "bin", "ocular-record"), "ext")
     return python
 
 
