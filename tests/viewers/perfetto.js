@@ -5,6 +5,7 @@
 
 const fs = require('fs');
 const path = require('path');
+const v8 = require('v8');
 const {encode, fieldsOf, varintsOf} = require('./protobuf.js');
 
 const APPEND = 1, FINALIZE = 2, QUERY = 3;  // TraceProcessorMethod
@@ -12,6 +13,10 @@ const REQUEST = 2, APPEND_DATA = 101, QUERY_ARGS = 103;  // fields of TraceProce
 const FATAL = 5, APPEND_RESULT = 201, QUERY_RESULT = 203;
 const NULL = 1, VARINT = 2, FLOAT = 3, STRING = 4, BLOB = 5;  // CellsBatch.CellType
 const CHUNK = 8 << 20;
+
+// The engine answers a few questions and ends: optimising its 7 MB takes longer than all of it.
+v8.setFlagsFromString('--liftoff-only');
+v8.setFlagsFromString('--wasm-lazy-compilation');
 
 function fail(message) {
   throw new Error(message);

@@ -1,9 +1,9 @@
 #!/bin/sh
-# bare.sh PYTHON RESTRICTION: in a tree made by scripts/bare: it is as bare as its row says, pip installs the wheel,
-# and all commands that README and docs/ show run there.
+# bare.sh PYTHON RESTRICTION PAGES: in a tree made by scripts/bare: it is as bare as its row says, pip installs the
+# wheel, and the commands that these pages show run there.
 # shellcheck source=tests/wrapper/tap.sh
 . "$(dirname "$0")/tap.sh"
-python=$1 restriction=$2 home=
+python=$1 restriction=$2 pages=$3 home=
 
 lacks() { for tool; do ! command -v "$tool" || return; done; }
 fails() { ! "$@"; }
@@ -36,4 +36,4 @@ no-ptrace) ok "ptrace, perf_event_open and process_vm_* are forbidden" forbidden
 esac
 ok "pip installs the wheel" says 0 '^Successfully installed ocular-trace' install
 done_testing
-exec "$python" "$root/tests/wrapper/blocks.py" "$scratch/venv/bin" ${home:+"$home"}
+exec "$python" "$root/tests/wrapper/blocks.py" "$scratch/venv/bin" "$pages" ${home:+"$home"}

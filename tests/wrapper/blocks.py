@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""blocks.py BIN [HOME]: runs the commands that README and docs/ show in blocks, word for word, and prints TAP.
+"""blocks.py BIN [PAGES [HOME]]: runs the commands that README and docs/ show in blocks, word for word, and prints TAP.
 
-BIN is the bin folder of an environment with Ocular. HOME is the folder of the block if none is named. Each block
+BIN is the bin folder of an environment with Ocular. PAGES: only of files whose path begins with one of these, separated
+by commas; each must have one. HOME is the folder of the block if none is named. Each block
 begins in a new folder that has the programs which the docs call theirs. What a user must replace is in `replaced`;
 what is not run here, and why, in NOT_HERE and `lacking`.
 """
@@ -18,7 +19,8 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.path.abspath(sys.argv[1])
-HOME = sys.argv[2] if len(sys.argv) > 2 else None
+PAGES = tuple((sys.argv[2] if len(sys.argv) > 2 else "README.md,docs/").split(","))
+HOME = sys.argv[3] if len(sys.argv) > 3 else None
 TIME_LIMIT = 120  # seconds for one command
 
 with open(os.path.join(ROOT, "README.md")) as text:
@@ -65,8 +67,10 @@ def lacking(commands):
 
 
 def blocks():
-    """(file, line, [command]) of each block of commands; a block with prompts has output, too."""
+    """(file, line, [command]) of each block of commands in PAGES; a block with prompts has output, too."""
     for path in [os.path.join(ROOT, "README.md"), *sorted(glob.glob(os.path.join(ROOT, "docs/*.md")))]:
+        if not os.path.relpath(path, ROOT).startswith(PAGES):
+            continue
         with open(path) as page:
             text = page.read()
         for block in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.S | re.M):
@@ -177,21 +181,27 @@ def python_block():
     return [] if status == 0 and made and "work" in said else ["exit status %s" % status, *said.splitlines()[-10:]]
 
 
+def report(number, name, found, why=""):
+    print("%s %d - %s%s" % ("not ok" if found else "ok", number, name, " # SKIP " + why if why else ""), flush=True)
+    print("".join("# %s\n" % each for each in found), end="")
+
+
 def main():
     number = failures = 0
-    for path, line, commands in blocks():
-        number += 1
+    ran = set()
+    for number, (path, line, commands) in enumerate(blocks(), 1):
         why = of(NOT_HERE, commands[0], "") or lacking(commands)
-        name = "%s, line %d: %s" % (path, line, commands[0].partition("#")[0].strip())
         found = [] if why else problems(commands)
         failures += bool(found)
-        print("%s %d - %s%s" % ("not ok" if found else "ok", number, name, " # SKIP " + why if why else ""), flush=True)
-        print("".join("# %s\n" % each for each in found), end="")
-    found = python_block()
-    print("%s %d - README.md: import ocular" % ("not ok" if found else "ok", number + 1))
-    print("".join("# %s\n" % each for each in found), end="")
-    print("1..%d" % (number + 1))
-    return bool(failures or found or number < 12)
+        ran |= set() if why else {page for page in PAGES if path.startswith(page)}
+        report(number, "%s, line %d: %s" % (path, line, commands[0].partition("#")[0].strip()), found, why)
+    for name, found in (("README.md: import ocular", python_block()),
+                        ("a block of each page", ["none of %s ran" % page for page in PAGES if page not in ran])):
+        number += 1
+        failures += bool(found)
+        report(number, name, found)
+    print("1..%d" % number)
+    return bool(failures)
 
 
 if __name__ == "__main__":

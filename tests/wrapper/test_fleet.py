@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
@@ -46,12 +47,28 @@ SUMS = (("function", "functions", ("calls", "self_ns", "total_ns", "activations"
         ("edges", "edges", ("calls", "recursive_calls", "self_ns", "total_ns")), ("loops", "loops", ("entries", "iterations", "timed")), ("waits", "waits", ("count", "ns")))
 
 
+# `ocular fleet sql` for each line of input, as JSON, without a new process: starting one takes longer than to answer.
+SQL = """
+import contextlib, io, json, sys
+from ocular import fleet
+for line in sys.stdin:
+    out, status = io.StringIO(), 0
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        try:
+            status = fleet.main(["sql", *json.loads(line), "--format", "json"])
+        except SystemExit as e:
+            status = e.code
+    print(json.dumps([status, out.getvalue()]), flush=True)
+"""
+
+
 class Fleet:
     """A folder with recordings and a store, and a Python that has DuckDB."""
 
     def __init__(self, python, duck, folder):
         self.python, self.duck, self.folder = python, duck, folder
         self.store = os.path.join(folder, "store")
+        self.asked = None  # a process, once there is a question
         with open(os.path.join(folder, "app.py"), "w", encoding="utf-8") as file:
             file.write(PROGRAM)
 
@@ -82,7 +99,16 @@ class Fleet:
         return done.stdout
 
     def sql(self, query, store="store"):
-        return json.loads(self.must("sql", store, query, "--format", "json"))
+        if not self.asked:
+            self.asked = subprocess.Popen([self.duck, "-c", SQL], cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                          env=recording.plain_environment(PYTHONPATH=os.path.join(recording.BUILD, "python")))
+            weakref.finalize(self, self.asked.communicate)
+        self.asked.stdin.write(json.dumps([store, query]) + "\n")
+        self.asked.stdin.flush()
+        status, said = json.loads(self.asked.stdout.readline())
+        if status:
+            raise RuntimeError(f"{query}: {said}")
+        return json.loads(said)
 
     def value(self, query):
         (row,), = [list(row.values()) for row in self.sql(query)]

@@ -6,11 +6,15 @@ stage=$(mktemp -d "${TMPDIR:-/tmp}/ocular-stage.XXXXXX")
 trap 'rm -rf "$scratch" "$stage"' EXIT
 python=$("$root/scripts/find-pythons" | head -n 1)
 
-install_to() { make -s -C "$root" B="$build" DESTDIR="$stage" PREFIX=/opt/ocular "$@"; }
+# Of what `make` has built: release builds are optimised at link time, which takes minutes, and tests/wrapper/test_wheels.sh
+# has such a one.
+install_to() { make -s -C "$root" B="$build" R="$build" LTO= DESTDIR="$stage" PREFIX=/opt/ocular "$@"; }
+links_release() { make -n -C "$root" B="$stage/new" install | grep -q -- " -flto=auto .*release/bin/ocular-pt "; }
 is_readable() { [ -z "$(find "$stage/opt" ! -type l ! -perm -a+r)" ]; }
 is_empty() { [ -z "$(find "$stage" ! -type d)" ]; }
 
 ok "make in a folder with a blank says so" says 2 'path that contains blanks; move this folder: .*ocular test' make -C "$scratch" -f "$root/Makefile"
+ok "make install is to build for release" links_release
 umask 077
 ok "make install" install_to install
 ok "everybody may read it, whatever umask" is_readable

@@ -1,14 +1,21 @@
 #!/bin/sh
 # pip install .: a virtual environment gets all that Ocular is, and the command works with nothing else on PATH.
-# pip fetches setuptools. The sources are copied to where a blank in the path does not stop make.
+# The sources are those that are published, unpacked where a blank in the path does not stop make. pip fetches setuptools.
 # shellcheck source=tests/wrapper/tap.sh
 . "$(dirname "$0")/tap.sh"
 sources=$(mktemp -d "${TMPDIR:-/tmp}/ocular-pip.XXXXXX")
 trap 'rm -rf "$scratch" "$sources"' EXIT
 python=$("$root/scripts/find-pythons" | tail -n 1)
 venv=$scratch/venv
-(cd "$root" && tar cf - --exclude=./.git --exclude=./build --exclude=__pycache__ --exclude=node_modules .) | tar xf - -C "$sources"
 cd "$scratch" || exit 1
+
+# published: as `make wheels` makes them, but of a copy, because setuptools writes beside the sources.
+published() {
+	mkdir tree made
+	(cd "$root" && tar cf - --exclude=./.git --exclude=./build --exclude=__pycache__ --exclude=node_modules .) | tar xf - -C tree
+	(cd tree && PYTHONPATH=../setup:scripts "$venv/bin/python" -c 'import pip_build; pip_build.build_sdist("../made")') &&
+		tar xf made/*.tar.gz -C "$sources" --strip-components=1
+}
 
 # With nothing on PATH but the environment, and with none of the caller's settings.
 alone() { env -i PATH="$venv/bin" HOME="$scratch" "$@"; }
@@ -36,8 +43,10 @@ lacking() {
 	printf '#!/bin/sh\nexec %s -isystem "%s" "$@"\n' "$(command -v cc)" "$scratch/hollow" >lacking/cc
 	chmod +x lacking/cc
 }
-# pip_install [PATH=...]; not optimised at link time, which takes longer than all else, and test_install.sh has it.
-pip_install() { env -u PYTHONPATH MAKEFLAGS=LTO= "$1" "$venv/bin/pip" install --force-reinstall "$sources"; }
+# pip_install [PATH=...]; not optimised, which takes longer than all else: tests/wrapper/test_wheels.sh has it.
+pip_install() {
+	env -u PYTHONPATH MAKEFLAGS='LTO= CFLAGS=-O0' "$1" "$venv/bin/pip" install --force-reinstall "$sources"
+}
 
 # A distribution's Python may have no venv, and pip may be offline.
 if ! env -u PYTHONPATH "$python" -m venv "$venv" >said 2>&1; then
@@ -45,11 +54,13 @@ if ! env -u PYTHONPATH "$python" -m venv "$venv" >said 2>&1; then
 	done_testing
 	exit
 fi
-if ! pip_install PATH="$PATH" >said 2>&1 && grep -q 'No matching distribution' said && [ -z "${CI-}" ]; then
+if ! env -u PYTHONPATH "$venv/bin/pip" install -q --disable-pip-version-check --target setup 'setuptools>=77' >said 2>&1 && [ -z "${CI-}" ]; then
 	skip "pip install" "no setuptools to be had"
 	done_testing
 	exit
 fi
+ok "the sources that are published" published
+pip_install PATH="$PATH" >said 2>&1 || cat said
 ok "pip install" says 0 '^ocular-trace ' "$venv/bin/pip" list
 ok "it has all parts of make install" parts_are_all
 ok "with its type hints" [ -e "$(echo "$venv"/lib/python3*/site-packages/ocular/py.typed)" ]
