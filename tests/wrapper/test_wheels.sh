@@ -91,7 +91,7 @@ soabi=$("$python" -c 'import sysconfig; print(sysconfig.get_config_var("SOABI"))
 listed() { (cd "$1" && find . -type f ! -name '*.pyc' | sort); }
 same_files() {
 	make -s -C "$root" B="$build" LIB="$sources/ocular/lib" parts && mkdir "$sources/ocular/hook" &&
-		(cd "$build/python" && cp -R ocular/*.py* ocular/include ocular/_core."$soabi".so "$sources/ocular" &&
+		(cd "$build/python" && cp -R ocular/*.py* ocular/py.typed ocular/include ocular/_core."$soabi".so "$sources/ocular" &&
 			cp hook/*.py "$sources/ocular/hook") || return
 	listed "$sources/ocular" >wanted
 	listed "$(echo "$venv"/lib/python3*/site-packages/ocular)" | diff wanted -
