@@ -123,7 +123,7 @@ def work(rounds):
             closed()
     return total
 
-threads = [threading.Thread(target=work, args=(2 + n,), name=f"worker-{n}") for n in range(4)]
+threads = [threading.Thread(target=work, args=(8 + n,), name=f"worker-{n}") for n in range(4)]
 for thread in threads:
     thread.start()
 for thread in threads:
@@ -192,7 +192,7 @@ SAME = {
              "join slice b on f.slice_in = b.id order by 2, 4, 1, 3",
     "counters": "select t.name, t.type, process.pid, c.ts, c.value from counter c join process_counter_track t "
                 "on c.track_id = t.id join process using (upid) order by 1, c.ts, c.value",
-    "threads": "select tid, name from thread where tid > 0 order by 1",
+    "threads": "select tid, name from thread where tid > 0 order by 1, 2",
     "processes": "select pid, name from process where pid > 0 order by 1",
 }
 # How a timeline can be written.
