@@ -172,7 +172,8 @@ def run(screen: "Screen", program: Program, follower: "subprocess.Popen[bytes]")
             screen.totals.add(json.loads(line))
         if lines.over and follower.wait():
             raise Failed(last_line(program.errors) or "following the recording failed")
-        screen.words = program.ended() or ("the recording has ended" if lines.over else "")
+        # Not before the last line of it: what ran in its last moments is still to come.
+        screen.words = (program.ended() or "the recording has ended") if lines.over else ""
     screen.clear()
 
 

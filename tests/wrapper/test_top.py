@@ -162,6 +162,15 @@ def of_a_recording(python, folder):
     return [f"the filter shows {others}"] * (len(others) != 1) + left(folder)
 
 
+def of_a_moment(python, folder):
+    """Of a program that is over within the first second: not said to have ended before what ran is shown."""
+    with Terminal(folder, recording.WRAPPER, "top", "--python", python, "--", "-c", "def f(): pass\nfor _ in range(3000000): f()") as terminal:
+        found = terminal.until(r"the program has ended[^\n]*\n[^\n]*, (\S+) in all")[1]
+        terminal.keys("q")
+        terminal.until("^exit status 0$")
+    return ([] if found != "0" else ["it has ended, and nothing ran"]) + left(folder)
+
+
 def of_a_program(python, folder):
     """Without colours and on a small screen. It ends by itself; what it wrote is shown then, and nothing is left."""
     with Terminal(folder, recording.WRAPPER, "top", "--python", python, "--", program(folder), folder, size=(40, 10), TERM="vt100") as terminal:
@@ -271,6 +280,7 @@ def cases(python, chosen):
         return
     yield "a recording that is being written: exact counts, a filter, callers, other sizes", of_a_recording, python
     yield "a program, without colours: its output comes when the screen goes", of_a_program, python
+    yield "a program of a moment has ended when its last line is there", of_a_moment, python
     yield "q ends a program that it started; -o keeps the recording", kept, python
     yield "a running process: it is let go", of_a_process, python
     yield "SIGTERM ends it as q does", ended_by, signal.SIGTERM, python
