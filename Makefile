@@ -206,22 +206,22 @@ DOORS   := $(addprefix tests/doors/test_,truth.py free_threads.py c_functions.py
 # Only with a Python without a GIL: make test-free-threaded.
 RACES   := tests/doors/test_races.py
 # Needs a reader of its own: make sanitize.
-READER  := tests/doors/test_reader_races.py
+READER_RACES := tests/doors/test_reader_races.py
 # Unit tests in Python and the doors run with each interpreter, everything else runs once. What takes long comes first, and
 # what takes moments last: in the end no core is idle for minutes.
 SLOW    := $(patsubst %,tests/doors/test_%.py,truth opcodes ocular_stat loops regression repaired opcode_analyses free_threads tasks)
-# These test what is made of a recording: of the interpreter they know what the recording says. Versions
-# of CPython record the same (truth.py and others see to that), so that the newest one is enough.
-READERS := $(patsubst %,tests/doors/test_%.py,badinput cut repaired ocular_stat selection first_screen opcode_tables pypylog)
-# The interpreter with which truth.py has every program in every mode; with others --sparse.
+# These test what is made of a recording, in which versions of CPython do not differ (test_truth.py and others see to
+# that): they run with the newest one only.
+ONE_PYTHON := $(patsubst %,tests/doors/test_%.py,badinput cut repaired ocular_stat selection first_screen opcode_tables pypylog)
+# With this interpreter test_truth.py runs every program in every mode; with others, --sparse.
 WHOLE    = $(lastword $(PYTHONS))
 slowest  = $(foreach t,$(SLOW),$(filter $t,$1)) $(filter-out $(SLOW),$1)
-with     = $(if $(filter $(READERS),$1),$(lastword $(PYTHONS)),$(PYTHONS))
+with     = $(if $(filter $(ONE_PYTHON),$1),$(lastword $(PYTHONS)),$(PYTHONS))
 extent   = $(if $(filter %/test_truth.py,$1),$(if $(filter $(WHOLE),$2),, --sparse))
 each     = $(foreach t,$(call slowest,$(filter $(DOORS),$1)),$(foreach p,$(call with,$t),'$t --python $p$(call extent,$t,$p)')) \
 	   $(foreach p,$(PYTHONS),$(foreach t,$(filter tests/unit_py/%,$1),'$p $t'))
 EACH     = $(call each,$(wildcard tests/unit_py/test_*.py $(DOORS)))
-ONCE    := $(filter-out tests/unit_py/% $(DOORS) $(RACES) $(READER),$(shell find tests -name 'test_*.py' -o -name 'test_*.sh' | sort))
+ONCE    := $(filter-out tests/unit_py/% $(DOORS) $(RACES) $(READER_RACES),$(shell find tests -name 'test_*.py' -o -name 'test_*.sh' | sort))
 LONG     := $(filter $(addprefix tests/wrapper/test_,wheels.sh pip.sh fleet.py reader.py),$(ONCE))
 EMULATED := 'tests/hardware/test_intel_pt.py --emulated'
 
@@ -270,17 +270,17 @@ types: $B/mypy-$(MYPY)/bin/mypy
 doors: all $B/tests/ptwrite-catch.so
 	tests/run $(EACH)
 
-# Not optimized: what takes long there is to compile.
+# Not optimized: most of the time goes into compiling.
 sanitize:
 	+$(MAKE) B=$B/sanitize LTO= CFLAGS='-O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined' unit
 	+$(MAKE) B=$B/tsan-reader LTO= CFLAGS='-O0 -g1 -fsanitize=thread' $B/tsan-reader/bin/ocular-pt
-	tests/run '$(READER) $(addprefix --python ,$(lastword $(PYTHONS)))'
+	tests/run '$(READER_RACES) $(addprefix --python ,$(lastword $(PYTHONS)))'
 
 fuzz: all $(FUZZ)
 	tests/fuzz/run seeds
 	tests/run $(FUZZ:$B/fuzz/%='tests/fuzz/run %')
 
-# A library of its own: libFuzzer is guided by the coverage of the code under test. Less optimized: as many runs, built sooner.
+# A library of its own: libFuzzer is guided by the coverage of the code under test. -O1 compiles sooner.
 FUZZED   := $(patsubst %.c,$B/fuzz/obj/%.o,$(SRC_filter))
 fuzzing   = clang $(CFLAGS) -O1 -g1 -fsanitize=fuzzer$1,address,undefined -fno-sanitize-recover=undefined -MMD -MP
 $(FUZZED): $B/fuzz/obj/%.o: %.c | $B/gen/report.css.inc $B/gen/report.js.inc

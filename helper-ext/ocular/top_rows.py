@@ -101,17 +101,16 @@ class Totals:
         self.untold: set[str] = set()  # titles of what the program does not tell
         self.events = self.lost = self.damaged = self.latest_events = self.most_events = 0
         self.began_ns = self.time_ns = 0
-        self.length_ns = SECOND  # of the last line
+        self.length_ns = SECOND  # of the last line, at least a second
 
     def add(self, line: "dict[str, Any]") -> None:
         """A line: what happened in one second."""
         before = self.time_ns or line["time_ns"] - SECOND
         self.began_ns = self.began_ns or before
         self.time_ns = line["time_ns"]
-        self.length_ns = max(self.time_ns - before, 1)
+        self.length_ns = max(self.time_ns - before, SECOND)
         self.latest_events = line["events"]
-        if self.length_ns >= SECOND / 10:
-            self.most_events = max(self.most_events, self.per_second(line["events"]))
+        self.most_events = max(self.most_events, self.per_second(line["events"]))
         self.events += line["events"]
         self.lost += line["lost"]
         self.damaged += line["damaged"]
@@ -145,7 +144,7 @@ class Totals:
             self.rows[view.title].clear()
 
     def per_second(self, n: int) -> int:
-        """A number of the last line, which may be of less than a second."""
+        """A number of the last line. One of less than a second, the last of a program, is not made more than it is."""
         return round(n * SECOND / self.length_ns)
 
     def latest(self, title: str, key: str, *name: object) -> "int | None":

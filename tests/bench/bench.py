@@ -452,11 +452,11 @@ def loop_of(what):
     exec("def loop(n):\\n    for i in range(n):\\n        " + what, scope)
     return scope["loop"]
 # Those of Empty are the floor of the others: a context manager in C that does nothing, called as they are.
-data = 'number=7, ok=True, path="/users"'
-loops = ["with empty_object: pass", *("with Empty(%%s): pass" %% said for said in ('"parse"', '"parse", number=7', '"parse", ' + data))]
+three = 'number=7, ok=True, path="/users"'
+loops = ["with empty_object: pass", *("with Empty(%%s): pass" %% said for said in ('"parse"', '"parse", number=7', '"parse", ' + three))]
 loops += ["with made: pass", 'with span("parse"): pass']
 loops += ['with span("parse", %%s): pass' %% data for data in ("number=7", "ratio=0.1", "ok=True", 'path="/users/index.html"', "path=str(i)", "text=long",
-                                                             data)]
+                                                             three)]
 loops += ['instant("half")', 'instant("half", number=7)', 'counter("queue", 7)']
 empty = best(nothing)
 took = {what: best(loop_of(what)) - empty for what in loops}

@@ -123,9 +123,9 @@ def fetch(python, folder, packages):
                     [os.path.join(folder, "bin", "pip"), "install", "-q", "--no-compile", "--disable-pip-version-check", *packages]):
         if run(command, env=plain_environment()).returncode:
             return False
-    # Of what is imported in many processes, the bytecode.
-    names = ", ".join(filter(str.isidentifier, packages)) or "sys"
-    run([os.path.join(folder, "bin", "python"), "-c", f"import {names}"], env=plain_environment(PYTHONDONTWRITEBYTECODE=""))
+    # Many processes import them: their bytecode is written once.
+    for name in filter(str.isidentifier, packages):
+        run([os.path.join(folder, "bin", "python"), "-c", f"import {name}"], env=plain_environment(PYTHONDONTWRITEBYTECODE=""))
     with open(os.path.join(folder, "fetched"), "w", encoding="utf-8"):
         return True
 

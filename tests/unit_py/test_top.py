@@ -40,13 +40,15 @@ def test_the_last_second_and_all():
     equal((totals.events, totals.time_ns - totals.began_ns), (20, 2 * 10 ** 9))
 
 
-def test_less_than_a_second_is_scaled():
+def test_more_than_a_second_is_scaled_and_less_is_not():
     totals = Totals()
     totals.add(line(5 * 10 ** 9))
-    totals.add(line(5 * 10 ** 9 + 250 * 10 ** 6, events=100))
-    equal(totals.per_second(totals.latest_events), 400)
-    totals.add(line(5 * 10 ** 9 + 250 * 10 ** 6, events=0))  # a line of no time at all
-    equal(totals.per_second(0), 0)
+    totals.add(line(5 * 10 ** 9 + 11 * 10 ** 6, events=100))  # of 11 ms, then of no time at all
+    equal((totals.per_second(totals.latest_events), totals.most_events), (100, 100))
+    totals.add(line(5 * 10 ** 9 + 11 * 10 ** 6, events=3))
+    equal(totals.per_second(totals.latest_events), 3)
+    totals.add(line(7 * 10 ** 9 + 11 * 10 ** 6, events=300))
+    equal((totals.per_second(totals.latest_events), totals.most_events), (150, 150))
 
 
 def test_what_is_not_known():

@@ -17,7 +17,7 @@
 #include "analysis.h"
 #include "code/codes_read.h"
 
-/* All sizes of tables are met with fewer, too; a sanitizer takes a minute for so many. */
+/* With a sanitizer all of them take a minute, and after a tenth tables have grown often enough. */
 #ifdef __SANITIZE_ADDRESS__
 #define MANY 10000
 #else

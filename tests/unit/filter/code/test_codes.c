@@ -292,6 +292,29 @@ static void test_parents_in_a_circle(void **state)
 	unlink(table_path(8));
 }
 
+/* A generator expression of 3.15 has a RESUME before RETURN_GENERATOR, too: it begins at the one after that. */
+static void test_where_a_generator_begins(void **state)
+{
+	struct codes c;
+	struct code *function, *generator, *expression;
+
+	(void)state;
+	write_table(7, HEADER(",\"opnames\":[\"CACHE\",\"RESUME\",\"RETURN_GENERATOR\",\"POP_TOP\"]")
+			       CODE(1, INSTRUCTIONS("[0,1,1,-1],[2,1,3,-1]"))
+				       CODE(2, INSTRUCTIONS("[0,1,2,-1],[2,1,3,-1],[4,1,1,-1],[6,1,1,-1]"))
+					       CODE(3, INSTRUCTIONS("[0,1,1,-1],[2,1,2,-1],[4,1,3,-1],[6,1,1,-1]")));
+	assert_int_equal(codes_init(&c, dir), 0);
+	function = codes_find(&c, codes_process(&c, 7), 1);
+	generator = codes_find(&c, codes_process(&c, 7), 2);
+	expression = codes_find(&c, codes_process(&c, 7), 3);
+	assert_true(!function->generator && generator->generator && expression->generator);
+	assert_int_equal(function->entry, 0);
+	assert_int_equal(generator->entry, 4);
+	assert_int_equal(expression->entry, 6);
+	codes_free(&c);
+	unlink(table_path(7));
+}
+
 #define FIRST \
 	HEADER(",\"opnames\":[\"CACHE\",\"RESUME\",\"LOAD_ATTR\",\"JUMP_BACKWARD\"],\"specializable\":[2]," \
 	       "\"python\":\"3.12\"")
@@ -646,6 +669,7 @@ int main(void)
 		cmocka_unit_test(test_forks_share_ids),
 		cmocka_unit_test(test_forks_specialize_what_is_not_theirs),
 		cmocka_unit_test(test_parents_in_a_circle),
+		cmocka_unit_test(test_where_a_generator_begins),
 		cmocka_unit_test(test_exec_to_another_interpreter),
 		cmocka_unit_test(test_handlers_that_are_left_out_are_counted),
 		cmocka_unit_test(test_unknown_ids_have_names),
