@@ -36,8 +36,10 @@ int analysis_open_sinks(struct analysis *a, const struct options *o)
 	wall = codes_wall(&a->codes);
 	trace_window(&a->trace, &o->time, &wall);
 	trace_select(&a->trace, &o->select);
-	decode_init(&a->decoder, &a->codes, a->recovers ? recover_sample : trace_feed,
-		    a->recovers ? (void *)&a->recover : &a->trace);
+	if (a->recovers)
+		decode_init(&a->decoder, &a->codes, recover_sample, NULL, &a->recover);
+	else
+		decode_init(&a->decoder, &a->codes, trace_feed, &trace_quick_feed, &a->trace);
 	return 0;
 }
 

@@ -44,6 +44,9 @@ struct snapshots {
 	struct map current; /* thread -> index of its window, + 1 */
 };
 
+/* With what calls and loops take, from the first snapshot on. */
+static const struct sink_ops of_snapshots;
+
 /* Opens a thread's window and makes it its current one. NULL: no memory. */
 static struct window *open_window(struct snapshots *v, const struct sample *edge)
 {
@@ -73,6 +76,7 @@ static int segment(struct sink *s, const struct sample *edge)
 
 	if (edge->window) /* there may be any number of them, all of normal moments */
 		return 0;
+	s->ops = &of_snapshots;
 	if (!edge->ends)
 		return open_window(v, edge) ? 0 : sink_file_no_memory(s);
 	if (w && w->number == edge->number)
@@ -360,7 +364,14 @@ static void free_snapshots(struct sink *s)
 	sink_file_free(s);
 }
 
-static const struct sink_ops ops = {
+static const struct sink_ops no_snapshot = {
+	.segment = segment,
+	.finish = sink_file_finish,
+	.render = render,
+	.free = free_snapshots,
+};
+
+static const struct sink_ops of_snapshots = {
 	.segment = segment,
 	.leave = leave,
 	.iterate = iterate,
@@ -371,5 +382,5 @@ static const struct sink_ops ops = {
 
 int sink_snapshots_open(struct sink **out, const struct sink_options *o, char *error)
 {
-	return sink_file_open(out, sizeof(struct snapshots), &ops, o, error);
+	return sink_file_open(out, sizeof(struct snapshots), &no_snapshot, o, error);
 }

@@ -91,6 +91,7 @@ static void shift_loop(struct open_loop *o, const struct frame *f, uint64_t away
 	o->callee_ns -= f->a.callee_ns;
 	o->suspended_ns += away_ns;
 	o->suspensions++;
+	o->plain = false;
 }
 
 static void resume_frame(struct frame *f, const struct stack *s, uint64_t ns, uint64_t cycles)

@@ -9,6 +9,7 @@
  */
 #include "decode.h"
 #include "named.h"
+#include "word_stream.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,32 +18,9 @@
 #include "shared/marker.h"
 #include "base/cold.h"
 
-struct word_stream {
-	struct process *process;
-	uint32_t interpreter;
-	union {
-		struct {
-			bool open;     /* the sequence is known: `next` counts */
-			bool holding;  /* `held` waits for the next word */
-			bool prefixed; /* `wide`, `callee` or `number` belong to the next event word */
-			bool gap;      /* the front end reported a gap: the next word is after it */
-		};
-		uint32_t state; /* all four, to test at once */
-	};
-	bool greeted;	    /* there was a HELLO */
-	uint8_t version;    /* of the markers: from the HELLO; until then from the code table */
-	uint8_t next;	    /* sequence number of the next word */
-	uint64_t wide;	    /* the word, 0: none */
-	uint32_t callee;    /* what the next CALL calls, 0: not known */
-	uint64_t object;    /* what PY_RESUME, PY_YIELD and PY_THROW are about from here on, 0: not known */
-	uint32_t number;    /* for the next event word, 0: none */
-	struct map numbers; /* -> the event word with that number, as a pointer */
-	struct word held;
-};
-
-void decode_init(struct decoder *d, struct codes *codes, sample_fn feed, void *to)
+void decode_init(struct decoder *d, struct codes *codes, sample_fn feed, const struct quick_feed *quick, void *to)
 {
-	*d = (struct decoder){ .codes = codes, .feed = feed, .to = to };
+	*d = (struct decoder){ .codes = codes, .feed = feed, .quick = quick, .to = to };
 }
 
 static struct word_stream *make_stream(struct decoder *d, int32_t pid, uint64_t key)
@@ -432,14 +410,6 @@ static int place_word(struct decoder *d, struct word_stream *l, const struct wor
 	return 0;
 }
 
-/* An event that continues the sequence, with nothing pending: nearly every word. */
-static inline bool is_plain(const struct word_stream *l, uint64_t bits)
-{
-	static const struct word_stream plain = { .open = true };
-
-	return l->state == plain.state && marker_seq(bits) == l->next && marker_is_event(bits);
-}
-
 /* The event word that a 32-bit or NUMBERED word stands for; NUMBERED if that is not known; any other word as it is. */
 static uint64_t whole_word(const struct word_stream *l, uint64_t bits)
 {
@@ -474,7 +444,7 @@ static inline __attribute__((always_inline)) int decode_one(struct decoder *d, s
 	int64_t offset = marker_offset(w->bits);
 	struct code *code;
 
-	if (!l || !is_plain(l, w->bits))
+	if (!l || !word_is_plain(l, w->bits))
 		return decode_other(d, l, *w);
 	code = codes_own(l->process, marker_code(w->bits));
 	if (!code) /* of a parent, not written yet, or no code at all */
@@ -491,15 +461,33 @@ int decode_word(struct decoder *d, const struct word *w)
 	return decode_one(d, stream_of(d, w->pid, w->tid), w);
 }
 
+/* Events up to one that needs a sample, or to the end. 0, or what the feed returned. */
+static int decode_quickly(struct decoder *d, struct word_stream *l, const struct word_run *run, struct word_part *p)
+{
+	uint32_t from = p->at;
+	int err = 0;
+
+	if (d->quick && l && d->quick->is(d->to, run->pid, run->tid, l->interpreter))
+		err = d->quick->events(d->to, l, p);
+	if (p->at == from)
+		return err;
+	d->words += p->at - from;
+	l->process->received += p->at - from;
+	return err;
+}
+
 int decode_words(struct decoder *d, const struct word_run *run, const struct words *w, uint32_t from, uint64_t in_ns)
 {
 	struct word_stream *l = stream_of(d, run->pid, run->tid);
+	struct word_part p = { w, from, from + run->n, in_ns };
 	int err = 0;
 
-	for (uint32_t i = from; i < from + run->n && !err; i++) {
-		uint64_t cycles = in_ns ? (__uint128_t)w->ns[i] * in_ns >> 32 : w->cycles[i];
-
-		err = decode_one(d, l, &(struct word){ run->pid, run->tid, w->ns[i], cycles, w->bits[i] });
+	for (; p.at < p.end && !err; p.at++) {
+		err = decode_quickly(d, l, run, &p);
+		if (err || p.at == p.end)
+			break;
+		err = decode_one(d, l,
+				 &(struct word){ run->pid, run->tid, w->ns[p.at], word_cycles(&p, p.at), w->bits[p.at] });
 	}
 	return err;
 }

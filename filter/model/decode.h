@@ -16,12 +16,24 @@
 /* Where samples go. A negative return ends the analysis. */
 typedef int (*sample_fn)(void *to, const struct sample *s);
 
+struct word_part; /* word_stream.h */
 struct word_stream;
+
+/*
+ * Events for which no sample need be made: whether a thread's may come so, until the next sample; and such events, up
+ * to the first that needs one. 0, or a negative number, as above.
+ */
+struct quick_feed {
+	bool (*is)(void *to, int32_t pid, int32_t tid, uint32_t interpreter);
+	int (*events)(void *to, struct word_stream *l, struct word_part *p);
+};
+
 
 struct decoder {
 	struct codes *codes;
 	sample_fn feed;
 	void *to;
+	const struct quick_feed *quick; /* NULL: samples only */
 	struct sample made;
 	struct map streams;	  /* (pid, tid) -> struct word_stream */
 	struct word_stream *last; /* markers of one thread come in runs: they need no look-up */
@@ -38,7 +50,8 @@ struct word {
 	uint64_t bits;	  /* marker.h */
 };
 
-void decode_init(struct decoder *d, struct codes *codes, sample_fn feed, void *to);
+/* quick: to the same; NULL: all become samples. */
+void decode_init(struct decoder *d, struct codes *codes, sample_fn feed, const struct quick_feed *quick, void *to);
 
 /* 0; -ENOMEM; -EPROTO: marker or table of a newer version (d->error); or what feed returned. */
 int decode_word(struct decoder *d, const struct word *w);

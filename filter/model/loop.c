@@ -17,6 +17,13 @@ static void took_add(struct took *to, struct took more)
 	off_add(&to->off, more.off);
 }
 
+/* What is not 0 in every trip: see loop_repeat(). */
+static void mix(struct open_loop *o, struct took *part, struct took more)
+{
+	took_add(part, more);
+	o->plain = false;
+}
+
 static struct took took_minus(struct took from, struct took less)
 {
 	return (struct took){ from.ns - less.ns, off_minus(from.off, less.off) };
@@ -26,7 +33,7 @@ static struct took took_minus(struct took from, struct took less)
 static void add_time(struct stack *s, const struct open_loop *o, struct took took)
 {
 	if (o->outer) {
-		took_add(&s->loops[o->outer - 1].nested, took);
+		mix(&s->loops[o->outer - 1], &s->loops[o->outer - 1].nested, took);
 		return;
 	}
 	o->loop->time += took.ns;
@@ -39,13 +46,14 @@ static void add_time(struct stack *s, const struct open_loop *o, struct took too
  */
 static int leave(struct stack *s, const struct frame *f, bool whole)
 {
-	const struct open_loop *o = &s->loops[--s->nloops];
+	struct open_loop *o = &s->loops[--s->nloops];
 
-	add_time(s, o, o->nested);
-	if (s->nloops)
-		took_add(&s->loops[s->nloops - 1].inner, took_minus(o->inner, o->inner_given));
-	if (s->nloops > f->loops)
-		s->loops[s->nloops - 1].inner_body_ns += o->inner_body_ns;
+	if (!o->plain)
+		add_time(s, o, o->nested);
+	if (!o->plain && s->nloops)
+		mix(o - 1, &o[-1].inner, took_minus(o->inner, o->inner_given));
+	if (!o->plain && s->nloops > f->loops)
+		o[-1].inner_body_ns += o->inner_body_ns;
 	return whole ? stat_add(&o->loop->trips, o->trips) : 0;
 }
 
@@ -120,6 +128,7 @@ static inline void begin_loop(struct open_loop *o, struct loop *loop, uint32_t o
 	o->from = 0;
 	o->uops = o->suspended_ns = 0;
 	o->suspensions = 0;
+	o->plain = true;
 	o->outer = outer;
 }
 
@@ -182,7 +191,7 @@ static void time_body(const struct stack *s, const struct frame *f, struct open_
 
 	t->own_ns = body > o->inner_body_ns ? body - o->inner_body_ns : 0;
 	if (o > &s->loops[f->loops])
-		o[-1].inner_body_ns += body;
+		o[-1].inner_body_ns += body; /* its `inner` has the trip, too: account_own() */
 	o->inner_body_ns = 0;
 	o->callee_ns = f->a.callee_ns;
 }
@@ -198,25 +207,21 @@ static void account_own(struct stack *s, struct open_loop *o, struct trip *t)
 	}
 	o->inner = o->inner_given = (struct took){ 0 };
 	if (o > s->loops)
-		took_add(&o[-1].inner, took_minus((struct took){ t->ns, t->off }, o->given));
+		mix(o - 1, &o[-1].inner, took_minus((struct took){ t->ns, t->off }, o->given));
 	o->given = (struct took){ 0 };
 }
 
-/* The last jump's loop if it is the same jump; if the bytecode is not known, the loop at the jump's target. */
-static int64_t head_of(const struct stack *s, const struct frame *f, const struct sample *jump)
+/* If the bytecode is not known, the loop at the jump's target. */
+static int64_t head_of(const struct sample *jump)
 {
-	const struct open_loop *o = s->nloops > f->loops ? &s->loops[s->nloops - 1] : NULL;
-	uint32_t i;
+	uint32_t i = code_index(jump->code, jump->offset);
 
-	if (o && o->source == jump->offset)
-		return o->loop->head;
-	i = code_index(jump->code, jump->offset);
 	if (i < jump->code->ninstrs && jump->code->instrs[i].back_edge && jump->code->instrs[i].offset == jump->offset)
 		return instr_head(&jump->code->instrs[i]);
 	return jump->target;
 }
 
-/* The same of a trip. */
+/* Member by member as begin_loop(). */
 static inline void begin_trip(struct trip *t, const struct stack *s, struct open_loop *o, const struct sample *jump)
 {
 	const struct frame *f = stack_top(s);
@@ -238,20 +243,11 @@ static inline void begin_trip(struct trip *t, const struct stack *s, struct open
 	t->counted = f->instrs > 0;
 }
 
-int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip)
+/* A trip of the innermost open loop ends. */
+static inline int end_trip(struct stack *s, struct open_loop *o, const struct sample *jump, struct trip *trip)
 {
 	const struct frame *f = stack_top(s);
-	int64_t head = head_of(s, f, jump);
-	struct open_loop *o;
 
-	if (head < 0)
-		return LOOP_NONE;
-	if (innermost(s, f, head, &o))
-		return -ENOMEM;
-	o = o ?: enter(s, f, head);
-	if (!o)
-		return -ENOMEM;
-	extent_reach(&o->loop->extent, jump->offset);
 	begin_trip(trip, s, o, jump);
 	o->suspensions = 0;
 	o->suspended_ns = 0;
@@ -262,7 +258,80 @@ int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip
 	o->began = jump->target;
 	time_body(s, f, o, trip);
 	account_own(s, o, trip);
+	o->plain |= trip->timed;
 	return account(s, o, trip);
+}
+
+/* The innermost open loop, if this back-edge ended its last trip, too. */
+static inline struct open_loop *repeated(const struct stack *s, int64_t offset)
+{
+	struct open_loop *o = s->nloops > stack_top(s)->loops ? &s->loops[s->nloops - 1] : NULL;
+
+	return o && o->source == offset ? o : NULL;
+}
+
+static int end_other(struct stack *s, const struct sample *jump, struct trip *trip)
+{
+	const struct frame *f = stack_top(s);
+	int64_t head = head_of(jump);
+	struct open_loop *o;
+
+	if (head < 0)
+		return LOOP_NONE;
+	if (innermost(s, f, head, &o))
+		return -ENOMEM;
+	o = o ?: enter(s, f, head);
+	if (!o)
+		return -ENOMEM;
+	extent_reach(&o->loop->extent, jump->offset);
+	return end_trip(s, o, jump, trip);
+}
+
+int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip)
+{
+	struct open_loop *o = repeated(s, jump->offset);
+
+	return o ? end_trip(s, o, jump, trip) : end_other(s, jump, trip);
+}
+
+/* The loops around that of a plain trip. */
+static inline void tell_outer(struct stack *s, const struct frame *f, struct open_loop *o, uint64_t ns)
+{
+	uint64_t callees = f->a.callee_ns - o->callee_ns;
+
+	if (o > &s->loops[f->loops])
+		o[-1].inner_body_ns += ns > callees ? ns - callees : 0;
+	if (o > s->loops)
+		mix(o - 1, &o[-1].inner, (struct took){ ns, { 0 } });
+	o->callee_ns = f->a.callee_ns;
+}
+
+/* end_trip(), with all that is 0 left out. It is timed, because the trip before it ended as well. */
+int loop_repeat(struct stack *s, int64_t offset, int64_t target, uint64_t ns, uint64_t cycles)
+{
+	const struct frame *f = stack_top(s);
+	struct open_loop *o = repeated(s, offset);
+	struct loop *loop;
+	uint64_t took, took_cycles;
+
+	if (!o || !o->plain || o->from != o->began || f->instrs)
+		return LOOP_NONE;
+	loop = o->loop;
+	took = ns - o->last_ns;
+	took_cycles = cycles - o->last_cycles;
+	tell_outer(s, f, o, took);
+	o->trips++;
+	o->last_ns = ns;
+	o->last_cycles = cycles;
+	o->began = target;
+	loop->iterations++;
+	loop->uops += o->uops;
+	loop->own_time += took;
+	if (o->outer)
+		add_time(s, o, (struct took){ took, { 0 } });
+	else
+		loop->time += took;
+	return stat_add(&loop->cycles, took_cycles);
 }
 
 /* As much of its trip as was in this activation counts for the loops around it now: the next one may have others. */
@@ -270,14 +339,15 @@ static void give(struct stack *s, const struct frame *f, struct open_loop *o, ui
 {
 	struct took ran = { ns - o->last_ns, o->off };
 
+	o->plain = false;
 	if (o->outer) {
-		took_add(&s->loops[o->outer - 1].nested, took_minus(ran, o->shared));
+		add_time(s, o, took_minus(ran, o->shared));
 		o->shared = ran;
 	}
 	if (o != &s->loops[f->loops])
 		return;
 	if (o > s->loops)
-		took_add(&o[-1].inner, took_minus(ran, o->given));
+		mix(o - 1, &o[-1].inner, took_minus(ran, o->given));
 	o->given = ran;
 	o->inner_given = o->inner;
 }
@@ -320,6 +390,7 @@ int loop_resume_frame(struct stack *s, struct held *from, uint64_t ns, uint64_t 
 		o->last_cycles = cycles - o->last_cycles;
 		o->suspended_ns += suspended_ns;
 		o->suspensions++;
+		o->plain = false;
 	}
 	from->n = 0;
 	return 0;

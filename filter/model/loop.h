@@ -22,7 +22,7 @@ struct open_loop {
 	struct loop *loop;
 	uint64_t trips;		       /* back-edges of this entry */
 	uint64_t last_ns, last_cycles; /* when the last one was taken */
-	struct off off;		       /* since then */
+	struct off off;		       /* since then: loop_off() */
 	struct took inner;	       /* since then, in timed trips of loops inside it */
 	uint64_t inner_body_ns;	       /* of those in the same frame, without callees' */
 	uint64_t callee_ns;	       /* the frame's, until then */
@@ -32,6 +32,7 @@ struct open_loop {
 	uint64_t uops;
 	uint64_t suspended_ns;	 /* since the last back-edge */
 	uint32_t suspensions;	 /* likewise */
+	bool plain;		 /* since the last back-edge: `off`, `inner`, `suspensions` and all below are 0, but for `outer` */
 	struct took given;	 /* of the running trip, in activations before: callers' loops have it already, */
 	struct took inner_given; /* and of `inner`; of the frame's outermost loop only */
 	struct took shared;	 /* likewise: in `nested` of the outer one */
@@ -52,6 +53,19 @@ struct held {
  */
 #define LOOP_NONE 1
 int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip);
+
+/* The thread is off for that time, and the loop open. */
+static inline void loop_off(struct open_loop *o, struct off d)
+{
+	off_add(&o->off, d);
+	o->plain = false;
+}
+
+/*
+ * The same, for nobody who wants the trip, if it is the jump that ended the innermost loop's last trip, too. LOOP_NONE:
+ * it is not; nothing is done.
+ */
+int loop_repeat(struct stack *s, int64_t offset, int64_t target, uint64_t ns, uint64_t cycles);
 
 /*
  * The innermost frame ends, and its loops with it. whole: its end was seen, so its entries have no further trips. 0 or

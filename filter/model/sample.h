@@ -67,6 +67,14 @@ struct sample {
 
 _Static_assert(sizeof(struct sample) == 64, "a cache line: one is written and read for each marker");
 
+/* What there is of an event of code that needs no sample: its thread is known (decode.h). */
+struct code_event {
+	struct code *code;
+	uint64_t time, cycles;
+	int64_t offset, target; /* bytes; only a JUMP's target means something */
+	uint8_t op;		/* enum marker_op */
+};
+
 /* The PEP 669 name of an event op, "GAP", "FOREIGN" or "RESTART"; NULL for any other number. */
 const char *sample_op_name(unsigned op);
 

@@ -41,62 +41,13 @@ static COLD int make_room(struct stack *s)
 	return 0;
 }
 
-/* Member by member: assigned as one value it would first be zeroed by a loop. */
-static void begin(struct frame *f, const struct stack *s, const struct sample *sample, struct activity *activity)
-{
-	f->a.pid = sample->pid;
-	f->a.tid = sample->tid;
-	f->a.interpreter = s->interpreter;
-	f->a.greenlet = s->greenlet;
-	f->a.depth = s->nframes;
-	f->a.code = sample->code;
-	f->a.op = sample->op;
-	f->a.object = NULL;
-	f->a.start_ns = sample->time;
-	f->a.start_cycles = sample->cycles;
-	f->a.callee_ns = 0;
-	f->a.callee_cycles = 0;
-	f->a.off = (struct off){ 0 };
-	f->activity = activity;
-	f->outer = activity->top;
-	f->recursive = activity->depth > 0;
-	f->adopted = false;
-	f->awaits = false;
-	f->called_at = -1;
-	f->loops = s->nloops;
-	f->instrs = 0;
-	f->line = NULL;
-	f->line_cycles = 0;
-	f->import = NULL;
-	f->step = f->outer_step = 0;
-	f->spans = NULL;
-	f->jumping = NULL;
-}
-
 struct frame *stack_push(struct stack *s, const struct sample *sample)
 {
 	struct activity *activity = activity_of(s, sample->code, sample->pid);
-	struct frame *f;
 
-	if (!activity || (s->nframes == s->frames_size && make_room(s)))
+	if (!activity || (!stack_has_room(s) && make_room(s)))
 		return NULL;
-	f = s->top ? s->top + 1 : s->frames;
-	begin(f, s, sample, activity);
-	activity->depth++;
-	activity->top = s->nframes++;
-	s->top = f;
-	return f;
-}
-
-struct frame *stack_pop(struct stack *s)
-{
-	struct frame *f = s->top;
-
-	s->top = --s->nframes ? f - 1 : NULL;
-	f->activity->depth--;
-	f->activity->top = f->outer;
-	s->nloops = f->loops;
-	return f;
+	return stack_put(s, activity, sample);
 }
 
 bool stack_has(const struct stack *s, const struct code *code)

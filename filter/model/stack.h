@@ -60,6 +60,55 @@ static inline struct frame *stack_top(const struct stack *s)
 	return s->top;
 }
 
+/* Member by member: assigned as one value it would first be zeroed by a loop. */
+static inline void stack_begin(struct frame *f, const struct stack *s, const struct sample *sample, struct activity *activity)
+{
+	f->a.pid = sample->pid;
+	f->a.tid = sample->tid;
+	f->a.interpreter = s->interpreter;
+	f->a.greenlet = s->greenlet;
+	f->a.depth = s->nframes;
+	f->a.code = sample->code;
+	f->a.op = sample->op;
+	f->a.object = NULL;
+	f->a.start_ns = sample->time;
+	f->a.start_cycles = sample->cycles;
+	f->a.callee_ns = 0;
+	f->a.callee_cycles = 0;
+	f->a.off = (struct off){ 0 };
+	f->activity = activity;
+	f->outer = activity->top;
+	f->recursive = activity->depth > 0;
+	f->adopted = false;
+	f->awaits = false;
+	f->called_at = -1;
+	f->loops = s->nloops;
+	f->instrs = 0;
+	f->line = NULL;
+	f->line_cycles = 0;
+	f->import = NULL;
+	f->step = f->outer_step = 0;
+	f->spans = NULL;
+	f->jumping = NULL;
+}
+
+/* A frame of code with that activity begins at sample; there is room for it. */
+static inline struct frame *stack_put(struct stack *s, struct activity *activity, const struct sample *sample)
+{
+	struct frame *f = s->top ? s->top + 1 : s->frames;
+
+	stack_begin(f, s, sample, activity);
+	activity->depth++;
+	activity->top = s->nframes++;
+	s->top = f;
+	return f;
+}
+
+static inline bool stack_has_room(const struct stack *s)
+{
+	return s->nframes < s->frames_size;
+}
+
 /*
  * Pushes a frame that begins at sample, of code that has its function_of(). NULL: no memory. Valid until the next push.
  * The stack must not move once it has frames.
@@ -67,7 +116,16 @@ static inline struct frame *stack_top(const struct stack *s)
 struct frame *stack_push(struct stack *s, const struct sample *sample);
 
 /* Takes the innermost frame off; it must exist. The result is valid until the next push. */
-struct frame *stack_pop(struct stack *s);
+static inline struct frame *stack_pop(struct stack *s)
+{
+	struct frame *f = s->top;
+
+	s->top = --s->nframes ? f - 1 : NULL;
+	f->activity->depth--;
+	f->activity->top = f->outer;
+	s->nloops = f->loops;
+	return f;
+}
 
 /* Is there a frame of this code? */
 bool stack_has(const struct stack *s, const struct code *code);

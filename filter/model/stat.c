@@ -10,39 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SUB (1u << STAT_SUB_BITS)
-
-unsigned stat_bucket(uint64_t value)
-{
-	unsigned exponent;
-
-	if (value < SUB)
-		return value;
-	exponent = 63 - __builtin_clzll(value);
-	return ((exponent - STAT_SUB_BITS + 1) << STAT_SUB_BITS) + (value >> (exponent - STAT_SUB_BITS) & (SUB - 1));
-}
+#include "base/cold.h"
 
 static struct stat_range range_of(unsigned bucket)
 {
 	unsigned shift;
 	uint64_t low;
 
-	if (bucket < SUB)
+	if (bucket < STAT_SUB)
 		return (struct stat_range){ bucket, bucket, 0 };
 	shift = (bucket >> STAT_SUB_BITS) - 1;
-	low = (uint64_t)(SUB + (bucket & (SUB - 1))) << shift;
+	low = (uint64_t)(STAT_SUB + (bucket & (STAT_SUB - 1))) << shift;
 	return (struct stat_range){ low, low + ((1ull << shift) - 1), 0 };
-}
-
-void spread_add(struct spread *s, uint64_t value)
-{
-	double distance;
-
-	if (!s->n++)
-		s->origin = value;
-	distance = (int64_t)(value - s->origin);
-	s->sum += distance;
-	s->squares += distance * distance;
 }
 
 /* Distances from another origin: each is larger by the same. */
@@ -66,7 +45,7 @@ double spread_deviation(const struct spread *s)
 }
 
 /* There are too many different values to keep each. */
-static int make_buckets(struct stat_sum *s)
+static COLD int make_buckets(struct stat_sum *s)
 {
 	s->buckets = calloc(STAT_BUCKETS, sizeof(*s->buckets));
 	if (!s->buckets)
@@ -94,19 +73,14 @@ static bool add_to_few(struct stat_sum *s, uint64_t value, uint64_t n)
 	return true;
 }
 
-int stat_add(struct stat_sum *s, uint64_t value)
+int stat_add_few(struct stat_sum *s, uint64_t value)
 {
-	if (!s->buckets && !add_to_few(s, value, 1) && make_buckets(s))
-		return -ENOMEM;
-	if (s->buckets)
+	if (!add_to_few(s, value, 1)) {
+		if (make_buckets(s))
+			return -ENOMEM;
 		s->buckets[stat_bucket(value)]++;
-	if (!s->n || value < s->min)
-		s->min = value;
-	if (value > s->max)
-		s->max = value;
-	s->n++;
-	s->sum += value;
-	spread_add(&s->spread, value);
+	}
+	stat_count(s, value);
 	return 0;
 }
 

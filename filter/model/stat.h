@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define STAT_SUB_BITS 3 /* 8 buckets a power of two */
+#define STAT_SUB      (1u << STAT_SUB_BITS)
 #define STAT_BUCKETS  ((64 - STAT_SUB_BITS + 1) << STAT_SUB_BITS)
 #define STAT_FEW      32
 
@@ -25,7 +26,16 @@ struct spread {
 	double sum, squares;
 };
 
-void spread_add(struct spread *s, uint64_t value);
+static inline void spread_add(struct spread *s, uint64_t value)
+{
+	double distance;
+
+	if (!s->n++)
+		s->origin = value;
+	distance = (int64_t)(value - s->origin);
+	s->sum += distance;
+	s->squares += distance * distance;
+}
 
 void spread_join(struct spread *to, const struct spread *more);
 
@@ -45,8 +55,41 @@ struct stat_sum {
 	uint64_t *buckets; /* [STAT_BUCKETS]; NULL: few values */
 };
 
-/* 0 or -ENOMEM. */
-int stat_add(struct stat_sum *s, uint64_t value);
+/* The logarithmic bucket of a value, less than STAT_BUCKETS. */
+static inline unsigned stat_bucket(uint64_t value)
+{
+	unsigned exponent;
+
+	if (value < STAT_SUB)
+		return value;
+	exponent = 63 - __builtin_clzll(value);
+	return (exponent - STAT_SUB_BITS) * STAT_SUB + (value >> (exponent - STAT_SUB_BITS));
+}
+
+/* What is kept of a value beside how often it came. */
+static inline void stat_count(struct stat_sum *s, uint64_t value)
+{
+	if (!s->n || value < s->min)
+		s->min = value;
+	if (value > s->max)
+		s->max = value;
+	s->n++;
+	s->sum += value;
+	spread_add(&s->spread, value);
+}
+
+/* stat_add() without buckets. */
+int stat_add_few(struct stat_sum *s, uint64_t value);
+
+/* 0 or -ENOMEM. Inline: there is one for each trip of a loop. */
+static inline int stat_add(struct stat_sum *s, uint64_t value)
+{
+	if (!s->buckets)
+		return stat_add_few(s, value);
+	s->buckets[stat_bucket(value)]++;
+	stat_count(s, value);
+	return 0;
+}
 
 /* Adds all values of another one. 0 or -ENOMEM. */
 int stat_join(struct stat_sum *to, const struct stat_sum *more);
@@ -62,9 +105,6 @@ static inline bool stat_exact(const struct stat_sum *s)
 
 /* 0 while n is 0. */
 double stat_mean(const struct stat_sum *s);
-
-/* The logarithmic bucket of a value, less than STAT_BUCKETS. */
-unsigned stat_bucket(uint64_t value);
 
 /* A range of values and how many fell into it. */
 struct stat_range {

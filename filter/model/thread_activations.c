@@ -9,7 +9,7 @@
 #include "nested.h"
 #include "objects.h"
 
-static void add_totals(const struct frame *f, uint64_t ns, uint64_t cycles, enum leave_how how)
+static inline void add_totals(const struct frame *f, uint64_t ns, uint64_t cycles, enum leave_how how)
 {
 	struct function *fn = f->a.code->function;
 
@@ -21,7 +21,7 @@ static void add_totals(const struct frame *f, uint64_t ns, uint64_t cycles, enum
  * An interpreter that runs inside another is called by it. A caller that appeared only while the callee ran (it was
  * open before the trace) is charged from there on.
  */
-static void charge_caller(const struct thread *t, const struct stack *s, const struct frame *f, uint64_t ns,
+static inline void charge_caller(const struct thread *t, const struct stack *s, const struct frame *f, uint64_t ns,
 			  uint64_t cycles)
 {
 	const struct stack *outer = s->nframes ? s : thread_innermost_stack(t);
@@ -71,24 +71,16 @@ static int end_object(struct thread *t, struct stack *s, struct object *o, uint6
 	return loop_hold_frame(s, &o->held, ns, cycles);
 }
 
-int thread_leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
-		 const struct subscribers *to)
+/* The innermost activation, which is in no loop any more, is taken off the stack, and counted. */
+static inline int take_off(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
+			   const struct subscribers *to)
 {
-	bool seen = how != LEAVE_GAP && how != LEAVE_END;
-	struct object *o = stack_top(s)->a.object;
-	int err = stack_top(s)->step || o ? subject_ends(t, s, o, ns, how, to) : 0;
-	struct frame *f;
-
-	err = err ?: o ? end_object(t, s, o, ns, cycles, how) : 0;
-
-	if (stack_top(s)->spans)
-		err = err ?: thread_leave_spans(t, s, ns, cycles, to);
-	err = err ?: loop_leave_frame(s, seen);
-	f = stack_pop(s);
+	struct frame *f = stack_pop(s);
+	int err = 0;
 
 	charge_line(f, cycles, NULL);
 	if (s->import)
-		err = err ?: end_in_import(s, f, ns - f->a.start_ns, how);
+		err = end_in_import(s, f, ns - f->a.start_ns, how);
 	if (s->flights)
 		end_flights(s, f, how);
 	add_totals(f, ns - f->a.start_ns, cycles - f->a.start_cycles, how);
@@ -97,7 +89,21 @@ int thread_leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles
 		t->empty_ns = ns;
 		t->empty_cycles = cycles;
 	}
-	err = err ? err : SUBSCRIBERS_CALL(to, leave, &f->a, how, ns, cycles);
+	return err ?: SUBSCRIBERS_CALL(to, leave, &f->a, how, ns, cycles);
+}
+
+int thread_leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
+		 const struct subscribers *to)
+{
+	bool seen = how != LEAVE_GAP && how != LEAVE_END;
+	struct object *o = stack_top(s)->a.object;
+	int err = stack_top(s)->step || o ? subject_ends(t, s, o, ns, how, to) : 0;
+
+	err = err ?: o ? end_object(t, s, o, ns, cycles, how) : 0;
+	if (stack_top(s)->spans)
+		err = err ?: thread_leave_spans(t, s, ns, cycles, to);
+	err = err ?: loop_leave_frame(s, seen);
+	err = err ?: take_off(t, s, ns, cycles, how, to);
 	if (t->outside_spans || (stack_top(s) && stack_top(s)->spans))
 		err = err ?: thread_end_spans(t, ns, cycles, to);
 	if (o && !o->suspended)
@@ -167,6 +173,57 @@ int thread_run_object(struct stack *st, struct object *o, const struct sample *s
 	o->suspended = false;
 	o->code->function->suspended_ns += suspended_ns;
 	return loop_resume_frame(st, &o->held, s->time, s->cycles, suspended_ns);
+}
+
+/* Neither the end of the innermost activation, nor what it goes back to, concerns anything but stack and totals. */
+static inline bool ends_plainly(const struct thread *t, const struct stack *s)
+{
+	const struct frame *f = stack_top(s);
+
+	return s->nframes > 1 && !f->step && !f->a.object && !f->spans && !f[-1].spans && !t->outside_spans;
+}
+
+int thread_leave_plain(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, const struct subscribers *to)
+{
+	int err;
+
+	if (!ends_plainly(t, s))
+		return THREAD_SLOW;
+	err = s->nloops > stack_top(s)->loops ? loop_leave_frame(s, true) : 0;
+	return err ?: take_off(t, s, ns, cycles, LEAVE_RETURN, to);
+}
+
+/* A call of what has been called before on this stack, in which nothing else than calls begins. */
+static inline bool begins_plainly(const struct thread *t, const struct stack *st, const struct function *fn)
+{
+	return fn && fn->stack == st && stack_has_room(st) && t->depth && !st->import &&
+	       !subject_is_concerned(&t->doing, NULL);
+}
+
+static inline void count_call(struct thread *t, struct function *fn, const struct frame *f)
+{
+	fn->cpu_unknown |= !t->cpu.known;
+	fn->calls++;
+	fn->recursive_calls += f->recursive;
+	t->depth++;
+	t->doing.yielded = NULL;
+	t->doing.last.address = 0;
+}
+
+int thread_enter_plain(struct thread *t, struct stack *st, struct code *code, uint64_t ns, uint64_t cycles,
+		       const struct subscribers *to)
+{
+	const struct sample s = {
+		.op = OP_PY_START, .pid = t->pid, .tid = t->tid, .code = code, .time = ns, .cycles = cycles
+	};
+	struct function *fn = code->function;
+	struct frame *f;
+
+	if (!begins_plainly(t, st, fn))
+		return THREAD_SLOW;
+	f = stack_put(st, fn->activity, &s);
+	count_call(t, fn, f);
+	return SUBSCRIBERS_CALL(to, enter, &f->a);
 }
 
 int thread_enter(struct thread *t, struct stack *st, const struct sample *s, bool adopted, const struct subscribers *to)

@@ -12,6 +12,7 @@
 #include "base/cold.h"
 #include "shared/marker.h"
 #include "thread.h"
+#include "thread_quick.h"
 
 /* --- any file's */
 
@@ -66,6 +67,14 @@ int thread_run_object(struct stack *st, struct object *o, const struct sample *s
 /* Ends the innermost activation; there is one. */
 int thread_leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
 		 const struct subscribers *to);
+
+/*
+ * The two for nearly all calls and returns, of code that is no generator's: of a call by what is on the same stack, which
+ * is no step of a task, in no import and in no span. THREAD_SLOW: it is another one; nothing is done.
+ */
+int thread_enter_plain(struct thread *t, struct stack *st, struct code *code, uint64_t ns, uint64_t cycles,
+		       const struct subscribers *to);
+int thread_leave_plain(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, const struct subscribers *to);
 
 /* The same, if the end was not seen. */
 COLD int thread_close(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,

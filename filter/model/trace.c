@@ -163,6 +163,7 @@ int trace_feed(void *trace, const struct sample *s)
 	struct trace *t = trace;
 	struct profile *p = &t->profile;
 	struct thread *th;
+	int err;
 
 	if (s->time < t->from_ns || s->time >= t->until_ns) {
 		int out = look_outside(t, s);
@@ -187,8 +188,32 @@ int trace_feed(void *trace, const struct sample *s)
 		p->end_ns = s->time;
 	p->events[s->op]++;
 	follow_gil(th, s);
-	return thread_feed(th, s, &t->to);
+	err = thread_feed(th, s, &t->to);
+	if (s->op == OP_SNAPSHOT) /* of which sinks may want to know more from there on */
+		t->to = subscribers_of(t->to.sinks, p);
+	return err;
 }
+
+static bool is_quick(void *trace, int32_t pid, int32_t tid, uint32_t interpreter)
+{
+	const struct trace *t = trace;
+	const struct thread *th = t->last;
+
+	return th && th->tid == tid && th->pid == pid && t->started && !t->selects &&
+	       thread_is_quick(th, interpreter, &t->to);
+}
+
+static int quick_events(void *trace, struct word_stream *l, struct word_part *p)
+{
+	struct trace *t = trace;
+	struct thread *th = t->last;
+	int err = thread_quick(th, t->from_ns, t->until_ns, l, p, &t->to);
+
+	t->profile.end_ns = th->last_ns > t->profile.end_ns ? th->last_ns : t->profile.end_ns;
+	return err;
+}
+
+const struct quick_feed trace_quick_feed = { .is = is_quick, .events = quick_events };
 
 /* What its functions have of their own up to its last sample, beside self_ns: all that is open is still theirs. */
 static void add_open(const struct thread *th, bool add)

@@ -8,11 +8,13 @@
 
 #include "base/map.h"
 #include "gil.h"
+#include "decode.h"
 #include "profile.h"
 #include "sample.h"
 #include "selection.h"
 #include "sink.h"
 #include "thread.h"
+#include "thread_quick.h"
 #include "base/time_span.h"
 
 #define TRACE_ERROR SINK_ERROR
@@ -46,6 +48,9 @@ void trace_select(struct trace *t, const struct select *by);
 
 /* A sample_fn (decode.h) whose `to` is a struct trace. 0, -ENOMEM, or what a sink or time_span_resolve() returned. */
 int trace_feed(void *trace, const struct sample *s);
+
+/* The same of events without a sample. */
+extern const struct quick_feed trace_quick_feed;
 
 /* A second is over, up to ns: tells the sinks. 0 or what one returned. */
 int trace_second(struct trace *t, uint64_t ns);

@@ -248,7 +248,7 @@ static void run_row(size_t i)
 
 	make_codes(&codes, 7);
 	p = codes_process(&codes, 7);
-	decode_init(&d, &codes, take, f);
+	decode_init(&d, &codes, take, NULL, f);
 	for (size_t k = 0; k < COUNT(rows[i].words) && rows[i].words[k]; k++) {
 		struct word w = { .pid = 7, .tid = 8, .bits = rows[i].words[k] };
 
@@ -302,7 +302,7 @@ static void test_samples_are_complete(void **state)
 
 	(void)state;
 	make_codes(&codes, 7);
-	decode_init(&d, &codes, check_sample, &n);
+	decode_init(&d, &codes, check_sample, NULL, &n);
 	for (size_t i = 0; i < COUNT(words); i++) {
 		struct word w = { 7, 8, i * 1000, i * 2600, words[i] };
 
@@ -328,7 +328,7 @@ static void test_threads_do_not_mix(void **state)
 
 	(void)state;
 	make_codes(&codes, 7);
-	decode_init(&d, &codes, take, f);
+	decode_init(&d, &codes, take, NULL, f);
 	for (unsigned seq = 0; seq < 4; seq++)
 		for (size_t t = 0; t < COUNT(threads); t++) {
 			unsigned own = seq + 30 * t;
@@ -353,7 +353,7 @@ static void test_newer_version_is_refused(void **state)
 
 	(void)state;
 	make_codes(&codes, 7);
-	decode_init(&d, &codes, take, NULL);
+	decode_init(&d, &codes, take, NULL, NULL);
 	assert_int_equal(decode_word(&d, &w), -EPROTO);
 	assert_non_null(strstr(d.error, "version 3"));
 	decode_free(&d);
@@ -390,7 +390,7 @@ static void test_no_hello(void **state)
 
 		make_codes(&codes, 7);
 		codes_process(&codes, 7)->markers = beginnings[row].version;
-		decode_init(&d, &codes, take, f);
+		decode_init(&d, &codes, take, NULL, f);
 		for (const uint64_t *w = beginnings[row].words; *w; w++)
 			assert_int_equal(decode_word(&d, &(struct word){ .pid = 7, .tid = 8, .bits = *w }), 0);
 		assert_int_equal(decode_finish(&d), 0);
@@ -416,7 +416,7 @@ static void test_what_feed_returns_comes_back(void **state)
 
 	(void)state;
 	make_codes(&codes, 7);
-	decode_init(&d, &codes, refuse, NULL);
+	decode_init(&d, &codes, refuse, NULL, NULL);
 	assert_int_equal(decode_word(&d, &hello), 0);
 	assert_int_equal(decode_word(&d, &start), -ENOSPC);
 	decode_free(&d);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+/* Each of these is what thread.c does with a sample, if nothing else can be concerned; else it is left to that. */
+#include "thread_quick.h"
+
+#include "gil.h"
+#include "loop.h"
+#include "thread_parts.h"
+
+bool thread_is_quick(const struct thread *t, uint32_t interpreter, const struct subscribers *to)
+{
+	return !to->first.sample && !t->early && t->holds_gil && !t->gil->waiting && t->stack &&
+	       t->stack->interpreter == interpreter;
+}
+
+static inline bool is_innermost(const struct stack *st, const struct code *code)
+{
+	return stack_top(st) && stack_top(st)->a.code == code;
+}
+
+static inline int begin(struct thread *t, const struct code_event *e, const struct subscribers *to)
+{
+	return e->code->generator ? THREAD_SLOW : thread_enter_plain(t, t->stack, e->code, e->time, e->cycles, to);
+}
+
+static inline int end(struct thread *t, const struct code_event *e, const struct subscribers *to)
+{
+	if (e->code->generator || !is_innermost(t->stack, e->code))
+		return THREAD_SLOW;
+	t->doing.last.address = 0;
+	return thread_leave_plain(t, t->stack, e->time, e->cycles, to);
+}
+
+/* A C function's, which the innermost activation called. */
+static inline int end_c(struct thread *t, const struct code_event *e, const struct subscribers *to)
+{
+	const struct frame *f = stack_top(t->stack);
+
+	if (t->stack->nframes < 2 || f->called_at != e->offset || f[-1].a.code != e->code)
+		return THREAD_SLOW;
+	return thread_leave_plain(t, t->stack, e->time, e->cycles, to);
+}
+
+static inline int jump(struct thread *t, const struct code_event *e, const struct subscribers *to)
+{
+	struct stack *st = t->stack;
+	int err;
+
+	if (!is_innermost(st, e->code))
+		return THREAD_SLOW;
+	if (e->target > e->offset)
+		return 0;
+	if (to->first.iterate || stack_top(st)->jumping)
+		return THREAD_SLOW;
+	err = loop_repeat(st, e->offset, e->target, e->time, e->cycles);
+	return err == LOOP_NONE ? THREAD_SLOW : err;
+}
+
+static inline int act(struct thread *t, const struct code_event *e, const struct subscribers *to)
+{
+	switch (e->op) {
+	case OP_PY_START:
+		return begin(t, e, to);
+	case OP_PY_RETURN:
+		return end(t, e, to);
+	case OP_C_RETURN:
+		return end_c(t, e, to);
+	case OP_JUMP:
+		return jump(t, e, to);
+	case OP_CALL: /* of nothing that is known to be a C function */
+	case OP_BRANCH:
+	case OP_BRANCH_LEFT:
+	case OP_BRANCH_RIGHT:
+	case OP_STOP_ITERATION:
+		return is_innermost(t->stack, e->code) ? 0 : THREAD_SLOW;
+	default:
+		return THREAD_SLOW;
+	}
+}
+
+struct quick {
+	struct thread *thread;
+	uint64_t from_ns, until_ns;
+	const struct subscribers *to;
+};
+
+static inline __attribute__((always_inline)) int take(void *quick, const struct code_event *e)
+{
+	const struct quick *q = quick;
+	struct thread *t = q->thread;
+	int err;
+
+	if (e->time < t->last_ns || e->cycles < t->last_cycles || e->time < q->from_ns || e->time >= q->until_ns)
+		return THREAD_SLOW;
+	err = act(t, e, q->to);
+	if (err)
+		return err;
+	e->code->function->events[e->op]++;
+	q->to->profile->events[e->op]++;
+	t->last_ns = e->time;
+	t->last_cycles = e->cycles;
+	return 0;
+}
+
+int thread_quick(struct thread *t, uint64_t from_ns, uint64_t until_ns, struct word_stream *l, struct word_part *p,
+		 const struct subscribers *to)
+{
+	struct quick q = { t, from_ns, until_ns, to };
+
+	return word_stream_events(l, p, &q, take);
+}
