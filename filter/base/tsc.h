@@ -7,16 +7,14 @@
 #include <stdint.h>
 
 struct tsc_conv {
-	uint16_t shift; /* ns = zero + tsc * mult >> shift */
+	uint16_t shift; /* ns = zero + tsc * mult >> shift; at most 32 */
 	uint32_t mult;
 	uint64_t zero;
 };
 
 static inline uint64_t tsc_ns(const struct tsc_conv *c, uint64_t tsc)
 {
-	uint64_t rest = tsc & ((1ull << c->shift) - 1);
-
-	return c->zero + (tsc >> c->shift) * c->mult + (rest * c->mult >> c->shift);
+	return c->zero + (uint64_t)((__uint128_t)tsc * c->mult >> c->shift);
 }
 
 /* The TSC at `ns`; not exactly the inverse, but computed as perf does. */

@@ -486,8 +486,8 @@ int decode_words(struct decoder *d, const struct word_run *run, const struct wor
 		err = decode_quickly(d, l, run, &p);
 		if (err || p.at == p.end)
 			break;
-		err = decode_one(d, l,
-				 &(struct word){ run->pid, run->tid, w->ns[p.at], word_cycles(&p, p.at), w->bits[p.at] });
+		err = decode_one(
+			d, l, &(struct word){ run->pid, run->tid, w->ns[p.at], word_cycles(&p, p.at), w->bits[p.at] });
 	}
 	return err;
 }

@@ -28,7 +28,6 @@ struct quick_feed {
 	int (*events)(void *to, struct word_stream *l, struct word_part *p);
 };
 
-
 struct decoder {
 	struct codes *codes;
 	sample_fn feed;

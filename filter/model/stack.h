@@ -61,7 +61,8 @@ static inline struct frame *stack_top(const struct stack *s)
 }
 
 /* Member by member: assigned as one value it would first be zeroed by a loop. */
-static inline void stack_begin(struct frame *f, const struct stack *s, const struct sample *sample, struct activity *activity)
+static inline void stack_begin(struct frame *f, const struct stack *s, const struct sample *sample,
+			       struct activity *activity)
 {
 	f->a.pid = sample->pid;
 	f->a.tid = sample->tid;

@@ -22,7 +22,7 @@ static inline void add_totals(const struct frame *f, uint64_t ns, uint64_t cycle
  * open before the trace) is charged from there on.
  */
 static inline void charge_caller(const struct thread *t, const struct stack *s, const struct frame *f, uint64_t ns,
-			  uint64_t cycles)
+				 uint64_t cycles)
 {
 	const struct stack *outer = s->nframes ? s : thread_innermost_stack(t);
 	struct frame *caller = outer ? stack_top(outer) : NULL;
@@ -72,8 +72,9 @@ static int end_object(struct thread *t, struct stack *s, struct object *o, uint6
 }
 
 /* The innermost activation, which is in no loop any more, is taken off the stack, and counted. */
-static inline int take_off(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
-			   const struct subscribers *to)
+static inline __attribute__((always_inline)) int take_off(struct thread *t, struct stack *s, uint64_t ns,
+							  uint64_t cycles, enum leave_how how,
+							  const struct subscribers *to)
 {
 	struct frame *f = stack_pop(s);
 	int err = 0;

@@ -79,7 +79,7 @@ static inline int act(struct thread *t, const struct code_event *e, const struct
 
 struct quick {
 	struct thread *thread;
-	uint64_t from_ns, until_ns;
+	uint64_t from_ns, span_ns;
 	const struct subscribers *to;
 };
 
@@ -89,7 +89,7 @@ static inline __attribute__((always_inline)) int take(void *quick, const struct 
 	struct thread *t = q->thread;
 	int err;
 
-	if (e->time < t->last_ns || e->cycles < t->last_cycles || e->time < q->from_ns || e->time >= q->until_ns)
+	if (e->time < t->last_ns || e->cycles < t->last_cycles || e->time - q->from_ns >= q->span_ns)
 		return THREAD_SLOW;
 	err = act(t, e, q->to);
 	if (err)
@@ -104,7 +104,7 @@ static inline __attribute__((always_inline)) int take(void *quick, const struct 
 int thread_quick(struct thread *t, uint64_t from_ns, uint64_t until_ns, struct word_stream *l, struct word_part *p,
 		 const struct subscribers *to)
 {
-	struct quick q = { t, from_ns, until_ns, to };
+	struct quick q = { t, from_ns, until_ns - from_ns, to };
 
 	return word_stream_events(l, p, &q, take);
 }

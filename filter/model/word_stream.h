@@ -32,12 +32,18 @@ struct word_stream {
 	struct word held;
 };
 
-/* An event that continues the sequence, with nothing pending: nearly every word. */
-static inline bool word_is_plain(const struct word_stream *l, uint64_t bits)
+/* Nothing is pending: an event that continues the sequence is just that. */
+static inline bool word_stream_is_plain(const struct word_stream *l)
 {
 	static const struct word_stream plain = { .open = true };
 
-	return l->state == plain.state && marker_seq(bits) == l->next && marker_is_event(bits);
+	return l->state == plain.state;
+}
+
+/* An event that continues the sequence, with nothing pending: nearly every word. */
+static inline bool word_is_plain(const struct word_stream *l, uint64_t bits)
+{
+	return word_stream_is_plain(l) && marker_seq(bits) == l->next && marker_is_event(bits);
 }
 
 /* Words of one thread, from `at` on. */
@@ -52,34 +58,43 @@ static inline uint64_t word_cycles(const struct word_part *p, uint32_t at)
 	return p->in_ns ? (__uint128_t)p->w->ns[at] * p->in_ns >> 32 : p->w->cycles[at];
 }
 
-/*
- * Takes events of codes that are in the process's own table, up to one that needs a sample: `event` returns more than 0
- * for it and does nothing. 0, or less than 0, as `event` returned.
- */
-static inline __attribute__((always_inline)) int
-word_stream_events(struct word_stream *l, struct word_part *part, void *to, int (*event)(void *, const struct code_event *))
+static inline struct code_event event_of(const struct word_part *p, uint32_t at, uint64_t bits, struct code *code)
 {
-	const struct word_part p = *part;
-	struct code_event e;
-	uint32_t at = p.at;
+	int64_t offset = (int64_t)marker_offset(bits) * 2;
+
+	return (struct code_event){
+		code, p->w->ns[at], word_cycles(p, at), offset, offset + marker_dist(bits) * 2, marker_op(bits)
+	};
+}
+
+/*
+ * Takes events of codes that are in the process's own table, up to one that needs a sample: `take` returns more than 0
+ * for it and does nothing. 0, or less than 0, as `take` returned.
+ */
+static inline __attribute__((always_inline)) int word_stream_events(struct word_stream *l, struct word_part *part,
+								    void *to,
+								    int (*take)(void *, const struct code_event *))
+{
+	const struct process *process = l->process;
+	struct word_part p = *part;
+	uint32_t next = l->next;
 	int err = 0;
 
-	for (; at < p.end; at++) {
-		uint64_t bits = p.w->bits[at];
+	if (!word_stream_is_plain(l))
+		return 0;
+	for (; p.at < p.end; p.at++, next = (next + 1) & MARKER_SEQ_MASK) {
+		uint64_t bits = p.w->bits[p.at];
+		struct code *code = codes_own(process, marker_code(bits));
+		struct code_event e;
 
-		e.code = word_is_plain(l, bits) ? codes_own(l->process, marker_code(bits)) : NULL;
-		if (!e.code)
+		if (marker_seq(bits) != next || !marker_is_event(bits) || !code)
 			break;
-		e.op = marker_op(bits);
-		e.time = p.w->ns[at];
-		e.cycles = word_cycles(&p, at);
-		e.offset = (int64_t)marker_offset(bits) * 2;
-		e.target = e.offset + marker_dist(bits) * 2;
-		err = event(to, &e);
+		e = event_of(&p, p.at, bits, code);
+		err = take(to, &e);
 		if (err)
 			break;
-		l->next = (l->next + 1) & MARKER_SEQ_MASK;
 	}
-	part->at = at;
+	l->next = next;
+	part->at = p.at;
 	return err < 0 ? err : 0;
 }

@@ -21,7 +21,7 @@ static bool unknown_clock(const struct pt_config *c, const struct only_perf_code
 static bool impossible_clock(const struct pt_config *c, const struct only_perf_codes *codes)
 {
 	(void)codes;
-	return c->clocks.conv.shift > 63 || c->clocks.mtc_shift > 15;
+	return c->clocks.conv.shift > 32 || c->clocks.mtc_shift > 15;
 }
 
 static bool tracepoints(const struct pt_config *c, const struct only_perf_codes *codes)

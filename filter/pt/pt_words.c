@@ -7,21 +7,13 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* A CYC of some cycles, one or two bytes long, before a PTW. Its size; 0: there is none; -1: something else. */
-INLINE int read_cyc(const uint8_t *p, uint64_t *cycles)
-{
-	uint32_t bytes;
+/* A CYC of some cycles, one or two bytes long, before a PTW. size 0: there is none; -1: something else. */
+struct cyc {
+	int64_t size;
+	uint64_t cycles;
+};
 
-	memcpy(&bytes, p, sizeof(bytes));
-	*cycles = (bytes & 0xff) >> 3;
-	if ((bytes & 7) == 7)
-		*cycles |= (bytes >> 9 & 0x7f) << 5;
-	if ((bytes & 0x107) == 7)
-		return *cycles ? 2 : -1;
-	if ((bytes & 7) == 3)
-		return *cycles ? 1 : -1;
-	return (bytes & 0xff) == 0x02 ? 0 : -1;
-}
+static const struct cyc something_else = { -1, 0 };
 
 INLINE bool is_ptw(const uint8_t *p)
 {
@@ -29,6 +21,27 @@ INLINE bool is_ptw(const uint8_t *p)
 
 	memcpy(&head, p, sizeof(head));
 	return head == 0x3202; /* 02 32 */
+}
+
+/* None, or one of one byte. */
+static struct cyc read_other(const uint8_t *p)
+{
+	if (is_ptw(p))
+		return (struct cyc){ 0, 0 };
+	return (*p & 7) == 3 && *p >> 3 && is_ptw(p + 1) ? (struct cyc){ 1, *p >> 3 } : something_else;
+}
+
+/* One of two bytes, as nearly all are, is seen with its PTW at once. */
+INLINE struct cyc read_cyc(const uint8_t *p)
+{
+	uint32_t bytes;
+	uint64_t cycles;
+
+	memcpy(&bytes, p, sizeof(bytes));
+	cycles = (bytes >> 3 & 0x1f) | (bytes >> 9 & 0x7f) << 5;
+	if ((bytes & 0xffff0107) != 0x32020007)
+		return read_other(p);
+	return cycles ? (struct cyc){ 2, cycles } : something_else;
 }
 
 /* The clock, as pt_time_at() computes it: `since` until a CYC has come. */
@@ -62,22 +75,22 @@ INLINE struct state take_all(const struct pt_walk *w, struct state s, uint64_t m
 	const struct line line = line_of(&w->time);
 	const struct tsc_conv conv = w->time.clocks->conv;
 	const uint8_t *last = w->end - 2 * PACKET_SIZE_MAX;
-	uint64_t thread = w->thread + w->core - s.cycles, cycles;
+	uint64_t thread = w->thread + w->core - s.cycles;
 	struct words *to = w->words;
 
 	for (; s.n < WORDS_MAX && s.p <= last; s.n++) {
-		int size = read_cyc(s.p, &cycles);
+		const struct cyc cyc = read_cyc(s.p);
 
-		if (size < 0 || !is_ptw(s.p + size) || cycles > most - s.cycles)
+		if (cyc.size < 0 || cyc.cycles > most - s.cycles)
 			break;
-		if (size) {
-			s.cycles += cycles;
+		if (cyc.size) {
+			s.cycles += cyc.cycles;
 			s.now = time_at(&line, s.cycles);
 		}
-		memcpy(&to->bits[s.n], s.p + size + 2, sizeof(to->bits[s.n]));
+		memcpy(&to->bits[s.n], s.p + cyc.size + 2, sizeof(to->bits[s.n]));
 		to->ns[s.n] = tsc_ns(&conv, s.now);
 		to->cycles[s.n] = thread + s.cycles;
-		s.p += size + 10;
+		s.p += cyc.size + 10;
 	}
 	return s;
 }
