@@ -4,7 +4,8 @@
     test_truth.py [--python PY]... [--only TEXT] [--sparse]    (a part of "3.12 full loops")
 
 One line a (Python, program, mode). The program runs once, under ocular-record, with the witness beside
-Ocular in the same process; compare.py says how the two are aligned. Comments at a program's top:
+Ocular in the same process; compare.py says how the two are aligned. And what Ocular sums up is the same whether it makes samples of all
+events or only of those that need one. Comments at a program's top:
 `# preload: MODULES` (imported before the witness begins), `# exit: STATUS` (what it ends with, default 0).
 
 --sparse is for interpreters beside the one that has all of them, in a quarter of the time: what versions of CPython do
@@ -12,6 +13,7 @@ differently (SPECIAL), and each program in one mode, another one with each versi
 other have every program in every mode. Of the filters it has one. What it chooses depends on nothing else.
 """
 
+import difflib
 import glob
 import itertools
 import os
@@ -50,7 +52,16 @@ def check(python, program, mode, folder):
     ours, owner = recording.needed(data, truth), recording.owner()
     objects = compare.compare_objects(ours, truth, owner)
     print("# events of generators compared {}, right {}; resumptions compared {}, right {}".format(*objects.events, *objects.resumptions))
-    return compare.compare(ours, truth, owner)
+    return compare.compare(ours, truth, owner) + without_samples(data)
+
+
+def without_samples(data):
+    """What ocular-pt sums up where nothing wants the samples, and makes none of most events, is what it sums up of samples."""
+    tool, trace = os.path.join(recording.BUILD, "bin", "ocular-pt"), os.path.join(data, "perf.data")
+    sums = [recording.run([tool, "summary=-", *more, trace]) for more in ((), ("events=/dev/null",))]
+    if any(done.returncode for done in sums):
+        return sums[0].stderr.splitlines() + sums[1].stderr.splitlines()
+    return list(difflib.unified_diff(*(done.stdout.splitlines() for done in sums), "without samples", "with", lineterm="", n=0))
 
 
 # name: (OCULAR_INCLUDE, OCULAR_EXCLUDE, is the file included?), for programs/from_c.py, which uses json

@@ -4,6 +4,9 @@
  *
  * Input: a byte with the length of the table in units of 64 bytes, the table, then 10 bytes a word:
  * thread, time that went by, word. The table is that of process 1; process 2 has none.
+ *
+ * Words are read one by one, each with a sample; and in runs, without samples where none is needed (thread_quick.h). The
+ * summary of both must be the same.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,11 +19,18 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char dir[] = "/dev/shm/ocular-fuzz-XXXXXX";
-static char path[sizeof(dir) + 16];
+enum file {
+	TABLE,
+	ONE_BY_ONE, /* summaries */
+	IN_RUNS,
+	FILES,
+};
+static char paths[FILES][sizeof(dir) + 16];
 
-static void remove_table(void)
+static void remove_files(void)
 {
-	unlink(path);
+	for (unsigned i = 0; i < FILES; i++)
+		unlink(paths[i]);
 	rmdir(dir);
 }
 
@@ -30,51 +40,131 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argv;
 	if (!mkdtemp(dir))
 		abort();
-	snprintf(path, sizeof(path), "%s/codes-1.jsonl", dir);
-	atexit(remove_table);
+	snprintf(paths[TABLE], sizeof(paths[TABLE]), "%s/codes-1.jsonl", dir);
+	snprintf(paths[ONE_BY_ONE], sizeof(paths[ONE_BY_ONE]), "%s/one", dir);
+	snprintf(paths[IN_RUNS], sizeof(paths[IN_RUNS]), "%s/runs", dir);
+	atexit(remove_files);
 	return 0;
 }
 
 static void write_table(const uint8_t *data, size_t size)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	int fd = open(paths[TABLE], O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	close(fd);
 }
 
-static void feed_words(struct analysis *a, const uint8_t *data, size_t size)
+static bool is_gap(const uint8_t *data)
+{
+	return data[0] & 0x80;
+}
+
+static struct word word_at(const uint8_t *data, uint64_t time)
+{
+	struct word w = { 1 + (data[0] & 1), data[0] >> 1 & 3, time + data[1], (time + data[1]) * 3, 0 };
+
+	memcpy(&w.bits, data + 2, sizeof(w.bits));
+	return w;
+}
+
+static void feed_one_by_one(struct decoder *d, const uint8_t *data, size_t size)
 {
 	struct word w = { .time = 1000000 };
 
 	for (; size >= 10; data += 10, size -= 10) {
-		w.pid = 1 + (data[0] & 1);
-		w.tid = data[0] >> 1 & 3;
-		w.time += data[1];
-		w.cycles = w.time * 3;
-		memcpy(&w.bits, data + 2, sizeof(w.bits));
-		if (data[0] & 0x80 ? decode_gap(&a->decoder, w.pid, w.tid) : decode_word(&a->decoder, &w))
+		w = word_at(data, w.time);
+		if (is_gap(data) ? decode_gap(d, w.pid, w.tid) : decode_word(d, &w))
 			return;
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int end_run(struct decoder *d, struct words *to, const struct word_run *run)
 {
-	static char *words[] = { "perfetto=/dev/null", "summary=/dev/null", "events=/dev/null" };
+	to->n = 0;
+	return run->n ? decode_words(d, run, to, 0, 0) : 0;
+}
+
+static void feed_in_runs(struct decoder *d, const uint8_t *data, size_t size)
+{
+	static struct words to;
+	struct word_run run = { 0 };
+	struct word w = { .time = 1000000 };
+	int err = 0;
+
+	for (; size >= 10 && !err; data += 10, size -= 10) {
+		w = word_at(data, w.time);
+		if (run.pid != w.pid || run.tid != w.tid || is_gap(data) || run.n == WORDS_MAX) {
+			err = end_run(d, &to, &run);
+			run = (struct word_run){ w.pid, w.tid, 0, RUN_WORDS };
+		}
+		if (!err && is_gap(data)) {
+			err = decode_gap(d, w.pid, w.tid);
+			continue;
+		}
+		to.bits[run.n] = w.bits;
+		to.ns[run.n] = w.time;
+		to.cycles[run.n++] = w.cycles;
+	}
+	if (!err)
+		end_run(d, &to, &run);
+}
+
+typedef void (*feed_fn)(struct decoder *d, const uint8_t *data, size_t size);
+
+static void analyse(feed_fn feed, unsigned nwords, char **words, const uint8_t *data, size_t size)
+{
 	char error[ANALYSIS_ERROR];
 	struct options o;
 	struct analysis a;
+
+	if (options_parse(&o, nwords, words, error) || analysis_open(&a, &o, dir))
+		abort();
+	feed(&a.decoder, data, size);
+	analysis_finish(&a, true);
+	analysis_close(&a);
+}
+
+/* Both files are there, or neither, and what is in them is the same. */
+static bool are_same(const char *a, const char *b)
+{
+	FILE *one = fopen(a, "r"), *other = fopen(b, "r");
+	bool same = !one == !other;
+
+	for (int c = 0; same && one && c != EOF;) {
+		c = fgetc(one);
+		same = c == fgetc(other);
+	}
+	if (one)
+		fclose(one);
+	if (other)
+		fclose(other);
+	return same;
+}
+
+static void compare_ways(const uint8_t *data, size_t size)
+{
+	char one[sizeof(paths[0]) + 16], runs[sizeof(paths[0]) + 16];
+
+	unlink(paths[ONE_BY_ONE]);
+	unlink(paths[IN_RUNS]);
+	snprintf(one, sizeof(one), "summary=%s", paths[ONE_BY_ONE]);
+	snprintf(runs, sizeof(runs), "summary=%s", paths[IN_RUNS]);
+	analyse(feed_one_by_one, 3, (char *[]){ one, "perfetto=/dev/null", "events=/dev/null" }, data, size);
+	analyse(feed_in_runs, 1, (char *[]){ runs }, data, size);
+	if (!are_same(paths[ONE_BY_ONE], paths[IN_RUNS]))
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
 	size_t length;
 
 	if (!size)
 		return 0;
 	length = data[0] * 64u < size - 1 ? data[0] * 64u : size - 1;
 	write_table(data + 1, length);
-	if (options_parse(&o, 3, words, error) || analysis_open(&a, &o, dir))
-		abort();
-	feed_words(&a, data + 1 + length, size - 1 - length);
-	analysis_finish(&a, true);
-	analysis_close(&a);
+	compare_ways(data + 1 + length, size - 1 - length);
 	return 0;
 }
