@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "model/decode.h"
+#include "model/word_stream.h"
 #include "shared/marker.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
@@ -238,25 +239,72 @@ static void make_codes(struct codes *codes, int32_t pid)
 	codes_intern(p, "a.py", "g", 9)->units = UNITS;
 }
 
-static void run_row(size_t i)
+/* Takes calls, returns and branches without a sample, but no jumps. */
+static int take_event(void *to, const struct code_event *e)
+{
+	bool branch = e->op >= OP_BRANCH && e->op <= OP_BRANCH_RIGHT;
+	struct sample s = { .op = e->op, .code = e->code, .offset = e->offset };
+
+	s.target = branch ? e->target : SAMPLE_NOWHERE;
+	return branch || e->op == OP_PY_START || e->op == OP_PY_RETURN || e->op == OP_CALL ? take(to, &s) : 1;
+}
+
+static bool is_quick(void *to, int32_t pid, int32_t tid, uint32_t interpreter)
+{
+	(void)to;
+	return pid == 7 && tid == 8 && !interpreter;
+}
+
+static int take_events(void *to, struct word_stream *l, struct word_part *p)
+{
+	return word_stream_events(l, p, to, take_event);
+}
+
+static const struct quick_feed quick = { .is = is_quick, .events = take_events };
+
+static void feed_one_by_one(struct decoder *d, const uint64_t *words, size_t n)
+{
+	for (size_t k = 0; k < n; k++) {
+		struct word w = { .pid = 7, .tid = 8, .bits = words[k] };
+
+		assert_int_equal(w.bits == TOLD ? decode_gap(d, 7, 8) : decode_word(d, &w), 0);
+	}
+}
+
+static void feed_in_runs(struct decoder *d, const uint64_t *words, size_t n)
+{
+	static struct words all;
+	size_t from = 0;
+
+	memcpy(all.bits, words, n * sizeof(*words));
+	for (size_t k = 0; k <= n; k++) {
+		struct word_run run = { 7, 8, k - from, RUN_WORDS };
+
+		if (k < n && words[k] != TOLD)
+			continue;
+		assert_int_equal(decode_words(d, &run, &all, from, 0), 0);
+		if (k < n)
+			assert_int_equal(decode_gap(d, 7, 8), 0);
+		from = k + 1;
+	}
+}
+
+/* Words come one by one, or in runs, whose events need not become samples: nothing else may come of them. */
+static void run_row(size_t i, bool in_runs)
 {
 	struct codes codes;
 	struct decoder d;
 	char text[512] = "";
 	FILE *f = fmemopen(text, sizeof(text), "w");
 	struct process *p;
+	size_t n = 0;
 
 	make_codes(&codes, 7);
 	p = codes_process(&codes, 7);
-	decode_init(&d, &codes, take, NULL, f);
-	for (size_t k = 0; k < COUNT(rows[i].words) && rows[i].words[k]; k++) {
-		struct word w = { .pid = 7, .tid = 8, .bits = rows[i].words[k] };
-
-		if (w.bits == TOLD)
-			assert_int_equal(decode_gap(&d, 7, 8), 0);
-		else
-			assert_int_equal(decode_word(&d, &w), 0);
-	}
+	decode_init(&d, &codes, take, in_runs ? &quick : NULL, f);
+	while (n < COUNT(rows[i].words) && rows[i].words[n])
+		n++;
+	(in_runs ? feed_in_runs : feed_one_by_one)(&d, rows[i].words, n);
 	assert_int_equal(decode_finish(&d), 0);
 	fclose(f);
 	if (strcmp(text, rows[i].samples))
@@ -271,7 +319,8 @@ static void test_rows(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
-		run_row(i);
+		for (unsigned in_runs = 0; in_runs < 2; in_runs++)
+			run_row(i, in_runs);
 }
 
 /* What a marker says goes into its sample whole, with its own time, though it was held for a while.
