@@ -69,8 +69,8 @@ int thread_leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles
 		 const struct subscribers *to);
 
 /*
- * The two for nearly all calls and returns, of code that is no generator's: of a call by what is on the same stack, which
- * is no step of a task, in no import and in no span. THREAD_SLOW: it is another one; nothing is done.
+ * The two for nearly all calls and returns, of code that is no generator's: of a call by what is on the same stack,
+ * which is no step of a task, in no import and in no span. THREAD_SLOW: it is another one; nothing is done.
  */
 int thread_enter_plain(struct thread *t, struct stack *st, struct code *code, uint64_t ns, uint64_t cycles,
 		       const struct subscribers *to);

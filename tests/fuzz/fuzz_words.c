@@ -5,8 +5,8 @@
  * Input: a byte with the length of the table in units of 64 bytes, the table, then 10 bytes a word:
  * thread, time that went by, word. The table is that of process 1; process 2 has none.
  *
- * Words are read one by one, each with a sample; and in runs, without samples where none is needed (thread_quick.h). The
- * summary of both must be the same.
+ * Words are read one by one, each with a sample; and in runs, without samples where none is needed (thread_quick.h).
+ * The summary of both must be the same.
  */
 #include <fcntl.h>
 #include <stdlib.h>
