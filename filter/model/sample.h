@@ -70,6 +70,7 @@ _Static_assert(sizeof(struct sample) == 64, "a cache line: one is written and re
 /* What there is of an event of code that needs no sample: its thread is known (decode.h). */
 struct code_event {
 	struct code *code;
+	struct code *callee; /* CALL: as a sample's */
 	uint64_t time, cycles;
 	int64_t offset, target; /* bytes; only a JUMP's target means something */
 	uint8_t op;		/* enum marker_op */

@@ -30,6 +30,20 @@ static inline int end(struct thread *t, const struct code_event *e, const struct
 	return thread_leave_plain(t, t->stack, e->time, e->cycles, to);
 }
 
+static inline int call(struct thread *t, const struct code_event *e, const struct subscribers *to)
+{
+	int err;
+
+	if (!is_innermost(t->stack, e->code))
+		return THREAD_SLOW;
+	if (!e->callee)
+		return 0;
+	err = thread_enter_plain(t, t->stack, e->callee, e->time, e->cycles, to);
+	if (!err)
+		stack_top(t->stack)->called_at = e->offset;
+	return err;
+}
+
 /* A C function's, which the innermost activation called. */
 static inline int end_c(struct thread *t, const struct code_event *e, const struct subscribers *to)
 {
@@ -66,7 +80,8 @@ static inline int act(struct thread *t, const struct code_event *e, const struct
 		return end_c(t, e, to);
 	case OP_JUMP:
 		return jump(t, e, to);
-	case OP_CALL: /* of nothing that is known to be a C function */
+	case OP_CALL:
+		return call(t, e, to);
 	case OP_BRANCH:
 	case OP_BRANCH_LEFT:
 	case OP_BRANCH_RIGHT:

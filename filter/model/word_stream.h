@@ -58,13 +58,36 @@ static inline uint64_t word_cycles(const struct word_part *p, uint32_t at)
 	return p->in_ns ? (__uint128_t)p->w->ns[at] * p->in_ns >> 32 : p->w->cycles[at];
 }
 
-static inline struct code_event event_of(const struct word_part *p, uint32_t at, uint64_t bits, struct code *code)
+/* The event of a word, if its codes are in the process's own table; else no code. */
+static inline struct code_event word_event(const struct process *p, uint64_t bits)
 {
 	int64_t offset = (int64_t)marker_offset(bits) * 2;
 
 	return (struct code_event){
-		code, p->w->ns[at], word_cycles(p, at), offset, offset + marker_dist(bits) * 2, marker_op(bits)
+		.code = codes_own(p, marker_code(bits)),
+		.offset = offset,
+		.target = offset + marker_dist(bits) * 2,
+		.op = marker_op(bits),
 	};
+}
+
+/* The same of a CALL and its callee in one word. */
+static inline struct code_event word_c_call(const struct process *p, uint64_t bits)
+{
+	struct code *callee = codes_own(p, marker_c_callee(bits));
+
+	return (struct code_event){
+		.code = callee ? codes_own(p, marker_c_caller(bits)) : NULL,
+		.callee = callee,
+		.offset = (int64_t)marker_c_offset(bits) * 2,
+		.op = OP_CALL,
+	};
+}
+
+static inline bool word_is_c_call(const struct word_stream *l, uint64_t bits)
+{
+	return marker_op(bits) == OP_EXTENSION && marker_kind(bits) == KIND_C_CALL && l->version >= MARKER_EXTENSIONS &&
+	       marker_c_caller(bits) && marker_c_callee(bits);
 }
 
 /*
@@ -84,12 +107,18 @@ static inline __attribute__((always_inline)) int word_stream_events(struct word_
 		return 0;
 	for (; p.at < p.end; p.at++, next = (next + 1) & MARKER_SEQ_MASK) {
 		uint64_t bits = p.w->bits[p.at];
-		struct code *code = codes_own(process, marker_code(bits));
-		struct code_event e;
+		struct code_event e = { 0 };
 
-		if (marker_seq(bits) != next || !marker_is_event(bits) || !code)
+		if (marker_seq(bits) != next)
 			break;
-		e = event_of(&p, p.at, bits, code);
+		if (marker_is_event(bits))
+			e = word_event(process, bits);
+		else if (word_is_c_call(l, bits))
+			e = word_c_call(process, bits);
+		if (!e.code)
+			break;
+		e.time = p.w->ns[p.at];
+		e.cycles = word_cycles(&p, p.at);
 		err = take(to, &e);
 		if (err)
 			break;
