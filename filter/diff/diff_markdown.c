@@ -202,7 +202,7 @@ int diff_markdown(FILE *f, const struct diff_report *r)
 	if (!all)
 		return -ENOMEM;
 	if (!n)
-		fputs("- Nothing got slower or faster beyond the noise.\n", f);
+		fputs("- No call and no trip of a loop got slower or faster beyond the noise.\n", f);
 	for (size_t i = 0; i < n && i < FIRST; i++)
 		write_line(f, &all[i]);
 	write_rest(f, r, all, n);

@@ -68,7 +68,7 @@ void report_events(const struct report *r)
 	}
 	if (!any)
 		return;
-	write_title(r, callbacks ? "Events                    count  per s  their callbacks, of the traced time"
+	write_title(r, callbacks ? "Events                    count  per s  callbacks, of the time of all threads"
 				 : "Events                    count  per s");
 	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
 		if (r->p->events[op])

@@ -42,7 +42,7 @@ void report_meaning(const struct report *r)
 
 	fputs("Loops have the time of what they call, not that of inner loops. A trip is one\n"
 	      "iteration, with its calls, inner loops and waiting. The first trip after\n"
-	      "entering a loop is counted but not timed.",
+	      "entering a loop is counted, but its time is that of what is around the loop.",
 	      r->f);
 	if (r->p->events[OP_INSTRUCTION] && !profile_instrumented(r->p))
 		fprintf(r->f, "\nBytecodes were read from branch packets: %sthe\n%s\n",

@@ -232,7 +232,7 @@ bool sheet_waiting(const struct report *r, const struct sheet *sheet, struct tab
 {
 	uint64_t ns = profile_has_cpu(r->p) ? r->p->traced_off.waiting_ns : waits_ns(&r->p->all_waits);
 
-	*row = (struct table_row){ .name.text = (char *)"waiting" };
+	*row = (struct table_row){ .name.text = (char *)"of these, waiting" };
 	for (size_t i = 0; i < sheet->n; i++)
 		row->of[i] = sheet->shown[i]->of == wall || sheet->shown[i]->of == wait ? (double)ns : NAN;
 	return known(r) & NEED_WAITS;

@@ -236,7 +236,7 @@ class Screen:
         cpu, waiting, gil, gc = ("-" if ns is None else duration(ns) for ns in (
             totals.latest("threads", "cpu_ns"), totals.latest("threads", "waiting_ns"), totals.latest("threads", "gil_ns"),
             totals.latest("gc", "ns")))
-        self._line(2, "each second: CPU %s, waiting %s%s, for the GIL %s, gc %s" % (
+        self._line(2, "last second: CPU %s, waiting %s%s, for the GIL %s, gc %s" % (
             cpu, waiting, idle and " (%s idle)" % duration(idle) or "", gil, gc))
         if self.view in (CALLERS, ONLY) and totals.asked:
             what = "callers" if self.view is CALLERS else "functions"

@@ -63,7 +63,7 @@ def twice(python, folder):
                               for n, (x, y) in enumerate(lines, 1) if x != y), [])
             if len(a) != len(b) or len(a) < 500:
                 problems.append(f"{command[0]}: {name}: {len(a)} and {len(b)} characters")
-        if "their callbacks" in first[0] or any(p["callback_cycles"] for p in json.loads(first[1])["processes"]):
+        if "callbacks, of the time" in first[0] or any(p["callback_cycles"] for p in json.loads(first[1])["processes"]):
             problems.append("callbacks are told, in the clock of the machine that emulates")
         if "nothing that runs only because of tracing" not in first[0]:
             problems.append("not told what is counted")

@@ -136,7 +136,7 @@ ok "Markdown: what got slower first, where it is its own time" says 0 \
 only_work() { [ "$("$ocular" diff --markdown fast slow | head -n 1 | grep -c work)$("$ocular" diff --markdown fast slow | grep -c 'work, app')" = 11 ]; }
 ok "its loop does not say the same again" only_work
 ok "what is over the limit is said" says 1 'self cycles a call), over the limit$' "$ocular" diff --markdown fast slow --fail-over 50%
-ok "a recording beside itself: nothing" says 0 '^- Nothing got slower or faster beyond the noise' "$ocular" diff --markdown fast fast
+ok "a recording beside itself: nothing" says 0 '^- No call and no trip of a loop got slower or faster beyond the noise' "$ocular" diff --markdown fast fast
 for side in fast slow; do sed 's/"work"/"w`o|<b>rk"/' $side.json >named-$side.json; done
 ok "names are no Markdown" says 0 '`` w`o/<b>rk, app.py:3 ``' "$ocular" diff --markdown named-fast.json named-slow.json
 ok "two forms at once are refused" says 2 'not both' "$ocular" diff --markdown --json fast slow
