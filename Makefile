@@ -313,7 +313,7 @@ test-newest:
 # What meets CPython, with each of them: scripts/newest adds mode opcodes, where it can be recorded. What meets perf, or is
 # run by whichever Python there is, with one.
 NEWEST   := $(addprefix tests/doors/test_,truth.py identity.py tasks.py losses.py) $(addprefix tests/unit_py/test_,attach.py callees.py \
-	    codes.py lane.py process.py triggers.py prefork.py flight.py api.py duty.py guest.py instruction.py dispatch.py)
+	    codes.py lane.py process.py triggers.py prefork.py flight.py api.py duty.py guest.py instruction.py dispatch.py running.py)
 NEWEST1  := $(filter-out $(NEWEST),tests/doors/test_badinput.py $(wildcard tests/unit_py/test_*.py))
 run-newest: all $B/tests/ptwrite-catch.so
 	tests/run $(call each,$(MORE) $(NEWEST)) $(foreach PYTHONS,$(lastword $(PYTHONS)),$(call each,$(NEWEST1)))

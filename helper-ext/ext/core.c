@@ -28,6 +28,7 @@
 #include "processor.h"
 #include "recorder.h"
 #include "rings.h"
+#include "running.h"
 #include "scratch.h"
 #include "setup.h"
 #include "shared/ticks.h"
@@ -208,6 +209,8 @@ static PyObject *core_callback(PyObject *module, PyObject *args)
 	if (op < OP_EVENT_FIRST || op > OP_EVENT_LAST || shape < 0 || shape > EMIT_LAST)
 		return setup_error(-EINVAL);
 	state->codes.identified |= shape == EMIT_OBJECT;
+	if (shape == EMIT_OBJECT)
+		running_find();
 	return emit_new(state->callback, &state->codes, op, shape, disable);
 }
 

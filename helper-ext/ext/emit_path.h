@@ -13,6 +13,7 @@
 #include "callee.h"
 #include "identity.h"
 #include "lane.h"
+#include "running.h"
 
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define DIST_MAX    (2u * MARKER_DIST_MAX) /* in bytes */
@@ -22,6 +23,7 @@ typedef const vectorcallfunc emitters[LANE_VIEWS][EMIT_SHAPES];
 extern emitters emitters_software, emitters_ptwrite, emitters_emulated;
 
 typedef void (*put_fn)(const struct cursor *, uint64_t head, uint64_t word);
+typedef PyObject *(*slow_fn)(struct callback *, PyObject *const *args);
 typedef void (*put_pair_fn)(const struct cursor *, uint64_t head, uint64_t first, uint64_t second);
 
 /*
@@ -41,6 +43,12 @@ static inline __attribute__((always_inline)) PyObject *emit(struct callback *cb,
 	__asm__ volatile("" : "+r"(none)); /* loaded now, not behind RDTSC (lane_put) */
 	put(c, head, cb->head | value | place);
 	return none;
+}
+
+/* The event's offset, in the bits of the word. Offsets are bytes and even: half of them are code units. */
+static inline uint64_t emit_offset_of(PyObject *const *args)
+{
+	return (uint64_t)callback_number(args[1]) << (MARKER_OFFSET_SHIFT - 1);
 }
 
 /* A CALL. What is called decides which word it becomes: a C function's has both codes and the offset, if they fit. */
@@ -74,44 +82,55 @@ static inline __attribute__((always_inline)) PyObject *emit_call(struct callback
 
 /*
  * A PY_RESUME or PY_YIELD, after the word that says of which generator or coroutine, unless that is the same as before.
- * The slow path forgets which it was, so what a reader has missed is told again.
+ * callback_slow() forgets which it was, so what a reader has missed is told again. `rarely` has all uncommon cases, by
+ * a jump: a function that calls nothing need not save registers.
  */
 static inline __attribute__((always_inline)) PyObject *emit_object(struct callback *cb, PyObject *const *args,
-								   bool plain, put_fn put, put_pair_fn put_pair)
+								   const PyThreadState *running, bool plain, put_fn put,
+								   put_pair_fn put_pair, slow_fn rarely)
 {
-	const uintptr_t *frame = identity_frame(); /* the only call comes first: little need be kept over it */
-	uint64_t place = (uint64_t)callback_number(args[1]) << (MARKER_OFFSET_SHIFT - 1), value, head, object;
+	const uintptr_t *frame = identity_frame_of(running);
 	struct cursor *c = &lane_cursor[plain ? LANE_FIRST : LANE_OTHERS];
 	PyObject *none = Py_None;
+	uint64_t value, head, word;
 
 	if (unlikely(!callback_is_code(cb, args[0])))
-		return callback_slow(cb, args);
+		return rarely(cb, args);
 	value = plain ? codes_peek_first(args[0]) : codes_peek(args[0], cb->direct);
-	if (unlikely(value == CODE_SCRATCH))
-		return emit(cb, args, place, false, plain, put);
 	head = cursor_head(c);
 	if (unlikely(value < CODE_READY || head + sizeof(struct ring_record) >= c->limit ||
-		     (!plain && c->interpreter != cb->interpreter)))
-		return callback_slow(cb, args);
-	object = identity_in(frame, args[0]);
-	if (unlikely(!object))
-		return callback_slow(cb, args);
+		     (!plain && c->interpreter != cb->interpreter) || !identity_is_of(frame, args[0])))
+		return rarely(cb, args);
+	word = cb->head | value | emit_offset_of(args);
 	__asm__ volatile("" : "+r"(none));
-	if (object == c->told) {
-		put(c, head, cb->head | value | place);
+	if ((uintptr_t)frame != c->told && value != CODE_SCRATCH) {
+		c->told = (uintptr_t)frame;
+		put_pair(c, head, marker_extension(0, KIND_OBJECT, identity_at(frame)), word);
 		return none;
 	}
-	c->told = object;
-	put_pair(c, head, marker_extension(0, KIND_OBJECT, object), cb->head | value | place);
+	put(c, head, word);
 	return none;
 }
 
-/* The place, in the bits of the word. Offsets are bytes and even: half of them are code units. */
+/*
+ * The same where the thread state must be asked for: at a thread's first such event, or at each. And for calibration,
+ * whose memory ends with a single word.
+ */
+static inline __attribute__((always_inline)) PyObject *emit_object_rarely(struct callback *cb, PyObject *const *args,
+									  bool plain, put_fn put, put_pair_fn put_pair)
+{
+	if (callback_is_code(cb, args[0]) &&
+	    (plain ? codes_peek_first(args[0]) : codes_peek(args[0], cb->direct)) == CODE_SCRATCH)
+		return emit(cb, args, emit_offset_of(args), false, plain, put);
+	return emit_object(cb, args, running_meet(), plain, put, put_pair, callback_slow);
+}
+
+/* The place, in the bits of the word. */
 static inline __attribute__((always_inline)) PyObject *emit_shape(struct callback *cb, PyObject *const *args,
 								  enum emit_shape shape, bool plain, put_fn put)
 {
 	uint32_t first = callback_number(args[1]), dist;
-	uint64_t place = (uint64_t)first << (MARKER_OFFSET_SHIFT - 1);
+	uint64_t place = emit_offset_of(args);
 
 	if (unlikely(!callback_is_code(cb, args[0])))
 		return callback_slow(cb, args);
@@ -151,9 +170,17 @@ static inline __attribute__((always_inline)) PyObject *emit_shape(struct callbac
 	}
 
 #define OBJECT_EMITTER(name, plain, put, put_pair) \
+	static __attribute__((noinline)) PyObject *name##_rarely(struct callback *cb, PyObject *const *args) \
+	{ \
+		return emit_object_rarely(cb, args, plain, put, put_pair); \
+	} \
 	static PyObject *name(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames) \
 	{ \
-		return emit_object((struct callback *)self, args, plain, put, put_pair); \
+		PyThreadState *const *running = running_word; \
+\
+		if (unlikely(!running)) \
+			return name##_rarely((struct callback *)self, args); \
+		return emit_object((struct callback *)self, args, *running, plain, put, put_pair, name##_rarely); \
 	}
 
 /* The callables of a backend, `table`, whose words are written by `put`; these four already exist. */

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "running.h"
+
 /* Bytes from an object to its frame (gi_iframe), whose first member refers to the code object: identity.c checks it. */
 #define IDENTITY_FRAME	 (sizeof(PyObject) + 7 * sizeof(void *))
 #define IDENTITY_ADDRESS 4 /* bits of an address that are always 0 */
@@ -18,25 +20,40 @@
 /* How the frame refers to it may be in the two lowest bits since 3.14 (pycore_stackref.h). */
 #define IDENTITY_CODE (PY_VERSION_HEX >= 0x030e0000 ? ~(uintptr_t)3 : ~(uintptr_t)0)
 
-static inline const uintptr_t *identity_frame(void)
+/* The frame that runs in a thread state. */
+static inline const uintptr_t *identity_frame_of(const PyThreadState *state)
 {
 #if PY_VERSION_HEX >= 0x030d0000
-	return (const uintptr_t *)PyThreadState_GetUnchecked()->current_frame;
+	return (const uintptr_t *)state->current_frame;
 #else
-	return (const uintptr_t *)_PyThreadState_UncheckedGet()->cframe->current_frame;
+	return (const uintptr_t *)state->cframe->current_frame;
 #endif
 }
 
+static inline const uintptr_t *identity_frame(void)
+{
+	return identity_frame_of(running_asked());
+}
+
+/* Does the frame run that code? The running one does not if a compiled module (Cython) reports an event of its own. */
+static inline bool identity_is_of(const uintptr_t *frame, PyObject *code)
+{
+	return frame && (*frame & IDENTITY_CODE) == (uintptr_t)code;
+}
+
+/* The payload of KIND_OBJECT for the object that this frame is in: the object's address / 16. */
+static inline uint64_t identity_at(const uintptr_t *frame)
+{
+	return ((uintptr_t)frame - IDENTITY_FRAME) >> IDENTITY_ADDRESS;
+}
+
 /*
- * The payload of KIND_OBJECT for the calling thread's running frame, identity_frame(), of a PY_RESUME, PY_YIELD or
- * PY_THROW of `code`: the object's address / 16. 0: it runs other code, as when a compiled module (Cython) reports an
- * event. Such events of `code` come from an object's frame only.
+ * The same for the calling thread's running frame, identity_frame(), in a PY_RESUME, PY_YIELD or PY_THROW of `code`. 0:
+ * it runs other code. Such events of `code` come from an object's frame only.
  */
 static inline uint64_t identity_in(const uintptr_t *frame, PyObject *code)
 {
-	if (!frame || (*frame & IDENTITY_CODE) != (uintptr_t)code)
-		return 0;
-	return ((uintptr_t)frame - IDENTITY_FRAME) >> IDENTITY_ADDRESS;
+	return identity_is_of(frame, code) ? identity_at(frame) : 0;
 }
 
 /* The same of an object; 0: it is no generator or coroutine of Python code. *begun: whether it has begun to run. */

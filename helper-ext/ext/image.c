@@ -2,6 +2,7 @@
 /* image.c - see image.h. */
 #include <elf.h>
 #include <link.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "image.h"
@@ -20,7 +21,19 @@ static void add(struct range *ranges, size_t *n, uint64_t start, uint64_t size)
 		ranges[(*n)++] = (struct range){ start, start + size };
 }
 
-static void read_headers(struct image *image, const struct dl_phdr_info *info)
+/* The last members of dl_phdr_info, which a C library need not have. */
+static void read_tls(struct image *image, const struct dl_phdr_info *info, size_t bytes, uint64_t size)
+{
+	uint64_t start;
+
+	if (bytes < offsetof(struct dl_phdr_info, dlpi_tls_data) + sizeof(info->dlpi_tls_data) || !info->dlpi_tls_data)
+		return;
+	start = (uintptr_t)info->dlpi_tls_data;
+	image->tls = (struct range){ start, start + size };
+	image->tls_module = info->dlpi_tls_modid;
+}
+
+static void read_headers(struct image *image, const struct dl_phdr_info *info, size_t bytes)
 {
 	*image = (struct image){ .name = info->dlpi_name };
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -29,6 +42,8 @@ static void read_headers(struct image *image, const struct dl_phdr_info *info)
 
 		if (h->p_type == PT_GNU_EH_FRAME)
 			image->unwind = (const uint8_t *)start;
+		if (h->p_type == PT_TLS)
+			read_tls(image, info, bytes, h->p_memsz);
 		if (h->p_type != PT_LOAD || !(h->p_flags & PF_R))
 			continue;
 		add(image->data, &image->ndata, start, h->p_filesz);
@@ -46,8 +61,7 @@ static int try_object(struct dl_phdr_info *info, size_t size, void *search)
 {
 	struct search *s = search;
 
-	(void)size;
-	read_headers(s->image, info);
+	read_headers(s->image, info, size);
 	return image_is_code(s->image, s->address);
 }
 

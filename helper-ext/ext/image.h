@@ -25,6 +25,8 @@ struct image {
 	size_t ndata;
 	const uint8_t *unwind; /* .eh_frame_hdr, or NULL */
 	uint64_t entry;	       /* begins to run frames, _PyEval_EvalFrameDefault; 0: not known */
+	struct range tls;      /* its thread-local storage, the calling thread's; empty: none, or not known */
+	size_t tls_module;     /* number of that for the loader */
 };
 
 /* The loaded object that the address is in. False: there is none. */

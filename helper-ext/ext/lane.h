@@ -30,7 +30,7 @@ struct cursor {
 	uint64_t limit;		/* head at which to check for room again: the ring's end or before it */
 	uint64_t interpreter;	/* the last HELLO's */
 	uint64_t skew;		/* without a ring: words dropped */
-	uint64_t told;		/* the object that the next event is about if no KIND_OBJECT says else; 0: none */
+	uint64_t told;		/* frame of the object that the next event is about if no KIND_OBJECT says else */
 };
 
 struct lane {

@@ -19,7 +19,7 @@ RECORDER = os.path.join(BUILD, "bin", "ocular-record")
 PLUGIN = os.path.join(BUILD, "perf", "ocular.so")
 HOOK = os.path.join(BUILD, "python", "hook")
 
-Event = collections.namedtuple("Event", "time pid tid name file qualname first offset dest")
+Event = collections.namedtuple("Event", "time pid tid name file qualname first offset dest object", defaults=[""])
 
 
 class Recording:
@@ -34,7 +34,7 @@ class Recording:
              "--dlarg", "events=-"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
         assert done.returncode == 0, done.stderr
         rows = [line.split("\t") for line in done.stdout.splitlines()[1:]]
-        found = [Event(int(r[0]), int(r[1]), int(r[2]), r[3], r[4], r[5], *r[6:9]) for r in rows]
+        found = [Event(int(r[0]), int(r[1]), int(r[2]), r[3], r[4], r[5], *r[6:9], r[10]) for r in rows]
         if qualname:
             return [e for e in found if e.qualname == qualname]
         return [e for e in found if e.file.endswith("program.py") or e.name in ("GAP", "FOREIGN")]

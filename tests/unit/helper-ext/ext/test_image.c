@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
-/* test_image.c - tables of handlers that are functions, as in a build with tail calls, and what belongs to them. */
+/*
+ * test_image.c - tables of handlers that are functions, as in a build with tail calls, and what belongs to them. Where
+ * the thread-local storage is.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -204,6 +210,68 @@ static void test_other_numbers(void **state)
 	assert_int_equal(find(&d, FUNCTIONS - 1, why), -ENOENT);
 }
 
+static _Thread_local int storage = 1;
+
+/* Bytes of dl_phdr_info that the C library says it has, if not 0: as one without the last members. */
+static size_t known;
+
+struct asked {
+	int (*callback)(struct dl_phdr_info *, size_t, void *);
+	void *data;
+};
+
+static int ask(struct dl_phdr_info *info, size_t size, void *asked)
+{
+	const struct asked *a = asked;
+
+	return a->callback(info, known ? known : size, a->data);
+}
+
+int dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+	int (*real)(int (*)(struct dl_phdr_info *, size_t, void *), void *);
+	struct asked a = { callback, data };
+
+	*(void **)&real = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+	return real(ask, &a);
+}
+
+static void *is_in_storage(void *image)
+{
+	struct image *i = image;
+	uint64_t address = (uintptr_t)&storage;
+
+	assert_true(image_of(i, (const void *)find));
+	assert_in_range(address, i->tls.start, i->tls.end - sizeof(storage));
+	assert_int_equal(i->tls_module, 1); /* the program's own */
+	return NULL;
+}
+
+/* Each thread has its own. */
+static void test_thread_local_storage(void **state)
+{
+	struct image here, there;
+	pthread_t thread;
+
+	(void)state;
+	is_in_storage(&here);
+	assert_int_equal(pthread_create(&thread, NULL, is_in_storage, &there), 0);
+	pthread_join(thread, NULL);
+	assert_int_not_equal(here.tls.start, there.tls.start);
+	assert_int_equal(here.tls.end - here.tls.start, there.tls.end - there.tls.start);
+}
+
+static void test_c_library_without_thread_local_storage(void **state)
+{
+	struct image image;
+
+	(void)state;
+	known = offsetof(struct dl_phdr_info, dlpi_tls_data);
+	assert_true(image_of(&image, (const void *)find));
+	known = 0;
+	assert_int_equal(image.tls.start, image.tls.end);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +280,8 @@ int main(void)
 		cmocka_unit_test(test_second_dispatch_ends_a_function),
 		cmocka_unit_test(test_what_was_never_seen_is_refused),
 		cmocka_unit_test(test_other_numbers),
+		cmocka_unit_test(test_thread_local_storage),
+		cmocka_unit_test(test_c_library_without_thread_local_storage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
