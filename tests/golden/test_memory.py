@@ -40,6 +40,7 @@ SINKS = {
     "collapsed": ("collapsed={}",),
     "speedscope": ("speedscope={}",),
     "pprof": ("pprof={}",),
+    "firefox": ("firefox={}",),
     "callgrind": ("callgrind={}",),
     "events": ("events={}",),
     "pypylog": ("pypylog={}",),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""One recording, many formats: the summary, pprof's file, folded stacks, speedscope, pstats, callgrind, and a fleet store read by DuckDB,
-by pyarrow and by ClickHouse (chdb) have the same calls and times, of five programs, in all and of each function. These three come from PyPI.
+"""One recording, many formats: the summary, pprof's file, the Firefox Profiler's, folded stacks, speedscope, pstats, callgrind, and a
+fleet store read by DuckDB, by pyarrow and by ClickHouse (chdb) have the same calls and times, of five programs, in all and of each
+function. These three come from PyPI.
 """
 
 import collections
@@ -56,7 +57,7 @@ work(20)
 # Name: source, options of recording. A call is a start or a resumption in pstats and edges, a start elsewhere.
 PROGRAMS = {"parser": (ATREE, ()), "json, with C functions": (TEXT, ("--c-calls",)), "threads": (THREADS, ()), "tasks": (TASKS, ()),
             "forks": (FORKS, ())}
-FILES = ("summary", "pprof", "collapsed", "speedscope", "pstats", "callgrind")
+FILES = ("summary", "pprof", "firefox", "collapsed", "speedscope", "pstats", "callgrind")
 SUMS = ("calls", "self_ns", "self_cpu_ns", "self_waiting_ns")
 # Prints the same of a store as json; no engine, only its files.
 ARROW = """
@@ -171,6 +172,10 @@ def check(python, duck, source, options, folder):
     more["calls"] += sum(row["count"] for row in summary["collections"])
     equal("pprof", pprof, {name: n + more[name] for name, n in wanted.items()})
     equal("pprof, each function", {key: n for key, n in by_pprof.items() if key[:3] in {each[:3] for each in functions}}, functions)
+    firefox = exports.firefox_profile.costs(path["firefox"])
+    equal("firefox", {key: sum(costs.values()) for key, costs in firefox.items()}, pprof)
+    equal("firefox, each function", of_functions((*key, firefox["calls"][key], firefox["self_ns"][key]) for key in firefox["calls"] | firefox["self_ns"]
+                                                 if key[0] not in ("~", "<gc>")), functions)
     equal("collapsed", exports.collapsed(path["collapsed"]), whole)
     equal("speedscope", exports.speedscope(path["speedscope"])[0], whole)
     equal("pstats", exports.pstats(path["pstats"]), whole)
