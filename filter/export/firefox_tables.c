@@ -37,39 +37,25 @@ void firefox_put_categories(struct out *out)
 	firefox_put(out, "]");
 }
 
-/* The number under the key, or that of the row that is to be added. */
-static uint32_t number_or(const struct map *m, uint64_t key, uint32_t next)
-{
-	uintptr_t found = (uintptr_t)map_get(m, key);
-
-	return found ? found - 1 : next;
-}
-
 static int64_t frame_of(struct firefox_tables *t, uint32_t function, enum firefox_state state)
 {
 	uint64_t key = map_pair(function, state);
-	uint32_t n = number_or(&t->frame_numbers, key, t->nframes);
+	uintptr_t found = (uintptr_t)map_get(&t->frame_numbers, key);
 
-	if (n < t->nframes)
-		return n;
-	if (!ARRAY_ROOM(t->frames, n, t->frames_size) || map_put(&t->frame_numbers, key, (void *)(uintptr_t)(n + 1)))
+	if (found)
+		return found - 1;
+	if (!ARRAY_ROOM(t->frames, t->nframes, t->frames_size) ||
+	    map_put(&t->frame_numbers, key, (void *)(uintptr_t)(t->nframes + 1)))
 		return -ENOMEM;
-	t->frames[t->nframes++] = (struct firefox_frame){ function, state };
-	return n;
+	t->frames[t->nframes] = (struct firefox_frame){ function, state };
+	return t->nframes++;
 }
 
 static int64_t stack_of(struct firefox_tables *t, uint32_t caller, uint32_t function, enum firefox_state state)
 {
 	int64_t frame = frame_of(t, function, state);
-	uint64_t key = map_pair(caller, frame);
-	uint32_t n = number_or(&t->stack_numbers, key, t->nstacks);
 
-	if (frame < 0 || n < t->nstacks)
-		return frame < 0 ? frame : (int64_t)n;
-	if (!ARRAY_ROOM(t->stacks, n, t->stacks_size) || map_put(&t->stack_numbers, key, (void *)(uintptr_t)(n + 1)))
-		return -ENOMEM;
-	t->stacks[t->nstacks++] = (struct firefox_stack){ caller, frame };
-	return n;
+	return frame < 0 ? frame : stacks_number(&t->stacks, caller, frame);
 }
 
 int64_t firefox_stack(struct firefox_tables *t, uint32_t caller, struct code *code, enum firefox_state state)
@@ -81,7 +67,7 @@ int64_t firefox_stack(struct firefox_tables *t, uint32_t caller, struct code *co
 
 int64_t firefox_stack_in(struct firefox_tables *t, uint32_t stack, enum firefox_state state)
 {
-	return stack_of(t, t->stacks[stack].caller, t->frames[t->stacks[stack].frame].function, state);
+	return stack_of(t, t->stacks.of[stack].caller, t->frames[t->stacks.of[stack].frame].function, state);
 }
 
 /* --- columns --------------------------------------------------------------------------------------------------- */
@@ -106,14 +92,14 @@ static enum category category_of(const struct firefox_tables *t, const struct co
 /* How far up its caller is; 0: there is none. */
 static void put_prefix(struct out *out, const void *of, uint32_t row)
 {
-	uint32_t caller = ((const struct firefox_tables *)of)->stacks[row].caller;
+	uint32_t caller = ((const struct firefox_tables *)of)->stacks.of[row].caller;
 
-	firefox_put_number(out, caller == FIREFOX_NO_STACK ? 0 : row - caller);
+	firefox_put_number(out, caller == STACKS_NONE ? 0 : row - caller);
 }
 
 static void put_frame(struct out *out, const void *of, uint32_t row)
 {
-	firefox_put_number(out, ((const struct firefox_tables *)of)->stacks[row].frame);
+	firefox_put_number(out, ((const struct firefox_tables *)of)->stacks.of[row].frame);
 }
 
 static void put_category(struct out *out, const void *of, uint32_t row)
@@ -276,7 +262,7 @@ int firefox_put_tables(struct firefox_tables *t, struct out *out)
 		uint32_t n;
 		const struct firefox_column *columns;
 	} tables[] = {
-		{ "stackTable", t->nstacks, stack_columns },
+		{ "stackTable", t->stacks.n, stack_columns },
 		{ "frameTable", t->nframes, frame_columns },
 		{ "funcTable", t->functions.n, function_columns },
 		{ "resourceTable", ORIGINS, resource_columns },
@@ -302,7 +288,6 @@ void firefox_tables_free(struct firefox_tables *t)
 	places_free(&t->functions);
 	texts_free(&t->files);
 	map_free(&t->frame_numbers);
-	map_free(&t->stack_numbers);
 	free(t->frames);
-	free(t->stacks);
+	stacks_free(&t->stacks);
 }

@@ -9,20 +9,15 @@
 #include "base/out.h"
 #include "code/codes.h"
 #include "places.h"
+#include "stacks.h"
 #include "texts.h"
 
 /* What time is; ANY: of a frame that called others, and where it is not known when threads were on a CPU. */
 enum firefox_state { FIREFOX_ANY, FIREFOX_ON_CPU, FIREFOX_WAITING, FIREFOX_READY, FIREFOX_STATES };
 
-#define FIREFOX_NO_STACK UINT32_MAX
-
 struct firefox_frame {
 	uint32_t function;
 	enum firefox_state state;
-};
-
-struct firefox_stack {
-	uint32_t caller, frame;
 };
 
 /* Zeroed but for `codes`: empty. */
@@ -33,12 +28,10 @@ struct firefox_tables {
 	struct map frame_numbers; /* function and state -> number + 1 */
 	struct firefox_frame *frames;
 	uint32_t nframes, frames_size;
-	struct map stack_numbers; /* caller and frame -> number + 1 */
-	struct firefox_stack *stacks;
-	uint32_t nstacks, stacks_size;
+	struct stacks stacks;
 };
 
-/* The number of the stack of `code` called from `caller` (or FIREFOX_NO_STACK), made if it is new. Or -ENOMEM. */
+/* The number of the stack of `code` called from `caller` (or STACKS_NONE), made if it is new. Or -ENOMEM. */
 int64_t firefox_stack(struct firefox_tables *t, uint32_t caller, struct code *code, enum firefox_state state);
 
 /* The same stack while its last function is in `state`. */

@@ -103,10 +103,10 @@ static int find_paths(struct writing *w, const struct call_thread *threads, size
 	if (!w->stack_of)
 		return -ENOMEM;
 	for (size_t i = 0; i < n && !err; i++) {
-		w->stack_of[threads[i].root->root] = FIREFOX_NO_STACK;
+		w->stack_of[threads[i].root->root] = STACKS_NONE;
 		err = calltree_walk(&w->sink->tree, threads[i].root->root, find_path, NULL, w);
 	}
-	w->npaths = w->tables.nstacks;
+	w->npaths = w->tables.stacks.n;
 	return err;
 }
 

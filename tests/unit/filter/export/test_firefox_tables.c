@@ -28,20 +28,20 @@ static void test_stacks(void **state)
 	(void)state;
 	codes_init(&codes, NULL);
 	tables.codes = &codes;
-	f = firefox_stack(&tables, FIREFOX_NO_STACK, code_of("f"), FIREFOX_ANY);
+	f = firefox_stack(&tables, STACKS_NONE, code_of("f"), FIREFOX_ANY);
 	fg = firefox_stack(&tables, f, code_of("g"), FIREFOX_ANY);
 	assert_int_equal(f, 0);
 	assert_int_equal(fg, 1);
-	assert_int_equal(firefox_stack(&tables, FIREFOX_NO_STACK, code_of("g"), FIREFOX_ANY), 2);
+	assert_int_equal(firefox_stack(&tables, STACKS_NONE, code_of("g"), FIREFOX_ANY), 2);
 	assert_int_equal(firefox_stack(&tables, f, code_of("g"), FIREFOX_ANY), fg);
 	assert_int_equal(firefox_stack_in(&tables, fg, FIREFOX_ANY), fg);
 	waiting = firefox_stack_in(&tables, fg, FIREFOX_WAITING);
 	assert_int_equal(waiting, 3);
-	assert_int_equal(tables.stacks[waiting].caller, f);
+	assert_int_equal(tables.stacks.of[waiting].caller, f);
 	assert_int_equal(firefox_stack_in(&tables, fg, FIREFOX_WAITING), waiting);
 	assert_int_equal(tables.functions.n, 2);
 	assert_int_equal(tables.nframes, 3); /* f; g, and g that waits */
-	assert_int_equal(tables.nstacks, 4);
+	assert_int_equal(tables.stacks.n, 4);
 	firefox_tables_free(&tables);
 	codes_free(&codes);
 }
