@@ -33,6 +33,7 @@
 	X(firefox, "*.json *.json.gz", \
 	  "write CPU, wall time, waiting and calls of each call path for\n" \
 	  "https://profiler.firefox.com") \
+	X(otlp, "*.otlp *.otlp.gz *.pb", "write the same as OpenTelemetry's profiles signal, v1development") \
 	X(callgrind, "callgrind.out*", "write costs by line for KCachegrind; by instruction in mode precise") \
 	X(pypylog, "*.log *.pypylog", "write when each thread entered and left which loop, as PyPy logs it")
 /* clang-format on */

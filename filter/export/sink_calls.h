@@ -33,6 +33,9 @@ int sink_pprof_open(struct sink **out, const struct sink_options *o, char *error
 /* https://profiler.firefox.com. */
 int sink_firefox_open(struct sink **out, const struct sink_options *o, char *error);
 
+/* OpenTelemetry's profiles. */
+int sink_otlp_open(struct sink **out, const struct sink_options *o, char *error);
+
 /* For use in those makers. */
 int sink_calls_open(struct sink **out, const struct sink_options *o, char *error,
 		    int (*write)(struct sink_calls *s, const struct profile *p));

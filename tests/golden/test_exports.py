@@ -17,12 +17,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(HERE), "doors"), HERE]
 import recording  # noqa: E402
 import firefox_profile  # noqa: E402
+import otlp_profile  # noqa: E402
 import test_pypylog  # noqa: E402
 from tap import Plan  # noqa: E402
 
 FEED = os.path.join(recording.BUILD, "bin", "ocular-feed")
 BUFFER = 1 << 20  # bytes (filter/base/out.c)
-KINDS = ("summary", "collapsed", "speedscope", "pstats", "callgrind", "pypylog", "firefox")
+KINDS = ("summary", "collapsed", "speedscope", "pstats", "callgrind", "pypylog", "firefox", "otlp")
 
 
 def feed(folder, events, codes=None, more=()):
@@ -93,6 +94,15 @@ def check_firefox(path, summary):
     return problems + ([] if sorted(told.values()) == sorted(losses.values()) else [f"firefox: {told} is lost, the summary has {losses}"])
 
 
+def check_otlp(paths, summary):
+    """The same costs as in Firefox's, and losses where there is a process."""
+    found, same = otlp_profile.costs(paths["otlp"]), firefox_profile.costs(paths["firefox"])
+    sums = [{key: sum(costs.values()) for key, costs in each.items() if costs or found} for each in (found, same)]
+    problems = [] if sums[0] == sums[1] else [f"otlp: {sums[0]}, firefox: {sums[1]}"]
+    told, lost = otlp_profile.losses(paths["otlp"]), {key: n for key, n in summary["losses"].items() if n and key != "skipped"}
+    return problems + ([] if told == lost or not found else [f"otlp: {told} is lost, the summary has {lost}"])
+
+
 def pstats(path):
     """ns of all functions; callers are functions, and their calls are no more than all."""
     with open(path, "rb") as file:
@@ -143,7 +153,7 @@ def check(folder, events, codes=None, more=()):
     readers = {"collapsed": collapsed, "speedscope": speedscope, "pstats": pstats, "callgrind": callgrind}
     found = {kind: read(paths[kind]) for kind, read in readers.items()}
     found["speedscope"], merged = found["speedscope"]
-    problems = check_merged(merged, summary) + check_firefox(paths["firefox"], summary)
+    problems = check_merged(merged, summary) + check_firefox(paths["firefox"], summary) + check_otlp(paths, summary)
     problems += [f"{kind}: {ns} ns, the functions have {wanted}" for kind, ns in found.items() if ns != wanted]
     own = round(sum(row["own_share"] for row in summary["loops"]) * summary["trace"]["traced_ns"])
     logged = sum(pypylog(paths["pypylog"]).values())

@@ -41,6 +41,7 @@ SINKS = {
     "speedscope": ("speedscope={}",),
     "pprof": ("pprof={}",),
     "firefox": ("firefox={}",),
+    "otlp": ("otlp={}",),
     "callgrind": ("callgrind={}",),
     "events": ("events={}",),
     "pypylog": ("pypylog={}",),
