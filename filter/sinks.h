@@ -30,6 +30,10 @@
 	X(collapsed, "*.folded *.txt", "write folded stacks with their ns, for flamegraph.pl and others") \
 	X(speedscope, "*.json", "write the call tree of each thread for https://www.speedscope.app") \
 	X(pprof, "*.pb.gz *.pprof", "write the calls, CPU, wall time and waiting of each call path for go tool pprof") \
+	X(firefox, "*.json *.json.gz", \
+	  "write CPU, wall time, waiting and calls of each call path for\n" \
+	  "https://profiler.firefox.com") \
+	X(otlp, "*.otlp *.otlp.gz *.pb", "write the same as OpenTelemetry's profiles signal, v1development") \
 	X(callgrind, "callgrind.out*", "write costs by line for KCachegrind; by instruction in mode precise") \
 	X(pypylog, "*.log *.pypylog", "write when each thread entered and left which loop, as PyPy logs it")
 /* clang-format on */

@@ -2,6 +2,7 @@
 #include "sink_calls.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "model/profile.h"
 
@@ -90,4 +91,47 @@ void sink_calls_thread(FILE *f, const struct profile *p, const struct call_root 
 	if (r->tstate.interpreter)
 		fprintf(f, ", interpreter %" PRIu32, r->tstate.interpreter);
 	fputc(')', f);
+}
+
+void sink_calls_cost(const struct calltree *t, uint32_t node, uint64_t values[COSTS])
+{
+	const struct call_node *n = &t->nodes[node];
+	struct off off = calltree_self_off(t, node);
+
+	values[COST_CALLS] = n->calls;
+	values[COST_WALL] = n->self_ns;
+	values[COST_CPU] = n->self_ns > off.ns ? n->self_ns - off.ns : 0;
+	values[COST_WAITING] = off.waiting_ns;
+}
+
+static int by_activity(const void *left, const void *right)
+{
+	const struct call_thread *a = left, *b = right;
+
+	return (a->ns < b->ns) - (a->ns > b->ns) ?: (a->number > b->number) - (a->number < b->number);
+}
+
+/* How long it ran on a CPU, or at all. */
+static uint64_t activity(const struct calltree *t, uint32_t root, bool by_cpu)
+{
+	uint64_t ns = 0, off = 0;
+
+	for (uint32_t i = t->nodes[root].first; i; i = t->nodes[i].next) {
+		ns += t->nodes[i].ns;
+		off += by_cpu ? t->nodes[i].off.ns : 0;
+	}
+	return ns > off ? ns - off : 0;
+}
+
+struct call_thread *sink_calls_ranked(const struct calltree *t, size_t *n, bool by_cpu)
+{
+	const struct call_root **roots = calltree_roots(t, n);
+	struct call_thread *threads = roots ? calloc(*n + 1, sizeof(*threads)) : NULL;
+
+	for (size_t i = 0; threads && i < *n; i++)
+		threads[i] = (struct call_thread){ roots[i], i, activity(t, roots[i]->root, by_cpu) };
+	if (threads)
+		qsort(threads, *n, sizeof(*threads), by_activity);
+	free(roots);
+	return threads;
 }

@@ -30,9 +30,28 @@ int sink_speedscope_open(struct sink **out, const struct sink_options *o, char *
 /* go tool pprof, and what else reads its format. */
 int sink_pprof_open(struct sink **out, const struct sink_options *o, char *error);
 
+/* https://profiler.firefox.com. */
+int sink_firefox_open(struct sink **out, const struct sink_options *o, char *error);
+
+/* OpenTelemetry's profiles. */
+int sink_otlp_open(struct sink **out, const struct sink_options *o, char *error);
+
 /* For use in those makers. */
 int sink_calls_open(struct sink **out, const struct sink_options *o, char *error,
 		    int (*write)(struct sink_calls *s, const struct profile *p));
 
 /* Prints "NAME (pid 1, tid 2)", with the interpreter if it is not the main one. */
 void sink_calls_thread(FILE *f, const struct profile *p, const struct call_root *r);
+
+/* What a call path's last function cost there: how often it was called, and ns; the last two if profile_has_cpu(). */
+enum call_cost { COST_CALLS, COST_WALL, COST_CPU, COST_WAITING, COSTS };
+void sink_calls_cost(const struct calltree *t, uint32_t node, uint64_t values[COSTS]);
+
+struct call_thread {
+	const struct call_root *root;
+	size_t number; /* by pid and tid */
+	uint64_t ns;   /* on a CPU, or in all */
+};
+
+/* All threads, the most active first: by their time on a CPU, or by all. *n of them, for free(). NULL: no memory. */
+struct call_thread *sink_calls_ranked(const struct calltree *t, size_t *n, bool by_cpu);

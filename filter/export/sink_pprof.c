@@ -61,13 +61,11 @@ enum { TEXT_NONE, TEXT_NS, TEXT_COUNT, TEXT_CALLS, TEXT_WALL, TEXT_CPU, TEXT_WAI
 static const char *const texts[] = { "",    "nanoseconds", "count", "calls", "wall",
 				     "cpu", "waiting",	   "pid",   "tid",   "thread" };
 
-/* The order of a sample's values; the last two need has_cpu. */
-enum { CALLS, WALL, CPU, WAITING, VALUES };
-static const int types[VALUES][2] = {
-	[CALLS] = { TEXT_CALLS, TEXT_COUNT },
-	[WALL] = { TEXT_WALL, TEXT_NS },
-	[CPU] = { TEXT_CPU, TEXT_NS },
-	[WAITING] = { TEXT_WAITING, TEXT_NS },
+static const int types[COSTS][2] = {
+	[COST_CALLS] = { TEXT_CALLS, TEXT_COUNT },
+	[COST_WALL] = { TEXT_WALL, TEXT_NS },
+	[COST_CPU] = { TEXT_CPU, TEXT_NS },
+	[COST_WAITING] = { TEXT_WAITING, TEXT_NS },
 };
 
 struct pprof {
@@ -79,7 +77,7 @@ struct pprof {
 	uint64_t nfunctions, deeper; /* the number of "..."; 0: there is none */
 	uint32_t depth;
 	int values;
-	uint64_t below[VALUES]; /* in the current subtree below DEPTH frames */
+	uint64_t below[COSTS]; /* in the current subtree below DEPTH frames */
 	uint64_t path[DEPTH + 1];
 };
 
@@ -179,9 +177,9 @@ static char *put_label(char *to, int key, unsigned field, uint64_t value)
 }
 
 /* Its innermost function comes first. */
-static void put_sample(struct pprof *w, uint32_t depth, const uint64_t values[VALUES])
+static void put_sample(struct pprof *w, uint32_t depth, const uint64_t values[COSTS])
 {
-	char *to = out_reserve(&w->sink->file.out, (depth + VALUES) * (size_t)(2 * PROTO_VARINT) + 4 * ROOM), *body,
+	char *to = out_reserve(&w->sink->file.out, (depth + COSTS) * (size_t)(2 * PROTO_VARINT) + 4 * ROOM), *body,
 	     *list;
 
 	if (!to)
@@ -201,32 +199,21 @@ static void put_sample(struct pprof *w, uint32_t depth, const uint64_t values[VA
 	out_commit(&w->sink->file.out, proto_close(body, to));
 }
 
-static void cost(const struct pprof *w, uint32_t node, uint64_t values[VALUES])
-{
-	const struct call_node *n = &w->sink->tree.nodes[node];
-	struct off off = calltree_self_off(&w->sink->tree, node);
-
-	values[CALLS] = n->calls;
-	values[WALL] = n->self_ns;
-	values[CPU] = n->self_ns > off.ns ? n->self_ns - off.ns : 0;
-	values[WAITING] = off.waiting_ns;
-}
-
 static int enter(void *to, uint32_t node)
 {
 	struct pprof *w = to;
-	uint64_t values[VALUES];
+	uint64_t values[COSTS];
 
-	cost(w, node, values);
+	sink_calls_cost(&w->sink->tree, node, values);
 	if (w->depth++ >= DEPTH) {
-		for (int i = 0; i < VALUES; i++)
+		for (int i = 0; i < COSTS; i++)
 			w->below[i] += values[i];
 		return 0;
 	}
 	w->path[w->depth - 1] = place_of(w, w->sink->tree.nodes[node].code);
 	if (!w->path[w->depth - 1])
 		return -ENOMEM;
-	if (values[CALLS] || values[WALL])
+	if (values[COST_CALLS] || values[COST_WALL])
 		put_sample(w, w->depth, values);
 	return 0;
 }
@@ -236,7 +223,7 @@ static int leave(void *to, uint32_t node)
 	struct pprof *w = to;
 
 	(void)node;
-	if (w->depth-- != DEPTH || !(w->below[CALLS] || w->below[WALL]))
+	if (w->depth-- != DEPTH || !(w->below[COST_CALLS] || w->below[COST_WALL]))
 		return 0;
 	w->deeper = w->deeper ?: put_function(w, put_text(w, "..."), TEXT_NONE, 0);
 	w->path[DEPTH] = w->deeper;
@@ -267,7 +254,7 @@ static void put_head(struct pprof *w, const struct profile *p)
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		put_text(w, texts[i]);
-	w->values = profile_has_cpu(p) ? VALUES : CPU;
+	w->values = profile_has_cpu(p) ? COSTS : COST_CPU;
 	for (int i = 0; i < w->values; i++)
 		put_message(w, PROFILE_SAMPLE_TYPE,
 			    (struct field[]){ { TYPE_NAME, types[i][0] }, { TYPE_UNIT, types[i][1] }, { 0 } }, 0, NULL);

@@ -13,69 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/text.h"
 #include "model/profile.h"
+#include "places.h"
 #include "sink_calls.h"
-#include "shared/array.h"
 
 struct writing {
 	struct sink_calls *sink;
 	const struct calltree *tree; /* of the profile that is written, */
 	bool by_cpu;		     /* and whether it has time on a CPU only */
-	struct map frames;	     /* struct code -> number + 1 */
-	struct map names;	     /* hash of a function's names -> the same */
-	struct code **codes;	     /* [frame] */
-	uint32_t nframes, size;
+	struct places frames;
 	uint64_t at; /* ns: the end of the open path so far */
 	bool any;    /* an event was written: the next needs a comma */
 };
-
-struct thread {
-	const struct call_root *root;
-	size_t number; /* by pid and tid */
-	uint64_t ns;   /* on a CPU, or in all */
-};
-
-static bool is_same(const struct code *a, const struct code *b)
-{
-	return a->firstlineno == b->firstlineno && a->label == b->label && !strcmp(a->qualname, b->qualname) &&
-	       !strcmp(a->file, b->file);
-}
-
-/* The key in w->names where a frame of these names is, or is to be. */
-static uint64_t key_of(const struct writing *w, const struct code *code)
-{
-	uint64_t key = hash_text(hash_text(HASH_START, code->file) ^ code->firstlineno, code->qualname);
-	uintptr_t found;
-
-	while ((found = (uintptr_t)map_get(&w->names, key)) && !is_same(w->codes[found - 1], code))
-		key++;
-	return key;
-}
-
-static int add_frame(struct writing *w, uint64_t key, struct code *code)
-{
-	if (!ARRAY_ROOM(w->codes, w->nframes, w->size) || map_put(&w->names, key, (void *)(uintptr_t)(w->nframes + 1)))
-		return -ENOMEM;
-	w->codes[w->nframes++] = code;
-	return 0;
-}
-
-/* A function is one frame, whichever processes have a code object of it. -ENOMEM: no memory. */
-static int64_t frame_of(struct writing *w, struct code *code)
-{
-	uintptr_t found = (uintptr_t)map_get(&w->frames, (uintptr_t)code);
-	uint64_t key;
-
-	if (found)
-		return found - 1;
-	key = key_of(w, code);
-	if (!map_get(&w->names, key) && add_frame(w, key, code))
-		return -ENOMEM;
-	found = (uintptr_t)map_get(&w->names, key);
-	return map_put(&w->frames, (uintptr_t)code, (void *)found) ? -ENOMEM : (int64_t)found - 1;
-}
 
 static void put_text(struct writing *w, const char *text)
 {
@@ -86,7 +36,7 @@ static void put_text(struct writing *w, const char *text)
 
 static int put_event(struct writing *w, const char *type, struct code *code)
 {
-	int64_t frame = frame_of(w, code);
+	int64_t frame = places_number(&w->frames, code);
 	char *to = frame < 0 ? NULL : out_reserve(&w->sink->file.out, EVENT_ROOM);
 
 	if (!to)
@@ -175,10 +125,10 @@ static int64_t number_of(void *of, struct code *code)
 {
 	struct writing *w = of;
 
-	return w->by_cpu && code->label ? CALLTREE_PASS : frame_of(w, code);
+	return w->by_cpu && code->label ? CALLTREE_PASS : places_number(&w->frames, code);
 }
 
-static int put_merged(struct writing *w, const struct thread *threads, size_t n, bool by_cpu)
+static int put_merged(struct writing *w, const struct call_thread *threads, size_t n, bool by_cpu)
 {
 	struct calltree merged = { 0 };
 	uint32_t root = CALLTREE_NONE;
@@ -196,8 +146,8 @@ static int put_merged(struct writing *w, const struct thread *threads, size_t n,
 
 static int print_frames(FILE *f, const struct writing *w)
 {
-	for (uint32_t i = 0; i < w->nframes; i++) {
-		const struct code *code = w->codes[i];
+	for (uint32_t i = 0; i < w->frames.n; i++) {
+		const struct code *code = w->frames.codes[i];
 
 		fprintf(f, "%s\n{\"name\":", i ? "," : "");
 		text_json(f, code->qualname);
@@ -225,45 +175,12 @@ static int put_frames(struct writing *w)
 	return err;
 }
 
-static int by_activity(const void *left, const void *right)
-{
-	const struct thread *a = left, *b = right;
-
-	return (a->ns < b->ns) - (a->ns > b->ns) ?: (a->number > b->number) - (a->number < b->number);
-}
-
-/* How long it ran on a CPU, or at all. */
-static uint64_t activity(const struct calltree *t, uint32_t root, bool by_cpu)
-{
-	uint64_t ns = 0, off = 0;
-
-	for (uint32_t i = t->nodes[root].first; i; i = t->nodes[i].next) {
-		ns += t->nodes[i].ns;
-		off += by_cpu ? t->nodes[i].off.ns : 0;
-	}
-	return ns > off ? ns - off : 0;
-}
-
-/* All threads, the most active first; for free(). NULL: no memory. */
-static struct thread *ranked(const struct calltree *t, size_t *n, bool by_cpu)
-{
-	const struct call_root **roots = calltree_roots(t, n);
-	struct thread *threads = roots ? calloc(*n + 1, sizeof(*threads)) : NULL;
-
-	for (size_t i = 0; threads && i < *n; i++)
-		threads[i] = (struct thread){ roots[i], i, activity(t, roots[i]->root, by_cpu) };
-	if (threads)
-		qsort(threads, *n, sizeof(*threads), by_activity);
-	free(roots);
-	return threads;
-}
-
 #define NO_PROFILE \
 	"{\"type\":\"evented\",\"name\":\"no event\",\"unit\":\"nanoseconds\"," \
 	"\"startValue\":0,\"events\":[],\"endValue\":0}"
 
 /* One thread alone, by wall time, would be the same again. */
-static int put_profiles(struct writing *w, const struct profile *p, const struct thread *threads, size_t n)
+static int put_profiles(struct writing *w, const struct profile *p, const struct call_thread *threads, size_t n)
 {
 	bool by_cpu = profile_has_cpu(p), merged = n > 1 || (n && by_cpu);
 	int err = merged ? put_merged(w, threads, n, by_cpu) : 0;
@@ -281,7 +198,7 @@ static int put_profiles(struct writing *w, const struct profile *p, const struct
 static int put_all(struct writing *w, const struct profile *p)
 {
 	size_t n = 0;
-	struct thread *threads = ranked(&w->sink->tree, &n, profile_has_cpu(p));
+	struct call_thread *threads = sink_calls_ranked(&w->sink->tree, &n, profile_has_cpu(p));
 	int err = threads ? 0 : -ENOMEM;
 
 	put_text(w, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
@@ -299,9 +216,7 @@ static int write_speedscope(struct sink_calls *s, const struct profile *p)
 	struct writing w = { .sink = s };
 	int err = put_all(&w, p);
 
-	map_free(&w.frames);
-	map_free(&w.names);
-	free(w.codes);
+	places_free(&w.frames);
 	return err;
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Files other tools open, against those tools: pstats and what cProfile counted in the same run, callgrind files
-and callgrind_annotate, pprof's files and go tool pprof.
+and callgrind_annotate, pprof's files and go tool pprof; the Firefox Profiler's profile and OpenTelemetry's against the summary
+and pprof's file (tests/viewers/test_firefox.py and tests/wrapper/test_equality.py open them by code of their makers).
 
     test_exports.py [--python PY]... [--only TEXT] [--pyperformance FOLDER]
 
@@ -15,10 +16,15 @@ import marshal
 import os
 import re
 import shutil
+import sys
 import tempfile
 
 import recording
 from tap import Plan
+
+sys.path.insert(0, os.path.join(recording.ROOT, "tests", "golden"))
+import firefox_profile  # noqa: E402
+import otlp_profile  # noqa: E402
 
 # Uses of the standard library's modules in pure Python.
 REAL = {
@@ -361,6 +367,41 @@ def check_pprof(python, mode, folder):
     return problems
 
 
+def check_costs(python, mode, folder, kind, costs):
+    """Each cost of each function is the summary's, and pprof's, of all threads together."""
+    program, data, out, other = (os.path.join(folder, name) for name in ("program.py", "data", "out.gz", "pprof"))
+    with open(program, "w", encoding="utf-8") as file:
+        file.write(THREADS)
+    recording.record(data, [python, program], recording.traced_environment(mode))
+    recording.report(data, f"{kind}={out}", f"pprof={other}")
+    summary, problems = recording.summary(data), []
+    found, (by_pprof, types) = costs(out), pprof(other)
+    assert list(found) == ["self_cpu_ns", "self_ns", "self_waiting_ns", "calls"] and len(types) == 4, (list(found), types)
+    for n, key in enumerate(("calls", "self_ns", "self_cpu_ns", "self_waiting_ns")):
+        wanted = collections.Counter()
+        for row in summary["functions"]:
+            wanted[row["file"], row["qualname"], row["firstlineno"]] += row[key]
+        deep, = (function for function in wanted if function[1] == "deep")
+        of_python = collections.Counter()
+        for function, value in found[key].items():
+            function = deep if function == otlp_profile.DEEPER else function
+            of_python[function] += value if function in wanted or function[0] not in ("~", "<gc>") else 0
+        if +of_python != +wanted:
+            problems.append(f"{key}: {of_python - wanted} too much, {wanted - of_python} too little")
+        whole = sum(values[n] for values in by_pprof.values())
+        if sum(found[key].values()) != whole:
+            problems.append(f"{key}: {sum(found[key].values())} together, pprof has {whole}")
+    return problems
+
+
+def check_firefox(python, mode, folder):
+    return check_costs(python, mode, folder, "firefox", firefox_profile.costs)
+
+
+def check_otlp(python, mode, folder):
+    return check_costs(python, mode, folder, "otlp", otlp_profile.costs)
+
+
 def sources(folder, pyperformance):
     """(name, path) of all programs."""
     if pyperformance:
@@ -394,10 +435,11 @@ def main():
                 if options.only in case:
                     with recording.scratch() as folder:
                         plan.case(case, check_callgrind, python, mode, folder)
-                case = f"{recording.version(python)} pprof, {mode}"
-                if options.only in case:
-                    with recording.scratch() as folder:
-                        plan.case(case, check_pprof, python, mode, folder)
+                for kind, check in (("pprof", check_pprof), ("firefox", check_firefox), ("otlp", check_otlp)):
+                    case = f"{recording.version(python)} {kind}, {mode}"
+                    if options.only in case:
+                        with recording.scratch() as folder:
+                            plan.case(case, check, python, mode, folder)
 
 
 if __name__ == "__main__":

@@ -45,10 +45,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 static char *const ways[][WORDS] = {
 	{ "perfetto=/dev/null", "summary=/dev/null", "events=/dev/null" },
 	{ pftrace, "pstats=/dev/null", "collapsed=/dev/null" },
-	{ "perfetto=/dev/null", "iterations=slices", "speedscope=/dev/null" },
+	{ "perfetto=/dev/null", "iterations=slices", "speedscope=/dev/null", "firefox=/dev/null" },
 	{ pftrace, "iterations=slices", "min_duration=50ns", "callgrind=/dev/null" },
 	{ pftrace, "iterations=slices", "max_size=16K", "html=/dev/null" },
-	{ "perfetto=/dev/null", "min_duration=50ns", "max_size=16K", "pprof=/dev/null" },
+	{ "perfetto=/dev/null", "min_duration=50ns", "max_size=16K", "pprof=/dev/null", "otlp=/dev/null" },
 };
 
 /* Of a row: fuzzers have argv, not const. */

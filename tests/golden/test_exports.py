@@ -3,7 +3,7 @@
 
 The traces are the golden ones (gaps, damage, clocks that run backwards, no event at all, odd names), and one of
 100,000 code objects, some with names of 10 kB. Self times of the summary's functions add up to what the folded
-stacks, the speedscope profile, the pstats and the callgrind file hold, in all and for each function.
+stacks, the speedscope and the Firefox profile, the pstats and the callgrind file hold, in all and for each function.
 """
 
 import glob
@@ -14,14 +14,16 @@ import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(os.path.dirname(HERE), "doors"))
+sys.path[:0] = [os.path.join(os.path.dirname(HERE), "doors"), HERE]
 import recording  # noqa: E402
+import firefox_profile  # noqa: E402
+import otlp_profile  # noqa: E402
 import test_pypylog  # noqa: E402
 from tap import Plan  # noqa: E402
 
 FEED = os.path.join(recording.BUILD, "bin", "ocular-feed")
 BUFFER = 1 << 20  # bytes (filter/base/out.c)
-KINDS = ("summary", "collapsed", "speedscope", "pstats", "callgrind", "pypylog")
+KINDS = ("summary", "collapsed", "speedscope", "pstats", "callgrind", "pypylog", "firefox", "otlp")
 
 
 def feed(folder, events, codes=None, more=()):
@@ -77,6 +79,30 @@ def check_merged(merged, summary):
     return [] if ns == wanted else [f"speedscope: {kind}: {ns} ns, the summary has {wanted}"]
 
 
+def check_firefox(path, summary):
+    """Each cost of all threads together; which are there is what the summary knows. What is lost is told."""
+    rows = summary["functions"] + summary["c_functions"] + summary["collections"]
+    found, losses = firefox_profile.costs(path), {key: n for key, n in summary["losses"].items() if n and key != "skipped"}
+    wanted = {key: sum(row[key] for row in rows) for key in ("self_ns", "self_cpu_ns", "self_waiting_ns") if None not in [row[key] for row in rows]}
+    wanted["calls"] = sum(row.get("calls", 0) for row in rows)
+    found["calls"] = {key: n for key, n in found["calls"].items() if key[0] != "<gc>"}  # those that did not end count, too
+    problems = [f"firefox: {key}: {sum(found[key].values())}, the summary has {wanted.get(key)}" for key in found
+                if sum(found[key].values()) != wanted.get(key)]
+    if rows and found.keys() != wanted.keys():
+        problems.append(f"firefox: {sorted(found)}, the summary has {sorted(wanted)}")
+    told = firefox_profile.losses(path)
+    return problems + ([] if sorted(told.values()) == sorted(losses.values()) else [f"firefox: {told} is lost, the summary has {losses}"])
+
+
+def check_otlp(paths, summary):
+    """The same costs as in Firefox's, and losses where there is a process."""
+    found, same = otlp_profile.costs(paths["otlp"]), firefox_profile.costs(paths["firefox"])
+    sums = [{key: sum(costs.values()) for key, costs in each.items() if costs or found} for each in (found, same)]
+    problems = [] if sums[0] == sums[1] else [f"otlp: {sums[0]}, firefox: {sums[1]}"]
+    told, lost = otlp_profile.losses(paths["otlp"]), {key: n for key, n in summary["losses"].items() if n and key != "skipped"}
+    return problems + ([] if told == lost or not found else [f"otlp: {told} is lost, the summary has {lost}"])
+
+
 def pstats(path):
     """ns of all functions; callers are functions, and their calls are no more than all."""
     with open(path, "rb") as file:
@@ -127,7 +153,7 @@ def check(folder, events, codes=None, more=()):
     readers = {"collapsed": collapsed, "speedscope": speedscope, "pstats": pstats, "callgrind": callgrind}
     found = {kind: read(paths[kind]) for kind, read in readers.items()}
     found["speedscope"], merged = found["speedscope"]
-    problems = check_merged(merged, summary)
+    problems = check_merged(merged, summary) + check_firefox(paths["firefox"], summary) + check_otlp(paths, summary)
     problems += [f"{kind}: {ns} ns, the functions have {wanted}" for kind, ns in found.items() if ns != wanted]
     own = round(sum(row["own_share"] for row in summary["loops"]) * summary["trace"]["traced_ns"])
     logged = sum(pypylog(paths["pypylog"]).values())

@@ -4,7 +4,7 @@
 #   args          further arguments of ocular-feed
 #   codes-*.jsonl code tables
 #   perfetto.json console.txt summary.json    what is expected
-#   objects.tsv pstats.txt report.html collapsed.txt speedscope.json callgrind.out pypylog.txt
+#   objects.tsv pstats.txt report.html collapsed.txt speedscope.json callgrind.out pypylog.txt firefox.json
 #                 what else a case expects, if it is there
 #   filtered.txt  the events that come out, where they are not those that went in
 #
@@ -19,7 +19,7 @@ trap 'rm -rf "$out"' EXIT
 update=false
 [ "${1:-}" = -u ] && update=true && shift
 number=0
-optional='objects.tsv pstats.txt report.html collapsed.txt speedscope.json callgrind.out pypylog.txt'
+optional='objects.tsv pstats.txt report.html collapsed.txt speedscope.json callgrind.out pypylog.txt firefox.json'
 
 # check NAME STATUS: one line of TAP; what differs was left in $out/diff.
 check()
@@ -71,7 +71,8 @@ run_case()
 {
 	set -- "$1" "$here/$1/events.txt" "perfetto=$out/perfetto.json" "summary=$out/summary.json" "events=$out/events" \
 		"pstats=$out/pstats" "html=$out/page.html" "collapsed=$out/collapsed.txt" \
-		"speedscope=$out/speedscope.json" "callgrind=$out/callgrind.out" "pypylog=$out/pypylog.txt" "objects=$out/objects.tsv"
+		"speedscope=$out/speedscope.json" "callgrind=$out/callgrind.out" "pypylog=$out/pypylog.txt" "objects=$out/objects.tsv" \
+		"firefox=$out/firefox.json"
 	case=$1 events=$2
 	shift 2
 	[ -n "$(ls "$here/$case"/codes-*.jsonl 2>/dev/null)" ] && set -- "$@" "codes=$here/$case"

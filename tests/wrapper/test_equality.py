@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""One recording, many formats: the summary, pprof's file, folded stacks, speedscope, pstats, callgrind, and a fleet store read by DuckDB,
-by pyarrow and by ClickHouse (chdb) have the same calls and times, of five programs, in all and of each function. These three come from PyPI.
+"""One recording, many formats: the summary, pprof's file, the Firefox Profiler's, OpenTelemetry's, folded stacks, speedscope, pstats,
+callgrind, and a fleet store read by DuckDB, by pyarrow and by ClickHouse (chdb) have the same calls and times, of five programs, in all
+and of each function. These three come from PyPI, and so does OpenTelemetry's reader.
 """
 
 import collections
@@ -56,7 +57,7 @@ work(20)
 # Name: source, options of recording. A call is a start or a resumption in pstats and edges, a start elsewhere.
 PROGRAMS = {"parser": (ATREE, ()), "json, with C functions": (TEXT, ("--c-calls",)), "threads": (THREADS, ()), "tasks": (TASKS, ()),
             "forks": (FORKS, ())}
-FILES = ("summary", "pprof", "collapsed", "speedscope", "pstats", "callgrind")
+FILES = ("summary", "pprof", "firefox", "otlp", "collapsed", "speedscope", "pstats", "callgrind")
 SUMS = ("calls", "self_ns", "self_cpu_ns", "self_waiting_ns")
 # Prints the same of a store as json; no engine, only its files.
 ARROW = """
@@ -92,6 +93,33 @@ names = ("calls", "self_ns", "self_cpu_ns", "self_waiting_ns")
 events = ask("SELECT countIf(event = 'PY_START'), sum(self_ns) FROM %s WHERE key IS NOT NULL AND what IS NULL" % table("events"))
 print(json.dumps({**dict(zip(names, sums)), "edges": edges, "durations": durations, "events": events[0],
                   "rows": ask("SELECT file, qualname, line, calls, self_ns FROM %s ORDER BY ALL" % table("function"))}))
+"""
+
+# OpenTelemetry's profiles by its own modules: sums of each type, and by function. Only version v1development is known, every field of it.
+OTLP = """
+import json, sys
+from opentelemetry.proto.profiles.v1development.profiles_pb2 import ProfilesData
+from google.protobuf.unknown_fields import UnknownFieldSet
+with open(sys.argv[1], "rb") as file:
+    data = ProfilesData.FromString(file.read())
+words, rows = data.dictionary.string_table, []
+def known(message):
+    assert not len(UnknownFieldSet(message)), message
+    for field, value in message.ListFields():
+        if field.message_type:
+            for each in [value] if hasattr(value, "ListFields") else value:
+                known(each)
+known(data)
+for resource in data.resource_profiles:
+    for scope in resource.scope_profiles:
+        for profile in scope.profiles:
+            for sample in profile.samples:
+                stack = data.dictionary.stack_table[sample.stack_index].location_indices
+                location = data.dictionary.location_table[stack[0]]
+                function = data.dictionary.function_table[location.lines[0].function_index]
+                rows.append((words[profile.sample_type.type_strindex], words[function.filename_strindex], words[function.name_strindex],
+                             function.start_line, sample.values[0]))
+print(json.dumps(rows))
 """
 
 
@@ -149,7 +177,7 @@ def entries(path):
     return sum(row[1] for row in stats.values()), sum(by[0] for row in stats.values() for by in row[4].values())
 
 
-def check(python, duck, source, options, folder):
+def check(python, duck, opentelemetry, source, options, folder):
     summary, environment = record(python, duck, folder, source, options)
     path = {name: os.path.join(folder, name) for name in FILES}
     rows, c = summary["functions"], summary["c_functions"]
@@ -171,6 +199,20 @@ def check(python, duck, source, options, folder):
     more["calls"] += sum(row["count"] for row in summary["collections"])
     equal("pprof", pprof, {name: n + more[name] for name, n in wanted.items()})
     equal("pprof, each function", {key: n for key, n in by_pprof.items() if key[:3] in {each[:3] for each in functions}}, functions)
+    firefox = exports.firefox_profile.costs(path["firefox"])
+    equal("firefox", {key: sum(costs.values()) for key, costs in firefox.items()}, pprof)
+    named = firefox["calls"] | firefox["self_ns"]
+    equal("firefox, each function", of_functions((*key, firefox["calls"][key], firefox["self_ns"][key]) for key in named
+                                                 if key[0] not in ("~", "<gc>")), functions)
+    equal("otlp", {key: sum(costs.values()) for key, costs in exports.otlp_profile.costs(path["otlp"]).items()}, pprof)
+    by_type = collections.Counter()
+    told = collections.defaultdict(lambda: [0, 0])
+    for kind, *place, value in json.loads(run(opentelemetry, "-c", OTLP, path["otlp"])):
+        by_type[exports.otlp_profile.COSTS[kind]] += value
+        told[tuple(place)][0] += value * (kind == "calls")
+        told[tuple(place)][1] += value * (kind == "wall")
+    equal("opentelemetry-proto", {**dict.fromkeys(pprof, 0), **by_type}, pprof)
+    equal("opentelemetry-proto, each function", of_functions((*place, *values) for place, values in told.items() if place[0]), functions)
     equal("collapsed", exports.collapsed(path["collapsed"]), whole)
     equal("speedscope", exports.speedscope(path["speedscope"])[0], whole)
     equal("pstats", exports.pstats(path["pstats"]), whole)
@@ -204,10 +246,10 @@ def check(python, duck, source, options, folder):
 def cases(python, chosen):
     if python != recording.pythons(chosen)[-1]:
         return
-    duck = recording.venv(python, *recording.FLEET)
+    duck, opentelemetry = recording.venv(python, *recording.FLEET), recording.venv(python, "opentelemetry-proto")
     for name, (source, options) in PROGRAMS.items():
-        if duck:
-            yield f"equal in all formats: {name}", check, python, duck, source, options
+        if duck and opentelemetry:
+            yield f"equal in all formats: {name}", check, python, duck, opentelemetry, source, options
         else:
             yield f"equal in all formats: {name}", recording.NO_VENV
 
