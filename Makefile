@@ -79,7 +79,7 @@ say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 
 .SECONDEXPANSION:
 .PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-bare test-free-threaded run-free-threaded run-newest test-generic test-hardware
-.PHONY: types format check-format man release wheels deb parts install uninstall clean
+.PHONY: types format check-format build-unit build-sanitize build-fuzz build-types build-generic build-newest man release wheels deb parts install uninstall clean
 all: tools ext $B/tables.sh
 
 # feed is for tests: no release has it, which would take long to optimise it.
@@ -235,7 +235,8 @@ T_ONCE   := $(filter-out tests/unit_py/% $(DOORS) tests/hardware/%,$(filter-out 
 T_HARD   := $(if $(filter tests/hardware/%,$(T_FILES)),$(EMULATED))
 T_NEEDS  := $(if $(filter-out %.c,$(T_FILES)),all $B/tests/producer $B/tests/ptwrite-catch.so) $(if $(T_CASE),tools)
 
-unit: tools $(UNIT)
+build-unit: tools $(UNIT)
+unit: build-unit
 	tests/run $(UNIT) tests/golden/test_golden.sh
 
 # One make for each step: make expands all lines of a recipe before the first runs, which may install a Python.
@@ -264,19 +265,26 @@ $B/mypy-$(MYPY)/bin/mypy:
 	python=$$(scripts/find-pythons $(ONLY) | tail -n 1) && env -u PYTHONPATH "$$python" -m venv $B/mypy-$(MYPY) && \
 		$B/mypy-$(MYPY)/bin/pip install -q --disable-pip-version-check mypy==$(MYPY)
 
-types: $B/mypy-$(MYPY)/bin/mypy
+build-types: $B/mypy-$(MYPY)/bin/mypy
+types: build-types
 	tests/run 'tests/check_types.py $<'
 
 doors: all $B/tests/ptwrite-catch.so
 	tests/run $(EACH)
 
+# What a step of tests compiles for itself: build-STEP, which .ci/run has made before, beside other steps.
 # Not optimized: most of the time goes into compiling.
-sanitize:
-	+$(MAKE) B=$B/sanitize LTO= CFLAGS='-O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined' unit
+build-sanitize:
+	+$(MAKE) B=$B/sanitize LTO= CFLAGS='$(SANITIZED)' build-unit
 	+$(MAKE) B=$B/tsan-reader LTO= CFLAGS='-O0 -g1 -fsanitize=thread' $B/tsan-reader/bin/ocular-pt
+
+SANITIZED := -O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+sanitize: build-sanitize
+	+$(MAKE) B=$B/sanitize LTO= CFLAGS='$(SANITIZED)' unit
 	tests/run '$(READER_RACES) $(addprefix --python ,$(lastword $(PYTHONS)))'
 
-fuzz: all $(FUZZ)
+build-fuzz: $(FUZZ)
+fuzz: all build-fuzz
 	tests/fuzz/run seeds
 	tests/run $(FUZZ:$B/fuzz/%='tests/fuzz/run %')
 
@@ -298,8 +306,9 @@ test-hardware: all
 
 # The extension and the recorder as built for a processor without a folder of its own. What reads is the same for all.
 READING  := $(addprefix bin/ocular-,pt diff pack feed) perf/ocular.so options
-test-generic: tools
+build-generic:
 	+$(MAKE) ARCH=generic B=$B/generic PYTHON=$(lastword $(PYTHONS)) $(addprefix $B/generic/,bin/ocular-record bin/ocular-fsck ocular) ext
+test-generic: tools build-generic
 	mkdir -p $B/generic/perf
 	$(foreach r,$(READING),ln -sfn $(abspath $B/$r) $B/generic/$r &&) true
 	! objdump -d $B/generic/python/ocular/*.so $B/generic/bin/ocular-record | grep -wE 'rdtscp?|cpuid|prefetchw|ptwriteq?'
@@ -315,7 +324,8 @@ test-newest:
 NEWEST   := $(addprefix tests/doors/test_,truth.py identity.py tasks.py losses.py) $(addprefix tests/unit_py/test_,attach.py callees.py \
 	    codes.py lane.py process.py triggers.py prefork.py flight.py api.py duty.py guest.py instruction.py dispatch.py)
 NEWEST1  := $(filter-out $(NEWEST),tests/doors/test_badinput.py $(wildcard tests/unit_py/test_*.py))
-run-newest: all $B/tests/ptwrite-catch.so
+build-newest: all $B/tests/ptwrite-catch.so
+run-newest: build-newest
 	tests/run $(call each,$(MORE) $(NEWEST)) $(foreach PYTHONS,$(lastword $(PYTHONS)),$(call each,$(NEWEST1)))
 
 # The wheels in trees of Debian 12, 13 and sid that have nothing but a Python.
