@@ -211,13 +211,15 @@ READER_RACES := tests/doors/test_reader_races.py
 # what takes moments last: in the end no core is idle for minutes.
 SLOW    := $(patsubst %,tests/doors/test_%.py,truth opcodes ocular_stat loops regression repaired opcode_analyses free_threads tasks)
 # These test what is made of a recording, in which versions of CPython do not differ (test_truth.py and others see to
-# that): they run with the newest one only.
-ONE_PYTHON := $(patsubst %,tests/doors/test_%.py,badinput cut repaired ocular_stat selection first_screen opcode_tables pypylog)
-# With this interpreter test_truth.py runs every program in every mode; with others, --sparse.
+# that): they run with the newest one only. So does what threads do, where they take turns: without a GIL it runs, too.
+ONE_PYTHON := $(patsubst %,tests/doors/test_%.py,badinput cut repaired ocular_stat selection first_screen opcode_tables pypylog \
+	    exports opcode_analyses free_threads)
+# With this interpreter these run whole: every program in every mode; with others, --sparse: what versions do differently.
+SPARSE  := $(patsubst %,tests/doors/test_%.py,truth opcodes)
 WHOLE    = $(lastword $(PYTHONS))
 slowest  = $(foreach t,$(SLOW),$(filter $t,$1)) $(filter-out $(SLOW),$1)
 with     = $(if $(filter $(ONE_PYTHON),$1),$(lastword $(PYTHONS)),$(PYTHONS))
-extent   = $(if $(filter %/test_truth.py,$1),$(if $(filter $(WHOLE),$2),, --sparse))
+extent   = $(if $(filter $(SPARSE),$1),$(if $(filter $(WHOLE),$2),, --sparse))
 each     = $(foreach t,$(call slowest,$(filter $(DOORS),$1)),$(foreach p,$(call with,$t),'$t --python $p$(call extent,$t,$p)')) \
 	   $(foreach p,$(PYTHONS),$(foreach t,$(filter tests/unit_py/%,$1),'$p $t'))
 EACH     = $(call each,$(wildcard tests/unit_py/test_*.py $(DOORS)))
