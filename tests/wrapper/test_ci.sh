@@ -10,7 +10,7 @@ cat >called <<'END'
 #!/bin/sh
 # Writes its name and words into `seen` when it ends. What is made ahead takes a while; `make test` installs packages.
 name="${0##*/}${*:+ $*}"
-case $name in *build* | *trees* | free-threaded*) sleep 0.3 ;; esac
+case $name in *build* | *trees* | *libraries* | free-threaded*) sleep 0.3 ;; esac
 case $name in
 "$FAILS") echo "$FAILS is not to be had" && exit 1 ;;
 'make test') : >build/.setup-test ;;
@@ -20,7 +20,7 @@ echo '1 passed, 0 failed, 0 skipped'
 END
 chmod +x called
 cp called bin/make
-for script in arrows bare free-threaded newest; do cp called "tree/scripts/$script"; done
+for script in arrows bare free-threaded newest wheels; do cp called "tree/scripts/$script"; done
 run() { (cd tree && rm -f seen build/.setup-test && FAILS=$1 PATH=$scratch/bin:$PATH .ci/run) >told 2>&1; }
 # before A B: the line A is in `seen`, and above B.
 before() { awk -v a="$1" -v b="$2" '$0 == a { seen = 1 } $0 == b { found = seen } END { exit !found }' tree/seen; }
@@ -29,8 +29,9 @@ none_is_told() { ! grep 'ahead of its step' told; }
 
 run nothing
 while IFS='|' read -r made step; do
-	ok "$step finds what it needs" before "$made" "$step"
+	ok "$made comes before $step" before "$made" "$step"
 done <<END
+wheels --libraries|make build-types
 make build-types|make types
 make build-sanitize|make sanitize
 make build-fuzz|make fuzz
