@@ -79,7 +79,7 @@ say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 
 .SECONDEXPANSION:
 .PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-bare test-free-threaded run-free-threaded run-newest test-generic test-hardware
-.PHONY: types format check-format man release wheels deb parts install uninstall clean
+.PHONY: types format check-format build-unit build-sanitize build-fuzz build-types build-generic build-newest man release wheels deb parts install uninstall clean
 all: tools ext $B/tables.sh
 
 # feed is for tests: no release has it, which would take long to optimise it.
@@ -211,13 +211,15 @@ READER_RACES := tests/doors/test_reader_races.py
 # what takes moments last: in the end no core is idle for minutes.
 SLOW    := $(patsubst %,tests/doors/test_%.py,truth opcodes ocular_stat loops regression repaired opcode_analyses free_threads tasks)
 # These test what is made of a recording, in which versions of CPython do not differ (test_truth.py and others see to
-# that): they run with the newest one only.
-ONE_PYTHON := $(patsubst %,tests/doors/test_%.py,badinput cut repaired ocular_stat selection first_screen opcode_tables pypylog)
-# With this interpreter test_truth.py runs every program in every mode; with others, --sparse.
+# that): they run with the newest one only. So does what threads do, where they take turns: without a GIL it runs, too.
+ONE_PYTHON := $(patsubst %,tests/doors/test_%.py,badinput cut repaired ocular_stat selection first_screen opcode_tables pypylog \
+	    exports opcode_analyses free_threads)
+# With this interpreter these run whole: every program in every mode; with others, --sparse: what versions do differently.
+SPARSE  := $(patsubst %,tests/doors/test_%.py,truth opcodes)
 WHOLE    = $(lastword $(PYTHONS))
 slowest  = $(foreach t,$(SLOW),$(filter $t,$1)) $(filter-out $(SLOW),$1)
 with     = $(if $(filter $(ONE_PYTHON),$1),$(lastword $(PYTHONS)),$(PYTHONS))
-extent   = $(if $(filter %/test_truth.py,$1),$(if $(filter $(WHOLE),$2),, --sparse))
+extent   = $(if $(filter $(SPARSE),$1),$(if $(filter $(WHOLE),$2),, --sparse))
 each     = $(foreach t,$(call slowest,$(filter $(DOORS),$1)),$(foreach p,$(call with,$t),'$t --python $p$(call extent,$t,$p)')) \
 	   $(foreach p,$(PYTHONS),$(foreach t,$(filter tests/unit_py/%,$1),'$p $t'))
 EACH     = $(call each,$(wildcard tests/unit_py/test_*.py $(DOORS)))
@@ -235,7 +237,8 @@ T_ONCE   := $(filter-out tests/unit_py/% $(DOORS) tests/hardware/%,$(filter-out 
 T_HARD   := $(if $(filter tests/hardware/%,$(T_FILES)),$(EMULATED))
 T_NEEDS  := $(if $(filter-out %.c,$(T_FILES)),all $B/tests/producer $B/tests/ptwrite-catch.so) $(if $(T_CASE),tools)
 
-unit: tools $(UNIT)
+build-unit: tools $(UNIT)
+unit: build-unit
 	tests/run $(UNIT) tests/golden/test_golden.sh
 
 # One make for each step: make expands all lines of a recipe before the first runs, which may install a Python.
@@ -264,19 +267,26 @@ $B/mypy-$(MYPY)/bin/mypy:
 	python=$$(scripts/find-pythons $(ONLY) | tail -n 1) && env -u PYTHONPATH "$$python" -m venv $B/mypy-$(MYPY) && \
 		$B/mypy-$(MYPY)/bin/pip install -q --disable-pip-version-check mypy==$(MYPY)
 
-types: $B/mypy-$(MYPY)/bin/mypy
+build-types: $B/mypy-$(MYPY)/bin/mypy
+types: build-types
 	tests/run 'tests/check_types.py $<'
 
 doors: all $B/tests/ptwrite-catch.so
 	tests/run $(EACH)
 
+# What a step of tests compiles for itself: build-STEP, which .ci/run has made before, beside other steps.
 # Not optimized: most of the time goes into compiling.
-sanitize:
-	+$(MAKE) B=$B/sanitize LTO= CFLAGS='-O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined' unit
+build-sanitize:
+	+$(MAKE) B=$B/sanitize LTO= CFLAGS='$(SANITIZED)' build-unit
 	+$(MAKE) B=$B/tsan-reader LTO= CFLAGS='-O0 -g1 -fsanitize=thread' $B/tsan-reader/bin/ocular-pt
+
+SANITIZED := -O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+sanitize: build-sanitize
+	+$(MAKE) B=$B/sanitize LTO= CFLAGS='$(SANITIZED)' unit
 	tests/run '$(READER_RACES) $(addprefix --python ,$(lastword $(PYTHONS)))'
 
-fuzz: all $(FUZZ)
+build-fuzz: $(FUZZ)
+fuzz: all build-fuzz
 	tests/fuzz/run seeds
 	tests/run $(FUZZ:$B/fuzz/%='tests/fuzz/run %')
 
@@ -298,8 +308,9 @@ test-hardware: all
 
 # The extension and the recorder as built for a processor without a folder of its own. What reads is the same for all.
 READING  := $(addprefix bin/ocular-,pt diff pack feed) perf/ocular.so options
-test-generic: tools
+build-generic:
 	+$(MAKE) ARCH=generic B=$B/generic PYTHON=$(lastword $(PYTHONS)) $(addprefix $B/generic/,bin/ocular-record bin/ocular-fsck ocular) ext
+test-generic: tools build-generic
 	mkdir -p $B/generic/perf
 	$(foreach r,$(READING),ln -sfn $(abspath $B/$r) $B/generic/$r &&) true
 	! objdump -d $B/generic/python/ocular/*.so $B/generic/bin/ocular-record | grep -wE 'rdtscp?|cpuid|prefetchw|ptwriteq?'
@@ -315,7 +326,8 @@ test-newest:
 NEWEST   := $(addprefix tests/doors/test_,truth.py identity.py tasks.py losses.py) $(addprefix tests/unit_py/test_,attach.py callees.py \
 	    codes.py lane.py process.py triggers.py prefork.py flight.py api.py duty.py guest.py instruction.py dispatch.py running.py)
 NEWEST1  := $(filter-out $(NEWEST),tests/doors/test_badinput.py $(wildcard tests/unit_py/test_*.py))
-run-newest: all $B/tests/ptwrite-catch.so
+build-newest: all $B/tests/ptwrite-catch.so
+run-newest: build-newest
 	tests/run $(call each,$(MORE) $(NEWEST)) $(foreach PYTHONS,$(lastword $(PYTHONS)),$(call each,$(NEWEST1)))
 
 # The wheels in trees of Debian 12, 13 and sid that have nothing but a Python.

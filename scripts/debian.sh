@@ -23,16 +23,19 @@ can_make_trees() {
 	done
 }
 
-# make_tree SUITE FOLDER OPTION...: anew if the script that wants it is newer. The tree is thrown away after tests and
-# its packages are signed: a mirror that is a few weeks behind will do, hence no Valid-Until.
+# make_tree SUITE FOLDER OPTION...: anew if the script that wants it is newer; who asks meanwhile waits. The tree is thrown
+# away after tests and its packages are signed: a mirror that is a few weeks behind will do, hence no Valid-Until.
 make_tree() {
+	mkdir -p "${2%/*}"
+	(flock 9 && make_tree_now "$@") 9>"$2.lock"
+}
+make_tree_now() {
 	[ ! -d "$2" ] || [ -n "$(find "$0" -newer "$2")" ] || return 0
 	suite=$1 folder=$2 site=$(debian_mirror)
 	shift 2
 	[ -n "$site" ] || { echo "${0##*/}: this machine's package sources have no Debian mirror" >&2 && return 1; }
 	echo "${0##*/}: making a tree of Debian $suite in ${folder#"$root"/}"
 	rm -rf "$folder.part" "$folder"
-	mkdir -p "${folder%/*}"
 	mmdebstrap --quiet --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' "$@" \
 		"$suite" "$folder.part" "$site" </dev/null || return
 	mkdir "$folder.part/ocular"

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Mode `opcodes`: what branch packets say ran is what INSTRUCTION events of another run say ran.
 
-    test_opcodes.py [--python PY]... [--only TEXT] [--all] [--program FILE]... [--pyperformance FOLDER]
+    test_opcodes.py [--python PY]... [--only TEXT] [--sparse | --all] [--program FILE]... [--pyperformance FOLDER]
 
 Programs are deterministic and run twice: on the emulated processor with branches recorded and hardly any
 event, and natively under a witness (opcodes/play.py) that sees every instruction and knows nothing of
 Ocular. Both sequences of (event, file, qualname, line, offset) must be equal from the first program's first
 instruction to the last one's last. The recovered one may have additional instructions that CPython has no
 event for, and only those: EVENTLESS lists them.
+
+--sparse is for interpreters beside the one that has all of them: without what tests packets and readers, which are the same
+whatever bytecode and machine code ran.
 """
 
 import collections
@@ -595,8 +598,6 @@ def cases(python, options):
         yield f"{version} {name}", check, python, group, ("noretcomp=1",)
     # A return into the filter's range makes a TIP.PGE, compressed or not.
     yield f"{version} control flow, filtered", check, python, GROUPS["control flow"], ("filters",)
-    name = "generators and coroutines"
-    yield f"{version} {name}, filtered, TIPs deferred", check, python, GROUPS[name], ("filters", "defer=64")
     yield f"{version} programs that end as they like", check_ends, python, ENDS
     yield f"{version} returns compressed, no filter", check_compressed, python
     yield f"{version} code stays specialised", check_adaptive, python, SPECIALISED
@@ -605,14 +606,19 @@ def cases(python, options):
     yield f"{version} threads", check_threads, python
     yield f"{version} forked children", check_children, python
     yield f"{version} overflows", check_losses, python
+    yield f"{version} code that is left out", check_excluded, python
+    if options.sparse:
+        return
+    name = "generators and coroutines"
+    yield f"{version} {name}, filtered, TIPs deferred", check, python, GROUPS[name], ("filters", "defer=64")
     yield f"{version} buffers that are full", check_cut, python, "full=40", "trace buffers were full"
     yield f"{version} both decoders", check_decoders, python
-    yield f"{version} code that is left out", check_excluded, python
 
 
 def main():
     options = recording.options()
     options.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains it")
+    options.add_argument("--sparse", action="store_true", help="only what depends on the version")
     options.add_argument("--all", action="store_true", help="what takes long, too")
     options.add_argument("--program", action="append", metavar="FILE", help="only these, in one recording; may be repeated")
     options.add_argument("--pyperformance", metavar="FOLDER", help="only its benchmarks, unpacked there; docs/opcodes.md")
