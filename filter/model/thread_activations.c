@@ -4,37 +4,14 @@
  * Totals of functions are added up when an activation ends.
  */
 #include "thread_parts.h"
+#include "thread_plain.h"
 
 #include "loop.h"
 #include "nested.h"
 #include "objects.h"
 
-static inline void add_totals(const struct frame *f, uint64_t ns, uint64_t cycles, enum leave_how how)
-{
-	struct function *fn = f->a.code->function;
-
-	function_ran(fn, ns, cycles, f->a.callee_ns, f->a.callee_cycles, f->recursive);
-	fn->unfinished += how == LEAVE_GAP || how == LEAVE_END;
-}
-
-/*
- * An interpreter that runs inside another is called by it. A caller that appeared only while the callee ran (it was
- * open before the trace) is charged from there on.
- */
-static inline void charge_caller(const struct thread *t, const struct stack *s, const struct frame *f, uint64_t ns,
-				 uint64_t cycles)
-{
-	const struct stack *outer = s->nframes ? s : thread_innermost_stack(t);
-	struct frame *caller = outer ? stack_top(outer) : NULL;
-
-	if (!caller)
-		return;
-	caller->a.callee_ns += ns - later(f->a.start_ns, caller->a.start_ns);
-	caller->a.callee_cycles += cycles - later(f->a.start_cycles, caller->a.start_cycles);
-}
-
 /* An activation ends in an import, or is the import's own. */
-static COLD int end_in_import(struct stack *s, const struct frame *f, uint64_t ns, enum leave_how how)
+int thread_end_in_import(struct stack *s, const struct frame *f, uint64_t ns, enum leave_how how)
 {
 	int err = import_ran(s->import, f->a.code, ns - f->a.callee_ns);
 
@@ -46,7 +23,7 @@ static COLD int end_in_import(struct stack *s, const struct frame *f, uint64_t n
 }
 
 /* What was on its way in the activation that ends. */
-static COLD void end_flights(struct stack *s, const struct frame *f, enum leave_how how)
+void thread_end_flights(struct stack *s, const struct frame *f, enum leave_how how)
 {
 	uint32_t depth = s->nframes + 1;
 
@@ -69,28 +46,6 @@ static int end_object(struct thread *t, struct stack *s, struct object *o, uint6
 	o->since_ns = ns;
 	o->epoch = t->objects->epoch;
 	return loop_hold_frame(s, &o->held, ns, cycles);
-}
-
-/* The innermost activation, which is in no loop any more, is taken off the stack, and counted. */
-static inline __attribute__((always_inline)) int take_off(struct thread *t, struct stack *s, uint64_t ns,
-							  uint64_t cycles, enum leave_how how,
-							  const struct subscribers *to)
-{
-	struct frame *f = stack_pop(s);
-	int err = 0;
-
-	charge_line(f, cycles, NULL);
-	if (s->import)
-		err = end_in_import(s, f, ns - f->a.start_ns, how);
-	if (s->flights)
-		end_flights(s, f, how);
-	add_totals(f, ns - f->a.start_ns, cycles - f->a.start_cycles, how);
-	charge_caller(t, s, f, ns, cycles);
-	if (!--t->depth) {
-		t->empty_ns = ns;
-		t->empty_cycles = cycles;
-	}
-	return err ?: SUBSCRIBERS_CALL(to, leave, &f->a, how, ns, cycles);
 }
 
 int thread_leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
@@ -174,57 +129,6 @@ int thread_run_object(struct stack *st, struct object *o, const struct sample *s
 	o->suspended = false;
 	o->code->function->suspended_ns += suspended_ns;
 	return loop_resume_frame(st, &o->held, s->time, s->cycles, suspended_ns);
-}
-
-/* Neither the end of the innermost activation, nor what it goes back to, concerns anything but stack and totals. */
-static inline bool ends_plainly(const struct thread *t, const struct stack *s)
-{
-	const struct frame *f = stack_top(s);
-
-	return s->nframes > 1 && !f->step && !f->a.object && !f->spans && !f[-1].spans && !t->outside_spans;
-}
-
-int thread_leave_plain(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, const struct subscribers *to)
-{
-	int err;
-
-	if (!ends_plainly(t, s))
-		return THREAD_SLOW;
-	err = s->nloops > stack_top(s)->loops ? loop_leave_frame(s, true) : 0;
-	return err ?: take_off(t, s, ns, cycles, LEAVE_RETURN, to);
-}
-
-/* A call of what has been called before on this stack, in which nothing else than calls begins. */
-static inline bool begins_plainly(const struct thread *t, const struct stack *st, const struct function *fn)
-{
-	return fn && fn->stack == st && stack_has_room(st) && t->depth && !st->import &&
-	       !subject_is_concerned(&t->doing, NULL);
-}
-
-static inline void count_call(struct thread *t, struct function *fn, const struct frame *f)
-{
-	fn->cpu_unknown |= !t->cpu.known;
-	fn->calls++;
-	fn->recursive_calls += f->recursive;
-	t->depth++;
-	t->doing.yielded = NULL;
-	t->doing.last.address = 0;
-}
-
-int thread_enter_plain(struct thread *t, struct stack *st, struct code *code, uint64_t ns, uint64_t cycles,
-		       const struct subscribers *to)
-{
-	const struct sample s = {
-		.op = OP_PY_START, .pid = t->pid, .tid = t->tid, .code = code, .time = ns, .cycles = cycles
-	};
-	struct function *fn = code->function;
-	struct frame *f;
-
-	if (!begins_plainly(t, st, fn))
-		return THREAD_SLOW;
-	f = stack_put(st, fn->activity, &s);
-	count_call(t, fn, f);
-	return SUBSCRIBERS_CALL(to, enter, &f->a);
 }
 
 int thread_enter(struct thread *t, struct stack *st, const struct sample *s, bool adopted, const struct subscribers *to)

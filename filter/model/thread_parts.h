@@ -68,13 +68,11 @@ int thread_run_object(struct stack *st, struct object *o, const struct sample *s
 int thread_leave(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,
 		 const struct subscribers *to);
 
-/*
- * The two for nearly all calls and returns, of code that is no generator's: of a call by what is on the same stack,
- * which is no step of a task, in no import and in no span. THREAD_SLOW: it is another one; nothing is done.
- */
-int thread_enter_plain(struct thread *t, struct stack *st, struct code *code, uint64_t ns, uint64_t cycles,
-		       const struct subscribers *to);
-int thread_leave_plain(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, const struct subscribers *to);
+/* The innermost activation, which has been taken off the stack, ended in an import, or was the import's own. */
+COLD int thread_end_in_import(struct stack *s, const struct frame *f, uint64_t ns, enum leave_how how);
+
+/* The same where exceptions are on their way, or have been. */
+COLD void thread_end_flights(struct stack *s, const struct frame *f, enum leave_how how);
 
 /* The same, if the end was not seen. */
 COLD int thread_close(struct thread *t, struct stack *s, uint64_t ns, uint64_t cycles, enum leave_how how,

@@ -4,7 +4,7 @@
 
 #include "gil.h"
 #include "loop.h"
-#include "thread_parts.h"
+#include "thread_plain.h"
 
 bool thread_is_quick(const struct thread *t, uint32_t interpreter, const struct subscribers *to)
 {
@@ -69,17 +69,18 @@ static inline int jump(struct thread *t, const struct code_event *e, const struc
 	return err == LOOP_NONE ? THREAD_SLOW : err;
 }
 
+/* The three that come most often are tested for before all others. */
 static inline int act(struct thread *t, const struct code_event *e, const struct subscribers *to)
 {
-	switch (e->op) {
-	case OP_PY_START:
+	if (e->op == OP_JUMP)
+		return jump(t, e, to);
+	if (e->op == OP_PY_START)
 		return begin(t, e, to);
-	case OP_PY_RETURN:
+	if (e->op == OP_PY_RETURN)
 		return end(t, e, to);
+	switch (e->op) {
 	case OP_C_RETURN:
 		return end_c(t, e, to);
-	case OP_JUMP:
-		return jump(t, e, to);
 	case OP_CALL:
 		return call(t, e, to);
 	case OP_BRANCH:
@@ -94,7 +95,7 @@ static inline int act(struct thread *t, const struct code_event *e, const struct
 
 struct quick {
 	struct thread *thread;
-	uint64_t from_ns, span_ns;
+	uint64_t until_ns;
 	const struct subscribers *to;
 };
 
@@ -104,7 +105,7 @@ static inline __attribute__((always_inline)) int take(void *quick, const struct 
 	struct thread *t = q->thread;
 	int err;
 
-	if (e->time < t->last_ns || e->cycles < t->last_cycles || e->time - q->from_ns >= q->span_ns)
+	if (e->time < t->last_ns || e->cycles < t->last_cycles || e->time >= q->until_ns)
 		return THREAD_SLOW;
 	err = act(t, e, q->to);
 	if (err)
@@ -116,10 +117,10 @@ static inline __attribute__((always_inline)) int take(void *quick, const struct 
 	return 0;
 }
 
-int thread_quick(struct thread *t, uint64_t from_ns, uint64_t until_ns, struct word_stream *l, struct word_part *p,
+int thread_quick(struct thread *t, uint64_t until_ns, struct word_stream *l, struct word_part *p,
 		 const struct subscribers *to)
 {
-	struct quick q = { t, from_ns, until_ns - from_ns, to };
+	struct quick q = { t, until_ns, to };
 
 	return word_stream_events(l, p, &q, take);
 }

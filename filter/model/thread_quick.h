@@ -18,6 +18,9 @@ bool thread_is_quick(const struct thread *t, uint32_t interpreter, const struct 
 /* What is done with an event that needs a sample: nothing. */
 #define THREAD_SLOW 1
 
-/* Acts on events in this time, up to one that needs a sample. 0, -ENOMEM, or what a sink returned. */
-int thread_quick(struct thread *t, uint64_t from_ns, uint64_t until_ns, struct word_stream *l, struct word_part *p,
+/*
+ * Acts on events before that time, up to one that needs a sample: one from before the thread's last sample needs one.
+ * 0, -ENOMEM, or what a sink returned.
+ */
+int thread_quick(struct thread *t, uint64_t until_ns, struct word_stream *l, struct word_part *p,
 		 const struct subscribers *to);

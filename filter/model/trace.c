@@ -207,7 +207,7 @@ static int quick_events(void *trace, struct word_stream *l, struct word_part *p)
 {
 	struct trace *t = trace;
 	struct thread *th = t->last;
-	int err = thread_quick(th, t->from_ns, t->until_ns, l, p, &t->to);
+	int err = thread_quick(th, t->until_ns, l, p, &t->to);
 
 	t->profile.end_ns = th->last_ns > t->profile.end_ns ? th->last_ns : t->profile.end_ns;
 	return err;
