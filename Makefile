@@ -269,7 +269,7 @@ $B/mypy-$(MYPY)/bin/mypy:
 
 build-types: $B/mypy-$(MYPY)/bin/mypy
 types: build-types
-	tests/run 'tests/check_types.py $<'
+	tests/run 'tests/check_types.py $B/mypy-$(MYPY)/bin/mypy'
 
 doors: all $B/tests/ptwrite-catch.so
 	tests/run $(EACH)
