@@ -11,7 +11,7 @@ static const struct {
 	bool cycles;   /* of the clock: scaled, and exact if the clock is */
 	bool measured; /* exact if opcodes were measured, otherwise not usable */
 } sources[DIFF_TOTALS] = {
-	{ "traced_cycles", "cycles", "trace", "traced_cycles", true, false },
+	{ "traced_cycles", "cycles traced", "trace", "traced_cycles", true, false },
 	{ "instructions", "bytecodes", "opcodes", "count", false, true },
 	{ "calls", "calls", "events", "PY_START", false, false },
 	{ "jumps", "jumps", "events", "JUMP", false, false },

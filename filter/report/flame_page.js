@@ -194,7 +194,7 @@ class FlamePage {
 		this.cut.textContent = this.tellTasks() + (cut ? `${plural(cut, "call path")} of ${numberText(this.data.paths)}, each less than ` +
 			`1/${numberText(this.data.parts)} of the run, are cut: ${shareText(part)} of the ${this.names[this.value]} here, hatched. ` :
 			`All ${plural(shown, "call path")} are here. `) +
-			(this.data.threads_left_out ? `${plural(this.data.threads_left_out, "thread")} are in the whole run only. ` : "") +
+			(this.data.threads_left_out ? `${plural(this.data.threads_left_out, "thread")} have no graph of their own, but are in that of the whole run. ` : "") +
 			"Click or Enter zooms, Escape goes back, arrows go from function to function.";
 	}
 

@@ -63,7 +63,7 @@ class Timeline {
 				`${durationText(width)}: what took most of each, pale as far as it waited; empty: in no function. Drag to mark a span, or: arrows ` +
 				"move it, with Shift its end, + and \u2212 narrow and widen it, Escape shows all. A click on a thread's name leaves it out of the span."),
 			element("div", { class: "controls" }, this.all, this.said), this.area, this.tasks.legend(), this.under, this.table,
-			element("p", { class: "note" }, `What has less than 1/${parts} of each part of a span is not apart.`));
+			element("p", { class: "note" }, `What has less than 1/${parts} of each part of the span has no row.`));
 	}
 
 	/* The last row has all threads that have none of their own. */
