@@ -93,6 +93,21 @@ void sink_calls_thread(FILE *f, const struct profile *p, const struct call_root 
 	fputc(')', f);
 }
 
+char *sink_calls_thread_name(const struct profile *p, const struct call_root *r)
+{
+	char *name = NULL;
+	size_t size;
+	FILE *f = open_memstream(&name, &size);
+
+	if (!f)
+		return NULL;
+	sink_calls_thread(f, p, r);
+	if (!fclose(f))
+		return name;
+	free(name);
+	return NULL;
+}
+
 void sink_calls_cost(const struct calltree *t, uint32_t node, uint64_t values[COSTS])
 {
 	const struct call_node *n = &t->nodes[node];

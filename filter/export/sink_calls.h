@@ -43,6 +43,9 @@ int sink_calls_open(struct sink **out, const struct sink_options *o, char *error
 /* Prints "NAME (pid 1, tid 2)", with the interpreter if it is not the main one. */
 void sink_calls_thread(FILE *f, const struct profile *p, const struct call_root *r);
 
+/* The same as a text, which the caller frees. NULL: no memory. */
+char *sink_calls_thread_name(const struct profile *p, const struct call_root *r);
+
 /* What a call path's last function cost there: how often it was called, and ns; the last two if profile_has_cpu(). */
 enum call_cost { COST_CALLS, COST_WALL, COST_CPU, COST_WAITING, COSTS };
 void sink_calls_cost(const struct calltree *t, uint32_t node, uint64_t values[COSTS]);

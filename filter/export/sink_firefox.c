@@ -254,21 +254,15 @@ static void print_id(char *id, size_t size, const struct tstate *t)
 static int put_one(struct writing *w, const struct call_root *r)
 {
 	const struct process *process = codes_process(w->profile->codes, r->tstate.pid);
-	char *name = NULL, id[96];
-	size_t size;
-	FILE *f = open_memstream(&name, &size);
+	char *name = sink_calls_thread_name(w->profile, r), id[96];
 	int err;
 
-	if (!f)
+	if (!name)
 		return -ENOMEM;
-	sink_calls_thread(f, w->profile, r);
 	print_id(id, sizeof(id), &r->tstate);
 	err = calltree_walk(&w->sink->tree, r->root, add_node, NULL, w);
-	if (fclose(f))
-		err = -ENOMEM;
-	else
-		put_thread(w, name, id, process ? process->program.name : NULL,
-			   r->tstate.pid == r->tstate.tid && !r->tstate.interpreter);
+	put_thread(w, name, id, process ? process->program.name : NULL,
+		   r->tstate.pid == r->tstate.tid && !r->tstate.interpreter);
 	free(name);
 	return err;
 }

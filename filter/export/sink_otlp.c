@@ -173,18 +173,11 @@ static int leave(void *to, uint32_t node)
 
 static int add_thread(struct writing *w, const struct call_root *r)
 {
-	char *name = NULL;
-	size_t size;
-	FILE *f = open_memstream(&name, &size);
+	char *name = sink_calls_thread_name(w->profile, r);
 	int err;
 
-	if (!f)
+	if (!name)
 		return -ENOMEM;
-	sink_calls_thread(f, w->profile, r);
-	if (fclose(f)) {
-		free(name);
-		return -ENOMEM;
-	}
 	w->names[w->nthreads] = name;
 	w->stack_of[r->root] = STACKS_NONE;
 	err = calltree_walk(&w->sink->tree, r->root, enter, leave, w);

@@ -80,16 +80,10 @@ static int leave(void *to, uint32_t node)
 /* A thread's name, as a JSON string. 0 or -ENOMEM. */
 static int put_thread(struct writing *w, const struct profile *p, const struct call_root *r)
 {
-	char *name = NULL, *text = NULL;
+	char *name = sink_calls_thread_name(p, r), *text = NULL;
 	size_t size;
-	FILE *f = open_memstream(&name, &size), *quoted = NULL;
+	FILE *quoted = name ? open_memstream(&text, &size) : NULL;
 
-	if (f) {
-		sink_calls_thread(f, p, r);
-		if (fclose(f))
-			name[0] = '\0';
-		quoted = open_memstream(&text, &size);
-	}
 	if (quoted) {
 		text_json(quoted, name);
 		fclose(quoted);

@@ -25,6 +25,7 @@ from tap import Plan
 sys.path.insert(0, os.path.join(recording.ROOT, "tests", "golden"))
 import firefox_profile  # noqa: E402
 import otlp_profile  # noqa: E402
+from protobuf import message, varints  # noqa: E402
 
 # Uses of the standard library's modules in pure Python.
 REAL = {
@@ -279,40 +280,6 @@ for thread in threads:
 sys.setrecursionlimit(5000)
 deep(1500)
 """
-
-
-def varints(data):
-    value = shift = 0
-    for byte in data:
-        value |= (byte & 0x7f) << shift
-        shift += 7
-        if byte < 0x80:
-            yield value
-            value = shift = 0
-
-
-def message(data):
-    """{field: [number or bytes]} of protobuf's wire format."""
-    fields, at = {}, 0
-
-    def number():
-        nonlocal at
-        start = at
-        while data[at] >= 0x80:
-            at += 1
-        at += 1
-        return next(varints(data[start:at]))
-
-    while at < len(data):
-        key = number()
-        value = number()
-        if key & 7 == 2:
-            at += value
-            value = data[at - value:at]
-        else:
-            assert key & 7 == 0, key
-        fields.setdefault(key >> 3, []).append(value)
-    return fields
 
 
 def pprof(path):
