@@ -848,7 +848,11 @@ ONCE = {
 
 
 def install():
-    """Folder of the packages, installed from the lock file where they are not yet; by one test at a time."""
+    """Folder of the packages, installed from the lock file where they are not yet; by one test at a time. Ends the test without npm."""
+    missing = [tool for tool in ("node", "npm") if not shutil.which(tool)]
+    if missing:
+        print(f"no {' and no '.join(missing)} here: scripts/setup --for test installs them")
+        sys.exit(1 if os.environ.get("CI") else 77)
     target = os.path.join(recording.BUILD, "viewers")
     wanted = os.path.join(HERE, "package-lock.json")
     stamp = os.path.join(target, "installed")
@@ -868,10 +872,6 @@ def install():
 def main():
     pythons = recording.pythons()
     recording.need_built()
-    missing = [tool for tool in ("node", "npm") if not shutil.which(tool)]
-    if missing:
-        print(f"no {' and no '.join(missing)} here: scripts/setup --for test installs them")
-        sys.exit(1 if os.environ.get("CI") else 77)
     packages = install()
     with Plan() as plan:
         for python in pythons:
