@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 struct tsc_conv {
-	uint16_t shift; /* ns = zero + tsc * mult >> shift; at most 32 */
+	/* ns = zero + tsc * mult >> shift. At most 32: Linux, clocks_calc_mult_shift() in kernel/time/clocksource.c */
+	uint16_t shift;
 	uint32_t mult;
 	uint64_t zero;
 };

@@ -17,7 +17,7 @@ static void took_add(struct took *to, struct took more)
 	off_add(&to->off, more.off);
 }
 
-/* What is not 0 in every trip: see loop_repeat(). */
+/* Adds to what is 0 in a plain trip, so the trip that `o` is in is none. */
 static void mix(struct open_loop *o, struct took *part, struct took more)
 {
 	took_add(part, more);

@@ -30,9 +30,9 @@ struct open_loop {
 	int64_t began;		       /* bytes: where the current trip began */
 	int64_t from, source;	       /* of a trip: where it began and ended; these determine its static uops */
 	uint64_t uops;
-	uint64_t suspended_ns; /* since the last back-edge */
-	uint32_t suspensions;  /* likewise */
-	bool plain; /* since the last back-edge: `off`, `inner`, `suspensions` and all below are 0, but for `outer` */
+	uint64_t suspended_ns;	 /* since the last back-edge */
+	uint32_t suspensions;	 /* likewise */
+	bool plain;		 /* what is counted since the last back-edge is 0, and `nested`: see loop_repeat() */
 	struct took given;	 /* of the running trip, in activations before: callers' loops have it already, */
 	struct took inner_given; /* and of `inner`; of the frame's outermost loop only */
 	struct took shared;	 /* likewise: in `nested` of the outer one */

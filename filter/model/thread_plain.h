@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread_plain.h - the ends of nearly all activations, and their beginnings: inline, because there is nothing else that
- * most events are. Included by thread_activations.c, which has all others, and thread_quick.c.
+ * thread_plain.h - how nearly all activations begin and end: calls and returns of code that is no generator's, called
+ * by what is on the same stack, in no import and in no span. Inline, because most events are one of the two.
+ *
+ * thread_quick.c includes it, and thread_activations.c, which has all others. THREAD_SLOW: it is one of the others;
+ * nothing is done.
  */
 #pragma once
 
@@ -53,11 +56,6 @@ static inline __attribute__((always_inline)) int take_off(struct thread *t, stru
 	}
 	return err ?: SUBSCRIBERS_CALL(to, leave, &f->a, how, ns, cycles);
 }
-
-/*
- * The two for nearly all calls and returns, of code that is no generator's: of a call by what is on the same stack,
- * which is no step of a task, in no import and in no span. THREAD_SLOW: it is another one; nothing is done.
- */
 
 /* Neither the end of the innermost activation, nor what it goes back to, concerns anything but stack and totals. */
 static inline bool ends_plainly(const struct thread *t, const struct stack *s)

@@ -2,7 +2,7 @@
 /*
  * word_stream.h - one thread's stream of words, and those of its events that need no sample.
  *
- * decode.c owns it. Who takes such events includes this, so that what is done with each is one loop.
+ * decode.c owns it. thread_quick.c includes it, too, so that reading a word and acting on its event is one loop.
  */
 #pragma once
 
