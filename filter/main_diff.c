@@ -163,7 +163,7 @@ static bool comparable(const struct diff_side *a, const struct diff_side *b, cha
 	return false;
 }
 
-/* What failed, in one line for a log: "over --fail-over 2%: cycles +3.1%, bytecodes +3.0%, 1 loop". */
+/* What failed, in one line for a log: "over --fail-over 2%: cycles traced +3.1%, bytecodes +3.0%, 1 loop". */
 static void report_over(const struct diff_report *r)
 {
 	const char *const kinds[DIFF_KINDS] = { [DIFF_LOOPS] = "loop", [DIFF_FUNCTIONS] = "function" };

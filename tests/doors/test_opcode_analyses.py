@@ -65,7 +65,7 @@ def judged(name, done, status, line):
 
 def failing(comparison):
     """The line that a failing comparison (JSON) has to end with."""
-    what = ["%s %+.2f%%" % ({"traced_cycles": "cycles", "instructions": "bytecodes"}[key], 100 * total["change"])
+    what = ["%s %+.2f%%" % ({"traced_cycles": "cycles traced", "instructions": "bytecodes"}[key], 100 * total["change"])
             for key, total in comparison["totals"].items() if total["over"]]
     for kind in ("loop", "function"):
         n = sum(pair["over"] for pair in comparison[kind + "s"])
