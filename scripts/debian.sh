@@ -25,6 +25,8 @@ can_make_trees() {
 
 # make_tree SUITE FOLDER OPTION...: anew if the script that wants it is newer; who asks meanwhile waits. The tree is thrown
 # away after tests and its packages are signed: a mirror that is a few weeks behind will do, hence no Valid-Until.
+# mmdebstrap mounts /proc, /sys and parts of /dev in the tree. When it is killed they stay, and 'rm -rf build' would go
+# through them: so they are in a namespace that ends with it.
 make_tree() {
 	mkdir -p "${2%/*}"
 	(flock 9 && make_tree_now "$@") 9>"$2.lock"
@@ -35,9 +37,10 @@ make_tree_now() {
 	shift 2
 	[ -n "$site" ] || { echo "${0##*/}: this machine's package sources have no Debian mirror" >&2 && return 1; }
 	echo "${0##*/}: making a tree of Debian $suite in ${folder#"$root"/}"
-	rm -rf "$folder.part" "$folder"
-	mmdebstrap --quiet --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' "$@" \
-		"$suite" "$folder.part" "$site" </dev/null || return
+	rm -rf --one-file-system "$folder.part" "$folder"
+	unshare --mount --propagation private \
+		mmdebstrap --quiet --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' "$@" \
+			"$suite" "$folder.part" "$site" </dev/null || return
 	mkdir "$folder.part/ocular"
 	mv "$folder.part" "$folder"
 }
