@@ -107,6 +107,31 @@ static json_t *text(const struct label_data *d, uint32_t *i)
 	return json_stringn(bytes, n);
 }
 
+static json_t *value(const struct label_data *d, uint32_t *i);
+
+/* Likewise of the values that come after *i, as many of them as there are. */
+static json_t *list(const struct label_data *d, uint32_t *i)
+{
+	json_t *made = json_array();
+
+	for (uint64_t left = d->all[(*i)++].payload & MARKER_VALUE_MAX; left && *i + 1 < d->n; left--)
+		json_array_append_new(made, value(d, i) ?: json_null());
+	return made;
+}
+
+static json_t *map(const struct label_data *d, uint32_t *i)
+{
+	json_t *made = json_object();
+
+	for (uint64_t left = d->all[(*i)++].payload & MARKER_VALUE_MAX; left && *i + 2 < d->n; left--) {
+		json_t *key = value(d, i), *of = *i + 1 < d->n ? value(d, i) : NULL;
+
+		json_object_set_new(made, json_string_value(key) ?: UNTOLD, of ?: json_null());
+		json_decref(key);
+	}
+	return made;
+}
+
 /* The value whose words begin with *i, which it leaves behind them. NULL: none that JSON has. */
 static json_t *value(const struct label_data *d, uint32_t *i)
 {
@@ -130,6 +155,10 @@ static json_t *value(const struct label_data *d, uint32_t *i)
 	case VALUE_CONSTANT:
 		made = constant(v->payload);
 		break;
+	case VALUE_LIST:
+		return list(d, i);
+	case VALUE_MAP:
+		return map(d, i);
 	case VALUE_DATA:
 	case VALUE_KEYS:
 	case VALUE_REST:

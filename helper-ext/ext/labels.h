@@ -13,6 +13,7 @@
 #include "values.h"
 
 struct c_api;
+struct span;
 
 /* Of a module, zeroed. */
 struct labels {
@@ -21,6 +22,8 @@ struct labels {
 	struct value_ids values;
 	PyTypeObject *type; /* span */
 	PyTypeObject *request;
+	struct span *spare; /* memory of ended spans, for the next ones */
+	int spares;
 	struct c_api *c_api; /* c_api.h */
 };
 

@@ -7,6 +7,7 @@
 
 #include "names.h"
 #include "text.h"
+#include "world.h"
 
 #define WORDS_OF_NUMBER 2u /* at most; a text's id takes one */
 /* Characters before TEXT_CUT, of 1 byte and of up to 4: VALUES_TEXT_MAX at most. */
@@ -132,19 +133,105 @@ static void put_long_text(struct values *v, struct value_ids *ids, PyObject *tex
 	Py_XDECREF(told);
 }
 
-static bool take(struct values *v, struct value_ids *ids, PyObject *value, unsigned int left, uint32_t session)
+/* What takes the values of one label. */
+struct taker {
+	struct values *v;
+	struct value_ids *ids;
+	uint32_t session;
+	unsigned int depth; /* of containers */
+};
+
+static bool take(struct taker *t, PyObject *value, unsigned int left);
+
+/* That there are so many of them, if there is room for them and `left` others. */
+static bool put_count(struct values *v, enum value_what what, Py_ssize_t n, Py_ssize_t values, unsigned int left)
 {
+	if (values > MARKER_VALUES_MAX || v->n + 1 + (values + left) * WORDS_OF_NUMBER >= MARKER_VALUES_MAX)
+		return false;
+	put(v, what, (uint64_t)n);
+	return true;
+}
+
+/*
+ * To tell a long text gives way to other threads, which may change the container: what is in use is held, and if it has
+ * not as many as were told, all of the data is told as a whole.
+ */
+static bool take_sequence(struct taker *t, PyObject *list, unsigned int left)
+{
+	Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
+	bool taken = put_count(t->v, VALUE_LIST, n, n, left);
+
+	for (Py_ssize_t i = 0; taken && i < n; i++) {
+		PyObject *item = i < PySequence_Fast_GET_SIZE(list) ? Py_NewRef(PySequence_Fast_GET_ITEM(list, i))
+								    : NULL;
+
+		taken = item && take(t, item, left + (unsigned int)(n - 1 - i));
+		Py_XDECREF(item);
+	}
+	return taken;
+}
+
+static bool take_pair(struct taker *t, PyObject *key, PyObject *value, unsigned int left)
+{
+	bool taken;
+
+	if (!PyUnicode_Check(key))
+		return false;
+	Py_INCREF(key);
+	Py_INCREF(value);
+	taken = take(t, key, left + 1) && take(t, value, left);
+	Py_DECREF(value);
+	Py_DECREF(key);
+	return taken;
+}
+
+static bool take_dict(struct taker *t, PyObject *dict, unsigned int left)
+{
+	Py_ssize_t n = PyDict_GET_SIZE(dict), at = 0, rest = n;
+	bool taken = put_count(t->v, VALUE_MAP, n, 2 * n, left);
+	PyObject *key, *value;
+
+	while (taken && PyDict_Next(dict, &at, &key, &value))
+		taken = rest && take_pair(t, key, value, left + 2 * (unsigned int)--rest);
+	return taken && !rest;
+}
+
+/* One may contain itself. */
+static bool take_container(struct taker *t, PyObject *container, unsigned int left,
+			   bool (*each)(struct taker *, PyObject *, unsigned int))
+{
+	bool taken;
+
+	if (t->depth == TEXT_DEPTH_MAX) {
+		put(t->v, VALUE_CONSTANT, CONSTANT_NONE);
+		return true;
+	}
+	t->depth++;
+	Py_BEGIN_CRITICAL_SECTION(container);
+	taken = each(t, container, left);
+	Py_END_CRITICAL_SECTION();
+	t->depth--;
+	return taken;
+}
+
+/* So that there is room for `left` others. */
+static bool take(struct taker *t, PyObject *value, unsigned int left)
+{
+	struct values *v = t->v;
+
 	if (PyUnicode_Check(value)) {
 		if (!put_short(v, value, left))
-			put_long_text(v, ids, value, left, session);
+			put_long_text(v, t->ids, value, left, t->session);
 	} else if (PyBool_Check(value)) {
 		put(v, VALUE_CONSTANT, value == Py_True ? CONSTANT_TRUE : CONSTANT_FALSE);
 	} else if (PyLong_Check(value)) {
 		put_long(v, value);
 	} else if (PyFloat_Check(value)) {
 		put_float(v, PyFloat_AS_DOUBLE(value));
-	} else if (PyList_Check(value) || PyTuple_Check(value) || PyDict_Check(value)) {
-		return false;
+	} else if (PyList_Check(value) || PyTuple_Check(value)) {
+		return take_container(t, value, left, take_sequence);
+	} else if (PyDict_Check(value)) {
+		return take_container(t, value, left, take_dict);
 	} else {
 		put(v, VALUE_CONSTANT, CONSTANT_NONE);
 	}
@@ -163,6 +250,7 @@ static void begin(struct value_ids *ids, uint32_t session)
 
 bool values_take(struct values *v, struct value_ids *ids, PyObject *keys, PyObject *const *values, uint32_t session)
 {
+	struct taker t = { v, ids, session, .depth = 1 }; /* the keys and values are an object */
 	unsigned int n = (unsigned int)PyTuple_GET_SIZE(keys);
 	uint32_t id;
 
@@ -171,7 +259,7 @@ bool values_take(struct values *v, struct value_ids *ids, PyObject *keys, PyObje
 	if (n * WORDS_OF_NUMBER >= MARKER_VALUES_MAX)
 		return false;
 	for (unsigned int i = 0; i < n; i++)
-		if (!take(v, ids, values[i], n - 1 - i, session))
+		if (!take(&t, values[i], n - 1 - i))
 			return false;
 	id = names_few(ids->keys, "keys", keys, session);
 	if (!id)

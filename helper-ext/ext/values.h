@@ -32,7 +32,7 @@ int value_ids_open(struct value_ids *ids);
 void value_ids_clear(struct value_ids *ids);
 
 /*
- * The words of the values with these keys, a tuple of str. False: there are too many, or a list, tuple or dict is among
- * them. No exception; the texts' own code is not run.
+ * The words of the values with these keys, a tuple of str. False: they are too many, or a dict among them has a key
+ * that is no str. No exception; no code of the values' own is run.
  */
 bool values_take(struct values *v, struct value_ids *ids, PyObject *keys, PyObject *const *values, uint32_t session);

@@ -106,7 +106,9 @@ enum value_what {
 	VALUE_REST,	/* the others, before it */
 	VALUE_TEXT,	/* some bytes */
 	VALUE_NAMED,	/* a text, by its id */
-	VALUE_CONSTANT, /* one of these: */
+	VALUE_CONSTANT, /* one of enum value_constant */
+	VALUE_LIST,	/* so many values, which come next */
+	VALUE_MAP,	/* so many pairs of a text and a value, likewise */
 };
 enum value_constant { CONSTANT_NONE, CONSTANT_FALSE, CONSTANT_TRUE, CONSTANT_UNTOLD /* a text */ };
 

@@ -151,17 +151,31 @@ class Number(int): pass
 values = [0, -1, 1 << 30, (1 << 43) - 1, 1 << 43, -(1 << 43), -(1 << 43) - 1, (1 << 63) - 1, -(1 << 63), 1 << 63, -(1 << 70), Number(7),
           0.0, -0.0, 0.5, 0.1, -1e300, 5e-324, 2.0**60 + 2**9, float("inf"), float("nan"), True, False, None, object(),
           "", "abcde", "abcdef", "\0", 'a"b\\c\n', "\u00e9\U0001f40d", "\ud800", Name("own"), "x" * 100, "x" * 101, "\u00e9" * 50,
-          "\u00e9" * 51, "y" * 500, Name("z" * 501), "w" * 5000, [1, {"a": (2,)}], {}]
+          "\u00e9" * 51, "y" * 500, Name("z" * 501), "w" * 5000]
+nested = [7, -(1 << 62)]
+for _ in range(18): nested = [nested]
+small = [[1, {"a": (2,)}], {}, [], (), [[], {"a": {}}], {"own": [0.1, None, Name("\u00e9"), True]}, {"": "y" * 501}, list(range(25)),
+         {"v" * 101: 1}, list("abcdef"), nested]
+# More than the words have room for, also because of what comes after it; and a key that is no text.
+large = [list(range(64)), {"k%d" % i: [i] for i in range(20)}, {3: 4, 5: [6]}]
 def said(name, **data):
     ocular.instant(name, **data)
     with ocular.span(name, **data): pass
-for v in values:
+for v in [*values, *small, *large]:
     said("one", v=v)
     said("three", before=1, v=v, after="x")
 many = {"key %d" % i: "value %d of many" % i for i in range(31)}
 said("many", **many)
 said("too many", **many, last=1)
-print(json.dumps(values, default=lambda _: None))
+# More at once than memory is kept for, which the next ones have: each has its own values, and more of them than there is room for.
+referred = sys.getrefcount(ocular.span)
+for turn in range(3):
+    open_ones = [ocular.span("nested", **{"k%d" % k: turn * 100 + k for k in range(i % 7)}) for i in range(40)]
+    for each in open_ones: each.__enter__()
+    while open_ones: open_ones.pop(len(open_ones) * 7 // 11).__exit__(None, None, None)
+del each
+assert sys.getrefcount(ocular.span) == referred
+print(json.dumps([values, small, large], default=lambda _: None))
 """
 # Words are lost, or overwritten: what is shown says the same three times.
 TORN = """
@@ -307,25 +321,36 @@ def decoded(words, table):
         assert not values
         return table[value]["data"]
     assert what == 1 and value >> 24 == len(values), words
-    found, rest, text, keys = [], None, b"", table[value & 0xffffff]["name"]
-    for word in values:
-        what, value = word >> 44, word & (1 << 44) - 1
-        if what == 2:
-            found.append(value - (value >> 43 << 44) if rest is None else (rest << 44 | value) - (rest >> 19 << 64))
-        elif what == 3:
-            found.append(struct.unpack("<d", struct.pack("<Q", value << 20 | (rest or 0)))[0])
-        elif what == 5:
-            text += value.to_bytes(6, "little")[:value >> 40 & 7]
-            if not value >> 43:
-                found.append(text.decode())
-                text = b""
-        elif what == 6:
-            found.append(table[value]["name"])
-        elif what == 7:
-            found.append([None, False, True, "\u2026"][value])
-        rest = value if what == 4 else None
-    assert len(found) == len(keys), words
+    left, keys = iter(values), table[value & 0xffffff]["name"]
+    found = [decoded_value(left, table) for _ in keys]
+    assert next(left, None) is None, words
     return dict(zip(keys, found))
+
+
+def decoded_value(words, table, rest=None):
+    word = next(words)
+    what, value = word >> 44, word & (1 << 44) - 1
+    if what == 2:
+        return value - (value >> 43 << 44) if rest is None else (rest << 44 | value) - (rest >> 19 << 64)
+    if what == 3:
+        return struct.unpack("<d", struct.pack("<Q", value << 20 | (rest or 0)))[0]
+    if what == 4:
+        return decoded_value(words, table, value)
+    if what == 5:
+        return decoded_text(words, value).decode()
+    if what == 6:
+        return table[value]["name"]
+    if what == 7:
+        return [None, False, True, "\u2026"][value]
+    if what == 8:
+        return [decoded_value(words, table) for _ in range(value)]
+    assert what == 9, word
+    return {decoded_value(words, table): decoded_value(words, table) for _ in range(value)}
+
+
+def decoded_text(words, value):
+    text = value.to_bytes(6, "little")[:value >> 40 & 7]
+    return text + (decoded_text(words, next(words) & (1 << 44) - 1) if value >> 43 else b"")
 
 
 def data_of(folder):
@@ -357,16 +382,20 @@ def same(a, b):
     return type(a) is type(b) and (struct.pack("<d", a) == struct.pack("<d", b) if isinstance(a, float) else a == b)
 
 
-def as_told(value):
+def as_told(value, depth=1):
     if isinstance(value, float) and value - value or isinstance(value, int) and not -1 << 63 <= value < 1 << 63:
         return None
     if isinstance(value, str):
         return (value if len(value) <= 500 else value[:500] + "\u2026").replace("\ud800", "\\ud800")
+    if isinstance(value, list):  # 16 containers within each other, of which the label's data is the first
+        return [as_told(each, depth + 1) for each in value] if depth < 16 else None
+    if isinstance(value, dict):
+        return {as_told(key): as_told(each, depth + 1) for key, each in value.items()} if depth < 16 else None
     return value
 
 
 def as_shown(value):
-    """The events text has the words' own numbers; the data of a list is a line of JSON."""
+    """The events text has the words' own numbers."""
     return None if isinstance(value, float) and value - value else value
 
 
@@ -374,23 +403,23 @@ def test_values(python, folder):
     done = recording.record(folder + "/rec", [python, source(VALUES, folder)], recording.traced_environment("calls"))
     if done.returncode:
         return [done.stderr]
-    values = json.loads(done.stdout)
+    values, small, large = json.loads(done.stdout)
     found, kinds = data_of(folder + "/rec")
     many = {f"key {i}": f"value {i} of many" for i in range(31)}
     wanted = []
-    for value in map(as_told, values):
+    for value in map(as_told, [*values, *small, *large]):
         wanted += 2 * [("one", {"v": value})] + 2 * [("three", {"before": 1, "v": value, "after": "x"})]
     wanted += 2 * [("many", many)] + 2 * [("too many", {**many, "last": 1})]
+    wanted += [("nested", {f"k{k}": turn * 100 + k for k in range(i % 7)}) for turn in range(3) for i in range(40) if i % 7]
     got = [(name, {key: as_shown(value) for key, value in data.items()}) for name, data in found]
     problems = [f"{a} {str(b)[:200]}, not {c} {str(d)[:200]}" for (a, b), (c, d) in zip(got, wanted) if a != c or not same(b, d)]
     if len(got) != len(wanted):
         problems.append(f"{len(got)} of {len(wanted)}")
-    # A list and a dict, and more than fit, are lines of their own each time; all else is told once, if at all. 19 of the 31 texts
+    # More than fit, and a key that is no text, are lines of their own each time; all else is told once, if at all. 19 of the 31 texts
     # have no room in the words beside the others.
-    lists = 2 * 2 * sum(isinstance(value, (list, dict)) for value in values)
-    texts = sum(isinstance(value, str) and (len(value.encode("utf-8", "replace")) > 100 or value == "\ud800") for value in values)
-    if kinds != {"label": 4, "keys": 3, "text": texts + 19, "data": lists + 2}:
-        problems.append(f"{kinds}, {lists} lists, {texts} texts")
+    texts = sum(isinstance(value, str) and (len(value.encode("utf-8", "replace")) > 100 or value == "\ud800") for value in values) + 2
+    if kinds != {"label": 5, "keys": 3 + 6, "text": texts + 19, "data": 2 * 2 * len(large) + 2}:
+        problems.append(f"{kinds}, {len(large)} large ones, {texts} texts")
     return problems[:5]
 
 

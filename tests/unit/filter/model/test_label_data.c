@@ -100,6 +100,26 @@ static void test_texts(void **state)
 	shows("{\"x\":[1]}");
 }
 
+static void test_containers(void **state)
+{
+	(void)state;
+	add(VALUE_LIST, 2, NULL);
+	add(VALUE_INT, 1, NULL);
+	add(VALUE_MAP, 1, NULL);
+	add(VALUE_TEXT, 1ull << MARKER_TEXT_COUNT_SHIFT | 'k', NULL);
+	add(VALUE_LIST, 0, NULL);
+	add(VALUE_MAP, 0, NULL);
+	end(6);
+	shows("{\"a\":[1,{\"k\":[]}],\"b\":{}}");
+	add(VALUE_MAP, 1, NULL);
+	add(VALUE_NAMED, 7, NULL);
+	add(VALUE_REST, 0, NULL);
+	add(VALUE_INT, 1ull << 43, NULL);
+	add(VALUE_CONSTANT, CONSTANT_NONE, NULL);
+	end(5);
+	shows("{\"a\":{\"\xe2\x80\xa6\":8796093022208},\"b\":null}");
+}
+
 /* The beginning is missing, or the keys are, or what is named is something else. */
 static void test_incomplete(void **state)
 {
@@ -146,6 +166,13 @@ static void test_damage(void **state)
 	add(VALUE_INT, 3, NULL);
 	end(3);
 	shows("{\"a\":1,\"b\":2}");
+	add(VALUE_LIST, MARKER_VALUE_MAX, NULL);
+	add(VALUE_MAP, MARKER_VALUE_MAX, NULL);
+	add(VALUE_INT, 1, NULL);
+	add(VALUE_INT, 2, NULL);
+	add(VALUE_INT, 3, NULL);
+	end(5);
+	shows("{\"a\":[{\"\xe2\x80\xa6\":2},3]}");
 }
 
 static void test_counter(void **state)
@@ -162,9 +189,9 @@ static void test_counter(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_numbers), cmocka_unit_test(test_texts),
-					    cmocka_unit_test(test_incomplete), cmocka_unit_test(test_damage),
-					    cmocka_unit_test(test_counter) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_numbers),    cmocka_unit_test(test_texts),
+					    cmocka_unit_test(test_containers), cmocka_unit_test(test_incomplete),
+					    cmocka_unit_test(test_damage),     cmocka_unit_test(test_counter) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
