@@ -5,15 +5,10 @@
  */
 #include "pt_words.h"
 
+#define WORD_SIZE_MAX 12u	  /* of a PTW and the CYC before it */
+#define DOUBLES_COUNT (1ull << 53) /* up to here, one by one */
+
 #define INLINE static inline __attribute__((always_inline))
-
-/* A CYC of some cycles, one or two bytes long, before a PTW. size 0: there is none; -1: something else. */
-struct cyc {
-	int64_t size;
-	uint64_t cycles;
-};
-
-static const struct cyc something_else = { -1, 0 };
 
 INLINE bool is_ptw(const uint8_t *p)
 {
@@ -23,45 +18,55 @@ INLINE bool is_ptw(const uint8_t *p)
 	return head == 0x3202; /* 02 32 */
 }
 
-/* None, or one of one byte. */
-static struct cyc read_other(const uint8_t *p)
+/* What is before a PTW, in bytes: none, or a CYC of some cycles in one byte. -1: something else. */
+static int other_size(const uint8_t *p)
 {
 	if (is_ptw(p))
-		return (struct cyc){ 0, 0 };
-	return (*p & 7) == 3 && *p >> 3 && is_ptw(p + 1) ? (struct cyc){ 1, *p >> 3 } : something_else;
+		return 0;
+	return (*p & 7) == 3 && *p >> 3 && is_ptw(p + 1) ? 1 : -1;
 }
 
-/* One of two bytes, as nearly all are, is seen with its PTW at once. */
-INLINE struct cyc read_cyc(const uint8_t *p)
+/* A CYC of two bytes, as nearly all are, is seen with its PTW at once. */
+INLINE uint32_t read_bytes(const uint8_t *p)
 {
 	uint32_t bytes;
-	uint64_t cycles;
 
 	memcpy(&bytes, p, sizeof(bytes));
-	cycles = (bytes >> 3 & 0x1f) | (bytes >> 9 & 0x7f) << 5;
-	if ((bytes & 0xffff0107) != 0x32020007)
-		return read_other(p);
-	return cycles ? (struct cyc){ 2, cycles } : something_else;
+	return bytes;
+}
+INLINE bool is_usual(uint32_t bytes)
+{
+	return (bytes & 0xffff0107) == 0x32020007;
+}
+INLINE uint64_t usual_cycles(uint32_t bytes)
+{
+	return (bytes >> 3 & 0x1f) | (bytes >> 4 & 0xfe0);
 }
 
-/* The clock, as pt_time_at() computes it: `since` until a CYC has come. */
+/*
+ * The clock, as pt_time_at() computes it: `since` until a CYC has come. `one`: a cycle is a tick, and doubles count these
+ * one by one, so that integers have the same sums.
+ */
 struct line {
 	double base, ratio;
-	uint64_t since;
+	uint64_t from, since;
+	bool one;
 };
 
-INLINE uint64_t time_at(const struct line *l, uint64_t cycles)
+INLINE uint64_t time_at(const struct line *l, bool one, uint64_t cycles)
 {
-	int64_t time = (int64_t)(l->base + (int64_t)cycles * l->ratio);
+	int64_t time = one ? (int64_t)(l->from + cycles) : (int64_t)(l->base + (int64_t)cycles * l->ratio);
 
 	return time > (int64_t)l->since ? time : (int64_t)l->since;
 }
 
-static struct line line_of(const struct pt_time *t)
+static struct line line_of(const struct pt_time *t, uint64_t most)
 {
 	double ratio = pt_time_ratio(t);
+	uint64_t base = ratio > 0 ? t->base : 0;
 
-	return (struct line){ ratio > 0 ? (double)(int64_t)t->base : 0, ratio > 0 ? ratio : 0, t->now };
+	return (struct line){ (int64_t)base, ratio > 0 ? ratio : 0, base, t->now,
+			      ratio == 1 && base < DOUBLES_COUNT && most < DOUBLES_COUNT - base };
 }
 
 struct state {
@@ -70,27 +75,42 @@ struct state {
 	uint32_t n;	      /* words */
 };
 
-INLINE struct state take_all(const struct pt_walk *w, struct state s, uint64_t most)
+/* Words for which there is certainly room, and which are certainly in the chunk. */
+static uint32_t words_ahead(const struct pt_walk *w, const struct state *s)
 {
-	const struct line line = line_of(&w->time);
-	const struct tsc_conv conv = w->time.clocks->conv;
 	const uint8_t *last = w->end - 2 * PACKET_SIZE_MAX;
-	uint64_t thread = w->thread + w->core - s.cycles;
+	uint64_t ahead = s->p <= last ? (uint64_t)(last - s->p) / WORD_SIZE_MAX + 1 : 0;
+
+	return ahead < WORDS_MAX - s->n ? s->n + (uint32_t)ahead : WORDS_MAX;
+}
+
+INLINE struct state take_all(const struct pt_walk *w, struct state s, uint64_t most, struct line line, bool one)
+{
+	const struct tsc_factor factor = tsc_factor(&w->time.clocks->conv);
+	const uint64_t thread = w->thread + w->core - s.cycles;
+	const uint32_t end = words_ahead(w, &s);
 	struct words *to = w->words;
 
-	for (; s.n < WORDS_MAX && s.p <= last; s.n++) {
-		const struct cyc cyc = read_cyc(s.p);
+	for (; s.n < end; s.n++) {
+		uint32_t bytes = read_bytes(s.p);
+		uint64_t cycles = usual_cycles(bytes);
+		int64_t size = 2;
 
-		if (cyc.size < 0 || cyc.cycles > most - s.cycles)
-			break;
-		if (cyc.size) {
-			s.cycles += cyc.cycles;
-			s.now = time_at(&line, s.cycles);
+		if (!is_usual(bytes)) {
+			size = other_size(s.p);
+			cycles = size > 0 ? *s.p >> 3 : 0;
 		}
-		memcpy(&to->bits[s.n], s.p + cyc.size + 2, sizeof(to->bits[s.n]));
-		to->ns[s.n] = tsc_ns(&conv, s.now);
+		/* A CYC of no cycles is something else, too. */
+		if (size < 0 || (size && cycles - 1 >= most - s.cycles))
+			break;
+		if (size) {
+			s.cycles += cycles;
+			s.now = time_at(&line, one, s.cycles);
+		}
+		memcpy(&to->bits[s.n], s.p + size + 2, sizeof(to->bits[s.n]));
+		to->ns[s.n] = tsc_factor_ns(&factor, s.now);
 		to->cycles[s.n] = thread + s.cycles;
-		s.p += cyc.size + 10;
+		s.p += size + 10;
 	}
 	return s;
 }
@@ -111,10 +131,12 @@ bool pt_words(struct pt_walk *w)
 {
 	uint64_t most = w->stamp > w->time.now ? 0 : pt_time_cycles_before(&w->time, w->quiet_until);
 	struct state s = { w->p, w->time.cycles, w->time.now, w->words->n };
+	struct line line;
 
 	if (most <= s.cycles || w->end - w->p < 2 * PACKET_SIZE_MAX)
 		return false;
-	s = take_all(w, s, most);
+	line = line_of(&w->time, most);
+	s = line.one ? take_all(w, s, most, line, true) : take_all(w, s, most, line, false);
 	if (s.n == w->words->n)
 		return false;
 	settle(w, &s);
