@@ -29,9 +29,15 @@ struct log {
 	struct told at[PACKETS];
 };
 
-static const struct pt_clocks clocks = {
-	.conv.shift = 1, .conv.mult = 3, .max_ratio = 28, .mtc_shift = 3, .ctc_num = 7, .ctc_den = 2
+/* Of a seed each, in turn: a tick is more than a nanosecond, some, less, as little as there is. */
+static const struct tsc_conv convs[] = {
+	{ .shift = 1, .mult = 3 },
+	{ .shift = 0, .mult = UINT32_MAX, .zero = 7 },
+	{ .shift = 31, .mult = 876543211, .zero = 1ull << 60 },
+	{ .shift = 32, .mult = 1 },
+	{ .shift = 32, .mult = UINT32_MAX, .zero = UINT64_MAX },
 };
+static struct pt_clocks clocks = { .max_ratio = 28, .mtc_shift = 3, .ctc_num = 7, .ctc_den = 2 };
 
 static const struct {
 	const char *bytes;
@@ -145,6 +151,7 @@ static void test_equal(void **state)
 	for (unsigned seed = 0; seed < 40; seed++) {
 		size_t size = write_trace(bytes, seed, seed % 8 > 3);
 
+		clocks.conv = convs[seed % (sizeof(convs) / sizeof(convs[0]))];
 		walk(bytes, size, NULL, 0, &one);
 		assert_true(one.n > PACKETS / 2);
 		assert_int_equal(one.gathered, 0);
