@@ -25,9 +25,9 @@ struct tsc_factor {
 
 static inline struct tsc_factor tsc_factor(const struct tsc_conv *c)
 {
-	return (struct tsc_factor){
-		.zero = c->zero, .whole = (uint64_t)c->mult >> c->shift, .part = c->shift ? (uint64_t)c->mult << (64 - c->shift) : 0
-	};
+	uint64_t mult = c->mult;
+
+	return (struct tsc_factor){ c->zero, mult >> c->shift, c->shift ? mult << (64 - c->shift) : 0 };
 }
 
 static inline uint64_t tsc_factor_ns(const struct tsc_factor *f, uint64_t tsc)

@@ -5,7 +5,7 @@
  */
 #include "pt_words.h"
 
-#define WORD_SIZE_MAX 12u	  /* of a PTW and the CYC before it */
+#define WORD_SIZE_MAX 12u	   /* of a PTW and the CYC before it */
 #define DOUBLES_COUNT (1ull << 53) /* up to here, one by one */
 
 #define INLINE static inline __attribute__((always_inline))
@@ -44,8 +44,8 @@ INLINE uint64_t usual_cycles(uint32_t bytes)
 }
 
 /*
- * The clock, as pt_time_at() computes it: `since` until a CYC has come. `one`: a cycle is a tick, and doubles count these
- * one by one, so that integers have the same sums.
+ * The clock, as pt_time_at() computes it: `since` until a CYC has come. `one`: a cycle is a tick, and doubles count
+ * these one by one, so that integers have the same sums.
  */
 struct line {
 	double base, ratio;
