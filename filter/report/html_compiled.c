@@ -35,7 +35,8 @@ static void write_section(struct page *page, const struct compiled_row *rows, si
 
 	fputs("<section id=compiled>\n<h2>Compiled code</h2>\n", page->f);
 	if (n) {
-		fputs("<p class=note>Time in code of the JIT, and its part of the function's self time; the rest was "
+		fputs("<p class=note>Time in code of the JIT, its share of the time of all threads, and its part of "
+		      "the function's self time; the rest was "
 		      "interpreted. At the function's first line: which of its loops is not known.</p>\n",
 		      page->f);
 		page_table(page, &t);

@@ -43,15 +43,15 @@ static void write_function(struct page *page, const void *of, size_t i)
 }
 
 #define FUNCTION_HEAD(times) \
-	"<th>share</th><th>self</th>" times "<th>total</th><th>calls</th><th>recursive</th>" \
-	"<th>self, each</th><th class=t>of</th><th class=t>function</th>"
+	"<th>share</th><th>self wall</th>" times "<th>total wall</th><th>calls</th><th>recursive</th>" \
+	"<th>mean self</th><th class=t>of</th><th class=t>function</th>"
 
 static void write_functions(struct page *page, const char *id, const char *what, const struct page_list *list,
 			    const char *note)
 {
 	bool cpu = profile_has_cpu(page->p);
 	struct page_table t = {
-		.head = cpu ? FUNCTION_HEAD("<th>on a CPU</th><th>waiting</th>") : FUNCTION_HEAD(""),
+		.head = cpu ? FUNCTION_HEAD("<th>self CPU</th><th>self wait</th>") : FUNCTION_HEAD(""),
 		.what = what,
 		.most = PAGE_FUNCTIONS,
 		.row = write_function,
@@ -61,7 +61,7 @@ static void write_functions(struct page *page, const char *id, const char *what,
 
 	fprintf(page->f, "<section id=%s>\n<h2>%s by self%s time</h2>\n", id, *what == 'f' ? "Functions" : what,
 		cpu ? " CPU" : "");
-	fputs(note, page->f);
+	fprintf(page->f, "<p class=note>%sShares are of the %s of all threads.</p>\n", note, report_base(page->p));
 	if (list->n)
 		page_table(page, &t);
 	else
@@ -73,7 +73,7 @@ static void write_functions(struct page *page, const char *id, const char *what,
 int page_functions(struct page *page)
 {
 	write_functions(page, "functions", "functions", &page->functions,
-			"<p class=note>The program's own come first, then those of libraries.</p>\n");
+			"The program's own come first, then those of libraries. ");
 	return 0;
 }
 

@@ -212,8 +212,8 @@ static int write_body(struct page *page, const struct summed *sum, size_t number
 }
 
 #define LOOP_HEAD(times) \
-	"<th>share</th><th>total</th>" times \
-	"<th>trips</th><th>entries</th><th>a trip</th><th>mean</th><th>median</th>" \
+	"<th>own share</th><th>total share</th>" times \
+	"<th>trips</th><th>entries</th><th>mean time</th><th>cycles: mean</th><th>median</th>" \
 	"<th>p99</th><th>min</th><th>max</th><th class=t>loop</th>"
 
 static int write_loops(struct page *page, const struct page_list *list)
@@ -221,7 +221,7 @@ static int write_loops(struct page *page, const struct page_list *list)
 	const struct summed *all = list->all;
 	const size_t n = list->kept;
 	const struct page_table t = {
-		.head = profile_has_cpu(page->p) ? LOOP_HEAD("<th>waiting</th>") : LOOP_HEAD(""),
+		.head = profile_has_cpu(page->p) ? LOOP_HEAD("<th>total wait</th>") : LOOP_HEAD(""),
 		.what = "loops",
 		.n = n,
 		.most = PAGE_LOOPS,

@@ -47,8 +47,8 @@ static void write_table(struct page *page, const struct opcodes *o)
 {
 	const struct page_table t = {
 		.head = o->source == OPCODES_MEASURED
-				? "<th>share</th><th>count</th><th>cycles</th><th>each</th><th class=t>opcode</th>"
-				: "<th>share</th><th>count</th><th class=t>opcode</th>",
+				? "<th>of cycles</th><th>count</th><th>cycles</th><th>each</th><th class=t>opcode</th>"
+				: "<th>of count</th><th>count</th><th class=t>opcode</th>",
 		.what = "opcodes",
 		.n = o->nrows,
 		.most = PAGE_OPCODES,

@@ -93,7 +93,8 @@ static void write_section(struct page *page, struct rows *rows)
 	qsort(rows->all, rows->n, sizeof(*rows->all), by_time);
 	fputs("<section id=waits>\n<h2>What was waited for</h2>\n"
 	      "<p class=note>As the program tells: waits in extension modules and libraries are missing. Threads wait "
-	      "at the same time, so the times may add up to more than the wall time.</p>\n",
+	      "at the same time, so the times may add up to more than the wall time. Shares are of all that was "
+	      "waited for.</p>\n",
 	      page->f);
 	if (waits_ns(&page->p->idle_waits))
 		fprintf(page->f,
@@ -158,8 +159,8 @@ int page_locks(struct page *page)
 	if (t.n) {
 		fputs("<section id=locks>\n<h2>Which locks</h2>\n"
 		      "<p class=note>By the line that made them: a lock, or the condition, queue or event that it is "
-		      "in."
-		      "</p>\n",
+		      "in. "
+		      "Shares are of all waits for such locks.</p>\n",
 		      page->f);
 		page_table(page, &t);
 		fputs("</section>\n", page->f);

@@ -36,6 +36,9 @@ void report_lookups(const struct report *r, const struct report_top *top);
 /* What a trip is, and what tracing cost it, in the mode of the recording. */
 void report_meaning(const struct report *r);
 
+/* What shares of functions and loops are of: "CPU time", of all threads. */
+const char *report_base(const struct profile *p);
+
 /* The part of the time, 0..1, that is its own, and with all in it: of what summed.h ranks by. */
 double report_share(const struct report *r, const struct summed *s);
 double report_total_share(const struct report *r, const struct summed *s);

@@ -25,7 +25,7 @@ static void write_table(const struct report *r, const struct compiled_row *rows,
 {
 	bool places = true;
 
-	write_title(r, "Compiled code");
+	write_title(r, "Compiled code, of the time of all threads");
 	fputs(" share       time   runs  of self  loop\n", r->f);
 	for (size_t i = 0; i < n; i++) {
 		write_row(r, &rows[i]);

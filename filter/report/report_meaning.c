@@ -36,14 +36,21 @@ static void write_one_callback(const struct report *r, const char *before, unsig
 #define INSTRUMENTED \
 	", and base opcodes\nran: these numbers show where trips spend their cycles, not how many they need.\n"
 
+const char *report_base(const struct profile *p)
+{
+	return profile_has_cpu(p) ? "CPU time" : profile_has_waits(p) ? "time without waiting" : "time";
+}
+
 void report_meaning(const struct report *r)
 {
 	const struct process *root = profile_root(r->p);
 
-	fputs("Loops have the time of what they call, not that of inner loops. A trip is one\n"
-	      "iteration, with its calls, inner loops and waiting. The first trip after\n"
-	      "entering a loop is counted, but its time is that of what is around the loop.",
-	      r->f);
+	fprintf(r->f,
+		"Shares are of the %s of all threads. Own: with calls, but without\n"
+		"inner loops. A trip is one iteration, timed with its calls, inner loops and\n"
+		"waiting. The first trip after entering a loop is counted, but its time is that\n"
+		"of what is around the loop.",
+		report_base(r->p));
 	if (r->p->events[OP_INSTRUCTION] && !profile_instrumented(r->p))
 		fprintf(r->f, "\nBytecodes were read from branch packets: %sthe\n%s\n",
 			profile_specializes(r->p) ? "specialization was left on, and " : "",

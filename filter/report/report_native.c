@@ -72,7 +72,7 @@ static void write_head(const struct report *r)
 {
 	const struct natives *n = &r->p->codes->natives;
 
-	write_title(r, "Sampled C functions, by the Python function that ran");
+	write_title(r, "Sampled C functions, by the Python function that ran, of all samples");
 	if (n->error) {
 		fputs("None: perf_event_open: ", r->f);
 		text_plain(r->f, n->error);

@@ -68,7 +68,7 @@ static void write_pairs(const struct report *r, const struct opcodes *o, const b
 
 	if (!o->npairs || !most)
 		return;
-	fputs("  count  share  pair\n", r->f);
+	fputs("  count  share  pair; shares are of what follows the first\n", r->f);
 	for (uint32_t i = 0; i < o->npairs && n < most; i++)
 		if (shown[o->pairs[i].from]) {
 			write_pair(r, o, &o->pairs[i]);
@@ -114,7 +114,7 @@ static int write_chains(const struct report *r, const struct chains *c, const st
 	int err = sorted && rows ? 0 : -ENOMEM;
 
 	if (!err)
-		fprintf(r->f, "  count  share  chain of %u (%u different)\n", c->length, c->n);
+		fprintf(r->f, "  count  share  chain of %u (%u different); shares are of all\n", c->length, c->n);
 	for (uint32_t i = 0; !err && i < c->n && n < most; i++) {
 		uint32_t first = rows[sorted[i]->forms[0]];
 
@@ -133,9 +133,9 @@ static int write_chains(const struct report *r, const struct chains *c, const st
 static void write_heading(const struct report *r, const struct opcodes *o)
 {
 	if (o->source == OPCODES_MEASURED)
-		fputs(" share  count       time cycles   (cb)  opcode\n", r->f);
+		fputs(" time%  count       time cycles   (cb)  opcode\n", r->f);
 	else
-		fputs(" share  count  opcode, derived: as though each trip ran all of its block once\n", r->f);
+		fputs("count%  count  opcode, derived: as though each trip ran all of its block once\n", r->f);
 }
 
 /* c: NULL: no chains. */

@@ -12,7 +12,18 @@
 #include "report.h"
 
 /* What must be known, or else a column is left out. */
-enum need { ALWAYS = 0, NEED_CPU = 1, NEED_WAITS = 2, NEED_PROCESSES = 4, NEED_WHOLE = 8 };
+enum need {
+	ALWAYS = 0,
+	NEED_CPU = 1,
+	NEED_NO_CPU = 2,
+	NEED_WAITS = 4,
+	NEED_PROCESSES = 8,
+	NEED_WHOLE = 16,
+	NEED_TIME = 32,	  /* cycles are time */
+	NEED_CYCLES = 64, /* they are not */
+};
+
+#define SHARE "" /* its head says of what: share_head() */
 
 struct figure_column {
 	struct table_column column;
@@ -81,12 +92,18 @@ static double trip_cycles(const struct report *r, const struct summed *s)
 	return timed(s, stat_mean(&s->cycles));
 }
 
-/* Cycles of the core say nothing of time; those of recursive activations are in no sum of times. */
+/* 0: cycles of the core say nothing of time. */
+static double cycle_ns(const struct profile *p)
+{
+	return p->clock_hz ? 1e9 / p->clock_hz : strcmp(p->clock, "ns") ? 0 : 1;
+}
+
+/* Trips of recursive activations are in no sum of times. */
 double report_trip_ns(const struct report *r, const struct summed *s)
 {
-	if (r->p->clock_hz || !strcmp(r->p->clock, "ns"))
-		return timed(s, stat_mean(&s->cycles) * 1e9 / (r->p->clock_hz ? r->p->clock_hz : 1000000000));
-	return timed(s, (double)s->ns / s->cycles.n);
+	double ns = cycle_ns(r->p);
+
+	return timed(s, ns > 0 ? stat_mean(&s->cycles) * ns : (double)s->ns / s->cycles.n);
 }
 
 static double trip_median(const struct report *r, const struct summed *s)
@@ -107,9 +124,24 @@ static double trip_most(const struct report *r, const struct summed *s)
 	return timed(s, s->cycles.max);
 }
 
+static double trip_median_ns(const struct report *r, const struct summed *s)
+{
+	return trip_median(r, s) * cycle_ns(r->p);
+}
+
+static double trip_p99_ns(const struct report *r, const struct summed *s)
+{
+	return trip_p99(r, s) * cycle_ns(r->p);
+}
+
+static double trip_most_ns(const struct report *r, const struct summed *s)
+{
+	return trip_most(r, s) * cycle_ns(r->p);
+}
+
 /* clang-format off */
 static const struct figure_column function_columns[] = {
-	{ { "share", COLUMN_SHARE, 0 }, 0, ALWAYS, report_share },
+	{ { SHARE, COLUMN_SHARE, 0 }, 0, ALWAYS, report_share },
 	{ { "wall", COLUMN_SPAN, 0 }, 0, ALWAYS, wall },
 	{ { "cpu", COLUMN_SPAN, 0 }, 0, NEED_CPU, cpu },
 	{ { "wait", COLUMN_SPAN, 0 }, 0, NEED_WAITS, wait },
@@ -119,17 +151,22 @@ static const struct figure_column function_columns[] = {
 };
 
 static const struct figure_column loop_columns[] = {
-	{ { "share", COLUMN_SHARE, 0 }, 0, ALWAYS, report_share },
-	{ { "wall", COLUMN_SPAN, 0 }, 90, ALWAYS, wall },
-	{ { "cpu", COLUMN_SPAN, 0 }, 0, NEED_CPU, cpu },
-	{ { "wait", COLUMN_SPAN, 0 }, 0, NEED_CPU, wait },
+	{ { SHARE, COLUMN_SHARE, 0 }, 0, ALWAYS, report_share },
+	{ { "total%", COLUMN_SHARE, 110 }, 110, NEED_WHOLE, report_total_share },
+	{ { "own wall", COLUMN_SPAN, 110 }, 120, NEED_CPU, wall },
+	{ { "own wall", COLUMN_SPAN, 0 }, 0, NEED_NO_CPU, wall },
+	{ { "own cpu", COLUMN_SPAN, 0 }, 0, NEED_CPU, cpu },
+	{ { "own wait", COLUMN_SPAN, 90 }, 100, NEED_CPU, wait },
 	{ { "trips", COLUMN_COUNT, 0 }, 0, ALWAYS, number },
-	{ { "a trip", COLUMN_SPAN, 0 }, 0, ALWAYS, report_trip_ns },
-	{ { "cycles", COLUMN_COUNT, 0 }, 0, ALWAYS, trip_cycles },
-	{ { "median", COLUMN_COUNT, 110 }, 110, ALWAYS, trip_median },
-	{ { "p99", COLUMN_COUNT, 110 }, 110, ALWAYS, trip_p99 },
-	{ { "max", COLUMN_COUNT, 110 }, 110, ALWAYS, trip_most },
-	{ { "total", COLUMN_SHARE, 110 }, 110, NEED_WHOLE, report_total_share },
+	{ { "mean", COLUMN_SPAN, 0 }, 0, ALWAYS, report_trip_ns },
+	{ { "median", COLUMN_SPAN, 0 }, 0, NEED_TIME, trip_median_ns },
+	{ { "p99", COLUMN_SPAN, 0 }, 0, NEED_TIME, trip_p99_ns },
+	{ { "max", COLUMN_SPAN, 110 }, 110, NEED_TIME, trip_most_ns },
+	{ { "mean cycles", COLUMN_COUNT, 130 }, 140, NEED_TIME, trip_cycles },
+	{ { "mean cycles", COLUMN_COUNT, 110 }, 110, NEED_CYCLES, trip_cycles },
+	{ { "median cycles", COLUMN_COUNT, 0 }, 0, NEED_CYCLES, trip_median },
+	{ { "p99 cycles", COLUMN_COUNT, 0 }, 110, NEED_CYCLES, trip_p99 },
+	{ { "max cycles", COLUMN_COUNT, 130 }, 130, NEED_CYCLES, trip_most },
 	{ { "procs", COLUMN_COUNT, 0 }, 0, NEED_PROCESSES, processes },
 };
 /* clang-format on */
@@ -142,11 +179,17 @@ _Static_assert(COUNT(loop_columns) <= TABLE_COLUMNS, "a table's row has room for
 static unsigned known(const struct report *r)
 {
 	const struct profile *p = r->p;
-	unsigned cpu = profile_has_cpu(p) ? NEED_CPU | NEED_WAITS : 0;
+	unsigned sure = (profile_has_cpu(p) ? NEED_CPU | NEED_WAITS : NEED_NO_CPU) |
+			(cycle_ns(p) > 0 ? NEED_TIME : NEED_CYCLES);
 
 	if (r->by)
-		return cpu;
-	return cpu | NEED_WHOLE | (profile_has_waits(p) ? NEED_WAITS : 0) | (p->processes > 1 ? NEED_PROCESSES : 0);
+		return sure;
+	return sure | NEED_WHOLE | (profile_has_waits(p) ? NEED_WAITS : 0) | (p->processes > 1 ? NEED_PROCESSES : 0);
+}
+
+static const char *share_head(const struct report *r)
+{
+	return profile_has_cpu(r->p) ? "cpu%" : profile_has_waits(r->p) ? "busy%" : "time%";
 }
 
 static struct sheet sheet_of(const struct report *r, const char *head, const struct figure_column *all, size_t n)
@@ -158,6 +201,8 @@ static struct sheet sheet_of(const struct report *r, const char *head, const str
 		if (all[i].needs & ~known(r))
 			continue;
 		s.columns[s.n] = all[i].column;
+		if (!*s.columns[s.n].head)
+			s.columns[s.n].head = share_head(r);
 		if (known(r) & NEED_PROCESSES)
 			s.columns[s.n].from = all[i].from_many;
 		s.shown[s.n++] = &all[i];
@@ -183,7 +228,7 @@ struct sheet sheet_c_functions(const struct report *r)
 
 struct sheet sheet_loops(const struct report *r)
 {
-	const char *head = profile_has_cpu(r->p) ? "loop, by CPU time" : "loop, by time";
+	const char *head = profile_has_cpu(r->p) ? "loop, by own CPU time" : "loop, by own time";
 
 	return sheet_of(r, head, loop_columns, COUNT(loop_columns));
 }

@@ -11,6 +11,14 @@ static const unsigned widths[] = { [COLUMN_SHARE] = 6, [COLUMN_SPAN] = 8, [COLUM
 
 #define COUNT_MOST 999999.5 /* what is larger has a letter */
 
+/* A blank, and the head or the numbers. */
+static unsigned width_of(const struct table_column *c)
+{
+	unsigned head = text_columns(c->head) + 1;
+
+	return head > widths[c->kind] ? head : widths[c->kind];
+}
+
 static bool is_shown(const struct report *r, const struct table_column *c)
 {
 	return r->width >= c->from;
@@ -46,7 +54,7 @@ static void write_head(const struct report *r, const struct table *t, unsigned g
 	fputs(r->c->title, r->f);
 	for (size_t i = 0; i < t->ncolumns; i++)
 		if (is_shown(r, &t->columns[i]))
-			fprintf(r->f, "%*s", (int)widths[t->columns[i].kind], t->columns[i].head);
+			fprintf(r->f, "%*s", (int)width_of(&t->columns[i]), t->columns[i].head);
 	write_group(r, t->group, group);
 	fprintf(r->f, "  %s%s\n", t->last, r->c->plain);
 }
@@ -60,8 +68,9 @@ static bool needs_letters(const struct table_row *rows, size_t n, size_t column)
 	return false;
 }
 
-static void write_cell(const struct report *r, enum column_kind kind, double value, bool letters)
+static void write_cell(const struct report *r, const struct table_column *c, double value, bool letters)
 {
+	enum column_kind kind = c->kind;
 	char text[FIGURE] = "-";
 
 	if (!isnan(value) && kind == COLUMN_SHARE)
@@ -70,7 +79,7 @@ static void write_cell(const struct report *r, enum column_kind kind, double val
 		figure_span(text, value);
 	else if (!isnan(value))
 		(letters ? figure_three : figure_brief)(text, value);
-	fprintf(r->f, "%*s", (int)widths[kind], text);
+	fprintf(r->f, "%*s", (int)width_of(c), text);
 }
 
 static unsigned room_of(const struct report *r, const struct table *t, unsigned group)
@@ -79,7 +88,7 @@ static unsigned room_of(const struct report *r, const struct table *t, unsigned 
 
 	for (size_t i = 0; i < t->ncolumns; i++)
 		if (is_shown(r, &t->columns[i]))
-			used += widths[t->columns[i].kind];
+			used += width_of(&t->columns[i]);
 	return r->width - used;
 }
 
@@ -88,7 +97,7 @@ static void write_row(const struct report *r, const struct table *t, const struc
 {
 	for (size_t i = 0; i < t->ncolumns; i++)
 		if (is_shown(r, &t->columns[i]))
-			write_cell(r, t->columns[i].kind, row->of[i], letters[i]);
+			write_cell(r, &t->columns[i], row->of[i], letters[i]);
 	write_group(r, row->group, group);
 	fputs("  ", r->f);
 	if (row->name.code)

@@ -12,10 +12,10 @@
 #include "names.h"
 #include "report_write.h"
 
-#define TABLE_COLUMNS 12
+#define TABLE_COLUMNS 20
 #define TABLE_GROUP   22
 
-/* What the numbers of a column are, and how wide it is. */
+/* What the numbers of a column are, and how wide it is at least: its head may be longer. */
 enum column_kind {
 	COLUMN_SHARE, /* 0..1; six columns */
 	COLUMN_SPAN,  /* ns; eight */

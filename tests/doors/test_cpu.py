@@ -266,7 +266,7 @@ def test_console(python, folder):
     """Who uses the CPU comes first, though others wait longer."""
     recorded(python, folder, PRELUDE + "spins(60), sleeps(150)" + END)
     console = recording.report(os.path.join(folder, "rec"), "console=always", "color=never")
-    table = console.partition("\n share    wall     cpu    wait   total  calls  function, by self CPU time\n")[2].splitlines()
+    table = console.partition("\n  cpu%    wall     cpu    wait   total  calls  function, by self CPU time\n")[2].splitlines()
     problems = [] if table else ["no such table"]
     if "spin" not in table[0].split("  ")[-1]:
         problems.append("another function is first")

@@ -98,12 +98,12 @@ def recorded(python, folder, *command, hooks=()):
 def tables(text):
     """Of the first screen: [names of functions], [names of loops]; and how many lines it has."""
     lines = text.splitlines()
-    heads = [i for i, line in enumerate(lines) if re.match(r" share +.*  (function|loop), by ", line)]
+    heads = [i for i, line in enumerate(lines) if re.match(r" +(cpu|busy|time)% +.*  (function|loop), by ", line)]
     assert len(heads) in (1, 2), text[:3000]
     rows, end = [], 0
     for head in heads:
         end = next(i for i in range(head, len(lines) + 1)
-                   if i == len(lines) or not re.match(r" share|[ \d.]{5}%|     -", lines[i]))
+                   if i == len(lines) or not re.match(r" +\w+% |[ \d.]{5}%|     -", lines[i]))
         rows.append([line.split("  ")[-1] for line in lines[head + 1:end]])
     return rows[0], rows[1] if len(rows) > 1 else [], end
 

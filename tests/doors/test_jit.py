@@ -133,7 +133,7 @@ def check_calls(python, folder):
     if one.head() != f"JIT      on; {100 * share:.1f}% of the time was in compiled code":
         problems.append(f"the head says {one.head()!r}, it is {share}")
     place = f"asks, program.py:{line_of('asks')}"
-    if not any(line.endswith(place) for line in one.report.partition("\nCompiled code\n")[2].splitlines()):
+    if not any(line.endswith(place) for line in one.report.partition("\nCompiled code, of the time of all threads\n")[2].splitlines()):
         problems.append(f"no row of {place}")
     if ("156319" in one.said) != (recording.version(python) == "3.14"):
         problems.append(f"it is not warned of 3.14, or of another: {one.said!r}")

@@ -51,7 +51,7 @@ check_width()
 # So does what it begins with: the tables of functions and loops.
 check_first_screen()
 {
-	awk '/^(No loops|Loops have the time)/ { end = NR - 1; exit } /^Functions by waiting|^Events  / { end = end ? end : NR - 2 }
+	awk '/^(No loops|Shares are of the)/ { end = NR - 1; exit } /^Functions by waiting|^Events  / { end = end ? end : NR - 2 }
 		END { if (end > 24) print FILENAME ": " end " lines"; exit end > 24 }' "$out/console.txt" >"$out/diff"
 	check "$1 console's first screen has 24 lines" $?
 }

@@ -90,7 +90,7 @@ def check_stop(folder):
 def check_no_loops(folder):
     """That loops are not to be shown does not mean that there were none; where there were none, it is said."""
     said = "No loops: no back-edge was seen"
-    return missing(report(folder, "precise", "loops=0")[0], "function, by self time", unwanted=(said, "loop, by time\n", "Disassembly")) + (
+    return missing(report(folder, "precise", "loops=0")[0], "function, by self time", unwanted=(said, "loop, by own time\n", "Disassembly")) + (
         missing(report(folder, "lines", "loops=0")[0], said))
 
 

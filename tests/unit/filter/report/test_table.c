@@ -14,7 +14,7 @@ static const struct table_column columns[] = {
 	{ "share", COLUMN_SHARE, 0 },
 	{ "wall", COLUMN_SPAN, 0 },
 	{ "calls", COLUMN_COUNT, 0 },
-	{ "p99", COLUMN_COUNT, 110 },
+	{ "p99 cycles", COLUMN_COUNT, 110 },
 };
 static const struct paint plain = { "", "", "", "" };
 static const struct code code = { .file = (char *)"/src/app.py",
@@ -51,9 +51,9 @@ static const struct {
 	  " 50.0% 1.50 us  1.00M  a_function_of_forty_letters_at_the_least, app.py:3\n"
 	  "     -  999 ns  1.23k  12 more\n" },
 	{ 110, 5,
-	  " share    wall  calls    p99  function\n"
-	  " 50.0% 1.50 us      5      7  a_function_of_forty_letters_at_the_least, app.py:3\n"
-	  "     -  999 ns   1234      -  12 more\n" },
+	  " share    wall  calls p99 cycles  function\n"
+	  " 50.0% 1.50 us      5          7  a_function_of_forty_letters_at_the_least, app.py:3\n"
+	  "     -  999 ns   1234          -  12 more\n" },
 	{ 60, 5,
 	  " share    wall  calls  function\n"
 	  " 50.0% 1.50 us      5  a_function_o...at_the_least, app.py:3\n"
