@@ -234,7 +234,7 @@ static int write_loops(struct page *page, const struct page_list *list)
 	page_table(page, &t);
 	page_left_out(page, list, t.what);
 	fputs("<p class=note>", page->f);
-	report_meaning(&r);
+	report_meaning(&r, all, n);
 	fputs("</p>\n", page->f);
 	for (size_t i = 0; i < n && i < PAGE_BODIES && !err; i++)
 		err = write_body(page, &all[i], i + 1);

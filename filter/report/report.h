@@ -33,8 +33,8 @@ int report_parts(const struct report *r, const struct parts *parts, bool loops);
 double report_lookups_share(const struct report *r, const struct summed *s);
 void report_lookups(const struct report *r, const struct report_top *top);
 
-/* What a trip is, and what tracing cost it, in the mode of the recording. */
-void report_meaning(const struct report *r);
+/* What a trip of these loops is, and what tracing cost it, in the mode of the recording. */
+void report_meaning(const struct report *r, const struct summed *loops, size_t n);
 
 /* What shares of functions and loops are of: "CPU time", of all threads. */
 const char *report_base(const struct profile *p);

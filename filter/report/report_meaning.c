@@ -41,7 +41,38 @@ const char *report_base(const struct profile *p)
 	return profile_has_cpu(p) ? "CPU time" : profile_has_waits(p) ? "time without waiting" : "time";
 }
 
-void report_meaning(const struct report *r)
+static bool is_inside(const struct loop *inner, const struct loop *outer)
+{
+	return inner->code == outer->code && inner->head > outer->head && extent_has(&outer->extent, inner->head);
+}
+
+#define SHARE_SEEN 0.001 /* shares have one digit */
+
+/* Do the shares of its own that a loop and those inside it have add up to more than its total? */
+static bool exceeds(const struct report *r, const struct summed *outer, const struct summed *loops, size_t n)
+{
+	double own = report_share(r, outer), total = report_total_share(r, outer), inner = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (is_inside(loops[i].loop, outer->loop))
+			inner += report_share(r, &loops[i]);
+	return inner > 0 && own + inner >= total + SHARE_SEEN;
+}
+
+static void write_exceeding(const struct report *r, const struct summed *loops, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && !exceeds(r, &loops[i], loops, n))
+		i++;
+	if (i < n)
+		fputs(" Inner loops run in that trip, too, and are\ntimed: their own times and the outer loop's can "
+		      "add up "
+		      "to more than its total.",
+		      r->f);
+}
+
+void report_meaning(const struct report *r, const struct summed *loops, size_t n)
 {
 	const struct process *root = profile_root(r->p);
 
@@ -51,6 +82,7 @@ void report_meaning(const struct report *r)
 		"waiting. The first trip after entering a loop is counted, but its time is that\n"
 		"of what is around the loop.",
 		report_base(r->p));
+	write_exceeding(r, loops, n);
 	if (r->p->events[OP_INSTRUCTION] && !profile_instrumented(r->p))
 		fprintf(r->f, "\nBytecodes were read from branch packets: %sthe\n%s\n",
 			profile_specializes(r->p) ? "specialization was left on, and " : "",

@@ -167,7 +167,7 @@ int report_first(const struct report *r, const struct report_top *top, unsigned 
 	else if (!r->by)
 		err = sheet_write(r, &sheet, top->loops, n.loops);
 	if (top->nloops && !err)
-		report_meaning(r);
+		report_meaning(r, top->loops, r->by ? 0 : n.loops);
 	return err;
 }
 
