@@ -116,6 +116,22 @@ static void write_time(const struct report *r)
 		fprintf(r->f, "%s with waiting; CPU time is not known\n", figure_span(sum, p->traced_ns));
 }
 
+double report_preempted(const struct profile *p)
+{
+	double could_run = p->traced_ns - p->traced_off.waiting_ns;
+
+	return profile_has_cpu(p) && could_run > 0 ? (p->traced_off.ns - p->traced_off.waiting_ns) / could_run : 0;
+}
+
+static void write_noise(const struct report *r)
+{
+	double preempted = report_preempted(r->p);
+
+	if (preempted >= PREEMPTED_NOISY)
+		fprintf(r->f, "Noise    preempted %.0f%% of the time it could run: wall times and means are noisy\n",
+			100 * preempted);
+}
+
 void report_collections(FILE *f, const struct profile *p)
 {
 	struct collection_total c = collections_all(&p->collections);
@@ -181,6 +197,7 @@ void report_head(const struct report *r)
 		write_trace(r, n);
 	if (n)
 		write_time(r);
+	write_noise(r);
 	if (waits_ns(all)) {
 		fputs("Waits    ", r->f);
 		report_waits(r->f, r->p);

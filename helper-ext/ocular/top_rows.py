@@ -44,6 +44,7 @@ CALLERS = View("callers", "callers", PLACE, *CALLS)
 ONLY = View("functions of it", "only_functions", PLACE, *CALLS)  # of one thread or process
 ASKED = {CALLERS.title: "callers_of", ONLY.title: "only"}  # keys of what was asked for, in a line
 IDLE = "idle workers"
+NOISY = 0.1  # preempted: from then on wall times are noisy, as in the report (report.h: PREEMPTED_NOISY)
 
 
 def apart(waits: "list[dict[str, Any]] | None") -> "list[dict[str, Any]] | None":
@@ -53,6 +54,14 @@ def apart(waits: "list[dict[str, Any]] | None") -> "list[dict[str, Any]] | None"
     rows = [{"kind": row["kind"], "ns": row["ns"] - row["idle_ns"], "count": row["count"] - row["idle_count"]} for row in waits]
     idle = {"kind": IDLE, "ns": sum(row["idle_ns"] for row in waits), "count": sum(row["idle_count"] for row in waits)}
     return [row for row in [*rows, idle] if row["ns"] or row["count"]]
+
+
+def preempted(functions: "list[dict[str, Any]]") -> float:
+    """Of what is known; what has no CPU by its own will waits."""
+    known = [row for row in functions if row["self_cpu_ns"] is not None and row["self_waiting_ns"] is not None]
+    cpu = sum(row["self_cpu_ns"] for row in known)
+    off = sum(max(row["self_ns"] - row["self_cpu_ns"] - row["self_waiting_ns"], 0) for row in known)
+    return off / (cpu + off) if cpu + off else 0.0
 
 
 class Row:
@@ -102,6 +111,7 @@ class Totals:
         self.events = self.lost = self.damaged = self.latest_events = self.most_events = 0
         self.began_ns = self.time_ns = 0
         self.length_ns = SECOND  # of the last line, at least a second
+        self.preempted = 0.0  # in it: the part of the time in which functions could run that they had no CPU
 
     def add(self, line: "dict[str, Any]") -> None:
         """A line: what happened in one second."""
@@ -114,6 +124,7 @@ class Totals:
         self.events += line["events"]
         self.lost += line["lost"]
         self.damaged += line["damaged"]
+        self.preempted = preempted(line["functions"])
         for view in VIEWS:
             self._add(view, apart(line["waits"]) if view.source == "waits" else line[view.source])
         for view in (CALLERS, ONLY):

@@ -6,7 +6,7 @@ import curses
 import re
 import unicodedata
 
-from .top_rows import CALLERS, IDLE, ONLY, SECOND, VIEWS, Row, Totals, View
+from .top_rows import CALLERS, IDLE, NOISY, ONLY, SECOND, VIEWS, Row, Totals, View
 
 NUMBER = 9  # columns of one
 NAME = 24  # columns that a row's name has at least: numbers that do not fit then are not shown
@@ -27,6 +27,8 @@ those beside them of all time since the start.
 Times of all threads are added up, so one second may have more than a second.
 self: functions without what they call; own: loops without loops inside them;
 cpu: of that on a processor; wait: off it by its own will; gil: waiting for it.
+noisy: it had no processor in so much of the time it could run (from 10% on), so
+that self and own times say more of the machine than of the program.
 idle: workers of a pool that wait for their next job. A dash: not known here.
 """.splitlines()
 ENTER = 10, 13, curses.KEY_ENTER
@@ -226,8 +228,9 @@ class Screen:
 
     def _draw_head(self, totals: Totals) -> None:
         seconds = (totals.time_ns - totals.began_ns) // SECOND
-        self._line(0, "ocular top  %d s  %s%s%s" % (seconds, self.words and self.words + "  ", "held still  " if self.held else "",
-                                                   self.title), curses.A_BOLD)
+        noise = "noisy: preempted %.0f%%  " % (100 * totals.preempted) if totals.preempted >= NOISY else ""
+        self._line(0, "ocular top  %d s  %s%s%s%s" % (seconds, self.words and self.words + "  ", "held still  " if self.held else "",
+                                                     noise, self.title), curses.A_BOLD)
         lost = figure(totals.lost) + " lost" + ", %s places unreadable" % figure(totals.damaged) * bool(totals.damaged)
         self._line(1, "%s events/s (most %s/s), %s in all, %s" % (
             figure(totals.per_second(totals.latest_events)), figure(totals.most_events), figure(totals.events), lost),

@@ -95,6 +95,13 @@ def check_no_loops(folder):
 
 
 
+def check_noise(folder):
+    """From a tenth on of the time in which threads could run; 100 of 1050 ns are less, 120 are more."""
+    quiet, noisy = (report(folder, "cpu_known", change=change) for change in ((), (("\n1720\t", "\n1700\t"),)))
+    problems = [problem for text in quiet for problem in missing(text, "reempted", unwanted=("noisy",))]
+    return problems + [problem for text in noisy for problem in missing(text, "reempted 11% of the time it could run")]
+
+
 def check_tabs(folder):
     """A line of source looks as in an editor."""
     console = report(folder, "nested_loops", "loops=2", source=SOURCE.replace("    ", "\t"))[0]
@@ -219,6 +226,7 @@ CASES = {
     "specialization: of what could be": check_specialization,
     "an orderly stop, nothing specialised": check_stop,
     "loops that are not asked for": check_no_loops,
+    "wall times that other work made longer": check_noise,
     "source with tabs": check_tabs,
     "the program of many processes": check_program,
     "opcodes with control characters": check_control,

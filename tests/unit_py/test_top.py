@@ -16,8 +16,9 @@ from ocular.top_rows import CALLERS, ONLY, VIEWS, Totals  # noqa: E402
 FUNCTIONS = VIEWS[0]
 
 
-def function(qualname, calls, self_ns, cpu_ns):
-    return {"file": "/shop/app.py", "qualname": qualname, "line": 7, "calls": calls, "self_ns": self_ns, "self_cpu_ns": cpu_ns}
+def function(qualname, calls, self_ns, cpu_ns, waiting_ns=0):
+    return {"file": "/shop/app.py", "qualname": qualname, "line": 7, "calls": calls, "self_ns": self_ns, "self_cpu_ns": cpu_ns,
+            "self_waiting_ns": waiting_ns}
 
 
 def line(time_ns, *functions, **more):
@@ -49,6 +50,14 @@ def test_more_than_a_second_is_scaled_and_less_is_not():
     equal(totals.per_second(totals.latest_events), 3)
     totals.add(line(7 * 10 ** 9 + 11 * 10 ** 6, events=300))
     equal((totals.per_second(totals.latest_events), totals.most_events), (150, 150))
+
+
+def test_preempted_of_the_time_it_could_run():
+    totals = Totals()
+    totals.add(line(10 ** 9, function("f", 1, 100, 60, 20), function("g", 1, 90, None, None), function("h", 1, 20, 20)))
+    equal(totals.preempted, 0.2)
+    totals.add(line(2 * 10 ** 9, function("f", 1, 50, 0, 50)))
+    equal(totals.preempted, 0)
 
 
 def test_what_is_not_known():
