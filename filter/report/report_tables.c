@@ -67,12 +67,14 @@ static struct folds fold_all(const struct report *r, const struct report_top *to
 
 static void fold_label(const struct report *r, struct fold *f, enum origin origin)
 {
-	const char *more = origin == ORIGIN_OWN ? "more " : "";
+	const char *option = origin == ORIGIN_IMPORTS ? "--imports" : "--all";
 
 	if (r->unfold)
 		snprintf(f->label, SHEET_LABEL, "%zu more", f->functions);
+	else if (origin == ORIGIN_OWN)
+		snprintf(f->label, SHEET_LABEL, "%zu more of the program (%s)", f->functions, option);
 	else
-		snprintf(f->label, SHEET_LABEL, "%zu %sin %s", f->functions, more, origin_name(origin));
+		snprintf(f->label, SHEET_LABEL, "%s (%s)", origin_name(origin), option);
 }
 
 /* The rows below the functions, at most FOLDS. Returns how many. */
@@ -154,20 +156,33 @@ static struct shown divide(const struct report *r, const struct report_top *top,
 	return n;
 }
 
+/* Is there a row of many functions, below the first `own`? */
+static bool is_folded(const struct report *r, const struct report_top *top, size_t own)
+{
+	return !r->by && !r->unfold && own < top->nfunctions;
+}
+
+static int write_loops(const struct report *r, const struct report_top *top, size_t n)
+{
+	struct sheet sheet = sheet_loops(r);
+	int err = !r->by && top->nloops ? sheet_write(r, &sheet, top->loops, n) : 0;
+
+	if (!top->nloops)
+		fputs("\nNo loops: no back-edge was seen (modes adaptive, precise and full record them).\n", r->f);
+	else if (!err)
+		report_meaning(r, top->loops, r->by ? 0 : n);
+	return err;
+}
+
 int report_first(const struct report *r, const struct report_top *top, unsigned lines, unsigned loops)
 {
 	struct shown n = divide(r, top, lines, loops);
-	struct sheet sheet = sheet_loops(r);
 	int err = !r->by && top->nfunctions ? write_functions(r, top, n.functions) : 0;
 
-	if (err || (!loops && top->nloops))
-		return err;
-	if (!top->nloops)
-		fputs("\nNo loops: no back-edge was seen (modes adaptive, precise and full record them).\n", r->f);
-	else if (!r->by)
-		err = sheet_write(r, &sheet, top->loops, n.loops);
-	if (top->nloops && !err)
-		report_meaning(r, top->loops, r->by ? 0 : n.loops);
+	if (!err && (loops || !top->nloops))
+		err = write_loops(r, top, n.loops);
+	if (!err && is_folded(r, top, n.functions))
+		fputs("A row with (--all) is many functions: ocular report --all shows each.\n", r->f);
 	return err;
 }
 
