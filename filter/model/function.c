@@ -242,6 +242,7 @@ void function_free(struct code *code)
 	for (uint32_t i = 0; i < f->nloops; i++)
 		loop_free(f->loops[i]);
 	free(f->waits);
+	free(f->idle);
 	free(f->pids.all);
 	if (f->sampled)
 		sampled_free(f->sampled);

@@ -101,6 +101,7 @@ struct function {
 	bool cpu_unknown;		/* it also ran in threads without CPU words: those say too little */
 	struct spread self_spread;	/* of the cycles of each activation, without called functions */
 	struct waits *waits;		/* NULL: none */
+	struct waits *idle;		/* of these: of a worker of a pool for a job (idle.h); NULL: none */
 	struct sampled *sampled;	/* the same */
 	uint64_t gil_held_ns;		/* it ran with the GIL while other threads waited for it; for each of them */
 	struct loop **loops;		/* ascending heads */

@@ -9,6 +9,17 @@
 
 #include "idle.h"
 
+/* Adds to a function's waits, which are there from the first one on. 0 or -ENOMEM. */
+static int add_wait(struct waits **w, enum wait_kind kind, uint64_t ns)
+{
+	if (!*w)
+		*w = calloc(1, sizeof(**w));
+	if (!*w)
+		return -ENOMEM;
+	waits_add(*w, kind, ns);
+	return 0;
+}
+
 /* The innermost activation waited. */
 static int take_wait(struct thread *t, const struct sample *s, struct profile *p)
 {
@@ -18,15 +29,17 @@ static int take_wait(struct thread *t, const struct sample *s, struct profile *p
 	enum wait_kind kind = wait_word(&t->wait, s->payload, s->time, t->off.waiting_ns, &took);
 	uint64_t ns = t->cpu.known && kind != WAIT_FOR_RING ? took.waiting_ns : took.ns;
 
+	bool idle;
+
 	if (!kind || !ns || t->early)
 		return 0;
-	if (fn && !fn->waits)
-		fn->waits = calloc(1, sizeof(*fn->waits));
-	if (fn && !fn->waits)
+	idle = inner && kind != WAIT_FOR_GIL && kind != WAIT_FOR_RING && idle_is_worker(inner);
+	if (fn && (add_wait(&fn->waits, kind, ns) || (idle && add_wait(&fn->idle, kind, ns))))
 		return -ENOMEM;
-	waits_add(fn ? fn->waits : &p->outside_waits, kind, ns);
+	if (!fn)
+		waits_add(&p->outside_waits, kind, ns);
 	waits_add(&p->all_waits, kind, ns);
-	if (inner && kind != WAIT_FOR_GIL && kind != WAIT_FOR_RING && idle_is_worker(inner))
+	if (idle)
 		waits_add(&p->idle_waits, kind, ns);
 	t->gil_ns += kind == WAIT_FOR_GIL ? ns : 0;
 	return s->named ? locks_add(&p->locks, s->named, took.place & MARKER_PLACE_LINES, ns) : 0;

@@ -12,6 +12,7 @@
 struct row {
 	const struct code *code; /* NULL: outside of all functions */
 	enum wait_kind kind;
+	bool idle;
 	struct wait_total of;
 };
 
@@ -33,17 +34,30 @@ const char *page_wait(enum wait_kind kind)
 	return names[kind] ? names[kind] : wait_name(kind);
 }
 
-static int add_rows(struct rows *rows, const struct code *code, const struct waits *w)
+static int add_rows(struct rows *rows, const struct code *code, const struct waits *w, bool idle)
 {
 	for (enum wait_kind kind = 0; w && kind < WAIT_KINDS; kind++) {
 		if (!w->of[kind].n)
 			continue;
 		if (!ARRAY_ONE_MORE(rows->all, rows->n))
 			return -ENOMEM;
-		rows->all[rows->n++] = (struct row){ code, kind, w->of[kind] };
+		rows->all[rows->n++] = (struct row){ code, kind, idle, w->of[kind] };
 		rows->ns += w->of[kind].ns;
 	}
 	return 0;
+}
+
+/* Nobody waits for an idle worker of a pool: its waits are rows of their own. The longest wait is one or the other. */
+static int add_function(struct rows *rows, const struct code *code)
+{
+	static const struct waits none;
+	const struct waits *all = code->function->waits, *idle = code->function->idle ? code->function->idle : &none;
+	struct waits told = all ? waits_minus(all, idle) : none;
+
+	for (int kind = 0; kind < WAIT_KINDS; kind++)
+		if (idle->of[kind].n && told.of[kind].longest_ns <= idle->of[kind].longest_ns)
+			told.of[kind].longest_ns = 0;
+	return add_rows(rows, code, &told, false) ?: add_rows(rows, code, idle, true);
 }
 
 /* Most time first; what has the same stays in the order of functions. */
@@ -55,7 +69,7 @@ static int by_time(const void *left, const void *right)
 		return a->of.ns < b->of.ns ? 1 : -1;
 	if (!a->code || !b->code)
 		return !!b->code - !!a->code;
-	return code_order(a->code, b->code) ?: (int)a->kind - (int)b->kind;
+	return code_order(a->code, b->code) ?: (int)a->kind - (int)b->kind ?: a->idle - b->idle;
 }
 
 static void write_row(struct page *page, const void *of, size_t i)
@@ -67,8 +81,11 @@ static void write_row(struct page *page, const void *of, size_t i)
 	html_share(page->f, rows->ns ? (double)row->of.ns / rows->ns : 0);
 	html_duration(page->f, row->of.ns);
 	html_number(page->f, row->of.n);
-	html_duration(page->f, row->of.longest_ns);
-	fprintf(page->f, "<td>%s</td><td>", page_wait(row->kind));
+	if (row->of.longest_ns)
+		html_duration(page->f, row->of.longest_ns);
+	else
+		html_dash(page->f);
+	fprintf(page->f, "<td>%s</td><td>", row->idle ? "a job: an idle worker of a pool" : page_wait(row->kind));
 	if (row->code)
 		page_place(page, row->code, row->code->firstlineno);
 	else
@@ -110,10 +127,10 @@ int page_waits(struct page *page)
 	size_t n;
 	struct code **all = profile_all_functions(page->p, &n, RANK_WAITS);
 	struct rows rows = { 0 };
-	int err = all ? add_rows(&rows, NULL, &page->p->outside_waits) : -ENOMEM;
+	int err = all ? add_rows(&rows, NULL, &page->p->outside_waits, false) : -ENOMEM;
 
 	for (size_t i = 0; i < n && all && !err; i++)
-		err = add_rows(&rows, all[i], all[i]->function->waits);
+		err = add_function(&rows, all[i]);
 	if (!err && rows.n)
 		write_section(page, &rows);
 	free(rows.all);

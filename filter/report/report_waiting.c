@@ -3,13 +3,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/figure.h"
 #include "report.h"
 #include "report_write.h"
 
 #define SHARE  6
 #define SPAN   8
 #define NUMBER 7
-#define KIND   9
+#define KIND   17 /* "  process 99.9 ms" */
 
 /* What waits less than this part of the time is left out. */
 #define SHARE_WAITING 0.01
@@ -20,15 +21,30 @@ static uint64_t waiting_ns(const struct profile *p, const struct function *fn)
 	return profile_has_cpu(p) ? fn->self_off.waiting_ns : fn->waits ? waits_ns(fn->waits) : 0;
 }
 
+/* What it waited for longest, and how long: the head adds up the same times by kind. */
+static void write_most(const struct report *r, const struct function *fn)
+{
+	static const struct waits none;
+	const struct waits *idle = fn->idle ? fn->idle : &none;
+	struct waits told = waits_minus(fn->waits ? fn->waits : &none, idle);
+	enum wait_kind kind = waits_most(&told);
+	bool is_idle = waits_ns(idle) > told.of[kind].ns;
+	char text[KIND] = "not told", ns[FIGURE];
+
+	if (kind || is_idle)
+		snprintf(text, sizeof(text), "%s %s", is_idle ? "idle" : wait_name(kind),
+			 figure_span(ns, is_idle ? waits_ns(idle) : told.of[kind].ns));
+	fprintf(r->f, "  %-*s", KIND - 2, text);
+}
+
 static void write_waiting(const struct report *r, const struct code *code)
 {
 	const struct function *fn = code->function;
-	enum wait_kind most = fn->waits ? waits_most(fn->waits) : 0;
 
 	write_share(r, waiting_ns(r->p, fn), r->p->traced_ns);
 	write_span(r, waiting_ns(r->p, fn));
 	write_number(r, fn->calls);
-	fprintf(r->f, "  %-7s", most ? wait_name(most) : "-");
+	write_most(r, fn);
 	write_place(r, code, code->firstlineno, SAMPLE_NOWHERE, SHARE + SPAN + NUMBER + KIND);
 }
 
@@ -47,7 +63,7 @@ int report_waiting(const struct report *r, size_t most)
 			break;
 		if (!i) {
 			write_title(r, "Functions by waiting time, of the time of all threads");
-			fputs(" share    wait  calls  for      function\n", r->f);
+			fputs(" share    wait  calls  most of it for   function\n", r->f);
 		}
 		write_waiting(r, all[i]);
 	}
