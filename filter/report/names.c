@@ -13,6 +13,7 @@
 #include "shared/array.h"
 
 #define QUALNAME_LEAST 8
+#define WHOLE	       100 /* columns: with so much room a path is shown whole, if it fits */
 
 static void write_line(FILE *f, const struct name *n)
 {
@@ -137,8 +138,11 @@ static char *make_in_file(const struct name *n, size_t most)
 	const char *path = *origin_path(n->code) == '/' && !folders ? file_of(n->code->file) : origin_path(n->code);
 	const char *tail = folders ? end_of(path, folders) : file_of(path);
 	size_t head = first_folder(path);
-	char *text = form(n, 0, path, 0, "", path);
+	char *text = most >= WHOLE ? form(n, 0, n->code->file, 0, "", n->code->file) : NULL;
 
+	if (text && fits(&text, most))
+		return text;
+	text = form(n, 0, path, 0, "", path);
 	if (fits(&text, most))
 		return text;
 	if (head && path + head < tail) {

@@ -9,6 +9,8 @@
 #include "base/source.h"
 #include "names.h"
 
+#define WIDTH_LEAST 80 /* columns of a line */
+
 /* Escape sequences, or empty strings. */
 struct paint {
 	const char *title, *special, *faint, *plain;
@@ -20,7 +22,7 @@ struct report {
 	const struct paint *c;
 	enum by by;	/* what functions are taken apart by, */
 	bool unfold;	/* libraries are shown as the program's own code is */
-	unsigned width; /* columns of a line: 80 or more. Disassembly and names in full may be longer */
+	unsigned width; /* columns of a line: WIDTH_LEAST or more. Disassembly and names in full may be longer */
 	struct sources sources;
 	struct names_seen *seen; /* of the table that is being written: write_title() begins another one */
 };

@@ -13,7 +13,6 @@
 #define SPANS	     10 /* of the program's own; and of tasks and requests */
 #define WAITING	     5	/* of the functions that wait */
 #define RAISED	     10 /* of the places where exceptions were raised */
-#define WIDTH_LEAST  80 /* columns */
 #define OPCODES	     10 /* default rows of a table of opcodes, and of pairs, */
 #define DETAILS	     5	/* which are those of so many loops and functions */
 #define INSTRUCTIONS 40 /* of the one loop that is disassembled unless more are asked for */

@@ -25,10 +25,11 @@ static bool is_shown(const struct report *r, const struct table_column *c)
 }
 
 /* As wide as it must be; at the end of the line, for the numbers come first in every table. */
-static unsigned group_width(const struct table *t, const struct table_row *rows, size_t n)
+static unsigned group_width(const struct report *r, const struct table *t, const struct table_row *rows, size_t n)
 {
 	size_t width = t->group ? text_columns(t->group) + 2 : 0;
-	unsigned most = t->group_most ? t->group_most : TABLE_GROUP;
+	unsigned wider = r->width > WIDTH_LEAST ? r->width - WIDTH_LEAST : 0;
+	unsigned most = (t->group_most ? t->group_most : TABLE_GROUP) + wider / 4;
 
 	for (size_t i = 0; i < n && t->group; i++)
 		if (rows[i].group && text_columns(rows[i].group) + 2 > width)
@@ -128,7 +129,7 @@ static int make_names(struct table_row *rows, struct name *names, size_t n, unsi
 int table_write(const struct report *r, const struct table *t, struct table_row *rows, size_t n)
 {
 	struct name *names = calloc(n + 1, sizeof(*names));
-	unsigned group = group_width(t, rows, n);
+	unsigned group = group_width(r, t, rows, n);
 	bool letters[TABLE_COLUMNS];
 	int err = names ? make_names(rows, names, n, room_of(r, t, group)) : -ENOMEM;
 

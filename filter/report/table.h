@@ -39,7 +39,7 @@ struct table {
 	size_t ncolumns;
 	const char *last;    /* head of the names */
 	const char *group;   /* head of the groups; NULL: there are none */
-	unsigned group_most; /* columns of theirs, with the two blanks behind them; 0: TABLE_GROUP */
+	unsigned group_most; /* columns of theirs in WIDTH_LEAST, with the two blanks behind them; 0: TABLE_GROUP */
 };
 
 /* The head, and the rows. 0 or -ENOMEM. */
