@@ -2,10 +2,10 @@
 /*
  * names.h - the places that a table lists, "QUALNAME, FILE:LINE", as short as it needs them.
  *
- * In a wide column paths are whole where they fit; else they begin where the program's folder, the standard library's or
- * site-packages end. A name that is too long loses the middle of its path first, then all folders, then the middle of its qualname. Two
- * places never look alike: where they would, as much of their paths is shown as tells them apart, even past the end of
- * the line.
+ * In a wide column paths are whole where they fit; else they begin where the program's folder, the standard library's
+ * or site-packages end. A name that is too long loses the middle of its path first, then all folders, then the middle
+ * of its qualname. Two places never look alike: where they would, as much of their paths is shown as tells them apart,
+ * even past the end of the line.
  */
 #pragma once
 

@@ -9,6 +9,7 @@ import unicodedata
 from .top_rows import CALLERS, IDLE, NOISY, ONLY, SECOND, VIEWS, Row, Totals, View
 
 NUMBER = 9  # columns of one
+ALL_CODE = " (all code)"  # in the head of functions and loops: libraries are not folded, as the report folds them
 NAME = 24  # columns that a row's name has at least: numbers that do not fit then are not shown
 HEADS = 5  # lines above the rows
 KEYS = (
@@ -29,6 +30,7 @@ self: functions without what they call; own: loops without loops inside them;
 cpu: of that on a processor; wait: off it by its own will; gil: waiting for it.
 noisy: it had no processor in so much of the time it could run (from 10% on), so
 that self and own times say more of the machine than of the program.
+all code: the program's and the libraries', not folded into rows as in a report.
 idle: workers of a pool that wait for their next job. A dash: not known here.
 """.splitlines()
 ENTER = 10, 13, curses.KEY_ENTER
@@ -264,7 +266,7 @@ class Screen:
         rows, chosen = self._rows()
         self.first = max(min(self.first, chosen), chosen - room + 1, 0)
         heads = "".join(("*" * (column == self.view.columns()[by]) + column[1]).rjust(NUMBER) for column in self._shown())
-        self._line(HEADS - 1, " " + heads + "  " + self.view.title, curses.A_REVERSE)
+        self._line(HEADS - 1, " " + heads + "  " + self.view.title + ALL_CODE * (self.view in VIEWS[:2]), curses.A_REVERSE)
         for y, row in enumerate(rows[self.first:self.first + room], HEADS):
             is_chosen = y - HEADS + self.first == chosen
             self._line(y, (">" if is_chosen else " ") + self._cells(row, totals) + "  " + row.text(), curses.A_BOLD if is_chosen else 0)

@@ -139,7 +139,7 @@ def of_a_recording(python, folder):
             others = [line for line in terminal.screen().splitlines() if "shop.py:" in line]
             terminal.keys("<")
             terminal.run("resize-window", "-x", "60", "-y", "12")
-            terminal.until(r"^ +cpu/s .* \*calls  functions\s*$")
+            terminal.until(r"^ +cpu/s .* \*calls  functions \(all code\)\s*$")
             tell(folder, "go")
             terminal.until(r"^> .* price  shop\.py:4$")
             terminal.keys("Enter")

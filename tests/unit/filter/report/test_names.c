@@ -35,8 +35,10 @@ static const struct {
 		{ "/srv/other.py", "f", 0, 20, "f, other.py, offset 20" } } },
 	/* In a wide column, whole: where it fits. */
 	{ 100, { { "/home/me/shop/web/views.py", "index", 3, -1, "index, /home/me/shop/web/views.py:3" },
-		 { "<frozen importlib._bootstrap>", "_find_spec", 1240, -1, "_find_spec, <frozen importlib._bootstrap>:1240" },
-		 { SITE "pkg/core/deep/down/module.py", LONG, 7, -1, LONG ", pkg/core/deep/down/module.py:7" } } },
+		 { "<frozen importlib._bootstrap>", "_find_spec", 1240, -1,
+		   "_find_spec, <frozen importlib._bootstrap>:1240" },
+		 { SITE "pkg/core/deep/down/module.py", LONG, 7, -1,
+		   LONG ", pkg/core/deep/down/module.py:7" } } },
 	{ 99, { { "/home/me/shop/web/views.py", "index", 3, -1, "index, web/views.py:3" } } },
 	/* The middle of the path, then all folders, then the middle of the qualname. */
 	{ 35, { { SITE "pkg/core/deep/down/module.py", "work", 7, -1, "work, pkg/.../module.py:7" } } },
