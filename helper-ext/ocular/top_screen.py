@@ -28,9 +28,9 @@ those beside them of all time since the start.
 Times of all threads are added up, so one second may have more than a second.
 self: functions without what they call; own: loops without loops inside them;
 cpu: of that on a processor; wait: off it by its own will; gil: waiting for it.
-noisy: it had no processor in so much of the time it could run (from 10% on), so
-that self and own times say more of the machine than of the program.
-all code: the program's and the libraries', not folded into rows as in a report.
+noisy: it had no processor in so much of the time it could run (10% or more):
+self and own times then say more of the machine than of the program.
+all code: that of libraries, too, which the report folds into a row.
 idle: workers of a pool that wait for their next job. A dash: not known here.
 """.splitlines()
 ENTER = 10, 13, curses.KEY_ENTER
