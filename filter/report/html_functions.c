@@ -73,7 +73,8 @@ static void write_functions(struct page *page, const char *id, const char *what,
 int page_functions(struct page *page)
 {
 	write_functions(page, "functions", "functions", &page->functions,
-			"The program's own come first, then those of libraries. ");
+			"The program's own come first, then those of libraries. "
+			"Mean self is of a call, of generators and coroutines of each time that they run. ");
 	return 0;
 }
 

@@ -172,7 +172,7 @@ int page_events(struct page *page)
 	double seconds = p->traced_ns / 1e9;
 
 	fputs("<section id=events>\n<h2>Events</h2>\n<table class=narrow>\n<thead><tr><th class=t>event</th>"
-	      "<th>count</th><th>a second</th></tr></thead>\n<tbody>\n",
+	      "<th>count</th><th>a second of all threads&#39; time</th></tr></thead>\n<tbody>\n",
 	      page->f);
 	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++) {
 		if (!p->events[op])

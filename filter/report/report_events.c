@@ -68,8 +68,8 @@ void report_events(const struct report *r)
 	}
 	if (!any)
 		return;
-	write_title(r, callbacks ? "Events                    count  per s  callbacks, of the time of all threads"
-				 : "Events                    count  per s");
+	write_title(r, callbacks ? "Events                    count  per s  callbacks, both of all threads' time"
+				 : "Events                    count  per s of all threads' time");
 	for (unsigned op = OP_EVENT_FIRST; op <= OP_EVENT_LAST; op++)
 		if (r->p->events[op])
 			write_kind(r, op);
@@ -132,7 +132,7 @@ int report_events_by_code(const struct report *r, size_t most)
 		return -ENOMEM;
 	qsort(all, n, sizeof(*all), by_events);
 	write_title(r, "Code objects with most events");
-	fputs("  count  per s  code\n", r->f);
+	fputs("  count  per s  code, per second of all threads' time\n", r->f);
 	for (size_t i = 0; i < n && i < most; i++)
 		write_events_of(r, &all[i]);
 	free(all);
