@@ -25,7 +25,8 @@ static void write_task(struct page *page, const void *of, size_t i)
 int page_tasks(struct page *page)
 {
 	struct page_table t = {
-		.head = "<th>running</th><th>ready</th><th>waiting</th><th>longest</th><th>tasks</th><th>not ended</th>"
+		.head = "<th>running</th><th>ready</th><th>waiting</th><th>longest task</th><th>tasks</th><th>not "
+			"ended</th>"
 			"<th>resumed</th><th class=t>coroutine</th>",
 		.what = "coroutines",
 		.most = PAGE_FUNCTIONS,

@@ -143,21 +143,31 @@ void report_collections(FILE *f, const struct profile *p)
 
 #define KINDS 4 /* of waits: "process 99.9 ms, " of each, in 80 columns */
 
+/* What threads waited, but no call tells for what: without it the kinds would not add up to all. 0: hardly any. */
+static uint64_t untold_ns(const struct profile *p)
+{
+	uint64_t waiting = profile_has_cpu(p) ? p->traced_off.waiting_ns : 0, told = waits_ns(&p->all_waits);
+
+	return waiting > told && waiting - told >= waiting / 100 ? waiting - told : 0;
+}
+
 void report_waits(FILE *f, const struct profile *p)
 {
 	struct waits all = waits_minus(&p->all_waits, &p->idle_waits);
-	uint64_t least = waits_ns(&all) / 100, idle = waits_ns(&p->idle_waits);
+	uint64_t least = waits_ns(&all) / 100, idle = waits_ns(&p->idle_waits), untold = untold_ns(p);
 	const char *before = "";
 	enum wait_kind kind;
 	char text[FIGURE];
 
-	for (int n = 0; n < KINDS - !!idle && (kind = waits_most(&all)) && all.of[kind].ns >= least; n++) {
+	for (int n = 0; n < KINDS - !!idle - !!untold && (kind = waits_most(&all)) && all.of[kind].ns >= least; n++) {
 		fprintf(f, "%s%s %s", before, wait_name(kind), figure_span(text, all.of[kind].ns));
 		all.of[kind].ns = 0;
 		before = ", ";
 	}
 	if (!*before && !idle)
 		fputs("none", f);
+	if (untold)
+		fprintf(f, "%snot told %s", before, figure_span(text, untold));
 	if (idle)
 		fprintf(f, "%sidle workers %s", *before ? "; " : "", figure_span(text, idle));
 }

@@ -63,7 +63,7 @@ int report_tasks(const struct report *r, size_t most)
 								   { "waiting", COLUMN_SPAN, 0 },
 								   { "longest", COLUMN_SPAN, 0 },
 								   { "tasks", COLUMN_COUNT, 0 } };
-	const struct table t = { columns, TASK_COLUMNS, "tasks, by coroutine", "mostly in", WHERE };
+	const struct table t = { columns, TASK_COLUMNS, "tasks, by coroutine", "waits mostly in", WHERE };
 	size_t n;
 	const struct task_total **all = async_tasks_ranked(&r->p->tasks, &n);
 	struct table_row *rows = all ? calloc(n + 1, sizeof(*rows)) : NULL;
@@ -72,6 +72,8 @@ int report_tasks(const struct report *r, size_t most)
 	for (size_t i = 0; i < n && rows; i++)
 		rows[i] = row_of_task(all[i]);
 	err = err ?: write_table(r, &t, rows, n, most);
+	if (n && !err)
+		fputs("Times are sums over tasks; longest: one task, from its start to its end.\n", r->f);
 	free(all);
 	free(rows);
 	return err;

@@ -19,8 +19,9 @@ enum need {
 	NEED_WAITS = 4,
 	NEED_PROCESSES = 8,
 	NEED_WHOLE = 16,
-	NEED_TIME = 32,	  /* cycles are time */
-	NEED_CYCLES = 64, /* they are not */
+	NEED_PARTS = 32,   /* it is taken apart: less room for names */
+	NEED_TIME = 64,	   /* cycles are time */
+	NEED_CYCLES = 128, /* they are not */
 };
 
 #define SHARE "" /* its head says of what: share_head() */
@@ -160,7 +161,8 @@ static const struct figure_column loop_columns[] = {
 	{ { "trips", COLUMN_COUNT, 0 }, 0, ALWAYS, number },
 	{ { "mean", COLUMN_SPAN, 0 }, 0, ALWAYS, report_trip_ns },
 	{ { "median", COLUMN_SPAN, 0 }, 0, NEED_TIME, trip_median_ns },
-	{ { "p99", COLUMN_SPAN, 0 }, 0, NEED_TIME, trip_p99_ns },
+	{ { "p99", COLUMN_SPAN, 0 }, 0, NEED_TIME | NEED_WHOLE, trip_p99_ns },
+	{ { "p99", COLUMN_SPAN, 90 }, 90, NEED_TIME | NEED_PARTS, trip_p99_ns },
 	{ { "max", COLUMN_SPAN, 110 }, 110, NEED_TIME, trip_most_ns },
 	{ { "mean cycles", COLUMN_COUNT, 130 }, 140, NEED_TIME, trip_cycles },
 	{ { "mean cycles", COLUMN_COUNT, 110 }, 110, NEED_CYCLES, trip_cycles },
@@ -183,7 +185,7 @@ static unsigned known(const struct report *r)
 			(cycle_ns(p) > 0 ? NEED_TIME : NEED_CYCLES);
 
 	if (r->by)
-		return sure;
+		return sure | NEED_PARTS;
 	return sure | NEED_WHOLE | (profile_has_waits(p) ? NEED_WAITS : 0) | (p->processes > 1 ? NEED_PROCESSES : 0);
 }
 
