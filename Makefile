@@ -286,9 +286,10 @@ sanitize: build-sanitize
 	tests/run '$(READER_RACES) $(addprefix --python ,$(lastword $(PYTHONS)))'
 
 build-fuzz: $(FUZZ)
+# Each has a processor: they run for a time.
 fuzz: all build-fuzz
 	tests/fuzz/run seeds
-	tests/run $(FUZZ:$B/fuzz/%='tests/fuzz/run %')
+	tests/run -j $$(nproc) $(FUZZ:$B/fuzz/%='tests/fuzz/run %')
 
 # A library of its own: libFuzzer is guided by the coverage of the code under test. -O1 compiles sooner.
 FUZZED   := $(patsubst %.c,$B/fuzz/obj/%.o,$(SRC_filter))
@@ -343,9 +344,11 @@ test-free-threaded:
 	+python=$$(scripts/free-threaded) && $(MAKE) PYTHON="$$python" all $B/tests/ptwrite-catch.so && \
 		$(MAKE) PYTHON="$$python" run-free-threaded
 
+# The one that needs another CPython in the middle, which may still be being built.
 run-free-threaded: WHOLE =
+run-free-threaded: SLOW = $(patsubst %,tests/doors/test_%.py,regression free_threads losses truth)
 run-free-threaded:
-	tests/run $(RACES) $(call each,$(FREE))
+	tests/run $(call each,$(filter tests/doors/%,$(FREE))) $(RACES) $(call each,$(filter tests/unit_py/%,$(FREE)))
 
 bench:
 	+$(MAKE) RELEASE=1 B=$R all $R/bench-recover

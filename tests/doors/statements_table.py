@@ -7,6 +7,7 @@ not decide the loop of some back-edge is left out, and counted; these counts are
 
 import collections
 import dis
+import gc
 import json
 import opcode
 import os
@@ -43,6 +44,7 @@ def files(paths):
 
 
 def main(folder, *paths):
+    gc.disable()  # a syntax tree is many objects and no circle
     warnings.simplefilter("ignore")
     names = [None] * 256
     for name, number in opcode.opmap.items():

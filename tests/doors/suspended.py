@@ -4,10 +4,10 @@ Each object has a number, which no other has, in another interpreter of the proc
 or of how CPython keeps frames.
 """
 
+import _weakref
 import gc
 import time
 import types
-import weakref
 
 SUSPENDABLE = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 FRAME = {types.GeneratorType: "gi_frame", types.CoroutineType: "cr_frame", types.AsyncGeneratorType: "ag_frame"}
@@ -26,7 +26,7 @@ class Known:
     """One object. Its weak reference is dead while its finalizer runs, and after it, if that has kept the object alive."""
 
     def __init__(self, number, thing):
-        self.number, self.address, self.alive = number, id(thing), weakref.ref(thing)
+        self.number, self.address, self.alive = number, id(thing), _weakref.ref(thing)
         self.suspended_at = None  # it runs
 
     def runs_in(self, frame):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """No data race in the extension: programs whose threads do all at once that can meet, under ThreadSanitizer.
 
-    test_races.py [--seconds N] [--only TEXT]    (10 seconds a case)
+    test_races.py [--seconds N] [--only TEXT]    (13 seconds a case)
 
 CPython without a GIL and the extension are both built with it (scripts/free-threaded --tsan, about 3 minutes, once),
 the extension with its callbacks in plain C: those for x86-64 fix registers that ThreadSanitizer's calls overwrite. A report
@@ -214,7 +214,7 @@ def build():
 
 def main():
     parser = recording.options()
-    parser.add_argument("--seconds", type=float, default=10, help="of each case")
+    parser.add_argument("--seconds", type=float, default=13, help="of each case")
     parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name contains it")
     chosen = parser.parse_args()
     python = build()

@@ -1,3 +1,4 @@
+# preload: types warnings
 """Coroutines driven by hand: __await__, send, throw, close, types.coroutine, never awaited."""
 
 import types

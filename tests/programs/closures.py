@@ -1,3 +1,4 @@
+# preload: collections types
 """Closures: nonlocal, late binding, functions made in loops, partial application."""
 
 import functools

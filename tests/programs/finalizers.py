@@ -1,3 +1,4 @@
+# preload: weakref
 """__del__, weakref callbacks and cycles collected: Python run at odd moments."""
 
 import gc

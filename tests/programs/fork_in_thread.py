@@ -1,3 +1,4 @@
+# preload: threading
 """fork from a thread while others run: the child has one thread, which is not the first."""
 
 import os

@@ -1,3 +1,4 @@
+# preload: threading
 """fork: children that exit, that fall off the end, that fork again, that have threads."""
 
 import os

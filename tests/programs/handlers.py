@@ -1,3 +1,4 @@
+# preload: collections types
 """Exceptions caught in loops: handlers that continue, fall through, suppress, and loops that only retry."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# preload: threading
 # exit: -9
 """SIGKILL in the middle of a loop, after threads came and went."""
 

@@ -1,3 +1,4 @@
+# preload: collections types
 """Plain, mutual, and doubly nested recursion."""
 
 import functools

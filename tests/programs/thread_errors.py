@@ -1,3 +1,4 @@
+# preload: threading
 """Threads that end by exceptions, thread-local data, timers, daemons that end in time."""
 
 import threading

@@ -1,3 +1,4 @@
+# preload: threading collections types
 """Eight threads at work, sharing a lock, a queue and a condition."""
 
 import queue

@@ -16,12 +16,14 @@ case $name in
 'make test') : >build/.setup-test ;;
 esac
 echo "$name" >>seen
+case $name in 'make test'*) echo "$name: ${TESTS_AT_ONCE:-processors}" >>seen ;; esac
+[ "$name" != "$WAITS" ] || until ls "$TMPDIR"/*.all >/dev/null 2>&1; do sleep 0.05; done
 echo '1 passed, 0 failed, 0 skipped'
 END
 chmod +x called
 cp called bin/make
 for script in arrows bare free-threaded newest wheels; do cp called "tree/scripts/$script"; done
-run() { (cd tree && rm -f seen build/.setup-test && FAILS=$1 PATH=$scratch/bin:$PATH .ci/run) >told 2>&1; }
+run() { (cd tree && rm -f seen build/.setup-test && unset TESTS_AT_ONCE && FAILS=$1 PATH=$scratch/bin:$PATH .ci/run) >told 2>&1; }
 # before A B: the line A is in `seen`, and above B.
 before() { awk -v a="$1" -v b="$2" '$0 == a { seen = 1 } $0 == b { found = seen } END { exit !found }' tree/seen; }
 
@@ -38,13 +40,17 @@ make build-fuzz|make fuzz
 make build-generic|make test-generic
 newest --build|make test-newest
 bare --trees|make test-bare
-free-threaded --tsan|make test-free-threaded
+free-threaded|make test-free-threaded
 END
 ok "it begins when the packages are there" before 'make test' 'make build-types'
 ok "nothing is told of what was made" none_is_told
+ok "beside what is made ahead, a test for each processor" grep -qx 'make test: processors' tree/seen
+mkdir tmp
+WAITS='make test-bare' TMPDIR=$scratch/tmp run nothing
+ok "... and when all of it is made, one more" grep -qx "make test-free-threaded: $(($(nproc) + 1))" tree/seen
 run 'free-threaded'
 ok "what could not be made is told" grep -q 'free-threaded is not to be had' told
 ok "... and its step tries by itself" before 'bare --trees' 'make test-free-threaded'
 run 'make test'
-ok "where packages could not be installed, it ends all the same" before 'free-threaded --tsan' 'make test-free-threaded'
+ok "where packages could not be installed, it ends all the same" before 'free-threaded' 'make test-free-threaded'
 done_testing

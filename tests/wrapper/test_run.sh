@@ -20,6 +20,16 @@ ok "fewer lines than planned" counted 1 '1 passed, 1 failed, 0 skipped' 'echo 1.
 ok "no line" counted 1 '0 passed, 1 failed, 0 skipped' 'true'
 ok "an exit status that no line explains" counted 1 '1 passed, 1 failed, 0 skipped' 'echo "ok 1 - a"; echo 1..1; exit 3'
 
+# Each waits for all others to have begun.
+more=$(($(nproc) + 1))
+together() {
+	printf '#!/bin/sh\ntouch "began.$1"\nuntil [ "$(ls began.* | wc -l)" = %s ]; do sleep 0.05; done\necho 1..1; echo ok 1 - a\n' $more >a_test
+	# shellcheck disable=SC2046 # words
+	says 0 "^$more passed, 0 failed, 0 skipped\$" env TESTS_AT_ONCE=$more "$root/tests/run" --limit 60 $(seq -f './a_test_%g' $more)
+}
+for n in $(seq $more); do printf '#!/bin/sh\nexec ./a_test %s\n' "$n" >"a_test_$n" && chmod +x "a_test_$n"; done
+ok "as many at once as TESTS_AT_ONCE says" together
+
 # once STATUS COUNTS FIRST: a test that does this the first time and passes the second.
 once() {
 	rm -f ran

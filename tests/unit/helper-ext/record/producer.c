@@ -23,10 +23,10 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <x86intrin.h>
 
 #include "shared/marker.h"
 #include "shared/ring.h"
+#include "shared/ticks.h"
 #include "ring_write.h"
 
 struct plan {
@@ -124,7 +124,7 @@ static bool wait_room(struct lane *l)
 
 static void store(struct lane *l, uint64_t word)
 {
-	ring_write(l->ring, __rdtsc(), word);
+	ring_write(l->ring, ticks_now(), word);
 	l->head++;
 }
 
