@@ -31,6 +31,7 @@ struct async_task {
 	uint64_t running_ns, resumptions;
 	uint64_t ready_ns, ready_by;   /* since when it can go on, and by which step; 0: it cannot, or not known */
 	uint64_t step;		       /* its last one (steps.h); 0: none */
+	uint64_t around;	       /* what its thread worked for around that; 0: nobody */
 	uint64_t suspended_ns;	       /* when that ended; 0: it has not */
 	const struct code *where;      /* and in which coroutine, */
 	const struct code *awaited_by; /* by which of the program's own (steps.h) */

@@ -145,8 +145,10 @@ static int run_task(struct thread *t, struct frame *f, struct async_task *task, 
 {
 	struct profile *p = to->profile;
 	const struct step step = step_of(t, task, f->a.code, ns);
-	int err = begin_step(t, f, &step, p);
+	int err;
 
+	task->around = working(&t->doing);
+	err = begin_step(t, f, &step, p);
 	task->coroutine = f->a.code;
 	err = err ?: mark_wait(&step, step.suspended_ns ? step.suspended_ns : task->made_ns, to);
 	return err ?: async_tasks_run(&p->tasks, task, f->step, ns);
@@ -208,13 +210,14 @@ static int tell_task(struct thread *t, const struct sample *s, enum subject what
 	return err || !eager ? err : mark_eager(t, o, async_tasks_find(&p->tasks, t->pid, address), to);
 }
 
-/* Does the event loop itself, which works for nobody, let the task go on? Of a timer or a socket. */
+/* Does the event loop itself let the task go on, of a timer or a socket? It works for nobody, or in a job (trio's). */
 static bool is_loops_own(const struct thread *t, const struct async_task *task, const struct profile *p)
 {
 	const struct step *last = steps_get(&p->steps, task->step);
 	bool nobodys = !t->doing.unseen && (!t->doing.step || (t->doing.task_unseen && is_around(&t->doing)));
+	bool loops = nobodys || working(&t->doing) == task->around;
 
-	return nobodys && last && last->tid == t->tid;
+	return loops && last && last->tid == t->tid;
 }
 
 /*
@@ -296,6 +299,16 @@ static int begin_job(struct thread *t, const struct sample *s, uint64_t address,
 	return err;
 }
 
+/* The innermost activation does for a task what is left to do after its end: that is part of its last step. */
+static void go_on_after_end(struct thread *t, struct frame *f, uint64_t address)
+{
+	if (!f || f->step || !t->doing.ended.step || t->doing.ended.address != address)
+		return;
+	f->step = t->doing.ended.step;
+	f->outer_step = t->doing.step;
+	t->doing.step = f->step;
+}
+
 /* The innermost activation runs a task's step. */
 static int begin_task(struct thread *t, const struct sample *s, uint64_t address, bool seen, struct profile *p)
 {
@@ -305,6 +318,8 @@ static int begin_task(struct thread *t, const struct sample *s, uint64_t address
 
 	if (!st)
 		return -ENOMEM;
+	if (!task && seen)
+		go_on_after_end(t, f, address);
 	t->doing.unseen = t->doing.unnamed = 0;
 	t->doing.around = t->doing.step;
 	t->doing.task_unseen = !seen;
@@ -362,6 +377,7 @@ static int begin_hidden(struct thread *t, struct async_task *task, uint64_t addr
 	if (!number)
 		return -ENOMEM;
 	task->hidden = true;
+	task->around = working(&t->doing);
 	task->outer_step = t->doing.step;
 	t->doing.step = number;
 	t->doing.hidden = address;
@@ -428,6 +444,8 @@ static int rest_hidden(struct thread *t, const struct frame *top, uint64_t addre
 	err = mark_wait(step, step->suspended_ns ? step->suspended_ns : task->made_ns, to);
 	err = err ?: mark(step, CRITICAL_RUNNING, step->what, step->begun_ns, ns, to);
 	leave_hidden(t, top, task);
+	if (ends)
+		t->doing.ended = (struct ended){ address, task->step };
 	if (!err && ends)
 		return async_tasks_end(&p->tasks, task, address, ns - step->begun_ns, ns);
 	async_tasks_suspend(task, ns - step->begun_ns, ns, t->doing.yielded, awaited_by(&t->doing, p->codes));
@@ -511,9 +529,25 @@ static bool ends_with(const char *text, const char *end)
 /* Is it the function that a job is about? What does jobs calls some of its own before. */
 static bool is_jobs_own(const struct step *job, const struct code *code)
 {
-	return (!job->what || strcmp(job->what->file, code->file)) &&
-	       !ends_with(code->file, "/concurrent/futures/_base.py") && !ends_with(code->file, "/threading.py") &&
-	       !ends_with(code->file, "/asyncio/base_events.py") && !ends_with(code->file, "/queue.py");
+	static const char *const others[] = { "/concurrent/futures/_base.py",
+					      "/threading.py",
+					      "/queue.py",
+					      "/asyncio/base_events.py",
+					      "/outcome/_impl.py",
+					      "/trio/_threads.py",
+					      "/inspect.py" };
+	bool own = !job->what || strcmp(job->what->file, code->file);
+
+	for (size_t i = 0; own && i < sizeof(others) / sizeof(*others); i++)
+		own = !ends_with(code->file, others[i]);
+	return own;
+}
+
+/* Does it do nothing but call a job's function? */
+static bool hands_on(const struct code *code)
+{
+	return ends_with(code->file, "/threading.py") ||
+	       (ends_with(code->file, "/trio/_threads.py") && ends_with(code->qualname, ".worker_fn"));
 }
 
 /* Who called the innermost activation, without C functions; NULL: nothing that is known. */
@@ -533,8 +567,7 @@ static const struct code *caller_in(const struct stack *st)
 static bool is_handed_over(const struct step *job, const struct stack *st, const struct code *code)
 {
 	const struct code *by = caller_in(st);
-	bool direct = !job->what ||
-		      (by && (!strcmp(by->file, job->what->file) || ends_with(by->file, "/threading.py")));
+	bool direct = !job->what || (by && (!strcmp(by->file, job->what->file) || hands_on(by)));
 
 	return direct && is_jobs_own(job, code);
 }
@@ -684,6 +717,7 @@ int subject_ends(struct thread *t, struct stack *st, struct object *o, uint64_t 
 	if (err || !task)
 		return err;
 	if (how == LEAVE_RETURN || how == LEAVE_UNWIND) {
+		t->doing.ended = (struct ended){ o->address, f->step };
 		o->task = NULL;
 		return async_tasks_end(&p->tasks, task, o->address, ns - begun_ns(f, p), ns);
 	}

@@ -29,6 +29,9 @@ struct doing {
 	struct last_yield {
 		uint64_t address, serial; /* of what has just yielded (objects.h); 0: nothing has */
 	} last;
+	struct ended {
+		uint64_t address, step; /* of the task that ended last */
+	} ended;
 	uint64_t unnamed;	 /* a job whose own function is still to come; 0: none */
 	uint64_t hidden;	 /* address of the running task's own coroutine, if that is left out; 0: none */
 	uint32_t thrown_depth;	 /* that of what it awaits, which was thrown into and goes on; else 0 */

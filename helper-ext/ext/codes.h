@@ -43,6 +43,7 @@ struct hook;
 	W(GET_NAME, "get_name") \
 	W(NAME, "name") \
 	W(FUTURE, "future") \
+	W(JOB, "_job") \
 	W(SPAN_NAME, "_name") \
 	W(PARENT, "_parent") \
 	W(IS_REMOTE, "is_remote") \

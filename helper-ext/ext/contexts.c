@@ -66,6 +66,12 @@ void contexts_scheduled(struct codes *c, uint32_t session, PyObject *callback, P
 	Py_XDECREF(task);
 }
 
+void contexts_spawned(struct codes *c, uint32_t session, PyObject *task, bool shown)
+{
+	tasks_made(c, session, task, shown);
+	expect_start(c, session, task, NULL, false);
+}
+
 /* uvloop's timers know whole milliseconds, those of none are no timers. They may come up to one too early. */
 static double rounded_ns(double seconds)
 {

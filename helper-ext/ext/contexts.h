@@ -24,6 +24,9 @@ void contexts_scheduled(struct codes *c, uint32_t session, PyObject *callback, P
 /* Likewise, not a task's step, in so many seconds. */
 void contexts_timed(struct codes *c, uint32_t session, PyObject *delay, PyObject *context, Py_ssize_t holders);
 
+/* A hook (hooks.h) for what trio makes: no function of Python calls the steps of its tasks either. */
+void contexts_spawned(struct codes *c, uint32_t session, PyObject *task, bool shown);
+
 /* A coroutine of this code begins, one of which no context tells it. */
 void contexts_beginning(struct codes *c, uint32_t session, PyObject *code);
 

@@ -35,8 +35,13 @@ static const struct hook hooks[] = {
 	{ "opentelemetry/sdk/trace/__init__.py", "Span.end", OP_PY_START, tasks_span_ended, "self", 0, .anyway = true },
 	/* What @ocular.request and @ocular.span make of a coroutine function: a task's own coroutine may be one. */
 	{ "ocular/decorator.py", "_coroutine.<locals>.call", .each = tasks_own },
-	{ "trio/_core/_run.py", "Runner.spawn_impl", OP_PY_RETURN, tasks_made },
+	{ "trio/_core/_run.py", "Runner.spawn_impl", OP_PY_RETURN, contexts_spawned },
 	{ "trio/_core/_run.py", "Runner.reschedule", OP_PY_START, tasks_rescheduled, "task", 1 },
+	{ "trio/_core/_run.py", "Runner.task_exited", OP_PY_START, tasks_exited, "task", 1 },
+	{ "trio/_core/_thread_cache.py", "ThreadCache.start_thread_soon", OP_PY_START, tasks_self_made, "fn", 1 },
+	{ "trio/_core/_thread_cache.py", "WorkerThread._handle_job", OP_PY_START, tasks_worker_run, "self", 0 },
+	{ "trio/_core/_entry_queue.py", "EntryQueue.run_sync_soon", OP_PY_START, tasks_entry_made, "args", 3 },
+	{ "trio/_core/_entry_queue.py", "EntryQueue.task.<locals>.run_cb", OP_PY_START, tasks_entry_run, "job", 0 },
 };
 
 static bool ends_with(const char *text, const char *end)
@@ -46,6 +51,12 @@ static bool ends_with(const char *text, const char *end)
 	return length >= more && !strcmp(text + length - more, end);
 }
 
+/* Also those behind a `*`, and what that takes. */
+static int arguments(const PyCodeObject *code)
+{
+	return code->co_argcount + code->co_kwonlyargcount + !!(code->co_flags & CO_VARARGS);
+}
+
 /* Is it where it is looked for, and no cell? */
 static bool has_argument(PyCodeObject *code, const struct hook *h)
 {
@@ -53,7 +64,7 @@ static bool has_argument(PyCodeObject *code, const struct hook *h)
 	PyObject *name = h->argument ? PyUnicode_FromString(h->argument) : NULL;
 	bool has = !h->argument;
 
-	if (names && cells && name && code->co_argcount > h->at)
+	if (names && cells && name && arguments(code) > h->at)
 		has = !PyUnicode_Compare(PyTuple_GET_ITEM(names, h->at), name) && !PySequence_Contains(cells, name);
 	PyErr_Clear();
 	Py_XDECREF(name);

@@ -331,6 +331,66 @@ void tasks_rescheduled(struct codes *c, uint32_t session, PyObject *task, bool s
 		tasks_write(c, session, SUBJECT_TASK_WOKEN, coroutine);
 }
 
+/* Where that is left out, no frame tells when what it does for the task is over. */
+void tasks_exited(struct codes *c, uint32_t session, PyObject *task, bool shown)
+{
+	PyObject *coroutine = shown ? attribute(c, task, WORD_CORO) : NULL;
+
+	if (coroutine)
+		write_address(c, session, SUBJECT_TASK_BEGUN, coroutine);
+	Py_XDECREF(coroutine);
+}
+
+/* A job is known by its function, which trio makes for it alone: (function, deliver, name). */
+void tasks_worker_run(struct codes *c, uint32_t session, PyObject *worker, bool shown)
+{
+	PyObject *job = attribute(c, worker, WORD_JOB);
+
+	if (job && PyTuple_CheckExact(job) && PyTuple_GET_SIZE(job) > 0)
+		write_address(c, session, shown ? SUBJECT_JOB_BEGUN : SUBJECT_JOB_UNSEEN, PyTuple_GET_ITEM(job, 0));
+	Py_XDECREF(job);
+}
+
+/* Did trio's functions for threads make it, for one call? */
+static bool is_for_one_call(PyObject *function)
+{
+	static const char file[] = "/trio/_threads.py";
+	PyObject *own = PyMethod_Check(function) ? PyMethod_GET_FUNCTION(function) : function;
+	PyCodeObject *code = PyFunction_Check(own) ? (PyCodeObject *)PyFunction_GET_CODE(own) : NULL;
+	const char *name = code ? PyUnicode_AsUTF8(code->co_filename) : NULL;
+	size_t length = name ? strlen(name) : 0;
+
+	PyErr_Clear();
+	return length >= strlen(file) && !strcmp(name + length - strlen(file), file);
+}
+
+/* What nothing else can be: the tuple of arguments, or, as () is always the same one, the function; or NULL. */
+static const PyObject *entry(PyObject *function, PyObject *args)
+{
+	if (!function || !PyTuple_CheckExact(args))
+		return NULL;
+	if (PyTuple_GET_SIZE(args))
+		return args;
+	return is_for_one_call(function) ? function : NULL;
+}
+
+void tasks_entry_made(struct codes *c, uint32_t session, PyObject *args, bool shown)
+{
+	const PyObject *what = entry(identity_argument(1), args);
+
+	if (what)
+		write_address(c, session, SUBJECT_JOB_MADE, what);
+}
+
+void tasks_entry_run(struct codes *c, uint32_t session, PyObject *job, bool shown)
+{
+	bool pair = shown && PyTuple_CheckExact(job) && PyTuple_GET_SIZE(job) == 2;
+	const PyObject *what = pair ? entry(PyTuple_GET_ITEM(job, 0), PyTuple_GET_ITEM(job, 1)) : NULL;
+
+	if (what)
+		write_address(c, session, SUBJECT_JOB_BEGUN, what);
+}
+
 void tasks_job_made(struct codes *c, uint32_t session, PyObject *future, bool shown)
 {
 	write_address(c, session, SUBJECT_JOB_MADE, future);

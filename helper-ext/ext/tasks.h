@@ -43,6 +43,11 @@ void tasks_handle_run(struct codes *c, uint32_t session, PyObject *value, bool s
 void tasks_handle_cancelled(struct codes *c, uint32_t session, PyObject *value, bool shown);
 void tasks_made(struct codes *c, uint32_t session, PyObject *value, bool shown);
 void tasks_rescheduled(struct codes *c, uint32_t session, PyObject *value, bool shown);
+/* Of trio: a task has ended, which lets others go on; a job for one of its threads; what is posted to its loop. */
+void tasks_exited(struct codes *c, uint32_t session, PyObject *value, bool shown);
+void tasks_worker_run(struct codes *c, uint32_t session, PyObject *value, bool shown);
+void tasks_entry_made(struct codes *c, uint32_t session, PyObject *value, bool shown);
+void tasks_entry_run(struct codes *c, uint32_t session, PyObject *value, bool shown);
 /* Of OpenTelemetry: a span without a parent in this process is a request. */
 void tasks_span_begun(struct codes *c, uint32_t session, PyObject *span, bool shown);
 void tasks_span_ended(struct codes *c, uint32_t session, PyObject *span, bool shown);

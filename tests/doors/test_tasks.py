@@ -6,6 +6,7 @@ The witness of tasks is a sys.monitoring tool in the program that asks asyncio.c
 variable, which a new task inherits from the one that makes it. That of requests is the program's own clock."""
 
 import collections
+import itertools
 import json
 import os
 import re
@@ -834,12 +835,95 @@ json.dump([counts.tasks, counts.steps], open(sys.argv[2], "w"))
 
 
 def test_trio(python, folder):
-    """As many tasks and steps as trio itself counts. Of what ends in its first step the coroutine is not known."""
+    """As many tasks and steps as trio itself counts; all have ended, also in their first step."""
     (tasks, steps), summary = recorded(python, folder, TRIO)
     found = collections.Counter((t["coroutine"] or "").rsplit(".")[-1] for t in summary["tasks"])
     ran = len(summary["tasks"]) + sum(t["resumptions"] for t in summary["tasks"])
-    good = (len(summary["tasks"]), ran) == (tasks, steps) and found == {"leaf": 257, "": 43, "main": 1, "init": 1, "task": 1}
-    return [] if good else [f"{tasks} tasks, {steps} steps: {ran}, {found}"]
+    good = (len(summary["tasks"]), ran) == (tasks, steps) and found == {"leaf": 300, "main": 1, "init": 1, "task": 1}
+    unfinished = [t for t in summary["tasks"] if not t["ended"]]
+    return [] if good and not unfinished else [f"{tasks} tasks, {steps} steps: {ran}, {found}, {len(unfinished)} unfinished"]
+
+
+# What lets a request of trio's go on: the end of a task, a job in a thread, a task that the job asks for, a timer. Its task begins with it.
+TRIO_WAYS = """
+import json, sys, threading, time, ocular, trio
+worked = []
+def work():
+    begun = time.perf_counter_ns()
+    while time.perf_counter_ns() < begun + 4_000_000:
+        pass
+    worked.append(time.perf_counter_ns() - begun)
+def job():
+    work()
+    trio.from_thread.run(back)
+    work()
+async def back():
+    await trio.sleep(.004)
+async def child():
+    await trio.sleep(.004)
+async def grouped():
+    with ocular.request("grouped"):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(child, name="child")
+async def threaded():
+    with ocular.request("threaded"):
+        await trio.to_thread.run_sync(job)
+async def timed():
+    with ocular.request("timed"):
+        await trio.sleep(.004)
+async def main():
+    for f in grouped, threaded, timed:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(f, name=f.__name__)
+def in_thread():
+    trio.run(main)
+in_thread()
+thread = threading.Thread(target=in_thread)
+thread.start()
+thread.join()
+json.dump(worked, open(sys.argv[2], "w"))
+"""
+
+# Kind, what, task of the pieces that must be there, in that order; and all that may be `awaiting`.
+TRIO_PATHS = {
+    "grouped": [("awaiting", "child")],
+    "threaded": [("running", "job"), ("awaiting", "threaded"), ("running", "job")],
+    "timed": [("awaiting", "timed")],
+}
+# Where trio is left out, nothing tells what a task's end or a job lets go on.
+OWN_TRIO_PATHS = {name: [("awaiting", name)] for name in TRIO_PATHS}
+
+
+def told_in_trio(request):
+    """The pieces that are no step of an event loop's, nor a mere checkpoint, as TRIO_PATHS has them; those in a row once."""
+    checkpoints = "CapacityLimiter.acquire_on_behalf_of", "Run.run"
+    named = [(p["kind"], p["what"] if p["what"] == "job" else p["task"]) for p in request["path"]
+             if (p["kind"] == "awaiting" and p["what"] not in checkpoints) or p["kind"] == "unknown" or p["what"] in ("job", "in_thread")
+             or not (p["what"] or p["task"])]
+    return [name for name, _ in itertools.groupby(name for name in named if name != ("ready", "job"))]
+
+
+def test_trio_ways(python, folder):
+    worked, summary = recorded(python, folder, TRIO_WAYS)
+    problems = compare_paths(summary, TRIO_PATHS)
+    ran = sum(p["ns"] for r in summary["requests"] for p in r["path"] if p["what"] == "job" and p["kind"] == "running")
+    by = collections.Counter(t["created_by"] for t in summary["tasks"] if t["name"] == "child")
+    lacking = [t for t in summary["tasks"] if not t["ended"] or not t["coroutine"]]
+    return problems + ([] if ran >= DIFFERS[0] * sum(worked) and by == {"grouped": 2} and not lacking
+                       else [f"ran {ran} of {sum(worked)}, {by}, {lacking}"])
+
+
+def test_own_trio(python, folder):
+    return compare_paths(recorded(python, folder, TRIO_WAYS, OCULAR_INCLUDE="__main__")[1], OWN_TRIO_PATHS)
+
+
+def compare_paths(summary, paths):
+    requests = sorted(summary["requests"], key=lambda r: r["number"])
+    problems = [] if [r["name"] for r in requests] == list(paths) * 2 else [str([r["name"] for r in requests])]
+    for r in requests:
+        if told_in_trio(r) != paths.get(r["name"]) or sum(p["ns"] for p in r["path"]) != r["end_ns"] - r["start_ns"]:
+            problems.append(f"{r['name']}: {told_in_trio(r)} of {r['path']}")
+    return problems
 
 
 # Tasks that are cancelled while what they await catches that and goes on, or ends; their own coroutine may be left out.
@@ -1112,7 +1196,8 @@ def cases(python, _):
         yield f"{version} what is cancelled goes on{how}", test_catches, python, CATCHES.format(decorator=decorator), more
     yield f"{version} whatever lets a request go on", test_ways, python, WAYS
     fetched = recording.venv(python, "trio", "anyio")
-    for name, test, *source in (("trio, as it counts itself", test_trio), ("threads of anyio", test_workers, WORKERS)):
+    for name, test, *source in (("trio, as it counts itself", test_trio), ("trio, whatever lets a request go on", test_trio_ways),
+                                ("trio, only the program's own code", test_own_trio), ("threads of anyio", test_workers, WORKERS)):
         yield f"{version} {name}", *((test, fetched, *source) if fetched else (recording.NO_VENV,))
     fetched = recording.venv(python, "uvloop")
     for name, source in (("uvloop", UVLOOP), ("uvloop, decorated", decorated(OURS, UVLOOP))):
