@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Columns: time in ns, pid, tid, event, file, qualname, first line, offset, destination; the opcode that ran, or
- * the C function that is called, if known; the generator's or coroutine's number, likewise. Tabs, newlines, backslashes
- * and what a terminal would interpret are escaped in names, so that cut, diff and less work.
+ * Columns: time in ns, pid, tid, event, file, qualname, first line, offset, destination; the opcode that ran, the
+ * C function that is called, or what a marker of another kind names, if known; the generator's or coroutine's number,
+ * likewise. Tabs, newlines, backslashes and what a terminal would interpret are escaped in names, so that cut, diff and
+ * less work.
  */
 #include "sink_events.h"
 
@@ -13,6 +14,7 @@
 #include "base/text.h"
 #include "model/objects.h"
 #include "model/sink_file.h"
+#include "shared/marker.h"
 
 /* Room for the numbers, tabs and event name of one line. */
 #define LINE_NUMBERS 256
@@ -25,17 +27,35 @@ static char *put_text(char *to, const char *s)
 	return to + length;
 }
 
-/* What it is that ran or is called. Of any length, like everything read from a code table. */
+/* What it is that ran, is called or named. Of any length, like everything read from a code table. */
 static const char *what(const struct sample *s)
 {
 	if (s->op == OP_CALL && s->callee)
 		return s->callee->qualname;
-	return s->opcode ? process_opname(s->code->process, s->opcode) : "";
+	if (s->op == OP_EXTENSION)
+		return s->named ? s->named->qualname : "";
+	return s->code && s->opcode ? process_opname(s->code->process, s->opcode) : "";
 }
 
 static size_t names_length(const struct sample *s)
 {
-	return s->code ? strlen(s->code->file) + strlen(s->code->qualname) + strlen(what(s)) + CALLED_TEXT : 0;
+	size_t place = s->code ? strlen(s->code->file) + strlen(s->code->qualname) + CALLED_TEXT : 0;
+
+	return place + strlen(what(s));
+}
+
+/* Of what the program says itself: what that is. */
+static const char *said(const struct sample *s)
+{
+	static const char *const words[] = { [LABEL_INSTANT] = "instant ",
+					     [LABEL_BEGIN] = "begin ",
+					     [LABEL_END] = "end ",
+					     [LABEL_COUNTER] = "counter " };
+	uint64_t which = s->payload >> MARKER_LABEL_SHIFT & MARKER_LABEL_MASK;
+
+	if (s->op != OP_EXTENSION || s->kind != KIND_LABEL || !s->named || which >= sizeof(words) / sizeof(*words))
+		return "";
+	return words[which];
 }
 
 /* Of an event that begins, resumes, suspends or ends an activation of generator code. */
@@ -45,12 +65,13 @@ static const struct object *object_of(const struct sample *s)
 }
 
 /* The last three columns: each is empty where there is none. */
-static char *put_rest(char *to, const char *which, const struct object *o)
+static char *put_rest(char *to, const struct sample *s, const struct object *o)
 {
 	char name[CALLED_TEXT];
 
 	*to++ = '\t';
-	to = text_escaped(to, which);
+	to = put_text(to, said(s));
+	to = text_escaped(to, what(s));
 	*to++ = '\t';
 	to = o ? out_int(to, (int64_t)o->serial) : to;
 	*to++ = '\t';
@@ -68,7 +89,7 @@ static char *put_place(char *to, const struct sample *s)
 	to = out_int(to, s->op == OP_LINE ? s->line : s->offset);
 	*to++ = '\t';
 	to = s->target == SAMPLE_NOWHERE ? to : out_int(to, s->target);
-	return put_rest(to, what(s), object_of(s));
+	return put_rest(to, s, object_of(s));
 }
 
 /*
@@ -84,7 +105,7 @@ static char *put_count(char *to, const struct sample *s)
 		to = out_int(to, s->payload);
 	else if (s->op == OP_SNAPSHOT)
 		to = out_int(to, s->ends);
-	return put_rest(to, "", NULL);
+	return put_rest(to, s, NULL);
 }
 
 static int events_sample(struct sink *sink, const struct sample *s)
