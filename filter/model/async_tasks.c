@@ -112,19 +112,6 @@ void async_tasks_begun(struct async_task *task, uint64_t ns)
 	task->made_ns = ns;
 }
 
-static struct task_wait *wait_of(struct task_total *t, const struct code *where)
-{
-	struct task_wait *last = &t->waits[TASK_WAITS - 1];
-
-	for (struct task_wait *w = t->waits; w < last; w++) {
-		if (!w->ns)
-			w->where = where;
-		if (w->where == where)
-			return w;
-	}
-	return last;
-}
-
 int async_tasks_run(struct async_tasks *t, struct async_task *task, uint64_t step, uint64_t ns)
 {
 	uint64_t since = task->suspended_ns ? task->suspended_ns : task->made_ns;
@@ -135,7 +122,7 @@ int async_tasks_run(struct async_tasks *t, struct async_task *task, uint64_t ste
 		return -ENOMEM;
 	task->resumptions += task->suspended_ns != 0;
 	if (total && task->suspended_ns && ready > since)
-		wait_of(total, task->where)->ns += ready - since;
+		waited_add(&total->waits, task->where, ready - since);
 	*(total ? &total->ready_ns : &task->ready_total_ns) += task->suspended_ns ? ns - ready : ns - since;
 	task->step = step;
 	task->ready_ns = task->ready_by = 0;

@@ -12,9 +12,9 @@
 
 #include "base/map.h"
 #include "steps.h"
+#include "waited.h"
 
 #define TASKS_KEPT 10000
-#define TASK_WAITS 12 /* places of a coroutine's tasks; what does not fit is in the last one, of no code */
 
 struct async_task {
 	struct called called;
@@ -46,10 +46,7 @@ struct task_total {
 	uint64_t running_ns, ready_ns, resumptions;
 	uint64_t longest_ns;
 	struct called longest;
-	struct task_wait {
-		const struct code *where;
-		uint64_t ns; /* until they were ready */
-	} waits[TASK_WAITS];
+	struct waited waits; /* until they were ready */
 };
 
 /* Something handed over: since when, by which step. */

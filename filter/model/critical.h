@@ -20,6 +20,7 @@ enum critical_kind {
 #define P(kind, name) CRITICAL_##kind,
 	CRITICAL_KINDS(P)
 #undef P
+		CRITICAL_KIND_COUNT
 };
 
 const char *critical_kind_name(enum critical_kind kind);

@@ -116,16 +116,43 @@ static struct request *with_path(const struct request *q, const struct steps *st
 	return NULL;
 }
 
-/* With its path, if it is one of the slowest, or wanted. */
-static int keep(struct requests *r, const struct request *q, const struct steps *steps, uint64_t step)
+static void add_path(struct request_total *t, const struct critical *path)
+{
+	for (size_t i = 0; i < path->n; i++) {
+		const struct critical_piece *c = &path->pieces[i];
+
+		t->by_kind[c->kind] += c->ns;
+		if (c->kind == CRITICAL_AWAITING)
+			waited_add(&t->waits, c->what, c->ns);
+	}
+}
+
+static void add_time(struct request_total *t, const struct request *q)
+{
+	uint64_t ns = q->ended_ns - q->begun_ns;
+
+	t->n++;
+	t->ns += ns;
+	if (ns <= t->longest_ns && t->longest)
+		return;
+	t->longest_ns = ns;
+	t->longest = q->number;
+}
+
+/* Its path is kept if it is one of the slowest, or wanted. */
+static int keep(struct requests *r, struct request_total *t, const struct request *q, const struct steps *steps,
+		uint64_t step)
 {
 	size_t at = rank_of(r, q->ended_ns - q->begun_ns);
-	struct request *kept = at < REQUESTS_KEPT ? with_path(q, steps, step) : NULL;
+	struct request *kept = with_path(q, steps, step);
 
-	if (kept)
-		insert(r, at, kept);
-	else if (at < REQUESTS_KEPT)
+	if (!kept)
 		return -ENOMEM;
+	add_path(t, &kept->path);
+	if (at < REQUESTS_KEPT)
+		insert(r, at, kept);
+	else
+		request_free(kept);
 	if (!is_wanted(r, q))
 		return 0;
 	if (r->found)
@@ -146,11 +173,8 @@ int requests_end(struct requests *r, int32_t pid, uint64_t object, uint64_t ns, 
 	if (!t)
 		return -ENOMEM;
 	q->ended_ns = ns;
-	t->n++;
-	t->ns += ns - q->begun_ns;
-	if (ns - q->begun_ns > t->longest_ns)
-		t->longest_ns = ns - q->begun_ns;
-	err = keep(r, q, steps, step);
+	add_time(t, q);
+	err = keep(r, t, q, steps, step);
 	q->begun_ns = 0;
 	return err;
 }

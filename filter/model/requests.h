@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "critical.h"
+#include "waited.h"
 
 #define REQUESTS_KEPT 100 /* with their paths: the slowest */
 
@@ -24,7 +25,10 @@ struct request {
 struct request_total {
 	struct called called;
 	uint64_t n, ns, longest_ns;
-	uint64_t unfinished; /* not in n */
+	uint64_t longest;		       /* its number */
+	uint64_t by_kind[CRITICAL_KIND_COUNT]; /* of ns, by their paths */
+	struct waited waits;		       /* AWAITING of that */
+	uint64_t unfinished;		       /* not in n */
 };
 
 /* Of all processes. Zeroed: none. */

@@ -6,6 +6,14 @@
 #include "html.h"
 #include "html_page.h"
 
+/* Where something waited longest. */
+static void write_where(struct page *page, const struct waited *w)
+{
+	const struct wait_place *most = waited_most(w);
+
+	page_name_cell(page, !most->ns ? "" : most->where ? most->where->qualname : "others");
+}
+
 static void write_task(struct page *page, const void *of, size_t i)
 {
 	const struct task_total *t = ((const struct task_total *const *)of)[i];
@@ -18,6 +26,7 @@ static void write_task(struct page *page, const void *of, size_t i)
 	html_number(page->f, t->n);
 	html_number(page->f, t->unfinished);
 	html_number(page->f, t->resumptions);
+	write_where(page, &t->waits);
 	page_name_cell(page, t->coroutine ? t->coroutine->qualname : "(not begun)");
 	fputs("</tr>\n", page->f);
 }
@@ -26,8 +35,7 @@ int page_tasks(struct page *page)
 {
 	struct page_table t = {
 		.head = "<th>running</th><th>ready</th><th>waiting</th><th>longest task</th><th>tasks</th><th>not "
-			"ended</th>"
-			"<th>resumed</th><th class=t>coroutine</th>",
+			"ended</th><th>resumed</th><th class=t>mostly waiting in</th><th class=t>coroutine</th>",
 		.what = "coroutines",
 		.most = PAGE_FUNCTIONS,
 		.row = write_task,
@@ -45,9 +53,13 @@ static void write_total(struct page *page, const void *of, size_t i)
 	fputs("<tr>", page->f);
 	html_duration(page->f, t->ns);
 	html_number(page->f, t->n);
+	html_duration(page->f, t->by_kind[CRITICAL_RUNNING]);
+	html_duration(page->f, t->by_kind[CRITICAL_READY]);
+	html_duration(page->f, t->by_kind[CRITICAL_AWAITING]);
 	html_duration(page->f, t->n ? t->ns / t->n : 0);
 	html_duration(page->f, t->longest_ns);
 	html_number(page->f, t->unfinished);
+	write_where(page, &t->waits);
 	page_name_cell(page, called_text(&t->called, text));
 	fputs("</tr>\n", page->f);
 }
@@ -88,8 +100,8 @@ static void write_slowest(struct page *page, const struct request *q)
 int page_requests(struct page *page)
 {
 	struct page_table t = {
-		.head = "<th>wall</th><th>times</th><th>mean</th><th>longest</th><th>not ended</th><th "
-			"class=t>request</th>",
+		.head = "<th>wall</th><th>times</th><th>running</th><th>ready</th><th>waiting</th><th>mean</th>"
+			"<th>longest</th><th>not ended</th><th class=t>mostly waiting in</th><th class=t>request</th>",
 		.what = "requests",
 		.most = PAGE_FUNCTIONS,
 		.row = write_total,

@@ -11,27 +11,23 @@
 #include "table.h"
 
 #define TASK_COLUMNS	5
-#define REQUEST_COLUMNS 4
-#define WHERE		18  /* columns of what tasks wait in */
+#define REQUEST_COLUMNS 5
+#define WHERE		18  /* columns of what they wait in */
 #define PIECES		8   /* rows of a path, unless it is asked for */
 #define SHARE_PIECE	.01 /* of its time; shorter ones are told together */
 #define PIECE		33  /* columns before what it was */
 
-/* Where tasks of a coroutine waited longest. */
-static const char *most_waited(const struct task_total *t)
+static const char *most_waited(const struct waited *w)
 {
-	const struct task_wait *most = t->waits;
+	const struct wait_place *most = waited_most(w);
 
-	for (size_t i = 1; i < TASK_WAITS; i++)
-		if (t->waits[i].ns > most->ns)
-			most = &t->waits[i];
 	return !most->ns ? "-" : most->where ? most->where->qualname : "others";
 }
 
 static struct table_row row_of_task(const struct task_total *t)
 {
 	uint64_t waited = t->wall_ns - t->running_ns - t->ready_ns;
-	struct table_row row = { .group = most_waited(t),
+	struct table_row row = { .group = most_waited(&t->waits),
 				 .of = { t->running_ns, t->ready_ns, waited, t->longest_ns, t->n } };
 
 	row.name.code = t->coroutine;
@@ -84,7 +80,9 @@ static int fill_request(struct table_row *row, const struct request_total *t)
 {
 	char text[CALLED_TEXT];
 
-	*row = (struct table_row){ .of = { t->ns, t->n, t->n ? (double)t->ns / t->n : NAN, t->longest_ns } };
+	*row = (struct table_row){ .group = most_waited(&t->waits),
+				   .of = { t->ns, t->by_kind[CRITICAL_RUNNING], t->by_kind[CRITICAL_AWAITING],
+					   t->longest_ns, t->n } };
 	row->name.text = strdup(called_text(&t->called, text));
 	return row->name.text ? 0 : -ENOMEM;
 }
@@ -92,10 +90,11 @@ static int fill_request(struct table_row *row, const struct request_total *t)
 static int write_requests(const struct report *r, size_t most)
 {
 	static const struct table_column columns[REQUEST_COLUMNS] = { { "wall", COLUMN_SPAN, 0 },
-								      { "times", COLUMN_COUNT, 0 },
-								      { "mean", COLUMN_SPAN, 0 },
-								      { "longest", COLUMN_SPAN, 0 } };
-	const struct table t = { columns, REQUEST_COLUMNS, "request, by wall time", NULL, 0 };
+								      { "running", COLUMN_SPAN, 0 },
+								      { "waiting", COLUMN_SPAN, 0 },
+								      { "longest", COLUMN_SPAN, 0 },
+								      { "times", COLUMN_COUNT, 0 } };
+	const struct table t = { columns, REQUEST_COLUMNS, "request, by wall time", "mostly in", WHERE };
 	size_t n;
 	const struct request_total **all = requests_ranked(&r->p->requests, &n);
 	struct table_row *rows = all ? calloc(n + 1, sizeof(*rows)) : NULL;

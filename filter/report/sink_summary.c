@@ -179,6 +179,23 @@ static int put_requests(struct summary *m, const struct profile *p)
 	return err;
 }
 
+static bool has_requests(const struct profile *p)
+{
+	return p->requests.names.used != 0;
+}
+
+static int put_request_groups(struct summary *m, const struct profile *p)
+{
+	size_t n;
+	const struct request_total **all = requests_ranked(&p->requests, &n);
+	int err = all ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = put_row(m, i, summary_request_group(all[i]));
+	free(all);
+	return err;
+}
+
 static int put_greenlets(struct summary *m, const struct profile *p)
 {
 	const struct greenlet_totals *g = &p->greenlets;
@@ -304,6 +321,7 @@ static const struct {
 	{ "tasks", .array = put_tasks },
 	{ "task_groups", .array = put_task_groups },
 	{ "requests", .array = put_requests },
+	{ "request_groups", has_requests, .array = put_request_groups },
 	{ "greenlets", .array = put_greenlets },
 	{ "loops", .array = put_loops },
 	{ "waits", profile_has_waits, .array = put_waits },

@@ -32,6 +32,7 @@ json_t *summary_greenlet(const struct greenlet_total *g);
 json_t *summary_task(const struct profile *p, const struct async_task *t);
 json_t *summary_task_group(const struct task_total *t);
 json_t *summary_request(const struct request *q);
+json_t *summary_request_group(const struct request_total *t);
 json_t *summary_lock(const struct lock *l);
 json_t *summary_exception(const struct raised *r);
 json_t *summary_c_function(const struct profile *p, const struct code *code, bool tables); /* has no tables */

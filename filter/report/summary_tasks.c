@@ -34,13 +34,13 @@ json_t *summary_task(const struct profile *p, const struct async_task *t)
 			 (json_int_t)(wall_ns - t->running_ns), "resumptions", (json_int_t)t->resumptions);
 }
 
-static json_t *waits_of(const struct task_total *t)
+static json_t *waits_of(const struct waited *w)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < TASK_WAITS && t->waits[i].ns; i++)
-		json_array_append_new(list, json_pack("{s:o, s:I}", "where", qualname_or_null(t->waits[i].where), "ns",
-						      (json_int_t)t->waits[i].ns));
+	for (size_t i = 0; i < WAITED && w->places[i].ns; i++)
+		json_array_append_new(list, json_pack("{s:o, s:I}", "where", qualname_or_null(w->places[i].where), "ns",
+						      (json_int_t)w->places[i].ns));
 	return list;
 }
 
@@ -52,7 +52,7 @@ json_t *summary_task_group(const struct task_total *t)
 			 (json_int_t)t->wall_ns, "running_ns", (json_int_t)t->running_ns, "ready_ns",
 			 (json_int_t)t->ready_ns, "waiting_ns", (json_int_t)(t->wall_ns - t->running_ns), "resumptions",
 			 (json_int_t)t->resumptions, "longest_ns", (json_int_t)t->longest_ns, "longest",
-			 called_or_null(&t->longest), "waits", waits_of(t));
+			 called_or_null(&t->longest), "waits", waits_of(&t->waits));
 }
 
 static json_t *piece(const struct critical_piece *c)
@@ -71,4 +71,15 @@ json_t *summary_request(const struct request *q)
 	return json_pack("{s:I, s:o, s:i, s:I, s:I, s:o}", "number", (json_int_t)q->number, "name",
 			 called_or_null(&q->called), "pid", q->pid, "start_ns", (json_int_t)q->begun_ns, "end_ns",
 			 (json_int_t)q->ended_ns, "path", path);
+}
+
+json_t *summary_request_group(const struct request_total *t)
+{
+	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "name", called_or_null(&t->called),
+			 "count", (json_int_t)t->n, "unfinished", (json_int_t)t->unfinished, "wall_ns",
+			 (json_int_t)t->ns, "running_ns", (json_int_t)t->by_kind[CRITICAL_RUNNING], "ready_ns",
+			 (json_int_t)t->by_kind[CRITICAL_READY], "awaiting_ns",
+			 (json_int_t)t->by_kind[CRITICAL_AWAITING], "unknown_ns",
+			 (json_int_t)t->by_kind[CRITICAL_UNKNOWN], "longest_ns", (json_int_t)t->longest_ns, "longest",
+			 (json_int_t)t->longest, "waits", waits_of(&t->waits));
 }

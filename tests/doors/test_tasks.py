@@ -440,6 +440,20 @@ def planted_own(notes):
     return [(kind, "sleeps" if what == "sleep" else what, *rest) for kind, what, *rest in planted(notes) if what not in ("nap", "burn")]
 
 
+def compare_groups(summary):
+    """All requests have paths here: those of a name add up to its row."""
+    problems = []
+    for group in summary["request_groups"]:
+        ns, waits = collections.Counter(), collections.Counter()
+        for p in (p for r in summary["requests"] if r["name"] == group["name"] for p in r["path"]):
+            ns[p["kind"]] += p["ns"]
+            waits[p["what"]] += p["ns"] * (p["kind"] == "awaiting")
+        told = {kind: group[kind + "_ns"] for kind in ("running", "ready", "awaiting", "unknown") if group[kind + "_ns"]}
+        if told != +ns or +waits != {w["where"]: w["ns"] for w in group["waits"]} or group["wall_ns"] != sum(ns.values()):
+            problems.append(f"{group}: {ns}, {waits}")
+    return problems
+
+
 def test_request(python, source, more, rows_of, folder):
     """Each part of a request has at least the time that it must have had by the program's notes, and no more than all had; in order."""
     notes, summary = recorded(python, folder, source, **more)
@@ -447,7 +461,7 @@ def test_request(python, source, more, rows_of, folder):
     if [r["name"] for r in requests] != ["GET /", "POST /"]:
         return [str(requests)]
     path, wall = requests[0]["path"], requests[0]["end_ns"] - requests[0]["start_ns"]
-    problems = [] if sum(p["ns"] for p in path) == wall else ["the pieces do not add up"]
+    problems = compare_groups(summary) + ([] if sum(p["ns"] for p in path) == wall else ["the pieces do not add up"])
     if not DIFFERS[0] * (notes["all ends"] - notes["all begins"]) <= wall <= DIFFERS[1] * (notes["all after"] - notes["all before"]):
         problems.append(f"{wall} ns: {notes}")
     at, places = 0, collections.defaultdict(list)

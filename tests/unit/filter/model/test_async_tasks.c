@@ -58,10 +58,10 @@ static void test_life(void **state)
 	assert_ptr_equal(all[0]->coroutine, &f);
 	assert_int_equal(all[0]->wall_ns, 90);
 	assert_int_equal(all[0]->ready_ns, 10 + 5);
-	assert_ptr_equal(all[0]->waits[0].where, &sleeps);
-	assert_int_equal(all[0]->waits[0].ns, 40);
-	assert_ptr_equal(all[0]->waits[1].where, &locks);
-	assert_int_equal(all[0]->waits[1].ns, 4);
+	assert_ptr_equal(all[0]->waits.places[0].where, &sleeps);
+	assert_int_equal(all[0]->waits.places[0].ns, 40);
+	assert_ptr_equal(all[0]->waits.places[1].where, &locks);
+	assert_int_equal(all[0]->waits.places[1].ns, 4);
 	assert_int_equal(all[1]->n, 2);
 	assert_int_equal(all[1]->unfinished, 2);
 	assert_int_equal(all[1]->wall_ns, 10 + 90);
@@ -98,7 +98,7 @@ static void test_many(void **state)
 /* More places than there is room for: the rest is in the last one. */
 static void test_waits(void **state)
 {
-	static struct code places[TASK_WAITS + 5];
+	static struct code places[WAITED + 5];
 	struct async_tasks t = { 0 };
 	const struct task_total **all;
 	struct async_task *task = make(&t, 5, 1, 0);
@@ -107,17 +107,17 @@ static void test_waits(void **state)
 
 	(void)state;
 	task->coroutine = &f;
-	for (uint64_t i = 0; i < TASK_WAITS + 5; i++) {
+	for (uint64_t i = 0; i < WAITED + 5; i++) {
 		async_tasks_suspend(task, 0, 100 * i + 1, &places[i], NULL);
 		assert_int_equal(async_tasks_run(&t, task, 1, 100 * i + 51), 0);
 	}
 	assert_int_equal(async_tasks_finish(&t, 9999), 0);
 	all = async_tasks_ranked(&t, &n);
-	for (size_t i = 0; i < TASK_WAITS; i++)
-		sum += all[0]->waits[i].ns;
-	assert_int_equal(sum, 50 * (TASK_WAITS + 5));
-	assert_null(all[0]->waits[TASK_WAITS - 1].where);
-	assert_int_equal(all[0]->waits[TASK_WAITS - 1].ns, 50 * 6);
+	for (size_t i = 0; i < WAITED; i++)
+		sum += all[0]->waits.places[i].ns;
+	assert_int_equal(sum, 50 * (WAITED + 5));
+	assert_null(all[0]->waits.places[WAITED - 1].where);
+	assert_int_equal(all[0]->waits.places[WAITED - 1].ns, 50 * 6);
 	free(all);
 	async_tasks_free(&t);
 }

@@ -35,6 +35,8 @@ static void test_totals(void **state)
 	assert_int_equal(all[0]->n, 2);
 	assert_int_equal(all[0]->ns, 100 + 50);
 	assert_int_equal(all[0]->longest_ns, 100);
+	assert_int_equal(all[0]->longest, 1);
+	assert_int_equal(all[0]->by_kind[CRITICAL_UNKNOWN], 100 + 50);
 	assert_int_equal(all[0]->unfinished, 1);
 	assert_int_equal(all[1]->n, 0);
 	assert_int_equal(all[1]->unfinished, 1);
