@@ -37,11 +37,19 @@ static const char *what(const struct sample *s)
 	return s->code && s->opcode ? process_opname(s->code->process, s->opcode) : "";
 }
 
+/* Of an event that begins, resumes, suspends or ends an activation of generator code. */
+static const struct object *object_of(const struct sample *s)
+{
+	return s->op >= OP_PY_START && s->op <= OP_PY_THROW && s->code->generator ? s->generator : NULL;
+}
+
 static size_t names_length(const struct sample *s)
 {
-	size_t place = s->code ? strlen(s->code->file) + strlen(s->code->qualname) + CALLED_TEXT : 0;
+	const struct object *o = s->code ? object_of(s) : NULL;
+	size_t place = s->code ? strlen(s->code->file) + strlen(s->code->qualname) : 0;
+	char text[CALLED_TEXT];
 
-	return place + strlen(what(s));
+	return place + strlen(what(s)) + (o ? strlen(called_text(&o->called, text)) : 0);
 }
 
 /* Of what the program says itself: what that is. */
@@ -56,12 +64,6 @@ static const char *said(const struct sample *s)
 	if (s->op != OP_EXTENSION || s->kind != KIND_LABEL || !s->named || which >= sizeof(words) / sizeof(*words))
 		return "";
 	return words[which];
-}
-
-/* Of an event that begins, resumes, suspends or ends an activation of generator code. */
-static const struct object *object_of(const struct sample *s)
-{
-	return s->op >= OP_PY_START && s->op <= OP_PY_THROW && s->code->generator ? s->generator : NULL;
 }
 
 /* The last three columns: each is empty where there is none. */

@@ -56,8 +56,10 @@ static char *put_text(char *to, const char *s)
 /* ended: how. */
 static int write_line(struct objects_file *f, const struct lived *l, const char *ended)
 {
-	size_t names = strlen(l->code->file) + strlen(l->code->qualname) + CALLED_TEXT;
-	char *to = out_reserve(&f->file.out, LINE_NUMBERS + TEXT_ESCAPED * names), task[CALLED_TEXT];
+	char text[CALLED_TEXT];
+	const char *task = called_text(&l->called, text);
+	size_t names = strlen(l->code->file) + strlen(l->code->qualname) + strlen(task);
+	char *to = out_reserve(&f->file.out, LINE_NUMBERS + TEXT_ESCAPED * names);
 
 	if (!to)
 		return sink_file_status(&f->file.sink);
@@ -74,7 +76,7 @@ static int write_line(struct objects_file *f, const struct lived *l, const char 
 	to = put(to, l->self_ns);
 	to = put(to, l->suspended_ns);
 	to = put(to, l->suspensions);
-	to = text_escaped(to, called_text(&l->called, task));
+	to = text_escaped(to, task);
 	*to++ = '\n';
 	out_commit(&f->file.out, to);
 	return sink_file_status(&f->file.sink);

@@ -14,8 +14,9 @@ static uint64_t key_of(int32_t pid, uint64_t object)
 
 static struct request_total *total_of(struct requests *r, const struct called *called)
 {
-	char name[CALLED_TEXT], other[CALLED_TEXT];
-	uint64_t key = hash_text(HASH_START, called_text(called, name));
+	char one[CALLED_TEXT], other[CALLED_TEXT];
+	const char *name = called_text(called, one);
+	uint64_t key = hash_text(HASH_START, name);
 	struct request_total *t;
 
 	while ((t = map_get(&r->names, key)) && strcmp(called_text(&t->called, other), name))

@@ -8,11 +8,8 @@
 
 const char *called_text(const struct called *c, char text[CALLED_TEXT])
 {
-	if (c->name)
-		snprintf(text, CALLED_TEXT, "%s", c->name->qualname);
-	else
-		snprintf(text, CALLED_TEXT, c->number ? "Task-%llu" : "", (unsigned long long)c->number);
-	return text;
+	snprintf(text, CALLED_TEXT, c->number ? "Task-%llu" : "", (unsigned long long)c->number);
+	return c->name ? c->name->qualname : text;
 }
 
 uint64_t steps_add(struct steps *s, const struct step *step)

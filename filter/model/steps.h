@@ -20,9 +20,9 @@ struct called {
 	uint64_t number;
 };
 
-#define CALLED_TEXT 128
+#define CALLED_TEXT 32 /* Task-N */
 
-/* Its name, cut to the size; "" if it has none. Returns `text`. */
+/* Its name, of any length; "" if it has none. It may be in `text`. */
 const char *called_text(const struct called *c, char text[CALLED_TEXT]);
 
 enum step_kind { STEP_THREAD, STEP_TASK, STEP_JOB };

@@ -49,9 +49,9 @@ static void cut_title(struct track *t, const char *title)
 static void set_title(struct track *t, const struct task_mark *m)
 {
 	char text[CALLED_TEXT], title[MARK_NAME];
+	const char *name = called_text(&m->called, text);
 
-	called_text(&m->called, text);
-	timeline_plain(title, *text ? text : "task", "");
+	timeline_plain(title, *name ? name : "task", "");
 	cut_title(t, title);
 }
 

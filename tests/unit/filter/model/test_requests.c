@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "model/requests.h"
@@ -67,6 +68,33 @@ static void test_slowest(void **state)
 		assert_int_equal(r.slowest[i]->path.n, 1);
 		assert_int_equal(r.slowest[i]->path.pieces[0].ns, many - i);
 	}
+	requests_free(&r);
+}
+
+/* Names of any length are told apart by all of it, and found by it. */
+static void test_long_names(void **state)
+{
+	static char texts[2][1000];
+	struct code codes[2] = { { .qualname = texts[0] }, { .qualname = texts[1] } };
+	struct requests r = { .wanted = texts[1] };
+	struct steps s = { 0 };
+	const struct request_total **all;
+	size_t n;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		const struct called called = { .name = &codes[i] };
+
+		memset(texts[i], 'x', sizeof(texts[i]) - 1);
+		texts[i][sizeof(texts[i]) - 2] = (char)('0' + i);
+		assert_int_equal(requests_begin(&r, 1, 5, &called, 1000), 0);
+		assert_int_equal(requests_end(&r, 1, 5, 1007, &s, 0), 0);
+	}
+	all = requests_ranked(&r, &n);
+	assert_int_equal(n, 2);
+	assert_non_null(r.found);
+	assert_int_equal(r.found->number, 2);
+	free(all);
 	requests_free(&r);
 }
 
@@ -133,7 +161,8 @@ static void test_numbers_come_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_totals), cmocka_unit_test(test_slowest),
-					    cmocka_unit_test(test_wanted), cmocka_unit_test(test_numbers_come_first) };
+					    cmocka_unit_test(test_wanted), cmocka_unit_test(test_long_names),
+					    cmocka_unit_test(test_numbers_come_first) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
