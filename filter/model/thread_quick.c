@@ -57,15 +57,16 @@ static inline int end_c(struct thread *t, const struct code_event *e, const stru
 static inline int jump(struct thread *t, const struct code_event *e, const struct subscribers *to)
 {
 	struct stack *st = t->stack;
+	int64_t target = word_target(e);
 	int err;
 
 	if (!is_innermost(st, e->code))
 		return THREAD_SLOW;
-	if (e->target > e->offset)
+	if (target > e->offset)
 		return 0;
 	if (to->first.iterate || stack_top(st)->jumping)
 		return THREAD_SLOW;
-	err = loop_repeat(st, e->offset, e->target, e->time, e->cycles);
+	err = loop_repeat(st, e->offset, target, e->time, e->cycles);
 	return err == LOOP_NONE ? THREAD_SLOW : err;
 }
 

@@ -61,14 +61,18 @@ static inline uint64_t word_cycles(const struct word_part *p, uint32_t at)
 /* The event of a word, if its codes are in the process's own table; else no code. */
 static inline struct code_event word_event(const struct process *p, uint64_t bits)
 {
-	int64_t offset = (int64_t)marker_offset(bits) * 2;
-
 	return (struct code_event){
 		.code = codes_own(p, marker_code(bits)),
-		.offset = offset,
-		.target = offset + marker_dist(bits) * 2,
+		.offset = (int64_t)marker_offset(bits) * 2,
+		.bits = bits,
 		.op = marker_op(bits),
 	};
+}
+
+/* Where a JUMP goes, in bytes. */
+static inline int64_t word_target(const struct code_event *e)
+{
+	return e->offset + marker_dist(e->bits) * 2;
 }
 
 /* The same of a CALL and its callee in one word. */

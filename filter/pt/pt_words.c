@@ -98,12 +98,14 @@ INLINE struct state take_all(const struct pt_walk *w, struct state s, uint64_t m
 
 		if (!is_usual(bytes)) {
 			size = other_size(s.p);
-			cycles = size > 0 ? *s.p >> 3 : 0;
+			if (size < 0)
+				break;
+			cycles = *s.p >> 3;
 		}
-		/* A CYC of no cycles is something else, too. */
-		if (size < 0 || (size && cycles - 1 >= most - s.cycles))
-			break;
 		if (size) {
+			/* a CYC of no cycles is something else, too */
+			if (cycles - 1 >= most - s.cycles)
+				break;
 			s.cycles += cycles;
 			s.now = time_at(&line, one, s.cycles);
 		}

@@ -245,7 +245,7 @@ static int take_event(void *to, const struct code_event *e)
 	bool branch = e->op >= OP_BRANCH && e->op <= OP_BRANCH_RIGHT;
 	struct sample s = { .op = e->op, .code = e->code, .offset = e->offset, .callee = e->callee };
 
-	s.target = branch ? e->target : SAMPLE_NOWHERE;
+	s.target = branch ? word_target(e) : SAMPLE_NOWHERE;
 	return branch || e->op == OP_PY_START || e->op == OP_PY_RETURN || e->op == OP_CALL ? take(to, &s) : 1;
 }
 
