@@ -23,6 +23,7 @@ ok "an exit status that no line explains" counted 1 '1 passed, 1 failed, 0 skipp
 # Each waits for all others to have begun.
 more=$(($(nproc) + 1))
 together() {
+	# shellcheck disable=SC2016 # the script's own
 	printf '#!/bin/sh\ntouch "began.$1"\nuntil [ "$(ls began.* | wc -l)" = %s ]; do sleep 0.05; done\necho 1..1; echo ok 1 - a\n' $more >a_test
 	# shellcheck disable=SC2046 # words
 	says 0 "^$more passed, 0 failed, 0 skipped\$" env TESTS_AT_ONCE=$more "$root/tests/run" --limit 60 $(seq -f './a_test_%g' $more)
