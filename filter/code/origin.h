@@ -26,6 +26,7 @@ enum origin origin_of(const struct codes *c, const struct code *code);
  * two, the one that a person looks for is the higher one.
  */
 unsigned origin_rank(const struct codes *c, struct code *code);
+#define ORIGIN_RANK_MOST 2
 
 /* Does its file lie in the standard library's folder or in site-packages, whosever code it is? */
 bool origin_is_library(const struct code *code);

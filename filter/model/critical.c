@@ -34,8 +34,8 @@ struct search {
 
 static bool is_same(const struct critical_piece *a, const struct critical_piece *b)
 {
-	return a->kind == b->kind && a->of == b->of && a->what == b->what && a->by == b->by && a->tid == b->tid &&
-	       a->called.name == b->called.name && a->called.number == b->called.number;
+	return a->kind == b->kind && a->of == b->of && a->what == b->what && a->by == b->by && a->wait == b->wait &&
+	       a->tid == b->tid && a->called.name == b->called.name && a->called.number == b->called.number;
 }
 
 static int add(struct critical *c, const struct critical_piece *p)
@@ -50,6 +50,11 @@ static int add(struct critical *c, const struct critical_piece *p)
 		return -ENOMEM;
 	c->pieces[c->n++] = *p;
 	return 0;
+}
+
+static uint64_t within(uint64_t ns, uint64_t low, uint64_t high)
+{
+	return ns < low ? low : ns > high ? high : ns;
 }
 
 static int add_of(const struct search *f, const struct step *s, enum critical_kind kind, uint64_t ns)
@@ -79,9 +84,37 @@ static int add_unknown(const struct search *f, uint64_t ns)
 	return add(f->out, &(struct critical_piece){ .kind = CRITICAL_UNKNOWN, .ns = ns });
 }
 
-static uint64_t within(uint64_t ns, uint64_t low, uint64_t high)
+static int add_blocked(const struct search *f, const struct step *s, const struct stall *b, uint64_t ns)
 {
-	return ns < low ? low : ns > high ? high : ns;
+	const struct critical_piece p = { .kind = CRITICAL_BLOCKED,
+					  .of = s->kind,
+					  .called = s->called,
+					  .what = b->where,
+					  .by = b->by == b->where ? NULL : b->by,
+					  .wait = b->kind,
+					  .tid = s->tid,
+					  .ns = ns };
+
+	return add(f->out, &p);
+}
+
+/* What its thread waited for is told apart; where that may be forgotten, nothing is known. */
+static int add_running(const struct search *f, const struct step *s, uint64_t since, uint64_t until)
+{
+	const struct stalls *stalls = &f->steps->stalls;
+	uint64_t known;
+	int err = 0;
+
+	for (const struct stall *b = stalls_newest(stalls, s->pid, s->tid); !err && b && b->until_ns > since;
+	     b = stalls_before(stalls, b)) {
+		uint64_t from = within(b->from_ns, since, until), to = within(b->until_ns, from, until);
+
+		err = add_of(f, s, CRITICAL_RUNNING, until - to) ?: add_blocked(f, s, b, to - from);
+		until = from;
+	}
+	known = within(stalls->forgotten_ns, since, until);
+	err = err ?: add_of(f, s, CRITICAL_RUNNING, until - known);
+	return err ?: add_unknown(f, known - since);
 }
 
 /* Looked at later than what is looked at already. */
@@ -118,7 +151,7 @@ static int go_back(struct search *f, struct part in)
 		return add_unknown(f, in.until - in.since);
 	begun = within(s->begun_ns, in.since, in.until);
 	from = within(s->suspended_ns, in.since, begun);
-	err = add_of(f, s, CRITICAL_RUNNING, in.until - begun);
+	err = add_running(f, s, begun, in.until);
 	if (!err && from > in.since)
 		err = look_at(f, s->before, in.waiter, in.since, from);
 	return err ?: add_wait(f, s, &in, from, begun);

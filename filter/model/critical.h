@@ -12,6 +12,7 @@
 /* P(kind, name): how a piece's time was spent. */
 #define CRITICAL_KINDS(P) \
 	P(RUNNING, "running")	/* a thread worked for it */ \
+	P(BLOCKED, "blocked")	/* a thread that works for it waited: for a lock, the GIL, a file */ \
 	P(READY, "ready")	/* it could go on: its event loop, or pool, had others to run */ \
 	P(AWAITING, "awaiting") /* nothing that is traced worked for it: a timer, a socket */ \
 	P(UNKNOWN, "unknown")	/* the trace does not tell */
@@ -29,8 +30,9 @@ struct critical_piece {
 	enum critical_kind kind;
 	enum step_kind of;
 	struct called called;	 /* the task */
-	const struct code *what; /* RUNNING, READY: what runs; AWAITING: where; NULL: not known */
-	const struct code *by;	 /* AWAITING: by which coroutine of the program's own (steps.h), or NULL */
+	const struct code *what; /* RUNNING, READY: what runs; AWAITING, BLOCKED: where; NULL: not known */
+	const struct code *by;	 /* AWAITING: by which coroutine of the program's own (steps.h); BLOCKED: see stalls.h */
+	enum wait_kind wait;	 /* BLOCKED: for what; else 0 */
 	int32_t tid;
 	uint64_t ns;
 };

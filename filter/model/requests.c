@@ -123,7 +123,7 @@ static void add_path(struct request_total *t, const struct critical *path)
 		const struct critical_piece *c = &path->pieces[i];
 
 		t->by_kind[c->kind] += c->ns;
-		if (c->kind == CRITICAL_AWAITING)
+		if (c->kind == CRITICAL_AWAITING || c->kind == CRITICAL_BLOCKED)
 			waited_add(&t->waits, c->what, c->ns);
 	}
 }

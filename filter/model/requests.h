@@ -27,7 +27,7 @@ struct request_total {
 	uint64_t n, ns, longest_ns;
 	uint64_t longest;		       /* its number */
 	uint64_t by_kind[CRITICAL_KIND_COUNT]; /* of ns, by their paths */
-	struct waited waits;		       /* AWAITING of that */
+	struct waited waits;		       /* AWAITING and BLOCKED of that */
 	uint64_t unfinished;		       /* not in n */
 };
 

@@ -30,5 +30,6 @@ struct step *steps_get(const struct steps *s, uint64_t number)
 void steps_free(struct steps *s)
 {
 	free(s->all);
+	stalls_free(&s->stalls);
 	*s = (struct steps){ 0 };
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "code/code.h"
+#include "stalls.h"
 
 #define STEPS_KEPT (1u << 18) /* a power of two; some 27 MB */
 
@@ -46,7 +47,8 @@ struct step {
 struct steps {
 	struct step *all;
 	size_t room;
-	uint64_t last; /* number of the newest: 1, 2, ... */
+	uint64_t last;	      /* number of the newest: 1, 2, ... */
+	struct stalls stalls; /* in which threads waited meanwhile */
 };
 
 /* Its number, or 0: no memory. */

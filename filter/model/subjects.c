@@ -55,6 +55,13 @@ const struct step *subject_task(const struct thread *t, const struct profile *p)
 	return task_of_step(working(&t->doing), p);
 }
 
+struct code *subject_what(const struct thread *t, const struct profile *p)
+{
+	const struct step *s = steps_get(&p->steps, working(&t->doing));
+
+	return s ? s->what : NULL;
+}
+
 static struct called current_task(const struct thread *t, const struct profile *p)
 {
 	const struct step *s = subject_task(t, p);
@@ -583,8 +590,6 @@ static void name_job(struct thread *t, const struct stack *st, struct code *code
 	t->doing.unnamed = 0;
 }
 
-#define RANK_MOST 2
-
 /* A task's step is named by the first of its coroutines that are most the program's own: the outermost one. */
 static void name_step(struct doing *d, struct code *code, const struct profile *p)
 {
@@ -594,7 +599,7 @@ static void name_step(struct doing *d, struct code *code, const struct profile *
 		return;
 	if (origin_rank(p->codes, code) > origin_rank(p->codes, s->what))
 		s->what = code;
-	if (origin_rank(p->codes, s->what) == RANK_MOST)
+	if (origin_rank(p->codes, s->what) == ORIGIN_RANK_MOST)
 		d->named = d->step;
 }
 

@@ -49,6 +49,9 @@ int subject_thrown(struct thread *t, uint64_t address, uint64_t ns, struct profi
 /* A step of the task that the thread works for: also if its work has been handed on. NULL: none. */
 const struct step *subject_task(const struct thread *t, const struct profile *p);
 
+/* What the step is called that the thread works in. NULL: not known yet, or it is none of a task or job. */
+struct code *subject_what(const struct thread *t, const struct profile *p);
+
 /* Sets o->called, when an event of it comes. */
 void subject_name(const struct thread *t, struct object *o, struct profile *p);
 

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "code/origin.h"
 #include "idle.h"
 
 /* Adds to a function's waits, which are there from the first one on. 0 or -ENOMEM. */
@@ -18,6 +19,30 @@ static int add_wait(struct waits **w, enum wait_kind kind, uint64_t ns)
 		return -ENOMEM;
 	waits_add(*w, kind, ns);
 	return 0;
+}
+
+/* For whom the innermost activation waits: its step, or the innermost function that is more the program's own. */
+static const struct code *waits_for(const struct thread *t, const struct stack *st, const struct profile *p)
+{
+	struct code *step = subject_what(t, p), *own = stack_top(st)->a.code;
+
+	for (const struct frame *f = stack_top(st); f-- > st->frames && origin_rank(p->codes, own) < ORIGIN_RANK_MOST;)
+		if (origin_rank(p->codes, f->a.code) > origin_rank(p->codes, own))
+			own = f->a.code;
+	return step && origin_rank(p->codes, step) >= origin_rank(p->codes, own) ? step : own;
+}
+
+/* For requests' paths. Of a call in which the thread was on a CPU, too, the end counts as what it waited. */
+static int note_stall(const struct thread *t, const struct stack *inner, enum wait_kind kind, uint64_t ns,
+		      uint64_t until_ns, struct profile *p)
+{
+	const struct stall stall = { .kind = kind,
+				     .from_ns = until_ns - ns,
+				     .until_ns = until_ns,
+				     .where = inner ? stack_top(inner)->a.code : NULL,
+				     .by = inner ? waits_for(t, inner, p) : NULL };
+
+	return stalls_add(&p->steps.stalls, t->pid, t->tid, stall);
 }
 
 /* The innermost activation waited. */
@@ -42,6 +67,8 @@ static int take_wait(struct thread *t, const struct sample *s, struct profile *p
 	if (idle)
 		waits_add(&p->idle_waits, kind, ns);
 	t->gil_ns += kind == WAIT_FOR_GIL ? ns : 0;
+	if (p->requests.begun && note_stall(t, inner, kind, ns, s->time, p))
+		return -ENOMEM;
 	return s->named ? locks_add(&p->locks, s->named, took.place & MARKER_PLACE_LINES, ns) : 0;
 }
 

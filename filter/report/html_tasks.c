@@ -55,7 +55,7 @@ static void write_total(struct page *page, const void *of, size_t i)
 	html_number(page->f, t->n);
 	html_duration(page->f, t->by_kind[CRITICAL_RUNNING]);
 	html_duration(page->f, t->by_kind[CRITICAL_READY]);
-	html_duration(page->f, t->by_kind[CRITICAL_AWAITING]);
+	html_duration(page->f, t->by_kind[CRITICAL_AWAITING] + t->by_kind[CRITICAL_BLOCKED]);
 	html_duration(page->f, t->n ? t->ns / t->n : 0);
 	html_duration(page->f, t->longest_ns);
 	html_number(page->f, t->unfinished);
@@ -71,7 +71,8 @@ static void write_piece(struct page *page, const void *of, size_t i)
 
 	fputs("<tr>", page->f);
 	html_duration(page->f, c->ns);
-	fprintf(page->f, "<td>%s</td>", critical_kind_name(c->kind));
+	fprintf(page->f, "<td>%s%s%s</td>", critical_kind_name(c->kind), c->wait ? ": " : "",
+		c->wait ? wait_name(c->wait) : "");
 	page_name_cell(page, c->what ? c->what->qualname : "-");
 	page_name_cell(page, c->by ? c->by->qualname : "");
 	page_name_cell(page, called_text(&c->called, text));

@@ -81,8 +81,9 @@ static int fill_request(struct table_row *row, const struct request_total *t)
 	char text[CALLED_TEXT];
 
 	*row = (struct table_row){ .group = most_waited(&t->waits),
-				   .of = { t->ns, t->by_kind[CRITICAL_RUNNING], t->by_kind[CRITICAL_AWAITING],
-					   t->longest_ns, t->n } };
+				   .of = { t->ns, t->by_kind[CRITICAL_RUNNING],
+					   t->by_kind[CRITICAL_AWAITING] + t->by_kind[CRITICAL_BLOCKED], t->longest_ns,
+					   t->n } };
 	row->name.text = strdup(called_text(&t->called, text));
 	return row->name.text ? 0 : -ENOMEM;
 }
@@ -130,7 +131,8 @@ static void add_alike(struct alike *all, size_t *n, const struct critical_piece 
 {
 	size_t i = 0;
 
-	while (i < *n && (all[i].piece.kind != c->kind || all[i].piece.what != c->what || all[i].piece.by != c->by))
+	while (i < *n && (all[i].piece.kind != c->kind || all[i].piece.what != c->what || all[i].piece.by != c->by ||
+			  all[i].piece.wait != c->wait))
 		i++;
 	if (i == *n) {
 		all[(*n)++] = (struct alike){ *c, 1, true };
@@ -171,6 +173,8 @@ static int write_piece(const struct report *r, const struct alike *a, uint64_t a
 	if (a->piece.by)
 		fprintf(f, "%s: ", a->piece.by->qualname);
 	fputs(a->piece.what ? a->piece.what->qualname : "-", f);
+	if (a->piece.wait)
+		fprintf(f, " (%s)", wait_name(a->piece.wait));
 	if (a->one)
 		write_whose(f, &a->piece);
 	if (fclose(f)) {

@@ -57,9 +57,10 @@ json_t *summary_task_group(const struct task_total *t)
 
 static json_t *piece(const struct critical_piece *c)
 {
-	return json_pack("{s:s, s:o, s:o, s:o, s:i, s:I}", "kind", critical_kind_name(c->kind), "what",
-			 qualname_or_null(c->what), "awaited_by", qualname_or_null(c->by), "task",
-			 called_or_null(&c->called), "tid", c->tid, "ns", (json_int_t)c->ns);
+	return json_pack("{s:s, s:o, s:o, s:s?, s:o, s:i, s:I}", "kind", critical_kind_name(c->kind), "what",
+			 qualname_or_null(c->what), "awaited_by", qualname_or_null(c->by), "wait",
+			 c->wait ? wait_name(c->wait) : NULL, "task", called_or_null(&c->called), "tid", c->tid, "ns",
+			 (json_int_t)c->ns);
 }
 
 json_t *summary_request(const struct request *q)
@@ -75,11 +76,12 @@ json_t *summary_request(const struct request *q)
 
 json_t *summary_request_group(const struct request_total *t)
 {
-	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "name", called_or_null(&t->called),
-			 "count", (json_int_t)t->n, "unfinished", (json_int_t)t->unfinished, "wall_ns",
-			 (json_int_t)t->ns, "running_ns", (json_int_t)t->by_kind[CRITICAL_RUNNING], "ready_ns",
-			 (json_int_t)t->by_kind[CRITICAL_READY], "awaiting_ns",
-			 (json_int_t)t->by_kind[CRITICAL_AWAITING], "unknown_ns",
+	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "name",
+			 called_or_null(&t->called), "count", (json_int_t)t->n, "unfinished", (json_int_t)t->unfinished,
+			 "wall_ns", (json_int_t)t->ns, "running_ns", (json_int_t)t->by_kind[CRITICAL_RUNNING],
+			 "ready_ns", (json_int_t)t->by_kind[CRITICAL_READY], "awaiting_ns",
+			 (json_int_t)t->by_kind[CRITICAL_AWAITING], "blocked_ns",
+			 (json_int_t)t->by_kind[CRITICAL_BLOCKED], "unknown_ns",
 			 (json_int_t)t->by_kind[CRITICAL_UNKNOWN], "longest_ns", (json_int_t)t->longest_ns, "longest",
 			 (json_int_t)t->longest, "waits", waits_of(&t->waits));
 }

@@ -180,6 +180,8 @@ def spent(path, since, until):
         ns = min(piece["at"] + piece["ns"], until) - max(piece["at"], since)
         if ns > 0:
             key = piece["kind"], piece["what"]
+            if piece["kind"] == "blocked":  # a part of what it does: a job that sleeps, or has to wait for the GIL
+                key = "running", piece["awaited_by"] or piece["what"]
             found[key] = found.get(key, 0) + ns
     return found
 

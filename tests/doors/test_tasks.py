@@ -440,6 +440,11 @@ def planted_own(notes):
     return [(kind, "sleeps" if what == "sleep" else what, *rest) for kind, what, *rest in planted(notes) if what not in ("nap", "burn")]
 
 
+def work_of(piece):
+    """Its kind, and whose it is: what a thread waited for is part of what it worked."""
+    return ("running", piece["awaited_by"] or piece["what"]) if piece["kind"] == "blocked" else (piece["kind"], piece["what"])
+
+
 def compare_groups(summary):
     """All requests have paths here: those of a name add up to its row."""
     problems = []
@@ -447,8 +452,8 @@ def compare_groups(summary):
         ns, waits = collections.Counter(), collections.Counter()
         for p in (p for r in summary["requests"] if r["name"] == group["name"] for p in r["path"]):
             ns[p["kind"]] += p["ns"]
-            waits[p["what"]] += p["ns"] * (p["kind"] == "awaiting")
-        told = {kind: group[kind + "_ns"] for kind in ("running", "ready", "awaiting", "unknown") if group[kind + "_ns"]}
+            waits[p["what"]] += p["ns"] * (p["kind"] in ("awaiting", "blocked"))
+        told = {kind: group[kind + "_ns"] for kind in ("running", "ready", "awaiting", "blocked", "unknown") if group[kind + "_ns"]}
         if told != +ns or +waits != {w["where"]: w["ns"] for w in group["waits"]} or group["wall_ns"] != sum(ns.values()):
             problems.append(f"{group}: {ns}, {waits}")
     return problems
@@ -466,7 +471,7 @@ def test_request(python, source, more, rows_of, folder):
         problems.append(f"{wall} ns: {notes}")
     at, places = 0, collections.defaultdict(list)
     for p in path:
-        places[p["kind"], p["what"], p["task"]].append((at, p["ns"]))
+        places[(*work_of(p), p["task"])].append((at, p["ns"]))
         at += p["ns"]
     last = 0
     for *key, least in rows_of(notes):
@@ -782,11 +787,87 @@ def test_ways(python, source, folder):
     request, = summary["requests"]
     found = collections.Counter()
     for p in request["path"]:
-        found[p["task"] or p["what"]] += p["ns"] * (p["kind"] == "running")
+        kind, what = work_of(p)
+        found[p["task"] or what] += p["ns"] * (kind == "running")
     problems = [f"{name}: {found[name]} ns, at least {ns}" for name, ns in took.items() if found[name] < DIFFERS[0] * ns]
     if sum(p["ns"] for p in request["path"]) != request["end_ns"] - request["start_ns"] or len(took) != 24:
         problems.append(f"{len(took)} ways; {request}")
     return problems
+
+
+# A request without an event loop: in each part its thread waits for something else. What the parts took by the program's own clock, and,
+# of waits that another thread ends, when that was.
+BLOCKED = """
+import concurrent.futures, json, os, sys, threading, time
+import ocular
+now, notes = time.perf_counter_ns, []
+def holder(lock, held, note):
+    with lock:
+        held.set()
+        time.sleep(.03)
+        note["lock ended"] = now()
+def writer(fd, note):
+    time.sleep(.02)
+    note["read ended"] = now()
+    os.write(fd, b"x")
+def job(note):
+    time.sleep(.025)
+    note["job ended"] = now()
+def part(name, note, function, *args):
+    note[name + " begins"] = now()
+    function(*args)
+    note[name + " ends"] = now()
+def locked(lock):
+    with lock: pass
+def handler(pool, ends, note):
+    lock, held = threading.Lock(), threading.Event()
+    with ocular.request("GET /"):
+        note["all begins"] = now()
+        pool.submit(holder, lock, held, note)
+        held.wait()
+        part("lock", note, locked, lock)
+        part("sleep", note, time.sleep, .02)
+        pool.submit(writer, ends[1], note)
+        part("read", note, os.read, ends[0], 1)
+        future = pool.submit(job, note)
+        part("job", note, future.result)
+        note["all ends"] = now()
+with concurrent.futures.ThreadPoolExecutor(1) as pool:
+    ends = os.pipe()
+    for i in range(8):
+        notes.append({})
+        handler(pool, ends, notes[-1])
+json.dump(notes, open(sys.argv[2], "w"))
+"""
+# wait, what, awaited_by of each part
+PARTS = {"lock": ("lock", "locked", None), "sleep": ("sleep", "part", None), "read": ("read", "part", None),
+         "job": ("lock", "Condition.wait", "part")}
+
+
+def blocked_by_notes(note, name):
+    """The least that a part's thread can have waited, if it was not kept from beginning to: a sleep is as long as it was said to be."""
+    begins = note[name + " begins"]
+    return 20_000_000 if name == "sleep" else note[name + " ended"] - begins
+
+
+def test_blocked(python, folder):
+    """What the thread of a request waits for is told, by where; never more than the part took, and what it must have been in at least one
+    of the eight: on a busy machine the other thread may be ready before the wait has begun."""
+    notes, summary = recorded(python, folder, BLOCKED)
+    requests = sorted(summary["requests"], key=lambda r: r["number"])
+    problems, shares = compare_groups(summary), collections.defaultdict(list)
+    for note, request in zip(notes, requests, strict=True):
+        told = collections.Counter()
+        for p in request["path"]:
+            told[p["kind"] == "blocked" and (p["wait"], p["what"], p["awaited_by"])] += p["ns"]
+        if sum(told.values()) != request["end_ns"] - request["start_ns"]:
+            problems.append(f"the pieces of {request['number']} do not add up")
+        for name, key in PARTS.items():
+            if told[key] > (note[name + " ends"] - note[name + " begins"]) * DIFFERS[1]:
+                problems.append(f"{name} took {note}: {told}")
+            least = blocked_by_notes(note, name)
+            shares[name] += [told[key] / least] * (least > 5_000_000)
+    return problems + [f"{name}: {shares[name]}" for name in PARTS if max(shares[name], default=0) < 0.9]
 
 
 # Jobs of anyio's threads, one after another in each: of each, its name, and how long it took.
@@ -820,7 +901,7 @@ def test_workers(python, source, folder):
     problems = [] if len(summary["requests"]) == len(took) == 12 else [f"{len(summary['requests'])} requests, {len(took)} jobs"]
     for r in summary["requests"]:
         n = r["name"].removeprefix("GET /")
-        found = {what: sum(p["ns"] for p in r["path"] if p["kind"] == "running" and p["what"] == what) for what in ("job_a", "job_b")}
+        found = {what: sum(p["ns"] for p in r["path"] if work_of(p) == ("running", what)) for what in ("job_a", "job_b")}
         mine, other = ("job_b", "job_a") if int(n) % 2 else ("job_a", "job_b")
         if found[mine] < took[n] or found[other] or sum(p["ns"] for p in r["path"]) != r["end_ns"] - r["start_ns"]:
             problems.append(f"{r['name']}: {found}, by its own clock {took[n]}: {r['path']}")
@@ -911,16 +992,16 @@ OWN_TRIO_PATHS = {name: [("awaiting", name)] for name in TRIO_PATHS}
 def told_in_trio(request):
     """The pieces that are no step of an event loop's, nor a mere checkpoint, as TRIO_PATHS has them; those in a row once."""
     checkpoints = "CapacityLimiter.acquire_on_behalf_of", "Run.run"
-    named = [(p["kind"], p["what"] if p["what"] == "job" else p["task"]) for p in request["path"]
-             if (p["kind"] == "awaiting" and p["what"] not in checkpoints) or p["kind"] == "unknown" or p["what"] in ("job", "in_thread")
-             or not (p["what"] or p["task"])]
+    named = [(kind, what if what == "job" else p["task"]) for (kind, what), p in ((work_of(p), p) for p in request["path"])
+             if (kind == "awaiting" and what not in checkpoints) or kind == "unknown" or what in ("job", "in_thread")
+             or not (what or p["task"])]
     return [name for name, _ in itertools.groupby(name for name in named if name != ("ready", "job"))]
 
 
 def test_trio_ways(python, folder):
     worked, summary = recorded(python, folder, TRIO_WAYS)
     problems = compare_paths(summary, TRIO_PATHS)
-    ran = sum(p["ns"] for r in summary["requests"] for p in r["path"] if p["what"] == "job" and p["kind"] == "running")
+    ran = sum(p["ns"] for r in summary["requests"] for p in r["path"] if work_of(p) == ("running", "job"))
     by = collections.Counter(t["created_by"] for t in summary["tasks"] if t["name"] == "child")
     lacking = [t for t in summary["tasks"] if not t["ended"] or not t["coroutine"]]
     return problems + ([] if ran >= DIFFERS[0] * sum(worked) and by == {"grouped": 2} and not lacking
@@ -1146,7 +1227,7 @@ def test_snapshot(python, folder):
     labels = [(s["trigger"], s["label"]) for s in summary["snapshots"]]
     slowest = summary["requests"][0]
     wall = slowest["end_ns"] - slowest["start_ns"]
-    job = sum(p["ns"] for p in slowest["path"] if p["kind"] == "running" and p["what"] == "job")
+    job = sum(p["ns"] for p in slowest["path"] if work_of(p) == ("running", "job"))
     least = notes["ends"] - max(notes["begins"], notes["others"])  # the job may begin while the main thread still starts its thread
     problems = [] if sum(p["ns"] for p in slowest["path"]) == wall else ["the pieces do not add up"]
     if labels != [("slow task", "GET /30"), ("slow task", "worker-7")] or slowest["name"] != "GET /30" or job < DIFFERS[0] * least:
@@ -1204,6 +1285,7 @@ def cases(python, _):
     yield f"{version} requests are shown", test_shown, python, SHOWN
     yield f"{version} the program's own coroutines are named", test_named, python
     yield f"{version} any request can be asked for", test_any, python
+    yield f"{version} what a request's thread waits for", test_blocked, python
     yield f"{version} a timer is late", test_late, python, LATE
     for how, decorator, more in (("", "decorate = lambda f: f", {}), (", decorated", OURS, {}),
                                  (", left out", ANOTHERS, {"OCULAR_EXCLUDE": "outside"})):

@@ -164,11 +164,51 @@ static void test_by_whom(void **state)
 	steps_free(&s);
 }
 
+static void stall(struct steps *s, int32_t tid, enum wait_kind kind, uint64_t from, uint64_t until)
+{
+	const struct stall one = { .kind = kind, .from_ns = from, .until_ns = until, .where = &sleeps, .by = &b };
+
+	assert_int_equal(stalls_add(&s->stalls, 1, tid, one), 0);
+}
+
+/* What the step's own thread waited for, as far as it is in the path. */
+static void test_blocked(void **state)
+{
+	struct steps s = { 0 };
+	struct critical c = { 0 };
+
+	(void)state;
+	steps_add(&s, &(struct step){ .kind = STEP_JOB, .what = &a, .pid = 1, .tid = 1, .begun_ns = 100 });
+	stall(&s, 1, WAIT_FOR_LOCK, 90, 95);
+	stall(&s, 1, WAIT_FOR_READ, 98, 103);
+	stall(&s, 2, WAIT_FOR_READ, 103, 109);
+	stall(&s, 1, WAIT_FOR_LOCK, 120, 130);
+	stall(&s, 1, WAIT_FOR_GIL, 130, 131);
+	stall(&s, 1, WAIT_FOR_LOCK, 150, 170);
+	EXPECT(&s, 1, 100, 200, { CRITICAL_BLOCKED, &sleeps, 3 }, { CRITICAL_RUNNING, &a, 17 },
+	       { CRITICAL_BLOCKED, &sleeps, 10 }, { CRITICAL_BLOCKED, &sleeps, 1 }, { CRITICAL_RUNNING, &a, 19 },
+	       { CRITICAL_BLOCKED, &sleeps, 20 }, { CRITICAL_RUNNING, &a, 30 });
+	EXPECT(&s, 1, 125, 160, { CRITICAL_BLOCKED, &sleeps, 5 }, { CRITICAL_BLOCKED, &sleeps, 1 },
+	       { CRITICAL_RUNNING, &a, 19 }, { CRITICAL_BLOCKED, &sleeps, 10 });
+	EXPECT(&s, 1, 104, 110, { CRITICAL_RUNNING, &a, 6 });
+	s.stalls.forgotten_ns = 115;
+	EXPECT(&s, 1, 110, 122, { CRITICAL_UNKNOWN, NULL, 5 }, { CRITICAL_RUNNING, &a, 5 },
+	       { CRITICAL_BLOCKED, &sleeps, 2 });
+	assert_int_equal(critical_find(&c, &s, 1, 128, 132), 0);
+	assert_int_equal(c.n, 3);
+	assert_int_equal(c.pieces[0].wait, WAIT_FOR_LOCK);
+	assert_int_equal(c.pieces[1].wait, WAIT_FOR_GIL);
+	assert_int_equal(c.pieces[2].wait, 0);
+	assert_ptr_equal(c.pieces[0].by, &b);
+	critical_free(&c);
+	steps_free(&s);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_waits), cmocka_unit_test(test_by_whom),
-					    cmocka_unit_test(test_nobody), cmocka_unit_test(test_long),
-					    cmocka_unit_test(test_circle) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_waits),   cmocka_unit_test(test_by_whom),
+					    cmocka_unit_test(test_blocked), cmocka_unit_test(test_nobody),
+					    cmocka_unit_test(test_long),    cmocka_unit_test(test_circle) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
