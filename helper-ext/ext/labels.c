@@ -335,7 +335,7 @@ static PyType_Slot span_slots[] = {
 	  "with ocular.span(\"parse\"):          # or @ocular.span(\"parse\")\n"
 	  "    parse(text)\n\n"
 	  "It has a slice on the thread's track, and a row in the report and the summary. data goes with it:\n"
-	  "numbers, texts, True, False, None and lists, tuples and dicts of them in some 0.1 us. More than some 30\n"
+	  "numbers, texts, True, False, None and lists, tuples and dicts of them in 0.1 to 0.2 us. More than some 30\n"
 	  "values take a write to the disk each time. While nobody records it takes little more than `with` itself." },
 	{ Py_tp_call, span_call },
 	{ Py_tp_dealloc, span_dealloc },
