@@ -31,7 +31,7 @@ struct critical_piece {
 	enum step_kind of;
 	struct called called;	 /* the task */
 	const struct code *what; /* RUNNING, READY: what runs; AWAITING, BLOCKED: where; NULL: not known */
-	const struct code *by;	 /* AWAITING: by which coroutine of the program's own (steps.h); BLOCKED: see stalls.h */
+	const struct code *by;	 /* AWAITING: the own coroutine that awaits it (steps.h); BLOCKED: stalls.h */
 	enum wait_kind wait;	 /* BLOCKED: for what; else 0 */
 	int32_t tid;
 	uint64_t ns;
