@@ -204,14 +204,8 @@ static COLD int throw_into(struct thread *t, struct stack *st, const struct samp
 	return err ?: thread_enter(t, st, s, false, to);
 }
 
-static int act(struct thread *t, const struct sample *s, const struct subscribers *to)
+int thread_act(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to)
 {
-	struct stack *st = stack_of(t, s->interpreter);
-	struct function *fn = function_of(s->code);
-
-	if (!st || !fn)
-		return -ENOMEM;
-	fn->events[s->op]++;
 	switch (sample_op_effect(s->op)) {
 	case STACK_PUSH:
 		return s->op == OP_PY_THROW ? throw_into(t, st, s, to) : thread_enter(t, st, s, false, to);
@@ -221,6 +215,17 @@ static int act(struct thread *t, const struct sample *s, const struct subscriber
 		return keep(t, st, s, to);
 	}
 	return 0;
+}
+
+static int count_and_act(struct thread *t, const struct sample *s, const struct subscribers *to)
+{
+	struct stack *st = stack_of(t, s->interpreter);
+	struct function *fn = function_of(s->code);
+
+	if (!st || !fn)
+		return -ENOMEM;
+	fn->events[s->op]++;
+	return thread_act(t, st, s, to);
 }
 
 /*
@@ -261,8 +266,11 @@ int thread_feed(struct thread *t, const struct sample *s, const struct subscribe
 	struct sample copy, identified;
 	int err;
 
-	if (s->op >= OP_PY_START && s->op <= OP_PY_THROW && s->code->generator)
-		s = thread_identify(t, s, &identified, to->profile);
+	if (s->op >= OP_PY_START && s->op <= OP_PY_THROW && s->code->generator) {
+		identified = *s;
+		thread_identify(t, &identified, to->profile);
+		s = &identified;
+	}
 	err = SUBSCRIBERS_CALL(to, sample, s);
 	if (err)
 		return err;
@@ -270,7 +278,7 @@ int thread_feed(struct thread *t, const struct sample *s, const struct subscribe
 		s = forward(t, s, &copy, to);
 	if (s->op > OP_EVENT_LAST)
 		return feed_other(t, s, to);
-	err = act(t, s, to);
+	err = count_and_act(t, s, to);
 	stand_at(t, s);
 	return err;
 }

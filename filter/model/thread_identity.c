@@ -62,19 +62,20 @@ static struct object *beginning(struct thread *t, const struct sample *s)
 	return o;
 }
 
-const struct sample *thread_identify(struct thread *t, const struct sample *s, struct sample *copy, struct profile *p)
+void thread_identify(struct thread *t, struct sample *s, struct profile *p)
 {
-	*copy = *s;
+	struct object *o;
+
 	t->objects->told |= s->code->process->identity || s->whose;
 	if (s->op == OP_PY_START)
-		copy->generator = beginning(t, s);
+		o = beginning(t, s);
 	else if (s->op == OP_PY_YIELD)
-		copy->generator = yielding(t, s);
+		o = yielding(t, s);
 	else if (s->op == OP_PY_RESUME || s->op == OP_PY_THROW)
-		copy->generator = resumed(t, s);
+		o = resumed(t, s);
 	else
-		copy->generator = s->op == OP_PY_UNWIND && thread_is_struck(s) ? NULL : innermost_object(t, s);
-	if (copy->generator)
-		subject_name(t, copy->generator, p);
-	return copy;
+		o = s->op == OP_PY_UNWIND && thread_is_struck(s) ? NULL : innermost_object(t, s);
+	s->generator = o;
+	if (o)
+		subject_name(t, o, p);
 }

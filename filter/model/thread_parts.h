@@ -2,8 +2,9 @@
 /*
  * thread_parts.h - what the files of thread.h share: thread.c and thread_*.c. No other file includes it.
  *
- * thread.c calls the others; none of them calls it. Functions that return an int return 0, -ENOMEM, or what a sink
- * returned. `s` is the sample that the thread is at: its time is not before last_ns, except in thread_identify().
+ * thread.c calls the others; of them only thread_quick.c calls it. Functions that return an int return 0, -ENOMEM, or
+ * what a sink returned. `s` is the sample that the thread is at: its time is not before last_ns, except in
+ * thread_identify().
  */
 #pragma once
 
@@ -55,6 +56,11 @@ void thread_lose_stack(struct thread *t, struct greenlet *g);
 
 void thread_free_stacks(struct thread *t);
 
+/* --- thread.c */
+
+/* What an event of code, which is counted, does to the stack of its interpreter, the thread's last one. */
+int thread_act(struct thread *t, struct stack *st, const struct sample *s, const struct subscribers *to);
+
 /* --- thread_activations.c */
 
 /* An activation of the sample's code begins; adopted: it began before, unseen. */
@@ -91,10 +97,10 @@ COLD int thread_close_above(struct thread *t, struct stack *st, const struct fra
 /* --- thread_identity.c */
 
 /*
- * The sample with the object that it is about, in `copy`. What PY_RETURN and PY_UNWIND end is innermost. But an
- * exception that strikes at a RESUME may end something that no event has named.
+ * Sets which object the sample is about. What PY_RETURN and PY_UNWIND end is innermost. But an exception that strikes
+ * at a RESUME may end something that no event has named.
  */
-const struct sample *thread_identify(struct thread *t, const struct sample *s, struct sample *copy, struct profile *p);
+void thread_identify(struct thread *t, struct sample *s, struct profile *p);
 
 /* --- thread_thrown.c */
 

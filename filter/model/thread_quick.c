@@ -17,14 +17,42 @@ static inline bool is_innermost(const struct stack *st, const struct code *code)
 	return stack_top(st) && stack_top(st)->a.code == code;
 }
 
+/*
+ * Of a generator or coroutine. Only that such events do not end a run is quick. By value: the caller's event need not
+ * lie in memory for it.
+ */
+static __attribute__((noinline)) int act_on_object(struct thread *t, struct code_event e, const struct subscribers *to)
+{
+	struct sample s = {
+		.op = e.op,
+		.pid = t->pid,
+		.tid = t->tid,
+		.interpreter = t->stack->interpreter,
+		.time = e.time,
+		.cycles = e.cycles,
+		.code = e.code,
+		.offset = e.offset,
+		.target = SAMPLE_NOWHERE,
+		.whose = e.op == OP_PY_RESUME || e.op == OP_PY_YIELD ? *e.object : 0,
+	};
+
+	if (!e.code->generator || !e.code->function)
+		return THREAD_SLOW;
+	thread_identify(t, &s, to->profile);
+	return thread_act(t, t->stack, &s, to);
+}
+
 static inline int begin(struct thread *t, const struct code_event *e, const struct subscribers *to)
 {
-	return e->code->generator ? THREAD_SLOW : thread_enter_plain(t, t->stack, e->code, e->time, e->cycles, to);
+	return e->code->generator ? act_on_object(t, *e, to)
+				  : thread_enter_plain(t, t->stack, e->code, e->time, e->cycles, to);
 }
 
 static inline int end(struct thread *t, const struct code_event *e, const struct subscribers *to)
 {
-	if (e->code->generator || !is_innermost(t->stack, e->code))
+	if (e->code->generator)
+		return act_on_object(t, *e, to);
+	if (!is_innermost(t->stack, e->code))
 		return THREAD_SLOW;
 	t->doing.last.address = 0;
 	return thread_leave_plain(t, t->stack, e->time, e->cycles, to);
@@ -80,6 +108,9 @@ static inline int act(struct thread *t, const struct code_event *e, const struct
 	if (e->op == OP_PY_RETURN)
 		return end(t, e, to);
 	switch (e->op) {
+	case OP_PY_RESUME:
+	case OP_PY_YIELD:
+		return act_on_object(t, *e, to);
 	case OP_C_RETURN:
 		return end_c(t, e, to);
 	case OP_CALL:

@@ -94,6 +94,12 @@ static inline bool word_is_c_call(const struct word_stream *l, uint64_t bits)
 	       marker_c_caller(bits) && marker_c_callee(bits);
 }
 
+/* Of what the following PY_RESUME and PY_YIELD are. */
+static inline bool word_is_object(const struct word_stream *l, uint64_t bits)
+{
+	return marker_op(bits) == OP_EXTENSION && marker_kind(bits) == KIND_OBJECT && l->version >= MARKER_EXTENSIONS;
+}
+
 /*
  * Takes events of codes that are in the process's own table, up to one that needs a sample: `take` returns more than 0
  * for it and does nothing. 0, or less than 0, as `take` returned.
@@ -119,8 +125,13 @@ static inline __attribute__((always_inline)) int word_stream_events(struct word_
 			e = word_event(process, bits);
 		else if (word_is_c_call(l, bits))
 			e = word_c_call(process, bits);
+		if (!e.code && word_is_object(l, bits)) {
+			l->object = marker_payload(bits);
+			continue;
+		}
 		if (!e.code)
 			break;
+		e.object = &l->object;
 		e.time = p.w->ns[p.at];
 		e.cycles = word_cycles(&p, p.at);
 		err = take(to, &e);

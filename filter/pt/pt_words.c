@@ -18,12 +18,12 @@ INLINE bool is_ptw(const uint8_t *p)
 	return head == 0x3202; /* 02 32 */
 }
 
-/* What is before a PTW, in bytes: none, or a CYC of some cycles in one byte. -1: something else. */
+/* What is before a PTW, in bytes: none, or a CYC in one byte. -1: something else. */
 static int other_size(const uint8_t *p)
 {
 	if (is_ptw(p))
 		return 0;
-	return (*p & 7) == 3 && *p >> 3 && is_ptw(p + 1) ? 1 : -1;
+	return (*p & 7) == 3 && is_ptw(p + 1) ? 1 : -1;
 }
 
 /* A CYC of two bytes, as nearly all are, is seen with its PTW at once. */
@@ -103,8 +103,7 @@ INLINE struct state take_all(const struct pt_walk *w, struct state s, uint64_t m
 			cycles = *s.p >> 3;
 		}
 		if (size) {
-			/* a CYC of no cycles is something else, too */
-			if (cycles - 1 >= most - s.cycles)
+			if (cycles > most - s.cycles)
 				break;
 			s.cycles += cycles;
 			s.now = time_at(&line, one, s.cycles);
