@@ -294,14 +294,14 @@ int loop_back_edge(struct stack *s, const struct sample *jump, struct trip *trip
 	return o ? end_trip(s, o, jump, trip) : end_other(s, jump, trip);
 }
 
-/* The loops around that of a plain trip. */
+/* The loops around that of a plain trip, the innermost. */
 static inline void tell_outer(struct stack *s, const struct frame *f, struct open_loop *o, uint64_t ns)
 {
 	uint64_t callees = f->a.callee_ns - o->callee_ns;
 
-	if (o > &s->loops[f->loops])
+	if (s->nloops - 1 > f->loops)
 		o[-1].inner_body_ns += ns > callees ? ns - callees : 0;
-	if (o > s->loops)
+	if (s->nloops > 1)
 		mix(o - 1, &o[-1].inner, (struct took){ ns, { 0 } });
 	o->callee_ns = f->a.callee_ns;
 }
