@@ -36,11 +36,11 @@ select name, place, count(*) as calls, sum(c.dur - coalesce(i.dur, 0)) as self_n
   sum(c.waiting_ns - coalesce(i.waiting_ns, 0)) as self_waiting_ns, max(c.dur) as longest_ns
 from ocular_call c left join inner_of i using (id) group by 1, 2;
 
--- Each loop: its timed trips; ns and cycles are sums.
+-- Each loop: its timed trips; cycles are sums, of whatever counted them ('debug.TSC Cycles', 'args.Hardware Cycles', ...).
 create view ocular_loop as
 with trip as (
-  select name, coalesce(extract_arg(arg_set_id, 'debug.Hardware Cycles'), extract_arg(arg_set_id, 'args.Hardware Cycles')) as cycles
-  from slice where category = 'loop')
+  select s.name, a.int_value as cycles from slice s left join args a on a.arg_set_id = s.arg_set_id and a.key glob '*Cycles*'
+  where s.category = 'loop')
 select substr(name, 6) as name, count(*) as trips, sum(cycles) as cycles, max(cycles) as longest_cycles from trip group by 1;
 
 -- Each task that has a row: how long it ran, could have, and awaited something.

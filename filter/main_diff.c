@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/out.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "diff/diff_out.h"
 #include "shared/version.h"
@@ -264,7 +266,9 @@ static int report(struct arguments *args, struct diff_side *a, struct diff_side 
 
 int main(int argc, char **argv)
 {
-	struct arguments args = { .report = { .rules = { .fail_over = -1, .share = 0.01 }, .rows = 20 } };
+	struct arguments args = { .report = { .rules = { .fail_over = -1, .share = 0.01 },
+					      .rows = 20,
+					      .width = terminal_columns(STDOUT_FILENO) } };
 	struct diff_side side[2] = { { 0 } };
 	char error[DIFF_ERROR];
 	int err;

@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/out.h"
+#include "base/terminal.h"
 #include "export/sink_bridges.h"
 #include "report/sink_console.h"
 #include "export/sink_snapshots.h"
@@ -348,18 +348,6 @@ static bool wants_console(const struct options *o)
 	return o->console == WHEN_ALWAYS || (o->console == WHEN_AUTO && !other);
 }
 
-/* $COLUMNS, or what the terminal says; 0 if it is none. */
-static unsigned columns_of(int fd)
-{
-	const char *wanted = getenv("COLUMNS");
-	struct winsize size;
-	unsigned n;
-
-	if (wanted && set_number(&n, wanted))
-		return n;
-	return ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_col;
-}
-
 /* Appends a sink to the list that ends at *end. Nothing to do without a path. */
 static int append(struct sink ***end, sink_maker make, const char *path, const struct options *o, char *error)
 {
@@ -371,7 +359,7 @@ static int append(struct sink ***end, sink_maker make, const char *path, const s
 		.imports = o->imports,
 		.request = o->request,
 		.color = options_when(o->color, STDOUT_FILENO),
-		.width = columns_of(STDOUT_FILENO),
+		.width = terminal_columns(STDOUT_FILENO),
 		.opcodes = &o->opcodes,
 		.for_diff = o->for_diff,
 		.for_fleet = o->for_fleet,

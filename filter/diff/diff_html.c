@@ -12,15 +12,6 @@
 #include "report/html.h"
 #include "report/html_frame.h"
 
-const char *diff_file(const char *file)
-{
-	const char *at = strrchr(file, '/');
-
-	while (at && at > file && at[-1] != '/')
-		at--;
-	return at && at > file ? at : file;
-}
-
 void diff_html_place(FILE *f, const struct diff_item *item)
 {
 	fputs("<code class=name>", f);
@@ -49,7 +40,7 @@ static void write_side(FILE *f, char name, const struct diff_side *s)
 	html_elided(f, version ? version : "?", DIFF_NAME);
 	fputs(", mode ", f);
 	html_elided(f, s->mode, DIFF_NAME);
-	fprintf(f, ", %s traced</span>", figure_duration(text, s->traced_ns));
+	fprintf(f, ", %s summed over threads</span>", figure_duration(text, s->traced_ns));
 	if (s->losses)
 		fprintf(f, "<br><b>%" PRIu64 " lost or uncertain</b> (see: ocular report)", s->losses);
 	fputs("</dd></div>\n", f);
@@ -67,7 +58,10 @@ static void write_head(struct diff_page *page)
 	write_side(f, 'B', r->b);
 	fputs("<div><dt>Cycles</dt><dd>of the ", f);
 	html_elided(f, r->a->clock, DIFF_NAME);
-	fputs(r->cpu ? " clock, on a CPU:<br>waiting is left out" : " clock, with waiting", f);
+	fputs(" clock", f);
+	if (r->a->hz > 0)
+		fprintf(f, ", 1 cycle = %.3g ns", 1e9 / r->a->hz);
+	fputs(r->cpu ? ":<br>on a CPU, without waiting" : ":<br>waiting included", f);
 	if (r->scale != 1)
 		fprintf(f, "<br>those of B times %.4f: its clock has another frequency", r->scale);
 	fputs("</dd></div>\n</dl>\n"
@@ -113,8 +107,9 @@ static void write_row(struct diff_page *page, const struct diff_pair *p)
 static void begin_table(FILE *f, enum diff_kind kind)
 {
 	fprintf(f,
-		"<table class=changes>\n<thead><tr><th>change</th><th class=wide>error</th><th>A</th><th>B</th>"
-		"<th class=t>%s</th><th>%s A</th><th>%s B</th><th class=t>%s</th></tr></thead>\n<tbody>\n",
+		"<table class=changes>\n<thead><tr><th>change</th><th class=wide>error</th><th>A mean</th><th>B "
+		"mean</th>"
+		"<th class=t>%s</th><th>A %s</th><th>B %s</th><th class=t>%s</th></tr></thead>\n<tbody>\n",
 		kind == DIFF_LOOPS ? "distributions" : "means, deviations", diff_words[kind].times,
 		diff_words[kind].times, diff_words[kind].name);
 }
@@ -127,7 +122,7 @@ static void write_verdict(struct diff_page *page, enum diff_kind kind, enum diff
 
 	if (!n)
 		return;
-	fprintf(page->f, "<h3>%zu %s, %s</h3>\n", n, diff_verdict_titles[v], diff_words[kind].unit);
+	fprintf(page->f, "<h3>%zu %s, mean %s</h3>\n", n, diff_verdict_titles[v], diff_words[kind].unit);
 	begin_table(page->f, kind);
 	for (size_t i = 0; i < d->n[kind] && shown < DIFF_MOST; i++) {
 		if (d->pairs[kind][i].verdict != v)

@@ -23,8 +23,5 @@ int diff_html_flame(struct diff_page *page);
 int diff_html_specialized(struct diff_page *page); /* nothing if nothing was specialised differently */
 int diff_html_source(struct diff_page *page);
 
-/* The end of a file's name that people need. */
-const char *diff_file(const char *file);
-
 /* "QUALNAME file:LINE". */
 void diff_html_place(FILE *f, const struct diff_item *item);

@@ -41,7 +41,7 @@ static void write_function(FILE *f, const struct diff_pair *p)
 	diff_html_place(f, p->b);
 	fprintf(f, ": %" PRId64 " &rarr; %" PRId64 " instructions specialized", s.a, s.b);
 	if (s.base_a >= 0 && s.base_b >= 0)
-		fprintf(f, ", %" PRId64 " &rarr; %" PRId64 " stayed base", s.base_a, s.base_b);
+		fprintf(f, ", %" PRId64 " &rarr; %" PRId64 " could be but were not", s.base_a, s.base_b);
 	fputs("</p>\n", f);
 }
 

@@ -13,7 +13,8 @@
 #include "base/text.h"
 #include "diff_out.h"
 
-#define FIRST 3 /* lines */
+#define FIRST 3	 /* lines */
+#define PLACE 64 /* columns of a place with its folder */
 
 struct change {
 	const struct diff_pair *pair;
@@ -118,12 +119,9 @@ static void write_plain(FILE *f, const char *text)
 
 static void write_place(FILE *f, const struct diff_item *i)
 {
-	const char *slash = strrchr(i->file, '/');
-	char *name = NULL;
+	char *name = diff_place(i, PLACE);
 
-	if (!strcmp(i->file, DIFF_C_FILE) || i->line <= 0)
-		write_plain(f, i->qualname);
-	else if (asprintf(&name, "%s, %s:%" PRId64, i->qualname, slash ? slash + 1 : i->file, i->line) >= 0)
+	if (name)
 		write_plain(f, name);
 	free(name);
 }
@@ -185,10 +183,13 @@ static void write_sides(FILE *f, const struct diff_report *r)
 	write_plain(f, r->a->name);
 	fputs(", B: ", f);
 	write_plain(f, r->b->name);
-	fprintf(f, "; traced %s and %s; cycles of the ", figure_duration(a, r->a->traced_ns),
+	fprintf(f, "; %s and %s summed over threads; cycles of the ", figure_duration(a, r->a->traced_ns),
 		figure_duration(b, r->b->traced_ns));
 	write_plain(f, r->a->clock);
-	fputs(r->cpu ? " clock, on a CPU" : " clock, with waiting", f);
+	fputs(" clock", f);
+	if (r->a->hz > 0)
+		fprintf(f, ", 1 cycle = %.3g ns", 1e9 / r->a->hz);
+	fputs(r->cpu ? ", on a CPU, without waiting" : ", waiting included", f);
 	if (r->a->losses || r->b->losses)
 		fprintf(f, "; **lost or uncertain: %" PRIu64 " and %" PRIu64 "**", r->a->losses, r->b->losses);
 	fputs("</sub>\n", f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* diff_out.h - a comparison as text of 80 columns, as Markdown, as JSON, and as a page (docs/diff.md). */
+/* diff_out.h - a comparison as text, as Markdown, as JSON, and as a page (docs/diff.md). */
 #pragma once
 
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include "diff_totals.h"
 
 #define DIFF_SCHEMA 1
+#define DIFF_WIDTH  80 /* columns of the text, at least */
 
 /* What was compared, and how. */
 struct diff_report {
@@ -17,10 +18,11 @@ struct diff_report {
 	unsigned totals_over;
 	struct diff_count *counts;
 	size_t ncounts;
-	double scale;  /* cycles of A that equal one of B */
-	bool cpu;      /* cycles are those on a CPU (diff_to_cpu()) */
-	bool all;      /* text: also noise and equal ones */
-	unsigned rows; /* text: maximum rows of a table */
+	double scale;	/* cycles of A that equal one of B */
+	bool cpu;	/* cycles are those on a CPU (diff_to_cpu()) */
+	bool all;	/* text: also noise and equal ones */
+	unsigned rows;	/* text: maximum rows of a table */
+	unsigned width; /* text: of the terminal; 0: not known */
 };
 
 /* What is said of a kind, and of a verdict, for people. */
@@ -38,6 +40,12 @@ void diff_write_change(FILE *f, double change, double a, double b);
 
 /* How many of a kind are not in tables of slower and faster ones, in one line. */
 void diff_write_rest(FILE *f, const struct diff_report *r, enum diff_kind kind);
+
+/* The last folder of a path, and the name. */
+const char *diff_file(const char *file);
+
+/* "QUALNAME, FILE:LINE", with as much of the path as fits; malloc'ed, NULL: no memory. May have control characters. */
+char *diff_place(const struct diff_item *i, size_t most);
 
 void diff_text(FILE *f, const struct diff_report *r);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* For people. Numbers first and names last, as in the console report; at most 80 columns. */
+/* For people. Numbers first and names last, as in the console report: names have what is left of the line. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,34 +9,77 @@
 #include "base/figure.h"
 #include "base/text.h"
 
-#define NAME_COLUMNS 32
+#define NUMBERS	    48 /* columns before a name */
+#define FIELD	    9
+#define WHOLE_PATHS 100 /* columns of names that have them, as in the report */
 
 const struct diff_words diff_words[DIFF_KINDS] = {
 	[DIFF_LOOPS] = { "Loops", "cycles of a trip", "trips", "loop", "loops" },
 	[DIFF_FUNCTIONS] = { "Functions", "self cycles of a call", "calls", "function", "functions" },
 };
 
-static void write_name(FILE *f, const struct diff_item *i)
+const char *diff_file(const char *file)
 {
-	const char *slash = strrchr(i->file, '/');
+	const char *at = strrchr(file, '/');
 
+	while (at && at > file && at[-1] != '/')
+		at--;
+	return at && at > file ? at : file;
+}
+
+static void write_name(FILE *f, const struct diff_item *i, const char *file)
+{
 	fputs(i->qualname, f);
 	if (strcmp(i->file, DIFF_C_FILE))
-		fprintf(f, ", %s", slash ? slash + 1 : i->file);
+		fprintf(f, ", %s", file);
 	if (i->line > 0)
 		fprintf(f, ":%" PRId64, i->line);
 }
 
-static void write_place(FILE *f, const struct diff_item *i)
+/* NULL: no memory. The caller frees it. */
+static char *name_of(const struct diff_item *i, const char *file)
 {
 	char *name = NULL;
 	size_t size;
 	FILE *m = open_memstream(&name, &size);
 
 	if (m)
-		write_name(m, i);
-	if (m && !fclose(m))
-		text_elided(f, name, NAME_COLUMNS);
+		write_name(m, i, file);
+	if (!m || fclose(m)) {
+		free(name);
+		return NULL;
+	}
+	return name;
+}
+
+/* In a wide column the whole path, else its last folder and name, or its name: what fits. Modules keep the folder. */
+char *diff_place(const struct diff_item *i, size_t most)
+{
+	const char *slash = strrchr(i->file, '/'), *last = slash ? slash + 1 : i->file;
+	const char *const files[] = { i->file, diff_file(i->file), last };
+	size_t least = strcmp(i->qualname, "<module>") ? 2 : 1;
+	char *name = NULL;
+
+	for (size_t n = most < WHOLE_PATHS; n <= least; n++) {
+		free(name);
+		name = name_of(i, files[n]);
+		if (!name || text_columns(name) <= most)
+			break;
+	}
+	return name;
+}
+
+static size_t columns(const struct diff_report *r)
+{
+	return (r->width > DIFF_WIDTH ? r->width : DIFF_WIDTH) - NUMBERS;
+}
+
+static void write_place(FILE *f, const struct diff_report *r, const struct diff_item *i)
+{
+	char *name = diff_place(i, columns(r));
+
+	if (name)
+		text_elided(f, name, columns(r));
 	free(name);
 }
 
@@ -69,7 +112,7 @@ static void write_number(FILE *f, double n)
 	fprintf(f, " %7s", figure_brief(text, n));
 }
 
-static void write_pair(FILE *f, const struct diff_pair *p)
+static void write_pair(FILE *f, const struct diff_report *r, const struct diff_pair *p)
 {
 	diff_write_change(f, p->change, p->a->mean, p->b->mean);
 	if (p->a->mean > 0)
@@ -81,9 +124,9 @@ static void write_pair(FILE *f, const struct diff_pair *p)
 	write_number(f, p->a->times);
 	write_number(f, p->b->times);
 	fputs(p->over ? " ! " : "   ", f);
-	write_place(f, p->b);
+	write_place(f, r, p->b);
 	if (*p->how)
-		fprintf(f, "\n%49s(%s)", "", p->how);
+		fprintf(f, "\n%*s(%s)", NUMBERS + 1, "", p->how);
 	fputc('\n', f);
 }
 
@@ -101,7 +144,7 @@ const char *const diff_verdict_titles[DIFF_VERDICTS] = {
 	[DIFF_FASTER] = "faster",
 	[DIFF_NOISE] = "within the noise",
 	[DIFF_SAME] = "the same",
-	[DIFF_FEW] = "not judged: timed too rarely",
+	[DIFF_FEW] = "timed too rarely to judge",
 	[DIFF_GONE] = "only in A",
 	[DIFF_NEW] = "only in B",
 };
@@ -112,12 +155,12 @@ static void write_verdict(FILE *f, const struct diff_report *r, enum diff_kind k
 
 	if (!n)
 		return;
-	fprintf(f, "\n%s %s, %s\n", diff_words[kind].title, diff_verdict_titles[v], diff_words[kind].unit);
-	fprintf(f, "change     +-       A       B %6sA %6sB   %s\n", diff_words[kind].times, diff_words[kind].times,
+	fprintf(f, "\n%s %s, mean %s\n", diff_words[kind].title, diff_verdict_titles[v], diff_words[kind].unit);
+	fprintf(f, "change     +-  A mean  B mean A %s B %s   %s\n", diff_words[kind].times, diff_words[kind].times,
 		diff_words[kind].name);
 	for (size_t i = 0; i < r->diff->n[kind] && shown < r->rows; i++)
 		if (r->diff->pairs[kind][i].verdict == v) {
-			write_pair(f, &r->diff->pairs[kind][i]);
+			write_pair(f, r, &r->diff->pairs[kind][i]);
 			shown++;
 		}
 	if (shown < n)
@@ -137,7 +180,7 @@ static void write_lone(FILE *f, const struct diff_report *r, enum diff_kind kind
 		if (p->verdict != v)
 			continue;
 		fprintf(f, "%5.1f%% ", 100 * (p->a ? p->a : p->b)->share);
-		write_place(f, p->a ? p->a : p->b);
+		write_place(f, r, p->a ? p->a : p->b);
 		fputc('\n', f);
 		shown++;
 	}
@@ -151,11 +194,11 @@ void diff_write_rest(FILE *f, const struct diff_report *r, enum diff_kind kind)
 		enum diff_verdict verdict;
 		const char *what;
 	} rest[] = {
-		{ DIFF_NOISE, "differ within the noise" },
-		{ DIFF_SAME, "are the same" },
-		{ DIFF_FEW, "were timed too rarely" },
-		{ DIFF_GONE, "are only in A" },
-		{ DIFF_NEW, "are only in B" },
+		{ DIFF_NOISE, "within the noise" },
+		{ DIFF_SAME, "the same" },
+		{ DIFF_FEW, "timed too rarely to judge" },
+		{ DIFF_GONE, "only in A" },
+		{ DIFF_NEW, "only in B" },
 	};
 	const char *before = "";
 
@@ -190,35 +233,35 @@ static void write_opcode(const struct diff_opcode *o, void *to)
 {
 	fprintf(to, "  offset %" PRId64 ", line %" PRId64 ": ", o->offset, o->line);
 	text_plain(to, o->base);
-	fputs(", ", to);
+	fputs(" as ", to);
 	text_plain(to, o->a);
 	fputs(" -> ", to);
 	text_plain(to, o->b);
 	fputc('\n', to);
 }
 
-static void write_loop_opcodes(FILE *f, const struct diff_pair *p)
+static void write_loop_opcodes(FILE *f, const struct diff_report *r, const struct diff_pair *p)
 {
-	write_place(f, p->b);
+	write_place(f, r, p->b);
 	fputc('\n', f);
 	diff_opcodes(p, write_opcode, f);
 }
 
-static void write_function_opcodes(FILE *f, const struct diff_pair *p)
+static void write_function_opcodes(FILE *f, const struct diff_report *r, const struct diff_pair *p)
 {
 	struct diff_specialized s;
 
 	diff_specialized(p, &s);
-	write_place(f, p->b);
-	fprintf(f, "\n  specialized %" PRId64 " -> %" PRId64, s.a, s.b);
+	write_place(f, r, p->b);
+	fprintf(f, "\n  instructions specialized %" PRId64 " -> %" PRId64, s.a, s.b);
 	if (s.base_a >= 0 && s.base_b >= 0)
-		fprintf(f, ", stayed base %" PRId64 " -> %" PRId64, s.base_a, s.base_b);
+		fprintf(f, ", could be but were not %" PRId64 " -> %" PRId64, s.base_a, s.base_b);
 	fputc('\n', f);
 }
 
 static void write_specialized(FILE *f, const struct diff_report *r)
 {
-	static void (*const write[DIFF_KINDS])(FILE * f, const struct diff_pair *p) = {
+	static void (*const write[DIFF_KINDS])(FILE * f, const struct diff_report *r, const struct diff_pair *p) = {
 		[DIFF_LOOPS] = write_loop_opcodes,
 		[DIFF_FUNCTIONS] = write_function_opcodes,
 	};
@@ -232,7 +275,7 @@ static void write_specialized(FILE *f, const struct diff_report *r)
 			if (!n++)
 				fprintf(f, "\n%s specialized differently, A -> B\n", diff_words[kind].title);
 			if (n <= r->rows)
-				write[kind](f, &r->diff->pairs[kind][i]);
+				write[kind](f, r, &r->diff->pairs[kind][i]);
 		}
 		if (n > r->rows)
 			fprintf(f, "and %zu more\n", n - r->rows);
@@ -273,7 +316,7 @@ static void write_counts(FILE *f, const struct diff_report *r)
 		fputs("   ", f);
 		text_plain(f, c->base);
 		if (strcmp(c->base, c->specialized)) {
-			fputs(" -> ", f);
+			fputs(" as ", f); /* an arrow would be from A to B */
 			text_plain(f, c->specialized);
 		}
 		fputc('\n', f);
@@ -292,34 +335,46 @@ static void write_version(FILE *f, const char *python)
 	free(version);
 }
 
-static void write_side(FILE *f, char name, const struct diff_side *s)
+static void write_side(FILE *f, const struct diff_report *r, char name, const struct diff_side *s)
 {
+	size_t most = columns(r) + NUMBERS - FIELD;
 	char text[FIGURE];
 
 	fprintf(f, "%c        ", name);
-	text_elided(f, s->name, 70);
+	text_elided(f, s->name, most);
 	fputs("\n         ", f);
-	text_elided(f, s->argv, 70);
+	text_elided(f, s->argv, most);
 	fputs("\n         Python ", f);
 	write_version(f, s->python);
 	fputs(", mode ", f);
 	text_plain(f, s->mode);
-	fprintf(f, ", %s traced", figure_duration(text, s->traced_ns));
+	fprintf(f, ", %s summed over threads", figure_duration(text, s->traced_ns));
 	if (s->losses)
 		fprintf(f, "\n         LOST OR UNCERTAIN: %" PRIu64 " (see: ocular report)", s->losses);
 	fputc('\n', f);
 }
 
-void diff_text(FILE *f, const struct diff_report *r)
+/* What a cycle is, and when a difference counts. */
+static void write_rules(FILE *f, const struct diff_report *r)
 {
-	write_side(f, 'A', r->a);
-	write_side(f, 'B', r->b);
 	fputs("Cycles   of the ", f);
 	text_plain(f, r->a->clock);
-	fputs(r->cpu ? " clock, on a CPU: waiting is left out" : " clock, with waiting", f);
+	fputs(" clock", f);
+	if (r->a->hz > 0)
+		fprintf(f, ", 1 cycle = %.3g ns", 1e9 / r->a->hz);
+	fputs(r->cpu ? "; on a CPU, without waiting\n" : "; waiting included\n", f);
 	if (r->scale != 1)
-		fprintf(f, ", those of B times %.4f: its clock has another frequency", r->scale);
-	fputc('\n', f);
+		fprintf(f, "         those of B times %.4f: its clock has another frequency\n", r->scale);
+	if (!r->rules.exact)
+		fprintf(f, "Noise    differences below %g standard errors (+- is one)%s\n", DIFF_SIGMAS,
+			r->all ? "" : "; --all shows them");
+}
+
+void diff_text(FILE *f, const struct diff_report *r)
+{
+	write_side(f, r, 'A', r->a);
+	write_side(f, r, 'B', r->b);
+	write_rules(f, r);
 	for (int kind = 0; kind < DIFF_KINDS; kind++)
 		write_kind(f, r, kind);
 	write_specialized(f, r);

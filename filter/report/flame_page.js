@@ -112,7 +112,7 @@ class FlamePage {
 		this.fold = element("input", { type: "checkbox", change, id: "flame-fold" });
 		this.merge = element("input", { type: "checkbox", change, id: "flame-merge" });
 		this.find = element("input", { type: "search", id: "flame-find", placeholder: "regular expression", spellcheck: "false",
-					       autocomplete: "off", input: () => { this.search(); this.view.draw(); } });
+					       autocomplete: "off", input: () => { this.search(); this.view.mark(); } });
 		this.found = element("output", { id: "flame-found", for: "flame-find" });
 		this.graph = element("div", { class: "flame", id: "flame-graph", "aria-label": "Flame graph" });
 		this.line = element("p", { class: "flame-line", "aria-hidden": "true" }, "\u00a0");
@@ -146,15 +146,11 @@ class FlamePage {
 		const { views, place } = this.views()[this.which.value || 0];
 		this.value = this.by.value;
 		this.task = this.chosenTask(place);
-		this.plain = flameTree(this.data, this.task ? [this.task] : this.data.span ? this.data.views : views);
-		if (place !== undefined)
-			this.plain = flameTasks(this.plain, place, this.task ? new Set([place]) : this.tasks);
-		let nodes = this.plain;
-		if (this.merge.checked)
-			nodes = flameRecursion(nodes);
-		if (this.fold.checked)
-			nodes = flameFolded(nodes);
-		this.nodes = nodes;
+		const of = [this.data, this.which.value, this.task, this.merge.checked, this.fold.checked];
+		if (!this.madeOf || of.some((each, i) => each !== this.madeOf[i])) /* its nodes have all values: another width needs no other tree */
+			this.make(views, place);
+		this.madeOf = of;
+		const nodes = this.nodes;
 		this.view.root = this.view.top = nodes[0];
 		this.search();
 		this.view.set(nodes[0]);
@@ -162,6 +158,17 @@ class FlamePage {
 		this.show(nodes[0]);
 		this.choose(this.place);
 		this.rebuilt();
+	}
+
+	make(views, place) {
+		this.plain = flameTree(this.data, this.task ? [this.task] : this.data.span ? this.data.views : views);
+		if (place !== undefined)
+			this.plain = flameTasks(this.plain, place, this.task ? new Set([place]) : this.tasks);
+		this.nodes = this.plain;
+		if (this.merge.checked)
+			this.nodes = flameRecursion(this.nodes);
+		if (this.fold.checked)
+			this.nodes = flameFolded(this.nodes);
 	}
 
 	/* Of a part of the run only, of which these values are known; null: of all again. Threads are chosen on the timeline. */

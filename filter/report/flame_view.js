@@ -11,7 +11,7 @@
  *
  * Keys: arrows go to caller, callee and neighbours; Enter zooms, Escape goes back, Home shows all.
  */
-const FLAME_ROW = 20, FLAME_LEAST = 0.5, FLAME_DEEPEST = 250; /* pixels, pixels, rows below the one that is zoomed to */
+const FLAME_LEAST = 1, FLAME_TEXT = 24, FLAME_DEEPEST = 250; /* pixels, pixels, rows below the one that is zoomed to */
 
 class FlameView {
 	constructor(element, look) {
@@ -84,7 +84,13 @@ class FlameView {
 		this.item(this.focus).tabIndex = 0;
 	}
 
-	/* Everything that is wide enough to be seen. The number of the last row. */
+	/* What is marked, without drawing it again. */
+	mark() {
+		for (const [item, node] of this.drawn)
+			item.classList.toggle("hit", Boolean(this.look.matches(node)));
+	}
+
+	/* Everything that is wide enough to be seen, and of callees that are not, one rectangle. The number of the last row. */
 	below(all, first) {
 		const whole = this.look.width(this.top) || 1, todo = [[this.top, first, 0]];
 		let deepest = first;
@@ -94,30 +100,47 @@ class FlameView {
 			deepest = Math.max(deepest, row);
 			if (row - first >= FLAME_DEEPEST)
 				continue;
-			let from = left;
+			let from = left, narrow = [0, 0];
 			for (const kid of this.kids(node)) {
 				const wide = this.look.width(kid) / whole;
 				if (wide * this.drawnWidth >= FLAME_LEAST)
 					todo.push([kid, row + 1, from]);
+				else
+					narrow = [narrow[0] + 1, narrow[1] + wide];
 				from += wide;
+			}
+			if (narrow[1] * this.drawnWidth >= FLAME_LEAST) { /* the widest come first, so these are side by side */
+				all.append(this.together(narrow[0], row + 1, from - narrow[1], narrow[1]));
+				deepest = Math.max(deepest, row + 1);
 			}
 		}
 		return deepest;
 	}
 
+	box(kind, shade, row, left, part, text) {
+		const item = document.createElement("div");
+		item.className = "rect " + kind;
+		item.style.cssText = `--row: ${row}; --shade: ${shade}; left: ${100 * left}%; width: ${100 * part}%`; /* at once: four take longer */
+		item.setAttribute("aria-level", row + 1);
+		if (part * this.drawnWidth > FLAME_TEXT)
+			item.textContent = text();
+		return item;
+	}
+
+	/* Of callees, each of which is narrower than a pixel: what calls them can be zoomed to. */
+	together(n, row, left, part) {
+		const item = this.box("of-cut", 0, row, left, part, () => plural(n, "callee") + " below a pixel");
+		item.setAttribute("aria-label", plural(n, "callee") + ", each narrower than a pixel");
+		return item;
+	}
+
 	rectangle(node, row, left, part, above) {
-		const item = document.createElement("div"), look = this.look;
-		item.className = "rect " + look.kind(node) + (above ? " above" : "") + (look.matches(node) ? " hit" : "");
-		item.style.setProperty("--row", row);
-		item.style.setProperty("--shade", look.shade(node));
-		item.style.left = 100 * left + "%";
-		item.style.width = 100 * part + "%";
+		const look = this.look;
+		const item = this.box(look.kind(node) + (above ? " above" : "") + (look.matches(node) ? " hit" : ""), look.shade(node), row, left, part,
+				      () => look.label(node));
 		item.tabIndex = -1;
 		item.setAttribute("role", "treeitem");
-		item.setAttribute("aria-level", row + 1);
 		item.setAttribute("aria-label", look.describe(node, look.width(node) / (look.width(this.root) || 1)));
-		if (part * this.drawnWidth > 24)
-			item.textContent = look.label(node);
 		this.drawn.set(item, node);
 		this.items.set(node, item);
 		return item;

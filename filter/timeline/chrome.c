@@ -197,12 +197,14 @@ static char *put_duration(char *to, uint64_t ns)
 	return to;
 }
 
-static char *put_trip(char *to, const struct rendered *piece, const struct trip *trip)
+static char *put_trip(const struct timeline *v, char *to, const struct rendered *piece, const struct trip *trip)
 {
 	to = rendered_put(to, piece);
 	if (trip->uops) /* 0: the bytecode is not known */
 		to = stpcpy(out_dec(stpcpy(to, "\"uOps\":"), trip->uops), ",");
-	to = out_dec(stpcpy(to, "\"Hardware Cycles\":"), trip->cycles);
+	*to++ = '"';
+	to = stpcpy(to, perfetto_cycles[perfetto_cycles_of(v->file.sink.profile, trip->loop)]);
+	to = out_dec(stpcpy(to, "\":"), trip->cycles);
 	to = out_dec(stpcpy(to, ",\"trip\":"), trip->number);
 	*to++ = '}';
 	return to;
@@ -221,7 +223,7 @@ static int write_loop_trip(struct timeline *v, struct track *t, const struct tri
 	v->reserved -= end;
 	if (err)
 		return err;
-	close_event(v, put_trip(to, piece, trip));
+	close_event(v, put_trip(v, to, piece, trip));
 	err = open_event(v, "E", t, ns, piece->length, &to);
 	return err ? err : close_event(v, stpcpy(rendered_put(to, piece), "}"));
 }
@@ -241,7 +243,7 @@ static int chrome_trip(struct timeline *v, struct track *t, const struct trip *t
 		return err;
 	to = slice ? put_duration(to, ns - from) : stpcpy(to, "\"s\":\"t\"");
 	*to++ = ',';
-	return close_event(v, put_trip(to, piece, trip));
+	return close_event(v, put_trip(v, to, piece, trip));
 }
 
 static int chrome_opcode(struct timeline *v, struct track *t, const struct running *r, uint64_t ns, uint64_t cycles)

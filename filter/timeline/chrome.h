@@ -3,7 +3,7 @@
  * chrome.h - a timeline as Chrome Trace Event Format (JSON): for Perfetto, catapult, speedscope.
  *
  *   B, E   an activation: name is the qualname, category FILE:LINE; E's args calls, cycles
- *   i, X   category "loop": a timed trip; args uOps, Hardware Cycles, trip
+ *   i, X   category "loop": a timed trip; args uOps, cycles by what counted them (perfetto.h), trip
  *   X      category "opcode", in a time window: an instruction; args function, offset, line, cycles
  *   i      category "code": a code object at first sight; args code_ptr, file, line
  *   i      the other marks (timeline.h)

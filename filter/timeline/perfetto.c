@@ -150,6 +150,27 @@ void perfetto_trip(FILE *f, const void *of)
 	fputs(",\"args\":{", f);
 }
 
+const char *const perfetto_cycles[PERFETTO_CYCLES] = {
+	[CYCLES_CORE] = "Hardware Cycles",
+	[CYCLES_TSC] = "TSC Cycles",
+	[CYCLES_EMULATED] = "Emulated Cycles",
+	[CYCLES_NS] = "Cycles of 1 ns",
+};
+
+/* The profile has the clock from the beginning only where it is not the TSC. */
+enum perfetto_cycles perfetto_cycles_of(const struct profile *p, const struct loop *loop)
+{
+	const struct process *process = loop->code->process;
+
+	if (!p || !p->clock)
+		return process && process->tsc_hz ? CYCLES_TSC : CYCLES_NS;
+	if (!strcmp(p->clock, "core"))
+		return CYCLES_CORE;
+	if (!strcmp(p->clock, "emulated"))
+		return CYCLES_EMULATED;
+	return strcmp(p->clock, "tsc") ? CYCLES_NS : CYCLES_TSC;
+}
+
 void perfetto_opcode(FILE *f, const void *name)
 {
 	fputs("\"cat\":\"opcode\",\"name\":", f);

@@ -11,6 +11,7 @@
 
 #include "code/codes.h"
 #include "model/function.h"
+#include "model/profile.h"
 
 /* Of a struct code: the B and the E of an activation, and the instant that describes it. */
 void perfetto_begin(FILE *f, const void *code);
@@ -19,6 +20,11 @@ void perfetto_code(FILE *f, const void *code);
 
 /* Of a struct loop: a trip, with its args left open and empty. */
 void perfetto_trip(FILE *f, const void *loop);
+
+/* What the arg with a trip's cycles is called, by what counted them. Only a processor's own are called hardware's. */
+enum perfetto_cycles { CYCLES_CORE, CYCLES_TSC, CYCLES_EMULATED, CYCLES_NS, PERFETTO_CYCLES };
+extern const char *const perfetto_cycles[PERFETTO_CYCLES];
+enum perfetto_cycles perfetto_cycles_of(const struct profile *p, const struct loop *loop);
 
 /* Of the name of an opcode: a slice's name; of a struct code: its function, the first of its args. */
 void perfetto_opcode(FILE *f, const void *name);

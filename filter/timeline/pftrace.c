@@ -194,11 +194,11 @@ static int begin_trip(struct timeline *v, struct track *t, uint64_t ns, unsigned
 	return 0;
 }
 
-static void put_trip_args(struct pftrace_event *e, const struct trip *trip)
+static void put_trip_args(const struct timeline *v, struct pftrace_event *e, const struct trip *trip)
 {
 	if (trip->uops) /* 0: the bytecode is not known */
 		pftrace_put_arg(e, KEY_UOPS, trip->uops);
-	pftrace_put_arg(e, KEY_HARDWARE_CYCLES, trip->cycles);
+	pftrace_put_arg(e, KEY_TRIP_CYCLES + perfetto_cycles_of(v->file.sink.profile, trip->loop), trip->cycles);
 	pftrace_put_arg(e, KEY_TRIP, trip->number);
 }
 
@@ -216,7 +216,7 @@ static int pftrace_trip(struct timeline *v, struct track *t, const struct trip *
 	v->reserved -= slice ? PFTRACE_ROOM : 0;
 	if (err)
 		return err;
-	put_trip_args(&e, trip);
+	put_trip_args(v, &e, trip);
 	err = pftrace_close_event(v, &e);
 	if (err || !slice)
 		return err;

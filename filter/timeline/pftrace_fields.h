@@ -58,7 +58,16 @@ enum { PROCESS_PID = 1, PROCESS_NAME = 6, PROCESS_LABELS = 8, THREAD_PID = 1, TH
 enum { CLOCK_TRACE = 6, CLOCK_SEQUENCE = 64 };
 
 /* The definitions at the beginning of every sequence (pftrace_tracks.c): keys of args, some categories and names. */
-enum { KEY_CALLS = 1, KEY_CYCLES, KEY_UOPS, KEY_HARDWARE_CYCLES, KEY_TRIP, KEY_CODE_PTR, KEY_CPU, KEY_WAITING };
+enum {
+	KEY_CALLS = 1,
+	KEY_CYCLES,
+	KEY_UOPS,
+	KEY_TRIP,
+	KEY_CODE_PTR,
+	KEY_CPU,
+	KEY_WAITING,
+	KEY_TRIP_CYCLES /* perfetto.h */
+};
 enum { CATEGORY_LOOP = 1, CATEGORY_CODE, CATEGORY_RESUME, CATEGORIES };
 enum { NAME_RESUME = 1 };
 

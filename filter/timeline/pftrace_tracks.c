@@ -7,9 +7,9 @@
 
 #include "base/hash.h"
 #include "base/proto.h"
+#include "perfetto.h"
 
-static const char *const keys[] = { "calls", "cycles",	 "uOps",   "Hardware Cycles",
-				    "trip",  "code_ptr", "cpu_ns", "waiting_ns" };
+static const char *const keys[] = { "calls", "cycles", "uOps", "trip", "code_ptr", "cpu_ns", "waiting_ns" };
 static const char *const categories[] = { "loop", "code", "resume" };
 static const char *const names[] = { "resume" };
 
@@ -26,10 +26,10 @@ static char *put_clock(char *to, unsigned id, bool incremental)
 	return proto_close(body, to);
 }
 
-static char *put_names(char *to, unsigned field, const char *const *texts, size_t n)
+static char *put_names(char *to, unsigned field, unsigned first, const char *const *texts, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		to = pftrace_put_name(to, field, i + 1, texts[i]);
+		to = pftrace_put_name(to, field, first + i, texts[i]);
 	return to;
 }
 
@@ -47,16 +47,17 @@ static char *put_defaults(char *to, const struct track *t)
 static int write_first(struct timeline *v, struct track *t)
 {
 	struct pftrace_packet p;
-	int err = pftrace_open_packet(v, t, PFTRACE_ROOM, &p);
+	int err = pftrace_open_packet(v, t, 2 * PFTRACE_ROOM, &p);
 	char *body;
 
 	if (err)
 		return err;
 	p.to = put_defaults(proto_number(p.to, PACKET_FLAGS, FLAG_STATE_CLEARED), t);
 	body = proto_open(p.to, PACKET_INTERNED);
-	p.to = put_names(body, INTERNED_CATEGORY, categories, COUNT(categories));
-	p.to = put_names(p.to, INTERNED_NAME, names, COUNT(names));
-	p.to = proto_close(body, put_names(p.to, INTERNED_KEY, keys, COUNT(keys)));
+	p.to = put_names(body, INTERNED_CATEGORY, 1, categories, COUNT(categories));
+	p.to = put_names(p.to, INTERNED_NAME, 1, names, COUNT(names));
+	p.to = put_names(p.to, INTERNED_KEY, 1, keys, COUNT(keys));
+	p.to = proto_close(body, put_names(p.to, INTERNED_KEY, KEY_TRIP_CYCLES, perfetto_cycles, PERFETTO_CYCLES));
 	body = proto_open(p.to, PACKET_CLOCK_SNAPSHOT);
 	p.to = put_clock(put_clock(body, CLOCK_TRACE, false), CLOCK_SEQUENCE, true);
 	p.to = proto_close(body, p.to);

@@ -17,7 +17,7 @@
 
 const char *const timeline_counters[TIMELINE_COUNTERS][2] = {
 	[TIMELINE_EVENTS] = { "events", "per second" },
-	[TIMELINE_DEPTH] = { "live", "depth" },
+	[TIMELINE_DEPTH] = { "stack", "depth" },
 };
 
 static int write_readings(struct timeline *v, struct track *t, const struct reading *readings, unsigned n)

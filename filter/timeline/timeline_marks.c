@@ -15,7 +15,7 @@ int timeline_gap(struct sink *s, const struct sample *gap)
 {
 	struct timeline *v = (struct timeline *)s;
 	struct track *t = timeline_track_of(v, gap->pid, gap->tid);
-	const char *name = gap->op == SAMPLE_GAP ? "GAP" : "UNMATCHED";
+	const char *name = gap->op == SAMPLE_GAP ? "GAP: events lost" : "UNMATCHED: ends not seen";
 	struct mark mark = { .category = "loss", .name = name, .n = 1, .args = { { "count", gap->count } } };
 
 	return t ? timeline_write_mark(v, t, gap->time, &mark) : sink_file_no_memory(s);

@@ -60,7 +60,7 @@ int timeline_write_mark(struct timeline *v, struct track *t, uint64_t ns, const 
 
 static int write_unwind(struct timeline *v, struct track *t, uint64_t ns)
 {
-	static const struct mark unwind = { .category = "exception", .name = "PY_UNWIND" };
+	static const struct mark unwind = { .category = "exception", .name = "ended by an exception" };
 
 	return timeline_write_mark(v, t, ns, &unwind);
 }

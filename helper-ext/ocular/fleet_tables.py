@@ -2,7 +2,8 @@
 """The tables of a fleet store (docs/fleet.md): their columns, and the rows that a recording has in them.
 
 A column is its name, its type in Parquet, and the field of the summary's row that it is (docs/summary.md); a field of an object in
-there has a dot, and `key` is that of what has `file` and `qualname`. A change of these tables that is more than a further column makes SCHEMA one more.
+there has a dot, and `key` is that of what has `file` and `qualname`. A change of these tables that is more than a further column, or a further
+field of a struct, makes SCHEMA one more.
 """
 
 import json
@@ -60,7 +61,7 @@ TABLES = {
         ("resumptions", "BIGINT", "resumptions"))),
     "requests": ("requests", (("number", "BIGINT", "number"), ("name", "VARCHAR", "name")) + _PID + (
         ("start_ns", "BIGINT", "start_ns"), ("end_ns", "BIGINT", "end_ns"),
-        ("path", "STRUCT(kind VARCHAR, what VARCHAR, task VARCHAR, tid BIGINT, ns BIGINT)[]", "path"))),
+        ("path", "STRUCT(kind VARCHAR, what VARCHAR, awaited_by VARCHAR, wait VARCHAR, task VARCHAR, tid BIGINT, ns BIGINT)[]", "path"))),
     "snapshots": ("snapshots", (("number", "BIGINT", "number"), ("from_ns", "BIGINT", "from_ns"), ("at_ns", "BIGINT", "at_ns")) + _PID + (
         ("tid", "BIGINT", "tid"), ("trigger", "VARCHAR", "trigger"), ("label", "VARCHAR", "label"))),
 }

@@ -32,10 +32,10 @@ PLACE = "qualname", "file", "line"
 TIMES = ("cpu_ns", "cpu"), ("waiting_ns", "wait"), ("gil_ns", "gil")
 VIEWS = (
     View("functions", "functions", PLACE, ("self_cpu_ns", "cpu"), ("self_ns", "self"), ("calls", "calls")),
-    View("loops", "loops", PLACE, ("own_cpu_ns", "cpu"), ("own_ns", "own"), ("iterations", "iters"), ("entries", "starts")),
+    View("loops", "loops", PLACE, ("own_cpu_ns", "cpu"), ("own_ns", "own"), ("iterations", "iters"), ("entries", "runs")),
     View("threads", "threads", ("name", "pid", "tid"), *TIMES),
     View("processes", "threads", ("pid", "argv"), *TIMES),
-    View("tasks", "tasks", PLACE, ("running_ns", "run"), ("resumptions", "resume"), ("made", "made"), ("ended", "ended")),
+    View("tasks", "tasks", PLACE, ("running_ns", "run"), ("resumptions", "steps"), ("made", "made"), ("ended", "ended")),
     View("waits", "waits", ("kind",), ("ns", "time"), ("count", "count")),
     View("gc", "gc", ("generation",), ("ns", "time"), ("count", "count"), ("collected", "objs")),
 )

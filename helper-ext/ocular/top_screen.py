@@ -8,7 +8,7 @@ import unicodedata
 
 from .top_rows import CALLERS, IDLE, NOISY, ONLY, SECOND, VIEWS, Row, Totals, View
 
-NUMBER = 9  # columns of one
+NUMBER = 8  # columns of one, a blank before it
 ALL_CODE = " (all code)"  # in the head of functions and loops: libraries are not folded, as the report folds them
 NAME = 24  # columns that a row's name has at least: numbers that do not fit then are not shown
 HEADS = 5  # lines above the rows
@@ -48,15 +48,15 @@ def figure(n: int) -> str:
 
 
 def duration(ns: int) -> str:
-    """At most 8 characters: 0, 999 ns, 1.50 us, 25.0 ms, 86400 s."""
+    """At most 7 characters: 0, 999 ns, 1.50 us, 25.0 ms, 884 ms, 86400 s."""
     if ns < 1000:
         return "%d ns" % ns if ns else "0"
     n = float(ns)
     for unit in ("us", "ms", "s"):
         n /= 1000
-        if n < 999.95:
+        if n < 999.5:
             break
-    return "%.*f %s" % (2 if n < 9.995 else 1 if n < 999.95 else 0, n, unit)
+    return "%.*f %s" % (2 if n < 9.995 else 1 if n < 99.95 else 0, n, unit)
 
 
 def plain(text: str) -> str:

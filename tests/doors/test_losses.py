@@ -144,7 +144,7 @@ def told_everywhere(run, streams, at_least=1):
     if not re.search(rf"\b{lost}\b.*missing", console):
         problems.append(f"console does not say that {lost} are missing: {console[-600:]}")
     trace = json.loads(recording.report(run.data, "perfetto=-"))
-    drawn = [event for event in trace if event.get("name") == "GAP"]
+    drawn = [event for event in trace if event.get("name") == "GAP: events lost"]
     if len(drawn) != len(gaps(streams)):
         problems.append(f"{len(drawn)} gaps in the timeline, {len(gaps(streams))} in the events")
     return problems

@@ -145,7 +145,7 @@ def check_diff(folder):
             file.write(text.replace('"cycles": "tsc"', '"cycles": "t\x7fsc"'))
     done = recording.run([DIFF, "--all", *paths])
     return missing(done.stdout, r"Python 3.\x7f12, mode adap\x7ftive, ", r"of the t\x7fsc clock",
-                   r"line 5: FOR\x7f_ITER, FOR_ITER\x7f_RANGE -> FOR\x7f_ITER", r"   FOR\x7f_ITER -> FOR_ITER\x7f_RANGE",
+                   r"line 5: FOR\x7f_ITER as FOR_ITER\x7f_RANGE -> FOR\x7f_ITER", r"   FOR\x7f_ITER as FOR_ITER\x7f_RANGE",
                    unwanted=("\x7f",))
 
 

@@ -128,8 +128,11 @@ def test_numbers_fit_their_columns():
             assert len(text) < top_screen.NUMBER or n >= 10 ** 13, (n, text)
     equal([top_screen.figure(n) for n in (0, 9999999, 12345678, 4560000000)], ["0", "9999999", "12.3M", "4.56G"])
     equal([top_screen.duration(n) for n in (0, 999, 1500, 2_500_000, 12_000_000_000)], ["0", "999 ns", "1.50 us", "2.50 ms", "12.0 s"])
+    equal([top_screen.duration(n) for n in (99_949, 99_960, 999_499, 999_600, 884_000_000)], ["99.9 us", "100 us", "999 us", "1.00 ms", "884 ms"])
     for view in (*VIEWS, CALLERS):
         assert all(len(heading) < top_screen.NUMBER for _, heading, _ in view.columns()), view.title
+    equal(80 - 2 - len(VIEWS[0].columns()) * top_screen.NUMBER - 2, 28)  # columns for names where a terminal has 80, with all numbers
+    assert (80 - 1 - top_screen.NAME) // top_screen.NUMBER >= len(VIEWS[0].columns())
 
 
 def test_names_fit_and_are_no_commands():

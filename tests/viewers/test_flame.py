@@ -190,6 +190,17 @@ def many(browser, folder):
                             {("all", 1): round(whole, -3), ("big", 2): 10 ** 7, ("too small to show", 2): 200000})
 
 
+def together(browser, folder):
+    """Callees that are narrower than a pixel are one rectangle, as wide as all of them, and are found."""
+    calls = [(f"f{i}", "/src/app.py", 10 * i, 10 * i + 10, []) for i in range(3900)]
+    page = Page(browser, folder, trace([(10, ("main", "/src/app.py", 0, 52000, calls))]))
+    label = page.run("document.querySelectorAll('.rect')[2].getAttribute('aria-label')")
+    drawn = page.run("[...document.querySelectorAll('.rect')].map(r => [r.ariaLevel, Math.round(parseFloat(r.style.width))])")
+    page.set("flame-find", "^f")
+    return equal(drawn, [["1", 100], ["2", 100], ["3", 75]]) + equal(label, "3,900 callees, each narrower than a pixel") + equal(
+        page.text("flame-found"), "75.0 % in 3,900 matches")
+
+
 def narrow(browser, folder):
     """From 360 pixels to 4K nothing has to be scrolled sideways but tables in their own boxes, whatever the names."""
     call = ("a" * 300, "/src/" + "b" * 300 + ".py", 0, 1000, [("f", "/" + "c/" * 200 + "d.py", 10, 500, [])])
@@ -313,6 +324,7 @@ def main():
             plan.case("hot lines by key", hot_lines, browser, folder)
             plan.case("hot lines by waiting", waiting_lines, browser, folder)
             plan.case("by CPU cycles, where they were counted", cpu_cycles, browser, folder)
+            plan.case("callees narrower than a pixel", together, browser, folder)
             plan.case("360 pixels to 4K", narrow, browser, folder)
             plan.case("20,000 functions", many, browser, folder)
         finally:

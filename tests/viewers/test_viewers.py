@@ -165,7 +165,7 @@ QUERIES = {
     "uops": "select count(*) from slice s join args a using (arg_set_id) "
             "where s.category = 'loop' and a.key = 'args.uOps' and a.int_value > 0",
     "cycles": "select count(*) from slice s join args a using (arg_set_id) "
-              "where s.category = 'loop' and a.key = 'args.Hardware Cycles' and a.int_value >= 0",
+              "where s.category = 'loop' and a.key = 'args.TSC Cycles' and a.int_value >= 0",
     "loops": "select count(*) from slice where category = 'loop'",
     "slices": f"select tid, count(*) {OF_THREAD} group by 1",
     "order": f"select s.id, tid, s.name {OF_THREAD} and ifnull(s.category, '') not in {INSTANTS} order by s.ts, s.id",

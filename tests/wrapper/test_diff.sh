@@ -123,22 +123,26 @@ ok "by as many as there are more trips" about more.json 'd["totals"]["instructio
 	and (d["totals"]["instructions"]["b"] - d["totals"]["instructions"]["a"]) % 20000 == 0'
 
 # --- for people ---
-ok "the table" says 0 '^ *+*[0-9].* work, app.py:' "$ocular" diff fast slow
-ok "what failed is marked" says 1 ' ! work, app.py' "$ocular" diff fast slow --fail-over 50%
+module_named() { "$ocular" diff --all fast slow | grep -q '<module>, .*/app.py:[0-9]*$'; }
+ok "a module keeps its folder" module_named
+wide() { COLUMNS=200 "$ocular" diff --all fast slow | grep -q " work, $(pwd -P)/app.py:"; }
+ok "a wide terminal has whole paths" wide
+ok "the table" says 0 '^ *+*[0-9].* work, .*app.py:' "$ocular" diff fast slow
+ok "what failed is marked" says 1 ' ! work, .*app.py' "$ocular" diff fast slow --fail-over 50%
 ok "the whole" says 1 '^bytecodes .* !' "$ocular" diff exact more --fail-over 2%
-ok "opcodes" says 0 'BINARY_OP, BINARY_OP_ADD_INT -> BINARY_OP_ADD_FLOAT' "$ocular" diff fast floats
+ok "opcodes" says 0 'BINARY_OP as BINARY_OP_ADD_INT -> BINARY_OP_ADD_FLOAT' "$ocular" diff fast floats
 narrow() { "$ocular" diff --all fast slow >text && [ -s text ] && ! grep -E '^.{81}' text; }
 ok "no line is longer than a terminal" narrow
 
 # --- for a comment on a pull request ---
 ok "Markdown: what got slower first, where it is its own time" says 0 \
-	'^- \*\*slower\*\* `work, app.py:3`: +[0-9.]* % ± [0-9.]* % (.* self cycles a call)$' "$ocular" diff --markdown fast slow
-only_work() { [ "$("$ocular" diff --markdown fast slow | head -n 1 | grep -c work)$("$ocular" diff --markdown fast slow | grep -c 'work, app')" = 11 ]; }
+	'^- \*\*slower\*\* `work, .*app.py:3`: +[0-9.]* % ± [0-9.]* % (.* self cycles a call)$' "$ocular" diff --markdown fast slow
+only_work() { [ "$("$ocular" diff --markdown fast slow | head -n 1 | grep -c work)$("$ocular" diff --markdown fast slow | grep -c 'work, .*app')" = 11 ]; }
 ok "its loop does not say the same again" only_work
 ok "what is over the limit is said" says 1 'self cycles a call), over the limit$' "$ocular" diff --markdown fast slow --fail-over 50%
 ok "a recording beside itself: nothing" says 0 '^- No call and no trip of a loop got slower or faster beyond the noise' "$ocular" diff --markdown fast fast
 for side in fast slow; do sed 's/"work"/"w`o|<b>rk"/' $side.json >named-$side.json; done
-ok "names are no Markdown" says 0 '`` w`o/<b>rk, app.py:3 ``' "$ocular" diff --markdown named-fast.json named-slow.json
+ok "names are no Markdown" says 0 '`` w`o/<b>rk, [^/]*/app.py:3 ``' "$ocular" diff --markdown named-fast.json named-slow.json
 ok "two forms at once are refused" says 2 'not both' "$ocular" diff --markdown --json fast slow
 
 # --- bad input: exit status 2, and one line ---

@@ -580,6 +580,62 @@ def damaged_store(python, duck, folder):
     return problems
 
 
+REQUESTS = """
+import ocular, threading, time
+lock = threading.Lock()
+def hold():
+    with lock:
+        time.sleep(0.02)
+def serve():
+    with lock:
+        sum(range(1000))
+thread = threading.Thread(target=hold)
+thread.start()
+time.sleep(0.005)
+for n in range(3):
+    with ocular.request("GET /%d" % n):
+        serve()
+thread.join()
+"""
+OLDER = """
+import sys, duckdb
+path = sys.argv[1]
+duckdb.sql(f"CREATE TABLE old AS SELECT * REPLACE ([{{'kind': p.kind, 'what': p.what, 'task': p.task, 'tid': p.tid, 'ns': p.ns}} FOR p IN path] AS path) FROM '{path}'")
+duckdb.sql(f"COPY old TO '{path}' (FORMAT parquet)")
+"""
+PIECES = "SELECT recording, name, unnest(path, recursive := true) FROM requests"
+
+
+def requests(python, duck, folder):
+    """Each piece of a request's path is the summary's; one by an earlier version, whose pieces had fewer fields, is read beside it, also in a pack."""
+    fleet, wanted = Fleet(python, duck, folder), []
+    with open(os.path.join(folder, "requests.py"), "w", encoding="utf-8") as file:
+        file.write(REQUESTS)
+    for name in ("older", "newer"):
+        done = fleet.traced("record", "-q", "-o", name, "--", "requests.py")
+        if done.returncode:
+            return [done.stderr]
+        number = fleet.must("add", "store", name).split()[0]
+        for row in recording.summary(os.path.join(folder, name))["requests"]:
+            wanted += [{"recording": number, "name": row["name"], **piece, **({"awaited_by": None, "wait": None} if name == "older" else {})}
+                       for piece in row["path"]]
+        if name == "older":
+            path, = (path for path in fleet.files() if "/requests/" in path)
+            done = recording.run([duck, "-c", OLDER, path])
+            if done.returncode:
+                return [done.stderr]
+    problems = ["nothing waited for the lock"] * (not any(piece["wait"] == "lock" for piece in wanted))
+    for _ in range(2):
+        found = fleet.sql(PIECES)
+        problems += [f"found  {found}", f"wanted {wanted}"] * (sorted(found, key=by_value) != sorted(wanted, key=by_value))
+        fleet.must("compact", "store")
+    return problems
+
+
+def by_value(row):
+    return sorted((key, str(value)) for key, value in row.items())
+
+
 def kinds(python, duck, folder):
     """A flight recording, a duty cycle, several files; cut off, damaged, without code tables, in the end with nothing: events as the summary has them."""
     fleet = Fleet(python, duck, folder)
@@ -637,7 +693,7 @@ def cases(python, chosen):
                            ("a planted regression of one release is found", releases), ("bad input is refused in a line", refused),
                            ("answers as a table, JSON, CSV and a page", formats),
                            ("2 % on one host of 50 is found", made_up),
-                           ("a damaged store", damaged_store), ("recordings of all kinds, also damaged", kinds),
+                           ("what a request waited for", requests), ("a damaged store", damaged_store), ("recordings of all kinds, also damaged", kinds),
                            ("record --fleet adds what it recorded", recorded), ("record --fleet passes signals on", passed_on),
                            ("record --fleet keeps what cannot be added", not_added)):
         if duck:

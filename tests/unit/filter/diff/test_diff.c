@@ -387,17 +387,43 @@ static char *told(struct diff_item a, struct diff_item b, const char *name, bool
 	return text;
 }
 
+/* As much of a path as there is room for; bodies of modules never lose the folder that tells them apart. */
+static void test_places(void **state)
+{
+	static const struct {
+		const char *file, *qualname;
+		size_t most;
+		const char *place;
+	} places[] = {
+		{ "/srv/app/shop.py", "search", 32, "search, app/shop.py:5" },
+		{ "/srv/app/shop.py", "search", 100, "search, /srv/app/shop.py:5" },
+		{ "/srv/app/shop.py", "search", 20, "search, shop.py:5" },
+		{ "/lib/asyncio/__init__.py", "<module>", 20, "<module>, asyncio/__init__.py:5" },
+		{ "shop.py", "search", 32, "search, shop.py:5" },
+		{ "~", "sorted", 32, "sorted:5" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		struct diff_item item = { .file = places[i].file, .qualname = places[i].qualname, .line = 5 };
+		char *place = diff_place(&item, places[i].most);
+
+		assert_string_equal(place, places[i].place);
+		free(place);
+	}
+}
+
 /* Of how many per cent more than nothing it is, nobody can say. */
 static void test_new_is_no_percentage(void **state)
 {
 	char *text = told(item_of(0, 0), item_of(0, 500), "A", false);
 
 	(void)state;
-	assert_non_null(strstr(text, "\n   new              0     500     100     100   f, f.py"));
+	assert_non_null(strstr(text, "\n   new              0     500     100     100   f, /f.py"));
 	assert_null(strstr(text, "+0.0%"));
 	free(text);
 	text = told(item_of(0, 250), item_of(0, 500), "A", false);
-	assert_non_null(strstr(text, "\n +100%   0.6%     250     500     100     100   f, f.py"));
+	assert_non_null(strstr(text, "\n +100%   0.6%     250     500     100     100   f, /f.py"));
 	free(text);
 }
 
@@ -592,6 +618,7 @@ int main(void)
 		cmocka_unit_test(test_another_frequency),
 		cmocka_unit_test(test_processes_are_added_up),
 		cmocka_unit_test(test_c_functions),
+		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_new_is_no_percentage),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_full_disk),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_perfetto.c - what slices are called: modules by where their files lie, imports by what they import. */
+/* test_perfetto.c - what slices are called: modules by where their files lie, imports by their names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,9 +47,37 @@ static void test_titles(void **state)
 	codes_free(&codes);
 }
 
+/* Only a processor's own cycles are called hardware's. */
+static void test_cycles(void **state)
+{
+	static const struct {
+		const char *clock;
+		uint64_t tsc_hz;
+		const char *key;
+	} clocks[] = {
+		{ "core", 2400000000, "Hardware Cycles" },
+		{ "emulated", 1000000000, "Emulated Cycles" },
+		{ "tsc", 2400000000, "TSC Cycles" },
+		{ NULL, 2400000000, "TSC Cycles" }, /* not known before the end */
+		{ "ns", 0, "Cycles of 1 ns" },
+		{ NULL, 0, "Cycles of 1 ns" },
+	};
+	struct process process = { 0 };
+	struct code code = { .process = &process };
+	struct loop loop = { .code = &code };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++) {
+		struct profile p = { .clock = clocks[i].clock };
+
+		process.tsc_hz = clocks[i].tsc_hz;
+		assert_string_equal(perfetto_cycles[perfetto_cycles_of(&p, &loop)], clocks[i].key);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_titles) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_titles), cmocka_unit_test(test_cycles) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

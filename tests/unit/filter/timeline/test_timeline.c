@@ -232,7 +232,7 @@ static void test_a_gap_is_shown(void **state)
 	events = read_events();
 	assert_int_equal(count(events, "B", "f"), 1);
 	assert_int_equal(ns_of(find(events, "B", "f"), "ts"), 0);
-	assert_int_equal(argument(find(events, "i", "GAP"), "count"), 3);
+	assert_int_equal(argument(find(events, "i", "GAP: events lost"), "count"), 3);
 	assert_null(find(events, "i", "LEFT OUT: --min-duration"));
 	json_decref(events);
 }
