@@ -635,6 +635,12 @@ static void name_by(struct doing *d, struct step *job, struct code *code, const 
 		d->unnamed = 0;
 }
 
+/* Code in no file is mostly made by a library (dataclasses, werkzeug), though it lies in none. */
+static bool is_more_own(const struct doing *d, struct code *code, const struct profile *p)
+{
+	return 1 + origin_rank(p->codes, code) > d->handed_rank && *code->file != '<';
+}
+
 /* A function begins that is, or that the function that was handed over may have called. */
 static void name_job(struct doing *d, const struct stack *st, struct code *code, uint64_t ns, const struct profile *p)
 {
@@ -645,7 +651,7 @@ static void name_job(struct doing *d, const struct stack *st, struct code *code,
 	} else if (!d->handed_rank && is_handed_over(job, st, code)) {
 		d->handed = stack_mark(st, ns);
 		name_by(d, job, code, p);
-	} else if (d->handed_rank && working(d) == d->unnamed && 1 + origin_rank(p->codes, code) > d->handed_rank) {
+	} else if (d->handed_rank && working(d) == d->unnamed && is_more_own(d, code, p)) {
 		name_by(d, job, code, p);
 	}
 }

@@ -308,7 +308,8 @@ async def inside(f, *args):
 async def waits():
     await asyncio.sleep(.03)
 def guards(f, *args):
-    return calls(f, *args)
+    return made(f, *args)
+made = eval("lambda f, *args: calls(f, *args)")
 def calls(f, *args):
     return f(*args)
 """
@@ -541,7 +542,7 @@ def test_named(python, folder):
         file.write(LIBRARY)
     _, summary = recorded(python, folder, NAMED)
     path = summary["requests"][0]["path"]
-    jobs = [p["what"] for p in path if p["kind"] == "running" and p["what"] in ("outer", "inner", "guards", "calls")]
+    jobs = [p["what"] for p in path if p["kind"] == "running" and p["what"] in ("outer", "inner", "guards", "<lambda>", "calls")]
     jobs = [name for name, _ in itertools.groupby(jobs)]  # each may have waited meanwhile
     found = {(p["task"], p["kind"], p["what"], p["awaited_by"]) for p in path if p["task"] and p["kind"] != "blocked"}
     waits = [(p["task"], p["what"], p["awaited_by"]) for p in path if p["kind"] == "awaiting"]
@@ -1012,6 +1013,91 @@ def test_followed(python, parts, more, folder):
     return problems + [f"{name}: {most[name]} ns" for name, (*_, ms) in parts.items() if most[name] < 900_000 * ms]
 
 
+# Programs that nobody here wrote: Flask's development server with more clients than its pool has threads, and FastAPI with a handler that is
+# no coroutine. How long each job slept, and at most how long each request took, is by the program's own clock.
+FLASK = """
+import concurrent.futures, json, sys, threading, time, urllib.request
+import flask, ocular
+from werkzeug.serving import make_server
+now, slept, took = time.perf_counter_ns, {}, {}
+app, pool = flask.Flask("shop"), concurrent.futures.ThreadPoolExecutor(3)
+def price(n):
+    begins = now()
+    time.sleep(.01)
+    slept[n] = now() - begins
+    return n
+@app.get("/<int:n>")
+def view(n):
+    begins = now()
+    with ocular.request("GET /%d" % n):
+        if n % 2:
+            text = str(pool.submit(price, n).result())
+        else:
+            text = "".join(map(str, pool.map(price, [n])))
+    took[n] = now() - begins
+    return text
+def client(numbers):
+    for n in numbers:
+        with urllib.request.urlopen("http://127.0.0.1:%d/%d" % (server.port, n)) as answer:
+            assert answer.read() == b"%d" % n
+server = make_server("127.0.0.1", 0, app, threaded=True)
+serves = threading.Thread(target=server.serve_forever)
+serves.start()
+clients = [threading.Thread(target=client, args=(range(i, 40, 8),)) for i in range(8)]
+for c in clients: c.start()
+for c in clients: c.join()
+server.shutdown()
+serves.join()
+json.dump([slept, took], open(sys.argv[2], "w"))
+"""
+FASTAPI = """
+import asyncio, json, sys, time
+import fastapi, ocular
+now, slept, took = time.perf_counter_ns, {}, {}
+app = fastapi.FastAPI()
+@app.get("/{n}")
+def view(n: int):
+    price(n)
+def price(n):
+    begins = now()
+    time.sleep(.01)
+    slept[n] = now() - begins
+async def receive(): return {"type": "http.request", "body": b"", "more_body": False}
+async def send(message): assert message.get("status", 200) == 200
+async def request(n):
+    begins = now()
+    with ocular.request("GET /%d" % n):
+        await app({"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http", "root_path": "",
+                   "path": "/%d" % n, "raw_path": b"/%d" % n, "query_string": b"", "headers": [], "client": ("127.0.0.1", 1),
+                   "server": ("127.0.0.1", 80)}, receive, send)
+    took[n] = now() - begins
+async def main():
+    for n in range(10):
+        await request(n)
+    await asyncio.gather(*(request(n) for n in range(10, 40)))
+asyncio.run(main())
+json.dump([slept, took], open(sys.argv[2], "w"))
+"""
+
+
+def test_service(python, source, job, names, others, folder):
+    """A request has of its job what that slept, or less, where it began to wait later; in at least one of forty nearly all. It has all its
+    time; no job that runs the program's own functions is called by a library's, as those are that start a thread or tell of its end."""
+    (slept, took), summary = recorded(python, folder, source)
+    problems, most, jobs = [], 0, set()
+    if len(summary["requests"]) != 40:
+        return [f"{len(summary['requests'])} requests"]
+    for r in summary["requests"]:
+        n = r["name"].removeprefix("GET /")
+        found = sum(p["ns"] for p in r["path"] if (p["wait"], p["what"], p["awaited_by"]) == ("sleep", "price", job))
+        jobs |= {p["what"] for p in r["path"] if p["kind"] == "running" and not p["task"] and p["what"]}
+        most = max(most, found / slept[n])
+        wall = r["end_ns"] - r["start_ns"]
+        if found > slept[n] * DIFFERS[1] or wall > took[n] * DIFFERS[1] or sum(p["ns"] for p in r["path"]) != wall:
+            problems.append(f"{r['name']}: {found}, by its own clock {slept[n]} of {took[n]}: {r['path']}")
+    return problems + [f"the job has {most}"] * (most < .9) + [f"{jobs}"] * (not names <= jobs <= names | others)
+
+
 # Jobs of anyio's threads, one after another in each: of each, its name, and how long it took.
 WORKERS = """
 import anyio, asyncio, json, sys, time
@@ -1131,10 +1217,20 @@ TRIO_PATHS = {
 OWN_TRIO_PATHS = {name: [("awaiting", name)] for name in TRIO_PATHS}
 
 
+def without_starts(path):
+    """Without what a thread that is left out does until it has started: what starts it waits for that, and is `blocked` at the end of it."""
+    kept, waits = [], False
+    for p in reversed(path):
+        nameless = not (p["what"] or p["task"])
+        kept += [] if waits and nameless else [p]
+        waits = p["task"] and p["wait"] == "lock" or waits and nameless
+    return kept[::-1]
+
+
 def told_in_trio(request):
     """The pieces that are no step of an event loop's, nor a mere checkpoint, as TRIO_PATHS has them; those in a row once."""
     checkpoints = "CapacityLimiter.acquire_on_behalf_of", "Run.run"
-    named = [(kind, what if what == "job" else p["task"]) for (kind, what), p in ((work_of(p), p) for p in request["path"])
+    named = [(kind, what if what == "job" else p["task"]) for (kind, what), p in ((work_of(p), p) for p in without_starts(request["path"]))
              if (kind == "awaiting" and what not in checkpoints) or kind == "unknown" or what in ("job", "in_thread")
              or not (what or p["task"])]
     return [name for name, _ in itertools.groupby(name for name in named if name != ("ready", "job"))]
@@ -1431,6 +1527,10 @@ def cases(python, _):
     yield f"{version} what a request's thread waits for is followed", test_followed, python, FOLLOWED_PARTS, {}
     yield (f"{version} the same, only the program's own code", test_followed, python, FOLLOWED_OWN, {"OCULAR_INCLUDE": "__main__"})
     yield (f"{version} the same without futures' code", test_followed, python, FOLLOWED_PARTS, {"OCULAR_EXCLUDE": "concurrent.futures"})
+    for name, package, *case in (("Flask with a pool", "flask", FLASK, None, {"view", "price"}, {"_worker"}),
+                                ("FastAPI's threads", "fastapi", FASTAPI, "view", {"view"}, {"WorkerThread.run", "WorkerThread._report_result"})):
+        fetched = recording.venv(python, package) if version in ("3.12", "3.13") else None  # newer ones may have to compile it
+        yield f"{version} {name}", *((test_service, fetched, *case) if fetched else (recording.NO_VENV,))
     yield f"{version} a timer is late", test_late, python, LATE
     for how, decorator, more in (("", "decorate = lambda f: f", {}), (", decorated", OURS, {}),
                                  (", left out", ANOTHERS, {"OCULAR_EXCLUDE": "outside"})):
