@@ -22,9 +22,14 @@ struct async_task *async_tasks_find(const struct async_tasks *t, int32_t pid, ui
 	return task == &dead ? NULL : task;
 }
 
+struct job *async_tasks_known_job(const struct async_tasks *t, int32_t pid, uint64_t address)
+{
+	return map_get(&t->jobs, key_of(pid, address));
+}
+
 struct job *async_tasks_job(struct async_tasks *t, int32_t pid, uint64_t address)
 {
-	struct job *j = map_get(&t->jobs, key_of(pid, address));
+	struct job *j = async_tasks_known_job(t, pid, address);
 
 	return j ? j : map_add(&t->jobs, key_of(pid, address), sizeof(*j));
 }

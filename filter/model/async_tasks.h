@@ -49,9 +49,11 @@ struct task_total {
 	struct waited waits; /* until they were ready */
 };
 
-/* Something handed over: since when, by which step. */
+/* Something handed over: since when, by which step; and when it was done, likewise. 0: not yet, or not known. */
 struct job {
 	uint64_t ready_ns, ready_by;
+	uint64_t done_ns, done_by;
+	bool awaited; /* since then, or before it was done: else nobody needs to know */
 };
 
 /* Of all processes. Zeroed: none. */
@@ -85,6 +87,9 @@ int async_tasks_end(struct async_tasks *t, struct async_task *task, uint64_t add
 
 /* NULL: no memory. */
 struct job *async_tasks_job(struct async_tasks *t, int32_t pid, uint64_t address);
+
+/* NULL: nothing has been told of it. */
+struct job *async_tasks_known_job(const struct async_tasks *t, int32_t pid, uint64_t address);
 
 /* The trace is over, at this time. Likewise. */
 int async_tasks_finish(struct async_tasks *t, uint64_t ns);

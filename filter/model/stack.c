@@ -50,6 +50,20 @@ struct frame *stack_push(struct stack *s, const struct sample *sample)
 	return stack_put(s, activity, sample);
 }
 
+struct stack_mark stack_mark(const struct stack *s, uint64_t ns)
+{
+	return (struct stack_mark){ .in = s, .frames = s ? s->nframes : 0, .ns = ns };
+}
+
+bool stack_has_marked(const struct stack *s, const struct stack_mark *mark)
+{
+	if (s != mark->in)
+		return false;
+	if (!mark->frames)
+		return true;
+	return s->nframes >= mark->frames && s->frames[mark->frames - 1].a.start_ns <= mark->ns;
+}
+
 bool stack_has(const struct stack *s, const struct code *code)
 {
 	const struct activity *a = map_get(&s->activities, (uintptr_t)code);

@@ -60,6 +60,19 @@ static inline struct frame *stack_top(const struct stack *s)
 	return s->top;
 }
 
+/* The activation that was innermost at a time, without keeping its frame. Zeroed: none, of no stack. */
+struct stack_mark {
+	const struct stack *in;
+	uint32_t frames;
+	uint64_t ns;
+};
+
+/* In this stack, or in none: NULL. */
+struct stack_mark stack_mark(const struct stack *s, uint64_t ns);
+
+/* Is it still on this stack, which is there (NULL: none)? What has come in its place since began later. */
+bool stack_has_marked(const struct stack *s, const struct stack_mark *mark);
+
 /* Member by member: assigned as one value it would first be zeroed by a loop. */
 static inline void stack_begin(struct frame *f, const struct stack *s, const struct sample *sample,
 			       struct activity *activity)

@@ -7,16 +7,17 @@
 #include "base/map.h"
 #include "waits.h"
 
-#define STALLS_KEPT (1u << 16) /* a power of two; some 3 MB */
+#define STALLS_KEPT (1u << 16) /* a power of two; some 4 MB */
 
 struct code;
 
 struct stall {
 	enum wait_kind kind;
 	uint64_t from_ns, until_ns;
-	const struct code *where; /* the innermost activation's; NULL: none */
-	const struct code *by;	  /* for which that waits: a step's, or one of the program's own around it; or NULL */
-	uint64_t before;	  /* the thread's one before: its number; 0: none */
+	const struct code *where;  /* the innermost activation's; NULL: none */
+	const struct code *by;	   /* for which that waits: a step's, or one of the program's own around it; or NULL */
+	uint64_t done_ns, done_by; /* until then it waited for what this step (steps.h) did; 0: that is not known */
+	uint64_t before;	   /* the thread's one before: its number; 0: none */
 };
 
 /* Zeroed: none. */

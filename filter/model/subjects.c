@@ -9,7 +9,7 @@
 #include "objects.h"
 #include "profile.h"
 #include "shared/marker.h"
-#include "thread.h"
+#include "thread_parts.h"
 
 /* A frame's step while it runs a task's: what it does after that is still for the task. */
 #define RUNS_TASK UINT64_MAX
@@ -259,7 +259,8 @@ static int make_job(struct thread *t, const struct sample *s, uint64_t address, 
 
 	if (!j)
 		return -ENOMEM;
-	*j = (struct job){ s->time + t->doing.due_ns, t->doing.due_ns ? 0 : current_step(t, p) };
+	*j = (struct job){ .ready_ns = s->time + t->doing.due_ns,
+			   .ready_by = t->doing.due_ns ? 0 : current_step(t, p) };
 	t->doing.due_ns = 0;
 	return j->ready_by || j->ready_ns > s->time ? 0 : -ENOMEM;
 }
@@ -278,6 +279,13 @@ static int begin_next(struct thread *t, struct frame *f, const struct step *step
 	return f->step ? 0 : -ENOMEM;
 }
 
+/* Its own function is still to come. */
+static void await_name(struct doing *d, uint64_t job)
+{
+	d->unnamed = job;
+	d->handed_rank = 0;
+}
+
 /* The innermost activation does it. One that was never handed over as a whole (a reader of a socket) is its own. */
 static int begin_job(struct thread *t, const struct sample *s, uint64_t address, bool seen, struct profile *p)
 {
@@ -291,18 +299,19 @@ static int begin_job(struct thread *t, const struct sample *s, uint64_t address,
 		return -ENOMEM;
 	step.ready_ns = j->ready_ns;
 	step.ready_by = j->ready_by;
-	*j = (struct job){ 0 };
+	j->ready_ns = j->ready_by = 0;
 	t->doing.task_unseen = false;
 	if (!seen) {
 		t->doing.around = t->doing.step;
-		t->doing.unnamed = t->doing.unseen = steps_add(&p->steps, &step);
+		t->doing.unseen = steps_add(&p->steps, &step);
+		await_name(&t->doing, t->doing.unseen);
 		return t->doing.unseen ? 0 : -ENOMEM;
 	}
 	if (!f || (f->step && !is_next_job(t, f, p)))
 		return 0;
 	step.what = f->a.code;
 	err = f->step ? begin_next(t, f, &step, p) : begin_step(t, f, &step, p);
-	t->doing.unnamed = f->step;
+	await_name(&t->doing, f->step);
 	return err;
 }
 
@@ -338,6 +347,38 @@ static int begin_task(struct thread *t, const struct sample *s, uint64_t address
 	f->step = RUNS_TASK;
 	f->outer_step = t->doing.step;
 	return 0;
+}
+
+/* The innermost activation waits for it, and ends when it does not any more; of one that is left out 0 tells that. */
+static int await_job(struct thread *t, const struct sample *s, uint64_t address, struct profile *p)
+{
+	struct job *j = address ? async_tasks_job(&p->tasks, t->pid, address) : NULL;
+
+	t->doing.awaited = address;
+	t->doing.awaits = stack_mark(thread_innermost_stack(t), s->time);
+	if (j)
+		j->awaited = true;
+	return !address || j ? 0 : -ENOMEM;
+}
+
+const struct job *subject_awaited(const struct thread *t, const struct stack *inner, const struct profile *p)
+{
+	bool awaits = t->doing.awaited && stack_has_marked(inner, &t->doing.awaits);
+
+	return awaits ? async_tasks_known_job(&p->tasks, t->pid, t->doing.awaited) : NULL;
+}
+
+/* The first time is what lets others go on that wait for it (an event may be set again). */
+static int end_job(struct thread *t, const struct sample *s, uint64_t address, struct profile *p)
+{
+	struct job *j = async_tasks_known_job(&p->tasks, t->pid, address);
+
+	if (!j || !j->awaited)
+		return 0;
+	j->awaited = false;
+	j->done_ns = s->time;
+	j->done_by = current_step(t, p);
+	return j->done_by ? 0 : -ENOMEM;
 }
 
 static int drop_job(struct thread *t, uint64_t address, struct profile *p)
@@ -511,6 +552,10 @@ int subject_word(struct thread *t, const struct sample *s, const struct subscrib
 		return begin_job(t, s, whom, what == SUBJECT_JOB_BEGUN, p);
 	case SUBJECT_JOB_DROPPED:
 		return drop_job(t, whom, p);
+	case SUBJECT_JOB_AWAITED:
+		return await_job(t, s, whom, p);
+	case SUBJECT_JOB_DONE:
+		return end_job(t, s, whom, p);
 	case SUBJECT_REQUEST_BEGUN:
 	case SUBJECT_REQUEST_ENDED:
 		return take_request(t, s, what, whom, p);
@@ -579,15 +624,36 @@ static bool is_handed_over(const struct step *job, const struct stack *st, const
 	return direct && is_jobs_own(job, code);
 }
 
-static void name_job(struct thread *t, const struct stack *st, struct code *code, const struct profile *p)
+/* It is called by the first function that is more the program's own than those before: the outermost one. */
+static void name_by(struct doing *d, struct step *job, struct code *code, const struct profile *p)
 {
-	struct step *job = steps_get(&p->steps, t->doing.unnamed);
+	unsigned rank = origin_rank(p->codes, code);
 
-	if (job && !is_handed_over(job, st, code))
-		return;
-	if (job)
-		job->what = code;
-	t->doing.unnamed = 0;
+	job->what = code;
+	d->handed_rank = code->rank;
+	if (rank == ORIGIN_RANK_MOST)
+		d->unnamed = 0;
+}
+
+/* Code in no file is mostly made by a library (dataclasses, werkzeug), though it lies in none. */
+static bool is_more_own(const struct doing *d, struct code *code, const struct profile *p)
+{
+	return 1 + origin_rank(p->codes, code) > d->handed_rank && *code->file != '<';
+}
+
+/* A function begins that is, or that the function that was handed over may have called. */
+static void name_job(struct doing *d, const struct stack *st, struct code *code, uint64_t ns, const struct profile *p)
+{
+	struct step *job = steps_get(&p->steps, d->unnamed);
+
+	if (!job || (d->handed_rank && !stack_has_marked(st, &d->handed))) {
+		d->unnamed = 0;
+	} else if (!d->handed_rank && is_handed_over(job, st, code)) {
+		d->handed = stack_mark(st, ns);
+		name_by(d, job, code, p);
+	} else if (d->handed_rank && working(d) == d->unnamed && is_more_own(d, code, p)) {
+		name_by(d, job, code, p);
+	}
 }
 
 /* A task's step is named by the first of its coroutines that are most the program's own: the outermost one. */
@@ -610,8 +676,8 @@ int subject_begins(struct thread *t, struct stack *st, struct object *o, uint64_
 	struct async_task *task = o ? task_of(t, o, p) : NULL;
 	int err;
 
-	if (t->doing.unnamed)
-		name_job(t, st, f->a.code, p);
+	if (t->doing.unnamed && !f->a.code->c)
+		name_job(&t->doing, st, f->a.code, ns, p);
 	if (t->doing.hidden && o)
 		name_hidden(t, f->a.code, p);
 	if (task && f->a.op == OP_PY_START)

@@ -9,6 +9,7 @@
 #include "stack.h"
 #include "steps.h"
 
+struct job;
 struct object;
 struct profile;
 struct subscribers;
@@ -32,12 +33,16 @@ struct doing {
 	struct ended {
 		uint64_t address, step; /* of the task that ended last */
 	} ended;
-	uint64_t unnamed;	 /* a job whose own function is still to come; 0: none */
-	uint64_t hidden;	 /* address of the running task's own coroutine, if that is left out; 0: none */
-	uint32_t thrown_depth;	 /* that of what it awaits, which was thrown into and goes on; else 0 */
-	struct code *yielded;	 /* in which coroutine what yields was suspended; NULL: nothing yields */
-	struct code *yielded_by; /* then, the innermost one that is most the program's own (origin_rank()) */
-	uint64_t named;		 /* the step whose `what` can be no better */
+	uint64_t unnamed;	  /* a job that may get another name; 0: none */
+	unsigned handed_rank;	  /* what a function must exceed for that (code->rank); 0: its own is still to come */
+	struct stack_mark handed; /* its own function's activation, after that */
+	uint64_t awaited;	  /* address of the job that the thread waits for; 0: none */
+	struct stack_mark awaits; /* in which activation it does */
+	uint64_t hidden;	  /* address of the running task's own coroutine, if that is left out; 0: none */
+	uint32_t thrown_depth;	  /* that of what it awaits, which was thrown into and goes on; else 0 */
+	struct code *yielded;	  /* in which coroutine what yields was suspended; NULL: nothing yields */
+	struct code *yielded_by;  /* then, the innermost one that is most the program's own (origin_rank()) */
+	uint64_t named;		  /* the step whose `what` can be no better */
 };
 
 /* A SUBJECT word. 0, -ENOMEM, or what a sink returned. */
@@ -52,6 +57,9 @@ const struct step *subject_task(const struct thread *t, const struct profile *p)
 /* What the step is called that the thread works in. NULL: not known yet, or it is none of a task or job. */
 struct code *subject_what(const struct thread *t, const struct profile *p);
 
+/* The job that the thread, in this stack or in none, waits for if it waits at all; NULL: none that is known. */
+const struct job *subject_awaited(const struct thread *t, const struct stack *inner, const struct profile *p);
+
 /* Sets o->called, when an event of it comes. */
 void subject_name(const struct thread *t, struct object *o, struct profile *p);
 
@@ -65,8 +73,11 @@ int subject_ends(struct thread *t, struct stack *st, struct object *o, uint64_t 
 /* Is an activation on the stack the step of a task or job? */
 bool subject_of_stack(const struct stack *st);
 
-/* Is any of these two to be called? The test of nearly all that have nothing to do with it. */
-static inline bool subject_is_concerned(const struct doing *d, const struct object *o)
+/*
+ * Is the object, or the job, to be called, as a function of this code begins? The test of nearly all that have nothing
+ * to do with it.
+ */
+static inline bool subject_is_concerned(const struct doing *d, const struct object *o, const struct code *code)
 {
-	return o || d->unnamed;
+	return o || (d->unnamed && !code->c && (!code->rank || code->rank > d->handed_rank));
 }

@@ -143,7 +143,7 @@ int thread_enter(struct thread *t, struct stack *st, const struct sample *s, boo
 		return -ENOMEM;
 	t->doing.yielded = NULL;
 	t->doing.last.address = 0;
-	err = subject_is_concerned(&t->doing, o) ? subject_begins(t, st, o, s->time, to) : 0;
+	err = subject_is_concerned(&t->doing, o, s->code) ? subject_begins(t, st, o, s->time, to) : 0;
 	if (err)
 		return err;
 	fn->cpu_unknown |= !t->cpu.known;

@@ -137,9 +137,7 @@ int thread_take_subject(struct thread *t, const struct sample *s, const struct s
 
 	if (what == SUBJECT_GREENLET || what == SUBJECT_GREENLET_ENDED)
 		return take_greenlet(t, s, what == SUBJECT_GREENLET_ENDED, to);
-	if (t->early)
-		return 0;
 	if (what == SUBJECT_REQUEST_BEGUN || what == SUBJECT_REQUEST_ENDED)
-		return thread_take_request(t, s, what == SUBJECT_REQUEST_BEGUN, to);
+		return t->early ? 0 : thread_take_request(t, s, what == SUBJECT_REQUEST_BEGUN, to);
 	return subject_word(t, s, to);
 }

@@ -77,10 +77,12 @@ static inline __attribute__((always_inline)) int thread_leave_plain(struct threa
 }
 
 /* A call of what has been called before on this stack, in which nothing else than calls begins. */
-static inline bool begins_plainly(const struct thread *t, const struct stack *st, const struct function *fn)
+static inline bool begins_plainly(const struct thread *t, const struct stack *st, const struct code *code)
 {
+	const struct function *fn = code->function;
+
 	return fn && fn->stack == st && stack_has_room(st) && t->depth && !st->import &&
-	       !subject_is_concerned(&t->doing, NULL);
+	       !subject_is_concerned(&t->doing, NULL, code);
 }
 
 static inline void count_call(struct thread *t, struct function *fn, const struct frame *f)
@@ -103,7 +105,7 @@ static inline __attribute__((always_inline)) int thread_enter_plain(struct threa
 	struct function *fn = code->function;
 	struct frame *f;
 
-	if (!begins_plainly(t, st, fn))
+	if (!begins_plainly(t, st, code))
 		return THREAD_SLOW;
 	f = stack_put(st, fn->activity, &s);
 	count_call(t, fn, f);

@@ -32,16 +32,27 @@ static const struct code *waits_for(const struct thread *t, const struct stack *
 	return step && origin_rank(p->codes, step) >= origin_rank(p->codes, own) ? step : own;
 }
 
+/* What it waited for was done meanwhile, or it waited for something else: what was done before, or is not yet. */
+static bool is_done_in(const struct stall *stall, const struct job *awaited)
+{
+	return awaited && awaited->done_ns > stall->from_ns && awaited->done_ns < stall->until_ns;
+}
+
 /* For requests' paths. Of a call in which the thread was on a CPU, too, the end counts as what it waited. */
 static int note_stall(const struct thread *t, const struct stack *inner, enum wait_kind kind, uint64_t ns,
 		      uint64_t until_ns, struct profile *p)
 {
-	const struct stall stall = { .kind = kind,
-				     .from_ns = until_ns - ns,
-				     .until_ns = until_ns,
-				     .where = inner ? stack_top(inner)->a.code : NULL,
-				     .by = inner ? waits_for(t, inner, p) : NULL };
+	const struct job *awaited = subject_awaited(t, inner, p);
+	struct stall stall = { .kind = kind,
+			       .from_ns = until_ns - ns,
+			       .until_ns = until_ns,
+			       .where = inner ? stack_top(inner)->a.code : NULL,
+			       .by = inner ? waits_for(t, inner, p) : NULL };
 
+	if (is_done_in(&stall, awaited)) {
+		stall.done_ns = awaited->done_ns;
+		stall.done_by = awaited->done_by;
+	}
 	return stalls_add(&p->steps.stalls, t->pid, t->tid, stall);
 }
 
@@ -52,11 +63,14 @@ static int take_wait(struct thread *t, const struct sample *s, struct profile *p
 	struct function *fn = inner ? stack_top(inner)->a.code->function : NULL;
 	struct wait_time took;
 	enum wait_kind kind = wait_word(&t->wait, s->payload, s->time, t->off.waiting_ns, &took);
-	uint64_t ns = t->cpu.known && kind != WAIT_FOR_RING ? took.waiting_ns : took.ns;
-
+	uint64_t ns = t->cpu.known && !t->early && kind != WAIT_FOR_RING ? took.waiting_ns : took.ns;
 	bool idle;
 
-	if (!kind || !ns || t->early)
+	if (!kind || !ns)
+		return 0;
+	if (p->requests.begun && note_stall(t, inner, kind, ns, s->time, p))
+		return -ENOMEM;
+	if (t->early)
 		return 0;
 	idle = inner && kind != WAIT_FOR_GIL && kind != WAIT_FOR_RING && idle_is_worker(inner);
 	if (fn && (add_wait(&fn->waits, kind, ns) || (idle && add_wait(&fn->idle, kind, ns))))
@@ -67,8 +81,6 @@ static int take_wait(struct thread *t, const struct sample *s, struct profile *p
 	if (idle)
 		waits_add(&p->idle_waits, kind, ns);
 	t->gil_ns += kind == WAIT_FOR_GIL ? ns : 0;
-	if (p->requests.begun && note_stall(t, inner, kind, ns, s->time, p))
-		return -ENOMEM;
 	return s->named ? locks_add(&p->locks, s->named, took.place & MARKER_PLACE_LINES, ns) : 0;
 }
 

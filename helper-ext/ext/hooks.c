@@ -23,6 +23,17 @@ static const struct hook hooks[] = {
 	{ "asyncio/events.py", "Handle.cancel", OP_PY_START, tasks_handle_cancelled, "self", 0 },
 	/* Since 3.14 what call_soon_threadsafe() makes. When that returns, another thread may have run it already. */
 	{ "asyncio/events.py", "_ThreadSafeHandle.__init__", OP_PY_START, tasks_self_made, "self", 0 },
+	/* Where a thread waits for a job or an event (as concurrent.futures.wait() does), and what lets it go on. */
+	{ "concurrent/futures/_base.py", "Future.result", OP_PY_START, tasks_awaited, "self", 0,
+	  .each = tasks_awaited_unseen },
+	{ "concurrent/futures/_base.py", "Future.exception", OP_PY_START, tasks_awaited, "self", 0,
+	  .each = tasks_awaited_unseen },
+	{ "threading.py", "Thread.join", OP_PY_START, tasks_awaited, "self", 0, .each = tasks_awaited_unseen },
+	{ "threading.py", "Event.wait", OP_PY_START, tasks_awaited, "self", 0, .each = tasks_awaited_unseen },
+	{ "concurrent/futures/_base.py", "Future.set_result", OP_PY_START, tasks_done, "self", 0 },
+	{ "concurrent/futures/_base.py", "Future.set_exception", OP_PY_START, tasks_done, "self", 0 },
+	{ "threading.py", "Event.set", OP_PY_START, tasks_done, "self", 0 },
+	{ "threading.py", "Thread._delete", OP_PY_START, tasks_done, "self", 0 }, /* the last that a thread does */
 	{ "concurrent/futures/thread.py", "ThreadPoolExecutor.submit", OP_PY_RETURN, tasks_job_made },
 	{ "concurrent/futures/thread.py", "_WorkItem.run", OP_PY_START, tasks_job_run, "self", 0 },
 	/* anyio's threads take jobs from a queue. */

@@ -18,7 +18,7 @@
  */
 typedef void (*hook_fn)(struct codes *c, uint32_t session, PyObject *value, bool shown);
 typedef void (*hook_before_fn)(struct codes *c, uint32_t session, PyObject *code);
-/* Of a coroutine that is left out: each of its activations begins, and ends. */
+/* Of code that is left out: each of its activations begins, and ends. */
 typedef void (*hook_each_fn)(struct codes *c, uint32_t session, PyObject *code, enum marker_op op);
 
 struct hook {
@@ -30,7 +30,7 @@ struct hook {
 	int at;		       /* which one that is, from 0 on */
 	bool anyway;	       /* also where nothing tells which coroutine is resumed (--no-identity) */
 	hook_before_fn before; /* before the event's words; or NULL */
-	hook_each_fn each;     /* instead of the others; or NULL */
+	hook_each_fn each;     /* instead of `follow`, where it is left out; or NULL */
 };
 
 /* The row of that code, or NULL. */

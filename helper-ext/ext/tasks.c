@@ -443,6 +443,27 @@ void tasks_self_run(struct codes *c, uint32_t session, PyObject *thread, bool sh
 	write_address(c, session, shown ? SUBJECT_JOB_BEGUN : SUBJECT_JOB_UNSEEN, thread);
 }
 
+void tasks_awaited(struct codes *c, uint32_t session, PyObject *job, bool shown)
+{
+	write_address(c, session, SUBJECT_JOB_AWAITED, job);
+}
+
+/* There is no event from which the reader knew when that is over. */
+void tasks_awaited_unseen(struct codes *c, uint32_t session, PyObject *code, enum marker_op op)
+{
+	bool is_running = identity_is_of(identity_frame(), code);
+
+	if (op == OP_PY_START && is_running)
+		tasks_awaited(c, session, identity_argument(0), false);
+	else if (op == OP_PY_RETURN || op == OP_PY_UNWIND)
+		tasks_write(c, session, SUBJECT_JOB_AWAITED, 0);
+}
+
+void tasks_done(struct codes *c, uint32_t session, PyObject *job, bool shown)
+{
+	write_address(c, session, SUBJECT_JOB_DONE, job);
+}
+
 /* Is what it belongs to in another process, or nowhere? */
 static bool is_root(const struct codes *c, PyObject *span)
 {

@@ -36,6 +36,9 @@ void tasks_timer(struct codes *c, uint32_t session, double ns, const void *job);
 /* A coroutine of this code, which is left out, begins, goes on, is suspended, or ends: it may be a task's own. */
 void tasks_own(struct codes *c, uint32_t session, PyObject *code, enum marker_op op);
 
+/* The same of a function that waits for its first argument: a future, a thread or an event. */
+void tasks_awaited_unseen(struct codes *c, uint32_t session, PyObject *code, enum marker_op op);
+
 /* Hooks (hooks.h). */
 void tasks_handle_made(struct codes *c, uint32_t session, PyObject *value, bool shown);
 void tasks_timer_made(struct codes *c, uint32_t session, PyObject *value, bool shown);
@@ -56,5 +59,8 @@ void tasks_job_run(struct codes *c, uint32_t session, PyObject *value, bool show
 /* Of a queue: is it a job for one of anyio's threads? */
 void tasks_item_put(struct codes *c, uint32_t session, PyObject *value, bool shown);
 void tasks_item_got(struct codes *c, uint32_t session, PyObject *value, bool shown);
+/* Of a future, a thread or an event: another thread begins to wait for it; it is done. */
+void tasks_awaited(struct codes *c, uint32_t session, PyObject *value, bool shown);
+void tasks_done(struct codes *c, uint32_t session, PyObject *value, bool shown);
 void tasks_self_made(struct codes *c, uint32_t session, PyObject *value, bool shown);
 void tasks_self_run(struct codes *c, uint32_t session, PyObject *value, bool shown);

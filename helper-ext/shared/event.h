@@ -92,7 +92,9 @@
 	S(16, DUE) \
 	S(17, TASK_RUNS) \
 	S(18, TASK_RESTS) \
-	S(19, TASK_ENDS)
+	S(19, TASK_ENDS) \
+	S(20, JOB_AWAITED) \
+	S(21, JOB_DONE)
 
 /* What a LABEL word is. */
 enum label_what { LABEL_INSTANT, LABEL_BEGIN, LABEL_END, LABEL_COUNTER };

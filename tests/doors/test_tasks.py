@@ -307,9 +307,14 @@ async def inside(f, *args):
     return await f(*args)
 async def waits():
     await asyncio.sleep(.03)
+def guards(f, *args):
+    return made(f, *args)
+made = eval("lambda f, *args: calls(f, *args)")
+def calls(f, *args):
+    return f(*args)
 """
 NAMED = """
-import asyncio, json, os, sys
+import asyncio, json, os, sys, threading
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "site-packages"))
 import library
 import ocular
@@ -324,6 +329,18 @@ async def handler():
         await helper()
         await asyncio.create_task(library.drive(other, 1), name="other")
         await asyncio.create_task(library.waits(), name="nobody's")
+        await job(library.guards, outer, inner)
+        await job(library.guards, library.guards, inner)
+        await job(library.guards, threading.Event.wait)
+        await job(inner)
+async def job(*functions):
+    suspended = threading.Event()  # the job ends when the task that waits for it is
+    asyncio.get_running_loop().call_soon(suspended.set)
+    await asyncio.to_thread(*functions, suspended)
+def outer(f, suspended):
+    f(suspended)
+def inner(suspended):
+    suspended.wait()
 asyncio.run(library.drive(handler))
 json.dump([], open(sys.argv[2], "w"))
 """
@@ -436,8 +453,8 @@ async def handler(lock):
 
 
 def planted_own(notes):
-    """Where only the program's own code is seen: it awaits what is left out. Nothing tells of asyncio's jobs there."""
-    return [(kind, "sleeps" if what == "sleep" else what, *rest) for kind, what, *rest in planted(notes) if what not in ("nap", "burn")]
+    """Where only the program's own code is seen: it awaits what is left out."""
+    return [(kind, "sleeps" if what == "sleep" else what, *rest) for kind, what, *rest in planted(notes)]
 
 
 def work_of(piece):
@@ -518,13 +535,16 @@ def test_eager_request(python, folder):
 
 
 def test_named(python, folder):
-    """Pieces have the names of the program's own coroutines: the outermost one where it runs, the innermost one where it waits."""
+    """Pieces have the names of the program's own coroutines: the outermost one where it runs, the innermost one where it waits. A job has that
+    of the program's own outermost function, else of the one that was handed over."""
     os.mkdir(os.path.join(folder, "site-packages"))
     with open(os.path.join(folder, "site-packages", "library.py"), "w", encoding="utf-8") as file:
         file.write(LIBRARY)
     _, summary = recorded(python, folder, NAMED)
     path = summary["requests"][0]["path"]
-    found = {(p["task"], p["kind"], p["what"], p["awaited_by"]) for p in path if p["task"]}
+    jobs = [p["what"] for p in path if p["kind"] == "running" and p["what"] in ("outer", "inner", "guards", "<lambda>", "calls")]
+    jobs = [name for name, _ in itertools.groupby(jobs)]  # each may have waited meanwhile
+    found = {(p["task"], p["kind"], p["what"], p["awaited_by"]) for p in path if p["task"] and p["kind"] != "blocked"}
     waits = [(p["task"], p["what"], p["awaited_by"]) for p in path if p["kind"] == "awaiting"]
     main = "Task-1"
     wanted = {(main, "running", "handler", None), (main, "ready", "handler", None), (main, "awaiting", "sleep", "handler"),
@@ -535,6 +555,7 @@ def test_named(python, folder):
              ("nobody's", "sleep", None)]
     said = recording.report(os.path.join(folder, "rec"), "request=GET")
     problems = [f"not so: {row}" for row in sorted(found ^ wanted, key=str)] + ([] if waits == order else [f"{waits}"])
+    problems += [f"jobs: {jobs}"] * (jobs != ["outer", "inner", "guards", "inner"])
     return problems + ([] if "awaiting  helper: sleep in other" in said and "running   handler in Task-1" in said else [said])
 
 
@@ -839,9 +860,8 @@ with concurrent.futures.ThreadPoolExecutor(1) as pool:
         handler(pool, ends, notes[-1])
 json.dump(notes, open(sys.argv[2], "w"))
 """
-# wait, what, awaited_by of each part
-PARTS = {"lock": ("lock", "locked", None), "sleep": ("sleep", "part", None), "read": ("read", "part", None),
-         "job": ("lock", "Condition.wait", "part")}
+# wait, what, awaited_by of each part: of the last one it is the job that waits
+PARTS = {"lock": ("lock", "locked", None), "sleep": ("sleep", "part", None), "read": ("read", "part", None), "job": ("sleep", "job", None)}
 
 
 def blocked_by_notes(note, name):
@@ -868,6 +888,214 @@ def test_blocked(python, folder):
             least = blocked_by_notes(note, name)
             shares[name] += [told[key] / least] * (least > 5_000_000)
     return problems + [f"{name}: {shares[name]}" for name in PARTS if max(shares[name], default=0) < 0.9]
+
+
+# A request whose thread waits for jobs: each of them sleeps. What a part took is by the program's own clock.
+FOLLOWED = """
+import asyncio, concurrent.futures, json, sys, threading, time
+import ocular
+now, notes = time.perf_counter_ns, []
+def job_of_result(): time.sleep(.02)
+def job_of_exception():
+    time.sleep(.02)
+    raise KeyError
+def job_of_map(n): time.sleep(.01)
+def job_of_join(): time.sleep(.02)
+def job_inside(): time.sleep(.02)
+def job_outside(pool): pool.submit(job_inside).result()
+def job_first(): time.sleep(.02)
+def job_behind(): pass
+def job_late(): time.sleep(.05)
+def setter(future):
+    time.sleep(.02)
+    future.set_result(None)
+def canceller(future):
+    time.sleep(.02)
+    future.cancel()
+def job_of_event(event):
+    time.sleep(.02)
+    event.set()
+    event.set()
+def job_of_wait(): time.sleep(.02)
+def job_completed(n): time.sleep(.01)
+async def coroutine(): await asyncio.sleep(.02)
+def joined():
+    thread = threading.Thread(target=job_of_join)
+    thread.start()
+    thread.join()
+def behind(pool):
+    pool.submit(job_first)
+    pool.submit(job_behind).result()
+def own(function, wait):
+    future = concurrent.futures.Future()
+    thread = threading.Thread(target=function, args=(future,))
+    thread.start()
+    wait(future)
+    thread.join()
+def event(pool):
+    event = threading.Event()
+    pool.submit(job_of_event, event)
+    event.wait()
+def completed(pool):
+    for future in concurrent.futures.as_completed([pool.submit(job_completed, n) for n in range(2)]):
+        future.result()
+def is_cancelled(future):
+    try:
+        future.result()
+    except concurrent.futures.CancelledError:
+        pass
+def times_out(future):
+    try:
+        future.result(.02)
+    except concurrent.futures.TimeoutError:
+        pass
+def part(name, note, function, *args):
+    begins = now()
+    function(*args)
+    note[name] = now() - begins
+def handler(pool, other, loop, note):
+    with ocular.request("GET /"):
+        part("result", note, pool.submit(job_of_result).result)
+        part("exception", note, pool.submit(job_of_exception).exception)
+        part("map", note, list, pool.map(job_of_map, range(2)))
+        part("join", note, joined)
+        part("nested", note, other.submit(job_outside, pool).result)
+        part("behind", note, behind, pool)
+        part("own future", note, own, setter, concurrent.futures.Future.result)
+        part("event", note, event, pool)
+        part("wait", note, concurrent.futures.wait, [pool.submit(job_of_wait)])
+        part("completed", note, completed, pool)
+        part("cancelled", note, own, canceller, is_cancelled)
+        part("loop", note, lambda: asyncio.run_coroutine_threadsafe(coroutine(), loop).result())
+        future = pool.submit(job_late)
+        part("times out", note, times_out, future)
+        part("late", note, future.result)
+loop = asyncio.new_event_loop()
+thread = threading.Thread(target=loop.run_forever)
+thread.start()
+with concurrent.futures.ThreadPoolExecutor(1) as pool, concurrent.futures.ThreadPoolExecutor(1) as other:
+    for i in range(8):
+        notes.append({})
+        handler(pool, other, loop, notes[-1])
+loop.call_soon_threadsafe(loop.stop)
+thread.join()
+json.dump(notes, open(sys.argv[2], "w"))
+"""
+# kind, wait, what, awaited_by of each part, and what it is at least, ms: it sleeps for so long.
+FOLLOWED_PARTS = {"result": ("blocked", "sleep", "job_of_result", None, 20), "exception": ("blocked", "sleep", "job_of_exception", None, 20),
+                  "map": ("blocked", "sleep", "job_of_map", None, 10), "join": ("blocked", "sleep", "job_of_join", None, 20),
+                  "nested": ("blocked", "sleep", "job_inside", None, 20), "behind": ("ready", None, "job_behind", None, 20),
+                  "own future": ("blocked", "sleep", "setter", None, 20), "loop": ("awaiting", None, "sleep", "coroutine", 20),
+                  "event": ("blocked", "sleep", "job_of_event", None, 20), "wait": ("blocked", "sleep", "job_of_wait", None, 20),
+                  "completed": ("blocked", "sleep", "job_completed", None, 10),
+                  "cancelled": ("blocked", "lock", "Condition.wait", "is_cancelled", 20),
+                  "times out": ("blocked", "lock", "Condition.wait", "times_out", 20), "late": ("blocked", "sleep", "job_late", None, 20)}
+# The standard library's own functions are left out.
+FOLLOWED_OWN = {name: (kind, wait, by or what, None, ms) for name, (kind, wait, what, by, ms) in FOLLOWED_PARTS.items()}
+
+
+def test_followed(python, parts, more, folder):
+    """What a request's thread waits for is what the job does for which it waits: never for longer than the part took, and all of it in at
+    least one of the eight. What it does not get, as a wait that times out, or that nobody is known to have ended, stays its own."""
+    notes, summary = recorded(python, folder, FOLLOWED, **more)
+    requests = sorted(summary["requests"], key=lambda r: r["number"])
+    problems, most = [], collections.Counter()
+    for note, request in zip(notes, requests, strict=True):
+        told = collections.Counter()
+        for p in request["path"]:
+            told[p["kind"], p["wait"], p["what"], p["awaited_by"]] += p["ns"]
+        if sum(told.values()) != request["end_ns"] - request["start_ns"]:
+            problems.append(f"the pieces of {request['number']} do not add up")
+        for name, (*key, _) in parts.items():
+            most[name] = max(most[name], told[tuple(key)])
+            if told[tuple(key)] > note[name] * DIFFERS[1]:
+                problems.append(f"{name} took {note}: {told}")
+    return problems + [f"{name}: {most[name]} ns" for name, (*_, ms) in parts.items() if most[name] < 900_000 * ms]
+
+
+# Programs that nobody here wrote: Flask's development server with more clients than its pool has threads, and FastAPI with a handler that is
+# no coroutine. How long each job slept, and at most how long each request took, is by the program's own clock.
+FLASK = """
+import concurrent.futures, json, sys, threading, time, urllib.request
+import flask, ocular
+from werkzeug.serving import make_server
+now, slept, took = time.perf_counter_ns, {}, {}
+app, pool = flask.Flask("shop"), concurrent.futures.ThreadPoolExecutor(3)
+def price(n):
+    begins = now()
+    time.sleep(.01)
+    slept[n] = now() - begins
+    return n
+@app.get("/<int:n>")
+def view(n):
+    begins = now()
+    with ocular.request("GET /%d" % n):
+        if n % 2:
+            text = str(pool.submit(price, n).result())
+        else:
+            text = "".join(map(str, pool.map(price, [n])))
+    took[n] = now() - begins
+    return text
+def client(numbers):
+    for n in numbers:
+        with urllib.request.urlopen("http://127.0.0.1:%d/%d" % (server.port, n)) as answer:
+            assert answer.read() == b"%d" % n
+server = make_server("127.0.0.1", 0, app, threaded=True)
+serves = threading.Thread(target=server.serve_forever)
+serves.start()
+clients = [threading.Thread(target=client, args=(range(i, 40, 8),)) for i in range(8)]
+for c in clients: c.start()
+for c in clients: c.join()
+server.shutdown()
+serves.join()
+json.dump([slept, took], open(sys.argv[2], "w"))
+"""
+FASTAPI = """
+import asyncio, json, sys, time
+import fastapi, ocular
+now, slept, took = time.perf_counter_ns, {}, {}
+app = fastapi.FastAPI()
+@app.get("/{n}")
+def view(n: int):
+    price(n)
+def price(n):
+    begins = now()
+    time.sleep(.01)
+    slept[n] = now() - begins
+async def receive(): return {"type": "http.request", "body": b"", "more_body": False}
+async def send(message): assert message.get("status", 200) == 200
+async def request(n):
+    begins = now()
+    with ocular.request("GET /%d" % n):
+        await app({"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http", "root_path": "",
+                   "path": "/%d" % n, "raw_path": b"/%d" % n, "query_string": b"", "headers": [], "client": ("127.0.0.1", 1),
+                   "server": ("127.0.0.1", 80)}, receive, send)
+    took[n] = now() - begins
+async def main():
+    for n in range(10):
+        await request(n)
+    await asyncio.gather(*(request(n) for n in range(10, 40)))
+asyncio.run(main())
+json.dump([slept, took], open(sys.argv[2], "w"))
+"""
+
+
+def test_service(python, source, job, names, others, folder):
+    """A request has of its job what that slept, or less, where it began to wait later; in at least one of forty nearly all. It has all its
+    time; no job that runs the program's own functions is called by a library's, as those are that start a thread or tell of its end."""
+    (slept, took), summary = recorded(python, folder, source)
+    problems, most, jobs = [], 0, set()
+    if len(summary["requests"]) != 40:
+        return [f"{len(summary['requests'])} requests"]
+    for r in summary["requests"]:
+        n = r["name"].removeprefix("GET /")
+        found = sum(p["ns"] for p in r["path"] if (p["wait"], p["what"], p["awaited_by"]) == ("sleep", "price", job))
+        jobs |= {p["what"] for p in r["path"] if p["kind"] == "running" and not p["task"] and p["what"]}
+        most = max(most, found / slept[n])
+        wall = r["end_ns"] - r["start_ns"]
+        if found > slept[n] * DIFFERS[1] or wall > took[n] * DIFFERS[1] or sum(p["ns"] for p in r["path"]) != wall:
+            problems.append(f"{r['name']}: {found}, by its own clock {slept[n]} of {took[n]}: {r['path']}")
+    return problems + [f"the job has {most}"] * (most < .9) + [f"{jobs}"] * (not names <= jobs <= names | others)
 
 
 # Jobs of anyio's threads, one after another in each: of each, its name, and how long it took.
@@ -989,10 +1217,20 @@ TRIO_PATHS = {
 OWN_TRIO_PATHS = {name: [("awaiting", name)] for name in TRIO_PATHS}
 
 
+def without_starts(path):
+    """Without what a thread that is left out does until it has started: what starts it waits for that, and is `blocked` at the end of it."""
+    kept, waits = [], False
+    for p in reversed(path):
+        nameless = not (p["what"] or p["task"])
+        kept += [] if waits and nameless else [p]
+        waits = p["task"] and p["wait"] == "lock" or waits and nameless
+    return kept[::-1]
+
+
 def told_in_trio(request):
     """The pieces that are no step of an event loop's, nor a mere checkpoint, as TRIO_PATHS has them; those in a row once."""
     checkpoints = "CapacityLimiter.acquire_on_behalf_of", "Run.run"
-    named = [(kind, what if what == "job" else p["task"]) for (kind, what), p in ((work_of(p), p) for p in request["path"])
+    named = [(kind, what if what == "job" else p["task"]) for (kind, what), p in ((work_of(p), p) for p in without_starts(request["path"]))
              if (kind == "awaiting" and what not in checkpoints) or kind == "unknown" or what in ("job", "in_thread")
              or not (what or p["task"])]
     return [name for name, _ in itertools.groupby(name for name in named if name != ("ready", "job"))]
@@ -1304,6 +1542,13 @@ def cases(python, _):
     yield f"{version} the program's own coroutines are named", test_named, python
     yield f"{version} any request can be asked for", test_any, python
     yield f"{version} what a request's thread waits for", test_blocked, python
+    yield f"{version} what a request's thread waits for is followed", test_followed, python, FOLLOWED_PARTS, {}
+    yield (f"{version} the same, only the program's own code", test_followed, python, FOLLOWED_OWN, {"OCULAR_INCLUDE": "__main__"})
+    yield (f"{version} the same without futures' code", test_followed, python, FOLLOWED_PARTS, {"OCULAR_EXCLUDE": "concurrent.futures"})
+    for name, package, *case in (("Flask with a pool", "flask", FLASK, None, {"view", "price"}, {"_worker"}),
+                                ("FastAPI's threads", "fastapi", FASTAPI, "view", {"view"}, {"WorkerThread.run", "WorkerThread._report_result"})):
+        fetched = recording.venv(python, package) if version in ("3.12", "3.13") else None  # newer ones may have to compile it
+        yield f"{version} {name}", *((test_service, fetched, *case) if fetched else (recording.NO_VENV,))
     yield f"{version} a timer is late", test_late, python, LATE
     for how, decorator, more in (("", "decorate = lambda f: f", {}), (", decorated", OURS, {}),
                                  (", left out", ANOTHERS, {"OCULAR_EXCLUDE": "outside"})):

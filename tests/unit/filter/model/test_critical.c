@@ -204,11 +204,160 @@ static void test_blocked(void **state)
 	steps_free(&s);
 }
 
+static void follow(struct steps *s, int32_t tid, uint64_t from, uint64_t until, uint64_t by, uint64_t done)
+{
+	const struct stall one = { .kind = WAIT_FOR_LOCK,
+				   .from_ns = from,
+				   .until_ns = until,
+				   .where = &sleeps,
+				   .done_ns = done,
+				   .done_by = by };
+
+	assert_int_equal(stalls_add(&s->stalls, 1, tid, one), 0);
+}
+
+/*
+ * Thread 1 hands job 2 to thread 2 at 110, and waits for that from 120 to 165. It runs from 130 to 160, sleeping from
+ * 140 to 150, and has its result at 155.
+ */
+static void plant_job(struct steps *s)
+{
+	steps_add(s, &(struct step){ .kind = STEP_THREAD, .pid = 1, .tid = 1, .begun_ns = 10 });
+	steps_add(s, &(struct step){ .kind = STEP_JOB,
+				     .what = &b,
+				     .pid = 1,
+				     .tid = 2,
+				     .begun_ns = 130,
+				     .ready_ns = 110,
+				     .ready_by = 1 });
+	stall(s, 2, WAIT_FOR_SLEEP, 140, 150);
+}
+
+static void test_followed(void **state)
+{
+	struct steps s = { 0 };
+
+	(void)state;
+	plant_job(&s);
+	stall(&s, 1, WAIT_FOR_LOCK, 100, 105);
+	follow(&s, 1, 120, 165, 2, 155);
+	stall(&s, 1, WAIT_FOR_GIL, 165, 170);
+	EXPECT(&s, 1, 90, 200, { CRITICAL_RUNNING, NULL, 10 }, { CRITICAL_BLOCKED, &sleeps, 5 },
+	       { CRITICAL_RUNNING, NULL, 15 }, { CRITICAL_READY, &b, 10 }, { CRITICAL_RUNNING, &b, 10 },
+	       { CRITICAL_BLOCKED, &sleeps, 10 }, { CRITICAL_RUNNING, &b, 5 }, { CRITICAL_BLOCKED, &sleeps, 10 },
+	       { CRITICAL_BLOCKED, &sleeps, 5 }, { CRITICAL_RUNNING, NULL, 30 });
+	/* A part of it: the job had begun. */
+	EXPECT(&s, 1, 145, 180, { CRITICAL_BLOCKED, &sleeps, 5 }, { CRITICAL_RUNNING, &b, 5 },
+	       { CRITICAL_BLOCKED, &sleeps, 10 }, { CRITICAL_BLOCKED, &sleeps, 5 }, { CRITICAL_RUNNING, NULL, 10 });
+	/* It ends before the job's result is there: by what that ends is not known. */
+	EXPECT(&s, 1, 115, 150, { CRITICAL_RUNNING, NULL, 5 }, { CRITICAL_BLOCKED, &sleeps, 30 });
+	EXPECT(&s, 1, 115, 155, { CRITICAL_RUNNING, NULL, 5 }, { CRITICAL_BLOCKED, &sleeps, 35 });
+	/* Two waits in the time of one step, and the forgotten ones before them. */
+	follow(&s, 1, 180, 190, 2, 185);
+	s.stalls.forgotten_ns = 118;
+	EXPECT(&s, 1, 116, 195, { CRITICAL_UNKNOWN, NULL, 2 }, { CRITICAL_RUNNING, NULL, 2 },
+	       { CRITICAL_READY, &b, 10 }, { CRITICAL_RUNNING, &b, 10 }, { CRITICAL_BLOCKED, &sleeps, 10 },
+	       { CRITICAL_RUNNING, &b, 5 }, { CRITICAL_BLOCKED, &sleeps, 10 }, { CRITICAL_BLOCKED, &sleeps, 5 },
+	       { CRITICAL_RUNNING, NULL, 10 }, { CRITICAL_RUNNING, &b, 5 }, { CRITICAL_BLOCKED, &sleeps, 5 },
+	       { CRITICAL_RUNNING, NULL, 5 });
+	steps_free(&s);
+}
+
+/* Nobody is known to have handed the job over: until it began the thread was blocked, as far as anybody knows. */
+static void test_unknown_job(void **state)
+{
+	struct steps s = { 0 };
+
+	(void)state;
+	steps_add(&s, &(struct step){ .kind = STEP_TASK, .what = &a, .pid = 1, .tid = 1, .begun_ns = 10, .where = &a });
+	steps_add(&s, &(struct step){ .kind = STEP_JOB, .what = &b, .pid = 1, .tid = 2, .begun_ns = 130 });
+	follow(&s, 1, 120, 165, 2, 155);
+	EXPECT(&s, 1, 100, 200, { CRITICAL_RUNNING, &a, 20 }, { CRITICAL_BLOCKED, &sleeps, 10 },
+	       { CRITICAL_RUNNING, &b, 25 }, { CRITICAL_BLOCKED, &sleeps, 10 }, { CRITICAL_RUNNING, &a, 35 });
+	/* The step is not kept any more. */
+	follow(&s, 1, 170, 190, 7, 180);
+	EXPECT(&s, 1, 170, 200, { CRITICAL_UNKNOWN, NULL, 10 }, { CRITICAL_BLOCKED, &sleeps, 10 },
+	       { CRITICAL_RUNNING, &a, 10 });
+	steps_free(&s);
+}
+
+/* A job's result comes by a task, which has waited for another one. */
+static void test_followed_to_tasks(void **state)
+{
+	struct steps s = { 0 };
+
+	(void)state;
+	steps_add(&s, &(struct step){ .kind = STEP_THREAD, .pid = 1, .tid = 1, .begun_ns = 10 });
+	steps_add(&s, &(struct step){ .kind = STEP_TASK, .what = &a, .pid = 1, .tid = 2, .begun_ns = 110 });
+	steps_add(&s, &(struct step){ .kind = STEP_TASK,
+				      .what = &a,
+				      .pid = 1,
+				      .tid = 2,
+				      .begun_ns = 150,
+				      .ready_ns = 145,
+				      .before = 2,
+				      .suspended_ns = 125,
+				      .where = &sleeps });
+	follow(&s, 1, 120, 165, 3, 155);
+	EXPECT(&s, 1, 115, 170, { CRITICAL_RUNNING, NULL, 5 }, { CRITICAL_RUNNING, &a, 5 },
+	       { CRITICAL_AWAITING, &sleeps, 20 }, { CRITICAL_READY, &a, 5 }, { CRITICAL_RUNNING, &a, 5 },
+	       { CRITICAL_BLOCKED, &sleeps, 10 }, { CRITICAL_RUNNING, NULL, 5 });
+	steps_free(&s);
+}
+
+/* Damaged ones: each of two threads has waited for what the other did meanwhile; and one for itself. */
+static void test_mutual(void **state)
+{
+	struct steps s = { 0 };
+
+	(void)state;
+	steps_add(&s, &(struct step){ .kind = STEP_JOB, .what = &a, .pid = 1, .tid = 1, .begun_ns = 100 });
+	steps_add(&s, &(struct step){ .kind = STEP_JOB, .what = &b, .pid = 1, .tid = 2, .begun_ns = 100 });
+	follow(&s, 1, 110, 190, 2, 180);
+	follow(&s, 2, 110, 189, 1, 170);
+	EXPECT(&s, 1, 100, 200, { CRITICAL_RUNNING, &a, 10 }, { CRITICAL_BLOCKED, &sleeps, 60 },
+	       { CRITICAL_BLOCKED, &sleeps, 10 }, { CRITICAL_BLOCKED, &sleeps, 10 }, { CRITICAL_RUNNING, &a, 10 });
+	follow(&s, 1, 191, 199, 1, 195);
+	EXPECT(&s, 1, 190, 200, { CRITICAL_RUNNING, &a, 1 }, { CRITICAL_BLOCKED, &sleeps, 8 },
+	       { CRITICAL_RUNNING, &a, 1 });
+	steps_free(&s);
+}
+
+/* Many, each for the next one: all of them are followed, and only as often as there are. */
+static void test_long_wait(void **state)
+{
+	struct steps s = { 0 };
+	struct critical c = { 0 };
+	uint64_t sum = 0;
+
+	(void)state;
+	for (int32_t n = 1; n <= 3000; n++)
+		steps_add(&s, &(struct step){ .kind = STEP_JOB, .what = &a, .pid = 1, .tid = n, .begun_ns = 1 });
+	for (int32_t n = 1; n < 3000; n++)
+		follow(&s, n, 2, 10000 - 2 * n + 1, n + 1, 10000 - 2 * n);
+	assert_int_equal(critical_find(&c, &s, 1, 1, 10000), 0);
+	for (size_t i = 0; i < c.n; i++)
+		sum += c.pieces[i].ns;
+	assert_int_equal(sum, 9999);
+	assert_int_equal(c.pieces[1].tid, 3000);
+	assert_int_equal(c.pieces[1].ns, 4000);
+	critical_free(&c);
+	steps_free(&s);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_waits),   cmocka_unit_test(test_by_whom),
-					    cmocka_unit_test(test_blocked), cmocka_unit_test(test_nobody),
-					    cmocka_unit_test(test_long),    cmocka_unit_test(test_circle) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_waits),
+					    cmocka_unit_test(test_by_whom),
+					    cmocka_unit_test(test_blocked),
+					    cmocka_unit_test(test_nobody),
+					    cmocka_unit_test(test_long),
+					    cmocka_unit_test(test_circle),
+					    cmocka_unit_test(test_followed),
+					    cmocka_unit_test(test_unknown_job),
+					    cmocka_unit_test(test_followed_to_tasks),
+					    cmocka_unit_test(test_mutual),
+					    cmocka_unit_test(test_long_wait) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
