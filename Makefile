@@ -7,6 +7,7 @@
 #   make one T=stat build and run the tests of that name: tests/**/test_stat.*, or the golden case tests/golden/stat
 #   make types      check the type hints of the Python package (mypy --strict)
 #   make format     format C files by .clang-format; check-format lists those that need it
+#   make test-go    an OpenTelemetry collector and google/pprof from the Go module proxy (two minutes to build) read our files
 #   make test-hardware  every claim about Intel PT, on a machine that has it
 #   make wheels     what PyPI gets, into build/wheels/dist: sources, and a wheel for each CPython (scripts/wheels)
 #   make deb        a package for the Debian it runs on (13 or newer), into build/deb, with perf's plugin where perf looks
@@ -78,7 +79,7 @@ ONLY     = $(if $(findstring command,$(origin PYTHON)),$(PYTHON))
 say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 
 .SECONDEXPANSION:
-.PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-bare test-free-threaded run-free-threaded run-newest test-generic test-hardware
+.PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-bare test-free-threaded run-free-threaded run-newest test-generic test-hardware test-go
 .PHONY: types format check-format build-unit build-sanitize build-fuzz build-types build-generic build-newest man release wheels deb parts install uninstall clean
 all: tools ext $B/tables.sh
 
@@ -207,6 +208,8 @@ DOORS   := $(addprefix tests/doors/test_,truth.py free_threads.py c_functions.py
 RACES   := tests/doors/test_races.py
 # Needs a reader of its own: make sanitize.
 READER_RACES := tests/doors/test_reader_races.py
+# Builds programs from the Go module proxy, which takes minutes: make test-go.
+GO_TESTS := tests/go/test_go.py
 # Unit tests in Python and the doors run with each interpreter, everything else runs once. What takes long comes first, and
 # what takes moments last: in the end no core is idle for minutes.
 SLOW    := $(patsubst %,tests/doors/test_%.py,truth opcodes ocular_stat loops regression repaired opcode_analyses free_threads tasks)
@@ -223,7 +226,7 @@ extent   = $(if $(filter $(SPARSE),$1),$(if $(filter $(WHOLE),$2),, --sparse))
 each     = $(foreach t,$(call slowest,$(filter $(DOORS),$1)),$(foreach p,$(call with,$t),'$t --python $p$(call extent,$t,$p)')) \
 	   $(foreach p,$(PYTHONS),$(foreach t,$(filter tests/unit_py/%,$1),'$p $t'))
 EACH     = $(call each,$(wildcard tests/unit_py/test_*.py $(DOORS)))
-ONCE    := $(filter-out tests/unit_py/% $(DOORS) $(RACES) $(READER_RACES),$(shell find tests -name 'test_*.py' -o -name 'test_*.sh' | sort))
+ONCE    := $(filter-out tests/unit_py/% $(DOORS) $(RACES) $(READER_RACES) $(GO_TESTS),$(shell find tests -name 'test_*.py' -o -name 'test_*.sh' | sort))
 LONG     := $(filter $(addprefix tests/wrapper/test_,wheels.sh pip.sh fleet.py reader.py),$(ONCE))
 EMULATED := 'tests/hardware/test_intel_pt.py --emulated'
 
@@ -331,6 +334,10 @@ build-newest: all $B/tests/ptwrite-catch.so
 run-newest: build-newest
 	tests/run $(call each,$(MORE) $(NEWEST)) $(foreach PYTHONS,$(lastword $(PYTHONS)),$(call each,$(NEWEST1)))
 
+# A collector of OpenTelemetry's, and google/pprof.
+test-go: all
+	tests/run '$(GO_TESTS) --python $(lastword $(PYTHONS))'
+
 # The wheels in trees of Debian 12, 13 and sid that have nothing but a Python.
 test-bare:
 	scripts/bare
@@ -338,7 +345,7 @@ test-bare:
 # With a CPython without a GIL, which is built first: what threads may meet there. Of the emulated processor only what needs
 # no specialization.
 FREE     := $(filter-out $(addprefix tests/unit_py/test_,backends.py choices.py dispatch.py fleet.py fleet_events.py options.py \
-	    program.py rotation.py top.py),$(wildcard tests/unit_py/test_*.py)) \
+	    program.py push.py rotation.py top.py),$(wildcard tests/unit_py/test_*.py)) \
 	    $(addprefix tests/doors/test_,truth.py regression.py free_threads.py c_functions.py strikes.py transparency.py losses.py)
 test-free-threaded:
 	+python=$$(scripts/free-threaded) && $(MAKE) PYTHON="$$python" all $B/tests/ptwrite-catch.so && \

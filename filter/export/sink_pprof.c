@@ -57,9 +57,21 @@ enum {
 };
 
 /* The first texts of the table, by number; the format wants "" first. */
-enum { TEXT_NONE, TEXT_NS, TEXT_COUNT, TEXT_CALLS, TEXT_WALL, TEXT_CPU, TEXT_WAITING, TEXT_PID, TEXT_TID, TEXT_THREAD };
-static const char *const texts[] = { "",    "nanoseconds", "count", "calls", "wall",
-				     "cpu", "waiting",	   "pid",   "tid",   "thread" };
+enum {
+	TEXT_NONE,
+	TEXT_NS,
+	TEXT_COUNT,
+	TEXT_CALLS,
+	TEXT_WALL,
+	TEXT_CPU,
+	TEXT_WAITING,
+	TEXT_PID,
+	TEXT_TID,
+	TEXT_THREAD,
+	TEXT_COROUTINE
+};
+static const char *const texts[] = { "",	"nanoseconds", "count", "calls",  "wall",     "cpu",
+				     "waiting", "pid",	       "tid",	"thread", "coroutine" };
 
 static const int types[COSTS][2] = {
 	[COST_CALLS] = { TEXT_CALLS, TEXT_COUNT },
@@ -74,6 +86,9 @@ struct pprof {
 	uint64_t thread; /* text of the root */
 	uint64_t ntexts;
 	struct map functions;	     /* struct code -> number, 1 at least */
+	struct map coroutines;	     /* struct code -> text */
+	uint64_t coroutine;	     /* text of the path's outermost one, */
+	uint32_t coroutine_depth;    /* and its depth; 0: it has none */
 	uint64_t nfunctions, deeper; /* the number of "..."; 0: there is none */
 	uint32_t depth;
 	int values;
@@ -179,7 +194,7 @@ static char *put_label(char *to, int key, unsigned field, uint64_t value)
 /* Its innermost function comes first. */
 static void put_sample(struct pprof *w, uint32_t depth, const uint64_t values[COSTS])
 {
-	char *to = out_reserve(&w->sink->file.out, (depth + COSTS) * (size_t)(2 * PROTO_VARINT) + 4 * ROOM), *body,
+	char *to = out_reserve(&w->sink->file.out, (depth + COSTS) * (size_t)(2 * PROTO_VARINT) + 5 * ROOM), *body,
 	     *list;
 
 	if (!to)
@@ -196,7 +211,22 @@ static void put_sample(struct pprof *w, uint32_t depth, const uint64_t values[CO
 	to = put_label(to, TEXT_THREAD, LABEL_TEXT, w->thread);
 	to = put_label(to, TEXT_PID, LABEL_NUMBER, w->root->tstate.pid);
 	to = put_label(to, TEXT_TID, LABEL_NUMBER, w->root->tstate.tid);
+	if (w->coroutine_depth)
+		to = put_label(to, TEXT_COROUTINE, LABEL_TEXT, w->coroutine);
 	out_commit(&w->sink->file.out, proto_close(body, to));
+}
+
+/* A path's outermost coroutine is a label: all that its tasks did, whatever runs them. 0 or -ENOMEM. */
+static int enter_coroutine(struct pprof *w, struct code *code)
+{
+	if (w->coroutine_depth || !code->coroutine)
+		return 0;
+	w->coroutine_depth = w->depth;
+	w->coroutine = (uintptr_t)map_get(&w->coroutines, (uintptr_t)code);
+	if (w->coroutine)
+		return 0;
+	w->coroutine = put_plain(w, code->qualname);
+	return map_put(&w->coroutines, (uintptr_t)code, (void *)(uintptr_t)w->coroutine) ? -ENOMEM : 0;
 }
 
 static int enter(void *to, uint32_t node)
@@ -211,11 +241,20 @@ static int enter(void *to, uint32_t node)
 		return 0;
 	}
 	w->path[w->depth - 1] = place_of(w, w->sink->tree.nodes[node].code);
-	if (!w->path[w->depth - 1])
+	if (!w->path[w->depth - 1] || enter_coroutine(w, w->sink->tree.nodes[node].code))
 		return -ENOMEM;
 	if (values[COST_CALLS] || values[COST_WALL])
 		put_sample(w, w->depth, values);
 	return 0;
+}
+
+/* What was below DEPTH frames. */
+static void put_deeper(struct pprof *w)
+{
+	w->deeper = w->deeper ?: put_function(w, put_text(w, "..."), TEXT_NONE, 0);
+	w->path[DEPTH] = w->deeper;
+	put_sample(w, DEPTH + 1, w->below);
+	memset(w->below, 0, sizeof(w->below));
 }
 
 static int leave(void *to, uint32_t node)
@@ -223,12 +262,11 @@ static int leave(void *to, uint32_t node)
 	struct pprof *w = to;
 
 	(void)node;
-	if (w->depth-- != DEPTH || !(w->below[COST_CALLS] || w->below[COST_WALL]))
-		return 0;
-	w->deeper = w->deeper ?: put_function(w, put_text(w, "..."), TEXT_NONE, 0);
-	w->path[DEPTH] = w->deeper;
-	put_sample(w, DEPTH + 1, w->below);
-	memset(w->below, 0, sizeof(w->below));
+	if (w->depth == DEPTH && (w->below[COST_CALLS] || w->below[COST_WALL]))
+		put_deeper(w);
+	if (w->depth == w->coroutine_depth)
+		w->coroutine_depth = 0;
+	w->depth--;
 	return 0;
 }
 
@@ -301,8 +339,10 @@ static int write_pprof(struct sink_calls *s, const struct profile *p)
 	if (!err)
 		put_times(w, p);
 	free(roots);
-	if (w)
+	if (w) {
 		map_free(&w->functions);
+		map_free(&w->coroutines);
+	}
 	free(w);
 	return err;
 }

@@ -70,16 +70,6 @@ END
 	[ "$name" = cpython ] && [ -e "$modules/ocular/_core$suffix" ]
 }
 
-# own_module MODULE ARGS: becomes a module of the package, isolated from the current folder, from what is on PYTHONPATH,
-# and from what else is in the folder of the package, which may be site-packages of another Python.
-own_module() {
-	exec "$python" -I -c 'import runpy, sys
-sys.path.insert(0, sys.argv.pop(1))
-import ocular
-del sys.path[0]
-runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)' "$modules" "$@"
-}
-
 # Is $python without doubt one with the extension? The one that pip installed this for is; and a program that is also called
 # python3.N there, with the extension for CPython 3.N. All others are asked, which takes as long as Python takes to start.
 # shellcheck disable=SC3013 # -ef: in every sh that Linux systems have

@@ -15,6 +15,7 @@ report_table() {
 	perf can read all of a recording); both: report through perf, then compare the two event by event
 -q --quiet	-	silent!	-	no console report
 END
+	push_table
 }
 
 decoder='' silent='' follow='' one_of='' # what is read, where others are, too
@@ -39,10 +40,13 @@ END
   ocular report --function search --loops 3
   ocular report --task 'handle_*' --exclude asyncio
   ocular report --events - | less
+  ocular report --otlp http://localhost:4318
+  ocular report --pprof https://pyroscope.example.com --push-header @token.txt
   ocular report --follow | jq -c '[.time_ns, .events, .functions[0].qualname]'
 
 '-' as FILE is standard output, and takes the place of the console report. A recording that was cut
-off is repaired first, and that is said. Exit status: 0 complete, 1 failed, 2 wrong usage.
+off is repaired first, and that is said. What a receiver does not take stays in a file, which is named ($OCULAR_PUSH_HEADERS:
+headers for each receiver, as --push-header has them). Exit status: 0 complete, 1 failed, 2 wrong usage.
 END
 }
 
@@ -80,6 +84,7 @@ drop_unpacked() {
 # perf reads past the end of a file shorter than its header says, so this comes before perf.
 check_recording() {
 	case $recording in -*) recording=./$recording ;; esac
+	named=$recording
 	take_packed
 	[ -e "$recording" ] || die "no recording '$recording': make one with ocular record"
 	file=$recording
@@ -111,6 +116,7 @@ ready_to_report() {
 	case $follow:$decoder in *:perf | *:both) [ -z "$follow" ] || usage_error "--follow reads with libipt" ;; esac
 	[ -e "$parts/bin/ocular-pt" ] || die "bin/ocular-pt: $(not_built)"
 	case $decoder in perf | both) need_perf ;; esac
+	check_push
 }
 
 check_report() {
@@ -121,6 +127,7 @@ check_report() {
 # The arguments for both decoders, KEY=VALUE... The console report is shown unless it is switched off or another sink has
 # standard output.
 report_now() {
+	name_pushed
 	set -- "console=${silent:+never}"
 	for option in $report_files; do
 		eval "[ \"\$$option\" != - ]" || set -- console=never
@@ -143,7 +150,7 @@ report_now() {
 	libipt) "$parts/bin/ocular-pt" "$@" "$file" ;;
 	perf) by_perf "$@" ;;
 	both) by_perf "$@" && compare ;;
-	esac
+	esac && push_now
 }
 
 # ocular-pt knows which recordings perf must read (filter/pt/only_perf.c), and then says why and ends with 3.

@@ -334,6 +334,59 @@ def check_pprof(python, mode, folder):
     return problems
 
 
+COROUTINES = """
+import asyncio
+def plain(n):
+    return sum(i * i for i in range(n))
+async def inner(n):
+    plain(20)
+    await asyncio.sleep(0)
+    return n and await inner(n - 1)
+async def first(n):
+    plain(30)
+    await inner(n)
+async def second(n):
+    await first(n)
+async def main():
+    await asyncio.gather(*(first(n) for n in range(4)), *(second(n) for n in range(3)))
+asyncio.run(main())
+plain(50)
+"""
+
+
+def by_coroutine(path):
+    """{label coroutine, or None: wall time}."""
+    with gzip.open(path) as file:
+        profile = message(file.read())
+    texts = [text.decode() for text in profile[6]]
+    wall = [texts[message(kind)[1][0]] for kind in profile[1]].index("wall")
+    found = collections.Counter()
+    for sample in map(message, profile[2]):
+        labels = {texts[label[1][0]]: label for label in map(message, sample[3])}
+        assert {"thread", "pid", "tid"} <= labels.keys() and len(labels) == len(sample[3]), labels
+        found[texts[labels["coroutine"][2][0]] if "coroutine" in labels else None] += list(varints(sample[2][0]))[wall]
+    return found
+
+
+def check_coroutines(python, mode, folder):
+    """What a task's own coroutine, and all below it, took is under its label, to the nanosecond; nothing is under another's."""
+    program, data, out = (os.path.join(folder, name) for name in ("program.py", "data", "out"))
+    with open(program, "w", encoding="utf-8") as file:
+        file.write(COROUTINES)
+    recording.record(data, [python, program], recording.traced_environment(mode))
+    recording.report(data, f"pprof={out}")
+    found, rows = by_coroutine(out), recording.summary(data)["functions"]
+    total = {row["qualname"]: row["total_ns"] for row in rows if row["file"] == program}
+    # What ran first() below second() is second()'s.
+    by_caller = {"first": total["first"] - found["second"] + next(row["self_ns"] for row in rows if row["qualname"] == "second")}
+    wanted = {**{name: total[name] for name in ("main", "second")}, **by_caller}
+    others = found.keys() - wanted.keys() - {None}
+    problems = [f"{name}: {found[name]} ns, not {ns}" for name, ns in wanted.items() if found[name] != ns]
+    if any(name in ("inner", "plain") for name in others) or not found[None]:
+        problems.append(f"labels: {found}")
+    return problems
+
+
 def check_costs(python, mode, folder, kind, costs):
     """Each cost of each function is the summary's, and pprof's, of all threads together."""
     program, data, out, other = (os.path.join(folder, name) for name in ("program.py", "data", "out.gz", "pprof"))
@@ -402,7 +455,7 @@ def main():
                 if options.only in case:
                     with recording.scratch() as folder:
                         plan.case(case, check_callgrind, python, mode, folder)
-                for kind, check in (("pprof", check_pprof), ("firefox", check_firefox), ("otlp", check_otlp)):
+                for kind, check in (("pprof", check_pprof), ("pprof, coroutines", check_coroutines), ("firefox", check_firefox), ("otlp", check_otlp)):
                     case = f"{recording.version(python)} {kind}, {mode}"
                     if options.only in case:
                         with recording.scratch() as folder:

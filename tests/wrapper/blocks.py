@@ -64,6 +64,8 @@ def lacking(commands):
         return "no qemu-x86_64 with plugins"
     if any(command.startswith("ocular fleet") for command in commands):
         return "needs DuckDB: tests/wrapper/test_fleet.py"
+    if any("--otlp http" in command for command in commands):
+        return "needs a receiver: tests/wrapper/test_push.py"
     return "no perf" if any(command.startswith("perf ") for command in commands) and not shutil.which("perf") else ""
 
 
