@@ -24,12 +24,31 @@ static const char *const ours[] = { FOLDER_DATA, FOLDER_DATA ".2*", "codes-*.jso
 				    RING_SOCKET, CONTROL_FIFO,	    ".attach*",	     ".",
 				    ".." };
 
-static bool is_ours(const char *name)
+/* What `ocular view` makes of a recording beside it: they go where it goes, but make no recording of a folder. */
+static const char *const views[] = { "report.html", "trace.pftrace" };
+
+static bool is_one_of(const char *const *names, size_t n, const char *name)
 {
-	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
-		if (fnmatch(ours[i], name, 0) == 0)
+	for (size_t i = 0; i < n; i++)
+		if (fnmatch(names[i], name, 0) == 0)
 			return true;
 	return false;
+}
+
+static bool is_ours(const char *name)
+{
+	return is_one_of(ours, sizeof(ours) / sizeof(*ours), name);
+}
+
+static bool is_view(const char *name)
+{
+	return is_one_of(views, sizeof(views) / sizeof(*views), name);
+}
+
+/* Of a file of ours: is it one that only a recording has? */
+static bool is_recorded(const char *name)
+{
+	return name[0] != '.' || strcmp(name, RING_SOCKET) == 0 || strcmp(name, CONTROL_FIFO) == 0;
 }
 
 enum content { NOTHING_THERE, EMPTY, RECORDING, SOMETHING_ELSE, ANOTHERS, UNREADABLE /* errno says why */ };
@@ -49,6 +68,7 @@ static enum content look_into(const char *dir)
 {
 	enum content content = EMPTY;
 	struct dirent *entry;
+	bool viewed = false;
 	DIR *d = opendir(dir);
 
 	if (!d)
@@ -56,14 +76,15 @@ static enum content look_into(const char *dir)
 	if (is_anothers(dirfd(d)))
 		content = ANOTHERS;
 	while (content != ANOTHERS && content != SOMETHING_ELSE && (entry = readdir(d))) {
-		if (!is_ours(entry->d_name))
+		if (is_view(entry->d_name))
+			viewed = true;
+		else if (!is_ours(entry->d_name))
 			content = SOMETHING_ELSE;
-		else if (entry->d_name[0] != '.' || strcmp(entry->d_name, RING_SOCKET) == 0 ||
-			 strcmp(entry->d_name, CONTROL_FIFO) == 0)
+		else if (is_recorded(entry->d_name))
 			content = RECORDING;
 	}
 	closedir(d);
-	return content;
+	return content == EMPTY && viewed ? SOMETHING_ELSE : content;
 }
 
 /*

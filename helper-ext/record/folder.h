@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * folder.h - the folder of a recording: perf.data, its earlier files, and codes-PID.jsonl, nothing else.
+ * folder.h - the folder of a recording: perf.data, its earlier files, codes-PID.jsonl, and what `ocular view` made of
+ * them, nothing else.
  *
  * As perf does with its file, a recording in the way is kept as DIR.old, and an older DIR.old is removed. Ocular
  * removes only what it made, and does not move a folder that is being recorded into, because code tables and new rings

@@ -610,6 +610,22 @@ def test_folder_in_the_way():
     assert os.listdir("rec") == ["thesis"]
 
 
+def test_views_go_with_their_recording():
+    for round in range(3):
+        assert record(PRODUCER).returncode == 0
+        for name in ("report.html", "trace.pftrace"):
+            with open(f"rec/{name}", "w") as file:
+                file.write(str(round))
+    with open("rec.old/report.html") as file:
+        assert file.read() == "1"
+    for name in os.listdir("rec.old"):
+        if name != "report.html":
+            os.remove(f"rec.old/{name}")
+    run = record("true")
+    assert (run.returncode, run.stderr) == (1, "ocular-record: rec.old holds something other than a recording\n")
+    assert os.listdir("rec.old") == ["report.html"]
+
+
 def test_cut_at_every_4_kb():
     record(PRODUCER, "-t", "3", "-n", "1500", "-p", "200000")
     shutil.copy("rec/perf.data", "whole")
