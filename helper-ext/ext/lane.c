@@ -579,7 +579,8 @@ struct lane *lane_open(uint64_t interpreter, enum lane_view view, uint32_t windo
 		lane_put_waits(l, l->at.interpreter == interpreter && l->window == window);
 	lane_preface(l, interpreter, window);
 	lane_hide(l);
-	l->shown[view] = l->at;
+	if (l->met) /* else its next event must come here, too: words of hooks may be first */
+		l->shown[view] = l->at;
 	return l;
 }
 
