@@ -224,7 +224,7 @@ each     = $(foreach t,$(call slowest,$(filter $(DOORS),$1)),$(foreach p,$(call 
 	   $(foreach p,$(PYTHONS),$(foreach t,$(filter tests/unit_py/%,$1),'$p $t'))
 EACH     = $(call each,$(wildcard tests/unit_py/test_*.py $(DOORS)))
 ONCE    := $(filter-out tests/unit_py/% $(DOORS) $(RACES) $(READER_RACES),$(shell find tests -name 'test_*.py' -o -name 'test_*.sh' | sort))
-LONG     := $(filter $(addprefix tests/wrapper/test_,wheels.sh pip.sh fleet.py reader.py),$(ONCE))
+LONG     := $(filter $(addprefix tests/wrapper/test_,wheels.sh pip.sh agent.py fleet.py reader.py),$(ONCE))
 EMULATED := 'tests/hardware/test_intel_pt.py --emulated'
 
 # `make one`: T is a test's name with or without test_, its path, or the name of a golden case. Names that several
