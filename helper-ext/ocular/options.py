@@ -53,6 +53,7 @@ RECORD = """\
 --no-filter	-	no_filter!	-	mode opcodes: record all branches, not only those of the interpreter's evaluation function
 --fleet	STORE	fleet	-	add the recording to that store when it has ended (docs/fleet.md)
 --label	NAME=VALUE	labels@	-	with --fleet: say so of the recording (release=1.4); may be repeated
+--events	-	fleet_events!	-	with --fleet: also each event as a row (ocular record only; of run it is report's)
 --pt-buffer	SIZE	pt_buffer	-	perf's trace buffer for each CPU (default: what your rights allow, up to 16M)
 -q --quiet	-	quiet!	ar	no progress and no closing line
 """
