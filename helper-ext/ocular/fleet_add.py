@@ -17,7 +17,7 @@ from .fleet_store import NO_DAY, Refused, Store, duckdb, made_of
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
 HEADER_MOST = 16 << 20  # of the first line of a code table
@@ -191,7 +191,7 @@ def _same_labels(connection: "Any", store: Store, at: tuple[str, str], recording
             shown, ", ".join("%s=%s" % each for each in sorted(had.items())) or "none"))
 
 
-def _there(connection: "Any", store: Store, recording: str, given: dict[str, str], shown: str) -> "tuple[str, str] | None":
+def there(connection: "Any", store: Store, recording: str, given: dict[str, str], shown: str) -> "tuple[str, str] | None":
     """Where the store has it; None: it has not. Refused if it has it with other labels."""
     at = store.has(connection, recording)
     if at:
@@ -200,13 +200,13 @@ def _there(connection: "Any", store: Store, recording: str, given: dict[str, str
 
 
 def add(store: Store, recording: str, given: dict[str, str], events: bool = False, which: str = "1 of 1",
-        shown: "str | None" = None) -> "list[dict[str, Any]]":
-    """One recording, packed or not, `which` of several: the rows of what was not there already, one for each of its parts. shown: where it
-    will be from then on."""
+        shown: "Callable[[str], str] | None" = None) -> "list[dict[str, Any]]":
+    """One recording, packed or not, `which` of several: the rows of what was not there already, one for each of its parts. shown: where a part
+    is for users, if not here."""
     if not os.path.exists(recording):
         raise Refused("no recording '%s'" % recording)
     with tools.unpacked(recording) as folder:
-        names = {part: shown or (part if folder == recording else recording) for part in parts(folder)}
+        names = {part: shown(part) if shown else (part if folder == recording else recording) for part in parts(folder)}
         return [row for row in (_add(store, part, given, name, events, which) for part, name in names.items()) if row]
 
 
@@ -219,13 +219,13 @@ def _add(store: Store, recording: str, given: dict[str, str], shown: str, events
     """One part, which the user knows by another name if it was packed. None: it is there already."""
     connection = duckdb().connect()
     versions, name = _versions(recording), content_id(recording)
-    at = _there(connection, store, name, given, shown)
+    at = there(connection, store, name, given, shown)
     if at and not (events and _lacks_events(store, at[0], name)):
         return None
     summary = _summary(recording, which)
     if versions != _versions(recording):  # the report repairs what was cut off
         name = content_id(recording)
-    at = _there(connection, store, name, given, shown)
+    at = there(connection, store, name, given, shown)
     header = _header(recording, summary)
     start = start_of(header, summary["trace"].get("start_ns"))
     day = at[0] if at else store.place(start.date().isoformat() if start else NO_DAY, given)

@@ -212,7 +212,7 @@ class Kept:
         day = datetime.datetime.fromtimestamp(about["closed_ns"] // 10**9, datetime.timezone.utc).date().isoformat()
         stem = os.path.join(self.folder, "day=" + day, key)
         try:
-            added = fleet_add.add(self.store, folder, about["labels"], shown=stem + tools.PACKED if self.packs else folder)
+            added = fleet_add.add(self.store, folder, about["labels"], shown=lambda part: stem + tools.PACKED if self.packs else part)
             recording = fleet_add.content_id(folder)
         except fleet_add.NotAdded:
             self._drop(key)
