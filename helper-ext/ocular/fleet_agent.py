@@ -246,6 +246,7 @@ class Attachments:
     def _ended(self, each: Attached, reason: str) -> None:
         if not os.path.isdir("/proc/%d" % each.pid):
             said("%s: process %d has ended" % (each.service, each.pid), self.agent.quiet)
+            self.tries.pop((each.service, each.pid), None)
             return
         _, pause = self.tries.get((each.service, each.pid), (0.0, 1.0))
         self.tries[each.service, each.pid] = time.monotonic() + pause, min(2 * pause, LONGEST)
@@ -273,7 +274,7 @@ class Agent:
         self.services = o.services
         self.kept = fleet_kept.Kept(store, o.host, o.budget, not o.totals)
         self.attachments = Attachments(self)
-        self.seen: set[tuple[str, int, int, int]] = set()  # files that were taken; without this they would be read again
+        self.seen: dict[str, tuple[int, int, int]] = {}  # files that were taken; without this they would be read again
         self.complaints: set[str] = set()
         self.failed = False
 
@@ -306,7 +307,10 @@ class Agent:
         """What a folder has. True: all, and nothing more will come."""
         ended, left = not is_heard(folder), 0
         names = sorted(glob.glob(os.path.join(glob.escape(folder), "perf.data.[0-9]*")))
-        for path in names + [os.path.join(folder, fleet_kept.DATA)] * ended:
+        names += [os.path.join(folder, fleet_kept.DATA)] * ended
+        for path in [path for path in self.seen if os.path.dirname(path) == folder and path not in names]:
+            del self.seen[path]
+        for path in names:
             with contextlib.suppress(FileNotFoundError):  # the recorder keeps so many, and there may be none at all
                 left += not self._take(service, path, ended, ours)
         return ended and not left
@@ -314,14 +318,13 @@ class Agent:
     def _take(self, service: str, path: str, ended: bool, ours: bool) -> bool:
         try:
             st = os.stat(path)
-            which = path, st.st_ino, st.st_size, st.st_mtime_ns
-            if which not in self.seen:
-                if not self.kept.take({**self.given, "service": service}, path, ended, ours):
-                    return False
-                self.seen.add(which)
+            version = st.st_ino, st.st_size, st.st_mtime_ns
+            if self.seen.get(path) != version and not self.kept.take({**self.given, "service": service}, path, ended, ours):
+                return False
             if ours:
                 os.unlink(path)
-                self.seen.discard(which)
+            else:
+                self.seen[path] = version
             return True
         except FileNotFoundError:
             raise
