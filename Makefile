@@ -336,7 +336,7 @@ test-bare:
 	scripts/bare
 
 test-spark: all
-	tests/run 'tests/spark/test_spark.py'
+	tests/run --limit 3600 'tests/spark/test_spark.py'
 
 # With a CPython without a GIL, which is built first: what threads may meet there. Of the emulated processor only what needs
 # no specialization.

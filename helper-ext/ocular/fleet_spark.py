@@ -71,7 +71,10 @@ def analysed(rows: "Iterable[tuple[int, Iterable[tuple[str, Any]]]]", settings: 
         try:
             yield number, *_analysed(made, files, settings["paths"][number], settings)
         except (Refused, RuntimeError) as e:
-            yield number, str(e).removeprefix("ocular: "), [], []
+            reason = str(e).removeprefix("ocular: ")
+            for name in ("data" + tools.PACKED, "data"):  # it has no such name for whoever reads this
+                reason = reason.replace(os.path.join(made, name), settings["paths"][number])
+            yield number, reason, [], []
         finally:
             shutil.rmtree(made, ignore_errors=True)
 

@@ -80,7 +80,7 @@ class Agent:
         self.fleet = fleet
         self.process = subprocess.Popen(agent(*words), cwd=fleet.folder, env=fleet.environment(), stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        self.late = threading.Timer(recording.LIMIT, self.process.kill)
+        self.late = threading.Timer(10 * recording.LIMIT, self.process.kill)  # one that hangs, and whoever waits for it
         self.late.start()
 
     def until(self, *texts):
