@@ -3,7 +3,7 @@
 #   make            recorder, plugin, and the extension for every CPython >= 3.12 found (PYTHON=… for one)
 #   make demo       set up, build, record a real program, show its loops, write a Perfetto trace
 #   make test       set up, build, run all tests; also: unit sanitize fuzz test-generic test-newest
-#                   test-free-threaded test-bare bench
+#                   test-free-threaded test-bare test-spark bench
 #   make one T=stat build and run the tests of that name: tests/**/test_stat.*, or the golden case tests/golden/stat
 #   make types      check the type hints of the Python package (mypy --strict)
 #   make format     format C files by .clang-format; check-format lists those that need it
@@ -79,7 +79,7 @@ ONLY     = $(if $(findstring command,$(origin PYTHON)),$(PYTHON))
 say      = $(if $V,,@printf '  %-6s %s\n' '$1' '$@';)
 
 .SECONDEXPANSION:
-.PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-bare test-free-threaded run-free-threaded run-newest test-generic test-hardware test-go
+.PHONY: all tools ext unit test run-tests one doors demo sanitize fuzz bench test-newest test-bare test-spark test-free-threaded run-free-threaded run-newest test-generic test-hardware test-go
 .PHONY: types format check-format build-unit build-sanitize build-fuzz build-types build-generic build-newest man release wheels deb parts install uninstall clean
 all: tools ext $B/tables.sh
 
@@ -226,8 +226,8 @@ extent   = $(if $(filter $(SPARSE),$1),$(if $(filter $(WHOLE),$2),, --sparse))
 each     = $(foreach t,$(call slowest,$(filter $(DOORS),$1)),$(foreach p,$(call with,$t),'$t --python $p$(call extent,$t,$p)')) \
 	   $(foreach p,$(PYTHONS),$(foreach t,$(filter tests/unit_py/%,$1),'$p $t'))
 EACH     = $(call each,$(wildcard tests/unit_py/test_*.py $(DOORS)))
-ONCE    := $(filter-out tests/unit_py/% $(DOORS) $(RACES) $(READER_RACES) $(GO_TESTS),$(shell find tests -name 'test_*.py' -o -name 'test_*.sh' | sort))
-LONG     := $(filter $(addprefix tests/wrapper/test_,wheels.sh pip.sh fleet.py reader.py),$(ONCE))
+ONCE    := $(filter-out tests/unit_py/% tests/spark/% $(DOORS) $(RACES) $(READER_RACES) $(GO_TESTS),$(shell find tests -name 'test_*.py' -o -name 'test_*.sh' | sort))
+LONG     := $(filter $(addprefix tests/wrapper/test_,wheels.sh pip.sh agent.py fleet.py reader.py),$(ONCE))
 EMULATED := 'tests/hardware/test_intel_pt.py --emulated'
 
 # `make one`: T is a test's name with or without test_, its path, or the name of a golden case. Names that several
@@ -341,6 +341,9 @@ test-go: all
 # The wheels in trees of Debian 12, 13 and sid that have nothing but a Python.
 test-bare:
 	scripts/bare
+
+test-spark: all
+	tests/run --limit 3600 'tests/spark/test_spark.py'
 
 # With a CPython without a GIL, which is built first: what threads may meet there. Of the emulated processor only what needs
 # no specialization.

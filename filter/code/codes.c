@@ -127,6 +127,13 @@ uint64_t codes_words(const struct codes *c, const char *file)
 	return p ? p->words : words;
 }
 
+bool codes_went_on(const struct codes *c, const char *file)
+{
+	const struct piece *p = c->switched ? find_piece(c, file) : NULL;
+
+	return p && p->number < c->switched;
+}
+
 static bool is_there(const struct codes *c, const char *file)
 {
 	char path[PATH_MAX];

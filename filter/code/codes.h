@@ -134,6 +134,9 @@ struct code *codes_intern(struct process *p, const char *file, const char *qualn
  */
 uint64_t codes_words(const struct codes *c, const char *file);
 
+/* Was this file closed while the recording went on in another one? Then its `words` are all that it should have. */
+bool codes_went_on(const struct codes *c, const char *file);
+
 /* Of a recording in several files, one of which is `file` in the tables' folder: how many are not there, but should. */
 unsigned codes_missing_pieces(const struct codes *c, const char *file);
 

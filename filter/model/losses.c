@@ -13,11 +13,16 @@ static bool was_asked_to_end(const struct process *p)
 	return p->killed == SIGTERM || p->killed == SIGINT || p->killed == SIGHUP;
 }
 
-/* Without a `stop` line only the recorder can know whether a process wrote more than arrived. */
+/*
+ * Without a `stop` line only the recorder can know whether a process wrote more than arrived. Of a file that it closed
+ * to go on in another one it says so: the process may still run.
+ */
 static uint64_t unstopped(const struct profile *p)
 {
 	uint64_t n = 0;
 
+	if (codes_went_on(p->codes, p->file))
+		return 0;
 	for (struct map_slot *s = NULL; (s = map_next(&p->codes->processes, s));) {
 		const struct process *process = s->value;
 

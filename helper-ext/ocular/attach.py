@@ -422,6 +422,7 @@ def arguments() -> argparse.ArgumentParser:
         parser.add_argument(*row.names, dest=name, **how)
     parser.set_defaults(recording="ocular.data", mode=modes.DEFAULT)
     parser.add_argument("--for", dest="length", type=seconds, metavar="TIME")
+    parser.add_argument("--tied", type=int, metavar="PID")
     parser.add_argument("--wait", type=seconds, default=10.0, metavar="TIME")
     return parser
 
@@ -462,15 +463,15 @@ def how_far(folder: str, since: float, deadline: float | None) -> str:
     return "[ ocular: %.1f MB in %.0f s%s ]" % (size / 1e6, now - since, left)
 
 
-def wait_end(target: Target, length: float | None, folder: str, wake: int, quiet: bool) -> bool:
-    """Until the time is over, a signal, or one of the two sides is gone. Is the target still there?"""
+def wait_end(target: Target, length: float | None, folder: str, ends: list[int], quiet: bool) -> bool:
+    """Until the time is over, one of `ends` is readable, or one of the two sides is gone. Is the target still there?"""
     line, since = progress.Line(), time.monotonic()
     deadline = since + length if length else None
     while os.path.exists(os.path.join(folder, ".ocular.sock")):
         if not quiet:
             line.show(how_far(folder, since, deadline))
         left = 0.5 if deadline is None else min(0.5, deadline - time.monotonic())
-        if left <= 0 or select.select([wake, target.fd], [], [], left)[0]:
+        if left <= 0 or select.select([*ends, target.fd], [], [], left)[0]:
             break
     line.clear()
     return not target.ended()
@@ -508,6 +509,7 @@ def attach(o: argparse.Namespace) -> None:
         raise
     folder = os.path.abspath(o.recording)
     order = start_order(o, folder)
+    tied = [] if o.tied is None else [Target(o.tied).fd]
     tools.serve(folder, recorder_options(o))
     try:
         how, wake = ask(target, folder, order, o.wait), catch_signals()  # who is told "attached" may press Ctrl-C
@@ -516,8 +518,8 @@ def attach(o: argparse.Namespace) -> None:
         raise
     if not o.quiet:
         stderr.say("[ ocular: attached to %d by %s; %s detaches ]" % (
-            o.pid, how, "time" if o.length else "Ctrl-C"))
-    there = wait_end(target, o.length, folder, wake, o.quiet)
+            o.pid, how, "time" if o.length else "the end of process %d" % o.tied if tied else "Ctrl-C"))
+    there = wait_end(target, o.length, folder, [wake, *tied], o.quiet)
     try:
         if there:
             ask(target, folder, {"do": "stop"}, o.wait)

@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 
-from . import fleet_add, fleet_compact, fleet_events, fleet_output, fleet_questions, stderr, tools
+from . import fleet_add, fleet_compact, fleet_events, fleet_output, fleet_questions, fleet_spark, stderr, tools
 from .fleet_store import Refused, Store, duckdb
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
@@ -49,6 +49,18 @@ def add(options: argparse.Namespace) -> int:
             stderr.say("ocular: " + stderr.printable(str(e)))
             refused = 1
     return refused
+
+
+def spark(options: argparse.Namespace) -> int:
+    """The same by Spark's executors, from any Hadoop file system."""
+    if not options.what:
+        Parser().error("spark: name recordings, or folders that have some")
+    if options.events:
+        Parser().error("spark adds totals only: --events is for add")
+    partition = None if options.partition is None else fleet_add.label_names(options.partition)
+    fleet_add.labels(options.label)
+    fleet_spark.modules()
+    return fleet_spark.run(Store.made(options.store, partition), options.what, options)
 
 
 def sql(options: argparse.Namespace) -> int:
@@ -117,7 +129,7 @@ def compact(options: argparse.Namespace) -> int:
 
 
 COMMANDS: "dict[str, Callable[[argparse.Namespace], int]]" = {
-    "add": add, "sql": sql, "top": top, "show": show, "durations": durations, "callers": callers, "slower": slower, "trace": trace, "compact": compact}
+    "add": add, "spark": spark, "sql": sql, "top": top, "show": show, "durations": durations, "callers": callers, "slower": slower, "trace": trace, "compact": compact}
 
 
 def one(options: argparse.Namespace, what: str) -> str:
@@ -141,6 +153,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("what", nargs="*")
     parser.add_argument("--label", action="append", default=[])
     parser.add_argument("--partition")
+    parser.add_argument("--master")
+    parser.add_argument("--conf", action="append", default=[])
     parser.add_argument("--by")
     parser.add_argument("--each")
     parser.add_argument("--format", choices=fleet_output.FORMATS, default="table")

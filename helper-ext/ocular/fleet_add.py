@@ -17,13 +17,17 @@ from .fleet_store import NO_DAY, Refused, Store, duckdb, made_of
 
 TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
 HEADER_MOST = 16 << 20  # of the first line of a code table
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}", re.ASCII)
 VALUE = re.compile(r"\w[\w.+:@ -]{0,199}", re.ASCII)
 HOSTNAME = 3  # perf's number of that feature
+
+
+class NotAdded(Refused):
+    """Because of the recording: it will be no better next time."""
 
 
 def labels(words: "Sequence[str]") -> dict[str, str]:
@@ -64,7 +68,7 @@ def _recorded(recording: str) -> list[str]:
     folder = recording if os.path.isdir(recording) else os.path.dirname(recording) or "."
     data = os.path.join(folder, "perf.data") if folder == recording else recording
     if not os.path.isfile(data):
-        raise Refused("'%s' is not a recording: it has no perf.data" % recording)
+        raise NotAdded("'%s' is not a recording: it has no perf.data" % recording)
     return [*_glob(folder, "codes-*.jsonl"), data]
 
 
@@ -111,10 +115,11 @@ def _report(command: list[str], which: str) -> tuple[int, bytes, bytes]:
 def _summary(recording: str, which: str) -> "dict[str, Any]":
     status, written, errors = _report([tools.front_end(), "report", "--quiet", "--summary", "-", "--for-fleet", recording], which)
     if status:
-        raise Refused("'%s' was not added: %s" % (recording, tools.reason(errors, status)))
+        why = NotAdded if 0 < status < 126 else Refused  # else it was ended from outside, as the shell tells it or the kernel
+        raise why("'%s' was not added: %s" % (recording, tools.reason(errors, status)))
     made = json.loads(written.decode("utf-8", "replace"))
     if not isinstance(made, dict) or made.get("schema") != 1:
-        raise Refused("'%s' was not added: its summary has another schema" % recording)
+        raise NotAdded("'%s' was not added: its summary has another schema" % recording)
     return tables.with_waiting(made)
 
 
@@ -152,10 +157,13 @@ def host_of(path: str) -> str | None:
         return None
 
 
-def start_of(header: "dict[str, Any]") -> "datetime.datetime | None":
-    """When it began, in UTC; None: not known."""
+def start_of(header: "dict[str, Any]", first_ns: "int | None" = None) -> "datetime.datetime | None":
+    """When the process began, in UTC; with the time of the first event in the recording, when that was. None: not known."""
     clock = header.get("clock")
-    ns = clock.get("realtime_ns") if isinstance(clock, dict) else None
+    clock = clock if isinstance(clock, dict) else {}
+    ns, then = clock.get("realtime_ns"), clock.get("monotonic_ns")
+    if isinstance(ns, int) and isinstance(then, int) and first_ns is not None and header.get("backend") == "software":
+        ns += max(first_ns - then, 0)
     if not isinstance(ns, int) or not 0 < ns < 1 << 62:
         return None
     return datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=ns // 1000)
@@ -179,11 +187,11 @@ def _same_labels(connection: "Any", store: Store, at: tuple[str, str], recording
     row = (store.rows(connection, "SELECT * FROM read_parquet(?, hive_partitioning = false) WHERE recording = ?", store.path(tables.RECORDING, *at), recording) or [{}])[0]
     had = {name[len(tables.LABEL):]: value for name, value in row.items() if name.startswith(tables.LABEL) and value is not None}
     if had != given:
-        raise Refused("'%s' is in the store already, with other labels: %s" % (
+        raise NotAdded("'%s' is in the store already, with other labels: %s" % (
             shown, ", ".join("%s=%s" % each for each in sorted(had.items())) or "none"))
 
 
-def _there(connection: "Any", store: Store, recording: str, given: dict[str, str], shown: str) -> "tuple[str, str] | None":
+def there(connection: "Any", store: Store, recording: str, given: dict[str, str], shown: str) -> "tuple[str, str] | None":
     """Where the store has it; None: it has not. Refused if it has it with other labels."""
     at = store.has(connection, recording)
     if at:
@@ -191,13 +199,15 @@ def _there(connection: "Any", store: Store, recording: str, given: dict[str, str
     return at
 
 
-def add(store: Store, recording: str, given: dict[str, str], events: bool = False, which: str = "1 of 1") -> "list[dict[str, Any]]":
-    """One recording, packed or not, `which` of several: the rows of what was not there already, one for each of its parts."""
+def add(store: Store, recording: str, given: dict[str, str], events: bool = False, which: str = "1 of 1",
+        shown: "Callable[[str], str] | None" = None) -> "list[dict[str, Any]]":
+    """One recording, packed or not, `which` of several: the rows of what was not there already, one for each of its parts. shown: where a part
+    is for users, if not here."""
     if not os.path.exists(recording):
         raise Refused("no recording '%s'" % recording)
     with tools.unpacked(recording) as folder:
-        shown = {part: part if folder == recording else recording for part in parts(folder)}
-        return [row for row in (_add(store, part, given, name, events, which) for part, name in shown.items()) if row]
+        names = {part: shown(part) if shown else (part if folder == recording else recording) for part in parts(folder)}
+        return [row for row in (_add(store, part, given, name, events, which) for part, name in names.items()) if row]
 
 
 def lacks(row: "dict[str, Any]") -> str:
@@ -209,15 +219,15 @@ def _add(store: Store, recording: str, given: dict[str, str], shown: str, events
     """One part, which the user knows by another name if it was packed. None: it is there already."""
     connection = duckdb().connect()
     versions, name = _versions(recording), content_id(recording)
-    at = _there(connection, store, name, given, shown)
+    at = there(connection, store, name, given, shown)
     if at and not (events and _lacks_events(store, at[0], name)):
         return None
     summary = _summary(recording, which)
     if versions != _versions(recording):  # the report repairs what was cut off
         name = content_id(recording)
-    at = _there(connection, store, name, given, shown)
+    at = there(connection, store, name, given, shown)
     header = _header(recording, summary)
-    start = start_of(header)
+    start = start_of(header, summary["trace"].get("start_ns"))
     day = at[0] if at else store.place(start.date().isoformat() if start else NO_DAY, given)
     names = tables.Names(header)
     if not at:
@@ -249,9 +259,9 @@ def _recording_columns(given: dict[str, str]) -> list[tuple[str, str]]:
 def _recording_row(recording: str, summary: "dict[str, Any]", name: str, header: "dict[str, Any]", given: dict[str, str],
                    shown: str) -> "dict[str, Any]":
     host = host_of(os.path.join(recording, "perf.data") if os.path.isdir(recording) else recording)
-    script, start = tables.program(header), start_of(header)
+    script, start = tables.program(header), start_of(header, summary["trace"].get("start_ns"))
     row = tables.recording_row(summary, recording=name, program=script and os.path.basename(script), host=host,
                                start=start and start.isoformat(" "), path=os.path.abspath(shown),
-                               commit=commit_of(tables.Names(header).folders[-1], host, start))
+                               commit=commit_of(tables.Names(header).folders[-1], host, start_of(header)))
     row.update({tables.LABEL + label: value for label, value in given.items()})
     return row

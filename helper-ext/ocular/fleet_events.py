@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 VERSION = 1  # of the columns
 BLOCKS = 8  # of a row group
 LEVEL = 1  # of zstd: events are many, and what is sorted by time is small already
-NO_ARROW = 'ocular fleet add --events needs pyarrow, which %s does not have: pip install "ocular-trace[fleet-events]"' % (sys.executable or "Python")
+NO_ARROW = 'events in a fleet store need pyarrow, which %s does not have: pip install "ocular-trace[fleet-events]"' % (sys.executable or "Python")
 DELTAS = ("time_ns", "duration_ns", "self_ns")  # Not of a few values each, as the other columns.
 
 

@@ -13,6 +13,7 @@ import signal
 import sys
 
 from . import fleet_add, stderr
+from .fleet_events import NO_ARROW
 from .fleet_store import NO_DUCKDB, Refused, Store
 
 PASSED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
@@ -57,10 +58,10 @@ def made_by(command: list[str], recording: str) -> tuple[int, bool]:
     return status, made and os.path.exists(path)
 
 
-def add(store: Store, recording: str, given: dict[str, str], quiet: bool) -> bool:
+def add(store: Store, recording: str, given: dict[str, str], events: bool, quiet: bool) -> bool:
     """False: it could not be added, which was said."""
     try:
-        added = fleet_add.add(store, recording, given)
+        added = fleet_add.add(store, recording, given, events)
         for row in () if quiet else added:
             stderr.say("ocular: added to '%s' as %s%s" % (stderr.printable(store.shown), row["recording"], fleet_add.lacks(row)))
         return True
@@ -68,16 +69,18 @@ def add(store: Store, recording: str, given: dict[str, str], quiet: bool) -> boo
         reason = str(e)
     except KeyboardInterrupt:
         reason = "interrupted"
-    stderr.say("ocular: %s; the recording is '%s', to be added with ocular fleet add" % (stderr.printable(reason.removeprefix("ocular: ")), recording))
+    stderr.say("ocular: %s; the recording is '%s', to be added with ocular fleet add%s" % (
+        stderr.printable(reason.removeprefix("ocular: ")), recording, " --events" if events else ""))
     return False
 
 
 def main(arguments: list[str]) -> int:
-    """STORE RECORDING [--quiet] [--label NAME=VALUE]... -- RECORDER..."""
+    """STORE RECORDING [--quiet] [--events] [--label NAME=VALUE]... -- RECORDER..."""
     parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument("store")
     parser.add_argument("recording")
-    parser.add_argument("--quiet", action="store_true")
+    for flag in ("--quiet", "--events"):
+        parser.add_argument(flag, action="store_true")
     parser.add_argument("--label", action="append", default=[])
     at = arguments.index("--")
     options, command = parser.parse_args(arguments[:at]), arguments[at + 1:]
@@ -85,12 +88,14 @@ def main(arguments: list[str]) -> int:
         given = fleet_add.labels(options.label)
         if not importlib.util.find_spec("duckdb"):  # imported when it is needed: the program should not wait for it
             raise Refused(NO_DUCKDB)
+        if options.events and not importlib.util.find_spec("pyarrow"):
+            raise Refused(NO_ARROW)
         store = Store.made(options.store)
     except Refused as e:
         stderr.say("ocular: " + stderr.printable(str(e)))
         return 1
     status, made = made_by(command, options.recording)
-    added = not made or add(store, options.recording, given, options.quiet)
+    added = not made or add(store, options.recording, given, options.events, options.quiet)
     return end(status) or int(not added)
 
 

@@ -7,17 +7,17 @@ that a Python that Ocular cannot run on can print the lists for the scripts and 
 
 # A line each, between tabs: names; value ("-": none; "A|B": one of these; "@LIST": a list of below); what becomes of it
 # (scripts/ocular's parse: "+" joined by colons, "@" by newlines, "!" no value, "recorder^" handed to ocular-record as it
-# is); who takes it beside scripts/ocular record: "m" python -m ocular, "a" ocular attach, "r" ocular-record; help. A
+# is); who takes it beside scripts/ocular record: "m" python -m ocular, "a" ocular attach, "s" ocular agent, "r" ocular-record; help. A
 # line that begins with a tab goes on with the help above it.
 RECORD = """\
 -o --output	DIR	recording	mar	the recording (default ocular.data; an older one becomes DIR.old)
---mode	@modes	mode	ma	what to record (default adaptive):
---include	PATTERN	include+	ma	trace only this: a module or package (json.decoder), or, with a slash or .py, a pattern
+--mode	@modes	mode	mas	what to record (default adaptive):
+--include	PATTERN	include+	mas	trace only this: a module or package (json.decoder), or, with a slash or .py, a pattern
 	of file names ('*/site-packages/*'); may be repeated
---exclude	PATTERN	exclude+	ma	trace all but this; may be repeated
---c-calls	-	c_calls!	ma	record calls of C functions, too, each by its name; mode full always does
---exceptions	-	exceptions!	ma	record exceptions, too: where each was raised, how far it went; mode full always does
---no-identity	-	no_identity!	ma	do not record which generator or coroutine is resumed, only of which function
+--exclude	PATTERN	exclude+	mas	trace all but this; may be repeated
+--c-calls	-	c_calls!	mas	record calls of C functions, too, each by its name; mode full always does
+--exceptions	-	exceptions!	mas	record exceptions, too: where each was raised, how far it went; mode full always does
+--no-identity	-	no_identity!	mas	do not record which generator or coroutine is resumed, only of which function
 --python	PYTHON	python	-	the interpreter (default: $PYTHON, else python3)
 --backend	@backends	backend	m	how markers get into the trace (default auto):
 --native	HZ	recorder^	mar	also sample the C functions that threads run, so often in a second of CPU time
@@ -26,17 +26,17 @@ RECORD = """\
 	(default 131072)
 --wait-ms	N	recorder^	mr	how long a thread waits for room in its ring before it drops markers and counts them
 	(default 10000)
---flight	LENGTH	flight	mar	keep only snapshots: the last LENGTH (10ms, 2s; or a size a thread: 4M) before
+--flight	LENGTH	flight	masr	keep only snapshots: the last LENGTH (10ms, 2s; or a size a thread: 4M) before
 	ocular.take_snapshot(), SIGUSR2 to the recorder, or a process that dies
---trigger	FUNCTION	call@	ma	take one when it is called, or when a call took longer, with the values of names:
+--trigger	FUNCTION	call@	mas	take one when it is called, or when a call took longer, with the values of names:
 	'pkg.mod:Class.method', 'pkg.mod:f(size, self) > 50ms', 'app/*.py:f'. '?' lets you pick
 	one (by fzf, if it is there), '?sea > 50ms' among those with sea in their name; so
 	for --trigger-symbol
---trigger-exception	TYPE	exception@	ma	when one is raised: ValueError, pkg.mod:Error; subclasses too
---trigger-task	NAME	task@	ma	when a task, or a request (ocular.request), of that name took longer:
+--trigger-exception	TYPE	exception@	mas	when one is raised: ValueError, pkg.mod:Error; subclasses too
+--trigger-task	NAME	task@	mas	when a task, or a request (ocular.request), of that name took longer:
 	'GET /users > 200ms', 'worker-* > 1s'
---trigger-lag	TIME	lag@	ma	when an asyncio callback takes, or a thread waits to run, longer than 20ms
---trigger-symbol	S	recorder^	mar	take one when a thread comes to a C function: libc.so.6:fsync (hardware
+--trigger-lag	TIME	lag@	mas	when an asyncio callback takes, or a thread waits to run, longer than 20ms
+--trigger-symbol	S	recorder^	masr	take one when a thread comes to a C function: libc.so.6:fsync (hardware
 	breakpoint; up to 4)
 --max-snapshots	N	recorder^	mar	at most that many (default 100)
 --duty	PERCENT	recorder^	mar	trace in short windows that make up that share of the time (5%), evenly spaced; between
@@ -53,6 +53,7 @@ RECORD = """\
 --no-filter	-	no_filter!	-	mode opcodes: record all branches, not only those of the interpreter's evaluation function
 --fleet	STORE	fleet	-	add the recording to that store when it has ended (docs/fleet.md)
 --label	NAME=VALUE	labels@	-	with --fleet: say so of the recording (release=1.4); may be repeated
+--events	-	fleet_events!	-	with --fleet: also each event as a row (ocular record only; of run it is report's)
 --pt-buffer	SIZE	pt_buffer	-	perf's trace buffer for each CPU (default: what your rights allow, up to 16M)
 -q --quiet	-	quiet!	ar	no progress and no closing line
 """

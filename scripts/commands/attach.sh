@@ -5,6 +5,7 @@
 attach_table() {
 	cat <<'END'
 --for	TIME	-	-	detach after that time: 10s, 500ms
+--tied	PID	-	-	detach when that process has ended
 --wait	TIME	-	-	give up when the program does not answer within that time (default 10s)
 END
 	record_table | awk -F'\t' '/^-/ { shown = $4 ~ /a/ } shown'

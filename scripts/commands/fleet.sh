@@ -4,9 +4,11 @@
 # For help and completion; ocular/fleet.py reads the options.
 fleet_table() {
 	cat <<'END'
---label	NAME=VALUE	label	-	add: a column of the recording, label_NAME; may be repeated
+--label	NAME=VALUE	label	-	add, spark: a column of the recording, label_NAME; may be repeated
 --events	-	events!	-	add: also each event as a row of the table events; needs pyarrow
---partition	LABEL,...	partition	-	add: what the store that it makes is partitioned by, beside the day
+--partition	LABEL,...	partition	-	add, spark: what the store that it makes is partitioned by, beside the day
+--master	URL	master	-	spark: of the cluster (spark://host:7077, yarn, local[4]); default: as Spark is configured
+--conf	NAME=VALUE	conf	-	spark: a setting of Spark's; may be repeated
 --by	LABEL	by	-	slower: which label says to which side a recording belongs; durations: take them apart by it
 --each	LABEL	each	-	slower: compare within each value of it, and on the whole (default: host, the label or the recording's own)
 --share	P	share	-	slower: ignore functions with less than P per cent of the self time (default 0.1)
@@ -20,6 +22,7 @@ END
 fleet_help() {
 	cat <<'END'
 usage: ocular fleet add STORE DIR... [--label NAME=VALUE]... [--events] [--partition LABEL,...]
+       ocular fleet spark STORE PATH... [--master URL] [--conf NAME=VALUE]... [--label NAME=VALUE]... [--partition LABEL,...]
        ocular fleet sql STORE 'SELECT ...'
        ocular fleet top STORE
        ocular fleet show STORE FUNCTION
@@ -36,10 +39,12 @@ END
 	cat <<'END'
 
   ocular fleet add runs ocular.data --label release=1.4 --label host=web1
+  ocular fleet spark runs hdfs:///traces/2026-11-26 --master yarn --label release=1.4
   ocular fleet slower runs --by release 1.3 1.4
   ocular fleet sql runs 'SELECT key, sum(self_ns) FROM function GROUP BY key ORDER BY 2 DESC LIMIT 9'
 
-It needs DuckDB: pip install "ocular-trace[fleet]"; --events also pyarrow: pip install "ocular-trace[fleet-events]". The tables are in docs/fleet.md.
+It needs DuckDB: pip install "ocular-trace[fleet]"; --events also pyarrow: pip install "ocular-trace[fleet-events]"; spark
+PySpark and Java 17: pip install "ocular-trace[fleet-spark]". The tables are in docs/fleet.md.
 Exit status: 0 done, 1 failed, 2 wrong usage.
 END
 }
@@ -53,7 +58,7 @@ fleet() {
 			;;
 		esac
 	done
-	[ $# -gt 0 ] || usage_error "add, sql, top, show, durations, callers, slower, trace or compact, please"
+	[ $# -gt 0 ] || usage_error "add, spark, sql, top, show, durations, callers, slower, trace or compact, please"
 	python=${PYTHON:-$own}
 	command -v "$python" >/dev/null || die "there is no $python for it: set PYTHON"
 	own_module ocular.fleet "$@"

@@ -9,7 +9,7 @@ backends() { cat "$parts/backends" 2>/dev/null || :; }
 for kind in $trigger_kinds $also_names; do eval "$kind=''"; done
 
 recording=ocular.data mode=adaptive include='' exclude='' python=${PYTHON:-$own} backend=auto
-pt_buffer='' no_filter='' quiet='' flight='' settings='' recorder='' passed='' fleet='' labels=''
+pt_buffer='' no_filter='' quiet='' flight='' settings='' recorder='' passed='' fleet='' labels='' fleet_events=''
 
 record_help() {
 	cat <<'END'
@@ -25,6 +25,7 @@ END
   ocular record --native 999 app.py
   ocular record --flight 50ms --mode calls -- -m http.server
   ocular record --duty 5% -- -m myapp serve --port 8000
+  ocular record --fleet runs --events --label release=1.4 -- -m myapp batch
   ocular record --backend qemu --set branch=1 app.py
   ocular record --python python3.13 -- -c 'print(sum(range(10**6)))'
 
@@ -150,6 +151,7 @@ check_mode() {
 		;;
 	esac
 	[ -n "$fleet" ] || [ -z "$labels" ] || usage_error "--label needs --fleet"
+	[ -n "$fleet" ] || [ -z "$fleet_events" ] || usage_error "--events needs --fleet (the events as text: ocular report --events)"
 	[ "$backend" = qemu ] || [ -z "$settings" ] || usage_error "--set is for --backend qemu"
 }
 
@@ -240,7 +242,7 @@ become_recorder() {
 	python=${PYTHON:-$own}
 	command -v "$python" >/dev/null || die "there is no $python for --fleet: set PYTHON"
 	PATH=$users_path
-	own_module ocular.fleet_record "$fleet" "$recording" ${quiet:+--quiet} "$@"
+	own_module ocular.fleet_record "$fleet" "$recording" ${quiet:+--quiet} ${fleet_events:+--events} "$@"
 }
 
 # Likewise, on an emulated processor, which reports itself what it lacks. Of two settings the later one counts.

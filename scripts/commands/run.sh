@@ -41,7 +41,8 @@ then_report() {
 
 # Ctrl-C ends the program, not the report of what it did until then.
 run() {
-	parse "$record_options $report_options" "$@"
+	own_events=' --events:fleet_events!' # report's is meant
+	parse "${record_options%%"$own_events"*}${record_options#*"$own_events"} $report_options" "$@"
 	shift "$took"
 	take_python "$@"
 	shift "$took"

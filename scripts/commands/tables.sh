@@ -17,7 +17,7 @@ take_record_options() {
 	# Triggers that the traced process itself watches for: one variable each, made of lines.
 	trigger_kinds=$(record_table | sed -n 's/^--trigger[^	]*	[^	]*	\([a-z]*\)@	.*/\1/p' | paste -sd' ' -)
 	# What else than the mode's events the program records.
-	also_names=$(record_table | sed -n 's/^--[^	]*	-	\([a-z_]*\)!	ma	.*/\1/p' | paste -sd' ' -)
+	also_names=$(record_table | sed -n 's/^--[^	]*	-	\([a-z_]*\)!	ma[a-z]*	.*/\1/p' | paste -sd' ' -)
 	mode_names=$(first_words modes) backend_names=$(first_words backends)
 }
 

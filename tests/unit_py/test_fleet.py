@@ -16,7 +16,7 @@ import rec
 from rec import equal
 
 sys.path.insert(0, os.path.join(rec.BUILD, "python"))
-from ocular import fleet_add, fleet_slower, fleet_store, fleet_tables  # noqa: E402
+from ocular import fleet_add, fleet_kept, fleet_slower, fleet_store, fleet_tables  # noqa: E402
 
 # Two-sided limits of Student's t, from its printed tables.
 LIMITS = ((12.706, 1, 0.05), (2.228, 10, 0.05), (4.587, 10, 0.001), (2.042, 30, 0.05), (63.657, 1, 0.01), (3.390, 100, 0.001))
@@ -157,6 +157,40 @@ def test_commit():
         equal(fleet_add.commit_of(folder + "/none", here, datetime.datetime(2026, 1, 3)), None)
         equal(fleet_add.commit_of("/", here, datetime.datetime(2026, 1, 3)), None)
         equal(fleet_add.commit_of(folder, here, None), None)
+
+
+def test_start():
+    """Of the first event, where the recording's clock is that of the header; else of the process."""
+    clock = {"realtime_ns": 1_800_000_000 * 10**9, "monotonic_ns": 5 * 10**9}
+    began, later = datetime.datetime(2027, 1, 15, 8), datetime.datetime(2027, 1, 15, 8, 1)
+    for header, first, wanted in (
+            ({"clock": clock, "backend": "software"}, 65 * 10**9, later), ({"clock": clock, "backend": "software"}, None, began),
+            ({"clock": clock, "backend": "ptwrite"}, 65 * 10**9, began), ({"clock": clock, "backend": "software"}, 4 * 10**9, began),
+            ({"clock": {"monotonic_ns": 5}, "backend": "software"}, 6, None), ({"clock": 7}, 6, None), ({}, None, None)):
+        equal(fleet_add.start_of(header, first), wanted)
+
+
+HEADER = b'{"kind":"header","flight":true}\n'
+ONE, TWO = (b'{"kind":"snapshot","number":%d,"trigger":"%s"}\n' % each for each in ((1, b"call"), (2, b"lag")))
+CLOSED = b'{"kind":"piece","number":%d,"file":"perf.data.2026112%d","words":9,"most":0}\n'
+NEXT = b'{"kind":"switch","number":%d}\n'
+CODE = b'{"kind": "code","id":%d}\n'
+
+
+def test_part_of_table():
+    """What ocular agent keeps of a code table for one file of its recording: the code so far, and that file's own snapshots."""
+    text = HEADER + CODE % 1 + ONE + CLOSED % (0, 1) + NEXT % 1 + CODE % 2 + TWO + CLOSED % (1, 2)
+    ours = CLOSED.replace(b".2026112%d", b"")
+    for name, more, wanted, triggers, closed in (
+            ("perf.data.20261121", b"", HEADER + CODE % 1 + ONE + ours % 0 + NEXT % 1, ["call"], True),
+            ("perf.data.20261122", b"", HEADER + CODE % 1 + NEXT % 1 + CODE % 2 + TWO + ours % 1, ["lag"], False),
+            ("perf.data.20261122", NEXT % 2 + CODE % 3, HEADER + CODE % 1 + NEXT % 1 + CODE % 2 + TWO + ours % 1 + NEXT % 2, ["lag"], True),
+            ("perf.data", NEXT % 2 + b'{"kind":"sn', HEADER + CODE % 1 + NEXT % 1 + CODE % 2 + NEXT % 2, [], False)):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "codes-1.jsonl"), "wb") as file:
+                file.write(text + more)
+            found = fleet_kept.Table(file.name, name)
+        equal((b"".join(found.lines), found.triggers, found.closed, found.empty), (wanted, triggers, closed, not triggers), name)
 
 
 rec.run(globals())

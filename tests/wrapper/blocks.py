@@ -43,6 +43,7 @@ urllib.request.urlopen(urllib.request.Request(url, headers={"Origin": "https://u
 NOT_HERE = {
     "git clone": "CI's first step is make demo in a fresh clone; tests/wrapper/test_install.sh installs",
     "make": "CI runs each of these",
+    "ocular agent": "goes on until it is ended: tests/wrapper/test_agent.py",
     "ocular top": "needs a terminal: tests/wrapper/test_top.py",
     "perf record": "needs Intel PT: tests/hardware/test_intel_pt.py",
 }

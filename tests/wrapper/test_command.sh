@@ -357,7 +357,7 @@ ok "check tells all and succeeds" says 0 'can record and report' "$ocular" check
 ok "check tells how well clocks agree" says 0 'clocks  .*processor' "$ocular" check
 ok "a Python in a folder with a blank" says 0 'extension.*v env/bin/python3' check_blank
 ok "the reader of a report may leave early" report_to_head
-ok "completion of commands" completes 'run record report top view diff fleet stat snapshot attach ps check help' ocular ''
+ok "completion of commands" completes 'run record report top view diff fleet agent stat snapshot attach ps check help' ocular ''
 ok "of modes, as modes.py has them" completes 'calls adaptive lines precise opcodes full' ocular run --mode ''
 ok "of what an option takes" completes 'perf libipt both' ocular report --decoder ''
 ok "of options by their beginning" completes '--pstats --perfetto --python --pt-buffer' ocular run --p

@@ -509,10 +509,22 @@ def recorded(python, duck, folder):
     for n, (command, code, status, out) in enumerate(rows):
         done = fleet.traced(command, "-q", "--fleet", "store", "--label", "release=1.4", "--label", f"n={n}", "-o", f"r{n}", "--", "-c", code)
         found = fleet.value("SELECT count(*) FROM recording WHERE label_release = '1.4' AND program = '-c'")
+        problems += [f"{command} {code}: events" for rows in [fleet.sql("SELECT * FROM events LIMIT 1")] if rows]
         status = status if status < 128 or done.returncode > 0 else 128 - status  # as the kernel says it, or the shell
         if (done.returncode, found) != (status, n + 1) or done.stderr or out not in (None, done.stdout) or not done.stdout.startswith(out or ""):
             problems.append(f"{command} {code}: exit {done.returncode}, {found} recordings: {done.stdout[-500:]}{done.stderr}")
-    return problems
+    return problems + recorded_events(fleet)
+
+
+def recorded_events(fleet):
+    """record --fleet --events: the rows of add --events; run --events FILE is the report's, as it was."""
+    done = fleet.traced("record", "--fleet", "with", "--events", "-o", "e", "--", "app.py", "3")
+    problems = [f"record --events: exit {done.returncode}: {done.stderr}"] * (done.returncode != 0 or "added to 'with'" not in done.stderr)
+    problems += wrong_events(fleet, 1, "with")
+    done = fleet.traced("run", "-q", "--fleet", "store", "--label", "release=1.5", "--events", "e.txt", "-o", "f", "--", "app.py", "3")
+    with open(os.path.join(fleet.folder, "e.txt"), encoding="utf-8") as file:
+        problems += ["run --events"] * (done.returncode != 0 or "PY_START" not in file.read())
+    return problems + ["run: events in the store"] * (fleet.sql("SELECT * FROM events LIMIT 1") != [])
 
 
 def passed_on(python, duck, folder):
@@ -539,7 +551,8 @@ def not_added(python, duck, folder):
     before, problems = tree(folder), []
     for words, status, text in (
             (("--fleet", "store", "--label", "host=../up"), 1, "the value of label"), (("--fleet", "app.py"), 1, "app.py"),
-            (("--fleet", "old"), 1, "not a fleet store, and not empty"), (("--label", "host=a"), 2, "--label needs --fleet")):
+            (("--fleet", "old"), 1, "not a fleet store, and not empty"), (("--label", "host=a"), 2, "--label needs --fleet"),
+            (("--events",), 2, "--events needs --fleet")):
         done = fleet.traced("record", "-q", *words, "-o", "old", "--", "-c", "open('ran', 'w')")
         if done.returncode != status or text not in done.stderr or done.stderr.count("\n") != 1:
             problems.append(f"{words}: exit {done.returncode}: {done.stdout}{done.stderr}")

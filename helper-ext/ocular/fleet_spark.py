@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: MIT
+"""`ocular fleet spark`: recordings from any Hadoop file system, analysed by Spark's executors, a recording a task (docs/fleet.md).
+
+An executor adds a recording to a store of its own, which has nothing else, as `ocular fleet add` does, and hands over that store's
+files. The driver alone writes into the user's store, by the same rule as ever: the recording's row comes last. So a task that is lost,
+or runs twice, changes nothing.
+"""
+
+import contextlib
+import importlib
+import os
+import shutil
+import sys
+import tempfile
+
+from . import __version__, fleet_add, progress, stderr, tools
+from . import fleet_tables as tables
+from .fleet_store import Refused, Store, duckdb
+
+TYPE_CHECKING = False  # typing.TYPE_CHECKING, without importing typing into traced programs
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+NO_SPARK = 'ocular fleet spark needs PySpark, which %s does not have: pip install "ocular-trace[fleet-spark]", and Java 17' % (sys.executable or "Python")
+DATA = "perf.data"
+NEEDED = ("perf.data", "codes-")  # what names of a recording's files begin with
+MOST = (1 << 31) - 1  # bytes: Spark reads a file into an array of Java's
+TASKS = 8  # for each core in one job: what the driver holds at a time
+
+
+class Recording:
+    """One that is to be read: its path, and those of its files."""
+
+    def __init__(self, path: str, files: "list[tuple[str, int]]") -> None:
+        self.path, self.files = path, [name for name, _ in files]
+        self.packed = path.endswith(tools.PACKED)
+        large = [name for name, size in files if size > MOST]
+        if large:
+            raise Refused("'%s' is larger than 2 GB, which is what Spark reads at a time: use ocular pack first, or ocular fleet add" % large[0])
+
+    def shown(self) -> str:
+        """As a user of this machine knows it, where it is on this machine."""
+        return self.path.removeprefix("file:") if self.path.startswith("file:/") else self.path
+
+
+# --- in an executor
+
+
+def task(settings: "dict[str, Any]") -> "Callable[[Iterable[Any]], Iterator[Any]]":
+    """What runs there: it is sent as code, because there may be no such module yet."""
+    def analyse(rows: "Iterable[Any]") -> "Iterator[Any]":
+        import sys
+        try:
+            import ocular
+        except ImportError:
+            sys.path.insert(0, settings["package"])
+            import ocular
+        from ocular import fleet_spark
+        if ocular.__version__ != settings["version"]:
+            return iter([(None, "the executors have Ocular %s, and this is %s" % (ocular.__version__, settings["version"]), [], [])])
+        return fleet_spark.analysed(rows, settings)
+    return analyse
+
+
+def analysed(rows: "Iterable[tuple[int, Iterable[tuple[str, Any]]]]", settings: "dict[str, Any]") -> "Iterator[Any]":
+    """(number, why not, ids, [(table, place, stem, bytes)]) of each recording, which is a number, and names and contents of files."""
+    for number, files in rows:
+        made = tools.working_folder("ocular.spark.")
+        try:
+            yield number, *_analysed(made, files, settings["paths"][number], settings)
+        except (Refused, RuntimeError) as e:
+            reason = str(e).removeprefix("ocular: ")
+            for name in ("data" + tools.PACKED, "data"):  # it has no such name for whoever reads this
+                reason = reason.replace(os.path.join(made, name), settings["paths"][number])
+            yield number, reason, [], []
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+
+
+def _analysed(made: str, files: "Iterable[tuple[str, Any]]", path: str, settings: "dict[str, Any]") -> "tuple[str, list[str], list[Any]]":
+    recording = os.path.join(made, "data")
+    if path.endswith(tools.PACKED):
+        recording += tools.PACKED
+    else:
+        os.mkdir(recording)
+    for name, content in files:
+        with open(recording if path.endswith(tools.PACKED) else os.path.join(recording, name), "wb") as file:
+            file.write(content)
+    with tools.unpacked(recording) as folder:
+        ids = [fleet_add.content_id(part) for part in fleet_add.parts(folder)]
+        if settings["known"].issuperset(ids):
+            return "", ids, []
+        store = Store.made(os.path.join(made, "store"), settings["partition"] or None)
+        fleet_add.add(store, folder, settings["labels"], shown=lambda part: path if path.endswith(tools.PACKED) else path + part.removeprefix(folder))
+    return "", [], list(_files(store))
+
+
+def _files(store: Store) -> "Iterator[tuple[str, str, str, bytes]]":
+    for table in tables.all_tables():
+        for (place, stem), path in sorted(store.files(table).items()):
+            with open(path, "rb") as file:
+                yield table, place, stem, file.read()
+
+
+# --- in the driver
+
+
+def modules() -> "Any":
+    """PySpark's. Refused if this Python does not have it, or DuckDB."""
+    duckdb()
+    try:
+        return importlib.import_module("pyspark.sql")
+    except ImportError:
+        raise Refused(NO_SPARK) from None
+
+
+@contextlib.contextmanager
+def _stderr_into(log: str) -> "Iterator[None]":
+    """What is started meanwhile says what it says there, for as long as it lives: Java warns of itself, and Spark tells each task that it lost."""
+    ours = os.dup(2)
+    number = os.open(log, os.O_WRONLY | os.O_APPEND)
+    try:
+        os.dup2(number, 2)
+        yield
+    finally:
+        os.dup2(ours, 2)
+        os.close(number)
+        os.close(ours)
+
+
+def session(options: "argparse.Namespace", log: str) -> "Any":
+    """Spark, as its own configuration says, and the command line. Refused with its reason."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = modules().SparkSession.builder.appName("ocular fleet spark").config("spark.ui.showConsoleProgress", "false").config("spark.ui.enabled", "false")
+    if options.master:
+        builder = builder.master(options.master)
+    for word in options.conf:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise Refused("--conf is NAME=VALUE, not '%s'" % word)
+        builder = builder.config(name, value)
+    try:
+        with _stderr_into(log):
+            made = builder.getOrCreate()
+    except Exception as e:  # PySpark's and py4j's have no base of their own
+        raise Refused("Spark does not start: %s; what it said is in %s" % (_reason(e), log)) from None
+    made.conf.set("spark.sql.files.maxPartitionBytes", "1")  # a file a task
+    return made
+
+
+def _reason(error: Exception) -> str:
+    """Spark's, without the stacks of Java and Python."""
+    java = getattr(error, "java_exception", None)
+    lines = str(java.toString() if java is not None else error).strip().splitlines() or [type(error).__name__]
+    return lines[0]
+
+
+class Listing:
+    """What is in folders of a Hadoop file system."""
+
+    def __init__(self, spark: "Any") -> None:
+        self.jvm, self.conf = spark.sparkContext._jvm, spark.sparkContext._jsc.hadoopConfiguration()
+
+    def _statuses(self, path: "Any") -> "list[Any]":
+        return list(path.getFileSystem(self.conf).listStatus(path))
+
+    def recordings(self, text: str) -> "list[Recording]":
+        """Those that a path of the command line means: itself, or what is in that folder. Refused if that is none."""
+        try:
+            path = self.jvm.org.apache.hadoop.fs.Path(text)
+            matched = list(path.getFileSystem(self.conf).globStatus(path) or [])
+            found = [each for status in matched for each in self._of(status, True)]
+        except Exception as e:
+            raise Refused("cannot read '%s': %s" % (text, _reason(e))) from None
+        if not found:
+            raise Refused("no recording '%s'" % text)
+        return found
+
+    def _of(self, status: "Any", deeper: bool) -> "Iterator[Recording]":
+        path = status.getPath()
+        if not status.isDirectory():
+            if path.getName().endswith(tools.PACKED):
+                yield Recording(path.toString(), [(path.toString(), status.getLen())])
+            return
+        inside = self._statuses(path)
+        files = [(each.getPath().toString(), each.getLen()) for each in inside if each.isFile() and each.getPath().getName().startswith(NEEDED)]
+        if any(name.rpartition("/")[2].startswith(DATA) for name, _ in files):
+            yield Recording(path.toString(), files)
+        elif deeper:
+            for each in sorted(inside, key=lambda each: str(each.getPath().toString())):
+                yield from self._of(each, False)
+
+
+def _escaped(path: str) -> str:
+    """For Spark, which takes a path for a pattern."""
+    return "".join("\\" + c if c in "\\{}[]*?," else c for c in path)
+
+
+def _read(spark: "Any", recordings: "list[Recording]") -> "Any":
+    """An RDD of (number, [(name, content)]), a partition each."""
+    numbers = {name: number for number, each in enumerate(recordings) for name in each.files}
+    parts = []
+    for packed in (True, False):
+        names = [_escaped(name) for each in recordings if each.packed == packed for name in each.files]
+        if not names:
+            continue
+        rows = spark.read.format("binaryFile").load(names).select("path", "content").rdd.map(_row(numbers))
+        if packed:
+            parts.append(rows.map(lambda row: (row[0], [row[1]])))
+        else:  # the files of one recording come together
+            parts.append(rows.groupByKey(sum(not each.packed for each in recordings)))
+    return parts[0].union(parts[1]) if len(parts) > 1 else parts[0]
+
+
+def _row(numbers: "dict[str, int]") -> "Callable[[Any], tuple[int, tuple[str, Any]]]":
+    def row(found: "Any") -> "tuple[int, tuple[str, Any]]":
+        path = found["path"]
+        return numbers[path], (path.rpartition("/")[2], bytes(found["content"]))
+    return row
+
+
+def known(store: Store) -> set[str]:
+    """Ids of all recordings in the store."""
+    there = store.files(tables.RECORDING)
+    return {stem for _, stem in there} | store.packed(duckdb().connect(), there)
+
+
+class Writer:
+    """Takes what executors hand over."""
+
+    def __init__(self, store: Store, recordings: "list[Recording]", given: dict[str, str]) -> None:
+        self.store, self.recordings, self.given = store, recordings, given
+        self.status = 0
+        self.line = progress.Line()
+        self.done = 0
+
+    def take(self, number: "int | None", reason: str, ids: list[str], files: "list[tuple[str, str, str, bytes]]") -> None:
+        """One recording's; says what became of it."""
+        if number is None:
+            raise Refused(reason)
+        self.done += 1
+        self.line.show("[ ocular: %d of %d recordings ]" % (self.done, len(self.recordings)))
+        shown = self.recordings[number].shown()
+        try:
+            if reason:
+                raise Refused(reason)
+            said = self._write(shown, ids, files)
+        except Refused as e:
+            self.status, said = 1, []
+            self.line.clear()
+            stderr.say("ocular: " + stderr.printable(str(e)))
+        for text in said:
+            self.line.clear()
+            stderr.show(stderr.printable(text), sys.stdout)
+
+    def _write(self, shown: str, ids: list[str], files: "list[tuple[str, str, str, bytes]]") -> "list[str]":
+        connection = duckdb().connect()
+        stems = sorted({stem for table, _, stem, _ in files if table == tables.RECORDING})
+        there = {stem for stem in [*ids, *stems] if fleet_add.there(connection, self.store, stem, self.given, shown)}
+        for table, place, stem, content in files:
+            if stem not in there:
+                self.store.put(table, place, stem, lambda path, content=content: _save(path, content))  # type: ignore[misc]
+        return ["%s  %s" % (stem, shown) for stem in stems if stem not in there] or ["%s  is in the store already" % shown]
+
+
+def _save(path: str, content: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(content)
+
+
+def run(store: Store, paths: "list[str]", options: "argparse.Namespace") -> int:
+    """Adds what the paths have; 1 if something could not be added."""
+    given = fleet_add.labels(options.label)
+    number, log = tempfile.mkstemp(prefix="ocular.spark.", suffix=".log")
+    os.close(number)
+    try:
+        with contextlib.ExitStack() as stack:
+            spark = session(options, log)
+            stack.callback(spark.stop)
+            status = _run(spark, store, paths, given, log)
+    except Refused as e:
+        if log not in str(e):
+            os.unlink(log)
+        raise
+    os.unlink(log)
+    return status
+
+
+def _run(spark: "Any", store: Store, paths: "list[str]", given: dict[str, str], log: str) -> int:
+    listing = Listing(spark)
+    recordings = [each for path in paths for each in listing.recordings(path)]
+    writer = Writer(store, recordings, given)
+    settings = {"package": os.path.dirname(tools.PACKAGE), "version": __version__, "labels": given, "partition": store.partition,
+                "known": known(store), "paths": [each.shown() for each in recordings]}
+    _run_all(spark.sparkContext, _read(spark, recordings).mapPartitions(task(settings)), writer, log)
+    writer.line.clear()
+    return writer.status
+
+
+def _run_all(context: "Any", rdd: "Any", writer: Writer, log: str) -> None:
+    """A job for so many recordings, because the driver holds what a job gives."""
+    n, step = rdd.getNumPartitions(), max(TASKS * context.defaultParallelism, 1)
+    for at in range(0, n, step):
+        try:
+            found = context.runJob(rdd, lambda rows: list(rows), list(range(at, min(at + step, n))))
+        except Exception as e:
+            raise Refused("Spark gave up: %s; what it said is in %s" % (_reason(e), log)) from None
+        for number, reason, ids, files in found:
+            writer.take(number, reason, ids, files)
