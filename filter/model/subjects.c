@@ -9,7 +9,7 @@
 #include "objects.h"
 #include "profile.h"
 #include "shared/marker.h"
-#include "thread_parts.h"
+#include "thread.h"
 
 /* A frame's step while it runs a task's: what it does after that is still for the task. */
 #define RUNS_TASK UINT64_MAX

@@ -51,6 +51,9 @@ void thread_held_gil(struct thread *t, uint64_t ns);
 /* Its stack of that interpreter, made if there is none yet. NULL: no memory. */
 COLD struct stack *thread_stack(struct thread *t, uint32_t interpreter);
 
+/* The stack whose innermost activation began last: interpreters on one thread nest. NULL: all empty. */
+struct stack *thread_innermost_stack(const struct thread *t);
+
 /* Its time begins with this sample. */
 void thread_begin(struct thread *t, const struct sample *s);
 

@@ -42,9 +42,6 @@ static inline uint64_t later(uint64_t a, uint64_t b)
 
 /* --- thread_stacks.c */
 
-/* The stack whose innermost activation began last: interpreters on one thread nest. NULL: all empty. */
-struct stack *thread_innermost_stack(const struct thread *t);
-
 /* Takes the interpreter's stack off the thread; the caller owns it. NULL: there is none. */
 struct stack *thread_unlink_stack(struct thread *t, uint32_t interpreter);
 
