@@ -178,9 +178,9 @@ static const struct {
 	    "the summary also has callers, distributions of calls and iterations, and hashes of\n"
 	    "bytecode, for ocular fleet",
 	    FOR_USERS),
-	KEY(request, set_string, "slowest|N|NAME",
+	KEY(request, set_string, "slowest|N|NAME|ID",
 	    "where the time of that request went, in full: its number, or the slowest of a name\n"
-	    "(ocular.request); without, the slowest one, shortened",
+	    "(ocular.request) or of OpenTelemetry's trace id; without, the slowest one, shortened",
 	    FOR_USERS),
 	KEY(opcodes, set_opcodes, "SORT[:RESTRICT]",
 	    "tables of opcodes and of what follows what: whole program, hottest loops and\n"

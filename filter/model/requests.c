@@ -2,6 +2,8 @@
 #include "requests.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,12 +83,42 @@ static void insert(struct requests *r, size_t at, struct request *q)
 	r->slowest[at] = q;
 }
 
+/* In `text`, which has room. NULL: all are 0. */
+static const char *in_digits(const uint32_t *pieces, unsigned int n, char *text)
+{
+	uint32_t any = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		any |= pieces[i];
+		snprintf(text + 8 * i, 9, "%08" PRIx32, pieces[i]);
+	}
+	return any ? text : NULL;
+}
+
+const char *traced_trace_id(const struct traced *t, char text[TRACED_TEXT])
+{
+	return in_digits(t->pieces, MARKER_TRACE_PIECES, text);
+}
+
+const char *traced_span_id(const struct traced *t, char text[TRACED_TEXT])
+{
+	return in_digits(t->pieces + MARKER_TRACE_PIECES, MARKER_SPAN_PIECES, text);
+}
+
 static bool has_number(const struct request *q, const char *wanted)
 {
 	char *end;
 	uint64_t number = strtoull(wanted, &end, 10);
 
 	return end != wanted && !*end && q->number == number;
+}
+
+static bool has_trace_id(const struct request *q, const char *wanted)
+{
+	char text[TRACED_TEXT];
+	const char *id = traced_trace_id(&q->traced, text);
+
+	return id && !strcmp(id, wanted);
 }
 
 /* More so than the one that was found so far? */
@@ -99,7 +131,7 @@ static bool is_wanted(const struct requests *r, const struct request *q)
 		return false;
 	if (has_number(q, r->wanted))
 		return true;
-	return !strcmp(called_text(&q->called, text), r->wanted) &&
+	return (!strcmp(called_text(&q->called, text), r->wanted) || has_trace_id(q, r->wanted)) &&
 	       (!f || q->ended_ns - q->begun_ns > f->ended_ns - f->begun_ns);
 }
 

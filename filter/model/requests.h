@@ -7,12 +7,24 @@
 
 #include "base/map.h"
 #include "critical.h"
+#include "shared/marker.h"
 #include "waited.h"
 
 #define REQUESTS_KEPT 100 /* with their paths: the slowest */
 
+/* By which OpenTelemetry knows it. Zeroed: it does not, or the trace does not tell. */
+struct traced {
+	uint32_t pieces[MARKER_TRACE_PIECES + MARKER_SPAN_PIECES]; /* trace id, span id; high bits first */
+};
+
+/* Its trace id or its span id, in hexadecimal digits; NULL: there is none. It is in `text`. */
+#define TRACED_TEXT 33
+const char *traced_trace_id(const struct traced *t, char text[TRACED_TEXT]);
+const char *traced_span_id(const struct traced *t, char text[TRACED_TEXT]);
+
 struct request {
 	struct called called;
+	struct traced traced;
 	int32_t pid;
 	uint64_t number; /* in order of their beginnings: 1, 2, ... */
 	uint64_t begun_ns, ended_ns;
@@ -33,13 +45,14 @@ struct request_total {
 
 /* Of all processes. Zeroed: none. */
 struct requests {
-	const char
-		*wanted;  /* a number or a name: which one is asked for; NULL: none. Set before the first one begins */
-	struct map open;  /* struct request, by pid and object; an ended one has no beginning */
-	struct map names; /* struct request_total, by the text of the name */
+	/* Which one is asked for: a number, a name, or a trace id. NULL: none. Set before the first one begins. */
+	const char *wanted;
+	struct map open;			/* struct request, by pid and object; an ended one has no beginning */
+	struct map names;			/* struct request_total, by the text of the name */
 	struct request *slowest[REQUESTS_KEPT]; /* slowest first */
 	size_t n;
-	struct request *found; /* the wanted one: of those of a name the slowest, with its path; NULL: none has ended */
+	struct request *
+		found; /* the wanted one: of those of a name or trace id the slowest, with its path; NULL: none has ended */
 	uint64_t begun;
 };
 

@@ -397,6 +397,28 @@ static void take_name(struct thread *t, const struct sample *s)
 	t->doing.called = (struct called){ s->named, numbered ? s->payload & (MARKER_NUMBERED_TASK - 1) : 0 };
 }
 
+#define PIECES (MARKER_TRACE_PIECES + MARKER_SPAN_PIECES)
+
+/* They come in order; else some are missing. */
+static void take_piece(struct doing *d, uint64_t payload)
+{
+	uint64_t at = payload >> MARKER_PIECE_SHIFT;
+
+	d->pieces = at == d->pieces || !at ? (unsigned int)at : PIECES + 1;
+	if (d->pieces < PIECES)
+		d->traced.pieces[d->pieces++] = (uint32_t)payload;
+}
+
+static int begin_request(struct thread *t, uint64_t object, uint64_t ns, struct profile *p)
+{
+	int err = requests_begin(&p->requests, t->pid, object, &t->doing.called, ns);
+
+	if (!err && t->doing.pieces == PIECES)
+		requests_open(&p->requests, t->pid, object)->traced = t->doing.traced;
+	t->doing.pieces = 0;
+	return err;
+}
+
 static int take_request(struct thread *t, const struct sample *s, enum subject what, uint64_t object, struct profile *p)
 {
 	uint64_t step = current_step(t, p);
@@ -404,7 +426,7 @@ static int take_request(struct thread *t, const struct sample *s, enum subject w
 	if (!step)
 		return -ENOMEM;
 	if (what == SUBJECT_REQUEST_BEGUN)
-		return requests_begin(&p->requests, t->pid, object, &t->doing.called, s->time);
+		return begin_request(t, object, s->time, p);
 	return requests_end(&p->requests, t->pid, object, s->time, &p->steps, step);
 }
 
@@ -559,6 +581,9 @@ int subject_word(struct thread *t, const struct sample *s, const struct subscrib
 	case SUBJECT_REQUEST_BEGUN:
 	case SUBJECT_REQUEST_ENDED:
 		return take_request(t, s, what, whom, p);
+	case SUBJECT_TRACED:
+		take_piece(&t->doing, whom);
+		return 0;
 	case SUBJECT_TASK_RUNS:
 		return run_hidden(t, s, whom, p);
 	case SUBJECT_TASK_RESTS:

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "requests.h"
 #include "sample.h"
 #include "stack.h"
 #include "steps.h"
@@ -24,6 +25,8 @@ struct doing {
 	bool task_unseen;     /* what runs a task's steps is left out: what it does after one is for the task */
 	uint64_t due_ns;      /* of the timer that is made next; 0: it is none */
 	struct called called; /* by the last NAME word */
+	struct traced traced; /* of the request that begins next, */
+	unsigned int pieces;  /* so much of it */
 	uint64_t beginning;   /* address of the coroutine that begins next, of a task; 0: none */
 	uint64_t stepping;    /* likewise of the task whose step has begun, until something of generators runs; */
 	uint32_t step_depth;  /* then there were so many activations */

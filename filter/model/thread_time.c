@@ -77,6 +77,7 @@ int thread_gap(struct thread *t, const struct sample *s, const struct subscriber
 	label_data_forget(&t->data);
 	t->doing.beginning = t->doing.unnamed = t->doing.stepping = t->doing.last.address = 0;
 	t->doing.hidden = t->doing.step = t->doing.unseen = t->doing.awaited = 0;
+	t->doing.pieces = 0;
 	t->charged.instr = NULL;
 	err = err ?: thread_lose_spans(t, to) ?: thread_lose_wholes(t, to);
 	return err ? err : report_gap(s, to);

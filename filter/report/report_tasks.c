@@ -230,13 +230,16 @@ static int write_path(const struct report *r, const struct request *q, bool whol
 
 static int write_request(const struct report *r, const struct request *q, bool whole)
 {
-	char text[CALLED_TEXT], ns[FIGURE];
+	char text[CALLED_TEXT], ns[FIGURE], trace[TRACED_TEXT];
+	const char *id = traced_trace_id(&q->traced, trace);
 	int n;
 
 	write_title(r, whole ? "Where the time of a request went, in order"
 			     : "Where the time of the slowest request went");
 	n = fprintf(r->f, "%s, request %" PRIu64 ": ", figure_span(ns, q->ended_ns - q->begun_ns), q->number);
 	text_elided(r->f, called_text(&q->called, text), r->width - n);
+	if (id)
+		fprintf(r->f, "\ntrace id %s", id);
 	fputs("\n share    time  times  how       what\n", r->f);
 	return write_path(r, q, whole);
 }

@@ -65,12 +65,14 @@ static json_t *piece(const struct critical_piece *c)
 
 json_t *summary_request(const struct request *q)
 {
+	char trace[TRACED_TEXT], span[TRACED_TEXT];
 	json_t *path = json_array();
 
 	for (size_t i = 0; i < q->path.n; i++)
 		json_array_append_new(path, piece(&q->path.pieces[i]));
-	return json_pack("{s:I, s:o, s:i, s:I, s:I, s:o}", "number", (json_int_t)q->number, "name",
-			 called_or_null(&q->called), "pid", q->pid, "start_ns", (json_int_t)q->begun_ns, "end_ns",
+	return json_pack("{s:I, s:o, s:i, s:s?, s:s?, s:I, s:I, s:o}", "number", (json_int_t)q->number, "name",
+			 called_or_null(&q->called), "pid", q->pid, "trace_id", traced_trace_id(&q->traced, trace),
+			 "span_id", traced_span_id(&q->traced, span), "start_ns", (json_int_t)q->begun_ns, "end_ns",
 			 (json_int_t)q->ended_ns, "path", path);
 }
 

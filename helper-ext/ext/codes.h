@@ -46,6 +46,7 @@ struct hook;
 	W(JOB, "_job") \
 	W(SPAN_NAME, "_name") \
 	W(PARENT, "_parent") \
+	W(SPAN_CONTEXT, "_context") \
 	W(IS_REMOTE, "is_remote") \
 	W(UVLOOP, "uvloop.loop") \
 	W(LOOP, "Loop") \

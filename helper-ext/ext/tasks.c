@@ -479,12 +479,48 @@ static bool is_root(const struct codes *c, PyObject *span)
 	return is;
 }
 
+/* 32 bits of it, from that one on. */
+static uint32_t piece(PyObject *number, unsigned int from)
+{
+	PyObject *bits = PyLong_FromUnsignedLong(from), *above = bits ? PyNumber_Rshift(number, bits) : NULL;
+	unsigned long value = above ? PyLong_AsUnsignedLongMask(above) : 0;
+
+	PyErr_Clear();
+	Py_XDECREF(above);
+	Py_XDECREF(bits);
+	return (uint32_t)value;
+}
+
+static unsigned int write_pieces(struct codes *c, uint32_t session, PyObject *number, unsigned int at, unsigned int n)
+{
+	while (n--)
+		tasks_write(c, session, SUBJECT_TRACED,
+			    (uint64_t)at++ << MARKER_PIECE_SHIFT | piece(number, n * MARKER_PIECE_SHIFT));
+	return at;
+}
+
+/* The numbers by which others know the span. Its context is a tuple: (trace id, span id, ...). */
+static void tell_numbers(struct codes *c, uint32_t session, PyObject *span)
+{
+	PyObject *context = attribute(c, span, WORD_SPAN_CONTEXT);
+	bool tuple = context && PyTuple_Check(context) && PyTuple_GET_SIZE(context) > 1;
+	PyObject *trace = tuple ? PyTuple_GET_ITEM(context, 0) : NULL,
+		 *own = tuple ? PyTuple_GET_ITEM(context, 1) : NULL;
+
+	if (tuple && PyLong_CheckExact(trace) && PyLong_CheckExact(own))
+		write_pieces(c, session, own, write_pieces(c, session, trace, 0, MARKER_TRACE_PIECES),
+			     MARKER_SPAN_PIECES);
+	Py_XDECREF(context);
+}
+
 void tasks_span_begun(struct codes *c, uint32_t session, PyObject *span, bool shown)
 {
 	PyObject *name = is_root(c, span) ? attribute(c, span, WORD_SPAN_NAME) : NULL;
 
-	if (name && PyUnicode_CheckExact(name))
+	if (name && PyUnicode_CheckExact(name)) {
+		tell_numbers(c, session, span);
 		tell(c, session, SUBJECT_REQUEST_BEGUN, (uintptr_t)span >> IDENTITY_ADDRESS, name);
+	}
 	Py_XDECREF(name);
 }
 

@@ -60,6 +60,7 @@ TABLES = {
         ("ended", "BOOLEAN", "ended"), ("running_ns", "BIGINT", "running_ns"), ("waiting_ns", "BIGINT", "waiting_ns"),
         ("resumptions", "BIGINT", "resumptions"))),
     "requests": ("requests", (("number", "BIGINT", "number"), ("name", "VARCHAR", "name")) + _PID + (
+        ("trace_id", "VARCHAR", "trace_id"), ("span_id", "VARCHAR", "span_id"),
         ("start_ns", "BIGINT", "start_ns"), ("end_ns", "BIGINT", "end_ns"),
         ("path", "STRUCT(kind VARCHAR, what VARCHAR, awaited_by VARCHAR, wait VARCHAR, task VARCHAR, tid BIGINT, ns BIGINT)[]", "path"))),
     "snapshots": ("snapshots", (("number", "BIGINT", "number"), ("from_ns", "BIGINT", "from_ns"), ("at_ns", "BIGINT", "at_ns")) + _PID + (

@@ -94,7 +94,8 @@
 	S(18, TASK_RESTS) \
 	S(19, TASK_ENDS) \
 	S(20, JOB_AWAITED) \
-	S(21, JOB_DONE)
+	S(21, JOB_DONE) \
+	S(22, TRACED)
 
 /* What a LABEL word is. */
 enum label_what { LABEL_INSTANT, LABEL_BEGIN, LABEL_END, LABEL_COUNTER };

@@ -109,6 +109,10 @@
 /* Payload of KIND_SUBJECT: what it says, and of whom: a number, or an address / 16. */
 #define MARKER_SUBJECT_SHIFT 43
 #define MARKER_SUBJECT_MAX   0x7ffffffffffull
+/* Of SUBJECT_TRACED: which piece it is in bits 34..32, and the piece. So many pieces are a trace id, and a span id. */
+#define MARKER_TRACE_PIECES  4
+#define MARKER_SPAN_PIECES   2
+#define MARKER_PIECE_SHIFT   32
 #define MARKER_NUMBERED_TASK (1ull << 42) /* of NAME: it is Task- and the number that the other bits are */
 
 /* Payload of KIND_C_CALL: callee, caller, and from MARKER_C_OFFSET_MAX down the offset. */

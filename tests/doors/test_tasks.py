@@ -1409,8 +1409,8 @@ def test_unidentified(python, folder):
 # As much of OpenTelemetry's SDK as is looked at.
 TELEMETRY = """
 class Span:
-    def __init__(self, name, parent):
-        self._name, self._parent = name, parent
+    def __init__(self, name, parent, context=None):
+        self._name, self._parent, self._context = name, parent, context
     def start(self, start_time=None, parent_context=None):
         pass
     def end(self, end_time=None):
@@ -1420,7 +1420,8 @@ TELLS = """
 import asyncio, json, os, sys, types
 from opentelemetry.sdk.trace import Span
 async def handler(i):
-    root = Span("GET /%d" % i, (None, types.SimpleNamespace(is_remote=True))[i % 2])
+    context = (None, (2 ** 127 + i, 2 ** 63 + i, False), (0, 0), (i, i, 0, 0, 0), ("no", "numbers"))[i]
+    root = Span("GET /%d" % i, (None, types.SimpleNamespace(is_remote=True))[i % 2], context)
     inner = Span("inner", types.SimpleNamespace(is_remote=False))
     root.start()
     inner.start()
@@ -1428,14 +1429,14 @@ async def handler(i):
     inner.end()
     root.end()
 async def main():
-    await asyncio.gather(*(handler(i) for i in range(4)))
+    await asyncio.gather(*(handler(i) for i in range(5)))
 asyncio.run(main())
 json.dump([], open(sys.argv[2], "w"))
 """
 
 
 def test_telemetry(python, folder):
-    """Spans of OpenTelemetry that begin in this process are requests."""
+    """Spans of OpenTelemetry that begin in this process are requests, with its numbers if it has any."""
     package = os.path.join(folder, "opentelemetry", "sdk", "trace")
     os.makedirs(package)
     with open(os.path.join(package, "__init__.py"), "w", encoding="utf-8") as file:
@@ -1443,8 +1444,15 @@ def test_telemetry(python, folder):
     _, summary = recorded(python, folder, TELLS)
     found = sorted(r["name"] for r in summary["requests"])
     rows = slices_of(os.path.join(folder, "rec"), "GET /0")
-    if found != [f"GET /{i}" for i in range(4)] or [thread for _, thread in rows] != ["spans of Task-2"]:
+    if found != [f"GET /{i}" for i in range(5)] or [thread for _, thread in rows] != ["spans of Task-2"]:
         return [str(found), str(rows)]
+    numbers = {r["name"]: (r["trace_id"], r["span_id"]) for r in summary["requests"]}
+    wanted = {"GET /1": (f"{2 ** 127 + 1:032x}", f"{2 ** 63 + 1:016x}"), "GET /3": (f"{3:032x}", f"{3:016x}")}
+    if numbers != {name: wanted.get(name, (None, None)) for name in found}:
+        return [str(numbers)]
+    asked = recording.report(os.path.join(folder, "rec"), f"request={wanted['GET /1'][0]}", "console=always")
+    if f"GET /1\ntrace id {wanted['GET /1'][0]}\n" not in asked:
+        return [asked]
     return [f"{r}" for r in summary["requests"] if r["end_ns"] - r["start_ns"] < 1e6
             or sum(p["ns"] for p in r["path"]) != r["end_ns"] - r["start_ns"]]
 
