@@ -51,8 +51,8 @@ struct requests {
 	struct map names;			/* struct request_total, by the text of the name */
 	struct request *slowest[REQUESTS_KEPT]; /* slowest first */
 	size_t n;
-	struct request *
-		found; /* the wanted one: of those of a name or trace id the slowest, with its path; NULL: none has ended */
+	/* The wanted one: of those of a name or trace id the slowest, with its path; NULL: none has ended. */
+	struct request *found;
 	uint64_t begun;
 };
 
