@@ -56,12 +56,17 @@ def unknown_commands():
     return sorted(shown ^ there)
 
 
+def help_of(command):
+    """`run` takes what `record` and `report` take."""
+    return "".join(subprocess.run([OCULAR, "help", each], capture_output=True, text=True).stdout
+                   for each in (command, *(("record", "report") if command == "run" else ())))
+
+
 def unknown_options():
-    """Options of ocular's that README names and its help does not."""
-    helps = "".join(subprocess.run([OCULAR, "help", command], capture_output=True, text=True).stdout
-                    for command in ("record", "report", "diff", "stat", "attach"))
-    named = {option for call in re.findall(r"`ocular ([^`]*)`", README) for option in re.findall(r"--[a-z-]+", call)}
-    return sorted(option for option in named if not re.search(re.escape(option) + r"\b", helps))
+    """Options of ocular's that README names and the help of that command does not."""
+    calls = [(call.split()[0], re.findall(r"--[a-z-]+", call)) for call in re.findall(r"`ocular ([^`]+)`", README)]
+    helps = {command: help_of(command) for command, named in calls if named}
+    return sorted({f"{command} {option}" for command, named in calls for option in named if not re.search(re.escape(option) + r"\b", helps[command])})
 
 
 def trips():
