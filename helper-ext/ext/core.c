@@ -369,6 +369,12 @@ static PyObject *core_collector(PyObject *module, PyObject *args)
 	return collector_event(&state->codes, args);
 }
 
+static PyObject *core_heard(PyObject *module, PyObject *unused)
+{
+	(void)unused;
+	return PyBool_FromLong(labels_heard(&state_of(module)->labels));
+}
+
 static PyObject *core_instant(PyObject *module, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
 	return labels_instant(&state_of(module)->labels, args, n, names);
@@ -386,6 +392,9 @@ static PyMethodDef methods[] = {
 	  "collector($module, phase, info, /)\n--\n\n"
 	  "For gc.callbacks: a collection is recorded as a call of a function of its own, garbage\n"
 	  "collection. phase: 'start' or 'stop'; info: gc's dict, of which only 'generation' is used." },
+	{ "heard", core_heard, METH_NOARGS,
+	  "heard($module, /)\n--\n\n"
+	  "Does anybody record what the program says?" },
 	{ "instant", (PyCFunction)(void (*)(void))core_instant, METH_FASTCALL | METH_KEYWORDS,
 	  "instant($module, name, /, **data)\n--\n\n"
 	  "A moment of the program's own: a mark on the thread's track, with data as of a span." },

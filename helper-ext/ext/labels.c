@@ -37,6 +37,11 @@ static bool is_heard(const struct labels *l)
 	return l->codes->listening;
 }
 
+bool labels_heard(const struct labels *l)
+{
+	return is_heard(l);
+}
+
 void labels_write(const struct labels *l, uint32_t session, const uint64_t *words, unsigned int n)
 {
 	struct codes *c = l->codes;

@@ -43,3 +43,6 @@ void labels_write_counter(const struct labels *l, uint32_t session, uint32_t id,
 /* Of the module's methods. */
 PyObject *labels_instant(struct labels *l, PyObject *const *args, Py_ssize_t n, PyObject *names);
 PyObject *labels_counter(struct labels *l, PyObject *const *args, Py_ssize_t n);
+
+/* Does anybody record? Any thread; may be over when the caller looks at the answer. */
+bool labels_heard(const struct labels *l);

@@ -448,6 +448,38 @@ def test_flight(python, folder):
     return problems + [f"{marks} marks, {shown} with data"] * (not marks > shown - 1 > 0)
 
 
+UNHEARD = """
+import logging, sys
+sys.path.insert(0, {path!r})
+import ocular
+made = []
+class Message:
+    def __str__(self):
+        made.append("text")
+        return "text"
+class Filter(logging.Filter):
+    def filter(self, record):
+        made.append("filter")
+        return True
+log, handler = logging.getLogger("shop"), ocular.LogHandler()
+handler.addFilter(Filter())
+log.addHandler(handler)
+log.warning(Message())
+ocular.start_tracing(output={record!r}, mode="calls", perfetto=None, console=False)
+log.warning(Message())
+ocular.stop_tracing()
+log.warning(Message())
+print(made)
+"""
+
+
+def test_unheard(python, folder):
+    """While nobody records a message is not even made; nor are the handler's filters asked."""
+    source = UNHEARD.format(path=os.path.join(recording.BUILD, "python"), record=os.path.join(folder, "rec"))
+    done = recording.run([python, "-c", source], env=recording.plain_environment())
+    return [] if done.stdout == "['filter', 'text']\n" else [done.stdout, done.stderr]
+
+
 def cases(python, _):
     version = recording.version(python) + "t" * recording.is_free(python)
     yield f"{version} counts and times", test_summary, python
@@ -457,6 +489,7 @@ def cases(python, _):
     yield f"{version} values of which words are lost", test_lost, python
     yield f"{version} values in a flight recorder", test_flight, python
     yield f"{version} sessions", test_sessions, python
+    yield f"{version} what is logged while nobody records", test_unheard, python
 
 
 if __name__ == "__main__":
