@@ -32,14 +32,9 @@ struct span {
 	PyObject *values[];  /* as many */
 };
 
-static bool is_heard(const struct labels *l)
-{
-	return l->codes->listening;
-}
-
 bool labels_heard(const struct labels *l)
 {
-	return is_heard(l);
+	return l->codes->listening;
 }
 
 void labels_write(const struct labels *l, uint32_t session, const uint64_t *words, unsigned int n)
@@ -151,7 +146,7 @@ PyObject *labels_instant(struct labels *l, PyObject *const *args, Py_ssize_t n, 
 
 	if (!check("instant()", args, n, 1))
 		return NULL;
-	if (!is_heard(l))
+	if (!labels_heard(l))
 		Py_RETURN_NONE;
 	id = names_id(l->ids, "label", args[0], session);
 	if (id)
@@ -166,7 +161,7 @@ PyObject *labels_counter(struct labels *l, PyObject *const *args, Py_ssize_t n)
 
 	if (!check("counter()", args, n, 2))
 		return NULL;
-	if (!is_heard(l))
+	if (!labels_heard(l))
 		Py_RETURN_NONE;
 	value = PyFloat_AsDouble(args[1]);
 	if (value == -1 && PyErr_Occurred())
@@ -262,7 +257,7 @@ static PyObject *span_enter(PyObject *self, PyObject *unused)
 {
 	struct span *s = (struct span *)self;
 
-	if (!is_heard(s->labels))
+	if (!labels_heard(s->labels))
 		return Py_NewRef(self);
 	if (Py_TYPE(self) != s->labels->request) {
 		span_say(s, LABEL_BEGIN, s->keys);
@@ -278,7 +273,7 @@ static PyObject *span_exit(PyObject *self, PyObject *const *args, Py_ssize_t n)
 {
 	struct span *s = (struct span *)self;
 
-	if (!is_heard(s->labels))
+	if (!labels_heard(s->labels))
 		Py_RETURN_FALSE;
 	if (Py_TYPE(self) == s->labels->request)
 		end_request(s);

@@ -130,6 +130,15 @@ def fetch(python, folder, packages):
         return True
 
 
+def of_fleets(python, chosen, cases):
+    """Of (name, function), with the newest Python and one that has what fleets need; cases for run_cases()."""
+    if python != pythons(chosen)[-1]:
+        return
+    duck = venv(python, *FLEET)
+    for name, function in cases:
+        yield (name, function, python, duck) if duck else (name, NO_VENV)
+
+
 def benchmarks(folder):
     """(name, file) of those of pyperformance's benchmarks, anywhere below it, that SMALL has a size for."""
     paths = glob.glob(os.path.join(os.path.abspath(folder), "**", "bm_*", "run_benchmark.py"), recursive=True)

@@ -340,17 +340,14 @@ def alone(python, duck, folder):
         status != 0 or done.returncode != 1 or "another ocular agent" not in done.stderr or done.stderr.count("\n") != 1)
 
 
+CASES = (
+    ("each snapshot of two services; both sides are started again", snapshots), ("the agent is killed while it is attached", agent_killed),
+    ("a day's budget: the oldest go first", budget), ("kill -9 in the middle of adding and taking out", killed),
+    ("bad input is refused in a line", refused), ("one agent for a host and a store", alone))
+
+
 def cases(python, chosen):
-    if python != recording.pythons(chosen)[-1]:
-        return
-    duck = recording.venv(python, *recording.FLEET)
-    for name, function in (("each snapshot of two services; both sides are started again", snapshots), ("the agent is killed while it is attached", agent_killed),
-                           ("a day's budget: the oldest go first", budget), ("kill -9 in the middle of adding and taking out", killed),
-                           ("bad input is refused in a line", refused), ("one agent for a host and a store", alone)):
-        if duck:
-            yield name, function, python, duck
-        else:
-            yield name, recording.NO_VENV
+    return recording.of_fleets(python, chosen, CASES)
 
 
 if __name__ == "__main__":

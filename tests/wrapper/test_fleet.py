@@ -696,23 +696,20 @@ def tree(folder):
             if not os.path.isdir(os.path.join(at, name)) or name == "fresh"}
 
 
+CASES = (
+    ("sums are the summary's; adding again changes nothing", sums), ("8 writers at a time", writers),
+    ("kill -9 in the middle", killed), ("a compact that was killed", half_compacted),
+    ("each event as a row", events), ("a store that is partitioned by labels", partitioned),
+    ("a planted regression of one release is found", releases), ("bad input is refused in a line", refused),
+    ("answers as a table, JSON, CSV and a page", formats),
+    ("2 % on one host of 50 is found", made_up),
+    ("what a request waited for", requests), ("a damaged store", damaged_store), ("recordings of all kinds, also damaged", kinds),
+    ("record --fleet adds what it recorded", recorded), ("record --fleet passes signals on", passed_on),
+    ("record --fleet keeps what cannot be added", not_added))
+
+
 def cases(python, chosen):
-    if python != recording.pythons(chosen)[-1]:
-        return
-    duck = recording.venv(python, *recording.FLEET)
-    for name, function in (("sums are the summary's; adding again changes nothing", sums), ("8 writers at a time", writers),
-                           ("kill -9 in the middle", killed), ("a compact that was killed", half_compacted),
-                           ("each event as a row", events), ("a store that is partitioned by labels", partitioned),
-                           ("a planted regression of one release is found", releases), ("bad input is refused in a line", refused),
-                           ("answers as a table, JSON, CSV and a page", formats),
-                           ("2 % on one host of 50 is found", made_up),
-                           ("what a request waited for", requests), ("a damaged store", damaged_store), ("recordings of all kinds, also damaged", kinds),
-                           ("record --fleet adds what it recorded", recorded), ("record --fleet passes signals on", passed_on),
-                           ("record --fleet keeps what cannot be added", not_added)):
-        if duck:
-            yield name, function, python, duck
-        else:
-            yield name, recording.NO_VENV
+    return recording.of_fleets(python, chosen, CASES)
 
 
 if __name__ == "__main__":
